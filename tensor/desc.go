@@ -1,0 +1,119 @@
+package tensor
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Desc describes a tensor without its data. It is a comparable value.
+type Desc struct {
+	DType  DType  `json:"dtype"`
+	Layout Layout `json:"layout"`
+	Shape  Shape  `json:"shape"`
+}
+
+// ErrDesc is the error of a description that cannot be: an invalid dtype, a
+// negative size, a product that overflows, a layout on a shape without three axes.
+var ErrDesc = errors.New("tensor: invalid description")
+
+// Image describes an h x w image of c channels in the given layout. Any size may be Unknown.
+func Image(d DType, l Layout, h, w, c int) Desc {
+	if l == CHW {
+		return Desc{d, CHW, Dims(c, h, w)}
+	}
+	return Desc{d, HWC, Dims(h, w, c)}
+}
+
+// Encoded describes an encoded image: a Bytes scalar.
+func Encoded() Desc { return Desc{DType: Bytes} }
+
+// IsImage reports whether d has a layout, and so Height, Width and Channels.
+func (d Desc) IsImage() bool { return d.Layout != NoLayout && d.Shape.Rank() == 3 }
+
+// Height is an image's number of rows. It panics if d is no image.
+func (d Desc) Height() int { return d.Shape.At(d.axis(0)) }
+
+// Width is an image's number of columns. It panics if d is no image.
+func (d Desc) Width() int { return d.Shape.At(d.axis(1)) }
+
+// Channels is an image's number of channels. It panics if d is no image.
+func (d Desc) Channels() int { return d.Shape.At(d.axis(2)) }
+
+func (d Desc) axis(i int) int {
+	if !d.IsImage() {
+		panic("tensor: " + d.String() + " is not an image")
+	}
+	if d.Layout == CHW {
+		return (i + 1) % 3
+	}
+	return i
+}
+
+// WithSize is the image description d with another height and width.
+func (d Desc) WithSize(h, w int) Desc {
+	return Image(d.DType, d.Layout, h, w, d.Channels())
+}
+
+// WithChannels is the image description d with another number of channels.
+func (d Desc) WithChannels(c int) Desc {
+	return Image(d.DType, d.Layout, d.Height(), d.Width(), c)
+}
+
+// Len is the number of elements; see [Shape.Len].
+func (d Desc) Len() int64 { return d.Shape.Len() }
+
+// Size is the number of bytes of the dense data, -1 if it is unknown or
+// overflows, and 0 for Bytes.
+func (d Desc) Size() int64 {
+	n := d.Len()
+	if n < 0 || n > (1<<62)/8 {
+		return -1
+	}
+	return n * int64(d.DType.Size())
+}
+
+// Check reports whether d can be: see ErrDesc. Unknown sizes are allowed.
+func (d Desc) Check() error {
+	switch {
+	case !d.DType.Valid():
+		return fmt.Errorf("%w: %v", ErrDesc, d)
+	case d.DType == Bytes && (d.Shape.Rank() != 0 || d.Layout != NoLayout):
+		return fmt.Errorf("%w: %v, bytes want no shape", ErrDesc, d)
+	case d.Layout != NoLayout && d.Shape.Rank() != 3:
+		return fmt.Errorf("%w: %v, layout %v wants three axes", ErrDesc, d, d.Layout)
+	}
+	for i := range d.Shape.Rank() {
+		if d.Shape.At(i) < Unknown {
+			return fmt.Errorf("%w: %v, negative size", ErrDesc, d)
+		}
+	}
+	if d.Shape.Known() && d.Size() < 0 {
+		return fmt.Errorf("%w: %v, more elements than an int64 counts", ErrDesc, d)
+	}
+	return nil
+}
+
+// Matches reports whether the concrete description got fits the wanted d,
+// whose unknown axes fit any size.
+func (d Desc) Matches(got Desc) bool {
+	if d.DType != got.DType || d.Layout != got.Layout || d.Shape.Rank() != got.Shape.Rank() {
+		return false
+	}
+	for i := range d.Shape.Rank() {
+		if n := d.Shape.At(i); n != Unknown && n != got.Shape.At(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// String writes the description as "uint8 HWC (480, 640, 3)".
+func (d Desc) String() string {
+	switch {
+	case d.DType == Bytes:
+		return "bytes"
+	case d.Layout == NoLayout:
+		return fmt.Sprintf("%v %v", d.DType, d.Shape)
+	}
+	return fmt.Sprintf("%v %v %v", d.DType, d.Layout, d.Shape)
+}

@@ -1,0 +1,79 @@
+package tensor
+
+import "fmt"
+
+// DType is the type of a tensor's elements.
+type DType uint8
+
+// The element types. Bytes is a byte string of any length, such as an encoded
+// image; it has no fixed size, so a Bytes tensor is always a scalar whose value
+// is the whole of Data.
+const (
+	Invalid DType = iota
+	Uint8
+	Int8
+	Uint16
+	Int16
+	Int32
+	Int64
+	Float16  // IEEE 754 binary16
+	BFloat16 // the upper half of a binary32
+	Float32
+	Float64
+	Bool // one byte, 0 or 1
+	Bytes
+)
+
+var dtypeNames = [...]string{
+	Invalid: "invalid", Uint8: "uint8", Int8: "int8", Uint16: "uint16", Int16: "int16", Int32: "int32",
+	Int64: "int64", Float16: "float16", BFloat16: "bfloat16", Float32: "float32", Float64: "float64",
+	Bool: "bool", Bytes: "bytes",
+}
+
+var dtypeSizes = [...]int{
+	Uint8: 1, Int8: 1, Uint16: 2, Int16: 2, Int32: 4, Int64: 8, Float16: 2, BFloat16: 2, Float32: 4,
+	Float64: 8, Bool: 1, Bytes: 0,
+}
+
+// Valid reports whether d is one of the declared types.
+func (d DType) Valid() bool { return d > Invalid && d <= Bytes }
+
+// Size is the number of bytes of one element; 0 for Bytes, which has no fixed size.
+func (d DType) Size() int {
+	if !d.Valid() {
+		return 0
+	}
+	return dtypeSizes[d]
+}
+
+// String is NumPy's name of the type ("uint8", "float32"), and "bfloat16" and "bytes".
+func (d DType) String() string {
+	if int(d) < len(dtypeNames) {
+		return dtypeNames[d]
+	}
+	return fmt.Sprintf("dtype(%d)", uint8(d))
+}
+
+// ParseDType is the inverse of String.
+func ParseDType(s string) (DType, error) {
+	for d, n := range dtypeNames {
+		if n == s && DType(d).Valid() {
+			return DType(d), nil
+		}
+	}
+	return Invalid, fmt.Errorf("tensor: unknown dtype %q, want one of %v", s, dtypeNames[1:])
+}
+
+// MarshalText writes the type's name.
+func (d DType) MarshalText() ([]byte, error) {
+	if !d.Valid() {
+		return nil, fmt.Errorf("tensor: invalid dtype %d", uint8(d))
+	}
+	return []byte(d.String()), nil
+}
+
+// UnmarshalText reads the type's name.
+func (d *DType) UnmarshalText(b []byte) (err error) {
+	*d, err = ParseDType(string(b))
+	return err
+}
