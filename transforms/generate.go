@@ -1,0 +1,3 @@
+package transforms
+
+//go:generate go tool msgp -file . -o msgp_gen.go -io=false -tests=false

@@ -1,0 +1,52 @@
+package transforms
+
+import "github.com/infer-prep/infer-prep/tensor"
+
+// HorizontalFlip mirrors an image left to right: column x becomes column W-1-x.
+// It takes any dtype and layout.
+//
+// Reference: numpy's flip along the width, which Pillow, torchvision and OpenCV all equal.
+type HorizontalFlip struct{}
+
+//msgp:tuple HorizontalFlip
+
+func init() {
+	Register(Info{
+		Name: "horizontal_flip", Version: 1, New: func() Op { return NewHorizontalFlip() },
+		Reference: "NumPy 2.4.6 flip", Exactness: "0",
+	})
+}
+
+// NewHorizontalFlip makes the op.
+func NewHorizontalFlip() *HorizontalFlip { return &HorizontalFlip{} }
+
+// Validate accepts it always: there are no parameters.
+func (o *HorizontalFlip) Validate() error { return nil }
+
+// Infer keeps the description.
+func (o *HorizontalFlip) Infer(dst, in []tensor.Desc) error {
+	dst[0] = in[0]
+	return wantImage(in[0])
+}
+
+// Apply mirrors.
+func (o *HorizontalFlip) Apply(c *Context, dst, src []*tensor.Tensor) error {
+	s, err := c.Dense(src[0])
+	if err != nil {
+		return err
+	}
+	rows, pixel := s.Height(), s.DType.Size()
+	if s.Layout == tensor.CHW {
+		rows *= s.Channels()
+	} else {
+		pixel *= s.Channels()
+	}
+	line := s.Width() * pixel
+	for y := range rows {
+		in, out := s.Data[y*line:][:line], dst[0].Data[y*line:][:line]
+		for x := 0; x < line; x += pixel {
+			copy(out[line-pixel-x:][:pixel], in[x:][:pixel])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package transforms
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+)
+
+// ErrUnknownOp is the error of an op name that is not registered, or of a
+// version newer than this build's.
+var ErrUnknownOp = errors.New("transforms: unknown op")
+
+func lookup(name string, version int) (Info, spec, error) {
+	i, ok := Lookup(name)
+	if !ok {
+		return Info{}, nil, fmt.Errorf("%w %q", ErrUnknownOp, name)
+	}
+	if version != i.Version {
+		return Info{}, nil, fmt.Errorf("%w %q of version %d, this build has version %d", ErrUnknownOp, name, version, i.Version)
+	}
+	s, ok := i.New().(spec)
+	if !ok {
+		return Info{}, nil, fmt.Errorf("%w: %q is registered but cannot be read: it has no msgp form", ErrUnknownOp, name)
+	}
+	return i, s, nil
+}
+
+// MarshalParams writes an op's parameters as a JSON object.
+func MarshalParams(op Op) (json.RawMessage, error) {
+	if InfoOf(op).Version == 0 {
+		return nil, fmt.Errorf("%w %T: register it to write it in a graph", ErrUnknownOp, op)
+	}
+	return json.Marshal(op)
+}
+
+// UnmarshalParams makes a registered op from the JSON object of its parameters
+// and validates it. Parameters are written in full: an unknown one and a
+// missing one are errors that name it.
+func UnmarshalParams(name string, version int, params []byte) (Op, error) {
+	_, op, err := lookup(name, version)
+	if err != nil {
+		return nil, err
+	}
+	if err := unmarshalFull(params, op); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrParam, err)
+	}
+	return op, op.Validate()
+}
+
+// AppendParams appends an op's parameters in msgp form, a tuple in the order of the fields.
+func AppendParams(b []byte, op Op) ([]byte, error) {
+	s, ok := op.(spec)
+	if !ok || InfoOf(op).Version == 0 {
+		return nil, fmt.Errorf("%w %T: register it, with its msgp methods, to write it in a graph", ErrUnknownOp, op)
+	}
+	return s.MarshalMsg(b)
+}
+
+// ReadParams is the inverse of AppendParams; it returns the rest of b.
+func ReadParams(name string, version int, b []byte) (Op, []byte, error) {
+	_, op, err := lookup(name, version)
+	if err != nil {
+		return nil, nil, err
+	}
+	rest, err := op.UnmarshalMsg(b)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrParam, err)
+	}
+	return op, rest, op.Validate()
+}
+
+// unmarshalFull reads a JSON object into the struct v points to: every field
+// must be there, and no other. Slices and structs of v are replaced, not merged.
+func unmarshalFull(b []byte, v any) error {
+	usual := reflect.ValueOf(v).Elem()
+	var have map[string]json.RawMessage
+	if err := json.Unmarshal(b, &have); err != nil {
+		return fmt.Errorf("parameters: %w, want an object", err)
+	}
+	for i := range usual.NumField() {
+		name, _, _ := strings.Cut(usual.Type().Field(i).Tag.Get("json"), ",")
+		if name == "" || name == "-" {
+			return fmt.Errorf("%T.%s has no json tag", v, usual.Type().Field(i).Name)
+		}
+		if _, ok := have[name]; !ok {
+			u, _ := json.Marshal(usual.Field(i).Interface())
+			return fmt.Errorf("parameter %q is missing; parameters are written in full, usually %s", name, u)
+		}
+		usual.Field(i).SetZero()
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("parameters: data after the object")
+	}
+	return nil
+}
