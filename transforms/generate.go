@@ -1,3 +1,5 @@
 package transforms
 
 //go:generate go tool msgp -file . -o msgp_gen.go -io=false -tests=false
+
+//msgp:ignore Context Info scratch
