@@ -1,0 +1,89 @@
+package datagraph
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// Version is the version of the JSON and msgp forms that this build writes and
+// reads. Each op has a version of its own beside it.
+const Version = 1
+
+type jsonGraph struct {
+	Version     int          `json:"infer_prep_graph"` // names the format and carries Version
+	Reference   string       `json:"reference,omitempty"`
+	Inputs      []jsonColumn `json:"inputs"`
+	Steps       []jsonStep   `json:"steps"`
+	Outputs     []string     `json:"outputs"`
+	SideOutputs []string     `json:"side_outputs,omitempty"`
+}
+
+type jsonColumn struct {
+	Name string `json:"name"`
+	tensor.Desc
+}
+
+type jsonStep struct {
+	Op      string          `json:"op"`
+	Version int             `json:"version"`
+	In      []string        `json:"in"`
+	Out     []string        `json:"out"`
+	Params  json.RawMessage `json:"params"`
+}
+
+// MarshalJSON writes the graph. An op that is not registered is refused by name.
+func (g *Graph) MarshalJSON() ([]byte, error) {
+	j := jsonGraph{Version: Version, Reference: g.Reference, Outputs: g.Outputs, SideOutputs: g.SideOutputs}
+	for _, c := range g.Inputs {
+		j.Inputs = append(j.Inputs, jsonColumn{c.Name, c.Desc})
+	}
+	j.Steps = make([]jsonStep, len(g.Steps))
+	for i, s := range g.Steps {
+		p, err := transforms.MarshalParams(s.Op)
+		if err != nil {
+			return nil, g.stepErr(i, err)
+		}
+		info := transforms.InfoOf(s.Op)
+		j.Steps[i] = jsonStep{info.Name, info.Version, s.In, s.Out, p}
+	}
+	return json.Marshal(j)
+}
+
+// UnmarshalJSON reads a graph and validates it. Unknown fields, unknown ops and
+// versions other than this build's are refused by name.
+func (g *Graph) UnmarshalJSON(b []byte) error {
+	var j jsonGraph
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&j); err != nil {
+		return fmt.Errorf("datagraph: %w: %w", ErrGraph, err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("datagraph: %w", graphErr("data after the graph"))
+	}
+	if j.Version != Version {
+		return fmt.Errorf("datagraph: %w", graphErr("infer_prep_graph is %d, this build reads %d", j.Version, Version))
+	}
+	n := Graph{Reference: j.Reference, Outputs: j.Outputs, SideOutputs: j.SideOutputs}
+	for _, c := range j.Inputs {
+		n.Inputs = append(n.Inputs, Column{c.Name, c.Desc})
+	}
+	for i, s := range j.Steps {
+		op, err := transforms.UnmarshalParams(s.Op, s.Version, s.Params)
+		if err != nil {
+			return &StepError{i, s.Op, err}
+		}
+		n.Steps = append(n.Steps, Step{op, s.In, s.Out})
+	}
+	if err := n.Validate(); err != nil {
+		return err
+	}
+	*g = n
+	return nil
+}

@@ -1,0 +1,142 @@
+package datagraph
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// ErrGraph is the error of a graph that cannot be: a column used before it is
+// produced, a bad name, a wrong number of columns.
+var ErrGraph = errors.New("invalid graph")
+
+// maxSteps and maxColumns bound what a graph file can make the program do. The
+// longest graph known (a vision-language processor) has below 30 steps.
+const (
+	maxSteps   = 1000
+	maxColumns = 100
+	maxName    = 64
+)
+
+func graphErr(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrGraph, fmt.Sprintf(format, args...))
+}
+
+// Validate checks names, columns and every op's parameters, not shapes; see Infer.
+func (g *Graph) Validate() error {
+	if len(g.Inputs) == 0 || len(g.Inputs) > maxColumns {
+		return fmt.Errorf("datagraph: %w", graphErr("%d inputs, want 1 to %d", len(g.Inputs), maxColumns))
+	}
+	if len(g.Steps) > maxSteps {
+		return fmt.Errorf("datagraph: %w", graphErr("%d steps, want at most %d", len(g.Steps), maxSteps))
+	}
+	if len(g.Outputs) == 0 || len(g.Outputs)+len(g.SideOutputs) > maxColumns {
+		return fmt.Errorf("datagraph: %w", graphErr("%d outputs, want 1 to %d", len(g.Outputs)+len(g.SideOutputs), maxColumns))
+	}
+	have := map[string]bool{}
+	for _, c := range g.Inputs {
+		if err := checkName(c.Name); err != nil {
+			return fmt.Errorf("datagraph: input: %w", err)
+		}
+		if have[c.Name] {
+			return fmt.Errorf("datagraph: %w", graphErr("two inputs are named %q", c.Name))
+		}
+		if err := c.Desc.Check(); err != nil {
+			return fmt.Errorf("datagraph: input %q: %w", c.Name, err)
+		}
+		have[c.Name] = true
+	}
+	for i := range g.Steps {
+		if err := g.validateStep(i, have); err != nil {
+			return g.stepErr(i, err)
+		}
+	}
+	for i, o := range slices.Concat(g.Outputs, g.SideOutputs) {
+		if !have[o] {
+			return fmt.Errorf("datagraph: %w", graphErr("output %q is not produced by any step", o))
+		}
+		if slices.Index(slices.Concat(g.Outputs, g.SideOutputs), o) != i {
+			return fmt.Errorf("datagraph: %w", graphErr("output %q is named twice", o))
+		}
+	}
+	return nil
+}
+
+func (g *Graph) validateStep(i int, have map[string]bool) error {
+	s := g.Steps[i]
+	if s.Op == nil {
+		return graphErr("no op")
+	}
+	info := transforms.InfoOf(s.Op)
+	if len(s.In) != len(info.In) || len(s.Out) != len(info.Out) {
+		return graphErr("columns %q -> %q, want %d -> %d (%q -> %q)", s.In, s.Out, len(info.In), len(info.Out), info.In, info.Out)
+	}
+	if err := s.Op.Validate(); err != nil {
+		return err
+	}
+	for _, c := range s.In {
+		if !have[c] {
+			for j, later := range g.Steps {
+				if slices.Contains(later.Out, c) {
+					return graphErr("column %q is used before step %d (%s) produces it", c, j, transforms.InfoOf(later.Op).Name)
+				}
+			}
+			return graphErr("column %q is not produced by any step before", c)
+		}
+	}
+	for j, c := range s.Out {
+		if err := checkName(c); err != nil {
+			return err
+		}
+		if slices.Index(s.Out, c) != j {
+			return graphErr("column %q is written twice", c)
+		}
+		have[c] = true
+	}
+	return nil
+}
+
+func checkName(s string) error {
+	ok := len(s) > 0 && len(s) <= maxName && s[0] != '.' && s[0] != '-'
+	for _, r := range []byte(s) {
+		ok = ok && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '.' || r == '-')
+	}
+	if !ok {
+		return graphErr("column name %q, want 1 to %d letters, digits, _ . -", s, maxName)
+	}
+	return nil
+}
+
+// Infer gives the descriptions of every step's outputs when the inputs are
+// those of g.Inputs. Sizes that depend on the data are tensor.Unknown.
+func (g *Graph) Infer() ([][]tensor.Desc, error) {
+	if err := g.Validate(); err != nil {
+		return nil, err
+	}
+	have := map[string]tensor.Desc{}
+	for _, c := range g.Inputs {
+		have[c.Name] = c.Desc
+	}
+	all := make([][]tensor.Desc, len(g.Steps))
+	for i, s := range g.Steps {
+		in := make([]tensor.Desc, len(s.In))
+		for j, c := range s.In {
+			in[j] = have[c]
+		}
+		out := make([]tensor.Desc, len(s.Out))
+		if err := s.Op.Infer(out, in); err != nil {
+			return nil, g.stepErr(i, err)
+		}
+		for j, c := range s.Out {
+			if err := out[j].Check(); err != nil {
+				return nil, g.stepErr(i, err)
+			}
+			have[c] = out[j]
+		}
+		all[i] = out
+	}
+	return all, nil
+}
