@@ -1,0 +1,150 @@
+package datagraph
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// Plan is a compiled graph: immutable, and safe for concurrent use.
+type Plan struct {
+	graph   *Graph
+	limits  codec.Limits
+	steps   []planStep
+	values  []value // every tensor that a run makes or is given, in order of production
+	inputs  int     // values[:inputs] are the graph's inputs
+	outputs []int   // values of Outputs, then of SideOutputs
+	buffers int
+}
+
+type planStep struct {
+	op      transforms.Op
+	in, out []int // values
+}
+
+// value is one tensor of a run. Columns are names for values: a column that is
+// rebound names another value from then on.
+type value struct {
+	column string
+	desc   tensor.Desc // sizes may be unknown
+	buffer int         // -1 for inputs
+	last   int         // the last step that reads it; len(steps) for outputs
+}
+
+// Compile checks the graph, infers shapes and assigns memory: two tensors share
+// a buffer when one is dead before the other is written. Limits bounds what
+// each run may cost; Limits.Bytes bounds decoding and, apart from it, all of a
+// Runner's tensors together. The graph must not be changed afterwards.
+func Compile(g *Graph, limits codec.Limits) (*Plan, error) {
+	descs, err := g.Infer()
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{graph: g, limits: limits, inputs: len(g.Inputs)}
+	bound := map[string]int{}
+	for i, c := range g.Inputs {
+		p.values = append(p.values, value{column: c.Name, desc: c.Desc, buffer: -1, last: -1})
+		bound[c.Name] = i
+	}
+	for i, s := range g.Steps {
+		st := planStep{op: s.Op}
+		for _, c := range s.In {
+			v := bound[c]
+			p.values[v].last = i
+			st.in = append(st.in, v)
+		}
+		for j, c := range s.Out {
+			bound[c] = len(p.values)
+			st.out = append(st.out, len(p.values))
+			p.values = append(p.values, value{column: c, desc: descs[i][j], last: i})
+		}
+		p.steps = append(p.steps, st)
+	}
+	for _, o := range slices.Concat(g.Outputs, g.SideOutputs) {
+		v := bound[o]
+		p.values[v].last = len(p.steps)
+		p.outputs = append(p.outputs, v)
+	}
+	p.assign()
+	if n := p.arenaSize(); limits.Bytes > 0 && n > limits.Bytes {
+		return nil, fmt.Errorf("datagraph: %w: the tensors need %d bytes, the limit is %d", codec.ErrLimit, n, limits.Bytes)
+	}
+	return p, nil
+}
+
+// assign gives each value a buffer. A step's outputs never share one with its
+// inputs, since ops read while they write.
+func (p *Plan) assign() {
+	var free []int
+	for i, s := range p.steps {
+		for _, v := range s.out {
+			if n := len(free); n > 0 {
+				p.values[v].buffer, free = free[n-1], free[:n-1]
+			} else {
+				p.values[v].buffer = p.buffers
+				p.buffers++
+			}
+		}
+		for v := range p.values[:s.out[len(s.out)-1]+1] {
+			if p.values[v].last == i && p.values[v].buffer >= 0 {
+				free = append(free, p.values[v].buffer)
+			}
+		}
+	}
+}
+
+// arenaSize is the bytes of all buffers for the sizes known at compile time.
+func (p *Plan) arenaSize() int64 {
+	sizes := make([]int64, p.buffers)
+	for _, v := range p.values[p.inputs:] {
+		sizes[v.buffer] = max(sizes[v.buffer], v.desc.Size())
+	}
+	n := int64(0)
+	for _, s := range sizes {
+		n += s
+	}
+	return n
+}
+
+// Graph is the graph that the plan was made from; it must not be changed.
+func (p *Plan) Graph() *Graph { return p.graph }
+
+// Outputs describes the outputs, then the side outputs, by column. Sizes that
+// depend on the data are tensor.Unknown.
+func (p *Plan) Outputs() []Column {
+	var l []Column
+	for _, v := range p.outputs {
+		l = append(l, Column{p.values[v].column, p.values[v].desc})
+	}
+	return l
+}
+
+// StepInfo is what a plan knows of a step, for people.
+type StepInfo struct {
+	Op      string
+	In, Out []Column
+	Buffers []int // the buffer of each output
+}
+
+// Steps describes the plan's steps in the order in which they run.
+func (p *Plan) Steps() []StepInfo {
+	var l []StepInfo
+	for _, s := range p.steps {
+		i := StepInfo{Op: transforms.InfoOf(s.op).Name}
+		for _, v := range s.in {
+			i.In = append(i.In, Column{p.values[v].column, p.values[v].desc})
+		}
+		for _, v := range s.out {
+			i.Out = append(i.Out, Column{p.values[v].column, p.values[v].desc})
+			i.Buffers = append(i.Buffers, p.values[v].buffer)
+		}
+		l = append(l, i)
+	}
+	return l
+}
+
+// Buffers is the number of buffers of a Runner's arena.
+func (p *Plan) Buffers() int { return p.buffers }
