@@ -74,9 +74,15 @@ type Raster struct {
 	// Palette is P's colours, RGBA, not premultiplied; alpha 255 where the file has none.
 	Palette [256][4]uint8
 	// Key is the colour that the file calls transparent (PNG tRNS of gray and
-	// RGB images), as 8-bit samples; it is valid if HasKey. L uses Key[0].
+	// RGB images, GIF's index in a gray image), as Pillow compares it with the
+	// 8-bit samples; it is valid if HasKey. L and I16 use Key[0].
 	Key    [3]uint8
 	HasKey bool
+	// KeyRGB is the colour that Pillow still calls transparent after
+	// convert("RGB"), valid if HasKeyRGB: the key, or the colour of a palette's
+	// only transparent entry. It differs from Key where Pillow converts it oddly.
+	KeyRGB    [3]uint8
+	HasKeyRGB bool
 	// Damaged is set in Lenient mode when something was missing or wrong.
 	Damaged error
 }
@@ -88,7 +94,7 @@ func (r *Raster) Reset(m Mode, width, height int) {
 		r.Pix = make([]byte, n)
 	}
 	r.Mode, r.Width, r.Height, r.Stride, r.Pix = m, width, height, width*m.Size(), r.Pix[:n]
-	r.HasKey, r.Damaged = false, nil
+	r.HasKey, r.HasKeyRGB, r.Damaged = false, false, nil
 }
 
 var formats []Format

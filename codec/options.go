@@ -23,7 +23,7 @@ type Color uint8
 const (
 	ToRGB  Color = iota // 3 channels
 	ToBGR               // 3 channels, as OpenCV keeps them
-	ToGray              // 1 channel: Pillow's convert("L"), (19595 R + 38470 G + 7471 B + 32768) >> 16
+	ToGray              // 1 channel: Image.open(f).convert("L"), (19595 R + 38470 G + 7471 B + 32768) >> 16, gray as it is
 	ToLuma              // 1 channel: a YCbCr JPEG's own Y, as OpenCV's IMREAD_GRAYSCALE and Pillow's draft("L"); other files as ToGray
 	ToRGBA              // 4 channels; alpha is 255 where the file has none
 )
@@ -31,13 +31,21 @@ const (
 // Channels is the number of channels of the layout.
 func (c Color) Channels() int { return [...]int{3, 3, 1, 1, 4}[c] }
 
-// Alpha says what becomes of transparency where the result has no alpha channel.
+// Alpha says what becomes of transparency where the result has no alpha
+// channel; ToRGBA keeps alpha, whatever the policy. ToGray is the luma of the
+// result of the policy. Reference: transformers 5.23.0, image_transforms.convert_to_rgb,
+// with Pillow 13.0.0.
 type Alpha uint8
 
 // The alpha policies.
 const (
 	AlphaDrop  Alpha = iota // forget it: the colour under transparent pixels shows, as convert("RGB") does
-	AlphaWhite              // composite on white, colour keys too, as Hugging Face's convert_to_rgb does
+	AlphaWhite              // composite on white, palette transparency and colour keys too: transformers' convert_to_rgb(Image.open(f))
+	// AlphaKeyWhite is convert_to_rgb(Image.open(f).convert("RGB")): alpha
+	// channels and tables of palette alphas are forgotten, but a single
+	// transparent colour survives Pillow's conversion (see Raster.KeyRGB), and
+	// the pixels of that colour become white.
+	AlphaKeyWhite
 )
 
 // Gray16 says how 16-bit gray becomes 8 bits.

@@ -1,0 +1,666 @@
+// Package png decodes PNG for package codec; importing it registers the format.
+//
+// The pixels are those of Pillow 13.0.0's Image.open(f): its modes, its way of
+// reducing 16-bit colour to the high byte, of numbering transparent colours,
+// and its tolerance: the checksums of image data are not verified unless
+// Options.Damage is DamageStrict, what follows the pixels may be missing, and
+// image data that ends between two rows leaves the rest black.
+//
+// Of an animated PNG the default image is decoded. It is inflated with the
+// standard library's compress/zlib; image/png is not used, since it turns
+// colour keys into alpha and so loses what Pillow compares.
+package png
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"hash/crc32"
+	"io"
+
+	"github.com/infer-prep/infer-prep/codec"
+)
+
+const (
+	name  = "png"
+	magic = "\x89PNG\r\n\x1a\n"
+)
+
+func init() {
+	codec.Register(codec.Format{Name: name, Match: codec.Magic(magic), New: func() codec.FormatDecoder { return new(decoder) }})
+}
+
+// The colour types of IHDR.
+const (
+	gray      = 0
+	rgb       = 2
+	palette   = 3
+	grayAlpha = 4
+	rgba      = 6
+)
+
+type header struct {
+	width, height     int
+	depth, color      uint8
+	interlaced        bool
+	mode              codec.Mode
+	plte, trns        []byte // PLTE and tRNS, tRNS nil if there is none
+	hasTRNS           bool
+	idat              int // offset of the first IDAT chunk
+	frames            int // of acTL, 0 without
+	seenFrame         bool
+	exif, rawExif     []byte
+	xmp               []byte
+	frameW, frameH    uint32 // of an fcTL before the image data
+	frameX, frameY    uint32
+	seenIDAT, seenEnd bool
+}
+
+func (h *header) bitsPerPixel() int {
+	n := [...]int{gray: 1, rgb: 3, palette: 1, grayAlpha: 2, rgba: 4}[h.color]
+	return n * int(h.depth)
+}
+
+type decoder struct {
+	h    header
+	src  idatReader
+	zr   io.ReadCloser // compress/zlib's, kept
+	one  [1]byte
+	rows [2][]byte // the current and the previous row, each after its filter byte
+}
+
+func bad(offset int, msg string, args ...any) error {
+	return codec.Errorf(name, int64(offset), codec.ErrFormat, msg, args...)
+}
+
+// minLength are the lengths below which Pillow refuses a chunk.
+var minLength = map[string]int{"IHDR": 13, "gAMA": 4, "cHRM": 32, "sRGB": 1, "pHYs": 9, "acTL": 8, "fcTL": 26}
+
+// maxText is the most that a compressed text may inflate to, Pillow's MAX_TEXT_CHUNK.
+const maxText = 1 << 20
+
+// parse reads every chunk but the image data.
+func (h *header) parse(data []byte, strict bool) error {
+	*h = header{}
+	p := len(magic)
+	if len(data) < p || string(data[:p]) != magic {
+		return bad(0, "not a PNG signature")
+	}
+	seenHeader := false
+	for {
+		if h.seenIDAT && !strict && (len(data)-p < 8 || !chunkName(data[p+4:p+8])) {
+			return nil // Pillow stops looking
+		}
+		if len(data)-p < 8 {
+			return bad(p, "the file ends where a chunk is wanted")
+		}
+		id := data[p+4 : p+8]
+		if !chunkName(data[p+4 : p+8]) {
+			return bad(p, "chunk name %q", id)
+		}
+		n := binary.BigEndian.Uint32(data[p:])
+		if string(id) == "IEND" {
+			if !h.seenIDAT {
+				return bad(p, "no image data")
+			}
+			h.seenEnd = true
+			if strict && !checked(data, p, 0) {
+				return bad(p, "IEND is damaged")
+			}
+			return nil
+		}
+		if string(id) == "IDAT" && !h.seenIDAT {
+			if !seenHeader {
+				return bad(p, "image data before IHDR")
+			}
+			h.seenIDAT, h.idat = true, p
+		}
+		body := data[p+8:]
+		if uint64(n) > uint64(len(body)) {
+			if string(id) == "IDAT" && !strict && p+8+len(body) == len(data) && h.lastIDAT(data, p) {
+				return nil // the decoder finds out whether enough is there
+			}
+			return bad(p, "chunk %s of %d bytes, %d are left", id, n, len(body))
+		}
+		body = body[:n]
+		// Pillow verifies checksums up to the image data.
+		if (strict || !h.seenIDAT) && !checked(data, p, int(n)) {
+			return bad(p, "checksum of chunk %s", id)
+		}
+		if min, ok := minLength[string(id)]; ok && int(n) < min {
+			return bad(p, "chunk %s of %d bytes, want %d", id, n, min)
+		}
+		if err := h.chunk(id, body, p); err != nil {
+			return err
+		}
+		seenHeader = seenHeader || string(id) == "IHDR"
+		if uint64(n)+12 > uint64(len(data)-p) {
+			p = len(data)
+		} else {
+			p += int(n) + 12
+		}
+	}
+}
+
+// lastIDAT reports whether the chunks from the first IDAT to the one at p are
+// all IDAT: only then the file may end within it.
+func (h *header) lastIDAT(data []byte, p int) bool {
+	for q := h.idat; q < p; {
+		if string(data[q+4:q+8]) != "IDAT" {
+			return false
+		}
+		q += 12 + int(binary.BigEndian.Uint32(data[q:]))
+	}
+	return true
+}
+
+func chunkName(b []byte) bool {
+	for _, c := range b {
+		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && c != '_' {
+			return false
+		}
+	}
+	return true
+}
+
+// checked reports whether the chunk at p with n bytes has a true checksum.
+func checked(data []byte, p, n int) bool {
+	end := p + 8 + n
+	return len(data)-end >= 4 && crc32.ChecksumIEEE(data[p+4:end]) == binary.BigEndian.Uint32(data[end:])
+}
+
+func (h *header) chunk(id []byte, b []byte, p int) error {
+	be := binary.BigEndian
+	switch string(id) {
+	case "IHDR":
+		return h.ihdr(b, p)
+	case "PLTE":
+		if h.mode == codec.P && !h.seenIDAT {
+			h.plte = b
+		}
+	case "tRNS":
+		if h.seenIDAT || h.color == grayAlpha || h.color == rgba || h.width == 0 {
+			return nil
+		}
+		if want := [...]int{gray: 2, rgb: 6, palette: 0}[h.color]; len(b) < want {
+			return bad(p, "tRNS of %d bytes, want %d", len(b), want)
+		}
+		h.trns, h.hasTRNS = b, true
+	case "acTL":
+		if n := be.Uint32(b); n > 0 && n <= 0x80000000 && !h.seenIDAT {
+			h.frames = int(min(n, 1<<30))
+		}
+	case "fcTL":
+		if h.seenIDAT {
+			return nil
+		}
+		if h.seenFrame || be.Uint32(b) != 0 {
+			return bad(p, "fcTL out of sequence")
+		}
+		h.seenFrame = true
+		h.frameW, h.frameH = be.Uint32(b[4:]), be.Uint32(b[8:])
+		h.frameX, h.frameY = be.Uint32(b[12:]), be.Uint32(b[16:])
+		if uint64(h.frameX)+uint64(h.frameW) > uint64(h.width) || uint64(h.frameY)+uint64(h.frameH) > uint64(h.height) {
+			return bad(p, "a frame outside the image")
+		}
+	case "fdAT":
+		if !h.seenIDAT {
+			return codec.Errorf(name, int64(p), codec.ErrUnsupported, "an animation without a default image")
+		}
+	case "eXIf":
+		h.exif = b
+	case "tEXt", "zTXt", "iTXt":
+		return h.text(string(id), b, p)
+	}
+	return nil
+}
+
+func (h *header) ihdr(b []byte, p int) error {
+	w, ht := binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:])
+	h.depth, h.color, h.interlaced = b[8], b[9], b[12] != 0
+	if b[11] != 0 {
+		return bad(p, "filter method %d, want 0", b[11])
+	}
+	switch d := h.depth; {
+	case h.color == gray && (d == 1 || d == 2 || d == 4 || d == 8):
+		h.mode = codec.L
+	case h.color == gray && d == 16:
+		h.mode = codec.I16
+	case h.color == rgb && (d == 8 || d == 16):
+		h.mode = codec.RGB
+	case h.color == palette && (d == 1 || d == 2 || d == 4 || d == 8):
+		h.mode = codec.P
+	case h.color == grayAlpha && d == 8:
+		h.mode = codec.LA
+	case h.color == rgba && (d == 8 || d == 16), h.color == grayAlpha && d == 16: // Pillow has no 16-bit LA
+		h.mode = codec.RGBA
+	default:
+		return bad(p, "colour type %d with %d bits", h.color, d)
+	}
+	if w == 0 || ht == 0 {
+		return bad(p, "%dx%d pixels, want at least 1x1", w, ht)
+	}
+	if w > 1<<31-1 || ht > 1<<31-1 {
+		return codec.Errorf(name, int64(p), codec.ErrLimit, "%dx%d pixels, a side has at most 2147483647", w, ht)
+	}
+	h.width, h.height = int(w), int(ht)
+	return nil
+}
+
+// text finds the metadata that text chunks hold: XMP, and ImageMagick's EXIF.
+func (h *header) text(id string, b []byte, p int) error {
+	key, v, _ := bytes.Cut(b, []byte{0})
+	xmp, exif := string(key) == "XML:com.adobe.xmp", string(key) == "Raw profile type exif"
+	if !xmp && !exif && string(key) != "exif" {
+		return nil
+	}
+	compressed := false
+	switch id {
+	case "zTXt":
+		if len(v) == 0 {
+			return nil
+		}
+		if v[0] != 0 {
+			return bad(p, "zTXt with compression method %d, want 0", v[0])
+		}
+		compressed, v = true, v[1:]
+	case "iTXt":
+		if len(v) < 2 || (v[0] != 0 && v[1] != 0) {
+			return nil
+		}
+		compressed = v[0] != 0
+		parts := bytes.SplitN(v[2:], []byte{0}, 3)
+		if len(parts) < 3 {
+			return nil
+		}
+		v = parts[2]
+	}
+	if compressed {
+		zr, err := zlib.NewReader(bytes.NewReader(v))
+		if err != nil {
+			return nil // Pillow takes it as empty
+		}
+		if v, err = io.ReadAll(io.LimitReader(zr, maxText+1)); err != nil {
+			return nil
+		}
+		if len(v) > maxText {
+			return codec.Errorf(name, int64(p), codec.ErrLimit, "text of more than %d bytes", maxText)
+		}
+	}
+	switch {
+	case xmp:
+		h.xmp = v
+	case exif:
+		h.rawExif = v
+	case id == "tEXt":
+		h.exif = v
+	}
+	return nil
+}
+
+func (h *header) orientation() int {
+	exif := h.exif
+	if exif == nil && h.rawExif != nil {
+		// "\n<name>\n<length>\n<hex>"
+		if lines := bytes.SplitN(h.rawExif, []byte("\n"), 4); len(lines) == 4 {
+			raw := bytes.Join(bytes.Fields(lines[3]), nil)
+			if n, err := hex.Decode(raw, raw); err == nil {
+				exif = raw[:n]
+			}
+		}
+	}
+	o, found := codec.EXIFOrientation(exif)
+	if !found && h.xmp != nil {
+		return codec.XMPOrientation(h.xmp)
+	}
+	return o
+}
+
+// Config implements codec.FormatDecoder.
+func (d *decoder) Config(data []byte, o *codec.Options) (codec.Config, error) {
+	h := &d.h
+	if err := h.parse(data, o.Damage == codec.DamageStrict); err != nil {
+		return codec.Config{}, err
+	}
+	c := codec.Config{
+		Format: name, Width: h.width, Height: h.height, Mode: h.mode, Depth: int(h.depth),
+		Orientation: h.orientation(), Frames: max(1, h.frames), Variant: "plain",
+		HasAlpha: h.hasTRNS || h.mode == codec.LA || h.mode == codec.RGBA,
+	}
+	if h.frames > 0 && !h.seenFrame {
+		c.Frames++ // the default image is none of the animation's
+	}
+	if h.interlaced {
+		c.Variant = "interlaced"
+	}
+	return c, nil
+}
+
+// Decode implements codec.FormatDecoder.
+func (d *decoder) Decode(dst *codec.Raster, data []byte, o *codec.Options) error {
+	h := &d.h
+	strict := o.Damage == codec.DamageStrict
+	if err := h.parse(data, strict); err != nil {
+		return err
+	}
+	if err := o.Limits.CheckSize(name, h.width, h.height, h.mode.Size()); err != nil {
+		return err
+	}
+	if h.seenFrame && (int(h.frameW) != h.width || int(h.frameH) != h.height) {
+		return codec.Errorf(name, -1, codec.ErrUnsupported, "a first frame of %dx%d in a canvas of %dx%d pixels",
+			h.frameW, h.frameH, h.width, h.height)
+	}
+	dst.Reset(h.mode, h.width, h.height)
+	if err := h.setColors(dst); err != nil {
+		return err
+	}
+
+	d.src = idatReader{data: data, next: h.idat}
+	if d.zr == nil {
+		zr, err := zlib.NewReader(&d.src)
+		if err != nil {
+			return d.broken(err, 0)
+		}
+		d.zr = zr
+	} else if err := d.zr.(zlib.Resetter).Reset(&d.src, nil); err != nil {
+		return d.broken(err, 0)
+	}
+	n := (h.width*h.bitsPerPixel()+7)/8 + 1
+	for i := range d.rows {
+		if cap(d.rows[i]) < n {
+			d.rows[i] = make([]byte, n)
+		}
+	}
+	return d.pixels(dst, strict)
+}
+
+// The passes of an interlaced image; a plain one is one pass of everything.
+var passes = [...]struct{ x, y, dx, dy int }{
+	{0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8}, {2, 0, 4, 4}, {0, 2, 2, 4}, {1, 0, 2, 2}, {0, 1, 1, 2},
+}
+
+func (d *decoder) pixels(dst *codec.Raster, strict bool) error {
+	h := &d.h
+	list := passes[:]
+	if !h.interlaced {
+		list = plain[:]
+	}
+	bits := h.bitsPerPixel()
+	bpp := (bits + 7) / 8
+	first, ended := true, false
+	for _, p := range list {
+		w := (h.width - p.x + p.dx - 1) / p.dx
+		if w <= 0 {
+			continue
+		}
+		n := (w*bits+7)/8 + 1
+		cur, prev := d.rows[0][:n], d.rows[1][:n]
+		clear(prev)
+		for y := p.y; y < h.height; y += p.dy {
+			if !ended {
+				m, err := io.ReadFull(d.zr, cur)
+				// A stream that ends between two rows leaves the rest black.
+				ended = err == io.EOF && m == 0 && !first && !strict
+				if err != nil && !ended {
+					return d.broken(err, y)
+				}
+			}
+			if ended {
+				clear(cur)
+			} else if !unfilter(cur, prev[1:], bpp) {
+				return bad(d.src.offset(), "row %d has filter %d, want at most 4", y, cur[0])
+			}
+			first = false
+			at := dst.Pix[y*dst.Stride+p.x*h.mode.Size():]
+			h.unpack(at, cur[1:], w, p.dx, ended)
+			cur, prev = prev, cur
+		}
+	}
+	if ended {
+		return nil
+	}
+	// The stream's end: its checksum counts when it is there. More rows than the image has are ignored.
+	n, err := d.zr.Read(d.one[:])
+	for n == 0 && err == nil {
+		n, err = d.zr.Read(d.one[:])
+	}
+	switch {
+	case strict && (n != 0 || err != io.EOF):
+		return bad(d.src.offset(), "the compressed data does not end with the image")
+	case n == 0 && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF):
+		return d.broken(err, h.height)
+	}
+	return nil
+}
+
+var plain = [1]struct{ x, y, dx, dy int }{{0, 0, 1, 1}}
+
+func (d *decoder) broken(err error, row int) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return bad(d.src.offset(), "the image data ends at row %d of %d", row, d.h.height)
+	}
+	return bad(d.src.offset(), "row %d: %v", row, err)
+}
+
+// unfilter undoes a row's filter; prev is the row above without its filter byte.
+func unfilter(row, prev []byte, bpp int) bool {
+	cur := row[1:]
+	prev = prev[:len(cur)]
+	switch row[0] {
+	case 0:
+	case 1: // left
+		for i := bpp; i < len(cur); i++ {
+			cur[i] += cur[i-bpp]
+		}
+	case 2: // up
+		for i, p := range prev {
+			cur[i] += p
+		}
+	case 3: // average of left and up
+		n := min(bpp, len(cur))
+		for i := range n {
+			cur[i] += prev[i] / 2
+		}
+		for i := n; i < len(cur); i++ {
+			cur[i] += uint8((int(cur[i-bpp]) + int(prev[i])) / 2)
+		}
+	case 4: // Paeth
+		n := min(bpp, len(cur))
+		for i := range n {
+			cur[i] += prev[i]
+		}
+		for i := n; i < len(cur); i++ {
+			a, b, c := int(cur[i-bpp]), int(prev[i]), int(prev[i-bpp])
+			pa, pb, pc := abs(b-c), abs(a-c), abs(a+b-2*c)
+			switch {
+			case pa <= pb && pa <= pc:
+			case pb <= pc:
+				a = b
+			default:
+				a = c
+			}
+			cur[i] += uint8(a)
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+func abs(v int) int {
+	if v < 0 {
+		return -v
+	}
+	return v
+}
+
+// unpack writes w pixels of a row to dst, dx pixels apart. black writes zero bytes.
+func (h *header) unpack(dst, row []byte, w, dx int, black bool) {
+	size := h.mode.Size()
+	if black {
+		for i := range w {
+			clear(dst[i*dx*size:][:size])
+		}
+		return
+	}
+	step := dx * size
+	switch {
+	case h.depth < 8:
+		scale := uint8(1)
+		if h.color == gray {
+			scale = 255 / (1<<h.depth - 1)
+		}
+		mask := uint8(1)<<h.depth - 1
+		for i, bit := 0, 0; i < w; i, bit = i+1, bit+int(h.depth) {
+			dst[i*step] = row[bit/8] >> (8 - int(h.depth) - bit%8) & mask * scale
+		}
+	case h.depth == 8 && dx == 1:
+		copy(dst, row)
+	case h.depth == 8:
+		for i := range w {
+			copy(dst[i*step:][:size], row[i*size:])
+		}
+	case h.color == gray: // to little-endian
+		for i := range w {
+			dst[i*step], dst[i*step+1] = row[2*i+1], row[2*i]
+		}
+	case h.color == grayAlpha:
+		for i := range w {
+			v := row[4*i]
+			p := dst[i*step:][:4]
+			p[0], p[1], p[2], p[3] = v, v, v, row[4*i+2]
+		}
+	default: // the high bytes
+		for i := range w {
+			p, q := dst[i*step:][:size], row[2*i*size:][:2*size]
+			for j := range p {
+				p[j] = q[2*j]
+			}
+		}
+	}
+}
+
+// setColors fills in the palette and the transparent colours as Pillow numbers them.
+func (h *header) setColors(dst *codec.Raster) error {
+	if h.mode == codec.P {
+		if len(h.plte)/3 > 256 {
+			return bad(-1, "a palette of %d colours, want at most 256", len(h.plte)/3)
+		}
+		for i := range dst.Palette {
+			dst.Palette[i] = [4]uint8{3: 255} // black where the file has no entry
+			if 3*i+2 < len(h.plte) {
+				copy(dst.Palette[i][:], h.plte[3*i:3*i+3])
+			}
+		}
+	}
+	if !h.hasTRNS {
+		return nil
+	}
+	t := h.trns
+	switch {
+	case h.mode == codec.P:
+		for i, a := range t[:min(len(t), 256)] {
+			dst.Palette[i][3] = a
+		}
+		if i := onlyTransparent(t); i >= 0 && i < 256 {
+			for j := range dst.Palette {
+				if j != i {
+					dst.Palette[j][3] = 255
+				}
+			}
+			dst.KeyRGB, dst.HasKeyRGB = [3]uint8(dst.Palette[i][:3]), true
+		}
+		return nil
+	case h.color == rgb:
+		// Pillow compares 8-bit samples with the low bytes, also of 16-bit keys.
+		dst.Key = [3]uint8{t[1], t[3], t[5]}
+		dst.KeyRGB = dst.Key
+	case h.depth == 1:
+		// After convert("RGB") the one number is taken for red, with green and blue 0.
+		if t[0]|t[1] != 0 {
+			dst.Key[0] = 255
+		} else {
+			dst.Key[0] = 0
+		}
+		dst.KeyRGB = [3]uint8{dst.Key[0], 0, 0}
+	case h.depth == 16:
+		dst.Key[0] = t[1]
+		dst.KeyRGB = [3]uint8{t[1], 0, 0}
+	default:
+		// The key is not scaled with 2 and 4-bit samples; convert("RGB") clips it.
+		dst.Key[0] = t[1]
+		v := t[1]
+		if t[0] != 0 {
+			v = 255
+		}
+		dst.KeyRGB = [3]uint8{v, v, v}
+	}
+	dst.HasKey, dst.HasKeyRGB = true, true
+	return nil
+}
+
+// onlyTransparent is the index of the transparent entry of a tRNS that has one
+// entry of 0 and otherwise 255, else -1. Pillow finds it with a regular
+// expression whose $ lets one newline (alpha 10) stand at the end.
+func onlyTransparent(t []byte) int {
+	at := -1
+	for i, a := range t {
+		switch {
+		case a == 0 && at < 0:
+			at = i
+		case a == '\n' && i == len(t)-1 && at >= 0:
+		case a != 255:
+			return -1
+		}
+	}
+	return at
+}
+
+// idatReader reads the bodies of consecutive IDAT chunks.
+type idatReader struct {
+	data []byte
+	next int // offset of the next chunk's header
+	body []byte
+}
+
+func (r *idatReader) offset() int { return r.next }
+
+// fill makes body non-empty, and reports whether it could.
+func (r *idatReader) fill() bool {
+	for len(r.body) == 0 {
+		if r.next > len(r.data)-8 || string(r.data[r.next+4:r.next+8]) != "IDAT" {
+			return false
+		}
+		n := uint64(binary.BigEndian.Uint32(r.data[r.next:]))
+		rest := r.data[r.next+8:]
+		r.body = rest[:min(n, uint64(len(rest)))]
+		if n+12 > uint64(len(r.data)-r.next) {
+			r.next = len(r.data)
+		} else {
+			r.next += int(n) + 12
+		}
+	}
+	return true
+}
+
+// Read implements io.Reader.
+func (r *idatReader) Read(p []byte) (int, error) {
+	if !r.fill() {
+		return 0, io.EOF
+	}
+	n := copy(p, r.body)
+	r.body = r.body[n:]
+	return n, nil
+}
+
+// ReadByte implements io.ByteReader, so that compress/flate adds no buffer.
+func (r *idatReader) ReadByte() (byte, error) {
+	if len(r.body) == 0 && !r.fill() {
+		return 0, io.EOF
+	}
+	b := r.body[0]
+	r.body = r.body[1:]
+	return b, nil
+}

@@ -1,0 +1,297 @@
+"""Makes testdata/images and testdata/damaged for PNG, GIF, BMP, TIFF and WebP, and testdata/golden/codecs.json.
+
+Needs Pillow 13.0.0, numpy and transformers 5.23.0 (its convert_to_rgb is the reference of the alpha policies).
+Takes no arguments; running it again gives the same bytes.
+"""
+
+import glob
+import hashlib
+import io
+import json
+import os
+import struct
+import warnings
+import zlib
+
+import numpy as np
+from PIL import Image, ImageOps
+from transformers.image_transforms import convert_to_rgb
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+IMAGES = os.path.join(ROOT, "images")
+DAMAGED = os.path.join(ROOT, "damaged")
+FORMATS = ("png", "gif", "bmp", "tiff", "webp")
+
+warnings.simplefilter("ignore")
+
+whole = {}  # name -> bytes: images that Pillow reads and so must we
+damaged = {}  # name -> (kind, bytes): "format", "unsupported" or "limit"
+
+
+def scene(w, h, channels, seed=0):
+    """A picture with edges, gradients and noise."""
+    rng = np.random.RandomState(seed + 1000 * w + h)
+    y, x = np.mgrid[0:h, 0:w]
+    planes = []
+    for c in range(channels):
+        v = 40 * c + x * 255 // max(w - 1, 1) * (c % 2) + y * 255 // max(h - 1, 1) * (1 - c % 2)
+        v = np.where((x // 5 + y // 7 + c) % 3 == 0, 255 - v, v)
+        v = v + rng.randint(-20, 21, (h, w))
+        planes.append(np.clip(v, 0, 255))
+    return np.stack(planes, -1).astype(np.uint8)
+
+
+# ---- PNG ----
+
+PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
+PASSES = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
+
+
+def chunk(name, body=b"", crc=None):
+    if crc is None:
+        crc = zlib.crc32(name + body)
+    return struct.pack(">I", len(body)) + name + body + struct.pack(">I", crc)
+
+
+def ihdr(w, h, depth, color, interlace=0):
+    return chunk(b"IHDR", struct.pack(">IIBBBBB", w, h, depth, color, 0, 0, interlace))
+
+
+def pack_rows(samples, depth):
+    """samples: (h, w, channels) integers; gives one bytes object a row."""
+    rows = []
+    for row in samples:
+        flat = row.reshape(-1)
+        if depth == 16:
+            rows.append(flat.astype(">u2").tobytes())
+        elif depth == 8:
+            rows.append(flat.astype(np.uint8).tobytes())
+        else:
+            bits = ((flat[:, None] >> np.arange(depth - 1, -1, -1)) & 1).astype(np.uint8)
+            rows.append(np.packbits(bits.reshape(-1)).tobytes())
+    return rows
+
+
+def png_filter(rows, bpp, first):
+    """Filters the rows, with each of the five filters in turn."""
+    out = b""
+    prev = bytes(len(rows[0])) if rows else b""
+    for i, row in enumerate(rows):
+        f = (i + first) % 5
+        b = bytearray([f])
+        for j, v in enumerate(row):
+            a = row[j - bpp] if j >= bpp else 0
+            up = prev[j]
+            c = prev[j - bpp] if j >= bpp else 0
+            if f == 0:
+                p = 0
+            elif f == 1:
+                p = a
+            elif f == 2:
+                p = up
+            elif f == 3:
+                p = (a + up) // 2
+            else:
+                e = a + up - c
+                pa, pb, pc = abs(e - a), abs(e - up), abs(e - c)
+                p = a if pa <= pb and pa <= pc else up if pb <= pc else c
+            b.append((v - p) & 255)
+        out += bytes(b)
+        prev = row
+    return out
+
+
+def png(samples, depth, color, interlace=False, before=b"", after=b"", split=None, end=True, raw=None):
+    h, w = samples.shape[:2]
+    if samples.ndim == 2:
+        samples = samples[:, :, None]
+    bpp = max(1, samples.shape[2] * depth // 8)
+    if raw is None:
+        if interlace:
+            raw = b""
+            for n, (x, y, dx, dy) in enumerate(PASSES):
+                part = samples[y::dy, x::dx]
+                if part.size:
+                    raw += png_filter(pack_rows(part, depth), bpp, n)
+        else:
+            raw = png_filter(pack_rows(samples, depth), bpp, 0)
+    z = zlib.compress(raw, 9)
+    if split:
+        idat = b"".join(chunk(b"IDAT", z[i : i + split]) for i in range(0, len(z), split))
+    else:
+        idat = chunk(b"IDAT", z)
+    return PNG_MAGIC + ihdr(w, h, depth, color, int(interlace)) + before + idat + after + (chunk(b"IEND") if end else b"")
+
+
+def exif(orientation, order="<", prefix=b""):
+    head = b"II*\0" if order == "<" else b"MM\0*"
+    return prefix + head + struct.pack(order + "IHHHIHHI", 8, 1, 0x0112, 3, 1, orientation, 0, 0)
+
+
+XMP = b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:Description %s/></x:xmpmeta>'
+
+
+def make_png():
+    w, h = 37, 23
+    for depth in (1, 2, 4, 8, 16):
+        top = (1 << depth) - 1
+        g = scene(w, h, 1, depth)[:, :, 0].astype(int) * top // 255
+        if depth == 16:
+            g[:4] = np.arange(4 * w).reshape(4, w) * 3  # around the clip at 255
+        for inter in (False, True):
+            tag = "_interlaced" if inter else ""
+            whole[f"png_gray{depth}{tag}.png"] = png(g, depth, 0, inter)
+        for n, key in enumerate((0, int(g[5, 5]), 300 if depth > 4 else top)):
+            whole[f"png_gray{depth}_key{n}.png"] = png(g, depth, 0, n == 1, chunk(b"tRNS", struct.pack(">H", key)))
+    # keys that only match after Pillow's scaling, masking or clipping
+    whole["png_gray2_key85.png"] = png(np.array([[0, 1, 2, 3]] * 3), 2, 0, False, chunk(b"tRNS", b"\0\x55"))
+    whole["png_gray4_key17.png"] = png(np.array([[0, 1, 2, 15]] * 3), 4, 0, False, chunk(b"tRNS", b"\0\x11"))
+    ramp = np.arange(256).reshape(16, 16)
+    whole["png_gray8_key_wide.png"] = png(ramp, 8, 0, False, chunk(b"tRNS", b"\x01\x2c"))
+    whole["png_gray16_key_wide.png"] = png(ramp * 2, 16, 0, False, chunk(b"tRNS", b"\x01\x00"))
+    whole["png_gray16_key255.png"] = png(ramp * 2, 16, 0, False, chunk(b"tRNS", b"\x00\xff"))
+    for depth in (8, 16):
+        k = 1 if depth == 8 else 257
+        extra = 0 if depth == 8 else np.random.RandomState(5).randint(0, 256, (h, w, 4)) - 128
+        for color, ch in ((2, 3), (4, 2), (6, 4)):
+            s = np.clip(scene(w, h, ch, depth + color).astype(int) * k + (extra[:, :, :ch] if depth == 16 else 0), 0, 256 * k - 1 if depth == 8 else 65535)
+            if ch in (2, 4):
+                s[:, :, -1] = (np.mgrid[0:h, 0:w][1] * 8 % 256) * k  # alpha of 0, 255 and between
+            name = {2: "rgb", 4: "la", 6: "rgba"}[color]
+            for inter in (False, True):
+                tag = "_interlaced" if inter else ""
+                whole[f"png_{name}{depth}{tag}.png"] = png(s, depth, color, inter, split=300 if inter else None)
+            if color == 2:
+                r, g, b = (int(v) for v in s[7, 9])
+                whole[f"png_rgb{depth}_key.png"] = png(s, depth, 2, False, chunk(b"tRNS", struct.pack(">HHH", r, g, b)))
+    whole["png_rgb8_key_wide.png"] = png(s[:, :, :3] >> 8, 8, 2, False, chunk(b"tRNS", b"".join(bytes([7, v >> 8]) for v in s[3, 3, :3])))
+    rgb16 = np.full((4, 4, 3), 0x0505)
+    whole["png_rgb16_key_low.png"] = png(rgb16, 16, 2, False, chunk(b"tRNS", b"\x09\x05" * 3))
+    for depth in (1, 2, 4, 8):
+        n = 1 << depth
+        pal = scene(n, 1, 3, depth)[0]
+        idx = scene(w, h, 1, depth)[:, :, 0].astype(int) * (n - 1) // 255
+        plte = chunk(b"PLTE", pal.tobytes())
+        whole[f"png_p{depth}.png"] = png(idx, depth, 3, False, plte)
+        whole[f"png_p{depth}_interlaced.png"] = png(idx, depth, 3, True, plte)
+        one = b"\xff" * (n // 2) + b"\0"
+        whole[f"png_p{depth}_one.png"] = png(idx, depth, 3, False, plte + chunk(b"tRNS", one))
+        many = bytes((i * 37) % 256 for i in range(n))
+        whole[f"png_p{depth}_many.png"] = png(idx, depth, 3, False, plte + chunk(b"tRNS", many))
+    twice = np.array([[10, 20, 30], [200, 100, 50], [10, 20, 30], [0, 0, 0]], np.uint8)
+    idx = np.arange(64).reshape(8, 8) % 4
+    for n, t in enumerate((b"\0", b"\xff\xff\0", b"\xff\0\n", b"\0\0", b"\xff", b"")):
+        whole[f"png_p2_twice{n}.png"] = png(idx, 2, 3, False, chunk(b"PLTE", twice.tobytes()) + chunk(b"tRNS", t))
+    whole["png_p8_short_palette.png"] = png(ramp, 8, 3, False, chunk(b"PLTE", twice.tobytes()))
+    whole["png_p8_no_palette.png"] = png(ramp, 8, 3)
+    rgb = scene(19, 11, 3, 3)
+    for o in range(0, 10):
+        whole[f"png_exif{o}.png"] = png(rgb, 8, 2, False, chunk(b"eXIf", exif(o, "<>"[o % 2])))
+    whole["png_exif_after.png"] = png(rgb, 8, 2, False, after=chunk(b"eXIf", exif(6)))
+    whole["png_xmp.png"] = png(rgb, 8, 2, False, chunk(b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0" + XMP % b'tiff:Orientation="8"'))
+    whole["png_xmp_zlib.png"] = png(rgb, 8, 2, False, chunk(b"iTXt", b"XML:com.adobe.xmp\0\1\0\0\0" + zlib.compress(XMP % b'tiff:Orientation="3"')))
+    hexed = exif(6, ">", b"Exif\0\0")
+    whole["png_raw_exif.png"] = png(rgb, 8, 2, False, chunk(b"zTXt", b"Raw profile type exif\0\0" + zlib.compress(b"\nexif\n%8d\n%s\n" % (len(hexed), hexed.hex().encode()))))
+    for o in (2, 5, 7):
+        whole[f"png_exif{o}_p.png"] = png(idx[:5], 2, 3, False, chunk(b"PLTE", twice.tobytes()) + chunk(b"eXIf", exif(o)))
+        whole[f"png_exif{o}_gray.png"] = png(scene(9, 4, 1)[:, :, 0], 8, 0, False, chunk(b"eXIf", exif(o)))
+    actl = chunk(b"acTL", struct.pack(">II", 2, 0))
+
+    def fctl(seq, fw=19, fh=11, x=0, y=0):
+        return chunk(b"fcTL", struct.pack(">IIIIIHHBB", seq, fw, fh, x, y, 1, 10, 0, 0))
+
+    fdat = chunk(b"fdAT", struct.pack(">I", 2) + zlib.compress(bytes(11 * (1 + 3 * 19))))
+    whole["png_apng.png"] = png(rgb, 8, 2, False, actl + fctl(0), fctl(1) + fdat)
+    whole["png_apng_default.png"] = png(rgb, 8, 2, False, actl, fctl(0) + chunk(b"fdAT", struct.pack(">I", 1) + zlib.compress(bytes(11 * (1 + 3 * 19)))))
+    good = whole["png_rgb8.png"]
+    whole["png_no_iend.png"] = good[:-12]
+    whole["png_trailing.png"] = good + b"trailing bytes"
+    whole["png_bad_idat_crc.png"] = PNG_MAGIC + ihdr(19, 11, 8, 2) + chunk(b"IDAT", zlib.compress(png_filter(pack_rows(rgb, 8), 3, 0)), 1) + chunk(b"IEND")
+    whole["png_no_adler.png"] = good[:-20]
+    whole["png_1x1.png"] = png(rgb[:1, :1], 8, 2)
+    whole["png_short_stream.png"] = png(rgb, 8, 2, raw=png_filter(pack_rows(rgb[:6], 8), 3, 0))
+    whole["png_long_stream.png"] = png(rgb[:6], 8, 2, raw=png_filter(pack_rows(rgb, 8), 3, 0))
+    whole["png_stored.png"] = PNG_MAGIC + ihdr(19, 11, 8, 2) + chunk(b"IDAT", zlib.compress(png_filter(pack_rows(rgb, 8), 3, 0), 0)) + chunk(b"IEND")
+
+    damaged["png_truncated.png"] = ("format", good[: len(good) // 2])
+    damaged["png_truncated_header.png"] = ("format", good[:20])
+    damaged["png_bad_ihdr_crc.png"] = ("format", good[:29] + b"\0\0\0\0" + good[33:])
+    damaged["png_mid_row.png"] = ("format", png(rgb, 8, 2, raw=png_filter(pack_rows(rgb, 8), 3, 0)[:100]))
+    damaged["png_bad_filter.png"] = ("format", png(rgb, 8, 2, raw=b"\x09" + bytes(11 * 58)))
+    damaged["png_bad_adler.png"] = ("format", PNG_MAGIC + ihdr(19, 11, 8, 2) + chunk(b"IDAT", zlib.compress(png_filter(pack_rows(rgb, 8), 3, 0))[:-1] + b"\0") + chunk(b"IEND"))
+    damaged["png_bad_type.png"] = ("format", PNG_MAGIC + ihdr(19, 11, 3, 2) + chunk(b"IDAT") + chunk(b"IEND"))
+    damaged["png_no_idat.png"] = ("format", PNG_MAGIC + ihdr(19, 11, 8, 2) + chunk(b"IEND"))
+    damaged["png_zero_width.png"] = ("format", png(rgb[:, :0], 8, 2, raw=b""))
+    damaged["png_huge.png"] = ("limit", PNG_MAGIC + ihdr(60000, 60000, 8, 6) + chunk(b"IDAT", zlib.compress(bytes(1000))) + chunk(b"IEND"))
+    damaged["png_huge_side.png"] = ("limit", PNG_MAGIC + ihdr(0xFFFFFFFF, 0xFFFFFFFF, 8, 6) + chunk(b"IDAT", zlib.compress(bytes(1000))) + chunk(b"IEND"))
+    damaged["png_truncated_after.png"] = ("format", good[:-12] + chunk(b"tEXt", b"Comment\0" + bytes(100))[:50])
+    damaged["png_unsupported_frame.png"] = ("unsupported", png(rgb[:5, :7], 8, 2, False, actl + fctl(0, 7, 5, 1, 2)).replace(ihdr(7, 5, 8, 2), ihdr(19, 11, 8, 2)))
+
+
+# ---- goldens ----
+
+
+def digest(im, mode=None):
+    if mode:
+        im = im.convert(mode)
+    return hashlib.sha256(im.tobytes()).hexdigest()
+
+
+def golden(data):
+    def load():
+        return Image.open(io.BytesIO(data))
+
+    im = load()
+    im.load()
+    g = {
+        "width": im.width,
+        "height": im.height,
+        "mode": im.mode,
+        "rgb": digest(im, "RGB"),
+        "gray": digest(load(), "L"),
+        "rgba": digest(load(), "RGBA"),
+        "white": digest(convert_to_rgb(load())),
+        "keyWhite": digest(convert_to_rgb(load().convert("RGB"))),
+    }
+    up = ImageOps.exif_transpose(load())
+    g["uprightWidth"], g["uprightHeight"] = up.size
+    g["upright"] = digest(up, "RGB")
+    return g
+
+
+def main():
+    make_png()
+    for folder in (IMAGES, DAMAGED):
+        os.makedirs(folder, exist_ok=True)
+        for f in FORMATS:
+            for path in glob.glob(os.path.join(folder, f + "_*")):
+                os.remove(path)
+    out = {"images": {}, "damaged": {}}
+    total = 0
+    for name, data in sorted(whole.items()):
+        try:
+            out["images"][name] = golden(data)
+        except Exception as e:
+            raise SystemExit(f"{name}: {e!r}")
+        total += len(data)
+        with open(os.path.join(IMAGES, name), "wb") as f:
+            f.write(data)
+    for name, (kind, data) in sorted(damaged.items()):
+        pillow = True
+        try:
+            Image.open(io.BytesIO(data)).load()
+        except Exception:
+            pillow = False
+        out["damaged"][name] = {"kind": kind, "pillowReads": pillow}
+        total += len(data)
+        with open(os.path.join(DAMAGED, name), "wb") as f:
+            f.write(data)
+    os.makedirs(os.path.join(ROOT, "golden"), exist_ok=True)
+    with open(os.path.join(ROOT, "golden", "codecs.json"), "w") as f:
+        json.dump(out, f, indent=1)
+        f.write("\n")
+    print(len(whole), "images,", len(damaged), "damaged,", total, "bytes")
+
+
+if __name__ == "__main__":
+    main()
