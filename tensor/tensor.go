@@ -20,6 +20,8 @@ type Tensor struct {
 	Desc
 	Strides [MaxRank]int
 	Data    []byte
+
+	lease *lease // of a Pool, or nil
 }
 
 // New allocates a dense tensor of zeros. The description must be concrete;
@@ -54,8 +56,8 @@ func Wrap(d Desc, data []byte) (*Tensor, error) {
 func FromBytes(b []byte) *Tensor { return &Tensor{Desc: Encoded(), Data: b} }
 
 // Reset makes t a dense tensor of description d, keeping t's memory when it is
-// large enough; the elements are then whatever was there. It is how buffers are
-// reused from image to image. A Bytes tensor keeps the length of its Data.
+// large enough (and aligned for d); the elements are then whatever was there. It
+// is how buffers are reused from image to image. A Bytes tensor keeps the length of its Data.
 func (t *Tensor) Reset(d Desc) error {
 	if err := d.Check(); err != nil {
 		return err
@@ -71,7 +73,8 @@ func (t *Tensor) Reset(d Desc) error {
 	if n != int64(int(n)) {
 		return fmt.Errorf("%w: %v does not fit the address space", ErrDesc, d)
 	}
-	if int64(cap(t.Data)) < n {
+	if size := uintptr(d.DType.Size()); int64(cap(t.Data)) < n || // or bytes or a view, at any address
+		n > 0 && uintptr(unsafe.Pointer(unsafe.SliceData(t.Data)))%size != 0 {
 		t.Data = Alloc(int(n))
 	}
 	t.Data = t.Data[:n]
@@ -122,7 +125,8 @@ func (t *Tensor) Slice(axis, lo, hi int) (*Tensor, error) {
 		return &v, nil
 	}
 	off := lo * t.Strides[axis] * t.DType.Size()
-	v.Data = t.Data[off : off+v.extent()]
+	end := off + v.extent()
+	v.Data = t.Data[off:end:end] // so that Reset of the view cannot reach beyond it
 	return &v, nil
 }
 
@@ -206,7 +210,8 @@ func (t *Tensor) Clone() *Tensor {
 	return c
 }
 
-// Overlaps reports whether two tensors share memory.
+// Overlaps reports whether the memory from the first to the last element of t
+// and that of u overlap; views whose elements lie between each other's count.
 func (t *Tensor) Overlaps(u *Tensor) bool {
 	if len(t.Data) == 0 || len(u.Data) == 0 {
 		return false

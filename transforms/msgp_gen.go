@@ -3,6 +3,7 @@
 package transforms
 
 import (
+	"github.com/infer-prep/infer-prep/codec"
 	"github.com/tinylib/msgp/msgp"
 )
 
@@ -31,6 +32,96 @@ func (z *Backend) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z Backend) Msgsize() (s int) {
 	s = msgp.Uint8Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *Decode) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 6
+	o = append(o, 0x96)
+	o = msgp.AppendUint8(o, uint8(z.Color))
+	o = msgp.AppendUint8(o, uint8(z.Alpha))
+	o = msgp.AppendUint8(o, uint8(z.Gray16))
+	o = msgp.AppendUint8(o, uint8(z.Refuse))
+	o = msgp.AppendUint8(o, uint8(z.Orientation))
+	o = msgp.AppendUint8(o, uint8(z.Damage))
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Decode) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 6 {
+		err = msgp.ArrayError{Wanted: 6, Got: zb0001}
+		return
+	}
+	{
+		var zb0002 uint8
+		zb0002, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Color")
+			return
+		}
+		z.Color = codec.Color(zb0002)
+	}
+	{
+		var zb0003 uint8
+		zb0003, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Alpha")
+			return
+		}
+		z.Alpha = codec.Alpha(zb0003)
+	}
+	{
+		var zb0004 uint8
+		zb0004, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Gray16")
+			return
+		}
+		z.Gray16 = codec.Gray16(zb0004)
+	}
+	{
+		var zb0005 uint8
+		zb0005, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Refuse")
+			return
+		}
+		z.Refuse = codec.Refuse(zb0005)
+	}
+	{
+		var zb0006 uint8
+		zb0006, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Orientation")
+			return
+		}
+		z.Orientation = codec.Orientation(zb0006)
+	}
+	{
+		var zb0007 uint8
+		zb0007, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Damage")
+			return
+		}
+		z.Damage = codec.Damage(zb0007)
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *Decode) Msgsize() (s int) {
+	s = 1 + msgp.Uint8Size + msgp.Uint8Size + msgp.Uint8Size + msgp.Uint8Size + msgp.Uint8Size + msgp.Uint8Size
 	return
 }
 
