@@ -20,7 +20,9 @@ var positionNames = []string{"center", "top_left", "bottom_right"}
 func (p Position) String() string { return enum.String("position", positionNames, int(p)) }
 
 // MarshalText writes the name.
-func (p Position) MarshalText() ([]byte, error) { return enum.Format("position", positionNames, int(p)) }
+func (p Position) MarshalText() ([]byte, error) {
+	return enum.Format("position", positionNames, int(p))
+}
 
 // UnmarshalText reads the name.
 func (p *Position) UnmarshalText(t []byte) error {

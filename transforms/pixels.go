@@ -112,9 +112,9 @@ func putNumber(b []byte, d tensor.DType, v float64) {
 	case tensor.Int64:
 		tensor.Cast[int64](b)[0] = int64(v)
 	case tensor.Float16:
-		tensor.Cast[uint16](b)[0] = float16Of(v)
+		tensor.Cast[uint16](b)[0] = tensor.Float16FromFloat64(v)
 	case tensor.BFloat16:
-		tensor.Cast[uint16](b)[0] = bfloat16Of(v)
+		tensor.Cast[uint16](b)[0] = tensor.BFloat16FromFloat32(float32(v))
 	case tensor.Float32:
 		tensor.Cast[float32](b)[0] = float32(v)
 	case tensor.Float64:
