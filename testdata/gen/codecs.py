@@ -228,6 +228,187 @@ def make_png():
     damaged["png_unsupported_frame.png"] = ("unsupported", png(rgb[:5, :7], 8, 2, False, actl + fctl(0, 7, 5, 1, 2)).replace(ihdr(7, 5, 8, 2), ihdr(19, 11, 8, 2)))
 
 
+# ---- GIF ----
+
+
+def lzw(bits, samples, clear_every=0, end=True):
+    """GIF's LZW in blocks of at most 200 bytes."""
+    clear, stop = 1 << bits, (1 << bits) + 1
+    out, acc, n = bytearray(), 0, 0
+    size, table, nxt, w, count = bits + 1, {}, stop + 1, None, 0
+
+    def put(code):
+        nonlocal acc, n
+        acc |= code << n
+        n += size
+        while n >= 8:
+            out.append(acc & 255)
+            acc >>= 8
+            n -= 8
+
+    put(clear)
+    for s in samples:
+        s = int(s)
+        count += 1
+        if clear_every and count % clear_every == 0 and w is not None:
+            put(w)
+            put(clear)
+            size, table, nxt, w = bits + 1, {}, stop + 1, None
+        if w is None:
+            w = s
+        elif (w, s) in table:
+            w = table[w, s]
+        else:
+            put(w)
+            if nxt < 4096:
+                table[w, s] = nxt
+                if nxt == 1 << size and size < 12:
+                    size += 1
+                nxt += 1
+            w = s
+    put(w)
+    if end:
+        put(stop)
+    if n:
+        out.append(acc & 255)
+    blocks = b"".join(bytes([len(out[i : i + 200])]) + bytes(out[i : i + 200]) for i in range(0, len(out), 200))
+    return bytes([bits]) + blocks + b"\0"
+
+
+def gif(screen, parts, table=None, background=0, version=b"89a", end=b";"):
+    flags = 0x80 | (len(table) // 3).bit_length() - 2 if table else 0
+    return b"GIF" + version + struct.pack("<HHBBB", *screen, flags, background, 0) + (table or b"") + b"".join(parts) + end
+
+
+def gif_frame(idx, bits, x=0, y=0, table=None, interlaced=False, **options):
+    h, w = idx.shape
+    flags = (0x80 | (len(table) // 3).bit_length() - 2 if table else 0) | (0x40 if interlaced else 0)
+    rows = [r for first, step in ((0, 8), (4, 8), (2, 4), (1, 2)) for r in range(first, h, step)] if interlaced else range(h)
+    return b"," + struct.pack("<HHHHB", x, y, w, h, flags) + (table or b"") + lzw(bits, idx[list(rows)].reshape(-1), **options)
+
+
+def gif_control(transparent=None, disposal=0):
+    return b"!\xf9\x04" + bytes([disposal << 2 | (transparent is not None), 10, 0, transparent or 0]) + b"\0"
+
+
+def make_gif():
+    w, h = 37, 23
+    comment = b"!\xfe\x05hello\0"
+    for bits in (1, 2, 4, 8):
+        n = 1 << bits
+        table = scene(n, 1, 3, bits)[0].tobytes()
+        idx = scene(w, h, 1, bits)[:, :, 0].astype(int) * (n - 1) // 255
+        b = max(bits, 2)
+        whole[f"gif_{bits}bit.gif"] = gif((w, h), [gif_frame(idx, b)], table, version=b"87a")
+        whole[f"gif_{bits}bit_interlaced.gif"] = gif((w, h), [gif_control(), gif_frame(idx, b, interlaced=True)], table)
+        whole[f"gif_{bits}bit_transparent.gif"] = gif((w, h), [comment, gif_control(n // 2), gif_frame(idx, b)], table)
+        whole[f"gif_{bits}bit_local.gif"] = gif((w, h), [gif_frame(idx, b, table=table[::-1])], table)
+        whole[f"gif_{bits}bit_local_only.gif"] = gif((w, h), [gif_control(0), gif_frame(idx, b, table=table[::-1])])
+    ramp = bytes(v for i in range(256) for v in (i, i, i))
+    gray = scene(w, h, 1)[:, :, 0]
+    color = scene(256, 1, 3, 9)[0].tobytes()
+    whole["gif_gray.gif"] = gif((w, h), [gif_frame(gray, 8)], ramp)
+    whole["gif_gray_transparent.gif"] = gif((w, h), [gif_control(int(gray[4, 4])), gif_frame(gray, 8)], ramp)
+    whole["gif_no_table.gif"] = gif((w, h), [gif_frame(gray, 8)])
+    whole["gif_gray_local.gif"] = gif((w, h), [gif_frame(gray, 8, table=ramp)], color)
+    whole["gif_gray_global.gif"] = gif((w, h), [gif_frame(gray, 8, table=color)], ramp)
+    whole["gif_offset.gif"] = gif((w + 9, h + 7), [gif_frame(gray, 8, 4, 3)], color, background=7)
+    whole["gif_offset_transparent.gif"] = gif((w + 9, h + 7), [gif_control(200), gif_frame(gray, 8, 4, 3, interlaced=True)], color, background=7)
+    whole["gif_offset_gray.gif"] = gif((w + 9, h + 7), [gif_control(99), gif_frame(gray, 8, 4, 3)])
+    whole["gif_beyond.gif"] = gif((w - 9, h - 7), [gif_frame(gray, 8, 4, 3)], color)
+    whole["gif_zero_screen.gif"] = gif((0, 0), [gif_frame(gray, 8)], color)
+    whole["gif_animated.gif"] = gif((w, h), [b"!\xff\x0bNETSCAPE2.0\x03\x01\0\0\0", gif_control(3, 2), gif_frame(gray, 8), gif_control(4), gif_frame(gray[::-1], 8)], color)
+    whole["gif_short_table.gif"] = gif((w, h), [gif_frame(gray, 8)], color[:48])
+    whole["gif_short_table_transparent.gif"] = gif((w, h), [gif_control(100), gif_frame(gray, 8)], color[:48])
+    whole["gif_clears.gif"] = gif((w, h), [gif_frame(gray, 8, clear_every=50)], color)
+    noise = np.random.RandomState(1).randint(0, 256, (90, 110))
+    whole["gif_full_table.gif"] = gif((110, 90), [gif_frame(noise, 8)], color)
+    whole["gif_no_end_code.gif"] = gif((w, h), [gif_frame(gray, 8, end=False)], color)
+    whole["gif_no_trailer.gif"] = gif((w, h), [gif_frame(gray, 8)], color, end=b"")
+    whole["gif_trailing.gif"] = gif((w, h), [gif_frame(gray, 8)], color) + b"trailing"
+    for n, (iw, ih) in enumerate(((1, 1), (3, 2), (2, 5), (1, 9))):
+        whole[f"gif_small{n}.gif"] = gif((iw, ih), [gif_frame(gray[:ih, :iw], 8, interlaced=True)], color)
+    f = io.BytesIO()
+    Image.fromarray(scene(60, 40, 3)).quantize(64).save(f, "GIF")
+    whole["gif_pillow.gif"] = f.getvalue()
+
+    good = whole["gif_8bit.gif"]
+    damaged["gif_truncated.gif"] = ("format", good[:-150])
+    damaged["gif_truncated_table.gif"] = ("format", good[:100])
+    damaged["gif_truncated_header.gif"] = ("format", good[:9])
+    damaged["gif_no_image.gif"] = ("format", gif((w, h), [comment], color))
+    damaged["gif_early_end.gif"] = ("format", gif((w, h), [gif_frame(gray, 8)[:10] + lzw(8, gray[:9].reshape(-1))], color))
+    damaged["gif_bad_code.gif"] = ("format", gif((4, 4), [b"," + struct.pack("<HHHHB", 0, 0, 4, 4, 0) + b"\x08\x04\x00\xff\xff\xff\0"], color))
+    damaged["gif_zero_frame.gif"] = ("format", gif((w, h), [b"," + struct.pack("<HHHHB", 0, 0, 0, 0, 0) + b"\x08\0"], color))
+    damaged["gif_huge.gif"] = ("limit", gif((60000, 60000), [gif_frame(gray, 8)], color))
+
+
+# ---- WebP ----
+
+
+def riff(*chunks):
+    body = b"WEBP" + b"".join(n + struct.pack("<I", len(b)) + b + b"\0" * (len(b) % 2) for n, b in chunks)
+    return b"RIFF" + struct.pack("<I", len(body)) + body
+
+
+def unriff(data):
+    out, p = [], 12
+    while p + 8 <= len(data):
+        n = struct.unpack("<I", data[p + 4 : p + 8])[0]
+        out.append((data[p : p + 4], data[p + 8 : p + 8 + n]))
+        p += 8 + n + n % 2
+    return out
+
+
+def webp(pixels, **options):
+    f = io.BytesIO()
+    Image.fromarray(pixels).save(f, "WEBP", **options)
+    return f.getvalue()
+
+
+def vp8x(w, h, flags):
+    return b"VP8X", bytes([flags, 0, 0, 0]) + struct.pack("<I", w - 1)[:3] + struct.pack("<I", h - 1)[:3]
+
+
+def make_webp():
+    for w, h in ((1, 1), (2, 2), (3, 1), (1, 4), (2, 5), (17, 16), (16, 17), (37, 23), (64, 48)):
+        whole[f"webp_lossy_{w}x{h}.webp"] = webp(scene(w, h, 3), quality=60)
+    for q in (0, 30, 100):
+        whole[f"webp_lossy_q{q}.webp"] = webp(scene(53, 41, 3), quality=q, method=q // 30)
+    for n, (w, h) in enumerate(((37, 23), (16, 16), (1, 1), (50, 33))):
+        rgba = scene(w, h, 4)
+        rgba[:, :, 3] = np.mgrid[0:h, 0:w][1] * 7 % 256
+        rgba[: h // 4, :, 3] = 0
+        whole[f"webp_lossless_{w}x{h}.webp"] = webp(scene(w, h, 3), lossless=True)
+        whole[f"webp_lossless_alpha_{w}x{h}.webp"] = webp(rgba, lossless=True, exact=n % 2 == 0)
+        whole[f"webp_alpha_{w}x{h}.webp"] = webp(rgba, quality=70, alpha_quality=(100, 40)[n % 2], exact=n > 1)
+    flat = np.repeat(np.repeat(scene(6, 5, 3), 9, 0), 9, 1)
+    whole["webp_lossless_palette.webp"] = webp(flat, lossless=True)
+    base = scene(21, 13, 3)
+    lossy = unriff(webp(base, quality=50))[0]
+    exact = unriff(webp(base, lossless=True))[0]
+    for o in (1, 3, 5, 6, 8):
+        whole[f"webp_exif{o}.webp"] = riff(vp8x(21, 13, 8), (lossy, exact)[o % 2], (b"EXIF", exif(o, "<>"[o % 2], (b"", b"Exif\0\0")[o % 2])))
+    whole["webp_xmp.webp"] = riff(vp8x(21, 13, 4), lossy, (b"XMP ", XMP % b'tiff:Orientation="7"'))
+    whole["webp_alpha_flag_only.webp"] = riff(vp8x(21, 13, 16), lossy)
+    whole["webp_lossless_alpha_flag_only.webp"] = riff(vp8x(21, 13, 16), exact)
+    raw = scene(21, 13, 1, 8).reshape(-1).astype(np.uint8)
+    for f in range(4):
+        whole[f"webp_alph_raw{f}.webp"] = riff(vp8x(21, 13, 16), (b"ALPH", bytes([f << 2]) + raw.tobytes()), lossy)
+    whole["webp_trailing.webp"] = riff(lossy) + b"trailing bytes"
+    whole["webp_unknown_chunk.webp"] = riff(vp8x(21, 13, 0), (b"ICCP", b"no profile"), (b"????", b"odd"), lossy)
+    good = webp(base, quality=50)
+    damaged["webp_truncated.webp"] = ("format", good[: len(good) // 2])
+    damaged["webp_truncated_header.webp"] = ("format", good[:24])
+    damaged["webp_zero.webp"] = ("format", riff((b"VP8 ", lossy[1][:6] + bytes(4) + lossy[1][10:])))
+    damaged["webp_huge.webp"] = ("limit", riff((b"VP8L", b"\x2f\xff\xff\xff\x0f" + exact[1][5:])))
+    damaged["webp_canvas.webp"] = ("format", riff(vp8x(4000, 4000, 0), lossy))
+    damaged["webp_no_image.webp"] = ("format", riff(vp8x(21, 13, 0), (b"EXIF", exif(1))))
+    f = io.BytesIO()
+    Image.fromarray(base).save(f, "WEBP", save_all=True, append_images=[Image.fromarray(base[::-1].copy())], duration=100)
+    damaged["webp_unsupported_animation.webp"] = ("unsupported", f.getvalue())
+
+
 # ---- goldens ----
 
 
@@ -261,6 +442,8 @@ def golden(data):
 
 def main():
     make_png()
+    make_gif()
+    make_webp()
     for folder in (IMAGES, DAMAGED):
         os.makedirs(folder, exist_ok=True)
         for f in FORMATS:
