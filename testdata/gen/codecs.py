@@ -228,6 +228,277 @@ def make_png():
     damaged["png_unsupported_frame.png"] = ("unsupported", png(rgb[:5, :7], 8, 2, False, actl + fctl(0, 7, 5, 1, 2)).replace(ihdr(7, 5, 8, 2), ihdr(19, 11, 8, 2)))
 
 
+# ---- GIF ----
+
+
+def lzw(bits, samples, clear_every=0, end=True):
+    """GIF's LZW in blocks of at most 200 bytes."""
+    clear, stop = 1 << bits, (1 << bits) + 1
+    out, acc, n = bytearray(), 0, 0
+    size, table, nxt, w, count = bits + 1, {}, stop + 1, None, 0
+
+    def put(code):
+        nonlocal acc, n
+        acc |= code << n
+        n += size
+        while n >= 8:
+            out.append(acc & 255)
+            acc >>= 8
+            n -= 8
+
+    put(clear)
+    for s in samples:
+        s = int(s)
+        count += 1
+        if clear_every and count % clear_every == 0 and w is not None:
+            put(w)
+            put(clear)
+            size, table, nxt, w = bits + 1, {}, stop + 1, None
+        if w is None:
+            w = s
+        elif (w, s) in table:
+            w = table[w, s]
+        else:
+            put(w)
+            if nxt < 4096:
+                table[w, s] = nxt
+                if nxt == 1 << size and size < 12:
+                    size += 1
+                nxt += 1
+            w = s
+    put(w)
+    if end:
+        put(stop)
+    if n:
+        out.append(acc & 255)
+    blocks = b"".join(bytes([len(out[i : i + 200])]) + bytes(out[i : i + 200]) for i in range(0, len(out), 200))
+    return bytes([bits]) + blocks + b"\0"
+
+
+def gif(screen, parts, table=None, background=0, version=b"89a", end=b";"):
+    flags = 0x80 | (len(table) // 3).bit_length() - 2 if table else 0
+    return b"GIF" + version + struct.pack("<HHBBB", *screen, flags, background, 0) + (table or b"") + b"".join(parts) + end
+
+
+def gif_frame(idx, bits, x=0, y=0, table=None, interlaced=False, **options):
+    h, w = idx.shape
+    flags = (0x80 | (len(table) // 3).bit_length() - 2 if table else 0) | (0x40 if interlaced else 0)
+    rows = [r for first, step in ((0, 8), (4, 8), (2, 4), (1, 2)) for r in range(first, h, step)] if interlaced else range(h)
+    return b"," + struct.pack("<HHHHB", x, y, w, h, flags) + (table or b"") + lzw(bits, idx[list(rows)].reshape(-1), **options)
+
+
+def gif_control(transparent=None, disposal=0):
+    return b"!\xf9\x04" + bytes([disposal << 2 | (transparent is not None), 10, 0, transparent or 0]) + b"\0"
+
+
+def make_gif():
+    w, h = 37, 23
+    comment = b"!\xfe\x05hello\0"
+    for bits in (1, 2, 4, 8):
+        n = 1 << bits
+        table = scene(n, 1, 3, bits)[0].tobytes()
+        idx = scene(w, h, 1, bits)[:, :, 0].astype(int) * (n - 1) // 255
+        b = max(bits, 2)
+        whole[f"gif_{bits}bit.gif"] = gif((w, h), [gif_frame(idx, b)], table, version=b"87a")
+        whole[f"gif_{bits}bit_interlaced.gif"] = gif((w, h), [gif_control(), gif_frame(idx, b, interlaced=True)], table)
+        whole[f"gif_{bits}bit_transparent.gif"] = gif((w, h), [comment, gif_control(n // 2), gif_frame(idx, b)], table)
+        whole[f"gif_{bits}bit_local.gif"] = gif((w, h), [gif_frame(idx, b, table=table[::-1])], table)
+        whole[f"gif_{bits}bit_local_only.gif"] = gif((w, h), [gif_control(0), gif_frame(idx, b, table=table[::-1])])
+    ramp = bytes(v for i in range(256) for v in (i, i, i))
+    gray = scene(w, h, 1)[:, :, 0]
+    color = scene(256, 1, 3, 9)[0].tobytes()
+    whole["gif_gray.gif"] = gif((w, h), [gif_frame(gray, 8)], ramp)
+    whole["gif_gray_transparent.gif"] = gif((w, h), [gif_control(int(gray[4, 4])), gif_frame(gray, 8)], ramp)
+    whole["gif_no_table.gif"] = gif((w, h), [gif_frame(gray, 8)])
+    whole["gif_gray_local.gif"] = gif((w, h), [gif_frame(gray, 8, table=ramp)], color)
+    whole["gif_gray_global.gif"] = gif((w, h), [gif_frame(gray, 8, table=color)], ramp)
+    whole["gif_offset.gif"] = gif((w + 9, h + 7), [gif_frame(gray, 8, 4, 3)], color, background=7)
+    whole["gif_offset_transparent.gif"] = gif((w + 9, h + 7), [gif_control(200), gif_frame(gray, 8, 4, 3, interlaced=True)], color, background=7)
+    whole["gif_offset_gray.gif"] = gif((w + 9, h + 7), [gif_control(99), gif_frame(gray, 8, 4, 3)])
+    whole["gif_beyond.gif"] = gif((w - 9, h - 7), [gif_frame(gray, 8, 4, 3)], color)
+    whole["gif_zero_screen.gif"] = gif((0, 0), [gif_frame(gray, 8)], color)
+    whole["gif_animated.gif"] = gif((w, h), [b"!\xff\x0bNETSCAPE2.0\x03\x01\0\0\0", gif_control(3, 2), gif_frame(gray, 8), gif_control(4), gif_frame(gray[::-1], 8)], color)
+    whole["gif_short_table.gif"] = gif((w, h), [gif_frame(gray, 8)], color[:48])
+    whole["gif_short_table_transparent.gif"] = gif((w, h), [gif_control(100), gif_frame(gray, 8)], color[:48])
+    whole["gif_clears.gif"] = gif((w, h), [gif_frame(gray, 8, clear_every=50)], color)
+    noise = np.random.RandomState(1).randint(0, 256, (90, 110))
+    whole["gif_full_table.gif"] = gif((110, 90), [gif_frame(noise, 8)], color)
+    whole["gif_no_end_code.gif"] = gif((w, h), [gif_frame(gray, 8, end=False)], color)
+    whole["gif_no_trailer.gif"] = gif((w, h), [gif_frame(gray, 8)], color, end=b"")
+    whole["gif_trailing.gif"] = gif((w, h), [gif_frame(gray, 8)], color) + b"trailing"
+    for n, (iw, ih) in enumerate(((1, 1), (3, 2), (2, 5), (1, 9))):
+        whole[f"gif_small{n}.gif"] = gif((iw, ih), [gif_frame(gray[:ih, :iw], 8, interlaced=True)], color)
+    f = io.BytesIO()
+    Image.fromarray(scene(60, 40, 3)).quantize(64).save(f, "GIF")
+    whole["gif_pillow.gif"] = f.getvalue()
+
+    good = whole["gif_8bit.gif"]
+    damaged["gif_truncated.gif"] = ("format", good[:-150])
+    damaged["gif_truncated_table.gif"] = ("format", good[:100])
+    damaged["gif_truncated_header.gif"] = ("format", good[:9])
+    damaged["gif_no_image.gif"] = ("format", gif((w, h), [comment], color))
+    damaged["gif_early_end.gif"] = ("format", gif((w, h), [gif_frame(gray, 8)[:10] + lzw(8, gray[:9].reshape(-1))], color))
+    damaged["gif_bad_code.gif"] = ("format", gif((4, 4), [b"," + struct.pack("<HHHHB", 0, 0, 4, 4, 0) + b"\x08\x04\x00\xff\xff\xff\0"], color))
+    damaged["gif_zero_frame.gif"] = ("format", gif((w, h), [b"," + struct.pack("<HHHHB", 0, 0, 0, 0, 0) + b"\x08\0"], color))
+    damaged["gif_huge.gif"] = ("limit", gif((60000, 60000), [gif_frame(gray, 8)], color))
+
+
+# ---- BMP ----
+
+
+def bmp(w, h, bits, data, palette=b"", header=40, compression=0, top_down=False, masks=(), colors=0, offset=None):
+    if header == 12:
+        dib = struct.pack("<IHHHH", 12, w, h, 1, bits)
+    else:
+        dib = struct.pack("<IiiHHIIiiII", header, w, -h if top_down else h, 1, bits, compression, len(data), 2835, 2835, colors, 0)
+        if header >= 52:
+            dib += struct.pack("<IIII", *(tuple(masks) + (0,) * 4)[:4])[: header - 40]
+        dib += bytes(header - len(dib))
+        if header == 40:
+            dib += b"".join(struct.pack("<I", m) for m in masks[:3])
+    if offset is None:
+        offset = 14 + len(dib) + len(palette)
+    return b"BM" + struct.pack("<IHHI", 14 + len(dib) + len(palette) + len(data), 0, 0, offset) + dib + palette + data
+
+
+def bmp_rows(samples, depth, top_down=False):
+    if samples.ndim == 2:
+        samples = samples[:, :, None]
+    rows = [r + bytes(-len(r) % 4) for r in pack_rows(samples, depth)]
+    return b"".join(rows if top_down else rows[::-1])
+
+
+def make_bmp():
+    w, h = 37, 23
+    for bits in (1, 4, 8):
+        n = 1 << bits
+        pal = scene(n, 1, 4, bits)[0]
+        idx = scene(w, h, 1, bits)[:, :, 0].astype(int) * (n - 1) // 255
+        whole[f"bmp_{bits}bit.bmp"] = bmp(w, h, bits, bmp_rows(idx, bits), pal.tobytes())
+        whole[f"bmp_{bits}bit_top_down.bmp"] = bmp(w, h, bits, bmp_rows(idx, bits, True), pal.tobytes(), top_down=True)
+        whole[f"bmp_{bits}bit_os2.bmp"] = bmp(w, h, bits, bmp_rows(idx, bits), pal[:, :3].tobytes(), header=12)
+    ramp = bytes(v for i in range(256) for v in (i, i, i, 0))
+    gray = scene(w, h, 1)[:, :, 0]
+    black_white = b"\0\0\0\0\xff\xff\xff\0"
+    whole["bmp_gray.bmp"] = bmp(w, h, 8, bmp_rows(gray, 8), ramp)
+    whole["bmp_gray_64.bmp"] = bmp(w, h, 8, bmp_rows(gray // 4, 8), ramp[:256], colors=64)
+    whole["bmp_black_white.bmp"] = bmp(w, h, 1, bmp_rows(gray >> 7, 1), black_white)
+    whole["bmp_white_black.bmp"] = bmp(w, h, 1, bmp_rows(gray >> 7, 1), black_white[4:] + black_white[:4])
+    whole["bmp_8bit_black_white.bmp"] = bmp(w, h, 8, bmp_rows(gray, 8), black_white, colors=2)
+    whole["bmp_short_palette.bmp"] = bmp(w, h, 8, bmp_rows(gray, 8), scene(10, 1, 4)[0].tobytes(), colors=10)
+    whole["bmp_offset_at_palette.bmp"] = bmp(w, h, 8, bmp_rows(gray, 8), scene(256, 1, 4)[0].tobytes(), offset=54)
+    rgb = scene(w, h, 3)
+    whole["bmp_24.bmp"] = bmp(w, h, 24, bmp_rows(rgb, 8))
+    whole["bmp_24_os2.bmp"] = bmp(w, h, 24, bmp_rows(rgb, 8), header=12)
+    whole["bmp_24_os22.bmp"] = bmp(w, h, 24, bmp_rows(rgb, 8), header=64)
+    whole["bmp_24_top_down.bmp"] = bmp(w, h, 24, bmp_rows(rgb, 8, True), top_down=True)
+    whole["bmp_24_no_offset.bmp"] = bmp(w, h, 24, bmp_rows(rgb, 8), offset=0)
+    whole["bmp_24_v5.bmp"] = bmp(w, h, 24, bmp_rows(rgb, 8), header=124)
+    whole["bmp_24_last_padding.bmp"] = bmp(w, h, 24, bmp_rows(rgb, 8))[:-1]
+    rgba = scene(w, h, 4)
+    whole["bmp_32.bmp"] = bmp(w, h, 32, bmp_rows(rgba, 8))
+    f = io.BytesIO()
+    Image.fromarray(rgba).save(f, "BMP")
+    whole["bmp_pillow_rgba.bmp"] = f.getvalue()
+    words = np.random.RandomState(2).randint(0, 65536, (h, w))
+    rows16 = b"".join(r.astype("<u2").tobytes() + bytes(2 * w % 4) for r in words)
+    whole["bmp_16.bmp"] = bmp(w, h, 16, rows16)
+    whole["bmp_16_565.bmp"] = bmp(w, h, 16, rows16, compression=3, masks=(0xF800, 0x7E0, 0x1F))
+    whole["bmp_16_555.bmp"] = bmp(w, h, 16, rows16, compression=3, masks=(0x7C00, 0x3E0, 0x1F), header=108)
+    for n, m in enumerate((
+        (0xFF0000, 0xFF00, 0xFF, 0), (0xFF000000, 0xFF0000, 0xFF00, 0), (0xFF000000, 0xFF00, 0xFF, 0),
+        (0xFF000000, 0xFF0000, 0xFF00, 0xFF), (0xFF, 0xFF00, 0xFF0000, 0xFF000000), (0xFF0000, 0xFF00, 0xFF, 0xFF000000),
+        (0xFF000000, 0xFF00, 0xFF, 0xFF0000), (0, 0, 0, 0),
+    )):
+        whole[f"bmp_32_fields{n}.bmp"] = bmp(w, h, 32, bmp_rows(rgba, 8), compression=3, masks=m, header=(56, 108, 124)[n % 3])
+    whole["bmp_32_fields_v1.bmp"] = bmp(w, h, 32, bmp_rows(rgba, 8), compression=3, masks=(0xFF0000, 0xFF00, 0xFF))
+    whole["bmp_32_fields_v2.bmp"] = bmp(w, h, 32, bmp_rows(rgba, 8), compression=3, masks=(0xFF0000, 0xFF00, 0xFF), header=52)
+    pal = scene(256, 1, 4, 3)[0].tobytes()
+    runs = b"\x05\x07\x03\x09\0\0" + b"\0\x05\1\2\3\4\5\0" + b"\x03\x08\0\0" + b"\0\2\2\1" + b"\x06\x11\0\0" + b"\x09\x33\0\0\x08\x44\0\1"
+    whole["bmp_rle8.bmp"] = bmp(8, 6, 8, runs, pal, compression=1)
+    whole["bmp_rle8_top_down.bmp"] = bmp(8, 6, 8, runs, pal, compression=1, top_down=True)
+    whole["bmp_rle8_gray.bmp"] = bmp(8, 6, 8, runs, ramp, compression=1)
+    whole["bmp_rle4.bmp"] = bmp(8, 6, 4, b"\x05\x17\x03\x29\0\0" + b"\0\x05\x12\x34\x50\0" + b"\x03\x08\0\0" + b"\0\2\2\1" + b"\x06\x11\0\0" + b"\x09\x33\0\0\x08\x44\0\1", pal[:64], compression=2)
+
+    good = whole["bmp_24.bmp"]
+    damaged["bmp_truncated.bmp"] = ("format", good[: len(good) // 2])
+    damaged["bmp_truncated_header.bmp"] = ("format", good[:30])
+    damaged["bmp_rle_short.bmp"] = ("format", bmp(8, 6, 8, runs[:20] + b"\0\1", pal, compression=1))
+    damaged["bmp_zero.bmp"] = ("format", bmp(0, 5, 24, b""))
+    damaged["bmp_huge.bmp"] = ("limit", bmp(100000, 100000, 24, bytes(100)))
+    damaged["bmp_unsupported_jpeg.bmp"] = ("unsupported", bmp(w, h, 24, b"", compression=4))
+    damaged["bmp_unsupported_2bit.bmp"] = ("unsupported", bmp(w, h, 2, bytes(12 * h), bytes(16)))
+    damaged["bmp_unsupported_header.bmp"] = ("unsupported", bmp(w, h, 24, bmp_rows(rgb, 8), header=60))
+    damaged["bmp_unsupported_fields.bmp"] = ("unsupported", bmp(w, h, 16, rows16, compression=3, masks=(0xF00, 0xF0, 0xF)))
+    damaged["bmp_unsupported_gray4.bmp"] = ("unsupported", bmp(w, h, 4, bmp_rows(gray >> 4, 4), ramp[:64]))
+
+
+# ---- WebP ----
+
+
+def riff(*chunks):
+    body = b"WEBP" + b"".join(n + struct.pack("<I", len(b)) + b + b"\0" * (len(b) % 2) for n, b in chunks)
+    return b"RIFF" + struct.pack("<I", len(body)) + body
+
+
+def unriff(data):
+    out, p = [], 12
+    while p + 8 <= len(data):
+        n = struct.unpack("<I", data[p + 4 : p + 8])[0]
+        out.append((data[p : p + 4], data[p + 8 : p + 8 + n]))
+        p += 8 + n + n % 2
+    return out
+
+
+def webp(pixels, **options):
+    f = io.BytesIO()
+    Image.fromarray(pixels).save(f, "WEBP", **options)
+    return f.getvalue()
+
+
+def vp8x(w, h, flags):
+    return b"VP8X", bytes([flags, 0, 0, 0]) + struct.pack("<I", w - 1)[:3] + struct.pack("<I", h - 1)[:3]
+
+
+def make_webp():
+    for w, h in ((1, 1), (2, 2), (3, 1), (1, 4), (2, 5), (17, 16), (16, 17), (37, 23), (64, 48)):
+        whole[f"webp_lossy_{w}x{h}.webp"] = webp(scene(w, h, 3), quality=60)
+    for q in (0, 30, 100):
+        whole[f"webp_lossy_q{q}.webp"] = webp(scene(53, 41, 3), quality=q, method=q // 30)
+    for n, (w, h) in enumerate(((37, 23), (16, 16), (1, 1), (50, 33))):
+        rgba = scene(w, h, 4)
+        rgba[:, :, 3] = np.mgrid[0:h, 0:w][1] * 7 % 256
+        rgba[: h // 4, :, 3] = 0
+        whole[f"webp_lossless_{w}x{h}.webp"] = webp(scene(w, h, 3), lossless=True)
+        whole[f"webp_lossless_alpha_{w}x{h}.webp"] = webp(rgba, lossless=True, exact=n % 2 == 0)
+        whole[f"webp_alpha_{w}x{h}.webp"] = webp(rgba, quality=70, alpha_quality=(100, 40)[n % 2], exact=n > 1)
+    flat = np.repeat(np.repeat(scene(6, 5, 3), 9, 0), 9, 1)
+    whole["webp_lossless_palette.webp"] = webp(flat, lossless=True)
+    base = scene(21, 13, 3)
+    lossy = unriff(webp(base, quality=50))[0]
+    exact = unriff(webp(base, lossless=True))[0]
+    for o in (1, 3, 5, 6, 8):
+        whole[f"webp_exif{o}.webp"] = riff(vp8x(21, 13, 8), (lossy, exact)[o % 2], (b"EXIF", exif(o, "<>"[o % 2], (b"", b"Exif\0\0")[o % 2])))
+    whole["webp_xmp.webp"] = riff(vp8x(21, 13, 4), lossy, (b"XMP ", XMP % b'tiff:Orientation="7"'))
+    whole["webp_alpha_flag_only.webp"] = riff(vp8x(21, 13, 16), lossy)
+    whole["webp_lossless_alpha_flag_only.webp"] = riff(vp8x(21, 13, 16), exact)
+    raw = scene(21, 13, 1, 8).reshape(-1).astype(np.uint8)
+    for f in range(4):
+        whole[f"webp_alph_raw{f}.webp"] = riff(vp8x(21, 13, 16), (b"ALPH", bytes([f << 2]) + raw.tobytes()), lossy)
+    whole["webp_trailing.webp"] = riff(lossy) + b"trailing bytes"
+    whole["webp_unknown_chunk.webp"] = riff(vp8x(21, 13, 0), (b"ICCP", b"no profile"), (b"????", b"odd"), lossy)
+    good = webp(base, quality=50)
+    damaged["webp_truncated.webp"] = ("format", good[: len(good) // 2])
+    damaged["webp_truncated_header.webp"] = ("format", good[:24])
+    damaged["webp_zero.webp"] = ("format", riff((b"VP8 ", lossy[1][:6] + bytes(4) + lossy[1][10:])))
+    damaged["webp_huge.webp"] = ("limit", riff((b"VP8L", b"\x2f\xff\xff\xff\x0f" + exact[1][5:])))
+    damaged["webp_canvas.webp"] = ("format", riff(vp8x(4000, 4000, 0), lossy))
+    damaged["webp_no_image.webp"] = ("format", riff(vp8x(21, 13, 0), (b"EXIF", exif(1))))
+    f = io.BytesIO()
+    Image.fromarray(base).save(f, "WEBP", save_all=True, append_images=[Image.fromarray(base[::-1].copy())], duration=100)
+    damaged["webp_unsupported_animation.webp"] = ("unsupported", f.getvalue())
+
+
 # ---- goldens ----
 
 
@@ -261,6 +532,9 @@ def golden(data):
 
 def main():
     make_png()
+    make_gif()
+    make_bmp()
+    make_webp()
     for folder in (IMAGES, DAMAGED):
         os.makedirs(folder, exist_ok=True)
         for f in FORMATS:
