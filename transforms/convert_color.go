@@ -60,8 +60,7 @@ func (s ColorSpace) channels() int {
 //   - OpenCV, YCrCb: the 14-bit fixed point of COLOR_RGB2YCrCb and back.
 //   - Pillow, HSV: convert("HSV"), all channels 0 to 255.
 //   - Pillow, YCrCb: convert("YCbCr"), JPEG's full range, with the chroma channels in
-//     the order Cr, Cb. To gray is its Y, as Pillow has it; every other pair goes
-//     through RGB.
+//     the order Cr, Cb. Its Y is Pillow's gray there and back.
 //
 // Pairs that the reference has no single conversion for go through RGB.
 //
@@ -130,9 +129,13 @@ func (o *ConvertColor) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	for y := range h {
 		in.start, out.start = y*w*in.step, y*w*out.step
-		if o.Backend == Pillow && o.From == YCrCb && o.To == Gray {
+		if o.Backend == Pillow && (o.From == YCrCb && o.To == Gray || o.From == Gray && o.To == YCrCb) {
 			for x := range w {
-				out.data[out.start+x*out.step] = in.data[in.start+x*in.step]
+				v, at := in.data[in.start+x*in.step], out.start+x*out.step
+				out.data[at] = v
+				if o.To == YCrCb {
+					out.data[at+out.next], out.data[at+2*out.next] = 128, 128
+				}
 			}
 			continue
 		}
