@@ -7,10 +7,10 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// maxSide bounds every size, offset and border that is a parameter, in pixels:
-// sums of a few of them stay far below 1<<31, so no arithmetic on them overflows
-// on any platform. Real images end at 1<<16.
-const maxSide = 1 << 26
+// maxSide bounds every size, offset and border, in pixels: beyond it a float32
+// does not count pixels, which several references do, and below it sums of a few
+// never overflow an int32. Real images end at 1<<16.
+const maxSide = 1 << 24
 
 // wantImage refuses a description that is not an image's, that has an axis of
 // size 0, or whose dtype is none of those named; no name means any of fixed size.
