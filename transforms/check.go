@@ -27,7 +27,8 @@ func wantImage(d tensor.Desc, dtypes ...tensor.DType) error {
 		}
 	}
 	if len(dtypes) > 0 && !slices.Contains(dtypes, d.DType) {
-		return inputErr("%v, want dtype %v", d, dtypes)
+		// The copy keeps the list of every call off the heap.
+		return inputErr("%v, want dtype %v", d, slices.Clone(dtypes))
 	}
 	return nil
 }
@@ -35,7 +36,7 @@ func wantImage(d tensor.Desc, dtypes ...tensor.DType) error {
 // wantChannels refuses an image whose number of channels is known and none of those given.
 func wantChannels(d tensor.Desc, counts ...int) error {
 	if c := d.Channels(); c != tensor.Unknown && !slices.Contains(counts, c) {
-		return inputErr("%v, want %v channels", d, counts)
+		return inputErr("%v, want %v channels", d, slices.Clone(counts))
 	}
 	return nil
 }

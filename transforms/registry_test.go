@@ -1,0 +1,485 @@
+package transforms
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/doc"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// These tests demand of every registered op what the package promises of all of
+// them. They run over the op's golden cases; TestGoldens compares the values.
+
+// eachCase runs f for every golden case of every op.
+func eachCase(t *testing.T, f func(t *testing.T, i Info, op Op, src []*tensor.Tensor)) {
+	t.Helper()
+	for _, i := range Ops() {
+		t.Run(i.Name, func(t *testing.T) {
+			g, arrays := readGoldens(t, i.Name)
+			for _, k := range g.Cases {
+				t.Run(k.Name, func(t *testing.T) {
+					var src []*tensor.Tensor
+					for _, a := range k.In {
+						src = append(src, a.tensor(t, arrays))
+					}
+					f(t, i, g.op(t, k), src)
+				})
+			}
+		})
+	}
+}
+
+func descs(src []*tensor.Tensor) []tensor.Desc {
+	var d []tensor.Desc
+	for _, s := range src {
+		d = append(d, s.Desc)
+	}
+	return d
+}
+
+// outputs makes the tensors that Apply writes, every byte set to fill.
+func outputs(t *testing.T, c *Context, op Op, src []*tensor.Tensor, fill byte) []*tensor.Tensor {
+	t.Helper()
+	out := make([]tensor.Desc, len(InfoOf(op).Out))
+	require.NoError(t, op.Infer(out, descs(src)))
+	if d, ok := op.(DataShaped); ok {
+		c.Begin()
+		require.NoError(t, d.InferData(c, out, src))
+	}
+	var dst []*tensor.Tensor
+	for _, d := range out {
+		x, err := tensor.New(d)
+		require.NoError(t, err)
+		for i := range x.Data {
+			x.Data[i] = fill
+		}
+		dst = append(dst, x)
+	}
+	return dst
+}
+
+func applied(t *testing.T, c *Context, op Op, src []*tensor.Tensor, fill byte) []*tensor.Tensor {
+	t.Helper()
+	dst := outputs(t, c, op, src, fill)
+	c.Begin()
+	require.NoError(t, op.Apply(c, dst, src))
+	return dst
+}
+
+func requireEqual(t *testing.T, want, got []*tensor.Tensor, what string) {
+	t.Helper()
+	for i := range want {
+		require.Equal(t, want[i].Desc, got[i].Desc, what)
+		require.True(t, bytes.Equal(want[i].Data, got[i].Data), "%s: output %d differs", what, i)
+	}
+}
+
+func TestRegistryInfo(t *testing.T) {
+	for _, i := range Ops() {
+		require.NotEmpty(t, i.Reference, i.Name)
+		require.NotEmpty(t, i.Exactness, i.Name)
+		require.NotEmpty(t, i.In, i.Name)
+		require.NotEmpty(t, i.Out, i.Name)
+		require.NoError(t, i.New().Validate(), "%s: New gives the usual parameters, which are valid", i.Name)
+		require.Equal(t, i.Name, InfoOf(i.New()).Name)
+		_, err := UnmarshalParams(i.Name, i.Version+1, []byte("{}"))
+		require.ErrorIs(t, err, ErrUnknownOp)
+		_, _, err = ReadParams(i.Name, i.Version+1, []byte{0x90})
+		require.ErrorIs(t, err, ErrUnknownOp)
+	}
+	_, err := UnmarshalParams("no_such_op", 1, []byte("{}"))
+	require.ErrorIs(t, err, ErrUnknownOp)
+	require.ErrorContains(t, err, "no_such_op")
+}
+
+func TestRegistryRoundTrips(t *testing.T) {
+	eachCase(t, func(t *testing.T, i Info, op Op, _ []*tensor.Tensor) {
+		text, err := MarshalParams(op)
+		require.NoError(t, err)
+		back, err := UnmarshalParams(i.Name, i.Version, text)
+		require.NoError(t, err)
+		require.Equal(t, op, back)
+		again, err := MarshalParams(back)
+		require.NoError(t, err)
+		require.Equal(t, string(text), string(again))
+
+		b, err := AppendParams([]byte("x"), op)
+		require.NoError(t, err)
+		b = b[1:]
+		back, rest, err := ReadParams(i.Name, i.Version, append(append([]byte{}, b...), 'y'))
+		require.NoError(t, err)
+		require.Equal(t, []byte("y"), rest)
+		require.Equal(t, op, back)
+		more, err := AppendParams(nil, back)
+		require.NoError(t, err)
+		require.Equal(t, b, more)
+		for n := range b {
+			_, _, err := ReadParams(i.Name, i.Version, b[:n])
+			require.ErrorIs(t, err, ErrParam, "cut after %d of %d bytes", n, len(b))
+		}
+		b[0]++ // a tuple of one more than the op has
+		_, _, err = ReadParams(i.Name, i.Version, append(b, 0))
+		require.ErrorIs(t, err, ErrParam)
+
+		var fields map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal(text, &fields))
+		for name, value := range fields {
+			delete(fields, name)
+			short, err := json.Marshal(fields)
+			require.NoError(t, err)
+			_, err = UnmarshalParams(i.Name, i.Version, short)
+			require.ErrorIs(t, err, ErrParam)
+			require.ErrorContains(t, err, name)
+			fields[name] = value
+		}
+		fields["no_such_field"] = json.RawMessage("1")
+		long, err := json.Marshal(fields)
+		require.NoError(t, err)
+		_, err = UnmarshalParams(i.Name, i.Version, long)
+		require.ErrorIs(t, err, ErrParam)
+		require.ErrorContains(t, err, "no_such_field")
+	})
+}
+
+// TestRegistryInfer: what is inferred while the height, the width or both are
+// unknown fits what is inferred once they are known.
+func TestRegistryInfer(t *testing.T) {
+	eachCase(t, func(t *testing.T, i Info, op Op, src []*tensor.Tensor) {
+		c := newContext()
+		in := descs(src)
+		dst := applied(t, c, op, src, 0)
+		for mask := 1; mask < 4; mask++ {
+			vague := append([]tensor.Desc{}, in...)
+			for k, d := range in {
+				if d.IsImage() {
+					h, w := d.Height(), d.Width()
+					if mask&1 != 0 {
+						h = tensor.Unknown
+					}
+					if mask&2 != 0 {
+						w = tensor.Unknown
+					}
+					vague[k] = d.WithSize(h, w)
+				}
+			}
+			out := make([]tensor.Desc, len(dst))
+			require.NoError(t, op.Infer(out, vague), "of %v", vague)
+			for k := range out {
+				require.True(t, out[k].Matches(dst[k].Desc), "output %d inferred from %v as %v, and is %v", k, vague, out[k], dst[k].Desc)
+			}
+		}
+	})
+}
+
+// framed is a tensor of the same values that is a window of a larger one.
+func framed(t *testing.T, x *tensor.Tensor) *tensor.Tensor {
+	big := x.Desc
+	for a := range big.Shape.Rank() {
+		big.Shape = big.Shape.With(a, big.Shape.At(a)+2+a)
+	}
+	v, err := tensor.New(big)
+	require.NoError(t, err)
+	for i := range v.Data {
+		v.Data[i] = byte(i*7 + 1)
+	}
+	for a := range big.Shape.Rank() {
+		v, err = v.Slice(a, 1, 1+x.Shape.At(a))
+		require.NoError(t, err)
+	}
+	scatter(x, v, 0, 0, 0)
+	require.Equal(t, x.Data, v.Clone().Data)
+	return v
+}
+
+// scatter copies the dense x into the view v.
+func scatter(x, v *tensor.Tensor, axis, from, to int) {
+	size := x.DType.Size()
+	if axis == x.Shape.Rank() {
+		copy(v.Data[to*size:][:size], x.Data[from*size:])
+		return
+	}
+	for i := range x.Shape.At(axis) {
+		scatter(x, v, axis+1, from+i*x.Strides[axis], to+i*v.Strides[axis])
+	}
+}
+
+// turned is a tensor of the same values whose memory is in the other layout.
+func turned(t *testing.T, x *tensor.Tensor) *tensor.Tensor {
+	y, err := x.Transposed()
+	require.NoError(t, err)
+	v, err := y.Clone().Transposed()
+	require.NoError(t, err)
+	require.Equal(t, x.Desc, v.Desc)
+	return v
+}
+
+func TestRegistryMemory(t *testing.T) {
+	eachCase(t, func(t *testing.T, i Info, op Op, src []*tensor.Tensor) {
+		c := newContext()
+		before := make([][]byte, len(src))
+		for k, s := range src {
+			before[k] = append([]byte{}, s.Data...)
+		}
+		want := applied(t, c, op, src, 0xA5)
+		requireEqual(t, want, applied(t, c, op, src, 0x5A), "bytes that Apply did not write")
+
+		views := map[string]func(*testing.T, *tensor.Tensor) *tensor.Tensor{"a window": framed, "another layout's memory": turned}
+		for what, view := range views {
+			strided := make([]*tensor.Tensor, len(src))
+			for k, s := range src {
+				strided[k] = s
+				if s.DType != tensor.Bytes && s.Shape.Rank() > 0 && (what == "a window" || s.IsImage()) {
+					strided[k] = view(t, s)
+				}
+			}
+			requireEqual(t, want, applied(t, newContext(), op, strided, 0xA5), what)
+		}
+		for k, s := range src {
+			require.True(t, bytes.Equal(before[k], s.Data), "input %d was written", k)
+		}
+		if i.InPlace && src[0].Desc == want[0].Desc {
+			dst := outputs(t, c, op, src, 0)
+			dst[0] = src[0].Clone()
+			in := append([]*tensor.Tensor{dst[0]}, src[1:]...)
+			c.Begin()
+			require.NoError(t, op.Apply(c, dst, in))
+			requireEqual(t, want, dst, "in place")
+		}
+	})
+}
+
+// TestRegistryAllocations: from its third run on an op allocates nothing.
+func TestRegistryAllocations(t *testing.T) {
+	eachCase(t, func(t *testing.T, i Info, op Op, src []*tensor.Tensor) {
+		c := newContext()
+		dst := outputs(t, c, op, src, 0)
+		out, in := make([]tensor.Desc, len(dst)), descs(src)
+		var failed error
+		once := func() {
+			err := op.Infer(out, in)
+			if d, ok := op.(DataShaped); ok {
+				c.Begin()
+				err = errors.Join(err, d.InferData(c, out, src))
+			}
+			c.Begin()
+			if err := errors.Join(err, op.Apply(c, dst, src)); err != nil {
+				failed = err
+			}
+		}
+		once()
+		once()
+		require.Zero(t, testing.AllocsPerRun(3, once))
+		require.NoError(t, failed)
+	})
+}
+
+// TestRegistryConcurrent: an op value may be used by many goroutines (the race detector looks).
+func TestRegistryConcurrent(t *testing.T) {
+	for _, i := range Ops() {
+		t.Run(i.Name, func(t *testing.T) {
+			g, arrays := readGoldens(t, i.Name)
+			k := g.Cases[0]
+			var src []*tensor.Tensor
+			for _, a := range k.In {
+				src = append(src, a.tensor(t, arrays))
+			}
+			op := g.op(t, k)
+			want := applied(t, newContext(), op, src, 0)
+			var wg sync.WaitGroup
+			got := make([][]*tensor.Tensor, 4)
+			errs := make([]error, len(got))
+			for n := range got {
+				wg.Go(func() { got[n], errs[n] = run(newContext(), op, src...) })
+			}
+			wg.Wait()
+			for n := range got {
+				require.NoError(t, errs[n])
+				requireEqual(t, want, got[n], "another goroutine's")
+			}
+		})
+	}
+}
+
+// someDescs are descriptions of every kind, sound and not.
+func someDescs() []tensor.Desc {
+	var l []tensor.Desc
+	sizes := []int{0, 1, 7, tensor.Unknown}
+	for dt := tensor.Invalid; dt <= tensor.Bytes+1; dt++ {
+		for _, layout := range []tensor.Layout{tensor.HWC, tensor.CHW} {
+			for c := tensor.Unknown; c <= 5; c++ {
+				for _, h := range sizes {
+					for _, w := range sizes {
+						l = append(l, tensor.Image(dt, layout, h, w, c))
+					}
+				}
+			}
+		}
+		for _, layout := range []tensor.Layout{tensor.NoLayout, tensor.HWC, tensor.CHW, 9} {
+			for _, s := range []tensor.Shape{
+				{}, tensor.Dims(3), tensor.Dims(4, 5), tensor.Dims(4, 5, 3), tensor.Dims(1, 4, 5, 3), tensor.Dims(0),
+				tensor.Dims(-2, 4, 3), tensor.Dims(1<<40, 1<<40, 3), tensor.Dims(1<<30, 1<<30, 4), tensor.Dims(1, 1, 1, 1, 1, 1, 1, 1),
+			} {
+				l = append(l, tensor.Desc{DType: dt, Layout: layout, Shape: s})
+			}
+		}
+	}
+	return l
+}
+
+// TestRegistryWrongInputs: Infer takes a description or refuses it as an
+// ErrInput; it never panics, and what it gives can be.
+func TestRegistryWrongInputs(t *testing.T) {
+	list := someDescs()
+	for _, i := range Ops() {
+		t.Run(i.Name, func(t *testing.T) {
+			g, _ := readGoldens(t, i.Name)
+			ops := []Op{i.New()}
+			for n := 0; n < len(g.Cases); n += 1 + len(g.Cases)/10 {
+				ops = append(ops, g.op(t, g.Cases[n]))
+			}
+			refused := 0
+			in, out := make([]tensor.Desc, len(i.In)), make([]tensor.Desc, len(i.Out))
+			for _, op := range ops {
+				for _, d := range list {
+					for k := range in {
+						in[k] = d
+					}
+					err := op.Infer(out, in)
+					if err != nil {
+						refused++
+						require.ErrorIs(t, err, ErrInput, "%v", d)
+						continue
+					}
+					require.NoError(t, d.Check(), "accepted")
+					for _, o := range out {
+						require.NoError(t, o.Check(), "inferred from %v", d)
+					}
+				}
+			}
+			require.NotZero(t, refused)
+		})
+	}
+}
+
+// TestRegistryExamples: every op has an example that runs, named after its type.
+func TestRegistryExamples(t *testing.T) {
+	names, err := filepath.Glob("*_test.go")
+	require.NoError(t, err)
+	fset := token.NewFileSet()
+	var files []*ast.File
+	for _, n := range names {
+		f, err := parser.ParseFile(fset, n, nil, parser.ParseComments)
+		require.NoError(t, err)
+		files = append(files, f)
+	}
+	have := map[string]bool{}
+	for _, e := range doc.Examples(files...) {
+		name, _, _ := strings.Cut(e.Name, "_")
+		have[name] = have[name] || e.Output != "" || e.EmptyOutput
+	}
+	for _, i := range Ops() {
+		name := reflect.TypeOf(i.New()).Elem().Name()
+		require.True(t, have[name], "op %s wants func Example%s with an Output comment", i.Name, name)
+	}
+}
+
+// seeds calls add with the parameters of golden cases.
+func seeds(f *testing.F, add func(i Info, op Op)) {
+	for _, i := range Ops() {
+		add(i, i.New())
+		b, err := os.ReadFile(filepath.Join("testdata", i.Name, "cases.json"))
+		require.NoError(f, err)
+		var g goldenFile
+		require.NoError(f, json.Unmarshal(b, &g))
+		for n := 0; n < len(g.Cases); n += 1 + len(g.Cases)/5 {
+			op, err := UnmarshalParams(i.Name, i.Version, g.Cases[n].Params)
+			require.NoError(f, err)
+			add(i, op)
+		}
+	}
+}
+
+func checkInfer(t *testing.T, i Info, op Op) {
+	out := make([]tensor.Desc, len(i.Out))
+	in := make([]tensor.Desc, len(i.In))
+	for _, d := range []tensor.Desc{
+		tensor.Encoded(), tensor.Image(tensor.Uint8, tensor.HWC, 7, 5, 3), tensor.Image(tensor.Uint8, tensor.CHW, 1, 1, 4),
+		tensor.Image(tensor.Float32, tensor.CHW, tensor.Unknown, tensor.Unknown, 3), tensor.Image(tensor.Float32, tensor.HWC, 1, 1<<20, 1),
+		tensor.Image(tensor.Uint8, tensor.HWC, 1<<20, 1<<20, 3),
+	} {
+		for k := range in {
+			in[k] = d
+		}
+		if err := op.Infer(out, in); err != nil {
+			require.ErrorIs(t, err, ErrInput)
+			continue
+		}
+		for _, o := range out {
+			require.NoError(t, o.Check())
+		}
+	}
+}
+
+func FuzzParamsJSON(f *testing.F) {
+	seeds(f, func(i Info, op Op) {
+		b, err := MarshalParams(op)
+		require.NoError(f, err)
+		f.Add(i.Name, []byte(b))
+	})
+	f.Fuzz(func(t *testing.T, name string, b []byte) {
+		i, ok := Lookup(name)
+		if !ok {
+			return
+		}
+		op, err := UnmarshalParams(name, i.Version, b)
+		if err != nil {
+			require.ErrorIs(t, err, ErrParam)
+			return
+		}
+		text, err := MarshalParams(op)
+		require.NoError(t, err)
+		back, err := UnmarshalParams(name, i.Version, text)
+		require.NoError(t, err)
+		require.Equal(t, fmt.Sprint(op), fmt.Sprint(back))
+		checkInfer(t, i, op)
+	})
+}
+
+func FuzzParamsMsgp(f *testing.F) {
+	seeds(f, func(i Info, op Op) {
+		b, err := AppendParams(nil, op)
+		require.NoError(f, err)
+		f.Add(i.Name, b)
+	})
+	f.Fuzz(func(t *testing.T, name string, b []byte) {
+		i, ok := Lookup(name)
+		if !ok {
+			return
+		}
+		op, _, err := ReadParams(name, i.Version, b)
+		if err != nil {
+			require.ErrorIs(t, err, ErrParam)
+			return
+		}
+		out, err := AppendParams(nil, op)
+		require.NoError(t, err)
+		back, _, err := ReadParams(name, i.Version, out)
+		require.NoError(t, err)
+		require.Equal(t, fmt.Sprint(op), fmt.Sprint(back))
+		checkInfer(t, i, op)
+	})
+}
