@@ -122,9 +122,6 @@ func (d *decoder) parse(data []byte) error {
 		}
 		return unsupported("compression %s", n)
 	}
-	if h.compression != none && !t.whole {
-		return bad(-1, "the directory is cut off") // libtiff reads compressed images, and is less lenient than Pillow
-	}
 	if err := h.setMode(t); err != nil {
 		return err
 	}
