@@ -74,10 +74,6 @@ func (r *SizeRule) UnmarshalText(t []byte) error {
 	return err
 }
 
-// maxSide bounds an image's sides, in and out: beyond it a float32 does not
-// count pixels, which several references do.
-const maxSide = 1 << 24
-
 // checkSide refuses a parameter that is no side of an output.
 func checkSide(name string, n int) error {
 	if n < 1 || n > maxSide {
