@@ -1,5 +1,103 @@
 package transforms
 
-import "github.com/infer-prep/infer-prep/tensor"
+import (
+	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/tensor"
+)
 
-func (r *resampler) torch(c *Context, how sampling, dst, src *tensor.Tensor) {}
+func (r *resampler) torch(c *Context, how sampling, dst, src *tensor.Tensor) {
+	s, d := shapeOf(src.Desc), shapeOf(dst.Desc)
+	switch how.interp {
+	case Nearest:
+		r.nearest(how, kernel.NearestTorch, dst, src)
+		return
+	case NearestExact:
+		rule := kernel.NearestExactTorch
+		if small(d) {
+			rule = kernel.NearestExactTorchSmall
+		}
+		r.nearest(how, rule, dst, src)
+		return
+	}
+	if src.DType == tensor.Float32 {
+		r.torchFloat(c, how, s, d, tensor.View[float32](dst), tensor.View[float32](src))
+		return
+	}
+	in := tensor.Cast[float32](c.Scratch(len(src.Data) * 4))
+	out := tensor.Cast[float32](c.Scratch(len(dst.Data) * 4))
+	kernel.ToF32(in, src.Data)
+	r.torchFloat(c, how, s, d, out, in)
+	kernel.RoundU8(dst.Data, out)
+}
+
+// small is torch's condition for the kernels that it prefers for small outputs.
+func small(d shape) bool { return d.h+d.w <= 128 }
+
+func (r *resampler) torchFloat(c *Context, how sampling, s, d shape, dst, src []float32) {
+	inPlane, outPlane := s.h*s.w*s.ch, d.h*d.w*s.ch
+	if how.interp == Area {
+		for p := range s.planes {
+			kernel.TorchArea(dst[p*outPlane:][:outPlane], src[p*inPlane:][:inPlane], s.h, s.w, d.h, d.w, s.ch)
+		}
+		return
+	}
+	f := kernel.TorchLinear
+	switch how.interp {
+	case Bicubic:
+		f = kernel.TorchCubic
+	case Lanczos:
+		f = kernel.TorchLanczos
+	}
+	if !how.antialias {
+		direct := f == kernel.TorchLinear && small(d)
+		fused, key := f == kernel.TorchCubic || direct, tensor.Float32
+		if fused {
+			key = tensor.Invalid // a table of its own
+		}
+		if r.x.fresh(how, key, s.w, d.w) {
+			r.x.cv.TorchPlain(s.w, d.w, f, fused)
+		}
+		if r.y.fresh(how, key, s.h, d.h) {
+			r.y.cv.TorchPlain(s.h, d.h, f, fused)
+		}
+		for p := range s.planes {
+			if direct {
+				kernel.TorchSmallLinear(dst[p*outPlane:][:outPlane], src[p*inPlane:][:inPlane], s.w, d.w, s.ch, &r.x.cv, &r.y.cv)
+			} else {
+				kernel.TorchMixed(dst[p*outPlane:][:outPlane], src[p*inPlane:][:inPlane], s.w, d.w, s.ch, &r.x.cv, &r.y.cv)
+			}
+		}
+		return
+	}
+	in := src
+	if s.w != d.w {
+		if r.x.fresh(how, tensor.Float32, s.w, d.w) {
+			r.x.taps.Torch(s.w, d.w, f)
+		}
+		out := dst
+		if s.h != d.h {
+			out = tensor.Cast[float32](c.Scratch(s.planes * s.h * d.w * s.ch * 4))
+		}
+		x := &r.x.taps
+		kernel.TorchHorizontal(out, in, s.planes*s.h, s.w, d.w, s.ch, x.Start, x.Len, x.WF, x.K)
+		in = out
+	}
+	if s.h != d.h {
+		if r.y.fresh(how, tensor.Float32, s.h, d.h) {
+			r.y.taps.Torch(s.h, d.h, f)
+		}
+		y, line := &r.y.taps, d.w*s.ch
+		for p := range s.planes {
+			if d.w == 1 {
+				// torch 2.15.0 computes the first row of a one-column result
+				// and repeats it.
+				kernel.TorchVertical(dst[p*outPlane:][:line], in[p*s.h*line:][:s.h*line], 1, line, y.Start, y.Len, y.WF, y.K)
+				for i := 1; i < d.h; i++ {
+					copy(dst[p*outPlane+i*line:][:line], dst[p*outPlane:])
+				}
+				continue
+			}
+			kernel.TorchVertical(dst[p*outPlane:][:outPlane], in[p*s.h*line:][:s.h*line], d.h, line, y.Start, y.Len, y.WF, y.K)
+		}
+	}
+}

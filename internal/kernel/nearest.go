@@ -48,7 +48,18 @@ func NearestTorch(idx []int32, in, out int) {
 func NearestExactTorch(idx []int32, in, out int) {
 	scale := float32(in) / float32(out)
 	for i := range idx[:out] {
-		at := float32(scale*(float32(i)+0.5)) - 0.5
-		idx[i] = int32(min(max(int(math.Floor(float64(at)+0.5)), 0), in-1))
+		at := fma32(scale, float32(i)+0.5, -0.5)
+		if at < 0 {
+			at = 0
+		}
+		idx[i] = int32(min(int(float32(float64(at)+0.5)), in-1))
+	}
+}
+
+// NearestExactTorchSmall is the same in the kernel that torch uses for small outputs.
+func NearestExactTorchSmall(idx []int32, in, out int) {
+	scale := float32(in) / float32(out)
+	for i := range idx[:out] {
+		idx[i] = int32(min(int(float32(float64((float64(i)+0.5)*float64(scale)))), in-1))
 	}
 }
