@@ -12,7 +12,7 @@ type Desc struct {
 	Shape  Shape  `json:"shape"`
 }
 
-// ErrDesc is the error of a description that cannot be: an invalid dtype, a
+// ErrDesc is the error of a description that cannot be: an invalid dtype or layout, a
 // negative size, a product that overflows, a layout on a shape without three axes.
 var ErrDesc = errors.New("tensor: invalid description")
 
@@ -75,7 +75,7 @@ func (d Desc) Size() int64 {
 // Check reports whether d can be: see ErrDesc. Unknown sizes are allowed.
 func (d Desc) Check() error {
 	switch {
-	case !d.DType.Valid():
+	case !d.DType.Valid() || int(d.Layout) >= len(layoutNames):
 		return fmt.Errorf("%w: %v", ErrDesc, d)
 	case d.DType == Bytes && (d.Shape.Rank() != 0 || d.Layout != NoLayout):
 		return fmt.Errorf("%w: %v, bytes want no shape", ErrDesc, d)

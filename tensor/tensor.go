@@ -7,6 +7,28 @@
 // TensorProto) always write little-endian.
 //
 // Tensors are not safe for concurrent writes. Views share their parent's data.
+//
+// # Encodings
+//
+// The encodings hold type, shape and elements, and no layout: a decoded tensor
+// has NoLayout (but for raw, where the caller says what it is), is dense, and
+// shares no memory with anything. Strided views are written as they are, without
+// a copy of the whole.
+//
+//	           npy, npz  safetensors  ONNX TensorProto  raw
+//	BFloat16   no        yes          yes               yes
+//	Bytes      no        no           yes, as a string  yes
+//	others     yes       yes          yes               yes
+//
+// Every reader takes limit, the largest number of bytes of elements that it may
+// return, over all tensors of a file; beyond that it fails with [ErrLimit]
+// before it allocates. math.MaxInt64 is no limit. Memory also follows the bytes
+// that have arrived, or that a file or a bytes.Reader is known to hold, whatever
+// a header claims: it is at most 1 MiB, or three times those bytes while a
+// buffer grows. No input makes a reader panic.
+//
+// The functions may be called concurrently on different readers and writers,
+// and on the same tensors to write.
 package tensor
 
 import (
@@ -20,6 +42,8 @@ type Tensor struct {
 	Desc
 	Strides [MaxRank]int
 	Data    []byte
+
+	lease *lease // of a Pool, or nil
 }
 
 // New allocates a dense tensor of zeros. The description must be concrete;
@@ -54,8 +78,8 @@ func Wrap(d Desc, data []byte) (*Tensor, error) {
 func FromBytes(b []byte) *Tensor { return &Tensor{Desc: Encoded(), Data: b} }
 
 // Reset makes t a dense tensor of description d, keeping t's memory when it is
-// large enough; the elements are then whatever was there. It is how buffers are
-// reused from image to image. A Bytes tensor keeps the length of its Data.
+// large enough (and aligned for d); the elements are then whatever was there. It
+// is how buffers are reused from image to image. A Bytes tensor keeps the length of its Data.
 func (t *Tensor) Reset(d Desc) error {
 	if err := d.Check(); err != nil {
 		return err
@@ -71,7 +95,8 @@ func (t *Tensor) Reset(d Desc) error {
 	if n != int64(int(n)) {
 		return fmt.Errorf("%w: %v does not fit the address space", ErrDesc, d)
 	}
-	if int64(cap(t.Data)) < n {
+	if size := uintptr(d.DType.Size()); int64(cap(t.Data)) < n || // or bytes or a view, at any address
+		n > 0 && uintptr(unsafe.Pointer(unsafe.SliceData(t.Data)))%size != 0 {
 		t.Data = Alloc(int(n))
 	}
 	t.Data = t.Data[:n]
@@ -122,7 +147,8 @@ func (t *Tensor) Slice(axis, lo, hi int) (*Tensor, error) {
 		return &v, nil
 	}
 	off := lo * t.Strides[axis] * t.DType.Size()
-	v.Data = t.Data[off : off+v.extent()]
+	end := off + v.extent()
+	v.Data = t.Data[off:end:end] // so that Reset of the view cannot reach beyond it
 	return &v, nil
 }
 
@@ -206,7 +232,8 @@ func (t *Tensor) Clone() *Tensor {
 	return c
 }
 
-// Overlaps reports whether two tensors share memory.
+// Overlaps reports whether the memory from the first to the last element of t
+// and that of u overlap; views whose elements lie between each other's count.
 func (t *Tensor) Overlaps(u *Tensor) bool {
 	if len(t.Data) == 0 || len(u.Data) == 0 {
 		return false

@@ -2,45 +2,15 @@ package png
 
 import (
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/codec/internal/codectest"
 )
 
-func files(tb testing.TB) []string {
-	var all []string
-	for _, p := range []string{"../../testdata/images/png_*", "../../testdata/damaged/png_*"} {
-		names, err := filepath.Glob(p)
-		require.NoError(tb, err)
-		require.NotEmpty(tb, names)
-		all = append(all, names...)
-	}
-	return all
-}
-
-// FuzzDecode: no panic, no image above the limits, Decode agrees with Config.
-func FuzzDecode(f *testing.F) {
-	for _, p := range files(f) {
-		b, err := os.ReadFile(p)
-		require.NoError(f, err)
-		f.Add(b)
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		o := codec.Options{Limits: codec.Limits{Pixels: 1 << 16, Bytes: 1 << 20}}
-		info, err := codec.DecodeConfig(data, &o)
-		if err != nil {
-			return
-		}
-		require.LessOrEqual(t, info.Width*info.Height, 1<<16)
-		out, err := codec.Decode(data, &o)
-		if err == nil {
-			require.Len(t, out.Data, info.Size())
-		}
-	})
-}
+func FuzzDecode(f *testing.F) { codectest.Fuzz(f, name) }
 
 func TestStrict(t *testing.T) {
 	o := codec.DefaultOptions()

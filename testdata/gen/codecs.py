@@ -228,6 +228,480 @@ def make_png():
     damaged["png_unsupported_frame.png"] = ("unsupported", png(rgb[:5, :7], 8, 2, False, actl + fctl(0, 7, 5, 1, 2)).replace(ihdr(7, 5, 8, 2), ihdr(19, 11, 8, 2)))
 
 
+# ---- GIF ----
+
+
+def lzw(bits, samples, clear_every=0, end=True):
+    """GIF's LZW in blocks of at most 200 bytes."""
+    clear, stop = 1 << bits, (1 << bits) + 1
+    out, acc, n = bytearray(), 0, 0
+    size, table, nxt, w, count = bits + 1, {}, stop + 1, None, 0
+
+    def put(code):
+        nonlocal acc, n
+        acc |= code << n
+        n += size
+        while n >= 8:
+            out.append(acc & 255)
+            acc >>= 8
+            n -= 8
+
+    put(clear)
+    for s in samples:
+        s = int(s)
+        count += 1
+        if clear_every and count % clear_every == 0 and w is not None:
+            put(w)
+            put(clear)
+            size, table, nxt, w = bits + 1, {}, stop + 1, None
+        if w is None:
+            w = s
+        elif (w, s) in table:
+            w = table[w, s]
+        else:
+            put(w)
+            if nxt < 4096:
+                table[w, s] = nxt
+                if nxt == 1 << size and size < 12:
+                    size += 1
+                nxt += 1
+            w = s
+    put(w)
+    if end:
+        put(stop)
+    if n:
+        out.append(acc & 255)
+    blocks = b"".join(bytes([len(out[i : i + 200])]) + bytes(out[i : i + 200]) for i in range(0, len(out), 200))
+    return bytes([bits]) + blocks + b"\0"
+
+
+def gif(screen, parts, table=None, background=0, version=b"89a", end=b";"):
+    flags = 0x80 | (len(table) // 3).bit_length() - 2 if table else 0
+    return b"GIF" + version + struct.pack("<HHBBB", *screen, flags, background, 0) + (table or b"") + b"".join(parts) + end
+
+
+def gif_frame(idx, bits, x=0, y=0, table=None, interlaced=False, **options):
+    h, w = idx.shape
+    flags = (0x80 | (len(table) // 3).bit_length() - 2 if table else 0) | (0x40 if interlaced else 0)
+    rows = [r for first, step in ((0, 8), (4, 8), (2, 4), (1, 2)) for r in range(first, h, step)] if interlaced else range(h)
+    return b"," + struct.pack("<HHHHB", x, y, w, h, flags) + (table or b"") + lzw(bits, idx[list(rows)].reshape(-1), **options)
+
+
+def gif_control(transparent=None, disposal=0):
+    return b"!\xf9\x04" + bytes([disposal << 2 | (transparent is not None), 10, 0, transparent or 0]) + b"\0"
+
+
+def make_gif():
+    w, h = 37, 23
+    comment = b"!\xfe\x05hello\0"
+    for bits in (1, 2, 4, 8):
+        n = 1 << bits
+        table = scene(n, 1, 3, bits)[0].tobytes()
+        idx = scene(w, h, 1, bits)[:, :, 0].astype(int) * (n - 1) // 255
+        b = max(bits, 2)
+        whole[f"gif_{bits}bit.gif"] = gif((w, h), [gif_frame(idx, b)], table, version=b"87a")
+        whole[f"gif_{bits}bit_interlaced.gif"] = gif((w, h), [gif_control(), gif_frame(idx, b, interlaced=True)], table)
+        whole[f"gif_{bits}bit_transparent.gif"] = gif((w, h), [comment, gif_control(n // 2), gif_frame(idx, b)], table)
+        whole[f"gif_{bits}bit_local.gif"] = gif((w, h), [gif_frame(idx, b, table=table[::-1])], table)
+        whole[f"gif_{bits}bit_local_only.gif"] = gif((w, h), [gif_control(0), gif_frame(idx, b, table=table[::-1])])
+    ramp = bytes(v for i in range(256) for v in (i, i, i))
+    gray = scene(w, h, 1)[:, :, 0]
+    color = scene(256, 1, 3, 9)[0].tobytes()
+    whole["gif_gray.gif"] = gif((w, h), [gif_frame(gray, 8)], ramp)
+    whole["gif_gray_transparent.gif"] = gif((w, h), [gif_control(int(gray[4, 4])), gif_frame(gray, 8)], ramp)
+    whole["gif_no_table.gif"] = gif((w, h), [gif_frame(gray, 8)])
+    whole["gif_gray_local.gif"] = gif((w, h), [gif_frame(gray, 8, table=ramp)], color)
+    whole["gif_gray_global.gif"] = gif((w, h), [gif_frame(gray, 8, table=color)], ramp)
+    whole["gif_offset.gif"] = gif((w + 9, h + 7), [gif_frame(gray, 8, 4, 3)], color, background=7)
+    whole["gif_offset_transparent.gif"] = gif((w + 9, h + 7), [gif_control(200), gif_frame(gray, 8, 4, 3, interlaced=True)], color, background=7)
+    whole["gif_offset_gray.gif"] = gif((w + 9, h + 7), [gif_control(99), gif_frame(gray, 8, 4, 3)])
+    whole["gif_beyond.gif"] = gif((w - 9, h - 7), [gif_frame(gray, 8, 4, 3)], color)
+    whole["gif_zero_screen.gif"] = gif((0, 0), [gif_frame(gray, 8)], color)
+    whole["gif_animated.gif"] = gif((w, h), [b"!\xff\x0bNETSCAPE2.0\x03\x01\0\0\0", gif_control(3, 2), gif_frame(gray, 8), gif_control(4), gif_frame(gray[::-1], 8)], color)
+    whole["gif_short_table.gif"] = gif((w, h), [gif_frame(gray, 8)], color[:48])
+    whole["gif_short_table_transparent.gif"] = gif((w, h), [gif_control(100), gif_frame(gray, 8)], color[:48])
+    whole["gif_clears.gif"] = gif((w, h), [gif_frame(gray, 8, clear_every=50)], color)
+    noise = np.random.RandomState(1).randint(0, 256, (90, 110))
+    whole["gif_full_table.gif"] = gif((110, 90), [gif_frame(noise, 8)], color)
+    whole["gif_no_end_code.gif"] = gif((w, h), [gif_frame(gray, 8, end=False)], color)
+    whole["gif_no_trailer.gif"] = gif((w, h), [gif_frame(gray, 8)], color, end=b"")
+    whole["gif_trailing.gif"] = gif((w, h), [gif_frame(gray, 8)], color) + b"trailing"
+    for n, (iw, ih) in enumerate(((1, 1), (3, 2), (2, 5), (1, 9))):
+        whole[f"gif_small{n}.gif"] = gif((iw, ih), [gif_frame(gray[:ih, :iw], 8, interlaced=True)], color)
+    f = io.BytesIO()
+    Image.fromarray(scene(60, 40, 3)).quantize(64).save(f, "GIF")
+    whole["gif_pillow.gif"] = f.getvalue()
+
+    good = whole["gif_8bit.gif"]
+    damaged["gif_truncated.gif"] = ("format", good[:-150])
+    damaged["gif_truncated_table.gif"] = ("format", good[:100])
+    damaged["gif_truncated_header.gif"] = ("format", good[:9])
+    damaged["gif_no_image.gif"] = ("format", gif((w, h), [comment], color))
+    damaged["gif_early_end.gif"] = ("format", gif((w, h), [gif_frame(gray, 8)[:10] + lzw(8, gray[:9].reshape(-1))], color))
+    damaged["gif_bad_code.gif"] = ("format", gif((4, 4), [b"," + struct.pack("<HHHHB", 0, 0, 4, 4, 0) + b"\x08\x04\x00\xff\xff\xff\0"], color))
+    damaged["gif_zero_frame.gif"] = ("format", gif((w, h), [b"," + struct.pack("<HHHHB", 0, 0, 0, 0, 0) + b"\x08\0"], color))
+    damaged["gif_huge.gif"] = ("limit", gif((60000, 60000), [gif_frame(gray, 8)], color))
+
+
+# ---- BMP ----
+
+
+def bmp(w, h, bits, data, palette=b"", header=40, compression=0, top_down=False, masks=(), colors=0, offset=None):
+    if header == 12:
+        dib = struct.pack("<IHHHH", 12, w, h, 1, bits)
+    else:
+        dib = struct.pack("<IiiHHIIiiII", header, w, -h if top_down else h, 1, bits, compression, len(data), 2835, 2835, colors, 0)
+        if header >= 52:
+            dib += struct.pack("<IIII", *(tuple(masks) + (0,) * 4)[:4])[: header - 40]
+        dib += bytes(header - len(dib))
+        if header == 40:
+            dib += b"".join(struct.pack("<I", m) for m in masks[:3])
+    if offset is None:
+        offset = 14 + len(dib) + len(palette)
+    return b"BM" + struct.pack("<IHHI", 14 + len(dib) + len(palette) + len(data), 0, 0, offset) + dib + palette + data
+
+
+def bmp_rows(samples, depth, top_down=False):
+    if samples.ndim == 2:
+        samples = samples[:, :, None]
+    rows = [r + bytes(-len(r) % 4) for r in pack_rows(samples, depth)]
+    return b"".join(rows if top_down else rows[::-1])
+
+
+def make_bmp():
+    w, h = 37, 23
+    for bits in (1, 4, 8):
+        n = 1 << bits
+        pal = scene(n, 1, 4, bits)[0]
+        idx = scene(w, h, 1, bits)[:, :, 0].astype(int) * (n - 1) // 255
+        whole[f"bmp_{bits}bit.bmp"] = bmp(w, h, bits, bmp_rows(idx, bits), pal.tobytes())
+        whole[f"bmp_{bits}bit_top_down.bmp"] = bmp(w, h, bits, bmp_rows(idx, bits, True), pal.tobytes(), top_down=True)
+        whole[f"bmp_{bits}bit_os2.bmp"] = bmp(w, h, bits, bmp_rows(idx, bits), pal[:, :3].tobytes(), header=12)
+    ramp = bytes(v for i in range(256) for v in (i, i, i, 0))
+    gray = scene(w, h, 1)[:, :, 0]
+    black_white = b"\0\0\0\0\xff\xff\xff\0"
+    whole["bmp_gray.bmp"] = bmp(w, h, 8, bmp_rows(gray, 8), ramp)
+    whole["bmp_gray_64.bmp"] = bmp(w, h, 8, bmp_rows(gray // 4, 8), ramp[:256], colors=64)
+    whole["bmp_black_white.bmp"] = bmp(w, h, 1, bmp_rows(gray >> 7, 1), black_white)
+    whole["bmp_white_black.bmp"] = bmp(w, h, 1, bmp_rows(gray >> 7, 1), black_white[4:] + black_white[:4])
+    whole["bmp_8bit_black_white.bmp"] = bmp(w, h, 8, bmp_rows(gray, 8), black_white, colors=2)
+    whole["bmp_short_palette.bmp"] = bmp(w, h, 8, bmp_rows(gray, 8), scene(10, 1, 4)[0].tobytes(), colors=10)
+    whole["bmp_offset_at_palette.bmp"] = bmp(w, h, 8, bmp_rows(gray, 8), scene(256, 1, 4)[0].tobytes(), offset=54)
+    rgb = scene(w, h, 3)
+    whole["bmp_24.bmp"] = bmp(w, h, 24, bmp_rows(rgb, 8))
+    whole["bmp_24_os2.bmp"] = bmp(w, h, 24, bmp_rows(rgb, 8), header=12)
+    whole["bmp_24_os22.bmp"] = bmp(w, h, 24, bmp_rows(rgb, 8), header=64)
+    whole["bmp_24_top_down.bmp"] = bmp(w, h, 24, bmp_rows(rgb, 8, True), top_down=True)
+    whole["bmp_24_no_offset.bmp"] = bmp(w, h, 24, bmp_rows(rgb, 8), offset=0)
+    whole["bmp_24_v5.bmp"] = bmp(w, h, 24, bmp_rows(rgb, 8), header=124)
+    whole["bmp_24_last_padding.bmp"] = bmp(w, h, 24, bmp_rows(rgb, 8))[:-1]
+    rgba = scene(w, h, 4)
+    whole["bmp_32.bmp"] = bmp(w, h, 32, bmp_rows(rgba, 8))
+    f = io.BytesIO()
+    Image.fromarray(rgba).save(f, "BMP")
+    whole["bmp_pillow_rgba.bmp"] = f.getvalue()
+    words = np.random.RandomState(2).randint(0, 65536, (h, w))
+    rows16 = b"".join(r.astype("<u2").tobytes() + bytes(2 * w % 4) for r in words)
+    whole["bmp_16.bmp"] = bmp(w, h, 16, rows16)
+    whole["bmp_16_565.bmp"] = bmp(w, h, 16, rows16, compression=3, masks=(0xF800, 0x7E0, 0x1F))
+    whole["bmp_16_555.bmp"] = bmp(w, h, 16, rows16, compression=3, masks=(0x7C00, 0x3E0, 0x1F), header=108)
+    for n, m in enumerate((
+        (0xFF0000, 0xFF00, 0xFF, 0), (0xFF000000, 0xFF0000, 0xFF00, 0), (0xFF000000, 0xFF00, 0xFF, 0),
+        (0xFF000000, 0xFF0000, 0xFF00, 0xFF), (0xFF, 0xFF00, 0xFF0000, 0xFF000000), (0xFF0000, 0xFF00, 0xFF, 0xFF000000),
+        (0xFF000000, 0xFF00, 0xFF, 0xFF0000), (0, 0, 0, 0),
+    )):
+        whole[f"bmp_32_fields{n}.bmp"] = bmp(w, h, 32, bmp_rows(rgba, 8), compression=3, masks=m, header=(56, 108, 124)[n % 3])
+    whole["bmp_32_fields_v1.bmp"] = bmp(w, h, 32, bmp_rows(rgba, 8), compression=3, masks=(0xFF0000, 0xFF00, 0xFF))
+    whole["bmp_32_fields_v2.bmp"] = bmp(w, h, 32, bmp_rows(rgba, 8), compression=3, masks=(0xFF0000, 0xFF00, 0xFF), header=52)
+    pal = scene(256, 1, 4, 3)[0].tobytes()
+    runs = b"\x05\x07\x03\x09\0\0" + b"\0\x05\1\2\3\4\5\0" + b"\x03\x08\0\0" + b"\0\2\2\1" + b"\x06\x11\0\0" + b"\x09\x33\0\0\x08\x44\0\1"
+    whole["bmp_rle8.bmp"] = bmp(8, 6, 8, runs, pal, compression=1)
+    whole["bmp_rle8_top_down.bmp"] = bmp(8, 6, 8, runs, pal, compression=1, top_down=True)
+    whole["bmp_rle8_gray.bmp"] = bmp(8, 6, 8, runs, ramp, compression=1)
+    whole["bmp_rle4.bmp"] = bmp(8, 6, 4, b"\x05\x17\x03\x29\0\0" + b"\0\x05\x12\x34\x50\0" + b"\x03\x08\0\0" + b"\0\2\2\1" + b"\x06\x11\0\0" + b"\x09\x33\0\0\x08\x44\0\1", pal[:64], compression=2)
+
+    good = whole["bmp_24.bmp"]
+    damaged["bmp_truncated.bmp"] = ("format", good[: len(good) // 2])
+    damaged["bmp_truncated_header.bmp"] = ("format", good[:30])
+    damaged["bmp_rle_short.bmp"] = ("format", bmp(8, 6, 8, runs[:20] + b"\0\1", pal, compression=1))
+    damaged["bmp_zero.bmp"] = ("format", bmp(0, 5, 24, b""))
+    damaged["bmp_huge.bmp"] = ("limit", bmp(100000, 100000, 24, bytes(100)))
+    damaged["bmp_unsupported_jpeg.bmp"] = ("unsupported", bmp(w, h, 24, b"", compression=4))
+    damaged["bmp_unsupported_2bit.bmp"] = ("unsupported", bmp(w, h, 2, bytes(12 * h), bytes(16)))
+    damaged["bmp_unsupported_header.bmp"] = ("unsupported", bmp(w, h, 24, bmp_rows(rgb, 8), header=60))
+    damaged["bmp_unsupported_fields.bmp"] = ("unsupported", bmp(w, h, 16, rows16, compression=3, masks=(0xF00, 0xF0, 0xF)))
+    damaged["bmp_unsupported_gray4.bmp"] = ("unsupported", bmp(w, h, 4, bmp_rows(gray >> 4, 4), ramp[:64]))
+
+
+# ---- TIFF ----
+
+
+def packbits(data):
+    """PackBits with a run where three bytes are equal."""
+    out, i = bytearray(), 0
+    while i < len(data):
+        run = 1
+        while i + run < len(data) and run < 128 and data[i + run] == data[i]:
+            run += 1
+        if run >= 3:
+            out += bytes([257 - run, data[i]])
+            i += run
+            continue
+        start = i
+        while i < len(data) and i - start < 128 and not (i + 2 < len(data) and data[i] == data[i + 1] == data[i + 2]):
+            i += 1
+        out += bytes([i - start - 1]) + data[start:i]
+    return bytes(out)
+
+
+def flip_bits(data):
+    return bytes(int(f"{b:08b}"[::-1], 2) for b in data)
+
+
+def tiff(samples, bits, photo, order="<", compression=1, extra=(), rows=None, tile=None, planar=1, predictor=1,
+         fill=1, orientation=None, palette=None, more=b"", tags=(), spp=None):
+    if samples.ndim == 2:
+        samples = samples[:, :, None]
+    h, w, n = samples.shape
+    samples = samples.astype(np.int64)
+
+    def encode(block):
+        v = block.copy()
+        if predictor == 2:
+            v[:, 1:] = (block[:, 1:] - block[:, :-1]) % (1 << bits)
+        if bits == 16:
+            b = v.astype(order + "u2").tobytes()
+        else:
+            b = b"".join(pack_rows(v, bits))
+        if compression == 8:
+            b = zlib.compress(b)
+        elif compression == 32773:
+            b = packbits(b)
+        return flip_bits(b) if fill == 2 else b
+
+    layers = [samples[:, :, i : i + 1] for i in range(n)] if planar == 2 else [samples]
+    blocks = []
+    for layer in layers:
+        if tile:
+            tw, th = tile
+            for y in range(0, h, th):
+                for x in range(0, w, tw):
+                    t = np.full((th, tw, layer.shape[2]), 77 % (1 << bits), np.int64)
+                    part = layer[y : y + th, x : x + tw]
+                    t[: part.shape[0], : part.shape[1]] = part
+                    blocks.append(encode(t))
+        else:
+            step = rows or h
+            for y in range(0, h, step):
+                blocks.append(encode(layer[y : y + step]))
+
+    entries = {256: (4, [w]), 257: (4, [h]), 258: (3, [bits] * n), 259: (3, [compression]), 262: (3, [photo]), 277: (3, [spp or n])}
+    if fill != 1:
+        entries[266] = (3, [fill])
+    if orientation is not None:
+        entries[274] = (3, [orientation])
+    if planar != 1:
+        entries[284] = (3, [planar])
+    if predictor != 1:
+        entries[317] = (3, [predictor])
+    if palette is not None:
+        entries[320] = (3, palette)
+    if extra:
+        entries[338] = (3, list(extra))
+    body = b""
+    offsets = []
+    for b in blocks:
+        offsets.append(8 + len(body))
+        body += b + b"\0" * (len(b) % 2)
+    if tile:
+        entries[322], entries[323] = (3, [tile[0]]), (3, [tile[1]])
+        entries[324], entries[325] = (4, offsets), (4, [len(b) for b in blocks])
+    else:
+        entries[273], entries[279] = (4, offsets), (4, [len(b) for b in blocks])
+        entries[278] = (4, [rows or h])
+    for tag, entry in tags:
+        entries[tag] = entry
+    ifd = struct.pack(order + "H", len(entries))
+    start = 8 + len(body)
+    out_of_line = b""
+    room = start + 2 + 12 * len(entries) + 4
+    for tag in sorted(entries):
+        typ, values = entries[tag]
+        v = bytes(values) if typ in (1, 7) else b"".join(struct.pack(order + {3: "H", 4: "I"}[typ], x) for x in values)
+        ifd += struct.pack(order + "HHI", tag, typ, len(values))
+        if len(v) <= 4:
+            ifd += v + bytes(4 - len(v))
+        else:
+            ifd += struct.pack(order + "I", room + len(out_of_line))
+            out_of_line += v + b"\0" * (len(v) % 2)
+    head = (b"II*\0" if order == "<" else b"MM\0*") + struct.pack(order + "I", start)
+    nxt = room + len(out_of_line) if more else 0
+    return head + body + ifd + struct.pack(order + "I", nxt) + out_of_line + more
+
+
+def pillow_tiff(pixels, compression, mode=None, **info):
+    f = io.BytesIO()
+    im = Image.fromarray(pixels)
+    if mode:
+        im = im.convert(mode)
+    im.save(f, "TIFF", compression=compression, tiffinfo={int(k[1:]): v for k, v in info.items()})
+    return f.getvalue()
+
+
+def make_tiff():
+    w, h = 37, 23
+    for order in "<>":
+        e = "le" if order == "<" else "be"
+        for bits in (1, 2, 4, 8):
+            g = scene(w, h, 1, bits)[:, :, 0].astype(int) * ((1 << bits) - 1) // 255
+            whole[f"tiff_gray{bits}_{e}.tif"] = tiff(g, bits, 1, order)
+            whole[f"tiff_white{bits}_{e}.tif"] = tiff(g, bits, 0, order, rows=5)
+            pal = [int(v) for v in np.random.RandomState(bits).randint(0, 65536, 3 << bits)]
+            whole[f"tiff_p{bits}_{e}.tif"] = tiff(g, bits, 3, order, palette=pal, compression=(1, 8)[bits == 4])
+            whole[f"tiff_fill{bits}_{e}.tif"] = tiff(g, bits, bits % 3 % 2, order, fill=2, compression=(1, 8, 32773)[bits % 3])
+        g16 = scene(w, h, 1)[:, :, 0].astype(int) * 3
+        for c in (1, 8, 32773):
+            whole[f"tiff_gray16_c{c}_{e}.tif"] = tiff(g16, 16, 1, order, c, rows=7)
+        whole[f"tiff_gray16_predictor_{e}.tif"] = tiff(g16, 16, 1, order, 8, predictor=2)
+        rgb, rgba = scene(w, h, 3), scene(w, h, 4)
+        rgba[:, :, 3] = np.mgrid[0:h, 0:w][1] * 8 % 256
+        wide = rgba.astype(int) * 257 - np.random.RandomState(4).randint(0, 200, rgba.shape)
+        wide = np.clip(wide, 0, 65535)
+        for c in (1, 8, 32773):
+            whole[f"tiff_rgb8_c{c}_{e}.tif"] = tiff(rgb, 8, 2, order, c, rows=6)
+            whole[f"tiff_rgb8_tiled_c{c}_{e}.tif"] = tiff(rgb, 8, 2, order, c, tile=(16, 16))
+            whole[f"tiff_rgb8_planar_c{c}_{e}.tif"] = tiff(rgb, 8, 2, order, c, rows=9, planar=2)
+            whole[f"tiff_rgb16_c{c}_{e}.tif"] = tiff(wide[:, :, :3], 16, 2, order, c)
+        whole[f"tiff_rgb8_predictor_{e}.tif"] = tiff(rgb, 8, 2, order, 8, rows=6, predictor=2)
+        whole[f"tiff_rgb8_tiled_predictor_{e}.tif"] = tiff(rgb, 8, 2, order, 8, tile=(32, 16), predictor=2)
+        whole[f"tiff_rgb8_planar_predictor_{e}.tif"] = tiff(rgb, 8, 2, order, 8, planar=2, predictor=2)
+        whole[f"tiff_rgb16_predictor_{e}.tif"] = tiff(wide[:, :, :3], 16, 2, order, 8, predictor=2)
+        for name, extra in (("x", 0), ("assoc", 1), ("alpha", 2)):
+            whole[f"tiff_rgb8_{name}_{e}.tif"] = tiff(rgba, 8, 2, order, extra=(extra,))
+            whole[f"tiff_rgb16_{name}_{e}.tif"] = tiff(wide, 16, 2, order, 8, extra=(extra,))
+        whole[f"tiff_cmyk_{e}.tif"] = tiff(rgba, 8, 5, order, 8)
+    whole["tiff_rgba_no_extra.tif"] = tiff(rgba, 8, 2)
+    whole["tiff_rgba_corel.tif"] = tiff(rgba, 8, 2, extra=(999,))
+    whole["tiff_rgba_planar.tif"] = tiff(rgba, 8, 2, extra=(2,), planar=2)
+    whole["tiff_rgba_planar_deflate.tif"] = tiff(rgba, 8, 2, compression=8, extra=(2,), planar=2)
+    whole["tiff_rgbx_planar.tif"] = tiff(rgba, 8, 2, compression=8, extra=(0,), planar=2)
+    whole["tiff_cmyk_planar.tif"] = tiff(rgba, 8, 5, planar=2)
+    whole["tiff_cmyk16.tif"] = tiff(wide, 16, 5)
+    five = np.concatenate([rgba, rgba[:, :, :1]], 2)
+    whole["tiff_rgbax.tif"] = tiff(five, 8, 2, extra=(2, 0))
+    whole["tiff_rgbxx.tif"] = tiff(five, 8, 2, extra=(0, 0), compression=8)
+    whole["tiff_rgbax_assoc.tif"] = tiff(five, 8, 2, extra=(1, 0))
+    la = rgba[:, :, 2:]
+    whole["tiff_la.tif"] = tiff(la, 8, 1, extra=(2,))
+    whole["tiff_lx.tif"] = tiff(la, 8, 1, extra=(0,), compression=8)
+    whole["tiff_px.tif"] = tiff(la, 8, 3, extra=(0,), palette=list(range(0, 768 * 80, 80)))
+    whole["tiff_one_bits_value.tif"] = tiff(rgb, 8, 2, tags=[(258, (3, [8]))])
+    whole["tiff_white16.tif"] = tiff(g16, 16, 0)
+    whole["tiff_signed8.tif"] = tiff(rgb[:, :, 0], 8, 1, tags=[(339, (3, [2]))])
+    whole["tiff_p_fill.tif"] = tiff(rgb[:, :, 0], 8, 3, fill=2, palette=list(range(0, 768 * 80, 80)))
+    whole["tiff_short_palette.tif"] = tiff(rgb[:, :, 0], 8, 3, palette=list(range(0, 60000, 1000)))
+    whole["tiff_rgb_fill.tif"] = tiff(rgb, 8, 2, fill=2)
+    whole["tiff_gray_tiled.tif"] = tiff(rgb[:, :, 0], 8, 1, tile=(16, 32))
+    whole["tiff_gray1_tiled.tif"] = tiff(rgb[:, :, 0] >> 7, 1, 1, tile=(16, 16), compression=32773)
+    whole["tiff_large_tile.tif"] = tiff(rgb, 8, 2, tile=(64, 64), compression=8)
+    for o in range(0, 10):
+        whole[f"tiff_orientation{o}.tif"] = tiff(scene(19, 11, 3), 8, 2, "<>"[o % 2], (1, 8)[o // 2 % 2], orientation=o)
+    whole["tiff_orientation6_gray.tif"] = tiff(scene(19, 11, 1), 8, 1, orientation=6)
+    whole["tiff_orientation7_p.tif"] = tiff(scene(19, 11, 1), 8, 3, orientation=7, palette=list(range(0, 768 * 80, 80)))
+    whole["tiff_xmp.tif"] = tiff(scene(19, 11, 3), 8, 2, tags=[(700, (1, list(XMP % b'tiff:Orientation="6"')))])
+    for c in ("tiff_lzw", "packbits", "tiff_adobe_deflate"):
+        whole[f"tiff_pillow_{c}.tif"] = pillow_tiff(rgb, c)
+        whole[f"tiff_pillow_{c}_1bit.tif"] = pillow_tiff(rgb[:, :, 0], c, "1")
+    whole["tiff_lzw_predictor.tif"] = pillow_tiff(scene(90, 70, 3), "tiff_lzw", t317=2)
+    whole["tiff_lzw_noise.tif"] = pillow_tiff(np.random.RandomState(3).randint(0, 256, (80, 90, 3)).astype(np.uint8), "tiff_lzw")
+    shapes = (scene(61, 47, 1)[:, :, 0] // 86 * 86).astype(np.uint8)
+    for c in ("group3", "group4"):
+        whole[f"tiff_{c}.tif"] = pillow_tiff(shapes, c, "1")
+        whole[f"tiff_{c}_black.tif"] = pillow_tiff(shapes, c, "1", t262=1)
+        whole[f"tiff_{c}_noise.tif"] = pillow_tiff(scene(61, 47, 1)[:, :, 0], c, "1")
+    first = tiff(rgb, 8, 2)
+    whole["tiff_two_pages.tif"] = tiff(rgb, 8, 2, more=struct.pack("<H", 1) + struct.pack("<HHII", 256, 4, 1, 5) + bytes(4))
+
+    damaged["tiff_truncated.tif"] = ("format", first[: len(first) // 2])
+    damaged["tiff_truncated_strip.tif"] = ("format", tiff(rgb, 8, 2, tags=[(273, (4, [len(first) - 100]))]))
+    damaged["tiff_truncated_deflate.tif"] = ("format", tiff(rgb, 8, 2, compression=8, tags=[(279, (4, [200]))]))
+    damaged["tiff_zero.tif"] = ("format", tiff(rgb, 8, 2, tags=[(256, (4, [0]))]))
+    damaged["tiff_no_strips.tif"] = ("format", tiff(rgb, 8, 2, tags=[(273, (3, [8]))]).replace(struct.pack("<HHI", 273, 3, 1), struct.pack("<HHI", 274, 3, 1)))
+    damaged["tiff_huge.tif"] = ("limit", tiff(rgb, 8, 2, compression=8, tags=[(256, (4, [100000])), (257, (4, [100000])), (278, (4, [100000]))]))
+    damaged["tiff_huge_tile.tif"] = ("limit", tiff(rgb, 8, 2, compression=8, tile=(16, 16), tags=[(322, (4, [1 << 19])), (323, (4, [1 << 19]))]))
+    damaged["tiff_unsupported_jpeg.tif"] = ("unsupported", pillow_tiff(rgb, "jpeg"))
+    damaged["tiff_unsupported_zstd.tif"] = ("unsupported", pillow_tiff(rgb, "zstd"))
+    damaged["tiff_unsupported_float.tif"] = ("unsupported", pillow_tiff(rgb[:, :, 0].astype(np.float32), None))
+    damaged["tiff_unsupported_int32.tif"] = ("unsupported", pillow_tiff(rgb[:, :, 0].astype(np.int32), None))
+    damaged["tiff_unsupported_ycbcr.tif"] = ("unsupported", tiff(rgb, 8, 6))
+
+
+# ---- WebP ----
+
+
+def riff(*chunks):
+    body = b"WEBP" + b"".join(n + struct.pack("<I", len(b)) + b + b"\0" * (len(b) % 2) for n, b in chunks)
+    return b"RIFF" + struct.pack("<I", len(body)) + body
+
+
+def unriff(data):
+    out, p = [], 12
+    while p + 8 <= len(data):
+        n = struct.unpack("<I", data[p + 4 : p + 8])[0]
+        out.append((data[p : p + 4], data[p + 8 : p + 8 + n]))
+        p += 8 + n + n % 2
+    return out
+
+
+def webp(pixels, **options):
+    f = io.BytesIO()
+    Image.fromarray(pixels).save(f, "WEBP", **options)
+    return f.getvalue()
+
+
+def vp8x(w, h, flags):
+    return b"VP8X", bytes([flags, 0, 0, 0]) + struct.pack("<I", w - 1)[:3] + struct.pack("<I", h - 1)[:3]
+
+
+def make_webp():
+    for w, h in ((1, 1), (2, 2), (3, 1), (1, 4), (2, 5), (17, 16), (16, 17), (37, 23), (64, 48)):
+        whole[f"webp_lossy_{w}x{h}.webp"] = webp(scene(w, h, 3), quality=60)
+    for q in (0, 30, 100):
+        whole[f"webp_lossy_q{q}.webp"] = webp(scene(53, 41, 3), quality=q, method=q // 30)
+    for n, (w, h) in enumerate(((37, 23), (16, 16), (1, 1), (50, 33))):
+        rgba = scene(w, h, 4)
+        rgba[:, :, 3] = np.mgrid[0:h, 0:w][1] * 7 % 256
+        rgba[: h // 4, :, 3] = 0
+        whole[f"webp_lossless_{w}x{h}.webp"] = webp(scene(w, h, 3), lossless=True)
+        whole[f"webp_lossless_alpha_{w}x{h}.webp"] = webp(rgba, lossless=True, exact=n % 2 == 0)
+        whole[f"webp_alpha_{w}x{h}.webp"] = webp(rgba, quality=70, alpha_quality=(100, 40)[n % 2], exact=n > 1)
+    flat = np.repeat(np.repeat(scene(6, 5, 3), 9, 0), 9, 1)
+    whole["webp_lossless_palette.webp"] = webp(flat, lossless=True)
+    base = scene(21, 13, 3)
+    lossy = unriff(webp(base, quality=50))[0]
+    exact = unriff(webp(base, lossless=True))[0]
+    for o in (1, 3, 5, 6, 8):
+        whole[f"webp_exif{o}.webp"] = riff(vp8x(21, 13, 8), (lossy, exact)[o % 2], (b"EXIF", exif(o, "<>"[o % 2], (b"", b"Exif\0\0")[o % 2])))
+    whole["webp_xmp.webp"] = riff(vp8x(21, 13, 4), lossy, (b"XMP ", XMP % b'tiff:Orientation="7"'))
+    whole["webp_alpha_flag_only.webp"] = riff(vp8x(21, 13, 16), lossy)
+    whole["webp_lossless_alpha_flag_only.webp"] = riff(vp8x(21, 13, 16), exact)
+    raw = scene(21, 13, 1, 8).reshape(-1).astype(np.uint8)
+    for f in range(4):
+        whole[f"webp_alph_raw{f}.webp"] = riff(vp8x(21, 13, 16), (b"ALPH", bytes([f << 2]) + raw.tobytes()), lossy)
+    whole["webp_trailing.webp"] = riff(lossy) + b"trailing bytes"
+    whole["webp_unknown_chunk.webp"] = riff(vp8x(21, 13, 0), (b"ICCP", b"no profile"), (b"????", b"odd"), lossy)
+    good = webp(base, quality=50)
+    damaged["webp_truncated.webp"] = ("format", good[: len(good) // 2])
+    damaged["webp_truncated_header.webp"] = ("format", good[:24])
+    damaged["webp_zero.webp"] = ("format", riff((b"VP8 ", lossy[1][:6] + bytes(4) + lossy[1][10:])))
+    damaged["webp_huge.webp"] = ("limit", riff((b"VP8L", b"\x2f\xff\xff\xff\x0f" + exact[1][5:])))
+    damaged["webp_canvas.webp"] = ("format", riff(vp8x(4000, 4000, 0), lossy))
+    damaged["webp_no_image.webp"] = ("format", riff(vp8x(21, 13, 0), (b"EXIF", exif(1))))
+    f = io.BytesIO()
+    Image.fromarray(base).save(f, "WEBP", save_all=True, append_images=[Image.fromarray(base[::-1].copy())], duration=100)
+    damaged["webp_unsupported_animation.webp"] = ("unsupported", f.getvalue())
+
+
 # ---- goldens ----
 
 
@@ -261,6 +735,10 @@ def golden(data):
 
 def main():
     make_png()
+    make_gif()
+    make_bmp()
+    make_tiff()
+    make_webp()
     for folder in (IMAGES, DAMAGED):
         os.makedirs(folder, exist_ok=True)
         for f in FORMATS:

@@ -1,0 +1,33 @@
+# Every target works from a fresh clone and installs what it needs; see CONTRIBUTING.md.
+GO ?= go
+
+.PHONY: test lint generate cross parity fuzz bench
+
+test:
+	$(GO) vet ./...
+	$(GO) test ./...
+
+lint:
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "not gofmt-ed:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
+	$(GO) vet ./...
+
+generate:
+	$(GO) generate ./...
+
+# The goldens again on every platform, and the builds that are not run here.
+cross:
+	GO="$(GO)" ./testdata/cross.sh
+
+# Against the references themselves, pinned, in a virtual environment of its own.
+# PHOTOS is a folder of images to add to testdata/images.
+parity:
+	@mkdir -p bin
+	$(GO) build -o bin/infer-prep ./cmd/infer-prep
+	@py=$$(parity/venv.sh parity/requirements.txt parity/requirements-no-deps.txt) && $$py parity/parity.py bin/infer-prep $(PHOTOS)
+
+FUZZTIME ?= 60s
+fuzz:
+	GO="$(GO)" FUZZTIME=$(FUZZTIME) ./testdata/fuzz.sh
+
+bench:
+	$(GO) test -run xxx -bench . -benchmem ./codec/jpeg ./transforms ./eager ./datagraph

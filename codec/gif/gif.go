@@ -1,0 +1,381 @@
+// Package gif decodes GIF for package codec; importing it registers the format.
+//
+// The pixels are those of the first frame in Pillow 13.0.0's Image.open(f): a
+// frame smaller than the logical screen lies on the transparent index, or on
+// index 0 without one; a frame that reaches beyond the screen enlarges it; a
+// colour table that is a ramp of grays makes the image gray. Reading stops at
+// the frame's last pixel.
+//
+// The colours under transparent pixels are kept, which image/gif forgets; so
+// the container and LZW are read here, with what Pillow accepts.
+package gif
+
+import (
+	"encoding/binary"
+
+	"github.com/infer-prep/infer-prep/codec"
+)
+
+const name = "gif"
+
+func init() {
+	codec.Register(codec.Format{
+		Name: name,
+		Match: func(head []byte) bool {
+			return len(head) >= 6 && (string(head[:6]) == "GIF87a" || string(head[:6]) == "GIF89a")
+		},
+		New: func() codec.FormatDecoder { return new(decoder) },
+	})
+}
+
+func bad(offset int, msg string, args ...any) error {
+	return codec.Errorf(name, int64(offset), codec.ErrFormat, msg, args...)
+}
+
+type header struct {
+	width, height int // of the screen, enlarged to hold the frame
+	x, y, w, h    int // the frame
+	interlaced    bool
+	palette       []byte // nil for gray
+	ramp          bool   // the frame has a table of its own that is a ramp of grays
+	transparent   int    // index, -1 if there is none
+	bits          int    // LZW's literal width
+	data          int    // offset of the frame's first data block
+	frames        int    // 1, or 2 for more
+}
+
+// reader walks over the file as Pillow's GifImagePlugin does: reading at the end gives nothing.
+type reader struct {
+	data []byte
+	p    int
+}
+
+func (r *reader) take(n int) []byte {
+	n = min(n, len(r.data)-r.p)
+	r.p += n
+	return r.data[r.p-n : r.p]
+}
+
+// block is a data block's bytes, nil for the terminator.
+func (r *reader) block() []byte {
+	if n := r.take(1); len(n) == 1 && n[0] != 0 {
+		return r.take(int(n[0]))
+	}
+	return nil
+}
+
+func (r *reader) skipBlocks() {
+	for len(r.block()) > 0 {
+	}
+}
+
+// colored reports whether a colour table is anything but the ramp (i, i, i).
+func colored(p []byte) bool {
+	for i := 0; i+2 < len(p); i += 3 {
+		if v := byte(i / 3); p[i] != v || p[i+1] != v || p[i+2] != v {
+			return true
+		}
+	}
+	return false
+}
+
+func (h *header) parse(data []byte) error {
+	*h = header{transparent: -1, frames: 1}
+	r := &reader{data: data}
+	s := r.take(13)
+	if len(s) < 13 {
+		return bad(len(data), "the file ends in the screen descriptor")
+	}
+	h.width, h.height = int(binary.LittleEndian.Uint16(s[6:])), int(binary.LittleEndian.Uint16(s[8:]))
+	var global []byte
+	if s[10]&0x80 != 0 {
+		n := 3 << (s[10]&7 + 1)
+		p := r.take(n)
+		if len(p) < n {
+			return bad(len(data), "the file ends in the global colour table")
+		}
+		if colored(p) {
+			global = p
+		}
+	}
+	if first := r.take(1); len(first) == 0 || first[0] == ';' {
+		return bad(r.p, "no image")
+	}
+	r.p--
+	for {
+		at := r.p
+		b := r.take(1)
+		if len(b) == 0 || b[0] == ';' {
+			return bad(at, "no image")
+		}
+		switch b[0] {
+		case '!':
+			if err := h.extension(r, at); err != nil {
+				return err
+			}
+		case ',':
+			return h.frame(r, at, global)
+		}
+	}
+}
+
+func (h *header) extension(r *reader, at int) error {
+	label := r.take(1)
+	if len(label) == 0 {
+		return bad(at, "the file ends in an extension")
+	}
+	b := r.block()
+	switch {
+	case label[0] == 0xfe: // a comment ends where a block is empty
+		for len(b) > 0 {
+			b = r.block()
+		}
+		return nil
+	case label[0] == 0xf9 && b != nil:
+		if len(b) < 3 || b[0]&1 != 0 && len(b) < 4 {
+			return bad(at, "a graphic control extension of %d bytes, want 4", len(b))
+		}
+		if b[0]&1 != 0 {
+			h.transparent = int(b[3])
+		}
+	}
+	r.skipBlocks()
+	return nil
+}
+
+func (h *header) frame(r *reader, at int, global []byte) error {
+	s := r.take(9)
+	if len(s) < 9 {
+		return bad(at, "the file ends in the image descriptor")
+	}
+	u16 := binary.LittleEndian.Uint16
+	h.x, h.y, h.w, h.h = int(u16(s)), int(u16(s[2:])), int(u16(s[4:])), int(u16(s[6:]))
+	h.width, h.height = max(h.width, h.x+h.w), max(h.height, h.y+h.h)
+	h.interlaced = s[8]&0x40 != 0
+	h.palette = global
+	if s[8]&0x80 != 0 {
+		n := 3 << (s[8]&7 + 1)
+		p := r.take(n)
+		if len(p) < n {
+			return bad(at, "the file ends in the local colour table")
+		}
+		if colored(p) {
+			h.palette = p
+		} else {
+			h.ramp = true
+		}
+	}
+	bits := r.take(1)
+	if len(bits) == 0 {
+		return bad(r.p, "the file ends where image data is wanted")
+	}
+	if h.w == 0 || h.h == 0 {
+		return bad(at, "a frame of %dx%d pixels, want at least 1x1", h.w, h.h)
+	}
+	h.bits, h.data = int(bits[0]), r.p
+	if h.bits > 12 {
+		return bad(r.p-1, "LZW literals of %d bits, want at most 12", h.bits)
+	}
+	// Is there another frame?
+	r.skipBlocks()
+	for {
+		b := r.take(1)
+		if len(b) == 0 || b[0] == ';' {
+			return nil
+		}
+		switch b[0] {
+		case '!':
+			r.take(1)
+			r.skipBlocks()
+		case ',':
+			h.frames = 2
+			return nil
+		}
+	}
+}
+
+type decoder struct {
+	h   header
+	lzw lzw
+}
+
+// mode is the mode of the pixels. A frame with its own ramp of grays below a
+// coloured global table is L to Pillow, so that convert("L") keeps the samples;
+// but its pixels still have the global table, and show it when converted to RGB.
+func (h *header) mode(o *codec.Options) codec.Mode {
+	gray := o.Alpha == codec.AlphaDrop && (o.Color == codec.ToGray || o.Color == codec.ToLuma)
+	if h.palette == nil || h.ramp && gray {
+		return codec.L
+	}
+	return codec.P
+}
+
+// Config implements codec.FormatDecoder.
+func (d *decoder) Config(data []byte, o *codec.Options) (codec.Config, error) {
+	h := &d.h
+	if err := h.parse(data); err != nil {
+		return codec.Config{}, err
+	}
+	c := codec.Config{
+		Format: name, Width: h.width, Height: h.height, Mode: h.mode(o), Depth: 8, Orientation: 1,
+		HasAlpha: h.transparent >= 0, Frames: h.frames, Variant: string(data[3:6]),
+	}
+	return c, nil
+}
+
+// Decode implements codec.FormatDecoder.
+func (d *decoder) Decode(dst *codec.Raster, data []byte, o *codec.Options) error {
+	h := &d.h
+	if err := h.parse(data); err != nil {
+		return err
+	}
+	if err := o.Limits.CheckSize(name, h.width, h.height, 1); err != nil {
+		return err
+	}
+	mode := h.mode(o)
+	dst.Reset(mode, h.width, h.height)
+	t := uint8(max(h.transparent, 0))
+	for i := range dst.Pix {
+		dst.Pix[i] = t
+	}
+	if mode == codec.P {
+		for i := range dst.Palette {
+			dst.Palette[i] = [4]uint8{3: 255}
+			if 3*i+2 < len(h.palette) {
+				copy(dst.Palette[i][:], h.palette[3*i:3*i+3])
+			}
+		}
+		if h.transparent >= 0 {
+			dst.Palette[t][3] = 0
+			dst.KeyRGB, dst.HasKeyRGB = [3]uint8(dst.Palette[t][:3]), true
+		}
+	} else if h.transparent >= 0 {
+		dst.Key[0], dst.KeyRGB = t, [3]uint8{t, t, t}
+		dst.HasKey, dst.HasKeyRGB = true, true
+	}
+	return d.lzw.decode(dst, h, data)
+}
+
+// canvas says where the next pixel of the frame goes.
+type canvas struct {
+	dst  *codec.Raster
+	h    *header
+	x, y int
+	pass int // of the four of an interlaced frame
+	row  []byte
+}
+
+var passes = [4]struct{ first, step int }{{0, 8}, {4, 8}, {2, 4}, {1, 2}}
+
+func (c *canvas) setRow() {
+	at := (c.h.y+c.y)*c.dst.Stride + c.h.x
+	c.row = c.dst.Pix[at : at+c.h.w]
+}
+
+// put writes s, and reports whether the frame is full.
+func (c *canvas) put(s []byte) bool {
+	for len(s) > 0 {
+		n := copy(c.row[c.x:], s)
+		s = s[n:]
+		if c.x += n; c.x < c.h.w {
+			return false
+		}
+		c.x = 0
+		if !c.h.interlaced {
+			c.y++
+		} else {
+			c.y += passes[c.pass].step
+			for c.y >= c.h.h && c.pass < 3 {
+				c.pass++
+				c.y = passes[c.pass].first
+			}
+		}
+		if c.y >= c.h.h {
+			return true
+		}
+		c.setRow()
+	}
+	return false
+}
+
+const tableSize = 1 << 12
+
+// lzw is GIF's decompressor.
+type lzw struct {
+	suffix [tableSize]uint8
+	prefix [tableSize]uint16
+	out    [tableSize + 1]uint8 // one code's string, written from its end
+}
+
+func (z *lzw) decode(dst *codec.Raster, h *header, data []byte) error {
+	c := &canvas{dst: dst, h: h}
+	c.setRow()
+	clearCode := 1 << h.bits
+	endCode := clearCode + 1
+	next, size := clearCode+2, h.bits+1
+	fresh := true // no code since the last clear
+	var last int  // the previous code
+	var head byte // and its string's first byte
+	var buf uint64
+	bits, block := 0, 0
+	p := h.data
+	for {
+		for bits < size {
+			if block == 0 {
+				// A block counts only when it is there as a whole.
+				if p >= len(data) || len(data)-p-1 < int(data[p]) {
+					return bad(p, "the image data ends at row %d of %d", c.y, h.h)
+				}
+				block = int(data[p])
+				p++
+				continue
+			}
+			buf |= uint64(data[p]) << bits
+			p++
+			block--
+			bits += 8
+		}
+		code := int(buf & (1<<size - 1))
+		buf >>= size
+		bits -= size
+		switch {
+		case code == clearCode:
+			next, size, fresh = clearCode+2, h.bits+1, true
+			continue
+		case code == endCode:
+			return bad(p, "the image data ends at row %d of %d", c.y, h.h)
+		case fresh && code > clearCode, !fresh && code > next:
+			return bad(p, "LZW code %d, want at most %d", code, next)
+		}
+		at := len(z.out)
+		k := code
+		if !fresh && k == next {
+			// The string that is being made: the last one and its own first byte.
+			at--
+			z.out[at] = head
+			k = last
+		}
+		for k >= clearCode {
+			if at <= 1 || k >= tableSize {
+				return bad(p, "LZW code %d, its string is too long", code)
+			}
+			at--
+			z.out[at] = z.suffix[k]
+			k = int(z.prefix[k])
+		}
+		head = uint8(k)
+		at--
+		z.out[at] = head
+		if !fresh && next < tableSize {
+			z.suffix[next], z.prefix[next] = head, uint16(last)
+			if next == 1<<size-1 && size < 12 {
+				size++
+			}
+			next++
+		}
+		last, fresh = code, false
+		if c.put(z.out[at:]) {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,367 @@
+// Package webp decodes WebP for package codec; importing it registers the
+// format. Lossy, lossless and lossy with alpha are decoded; of an animation
+// nothing is: codec.ErrUnsupported.
+//
+// The planes come from golang.org/x/image; they are exact. Their conversion to
+// RGB is libwebp 1.6.0's as Pillow 13.0.0 uses it: fancy upsampling of the
+// chroma and limited-range fixed point. Colours under transparent pixels are
+// kept as they are, which Pillow does too.
+package webp
+
+import (
+	"bytes"
+	"encoding/binary"
+	"image"
+
+	"golang.org/x/image/vp8"
+	"golang.org/x/image/vp8l"
+
+	"github.com/infer-prep/infer-prep/codec"
+)
+
+const name = "webp"
+
+func init() {
+	codec.Register(codec.Format{Name: name, Match: codec.Magic("RIFF????WEBPVP8"), New: func() codec.FormatDecoder { return new(decoder) }})
+}
+
+func bad(offset int, msg string, args ...any) error {
+	return codec.Errorf(name, int64(offset), codec.ErrFormat, msg, args...)
+}
+
+// The flags of a VP8X chunk.
+const (
+	flagAnimation = 1 << 1
+	flagAlpha     = 1 << 4
+)
+
+// The largest side of a VP8 or VP8L image is 1<<14 - 1 and 1<<14.
+type header struct {
+	width, height int
+	lossless      bool
+	hasAlpha      bool
+	image         []byte // the VP8 or VP8L chunk's body
+	imageAt       int
+	alpha         []byte // the ALPH chunk's body, nil if there is none
+	exif, xmp     []byte
+	extended      bool
+	animated      bool
+}
+
+func (h *header) parse(data []byte) error {
+	*h = header{}
+	if len(data) < 20 || string(data[:4]) != "RIFF" || string(data[8:12]) != "WEBP" {
+		return bad(0, "not a RIFF WEBP header")
+	}
+	size := uint64(binary.LittleEndian.Uint32(data[4:]))
+	if size < 12 || size > 1<<32-10 {
+		return bad(4, "a RIFF chunk of %d bytes", size)
+	}
+	end := len(data)
+	if size+8 > uint64(end) {
+		return bad(4, "the file ends at %d bytes, its header says %d", end, size+8)
+	}
+	end = int(size + 8) // what follows is ignored
+	var canvasW, canvasH int
+	flags := uint8(0)
+	for p := 12; ; {
+		if end-p < 8 {
+			break
+		}
+		id, n := string(data[p:p+4]), uint64(binary.LittleEndian.Uint32(data[p+4:]))
+		if n > uint64(end-p-8) {
+			return bad(p, "chunk %q of %d bytes, %d are left", id, n, end-p-8)
+		}
+		body := data[p+8 : p+8+int(n)]
+		switch {
+		case p == 12 && id == "VP8X":
+			if n < 10 {
+				return bad(p, "chunk VP8X of %d bytes, want 10", n)
+			}
+			h.extended, flags = true, body[0]
+			canvasW, canvasH = 1+le24(body[4:]), 1+le24(body[7:])
+			if int64(canvasW)*int64(canvasH) > 1<<32-1 {
+				return bad(p, "a canvas of %dx%d pixels", canvasW, canvasH)
+			}
+			if flags&flagAnimation != 0 {
+				h.width, h.height, h.animated = canvasW, canvasH, true
+				return nil
+			}
+		case id == "ALPH" && h.extended && h.image == nil && h.alpha == nil:
+			h.alpha = body
+		case (id == "VP8 " || id == "VP8L") && h.image == nil:
+			h.lossless, h.image, h.imageAt = id == "VP8L", body, p+8
+		case id == "EXIF" && h.exif == nil:
+			h.exif = body
+		case id == "XMP " && h.xmp == nil:
+			h.xmp = body
+		}
+		if p == 12 && !h.extended && h.image == nil {
+			return bad(p, "chunk %q, want VP8, VP8L or VP8X", id)
+		}
+		if !h.extended {
+			break // a simple file has one chunk
+		}
+		p += 8 + int(n+n&1)
+	}
+	if h.image == nil {
+		return bad(end, "no image data")
+	}
+	if err := h.imageHeader(); err != nil {
+		return err
+	}
+	if h.extended && (h.width != canvasW || h.height != canvasH) {
+		return bad(h.imageAt, "an image of %dx%d on a canvas of %dx%d pixels", h.width, h.height, canvasW, canvasH)
+	}
+	if !h.lossless && (flags&flagAlpha != 0 || h.alpha != nil) {
+		h.hasAlpha = true
+	}
+	return nil
+}
+
+func le24(b []byte) int { return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 }
+
+// imageHeader reads the size from the image data.
+func (h *header) imageHeader() error {
+	b := h.image
+	if h.lossless {
+		if len(b) < 5 || b[0] != 0x2f {
+			return bad(h.imageAt, "not a VP8L header")
+		}
+		v := binary.LittleEndian.Uint32(b[1:])
+		if v>>29 != 0 {
+			return bad(h.imageAt, "VP8L version %d, want 0", v>>29)
+		}
+		h.width, h.height, h.hasAlpha = 1+int(v&0x3fff), 1+int(v>>14&0x3fff), v>>28&1 != 0
+		return nil
+	}
+	if len(b) < 10 || string(b[3:6]) != "\x9d\x01\x2a" {
+		return bad(h.imageAt, "not a VP8 key frame header")
+	}
+	tag := le24(b)
+	if tag&1 != 0 || tag>>1&7 > 3 || tag>>4&1 == 0 {
+		return bad(h.imageAt, "not a visible VP8 key frame")
+	}
+	if tag>>5 >= len(b) {
+		return bad(h.imageAt, "a first partition of %d bytes in a chunk of %d", tag>>5, len(b))
+	}
+	h.width, h.height = int(b[6])|int(b[7]&0x3f)<<8, int(b[8])|int(b[9]&0x3f)<<8
+	if h.width == 0 || h.height == 0 {
+		return bad(h.imageAt, "%dx%d pixels, want at least 1x1", h.width, h.height)
+	}
+	return nil
+}
+
+type decoder struct {
+	h  header
+	uv [2][]byte // a row of upsampled chroma
+}
+
+// Config implements codec.FormatDecoder.
+func (d *decoder) Config(data []byte, _ *codec.Options) (codec.Config, error) {
+	h := &d.h
+	if err := h.parse(data); err != nil {
+		return codec.Config{}, err
+	}
+	if h.animated {
+		return codec.Config{}, codec.Errorf(name, -1, codec.ErrUnsupported, "an animation")
+	}
+	c := codec.Config{
+		Format: name, Width: h.width, Height: h.height, Mode: codec.RGB, Depth: 8, Frames: 1,
+		HasAlpha: h.hasAlpha, Variant: "lossy",
+	}
+	if h.hasAlpha {
+		c.Mode = codec.RGBA
+	}
+	if h.lossless {
+		c.Variant = "lossless"
+	}
+	var found bool
+	if c.Orientation, found = codec.EXIFOrientation(h.exif); !found {
+		c.Orientation = codec.XMPOrientation(h.xmp)
+	}
+	return c, nil
+}
+
+// Decode implements codec.FormatDecoder.
+func (d *decoder) Decode(dst *codec.Raster, data []byte, o *codec.Options) (err error) {
+	h := &d.h
+	c, err := d.Config(data, o)
+	if err != nil {
+		return err
+	}
+	// The planes or the 32-bit pixels of x/image with its tables, and dst.
+	if err := o.Limits.CheckSize(name, h.width, h.height, 8+c.Mode.Size()); err != nil {
+		return err
+	}
+	if h.lossless {
+		m, err := vp8l.Decode(bytes.NewReader(h.image))
+		if err != nil {
+			return bad(h.imageAt, "%v", err)
+		}
+		src, ok := m.(*image.NRGBA)
+		if !ok || src.Rect.Dx() != h.width || src.Rect.Dy() != h.height {
+			return bad(h.imageAt, "the lossless image is not as large as its header says")
+		}
+		dst.Reset(c.Mode, h.width, h.height)
+		d.copyNRGBA(dst, src)
+		return nil
+	}
+	v := vp8.NewDecoder() // a used one carries loop filter deltas over
+	v.Init(bytes.NewReader(h.image), len(h.image))
+	if _, err := v.DecodeFrameHeader(); err != nil {
+		return bad(h.imageAt, "%v", err)
+	}
+	m, err := v.DecodeFrame()
+	if err != nil {
+		return bad(h.imageAt, "%v", err)
+	}
+	dst.Reset(c.Mode, h.width, h.height)
+	d.convert(dst, m)
+	if !h.hasAlpha {
+		return nil
+	}
+	if h.alpha == nil {
+		for y := range h.height {
+			row := dst.Pix[y*dst.Stride:]
+			for x := range h.width {
+				row[4*x+3] = 255
+			}
+		}
+		return nil
+	}
+	return d.alpha(dst)
+}
+
+func (d *decoder) copyNRGBA(dst *codec.Raster, src *image.NRGBA) {
+	for y := range dst.Height {
+		in := src.Pix[y*src.Stride:][:4*dst.Width]
+		row := dst.Pix[y*dst.Stride:]
+		if dst.Mode == codec.RGBA {
+			copy(row, in)
+			continue
+		}
+		for i, o := 0, 0; i < len(in); i, o = i+4, o+3 {
+			row[o], row[o+1], row[o+2] = in[i], in[i+1], in[i+2]
+		}
+	}
+}
+
+// convert writes the colours of the 4:2:0 planes m.
+func (d *decoder) convert(dst *codec.Raster, m *image.YCbCr) {
+	w, n := dst.Width, dst.Mode.Size()
+	cw, ch := (w+1)/2, (dst.Height+1)/2
+	for i := range d.uv {
+		if cap(d.uv[i]) < w {
+			d.uv[i] = make([]byte, w)
+		}
+		d.uv[i] = d.uv[i][:w]
+	}
+	u, v := d.uv[0], d.uv[1]
+	for y := range dst.Height {
+		near := y / 2
+		far := near - 1 + y%2*2 // the row of chroma samples on the other side
+		if far < 0 || far >= ch {
+			far = near
+		}
+		upsample(u, m.Cb[near*m.CStride:][:cw], m.Cb[far*m.CStride:][:cw])
+		upsample(v, m.Cr[near*m.CStride:][:cw], m.Cr[far*m.CStride:][:cw])
+		luma := m.Y[y*m.YStride:][:w]
+		row := dst.Pix[y*dst.Stride:]
+		for x, l := range luma {
+			p := row[x*n : x*n+3]
+			p[0], p[1], p[2] = rgb(l, u[x], v[x])
+		}
+	}
+}
+
+// upsample interpolates a row of chroma between the row of samples that is
+// nearest and the next one, 9:3:3:1, with the two roundings of libwebp's
+// dsp/upsampling.c: a sum over 8, then its mean with the nearest sample, both down.
+func upsample(dst, near, far []byte) {
+	last := len(near) - 1
+	dst[0] = uint8((3*uint32(near[0]) + uint32(far[0]) + 2) >> 2)
+	for i := range last {
+		n0, n1 := uint32(near[i]), uint32(near[i+1])
+		f0, f1 := uint32(far[i]), uint32(far[i+1])
+		sum := n0 + n1 + f0 + f1 + 8
+		dst[2*i+1] = uint8(((sum+2*(n1+f0))>>3 + n0) >> 1)
+		dst[2*i+2] = uint8(((sum+2*(n0+f1))>>3 + n1) >> 1)
+	}
+	if len(dst)%2 == 0 {
+		dst[len(dst)-1] = uint8((3*uint32(near[last]) + uint32(far[last]) + 2) >> 2)
+	}
+}
+
+// rgb is libwebp's VP8YuvToRgb (dsp/yuv.h): BT.601 of limited range with
+// coefficients of 14 fraction bits, of which 8 are dropped after each product.
+func rgb(y, u, v uint8) (r, g, b uint8) {
+	l := int32(y) * 19077 >> 8
+	r = clip(l + int32(v)*26149>>8 - 14234)
+	g = clip(l - int32(u)*6419>>8 - int32(v)*13320>>8 + 8708)
+	b = clip(l + int32(u)*33050>>8 - 17685)
+	return
+}
+
+func clip(v int32) uint8 {
+	v >>= 6
+	if v < 0 {
+		return 0
+	}
+	return uint8(min(v, 255))
+}
+
+// alpha decodes the ALPH chunk into dst's fourth channel.
+func (d *decoder) alpha(dst *codec.Raster) error {
+	h := &d.h
+	if len(h.alpha) < 1 {
+		return bad(-1, "an empty ALPH chunk")
+	}
+	flags, body := h.alpha[0], h.alpha[1:]
+	w, ht := h.width, h.height
+	step, plane := 1, body // where the raw values are
+	switch flags & 3 {
+	case 0:
+		if len(body) < w*ht {
+			return bad(-1, "%d bytes of raw alpha, want %d", len(body), w*ht)
+		}
+	case 1:
+		// A VP8L image without its header, whose green is the alpha.
+		head := []byte{0x2f, 0, 0, 0, 0}
+		binary.LittleEndian.PutUint32(head[1:], uint32(w-1)|uint32(ht-1)<<14)
+		m, err := vp8l.Decode(bytes.NewReader(append(head, body...)))
+		if err != nil {
+			return bad(-1, "alpha: %v", err)
+		}
+		src, ok := m.(*image.NRGBA)
+		if !ok || src.Stride != 4*w || len(src.Pix) < 4*w*ht {
+			return bad(-1, "alpha: not %dx%d", w, ht)
+		}
+		step, plane = 4, src.Pix[1:]
+	default:
+		return bad(-1, "alpha compression %d, want 0 or 1", flags&3)
+	}
+	filter := flags >> 2 & 3
+	for y := range ht {
+		row := dst.Pix[y*dst.Stride+3:]
+		var up []byte
+		if y > 0 {
+			up = dst.Pix[(y-1)*dst.Stride+3:]
+		}
+		in := plane[y*w*step:]
+		for x := range w {
+			p := uint8(0)
+			switch {
+			case filter == 0 || x == 0 && y == 0:
+			case filter == 1 && x > 0, y == 0: // left; the other filters too in the first row
+				p = row[4*x-4]
+			case filter == 2 || x == 0: // up; the other filters too in the first column
+				p = up[4*x]
+			default: // gradient
+				p = uint8(max(0, min(255, int(row[4*x-4])+int(up[4*x])-int(up[4*x-4]))))
+			}
+			row[4*x] = in[x*step] + p
+		}
+	}
+	return nil
+}

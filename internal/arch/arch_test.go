@@ -1,0 +1,49 @@
+// Package arch has one test: who may import whom.
+package arch
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/infer-prep/infer-prep/"
+
+func TestImports(t *testing.T) {
+	for _, c := range []struct {
+		pkg     string
+		allowed []string // of this module and beyond; std is always allowed
+	}{
+		{"tensor", nil},
+		{"internal/kernel", nil},
+		{"codec", []string{module + "tensor", module + "internal/enum"}},
+		{"codec/jpeg", []string{module + "tensor", module + "internal/enum", module + "internal/kernel", module + "codec"}},
+		{"datagraph", []string{
+			module + "tensor", module + "internal/enum", module + "internal/kernel", module + "codec", module + "transforms",
+			"github.com/tinylib/msgp/", "github.com/philhofer/fwd",
+		}},
+		{"eager", []string{module, "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/image/"}},
+	} {
+		t.Run(c.pkg, func(t *testing.T) {
+			out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", module+c.pkg).Output()
+			require.NoError(t, err)
+			deps := strings.Fields(string(out))
+			require.Contains(t, deps, module+c.pkg)
+			for _, d := range deps {
+				if d == module+c.pkg {
+					continue
+				}
+				ok := false
+				for _, a := range c.allowed {
+					ok = ok || d == a || strings.HasSuffix(a, "/") && strings.HasPrefix(d, a)
+				}
+				require.True(t, ok, "%s imports %s", c.pkg, d)
+			}
+			if c.pkg == "datagraph" {
+				require.NotContains(t, deps, module+"codec/jpeg", "formats are linked by whoever wants them")
+			}
+		})
+	}
+}

@@ -1,0 +1,250 @@
+"""Compares infer-prep's tensors with the references', byte for byte.
+
+usage: parity.py INFER_PREP [FOLDER]...
+
+Every case is a graph, a reference, and the images it is run on: those of
+testdata/images and of the folders given. The graph is run by the command line
+as a user would run it, and the .npy files are compared with what the reference
+gives for the same files. One line a case:
+
+    <reference>  <graph>  exact n of m, worst difference d
+
+m counts the images that the reference takes. An image that one side takes and
+the other refuses is not exact and is named. The exit status is 1 when a case
+that must be exact is not.
+"""
+
+import os
+
+for v in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ[v] = "1"
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["YOLO_CONFIG_DIR"] = os.environ["MPLCONFIGDIR"] = "/tmp"
+os.environ["YOLO_VERBOSE"] = "false"
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import warnings
+
+import numpy as np
+import PIL
+from PIL import Image
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
+sys.path.insert(0, str(HERE))
+
+warnings.simplefilter("ignore")
+Image.MAX_IMAGE_PIXELS = None
+
+
+class Case:
+    """graph: command-line flags; reference: path -> {output: array}, raising where it refuses."""
+
+    def __init__(self, who, name, flags, reference, images=None, exact=True):
+        self.who, self.name, self.flags, self.reference = who, name, flags, reference
+        self.images = images or (lambda p: True)
+        self.exact = exact
+
+
+def rgb(path):
+    with Image.open(path) as im:
+        return im.convert("RGB")
+
+
+def graph_file(folder, name, steps):
+    """Writes a graph from (op, params) pairs and returns its flags."""
+    g = {
+        "infer_prep_graph": 1,
+        "inputs": [{"name": "image", "dtype": "bytes", "layout": "none", "shape": []}],
+        "steps": [{"op": o, "version": 1, "in": ["image"], "out": ["image"], "params": p} for o, p in steps],
+        "outputs": ["image"],
+    }
+    path = pathlib.Path(folder) / (name.replace(" ", "-").replace("/", "-") + ".json")
+    path.write_text(json.dumps(g))
+    return ["--graph", str(path)]
+
+
+def decode_step(**kw):
+    p = dict(color="rgb", alpha="drop", gray16="clip", refuse=[], orientation="ignore", damage="pillow")
+    return ("decode", p | kw)
+
+
+def resize_step(**kw):
+    p = dict(fit="exact", height=0, width=0, edge=0, max_edge=0, multiple=0, keep_aspect=False, size_rule="truncate",
+             interpolation="bilinear", backend="pillow", no_antialias=False)
+    return ("resize", p | kw)
+
+
+def suffix(*ext):
+    return lambda p: p.suffix.lower() in ext
+
+
+def jpeg_kind(path):
+    """'gray', 'YCbCr', 'RGB', 'CMYK' or '' for what is no JPEG."""
+    if path.suffix.lower() not in (".jpg", ".jpeg"):
+        return ""
+    try:
+        with Image.open(path) as im:
+            if im.mode == "L":
+                return "gray"
+            if im.mode != "RGB":
+                return im.mode
+            if im.info.get("adobe_transform") == 0:
+                return "RGB"
+            if "adobe" not in im.info and "jfif" not in im.info and [c[0] for c in im.layer] == [82, 71, 66]:
+                return "RGB"
+            return "YCbCr"
+    except Exception:
+        return ""
+
+
+def cases(tmp):
+    import cv2
+    import torch
+    from torchvision import transforms as T
+    from torchvision.transforms.v2 import functional as F
+
+    cv2.setNumThreads(1)
+    cv2.ipp.setUseIPP(False)
+    torch.set_num_threads(1)
+    pillow, opencv, vision = f"Pillow {PIL.__version__}", f"OpenCV {cv2.__version__}", "torchvision 0.29.2"
+
+    decode = ["--preset", "decode"]
+    for fmt, ext in [("jpeg", (".jpg", ".jpeg")), ("png", (".png",)), ("gif", (".gif",)), ("bmp", (".bmp",)),
+                     ("tiff", (".tif", ".tiff")), ("webp", (".webp",))]:
+        yield Case(pillow, f"decode {fmt}", decode, lambda p: np.asarray(rgb(p)), suffix(*ext))
+
+    def imread(flag):
+        def read(p):
+            a = cv2.imdecode(np.fromfile(p, np.uint8), flag)
+            if a is None:
+                raise ValueError("refused")
+            return a if a.ndim == 3 else a[..., None]
+        return read
+
+    color = imread(cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION)
+    gray = imread(cv2.IMREAD_GRAYSCALE | cv2.IMREAD_IGNORE_ORIENTATION)
+    for kind in ("gray", "YCbCr", "RGB"):
+        yield Case(opencv, f"decode {kind} jpeg", decode, lambda p: color(p)[..., ::-1], lambda p, k=kind: jpeg_kind(p) == k)
+    luma = graph_file(tmp, "luma", [decode_step(color="luma")])
+    yield Case(opencv, "decode YCbCr jpeg, IMREAD_GRAYSCALE", luma, gray, lambda p: jpeg_kind(p) in ("YCbCr", "gray"))
+
+    # Resize on decoded RGB.
+    sizes = [(224, 224), (97, 331)]
+    resample = {"box": Image.BOX, "bilinear": Image.BILINEAR, "hamming": Image.HAMMING, "bicubic": Image.BICUBIC,
+                "lanczos": Image.LANCZOS, "nearest": Image.NEAREST}
+    inter = {"nearest": cv2.INTER_NEAREST, "nearest_exact": cv2.INTER_NEAREST_EXACT, "bilinear": cv2.INTER_LINEAR,
+             "bicubic": cv2.INTER_CUBIC, "area": cv2.INTER_AREA, "lanczos": cv2.INTER_LANCZOS4}
+    for h, w in sizes:
+        for name, r in resample.items():
+            yield Case(pillow, f"resize {name} {h}x{w}",
+                       graph_file(tmp, f"pillow-{name}-{h}", [decode_step(), resize_step(height=h, width=w, interpolation=name)]),
+                       lambda p, r=r, h=h, w=w: np.asarray(rgb(p).resize((w, h), r)))
+        for name, r in inter.items():
+            yield Case(opencv, f"resize {name} {h}x{w}",
+                       graph_file(tmp, f"opencv-{name}-{h}", [decode_step(), resize_step(height=h, width=w, interpolation=name, backend="opencv")]),
+                       lambda p, r=r, h=h, w=w: cv2.resize(np.asarray(rgb(p)), (w, h), interpolation=r))
+        for name, anti in [("bilinear", True), ("bicubic", True), ("bilinear", False), ("bicubic", False)]:
+            def resized(p, name=name, anti=anti, h=h, w=w):
+                t = torch.from_numpy(np.asarray(rgb(p)).copy()).permute(2, 0, 1).contiguous().float()
+                t = F.resize(t, [h, w], interpolation=F.InterpolationMode(name), antialias=anti)
+                return t.round().clamp(0, 255).to(torch.uint8).permute(1, 2, 0).numpy()
+            yield Case(vision, f"resize {name} {h}x{w}, float tensor, {'antialias' if anti else 'no antialias'}, rounded",
+                       graph_file(tmp, f"torch-{name}-{anti}-{h}", [decode_step(), resize_step(height=h, width=w, interpolation=name, backend="torch", no_antialias=not anti)]),
+                       resized)
+
+    # Presets.
+    imagenet = T.Compose([T.Resize(256), T.CenterCrop(224), T.ToTensor(), T.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])])
+    yield Case(vision, "preset imagenet", ["--preset", "imagenet"], lambda p: imagenet(rgb(p)).numpy())
+    import importers
+    for name, config in [("clip", "testdata/configs/hf/clip-vit-base-patch32.json"), ("yolo", "testdata/configs/ultralytics/yolo-640.json")]:
+        yield Case(importers.who(ROOT / config), f"preset {name}", ["--preset", name], importers.reference(ROOT / config))
+    for config in importers.configs():
+        yield Case(importers.who(config), f"{config.parent.name}/{config.stem}",
+                   [f"--{config.parent.name}", str(config)], importers.reference(config))
+
+
+def ours(program, case, images, out):
+    """Runs the command line; returns {image: {output: array}}, without those it refused."""
+    names = {}
+    for i, p in enumerate(images):  # flat links, since two folders may hold one name
+        link = out / "in" / f"{i:05d}{p.suffix.lower()}"
+        link.parent.mkdir(exist_ok=True)
+        link.symlink_to(p)
+        names[p] = link.name
+    r = subprocess.run([program, "run", *case.flags, "-o", str(out / "out"), "--jobs", "2", *[str(out / "in" / n) for n in names.values()]],
+                       capture_output=True, text=True)
+    if r.returncode not in (0, 1):
+        raise SystemExit(f"{case.name}: infer-prep exited with {r.returncode}: {r.stderr[-2000:]}")
+    got = {}
+    for p, n in names.items():
+        f = out / "out" / (n + ".npy")
+        if f.exists():
+            got[p] = np.load(f)
+    return got, r.stderr
+
+
+def compare(program, case, images):
+    images = [p for p in images if case.images(p)]
+    with tempfile.TemporaryDirectory() as d:
+        got, stderr = ours(program, case, images, pathlib.Path(d))
+    exact = total = 0
+    worst, notes = 0.0, []
+    for p in images:
+        try:
+            want = case.reference(p)
+            if isinstance(want, dict):
+                (want,) = want.values()
+            want = np.ascontiguousarray(want)
+        except Exception as e:
+            if p in got:
+                notes.append(f"{p.name}: the reference refuses it ({e}), infer-prep takes it")
+                worst = float("inf")
+            continue
+        total += 1
+        have = got.get(p)
+        if have is None:
+            notes.append(f"{p.name}: refused")
+            worst = float("inf")
+        elif have.shape != want.shape or have.dtype != want.dtype:
+            notes.append(f"{p.name}: {have.dtype}{have.shape}, want {want.dtype}{want.shape}")
+            worst = float("inf")
+        elif have.tobytes() == want.tobytes():
+            exact += 1
+        else:
+            d = np.abs(have.astype(np.float64) - want.astype(np.float64))
+            at = np.unravel_index(np.argmax(d), d.shape)
+            worst = max(worst, float(d.max()))
+            notes.append(f"{p.name}: {int((d != 0).sum())} of {d.size} differ, worst at {tuple(map(int, at))}: got {have[at]}, want {want[at]}")
+    return exact, total, worst, notes, len(images)
+
+
+def main():
+    program, folders = sys.argv[1], [ROOT / "testdata" / "images", *map(pathlib.Path, sys.argv[2:])]
+    images = sorted(p.resolve() for f in folders for p in f.rglob("*")
+                    if p.suffix.lower() in (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".tif", ".tiff", ".webp"))
+    print(f"{len(images)} images in {', '.join(map(str, folders))}", flush=True)
+    only, bad = os.environ.get("ONLY", ""), 0
+    with tempfile.TemporaryDirectory() as tmp:
+        for case in cases(tmp):
+            if only not in f"{case.who} {case.name}":
+                continue
+            exact, total, worst, notes, tried = compare(program, case, images)
+            print(f"{case.who:34} {case.name:56} exact {exact} of {total}, worst difference {worst:g}", flush=True)
+            if tried == 0:
+                print("    no image of this kind was found")
+                bad += 1
+            for n in notes[:5]:
+                print(f"    {n}")
+            if exact != total or worst:
+                bad += case.exact
+    print(f"{bad} cases are not exact" if bad else "all cases are exact")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

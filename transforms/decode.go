@@ -1,0 +1,107 @@
+package transforms
+
+import (
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// Decode turns an encoded image (a bytes scalar) into a uint8 HWC image. The
+// formats are those that the program links: import codec/all, or only the ones
+// needed (codec/jpeg, codec/png, …).
+//
+// The usual parameters are Pillow's Image.open(f).convert("RGB"): no
+// orientation but TIFF's, alpha dropped, 16-bit gray clipped, the first frame
+// of an animation. What each policy does is said in package codec. The height
+// and width are unknown before the header is read.
+//
+// Reference: Pillow 13.0.0 with libjpeg-turbo 3.1, libwebp; OpenCV 5.0.0 for gray, YCbCr and RGB JPEG.
+type Decode struct {
+	// Color is the layout of the pixels: rgb, bgr, gray, luma or rgba.
+	Color codec.Color `json:"color"`
+	// Alpha says what becomes of transparency: drop, white or key_white.
+	Alpha codec.Alpha `json:"alpha"`
+	// Gray16 says how 16-bit gray becomes 8 bits: clip or high.
+	Gray16 codec.Gray16 `json:"gray16"`
+	// Refuse lists the kinds of image that are an error: gray, alpha, depth16, cmyk, palette, animation.
+	Refuse codec.Refuse `json:"refuse"`
+	// Orientation says what becomes of the EXIF orientation: ignore or apply.
+	Orientation codec.Orientation `json:"orientation"`
+	// Damage says how broken files are treated: pillow, strict or lenient.
+	Damage codec.Damage `json:"damage"`
+}
+
+//msgp:tuple Decode
+//msgp:shim codec.Color as:uint8 using:uint8/codec.Color
+//msgp:shim codec.Alpha as:uint8 using:uint8/codec.Alpha
+//msgp:shim codec.Gray16 as:uint8 using:uint8/codec.Gray16
+//msgp:shim codec.Refuse as:uint8 using:uint8/codec.Refuse
+//msgp:shim codec.Orientation as:uint8 using:uint8/codec.Orientation
+//msgp:shim codec.Damage as:uint8 using:uint8/codec.Damage
+//msgp:ignore decodeState
+
+func init() {
+	Register(Info{
+		Name: "decode", Version: 1, New: func() Op { return NewDecode() },
+		Reference: "Pillow 13.0.0 convert(\"RGB\"); OpenCV 5.0.0 imdecode for gray, YCbCr, RGB JPEG", Exactness: "0",
+	})
+}
+
+// NewDecode is Pillow's Image.open(f).convert("RGB").
+func NewDecode() *Decode { return &Decode{} }
+
+type decodeState struct {
+	decoder codec.Decoder
+	options codec.Options
+}
+
+func (o *Decode) state(c *Context) *decodeState {
+	s, ok := c.State.(*decodeState)
+	if !ok {
+		s = &decodeState{options: o.options()}
+		s.options.Limits = c.Limits
+		c.State = s
+	}
+	return s
+}
+
+func (o *Decode) options() codec.Options {
+	return codec.Options{
+		Color: o.Color, Alpha: o.Alpha, Gray16: o.Gray16, Refuse: o.Refuse, Orientation: o.Orientation, Damage: o.Damage,
+	}
+}
+
+// Validate refuses values that are no policy.
+func (o *Decode) Validate() error {
+	opt := o.options()
+	if err := opt.Check(); err != nil {
+		return paramErr("%v", err)
+	}
+	return nil
+}
+
+// Infer gives an image of unknown height and width.
+func (o *Decode) Infer(dst, in []tensor.Desc) error {
+	if in[0].DType != tensor.Bytes {
+		return inputErr("%v, want bytes: an encoded image", in[0])
+	}
+	dst[0] = tensor.Image(tensor.Uint8, tensor.HWC, tensor.Unknown, tensor.Unknown, o.Color.Channels())
+	return nil
+}
+
+// InferData reads the header.
+func (o *Decode) InferData(c *Context, dst []tensor.Desc, src []*tensor.Tensor) error {
+	s := o.state(c)
+	i, err := s.decoder.Config(src[0].Data, &s.options)
+	if err != nil {
+		return err
+	}
+	dst[0] = i.Desc()
+	return nil
+}
+
+// Apply decodes.
+func (o *Decode) Apply(c *Context, dst, src []*tensor.Tensor) error {
+	s := o.state(c)
+	_, err := s.decoder.Decode(dst[0].Data, src[0].Data, &s.options)
+	return err
+}
