@@ -39,8 +39,8 @@ import "github.com/infer-prep/infer-prep/tensor"
 // (i+0.5)*scale-0.5.
 type Resize struct {
 	Fit           Fit           `json:"fit"`
-	Height        int           `json:"height"`      // for exact, inside, multiple
-	Width         int           `json:"width"`       // for exact, inside, multiple
+	Height        int           `json:"height"`      // for exact, inside, multiple, cover
+	Width         int           `json:"width"`       // for exact, inside, multiple, cover
 	Edge          int           `json:"edge"`        // for shortest, longest
 	MaxEdge       int           `json:"max_edge"`    // for shortest; 0 is no bound
 	Multiple      int           `json:"multiple"`    // for multiple
@@ -83,7 +83,7 @@ func (o *Resize) Validate() error {
 	if o.SizeRule == SizeDETR && o.Fit != FitShortest {
 		return paramErr("size_rule detr with fit %v, want fit shortest", o.Fit)
 	}
-	box := o.Fit == FitExact || o.Fit == FitInside || o.Fit == FitMultiple
+	box := o.Fit == FitExact || o.Fit == FitInside || o.Fit == FitMultiple || o.Fit == FitCover
 	for _, p := range []struct {
 		name string
 		n    int

@@ -23,9 +23,12 @@ const (
 	// FitMultiple is Height x Width with the sides rounded to multiples of
 	// Multiple; with KeepAspect both sides are scaled by the factor that is nearer to 1.
 	FitMultiple
+	// FitCover is the smallest size that covers Height x Width and keeps the
+	// aspect: timm's ResizeKeepRatio for targets that are not square.
+	FitCover
 )
 
-var fitNames = []string{"exact", "shortest", "longest", "inside", "multiple"}
+var fitNames = []string{"exact", "shortest", "longest", "inside", "multiple", "cover"}
 
 func (f Fit) String() string { return enum.String("fit", fitNames, int(f)) }
 
@@ -144,9 +147,16 @@ func (o *Resize) sized(h, w int) (int, int, error) {
 		if h > w {
 			nh, nw = l, s
 		}
-	case FitInside:
+	case FitInside, FitCover:
+		choose := math.Min // of the scales
+		if o.Fit == FitCover {
+			choose = math.Max
+		}
 		if o.SizeRule == SizeHalfEven {
-			ratio := max(float64(h)/float64(o.Height), float64(w)/float64(o.Width))
+			ratio := float64(h) / float64(o.Height)
+			if r := float64(w) / float64(o.Width); (o.Fit == FitInside) == (r > ratio) {
+				ratio = r
+			}
 			nh, nw = math.RoundToEven(float64(h)/ratio), math.RoundToEven(float64(w)/ratio)
 			break
 		}
@@ -154,7 +164,7 @@ func (o *Resize) sized(h, w int) (int, int, error) {
 		if o.SizeRule == SizeHalfUp {
 			half = 0.5
 		}
-		scale := min(float64(o.Height)/float64(h), float64(o.Width)/float64(w))
+		scale := choose(float64(o.Height)/float64(h), float64(o.Width)/float64(w))
 		nh, nw = math.Trunc(float64(float64(h)*scale)+half), math.Trunc(float64(float64(w)*scale)+half)
 	case FitMultiple:
 		sh, sw := float64(o.Height)/float64(h), float64(o.Width)/float64(w)

@@ -1,0 +1,235 @@
+package hf
+
+import (
+	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// class is one of transformers' image processors: image_processing_pil_*.py.
+type class struct {
+	name     string
+	defaults settings
+	// build adds the steps, and reads the class's own keys before.
+	build func(b *builder, o *importer.Object)
+}
+
+// Means and deviations of transformers' image_utils.
+var (
+	halves       = []float64{0.5, 0.5, 0.5} // IMAGENET_STANDARD, mean and std
+	imagenetMean = []float64{0.485, 0.456, 0.406}
+	imagenetStd  = []float64{0.229, 0.224, 0.225}
+	clipMean     = []float64{0.48145466, 0.4578275, 0.40821073}
+	clipStd      = []float64{0.26862954, 0.26130258, 0.27577711}
+)
+
+var classes = map[string]class{
+	"ViT": {
+		defaults: settings{resize: true, rescale: true, normalize: true, size: square(224), resample: transforms.Bilinear, mean: halves, std: halves},
+		build:    plain,
+	},
+	"DeiT": {
+		defaults: settings{resize: true, centerCrop: true, rescale: true, normalize: true, size: square(256), crop: square(224), resample: transforms.Bicubic, mean: halves, std: halves},
+		build:    plain,
+	},
+	"Beit": {
+		defaults: settings{resize: true, rescale: true, normalize: true, size: square(224), crop: square(224), resample: transforms.Bicubic, mean: halves, std: halves},
+		build:    unpadded,
+	},
+	"CLIP": {
+		defaults: settings{convertRGB: true, resize: true, centerCrop: true, rescale: true, normalize: true, notSquare: true, size: shortest(224), crop: square(224), resample: transforms.Bicubic, mean: clipMean, std: clipStd},
+		build:    clip,
+	},
+	"Siglip": {
+		defaults: settings{convertRGB: true, resize: true, rescale: true, normalize: true, notSquare: true, size: square(224), resample: transforms.Bicubic, mean: halves, std: halves},
+		build:    plain,
+	},
+	"Bit": {
+		defaults: settings{convertRGB: true, resize: true, centerCrop: true, rescale: true, normalize: true, notSquare: true, size: shortest(224), crop: square(224), resample: transforms.Bicubic, mean: clipMean, std: clipStd},
+		build:    plain,
+	},
+	"ConvNext": {
+		defaults: settings{resize: true, rescale: true, normalize: true, notSquare: true, size: shortest(384), resample: transforms.Bicubic, mean: halves, std: halves},
+		build:    convNext,
+	},
+	"EfficientNet": {
+		defaults: settings{resize: true, rescale: true, normalize: true, size: square(346), crop: square(289), resample: transforms.Bicubic, mean: halves, std: halves},
+		build:    efficientNet,
+	},
+	"MobileNetV1": {
+		defaults: settings{resize: true, centerCrop: true, rescale: true, normalize: true, notSquare: true, size: shortest(256), crop: square(224), resample: transforms.Bilinear, mean: halves, std: halves},
+		build:    plain,
+	},
+	"MobileNetV2": {
+		defaults: settings{resize: true, centerCrop: true, rescale: true, normalize: true, notSquare: true, size: shortest(256), crop: square(224), resample: transforms.Bilinear, mean: halves, std: halves},
+		build:    unpadded,
+	},
+	"MobileViT": {
+		defaults: settings{resize: true, centerCrop: true, rescale: true, notSquare: true, size: shortest(224), crop: square(256), resample: transforms.Bicubic, mean: halves, std: halves},
+		build:    mobileViT,
+	},
+	"Levit": {
+		defaults: settings{resize: true, centerCrop: true, rescale: true, normalize: true, notSquare: true, size: shortest(224), crop: square(224), resample: transforms.Bicubic, mean: imagenetMean, std: imagenetStd},
+		build:    levit,
+	},
+	"Segformer": {
+		defaults: settings{resize: true, rescale: true, normalize: true, size: square(512), resample: transforms.Bilinear, mean: imagenetMean, std: imagenetStd},
+		build:    segformer,
+	},
+	"LayoutLMv3": {
+		defaults: settings{resize: true, rescale: true, normalize: true, size: square(224), resample: transforms.Bilinear, mean: halves, std: halves},
+		build:    layoutLMv3,
+	},
+}
+
+// noOCR accepts apply_ocr false, which changes nothing.
+func noOCR(o *importer.Object) {
+	if o.Bool("apply_ocr", false) {
+		o.Bad("apply_ocr", "false: OCR is outside of the graph")
+	}
+}
+
+// plain is PilBackend itself.
+func plain(b *builder, o *importer.Object) {
+	unpadded(b, o)
+	b.pads(o)
+}
+
+// unpadded is plain for classes that ignore do_pad.
+func unpadded(b *builder, o *importer.Object) {
+	noOCR(o)
+	b.decode()
+	if b.resize {
+		b.resizeTo(b.size)
+	}
+	b.tail(o)
+}
+
+func clip(b *builder, o *importer.Object) {
+	// For KOSMOS-2: the class's own size, squared, whatever size says.
+	if o.Bool("use_square_size", false) {
+		b.size = square(224)
+	}
+	plain(b, o)
+}
+
+// fullSize is the size from which on ConvNeXT squashes and does not crop.
+const fullSize = 384
+
+func convNext(b *builder, o *importer.Object) {
+	noOCR(o)
+	pct, hasPct := 224.0/256, true
+	if v, ok := o.Get("crop_pct"); ok {
+		if pct, hasPct = importer.Float(v); v != nil && (!hasPct || pct <= 0) {
+			o.Bad("crop_pct", "a number above 0")
+			return
+		}
+	}
+	b.decode()
+	if b.resize {
+		edge := b.size.shortest // a longest_edge is ignored
+		switch {
+		case edge == 0:
+			o.Bad("size", "shortest_edge")
+		case edge >= fullSize:
+			b.resizeTo(square(edge))
+		case !hasPct:
+			o.Bad("crop_pct", "a number above 0, for a size below 384")
+		default:
+			b.resizeTo(shortest(truncated(float64(edge)/pct, o)))
+			b.cropTo(edge, edge)
+		}
+	}
+	b.tail(o)
+}
+
+// truncated is int(v) as an edge; beyond what an image can be it is an error.
+func truncated(v float64, o *importer.Object) int {
+	if !(v >= 1 && v <= importer.MaxSide) {
+		o.Bad("size", "an edge that is resized to 1 to 16777216 pixels")
+		return 1
+	}
+	return int(v)
+}
+
+func levit(b *builder, o *importer.Object) {
+	noOCR(o)
+	b.decode()
+	if b.resize {
+		switch s := b.size; {
+		case s.shortest > 0: // a longest_edge is ignored
+			const ratio = 256.0 / 224
+			b.resizeTo(shortest(truncated(float64(float64(ratio)*float64(s.shortest)), o)))
+		case s.height > 0:
+			b.resizeTo(s)
+		default:
+			o.Bad("size", "shortest_edge, or height and width")
+		}
+	}
+	b.tail(o)
+	b.pads(o)
+}
+
+func efficientNet(b *builder, o *importer.Object) {
+	noOCR(o)
+	offset := 0.0
+	if o.Bool("rescale_offset", false) {
+		offset = -1
+	}
+	top := o.Bool("include_top", true)
+	if top && b.std == nil {
+		o.Bad("image_std", "one or three numbers, for include_top")
+		return
+	}
+	b.decode()
+	if b.resize {
+		b.resizeTo(b.size)
+	}
+	b.crops(o)
+	b.rescales(offset)
+	if b.normalize {
+		b.normalizes(b.mean, b.std)
+	}
+	if top { // even if nothing else is normalised
+		b.normalizes([]float64{0, 0, 0}, b.std)
+	}
+	b.Add(transforms.NewHWC2CHW())
+}
+
+// mobileViT never normalises. transformers rescales before it crops and swaps
+// channels last; both orders give the same bytes, since the padding is 0 and all
+// channels are rescaled alike, and this one needs the fewest operations.
+func mobileViT(b *builder, o *importer.Object) {
+	noOCR(o)
+	flip := o.Bool("do_flip_channel_order", true)
+	b.decode()
+	if b.resize {
+		b.resizeTo(b.size)
+	}
+	b.crops(o)
+	if flip {
+		b.Add(transforms.NewConvertColor(transforms.RGB, transforms.BGR))
+	}
+	b.rescales(0)
+	b.Add(transforms.NewHWC2CHW())
+}
+
+// segformer ignores the centre crop.
+func segformer(b *builder, o *importer.Object) {
+	b.centerCrop = false
+	unpadded(b, o)
+}
+
+func layoutLMv3(b *builder, o *importer.Object) {
+	if o.Bool("apply_ocr", true) {
+		o.Bad("apply_ocr", "false: OCR is outside of the graph, and LayoutLMv3 does it unless told not to")
+	}
+	if b.centerCrop { // transformers 5.23.0 raises a TypeError
+		o.Bad("do_center_crop", "false: LayoutLMv3ImageProcessorPil cannot crop")
+		return
+	}
+	b.decode()
+	if b.resize {
+		b.resizeTo(b.size)
+	}
+	b.tail(o)
+}

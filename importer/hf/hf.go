@@ -1,0 +1,339 @@
+// Package hf imports Hugging Face's preprocessor_config.json.
+//
+// The reference is transformers 5.23.0 with its PIL backend:
+// AutoImageProcessor.from_pretrained(dir, backend="pil"), called with
+// Image.open(f).convert("RGB"); the output is its pixel_values. The default
+// backend of transformers 5, torchvision's, gives other bytes.
+//
+// The class that the file names decides, since absent keys mean that class's
+// defaults and null means no value, not the default. Accepted are the arguments
+// that transformers gives every image processor and the class's own. Where a
+// class ignores one of them (Segformer the centre crop, MobileViT the
+// normalisation), so does the graph. data_format is such a one: the PIL classes
+// always give channels first. With do_rescale and do_normalize off the output is
+// uint8, else float32.
+package hf
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// Output is the name of the graphs' output.
+const Output = "pixel_values"
+
+func init() {
+	importer.Register(importer.Importer{Name: "hf", Flag: "hf", Import: Import})
+}
+
+// inert are keys without influence on pixel_values: names of classes, settings
+// of other backends and of segmentation maps and OCR, and what older versions
+// wrote of their own state.
+var inert = []string{
+	"processor_class", "image_processor_type", "feature_extractor_type", "format", "transformers_version",
+	"_valid_processor_keys", "_valid_kwargs_names",
+	"do_reduce_labels", "reduce_labels", "ocr_lang", "tesseract_config",
+	"return_tensors", "device", "disable_grouping", "input_data_format", "image_seq_length",
+}
+
+// Import reads a preprocessor_config.json.
+func Import(data []byte) (*datagraph.Graph, error) {
+	o, err := importer.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	c, err := classOf(o)
+	if err != nil {
+		return nil, err
+	}
+	s := read(o, c)
+	g := datagraph.New()
+	g.Reference = "transformers 5.23.0 " + c.name + "ImageProcessorPil"
+	c.build(&builder{Graph: g, settings: s}, o)
+	if err := o.Err("hf"); err != nil {
+		return nil, err
+	}
+	return importer.Finish("hf", g.Rename(Output))
+}
+
+// classOf finds the class as AutoImageProcessor does: image_processor_type, else
+// feature_extractor_type, with the names of older versions and other backends.
+func classOf(o *importer.Object) (class, error) {
+	key := "image_processor_type"
+	if !o.Has(key) || o.Null(key) {
+		key = "feature_extractor_type"
+	}
+	v, _ := o.Get(key)
+	name, ok := v.(string)
+	if !ok {
+		text := "want the name of an image processor"
+		if v == nil {
+			text = "and no feature_extractor_type; AutoImageProcessor would go by model_type in the model's config.json, which is not read: add image_processor_type, such as \"ViTImageProcessor\""
+			key = "image_processor_type"
+		}
+		return class{}, fmt.Errorf("importer: hf: %w", &importer.Error{Kind: importer.ErrUnknownClass, Path: key, Text: text})
+	}
+	base := strings.TrimSuffix(strings.TrimSuffix(name, "Fast"), "Pil")
+	base, ok = strings.CutSuffix(strings.Replace(base, "FeatureExtractor", "ImageProcessor", 1), "ImageProcessor")
+	c, known := classes[base]
+	if !ok || !known {
+		return class{}, fmt.Errorf("importer: hf: %w", &importer.Error{
+			Kind: importer.ErrUnknownClass, Path: key,
+			Text: fmt.Sprintf("%s, want one of %s, each followed by ImageProcessor", importer.Describe(name), strings.Join(Classes(), ", ")),
+		})
+	}
+	c.name = base
+	return c, nil
+}
+
+// Classes lists the classes that are known, without "ImageProcessor".
+func Classes() []string { return slices.Sorted(maps.Keys(classes)) }
+
+// size is a SizeDict; 0 is None.
+type size struct {
+	height, width, shortest, longest, maxHeight, maxWidth int
+}
+
+func square(n int) size   { return size{height: n, width: n} }
+func shortest(n int) size { return size{shortest: n} }
+
+// settings are the arguments that all classes have.
+type settings struct {
+	convertRGB, resize, centerCrop, rescale, normalize, pad bool
+
+	notSquare           bool // the opposite of default_to_square
+	size, crop, padSize size
+	resample            transforms.Interpolation
+	factor              float64
+	mean, std           []float64 // three values, or nil for None
+}
+
+// builder adds the steps that classes share.
+type builder struct {
+	*datagraph.Graph
+	settings
+	float bool // the image is float32 by now
+}
+
+// resamples are Pillow's numbers.
+var resamples = []transforms.Interpolation{
+	transforms.Nearest, transforms.Lanczos, transforms.Bilinear, transforms.Bicubic, transforms.Box, transforms.Hamming,
+}
+
+// read honours the common arguments, on top of the class's defaults.
+func read(o *importer.Object, c class) settings {
+	s := c.defaults
+	s.factor = 1.0 / 255
+	for key, p := range map[string]*bool{
+		"do_convert_rgb": &s.convertRGB, "do_resize": &s.resize, "do_center_crop": &s.centerCrop,
+		"do_rescale": &s.rescale, "do_normalize": &s.normalize, "do_pad": &s.pad,
+	} {
+		*p = o.Bool(key, *p)
+	}
+	s.notSquare = !o.Bool("default_to_square", !s.notSquare)
+	readSize(o, "size", &s.size, !s.notSquare)
+	readSize(o, "crop_size", &s.crop, true)
+	readSize(o, "pad_size", &s.padSize, true)
+	s.mean, s.std = readValues(o, "image_mean", s.mean), readValues(o, "image_std", s.std)
+
+	if v, ok := o.Get("resample"); ok {
+		n, ok := importer.Int(v, 0, len(resamples)-1)
+		switch {
+		case ok:
+			s.resample = resamples[n]
+		case v != nil || s.resize: // transformers refuses null where it resizes
+			o.Bad("resample", "a Pillow resampling number: 0 nearest, 1 lanczos, 2 bilinear, 3 bicubic, 4 box, 5 hamming")
+		}
+	}
+	if v, ok := o.Get("rescale_factor"); ok {
+		f, ok := importer.Float(v)
+		if !ok && (v != nil || s.rescale) {
+			o.Bad("rescale_factor", "a number")
+		}
+		s.factor = f
+	}
+	if f := o.String("data_format"); f != "" && f != "channels_first" && f != "channels_last" {
+		o.Bad("data_format", `"channels_first" or "channels_last"`)
+	}
+	o.Inert(inert...)
+
+	// What transformers' validate_preprocess_arguments demands of every class.
+	if s.resize && s.size == (size{}) {
+		o.Bad("size", "a size, for do_resize")
+	}
+	if s.centerCrop && s.crop == (size{}) {
+		o.Bad("crop_size", "a size, for do_center_crop")
+	}
+	if s.normalize && s.mean == nil {
+		o.Bad("image_mean", "one or three numbers, for do_normalize")
+	}
+	if s.normalize && s.std == nil {
+		o.Bad("image_std", "one or three numbers, for do_normalize")
+	}
+	return s
+}
+
+// sizeWant names the forms that a size may have.
+const sizeWant = `a whole number, [height, width], or an object with height and width, shortest_edge, shortest_edge and longest_edge, or max_height and max_width`
+
+// readSize is get_size_dict.
+func readSize(o *importer.Object, key string, s *size, square bool) {
+	v, ok := o.Get(key)
+	if !ok {
+		return
+	}
+	*s = size{}
+	if v == nil {
+		return
+	}
+	if n, ok := importer.Int(v, 1, importer.MaxSide); ok {
+		if square {
+			s.height, s.width = n, n
+		} else {
+			s.shortest = n
+		}
+		return
+	}
+	if l, ok := importer.Ints(v, 2, 1, importer.MaxSide); ok {
+		s.height, s.width = l[0], l[1]
+		return
+	}
+	if _, ok := v.(*importer.Object); !ok {
+		o.Bad(key, sizeWant)
+		return
+	}
+	d := o.Object(key)
+	for k, p := range map[string]*int{
+		"height": &s.height, "width": &s.width, "shortest_edge": &s.shortest, "longest_edge": &s.longest,
+		"max_height": &s.maxHeight, "max_width": &s.maxWidth,
+	} {
+		if k == "longest_edge" && d.Null(k) && d.Has("shortest_edge") { // no bound
+			d.Inert(k)
+			continue
+		}
+		*p = d.Side(k, 0)
+	}
+	switch strings.Join(d.Keys(), " ") {
+	case "height width", "shortest_edge", "longest_edge shortest_edge", "max_height max_width":
+	case "longest_edge", "max_pixels min_pixels": // valid for other classes
+		d.InertAll()
+		fallthrough
+	default:
+		o.Bad(key, sizeWant)
+	}
+}
+
+// readValues is a mean or deviation: one number for all channels or three.
+func readValues(o *importer.Object, key string, def []float64) []float64 {
+	v, ok := o.Get(key)
+	if !ok {
+		return def
+	}
+	if v == nil {
+		return nil
+	}
+	if f, ok := importer.Float(v); ok {
+		return []float64{f, f, f}
+	}
+	l, ok := importer.Floats(v, 3)
+	if !ok {
+		o.Bad(key, "one or three numbers")
+		return def
+	}
+	return l
+}
+
+// decode is the first step. do_convert_rgb puts keyed pixels on white, which
+// stay keyed through convert("RGB"); other transparency is gone by then.
+func (b *builder) decode() {
+	d := transforms.NewDecode()
+	if b.convertRGB {
+		d.Alpha = codec.AlphaKeyWhite
+	}
+	b.Add(d)
+}
+
+// resizeTo is PilBackend.resize.
+func (b *builder) resizeTo(s size) {
+	r := &transforms.Resize{Interpolation: b.resample, Backend: transforms.Pillow}
+	switch {
+	case s.shortest > 0 && s.longest > 0:
+		r.Fit, r.Edge, r.MaxEdge, r.SizeRule = transforms.FitShortest, s.shortest, s.longest, transforms.SizeDETR
+	case s.shortest > 0:
+		r.Fit, r.Edge, r.SizeRule = transforms.FitShortest, s.shortest, transforms.SizeTruncate
+	case s.maxHeight > 0:
+		r.Fit, r.Height, r.Width, r.SizeRule = transforms.FitInside, s.maxHeight, s.maxWidth, transforms.SizeTruncate
+	default:
+		r.Fit, r.Height, r.Width = transforms.FitExact, s.height, s.width
+	}
+	b.Add(r)
+}
+
+// cropTo is image_transforms.center_crop.
+func (b *builder) cropTo(height, width int) {
+	c := transforms.NewCenterCrop(height, width)
+	c.CropRounding = transforms.CropFloor
+	b.Add(c)
+}
+
+// crops crops if do_center_crop says so.
+func (b *builder) crops(o *importer.Object) {
+	if !b.centerCrop {
+		return
+	}
+	if b.crop.height == 0 || b.crop.width == 0 {
+		o.Bad("crop_size", "height and width")
+		return
+	}
+	b.cropTo(b.crop.height, b.crop.width)
+}
+
+// rescales multiplies if do_rescale says so, and then adds the offset.
+func (b *builder) rescales(offset float64) {
+	if b.rescale {
+		b.Add(&transforms.Rescale{Scale: b.factor, Offset: offset, Rule: transforms.RescaleHF})
+		b.float = true
+	}
+}
+
+// normalizes is image_transforms.normalize, which makes integers float32 first.
+func (b *builder) normalizes(mean, std []float64) {
+	if !b.float {
+		b.Add(transforms.NewToType(tensor.Float32))
+		b.float = true
+	}
+	b.Add(transforms.NewNormalize(slices.Clone(mean), slices.Clone(std)))
+}
+
+// tail ends the graphs of nearly all classes.
+func (b *builder) tail(o *importer.Object) {
+	b.crops(o)
+	b.rescales(0)
+	if b.normalize {
+		b.normalizes(b.mean, b.std)
+	}
+	b.Add(transforms.NewHWC2CHW())
+}
+
+// pads is PilBackend.pad with zeros at the bottom and right. Without pad_size an
+// image alone is padded to its own size.
+func (b *builder) pads(o *importer.Object) {
+	if !b.pad || b.padSize == (size{}) {
+		return
+	}
+	if b.padSize.height == 0 || b.padSize.width == 0 {
+		o.Bad("pad_size", "height and width")
+		return
+	}
+	p := transforms.NewPadToSize(b.padSize.height, b.padSize.width)
+	p.Position = transforms.TopLeft
+	b.Add(p)
+}

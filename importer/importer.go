@@ -1,0 +1,109 @@
+// Package importer turns the preprocessing files of other ecosystems into data
+// graphs that give the same bytes.
+//
+// Each ecosystem is a folder below this one, which registers itself when it is
+// imported; package all imports every one. An importer reads only what it
+// knows: every key of a file is either honoured, or known to have no influence
+// on the pixels, or an error that names it. An imported graph decodes as
+// Pillow's Image.open(f).convert("RGB") and ignores the EXIF orientation, as
+// the references do when they are given such an image.
+package importer
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/infer-prep/infer-prep/datagraph"
+)
+
+// Importer reads the files of one ecosystem.
+type Importer struct {
+	Name string // the ecosystem: "hf"
+	Flag string // the command line's flag without dashes: "hf"
+	// Import makes the graph. Its errors wrap those of this package. It keeps no
+	// reference to data and may be called by many goroutines.
+	Import func(data []byte) (*datagraph.Graph, error)
+}
+
+// The kinds of error, for errors.Is. One error may be of several kinds, since
+// all that is wrong with a file is reported at once.
+var (
+	ErrJSON         = errors.New("not a JSON object")
+	ErrUnknownClass = errors.New("unknown class") // or none is named
+	ErrUnknownKey   = errors.New("unknown key")
+	ErrMissing      = errors.New("missing key")
+	ErrValue        = errors.New("invalid value")
+)
+
+// Error is what is wrong at one place of a file.
+type Error struct {
+	Kind error  // one of the kinds above
+	Path string // the key, with the keys around it: "crop_size.height"
+	Text string // what was there and what was wanted; may be empty
+}
+
+func (e *Error) Error() string {
+	s := e.Kind.Error()
+	if e.Path != "" {
+		s += " " + e.Path
+	}
+	if e.Text != "" {
+		s += ": " + e.Text
+	}
+	return s
+}
+
+// Unwrap gives the kind.
+func (e *Error) Unwrap() error { return e.Kind }
+
+// Errors is all that is wrong with a file, sorted by path.
+type Errors []*Error
+
+func (l Errors) Error() string {
+	s := make([]string, len(l))
+	for i, e := range l {
+		s[i] = e.Error()
+	}
+	return strings.Join(s, "; ")
+}
+
+// Unwrap gives the errors, for errors.Is and errors.As.
+func (l Errors) Unwrap() []error {
+	u := make([]error, len(l))
+	for i, e := range l {
+		u[i] = e
+	}
+	return u
+}
+
+var registered = map[string]Importer{}
+
+// Register adds an importer; it is called from init functions. It panics on a
+// name that is taken, which is a programming error.
+func Register(i Importer) {
+	if _, ok := registered[i.Name]; ok || i.Name == "" || i.Flag == "" || i.Import == nil {
+		panic(fmt.Sprintf("importer: cannot register %q", i.Name))
+	}
+	registered[i.Name] = i
+}
+
+// Lookup finds an importer by name.
+func Lookup(name string) (Importer, bool) {
+	i, ok := registered[name]
+	return i, ok
+}
+
+// Names lists the registered importers, sorted.
+func Names() []string { return slices.Sorted(maps.Keys(registered)) }
+
+// Finish checks that a graph made from a file can be run, and returns it. What
+// an op refuses of the file's values is of kind ErrValue.
+func Finish(name string, g *datagraph.Graph) (*datagraph.Graph, error) {
+	if _, err := g.Infer(); err != nil {
+		return nil, fmt.Errorf("importer: %s: %w: %w", name, ErrValue, err)
+	}
+	return g, nil
+}

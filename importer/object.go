@@ -1,0 +1,363 @@
+package importer
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxFile bounds a file's size. The largest known are timm's with the
+// descriptions of 21,843 labels, below 4 MB.
+const maxFile = 16 << 20
+
+// MaxSide is the largest side of an image that a file may ask for: the ops'
+// own bound.
+const MaxSide = 1 << 24
+
+// Object is a JSON object that remembers which of its keys were asked for. Its
+// getters never fail: they note what is wrong, and Err reports all of it,
+// together with the keys that nobody asked for. A value is what encoding/json
+// gives with UseNumber, but for objects, which are *Object.
+type Object struct {
+	path  string // with a trailing dot, or empty
+	m     map[string]any
+	asked map[string]bool
+	errs  *Errors
+	kids  []*Object // children that were asked for
+}
+
+// Parse reads data as one JSON object, of which every key may occur once.
+func Parse(data []byte) (*Object, error) {
+	v, err := parseAll(data, "", new(Errors))
+	if err != nil {
+		return nil, err
+	}
+	o, ok := v.(*Object)
+	if !ok {
+		return nil, jsonErr(fmt.Errorf("%s, want an object", Describe(v)))
+	}
+	return o, nil
+}
+
+func parseAll(data []byte, path string, errs *Errors) (any, error) {
+	if len(data) > maxFile {
+		return nil, jsonErr(fmt.Errorf("%d bytes, want at most %d", len(data), maxFile))
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	v, err := parse(d, path, errs, 0)
+	if err != nil {
+		return nil, jsonErr(err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, jsonErr(fmt.Errorf("data after the value, at byte %d", d.InputOffset()))
+	}
+	return v, nil
+}
+
+func jsonErr(err error) error { return fmt.Errorf("importer: %w", &Error{ErrJSON, "", err.Error()}) }
+
+// maxDepth bounds the nesting; known files nest four deep.
+const maxDepth = 64
+
+func parse(d *json.Decoder, path string, errs *Errors, depth int) (any, error) {
+	t, err := d.Token()
+	if err != nil {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, fmt.Errorf("%w at byte %d", err, d.InputOffset())
+	}
+	if depth > maxDepth {
+		return nil, fmt.Errorf("nested more than %d deep, at byte %d", maxDepth, d.InputOffset())
+	}
+	switch t {
+	case json.Delim('{'):
+		o := newObject(path, errs)
+		for d.More() {
+			k, err := d.Token()
+			if err != nil {
+				return nil, fmt.Errorf("%w at byte %d", err, d.InputOffset())
+			}
+			key, ok := k.(string)
+			if !ok {
+				return nil, fmt.Errorf("a key that is no string at byte %d", d.InputOffset())
+			}
+			if _, ok := o.m[key]; ok {
+				return nil, fmt.Errorf("key %q twice, at byte %d", path+key, d.InputOffset())
+			}
+			if o.m[key], err = parse(d, path+key+".", errs, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return o, closed(d)
+	case json.Delim('['):
+		l := []any{}
+		for d.More() {
+			v, err := parse(d, path+strconv.Itoa(len(l))+".", errs, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			l = append(l, v)
+		}
+		return l, closed(d)
+	}
+	return t, nil
+}
+
+func newObject(path string, errs *Errors) *Object {
+	return &Object{path: path, m: map[string]any{}, asked: map[string]bool{}, errs: errs}
+}
+
+// closed reads the end of an object or array.
+func closed(d *json.Decoder) error {
+	if _, err := d.Token(); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return fmt.Errorf("%w at byte %d", err, d.InputOffset())
+	}
+	return nil
+}
+
+// Describe is a value in an error message.
+func Describe(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case *Object:
+		return "an object"
+	case []any:
+		s := make([]string, 0, 4)
+		for _, e := range v[:min(len(v), 4)] {
+			s = append(s, Describe(e))
+		}
+		if len(v) > 4 {
+			s = append(s, "…")
+		}
+		return "[" + strings.Join(s, ", ") + "]"
+	case string:
+		if len(v) > 60 {
+			return strconv.Quote(v[:60]) + "…"
+		}
+		return strconv.Quote(v)
+	case json.Number:
+		if len(v) > 40 {
+			return string(v[:40]) + "…"
+		}
+	}
+	return fmt.Sprint(v)
+}
+
+// Has says whether the key is there, be it null.
+func (o *Object) Has(key string) bool {
+	_, ok := o.m[key]
+	return ok
+}
+
+// Null says whether the key is there and null.
+func (o *Object) Null(key string) bool {
+	v, ok := o.m[key]
+	return ok && v == nil
+}
+
+// Keys lists the keys, sorted.
+func (o *Object) Keys() []string {
+	l := make([]string, 0, len(o.m))
+	for k := range o.m {
+		l = append(l, k)
+	}
+	slices.Sort(l)
+	return l
+}
+
+// Get gives the key's value and notes that it was asked for.
+func (o *Object) Get(key string) (any, bool) {
+	v, ok := o.m[key]
+	o.asked[key] = ok || o.asked[key]
+	return v, ok
+}
+
+// Inert notes that these keys, if they are there, have no influence.
+func (o *Object) Inert(keys ...string) {
+	for _, k := range keys {
+		o.Get(k)
+	}
+}
+
+// InertAll notes that none of the object's keys has any influence.
+func (o *Object) InertAll() { o.Inert(o.Keys()...) }
+
+// Bad notes that the key's value, or its absence, is none that was wanted.
+func (o *Object) Bad(key, want string) {
+	v, ok := o.Get(key)
+	got := "absent"
+	if ok {
+		got = Describe(v)
+	}
+	o.Fail(ErrValue, key, got+", want "+want)
+}
+
+// Fail notes an error of that kind at the key. Only the first at a key is kept.
+func (o *Object) Fail(kind error, key, text string) {
+	p := o.path + key
+	if !slices.ContainsFunc(*o.errs, func(e *Error) bool { return e.Path == p }) {
+		*o.errs = append(*o.errs, &Error{kind, p, text})
+	}
+}
+
+// Bool gives a switch; def if it is absent. Null is false, as in Python.
+func (o *Object) Bool(key string, def bool) bool {
+	v, ok := o.Get(key)
+	switch b := v.(type) {
+	case bool:
+		return b
+	case nil:
+		return def && !ok
+	}
+	o.Bad(key, "true or false")
+	return def
+}
+
+// String gives a string; "" if it is absent or null.
+func (o *Object) String(key string) string {
+	v, _ := o.Get(key)
+	s, ok := v.(string)
+	if !ok && v != nil {
+		o.Bad(key, "a string")
+	}
+	return s
+}
+
+// Int is v as a whole number of lo to hi; a number with a point or an
+// exponent, a float in Python, is none.
+func Int(v any, lo, hi int) (int, bool) {
+	n, ok := v.(json.Number)
+	if !ok {
+		return 0, false
+	}
+	i, err := strconv.Atoi(string(n))
+	return i, err == nil && i >= lo && i <= hi
+}
+
+// Float is v as a finite float64.
+func Float(v any) (float64, bool) {
+	n, ok := v.(json.Number)
+	if !ok {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(string(n), 64)
+	return f, err == nil && !math.IsInf(f, 0)
+}
+
+// Int gives a whole number of lo to hi; def if it is absent.
+func (o *Object) Int(key string, def, lo, hi int) int {
+	v, ok := o.Get(key)
+	if !ok {
+		return def
+	}
+	n, ok := Int(v, lo, hi)
+	if !ok {
+		o.Bad(key, fmt.Sprintf("a whole number of %d to %d", lo, hi))
+		return def
+	}
+	return n
+}
+
+// Side gives a side in pixels; def if it is absent.
+func (o *Object) Side(key string, def int) int { return o.Int(key, def, 1, MaxSide) }
+
+// Floats is v as a list of n numbers.
+func Floats(v any, n int) ([]float64, bool) {
+	l, ok := v.([]any)
+	if !ok || len(l) != n {
+		return nil, false
+	}
+	f := make([]float64, n)
+	for i, e := range l {
+		if f[i], ok = Float(e); !ok {
+			return nil, false
+		}
+	}
+	return f, true
+}
+
+// Ints is v as a list of n whole numbers of lo to hi.
+func Ints(v any, n, lo, hi int) ([]int, bool) {
+	l, ok := v.([]any)
+	if !ok || len(l) != n {
+		return nil, false
+	}
+	f := make([]int, n)
+	for i, e := range l {
+		if f[i], ok = Int(e, lo, hi); !ok {
+			return nil, false
+		}
+	}
+	return f, true
+}
+
+// Object gives an object; nil if it is absent or null. Its errors are reported
+// with those of o.
+func (o *Object) Object(key string) *Object {
+	v, _ := o.Get(key)
+	c, ok := v.(*Object)
+	if !ok && v != nil {
+		o.Bad(key, "an object")
+	}
+	if ok && !slices.Contains(o.kids, c) {
+		o.kids = append(o.kids, c)
+	}
+	return c
+}
+
+// Err is all that was noted in o and in its objects, and the keys that nobody
+// asked for, as Errors; or nil.
+func (o *Object) Err(name string) error {
+	l := slices.Clone(*o.errs)
+	l = o.unknown(l)
+	if len(l) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(l, func(a, b *Error) int { return strings.Compare(a.Path, b.Path) })
+	return fmt.Errorf("importer: %s: %w", name, l)
+}
+
+func (o *Object) unknown(l Errors) Errors {
+	for _, k := range o.Keys() {
+		if !o.asked[k] {
+			l = append(l, &Error{ErrUnknownKey, o.path + k, ""})
+		}
+	}
+	for _, c := range o.kids {
+		l = c.unknown(l)
+	}
+	return l
+}
+
+// ParseValue reads data as one JSON value, in the form of an Object's values.
+func ParseValue(data []byte) (any, error) {
+	return parseAll(data, "", new(Errors))
+}
+
+// Embed reads data, which a file holds as a string, as the object at key. Its
+// errors are reported with those of o.
+func (o *Object) Embed(key string, data []byte) (*Object, error) {
+	v, err := parseAll(data, o.path+key+".", o.errs)
+	if err != nil {
+		return nil, err
+	}
+	c, ok := v.(*Object)
+	if !ok {
+		return nil, jsonErr(fmt.Errorf("%s, want an object", Describe(v)))
+	}
+	o.Get(key)
+	o.kids = append(o.kids, c)
+	return c, nil
+}

@@ -1,0 +1,201 @@
+// Package timm imports timm's pretrained_cfg: a hub model's config.json, in
+// which it is nested, or the cfg alone.
+//
+// The reference is timm 1.0.31:
+// create_transform(**resolve_data_config(pretrained_cfg=cfg), is_training=False)
+// applied to Image.open(f).convert("RGB"). The test_* values, which timm uses
+// only when asked to, have no influence. As timm's loader does, model_args'
+// img_size is honoured for models of a fixed input size. The output is the
+// column image, float32 CHW: timm has no name for it.
+package timm
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+func init() {
+	importer.Register(importer.Importer{Name: "timm", Flag: "timm", Import: Import})
+}
+
+// inertModel are keys that describe the model, around the nested cfg or, in old
+// files, within it.
+var inertModel = []string{
+	"architecture", "num_classes", "num_features", "global_pool", "labels", "label_names", "label_descriptions",
+}
+
+// inert are the fields of timm's PretrainedCfg that have no influence on the
+// transform.
+var inert = []string{
+	"url", "file", "state_dict", "hf_hub_id", "hf_hub_filename", "source", "tag", "custom_load",
+	"test_input_size", "min_input_size", "test_crop_pct", "label_offset",
+	"pool_size", "test_pool_size", "first_conv", "classifier",
+	"license", "description", "origin_url", "paper_name", "paper_ids", "notes",
+}
+
+// The defaults of timm/data: resolve_data_config and constants.py.
+var (
+	defaultMean = []float64{0.485, 0.456, 0.406}
+	defaultStd  = []float64{0.229, 0.224, 0.225}
+)
+
+const (
+	defaultSide    = 224
+	defaultCropPct = 0.875
+)
+
+// interpolations are the names that timm knows; "random" is for training.
+var interpolations = map[string]transforms.Interpolation{
+	"nearest": transforms.Nearest, "bilinear": transforms.Bilinear, "bicubic": transforms.Bicubic,
+	"box": transforms.Box, "hamming": transforms.Hamming, "lanczos": transforms.Lanczos,
+}
+
+// Import reads a config.json or a cfg.
+func Import(data []byte) (*datagraph.Graph, error) {
+	o, err := importer.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	cfg, args := o, (*importer.Object)(nil)
+	o.Inert(inertModel...)
+	if o.Has("pretrained_cfg") {
+		cfg, args = o.Object("pretrained_cfg"), o.Object("model_args")
+		if cfg == nil {
+			o.Bad("pretrained_cfg", "an object")
+			return nil, o.Err("timm")
+		}
+		cfg.Inert(inertModel...)
+	} else if o.Has("model_args") {
+		o.Fail(importer.ErrMissing, "pretrained_cfg", "which goes with model_args")
+		o.Inert("model_args")
+	}
+	g := build(cfg, args)
+	if err := o.Err("timm"); err != nil {
+		return nil, err
+	}
+	return importer.Finish("timm", g)
+}
+
+func build(o, args *importer.Object) *datagraph.Graph {
+	o.Inert(inert...)
+	h, w := inputSize(o, args)
+	interpolation := transforms.Bicubic
+	if s := o.String("interpolation"); s != "" {
+		var ok bool
+		if interpolation, ok = interpolations[s]; !ok {
+			o.Bad("interpolation", "nearest, bilinear, bicubic, box, hamming or lanczos")
+		}
+	}
+	mean, std := values(o, "mean", defaultMean), values(o, "std", defaultStd)
+	if slices.Contains(std, 0) {
+		o.Bad("std", "numbers other than 0")
+	}
+	pct := defaultCropPct
+	if v, _ := o.Get("crop_pct"); v != nil {
+		f, ok := importer.Float(v)
+		if !ok || f < 0 {
+			o.Bad("crop_pct", "a number above 0")
+		}
+		if f > 0 { // 0 is the default, as null is
+			pct = f
+		}
+	}
+	mode := o.String("crop_mode")
+	sh, sw := scaled(o, h, pct), scaled(o, w, pct)
+
+	g := datagraph.New(transforms.NewDecode())
+	g.Reference = "timm 1.0.31 create_transform"
+	r := &transforms.Resize{Interpolation: interpolation, Backend: transforms.Pillow}
+	c := transforms.NewCenterCrop(h, w)
+	switch mode {
+	case "squash":
+		r.Fit, r.Height, r.Width = transforms.FitExact, sh, sw
+	case "border":
+		r.Fit, r.Height, r.Width, r.SizeRule = transforms.FitInside, sh, sw, transforms.SizeHalfEven
+		c.Fill = make([]float64, len(mean))
+		for i, m := range mean {
+			c.Fill[i] = math.RoundToEven(float64(255 * m)) // Python's round: 0.5 gives 128
+			if c.Fill[i] < 0 || c.Fill[i] > 255 {
+				o.Bad("mean", "numbers of 0 to 1, of which crop_mode border makes the border's colour")
+			}
+		}
+	case "center", "":
+		if sh == sw {
+			r.Fit, r.Edge, r.SizeRule = transforms.FitShortest, sh, transforms.SizeTruncate
+		} else {
+			r.Fit, r.Height, r.Width, r.SizeRule = transforms.FitCover, sh, sw, transforms.SizeHalfEven
+		}
+	default:
+		o.Bad("crop_mode", "center, squash or border")
+	}
+	return g.Add(r).Add(c).Add(transforms.NewToTensor()).Add(transforms.NewNormalize(mean, std))
+}
+
+// inputSize gives the height and width.
+func inputSize(o, args *importer.Object) (h, w int) {
+	h, w = defaultSide, defaultSide
+	if v, _ := o.Get("input_size"); v != nil {
+		l, ok := importer.Ints(v, 3, 1, importer.MaxSide)
+		if !ok || l[0] != 3 {
+			o.Bad("input_size", "[3, height, width]")
+			return h, w
+		}
+		h, w = l[1], l[2]
+	}
+	fixed := o.Bool("fixed_input_size", false)
+	if args == nil {
+		return h, w
+	}
+	args.InertAll() // they build the model
+	if v, _ := args.Get("in_chans"); v != nil {
+		if n, ok := importer.Int(v, 3, 3); !ok || n != 3 {
+			args.Bad("in_chans", "3")
+		}
+	}
+	if args.Bool("dynamic_img_size", false) || !args.Bool("strict_img_size", true) && !args.Null("strict_img_size") || args.Bool("use_naflex", false) {
+		fixed = false
+	}
+	if v, _ := args.Get("img_size"); v != nil && fixed {
+		if n, ok := importer.Int(v, 1, importer.MaxSide); ok {
+			return n, n
+		}
+		l, ok := importer.Ints(v, 2, 1, importer.MaxSide)
+		if !ok {
+			args.Bad("img_size", "a whole number or [height, width]")
+			return h, w
+		}
+		return l[0], l[1]
+	}
+	return h, w
+}
+
+// scaled is floor(side / crop_pct), the side to resize to.
+func scaled(o *importer.Object, side int, pct float64) int {
+	f := math.Floor(float64(side) / pct)
+	if !(f >= 1 && f <= importer.MaxSide) {
+		o.Bad("crop_pct", fmt.Sprintf("a number that makes %d, divided by it, 1 to %d", side, importer.MaxSide))
+		return 1
+	}
+	return int(f)
+}
+
+// values is a mean or deviation: three numbers, or one for all channels.
+func values(o *importer.Object, key string, def []float64) []float64 {
+	v, _ := o.Get(key)
+	if v == nil {
+		return slices.Clone(def)
+	}
+	if l, ok := importer.Floats(v, 3); ok {
+		return l
+	}
+	if l, ok := importer.Floats(v, 1); ok {
+		return []float64{l[0], l[0], l[0]}
+	}
+	o.Bad(key, "a list of three numbers, or of one")
+	return slices.Clone(def)
+}
