@@ -9,22 +9,6 @@ import (
 	"strconv"
 )
 
-// The encodings hold type, shape and elements. They know no layout: a decoded
-// tensor has NoLayout, is dense and shares no memory with anything.
-//
-//	           npy npz  safetensors  ONNX TensorProto  raw
-//	bfloat16   no       yes          yes               yes
-//	Bytes      no       no           yes (string)      yes
-//	others     yes      yes          yes               yes
-//
-// Every reader takes limit, the largest number of bytes of elements that it may
-// return, over all tensors of a file; beyond that it fails with ErrLimit before
-// it allocates. Memory also follows the bytes that have arrived, whatever a
-// header claims: at most twice those, or 1 MiB. Pass math.MaxInt64 for no limit.
-// Readers never trust an input: no input makes them panic.
-//
-// All functions may be called concurrently on different readers and writers.
-
 // ErrEncoding is matched by every error of an encoding that is not the
 // reader's or writer's own. It comes with one of the three kinds.
 var ErrEncoding = errors.New("tensor: encoding")

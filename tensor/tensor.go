@@ -7,6 +7,28 @@
 // TensorProto) always write little-endian.
 //
 // Tensors are not safe for concurrent writes. Views share their parent's data.
+//
+// # Encodings
+//
+// The encodings hold type, shape and elements, and no layout: a decoded tensor
+// has NoLayout (but for raw, where the caller says what it is), is dense, and
+// shares no memory with anything. Strided views are written as they are, without
+// a copy of the whole.
+//
+//	           npy, npz  safetensors  ONNX TensorProto  raw
+//	BFloat16   no        yes          yes               yes
+//	Bytes      no        no           yes, as a string  yes
+//	others     yes       yes          yes               yes
+//
+// Every reader takes limit, the largest number of bytes of elements that it may
+// return, over all tensors of a file; beyond that it fails with [ErrLimit]
+// before it allocates. math.MaxInt64 is no limit. Memory also follows the bytes
+// that have arrived, or that a file or a bytes.Reader is known to hold, whatever
+// a header claims: it is at most 1 MiB, or three times those bytes while a
+// buffer grows. No input makes a reader panic.
+//
+// The functions may be called concurrently on different readers and writers,
+// and on the same tensors to write.
 package tensor
 
 import (

@@ -343,6 +343,96 @@ def make_gif():
     damaged["gif_huge.gif"] = ("limit", gif((60000, 60000), [gif_frame(gray, 8)], color))
 
 
+# ---- BMP ----
+
+
+def bmp(w, h, bits, data, palette=b"", header=40, compression=0, top_down=False, masks=(), colors=0, offset=None):
+    if header == 12:
+        dib = struct.pack("<IHHHH", 12, w, h, 1, bits)
+    else:
+        dib = struct.pack("<IiiHHIIiiII", header, w, -h if top_down else h, 1, bits, compression, len(data), 2835, 2835, colors, 0)
+        if header >= 52:
+            dib += struct.pack("<IIII", *(tuple(masks) + (0,) * 4)[:4])[: header - 40]
+        dib += bytes(header - len(dib))
+        if header == 40:
+            dib += b"".join(struct.pack("<I", m) for m in masks[:3])
+    if offset is None:
+        offset = 14 + len(dib) + len(palette)
+    return b"BM" + struct.pack("<IHHI", 14 + len(dib) + len(palette) + len(data), 0, 0, offset) + dib + palette + data
+
+
+def bmp_rows(samples, depth, top_down=False):
+    if samples.ndim == 2:
+        samples = samples[:, :, None]
+    rows = [r + bytes(-len(r) % 4) for r in pack_rows(samples, depth)]
+    return b"".join(rows if top_down else rows[::-1])
+
+
+def make_bmp():
+    w, h = 37, 23
+    for bits in (1, 4, 8):
+        n = 1 << bits
+        pal = scene(n, 1, 4, bits)[0]
+        idx = scene(w, h, 1, bits)[:, :, 0].astype(int) * (n - 1) // 255
+        whole[f"bmp_{bits}bit.bmp"] = bmp(w, h, bits, bmp_rows(idx, bits), pal.tobytes())
+        whole[f"bmp_{bits}bit_top_down.bmp"] = bmp(w, h, bits, bmp_rows(idx, bits, True), pal.tobytes(), top_down=True)
+        whole[f"bmp_{bits}bit_os2.bmp"] = bmp(w, h, bits, bmp_rows(idx, bits), pal[:, :3].tobytes(), header=12)
+    ramp = bytes(v for i in range(256) for v in (i, i, i, 0))
+    gray = scene(w, h, 1)[:, :, 0]
+    black_white = b"\0\0\0\0\xff\xff\xff\0"
+    whole["bmp_gray.bmp"] = bmp(w, h, 8, bmp_rows(gray, 8), ramp)
+    whole["bmp_gray_64.bmp"] = bmp(w, h, 8, bmp_rows(gray // 4, 8), ramp[:256], colors=64)
+    whole["bmp_black_white.bmp"] = bmp(w, h, 1, bmp_rows(gray >> 7, 1), black_white)
+    whole["bmp_white_black.bmp"] = bmp(w, h, 1, bmp_rows(gray >> 7, 1), black_white[4:] + black_white[:4])
+    whole["bmp_8bit_black_white.bmp"] = bmp(w, h, 8, bmp_rows(gray, 8), black_white, colors=2)
+    whole["bmp_short_palette.bmp"] = bmp(w, h, 8, bmp_rows(gray, 8), scene(10, 1, 4)[0].tobytes(), colors=10)
+    whole["bmp_offset_at_palette.bmp"] = bmp(w, h, 8, bmp_rows(gray, 8), scene(256, 1, 4)[0].tobytes(), offset=54)
+    rgb = scene(w, h, 3)
+    whole["bmp_24.bmp"] = bmp(w, h, 24, bmp_rows(rgb, 8))
+    whole["bmp_24_os2.bmp"] = bmp(w, h, 24, bmp_rows(rgb, 8), header=12)
+    whole["bmp_24_os22.bmp"] = bmp(w, h, 24, bmp_rows(rgb, 8), header=64)
+    whole["bmp_24_top_down.bmp"] = bmp(w, h, 24, bmp_rows(rgb, 8, True), top_down=True)
+    whole["bmp_24_no_offset.bmp"] = bmp(w, h, 24, bmp_rows(rgb, 8), offset=0)
+    whole["bmp_24_v5.bmp"] = bmp(w, h, 24, bmp_rows(rgb, 8), header=124)
+    whole["bmp_24_last_padding.bmp"] = bmp(w, h, 24, bmp_rows(rgb, 8))[:-1]
+    rgba = scene(w, h, 4)
+    whole["bmp_32.bmp"] = bmp(w, h, 32, bmp_rows(rgba, 8))
+    f = io.BytesIO()
+    Image.fromarray(rgba).save(f, "BMP")
+    whole["bmp_pillow_rgba.bmp"] = f.getvalue()
+    words = np.random.RandomState(2).randint(0, 65536, (h, w))
+    rows16 = b"".join(r.astype("<u2").tobytes() + bytes(2 * w % 4) for r in words)
+    whole["bmp_16.bmp"] = bmp(w, h, 16, rows16)
+    whole["bmp_16_565.bmp"] = bmp(w, h, 16, rows16, compression=3, masks=(0xF800, 0x7E0, 0x1F))
+    whole["bmp_16_555.bmp"] = bmp(w, h, 16, rows16, compression=3, masks=(0x7C00, 0x3E0, 0x1F), header=108)
+    for n, m in enumerate((
+        (0xFF0000, 0xFF00, 0xFF, 0), (0xFF000000, 0xFF0000, 0xFF00, 0), (0xFF000000, 0xFF00, 0xFF, 0),
+        (0xFF000000, 0xFF0000, 0xFF00, 0xFF), (0xFF, 0xFF00, 0xFF0000, 0xFF000000), (0xFF0000, 0xFF00, 0xFF, 0xFF000000),
+        (0xFF000000, 0xFF00, 0xFF, 0xFF0000), (0, 0, 0, 0),
+    )):
+        whole[f"bmp_32_fields{n}.bmp"] = bmp(w, h, 32, bmp_rows(rgba, 8), compression=3, masks=m, header=(56, 108, 124)[n % 3])
+    whole["bmp_32_fields_v1.bmp"] = bmp(w, h, 32, bmp_rows(rgba, 8), compression=3, masks=(0xFF0000, 0xFF00, 0xFF))
+    whole["bmp_32_fields_v2.bmp"] = bmp(w, h, 32, bmp_rows(rgba, 8), compression=3, masks=(0xFF0000, 0xFF00, 0xFF), header=52)
+    pal = scene(256, 1, 4, 3)[0].tobytes()
+    runs = b"\x05\x07\x03\x09\0\0" + b"\0\x05\1\2\3\4\5\0" + b"\x03\x08\0\0" + b"\0\2\2\1" + b"\x06\x11\0\0" + b"\x09\x33\0\0\x08\x44\0\1"
+    whole["bmp_rle8.bmp"] = bmp(8, 6, 8, runs, pal, compression=1)
+    whole["bmp_rle8_top_down.bmp"] = bmp(8, 6, 8, runs, pal, compression=1, top_down=True)
+    whole["bmp_rle8_gray.bmp"] = bmp(8, 6, 8, runs, ramp, compression=1)
+    whole["bmp_rle4.bmp"] = bmp(8, 6, 4, b"\x05\x17\x03\x29\0\0" + b"\0\x05\x12\x34\x50\0" + b"\x03\x08\0\0" + b"\0\2\2\1" + b"\x06\x11\0\0" + b"\x09\x33\0\0\x08\x44\0\1", pal[:64], compression=2)
+
+    good = whole["bmp_24.bmp"]
+    damaged["bmp_truncated.bmp"] = ("format", good[: len(good) // 2])
+    damaged["bmp_truncated_header.bmp"] = ("format", good[:30])
+    damaged["bmp_rle_short.bmp"] = ("format", bmp(8, 6, 8, runs[:20] + b"\0\1", pal, compression=1))
+    damaged["bmp_zero.bmp"] = ("format", bmp(0, 5, 24, b""))
+    damaged["bmp_huge.bmp"] = ("limit", bmp(100000, 100000, 24, bytes(100)))
+    damaged["bmp_unsupported_jpeg.bmp"] = ("unsupported", bmp(w, h, 24, b"", compression=4))
+    damaged["bmp_unsupported_2bit.bmp"] = ("unsupported", bmp(w, h, 2, bytes(12 * h), bytes(16)))
+    damaged["bmp_unsupported_header.bmp"] = ("unsupported", bmp(w, h, 24, bmp_rows(rgb, 8), header=60))
+    damaged["bmp_unsupported_fields.bmp"] = ("unsupported", bmp(w, h, 16, rows16, compression=3, masks=(0xF00, 0xF0, 0xF)))
+    damaged["bmp_unsupported_gray4.bmp"] = ("unsupported", bmp(w, h, 4, bmp_rows(gray >> 4, 4), ramp[:64]))
+
+
 # ---- WebP ----
 
 
@@ -443,6 +533,7 @@ def golden(data):
 def main():
     make_png()
     make_gif()
+    make_bmp()
     make_webp()
     for folder in (IMAGES, DAMAGED):
         os.makedirs(folder, exist_ok=True)

@@ -96,6 +96,11 @@ for kind, save in ("savez", np.savez), ("compressed", np.savez_compressed):
     save(f, **every)
     files[f"npz/{kind}.npz"] = f.getvalue()
 f = io.BytesIO()
+limit, zipfile.ZIP64_LIMIT = zipfile.ZIP64_LIMIT, 300  # as if these were bytes beyond 2 GiB
+np.savez(f, **every, large=array(np.uint8, (400,)))
+zipfile.ZIP64_LIMIT = limit
+files["npz/zip64_beyond_300.npz"] = f.getvalue()
+f = io.BytesIO()
 np.savez(f)
 files["npz/empty.npz"] = f.getvalue()
 

@@ -1,0 +1,407 @@
+// Package bmp decodes BMP for package codec; importing it registers the format.
+//
+// What is accepted, and its pixels, are Pillow 13.0.0's: 1, 4 and 8 bits with a
+// palette, 16, 24 and 32 bits with the bit fields that Pillow knows, RLE4 and
+// RLE8. The fourth byte of uncompressed 32-bit pixels is no alpha. A palette
+// that is a ramp of grays makes the image gray.
+package bmp
+
+import (
+	"encoding/binary"
+
+	"github.com/infer-prep/infer-prep/codec"
+)
+
+const name = "bmp"
+
+func init() {
+	codec.Register(codec.Format{Name: name, Match: codec.Magic("BM"), New: func() codec.FormatDecoder { return new(decoder) }})
+}
+
+func bad(offset int, msg string, args ...any) error {
+	return codec.Errorf(name, int64(offset), codec.ErrFormat, msg, args...)
+}
+
+func unsupported(offset int, msg string, args ...any) error {
+	return codec.Errorf(name, int64(offset), codec.ErrUnsupported, msg, args...)
+}
+
+// BMP's values of biCompression.
+const (
+	raw       = 0
+	rle8      = 1
+	rle4      = 2
+	bitFields = 3
+)
+
+type header struct {
+	width, height int
+	topDown       bool
+	bits          int // as the header says, for the stride
+	compression   uint32
+	mode          codec.Mode
+	unpack        unpacker
+	pixelBits     int    // that unpack reads
+	palette       []byte // of P
+	entry         int    // bytes of a palette entry
+	data          int    // offset of the pixels
+}
+
+// unpacker writes w pixels of a row.
+type unpacker func(dst, src []byte, w int)
+
+// channels unpacks whole bytes: channel c of the result is byte at[c] of n.
+func channels(n int, at ...int) unpacker {
+	return func(dst, src []byte, w int) {
+		m := len(at)
+		for x := range w {
+			p, q := src[x*n:][:n], dst[x*m:][:m]
+			for c, i := range at {
+				q[c] = p[i]
+			}
+		}
+	}
+}
+
+// indices unpacks samples of less than 8 bits, most significant first, times scale.
+func indices(bits int, scale uint8) unpacker {
+	return func(dst, src []byte, w int) {
+		for x := range w {
+			at := x * bits
+			dst[x] = src[at/8] << (at % 8) >> (8 - bits) * scale
+		}
+	}
+}
+
+// rgb16 unpacks 5 bits of blue, then green of the given bits, then 5 of red, as v*255/max rounded down.
+func rgb16(green int) unpacker {
+	return func(dst, src []byte, w int) {
+		top := 1<<green - 1
+		for x := range w {
+			v := int(binary.LittleEndian.Uint16(src[2*x:]))
+			dst[3*x] = uint8(v >> (5 + green) & 31 * 255 / 31)
+			dst[3*x+1] = uint8(v >> 5 & top * 255 / top)
+			dst[3*x+2] = uint8(v & 31 * 255 / 31)
+		}
+	}
+}
+
+var bgr = channels(3, 2, 1, 0)
+
+// The bit fields that Pillow knows: red, green, blue and alpha masks.
+var layouts = []struct {
+	bits   int
+	masks  [4]uint32
+	mode   codec.Mode
+	unpack unpacker
+}{
+	{32, [4]uint32{0xff0000, 0xff00, 0xff, 0}, codec.RGB, channels(4, 2, 1, 0)},
+	{32, [4]uint32{0xff000000, 0xff0000, 0xff00, 0}, codec.RGB, channels(4, 3, 2, 1)},
+	{32, [4]uint32{0xff000000, 0xff00, 0xff, 0}, codec.RGB, channels(4, 3, 1, 0)},
+	{32, [4]uint32{0xff000000, 0xff0000, 0xff00, 0xff}, codec.RGBA, channels(4, 3, 2, 1, 0)},
+	{32, [4]uint32{0xff, 0xff00, 0xff0000, 0xff000000}, codec.RGBA, channels(4, 0, 1, 2, 3)},
+	{32, [4]uint32{0xff0000, 0xff00, 0xff, 0xff000000}, codec.RGBA, channels(4, 2, 1, 0, 3)},
+	{32, [4]uint32{0xff000000, 0xff00, 0xff, 0xff0000}, codec.RGBA, channels(4, 3, 1, 0, 2)},
+	{32, [4]uint32{}, codec.RGBA, channels(4, 2, 1, 0, 3)},
+	{24, [4]uint32{0xff0000, 0xff00, 0xff}, codec.RGB, bgr},
+	{16, [4]uint32{0xf800, 0x7e0, 0x1f}, codec.RGB, rgb16(6)},
+	{16, [4]uint32{0x7c00, 0x3e0, 0x1f}, codec.RGB, rgb16(5)},
+}
+
+func (h *header) parse(data []byte) error {
+	*h = header{}
+	if len(data) < 18 || string(data[:2]) != "BM" {
+		return bad(0, "the file ends in its header")
+	}
+	le := binary.LittleEndian
+	offset := uint64(le.Uint32(data[10:]))
+	size := le.Uint32(data[14:])
+	if uint64(size) > uint64(len(data)-14) {
+		return bad(14, "a header of %d bytes, %d are left", size, len(data)-14)
+	}
+	b := data[14:]
+	h.entry = 4
+	colors := uint32(0)
+	var width, height uint32
+	switch size {
+	case 12: // OS/2 1
+		width, height = uint32(le.Uint16(b[4:])), uint32(le.Uint16(b[6:]))
+		h.bits, h.entry = int(le.Uint16(b[10:])), 3
+	case 40, 52, 56, 64, 108, 124:
+		width, height = le.Uint32(b[4:]), le.Uint32(b[8:])
+		if h.topDown = b[11] == 0xff; h.topDown {
+			height = -height
+		}
+		h.bits, h.compression, colors = int(le.Uint16(b[14:])), le.Uint32(b[16:]), le.Uint32(b[32:])
+	default:
+		return unsupported(14, "a header of %d bytes", size)
+	}
+	if width == 0 || height == 0 {
+		return bad(18, "%dx%d pixels, want at least 1x1", width, height)
+	}
+	if width > 1<<28 || height > 1<<28 {
+		return codec.Errorf(name, 18, codec.ErrLimit, "%dx%d pixels, a side has at most %d", width, height, 1<<28)
+	}
+	h.width, h.height = int(width), int(height)
+	p := 14 + int(size)
+	switch h.bits {
+	case 1, 4, 8:
+		h.mode, h.unpack = codec.P, indices(h.bits, 1)
+	case 16:
+		h.mode, h.unpack = codec.RGB, rgb16(5)
+	case 24:
+		h.mode, h.unpack = codec.RGB, bgr
+	case 32:
+		h.mode, h.unpack = codec.RGB, channels(4, 2, 1, 0)
+	default:
+		return unsupported(28, "%d bits per pixel", h.bits)
+	}
+	h.pixelBits = h.bits
+	switch h.compression {
+	case raw:
+	case rle8, rle4:
+		if h.mode != codec.P {
+			return unsupported(30, "run lengths with %d bits per pixel", h.bits)
+		}
+	case bitFields:
+		if !h.fields(data, int(size)) {
+			return unsupported(30, "these bit fields with %d bits per pixel", h.bits)
+		}
+		if size == 40 {
+			p += 12
+		}
+	default:
+		return unsupported(30, "compression %d", h.compression)
+	}
+	if h.mode == codec.P {
+		if colors == 0 {
+			colors = 1 << h.bits
+		}
+		if colors > 1<<16 {
+			return bad(46, "a palette of %d colours", colors)
+		}
+		if offset == 14+uint64(size) {
+			offset += uint64(h.entry) * uint64(colors)
+		}
+		n := min(h.entry*int(colors), len(data)-p)
+		h.palette = data[p : p+n]
+		p += n
+		if err := h.setGray(int(colors)); err != nil {
+			return err
+		}
+	}
+	if offset == 0 {
+		offset = uint64(p)
+	}
+	if offset > uint64(len(data)) {
+		return bad(10, "the pixels are at %d, the file ends at %d", offset, len(data))
+	}
+	h.data = int(offset)
+	return nil
+}
+
+// fields finds the layout of a bit field image.
+func (h *header) fields(data []byte, size int) bool {
+	b := data[14+40:] // the masks, in the header or behind it
+	n := 3
+	if size >= 56 {
+		n = 4
+	}
+	if len(b) < 4*n {
+		return false
+	}
+	var masks [4]uint32
+	for i := range n {
+		masks[i] = binary.LittleEndian.Uint32(b[4*i:])
+	}
+	if h.bits != 32 {
+		masks[3] = 0
+	}
+	for _, l := range layouts {
+		if l.bits == h.bits && l.masks == masks {
+			h.mode, h.unpack = l.mode, l.unpack
+			return true
+		}
+	}
+	return false
+}
+
+// setGray makes the image gray if its palette is a ramp. Pillow then reads
+// samples of 8 bits, or of 1 with at most two colours, whatever the header says.
+func (h *header) setGray(colors int) error {
+	gray := true
+	for i := 0; i < colors && gray; i++ {
+		v := byte(i)
+		if colors == 2 {
+			v = byte(i * 255)
+		}
+		at := i * h.entry
+		gray = at+3 <= len(h.palette) && h.palette[at] == v && h.palette[at+1] == v && h.palette[at+2] == v
+	}
+	switch {
+	case !gray:
+		if len(h.palette)/h.entry > 256 {
+			return bad(-1, "a palette of %d colours, want at most 256", len(h.palette)/h.entry)
+		}
+	case colors <= 2:
+		h.mode, h.unpack, h.pixelBits = codec.L, indices(1, 255), 1
+	default:
+		h.mode, h.unpack, h.pixelBits = codec.L, indices(8, 1), 8
+	}
+	return nil
+}
+
+type decoder struct {
+	h    header
+	runs []byte // run lengths, expanded
+}
+
+// Config implements codec.FormatDecoder.
+func (d *decoder) Config(data []byte, _ *codec.Options) (codec.Config, error) {
+	h := &d.h
+	if err := h.parse(data); err != nil {
+		return codec.Config{}, err
+	}
+	c := codec.Config{
+		Format: name, Width: h.width, Height: h.height, Mode: h.mode, Depth: min(h.pixelBits, 8),
+		Orientation: 1, Frames: 1, HasAlpha: h.mode == codec.RGBA, Variant: "uncompressed",
+	}
+	switch h.compression {
+	case rle8, rle4:
+		c.Variant = "run lengths"
+	case bitFields:
+		c.Variant = "bit fields"
+	}
+	return c, nil
+}
+
+// Decode implements codec.FormatDecoder.
+func (d *decoder) Decode(dst *codec.Raster, data []byte, o *codec.Options) error {
+	h := &d.h
+	if err := h.parse(data); err != nil {
+		return err
+	}
+	compressed := h.compression == rle8 || h.compression == rle4
+	perPixel := h.mode.Size()
+	if compressed {
+		perPixel++
+	}
+	if err := o.Limits.CheckSize(name, h.width, h.height, perPixel); err != nil {
+		return err
+	}
+	need := (h.width*h.pixelBits + 7) / 8
+	stride := (h.width*h.bits + 31) >> 3 &^ 3
+	src, unpack := data[h.data:], h.unpack
+	if compressed {
+		if h.pixelBits == 1 && h.mode == codec.L {
+			return unsupported(-1, "run lengths of a black and white image")
+		}
+		if err := d.expand(data); err != nil {
+			return err
+		}
+		src, unpack, need, stride = d.runs, indices(8, 1), h.width, h.width
+	} else if stride < need {
+		return unsupported(-1, "a gray palette of %d colours with %d bits per pixel", len(h.palette)/h.entry, h.bits)
+	}
+	if have := len(src); int64(have) < int64(stride)*int64(h.height-1)+int64(need) {
+		return bad(len(data), "the pixels end at row %d of %d", have/stride, h.height)
+	}
+	dst.Reset(h.mode, h.width, h.height)
+	if h.mode == codec.P {
+		for i := range dst.Palette {
+			dst.Palette[i] = [4]uint8{3: 255}
+			if p := i * h.entry; p+h.entry <= len(h.palette) {
+				dst.Palette[i] = [4]uint8{h.palette[p+2], h.palette[p+1], h.palette[p], 255}
+			}
+		}
+	}
+	for i := range h.height {
+		y := i
+		if !h.topDown {
+			y = h.height - 1 - i
+		}
+		unpack(dst.Pix[y*dst.Stride:], src[i*stride:], h.width)
+	}
+	return nil
+}
+
+// expand undoes the run lengths, as Pillow's BmpRleDecoder does: rows are not
+// padded where a run passes the row's end, and a stop before the last pixel is an error.
+func (d *decoder) expand(data []byte) error {
+	h := &d.h
+	total := h.width * h.height
+	out := d.runs[:0]
+	if cap(out) < total {
+		out = make([]byte, 0, total)
+	}
+	p, x := h.data, 0
+	four := h.compression == rle4
+	// zeros never passes the last pixel.
+	zeros := func(n int) {
+		n = min(n, total-len(out))
+		out = out[:len(out)+n]
+		clear(out[len(out)-n:])
+	}
+loop:
+	for len(out) < total && len(data)-p >= 2 {
+		n, b := int(data[p]), data[p+1]
+		p += 2
+		switch {
+		case n > 0:
+			n = min(max(0, min(n, h.width-x)), total-len(out))
+			for i := range n {
+				v := b
+				if four && i%2 == 0 {
+					v = b >> 4
+				} else if four {
+					v = b & 15
+				}
+				out = append(out, v)
+			}
+			x += n
+		case b == 0: // end of row
+			if r := len(out) % h.width; r != 0 {
+				zeros(h.width - r)
+			}
+			x = 0
+		case b == 1: // end of image
+			break loop
+		case b == 2: // skip
+			if len(data)-p < 2 {
+				break loop
+			}
+			zeros(int(data[p]) + int(data[p+1])*h.width)
+			p += 2
+			x = len(out) % h.width
+		default: // literal samples
+			n := min(total-len(out), int(b))
+			bytes := n
+			if four {
+				bytes = (n + 1) / 2
+			}
+			short := len(data)-p < bytes
+			bytes = min(bytes, len(data)-p)
+			for i, v := range data[p : p+bytes] {
+				if !four {
+					out = append(out, v)
+					continue
+				}
+				out = append(out, v>>4)
+				if 2*i+1 < n {
+					out = append(out, v&15)
+				}
+			}
+			p += bytes
+			if short || len(out) == total {
+				break loop
+			}
+			x += int(b)
+			p += p & 1 // to a 16-bit boundary of the file
+		}
+	}
+	d.runs = out
+	if len(out) < total {
+		return bad(p, "the run lengths end at pixel %d of %d", len(out), total)
+	}
+	return nil
+}

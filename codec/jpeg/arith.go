@@ -1,0 +1,392 @@
+package jpeg
+
+import "github.com/infer-prep/infer-prep/codec"
+
+// arithState is the arithmetic decoder, T.81 annex D, with libjpeg's registers.
+type arithState struct {
+	c  int64 // base of the interval, and input bits below it
+	a  int64 // size of the interval
+	ct int   // bits of input left in c; -16 at first; -1 after an error
+
+	// A statistics bin is the index of its state in qeTable, and its more
+	// probable symbol in the top bit.
+	dcStats [arithTabs][64]uint8
+	acStats [arithTabs][256]uint8
+	fixed   uint8 // a bin of probability 1/2
+	context [maxScan]int
+	ended   bool // the data ended: fatal
+}
+
+// fixedBin is the state that never changes.
+const fixedBin = 113
+
+// startArith prepares the arithmetic decoder for a scan.
+func (d *Decoder) startArith() error {
+	for i := range d.nScan {
+		c := d.scan[i]
+		if !d.progressive || d.ss == 0 && d.ah == 0 {
+			if c.dcTab >= arithTabs {
+				return d.errorf(codec.ErrFormat, "arithmetic table %d", c.dcTab)
+			}
+		}
+	}
+	d.resetArith()
+	return nil
+}
+
+func (d *Decoder) resetArith() {
+	e := &d.arith
+	for i := range d.nScan {
+		c := d.scan[i]
+		if !d.progressive || d.ss == 0 && d.ah == 0 {
+			e.dcStats[c.dcTab] = [64]uint8{}
+			d.lastDC[i] = 0
+			e.context[i] = 0
+		}
+		if !d.progressive || d.ss != 0 {
+			e.acStats[c.acTab] = [256]uint8{}
+		}
+	}
+	e.c, e.a, e.ct = 0, 0, -16
+	e.fixed = fixedBin
+	e.ended = false
+	d.restartsToGo = d.restartInterval
+}
+
+// arithByte reads a byte. Past a marker there are zeros: that is allowed here.
+// The decoder cannot wait for data: Pillow fails where its piece of the file ends.
+func (d *Decoder) arithByte() int64 {
+	if d.marker != 0 || d.arith.ended {
+		return 0
+	}
+	if d.pos >= d.end && (d.damage != codec.DamageLenient || d.pos < len(d.data)) {
+		d.arith.ended = true
+		return 0
+	}
+	b, ok := d.arithRaw()
+	for ok && b == 0xFF {
+		if b, ok = d.arithRaw(); !ok {
+			break
+		}
+		if b == 0 {
+			return 0xFF
+		}
+		if b != 0xFF {
+			d.marker = b
+			return 0
+		}
+	}
+	if !ok {
+		if d.noMarker() != nil {
+			d.arith.ended = true
+		}
+		return 0
+	}
+	return int64(b)
+}
+
+func (d *Decoder) arithRaw() (byte, bool) {
+	if d.pos >= d.end {
+		return 0, false
+	}
+	b := d.data[d.pos]
+	d.pos++
+	return b, true
+}
+
+// decide decodes one binary decision.
+func (d *Decoder) decide(st *uint8) bool {
+	e := &d.arith
+	for e.a < 0x8000 {
+		if e.ct--; e.ct < 0 {
+			e.c = e.c<<8 | d.arithByte()
+			if e.ct += 8; e.ct < 0 {
+				if e.ct++; e.ct == 0 {
+					e.a = 0x8000 // 0x10000 after the shift
+				}
+			}
+		}
+		e.a <<= 1
+	}
+	sv := *st
+	q := &qeTable[sv&0x7F]
+	qe := int64(q.qe)
+	e.a -= qe
+	temp := e.a << e.ct
+	if e.c >= temp {
+		e.c -= temp
+		// The less probable symbol, unless its interval is the larger.
+		if e.a < qe {
+			*st = sv&0x80 ^ q.nextMPS
+		} else {
+			*st = sv&0x80 ^ q.nextLPS
+			sv ^= 0x80
+		}
+		e.a = qe
+	} else if e.a < 0x8000 {
+		if e.a < qe {
+			*st = sv&0x80 ^ q.nextLPS
+			sv ^= 0x80
+		} else {
+			*st = sv&0x80 ^ q.nextMPS
+		}
+	}
+	return sv>>7 != 0
+}
+
+// badArith gives up on the segment.
+func (d *Decoder) badArith() {
+	d.warn("bad arithmetic code")
+	d.arith.ct = -1
+}
+
+// magnitude decodes the bits below the highest of a value, whose category is m,
+// and the value's sign.
+func (d *Decoder) magnitude(st *uint8, m int32, neg bool) int32 {
+	v := m
+	for m >>= 1; m != 0; m >>= 1 {
+		if d.decide(st) {
+			v |= m
+		}
+	}
+	v++
+	if neg {
+		v = -v
+	}
+	return v
+}
+
+// arithDC decodes the DC difference of a component of the scan.
+func (d *Decoder) arithDC(i, tab int) bool {
+	e := &d.arith
+	stats := &e.dcStats[tab]
+	at := e.context[i]
+	if !d.decide(&stats[at]) {
+		e.context[i] = 0
+		return true
+	}
+	neg := d.decide(&stats[at+1])
+	at += 2
+	sign := 0
+	if neg {
+		at++
+		sign = 1
+	}
+	m := int32(0)
+	if d.decide(&stats[at]) {
+		m = 1
+		at = 20
+		for d.decide(&stats[at]) {
+			if m <<= 1; m == 0x8000 {
+				d.badArith()
+				return false
+			}
+			at++
+		}
+	}
+	switch {
+	case m < 1<<d.arithL[tab]>>1:
+		e.context[i] = 0
+	case m > 1<<d.arithU[tab]>>1:
+		e.context[i] = 12 + 4*sign
+	default:
+		e.context[i] = 4 + 4*sign
+	}
+	d.lastDC[i] += d.magnitude(&stats[at+14], m, neg)
+	return true
+}
+
+// arithAC decodes a nonzero AC coefficient's value; its zero decisions are done.
+// at is the coefficient's bin.
+func (d *Decoder) arithAC(stats *[256]uint8, at, k int, kx uint8) (int32, bool) {
+	neg := d.decide(&d.arith.fixed)
+	at += 2
+	m := int32(0)
+	if d.decide(&stats[at]) {
+		m = 1
+		if d.decide(&stats[at]) {
+			m = 2
+			at = 217
+			if k <= int(kx) {
+				at = 189
+			}
+			for d.decide(&stats[at]) {
+				if m <<= 1; m == 0x8000 {
+					d.badArith()
+					return 0, false
+				}
+				at++
+			}
+		}
+	}
+	return d.magnitude(&stats[at+14], m, neg), true
+}
+
+// arithBand decodes the AC coefficients first to last of a block, shifted left by al.
+func (d *Decoder) arithBand(blk *[64]int16, tab, first, last, al int) (lastK int, ok bool) {
+	stats := &d.arith.acStats[tab]
+	for k := first; k <= last; k++ {
+		at := 3 * (k - 1)
+		if d.decide(&stats[at]) {
+			break // end of block
+		}
+		for !d.decide(&stats[at+1]) {
+			at += 3
+			if k++; k > last {
+				d.badArith()
+				return lastK, false
+			}
+		}
+		v, ok := d.arithAC(stats, at, k, d.arithK[tab])
+		if !ok {
+			return lastK, false
+		}
+		blk[naturalOrder[k]] = int16(v << al)
+		lastK = k
+	}
+	return lastK, true
+}
+
+// arithRefine decodes a block of an AC refinement scan.
+func (d *Decoder) arithRefine(blk *[64]int16, tab int) {
+	stats := &d.arith.acStats[tab]
+	p1, m1 := int16(1)<<d.al, int16(-1)<<d.al
+	// The end of the block in the previous stage.
+	kex := d.se
+	for kex > 0 && blk[naturalOrder[kex]] == 0 {
+		kex--
+	}
+	for k := d.ss; k <= d.se; k++ {
+		at := 3 * (k - 1)
+		if k > kex && d.decide(&stats[at]) {
+			return
+		}
+		for {
+			p := &blk[naturalOrder[k]]
+			if *p != 0 {
+				if d.decide(&stats[at+2]) {
+					if *p < 0 {
+						*p += m1
+					} else {
+						*p += p1
+					}
+				}
+				break
+			}
+			if d.decide(&stats[at+1]) {
+				*p = p1
+				if d.decide(&d.arith.fixed) {
+					*p = m1
+				}
+				break
+			}
+			at += 3
+			if k++; k > d.se {
+				d.badArith()
+				return
+			}
+		}
+	}
+}
+
+// decodeMCUArith decodes an MCU of any arithmetic-coded scan.
+func (d *Decoder) decodeMCUArith(blocks *[maxMCU]*[64]int16) error {
+	if d.restartInterval != 0 {
+		if d.restartsToGo == 0 {
+			if err := d.arithRestart(); err != nil {
+				return err
+			}
+		}
+		d.restartsToGo--
+	}
+	refineDC := d.progressive && d.ss == 0 && d.ah != 0
+	if d.arith.ct == -1 && !refineDC {
+		return nil
+	}
+	switch {
+	case !d.progressive:
+		for b := range d.blocksInMCU {
+			m := d.member[b]
+			c := d.scan[m]
+			if !d.arithDC(m, c.dcTab) {
+				break
+			}
+			blocks[b][0] = int16(d.lastDC[m])
+			k, ok := d.arithBand(blocks[b], c.acTab, 1, 63, 0)
+			d.lastK[b] = k
+			if !ok {
+				d.lastK[b] = 63
+				break
+			}
+		}
+	case refineDC:
+		for b := range d.blocksInMCU {
+			if d.decide(&d.arith.fixed) {
+				blocks[b][0] |= 1 << d.al
+			}
+		}
+	case d.ss == 0:
+		for b := range d.blocksInMCU {
+			m := d.member[b]
+			if !d.arithDC(m, d.scan[m].dcTab) {
+				break
+			}
+			blocks[b][0] = int16(d.lastDC[m] << d.al)
+		}
+	case d.ah == 0:
+		d.arithBand(blocks[0], d.scan[0].acTab, d.ss, d.se, d.al)
+	default:
+		d.arithRefine(blocks[0], d.scan[0].acTab)
+	}
+	if d.arith.ended {
+		return d.errorf(codec.ErrFormat, "the data ends within arithmetic-coded data, which cannot wait for more")
+	}
+	return nil
+}
+
+// arithRestart passes over a restart marker. Here too, the data must be there.
+func (d *Decoder) arithRestart() error {
+	hold := d.hold
+	d.hold = d.damage == codec.DamagePillow
+	d.nbits = 0
+	err := d.restart()
+	d.hold = hold
+	if err == errSuspended {
+		err = d.errorf(codec.ErrFormat, "the data ends within arithmetic-coded data, which cannot wait for more")
+	}
+	if err == nil {
+		d.insufficient = false
+		d.resetArith()
+	}
+	return err
+}
+
+// qe is a state of the probability estimation, T.81 table D.2.
+type qe struct {
+	qe      uint16
+	nextLPS uint8 // with the exchange of symbols in the top bit
+	nextMPS uint8
+}
+
+// qeTable has one more state than the standard's table: the last, of the fixed bin.
+var qeTable = [114]qe{
+	{0x5a1d, 1 | 0x80, 1}, {0x2586, 14, 2}, {0x1114, 16, 3}, {0x080b, 18, 4}, {0x03d8, 20, 5}, {0x01da, 23, 6},
+	{0x00e5, 25, 7}, {0x006f, 28, 8}, {0x0036, 30, 9}, {0x001a, 33, 10}, {0x000d, 35, 11}, {0x0006, 9, 12},
+	{0x0003, 10, 13}, {0x0001, 12, 13}, {0x5a7f, 15 | 0x80, 15}, {0x3f25, 36, 16}, {0x2cf2, 38, 17}, {0x207c, 39, 18},
+	{0x17b9, 40, 19}, {0x1182, 42, 20}, {0x0cef, 43, 21}, {0x09a1, 45, 22}, {0x072f, 46, 23}, {0x055c, 48, 24},
+	{0x0406, 49, 25}, {0x0303, 51, 26}, {0x0240, 52, 27}, {0x01b1, 54, 28}, {0x0144, 56, 29}, {0x00f5, 57, 30},
+	{0x00b7, 59, 31}, {0x008a, 60, 32}, {0x0068, 62, 33}, {0x004e, 63, 34}, {0x003b, 32, 35}, {0x002c, 33, 9},
+	{0x5ae1, 37 | 0x80, 37}, {0x484c, 64, 38}, {0x3a0d, 65, 39}, {0x2ef1, 67, 40}, {0x261f, 68, 41}, {0x1f33, 69, 42},
+	{0x19a8, 70, 43}, {0x1518, 72, 44}, {0x1177, 73, 45}, {0x0e74, 74, 46}, {0x0bfb, 75, 47}, {0x09f8, 77, 48},
+	{0x0861, 78, 49}, {0x0706, 79, 50}, {0x05cd, 48, 51}, {0x04de, 50, 52}, {0x040f, 50, 53}, {0x0363, 51, 54},
+	{0x02d4, 52, 55}, {0x025c, 53, 56}, {0x01f8, 54, 57}, {0x01a4, 55, 58}, {0x0160, 56, 59}, {0x0125, 57, 60},
+	{0x00f6, 58, 61}, {0x00cb, 59, 62}, {0x00ab, 61, 63}, {0x008f, 61, 32}, {0x5b12, 65 | 0x80, 65}, {0x4d04, 80, 66},
+	{0x412c, 81, 67}, {0x37d8, 82, 68}, {0x2fe8, 83, 69}, {0x293c, 84, 70}, {0x2379, 86, 71}, {0x1edf, 87, 72},
+	{0x1aa9, 87, 73}, {0x174e, 72, 74}, {0x1424, 72, 75}, {0x119c, 74, 76}, {0x0f6b, 74, 77}, {0x0d51, 75, 78},
+	{0x0bb6, 77, 79}, {0x0a40, 77, 48}, {0x5832, 80 | 0x80, 81}, {0x4d1c, 88, 82}, {0x438e, 89, 83}, {0x3bdd, 90, 84},
+	{0x34ee, 91, 85}, {0x2eae, 92, 86}, {0x299a, 93, 87}, {0x2516, 86, 71}, {0x5570, 88 | 0x80, 89}, {0x4ca9, 95, 90},
+	{0x44d9, 96, 91}, {0x3e22, 97, 92}, {0x3824, 99, 93}, {0x32b4, 99, 94}, {0x2e17, 93, 86}, {0x56a8, 95 | 0x80, 96},
+	{0x4f46, 101, 97}, {0x47e5, 102, 98}, {0x41cf, 103, 99}, {0x3c3d, 104, 100}, {0x375e, 99, 93}, {0x5231, 105, 102},
+	{0x4c0f, 106, 103}, {0x4639, 107, 104}, {0x415e, 103, 99}, {0x5627, 105 | 0x80, 106}, {0x50e7, 108, 107}, {0x4b85, 109, 103},
+	{0x5597, 110, 109}, {0x504f, 111, 107}, {0x5a10, 110 | 0x80, 111}, {0x5522, 112, 109}, {0x59eb, 112 | 0x80, 111}, {0x5a1d, 113, 113},
+}

@@ -1,0 +1,284 @@
+// Package jpeg decodes JPEG in plain Go, to the same bytes as libjpeg-turbo 3.x
+// built with SIMD: what Pillow 13.0.0 (libjpeg-turbo 3.2.0) and OpenCV 5.0.0
+// (3.1.2) give.
+//
+// It decodes baseline, extended sequential and progressive JPEG with Huffman or
+// arithmetic coding (SOF0, 1, 2, 9, 10) and lossless Huffman JPEG (SOF3), 8 bits
+// a sample, of 1, 3 or 4 components. Importing it registers the format "jpeg".
+//
+// # What equal means
+//
+// The inverse DCT is libjpeg's "islow" with the 16-bit wrap-around and
+// saturation of its SIMD form; chroma is upsampled by libjpeg's triangle filters
+// (2x1, 2x2, 1x2) or replicated (other whole factors, and planes at most two
+// samples wide); YCbCr becomes RGB by the 16-bit fixed-point formulas; progressive
+// files that leave low AC coefficients unknown are smoothed over a 5x5 window of
+// DC values.
+//
+// # Damage
+//
+// [codec.DamagePillow] accepts what PIL.Image.open(f).convert("RGB") accepts and
+// gives the same pixels: corrupt entropy-coded data is decoded on as libjpeg does,
+// a file that ends before its last row is refused. The 65536-byte pieces in which
+// Pillow hands a file to libjpeg show through (an arithmetic-coded file must fit
+// the first one), and are reproduced. [codec.DamageStrict] refuses whatever
+// libjpeg warns of. [codec.DamageLenient] decodes what is there; what is missing
+// is left as zero coefficients.
+//
+// # Hostile input
+//
+// Sizes are checked against [codec.Limits] with 64-bit products before anything
+// that grows with the image is allocated. The coefficients of files of several
+// scans are stored in rows that are allocated when data for them is read, so that
+// a short file cannot ask for much memory under raised limits.
+package jpeg
+
+import (
+	"github.com/infer-prep/infer-prep/codec"
+)
+
+const format = "jpeg"
+
+func init() {
+	codec.Register(codec.Format{
+		Name:  format,
+		Match: func(head []byte) bool { return len(head) >= 3 && head[0] == 0xFF && head[1] == 0xD8 && head[2] == 0xFF },
+		New:   func() codec.FormatDecoder { return NewDecoder() },
+	})
+}
+
+// Decoder decodes JPEG files. It keeps its buffers from one image to the next:
+// decoding images of the same size and kind again and again allocates nothing.
+// It must not be used by two goroutines at once.
+type Decoder struct {
+	reader
+	header
+	entropy
+	planes
+
+	o      *codec.Options
+	dst    *codec.Raster
+	toLuma bool // deliver one channel
+	bits   coefBits
+	store  coefStore
+}
+
+// NewDecoder makes a Decoder.
+func NewDecoder() *Decoder { return &Decoder{} }
+
+// Config reads the header up to the first scan. Mode is L for files of one
+// component (and of three, under codec.ToLuma), RGB for three and CMYK for four.
+// The error is a *codec.Error.
+func (d *Decoder) Config(data []byte, o *codec.Options) (codec.Config, error) {
+	d.begin(data, o)
+	if err := d.open(); err != nil {
+		return codec.Config{}, err
+	}
+	defer d.release()
+	return codec.Config{
+		Format:      format,
+		Width:       d.width,
+		Height:      d.height,
+		Mode:        d.mode(),
+		Depth:       d.precision,
+		Orientation: d.meta.orientation(),
+		Frames:      1,
+		Variant:     d.variant(),
+	}, nil
+}
+
+// Decode decodes data into dst. The error is a *codec.Error.
+func (d *Decoder) Decode(dst *codec.Raster, data []byte, o *codec.Options) error {
+	d.begin(data, o)
+	d.dst = dst
+	err := d.decode()
+	d.release()
+	return err
+}
+
+func (d *Decoder) begin(data []byte, o *codec.Options) {
+	d.o = o
+	d.reader.reset(data, o.Damage)
+	d.header.reset()
+	d.toLuma = o.Color == codec.ToLuma
+}
+
+// release forgets the caller's memory.
+func (d *Decoder) release() {
+	d.data, d.dst, d.o = nil, nil, nil
+	d.meta = meta{}
+}
+
+// open reads everything before the first scan and checks it.
+func (d *Decoder) open() error {
+	if err := d.pluginOpen(); err != nil {
+		return err
+	}
+	if err := d.readHeader(); err != nil {
+		return err
+	}
+	return d.setup()
+}
+
+func (d *Decoder) mode() codec.Mode {
+	switch {
+	case len(d.comps) == 1 || len(d.comps) == 3 && d.toLuma:
+		return codec.L
+	case len(d.comps) == 3:
+		return codec.RGB
+	}
+	return codec.CMYK
+}
+
+func (d *Decoder) decode() error {
+	if err := d.open(); err != nil {
+		return err
+	}
+	if err := d.checkLimits(); err != nil {
+		return err
+	}
+	d.dst.Reset(d.mode(), d.width, d.height)
+	d.allocPlanes()
+	var err error
+	switch {
+	case d.lossless:
+		err = d.decodeLossless()
+	case d.multiScan:
+		err = d.decodeMultiScan()
+	default:
+		err = d.decodeOneScan()
+	}
+	if err == nil {
+		err = d.err
+	}
+	if err != nil {
+		return err
+	}
+	d.dst.Damaged = d.damaged
+	return nil
+}
+
+// checkLimits holds the image against the limits: pixels, and the bytes of all
+// buffers together.
+func (d *Decoder) checkLimits() error {
+	l := d.o.Limits
+	if err := (codec.Limits{Pixels: l.Pixels}).CheckSize(format, d.width, d.height, 1); err != nil {
+		return err
+	}
+	n := int64(d.width) * int64(d.height) * int64(d.mode().Size())
+	for i := range d.comps {
+		c := &d.comps[i]
+		n += c.ringBytes() + int64(d.width) + 64
+		if d.multiScan && !d.lossless {
+			n += int64(c.padW) * int64(c.padH) * 128
+		}
+		if d.lossless {
+			n += c.losslessBytes(d.multiScan)
+		}
+	}
+	if l.Bytes > 0 && n > l.Bytes {
+		return d.errorf(codec.ErrLimit, "%dx%d with %d components needs %d bytes, the limit is %d", d.width, d.height, len(d.comps), n, l.Bytes)
+	}
+	return nil
+}
+
+// decodeOneScan decodes a file whose only scan has all the components: rows of
+// MCUs go through inverse DCT, upsampling and colour conversion at once.
+func (d *Decoder) decodeOneScan() error {
+	fatal := d.startScan()
+	row := 0
+	for ; fatal == nil && row < d.iMCURows; row++ {
+		if fatal = d.decodeIMCURow(row); fatal == nil {
+			d.emit(row)
+		}
+	}
+	if fatal != nil {
+		if !d.forgive(fatal) {
+			return fatal
+		}
+		if row > 0 {
+			row-- // the row that failed
+		}
+		for ; row < d.iMCURows; row++ {
+			d.grayRow(row)
+			d.emit(row)
+		}
+		return nil
+	}
+	return d.finish()
+}
+
+// decodeMultiScan reads all scans into coefficient storage, then makes pixels.
+func (d *Decoder) decodeMultiScan() error {
+	d.store.reset(d)
+	d.bits.reset(len(d.comps))
+	if err := d.readScans(); err != nil && !d.forgive(err) {
+		return err
+	}
+	smooth := d.smoothingOK()
+	for row := 0; row < d.iMCURows; row++ {
+		d.outputIMCURow(row, smooth)
+		d.emit(row)
+	}
+	return nil
+}
+
+// readScans reads scans until EOI.
+func (d *Decoder) readScans() error {
+	for {
+		if err := d.startScan(); err != nil {
+			return err
+		}
+		for row := 0; row < d.iMCURows; row++ {
+			if err := d.consumeIMCURow(row); err != nil {
+				return err
+			}
+		}
+		if sos, err := d.nextScan(); err != nil || !sos {
+			return err
+		}
+	}
+}
+
+// nextScan reads the markers after a scan: true if they end in another SOS,
+// false if in EOI.
+func (d *Decoder) nextScan() (bool, error) {
+	d.checkScanEnd()
+	sos, err := d.readMarkers()
+	if err != nil || !sos {
+		return false, err
+	}
+	if l := d.o.Limits.Scans; l > 0 && d.scans > l {
+		return false, d.errorf(codec.ErrLimit, "more than %d scans", l)
+	}
+	return true, nil
+}
+
+// finish reads what follows the only scan. libjpeg demands EOI and refuses a
+// second scan. Pillow does not wait for more data once all rows are there.
+func (d *Decoder) finish() error {
+	d.checkScanEnd()
+	d.hold = d.damage == codec.DamagePillow
+	sos, err := d.readMarkers()
+	if err == errSuspended {
+		return nil
+	}
+	if err == nil && sos {
+		err = d.errorf(codec.ErrFormat, "a second scan, but the first had all components")
+	}
+	if err != nil && d.forgive(err) {
+		return nil
+	}
+	return err
+}
+
+// forgive notes a fatal error that comes after the header as damage, in lenient mode.
+func (d *Decoder) forgive(err error) bool {
+	if d.damage != codec.DamageLenient || codecLimit(err) {
+		return false
+	}
+	if d.damaged == nil {
+		d.damaged = err
+	}
+	return true
+}

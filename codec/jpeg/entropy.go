@@ -1,0 +1,146 @@
+package jpeg
+
+import "github.com/infer-prep/infer-prep/codec"
+
+// entropy is the state of the entropy decoder.
+type entropy struct {
+	acc   uint64
+	nbits int
+	// insufficient is set when a segment of entropy-coded data ended too early:
+	// its remaining MCUs are left alone.
+	insufficient bool
+	restartsToGo int
+	eobrun       int
+	lastDC       [maxScan]int32
+
+	dcTables, acTables [numTables]huffTable
+
+	arith arithState
+
+	// The layout of an MCU of the scan.
+	mcusPerRow  int
+	blocksInMCU int
+	member      [maxMCU]int // which of the scan's components a block belongs to
+	dcCur       [maxMCU]*huffTable
+	acCur       [maxMCU]*huffTable
+
+	mcu [maxMCU][64]int16 // the MCU being decoded, of single-scan files
+	// lastK is the zigzag index of each block's last coefficient, or more.
+	lastK [maxMCU]int
+
+	// lastGoodRow is the last row of MCUs for which there was data.
+	lastGoodRow int
+}
+
+// startEntropy prepares the entropy decoder for a scan.
+func (d *Decoder) startEntropy() error {
+	d.acc, d.nbits, d.insufficient = 0, 0, false
+	d.eobrun = 0
+	d.restartsToGo = d.restartInterval
+	d.lastDC = [maxScan]int32{}
+	if d.scans == 1 {
+		d.lastGoodRow = 0
+		if !d.arithmetic && !d.progressive {
+			d.defaultTables()
+		}
+	}
+	switch {
+	case d.lossless:
+		return d.startLossless()
+	case d.progressive:
+		if err := d.startProgression(); err != nil {
+			return err
+		}
+	case d.ss != 0 || d.se != 63 || d.ah != 0 || d.al != 0:
+		d.warn("spectral selection or successive approximation in a sequential scan")
+	}
+	if d.arithmetic {
+		return d.startArith()
+	}
+	for i := range d.nScan {
+		c := d.scan[i]
+		if !d.progressive || d.ss == 0 && d.ah == 0 {
+			if err := d.buildTable(&d.dcTables, &d.dcSpec, c.dcTab, 15); err != nil {
+				return err
+			}
+		}
+		if !d.progressive || d.ss != 0 {
+			if err := d.buildTable(&d.acTables, &d.acSpec, c.acTab, 255); err != nil {
+				return err
+			}
+		}
+	}
+	if !d.progressive {
+		for b := range d.blocksInMCU {
+			c := d.scan[d.member[b]]
+			d.dcCur[b], d.acCur[b] = &d.dcTables[c.dcTab], &d.acTables[c.acTab]
+		}
+	}
+	return nil
+}
+
+func (d *Decoder) buildTable(t *[numTables]huffTable, s *[numTables]huffSpec, i, maxSym int) error {
+	if i >= numTables || !s[i].set {
+		return d.errorf(codec.ErrFormat, "Huffman table %d is not defined", i)
+	}
+	return t[i].build(&s[i], maxSym)
+}
+
+// restart passes over a restart marker. If it is not there, libjpeg's
+// jpeg_resync_to_restart decides what to do.
+func (d *Decoder) restart() error {
+	d.discarded += d.nbits / 8
+	d.nbits = 0
+	if d.marker == 0 {
+		if err := d.nextMarker(); err != nil {
+			return err
+		}
+	}
+	if d.marker == byte(mRST0+d.nextRestart) {
+		d.marker = 0
+	} else if err := d.resync(); err != nil {
+		return err
+	}
+	d.nextRestart = (d.nextRestart + 1) & 7
+	d.lastDC = [maxScan]int32{}
+	d.eobrun = 0
+	d.restartsToGo = d.restartInterval
+	// With a marker still ahead, the segment is empty.
+	if d.marker == 0 {
+		d.insufficient = false
+	}
+	return nil
+}
+
+// resync chooses between taking the marker for the wanted one, looking further,
+// and leaving it for later.
+func (d *Decoder) resync() error {
+	d.warn("wrong or missing restart marker")
+	for {
+		m := int(d.marker)
+		switch {
+		case m < mSOF0: // not a marker: look further
+		case m < mRST0 || m > mRST7:
+			return nil // another segment: this one is empty
+		default:
+			switch (m - mRST0 - d.nextRestart) & 7 {
+			case 1, 2:
+				return nil // one or two were lost
+			case 7, 6: // an old one: look further
+			default:
+				d.marker = 0
+				return nil
+			}
+		}
+		if err := d.nextMarker(); err != nil {
+			return err
+		}
+	}
+}
+
+// checkScanEnd notes whole bytes that the scan did not use; libjpeg drops them silently.
+func (d *Decoder) checkScanEnd() {
+	if d.damage != codec.DamagePillow && !d.arithmetic && !d.insufficient && d.nbits >= 8 {
+		d.warn("more entropy-coded data than the scan needs")
+	}
+}

@@ -1,0 +1,188 @@
+package jpeg
+
+import (
+	"encoding/binary"
+	"strings"
+
+	"github.com/infer-prep/infer-prep/codec"
+)
+
+// pluginOpen walks over the header as Pillow's JpegImagePlugin does before it
+// hands the file to libjpeg: it collects metadata, and refuses some files that
+// libjpeg would take.
+func (d *Decoder) pluginOpen() error {
+	lax := d.damage == codec.DamageLenient
+	b := d.data
+	m := &d.meta
+	refuse := func(at int, kind error, msg string, args ...any) error {
+		if lax {
+			return nil
+		}
+		return codec.Errorf(format, int64(at), kind, msg, args...)
+	}
+	if len(b) < 3 || b[0] != 0xFF || b[1] != mSOI || b[2] != 0xFF {
+		return codec.Errorf(format, 0, codec.ErrFormat, "does not start with ff d8 ff")
+	}
+	var sawSOF bool
+	var icc0 []byte // the ICC segment that sorts first
+	p := 3
+	for {
+		// The byte before p is ff.
+		if p >= len(b) {
+			return refuse(p, codec.ErrFormat, "the file ends before a scan")
+		}
+		c := b[p]
+		p++
+		if c == 0xFF {
+			continue
+		}
+		if c != 0 && c < mSOF0 {
+			return refuse(p, codec.ErrUnsupported, "marker ff%02x", c)
+		}
+		if c >= mSOF0 && !noSegment(c) {
+			if p+2 > len(b) {
+				return refuse(p, codec.ErrFormat, "the file ends before a scan")
+			}
+			n := max(0, int(b[p])<<8+int(b[p+1])-2)
+			p += 2
+			if p+n > len(b) {
+				return refuse(p, codec.ErrFormat, "segment ff%02x of %d bytes, the file has %d", c, n, len(b)-p)
+			}
+			s := b[p : p+n]
+			var bad string
+			switch {
+			case c == mAPP0:
+				bad = m.app0(s)
+			case c == mAPP0+1:
+				m.app1(s)
+			case c == mAPP0+2 && strings.HasPrefix(string(s[:min(n, 12)]), "ICC_PROFILE\x00"):
+				if icc0 == nil || string(s) < string(icc0) {
+					icc0 = s
+				}
+			case c == mAPP0+13:
+				bad = photoshop(s)
+			case c == mAPP0+14 && strings.HasPrefix(string(s[:min(n, 5)]), "Adobe") && n < 7:
+				bad = "Adobe segment without a version"
+			case c == mDQT:
+				bad = quantTables(s)
+			case isSOF(c) || c == mDHP:
+				if n < 6 || (n-6)%3 != 0 {
+					bad = "frame header of the wrong length"
+					break
+				}
+				if s[0] != 8 {
+					return codec.Errorf(format, int64(p), codec.ErrUnsupported, "%d bits a sample, want 8", s[0])
+				}
+				if s[5] != 1 && s[5] != 3 && s[5] != 4 {
+					return codec.Errorf(format, int64(p), codec.ErrUnsupported, "%d components, want 1, 3 or 4", s[5])
+				}
+				if icc0 != nil && len(icc0) < 14 {
+					bad = "ICC segment without a number"
+				}
+				icc0 = nil
+				sawSOF = true
+			}
+			if bad != "" {
+				if err := refuse(p, codec.ErrFormat, "%s", bad); err != nil {
+					return err
+				}
+			}
+			p += n
+			if c == mSOS {
+				break
+			}
+		}
+		for p < len(b) && b[p] != 0xFF {
+			p++
+		}
+		p++
+	}
+	if !sawSOF {
+		return refuse(p, codec.ErrFormat, "a scan before a frame header")
+	}
+	if m.badDPI() {
+		return refuse(-1, codec.ErrFormat, "Exif resolution of an impossible type")
+	}
+	return nil
+}
+
+// noSegment reports whether Pillow takes the marker to have no parameters.
+func noSegment(c byte) bool {
+	return c == mJPG || c >= mRST0 && c <= mEOI || c >= 0xF0 && c <= 0xFD || c == 0xFF
+}
+
+func isSOF(c byte) bool {
+	return c >= mSOF0 && c <= 0xCF && c != mDHT && c != mJPG && c != mDAC
+}
+
+// app0 looks for JFIF's resolution. The result says why Pillow refuses the file.
+func (m *meta) app0(s []byte) string {
+	if len(s) < 4 || string(s[:4]) != "JFIF" {
+		return ""
+	}
+	if len(s) < 7 {
+		return "JFIF segment without a version"
+	}
+	if len(s) >= 12 && (s[7] == 1 || s[7] == 2) {
+		m.hasDPI = true
+	}
+	return ""
+}
+
+func (m *meta) app1(s []byte) {
+	const xmp = "http://ns.adobe.com/xap/1.0/\x00"
+	switch {
+	case len(s) >= 6 && string(s[:6]) == "Exif\x00\x00":
+		m.addExif(s)
+	case len(s) >= len(xmp) && string(s[:len(xmp)]) == xmp:
+		m.xmp = s[len(xmp):]
+	}
+}
+
+// photoshop walks over the resources of an APP13 segment: one that ends where the
+// length of a name is wanted makes Pillow refuse the file.
+func photoshop(s []byte) string {
+	if len(s) < 14 || string(s[:14]) != "Photoshop 3.0\x00" {
+		return ""
+	}
+	at := 14
+	for at+4 <= len(s) && string(s[at:at+4]) == "8BIM" {
+		at += 4
+		if at+2 > len(s) {
+			return ""
+		}
+		code := binary.BigEndian.Uint16(s[at:])
+		at += 2
+		if at >= len(s) {
+			return "Photoshop resource without a name"
+		}
+		at += 1 + int(s[at])
+		at += at & 1
+		if at+4 > len(s) {
+			return ""
+		}
+		size := int(binary.BigEndian.Uint32(s[at:]))
+		at += 4
+		if code == 0x03ED && min(size, len(s)-at) < 14 {
+			return "" // Pillow stops at a resolution that is too short
+		}
+		at += size
+		at += at & 1
+	}
+	return ""
+}
+
+// quantTables checks the lengths of the tables in a DQT segment.
+func quantTables(s []byte) string {
+	for len(s) > 0 {
+		n := 65
+		if s[0]>>4 != 0 {
+			n = 129
+		}
+		if len(s) < n {
+			return "quantization table cut short"
+		}
+		s = s[n:]
+	}
+	return ""
+}

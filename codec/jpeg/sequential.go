@@ -1,0 +1,247 @@
+package jpeg
+
+import "github.com/infer-prep/infer-prep/codec"
+
+// fastBytes is the number of bytes that one block can take at most: libjpeg's BUFSIZE.
+const fastBytes = 64 * 8
+
+// decodeMCU decodes an MCU of a sequential Huffman scan into blocks, which are
+// zero. False: the data ends.
+func (d *Decoder) decodeMCU(blocks *[maxMCU]*[64]int16) (bool, error) {
+	// libjpeg decodes without checks where there is enough data and no restart
+	// interval. See bitreader.go for why it matters that we do so in the same
+	// places. Warnings, which the other modes want, come from the slow way only.
+	fast := d.restartInterval == 0 && d.damage == codec.DamagePillow
+	if d.restartInterval != 0 && d.restartsToGo == 0 {
+		if err := d.restart(); err != nil {
+			return false, err
+		}
+	}
+	if d.end-d.pos < fastBytes*d.blocksInMCU || d.marker != 0 {
+		fast = false
+	}
+	if !d.insufficient {
+		if !fast || !d.decodeFast(blocks) {
+			if !d.decodeSlow(blocks) {
+				return false, d.truncated()
+			}
+			if fast {
+				// What the first attempt stored stays, as in libjpeg.
+				for b := range d.blocksInMCU {
+					d.lastK[b] = 63
+				}
+			}
+		}
+	}
+	d.restartsToGo--
+	return true, nil
+}
+
+// decodeFast decodes an MCU. If it meets a marker it changes nothing but blocks
+// and returns false.
+func (d *Decoder) decodeFast(blocks *[maxMCU]*[64]int16) bool {
+	data, pos, acc, n := d.data, d.pos, d.acc, uint(d.nbits)
+	last := d.lastDC
+	hit, h := false, false
+	for b := range d.blocksInMCU {
+		blk, ac := blocks[b], d.acCur[b]
+		if n <= 16 {
+			acc, pos, h = fill48(data, pos, acc)
+			n += 48
+			hit = hit || h
+		}
+		var s int32
+		{
+			t := d.dcCur[b]
+			e := t.look[uint8(acc>>((n-lookBits)&63))]
+			n -= uint(e >> 8)
+			s = int32(e & 0xFF)
+			if e >= 9<<8 {
+				s, n = longCode(t, acc, n)
+			}
+		}
+		if s != 0 {
+			if n <= 16 {
+				acc, pos, h = fill48(data, pos, acc)
+				n += 48
+				hit = hit || h
+			}
+			n -= uint(s)
+			s = extend(int32(acc>>(n&63))&(1<<s-1), int(s))
+		}
+		m := d.member[b] & 3
+		if d.scan[m].needed {
+			last[m] += s
+			blk[0] = int16(last[m])
+		}
+		k := 1
+		lastK := 0
+		for k < 64 {
+			if n <= 16 {
+				acc, pos, h = fill48(data, pos, acc)
+				n += 48
+				hit = hit || h
+			}
+			e := ac.look[uint8(acc>>((n-lookBits)&63))]
+			n -= uint(e >> 8)
+			s := int32(e & 0xFF)
+			if e >= 9<<8 {
+				s, n = longCode(ac, acc, n)
+			}
+			r := int(s >> 4)
+			s &= 15
+			if s == 0 {
+				if r != 15 {
+					break
+				}
+				k += 16
+				continue
+			}
+			k += r
+			if n <= 16 {
+				acc, pos, h = fill48(data, pos, acc)
+				n += 48
+				hit = hit || h
+			}
+			n -= uint(s)
+			v := int32(acc>>(n&63)) & (1<<s - 1)
+			if v < 1<<(s-1) {
+				v -= 1<<s - 1
+			}
+			blk[naturalOrder[k]&63] = int16(v)
+			lastK = k
+			k++
+		}
+		d.lastK[b] = lastK
+	}
+	if hit {
+		return false
+	}
+	d.pos, d.acc, d.nbits, d.lastDC = pos, acc, int(n), last
+	return true
+}
+
+// longCode finishes a code of more than 8 bits, of which 9 have been taken.
+func longCode(t *huffTable, acc uint64, n uint) (int32, uint) {
+	l := 9
+	code := int32(acc>>(n&63)) & (1<<9 - 1)
+	for code > t.maxCode[l] {
+		n--
+		code = code<<1 | int32(acc>>(n&63))&1
+		l++
+	}
+	if l > 16 {
+		return 0, n // a bad code
+	}
+	return int32(t.vals[(code+t.valOffset[l])&0xFF]), n
+}
+
+// decodeSlow decodes an MCU, with checks for markers and the end of the data.
+func (d *Decoder) decodeSlow(blocks *[maxMCU]*[64]int16) bool {
+	for b := range d.blocksInMCU {
+		blk, ac := blocks[b], d.acCur[b]
+		s := d.symbol(d.dcCur[b])
+		if s < 0 {
+			return false
+		}
+		diff := int32(0)
+		if s != 0 {
+			r, ok := d.receive(s)
+			if !ok {
+				return false
+			}
+			diff = extend(r, s)
+		}
+		m := d.member[b] & 3
+		if d.scan[m].needed {
+			d.lastDC[m] += diff
+			blk[0] = int16(d.lastDC[m])
+		}
+		lastK := 0
+		for k := 1; k < 64; k++ {
+			s := d.symbol(ac)
+			if s < 0 {
+				return false
+			}
+			r := s >> 4
+			s &= 15
+			if s == 0 {
+				if r != 15 {
+					break
+				}
+				k += 15
+				continue
+			}
+			k += r
+			v, ok := d.receive(s)
+			if !ok {
+				return false
+			}
+			blk[naturalOrder[k]] = int16(extend(v, s))
+			lastK = k
+		}
+		d.lastK[b] = lastK
+	}
+	return true
+}
+
+// decodeIMCURow decodes a row of MCUs of a single-scan file and turns it into
+// samples.
+func (d *Decoder) decodeIMCURow(row int) error {
+	blocks := &d.blockPtrs
+	for b := range d.blocksInMCU {
+		blocks[b] = &d.mcu[b]
+	}
+	for y := range d.mcuRows(row) {
+		for x := range d.mcusPerRow {
+			clear(d.mcu[:d.blocksInMCU])
+			for b := range d.blocksInMCU {
+				d.lastK[b] = 0
+			}
+			if !d.insufficient {
+				d.lastGoodRow = row
+			}
+			if d.arithmetic {
+				if err := d.decodeMCUArith(blocks); err != nil {
+					return err
+				}
+			} else if ok, err := d.decodeMCU(blocks); !ok {
+				return err
+			}
+			d.idctMCU(row, y, x)
+		}
+	}
+	return d.err
+}
+
+// idctMCU transforms the blocks of the MCU in column x of the y'th row of MCUs
+// of row. Blocks outside the image are dropped.
+func (d *Decoder) idctMCU(row, y, x int) {
+	b := 0
+	for i := range d.nScan {
+		c := d.scan[i]
+		if !c.needed {
+			b += c.mcuW * c.mcuH
+			continue
+		}
+		w := c.mcuW
+		if x == d.mcusPerRow-1 {
+			w = c.lastColW
+		}
+		for by := range c.mcuH {
+			if row == d.iMCURows-1 && y+by >= c.lastRowH {
+				b += c.mcuW
+				continue
+			}
+			dst := c.blockRow(row*c.v + y + by)[x*c.mcuW*8:]
+			for bx := range w {
+				if d.lastK[b+bx] == 0 {
+					idctDC(dst[bx*8:], c.stride, d.mcu[b+bx][0], c.quant[0])
+				} else {
+					idct(dst[bx*8:], c.stride, &d.mcu[b+bx], &c.quant)
+				}
+			}
+			b += c.mcuW
+		}
+	}
+}
