@@ -134,30 +134,41 @@ type param struct {
 }
 
 // params lists an op's parameters in the order of its fields. Unless all are
-// wanted, those are left out that are zero (off, or the first of the choices)
-// and usually so.
+// wanted, those that are zero are left out: they are off, or the first of the choices.
 func params(op transforms.Op, all bool) []param {
 	v := reflect.Indirect(reflect.ValueOf(op))
 	if v.Kind() != reflect.Struct {
 		return nil
 	}
-	usual := reflect.Value{}
-	if i := transforms.InfoOf(op); i.New != nil {
-		usual = reflect.Indirect(reflect.ValueOf(i.New()))
-	}
 	var l []param
 	for i := range v.NumField() {
-		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-		if name == "" || name == "-" {
-			continue
-		}
-		f := v.Field(i)
-		isUsual := usual.IsValid() && reflect.DeepEqual(f.Interface(), usual.Field(i).Interface())
-		if all || !f.IsZero() && !(f.Kind() == reflect.Slice && f.Len() == 0) || !isUsual {
-			l = append(l, param{name, paramValue(f.Interface())})
+		if name := paramName(v.Type().Field(i)); name != "" && (all || !isZero(v.Field(i))) {
+			l = append(l, param{name, paramValue(v.Field(i).Interface())})
 		}
 	}
 	return l
+}
+
+// paramName is a field's JSON name, "" if it has none.
+func paramName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	if name == "-" {
+		return ""
+	}
+	return name
+}
+
+// isZero is true for zero and for a list of nothing else.
+func isZero(v reflect.Value) bool {
+	if v.Kind() != reflect.Slice {
+		return v.IsZero()
+	}
+	for i := range v.Len() {
+		if !v.Index(i).IsZero() {
+			return false
+		}
+	}
+	return true
 }
 
 // paramValue is a parameter's JSON, but names without quotes.

@@ -151,10 +151,10 @@ func isImage(path string) bool {
 // itself an input, fails. Inputs that are no images take no names.
 func (l *listing) claim(files func(name string) []string) {
 	owners := map[string][]int{} // by output file: the inputs that want it
-	isInput := map[string]bool{}
-	for i, in := range l.inputs {
-		if in.err == nil {
-			isInput[absolute(in.path)] = true
+	inputs := map[string]*input{} // by path
+	for i := range l.inputs {
+		if in := &l.inputs[i]; in.err == nil {
+			inputs[absolute(in.path)] = in
 			for _, f := range files(in.name) {
 				owners[f] = append(owners[f], i)
 			}
@@ -174,7 +174,7 @@ func (l *listing) claim(files func(name string) []string) {
 		for _, f := range out {
 			if first, ok := taken[f]; ok {
 				in.err = fmt.Errorf("%s: its output %s is already that of %s", in.path, f, l.inputs[first].path)
-			} else if isInput[absolute(f)] {
+			} else if o := inputs[absolute(f)]; o != nil && (o.explicit || isImage(o.path)) {
 				in.err = fmt.Errorf("%s: its output %s is an input", in.path, f)
 			}
 		}

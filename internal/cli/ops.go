@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding"
 	"fmt"
 	"io"
 	"reflect"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
@@ -67,10 +69,11 @@ type opJSON struct {
 }
 
 type paramJSON struct {
-	Name  string `json:"name"`
-	Type  string `json:"type"`
-	Usual any    `json:"usual"`
-	Doc   string `json:"doc,omitempty"`
+	Name    string   `json:"name"`
+	Type    string   `json:"type"`
+	Choices []string `json:"choices,omitempty"`
+	Usual   any      `json:"usual"`
+	Doc     string   `json:"doc,omitempty"`
 }
 
 func describeOp(i transforms.Info) opJSON {
@@ -81,32 +84,49 @@ func describeOp(i transforms.Info) opJSON {
 	}
 	for j := range v.NumField() {
 		f := v.Type().Field(j)
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "" || name == "-" {
-			continue
+		if name := paramName(f); name != "" {
+			d.Parameters = append(d.Parameters, paramJSON{
+				Name: name, Type: paramType(f.Type), Choices: choices(f.Type), Usual: v.Field(j).Interface(),
+			})
 		}
-		d.Parameters = append(d.Parameters, paramJSON{Name: name, Type: paramType(f.Type), Usual: v.Field(j).Interface()})
 	}
 	return d
 }
 
 // paramType names a parameter's type as it is in JSON.
 func paramType(t reflect.Type) string {
-	if t.Kind() == reflect.Slice {
-		return "list of " + paramType(t.Elem())
-	}
-	if t.PkgPath() != "" {
-		return strings.ToLower(t.Name())
-	}
-	switch t.Kind() {
-	case reflect.Bool:
+	switch {
+	case t == reflect.TypeFor[codec.Refuse]():
+		return "list of names"
+	case t.Kind() == reflect.Slice:
+		return "list of " + paramType(t.Elem()) + "s"
+	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
+		return "name"
+	case t.Kind() == reflect.Bool:
 		return "bool"
-	case reflect.Float32, reflect.Float64:
+	case t.Kind() == reflect.Float32 || t.Kind() == reflect.Float64:
 		return "number"
-	case reflect.String:
-		return "text"
 	}
 	return "integer"
+}
+
+// choices lists the names that a parameter of type t can have, nil if it is none of names.
+func choices(t reflect.Type) []string {
+	if t == reflect.TypeFor[codec.Refuse]() {
+		return codec.Refuse(0xff).Names()
+	}
+	if t.Kind() != reflect.Uint8 || !t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
+		return nil
+	}
+	var l []string
+	v := reflect.New(t).Elem()
+	for i := range uint64(256) {
+		v.SetUint(i)
+		if b, err := v.Interface().(encoding.TextMarshaler).MarshalText(); err == nil {
+			l = append(l, string(b))
+		}
+	}
+	return l
 }
 
 func (a *app) listOps(asJSON bool) error {
@@ -137,9 +157,13 @@ func (a *app) printOp(d opJSON) error {
 	} else {
 		b.WriteString("\n")
 		t := table{}
-		t.row("PARAMETER", "TYPE", "USUALLY", "")
+		t.row("PARAMETER", "USUALLY", "TYPE")
 		for _, p := range d.Parameters {
-			t.row(p.Name, p.Type, paramValue(p.Usual), p.Doc)
+			kind := p.Type
+			if len(p.Choices) > 0 {
+				kind += ": " + strings.Join(p.Choices, ", ")
+			}
+			t.row(p.Name, paramValue(p.Usual), kind)
 		}
 		if err := t.write(&b); err != nil {
 			return err
@@ -155,6 +179,10 @@ func similar(name string) string {
 	var l []string
 	for _, i := range transforms.Ops() {
 		n := strings.ReplaceAll(i.Name, "_", "")
+		if n == flat {
+			l = []string{i.Name}
+			break
+		}
 		if len(flat) > 2 && (strings.Contains(n, flat) || strings.Contains(flat, n)) {
 			l = append(l, i.Name)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
+	_ "github.com/infer-prep/infer-prep/importer/all" // every ecosystem
 	"github.com/infer-prep/infer-prep/preset"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
@@ -38,7 +39,7 @@ func (f *graphFlags) add(cmd *cobra.Command) {
 	fl.StringVar(&f.preset, "preset", "", "a graph that comes with the program: "+strings.Join(preset.Names(), ", "))
 	fl.StringVar(&f.graph, "graph", "", "a graph `FILE`, JSON or msgp; - reads standard input")
 	f.imports = map[string]*string{}
-	for _, i := range importer.All() {
+	for _, i := range importers() {
 		f.imports[i.Name] = fl.String(i.Flag, "", "import a graph from `FILE`, a configuration of "+i.Name)
 		noErr(cmd.MarkFlagFilename(i.Flag))
 	}
@@ -53,6 +54,15 @@ func (f *graphFlags) add(cmd *cobra.Command) {
 	complete(cmd, "preset", preset.Names()...)
 	complete(cmd, "layout", "HWC", "CHW")
 	complete(cmd, "dtype", dtypeNames()...)
+}
+
+// importers are those that are linked, by name.
+func importers() (l []importer.Importer) {
+	for _, n := range importer.Names() {
+		i, _ := importer.Lookup(n)
+		l = append(l, i)
+	}
+	return l
 }
 
 // noErr is for registrations that fail only if the flag does not exist, which the first test finds.
@@ -78,7 +88,7 @@ func dtypeNames() []string {
 // flagNames lists the flags that name a graph.
 func (f *graphFlags) flagNames() string {
 	l := []string{"--preset", "--graph"}
-	for _, i := range importer.All() {
+	for _, i := range importers() {
 		l = append(l, "--"+i.Flag)
 	}
 	return strings.Join(l[:len(l)-1], ", ") + " or " + l[len(l)-1]
@@ -105,7 +115,7 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 	if set("graph") {
 		g, err = fromFile(f.graph, stdin, parseGraph)
 	}
-	for _, i := range importer.All() {
+	for _, i := range importers() {
 		if set(i.Flag) {
 			g, err = fromFile(*f.imports[i.Name], stdin, i.Import)
 		}
@@ -321,7 +331,7 @@ func (c *count) Set(s string) error {
 
 func (c *count) String() string {
 	for _, u := range units {
-		if n := int64(*c); n > 0 && n%u.factor == 0 && n/u.factor < 1024 {
+		if n := int64(*c); n > 0 && n%u.factor == 0 && n/u.factor < 1000 {
 			return strconv.FormatInt(n/u.factor, 10) + u.suffix
 		}
 	}

@@ -20,6 +20,7 @@ const (
 	svgLine     = 17 // from a line of text to the next
 	svgHead     = 30 // height of a box's title
 	svgArrow    = 46 // from a box to the next, with room for a label
+	svgGap      = 18 // from a box to the next, if no arrow is between them
 	svgLane     = 14 // between arrows that pass boxes by
 	svgMinWidth = 190
 	svgLetter   = 0.6
@@ -69,7 +70,10 @@ func drawSVG(r *inferred, all bool) string {
 			n.h += float64(len(n.lines)*svgLine) + 8
 		}
 		n.h = max(n.h, float64(svgLine*(1+ends(around, i)))) // room for the arrows at its side
-		y += n.h + svgArrow + float64(svgLine*max(0, len(straight[i])-1))
+		y += n.h + svgGap
+		if len(straight[i]) > 0 {
+			y += svgArrow - svgGap + float64(svgLine*(len(straight[i])-1))
+		}
 	}
 	last := nodes[len(nodes)-1]
 	height := last.y + last.h + svgMargin
@@ -78,7 +82,7 @@ func drawSVG(r *inferred, all bool) string {
 			right = max(right, svgMargin+width/2+12+textWidth(s, svgText))
 		}
 	}
-	lanesAt := svgMargin + width
+	lanesAt := max(svgMargin+width, right)
 	for _, e := range around {
 		lanesAt = max(lanesAt, svgMargin+width+16+textWidth(e.label, svgText))
 	}
