@@ -1,0 +1,129 @@
+// Package cli is the command line: one file a command, and Run, which does all
+// that the program does but reads no global state, so that tests can drive it.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	_ "github.com/infer-prep/infer-prep/codec/all" // every image format
+)
+
+// The exit statuses.
+const (
+	exitOK          = 0
+	exitFailed      = 1   // some inputs failed or were missing, or a file could not be written
+	exitUsage       = 2   // a wrong flag or graph
+	exitInterrupted = 130 // as a shell reports a process that SIGINT ended
+)
+
+// program is the name that messages start with.
+const program = "infer-prep"
+
+// exitError is an error with an exit status of its own. Without a message (Err
+// is nil) everything has been said already.
+type exitError struct {
+	status int
+	err    error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit status %d", e.status)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// usageErr is a wrong flag, argument or graph.
+func usageErr(format string, args ...any) error {
+	return &exitError{exitUsage, fmt.Errorf(format, args...)}
+}
+
+// failErr is a failure that no change of the flags mends.
+func failErr(format string, args ...any) error {
+	return &exitError{exitFailed, fmt.Errorf(format, args...)}
+}
+
+// app is what the commands share.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	testDelay      func() // tests only: called before each image is written
+}
+
+// Run runs the program with the arguments args (without the program's name)
+// and returns its exit status. When ctx ends, work that was begun is finished,
+// no more is begun, and the status is 130.
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return (&app{stdin: stdin, stdout: stdout, stderr: stderr}).run(ctx, args)
+}
+
+func (a *app) run(ctx context.Context, args []string) int {
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return exitOK
+	}
+	if errors.Is(err, syscall.EPIPE) { // the reader of our output went away: nobody listens
+		return exitFailed
+	}
+	var e *exitError
+	if !errors.As(err, &e) { // cobra's own: unknown commands and flags, missing arguments
+		e = &exitError{exitUsage, err}
+	}
+	if e.err != nil {
+		a.complain(e.err)
+		if e.status == exitUsage {
+			fmt.Fprintf(a.stderr, "usage: %s\n", strings.TrimSuffix(cmd.UseLine(), " [flags]"))
+			fmt.Fprintf(a.stderr, "see: %s --help\n", cmd.CommandPath())
+		}
+	}
+	return e.status
+}
+
+// complain prints an error, once and on one line.
+func (a *app) complain(err error) {
+	msg := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", " ")
+	fmt.Fprintf(a.stderr, "%s: %s\n", program, msg)
+}
+
+func (a *app) root() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   program,
+		Short: "Turn images into exactly the tensors a model was trained on",
+		Long: `infer-prep turns encoded images into the tensors that a model was trained on,
+byte for byte those of the Python reference (Pillow, OpenCV, torchvision,
+transformers, timm).
+
+Exit status: 0 all done; 1 some inputs failed or were missing; 2 a wrong flag
+or graph; 130 interrupted.`,
+		Example: `  infer-prep run --preset imagenet -o tensors photos/
+  infer-prep run --hf preprocessor_config.json -o tensors cat.jpg
+  infer-prep graph show --preset clip`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &exitError{exitUsage, err} })
+	cmd.AddCommand(a.runCmd(), a.graphCmd(), a.opsCmd(), a.versionCmd(), a.manCmd(cmd))
+	return cmd
+}
+
+// noArgs refuses arguments.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usageErr("%s takes no argument, got %q", cmd.CommandPath(), args[0])
+	}
+	return nil
+}

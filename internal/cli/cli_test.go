@@ -1,0 +1,272 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"image"
+	"image/color"
+	"image/png"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// called is what a call of the program gave.
+type called struct {
+	status         int
+	stdout, stderr string
+}
+
+func call(t *testing.T, args ...string) called {
+	t.Helper()
+	return callIn(t, "", args...)
+}
+
+func callIn(t *testing.T, stdin string, args ...string) called {
+	t.Helper()
+	var out, errs bytes.Buffer
+	status := Run(t.Context(), args, strings.NewReader(stdin), &out, &errs)
+	return called{status, out.String(), errs.String()}
+}
+
+// pngBytes is an image whose pixels tell where they are: (x, y, seed).
+func pngBytes(t *testing.T, w, h int, seed uint8) []byte {
+	t.Helper()
+	m := image.NewNRGBA(image.Rect(0, 0, w, h))
+	for y := range h {
+		for x := range w {
+			m.SetNRGBA(x, y, color.NRGBA{uint8(x), uint8(y), seed, 255})
+		}
+	}
+	var b bytes.Buffer
+	require.NoError(t, png.Encode(&b, m))
+	return b.Bytes()
+}
+
+// tree makes files below a new folder and returns it. Names that end in a
+// slash are folders; the contents of names with an image's ending are a 5x4
+// image unless given.
+func tree(t *testing.T, files map[string][]byte) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, b := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if strings.HasSuffix(name, "/") {
+			require.NoError(t, os.MkdirAll(path, 0o777))
+			continue
+		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		require.NoError(t, os.WriteFile(path, b, 0o666))
+	}
+	return dir
+}
+
+// listFiles lists the files below dir with slashes, sorted; nil if dir does not exist.
+func listFiles(t *testing.T, dir string) []string {
+	t.Helper()
+	var l []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if !d.IsDir() {
+			rel, err := filepath.Rel(dir, path)
+			l = append(l, filepath.ToSlash(rel))
+			return err
+		}
+		return nil
+	})
+	if !os.IsNotExist(err) {
+		require.NoError(t, err)
+	}
+	slices.Sort(l)
+	return l
+}
+
+func TestUsageErrors(t *testing.T) {
+	dir := tree(t, map[string][]byte{
+		"a.png":        pngBytes(t, 5, 4, 1),
+		"empty.json":   nil,
+		"not.json":     []byte("{"),
+		"field.json":   []byte(`{"infer_prep_graph":1,"inputs":[{"name":"image","dtype":"bytes","layout":"none","shape":[]}],"steps":[{"op":"horizontal_flip","version":1,"in":["image"],"out":["image"],"params":{"tims":2}}],"outputs":["image"]}`),
+		"op.json":      []byte(`{"infer_prep_graph":1,"inputs":[{"name":"image","dtype":"bytes","layout":"none","shape":[]}],"steps":[{"op":"no_such_op","version":1,"in":["image"],"out":["image"],"params":{}}],"outputs":["image"]}`),
+		"inputs.json":  []byte(`{"infer_prep_graph":1,"inputs":[{"name":"x","dtype":"uint8","layout":"HWC","shape":[4,4,3]}],"steps":[],"outputs":["x"]}`),
+		"shape.json":   []byte(`{"infer_prep_graph":1,"inputs":[{"name":"image","dtype":"bytes","layout":"none","shape":[]}],"steps":[{"op":"horizontal_flip","version":1,"in":["image"],"out":["image"],"params":{}}],"outputs":["image"]}`),
+		"garbage.msgp": {0x96, 1, 2},
+	})
+	at := func(name string) string { return filepath.Join(dir, name) }
+	out := at("out")
+	for _, c := range []struct {
+		name string
+		args []string
+		want []string // in stderr
+	}{
+		{"no output", []string{"run", "--preset", "decode", at("a.png")}, []string{"-o DIR"}},
+		{"no image", []string{"run", "--preset", "decode", "-o", out}, []string{"no images, want files, folders or globs"}},
+		{"no graph", []string{"run", "-o", out, at("a.png")}, []string{"no graph", "--preset", "--graph", "--hf", "--timm", "--torchvision", "--ultralytics"}},
+		{"two graphs", []string{"run", "--preset", "decode", "--hf", at("a.png"), "-o", out, at("a.png")}, []string{"--preset and --hf", "one graph only"}},
+		{"unknown preset", []string{"run", "--preset", "resnet", "-o", out, at("a.png")}, []string{`"resnet"`, "clip, decode, imagenet, yolo"}},
+		{"empty preset", []string{"run", "--preset", "", "-o", out, at("a.png")}, []string{"clip, decode, imagenet, yolo"}},
+		{"unknown flag", []string{"run", "--no-such-flag"}, []string{"--no-such-flag"}},
+		{"unknown command", []string{"ruin"}, []string{`"ruin"`}},
+		{"unknown subcommand", []string{"graph", "ruin"}, []string{`"ruin"`, "import, show, plan or infer"}},
+		{"format", []string{"run", "--preset", "decode", "--format", "mat", "-o", out, at("a.png")}, []string{`"mat"`, "npy, npz, raw, pb, safetensors"}},
+		{"outputs", []string{"run", "--preset", "decode", "--outputs", "some", "-o", out, at("a.png")}, []string{`"some"`, "main or all"}},
+		{"jobs", []string{"run", "--preset", "decode", "--jobs", "0", "-o", out, at("a.png")}, []string{"--jobs 0"}},
+		{"jobs not a number", []string{"run", "--preset", "decode", "--jobs", "x", "-o", out, at("a.png")}, []string{"--jobs"}},
+		{"limit", []string{"run", "--preset", "decode", "--limit-pixels", "-1", "-o", out, at("a.png")}, []string{"limit-pixels", "400M"}},
+		{"dtype", []string{"run", "--preset", "decode", "--dtype", "float8", "-o", out, at("a.png")}, []string{`"float8"`, "float16"}},
+		{"layout", []string{"run", "--preset", "decode", "--layout", "NCHW", "-o", out, at("a.png")}, []string{`"NCHW"`, "HWC or CHW"}},
+		{"bfloat16 in npy", []string{"run", "--preset", "imagenet", "--dtype", "bfloat16", "-o", out, at("a.png")}, []string{"bfloat16", "raw, pb, safetensors"}},
+		{"missing graph", []string{"run", "--graph", at("none.json"), "-o", out, at("a.png")}, []string{"none.json: no such file"}},
+		{"empty graph", []string{"run", "--graph", at("empty.json"), "-o", out, at("a.png")}, []string{"empty.json: the file is empty"}},
+		{"not json", []string{"run", "--graph", at("not.json"), "-o", out, at("a.png")}, []string{"not.json: "}},
+		{"not msgp", []string{"run", "--graph", at("garbage.msgp"), "-o", out, at("a.png")}, []string{"garbage.msgp: "}},
+		{"unknown field", []string{"run", "--graph", at("field.json"), "-o", out, at("a.png")}, []string{"field.json", "step 0 (horizontal_flip)", `"tims"`}},
+		{"unknown op", []string{"run", "--graph", at("op.json"), "-o", out, at("a.png")}, []string{"op.json", "step 0 (no_such_op)"}},
+		{"a graph of tensors", []string{"run", "--graph", at("inputs.json"), "-o", out, at("a.png")}, []string{"x (uint8 HWC (4, 4, 3))", "one encoded image"}},
+		{"exif without decode", []string{"run", "--graph", at("inputs.json"), "--exif", "-o", out, at("a.png")}, []string{"--exif: the graph has no decode step"}},
+		{"shapes", []string{"run", "--graph", at("shape.json"), "-o", out, at("a.png")}, []string{"step 0 (horizontal_flip)"}},
+		{"folder as graph", []string{"run", "--graph", dir, "-o", out, at("a.png")}, []string{"is a directory"}},
+		{"import with an argument", []string{"graph", "import", "--preset", "clip", "x"}, []string{`"x"`}},
+		{"steps without image", []string{"graph", "show", "--preset", "clip", "--steps", out}, []string{"IMAGE"}},
+		{"two images to infer", []string{"graph", "infer", "--preset", "clip", "a", "b"}, []string{"one image"}},
+		{"unknown op name", []string{"ops", "center-crop"}, []string{"did you mean center_crop?"}},
+		{"two ops", []string{"ops", "a", "b"}, []string{"one name"}},
+		{"version with an argument", []string{"version", "x"}, []string{`"x"`}},
+		{"man without a folder", []string{"man"}, []string{"1 arg"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := call(t, c.args...)
+			require.Equal(t, exitUsage, r.status, r.stderr)
+			require.Empty(t, r.stdout)
+			lines := strings.Split(strings.TrimSuffix(r.stderr, "\n"), "\n")
+			require.Len(t, lines, 3, "the error, the usage line and where to see more: %q", r.stderr)
+			require.True(t, strings.HasPrefix(lines[0], "infer-prep: "), lines[0])
+			require.True(t, strings.HasPrefix(lines[1], "usage: infer-prep"), lines[1])
+			require.Equal(t, 1, strings.Count(r.stderr, program+": "), "the error is printed once: %q", r.stderr)
+			for _, w := range c.want {
+				require.Contains(t, lines[0], w)
+			}
+			require.NoDirExists(t, out)
+		})
+	}
+}
+
+func TestHelp(t *testing.T) {
+	for _, args := range [][]string{{}, {"--help"}, {"run", "--help"}, {"graph"}, {"graph", "show", "-h"}, {"ops", "--help"}} {
+		r := call(t, args...)
+		require.Equal(t, exitOK, r.status)
+		require.Contains(t, r.stdout, "Usage:")
+		require.Empty(t, r.stderr)
+		require.NotContains(t, r.stdout, "man DIR")
+	}
+}
+
+func TestVersion(t *testing.T) {
+	r := call(t, "version")
+	require.Equal(t, exitOK, r.status)
+	for _, w := range []string{"infer-prep", "Go ", "Pillow", "13.0.0", "5.23.0"} {
+		require.Contains(t, r.stdout, w)
+	}
+	r = call(t, "version", "--json")
+	require.Contains(t, r.stdout, `"version": "13.0.0"`)
+}
+
+func TestMan(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "man")
+	require.Equal(t, exitOK, call(t, "man", dir).status)
+	files := listFiles(t, dir)
+	for _, w := range []string{"infer-prep.1", "infer-prep-run.1", "infer-prep-graph-show.1", "infer-prep-ops.1"} {
+		require.Contains(t, files, w)
+	}
+	first, err := os.ReadFile(filepath.Join(dir, "infer-prep-run.1"))
+	require.NoError(t, err)
+	require.Equal(t, exitOK, call(t, "man", dir).status)
+	again, err := os.ReadFile(filepath.Join(dir, "infer-prep-run.1"))
+	require.NoError(t, err)
+	require.Equal(t, string(first), string(again), "the pages do not depend on the time")
+}
+
+func TestCompletion(t *testing.T) {
+	for _, c := range []struct {
+		args, want []string
+	}{
+		{[]string{"run", "--preset", ""}, []string{"clip", "decode", "imagenet", "yolo"}},
+		{[]string{"run", "--format", ""}, []string{"npy", "npz", "raw", "pb", "safetensors"}},
+		{[]string{"graph", "show", "--layout", ""}, []string{"HWC", "CHW"}},
+		{[]string{"run", "--dtype", "float"}, []string{"float16", "float32", "float64"}},
+		{[]string{"ops", "horizontal"}, []string{"horizontal_flip"}},
+	} {
+		r := call(t, append([]string{"__complete"}, c.args...)...)
+		for _, w := range c.want {
+			require.Contains(t, strings.Split(r.stdout, "\n"), w, "%q", c.args)
+		}
+	}
+	require.Contains(t, call(t, "__complete", "graph", "import", "--graph", "").stdout, "json\nmsgp\n:8") // file names ending so
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		r := call(t, "completion", shell)
+		require.Equal(t, exitOK, r.status)
+		require.NotEmpty(t, r.stdout)
+	}
+}
+
+func TestOps(t *testing.T) {
+	r := call(t, "ops")
+	require.Equal(t, exitOK, r.status)
+	require.Regexp(t, `(?m)^letterbox +image -> image, scale, pad `, r.stdout)
+	r = call(t, "ops", "resize")
+	require.Equal(t, exitOK, r.status)
+	require.Regexp(t, `(?m)^interpolation +bilinear +name: nearest, `, r.stdout)
+	require.Contains(t, r.stdout, "Pillow 13.0.0")
+	r = call(t, "ops", "decode", "--json")
+	require.Contains(t, r.stdout, `"name": "orientation"`)
+	r = call(t, "ops", "--json")
+	require.Contains(t, r.stdout, `"name": "horizontal_flip"`)
+}
+
+func TestCount(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		n    int64
+		back string
+	}{
+		{"0", 0, "0"}, {"17", 17, "17"}, {"100000000", 100e6, "100M"}, {"400M", 400e6, "400M"},
+		{"2Gi", 2 << 30, "2Gi"}, {"1G", 1e9, "1G"}, {"5k", 5000, "5k"}, {"64Ki", 1 << 16, "64Ki"}, {"3Mi", 3 << 20, "3Mi"},
+	} {
+		var n count
+		require.NoError(t, n.Set(c.text), c.text)
+		require.Equal(t, c.n, int64(n), c.text)
+		require.Equal(t, c.back, n.String(), c.text)
+	}
+	for _, s := range []string{"", "x", "-1", "1T", "1.5G", "M", "9999999999999G"} {
+		var n count
+		require.Error(t, n.Set(s), s)
+	}
+}
+
+// TestBrokenPipe is a reader of --json that goes away: the run ends quietly.
+func TestBrokenPipe(t *testing.T) {
+	in := map[string][]byte{}
+	for i := range 50 {
+		in[string(rune('a'+i%26))+string(rune('a'+i/26))+".png"] = pngBytes(t, 5, 4, uint8(i))
+	}
+	dir := tree(t, in)
+	out := filepath.Join(t.TempDir(), "out")
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	require.NoError(t, r.Close())
+	defer w.Close()
+	var errs bytes.Buffer
+	status := Run(context.Background(), []string{"run", "--preset", "decode", "--json", "-o", out, dir}, strings.NewReader(""), w, &errs)
+	require.Equal(t, exitFailed, status)
+	require.Empty(t, errs.String())
+	for _, f := range listFiles(t, out) {
+		require.True(t, strings.HasSuffix(f, ".npy"), f)
+	}
+}

@@ -1,0 +1,317 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+func (a *app) graphCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "graph",
+		Short: "Import, show and check graphs",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageErr("unknown command %q, want import, show, plan or infer", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.graphImportCmd(), a.graphShowCmd(), a.graphPlanCmd(), a.graphInferCmd())
+	return cmd
+}
+
+func (a *app) graphImportCmd() *cobra.Command {
+	f := &graphFlags{}
+	var out string
+	var asMsgp bool
+	cmd := &cobra.Command{
+		Use:   "import [--hf FILE | --timm FILE | …] [-o FILE]",
+		Short: "Print a graph as JSON, to keep and to give to --graph",
+		Example: `  infer-prep graph import --hf preprocessor_config.json -o clip.json
+  infer-prep run --graph clip.json -o tensors photos/`,
+		DisableFlagsInUseLine: true,
+		Args:                  noArgs,
+		ValidArgsFunction:     cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			g, err := f.load(cmd, a.stdin)
+			if err != nil {
+				return err
+			}
+			var b []byte
+			if asMsgp {
+				b, err = g.MarshalMsg(nil)
+			} else if b, err = json.Marshal(g); err == nil {
+				b, err = indent(b)
+			}
+			if err != nil {
+				return failErr("%w", err)
+			}
+			if out == "" {
+				_, err = a.stdout.Write(b)
+				return err
+			}
+			return wrapFail(writeFile(out, func(w io.Writer) error {
+				_, err := w.Write(b)
+				return err
+			}))
+		},
+	}
+	f.add(cmd)
+	cmd.Flags().StringVarP(&out, "output", "o", "", "write to this `FILE` and not to standard output")
+	cmd.Flags().BoolVar(&asMsgp, "msgp", false, "write the binary form that bundles hold")
+	noErr(cmd.MarkFlagFilename("output"))
+	return cmd
+}
+
+func wrapFail(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &exitError{exitFailed, err}
+}
+
+// indent lays JSON out for people: an object's members on lines of their own,
+// but lists of numbers and names on one.
+func indent(b []byte) ([]byte, error) {
+	var buf bytes.Buffer
+	if err := json.Indent(&buf, b, "", "  "); err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	lines := strings.SplitAfter(buf.String(), "\n")
+	for i := 0; i < len(lines); i++ {
+		line := lines[i]
+		if end := flatList(lines[i:]); end > 0 {
+			line = strings.TrimSuffix(line, "\n")
+			for j := 1; j <= end; j++ {
+				part := strings.TrimSpace(lines[i+j])
+				if j > 1 && j < end {
+					line += " "
+				}
+				line += part
+			}
+			line += "\n"
+			i += end
+		}
+		out.WriteString(line)
+	}
+	return append(bytes.TrimRight(out.Bytes(), "\n"), '\n'), nil
+}
+
+// flatList is the offset of the line that ends the list which lines[0] opens,
+// if it holds neither objects nor lists; else 0.
+func flatList(lines []string) int {
+	if !strings.HasSuffix(lines[0], "[\n") {
+		return 0
+	}
+	for j, l := range lines[1:] {
+		switch l = strings.TrimSpace(l); {
+		case l == "]" || l == "],":
+			return j + 1
+		case strings.HasSuffix(l, "[") || strings.HasSuffix(l, "{"):
+			return 0
+		}
+	}
+	return 0
+}
+
+// param is a parameter of an op, with its JSON name and value.
+type param struct {
+	name, value string
+}
+
+// params lists an op's parameters in the order of its fields. Unless all are
+// wanted, those that are zero are left out: they are off, or the first of the choices.
+func params(op transforms.Op, all bool) []param {
+	v := reflect.Indirect(reflect.ValueOf(op))
+	if v.Kind() != reflect.Struct {
+		return nil
+	}
+	var l []param
+	for i := range v.NumField() {
+		if name := paramName(v.Type().Field(i)); name != "" && (all || !isZero(v.Field(i))) {
+			l = append(l, param{name, paramValue(v.Field(i).Interface())})
+		}
+	}
+	return l
+}
+
+// paramName is a field's JSON name, "" if it has none.
+func paramName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	if name == "-" {
+		return ""
+	}
+	return name
+}
+
+// isZero is true for zero and for a list of nothing else.
+func isZero(v reflect.Value) bool {
+	if v.Kind() != reflect.Slice {
+		return v.IsZero()
+	}
+	for i := range v.Len() {
+		if !v.Index(i).IsZero() {
+			return false
+		}
+	}
+	return true
+}
+
+// paramValue is a parameter's JSON, but names without quotes.
+func paramValue(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(string(b), `"`, ""), ",", ", ")
+}
+
+func joinParams(l []param) string {
+	var s []string
+	for _, p := range l {
+		s = append(s, p.name+"="+p.value)
+	}
+	return strings.Join(s, " ")
+}
+
+// stepJSON is a step as --json tells it.
+type stepJSON struct {
+	Step   int             `json:"step"`
+	Op     string          `json:"op"`
+	Params json.RawMessage `json:"params,omitempty"`
+	In     []columnJSON    `json:"in"`
+	Out    []columnJSON    `json:"out"`
+}
+
+type columnJSON struct {
+	Column string `json:"column"`
+	tensor.Desc
+	Buffer *int  `json:"buffer,omitempty"`
+	Bytes  int64 `json:"bytes,omitempty"`
+}
+
+// inferred is a graph with the descriptions of all that its steps read and write.
+type inferred struct {
+	graph *datagraph.Graph
+	plan  *datagraph.Plan
+	steps []datagraph.StepInfo // with sizes filled in
+	descs [][]tensor.Desc
+	image string // the file that the sizes are of, or ""
+}
+
+// inferGraph finds the descriptions: for an image, by its header, or in general when there is none.
+func inferGraph(g *datagraph.Graph, limits codec.Limits, image string) (*inferred, error) {
+	plan, err := datagraph.Compile(g, limits)
+	if err != nil {
+		return nil, usageErr("%w", err)
+	}
+	r := &inferred{graph: g, plan: plan, steps: plan.Steps(), image: image}
+	if image == "" {
+		for _, s := range r.steps {
+			var d []tensor.Desc
+			for _, c := range s.Out {
+				d = append(d, c.Desc)
+			}
+			r.descs = append(r.descs, d)
+		}
+		return r, nil
+	}
+	if plan, err = compile(g, limits); err != nil {
+		return nil, err
+	}
+	t, err := readImage(image, limits)
+	if err != nil {
+		return nil, err
+	}
+	if r.descs, err = plan.NewRunner().Infer(t); err != nil {
+		return nil, failErr("%s: %w", image, message(err))
+	}
+	have := map[string]tensor.Desc{}
+	for _, c := range g.Inputs {
+		have[c.Name] = c.Desc
+	}
+	for i, s := range r.steps {
+		for j, c := range s.In {
+			s.In[j].Desc = have[c.Name]
+		}
+		for j, c := range s.Out {
+			s.Out[j].Desc = r.descs[i][j]
+			have[c.Name] = r.descs[i][j]
+		}
+	}
+	return r, nil
+}
+
+// readImage reads one image file that the user named.
+func readImage(path string, limits codec.Limits) (*tensor.Tensor, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, failErr("%s: not a regular file", path)
+	}
+	if err == nil {
+		if err = tooLarge(info, limits); err != nil {
+			return nil, failErr("%s: %w", path, err)
+		}
+	}
+	var b []byte
+	if err == nil {
+		b, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return nil, wrapFail(plain(path, err))
+	}
+	return tensor.FromBytes(b), nil
+}
+
+func (r *inferred) json() ([]stepJSON, error) {
+	l := []stepJSON{}
+	for i, s := range r.steps {
+		p, err := json.Marshal(r.graph.Steps[i].Op)
+		if err != nil {
+			return nil, failErr("step %d (%s): %w", i, s.Op, err)
+		}
+		l = append(l, stepJSON{Step: i, Op: s.Op, Params: p, In: columnsJSON(s.In), Out: columnsJSON(s.Out)})
+	}
+	return l, nil
+}
+
+func columnsJSON(cols []datagraph.Column) []columnJSON {
+	l := []columnJSON{}
+	for _, c := range cols {
+		l = append(l, columnJSON{Column: c.Name, Desc: c.Desc})
+	}
+	return l
+}
+
+func columnNames(cols []datagraph.Column) string {
+	var l []string
+	for _, c := range cols {
+		l = append(l, c.Name)
+	}
+	return strings.Join(l, ", ")
+}
+
+func columnDescs(cols []datagraph.Column) string {
+	var l []string
+	for _, c := range cols {
+		l = append(l, c.Desc.String())
+	}
+	return strings.Join(l, ", ")
+}
+
+// lastDesc is what the column is at the end of the graph.
+func (r *inferred) lastDesc(column string) tensor.Desc { return descOf(r.graph, r.descs, column) }

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/infer-prep/infer-prep/datagraph"
+)
+
+// oneImage accepts no argument or one.
+func oneImage(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return usageErr("%s takes one image at most, got %d", cmd.CommandPath(), len(args))
+	}
+	return nil
+}
+
+func first(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+func (a *app) graphInferCmd() *cobra.Command {
+	f := &graphFlags{}
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "infer [--preset NAME | --graph FILE | …] [IMAGE]",
+		Short: "Tell the shapes of a graph's outputs",
+		Long: `Tell the type and shape of a graph's outputs and side outputs: for IMAGE, of
+which only the header is decoded, or for any image. A ? stands for a size that
+depends on the image.`,
+		Example: `  infer-prep graph infer --preset yolo
+  infer-prep graph infer --hf preprocessor_config.json cat.jpg`,
+		DisableFlagsInUseLine: true,
+		Args:                  oneImage,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			g, err := f.load(cmd, a.stdin)
+			if err != nil {
+				return err
+			}
+			r, err := inferGraph(g, f.limits, first(args))
+			if err != nil {
+				return err
+			}
+			columns := func(names []string) (l []datagraph.Column) {
+				for _, n := range names {
+					l = append(l, datagraph.Column{Name: n, Desc: r.lastDesc(n)})
+				}
+				return l
+			}
+			if asJSON {
+				return a.printJSON(struct {
+					Image       string       `json:"image,omitempty"`
+					Inputs      []columnJSON `json:"inputs"`
+					Outputs     []columnJSON `json:"outputs"`
+					SideOutputs []columnJSON `json:"side_outputs"`
+				}{r.image, columnsJSON(g.Inputs), columnsJSON(columns(g.Outputs)), columnsJSON(columns(g.SideOutputs))})
+			}
+			t := table{}
+			for _, c := range g.Inputs {
+				t.row("input", c.Name, c.Desc.String())
+			}
+			for _, c := range columns(g.Outputs) {
+				t.row("output", c.Name, c.Desc.String())
+			}
+			for _, c := range columns(g.SideOutputs) {
+				t.row("side output", c.Name, c.Desc.String())
+			}
+			return t.write(a.stdout)
+		},
+	}
+	f.add(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object; an unknown size is -1")
+	return cmd
+}

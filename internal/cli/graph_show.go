@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) graphShowCmd() *cobra.Command {
+	f := &graphFlags{}
+	var asJSON, all bool
+	var svg, steps string
+	cmd := &cobra.Command{
+		Use:   "show [--preset NAME | --graph FILE | …] [--svg FILE] [--steps DIR] [IMAGE]",
+		Short: "Show a graph's steps with their parameters and shapes",
+		Long: `Show a graph's steps: op, parameters, and what each reads and writes. With IMAGE
+the shapes are those of that image, of which only the header is decoded; without
+it a ? stands for a size that depends on the image. Parameters that are zero, as
+they usually are, are left out; --all shows them.
+
+--svg draws the same. --steps runs the graph on IMAGE and writes what every step
+gives: DIR/00-decode.image.npy, and for what is an image of 1, 3 or 4 channels a
+picture too, DIR/00-decode.image.png. A picture shows uint8 as it is; of other
+types the least value is black and the greatest white. The channels are taken
+to be gray, RGB or RGBA. (A bfloat16 tensor, which npy cannot hold, is written as raw.)`,
+		Example: `  infer-prep graph show --preset clip
+  infer-prep graph show --preset yolo --svg yolo.svg
+  infer-prep graph show --preset clip --steps steps cat.jpg`,
+		DisableFlagsInUseLine: true,
+		Args:                  oneImage,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			image := first(args)
+			if steps != "" && image == "" {
+				return usageErr("--steps wants an IMAGE to run the graph on")
+			}
+			g, err := f.load(cmd, a.stdin)
+			if err != nil {
+				return err
+			}
+			r, err := inferGraph(g, f.limits, image)
+			if err != nil {
+				return err
+			}
+			if svg != "" {
+				err := writeFile(svg, func(w io.Writer) error {
+					_, err := io.WriteString(w, drawSVG(r, all))
+					return err
+				})
+				if err != nil {
+					return wrapFail(err)
+				}
+			}
+			if steps != "" {
+				if err := writeSteps(cmd.Context(), r, f.limits, steps); err != nil {
+					return err
+				}
+			}
+			switch {
+			case asJSON:
+				return a.showJSON(r)
+			case svg != "" || steps != "":
+				return nil
+			}
+			return a.showTable(r, all)
+		},
+	}
+	f.add(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object; an unknown size is -1")
+	cmd.Flags().BoolVar(&all, "all", false, "show all parameters")
+	cmd.Flags().StringVar(&svg, "svg", "", "draw the graph to `FILE`")
+	cmd.Flags().StringVar(&steps, "steps", "", "write the tensor and a picture after every step of IMAGE to `DIR`")
+	noErr(cmd.MarkFlagFilename("svg", "svg"))
+	noErr(cmd.MarkFlagDirname("steps"))
+	return cmd
+}
+
+func (a *app) showJSON(r *inferred) error {
+	steps, err := r.json()
+	if err != nil {
+		return err
+	}
+	side := r.graph.SideOutputs
+	if side == nil {
+		side = []string{}
+	}
+	return a.printJSON(struct {
+		Reference   string       `json:"reference,omitempty"`
+		Image       string       `json:"image,omitempty"`
+		Inputs      []columnJSON `json:"inputs"`
+		Steps       []stepJSON   `json:"steps"`
+		Outputs     []string     `json:"outputs"`
+		SideOutputs []string     `json:"side_outputs"`
+	}{r.graph.Reference, r.image, columnsJSON(r.graph.Inputs), steps, r.graph.Outputs, side})
+}
+
+func (a *app) showTable(r *inferred, all bool) error {
+	var b strings.Builder
+	if r.graph.Reference != "" {
+		fmt.Fprintf(&b, "reference  %s\n", r.graph.Reference)
+	}
+	for _, c := range r.graph.Inputs {
+		fmt.Fprintf(&b, "input      %s: %v\n", c.Name, c.Desc)
+	}
+	b.WriteString("\n")
+	t := table{}
+	t.row("STEP", "OP", "COLUMNS", "OUT", "PARAMETERS")
+	for i, s := range r.steps {
+		cols := columnNames(s.In)
+		if out := columnNames(s.Out); out != cols {
+			cols += " -> " + out
+		}
+		lines := wrapParams(params(r.graph.Steps[i].Op, all), 60)
+		for j := range max(len(lines), len(s.Out), 1) {
+			row := []string{"", "", "", "", ""}
+			if j == 0 {
+				copy(row, []string{fmt.Sprint(i), s.Op, cols})
+			}
+			if j < len(s.Out) {
+				row[3] = s.Out[j].Desc.String()
+			}
+			if j < len(lines) {
+				row[4] = lines[j]
+			}
+			t.row(row...)
+		}
+	}
+	if err := t.write(&b); err != nil {
+		return err
+	}
+	b.WriteString("\n")
+	for _, o := range r.graph.Outputs {
+		fmt.Fprintf(&b, "output     %s: %v\n", o, r.lastDesc(o))
+	}
+	for _, o := range r.graph.SideOutputs {
+		fmt.Fprintf(&b, "side       %s: %v\n", o, r.lastDesc(o))
+	}
+	_, err := io.WriteString(a.stdout, b.String())
+	return err
+}
+
+// wrapParams puts parameters on lines of about width characters; one is never broken.
+func wrapParams(l []param, width int) []string {
+	var lines []string
+	for _, p := range l {
+		s := joinParams([]param{p})
+		if n := len(lines); n > 0 && len(lines[n-1])+1+len(s) <= width {
+			lines[n-1] += " " + s
+		} else {
+			lines = append(lines, s)
+		}
+	}
+	return lines
+}

@@ -1,0 +1,29 @@
+package cli
+
+import (
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+)
+
+// manCmd writes the man pages; it is for packagers, and hidden.
+func (a *app) manCmd(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use: "man DIR", Short: "Write the man pages to DIR", Hidden: true, Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := os.MkdirAll(args[0], 0o777); err != nil {
+				return failErr("%w", err)
+			}
+			root.DisableAutoGenTag = true
+			// A fixed date makes the pages the same from build to build.
+			date := time.Unix(0, 0).UTC()
+			head := &doc.GenManHeader{Section: "1", Source: program + " " + moduleVersion(), Manual: program, Date: &date}
+			if err := doc.GenManTree(root, head, args[0]); err != nil {
+				return failErr("%w", err)
+			}
+			return nil
+		},
+	}
+}

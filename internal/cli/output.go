@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// format is a way to write tensors to files.
+type format struct {
+	name, ext string
+	// many says that one file holds all outputs of an image, with their names.
+	many bool
+	// no lists the types that the format cannot hold.
+	no    []tensor.DType
+	write func(w io.Writer, ts []tensor.Named) error
+}
+
+var formats = []format{
+	{name: "npy", ext: ".npy", no: []tensor.DType{tensor.BFloat16, tensor.Bytes}, write: func(w io.Writer, ts []tensor.Named) error {
+		return tensor.WriteNPY(w, ts[0].T)
+	}},
+	{name: "npz", ext: ".npz", many: true, no: []tensor.DType{tensor.BFloat16, tensor.Bytes}, write: tensor.WriteNPZ},
+	{name: "raw", ext: ".raw", write: func(w io.Writer, ts []tensor.Named) error {
+		return tensor.WriteRaw(w, ts[0].T)
+	}},
+	{name: "pb", ext: ".pb", write: func(w io.Writer, ts []tensor.Named) error {
+		return tensor.WriteTensorProto(w, ts[0].Name, ts[0].T)
+	}},
+	{name: "safetensors", ext: ".safetensors", many: true, no: []tensor.DType{tensor.Bytes}, write: func(w io.Writer, ts []tensor.Named) error {
+		return tensor.WriteSafetensors(w, ts, nil)
+	}},
+}
+
+func formatNames() []string {
+	var l []string
+	for _, f := range formats {
+		l = append(l, f.name)
+	}
+	return l
+}
+
+// sink writes the outputs of images below a folder.
+type sink struct {
+	dir    string
+	format format
+	names  []string // of the outputs, in order
+	batch  bool     // put an axis of 1 before the others
+}
+
+// files are the paths that the outputs of the image called name are written to:
+// one for each output, or one for all.
+func (s *sink) files(name string) []string {
+	if s.format.many || len(s.names) == 1 {
+		return []string{filepath.Join(s.dir, name+s.format.ext)}
+	}
+	var l []string
+	for _, o := range s.names {
+		l = append(l, filepath.Join(s.dir, name+"."+o+s.format.ext))
+	}
+	return l
+}
+
+// result is an output as --json tells it.
+type result struct {
+	Name  string       `json:"name"`
+	File  string       `json:"file"`
+	DType tensor.DType `json:"dtype"`
+	Shape tensor.Shape `json:"shape"`
+}
+
+// write writes the outputs of one image, all or none: under temporary names
+// first, which are then renamed.
+func (s *sink) write(name string, out []*tensor.Tensor) ([]result, error) {
+	files := s.files(name)
+	var named []tensor.Named
+	var results []result
+	for i, o := range s.names {
+		t := out[i]
+		if s.batch {
+			var err error
+			if t, err = batched(t); err != nil {
+				return nil, err
+			}
+		}
+		named = append(named, tensor.Named{Name: o, T: t})
+		results = append(results, result{o, files[min(i, len(files)-1)], t.DType, t.Shape})
+	}
+	if err := os.MkdirAll(filepath.Dir(files[0]), 0o777); err != nil {
+		return nil, err
+	}
+	var temps []string
+	defer func() {
+		for _, t := range temps {
+			_ = os.Remove(t) // what was renamed is gone already
+		}
+	}()
+	for i, f := range files {
+		part := named
+		if len(files) > 1 {
+			part = named[i : i+1]
+		}
+		temp, err := writeTemp(filepath.Dir(f), func(w io.Writer) error { return s.format.write(w, part) })
+		if err != nil {
+			return nil, err
+		}
+		temps = append(temps, temp)
+	}
+	for i, f := range files {
+		if err := os.Rename(temps[i], f); err != nil {
+			for _, done := range files[:i] {
+				_ = os.Remove(done) // an image has all of its files or none
+			}
+			return nil, plainLink(f, err)
+		}
+	}
+	return results, nil
+}
+
+// batched is t with an axis of 1 before the others.
+func batched(t *tensor.Tensor) (*tensor.Tensor, error) {
+	if t.DType == tensor.Bytes {
+		return t, nil
+	}
+	if t.Shape.Rank() == tensor.MaxRank {
+		return nil, fmt.Errorf("%v has no room for a batch axis", t.Desc)
+	}
+	v := *t
+	v.Layout = tensor.NoLayout
+	v.Shape = tensor.Dims(append([]int{1}, t.Shape.Slice()...)...)
+	copy(v.Strides[1:], t.Strides[:])
+	return &v, nil
+}
+
+// writeTemp writes a new file in dir with the permissions that the user's
+// umask gives, and returns its path. On an error there is no file.
+func writeTemp(dir string, write func(io.Writer) error) (path string, err error) {
+	var f *os.File
+	for {
+		// Short, so that a long image name has room, and known as ours if the machine stops.
+		path = filepath.Join(dir, fmt.Sprintf(".infer-prep-%08x.tmp", rand.Uint32()))
+		f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return "", err
+		}
+	}
+	b := bufio.NewWriterSize(f, 1<<16)
+	if err = write(b); err == nil {
+		err = b.Flush()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		_ = os.Remove(path)
+		return "", err
+	}
+	return path, nil
+}
+
+// writeFile writes a file in one step: it is there whole, or as it was before.
+func writeFile(path string, write func(io.Writer) error) error {
+	temp, err := writeTemp(filepath.Dir(path), write)
+	if err != nil {
+		return plain(path, err)
+	}
+	if err := os.Rename(temp, path); err != nil {
+		_ = os.Remove(temp)
+		return plainLink(path, err)
+	}
+	return nil
+}
+
+// plainLink is plain for the error of a rename.
+func plainLink(path string, err error) error {
+	var le *os.LinkError
+	if errors.As(err, &le) {
+		err = le.Err
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// ready makes the output folder and finds out whether it can be written to.
+func (s *sink) ready() error {
+	err := os.MkdirAll(s.dir, 0o777)
+	if err == nil {
+		var temp string
+		if temp, err = writeTemp(s.dir, func(io.Writer) error { return nil }); err == nil {
+			err = os.Remove(temp)
+		}
+	}
+	if err != nil {
+		return failErr("cannot write to the output folder: %w", plain(s.dir, err))
+	}
+	return nil
+}

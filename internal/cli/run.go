@@ -1,0 +1,253 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+type runFlags struct {
+	graphFlags
+	out, format, outputs string
+	batch, json, quiet   bool
+	jobs                 int
+}
+
+func (a *app) runCmd() *cobra.Command {
+	f := &runFlags{}
+	cmd := &cobra.Command{
+		Use:   "run [--preset NAME | --graph FILE | --hf FILE | …] -o DIR IMAGE...",
+		Short: "Turn images into tensors",
+		Long: `Turn images into tensors, one file (or several) an image.
+
+IMAGE is a file, a folder or a glob; a path that exists is taken as it is, even
+if it looks like a glob. Folders are walked recursively and in order. Symbolic
+links to files are followed, those to folders below a folder are not. Below
+folders and globs, images are known by their first bytes and other files are
+skipped; a file that is named itself must be an image.
+
+Outputs are DIR/<image file name>.npy, such as DIR/cat.jpg.npy; for a graph with
+several outputs DIR/<image file name>.<output>.npy. npz and safetensors files
+hold all outputs of an image, by name. Below a folder the relative path is kept:
+photos/a/cat.jpg becomes DIR/a/cat.jpg.npy. When two images want the same file,
+the second fails. A file is written whole or not at all.
+
+Tensors have no batch dimension unless --batch is given. --outputs all writes
+side outputs too, such as a letterbox's scale and pad.
+
+Exit status: 0 all done; 1 some images failed or were missing, each named on
+standard error; 2 a wrong flag or graph; 130 interrupted.`,
+		Example: `  infer-prep run --preset imagenet -o tensors photos/
+  infer-prep run --hf preprocessor_config.json --batch --format pb -o test_data_set_0 cat.jpg
+  infer-prep run --preset yolo --outputs all --format npz -o tensors 'photos/*.jpg'
+  infer-prep run --preset clip --json -o tensors photos/ | jq .outputs`,
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.runImages(cmd, f, args)
+		},
+	}
+	f.add(cmd)
+	fl := cmd.Flags()
+	fl.StringVarP(&f.out, "output", "o", "", "the folder `DIR` that tensors are written to; it is made if it does not exist")
+	fl.StringVar(&f.format, "format", "npy", "npy, npz, raw (the elements alone), pb (ONNX TensorProto) or safetensors")
+	fl.StringVar(&f.outputs, "outputs", "main", "main, or all: side outputs too")
+	fl.BoolVar(&f.batch, "batch", false, "put a batch axis of 1 before the others")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object a line for every image")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only")
+	fl.IntVarP(&f.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "images worked on at once")
+	complete(cmd, "format", formatNames()...)
+	complete(cmd, "outputs", "main", "all")
+	noErr(cmd.MarkFlagDirname("output"))
+	return cmd
+}
+
+func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) error {
+	switch {
+	case f.out == "":
+		return usageErr("no output folder, want -o DIR")
+	case len(args) == 0:
+		return usageErr("no images, want files, folders or globs")
+	case f.jobs < 1:
+		return usageErr("--jobs %d: want 1 or more", f.jobs)
+	case f.outputs != "main" && f.outputs != "all":
+		return usageErr("--outputs %q: want main or all", f.outputs)
+	}
+	k := slices.IndexFunc(formats, func(x format) bool { return x.name == f.format })
+	if k < 0 {
+		return usageErr("--format %q: want one of %s", f.format, strings.Join(formatNames(), ", "))
+	}
+	g, err := f.load(cmd, a.stdin)
+	if err != nil {
+		return err
+	}
+	plan, err := compile(g, f.limits)
+	if err != nil {
+		return err
+	}
+	s := &sink{dir: f.out, format: formats[k], batch: f.batch}
+	if s.names, err = outputNames(g, plan, f.outputs == "all", s.format); err != nil {
+		return err
+	}
+
+	l := expand(args, f.out)
+	l.claim(s.files)
+	if !slices.ContainsFunc(l.inputs, func(in input) bool { return in.err == nil }) {
+		return a.nothing(l, f.json)
+	}
+	if err := s.ready(); err != nil {
+		return err
+	}
+	b := &batch{app: a, plan: plan, limits: f.limits, sink: s, inputs: l.inputs, jobs: min(f.jobs, len(l.inputs))}
+	return a.report(cmd.Context(), b, f, l.skipped)
+}
+
+// compile is datagraph.Compile for a graph that takes one encoded image.
+func compile(g *datagraph.Graph, limits codec.Limits) (*datagraph.Plan, error) {
+	plan, err := datagraph.Compile(g, limits)
+	if err != nil {
+		return nil, usageErr("%w", err)
+	}
+	if len(g.Inputs) != 1 || g.Inputs[0].Desc.DType != tensor.Bytes {
+		var l []string
+		for _, c := range g.Inputs {
+			l = append(l, fmt.Sprintf("%s (%v)", c.Name, c.Desc))
+		}
+		return nil, usageErr("the graph's inputs are %s, want one encoded image (bytes)", strings.Join(l, ", "))
+	}
+	return plan, nil
+}
+
+// outputNames lists the outputs to write, which are the first of a run's, and
+// refuses types that the format does not have.
+func outputNames(g *datagraph.Graph, plan *datagraph.Plan, all bool, f format) ([]string, error) {
+	names := g.Outputs
+	if all {
+		names = slices.Concat(g.Outputs, g.SideOutputs)
+	}
+	for i, c := range plan.Outputs()[:len(names)] {
+		if slices.Contains(f.no, c.Desc.DType) {
+			var can []string
+			for _, o := range formats {
+				if !slices.Contains(o.no, c.Desc.DType) {
+					can = append(can, o.name)
+				}
+			}
+			return nil, usageErr("output %q is %v, which --format %s cannot hold, want %s", names[i], c.Desc.DType, f.name, strings.Join(can, ", "))
+		}
+	}
+	return names, nil
+}
+
+// nothing reports a run in which there is nothing to do.
+func (a *app) nothing(l *listing, asJSON bool) error {
+	for _, in := range l.inputs {
+		if err := a.failed(in.path, in.err, asJSON); err != nil {
+			return err
+		}
+	}
+	return noImages(len(l.inputs), l.skipped)
+}
+
+func noImages(failed, skipped int) error {
+	msg := "no images found"
+	if failed > 0 {
+		msg = fmt.Sprintf("no images found; %s failed", plural(failed, "input"))
+	}
+	if skipped > 0 {
+		msg += fmt.Sprintf(", %s skipped", plural(skipped, "file"))
+	}
+	return failErr("%s", msg)
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// failed names an input that failed, on stderr and, with --json, on stdout.
+func (a *app) failed(path string, err error, asJSON bool) error {
+	a.complain(err)
+	if !asJSON {
+		return nil
+	}
+	return a.printLine(struct {
+		Input string `json:"input"`
+		Error string `json:"error"`
+	}{path, err.Error()})
+}
+
+// printLine writes v to stdout as JSON on one line.
+func (a *app) printLine(v any) error {
+	e := json.NewEncoder(a.stdout)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// report runs a batch and tells of it, in the order of the inputs.
+func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) error {
+	start := time.Now()
+	bar := newProgress(a.stderr, len(b.inputs), f.quiet)
+	done, failed := 0, 0
+	err := b.run(ctx, func(o outcome) error {
+		defer bar.step()
+		switch {
+		case o.skipped:
+			skipped++
+		case o.err != nil:
+			failed++
+			bar.clear()
+			return a.failed(o.in.path, o.err, f.json)
+		default:
+			done++
+			if f.json {
+				return a.printLine(struct {
+					Input   string   `json:"input"`
+					Outputs []result `json:"outputs"`
+				}{o.in.path, o.results})
+			}
+		}
+		return nil
+	})
+	bar.clear()
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return failErr("%w", err) // standard output went away
+	}
+	if ctx.Err() != nil {
+		return &exitError{exitInterrupted, fmt.Errorf("interrupted: %d of %s done", done, plural(len(b.inputs), "file"))}
+	}
+	if done+failed == 0 {
+		return noImages(0, skipped)
+	}
+	if took := time.Since(start); !f.quiet && !f.json {
+		fmt.Fprintf(a.stderr, "%s, %d failed, %d skipped, %.1f s, %.0f images/s\n",
+			plural(done+failed, "image"), failed, skipped, took.Seconds(), float64(done)/max(took.Seconds(), 1e-9))
+	} else if failed > 0 {
+		a.complain(fmt.Errorf("%d of %s failed", failed, plural(done+failed, "image")))
+	}
+	if failed > 0 {
+		return &exitError{status: exitFailed}
+	}
+	return nil
+}
+
+// tooLarge refuses a file by its size, before it is read.
+func tooLarge(info os.FileInfo, limits codec.Limits) error {
+	if limits.Bytes > 0 && info.Size() > limits.Bytes {
+		return codec.Errorf("", -1, codec.ErrLimit, "the file has %d bytes, the limit is %d", info.Size(), limits.Bytes)
+	}
+	return nil
+}

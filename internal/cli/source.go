@@ -1,0 +1,341 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/importer"
+	_ "github.com/infer-prep/infer-prep/importer/all" // every ecosystem
+	"github.com/infer-prep/infer-prep/preset"
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// maxGraphBytes bounds the files that describe a graph; those known are below 100 kB.
+const maxGraphBytes = 16 << 20
+
+// graphFlags choose a graph and change it. Every command that works on a graph has them.
+type graphFlags struct {
+	preset, graph string
+	imports       map[string]*string // by importer name: the file
+
+	dtype, layout string
+	exif          bool
+	limits        codec.Limits
+}
+
+func (f *graphFlags) add(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.preset, "preset", "", "a graph that comes with the program: "+strings.Join(preset.Names(), ", "))
+	fl.StringVar(&f.graph, "graph", "", "a graph `FILE`, JSON or msgp; - reads standard input")
+	f.imports = map[string]*string{}
+	for _, i := range importers() {
+		f.imports[i.Name] = fl.String(i.Flag, "", "import a graph from `FILE`, a configuration of "+i.Name)
+		noErr(cmd.MarkFlagFilename(i.Flag))
+	}
+	fl.StringVar(&f.dtype, "dtype", "", "convert the outputs that are images or floats to this `TYPE`, as NumPy's astype does; side outputs stay")
+	fl.StringVar(&f.layout, "layout", "", "turn the outputs that are images to this `LAYOUT`, HWC or CHW")
+	fl.BoolVar(&f.exif, "exif", false, "turn images upright by their EXIF orientation")
+	f.limits = codec.DefaultLimits()
+	fl.Var((*count)(&f.limits.Pixels), "limit-pixels", "refuse images of more pixels; 0 is no limit")
+	fl.Var((*count)(&f.limits.Bytes), "limit-bytes", "refuse files and images that need more `BYTES` of memory, and bound all jobs together; 0 is no limit")
+
+	noErr(cmd.MarkFlagFilename("graph", "json", "msgp"))
+	complete(cmd, "preset", preset.Names()...)
+	complete(cmd, "layout", "HWC", "CHW")
+	complete(cmd, "dtype", dtypeNames()...)
+}
+
+// importers are those that are linked, by name.
+func importers() (l []importer.Importer) {
+	for _, n := range importer.Names() {
+		i, _ := importer.Lookup(n)
+		l = append(l, i)
+	}
+	return l
+}
+
+// noErr is for registrations that fail only if the flag does not exist, which the first test finds.
+func noErr(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+func complete(cmd *cobra.Command, flag string, values ...string) {
+	noErr(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// dtypeNames are the types that a graph can convert to.
+func dtypeNames() []string {
+	var l []string
+	for d := tensor.Uint8; d < tensor.Bool; d++ {
+		l = append(l, d.String())
+	}
+	return l
+}
+
+// flagNames lists the flags that name a graph.
+func (f *graphFlags) flagNames() string {
+	l := []string{"--preset", "--graph"}
+	for _, i := range importers() {
+		l = append(l, "--"+i.Flag)
+	}
+	return strings.Join(l[:len(l)-1], ", ") + " or " + l[len(l)-1]
+}
+
+// load reads the graph that the flags name, changed as the flags say. Its
+// errors are usage errors that name the file.
+func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph, error) {
+	var sources []string
+	set := func(flag string) bool {
+		if cmd.Flags().Changed(flag) {
+			sources = append(sources, "--"+flag)
+			return true
+		}
+		return false
+	}
+	var g *datagraph.Graph
+	var err error
+	if set("preset") {
+		if g, err = preset.Graph(f.preset); err != nil {
+			err = fmt.Errorf("--preset %q: want one of %s", f.preset, strings.Join(preset.Names(), ", "))
+		}
+	}
+	if set("graph") {
+		g, err = fromFile(f.graph, stdin, parseGraph)
+	}
+	for _, i := range importers() {
+		if set(i.Flag) {
+			g, err = fromFile(*f.imports[i.Name], stdin, i.Import)
+		}
+	}
+	if len(sources) != 1 {
+		if len(sources) == 0 {
+			return nil, usageErr("no graph, want one of %s", f.flagNames())
+		}
+		return nil, usageErr("%s: want one graph only", strings.Join(sources, " and "))
+	}
+	if err == nil {
+		err = f.change(g)
+	}
+	if err != nil {
+		return nil, usageErr("%w", err)
+	}
+	return g, nil
+}
+
+func fromFile(name string, stdin io.Reader, parse func([]byte) (*datagraph.Graph, error)) (*datagraph.Graph, error) {
+	b, err := readSmall(name, stdin)
+	if err != nil {
+		return nil, err
+	}
+	g, err := parse(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return g, nil
+}
+
+// readSmall reads a file of at most maxGraphBytes; - is stdin.
+func readSmall(name string, stdin io.Reader) ([]byte, error) {
+	r := stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, plain(name, err)
+		}
+		defer f.Close()
+		r = f
+	}
+	b, err := io.ReadAll(io.LimitReader(r, maxGraphBytes+1))
+	if err != nil {
+		return nil, plain(name, err)
+	}
+	if len(b) > maxGraphBytes {
+		return nil, fmt.Errorf("%s: more than %d bytes, which no graph has", name, maxGraphBytes)
+	}
+	return b, nil
+}
+
+// parseGraph reads a graph in its JSON form, or in its msgp form, which starts
+// with an array's byte.
+func parseGraph(b []byte) (*datagraph.Graph, error) {
+	g := &datagraph.Graph{}
+	if len(b) > 0 && (b[0]&0xf0 == 0x90 || b[0] == 0xdc || b[0] == 0xdd) {
+		rest, err := g.UnmarshalMsg(b)
+		if err == nil && len(rest) > 0 {
+			err = fmt.Errorf("%d bytes after the graph", len(rest))
+		}
+		return g, err
+	}
+	if len(bytes.TrimSpace(b)) == 0 {
+		return nil, errors.New("the file is empty, want a graph")
+	}
+	return g, g.UnmarshalJSON(b)
+}
+
+// change applies --exif, --dtype and --layout.
+func (f *graphFlags) change(g *datagraph.Graph) error {
+	if f.exif {
+		n := 0
+		for i, s := range g.Steps {
+			if d, ok := s.Op.(*transforms.Decode); ok {
+				c := *d
+				c.Orientation = codec.OrientationApply
+				g.Steps[i].Op = &c
+				n++
+			}
+		}
+		if n == 0 {
+			return errors.New("--exif: the graph has no decode step")
+		}
+	}
+	if f.layout != "" {
+		if err := f.changeLayout(g); err != nil {
+			return err
+		}
+	}
+	if f.dtype != "" {
+		return f.changeDType(g)
+	}
+	return nil
+}
+
+// descOf is what the graph says of a column at its end.
+func descOf(g *datagraph.Graph, descs [][]tensor.Desc, column string) tensor.Desc {
+	for i, s := range slices.Backward(g.Steps) {
+		if j := slices.Index(s.Out, column); j >= 0 {
+			return descs[i][j]
+		}
+	}
+	for _, c := range g.Inputs {
+		if c.Name == column {
+			return c.Desc
+		}
+	}
+	return tensor.Desc{}
+}
+
+func (f *graphFlags) changeLayout(g *datagraph.Graph) error {
+	var want tensor.Layout
+	if err := want.UnmarshalText([]byte(strings.ToUpper(f.layout))); err != nil || want == tensor.NoLayout {
+		return fmt.Errorf("--layout %q: want HWC or CHW", f.layout)
+	}
+	descs, err := g.Infer()
+	if err != nil {
+		return err
+	}
+	images := 0
+	for _, o := range g.Outputs {
+		d := descOf(g, descs, o)
+		if !d.IsImage() {
+			continue
+		}
+		images++
+		switch {
+		case d.Layout == want:
+		case want == tensor.CHW:
+			g.Then(transforms.NewHWC2CHW(), []string{o}, []string{o})
+		default:
+			g.Then(transforms.NewCHW2HWC(), []string{o}, []string{o})
+		}
+	}
+	if images == 0 {
+		return fmt.Errorf("--layout %s: no output is an image: %s", want, describeOutputs(g, descs))
+	}
+	return nil
+}
+
+func (f *graphFlags) changeDType(g *datagraph.Graph) error {
+	want, err := tensor.ParseDType(f.dtype)
+	if err != nil || !slices.Contains(dtypeNames(), f.dtype) {
+		return fmt.Errorf("--dtype %q: want one of %s", f.dtype, strings.Join(dtypeNames(), ", "))
+	}
+	descs, err := g.Infer()
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, o := range g.Outputs {
+		d := descOf(g, descs, o)
+		if !d.IsImage() && !isFloat(d.DType) {
+			continue
+		}
+		n++
+		if d.DType != want {
+			g.Then(transforms.NewToType(want), []string{o}, []string{o})
+		}
+	}
+	if n == 0 {
+		return fmt.Errorf("--dtype %s: no output is an image or float: %s", want, describeOutputs(g, descs))
+	}
+	return nil
+}
+
+func isFloat(d tensor.DType) bool {
+	return d == tensor.Float16 || d == tensor.BFloat16 || d == tensor.Float32 || d == tensor.Float64
+}
+
+func describeOutputs(g *datagraph.Graph, descs [][]tensor.Desc) string {
+	var l []string
+	for _, o := range g.Outputs {
+		l = append(l, fmt.Sprintf("%s is %v", o, descOf(g, descs, o)))
+	}
+	return strings.Join(l, ", ")
+}
+
+// plain removes what os puts before a path's error and names the path once.
+func plain(path string, err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// count is a flag's number, with an optional unit: k, M and G are powers of
+// 1000, Ki, Mi and Gi of 1024.
+type count int64
+
+var units = []struct {
+	suffix string
+	factor int64
+}{{"Ki", 1 << 10}, {"Mi", 1 << 20}, {"Gi", 1 << 30}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}}
+
+func (c *count) Set(s string) error {
+	factor := int64(1)
+	for _, u := range units {
+		if rest, ok := strings.CutSuffix(s, u.suffix); ok {
+			s, factor = rest, u.factor
+			break
+		}
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < 0 || n > (1<<62)/factor {
+		return errors.New("want a number of 0 or more, such as 400000000, 400M or 2Gi")
+	}
+	*c = count(n * factor)
+	return nil
+}
+
+func (c *count) String() string {
+	for _, u := range units {
+		if n := int64(*c); n > 0 && n%u.factor == 0 && n/u.factor < 1000 {
+			return strconv.FormatInt(n/u.factor, 10) + u.suffix
+		}
+	}
+	return strconv.FormatInt(int64(*c), 10)
+}
+
+func (c *count) Type() string { return "N" }

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// references are the libraries whose bytes the op set gives, at the versions it is tested against.
+var references = []reference{
+	{"Pillow", "13.0.0"},
+	{"OpenCV", "5.0.0.93"},
+	{"torchvision", "0.29.2"},
+	{"transformers", "5.23.0"},
+	{"timm", "1.0.31"},
+}
+
+type reference struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+func moduleVersion() string {
+	if b, ok := debug.ReadBuildInfo(); ok && b.Main.Version != "" {
+		return b.Main.Version
+	}
+	return "(devel)"
+}
+
+func (a *app) versionCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "version", Short: "Print the versions of the program and of the references it reproduces", Args: noArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(*cobra.Command, []string) error {
+			if asJSON {
+				return a.printJSON(struct {
+					Version    string      `json:"version"`
+					Go         string      `json:"go"`
+					Platform   string      `json:"platform"`
+					References []reference `json:"references"`
+				}{moduleVersion(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, references})
+			}
+			t := table{}
+			t.row(program, moduleVersion())
+			t.row("Go", fmt.Sprintf("%s %s/%s", runtime.Version(), runtime.GOOS, runtime.GOARCH))
+			for _, r := range references {
+				t.row(r.Name, r.Version)
+			}
+			return t.write(a.stdout)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+// printJSON writes v to stdout, indented.
+func (a *app) printJSON(v any) error {
+	e := json.NewEncoder(a.stdout)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
