@@ -22,6 +22,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["YOLO_CONFIG_DIR"] = os.environ["MPLCONFIGDIR"] = "/tmp"
 os.environ["YOLO_VERBOSE"] = "false"
 
+import io
 import json
 import pathlib
 import subprocess
@@ -44,15 +45,16 @@ Image.MAX_IMAGE_PIXELS = None
 class Case:
     """graph: command-line flags; reference: path -> {output: array}, raising where it refuses."""
 
-    def __init__(self, who, name, flags, reference, images=None, exact=True):
+    def __init__(self, who, name, flags, reference, images=None, takes=True):
         self.who, self.name, self.flags, self.reference = who, name, flags, reference
         self.images = images or (lambda p: True)
-        self.exact = exact
+        self.takes = takes  # whether infer-prep may only take what the reference takes
 
 
 def rgb(path):
-    with Image.open(path) as im:
-        return im.convert("RGB")
+    # From bytes, as infer-prep gets them: given a path, Pillow maps uncompressed
+    # L and P TIFF into memory with the wrong stride when it is to be turned.
+    return Image.open(io.BytesIO(path.read_bytes())).convert("RGB")
 
 
 def graph_file(folder, name, steps):
@@ -128,10 +130,11 @@ def cases(tmp):
 
     color = imread(cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION)
     gray = imread(cv2.IMREAD_GRAYSCALE | cv2.IMREAD_IGNORE_ORIENTATION)
+    # OpenCV decodes fewer kinds of JPEG than Pillow does (no lossless one), and the decode op goes by Pillow.
     for kind in ("gray", "YCbCr", "RGB"):
-        yield Case(opencv, f"decode {kind} jpeg", decode, lambda p: color(p)[..., ::-1], lambda p, k=kind: jpeg_kind(p) == k)
+        yield Case(opencv, f"decode {kind} jpeg", decode, lambda p: color(p)[..., ::-1], lambda p, k=kind: jpeg_kind(p) == k, takes=False)
     luma = graph_file(tmp, "luma", [decode_step(color="luma")])
-    yield Case(opencv, "decode YCbCr jpeg, IMREAD_GRAYSCALE", luma, gray, lambda p: jpeg_kind(p) in ("YCbCr", "gray"))
+    yield Case(opencv, "decode YCbCr jpeg, IMREAD_GRAYSCALE", luma, gray, lambda p: jpeg_kind(p) in ("YCbCr", "gray"), takes=False)
 
     # Resize on decoded RGB.
     sizes = [(224, 224), (97, 331)]
@@ -201,7 +204,7 @@ def compare(program, case, images):
                 (want,) = want.values()
             want = np.ascontiguousarray(want)
         except Exception as e:
-            if p in got:
+            if p in got and case.takes:
                 notes.append(f"{p.name}: the reference refuses it ({e}), infer-prep takes it")
                 worst = float("inf")
             continue
@@ -241,7 +244,7 @@ def main():
             for n in notes[:5]:
                 print(f"    {n}")
             if exact != total or worst:
-                bad += case.exact
+                bad += 1
     print(f"{bad} cases are not exact" if bad else "all cases are exact")
     return 1 if bad else 0
 
