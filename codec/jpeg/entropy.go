@@ -40,7 +40,7 @@ func (d *Decoder) startEntropy() error {
 	d.lastDC = [maxScan]int32{}
 	if d.scans == 1 {
 		d.lastGoodRow = 0
-		if !d.arithmetic && !d.progressive {
+		if !d.arithmetic && !d.progressive && !d.lossless {
 			d.defaultTables()
 		}
 	}
