@@ -10,7 +10,7 @@ import (
 // The policies' names, as they stand in graphs. The index is the value.
 var (
 	colorNames       = []string{"rgb", "bgr", "gray", "luma", "rgba"}
-	alphaNames       = []string{"drop", "white", "key-white"}
+	alphaNames       = []string{"drop", "white", "key_white"}
 	gray16Names      = []string{"clip", "high"}
 	orientationNames = []string{"ignore", "apply"}
 	damageNames      = []string{"pillow", "strict", "lenient"}
@@ -49,7 +49,7 @@ func (c Color) MarshalText() ([]byte, error) { return enumText("color", colorNam
 // UnmarshalText reads the name.
 func (c *Color) UnmarshalText(b []byte) error { return parseEnum(c, "color", colorNames, b) }
 
-// String is the policy's name: "drop", "white", "key-white".
+// String is the policy's name: "drop", "white", "key_white".
 func (a Alpha) String() string { return enumName("alpha", alphaNames, uint8(a)) }
 
 // MarshalText writes the name.

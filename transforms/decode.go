@@ -81,7 +81,7 @@ func (o *Decode) Validate() error {
 
 // Infer gives an image of unknown height and width.
 func (o *Decode) Infer(dst, in []tensor.Desc) error {
-	if in[0].DType != tensor.Bytes {
+	if in[0] != tensor.Encoded() {
 		return inputErr("%v, want bytes: an encoded image", in[0])
 	}
 	dst[0] = tensor.Image(tensor.Uint8, tensor.HWC, tensor.Unknown, tensor.Unknown, o.Color.Channels())

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/codec"
+	_ "github.com/infer-prep/infer-prep/codec/all"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -35,8 +36,9 @@ type goldenCase struct {
 }
 
 type goldenArray struct {
-	Array  string        `json:"array"` // its name in golden.npz
-	Layout tensor.Layout `json:"layout"`
+	Array   string        `json:"array"` // its name in golden.npz
+	Layout  tensor.Layout `json:"layout"`
+	Encoded bool          `json:"encoded"` // the uint8 array is an encoded image, a bytes scalar
 }
 
 func (g goldenFile) op(t *testing.T, c goldenCase) Op {
@@ -70,6 +72,9 @@ func readGoldens(t *testing.T, op string) (goldenFile, map[string]*tensor.Tensor
 func (a goldenArray) tensor(t *testing.T, arrays map[string]*tensor.Tensor) *tensor.Tensor {
 	x, ok := arrays[a.Array]
 	require.True(t, ok, "golden.npz has no array %q", a.Array)
+	if a.Encoded {
+		return tensor.FromBytes(x.Data)
+	}
 	v := *x
 	v.Layout = a.Layout
 	return &v

@@ -68,7 +68,7 @@ func TestPillow(t *testing.T) {
 				{"gray", want.Gray, codec.Options{Color: codec.ToGray}},
 				{"rgba", want.RGBA, codec.Options{Color: codec.ToRGBA}},
 				{"white", want.White, codec.Options{Alpha: codec.AlphaWhite}},
-				{"key-white", want.KeyWhite, codec.Options{Alpha: codec.AlphaKeyWhite}},
+				{"key_white", want.KeyWhite, codec.Options{Alpha: codec.AlphaKeyWhite}},
 			} {
 				_, got := decode(c.o)
 				require.Equal(t, c.want, digest(got), c.name)

@@ -47,6 +47,11 @@ class Golden:
             "out": [{"array": self._add(want), "layout": out_layout or layout}],
         })
 
+    def encoded_case(self, name, params, data, want):
+        """A case whose input is an encoded image; the arrays hold its bytes as uint8."""
+        self.case(name, params, np.frombuffer(data, np.uint8), want)
+        self.cases[-1]["in"][0] = {"array": self.cases[-1]["in"][0]["array"], "layout": "none", "encoded": True}
+
     def write(self):
         folder = ROOT / self.op
         folder.mkdir(parents=True, exist_ok=True)
