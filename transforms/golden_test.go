@@ -33,6 +33,8 @@ type goldenCase struct {
 	// not 0. Without one, every bit must be equal.
 	Tolerance float64 `json:"tolerance"`
 	Reason    string  `json:"reason"`
+	// Allocates says why Apply allocates in steady state, where it does.
+	Allocates string `json:"allocates"`
 }
 
 type goldenArray struct {

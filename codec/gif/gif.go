@@ -218,7 +218,7 @@ func (d *decoder) Config(data []byte, o *codec.Options) (codec.Config, error) {
 	}
 	c := codec.Config{
 		Format: name, Width: h.width, Height: h.height, Mode: h.mode(o), Depth: 8, Orientation: 1,
-		HasAlpha: h.transparent >= 0, Frames: h.frames, Variant: string(data[3:6]),
+		HasAlpha: h.transparent >= 0, Frames: h.frames, Variant: version(data),
 	}
 	return c, nil
 }
@@ -378,4 +378,12 @@ func (z *lzw) decode(dst *codec.Raster, h *header, data []byte) error {
 			return nil
 		}
 	}
+}
+
+// version is the format's version; one of two strings, so that nothing is allocated.
+func version(data []byte) string {
+	if data[4] == '7' {
+		return "87a"
+	}
+	return "89a"
 }

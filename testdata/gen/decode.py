@@ -15,6 +15,8 @@ from transformers.image_transforms import convert_to_rgb
 
 from golden import Golden
 
+ALLOCATES = {".png": "compress/zlib: checksum and Huffman tables", ".tif": "compress/zlib: checksum and Huffman tables",
+             ".webp": "x/image: planes"}
 COLOR = ["jpeg_base_420.jpg", "jpeg_prog_444.jpg", "jpeg_rgb.jpg", "jpeg_exif_mm_6.jpg"]
 LUMA = ["jpeg_base_420.jpg", "jpeg_gray.jpg"]
 OTHERS = ["jpeg_ycck.jpg", "png_rgb8.png", "png_rgba8.png", "png_la8.png", "png_p4_many.png", "png_p8_one.png", "png_gray16.png",
@@ -32,7 +34,7 @@ def main():
         data = (IMAGES / file).read_bytes()
         a = np.asarray(want(Image.open(io.BytesIO(data)), data))
         name = "_".join([file, *(str(v) for v in policies.values())])
-        g.encoded_case(name, params, data, a if a.ndim == 3 else a[..., None])
+        g.encoded_case(name, params, data, a if a.ndim == 3 else a[..., None], ALLOCATES.get(pathlib.Path(file).suffix, ""))
 
     def rgb(im, _):
         return im.convert("RGB")

@@ -47,10 +47,15 @@ class Golden:
             "out": [{"array": self._add(want), "layout": out_layout or layout}],
         })
 
-    def encoded_case(self, name, params, data, want):
-        """A case whose input is an encoded image; the arrays hold its bytes as uint8."""
+    def encoded_case(self, name, params, data, want, allocates=""):
+        """A case whose input is an encoded image; the arrays hold its bytes as uint8.
+
+        allocates says why decoding it allocates in steady state, if it does.
+        """
         self.case(name, params, np.frombuffer(data, np.uint8), want)
         self.cases[-1]["in"][0] = {"array": self.cases[-1]["in"][0]["array"], "layout": "none", "encoded": True}
+        if allocates:
+            self.cases[-1]["allocates"] = allocates
 
     def write(self):
         folder = ROOT / self.op
