@@ -402,7 +402,9 @@ func seeds(f *testing.F, add func(i Info, op Op)) {
 	for _, i := range Ops() {
 		add(i, i.New())
 		b, err := os.ReadFile(filepath.Join("testdata", i.Name, "cases.json"))
-		require.NoError(f, err)
+		if err != nil {
+			continue // TestGoldens demands it
+		}
 		var g goldenFile
 		require.NoError(f, json.Unmarshal(b, &g))
 		for n := 0; n < len(g.Cases); n += 1 + len(g.Cases)/5 {
