@@ -267,7 +267,7 @@ func openCVToHSV(r, g, b uint8) (h, s, v uint8) {
 // circle it is in and how far.
 var hsvSector, hsvFraction = func() (sector [256]uint8, fraction [256]float32) {
 	for h := range sector {
-		f := float32(h) * (float32(6) / 180)
+		f := float32(float32(h) * (float32(6) / 180))
 		whole := float32(int32(f))
 		sector[h], fraction[h] = uint8(int32(whole)%6), f-whole
 	}
@@ -276,7 +276,7 @@ var hsvSector, hsvFraction = func() (sector [256]uint8, fraction [256]float32) {
 
 // openCVFromHSV is COLOR_HSV2RGB; body says that the pixel is in its vectorized part.
 func openCVFromHSV(h, s, v uint8, body bool) (r, g, b uint8) {
-	sat, val := float32(s)*(float32(1)/255), float32(v)*(float32(1)/255)
+	sat, val := float32(float32(s)*(float32(1)/255)), float32(float32(v)*(float32(1)/255))
 	f := hsvFraction[h]
 	// One rounding for 1 - s*f: its build fuses the two. In float64 the product is exact.
 	t := [4]float32{

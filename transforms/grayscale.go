@@ -61,7 +61,7 @@ var torchRed, torchGreen, torchBlue = scaled(0.2989), scaled(0.587), scaled(0.11
 
 func scaled(f float32) (t [256]float32) {
 	for v := range t {
-		t[v] = float32(v) * f
+		t[v] = float32(float32(v) * f)
 	}
 	return t
 }

@@ -25,7 +25,7 @@ func init() {
 	Register(Info{
 		Name: "quantize", Version: 1,
 		New:       func() Op { return NewQuantize([]float64{1.0 / 255}, []int{0}, tensor.Uint8) },
-		Reference: "ONNX 1.21 reference evaluator, QuantizeLinear", Exactness: "0",
+		Reference: "onnx 1.23.2 reference evaluator and ONNX Runtime 1.31.1, QuantizeLinear", Exactness: "0",
 	})
 }
 

@@ -331,7 +331,7 @@ func someDescs() []tensor.Desc {
 		for _, layout := range []tensor.Layout{tensor.NoLayout, tensor.HWC, tensor.CHW, 9} {
 			for _, s := range []tensor.Shape{
 				{}, tensor.Dims(3), tensor.Dims(4, 5), tensor.Dims(4, 5, 3), tensor.Dims(1, 4, 5, 3), tensor.Dims(0),
-				tensor.Dims(-2, 4, 3), tensor.Dims(1<<40, 1<<40, 3), tensor.Dims(1<<30, 1<<30, 4), tensor.Dims(1, 1, 1, 1, 1, 1, 1, 1),
+				tensor.Dims(-2, 4, 3), tensor.Dims(1<<30, 1<<30, 1<<30), tensor.Dims(1<<30, 1<<30, 4), tensor.Dims(1, 1, 1, 1, 1, 1, 1, 1),
 			} {
 				l = append(l, tensor.Desc{DType: dt, Layout: layout, Shape: s})
 			}
@@ -402,7 +402,9 @@ func seeds(f *testing.F, add func(i Info, op Op)) {
 	for _, i := range Ops() {
 		add(i, i.New())
 		b, err := os.ReadFile(filepath.Join("testdata", i.Name, "cases.json"))
-		require.NoError(f, err)
+		if err != nil {
+			continue // TestGoldens demands it
+		}
 		var g goldenFile
 		require.NoError(f, json.Unmarshal(b, &g))
 		for n := 0; n < len(g.Cases); n += 1 + len(g.Cases)/5 {

@@ -96,12 +96,12 @@ func (o *Rescale) of(v float64) float32 {
 	case RescaleHF:
 		f = float32(float64(v * o.Scale))
 	case RescaleMultiply:
-		f = float32(v) * float32(o.Scale)
+		f = float32(float32(v) * float32(o.Scale))
 	default:
 		f = float32(v) / float32(o.Scale)
 	}
 	if o.Offset != 0 {
-		f = float32(f) + float32(o.Offset)
+		f += float32(o.Offset)
 	}
 	return f
 }

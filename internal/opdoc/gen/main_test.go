@@ -1,0 +1,41 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/internal/opdoc"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// TestCurrent: the generated files are those of the source.
+func TestCurrent(t *testing.T) {
+	root := filepath.Join("..", "..", "..")
+	code, text, err := generate(root)
+	require.NoError(t, err)
+	for name, want := range map[string][]byte{
+		filepath.Join("..", "opdoc_gen.go"):   code,
+		filepath.Join(root, "docs", "ops.md"): text,
+	} {
+		got, err := os.ReadFile(name)
+		require.NoError(t, err)
+		// A checkout may have changed the line ends.
+		require.Equal(t, string(want), strings.ReplaceAll(string(got), "\r\n", "\n"), "%s is old: go generate ./internal/opdoc", name)
+	}
+}
+
+// TestComplete: every op has a summary, and every parameter its meaning.
+func TestComplete(t *testing.T) {
+	for _, i := range transforms.Ops() {
+		d, ok := opdoc.Lookup(i.Name)
+		require.True(t, ok, i.Name)
+		require.NotEmpty(t, d.Summary, i.Name)
+		require.True(t, strings.HasPrefix(d.Doc, d.Type+" "), "%s: the doc starts with the type's name", i.Name)
+	}
+	_, ok := opdoc.Lookup("no_such_op")
+	require.False(t, ok)
+}

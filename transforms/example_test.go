@@ -1,0 +1,203 @@
+package transforms
+
+import (
+	"fmt"
+
+	"github.com/infer-prep/infer-prep/codec"
+	_ "github.com/infer-prep/infer-prep/codec/all"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// exampleRun runs an op of one input as an engine does: infer, allocate, apply.
+func exampleRun(op Op, src *tensor.Tensor) []*tensor.Tensor {
+	if err := op.Validate(); err != nil {
+		panic(err)
+	}
+	c := NewContext(codec.DefaultLimits())
+	in, out := []*tensor.Tensor{src}, make([]tensor.Desc, len(InfoOf(op).Out))
+	if err := op.Infer(out, []tensor.Desc{src.Desc}); err != nil {
+		panic(err)
+	}
+	if d, ok := op.(DataShaped); ok {
+		c.Begin()
+		if err := d.InferData(c, out, in); err != nil {
+			panic(err)
+		}
+	}
+	dst := make([]*tensor.Tensor, len(out))
+	for i := range out {
+		var err error
+		if dst[i], err = tensor.New(out[i]); err != nil {
+			panic(err)
+		}
+	}
+	c.Begin()
+	if err := op.Apply(c, dst, in); err != nil {
+		panic(err)
+	}
+	return dst
+}
+
+// exampleBytes is a uint8 HWC image.
+func exampleBytes(h, w, c int, v ...uint8) *tensor.Tensor {
+	t, err := tensor.Wrap(tensor.Image(tensor.Uint8, tensor.HWC, h, w, c), v)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+// exampleFloats is a float32 HWC image.
+func exampleFloats(h, w, c int, v ...float32) *tensor.Tensor {
+	t, err := tensor.New(tensor.Image(tensor.Float32, tensor.HWC, h, w, c))
+	if err != nil {
+		panic(err)
+	}
+	copy(tensor.View[float32](t), v)
+	return t
+}
+
+func ExampleAlphaComposite() {
+	half := exampleBytes(1, 1, 4, 200, 100, 0, 128)
+	fmt.Println(exampleRun(NewAlphaComposite(), half)[0].Data)
+	// Output: [227 177 127]
+}
+
+func ExampleCenterCrop() {
+	row := exampleBytes(1, 5, 1, 1, 2, 3, 4, 5)
+	torchvision := NewCenterCrop(1, 2)
+	huggingface := &CenterCrop{Height: 1, Width: 2, CropRounding: CropFloor, Fill: []float64{0}}
+	fmt.Println(exampleRun(torchvision, row)[0].Data, exampleRun(huggingface, row)[0].Data)
+	// Output: [3 4] [2 3]
+}
+
+func ExampleCHW2HWC() {
+	planes := exampleRun(NewHWC2CHW(), exampleBytes(1, 2, 3, 1, 2, 3, 4, 5, 6))[0]
+	out := exampleRun(NewCHW2HWC(), planes)[0]
+	fmt.Println(out.Desc, out.Data)
+	// Output: uint8 HWC (1, 2, 3) [1 2 3 4 5 6]
+}
+
+func ExampleConvertColor() {
+	orange := exampleBytes(1, 1, 3, 200, 100, 50)
+	fmt.Println(exampleRun(NewConvertColor(RGB, BGR), orange)[0].Data)
+	fmt.Println(exampleRun(NewConvertColor(RGB, HSV), orange)[0].Data)
+	// Output:
+	// [50 100 200]
+	// [10 191 200]
+}
+
+func ExampleCrop() {
+	image := exampleBytes(2, 3, 1, 1, 2, 3, 4, 5, 6)
+	fmt.Println(exampleRun(NewCrop(1, 1, 2, 2), image)[0].Data)
+	// Output: [5 6 0 0]
+}
+
+func ExampleDecode() {
+	// A 2x1 BMP of 24 bits: a red pixel and a blue one.
+	file := append([]byte("BM\x3e\x00\x00\x00\x00\x00\x00\x00\x36\x00\x00\x00\x28\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00"+
+		"\x01\x00\x18\x00\x00\x00\x00\x00\x08\x00\x00\x00"), make([]byte, 16)...)
+	file = append(file, 0, 0, 255, 255, 0, 0, 0, 0)
+	image := exampleRun(NewDecode(), tensor.FromBytes(file))[0]
+	fmt.Println(image.Desc, image.Data)
+	// Output: uint8 HWC (1, 2, 3) [255 0 0 0 0 255]
+}
+
+func ExampleGrayscale() {
+	fmt.Println(exampleRun(NewGrayscale(), exampleBytes(1, 2, 3, 255, 0, 0, 0, 255, 0))[0].Data)
+	// Output: [76 150]
+}
+
+func ExampleHWC2CHW() {
+	out := exampleRun(NewHWC2CHW(), exampleBytes(1, 2, 3, 1, 2, 3, 4, 5, 6))[0]
+	fmt.Println(out.Desc, out.Data)
+	// Output: uint8 CHW (3, 1, 2) [1 4 2 5 3 6]
+}
+
+func ExampleHorizontalFlip() {
+	fmt.Println(exampleRun(NewHorizontalFlip(), exampleBytes(1, 3, 1, 1, 2, 3))[0].Data)
+	// Output: [3 2 1]
+}
+
+func ExampleInvert() {
+	fmt.Println(exampleRun(NewInvert(), exampleBytes(1, 3, 1, 0, 100, 255))[0].Data)
+	// Output: [255 155 0]
+}
+
+func ExampleLetterbox() {
+	out := exampleRun(NewLetterbox(640, 640), exampleBytes(1, 2, 3, 9, 9, 9, 9, 9, 9))
+	image, scale, pad := out[0], out[1], out[2]
+	fmt.Println(image.Desc, tensor.View[float32](scale), tensor.View[int32](pad), image.Data[0])
+	// Output: uint8 HWC (640, 640, 3) [320 320] [160 160 0 0] 114
+}
+
+func ExampleNormalize() {
+	op := NewNormalize([]float64{0.5, 0.5, 0}, []float64{0.5, 0.25, 1})
+	fmt.Println(tensor.View[float32](exampleRun(op, exampleFloats(1, 1, 3, 0, 1, 0.25))[0]))
+	// Output: [-1 2 0.25]
+}
+
+func ExampleNormalizePad() {
+	op := NewNormalizePad([]float64{100}, []float64{50})
+	fmt.Println(tensor.View[float32](exampleRun(op, exampleBytes(1, 1, 3, 0, 100, 200))[0]))
+	// Output: [-2 0 2 0]
+}
+
+func ExamplePad() {
+	op := NewPad(0, 0, 2, 1)
+	op.Mode = PadReflect
+	fmt.Println(exampleRun(op, exampleBytes(1, 3, 1, 1, 2, 3))[0].Data)
+	// Output: [3 2 1 2 3 2]
+}
+
+func ExamplePadToSize() {
+	op := NewPadToSize(1, 4)
+	op.Fill = []float64{9}
+	fmt.Println(exampleRun(op, exampleBytes(1, 1, 1, 5))[0].Data)
+	// Output: [9 5 9 9]
+}
+
+func ExampleQuantize() {
+	op := NewQuantize([]float64{0.5}, []int{10}, tensor.Uint8)
+	fmt.Println(exampleRun(op, exampleFloats(1, 1, 3, 0.25, 0.75, -100))[0].Data)
+	// Output: [10 12 0]
+}
+
+func ExampleRescale() {
+	fmt.Println(tensor.View[float32](exampleRun(NewRescale(1.0/255), exampleBytes(1, 1, 3, 0, 51, 255))[0]))
+	// Output: [0 0.2 1]
+}
+
+func ExampleResize() {
+	fmt.Println(exampleRun(NewResize(1, 2), exampleBytes(1, 4, 1, 0, 0, 100, 100))[0].Data)
+	// Output: [14 86]
+}
+
+func ExampleResizedCrop() {
+	fmt.Println(exampleRun(NewResizedCrop(0, 1, 1, 2, 1, 1), exampleBytes(1, 4, 1, 0, 10, 20, 30))[0].Data)
+	// Output: [15]
+}
+
+func ExampleRotate90() {
+	out := exampleRun(NewRotate90(1), exampleBytes(1, 3, 1, 1, 2, 3))[0]
+	fmt.Println(out.Desc, out.Data)
+	// Output: uint8 HWC (3, 1, 1) [3 2 1]
+}
+
+func ExampleToTensor() {
+	out := exampleRun(NewToTensor(), exampleBytes(1, 1, 3, 0, 51, 255))[0]
+	fmt.Println(out.Desc, tensor.View[float32](out))
+	// Output: float32 CHW (3, 1, 1) [0 0.2 1]
+}
+
+func ExampleToType() {
+	truncated := exampleRun(NewToType(tensor.Uint8), exampleFloats(1, 1, 2, 1.5, 300))[0]
+	saturated := exampleRun(&ToType{DType: tensor.Uint8, Rule: CastSaturate}, exampleFloats(1, 1, 2, 1.5, 300))[0]
+	fmt.Println(truncated.Data, saturated.Data)
+	// Output: [1 255] [2 255]
+}
+
+func ExampleVerticalFlip() {
+	fmt.Println(exampleRun(NewVerticalFlip(), exampleBytes(3, 1, 1, 1, 2, 3))[0].Data)
+	// Output: [3 2 1]
+}
