@@ -291,6 +291,10 @@ func exactly(in, out int) int {
 	return 0
 }
 
+var cvFilters = [...]kernel.CVFilter{
+	Bilinear: kernel.CVLinear, Bicubic: kernel.CVCubic, Lanczos: kernel.CVLanczos4, Area: kernel.CVAreaUp,
+}
+
 func (r *resampler) opencv(c *Context, how sampling, dst, src *tensor.Tensor) {
 	switch how.interp {
 	case Nearest:
@@ -302,7 +306,7 @@ func (r *resampler) opencv(c *Context, how sampling, dst, src *tensor.Tensor) {
 	}
 	s, d := shapeOf(src.Desc), shapeOf(dst.Desc)
 	fx, fy := exactly(s.w, d.w), exactly(s.h, d.h)
-	filter := map[Interpolation]kernel.CVFilter{Bilinear: kernel.CVLinear, Bicubic: kernel.CVCubic, Lanczos: kernel.CVLanczos4, Area: kernel.CVAreaUp}[how.interp]
+	filter := cvFilters[how.interp]
 	u8 := src.DType == tensor.Uint8
 	if how.interp == Bilinear && fx == 2 && fy == 2 || how.interp == Area && s.w >= d.w && s.h >= d.h {
 		if fx != 0 && fy != 0 {
