@@ -35,7 +35,8 @@ const (
 // values are a tag's values, as they lie in the file.
 type values struct {
 	order binary.ByteOrder
-	size  int // bytes of a value: 1, 2 or 4; 0 if the tag is missing
+	typ   int
+	size  int // bytes of a value; 0 if the tag is missing
 	data  []byte
 }
 
@@ -56,9 +57,10 @@ func (v values) at(i int, def uint32) uint32 {
 		return uint32(b[0])
 	case 2:
 		return uint32(v.order.Uint16(b))
-	default:
+	case 4:
 		return v.order.Uint32(b)
 	}
+	return def
 }
 
 // directory is the first image file directory.
@@ -68,14 +70,23 @@ type directory struct {
 	more  bool // there is another one
 }
 
-// typeSizes are the sizes of the integer types BYTE, SHORT, LONG and UNDEFINED (XMP).
-var typeSizes = [...]int{1: 1, 3: 2, 4: 4, 7: 1}
+// typeSizes are the sizes of the types that Pillow knows; 0 for others.
+var typeSizes = [...]uint8{1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8}
 
+const (
+	typeShort = 3
+	typeLong  = 4
+)
+
+// parse reads the directory as Pillow does: of a tag that is there twice the
+// first counts, tags that are too large for the file are left out, and reading
+// stops where the file ends.
 func (d *directory) parse(data []byte) error {
 	if d.tags == nil {
 		d.tags = map[uint16]values{}
 	}
 	clear(d.tags)
+	d.more = false
 	if len(data) < 8 {
 		return bad(0, "the file ends in its header")
 	}
@@ -89,29 +100,50 @@ func (d *directory) parse(data []byte) error {
 	}
 	n := int(d.order.Uint16(data[p:]))
 	e := data[p+2:]
-	if len(e) < 12*n {
-		return bad(int(p), "a directory of %d tags, the file ends before", n)
-	}
+	total := uint64(0)
 	for range n {
+		if len(e) < 12 {
+			return nil
+		}
 		tag, typ, count := d.order.Uint16(e), int(d.order.Uint16(e[2:])), uint64(d.order.Uint32(e[4:]))
 		b := e[8:12]
 		e = e[12:]
-		if typ >= len(typeSizes) || typeSizes[typ] == 0 || count == 0 {
-			continue // rationals and strings: none of ours
+		if _, ok := d.tags[tag]; ok || typ >= len(typeSizes) || typeSizes[typ] == 0 || count == 0 {
+			continue
 		}
-		size := uint64(typeSizes[typ])
-		if count*size > 4 {
+		size := count * uint64(typeSizes[typ])
+		if size > 4 {
+			if total += size; total > uint64(len(data)) {
+				continue
+			}
 			at := uint64(d.order.Uint32(b))
-			if at > uint64(len(data)) || count*size > uint64(len(data))-at {
-				continue // Pillow drops it with a warning
+			if at+size > uint64(len(data)) {
+				return nil
 			}
 			b = data[at:]
 		}
-		d.tags[tag] = values{d.order, int(size), b[:count*size]}
+		d.tags[tag] = values{d.order, typ, int(typeSizes[typ]), b[:size]}
 	}
 	if len(e) >= 4 {
 		next := d.order.Uint32(e)
 		d.more = next != 0 && uint64(next) != p
+	}
+	if v := d.tags[tagPhotometric]; v.len() > 1 {
+		delete(d.tags, tagPhotometric) // Pillow has it as missing, and other lists as their first value
+	}
+	return nil
+}
+
+// checkTypes refuses tags that are no numbers.
+func (d *directory) checkTypes() error {
+	for _, tag := range [...]uint16{
+		tagWidth, tagHeight, tagBits, tagCompression, tagPhotometric, tagFillOrder, tagStripOffsets, tagSamplesPerPixel,
+		tagRowsPerStrip, tagStripCounts, tagPlanar, tagT4Options, tagPredictor, tagColorMap, tagTileWidth, tagTileHeight,
+		tagTileOffsets, tagTileCounts, tagExtraSamples, tagSampleFormat,
+	} {
+		if v := d.tags[tag]; v.size != 0 && v.typ != typeShort && v.typ != typeLong {
+			return bad(-1, "tag %d has type %d, want SHORT or LONG", tag, v.typ)
+		}
 	}
 	return nil
 }
@@ -122,7 +154,7 @@ func (d *directory) get(tag uint16, def uint32) uint32 { return d.tags[tag].at(0
 // orientation is the tag's, else XMP's.
 func (d *directory) orientation() int {
 	if v := d.tags[tagOrientation]; v.len() > 0 {
-		if o := v.at(0, 1); v.len() == 1 && o >= 1 && o <= 8 {
+		if o := v.at(0, 1); v.typ != 1 && o >= 1 && o <= 8 {
 			return int(o)
 		}
 		return 1

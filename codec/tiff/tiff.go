@@ -37,6 +37,9 @@ func init() {
 	})
 }
 
+// maxSide keeps the bits of a row within 32 bits.
+const maxSide = 1 << 24
+
 func bad(offset int, msg string, args ...any) error {
 	return codec.Errorf(name, int64(offset), codec.ErrFormat, msg, args...)
 }
@@ -88,23 +91,27 @@ type decoder struct {
 	block []byte // one strip or tile, unpacked
 	in    []byte // one strip or tile's compressed bytes, their bits reversed
 	zr    io.ReadCloser
+	one   [1]byte
 }
 
 func (d *decoder) parse(data []byte) error {
 	if err := d.dir.parse(data); err != nil {
 		return err
 	}
+	if err := d.dir.checkTypes(); err != nil {
+		return err
+	}
 	t, h := &d.dir, &d.h
 	*h = header{bigEndian: data[0] == 'M'}
 	w, ht := t.tags[tagWidth], t.tags[tagHeight]
-	if w.len() != 1 || ht.len() != 1 {
+	if w.len() == 0 || ht.len() == 0 {
 		return bad(-1, "no width or no height")
 	}
 	if w.at(0, 0) == 0 || ht.at(0, 0) == 0 {
 		return bad(-1, "%dx%d pixels, want at least 1x1", w.at(0, 0), ht.at(0, 0))
 	}
-	if w.at(0, 0) > 1<<28 || ht.at(0, 0) > 1<<28 {
-		return codec.Errorf(name, -1, codec.ErrLimit, "%dx%d pixels, a side has at most %d", w.at(0, 0), ht.at(0, 0), 1<<28)
+	if w.at(0, 0) > maxSide || ht.at(0, 0) > maxSide {
+		return codec.Errorf(name, -1, codec.ErrLimit, "%dx%d pixels, a side has at most %d", w.at(0, 0), ht.at(0, 0), maxSide)
 	}
 	h.width, h.height = int(w.at(0, 0)), int(ht.at(0, 0))
 
@@ -188,6 +195,9 @@ func (h *header) setMode(t *directory) error {
 	}
 	if photo == 2 && nExtra == 0 && h.samples == 4 {
 		alpha, nExtra = 2, 1 // ExtraSamples was forgotten
+		if apart && h.compression != none {
+			return unsupported("compressed planes of RGBA without ExtraSamples")
+		}
 	}
 	if alpha == 999 && photo == 2 && h.bits == 8 && nExtra == 1 {
 		alpha = 2 // Corel Draw 10
@@ -296,7 +306,12 @@ func (h *header) setBlocks(t *directory) error {
 	}
 	h.across, h.down = (h.width+h.blockW-1)/h.blockW, (h.height+h.blockH-1)/h.blockH
 	n := int64(h.across) * int64(h.down) * int64(h.planes)
-	if have := int64(h.offsets.len()); have < n || have > n && h.compression == none {
+	switch have := int64(h.offsets.len()); {
+	case have < n && h.compression != none, have > n && n > 1 && h.compression == none:
+		return bad(-1, "offsets of %d strips or tiles, want %d", have, n)
+	case have > 1 && n == 1 && h.compression == none && h.blockW == h.width && h.blockH == h.height:
+		h.offsets.data = h.offsets.data[(int(have)-1)*h.offsets.size:] // Pillow takes the last
+	case have > n && h.compression == none:
 		return bad(-1, "offsets of %d strips or tiles, want %d", have, n)
 	}
 	if h.compression != none && int64(h.counts.len()) < n {
@@ -351,7 +366,10 @@ func (d *decoder) Decode(dst *codec.Raster, data []byte, o *codec.Options) error
 			}
 		}
 	}
-	for i := range h.across * h.down * h.planes {
+	if h.offsets.len() < h.across*h.down*h.planes {
+		clear(dst.Pix) // uncompressed blocks may be missing at the end
+	}
+	for i := range min(h.offsets.len(), h.across*h.down*h.planes) {
 		at := i % (h.across * h.down)
 		x, y := at%h.across*h.blockW, at/h.across*h.blockH
 		rows := h.blockH
@@ -445,6 +463,13 @@ func (d *decoder) inflate(out, in []byte, rows int) error {
 		}
 		if err == nil {
 			_, err = io.ReadFull(d.zr, out)
+		}
+		if err == nil {
+			// The checksum counts where it is there; more data is ignored.
+			var n int
+			if n, err = d.zr.Read(d.one[:]); n > 0 || err == io.EOF || err == io.ErrUnexpectedEOF {
+				err = nil
+			}
 		}
 	}
 	if err == io.EOF {
