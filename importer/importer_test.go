@@ -35,7 +35,7 @@ type goldenCase struct {
 			DType  string    `json:"dtype"`
 			Shape  []int     `json:"shape"`
 			SHA256 string    `json:"sha256"`
-			Values []float64 `json:"values"` // the first, one at a third, the last
+			Values []float64 `json:"values"` // the first and the one at a third
 		} `json:"outputs"`
 	} `json:"results"`
 }
@@ -86,7 +86,7 @@ func TestGoldens(t *testing.T) {
 					require.Equal(t, want.DType, got.DType.String(), "%s %s", res.Image, col.Name)
 					require.Equal(t, want.Shape, shapeOf(got.Desc), "%s %s", res.Image, col.Name)
 					if sum := sha256.Sum256(got.Data); hex.EncodeToString(sum[:]) != want.SHA256 {
-						t.Errorf("%s %s: other bytes than the reference; at 0, a third and the end got %v want %v\n%s",
+						t.Errorf("%s %s: other bytes than the reference; at 0 and a third got %v want %v\n%s",
 							res.Image, col.Name, values(got), want.Values, c.Config)
 					}
 				}
@@ -98,11 +98,7 @@ func TestGoldens(t *testing.T) {
 // values are those that a golden file shows.
 func values(t *tensor.Tensor) []float64 {
 	var l []float64
-	n := int(t.Len())
-	for j, i := range []int{0, n / 3, n - 1} {
-		if j > 0 && i == []int{0, n / 3, n - 1}[j-1] {
-			continue
-		}
+	for _, i := range []int{0, int(t.Len()) / 3} {
 		switch t.DType {
 		case tensor.Float32:
 			l = append(l, float64(tensor.View[float32](t)[i]))
