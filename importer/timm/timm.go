@@ -74,6 +74,9 @@ func Import(data []byte) (*datagraph.Graph, error) {
 		o.Fail(importer.ErrMissing, "pretrained_cfg", "which goes with model_args")
 		o.Inert("model_args")
 	}
+	if !slices.ContainsFunc(cfg.Keys(), func(k string) bool { return cfg != o || !slices.Contains(inertModel, k) }) {
+		o.Fail(importer.ErrMissing, "pretrained_cfg", "want an object with the model's data configuration, or a file that is one")
+	}
 	g := build(cfg, args)
 	if err := o.Err("timm"); err != nil {
 		return nil, err

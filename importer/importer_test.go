@@ -1,0 +1,329 @@
+package importer_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/codec"
+	_ "github.com/infer-prep/infer-prep/codec/all"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/importer"
+	_ "github.com/infer-prep/infer-prep/importer/all"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// golden is testdata/goldens.json, which testdata/gen/importers.py makes.
+type golden struct {
+	Cases   []goldenCase `json:"cases"`
+	Refused []goldenCase `json:"refused"` // by the reference
+}
+
+type goldenCase struct {
+	Importer string          `json:"importer"`
+	Name     string          `json:"name"`
+	Config   json.RawMessage `json:"config"`
+	Results  []struct {
+		Image   string `json:"image"`
+		Outputs map[string]struct {
+			DType  string    `json:"dtype"`
+			Shape  []int     `json:"shape"`
+			SHA256 string    `json:"sha256"`
+			Values []float64 `json:"values"` // the first and the one at a third
+		} `json:"outputs"`
+	} `json:"results"`
+}
+
+func goldens(t *testing.T) golden {
+	b, err := os.ReadFile("testdata/goldens.json")
+	require.NoError(t, err)
+	var g golden
+	require.NoError(t, json.Unmarshal(b, &g))
+	require.NotEmpty(t, g.Cases)
+	return g
+}
+
+func importAs(t testing.TB, name string, config []byte) (*datagraph.Graph, error) {
+	i, ok := importer.Lookup(name)
+	require.True(t, ok, name)
+	return i.Import(config)
+}
+
+func shapeOf(d tensor.Desc) []int {
+	s := make([]int, d.Shape.Rank())
+	for i := range s {
+		s[i] = d.Shape.At(i)
+	}
+	return s
+}
+
+func TestGoldens(t *testing.T) {
+	for _, c := range goldens(t).Cases {
+		t.Run(c.Importer+"/"+c.Name, func(t *testing.T) {
+			t.Parallel()
+			g, err := importAs(t, c.Importer, c.Config)
+			require.NoError(t, err, "%s", c.Config)
+			require.NotEmpty(t, g.Reference)
+			p, err := datagraph.Compile(g, codec.DefaultLimits())
+			require.NoError(t, err)
+			r := p.NewRunner()
+			for _, res := range c.Results {
+				b, err := os.ReadFile(filepath.Join("testdata", res.Image))
+				require.NoError(t, err)
+				out, err := r.Run(tensor.FromBytes(b))
+				require.NoError(t, err, "%s", res.Image)
+				require.Len(t, out, len(res.Outputs))
+				for i, col := range p.Outputs() {
+					want, ok := res.Outputs[col.Name]
+					require.True(t, ok, "output %s", col.Name)
+					got := out[i]
+					require.Equal(t, want.DType, got.DType.String(), "%s %s", res.Image, col.Name)
+					require.Equal(t, want.Shape, shapeOf(got.Desc), "%s %s", res.Image, col.Name)
+					if sum := sha256.Sum256(got.Data); hex.EncodeToString(sum[:]) != want.SHA256 {
+						t.Errorf("%s %s: other bytes than the reference; at 0 and a third got %v want %v\n%s",
+							res.Image, col.Name, values(got), want.Values, c.Config)
+					}
+				}
+			}
+		})
+	}
+}
+
+// values are those that a golden file shows.
+func values(t *tensor.Tensor) []float64 {
+	var l []float64
+	for _, i := range []int{0, int(t.Len()) / 3} {
+		switch t.DType {
+		case tensor.Float32:
+			l = append(l, float64(tensor.View[float32](t)[i]))
+		case tensor.Uint8:
+			l = append(l, float64(t.Data[i]))
+		case tensor.Int32:
+			l = append(l, float64(tensor.View[int32](t)[i]))
+		}
+	}
+	return l
+}
+
+// What the reference refuses, an importer refuses.
+func TestReferenceRefuses(t *testing.T) {
+	for _, c := range goldens(t).Refused {
+		_, err := importAs(t, c.Importer, c.Config)
+		require.Error(t, err, "%s %s", c.Importer, c.Name)
+	}
+}
+
+// The realistic files of testdata/configs can be imported and written.
+func TestConfigs(t *testing.T) {
+	files, err := filepath.Glob("../testdata/configs/*/*.json")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		require.NoError(t, err)
+		g, err := importAs(t, filepath.Base(filepath.Dir(f)), b)
+		require.NoError(t, err, f)
+		j, err := json.Marshal(g)
+		require.NoError(t, err, f)
+		var back datagraph.Graph
+		require.NoError(t, json.Unmarshal(j, &back), f)
+		require.Equal(t, g, &back, f)
+	}
+}
+
+func TestRegistry(t *testing.T) {
+	require.Equal(t, []string{"hf", "timm", "torchvision", "ultralytics"}, importer.Names())
+	_, ok := importer.Lookup("nobody")
+	require.False(t, ok)
+	require.Panics(t, func() { importer.Register(importer.Importer{Name: "hf", Flag: "hf", Import: nil}) })
+}
+
+// Damaged JSON is refused by every importer with the same kind of error.
+func TestJSON(t *testing.T) {
+	for _, in := range []string{
+		"", " ", "{", "}", "[]", "1", "null", `"x"`, "garbage", `{"a":1`, `{"a" 1}`, `{"a":}`, `{a:1}`, `{"a":1,}`, `{"a":1}{}`, `{"a":1} x`,
+		`{"a":1,"a":2}`, `{"a":{"b":1,"b":1}}`, `{"a":NaN}`, `{"a":Infinity}`, `{"a":[1}`, `{"a":'x'}`, "{\"a\":\"\n\"}", "\ufeff{}", "{} //",
+		strings.Repeat(`{"a":`, 100) + "1" + strings.Repeat("}", 100),
+		`{"a":` + strings.Repeat("[", 100000),
+		`{"a":"` + strings.Repeat("x", 17<<20) + `"}`,
+	} {
+		for _, name := range importer.Names() {
+			_, err := importAs(t, name, []byte(in))
+			require.ErrorIs(t, err, importer.ErrJSON, "%s: %.40q", name, in)
+		}
+	}
+}
+
+// Every refusal names the key and says what was wanted.
+func TestRefusals(t *testing.T) {
+	for _, c := range []struct {
+		name, in string
+		kind     error
+		want     []string // parts of the message, in order
+	}{
+		{"hf", `{}`, importer.ErrUnknownClass, []string{"image_processor_type", "model_type", "config.json"}},
+		{"hf", `{"image_processor_type":null,"size":224}`, importer.ErrUnknownClass, []string{"image_processor_type", "model_type"}},
+		{"hf", `{"image_processor_type":7}`, importer.ErrUnknownClass, []string{"image_processor_type"}},
+		{"hf", `{"image_processor_type":"DetrImageProcessor"}`, importer.ErrUnknownClass, []string{`"DetrImageProcessor"`, "CLIP"}},
+		{"hf", `{"image_processor_type":"ViT"}`, importer.ErrUnknownClass, []string{`"ViT"`}},
+		{"hf", `{"feature_extractor_type":"Wav2Vec2FeatureExtractor"}`, importer.ErrUnknownClass, []string{"feature_extractor_type", "Wav2Vec2"}},
+		{"hf", `{"image_processor_type":"ViTImageProcessor","zz":1,"auto_map":{},"crop_pct":0.9}`, importer.ErrUnknownKey, []string{"auto_map", "crop_pct", "zz"}},
+		{"hf", `{"image_processor_type":"ViTImageProcessor","do_flip_channel_order":true}`, importer.ErrUnknownKey, []string{"do_flip_channel_order"}},
+		{"hf", `{"image_processor_type":"CLIPImageProcessor","include_top":true}`, importer.ErrUnknownKey, []string{"include_top"}},
+		{"hf", `{"image_processor_type":"CLIPImageProcessor","size_divisor":32}`, importer.ErrUnknownKey, []string{"size_divisor"}},
+		{"hf", `{"image_processor_type":"ViTImageProcessor","use_square_size":true}`, importer.ErrUnknownKey, []string{"use_square_size"}},
+		{"hf", `{"image_processor_type":"ViTImageProcessor","size":{"height":1,"width":2,"depth":3}}`, importer.ErrUnknownKey, []string{"size.depth"}},
+		{"hf", `{"image_processor_type":"ViTImageProcessor","size":{"height":1,"width":2,"shortest_edge":3}}`, importer.ErrValue, []string{"size", "an object"}},
+		{"hf", `{"image_processor_type":"ViTImageProcessor","size":{}}`, importer.ErrValue, []string{"size"}},
+		{"hf", `{"image_processor_type":"ViTImageProcessor","size":{"height":"1","width":2}}`, importer.ErrValue, []string{"size.height", `"1"`, "whole number"}},
+		{"hf", `{"image_processor_type":"ViTImageProcessor","size":0}`, importer.ErrValue, []string{"size"}},
+		{"hf", `{"image_processor_type":"ViTImageProcessor","size":-3}`, importer.ErrValue, []string{"size"}},
+		{"hf", `{"image_processor_type":"ViTImageProcessor","size":true}`, importer.ErrValue, []string{"size"}},
+		{"hf", `{"image_processor_type":"ViTImageProcessor","size":99999999999999999999}`, importer.ErrValue, []string{"size"}},
+		{"hf", `{"image_processor_type":"ViTImageProcessor","size":[16777216,16777217]}`, importer.ErrValue, []string{"size"}},
+		{"hf", `{"image_processor_type":"ViTImageProcessor","size":[1,2,3]}`, importer.ErrValue, []string{"size"}},
+		{"hf", `{"image_processor_type":"ViTImageProcessor","resample":6}`, importer.ErrValue, []string{"resample", "6", "bicubic"}},
+		{"hf", `{"image_processor_type":"ViTImageProcessor","resample":"bicubic"}`, importer.ErrValue, []string{"resample"}},
+		{"hf", `{"image_processor_type":"ViTImageProcessor","do_resize":1}`, importer.ErrValue, []string{"do_resize", "true or false"}},
+		{"hf", `{"image_processor_type":"ViTImageProcessor","do_resize":"false"}`, importer.ErrValue, []string{"do_resize"}},
+		{"hf", `{"image_processor_type":"ViTImageProcessor","rescale_factor":"1/255"}`, importer.ErrValue, []string{"rescale_factor"}},
+		{"hf", `{"image_processor_type":"ViTImageProcessor","rescale_factor":1e999}`, importer.ErrValue, []string{"rescale_factor"}},
+		{"hf", `{"image_processor_type":"ViTImageProcessor","image_mean":[1,2,"3"]}`, importer.ErrValue, []string{"image_mean", "three numbers"}},
+		{"hf", `{"image_processor_type":"ViTImageProcessor","image_std":{}}`, importer.ErrValue, []string{"image_std"}},
+		{"hf", `{"image_processor_type":"ViTImageProcessor","data_format":"nhwc"}`, importer.ErrValue, []string{"data_format", "channels_first"}},
+		{"hf", `{"image_processor_type":"ViTImageProcessor","apply_ocr":true}`, importer.ErrValue, []string{"apply_ocr"}},
+		{"hf", `{"image_processor_type":"LayoutLMv3ImageProcessor"}`, importer.ErrValue, []string{"apply_ocr", "absent", "false"}},
+		{"hf", `{"image_processor_type":"LayoutLMv3ImageProcessor","apply_ocr":true}`, importer.ErrValue, []string{"apply_ocr", "true", "false"}},
+		{"hf", `{"image_processor_type":"ConvNextImageProcessor","crop_pct":0}`, importer.ErrValue, []string{"crop_pct"}},
+		{"hf", `{"image_processor_type":"ConvNextImageProcessor","size":100,"crop_pct":1e-9}`, importer.ErrValue, []string{"size"}},
+		{"hf", `{"image_processor_type":"ConvNextImageProcessor","size":100,"crop_pct":1e9}`, importer.ErrValue, []string{"size"}},
+		{"hf", `{"image_processor_type":"LevitImageProcessor","size":16777216}`, importer.ErrValue, []string{"size"}},
+		{"hf", `{"image_processor_type":"ViTImageProcessor","size":true,"crop_size":"x","foo":1,"image_mean":2}`, importer.ErrUnknownKey, []string{"crop_size", "foo", "size"}},
+		{"hf", `{"image_processor_type":"EfficientNetImageProcessor","do_normalize":false,"image_std":null}`, importer.ErrValue, []string{"image_std", "include_top"}},
+		{"timm", `{"pretrained_cfg":{"foo":1},"bar":2}`, importer.ErrUnknownKey, []string{"bar", "pretrained_cfg.foo"}},
+		{"timm", `{"pretrained_cfg":null}`, importer.ErrValue, []string{"pretrained_cfg"}},
+		{"timm", `{"pretrained_cfg":[]}`, importer.ErrValue, []string{"pretrained_cfg"}},
+		{"timm", `{}`, importer.ErrMissing, []string{"pretrained_cfg"}},
+		{"timm", `{"pretrained_cfg":{}}`, importer.ErrMissing, []string{"pretrained_cfg"}},
+		{"timm", `{"architecture":"resnet50","num_classes":10}`, importer.ErrMissing, []string{"pretrained_cfg"}},
+		{"timm", `{"model_args":{}}`, importer.ErrMissing, []string{"pretrained_cfg"}},
+		{"timm", `{"interpolation":"random"}`, importer.ErrValue, []string{"interpolation", `"random"`, "bicubic"}},
+		{"timm", `{"input_size":[1,224,224]}`, importer.ErrValue, []string{"input_size", "[3, height, width]"}},
+		{"timm", `{"input_size":224}`, importer.ErrValue, []string{"input_size"}},
+		{"timm", `{"input_size":[3,0,224]}`, importer.ErrValue, []string{"input_size"}},
+		{"timm", `{"input_size":[3,224,99999999999]}`, importer.ErrValue, []string{"input_size"}},
+		{"timm", `{"crop_pct":-1}`, importer.ErrValue, []string{"crop_pct"}},
+		{"timm", `{"crop_pct":1e-12}`, importer.ErrValue, []string{"crop_pct"}},
+		{"timm", `{"crop_pct":500}`, importer.ErrValue, []string{"crop_pct"}},
+		{"timm", `{"crop_mode":"stretch"}`, importer.ErrValue, []string{"crop_mode", "squash"}},
+		{"timm", `{"crop_mode":"border","mean":[0.5,2,0.5]}`, importer.ErrValue, []string{"mean"}},
+		{"timm", `{"mean":0.5}`, importer.ErrValue, []string{"mean"}},
+		{"timm", `{"std":[0,0,0]}`, importer.ErrValue, []string{"std"}},
+		{"timm", `{"pretrained_cfg":{},"model_args":{"in_chans":1}}`, importer.ErrValue, []string{"model_args.in_chans"}},
+		{"timm", `{"pretrained_cfg":{"fixed_input_size":true},"model_args":{"img_size":"x"}}`, importer.ErrValue, []string{"model_args.img_size"}},
+		{"torchvision", `{}`, importer.ErrMissing, []string{"torchvision"}},
+		{"torchvision", `{"torchvision":null}`, importer.ErrValue, []string{"torchvision"}},
+		{"torchvision", `{"torchvision":{}}`, importer.ErrMissing, []string{"torchvision.crop_size"}},
+		{"torchvision", `{"torchvision":{"crop_size":224,"resize":3},"x":1}`, importer.ErrUnknownKey, []string{"torchvision.resize", "x"}},
+		{"torchvision", `{"torchvision":{"crop_size":224.0}}`, importer.ErrValue, []string{"torchvision.crop_size"}},
+		{"torchvision", `{"torchvision":{"crop_size":[1,2]}}`, importer.ErrValue, []string{"torchvision.crop_size"}},
+		{"torchvision", `{"torchvision":{"crop_size":1,"interpolation":"area"}}`, importer.ErrValue, []string{"torchvision.interpolation", "bicubic"}},
+		{"torchvision", `{"torchvision":{"crop_size":1,"interpolation":null}}`, importer.ErrValue, []string{"torchvision.interpolation"}},
+		{"torchvision", `{"torchvision":{"crop_size":1,"mean":[1,2]}}`, importer.ErrValue, []string{"torchvision.mean"}},
+		{"torchvision", `{"torchvision":{"crop_size":1,"std":null}}`, importer.ErrValue, []string{"torchvision.std"}},
+		{"torchvision", `{"torchvision":{"crop_size":16777216,"resize_size":16777217}}`, importer.ErrValue, []string{"torchvision.resize_size"}},
+		{"ultralytics", `{}`, importer.ErrMissing, []string{"imgsz"}},
+		{"ultralytics", `{"ultralytics":1}`, importer.ErrValue, []string{"ultralytics"}},
+		{"ultralytics", `{"ultralytics":{"imgsz":[640,640],"strides":1}}`, importer.ErrUnknownKey, []string{"ultralytics.strides"}},
+		{"ultralytics", `{"ultralytics":{"imgsz":"[640"}}`, importer.ErrValue, []string{"ultralytics.imgsz"}},
+		{"ultralytics", `{"imgsz":[640,640,3]}`, importer.ErrValue, []string{"imgsz"}},
+		{"ultralytics", `{"imgsz":[0,640]}`, importer.ErrValue, []string{"imgsz"}},
+		{"ultralytics", `{"imgsz":64,"stride":0}`, importer.ErrValue, []string{"stride"}},
+		{"ultralytics", `{"imgsz":64,"stride":1.5}`, importer.ErrValue, []string{"stride"}},
+		{"ultralytics", `{"imgsz":64,"stride":1e300}`, importer.ErrValue, []string{"stride"}},
+		{"ultralytics", `{"imgsz":64,"auto":1}`, importer.ErrValue, []string{"auto"}},
+		{"ultralytics", `{"imgsz":64,"padding_value":256}`, importer.ErrValue, []string{"padding_value"}},
+		{"ultralytics", `{"imgsz":64,"interpolation":5}`, importer.ErrValue, []string{"interpolation"}},
+		{"ultralytics", `{"imgsz":64,"task":"classify"}`, importer.ErrValue, []string{"task", "torchvision"}},
+		{"ultralytics", `{"imgsz":64,"task":"fly"}`, importer.ErrValue, []string{"task", "detect"}},
+		{"ultralytics", `{"imgsz":64,"channels":"1"}`, importer.ErrValue, []string{"channels"}},
+		{"ultralytics", `{"imgsz":64,"args":"{'half': True}"}`, importer.ErrValue, []string{"args.half", "float16"}},
+		{"ultralytics", `{"imgsz":64,"args":{"quantize":16}}`, importer.ErrValue, []string{"args.quantize"}},
+		{"ultralytics", `{"imgsz":64,"args":{"foo":16}}`, importer.ErrUnknownKey, []string{"args.foo"}},
+		{"ultralytics", `{"imgsz":64,"args":"{'foo': 16}"}`, importer.ErrUnknownKey, []string{"args.foo"}},
+		{"ultralytics", `{"imgsz":64,"args":"{'dynamic': "}`, importer.ErrValue, []string{"args"}},
+		{"ultralytics", `{"imgsz":64,"args":"__import__('os')"}`, importer.ErrValue, []string{"args"}},
+		{"ultralytics", `{"imgsz":64,"args":"{'a': 'x"}`, importer.ErrValue, []string{"args"}},
+		{"ultralytics", `{"imgsz":64,"args":7}`, importer.ErrValue, []string{"args"}},
+	} {
+		_, err := importAs(t, c.name, []byte(c.in))
+		require.ErrorIs(t, err, c.kind, "%s %s", c.name, c.in)
+		rest, msg := err.Error(), err.Error()
+		require.True(t, strings.HasPrefix(msg, "importer: "+c.name+": "), msg)
+		for _, w := range c.want {
+			_, after, ok := strings.Cut(rest, w)
+			require.True(t, ok, "%s %s: %q, want %q after what was found", c.name, c.in, msg, w)
+			rest = after
+		}
+		var one *importer.Error
+		require.ErrorAs(t, err, &one, c.in)
+	}
+}
+
+// An image's largest sides are no error of the file, and cost nothing to import.
+func TestHuge(t *testing.T) {
+	for name, in := range map[string]string{
+		"hf":          `{"image_processor_type":"ViTImageProcessor","size":16777216}`,
+		"timm":        `{"input_size":[3,16777216,16777216],"crop_pct":1.0}`,
+		"torchvision": `{"torchvision":{"crop_size":16777216}}`,
+		"ultralytics": `{"imgsz":[16777216,16777216]}`,
+	} {
+		g, err := importAs(t, name, []byte(in))
+		if err != nil {
+			require.ErrorIs(t, err, importer.ErrValue, name)
+			continue
+		}
+		p, err := datagraph.Compile(g, codec.DefaultLimits())
+		if err != nil {
+			continue
+		}
+		b, err := os.ReadFile("testdata/gray.png")
+		require.NoError(t, err)
+		_, err = p.NewRunner().Run(tensor.FromBytes(b))
+		require.Error(t, err, name)
+	}
+}
+
+func FuzzImport(f *testing.F) {
+	files, err := filepath.Glob("../testdata/configs/*/*.json")
+	require.NoError(f, err)
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		require.NoError(f, err)
+		f.Add(b)
+	}
+	f.Add([]byte(`{"ultralytics":{"imgsz":"(64,)","args":"{'a': \"b\", 'dynamic': True}"}}`))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		for _, name := range importer.Names() {
+			g, err := importAs(t, name, in)
+			if (g == nil) == (err == nil) {
+				t.Fatalf("%s: graph %v, error %v", name, g, err)
+			}
+			if err != nil {
+				continue
+			}
+			if err := g.Validate(); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if _, err := json.Marshal(g); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+	})
+}

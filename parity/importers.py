@@ -1,0 +1,177 @@
+"""What the ecosystems' own code makes of the files that infer-prep imports.
+
+As a module: reference(config) gives a function from an image's path to the
+reference's output, {name: array}; configs() lists testdata/configs. Run alone:
+
+    importers.py [--out DIR] IMAGE...
+
+prints for every config and image a line with tabs between the fields,
+
+    <ecosystem>/<config>  <image>  <output>  <shape>  <sha256 of the float32 bytes>
+    <ecosystem>/<config>  <image>  error     <what the reference says>
+
+and with --out also writes the arrays, as DIR/<ecosystem>/<config>/<image>.npy.
+
+The ecosystem is the name of the folder that a config is in. Needs what
+requirements.txt and requirements-no-deps.txt pin.
+"""
+
+import ast
+import hashlib
+import json
+import os
+import pathlib
+import sys
+import tempfile
+import warnings
+
+for _v in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(_v, "1")
+os.environ["HF_HUB_OFFLINE"] = "1"
+for _v in ("YOLO_CONFIG_DIR", "MPLCONFIGDIR"):
+    os.environ.setdefault(_v, tempfile.gettempdir())
+os.environ.setdefault("YOLO_VERBOSE", "false")
+
+import numpy as np
+from PIL import Image
+
+CONFIGS = pathlib.Path(__file__).resolve().parent.parent / "testdata" / "configs"
+
+
+def rgb(path):
+    """The image as every reference is given it; a colour key stays in its info."""
+    with Image.open(path) as im:
+        return im.convert("RGB")
+
+
+def hf(config):
+    from transformers import AutoImageProcessor
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()
+    with tempfile.TemporaryDirectory() as d:
+        (pathlib.Path(d) / "preprocessor_config.json").write_text(json.dumps(config))
+        p = AutoImageProcessor.from_pretrained(d, backend="pil")
+    if not type(p).__name__.endswith("Pil"):
+        raise ValueError(f"{type(p).__name__} is no class of the PIL backend")
+    return lambda path: {"pixel_values": p(images=rgb(path), return_tensors="np")["pixel_values"][0]}
+
+
+def timm(config):
+    from timm.data import create_transform, resolve_data_config
+    from timm.models._hub import _parse_model_cfg
+
+    # The loader's own parsing, which wants an architecture.
+    cfg, _, _ = _parse_model_cfg({"architecture": ""} | config, {})
+    t = create_transform(**resolve_data_config(pretrained_cfg=cfg, model=None), is_training=False)
+    return lambda path: {"image": t(rgb(path)).numpy()}
+
+
+def torchvision(config):
+    from torchvision.transforms import InterpolationMode
+    from torchvision.transforms._presets import ImageClassification
+
+    c = dict(config["torchvision"])
+    if "interpolation" in c:
+        c["interpolation"] = InterpolationMode(c["interpolation"])
+    t = ImageClassification(**c)
+    return lambda path: {"image": t(rgb(path)).numpy()}
+
+
+def ultralytics(config):
+    import cv2
+    import torch
+    from ultralytics.data.augment import LetterBox
+
+    cv2.setNumThreads(1)
+    cv2.ipp.setUseIPP(False)  # its rounding depends on the CPU
+    c = {k: _literal(v) for k, v in config.get("ultralytics", config).items()}
+    size = c["imgsz"]
+    c.setdefault("auto", bool((c.get("args") or {}).get("dynamic")))
+    keys = ("stride", "auto", "scale_fill", "scaleup", "center", "padding_value", "interpolation")
+    box = LetterBox(size if isinstance(size, int) else tuple(size), **{k: c[k] for k in keys if k in c})
+
+    def run(path):
+        im = np.array(rgb(path))
+        p = box.get_params({"img": im})
+        # As the predictor: channels first, float32, divided in place.
+        x = torch.from_numpy(box(image=im)).unsqueeze(0).permute(0, 3, 1, 2).contiguous().float().div_(255)
+        return {
+            "images": x[0].numpy(),
+            "scale": np.array(p["ratio"][::-1], np.float32),
+            "pad": np.array([p[k] for k in ("top", "bottom", "left", "right")], np.int32),
+        }
+
+    return run
+
+
+def _literal(v):
+    try:
+        return ast.literal_eval(v) if isinstance(v, str) else v
+    except (SyntaxError, ValueError):
+        return v
+
+
+ECOSYSTEMS = {
+    "hf": (hf, "transformers"), "timm": (timm, "timm"),
+    "torchvision": (torchvision, "torchvision"), "ultralytics": (ultralytics, "ultralytics"),
+}
+
+
+def reference_of(ecosystem, config):
+    """The reference for a config that is already read, with side outputs after the output."""
+    return ECOSYSTEMS[ecosystem][0](config)
+
+
+def reference(path):
+    """The reference for a config file: a function from an image's path to {output: array}, one of them."""
+    path = pathlib.Path(path)
+    run = reference_of(path.parent.name, json.loads(path.read_text()))
+    return lambda image: dict(list(run(image).items())[:1])
+
+
+def who(path):
+    """The reference's name and version."""
+    from importlib.metadata import version
+
+    name = ECOSYSTEMS[pathlib.Path(path).parent.name][1]
+    return f"{name} {version(name)}"
+
+
+def configs():
+    """The config files, sorted."""
+    return sorted(CONFIGS.glob("*/*.json"))
+
+
+def digest(array):
+    """SHA-256 of the array's bytes, little endian, in C order."""
+    a = np.ascontiguousarray(array)
+    return hashlib.sha256(a.astype(a.dtype.newbyteorder("<"), copy=False).tobytes()).hexdigest()
+
+
+def main(args):
+    out = None
+    if args[:1] == ["--out"] and len(args) > 1:
+        out, args = pathlib.Path(args[1]), args[2:]
+    if not args:
+        sys.exit(__doc__)
+    for config in configs():
+        name = f"{config.parent.name}/{config.stem}"
+        run = reference(config)
+        for image in args:
+            try:
+                got = run(image)
+            except Exception as e:
+                print(name, image, "error", str(e).splitlines()[0] if str(e) else type(e).__name__, sep="\t")
+                continue
+            for output, a in got.items():
+                print(name, image, output, "x".join(map(str, a.shape)), digest(a), sep="\t")
+                if out:
+                    f = out / name / (pathlib.Path(image).name + ".npy")
+                    f.parent.mkdir(parents=True, exist_ok=True)
+                    np.save(f, np.ascontiguousarray(a))
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    main(sys.argv[1:])
