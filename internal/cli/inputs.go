@@ -150,7 +150,7 @@ func isImage(path string) bool {
 // order; an input that wants a file which another has already, or which is
 // itself an input, fails. Inputs that are no images take no names.
 func (l *listing) claim(files func(name string) []string) {
-	owners := map[string][]int{} // by output file: the inputs that want it
+	owners := map[string][]int{}  // by output file: the inputs that want it
 	inputs := map[string]*input{} // by path
 	for i := range l.inputs {
 		if in := &l.inputs[i]; in.err == nil {
