@@ -33,27 +33,36 @@ func EXIFOrientation(exif []byte) (orientation int, found bool) {
 		return 1, false
 	}
 	n := int(order.Uint16(exif[p:]))
-	orientation = 1
 	for e := exif[p+2:]; n > 0 && len(e) >= 12; n, e = n-1, e[12:] {
 		if order.Uint16(e) != tagOrientation {
 			continue
 		}
-		v := uint32(0)
-		switch typ, count := order.Uint16(e[2:]), order.Uint32(e[4:]); {
-		case count != 1: // a list is no orientation
-		case typ == 3 || typ == 8: // SHORT, SSHORT
-			v = uint32(order.Uint16(e[8:]))
-		case typ == 4 || typ == 9: // LONG, SLONG
-			v = order.Uint32(e[8:])
-		case typ == 6: // SBYTE; a BYTE is a string to Pillow, and no orientation
-			v = uint32(e[8])
+		typ, count, b := order.Uint16(e[2:]), uint64(order.Uint32(e[4:])), e[8:12]
+		size := map[uint16]uint64{3: 2, 4: 4, 6: 1, 8: 2, 9: 4}[typ] // SHORT, LONG, SBYTE, SSHORT, SLONG
+		if size*count > 4 {
+			at := uint64(order.Uint32(b))
+			if at+size*count > uint64(len(exif)) {
+				return 1, false
+			}
+			b = exif[at:]
 		}
-		orientation, found = 1, true
+		v := uint32(0) // a list's first value counts; other types are no orientation
+		switch {
+		case count == 0:
+			continue
+		case size == 1:
+			v = uint32(b[0])
+		case size == 2:
+			v = uint32(order.Uint16(b))
+		case size == 4:
+			v = order.Uint32(b)
+		}
 		if v >= 1 && v <= 8 {
-			orientation = int(v)
+			return int(v), true
 		}
+		return 1, true
 	}
-	return orientation, found
+	return 1, false
 }
 
 // XMPOrientation finds tiff:Orientation in an XMP packet. Pillow uses it where

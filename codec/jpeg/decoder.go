@@ -61,6 +61,7 @@ type Decoder struct {
 	toLuma bool // deliver one channel
 	bits   coefBits
 	store  coefStore
+	exact  [maxComps]losslessPlane
 }
 
 // NewDecoder makes a Decoder.

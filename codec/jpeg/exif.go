@@ -57,11 +57,11 @@ func (m *meta) exifIFD() (tags [3]tiffValue, order binary.ByteOrder, empty, ok b
 		return tags, nil, false, false
 	}
 	switch string(b[:4]) {
-	case "MM\x00\x2a", "MM\x2a\x00":
+	case "MM\x00\x2a", "MM\x2a\x00", "MM\x00\x2b":
 		order = binary.BigEndian
 	case "II\x2a\x00", "II\x00\x2a":
 		order = binary.LittleEndian
-	default: // BigTIFF too: Pillow has no more than 8 bytes of header
+	default: // II BigTIFF too, for which Pillow's 8 bytes of header are too few
 		return tags, nil, false, false
 	}
 	n := int64(len(b))

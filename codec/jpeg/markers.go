@@ -216,6 +216,9 @@ func (d *Decoder) readSOI() error {
 }
 
 func (d *Decoder) readSOF(progressive, arithmetic, lossless bool) error {
+	if d.sawSOF {
+		return d.errorf(codec.ErrFormat, "a second frame header")
+	}
 	length, err := d.u16()
 	if err != nil {
 		return err
@@ -225,9 +228,6 @@ func (d *Decoder) readSOF(progressive, arithmetic, lossless bool) error {
 		if b[i], err = d.u8(); err != nil {
 			return err
 		}
-	}
-	if d.sawSOF {
-		return d.errorf(codec.ErrFormat, "a second frame header")
 	}
 	d.progressive, d.arithmetic, d.lossless = progressive, arithmetic, lossless
 	d.precision, d.height, d.width = b[0], b[1]<<8|b[2], b[3]<<8|b[4]

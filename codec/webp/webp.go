@@ -33,6 +33,7 @@ func bad(offset int, msg string, args ...any) error {
 const (
 	flagAnimation = 1 << 1
 	flagAlpha     = 1 << 4
+	flagsKnown    = 0x3e
 )
 
 // The largest side of a VP8 or VP8L image is 1<<14 - 1 and 1<<14.
@@ -40,6 +41,7 @@ type header struct {
 	width, height int
 	lossless      bool
 	hasAlpha      bool
+	opaque        bool
 	image         []byte // the VP8 or VP8L chunk's body
 	imageAt       int
 	alpha         []byte // the ALPH chunk's body, nil if there is none
@@ -79,6 +81,9 @@ func (h *header) parse(data []byte) error {
 				return bad(p, "chunk VP8X of %d bytes, want 10", n)
 			}
 			h.extended, flags = true, body[0]
+			if flags&^flagsKnown != 0 {
+				return bad(p, "VP8X with flags %#x", flags)
+			}
 			canvasW, canvasH = 1+le24(body[4:]), 1+le24(body[7:])
 			if int64(canvasW)*int64(canvasH) > 1<<32-1 {
 				return bad(p, "a canvas of %dx%d pixels", canvasW, canvasH)
@@ -115,6 +120,9 @@ func (h *header) parse(data []byte) error {
 	}
 	if !h.lossless && (flags&flagAlpha != 0 || h.alpha != nil) {
 		h.hasAlpha = true
+	}
+	if flags&flagAlpha == 0 {
+		h.opaque = true // Pillow's image is RGBA for an ALPH chunk alone, but the chunk is not decoded
 	}
 	return nil
 }
@@ -221,7 +229,7 @@ func (d *decoder) Decode(dst *codec.Raster, data []byte, o *codec.Options) (err 
 	if !h.hasAlpha {
 		return nil
 	}
-	if h.alpha == nil {
+	if h.alpha == nil || h.opaque {
 		for y := range h.height {
 			row := dst.Pix[y*dst.Stride:]
 			for x := range h.width {

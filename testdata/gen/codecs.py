@@ -433,6 +433,209 @@ def make_bmp():
     damaged["bmp_unsupported_gray4.bmp"] = ("unsupported", bmp(w, h, 4, bmp_rows(gray >> 4, 4), ramp[:64]))
 
 
+# ---- TIFF ----
+
+
+def packbits(data):
+    """PackBits with a run where three bytes are equal."""
+    out, i = bytearray(), 0
+    while i < len(data):
+        run = 1
+        while i + run < len(data) and run < 128 and data[i + run] == data[i]:
+            run += 1
+        if run >= 3:
+            out += bytes([257 - run, data[i]])
+            i += run
+            continue
+        start = i
+        while i < len(data) and i - start < 128 and not (i + 2 < len(data) and data[i] == data[i + 1] == data[i + 2]):
+            i += 1
+        out += bytes([i - start - 1]) + data[start:i]
+    return bytes(out)
+
+
+def flip_bits(data):
+    return bytes(int(f"{b:08b}"[::-1], 2) for b in data)
+
+
+def tiff(samples, bits, photo, order="<", compression=1, extra=(), rows=None, tile=None, planar=1, predictor=1,
+         fill=1, orientation=None, palette=None, more=b"", tags=(), spp=None):
+    if samples.ndim == 2:
+        samples = samples[:, :, None]
+    h, w, n = samples.shape
+    samples = samples.astype(np.int64)
+
+    def encode(block):
+        v = block.copy()
+        if predictor == 2:
+            v[:, 1:] = (block[:, 1:] - block[:, :-1]) % (1 << bits)
+        if bits == 16:
+            b = v.astype(order + "u2").tobytes()
+        else:
+            b = b"".join(pack_rows(v, bits))
+        if compression == 8:
+            b = zlib.compress(b)
+        elif compression == 32773:
+            b = packbits(b)
+        return flip_bits(b) if fill == 2 else b
+
+    layers = [samples[:, :, i : i + 1] for i in range(n)] if planar == 2 else [samples]
+    blocks = []
+    for layer in layers:
+        if tile:
+            tw, th = tile
+            for y in range(0, h, th):
+                for x in range(0, w, tw):
+                    t = np.full((th, tw, layer.shape[2]), 77 % (1 << bits), np.int64)
+                    part = layer[y : y + th, x : x + tw]
+                    t[: part.shape[0], : part.shape[1]] = part
+                    blocks.append(encode(t))
+        else:
+            step = rows or h
+            for y in range(0, h, step):
+                blocks.append(encode(layer[y : y + step]))
+
+    entries = {256: (4, [w]), 257: (4, [h]), 258: (3, [bits] * n), 259: (3, [compression]), 262: (3, [photo]), 277: (3, [spp or n])}
+    if fill != 1:
+        entries[266] = (3, [fill])
+    if orientation is not None:
+        entries[274] = (3, [orientation])
+    if planar != 1:
+        entries[284] = (3, [planar])
+    if predictor != 1:
+        entries[317] = (3, [predictor])
+    if palette is not None:
+        entries[320] = (3, palette)
+    if extra:
+        entries[338] = (3, list(extra))
+    body = b""
+    offsets = []
+    for b in blocks:
+        offsets.append(8 + len(body))
+        body += b + b"\0" * (len(b) % 2)
+    if tile:
+        entries[322], entries[323] = (3, [tile[0]]), (3, [tile[1]])
+        entries[324], entries[325] = (4, offsets), (4, [len(b) for b in blocks])
+    else:
+        entries[273], entries[279] = (4, offsets), (4, [len(b) for b in blocks])
+        entries[278] = (4, [rows or h])
+    for tag, entry in tags:
+        entries[tag] = entry
+    ifd = struct.pack(order + "H", len(entries))
+    start = 8 + len(body)
+    out_of_line = b""
+    room = start + 2 + 12 * len(entries) + 4
+    for tag in sorted(entries):
+        typ, values = entries[tag]
+        v = bytes(values) if typ in (1, 7) else b"".join(struct.pack(order + {3: "H", 4: "I"}[typ], x) for x in values)
+        ifd += struct.pack(order + "HHI", tag, typ, len(values))
+        if len(v) <= 4:
+            ifd += v + bytes(4 - len(v))
+        else:
+            ifd += struct.pack(order + "I", room + len(out_of_line))
+            out_of_line += v + b"\0" * (len(v) % 2)
+    head = (b"II*\0" if order == "<" else b"MM\0*") + struct.pack(order + "I", start)
+    nxt = room + len(out_of_line) if more else 0
+    return head + body + ifd + struct.pack(order + "I", nxt) + out_of_line + more
+
+
+def pillow_tiff(pixels, compression, mode=None, **info):
+    f = io.BytesIO()
+    im = Image.fromarray(pixels)
+    if mode:
+        im = im.convert(mode)
+    im.save(f, "TIFF", compression=compression, tiffinfo={int(k[1:]): v for k, v in info.items()})
+    return f.getvalue()
+
+
+def make_tiff():
+    w, h = 37, 23
+    for order in "<>":
+        e = "le" if order == "<" else "be"
+        for bits in (1, 2, 4, 8):
+            g = scene(w, h, 1, bits)[:, :, 0].astype(int) * ((1 << bits) - 1) // 255
+            whole[f"tiff_gray{bits}_{e}.tif"] = tiff(g, bits, 1, order)
+            whole[f"tiff_white{bits}_{e}.tif"] = tiff(g, bits, 0, order, rows=5)
+            pal = [int(v) for v in np.random.RandomState(bits).randint(0, 65536, 3 << bits)]
+            whole[f"tiff_p{bits}_{e}.tif"] = tiff(g, bits, 3, order, palette=pal, compression=(1, 8)[bits == 4])
+            whole[f"tiff_fill{bits}_{e}.tif"] = tiff(g, bits, bits % 3 % 2, order, fill=2, compression=(1, 8, 32773)[bits % 3])
+        g16 = scene(w, h, 1)[:, :, 0].astype(int) * 3
+        for c in (1, 8, 32773):
+            whole[f"tiff_gray16_c{c}_{e}.tif"] = tiff(g16, 16, 1, order, c, rows=7)
+        whole[f"tiff_gray16_predictor_{e}.tif"] = tiff(g16, 16, 1, order, 8, predictor=2)
+        rgb, rgba = scene(w, h, 3), scene(w, h, 4)
+        rgba[:, :, 3] = np.mgrid[0:h, 0:w][1] * 8 % 256
+        wide = rgba.astype(int) * 257 - np.random.RandomState(4).randint(0, 200, rgba.shape)
+        wide = np.clip(wide, 0, 65535)
+        for c in (1, 8, 32773):
+            whole[f"tiff_rgb8_c{c}_{e}.tif"] = tiff(rgb, 8, 2, order, c, rows=6)
+            whole[f"tiff_rgb8_tiled_c{c}_{e}.tif"] = tiff(rgb, 8, 2, order, c, tile=(16, 16))
+            whole[f"tiff_rgb8_planar_c{c}_{e}.tif"] = tiff(rgb, 8, 2, order, c, rows=9, planar=2)
+            whole[f"tiff_rgb16_c{c}_{e}.tif"] = tiff(wide[:, :, :3], 16, 2, order, c)
+        whole[f"tiff_rgb8_predictor_{e}.tif"] = tiff(rgb, 8, 2, order, 8, rows=6, predictor=2)
+        whole[f"tiff_rgb8_tiled_predictor_{e}.tif"] = tiff(rgb, 8, 2, order, 8, tile=(32, 16), predictor=2)
+        whole[f"tiff_rgb8_planar_predictor_{e}.tif"] = tiff(rgb, 8, 2, order, 8, planar=2, predictor=2)
+        whole[f"tiff_rgb16_predictor_{e}.tif"] = tiff(wide[:, :, :3], 16, 2, order, 8, predictor=2)
+        for name, extra in (("x", 0), ("assoc", 1), ("alpha", 2)):
+            whole[f"tiff_rgb8_{name}_{e}.tif"] = tiff(rgba, 8, 2, order, extra=(extra,))
+            whole[f"tiff_rgb16_{name}_{e}.tif"] = tiff(wide, 16, 2, order, 8, extra=(extra,))
+        whole[f"tiff_cmyk_{e}.tif"] = tiff(rgba, 8, 5, order, 8)
+    whole["tiff_rgba_no_extra.tif"] = tiff(rgba, 8, 2)
+    whole["tiff_rgba_corel.tif"] = tiff(rgba, 8, 2, extra=(999,))
+    whole["tiff_rgba_planar.tif"] = tiff(rgba, 8, 2, extra=(2,), planar=2)
+    whole["tiff_rgba_planar_deflate.tif"] = tiff(rgba, 8, 2, compression=8, extra=(2,), planar=2)
+    whole["tiff_rgbx_planar.tif"] = tiff(rgba, 8, 2, compression=8, extra=(0,), planar=2)
+    whole["tiff_cmyk_planar.tif"] = tiff(rgba, 8, 5, planar=2)
+    whole["tiff_cmyk16.tif"] = tiff(wide, 16, 5)
+    five = np.concatenate([rgba, rgba[:, :, :1]], 2)
+    whole["tiff_rgbax.tif"] = tiff(five, 8, 2, extra=(2, 0))
+    whole["tiff_rgbxx.tif"] = tiff(five, 8, 2, extra=(0, 0), compression=8)
+    whole["tiff_rgbax_assoc.tif"] = tiff(five, 8, 2, extra=(1, 0))
+    la = rgba[:, :, 2:]
+    whole["tiff_la.tif"] = tiff(la, 8, 1, extra=(2,))
+    whole["tiff_lx.tif"] = tiff(la, 8, 1, extra=(0,), compression=8)
+    whole["tiff_px.tif"] = tiff(la, 8, 3, extra=(0,), palette=list(range(0, 768 * 80, 80)))
+    whole["tiff_one_bits_value.tif"] = tiff(rgb, 8, 2, tags=[(258, (3, [8]))])
+    whole["tiff_white16.tif"] = tiff(g16, 16, 0)
+    whole["tiff_signed8.tif"] = tiff(rgb[:, :, 0], 8, 1, tags=[(339, (3, [2]))])
+    whole["tiff_p_fill.tif"] = tiff(rgb[:, :, 0], 8, 3, fill=2, palette=list(range(0, 768 * 80, 80)))
+    whole["tiff_short_palette.tif"] = tiff(rgb[:, :, 0], 8, 3, palette=list(range(0, 60000, 1000)))
+    whole["tiff_rgb_fill.tif"] = tiff(rgb, 8, 2, fill=2)
+    whole["tiff_gray_tiled.tif"] = tiff(rgb[:, :, 0], 8, 1, tile=(16, 32))
+    whole["tiff_gray1_tiled.tif"] = tiff(rgb[:, :, 0] >> 7, 1, 1, tile=(16, 16), compression=32773)
+    whole["tiff_large_tile.tif"] = tiff(rgb, 8, 2, tile=(64, 64), compression=8)
+    for o in range(0, 10):
+        whole[f"tiff_orientation{o}.tif"] = tiff(scene(19, 11, 3), 8, 2, "<>"[o % 2], (1, 8)[o // 2 % 2], orientation=o)
+    whole["tiff_orientation6_gray.tif"] = tiff(scene(19, 11, 1), 8, 1, orientation=6)
+    whole["tiff_orientation7_p.tif"] = tiff(scene(19, 11, 1), 8, 3, orientation=7, palette=list(range(0, 768 * 80, 80)))
+    whole["tiff_xmp.tif"] = tiff(scene(19, 11, 3), 8, 2, tags=[(700, (1, list(XMP % b'tiff:Orientation="6"')))])
+    for c in ("tiff_lzw", "packbits", "tiff_adobe_deflate"):
+        whole[f"tiff_pillow_{c}.tif"] = pillow_tiff(rgb, c)
+        whole[f"tiff_pillow_{c}_1bit.tif"] = pillow_tiff(rgb[:, :, 0], c, "1")
+    whole["tiff_lzw_predictor.tif"] = pillow_tiff(scene(90, 70, 3), "tiff_lzw", t317=2)
+    whole["tiff_lzw_noise.tif"] = pillow_tiff(np.random.RandomState(3).randint(0, 256, (80, 90, 3)).astype(np.uint8), "tiff_lzw")
+    shapes = (scene(61, 47, 1)[:, :, 0] // 86 * 86).astype(np.uint8)
+    for c in ("group3", "group4"):
+        whole[f"tiff_{c}.tif"] = pillow_tiff(shapes, c, "1")
+        whole[f"tiff_{c}_black.tif"] = pillow_tiff(shapes, c, "1", t262=1)
+        whole[f"tiff_{c}_noise.tif"] = pillow_tiff(scene(61, 47, 1)[:, :, 0], c, "1")
+    first = tiff(rgb, 8, 2)
+    whole["tiff_two_pages.tif"] = tiff(rgb, 8, 2, more=struct.pack("<H", 1) + struct.pack("<HHII", 256, 4, 1, 5) + bytes(4))
+
+    damaged["tiff_truncated.tif"] = ("format", first[: len(first) // 2])
+    damaged["tiff_truncated_strip.tif"] = ("format", tiff(rgb, 8, 2, tags=[(273, (4, [len(first) - 100]))]))
+    damaged["tiff_truncated_deflate.tif"] = ("format", tiff(rgb, 8, 2, compression=8, tags=[(279, (4, [200]))]))
+    damaged["tiff_zero.tif"] = ("format", tiff(rgb, 8, 2, tags=[(256, (4, [0]))]))
+    damaged["tiff_no_strips.tif"] = ("format", tiff(rgb, 8, 2, tags=[(273, (3, [8]))]).replace(struct.pack("<HHI", 273, 3, 1), struct.pack("<HHI", 274, 3, 1)))
+    damaged["tiff_huge.tif"] = ("limit", tiff(rgb, 8, 2, compression=8, tags=[(256, (4, [100000])), (257, (4, [100000])), (278, (4, [100000]))]))
+    damaged["tiff_huge_tile.tif"] = ("limit", tiff(rgb, 8, 2, compression=8, tile=(16, 16), tags=[(322, (4, [1 << 19])), (323, (4, [1 << 19]))]))
+    damaged["tiff_unsupported_jpeg.tif"] = ("unsupported", pillow_tiff(rgb, "jpeg"))
+    damaged["tiff_unsupported_zstd.tif"] = ("unsupported", pillow_tiff(rgb, "zstd"))
+    damaged["tiff_unsupported_float.tif"] = ("unsupported", pillow_tiff(rgb[:, :, 0].astype(np.float32), None))
+    damaged["tiff_unsupported_int32.tif"] = ("unsupported", pillow_tiff(rgb[:, :, 0].astype(np.int32), None))
+    damaged["tiff_unsupported_ycbcr.tif"] = ("unsupported", tiff(rgb, 8, 6))
+
+
 # ---- WebP ----
 
 
@@ -534,6 +737,7 @@ def main():
     make_png()
     make_gif()
     make_bmp()
+    make_tiff()
     make_webp()
     for folder in (IMAGES, DAMAGED):
         os.makedirs(folder, exist_ok=True)

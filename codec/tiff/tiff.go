@@ -1,0 +1,584 @@
+// Package tiff decodes the first image of a TIFF for package codec; importing
+// it registers the format.
+//
+// Decoded are gray of 1, 2, 4, 8 and 16 bits, palettes of 1 to 8 bits, RGB and
+// CMYK of 8 and 16, with alpha (associated alpha is divided out) or without; in
+// strips or tiles; uncompressed, PackBits, LZW, Deflate, CCITT G3 (1-D) and G4;
+// with the horizontal predictor; with 8-bit planes apart. What Pillow 13.0.0
+// reads beyond that (JPEG, Zstandard, YCbCr, Lab, floating point, …) is
+// codec.ErrUnsupported by name.
+//
+// The pixels are Pillow's Image.open(f), which turns them upright by the
+// orientation tag (codec.Config.AutoOrient).
+package tiff
+
+import (
+	"bytes"
+	"compress/zlib"
+	"fmt"
+	"io"
+	"math/bits"
+
+	"golang.org/x/image/ccitt"
+	"golang.org/x/image/tiff/lzw"
+
+	"github.com/infer-prep/infer-prep/codec"
+)
+
+const name = "tiff"
+
+func init() {
+	codec.Register(codec.Format{
+		Name: name,
+		Match: func(head []byte) bool {
+			return len(head) >= 4 && (string(head[:4]) == "II*\x00" || string(head[:4]) == "MM\x00*")
+		},
+		New: func() codec.FormatDecoder { return new(decoder) },
+	})
+}
+
+func bad(offset int, msg string, args ...any) error {
+	return codec.Errorf(name, int64(offset), codec.ErrFormat, msg, args...)
+}
+
+func unsupported(msg string, args ...any) error {
+	return codec.Errorf(name, -1, codec.ErrUnsupported, msg, args...)
+}
+
+// Compression's values.
+const (
+	none       = 1
+	ccittG3    = 3
+	ccittG4    = 4
+	lzwPacked  = 5
+	deflate    = 8
+	deflateOld = 32946
+	packBits   = 32773
+)
+
+var compressionNames = map[uint32]string{
+	2: "CCITT RLE", 6: "old JPEG", 7: "JPEG", 32771: "16-bit aligned RLE", 32809: "ThunderScan", 34676: "SGI log",
+	34677: "SGI log 24", 34925: "LZMA", 50000: "Zstandard", 50001: "WebP", 50002: "JPEG XL",
+}
+
+// header is what the directory says of the pixels.
+type header struct {
+	width, height int
+	compression   uint32
+	mode          codec.Mode
+	bits          int // per sample
+	samples       int // per pixel, in the file
+	planes        int // 1, or samples when they lie apart
+	invert        bool
+	reverse       bool // bits lie from the least to the most significant
+	associated    bool // alpha has been multiplied in
+	bigEndian     bool
+	predictor     bool
+	tiled         bool
+	blockW        int
+	blockH        int
+	across, down  int
+	offsets       values
+	counts        values
+}
+
+type decoder struct {
+	dir   directory
+	h     header
+	block []byte // one strip or tile, unpacked
+	in    []byte // one strip or tile's compressed bytes, their bits reversed
+	zr    io.ReadCloser
+	one   [1]byte
+}
+
+func (d *decoder) parse(data []byte) error {
+	if err := d.dir.parse(data); err != nil {
+		return err
+	}
+	if err := d.dir.checkTypes(); err != nil {
+		return err
+	}
+	t, h := &d.dir, &d.h
+	*h = header{bigEndian: data[0] == 'M'}
+	w, ht := t.tags[tagWidth], t.tags[tagHeight]
+	if w.len() == 0 || ht.len() == 0 {
+		return bad(-1, "no width or no height")
+	}
+	if w.at(0, 0) == 0 || ht.at(0, 0) == 0 {
+		return bad(-1, "%dx%d pixels, want at least 1x1", w.at(0, 0), ht.at(0, 0))
+	}
+	if w.at(0, 0) > 1<<28 || ht.at(0, 0) > 1<<28 {
+		return codec.Errorf(name, -1, codec.ErrLimit, "%dx%d pixels, a side has at most %d", w.at(0, 0), ht.at(0, 0), 1<<28)
+	}
+	h.width, h.height = int(w.at(0, 0)), int(ht.at(0, 0))
+
+	h.compression = t.get(tagCompression, none)
+	switch h.compression {
+	case none, ccittG3, ccittG4, lzwPacked, deflate, deflateOld, packBits:
+	default:
+		n := compressionNames[h.compression]
+		if n == "" {
+			n = fmt.Sprint(h.compression)
+		}
+		return unsupported("compression %s", n)
+	}
+	if err := h.setMode(t); err != nil {
+		return err
+	}
+	return h.setBlocks(t)
+}
+
+// setMode finds the mode that Pillow's OPEN_INFO gives.
+func (h *header) setMode(t *directory) error {
+	photo := t.get(tagPhotometric, 0)
+	switch fill := t.get(tagFillOrder, 1); fill {
+	case 1, 2:
+		h.reverse = fill == 2
+	default:
+		return bad(-1, "fill order %d, want 1 or 2", fill)
+	}
+	formats := t.tags[tagSampleFormat]
+	format := formats.at(0, 1)
+	for i := range formats.len() {
+		if formats.at(i, 1) != format {
+			return unsupported("samples of several formats")
+		}
+	}
+	bitsTag, extras := t.tags[tagBits], t.tags[tagExtraSamples]
+	h.bits = int(bitsTag.at(0, 1))
+	h.samples = int(min(t.get(tagSamplesPerPixel, 1), 1<<16))
+	nBits, nExtra := max(1, bitsTag.len()), extras.len()
+	var kinds [6]uint32
+	if nExtra > len(kinds) || h.samples < 1 || h.samples > len(kinds) {
+		return unsupported("%d samples per pixel", h.samples)
+	}
+	unspecified := nExtra > 0
+	for i := range nExtra {
+		kinds[i] = extras.at(i, 0)
+		unspecified = unspecified && kinds[i] == 0
+	}
+	planar := t.get(tagPlanar, 1)
+	if planar != 1 && planar != 2 {
+		return bad(-1, "planar configuration %d, want 1 or 2", planar)
+	}
+	apart := planar == 2
+	if apart && unspecified {
+		// Planes of no known meaning are left out.
+		h.samples -= nExtra
+		nBits = max(1, nBits-nExtra)
+		nExtra = 0
+	}
+	if h.samples < 1 || h.samples > nBits && nBits != 1 {
+		return bad(-1, "bits of %d samples for %d samples per pixel", nBits, h.samples)
+	}
+	for i := range min(nBits, h.samples) {
+		if int(bitsTag.at(i, 1)) != h.bits {
+			return unsupported("samples of %d and of %d bits", h.bits, bitsTag.at(i, 1))
+		}
+	}
+	base := map[uint32]int{0: 1, 1: 1, 2: 3, 3: 1, 5: 4}[photo]
+	if base == 0 {
+		return unsupported("photometric interpretation %d", photo)
+	}
+	// Alpha is the first extra sample; what follows has no meaning.
+	alpha := uint32(0)
+	if nExtra > 0 {
+		alpha = kinds[0]
+		for _, k := range kinds[1:nExtra] {
+			if k != 0 {
+				return unsupported("several extra samples with a meaning")
+			}
+		}
+	}
+	if photo == 2 && nExtra == 0 && h.samples == 4 {
+		alpha, nExtra = 2, 1 // ExtraSamples was forgotten
+		if apart && h.compression != none {
+			return unsupported("compressed planes of RGBA without ExtraSamples")
+		}
+	}
+	if alpha == 999 && photo == 2 && h.bits == 8 && nExtra == 1 {
+		alpha = 2 // Corel Draw 10
+	}
+	if h.samples != base+nExtra || alpha > 2 {
+		return unsupported("%d samples per pixel, %d of them extra, photometric interpretation %d", h.samples, nExtra, photo)
+	}
+	if format != 1 && !(format == 2 && photo == 1 && h.bits == 8 && h.samples == 1 && !h.reverse) {
+		return unsupported("sample format %d with %d bits", format, h.bits)
+	}
+	ok := false
+	switch h.bits {
+	case 1, 2, 4:
+		ok = h.samples == 1 && photo != 5
+	case 8:
+		ok = !h.reverse || h.samples == base && photo != 5
+	case 16:
+		switch photo {
+		case 0: // Pillow does not invert it
+			ok = h.samples == 1 && !h.reverse && !h.bigEndian
+		case 1:
+			ok = h.samples == 1 && !h.reverse
+		case 2:
+			ok = h.samples <= 4 && !h.reverse
+		case 5:
+			ok = h.samples == 4 && !h.reverse
+		}
+	}
+	if !ok {
+		return unsupported("%d samples of %d bits, fill order %d, photometric interpretation %d",
+			h.samples, h.bits, t.get(tagFillOrder, 1), photo)
+	}
+	switch photo {
+	case 0, 1:
+		h.mode, h.invert = codec.L, photo == 0 && h.bits < 16
+		if h.bits == 16 {
+			h.mode = codec.I16
+		}
+		if h.samples > 1 && photo == 0 {
+			return unsupported("extra samples of white-is-zero gray")
+		}
+		if alpha == 2 {
+			h.mode = codec.LA
+		}
+	case 2:
+		h.mode = codec.RGB
+		if alpha != 0 {
+			h.mode, h.associated = codec.RGBA, alpha == 1
+		}
+	case 3:
+		h.mode = codec.P
+		if t.tags[tagColorMap].len() == 0 {
+			return bad(-1, "a palette image without a palette")
+		}
+	case 5:
+		h.mode = codec.CMYK
+	}
+	if (photo == 1 || photo == 5) && alpha == 1 || photo == 3 && alpha != 0 || photo == 5 && alpha != 0 {
+		return unsupported("alpha with photometric interpretation %d", photo)
+	}
+	h.planes = 1
+	if apart && h.samples > 1 {
+		if h.bits != 8 || h.associated || h.mode == codec.LA || h.mode == codec.L || h.mode == codec.P {
+			return unsupported("planes apart with mode %v of %d bits", h.mode, h.bits)
+		}
+		h.planes = h.samples
+	}
+	return nil
+}
+
+// setBlocks finds the strips or tiles.
+func (h *header) setBlocks(t *directory) error {
+	switch p := t.get(tagPredictor, 1); {
+	case p == 1 || h.compression != lzwPacked && h.compression != deflate && h.compression != deflateOld:
+	case p == 2 && (h.bits == 8 || h.bits == 16):
+		h.predictor = true
+	default:
+		return unsupported("predictor %d with %d bits", p, h.bits)
+	}
+	if h.compression == ccittG3 || h.compression == ccittG4 {
+		if h.bits != 1 || h.samples != 1 {
+			return bad(-1, "CCITT compression of %d samples of %d bits", h.samples, h.bits)
+		}
+		if h.compression == ccittG3 && t.get(tagT4Options, 0)&3 != 0 {
+			return unsupported("CCITT G3 with T4Options %d", t.get(tagT4Options, 0))
+		}
+	}
+	h.offsets, h.counts = t.tags[tagStripOffsets], t.tags[tagStripCounts]
+	h.blockW, h.blockH = h.width, int(min(t.get(tagRowsPerStrip, uint32(h.height)), uint32(h.height)))
+	if h.offsets.len() == 0 {
+		h.offsets, h.counts, h.tiled = t.tags[tagTileOffsets], t.tags[tagTileCounts], true
+		tw, th := t.get(tagTileWidth, 0), t.get(tagTileHeight, 0)
+		if h.offsets.len() == 0 {
+			return bad(-1, "neither strips nor tiles")
+		}
+		if tw > 1<<20 || th > 1<<20 {
+			return codec.Errorf(name, -1, codec.ErrLimit, "tiles of %dx%d pixels, a side has at most %d", tw, th, 1<<20)
+		}
+		h.blockW, h.blockH = int(tw), int(th)
+	}
+	if h.blockW == 0 || h.blockH == 0 {
+		return bad(-1, "strips or tiles of %dx%d pixels", h.blockW, h.blockH)
+	}
+	if h.tiled && h.blockW*h.bits*h.samples/h.planes%8 != 0 {
+		return unsupported("tiles whose rows are no whole bytes")
+	}
+	h.across, h.down = (h.width+h.blockW-1)/h.blockW, (h.height+h.blockH-1)/h.blockH
+	n := int64(h.across) * int64(h.down) * int64(h.planes)
+	switch have := int64(h.offsets.len()); {
+	case have < n && h.compression != none, have > n && n > 1 && h.compression == none:
+		return bad(-1, "offsets of %d strips or tiles, want %d", have, n)
+	case have > 1 && n == 1 && h.compression == none && h.blockW == h.width && h.blockH == h.height:
+		h.offsets.data = h.offsets.data[(int(have)-1)*h.offsets.size:] // Pillow takes the last
+	case have > n && h.compression == none:
+		return bad(-1, "offsets of %d strips or tiles, want %d", have, n)
+	}
+	if h.compression != none && int64(h.counts.len()) < n {
+		return bad(-1, "sizes of %d strips or tiles, want %d", h.counts.len(), n)
+	}
+	return nil
+}
+
+// Config implements codec.FormatDecoder.
+func (d *decoder) Config(data []byte, _ *codec.Options) (codec.Config, error) {
+	if err := d.parse(data); err != nil {
+		return codec.Config{}, err
+	}
+	h := &d.h
+	c := codec.Config{
+		Format: name, Width: h.width, Height: h.height, Mode: h.mode, Depth: h.bits, Frames: 1,
+		Orientation: d.dir.orientation(), AutoOrient: true,
+		HasAlpha: h.mode == codec.LA || h.mode == codec.RGBA, Variant: "strips",
+	}
+	if d.dir.more {
+		c.Frames = 2
+	}
+	if h.tiled {
+		c.Variant = "tiles"
+	}
+	return c, nil
+}
+
+// Decode implements codec.FormatDecoder.
+func (d *decoder) Decode(dst *codec.Raster, data []byte, o *codec.Options) error {
+	if err := d.parse(data); err != nil {
+		return err
+	}
+	h := &d.h
+	if err := o.Limits.CheckSize(name, h.width, h.height, h.mode.Size()); err != nil {
+		return err
+	}
+	samples := h.samples / h.planes
+	if err := o.Limits.CheckSize(name, h.blockW, h.blockH, (h.bits*samples+7)/8); err != nil {
+		return err
+	}
+	dst.Reset(h.mode, h.width, h.height)
+	if h.mode == codec.P {
+		cm := d.dir.tags[tagColorMap]
+		n := cm.len() / 3
+		for i := range dst.Palette {
+			dst.Palette[i] = [4]uint8{3: 255}
+			if i < n {
+				for c := range 3 {
+					dst.Palette[i][c] = uint8(cm.at(c*n+i, 0) >> 8)
+				}
+			}
+		}
+	}
+	if h.offsets.len() < h.across*h.down*h.planes {
+		clear(dst.Pix) // uncompressed blocks may be missing at the end
+	}
+	for i := range min(h.offsets.len(), h.across*h.down*h.planes) {
+		at := i % (h.across * h.down)
+		x, y := at%h.across*h.blockW, at/h.across*h.blockH
+		rows := h.blockH
+		if !h.tiled {
+			rows = min(rows, h.height-y)
+		}
+		rowBytes := (h.blockW*h.bits*samples + 7) / 8
+		w, ht := min(h.blockW, h.width-x), min(h.blockH, h.height-y)
+		used := rowBytes*(ht-1) + (w*h.bits*samples+7)/8
+		src, err := d.read(data, i, rows, rowBytes, used)
+		if err != nil {
+			return err
+		}
+		plane := i / (h.across * h.down)
+		for r := range ht {
+			h.unpack(dst.Pix[(y+r)*dst.Stride+x*h.mode.Size():], src[r*rowBytes:], w, plane)
+		}
+	}
+	return nil
+}
+
+// read gives block i's bytes. rows x rowBytes is its size unpacked; without
+// compression the used bytes are enough.
+func (d *decoder) read(data []byte, i, rows, rowBytes, used int) ([]byte, error) {
+	h := &d.h
+	offset := uint64(h.offsets.at(i, 0))
+	if offset > uint64(len(data)) {
+		return nil, bad(-1, "block %d is at %d, the file ends at %d", i, offset, len(data))
+	}
+	in := data[offset:]
+	if h.compression == none {
+		if len(in) < used {
+			return nil, bad(int(offset), "block %d has %d bytes, want %d", i, len(in), used)
+		}
+		in = in[:used]
+		if h.reverse {
+			in = d.reversed(in)
+		}
+		return in, nil
+	}
+	in = in[:min(uint64(len(in)), uint64(h.counts.at(i, 0)))]
+	if h.reverse {
+		in = d.reversed(in)
+	}
+	n := rows * rowBytes
+	if cap(d.block) < n {
+		d.block = make([]byte, n)
+	}
+	out := d.block[:n]
+	if err := d.inflate(out, in, rows); err != nil {
+		return nil, bad(int(offset), "block %d: %v", i, err)
+	}
+	if h.predictor {
+		d.unpredict(out, rowBytes)
+	}
+	return out, nil
+}
+
+func (d *decoder) reversed(in []byte) []byte {
+	d.in = append(d.in[:0], in...)
+	for i, b := range d.in {
+		d.in[i] = bits.Reverse8(b)
+	}
+	return d.in
+}
+
+// inflate fills out.
+func (d *decoder) inflate(out, in []byte, rows int) error {
+	h := &d.h
+	var err error
+	switch h.compression {
+	case packBits:
+		return unpackBits(out, in)
+	case lzwPacked:
+		r := lzw.NewReader(bytes.NewReader(in), lzw.MSB, 8)
+		_, err = io.ReadFull(r, out)
+	case ccittG3, ccittG4:
+		sub := ccitt.Group3
+		if h.compression == ccittG4 {
+			sub = ccitt.Group4
+		}
+		// Black is 1, whatever the photometric interpretation.
+		r := ccitt.NewReader(bytes.NewReader(in), ccitt.MSB, sub, h.blockW, rows, &ccitt.Options{Invert: true})
+		_, err = io.ReadFull(r, out)
+	default:
+		src := bytes.NewReader(in)
+		if d.zr == nil {
+			d.zr, err = zlib.NewReader(src)
+		} else {
+			err = d.zr.(zlib.Resetter).Reset(src, nil)
+		}
+		if err == nil {
+			_, err = io.ReadFull(d.zr, out)
+		}
+		if err == nil {
+			// The checksum counts where it is there; more data is ignored.
+			var n int
+			if n, err = d.zr.Read(d.one[:]); n > 0 || err == io.EOF || err == io.ErrUnexpectedEOF {
+				err = nil
+			}
+		}
+	}
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+func unpackBits(out, in []byte) error {
+	for len(out) > 0 {
+		if len(in) < 2 {
+			return io.ErrUnexpectedEOF
+		}
+		n, b := int(int8(in[0])), in[1]
+		switch {
+		case n == -128: // nothing
+			in = in[1:]
+		case n < 0:
+			run := out[:min(1-n, len(out))]
+			for i := range run {
+				run[i] = b
+			}
+			in, out = in[2:], out[len(run):]
+		default:
+			n = min(n+1, len(out))
+			if len(in)-1 < n {
+				return io.ErrUnexpectedEOF
+			}
+			copy(out, in[1:1+n])
+			in, out = in[1+n:], out[n:]
+		}
+	}
+	return nil
+}
+
+// unpredict adds to every sample the one to its left.
+func (d *decoder) unpredict(block []byte, rowBytes int) {
+	n := d.h.samples / d.h.planes
+	for len(block) > 0 {
+		row := block[:rowBytes]
+		block = block[rowBytes:]
+		if d.h.bits == 8 {
+			for i := n; i < len(row); i++ {
+				row[i] += row[i-n]
+			}
+			continue
+		}
+		order := d.dir.order
+		for i := 2 * n; i+1 < len(row); i += 2 {
+			order.PutUint16(row[i:], order.Uint16(row[i:])+order.Uint16(row[i-2*n:]))
+		}
+	}
+}
+
+// unpack writes w pixels of a row, of the given plane alone if they lie apart.
+func (h *header) unpack(dst, src []byte, w, plane int) {
+	size, n := h.mode.Size(), h.samples
+	high := 1 // the offset of a 16-bit sample's high byte
+	if h.bigEndian {
+		high = 0
+	}
+	switch {
+	case h.planes > 1:
+		for x := range w {
+			dst[x*size+plane] = src[x]
+		}
+		return
+	case h.bits < 8:
+		scale := uint8(1)
+		if h.mode == codec.L {
+			scale = 255 / (1<<h.bits - 1)
+		}
+		for x := range w {
+			at := x * h.bits
+			dst[x] = src[at/8] << (at % 8) >> (8 - h.bits) * scale
+		}
+	case h.mode == codec.I16:
+		for x := range w {
+			dst[2*x], dst[2*x+1] = src[2*x+1-high], src[2*x+high]
+		}
+	case h.bits == 16:
+		for x := range w {
+			for c := range size {
+				dst[x*size+c] = src[2*(x*n+c)+high]
+			}
+		}
+	case n == size:
+		copy(dst[:w*size], src)
+	default:
+		for x := range w {
+			copy(dst[x*size:][:size], src[x*n:])
+		}
+	}
+	if h.invert {
+		for i := range dst[:w] {
+			dst[i] ^= 255
+		}
+	}
+	if h.associated {
+		for x := range w {
+			// Pillow's unpackRGBa: 255*c/a rounded down, at most 255; black where a is 0.
+			p := dst[4*x:][:4]
+			a := int(p[3])
+			for c, v := range p[:3] {
+				switch a {
+				case 0:
+					p[c] = 0
+				case 255:
+				default:
+					p[c] = uint8(min(255, 255*int(v)/a))
+				}
+			}
+		}
+	}
+}

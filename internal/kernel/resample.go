@@ -1,0 +1,268 @@
+package kernel
+
+// clip8 is a fixed-point sum as a byte.
+func clip8(v int32) uint8 {
+	v >>= TapsBits
+	if uint32(v) > 255 {
+		if v < 0 {
+			return 0
+		}
+		return 255
+	}
+	return uint8(v)
+}
+
+// HorizontalU8 resamples every row of src, inW pixels of ch channels, to outW
+// pixels: Pillow's fixed point. start, length and w are those of Taps with k
+// weights an output.
+func HorizontalU8(dst, src []uint8, rows, inW, outW, ch int, start, length, w []int32, k int) {
+	start, length = start[:outW], length[:outW]
+	for y := range rows {
+		in, out := src[y*inW*ch:][:inW*ch], dst[y*outW*ch:][:outW*ch]
+		switch ch {
+		case 1:
+			for x := range out {
+				n := int(length[x])
+				p, q := in[start[x]:][:n], w[x*k:][:n]
+				s := int32(1 << (TapsBits - 1))
+				for i, c := range q {
+					s += int32(p[i]) * c
+				}
+				out[x] = clip8(s)
+			}
+		case 3:
+			for x := range start {
+				n := int(length[x])
+				p, q := in[int(start[x])*3:][:n*3], w[x*k:][:n]
+				a, b, c := int32(1<<(TapsBits-1)), int32(1<<(TapsBits-1)), int32(1<<(TapsBits-1))
+				for _, t := range q {
+					_ = p[2]
+					a += int32(p[0]) * t
+					b += int32(p[1]) * t
+					c += int32(p[2]) * t
+					p = p[3:]
+				}
+				o := out[x*3:][:3]
+				o[0], o[1], o[2] = clip8(a), clip8(b), clip8(c)
+			}
+		case 4:
+			for x := range start {
+				n := int(length[x])
+				p, q := in[int(start[x])*4:][:n*4], w[x*k:][:n]
+				a, b, c, d := int32(1<<(TapsBits-1)), int32(1<<(TapsBits-1)), int32(1<<(TapsBits-1)), int32(1<<(TapsBits-1))
+				for _, t := range q {
+					_ = p[3]
+					a += int32(p[0]) * t
+					b += int32(p[1]) * t
+					c += int32(p[2]) * t
+					d += int32(p[3]) * t
+					p = p[4:]
+				}
+				o := out[x*4:][:4]
+				o[0], o[1], o[2], o[3] = clip8(a), clip8(b), clip8(c), clip8(d)
+			}
+		default:
+			for x := range start {
+				n := int(length[x])
+				p, q := in[int(start[x])*ch:][:n*ch], w[x*k:][:n]
+				for c := range ch {
+					s := int32(1 << (TapsBits - 1))
+					for i, t := range q {
+						s += int32(p[i*ch+c]) * t
+					}
+					out[x*ch+c] = clip8(s)
+				}
+			}
+		}
+	}
+}
+
+// VerticalU8 resamples the rows of src, line bytes each, to outH rows. sum is
+// scratch of line elements.
+func VerticalU8(dst, src []uint8, outH, line int, start, length, w []int32, k int, sum []int32) {
+	sum = sum[:line]
+	for y := range outH {
+		n := int(length[y])
+		in, q, out := src[int(start[y])*line:][:n*line], w[y*k:][:n], dst[y*line:][:line]
+		for i := range sum {
+			sum[i] = 1 << (TapsBits - 1)
+		}
+		for len(q) >= 4 {
+			a, b, c, d := in[:line], in[line:][:line], in[2*line:][:line], in[3*line:][:line]
+			t, u, v, z := q[0], q[1], q[2], q[3]
+			for i := range sum {
+				sum[i] += int32(a[i])*t + int32(b[i])*u + int32(c[i])*v + int32(d[i])*z
+			}
+			in, q = in[4*line:], q[4:]
+		}
+		switch len(q) {
+		case 3:
+			a, b, c := in[:line], in[line:][:line], in[2*line:][:line]
+			t, u, v := q[0], q[1], q[2]
+			for i, s := range sum {
+				out[i] = clip8(s + int32(a[i])*t + int32(b[i])*u + int32(c[i])*v)
+			}
+		case 2:
+			a, b := in[:line], in[line:][:line]
+			t, u := q[0], q[1]
+			for i, s := range sum {
+				out[i] = clip8(s + int32(a[i])*t + int32(b[i])*u)
+			}
+		case 1:
+			a, t := in[:line], q[0]
+			for i, s := range sum {
+				out[i] = clip8(s + int32(a[i])*t)
+			}
+		default:
+			for i, s := range sum {
+				out[i] = clip8(s)
+			}
+		}
+	}
+}
+
+// HorizontalF32 is HorizontalU8 of Pillow's mode F: sums in float64.
+func HorizontalF32(dst, src []float32, rows, inW, outW, ch int, start, length []int32, w []float64, k int) {
+	start, length = start[:outW], length[:outW]
+	for y := range rows {
+		in, out := src[y*inW*ch:][:inW*ch], dst[y*outW*ch:][:outW*ch]
+		for x := range start {
+			n := int(length[x])
+			p, q := in[int(start[x])*ch:][:n*ch], w[x*k:][:n]
+			for c := range ch {
+				s := 0.0
+				for i, t := range q {
+					s += float64(float64(p[i*ch+c]) * t)
+				}
+				out[x*ch+c] = float32(s)
+			}
+		}
+	}
+}
+
+// VerticalF32 is VerticalU8 of Pillow's mode F. sum is scratch of line elements.
+func VerticalF32(dst, src []float32, outH, line int, start, length []int32, w []float64, k int, sum []float64) {
+	sum = sum[:line]
+	for y := range outH {
+		n := int(length[y])
+		in, q, out := src[int(start[y])*line:][:n*line], w[y*k:][:n], dst[y*line:][:line]
+		clear(sum)
+		for j, t := range q {
+			a := in[j*line:][:line]
+			for i := range sum {
+				sum[i] += float64(float64(a[i]) * t)
+			}
+		}
+		for i, s := range sum {
+			out[i] = float32(s)
+		}
+	}
+}
+
+// Premultiply multiplies the colours of pixels of ch channels by the last one,
+// alpha, as Pillow's convert("RGBa") and convert("La") do. dst may be src.
+func Premultiply(dst, src []uint8, ch int) {
+	for i := 0; i+ch <= len(src); i += ch {
+		a := uint32(src[i+ch-1])
+		for c := range ch - 1 {
+			v := uint32(src[i+c])*a + 128
+			dst[i+c] = uint8((v>>8 + v) >> 8)
+		}
+		dst[i+ch-1] = uint8(a)
+	}
+}
+
+// Unpremultiply is Pillow's convert from RGBa to RGBA and from La to LA. dst may be src.
+func Unpremultiply(dst, src []uint8, ch int) {
+	for i := 0; i+ch <= len(src); i += ch {
+		a := uint32(src[i+ch-1])
+		for c := range ch - 1 {
+			v := uint32(src[i+c])
+			if a != 0 && a != 255 {
+				v = min(v*255/a, 255)
+			}
+			dst[i+c] = uint8(v)
+		}
+		dst[i+ch-1] = uint8(a)
+	}
+}
+
+// Pick copies the pixels that xs and ys name: dst is len(ys) rows of len(xs)
+// pixels of size bytes, src has rows of inW pixels. An index of -1 gives zeros.
+func Pick(dst, src []uint8, inW, size int, xs, ys []int32) {
+	line := len(xs) * size
+	last := int32(-2)
+	for y, sy := range ys {
+		out := dst[y*line:][:line]
+		switch {
+		case sy < 0:
+			clear(out)
+			continue
+		case sy == last:
+			copy(out, dst[(y-1)*line:][:line])
+			continue
+		}
+		last = sy
+		in := src[int(sy)*inW*size:][:inW*size]
+		switch size {
+		case 1:
+			for x, sx := range xs {
+				if sx < 0 {
+					out[x] = 0
+				} else {
+					out[x] = in[sx]
+				}
+			}
+		case 3:
+			for x, sx := range xs {
+				o := out[x*3:][:3]
+				if sx < 0 {
+					clear(o)
+					continue
+				}
+				p := in[int(sx)*3:][:3]
+				o[0], o[1], o[2] = p[0], p[1], p[2]
+			}
+		default:
+			for x, sx := range xs {
+				o := out[x*size:][:size]
+				if sx < 0 {
+					clear(o)
+					continue
+				}
+				copy(o, in[int(sx)*size:][:size])
+			}
+		}
+	}
+}
+
+// PremultiplyPlanes is Premultiply for ch planes, one after another.
+func PremultiplyPlanes(dst, src []uint8, ch int) {
+	n := len(src) / ch
+	alpha := src[(ch-1)*n:][:n]
+	for c := range ch - 1 {
+		in, out := src[c*n:][:n], dst[c*n:][:n]
+		for i, a := range alpha {
+			v := uint32(in[i])*uint32(a) + 128
+			out[i] = uint8((v>>8 + v) >> 8)
+		}
+	}
+	copy(dst[(ch-1)*n:], alpha)
+}
+
+// UnpremultiplyPlanes is Unpremultiply for ch planes, one after another.
+func UnpremultiplyPlanes(dst, src []uint8, ch int) {
+	n := len(src) / ch
+	alpha := src[(ch-1)*n:][:n]
+	for c := range ch - 1 {
+		in, out := src[c*n:][:n], dst[c*n:][:n]
+		for i, a := range alpha {
+			v := uint32(in[i])
+			if a != 0 && a != 255 {
+				v = min(v*255/uint32(a), 255)
+			}
+			out[i] = uint8(v)
+		}
+	}
+	copy(dst[(ch-1)*n:], alpha)
+}

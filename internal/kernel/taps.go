@@ -1,0 +1,135 @@
+package kernel
+
+import "math"
+
+// Filter is a resampling filter of Pillow.
+type Filter uint8
+
+// The filters.
+const (
+	FilterBox Filter = iota
+	FilterBilinear
+	FilterHamming
+	FilterBicubic
+	FilterLanczos
+)
+
+// Taps is the table of a resampling along one axis: output i is the sum of the
+// Len[i] inputs from Start[i] on, weighted by the weights from i*K on. Only the
+// kind of weights that was asked for is set.
+type Taps struct {
+	K          int
+	Start, Len []int32
+	W32        []int32   // fixed point
+	WF         []float32 // torch
+	W64        []float64 // Pillow's floating point modes
+}
+
+// TapsBits is the number of fractional bits of Pillow's fixed-point weights.
+const TapsBits = 32 - 8 - 2
+
+func grow[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+func (f Filter) support() float64 {
+	switch f {
+	case FilterBox:
+		return 0.5
+	case FilterBicubic:
+		return 2
+	case FilterLanczos:
+		return 3
+	}
+	return 1
+}
+
+func (f Filter) at(x float64) float64 {
+	switch f {
+	case FilterBox:
+		if x > -0.5 && x <= 0.5 {
+			return 1
+		}
+		return 0
+	case FilterLanczos:
+		if -3 <= x && x < 3 {
+			return float64(sinc(x) * sinc(x/3))
+		}
+		return 0
+	}
+	x = math.Abs(x)
+	switch {
+	case f == FilterBilinear && x < 1:
+		return 1 - x
+	case f == FilterHamming && x == 0:
+		return 1
+	case f == FilterHamming && x < 1:
+		x = float64(x * math.Pi)
+		s, c := sinCos(x)
+		// The reference's constants are single precision.
+		return float64(s / x * (float64(float32(0.54)) + float64(float64(float32(0.46))*c)))
+	case f == FilterBicubic && x < 1:
+		return float64(float64((float64(1.5*x)-2.5)*x)*x) + 1
+	case f == FilterBicubic && x < 2:
+		return float64((float64((float64((x-5)*x)+8)*x) - 4) * -0.5)
+	}
+	return 0
+}
+
+func sinc(x float64) float64 {
+	if x == 0 {
+		return 1
+	}
+	x = float64(math.Abs(x) * math.Pi)
+	s, _ := sinCos(x)
+	return s / x
+}
+
+// Pillow fills t for Pillow's resampling of in pixels to out, with fixed-point
+// weights or, if float is set, with float64 ones. Source: libImaging/Resample.c
+// of Pillow 13.0.0 (precompute_coeffs, normalize_coeffs_8bpc).
+func (t *Taps) Pillow(in, out int, f Filter, float bool) {
+	scale := float64(in) / float64(out)
+	stretch := max(scale, 1)
+	support := float64(f.support() * stretch)
+	t.K = int(math.Ceil(support))*2 + 1
+	t.Start, t.Len = grow(t.Start, out), grow(t.Len, out)
+	t.W64 = grow(t.W64, out*t.K)
+	if !float {
+		t.W32 = grow(t.W32, out*t.K)
+	}
+	inv := 1 / stretch
+	for i := range out {
+		center := float64((float64(i) + 0.5) * scale)
+		lo := max(int(center-support+0.5), 0)
+		n := min(int(center+support+0.5), in) - lo
+		w := t.W64[i*t.K:][:t.K]
+		sum := 0.0
+		for j := range n {
+			w[j] = f.at(float64((float64(j+lo) - center + 0.5) * inv))
+			sum += w[j]
+		}
+		for j := range n {
+			if sum != 0 {
+				w[j] /= sum
+			}
+		}
+		clear(w[n:])
+		t.Start[i], t.Len[i] = int32(lo), int32(n)
+		if float {
+			continue
+		}
+		fixed := t.W32[i*t.K:][:t.K]
+		for j, v := range w {
+			v = float64(v * (1 << TapsBits))
+			if v < 0 {
+				fixed[j] = int32(v - 0.5)
+			} else {
+				fixed[j] = int32(v + 0.5)
+			}
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package transforms
+
+import "github.com/infer-prep/infer-prep/tensor"
+
+// CHW2HWC moves the channels of an image from the outermost to the innermost
+// axis. It takes any dtype of fixed size.
+//
+// Reference: NumPy's transpose(1, 2, 0).
+type CHW2HWC struct{}
+
+//msgp:tuple CHW2HWC
+
+func init() {
+	Register(Info{
+		Name: "chw2hwc", Version: 1, New: func() Op { return NewCHW2HWC() },
+		Reference: "NumPy 2.4.6 transpose", Exactness: "0",
+	})
+}
+
+// NewCHW2HWC makes the op.
+func NewCHW2HWC() *CHW2HWC { return &CHW2HWC{} }
+
+// Validate accepts it always: there are no parameters.
+func (o *CHW2HWC) Validate() error { return nil }
+
+// Infer takes CHW and gives HWC.
+func (o *CHW2HWC) Infer(dst, in []tensor.Desc) error {
+	return inferLayout(dst, in, tensor.CHW, tensor.HWC)
+}
+
+// Apply copies.
+func (o *CHW2HWC) Apply(c *Context, dst, src []*tensor.Tensor) error {
+	s, err := c.Dense(src[0])
+	if err != nil {
+		return err
+	}
+	transpose(dst[0].Data, s.Data, s.DType.Size(), s.Channels(), s.Height()*s.Width())
+	return nil
+}

@@ -1,0 +1,371 @@
+package transforms
+
+import (
+	"math"
+
+	"github.com/infer-prep/infer-prep/internal/enum"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// ColorSpace says what an image's channels are.
+type ColorSpace uint8
+
+// The colour spaces.
+const (
+	RGB ColorSpace = iota
+	BGR
+	RGBA
+	BGRA
+	Gray
+	HSV
+	YCrCb
+)
+
+var colorSpaceNames = []string{"rgb", "bgr", "rgba", "bgra", "gray", "hsv", "ycrcb"}
+
+func (s ColorSpace) String() string { return enum.String("color space", colorSpaceNames, int(s)) }
+
+// MarshalText writes the name.
+func (s ColorSpace) MarshalText() ([]byte, error) {
+	return enum.Format("color space", colorSpaceNames, int(s))
+}
+
+// UnmarshalText reads the name.
+func (s *ColorSpace) UnmarshalText(t []byte) error {
+	i, err := enum.Parse("color space", colorSpaceNames, t)
+	*s = ColorSpace(i)
+	return err
+}
+
+func (s ColorSpace) channels() int {
+	switch s {
+	case RGBA, BGRA:
+		return 4
+	case Gray:
+		return 1
+	}
+	return 3
+}
+
+// ConvertColor changes the colour space of a uint8 image, in either layout.
+//
+// Channels are only reordered between RGB, BGR, RGBA and BGRA: a new alpha is
+// 255, an old one is dropped. Gray becomes three equal channels. The gray value
+// of a colour is Grayscale's of the backend. Beyond that:
+//
+//   - OpenCV, HSV: hue 0 to 179 in steps of 2 degrees. Back to RGB as its x86-64
+//     build does on a CPU with AVX2, which truncates in the columns that it takes
+//     32 at a time and rounds in the W mod 32 last ones of every row. Hues
+//     from 180 on wrap around.
+//   - OpenCV, YCrCb: the 14-bit fixed point of COLOR_RGB2YCrCb and back.
+//   - Pillow, HSV: convert("HSV"), all channels 0 to 255.
+//   - Pillow, YCrCb: convert("YCbCr"), JPEG's full range, with the chroma channels in
+//     the order Cr, Cb. To gray is its Y, as Pillow has it; every other pair goes
+//     through RGB.
+//
+// Pairs that the reference has no single conversion for go through RGB.
+//
+// Reference: OpenCV 5.0.0 cvtColor without IPP; Pillow 13.0.0 Image.convert.
+type ConvertColor struct {
+	From    ColorSpace `json:"from"`
+	To      ColorSpace `json:"to"`
+	Backend Backend    `json:"backend"` // OpenCV or Pillow; usually OpenCV
+}
+
+//msgp:tuple ConvertColor
+
+func init() {
+	Register(Info{
+		Name: "convert_color", Version: 1, New: func() Op { return NewConvertColor(RGB, BGR) },
+		Reference: "OpenCV 5.0.0 cvtColor (x86-64 with AVX2, no IPP), Pillow 13.0.0 Image.convert", Exactness: "0",
+	})
+}
+
+// NewConvertColor converts as OpenCV.
+func NewConvertColor(from, to ColorSpace) *ConvertColor {
+	return &ConvertColor{From: from, To: to, Backend: OpenCV}
+}
+
+// Validate checks the names.
+func (o *ConvertColor) Validate() error {
+	for i, s := range []ColorSpace{o.From, o.To} {
+		if int(s) >= len(colorSpaceNames) {
+			return paramErr("%s is %v, want one of %q", []string{"from", "to"}[i], s, colorSpaceNames)
+		}
+	}
+	if o.Backend != OpenCV && o.Backend != Pillow {
+		return paramErr("backend is %v, want opencv or pillow", o.Backend)
+	}
+	return nil
+}
+
+// Infer changes the number of channels.
+func (o *ConvertColor) Infer(dst, in []tensor.Desc) error {
+	if err := wantImage(in[0], tensor.Uint8); err != nil {
+		return err
+	}
+	if err := wantChannels(in[0], o.From.channels()); err != nil {
+		return err
+	}
+	dst[0] = in[0].WithChannels(o.To.channels())
+	return inferred(dst[0])
+}
+
+// Apply converts row by row: into RGBA, and from there.
+func (o *ConvertColor) Apply(c *Context, dst, src []*tensor.Tensor) error {
+	s, err := c.Dense(src[0])
+	if err != nil {
+		return err
+	}
+	if o.From == o.To {
+		copy(dst[0].Data, s.Data)
+		return nil
+	}
+	w, h := s.Width(), s.Height()
+	buf := c.Scratch(4 * w)
+	in := rows{data: s.Data, step: s.Channels(), next: 1}
+	out := rows{data: dst[0].Data, step: dst[0].Channels(), next: 1}
+	if s.Layout == tensor.CHW {
+		in.step, in.next, out.step, out.next = 1, w*h, 1, w*h
+	}
+	for y := range h {
+		in.start, out.start = y*w*in.step, y*w*out.step
+		if o.Backend == Pillow && o.From == YCrCb && o.To == Gray {
+			for x := range w {
+				out.data[out.start+x*out.step] = in.data[in.start+x*in.step]
+			}
+			continue
+		}
+		o.decode(buf, in)
+		o.encode(out, buf)
+	}
+	return nil
+}
+
+// rows is one row of an image: the channel ch of pixel x is at start + x*step + ch*next.
+type rows struct {
+	data              []byte
+	start, step, next int
+}
+
+// decode turns a row into RGBA.
+func (o *ConvertColor) decode(buf []byte, in rows) {
+	at := in.start
+	for x := 0; x < len(buf)/4; x++ {
+		q := buf[4*x : 4*x+4 : 4*x+4]
+		a := in.data[at]
+		q[3] = 255
+		switch o.From {
+		case Gray:
+			q[0], q[1], q[2] = a, a, a
+			at += in.step
+			continue
+		case RGBA, BGRA:
+			q[3] = in.data[at+3*in.next]
+		}
+		b, c := in.data[at+in.next], in.data[at+2*in.next]
+		at += in.step
+		switch {
+		case o.From == BGR || o.From == BGRA:
+			a, c = c, a
+		case o.From == HSV && o.Backend == OpenCV:
+			a, b, c = openCVFromHSV(a, b, c, x < len(buf)/4&^31)
+		case o.From == HSV:
+			a, b, c = pillowFromHSV(a, b, c)
+		case o.From == YCrCb && o.Backend == OpenCV:
+			a, b, c = openCVFromYCrCb(a, b, c)
+		case o.From == YCrCb:
+			a, b, c = pillowFromYCrCb(a, b, c)
+		}
+		q[0], q[1], q[2] = a, b, c
+	}
+}
+
+// encode writes a row from RGBA.
+func (o *ConvertColor) encode(out rows, buf []byte) {
+	at := out.start
+	for x := 0; x < len(buf)/4; x++ {
+		q := buf[4*x : 4*x+4 : 4*x+4]
+		a, b, c := q[0], q[1], q[2]
+		switch {
+		case o.To == Gray:
+			if o.Backend == Pillow {
+				out.data[at] = pillowGray(a, b, c)
+			} else {
+				out.data[at] = openCVGray(a, b, c)
+			}
+			at += out.step
+			continue
+		case o.To == BGR || o.To == BGRA:
+			a, c = c, a
+		case o.To == HSV && o.Backend == OpenCV:
+			a, b, c = openCVToHSV(a, b, c)
+		case o.To == HSV:
+			a, b, c = pillowToHSV(a, b, c)
+		case o.To == YCrCb && o.Backend == OpenCV:
+			a, b, c = openCVToYCrCb(a, b, c)
+		case o.To == YCrCb:
+			a, b, c = pillowToYCrCb(a, b, c)
+		}
+		out.data[at], out.data[at+out.next], out.data[at+2*out.next] = a, b, c
+		if o.To == RGBA || o.To == BGRA {
+			out.data[at+3*out.next] = q[3]
+		}
+		at += out.step
+	}
+}
+
+func clamp8(v int32) uint8 { return uint8(min(max(v, 0), 255)) }
+
+// OpenCV's YCrCb: 14-bit fixed point.
+
+func openCVToYCrCb(r, g, b uint8) (y, cr, cb uint8) {
+	l := (4899*int32(r) + 9617*int32(g) + 1868*int32(b) + 8192) >> 14
+	const half = 128<<14 + 8192
+	return uint8(l), clamp8((11682*(int32(r)-l) + half) >> 14), clamp8((9241*(int32(b)-l) + half) >> 14)
+}
+
+func openCVFromYCrCb(y, cr, cb uint8) (r, g, b uint8) {
+	l, u, v := int32(y), int32(cr)-128, int32(cb)-128
+	return clamp8(l + (22987*u+8192)>>14), clamp8(l + (-11698*u-5636*v+8192)>>14), clamp8(l + (29049*v+8192)>>14)
+}
+
+// OpenCV's 8-bit HSV. To HSV with 12-bit reciprocals of the value and of the
+// range of the channels, rounded half to even; from HSV in float32.
+
+var hsvSat, hsvHue = func() (s, h [256]int32) {
+	for i := 1; i < 256; i++ {
+		s[i] = int32(math.RoundToEven(float64(255<<12) / float64(i)))
+		h[i] = int32(math.RoundToEven(float64(180<<12) / float64(6*i)))
+	}
+	return s, h
+}()
+
+func openCVToHSV(r, g, b uint8) (h, s, v uint8) {
+	v = max(r, g, b)
+	d := int32(v - min(r, g, b))
+	var hue int32
+	switch v {
+	case r:
+		hue = int32(g) - int32(b)
+	case g:
+		hue = int32(b) - int32(r) + 2*d
+	default:
+		hue = int32(r) - int32(g) + 4*d
+	}
+	hue = (hue*hsvHue[d] + 2048) >> 12
+	if hue < 0 {
+		hue += 180
+	}
+	return clamp8(hue), uint8((d*hsvSat[v] + 2048) >> 12), v
+}
+
+// hsvSector is, for every 8-bit hue, which of the six sectors of the colour
+// circle it is in and how far.
+var hsvSector, hsvFraction = func() (sector [256]uint8, fraction [256]float32) {
+	for h := range sector {
+		f := float32(h) * (float32(6) / 180)
+		whole := float32(int32(f))
+		sector[h], fraction[h] = uint8(int32(whole)%6), f-whole
+	}
+	return sector, fraction
+}()
+
+// openCVFromHSV is COLOR_HSV2RGB; body says that the pixel is in its vectorized part.
+func openCVFromHSV(h, s, v uint8, body bool) (r, g, b uint8) {
+	sat, val := float32(s)*(float32(1)/255), float32(v)*(float32(1)/255)
+	f := hsvFraction[h]
+	// One rounding for 1 - s*f: its build fuses the two. In float64 the product is exact.
+	t := [4]float32{
+		val,
+		val * (1 - sat),
+		val * float32(1-float64(float64(sat)*float64(f))),
+		val * float32(1-float64(float64(sat)*float64(1-f))),
+	}
+	p := hsvParts[hsvSector[h]]
+	x, y, z := t[p[0]]*255, t[p[1]]*255, t[p[2]]*255
+	if body {
+		return uint8(int32(x)), uint8(int32(y)), uint8(int32(z))
+	}
+	return roundEven8(x), roundEven8(y), roundEven8(z)
+}
+
+func roundEven8(f float32) uint8 { return uint8(int32(math.RoundToEven(float64(f)))) }
+
+// hsvParts says for each sector which of v, v(1-s), v(1-sf) and v(1-s(1-f)) are red, green and blue.
+var hsvParts = [6][3]uint8{{0, 3, 1}, {2, 0, 1}, {1, 0, 3}, {1, 2, 0}, {3, 1, 0}, {0, 1, 2}}
+
+// Pillow's HSV: Python's colorsys in float and double.
+
+func pillowToHSV(r, g, b uint8) (h, s, v uint8) {
+	v = max(r, g, b)
+	lo := min(r, g, b)
+	if v == lo {
+		return 0, 0, v
+	}
+	d := float32(v - lo)
+	rc, gc, bc := float32(v-r)/d, float32(v-g)/d, float32(v-b)/d
+	var f float32
+	switch v {
+	case r:
+		f = bc - gc
+	case g:
+		f = float32(2 + float64(rc) - float64(bc))
+	default:
+		f = float32(4 + float64(gc) - float64(rc))
+	}
+	turn := float64(f)/6 + 1
+	if turn >= 1 {
+		turn-- // at most 1 + 5/6, so this is the remainder of 1
+	}
+	f = float32(turn)
+	return uint8(int32(float64(f) * 255)), uint8(int32(float64(d/float32(v)) * 255)), v
+}
+
+func pillowFromHSV(h, s, v uint8) (r, g, b uint8) {
+	if s == 0 {
+		return v, v, v
+	}
+	six := float64(float32(h)) * 6 / 255
+	i := int32(six)
+	f, sat, val := float32(six-float64(i)), float32(float64(s)/255), float64(v)
+	t := [4]uint8{
+		v,
+		roundUp8(float64(val * (1 - float64(sat)))),
+		roundUp8(float64(val * (1 - float64(float64(sat)*float64(f))))),
+		roundUp8(float64(val * (1 - float64(float64(sat)*(1-float64(f)))))),
+	}
+	p := hsvParts[i%6]
+	return t[p[0]], t[p[1]], t[p[2]]
+}
+
+// roundUp8 rounds a number of 0 to 255 half up, as C's round.
+func roundUp8(f float64) uint8 { return uint8(int32(math.Floor(f + 0.5))) }
+
+// Pillow's YCbCr: JPEG's, with tables of the products in 6-bit fixed point.
+
+var yccTables = func() (t struct{ yr, yg, yb, br, bg, half, rg, rb, toR, toGCb, toGCr, toB [256]int32 }) {
+	// The factors in 1/100000, rounded as int(factor*value*64 + 0.5) does, which
+	// for products below 0 is not to the nearest.
+	product := func(factor, v int) int32 { return int32((factor*v*64 + 50000) / 100000) }
+	for v := range 256 {
+		t.yr[v], t.yg[v], t.yb[v] = product(29900, v), product(58700, v), product(11400, v)
+		t.br[v], t.bg[v], t.half[v] = product(-16874, v), product(-33126, v), product(50000, v)
+		t.rg[v], t.rb[v] = product(-41869, v), product(-8131, v)
+		t.toR[v], t.toB[v] = product(140200, v-128), product(177200, v-128)
+		t.toGCb[v], t.toGCr[v] = product(-34414, v-128), product(-71414, v-128)
+	}
+	return t
+}()
+
+func pillowToYCrCb(r, g, b uint8) (y, cr, cb uint8) {
+	t := &yccTables
+	return uint8((t.yr[r] + t.yg[g] + t.yb[b]) >> 6),
+		uint8((t.half[r]+t.rg[g]+t.rb[b])>>6 + 128),
+		uint8((t.br[r]+t.bg[g]+t.half[b])>>6 + 128)
+}
+
+func pillowFromYCrCb(y, cr, cb uint8) (r, g, b uint8) {
+	t, l := &yccTables, int32(y)
+	return clamp8(l + t.toR[cr]>>6), clamp8(l + (t.toGCb[cb]+t.toGCr[cr])>>6), clamp8(l + t.toB[cb]>>6)
+}

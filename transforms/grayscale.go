@@ -1,0 +1,112 @@
+package transforms
+
+import "github.com/infer-prep/infer-prep/tensor"
+
+// Grayscale turns a uint8 RGB image into one of one channel, or of three equal
+// ones. A gray image is copied. Both layouts.
+//
+// The gray value of each backend:
+//
+//   - Pillow: (19595 R + 38470 G + 7471 B + 32768) >> 16, as convert("L");
+//   - OpenCV: (9798 R + 19235 G + 3735 B + 16384) >> 15, as COLOR_RGB2GRAY;
+//   - Torch: 0.2989 R + 0.587 G + 0.114 B in float32, each product and sum rounded, without its
+//     fraction, as torchvision's functional.rgb_to_grayscale of a tensor. Its v2
+//     namesake fuses the multiplications and additions on a CPU with FMA: 21 of
+//     the 2^24 colours then differ, by 1.
+//
+// Reference: Pillow 13.0.0, OpenCV 5.0.0, torchvision 0.29.2.
+type Grayscale struct {
+	Channels int     `json:"channels"` // of the output: 1 or 3; usually 1
+	Backend  Backend `json:"backend"`  // usually Pillow
+}
+
+//msgp:tuple Grayscale
+
+func init() {
+	Register(Info{
+		Name: "grayscale", Version: 1, New: func() Op { return NewGrayscale() },
+		Reference: "Pillow 13.0.0 convert, OpenCV 5.0.0 cvtColor, torchvision 0.29.2 rgb_to_grayscale",
+		Exactness: "0",
+	})
+}
+
+// NewGrayscale gives one channel, as Pillow computes it.
+func NewGrayscale() *Grayscale { return &Grayscale{Channels: 1, Backend: Pillow} }
+
+// Validate checks the number of channels and the backend.
+func (o *Grayscale) Validate() error {
+	if o.Channels != 1 && o.Channels != 3 {
+		return paramErr("channels is %d, want 1 or 3", o.Channels)
+	}
+	if o.Backend > Torch {
+		return paramErr("backend is %v, want pillow, opencv or torch", o.Backend)
+	}
+	return nil
+}
+
+// Infer changes the number of channels.
+func (o *Grayscale) Infer(dst, in []tensor.Desc) error {
+	if err := wantImage(in[0], tensor.Uint8); err != nil {
+		return err
+	}
+	if err := wantChannels(in[0], 1, 3); err != nil {
+		return err
+	}
+	dst[0] = in[0].WithChannels(o.Channels)
+	return inferred(dst[0])
+}
+
+// The weighted colours of torchGray for every value of a channel.
+var torchRed, torchGreen, torchBlue = scaled(0.2989), scaled(0.587), scaled(0.114)
+
+func scaled(f float32) (t [256]float32) {
+	for v := range t {
+		t[v] = float32(v) * f
+	}
+	return t
+}
+
+// pillowGray, openCVGray and torchGray are the gray value of a colour; see Grayscale.
+func pillowGray(r, g, b uint8) uint8 {
+	return uint8((19595*uint32(r) + 38470*uint32(g) + 7471*uint32(b) + 32768) >> 16)
+}
+
+func openCVGray(r, g, b uint8) uint8 {
+	return uint8((9798*uint32(r) + 19235*uint32(g) + 3735*uint32(b) + 16384) >> 15)
+}
+
+func torchGray(r, g, b uint8) uint8 {
+	return uint8(int32((torchRed[r] + torchGreen[g]) + torchBlue[b]))
+}
+
+// Apply computes.
+func (o *Grayscale) Apply(c *Context, dst, src []*tensor.Tensor) error {
+	s, err := c.Dense(src[0])
+	if err != nil {
+		return err
+	}
+	gray := pillowGray
+	switch o.Backend {
+	case OpenCV:
+		gray = openCVGray
+	case Torch:
+		gray = torchGray
+	}
+	pixels := s.Height() * s.Width()
+	inStep, inNext, outStep, outNext := s.Channels(), 1, o.Channels, 1 // elements from pixel to pixel, from channel to channel
+	if s.Layout == tensor.CHW {
+		inStep, inNext, outStep, outNext = 1, pixels, 1, pixels
+	}
+	in, out := s.Data, dst[0].Data
+	for i := range pixels {
+		at := i * inStep
+		v := in[at]
+		if s.Channels() == 3 {
+			v = gray(v, in[at+inNext], in[at+2*inNext])
+		}
+		for ch := range o.Channels {
+			out[i*outStep+ch*outNext] = v
+		}
+	}
+	return nil
+}

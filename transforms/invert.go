@@ -1,0 +1,42 @@
+package transforms
+
+import "github.com/infer-prep/infer-prep/tensor"
+
+// Invert turns every uint8 value v into 255-v, alpha channels too. Both layouts.
+//
+// Reference: torchvision's invert, Pillow's ImageOps.invert.
+type Invert struct{}
+
+//msgp:tuple Invert
+
+func init() {
+	Register(Info{
+		Name: "invert", Version: 1, New: func() Op { return NewInvert() }, InPlace: true,
+		Reference: "torchvision 0.29.2 invert, Pillow 13.0.0 ImageOps.invert", Exactness: "0",
+	})
+}
+
+// NewInvert makes the op.
+func NewInvert() *Invert { return &Invert{} }
+
+// Validate accepts it always: there are no parameters.
+func (o *Invert) Validate() error { return nil }
+
+// Infer keeps the description.
+func (o *Invert) Infer(dst, in []tensor.Desc) error {
+	dst[0] = in[0]
+	return wantImage(in[0], tensor.Uint8)
+}
+
+// Apply inverts.
+func (o *Invert) Apply(c *Context, dst, src []*tensor.Tensor) error {
+	s, err := c.Dense(src[0])
+	if err != nil {
+		return err
+	}
+	out := dst[0].Data
+	for i, v := range s.Data[:len(out)] {
+		out[i] = ^v
+	}
+	return nil
+}

@@ -1,0 +1,220 @@
+package transforms
+
+import (
+	"math"
+
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// Letterbox scales an image so that it fits Height x Width with its aspect
+// kept, and pads the rest. It takes uint8 and float32 images, HWC or CHW.
+//
+// With r = min(Height/h, Width/w) in float64, the sides become round(h*r) and
+// round(w*r), half to even, at least 1. The rest is split into two halves d, of
+// which the first is round(d-0.1) and the second round(d+0.1). Auto pads only
+// to the next multiple of Stride; ScaleFill stretches to Height x Width without
+// padding; NoScaleUp leaves small images as they are; TopLeft pads at the
+// bottom and at the right alone. As in the reference, Auto wins over ScaleFill,
+// and ScaleFill stretches even with NoScaleUp.
+//
+// Outputs: image; scale, float32 (2): the ratios of height and width as the
+// reference reports them (r, r, unless stretched); pad, int32 (4): top, bottom,
+// left, right.
+//
+// Reference: LetterBox of ultralytics 8.4.190, whose cv2.resize is that of
+// OpenCV 5.0.0.93; other interpolations and backends are those of Resize,
+// always antialiased where the backend can.
+type Letterbox struct {
+	Height        int           `json:"height"`
+	Width         int           `json:"width"`
+	Auto          bool          `json:"auto"`
+	ScaleFill     bool          `json:"scale_fill"`
+	NoScaleUp     bool          `json:"no_scale_up"`
+	TopLeft       bool          `json:"top_left"`
+	Stride        int           `json:"stride"` // in pixels, for Auto; at least 1
+	Fill          []float64     `json:"fill"`   // one value for all channels or one for each; for uint8 whole numbers of 0 to 255
+	Interpolation Interpolation `json:"interpolation"`
+	Backend       Backend       `json:"backend"`
+}
+
+//msgp:tuple Letterbox
+
+func init() {
+	Register(Info{
+		Name: "letterbox", Version: 1, New: func() Op { return NewLetterbox(640, 640) },
+		Out:       []string{"image", "scale", "pad"},
+		Reference: "ultralytics 8.4.190 LetterBox with OpenCV 5.0.0.93", Exactness: "0 for bilinear OpenCV; others as resize",
+	})
+}
+
+// NewLetterbox makes the op for an output of height x width: bilinear, OpenCV,
+// centred, padded with 114.
+func NewLetterbox(height, width int) *Letterbox {
+	return &Letterbox{Height: height, Width: width, Stride: 32, Fill: []float64{114}, Interpolation: Bilinear, Backend: OpenCV}
+}
+
+// Validate wants sides of 1 to 2^24, a stride in the same range, a fill, and a
+// backend that has the interpolation.
+func (o *Letterbox) Validate() error {
+	for _, p := range []struct {
+		name string
+		n    int
+	}{{"height", o.Height}, {"width", o.Width}, {"stride", o.Stride}} {
+		if err := checkSide(p.name, p.n); err != nil {
+			return err
+		}
+	}
+	if len(o.Fill) == 0 {
+		return paramErr("fill is empty, want one value or one per channel")
+	}
+	for _, v := range o.Fill {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return paramErr("fill %v, want finite values", o.Fill)
+		}
+	}
+	return sampling{o.Interpolation, o.Backend, true}.validate()
+}
+
+// boxed is what becomes of an image of one size.
+type boxed struct {
+	h, w                     int // of the scaled image
+	top, bottom, left, right int
+	scaleH, scaleW           float64
+}
+
+func (o *Letterbox) fit(h, w int) (boxed, error) {
+	if h < 1 || w < 1 {
+		return boxed{}, inputErr("an image of %d x %d (height x width), want sides of at least 1", h, w)
+	}
+	th, tw := float64(o.Height), float64(o.Width)
+	r := min(th/float64(h), tw/float64(w))
+	if o.NoScaleUp {
+		r = min(r, 1)
+	}
+	nh := max(math.RoundToEven(float64(float64(h)*r)), 1)
+	nw := max(math.RoundToEven(float64(float64(w)*r)), 1)
+	dh, dw := th-nh, tw-nw
+	b := boxed{h: int(nh), w: int(nw), scaleH: r, scaleW: r}
+	switch {
+	case o.Auto:
+		dh, dw = pythonMod(dh, float64(o.Stride)), pythonMod(dw, float64(o.Stride))
+	case o.ScaleFill:
+		dh, dw = 0, 0
+		b.h, b.w, b.scaleH, b.scaleW = o.Height, o.Width, th/float64(h), tw/float64(w)
+	}
+	if o.TopLeft {
+		b.bottom, b.right = int(math.RoundToEven(dh+0.1)), int(math.RoundToEven(dw+0.1))
+	} else {
+		dh, dw = dh/2, dw/2
+		b.top, b.bottom = int(math.RoundToEven(dh-0.1)), int(math.RoundToEven(dh+0.1))
+		b.left, b.right = int(math.RoundToEven(dw-0.1)), int(math.RoundToEven(dw+0.1))
+	}
+	return b, nil
+}
+
+// pythonMod is a modulo n with the sign of n, for whole numbers.
+func pythonMod(a, n float64) float64 {
+	m := math.Mod(a, n)
+	if m < 0 {
+		m += n
+	}
+	return m
+}
+
+// Infer gives the padded size, which does not depend on the input's unless Auto is set.
+func (o *Letterbox) Infer(dst, in []tensor.Desc) error {
+	d := in[0]
+	if err := wantSampled(d); err != nil {
+		return err
+	}
+	if n := d.Channels(); n != tensor.Unknown && len(o.Fill) != 1 && len(o.Fill) != n {
+		return inputErr("%v, want %d channels as fill has, or a single fill", d, len(o.Fill))
+	}
+	if d.DType == tensor.Uint8 {
+		for _, v := range o.Fill {
+			if v < 0 || v > 255 || v != math.Trunc(v) {
+				return inputErr("%v with fill %v, want whole numbers of 0 to 255", d, o.Fill)
+			}
+		}
+	}
+	h, w := tensor.Unknown, tensor.Unknown
+	switch {
+	case d.Height() != tensor.Unknown && d.Width() != tensor.Unknown:
+		b, err := o.fit(d.Height(), d.Width())
+		if err != nil {
+			return err
+		}
+		h, w = b.h+b.top+b.bottom, b.w+b.left+b.right
+	case !o.Auto:
+		h, w = o.Height, o.Width
+	}
+	dst[0] = d.WithSize(h, w)
+	dst[1] = tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(2)}
+	dst[2] = tensor.Desc{DType: tensor.Int32, Shape: tensor.Dims(4)}
+	return nil
+}
+
+// Apply scales and pads.
+func (o *Letterbox) Apply(c *Context, dst, src []*tensor.Tensor) error {
+	r := resamplerOf(c)
+	s, err := c.Dense(src[0])
+	if err != nil {
+		return err
+	}
+	b, err := o.fit(s.Height(), s.Width())
+	if err != nil {
+		return err
+	}
+	scaled, err := c.Temp(s.Desc.WithSize(b.h, b.w))
+	if err != nil {
+		return err
+	}
+	if err := r.resample(c, sampling{o.Interpolation, o.Backend, true}, scaled, s); err != nil {
+		return err
+	}
+	out := dst[0]
+	if out.DType == tensor.Uint8 {
+		border(out.Data, scaled.Data, out.Desc, b, o.Fill)
+	} else {
+		border(tensor.View[float32](out), tensor.View[float32](scaled), out.Desc, b, o.Fill)
+	}
+	scale, pad := tensor.View[float32](dst[1]), tensor.View[int32](dst[2])
+	scale[0], scale[1] = float32(b.scaleH), float32(b.scaleW)
+	pad[0], pad[1], pad[2], pad[3] = int32(b.top), int32(b.bottom), int32(b.left), int32(b.right)
+	return nil
+}
+
+// border puts the image in, of b.h x b.w pixels, on a canvas of description d.
+func border[T uint8 | float32](out, in []T, d tensor.Desc, b boxed, fill []float64) {
+	planes, ch := 1, d.Channels()
+	if d.Layout == tensor.CHW {
+		planes, ch = ch, 1
+	}
+	line, inner, left := d.Width()*ch, b.w*ch, b.left*ch
+	for p := range planes {
+		paint := func(s []T) {
+			if len(fill) == 1 || planes > 1 {
+				v := T(fill[p%len(fill)])
+				for i := range s {
+					s[i] = v
+				}
+				return
+			}
+			for i := 0; i < len(s); i += ch {
+				for c, v := range fill {
+					s[i+c] = T(v)
+				}
+			}
+		}
+		plane := out[p*d.Height()*line:][:d.Height()*line]
+		image := in[p*b.h*inner:][:b.h*inner]
+		paint(plane[:b.top*line])
+		for y := range b.h {
+			row := plane[(b.top+y)*line:][:line]
+			paint(row[:left])
+			copy(row[left:], image[y*inner:][:inner])
+			paint(row[left+inner:])
+		}
+		paint(plane[(b.top+b.h)*line:])
+	}
+}

@@ -1,0 +1,151 @@
+package transforms
+
+import "github.com/infer-prep/infer-prep/tensor"
+
+// NormalizePad normalizes an RGB image and gives it a fourth channel of zeros:
+// (x - mean) / std as Normalize computes it, in float32, then rounded to the
+// output's dtype. It takes uint8 and float32, three channels, both layouts. The
+// bits of a NaN are not specified.
+//
+// Reference: MindSpore 2.10.0 vision.NormalizePad with is_hwc=False. With
+// is_hwc=True that release packs the three-channel pixels one after another into
+// the four-channel buffer and leaves all the zeros at its end; here HWC images
+// have the same values as CHW ones.
+type NormalizePad struct {
+	Mean  []float64    `json:"mean"`  // one for all channels or one for each of the three, in the image's own range
+	Std   []float64    `json:"std"`   // likewise; not 0
+	DType tensor.DType `json:"dtype"` // of the output: float32 or float16; usually float32
+}
+
+//msgp:tuple NormalizePad
+
+func init() {
+	Register(Info{
+		Name: "normalize_pad", Version: 1,
+		New: func() Op {
+			// ImageNet's, for values of 0 to 255.
+			return NewNormalizePad([]float64{123.675, 116.28, 103.53}, []float64{58.395, 57.12, 57.375})
+		},
+		Reference: "MindSpore 2.10.0 NormalizePad (is_hwc=False)", Exactness: "0",
+	})
+}
+
+// NewNormalizePad gives float32; it keeps the slices.
+func NewNormalizePad(mean, std []float64) *NormalizePad {
+	return &NormalizePad{Mean: mean, Std: std, DType: tensor.Float32}
+}
+
+// Validate checks that there are values, finite, no divisor of 0, and the dtype.
+func (o *NormalizePad) Validate() error {
+	if o.DType != tensor.Float32 && o.DType != tensor.Float16 {
+		return paramErr("dtype is %v, want float32 or float16", o.DType)
+	}
+	for i, v := range [][]float64{o.Mean, o.Std} {
+		if n := len(v); n != 1 && n != 3 {
+			return paramErr("%s has %d values, want 1 or 3", []string{"mean", "std"}[i], n)
+		}
+	}
+	return checkMeanStd(o.Mean, o.Std)
+}
+
+// Infer gives four channels of the dtype.
+func (o *NormalizePad) Infer(dst, in []tensor.Desc) error {
+	if err := wantImage(in[0], tensor.Uint8, tensor.Float32); err != nil {
+		return err
+	}
+	if err := wantChannels(in[0], 3); err != nil {
+		return err
+	}
+	dst[0] = in[0].WithChannels(4)
+	dst[0].DType = o.DType
+	return inferred(dst[0])
+}
+
+// normalizePadState holds the parameters it was made for and, for uint8, the
+// results of all values of each channel.
+type normalizePadState struct {
+	mean, std [3]float32
+	float     [3][256]float32
+	half      [3][256]uint16
+}
+
+func (o *NormalizePad) state(c *Context) *normalizePadState {
+	var mean, std [3]float32
+	for i := range 3 {
+		mean[i], std[i] = float32(channelValue(o.Mean, i)), float32(channelValue(o.Std, i))
+	}
+	st, ok := c.State.(*normalizePadState)
+	if ok && st.mean == mean && st.std == std {
+		return st
+	}
+	st = &normalizePadState{mean: mean, std: std}
+	for i := range 3 {
+		for v := range 256 {
+			st.float[i][v] = (float32(v) - mean[i]) / std[i]
+			st.half[i][v] = tensor.Float16FromFloat32(st.float[i][v])
+		}
+	}
+	c.State = st
+	return st
+}
+
+// Apply computes.
+func (o *NormalizePad) Apply(c *Context, dst, src []*tensor.Tensor) error {
+	s, err := c.Dense(src[0])
+	if err != nil {
+		return err
+	}
+	st := o.state(c)
+	pixels := s.Height() * s.Width()
+	inStep, inNext, outStep, outNext := 3, 1, 4, 1 // elements from pixel to pixel, from channel to channel
+	if s.Layout == tensor.CHW {
+		inStep, inNext, outStep, outNext = 1, pixels, 1, pixels
+	}
+	for ch := range 3 {
+		in, out := span{ch * inNext, inStep, pixels}, span{ch * outNext, outStep, pixels}
+		switch {
+		case s.DType == tensor.Uint8 && o.DType == tensor.Float32:
+			lookup256(tensor.View[float32](dst[0]), out, s.Data, in, &st.float[ch])
+		case s.DType == tensor.Uint8:
+			lookup256(tensor.View[uint16](dst[0]), out, s.Data, in, &st.half[ch])
+		default:
+			mean, std, x := st.mean[ch], st.std[ch], tensor.View[float32](s)
+			if o.DType == tensor.Float32 {
+				y := tensor.View[float32](dst[0])
+				for i := range pixels {
+					y[out.at(i)] = (x[in.at(i)] - mean) / std
+				}
+				continue
+			}
+			y := tensor.View[uint16](dst[0])
+			for i := range pixels {
+				y[out.at(i)] = tensor.Float16FromFloat32((x[in.at(i)] - mean) / std)
+			}
+		}
+	}
+	zero := span{3 * outNext, outStep, pixels}
+	if o.DType == tensor.Float32 {
+		clearSpan(tensor.View[float32](dst[0]), zero)
+	} else {
+		clearSpan(tensor.View[uint16](dst[0]), zero)
+	}
+	return nil
+}
+
+// A span is the elements of one channel: n of them, from start on, step apart.
+type span struct{ start, step, n int }
+
+func (s span) at(i int) int { return s.start + i*s.step }
+
+func lookup256[T any](dst []T, out span, src []byte, in span, table *[256]T) {
+	for i := range out.n {
+		dst[out.at(i)] = table[src[in.at(i)]]
+	}
+}
+
+func clearSpan[T any](dst []T, s span) {
+	var zero T
+	for i := range s.n {
+		dst[s.at(i)] = zero
+	}
+}

@@ -1,0 +1,164 @@
+package transforms
+
+import (
+	"github.com/infer-prep/infer-prep/internal/enum"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// PadMode says what stands outside an image.
+type PadMode uint8
+
+// The padding modes, with NumPy's names. For the row abcd:
+const (
+	PadConstant  PadMode = iota // the fill value
+	PadEdge                     // aaa|abcd|ddd
+	PadReflect                  // dcb|abcd|cba: the border pixel is not repeated; a single pixel is
+	PadSymmetric                // cba|abcd|dcb
+)
+
+var padModeNames = []string{"constant", "edge", "reflect", "symmetric"}
+
+func (m PadMode) String() string { return enum.String("padding mode", padModeNames, int(m)) }
+
+// MarshalText writes the name.
+func (m PadMode) MarshalText() ([]byte, error) {
+	return enum.Format("padding mode", padModeNames, int(m))
+}
+
+// UnmarshalText reads the name.
+func (m *PadMode) UnmarshalText(t []byte) error {
+	i, err := enum.Parse("padding mode", padModeNames, t)
+	*m = PadMode(i)
+	return err
+}
+
+func (m PadMode) check() error {
+	if int(m) >= len(padModeNames) {
+		return paramErr("mode is %v, want one of %q", m, padModeNames)
+	}
+	return nil
+}
+
+// index is the index in 0 .. n-1 that stands at i; not ok means the fill value.
+func (m PadMode) index(i, n int) (int, bool) {
+	if i >= 0 && i < n {
+		return i, true
+	}
+	switch m {
+	case PadConstant:
+		return 0, false
+	case PadEdge:
+		return min(max(i, 0), n-1), true
+	case PadReflect:
+		if n == 1 {
+			return 0, true
+		}
+		i = mod(i, 2*(n-1))
+		return min(i, 2*(n-1)-i), true
+	default:
+		i = mod(i, 2*n)
+		return min(i, 2*n-1-i), true
+	}
+}
+
+// mod is i modulo n, never negative.
+func mod(i, n int) int {
+	if i %= n; i < 0 {
+		i += n
+	}
+	return i
+}
+
+// Pad adds a border to an image. It takes any dtype of fixed size and both layouts.
+//
+// A border may be wider than the image: reflections then go back and forth.
+//
+// Reference: NumPy's pad, which torchvision's pad of a Pillow image equals; its
+// pad of a tensor too, where it allows the border.
+type Pad struct {
+	Top    int     `json:"top"` // rows to add above; 0 or more, like the other three
+	Bottom int     `json:"bottom"`
+	Left   int     `json:"left"` // columns
+	Right  int     `json:"right"`
+	Mode   PadMode `json:"mode"` // usually constant
+	// Fill is the value of constant borders, in the image's own range: one for
+	// all channels or one for each. Usually 0. A value that the image's dtype
+	// cannot hold is an ErrInput.
+	Fill []float64 `json:"fill"`
+}
+
+//msgp:tuple Pad
+
+func init() {
+	Register(Info{
+		Name: "pad", Version: 1, New: func() Op { return NewPad(0, 0, 0, 0) },
+		Reference: "NumPy 2.4.6 pad, torchvision 0.29.2 pad", Exactness: "0",
+	})
+}
+
+// NewPad makes a constant border of zeros.
+func NewPad(top, bottom, left, right int) *Pad {
+	return &Pad{Top: top, Bottom: bottom, Left: left, Right: right, Mode: PadConstant, Fill: []float64{0}}
+}
+
+// Validate checks the widths, the mode and that there is a fill value.
+func (o *Pad) Validate() error {
+	names := []string{"top", "bottom", "left", "right"}
+	for i, n := range []int{o.Top, o.Bottom, o.Left, o.Right} {
+		if n < 0 || n > maxSide {
+			return paramErr("%s is %d, want 0 to %d", names[i], n, maxSide)
+		}
+	}
+	if err := o.Mode.check(); err != nil {
+		return err
+	}
+	return checkValues("fill", o.Fill)
+}
+
+// Infer adds the border to the size.
+func (o *Pad) Infer(dst, in []tensor.Desc) error {
+	if err := wantPadding(in[0], o.Mode, o.Fill); err != nil {
+		return err
+	}
+	dst[0] = in[0].WithSize(grown(in[0].Height(), o.Top+o.Bottom), grown(in[0].Width(), o.Left+o.Right))
+	return inferred(dst[0])
+}
+
+// Apply copies the image and draws the border.
+func (o *Pad) Apply(c *Context, dst, src []*tensor.Tensor) error {
+	return padTo(c, dst[0], src[0], o.Top, o.Left, o.Mode, o.Fill)
+}
+
+// grown is a size with n more, unknown if it is unknown.
+func grown(size, n int) int {
+	if size == tensor.Unknown {
+		return size
+	}
+	return size + n
+}
+
+// wantPadding refuses what cannot be padded: no image, or one that the fill does not fit.
+func wantPadding(d tensor.Desc, mode PadMode, fill []float64) error {
+	if err := wantImage(d); err != nil {
+		return err
+	}
+	if mode == PadConstant {
+		return wantFill(d, fill)
+	}
+	return nil
+}
+
+// padTo draws src into dst with its corner at (top, left), which may be
+// negative, and the border of the mode around it.
+func padTo(c *Context, dst, src *tensor.Tensor, top, left int, mode PadMode, fill []float64) error {
+	s, err := c.Dense(src)
+	if err != nil {
+		return err
+	}
+	w := window{top: -top, left: -left, mode: mode}
+	if mode == PadConstant {
+		w.fill = fillPixel(c, s.Desc, fill)
+	}
+	w.apply(dst, s)
+	return nil
+}

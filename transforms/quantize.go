@@ -1,0 +1,118 @@
+package transforms
+
+import (
+	"math"
+
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// Quantize turns float32 into an integer type: x is divided by the scale in
+// float32, rounded half to even, the zero point is added, and the sum is
+// clamped to the range of the type. A NaN becomes the zero point (ONNX leaves it
+// open), infinities the ends of the range. Both layouts.
+//
+// Reference: ONNX QuantizeLinear (opset 21), as onnx's reference evaluator and
+// ONNX Runtime compute it.
+type Quantize struct {
+	Scale     []float64    `json:"scale"`      // above 0; one for all channels or one for each
+	ZeroPoint []int        `json:"zero_point"` // likewise, in the range of the dtype
+	DType     tensor.DType `json:"dtype"`      // of the output: uint8, int8, uint16 or int16
+}
+
+//msgp:tuple Quantize
+
+func init() {
+	Register(Info{
+		Name: "quantize", Version: 1,
+		New:       func() Op { return NewQuantize([]float64{1.0 / 255}, []int{0}, tensor.Uint8) },
+		Reference: "ONNX 1.21 reference evaluator, QuantizeLinear", Exactness: "0",
+	})
+}
+
+// NewQuantize makes the op; it keeps the slices.
+func NewQuantize(scale []float64, zeroPoint []int, d tensor.DType) *Quantize {
+	return &Quantize{Scale: scale, ZeroPoint: zeroPoint, DType: d}
+}
+
+// Validate checks the dtype, the scales and the zero points.
+func (o *Quantize) Validate() error {
+	switch o.DType {
+	case tensor.Uint8, tensor.Int8, tensor.Uint16, tensor.Int16:
+	default:
+		return paramErr("dtype is %v, want uint8, int8, uint16 or int16", o.DType)
+	}
+	if err := checkDivisors("scale", o.Scale); err != nil {
+		return err
+	}
+	for i, v := range o.Scale {
+		if v < 0 {
+			return paramErr("scale[%d] is %v, want it above 0", i, v)
+		}
+	}
+	if len(o.ZeroPoint) == 0 {
+		return paramErr("zero_point has no values, want 1 or one for each channel")
+	}
+	for i, z := range o.ZeroPoint {
+		if !holds(o.DType, float64(z)) {
+			return paramErr("zero_point[%d] is %d, which %v cannot hold", i, z, o.DType)
+		}
+	}
+	return nil
+}
+
+// Infer changes the dtype.
+func (o *Quantize) Infer(dst, in []tensor.Desc) error {
+	if err := wantImage(in[0], tensor.Float32); err != nil {
+		return err
+	}
+	if err := wantPerChannel(in[0], "scale", len(o.Scale)); err != nil {
+		return err
+	}
+	if err := wantPerChannel(in[0], "zero_point", len(o.ZeroPoint)); err != nil {
+		return err
+	}
+	dst[0] = in[0]
+	dst[0].DType = o.DType
+	return nil
+}
+
+// Apply computes.
+func (o *Quantize) Apply(c *Context, dst, src []*tensor.Tensor) error {
+	s, err := c.Dense(src[0])
+	if err != nil {
+		return err
+	}
+	switch o.DType {
+	case tensor.Uint8:
+		quantize[uint8](o, dst[0], s)
+	case tensor.Int8:
+		quantize[int8](o, dst[0], s)
+	case tensor.Uint16:
+		quantize[uint16](o, dst[0], s)
+	case tensor.Int16:
+		quantize[int16](o, dst[0], s)
+	}
+	return nil
+}
+
+func quantize[T uint8 | int8 | uint16 | int16](o *Quantize, dst, src *tensor.Tensor) {
+	in, out := tensor.View[float32](src), tensor.View[T](dst)
+	lo, hi, _ := intRange(o.DType)
+	channels, pixels := src.Channels(), src.Height()*src.Width()
+	step, next := channels, 1 // elements from pixel to pixel, from channel to channel
+	if src.Layout == tensor.CHW {
+		step, next = 1, pixels
+	}
+	for ch := range channels {
+		scale, zero := float32(channelValue(o.Scale, ch)), channelValue(o.ZeroPoint, ch)
+		for i, at := 0, ch*next; i < pixels; i, at = i+1, at+step {
+			// A NaN becomes 0 here and so the zero point.
+			q := in[at] / scale
+			if q != q {
+				q = 0
+			}
+			v := math.RoundToEven(float64(q)) + float64(zero)
+			out[at] = T(toInt(v, lo, hi))
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package transforms
+
+import (
+	"github.com/infer-prep/infer-prep/internal/enum"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// RescaleRule is how Rescale computes.
+type RescaleRule uint8
+
+// The rules, for a value v:
+const (
+	RescaleHF       RescaleRule = iota // float32(float64(v) * Scale): transformers' rescale
+	RescaleMultiply                    // float32(v) * float32(Scale): torchvision's v2.to_dtype
+	RescaleDivide                      // float32(v) / float32(Scale): ToTensor's division by 255
+)
+
+var rescaleRuleNames = []string{"hf", "multiply", "divide"}
+
+func (r RescaleRule) String() string { return enum.String("rescale rule", rescaleRuleNames, int(r)) }
+
+// MarshalText writes the name.
+func (r RescaleRule) MarshalText() ([]byte, error) {
+	return enum.Format("rescale rule", rescaleRuleNames, int(r))
+}
+
+// UnmarshalText reads the name.
+func (r *RescaleRule) UnmarshalText(t []byte) error {
+	i, err := enum.Parse("rescale rule", rescaleRuleNames, t)
+	*r = RescaleRule(i)
+	return err
+}
+
+// Rescale multiplies or divides every value by Scale and adds Offset; the
+// result is float32. It takes both layouts and any dtype but int64 and bool.
+//
+// The rules differ in the last bit: of the 256 values v/255, RescaleMultiply by
+// 1/255 gives 126 that are not the quotient's float32, the other two give none.
+// Every rule adds Offset to the float32, in float32; an Offset of 0 adds
+// nothing (and so keeps the sign of -0). The bits of a NaN are not specified.
+//
+// Reference: transformers 5.23.0 image_transforms.rescale, and with Offset -1
+// EfficientNet's and ViViT's rescale with offset; torchvision 0.29.2 v2.to_dtype
+// with scale (multiply) and to_tensor (divide).
+type Rescale struct {
+	Scale  float64     `json:"scale"`  // usually 1/255; 255 for divide
+	Offset float64     `json:"offset"` // usually 0
+	Rule   RescaleRule `json:"rule"`   // usually hf
+}
+
+//msgp:tuple Rescale
+
+func init() {
+	Register(Info{
+		Name: "rescale", Version: 1, New: func() Op { return NewRescale(1.0 / 255) }, InPlace: true,
+		Reference: "transformers 5.23.0 rescale; torchvision 0.29.2 to_dtype, to_tensor", Exactness: "0",
+	})
+}
+
+// NewRescale multiplies as transformers does.
+func NewRescale(scale float64) *Rescale { return &Rescale{Scale: scale, Rule: RescaleHF} }
+
+// Validate checks that the numbers are finite, and a divisor not 0.
+func (o *Rescale) Validate() error {
+	if int(o.Rule) >= len(rescaleRuleNames) {
+		return paramErr("rule is %v, want one of %q", o.Rule, rescaleRuleNames)
+	}
+	scale := []float64{o.Scale}
+	if o.Rule == RescaleDivide {
+		if err := checkDivisors("scale", scale); err != nil {
+			return err
+		}
+	}
+	if err := checkValues("scale", scale); err != nil {
+		return err
+	}
+	return checkValues("offset", []float64{o.Offset})
+}
+
+// Infer changes the dtype to float32.
+func (o *Rescale) Infer(dst, in []tensor.Desc) error {
+	err := wantImage(in[0], tensor.Uint8, tensor.Int8, tensor.Uint16, tensor.Int16, tensor.Int32,
+		tensor.Float16, tensor.BFloat16, tensor.Float32, tensor.Float64)
+	dst[0] = in[0]
+	dst[0].DType = tensor.Float32
+	if err != nil {
+		return err
+	}
+	return inferred(dst[0])
+}
+
+// of is the rule for one value, which float64 holds exactly.
+func (o *Rescale) of(v float64) float32 {
+	var f float32
+	switch o.Rule {
+	case RescaleHF:
+		f = float32(float64(v * o.Scale))
+	case RescaleMultiply:
+		f = float32(v) * float32(o.Scale)
+	default:
+		f = float32(v) / float32(o.Scale)
+	}
+	if o.Offset != 0 {
+		f = float32(f) + float32(o.Offset)
+	}
+	return f
+}
+
+// rescaleState is the table of the 256 values of uint8 for an op.
+type rescaleState struct {
+	op    Rescale
+	table [256]float32
+}
+
+// Apply computes.
+func (o *Rescale) Apply(c *Context, dst, src []*tensor.Tensor) error {
+	s, err := c.Dense(src[0])
+	if err != nil {
+		return err
+	}
+	out := tensor.View[float32](dst[0])
+	if s.DType == tensor.Uint8 {
+		st, ok := c.State.(*rescaleState)
+		if !ok || st.op != *o {
+			st = &rescaleState{op: *o}
+			for v := range st.table {
+				st.table[v] = o.of(float64(v))
+			}
+			c.State = st
+		}
+		for i, v := range s.Data[:len(out)] {
+			out[i] = st.table[v]
+		}
+		return nil
+	}
+	var block [blockLen]float64
+	for i := 0; i < len(out); i += blockLen {
+		b := block[:min(blockLen, len(out)-i)]
+		loadFloats(b, s, i)
+		for k, v := range b {
+			out[i+k] = o.of(v)
+		}
+	}
+	return nil
+}

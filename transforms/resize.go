@@ -1,0 +1,145 @@
+package transforms
+
+import "github.com/infer-prep/infer-prep/tensor"
+
+// Resize scales an image to another size. It takes uint8 and float32 images of
+// any number of channels, HWC or CHW, and keeps dtype, layout and channels.
+// Sides are in pixels, 1 to 2^24. An image that has the size already is copied.
+//
+// Fit and SizeRule give the size; Interpolation and Backend the arithmetic:
+//
+//	              pillow   opencv   torch
+//	nearest       yes      yes      yes
+//	nearest_exact nearest  yes      yes
+//	box           yes      -        -
+//	bilinear      yes      yes      yes
+//	hamming       yes      -        -
+//	bicubic       yes      yes      yes
+//	lanczos       yes      yes (8)  yes (6 taps, antialiased only)
+//	area          -        yes      yes (adaptive average)
+//
+// Pillow's filters (all but nearest) always antialias. Its box is what area is
+// elsewhere, and its nearest samples pixel centres, which is why torchvision
+// uses it for nearest_exact too. uint8 is Pillow's 8-bit fixed point, each pass
+// rounded and clamped to 8 bits; float32 is its mode F, for every channel
+// alone. Two and four uint8 channels are LA and RGBA, whose last channel is
+// alpha, in either layout: as Image.resize does, all filters but nearest mix
+// colours multiplied by alpha, which is then divided out.
+//
+// OpenCV never antialiases but in area; NoAntialias has no effect. Two to one
+// bilinear is area, as in cv2.resize.
+//
+// Torch antialiases bilinear, bicubic and lanczos unless NoAntialias is set;
+// uint8 is its float32 arithmetic rounded half to even and clamped, not its
+// native uint8 kernels, whose bytes depend on the CPU.
+//
+// Reference: Image.resize of Pillow 13.0.0; cv2.resize of OpenCV 5.0.0.93
+// without IPP; torch 2.15.0's interpolate (align_corners=False) as torchvision
+// 0.29.2 calls it. The pixel-centre rule of all but nearest and area is
+// (i+0.5)*scale-0.5.
+type Resize struct {
+	Fit           Fit           `json:"fit"`
+	Height        int           `json:"height"`      // for exact, inside, multiple
+	Width         int           `json:"width"`       // for exact, inside, multiple
+	Edge          int           `json:"edge"`        // for shortest, longest
+	MaxEdge       int           `json:"max_edge"`    // for shortest; 0 is no bound
+	Multiple      int           `json:"multiple"`    // for multiple
+	KeepAspect    bool          `json:"keep_aspect"` // for multiple
+	SizeRule      SizeRule      `json:"size_rule"`   // for all but exact
+	Interpolation Interpolation `json:"interpolation"`
+	Backend       Backend       `json:"backend"`
+	NoAntialias   bool          `json:"no_antialias"`
+}
+
+//msgp:tuple Resize
+
+func init() {
+	Register(Info{
+		Name: "resize", Version: 1, New: func() Op { return NewResize(224, 224) },
+		Reference: resampleReference, Exactness: resampleExactness,
+	})
+}
+
+// NewResize makes the op that scales to height x width: bilinear, Pillow, antialiased.
+func NewResize(height, width int) *Resize {
+	return &Resize{Fit: FitExact, Height: height, Width: width, Interpolation: Bilinear, Backend: Pillow}
+}
+
+// NewResizeShortest makes the op that scales the shorter edge to edge and keeps
+// the aspect: bilinear, Pillow, antialiased.
+func NewResizeShortest(edge int) *Resize {
+	return &Resize{Fit: FitShortest, Edge: edge, Interpolation: Bilinear, Backend: Pillow}
+}
+
+// Validate wants the sizes that the fit uses to be 1 to 2^24 and the backend to
+// have the interpolation. Parameters that the fit does not use must be 0.
+func (o *Resize) Validate() error {
+	if int(o.Fit) >= len(fitNames) {
+		return paramErr("fit %v, want one of %q", o.Fit, fitNames)
+	}
+	if int(o.SizeRule) >= len(sizeRuleNames) {
+		return paramErr("size_rule %v, want one of %q", o.SizeRule, sizeRuleNames)
+	}
+	if o.SizeRule == SizeDETR && o.Fit != FitShortest {
+		return paramErr("size_rule detr with fit %v, want fit shortest", o.Fit)
+	}
+	box := o.Fit == FitExact || o.Fit == FitInside || o.Fit == FitMultiple
+	for _, p := range []struct {
+		name string
+		n    int
+		used bool
+	}{
+		{"height", o.Height, box},
+		{"width", o.Width, box},
+		{"edge", o.Edge, !box},
+		{"multiple", o.Multiple, o.Fit == FitMultiple},
+	} {
+		if p.used {
+			if err := checkSide(p.name, p.n); err != nil {
+				return err
+			}
+		} else if p.n != 0 {
+			return paramErr("%s %d has no meaning with fit %v, want 0", p.name, p.n, o.Fit)
+		}
+	}
+	if o.KeepAspect && o.Fit != FitMultiple {
+		return paramErr("keep_aspect has no meaning with fit %v, want false", o.Fit)
+	}
+	if o.MaxEdge != 0 {
+		if o.Fit != FitShortest {
+			return paramErr("max_edge %d has no meaning with fit %v, want 0", o.MaxEdge, o.Fit)
+		}
+		if err := checkSide("max_edge", o.MaxEdge); err != nil {
+			return err
+		}
+		if o.SizeRule == SizeTruncate && o.MaxEdge <= o.Edge {
+			return paramErr("max_edge %d, want more than edge, %d", o.MaxEdge, o.Edge)
+		}
+	}
+	return o.sampling().validate()
+}
+
+func (o *Resize) sampling() sampling { return sampling{o.Interpolation, o.Backend, !o.NoAntialias} }
+
+// Infer gives the input's description with the new size.
+func (o *Resize) Infer(dst, in []tensor.Desc) error {
+	if err := wantSampled(in[0]); err != nil {
+		return err
+	}
+	h, w, err := o.sized(in[0].Height(), in[0].Width())
+	if err != nil {
+		return err
+	}
+	dst[0] = in[0].WithSize(h, w)
+	return nil
+}
+
+// Apply scales.
+func (o *Resize) Apply(c *Context, dst, src []*tensor.Tensor) error {
+	r := resamplerOf(c)
+	s, err := c.Dense(src[0])
+	if err != nil {
+		return err
+	}
+	return r.resample(c, o.sampling(), dst[0], s)
+}

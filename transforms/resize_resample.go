@@ -1,0 +1,361 @@
+package transforms
+
+import (
+	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+const (
+	resampleReference = "Pillow 13.0.0 Image.resize; OpenCV 5.0.0.93 cv2.resize without IPP; torch 2.15.0 interpolate through torchvision 0.29.2"
+	resampleExactness = "0"
+)
+
+// sampling is how an image is scaled, whatever the sizes.
+type sampling struct {
+	interp    Interpolation
+	backend   Backend
+	antialias bool
+}
+
+func (s sampling) validate() error {
+	if int(s.interp) >= len(interpolationNames) {
+		return paramErr("interpolation %v, want one of %q", s.interp, interpolationNames)
+	}
+	switch s.backend {
+	case Pillow:
+		if s.interp == Area {
+			return paramErr("interpolation area with backend pillow, which has no such filter: want box, its equal")
+		}
+		if !s.antialias && s.interp != Nearest && s.interp != NearestExact {
+			return paramErr("no_antialias with backend pillow, whose filters always antialias: want false, or another backend")
+		}
+	case OpenCV:
+		if s.interp == Box || s.interp == Hamming {
+			return paramErr("interpolation %v with backend opencv, want one of nearest, nearest_exact, bilinear, bicubic, lanczos, area", s.interp)
+		}
+	case Torch:
+		if s.interp == Box || s.interp == Hamming {
+			return paramErr("interpolation %v with backend torch, want one of nearest, nearest_exact, bilinear, bicubic, lanczos, area", s.interp)
+		}
+		if s.interp == Lanczos && !s.antialias {
+			return paramErr("no_antialias with interpolation lanczos and backend torch, which has no such kernel: want false")
+		}
+	default:
+		return paramErr("backend %v, want one of %q", s.backend, backendNames)
+	}
+	return nil
+}
+
+// wantSampled refuses what the resizing ops do not take.
+func wantSampled(d tensor.Desc) error {
+	if err := wantImage(d, tensor.Uint8, tensor.Float32); err != nil {
+		return err
+	}
+	for _, n := range []int{d.Height(), d.Width()} {
+		if n == 0 || n > maxSide {
+			return inputErr("%v, want sides of 1 to %d", d, maxSide)
+		}
+	}
+	if d.Channels() == 0 {
+		return inputErr("%v, want at least one channel", d)
+	}
+	return nil
+}
+
+// axis is the table of one axis; its slices are used again for other sizes.
+type axis struct {
+	how     sampling
+	dtype   tensor.DType
+	in, out int
+	taps    kernel.Taps
+	cv      kernel.CVTaps
+	area    kernel.AreaTab
+	index   []int32
+}
+
+// fresh reports whether the table must be computed, and notes for what.
+func (a *axis) fresh(how sampling, d tensor.DType, in, out int) bool {
+	if a.out == out && a.in == in && a.dtype == d && a.how == how {
+		return false
+	}
+	a.how, a.dtype, a.in, a.out = how, d, in, out
+	return true
+}
+
+// resampler is the state of a resizing op.
+type resampler struct {
+	x, y axis
+	view tensor.Tensor
+	cv   kernel.CVScratch
+}
+
+func resamplerOf(c *Context) *resampler {
+	r, ok := c.State.(*resampler)
+	if !ok {
+		r = &resampler{}
+		c.State = r
+	}
+	return r
+}
+
+// window is a view of the box in t, which it lies within. It is r's until the next call.
+func (r *resampler) window(t *tensor.Tensor, top, left, h, w int) *tensor.Tensor {
+	v := &r.view
+	*v = *t
+	ay, ax := 0, 1
+	if t.Layout == tensor.CHW {
+		ay, ax = 1, 2
+	}
+	v.Desc = t.Desc.WithSize(h, w)
+	size := t.DType.Size()
+	v.Data = t.Data[(top*t.Strides[ay]+left*t.Strides[ax])*size:]
+	last := 1
+	for i := range v.Shape.Rank() {
+		last += (v.Shape.At(i) - 1) * v.Strides[i]
+	}
+	v.Data = v.Data[:last*size]
+	return v
+}
+
+// shape is an image as the kernels see it: planes of rows of pixels of ch channels.
+type shape struct{ planes, h, w, ch int }
+
+func shapeOf(d tensor.Desc) shape {
+	if d.Layout == tensor.CHW {
+		return shape{d.Channels(), d.Height(), d.Width(), 1}
+	}
+	return shape{1, d.Height(), d.Width(), d.Channels()}
+}
+
+// resample scales the dense src to the dense dst.
+func (r *resampler) resample(c *Context, how sampling, dst, src *tensor.Tensor) error {
+	if dst.Shape == src.Shape {
+		copy(dst.Data, src.Data)
+		return nil
+	}
+	switch how.backend {
+	case Pillow:
+		return r.pillow(c, how, dst, src)
+	case OpenCV:
+		r.opencv(c, how, dst, src)
+	default:
+		r.torch(c, how, dst, src)
+	}
+	return nil
+}
+
+// nearest copies the pixels that the axes' index tables name.
+func (r *resampler) nearest(how sampling, rule func(idx []int32, in, out int), dst, src *tensor.Tensor) {
+	s, d := shapeOf(src.Desc), shapeOf(dst.Desc)
+	r.x.nearest(how, rule, s.w, d.w)
+	r.y.nearest(how, rule, s.h, d.h)
+	size := s.ch * src.DType.Size()
+	for p := range s.planes {
+		kernel.Pick(dst.Data[p*d.h*d.w*size:][:d.h*d.w*size], src.Data[p*s.h*s.w*size:][:s.h*s.w*size], s.w, size, r.x.index, r.y.index)
+	}
+}
+
+func (a *axis) nearest(how sampling, rule func(idx []int32, in, out int), in, out int) {
+	if !a.fresh(how, tensor.Invalid, in, out) {
+		return
+	}
+	if cap(a.index) < out {
+		a.index = make([]int32, out)
+	}
+	a.index = a.index[:out]
+	rule(a.index, in, out)
+}
+
+var pillowFilters = [...]kernel.Filter{
+	Box: kernel.FilterBox, Bilinear: kernel.FilterBilinear, Hamming: kernel.FilterHamming,
+	Bicubic: kernel.FilterBicubic, Lanczos: kernel.FilterLanczos,
+}
+
+func (r *resampler) pillow(c *Context, how sampling, dst, src *tensor.Tensor) error {
+	if how.interp == Nearest || how.interp == NearestExact {
+		r.nearest(how, kernel.NearestPillow, dst, src)
+		return nil
+	}
+	if n := src.Channels(); src.DType == tensor.Uint8 && (n == 2 || n == 4) {
+		return r.pillowAlpha(c, how, dst, src)
+	}
+	r.pillowPlain(c, how, dst, src)
+	return nil
+}
+
+// pillowAlpha scales LA and RGBA.
+func (r *resampler) pillowAlpha(c *Context, how sampling, dst, src *tensor.Tensor) error {
+	n := src.Channels()
+	pre, err := c.Temp(src.Desc)
+	if err != nil {
+		return err
+	}
+	if src.Layout == tensor.HWC {
+		kernel.Premultiply(pre.Data, src.Data, n)
+		r.pillowPlain(c, how, dst, pre)
+		kernel.Unpremultiply(dst.Data, dst.Data, n)
+		return nil
+	}
+	kernel.PremultiplyPlanes(pre.Data, src.Data, n)
+	r.pillowPlain(c, how, dst, pre)
+	kernel.UnpremultiplyPlanes(dst.Data, dst.Data, n)
+	return nil
+}
+
+func (r *resampler) pillowPlain(c *Context, how sampling, dst, src *tensor.Tensor) {
+	s, d := shapeOf(src.Desc), shapeOf(dst.Desc)
+	float := src.DType == tensor.Float32
+	f := pillowFilters[how.interp]
+	if s.w != d.w && r.x.fresh(how, src.DType, s.w, d.w) {
+		r.x.taps.Pillow(s.w, d.w, f, float)
+	}
+	if s.h != d.h && r.y.fresh(how, src.DType, s.h, d.h) {
+		r.y.taps.Pillow(s.h, d.h, f, float)
+	}
+	if float {
+		r.pillowFloat(c, s, d, tensor.View[float32](dst), tensor.View[float32](src))
+		return
+	}
+	x, y := &r.x.taps, &r.y.taps
+	horizontal := func(out, in []uint8, h int) {
+		kernel.HorizontalU8(out, in, s.planes*h, s.w, d.w, s.ch, x.Start, x.Len, x.W32, x.K)
+	}
+	vertical := func(out, in []uint8, w int) {
+		line := w * s.ch
+		sum := tensor.Cast[int32](c.Scratch(line * 4))
+		for p := range s.planes {
+			kernel.VerticalU8(out[p*d.h*line:][:d.h*line], in[p*s.h*line:][:s.h*line], d.h, line, y.Start, y.Len, y.W32, y.K, sum)
+		}
+	}
+	switch {
+	case s.h == d.h:
+		horizontal(dst.Data, src.Data, s.h)
+	case s.w == d.w:
+		vertical(dst.Data, src.Data, s.w)
+	case verticalFirst(s, d):
+		mid := c.Scratch(s.planes * d.h * s.w * s.ch)
+		vertical(mid, src.Data, s.w)
+		horizontal(dst.Data, mid, d.h)
+	default:
+		mid := c.Scratch(s.planes * s.h * d.w * s.ch)
+		horizontal(mid, src.Data, s.h)
+		vertical(dst.Data, mid, d.w)
+	}
+}
+
+// verticalFirst is the order of Pillow's two passes, which shows in the bytes,
+// since the first one's result is rounded: vertical first where the height
+// shrinks by more than twice what the width does. (Found by trying both on
+// Pillow 13.0.0; versions before always began with the horizontal pass.)
+func verticalFirst(s, d shape) bool {
+	return d.h < s.h && s.h-d.h > 2*(s.w-d.w)
+}
+
+// pillowFloat is pillowPlain in mode F.
+func (r *resampler) pillowFloat(c *Context, s, d shape, dst, src []float32) {
+	x, y := &r.x.taps, &r.y.taps
+	horizontal := func(out, in []float32, h int) {
+		kernel.HorizontalF32(out, in, s.planes*h, s.w, d.w, s.ch, x.Start, x.Len, x.W64, x.K)
+	}
+	vertical := func(out, in []float32, w int) {
+		line := w * s.ch
+		sum := tensor.Cast[float64](c.Scratch(line * 8))
+		for p := range s.planes {
+			kernel.VerticalF32(out[p*d.h*line:][:d.h*line], in[p*s.h*line:][:s.h*line], d.h, line, y.Start, y.Len, y.W64, y.K, sum)
+		}
+	}
+	switch {
+	case s.h == d.h:
+		horizontal(dst, src, s.h)
+	case s.w == d.w:
+		vertical(dst, src, s.w)
+	case verticalFirst(s, d):
+		mid := tensor.Cast[float32](c.Scratch(s.planes * d.h * s.w * s.ch * 4))
+		vertical(mid, src, s.w)
+		horizontal(dst, mid, d.h)
+	default:
+		mid := tensor.Cast[float32](c.Scratch(s.planes * s.h * d.w * s.ch * 4))
+		horizontal(mid, src, s.h)
+		vertical(dst, mid, d.w)
+	}
+}
+
+// exactly is n if in is n times out by OpenCV's arithmetic in float64, else 0.
+func exactly(in, out int) int {
+	scale := 1 / (float64(out) / float64(in))
+	n := int(scale + 0.5)
+	const epsilon = 1.0 / (1 << 52) // DBL_EPSILON
+	if diff := scale - float64(n); diff < epsilon && diff > -epsilon {
+		return n
+	}
+	return 0
+}
+
+func (r *resampler) opencv(c *Context, how sampling, dst, src *tensor.Tensor) {
+	switch how.interp {
+	case Nearest:
+		r.nearest(how, kernel.NearestCV, dst, src)
+		return
+	case NearestExact:
+		r.nearest(how, kernel.NearestExactCV, dst, src)
+		return
+	}
+	s, d := shapeOf(src.Desc), shapeOf(dst.Desc)
+	fx, fy := exactly(s.w, d.w), exactly(s.h, d.h)
+	filter := map[Interpolation]kernel.CVFilter{Bilinear: kernel.CVLinear, Bicubic: kernel.CVCubic, Lanczos: kernel.CVLanczos4, Area: kernel.CVAreaUp}[how.interp]
+	u8 := src.DType == tensor.Uint8
+	if how.interp == Bilinear && fx == 2 && fy == 2 || how.interp == Area && s.w >= d.w && s.h >= d.h {
+		if fx != 0 && fy != 0 {
+			r.areaFast(src, dst, s, d, fx, fy)
+			return
+		}
+		r.area(c, how, src, dst, s, d)
+		return
+	}
+	if r.x.fresh(how, src.DType, s.w, d.w) {
+		r.x.cv.Resize(s.w, d.w, filter, false)
+	}
+	if r.y.fresh(how, src.DType, s.h, d.h) {
+		r.y.cv.Resize(s.h, d.h, filter, true)
+	}
+	k := filter.Taps()
+	line, inPlane, outPlane := d.w*s.ch, s.h*s.w*s.ch, d.h*d.w*s.ch
+	rows := c.Scratch(line * k * 4)
+	for p := range s.planes {
+		if u8 {
+			kernel.CVResizeU8(dst.Data[p*outPlane:][:outPlane], src.Data[p*inPlane:][:inPlane], s.w, d.w, s.ch, &r.x.cv, &r.y.cv, tensor.Cast[int32](rows), &r.cv)
+		} else {
+			kernel.CVResizeF32(tensor.View[float32](dst)[p*outPlane:][:outPlane], tensor.View[float32](src)[p*inPlane:][:inPlane], s.w, d.w, s.ch, &r.x.cv, &r.y.cv, tensor.Cast[float32](rows), &r.cv)
+		}
+	}
+}
+
+func (r *resampler) areaFast(src, dst *tensor.Tensor, s, d shape, fx, fy int) {
+	inPlane, outPlane := s.h*s.w*s.ch, d.h*d.w*s.ch
+	for p := range s.planes {
+		if src.DType == tensor.Uint8 {
+			kernel.CVAreaFastU8(dst.Data[p*outPlane:][:outPlane], src.Data[p*inPlane:][:inPlane], d.h, d.w, s.ch, fx, fy)
+		} else {
+			kernel.CVAreaFastF32(tensor.View[float32](dst)[p*outPlane:][:outPlane], tensor.View[float32](src)[p*inPlane:][:inPlane], d.h, d.w, s.ch, fx, fy)
+		}
+	}
+}
+
+func (r *resampler) area(c *Context, how sampling, src, dst *tensor.Tensor, s, d shape) {
+	// Not the table of an axis that grows: Invalid keeps the two apart.
+	if r.x.fresh(how, tensor.Invalid, s.w, d.w) {
+		r.x.area.Resize(s.w, d.w)
+	}
+	if r.y.fresh(how, tensor.Invalid, s.h, d.h) {
+		r.y.area.Resize(s.h, d.h)
+	}
+	line, inPlane, outPlane := d.w*s.ch, s.h*s.w*s.ch, d.h*d.w*s.ch
+	buf, sum := tensor.Cast[float32](c.Scratch(line*4)), tensor.Cast[float32](c.Scratch(line*4))
+	for p := range s.planes {
+		if src.DType == tensor.Uint8 {
+			kernel.CVAreaU8(dst.Data[p*outPlane:][:outPlane], src.Data[p*inPlane:][:inPlane], s.w, d.w, s.ch, &r.x.area, &r.y.area, buf, sum)
+		} else {
+			kernel.CVAreaF32(tensor.View[float32](dst)[p*outPlane:][:outPlane], tensor.View[float32](src)[p*inPlane:][:inPlane], s.w, d.w, s.ch, &r.x.area, &r.y.area, buf, sum)
+		}
+	}
+}

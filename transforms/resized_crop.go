@@ -1,0 +1,83 @@
+package transforms
+
+import "github.com/infer-prep/infer-prep/tensor"
+
+// ResizedCrop cuts a box out of an image and scales it: no pixel outside the
+// box is read. The box, in pixels, must lie within the image. Inputs,
+// interpolations and backends are those of Resize.
+//
+// Reference: torchvision 0.29.2's resized_crop, which crops and then resizes.
+type ResizedCrop struct {
+	Top           int           `json:"top"` // of the box
+	Left          int           `json:"left"`
+	Height        int           `json:"height"`
+	Width         int           `json:"width"`
+	OutHeight     int           `json:"out_height"` // of the result
+	OutWidth      int           `json:"out_width"`
+	Interpolation Interpolation `json:"interpolation"`
+	Backend       Backend       `json:"backend"`
+	NoAntialias   bool          `json:"no_antialias"`
+}
+
+//msgp:tuple ResizedCrop
+
+func init() {
+	Register(Info{
+		Name: "resized_crop", Version: 1, New: func() Op { return NewResizedCrop(0, 0, 224, 224, 224, 224) },
+		Reference: resampleReference, Exactness: resampleExactness,
+	})
+}
+
+// NewResizedCrop makes the op for the box of height x width at (top, left) and
+// an output of outHeight x outWidth: bilinear, Pillow, antialiased.
+func NewResizedCrop(top, left, height, width, outHeight, outWidth int) *ResizedCrop {
+	return &ResizedCrop{
+		Top: top, Left: left, Height: height, Width: width, OutHeight: outHeight, OutWidth: outWidth,
+		Interpolation: Bilinear, Backend: Pillow,
+	}
+}
+
+// Validate wants the box to begin at 0 or more, sides of 1 to 2^24, and a
+// backend that has the interpolation.
+func (o *ResizedCrop) Validate() error {
+	if o.Top < 0 || o.Left < 0 || o.Top > maxSide || o.Left > maxSide {
+		return paramErr("top %d, left %d, want 0 to %d", o.Top, o.Left, maxSide)
+	}
+	for _, p := range []struct {
+		name string
+		n    int
+	}{{"height", o.Height}, {"width", o.Width}, {"out_height", o.OutHeight}, {"out_width", o.OutWidth}} {
+		if err := checkSide(p.name, p.n); err != nil {
+			return err
+		}
+	}
+	return o.sampling().validate()
+}
+
+func (o *ResizedCrop) sampling() sampling {
+	return sampling{o.Interpolation, o.Backend, !o.NoAntialias}
+}
+
+// Infer gives the input's description with the output's size. A box that
+// reaches outside the image is ErrInput.
+func (o *ResizedCrop) Infer(dst, in []tensor.Desc) error {
+	if err := wantSampled(in[0]); err != nil {
+		return err
+	}
+	h, w := in[0].Height(), in[0].Width()
+	if h != tensor.Unknown && o.Top+o.Height > h || w != tensor.Unknown && o.Left+o.Width > w {
+		return inputErr("%v, want at least %d x %d (height x width) for the box", in[0], o.Top+o.Height, o.Left+o.Width)
+	}
+	dst[0] = in[0].WithSize(o.OutHeight, o.OutWidth)
+	return nil
+}
+
+// Apply cuts and scales.
+func (o *ResizedCrop) Apply(c *Context, dst, src []*tensor.Tensor) error {
+	r := resamplerOf(c)
+	s, err := c.Dense(r.window(src[0], o.Top, o.Left, o.Height, o.Width))
+	if err != nil {
+		return err
+	}
+	return r.resample(c, o.sampling(), dst[0], s)
+}

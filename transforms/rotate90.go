@@ -1,0 +1,86 @@
+package transforms
+
+import "github.com/infer-prep/infer-prep/tensor"
+
+// Rotate90 turns an image counter-clockwise by a number of quarter turns. It
+// takes any dtype of fixed size and both layouts.
+//
+// Reference: NumPy's rot90 over height and width.
+type Rotate90 struct {
+	Turns int `json:"turns"` // quarter turns counter-clockwise; negative ones are clockwise
+}
+
+//msgp:tuple Rotate90
+
+func init() {
+	Register(Info{
+		Name: "rotate90", Version: 1, New: func() Op { return NewRotate90(1) },
+		Reference: "NumPy 2.4.6 rot90", Exactness: "0",
+	})
+}
+
+// NewRotate90 makes the op.
+func NewRotate90(turns int) *Rotate90 { return &Rotate90{Turns: turns} }
+
+// Validate accepts any number of turns.
+func (o *Rotate90) Validate() error { return nil }
+
+// Infer swaps height and width if the number of turns is odd.
+func (o *Rotate90) Infer(dst, in []tensor.Desc) error {
+	if err := wantImage(in[0]); err != nil {
+		return err
+	}
+	dst[0] = in[0]
+	if o.Turns&1 != 0 {
+		dst[0] = in[0].WithSize(in[0].Width(), in[0].Height())
+	}
+	return nil
+}
+
+// Apply turns.
+func (o *Rotate90) Apply(c *Context, dst, src []*tensor.Tensor) error {
+	s, err := c.Dense(src[0])
+	if err != nil {
+		return err
+	}
+	in, out := gridOf(s.Desc), gridOf(dst[0].Desc)
+	// The source of dst's pixel (x, y) is at start + x*dx + y*dy pixels.
+	var start, dx, dy int
+	w, h := in.width, in.height
+	switch mod(o.Turns, 4) {
+	case 0:
+		start, dx, dy = 0, 1, w
+	case 1:
+		start, dx, dy = w-1, w, -1
+	case 2:
+		start, dx, dy = w*h-1, -1, -w
+	case 3:
+		start, dx, dy = (h-1)*w, -w, 1
+	}
+	px := in.pixel
+	for p := range out.planes {
+		plane := s.Data[p*w*h*px:][:w*h*px]
+		for y := range out.height {
+			line, at := out.row(dst[0].Data, p, y), start+y*dy
+			switch px {
+			case 1:
+				for x := range line {
+					line[x] = plane[at]
+					at += dx
+				}
+			case 3:
+				for x := 0; x < len(line); x += 3 {
+					l, q := line[x:x+3:x+3], plane[at*3:at*3+3:at*3+3]
+					l[0], l[1], l[2] = q[0], q[1], q[2]
+					at += dx
+				}
+			default:
+				for x := 0; x < len(line); x += px {
+					copy(line[x:x+px], plane[at*px:])
+					at += dx
+				}
+			}
+		}
+	}
+	return nil
+}

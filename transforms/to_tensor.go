@@ -1,0 +1,63 @@
+package transforms
+
+import "github.com/infer-prep/infer-prep/tensor"
+
+// ToTensor turns a uint8 HWC image into float32 CHW: every value divided by
+// 255, rounded to float32, so 0 to 1.
+//
+// Reference: torchvision's ToTensor (true division; its newer to_dtype
+// multiplies by 1/255 instead, see RescaleMultiply).
+type ToTensor struct{}
+
+//msgp:tuple ToTensor
+
+func init() {
+	Register(Info{
+		Name: "to_tensor", Version: 1, New: func() Op { return NewToTensor() },
+		Reference: "torchvision 0.29.2 to_tensor", Exactness: "0",
+	})
+}
+
+// NewToTensor makes the op.
+func NewToTensor() *ToTensor { return &ToTensor{} }
+
+// Validate accepts it always: there are no parameters.
+func (o *ToTensor) Validate() error { return nil }
+
+// Infer takes uint8 HWC and gives float32 CHW.
+func (o *ToTensor) Infer(dst, in []tensor.Desc) error {
+	if err := wantImage(in[0], tensor.Uint8); err != nil {
+		return err
+	}
+	if err := inferLayout(dst, in, tensor.HWC, tensor.CHW); err != nil {
+		return err
+	}
+	dst[0].DType = tensor.Float32
+	return inferred(dst[0])
+}
+
+// unit is v/255 for all uint8 v.
+var unit = func() (t [256]float32) {
+	for v := range t {
+		t[v] = float32(v) / 255
+	}
+	return t
+}()
+
+// Apply computes.
+func (o *ToTensor) Apply(c *Context, dst, src []*tensor.Tensor) error {
+	s, err := c.Dense(src[0])
+	if err != nil {
+		return err
+	}
+	out, channels := tensor.View[float32](dst[0]), s.Channels()
+	pixels := s.Height() * s.Width()
+	for ch := range channels {
+		plane, at := out[ch*pixels:][:pixels], ch
+		for i := range plane {
+			plane[i] = unit[s.Data[at]]
+			at += channels
+		}
+	}
+	return nil
+}

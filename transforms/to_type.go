@@ -1,0 +1,138 @@
+package transforms
+
+import (
+	"math"
+
+	"github.com/infer-prep/infer-prep/internal/enum"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+//msgp:shim tensor.DType as:uint8 using:uint8/tensor.DType
+
+// CastRule says how ToType turns a number into one of a narrower type.
+type CastRule uint8
+
+// The rules. They differ only where the target is an integer type.
+const (
+	// CastTruncate is NumPy's astype: integers keep their low bits (300 becomes 44
+	// as uint8), floating-point numbers lose their fraction. Numbers outside the
+	// target's range, which NumPy and C leave to the platform, become the nearest
+	// number in it, and NaN becomes 0.
+	CastTruncate CastRule = iota
+	// CastSaturate is OpenCV's saturate_cast: rounded half to even, numbers
+	// outside the target's range become the nearest in it. NaN becomes 0, and so
+	// large a number as OpenCV leaves to the platform (beyond int32) saturates too.
+	CastSaturate
+)
+
+var castRuleNames = []string{"truncate", "saturate"}
+
+func (r CastRule) String() string { return enum.String("cast rule", castRuleNames, int(r)) }
+
+// MarshalText writes the name.
+func (r CastRule) MarshalText() ([]byte, error) {
+	return enum.Format("cast rule", castRuleNames, int(r))
+}
+
+// UnmarshalText reads the name.
+func (r *CastRule) UnmarshalText(t []byte) error {
+	i, err := enum.Parse("cast rule", castRuleNames, t)
+	*r = CastRule(i)
+	return err
+}
+
+// ToType converts every value to another dtype, without scaling it. It takes
+// tensors of any shape, with a layout or without, and any dtype of fixed size.
+//
+// To a floating-point type numbers are rounded half to even; too large ones
+// become infinite; bfloat16 is rounded from float32. To bool everything but 0
+// becomes true, NaN too. To integer types see CastRule. Same dtype: a copy.
+//
+// Reference: NumPy 2.4.6 astype (with ml_dtypes for bfloat16); OpenCV 5.0.0
+// convertTo for saturate. NaN and numbers out of range have the rules above.
+type ToType struct {
+	DType tensor.DType `json:"dtype"` // of the output
+	Rule  CastRule     `json:"rule"`  // usually truncate
+}
+
+//msgp:tuple ToType
+
+func init() {
+	Register(Info{
+		Name: "to_type", Version: 1, New: func() Op { return NewToType(tensor.Float32) },
+		Reference: "NumPy 2.4.6 astype; OpenCV 5.0.0 Mat::convertTo", Exactness: "0",
+	})
+}
+
+// NewToType truncates, as NumPy's astype.
+func NewToType(d tensor.DType) *ToType { return &ToType{DType: d, Rule: CastTruncate} }
+
+// Validate checks the dtype and the rule.
+func (o *ToType) Validate() error {
+	if !o.DType.Valid() || o.DType == tensor.Bytes {
+		return paramErr("dtype is %v, want one of fixed size", o.DType)
+	}
+	if int(o.Rule) >= len(castRuleNames) {
+		return paramErr("rule is %v, want one of %q", o.Rule, castRuleNames)
+	}
+	return nil
+}
+
+// Infer changes the dtype.
+func (o *ToType) Infer(dst, in []tensor.Desc) error {
+	if err := in[0].Check(); err != nil {
+		return inputErr("%v", err)
+	}
+	if in[0].DType == tensor.Bytes {
+		return inputErr("%v, want a tensor of fixed-size elements", in[0])
+	}
+	dst[0] = in[0]
+	dst[0].DType = o.DType
+	return inferred(dst[0])
+}
+
+// Apply converts.
+func (o *ToType) Apply(c *Context, dst, src []*tensor.Tensor) error {
+	s, err := c.Dense(src[0])
+	if err != nil {
+		return err
+	}
+	if s.DType == o.DType {
+		copy(dst[0].Data, s.Data)
+		return nil
+	}
+	n := int(s.Len())
+	lo, hi, toInteger := intRange(o.DType)
+	if o.DType == tensor.Bool {
+		toInteger = false
+	}
+	var ints [blockLen]int64
+	var floats [blockLen]float64
+	for i := 0; i < n; i += blockLen {
+		size := min(blockLen, n-i)
+		k, f := ints[:size], floats[:size]
+		switch {
+		case !isFloat(s.DType):
+			loadInts(k, s, i)
+			if toInteger && o.Rule == CastSaturate && o.DType != tensor.Int64 {
+				for j, v := range k {
+					k[j] = min(max(v, int64(lo)), int64(hi))
+				}
+			}
+			storeInts(dst[0], i, k)
+		case toInteger:
+			loadFloats(f, s, i)
+			for j, v := range f {
+				if o.Rule == CastSaturate {
+					v = math.RoundToEven(v)
+				}
+				k[j] = toInt(v, lo, hi)
+			}
+			storeInts(dst[0], i, k)
+		default:
+			loadFloats(f, s, i)
+			storeFloats(dst[0], i, f)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,45 @@
+package transforms
+
+import "github.com/infer-prep/infer-prep/tensor"
+
+// VerticalFlip mirrors an image top to bottom: row y becomes row H-1-y. It
+// takes any dtype of fixed size and both layouts.
+//
+// Reference: numpy's flip along the height, which Pillow, torchvision and OpenCV all equal.
+type VerticalFlip struct{}
+
+//msgp:tuple VerticalFlip
+
+func init() {
+	Register(Info{
+		Name: "vertical_flip", Version: 1, New: func() Op { return NewVerticalFlip() },
+		Reference: "NumPy 2.4.6 flip", Exactness: "0",
+	})
+}
+
+// NewVerticalFlip makes the op.
+func NewVerticalFlip() *VerticalFlip { return &VerticalFlip{} }
+
+// Validate accepts it always: there are no parameters.
+func (o *VerticalFlip) Validate() error { return nil }
+
+// Infer keeps the description.
+func (o *VerticalFlip) Infer(dst, in []tensor.Desc) error {
+	dst[0] = in[0]
+	return wantImage(in[0])
+}
+
+// Apply mirrors.
+func (o *VerticalFlip) Apply(c *Context, dst, src []*tensor.Tensor) error {
+	s, err := c.Dense(src[0])
+	if err != nil {
+		return err
+	}
+	g := gridOf(s.Desc)
+	for p := range g.planes {
+		for y := range g.height {
+			copy(g.row(dst[0].Data, p, g.height-1-y), g.row(s.Data, p, y))
+		}
+	}
+	return nil
+}
