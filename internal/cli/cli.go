@@ -95,7 +95,10 @@ func (a *app) run(ctx context.Context, args []string) int {
 
 // complain prints an error, once and on one line.
 func (a *app) complain(err error) {
-	msg := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", " ")
+	msg := err.Error()
+	if strings.ContainsAny(msg, "\n\t") {
+		msg = strings.Join(strings.Fields(msg), " ")
+	}
 	fmt.Fprintf(a.stderr, "%s: %s\n", program, msg)
 }
 
