@@ -101,8 +101,11 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) error {
 		return err
 	}
 
-	l := expand(args, f.out)
-	l.claim(s.files)
+	l := expand(cmd.Context(), args, f.out)
+	if cmd.Context().Err() != nil {
+		return &exitError{exitInterrupted, errors.New("interrupted: nothing was begun")}
+	}
+	l.claim(s)
 	if !slices.ContainsFunc(l.inputs, func(in input) bool { return in.err == nil }) {
 		return a.nothing(l, f.json)
 	}
