@@ -72,6 +72,8 @@ func (a *app) run(ctx context.Context, args []string) int {
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
+	began := false // after which an error is none of the command line's
+	root.PersistentPreRun = func(*cobra.Command, []string) { began = true }
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitOK
@@ -80,7 +82,11 @@ func (a *app) run(ctx context.Context, args []string) int {
 		return exitFailed
 	}
 	var e *exitError
-	if !errors.As(err, &e) { // cobra's own: unknown commands and flags, missing arguments
+	switch {
+	case errors.As(err, &e):
+	case began: // standard output cannot be written to
+		e = &exitError{exitFailed, err}
+	default: // cobra's own: unknown commands, missing arguments
 		e = &exitError{exitUsage, err}
 	}
 	if e.err != nil {
@@ -95,7 +101,10 @@ func (a *app) run(ctx context.Context, args []string) int {
 
 // complain prints an error, once and on one line.
 func (a *app) complain(err error) {
-	msg := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", " ")
+	msg := err.Error()
+	if strings.ContainsAny(msg, "\n\t") {
+		msg = strings.Join(strings.Fields(msg), " ")
+	}
 	fmt.Fprintf(a.stderr, "%s: %s\n", program, msg)
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"image"
 	"image/color"
 	"image/png"
@@ -247,6 +248,25 @@ func TestCount(t *testing.T) {
 	for _, s := range []string{"", "x", "-1", "1T", "1.5G", "M", "9999999999999G"} {
 		var n count
 		require.Error(t, n.Set(s), s)
+	}
+}
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+// TestFullDisk is standard output that cannot be written to.
+func TestFullDisk(t *testing.T) {
+	img := filepath.Join(tree(t, map[string][]byte{"a.png": pngBytes(t, 5, 4, 1)}), "a.png")
+	for _, args := range [][]string{
+		{"ops"}, {"ops", "resize", "--json"}, {"version"}, {"graph", "import", "--preset", "clip"}, {"graph", "show", "--preset", "clip"},
+		{"graph", "plan", "--preset", "clip"}, {"graph", "infer", "--preset", "clip", "--json"},
+		{"run", "--preset", "decode", "--json", "-o", t.TempDir(), img}, {"run", "--preset", "decode", "--json", "-o", t.TempDir(), img + "x"},
+	} {
+		var errs bytes.Buffer
+		status := Run(t.Context(), args, strings.NewReader(""), fullDisk{}, &errs)
+		require.Equal(t, exitFailed, status, args)
+		require.Contains(t, errs.String(), "infer-prep: no space left\n", args)
 	}
 }
 

@@ -305,13 +305,5 @@ func columnNames(cols []datagraph.Column) string {
 	return strings.Join(l, ", ")
 }
 
-func columnDescs(cols []datagraph.Column) string {
-	var l []string
-	for _, c := range cols {
-		l = append(l, c.Desc.String())
-	}
-	return strings.Join(l, ", ")
-}
-
 // lastDesc is what the column is at the end of the graph.
 func (r *inferred) lastDesc(column string) tensor.Desc { return descOf(r.graph, r.descs, column) }

@@ -105,23 +105,26 @@ func (a *app) showTable(r *inferred, all bool) error {
 	}
 	b.WriteString("\n")
 	t := table{}
-	t.row("STEP", "OP", "COLUMNS", "OUT", "PARAMETERS")
+	t.row("STEP", "OP", "COLUMNS", "IN", "OUT", "PARAMETERS")
 	for i, s := range r.steps {
 		cols := columnNames(s.In)
 		if out := columnNames(s.Out); out != cols {
 			cols += " -> " + out
 		}
 		lines := wrapParams(params(r.graph.Steps[i].Op, all), 60)
-		for j := range max(len(lines), len(s.Out), 1) {
-			row := []string{"", "", "", "", ""}
+		for j := range max(len(lines), len(s.In), len(s.Out)) {
+			row := make([]string, 6)
 			if j == 0 {
 				copy(row, []string{fmt.Sprint(i), s.Op, cols})
 			}
+			if j < len(s.In) {
+				row[3] = s.In[j].Desc.String()
+			}
 			if j < len(s.Out) {
-				row[3] = s.Out[j].Desc.String()
+				row[4] = s.Out[j].Desc.String()
 			}
 			if j < len(lines) {
-				row[4] = lines[j]
+				row[5] = lines[j]
 			}
 			t.row(row...)
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -24,8 +25,9 @@ type input struct {
 
 // listing is what the arguments of run come to.
 type listing struct {
-	inputs  []input // in the order of the arguments, folders sorted
-	skipped int     // what is no regular file below folders and globs
+	ctx     context.Context // its end ends the walk
+	inputs  []input         // in the order of the arguments, folders sorted
+	skipped int             // what is no regular file below folders and globs
 }
 
 // expand turns arguments, each a file, a folder or a glob, into inputs. A path
@@ -33,8 +35,8 @@ type listing struct {
 // walked recursively in lexical order; symbolic links to files are followed,
 // those to folders are not (there would be cycles), and out, the folder that
 // is written to, is left out.
-func expand(args []string, out string) *listing {
-	l := &listing{}
+func expand(ctx context.Context, args []string, out string) *listing {
+	l := &listing{ctx: ctx}
 	for _, arg := range args {
 		_, err := os.Stat(arg)
 		if err == nil {
@@ -97,7 +99,7 @@ func (l *listing) add(path, name string, explicit bool, out string) {
 
 // folder adds what is below a folder; rel is where we are below the folder that was named.
 func (l *listing) folder(path, rel, out string) {
-	if sameFile(path, out) && rel != "" {
+	if l.ctx.Err() != nil || rel != "" && sameFile(path, out) {
 		return
 	}
 	entries, err := os.ReadDir(path) // sorted
@@ -109,6 +111,8 @@ func (l *listing) folder(path, rel, out string) {
 		switch {
 		case e.IsDir():
 			l.folder(p, r, out)
+		case e.Type().IsRegular():
+			l.inputs = append(l.inputs, input{path: p, name: r})
 		case e.Type()&fs.ModeSymlink != 0:
 			if info, err := os.Stat(p); err == nil && info.IsDir() {
 				l.skipped++
@@ -146,41 +150,47 @@ func isImage(path string) bool {
 	return err != nil && err != io.EOF && err != io.ErrUnexpectedEOF || codec.Sniff(head[:n]) != ""
 }
 
-// claim gives every input the files that names says its outputs are called, in
-// order; an input that wants a file which another has already, or which is
-// itself an input, fails. Inputs that are no images take no names.
-func (l *listing) claim(files func(name string) []string) {
-	owners := map[string][]int{} // by output file: the inputs that want it
-	inputs := map[string]*input{} // by path
-	for i := range l.inputs {
-		if in := &l.inputs[i]; in.err == nil {
-			inputs[absolute(in.path)] = in
-			for _, f := range files(in.name) {
-				owners[f] = append(owners[f], i)
-			}
-		}
-	}
-	taken := map[string]int{}
+// claim gives every input the files that its outputs are written to, in order;
+// an input that wants a file which another has already, or which is itself an
+// input, fails. Inputs that are no images take no files.
+func (l *listing) claim(s *sink) {
+	owners := map[string]int{} // by output file: how many inputs want it
+	outputs := map[string]*input{}
 	for i := range l.inputs {
 		in := &l.inputs[i]
 		if in.err != nil {
 			continue
 		}
-		out := files(in.name)
-		shared := slices.ContainsFunc(out, func(f string) bool { return len(owners[f]) > 1 })
+		for _, f := range s.files(in.name) {
+			owners[f]++
+		}
+		if strings.HasSuffix(in.path, s.format.ext) { // it may be called as an output is
+			outputs[absolute(in.path)] = in
+		}
+	}
+	taken := map[string]*input{}
+	for i := range l.inputs {
+		in := &l.inputs[i]
+		if in.err != nil {
+			continue
+		}
+		files := s.files(in.name)
+		shared := slices.ContainsFunc(files, func(f string) bool { return owners[f] > 1 })
 		if shared && !in.explicit && !isImage(in.path) {
 			continue // it will be skipped
 		}
-		for _, f := range out {
-			if first, ok := taken[f]; ok {
-				in.err = fmt.Errorf("%s: its output %s is already that of %s", in.path, f, l.inputs[first].path)
-			} else if o := inputs[absolute(f)]; o != nil && (o.explicit || isImage(o.path)) {
-				in.err = fmt.Errorf("%s: its output %s is an input", in.path, f)
+		for _, f := range files {
+			if first := taken[f]; first != nil {
+				in.err = fmt.Errorf("%s: its output %s is already that of %s", in.path, f, first.path)
+			} else if len(outputs) > 0 {
+				if o := outputs[absolute(f)]; o != nil && (o.explicit || isImage(o.path)) {
+					in.err = fmt.Errorf("%s: its output %s is an input", in.path, f)
+				}
 			}
 		}
 		if in.err == nil && shared {
-			for _, f := range out {
-				taken[f] = i
+			for _, f := range files {
+				taken[f] = in
 			}
 		}
 	}

@@ -61,12 +61,12 @@ standard error; 2 a wrong flag or graph; 130 interrupted.`,
 	f.add(cmd)
 	fl := cmd.Flags()
 	fl.StringVarP(&f.out, "output", "o", "", "the folder `DIR` that tensors are written to; it is made if it does not exist")
-	fl.StringVar(&f.format, "format", "npy", "npy, npz, raw (the elements alone), pb (ONNX TensorProto) or safetensors")
-	fl.StringVar(&f.outputs, "outputs", "main", "main, or all: side outputs too")
+	fl.StringVar(&f.format, "format", "npy", "`FORMAT` of the files: npy, npz, raw (the elements alone), pb (ONNX TensorProto) or safetensors")
+	fl.StringVar(&f.outputs, "outputs", "main", "`WHICH` outputs to write: main, or all, side outputs too")
 	fl.BoolVar(&f.batch, "batch", false, "put a batch axis of 1 before the others")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object a line for every image")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only")
-	fl.IntVarP(&f.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "images worked on at once")
+	fl.IntVarP(&f.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "work on `N` images at once")
 	complete(cmd, "format", formatNames()...)
 	complete(cmd, "outputs", "main", "all")
 	noErr(cmd.MarkFlagDirname("output"))
@@ -101,8 +101,11 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) error {
 		return err
 	}
 
-	l := expand(args, f.out)
-	l.claim(s.files)
+	l := expand(cmd.Context(), args, f.out)
+	if cmd.Context().Err() != nil {
+		return &exitError{exitInterrupted, errors.New("interrupted: nothing was begun")}
+	}
+	l.claim(s)
 	if !slices.ContainsFunc(l.inputs, func(in input) bool { return in.err == nil }) {
 		return a.nothing(l, f.json)
 	}

@@ -36,11 +36,11 @@ type graphFlags struct {
 
 func (f *graphFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.preset, "preset", "", "a graph that comes with the program: "+strings.Join(preset.Names(), ", "))
-	fl.StringVar(&f.graph, "graph", "", "a graph `FILE`, JSON or msgp; - reads standard input")
+	fl.StringVar(&f.preset, "preset", "", "the graph `NAME` that comes with the program: "+strings.Join(preset.Names(), ", "))
+	fl.StringVar(&f.graph, "graph", "", "the graph in `FILE`, as graph import writes it; - reads standard input")
 	f.imports = map[string]*string{}
 	for _, i := range importers() {
-		f.imports[i.Name] = fl.String(i.Flag, "", "import a graph from `FILE`, a configuration of "+i.Name)
+		f.imports[i.Name] = fl.String(i.Flag, "", importUsage(i))
 		noErr(cmd.MarkFlagFilename(i.Flag))
 	}
 	fl.StringVar(&f.dtype, "dtype", "", "convert the outputs that are images or floats to this `TYPE`, as NumPy's astype does; side outputs stay")
@@ -63,6 +63,20 @@ func importers() (l []importer.Importer) {
 		l = append(l, i)
 	}
 	return l
+}
+
+// importUsage describes an importer's flag.
+func importUsage(i importer.Importer) string {
+	what := map[string]string{
+		"hf":          "Hugging Face's preprocessor_config.json",
+		"timm":        "a timm model's config.json",
+		"torchvision": "the arguments of torchvision's ImageClassification preset, as JSON",
+		"ultralytics": "imgsz, stride and auto, or a model's metadata, as JSON",
+	}[i.Name]
+	if what == "" {
+		what = "a configuration of " + i.Name
+	}
+	return "the graph that `FILE` describes: " + what
 }
 
 // noErr is for registrations that fail only if the flag does not exist, which the first test finds.

@@ -69,7 +69,7 @@ func drawSVG(r *inferred, all bool) string {
 		if len(n.lines) > 0 {
 			n.h += float64(len(n.lines)*svgLine) + 8
 		}
-		n.h = max(n.h, float64(svgLine*(1+ends(around, i)))) // room for the arrows at its side
+		n.h = max(n.h, float64((svgLine+5)*(1+ends(around, i)))) // room for the arrows at its side, with labels
 		y += n.h + svgGap
 		if len(straight[i]) > 0 {
 			y += svgArrow - svgGap + float64(svgLine*(len(straight[i])-1))

@@ -1,0 +1,315 @@
+package cli
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"image/color"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/preset"
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// TestGraphImport writes graphs and reads them back, in both forms.
+func TestGraphImport(t *testing.T) {
+	img := filepath.Join(tree(t, map[string][]byte{"a.png": pngBytes(t, 31, 17, 9)}), "a.png")
+	for _, name := range preset.Names() {
+		want, err := preset.Graph(name)
+		require.NoError(t, err)
+		text := call(t, "graph", "import", "--preset", name)
+		require.Equal(t, exitOK, text.status, text.stderr)
+		var g datagraph.Graph
+		require.NoError(t, json.Unmarshal([]byte(text.stdout), &g))
+		require.Equal(t, want, &g)
+
+		dir := t.TempDir()
+		file, bin := filepath.Join(dir, "g.json"), filepath.Join(dir, "g.msgp")
+		require.Equal(t, exitOK, call(t, "graph", "import", "--preset", name, "-o", file).status)
+		require.Equal(t, exitOK, call(t, "graph", "import", "--preset", name, "--msgp", "-o", bin).status)
+		require.Equal(t, []string{"g.json", "g.msgp"}, listFiles(t, dir))
+		b, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Equal(t, text.stdout, string(b))
+
+		require.Equal(t, exitOK, call(t, "run", "--preset", name, "-o", filepath.Join(dir, "0"), img).status)
+		require.Equal(t, exitOK, call(t, "run", "--graph", file, "-o", filepath.Join(dir, "1"), img).status)
+		require.Equal(t, exitOK, call(t, "run", "--graph", bin, "-o", filepath.Join(dir, "2"), img).status)
+		require.Equal(t, exitOK, callIn(t, text.stdout, "run", "--graph", "-", "-o", filepath.Join(dir, "3"), img).status)
+		first := readNPY(t, filepath.Join(dir, "0", "a.png.npy"))
+		for _, d := range []string{"1", "2", "3"} {
+			require.Equal(t, first, readNPY(t, filepath.Join(dir, d, "a.png.npy")))
+		}
+	}
+	r := call(t, "graph", "import", "--preset", "clip", "-o", filepath.Join(t.TempDir(), "no", "such", "folder.json"))
+	require.Equal(t, exitFailed, r.status)
+	require.Contains(t, r.stderr, "folder.json: no such file")
+}
+
+// TestGraphImportReadable is the layout of the JSON: steps one below the other, lists on one line.
+func TestGraphImportReadable(t *testing.T) {
+	r := call(t, "graph", "import", "--preset", "imagenet", "--exif", "--dtype", "float16", "--layout", "HWC")
+	require.Equal(t, exitOK, r.status, r.stderr)
+	for _, line := range []string{
+		`  "infer_prep_graph": 1,`,
+		`      "in": ["image"],`,
+		`        "mean": [0.485, 0.456, 0.406],`,
+		`        "orientation": "apply",`,
+		`        "dtype": "float16",`,
+		`  "outputs": ["image"]`,
+	} {
+		require.Contains(t, strings.Split(r.stdout, "\n"), line)
+	}
+	require.Less(t, strings.Index(r.stdout, `"chw2hwc"`), strings.Index(r.stdout, `"to_type"`))
+}
+
+func TestIndent(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{`{}`, "{}\n"},
+		{`{"a":[]}`, "{\n  \"a\": []\n}\n"},
+		{`{"a":[1,2,3],"b":"x"}`, "{\n  \"a\": [1, 2, 3],\n  \"b\": \"x\"\n}\n"},
+		{`{"a":[[1],{"b":[2,3]}]}`, "{\n  \"a\": [\n    [1],\n    {\n      \"b\": [2, 3]\n    }\n  ]\n}\n"},
+		{`{"a":["]","["]}`, "{\n  \"a\": [\"]\", \"[\"]\n}\n"},
+	} {
+		got, err := indent([]byte(c.in))
+		require.NoError(t, err)
+		require.Equal(t, c.want, string(got))
+	}
+}
+
+func TestGraphShow(t *testing.T) {
+	img := filepath.Join(tree(t, map[string][]byte{"a.png": pngBytes(t, 300, 200, 9)}), "a.png")
+	r := call(t, "graph", "show", "--preset", "clip")
+	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Regexp(t, `(?m)^1 +resize +image +uint8 HWC \(\?, \?, 3\) +uint8 HWC \(\?, \?, 3\) +fit=shortest edge=224 interpolation=bicubic$`, r.stdout)
+	require.Regexp(t, `(?m)^output +pixel_values: float32 CHW \(3, 224, 224\)$`, r.stdout)
+	require.Contains(t, r.stdout, "transformers 5.23.0")
+
+	r = call(t, "graph", "show", "--preset", "clip", img)
+	require.Regexp(t, `(?m)^1 +resize +image +uint8 HWC \(200, 300, 3\) +uint8 HWC \(224, 336, 3\) `, r.stdout)
+	r = call(t, "graph", "show", "--preset", "clip", "--all")
+	require.Contains(t, r.stdout, "backend=pillow")
+
+	r = call(t, "graph", "show", "--preset", "yolo")
+	require.Regexp(t, `(?m)^1 +letterbox +image -> image, scale, pad +uint8 HWC \(\?, \?, 3\) +uint8 HWC \(640, 640, 3\) +height=640`, r.stdout)
+	require.Regexp(t, `(?m)^side +pad: int32 \(4,\)$`, r.stdout)
+
+	r = call(t, "graph", "show", "--preset", "yolo", "--json", img)
+	var shown struct {
+		Image string
+		Steps []struct {
+			Op     string
+			Params map[string]any
+			Out    []struct {
+				Column string
+				Shape  []int
+			}
+		}
+		SideOutputs []string `json:"side_outputs"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(r.stdout), &shown))
+	require.Equal(t, "letterbox", shown.Steps[1].Op)
+	require.Equal(t, 640.0, shown.Steps[1].Params["height"])
+	require.Equal(t, []int{200, 300, 3}, shown.Steps[0].Out[0].Shape)
+	require.Equal(t, []string{"scale", "pad"}, shown.SideOutputs)
+
+	for _, args := range [][]string{{"graph", "show"}, {"graph", "infer"}, {"graph", "plan"}} {
+		r = call(t, append(args, "--preset", "clip", filepath.Join(t.TempDir(), "none.png"))...)
+		require.Equal(t, exitFailed, r.status)
+		require.Regexp(t, `^infer-prep: .*none.png: no such file or directory\n$`, r.stderr)
+		r = call(t, append(args, "--preset", "clip", t.TempDir())...)
+		require.Equal(t, exitFailed, r.status)
+		require.Contains(t, r.stderr, "not a regular file")
+		r = call(t, append(args, "--preset", "clip", "graph_test.go")...)
+		require.Equal(t, exitFailed, r.status)
+		require.Contains(t, r.stderr, "no known format")
+	}
+}
+
+func TestGraphShowSteps(t *testing.T) {
+	img := filepath.Join(tree(t, map[string][]byte{"a.png": pngBytes(t, 300, 200, 9)}), "a.png")
+	dir := filepath.Join(t.TempDir(), "steps")
+	r := call(t, "graph", "show", "--preset", "yolo", "--steps", dir, img)
+	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, []string{
+		"00-decode.image.npy", "00-decode.image.png", "01-letterbox.image.npy", "01-letterbox.image.png",
+		"01-letterbox.pad.npy", "01-letterbox.scale.npy", "02-to_tensor.images.npy", "02-to_tensor.images.png",
+	}, listFiles(t, dir))
+	requireDecoded(t, filepath.Join(dir, "00-decode.image.npy"), 300, 200, 9)
+	for _, name := range []string{"01-letterbox.image.png", "02-to_tensor.images.png"} {
+		f, err := os.Open(filepath.Join(dir, name))
+		require.NoError(t, err)
+		m, err := png.Decode(f)
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+		require.Equal(t, 640, m.Bounds().Dx())
+		if strings.HasPrefix(name, "01") {
+			require.Equal(t, color.RGBA{114, 114, 114, 255}, color.RGBAModel.Convert(m.At(0, 0)))
+		}
+	}
+}
+
+func TestPicture(t *testing.T) {
+	image := func(d tensor.DType, l tensor.Layout, h, w, c int) *tensor.Tensor {
+		x, err := tensor.New(tensor.Image(d, l, h, w, c))
+		require.NoError(t, err)
+		return x
+	}
+	x := image(tensor.Float32, tensor.CHW, 1, 2, 3)
+	copy(tensor.View[float32](x), []float32{-1, 1, 0, 0, 0.5, 1})
+	m := picture(x)
+	require.Equal(t, color.NRGBA{0, 128, 191, 255}, m.At(0, 0))
+	require.Equal(t, color.NRGBA{255, 128, 255, 255}, m.At(1, 0))
+
+	x = image(tensor.Uint8, tensor.HWC, 1, 1, 4)
+	copy(x.Data, []byte{1, 2, 3, 4})
+	require.Equal(t, color.NRGBA{1, 2, 3, 4}, picture(x).At(0, 0))
+
+	x = image(tensor.Float16, tensor.HWC, 1, 2, 1)
+	copy(tensor.View[uint16](x), []uint16{0x3c00, 0x7e00}) // 1 and NaN
+	require.Equal(t, color.NRGBA{0, 0, 0, 255}, picture(x).At(0, 0))
+	require.Equal(t, color.NRGBA{0, 0, 0, 255}, picture(x).At(1, 0))
+
+	require.Nil(t, picture(image(tensor.Uint8, tensor.HWC, 1, 1, 2)), "two channels")
+	require.Nil(t, picture(image(tensor.Uint8, tensor.HWC, 0, 1, 3)), "no pixel")
+	plain, err := tensor.New(tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(2)})
+	require.NoError(t, err)
+	require.Nil(t, picture(plain))
+}
+
+func TestGraphPlan(t *testing.T) {
+	img := filepath.Join(tree(t, map[string][]byte{"a.png": pngBytes(t, 300, 200, 9)}), "a.png")
+	r := call(t, "graph", "plan", "--preset", "decode", "--input", img)
+	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Regexp(t, `(?m)^0 +decode +image +uint8 HWC \(200, 300, 3\) +180,000 +0$`, r.stdout)
+	require.Contains(t, r.stdout, "arena: 180,000 bytes; without sharing 180,000")
+	require.Equal(t, r, call(t, "graph", "plan", "--preset", "decode", img))
+
+	r = call(t, "graph", "plan", "--preset", "decode")
+	require.Contains(t, r.stdout, "arena: 0 bytes, and what depends on the image (see --input)")
+
+	r = call(t, "graph", "plan", "--preset", "imagenet", "--json", "--input", img)
+	var plan struct {
+		ArenaBytes int64 `json:"arena_bytes"`
+		Unshared   int64 `json:"unshared_bytes"`
+		Unknown    bool  `json:"sizes_unknown"`
+		Buffers    []struct {
+			Bytes   int64
+			Tensors []string
+		}
+		Steps []struct {
+			Out []struct{ Buffer *int }
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(r.stdout), &plan))
+	require.False(t, plan.Unknown)
+	require.Less(t, plan.ArenaBytes, plan.Unshared)
+	require.Contains(t, plan.Buffers[0].Tensors, "0-decode.image")
+	require.Equal(t, 0, *plan.Steps[0].Out[0].Buffer)
+
+	r = call(t, "graph", "plan", "--preset", "decode", "--input", img, img)
+	require.Equal(t, exitUsage, r.status)
+}
+
+func TestGraphInfer(t *testing.T) {
+	img := filepath.Join(tree(t, map[string][]byte{"a.png": pngBytes(t, 300, 200, 9)}), "a.png")
+	r := call(t, "graph", "infer", "--preset", "decode")
+	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, "input   image  bytes\noutput  image  uint8 HWC (?, ?, 3)\n", r.stdout)
+	r = call(t, "graph", "infer", "--preset", "decode", img)
+	require.Equal(t, "input   image  bytes\noutput  image  uint8 HWC (200, 300, 3)\n", r.stdout)
+	r = call(t, "graph", "infer", "--preset", "yolo", "--json")
+	require.Contains(t, r.stdout, `"column": "pad"`)
+
+	// Only the header is read: an image whose pixels are missing has a shape.
+	cut := filepath.Join(t.TempDir(), "cut.png")
+	require.NoError(t, os.WriteFile(cut, pngBytes(t, 300, 200, 9)[:60], 0o666))
+	require.Equal(t, r.status, call(t, "graph", "infer", "--preset", "decode", cut).status)
+	r = call(t, "graph", "show", "--preset", "decode", "--steps", t.TempDir(), cut)
+	require.Equal(t, exitFailed, r.status)
+}
+
+// TestSVG draws graphs of several shapes and checks that boxes do not overlap
+// and that all text is inside the drawing.
+func TestSVG(t *testing.T) {
+	graphs := map[string]*datagraph.Graph{}
+	for _, name := range preset.Names() {
+		g, err := preset.Graph(name)
+		require.NoError(t, err)
+		graphs[name] = g
+	}
+	// Two branches: one column is read twice, and kept for a later output.
+	graphs["branches"] = datagraph.New(transforms.NewDecode()).
+		Then(transforms.NewHorizontalFlip(), []string{"image"}, []string{"flipped"}).
+		Then(transforms.NewHWC2CHW(), []string{"image"}, []string{"image"}).
+		Then(transforms.NewToTensor(), []string{"flipped"}, []string{"other"})
+	graphs["branches"].Outputs = []string{"image", "other", "flipped"}
+	graphs["branches"].Reference = "<&>"
+	for name, g := range graphs {
+		t.Run(name, func(t *testing.T) {
+			r, err := inferGraph(g, codec.DefaultLimits(), "")
+			require.NoError(t, err)
+			checkSVG(t, drawSVG(r, true))
+			checkSVG(t, drawSVG(r, false))
+		})
+	}
+	file := filepath.Join(t.TempDir(), "g.svg")
+	r := call(t, "graph", "show", "--preset", "clip", "--svg", file)
+	require.Equal(t, exitOK, r.status, r.stderr)
+	b, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Contains(t, string(b), "center_crop")
+}
+
+func checkSVG(t *testing.T, svg string) {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(svg))
+	attr := func(e xml.StartElement, name string) float64 {
+		for _, a := range e.Attr {
+			if a.Name.Local == name {
+				var f float64
+				_, err := fmt.Sscanf(a.Value, "%f", &f)
+				require.NoError(t, err, "%s of %s", name, e.Name.Local)
+				return f
+			}
+		}
+		return 0
+	}
+	width, height, bottom := 0.0, 0.0, 0.0
+	for {
+		tok, err := d.Token()
+		if err == io.EOF {
+			break
+		}
+		require.NoError(t, err)
+		e, ok := tok.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		switch e.Name.Local {
+		case "svg":
+			width, height = attr(e, "width"), attr(e, "height")
+		case "rect":
+			if y := attr(e, "y"); y > 0 {
+				require.Greater(t, y, bottom)
+				bottom = y + attr(e, "height")
+				require.LessOrEqual(t, attr(e, "x")+attr(e, "width"), width)
+			}
+		case "text":
+			require.Less(t, attr(e, "x"), width)
+			require.Less(t, attr(e, "y"), height)
+		}
+	}
+	require.Positive(t, bottom)
+	require.Less(t, bottom, height)
+}
