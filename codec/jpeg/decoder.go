@@ -62,6 +62,9 @@ type Decoder struct {
 	bits   coefBits
 	store  coefStore
 	exact  [maxComps]losslessPlane
+
+	kind     string // the last variant's name, made from kindText
+	kindText []byte
 }
 
 // NewDecoder makes a Decoder.

@@ -125,61 +125,70 @@ func (d *Decoder) guessSpace() {
 	}
 }
 
-// variant names the kind of file for people.
+// variant names the kind of file for people. The string is made once for files
+// of one kind in a row, so that a run over such files allocates nothing.
 func (d *Decoder) variant() string {
-	var s string
+	b := d.kindText[:0]
 	switch {
 	case d.lossless:
-		s = "lossless"
+		b = append(b, "lossless"...)
 	case d.arithmetic && d.progressive:
-		s = "arithmetic progressive"
+		b = append(b, "arithmetic progressive"...)
 	case d.arithmetic:
-		s = "arithmetic sequential"
+		b = append(b, "arithmetic sequential"...)
 	case d.progressive:
-		s = "progressive"
+		b = append(b, "progressive"...)
 	default:
-		s = "baseline"
+		b = append(b, "baseline"...)
 	}
 	switch d.space {
 	case spaceGray:
-		return s + " gray"
+		b = append(b, " gray"...)
 	case spaceRGB:
-		s += " RGB"
+		b = append(b, " RGB"...)
 	case spaceCMYK:
-		s += " CMYK"
+		b = append(b, " CMYK"...)
 	case spaceYCCK:
-		s += " YCCK"
+		b = append(b, " YCCK"...)
 	}
+	if d.space != spaceGray {
+		b = d.appendSampling(append(b, ' '))
+	}
+	d.kindText = b
+	if string(b) != d.kind {
+		d.kind = string(b)
+	}
+	return d.kind
+}
+
+// appendSampling appends the sampling factors in their usual notation if they have one.
+func (d *Decoder) appendSampling(b []byte) []byte {
 	c := d.comps
 	if c[1].h != c[2].h || c[1].v != c[2].v || c[0].h != d.maxH || c[0].v != d.maxV || len(c) == 4 && (c[3].h != c[0].h || c[3].v != c[0].v) {
-		s += " "
 		for i := range c {
 			if i > 0 {
-				s += ","
+				b = append(b, ',')
 			}
-			s += fmt.Sprintf("%dx%d", c[i].h, c[i].v)
+			b = fmt.Appendf(b, "%dx%d", c[i].h, c[i].v)
 		}
-		return s
+		return b
 	}
 	switch fh, fv := d.maxH/c[1].h, d.maxV/c[1].v; [2]int{fh, fv} {
 	case [2]int{1, 1}:
-		s += " 4:4:4"
+		return append(b, "4:4:4"...)
 	case [2]int{2, 1}:
-		s += " 4:2:2"
+		return append(b, "4:2:2"...)
 	case [2]int{2, 2}:
-		s += " 4:2:0"
+		return append(b, "4:2:0"...)
 	case [2]int{1, 2}:
-		s += " 4:4:0"
+		return append(b, "4:4:0"...)
 	case [2]int{4, 1}:
-		s += " 4:1:1"
+		return append(b, "4:1:1"...)
 	case [2]int{4, 2}:
-		s += " 4:1:0"
-	case [2]int{2, 4}:
-		s += " 2x4"
+		return append(b, "4:1:0"...)
 	default:
-		s += fmt.Sprintf(" %dx%d", fh, fv)
+		return fmt.Appendf(b, "%dx%d", fh, fv)
 	}
-	return s
 }
 
 // scanSetup computes what depends on the scan's components.
