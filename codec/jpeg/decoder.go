@@ -56,15 +56,15 @@ type Decoder struct {
 	entropy
 	planes
 
+	name    string // the last variant; nameBuf is where the next is put together
+	nameBuf []byte
+
 	o      *codec.Options
 	dst    *codec.Raster
 	toLuma bool // deliver one channel
 	bits   coefBits
 	store  coefStore
 	exact  [maxComps]losslessPlane
-
-	kind     string // the last variant's name, made from kindText
-	kindText []byte
 }
 
 // NewDecoder makes a Decoder.

@@ -125,70 +125,69 @@ func (d *Decoder) guessSpace() {
 	}
 }
 
-// variant names the kind of file for people. The string is made once for files
-// of one kind in a row, so that a run over such files allocates nothing.
+// variant names the kind of file for people. The string of the last image
+// serves again if it is the same, so that a steady stream allocates nothing.
 func (d *Decoder) variant() string {
-	b := d.kindText[:0]
+	d.nameBuf = d.appendVariant(d.nameBuf[:0])
+	if d.name != string(d.nameBuf) {
+		d.name = string(d.nameBuf)
+	}
+	return d.name
+}
+
+func (d *Decoder) appendVariant(s []byte) []byte {
 	switch {
 	case d.lossless:
-		b = append(b, "lossless"...)
+		s = append(s, "lossless"...)
 	case d.arithmetic && d.progressive:
-		b = append(b, "arithmetic progressive"...)
+		s = append(s, "arithmetic progressive"...)
 	case d.arithmetic:
-		b = append(b, "arithmetic sequential"...)
+		s = append(s, "arithmetic sequential"...)
 	case d.progressive:
-		b = append(b, "progressive"...)
+		s = append(s, "progressive"...)
 	default:
-		b = append(b, "baseline"...)
+		s = append(s, "baseline"...)
 	}
 	switch d.space {
 	case spaceGray:
-		b = append(b, " gray"...)
+		return append(s, " gray"...)
 	case spaceRGB:
-		b = append(b, " RGB"...)
+		s = append(s, " RGB"...)
 	case spaceCMYK:
-		b = append(b, " CMYK"...)
+		s = append(s, " CMYK"...)
 	case spaceYCCK:
-		b = append(b, " YCCK"...)
+		s = append(s, " YCCK"...)
 	}
-	if d.space != spaceGray {
-		b = d.appendSampling(append(b, ' '))
-	}
-	d.kindText = b
-	if string(b) != d.kind {
-		d.kind = string(b)
-	}
-	return d.kind
-}
-
-// appendSampling appends the sampling factors in their usual notation if they have one.
-func (d *Decoder) appendSampling(b []byte) []byte {
 	c := d.comps
 	if c[1].h != c[2].h || c[1].v != c[2].v || c[0].h != d.maxH || c[0].v != d.maxV || len(c) == 4 && (c[3].h != c[0].h || c[3].v != c[0].v) {
+		s = append(s, " "...)
 		for i := range c {
 			if i > 0 {
-				b = append(b, ',')
+				s = append(s, ","...)
 			}
-			b = fmt.Appendf(b, "%dx%d", c[i].h, c[i].v)
+			s = fmt.Appendf(s, "%dx%d", c[i].h, c[i].v)
 		}
-		return b
+		return s
 	}
 	switch fh, fv := d.maxH/c[1].h, d.maxV/c[1].v; [2]int{fh, fv} {
 	case [2]int{1, 1}:
-		return append(b, "4:4:4"...)
+		s = append(s, " 4:4:4"...)
 	case [2]int{2, 1}:
-		return append(b, "4:2:2"...)
+		s = append(s, " 4:2:2"...)
 	case [2]int{2, 2}:
-		return append(b, "4:2:0"...)
+		s = append(s, " 4:2:0"...)
 	case [2]int{1, 2}:
-		return append(b, "4:4:0"...)
+		s = append(s, " 4:4:0"...)
 	case [2]int{4, 1}:
-		return append(b, "4:1:1"...)
+		s = append(s, " 4:1:1"...)
 	case [2]int{4, 2}:
-		return append(b, "4:1:0"...)
+		s = append(s, " 4:1:0"...)
+	case [2]int{2, 4}:
+		s = append(s, " 2x4"...)
 	default:
-		return fmt.Appendf(b, "%dx%d", fh, fv)
+		s = fmt.Appendf(s, " %dx%d", fh, fv)
 	}
+	return s
 }
 
 // scanSetup computes what depends on the scan's components.
