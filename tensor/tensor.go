@@ -92,7 +92,7 @@ func (t *Tensor) Reset(d Desc) error {
 	if n < 0 {
 		return fmt.Errorf("%w: %v has an unknown size", ErrDesc, d)
 	}
-	if n != int64(int(n)) {
+	if n != int64(int(n)) || n > maxBytes {
 		return fmt.Errorf("%w: %v does not fit the address space", ErrDesc, d)
 	}
 	if size := uintptr(d.DType.Size()); int64(cap(t.Data)) < n || // or bytes or a view, at any address
@@ -104,6 +104,10 @@ func (t *Tensor) Reset(d Desc) error {
 	t.Strides = denseStrides(d.Shape)
 	return nil
 }
+
+// maxBytes is below what make panics at, on every 64-bit platform (the heap is
+// at most 48 bits wide). Whoever runs graphs bounds memory far below it.
+const maxBytes = 1 << 46
 
 // Alloc makes n zero bytes, aligned to 8.
 func Alloc(n int) []byte {

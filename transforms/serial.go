@@ -86,7 +86,8 @@ func unmarshalFull(b []byte, v any) error {
 		if name == "" || name == "-" {
 			return fmt.Errorf("%T.%s has no json tag", v, usual.Type().Field(i).Name)
 		}
-		if _, ok := have[name]; !ok {
+		// encoding/json takes null for the zero value, which is as good as missing.
+		if v, ok := have[name]; !ok || string(v) == "null" {
 			u, _ := json.Marshal(usual.Field(i).Interface())
 			return fmt.Errorf("parameter %q is missing; parameters are written in full, usually %s", name, u)
 		}

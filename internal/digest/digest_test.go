@@ -46,13 +46,23 @@ func TestDigest(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, images)
 
+	// Every image is decoded; the other graphs run on one image in forty, since
+	// this runs under emulation too.
+	var some []string
+	for i := 0; i < len(images); i += 40 {
+		some = append(some, images[i])
+	}
 	all := sha256.New()
 	for _, n := range names {
 		plan, err := datagraph.Compile(graphs[n], codec.DefaultLimits())
 		require.NoError(t, err, n)
 		r := plan.NewRunner()
 		h := sha256.New()
-		for _, f := range images {
+		use := some
+		if n == "decode" {
+			use = images
+		}
+		for _, f := range use {
 			b, err := os.ReadFile(f)
 			require.NoError(t, err)
 			out, err := r.Run(tensor.FromBytes(b))
