@@ -100,7 +100,12 @@ func TestGoldenImages(t *testing.T) {
 	d := NewDecoder() // one for all: nothing may leak from file to file
 	o := codec.DefaultOptions()
 	shown := 0
-	defer func() { require.Equal(t, 7, shown) }()
+	for _, f := range g.Images {
+		if f.Pixels != nil {
+			shown++
+		}
+	}
+	require.Equal(t, 7, shown, "images with pixels in the golden file")
 	for _, name := range names(g.Images) {
 		t.Run(name, func(t *testing.T) {
 			data, want := read(t, "images", name), g.Images[name]
@@ -113,7 +118,6 @@ func TestGoldenImages(t *testing.T) {
 			require.NoError(t, r.Damaged)
 			if want.Pixels != nil {
 				requirePixels(t, want.Pixels, &r)
-				shown++
 			}
 			require.Equal(t, want.Native, sha(r.Pix), "pixels differ from Pillow's")
 			require.Equal(t, want.RGB, sha(toRGB(&r)), "pixels differ from Pillow's convert(\"RGB\")")
