@@ -10,14 +10,21 @@ package jpeg
 // are added first: so libjpeg's tables are made.
 var crR, cbB, crG, cbG [256]int32
 
+// The factors, times 65536.
+const (
+	fix140200 = 91881
+	fix177200 = 116130
+	fix071414 = 46802
+	fix034414 = 22554
+)
+
 func init() {
-	fix := func(x float64) int32 { return int32(x*65536 + 0.5) }
 	for i := range 256 {
 		x := int32(i) - 128
-		crR[i] = (fix(1.40200)*x + 1<<15) >> 16
-		cbB[i] = (fix(1.77200)*x + 1<<15) >> 16
-		crG[i] = -fix(0.71414) * x
-		cbG[i] = -fix(0.34414)*x + 1<<15
+		crR[i] = (fix140200*x + 1<<15) >> 16
+		cbB[i] = (fix177200*x + 1<<15) >> 16
+		crG[i] = -fix071414 * x
+		cbG[i] = -fix034414*x + 1<<15
 	}
 }
 

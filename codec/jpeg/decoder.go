@@ -75,10 +75,10 @@ func NewDecoder() *Decoder { return &Decoder{} }
 // The error is a *codec.Error.
 func (d *Decoder) Config(data []byte, o *codec.Options) (codec.Config, error) {
 	d.begin(data, o)
+	defer d.release()
 	if err := d.open(); err != nil {
 		return codec.Config{}, err
 	}
-	defer d.release()
 	return codec.Config{
 		Format:      format,
 		Width:       d.width,

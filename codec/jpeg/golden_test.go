@@ -24,6 +24,7 @@ type goldenFile struct {
 	Mode, Native, RGB          string
 	OpenCV                     *string
 	OpenCVGray                 *string `json:"opencv_gray"`
+	Pixels                     []byte  // of a few small images
 }
 
 type goldens struct{ Images, Damaged map[string]*goldenFile }
@@ -81,12 +82,30 @@ func toRGB(r *codec.Raster) []byte {
 	return out
 }
 
+// requirePixels says where r differs from want.
+func requirePixels(t *testing.T, want []byte, r *codec.Raster) {
+	t.Helper()
+	require.Len(t, r.Pix, len(want))
+	n := r.Mode.Size()
+	for i := 0; i < len(want); i += n {
+		x, y := i/n%r.Width, i/n/r.Width
+		require.Equal(t, want[i:i+n], r.Pix[i:i+n], "at (%d, %d): got %v, want %v", x, y, r.Pix[i:i+n], want[i:i+n])
+	}
+}
+
 // TestGoldenImages compares every valid file with Pillow, in its own mode and as
 // RGB, and with OpenCV in colour and in gray.
 func TestGoldenImages(t *testing.T) {
 	g := readGoldens(t)
 	d := NewDecoder() // one for all: nothing may leak from file to file
 	o := codec.DefaultOptions()
+	shown := 0
+	for _, f := range g.Images {
+		if f.Pixels != nil {
+			shown++
+		}
+	}
+	require.Equal(t, 7, shown, "images with pixels in the golden file")
 	for _, name := range names(g.Images) {
 		t.Run(name, func(t *testing.T) {
 			data, want := read(t, "images", name), g.Images[name]
@@ -97,6 +116,9 @@ func TestGoldenImages(t *testing.T) {
 			require.NoError(t, d.Decode(&r, data, &o))
 			require.Equal(t, c.Mode, r.Mode)
 			require.NoError(t, r.Damaged)
+			if want.Pixels != nil {
+				requirePixels(t, want.Pixels, &r)
+			}
 			require.Equal(t, want.Native, sha(r.Pix), "pixels differ from Pillow's")
 			require.Equal(t, want.RGB, sha(toRGB(&r)), "pixels differ from Pillow's convert(\"RGB\")")
 			if want.OpenCV != nil && r.Mode != codec.CMYK {

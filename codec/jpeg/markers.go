@@ -36,9 +36,9 @@ const (
 )
 
 // naturalOrder gives the place in a block of the i'th coefficient in zigzag
-// order. Corrupt data can run past the end: such coefficients go to the last
-// place, as in libjpeg.
-var naturalOrder = [64 + 16]uint8{
+// order. Corrupt data can run past the end, by up to 15: such coefficients go to
+// the last place, as in libjpeg. (128 entries, so that k&127 needs no check.)
+var naturalOrder = [128]uint8{
 	0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5,
 	12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21, 28,
 	35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,

@@ -99,45 +99,43 @@ func (d *Decoder) decodeFast(blocks *[maxMCU]*[64]int16) bool {
 			last[m] += s
 			blk[0] = int16(last[m])
 		}
-		k := 1
-		lastK := 0
+		k, lastK := uint(1), uint(0)
 		for k < 64 {
 			if n <= 16 {
 				acc, pos, h = fill48(data, pos, acc)
 				n += 48
 				hit = hit || h
 			}
-			e := ac.look[uint8(acc>>((n-lookBits)&63))]
-			n -= uint(e >> 8)
-			s := int32(e & 0xFF)
+			e := uint(ac.look[uint8(acc>>((n-lookBits)&63))])
+			n -= e >> 8
 			if e >= 9<<8 {
+				var s int32
 				s, n = longCode(ac, acc, n)
+				e = uint(s)
 			}
-			r := int(s >> 4)
-			s &= 15
+			k += e >> 4 & 15
+			s := e & 15
 			if s == 0 {
-				if r != 15 {
+				if e&0xF0 != 0xF0 {
 					break
 				}
-				k += 16
+				k++
 				continue
 			}
-			k += r
 			if n <= 16 {
 				acc, pos, h = fill48(data, pos, acc)
 				n += 48
 				hit = hit || h
 			}
-			n -= uint(s)
-			v := int32(acc>>(n&63)) & (1<<s - 1)
-			if v < 1<<(s-1) {
-				v -= 1<<s - 1
-			}
-			blk[naturalOrder[k]&63] = int16(v)
+			n -= s
+			v := int32(acc>>(n&63)) & (1<<(s&31) - 1)
+			// T.81's EXTEND: a first bit of 0 means negative.
+			v -= (v>>((s-1)&31) - 1) & (1<<(s&31) - 1)
+			blk[naturalOrder[k&127]&63] = int16(v)
 			lastK = k
 			k++
 		}
-		d.lastK[b] = lastK
+		d.lastK[b] = int(lastK)
 	}
 	if hit {
 		return false
