@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/transforms"
 )
 
 // called is what a call of the program gave.
@@ -225,6 +227,14 @@ func TestOps(t *testing.T) {
 	require.Equal(t, exitOK, r.status)
 	require.Regexp(t, `(?m)^interpolation +bilinear +name: nearest, `, r.stdout)
 	require.Contains(t, r.stdout, "Pillow 13.0.0")
+	require.Contains(t, r.stdout, "Resize scales an image to another size.")
+	require.Regexp(t, `(?m)^edge +0 +integer\n +for shortest, longest$`, r.stdout)
+	require.Contains(t, call(t, "ops", "hwc2chw").stdout, "It has no parameters.")
+	for _, i := range transforms.Ops() {
+		d := describeOp(i)
+		require.NotEmpty(t, d.Summary, i.Name)
+		require.Equal(t, exitOK, call(t, "ops", i.Name).status)
+	}
 	r = call(t, "ops", "decode", "--json")
 	require.Contains(t, r.stdout, `"name": "orientation"`)
 	r = call(t, "ops", "--json")
