@@ -160,7 +160,10 @@ func (a *app) printOp(d opJSON) error {
 	if d.Doc != "" {
 		fmt.Fprintf(&b, "\n%s\n", d.Doc)
 	}
-	fmt.Fprintf(&b, "\nreference:  %s\ndifference: %s\n", d.Reference, d.Exactness)
+	if !strings.Contains(d.Doc, "\nReference: ") { // the doc's own says more
+		fmt.Fprintf(&b, "\nReference: %s\n", d.Reference)
+	}
+	fmt.Fprintf(&b, "\nLargest difference measured: %s\n", d.Exactness)
 	if len(d.Parameters) == 0 {
 		b.WriteString("\nIt has no parameters.\n")
 	} else {
