@@ -1,6 +1,6 @@
 package transforms
 
-//go:generate go tool msgp -file . -o msgp_gen.go -io=false -tests=false
+//go:generate go run ../internal/msgpgen
 
 //msgp:ignore Context Info scratch
 

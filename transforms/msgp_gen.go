@@ -4,7 +4,6 @@ package transforms
 
 import (
 	"github.com/infer-prep/infer-prep/codec"
-	_ "github.com/infer-prep/infer-prep/codec/all"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/tinylib/msgp/msgp"
 )

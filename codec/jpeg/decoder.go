@@ -56,6 +56,9 @@ type Decoder struct {
 	entropy
 	planes
 
+	name    string // the last variant; nameBuf is where the next is put together
+	nameBuf []byte
+
 	o      *codec.Options
 	dst    *codec.Raster
 	toLuma bool // deliver one channel

@@ -125,59 +125,67 @@ func (d *Decoder) guessSpace() {
 	}
 }
 
-// variant names the kind of file for people.
+// variant names the kind of file for people. The string of the last image
+// serves again if it is the same, so that a steady stream allocates nothing.
 func (d *Decoder) variant() string {
-	var s string
+	d.nameBuf = d.appendVariant(d.nameBuf[:0])
+	if d.name != string(d.nameBuf) {
+		d.name = string(d.nameBuf)
+	}
+	return d.name
+}
+
+func (d *Decoder) appendVariant(s []byte) []byte {
 	switch {
 	case d.lossless:
-		s = "lossless"
+		s = append(s, "lossless"...)
 	case d.arithmetic && d.progressive:
-		s = "arithmetic progressive"
+		s = append(s, "arithmetic progressive"...)
 	case d.arithmetic:
-		s = "arithmetic sequential"
+		s = append(s, "arithmetic sequential"...)
 	case d.progressive:
-		s = "progressive"
+		s = append(s, "progressive"...)
 	default:
-		s = "baseline"
+		s = append(s, "baseline"...)
 	}
 	switch d.space {
 	case spaceGray:
-		return s + " gray"
+		return append(s, " gray"...)
 	case spaceRGB:
-		s += " RGB"
+		s = append(s, " RGB"...)
 	case spaceCMYK:
-		s += " CMYK"
+		s = append(s, " CMYK"...)
 	case spaceYCCK:
-		s += " YCCK"
+		s = append(s, " YCCK"...)
 	}
 	c := d.comps
 	if c[1].h != c[2].h || c[1].v != c[2].v || c[0].h != d.maxH || c[0].v != d.maxV || len(c) == 4 && (c[3].h != c[0].h || c[3].v != c[0].v) {
-		s += " "
+		s = append(s, " "...)
 		for i := range c {
 			if i > 0 {
-				s += ","
+				s = append(s, ","...)
 			}
-			s += fmt.Sprintf("%dx%d", c[i].h, c[i].v)
+			s = fmt.Appendf(s, "%dx%d", c[i].h, c[i].v)
 		}
 		return s
 	}
 	switch fh, fv := d.maxH/c[1].h, d.maxV/c[1].v; [2]int{fh, fv} {
 	case [2]int{1, 1}:
-		s += " 4:4:4"
+		s = append(s, " 4:4:4"...)
 	case [2]int{2, 1}:
-		s += " 4:2:2"
+		s = append(s, " 4:2:2"...)
 	case [2]int{2, 2}:
-		s += " 4:2:0"
+		s = append(s, " 4:2:0"...)
 	case [2]int{1, 2}:
-		s += " 4:4:0"
+		s = append(s, " 4:4:0"...)
 	case [2]int{4, 1}:
-		s += " 4:1:1"
+		s = append(s, " 4:1:1"...)
 	case [2]int{4, 2}:
-		s += " 4:1:0"
+		s = append(s, " 4:1:0"...)
 	case [2]int{2, 4}:
-		s += " 2x4"
+		s = append(s, " 2x4"...)
 	default:
-		s += fmt.Sprintf(" %dx%d", fh, fv)
+		s = fmt.Appendf(s, " %dx%d", fh, fv)
 	}
 	return s
 }
