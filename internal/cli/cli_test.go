@@ -52,8 +52,7 @@ func pngBytes(t *testing.T, w, h int, seed uint8) []byte {
 }
 
 // tree makes files below a new folder and returns it. Names that end in a
-// slash are folders; the contents of names with an image's ending are a 5x4
-// image unless given.
+// slash are folders.
 func tree(t *testing.T, files map[string][]byte) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -110,6 +109,7 @@ func TestUsageErrors(t *testing.T) {
 		want []string // in stderr
 	}{
 		{"no output", []string{"run", "--preset", "decode", at("a.png")}, []string{"-o DIR"}},
+		{"URI as output", []string{"run", "--preset", "decode", "-o", "s3://bucket/x", at("a.png")}, []string{"URIs are not written to"}},
 		{"no image", []string{"run", "--preset", "decode", "-o", out}, []string{"no images, want files, folders or globs"}},
 		{"no graph", []string{"run", "-o", out, at("a.png")}, []string{"no graph", "--preset", "--graph", "--hf", "--timm", "--torchvision", "--ultralytics"}},
 		{"two graphs", []string{"run", "--preset", "decode", "--hf", at("a.png"), "-o", out, at("a.png")}, []string{"--preset and --hf", "one graph only"}},
