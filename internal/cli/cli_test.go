@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/transforms"
 )
 
 // called is what a call of the program gave.
@@ -50,8 +52,7 @@ func pngBytes(t *testing.T, w, h int, seed uint8) []byte {
 }
 
 // tree makes files below a new folder and returns it. Names that end in a
-// slash are folders; the contents of names with an image's ending are a 5x4
-// image unless given.
+// slash are folders.
 func tree(t *testing.T, files map[string][]byte) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -108,6 +109,7 @@ func TestUsageErrors(t *testing.T) {
 		want []string // in stderr
 	}{
 		{"no output", []string{"run", "--preset", "decode", at("a.png")}, []string{"-o DIR"}},
+		{"URI as output", []string{"run", "--preset", "decode", "-o", "s3://bucket/x", at("a.png")}, []string{"URIs are not written to"}},
 		{"no image", []string{"run", "--preset", "decode", "-o", out}, []string{"no images, want files, folders or globs"}},
 		{"no graph", []string{"run", "-o", out, at("a.png")}, []string{"no graph", "--preset", "--graph", "--hf", "--timm", "--torchvision", "--ultralytics"}},
 		{"two graphs", []string{"run", "--preset", "decode", "--hf", at("a.png"), "-o", out, at("a.png")}, []string{"--preset and --hf", "one graph only"}},
@@ -225,6 +227,14 @@ func TestOps(t *testing.T) {
 	require.Equal(t, exitOK, r.status)
 	require.Regexp(t, `(?m)^interpolation +bilinear +name: nearest, `, r.stdout)
 	require.Contains(t, r.stdout, "Pillow 13.0.0")
+	require.Contains(t, r.stdout, "Resize scales an image to another size.")
+	require.Regexp(t, `(?m)^edge +0 +integer\n +for shortest, longest$`, r.stdout)
+	require.Contains(t, call(t, "ops", "hwc2chw").stdout, "It has no parameters.")
+	for _, i := range transforms.Ops() {
+		d := describeOp(i)
+		require.NotEmpty(t, d.Summary, i.Name)
+		require.Equal(t, exitOK, call(t, "ops", i.Name).status)
+	}
 	r = call(t, "ops", "decode", "--json")
 	require.Contains(t, r.stdout, `"name": "orientation"`)
 	r = call(t, "ops", "--json")

@@ -54,9 +54,19 @@ func expand(ctx context.Context, args []string, out string) *listing {
 
 func hasGlob(s string) bool { return strings.ContainsAny(s, "*?[") }
 
+// isURI reports whether s is written as a URI and is no path that exists.
+func isURI(s string) bool {
+	scheme, _, ok := strings.Cut(s, "://")
+	if !ok || scheme == "" || strings.ContainsAny(scheme, "*?[/") {
+		return false
+	}
+	_, err := os.Lstat(s)
+	return err != nil
+}
+
 func (l *listing) glob(pattern, out string) {
-	switch scheme, _, uri := strings.Cut(pattern, "://"); {
-	case uri && !hasGlob(scheme):
+	switch {
+	case isURI(pattern):
 		l.fail(pattern, fmt.Errorf("%s: URIs are not read, want a file, a folder or a glob", pattern))
 		return
 	case !hasGlob(pattern):

@@ -6,10 +6,12 @@ import (
 	"io"
 	"reflect"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/internal/opdoc"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
@@ -78,6 +80,13 @@ type paramJSON struct {
 
 func describeOp(i transforms.Info) opJSON {
 	d := opJSON{Name: i.Name, Version: i.Version, In: i.In, Out: i.Out, Reference: i.Reference, Exactness: i.Exactness, Parameters: []paramJSON{}}
+	fields := map[string]string{}
+	if doc, ok := opdoc.Lookup(i.Name); ok {
+		d.Summary, d.Doc = doc.Summary, strings.TrimSpace(doc.Doc)
+		for _, f := range doc.Fields {
+			fields[f.Name] = f.Doc
+		}
+	}
 	v := reflect.Indirect(reflect.ValueOf(i.New()))
 	if v.Kind() != reflect.Struct {
 		return d
@@ -86,7 +95,7 @@ func describeOp(i transforms.Info) opJSON {
 		f := v.Type().Field(j)
 		if name := paramName(f); name != "" {
 			d.Parameters = append(d.Parameters, paramJSON{
-				Name: name, Type: paramType(f.Type), Choices: choices(f.Type), Usual: v.Field(j).Interface(),
+				Name: name, Type: paramType(f.Type), Choices: choices(f.Type), Usual: v.Field(j).Interface(), Doc: fields[name],
 			})
 		}
 	}
@@ -149,9 +158,12 @@ func (a *app) printOp(d opJSON) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, version %d: %s -> %s\n", d.Name, d.Version, strings.Join(d.In, ", "), strings.Join(d.Out, ", "))
 	if d.Doc != "" {
-		fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(d.Doc))
+		fmt.Fprintf(&b, "\n%s\n", d.Doc)
 	}
-	fmt.Fprintf(&b, "\nreference:  %s\ndifference: %s\n", d.Reference, d.Exactness)
+	if !strings.Contains(d.Doc, "\nReference: ") { // the doc's own says more
+		fmt.Fprintf(&b, "\nReference: %s\n", d.Reference)
+	}
+	fmt.Fprintf(&b, "\nLargest difference measured: %s\n", d.Exactness)
 	if len(d.Parameters) == 0 {
 		b.WriteString("\nIt has no parameters.\n")
 	} else {
@@ -163,7 +175,14 @@ func (a *app) printOp(d opJSON) error {
 			if len(p.Choices) > 0 {
 				kind += ": " + strings.Join(p.Choices, ", ")
 			}
-			t.row(p.Name, paramValue(p.Usual), kind)
+			lines := wrap(kind, opWidth)
+			if p.Doc != "" {
+				lines = append(lines, wrap(p.Doc, opWidth)...)
+			}
+			t.row(p.Name, paramValue(p.Usual), lines[0])
+			for _, l := range lines[1:] {
+				t.row("", "", l)
+			}
 		}
 		if err := t.write(&b); err != nil {
 			return err
@@ -171,6 +190,26 @@ func (a *app) printOp(d opJSON) error {
 	}
 	_, err := io.WriteString(a.stdout, b.String())
 	return err
+}
+
+// opWidth is where the text beside a parameter's name is wrapped.
+const opWidth = 72
+
+// wrap breaks text into lines of at most width characters where it can.
+func wrap(s string, width int) []string {
+	lines := []string{""}
+	for _, w := range strings.Fields(s) {
+		n := len(lines) - 1
+		switch {
+		case lines[n] == "":
+			lines[n] = w
+		case utf8.RuneCountInString(lines[n])+1+utf8.RuneCountInString(w) <= width:
+			lines[n] += " " + w
+		default:
+			lines = append(lines, w)
+		}
+	}
+	return lines
 }
 
 // similar suggests ops whose names have something in common with name.

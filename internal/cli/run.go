@@ -77,6 +77,8 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) error {
 	switch {
 	case f.out == "":
 		return usageErr("no output folder, want -o DIR")
+	case isURI(f.out):
+		return usageErr("-o %s: URIs are not written to, want a folder", f.out)
 	case len(args) == 0:
 		return usageErr("no images, want files, folders or globs")
 	case f.jobs < 1:
