@@ -217,6 +217,19 @@ func TestResizeInputs(t *testing.T) {
 	require.ErrorIs(t, wide.Infer(out[:], []tensor.Desc{tensor.Image(tensor.Uint8, tensor.HWC, 1, 100, 3)}), ErrInput)
 }
 
+// A column that becomes a row takes the product of the two in between: an
+// error, not an exhausted machine.
+func TestResizeMemory(t *testing.T) {
+	x := randomImage(t, tensor.Uint8, tensor.HWC, 1<<20, 1, 1)
+	for _, s := range everySampling() {
+		if s.backend == OpenCV || s.interp == Nearest || s.interp == NearestExact || s.interp == Area || !s.antialias {
+			continue
+		}
+		_, err := run(newContext(), s.resize(1, 1<<20), x)
+		require.ErrorIs(t, err, ErrInput, "%v", s)
+	}
+}
+
 func BenchmarkResize(b *testing.B) {
 	for _, s := range []sampling{
 		{Bilinear, Pillow, true}, {Bicubic, Pillow, true}, {Lanczos, Pillow, true}, {Nearest, Pillow, true},
