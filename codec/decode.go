@@ -87,7 +87,7 @@ func (d *Decoder) config(data []byte, o *Options) (Info, FormatDecoder, error) {
 	if err := o.Limits.CheckSize(c.Format, c.Width, c.Height, perPixel); err != nil {
 		return Info{}, nil, err
 	}
-	if int64(c.Width)*int64(c.Height) > int64(maxInt)/8 {
+	if n := int64(c.Width) * int64(c.Height); n > min(maxPixels, int64(maxInt)/8) {
 		return Info{}, nil, Errorf(c.Format, -1, ErrLimit, "%dx%d pixels do not fit the address space", c.Width, c.Height)
 	}
 	if err := refuse(&c, o); err != nil {
@@ -96,7 +96,10 @@ func (d *Decoder) config(data []byte, o *Options) (Info, FormatDecoder, error) {
 	return info, fd, nil
 }
 
-const maxInt = int(^uint(0) >> 1)
+const (
+	maxInt    = int(^uint(0) >> 1)
+	maxPixels = 1 << 43 // with 8 bytes each what Go can address; it counts where Limits has none
+)
 
 // oriented is the orientation that is to be applied.
 func (i *Info) oriented(o *Options) int {

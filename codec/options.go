@@ -83,7 +83,9 @@ const (
 // Damage says how broken files are treated.
 type Damage uint8
 
-// The damage policies. They differ for JPEG; other formats refuse damage in all of them.
+// The damage policies. They differ for JPEG; for PNG, DamageStrict verifies
+// every checksum and wants the stream to end with the image; the other formats
+// have DamagePillow alone.
 const (
 	DamagePillow  Damage = iota // accept what Pillow accepts, and give what it gives
 	DamageStrict                // any damage is an error with its offset

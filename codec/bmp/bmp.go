@@ -18,6 +18,9 @@ func init() {
 	codec.Register(codec.Format{Name: name, Match: codec.Magic("BM"), New: func() codec.FormatDecoder { return new(decoder) }})
 }
 
+// maxSide keeps the bits of a row within 32 bits.
+const maxSide = 1 << 24
+
 func bad(offset int, msg string, args ...any) error {
 	return codec.Errorf(name, int64(offset), codec.ErrFormat, msg, args...)
 }
@@ -139,8 +142,8 @@ func (h *header) parse(data []byte) error {
 	if width == 0 || height == 0 {
 		return bad(18, "%dx%d pixels, want at least 1x1", width, height)
 	}
-	if width > 1<<28 || height > 1<<28 {
-		return codec.Errorf(name, 18, codec.ErrLimit, "%dx%d pixels, a side has at most %d", width, height, 1<<28)
+	if width > maxSide || height > maxSide {
+		return codec.Errorf(name, 18, codec.ErrLimit, "%dx%d pixels, a side has at most %d", width, height, maxSide)
 	}
 	h.width, h.height = int(width), int(height)
 	p := 14 + int(size)

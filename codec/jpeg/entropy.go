@@ -40,7 +40,7 @@ func (d *Decoder) startEntropy() error {
 	d.lastDC = [maxScan]int32{}
 	if d.scans == 1 {
 		d.lastGoodRow = 0
-		if !d.arithmetic && !d.progressive {
+		if !d.arithmetic && !d.progressive && !d.lossless {
 			d.defaultTables()
 		}
 	}
@@ -89,7 +89,7 @@ func (d *Decoder) buildTable(t *[numTables]huffTable, s *[numTables]huffSpec, i,
 // restart passes over a restart marker. If it is not there, libjpeg's
 // jpeg_resync_to_restart decides what to do.
 func (d *Decoder) restart() error {
-	d.discarded += d.nbits / 8
+	d.checkScanEnd()
 	d.nbits = 0
 	if d.marker == 0 {
 		if err := d.nextMarker(); err != nil {
@@ -138,7 +138,8 @@ func (d *Decoder) resync() error {
 	}
 }
 
-// checkScanEnd notes whole bytes that the scan did not use; libjpeg drops them silently.
+// checkScanEnd notes whole bytes that the segment of entropy-coded data has beyond
+// what was needed. libjpeg drops them silently if a marker follows.
 func (d *Decoder) checkScanEnd() {
 	if d.damage != codec.DamagePillow && !d.arithmetic && !d.insufficient && d.nbits >= 8 {
 		d.warn("more entropy-coded data than the scan needs")

@@ -72,7 +72,7 @@ func (m *meta) exifIFD() (tags [3]tiffValue, order binary.ByteOrder, empty, ok b
 	count := int(order.Uint16(b[at:]))
 	at += 2
 	total := int64(0)
-	var seen [3]bool
+	var seen [1 << 16 / 64]uint64 // tags that have a value; later ones are passed over
 	for range count {
 		if at+12 > n {
 			break
@@ -90,7 +90,7 @@ func (m *meta) exifIFD() (tags [3]tiffValue, order binary.ByteOrder, empty, ok b
 		case tagResolutionUnit:
 			i = 2
 		}
-		if i >= 0 && seen[i] || int(typ) >= len(tiffSize) || tiffSize[typ] == 0 {
+		if seen[tag/64]&(1<<(tag%64)) != 0 || int(typ) >= len(tiffSize) || tiffSize[typ] == 0 {
 			continue
 		}
 		size := num * tiffSize[typ]
@@ -107,9 +107,12 @@ func (m *meta) exifIFD() (tags [3]tiffValue, order binary.ByteOrder, empty, ok b
 		} else {
 			v = v[:size]
 		}
-		if i >= 0 && size > 0 {
+		if size == 0 {
+			continue
+		}
+		seen[tag/64] |= 1 << (tag % 64)
+		if i >= 0 {
 			tags[i] = tiffValue{typ, v}
-			seen[i] = true
 		}
 	}
 	return tags, order, false, true

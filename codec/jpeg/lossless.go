@@ -8,6 +8,7 @@ type losslessPlane struct {
 	diff  []int32 // differences of a row of MCUs: v rows of padW
 	undif []int32 // the samples before the point transform, of the same rows
 	first bool    // the next row has no row above to predict from
+	seen  bool    // a scan has had the component
 	whole []byte  // all samples, of files of several scans
 }
 
@@ -34,6 +35,7 @@ func (d *Decoder) startLossless() error {
 		if err := d.buildTable(&d.dcTables, &d.dcSpec, c.dcTab, 16); err != nil {
 			return err
 		}
+		d.exact[c.index].seen = true
 	}
 	d.resetPredictors()
 	return nil
@@ -49,6 +51,7 @@ func (d *Decoder) resetPredictors() {
 func (d *Decoder) decodeLossless() error {
 	for i := range d.comps {
 		c, l := &d.comps[i], &d.exact[i]
+		l.seen = false
 		l.diff = grow(l.diff, c.padW*c.v)
 		l.undif = grow(l.undif, c.padW*c.v)
 		clear(l.diff)
@@ -103,9 +106,19 @@ func (d *Decoder) losslessScans() error {
 				return err
 			}
 		}
-		if sos, err := d.nextScan(); err != nil || !sos {
+		sos, err := d.nextScan()
+		if err != nil {
 			return err
 		}
+		if sos {
+			continue
+		}
+		for i := range d.comps {
+			if !d.exact[i].seen {
+				return d.errorf(codec.ErrFormat, "component %d is in no scan", d.comps[i].id)
+			}
+		}
+		return nil
 	}
 }
 

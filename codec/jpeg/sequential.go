@@ -8,33 +8,58 @@ const fastBytes = 64 * 8
 // decodeMCU decodes an MCU of a sequential Huffman scan into blocks, which are
 // zero. False: the data ends.
 func (d *Decoder) decodeMCU(blocks *[maxMCU]*[64]int16) (bool, error) {
-	// libjpeg decodes without checks where there is enough data and no restart
-	// interval. See bitreader.go for why it matters that we do so in the same
-	// places. Warnings, which the other modes want, come from the slow way only.
-	fast := d.restartInterval == 0 && d.damage == codec.DamagePillow
 	if d.restartInterval != 0 && d.restartsToGo == 0 {
 		if err := d.restart(); err != nil {
 			return false, err
 		}
 	}
-	if d.end-d.pos < fastBytes*d.blocksInMCU || d.marker != 0 {
-		fast = false
-	}
-	if !d.insufficient {
-		if !fast || !d.decodeFast(blocks) {
-			if !d.decodeSlow(blocks) {
-				return false, d.truncated()
+	for !d.insufficient {
+		// libjpeg decodes without checks where there is enough data and no restart
+		// interval. See bitreader.go for why it matters that we do so in the same
+		// places. Warnings, which the other modes want, come from the slow way only.
+		fast := d.damage == codec.DamagePillow && d.restartInterval == 0 &&
+			d.marker == 0 && d.end-d.pos >= fastBytes*d.blocksInMCU
+		if fast && d.decodeFast(blocks) {
+			break
+		}
+		if ok, again := d.trySlow(blocks); !ok {
+			if again {
+				continue
 			}
-			if fast {
-				// What the first attempt stored stays, as in libjpeg.
-				for b := range d.blocksInMCU {
-					d.lastK[b] = 63
-				}
+			return false, d.truncated()
+		}
+		if fast {
+			// What the first attempt stored stays, as in libjpeg.
+			for b := range d.blocksInMCU {
+				d.lastK[b] = 63
 			}
 		}
+		break
 	}
 	d.restartsToGo--
 	return true, nil
+}
+
+// trySlow is decodeSlow with what becomes of it when the piece of the file that
+// the reference has at hand ends: it gets the next piece and decodes the MCU again
+// from its start.
+func (d *Decoder) trySlow(blocks *[maxMCU]*[64]int16) (ok, again bool) {
+	if d.end == len(d.data) {
+		return d.decodeSlow(blocks), false
+	}
+	acc, nbits, pos, last := d.acc, d.nbits, d.pos, d.lastDC
+	d.hold = true
+	ok = d.decodeSlow(blocks)
+	d.hold = false
+	if ok {
+		return true, false
+	}
+	d.acc, d.nbits, d.pos, d.lastDC = acc, nbits, pos, last
+	d.end = min(d.end+chunk, len(d.data))
+	if !d.multiScan {
+		clear(d.mcu[:d.blocksInMCU])
+	}
+	return false, true
 }
 
 // decodeFast decodes an MCU. If it meets a marker it changes nothing but blocks

@@ -71,6 +71,9 @@ type decoder struct {
 	rows [2][]byte // the current and the previous row, each after its filter byte
 }
 
+// maxSide keeps the bits of a row within 32 bits.
+const maxSide = 1 << 24
+
 func bad(offset int, msg string, args ...any) error {
 	return codec.Errorf(name, int64(offset), codec.ErrFormat, msg, args...)
 }
@@ -242,8 +245,8 @@ func (h *header) ihdr(b []byte, p int) error {
 	if w == 0 || ht == 0 {
 		return bad(p, "%dx%d pixels, want at least 1x1", w, ht)
 	}
-	if w > 1<<31-1 || ht > 1<<31-1 {
-		return codec.Errorf(name, int64(p), codec.ErrLimit, "%dx%d pixels, a side has at most 2147483647", w, ht)
+	if w > maxSide || ht > maxSide {
+		return codec.Errorf(name, int64(p), codec.ErrLimit, "%dx%d pixels, a side has at most %d", w, ht, maxSide)
 	}
 	h.width, h.height = int(w), int(ht)
 	return nil

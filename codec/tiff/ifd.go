@@ -68,7 +68,6 @@ type directory struct {
 	order binary.ByteOrder
 	tags  map[uint16]values
 	more  bool // there is another one
-	whole bool // the directory and the place of the next one lie within the file
 }
 
 // typeSizes are the sizes of the types that Pillow knows; 0 for others.
@@ -87,7 +86,7 @@ func (d *directory) parse(data []byte) error {
 		d.tags = map[uint16]values{}
 	}
 	clear(d.tags)
-	d.more, d.whole = false, false
+	d.more = false
 	if len(data) < 8 {
 		return bad(0, "the file ends in its header")
 	}
@@ -128,7 +127,6 @@ func (d *directory) parse(data []byte) error {
 	if len(e) >= 4 {
 		next := d.order.Uint32(e)
 		d.more = next != 0 && uint64(next) != p
-		d.whole = uint64(next)+2 <= uint64(len(data))
 	}
 	if v := d.tags[tagPhotometric]; v.len() > 1 {
 		delete(d.tags, tagPhotometric) // Pillow has it as missing, and other lists as their first value

@@ -37,6 +37,9 @@ func init() {
 	})
 }
 
+// maxSide keeps the bits of a row within 32 bits.
+const maxSide = 1 << 24
+
 func bad(offset int, msg string, args ...any) error {
 	return codec.Errorf(name, int64(offset), codec.ErrFormat, msg, args...)
 }
@@ -107,8 +110,8 @@ func (d *decoder) parse(data []byte) error {
 	if w.at(0, 0) == 0 || ht.at(0, 0) == 0 {
 		return bad(-1, "%dx%d pixels, want at least 1x1", w.at(0, 0), ht.at(0, 0))
 	}
-	if w.at(0, 0) > 1<<28 || ht.at(0, 0) > 1<<28 {
-		return codec.Errorf(name, -1, codec.ErrLimit, "%dx%d pixels, a side has at most %d", w.at(0, 0), ht.at(0, 0), 1<<28)
+	if w.at(0, 0) > maxSide || ht.at(0, 0) > maxSide {
+		return codec.Errorf(name, -1, codec.ErrLimit, "%dx%d pixels, a side has at most %d", w.at(0, 0), ht.at(0, 0), maxSide)
 	}
 	h.width, h.height = int(w.at(0, 0)), int(ht.at(0, 0))
 
@@ -121,9 +124,6 @@ func (d *decoder) parse(data []byte) error {
 			n = fmt.Sprint(h.compression)
 		}
 		return unsupported("compression %s", n)
-	}
-	if h.compression != none && !t.whole {
-		return bad(-1, "the directory is cut off") // libtiff reads compressed images, and is less lenient than Pillow
 	}
 	if err := h.setMode(t); err != nil {
 		return err

@@ -9,6 +9,7 @@ libjpeg-turbo 2.1.5 (Debian 12's libjpeg-turbo-progs 1:2.1.5-2). Takes no
 arguments; running it again gives the same bytes.
 """
 
+import base64
 import hashlib
 import io
 import json
@@ -18,6 +19,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import tempfile
 import warnings
 
 import cv2
@@ -293,7 +295,6 @@ def cjpeg(a, *args, scans=None):
     ppm = (b"P5" if a.ndim == 2 else b"P6") + b"\n%d %d\n255\n" % (w, h) + a.tobytes()
     cmd = ["cjpeg", *[str(x) for x in args]]
     if scans is not None:
-        import tempfile
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as f:
             f.write(scans)
             f.flush()
@@ -609,6 +610,10 @@ def damaged():
 
 # ---------------------------------------------------------------- goldens
 
+# Images whose pixels are in the golden file too, so that a test can say where it differs.
+SHOWN = ["size_2x1_5x4", "size_2x2_5x4", "size_1x2_3x3", "partial_dc_9x17", "lossless_gray", "exif_mm_1", "ycck_420"]
+
+
 def sha(b):
     return hashlib.sha256(b).hexdigest()
 
@@ -654,6 +659,8 @@ def main():
             if kind == "images":
                 if g is None:
                     sys.exit(f"Pillow refuses {name}")
+                if name in SHOWN:
+                    g["pixels"] = base64.b64encode(Image.open(io.BytesIO(b)).tobytes()).decode()
                 g["opencv"] = by_opencv(b, False)
                 g["opencv_gray"] = by_opencv(b, True)
             golden[kind][f"jpeg_{name}.jpg"] = g

@@ -1,0 +1,265 @@
+package jpeg
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/codec"
+)
+
+const testdata = "../../testdata"
+
+// goldenFile is what testdata/gen/jpeg.py found; nil where Pillow refuses.
+type goldenFile struct {
+	Width, Height, Orientation int
+	Mode, Native, RGB          string
+	OpenCV                     *string
+	OpenCVGray                 *string `json:"opencv_gray"`
+	Pixels                     []byte  // of a few small images
+}
+
+type goldens struct{ Images, Damaged map[string]*goldenFile }
+
+func readGoldens(t testing.TB) (g goldens) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(testdata, "golden", "jpeg.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(b, &g))
+	require.NotEmpty(t, g.Images)
+	require.NotEmpty(t, g.Damaged)
+	return g
+}
+
+func names(m map[string]*goldenFile) []string {
+	var s []string
+	for n := range m {
+		s = append(s, n)
+	}
+	sort.Strings(s)
+	return s
+}
+
+func read(t testing.TB, kind, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(testdata, kind, name))
+	require.NoError(t, err)
+	return b
+}
+
+func sha(b []byte) string {
+	s := sha256.Sum256(b)
+	return hex.EncodeToString(s[:])
+}
+
+// toRGB is Pillow's convert("RGB").
+func toRGB(r *codec.Raster) []byte {
+	out := make([]byte, 0, r.Width*r.Height*3)
+	for i := 0; i < len(r.Pix); i += r.Mode.Size() {
+		p := r.Pix[i:]
+		switch r.Mode {
+		case codec.L:
+			out = append(out, p[0], p[0], p[0])
+		case codec.RGB:
+			out = append(out, p[0], p[1], p[2])
+		case codec.CMYK:
+			k := 255 - int(p[3])
+			for c := range 3 {
+				// ImagingConvert's cmyk2rgb: MULDIV255 of the ink and of black.
+				t := int(p[c])*k + 128
+				out = append(out, byte(max(0, k-(t+t>>8)>>8)))
+			}
+		}
+	}
+	return out
+}
+
+// requirePixels says where r differs from want.
+func requirePixels(t *testing.T, want []byte, r *codec.Raster) {
+	t.Helper()
+	require.Len(t, r.Pix, len(want))
+	n := r.Mode.Size()
+	for i := 0; i < len(want); i += n {
+		x, y := i/n%r.Width, i/n/r.Width
+		require.Equal(t, want[i:i+n], r.Pix[i:i+n], "at (%d, %d): got %v, want %v", x, y, r.Pix[i:i+n], want[i:i+n])
+	}
+}
+
+// TestGoldenImages compares every valid file with Pillow, in its own mode and as
+// RGB, and with OpenCV in colour and in gray.
+func TestGoldenImages(t *testing.T) {
+	g := readGoldens(t)
+	d := NewDecoder() // one for all: nothing may leak from file to file
+	o := codec.DefaultOptions()
+	shown := 0
+	defer func() { require.Equal(t, 7, shown) }()
+	for _, name := range names(g.Images) {
+		t.Run(name, func(t *testing.T) {
+			data, want := read(t, "images", name), g.Images[name]
+			c, err := d.Config(data, &o)
+			require.NoError(t, err)
+			require.Equal(t, []any{want.Width, want.Height, want.Mode, want.Orientation}, []any{c.Width, c.Height, c.Mode.String(), c.Orientation})
+			var r codec.Raster
+			require.NoError(t, d.Decode(&r, data, &o))
+			require.Equal(t, c.Mode, r.Mode)
+			require.NoError(t, r.Damaged)
+			if want.Pixels != nil {
+				requirePixels(t, want.Pixels, &r)
+				shown++
+			}
+			require.Equal(t, want.Native, sha(r.Pix), "pixels differ from Pillow's")
+			require.Equal(t, want.RGB, sha(toRGB(&r)), "pixels differ from Pillow's convert(\"RGB\")")
+			if want.OpenCV != nil && r.Mode != codec.CMYK {
+				// OpenCV converts CMYK by a formula of its own.
+				require.Equal(t, *want.OpenCV, sha(toRGB(&r)), "pixels differ from OpenCV's")
+			}
+
+			gray := o
+			gray.Color = codec.ToLuma
+			c, err = d.Config(data, &gray)
+			require.NoError(t, err)
+			require.NoError(t, d.Decode(&r, data, &gray))
+			require.Equal(t, c.Mode, r.Mode)
+			if r.Mode == codec.CMYK {
+				require.Equal(t, want.Native, sha(r.Pix))
+			} else if want.OpenCVGray != nil {
+				require.Equal(t, *want.OpenCVGray, sha(r.Pix), "pixels differ from OpenCV's gray")
+			}
+		})
+	}
+}
+
+// TestGoldenDamaged compares damaged files with Pillow: refused or accepted, and
+// the pixels.
+func TestGoldenDamaged(t *testing.T) {
+	g := readGoldens(t)
+	d := NewDecoder()
+	o := codec.DefaultOptions()
+	for _, name := range names(g.Damaged) {
+		t.Run(name, func(t *testing.T) {
+			data, want := read(t, "damaged", name), g.Damaged[name]
+			var r codec.Raster
+			err := d.Decode(&r, data, &o)
+			if want == nil {
+				var e *codec.Error
+				require.ErrorAs(t, err, &e, "Pillow refuses the file")
+				require.Equal(t, "jpeg", e.Format)
+				require.False(t, errors.Is(err, codec.ErrLimit))
+				return
+			}
+			require.NoError(t, err, "Pillow accepts the file")
+			require.Equal(t, want.Mode, r.Mode.String())
+			require.Equal(t, want.Native, sha(r.Pix), "pixels differ from Pillow's")
+		})
+	}
+}
+
+// TestStrict: the valid files decode to the same pixels; damage is an error.
+func TestStrict(t *testing.T) {
+	g := readGoldens(t)
+	d := NewDecoder()
+	o := codec.DefaultOptions()
+	o.Damage = codec.DamageStrict
+	// What libjpeg warns of, but is whole.
+	warned := map[string]string{
+		"jpeg_space_adobe9.jpg":       "Adobe colour transform",
+		"jpeg_ycck_odd_transform.jpg": "Adobe colour transform",
+	}
+	for _, name := range names(g.Images) {
+		t.Run(name, func(t *testing.T) {
+			var r codec.Raster
+			err := d.Decode(&r, read(t, "images", name), &o)
+			if msg := warned[name]; msg != "" {
+				require.ErrorIs(t, err, codec.ErrFormat)
+				require.ErrorContains(t, err, msg)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, g.Images[name].Native, sha(r.Pix))
+		})
+	}
+	for _, c := range []struct{ name, msg string }{
+		{"base_no_eoi", "ends in the middle"},
+		{"base_half_with_eoi", "ends too early"},
+		{"base_marker_0", "ends too early"},
+		{"rst_lost_1", ""},
+		{"rst_wrong_1_1", "restart marker"},
+		{"rst_junk_0", "more entropy-coded data"},
+		{"prst_lost_0", ""},
+		{"prog_half_with_eoi", "ends too early"},
+		{"tail_junk", "before a marker"},
+		{"tail_sof", "second frame"},
+		{"junk_before_marker", "before a marker"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			data := read(t, "damaged", "jpeg_"+c.name+".jpg")
+			var r codec.Raster
+			err := d.Decode(&r, data, &o)
+			var e *codec.Error
+			require.ErrorAs(t, err, &e)
+			require.ErrorIs(t, err, codec.ErrFormat)
+			require.ErrorContains(t, err, c.msg)
+			require.GreaterOrEqual(t, e.Offset, int64(0))
+			require.LessOrEqual(t, e.Offset, int64(len(data)))
+		})
+	}
+}
+
+// TestLenient: what Pillow accepts gives the same pixels; of the rest, what is
+// there is decoded and the damage reported.
+func TestLenient(t *testing.T) {
+	g := readGoldens(t)
+	d := NewDecoder()
+	o := codec.DefaultOptions()
+	o.Damage = codec.DamageLenient
+	for _, name := range names(g.Images) {
+		var r codec.Raster
+		require.NoError(t, d.Decode(&r, read(t, "images", name), &o), name)
+		require.Equal(t, g.Images[name].Native, sha(r.Pix), name)
+		if !strings.Contains(name, "adobe9") && !strings.Contains(name, "odd_transform") {
+			require.NoError(t, r.Damaged, name)
+		}
+	}
+	for _, name := range names(g.Damaged) {
+		want := g.Damaged[name]
+		if want == nil || strings.HasPrefix(name, "jpeg_ff_ff_00") {
+			continue // the latter is an accident of libjpeg's fast path
+		}
+		var r codec.Raster
+		require.NoError(t, d.Decode(&r, read(t, "damaged", name), &o), name)
+		require.Equal(t, want.Native, sha(r.Pix), name)
+	}
+
+	// A file cut in the middle: the upper rows are right, the rest is there.
+	whole := read(t, "images", "jpeg_large.jpg")
+	var a, b codec.Raster
+	require.NoError(t, d.Decode(&a, whole, &o))
+	require.NoError(t, d.Decode(&b, whole[:len(whole)/2], &o))
+	require.ErrorIs(t, b.Damaged, codec.ErrFormat)
+	n := a.Stride * 100
+	require.Equal(t, a.Pix[:n], b.Pix[:n])
+	last := b.Pix[(b.Height-1)*b.Stride:]
+	for x, v := range last {
+		require.Equal(t, last[0], v, "at (%d, %d)", x/3, b.Height-1)
+	}
+	for _, name := range []string{"base_half", "prog_half", "rst_half", "arith_half", "base_no_eoi", "arith_beyond_64k", "second_scan"} {
+		var r codec.Raster
+		require.NoError(t, d.Decode(&r, read(t, "damaged", "jpeg_"+name+".jpg"), &o), name)
+		if name != "arith_beyond_64k" {
+			require.Error(t, r.Damaged, name)
+		}
+	}
+	// Without a frame there is nothing to decode.
+	for _, name := range []string{"frame_width_0", "frame_5_components", "base_without_c0"} {
+		var r codec.Raster
+		require.Error(t, d.Decode(&r, read(t, "damaged", "jpeg_"+name+".jpg"), &o), name)
+	}
+}
