@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -215,6 +216,57 @@ func TestResizeInputs(t *testing.T) {
 	// And so is one that would be too long.
 	wide := NewResizeShortest(1 << 20)
 	require.ErrorIs(t, wide.Infer(out[:], []tensor.Desc{tensor.Image(tensor.Uint8, tensor.HWC, 1, 100, 3)}), ErrInput)
+}
+
+// A column that becomes a row takes the product of the two in between: an
+// error, not an exhausted machine.
+func TestResizeMemory(t *testing.T) {
+	x := randomImage(t, tensor.Uint8, tensor.HWC, 1<<20, 1, 1)
+	for _, s := range everySampling() {
+		if s.backend == OpenCV || s.interp == Nearest || s.interp == NearestExact || s.interp == Area || !s.antialias {
+			continue
+		}
+		_, err := run(newContext(), s.resize(1, 1<<20), x)
+		require.ErrorIs(t, err, ErrInput, "%v", s)
+	}
+}
+
+func ExampleResize() {
+	image, _ := tensor.New(tensor.Image(tensor.Uint8, tensor.HWC, 375, 500, 3))
+	op := NewResizeShortest(256)
+	op.Interpolation = Bicubic
+	var out [1]tensor.Desc
+	if err := op.Infer(out[:], []tensor.Desc{image.Desc}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	small, _ := tensor.New(out[0])
+	err := op.Apply(NewContext(codec.DefaultLimits()), []*tensor.Tensor{small}, []*tensor.Tensor{image})
+	fmt.Println(small.Desc, err)
+	// Output: uint8 HWC (256, 341, 3) <nil>
+}
+
+// Whatever the parameters, an op refuses or works: it does not panic.
+func FuzzResize(f *testing.F) {
+	f.Add(uint8(0), uint8(3), uint8(0), 10, 20, 0, uint16(30), uint16(40), uint8(3), true)
+	f.Add(uint8(1), uint8(5), uint8(1), 0, 0, 16, uint16(1), uint16(300), uint8(1), false)
+	f.Add(uint8(0), uint8(6), uint8(2), 1, 77, 0, uint16(5), uint16(1), uint8(4), true)
+	f.Fuzz(func(t *testing.T, fit, interp, backend uint8, height, width, edge int, h, w uint16, c uint8, float bool) {
+		op := &Resize{Fit: Fit(fit), Height: height, Width: width, Edge: edge, Interpolation: Interpolation(interp), Backend: Backend(backend)}
+		d := tensor.Uint8
+		if float {
+			d = tensor.Float32
+		}
+		in := tensor.Image(d, tensor.HWC, int(h%512), int(w%512), int(c%6))
+		var out [1]tensor.Desc
+		if op.Validate() != nil || op.Infer(out[:], []tensor.Desc{in}) != nil || out[0].Size() > 1<<20 {
+			return
+		}
+		x, err := tensor.New(in)
+		require.NoError(t, err)
+		_, err = run(newContext(), op, x)
+		require.NoError(t, err)
+	})
 }
 
 func BenchmarkResize(b *testing.B) {
