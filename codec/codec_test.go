@@ -194,7 +194,7 @@ func TestNames(t *testing.T) {
 	}{
 		{policies{}, `{"Color":"rgb","Alpha":"drop","Gray16":"clip","Orientation":"ignore","Damage":"pillow","Refuse":[]}`},
 		{policies{codec.ToRGBA, codec.AlphaKeyWhite, codec.Gray16High, codec.OrientationApply, codec.DamageLenient, codec.RefuseGray | codec.RefuseAnimation},
-			`{"Color":"rgba","Alpha":"key-white","Gray16":"high","Orientation":"apply","Damage":"lenient","Refuse":["gray","animation"]}`},
+			`{"Color":"rgba","Alpha":"key_white","Gray16":"high","Orientation":"apply","Damage":"lenient","Refuse":["gray","animation"]}`},
 		{policies{Color: codec.ToLuma, Alpha: codec.AlphaWhite, Damage: codec.DamageStrict, Refuse: 63},
 			`{"Color":"luma","Alpha":"white","Gray16":"clip","Orientation":"ignore","Damage":"strict","Refuse":["gray","alpha","depth16","cmyk","palette","animation"]}`},
 	} {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -229,21 +228,6 @@ func TestResizeMemory(t *testing.T) {
 		_, err := run(newContext(), s.resize(1, 1<<20), x)
 		require.ErrorIs(t, err, ErrInput, "%v", s)
 	}
-}
-
-func ExampleResize() {
-	image, _ := tensor.New(tensor.Image(tensor.Uint8, tensor.HWC, 375, 500, 3))
-	op := NewResizeShortest(256)
-	op.Interpolation = Bicubic
-	var out [1]tensor.Desc
-	if err := op.Infer(out[:], []tensor.Desc{image.Desc}); err != nil {
-		fmt.Println(err)
-		return
-	}
-	small, _ := tensor.New(out[0])
-	err := op.Apply(NewContext(codec.DefaultLimits()), []*tensor.Tensor{small}, []*tensor.Tensor{image})
-	fmt.Println(small.Desc, err)
-	// Output: uint8 HWC (256, 341, 3) <nil>
 }
 
 // Whatever the parameters, an op refuses or works: it does not panic.
