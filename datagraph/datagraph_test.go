@@ -336,15 +336,3 @@ func FuzzMsgp(f *testing.F) {
 		_, _ = Compile(&g, codec.DefaultLimits())
 	})
 }
-
-func BenchmarkPlanRun(b *testing.B) {
-	r := compile(b, New(transforms.NewDecode(), transforms.NewHorizontalFlip())).NewRunner()
-	in := pngImage(b, 500, 375)
-	b.SetBytes(500 * 375 * 3)
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := r.Run(in); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -8,6 +8,8 @@
 package eager
 
 import (
+	"fmt"
+
 	"github.com/infer-prep/infer-prep/codec"
 	_ "github.com/infer-prep/infer-prep/codec/all" // every image format
 	"github.com/infer-prep/infer-prep/datagraph"
@@ -26,6 +28,9 @@ func Apply[I []byte | *tensor.Tensor](image I, ops ...transforms.Op) (*tensor.Te
 	in, ok := any(image).(*tensor.Tensor)
 	if !ok {
 		in = tensor.FromBytes(any(image).([]byte))
+	}
+	if in == nil {
+		return nil, fmt.Errorf("eager: no tensor: %w", transforms.ErrInput)
 	}
 	g := datagraph.New(ops...)
 	g.Inputs[0].Desc = in.Desc
