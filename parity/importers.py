@@ -18,6 +18,7 @@ requirements.txt and requirements-no-deps.txt pin.
 
 import ast
 import hashlib
+import io
 import json
 import os
 import pathlib
@@ -39,9 +40,12 @@ CONFIGS = pathlib.Path(__file__).resolve().parent.parent / "testdata" / "configs
 
 
 def rgb(path):
-    """The image as every reference is given it; a colour key stays in its info."""
-    with Image.open(path) as im:
-        return im.convert("RGB")
+    """The image as every reference is given it; a colour key stays in its info.
+
+    From bytes, as infer-prep gets it: given a path, Pillow 13 maps uncompressed
+    L and P TIFF into memory with the wrong stride when they are to be turned.
+    """
+    return Image.open(io.BytesIO(pathlib.Path(path).read_bytes())).convert("RGB")
 
 
 def hf(config):

@@ -22,7 +22,6 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["YOLO_CONFIG_DIR"] = os.environ["MPLCONFIGDIR"] = "/tmp"
 os.environ["YOLO_VERBOSE"] = "false"
 
-import io
 import json
 import pathlib
 import subprocess
@@ -38,6 +37,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 sys.path.insert(0, str(HERE))
 
+import importers
+from importers import rgb
+
 warnings.simplefilter("ignore")
 Image.MAX_IMAGE_PIXELS = None
 
@@ -49,12 +51,6 @@ class Case:
         self.who, self.name, self.flags, self.reference = who, name, flags, reference
         self.images = images or (lambda p: True)
         self.takes = takes  # whether infer-prep may only take what the reference takes
-
-
-def rgb(path):
-    # From bytes, as infer-prep gets them: given a path, Pillow maps uncompressed
-    # L and P TIFF into memory with the wrong stride when it is to be turned.
-    return Image.open(io.BytesIO(path.read_bytes())).convert("RGB")
 
 
 def graph_file(folder, name, steps):
@@ -166,7 +162,6 @@ def cases(tmp):
     # Presets.
     imagenet = T.Compose([T.Resize(256), T.CenterCrop(224), T.ToTensor(), T.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])])
     yield Case(vision, "preset imagenet", ["--preset", "imagenet"], lambda p: imagenet(rgb(p)).numpy())
-    import importers
     for name, config in [("clip", "testdata/configs/hf/clip-vit-base-patch32.json"), ("yolo", "testdata/configs/ultralytics/yolo-640.json")]:
         yield Case(importers.who(ROOT / config), f"preset {name}", ["--preset", name], importers.reference(ROOT / config))
     for config in importers.configs():
