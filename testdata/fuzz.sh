@@ -6,6 +6,6 @@ GO=${GO:-go}
 for p in $("$GO" list ./...); do
   for f in $("$GO" test -list '^Fuzz' "$p" | grep '^Fuzz' || true); do
     echo "== $p $f"
-    "$GO" test -run '^$' -fuzz "^$f\$" -fuzztime "${FUZZTIME:-60s}" "$p"
+    "$GO" test -run '^$' -fuzz "^$f\$" -fuzztime "${FUZZTIME:-60s}" -fuzzminimizetime 100x "$p"
   done
 done
