@@ -45,6 +45,8 @@ func TestGraphImport(t *testing.T) {
 		require.Equal(t, exitOK, call(t, "run", "--preset", name, "-o", filepath.Join(dir, "0"), img).status)
 		require.Equal(t, exitOK, call(t, "run", "--graph", file, "-o", filepath.Join(dir, "1"), img).status)
 		require.Equal(t, exitOK, call(t, "run", "--graph", bin, "-o", filepath.Join(dir, "2"), img).status)
+		require.Contains(t, callIn(t, "{", "graph", "show", "--graph", "-").stderr, "infer-prep: standard input: ")
+		require.Contains(t, call(t, "graph", "show", "--preset", name, "--svg", "-").stdout, "<svg ")
 		require.Equal(t, exitOK, callIn(t, text.stdout, "run", "--graph", "-", "-o", filepath.Join(dir, "3"), img).status)
 		first := readNPY(t, filepath.Join(dir, "0", "a.png.npy"))
 		for _, d := range []string{"1", "2", "3"} {

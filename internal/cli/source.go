@@ -164,11 +164,14 @@ func (f *graphFlags) compile(g *datagraph.Graph) (*datagraph.Plan, error) {
 }
 
 func (f *graphFlags) fromFile(name string, stdin io.Reader, parse func([]byte) (*datagraph.Graph, error)) (*datagraph.Graph, error) {
-	f.file = name
 	b, err := readSmall(name, stdin)
 	if err != nil {
 		return nil, err
 	}
+	if name == "-" {
+		name = "standard input"
+	}
+	f.file = name
 	g, err := parse(b)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
