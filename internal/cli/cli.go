@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"syscall"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -86,8 +89,8 @@ func (a *app) run(ctx context.Context, args []string) int {
 	case errors.As(err, &e):
 	case began: // standard output cannot be written to
 		e = &exitError{exitFailed, err}
-	default: // cobra's own: unknown commands, missing arguments
-		e = &exitError{exitUsage, err}
+	default: // cobra's own, of several lines: unknown commands, missing arguments
+		e = &exitError{exitUsage, errors.New(strings.Join(strings.Fields(err.Error()), " "))}
 	}
 	if e.err != nil {
 		a.complain(e.err)
@@ -99,13 +102,25 @@ func (a *app) run(ctx context.Context, args []string) int {
 	return e.status
 }
 
-// complain prints an error, once and on one line.
+// complain prints an error on one line. Names of files and graphs are not
+// ours: what could move a terminal's cursor is escaped as in a Go string.
 func (a *app) complain(err error) {
-	msg := err.Error()
-	if strings.ContainsAny(msg, "\n\t") {
-		msg = strings.Join(strings.Fields(msg), " ")
+	fmt.Fprintf(a.stderr, "%s: %s\n", program, printable(err.Error()))
+}
+
+func printable(s string) string {
+	var b strings.Builder
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		if unicode.IsPrint(r) && !(r == utf8.RuneError && n == 1) {
+			b.WriteString(s[:n])
+		} else {
+			q := strconv.Quote(s[:n])
+			b.WriteString(q[1 : len(q)-1])
+		}
+		s = s[n:]
 	}
-	fmt.Fprintf(a.stderr, "%s: %s\n", program, msg)
+	return b.String()
 }
 
 func (a *app) root() *cobra.Command {
@@ -121,11 +136,22 @@ or graph; 130 interrupted.`,
 		Example: `  infer-prep run --preset imagenet -o tensors photos/
   infer-prep run --hf preprocessor_config.json -o tensors cat.jpg
   infer-prep graph show --preset clip`,
+		Version:       moduleVersion(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &exitError{exitUsage, err} })
+	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 100"))
 	cmd.AddCommand(a.runCmd(), a.graphCmd(), a.opsCmd(), a.versionCmd(), a.manCmd(cmd))
+	cmd.InitDefaultHelpCmd()
+	for _, c := range cmd.Commands() {
+		if c.Name() == "help" { // cobra's own says nothing wrong of an unknown command
+			c.Args = func(_ *cobra.Command, args []string) error {
+				_, _, err := cmd.Find(args)
+				return err
+			}
+		}
+	}
 	return cmd
 }
 

@@ -134,7 +134,7 @@ func TestUsageErrors(t *testing.T) {
 		{"unknown op", []string{"run", "--graph", at("op.json"), "-o", out, at("a.png")}, []string{"op.json", "step 0 (no_such_op)"}},
 		{"a graph of tensors", []string{"run", "--graph", at("inputs.json"), "-o", out, at("a.png")}, []string{"x (uint8 HWC (4, 4, 3))", "one encoded image"}},
 		{"exif without decode", []string{"run", "--graph", at("inputs.json"), "--exif", "-o", out, at("a.png")}, []string{"--exif: the graph has no decode step"}},
-		{"shapes", []string{"run", "--graph", at("shape.json"), "-o", out, at("a.png")}, []string{"step 0 (horizontal_flip)"}},
+		{"shapes", []string{"run", "--graph", at("shape.json"), "-o", out, at("a.png")}, []string{"shape.json: ", "step 0 (horizontal_flip)"}},
 		{"folder as graph", []string{"run", "--graph", dir, "-o", out, at("a.png")}, []string{"is a directory"}},
 		{"import with an argument", []string{"graph", "import", "--preset", "clip", "x"}, []string{`"x"`}},
 		{"steps without image", []string{"graph", "show", "--preset", "clip", "--steps", out}, []string{"IMAGE"}},
@@ -142,6 +142,7 @@ func TestUsageErrors(t *testing.T) {
 		{"unknown op name", []string{"ops", "center-crop"}, []string{"did you mean center_crop?"}},
 		{"two ops", []string{"ops", "a", "b"}, []string{"one name"}},
 		{"version with an argument", []string{"version", "x"}, []string{`"x"`}},
+		{"help of nothing", []string{"help", "nope"}, []string{`"nope"`}},
 		{"man without a folder", []string{"man"}, []string{"1 arg"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -177,6 +178,7 @@ func TestVersion(t *testing.T) {
 	for _, w := range []string{"infer-prep", "Go ", "Pillow", "13.0.0", "5.23.0"} {
 		require.Contains(t, r.stdout, w)
 	}
+	require.Regexp(t, `^infer-prep version .+\n$`, call(t, "--version").stdout)
 	r = call(t, "version", "--json")
 	require.Contains(t, r.stdout, `"version": "13.0.0"`)
 }
@@ -190,6 +192,7 @@ func TestMan(t *testing.T) {
 	}
 	first, err := os.ReadFile(filepath.Join(dir, "infer-prep-run.1"))
 	require.NoError(t, err)
+	require.Contains(t, string(first), "DIR/cat.jpg.OUTPUT.npy", "the text has nothing that Markdown takes for a tag")
 	require.Equal(t, exitOK, call(t, "man", dir).status)
 	again, err := os.ReadFile(filepath.Join(dir, "infer-prep-run.1"))
 	require.NoError(t, err)

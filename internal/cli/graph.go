@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -214,10 +215,10 @@ type inferred struct {
 }
 
 // inferGraph finds the descriptions: for an image, by its header, or in general when there is none.
-func inferGraph(g *datagraph.Graph, limits codec.Limits, image string) (*inferred, error) {
-	plan, err := datagraph.Compile(g, limits)
+func inferGraph(f *graphFlags, g *datagraph.Graph, image string) (*inferred, error) {
+	plan, err := f.compile(g)
 	if err != nil {
-		return nil, usageErr("%w", err)
+		return nil, err
 	}
 	r := &inferred{graph: g, plan: plan, steps: plan.Steps(), image: image}
 	if image == "" {
@@ -230,10 +231,10 @@ func inferGraph(g *datagraph.Graph, limits codec.Limits, image string) (*inferre
 		}
 		return r, nil
 	}
-	if plan, err = compile(g, limits); err != nil {
+	if err := wantOneImage(g); err != nil {
 		return nil, err
 	}
-	t, err := readImage(image, limits)
+	t, err := readImage(image, f.limits)
 	if err != nil {
 		return nil, err
 	}
@@ -260,12 +261,10 @@ func inferGraph(g *datagraph.Graph, limits codec.Limits, image string) (*inferre
 func readImage(path string, limits codec.Limits) (*tensor.Tensor, error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
-		return nil, failErr("%s: not a regular file", path)
+		err = errors.New("not a regular file")
 	}
 	if err == nil {
-		if err = tooLarge(info, limits); err != nil {
-			return nil, failErr("%s: %w", path, err)
-		}
+		err = tooLarge(info, limits)
 	}
 	var b []byte
 	if err == nil {

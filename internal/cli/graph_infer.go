@@ -39,7 +39,7 @@ depends on the image.`,
 			if err != nil {
 				return err
 			}
-			r, err := inferGraph(g, f.limits, first(args))
+			r, err := inferGraph(f, g, first(args))
 			if err != nil {
 				return err
 			}

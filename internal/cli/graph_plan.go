@@ -9,28 +9,24 @@ import (
 func (a *app) graphPlanCmd() *cobra.Command {
 	f := &graphFlags{}
 	var asJSON bool
-	var image string
 	cmd := &cobra.Command{
-		Use:   "plan [--preset NAME | --graph FILE | …] [--input IMAGE]",
+		Use:   "plan [--preset NAME | --graph FILE | …] [IMAGE]",
 		Short: "Tell how a graph uses memory",
 		Long: `Tell which buffer every tensor of a run lies in, and how large the buffers are.
 Tensors share a buffer when one is no longer needed before the other is made.
-With --input the sizes are those of one image, of which only the header is
+With IMAGE the sizes are those of that image, of which only the header is
 decoded; without it sizes that depend on the image are unknown and count as
 nothing.`,
+		Example: `  infer-prep graph plan --preset yolo
+  infer-prep graph plan --preset clip cat.jpg`,
 		DisableFlagsInUseLine: true,
 		Args:                  oneImage,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if image == "" {
-				image = first(args)
-			} else if len(args) > 0 {
-				return usageErr("the image is given twice: %q and %q", image, args[0])
-			}
 			g, err := f.load(cmd, a.stdin)
 			if err != nil {
 				return err
 			}
-			r, err := inferGraph(g, f.limits, image)
+			r, err := inferGraph(f, g, first(args))
 			if err != nil {
 				return err
 			}
@@ -38,9 +34,7 @@ nothing.`,
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().StringVar(&image, "input", "", "the `IMAGE` that the sizes are told for")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	noErr(cmd.MarkFlagFilename("input"))
 	return cmd
 }
 
@@ -114,7 +108,7 @@ func (a *app) printPlan(r *inferred, asJSON bool) error {
 	t.row()
 	note := ""
 	if unknown {
-		note = ", and what depends on the image (see --input)"
+		note = ", and what depends on the image (give one for all sizes)"
 	}
 	t.row(fmt.Sprintf("arena: %s bytes%s; without sharing %s", bytesText(arena), note, bytesText(apart)))
 	return t.write(a.stdout)

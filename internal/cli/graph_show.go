@@ -39,18 +39,23 @@ to be gray, RGB or RGBA. (A bfloat16 tensor, which npy cannot hold, is written a
 			if err != nil {
 				return err
 			}
-			r, err := inferGraph(g, f.limits, image)
+			r, err := inferGraph(f, g, image)
 			if err != nil {
 				return err
 			}
-			if svg != "" {
-				err := writeFile(svg, func(w io.Writer) error {
-					_, err := io.WriteString(w, drawSVG(r, all))
-					return err
-				})
-				if err != nil {
-					return wrapFail(err)
-				}
+			draw := func(w io.Writer) error {
+				_, err := io.WriteString(w, drawSVG(r, all))
+				return err
+			}
+			switch svg {
+			case "":
+			case "-":
+				err = draw(a.stdout)
+			default:
+				err = wrapFail(writeFile(svg, draw))
+			}
+			if err != nil {
+				return err
 			}
 			if steps != "" {
 				if err := writeSteps(cmd.Context(), r, f.limits, steps); err != nil {
@@ -69,7 +74,7 @@ to be gray, RGB or RGBA. (A bfloat16 tensor, which npy cannot hold, is written a
 	f.add(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object; an unknown size is -1")
 	cmd.Flags().BoolVar(&all, "all", false, "show all parameters")
-	cmd.Flags().StringVar(&svg, "svg", "", "draw the graph to `FILE`")
+	cmd.Flags().StringVar(&svg, "svg", "", "draw the graph to `FILE`; - is standard output")
 	cmd.Flags().StringVar(&steps, "steps", "", "write the tensor and a picture after every step of IMAGE to `DIR`")
 	noErr(cmd.MarkFlagFilename("svg", "svg"))
 	noErr(cmd.MarkFlagDirname("steps"))

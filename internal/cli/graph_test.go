@@ -45,6 +45,8 @@ func TestGraphImport(t *testing.T) {
 		require.Equal(t, exitOK, call(t, "run", "--preset", name, "-o", filepath.Join(dir, "0"), img).status)
 		require.Equal(t, exitOK, call(t, "run", "--graph", file, "-o", filepath.Join(dir, "1"), img).status)
 		require.Equal(t, exitOK, call(t, "run", "--graph", bin, "-o", filepath.Join(dir, "2"), img).status)
+		require.Contains(t, callIn(t, "{", "graph", "show", "--graph", "-").stderr, "infer-prep: standard input: ")
+		require.Contains(t, call(t, "graph", "show", "--preset", name, "--svg", "-").stdout, "<svg ")
 		require.Equal(t, exitOK, callIn(t, text.stdout, "run", "--graph", "-", "-o", filepath.Join(dir, "3"), img).status)
 		first := readNPY(t, filepath.Join(dir, "0", "a.png.npy"))
 		for _, d := range []string{"1", "2", "3"} {
@@ -189,16 +191,16 @@ func TestPicture(t *testing.T) {
 
 func TestGraphPlan(t *testing.T) {
 	img := filepath.Join(tree(t, map[string][]byte{"a.png": pngBytes(t, 300, 200, 9)}), "a.png")
-	r := call(t, "graph", "plan", "--preset", "decode", "--input", img)
+	r := call(t, "graph", "plan", "--preset", "decode", img)
 	require.Equal(t, exitOK, r.status, r.stderr)
 	require.Regexp(t, `(?m)^0 +decode +image +uint8 HWC \(200, 300, 3\) +180,000 +0$`, r.stdout)
 	require.Contains(t, r.stdout, "arena: 180,000 bytes; without sharing 180,000")
 	require.Equal(t, r, call(t, "graph", "plan", "--preset", "decode", img))
 
 	r = call(t, "graph", "plan", "--preset", "decode")
-	require.Contains(t, r.stdout, "arena: 0 bytes, and what depends on the image (see --input)")
+	require.Contains(t, r.stdout, "arena: 0 bytes, and what depends on the image (give one for all sizes)")
 
-	r = call(t, "graph", "plan", "--preset", "imagenet", "--json", "--input", img)
+	r = call(t, "graph", "plan", "--preset", "imagenet", "--json", img)
 	var plan struct {
 		ArenaBytes int64 `json:"arena_bytes"`
 		Unshared   int64 `json:"unshared_bytes"`
@@ -217,7 +219,7 @@ func TestGraphPlan(t *testing.T) {
 	require.Contains(t, plan.Buffers[0].Tensors, "0-decode.image")
 	require.Equal(t, 0, *plan.Steps[0].Out[0].Buffer)
 
-	r = call(t, "graph", "plan", "--preset", "decode", "--input", img, img)
+	r = call(t, "graph", "plan", "--preset", "decode", img, img)
 	require.Equal(t, exitUsage, r.status)
 }
 
@@ -257,7 +259,7 @@ func TestSVG(t *testing.T) {
 	graphs["branches"].Reference = "<&>"
 	for name, g := range graphs {
 		t.Run(name, func(t *testing.T) {
-			r, err := inferGraph(g, codec.DefaultLimits(), "")
+			r, err := inferGraph(&graphFlags{limits: codec.DefaultLimits()}, g, "")
 			require.NoError(t, err)
 			checkSVG(t, drawSVG(r, true))
 			checkSVG(t, drawSVG(r, false))

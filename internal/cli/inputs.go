@@ -33,8 +33,8 @@ type listing struct {
 // expand turns arguments, each a file, a folder or a glob, into inputs. A path
 // that exists is taken as it is, whatever characters are in it. Folders are
 // walked recursively in lexical order; symbolic links to files are followed,
-// those to folders are not (there would be cycles), and out, the folder that
-// is written to, is left out.
+// those to folders are not (there would be cycles). out, the folder that is
+// written to, is left out unless it is named itself.
 func expand(ctx context.Context, args []string, out string) *listing {
 	l := &listing{ctx: ctx}
 	for _, arg := range args {
@@ -69,8 +69,14 @@ func (l *listing) glob(pattern, out string) {
 	case isURI(pattern):
 		l.fail(pattern, fmt.Errorf("%s: URIs are not read, want a file, a folder or a glob", pattern))
 		return
+	case pattern == "":
+		l.fail(pattern, errors.New("an empty name is no file or folder"))
+		return
 	case !hasGlob(pattern):
 		l.fail(pattern, fmt.Errorf("%s: no such file or folder", pattern))
+		return
+	case strings.Contains(pattern, "**"): // which Glob takes for *, so that files would be missed
+		l.fail(pattern, fmt.Errorf("%s: no such file, and globs have no **; a folder is walked when it is named", pattern))
 		return
 	}
 	found, err := filepath.Glob(pattern)
@@ -82,7 +88,11 @@ func (l *listing) glob(pattern, out string) {
 	}
 	slices.Sort(found)
 	for _, f := range found {
-		l.add(f, filepath.Base(f), false, out)
+		if isTemp(f) {
+			l.skipped++
+		} else if !sameFile(f, out) {
+			l.add(f, filepath.Base(f), false, out)
+		}
 	}
 }
 
@@ -119,6 +129,8 @@ func (l *listing) folder(path, rel, out string) {
 	for _, e := range entries {
 		p, r := filepath.Join(path, e.Name()), filepath.Join(rel, e.Name())
 		switch {
+		case isTemp(p):
+			l.skipped++
 		case e.IsDir():
 			l.folder(p, r, out)
 		case e.Type().IsRegular():
@@ -164,6 +176,12 @@ func isImage(path string) bool {
 // an input that wants a file which another has already, or which is itself an
 // input, fails. Inputs that are no images take no files.
 func (l *listing) claim(s *sink) {
+	key := func(path string) string {
+		if s.fold {
+			return strings.ToLower(path)
+		}
+		return path
+	}
 	owners := map[string]int{} // by output file: how many inputs want it
 	outputs := map[string]*input{}
 	for i := range l.inputs {
@@ -172,10 +190,10 @@ func (l *listing) claim(s *sink) {
 			continue
 		}
 		for _, f := range s.files(in.name) {
-			owners[f]++
+			owners[key(f)]++
 		}
 		if strings.HasSuffix(in.path, s.format.ext) { // it may be called as an output is
-			outputs[absolute(in.path)] = in
+			outputs[key(absolute(in.path))] = in
 		}
 	}
 	taken := map[string]*input{}
@@ -185,22 +203,22 @@ func (l *listing) claim(s *sink) {
 			continue
 		}
 		files := s.files(in.name)
-		shared := slices.ContainsFunc(files, func(f string) bool { return owners[f] > 1 })
+		shared := slices.ContainsFunc(files, func(f string) bool { return owners[key(f)] > 1 })
 		if shared && !in.explicit && !isImage(in.path) {
 			continue // it will be skipped
 		}
 		for _, f := range files {
-			if first := taken[f]; first != nil {
+			if first := taken[key(f)]; first != nil {
 				in.err = fmt.Errorf("%s: its output %s is already that of %s", in.path, f, first.path)
 			} else if len(outputs) > 0 {
-				if o := outputs[absolute(f)]; o != nil && (o.explicit || isImage(o.path)) {
+				if o := outputs[key(absolute(f))]; o != nil && (o.explicit || isImage(o.path)) {
 					in.err = fmt.Errorf("%s: its output %s is an input", in.path, f)
 				}
 			}
 		}
 		if in.err == nil && shared {
 			for _, f := range files {
-				taken[f] = in
+				taken[key(f)] = in
 			}
 		}
 	}

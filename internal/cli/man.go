@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"os"
-	"time"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+	"os"
 )
 
 // manCmd writes the man pages; it is for packagers, and hidden.
@@ -17,8 +15,7 @@ func (a *app) manCmd(root *cobra.Command) *cobra.Command {
 				return failErr("%w", err)
 			}
 			root.DisableAutoGenTag = true
-			// A fixed date makes the pages the same from build to build.
-			date := time.Unix(0, 0).UTC()
+			date := sourceDate()
 			head := &doc.GenManHeader{Section: "1", Source: program + " " + moduleVersion(), Manual: program, Date: &date}
 			if err := doc.GenManTree(root, head, args[0]); err != nil {
 				return failErr("%w", err)

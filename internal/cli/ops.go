@@ -149,7 +149,7 @@ func (a *app) listOps(asJSON bool) error {
 	t := table{}
 	t.row("OP", "COLUMNS", "DIFFERENCE", "REFERENCE")
 	for _, i := range transforms.Ops() {
-		t.row(i.Name, strings.Join(i.In, ", ")+" -> "+strings.Join(i.Out, ", "), i.Exactness, i.Reference)
+		t.row(i.Name, strings.Join(i.In, ", ")+" -> "+strings.Join(i.Out, ", "), shorten(i.Exactness, 24), i.Reference)
 	}
 	return t.write(a.stdout)
 }

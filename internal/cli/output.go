@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -53,6 +54,7 @@ type sink struct {
 	format format
 	names  []string // of the outputs, in order
 	batch  bool     // put an axis of 1 before the others
+	fold   bool     // dir's file system does not tell upper case from lower; ready finds out
 }
 
 // files are the paths that the outputs of the image called name are written to:
@@ -94,7 +96,7 @@ func (s *sink) write(name string, out []*tensor.Tensor) ([]result, error) {
 		results = append(results, result{o, files[min(i, len(files)-1)], t.DType, t.Shape})
 	}
 	if err := os.MkdirAll(filepath.Dir(files[0]), 0o777); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("cannot write %w", plain(files[0], err))
 	}
 	var temps []string
 	defer func() {
@@ -109,7 +111,7 @@ func (s *sink) write(name string, out []*tensor.Tensor) ([]result, error) {
 		}
 		temp, err := writeTemp(filepath.Dir(f), func(w io.Writer) error { return s.format.write(w, part) })
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("cannot write %w", plain(f, err))
 		}
 		temps = append(temps, temp)
 	}
@@ -118,7 +120,7 @@ func (s *sink) write(name string, out []*tensor.Tensor) ([]result, error) {
 			for _, done := range files[:i] {
 				_ = os.Remove(done) // an image has all of its files or none
 			}
-			return nil, plainLink(f, err)
+			return nil, fmt.Errorf("cannot write %w", plain(f, err))
 		}
 	}
 	return results, nil
@@ -139,13 +141,21 @@ func batched(t *tensor.Tensor) (*tensor.Tensor, error) {
 	return &v, nil
 }
 
+// Temporary names are short, so that a long image name has room, and known as
+// ours, so that what a killed run leaves is not taken for an image.
+const tempPrefix, tempSuffix = ".infer-prep-", ".tmp"
+
+func isTemp(path string) bool {
+	name := filepath.Base(path)
+	return strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix)
+}
+
 // writeTemp writes a new file in dir with the permissions that the user's
 // umask gives, and returns its path. On an error there is no file.
 func writeTemp(dir string, write func(io.Writer) error) (path string, err error) {
 	var f *os.File
 	for {
-		// Short, so that a long image name has room, and known as ours if the machine stops.
-		path = filepath.Join(dir, fmt.Sprintf(".infer-prep-%08x.tmp", rand.Uint32()))
+		path = filepath.Join(dir, fmt.Sprintf("%s%08x%s", tempPrefix, rand.Uint32(), tempSuffix))
 		f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if err == nil {
 			break
@@ -169,25 +179,26 @@ func writeTemp(dir string, write func(io.Writer) error) (path string, err error)
 }
 
 // writeFile writes a file in one step: it is there whole, or as it was before.
+// A link stays, and what is no regular file, such as /dev/stdout, is written to as it is.
 func writeFile(path string, write func(io.Writer) error) error {
-	temp, err := writeTemp(filepath.Dir(path), write)
-	if err != nil {
+	real := path
+	if p, err := filepath.EvalSymlinks(path); err == nil {
+		real = p
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err == nil {
+			err = errors.Join(write(f), f.Close())
+		}
 		return plain(path, err)
 	}
-	if err := os.Rename(temp, path); err != nil {
-		_ = os.Remove(temp)
-		return plainLink(path, err)
+	temp, err := writeTemp(filepath.Dir(real), write)
+	if err == nil {
+		if err = os.Rename(temp, real); err != nil {
+			_ = os.Remove(temp)
+		}
 	}
-	return nil
-}
-
-// plainLink is plain for the error of a rename.
-func plainLink(path string, err error) error {
-	var le *os.LinkError
-	if errors.As(err, &le) {
-		err = le.Err
-	}
-	return fmt.Errorf("%s: %w", path, err)
+	return plain(path, err)
 }
 
 // ready makes the output folder and finds out whether it can be written to.
@@ -196,6 +207,8 @@ func (s *sink) ready() error {
 	if err == nil {
 		var temp string
 		if temp, err = writeTemp(s.dir, func(io.Writer) error { return nil }); err == nil {
+			_, upper := os.Lstat(filepath.Join(s.dir, strings.ToUpper(filepath.Base(temp))))
+			s.fold = upper == nil
 			err = os.Remove(temp)
 		}
 	}

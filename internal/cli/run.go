@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -32,17 +33,22 @@ func (a *app) runCmd() *cobra.Command {
 		Short: "Turn images into tensors",
 		Long: `Turn images into tensors, one file (or several) an image.
 
-IMAGE is a file, a folder or a glob; a path that exists is taken as it is, even
-if it looks like a glob. Folders are walked recursively and in order. Symbolic
-links to files are followed, those to folders below a folder are not. Below
-folders and globs, images are known by their first bytes and other files are
-skipped; a file that is named itself must be an image.
+IMAGE is a file, a folder or a glob (with *, ? and [ ], but not **); a path that
+exists is taken as it is, even if it looks like a glob. Folders are walked
+recursively and in order, without DIR. Symbolic links to files are followed,
+those to folders below a folder are not. Below folders and globs, images are
+known by their first bytes and other files are skipped; a file that is named
+itself must be an image.
 
-Outputs are DIR/<image file name>.npy, such as DIR/cat.jpg.npy; for a graph with
-several outputs DIR/<image file name>.<output>.npy. npz and safetensors files
-hold all outputs of an image, by name. Below a folder the relative path is kept:
-photos/a/cat.jpg becomes DIR/a/cat.jpg.npy. When two images want the same file,
-the second fails. A file is written whole or not at all.
+cat.jpg becomes DIR/cat.jpg.npy, and with several outputs DIR/cat.jpg.OUTPUT.npy;
+npz and safetensors files hold all outputs of an image, by name. Below a folder
+the relative path is kept: photos/a/cat.jpg becomes DIR/a/cat.jpg.npy. When two
+images want the same file, the second fails; where the file system does not tell
+upper case from lower, names that differ in nothing else are the same.
+
+A file is written whole or not at all, and takes the place of an older one of
+its name. An image that fails writes nothing and leaves older files as they are.
+A full disk ends the run.
 
 Tensors have no batch dimension unless --batch is given. --outputs all writes
 side outputs too, such as a letterbox's scale and pad.
@@ -67,6 +73,7 @@ standard error; 2 a wrong flag or graph; 130 interrupted.`,
 	fl.BoolVar(&f.json, "json", false, "print one JSON object a line for every image")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only")
 	fl.IntVarP(&f.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "work on `N` images at once")
+	fl.Lookup("jobs").DefValue = "one for each CPU" // help and man pages are the same everywhere
 	complete(cmd, "format", formatNames()...)
 	complete(cmd, "outputs", "main", "all")
 	noErr(cmd.MarkFlagDirname("output"))
@@ -94,7 +101,10 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	plan, err := compile(g, f.limits)
+	plan, err := f.compile(g)
+	if err == nil {
+		err = wantOneImage(g)
+	}
 	if err != nil {
 		return err
 	}
@@ -107,35 +117,32 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) error {
 	if cmd.Context().Err() != nil {
 		return &exitError{exitInterrupted, errors.New("interrupted: nothing was begun")}
 	}
-	l.claim(s)
 	if !slices.ContainsFunc(l.inputs, func(in input) bool { return in.err == nil }) {
 		return a.nothing(l, f.json)
 	}
 	if err := s.ready(); err != nil {
 		return err
 	}
+	l.claim(s)
 	b := &batch{app: a, plan: plan, limits: f.limits, sink: s, inputs: l.inputs, jobs: min(f.jobs, len(l.inputs))}
 	return a.report(cmd.Context(), b, f, l.skipped)
 }
 
-// compile is datagraph.Compile for a graph that takes one encoded image.
-func compile(g *datagraph.Graph, limits codec.Limits) (*datagraph.Plan, error) {
-	plan, err := datagraph.Compile(g, limits)
-	if err != nil {
-		return nil, usageErr("%w", err)
+// wantOneImage refuses a graph that does not take one encoded image.
+func wantOneImage(g *datagraph.Graph) error {
+	if len(g.Inputs) == 1 && g.Inputs[0].Desc.DType == tensor.Bytes {
+		return nil
 	}
-	if len(g.Inputs) != 1 || g.Inputs[0].Desc.DType != tensor.Bytes {
-		var l []string
-		for _, c := range g.Inputs {
-			l = append(l, fmt.Sprintf("%s (%v)", c.Name, c.Desc))
-		}
-		return nil, usageErr("the graph's inputs are %s, want one encoded image (bytes)", strings.Join(l, ", "))
+	var l []string
+	for _, c := range g.Inputs {
+		l = append(l, fmt.Sprintf("%s (%v)", c.Name, c.Desc))
 	}
-	return plan, nil
+	return usageErr("the graph's inputs are %s, want one encoded image (bytes)", strings.Join(l, ", "))
 }
 
 // outputNames lists the outputs to write, which are the first of a run's, and
-// refuses types that the format does not have.
+// refuses types that the format does not have, and names that some file
+// systems take for one.
 func outputNames(g *datagraph.Graph, plan *datagraph.Plan, all bool, f format) ([]string, error) {
 	names := g.Outputs
 	if all {
@@ -149,7 +156,12 @@ func outputNames(g *datagraph.Graph, plan *datagraph.Plan, all bool, f format) (
 					can = append(can, o.name)
 				}
 			}
-			return nil, usageErr("output %q is %v, which --format %s cannot hold, want %s", names[i], c.Desc.DType, f.name, strings.Join(can, ", "))
+			return nil, usageErr("the output %s is %v, which --format %s cannot hold, want %s", names[i], c.Desc.DType, f.name, strings.Join(can, ", "))
+		}
+	}
+	for i, n := range names {
+		if j := slices.IndexFunc(names[:i], func(o string) bool { return strings.EqualFold(o, n) }); j >= 0 && !f.many {
+			return nil, usageErr("the outputs %s and %s differ in case alone, which not every file system tells apart; want --format npz or safetensors", names[j], n)
 		}
 	}
 	return names, nil
@@ -207,13 +219,21 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) er
 	start := time.Now()
 	bar := newProgress(a.stderr, len(b.inputs), f.quiet)
 	done, failed := 0, 0
-	err := b.run(ctx, func(o outcome) error {
+	full := false // the disk
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	err := b.run(running, func(o outcome) error {
 		defer bar.step()
 		switch {
+		case full && diskFull(o.err):
+			// said already
 		case o.skipped:
 			skipped++
 		case o.err != nil:
 			failed++
+			if full = diskFull(o.err); full {
+				stop()
+			}
 			bar.clear()
 			return a.failed(o.in.path, o.err, f.json)
 		default:
@@ -231,6 +251,9 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) er
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return failErr("%w", err) // standard output went away
 	}
+	if full {
+		return failErr("the disk is full: %d of %s done", done, plural(len(b.inputs), "file"))
+	}
 	if ctx.Err() != nil {
 		return &exitError{exitInterrupted, fmt.Errorf("interrupted: %d of %s done", done, plural(len(b.inputs), "file"))}
 	}
@@ -247,6 +270,11 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) er
 		return &exitError{status: exitFailed}
 	}
 	return nil
+}
+
+// diskFull is true for an error that all images after this one would have too.
+func diskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
 // tooLarge refuses a file by its size, before it is read.

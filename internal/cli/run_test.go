@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +19,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/preset"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -96,6 +100,31 @@ func TestRunNames(t *testing.T) {
 		{
 			name: "a link to a folder that is named", args: []string{"in"}, files: map[string][]byte{"other/o.png": img},
 			links: map[string]string{"in": "other"}, want: []string{"o.png.npy"},
+		},
+		{
+			name: "what a killed run left", args: []string{"in", "glob/.*"},
+			files: map[string][]byte{"in/a.png": img, "in/.infer-prep-0123abcd.tmp": img, "glob/.b.png": img, "glob/.infer-prep-0123abcd.tmp": img},
+			want:  []string{".b.png.npy", "a.png.npy"}, stderr: []string{`^2 images, 0 failed, 2 skipped`},
+		},
+		{
+			name: "two stars", args: []string{"in/**/*.png", "x.png"}, files: map[string][]byte{"in/a/b.png": img, "in/a/b/c.png": img, "x.png": img},
+			want: []string{"x.png.npy"}, status: 1, stderr: []string{`^infer-prep: in/\*\*/\*.png: no such file, and globs have no \*\*`},
+		},
+		{
+			name: "an empty name", args: []string{"", "x.png"}, files: map[string][]byte{"x.png": img},
+			want: []string{"x.png.npy"}, status: 1, stderr: []string{`^infer-prep: an empty name`},
+		},
+		{
+			name: "a name that moves the cursor", args: []string{"\x1b]2J\n\xff.png", "x.png"}, files: map[string][]byte{"x.png": img},
+			want: []string{"x.png.npy"}, status: 1, stderr: []string{`^infer-prep: \\x1b\]2J\\n\\xff.png: no such file or folder$`},
+		},
+		{
+			name: "an older output of an image that is refused stays", args: []string{"x.png"}, files: map[string][]byte{"x.png": img[:40], "out/x.png.npy": text},
+			want: []string{"x.png.npy"}, status: 1,
+		},
+		{
+			name: "a glob leaves the output folder out", args: []string{"*"}, flags: []string{"--format", "raw"}, files: map[string][]byte{"a/x.png": img, "out/old.png": img},
+			want: []string{"old.png", "x.png.raw"}, stderr: []string{`^1 image, 0 failed, 0 skipped`},
 		},
 		{
 			name: "a link to nowhere", args: []string{"in"}, files: map[string][]byte{"in/a.png": img}, links: map[string]string{"in/l.png": "none"},
@@ -185,11 +214,11 @@ func TestRunNames(t *testing.T) {
 		},
 		{
 			name: "an output that cannot be written", args: []string{"a", "b/c"}, files: map[string][]byte{"a/x/y.png": img, "b/c/x/y.png": img, "out/x": text},
-			want: []string{"x"}, status: 1, stderr: []string{`^infer-prep: a/x/y.png: not a directory$`, `^infer-prep: b/c/x/y.png: its output .* already`},
+			want: []string{"x"}, status: 1, stderr: []string{`^infer-prep: a/x/y.png: cannot write out/x/y.png.npy: not a directory$`, `^infer-prep: b/c/x/y.png: its output .* already`},
 		},
 		{
 			name: "an output that is a folder", args: []string{"x.png"}, files: map[string][]byte{"x.png": img, "out/x.png.npy/z": text},
-			want: []string{"x.png.npy/z"}, status: 1, stderr: []string{`^infer-prep: x.png: out/x.png.npy: file exists$`},
+			want: []string{"x.png.npy/z"}, status: 1, stderr: []string{`^infer-prep: x.png: cannot write out/x.png.npy: file exists$`},
 		},
 		{
 			name: "the pixel limit", args: []string{"x.png"}, flags: []string{"--limit-pixels", "19"}, files: map[string][]byte{"x.png": img},
@@ -248,6 +277,80 @@ func TestRunNames(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRunDiskFull is that a disk without room ends the run, and is told once.
+func TestRunDiskFull(t *testing.T) {
+	files := map[string][]byte{}
+	for i := range 200 {
+		files[fmt.Sprintf("in/%03d.png", i)] = pngBytes(t, 5, 4, uint8(i))
+	}
+	t.Chdir(tree(t, files))
+	whole := formats[0]
+	t.Cleanup(func() { formats[0] = whole })
+	var n atomic.Int32
+	formats[0].write = func(w io.Writer, ts []tensor.Named) error {
+		if n.Add(1) > 20 {
+			_, _ = w.Write(make([]byte, 1<<17))
+			return &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
+		}
+		return whole.write(w, ts)
+	}
+	r := call(t, "run", "--preset", "decode", "--json", "--jobs", "4", "-o", "out", "in")
+	require.Equal(t, exitFailed, r.status)
+	require.Regexp(t, `^infer-prep: in/\d+.png: cannot write out/\d+.png.npy: no space left on device\ninfer-prep: the disk is full: 20 of 200 files done\n$`, filepath.ToSlash(r.stderr))
+	require.Equal(t, 20, wholeFiles(t, "out"))
+	require.Equal(t, 21, strings.Count(r.stdout, "\n"), "what is done is told, and the error")
+	require.Less(t, int(n.Load()), 100, "the rest was not tried")
+}
+
+// TestRunCase is a file system that does not tell upper case from lower.
+func TestRunCase(t *testing.T) {
+	img := pngBytes(t, 5, 4, 7)
+	t.Chdir(tree(t, map[string][]byte{"a/Cat.png": img, "b/cat.png": img, "dog.PNG": img}))
+	for _, fold := range []bool{false, true} {
+		s := &sink{dir: "out", format: formats[0], names: []string{"image"}, fold: fold}
+		l := expand(t.Context(), []string{"a", "b", "dog.PNG"}, "out")
+		l.claim(s)
+		require.Len(t, l.inputs, 3)
+		require.NoError(t, l.inputs[0].err)
+		require.NoError(t, l.inputs[2].err)
+		if fold {
+			require.ErrorContains(t, l.inputs[1].err, "is already that of "+filepath.Join("a", "Cat.png"))
+		} else {
+			require.NoError(t, l.inputs[1].err)
+		}
+	}
+	_, err := os.Lstat("DOG.png")
+	s := &sink{dir: "."}
+	require.NoError(t, s.ready())
+	require.Equal(t, err == nil, s.fold, "what the file system does")
+
+	g, err := preset.Graph("yolo")
+	require.NoError(t, err)
+	g.Rename("Scale")
+	plan, err := datagraph.Compile(g, codec.DefaultLimits())
+	require.NoError(t, err)
+	_, err = outputNames(g, plan, true, formats[0])
+	require.ErrorContains(t, err, "Scale and scale differ in case alone")
+	names, err := outputNames(g, plan, true, formats[1])
+	require.NoError(t, err)
+	require.Equal(t, []string{"Scale", "scale", "pad"}, names)
+}
+
+// TestWriteFile is a file that is a link, and one that cannot be written.
+func TestWriteFile(t *testing.T) {
+	t.Chdir(tree(t, map[string][]byte{"a": []byte("old")}))
+	require.NoError(t, os.Symlink("a", "link"))
+	require.NoError(t, writeFile("link", func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }))
+	b, err := os.ReadFile("a")
+	require.NoError(t, err)
+	require.Equal(t, "new", string(b))
+	require.Equal(t, []string{"a", "link"}, listFiles(t, "."))
+	require.Error(t, writeFile("link", func(io.Writer) error { return io.ErrShortWrite }))
+	require.Equal(t, []string{"a", "link"}, listFiles(t, "."))
+	require.NoError(t, os.Mkdir("d", 0o777))
+	require.Error(t, writeFile("d", func(io.Writer) error { return nil }))
 }
 
 // TestRunPermissions is that files have the permissions which the umask leaves.

@@ -32,6 +32,8 @@ type graphFlags struct {
 	dtype, layout string
 	exif          bool
 	limits        codec.Limits
+
+	file string // that load read the graph from, "" for a preset
 }
 
 func (f *graphFlags) add(cmd *cobra.Command) {
@@ -127,11 +129,11 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 		}
 	}
 	if set("graph") {
-		g, err = fromFile(f.graph, stdin, parseGraph)
+		g, err = f.fromFile(f.graph, stdin, parseGraph)
 	}
 	for _, i := range importers() {
 		if set(i.Flag) {
-			g, err = fromFile(*f.imports[i.Name], stdin, i.Import)
+			g, err = f.fromFile(*f.imports[i.Name], stdin, i.Import)
 		}
 	}
 	if len(sources) != 1 {
@@ -149,11 +151,27 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 	return g, nil
 }
 
-func fromFile(name string, stdin io.Reader, parse func([]byte) (*datagraph.Graph, error)) (*datagraph.Graph, error) {
+// compile is datagraph.Compile, with errors that name the graph's file.
+func (f *graphFlags) compile(g *datagraph.Graph) (*datagraph.Plan, error) {
+	plan, err := datagraph.Compile(g, f.limits)
+	if err != nil && f.file != "" {
+		err = fmt.Errorf("%s: %w", f.file, err)
+	}
+	if err != nil {
+		return nil, usageErr("%w", err)
+	}
+	return plan, nil
+}
+
+func (f *graphFlags) fromFile(name string, stdin io.Reader, parse func([]byte) (*datagraph.Graph, error)) (*datagraph.Graph, error) {
 	b, err := readSmall(name, stdin)
 	if err != nil {
 		return nil, err
 	}
+	if name == "-" {
+		name = "standard input"
+	}
+	f.file = name
 	g, err := parse(b)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -309,11 +327,18 @@ func describeOutputs(g *datagraph.Graph, descs [][]tensor.Desc) string {
 	return strings.Join(l, ", ")
 }
 
-// plain removes what os puts before a path's error and names the path once.
+// plain removes what os puts before a path's error and names the path once; nil stays nil.
 func plain(path string, err error) error {
+	if err == nil {
+		return nil
+	}
 	var pe *os.PathError
-	if errors.As(err, &pe) {
+	var le *os.LinkError
+	switch {
+	case errors.As(err, &pe):
 		err = pe.Err
+	case errors.As(err, &le):
+		err = le.Err
 	}
 	return fmt.Errorf("%s: %w", path, err)
 }

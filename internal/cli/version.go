@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -28,6 +29,20 @@ func moduleVersion() string {
 		return b.Main.Version
 	}
 	return "(devel)"
+}
+
+// sourceDate is that of the commit that was built, so that man pages are the
+// same from build to build; the zero of Unix time if the build does not know.
+func sourceDate() time.Time {
+	date := time.Unix(0, 0).UTC()
+	if b, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range b.Settings {
+			if t, err := time.Parse(time.RFC3339, s.Value); s.Key == "vcs.time" && err == nil {
+				date = t
+			}
+		}
+	}
+	return date
 }
 
 func (a *app) versionCmd() *cobra.Command {

@@ -1,0 +1,47 @@
+//go:build unix
+
+package cli
+
+import (
+	"io"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestWriteFIFO is that what is no regular file is written to and not replaced:
+// a -o /dev/null must leave the device as it is.
+func TestWriteFIFO(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, syscall.Mkfifo("fifo", 0o666))
+	got := make(chan string)
+	go func() {
+		b, _ := os.ReadFile("fifo")
+		got <- string(b)
+	}()
+	require.NoError(t, writeFile("fifo", func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }))
+	require.Equal(t, "new", <-got)
+	info, err := os.Lstat("fifo")
+	require.NoError(t, err)
+	require.False(t, info.Mode().IsRegular(), "a device is not replaced by a file")
+}
+
+// TestRunFIFO is that images which are no regular files are not waited for.
+func TestRunFIFO(t *testing.T) {
+	t.Chdir(tree(t, map[string][]byte{"in/a.png": pngBytes(t, 5, 4, 1)}))
+	require.NoError(t, syscall.Mkfifo("in/fifo.png", 0o666))
+	ended := make(chan called, 1)
+	go func() { ended <- call(t, "run", "--preset", "decode", "-o", "out", "in/fifo.png", "in", "/dev/zero") }()
+	select {
+	case r := <-ended:
+		require.Equal(t, exitFailed, r.status)
+		require.Contains(t, r.stderr, "infer-prep: in/fifo.png: not a regular file\n")
+		require.Contains(t, r.stderr, "infer-prep: /dev/zero: not a regular file\n")
+		require.Contains(t, r.stderr, "3 images, 2 failed, 1 skipped")
+	case <-time.After(10 * time.Second):
+		require.Fail(t, "it waits")
+	}
+}
