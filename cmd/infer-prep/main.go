@@ -6,15 +6,15 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"syscall"
 
 	"github.com/infer-prep/infer-prep/internal/cli"
 )
 
 func main() {
-	// A reader that goes away is an error of the write, so that temporary files are removed.
-	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	if len(ignored) > 0 { // none would mean all
+		signal.Ignore(ignored...)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ending...)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	os.Exit(cli.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
