@@ -23,18 +23,16 @@ const (
 
 var colorSpaceNames = []string{"rgb", "bgr", "rgba", "bgra", "gray", "hsv", "ycrcb"}
 
-func (s ColorSpace) String() string { return enum.String("color space", colorSpaceNames, int(s)) }
+func (s ColorSpace) String() string { return enum.String("color space", colorSpaceNames, s) }
 
 // MarshalText writes the name.
 func (s ColorSpace) MarshalText() ([]byte, error) {
-	return enum.Format("color space", colorSpaceNames, int(s))
+	return enum.Format("color space", colorSpaceNames, s)
 }
 
 // UnmarshalText reads the name.
 func (s *ColorSpace) UnmarshalText(t []byte) error {
-	i, err := enum.Parse("color space", colorSpaceNames, t)
-	*s = ColorSpace(i)
-	return err
+	return enum.Parse(s, "color space", colorSpaceNames, t)
 }
 
 func (s ColorSpace) channels() int {

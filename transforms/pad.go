@@ -18,18 +18,16 @@ const (
 
 var padModeNames = []string{"constant", "edge", "reflect", "symmetric"}
 
-func (m PadMode) String() string { return enum.String("padding mode", padModeNames, int(m)) }
+func (m PadMode) String() string { return enum.String("padding mode", padModeNames, m) }
 
 // MarshalText writes the name.
 func (m PadMode) MarshalText() ([]byte, error) {
-	return enum.Format("padding mode", padModeNames, int(m))
+	return enum.Format("padding mode", padModeNames, m)
 }
 
 // UnmarshalText reads the name.
 func (m *PadMode) UnmarshalText(t []byte) error {
-	i, err := enum.Parse("padding mode", padModeNames, t)
-	*m = PadMode(i)
-	return err
+	return enum.Parse(m, "padding mode", padModeNames, t)
 }
 
 func (m PadMode) check() error {

@@ -17,18 +17,16 @@ const (
 
 var positionNames = []string{"center", "top_left", "bottom_right"}
 
-func (p Position) String() string { return enum.String("position", positionNames, int(p)) }
+func (p Position) String() string { return enum.String("position", positionNames, p) }
 
 // MarshalText writes the name.
 func (p Position) MarshalText() ([]byte, error) {
-	return enum.Format("position", positionNames, int(p))
+	return enum.Format("position", positionNames, p)
 }
 
 // UnmarshalText reads the name.
 func (p *Position) UnmarshalText(t []byte) error {
-	i, err := enum.Parse("position", positionNames, t)
-	*p = Position(i)
-	return err
+	return enum.Parse(p, "position", positionNames, t)
 }
 
 // before is how much of n pixels of padding comes before the image.

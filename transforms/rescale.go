@@ -17,18 +17,16 @@ const (
 
 var rescaleRuleNames = []string{"hf", "multiply", "divide"}
 
-func (r RescaleRule) String() string { return enum.String("rescale rule", rescaleRuleNames, int(r)) }
+func (r RescaleRule) String() string { return enum.String("rescale rule", rescaleRuleNames, r) }
 
 // MarshalText writes the name.
 func (r RescaleRule) MarshalText() ([]byte, error) {
-	return enum.Format("rescale rule", rescaleRuleNames, int(r))
+	return enum.Format("rescale rule", rescaleRuleNames, r)
 }
 
 // UnmarshalText reads the name.
 func (r *RescaleRule) UnmarshalText(t []byte) error {
-	i, err := enum.Parse("rescale rule", rescaleRuleNames, t)
-	*r = RescaleRule(i)
-	return err
+	return enum.Parse(r, "rescale rule", rescaleRuleNames, t)
 }
 
 // Rescale multiplies or divides every value by Scale and adds Offset; the

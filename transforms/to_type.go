@@ -27,18 +27,16 @@ const (
 
 var castRuleNames = []string{"truncate", "saturate"}
 
-func (r CastRule) String() string { return enum.String("cast rule", castRuleNames, int(r)) }
+func (r CastRule) String() string { return enum.String("cast rule", castRuleNames, r) }
 
 // MarshalText writes the name.
 func (r CastRule) MarshalText() ([]byte, error) {
-	return enum.Format("cast rule", castRuleNames, int(r))
+	return enum.Format("cast rule", castRuleNames, r)
 }
 
 // UnmarshalText reads the name.
 func (r *CastRule) UnmarshalText(t []byte) error {
-	i, err := enum.Parse("cast rule", castRuleNames, t)
-	*r = CastRule(i)
-	return err
+	return enum.Parse(r, "cast rule", castRuleNames, t)
 }
 
 // ToType converts every value to another dtype, without scaling it. It takes
