@@ -84,8 +84,8 @@ func (o *CenterCrop) Validate() error {
 	if err := checkSides(o.Height, o.Width); err != nil {
 		return err
 	}
-	if int(o.CropRounding) >= len(cropRoundingNames) {
-		return paramErr("crop_rounding is %v, want one of %q", o.CropRounding, cropRoundingNames)
+	if err := checkEnum("crop_rounding", o.CropRounding, cropRoundingNames); err != nil {
+		return err
 	}
 	return checkValues("fill", o.Fill)
 }

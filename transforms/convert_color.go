@@ -86,8 +86,8 @@ func NewConvertColor(from, to ColorSpace) *ConvertColor {
 // Validate checks the names.
 func (o *ConvertColor) Validate() error {
 	for i, s := range []ColorSpace{o.From, o.To} {
-		if int(s) >= len(colorSpaceNames) {
-			return paramErr("%s is %v, want one of %q", []string{"from", "to"}[i], s, colorSpaceNames)
+		if err := checkEnum([]string{"from", "to"}[i], s, colorSpaceNames); err != nil {
+			return err
 		}
 	}
 	if o.Backend != OpenCV && o.Backend != Pillow {
@@ -120,11 +120,9 @@ func (o *ConvertColor) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	w, h := s.Width(), s.Height()
 	buf := c.Scratch(4 * w)
-	in := rows{data: s.Data, step: s.Channels(), next: 1}
-	out := rows{data: dst[0].Data, step: dst[0].Channels(), next: 1}
-	if s.Layout == tensor.CHW {
-		in.step, in.next, out.step, out.next = 1, w*h, 1, w*h
-	}
+	in, out := rows{data: s.Data}, rows{data: dst[0].Data}
+	in.step, in.next = strides(s.Desc)
+	out.step, out.next = strides(dst[0].Desc)
 	for y := range h {
 		in.start, out.start = y*w*in.step, y*w*out.step
 		if o.Backend == Pillow && (o.From == YCrCb && o.To == Gray || o.From == Gray && o.To == YCrCb) {

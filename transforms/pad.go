@@ -30,13 +30,6 @@ func (m *PadMode) UnmarshalText(t []byte) error {
 	return enum.Parse(m, "padding mode", padModeNames, t)
 }
 
-func (m PadMode) check() error {
-	if int(m) >= len(padModeNames) {
-		return paramErr("mode is %v, want one of %q", m, padModeNames)
-	}
-	return nil
-}
-
 // index is the index in 0 .. n-1 that stands at i; not ok means the fill value.
 func (m PadMode) index(i, n int) (int, bool) {
 	if i >= 0 && i < n {
@@ -107,7 +100,7 @@ func (o *Pad) Validate() error {
 			return paramErr("%s is %d, want 0 to %d", names[i], n, maxSide)
 		}
 	}
-	if err := o.Mode.check(); err != nil {
+	if err := checkEnum("mode", o.Mode, padModeNames); err != nil {
 		return err
 	}
 	return checkValues("fill", o.Fill)

@@ -75,10 +75,10 @@ func (o *PadToSize) Validate() error {
 	if err := checkSides(o.Height, o.Width); err != nil {
 		return err
 	}
-	if int(o.Position) >= len(positionNames) {
-		return paramErr("position is %v, want one of %q", o.Position, positionNames)
+	if err := checkEnum("position", o.Position, positionNames); err != nil {
+		return err
 	}
-	if err := o.Mode.check(); err != nil {
+	if err := checkEnum("mode", o.Mode, padModeNames); err != nil {
 		return err
 	}
 	return checkValues("fill", o.Fill)

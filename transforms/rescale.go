@@ -60,8 +60,8 @@ func NewRescale(scale float64) *Rescale { return &Rescale{Scale: scale, Rule: Re
 
 // Validate checks that the numbers are finite, and a divisor not 0.
 func (o *Rescale) Validate() error {
-	if int(o.Rule) >= len(rescaleRuleNames) {
-		return paramErr("rule is %v, want one of %q", o.Rule, rescaleRuleNames)
+	if err := checkEnum("rule", o.Rule, rescaleRuleNames); err != nil {
+		return err
 	}
 	scale := []float64{o.Scale}
 	if o.Rule == RescaleDivide {

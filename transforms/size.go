@@ -73,14 +73,6 @@ func (r *SizeRule) UnmarshalText(t []byte) error {
 	return enum.Parse(r, "size rule", sizeRuleNames, t)
 }
 
-// checkSide refuses a parameter that is no side of an output.
-func checkSide(name string, n int) error {
-	if n < 1 || n > maxSide {
-		return paramErr("%s %d, want 1 to %d", name, n, maxSide)
-	}
-	return nil
-}
-
 // sized is the size rule of Resize. Unknown sides give unknown sides.
 func (o *Resize) sized(h, w int) (int, int, error) {
 	if o.Fit == FitExact {

@@ -70,8 +70,8 @@ func (o *ToType) Validate() error {
 	if !o.DType.Valid() || o.DType == tensor.Bytes {
 		return paramErr("dtype is %v, want one of fixed size", o.DType)
 	}
-	if int(o.Rule) >= len(castRuleNames) {
-		return paramErr("rule is %v, want one of %q", o.Rule, castRuleNames)
+	if err := checkEnum("rule", o.Rule, castRuleNames); err != nil {
+		return err
 	}
 	return nil
 }
