@@ -277,12 +277,12 @@ func openCVFromHSV(h, s, v uint8, body bool) (r, g, b uint8) {
 	// One rounding for 1 - s*f: its build fuses the two. In float64 the product is exact.
 	t := [4]float32{
 		val,
-		val * (1 - sat),
-		val * float32(1-float64(float64(sat)*float64(f))),
-		val * float32(1-float64(float64(sat)*float64(1-f))),
+		float32(val * (1 - sat)),
+		float32(val * float32(1-float64(float64(sat)*float64(f)))),
+		float32(val * float32(1-float64(float64(sat)*float64(1-f)))),
 	}
 	p := hsvParts[hsvSector[h]]
-	x, y, z := t[p[0]]*255, t[p[1]]*255, t[p[2]]*255
+	x, y, z := float32(t[p[0]]*255), float32(t[p[1]]*255), float32(t[p[2]]*255)
 	if body {
 		return uint8(int32(x)), uint8(int32(y)), uint8(int32(z))
 	}
