@@ -3,8 +3,9 @@ package codec
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
+
+	"github.com/infer-prep/infer-prep/internal/enum"
 )
 
 // The policies' names, as they stand in graphs. The index is the value.
@@ -17,77 +18,54 @@ var (
 	refuseNames      = []string{"gray", "alpha", "depth16", "cmyk", "palette", "animation"} // bit 0 first
 )
 
-func enumName(kind string, names []string, v uint8) string {
-	if int(v) < len(names) {
-		return names[v]
-	}
-	return fmt.Sprintf("%s(%d)", kind, v)
-}
-
-func enumText(kind string, names []string, v uint8) ([]byte, error) {
-	if int(v) >= len(names) {
-		return nil, fmt.Errorf("codec: invalid %s %d", kind, v)
-	}
-	return []byte(names[v]), nil
-}
-
-func parseEnum[E ~uint8](dst *E, kind string, names []string, text []byte) error {
-	i := slices.Index(names, string(text))
-	if i < 0 {
-		return fmt.Errorf("codec: unknown %s %q, want one of %s", kind, text, strings.Join(names, ", "))
-	}
-	*dst = E(i)
-	return nil
-}
-
 // String is the layout's name: "rgb", "bgr", "gray", "luma", "rgba".
-func (c Color) String() string { return enumName("color", colorNames, uint8(c)) }
+func (c Color) String() string { return enum.String("color", colorNames, c) }
 
 // MarshalText writes the name.
-func (c Color) MarshalText() ([]byte, error) { return enumText("color", colorNames, uint8(c)) }
+func (c Color) MarshalText() ([]byte, error) { return enum.Format("color", colorNames, c) }
 
 // UnmarshalText reads the name.
-func (c *Color) UnmarshalText(b []byte) error { return parseEnum(c, "color", colorNames, b) }
+func (c *Color) UnmarshalText(b []byte) error { return enum.Parse(c, "color", colorNames, b) }
 
 // String is the policy's name: "drop", "white", "key_white".
-func (a Alpha) String() string { return enumName("alpha", alphaNames, uint8(a)) }
+func (a Alpha) String() string { return enum.String("alpha", alphaNames, a) }
 
 // MarshalText writes the name.
-func (a Alpha) MarshalText() ([]byte, error) { return enumText("alpha", alphaNames, uint8(a)) }
+func (a Alpha) MarshalText() ([]byte, error) { return enum.Format("alpha", alphaNames, a) }
 
 // UnmarshalText reads the name.
-func (a *Alpha) UnmarshalText(b []byte) error { return parseEnum(a, "alpha", alphaNames, b) }
+func (a *Alpha) UnmarshalText(b []byte) error { return enum.Parse(a, "alpha", alphaNames, b) }
 
 // String is the policy's name: "clip", "high".
-func (g Gray16) String() string { return enumName("gray16", gray16Names, uint8(g)) }
+func (g Gray16) String() string { return enum.String("gray16", gray16Names, g) }
 
 // MarshalText writes the name.
-func (g Gray16) MarshalText() ([]byte, error) { return enumText("gray16", gray16Names, uint8(g)) }
+func (g Gray16) MarshalText() ([]byte, error) { return enum.Format("gray16", gray16Names, g) }
 
 // UnmarshalText reads the name.
-func (g *Gray16) UnmarshalText(b []byte) error { return parseEnum(g, "gray16", gray16Names, b) }
+func (g *Gray16) UnmarshalText(b []byte) error { return enum.Parse(g, "gray16", gray16Names, b) }
 
 // String is the policy's name: "ignore", "apply".
-func (o Orientation) String() string { return enumName("orientation", orientationNames, uint8(o)) }
+func (o Orientation) String() string { return enum.String("orientation", orientationNames, o) }
 
 // MarshalText writes the name.
 func (o Orientation) MarshalText() ([]byte, error) {
-	return enumText("orientation", orientationNames, uint8(o))
+	return enum.Format("orientation", orientationNames, o)
 }
 
 // UnmarshalText reads the name.
 func (o *Orientation) UnmarshalText(b []byte) error {
-	return parseEnum(o, "orientation", orientationNames, b)
+	return enum.Parse(o, "orientation", orientationNames, b)
 }
 
 // String is the policy's name: "pillow", "strict", "lenient".
-func (d Damage) String() string { return enumName("damage", damageNames, uint8(d)) }
+func (d Damage) String() string { return enum.String("damage", damageNames, d) }
 
 // MarshalText writes the name.
-func (d Damage) MarshalText() ([]byte, error) { return enumText("damage", damageNames, uint8(d)) }
+func (d Damage) MarshalText() ([]byte, error) { return enum.Format("damage", damageNames, d) }
 
 // UnmarshalText reads the name.
-func (d *Damage) UnmarshalText(b []byte) error { return parseEnum(d, "damage", damageNames, b) }
+func (d *Damage) UnmarshalText(b []byte) error { return enum.Parse(d, "damage", damageNames, b) }
 
 // Names lists the kinds in r: "gray", "alpha", "depth16", "cmyk", "palette", "animation".
 func (r Refuse) Names() []string {
@@ -105,7 +83,7 @@ func ParseRefuse(names ...string) (Refuse, error) {
 	var r Refuse
 	for _, n := range names {
 		var bit Refuse
-		if err := parseEnum(&bit, "kind to refuse", refuseNames, []byte(n)); err != nil {
+		if err := enum.Parse(&bit, "kind to refuse", refuseNames, []byte(n)); err != nil {
 			return 0, err
 		}
 		r |= 1 << bit

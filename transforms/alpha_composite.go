@@ -62,10 +62,8 @@ func (o *AlphaComposite) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		return err
 	}
 	pixels := s.Height() * s.Width()
-	inStep, inNext, outStep, outNext := 4, 1, 3, 1 // elements from pixel to pixel, from channel to channel
-	if s.Layout == tensor.CHW {
-		inStep, inNext, outStep, outNext = 1, pixels, 1, pixels
-	}
+	inStep, inNext := strides(s.Desc)
+	outStep, outNext := strides(dst[0].Desc)
 	for ch := range 3 {
 		b := uint32(channelValue(o.Background, ch))
 		in, out, alpha := ch*inNext, ch*outNext, 3*inNext

@@ -23,19 +23,17 @@ const (
 var cropRoundingNames = []string{"half_even", "floor"}
 
 func (r CropRounding) String() string {
-	return enum.String("crop rounding", cropRoundingNames, int(r))
+	return enum.String("crop rounding", cropRoundingNames, r)
 }
 
 // MarshalText writes the name.
 func (r CropRounding) MarshalText() ([]byte, error) {
-	return enum.Format("crop rounding", cropRoundingNames, int(r))
+	return enum.Format("crop rounding", cropRoundingNames, r)
 }
 
 // UnmarshalText reads the name.
 func (r *CropRounding) UnmarshalText(t []byte) error {
-	i, err := enum.Parse("crop rounding", cropRoundingNames, t)
-	*r = CropRounding(i)
-	return err
+	return enum.Parse(r, "crop rounding", cropRoundingNames, t)
 }
 
 // start is where a centred window of n begins in an image of size; below 0 if it is larger.
@@ -86,8 +84,8 @@ func (o *CenterCrop) Validate() error {
 	if err := checkSides(o.Height, o.Width); err != nil {
 		return err
 	}
-	if int(o.CropRounding) >= len(cropRoundingNames) {
-		return paramErr("crop_rounding is %v, want one of %q", o.CropRounding, cropRoundingNames)
+	if err := checkEnum("crop_rounding", o.CropRounding, cropRoundingNames); err != nil {
+		return err
 	}
 	return checkValues("fill", o.Fill)
 }

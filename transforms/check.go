@@ -1,6 +1,7 @@
 package transforms
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -58,12 +59,29 @@ func inferred(d tensor.Desc) error {
 	return nil
 }
 
+// checkSide refuses a size, in pixels, outside 1 .. maxSide.
+func checkSide(name string, n int) error {
+	if n < 1 || n > maxSide {
+		return paramErr("%s is %d, want 1 to %d", name, n, maxSide)
+	}
+	return nil
+}
+
 // checkSides refuses an output size outside 1 .. maxSide.
 func checkSides(height, width int) error {
-	for i, n := range []int{height, width} {
-		if n < 1 || n > maxSide {
-			return paramErr("%s is %d, want 1 to %d", []string{"height", "width"}[i], n, maxSide)
-		}
+	if err := checkSide("height", height); err != nil {
+		return err
+	}
+	return checkSide("width", width)
+}
+
+// checkEnum refuses a value without a name.
+func checkEnum[E interface {
+	~uint8
+	fmt.Stringer
+}](name string, v E, names []string) error {
+	if int(v) >= len(names) {
+		return paramErr("%s is %v, want one of %q", name, v, names)
 	}
 	return nil
 }

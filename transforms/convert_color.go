@@ -23,18 +23,16 @@ const (
 
 var colorSpaceNames = []string{"rgb", "bgr", "rgba", "bgra", "gray", "hsv", "ycrcb"}
 
-func (s ColorSpace) String() string { return enum.String("color space", colorSpaceNames, int(s)) }
+func (s ColorSpace) String() string { return enum.String("color space", colorSpaceNames, s) }
 
 // MarshalText writes the name.
 func (s ColorSpace) MarshalText() ([]byte, error) {
-	return enum.Format("color space", colorSpaceNames, int(s))
+	return enum.Format("color space", colorSpaceNames, s)
 }
 
 // UnmarshalText reads the name.
 func (s *ColorSpace) UnmarshalText(t []byte) error {
-	i, err := enum.Parse("color space", colorSpaceNames, t)
-	*s = ColorSpace(i)
-	return err
+	return enum.Parse(s, "color space", colorSpaceNames, t)
 }
 
 func (s ColorSpace) channels() int {
@@ -88,8 +86,8 @@ func NewConvertColor(from, to ColorSpace) *ConvertColor {
 // Validate checks the names.
 func (o *ConvertColor) Validate() error {
 	for i, s := range []ColorSpace{o.From, o.To} {
-		if int(s) >= len(colorSpaceNames) {
-			return paramErr("%s is %v, want one of %q", []string{"from", "to"}[i], s, colorSpaceNames)
+		if err := checkEnum([]string{"from", "to"}[i], s, colorSpaceNames); err != nil {
+			return err
 		}
 	}
 	if o.Backend != OpenCV && o.Backend != Pillow {
@@ -122,11 +120,9 @@ func (o *ConvertColor) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	w, h := s.Width(), s.Height()
 	buf := c.Scratch(4 * w)
-	in := rows{data: s.Data, step: s.Channels(), next: 1}
-	out := rows{data: dst[0].Data, step: dst[0].Channels(), next: 1}
-	if s.Layout == tensor.CHW {
-		in.step, in.next, out.step, out.next = 1, w*h, 1, w*h
-	}
+	in, out := rows{data: s.Data}, rows{data: dst[0].Data}
+	in.step, in.next = strides(s.Desc)
+	out.step, out.next = strides(dst[0].Desc)
 	for y := range h {
 		in.start, out.start = y*w*in.step, y*w*out.step
 		if o.Backend == Pillow && (o.From == YCrCb && o.To == Gray || o.From == Gray && o.To == YCrCb) {
@@ -281,12 +277,12 @@ func openCVFromHSV(h, s, v uint8, body bool) (r, g, b uint8) {
 	// One rounding for 1 - s*f: its build fuses the two. In float64 the product is exact.
 	t := [4]float32{
 		val,
-		val * (1 - sat),
-		val * float32(1-float64(float64(sat)*float64(f))),
-		val * float32(1-float64(float64(sat)*float64(1-f))),
+		float32(val * (1 - sat)),
+		float32(val * float32(1-float64(float64(sat)*float64(f)))),
+		float32(val * float32(1-float64(float64(sat)*float64(1-f)))),
 	}
 	p := hsvParts[hsvSector[h]]
-	x, y, z := t[p[0]]*255, t[p[1]]*255, t[p[2]]*255
+	x, y, z := float32(t[p[0]]*255), float32(t[p[1]]*255), float32(t[p[2]]*255)
 	if body {
 		return uint8(int32(x)), uint8(int32(y)), uint8(int32(z))
 	}

@@ -14,14 +14,12 @@ const (
 
 var backendNames = []string{"pillow", "opencv", "torch"}
 
-func (b Backend) String() string               { return enum.String("backend", backendNames, int(b)) }
-func (b Backend) MarshalText() ([]byte, error) { return enum.Format("backend", backendNames, int(b)) }
+func (b Backend) String() string               { return enum.String("backend", backendNames, b) }
+func (b Backend) MarshalText() ([]byte, error) { return enum.Format("backend", backendNames, b) }
 
 // UnmarshalText reads the name.
 func (b *Backend) UnmarshalText(t []byte) error {
-	i, err := enum.Parse("backend", backendNames, t)
-	*b = Backend(i)
-	return err
+	return enum.Parse(b, "backend", backendNames, t)
 }
 
 // Interpolation is how a resize computes a pixel from those around it.
@@ -42,17 +40,15 @@ const (
 var interpolationNames = []string{"nearest", "nearest_exact", "box", "bilinear", "hamming", "bicubic", "lanczos", "area"}
 
 func (i Interpolation) String() string {
-	return enum.String("interpolation", interpolationNames, int(i))
+	return enum.String("interpolation", interpolationNames, i)
 }
 
 // MarshalText writes the name.
 func (i Interpolation) MarshalText() ([]byte, error) {
-	return enum.Format("interpolation", interpolationNames, int(i))
+	return enum.Format("interpolation", interpolationNames, i)
 }
 
 // UnmarshalText reads the name.
 func (i *Interpolation) UnmarshalText(t []byte) error {
-	n, err := enum.Parse("interpolation", interpolationNames, t)
-	*i = Interpolation(n)
-	return err
+	return enum.Parse(i, "interpolation", interpolationNames, t)
 }

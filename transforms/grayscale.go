@@ -93,10 +93,8 @@ func (o *Grayscale) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		gray = torchGray
 	}
 	pixels := s.Height() * s.Width()
-	inStep, inNext, outStep, outNext := s.Channels(), 1, o.Channels, 1 // elements from pixel to pixel, from channel to channel
-	if s.Layout == tensor.CHW {
-		inStep, inNext, outStep, outNext = 1, pixels, 1, pixels
-	}
+	inStep, inNext := strides(s.Desc)
+	outStep, outNext := strides(dst[0].Desc)
 	in, out := s.Data, dst[0].Data
 	for i := range pixels {
 		at := i * inStep

@@ -56,21 +56,14 @@ func NewLetterbox(height, width int) *Letterbox {
 // Validate wants sides of 1 to 2^24, a stride in the same range, a fill, and a
 // backend that has the interpolation.
 func (o *Letterbox) Validate() error {
-	for _, p := range []struct {
-		name string
-		n    int
-	}{{"height", o.Height}, {"width", o.Width}, {"stride", o.Stride}} {
-		if err := checkSide(p.name, p.n); err != nil {
-			return err
-		}
+	if err := checkSides(o.Height, o.Width); err != nil {
+		return err
 	}
-	if len(o.Fill) == 0 {
-		return paramErr("fill is empty, want one value or one per channel")
+	if err := checkSide("stride", o.Stride); err != nil {
+		return err
 	}
-	for _, v := range o.Fill {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return paramErr("fill %v, want finite values", o.Fill)
-		}
+	if err := checkValues("fill", o.Fill); err != nil {
+		return err
 	}
 	return sampling{o.Interpolation, o.Backend, true}.validate()
 }
@@ -127,15 +120,8 @@ func (o *Letterbox) Infer(dst, in []tensor.Desc) error {
 	if err := wantSampled(d); err != nil {
 		return err
 	}
-	if n := d.Channels(); n != tensor.Unknown && len(o.Fill) != 1 && len(o.Fill) != n {
-		return inputErr("%v, want %d channels as fill has, or a single fill", d, len(o.Fill))
-	}
-	if d.DType == tensor.Uint8 {
-		for _, v := range o.Fill {
-			if v < 0 || v > 255 || v != math.Trunc(v) {
-				return inputErr("%v with fill %v, want whole numbers of 0 to 255", d, o.Fill)
-			}
-		}
+	if err := wantFill(d, o.Fill); err != nil {
+		return err
 	}
 	h, w := tensor.Unknown, tensor.Unknown
 	switch {
@@ -172,49 +158,11 @@ func (o *Letterbox) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	if err := r.resample(c, sampling{o.Interpolation, o.Backend, true}, scaled, s); err != nil {
 		return err
 	}
-	out := dst[0]
-	if out.DType == tensor.Uint8 {
-		border(out.Data, scaled.Data, out.Desc, b, o.Fill)
-	} else {
-		border(tensor.View[float32](out), tensor.View[float32](scaled), out.Desc, b, o.Fill)
+	if err := padTo(c, dst[0], scaled, b.top, b.left, PadConstant, o.Fill); err != nil {
+		return err
 	}
 	scale, pad := tensor.View[float32](dst[1]), tensor.View[int32](dst[2])
 	scale[0], scale[1] = float32(b.scaleH), float32(b.scaleW)
 	pad[0], pad[1], pad[2], pad[3] = int32(b.top), int32(b.bottom), int32(b.left), int32(b.right)
 	return nil
-}
-
-// border puts the image in, of b.h x b.w pixels, on a canvas of description d.
-func border[T uint8 | float32](out, in []T, d tensor.Desc, b boxed, fill []float64) {
-	planes, ch := 1, d.Channels()
-	if d.Layout == tensor.CHW {
-		planes, ch = ch, 1
-	}
-	line, inner, left := d.Width()*ch, b.w*ch, b.left*ch
-	for p := range planes {
-		paint := func(s []T) {
-			if len(fill) == 1 || planes > 1 {
-				v := T(fill[p%len(fill)])
-				for i := range s {
-					s[i] = v
-				}
-				return
-			}
-			for i := 0; i < len(s); i += ch {
-				for c, v := range fill {
-					s[i+c] = T(v)
-				}
-			}
-		}
-		plane := out[p*d.Height()*line:][:d.Height()*line]
-		image := in[p*b.h*inner:][:b.h*inner]
-		paint(plane[:b.top*line])
-		for y := range b.h {
-			row := plane[(b.top+y)*line:][:line]
-			paint(row[:left])
-			copy(row[left:], image[y*inner:][:inner])
-			paint(row[left+inner:])
-		}
-		paint(plane[(b.top+b.h)*line:])
-	}
 }

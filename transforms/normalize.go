@@ -57,10 +57,7 @@ func (o *Normalize) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	in, out := tensor.View[float32](s), tensor.View[float32](dst[0])
 	channels, pixels := s.Channels(), s.Height()*s.Width()
-	step, next := channels, 1 // elements from pixel to pixel, from channel to channel
-	if s.Layout == tensor.CHW {
-		step, next = 1, pixels
-	}
+	step, next := strides(s.Desc)
 	if s.Layout == tensor.HWC && channels == 3 {
 		m0, m1, m2 := float32(channelValue(o.Mean, 0)), float32(channelValue(o.Mean, 1)), float32(channelValue(o.Mean, 2))
 		s0, s1, s2 := float32(channelValue(o.Std, 0)), float32(channelValue(o.Std, 1)), float32(channelValue(o.Std, 2))

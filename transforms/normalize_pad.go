@@ -97,10 +97,8 @@ func (o *NormalizePad) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	st := o.state(c)
 	pixels := s.Height() * s.Width()
-	inStep, inNext, outStep, outNext := 3, 1, 4, 1 // elements from pixel to pixel, from channel to channel
-	if s.Layout == tensor.CHW {
-		inStep, inNext, outStep, outNext = 1, pixels, 1, pixels
-	}
+	inStep, inNext := strides(s.Desc)
+	outStep, outNext := strides(dst[0].Desc)
 	for ch := range 3 {
 		in, out := span{ch * inNext, inStep, pixels}, span{ch * outNext, outStep, pixels}
 		switch {

@@ -13,26 +13,10 @@ const blockLen = 512
 // but int64 exactly; int64 is rounded.
 func loadFloats(dst []float64, t *tensor.Tensor, i int) {
 	switch t.DType {
-	case tensor.Uint8:
-		load(dst, t.Data[i:])
-	case tensor.Int8:
-		load(dst, tensor.View[int8](t)[i:])
-	case tensor.Uint16:
-		load(dst, tensor.View[uint16](t)[i:])
-	case tensor.Int16:
-		load(dst, tensor.View[int16](t)[i:])
-	case tensor.Int32:
-		load(dst, tensor.View[int32](t)[i:])
-	case tensor.Int64:
-		load(dst, tensor.View[int64](t)[i:])
 	case tensor.Float32:
 		load(dst, tensor.View[float32](t)[i:])
 	case tensor.Float64:
 		load(dst, tensor.View[float64](t)[i:])
-	case tensor.Bool:
-		for k, v := range t.Data[i:][:len(dst)] {
-			dst[k] = float64(truth(v != 0))
-		}
 	case tensor.Float16:
 		for k, v := range tensor.View[uint16](t)[i:][:len(dst)] {
 			dst[k] = float64(tensor.Float16ToFloat32(v))
@@ -41,11 +25,13 @@ func loadFloats(dst []float64, t *tensor.Tensor, i int) {
 		for k, v := range tensor.View[uint16](t)[i:][:len(dst)] {
 			dst[k] = float64(tensor.BFloat16ToFloat32(v))
 		}
+	default:
+		loadInts(dst, t, i)
 	}
 }
 
 // loadInts reads elements of an integer dtype or bools from index i on.
-func loadInts(dst []int64, t *tensor.Tensor, i int) {
+func loadInts[D int64 | float64](dst []D, t *tensor.Tensor, i int) {
 	switch t.DType {
 	case tensor.Uint8:
 		load(dst, t.Data[i:])
@@ -61,7 +47,7 @@ func loadInts(dst []int64, t *tensor.Tensor, i int) {
 		load(dst, tensor.View[int64](t)[i:])
 	case tensor.Bool:
 		for k, v := range t.Data[i:][:len(dst)] {
-			dst[k] = int64(truth(v != 0))
+			dst[k] = D(truth(v != 0))
 		}
 	}
 }
@@ -88,29 +74,13 @@ func storeInts(t *tensor.Tensor, i int, src []int64) {
 		store(tensor.View[int32](t)[i:], src)
 	case tensor.Int64:
 		store(tensor.View[int64](t)[i:], src)
-	case tensor.Float32:
-		store(tensor.View[float32](t)[i:], src)
-	case tensor.Float64:
-		store(tensor.View[float64](t)[i:], src)
-	case tensor.Bool:
-		for k, v := range src {
-			t.Data[i+k] = truth(v != 0)
-		}
-	case tensor.Float16:
-		out := tensor.View[uint16](t)[i:]
-		for k, v := range src {
-			out[k] = tensor.Float16FromFloat32(float32(v))
-		}
-	case tensor.BFloat16:
-		out := tensor.View[uint16](t)[i:]
-		for k, v := range src {
-			out[k] = tensor.BFloat16FromFloat32(float32(v))
-		}
+	default:
+		storeFloats(t, i, src)
 	}
 }
 
 // storeFloats writes numbers as elements of a floating-point dtype or bools, rounded half to even.
-func storeFloats(t *tensor.Tensor, i int, src []float64) {
+func storeFloats[S int64 | float64](t *tensor.Tensor, i int, src []S) {
 	switch t.DType {
 	case tensor.Float32:
 		store(tensor.View[float32](t)[i:], src)
@@ -123,7 +93,7 @@ func storeFloats(t *tensor.Tensor, i int, src []float64) {
 	case tensor.Float16:
 		out := tensor.View[uint16](t)[i:]
 		for k, v := range src {
-			out[k] = tensor.Float16FromFloat64(v)
+			out[k] = tensor.Float16FromFloat64(float64(v)) // which holds every integer that is not beyond float16
 		}
 	case tensor.BFloat16:
 		out := tensor.View[uint16](t)[i:]

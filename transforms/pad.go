@@ -18,25 +18,16 @@ const (
 
 var padModeNames = []string{"constant", "edge", "reflect", "symmetric"}
 
-func (m PadMode) String() string { return enum.String("padding mode", padModeNames, int(m)) }
+func (m PadMode) String() string { return enum.String("padding mode", padModeNames, m) }
 
 // MarshalText writes the name.
 func (m PadMode) MarshalText() ([]byte, error) {
-	return enum.Format("padding mode", padModeNames, int(m))
+	return enum.Format("padding mode", padModeNames, m)
 }
 
 // UnmarshalText reads the name.
 func (m *PadMode) UnmarshalText(t []byte) error {
-	i, err := enum.Parse("padding mode", padModeNames, t)
-	*m = PadMode(i)
-	return err
-}
-
-func (m PadMode) check() error {
-	if int(m) >= len(padModeNames) {
-		return paramErr("mode is %v, want one of %q", m, padModeNames)
-	}
-	return nil
+	return enum.Parse(m, "padding mode", padModeNames, t)
 }
 
 // index is the index in 0 .. n-1 that stands at i; not ok means the fill value.
@@ -109,7 +100,7 @@ func (o *Pad) Validate() error {
 			return paramErr("%s is %d, want 0 to %d", names[i], n, maxSide)
 		}
 	}
-	if err := o.Mode.check(); err != nil {
+	if err := checkEnum("mode", o.Mode, padModeNames); err != nil {
 		return err
 	}
 	return checkValues("fill", o.Fill)

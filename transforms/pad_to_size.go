@@ -17,18 +17,16 @@ const (
 
 var positionNames = []string{"center", "top_left", "bottom_right"}
 
-func (p Position) String() string { return enum.String("position", positionNames, int(p)) }
+func (p Position) String() string { return enum.String("position", positionNames, p) }
 
 // MarshalText writes the name.
 func (p Position) MarshalText() ([]byte, error) {
-	return enum.Format("position", positionNames, int(p))
+	return enum.Format("position", positionNames, p)
 }
 
 // UnmarshalText reads the name.
 func (p *Position) UnmarshalText(t []byte) error {
-	i, err := enum.Parse("position", positionNames, t)
-	*p = Position(i)
-	return err
+	return enum.Parse(p, "position", positionNames, t)
 }
 
 // before is how much of n pixels of padding comes before the image.
@@ -77,10 +75,10 @@ func (o *PadToSize) Validate() error {
 	if err := checkSides(o.Height, o.Width); err != nil {
 		return err
 	}
-	if int(o.Position) >= len(positionNames) {
-		return paramErr("position is %v, want one of %q", o.Position, positionNames)
+	if err := checkEnum("position", o.Position, positionNames); err != nil {
+		return err
 	}
-	if err := o.Mode.check(); err != nil {
+	if err := checkEnum("mode", o.Mode, padModeNames); err != nil {
 		return err
 	}
 	return checkValues("fill", o.Fill)

@@ -30,6 +30,14 @@ func (g grid) row(data []byte, p, y int) []byte {
 	return data[(p*g.height+y)*n:][:n]
 }
 
+// strides are the elements from pixel to pixel and from channel to channel of a dense image.
+func strides(d tensor.Desc) (pixel, channel int) {
+	if d.Layout == tensor.CHW {
+		return 1, d.Height() * d.Width()
+	}
+	return d.Channels(), 1
+}
+
 // fillPixel is one pixel of the fill values in the dtype of d: the bytes for
 // plane p of its grid are the pixel bytes from p*pixel on. See wantFill.
 func fillPixel(c *Context, d tensor.Desc, fill []float64) []byte {

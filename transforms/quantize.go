@@ -99,10 +99,7 @@ func quantize[T uint8 | int8 | uint16 | int16](o *Quantize, dst, src *tensor.Ten
 	in, out := tensor.View[float32](src), tensor.View[T](dst)
 	lo, hi, _ := intRange(o.DType)
 	channels, pixels := src.Channels(), src.Height()*src.Width()
-	step, next := channels, 1 // elements from pixel to pixel, from channel to channel
-	if src.Layout == tensor.CHW {
-		step, next = 1, pixels
-	}
+	step, next := strides(src.Desc)
 	for ch := range channels {
 		scale, zero := float32(channelValue(o.Scale, ch)), channelValue(o.ZeroPoint, ch)
 		for i, at := 0, ch*next; i < pixels; i, at = i+1, at+step {

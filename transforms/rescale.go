@@ -17,18 +17,16 @@ const (
 
 var rescaleRuleNames = []string{"hf", "multiply", "divide"}
 
-func (r RescaleRule) String() string { return enum.String("rescale rule", rescaleRuleNames, int(r)) }
+func (r RescaleRule) String() string { return enum.String("rescale rule", rescaleRuleNames, r) }
 
 // MarshalText writes the name.
 func (r RescaleRule) MarshalText() ([]byte, error) {
-	return enum.Format("rescale rule", rescaleRuleNames, int(r))
+	return enum.Format("rescale rule", rescaleRuleNames, r)
 }
 
 // UnmarshalText reads the name.
 func (r *RescaleRule) UnmarshalText(t []byte) error {
-	i, err := enum.Parse("rescale rule", rescaleRuleNames, t)
-	*r = RescaleRule(i)
-	return err
+	return enum.Parse(r, "rescale rule", rescaleRuleNames, t)
 }
 
 // Rescale multiplies or divides every value by Scale and adds Offset; the
@@ -62,8 +60,8 @@ func NewRescale(scale float64) *Rescale { return &Rescale{Scale: scale, Rule: Re
 
 // Validate checks that the numbers are finite, and a divisor not 0.
 func (o *Rescale) Validate() error {
-	if int(o.Rule) >= len(rescaleRuleNames) {
-		return paramErr("rule is %v, want one of %q", o.Rule, rescaleRuleNames)
+	if err := checkEnum("rule", o.Rule, rescaleRuleNames); err != nil {
+		return err
 	}
 	scale := []float64{o.Scale}
 	if o.Rule == RescaleDivide {

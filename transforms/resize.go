@@ -92,11 +92,11 @@ func NewResizeShortest(edge int) *Resize {
 // Validate wants the sizes that the fit uses to be 1 to 2^24 and the backend to
 // have the interpolation. Parameters that the fit does not use must be 0.
 func (o *Resize) Validate() error {
-	if int(o.Fit) >= len(fitNames) {
-		return paramErr("fit %v, want one of %q", o.Fit, fitNames)
+	if err := checkEnum("fit", o.Fit, fitNames); err != nil {
+		return err
 	}
-	if int(o.SizeRule) >= len(sizeRuleNames) {
-		return paramErr("size_rule %v, want one of %q", o.SizeRule, sizeRuleNames)
+	if err := checkEnum("size_rule", o.SizeRule, sizeRuleNames); err != nil {
+		return err
 	}
 	if o.SizeRule == SizeDETR && o.Fit != FitShortest {
 		return paramErr("size_rule detr with fit %v, want fit shortest", o.Fit)

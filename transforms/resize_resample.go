@@ -1,6 +1,8 @@
 package transforms
 
 import (
+	"unsafe"
+
 	"github.com/infer-prep/infer-prep/internal/kernel"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -18,8 +20,8 @@ type sampling struct {
 }
 
 func (s sampling) validate() error {
-	if int(s.interp) >= len(interpolationNames) {
-		return paramErr("interpolation %v, want one of %q", s.interp, interpolationNames)
+	if err := checkEnum("interpolation", s.interp, interpolationNames); err != nil {
+		return err
 	}
 	switch s.backend {
 	case Pillow:
@@ -41,7 +43,7 @@ func (s sampling) validate() error {
 			return paramErr("no_antialias with interpolation lanczos and backend torch, which has no such kernel: want false")
 		}
 	default:
-		return paramErr("backend %v, want one of %q", s.backend, backendNames)
+		return checkEnum("backend", s.backend, backendNames)
 	}
 	return nil
 }
@@ -253,19 +255,26 @@ func (r *resampler) pillowPlain(c *Context, how sampling, dst, src *tensor.Tenso
 			kernel.VerticalU8(out[p*d.h*line:][:d.h*line], in[p*s.h*line:][:s.h*line], d.h, line, y.Start, y.Len, y.W32, y.K, sum)
 		}
 	}
+	twoPasses(c, s, d, dst.Data, src.Data, horizontal, vertical)
+}
+
+// twoPasses scales by a horizontal pass over so many rows and a vertical one of
+// rows so wide, or by the one that is needed.
+func twoPasses[T uint8 | float32](c *Context, s, d shape, dst, src []T, horizontal, vertical func(out, in []T, n int)) {
+	size := int(unsafe.Sizeof(src[0]))
 	switch {
 	case s.h == d.h:
-		horizontal(dst.Data, src.Data, s.h)
+		horizontal(dst, src, s.h)
 	case s.w == d.w:
-		vertical(dst.Data, src.Data, s.w)
+		vertical(dst, src, s.w)
 	case verticalFirst(s, d):
-		mid := c.Scratch(s.planes * d.h * s.w * s.ch)
-		vertical(mid, src.Data, s.w)
-		horizontal(dst.Data, mid, d.h)
+		mid := tensor.Cast[T](c.Scratch(s.planes * d.h * s.w * s.ch * size))
+		vertical(mid, src, s.w)
+		horizontal(dst, mid, d.h)
 	default:
-		mid := c.Scratch(s.planes * s.h * d.w * s.ch)
-		horizontal(mid, src.Data, s.h)
-		vertical(dst.Data, mid, d.w)
+		mid := tensor.Cast[T](c.Scratch(s.planes * s.h * d.w * s.ch * size))
+		horizontal(mid, src, s.h)
+		vertical(dst, mid, d.w)
 	}
 }
 
@@ -290,20 +299,7 @@ func (r *resampler) pillowFloat(c *Context, s, d shape, dst, src []float32) {
 			kernel.VerticalF32(out[p*d.h*line:][:d.h*line], in[p*s.h*line:][:s.h*line], d.h, line, y.Start, y.Len, y.W64, y.K, sum)
 		}
 	}
-	switch {
-	case s.h == d.h:
-		horizontal(dst, src, s.h)
-	case s.w == d.w:
-		vertical(dst, src, s.w)
-	case verticalFirst(s, d):
-		mid := tensor.Cast[float32](c.Scratch(s.planes * d.h * s.w * s.ch * 4))
-		vertical(mid, src, s.w)
-		horizontal(dst, mid, d.h)
-	default:
-		mid := tensor.Cast[float32](c.Scratch(s.planes * s.h * d.w * s.ch * 4))
-		horizontal(mid, src, s.h)
-		vertical(dst, mid, d.w)
-	}
+	twoPasses(c, s, d, dst, src, horizontal, vertical)
 }
 
 // exactly is n if in is n times out by OpenCV's arithmetic in float64, else 0.

@@ -30,16 +30,14 @@ const (
 
 var fitNames = []string{"exact", "shortest", "longest", "inside", "multiple", "cover"}
 
-func (f Fit) String() string { return enum.String("fit", fitNames, int(f)) }
+func (f Fit) String() string { return enum.String("fit", fitNames, f) }
 
 // MarshalText writes the name.
-func (f Fit) MarshalText() ([]byte, error) { return enum.Format("fit", fitNames, int(f)) }
+func (f Fit) MarshalText() ([]byte, error) { return enum.Format("fit", fitNames, f) }
 
 // UnmarshalText reads the name.
 func (f *Fit) UnmarshalText(t []byte) error {
-	i, err := enum.Parse("fit", fitNames, t)
-	*f = Fit(i)
-	return err
+	return enum.Parse(f, "fit", fitNames, t)
 }
 
 // SizeRule is the arithmetic by which a side is rounded where the aspect is
@@ -63,26 +61,16 @@ const (
 
 var sizeRuleNames = []string{"truncate", "half_even", "half_up", "detr"}
 
-func (r SizeRule) String() string { return enum.String("size rule", sizeRuleNames, int(r)) }
+func (r SizeRule) String() string { return enum.String("size rule", sizeRuleNames, r) }
 
 // MarshalText writes the name.
 func (r SizeRule) MarshalText() ([]byte, error) {
-	return enum.Format("size rule", sizeRuleNames, int(r))
+	return enum.Format("size rule", sizeRuleNames, r)
 }
 
 // UnmarshalText reads the name.
 func (r *SizeRule) UnmarshalText(t []byte) error {
-	i, err := enum.Parse("size rule", sizeRuleNames, t)
-	*r = SizeRule(i)
-	return err
-}
-
-// checkSide refuses a parameter that is no side of an output.
-func checkSide(name string, n int) error {
-	if n < 1 || n > maxSide {
-		return paramErr("%s %d, want 1 to %d", name, n, maxSide)
-	}
-	return nil
+	return enum.Parse(r, "size rule", sizeRuleNames, t)
 }
 
 // sized is the size rule of Resize. Unknown sides give unknown sides.

@@ -27,18 +27,16 @@ const (
 
 var castRuleNames = []string{"truncate", "saturate"}
 
-func (r CastRule) String() string { return enum.String("cast rule", castRuleNames, int(r)) }
+func (r CastRule) String() string { return enum.String("cast rule", castRuleNames, r) }
 
 // MarshalText writes the name.
 func (r CastRule) MarshalText() ([]byte, error) {
-	return enum.Format("cast rule", castRuleNames, int(r))
+	return enum.Format("cast rule", castRuleNames, r)
 }
 
 // UnmarshalText reads the name.
 func (r *CastRule) UnmarshalText(t []byte) error {
-	i, err := enum.Parse("cast rule", castRuleNames, t)
-	*r = CastRule(i)
-	return err
+	return enum.Parse(r, "cast rule", castRuleNames, t)
 }
 
 // ToType converts every value to another dtype, without scaling it. It takes
@@ -72,8 +70,8 @@ func (o *ToType) Validate() error {
 	if !o.DType.Valid() || o.DType == tensor.Bytes {
 		return paramErr("dtype is %v, want one of fixed size", o.DType)
 	}
-	if int(o.Rule) >= len(castRuleNames) {
-		return paramErr("rule is %v, want one of %q", o.Rule, castRuleNames)
+	if err := checkEnum("rule", o.Rule, castRuleNames); err != nil {
+		return err
 	}
 	return nil
 }

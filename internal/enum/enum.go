@@ -1,32 +1,37 @@
 // Package enum gives small enumerations their text form, in which they stand in
-// graphs written as JSON and on the command line.
+// graphs written as JSON and on the command line. The names are in the order of
+// the values, from 0.
 package enum
 
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Format is the text of v, names[v]; a value without a name is an error.
-func Format(what string, names []string, v int) ([]byte, error) {
-	if v < 0 || v >= len(names) {
-		return nil, fmt.Errorf("invalid %s %d", what, v)
+func Format[E ~uint8](what string, names []string, v E) ([]byte, error) {
+	if int(v) >= len(names) {
+		return nil, fmt.Errorf("invalid %s %d", what, uint8(v))
 	}
 	return []byte(names[v]), nil
 }
 
 // String is the text of v, or "what(v)".
-func String(what string, names []string, v int) string {
-	if v < 0 || v >= len(names) {
-		return fmt.Sprintf("%s(%d)", what, v)
+func String[E ~uint8](what string, names []string, v E) string {
+	if int(v) >= len(names) {
+		return fmt.Sprintf("%s(%d)", what, uint8(v))
 	}
 	return names[v]
 }
 
-// Parse is the inverse of Format.
-func Parse(what string, names []string, text []byte) (int, error) {
-	if i := slices.Index(names, string(text)); i >= 0 {
-		return i, nil
+// Parse sets dst to the value whose name is text; an unknown name is an error
+// that lists those wanted, and leaves dst as it was.
+func Parse[E ~uint8](dst *E, what string, names []string, text []byte) error {
+	i := slices.Index(names, string(text))
+	if i < 0 {
+		return fmt.Errorf("unknown %s %q, want one of %s", what, text, strings.Join(names, ", "))
 	}
-	return 0, fmt.Errorf("unknown %s %q, want one of %q", what, text, names)
+	*dst = E(i)
+	return nil
 }

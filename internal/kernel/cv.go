@@ -414,21 +414,33 @@ type CVScratch struct {
 	rows [8]int   // where the rows of one output row begin
 }
 
+// begin forgets the rows of another image; it gives where the k rows of an output row begin.
+func (t *CVScratch) begin(k int) []int {
+	for i := range t.held {
+		t.held[i] = -1
+	}
+	return t.rows[:k]
+}
+
+// place says where input row r, the j-th of k neighbours, is in the row buffer,
+// and reports whether it is still to be computed.
+func (t *CVScratch) place(j int, r int32, k, line int) bool {
+	slot := int(r) % k // the k rows are neighbours, so their slots differ
+	t.rows[j] = slot * line
+	fresh := t.held[slot] != r
+	t.held[slot] = r
+	return fresh
+}
+
 // CVResizeU8 scales one image of 8-bit pixels. rows is scratch for y.K rows of
 // outW*ch sums.
 func CVResizeU8(dst, src []uint8, inW, outW, ch int, x, y *CVTaps, rows []int32, t *CVScratch) {
 	line, k := outW*ch, y.K
-	for i := range t.held {
-		t.held[i] = -1
-	}
-	at := t.rows[:k]
+	at := t.begin(k)
 	for o := range len(y.Index) / k {
 		for j, r := range y.Index[o*k:][:k] {
-			slot := int(r) % k // the k rows are neighbours, so their slots differ
-			at[j] = slot * line
-			if t.held[slot] != r {
-				t.held[slot] = r
-				CVRowU8(rows[slot*line:][:line], src[int(r)*inW*ch:][:inW*ch], ch, x.Index, x.WI, x.K)
+			if t.place(j, r, k, line) {
+				CVRowU8(rows[at[j]:][:line], src[int(r)*inW*ch:][:inW*ch], ch, x.Index, x.WI, x.K)
 			}
 		}
 		out, w := dst[o*line:][:line], y.WI[o*k:][:k]
@@ -446,17 +458,11 @@ func CVResizeU8(dst, src []uint8, inW, outW, ch int, x, y *CVTaps, rows []int32,
 // CVResizeF32 is CVResizeU8 for float32 pixels.
 func CVResizeF32(dst, src []float32, inW, outW, ch int, x, y *CVTaps, rows []float32, t *CVScratch) {
 	line, k := outW*ch, y.K
-	for i := range t.held {
-		t.held[i] = -1
-	}
-	at := t.rows[:k]
+	at := t.begin(k)
 	for o := range len(y.Index) / k {
 		for j, r := range y.Index[o*k:][:k] {
-			slot := int(r) % k
-			at[j] = slot * line
-			if t.held[slot] != r {
-				t.held[slot] = r
-				CVRowF32(rows[slot*line:][:line], src[int(r)*inW*ch:][:inW*ch], ch, x.Index, x.WF, x.K)
+			if t.place(j, r, k, line) {
+				CVRowF32(rows[at[j]:][:line], src[int(r)*inW*ch:][:inW*ch], ch, x.Index, x.WF, x.K)
 			}
 		}
 		out, w := dst[o*line:][:line], y.WF[o*k:][:k]

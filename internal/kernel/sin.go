@@ -109,7 +109,7 @@ func cosSmall(r, e float64) float64 {
 		tail = float64(tail*h) + t
 	}
 	q := float64(float64(tail*h) * h)
-	sh, sl := twoSum(1, -0.5*h)
+	sh, sl := twoSum(1, float64(-0.5*h))
 	th, tl := twoSum(sh, q)
 	return th + (tl + (sl - float64(0.5*l)))
 }

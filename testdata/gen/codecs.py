@@ -24,7 +24,8 @@ FORMATS = ("png", "gif", "bmp", "tiff", "webp")
 
 warnings.simplefilter("ignore")
 
-whole = {}  # name -> bytes: images that Pillow reads and so must we
+whole = {}  # name -> bytes: images without a fault by their format's specification, though perhaps odd
+accepted = {}  # name -> bytes: damaged images that Pillow reads nevertheless, and so must we
 damaged = {}  # name -> (kind, bytes): "format", "unsupported" or "limit"
 
 
@@ -182,8 +183,8 @@ def make_png():
     idx = np.arange(64).reshape(8, 8) % 4
     for n, t in enumerate((b"\0", b"\xff\xff\0", b"\xff\0\n", b"\0\0", b"\xff", b"")):
         whole[f"png_p2_twice{n}.png"] = png(idx, 2, 3, False, chunk(b"PLTE", twice.tobytes()) + chunk(b"tRNS", t))
-    whole["png_p8_short_palette.png"] = png(ramp, 8, 3, False, chunk(b"PLTE", twice.tobytes()))
-    whole["png_p8_no_palette.png"] = png(ramp, 8, 3)
+    accepted["png_p8_short_palette.png"] = png(ramp, 8, 3, False, chunk(b"PLTE", twice.tobytes()))
+    accepted["png_p8_no_palette.png"] = png(ramp, 8, 3)
     rgb = scene(19, 11, 3, 3)
     for o in range(0, 10):
         whole[f"png_exif{o}.png"] = png(rgb, 8, 2, False, chunk(b"eXIf", exif(o, "<>"[o % 2])))
@@ -202,15 +203,15 @@ def make_png():
 
     fdat = chunk(b"fdAT", struct.pack(">I", 2) + zlib.compress(bytes(11 * (1 + 3 * 19))))
     whole["png_apng.png"] = png(rgb, 8, 2, False, actl + fctl(0), fctl(1) + fdat)
-    whole["png_apng_default.png"] = png(rgb, 8, 2, False, actl, fctl(0) + chunk(b"fdAT", struct.pack(">I", 1) + zlib.compress(bytes(11 * (1 + 3 * 19)))))
+    whole["png_apng_default.png"] = png(rgb, 8, 2, False, actl, fctl(0) + chunk(b"fdAT", struct.pack(">I", 1) + fdat[12:-4]) + fctl(2) + chunk(b"fdAT", struct.pack(">I", 3) + fdat[12:-4]))
     good = whole["png_rgb8.png"]
-    whole["png_no_iend.png"] = good[:-12]
+    accepted["png_no_iend.png"] = good[:-12]
     whole["png_trailing.png"] = good + b"trailing bytes"
-    whole["png_bad_idat_crc.png"] = PNG_MAGIC + ihdr(19, 11, 8, 2) + chunk(b"IDAT", zlib.compress(png_filter(pack_rows(rgb, 8), 3, 0)), 1) + chunk(b"IEND")
-    whole["png_no_adler.png"] = good[:-20]
+    accepted["png_bad_idat_crc.png"] = PNG_MAGIC + ihdr(19, 11, 8, 2) + chunk(b"IDAT", zlib.compress(png_filter(pack_rows(rgb, 8), 3, 0)), 1) + chunk(b"IEND")
+    accepted["png_no_adler.png"] = good[:-20]
     whole["png_1x1.png"] = png(rgb[:1, :1], 8, 2)
-    whole["png_short_stream.png"] = png(rgb, 8, 2, raw=png_filter(pack_rows(rgb[:6], 8), 3, 0))
-    whole["png_long_stream.png"] = png(rgb[:6], 8, 2, raw=png_filter(pack_rows(rgb, 8), 3, 0))
+    accepted["png_short_stream.png"] = png(rgb, 8, 2, raw=png_filter(pack_rows(rgb[:6], 8), 3, 0))
+    accepted["png_long_stream.png"] = png(rgb[:6], 8, 2, raw=png_filter(pack_rows(rgb, 8), 3, 0))
     whole["png_stored.png"] = PNG_MAGIC + ihdr(19, 11, 8, 2) + chunk(b"IDAT", zlib.compress(png_filter(pack_rows(rgb, 8), 3, 0), 0)) + chunk(b"IEND")
 
     damaged["png_truncated.png"] = ("format", good[: len(good) // 2])
@@ -315,16 +316,16 @@ def make_gif():
     whole["gif_offset.gif"] = gif((w + 9, h + 7), [gif_frame(gray, 8, 4, 3)], color, background=7)
     whole["gif_offset_transparent.gif"] = gif((w + 9, h + 7), [gif_control(200), gif_frame(gray, 8, 4, 3, interlaced=True)], color, background=7)
     whole["gif_offset_gray.gif"] = gif((w + 9, h + 7), [gif_control(99), gif_frame(gray, 8, 4, 3)])
-    whole["gif_beyond.gif"] = gif((w - 9, h - 7), [gif_frame(gray, 8, 4, 3)], color)
-    whole["gif_zero_screen.gif"] = gif((0, 0), [gif_frame(gray, 8)], color)
+    accepted["gif_beyond.gif"] = gif((w - 9, h - 7), [gif_frame(gray, 8, 4, 3)], color)
+    accepted["gif_zero_screen.gif"] = gif((0, 0), [gif_frame(gray, 8)], color)
     whole["gif_animated.gif"] = gif((w, h), [b"!\xff\x0bNETSCAPE2.0\x03\x01\0\0\0", gif_control(3, 2), gif_frame(gray, 8), gif_control(4), gif_frame(gray[::-1], 8)], color)
-    whole["gif_short_table.gif"] = gif((w, h), [gif_frame(gray, 8)], color[:48])
-    whole["gif_short_table_transparent.gif"] = gif((w, h), [gif_control(100), gif_frame(gray, 8)], color[:48])
+    accepted["gif_short_table.gif"] = gif((w, h), [gif_frame(gray, 8)], color[:48])
+    accepted["gif_short_table_transparent.gif"] = gif((w, h), [gif_control(100), gif_frame(gray, 8)], color[:48])
     whole["gif_clears.gif"] = gif((w, h), [gif_frame(gray, 8, clear_every=50)], color)
     noise = np.random.RandomState(1).randint(0, 256, (90, 110))
     whole["gif_full_table.gif"] = gif((110, 90), [gif_frame(noise, 8)], color)
-    whole["gif_no_end_code.gif"] = gif((w, h), [gif_frame(gray, 8, end=False)], color)
-    whole["gif_no_trailer.gif"] = gif((w, h), [gif_frame(gray, 8)], color, end=b"")
+    accepted["gif_no_end_code.gif"] = gif((w, h), [gif_frame(gray, 8, end=False)], color)
+    accepted["gif_no_trailer.gif"] = gif((w, h), [gif_frame(gray, 8)], color, end=b"")
     whole["gif_trailing.gif"] = gif((w, h), [gif_frame(gray, 8)], color) + b"trailing"
     for n, (iw, ih) in enumerate(((1, 1), (3, 2), (2, 5), (1, 9))):
         whole[f"gif_small{n}.gif"] = gif((iw, ih), [gif_frame(gray[:ih, :iw], 8, interlaced=True)], color)
@@ -384,17 +385,17 @@ def make_bmp():
     whole["bmp_gray_64.bmp"] = bmp(w, h, 8, bmp_rows(gray // 4, 8), ramp[:256], colors=64)
     whole["bmp_black_white.bmp"] = bmp(w, h, 1, bmp_rows(gray >> 7, 1), black_white)
     whole["bmp_white_black.bmp"] = bmp(w, h, 1, bmp_rows(gray >> 7, 1), black_white[4:] + black_white[:4])
-    whole["bmp_8bit_black_white.bmp"] = bmp(w, h, 8, bmp_rows(gray, 8), black_white, colors=2)
-    whole["bmp_short_palette.bmp"] = bmp(w, h, 8, bmp_rows(gray, 8), scene(10, 1, 4)[0].tobytes(), colors=10)
-    whole["bmp_offset_at_palette.bmp"] = bmp(w, h, 8, bmp_rows(gray, 8), scene(256, 1, 4)[0].tobytes(), offset=54)
+    accepted["bmp_8bit_black_white.bmp"] = bmp(w, h, 8, bmp_rows(gray, 8), black_white, colors=2)
+    accepted["bmp_short_palette.bmp"] = bmp(w, h, 8, bmp_rows(gray, 8), scene(10, 1, 4)[0].tobytes(), colors=10)
+    accepted["bmp_offset_at_palette.bmp"] = bmp(w, h, 8, bmp_rows(gray, 8), scene(256, 1, 4)[0].tobytes(), offset=54)
     rgb = scene(w, h, 3)
     whole["bmp_24.bmp"] = bmp(w, h, 24, bmp_rows(rgb, 8))
     whole["bmp_24_os2.bmp"] = bmp(w, h, 24, bmp_rows(rgb, 8), header=12)
     whole["bmp_24_os22.bmp"] = bmp(w, h, 24, bmp_rows(rgb, 8), header=64)
     whole["bmp_24_top_down.bmp"] = bmp(w, h, 24, bmp_rows(rgb, 8, True), top_down=True)
-    whole["bmp_24_no_offset.bmp"] = bmp(w, h, 24, bmp_rows(rgb, 8), offset=0)
+    accepted["bmp_24_no_offset.bmp"] = bmp(w, h, 24, bmp_rows(rgb, 8), offset=0)
     whole["bmp_24_v5.bmp"] = bmp(w, h, 24, bmp_rows(rgb, 8), header=124)
-    whole["bmp_24_last_padding.bmp"] = bmp(w, h, 24, bmp_rows(rgb, 8))[:-1]
+    accepted["bmp_24_last_padding.bmp"] = bmp(w, h, 24, bmp_rows(rgb, 8))[:-1]
     rgba = scene(w, h, 4)
     whole["bmp_32.bmp"] = bmp(w, h, 32, bmp_rows(rgba, 8))
     f = io.BytesIO()
@@ -410,15 +411,20 @@ def make_bmp():
         (0xFF000000, 0xFF0000, 0xFF00, 0xFF), (0xFF, 0xFF00, 0xFF0000, 0xFF000000), (0xFF0000, 0xFF00, 0xFF, 0xFF000000),
         (0xFF000000, 0xFF00, 0xFF, 0xFF0000), (0, 0, 0, 0),
     )):
-        whole[f"bmp_32_fields{n}.bmp"] = bmp(w, h, 32, bmp_rows(rgba, 8), compression=3, masks=m, header=(56, 108, 124)[n % 3])
+        files = whole if any(m) else accepted
+        files[f"bmp_32_fields{n}.bmp"] = bmp(w, h, 32, bmp_rows(rgba, 8), compression=3, masks=m, header=(56, 108, 124)[n % 3])
     whole["bmp_32_fields_v1.bmp"] = bmp(w, h, 32, bmp_rows(rgba, 8), compression=3, masks=(0xFF0000, 0xFF00, 0xFF))
     whole["bmp_32_fields_v2.bmp"] = bmp(w, h, 32, bmp_rows(rgba, 8), compression=3, masks=(0xFF0000, 0xFF00, 0xFF), header=52)
     pal = scene(256, 1, 4, 3)[0].tobytes()
-    runs = b"\x05\x07\x03\x09\0\0" + b"\0\x05\1\2\3\4\5\0" + b"\x03\x08\0\0" + b"\0\2\2\1" + b"\x06\x11\0\0" + b"\x09\x33\0\0\x08\x44\0\1"
+    runs = b"\x05\x07\x03\x09\0\0" + b"\0\x05\1\2\3\4\5\0" + b"\x03\x08\0\0" + b"\0\2\2\1" + b"\x06\x11\0\0" + b"\x08\x33\0\0\x08\x44\0\1"
+    beyond = runs.replace(b"\x08\x33", b"\x09\x33")  # a run across the end of its row
     whole["bmp_rle8.bmp"] = bmp(8, 6, 8, runs, pal, compression=1)
-    whole["bmp_rle8_top_down.bmp"] = bmp(8, 6, 8, runs, pal, compression=1, top_down=True)
+    accepted["bmp_rle8_beyond.bmp"] = bmp(8, 6, 8, beyond, pal, compression=1)
+    accepted["bmp_rle8_top_down.bmp"] = bmp(8, 6, 8, runs, pal, compression=1, top_down=True)
     whole["bmp_rle8_gray.bmp"] = bmp(8, 6, 8, runs, ramp, compression=1)
-    whole["bmp_rle4.bmp"] = bmp(8, 6, 4, b"\x05\x17\x03\x29\0\0" + b"\0\x05\x12\x34\x50\0" + b"\x03\x08\0\0" + b"\0\2\2\1" + b"\x06\x11\0\0" + b"\x09\x33\0\0\x08\x44\0\1", pal[:64], compression=2)
+    runs4 = b"\x05\x17\x03\x29\0\0" + b"\0\x05\x12\x34\x50\0" + runs[14:]
+    whole["bmp_rle4.bmp"] = bmp(8, 6, 4, runs4, pal[:64], compression=2)
+    accepted["bmp_rle4_beyond.bmp"] = bmp(8, 6, 4, runs4.replace(b"\x08\x33", b"\x09\x33"), pal[:64], compression=2)
 
     good = whole["bmp_24.bmp"]
     damaged["bmp_truncated.bmp"] = ("format", good[: len(good) // 2])
@@ -580,8 +586,8 @@ def make_tiff():
             whole[f"tiff_rgb8_{name}_{e}.tif"] = tiff(rgba, 8, 2, order, extra=(extra,))
             whole[f"tiff_rgb16_{name}_{e}.tif"] = tiff(wide, 16, 2, order, 8, extra=(extra,))
         whole[f"tiff_cmyk_{e}.tif"] = tiff(rgba, 8, 5, order, 8)
-    whole["tiff_rgba_no_extra.tif"] = tiff(rgba, 8, 2)
-    whole["tiff_rgba_corel.tif"] = tiff(rgba, 8, 2, extra=(999,))
+    accepted["tiff_rgba_no_extra.tif"] = tiff(rgba, 8, 2)
+    accepted["tiff_rgba_corel.tif"] = tiff(rgba, 8, 2, extra=(999,))
     whole["tiff_rgba_planar.tif"] = tiff(rgba, 8, 2, extra=(2,), planar=2)
     whole["tiff_rgba_planar_deflate.tif"] = tiff(rgba, 8, 2, compression=8, extra=(2,), planar=2)
     whole["tiff_rgbx_planar.tif"] = tiff(rgba, 8, 2, compression=8, extra=(0,), planar=2)
@@ -595,11 +601,11 @@ def make_tiff():
     whole["tiff_la.tif"] = tiff(la, 8, 1, extra=(2,))
     whole["tiff_lx.tif"] = tiff(la, 8, 1, extra=(0,), compression=8)
     whole["tiff_px.tif"] = tiff(la, 8, 3, extra=(0,), palette=list(range(0, 768 * 80, 80)))
-    whole["tiff_one_bits_value.tif"] = tiff(rgb, 8, 2, tags=[(258, (3, [8]))])
+    accepted["tiff_one_bits_value.tif"] = tiff(rgb, 8, 2, tags=[(258, (3, [8]))])
     whole["tiff_white16.tif"] = tiff(g16, 16, 0)
     whole["tiff_signed8.tif"] = tiff(rgb[:, :, 0], 8, 1, tags=[(339, (3, [2]))])
     whole["tiff_p_fill.tif"] = tiff(rgb[:, :, 0], 8, 3, fill=2, palette=list(range(0, 768 * 80, 80)))
-    whole["tiff_short_palette.tif"] = tiff(rgb[:, :, 0], 8, 3, palette=list(range(0, 60000, 1000)))
+    accepted["tiff_short_palette.tif"] = tiff(rgb[:, :, 0], 8, 3, palette=list(range(0, 60000, 1000)))
     whole["tiff_rgb_fill.tif"] = tiff(rgb, 8, 2, fill=2)
     whole["tiff_gray_tiled.tif"] = tiff(rgb[:, :, 0], 8, 1, tile=(16, 32))
     whole["tiff_gray1_tiled.tif"] = tiff(rgb[:, :, 0] >> 7, 1, 1, tile=(16, 16), compression=32773)
@@ -620,7 +626,9 @@ def make_tiff():
         whole[f"tiff_{c}_black.tif"] = pillow_tiff(shapes, c, "1", t262=1)
         whole[f"tiff_{c}_noise.tif"] = pillow_tiff(scene(61, 47, 1)[:, :, 0], c, "1")
     first = tiff(rgb, 8, 2)
-    whole["tiff_two_pages.tif"] = tiff(rgb, 8, 2, more=struct.pack("<H", 1) + struct.pack("<HHII", 256, 4, 1, 5) + bytes(4))
+    page = ((256, 4, w), (257, 4, h), (258, 3, 8), (259, 3, 1), (262, 3, 1), (273, 4, 8), (277, 3, 1), (278, 4, h), (279, 4, w * h))
+    page = struct.pack("<H", len(page)) + b"".join(struct.pack("<HHII", tag, typ, 1, v) for tag, typ, v in page) + bytes(4)
+    whole["tiff_two_pages.tif"] = tiff(rgb, 8, 2, more=page)
 
     damaged["tiff_truncated.tif"] = ("format", first[: len(first) // 2])
     damaged["tiff_truncated_strip.tif"] = ("format", tiff(rgb, 8, 2, tags=[(273, (4, [len(first) - 100]))]))
@@ -689,7 +697,7 @@ def make_webp():
     for f in range(4):
         whole[f"webp_alph_raw{f}.webp"] = riff(vp8x(21, 13, 16), (b"ALPH", bytes([f << 2]) + raw.tobytes()), lossy)
     whole["webp_trailing.webp"] = riff(lossy) + b"trailing bytes"
-    whole["webp_unknown_chunk.webp"] = riff(vp8x(21, 13, 0), (b"ICCP", b"no profile"), (b"????", b"odd"), lossy)
+    whole["webp_unknown_chunk.webp"] = riff(vp8x(21, 13, 32), (b"ICCP", b"no profile"), (b"????", b"odd"), lossy)
     good = webp(base, quality=50)
     damaged["webp_truncated.webp"] = ("format", good[: len(good) // 2])
     damaged["webp_truncated_header.webp"] = ("format", good[:24])
@@ -709,6 +717,11 @@ def digest(im, mode=None):
     if mode:
         im = im.convert(mode)
     return hashlib.sha256(im.tobytes()).hexdigest()
+
+
+def write(folder, name, data):
+    with open(os.path.join(folder, name), "wb") as f:
+        f.write(data)
 
 
 def golden(data):
@@ -745,15 +758,12 @@ def main():
             for path in glob.glob(os.path.join(folder, f + "_*")):
                 os.remove(path)
     out = {"images": {}, "damaged": {}}
-    total = 0
     for name, data in sorted(whole.items()):
-        try:
-            out["images"][name] = golden(data)
-        except Exception as e:
-            raise SystemExit(f"{name}: {e!r}")
-        total += len(data)
-        with open(os.path.join(IMAGES, name), "wb") as f:
-            f.write(data)
+        out["images"][name] = golden(data)
+        write(IMAGES, name, data)
+    for name, data in sorted(accepted.items()):
+        out["damaged"][name] = golden(data)
+        write(DAMAGED, name, data)
     for name, (kind, data) in sorted(damaged.items()):
         pillow = True
         try:
@@ -761,14 +771,12 @@ def main():
         except Exception:
             pillow = False
         out["damaged"][name] = {"kind": kind, "pillowReads": pillow}
-        total += len(data)
-        with open(os.path.join(DAMAGED, name), "wb") as f:
-            f.write(data)
+        write(DAMAGED, name, data)
     os.makedirs(os.path.join(ROOT, "golden"), exist_ok=True)
     with open(os.path.join(ROOT, "golden", "codecs.json"), "w") as f:
         json.dump(out, f, indent=1)
         f.write("\n")
-    print(len(whole), "images,", len(damaged), "damaged,", total, "bytes")
+    print(len(whole), "images,", len(accepted), "damaged and read,", len(damaged), "damaged and refused")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Makes the JPEG test images and their goldens.
 
-  testdata/images/jpeg_*.jpg    whole, valid images
-  testdata/damaged/jpeg_*       damaged ones
+  testdata/images/jpeg_*.jpg    whole images: without a fault by T.81, JFIF and Exif, though perhaps odd
+  testdata/damaged/jpeg_*       damaged ones, most of which libjpeg-turbo decodes nevertheless
   testdata/golden/jpeg.json     what Pillow and OpenCV make of them
 
 Needs Pillow 13.0.0, numpy 2.4.6 and opencv-python-headless 5.0.0.93, and cjpeg of
@@ -318,7 +318,8 @@ def exif(order, entries, extra=b""):
 
 
 def images():
-    out = {}
+    """The whole images, and damaged ones made of the same parts."""
+    out, bad = {}, {}
     samplings = {
         "444": "1x1", "422": "2x1", "420": "2x2", "440": "1x2", "411": "4x1", "410": "4x2", "1x4": "1x4", "2x4": "2x4", "3x1": "3x1", "1x3": "1x3",
         "3x2": "3x2", "chroma_larger": "1x1,2x2,1x1", "mixed": "2x2,1x2,2x1", "mixed2": "2x1,1x2,1x1", "mixed4": "4x1,2x1,1x1", "luma22_cb22": "2x2,2x2,1x1",
@@ -388,8 +389,8 @@ def images():
     out["multiscan"] = baseline(61, 43, c, [[0], [1], [2]])
     out["multiscan_order"] = baseline(61, 43, c, [[2], [0], [1]])
     out["multiscan_pairs"] = baseline(61, 43, c, [[0], [1, 2]], restart=3)
-    out["multiscan_missing"] = baseline(61, 43, c, [[0], [1]])
-    out["multiscan_twice"] = baseline(61, 43, c, [[0], [1], [2], [0]])
+    bad["multiscan_missing"] = baseline(61, 43, c, [[0], [1]])
+    bad["multiscan_twice"] = baseline(61, 43, c, [[0], [1], [2], [0]])
     out["extended"] = baseline(61, 43, c, marker=0xC1)
     out["gray_4x4"] = baseline(61, 43, comps(61, 43, [(4, 4)]))
     out["gray_3x2_multi"] = baseline(37, 43, comps(37, 43, [(3, 2)]))
@@ -406,7 +407,7 @@ def images():
     out["cmyk_plain"] = baseline(45, 33, c4, head=b"")
     out["cmyk_adobe0"] = baseline(45, 33, c4, head=adobe(0))
     out["ycck"] = baseline(45, 33, c4, head=adobe(2))
-    out["ycck_odd_transform"] = baseline(45, 33, c4, head=adobe(1))
+    bad["ycck_odd_transform"] = baseline(45, 33, c4, head=adobe(1))
     out["ycck_420"] = baseline(45, 33, comps(45, 33, [(2, 2), (1, 1), (1, 1), (2, 2)]), head=adobe(2))
     # What tells YCbCr from RGB.
     c3 = comps(33, 21, f444)
@@ -417,18 +418,18 @@ def images():
     out["space_ids_rgb_jfif"] = baseline(33, 21, rgb)
     out["space_adobe0"] = baseline(33, 21, c3, head=adobe(0))
     out["space_adobe1_rgb"] = baseline(33, 21, rgb, head=adobe(1))
-    out["space_adobe9"] = baseline(33, 21, c3, head=adobe(9))
+    bad["space_adobe9"] = baseline(33, 21, c3, head=adobe(9))
     out["space_adobe0_jfif"] = baseline(33, 21, c3, head=JFIF + adobe(0))
-    out["space_short_jfif"] = baseline(33, 21, rgb, head=segment(0xE0, b"JFIF\0\1\1\0\0\1"))
+    bad["space_short_jfif"] = baseline(33, 21, rgb, head=segment(0xE0, b"JFIF\0\1\1\0\0\1"))
     out["space_rgb_420"] = baseline(61, 43, comps(61, 43, f420, ids=b"RGB"), head=b"")
     # Same id twice: libjpeg takes the next free one.
-    out["ids_equal"] = baseline(33, 21, comps(33, 21, f444, ids=[1, 1, 1]))
+    bad["ids_equal"] = baseline(33, 21, comps(33, 21, f444, ids=[1, 1, 1]))
     # Tables.
     tables = dqt(0, [300 + 5 * i for i in range(64)], True) + dqt(1, RAMP) + dqt(3, [1 + i for i in range(64)], True)
-    out["quant_16bit"] = baseline(33, 21, comps(33, 21, f444, tq=[0, 1, 3], dc=3, scale=9), tables=tables)
+    out["quant_16bit"] = baseline(33, 21, comps(33, 21, f444, tq=[0, 1, 3], dc=3, scale=9), marker=0xC1, tables=tables)
     huge = dqt(0, [65535 - 37 * i for i in range(64)], True)
-    out["quant_wraps"] = baseline(33, 21, comps(33, 21, f444, dc=30, scale=30), tables=huge)
-    out["quant_zero"] = baseline(33, 21, c3, tables=dqt(0, [0] * 64))
+    out["quant_wraps"] = baseline(33, 21, comps(33, 21, f444, dc=30, scale=30), marker=0xC1, tables=huge)
+    bad["quant_zero"] = baseline(33, 21, c3, tables=dqt(0, [0] * 64))
     # Coefficients at and beyond what 8-bit samples can need: 16-bit wrap-around and saturation.
     for i, (dc, scale, ac, q) in enumerate([(2047, 4000, 20, ONES), (32767, 8000, 63, ONES), (2047, 32000, 10, RAMP), (16383, 100, 3, [2] * 64), (32767, 32767, 2, [255] * 64)]):
         r = random.default_rng(20 + i)
@@ -443,7 +444,7 @@ def images():
                     b[k] = int(r.integers(-scale, scale + 1))
                 row.append(b)
             blk.append(row)
-        out[f"extreme_{i}"] = baseline(64, 48, [Comp(1, 1, 1, 0, blk)], tables=dqt(0, q))
+        bad[f"extreme_{i}"] = baseline(64, 48, [Comp(1, 1, 1, 0, blk)], tables=dqt(0, q))
     # Files without Huffman tables use the standard's.
     b = cjpeg(picture(45, 37))
     while (i := b.find(b"\xff\xc4")) >= 0:
@@ -485,21 +486,21 @@ def images():
     out["exif_sbyte"] = SOI + exif("II", [(0x112, 6, 1, b"\6\0\0\0")]) + body
     out["exif_rational"] = SOI + exif("II", [(0x112, 5, 1, struct.pack("<I", 26))], struct.pack("<II", 12, 2)) + body
     out["exif_two_values"] = SOI + exif("II", [(0x112, 3, 2, struct.pack("<HH", 3, 6))]) + body
-    out["exif_no_value"] = SOI + exif("II", [(0x112, 3, 0, o(6, "<"))]) + body
-    out["exif_type_unknown"] = SOI + exif("II", [(0x112, 99, 1, o(6, "<"))]) + body
+    bad["exif_no_value"] = SOI + exif("II", [(0x112, 3, 0, o(6, "<"))]) + body
+    bad["exif_type_unknown"] = SOI + exif("II", [(0x112, 99, 1, o(6, "<"))]) + body
     out["exif_twice"] = SOI + exif("II", [(0x112, 3, 1, o(6, "<")), (0x112, 3, 1, o(3, "<"))]) + body
     out["exif_two_segments"] = SOI + exif("II", [(0x112, 3, 1, o(6, "<"))]) + exif("MM", [(0x112, 3, 1, o(3, ">"))]) + body
     out["exif_after_jfif"] = SOI + JFIF + exif("II", [(0x112, 3, 1, o(6, "<"))]) + body[20 - 2 :]
-    out["exif_bad_offset"] = SOI + exif("II", [(0x100, 3, 9, struct.pack("<I", 5000)), (0x112, 3, 1, o(6, "<"))]) + body
-    out["exif_bad_count"] = SOI + exif("II", [(0x100, 3, 0xFFFFFFFF, struct.pack("<I", 0)), (0x112, 3, 1, o(6, "<"))]) + body
-    out["exif_bad_header"] = SOI + segment(0xE1, b"Exif\0\0XX*\0\0\0\0\0") + body
-    out["exif_empty"] = SOI + segment(0xE1, b"Exif\0\0") + body
-    out["exif_short"] = SOI + segment(0xE1, b"Exif\0\0II*\0") + body
+    bad["exif_bad_offset"] = SOI + exif("II", [(0x100, 3, 9, struct.pack("<I", 5000)), (0x112, 3, 1, o(6, "<"))]) + body
+    bad["exif_bad_count"] = SOI + exif("II", [(0x100, 3, 0xFFFFFFFF, struct.pack("<I", 0)), (0x112, 3, 1, o(6, "<"))]) + body
+    bad["exif_bad_header"] = SOI + segment(0xE1, b"Exif\0\0XX*\0\0\0\0\0") + body
+    bad["exif_empty"] = SOI + segment(0xE1, b"Exif\0\0") + body
+    bad["exif_short"] = SOI + segment(0xE1, b"Exif\0\0II*\0") + body
     xmp = segment(0xE1, b'http://ns.adobe.com/xap/1.0/\0<x tiff:Orientation="8"/>')
     out["xmp_orientation"] = SOI + xmp + body
     out["xmp_and_exif"] = SOI + xmp + exif("II", [(0x112, 3, 1, o(6, "<"))]) + body
     out["xmp_element"] = SOI + segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0<tiff:Orientation>5<") + body
-    return out
+    return out, bad
 
 
 # ---------------------------------------------------------------- damage
@@ -648,7 +649,8 @@ def main():
     check_tools()
     golden = {"versions": {**WANT, "libjpeg-turbo in Pillow": features.version("libjpeg_turbo")}, "images": {}, "damaged": {}}
     sizes = {}
-    for kind, files in {"images": images(), "damaged": damaged()}.items():
+    whole, bad = images()
+    for kind, files in {"images": whole, "damaged": {**bad, **damaged()}}.items():
         folder = ROOT / kind
         folder.mkdir(exist_ok=True)
         for f in folder.glob("jpeg_*"):
@@ -661,6 +663,7 @@ def main():
                     sys.exit(f"Pillow refuses {name}")
                 if name in SHOWN:
                     g["pixels"] = base64.b64encode(Image.open(io.BytesIO(b)).tobytes()).decode()
+            if kind == "images" or name in bad:
                 g["opencv"] = by_opencv(b, False)
                 g["opencv_gray"] = by_opencv(b, True)
             golden[kind][f"jpeg_{name}.jpg"] = g

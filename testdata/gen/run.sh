@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Makes the golden files again, with the pinned references, and says what changed.
+# usage: run.sh [--mindspore]
+# --mindspore makes those of NormalizePad instead, whose reference is MindSpore.
+# PYTHON names a python to use in place of an environment made by parity/venv.sh.
+set -euo pipefail
+cd "$(dirname "$0")"
+root=../..
+if [ "${1-}" = --mindspore ]; then
+  requirements=(requirements-mindspore.txt) scripts=(normalize_pad.py)
+elif [ $# -gt 0 ]; then
+  echo "usage: run.sh [--mindspore]" >&2
+  exit 2
+else
+  requirements=(requirements.txt $root/parity/requirements-no-deps.txt)
+  # The images first: decode.py and preset.py read them.
+  scripts=(codecs.py jpeg.py decode.py importers.py ops.py preset.py resize.py tensor.py)
+  # Debian 12's libjpeg-turbo-progs; another version writes other JPEG files.
+  want="libjpeg-turbo version 2.1.5 (build 20230203)"
+  command -v cjpeg >/dev/null || { echo "run.sh: cjpeg is missing (Debian: libjpeg-turbo-progs)" >&2; exit 1; }
+  have=$(cjpeg -version 2>&1 </dev/null | head -n 1)
+  [ "$have" = "$want" ] || { echo "run.sh: cjpeg is $have, want $want" >&2; exit 1; }
+fi
+py=${PYTHON:-$($root/parity/venv.sh "${requirements[@]}")}
+for s in "${scripts[@]}"; do
+  echo "== $s"
+  "$py" "$s"
+done
+if [ "${1-}" != --mindspore ]; then
+  # What package tensor writes, read by the real readers.
+  echo "== tensor_check.py"
+  dir=$(mktemp -d)
+  trap 'rm -rf "$dir"' EXIT
+  (cd $root && go test ./tensor -run TestWriteForCheck -count=1 -args -dir "$dir")
+  "$py" tensor_check.py "$dir"
+fi
+changed=$(git -C $root status --porcelain -- '*testdata*' ':!testdata/gen')
+if [ -n "$changed" ]; then
+  echo "changed:"
+  echo "$changed"
+  exit 1
+fi
+echo "nothing changed"
