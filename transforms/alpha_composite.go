@@ -3,16 +3,17 @@ package transforms
 import "github.com/infer-prep/infer-prep/tensor"
 
 // AlphaComposite draws a uint8 RGBA image over an opaque background and drops
-// the alpha channel. Both layouts.
+// the alpha channel. It takes four channels, both layouts, and gives uint8 with three.
 //
 // For a colour v over the background b with alpha a: t = 128*(v*a + b*(255-a) +
 // 128), the result is ((t>>8) + t) >> 15, which is the quotient by 255 rounded to
 // nearest.
 //
-// Reference: Pillow's Image.alpha_composite over an opaque image, then convert("RGB").
+// Reference: Pillow 13.0.0, Image.alpha_composite over an opaque image of the
+// background, then convert("RGB").
 type AlphaComposite struct {
-	// Background is the colour behind the image, 0 to 255: one value for all
-	// three channels or three. Usually white.
+	// Background is the colour behind the image, whole numbers of 0 to 255: one
+	// for all three channels or three. Usually white.
 	Background []float64 `json:"background"`
 }
 

@@ -49,15 +49,16 @@ func (r CropRounding) start(size, n int) int {
 	return half + half&1
 }
 
-// CenterCrop cuts the middle Height x Width out of an image. Where the image is
-// smaller it is padded with Fill, each axis by itself. It takes any dtype of
-// fixed size and both layouts; no value is changed.
+// CenterCrop cuts the middle Height x Width out of an image: Height rows from
+// (h-Height)/2 on, rounded by CropRounding, and likewise for the columns. Where
+// the image is smaller it is padded with Fill, each axis by itself. It takes any
+// dtype of fixed size and both layouts, and keeps them; no value is changed.
 //
 // Reference: torchvision 0.29.2 center_crop and timm 1.0.31 center_crop_or_pad
 // (half_even), transformers 5.23.0 image_transforms.center_crop (floor).
 type CenterCrop struct {
-	Height       int          `json:"height"` // of the output, in pixels
-	Width        int          `json:"width"`
+	Height       int          `json:"height"`        // of the output, in pixels, 1 to 2^24
+	Width        int          `json:"width"`         // likewise
 	CropRounding CropRounding `json:"crop_rounding"` // usually half_even
 	// Fill is the value of the padding, in the image's own range: one for all
 	// channels or one for each. Usually 0. A value that the image's dtype cannot

@@ -3,9 +3,10 @@ package transforms
 import "github.com/infer-prep/infer-prep/tensor"
 
 // CHW2HWC moves the channels of an image from the outermost to the innermost
-// axis. It takes any dtype of fixed size.
+// axis. It takes CHW images of any dtype of fixed size and gives HWC ones of
+// the same dtype; no value is changed. Another layout is an ErrInput.
 //
-// Reference: NumPy's transpose(1, 2, 0).
+// Reference: NumPy 2.4.6, transpose(1, 2, 0).
 type CHW2HWC struct{}
 
 //msgp:tuple CHW2HWC

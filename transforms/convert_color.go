@@ -12,13 +12,13 @@ type ColorSpace uint8
 
 // The colour spaces.
 const (
-	RGB ColorSpace = iota
-	BGR
-	RGBA
-	BGRA
-	Gray
-	HSV
-	YCrCb
+	RGB   ColorSpace = iota // red, green, blue
+	BGR                     // blue, green, red
+	RGBA                    // red, green, blue, alpha
+	BGRA                    // blue, green, red, alpha
+	Gray                    // one channel
+	HSV                     // hue, saturation, value; the ranges are the backend's
+	YCrCb                   // luma, red difference, blue difference
 )
 
 var colorSpaceNames = []string{"rgb", "bgr", "rgba", "bgra", "gray", "hsv", "ycrcb"}
@@ -45,7 +45,9 @@ func (s ColorSpace) channels() int {
 	return 3
 }
 
-// ConvertColor changes the colour space of a uint8 image, in either layout.
+// ConvertColor changes the colour space of a uint8 image, in either layout,
+// which is kept. The image must have From's number of channels: 1 for gray, 4
+// for rgba and bgra, else 3. All arithmetic ends in whole numbers of 0 to 255.
 //
 // Channels are only reordered between RGB, BGR, RGBA and BGRA: a new alpha is
 // 255, an old one is dropped. Gray becomes three equal channels. The gray value
@@ -62,11 +64,11 @@ func (s ColorSpace) channels() int {
 //
 // Pairs that the reference has no single conversion for go through RGB.
 //
-// Reference: OpenCV 5.0.0 cvtColor without IPP; Pillow 13.0.0 Image.convert.
+// Reference: OpenCV 5.0.0, cvtColor without IPP; Pillow 13.0.0, Image.convert.
 type ConvertColor struct {
-	From    ColorSpace `json:"from"`
-	To      ColorSpace `json:"to"`
-	Backend Backend    `json:"backend"` // OpenCV or Pillow; usually OpenCV
+	From    ColorSpace `json:"from"`    // of the input
+	To      ColorSpace `json:"to"`      // of the output; From gives a copy
+	Backend Backend    `json:"backend"` // opencv or pillow; usually opencv
 }
 
 //msgp:tuple ConvertColor

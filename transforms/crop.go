@@ -2,16 +2,17 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// Crop cuts a window out of an image. The window may reach outside, or lie
-// there altogether; what is outside is 0. It takes any dtype of fixed size and
-// both layouts.
+// Crop cuts a window of Height x Width, whose first pixel is row Top and column
+// Left, out of an image. The window may reach outside, or lie there altogether;
+// what is outside is 0. It takes any dtype of fixed size and both layouts, and
+// keeps them; no value is changed.
 //
-// Reference: torchvision's crop and Pillow's Image.crop.
+// Reference: torchvision 0.29.2, crop; Pillow 13.0.0, Image.crop.
 type Crop struct {
-	Top    int `json:"top"`    // the window's first row; may be negative
-	Left   int `json:"left"`   // its first column
-	Height int `json:"height"` // its size, in pixels
-	Width  int `json:"width"`
+	Top    int `json:"top"`    // the window's first row, -2^24 to 2^24
+	Left   int `json:"left"`   // its first column, likewise
+	Height int `json:"height"` // its size, in pixels, 1 to 2^24
+	Width  int `json:"width"`  // likewise
 }
 
 //msgp:tuple Crop

@@ -5,8 +5,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Decode turns an encoded image (a bytes scalar) into a uint8 HWC image. The
-// formats are those that the program links: import codec/all, or only the ones
+// Decode turns an encoded image (a bytes scalar) into a uint8 HWC image of three
+// channels, of one for gray and luma, of four for rgba. The formats are those that the program links: import codec/all, or only the ones
 // needed (codec/jpeg, codec/png, …).
 //
 // The usual parameters are Pillow's Image.open(f).convert("RGB"): no
@@ -14,7 +14,11 @@ import (
 // of an animation. What each policy does is said in package codec. The height
 // and width are unknown before the header is read.
 //
-// Reference: Pillow 13.0.0 with libjpeg-turbo 3.1, libwebp; OpenCV 5.0.0 for gray, YCbCr and RGB JPEG.
+// An image that cannot be decoded, that a policy refuses or that is beyond the
+// Context's Limits is a *codec.Error.
+//
+// Reference: Pillow 13.0.0 with libjpeg-turbo 3.1 and libwebp; OpenCV 5.0.0 for
+// gray, YCbCr and RGB JPEG; transformers 5.23.0, convert_to_rgb, for white and key_white.
 type Decode struct {
 	// Color is the layout of the pixels: rgb, bgr, gray, luma or rgba.
 	Color codec.Color `json:"color"`

@@ -7,9 +7,9 @@ type Backend uint8
 
 // The backends.
 const (
-	Pillow Backend = iota
-	OpenCV
-	Torch
+	Pillow Backend = iota // Pillow 13.0.0
+	OpenCV                // OpenCV 5.0.0
+	Torch                 // torch 2.15.0 and torchvision 0.29.2
 )
 
 var backendNames = []string{"pillow", "opencv", "torch"}
@@ -27,14 +27,14 @@ type Interpolation uint8
 
 // The interpolations. Which backend has which: see Resize.
 const (
-	Nearest Interpolation = iota
-	NearestExact
-	Box
-	Bilinear
-	Hamming
-	Bicubic
-	Lanczos
-	Area
+	Nearest      Interpolation = iota // the pixel at the scaled coordinate; with pillow as nearest_exact
+	NearestExact                      // the pixel nearest to the scaled pixel centre
+	Box                               // the mean of the pixels below; Pillow's
+	Bilinear                          // the triangle filter
+	Hamming                           // Pillow's
+	Bicubic                           // cubic convolution with a = -0.5 (pillow, torch antialiased) or -0.75 (opencv, torch)
+	Lanczos                           // windowed sinc: three lobes (pillow, torch) or four (opencv)
+	Area                              // the mean of the area below
 )
 
 var interpolationNames = []string{"nearest", "nearest_exact", "box", "bilinear", "hamming", "bicubic", "lanczos", "area"}

@@ -3,7 +3,8 @@ package transforms
 import "github.com/infer-prep/infer-prep/tensor"
 
 // Grayscale turns a uint8 RGB image into one of one channel, or of three equal
-// ones. A gray image is copied. Both layouts.
+// ones. The values of a gray image are kept. It takes one or three channels, both
+// layouts, and gives uint8, 0 to 255.
 //
 // The gray value of each backend:
 //
@@ -14,10 +15,11 @@ import "github.com/infer-prep/infer-prep/tensor"
 //     namesake fuses the multiplications and additions on a CPU with FMA: 21 of
 //     the 2^24 colours then differ, by 1.
 //
-// Reference: Pillow 13.0.0, OpenCV 5.0.0, torchvision 0.29.2.
+// Reference: Pillow 13.0.0, Image.convert; OpenCV 5.0.0, cvtColor; torchvision
+// 0.29.2, rgb_to_grayscale.
 type Grayscale struct {
 	Channels int     `json:"channels"` // of the output: 1 or 3; usually 1
-	Backend  Backend `json:"backend"`  // usually Pillow
+	Backend  Backend `json:"backend"`  // usually pillow
 }
 
 //msgp:tuple Grayscale

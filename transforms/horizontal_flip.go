@@ -3,9 +3,11 @@ package transforms
 import "github.com/infer-prep/infer-prep/tensor"
 
 // HorizontalFlip mirrors an image left to right: column x becomes column W-1-x.
-// It takes any dtype and layout.
+// It takes any dtype of fixed size and both layouts, and keeps
+// them; no value is changed.
 //
-// Reference: numpy's flip along the width, which Pillow, torchvision and OpenCV all equal.
+// Reference: NumPy 2.4.6, flip along the width, which the flips of Pillow,
+// torchvision and OpenCV equal.
 type HorizontalFlip struct{}
 
 //msgp:tuple HorizontalFlip

@@ -3,9 +3,10 @@ package transforms
 import "github.com/infer-prep/infer-prep/tensor"
 
 // HWC2CHW moves the channels of an image from the innermost to the outermost
-// axis. It takes any dtype of fixed size.
+// axis. It takes HWC images of any dtype of fixed size and gives CHW ones of
+// the same dtype; no value is changed. Another layout is an ErrInput.
 //
-// Reference: NumPy's transpose(2, 0, 1).
+// Reference: NumPy 2.4.6, transpose(2, 0, 1).
 type HWC2CHW struct{}
 
 //msgp:tuple HWC2CHW

@@ -7,7 +7,9 @@ import (
 )
 
 // Letterbox scales an image so that it fits Height x Width with its aspect
-// kept, and pads the rest. It takes uint8 and float32 images, HWC or CHW.
+// kept, and pads the rest. It takes uint8 and float32 images, HWC or CHW, and
+// keeps dtype, layout and channels. A fill that the dtype cannot hold, or whose
+// number of values is not that of the channels, is an ErrInput.
 //
 // With r = min(Height/h, Width/w) in float64, the sides become round(h*r) and
 // round(w*r), half to even, at least 1. The rest is split into two halves d, of
@@ -25,16 +27,16 @@ import (
 // OpenCV 5.0.0.93; other interpolations and backends are those of Resize,
 // always antialiased where the backend can.
 type Letterbox struct {
-	Height        int           `json:"height"`
-	Width         int           `json:"width"`
-	Auto          bool          `json:"auto"`
-	ScaleFill     bool          `json:"scale_fill"`
-	NoScaleUp     bool          `json:"no_scale_up"`
-	TopLeft       bool          `json:"top_left"`
-	Stride        int           `json:"stride"` // in pixels, for Auto; at least 1
-	Fill          []float64     `json:"fill"`   // one value for all channels or one for each; for uint8 whole numbers of 0 to 255
-	Interpolation Interpolation `json:"interpolation"`
-	Backend       Backend       `json:"backend"`
+	Height        int           `json:"height"`        // of the output, in pixels, 1 to 2^24; usually 640
+	Width         int           `json:"width"`         // likewise
+	Auto          bool          `json:"auto"`          // pad only to the next multiple of Stride; usually false
+	ScaleFill     bool          `json:"scale_fill"`    // stretch instead of padding; usually false
+	NoScaleUp     bool          `json:"no_scale_up"`   // leave small images as they are; usually false
+	TopLeft       bool          `json:"top_left"`      // the image in the top left corner, not in the middle; usually false
+	Stride        int           `json:"stride"`        // in pixels, 1 to 2^24, for Auto; usually 32
+	Fill          []float64     `json:"fill"`          // of the padding, in the image's own range: one value for all channels or one for each; usually 114
+	Interpolation Interpolation `json:"interpolation"` // usually bilinear
+	Backend       Backend       `json:"backend"`       // usually opencv
 }
 
 //msgp:tuple Letterbox

@@ -2,15 +2,16 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// Normalize computes (x - mean) / std for every float32 value x, with the mean
-// and std of its channel rounded to float32, one rounding after the subtraction
-// and one after the division. Both layouts. The bits of a NaN are not specified.
+// Normalize computes (x - mean) / std for every value x. It takes and gives
+// float32 of any range, in both layouts. The mean and std of each channel are
+// rounded to float32 first; there is one rounding after the subtraction and one
+// after the division. The bits of a NaN are not specified.
 //
-// Reference: torchvision 0.29.2 normalize, transformers 5.23.0
-// image_transforms.normalize, and NumPy in float32.
+// Reference: torchvision 0.29.2, normalize; transformers 5.23.0,
+// image_transforms.normalize; NumPy 2.4.6 in float32.
 type Normalize struct {
 	Mean []float64 `json:"mean"` // one for all channels or one for each, in the image's own range
-	Std  []float64 `json:"std"`  // likewise; not 0
+	Std  []float64 `json:"std"`  // likewise; not 0, also when rounded to float32
 }
 
 //msgp:tuple Normalize

@@ -2,18 +2,18 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// NormalizePad normalizes an RGB image and gives it a fourth channel of zeros:
-// (x - mean) / std as Normalize computes it, in float32, then rounded to the
-// output's dtype. It takes uint8 and float32, three channels, both layouts. The
+// NormalizePad normalizes an RGB image and gives it a fourth channel of zeros.
+// The others are (x - mean) / std as Normalize computes it, in float32, then
+// rounded half to even to the output's dtype. It takes uint8 and float32, three channels, both layouts. The
 // bits of a NaN are not specified.
 //
-// Reference: MindSpore 2.10.0 vision.NormalizePad with is_hwc=False. With
+// Reference: MindSpore 2.10.0, vision.NormalizePad with is_hwc=False. With
 // is_hwc=True that release packs the three-channel pixels one after another into
 // the four-channel buffer and leaves all the zeros at its end; here HWC images
 // have the same values as CHW ones.
 type NormalizePad struct {
 	Mean  []float64    `json:"mean"`  // one for all channels or one for each of the three, in the image's own range
-	Std   []float64    `json:"std"`   // likewise; not 0
+	Std   []float64    `json:"std"`   // likewise; not 0, also when rounded to float32
 	DType tensor.DType `json:"dtype"` // of the output: float32 or float16; usually float32
 }
 

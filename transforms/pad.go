@@ -60,18 +60,19 @@ func mod(i, n int) int {
 	return i
 }
 
-// Pad adds a border to an image. It takes any dtype of fixed size and both layouts.
+// Pad adds a border to an image. It takes any dtype of fixed size and both
+// layouts, and keeps them; no value is changed.
 //
 // A border may be wider than the image: reflections then go back and forth.
 //
-// Reference: NumPy's pad, which torchvision's pad of a Pillow image equals; its
-// pad of a tensor too, where it allows the border.
+// Reference: NumPy 2.4.6, pad, which torchvision 0.29.2's pad of a Pillow image
+// equals; its pad of a tensor too, where it allows the border.
 type Pad struct {
-	Top    int     `json:"top"` // rows to add above; 0 or more, like the other three
-	Bottom int     `json:"bottom"`
-	Left   int     `json:"left"` // columns
-	Right  int     `json:"right"`
-	Mode   PadMode `json:"mode"` // usually constant
+	Top    int     `json:"top"`    // rows to add above, 0 to 2^24
+	Bottom int     `json:"bottom"` // rows to add below, likewise
+	Left   int     `json:"left"`   // columns to add, likewise
+	Right  int     `json:"right"`  // likewise
+	Mode   PadMode `json:"mode"`   // usually constant
 	// Fill is the value of constant borders, in the image's own range: one for
 	// all channels or one for each. Usually 0. A value that the image's dtype
 	// cannot hold is an ErrInput.

@@ -41,13 +41,14 @@ func (p Position) before(n int) int {
 }
 
 // PadToSize adds a border to an image so that it is Height x Width. An image
-// with a longer side is an ErrInput. It takes any dtype of fixed size and both layouts.
+// with a longer side is an ErrInput. It takes any dtype of fixed size and both
+// layouts, and keeps them; no value is changed.
 //
-// Reference: NumPy's pad with the widths that the position gives, as
-// transformers' pad (top_left) and Donut's (center) use it.
+// Reference: NumPy 2.4.6, pad with the widths that the position gives, as
+// transformers 5.23.0 uses it in image_transforms.pad (top_left) and for Donut (center).
 type PadToSize struct {
-	Height   int      `json:"height"` // of the output, in pixels
-	Width    int      `json:"width"`
+	Height   int      `json:"height"`   // of the output, in pixels, 1 to 2^24
+	Width    int      `json:"width"`    // likewise
 	Position Position `json:"position"` // of the image in the output; usually center
 	Mode     PadMode  `json:"mode"`     // usually constant
 	// Fill is the value of constant borders, in the image's own range: one for

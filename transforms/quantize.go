@@ -9,12 +9,12 @@ import (
 // Quantize turns float32 into an integer type: x is divided by the scale in
 // float32, rounded half to even, the zero point is added, and the sum is
 // clamped to the range of the type. A NaN becomes the zero point (ONNX leaves it
-// open), infinities the ends of the range. Both layouts.
+// open), infinities the ends of the range. It takes float32 images, both layouts.
 //
-// Reference: ONNX QuantizeLinear (opset 21), as onnx's reference evaluator and
-// ONNX Runtime compute it.
+// Reference: ONNX QuantizeLinear (opset 21), as the reference evaluator of onnx
+// 1.23.2 and ONNX Runtime 1.31.1 compute it.
 type Quantize struct {
-	Scale     []float64    `json:"scale"`      // above 0; one for all channels or one for each
+	Scale     []float64    `json:"scale"`      // above 0, also when rounded to float32; one for all channels or one for each
 	ZeroPoint []int        `json:"zero_point"` // likewise, in the range of the dtype
 	DType     tensor.DType `json:"dtype"`      // of the output: uint8, int8, uint16 or int16
 }

@@ -30,19 +30,20 @@ func (r *RescaleRule) UnmarshalText(t []byte) error {
 }
 
 // Rescale multiplies or divides every value by Scale and adds Offset; the
-// result is float32. It takes both layouts and any dtype but int64 and bool.
+// result is float32. It takes images of any dtype but int64, bool and bytes, in
+// both layouts.
 //
 // The rules differ in the last bit: of the 256 values v/255, RescaleMultiply by
 // 1/255 gives 126 that are not the quotient's float32, the other two give none.
 // Every rule adds Offset to the float32, in float32; an Offset of 0 adds
 // nothing (and so keeps the sign of -0). The bits of a NaN are not specified.
 //
-// Reference: transformers 5.23.0 image_transforms.rescale, and with Offset -1
-// EfficientNet's and ViViT's rescale with offset; torchvision 0.29.2 v2.to_dtype
+// Reference: transformers 5.23.0, image_transforms.rescale, and with Offset -1
+// EfficientNet's and ViViT's rescale with offset; torchvision 0.29.2, v2.to_dtype
 // with scale (multiply) and to_tensor (divide).
 type Rescale struct {
-	Scale  float64     `json:"scale"`  // usually 1/255; 255 for divide
-	Offset float64     `json:"offset"` // usually 0
+	Scale  float64     `json:"scale"`  // finite in float32, for divide not 0; usually 1/255, for divide 255
+	Offset float64     `json:"offset"` // finite in float32; usually 0
 	Rule   RescaleRule `json:"rule"`   // usually hf
 }
 

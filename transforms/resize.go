@@ -4,7 +4,8 @@ import "github.com/infer-prep/infer-prep/tensor"
 
 // Resize scales an image to another size. It takes uint8 and float32 images of
 // any number of channels, HWC or CHW, and keeps dtype, layout and channels.
-// Sides are in pixels, 1 to 2^24. An image that has the size already is copied.
+// Sides are in pixels, 1 to 2^24; parameters that the fit does not use must be
+// 0. An image that has the size already is copied.
 //
 // Fit and SizeRule give the size; Interpolation and Backend the arithmetic:
 //
@@ -56,17 +57,17 @@ import "github.com/infer-prep/infer-prep/tensor"
 // 0.29.2 calls it. The pixel-centre rule of all but nearest and area is
 // (i+0.5)*scale-0.5.
 type Resize struct {
-	Fit           Fit           `json:"fit"`
-	Height        int           `json:"height"`      // for exact, inside, multiple, cover
-	Width         int           `json:"width"`       // for exact, inside, multiple, cover
-	Edge          int           `json:"edge"`        // for shortest, longest
-	MaxEdge       int           `json:"max_edge"`    // for shortest; 0 is no bound
-	Multiple      int           `json:"multiple"`    // for multiple
-	KeepAspect    bool          `json:"keep_aspect"` // for multiple
-	SizeRule      SizeRule      `json:"size_rule"`   // for all but exact
-	Interpolation Interpolation `json:"interpolation"`
-	Backend       Backend       `json:"backend"`
-	NoAntialias   bool          `json:"no_antialias"`
+	Fit           Fit           `json:"fit"`           // how the size is found; usually exact or shortest
+	Height        int           `json:"height"`        // for exact, inside, multiple, cover
+	Width         int           `json:"width"`         // likewise
+	Edge          int           `json:"edge"`          // for shortest, longest
+	MaxEdge       int           `json:"max_edge"`      // for shortest: the most that the longer edge may have; 0 is no bound
+	Multiple      int           `json:"multiple"`      // for multiple
+	KeepAspect    bool          `json:"keep_aspect"`   // for multiple: scale both sides alike
+	SizeRule      SizeRule      `json:"size_rule"`     // for all but exact; usually truncate
+	Interpolation Interpolation `json:"interpolation"` // usually bilinear or bicubic
+	Backend       Backend       `json:"backend"`       // usually pillow
+	NoAntialias   bool          `json:"no_antialias"`  // for torch; usually false
 }
 
 //msgp:tuple Resize

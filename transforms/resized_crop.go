@@ -3,20 +3,20 @@ package transforms
 import "github.com/infer-prep/infer-prep/tensor"
 
 // ResizedCrop cuts a box out of an image and scales it: no pixel outside the
-// box is read. The box, in pixels, must lie within the image. Inputs,
-// interpolations and backends are those of Resize.
+// box is read. A box that does not lie within the image is an ErrInput. Dtypes,
+// layouts, arithmetic and differences are those of Resize with the fit exact.
 //
 // Reference: torchvision 0.29.2's resized_crop, which crops and then resizes.
 type ResizedCrop struct {
-	Top           int           `json:"top"` // of the box
-	Left          int           `json:"left"`
-	Height        int           `json:"height"`
-	Width         int           `json:"width"`
-	OutHeight     int           `json:"out_height"` // of the result
-	OutWidth      int           `json:"out_width"`
-	Interpolation Interpolation `json:"interpolation"`
-	Backend       Backend       `json:"backend"`
-	NoAntialias   bool          `json:"no_antialias"`
+	Top           int           `json:"top"`           // the box's first row, 0 to 2^24
+	Left          int           `json:"left"`          // its first column, likewise
+	Height        int           `json:"height"`        // its size, in pixels, 1 to 2^24
+	Width         int           `json:"width"`         // likewise
+	OutHeight     int           `json:"out_height"`    // of the output, in pixels, 1 to 2^24
+	OutWidth      int           `json:"out_width"`     // likewise
+	Interpolation Interpolation `json:"interpolation"` // usually bilinear
+	Backend       Backend       `json:"backend"`       // usually pillow
+	NoAntialias   bool          `json:"no_antialias"`  // for torch; usually false
 }
 
 //msgp:tuple ResizedCrop

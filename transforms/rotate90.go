@@ -3,11 +3,11 @@ package transforms
 import "github.com/infer-prep/infer-prep/tensor"
 
 // Rotate90 turns an image counter-clockwise by a number of quarter turns. It
-// takes any dtype of fixed size and both layouts.
+// takes any dtype of fixed size and both layouts, and keeps them; no value is changed.
 //
-// Reference: NumPy's rot90 over height and width.
+// Reference: NumPy 2.4.6, rot90 over height and width.
 type Rotate90 struct {
-	Turns int `json:"turns"` // quarter turns counter-clockwise; negative ones are clockwise
+	Turns int `json:"turns"` // quarter turns counter-clockwise, any number; negative ones are clockwise
 }
 
 //msgp:tuple Rotate90

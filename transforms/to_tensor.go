@@ -3,9 +3,9 @@ package transforms
 import "github.com/infer-prep/infer-prep/tensor"
 
 // ToTensor turns a uint8 HWC image into float32 CHW: every value divided by
-// 255, rounded to float32, so 0 to 1.
+// 255, rounded to float32, so 0 to 1. Another dtype or layout is an ErrInput.
 //
-// Reference: torchvision's ToTensor (true division; its newer to_dtype
+// Reference: torchvision 0.29.2, to_tensor (true division; its newer to_dtype
 // multiplies by 1/255 instead, see RescaleMultiply).
 type ToTensor struct{}
 

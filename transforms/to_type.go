@@ -46,10 +46,10 @@ func (r *CastRule) UnmarshalText(t []byte) error {
 // become infinite; bfloat16 is rounded from float32. To bool everything but 0
 // becomes true, NaN too. To integer types see CastRule. Same dtype: a copy.
 //
-// Reference: NumPy 2.4.6 astype (with ml_dtypes for bfloat16); OpenCV 5.0.0
+// Reference: NumPy 2.4.6, astype (with ml_dtypes for bfloat16); OpenCV 5.0.0,
 // convertTo for saturate. NaN and numbers out of range have the rules above.
 type ToType struct {
-	DType tensor.DType `json:"dtype"` // of the output
+	DType tensor.DType `json:"dtype"` // of the output: any but bytes
 	Rule  CastRule     `json:"rule"`  // usually truncate
 }
 

@@ -3,9 +3,11 @@ package transforms
 import "github.com/infer-prep/infer-prep/tensor"
 
 // VerticalFlip mirrors an image top to bottom: row y becomes row H-1-y. It
-// takes any dtype of fixed size and both layouts.
+// takes any dtype of fixed size and both layouts, and keeps them; no value is
+// changed.
 //
-// Reference: numpy's flip along the height, which Pillow, torchvision and OpenCV all equal.
+// Reference: NumPy 2.4.6, flip along the height, which the flips of Pillow,
+// torchvision and OpenCV equal.
 type VerticalFlip struct{}
 
 //msgp:tuple VerticalFlip

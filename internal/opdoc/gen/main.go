@@ -69,6 +69,14 @@ func generate(root string) (code, text []byte, err error) {
 			return nil, nil, fmt.Errorf("op %s: %w", i.Name, err)
 		}
 	}
+	t.WriteString("\n## The values of parameters\n")
+	seen := map[string]bool{}
+	for _, i := range infos {
+		v := reflect.ValueOf(i.New()).Elem()
+		for n := range v.NumField() {
+			enumeration(&t, v.Field(n), types, seen)
+		}
+	}
 	code, err = format.Source(c.Bytes())
 	return code, t.Bytes(), err
 }
@@ -159,8 +167,27 @@ func section(w *bytes.Buffer, pkg *doc.Package, i transforms.Info, d opdoc.Op) e
 		}
 		fmt.Fprintf(w, "| %s | %s | `%s` | %s |\n", f.Name, cell(typ), usual, cell(f.Doc))
 	}
-	fmt.Fprintf(w, "\nReference: %s. Difference: %s.\n", strings.TrimSuffix(i.Reference, "."), strings.TrimSuffix(i.Exactness, "."))
+	fmt.Fprintf(w, "\nMeasured against %s. Difference: %s.\n", strings.TrimSuffix(i.Reference, "."), strings.TrimSuffix(i.Exactness, "."))
 	return nil
+}
+
+// enumeration writes what the values of a parameter mean, once for each type of
+// package transforms whose constants say so.
+func enumeration(w *bytes.Buffer, v reflect.Value, types map[string]*doc.Type, seen map[string]bool) {
+	name := v.Type().Name()
+	typ := types[name]
+	if typ == nil || seen[name] || values(v) == "" {
+		return
+	}
+	seen[name] = true
+	fmt.Fprintf(w, "\n### %s\n\n%s\n\n| value | meaning |\n|---|---|\n", name, line(typ.Doc))
+	names := strings.Split(values(v), ", ")
+	for _, c := range typ.Consts {
+		for n, s := range c.Decl.Specs {
+			s := s.(*ast.ValueSpec)
+			fmt.Fprintf(w, "| %s | %s |\n", names[n], cell(s.Doc.Text()+" "+s.Comment.Text()))
+		}
+	}
 }
 
 // values lists the names of an enumeration, "" if v is none. They are numbered
