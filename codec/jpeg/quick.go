@@ -187,19 +187,15 @@ func (d *Decoder) leaveQuick() {
 	if at := used - q.tail + 17; at > fetched {
 		fetched += (at - fetched + 47) / 48 * 48
 	}
-	bytes := (fetched - q.startBits) / 8
+	n := (fetched - q.startBits) / 8
 	d.nbits = fetched - used
-	for i := max(bytes-8, 0); i < bytes; i++ {
+	for i := max(n-8, 0); i < n; i++ {
 		d.acc = d.acc<<8 | uint64(q.buf[i])
 	}
-	d.pos = q.raw
-	for range bytes {
-		if d.data[d.pos] == 0xFF {
-			d.pos++
-		}
-		d.pos++
-	}
+	d.pos = q.raw + n + bytes.Count(q.buf[:n], ff) // each has a stuffed zero
 }
+
+var ff = []byte{0xFF}
 
 // unstuff copies src up to its first marker without stuffed zeros, and gives the
 // number of bytes copied.
