@@ -247,6 +247,7 @@ func (d *Decoder) readScans() error {
 // nextScan reads the markers after a scan: true if they end in another SOS,
 // false if in EOI.
 func (d *Decoder) nextScan() (bool, error) {
+	d.leaveQuick()
 	d.checkScanEnd()
 	sos, err := d.readMarkers()
 	if err != nil || !sos {
@@ -261,6 +262,7 @@ func (d *Decoder) nextScan() (bool, error) {
 // finish reads what follows the only scan. libjpeg demands EOI and refuses a
 // second scan. Pillow does not wait for more data once all rows are there.
 func (d *Decoder) finish() error {
+	d.leaveQuick()
 	d.checkScanEnd()
 	d.hold = d.damage == codec.DamagePillow
 	sos, err := d.readMarkers()

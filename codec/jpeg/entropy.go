@@ -14,6 +14,7 @@ type entropy struct {
 	lastDC       [maxScan]int32
 
 	dcTables, acTables [numTables]huffTable
+	quick              quickState
 
 	arith arithState
 
@@ -35,6 +36,7 @@ type entropy struct {
 // startEntropy prepares the entropy decoder for a scan.
 func (d *Decoder) startEntropy() error {
 	d.acc, d.nbits, d.insufficient = 0, 0, false
+	d.quick.on = false
 	d.eobrun = 0
 	d.restartsToGo = d.restartInterval
 	d.lastDC = [maxScan]int32{}
@@ -75,6 +77,7 @@ func (d *Decoder) startEntropy() error {
 			c := d.scan[d.member[b]]
 			d.dcCur[b], d.acCur[b] = &d.dcTables[c.dcTab], &d.acTables[c.acTab]
 		}
+		d.startQuick()
 	}
 	return nil
 }

@@ -13,13 +13,19 @@ func (d *Decoder) decodeMCU(blocks *[maxMCU]*[64]int16) (bool, error) {
 			return false, err
 		}
 	}
+	if d.quick.on {
+		if d.decodeQuick(blocks) {
+			return true, nil
+		}
+		d.leaveQuick()
+	}
 	for !d.insufficient {
 		// libjpeg decodes without checks where there is enough data and no restart
 		// interval. See bitreader.go for why it matters that we do so in the same
 		// places. Warnings, which the other modes want, come from the slow way only.
 		fast := d.damage == codec.DamagePillow && d.restartInterval == 0 &&
 			d.marker == 0 && d.end-d.pos >= fastBytes*d.blocksInMCU
-		if fast && d.decodeFast(blocks) {
+		if fast && (d.enterQuick() && d.decodeQuick(blocks) || d.decodeFast(blocks)) {
 			break
 		}
 		if ok, again := d.trySlow(blocks); !ok {
