@@ -1,5 +1,7 @@
 package jpeg
 
+import "github.com/infer-prep/infer-prep/internal/kernel"
+
 // ringRows is how many rows of MCUs of samples are kept: the one being turned
 // into pixels and its neighbours, which upsampling over rows looks at.
 const ringRows = 3
@@ -22,8 +24,9 @@ type plane struct {
 // planes is the state of the output side.
 type planes struct {
 	blockPtrs [maxMCU]*[64]int16
-	context   bool // upsampling looks at the rows above and below
-	rowsOut   int  // rows of pixels written
+	blocks    []kernel.Block // waiting to become samples
+	context   bool           // upsampling looks at the rows above and below
+	rowsOut   int            // rows of pixels written
 
 	ringStore [maxComps][]byte
 	upStore   [maxComps][]byte
@@ -112,11 +115,11 @@ func (d *Decoder) emitRow(y int) {
 	case n == 3 && d.toLuma:
 		rgbToGray(out, s[0], s[1], s[2])
 	case d.space == spaceYCC:
-		yccToRGB(out, s[0], s[1], s[2])
+		kernel.YCCToRGB(out, s[0], s[1], s[2])
 	case d.space == spaceRGB:
 		interleave3(out, s[0], s[1], s[2])
 	case d.space == spaceYCCK:
-		ycckToCMYK(out, s[0], s[1], s[2], s[3])
+		kernel.YCCKToCMYK(out, s[0], s[1], s[2], s[3])
 	default:
 		invert4(out, s[0], s[1], s[2], s[3])
 	}

@@ -1,6 +1,9 @@
 package jpeg
 
-import "github.com/infer-prep/infer-prep/codec"
+import (
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/internal/kernel"
+)
 
 // coefBits says, for each component and coefficient (in zigzag order), how many
 // low bits are still unknown: -1 if all. prev is the state before the last scan
@@ -355,7 +358,7 @@ func (d *Decoder) outputIMCURow(row int, smooth bool) {
 			}
 			for x := range c.wBlocks {
 				blk := (*[64]int16)(coefs[(y*c.padW+x)*64:])
-				idct(dst[x*8:], c.stride, blk, &c.quant)
+				kernel.IDCT(dst[x*8:], c.stride, blk, &c.quant)
 			}
 		}
 	}

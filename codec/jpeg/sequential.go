@@ -1,6 +1,9 @@
 package jpeg
 
-import "github.com/infer-prep/infer-prep/codec"
+import (
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/internal/kernel"
+)
 
 // fastBytes is the number of bytes that one block can take at most: libjpeg's BUFSIZE.
 const fastBytes = 64 * 8
@@ -247,6 +250,7 @@ func (d *Decoder) decodeIMCURow(row int) error {
 // of row. Blocks outside the image are dropped.
 func (d *Decoder) idctMCU(row, y, x int) {
 	b := 0
+	d.blocks = d.blocks[:0]
 	for i := range d.nScan {
 		c := d.scan[i]
 		if !c.needed {
@@ -265,12 +269,13 @@ func (d *Decoder) idctMCU(row, y, x int) {
 			dst := c.blockRow(row*c.v + y + by)[x*c.mcuW*8:]
 			for bx := range w {
 				if d.lastK[b+bx] == 0 {
-					idctDC(dst[bx*8:], c.stride, d.mcu[b+bx][0], c.quant[0])
+					kernel.IDCTDC(dst[bx*8:], c.stride, d.mcu[b+bx][0], c.quant[0])
 				} else {
-					idct(dst[bx*8:], c.stride, &d.mcu[b+bx], &c.quant)
+					d.blocks = append(d.blocks, kernel.Block{Dst: dst[bx*8:], Stride: c.stride, Coef: &d.mcu[b+bx], Quant: &c.quant})
 				}
 			}
 			b += c.mcuW
 		}
 	}
+	kernel.IDCTBlocks(d.blocks)
 }

@@ -1,5 +1,7 @@
 package jpeg
 
+import "github.com/infer-prep/infer-prep/internal/kernel"
+
 // savedCoefs is the number of coefficients that smoothing deals with: DC and the
 // first nine AC.
 const savedCoefs = 10
@@ -75,9 +77,9 @@ func (d *Decoder) smoothRow(c *component, row, n int) {
 	for k := 1; k < savedCoefs; k++ {
 		fine = fine && bits[k] == -1
 	}
-	kernel, last := &coarseAC, 5
+	table, last := &coarseAC, 5
 	if fine {
-		kernel, last = &fineAC, 9
+		table, last = &fineAC, 9
 	}
 	var q [savedCoefs]int64
 	for k := range q {
@@ -119,13 +121,13 @@ func (d *Decoder) smoothRow(c *component, row, n int) {
 			copy(ws[:], rows[2][x*64:x*64+64])
 			for k := 1; k <= last; k++ {
 				if p := smoothPos[k]; bits[k] != 0 && ws[p] == 0 {
-					ws[p] = estimate(&kernel[k], &dc, q[0], q[k], bits[k])
+					ws[p] = estimate(&table[k], &dc, q[0], q[k], bits[k])
 				}
 			}
 			if fine {
-				ws[0] = estimate(&kernel[0], &dc, q[0], q[0], 0)
+				ws[0] = estimate(&table[0], &dc, q[0], q[0], 0)
 			}
-			idct(dst[x*8:], c.stride, &ws, &c.quant)
+			kernel.IDCT(dst[x*8:], c.stride, &ws, &c.quant)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package jpeg
+package kernel
 
 import "math"
 
@@ -55,9 +55,9 @@ func dct1(in0, in1, in2, in3, in4, in5, in6, in7 int16) (o0, o1, o2, o3, o4, o5,
 	return e0 + u3, e1 + u2, e2 + u1, e3 + u0, e3 - u0, e2 - u1, e1 - u2, e0 - u3
 }
 
-// idct dequantizes a block of coefficients in natural order and writes its 8x8
-// samples to dst.
-func idct(dst []byte, stride int, coef, quant *[64]int16) {
+// IDCT dequantizes a block of coefficients in natural order and writes its 8x8
+// samples to dst: libjpeg-turbo's "islow", as its SIMD code computes it.
+func IDCT(dst []byte, stride int, coef, quant *[64]int16) {
 	var ws [64]int16
 	var ac int16
 	for i := 8; i < 64; i += 8 {
@@ -112,8 +112,8 @@ func idct(dst []byte, stride int, coef, quant *[64]int16) {
 	}
 }
 
-// idctDC is idct of a block that has only its DC coefficient.
-func idctDC(dst []byte, stride int, dc, q int16) {
+// IDCTDC is IDCT of a block that has only its DC coefficient.
+func IDCTDC(dst []byte, stride int, dc, q int16) {
 	w := dc * q << pass1Bits
 	const shift = pass1Bits + 3
 	v := clamp8((int32(w) + 1<<(shift-1)) >> shift)
@@ -122,5 +122,23 @@ func idctDC(dst []byte, stride int, dc, q int16) {
 		for i := range out {
 			out[i] = v
 		}
+	}
+}
+
+// A Block is a block of coefficients with what it needs to become samples.
+type Block struct {
+	Dst         []byte // from the block's first sample on
+	Stride      int
+	Coef, Quant *[64]int16 // in natural order
+}
+
+// IDCTBlocks is IDCT of all of blocks.
+func IDCTBlocks(blocks []Block) {
+	if idctBlocks(blocks) {
+		return
+	}
+	for i := range blocks {
+		b := &blocks[i]
+		IDCT(b.Dst, b.Stride, b.Coef, b.Quant)
 	}
 }

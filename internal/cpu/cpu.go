@@ -1,0 +1,24 @@
+// Package cpu says which instruction sets the kernels may use.
+package cpu
+
+// Feature is an instruction set.
+type Feature int
+
+// The instruction sets that kernels exist for. None is there under the build tag purego.
+const (
+	AVX2 Feature = iota
+	count
+)
+
+var has [count]bool
+
+// Has reports whether the processor has f and nobody has disabled it.
+func Has(f Feature) bool { return has[f] }
+
+// Disable turns f off until restore is called. It is for tests: nothing else may
+// run kernels at the same time.
+func Disable(f Feature) (restore func()) {
+	old := has[f]
+	has[f] = false
+	return func() { has[f] = old }
+}
