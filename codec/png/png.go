@@ -114,6 +114,9 @@ func (h *header) parse(data []byte, strict bool) error {
 			}
 			return nil
 		}
+		if string(id) == "fcTL" && h.seenIDAT && !strict && (h.frames > 1 || h.frames == 1 && !h.seenFrame) {
+			return nil // Pillow does not look at the next frame, nor at metadata behind it
+		}
 		if string(id) == "IDAT" && !h.seenIDAT {
 			if !seenHeader {
 				return bad(p, "image data before IHDR")

@@ -2,6 +2,7 @@ package tiff
 
 import (
 	"encoding/binary"
+	"math"
 
 	"github.com/infer-prep/infer-prep/codec"
 )
@@ -47,20 +48,30 @@ func (v values) len() int {
 	return len(v.data) / v.size
 }
 
-// at is value i, def if there is none.
+// at is value i, def if there is none. Values that do not fit are the largest that does.
 func (v values) at(i int, def uint32) uint32 {
 	if i >= v.len() {
 		return def
 	}
+	return uint32(min(v.at64(i), math.MaxUint32))
+}
+
+// at64 is value i, 0 if there is none.
+func (v values) at64(i int) uint64 {
+	if i >= v.len() {
+		return 0
+	}
 	switch b := v.data[i*v.size:]; v.size {
 	case 1:
-		return uint32(b[0])
+		return uint64(b[0])
 	case 2:
-		return uint32(v.order.Uint16(b))
+		return uint64(v.order.Uint16(b))
 	case 4:
-		return v.order.Uint32(b)
+		return uint64(v.order.Uint32(b))
+	case 8:
+		return v.order.Uint64(b)
 	}
-	return def
+	return 0
 }
 
 // directory is the first image file directory.
@@ -76,9 +87,10 @@ var typeSizes = [...]uint8{1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4,
 const (
 	typeShort = 3
 	typeLong  = 4
+	typeLong8 = 16
 )
 
-// parse reads the directory as Pillow does: of a tag that is there twice the
+// parse reads the directory, TIFF's or BigTIFF's, as Pillow does: of a tag that is there twice the
 // first counts, tags that are too large for the file are left out, and reading
 // stops where the file ends.
 func (d *directory) parse(data []byte) error {
@@ -94,39 +106,54 @@ func (d *directory) parse(data []byte) error {
 	if data[0] == 'M' {
 		d.order = binary.BigEndian
 	}
-	p := uint64(d.order.Uint32(data[4:]))
-	if p+2 > uint64(len(data)) {
-		return bad(4, "the directory is at %d, the file ends at %d", p, len(data))
+	// TIFF's numbers of bytes of a count of entries and of an offset, and BigTIFF's.
+	countSize, word := uint64(2), uint64(4)
+	at := 4
+	if data[2] == 43 {
+		countSize, word, at = 8, 8, 8
+		if len(data) < 16 {
+			return bad(0, "the file ends in its header")
+		}
 	}
-	n := int(d.order.Uint16(data[p:]))
-	e := data[p+2:]
+	number := func(b []byte, size uint64) uint64 {
+		return values{order: d.order, size: int(size), data: b[:size]}.at64(0)
+	}
+	p := number(data[at:], word)
+	if size := uint64(len(data)); p > size || size-p < countSize {
+		return bad(at, "the directory is at %d, the file ends at %d", p, len(data))
+	}
+	n := number(data[p:], countSize)
+	e := data[p+countSize:]
 	total := uint64(0)
-	for range n {
-		if len(e) < 12 {
+	for ; n > 0; n-- {
+		if uint64(len(e)) < 4+2*word {
 			return nil
 		}
-		tag, typ, count := d.order.Uint16(e), int(d.order.Uint16(e[2:])), uint64(d.order.Uint32(e[4:]))
-		b := e[8:12]
-		e = e[12:]
+		tag, typ, count := d.order.Uint16(e), int(d.order.Uint16(e[2:])), number(e[4:], word)
+		b := e[4+word:][:word]
+		e = e[4+2*word:]
 		if _, ok := d.tags[tag]; ok || typ >= len(typeSizes) || typeSizes[typ] == 0 || count == 0 {
 			continue
 		}
+		if count > math.MaxInt64/8 {
+			continue
+		}
 		size := count * uint64(typeSizes[typ])
-		if size > 4 {
-			if total += size; total > uint64(len(data)) {
+		if size > word {
+			if total = min(total+size, math.MaxInt64); total > uint64(len(data)) {
 				continue
 			}
-			at := uint64(d.order.Uint32(b))
-			if at+size > uint64(len(data)) {
+			at := number(b, word)
+			if at > uint64(len(data))-size {
 				return nil
 			}
 			b = data[at:]
 		}
 		d.tags[tag] = values{d.order, typ, int(typeSizes[typ]), b[:size]}
 	}
-	if len(e) >= 4 {
-		next := d.order.Uint32(e)
-		d.more = next != 0 && uint64(next) != p
+	if uint64(len(e)) >= word {
+		next := number(e, word)
+		d.more = next != 0 && next != p
 	}
 	if v := d.tags[tagPhotometric]; v.len() > 1 {
 		delete(d.tags, tagPhotometric) // Pillow has it as missing, and other lists as their first value
@@ -141,8 +168,8 @@ func (d *directory) checkTypes() error {
 		tagRowsPerStrip, tagStripCounts, tagPlanar, tagT4Options, tagPredictor, tagColorMap, tagTileWidth, tagTileHeight,
 		tagTileOffsets, tagTileCounts, tagExtraSamples, tagSampleFormat,
 	} {
-		if v := d.tags[tag]; v.size != 0 && v.typ != typeShort && v.typ != typeLong {
-			return bad(-1, "tag %d has type %d, want SHORT or LONG", tag, v.typ)
+		if v := d.tags[tag]; v.size != 0 && v.typ != typeShort && v.typ != typeLong && v.typ != typeLong8 {
+			return bad(-1, "tag %d has type %d, want SHORT, LONG or LONG8", tag, v.typ)
 		}
 	}
 	return nil

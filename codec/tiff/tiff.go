@@ -3,10 +3,11 @@
 //
 // Decoded are gray of 1, 2, 4, 8 and 16 bits, palettes of 1 to 8 bits, RGB and
 // CMYK of 8 and 16, with alpha (associated alpha is divided out) or without; in
-// strips or tiles; uncompressed, PackBits, LZW, Deflate, CCITT G3 (1-D) and G4;
-// with the horizontal predictor; with 8-bit planes apart. What Pillow 13.0.0
-// reads beyond that (JPEG, Zstandard, YCbCr, Lab, floating point, …) is
-// codec.ErrUnsupported by name.
+// strips or tiles; uncompressed, PackBits, LZW, Deflate, CCITT RLE, G3 and G4;
+// with the horizontal predictor; with planes apart; in little-endian BigTIFF
+// too. Gray integers of 32 bits, and signed ones, are clipped to codec.I16. What
+// Pillow 13.0.0 reads beyond that (JPEG, Zstandard, YCbCr, Lab, floating point,
+// …) is codec.ErrUnsupported by name.
 //
 // The pixels are Pillow's Image.open(f), which turns them upright by the
 // orientation tag (codec.Config.AutoOrient).
@@ -15,11 +16,12 @@ package tiff
 import (
 	"bytes"
 	"compress/zlib"
+	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 	"math/bits"
 
-	"golang.org/x/image/ccitt"
 	"golang.org/x/image/tiff/lzw"
 
 	"github.com/infer-prep/infer-prep/codec"
@@ -31,7 +33,14 @@ func init() {
 	codec.Register(codec.Format{
 		Name: name,
 		Match: func(head []byte) bool {
-			return len(head) >= 4 && (string(head[:4]) == "II*\x00" || string(head[:4]) == "MM\x00*")
+			if len(head) < 4 {
+				return false
+			}
+			switch string(head[:4]) {
+			case "II*\x00", "MM\x00*", "II+\x00": // BigTIFF; Pillow does not know the big-endian one
+				return true
+			}
+			return false
 		},
 		New: func() codec.FormatDecoder { return new(decoder) },
 	})
@@ -51,6 +60,7 @@ func unsupported(msg string, args ...any) error {
 // Compression's values.
 const (
 	none       = 1
+	ccittRLE   = 2
 	ccittG3    = 3
 	ccittG4    = 4
 	lzwPacked  = 5
@@ -60,7 +70,7 @@ const (
 )
 
 var compressionNames = map[uint32]string{
-	2: "CCITT RLE", 6: "old JPEG", 7: "JPEG", 32771: "16-bit aligned RLE", 32809: "ThunderScan", 34676: "SGI log",
+	6: "old JPEG", 7: "JPEG", 32771: "16-bit aligned RLE", 32809: "ThunderScan", 34676: "SGI log",
 	34677: "SGI log 24", 34925: "LZMA", 50000: "Zstandard", 50001: "WebP", 50002: "JPEG XL",
 }
 
@@ -72,11 +82,15 @@ type header struct {
 	bits          int // per sample
 	samples       int // per pixel, in the file
 	planes        int // 1, or samples when they lie apart
+	apart         bool
+	signed        bool
+	paletteAlpha  bool // an index and alpha, which become RGBA
 	invert        bool
 	reverse       bool // bits lie from the least to the most significant
 	associated    bool // alpha has been multiplied in
 	bigEndian     bool
 	predictor     bool
+	twoD          bool // CCITT G3 with rows that refer to the one before
 	tiled         bool
 	blockW        int
 	blockH        int
@@ -91,6 +105,7 @@ type decoder struct {
 	block []byte // one strip or tile, unpacked
 	in    []byte // one strip or tile's compressed bytes, their bits reversed
 	zr    io.ReadCloser
+	fax   fax
 	one   [1]byte
 }
 
@@ -117,7 +132,7 @@ func (d *decoder) parse(data []byte) error {
 
 	h.compression = t.get(tagCompression, none)
 	switch h.compression {
-	case none, ccittG3, ccittG4, lzwPacked, deflate, deflateOld, packBits:
+	case none, ccittRLE, ccittG3, ccittG4, lzwPacked, deflate, deflateOld, packBits:
 	default:
 		n := compressionNames[h.compression]
 		if n == "" {
@@ -165,6 +180,7 @@ func (h *header) setMode(t *directory) error {
 		return bad(-1, "planar configuration %d, want 1 or 2", planar)
 	}
 	apart := planar == 2
+	h.apart = apart
 	if apart && unspecified {
 		// Planes of no known meaning are left out.
 		h.samples -= nExtra
@@ -205,7 +221,8 @@ func (h *header) setMode(t *directory) error {
 	if h.samples != base+nExtra || alpha > 2 {
 		return unsupported("%d samples per pixel, %d of them extra, photometric interpretation %d", h.samples, nExtra, photo)
 	}
-	if format != 1 && !(format == 2 && photo == 1 && h.bits == 8 && h.samples == 1 && !h.reverse) {
+	h.signed = format == 2
+	if format != 1 && !(h.signed && photo == 1 && h.samples == 1 && (h.bits == 8 || h.bits == 16 || h.bits == 32) && !h.reverse) {
 		return unsupported("sample format %d with %d bits", format, h.bits)
 	}
 	ok := false
@@ -214,12 +231,14 @@ func (h *header) setMode(t *directory) error {
 		ok = h.samples == 1 && photo != 5
 	case 8:
 		ok = !h.reverse || h.samples == base && photo != 5
+	case 32:
+		ok = photo == 1 && h.samples == 1 && !h.reverse && (h.signed || !h.bigEndian)
 	case 16:
 		switch photo {
 		case 0: // Pillow does not invert it
 			ok = h.samples == 1 && !h.reverse && !h.bigEndian
 		case 1:
-			ok = h.samples == 1 && !h.reverse
+			ok = h.samples == 1 && !(h.reverse && h.bigEndian)
 		case 2:
 			ok = h.samples <= 4 && !h.reverse
 		case 5:
@@ -233,7 +252,7 @@ func (h *header) setMode(t *directory) error {
 	switch photo {
 	case 0, 1:
 		h.mode, h.invert = codec.L, photo == 0 && h.bits < 16
-		if h.bits == 16 {
+		if h.bits >= 16 {
 			h.mode = codec.I16
 		}
 		if h.samples > 1 && photo == 0 {
@@ -252,18 +271,29 @@ func (h *header) setMode(t *directory) error {
 		if t.tags[tagColorMap].len() == 0 {
 			return bad(-1, "a palette image without a palette")
 		}
+		if alpha == 2 && nExtra == 1 && h.bits == 8 {
+			h.mode, h.paletteAlpha = codec.RGBA, true
+		}
 	case 5:
 		h.mode = codec.CMYK
 	}
-	if (photo == 1 || photo == 5) && alpha == 1 || photo == 3 && alpha != 0 || photo == 5 && alpha != 0 {
+	if (photo == 1 || photo == 5) && alpha == 1 || photo == 3 && alpha != 0 && !h.paletteAlpha || photo == 5 && alpha != 0 {
 		return unsupported("alpha with photometric interpretation %d", photo)
 	}
 	h.planes = 1
-	if apart && h.samples > 1 {
-		if h.bits != 8 || h.associated || h.mode == codec.LA || h.mode == codec.L || h.mode == codec.P {
+	switch {
+	case apart && h.samples > 1:
+		deep := h.bits == 16 && h.compression != none && (h.mode == codec.RGB || h.mode == codec.RGBA)
+		if h.bits != 8 && !deep || h.associated || h.paletteAlpha || h.mode == codec.LA || h.mode == codec.L || h.mode == codec.P {
 			return unsupported("planes apart with mode %v of %d bits", h.mode, h.bits)
 		}
 		h.planes = h.samples
+	case apart && h.compression == none:
+		// Pillow then forgets the bits' order and which of them is white.
+		if h.bits != 1 && h.bits != 8 {
+			return unsupported("a plane apart of %d bits", h.bits)
+		}
+		h.invert, h.reverse = false, false
 	}
 	return nil
 }
@@ -272,18 +302,20 @@ func (h *header) setMode(t *directory) error {
 func (h *header) setBlocks(t *directory) error {
 	switch p := t.get(tagPredictor, 1); {
 	case p == 1 || h.compression != lzwPacked && h.compression != deflate && h.compression != deflateOld:
-	case p == 2 && (h.bits == 8 || h.bits == 16):
+	case p == 2 && (h.bits == 8 || h.bits == 16 || h.bits == 32):
 		h.predictor = true
 	default:
 		return unsupported("predictor %d with %d bits", p, h.bits)
 	}
-	if h.compression == ccittG3 || h.compression == ccittG4 {
+	if h.compression == ccittRLE || h.compression == ccittG3 || h.compression == ccittG4 {
 		if h.bits != 1 || h.samples != 1 {
 			return bad(-1, "CCITT compression of %d samples of %d bits", h.samples, h.bits)
 		}
-		if h.compression == ccittG3 && t.get(tagT4Options, 0)&3 != 0 {
-			return unsupported("CCITT G3 with T4Options %d", t.get(tagT4Options, 0))
+		options := t.get(tagT4Options, 0)
+		if h.compression == ccittG3 && options&2 != 0 {
+			return unsupported("CCITT G3 with an uncompressed mode")
 		}
+		h.twoD = options&1 != 0
 	}
 	h.offsets, h.counts = t.tags[tagStripOffsets], t.tags[tagStripCounts]
 	h.blockW, h.blockH = h.width, int(min(t.get(tagRowsPerStrip, uint32(h.height)), uint32(h.height)))
@@ -309,7 +341,7 @@ func (h *header) setBlocks(t *directory) error {
 	switch have := int64(h.offsets.len()); {
 	case have < n && h.compression != none, have > n && n > 1 && h.compression == none:
 		return bad(-1, "offsets of %d strips or tiles, want %d", have, n)
-	case have > 1 && n == 1 && h.compression == none && h.blockW == h.width && h.blockH == h.height:
+	case have > 1 && n == 1 && !h.apart && h.compression == none && h.blockW == h.width && h.blockH == h.height:
 		h.offsets.data = h.offsets.data[(int(have)-1)*h.offsets.size:] // Pillow takes the last
 	case have > n && h.compression == none:
 		return bad(-1, "offsets of %d strips or tiles, want %d", have, n)
@@ -354,7 +386,7 @@ func (d *decoder) Decode(dst *codec.Raster, data []byte, o *codec.Options) error
 		return err
 	}
 	dst.Reset(h.mode, h.width, h.height)
-	if h.mode == codec.P {
+	if h.mode == codec.P || h.paletteAlpha {
 		cm := d.dir.tags[tagColorMap]
 		n := cm.len() / 3
 		for i := range dst.Palette {
@@ -385,7 +417,16 @@ func (d *decoder) Decode(dst *codec.Raster, data []byte, o *codec.Options) error
 		}
 		plane := i / (h.across * h.down)
 		for r := range ht {
-			h.unpack(dst.Pix[(y+r)*dst.Stride+x*h.mode.Size():], src[r*rowBytes:], w, plane)
+			out := dst.Pix[(y+r)*dst.Stride+x*h.mode.Size():]
+			if h.paletteAlpha {
+				for x := range w {
+					i, a := src[r*rowBytes+2*x], src[r*rowBytes+2*x+1]
+					copy(out[4*x:], dst.Palette[i][:3])
+					out[4*x+3] = a
+				}
+				continue
+			}
+			h.unpack(out, src[r*rowBytes:], w, plane)
 		}
 	}
 	return nil
@@ -395,7 +436,7 @@ func (d *decoder) Decode(dst *codec.Raster, data []byte, o *codec.Options) error
 // compression the used bytes are enough.
 func (d *decoder) read(data []byte, i, rows, rowBytes, used int) ([]byte, error) {
 	h := &d.h
-	offset := uint64(h.offsets.at(i, 0))
+	offset := h.offsets.at64(i)
 	if offset > uint64(len(data)) {
 		return nil, bad(-1, "block %d is at %d, the file ends at %d", i, offset, len(data))
 	}
@@ -410,7 +451,7 @@ func (d *decoder) read(data []byte, i, rows, rowBytes, used int) ([]byte, error)
 		}
 		return in, nil
 	}
-	in = in[:min(uint64(len(in)), uint64(h.counts.at(i, 0)))]
+	in = in[:min(uint64(len(in)), h.counts.at64(i))]
 	if h.reverse {
 		in = d.reversed(in)
 	}
@@ -446,14 +487,8 @@ func (d *decoder) inflate(out, in []byte, rows int) error {
 	case lzwPacked:
 		r := lzw.NewReader(bytes.NewReader(in), lzw.MSB, 8)
 		_, err = io.ReadFull(r, out)
-	case ccittG3, ccittG4:
-		sub := ccitt.Group3
-		if h.compression == ccittG4 {
-			sub = ccitt.Group4
-		}
-		// Black is 1, whatever the photometric interpretation.
-		r := ccitt.NewReader(bytes.NewReader(in), ccitt.MSB, sub, h.blockW, rows, &ccitt.Options{Invert: true})
-		_, err = io.ReadFull(r, out)
+	case ccittRLE, ccittG3, ccittG4:
+		return d.fax.decode(out, in, h.blockW, rows, h.compression, h.twoD) // black is 1, whatever the photometric interpretation
 	default:
 		src := bytes.NewReader(in)
 		if d.zr == nil {
@@ -518,6 +553,12 @@ func (d *decoder) unpredict(block []byte, rowBytes int) {
 			continue
 		}
 		order := d.dir.order
+		if d.h.bits == 32 {
+			for i := 4 * n; i+3 < len(row); i += 4 {
+				order.PutUint32(row[i:], order.Uint32(row[i:])+order.Uint32(row[i-4*n:]))
+			}
+			continue
+		}
 		for i := 2 * n; i+1 < len(row); i += 2 {
 			order.PutUint16(row[i:], order.Uint16(row[i:])+order.Uint16(row[i-2*n:]))
 		}
@@ -532,6 +573,11 @@ func (h *header) unpack(dst, src []byte, w, plane int) {
 		high = 0
 	}
 	switch {
+	case h.planes > 1 && h.bits == 16:
+		for x := range w {
+			dst[x*size+plane] = src[2*x+high]
+		}
+		return
 	case h.planes > 1:
 		for x := range w {
 			dst[x*size+plane] = src[x]
@@ -546,6 +592,8 @@ func (h *header) unpack(dst, src []byte, w, plane int) {
 			at := x * h.bits
 			dst[x] = src[at/8] << (at % 8) >> (8 - h.bits) * scale
 		}
+	case h.mode == codec.I16 && (h.signed || h.bits == 32):
+		h.clip(dst, src, w)
 	case h.mode == codec.I16:
 		for x := range w {
 			dst[2*x], dst[2*x+1] = src[2*x+1-high], src[2*x+high]
@@ -583,5 +631,24 @@ func (h *header) unpack(dst, src []byte, w, plane int) {
 				}
 			}
 		}
+	}
+}
+
+// clip writes w integers, of 32 bits or signed, as the nearest ones of 16 bits
+// without a sign. Pillow has 32 bits for them, and clips them to 8 alike. It
+// reads compressed ones of big-endian files with their bytes in the wrong order.
+func (h *header) clip(dst, src []byte, w int) {
+	order := binary.ByteOrder(binary.LittleEndian)
+	if h.bigEndian && h.compression == none {
+		order = binary.BigEndian
+	}
+	for x := range w {
+		v := int32(0)
+		if h.bits == 32 {
+			v = int32(order.Uint32(src[4*x:]))
+		} else {
+			v = int32(int16(order.Uint16(src[2*x:])))
+		}
+		binary.LittleEndian.PutUint16(dst[2*x:], uint16(min(max(v, 0), math.MaxUint16)))
 	}
 }

@@ -1,6 +1,6 @@
 // Package webp decodes WebP for package codec; importing it registers the
 // format. Lossy, lossless and lossy with alpha are decoded; of an animation
-// nothing is: codec.ErrUnsupported.
+// the first frame, on a canvas that is transparent black elsewhere.
 //
 // The planes come from golang.org/x/image; they are exact. Their conversion to
 // RGB is libwebp 1.6.0's as Pillow 13.0.0 uses it: fancy upsampling of the
@@ -48,6 +48,10 @@ type header struct {
 	exif, xmp     []byte
 	extended      bool
 	animated      bool
+	frames        int // of an animation
+	canvasW       int // width and height, or those of the animation that the frame is in, at (x, y)
+	canvasH       int
+	x, y          int
 }
 
 func (h *header) parse(data []byte) error {
@@ -88,12 +92,17 @@ func (h *header) parse(data []byte) error {
 			if int64(canvasW)*int64(canvasH) > 1<<32-1 {
 				return bad(p, "a canvas of %dx%d pixels", canvasW, canvasH)
 			}
-			if flags&flagAnimation != 0 {
-				h.width, h.height, h.animated = canvasW, canvasH, true
-				return nil
+			h.animated = flags&flagAnimation != 0
+		case h.animated && id == "ANMF":
+			if h.frames++; h.frames == 1 {
+				if err := h.frame(body, p); err != nil {
+					return err
+				}
 			}
-		case id == "ALPH" && h.extended && h.image == nil && h.alpha == nil:
+		case id == "ALPH" && h.extended && !h.animated && h.image == nil && h.alpha == nil:
 			h.alpha = body
+		case h.animated && (id == "VP8 " || id == "VP8L"):
+			return bad(p, "chunk %q in an animation", id)
 		case (id == "VP8 " || id == "VP8L") && h.image == nil:
 			h.lossless, h.image, h.imageAt = id == "VP8L", body, p+8
 		case id == "EXIF" && h.exif == nil:
@@ -112,9 +121,19 @@ func (h *header) parse(data []byte) error {
 	if h.image == nil {
 		return bad(end, "no image data")
 	}
+	frameW, frameH := h.width, h.height // an animation's
 	if err := h.imageHeader(); err != nil {
 		return err
 	}
+	if h.animated {
+		if h.width != frameW || h.height != frameH || h.x+h.width > canvasW || h.y+h.height > canvasH {
+			return bad(h.imageAt, "an image of %dx%d in a frame of %dx%d at (%d, %d) of a canvas of %dx%d pixels",
+				h.width, h.height, frameW, frameH, h.x, h.y, canvasW, canvasH)
+		}
+		h.canvasW, h.canvasH, h.hasAlpha = canvasW, canvasH, flags&flagAlpha != 0
+		return nil
+	}
+	h.canvasW, h.canvasH = h.width, h.height
 	if h.extended && (h.width != canvasW || h.height != canvasH) {
 		return bad(h.imageAt, "an image of %dx%d on a canvas of %dx%d pixels", h.width, h.height, canvasW, canvasH)
 	}
@@ -123,6 +142,33 @@ func (h *header) parse(data []byte) error {
 	}
 	if flags&flagAlpha == 0 {
 		h.opaque = true // Pillow's image is RGBA for an ALPH chunk alone, but the chunk is not decoded
+	}
+	return nil
+}
+
+// frame reads the ANMF chunk at p.
+func (h *header) frame(b []byte, p int) error {
+	const head = 16
+	if len(b) < head {
+		return bad(p, "chunk ANMF of %d bytes, want %d", len(b), head)
+	}
+	h.x, h.y = 2*le24(b), 2*le24(b[3:])
+	h.width, h.height = 1+le24(b[6:]), 1+le24(b[9:])
+	for at := head; len(b)-at >= 8 && h.image == nil; {
+		id, n := string(b[at:at+4]), uint64(binary.LittleEndian.Uint32(b[at+4:]))
+		if n > uint64(len(b)-at-8) {
+			return bad(p+8+at, "chunk %q of %d bytes, %d are left", id, n, len(b)-at-8)
+		}
+		body := b[at+8 : at+8+int(n)]
+		switch {
+		case id == "ALPH" && h.alpha == nil:
+			h.alpha = body
+		case id == "VP8 " || id == "VP8L":
+			h.lossless, h.image, h.imageAt = id == "VP8L", body, p+8+at+8
+		default:
+			return bad(p+8+at, "chunk %q in a frame, want VP8 or VP8L", id)
+		}
+		at += 8 + int(n+n&1)
 	}
 	return nil
 }
@@ -161,8 +207,9 @@ func (h *header) imageHeader() error {
 }
 
 type decoder struct {
-	h  header
-	uv [2][]byte // a row of upsampled chroma
+	h   header
+	uv  [2][]byte    // a row of upsampled chroma
+	one codec.Raster // a frame that does not fill its canvas
 }
 
 // Config implements codec.FormatDecoder.
@@ -171,11 +218,8 @@ func (d *decoder) Config(data []byte, _ *codec.Options) (codec.Config, error) {
 	if err := h.parse(data); err != nil {
 		return codec.Config{}, err
 	}
-	if h.animated {
-		return codec.Config{}, codec.Errorf(name, -1, codec.ErrUnsupported, "an animation")
-	}
 	c := codec.Config{
-		Format: name, Width: h.width, Height: h.height, Mode: codec.RGB, Depth: 8, Frames: 1,
+		Format: name, Width: h.canvasW, Height: h.canvasH, Mode: codec.RGB, Depth: 8, Frames: max(1, h.frames),
 		HasAlpha: h.hasAlpha, Variant: "lossy",
 	}
 	if h.hasAlpha {
@@ -199,9 +243,31 @@ func (d *decoder) Decode(dst *codec.Raster, data []byte, o *codec.Options) (err 
 		return err
 	}
 	// The planes or the 32-bit pixels of x/image with its tables, and dst.
-	if err := o.Limits.CheckSize(name, h.width, h.height, 8+c.Mode.Size()); err != nil {
+	perPixel := 8 + c.Mode.Size()
+	whole := h.width == h.canvasW && h.height == h.canvasH
+	if !whole {
+		perPixel += c.Mode.Size()
+	}
+	if err := o.Limits.CheckSize(name, h.canvasW, h.canvasH, perPixel); err != nil {
 		return err
 	}
+	if whole {
+		return d.image(dst, c.Mode)
+	}
+	if err := d.image(&d.one, c.Mode); err != nil {
+		return err
+	}
+	dst.Reset(c.Mode, h.canvasW, h.canvasH)
+	clear(dst.Pix)
+	for y := range h.height {
+		copy(dst.Pix[(h.y+y)*dst.Stride+h.x*c.Mode.Size():], d.one.Pix[y*d.one.Stride:][:d.one.Stride])
+	}
+	return nil
+}
+
+// image decodes the image, or the first frame.
+func (d *decoder) image(dst *codec.Raster, mode codec.Mode) error {
+	h := &d.h
 	if h.lossless {
 		m, err := vp8l.Decode(bytes.NewReader(h.image))
 		if err != nil {
@@ -211,7 +277,7 @@ func (d *decoder) Decode(dst *codec.Raster, data []byte, o *codec.Options) (err 
 		if !ok || src.Rect.Dx() != h.width || src.Rect.Dy() != h.height {
 			return bad(h.imageAt, "the lossless image is not as large as its header says")
 		}
-		dst.Reset(c.Mode, h.width, h.height)
+		dst.Reset(mode, h.width, h.height)
 		d.copyNRGBA(dst, src)
 		return nil
 	}
@@ -224,7 +290,7 @@ func (d *decoder) Decode(dst *codec.Raster, data []byte, o *codec.Options) (err 
 	if err != nil {
 		return bad(h.imageAt, "%v", err)
 	}
-	dst.Reset(c.Mode, h.width, h.height)
+	dst.Reset(mode, h.width, h.height)
 	d.convert(dst, m)
 	if !h.hasAlpha {
 		return nil

@@ -203,6 +203,8 @@ def make_png():
 
     fdat = chunk(b"fdAT", struct.pack(">I", 2) + zlib.compress(bytes(11 * (1 + 3 * 19))))
     whole["png_apng.png"] = png(rgb, 8, 2, False, actl + fctl(0), fctl(1) + fdat)
+    whole["png_apng_exif_behind.png"] = png(rgb, 8, 2, False, actl + fctl(0), fctl(1) + fdat + chunk(b"eXIf", exif(6)))
+    accepted["png_apng_short.png"] = png(rgb, 8, 2, False, actl + fctl(0), fctl(1) + fdat, end=False)[:-9]
     whole["png_apng_default.png"] = png(rgb, 8, 2, False, actl, fctl(0) + chunk(b"fdAT", struct.pack(">I", 1) + fdat[12:-4]) + fctl(2) + chunk(b"fdAT", struct.pack(">I", 3) + fdat[12:-4]))
     good = whole["png_rgb8.png"]
     accepted["png_no_iend.png"] = good[:-12]
@@ -475,8 +477,8 @@ def tiff(samples, bits, photo, order="<", compression=1, extra=(), rows=None, ti
         v = block.copy()
         if predictor == 2:
             v[:, 1:] = (block[:, 1:] - block[:, :-1]) % (1 << bits)
-        if bits == 16:
-            b = v.astype(order + "u2").tobytes()
+        if bits in (16, 32):
+            b = v.astype(order + {16: "u2", 32: "u4"}[bits]).tobytes()
         else:
             b = b"".join(pack_rows(v, bits))
         if compression == 8:
@@ -625,6 +627,39 @@ def make_tiff():
         whole[f"tiff_{c}.tif"] = pillow_tiff(shapes, c, "1")
         whole[f"tiff_{c}_black.tif"] = pillow_tiff(shapes, c, "1", t262=1)
         whole[f"tiff_{c}_noise.tif"] = pillow_tiff(scene(61, 47, 1)[:, :, 0], c, "1")
+    for t4 in (1, 4, 5):  # rows that refer to the one before, and ends of lines that end bytes
+        whole[f"tiff_group3_t4_{t4}.tif"] = pillow_tiff(shapes, "group3", "1", t292=t4, t278=20)
+        whole[f"tiff_group3_t4_{t4}_noise.tif"] = pillow_tiff(scene(61, 47, 1)[:, :, 0], "group3", "1", t292=t4)
+    whole["tiff_group3_long.tif"] = pillow_tiff(np.repeat(scene(9, 6, 1)[:, :, 0] // 128 * 255, 500, 1), "group3", "1", t292=1)
+    whole["tiff_rle.tif"] = pillow_tiff(shapes, "tiff_ccitt", "1")
+    whole["tiff_rle_noise.tif"] = pillow_tiff(scene(61, 47, 1)[:, :, 0], "tiff_ccitt", "1")
+    # 0 to 2 bits are missing where libtiff wants 13 for the last run but one: it then takes the wrong bits for the last row
+    for n in range(3):
+        rows = np.array([[1] * 8, [1] * 7 + [0], [1] * (2 + n) + [0] * (6 - n)], np.uint8) * 255
+        whole[f"tiff_rle_end{n}.tif"] = pillow_tiff(rows, "tiff_ccitt", "1", t262=0)
+    for bits, kind, order in ((32, 1, "<"), (32, 2, "<"), (32, 2, ">"), (16, 2, "<"), (16, 2, ">")):
+        v = np.arange(-40, 600).reshape(32, 20) % (1 << bits)
+        v[30] = (1 << bits - 1) - 1
+        e = "le" if order == "<" else "be"
+        for c in (1, 8):
+            whole[f"tiff_int{bits}_{kind}_c{c}_{e}.tif"] = tiff(v, bits, 1, order, c, rows=9, predictor=(1, 2)[c // 8], tags=[(339, (3, [kind]))])
+    whole["tiff_pa.tif"] = tiff(la, 8, 3, extra=(2,), palette=list(range(0, 768 * 80, 80)))
+    whole["tiff_pa_deflate.tif"] = tiff(la, 8, 3, ">", 8, extra=(2,), palette=list(range(0, 768 * 80, 80)))
+    for order in "<>":
+        whole[f"tiff_rgb16_planar_{'lb'[order == '>']}e.tif"] = tiff(wide[:, :, :3], 16, 2, order, 8, rows=9, planar=2)
+    whole["tiff_gray16_fill.tif"] = tiff(g16, 16, 1, fill=2)
+    whole["tiff_gray16_fill_deflate.tif"] = tiff(g16, 16, 1, fill=2, compression=8)
+    whole["tiff_plane8.tif"] = tiff(rgb[:, :, 0], 8, 0, planar=2)  # white is zero to nobody
+    whole["tiff_plane8_deflate.tif"] = tiff(rgb[:, :, 0], 8, 0, planar=2, compression=8)
+    whole["tiff_plane1.tif"] = tiff(rgb[:, :, 0] >> 7, 1, 0, planar=2, fill=2)
+    f = io.BytesIO()
+    Image.fromarray(rgb).save(f, "TIFF", big_tiff=True)
+    whole["tiff_big.tif"] = f.getvalue()
+    f = io.BytesIO()
+    Image.fromarray(rgb).save(f, "TIFF", big_tiff=True, compression="tiff_lzw", tiffinfo={317: 2, 278: 5})
+    whole["tiff_big_lzw.tif"] = f.getvalue()
+    damaged["tiff_big_truncated.tif"] = ("format", whole["tiff_big.tif"][:12])
+    damaged["tiff_unsupported_big_be.tif"] = ("unsupported", b"MM\0+\0\x08\0\0" + bytes(7) + b"\x10" + bytes(16))
     first = tiff(rgb, 8, 2)
     page = ((256, 4, w), (257, 4, h), (258, 3, 8), (259, 3, 1), (262, 3, 1), (273, 4, 8), (277, 3, 1), (278, 4, h), (279, 4, w * h))
     page = struct.pack("<H", len(page)) + b"".join(struct.pack("<HHII", tag, typ, 1, v) for tag, typ, v in page) + bytes(4)
@@ -640,7 +675,6 @@ def make_tiff():
     damaged["tiff_unsupported_jpeg.tif"] = ("unsupported", pillow_tiff(rgb, "jpeg"))
     damaged["tiff_unsupported_zstd.tif"] = ("unsupported", pillow_tiff(rgb, "zstd"))
     damaged["tiff_unsupported_float.tif"] = ("unsupported", pillow_tiff(rgb[:, :, 0].astype(np.float32), None))
-    damaged["tiff_unsupported_int32.tif"] = ("unsupported", pillow_tiff(rgb[:, :, 0].astype(np.int32), None))
     damaged["tiff_unsupported_ycbcr.tif"] = ("unsupported", tiff(rgb, 8, 6))
 
 
@@ -707,7 +741,19 @@ def make_webp():
     damaged["webp_no_image.webp"] = ("format", riff(vp8x(21, 13, 0), (b"EXIF", exif(1))))
     f = io.BytesIO()
     Image.fromarray(base).save(f, "WEBP", save_all=True, append_images=[Image.fromarray(base[::-1].copy())], duration=100)
-    damaged["webp_unsupported_animation.webp"] = ("unsupported", f.getvalue())
+    whole["webp_animation.webp"] = f.getvalue()
+
+    def anmf(x, y, *chunks):
+        head = b"".join(struct.pack("<I", v)[:3] for v in (x // 2, y // 2, 20, 12, 100)) + b"\0"
+        return b"ANMF", head + riff(*chunks)[12:]
+
+    anim = b"ANIM", b"\x40\x80\xc0\xff\0\0"
+    alph = b"ALPH", b"\0" + raw.tobytes()
+    for n, image in enumerate(((lossy,), (exact,), (alph, lossy))):
+        for flags in (2, 18):
+            whole[f"webp_animation{n}_{flags}.webp"] = riff(vp8x(30, 19, flags | 8), anim, anmf(6, 4, *image), anmf(0, 0, lossy), (b"EXIF", exif(6)))
+    damaged["webp_frame_outside.webp"] = ("format", riff(vp8x(21, 13, 2), anim, anmf(2, 0, lossy)))
+    damaged["webp_no_frame.webp"] = ("format", riff(vp8x(21, 13, 2), anim))
 
 
 # ---- goldens ----
