@@ -111,6 +111,7 @@ func (t *quickTable) rare(acc uint64, e quickEntry) (symbol, length uint) {
 // quick is the state of the decoder of undisturbed data.
 type quickState struct {
 	on   bool
+	off  bool   // never enter: for tests, which compare with the careful ways
 	buf  []byte // data without stuffed zeros, then quickRoom bytes
 	raw  int    // where in the file buf starts
 	last int    // an MCU must start at buf[last] or before
@@ -151,7 +152,7 @@ func (d *Decoder) startQuick() {
 func (d *Decoder) enterQuick() bool {
 	q := &d.quick
 	room := fastBytes*d.blocksInMCU + quickRoom
-	if q.tried == d.end || d.end-d.pos < room+quickMin || d.nbits > 63 {
+	if q.off || q.tried == d.end || d.end-d.pos < room+quickMin || d.nbits > 63 {
 		return false
 	}
 	q.tried = d.end
