@@ -107,6 +107,13 @@ func (c *converter) indexed(dst, in []byte, n int) {
 			gray[i] = luma(p[0], p[1], p[2])
 		}
 	}
+	if step == 1 && n == 3 { // by far the most frequent
+		for i, v := range in {
+			p, q := &c.lut[v], dst[3*i:][:3]
+			q[0], q[1], q[2] = p[0], p[1], p[2]
+		}
+		return
+	}
 	for i, o := 0, 0; i < len(in); i, o = i+step, o+n {
 		v := in[i]
 		if step == 2 && high {

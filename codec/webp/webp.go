@@ -242,8 +242,14 @@ func (d *decoder) Decode(dst *codec.Raster, data []byte, o *codec.Options) (err 
 	if err != nil {
 		return err
 	}
-	// The planes or the 32-bit pixels of x/image with its tables, and dst.
-	perPixel := 8 + c.Mode.Size()
+	// The memory of x/image, and dst: planes of 4:2:0, or 32-bit pixels twice.
+	perPixel := c.Mode.Size()
+	if !h.lossless {
+		perPixel += 2
+	}
+	if h.lossless || h.alpha != nil {
+		perPixel += 8
+	}
 	whole := h.width == h.canvasW && h.height == h.canvasH
 	if !whole {
 		perPixel += c.Mode.Size()
