@@ -31,6 +31,8 @@ type Decoder struct {
 	scratch Raster
 	conv    converter
 	row     []byte
+	rows    rowConverter
+	whole   []byte  // an image whose rows are to be given
 	opt     Options // the caller's options; kept here so that they need not be moved to the heap
 }
 

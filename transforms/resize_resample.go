@@ -235,10 +235,10 @@ func (r *resampler) pillowPlain(c *Context, how sampling, dst, src *tensor.Tenso
 	float := src.DType == tensor.Float32
 	f := pillowFilters[how.interp]
 	if s.w != d.w && r.x.fresh(how, src.DType, s.w, d.w) {
-		r.x.taps.Pillow(s.w, d.w, f, float)
+		r.x.taps.Pillow(s.w, d.w, 0, d.w, f, float)
 	}
 	if s.h != d.h && r.y.fresh(how, src.DType, s.h, d.h) {
-		r.y.taps.Pillow(s.h, d.h, f, float)
+		r.y.taps.Pillow(s.h, d.h, 0, d.h, f, float)
 	}
 	if float {
 		r.pillowFloat(c, s, d, tensor.View[float32](dst), tensor.View[float32](src))

@@ -60,7 +60,10 @@ type Decoder struct {
 	nameBuf []byte
 
 	o      *codec.Options
-	dst    *codec.Raster
+	dst    *codec.Raster // what Decode fills
+	sink   codec.RowSink // what DecodeRows gives rows to
+	region codec.Region  // with sink
+	rowBuf []byte
 	toLuma bool // deliver one channel
 	bits   coefBits
 	store  coefStore
@@ -100,6 +103,16 @@ func (d *Decoder) Decode(dst *codec.Raster, data []byte, o *codec.Options) error
 	return err
 }
 
+// DecodeRows decodes the region's rows and gives them to sink. The error is a *codec.Error.
+func (d *Decoder) DecodeRows(sink codec.RowSink, region codec.Region, data []byte, o *codec.Options) (damaged, err error) {
+	d.begin(data, o)
+	d.sink, d.region = sink, region
+	err = d.decode()
+	damaged = d.damaged
+	d.release()
+	return damaged, err
+}
+
 func (d *Decoder) begin(data []byte, o *codec.Options) {
 	d.o = o
 	d.reader.reset(data, o.Damage)
@@ -109,7 +122,7 @@ func (d *Decoder) begin(data []byte, o *codec.Options) {
 
 // release forgets the caller's memory.
 func (d *Decoder) release() {
-	d.data, d.dst, d.o = nil, nil, nil
+	d.data, d.dst, d.sink, d.o = nil, nil, nil, nil
 	d.meta = meta{}
 }
 
@@ -141,7 +154,9 @@ func (d *Decoder) decode() error {
 	if err := d.checkLimits(); err != nil {
 		return err
 	}
-	d.dst.Reset(d.mode(), d.width, d.height)
+	if d.dst != nil {
+		d.dst.Reset(d.mode(), d.width, d.height)
+	}
 	d.allocPlanes()
 	var err error
 	switch {
@@ -158,7 +173,9 @@ func (d *Decoder) decode() error {
 	if err != nil {
 		return err
 	}
-	d.dst.Damaged = d.damaged
+	if d.dst != nil {
+		d.dst.Damaged = d.damaged
+	}
 	return nil
 }
 

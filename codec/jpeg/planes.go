@@ -101,6 +101,9 @@ func (d *Decoder) emit(row int) {
 
 // emitRow upsamples and colour-converts the y'th row of pixels.
 func (d *Decoder) emitRow(y int) {
+	if d.sink != nil && (y < d.region.Top || y >= d.region.Top+d.region.Height) {
+		return
+	}
 	var s [4][]byte
 	n := len(d.comps)
 	for i := range n {
@@ -108,7 +111,15 @@ func (d *Decoder) emitRow(y int) {
 			s[i] = c.upsampledRow(y, d.width)
 		}
 	}
-	out := d.dst.Pix[y*d.dst.Stride:][:d.width*d.dst.Mode.Size()]
+	size := d.mode().Size()
+	var out []byte
+	if d.sink != nil {
+		d.rowBuf = grow(d.rowBuf, d.width*size)
+		out = d.rowBuf
+		defer func() { d.sink.Rows(y, 1, out[d.region.Left*size:][:d.region.Width*size]) }()
+	} else {
+		out = d.dst.Pix[y*d.dst.Stride:][:d.width*size]
+	}
 	switch {
 	case n == 1 || n == 3 && d.toLuma && d.space == spaceYCC:
 		copy(out, s[0])

@@ -142,3 +142,16 @@ func IDCTBlocks(blocks []Block) {
 		IDCT(b.Dst, b.Stride, b.Coef, b.Quant)
 	}
 }
+
+// IDCTRow is IDCT of a row of blocks with one table, one after another: block i
+// goes to dst[8*i:]. last[i] is the zigzag index of block i's last coefficient
+// that is not 0, or more; 0 says that there is only the DC.
+func IDCTRow(dst []byte, stride int, blocks [][64]int16, quant *[64]int16, last []uint8) {
+	for i := range blocks {
+		if last[i] == 0 {
+			IDCTDC(dst[8*i:], stride, blocks[i][0], quant[0])
+		} else {
+			IDCT(dst[8*i:], stride, &blocks[i], quant)
+		}
+	}
+}

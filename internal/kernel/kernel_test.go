@@ -39,7 +39,7 @@ func TestPillowTaps(t *testing.T) {
 			var taps Taps
 			var buf []byte
 			for _, p := range pairs {
-				taps.Pillow(p[0], p[1], f, false)
+				taps.Pillow(p[0], p[1], 0, p[1], f, false)
 				for i, n := range taps.Len {
 					buf = binary.LittleEndian.AppendUint32(buf[:0], uint32(taps.Start[i]))
 					buf = binary.LittleEndian.AppendUint32(buf, uint32(n))
@@ -112,7 +112,7 @@ func BenchmarkPillowTaps(b *testing.B) {
 			var t Taps
 			b.ReportAllocs()
 			for b.Loop() {
-				t.Pillow(500, 341, f, false)
+				t.Pillow(500, 341, 0, 341, f, false)
 			}
 		})
 	}

@@ -88,22 +88,24 @@ func sinc(x float64) float64 {
 	return s / x
 }
 
-// Pillow fills t for Pillow's resampling of in pixels to out, with fixed-point
-// weights or, if float is set, with float64 ones. Source: libImaging/Resample.c
+// Pillow fills t for the outputs from from to to (not included) of Pillow's
+// resampling of in pixels to out, with fixed-point weights or, if float is set,
+// with float64 ones. Entry 0 is output from's. Source: libImaging/Resample.c
 // of Pillow 13.0.0 (precompute_coeffs, normalize_coeffs_8bpc).
-func (t *Taps) Pillow(in, out int, f Filter, float bool) {
+func (t *Taps) Pillow(in, out, from, to int, f Filter, float bool) {
 	scale := float64(in) / float64(out)
 	stretch := max(scale, 1)
 	support := float64(f.support() * stretch)
 	t.K = int(math.Ceil(support))*2 + 1
-	t.Start, t.Len = grow(t.Start, out), grow(t.Len, out)
-	t.W64 = grow(t.W64, out*t.K)
+	outs := to - from
+	t.Start, t.Len = grow(t.Start, outs), grow(t.Len, outs)
+	t.W64 = grow(t.W64, outs*t.K)
 	if !float {
-		t.W32 = grow(t.W32, out*t.K)
+		t.W32 = grow(t.W32, outs*t.K)
 	}
 	inv := 1 / stretch
-	for i := range out {
-		center := float64((float64(i) + 0.5) * scale)
+	for i := range outs {
+		center := float64((float64(from+i) + 0.5) * scale)
 		lo := max(int(center-support+0.5), 0)
 		n := min(int(center+support+0.5), in) - lo
 		w := t.W64[i*t.K:][:t.K]

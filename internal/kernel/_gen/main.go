@@ -2,15 +2,30 @@
 package main
 
 import (
+	"flag"
+	"fmt"
+	"os"
+
 	. "github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/buildtags"
 	. "github.com/mmcloughlin/avo/operand"
 )
 
+// groups are the files that are written, by the name of -group.
+var groups = map[string]func(){
+	"jpeg": func() { idct(); ycc() },
+}
+
 func main() {
+	group := flag.String("group", "", "what to write")
+	flag.Parse()
+	write, ok := groups[*group]
+	if !ok {
+		fmt.Fprintf(os.Stderr, "-group %q is not known\n", *group)
+		os.Exit(2)
+	}
 	Constraint(buildtags.Not("purego").ToConstraint())
-	idct()
-	ycc()
+	write()
 	Generate()
 }
 
