@@ -25,9 +25,15 @@ type entropy struct {
 	dcCur       [maxMCU]*huffTable
 	acCur       [maxMCU]*huffTable
 
-	mcu [maxMCU][64]int16 // the MCU being decoded, of single-scan files
-	// lastK is the zigzag index of each block's last coefficient, or more.
-	lastK [maxMCU]int
+	to        [maxMCU]target     // where the MCUs of a sequential scan go
+	blockPtrs [maxMCU]*[64]int16 // where the next MCU goes
+	lastK     [maxMCU]int        // the zigzag index of each block's last coefficient, or more
+
+	blockLast *uint8 // the last coefficient of the block of the next AC scan's MCU
+
+	segMCUs   int         // MCUs in a segment
+	segBlocks [][64]int16 // the segment's coefficients
+	segLast   []uint8
 
 	// lastGoodRow is the last row of MCUs for which there was data.
 	lastGoodRow int

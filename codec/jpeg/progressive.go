@@ -56,17 +56,18 @@ func (d *Decoder) startProgression() error {
 // coefStore holds the coefficients of files of several scans. A component's row
 // of MCUs gets its memory when the first data for it is decoded.
 type coefStore struct {
-	slabs [][]int16
-	free  []int16
-	total int // elements in slabs
-	want  int // elements that the image may still take
-	rows  [maxComps][][]int16
+	slabs [][][64]int16
+	free  [][64]int16
+	total int // blocks in slabs
+	want  int // blocks that the image may still take
+	rows  [maxComps][][][64]int16
+	last  [maxComps][]uint8 // of every block
 }
 
 func (s *coefStore) reset(d *Decoder) {
 	// One slab for what took several the last time.
 	if len(s.slabs) > 1 {
-		s.slabs = append(s.slabs[:0], make([]int16, s.total))
+		s.slabs = append(s.slabs[:0], make([][64]int16, s.total))
 		clear(s.slabs[1:cap(s.slabs)])
 	}
 	s.free = nil
@@ -76,18 +77,20 @@ func (s *coefStore) reset(d *Decoder) {
 	s.want = 0
 	for i := range d.comps {
 		c := &d.comps[i]
-		s.want += c.padW * c.padH * 64
+		s.want += c.padW * c.padH
 		s.rows[i] = grow(s.rows[i], d.iMCURows)
 		clear(s.rows[i])
-		c.rows = s.rows[i]
+		s.last[i] = grow(s.last[i], c.padW*c.padH)
+		clear(s.last[i])
+		c.rows, c.last = s.rows[i], s.last[i]
 	}
 }
 
-// alloc gives n zeros. Memory grows by doubling, but not beyond the image.
-func (s *coefStore) alloc(n int) []int16 {
+// alloc gives n blocks of zeros. Memory grows by doubling, but not beyond the image.
+func (s *coefStore) alloc(n int) [][64]int16 {
 	if len(s.free) < n {
 		m := max(n, min(s.total, s.want))
-		s.free = make([]int16, m)
+		s.free = make([][64]int16, m)
 		s.slabs = append(s.slabs, s.free)
 		s.total += m
 	}
@@ -101,64 +104,97 @@ func (s *coefStore) alloc(n int) []int16 {
 // touch gives the row of MCUs of c its memory.
 func (d *Decoder) touch(c *component, row int) {
 	if c.rows[row] == nil {
-		c.rows[row] = d.store.alloc(c.padW * c.v * 64)
+		c.rows[row] = d.store.alloc(c.padW * c.v)
 	}
 }
 
 // consumeIMCURow decodes a row of MCUs of the current scan into storage.
 func (d *Decoder) consumeIMCURow(row int) error {
 	for y := range d.mcuRows(row) {
-		for x := range d.mcusPerRow {
-			if !d.insufficient {
-				d.lastGoodRow = row
-			}
-			if err := d.consumeMCU(row, y, x); err != nil {
-				return err
-			}
+		consume := d.consumeProgressive
+		if !d.progressive {
+			consume = d.consumeSequential
+		}
+		if err := consume(row, y); err != nil {
+			return err
 		}
 	}
 	return d.err
 }
 
-func (d *Decoder) consumeMCU(row, y, x int) error {
-	if d.restartInterval != 0 && !d.arithmetic && d.restartsToGo == 0 && d.progressive {
-		if err := d.restart(); err != nil {
-			return err
-		}
-	}
-	if d.progressive && !d.arithmetic {
-		// What changes nothing needs no memory.
-		switch {
-		case d.insufficient:
-			d.restartsToGo--
-			return nil
-		case d.ss != 0 && d.ah == 0 && d.eobrun > 0:
-			d.eobrun--
-			d.restartsToGo--
-			return nil
-		}
-	} else if d.insufficient && d.restartInterval == 0 {
-		return nil
-	}
+// aimStore makes the y'th row of MCUs of row the targets.
+func (d *Decoder) aimStore(row, y int) {
 	b := 0
 	for i := range d.nScan {
 		c := d.scan[i]
 		d.touch(c, row)
 		for by := range c.mcuH {
-			at := ((y+by)*c.padW + x*c.mcuW) * 64
-			blks := c.rows[row][at:]
 			for bx := range c.mcuW {
-				d.blockPtrs[b] = (*[64]int16)(blks[bx*64:])
+				at := (y+by)*c.padW + bx
+				d.to[b] = target{c.rows[row][at:], c.last[row*c.v*c.padW+at:], c.mcuW}
 				b++
 			}
 		}
 	}
-	switch {
-	case d.arithmetic:
+}
+
+// consumeSequential decodes the y'th row of MCUs of row, of a sequential file.
+func (d *Decoder) consumeSequential(row, y int) error {
+	if d.insufficient && d.restartInterval == 0 {
+		return nil // what changes nothing needs no memory
+	}
+	d.aimStore(row, y)
+	return d.decodeMCUs(0, d.mcusPerRow)
+}
+
+// consumeProgressive decodes the y'th row of MCUs of row, of a progressive file.
+func (d *Decoder) consumeProgressive(row, y int) error {
+	aimed := false
+	for x := range d.mcusPerRow {
+		if !d.insufficient {
+			d.lastGoodRow = row
+		}
+		if !d.arithmetic {
+			if d.restartInterval != 0 && d.restartsToGo == 0 {
+				if err := d.restart(); err != nil {
+					return err
+				}
+			}
+			// What changes nothing needs no memory.
+			switch {
+			case d.insufficient:
+				d.restartsToGo--
+				continue
+			case d.ss != 0 && d.ah == 0 && d.eobrun > 0:
+				d.eobrun--
+				d.restartsToGo--
+				continue
+			}
+		} else if d.insufficient && d.restartInterval == 0 {
+			continue
+		}
+		if !aimed {
+			d.aimStore(row, y)
+			aimed = true
+		}
+		d.aim(x)
+		if err := d.progressiveMCU(x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// progressiveMCU decodes MCU number x, which is aimed at.
+func (d *Decoder) progressiveMCU(x int) error {
+	if d.ss != 0 {
+		d.blockLast = &d.to[0].last[x]
+	}
+	if d.arithmetic {
+		if d.ss != 0 {
+			*d.blockLast = 63
+		}
 		return d.decodeMCUArith(&d.blockPtrs)
-	case !d.progressive:
-		_, err := d.decodeMCU(&d.blockPtrs)
-		return err
 	}
 	d.restartsToGo--
 	ok := false
@@ -232,6 +268,7 @@ func (d *Decoder) acFirst() bool {
 				return false
 			}
 			blk[naturalOrder[k]] = int16(extend(v, s) << d.al)
+			*d.blockLast = max(*d.blockLast, uint8(k))
 			continue
 		}
 		if r == 15 {
@@ -303,6 +340,7 @@ func (d *Decoder) acRefine() bool {
 			}
 			if v != 0 {
 				blk[naturalOrder[k]] = v
+				*d.blockLast = max(*d.blockLast, uint8(k))
 			}
 		}
 	}
@@ -348,6 +386,8 @@ func (d *Decoder) outputIMCURow(row int, smooth bool) {
 			continue
 		}
 		coefs := c.rows[row]
+		// The blocks that the region comes from.
+		from, to := min(d.firstMCU*c.h, c.wBlocks), min(d.lastMCU*c.h, c.wBlocks)
 		for y := range n {
 			dst := c.blockRow(row*c.v + y)
 			if coefs == nil {
@@ -356,10 +396,9 @@ func (d *Decoder) outputIMCURow(row int, smooth bool) {
 				}
 				continue
 			}
-			for x := range c.wBlocks {
-				blk := (*[64]int16)(coefs[(y*c.padW+x)*64:])
-				kernel.IDCT(dst[x*8:], c.stride, blk, &c.quant)
-			}
+			at := y*c.padW + from
+			last := c.last[row*c.v*c.padW+at:]
+			kernel.IDCTRow(dst[from*8:], c.stride, coefs[at:at+to-from], &c.quant, last[:to-from])
 		}
 	}
 }

@@ -23,21 +23,36 @@ const (
 	quickRoom = 16
 )
 
-// A quickEntry says what the next quickBits bits start with:
+// A quickEntry says what the next quickBits bits start with: one step, or two
+// where both are in them. A step is a coefficient with the zeros before it, or
+// the end of the block.
 //
-//	bits 0-5    the length of the code and its value together
-//	bits 8-15   how far to go in the block (1 to 16), or one of the steps below
-//	bits 16-31  the value
-type quickEntry uint32
+//	bits 0-5    the length of all
+//	bits 8-15   how far the first step goes in the block: 1 to 16; 0 if it is the
+//	            end; or stepRare
+//	bits 16-31  the first value
+//	bits 32-39  how far the second goes: 1 to 16, stepEnd, or 0 if there is none
+//	bits 40-45  the length of the first
+//	bit  46     set if the last step is the end of the block
+//	bits 48-63  the second value; the first one if there is no second; with the
+//	            end, 0 or -1 according to whether there is a first
+//
+// A table for DC has the first value's difference in bits 16-31, and a step of 1.
+type quickEntry uint64
 
 const (
-	// stepEnd is EOB's step. It ends any block.
+	// stepEnd goes beyond any block.
 	stepEnd = 64
 	// stepRare is all else: ZRL, and what the bits do not hold to its end. Bits
 	// 0-5 are then the length of the code and bits 16-23 its symbol, both 0 if the
 	// code itself is longer than quickBits.
 	stepRare = 128
+
+	quickEnds = 1 << 46
 )
+
+func (e quickEntry) length() uint { return uint(e & 63) }
+func (e quickEntry) step() uint   { return uint(e >> 8 & 0xFF) }
 
 type quickTable struct {
 	look [1 << quickBits]quickEntry
@@ -63,19 +78,20 @@ func (t *quickTable) build(h *huffTable, s *huffSpec, dc bool) {
 			}
 			all := t.look[i : i+1<<(quickBits-l)]
 			i += len(all)
-			e := quickEntry(l + size)
+			var e quickEntry
 			switch {
 			case size == 0 && dc:
-				e |= 1 << 8
+				e = quickEntry(l) | 1<<8
 			case size == 0 && run != 15:
-				e |= stepEnd << 8
+				e = quickEntry(l) | stepEnd<<32 | quickEnds | 0xFFFF<<48
 			case size == 0 || l+size > quickBits:
 				e = quickEntry(l) | stepRare<<8 | quickEntry(sym)<<16
 			default:
-				e |= quickEntry(run+1) << 8
+				e = quickEntry(l+size)<<40 | quickEntry(l+size) | quickEntry(run+1)<<8
 				n := 1 << (quickBits - l - size)
 				for v := range 1 << size {
-					f := e | quickEntry(uint16(extend(int32(v), size)))<<16
+					x := quickEntry(uint16(extend(int32(v), size)))
+					f := e | x<<16 | x<<48
 					for j := range all[:n] {
 						all[j] = f
 					}
@@ -90,12 +106,41 @@ func (t *quickTable) build(h *huffTable, s *huffSpec, dc bool) {
 	for ; i < len(t.look); i++ {
 		t.look[i] = stepRare << 8
 	}
+	if !dc {
+		t.pair()
+	}
+}
+
+// pair adds second steps: what the bits after the first one start with, if it is
+// no longer than they are.
+func (t *quickTable) pair() {
+	for i, e := range t.look {
+		if s := e.step(); s == 0 || s >= stepRare {
+			continue
+		}
+		l := e.length()
+		f := t.look[i<<l&(1<<quickBits-1)]
+		fl, fs := f.length(), f.step()
+		if g := uint(f >> 40 & 63); g != 0 {
+			fl = g // its first step alone
+		}
+		if l+fl > quickBits || fs >= stepRare || fl == 0 {
+			continue
+		}
+		e = e&^(0xFFFF<<48|0x3F) | quickEntry(l+fl)
+		if fs == 0 {
+			e |= stepEnd<<32 | quickEnds
+		} else {
+			e |= quickEntry(fs)<<32 | f>>16&0xFFFF<<48
+		}
+		t.look[i] = e
+	}
 }
 
 // rare decodes the symbol whose code is at the top of acc, where e is its entry,
 // and gives the code's length. A bad code is 17 bits and the symbol 0.
 func (t *quickTable) rare(acc uint64, e quickEntry) (symbol, length uint) {
-	if l := uint(e & 63); l != 0 {
+	if l := e.length(); l != 0 {
 		return uint(e>>16) & 0xFF, l
 	}
 	l := uint(quickBits + 1)
@@ -228,123 +273,152 @@ func init() {
 	}
 }
 
-// decodeQuick decodes an MCU; false if there is too little data ahead.
-func (d *Decoder) decodeQuick(blocks *[maxMCU]*[64]int16) bool {
+// quickMCUs decodes MCUs from number x to end (not included) and gives the number
+// of the next: less than end if there is too little data ahead.
+func (d *Decoder) quickMCUs(x, end int) int {
 	q := &d.quick
 	buf, pos, acc, n := q.buf, q.pos, q.acc, q.n
-	if pos > q.last {
-		return false
-	}
 	tail := uint(0)
-	for b := range d.blocksInMCU {
-		blk, t, ac := blocks[b], q.dcCur[b], q.acCur[b]
-		acc |= binary.BigEndian.Uint64(buf[pos:]) >> (n & 63)
-		pos += int((63 - n) >> 3)
-		n |= 56
-		e := t.look[acc>>(64-quickBits)]
-		diff := int32(e) >> 16
-		l := uint(e & 63)
-		if e>>8&stepRare != 0 {
-			var s uint
-			s, l = t.rare(acc, e)
-			diff = 0
-			if s != 0 {
-				diff = extend(int32(acc<<(l&63)>>((64-s)&63)), int(s))
-			}
-			l += s
-		}
-		acc <<= l & 63
-		n -= l
-		m := d.member[b] & 3
-		d.lastDC[m] += diff
-		blk[0] = int16(d.lastDC[m])
-
-		k := uint(1) // the next coefficient
-		for {
-			// 56 bits are enough for five look-ups.
+	if x == end || pos > q.last {
+		return x
+	}
+	for ; x < end && pos <= q.last; x++ {
+		for b := range d.blocksInMCU {
+			to := &d.to[b]
+			i := x * to.step
+			blk := &to.blocks[i]
+			t, ac := q.dcCur[b], q.acCur[b]
 			acc |= binary.BigEndian.Uint64(buf[pos:]) >> (n & 63)
 			pos += int((63 - n) >> 3)
 			n |= 56
-
-			e = ac.look[acc>>(64-quickBits)]
-			if k += uint(e >> 8 & 0xFF); k > 63 {
-				goto special
+			e := t.look[acc>>(64-quickBits)]
+			diff := int32(int16(e >> 16))
+			l := e.length()
+			if e.step() >= stepRare {
+				var s uint
+				s, l = t.rare(acc, e)
+				diff = 0
+				if s != 0 {
+					diff = extend(int32(acc<<(l&63)>>((64-s)&63)), int(s))
+				}
+				l += s
 			}
-			blk[coefPlace[k]&63] = int16(e >> 16)
-			acc <<= e & 63
-			n -= uint(e & 63)
-
-			e = ac.look[acc>>(64-quickBits)]
-			if k += uint(e >> 8 & 0xFF); k > 63 {
-				goto special
-			}
-			blk[coefPlace[k]&63] = int16(e >> 16)
-			acc <<= e & 63
-			n -= uint(e & 63)
-
-			e = ac.look[acc>>(64-quickBits)]
-			if k += uint(e >> 8 & 0xFF); k > 63 {
-				goto special
-			}
-			blk[coefPlace[k]&63] = int16(e >> 16)
-			acc <<= e & 63
-			n -= uint(e & 63)
-
-			e = ac.look[acc>>(64-quickBits)]
-			if k += uint(e >> 8 & 0xFF); k > 63 {
-				goto special
-			}
-			blk[coefPlace[k]&63] = int16(e >> 16)
-			acc <<= e & 63
-			n -= uint(e & 63)
-			continue
-
-		special:
-			step := uint(e >> 8 & 0xFF)
-			if step == stepEnd {
-				k -= stepEnd
-				tail = uint(e & 63)
-				acc <<= e & 63
-				n -= uint(e & 63)
-				break
-			}
-			if step < stepEnd {
-				// The last coefficient, or (in corrupt data) one beyond.
-				blk[naturalOrder[(k-1)&127]&63] = int16(e >> 16)
-				tail = uint(bits.Len16(uint16(max(int16(e>>16), -int16(e>>16)))))
-				acc <<= e & 63
-				n -= uint(e & 63)
-				break
-			}
-			k -= stepRare
-			acc |= binary.BigEndian.Uint64(buf[pos:]) >> (n & 63)
-			pos += int((63 - n) >> 3)
-			n |= 56
-			s, l := ac.rare(acc, e)
 			acc <<= l & 63
 			n -= l
-			tail = l
-			if s&15 == 0 {
-				if s != 0xF0 {
-					break
+			m := d.member[b] & 3
+			d.lastDC[m] += diff
+			blk[0] = int16(d.lastDC[m])
+
+			k := uint(1) // the next coefficient
+			for {
+				// 56 bits are enough for five look-ups.
+				acc |= binary.BigEndian.Uint64(buf[pos:]) >> (n & 63)
+				pos += int((63 - n) >> 3)
+				n |= 56
+
+				e = ac.look[acc>>(64-quickBits)]
+				k1 := k + uint(e>>8&0xFF)
+				k2 := k1 + uint(e>>32&0xFF)
+				if k2 > 63 {
+					goto special
 				}
-				if k += 16; k > 63 {
-					break
+				blk[coefPlace[k1&63]&63] = int16(e >> 16)
+				blk[coefPlace[k2]&63] = int16(e >> 48)
+				k = k2
+				acc <<= e & 63
+				n -= uint(e & 63)
+
+				e = ac.look[acc>>(64-quickBits)]
+				k1 = k + uint(e>>8&0xFF)
+				k2 = k1 + uint(e>>32&0xFF)
+				if k2 > 63 {
+					goto special
 				}
+				blk[coefPlace[k1&63]&63] = int16(e >> 16)
+				blk[coefPlace[k2]&63] = int16(e >> 48)
+				k = k2
+				acc <<= e & 63
+				n -= uint(e & 63)
+
+				e = ac.look[acc>>(64-quickBits)]
+				k1 = k + uint(e>>8&0xFF)
+				k2 = k1 + uint(e>>32&0xFF)
+				if k2 > 63 {
+					goto special
+				}
+				blk[coefPlace[k1&63]&63] = int16(e >> 16)
+				blk[coefPlace[k2]&63] = int16(e >> 48)
+				k = k2
+				acc <<= e & 63
+				n -= uint(e & 63)
+
+				e = ac.look[acc>>(64-quickBits)]
+				k1 = k + uint(e>>8&0xFF)
+				k2 = k1 + uint(e>>32&0xFF)
+				if k2 > 63 {
+					goto special
+				}
+				blk[coefPlace[k1&63]&63] = int16(e >> 16)
+				blk[coefPlace[k2]&63] = int16(e >> 48)
+				k = k2
+				acc <<= e & 63
+				n -= uint(e & 63)
 				continue
+
+			special:
+				if e&quickEnds != 0 && k1 <= 63 {
+					p := &blk[coefPlace[k1]&63]
+					*p = *p&int16(e>>48) | int16(e>>16)
+					k = k1
+					acc <<= e & 63
+					n -= uint(e & 63)
+					tail = uint(e&63) - uint(e>>40&63)
+					break
+				}
+				if e.step() < stepRare {
+					// The last coefficient, or (in corrupt data) one beyond: the first
+					// of the entry or its second.
+					v, l := int16(e>>16), uint(e>>40&63)
+					blk[naturalOrder[(k1-1)&127]&63] = v
+					if k = k1; k1 <= 63 {
+						v, l = int16(e>>48), e.length()
+						blk[naturalOrder[(k2-1)&127]&63] = v
+						k = k2
+					}
+					tail = uint(bits.Len16(uint16(max(v, -v))))
+					acc <<= l & 63
+					n -= l
+					break
+				}
+				acc |= binary.BigEndian.Uint64(buf[pos:]) >> (n & 63)
+				pos += int((63 - n) >> 3)
+				n |= 56
+				s, l := ac.rare(acc, e)
+				acc <<= l & 63
+				n -= l
+				tail = l
+				if s&15 == 0 {
+					if s != 0xF0 {
+						break
+					}
+					if k += 16; k > 63 {
+						break
+					}
+					continue
+				}
+				k += s>>4 + 1
+				s &= 15
+				blk[naturalOrder[(k-1)&127]&63] = int16(extend(int32(acc>>((64-s)&63)), int(s)))
+				acc <<= s
+				n -= s
+				tail = s
+				if k > 63 {
+					break
+				}
 			}
-			k += s>>4 + 1
-			s &= 15
-			blk[naturalOrder[(k-1)&127]&63] = int16(extend(int32(acc>>((64-s)&63)), int(s)))
-			acc <<= s
-			n -= s
-			tail = s
-			if k > 63 {
-				break
-			}
+			to.last[i] = uint8(k - 1)
 		}
-		d.lastK[b] = int(k - 1)
 	}
 	q.pos, q.acc, q.n, q.tail = pos, acc, n, int(tail)
-	return true
+	return x
 }
