@@ -264,7 +264,7 @@ func (d *Decoder) decodeSlow(blocks *[maxMCU]*[64]int16) bool {
 
 // segment is the number of blocks that are decoded before they become samples:
 // their coefficients, 32 KiB, stay in the nearest cache.
-const segment = 256
+const segment = 64
 
 // allocSegment makes the targets of a single scan: a row of blocks for each row
 // of an MCU, as long as a segment's.
