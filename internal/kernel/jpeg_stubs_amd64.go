@@ -5,7 +5,11 @@
 package kernel
 
 // idctRowAVX2 is IDCTRow of n blocks, n > 0.
+//
+//go:noescape
 func idctRowAVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
 
 // yccToRGBAVX2 converts n pixels, a multiple of 16 and not 0.
+//
+//go:noescape
 func yccToRGBAVX2(dst *byte, y *byte, cb *byte, cr *byte, n int)

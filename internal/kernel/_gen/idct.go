@@ -51,6 +51,7 @@ type rowLoop struct {
 // idctLoop begins a row function.
 func idctLoop(name, doc string) *rowLoop {
 	TEXT(name, NOSPLIT, "func(dst *byte, stride int, blocks, quant *[64]int16, last *uint8, n int)")
+	Pragma("noescape")
 	Doc(doc)
 	l := &rowLoop{dst: Load(Param("dst"), GP64()), stride: Load(Param("stride"), GP64()),
 		coef: Load(Param("blocks"), GP64()), quant: Load(Param("quant"), GP64()),
