@@ -15,15 +15,34 @@ func idctRow(dst []byte, stride int, blocks [][64]int16, quant *[64]int16, last 
 	return true
 }
 
-// yccToRGB converts the first pixels by assembly and gives their number.
-func yccToRGB(dst, y, cb, cr []byte) int {
-	n := len(y) &^ 15
-	if n == 0 || !cpu.Has(cpu.AVX2) {
-		return 0
+// yccToRGB is YCCToRGB, if there is assembly for it, and says so.
+func yccToRGB(dst, y, cb, cr []byte) bool {
+	n := len(y)
+	if n < 16 || !cpu.Has(cpu.AVX2) {
+		return false
 	}
 	_, _, _ = dst[3*n-1], cb[n-1], cr[n-1]
-	yccToRGBAVX2(&dst[0], &y[0], &cb[0], &cr[0], n)
-	return n
+	if n < 32 {
+		yccToRGBx16(&dst[0], &y[0], &cb[0], &cr[0], n)
+	} else {
+		yccToRGBx32(&dst[0], &y[0], &cb[0], &cr[0], n)
+	}
+	return true
+}
+
+// yccToPlanes is YCCToRGBPlanar, if there is assembly for it, and says so.
+func yccToPlanes(r, g, b, y, cb, cr []byte) bool {
+	n := len(y)
+	if n < 16 || !cpu.Has(cpu.AVX2) {
+		return false
+	}
+	_, _, _, _, _ = r[n-1], g[n-1], b[n-1], cb[n-1], cr[n-1]
+	if n < 32 {
+		yccToPlanesx16(&r[0], &g[0], &b[0], &y[0], &cb[0], &cr[0], n)
+	} else {
+		yccToPlanesx32(&r[0], &g[0], &b[0], &y[0], &cb[0], &cr[0], n)
+	}
+	return true
 }
 
 // upsampleH2V1 makes all pairs of dst but the first and the last, if there is

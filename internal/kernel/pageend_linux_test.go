@@ -65,3 +65,14 @@ func TestUpsamplePageEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestYCCPageEnd: nothing outside the slices is touched.
+func TestYCCPageEnd(t *testing.T) {
+	for n := 1; n < 100; n++ {
+		for _, mem := range []func(*testing.T, int) []byte{pageEnd, pageStart} {
+			y, cb, cr := mem(t, n), mem(t, n), mem(t, n)
+			YCCToRGB(mem(t, 3*n), y, cb, cr)
+			YCCToRGBPlanar(mem(t, n), mem(t, n), mem(t, n), y, cb, cr)
+		}
+	}
+}
