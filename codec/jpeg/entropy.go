@@ -114,6 +114,7 @@ func (d *Decoder) restart() error {
 	d.lastDC = [maxScan]int32{}
 	d.eobrun = 0
 	d.restartsToGo = d.restartInterval
+	d.quick.tried = false
 	// With a marker still ahead, the segment is empty.
 	if d.marker == 0 {
 		d.insufficient = false

@@ -7,17 +7,18 @@ import (
 	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
-// Most of a baseline file is decoded here. Where the decoder is so far from a
-// marker and from the end of what it has been given that neither can matter, the
-// data is copied without its stuffed zeros and decoded from the copy, with no
-// checks. What libjpeg would have fetched by then (see bitreader.go) follows from
-// the number of bits decoded, so that the careful ways can take over exactly.
+// Most of a baseline file is decoded here: where the data of the scan, or of the
+// part up to the next restart marker, is ended by a marker, it is copied without
+// its stuffed zeros and decoded from the copy, with no checks. How far ahead
+// libjpeg fetches (see bitreader.go) cannot matter then, since the data does not
+// run out; near the marker the careful ways take over.
 
 const (
-	// quickMin is how many bytes there must be for copying them to be worth while.
-	quickMin = 4096
-	// quickRoom is how many bytes the decoder fetches at most beyond those it needs.
-	quickRoom = 16
+	// quickBlock is how many bytes before the marker, for each block of an MCU,
+	// the quick way ends. Few MCUs take more; those are decoded again.
+	quickBlock = 64
+	// quickChunk is how much is copied at a time.
+	quickChunk = 1 << 16
 )
 
 // quickTable is a Huffman table with what it was built from.
@@ -36,22 +37,21 @@ func (t *quickTable) build(s *huffSpec, dc bool) {
 // quickState is the state of the decoder of undisturbed data.
 type quickState struct {
 	kernel.HuffReader
-	on  bool
-	off bool // never enter: for tests, which compare with the careful ways
-	raw int  // where in the file Buf starts
+	on    bool
+	tried bool // whether it was tried since the last marker
+	off   bool // never enter: for tests, which compare with the careful ways
 
-	startBits int // what libjpeg had fetched and not read at Buf[0]
-
-	tried  int // the end of the data when last tried
+	next   int // the byte of the file that is copied next
+	end    int // the marker
+	data   int // bytes in Buf before the padding
 	dc, ac [numTables]quickTable
-	buffer []byte
 }
 
 // startQuick prepares for a scan.
 func (d *Decoder) startQuick() {
 	q := &d.quick
-	q.on, q.tried = false, 0
-	if d.damage != codec.DamagePillow || d.restartInterval != 0 {
+	q.on, q.tried = false, false
+	if d.damage != codec.DamagePillow {
 		return
 	}
 	for i := range d.nScan {
@@ -67,71 +67,102 @@ func (d *Decoder) startQuick() {
 }
 
 // enterQuick starts quick decoding if there is enough undisturbed data, which it
-// tries once for each piece of the file.
+// tries once after each marker.
 func (d *Decoder) enterQuick() bool {
 	q := &d.quick
-	room := fastBytes*d.blocksInMCU + quickRoom
-	if q.off || q.tried == d.end || d.end-d.pos < room+quickMin || d.nbits > 63 {
+	if q.off || q.tried || d.damage != codec.DamagePillow || d.marker != 0 || d.nbits > 63 {
 		return false
 	}
-	q.tried = d.end
-	// libjpeg's unread bits come first.
-	q.buffer = grow(q.buffer, d.end-d.pos+quickRoom)
-	n := unstuff(q.buffer, d.data[d.pos:d.end])
-	q.Buf = q.buffer[:n+quickRoom]
-	clear(q.Buf[n:])
-	q.Stop = n - room
-	if q.Stop < 0 {
+	q.tried = true
+	margin := quickBlock * d.blocksInMCU
+	end := segmentEnd(d.data, d.pos)
+	if end < d.pos+2*margin {
 		return false
 	}
-	q.raw, q.Pos, q.startBits, q.Tail = d.pos, 0, d.nbits, 0
+	// Where a piece of the file ends just before the marker, how far ahead libjpeg
+	// fetches does matter.
+	if (end-margin-16)/chunk != (end+16)/chunk {
+		return false
+	}
+	q.next, q.end, q.Pos, q.data = d.pos, end, 0, 0
 	q.Acc, q.N = 0, uint(d.nbits)
 	if d.nbits > 0 {
 		q.Acc = d.acc << uint(64-d.nbits)
 	}
 	q.on = true
+	d.copyQuick()
 	return true
 }
 
-// leaveQuick gives the careful ways the state that libjpeg would have.
+// segmentEnd is the first marker from pos on, or -1 if there is none.
+func segmentEnd(data []byte, pos int) int {
+	for {
+		i := bytes.IndexByte(data[pos:], 0xFF)
+		if i < 0 || pos+i+1 >= len(data) {
+			return -1
+		}
+		pos += i
+		if b := data[pos+1]; b != 0 && b != 0xFF {
+			return pos
+		} else if b == 0xFF {
+			return -1 // fill bytes are left to the careful ways
+		}
+		pos += 2
+	}
+}
+
+// copyQuick copies the next chunk behind what has not been decoded.
+func (d *Decoder) copyQuick() {
+	q := &d.quick
+	rest := q.data - q.Pos
+	raw := d.data[q.next:min(q.next+quickChunk, q.end)]
+	if n := len(raw); n > 0 && raw[n-1] == 0xFF {
+		raw = d.data[q.next : q.next+n+1] // with its stuffed zero
+	}
+	room := kernel.HuffBlockBytes * d.blocksInMCU
+	buf := grow(q.Buf, rest+len(raw)+room)
+	copy(buf, q.Buf[q.Pos:q.data])
+	q.data = rest + unstuff(buf[rest:], raw)
+	q.Buf = buf[:q.data+room]
+	clear(q.Buf[q.data:])
+	q.next += len(raw)
+	q.Pos = 0
+	if q.Stop = q.data - room; q.next == q.end {
+		q.Stop = q.data - quickBlock*d.blocksInMCU
+	}
+}
+
+// leaveQuick gives the careful ways the state.
 func (d *Decoder) leaveQuick() {
 	q := &d.quick
 	if !q.on {
 		return
 	}
 	q.on = false
-	// It fetches 48 bits when there are 16 or fewer: so where it last looked it
-	// had 17 to 64, and of those the number that makes whole fetches.
-	used := q.startBits + q.Pos*8 - int(q.N)
-	fetched := q.startBits
-	if at := used - int(q.Tail) + 17; at > fetched {
-		fetched += (at - fetched + 47) / 48 * 48
+	d.nbits, d.acc = int(q.N), 0
+	if q.N > 0 {
+		d.acc = q.Acc >> (64 - q.N)
 	}
-	n := (fetched - q.startBits) / 8
-	d.nbits = fetched - used
-	for i := max(n-8, 0); i < n; i++ {
-		d.acc = d.acc<<8 | uint64(q.Buf[i])
+	// What is left of the copy has a stuffed zero for each ff.
+	rest := q.Buf[q.Pos:q.data]
+	d.pos = q.next - len(rest) - bytes.Count(rest, ff)
+	for d.end < d.pos {
+		d.end = min(d.end+chunk, len(d.data))
 	}
-	d.pos = q.raw + n + bytes.Count(q.Buf[:n], ff) // each has a stuffed zero
 }
 
 var ff = []byte{0xFF}
 
-// unstuff copies src up to its first marker without stuffed zeros, and gives the
-// number of bytes copied.
+// unstuff copies src, which has no marker, without its stuffed zeros, and gives
+// the number of bytes copied.
 func unstuff(dst, src []byte) int {
 	n := 0
 	for len(src) > 0 {
 		i := bytes.IndexByte(src, 0xFF)
 		if i < 0 {
-			i = len(src)
+			return n + copy(dst[n:], src)
 		}
-		n += copy(dst[n:], src[:i])
-		if i+1 >= len(src) || src[i+1] != 0 {
-			return n
-		}
-		dst[n] = 0xFF
-		n++
+		n += copy(dst[n:], src[:i+1])
 		src = src[i+2:]
 	}
 	return n
@@ -145,9 +176,30 @@ func (d *Decoder) quickMCUs(x, end int) int {
 		to, t := &q.To[b], &d.to[b]
 		to.Blocks, to.Last, to.Step = t.blocks, t.last, t.step
 	}
-	q.X, q.Limit = x, end
 	copy(q.Pred[:], d.lastDC[:])
-	q.Decode()
+	for q.X, q.Limit = x, end; q.X < end; {
+		if q.Pos > q.Stop {
+			if q.next == q.end {
+				break
+			}
+			d.copyQuick()
+		}
+		last := q.next == q.end
+		pos, acc, n, pred, first := q.Pos, q.Acc, q.N, q.Pred, q.X
+		q.Decode()
+		if last && q.Pos*8-int(q.N) > q.data*8 {
+			// More than there is: not these MCUs.
+			q.Pos, q.Acc, q.N, q.Pred = pos, acc, n, pred
+			for b := range d.blocksInMCU {
+				to := &q.To[b]
+				for x := first; x <= min(q.X, end-1); x++ {
+					to.Blocks[x*to.Step] = [64]int16{}
+				}
+			}
+			q.X = first
+			break
+		}
+	}
 	copy(d.lastDC[:], q.Pred[:])
 	return q.X
 }

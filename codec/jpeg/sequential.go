@@ -27,50 +27,60 @@ func (d *Decoder) aim(x int) {
 // scan into the targets, which are zero.
 func (d *Decoder) decodeMCUs(x, end int) error {
 	for x < end {
-		if d.quick.on {
-			if x = d.quickMCUs(x, end); x == end {
-				break
+		if d.arithmetic {
+			d.aim(x)
+			if err := d.decodeMCUArith(&d.blockPtrs); err != nil {
+				return err
+			}
+			d.noteLast(x)
+			x++
+			continue
+		}
+		if d.restartInterval != 0 && d.restartsToGo == 0 {
+			d.leaveQuick()
+			if err := d.restart(); err != nil {
+				return err
+			}
+		}
+		if d.quick.on || d.enterQuick() {
+			stop := end
+			if d.restartInterval != 0 {
+				stop = min(end, x+d.restartsToGo)
+			}
+			next := d.quickMCUs(x, stop)
+			d.restartsToGo -= next - x
+			if x = next; x == stop {
+				continue
 			}
 			d.leaveQuick()
 		}
 		d.aim(x)
-		if d.arithmetic {
-			if err := d.decodeMCUArith(&d.blockPtrs); err != nil {
-				return err
-			}
-		} else if ok, err := d.decodeMCU(&d.blockPtrs); !ok {
-			if err == nil && d.quick.on {
-				continue
-			}
+		if err := d.decodeMCU(&d.blockPtrs); err != nil {
 			return err
 		}
-		for b := range d.blocksInMCU {
-			t := &d.to[b]
-			t.last[x*t.step] = uint8(d.lastK[b])
-			d.lastK[b] = 0
-		}
+		d.noteLast(x)
 		x++
 	}
 	return nil
 }
 
-// decodeMCU decodes an MCU of a sequential Huffman scan into blocks, which are
-// zero. False without an error: quick decoding may go on with this MCU.
-func (d *Decoder) decodeMCU(blocks *[maxMCU]*[64]int16) (bool, error) {
-	if d.restartInterval != 0 && d.restartsToGo == 0 {
-		if err := d.restart(); err != nil {
-			return false, err
-		}
+// noteLast gives MCU number x its blocks' last coefficients.
+func (d *Decoder) noteLast(x int) {
+	for b := range d.blocksInMCU {
+		t := &d.to[b]
+		t.last[x*t.step] = uint8(d.lastK[b])
+		d.lastK[b] = 0
 	}
+}
+
+// decodeMCU decodes an MCU of a sequential Huffman scan into blocks, which are zero.
+func (d *Decoder) decodeMCU(blocks *[maxMCU]*[64]int16) error {
 	for !d.insufficient {
 		// libjpeg decodes without checks where there is enough data and no restart
 		// interval. See bitreader.go for why it matters that we do so in the same
 		// places. Warnings, which the other modes want, come from the slow way only.
 		fast := d.damage == codec.DamagePillow && d.restartInterval == 0 &&
 			d.marker == 0 && d.end-d.pos >= fastBytes*d.blocksInMCU
-		if fast && d.enterQuick() {
-			return false, nil
-		}
 		if fast && d.decodeFast(blocks) {
 			break
 		}
@@ -78,7 +88,7 @@ func (d *Decoder) decodeMCU(blocks *[maxMCU]*[64]int16) (bool, error) {
 			if again {
 				continue
 			}
-			return false, d.truncated()
+			return d.truncated()
 		}
 		if fast {
 			// What the first attempt stored stays, as in libjpeg.
@@ -89,7 +99,7 @@ func (d *Decoder) decodeMCU(blocks *[maxMCU]*[64]int16) (bool, error) {
 		break
 	}
 	d.restartsToGo--
-	return true, nil
+	return nil
 }
 
 // trySlow is decodeSlow with what becomes of it when the piece of the file that

@@ -1,9 +1,6 @@
 package kernel
 
-import (
-	"encoding/binary"
-	"math/bits"
-)
+import "encoding/binary"
 
 // HuffBits is the number of bits that one look-up in a HuffTable takes.
 const HuffBits = 11
@@ -174,7 +171,6 @@ type HuffReader struct {
 	Stop int    // no MCU starts beyond Buf[Stop]
 	Acc  uint64 // unread bits, at the top; below them there may be more of Buf
 	N    uint   // the number of unread bits, less than 64
-	Tail uint   // bits of the last symbol's value, or of the symbol if it has none
 
 	To    [10]HuffTarget
 	MCU   int // blocks in an MCU
@@ -225,7 +221,6 @@ func (r *HuffReader) Decode() {
 		return
 	}
 	buf, pos, acc, n := r.Buf, r.Pos, r.Acc, r.N
-	tail := uint(0)
 	for ; r.X < r.Limit && pos <= r.Stop; r.X++ {
 		for b := range r.MCU {
 			to := &r.To[b]
@@ -311,7 +306,6 @@ func (r *HuffReader) Decode() {
 					k = k1
 					acc <<= e & 63
 					n -= e.length()
-					tail = e.length() - e.first()
 					break
 				}
 				if e.step() != HuffRare {
@@ -324,7 +318,6 @@ func (r *HuffReader) Decode() {
 						k = k2
 						blk[coefPlace[uint8(k)]>>1&63] = v
 					}
-					tail = uint(bits.Len16(uint16(max(v, -v))))
 					acc <<= l & 63
 					n -= l
 					break
@@ -335,7 +328,6 @@ func (r *HuffReader) Decode() {
 				s, l := ac.rare(acc, e)
 				acc <<= l & 63
 				n -= l
-				tail = l
 				if s&15 == 0 {
 					if s != 0xF0 {
 						break
@@ -350,7 +342,6 @@ func (r *HuffReader) Decode() {
 				blk[coefPlace[uint8(k)]>>1&63] = int16(extend(int32(acc>>((64-s)&63)), s))
 				acc <<= s
 				n -= s
-				tail = s
 				if k > 63 {
 					break
 				}
@@ -358,5 +349,5 @@ func (r *HuffReader) Decode() {
 			to.Last[i] = uint8(k - 1)
 		}
 	}
-	r.Pos, r.Acc, r.N, r.Tail = pos, acc, n, tail
+	r.Pos, r.Acc, r.N = pos, acc, n
 }

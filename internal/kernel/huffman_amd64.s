@@ -263,8 +263,8 @@ DATA huff_place<>+255(SB)/1, $0x7e
 GLOBL huff_place<>(SB), RODATA|NOPTR, $256
 
 // func huffDecodeBMI2(r *byte)
-// Requires: BMI, BMI2, CMOV
-TEXT ·huffDecodeBMI2(SB), NOSPLIT, $32-8
+// Requires: BMI, BMI2
+TEXT ·huffDecodeBMI2(SB), NOSPLIT, $24-8
 	MOVQ   r+0(FP), AX
 	MOVQ   (AX), CX
 	MOVQ   32(AX), R14
@@ -273,23 +273,21 @@ TEXT ·huffDecodeBMI2(SB), NOSPLIT, $32-8
 	ADDQ   24(AX), CX
 	MOVQ   40(AX), DX
 	MOVQ   48(AX), BX
-	MOVQ   56(AX), R14
-	MOVQ   R14, 24(SP)
-	IMUL3Q $0x00000050, 864(AX), R14
-	LEAQ   64(AX)(R14*1), R14
+	IMUL3Q $0x00000050, 856(AX), R14
+	LEAQ   56(AX)(R14*1), R14
 	MOVQ   R14, 8(SP)
 	LEAQ   huff_place<>+0(SB), R10
 
 mcu:
-	MOVQ 888(AX), R14
-	CMPQ R14, 896(AX)
+	MOVQ 880(AX), R14
+	CMPQ R14, 888(AX)
 	JGE  done
 	CMPQ CX, (SP)
 	JA   done
-	LEAQ 64(AX), DI
+	LEAQ 56(AX), DI
 
 block:
-	MOVQ    888(AX), R14
+	MOVQ    880(AX), R14
 	IMULQ   64(DI), R14
 	MOVQ    40(DI), R15
 	ADDQ    R14, R15
@@ -319,8 +317,8 @@ dc:
 	SHLXQ R13, DX, DX
 	SUBQ  R13, BX
 	MOVQ  72(DI), R14
-	ADDL  872(AX)(R14*4), R15
-	MOVL  R15, 872(AX)(R14*4)
+	ADDL  864(AX)(R14*4), R15
+	MOVL  R15, 864(AX)(R14*4)
 	MOVW  R15, (R8)
 	MOVQ  8(DI), R9
 	MOVQ  $0x00000001, SI
@@ -450,9 +448,6 @@ special:
 	MOVW    R12, (R8)(R14*1)
 	SHLXQ   R13, DX, DX
 	SUBQ    R13, BX
-	ANDQ    $0x3f, R15
-	SUBQ    R15, R13
-	MOVQ    R13, 24(SP)
 
 end:
 	MOVQ 16(SP), R14
@@ -461,7 +456,7 @@ end:
 	ADDQ $0x00000050, DI
 	CMPQ DI, 8(SP)
 	JB   block
-	INCQ 888(AX)
+	INCQ 880(AX)
 	JMP  mcu
 
 	// The last coefficient, or in corrupt data one beyond: the entry's first or second.
@@ -474,7 +469,7 @@ full:
 	MOVQ    R14, SI
 	ANDQ    $0x3f, R15
 	MOVQ    R15, R13
-	JMP     magnitude
+	JMP     lastTaken
 
 second:
 	MOVWLSX 6(R11), R9
@@ -482,16 +477,10 @@ second:
 	MOVBQZX (R10)(R12*1), R14
 	MOVW    R9, (R8)(R14*1)
 
-magnitude:
-	SHLXQ   R13, DX, DX
-	SUBQ    R13, BX
-	MOVL    R9, R14
-	NEGL    R14
-	CMOVLMI R9, R14
-	BSRL    R14, R14
-	INCL    R14
-	MOVQ    R14, 24(SP)
-	JMP     end
+lastTaken:
+	SHLXQ R13, DX, DX
+	SUBQ  R13, BX
+	JMP   end
 
 rare:
 	MOVQ    (CX), R14
@@ -562,7 +551,6 @@ ac_bad:
 ac_known:
 	SHLXQ   R13, DX, DX
 	SUBQ    R13, BX
-	MOVQ    R13, 24(SP)
 	MOVQ    R15, R12
 	SHRQ    $0x04, R12
 	ANDQ    $0x0f, R15
@@ -581,7 +569,6 @@ ac_known:
 	MOVW    R12, (R8)(R14*1)
 	SHLXQ   R15, DX, DX
 	SUBQ    R15, BX
-	MOVQ    R15, 24(SP)
 	CMPQ    SI, $0x3f
 	JBE     ac
 	JMP     end
@@ -672,6 +659,4 @@ done:
 	MOVQ BX, 48(AX)
 	SUBQ (AX), CX
 	MOVQ CX, 24(AX)
-	MOVQ 24(SP), R14
-	MOVQ R14, 56(AX)
 	RET

@@ -8,8 +8,8 @@ import (
 
 // Offsets in kernel.HuffReader, HuffTarget and HuffTable; a test compares them.
 const (
-	readerBuf, readerPos, readerStop, readerAcc, readerN, readerTail = 0, 24, 32, 40, 48, 56
-	readerTo, readerMCU, readerPred, readerX, readerLimit            = 64, 864, 872, 888, 896
+	readerBuf, readerPos, readerStop, readerAcc, readerN  = 0, 24, 32, 40, 48
+	readerTo, readerMCU, readerPred, readerX, readerLimit = 56, 856, 864, 880, 888
 
 	targetDC, targetAC, targetBlocks, targetLast, targetStep, targetComp, targetSize = 0, 8, 16, 40, 64, 72, 80
 
@@ -53,7 +53,7 @@ func huffman() {
 	Pragma("noescape")
 	Doc("huffDecodeBMI2 is HuffReader.Decode; r is a HuffReader.")
 	r := Load(Param("r"), GP64())
-	stop, end, last, tail := AllocLocal(8), AllocLocal(8), AllocLocal(8), AllocLocal(8)
+	stop, end, last := AllocLocal(8), AllocLocal(8), AllocLocal(8)
 	src, acc, n, k := GP64(), GP64(), GP64(), GP64()
 	to, blk, ac, zigzag := GP64(), GP64(), GP64(), GP64()
 	p, k2, length, t, u := GP64(), GP64(), GP64(), GP64(), GP64()
@@ -66,8 +66,6 @@ func huffman() {
 	ADDQ(at(r, readerPos), src)
 	MOVQ(at(r, readerAcc), acc)
 	MOVQ(at(r, readerN), n)
-	MOVQ(at(r, readerTail), t)
-	MOVQ(t, tail)
 	IMUL3Q(U32(targetSize), at(r, readerMCU), t)
 	LEAQ(Mem{Base: r, Index: t, Scale: 1, Disp: readerTo}, t)
 	MOVQ(t, end)
@@ -216,9 +214,6 @@ func huffman() {
 	ORW(at(p, 4), k2.As16())
 	MOVW(k2.As16(), Mem{Base: blk, Index: t, Scale: 1})
 	take(length)
-	ANDQ(U8(63), u)
-	SUBQ(u, length)
-	MOVQ(length, tail)
 
 	Label("end")
 	MOVQ(last, t)
@@ -242,27 +237,20 @@ func huffman() {
 	MOVQ(t, k)
 	ANDQ(U8(63), u)
 	MOVQ(u, length)
-	JMP(LabelRef("magnitude"))
+	JMP(LabelRef("lastTaken"))
 	Label("second")
 	MOVWLSX(at(p, 6), v.As32())
 	MOVQ(k2, k)
 	MOVBQZX(Mem{Base: zigzag, Index: k2, Scale: 1}, t)
 	MOVW(v.As16(), Mem{Base: blk, Index: t, Scale: 1})
-	Label("magnitude")
+	Label("lastTaken")
 	take(length)
-	MOVL(v.As32(), t.As32())
-	NEGL(t.As32())
-	CMOVLMI(v.As32(), t.As32())
-	BSRL(t.As32(), t.As32())
-	INCL(t.As32())
-	MOVQ(t, tail)
 	JMP(LabelRef("end"))
 
 	Label("rare")
 	refill()
 	symbol("ac")
 	take(length)
-	MOVQ(length, tail)
 	MOVQ(u, k2)
 	SHRQ(U8(4), k2)
 	ANDQ(U8(15), u)
@@ -273,7 +261,6 @@ func huffman() {
 	MOVBQZX(Mem{Base: zigzag, Index: k, Scale: 1}, t)
 	MOVW(k2.As16(), Mem{Base: blk, Index: t, Scale: 1})
 	take(u)
-	MOVQ(u, tail)
 	CMPQ(k, U8(63))
 	JBE(LabelRef("ac"))
 	JMP(LabelRef("end"))
@@ -300,7 +287,5 @@ func huffman() {
 	MOVQ(n, at(r, readerN))
 	SUBQ(at(r, readerBuf), src)
 	MOVQ(src, at(r, readerPos))
-	MOVQ(tail, t)
-	MOVQ(t, at(r, readerTail))
 	RET()
 }

@@ -14,7 +14,7 @@ import (
 // groups are the files that are written, by the name of -group.
 var groups = map[string]func(){
 	"huffman": huffman,
-	"jpeg":    func() { idct(); ycc() },
+	"jpeg":    func() { idct(); upsample(); ycc() },
 }
 
 func main() {
@@ -46,4 +46,12 @@ func dwords(name string, v uint32) Mem {
 		DATA(4*i, U32(v))
 	}
 	return m
+}
+
+var labels int
+
+// label is a new name for a label.
+func label(name string) string {
+	labels++
+	return fmt.Sprint(name, labels)
 }
