@@ -29,7 +29,7 @@ type entropy struct {
 	blockPtrs [maxMCU]*[64]int16 // where the next MCU goes
 	lastK     [maxMCU]int        // the zigzag index of each block's last coefficient, or more
 
-	blockLast *uint8 // the last coefficient of the block of the next AC scan's MCU
+	mask *uint64 // of the block of the next AC scan's MCU
 
 	segMCUs   int         // MCUs in a segment
 	segBlocks [][64]int16 // the segment's coefficients
@@ -83,8 +83,8 @@ func (d *Decoder) startEntropy() error {
 			c := d.scan[d.member[b]]
 			d.dcCur[b], d.acCur[b] = &d.dcTables[c.dcTab], &d.acTables[c.acTab]
 		}
-		d.startQuick()
 	}
+	d.startQuick()
 	return nil
 }
 

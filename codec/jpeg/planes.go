@@ -18,9 +18,8 @@ type plane struct {
 	up         []byte // an upsampled row
 
 	// Of files of several scans:
-	rows [][][64]int16 // coefficients of each row of MCUs
-	last []uint8       // the zigzag index of every block's last coefficient, or more
-	zero [][64]int16   // a row of blocks of zeros
+	rows []stored    // of each row of MCUs
+	zero [][64]int16 // a row of blocks of zeros
 }
 
 // planes is the state of the output side.

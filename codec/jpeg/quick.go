@@ -25,12 +25,13 @@ const (
 type quickTable struct {
 	kernel.HuffTable
 	spec huffSpec
+	kind kernel.HuffKind
 }
 
-func (t *quickTable) build(s *huffSpec, dc bool) {
-	if t.spec != *s {
-		t.spec = *s
-		t.Build(&s.bits, &s.vals, dc)
+func (t *quickTable) build(s *huffSpec, kind kernel.HuffKind) {
+	if t.spec != *s || t.kind != kind {
+		t.spec, t.kind = *s, kind
+		t.Build(&s.bits, &s.vals, kind)
 	}
 }
 
@@ -54,15 +55,20 @@ func (d *Decoder) startQuick() {
 	if d.damage != codec.DamagePillow {
 		return
 	}
-	for i := range d.nScan {
-		c := d.scan[i]
-		q.dc[c.dcTab].build(&d.dcSpec[c.dcTab], true)
-		q.ac[c.acTab].build(&d.acSpec[c.acTab], false)
+	ac := kernel.HuffAC
+	if d.progressive && d.ah != 0 {
+		ac = kernel.HuffRefine
 	}
 	q.MCU = d.blocksInMCU
 	for b := range d.blocksInMCU {
 		c := d.scan[d.member[b]]
-		q.To[b] = kernel.HuffTarget{DC: &q.dc[c.dcTab].HuffTable, AC: &q.ac[c.acTab].HuffTable, Comp: d.member[b]}
+		q.To[b] = kernel.HuffTarget{DC: &q.dc[c.dcTab&3].HuffTable, AC: &q.ac[c.acTab&3].HuffTable, Comp: d.member[b]}
+		if !d.progressive || d.ss == 0 && d.ah == 0 {
+			q.dc[c.dcTab].build(&d.dcSpec[c.dcTab], kernel.HuffDC)
+		}
+		if !d.progressive || d.ss != 0 {
+			q.ac[c.acTab].build(&d.acSpec[c.acTab], ac)
+		}
 	}
 }
 
@@ -74,7 +80,7 @@ func (d *Decoder) enterQuick() bool {
 		return false
 	}
 	q.tried = true
-	margin := quickBlock * d.blocksInMCU
+	margin := d.quickMargin()
 	end := segmentEnd(d.data, d.pos)
 	if end < d.pos+2*margin {
 		return false
@@ -128,8 +134,20 @@ func (d *Decoder) copyQuick() {
 	q.next += len(raw)
 	q.Pos = 0
 	if q.Stop = q.data - room; q.next == q.end {
-		q.Stop = q.data - quickBlock*d.blocksInMCU
+		q.Stop = q.data - d.quickMargin()
 	}
+}
+
+// quickMargin is how far before the marker the quick way ends. Progressive scans
+// change what is there, so that they cannot be decoded again.
+func (d *Decoder) quickMargin() int {
+	switch {
+	case d.progressive && d.ss == 0:
+		return 16 * d.blocksInMCU // a code and a value are no more than 4
+	case d.progressive:
+		return kernel.HuffBlockBytes
+	}
+	return quickBlock * d.blocksInMCU
 }
 
 // leaveQuick gives the careful ways the state.
@@ -168,38 +186,70 @@ func unstuff(dst, src []byte) int {
 	return n
 }
 
-// quickMCUs decodes MCUs from number x to end (not included) and gives the number
-// of the next: less than end if there is too little data ahead.
-func (d *Decoder) quickMCUs(x, end int) int {
+// aimQuick gives the reader the targets and what it decodes from.
+func (d *Decoder) aimQuick(x, end int) {
 	q := &d.quick
 	for b := range d.blocksInMCU {
 		to, t := &q.To[b], &d.to[b]
 		to.Blocks, to.Last, to.Step = t.blocks, t.last, t.step
 	}
 	copy(q.Pred[:], d.lastDC[:])
-	for q.X, q.Limit = x, end; q.X < end; {
-		if q.Pos > q.Stop {
-			if q.next == q.end {
-				break
-			}
-			d.copyQuick()
-		}
-		last := q.next == q.end
+	q.X, q.Limit = x, end
+}
+
+// moreQuick reports whether an MCU can be decoded, after copying what is next.
+func (d *Decoder) moreQuick() bool {
+	q := &d.quick
+	if q.Pos > q.Stop && q.next < q.end {
+		d.copyQuick()
+	}
+	return q.Pos <= q.Stop
+}
+
+// quickMCUs decodes MCUs from number x to end (not included) and gives the number
+// of the next: less than end if there is too little data ahead.
+func (d *Decoder) quickMCUs(x, end int) int {
+	q := &d.quick
+	d.aimQuick(x, end)
+	for q.X < end && d.moreQuick() {
 		pos, acc, n, pred, first := q.Pos, q.Acc, q.N, q.Pred, q.X
 		q.Decode()
-		if last && q.Pos*8-int(q.N) > q.data*8 {
+		if q.next == q.end && q.Pos*8-int(q.N) > q.data*8 {
 			// More than there is: not these MCUs.
-			q.Pos, q.Acc, q.N, q.Pred = pos, acc, n, pred
 			for b := range d.blocksInMCU {
 				to := &q.To[b]
-				for x := first; x <= min(q.X, end-1); x++ {
+				for x := first; x < q.X; x++ {
 					to.Blocks[x*to.Step] = [64]int16{}
 				}
 			}
-			q.X = first
+			q.Pos, q.Acc, q.N, q.Pred, q.X = pos, acc, n, pred, first
 			break
 		}
 	}
 	copy(d.lastDC[:], q.Pred[:])
 	return q.X
+}
+
+// quickProgressive is quickMCUs for progressive files.
+func (d *Decoder) quickProgressive(x, end int) (int, error) {
+	q := &d.quick
+	d.aimQuick(x, end)
+	band := kernel.HuffBand{First: d.ss, Last: d.se, Shift: d.al, EOBRun: d.eobrun, Masks: d.to[0].masks}
+	for q.X < end && d.moreQuick() {
+		switch {
+		case d.ss == 0 && d.ah == 0:
+			if !q.DCFirst(d.al) {
+				return q.X, d.errorf(codec.ErrFormat, "DC coefficient out of range")
+			}
+		case d.ss == 0:
+			q.DCRefine(d.al)
+		case d.ah == 0:
+			q.ACFirst(&band)
+		default:
+			q.ACRefine(&band)
+		}
+	}
+	d.eobrun = band.EOBRun
+	copy(d.lastDC[:], q.Pred[:])
+	return q.X, nil
 }

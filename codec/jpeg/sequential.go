@@ -12,6 +12,7 @@ const fastBytes = 64 * 8
 type target struct {
 	blocks [][64]int16 // the row of blocks, from that of MCU number 0 on
 	last   []uint8     // likewise: the zigzag index of a block's last coefficient, or more
+	masks  []uint64    // in progressive files, instead: see stored
 	step   int         // blocks from one MCU to the next
 }
 
@@ -290,7 +291,7 @@ func (d *Decoder) allocSegment() {
 		for range c.mcuH {
 			n := d.segMCUs * c.mcuW
 			for x := range c.mcuW {
-				d.to[b] = target{d.segBlocks[at+x : at+n], d.segLast[at+x : at+n], c.mcuW}
+				d.to[b] = target{blocks: d.segBlocks[at+x : at+n], last: d.segLast[at+x : at+n], step: c.mcuW}
 				b++
 			}
 			at += n

@@ -156,7 +156,7 @@ func estimate(kernel *[25]int16, dc *[25]int64, q0, q int64, al int) int16 {
 
 // coefRow is the y'th row of blocks of c.
 func (d *Decoder) coefRow(c *component, y int) [][64]int16 {
-	r := c.rows[y/c.v]
+	r := c.rows[y/c.v].blocks
 	if r == nil {
 		c.zero = grow(c.zero, c.padW)
 		clear(c.zero)

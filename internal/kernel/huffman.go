@@ -19,7 +19,7 @@ const HuffBits = 11
 //	bits 48-63  the second value, or the first again if there is no second; with
 //	            the end, -1 if there is no first and 0 if there is
 //
-// HuffRare is all else: ZRL, and what the bits do not hold to its end. Bits 0-7
+// HuffRare is all else: symbols without a value but EOB, and what the bits do not hold to its end. Bits 0-7
 // are then the length of the code and bits 32-39 its symbol, both 0 if the code
 // itself is longer than HuffBits.
 //
@@ -48,9 +48,19 @@ type HuffTable struct {
 	Vals   [256]uint8
 }
 
+// HuffKind says what a table is for.
+type HuffKind uint8
+
+// The kinds.
+const (
+	HuffAC     HuffKind = iota // coefficients with the zeros before them
+	HuffDC                     // differences
+	HuffRefine                 // symbols alone: every entry is a HuffRare one
+)
+
 // Build makes the table of codes: counts[l] of l bits, with the symbols vals in
 // their order, which must fit their lengths.
-func (t *HuffTable) Build(counts *[17]uint8, vals *[256]uint8, dc bool) {
+func (t *HuffTable) Build(counts *[17]uint8, vals *[256]uint8, kind HuffKind) {
 	t.Vals = *vals
 	code, p := int32(0), 0
 	for l := 1; l <= 16; l++ {
@@ -69,18 +79,18 @@ func (t *HuffTable) Build(counts *[17]uint8, vals *[256]uint8, dc bool) {
 			sym := int(vals[q])
 			q++
 			run, size := sym>>4, sym&15
-			if dc {
+			if kind == HuffDC {
 				run, size = 0, sym
 			}
 			all := t.Look[i : i+1<<(HuffBits-l)]
 			i += len(all)
 			var e HuffEntry
 			switch {
-			case size == 0 && dc:
+			case kind == HuffDC && size == 0:
 				e = HuffEntry(l) | 1<<8 | 1<<16
-			case size == 0 && run != 15:
+			case kind == HuffAC && sym == 0:
 				e = HuffEntry(l) | 64<<16 | huffEnds | 0xFFFF<<48
-			case size == 0 || l+size > HuffBits:
+			case kind == HuffRefine || size == 0 || l+size > HuffBits:
 				e = HuffEntry(l) | HuffRare<<8 | HuffRare<<16 | HuffEntry(sym)<<32
 			default:
 				e = HuffEntry(l+size) | HuffEntry(run+1)<<8 | HuffEntry(run+1)<<16 | HuffEntry(l+size)<<24
@@ -102,7 +112,7 @@ func (t *HuffTable) Build(counts *[17]uint8, vals *[256]uint8, dc bool) {
 	for ; i < len(t.Look); i++ {
 		t.Look[i] = HuffRare<<8 | HuffRare<<16
 	}
-	if !dc {
+	if kind == HuffAC {
 		t.pair()
 	}
 }
