@@ -4,14 +4,44 @@ package kernel
 
 import "github.com/infer-prep/infer-prep/internal/cpu"
 
-// idctRow is IDCTRow if there is assembly for it, and says so.
-func idctRow(dst []byte, stride int, blocks [][64]int16, quant *[64]int16, last []uint8) bool {
+// hasRow says whether the assembly of a row function with outputs of size x size
+// samples may run, and panics if a slice is too short.
+func hasRow(size int, dst []byte, stride, n int, last []uint8) bool {
 	if !cpu.Has(cpu.AVX2) || uint(stride) > uint(len(dst)) {
 		return false
 	}
-	n := len(blocks)
-	_, _ = dst[7*stride+8*n-1], last[n-1]
-	idctRowAVX2(&dst[0], stride, &blocks[0], quant, &last[0], n)
+	_, _ = dst[(size-1)*stride+size*n-1], last[n-1]
+	return true
+}
+
+// idctRow is IDCTRow if there is assembly for it, and says so.
+func idctRow(dst []byte, stride int, blocks [][64]int16, quant *[64]int16, last []uint8) bool {
+	if !hasRow(8, dst, stride, len(blocks), last) {
+		return false
+	}
+	if cpu.Has(cpu.AVX512) {
+		idctRowAVX512(&dst[0], stride, &blocks[0], quant, &last[0], len(blocks))
+	} else {
+		idctRowAVX2(&dst[0], stride, &blocks[0], quant, &last[0], len(blocks))
+	}
+	return true
+}
+
+// idctRow4 is IDCTRow4 if there is assembly for it, and says so.
+func idctRow4(dst []byte, stride int, blocks [][64]int16, quant *[64]int16, last []uint8) bool {
+	if !hasRow(4, dst, stride, len(blocks), last) {
+		return false
+	}
+	idctRow4AVX2(&dst[0], stride, &blocks[0], quant, &last[0], len(blocks))
+	return true
+}
+
+// idctRow2 is IDCTRow2 if there is assembly for it, and says so.
+func idctRow2(dst []byte, stride int, blocks [][64]int16, quant *[64]int16, last []uint8) bool {
+	if !hasRow(2, dst, stride, len(blocks), last) {
+		return false
+	}
+	idctRow2AVX2(&dst[0], stride, &blocks[0], quant, &last[0], len(blocks))
 	return true
 }
 
