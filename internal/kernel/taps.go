@@ -135,3 +135,11 @@ func (t *Taps) Pillow(in, out, from, to int, f Filter, float bool) {
 		}
 	}
 }
+
+// Shift makes Start relative to the input pixel by, the first of the region that
+// a caller has.
+func (t *Taps) Shift(by int) {
+	for i := range t.Start {
+		t.Start[i] -= int32(by)
+	}
+}
