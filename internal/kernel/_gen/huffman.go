@@ -18,6 +18,8 @@ const (
 
 const huffBits = 11
 
+var _ = add("huffman", huffman)
+
 // huffman is HuffReader.Decode. The chain of dependent instructions from one
 // look-up to the next is what it costs: shift, load the length, shift.
 func huffman() {
