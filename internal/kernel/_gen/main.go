@@ -47,3 +47,9 @@ func dwords(name string, v uint32) Mem {
 	}
 	return m
 }
+
+// function begins a function that keeps none of its arguments, so that they may be on the stack.
+func function(name, signature string) {
+	TEXT(name, NOSPLIT, signature)
+	Pragma("noescape")
+}
