@@ -15,6 +15,7 @@ import (
 var groups = map[string]func(){
 	"jpeg":   func() { idct(); ycc() },
 	"pixels": pixels,
+	"cv":     cv,
 }
 
 func main() {
