@@ -75,6 +75,7 @@ func Pick(dst, src []uint8, inW, size int, xs, ys []int32) {
 		switch {
 		case sy < 0:
 			clear(out)
+			last = sy
 			continue
 		case sy == last:
 			copy(out, dst[(y-1)*line:][:line])
