@@ -389,28 +389,63 @@ func CVAreaFastU8(dst, src []uint8, outH, outW, ch, sx, sy int) {
 	scale := float32(1) / float32(sx*sy)
 	for y := range outH {
 		out, in := dst[y*outW*ch:][:outW*ch], src[y*sy*line:][:sy*line]
-		if two {
-			a, b := in[:line], in[line:][:line]
-			for x := cvHalf(out, a, b, ch); x < outW; x++ {
-				for c := range ch {
-					i := x*2*ch + c
-					out[x*ch+c] = uint8((uint32(a[i]) + uint32(a[i+ch]) + uint32(b[i]) + uint32(b[i+ch]) + 2) >> 2)
-				}
-			}
+		if !two {
+			cvAreaBlocks(out, in, line, ch, sx, sy, scale)
 			continue
 		}
-		for x := range outW {
+		a, b := in[:line], in[line:][:line]
+		for x := cvHalf(out, a, b, ch); x < outW; x++ {
 			for c := range ch {
-				s := int32(0)
-				for j := range sy {
-					p := in[j*line+x*sx*ch+c:]
-					for i := 0; i < sx*ch; i += ch {
-						s += int32(p[i])
-					}
-				}
-				out[x*ch+c] = roundU8(float32(float32(s) * scale))
+				i := x*2*ch + c
+				out[x*ch+c] = uint8((uint32(a[i]) + uint32(a[i+ch]) + uint32(b[i]) + uint32(b[i+ch]) + 2) >> 2)
 			}
 		}
+	}
+}
+
+// cvAreaBlocks gives one row of CVAreaFastU8.
+func cvAreaBlocks(out, in []uint8, line, ch, sx, sy int, scale float32) {
+	const most = 2048 // elements of a line at a time
+	block := sx * ch
+	if block > most || sy > math.MaxUint16/255 {
+		for i := range out {
+			s := int32(0)
+			for j := range sy {
+				p := in[j*line+i/ch*block+i%ch:]
+				for k := 0; k < block; k += ch {
+					s += int32(p[k])
+				}
+			}
+			out[i] = roundU8(float32(float32(s) * scale))
+		}
+		return
+	}
+	// sumBlocks reads and writes beyond the last pixel.
+	var columns [most + 4]uint16
+	var means [most + 4]float32
+	for len(out) > 0 {
+		n := min(len(out)/ch, most/block) // pixels
+		sums := columns[:n*block]
+		done := sumRows(sums, in, sy, line)
+		clear(sums[done:])
+		for j := range sy {
+			row := in[j*line:][:len(sums)]
+			for i := done; i < len(row); i++ {
+				sums[i] += uint16(row[i])
+			}
+		}
+		for x := sumBlocks(means[:], columns[:], n, sx, ch, scale); x < n; x++ {
+			p := sums[x*block:][:block]
+			for c := range ch {
+				s := int32(0)
+				for k := c; k < len(p); k += ch {
+					s += int32(p[k])
+				}
+				means[x*ch+c] = float32(float32(s) * scale)
+			}
+		}
+		RoundU8(out[:n*ch], means[:n*ch])
+		out, in = out[n*ch:], in[min(n*block, len(in)):]
 	}
 }
 

@@ -219,3 +219,24 @@ func pickRow(dst, src []uint8, inW, size int, xs []int32) int {
 	}
 	return n
 }
+
+// sumRows adds the first len(dst) bytes of rows that are stride apart.
+func sumRows(dst []uint16, src []uint8, rows, stride int) int {
+	n := len(dst) &^ 15
+	if n == 0 || !cpu.Has(cpu.AVX2) {
+		return 0
+	}
+	_ = src[(rows-1)*stride+n-1]
+	sumRowsAVX2(&dst[0], &src[0], n, rows, stride)
+	return n
+}
+
+// sumBlocks adds k pixels n times, and scales the sums.
+func sumBlocks(dst []float32, src []uint16, n, k, ch int, scale float32) int {
+	if ch > 4 || !cpu.Has(cpu.AVX2) {
+		return 0
+	}
+	_, _ = dst[(n-1)*ch+3], src[(n*k-1)*ch+3]
+	sumBlocksAVX2(&dst[0], &src[0], n, k, ch, scale)
+	return n
+}

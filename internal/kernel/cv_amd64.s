@@ -769,6 +769,62 @@ loop:
 	VZEROUPPER
 	RET
 
+// func sumRowsAVX2(dst *uint16, src *byte, n int, rows int, stride int)
+// Requires: AVX, AVX2
+TEXT ·sumRowsAVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ rows+24(FP), BX
+	MOVQ stride+32(FP), SI
+
+loop:
+	VPXOR Y0, Y0, Y0
+	MOVQ  CX, DI
+	MOVQ  BX, R8
+
+rows:
+	VPMOVZXBW (DI), Y1
+	VPADDW    Y1, Y0, Y0
+	ADDQ      SI, DI
+	DECQ      R8
+	JNZ       rows
+	VMOVDQU   Y0, (AX)
+	ADDQ      $0x10, CX
+	ADDQ      $0x20, AX
+	SUBQ      $0x10, DX
+	JNZ       loop
+	VZEROUPPER
+	RET
+
+// func sumBlocksAVX2(dst *float32, src *uint16, n int, k int, ch int, scale float32)
+// Requires: AVX
+TEXT ·sumBlocksAVX2(SB), NOSPLIT, $0-44
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         k+24(FP), BX
+	MOVQ         ch+32(FP), SI
+	VBROADCASTSS scale+40(FP), X0
+
+loop:
+	VPXOR X1, X1, X1
+	MOVQ  BX, DI
+
+block:
+	VPMOVZXWD (CX), X2
+	VPADDD    X2, X1, X1
+	LEAQ      (CX)(SI*2), CX
+	DECQ      DI
+	JNZ       block
+	VCVTDQ2PS X1, X1
+	VMULPS    X0, X1, X1
+	VMOVUPS   X1, (AX)
+	LEAQ      (AX)(SI*4), AX
+	DECQ      DX
+	JNZ       loop
+	RET
+
 // func bytesToFloatAVX2(dst *float32, src *byte, n int)
 // Requires: AVX, AVX2
 TEXT ·bytesToFloatAVX2(SB), NOSPLIT, $0-24

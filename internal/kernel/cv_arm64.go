@@ -15,3 +15,7 @@ func cvHalf(_, _, _ []uint8, _ int) int { return 0 }
 func canPick(_, _ int, _ []int32) bool { return false }
 
 func pickRow(_, _ []uint8, _, _ int, _ []int32) int { return 0 }
+
+func sumRows(_ []uint16, _ []uint8, _, _ int) int { return 0 }
+
+func sumBlocks(_ []float32, _ []uint16, _, _, _ int, _ float32) int { return 0 }

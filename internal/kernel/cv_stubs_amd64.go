@@ -47,6 +47,17 @@ func cvHalf3AVX2(dst *byte, a *byte, b *byte, n int)
 //go:noescape
 func cvHalf4AVX2(dst *byte, a *byte, b *byte, n int)
 
+// sumRowsAVX2 adds the first n bytes, a multiple of 16 and not 0, of rows, rows > 0, that are stride apart.
+//
+//go:noescape
+func sumRowsAVX2(dst *uint16, src *byte, n int, rows int, stride int)
+
+// sumBlocksAVX2 adds k pixels of ch elements, at most 4, and scales the sum, n times; n and k are not 0.
+// It reads and writes 4 elements where a pixel begins.
+//
+//go:noescape
+func sumBlocksAVX2(dst *float32, src *uint16, n int, k int, ch int, scale float32)
+
 // bytesToFloatAVX2 converts n bytes, a multiple of 8 and not 0.
 //
 //go:noescape
