@@ -211,22 +211,29 @@ TEXT ·cvRow3AVX2(SB), NOSPLIT, $0-40
 	VMOVDQU cv_close3<>+0(SB), Y4
 
 loop:
-	VPXOR          Y5, Y5, Y5
-	VPCMPEQD       Y6, Y6, Y6
-	VMOVDQU        (BX), X7
-	VPADDD         X7, X7, X8
-	VPADDD         X8, X7, X7
-	VPGATHERDQ     Y6, (CX)(X7*1), Y5
+	MOVLQSX        (BX), DI
+	LEAQ           (DI)(DI*2), DI
+	VMOVQ          (CX)(DI*1), X5
+	MOVLQSX        4(BX), DI
+	LEAQ           (DI)(DI*2), DI
+	VMOVHPS        (CX)(DI*1), X5, X5
+	MOVLQSX        8(BX), DI
+	LEAQ           (DI)(DI*2), DI
+	VMOVQ          (CX)(DI*1), X6
+	MOVLQSX        12(BX), DI
+	LEAQ           (DI)(DI*2), DI
+	VMOVHPS        (CX)(DI*1), X6, X6
+	VINSERTI128    $0x01, X6, Y5, Y5
 	VBROADCASTI128 (SI), Y6
 	VPERMILPS      Y1, Y6, Y7
 	VPSHUFB        Y0, Y5, Y8
 	VPMADDWD       Y7, Y8, Y8
 	VPSRAD         $0x04, Y8, Y8
 	VPERMILPS      Y3, Y6, Y6
-	VPSHUFB        Y2, Y5, Y5
-	VPMADDWD       Y6, Y5, Y5
-	VPSRAD         $0x04, Y5, Y5
-	VPACKSSDW      Y5, Y8, Y8
+	VPSHUFB        Y2, Y5, Y7
+	VPMADDWD       Y6, Y7, Y7
+	VPSRAD         $0x04, Y7, Y7
+	VPACKSSDW      Y7, Y8, Y8
 	VPSHUFB        Y4, Y8, Y8
 	VMOVDQU        X8, (AX)
 	VEXTRACTI128   $0x01, Y8, 12(AX)
@@ -374,20 +381,25 @@ TEXT ·cvRow4AVX2(SB), NOSPLIT, $0-40
 	VMOVDQU cv_weights4_1<>+0(SB), Y3
 
 loop:
-	VPXOR          Y4, Y4, Y4
-	VPCMPEQD       Y5, Y5, Y5
-	VMOVDQU        (BX), X6
-	VPGATHERDQ     Y5, (CX)(X6*4), Y4
+	MOVLQSX        (BX), DI
+	VMOVQ          (CX)(DI*4), X4
+	MOVLQSX        4(BX), DI
+	VMOVHPS        (CX)(DI*4), X4, X4
+	MOVLQSX        8(BX), DI
+	VMOVQ          (CX)(DI*4), X5
+	MOVLQSX        12(BX), DI
+	VMOVHPS        (CX)(DI*4), X5, X5
+	VINSERTI128    $0x01, X5, Y4, Y4
 	VBROADCASTI128 (SI), Y5
 	VPERMILPS      Y1, Y5, Y6
 	VPSHUFB        Y0, Y4, Y7
 	VPMADDWD       Y6, Y7, Y7
 	VPSRAD         $0x04, Y7, Y7
 	VPERMILPS      Y3, Y5, Y5
-	VPSHUFB        Y2, Y4, Y4
-	VPMADDWD       Y5, Y4, Y4
-	VPSRAD         $0x04, Y4, Y4
-	VPACKSSDW      Y4, Y7, Y7
+	VPSHUFB        Y2, Y4, Y6
+	VPMADDWD       Y5, Y6, Y6
+	VPSRAD         $0x04, Y6, Y6
+	VPACKSSDW      Y6, Y7, Y7
 	VMOVDQU        Y7, (AX)
 	ADDQ           $0x10, BX
 	ADDQ           $0x10, SI

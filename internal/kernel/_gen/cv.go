@@ -125,17 +125,21 @@ func cvRow(ch int) {
 		VMOVDQU(close, cm)
 	}
 	Label("loop")
-	v, ones := zeros(), allOnes()
-	at := XMM()
-	VMOVDQU(Mem{Base: first}, at)
-	scale := uint8(ch)
-	if ch == 3 {
-		twice := XMM()
-		VPADDD(at, at, twice)
-		VPADDD(twice, at, at)
-		scale = 1
+	place := func(i int) Mem {
+		at := GP64()
+		MOVLQSX(Mem{Base: first, Disp: 4 * i}, at)
+		if ch == 3 {
+			LEAQ(Mem{Base: at, Index: at, Scale: 2}, at)
+			return Mem{Base: src, Index: at, Scale: 1}
+		}
+		return Mem{Base: src, Index: at, Scale: 4}
 	}
-	VPGATHERDQ(ones, Mem{Base: src, Index: at, Scale: scale}, v)
+	v, hi := YMM(), XMM()
+	VMOVQ(place(0), v.AsX())
+	VMOVHPS(place(1), v.AsX(), v.AsX())
+	VMOVQ(place(2), hi)
+	VMOVHPS(place(3), hi, hi)
+	VINSERTI128(U8(1), hi, v, v)
 	w := YMM()
 	VBROADCASTI128(Mem{Base: pair}, w)
 	var s [2]VecVirtual
