@@ -444,6 +444,333 @@ loop:
 	VZEROUPPER
 	RET
 
+// func cvCubic1AVX2(dst *int32, src *byte, n int, first *int32, pairs *int32)
+// Requires: AVX, AVX2
+TEXT ·cvCubic1AVX2(SB), NOSPLIT, $0-40
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  first+24(FP), BX
+	MOVQ  pairs+32(FP), SI
+	VPXOR Y0, Y0, Y0
+
+loop:
+	VPXOR       Y2, Y2, Y2
+	VPCMPEQD    Y3, Y3, Y3
+	VMOVDQU     (BX), Y1
+	VPGATHERDD  Y3, (CX)(Y1*1), Y2
+	VPUNPCKLBW  Y0, Y2, Y1
+	VPUNPCKHBW  Y0, Y2, Y2
+	VMOVDQU     (SI), X4
+	VINSERTI128 $0x01, 32(SI), Y4, Y4
+	VPMADDWD    Y4, Y1, Y1
+	VMOVDQU     16(SI), X5
+	VINSERTI128 $0x01, 48(SI), Y5, Y5
+	VPMADDWD    Y5, Y2, Y2
+	VPHADDD     Y2, Y1, Y1
+	VMOVDQU     Y1, (AX)
+	ADDQ        $0x20, BX
+	ADDQ        $0x40, SI
+	ADDQ        $0x20, AX
+	SUBQ        $0x08, DX
+	JNZ         loop
+	VZEROUPPER
+	RET
+
+DATA cv_cubic3_0<>+0(SB)/1, $0x00
+DATA cv_cubic3_0<>+1(SB)/1, $0x80
+DATA cv_cubic3_0<>+2(SB)/1, $0x03
+DATA cv_cubic3_0<>+3(SB)/1, $0x80
+DATA cv_cubic3_0<>+4(SB)/1, $0x01
+DATA cv_cubic3_0<>+5(SB)/1, $0x80
+DATA cv_cubic3_0<>+6(SB)/1, $0x04
+DATA cv_cubic3_0<>+7(SB)/1, $0x80
+DATA cv_cubic3_0<>+8(SB)/1, $0x02
+DATA cv_cubic3_0<>+9(SB)/1, $0x80
+DATA cv_cubic3_0<>+10(SB)/1, $0x05
+DATA cv_cubic3_0<>+11(SB)/1, $0x80
+DATA cv_cubic3_0<>+12(SB)/1, $0x80
+DATA cv_cubic3_0<>+13(SB)/1, $0x80
+DATA cv_cubic3_0<>+14(SB)/1, $0x80
+DATA cv_cubic3_0<>+15(SB)/1, $0x80
+DATA cv_cubic3_0<>+16(SB)/1, $0x00
+DATA cv_cubic3_0<>+17(SB)/1, $0x80
+DATA cv_cubic3_0<>+18(SB)/1, $0x03
+DATA cv_cubic3_0<>+19(SB)/1, $0x80
+DATA cv_cubic3_0<>+20(SB)/1, $0x01
+DATA cv_cubic3_0<>+21(SB)/1, $0x80
+DATA cv_cubic3_0<>+22(SB)/1, $0x04
+DATA cv_cubic3_0<>+23(SB)/1, $0x80
+DATA cv_cubic3_0<>+24(SB)/1, $0x02
+DATA cv_cubic3_0<>+25(SB)/1, $0x80
+DATA cv_cubic3_0<>+26(SB)/1, $0x05
+DATA cv_cubic3_0<>+27(SB)/1, $0x80
+DATA cv_cubic3_0<>+28(SB)/1, $0x80
+DATA cv_cubic3_0<>+29(SB)/1, $0x80
+DATA cv_cubic3_0<>+30(SB)/1, $0x80
+DATA cv_cubic3_0<>+31(SB)/1, $0x80
+GLOBL cv_cubic3_0<>(SB), RODATA|NOPTR, $32
+
+DATA cv_cubic_weights3_0<>+0(SB)/4, $0x00000000
+DATA cv_cubic_weights3_0<>+4(SB)/4, $0x00000000
+DATA cv_cubic_weights3_0<>+8(SB)/4, $0x00000000
+DATA cv_cubic_weights3_0<>+12(SB)/4, $0x00000000
+DATA cv_cubic_weights3_0<>+16(SB)/4, $0x00000002
+DATA cv_cubic_weights3_0<>+20(SB)/4, $0x00000002
+DATA cv_cubic_weights3_0<>+24(SB)/4, $0x00000002
+DATA cv_cubic_weights3_0<>+28(SB)/4, $0x00000002
+GLOBL cv_cubic_weights3_0<>(SB), RODATA|NOPTR, $32
+
+DATA cv_cubic3_1<>+0(SB)/1, $0x06
+DATA cv_cubic3_1<>+1(SB)/1, $0x80
+DATA cv_cubic3_1<>+2(SB)/1, $0x09
+DATA cv_cubic3_1<>+3(SB)/1, $0x80
+DATA cv_cubic3_1<>+4(SB)/1, $0x07
+DATA cv_cubic3_1<>+5(SB)/1, $0x80
+DATA cv_cubic3_1<>+6(SB)/1, $0x0a
+DATA cv_cubic3_1<>+7(SB)/1, $0x80
+DATA cv_cubic3_1<>+8(SB)/1, $0x08
+DATA cv_cubic3_1<>+9(SB)/1, $0x80
+DATA cv_cubic3_1<>+10(SB)/1, $0x0b
+DATA cv_cubic3_1<>+11(SB)/1, $0x80
+DATA cv_cubic3_1<>+12(SB)/1, $0x80
+DATA cv_cubic3_1<>+13(SB)/1, $0x80
+DATA cv_cubic3_1<>+14(SB)/1, $0x80
+DATA cv_cubic3_1<>+15(SB)/1, $0x80
+DATA cv_cubic3_1<>+16(SB)/1, $0x06
+DATA cv_cubic3_1<>+17(SB)/1, $0x80
+DATA cv_cubic3_1<>+18(SB)/1, $0x09
+DATA cv_cubic3_1<>+19(SB)/1, $0x80
+DATA cv_cubic3_1<>+20(SB)/1, $0x07
+DATA cv_cubic3_1<>+21(SB)/1, $0x80
+DATA cv_cubic3_1<>+22(SB)/1, $0x0a
+DATA cv_cubic3_1<>+23(SB)/1, $0x80
+DATA cv_cubic3_1<>+24(SB)/1, $0x08
+DATA cv_cubic3_1<>+25(SB)/1, $0x80
+DATA cv_cubic3_1<>+26(SB)/1, $0x0b
+DATA cv_cubic3_1<>+27(SB)/1, $0x80
+DATA cv_cubic3_1<>+28(SB)/1, $0x80
+DATA cv_cubic3_1<>+29(SB)/1, $0x80
+DATA cv_cubic3_1<>+30(SB)/1, $0x80
+DATA cv_cubic3_1<>+31(SB)/1, $0x80
+GLOBL cv_cubic3_1<>(SB), RODATA|NOPTR, $32
+
+DATA cv_cubic_weights3_1<>+0(SB)/4, $0x00000001
+DATA cv_cubic_weights3_1<>+4(SB)/4, $0x00000001
+DATA cv_cubic_weights3_1<>+8(SB)/4, $0x00000001
+DATA cv_cubic_weights3_1<>+12(SB)/4, $0x00000001
+DATA cv_cubic_weights3_1<>+16(SB)/4, $0x00000003
+DATA cv_cubic_weights3_1<>+20(SB)/4, $0x00000003
+DATA cv_cubic_weights3_1<>+24(SB)/4, $0x00000003
+DATA cv_cubic_weights3_1<>+28(SB)/4, $0x00000003
+GLOBL cv_cubic_weights3_1<>(SB), RODATA|NOPTR, $32
+
+// func cvCubic3AVX2(dst *int32, src *byte, n int, first *int32, pairs *int32)
+// Requires: AVX, AVX2
+TEXT ·cvCubic3AVX2(SB), NOSPLIT, $0-40
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    n+16(FP), DX
+	MOVQ    first+24(FP), BX
+	MOVQ    pairs+32(FP), SI
+	VMOVDQU cv_cubic3_0<>+0(SB), Y0
+	VMOVDQU cv_cubic_weights3_0<>+0(SB), Y1
+	VMOVDQU cv_cubic3_1<>+0(SB), Y2
+	VMOVDQU cv_cubic_weights3_1<>+0(SB), Y3
+
+loop:
+	MOVLQSX        (BX), DI
+	LEAQ           (DI)(DI*2), DI
+	VMOVDQU        (CX)(DI*1), X4
+	MOVLQSX        4(BX), DI
+	LEAQ           (DI)(DI*2), DI
+	VINSERTI128    $0x01, (CX)(DI*1), Y4, Y4
+	VBROADCASTI128 (SI), Y5
+	VPERMILPS      Y1, Y5, Y6
+	VPSHUFB        Y0, Y4, Y7
+	VPMADDWD       Y6, Y7, Y7
+	VPERMILPS      Y3, Y5, Y5
+	VPSHUFB        Y2, Y4, Y6
+	VPMADDWD       Y5, Y6, Y6
+	VPADDD         Y6, Y7, Y7
+	VMOVDQU        X7, (AX)
+	VEXTRACTI128   $0x01, Y7, 12(AX)
+	ADDQ           $0x08, BX
+	ADDQ           $0x10, SI
+	ADDQ           $0x18, AX
+	SUBQ           $0x02, DX
+	JNZ            loop
+	VZEROUPPER
+	RET
+
+DATA cv_cubic4_0<>+0(SB)/1, $0x00
+DATA cv_cubic4_0<>+1(SB)/1, $0x80
+DATA cv_cubic4_0<>+2(SB)/1, $0x04
+DATA cv_cubic4_0<>+3(SB)/1, $0x80
+DATA cv_cubic4_0<>+4(SB)/1, $0x01
+DATA cv_cubic4_0<>+5(SB)/1, $0x80
+DATA cv_cubic4_0<>+6(SB)/1, $0x05
+DATA cv_cubic4_0<>+7(SB)/1, $0x80
+DATA cv_cubic4_0<>+8(SB)/1, $0x02
+DATA cv_cubic4_0<>+9(SB)/1, $0x80
+DATA cv_cubic4_0<>+10(SB)/1, $0x06
+DATA cv_cubic4_0<>+11(SB)/1, $0x80
+DATA cv_cubic4_0<>+12(SB)/1, $0x03
+DATA cv_cubic4_0<>+13(SB)/1, $0x80
+DATA cv_cubic4_0<>+14(SB)/1, $0x07
+DATA cv_cubic4_0<>+15(SB)/1, $0x80
+DATA cv_cubic4_0<>+16(SB)/1, $0x00
+DATA cv_cubic4_0<>+17(SB)/1, $0x80
+DATA cv_cubic4_0<>+18(SB)/1, $0x04
+DATA cv_cubic4_0<>+19(SB)/1, $0x80
+DATA cv_cubic4_0<>+20(SB)/1, $0x01
+DATA cv_cubic4_0<>+21(SB)/1, $0x80
+DATA cv_cubic4_0<>+22(SB)/1, $0x05
+DATA cv_cubic4_0<>+23(SB)/1, $0x80
+DATA cv_cubic4_0<>+24(SB)/1, $0x02
+DATA cv_cubic4_0<>+25(SB)/1, $0x80
+DATA cv_cubic4_0<>+26(SB)/1, $0x06
+DATA cv_cubic4_0<>+27(SB)/1, $0x80
+DATA cv_cubic4_0<>+28(SB)/1, $0x03
+DATA cv_cubic4_0<>+29(SB)/1, $0x80
+DATA cv_cubic4_0<>+30(SB)/1, $0x07
+DATA cv_cubic4_0<>+31(SB)/1, $0x80
+GLOBL cv_cubic4_0<>(SB), RODATA|NOPTR, $32
+
+DATA cv_cubic_weights4_0<>+0(SB)/4, $0x00000000
+DATA cv_cubic_weights4_0<>+4(SB)/4, $0x00000000
+DATA cv_cubic_weights4_0<>+8(SB)/4, $0x00000000
+DATA cv_cubic_weights4_0<>+12(SB)/4, $0x00000000
+DATA cv_cubic_weights4_0<>+16(SB)/4, $0x00000002
+DATA cv_cubic_weights4_0<>+20(SB)/4, $0x00000002
+DATA cv_cubic_weights4_0<>+24(SB)/4, $0x00000002
+DATA cv_cubic_weights4_0<>+28(SB)/4, $0x00000002
+GLOBL cv_cubic_weights4_0<>(SB), RODATA|NOPTR, $32
+
+DATA cv_cubic4_1<>+0(SB)/1, $0x08
+DATA cv_cubic4_1<>+1(SB)/1, $0x80
+DATA cv_cubic4_1<>+2(SB)/1, $0x0c
+DATA cv_cubic4_1<>+3(SB)/1, $0x80
+DATA cv_cubic4_1<>+4(SB)/1, $0x09
+DATA cv_cubic4_1<>+5(SB)/1, $0x80
+DATA cv_cubic4_1<>+6(SB)/1, $0x0d
+DATA cv_cubic4_1<>+7(SB)/1, $0x80
+DATA cv_cubic4_1<>+8(SB)/1, $0x0a
+DATA cv_cubic4_1<>+9(SB)/1, $0x80
+DATA cv_cubic4_1<>+10(SB)/1, $0x0e
+DATA cv_cubic4_1<>+11(SB)/1, $0x80
+DATA cv_cubic4_1<>+12(SB)/1, $0x0b
+DATA cv_cubic4_1<>+13(SB)/1, $0x80
+DATA cv_cubic4_1<>+14(SB)/1, $0x0f
+DATA cv_cubic4_1<>+15(SB)/1, $0x80
+DATA cv_cubic4_1<>+16(SB)/1, $0x08
+DATA cv_cubic4_1<>+17(SB)/1, $0x80
+DATA cv_cubic4_1<>+18(SB)/1, $0x0c
+DATA cv_cubic4_1<>+19(SB)/1, $0x80
+DATA cv_cubic4_1<>+20(SB)/1, $0x09
+DATA cv_cubic4_1<>+21(SB)/1, $0x80
+DATA cv_cubic4_1<>+22(SB)/1, $0x0d
+DATA cv_cubic4_1<>+23(SB)/1, $0x80
+DATA cv_cubic4_1<>+24(SB)/1, $0x0a
+DATA cv_cubic4_1<>+25(SB)/1, $0x80
+DATA cv_cubic4_1<>+26(SB)/1, $0x0e
+DATA cv_cubic4_1<>+27(SB)/1, $0x80
+DATA cv_cubic4_1<>+28(SB)/1, $0x0b
+DATA cv_cubic4_1<>+29(SB)/1, $0x80
+DATA cv_cubic4_1<>+30(SB)/1, $0x0f
+DATA cv_cubic4_1<>+31(SB)/1, $0x80
+GLOBL cv_cubic4_1<>(SB), RODATA|NOPTR, $32
+
+DATA cv_cubic_weights4_1<>+0(SB)/4, $0x00000001
+DATA cv_cubic_weights4_1<>+4(SB)/4, $0x00000001
+DATA cv_cubic_weights4_1<>+8(SB)/4, $0x00000001
+DATA cv_cubic_weights4_1<>+12(SB)/4, $0x00000001
+DATA cv_cubic_weights4_1<>+16(SB)/4, $0x00000003
+DATA cv_cubic_weights4_1<>+20(SB)/4, $0x00000003
+DATA cv_cubic_weights4_1<>+24(SB)/4, $0x00000003
+DATA cv_cubic_weights4_1<>+28(SB)/4, $0x00000003
+GLOBL cv_cubic_weights4_1<>(SB), RODATA|NOPTR, $32
+
+// func cvCubic4AVX2(dst *int32, src *byte, n int, first *int32, pairs *int32)
+// Requires: AVX, AVX2
+TEXT ·cvCubic4AVX2(SB), NOSPLIT, $0-40
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    n+16(FP), DX
+	MOVQ    first+24(FP), BX
+	MOVQ    pairs+32(FP), SI
+	VMOVDQU cv_cubic4_0<>+0(SB), Y0
+	VMOVDQU cv_cubic_weights4_0<>+0(SB), Y1
+	VMOVDQU cv_cubic4_1<>+0(SB), Y2
+	VMOVDQU cv_cubic_weights4_1<>+0(SB), Y3
+
+loop:
+	MOVLQSX        (BX), DI
+	SHLQ           $0x02, DI
+	VMOVDQU        (CX)(DI*1), X4
+	MOVLQSX        4(BX), DI
+	SHLQ           $0x02, DI
+	VINSERTI128    $0x01, (CX)(DI*1), Y4, Y4
+	VBROADCASTI128 (SI), Y5
+	VPERMILPS      Y1, Y5, Y6
+	VPSHUFB        Y0, Y4, Y7
+	VPMADDWD       Y6, Y7, Y7
+	VPERMILPS      Y3, Y5, Y5
+	VPSHUFB        Y2, Y4, Y6
+	VPMADDWD       Y5, Y6, Y6
+	VPADDD         Y6, Y7, Y7
+	VMOVDQU        X7, (AX)
+	VEXTRACTI128   $0x01, Y7, 16(AX)
+	ADDQ           $0x08, BX
+	ADDQ           $0x10, SI
+	ADDQ           $0x20, AX
+	SUBQ           $0x02, DX
+	JNZ            loop
+	VZEROUPPER
+	RET
+
+// func cvMixCubicAVX2(dst *byte, a *int32, b *int32, c *int32, d *int32, n int, w *[4]float32)
+// Requires: AVX, AVX2
+TEXT ·cvMixCubicAVX2(SB), NOSPLIT, $0-56
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         b+16(FP), DX
+	MOVQ         c+24(FP), BX
+	MOVQ         d+32(FP), SI
+	MOVQ         n+40(FP), DI
+	MOVQ         w+48(FP), R8
+	VBROADCASTSS (R8), Y0
+	VBROADCASTSS 4(R8), Y1
+	VBROADCASTSS 8(R8), Y2
+	VBROADCASTSS 12(R8), Y3
+
+loop:
+	VCVTDQ2PS    (SI), Y4
+	ADDQ         $0x20, SI
+	VMULPS       Y3, Y4, Y4
+	VCVTDQ2PS    (BX), Y5
+	ADDQ         $0x20, BX
+	VMULPS       Y2, Y5, Y5
+	VADDPS       Y4, Y5, Y5
+	VCVTDQ2PS    (DX), Y4
+	ADDQ         $0x20, DX
+	VMULPS       Y1, Y4, Y4
+	VADDPS       Y5, Y4, Y4
+	VCVTDQ2PS    (CX), Y5
+	ADDQ         $0x20, CX
+	VMULPS       Y0, Y5, Y5
+	VADDPS       Y4, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VEXTRACTI128 $0x01, Y5, X4
+	VPACKSSDW    X4, X5, X5
+	VPACKUSWB    X5, X5, X5
+	VMOVQ        X5, (AX)
+	ADDQ         $0x08, AX
+	SUBQ         $0x08, DI
+	JNZ          loop
+	VZEROUPPER
+	RET
+
 DATA cv_half1<>+0(SB)/1, $0x00
 DATA cv_half1<>+1(SB)/1, $0x01
 DATA cv_half1<>+2(SB)/1, $0x02

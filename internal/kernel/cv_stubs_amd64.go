@@ -29,6 +29,28 @@ func cvRow4AVX2(dst *int16, src *byte, n int, first *int32, pair *int32)
 //go:noescape
 func cvMixLinearAVX2(dst *byte, a *int16, b *int16, n int, t int16, u int16)
 
+// cvCubic1AVX2 is CVRowU8 of n pixels, a multiple of 8 and not 0, of 1 channel, whose four taps are neighbours.
+//
+//go:noescape
+func cvCubic1AVX2(dst *int32, src *byte, n int, first *int32, pairs *int32)
+
+// cvCubic3AVX2 is CVRowU8 of n pixels, a multiple of 2 and not 0, of 3 channels, whose four taps are neighbours.
+// It reads 16 bytes at each of first, and writes 4 elements where a pixel begins.
+//
+//go:noescape
+func cvCubic3AVX2(dst *int32, src *byte, n int, first *int32, pairs *int32)
+
+// cvCubic4AVX2 is CVRowU8 of n pixels, a multiple of 2 and not 0, of 4 channels, whose four taps are neighbours.
+// It reads 16 bytes at each of first, and writes 4 elements where a pixel begins.
+//
+//go:noescape
+func cvCubic4AVX2(dst *int32, src *byte, n int, first *int32, pairs *int32)
+
+// cvMixCubicAVX2 is CVMixCubicU8's arithmetic in float32, of n sums, a multiple of 8 and not 0.
+//
+//go:noescape
+func cvMixCubicAVX2(dst *byte, a *int32, b *int32, c *int32, d *int32, n int, w *[4]float32)
+
 // cvHalf1AVX2 averages the pixels of two rows to n, a multiple of 32 and not 0.
 // It reads and writes not a byte too many.
 //
