@@ -72,9 +72,18 @@ func (f Filter) at(x float64) float64 {
 		s, c := sinCos(x)
 		// The reference's constants are single precision.
 		return float64(s / x * (float64(float32(0.54)) + float64(float64(float32(0.46))*c)))
-	case f == FilterBicubic && x < 1:
+	case f == FilterBicubic:
+		return bicubic(x)
+	}
+	return 0
+}
+
+// bicubic is Keys' filter with a = -0.5 of x >= 0.
+func bicubic(x float64) float64 {
+	if x < 1 {
 		return float64(float64((float64(1.5*x)-2.5)*x)*x) + 1
-	case f == FilterBicubic && x < 2:
+	}
+	if x < 2 {
 		return float64((float64((float64((x-5)*x)+8)*x) - 4) * -0.5)
 	}
 	return 0
@@ -154,6 +163,12 @@ func (f Filter) weights(w []float64, lo int, center, inv float64) float64 {
 	case FilterBilinear:
 		for j := range w {
 			v := max(1-math.Abs(float64((float64(j+lo)-center+0.5)*inv)), 0)
+			w[j] = v
+			sum += v
+		}
+	case FilterBicubic:
+		for j := range w {
+			v := bicubic(math.Abs(float64((float64(j+lo) - center + 0.5) * inv)))
 			w[j] = v
 			sum += v
 		}
