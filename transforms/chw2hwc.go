@@ -38,3 +38,6 @@ func (o *CHW2HWC) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	transpose(dst[0].Data, s.Data, s.DType.Size(), s.Channels(), s.Height()*s.Width())
 	return nil
 }
+
+// Pointwise says that the op is one, see type Pointwise.
+func (o *CHW2HWC) Pointwise() {}

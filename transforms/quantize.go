@@ -113,3 +113,6 @@ func quantize[T uint8 | int8 | uint16 | int16](o *Quantize, dst, src *tensor.Ten
 		}
 	}
 }
+
+// Pointwise says that the op is one, see type Pointwise.
+func (o *Quantize) Pointwise() {}

@@ -134,3 +134,6 @@ func (o *ToType) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	return nil
 }
+
+// Pointwise says that the op is one, see type Pointwise.
+func (o *ToType) Pointwise() {}
