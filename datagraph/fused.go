@@ -23,6 +23,7 @@ type fused struct {
 	before []transforms.Framed
 	scale  transforms.Scaled
 	after  []transforms.Framed
+	swap   bool // red and blue are exchanged after all frames, by decode
 	table  *table
 
 	region bool // decode only the pixels that are needed
@@ -50,6 +51,11 @@ func partOf(op transforms.Op, in, out []tensor.Desc) *fused {
 			return nil
 		}
 		f.scale = o
+	case *transforms.ConvertColor:
+		if !(o.From == transforms.RGB && o.To == transforms.BGR || o.From == transforms.BGR && o.To == transforms.RGB) {
+			return nil
+		}
+		f.swap = true
 	default:
 		return nil
 	}
@@ -98,10 +104,15 @@ func (f *fused) cuts() bool {
 // join is the op that does first a and then b, which reads a's first output and
 // nothing else does; nil if there is none.
 func join(a, b *fused) *fused {
-	if b.decode != nil || a.table != nil {
+	if b.decode != nil || a.table != nil || a.swap && (a.decode == nil || b.geometry()) {
 		return nil
 	}
 	f := *a
+	if b.swap {
+		if a.decode == nil || !f.exchange() {
+			return nil
+		}
+	}
 	f.ops = append(append([]transforms.Op(nil), a.ops...), b.ops...)
 	f.out = append(append([]tensor.Desc(nil), b.out...), a.out[1:]...)
 	f.table = b.table
@@ -122,6 +133,22 @@ func join(a, b *fused) *fused {
 		f.after = append(append([]transforms.Framed(nil), a.after...), b.before...)
 	}
 	return &f
+}
+
+// exchange makes decode give its colours in the other order; what lies between
+// does the same to every channel. Not ok if they are none that have one.
+func (f *fused) exchange() (ok bool) {
+	d := *f.decode
+	switch d.Color {
+	case codec.ToRGB:
+		d.Color = codec.ToBGR
+	case codec.ToBGR:
+		d.Color = codec.ToRGB
+	default:
+		return false
+	}
+	f.decode, f.swap = &d, !f.swap
+	return true
 }
 
 // Validate accepts it: the graph's ops were validated.
@@ -194,8 +221,8 @@ func (f *fused) prepare(c *transforms.Context, s *fusedState, d tensor.Desc) err
 func (f *fused) infer(s *fusedState, d tensor.Desc) error {
 	at := len(s.out)
 	s.in[0] = d
-	for _, op := range f.ops {
-		if op == transforms.Op(f.decode) {
+	for i, op := range f.ops {
+		if i == 0 && f.decode != nil {
 			s.out[0] = d
 			continue
 		}

@@ -441,7 +441,11 @@ func (w *rowWork) begin(c *transforms.Context, dst *tensor.Tensor) {
 func (w *rowWork) fillAround(c *transforms.Context) {
 	w.fill = c.Scratch(w.canvas.x.n * w.ch)
 	for i := range w.fill {
-		w.fill[i] = uint8(w.canvas.fill[i%w.ch%len(w.canvas.fill)])
+		c := i % w.ch
+		if w.f.swap {
+			c = w.ch - 1 - c
+		}
+		w.fill[i] = uint8(w.canvas.fill[c%len(w.canvas.fill)])
 	}
 	for y := range w.canvas.y.n {
 		if y < w.canvas.y.lo || y >= w.canvas.y.hi {
