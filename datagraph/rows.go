@@ -197,8 +197,7 @@ func (w *rowWork) taps(before, after placement, sc transforms.Scale) {
 	i, _, _ := w.f.scale.Sampling()
 	w.premultiply = w.ch == 2 || w.ch == 4
 	w.xTaps, w.yTaps = sc.Width != before.x.n, sc.Height != before.y.n
-	// See verticalFirst of package transforms: by the sizes of the whole images.
-	w.verticalFirst = w.xTaps && w.yTaps && sc.Height < before.y.n && before.y.n-sc.Height > 2*(before.x.n-sc.Width)
+	w.verticalFirst = sc.VerticalFirst
 	one := func(t *kernel.Taps, b, a placed, n int) {
 		from, to := a.survivors()
 		t.Pillow(b.n, n, from, to, filters[i], false)

@@ -43,6 +43,8 @@ type Scale struct {
 	Place         Frame
 	// Halved says that OpenCV's bilinear is the mean of two by two pixels here.
 	Halved bool
+	// VerticalFirst says that Pillow's filters scale the height before the width here.
+	VerticalFirst bool
 }
 
 // Scaled is an Op whose first output is its one input, an image, scaled.
@@ -55,7 +57,10 @@ type Scaled interface {
 	Scale(h, w int, side []*tensor.Tensor) (Scale, error)
 }
 
-func (s *Scale) halve(how sampling) {
+// rules fills in what follows from the sizes.
+func (s *Scale) rules(how sampling) {
 	s.Halved = how.backend == OpenCV && how.interp == Bilinear &&
 		exactly(s.Cut.Height, s.Height) == 2 && exactly(s.Cut.Width, s.Width) == 2
+	s.VerticalFirst = how.backend == Pillow && s.Cut.Width != s.Width &&
+		verticalFirst(shape{h: s.Cut.Height, w: s.Cut.Width}, shape{h: s.Height, w: s.Width})
 }

@@ -192,6 +192,6 @@ func (o *Letterbox) Scale(h, w int, side []*tensor.Tensor) (Scale, error) {
 		Cut: Frame{Height: h, Width: w}, Height: b.h, Width: b.w,
 		Place: Frame{Top: -b.top, Left: -b.left, Height: b.top + b.h + b.bottom, Width: b.left + b.w + b.right, Fill: o.Fill},
 	}
-	s.halve(sampling{o.Interpolation, o.Backend, true})
+	s.rules(sampling{o.Interpolation, o.Backend, true})
 	return s, nil
 }

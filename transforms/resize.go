@@ -172,6 +172,6 @@ func (o *Resize) Sampling() (Interpolation, Backend, bool) {
 func (o *Resize) Scale(h, w int, _ []*tensor.Tensor) (Scale, error) {
 	nh, nw, err := o.sized(h, w)
 	s := Scale{Cut: Frame{Height: h, Width: w}, Height: nh, Width: nw, Place: Frame{Height: nh, Width: nw}}
-	s.halve(o.sampling())
+	s.rules(o.sampling())
 	return s, err
 }

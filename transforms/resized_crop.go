@@ -93,6 +93,6 @@ func (o *ResizedCrop) Scale(_, _ int, _ []*tensor.Tensor) (Scale, error) {
 		Cut:    Frame{Top: o.Top, Left: o.Left, Height: o.Height, Width: o.Width},
 		Height: o.OutHeight, Width: o.OutWidth, Place: Frame{Height: o.OutHeight, Width: o.OutWidth},
 	}
-	s.halve(o.sampling())
+	s.rules(o.sampling())
 	return s, nil
 }
