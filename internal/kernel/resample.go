@@ -17,7 +17,9 @@ func clip8(v int32) uint8 {
 // Pillow's fixed-point resampling. t is a table with fixed-point weights whose
 // Start is relative to src's first column.
 func (t *Taps) Horizontal(dst, src []uint8, rows, inW, ch int) {
-	t.horizontalGo(dst, src, rows, inW, ch, 0)
+	if !t.horizontal(dst, src, rows, inW, ch) {
+		t.horizontalGo(dst, src, rows, inW, ch, 0)
+	}
 }
 
 // Vertical resamples src, rows of line bytes, to the len(t.Start) rows of dst:
@@ -31,7 +33,9 @@ func (t *Taps) Vertical(dst, src []uint8, line int) {
 // VerticalRow gives row i of Vertical alone: src begins with row t.Start[i] of
 // the input and has t.Len[i] rows of line bytes, and maybe more.
 func (t *Taps) VerticalRow(dst, src []uint8, line, i int) {
-	t.verticalGo(dst[:line], src[:int(t.Len[i])*line], line, i, 0)
+	if !t.vertical(dst, src, line, i) {
+		t.verticalGo(dst, src, line, i)
+	}
 }
 
 // horizontalGo is Horizontal in Go for the outputs from first on.
@@ -98,12 +102,13 @@ func (t *Taps) horizontalGo(dst, src []uint8, rows, inW, ch, first int) {
 	}
 }
 
-// verticalGo is VerticalRow in Go for the bytes from first on.
-func (t *Taps) verticalGo(dst, src []uint8, line, i, first int) {
+// verticalGo is VerticalRow in Go.
+func (t *Taps) verticalGo(dst, src []uint8, line, i int) {
 	n := int(t.Len[i])
+	src = src[:n*line]
 	w := t.W32[i*t.K:][:n]
 	var sums [512]int32
-	for first < line {
+	for first := 0; first < line; {
 		out := dst[first:min(first+len(sums), line)]
 		sum, in, q := sums[:len(out)], src[first:], w
 		first += len(out)
