@@ -15,6 +15,8 @@ import (
 var groups = map[string]func(){
 	"jpeg":     func() { idct(); ycc() },
 	"resample": resample,
+	"pixels":   pixels,
+	"cv":       cv,
 }
 
 func main() {
@@ -46,4 +48,10 @@ func dwords(name string, v uint32) Mem {
 		DATA(4*i, U32(v))
 	}
 	return m
+}
+
+// function begins a function that keeps none of its arguments, so that they may be on the stack.
+func function(name, signature string) {
+	TEXT(name, NOSPLIT, signature)
+	Pragma("noescape")
 }
