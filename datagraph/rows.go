@@ -14,8 +14,8 @@ import (
 // two passes of a scaling lies a window of rows, about twice as many as one
 // output row is made of.
 //
-// Frames cost nothing: they choose which entries of the tables are made and in
-// which order. So a pixel is computed if and only if it is seen.
+// Frames cost little: they choose which entries of the tables are made, and in
+// which order rows are written. So a pixel is computed if and only if it is seen.
 type rowWork struct {
 	f        *fused
 	source   tensor.Desc // that the tables are for
@@ -28,7 +28,7 @@ type rowWork struct {
 	canvas         placement
 	kind           kind
 	premultiply    bool // two and four channels: see transforms.Resize
-	flipLine       bool // turn computed lines around
+	flipLine       bool // computed rows are to be turned around
 	verticalFirst  bool
 	xTaps, yTaps   bool // the axis is resampled, by x and y; else xs and ys name pixels
 	x, y           kernel.Taps
@@ -48,6 +48,7 @@ type rowWork struct {
 	top, rows    int     // the window's first row in the source, and how many it holds
 	line         []byte  // a row of the canvas; empty if rows are written where they belong
 	pre, mid     []byte
+	turned       []byte // the image's part of the next row, to be turned around
 	out          output
 	left, inside int // bytes of the canvas's row before the image, and in it
 	fill         []byte
@@ -107,7 +108,7 @@ func (w *rowWork) prepare(d, out tensor.Desc) error {
 	if after.y.n != out.Height() || after.x.n != out.Width() {
 		return errDeclined // which cannot be, if ops do what they say
 	}
-	w.premultiply, w.flipLine, w.verticalFirst, w.xTaps, w.yTaps = false, false, false, false, false
+	w.premultiply, w.verticalFirst, w.xTaps, w.yTaps = false, false, false, false
 	switch {
 	case f.scale == nil:
 		w.xs, w.ys = after.x.pixels(w.xs), after.y.pixels(w.ys)
@@ -120,7 +121,7 @@ func (w *rowWork) prepare(d, out tensor.Desc) error {
 	default:
 		w.opencv(before, after, sc)
 	}
-	w.rowOrder()
+	w.order(before, after)
 	w.bounds(d)
 	return nil
 }
@@ -202,12 +203,9 @@ func (w *rowWork) taps(before, after placement, sc transforms.Scale) {
 		from, to := a.survivors()
 		t.Pillow(b.n, n, from, to, filters[i], false)
 		if b.step < 0 {
-			mirrorInput(t, b.at)
+			t.Mirror(b.at)
 		} else {
 			t.Shift(-b.at)
-		}
-		if a.step < 0 {
-			reverseOutputs(t)
 		}
 	}
 	if w.xTaps {
@@ -222,36 +220,9 @@ func (w *rowWork) taps(before, after placement, sc transforms.Scale) {
 	}
 }
 
-// mirrorInput makes t a table for the mirrored input, whose pixel i is pixel at-i.
-func mirrorInput(t *kernel.Taps, at int) {
-	for i, n := range t.Len {
-		t.Start[i] = int32(at) - (t.Start[i] + n - 1)
-		reverse(t.W32[i*t.K:][:n])
-	}
-}
-
-// reverseOutputs makes the last output the first.
-func reverseOutputs(t *kernel.Taps) {
-	reverse(t.Start)
-	reverse(t.Len)
-	for i, j := 0, len(t.Start)-1; i < j; i, j = i+1, j-1 {
-		a, b := t.W32[i*t.K:][:t.K], t.W32[j*t.K:][:t.K]
-		for k, v := range a {
-			a[k], b[k] = b[k], v
-		}
-	}
-}
-
-func reverse(l []int32) {
-	for i, j := 0, len(l)-1; i < j; i, j = i+1, j-1 {
-		l[i], l[j] = l[j], l[i]
-	}
-}
-
 // opencv makes the tables of OpenCV's bilinear. before is not mirrored.
 func (w *rowWork) opencv(before, after placement, sc transforms.Scale) {
 	w.xTaps, w.yTaps = true, true
-	w.flipLine = after.x.step < 0
 	if w.kind == linear {
 		w.cx.Resize(before.x.n, sc.Width, kernel.CVLinear, false)
 		w.cy.Resize(before.y.n, sc.Height, kernel.CVLinear, true)
@@ -283,32 +254,25 @@ func (w *rowWork) opencv(before, after placement, sc transforms.Scale) {
 	}
 }
 
-// rowOrder brings the vertical outputs into the order of their sources, and
-// notes which rows of the canvas they are.
-func (w *rowWork) rowOrder() {
-	y := w.canvas.y
-	w.count = y.hi - y.lo
-	w.first, w.step = y.lo, 1
-	var start []int32
-	if w.yTaps {
-		start = w.y.Start
-		if w.kind != pillow { // those tables are in the order of the scaled rows
-			if y.step < 0 {
-				w.first, w.step = y.hi-1, -1
-			}
-			return
+// order brings the lists of pixels into the order of the source, which tables
+// are in, and notes what that does to the canvas.
+func (w *rowWork) order(before, after placement) {
+	w.flipLine = before.x.step*after.x.step < 0
+	if !w.xTaps {
+		if w.flipLine = w.xs[0] > w.xs[len(w.xs)-1]; w.flipLine {
+			slices.Reverse(w.xs)
 		}
-	} else {
-		start = w.ys
 	}
-	if start[0] <= start[w.count-1] {
-		return
+	flip := before.y.step*after.y.step < 0
+	if !w.yTaps {
+		if flip = w.ys[0] > w.ys[len(w.ys)-1]; flip {
+			slices.Reverse(w.ys)
+		}
 	}
-	w.first, w.step = y.hi-1, -1
-	if w.yTaps {
-		reverseOutputs(&w.y)
-	} else {
-		reverse(w.ys)
+	y := w.canvas.y
+	w.count, w.first, w.step = y.hi-y.lo, y.lo, 1
+	if flip {
+		w.first, w.step = y.hi-1, -1
 	}
 }
 
@@ -428,8 +392,9 @@ func (w *rowWork) begin(c *transforms.Context, dst *tensor.Tensor) {
 	}
 	if w.verticalFirst {
 		w.mid = c.Scratch(w.rowWidth * ch)
-	} else if w.flipLine {
-		w.mid = c.Scratch(w.inside)
+	}
+	if w.flipLine {
+		w.turned = c.Scratch(w.inside)
 	}
 	if w.canvas.padded() {
 		w.fillAround(c)
@@ -454,8 +419,16 @@ func (w *rowWork) fillAround(c *transforms.Context) {
 	copy(w.line, w.fill)
 }
 
-// target is where the image's part of the next row of the canvas is to be written.
+// target is where the image's part of the canvas's row y is to be written.
 func (w *rowWork) target(y int) []byte {
+	if w.flipLine {
+		return w.turned
+	}
+	return w.place(y)
+}
+
+// place is where the image's part of the canvas's row y lies.
+func (w *rowWork) place(y int) []byte {
 	line := w.line
 	if line == nil {
 		line = w.out.u8[y*w.out.line:][:w.out.line]
@@ -469,6 +442,9 @@ func (w *rowWork) target(y int) []byte {
 
 // done says that the target has been written.
 func (w *rowWork) done(y int) {
+	if w.flipLine {
+		kernel.FlipRow(w.place(y), w.turned, w.ch)
+	}
 	if w.line != nil {
 		w.out.row(y, w.line)
 	}
@@ -493,15 +469,15 @@ func (w *rowWork) Rows(y, n int, pix []byte) {
 			return
 		}
 		row := pix[(sy-y)*stride:]
-		if w.direct && !w.xTaps && w.fill == nil && w.step > 0 {
+		if w.direct && !w.xTaps && w.fill == nil && !w.flipLine && w.step > 0 {
 			w.copied(row, y+n-sy, stride)
 			continue
 		}
 		at := w.first + w.step*w.next
-		w.horizontal(w.target(at), w.premultiplied(row[:stride]), 1)
+		dst := w.target(at)
+		w.horizontal(dst, w.premultiplied(row[:stride]), 1)
 		if w.premultiply {
-			t := w.target(at)
-			kernel.Unpremultiply(t, t, w.ch)
+			kernel.Unpremultiply(dst, dst, w.ch)
 		}
 		w.done(at)
 		w.next++
@@ -618,11 +594,7 @@ func (w *rowWork) drop(n, line int) {
 func (w *rowWork) produce(line int) {
 	i := w.next
 	at := w.first + w.step*i
-	target := w.target(at)
-	dst := target
-	if w.flipLine {
-		dst = w.mid
-	}
+	dst := w.target(at)
 	from := (int(w.y.Start[i]) - w.top) * line
 	switch w.kind {
 	case linear:
@@ -641,9 +613,6 @@ func (w *rowWork) produce(line int) {
 			kernel.Unpremultiply(dst, dst, w.ch)
 		}
 	}
-	if w.flipLine {
-		kernel.FlipRow(target, dst, w.ch)
-	}
 	w.done(at)
 }
 
@@ -659,6 +628,6 @@ func (w *rowWork) end() error {
 
 // release forgets the run's memory, which is others' now.
 func (w *rowWork) release() {
-	w.window, w.sums, w.line, w.pre, w.mid, w.fill = nil, nil, nil, nil, nil, nil
+	w.window, w.sums, w.line, w.pre, w.mid, w.turned, w.fill = nil, nil, nil, nil, nil, nil, nil
 	w.out = output{}
 }
