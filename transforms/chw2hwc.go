@@ -54,3 +54,6 @@ func (o *CHW2HWC) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	return nil
 }
+
+// Pointwise says that the op is one, see type Pointwise.
+func (o *CHW2HWC) Pointwise() {}

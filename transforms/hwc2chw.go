@@ -66,3 +66,6 @@ func inferLayout(dst, in []tensor.Desc, from, to tensor.Layout) error {
 	dst[0] = tensor.Image(in[0].DType, to, in[0].Height(), in[0].Width(), in[0].Channels())
 	return nil
 }
+
+// Pointwise says that the op is one, see type Pointwise.
+func (o *HWC2CHW) Pointwise() {}

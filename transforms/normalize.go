@@ -77,3 +77,6 @@ func (o *Normalize) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	return nil
 }
+
+// Pointwise says that the op is one, see type Pointwise.
+func (o *Normalize) Pointwise() {}

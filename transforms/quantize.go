@@ -112,3 +112,6 @@ func quantize[T uint8 | int8 | uint16 | int16](o *Quantize, c *Context, dst, src
 		kernel.QuantizeF32(out[at:][:pixels], in[at:][:pixels], scale[ch:ch+1], zero[ch:ch+1])
 	}
 }
+
+// Pointwise says that the op is one, see type Pointwise.
+func (o *Quantize) Pointwise() {}
