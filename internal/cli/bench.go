@@ -362,7 +362,8 @@ func (w *benchWorker) pass(p *pass) {
 		case p.warm:
 			m.warm, m.err = true, err
 		case err != nil:
-			p.err.Store(&err)
+			failed := err // a variable of its own, so that only this case allocates
+			p.err.Store(&failed)
 		}
 	}
 }
