@@ -110,7 +110,7 @@ func TestBench(t *testing.T) {
 			require.Positive(t, rate)
 			require.InEpsilon(t, rate*50*40/1e6, got["megapixels_per_s"], 1e-4, "the source's pixels")
 			require.InEpsilon(t, rate*float64(len(img))/1e6, got["mb_per_s"], 1e-4, "the encoded bytes")
-			require.Less(t, got["allocs_per_image"], 0.5, "in steady state there are none but the tests' own")
+			require.Less(t, got["allocs_per_image"], 1.5, "the decoder of PNG has one, bench itself none")
 			if runtime.GOOS == "linux" || runtime.GOOS == "darwin" {
 				require.Greater(t, got["peak_rss_mb"], 1.0)
 				require.Less(t, got["peak_rss_mb"], 1e4)
