@@ -2,6 +2,60 @@
 
 package kernel
 
-func idctBlocks([]Block) bool { return false }
+import "github.com/infer-prep/infer-prep/internal/cpu"
 
-func yccToRGB(_, _, _, _ []byte) int { return 0 }
+// idctRowNEON transforms n blocks, at least 1. last is as in IDCTRow.
+//
+//go:noescape
+func idctRowNEON(dst *byte, stride int, coef, quant *[64]int16, last *uint8, n int)
+
+// yccToRGBNEON converts n pixels, a multiple of 16 and not 0.
+//
+//go:noescape
+func yccToRGBNEON(dst, y, cb, cr *byte, n int)
+
+// upsampleH2V1NEON doubles n samples, a multiple of 16 and not 0, which have a
+// neighbour on either side.
+//
+//go:noescape
+func upsampleH2V1NEON(dst, src *byte, n int)
+
+// upsampleH1V2NEON mixes n samples, a multiple of 16 and not 0.
+//
+//go:noescape
+func upsampleH1V2NEON(dst, near, far *byte, n, bias int)
+
+// upsampleH2V2NEON is as upsampleH2V1NEON.
+//
+//go:noescape
+func upsampleH2V2NEON(dst, near, far *byte, n int)
+
+var lastOfAny uint8 = 63
+
+// idctBlocks transforms blocks if there is assembly for it, and says so.
+func idctBlocks(blocks []Block) bool {
+	if !cpu.Has(cpu.NEON) {
+		return false
+	}
+	for i := range blocks {
+		b := &blocks[i]
+		_ = b.Dst[7*b.Stride+7]
+		idctRowNEON(&b.Dst[0], b.Stride, b.Coef, b.Quant, &lastOfAny, 1)
+	}
+	return true
+}
+
+// yccToRGB converts the first pixels by assembly and gives their number. The
+// last 16 pixels are done twice where the width is no multiple of 16.
+func yccToRGB(dst, y, cb, cr []byte) int {
+	n := len(y)
+	if n < 16 || !cpu.Has(cpu.NEON) {
+		return 0
+	}
+	_, _, _ = dst[3*n-1], cb[n-1], cr[n-1]
+	yccToRGBNEON(&dst[0], &y[0], &cb[0], &cr[0], n&^15)
+	if i := n - 16; n&15 != 0 {
+		yccToRGBNEON(&dst[3*i], &y[i], &cb[i], &cr[i], 16)
+	}
+	return n
+}
