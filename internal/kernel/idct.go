@@ -1,6 +1,9 @@
 package kernel
 
-import "math"
+import (
+	"math"
+	"unsafe"
+)
 
 // Constants of the inverse DCT: 13-bit fixed point, from "Practical fast 1-D DCT
 // algorithms with 11 multiplications" (Loeffler, Ligtenberg, Moschytz, 1989), as
@@ -134,12 +137,11 @@ type Block struct {
 
 // IDCTBlocks is IDCT of all of blocks.
 func IDCTBlocks(blocks []Block) {
-	if idctBlocks(blocks) {
-		return
-	}
 	for i := range blocks {
 		b := &blocks[i]
-		IDCT(b.Dst, b.Stride, b.Coef, b.Quant)
+		if !idctRow(b.Dst, b.Stride, unsafe.Slice(b.Coef, 1), b.Quant, []uint8{63}) {
+			IDCT(b.Dst, b.Stride, b.Coef, b.Quant)
+		}
 	}
 }
 
@@ -147,6 +149,9 @@ func IDCTBlocks(blocks []Block) {
 // goes to dst[8*i:]. last[i] is the zigzag index of block i's last coefficient
 // that is not 0, or more; 0 says that there is only the DC.
 func IDCTRow(dst []byte, stride int, blocks [][64]int16, quant *[64]int16, last []uint8) {
+	if len(blocks) == 0 || idctRow(dst, stride, blocks, quant, last) {
+		return
+	}
 	for i := range blocks {
 		if last[i] == 0 {
 			IDCTDC(dst[8*i:], stride, blocks[i][0], quant[0])

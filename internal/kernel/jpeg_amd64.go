@@ -4,22 +4,14 @@ package kernel
 
 import "github.com/infer-prep/infer-prep/internal/cpu"
 
-// idctBlocks transforms blocks if there is assembly for it, and says so.
-func idctBlocks(blocks []Block) bool {
-	if !cpu.Has(cpu.AVX2) {
+// idctRow is IDCTRow if there is assembly for it, and says so.
+func idctRow(dst []byte, stride int, blocks [][64]int16, quant *[64]int16, last []uint8) bool {
+	if !cpu.Has(cpu.AVX2) || uint(stride) > uint(len(dst)) {
 		return false
 	}
-	for len(blocks) > 0 {
-		// The last of an odd number goes twice.
-		a := &blocks[0]
-		b := a
-		if len(blocks) > 1 {
-			b = &blocks[1]
-		}
-		_, _ = a.Dst[7*a.Stride+7], b.Dst[7*b.Stride+7]
-		idctPairAVX2(&a.Dst[0], a.Stride, a.Coef, a.Quant, &b.Dst[0], b.Stride, b.Coef, b.Quant)
-		blocks = blocks[min(2, len(blocks)):]
-	}
+	n := len(blocks)
+	_, _ = dst[7*stride+8*n-1], last[n-1]
+	idctRowAVX2(&dst[0], stride, &blocks[0], quant, &last[0], n)
 	return true
 }
 

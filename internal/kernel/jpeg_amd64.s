@@ -64,25 +64,125 @@ DATA idct_u3<>+24(SB)/4, $0x133ee333
 DATA idct_u3<>+28(SB)/4, $0x133ee333
 GLOBL idct_u3<>(SB), RODATA|NOPTR, $32
 
-DATA idct_u1<>+0(SB)/4, $0xadfdefb0
-DATA idct_u1<>+4(SB)/4, $0xadfdefb0
-DATA idct_u1<>+8(SB)/4, $0xadfdefb0
-DATA idct_u1<>+12(SB)/4, $0xadfdefb0
-DATA idct_u1<>+16(SB)/4, $0xadfdefb0
-DATA idct_u1<>+20(SB)/4, $0xadfdefb0
-DATA idct_u1<>+24(SB)/4, $0xadfdefb0
-DATA idct_u1<>+28(SB)/4, $0xadfdefb0
+DATA idct_u1<>+0(SB)/4, $0xefb0adfd
+DATA idct_u1<>+4(SB)/4, $0xefb0adfd
+DATA idct_u1<>+8(SB)/4, $0xefb0adfd
+DATA idct_u1<>+12(SB)/4, $0xefb0adfd
+DATA idct_u1<>+16(SB)/4, $0xefb0adfd
+DATA idct_u1<>+20(SB)/4, $0xefb0adfd
+DATA idct_u1<>+24(SB)/4, $0xefb0adfd
+DATA idct_u1<>+28(SB)/4, $0xefb0adfd
 GLOBL idct_u1<>(SB), RODATA|NOPTR, $32
 
-DATA idct_u2<>+0(SB)/4, $0x1051adfd
-DATA idct_u2<>+4(SB)/4, $0x1051adfd
-DATA idct_u2<>+8(SB)/4, $0x1051adfd
-DATA idct_u2<>+12(SB)/4, $0x1051adfd
-DATA idct_u2<>+16(SB)/4, $0x1051adfd
-DATA idct_u2<>+20(SB)/4, $0x1051adfd
-DATA idct_u2<>+24(SB)/4, $0x1051adfd
-DATA idct_u2<>+28(SB)/4, $0x1051adfd
+DATA idct_u2<>+0(SB)/4, $0xadfd1051
+DATA idct_u2<>+4(SB)/4, $0xadfd1051
+DATA idct_u2<>+8(SB)/4, $0xadfd1051
+DATA idct_u2<>+12(SB)/4, $0xadfd1051
+DATA idct_u2<>+16(SB)/4, $0xadfd1051
+DATA idct_u2<>+20(SB)/4, $0xadfd1051
+DATA idct_u2<>+24(SB)/4, $0xadfd1051
+DATA idct_u2<>+28(SB)/4, $0xadfd1051
 GLOBL idct_u2<>(SB), RODATA|NOPTR, $32
+
+DATA idct_s_e0<>+0(SB)/4, $0x29cf2000
+DATA idct_s_e0<>+4(SB)/4, $0x29cf2000
+DATA idct_s_e0<>+8(SB)/4, $0x29cf2000
+DATA idct_s_e0<>+12(SB)/4, $0x29cf2000
+DATA idct_s_e0<>+16(SB)/4, $0x29cf2000
+DATA idct_s_e0<>+20(SB)/4, $0x29cf2000
+DATA idct_s_e0<>+24(SB)/4, $0x29cf2000
+DATA idct_s_e0<>+28(SB)/4, $0x29cf2000
+GLOBL idct_s_e0<>(SB), RODATA|NOPTR, $32
+
+DATA idct_s_e1<>+0(SB)/4, $0x11512000
+DATA idct_s_e1<>+4(SB)/4, $0x11512000
+DATA idct_s_e1<>+8(SB)/4, $0x11512000
+DATA idct_s_e1<>+12(SB)/4, $0x11512000
+DATA idct_s_e1<>+16(SB)/4, $0x11512000
+DATA idct_s_e1<>+20(SB)/4, $0x11512000
+DATA idct_s_e1<>+24(SB)/4, $0x11512000
+DATA idct_s_e1<>+28(SB)/4, $0x11512000
+GLOBL idct_s_e1<>(SB), RODATA|NOPTR, $32
+
+DATA idct_s_e2<>+0(SB)/4, $0xeeaf2000
+DATA idct_s_e2<>+4(SB)/4, $0xeeaf2000
+DATA idct_s_e2<>+8(SB)/4, $0xeeaf2000
+DATA idct_s_e2<>+12(SB)/4, $0xeeaf2000
+DATA idct_s_e2<>+16(SB)/4, $0xeeaf2000
+DATA idct_s_e2<>+20(SB)/4, $0xeeaf2000
+DATA idct_s_e2<>+24(SB)/4, $0xeeaf2000
+DATA idct_s_e2<>+28(SB)/4, $0xeeaf2000
+GLOBL idct_s_e2<>(SB), RODATA|NOPTR, $32
+
+DATA idct_s_e3<>+0(SB)/4, $0xd6312000
+DATA idct_s_e3<>+4(SB)/4, $0xd6312000
+DATA idct_s_e3<>+8(SB)/4, $0xd6312000
+DATA idct_s_e3<>+12(SB)/4, $0xd6312000
+DATA idct_s_e3<>+16(SB)/4, $0xd6312000
+DATA idct_s_e3<>+20(SB)/4, $0xd6312000
+DATA idct_s_e3<>+24(SB)/4, $0xd6312000
+DATA idct_s_e3<>+28(SB)/4, $0xd6312000
+GLOBL idct_s_e3<>(SB), RODATA|NOPTR, $32
+
+DATA idct_s_u0<>+0(SB)/4, $0xe6dc08d4
+DATA idct_s_u0<>+4(SB)/4, $0xe6dc08d4
+DATA idct_s_u0<>+8(SB)/4, $0xe6dc08d4
+DATA idct_s_u0<>+12(SB)/4, $0xe6dc08d4
+DATA idct_s_u0<>+16(SB)/4, $0xe6dc08d4
+DATA idct_s_u0<>+20(SB)/4, $0xe6dc08d4
+DATA idct_s_u0<>+24(SB)/4, $0xe6dc08d4
+DATA idct_s_u0<>+28(SB)/4, $0xe6dc08d4
+GLOBL idct_s_u0<>(SB), RODATA|NOPTR, $32
+
+DATA idct_s_u1<>+0(SB)/4, $0xd39e1925
+DATA idct_s_u1<>+4(SB)/4, $0xd39e1925
+DATA idct_s_u1<>+8(SB)/4, $0xd39e1925
+DATA idct_s_u1<>+12(SB)/4, $0xd39e1925
+DATA idct_s_u1<>+16(SB)/4, $0xd39e1925
+DATA idct_s_u1<>+20(SB)/4, $0xd39e1925
+DATA idct_s_u1<>+24(SB)/4, $0xd39e1925
+DATA idct_s_u1<>+28(SB)/4, $0xd39e1925
+GLOBL idct_s_u1<>(SB), RODATA|NOPTR, $32
+
+DATA idct_s_u2<>+0(SB)/4, $0xf72d25a1
+DATA idct_s_u2<>+4(SB)/4, $0xf72d25a1
+DATA idct_s_u2<>+8(SB)/4, $0xf72d25a1
+DATA idct_s_u2<>+12(SB)/4, $0xf72d25a1
+DATA idct_s_u2<>+16(SB)/4, $0xf72d25a1
+DATA idct_s_u2<>+20(SB)/4, $0xf72d25a1
+DATA idct_s_u2<>+24(SB)/4, $0xf72d25a1
+DATA idct_s_u2<>+28(SB)/4, $0xf72d25a1
+GLOBL idct_s_u2<>(SB), RODATA|NOPTR, $32
+
+DATA idct_s_u3<>+0(SB)/4, $0x25a12c63
+DATA idct_s_u3<>+4(SB)/4, $0x25a12c63
+DATA idct_s_u3<>+8(SB)/4, $0x25a12c63
+DATA idct_s_u3<>+12(SB)/4, $0x25a12c63
+DATA idct_s_u3<>+16(SB)/4, $0x25a12c63
+DATA idct_s_u3<>+20(SB)/4, $0x25a12c63
+DATA idct_s_u3<>+24(SB)/4, $0x25a12c63
+DATA idct_s_u3<>+28(SB)/4, $0x25a12c63
+GLOBL idct_s_u3<>(SB), RODATA|NOPTR, $32
+
+DATA idct_r1<>+0(SB)/4, $0x04000400
+DATA idct_r1<>+4(SB)/4, $0x04000400
+DATA idct_r1<>+8(SB)/4, $0x04000400
+DATA idct_r1<>+12(SB)/4, $0x04000400
+DATA idct_r1<>+16(SB)/4, $0x04000400
+DATA idct_r1<>+20(SB)/4, $0x04000400
+DATA idct_r1<>+24(SB)/4, $0x04000400
+DATA idct_r1<>+28(SB)/4, $0x04000400
+GLOBL idct_r1<>(SB), RODATA|NOPTR, $32
+
+DATA idct_f1<>+0(SB)/4, $0x00012000
+DATA idct_f1<>+4(SB)/4, $0x00012000
+DATA idct_f1<>+8(SB)/4, $0x00012000
+DATA idct_f1<>+12(SB)/4, $0x00012000
+DATA idct_f1<>+16(SB)/4, $0x00012000
+DATA idct_f1<>+20(SB)/4, $0x00012000
+DATA idct_f1<>+24(SB)/4, $0x00012000
+DATA idct_f1<>+28(SB)/4, $0x00012000
+GLOBL idct_f1<>(SB), RODATA|NOPTR, $32
 
 DATA idct_round1<>+0(SB)/4, $0x00000400
 DATA idct_round1<>+4(SB)/4, $0x00000400
@@ -93,6 +193,26 @@ DATA idct_round1<>+20(SB)/4, $0x00000400
 DATA idct_round1<>+24(SB)/4, $0x00000400
 DATA idct_round1<>+28(SB)/4, $0x00000400
 GLOBL idct_round1<>(SB), RODATA|NOPTR, $32
+
+DATA idct_r2<>+0(SB)/4, $0x40004000
+DATA idct_r2<>+4(SB)/4, $0x40004000
+DATA idct_r2<>+8(SB)/4, $0x40004000
+DATA idct_r2<>+12(SB)/4, $0x40004000
+DATA idct_r2<>+16(SB)/4, $0x40004000
+DATA idct_r2<>+20(SB)/4, $0x40004000
+DATA idct_r2<>+24(SB)/4, $0x40004000
+DATA idct_r2<>+28(SB)/4, $0x40004000
+GLOBL idct_r2<>(SB), RODATA|NOPTR, $32
+
+DATA idct_f2<>+0(SB)/4, $0x00082000
+DATA idct_f2<>+4(SB)/4, $0x00082000
+DATA idct_f2<>+8(SB)/4, $0x00082000
+DATA idct_f2<>+12(SB)/4, $0x00082000
+DATA idct_f2<>+16(SB)/4, $0x00082000
+DATA idct_f2<>+20(SB)/4, $0x00082000
+DATA idct_f2<>+24(SB)/4, $0x00082000
+DATA idct_f2<>+28(SB)/4, $0x00082000
+GLOBL idct_f2<>(SB), RODATA|NOPTR, $32
 
 DATA idct_round2<>+0(SB)/4, $0x00020000
 DATA idct_round2<>+4(SB)/4, $0x00020000
@@ -114,380 +234,665 @@ DATA idct_middle<>+24(SB)/4, $0x80808080
 DATA idct_middle<>+28(SB)/4, $0x80808080
 GLOBL idct_middle<>(SB), RODATA|NOPTR, $32
 
-// func idctPairAVX2(dst0 *byte, stride0 int, coef0 *[64]int16, quant0 *[64]int16, dst1 *byte, stride1 int, coef1 *[64]int16, quant1 *[64]int16)
+DATA idct_16<>+0(SB)/4, $0x00100010
+DATA idct_16<>+4(SB)/4, $0x00100010
+DATA idct_16<>+8(SB)/4, $0x00100010
+DATA idct_16<>+12(SB)/4, $0x00100010
+DATA idct_16<>+16(SB)/4, $0x00100010
+DATA idct_16<>+20(SB)/4, $0x00100010
+DATA idct_16<>+24(SB)/4, $0x00100010
+DATA idct_16<>+28(SB)/4, $0x00100010
+GLOBL idct_16<>(SB), RODATA|NOPTR, $32
+
+DATA idct_spread<>+0(SB)/1, $0x00
+DATA idct_spread<>+1(SB)/1, $0x00
+DATA idct_spread<>+2(SB)/1, $0x00
+DATA idct_spread<>+3(SB)/1, $0x00
+DATA idct_spread<>+4(SB)/1, $0x00
+DATA idct_spread<>+5(SB)/1, $0x00
+DATA idct_spread<>+6(SB)/1, $0x00
+DATA idct_spread<>+7(SB)/1, $0x00
+DATA idct_spread<>+8(SB)/1, $0x01
+DATA idct_spread<>+9(SB)/1, $0x01
+DATA idct_spread<>+10(SB)/1, $0x01
+DATA idct_spread<>+11(SB)/1, $0x01
+DATA idct_spread<>+12(SB)/1, $0x01
+DATA idct_spread<>+13(SB)/1, $0x01
+DATA idct_spread<>+14(SB)/1, $0x01
+DATA idct_spread<>+15(SB)/1, $0x01
+GLOBL idct_spread<>(SB), RODATA|NOPTR, $16
+
+// func idctRowAVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
 // Requires: AVX, AVX2
-TEXT ·idctPairAVX2(SB), NOSPLIT, $448-64
-	MOVQ        coef0+16(FP), AX
-	MOVQ        coef1+48(FP), CX
-	MOVQ        quant0+24(FP), DX
-	MOVQ        quant1+56(FP), BX
-	VMOVDQU     (AX), X1
-	VINSERTI128 $0x01, (CX), Y1, Y1
-	VMOVDQU     (DX), X0
-	VINSERTI128 $0x01, (BX), Y0, Y0
-	VPMULLW     Y0, Y1, Y1
-	VMOVDQU     16(AX), X2
-	VINSERTI128 $0x01, 16(CX), Y2, Y2
-	VMOVDQA     Y2, Y0
-	VMOVDQU     16(DX), X3
-	VINSERTI128 $0x01, 16(BX), Y3, Y3
-	VPMULLW     Y3, Y2, Y2
-	VMOVDQU     32(AX), X4
-	VINSERTI128 $0x01, 32(CX), Y4, Y4
-	VPOR        Y4, Y0, Y0
-	VMOVDQU     32(DX), X5
-	VINSERTI128 $0x01, 32(BX), Y5, Y5
-	VPMULLW     Y5, Y4, Y4
-	VMOVDQU     48(AX), X6
-	VINSERTI128 $0x01, 48(CX), Y6, Y6
-	VPOR        Y6, Y0, Y0
-	VMOVDQU     48(DX), X7
-	VINSERTI128 $0x01, 48(BX), Y7, Y7
-	VPMULLW     Y7, Y6, Y6
-	VMOVDQU     64(AX), X8
-	VINSERTI128 $0x01, 64(CX), Y8, Y8
-	VPOR        Y8, Y0, Y0
-	VMOVDQU     64(DX), X9
-	VINSERTI128 $0x01, 64(BX), Y9, Y9
-	VPMULLW     Y9, Y8, Y8
-	VMOVDQU     80(AX), X10
-	VINSERTI128 $0x01, 80(CX), Y10, Y10
-	VPOR        Y10, Y0, Y0
-	VMOVDQU     80(DX), X11
-	VINSERTI128 $0x01, 80(BX), Y11, Y11
-	VPMULLW     Y11, Y10, Y10
-	VMOVDQU     96(AX), X12
-	VINSERTI128 $0x01, 96(CX), Y12, Y12
-	VPOR        Y12, Y0, Y0
-	VMOVDQU     96(DX), X13
-	VINSERTI128 $0x01, 96(BX), Y13, Y13
-	VPMULLW     Y13, Y12, Y12
-	VMOVDQU     112(AX), X14
-	VINSERTI128 $0x01, 112(CX), Y14, Y14
-	VPOR        Y14, Y0, Y0
-	VMOVDQU     112(DX), X15
-	VINSERTI128 $0x01, 112(BX), Y15, Y15
-	VPMULLW     Y15, Y14, Y14
-	VPXOR       Y3, Y3, Y3
-	VPCMPEQQ    Y3, Y0, Y3
-	VPSHUFD     $0x4e, Y3, Y0
-	VPAND       Y0, Y3, Y3
-	VPSLLW      $0x02, Y1, Y0
-	VMOVDQU     Y0, 384(SP)
-	VMOVDQU     Y3, 416(SP)
-	VPADDW      Y8, Y1, Y0
-	VPSUBW      Y8, Y1, Y1
-	VPADDW      Y6, Y14, Y3
-	VPADDW      Y2, Y10, Y5
-	VMOVDQU     Y12, (SP)
-	VMOVDQU     Y2, 32(SP)
-	VMOVDQU     Y6, 64(SP)
-	VMOVDQU     Y5, 96(SP)
-	VPUNPCKHWD  96(SP), Y3, Y2
-	VPMADDWD    idct_y3<>+0(SB), Y2, Y5
-	VPMADDWD    idct_y4<>+0(SB), Y2, Y2
-	VPUNPCKHWD  (SP), Y4, Y6
-	VPMADDWD    idct_t3<>+0(SB), Y6, Y7
-	VPXOR       Y8, Y8, Y8
-	VPUNPCKHWD  Y0, Y8, Y8
-	VPSRAD      $0x03, Y8, Y8
-	VPADDD      idct_round1<>+0(SB), Y8, Y8
-	VPADDD      Y7, Y8, Y9
-	VPSUBD      Y7, Y8, Y8
-	VPUNPCKHWD  32(SP), Y14, Y7
-	VPMADDWD    idct_u0<>+0(SB), Y7, Y11
-	VPADDD      Y5, Y11, Y11
-	VPADDD      Y11, Y8, Y12
-	VPSUBD      Y11, Y8, Y8
-	VPSRAD      $0x0b, Y12, Y12
-	VMOVDQU     Y12, 224(SP)
-	VPSRAD      $0x0b, Y8, Y8
-	VMOVDQU     Y8, 256(SP)
-	VPMADDWD    idct_u3<>+0(SB), Y7, Y7
-	VPADDD      Y2, Y7, Y7
-	VPADDD      Y7, Y9, Y8
-	VPSUBD      Y7, Y9, Y9
-	VPSRAD      $0x0b, Y8, Y8
-	VMOVDQU     Y8, 128(SP)
-	VPSRAD      $0x0b, Y9, Y9
-	VMOVDQU     Y9, 352(SP)
-	VPMADDWD    idct_t2<>+0(SB), Y6, Y6
-	VPXOR       Y7, Y7, Y7
-	VPUNPCKHWD  Y1, Y7, Y7
-	VPSRAD      $0x03, Y7, Y7
-	VPADDD      idct_round1<>+0(SB), Y7, Y7
-	VPADDD      Y6, Y7, Y8
-	VPSUBD      Y6, Y7, Y7
-	VPUNPCKHWD  64(SP), Y10, Y6
-	VPMADDWD    idct_u1<>+0(SB), Y6, Y9
-	VPADDD      Y2, Y9, Y9
-	VPADDD      Y9, Y7, Y2
-	VPSUBD      Y9, Y7, Y7
-	VPSRAD      $0x0b, Y2, Y2
-	VMOVDQU     Y2, 192(SP)
-	VPSRAD      $0x0b, Y7, Y7
-	VMOVDQU     Y7, 288(SP)
-	VPMADDWD    idct_u2<>+0(SB), Y6, Y2
-	VPADDD      Y5, Y2, Y2
-	VPADDD      Y2, Y8, Y5
-	VPSUBD      Y2, Y8, Y8
-	VPSRAD      $0x0b, Y5, Y5
-	VMOVDQU     Y5, 160(SP)
-	VPSRAD      $0x0b, Y8, Y8
-	VMOVDQU     Y8, 320(SP)
-	VPUNPCKLWD  96(SP), Y3, Y2
-	VPMADDWD    idct_y3<>+0(SB), Y2, Y3
-	VPMADDWD    idct_y4<>+0(SB), Y2, Y2
-	VPUNPCKLWD  (SP), Y4, Y4
-	VPMADDWD    idct_t3<>+0(SB), Y4, Y5
-	VPXOR       Y6, Y6, Y6
-	VPUNPCKLWD  Y0, Y6, Y0
-	VPSRAD      $0x03, Y0, Y0
-	VPADDD      idct_round1<>+0(SB), Y0, Y0
-	VPADDD      Y5, Y0, Y6
-	VPSUBD      Y5, Y0, Y0
-	VPUNPCKLWD  32(SP), Y14, Y5
-	VPMADDWD    idct_u0<>+0(SB), Y5, Y7
-	VPADDD      Y3, Y7, Y7
-	VPADDD      Y7, Y0, Y8
-	VPSUBD      Y7, Y0, Y0
-	VPSRAD      $0x0b, Y8, Y8
-	VPACKSSDW   224(SP), Y8, Y8
-	VPSRAD      $0x0b, Y0, Y0
-	VPACKSSDW   256(SP), Y0, Y0
-	VPMADDWD    idct_u3<>+0(SB), Y5, Y5
-	VPADDD      Y2, Y5, Y5
-	VPADDD      Y5, Y6, Y7
-	VPSUBD      Y5, Y6, Y6
-	VPSRAD      $0x0b, Y7, Y7
-	VPACKSSDW   128(SP), Y7, Y7
-	VPSRAD      $0x0b, Y6, Y6
-	VPACKSSDW   352(SP), Y6, Y6
-	VPMADDWD    idct_t2<>+0(SB), Y4, Y4
-	VPXOR       Y5, Y5, Y5
-	VPUNPCKLWD  Y1, Y5, Y1
-	VPSRAD      $0x03, Y1, Y1
-	VPADDD      idct_round1<>+0(SB), Y1, Y1
-	VPADDD      Y4, Y1, Y5
-	VPSUBD      Y4, Y1, Y1
-	VPUNPCKLWD  64(SP), Y10, Y4
-	VPMADDWD    idct_u1<>+0(SB), Y4, Y9
-	VPADDD      Y2, Y9, Y9
-	VPADDD      Y9, Y1, Y2
-	VPSUBD      Y9, Y1, Y1
-	VPSRAD      $0x0b, Y2, Y2
-	VPACKSSDW   192(SP), Y2, Y2
-	VPSRAD      $0x0b, Y1, Y1
-	VPACKSSDW   288(SP), Y1, Y1
-	VPMADDWD    idct_u2<>+0(SB), Y4, Y4
-	VPADDD      Y3, Y4, Y4
-	VPADDD      Y4, Y5, Y3
-	VPSUBD      Y4, Y5, Y5
-	VPSRAD      $0x0b, Y3, Y3
-	VPACKSSDW   160(SP), Y3, Y3
-	VPSRAD      $0x0b, Y5, Y5
-	VPACKSSDW   320(SP), Y5, Y5
-	VMOVDQU     416(SP), Y4
-	VPTEST      Y4, Y4
-	JZ          transpose
-	VMOVDQU     384(SP), Y9
-	VPBLENDVB   Y4, Y9, Y7, Y7
-	VPBLENDVB   Y4, Y9, Y3, Y3
-	VPBLENDVB   Y4, Y9, Y2, Y2
-	VPBLENDVB   Y4, Y9, Y8, Y8
-	VPBLENDVB   Y4, Y9, Y0, Y0
-	VPBLENDVB   Y4, Y9, Y1, Y1
-	VPBLENDVB   Y4, Y9, Y5, Y5
-	VPBLENDVB   Y4, Y9, Y6, Y6
+TEXT ·idctRowAVX2(SB), NOSPLIT, $384-48
+	MOVQ  dst+0(FP), AX
+	MOVQ  stride+8(FP), CX
+	MOVQ  blocks+16(FP), DX
+	MOVQ  quant+24(FP), BX
+	MOVQ  last+32(FP), SI
+	MOVQ  n+40(FP), DI
+	XORQ  R10, R10
+	CMPQ  DI, $0x01
+	SETEQ R10
+	MOVQ  $0x00000001, R9
+	SUBQ  R10, R9
+	MOVQ  R9, R8
+	SHLQ  $0x07, R8
+
+loop:
+	MOVBLZX        (SI), R11
+	MOVBLZX        (SI)(R9*1), R12
+	MOVL           R11, R13
+	ORL            R12, R13
+	JZ             dc
+	CMPL           R11, $0x09
+	JA             full
+	CMPL           R12, $0x09
+	JA             full
+	VBROADCASTI128 (DX), Y0
+	VINSERTI128    $0x01, (DX)(R8*1), Y0, Y0
+	VBROADCASTI128 (BX), Y1
+	VPMULLW        Y1, Y0, Y0
+	VPSLLW         $0x02, Y0, Y1
+	VPSRAW         $0x02, Y1, Y1
+	VPXOR          Y0, Y1, Y1
+	VPTEST         Y1, Y1
+	JNZ            full
+	VBROADCASTI128 16(DX), Y1
+	VINSERTI128    $0x01, 16(DX)(R8*1), Y1, Y1
+	VBROADCASTI128 16(BX), Y2
+	VPMULLW        Y2, Y1, Y1
+	VBROADCASTI128 32(DX), Y2
+	VINSERTI128    $0x01, 32(DX)(R8*1), Y2, Y2
+	VBROADCASTI128 32(BX), Y3
+	VPMULLW        Y3, Y2, Y2
+	VBROADCASTI128 48(DX), Y3
+	VINSERTI128    $0x01, 48(DX)(R8*1), Y3, Y3
+	VBROADCASTI128 48(BX), Y4
+	VPMULLW        Y4, Y3, Y3
+	VPUNPCKLWD     Y2, Y0, Y0
+	VPUNPCKLWD     Y3, Y1, Y1
+	VPSHUFD        $0xd8, Y0, Y0
+	VPSHUFD        $0xd8, Y1, Y1
+	VPMADDWD       idct_s_e0<>+0(SB), Y0, Y2
+	VPMADDWD       idct_s_u3<>+0(SB), Y1, Y3
+	VPADDD         idct_round1<>+0(SB), Y2, Y2
+	VPADDD         Y3, Y2, Y4
+	VPSUBD         Y3, Y2, Y2
+	VPSRAD         $0x0b, Y4, Y4
+	VPSRAD         $0x0b, Y2, Y2
+	VPMADDWD       idct_s_e1<>+0(SB), Y0, Y3
+	VPMADDWD       idct_s_u2<>+0(SB), Y1, Y5
+	VPADDD         idct_round1<>+0(SB), Y3, Y3
+	VPADDD         Y5, Y3, Y6
+	VPSUBD         Y5, Y3, Y3
+	VPSRAD         $0x0b, Y6, Y6
+	VPSRAD         $0x0b, Y3, Y3
+	VPMADDWD       idct_s_e2<>+0(SB), Y0, Y5
+	VPMADDWD       idct_s_u1<>+0(SB), Y1, Y7
+	VPADDD         idct_round1<>+0(SB), Y5, Y5
+	VPADDD         Y7, Y5, Y8
+	VPSUBD         Y7, Y5, Y5
+	VPSRAD         $0x0b, Y8, Y8
+	VPSRAD         $0x0b, Y5, Y5
+	VPMADDWD       idct_s_e3<>+0(SB), Y0, Y0
+	VPMADDWD       idct_s_u0<>+0(SB), Y1, Y1
+	VPADDD         idct_round1<>+0(SB), Y0, Y0
+	VPADDD         Y1, Y0, Y7
+	VPSUBD         Y1, Y0, Y0
+	VPSRAD         $0x0b, Y7, Y7
+	VPSRAD         $0x0b, Y0, Y0
+	VPACKSSDW      Y0, Y4, Y4
+	VPACKSSDW      Y5, Y6, Y6
+	VPACKSSDW      Y3, Y8, Y8
+	VPACKSSDW      Y2, Y7, Y7
+	VPUNPCKLDQ     Y6, Y4, Y0
+	VPUNPCKHDQ     Y6, Y4, Y4
+	VPUNPCKLDQ     Y7, Y8, Y1
+	VPUNPCKHDQ     Y7, Y8, Y8
+	VPUNPCKLQDQ    Y1, Y0, Y2
+	VPUNPCKHQDQ    Y1, Y0, Y0
+	VPUNPCKLQDQ    Y8, Y4, Y1
+	VPUNPCKHQDQ    Y8, Y4, Y4
+	VPMADDWD       idct_s_e0<>+0(SB), Y2, Y3
+	VPMADDWD       idct_s_u3<>+0(SB), Y0, Y5
+	VPADDD         idct_round2<>+0(SB), Y3, Y3
+	VPADDD         Y5, Y3, Y6
+	VPSUBD         Y5, Y3, Y3
+	VPSRAD         $0x12, Y6, Y6
+	VPSRAD         $0x12, Y3, Y3
+	VPMADDWD       idct_s_e0<>+0(SB), Y1, Y5
+	VPMADDWD       idct_s_u3<>+0(SB), Y4, Y7
+	VPADDD         idct_round2<>+0(SB), Y5, Y5
+	VPADDD         Y7, Y5, Y8
+	VPSUBD         Y7, Y5, Y5
+	VPSRAD         $0x12, Y8, Y8
+	VPSRAD         $0x12, Y5, Y5
+	VPACKSSDW      Y8, Y6, Y6
+	VPACKSSDW      Y5, Y3, Y3
+	VPMADDWD       idct_s_e1<>+0(SB), Y2, Y5
+	VPMADDWD       idct_s_u2<>+0(SB), Y0, Y7
+	VPADDD         idct_round2<>+0(SB), Y5, Y5
+	VPADDD         Y7, Y5, Y8
+	VPSUBD         Y7, Y5, Y5
+	VPSRAD         $0x12, Y8, Y8
+	VPSRAD         $0x12, Y5, Y5
+	VPMADDWD       idct_s_e1<>+0(SB), Y1, Y7
+	VPMADDWD       idct_s_u2<>+0(SB), Y4, Y9
+	VPADDD         idct_round2<>+0(SB), Y7, Y7
+	VPADDD         Y9, Y7, Y10
+	VPSUBD         Y9, Y7, Y7
+	VPSRAD         $0x12, Y10, Y10
+	VPSRAD         $0x12, Y7, Y7
+	VPACKSSDW      Y10, Y8, Y8
+	VPACKSSDW      Y7, Y5, Y5
+	VPMADDWD       idct_s_e2<>+0(SB), Y2, Y7
+	VPMADDWD       idct_s_u1<>+0(SB), Y0, Y9
+	VPADDD         idct_round2<>+0(SB), Y7, Y7
+	VPADDD         Y9, Y7, Y10
+	VPSUBD         Y9, Y7, Y7
+	VPSRAD         $0x12, Y10, Y10
+	VPSRAD         $0x12, Y7, Y7
+	VPMADDWD       idct_s_e2<>+0(SB), Y1, Y9
+	VPMADDWD       idct_s_u1<>+0(SB), Y4, Y11
+	VPADDD         idct_round2<>+0(SB), Y9, Y9
+	VPADDD         Y11, Y9, Y12
+	VPSUBD         Y11, Y9, Y9
+	VPSRAD         $0x12, Y12, Y12
+	VPSRAD         $0x12, Y9, Y9
+	VPACKSSDW      Y12, Y10, Y10
+	VPACKSSDW      Y9, Y7, Y7
+	VPMADDWD       idct_s_e3<>+0(SB), Y2, Y2
+	VPMADDWD       idct_s_u0<>+0(SB), Y0, Y0
+	VPADDD         idct_round2<>+0(SB), Y2, Y2
+	VPADDD         Y0, Y2, Y9
+	VPSUBD         Y0, Y2, Y2
+	VPSRAD         $0x12, Y9, Y9
+	VPSRAD         $0x12, Y2, Y2
+	VPMADDWD       idct_s_e3<>+0(SB), Y1, Y0
+	VPMADDWD       idct_s_u0<>+0(SB), Y4, Y1
+	VPADDD         idct_round2<>+0(SB), Y0, Y0
+	VPADDD         Y1, Y0, Y4
+	VPSUBD         Y1, Y0, Y0
+	VPSRAD         $0x12, Y4, Y4
+	VPSRAD         $0x12, Y0, Y0
+	VPACKSSDW      Y4, Y9, Y9
+	VPACKSSDW      Y0, Y2, Y2
+	VMOVDQU        idct_middle<>+0(SB), Y0
+	VPACKSSWB      Y2, Y6, Y6
+	VPADDB         Y0, Y6, Y6
+	VPACKSSWB      Y7, Y8, Y8
+	VPADDB         Y0, Y8, Y8
+	VPACKSSWB      Y5, Y10, Y10
+	VPADDB         Y0, Y10, Y10
+	VPACKSSWB      Y3, Y9, Y9
+	VPADDB         Y0, Y9, Y9
+	VPUNPCKLBW     Y10, Y6, Y0
+	VPUNPCKHBW     Y10, Y6, Y6
+	VPUNPCKLBW     Y9, Y8, Y1
+	VPUNPCKHBW     Y9, Y8, Y8
+	VPUNPCKLBW     Y1, Y0, Y2
+	VPUNPCKHBW     Y1, Y0, Y0
+	VPUNPCKLBW     Y8, Y6, Y1
+	VPUNPCKHBW     Y8, Y6, Y6
+	VPUNPCKLDQ     Y1, Y2, Y3
+	VPUNPCKHDQ     Y1, Y2, Y2
+	VPUNPCKLDQ     Y6, Y0, Y1
+	VPUNPCKHDQ     Y6, Y0, Y0
+	MOVQ           AX, R11
+	TESTQ          R10, R10
+	JNZ            narrow1
+	VPERMQ         $0xd8, Y3, Y3
+	VMOVDQU        X3, (R11)
+	VEXTRACTI128   $0x01, Y3, (R11)(CX*1)
+	LEAQ           (R11)(CX*2), R11
+	VPERMQ         $0xd8, Y2, Y2
+	VMOVDQU        X2, (R11)
+	VEXTRACTI128   $0x01, Y2, (R11)(CX*1)
+	LEAQ           (R11)(CX*2), R11
+	VPERMQ         $0xd8, Y1, Y1
+	VMOVDQU        X1, (R11)
+	VEXTRACTI128   $0x01, Y1, (R11)(CX*1)
+	LEAQ           (R11)(CX*2), R11
+	VPERMQ         $0xd8, Y0, Y0
+	VMOVDQU        X0, (R11)
+	VEXTRACTI128   $0x01, Y0, (R11)(CX*1)
+	JMP            next
+
+narrow1:
+	VMOVQ   X3, (R11)
+	VMOVHPS X3, (R11)(CX*1)
+	LEAQ    (R11)(CX*2), R11
+	VMOVQ   X2, (R11)
+	VMOVHPS X2, (R11)(CX*1)
+	LEAQ    (R11)(CX*2), R11
+	VMOVQ   X1, (R11)
+	VMOVHPS X1, (R11)(CX*1)
+	LEAQ    (R11)(CX*2), R11
+	VMOVQ   X0, (R11)
+	VMOVHPS X0, (R11)(CX*1)
+	JMP     next
+
+full:
+	VBROADCASTI128 (DX), Y0
+	VINSERTI128    $0x01, (DX)(R8*1), Y0, Y0
+	VBROADCASTI128 (BX), Y1
+	VPMULLW        Y1, Y0, Y0
+	VPSLLW         $0x02, Y0, Y1
+	VPSRAW         $0x02, Y1, Y1
+	VPXOR          Y0, Y1, Y1
+	VPTEST         Y1, Y1
+	SETNE          R11
+	VBROADCASTI128 16(DX), Y1
+	VINSERTI128    $0x01, 16(DX)(R8*1), Y1, Y1
+	VBROADCASTI128 16(BX), Y2
+	VPMULLW        Y2, Y1, Y1
+	VBROADCASTI128 32(DX), Y2
+	VINSERTI128    $0x01, 32(DX)(R8*1), Y2, Y2
+	VBROADCASTI128 32(BX), Y3
+	VPMULLW        Y3, Y2, Y2
+	VBROADCASTI128 48(DX), Y3
+	VINSERTI128    $0x01, 48(DX)(R8*1), Y3, Y3
+	VBROADCASTI128 48(BX), Y4
+	VPMULLW        Y4, Y3, Y3
+	VBROADCASTI128 64(DX), Y4
+	VINSERTI128    $0x01, 64(DX)(R8*1), Y4, Y4
+	VBROADCASTI128 64(BX), Y5
+	VPMULLW        Y5, Y4, Y4
+	VBROADCASTI128 80(DX), Y5
+	VINSERTI128    $0x01, 80(DX)(R8*1), Y5, Y5
+	VBROADCASTI128 80(BX), Y6
+	VPMULLW        Y6, Y5, Y5
+	VBROADCASTI128 96(DX), Y6
+	VINSERTI128    $0x01, 96(DX)(R8*1), Y6, Y6
+	VBROADCASTI128 96(BX), Y7
+	VPMULLW        Y7, Y6, Y6
+	VBROADCASTI128 112(DX), Y7
+	VINSERTI128    $0x01, 112(DX)(R8*1), Y7, Y7
+	VBROADCASTI128 112(BX), Y8
+	VPMULLW        Y8, Y7, Y7
+	VPADDW         Y4, Y0, Y8
+	VPSUBW         Y4, Y0, Y0
+	VMOVDQU        Y6, (SP)
+	VMOVDQU        Y1, 32(SP)
+	VMOVDQU        Y5, 64(SP)
+	VPUNPCKHWD     32(SP), Y7, Y1
+	VPUNPCKHWD     64(SP), Y3, Y4
+	VPADDW         Y4, Y1, Y5
+	VPMADDWD       idct_y3<>+0(SB), Y5, Y6
+	VPMADDWD       idct_y4<>+0(SB), Y5, Y5
+	VPUNPCKHWD     (SP), Y2, Y9
+	VPMADDWD       idct_t3<>+0(SB), Y9, Y10
+	VPUNPCKHWD     idct_r1<>+0(SB), Y8, Y11
+	VPMADDWD       idct_f1<>+0(SB), Y11, Y11
+	VPADDD         Y10, Y11, Y12
+	VPSUBD         Y10, Y11, Y11
+	VPMADDWD       idct_u0<>+0(SB), Y1, Y10
+	VPADDD         Y6, Y10, Y10
+	VPADDD         Y10, Y11, Y13
+	VPSUBD         Y10, Y11, Y11
+	VPSRAD         $0x0b, Y13, Y13
+	VMOVDQU        Y13, 224(SP)
+	VPSRAD         $0x0b, Y11, Y11
+	VMOVDQU        Y11, 256(SP)
+	VPMADDWD       idct_u3<>+0(SB), Y1, Y1
+	VPADDD         Y5, Y1, Y1
+	VPADDD         Y1, Y12, Y10
+	VPSUBD         Y1, Y12, Y12
+	VPSRAD         $0x0b, Y10, Y10
+	VMOVDQU        Y10, 128(SP)
+	VPSRAD         $0x0b, Y12, Y12
+	VMOVDQU        Y12, 352(SP)
+	VPMADDWD       idct_t2<>+0(SB), Y9, Y1
+	VPUNPCKHWD     idct_r1<>+0(SB), Y0, Y9
+	VPMADDWD       idct_f1<>+0(SB), Y9, Y9
+	VPADDD         Y1, Y9, Y10
+	VPSUBD         Y1, Y9, Y9
+	VPMADDWD       idct_u1<>+0(SB), Y4, Y1
+	VPADDD         Y5, Y1, Y1
+	VPADDD         Y1, Y9, Y5
+	VPSUBD         Y1, Y9, Y9
+	VPSRAD         $0x0b, Y5, Y5
+	VMOVDQU        Y5, 192(SP)
+	VPSRAD         $0x0b, Y9, Y9
+	VMOVDQU        Y9, 288(SP)
+	VPMADDWD       idct_u2<>+0(SB), Y4, Y1
+	VPADDD         Y6, Y1, Y1
+	VPADDD         Y1, Y10, Y4
+	VPSUBD         Y1, Y10, Y10
+	VPSRAD         $0x0b, Y4, Y4
+	VMOVDQU        Y4, 160(SP)
+	VPSRAD         $0x0b, Y10, Y10
+	VMOVDQU        Y10, 320(SP)
+	VPUNPCKLWD     32(SP), Y7, Y1
+	VPUNPCKLWD     64(SP), Y3, Y3
+	VPADDW         Y3, Y1, Y4
+	VPMADDWD       idct_y3<>+0(SB), Y4, Y5
+	VPMADDWD       idct_y4<>+0(SB), Y4, Y4
+	VPUNPCKLWD     (SP), Y2, Y2
+	VPMADDWD       idct_t3<>+0(SB), Y2, Y6
+	VPUNPCKLWD     idct_r1<>+0(SB), Y8, Y7
+	VPMADDWD       idct_f1<>+0(SB), Y7, Y7
+	VPADDD         Y6, Y7, Y8
+	VPSUBD         Y6, Y7, Y7
+	VPMADDWD       idct_u0<>+0(SB), Y1, Y6
+	VPADDD         Y5, Y6, Y6
+	VPADDD         Y6, Y7, Y9
+	VPSUBD         Y6, Y7, Y7
+	VPSRAD         $0x0b, Y9, Y9
+	VPACKSSDW      224(SP), Y9, Y9
+	VPSRAD         $0x0b, Y7, Y7
+	VPACKSSDW      256(SP), Y7, Y7
+	VPMADDWD       idct_u3<>+0(SB), Y1, Y1
+	VPADDD         Y4, Y1, Y1
+	VPADDD         Y1, Y8, Y6
+	VPSUBD         Y1, Y8, Y8
+	VPSRAD         $0x0b, Y6, Y6
+	VPACKSSDW      128(SP), Y6, Y6
+	VPSRAD         $0x0b, Y8, Y8
+	VPACKSSDW      352(SP), Y8, Y8
+	VPMADDWD       idct_t2<>+0(SB), Y2, Y1
+	VPUNPCKLWD     idct_r1<>+0(SB), Y0, Y0
+	VPMADDWD       idct_f1<>+0(SB), Y0, Y0
+	VPADDD         Y1, Y0, Y2
+	VPSUBD         Y1, Y0, Y0
+	VPMADDWD       idct_u1<>+0(SB), Y3, Y1
+	VPADDD         Y4, Y1, Y1
+	VPADDD         Y1, Y0, Y4
+	VPSUBD         Y1, Y0, Y0
+	VPSRAD         $0x0b, Y4, Y4
+	VPACKSSDW      192(SP), Y4, Y4
+	VPSRAD         $0x0b, Y0, Y0
+	VPACKSSDW      288(SP), Y0, Y0
+	VPMADDWD       idct_u2<>+0(SB), Y3, Y1
+	VPADDD         Y5, Y1, Y1
+	VPADDD         Y1, Y2, Y3
+	VPSUBD         Y1, Y2, Y2
+	VPSRAD         $0x0b, Y3, Y3
+	VPACKSSDW      160(SP), Y3, Y3
+	VPSRAD         $0x0b, Y2, Y2
+	VPACKSSDW      320(SP), Y2, Y2
+	TESTB          R11, R11
+	JNZ            wrap
 
 transpose:
-	VPUNPCKLWD   Y3, Y7, Y4
-	VPUNPCKHWD   Y3, Y7, Y7
-	VPUNPCKLWD   Y8, Y2, Y3
+	VPUNPCKLWD   Y3, Y6, Y1
+	VPUNPCKHWD   Y3, Y6, Y6
+	VPUNPCKLWD   Y9, Y4, Y3
+	VPUNPCKHWD   Y9, Y4, Y4
+	VPUNPCKLWD   Y0, Y7, Y5
+	VPUNPCKHWD   Y0, Y7, Y7
+	VPUNPCKLWD   Y8, Y2, Y0
 	VPUNPCKHWD   Y8, Y2, Y2
-	VPUNPCKLWD   Y1, Y0, Y8
-	VPUNPCKHWD   Y1, Y0, Y0
-	VPUNPCKLWD   Y6, Y5, Y1
-	VPUNPCKHWD   Y6, Y5, Y5
-	VPUNPCKLDQ   Y3, Y4, Y6
-	VPUNPCKHDQ   Y3, Y4, Y4
-	VPUNPCKLDQ   Y2, Y7, Y3
+	VPUNPCKLDQ   Y3, Y1, Y8
+	VPUNPCKHDQ   Y3, Y1, Y1
+	VPUNPCKLDQ   Y4, Y6, Y3
+	VPUNPCKHDQ   Y4, Y6, Y6
+	VPUNPCKLDQ   Y0, Y5, Y4
+	VPUNPCKHDQ   Y0, Y5, Y5
+	VPUNPCKLDQ   Y2, Y7, Y0
 	VPUNPCKHDQ   Y2, Y7, Y7
-	VPUNPCKLDQ   Y1, Y8, Y2
-	VPUNPCKHDQ   Y1, Y8, Y8
-	VPUNPCKLDQ   Y5, Y0, Y1
-	VPUNPCKHDQ   Y5, Y0, Y0
-	VPUNPCKLQDQ  Y2, Y6, Y5
-	VPUNPCKHQDQ  Y2, Y6, Y6
-	VPUNPCKLQDQ  Y8, Y4, Y2
-	VPUNPCKHQDQ  Y8, Y4, Y4
-	VPUNPCKLQDQ  Y1, Y3, Y8
-	VPUNPCKHQDQ  Y1, Y3, Y3
-	VPUNPCKLQDQ  Y0, Y7, Y1
-	VPUNPCKHQDQ  Y0, Y7, Y7
-	VPADDW       Y8, Y5, Y0
-	VPSUBW       Y8, Y5, Y5
-	VPADDW       Y4, Y7, Y8
-	VPADDW       Y6, Y3, Y9
-	VMOVDQU      Y1, (SP)
-	VMOVDQU      Y6, 32(SP)
-	VMOVDQU      Y4, 64(SP)
-	VMOVDQU      Y9, 96(SP)
-	VPUNPCKHWD   96(SP), Y8, Y1
-	VPMADDWD     idct_y3<>+0(SB), Y1, Y4
-	VPMADDWD     idct_y4<>+0(SB), Y1, Y1
-	VPUNPCKHWD   (SP), Y2, Y6
-	VPMADDWD     idct_t3<>+0(SB), Y6, Y9
-	VPXOR        Y10, Y10, Y10
-	VPUNPCKHWD   Y0, Y10, Y10
-	VPSRAD       $0x03, Y10, Y10
-	VPADDD       idct_round2<>+0(SB), Y10, Y10
-	VPADDD       Y9, Y10, Y11
-	VPSUBD       Y9, Y10, Y10
-	VPUNPCKHWD   32(SP), Y7, Y9
-	VPMADDWD     idct_u0<>+0(SB), Y9, Y12
-	VPADDD       Y4, Y12, Y12
-	VPADDD       Y12, Y10, Y13
-	VPSUBD       Y12, Y10, Y10
+	VPUNPCKLQDQ  Y4, Y8, Y2
+	VPUNPCKHQDQ  Y4, Y8, Y8
+	VPUNPCKLQDQ  Y5, Y1, Y4
+	VPUNPCKHQDQ  Y5, Y1, Y1
+	VPUNPCKLQDQ  Y0, Y3, Y5
+	VPUNPCKHQDQ  Y0, Y3, Y3
+	VPUNPCKLQDQ  Y7, Y6, Y0
+	VPUNPCKHQDQ  Y7, Y6, Y6
+	VPADDW       Y5, Y2, Y7
+	VPSUBW       Y5, Y2, Y2
+	VMOVDQU      Y0, (SP)
+	VMOVDQU      Y8, 32(SP)
+	VMOVDQU      Y3, 64(SP)
+	VPUNPCKHWD   32(SP), Y6, Y0
+	VPUNPCKHWD   64(SP), Y1, Y3
+	VPADDW       Y3, Y0, Y5
+	VPMADDWD     idct_y3<>+0(SB), Y5, Y8
+	VPMADDWD     idct_y4<>+0(SB), Y5, Y5
+	VPUNPCKHWD   (SP), Y4, Y9
+	VPMADDWD     idct_t3<>+0(SB), Y9, Y10
+	VPUNPCKHWD   idct_r2<>+0(SB), Y7, Y11
+	VPMADDWD     idct_f2<>+0(SB), Y11, Y11
+	VPADDD       Y10, Y11, Y12
+	VPSUBD       Y10, Y11, Y11
+	VPMADDWD     idct_u0<>+0(SB), Y0, Y10
+	VPADDD       Y8, Y10, Y10
+	VPADDD       Y10, Y11, Y13
+	VPSUBD       Y10, Y11, Y11
 	VPSRAD       $0x12, Y13, Y13
 	VMOVDQU      Y13, 224(SP)
-	VPSRAD       $0x12, Y10, Y10
-	VMOVDQU      Y10, 256(SP)
-	VPMADDWD     idct_u3<>+0(SB), Y9, Y9
-	VPADDD       Y1, Y9, Y9
-	VPADDD       Y9, Y11, Y10
-	VPSUBD       Y9, Y11, Y11
+	VPSRAD       $0x12, Y11, Y11
+	VMOVDQU      Y11, 256(SP)
+	VPMADDWD     idct_u3<>+0(SB), Y0, Y0
+	VPADDD       Y5, Y0, Y0
+	VPADDD       Y0, Y12, Y10
+	VPSUBD       Y0, Y12, Y12
 	VPSRAD       $0x12, Y10, Y10
 	VMOVDQU      Y10, 128(SP)
-	VPSRAD       $0x12, Y11, Y11
-	VMOVDQU      Y11, 352(SP)
-	VPMADDWD     idct_t2<>+0(SB), Y6, Y6
-	VPXOR        Y9, Y9, Y9
-	VPUNPCKHWD   Y5, Y9, Y9
-	VPSRAD       $0x03, Y9, Y9
-	VPADDD       idct_round2<>+0(SB), Y9, Y9
-	VPADDD       Y6, Y9, Y10
-	VPSUBD       Y6, Y9, Y9
-	VPUNPCKHWD   64(SP), Y3, Y6
-	VPMADDWD     idct_u1<>+0(SB), Y6, Y11
-	VPADDD       Y1, Y11, Y11
-	VPADDD       Y11, Y9, Y1
-	VPSUBD       Y11, Y9, Y9
-	VPSRAD       $0x12, Y1, Y1
-	VMOVDQU      Y1, 192(SP)
+	VPSRAD       $0x12, Y12, Y12
+	VMOVDQU      Y12, 352(SP)
+	VPMADDWD     idct_t2<>+0(SB), Y9, Y0
+	VPUNPCKHWD   idct_r2<>+0(SB), Y2, Y9
+	VPMADDWD     idct_f2<>+0(SB), Y9, Y9
+	VPADDD       Y0, Y9, Y10
+	VPSUBD       Y0, Y9, Y9
+	VPMADDWD     idct_u1<>+0(SB), Y3, Y0
+	VPADDD       Y5, Y0, Y0
+	VPADDD       Y0, Y9, Y5
+	VPSUBD       Y0, Y9, Y9
+	VPSRAD       $0x12, Y5, Y5
+	VMOVDQU      Y5, 192(SP)
 	VPSRAD       $0x12, Y9, Y9
 	VMOVDQU      Y9, 288(SP)
-	VPMADDWD     idct_u2<>+0(SB), Y6, Y1
-	VPADDD       Y4, Y1, Y1
-	VPADDD       Y1, Y10, Y4
-	VPSUBD       Y1, Y10, Y10
-	VPSRAD       $0x12, Y4, Y4
-	VMOVDQU      Y4, 160(SP)
+	VPMADDWD     idct_u2<>+0(SB), Y3, Y0
+	VPADDD       Y8, Y0, Y0
+	VPADDD       Y0, Y10, Y3
+	VPSUBD       Y0, Y10, Y10
+	VPSRAD       $0x12, Y3, Y3
+	VMOVDQU      Y3, 160(SP)
 	VPSRAD       $0x12, Y10, Y10
 	VMOVDQU      Y10, 320(SP)
-	VPUNPCKLWD   96(SP), Y8, Y1
-	VPMADDWD     idct_y3<>+0(SB), Y1, Y4
-	VPMADDWD     idct_y4<>+0(SB), Y1, Y1
-	VPUNPCKLWD   (SP), Y2, Y2
-	VPMADDWD     idct_t3<>+0(SB), Y2, Y6
-	VPXOR        Y8, Y8, Y8
-	VPUNPCKLWD   Y0, Y8, Y0
-	VPSRAD       $0x03, Y0, Y0
-	VPADDD       idct_round2<>+0(SB), Y0, Y0
-	VPADDD       Y6, Y0, Y8
-	VPSUBD       Y6, Y0, Y0
-	VPUNPCKLWD   32(SP), Y7, Y6
-	VPMADDWD     idct_u0<>+0(SB), Y6, Y7
-	VPADDD       Y4, Y7, Y7
-	VPADDD       Y7, Y0, Y9
-	VPSUBD       Y7, Y0, Y0
+	VPUNPCKLWD   32(SP), Y6, Y0
+	VPUNPCKLWD   64(SP), Y1, Y1
+	VPADDW       Y1, Y0, Y3
+	VPMADDWD     idct_y3<>+0(SB), Y3, Y5
+	VPMADDWD     idct_y4<>+0(SB), Y3, Y3
+	VPUNPCKLWD   (SP), Y4, Y4
+	VPMADDWD     idct_t3<>+0(SB), Y4, Y6
+	VPUNPCKLWD   idct_r2<>+0(SB), Y7, Y7
+	VPMADDWD     idct_f2<>+0(SB), Y7, Y7
+	VPADDD       Y6, Y7, Y8
+	VPSUBD       Y6, Y7, Y7
+	VPMADDWD     idct_u0<>+0(SB), Y0, Y6
+	VPADDD       Y5, Y6, Y6
+	VPADDD       Y6, Y7, Y9
+	VPSUBD       Y6, Y7, Y7
 	VPSRAD       $0x12, Y9, Y9
 	VPACKSSDW    224(SP), Y9, Y9
-	VPSRAD       $0x12, Y0, Y0
-	VPACKSSDW    256(SP), Y0, Y0
-	VPMADDWD     idct_u3<>+0(SB), Y6, Y6
-	VPADDD       Y1, Y6, Y6
-	VPADDD       Y6, Y8, Y7
-	VPSUBD       Y6, Y8, Y8
 	VPSRAD       $0x12, Y7, Y7
-	VPACKSSDW    128(SP), Y7, Y7
+	VPACKSSDW    256(SP), Y7, Y7
+	VPMADDWD     idct_u3<>+0(SB), Y0, Y0
+	VPADDD       Y3, Y0, Y0
+	VPADDD       Y0, Y8, Y6
+	VPSUBD       Y0, Y8, Y8
+	VPSRAD       $0x12, Y6, Y6
+	VPACKSSDW    128(SP), Y6, Y6
 	VPSRAD       $0x12, Y8, Y8
 	VPACKSSDW    352(SP), Y8, Y8
-	VPMADDWD     idct_t2<>+0(SB), Y2, Y2
-	VPXOR        Y6, Y6, Y6
-	VPUNPCKLWD   Y5, Y6, Y5
-	VPSRAD       $0x03, Y5, Y5
-	VPADDD       idct_round2<>+0(SB), Y5, Y5
-	VPADDD       Y2, Y5, Y6
-	VPSUBD       Y2, Y5, Y5
-	VPUNPCKLWD   64(SP), Y3, Y2
-	VPMADDWD     idct_u1<>+0(SB), Y2, Y3
-	VPADDD       Y1, Y3, Y3
-	VPADDD       Y3, Y5, Y1
-	VPSUBD       Y3, Y5, Y5
-	VPSRAD       $0x12, Y1, Y1
-	VPACKSSDW    192(SP), Y1, Y1
-	VPSRAD       $0x12, Y5, Y5
-	VPACKSSDW    288(SP), Y5, Y5
-	VPMADDWD     idct_u2<>+0(SB), Y2, Y2
-	VPADDD       Y4, Y2, Y2
-	VPADDD       Y2, Y6, Y3
-	VPSUBD       Y2, Y6, Y6
+	VPMADDWD     idct_t2<>+0(SB), Y4, Y0
+	VPUNPCKLWD   idct_r2<>+0(SB), Y2, Y2
+	VPMADDWD     idct_f2<>+0(SB), Y2, Y2
+	VPADDD       Y0, Y2, Y4
+	VPSUBD       Y0, Y2, Y2
+	VPMADDWD     idct_u1<>+0(SB), Y1, Y0
+	VPADDD       Y3, Y0, Y0
+	VPADDD       Y0, Y2, Y3
+	VPSUBD       Y0, Y2, Y2
 	VPSRAD       $0x12, Y3, Y3
-	VPACKSSDW    160(SP), Y3, Y3
-	VPSRAD       $0x12, Y6, Y6
-	VPACKSSDW    320(SP), Y6, Y6
-	VMOVDQU      idct_middle<>+0(SB), Y2
-	VPACKSSWB    Y0, Y7, Y7
-	VPADDB       Y2, Y7, Y7
-	VPACKSSWB    Y5, Y3, Y3
-	VPADDB       Y2, Y3, Y3
-	VPACKSSWB    Y6, Y1, Y1
-	VPADDB       Y2, Y1, Y1
+	VPACKSSDW    192(SP), Y3, Y3
+	VPSRAD       $0x12, Y2, Y2
+	VPACKSSDW    288(SP), Y2, Y2
+	VPMADDWD     idct_u2<>+0(SB), Y1, Y0
+	VPADDD       Y5, Y0, Y0
+	VPADDD       Y0, Y4, Y1
+	VPSUBD       Y0, Y4, Y4
+	VPSRAD       $0x12, Y1, Y1
+	VPACKSSDW    160(SP), Y1, Y1
+	VPSRAD       $0x12, Y4, Y4
+	VPACKSSDW    320(SP), Y4, Y4
+	VMOVDQU      idct_middle<>+0(SB), Y0
+	VPACKSSWB    Y7, Y6, Y6
+	VPADDB       Y0, Y6, Y6
+	VPACKSSWB    Y2, Y1, Y1
+	VPADDB       Y0, Y1, Y1
+	VPACKSSWB    Y4, Y3, Y3
+	VPADDB       Y0, Y3, Y3
 	VPACKSSWB    Y8, Y9, Y9
-	VPADDB       Y2, Y9, Y9
-	VPUNPCKLBW   Y1, Y7, Y0
-	VPUNPCKHBW   Y1, Y7, Y7
-	VPUNPCKLBW   Y9, Y3, Y1
-	VPUNPCKHBW   Y9, Y3, Y3
-	VPUNPCKLBW   Y1, Y0, Y2
-	VPUNPCKHBW   Y1, Y0, Y0
-	VPUNPCKLBW   Y3, Y7, Y1
-	VPUNPCKHBW   Y3, Y7, Y7
-	VPUNPCKLDQ   Y1, Y2, Y3
-	VPUNPCKHDQ   Y1, Y2, Y2
-	VPUNPCKLDQ   Y7, Y0, Y1
-	VPUNPCKHDQ   Y7, Y0, Y0
-	MOVQ         dst0+0(FP), AX
-	MOVQ         stride0+8(FP), CX
-	VMOVQ        X3, (AX)
-	VMOVHPS      X3, (AX)(CX*1)
-	LEAQ         (AX)(CX*2), AX
-	VMOVQ        X2, (AX)
-	VMOVHPS      X2, (AX)(CX*1)
-	LEAQ         (AX)(CX*2), AX
-	VMOVQ        X1, (AX)
-	VMOVHPS      X1, (AX)(CX*1)
-	LEAQ         (AX)(CX*2), AX
-	VMOVQ        X0, (AX)
-	VMOVHPS      X0, (AX)(CX*1)
-	MOVQ         dst1+32(FP), AX
-	MOVQ         stride1+40(FP), CX
-	VEXTRACTI128 $0x01, Y3, X3
-	VMOVQ        X3, (AX)
-	VMOVHPS      X3, (AX)(CX*1)
-	LEAQ         (AX)(CX*2), AX
-	VEXTRACTI128 $0x01, Y2, X2
-	VMOVQ        X2, (AX)
-	VMOVHPS      X2, (AX)(CX*1)
-	LEAQ         (AX)(CX*2), AX
-	VEXTRACTI128 $0x01, Y1, X1
-	VMOVQ        X1, (AX)
-	VMOVHPS      X1, (AX)(CX*1)
-	LEAQ         (AX)(CX*2), AX
-	VEXTRACTI128 $0x01, Y0, X0
-	VMOVQ        X0, (AX)
-	VMOVHPS      X0, (AX)(CX*1)
+	VPADDB       Y0, Y9, Y9
+	VPUNPCKLBW   Y3, Y6, Y0
+	VPUNPCKHBW   Y3, Y6, Y6
+	VPUNPCKLBW   Y9, Y1, Y2
+	VPUNPCKHBW   Y9, Y1, Y1
+	VPUNPCKLBW   Y2, Y0, Y3
+	VPUNPCKHBW   Y2, Y0, Y0
+	VPUNPCKLBW   Y1, Y6, Y2
+	VPUNPCKHBW   Y1, Y6, Y6
+	VPUNPCKLDQ   Y2, Y3, Y1
+	VPUNPCKHDQ   Y2, Y3, Y3
+	VPUNPCKLDQ   Y6, Y0, Y2
+	VPUNPCKHDQ   Y6, Y0, Y0
+	MOVQ         AX, R11
+	TESTQ        R10, R10
+	JNZ          narrow2
+	VPERMQ       $0xd8, Y1, Y1
+	VMOVDQU      X1, (R11)
+	VEXTRACTI128 $0x01, Y1, (R11)(CX*1)
+	LEAQ         (R11)(CX*2), R11
+	VPERMQ       $0xd8, Y3, Y3
+	VMOVDQU      X3, (R11)
+	VEXTRACTI128 $0x01, Y3, (R11)(CX*1)
+	LEAQ         (R11)(CX*2), R11
+	VPERMQ       $0xd8, Y2, Y2
+	VMOVDQU      X2, (R11)
+	VEXTRACTI128 $0x01, Y2, (R11)(CX*1)
+	LEAQ         (R11)(CX*2), R11
+	VPERMQ       $0xd8, Y0, Y0
+	VMOVDQU      X0, (R11)
+	VEXTRACTI128 $0x01, Y0, (R11)(CX*1)
+	JMP          next
+
+narrow2:
+	VMOVQ   X1, (R11)
+	VMOVHPS X1, (R11)(CX*1)
+	LEAQ    (R11)(CX*2), R11
+	VMOVQ   X3, (R11)
+	VMOVHPS X3, (R11)(CX*1)
+	LEAQ    (R11)(CX*2), R11
+	VMOVQ   X2, (R11)
+	VMOVHPS X2, (R11)(CX*1)
+	LEAQ    (R11)(CX*2), R11
+	VMOVQ   X0, (R11)
+	VMOVHPS X0, (R11)(CX*1)
+	JMP     next
+
+wrap:
+	VBROADCASTI128 16(DX), Y1
+	VINSERTI128    $0x01, 16(DX)(R8*1), Y1, Y1
+	VBROADCASTI128 (DX), Y10
+	VINSERTI128    $0x01, (DX)(R8*1), Y10, Y10
+	VBROADCASTI128 (BX), Y5
+	VPMULLW        Y5, Y10, Y10
+	VBROADCASTI128 32(DX), Y5
+	VINSERTI128    $0x01, 32(DX)(R8*1), Y5, Y5
+	VPOR           Y5, Y1, Y1
+	VBROADCASTI128 48(DX), Y5
+	VINSERTI128    $0x01, 48(DX)(R8*1), Y5, Y5
+	VPOR           Y5, Y1, Y1
+	VBROADCASTI128 64(DX), Y5
+	VINSERTI128    $0x01, 64(DX)(R8*1), Y5, Y5
+	VPOR           Y5, Y1, Y1
+	VBROADCASTI128 80(DX), Y5
+	VINSERTI128    $0x01, 80(DX)(R8*1), Y5, Y5
+	VPOR           Y5, Y1, Y1
+	VBROADCASTI128 96(DX), Y5
+	VINSERTI128    $0x01, 96(DX)(R8*1), Y5, Y5
+	VPOR           Y5, Y1, Y1
+	VBROADCASTI128 112(DX), Y5
+	VINSERTI128    $0x01, 112(DX)(R8*1), Y5, Y5
+	VPOR           Y5, Y1, Y1
+	VPXOR          Y5, Y5, Y5
+	VPCMPEQQ       Y5, Y1, Y1
+	VPSHUFD        $0x4e, Y1, Y5
+	VPAND          Y5, Y1, Y1
+	VPSLLW         $0x02, Y10, Y10
+	VPBLENDVB      Y1, Y10, Y6, Y6
+	VPBLENDVB      Y1, Y10, Y3, Y3
+	VPBLENDVB      Y1, Y10, Y4, Y4
+	VPBLENDVB      Y1, Y10, Y9, Y9
+	VPBLENDVB      Y1, Y10, Y7, Y7
+	VPBLENDVB      Y1, Y10, Y0, Y0
+	VPBLENDVB      Y1, Y10, Y2, Y2
+	VPBLENDVB      Y1, Y10, Y8, Y8
+	JMP            transpose
+
+dc:
+	MOVWLZX      (DX)(R8*1), R11
+	SHLL         $0x10, R11
+	MOVW         (DX), R11
+	VMOVD        R11, X0
+	VPBROADCASTW (BX), X1
+	VPMULLW      X1, X0, X0
+	VPSLLW       $0x02, X0, X0
+	VPADDSW      idct_16<>+0(SB), X0, X0
+	VPSRAW       $0x05, X0, X0
+	VPACKSSWB    X0, X0, X0
+	VPADDB       idct_middle<>+0(SB), X0, X0
+	VPSHUFB      idct_spread<>+0(SB), X0, X0
+	MOVQ         AX, R11
+	TESTQ        R10, R10
+	JNZ          narrowDC
+	VMOVDQU      X0, (R11)
+	VMOVDQU      X0, (R11)(CX*1)
+	LEAQ         (R11)(CX*2), R11
+	VMOVDQU      X0, (R11)
+	VMOVDQU      X0, (R11)(CX*1)
+	LEAQ         (R11)(CX*2), R11
+	VMOVDQU      X0, (R11)
+	VMOVDQU      X0, (R11)(CX*1)
+	LEAQ         (R11)(CX*2), R11
+	VMOVDQU      X0, (R11)
+	VMOVDQU      X0, (R11)(CX*1)
+	JMP          next
+
+narrowDC:
+	VMOVQ X0, (R11)
+	VMOVQ X0, (R11)(CX*1)
+	LEAQ  (R11)(CX*2), R11
+	VMOVQ X0, (R11)
+	VMOVQ X0, (R11)(CX*1)
+	LEAQ  (R11)(CX*2), R11
+	VMOVQ X0, (R11)
+	VMOVQ X0, (R11)(CX*1)
+	LEAQ  (R11)(CX*2), R11
+	VMOVQ X0, (R11)
+	VMOVQ X0, (R11)(CX*1)
+
+next:
+	ADDQ $0x00000100, DX
+	ADDQ $0x10, AX
+	ADDQ $0x02, SI
+	SUBQ $0x02, DI
+	JLE  done
+	CMPQ DI, $0x01
+	JNE  loop
+	SUBQ $0x00000080, DX
+	SUBQ $0x08, AX
+	DECQ SI
+	INCQ DI
+	JMP  loop
+
+done:
 	VZEROUPPER
 	RET
 

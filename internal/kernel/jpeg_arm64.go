@@ -30,18 +30,14 @@ func upsampleH1V2NEON(dst, near, far *byte, n, bias int)
 //go:noescape
 func upsampleH2V2NEON(dst, near, far *byte, n int)
 
-var lastOfAny uint8 = 63
-
-// idctBlocks transforms blocks if there is assembly for it, and says so.
-func idctBlocks(blocks []Block) bool {
-	if !cpu.Has(cpu.NEON) {
+// idctRow is IDCTRow if there is assembly for it, and says so.
+func idctRow(dst []byte, stride int, blocks [][64]int16, quant *[64]int16, last []uint8) bool {
+	if !cpu.Has(cpu.NEON) || uint(stride) > uint(len(dst)) {
 		return false
 	}
-	for i := range blocks {
-		b := &blocks[i]
-		_ = b.Dst[7*b.Stride+7]
-		idctRowNEON(&b.Dst[0], b.Stride, b.Coef, b.Quant, &lastOfAny, 1)
-	}
+	n := len(blocks)
+	_, _ = dst[7*stride+8*n-1], last[n-1]
+	idctRowNEON(&dst[0], stride, &blocks[0], quant, &last[0], n)
 	return true
 }
 

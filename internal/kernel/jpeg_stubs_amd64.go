@@ -4,8 +4,12 @@
 
 package kernel
 
-// idctPairAVX2 is IDCT of two blocks.
-func idctPairAVX2(dst0 *byte, stride0 int, coef0 *[64]int16, quant0 *[64]int16, dst1 *byte, stride1 int, coef1 *[64]int16, quant1 *[64]int16)
+// idctRowAVX2 is IDCTRow of n blocks, n > 0.
+//
+//go:noescape
+func idctRowAVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
 
 // yccToRGBAVX2 converts n pixels, a multiple of 16 and not 0.
+//
+//go:noescape
 func yccToRGBAVX2(dst *byte, y *byte, cb *byte, cr *byte, n int)

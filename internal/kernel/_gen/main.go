@@ -46,3 +46,11 @@ func dwords(name string, v uint32) Mem {
 	}
 	return m
 }
+
+var labels int
+
+// label is a new name for a label.
+func label(name string) string {
+	labels++
+	return fmt.Sprint(name, labels)
+}

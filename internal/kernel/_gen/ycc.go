@@ -33,6 +33,7 @@ func ycc() {
 	}
 
 	TEXT("yccToRGBAVX2", NOSPLIT, "func(dst, y, cb, cr *byte, n int)")
+	Pragma("noescape")
 	Doc("yccToRGBAVX2 converts n pixels, a multiple of 16 and not 0.")
 	dst, y := Load(Param("dst"), GP64()), Load(Param("y"), GP64())
 	cb, cr := Load(Param("cb"), GP64()), Load(Param("cr"), GP64())
