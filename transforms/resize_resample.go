@@ -246,13 +246,12 @@ func (r *resampler) pillowPlain(c *Context, how sampling, dst, src *tensor.Tenso
 	}
 	x, y := &r.x.taps, &r.y.taps
 	horizontal := func(out, in []uint8, h int) {
-		kernel.HorizontalU8(out, in, s.planes*h, s.w, d.w, s.ch, x.Start, x.Len, x.W32, x.K)
+		x.Horizontal(out, in, s.planes*h, s.w, s.ch)
 	}
 	vertical := func(out, in []uint8, w int) {
 		line := w * s.ch
-		sum := tensor.Cast[int32](c.Scratch(line * 4))
 		for p := range s.planes {
-			kernel.VerticalU8(out[p*d.h*line:][:d.h*line], in[p*s.h*line:][:s.h*line], d.h, line, y.Start, y.Len, y.W32, y.K, sum)
+			y.Vertical(out[p*d.h*line:][:d.h*line], in[p*s.h*line:][:s.h*line], line)
 		}
 	}
 	twoPasses(c, s, d, dst.Data, src.Data, horizontal, vertical)

@@ -12,13 +12,38 @@ func clip8(v int32) uint8 {
 	return uint8(v)
 }
 
-// HorizontalU8 resamples every row of src, inW pixels of ch channels, to outW
-// pixels: Pillow's fixed point. start, length and w are those of Taps with k
-// weights an output.
-func HorizontalU8(dst, src []uint8, rows, inW, outW, ch int, start, length, w []int32, k int) {
-	start, length = start[:outW], length[:outW]
+// Horizontal resamples the rows of src, one after another and each of inW pixels
+// of ch channels, to dst, whose rows are of len(t.Start) pixels: one pass of
+// Pillow's fixed-point resampling. t is a table with fixed-point weights whose
+// Start is relative to src's first column.
+func (t *Taps) Horizontal(dst, src []uint8, rows, inW, ch int) {
+	if !t.horizontal(dst, src, rows, inW, ch) {
+		t.horizontalGo(dst, src, rows, inW, ch, 0)
+	}
+}
+
+// Vertical resamples src, rows of line bytes, to the len(t.Start) rows of dst:
+// the other pass. t's Start is relative to src's first row.
+func (t *Taps) Vertical(dst, src []uint8, line int) {
+	for y, s := range t.Start {
+		t.VerticalRow(dst[y*line:][:line], src[int(s)*line:], line, y)
+	}
+}
+
+// VerticalRow gives row i of Vertical alone: src begins with row t.Start[i] of
+// the input and has t.Len[i] rows of line bytes, and maybe more.
+func (t *Taps) VerticalRow(dst, src []uint8, line, i int) {
+	if !t.vertical(dst, src, line, i) {
+		t.verticalGo(dst, src, line, i)
+	}
+}
+
+// horizontalGo is Horizontal in Go for the outputs from first on.
+func (t *Taps) horizontalGo(dst, src []uint8, rows, inW, ch, first int) {
+	outW := len(t.Start)
+	start, length, w, k := t.Start[first:], t.Len[first:outW], t.W32[first*t.K:], t.K
 	for y := range rows {
-		in, out := src[y*inW*ch:][:inW*ch], dst[y*outW*ch:][:outW*ch]
+		in, out := src[y*inW*ch:][:inW*ch], dst[y*outW*ch:][:outW*ch][first*ch:]
 		switch ch {
 		case 1:
 			for x := range out {
@@ -35,11 +60,11 @@ func HorizontalU8(dst, src []uint8, rows, inW, outW, ch int, start, length, w []
 				n := int(length[x])
 				p, q := in[int(start[x])*3:][:n*3], w[x*k:][:n]
 				a, b, c := int32(1<<(TapsBits-1)), int32(1<<(TapsBits-1)), int32(1<<(TapsBits-1))
-				for _, t := range q {
+				for _, f := range q {
 					_ = p[2]
-					a += int32(p[0]) * t
-					b += int32(p[1]) * t
-					c += int32(p[2]) * t
+					a += int32(p[0]) * f
+					b += int32(p[1]) * f
+					c += int32(p[2]) * f
 					p = p[3:]
 				}
 				o := out[x*3:][:3]
@@ -50,12 +75,12 @@ func HorizontalU8(dst, src []uint8, rows, inW, outW, ch int, start, length, w []
 				n := int(length[x])
 				p, q := in[int(start[x])*4:][:n*4], w[x*k:][:n]
 				a, b, c, d := int32(1<<(TapsBits-1)), int32(1<<(TapsBits-1)), int32(1<<(TapsBits-1)), int32(1<<(TapsBits-1))
-				for _, t := range q {
+				for _, f := range q {
 					_ = p[3]
-					a += int32(p[0]) * t
-					b += int32(p[1]) * t
-					c += int32(p[2]) * t
-					d += int32(p[3]) * t
+					a += int32(p[0]) * f
+					b += int32(p[1]) * f
+					c += int32(p[2]) * f
+					d += int32(p[3]) * f
 					p = p[4:]
 				}
 				o := out[x*4:][:4]
@@ -67,8 +92,8 @@ func HorizontalU8(dst, src []uint8, rows, inW, outW, ch int, start, length, w []
 				p, q := in[int(start[x])*ch:][:n*ch], w[x*k:][:n]
 				for c := range ch {
 					s := int32(1 << (TapsBits - 1))
-					for i, t := range q {
-						s += int32(p[i*ch+c]) * t
+					for i, f := range q {
+						s += int32(p[i*ch+c]) * f
 					}
 					out[x*ch+c] = clip8(s)
 				}
@@ -77,18 +102,21 @@ func HorizontalU8(dst, src []uint8, rows, inW, outW, ch int, start, length, w []
 	}
 }
 
-// VerticalU8 resamples the rows of src, line bytes each, to outH rows. sum is
-// scratch of line elements.
-func VerticalU8(dst, src []uint8, outH, line int, start, length, w []int32, k int, sum []int32) {
-	sum = sum[:line]
-	for y := range outH {
-		n := int(length[y])
-		in, q, out := src[int(start[y])*line:][:n*line], w[y*k:][:n], dst[y*line:][:line]
+// verticalGo is VerticalRow in Go.
+func (t *Taps) verticalGo(dst, src []uint8, line, i int) {
+	n := int(t.Len[i])
+	src = src[:n*line]
+	w := t.W32[i*t.K:][:n]
+	var sums [512]int32
+	for first := 0; first < line; {
+		out := dst[first:min(first+len(sums), line)]
+		sum, in, q := sums[:len(out)], src[first:], w
+		first += len(out)
 		for i := range sum {
 			sum[i] = 1 << (TapsBits - 1)
 		}
-		for len(q) >= 4 {
-			a, b, c, d := in[:line], in[line:][:line], in[2*line:][:line], in[3*line:][:line]
+		for len(q) > 4 {
+			a, b, c, d := in[:len(out)], in[line:][:len(out)], in[2*line:][:len(out)], in[3*line:][:len(out)]
 			t, u, v, z := q[0], q[1], q[2], q[3]
 			for i := range sum {
 				sum[i] += int32(a[i])*t + int32(b[i])*u + int32(c[i])*v + int32(d[i])*z
@@ -96,20 +124,26 @@ func VerticalU8(dst, src []uint8, outH, line int, start, length, w []int32, k in
 			in, q = in[4*line:], q[4:]
 		}
 		switch len(q) {
+		case 4:
+			a, b, c, d := in[:len(out)], in[line:][:len(out)], in[2*line:][:len(out)], in[3*line:][:len(out)]
+			t, u, v, z := q[0], q[1], q[2], q[3]
+			for i, s := range sum {
+				out[i] = clip8(s + int32(a[i])*t + int32(b[i])*u + int32(c[i])*v + int32(d[i])*z)
+			}
 		case 3:
-			a, b, c := in[:line], in[line:][:line], in[2*line:][:line]
+			a, b, c := in[:len(out)], in[line:][:len(out)], in[2*line:][:len(out)]
 			t, u, v := q[0], q[1], q[2]
 			for i, s := range sum {
 				out[i] = clip8(s + int32(a[i])*t + int32(b[i])*u + int32(c[i])*v)
 			}
 		case 2:
-			a, b := in[:line], in[line:][:line]
+			a, b := in[:len(out)], in[line:][:len(out)]
 			t, u := q[0], q[1]
 			for i, s := range sum {
 				out[i] = clip8(s + int32(a[i])*t + int32(b[i])*u)
 			}
 		case 1:
-			a, t := in[:line], q[0]
+			a, t := in[:len(out)], q[0]
 			for i, s := range sum {
 				out[i] = clip8(s + int32(a[i])*t)
 			}
@@ -121,7 +155,7 @@ func VerticalU8(dst, src []uint8, outH, line int, start, length, w []int32, k in
 	}
 }
 
-// HorizontalF32 is HorizontalU8 of Pillow's mode F: sums in float64.
+// HorizontalF32 is Taps.Horizontal of Pillow's mode F: sums in float64.
 func HorizontalF32(dst, src []float32, rows, inW, outW, ch int, start, length []int32, w []float64, k int) {
 	start, length = start[:outW], length[:outW]
 	for y := range rows {
@@ -140,7 +174,7 @@ func HorizontalF32(dst, src []float32, rows, inW, outW, ch int, start, length []
 	}
 }
 
-// VerticalF32 is VerticalU8 of Pillow's mode F. sum is scratch of line elements.
+// VerticalF32 is Taps.Vertical of Pillow's mode F. sum is scratch of line elements.
 func VerticalF32(dst, src []float32, outH, line int, start, length []int32, w []float64, k int, sum []float64) {
 	sum = sum[:line]
 	for y := range outH {

@@ -23,6 +23,7 @@ type Taps struct {
 	W32        []int32   // fixed point
 	WF         []float32 // torch
 	W64        []float64 // Pillow's floating point modes
+	packed     packed    // W32 for the assembly
 }
 
 // TapsBits is the number of fractional bits of Pillow's fixed-point weights.
@@ -133,5 +134,17 @@ func (t *Taps) Pillow(in, out, from, to int, f Filter, float bool) {
 				fixed[j] = int32(v + 0.5)
 			}
 		}
+	}
+	if float {
+		return
+	}
+	t.pack()
+}
+
+// Shift makes Start relative to the input pixel by, the first of the region that
+// a caller has.
+func (t *Taps) Shift(by int) {
+	for i := range t.Start {
+		t.Start[i] -= int32(by)
 	}
 }

@@ -13,7 +13,8 @@ import (
 
 // groups are the files that are written, by the name of -group.
 var groups = map[string]func(){
-	"jpeg": func() { idct(); ycc() },
+	"jpeg":     func() { idct(); ycc() },
+	"resample": resample,
 }
 
 func main() {

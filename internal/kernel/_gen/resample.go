@@ -1,0 +1,362 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// tapsBits is kernel.TapsBits.
+const tapsBits = 22
+
+func resample() {
+	round := dwords("resample_round", 1<<(tapsBits-1))
+	resampleRows(round, 3)
+	resampleRows(round, 4)
+	resamplePlanes(round)
+	resampleColumns(round)
+}
+
+// group writes a loop over n outputs by fours, the last four of which may be
+// done again; n is 4 or more. move goes to output x, which is in a register.
+func group(n Register, move func(x Register), body func()) {
+	x := GP64()
+	XORQ(x, x)
+	Label("group")
+	move(x)
+	body()
+	ADDQ(U8(4), x)
+	left := GP64()
+	MOVQ(n, left)
+	SUBQ(x, left)
+	JLE(LabelRef("done"))
+	CMPQ(left, U8(4))
+	JGE(LabelRef("group"))
+	LEAQ(Mem{Base: n, Disp: -4}, x)
+	JMP(LabelRef("group"))
+	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
+// split adds the sums of the weights' two halves: lo + hi<<16, rounded and shifted.
+func split(lo, hi VecVirtual, rounded bool, round Mem) {
+	VPSLLD(U8(16), hi, hi)
+	if !rounded {
+		VPADDD(round, lo, lo)
+	}
+	VPADDD(hi, lo, lo)
+	VPSRAD(U8(tapsBits), lo, lo)
+}
+
+// resampleRows is the horizontal pass of two rows of pixels of 3 or 4 channels:
+// one row a lane, one channel a dword.
+func resampleRows(round Mem, ch int) {
+	name := map[int]string{3: "resampleRGB", 4: "resampleRGBA"}[ch]
+	// The channels of two pixels side by side, as words: pixels 0 and 1, 2 and 3.
+	var masks [2]Mem
+	for half := range masks {
+		masks[half] = GLOBL(name+[]string{"_01", "_23"}[half], 8|16)
+		for i := range 32 {
+			c, px, v := i%16/4, 2*half+i%4/2, 0x80
+			if i%2 == 0 && c < ch {
+				v = px*ch + c
+			}
+			DATA(i, U8(v))
+		}
+	}
+	var join Mem
+	if ch == 3 {
+		join = GLOBL(name+"_join", 8|16)
+		for i := range 32 {
+			v := 0x80
+			if i%16 < 12 {
+				v = i%16/3*4 + i%16%3
+			}
+			DATA(i, U8(v))
+		}
+	}
+
+	TEXT(name+"AVX2", NOSPLIT, "func(dst0, dst1, src0, src1 *byte, start, w *int32, n, blocks int)")
+	Pragma("noescape")
+	Doc(name+"AVX2 resamples two rows to n pixels, 4 or more, with blocks of 4 packed weights an output.",
+		"It reads 16 bytes a block.")
+	dst := []Register{Load(Param("dst0"), GP64()), Load(Param("dst1"), GP64())}
+	src := []Register{Load(Param("src0"), GP64()), Load(Param("src1"), GP64())}
+	start, w := Load(Param("start"), GP64()), Load(Param("w"), GP64())
+	n, blocks := Load(Param("n"), GP64()), Load(Param("blocks"), GP64())
+	mask := []VecVirtual{YMM(), YMM()}
+	for i, m := range mask {
+		VMOVDQU(masks[i], m)
+	}
+	rounds := YMM()
+	VMOVDQU(round, rounds)
+	weights := GP64()
+	at := GP64()
+	group(n, func(x Register) {
+		MOVQ(x, at)
+		MOVQ(x, weights)
+		IMULQ(blocks, weights)
+		SHLQ(U8(4), weights)
+		ADDQ(w, weights)
+	}, func() {
+		var out [4]VecVirtual
+		for i := range out {
+			off := GP64()
+			MOVLQSX(Mem{Base: start, Index: at, Scale: 4, Disp: 4 * i}, off)
+			if ch == 3 {
+				LEAQ(Mem{Base: off, Index: off, Scale: 2}, off)
+			} else {
+				SHLQ(U8(2), off)
+			}
+			lo, hi := YMM(), YMM()
+			out[i] = lo
+			block := func(first bool) {
+				px := YMM()
+				VMOVDQU(Mem{Base: src[0], Index: off, Scale: 1}, px.AsX())
+				VINSERTI128(U8(1), Mem{Base: src[1], Index: off, Scale: 1}, px, px)
+				for half := range 2 {
+					words, u := px, YMM()
+					if half == 0 {
+						words = YMM()
+					}
+					VPSHUFB(mask[half], px, words)
+					VPBROADCASTD(Mem{Base: weights, Disp: 4 * half}, u)
+					VPMADDWD(u, words, u)
+					if first && half == 0 {
+						VPADDD(rounds, u, lo)
+					} else {
+						VPADDD(u, lo, lo)
+					}
+					if first && half == 0 {
+						VPBROADCASTD(Mem{Base: weights, Disp: 8 + 4*half}, hi)
+						VPMADDWD(hi, words, hi)
+					} else {
+						v := YMM()
+						VPBROADCASTD(Mem{Base: weights, Disp: 8 + 4*half}, v)
+						VPMADDWD(v, words, v)
+						VPADDD(v, hi, hi)
+					}
+				}
+				ADDQ(U8(16), weights)
+			}
+			block(true)
+			end, more := "end"+string(rune('0'+i)), "more"+string(rune('0'+i))
+			left := GP64()
+			MOVQ(blocks, left)
+			DECQ(left)
+			JZ(LabelRef(end))
+			Label(more)
+			ADDQ(U8(4*ch), off)
+			block(false)
+			DECQ(left)
+			JNZ(LabelRef(more))
+			Label(end)
+			split(lo, hi, true, round)
+		}
+		VPACKSSDW(out[1], out[0], out[0])
+		VPACKSSDW(out[3], out[2], out[2])
+		VPACKUSWB(out[2], out[0], out[0])
+		second := XMM()
+		if ch == 4 {
+			VEXTRACTI128(U8(1), out[0], second)
+			VMOVDQU(out[0].AsX(), Mem{Base: dst[0], Index: at, Scale: 4})
+			VMOVDQU(second, Mem{Base: dst[1], Index: at, Scale: 4})
+			return
+		}
+		VPSHUFB(join, out[0], out[0])
+		VEXTRACTI128(U8(1), out[0], second)
+		off := GP64()
+		LEAQ(Mem{Base: at, Index: at, Scale: 2}, off)
+		for i, v := range []Op{out[0].AsX(), second} {
+			VMOVQ(v, Mem{Base: dst[i], Index: off, Scale: 1})
+			VPEXTRD(U8(2), v, Mem{Base: dst[i], Index: off, Scale: 1, Disp: 8})
+		}
+	})
+}
+
+// resamplePlanes is the horizontal pass of four rows of one channel: two rows a
+// lane, two partial sums a row.
+func resamplePlanes(round Mem) {
+	join := GLOBL("resampleGray_join", 8|16)
+	for i := range 32 {
+		v := 0x80
+		if i%16 < 8 {
+			v = i%16/4 + 2*(i%4)
+		}
+		DATA(i, U8(v))
+	}
+	TEXT("resampleGrayAVX2", NOSPLIT, "func(dst, src *[4]*byte, start, w *int32, n, blocks int)")
+	Pragma("noescape")
+	Doc("resampleGrayAVX2 resamples four rows to n pixels, 4 or more, with blocks of 4 packed weights an output.",
+		"It reads 4 bytes a block.")
+	pointers := func(name string) (r [4]Register) {
+		p := Load(Param(name), GP64())
+		for i := range r {
+			r[i] = GP64()
+			MOVQ(Mem{Base: p, Disp: 8 * i}, r[i])
+		}
+		return r
+	}
+	src := pointers("src")
+	w := Load(Param("w"), GP64())
+	n, blocks := Load(Param("n"), GP64()), Load(Param("blocks"), GP64())
+	weights, at := GP64(), GP64()
+	group(n, func(x Register) {
+		MOVQ(x, at)
+		MOVQ(x, weights)
+		IMULQ(blocks, weights)
+		SHLQ(U8(4), weights)
+		ADDQ(w, weights)
+	}, func() {
+		var out [4]VecVirtual
+		for i := range out {
+			off := GP64()
+			Load(Param("start"), off)
+			MOVLQSX(Mem{Base: off, Index: at, Scale: 4, Disp: 4 * i}, off)
+			lo, hi := YMM(), YMM()
+			out[i] = lo
+			block := func(lo, hi VecVirtual) {
+				px := YMM()
+				VMOVD(Mem{Base: src[0], Index: off, Scale: 1}, px.AsX())
+				for r := 1; r < 4; r++ {
+					VPINSRD(U8(r), Mem{Base: src[r], Index: off, Scale: 1}, px.AsX(), px.AsX())
+				}
+				VPMOVZXBW(px.AsX(), px)
+				VPBROADCASTQ(Mem{Base: weights}, lo)
+				VPMADDWD(lo, px, lo)
+				VPBROADCASTQ(Mem{Base: weights, Disp: 8}, hi)
+				VPMADDWD(hi, px, hi)
+				ADDQ(U8(16), weights)
+			}
+			block(lo, hi)
+			end, more := "end"+string(rune('0'+i)), "more"+string(rune('0'+i))
+			left := GP64()
+			MOVQ(blocks, left)
+			DECQ(left)
+			JZ(LabelRef(end))
+			Label(more)
+			ADDQ(U8(4), off)
+			u, v := YMM(), YMM()
+			block(u, v)
+			VPADDD(u, lo, lo)
+			VPADDD(v, hi, hi)
+			DECQ(left)
+			JNZ(LabelRef(more))
+			Label(end)
+			VPSLLD(U8(16), hi, hi)
+			VPADDD(hi, lo, lo)
+		}
+		VPHADDD(out[1], out[0], out[0])
+		VPHADDD(out[3], out[2], out[2])
+		for i := 0; i < 4; i += 2 {
+			VPADDD(round, out[i], out[i])
+			VPSRAD(U8(tapsBits), out[i], out[i])
+		}
+		VPACKSSDW(out[2], out[0], out[0])
+		VPACKUSWB(out[0], out[0], out[0])
+		VPSHUFB(join, out[0], out[0])
+		second := XMM()
+		VEXTRACTI128(U8(1), out[0], second)
+		dst := GP64()
+		Load(Param("dst"), dst)
+		for i, v := range []VecVirtual{out[0].AsX().(VecVirtual), second} {
+			p := GP64()
+			MOVQ(Mem{Base: dst, Disp: 16 * i}, p)
+			VMOVD(v, Mem{Base: p, Index: at, Scale: 1})
+			MOVQ(Mem{Base: dst, Disp: 16*i + 8}, p)
+			VPEXTRD(U8(1), v, Mem{Base: p, Index: at, Scale: 1})
+		}
+	})
+}
+
+// resampleColumns is one row of the vertical pass, 32 bytes at a time.
+func resampleColumns(round Mem) {
+	TEXT("resampleColumnsAVX2", NOSPLIT, "func(dst, src *byte, line int, w *int32, rows int)")
+	Pragma("noescape")
+	Doc("resampleColumnsAVX2 makes a row of line bytes, 32 or more, of so many rows with packed weights.")
+	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+	line, w, rows := Load(Param("line"), GP64()), Load(Param("w"), GP64()), Load(Param("rows"), GP64())
+	zero, rounds := YMM(), YMM()
+	VPXOR(zero, zero, zero)
+	VMOVDQU(round, rounds)
+	x := GP64()
+	XORQ(x, x)
+
+	Label("chunk")
+	var lo, hi [4]VecVirtual
+	for i := range lo {
+		lo[i], hi[i] = YMM(), YMM()
+		VMOVDQA(rounds, lo[i])
+		VPXOR(hi[i], hi[i], hi[i])
+	}
+	p, weights, left := GP64(), GP64(), GP64()
+	LEAQ(Mem{Base: src, Index: x, Scale: 1}, p)
+	MOVQ(w, weights)
+	MOVQ(rows, left)
+	pair := func(second Mem, disp int) {
+		a, l, h := YMM(), YMM(), YMM()
+		VMOVDQU(Mem{Base: p}, a)
+		VPUNPCKLBW(second, a, l)
+		VPUNPCKHBW(second, a, h)
+		wl, wh := YMM(), YMM()
+		VPBROADCASTD(Mem{Base: weights, Disp: disp}, wl)
+		VPBROADCASTD(Mem{Base: weights, Disp: disp + 8}, wh)
+		for i := range lo {
+			v := []VecVirtual{l, h}[i/2]
+			px, t := YMM(), YMM()
+			if i%2 == 0 {
+				VPUNPCKLBW(zero, v, px)
+			} else {
+				VPUNPCKHBW(zero, v, px)
+			}
+			VPMADDWD(wl, px, t)
+			VPADDD(t, lo[i], lo[i])
+			VPMADDWD(wh, px, px)
+			VPADDD(px, hi[i], hi[i])
+		}
+	}
+	// Weights come in blocks of four: the low halves of two pairs, the high ones.
+	Label("pair")
+	CMPQ(left, U8(2))
+	JL(LabelRef("odd0"))
+	pair(Mem{Base: p, Index: line, Scale: 1}, 0)
+	LEAQ(Mem{Base: p, Index: line, Scale: 2}, p)
+	SUBQ(U8(4), left)
+	JL(LabelRef("odd1"))
+	pair(Mem{Base: p, Index: line, Scale: 1}, 4)
+	LEAQ(Mem{Base: p, Index: line, Scale: 2}, p)
+	ADDQ(U8(16), weights)
+	JMP(LabelRef("pair"))
+
+	// One row is left if left is odd, the weight of the next is 0.
+	Label("odd0")
+	TESTQ(left, left)
+	JZ(LabelRef("store"))
+	pair(Mem{Base: p}, 0)
+	JMP(LabelRef("store"))
+	Label("odd1")
+	CMPQ(left, I8(-1))
+	JNE(LabelRef("store"))
+	pair(Mem{Base: p}, 4)
+
+	Label("store")
+	for i := range lo {
+		split(lo[i], hi[i], true, round)
+	}
+	VPACKSSDW(lo[1], lo[0], lo[0])
+	VPACKSSDW(lo[3], lo[2], lo[2])
+	VPACKUSWB(lo[2], lo[0], lo[0])
+	VMOVDQU(lo[0], Mem{Base: dst, Index: x, Scale: 1})
+	ADDQ(U8(32), x)
+	MOVQ(line, left)
+	SUBQ(x, left)
+	JLE(LabelRef("done"))
+	CMPQ(left, U8(32))
+	JGE(LabelRef("chunk"))
+	LEAQ(Mem{Base: line, Disp: -32}, x)
+	JMP(LabelRef("chunk"))
+	Label("done")
+	VZEROUPPER()
+	RET()
+}

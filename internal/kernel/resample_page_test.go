@@ -1,0 +1,57 @@
+//go:build linux
+
+package kernel
+
+import (
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// beforeNothing is a slice of n bytes after which no memory can be read.
+func beforeNothing(t *testing.T, n int) []uint8 {
+	page := syscall.Getpagesize()
+	size := (n + page - 1) / page * page
+	b, err := syscall.Mmap(-1, 0, size+page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, syscall.Munmap(b)) })
+	require.NoError(t, syscall.Mprotect(b[size:], syscall.PROT_NONE))
+	return b[size-n : size : size]
+}
+
+// TestResampleReads: no pass reads or writes beyond its slices.
+func TestResampleReads(t *testing.T) {
+	levels(t, func(t *testing.T) {
+		const most = 9 * 600 * 4
+		from, to := beforeNothing(t, most), beforeNothing(t, most)
+		copy(from, noise(1, most))
+		var taps Taps
+		for f := range FilterLanczos + 1 {
+			for out := 1; out <= 64; out++ {
+				for i, in := range []int{1, 2, 3, 4, 5, 6, 7, 8, max(1, out/2), out, out*25/16 + 1, out*2 + 1, out * 9} {
+					taps.Pillow(in, out, 0, out, f, false)
+					for ch := 1; ch <= 4; ch++ {
+						rows := 1 + (out+i)%9
+						src, dst := from[most-rows*in*ch:], to[most-rows*out*ch:]
+						want := make([]uint8, len(dst))
+						taps.horizontalGo(want, src, rows, in, ch, 0)
+						taps.Horizontal(dst, src, rows, in, ch)
+						require.Equal(t, want, dst)
+					}
+				}
+			}
+			for line := 1; line < 300; line++ {
+				in, out := 1+line%13, 1+line%7
+				taps.Pillow(in, out, 0, out, f, false)
+				src, dst := from[most-in*line:], to[most-out*line:]
+				taps.Vertical(dst, src, line)
+				want := make([]uint8, line)
+				for y, s := range taps.Start {
+					taps.verticalGo(want, src[int(s)*line:], line, y)
+					require.Equal(t, want, dst[y*line:][:line])
+				}
+			}
+		}
+	})
+}
