@@ -15,6 +15,7 @@ import (
 var groups = map[string]func(){
 	"jpeg":     func() { idct(); ycc() },
 	"resample": resample,
+	"pixels":   pixels,
 }
 
 func main() {

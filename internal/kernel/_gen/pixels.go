@@ -1,0 +1,471 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+func pixels() {
+	for _, size := range []int{4, 2, 1} {
+		for _, ch := range []int{3, 4} {
+			lookupCHW(ch, size)
+		}
+		lookupHWC(size)
+	}
+	deinterleave3()
+	interleave3()
+	deinterleave4()
+	interleave4()
+	deinterleave3x4()
+	interleave3x4()
+	flip32()
+	flip16()
+	normalize()
+}
+
+// bytesOf is a constant of the bytes that at gives; those below 0 are 0x80, for
+// which VPSHUFB gives 0.
+func bytesOf(name string, n int, at func(i int) int) Mem {
+	m := GLOBL(name, 8|16)
+	for i := range n {
+		v := at(i)
+		if v < 0 {
+			v = 0x80
+		}
+		DATA(i, U8(v))
+	}
+	return m
+}
+
+// A table is gathered from in whole dwords, so that nothing beyond it is read.
+type table struct {
+	base Register
+	size int
+	low  VecVirtual // the bits that say where in the dword the element is
+	mask VecVirtual // of an element
+}
+
+func newTable(base Register, size int) table {
+	t := table{base: base, size: size}
+	if size < 4 {
+		t.low, t.mask = YMM(), YMM()
+		VPCMPEQD(t.low, t.low, t.low)
+		VPSRLD(U8(32-(3-size)), t.low, t.low) // 4/size-1
+		VPCMPEQD(t.mask, t.mask, t.mask)
+		VPSRLD(U8(32-8*size), t.mask, t.mask)
+	}
+	return t
+}
+
+// look gives the entries, zero-extended, of the eight indices, from entry first on.
+func (t table) look(idx VecVirtual, first int) VecVirtual {
+	ones, v, at := YMM(), YMM(), idx
+	if t.size < 4 {
+		at = YMM()
+		VPSRLD(U8(3-t.size), idx, at)
+		VPAND(t.low, idx, idx)
+		VPSLLD(U8(2+t.size), idx, idx) // to bits
+	}
+	VPCMPEQD(ones, ones, ones)
+	VPXOR(v, v, v)
+	VPGATHERDD(ones, Mem{Base: t.base, Index: at, Scale: 4, Disp: first * t.size}, v)
+	if t.size < 4 {
+		VPSRLVD(idx, v, v)
+		VPAND(t.mask, v, v)
+	}
+	return v
+}
+
+// store writes eight elements, which are dwords in v.
+func (t table) store(v VecVirtual, to Mem) {
+	if t.size == 4 {
+		VMOVDQU(v, to)
+		return
+	}
+	hi := XMM()
+	VEXTRACTI128(U8(1), v, hi)
+	x := v.AsX()
+	VPACKUSDW(hi, x, x)
+	if t.size == 2 {
+		VMOVDQU(x, to)
+		return
+	}
+	VPACKUSWB(x, x, x)
+	VMOVQ(x, to)
+}
+
+func lookupCHW(ch, size int) {
+	name := fmt.Sprintf("lookupCHW%dx%dAVX2", ch, size)
+	// The bytes of a channel of eight pixels, as dwords: the low lane holds the
+	// first 16 of the bytes, the high lane the last.
+	spread := GLOBL(name+"_spread", 8|16)
+	for c := range ch {
+		for i := range 8 {
+			at := i*ch + c
+			if i >= 4 {
+				at -= 8*ch - 16
+			}
+			DATA(32*c+4*i, U32(0x80808000|uint32(at)))
+		}
+	}
+	TEXT(name, NOSPLIT, "func(dst *byte, plane int, src *byte, n int, tables *byte)")
+	Doc(fmt.Sprintf("%s is lookupCHW of n pixels of %d channels, a multiple of 8 and not 0.", name, ch), "plane is in bytes.")
+	dst, plane := Load(Param("dst"), GP64()), Load(Param("plane"), GP64())
+	src, n := Load(Param("src"), GP64()), Load(Param("n"), GP64())
+	t := newTable(Load(Param("tables"), GP64()), size)
+	d := []Register{dst}
+	for c := 1; c < ch; c++ {
+		next := GP64()
+		LEAQ(Mem{Base: d[c-1], Index: plane, Scale: 1}, next)
+		d = append(d, next)
+	}
+	m := make([]VecVirtual, ch)
+	for c := range m {
+		m[c] = YMM()
+		VMOVDQU(spread.Offset(32*c), m[c])
+	}
+	Label("loop")
+	v := YMM()
+	VMOVDQU(Mem{Base: src}, v.AsX())
+	VINSERTI128(U8(1), Mem{Base: src, Disp: 8*ch - 16}, v, v)
+	for c := range ch {
+		idx := YMM()
+		VPSHUFB(m[c], v, idx)
+		t.store(t.look(idx, 256*c), Mem{Base: d[c]})
+		ADDQ(U8(8*size), d[c])
+	}
+	ADDQ(U8(8*ch), src)
+	SUBQ(U8(8), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+func lookupHWC(size int) {
+	name := fmt.Sprintf("lookupHWC%dAVX2", size)
+	TEXT(name, NOSPLIT, "func(dst *byte, src *byte, n int, tables *byte, first *[24]int32)")
+	Doc(name + " looks up n bytes, a multiple of 24 and not 0; the tables of each 24 begin at the entries first.")
+	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+	n := Load(Param("n"), GP64())
+	t := newTable(Load(Param("tables"), GP64()), size)
+	first := Load(Param("first"), GP64())
+	var f [3]VecVirtual
+	for i := range f {
+		f[i] = YMM()
+		VMOVDQU(Mem{Base: first, Disp: 32 * i}, f[i])
+	}
+	Label("loop")
+	for i := range f {
+		idx := YMM()
+		VPMOVZXBD(Mem{Base: src, Disp: 8 * i}, idx)
+		VPADDD(f[i], idx, idx)
+		t.store(t.look(idx, 0), Mem{Base: dst, Disp: 8 * size * i})
+	}
+	ADDQ(U8(24), src)
+	ADDQ(U8(24*size), dst)
+	SUBQ(U8(24), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+// planes gives the pointers of ch planes.
+func planes(first string, ch int) []Register {
+	p, plane := []Register{Load(Param(first), GP64())}, Load(Param("plane"), GP64())
+	for c := 1; c < ch; c++ {
+		next := GP64()
+		LEAQ(Mem{Base: p[c-1], Index: plane, Scale: 1}, next)
+		p = append(p, next)
+	}
+	return p
+}
+
+// lanes loads 16 bytes at each of the places.
+func lanes(p Register, low, high int) VecVirtual {
+	v := YMM()
+	VMOVDQU(Mem{Base: p, Disp: low}, v.AsX())
+	VINSERTI128(U8(1), Mem{Base: p, Disp: high}, v, v)
+	return v
+}
+
+// storeLanes is lanes' inverse.
+func storeLanes(v VecVirtual, p Register, low, high int) {
+	VMOVDQU(v.AsX(), Mem{Base: p, Disp: low})
+	VEXTRACTI128(U8(1), v, Mem{Base: p, Disp: high})
+}
+
+// twice is a constant of 32 bytes whose lanes are the same.
+func twice(at func(i int) int) func(int) int {
+	return func(i int) int { return at(i % 16) }
+}
+
+func deinterleave3() {
+	var m [9]Mem // the bytes of channel c that the part of 16 bytes holds
+	for c := range 3 {
+		for part := range 3 {
+			m[3*c+part] = bytesOf(fmt.Sprintf("split3_%d%d", c, part), 32, twice(func(i int) int {
+				at := 3*i + c - 16*part
+				if at > 15 {
+					at = -1
+				}
+				return at
+			}))
+		}
+	}
+	TEXT("deinterleave3AVX2", NOSPLIT, "func(dst *byte, plane int, src *byte, n int)")
+	Doc("deinterleave3AVX2 is Deinterleave of n pixels of 3 bytes, a multiple of 32 and not 0.")
+	d := planes("dst", 3)
+	src, n := Load(Param("src"), GP64()), Load(Param("n"), GP64())
+	Label("loop")
+	var v [3]VecVirtual
+	for i := range v {
+		v[i] = lanes(src, 16*i, 48+16*i)
+	}
+	for c := range d {
+		o := YMM()
+		VPSHUFB(m[3*c], v[0], o)
+		for part := 1; part < 3; part++ {
+			x := YMM()
+			VPSHUFB(m[3*c+part], v[part], x)
+			VPOR(x, o, o)
+		}
+		VMOVDQU(o, Mem{Base: d[c]})
+		ADDQ(U8(32), d[c])
+	}
+	ADDQ(U8(96), src)
+	SUBQ(U8(32), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+func interleave3() {
+	var m [9]Mem // where the bytes of channel c go in the part
+	for c := range 3 {
+		for part := range 3 {
+			m[3*c+part] = bytesOf(fmt.Sprintf("merge3_%d%d", c, part), 32, twice(func(i int) int {
+				if at := 16*part + i; at%3 == c {
+					return at / 3
+				}
+				return -1
+			}))
+		}
+	}
+	TEXT("interleave3AVX2", NOSPLIT, "func(dst *byte, src *byte, plane int, n int)")
+	Doc("interleave3AVX2 is Interleave of n pixels of 3 bytes, a multiple of 32 and not 0.")
+	s := planes("src", 3)
+	dst, n := Load(Param("dst"), GP64()), Load(Param("n"), GP64())
+	Label("loop")
+	var v [3]VecVirtual
+	for c := range v {
+		v[c] = YMM()
+		VMOVDQU(Mem{Base: s[c]}, v[c])
+		ADDQ(U8(32), s[c])
+	}
+	for part := range 3 {
+		o := YMM()
+		VPSHUFB(m[part], v[0], o)
+		for c := 1; c < 3; c++ {
+			x := YMM()
+			VPSHUFB(m[3*c+part], v[c], x)
+			VPOR(x, o, o)
+		}
+		storeLanes(o, dst, 16*part, 48+16*part)
+	}
+	ADDQ(U8(96), dst)
+	SUBQ(U8(32), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+func unpack(f func(a, b, c Op), a, b VecVirtual) VecVirtual {
+	v := YMM()
+	f(b, a, v)
+	return v
+}
+
+func lowBytes(a, b, c Op)   { VPUNPCKLBW(a, b, c) }
+func highBytes(a, b, c Op)  { VPUNPCKHBW(a, b, c) }
+func lowWords(a, b, c Op)   { VPUNPCKLWD(a, b, c) }
+func highWords(a, b, c Op)  { VPUNPCKHWD(a, b, c) }
+func lowDwords(a, b, c Op)  { VPUNPCKLDQ(a, b, c) }
+func highDwords(a, b, c Op) { VPUNPCKHDQ(a, b, c) }
+func lowQwords(a, b, c Op)  { VPUNPCKLQDQ(a, b, c) }
+func highQwords(a, b, c Op) { VPUNPCKHQDQ(a, b, c) }
+
+func deinterleave4() {
+	sort := bytesOf("split4", 32, twice(func(i int) int { return i%4*4 + i/4 }))
+	TEXT("deinterleave4AVX2", NOSPLIT, "func(dst *byte, plane int, src *byte, n int)")
+	Doc("deinterleave4AVX2 is Deinterleave of n pixels of 4 bytes, a multiple of 32 and not 0.")
+	d := planes("dst", 4)
+	src, n := Load(Param("src"), GP64()), Load(Param("n"), GP64())
+	m := YMM()
+	VMOVDQU(sort, m)
+	Label("loop")
+	var v [4]VecVirtual
+	for i := range v {
+		v[i] = lanes(src, 16*i, 64+16*i)
+		VPSHUFB(m, v[i], v[i])
+	}
+	a, b := unpack(lowDwords, v[0], v[1]), unpack(lowDwords, v[2], v[3])
+	e, f := unpack(highDwords, v[0], v[1]), unpack(highDwords, v[2], v[3])
+	for c, o := range []VecVirtual{unpack(lowQwords, a, b), unpack(highQwords, a, b), unpack(lowQwords, e, f), unpack(highQwords, e, f)} {
+		VMOVDQU(o, Mem{Base: d[c]})
+		ADDQ(U8(32), d[c])
+	}
+	SUBQ(I8(-128), src)
+	SUBQ(U8(32), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+func interleave4() {
+	TEXT("interleave4AVX2", NOSPLIT, "func(dst *byte, src *byte, plane int, n int)")
+	Doc("interleave4AVX2 is Interleave of n pixels of 4 bytes, a multiple of 32 and not 0.")
+	s := planes("src", 4)
+	dst, n := Load(Param("dst"), GP64()), Load(Param("n"), GP64())
+	Label("loop")
+	var v [4]VecVirtual
+	for c := range v {
+		v[c] = YMM()
+		VMOVDQU(Mem{Base: s[c]}, v[c])
+		ADDQ(U8(32), s[c])
+	}
+	a, b := unpack(lowBytes, v[0], v[1]), unpack(lowBytes, v[2], v[3])
+	e, f := unpack(highBytes, v[0], v[1]), unpack(highBytes, v[2], v[3])
+	for i, o := range []VecVirtual{unpack(lowWords, a, b), unpack(highWords, a, b), unpack(lowWords, e, f), unpack(highWords, e, f)} {
+		storeLanes(o, dst, 16*i, 64+16*i)
+	}
+	SUBQ(I8(-128), dst)
+	SUBQ(U8(32), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+// Four pixels of three dwords are three vectors of four. Channel c of them
+// stands at the places place[c][vector], with their order order[c].
+var (
+	place = [3][3]uint64{{0b1001, 0b0100, 0b0010}, {0b0010, 0b1001, 0b0100}, {0b0100, 0b0010, 0b1001}}
+	order = [3]uint64{0 | 3<<2 | 2<<4 | 1<<6, 1 | 0<<2 | 3<<4 | 2<<6, 2 | 1<<2 | 0<<4 | 3<<6}
+)
+
+func deinterleave3x4() {
+	TEXT("deinterleave3x4AVX2", NOSPLIT, "func(dst *byte, plane int, src *byte, n int)")
+	Doc("deinterleave3x4AVX2 is Deinterleave of n pixels of 3 dwords, a multiple of 8 and not 0. plane is in bytes.")
+	d := planes("dst", 3)
+	src, n := Load(Param("src"), GP64()), Load(Param("n"), GP64())
+	Label("loop")
+	var v [3]VecVirtual
+	for i := range v {
+		v[i] = lanes(src, 16*i, 48+16*i)
+	}
+	for c := range d {
+		o := YMM()
+		VBLENDPS(U8(place[c][1]*17), v[1], v[0], o)
+		VBLENDPS(U8(place[c][2]*17), v[2], o, o)
+		VPERMILPS(U8(order[c]), o, o)
+		VMOVUPS(o, Mem{Base: d[c]})
+		ADDQ(U8(32), d[c])
+	}
+	ADDQ(U8(96), src)
+	SUBQ(U8(8), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+func interleave3x4() {
+	TEXT("interleave3x4AVX2", NOSPLIT, "func(dst *byte, src *byte, plane int, n int)")
+	Doc("interleave3x4AVX2 is Interleave of n pixels of 3 dwords, a multiple of 8 and not 0. plane is in bytes.")
+	s := planes("src", 3)
+	dst, n := Load(Param("dst"), GP64()), Load(Param("n"), GP64())
+	Label("loop")
+	var v [3]VecVirtual
+	for c := range v {
+		v[c] = YMM()
+		VPERMILPS(U8(order[c]), Mem{Base: s[c]}, v[c]) // each order is its own inverse
+		ADDQ(U8(32), s[c])
+	}
+	for i := range 3 {
+		o := YMM()
+		VBLENDPS(U8(place[1][i]*17), v[1], v[0], o)
+		VBLENDPS(U8(place[2][i]*17), v[2], o, o)
+		storeLanes(o, dst, 16*i, 48+16*i)
+	}
+	ADDQ(U8(96), dst)
+	SUBQ(U8(8), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+func flip32() {
+	TEXT("flip32AVX2", NOSPLIT, "func(last *byte, src *byte, n int, reverse *[16]uint8)")
+	Doc("flip32AVX2 writes n bytes, a multiple of 32 and not 0, in reverse order up to last; reverse is the order within 16.")
+	end, src := Load(Param("last"), GP64()), Load(Param("src"), GP64())
+	n, m := Load(Param("n"), GP64()), YMM()
+	VBROADCASTI128(Mem{Base: Load(Param("reverse"), GP64())}, m)
+	Label("loop")
+	v := lanes(src, 16, 0)
+	VPSHUFB(m, v, v)
+	VMOVDQU(v, Mem{Base: end, Disp: -31})
+	ADDQ(U8(32), src)
+	SUBQ(U8(32), end)
+	SUBQ(U8(32), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+func flip16() {
+	TEXT("flip16AVX2", NOSPLIT, "func(last *byte, src *byte, n int, reverse *[16]uint8, step int)")
+	Doc("flip16AVX2 moves 16 bytes in the order reverse to up to last, and both pointers by step, n times, n > 0.")
+	end, src := Load(Param("last"), GP64()), Load(Param("src"), GP64())
+	n, m := Load(Param("n"), GP64()), XMM()
+	VMOVDQU(Mem{Base: Load(Param("reverse"), GP64())}, m)
+	step := Load(Param("step"), GP64())
+	Label("loop")
+	v := XMM()
+	VMOVDQU(Mem{Base: src}, v)
+	VPSHUFB(m, v, v)
+	VMOVDQU(v, Mem{Base: end, Disp: -15})
+	ADDQ(step, src)
+	SUBQ(step, end)
+	DECQ(n)
+	JNZ(LabelRef("loop"))
+	RET()
+}
+
+func normalize() {
+	TEXT("normalizeAVX2", NOSPLIT, "func(dst, src *float32, n int, mean, std *[24]float32)")
+	Doc("normalizeAVX2 is NormalizeF32 of n elements, a multiple of 24 and not 0.")
+	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+	n := Load(Param("n"), GP64())
+	mean, std := Load(Param("mean"), GP64()), Load(Param("std"), GP64())
+	var m, s [3]VecVirtual
+	for i := range m {
+		m[i], s[i] = YMM(), YMM()
+		VMOVUPS(Mem{Base: mean, Disp: 32 * i}, m[i])
+		VMOVUPS(Mem{Base: std, Disp: 32 * i}, s[i])
+	}
+	Label("loop")
+	for i := range m {
+		v := YMM()
+		VMOVUPS(Mem{Base: src, Disp: 32 * i}, v)
+		VSUBPS(m[i], v, v)
+		VDIVPS(s[i], v, v)
+		VMOVUPS(v, Mem{Base: dst, Disp: 32 * i})
+	}
+	ADDQ(U8(96), src)
+	ADDQ(U8(96), dst)
+	SUBQ(U8(24), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}

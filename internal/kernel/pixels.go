@@ -1,0 +1,124 @@
+package kernel
+
+// Word is an element of a fixed size: 1, 2, 4 or 8 bytes. The functions here
+// move or look up elements and never compute with them, so an unsigned integer
+// stands for any type of its size (float16 is uint16, float32 is uint32 or itself).
+type Word interface {
+	~uint8 | ~int8 | ~uint16 | ~int16 | ~uint32 | ~int32 | ~uint64 | ~int64 | ~float32 | ~float64
+}
+
+// LookupCHW replaces the bytes of len(src)/ch interleaved pixels by entries of
+// tables and writes them as planes: byte v of channel c of pixel i becomes
+// tables[c*256+v] at dst[c*plane+i]. tables has ch tables of 256 entries. dst
+// begins at the first pixel's place in the first plane; it must reach the last
+// pixel's place in the last one.
+func LookupCHW[T Word](dst []T, plane int, src []uint8, ch int, tables []T) {
+	n := len(src) / ch
+	if n == 0 {
+		return
+	}
+	tables = tables[: ch*256 : ch*256]
+	done := lookupCHW(dst, plane, src, ch, tables)
+	for c := range ch {
+		out, table, at := dst[c*plane:][:n], (*[256]T)(tables[c*256:]), done*ch+c
+		for i := done; i < n; i++ {
+			out[i] = table[src[at]]
+			at += ch
+		}
+	}
+}
+
+// LookupHWC is LookupCHW without the change of layout: dst[i*ch+c] is
+// tables[c*256+src[i*ch+c]]. With ch = 1 it looks all bytes up in one table,
+// whatever they are.
+func LookupHWC[T Word](dst []T, src []uint8, ch int, tables []T) {
+	n := len(src) / ch * ch
+	src, dst, tables = src[:n], dst[:n], tables[:ch*256:ch*256]
+	i := lookupHWC(dst, src, ch, tables)
+	if ch == 1 {
+		table := (*[256]T)(tables)
+		for ; i < n; i++ {
+			dst[i] = table[src[i]]
+		}
+		return
+	}
+	for ; i < n; i += ch {
+		for c := range ch {
+			dst[i+c] = tables[c*256+int(src[i+c])]
+		}
+	}
+}
+
+// Deinterleave writes len(src)/ch interleaved pixels as planes: element c of
+// pixel i goes to dst[c*plane+i]. dst and src must not overlap.
+func Deinterleave[T Word](dst []T, plane int, src []T, ch int) {
+	n := len(src) / ch
+	if n == 0 {
+		return
+	}
+	done := deinterleave(dst, plane, src, ch)
+	for c := range ch {
+		out, at := dst[c*plane:][:n], done*ch+c
+		for i := done; i < n; i++ {
+			out[i] = src[at]
+			at += ch
+		}
+	}
+}
+
+// Interleave is Deinterleave's inverse: element c of pixel i, of len(dst)/ch,
+// comes from src[c*plane+i].
+func Interleave[T Word](dst, src []T, plane, ch int) {
+	n := len(dst) / ch
+	if n == 0 {
+		return
+	}
+	done := interleave(dst, src, plane, ch)
+	for c := range ch {
+		in, at := src[c*plane:][:n], done*ch+c
+		for i := done; i < n; i++ {
+			dst[at] = in[i]
+			at += ch
+		}
+	}
+}
+
+// FlipRow writes the pixels of src, of size bytes each, in reverse order. dst is
+// as long as src and does not overlap it.
+func FlipRow(dst, src []uint8, size int) {
+	n := len(src) / size * size
+	src, dst = src[:n], dst[:n]
+	done := flipRow(dst, src, size)
+	for x := done; x < n; x += size {
+		copy(dst[n-size-x:][:size], src[x:][:size])
+	}
+}
+
+// NormalizeF32 is (x - mean[c]) / std[c] for element c of len(src)/len(mean)
+// interleaved pixels, rounded after each of the two operations. dst may be src.
+func NormalizeF32(dst, src, mean, std []float32) {
+	ch := len(mean)
+	n := len(src) / ch * ch
+	src, dst, std = src[:n], dst[:n], std[:ch]
+	i := normalizeF32(dst, src, mean, std)
+	switch ch {
+	case 1:
+		m, s := mean[0], std[0]
+		for ; i < n; i++ {
+			dst[i] = (src[i] - m) / s
+		}
+	case 3:
+		m0, m1, m2 := mean[0], mean[1], mean[2]
+		s0, s1, s2 := std[0], std[1], std[2]
+		for ; i+2 < n; i += 3 {
+			p, q := src[i:i+3:i+3], dst[i:i+3:i+3]
+			q[0], q[1], q[2] = (p[0]-m0)/s0, (p[1]-m1)/s1, (p[2]-m2)/s2
+		}
+	default:
+		for ; i < n; i += ch {
+			for c, m := range mean {
+				dst[i+c] = (src[i+c] - m) / std[c]
+			}
+		}
+	}
+}
