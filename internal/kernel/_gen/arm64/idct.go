@@ -252,7 +252,7 @@ func idct() {
 	for i := range V(4) {
 		str(3, a+i, at, 0)
 		p("ADD R1, R6")
-		st1D((a + i).d(1), at)
+		st1Lane((a + i).d(1), at)
 		if i < 3 {
 			p("ADD R1, R6")
 		}

@@ -82,6 +82,7 @@ func mul(d, n, m vec)     { sized("mul", 0, 0b10011, d, n, m) }
 func mla(d, n, m vec)     { sized("mla", 0, 0b10010, d, n, m) }
 func sqdmulh(d, n, m vec) { sized("sqdmulh", 0, 0b10110, d, n, m) }
 func cmeq(d, n, m vec)    { sized("cmeq", 1, 0b10001, d, n, m) }
+func addp(d, n, m vec)    { sized("addp", 0, 0b10111, d, n, m) }
 func logic(name string, u, size uint32, d, n, m vec) {
 	want(d.size == 0, name, d)
 	same(name, u<<29|size<<22|0b00011<<11, d, n, m)
@@ -313,19 +314,29 @@ func ld1r(v vec, at R) {
 }
 
 // ldr and str take the first 1<<size bytes of a register (4, 8 or 16), at an
-// offset that they divide.
-func ldr(size uint32, d V, at R, off int) { offset("ldr", 1, size, d, at, off) }
-func str(size uint32, d V, at R, off int) { offset("str", 0, size, d, at, off) }
+// offset that they divide. Those with Post then move the address by any step
+// of a few bytes.
+func ldr(size uint32, d V, at R, off int)    { offset("ldr", 1, size, d, at, off) }
+func str(size uint32, d V, at R, off int)    { offset("str", 0, size, d, at, off) }
+func ldrPost(size uint32, d V, at R, by int) { post("ldr", 1, size, d, at, by) }
+func strPost(size uint32, d V, at R, by int) { post("str", 0, size, d, at, by) }
+
+func post(name string, load, size uint32, d V, at R, by int) {
+	want(size >= 2 && size <= 4 && by >= -256 && by < 256, name, size, by)
+	word(0x3C000400|load<<22|sizeOf(size)|uint32(by&511)<<12|uint32(at)<<5|uint32(d), "%s %c%d, [x%d], #%d", name, "bhsdq"[size], d, at, by)
+}
+
+// sizeOf is the part of a load's or store's code that says how many bytes.
+func sizeOf(size uint32) uint32 {
+	if size == 4 {
+		return 1 << 23
+	}
+	return size << 30
+}
 
 func offset(name string, load, size uint32, d V, at R, off int) {
 	want(size >= 2 && size <= 4 && off >= 0 && off%(1<<size) == 0 && off>>size < 4096, name, size, off)
-	code := 0x3D000000 | load<<22 | uint32(off>>size)<<10 | uint32(at)<<5 | uint32(d)
-	if size == 4 {
-		code |= 1 << 23
-	} else {
-		code |= size << 30
-	}
-	word(code, "%s %c%d, [x%d, #%d]", name, "bhsdq"[size], d, at, off)
+	word(0x3D000000|load<<22|sizeOf(size)|uint32(off>>size)<<10|uint32(at)<<5|uint32(d), "%s %c%d, [x%d, #%d]", name, "bhsdq"[size], d, at, off)
 }
 
 // ldur is ldr of 16 bytes at any small offset.
@@ -334,8 +345,16 @@ func ldur(d V, at R, off int) {
 	word(0x3CC00000|uint32(off&511)<<12|uint32(at)<<5|uint32(d), "ldur q%d, [x%d, #%d]", d, at, off)
 }
 
-// st1Lane stores one lane.
-func st1D(n lane, at R) {
-	want(n.size == 3, "st1", n)
-	word(0x0D008400|n.i<<30|uint32(at)<<5|uint32(n.n), "st1 {v%d.d}[%d], [x%d]", n.n, n.i, at)
+// st1Lane stores one lane of 4 or 8 bytes.
+func st1Lane(n lane, at R) {
+	code := 0x0D008000 | uint32(at)<<5 | uint32(n.n)
+	switch n.size {
+	case 2:
+		code |= n.i>>1<<30 | n.i&1<<12
+	case 3:
+		code |= n.i<<30 | 1<<10
+	default:
+		want(false, "st1", n)
+	}
+	word(code, "st1 {v%d.%c}[%d], [x%d]", n.n, "bhsd"[n.size], n.i, at)
 }

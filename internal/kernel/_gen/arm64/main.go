@@ -11,7 +11,8 @@ import (
 
 // groups are the files that are written, by the name of -group.
 var groups = map[string]func(){
-	"jpeg": func() { ycc(); idct(); upsample() },
+	"jpeg":     func() { ycc(); idct(); upsample() },
+	"resample": resample,
 }
 
 func main() {
