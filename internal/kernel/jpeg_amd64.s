@@ -896,6 +896,401 @@ done:
 	VZEROUPPER
 	RET
 
+DATA up_near<>+0(SB)/2, $0x0103
+DATA up_near<>+2(SB)/2, $0x0103
+DATA up_near<>+4(SB)/2, $0x0103
+DATA up_near<>+6(SB)/2, $0x0103
+DATA up_near<>+8(SB)/2, $0x0103
+DATA up_near<>+10(SB)/2, $0x0103
+DATA up_near<>+12(SB)/2, $0x0103
+DATA up_near<>+14(SB)/2, $0x0103
+DATA up_near<>+16(SB)/2, $0x0103
+DATA up_near<>+18(SB)/2, $0x0103
+DATA up_near<>+20(SB)/2, $0x0103
+DATA up_near<>+22(SB)/2, $0x0103
+DATA up_near<>+24(SB)/2, $0x0103
+DATA up_near<>+26(SB)/2, $0x0103
+DATA up_near<>+28(SB)/2, $0x0103
+DATA up_near<>+30(SB)/2, $0x0103
+GLOBL up_near<>(SB), RODATA|NOPTR, $32
+
+DATA up_1<>+0(SB)/4, $0x00010001
+DATA up_1<>+4(SB)/4, $0x00010001
+DATA up_1<>+8(SB)/4, $0x00010001
+DATA up_1<>+12(SB)/4, $0x00010001
+DATA up_1<>+16(SB)/4, $0x00010001
+DATA up_1<>+20(SB)/4, $0x00010001
+DATA up_1<>+24(SB)/4, $0x00010001
+DATA up_1<>+28(SB)/4, $0x00010001
+GLOBL up_1<>(SB), RODATA|NOPTR, $32
+
+DATA up_2<>+0(SB)/4, $0x00020002
+DATA up_2<>+4(SB)/4, $0x00020002
+DATA up_2<>+8(SB)/4, $0x00020002
+DATA up_2<>+12(SB)/4, $0x00020002
+DATA up_2<>+16(SB)/4, $0x00020002
+DATA up_2<>+20(SB)/4, $0x00020002
+DATA up_2<>+24(SB)/4, $0x00020002
+DATA up_2<>+28(SB)/4, $0x00020002
+GLOBL up_2<>(SB), RODATA|NOPTR, $32
+
+DATA up_7<>+0(SB)/4, $0x00070007
+DATA up_7<>+4(SB)/4, $0x00070007
+DATA up_7<>+8(SB)/4, $0x00070007
+DATA up_7<>+12(SB)/4, $0x00070007
+DATA up_7<>+16(SB)/4, $0x00070007
+DATA up_7<>+20(SB)/4, $0x00070007
+DATA up_7<>+24(SB)/4, $0x00070007
+DATA up_7<>+28(SB)/4, $0x00070007
+GLOBL up_7<>(SB), RODATA|NOPTR, $32
+
+DATA up_8<>+0(SB)/4, $0x00080008
+DATA up_8<>+4(SB)/4, $0x00080008
+DATA up_8<>+8(SB)/4, $0x00080008
+DATA up_8<>+12(SB)/4, $0x00080008
+DATA up_8<>+16(SB)/4, $0x00080008
+DATA up_8<>+20(SB)/4, $0x00080008
+DATA up_8<>+24(SB)/4, $0x00080008
+DATA up_8<>+28(SB)/4, $0x00080008
+GLOBL up_8<>(SB), RODATA|NOPTR, $32
+
+DATA up_3<>+0(SB)/4, $0x00030003
+DATA up_3<>+4(SB)/4, $0x00030003
+DATA up_3<>+8(SB)/4, $0x00030003
+DATA up_3<>+12(SB)/4, $0x00030003
+DATA up_3<>+16(SB)/4, $0x00030003
+DATA up_3<>+20(SB)/4, $0x00030003
+DATA up_3<>+24(SB)/4, $0x00030003
+DATA up_3<>+28(SB)/4, $0x00030003
+GLOBL up_3<>(SB), RODATA|NOPTR, $32
+
+DATA up_high<>+0(SB)/4, $0xff00ff00
+DATA up_high<>+4(SB)/4, $0xff00ff00
+DATA up_high<>+8(SB)/4, $0xff00ff00
+DATA up_high<>+12(SB)/4, $0xff00ff00
+DATA up_high<>+16(SB)/4, $0xff00ff00
+DATA up_high<>+20(SB)/4, $0xff00ff00
+DATA up_high<>+24(SB)/4, $0xff00ff00
+DATA up_high<>+28(SB)/4, $0xff00ff00
+GLOBL up_high<>(SB), RODATA|NOPTR, $32
+
+// func upsampleH2V1x16(dst *byte, src *byte, n int)
+// Requires: AVX
+TEXT ·upsampleH2V1x16(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+	SUBQ $0x10, DX
+
+loop:
+	VMOVDQU    (CX), X0
+	VMOVDQU    -1(CX), X1
+	VMOVDQU    1(CX), X2
+	VPUNPCKLBW X1, X0, X3
+	VPUNPCKHBW X1, X0, X1
+	VPMADDUBSW up_near<>+0(SB), X3, X3
+	VPMADDUBSW up_near<>+0(SB), X1, X1
+	VPUNPCKLBW X2, X0, X4
+	VPUNPCKHBW X2, X0, X0
+	VPMADDUBSW up_near<>+0(SB), X4, X4
+	VPMADDUBSW up_near<>+0(SB), X0, X0
+	VPADDW     up_1<>+0(SB), X3, X3
+	VPADDW     up_1<>+0(SB), X1, X1
+	VPADDW     up_2<>+0(SB), X4, X4
+	VPADDW     up_2<>+0(SB), X0, X0
+	VPSRLW     $0x02, X3, X3
+	VPSLLW     $0x06, X4, X4
+	VPAND      up_high<>+0(SB), X4, X4
+	VPOR       X4, X3, X3
+	VPSRLW     $0x02, X1, X1
+	VPSLLW     $0x06, X0, X0
+	VPAND      up_high<>+0(SB), X0, X0
+	VPOR       X0, X1, X1
+	VMOVDQU    X3, (AX)
+	VMOVDQU    X1, 16(AX)
+	ADDQ       $0x10, CX
+	ADDQ       $0x00000020, AX
+	SUBQ       $0x10, DX
+	JGE        loop
+	CMPQ       DX, $-16
+	JE         done
+	ADDQ       DX, CX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	XORQ       DX, DX
+	JMP        loop
+
+done:
+	RET
+
+// func upsampleH2V2x16(dst *byte, near *byte, far *byte, n int)
+// Requires: AVX
+TEXT ·upsampleH2V2x16(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ near+8(FP), CX
+	MOVQ far+16(FP), DX
+	MOVQ n+24(FP), BX
+	SUBQ $0x10, BX
+
+loop:
+	VMOVDQU    (CX), X0
+	VMOVDQU    (DX), X1
+	VPUNPCKLBW X1, X0, X2
+	VPUNPCKHBW X1, X0, X0
+	VPMADDUBSW up_near<>+0(SB), X2, X2
+	VPMADDUBSW up_near<>+0(SB), X0, X0
+	VMOVDQU    -1(CX), X1
+	VMOVDQU    -1(DX), X3
+	VPUNPCKLBW X3, X1, X4
+	VPUNPCKHBW X3, X1, X1
+	VPMADDUBSW up_near<>+0(SB), X4, X4
+	VPMADDUBSW up_near<>+0(SB), X1, X1
+	VMOVDQU    1(CX), X3
+	VMOVDQU    1(DX), X5
+	VPUNPCKLBW X5, X3, X6
+	VPUNPCKHBW X5, X3, X3
+	VPMADDUBSW up_near<>+0(SB), X6, X6
+	VPMADDUBSW up_near<>+0(SB), X3, X3
+	VPMULLW    up_3<>+0(SB), X2, X2
+	VPADDW     X2, X4, X4
+	VPADDW     up_8<>+0(SB), X4, X4
+	VPADDW     X2, X6, X6
+	VPADDW     up_7<>+0(SB), X6, X6
+	VPMULLW    up_3<>+0(SB), X0, X0
+	VPADDW     X0, X1, X1
+	VPADDW     up_8<>+0(SB), X1, X1
+	VPADDW     X0, X3, X3
+	VPADDW     up_7<>+0(SB), X3, X3
+	VPSRLW     $0x04, X4, X4
+	VPSLLW     $0x04, X6, X6
+	VPAND      up_high<>+0(SB), X6, X6
+	VPOR       X6, X4, X4
+	VPSRLW     $0x04, X1, X1
+	VPSLLW     $0x04, X3, X3
+	VPAND      up_high<>+0(SB), X3, X3
+	VPOR       X3, X1, X1
+	VMOVDQU    X4, (AX)
+	VMOVDQU    X1, 16(AX)
+	ADDQ       $0x10, CX
+	ADDQ       $0x10, DX
+	ADDQ       $0x00000020, AX
+	SUBQ       $0x10, BX
+	JGE        loop
+	CMPQ       BX, $-16
+	JE         done
+	ADDQ       BX, CX
+	ADDQ       BX, DX
+	ADDQ       BX, AX
+	ADDQ       BX, AX
+	XORQ       BX, BX
+	JMP        loop
+
+done:
+	RET
+
+// func upsampleH1V2x16(dst *byte, near *byte, far *byte, n int, bias int)
+// Requires: AVX, AVX2
+TEXT ·upsampleH1V2x16(SB), NOSPLIT, $0-40
+	MOVQ         bias+32(FP), AX
+	VMOVD        AX, X0
+	VPBROADCASTW X0, X0
+	MOVQ         dst+0(FP), AX
+	MOVQ         near+8(FP), CX
+	MOVQ         far+16(FP), DX
+	MOVQ         n+24(FP), BX
+	SUBQ         $0x10, BX
+
+loop:
+	VMOVDQU    (CX), X1
+	VMOVDQU    (DX), X2
+	VPUNPCKLBW X2, X1, X3
+	VPUNPCKHBW X2, X1, X1
+	VPMADDUBSW up_near<>+0(SB), X3, X3
+	VPMADDUBSW up_near<>+0(SB), X1, X1
+	VPADDW     X0, X3, X3
+	VPADDW     X0, X1, X1
+	VPSRLW     $0x02, X3, X3
+	VPSRLW     $0x02, X1, X1
+	VPACKUSWB  X1, X3, X3
+	VMOVDQU    X3, (AX)
+	ADDQ       $0x10, CX
+	ADDQ       $0x10, DX
+	ADDQ       $0x00000010, AX
+	SUBQ       $0x10, BX
+	JGE        loop
+	CMPQ       BX, $-16
+	JE         done
+	ADDQ       BX, CX
+	ADDQ       BX, DX
+	ADDQ       BX, AX
+	XORQ       BX, BX
+	JMP        loop
+
+done:
+	RET
+
+// func upsampleH2V1x32(dst *byte, src *byte, n int)
+// Requires: AVX, AVX2
+TEXT ·upsampleH2V1x32(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+	SUBQ $0x20, DX
+
+loop:
+	VMOVDQU      (CX), Y0
+	VMOVDQU      -1(CX), Y1
+	VMOVDQU      1(CX), Y2
+	VPUNPCKLBW   Y1, Y0, Y3
+	VPUNPCKHBW   Y1, Y0, Y1
+	VPMADDUBSW   up_near<>+0(SB), Y3, Y3
+	VPMADDUBSW   up_near<>+0(SB), Y1, Y1
+	VPUNPCKLBW   Y2, Y0, Y4
+	VPUNPCKHBW   Y2, Y0, Y0
+	VPMADDUBSW   up_near<>+0(SB), Y4, Y4
+	VPMADDUBSW   up_near<>+0(SB), Y0, Y0
+	VPADDW       up_1<>+0(SB), Y3, Y3
+	VPADDW       up_1<>+0(SB), Y1, Y1
+	VPADDW       up_2<>+0(SB), Y4, Y4
+	VPADDW       up_2<>+0(SB), Y0, Y0
+	VPSRLW       $0x02, Y3, Y3
+	VPSLLW       $0x06, Y4, Y4
+	VPAND        up_high<>+0(SB), Y4, Y4
+	VPOR         Y4, Y3, Y3
+	VPSRLW       $0x02, Y1, Y1
+	VPSLLW       $0x06, Y0, Y0
+	VPAND        up_high<>+0(SB), Y0, Y0
+	VPOR         Y0, Y1, Y1
+	VMOVDQU      X3, (AX)
+	VMOVDQU      X1, 16(AX)
+	VEXTRACTI128 $0x01, Y3, 32(AX)
+	VEXTRACTI128 $0x01, Y1, 48(AX)
+	ADDQ         $0x20, CX
+	ADDQ         $0x00000040, AX
+	SUBQ         $0x20, DX
+	JGE          loop
+	CMPQ         DX, $-32
+	JE           done
+	ADDQ         DX, CX
+	ADDQ         DX, AX
+	ADDQ         DX, AX
+	XORQ         DX, DX
+	JMP          loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func upsampleH2V2x32(dst *byte, near *byte, far *byte, n int)
+// Requires: AVX, AVX2
+TEXT ·upsampleH2V2x32(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ near+8(FP), CX
+	MOVQ far+16(FP), DX
+	MOVQ n+24(FP), BX
+	SUBQ $0x20, BX
+
+loop:
+	VMOVDQU      (CX), Y0
+	VMOVDQU      (DX), Y1
+	VPUNPCKLBW   Y1, Y0, Y2
+	VPUNPCKHBW   Y1, Y0, Y0
+	VPMADDUBSW   up_near<>+0(SB), Y2, Y2
+	VPMADDUBSW   up_near<>+0(SB), Y0, Y0
+	VMOVDQU      -1(CX), Y1
+	VMOVDQU      -1(DX), Y3
+	VPUNPCKLBW   Y3, Y1, Y4
+	VPUNPCKHBW   Y3, Y1, Y1
+	VPMADDUBSW   up_near<>+0(SB), Y4, Y4
+	VPMADDUBSW   up_near<>+0(SB), Y1, Y1
+	VMOVDQU      1(CX), Y3
+	VMOVDQU      1(DX), Y5
+	VPUNPCKLBW   Y5, Y3, Y6
+	VPUNPCKHBW   Y5, Y3, Y3
+	VPMADDUBSW   up_near<>+0(SB), Y6, Y6
+	VPMADDUBSW   up_near<>+0(SB), Y3, Y3
+	VPMULLW      up_3<>+0(SB), Y2, Y2
+	VPADDW       Y2, Y4, Y4
+	VPADDW       up_8<>+0(SB), Y4, Y4
+	VPADDW       Y2, Y6, Y6
+	VPADDW       up_7<>+0(SB), Y6, Y6
+	VPMULLW      up_3<>+0(SB), Y0, Y0
+	VPADDW       Y0, Y1, Y1
+	VPADDW       up_8<>+0(SB), Y1, Y1
+	VPADDW       Y0, Y3, Y3
+	VPADDW       up_7<>+0(SB), Y3, Y3
+	VPSRLW       $0x04, Y4, Y4
+	VPSLLW       $0x04, Y6, Y6
+	VPAND        up_high<>+0(SB), Y6, Y6
+	VPOR         Y6, Y4, Y4
+	VPSRLW       $0x04, Y1, Y1
+	VPSLLW       $0x04, Y3, Y3
+	VPAND        up_high<>+0(SB), Y3, Y3
+	VPOR         Y3, Y1, Y1
+	VMOVDQU      X4, (AX)
+	VMOVDQU      X1, 16(AX)
+	VEXTRACTI128 $0x01, Y4, 32(AX)
+	VEXTRACTI128 $0x01, Y1, 48(AX)
+	ADDQ         $0x20, CX
+	ADDQ         $0x20, DX
+	ADDQ         $0x00000040, AX
+	SUBQ         $0x20, BX
+	JGE          loop
+	CMPQ         BX, $-32
+	JE           done
+	ADDQ         BX, CX
+	ADDQ         BX, DX
+	ADDQ         BX, AX
+	ADDQ         BX, AX
+	XORQ         BX, BX
+	JMP          loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func upsampleH1V2x32(dst *byte, near *byte, far *byte, n int, bias int)
+// Requires: AVX, AVX2
+TEXT ·upsampleH1V2x32(SB), NOSPLIT, $0-40
+	MOVQ         bias+32(FP), AX
+	VMOVD        AX, X0
+	VPBROADCASTW X0, Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         near+8(FP), CX
+	MOVQ         far+16(FP), DX
+	MOVQ         n+24(FP), BX
+	SUBQ         $0x20, BX
+
+loop:
+	VMOVDQU    (CX), Y1
+	VMOVDQU    (DX), Y2
+	VPUNPCKLBW Y2, Y1, Y3
+	VPUNPCKHBW Y2, Y1, Y1
+	VPMADDUBSW up_near<>+0(SB), Y3, Y3
+	VPMADDUBSW up_near<>+0(SB), Y1, Y1
+	VPADDW     Y0, Y3, Y3
+	VPADDW     Y0, Y1, Y1
+	VPSRLW     $0x02, Y3, Y3
+	VPSRLW     $0x02, Y1, Y1
+	VPACKUSWB  Y1, Y3, Y3
+	VMOVDQU    Y3, (AX)
+	ADDQ       $0x20, CX
+	ADDQ       $0x20, DX
+	ADDQ       $0x00000020, AX
+	SUBQ       $0x20, BX
+	JGE        loop
+	CMPQ       BX, $-32
+	JE         done
+	ADDQ       BX, CX
+	ADDQ       BX, DX
+	ADDQ       BX, AX
+	XORQ       BX, BX
+	JMP        loop
+
+done:
+	VZEROUPPER
+	RET
+
 DATA ycc_bias<>+0(SB)/4, $0x00800080
 DATA ycc_bias<>+4(SB)/4, $0x00800080
 DATA ycc_bias<>+8(SB)/4, $0x00800080

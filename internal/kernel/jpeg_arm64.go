@@ -14,13 +14,13 @@ func idctRowNEON(dst *byte, stride int, coef, quant *[64]int16, last *uint8, n i
 //go:noescape
 func yccToRGBNEON(dst, y, cb, cr *byte, n int)
 
-// upsampleH2V1NEON doubles n samples, a multiple of 16 and not 0, which have a
-// neighbour on either side.
+// upsampleH2V1NEON doubles n samples, 16 or more, which have a neighbour on
+// either side.
 //
 //go:noescape
 func upsampleH2V1NEON(dst, src *byte, n int)
 
-// upsampleH1V2NEON mixes n samples, a multiple of 16 and not 0.
+// upsampleH1V2NEON mixes n samples, 16 or more.
 //
 //go:noescape
 func upsampleH1V2NEON(dst, near, far *byte, n, bias int)
@@ -54,4 +54,38 @@ func yccToRGB(dst, y, cb, cr []byte) int {
 		yccToRGBNEON(&dst[3*i], &y[i], &cb[i], &cr[i], 16)
 	}
 	return n
+}
+
+// upsampleH2V1 makes all pairs of dst but the first and the last, if there is
+// assembly for it, and says so.
+func upsampleH2V1(dst, src []byte) bool {
+	n := len(src) - 2
+	if n < 16 || !cpu.Has(cpu.NEON) {
+		return false
+	}
+	_ = dst[2*n+3]
+	upsampleH2V1NEON(&dst[2], &src[1], n)
+	return true
+}
+
+// upsampleH2V2 is like upsampleH2V1, of two rows.
+func upsampleH2V2(dst, near, far []byte) bool {
+	n := len(near) - 2
+	if n < 16 || !cpu.Has(cpu.NEON) {
+		return false
+	}
+	_, _ = dst[2*n+3], far[n+1]
+	upsampleH2V2NEON(&dst[2], &near[1], &far[1], n)
+	return true
+}
+
+// upsampleH1V2 mixes two rows, if there is assembly for it, and says so.
+func upsampleH1V2(dst, near, far []byte, bias int) bool {
+	n := len(dst)
+	if n < 16 || !cpu.Has(cpu.NEON) {
+		return false
+	}
+	_, _ = near[n-1], far[n-1]
+	upsampleH1V2NEON(&dst[0], &near[0], &far[0], n, bias)
+	return true
 }

@@ -9,6 +9,36 @@ package kernel
 //go:noescape
 func idctRowAVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
 
+// upsampleH2V1x16 doubles n samples, n >= 16; those before and after them are read.
+//
+//go:noescape
+func upsampleH2V1x16(dst *byte, src *byte, n int)
+
+// upsampleH2V2x16 mixes two rows and doubles n samples, n >= 16; those before and after them are read.
+//
+//go:noescape
+func upsampleH2V2x16(dst *byte, near *byte, far *byte, n int)
+
+// upsampleH1V2x16 mixes two rows of n samples, n >= 16.
+//
+//go:noescape
+func upsampleH1V2x16(dst *byte, near *byte, far *byte, n int, bias int)
+
+// upsampleH2V1x32 doubles n samples, n >= 32; those before and after them are read.
+//
+//go:noescape
+func upsampleH2V1x32(dst *byte, src *byte, n int)
+
+// upsampleH2V2x32 mixes two rows and doubles n samples, n >= 32; those before and after them are read.
+//
+//go:noescape
+func upsampleH2V2x32(dst *byte, near *byte, far *byte, n int)
+
+// upsampleH1V2x32 mixes two rows of n samples, n >= 32.
+//
+//go:noescape
+func upsampleH1V2x32(dst *byte, near *byte, far *byte, n int, bias int)
+
 // yccToRGBAVX2 converts n pixels, a multiple of 16 and not 0.
 //
 //go:noescape

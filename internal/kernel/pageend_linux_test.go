@@ -54,3 +54,14 @@ func TestRowPageEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestUpsamplePageEnd: nothing outside the slices is touched.
+func TestUpsamplePageEnd(t *testing.T) {
+	for n := 3; n < 100; n++ {
+		for _, mem := range []func(*testing.T, int) []byte{pageEnd, pageStart} {
+			for _, u := range upsamplers {
+				u.f(mem(t, u.out*n), mem(t, n), mem(t, n), n)
+			}
+		}
+	}
+}

@@ -1,13 +1,25 @@
 package main
 
 // upsample makes the chroma filters of ../../upsample.go, 16 samples of input at
-// a time.
+// a time; the last 16 begin earlier where the number is no multiple.
 func upsample() {
 	half := func(v V, h int) vec {
 		if h == 0 {
 			return v.b8()
 		}
 		return v.b16()
+	}
+	loop := func(out string, in ...string) {
+		label("loop")
+		p("CMP $16, R3")
+		p("BGE whole")
+		p("SUB $16, R3, R8")
+		p(out)
+		for _, r := range in {
+			p("ADD R8, %s", r)
+		}
+		p("MOVD $16, R3")
+		label("whole")
 	}
 	const dst, near, far = R(0), R(1), R(2)
 	const three = V(0)
@@ -19,7 +31,7 @@ func upsample() {
 	movi(three.b16(), 3)
 	const one = V(1)
 	movi(one.b16(), 1)
-	label("loop")
+	loop("ADD R8<<1, R0", "R1")
 	const prev, this, next, even, odd = V(2), V(3), V(4), V(6), V(7)
 	ldur(prev, near, -1)
 	ldur(next, near, 1)
@@ -46,7 +58,7 @@ func upsample() {
 	p("MOVD bias+32(FP), R4")
 	movi(three.b16(), 3)
 	dupR(one.b16(), 4)
-	label("loop")
+	loop("ADD R8, R0", "R1", "R2")
 	ld1(1, this.b16(), near, 16)
 	ld1(1, next.b16(), far, 16)
 	for h := range 2 {
@@ -70,7 +82,7 @@ func upsample() {
 	movi(seven.b16(), 7)
 	ushr(threes.h8(), three.h8(), 8)
 	ushr(seven.h8(), seven.h8(), 8)
-	label("loop")
+	loop("ADD R8<<1, R0", "R1", "R2")
 	// Sums of the columns from 1 before on, and from 1 after on.
 	const nearPrev, nearNext, farPrev, farNext = V(2), V(3), V(4), V(5)
 	const before, after, mid = V(16), V(18), V(20)
