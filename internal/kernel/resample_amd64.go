@@ -31,18 +31,21 @@ func (t *Taps) pack() {
 	p.blocks = int(longest+3) / 4
 	p.w = grow(p.w, len(t.Len)*p.blocks*4)
 	to := p.w
-	for i, n := range t.Len {
-		from := t.W32[i*t.K:][:n]
+	for i := range t.Len {
+		from := t.W32[i*t.K:][:t.K] // 0 from Len on
 		for range p.blocks {
-			var q [4]int32
-			from = from[copy(q[:], from):]
-			o := to[:4]
-			o[0], o[1] = q[0]&0xffff|q[1]<<16, q[2]&0xffff|q[3]<<16
-			for j, v := range q {
-				q[j] = (v + 1<<15) >> 16
+			if len(from) < 4 {
+				var rest [4]int32
+				copy(rest[:], from)
+				from = rest[:]
 			}
-			o[2], o[3] = q[0]&0xffff|q[1]<<16, q[2]&0xffff|q[3]<<16
-			to = to[4:]
+			o, q := to[:4], from[:4]
+			a, b, c, d := q[0], q[1], q[2], q[3]
+			o[0], o[1] = a&0xffff|b<<16, c&0xffff|d<<16
+			const half = 1 << 15
+			a, b, c, d = (a+half)>>16, (b+half)>>16, (c+half)>>16, (d+half)>>16
+			o[2], o[3] = a&0xffff|b<<16, c&0xffff|d<<16
+			from, to = from[4:], to[4:]
 		}
 	}
 }

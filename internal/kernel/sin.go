@@ -39,15 +39,20 @@ func twoProd(a, b float64) (p, e float64) {
 	return p, e
 }
 
+// quarter is k and, in two parts, x - k*pi/2, where it is smallest, for 0 <= x <= 16.
+func quarter(x float64) (k int, r, e float64) {
+	q := math.Floor(float64(x*(2/math.Pi)) + 0.5)
+	r, e = twoSum(x-float64(q*piHalf1), -float64(q*piHalf2))
+	r2, e2 := twoSum(r, -float64(q*piHalf3))
+	r, e = twoSum(r2, (e+e2)-float64(q*piHalf4))
+	return int(q), r, e
+}
+
 // sinCos is the sine and the cosine of 0 <= x <= 16.
 func sinCos(x float64) (sin, cos float64) {
-	k := math.Floor(float64(x*(2/math.Pi)) + 0.5)
-	// r = x - k*pi/2 in two parts.
-	r, e := twoSum(x-float64(k*piHalf1), -float64(k*piHalf2))
-	r2, e2 := twoSum(r, -float64(k*piHalf3))
-	r, e = twoSum(r2, (e+e2)-float64(k*piHalf4))
+	k, r, e := quarter(x)
 	s, c := sinSmall(r, e), cosSmall(r, e)
-	switch int(k) & 3 {
+	switch k & 3 {
 	case 0:
 		return s, c
 	case 1:
@@ -56,6 +61,20 @@ func sinCos(x float64) (sin, cos float64) {
 		return -s, -c
 	}
 	return -c, s
+}
+
+// sine is sinCos's first result.
+func sine(x float64) float64 {
+	k, r, e := quarter(x)
+	switch k & 3 {
+	case 0:
+		return sinSmall(r, e)
+	case 1:
+		return cosSmall(r, e)
+	case 2:
+		return -sinSmall(r, e)
+	}
+	return -cosSmall(r, e)
 }
 
 // Terms of the Taylor series; |r| <= pi/4 makes the first one left out smaller than 2^-70.

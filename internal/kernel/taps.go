@@ -85,8 +85,7 @@ func sinc(x float64) float64 {
 		return 1
 	}
 	x = float64(math.Abs(x) * math.Pi)
-	s, _ := sinCos(x)
-	return s / x
+	return sine(x) / x
 }
 
 // Pillow fills t for the outputs from from to to (not included) of Pillow's
@@ -100,8 +99,10 @@ func (t *Taps) Pillow(in, out, from, to int, f Filter, float bool) {
 	t.K = int(math.Ceil(support))*2 + 1
 	outs := to - from
 	t.Start, t.Len = grow(t.Start, outs), grow(t.Len, outs)
-	t.W64 = grow(t.W64, outs*t.K)
-	if !float {
+	if float {
+		t.W64 = grow(t.W64, outs*t.K)
+	} else {
+		t.W64 = grow(t.W64, t.K) // of one output
 		t.W32 = grow(t.W32, outs*t.K)
 	}
 	inv := 1 / stretch
@@ -109,36 +110,54 @@ func (t *Taps) Pillow(in, out, from, to int, f Filter, float bool) {
 		center := float64((float64(from+i) + 0.5) * scale)
 		lo := max(int(center-support+0.5), 0)
 		n := min(int(center+support+0.5), in) - lo
-		w := t.W64[i*t.K:][:t.K]
-		sum := 0.0
-		for j := range n {
-			w[j] = f.at(float64((float64(j+lo) - center + 0.5) * inv))
-			sum += w[j]
-		}
-		for j := range n {
-			if sum != 0 {
-				w[j] /= sum
-			}
-		}
-		clear(w[n:])
 		t.Start[i], t.Len[i] = int32(lo), int32(n)
 		if float {
+			w := t.W64[i*t.K:][:t.K]
+			sum := f.weights(w[:n], lo, center, inv)
+			for j := range n {
+				if sum != 0 {
+					w[j] /= sum
+				}
+			}
+			clear(w[n:])
 			continue
 		}
-		fixed := t.W32[i*t.K:][:t.K]
+		w, fixed := t.W64[:n], t.W32[i*t.K:][:t.K]
+		sum := f.weights(w, lo, center, inv)
+		if sum == 0 {
+			sum = 1
+		}
 		for j, v := range w {
-			v = float64(v * (1 << TapsBits))
-			if v < 0 {
-				fixed[j] = int32(v - 0.5)
-			} else {
-				fixed[j] = int32(v + 0.5)
-			}
+			// Halves are rounded away from 0.
+			v = float64(v / sum * (1 << TapsBits))
+			fixed[j] = int32(v + math.Copysign(0.5, v))
+		}
+		clear(fixed[n:])
+	}
+	if !float {
+		t.pack()
+	}
+}
+
+// weights fills w with the filter's values at the pixels from lo on of an output
+// that has its center there, and gives their sum.
+func (f Filter) weights(w []float64, lo int, center, inv float64) float64 {
+	sum := 0.0
+	switch f {
+	case FilterBilinear:
+		for j := range w {
+			v := max(1-math.Abs(float64((float64(j+lo)-center+0.5)*inv)), 0)
+			w[j] = v
+			sum += v
+		}
+	default:
+		for j := range w {
+			v := f.at(float64((float64(j+lo) - center + 0.5) * inv))
+			w[j] = v
+			sum += v
 		}
 	}
-	if float {
-		return
-	}
-	t.pack()
+	return sum
 }
 
 // Shift makes Start relative to the input pixel by, the first of the region that
