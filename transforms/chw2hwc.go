@@ -1,6 +1,9 @@
 package transforms
 
-import "github.com/infer-prep/infer-prep/tensor"
+import (
+	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/tensor"
+)
 
 // CHW2HWC moves the channels of an image from the outermost to the innermost
 // axis. It takes CHW images of any dtype of fixed size and gives HWC ones of
@@ -35,6 +38,19 @@ func (o *CHW2HWC) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	transpose(dst[0].Data, s.Data, s.DType.Size(), s.Channels(), s.Height()*s.Width())
+	pixels, channels := s.Height()*s.Width(), s.Channels()
+	if channels == 0 {
+		return nil
+	}
+	switch out := dst[0].Data; s.DType.Size() {
+	case 1:
+		kernel.Interleave(out, s.Data, pixels, channels)
+	case 2:
+		kernel.Interleave(tensor.Cast[uint16](out), tensor.Cast[uint16](s.Data), pixels, channels)
+	case 4:
+		kernel.Interleave(tensor.Cast[int32](out), tensor.Cast[int32](s.Data), pixels, channels)
+	case 8:
+		kernel.Interleave(tensor.Cast[int64](out), tensor.Cast[int64](s.Data), pixels, channels)
+	}
 	return nil
 }

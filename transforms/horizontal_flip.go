@@ -1,6 +1,9 @@
 package transforms
 
-import "github.com/infer-prep/infer-prep/tensor"
+import (
+	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/tensor"
+)
 
 // HorizontalFlip mirrors an image left to right: column x becomes column W-1-x.
 // It takes any dtype of fixed size and both layouts, and keeps
@@ -45,10 +48,7 @@ func (o *HorizontalFlip) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	line := s.Width() * pixel
 	for y := range rows {
-		in, out := s.Data[y*line:][:line], dst[0].Data[y*line:][:line]
-		for x := 0; x < line; x += pixel {
-			copy(out[line-pixel-x:][:pixel], in[x:][:pixel])
-		}
+		kernel.FlipRow(dst[0].Data[y*line:][:line], s.Data[y*line:][:line], pixel)
 	}
 	return nil
 }

@@ -1,6 +1,9 @@
 package transforms
 
-import "github.com/infer-prep/infer-prep/tensor"
+import (
+	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/tensor"
+)
 
 // HWC2CHW moves the channels of an image from the innermost to the outermost
 // axis. It takes HWC images of any dtype of fixed size and gives CHW ones of
@@ -35,7 +38,20 @@ func (o *HWC2CHW) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	transpose(dst[0].Data, s.Data, s.DType.Size(), s.Height()*s.Width(), s.Channels())
+	pixels, channels := s.Height()*s.Width(), s.Channels()
+	if channels == 0 {
+		return nil
+	}
+	switch out := dst[0].Data; s.DType.Size() {
+	case 1:
+		kernel.Deinterleave(out, pixels, s.Data, channels)
+	case 2:
+		kernel.Deinterleave(tensor.Cast[uint16](out), pixels, tensor.Cast[uint16](s.Data), channels)
+	case 4:
+		kernel.Deinterleave(tensor.Cast[int32](out), pixels, tensor.Cast[int32](s.Data), channels)
+	case 8:
+		kernel.Deinterleave(tensor.Cast[int64](out), pixels, tensor.Cast[int64](s.Data), channels)
+	}
 	return nil
 }
 
@@ -49,38 +65,4 @@ func inferLayout(dst, in []tensor.Desc, from, to tensor.Layout) error {
 	}
 	dst[0] = tensor.Image(in[0].DType, to, in[0].Height(), in[0].Width(), in[0].Channels())
 	return nil
-}
-
-// transpose writes the rows x cols matrix of elements of size bytes, in row-major order, as cols x rows.
-func transpose(dst, src []byte, size, rows, cols int) {
-	switch size {
-	case 1:
-		transposeOf(dst, src, rows, cols)
-	case 2:
-		transposeOf(tensor.Cast[uint16](dst), tensor.Cast[uint16](src), rows, cols)
-	case 4:
-		transposeOf(tensor.Cast[int32](dst), tensor.Cast[int32](src), rows, cols)
-	case 8:
-		transposeOf(tensor.Cast[int64](dst), tensor.Cast[int64](src), rows, cols)
-	}
-}
-
-func transposeOf[T any](dst, src []T, rows, cols int) {
-	if rows < cols { // CHW to HWC: read in order, write in steps
-		for r := range rows {
-			row, at := src[r*cols:][:cols], r
-			for _, v := range row {
-				dst[at] = v
-				at += rows
-			}
-		}
-		return
-	}
-	for c := range cols {
-		col, at := dst[c*rows:][:rows], c
-		for i := range col {
-			col[i] = src[at]
-			at += cols
-		}
-	}
 }

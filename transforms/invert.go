@@ -1,6 +1,10 @@
 package transforms
 
-import "github.com/infer-prep/infer-prep/tensor"
+import (
+	"encoding/binary"
+
+	"github.com/infer-prep/infer-prep/tensor"
+)
 
 // Invert turns every uint8 value v into 255-v, alpha channels too. It takes any
 // number of channels and both layouts.
@@ -36,7 +40,12 @@ func (o *Invert) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		return err
 	}
 	out := dst[0].Data
-	for i, v := range s.Data[:len(out)] {
+	in := s.Data[:len(out)]
+	for len(in) >= 8 {
+		binary.NativeEndian.PutUint64(out, ^binary.NativeEndian.Uint64(in))
+		in, out = in[8:], out[8:]
+	}
+	for i, v := range in {
 		out[i] = ^v
 	}
 	return nil

@@ -1,6 +1,9 @@
 package transforms
 
-import "github.com/infer-prep/infer-prep/tensor"
+import (
+	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/tensor"
+)
 
 // Normalize computes (x - mean) / std for every value x. It takes and gives
 // float32 of any range, in both layouts. The mean and std of each channel are
@@ -58,21 +61,19 @@ func (o *Normalize) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	in, out := tensor.View[float32](s), tensor.View[float32](dst[0])
 	channels, pixels := s.Channels(), s.Height()*s.Width()
-	step, next := strides(s.Desc)
-	if s.Layout == tensor.HWC && channels == 3 {
-		m0, m1, m2 := float32(channelValue(o.Mean, 0)), float32(channelValue(o.Mean, 1)), float32(channelValue(o.Mean, 2))
-		s0, s1, s2 := float32(channelValue(o.Std, 0)), float32(channelValue(o.Std, 1)), float32(channelValue(o.Std, 2))
-		for i := 0; i+2 < len(in); i += 3 {
-			p, q := in[i:i+3:i+3], out[i:i+3:i+3]
-			q[0], q[1], q[2] = (p[0]-m0)/s0, (p[1]-m1)/s1, (p[2]-m2)/s2
+	mean, std := tensor.Cast[float32](c.Scratch(4*channels)), tensor.Cast[float32](c.Scratch(4*channels))
+	for ch := range channels {
+		mean[ch], std[ch] = float32(channelValue(o.Mean, ch)), float32(channelValue(o.Std, ch))
+	}
+	if s.Layout == tensor.HWC {
+		if channels > 0 {
+			kernel.NormalizeF32(out, in, mean, std)
 		}
 		return nil
 	}
 	for ch := range channels {
-		mean, std := float32(channelValue(o.Mean, ch)), float32(channelValue(o.Std, ch))
-		for i, at := 0, ch*next; i < pixels; i, at = i+1, at+step {
-			out[at] = (in[at] - mean) / std
-		}
+		at := ch * pixels
+		kernel.NormalizeF32(out[at:][:pixels], in[at:][:pixels], mean[ch:ch+1], std[ch:ch+1])
 	}
 	return nil
 }

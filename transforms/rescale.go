@@ -2,6 +2,7 @@ package transforms
 
 import (
 	"github.com/infer-prep/infer-prep/internal/enum"
+	"github.com/infer-prep/infer-prep/internal/kernel"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -127,9 +128,7 @@ func (o *Rescale) Apply(c *Context, dst, src []*tensor.Tensor) error {
 			}
 			c.State = st
 		}
-		for i, v := range s.Data[:len(out)] {
-			out[i] = st.table[v]
-		}
+		kernel.LookupHWC(out, s.Data[:len(out)], 1, st.table[:])
 		return nil
 	}
 	var block [blockLen]float64

@@ -1,6 +1,9 @@
 package transforms
 
-import "github.com/infer-prep/infer-prep/tensor"
+import (
+	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/tensor"
+)
 
 // ToTensor turns a uint8 HWC image into float32 CHW: every value divided by
 // 255, rounded to float32, so 0 to 1. Another dtype or layout is an ErrInput.
@@ -36,10 +39,10 @@ func (o *ToTensor) Infer(dst, in []tensor.Desc) error {
 	return inferred(dst[0])
 }
 
-// unit is v/255 for all uint8 v.
-var unit = func() (t [256]float32) {
+// unit is v/255 for all uint8 v, four times: a table for each channel.
+var unit = func() (t [4 * 256]float32) {
 	for v := range t {
-		t[v] = float32(v) / 255
+		t[v] = float32(v%256) / 255
 	}
 	return t
 }()
@@ -52,6 +55,10 @@ func (o *ToTensor) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	out, channels := tensor.View[float32](dst[0]), s.Channels()
 	pixels := s.Height() * s.Width()
+	if channels*256 <= len(unit) {
+		kernel.LookupCHW(out, pixels, s.Data[:channels*pixels], channels, unit[:channels*256])
+		return nil
+	}
 	for ch := range channels {
 		plane, at := out[ch*pixels:][:pixels], ch
 		for i := range plane {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/infer-prep/infer-prep/internal/enum"
+	"github.com/infer-prep/infer-prep/internal/kernel"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -99,6 +100,53 @@ func (o *ToType) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		copy(dst[0].Data, s.Data)
 		return nil
 	}
+	if s.DType.Size() == 1 {
+		return o.lookUp(c, dst[0], s)
+	}
+	o.convert(dst[0], s)
+	return nil
+}
+
+// toTypeState is the values of all bytes as another dtype.
+type toTypeState struct {
+	op     ToType
+	values *tensor.Tensor
+	from   tensor.DType
+}
+
+// lookUp converts elements of one byte by a table of all of them.
+func (o *ToType) lookUp(c *Context, dst, src *tensor.Tensor) error {
+	st, ok := c.State.(*toTypeState)
+	if !ok || st.op != *o || st.from != src.DType {
+		all, err := tensor.New(tensor.Desc{DType: src.DType, Shape: tensor.Dims(256)})
+		if err != nil {
+			return err
+		}
+		for v := range all.Data {
+			all.Data[v] = byte(v)
+		}
+		st = &toTypeState{op: *o, from: src.DType}
+		if st.values, err = tensor.New(tensor.Desc{DType: o.DType, Shape: all.Shape}); err != nil {
+			return err
+		}
+		o.convert(st.values, all)
+		c.State = st
+	}
+	switch out, in, table := dst.Data, src.Data[:src.Len()], st.values.Data; o.DType.Size() {
+	case 1:
+		kernel.LookupHWC(out, in, 1, table)
+	case 2:
+		kernel.LookupHWC(tensor.Cast[uint16](out), in, 1, tensor.Cast[uint16](table))
+	case 4:
+		kernel.LookupHWC(tensor.Cast[int32](out), in, 1, tensor.Cast[int32](table))
+	case 8:
+		kernel.LookupHWC(tensor.Cast[int64](out), in, 1, tensor.Cast[int64](table))
+	}
+	return nil
+}
+
+// convert converts every element.
+func (o *ToType) convert(dst, s *tensor.Tensor) {
 	n := int(s.Len())
 	lo, hi, toInteger := intRange(o.DType)
 	if o.DType == tensor.Bool {
@@ -117,7 +165,7 @@ func (o *ToType) Apply(c *Context, dst, src []*tensor.Tensor) error {
 					k[j] = min(max(v, int64(lo)), int64(hi))
 				}
 			}
-			storeInts(dst[0], i, k)
+			storeInts(dst, i, k)
 		case toInteger:
 			loadFloats(f, s, i)
 			for j, v := range f {
@@ -126,11 +174,10 @@ func (o *ToType) Apply(c *Context, dst, src []*tensor.Tensor) error {
 				}
 				k[j] = toInt(v, lo, hi)
 			}
-			storeInts(dst[0], i, k)
+			storeInts(dst, i, k)
 		default:
 			loadFloats(f, s, i)
-			storeFloats(dst[0], i, f)
+			storeFloats(dst, i, f)
 		}
 	}
-	return nil
 }

@@ -508,6 +508,13 @@ TEXT ·upsampleH2V1NEON(SB), NOSPLIT, $0-24
 	WORD $0x4f00e460 // movi v0.16b, #0x3
 	WORD $0x4f00e421 // movi v1.16b, #0x1
 loop:
+	CMP $16, R3
+	BGE whole
+	SUB $16, R3, R8
+	ADD R8<<1, R0
+	ADD R8, R1
+	MOVD $16, R3
+whole:
 	WORD $0x3cdff022 // ldur q2, [x1, #-1]
 	WORD $0x3cc01024 // ldur q4, [x1, #1]
 	WORD $0x4cdf7023 // ld1 {v3.16b}, [x1], #16
@@ -538,6 +545,14 @@ TEXT ·upsampleH1V2NEON(SB), NOSPLIT, $0-40
 	WORD $0x4f00e460 // movi v0.16b, #0x3
 	WORD $0x4e010c81 // dup v1.16b, w4
 loop:
+	CMP $16, R3
+	BGE whole
+	SUB $16, R3, R8
+	ADD R8, R0
+	ADD R8, R1
+	ADD R8, R2
+	MOVD $16, R3
+whole:
 	WORD $0x4cdf7023 // ld1 {v3.16b}, [x1], #16
 	WORD $0x4cdf7044 // ld1 {v4.16b}, [x2], #16
 	WORD $0x2e210090 // uaddl v16.8h, v4.8b, v1.8b
@@ -562,6 +577,14 @@ TEXT ·upsampleH2V2NEON(SB), NOSPLIT, $0-32
 	WORD $0x6f180416 // ushr v22.8h, v0.8h, #8
 	WORD $0x6f180421 // ushr v1.8h, v1.8h, #8
 loop:
+	CMP $16, R3
+	BGE whole
+	SUB $16, R3, R8
+	ADD R8<<1, R0
+	ADD R8, R1
+	ADD R8, R2
+	MOVD $16, R3
+whole:
 	WORD $0x3cdff022 // ldur q2, [x1, #-1]
 	WORD $0x3cdff044 // ldur q4, [x2, #-1]
 	WORD $0x3cc01023 // ldur q3, [x1, #1]

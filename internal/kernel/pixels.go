@@ -35,10 +35,18 @@ func LookupHWC[T Word](dst []T, src []uint8, ch int, tables []T) {
 	n := len(src) / ch * ch
 	src, dst, tables = src[:n], dst[:n], tables[:ch*256:ch*256]
 	i := lookupHWC(dst, src, ch, tables)
-	if ch == 1 {
+	switch ch {
+	case 1:
 		table := (*[256]T)(tables)
 		for ; i < n; i++ {
 			dst[i] = table[src[i]]
+		}
+		return
+	case 3:
+		t0, t1, t2 := (*[256]T)(tables), (*[256]T)(tables[256:]), (*[256]T)(tables[512:])
+		for ; i+2 < n; i += 3 {
+			p, q := src[i:i+3:i+3], dst[i:i+3:i+3]
+			q[0], q[1], q[2] = t0[p[0]], t1[p[1]], t2[p[2]]
 		}
 		return
 	}

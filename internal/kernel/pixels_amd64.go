@@ -15,29 +15,28 @@ func lookupCHW[T Word](dst []T, plane int, src []uint8, ch int, tables []T) int 
 	if n == 0 || (ch != 3 && ch != 4) || !cpu.Has(cpu.AVX2) {
 		return 0
 	}
-	size := int(unsafe.Sizeof(dst[0]))
-	var f func(dst *byte, plane int, src *byte, n int, tables *byte)
-	switch {
-	case size == 4 && ch == 3:
-		f = lookupCHW3x4AVX2
-	case size == 4:
-		f = lookupCHW4x4AVX2
-	case size == 2 && ch == 3:
-		f = lookupCHW3x2AVX2
-	case size == 2:
-		f = lookupCHW4x2AVX2
-	case size == 1 && ch == 3:
-		f = lookupCHW3x1AVX2
-	case size == 1:
-		f = lookupCHW4x1AVX2
-	default:
-		return 0
-	}
 	for c := range ch {
 		_ = dst[c*plane:][:n]
 	}
 	_, _ = src[ch*n-1], tables[ch*256-1]
-	f((*byte)(unsafe.Pointer(&dst[0])), plane*size, &src[0], n, (*byte)(unsafe.Pointer(&tables[0])))
+	size := int(unsafe.Sizeof(dst[0]))
+	d, t := (*byte)(unsafe.Pointer(&dst[0])), (*byte)(unsafe.Pointer(&tables[0]))
+	switch {
+	case size == 4 && ch == 3:
+		lookupCHW3x4AVX2(d, 4*plane, &src[0], n, t)
+	case size == 4:
+		lookupCHW4x4AVX2(d, 4*plane, &src[0], n, t)
+	case size == 2 && ch == 3:
+		lookupCHW3x2AVX2(d, 2*plane, &src[0], n, t)
+	case size == 2:
+		lookupCHW4x2AVX2(d, 2*plane, &src[0], n, t)
+	case size == 1 && ch == 3:
+		lookupCHW3x1AVX2(d, plane, &src[0], n, t)
+	case size == 1:
+		lookupCHW4x1AVX2(d, plane, &src[0], n, t)
+	default:
+		return 0
+	}
 	return n
 }
 

@@ -6,60 +6,96 @@ package kernel
 
 // lookupCHW3x4AVX2 is lookupCHW of n pixels of 3 channels, a multiple of 8 and not 0.
 // plane is in bytes.
+//
+//go:noescape
 func lookupCHW3x4AVX2(dst *byte, plane int, src *byte, n int, tables *byte)
 
 // lookupCHW4x4AVX2 is lookupCHW of n pixels of 4 channels, a multiple of 8 and not 0.
 // plane is in bytes.
+//
+//go:noescape
 func lookupCHW4x4AVX2(dst *byte, plane int, src *byte, n int, tables *byte)
 
 // lookupHWC4AVX2 looks up n bytes, a multiple of 24 and not 0; the tables of each 24 begin at the entries first.
+//
+//go:noescape
 func lookupHWC4AVX2(dst *byte, src *byte, n int, tables *byte, first *[24]int32)
 
 // lookupCHW3x2AVX2 is lookupCHW of n pixels of 3 channels, a multiple of 8 and not 0.
 // plane is in bytes.
+//
+//go:noescape
 func lookupCHW3x2AVX2(dst *byte, plane int, src *byte, n int, tables *byte)
 
 // lookupCHW4x2AVX2 is lookupCHW of n pixels of 4 channels, a multiple of 8 and not 0.
 // plane is in bytes.
+//
+//go:noescape
 func lookupCHW4x2AVX2(dst *byte, plane int, src *byte, n int, tables *byte)
 
 // lookupHWC2AVX2 looks up n bytes, a multiple of 24 and not 0; the tables of each 24 begin at the entries first.
+//
+//go:noescape
 func lookupHWC2AVX2(dst *byte, src *byte, n int, tables *byte, first *[24]int32)
 
 // lookupCHW3x1AVX2 is lookupCHW of n pixels of 3 channels, a multiple of 8 and not 0.
 // plane is in bytes.
+//
+//go:noescape
 func lookupCHW3x1AVX2(dst *byte, plane int, src *byte, n int, tables *byte)
 
 // lookupCHW4x1AVX2 is lookupCHW of n pixels of 4 channels, a multiple of 8 and not 0.
 // plane is in bytes.
+//
+//go:noescape
 func lookupCHW4x1AVX2(dst *byte, plane int, src *byte, n int, tables *byte)
 
 // lookupHWC1AVX2 looks up n bytes, a multiple of 24 and not 0; the tables of each 24 begin at the entries first.
+//
+//go:noescape
 func lookupHWC1AVX2(dst *byte, src *byte, n int, tables *byte, first *[24]int32)
 
 // deinterleave3AVX2 is Deinterleave of n pixels of 3 bytes, a multiple of 32 and not 0.
+//
+//go:noescape
 func deinterleave3AVX2(dst *byte, plane int, src *byte, n int)
 
 // interleave3AVX2 is Interleave of n pixels of 3 bytes, a multiple of 32 and not 0.
+//
+//go:noescape
 func interleave3AVX2(dst *byte, src *byte, plane int, n int)
 
 // deinterleave4AVX2 is Deinterleave of n pixels of 4 bytes, a multiple of 32 and not 0.
+//
+//go:noescape
 func deinterleave4AVX2(dst *byte, plane int, src *byte, n int)
 
 // interleave4AVX2 is Interleave of n pixels of 4 bytes, a multiple of 32 and not 0.
+//
+//go:noescape
 func interleave4AVX2(dst *byte, src *byte, plane int, n int)
 
 // deinterleave3x4AVX2 is Deinterleave of n pixels of 3 dwords, a multiple of 8 and not 0. plane is in bytes.
+//
+//go:noescape
 func deinterleave3x4AVX2(dst *byte, plane int, src *byte, n int)
 
 // interleave3x4AVX2 is Interleave of n pixels of 3 dwords, a multiple of 8 and not 0. plane is in bytes.
+//
+//go:noescape
 func interleave3x4AVX2(dst *byte, src *byte, plane int, n int)
 
 // flip32AVX2 writes n bytes, a multiple of 32 and not 0, in reverse order up to last; reverse is the order within 16.
+//
+//go:noescape
 func flip32AVX2(last *byte, src *byte, n int, reverse *[16]uint8)
 
 // flip16AVX2 moves 16 bytes in the order reverse to up to last, and both pointers by step, n times, n > 0.
+//
+//go:noescape
 func flip16AVX2(last *byte, src *byte, n int, reverse *[16]uint8, step int)
 
 // normalizeAVX2 is NormalizeF32 of n elements, a multiple of 24 and not 0.
+//
+//go:noescape
 func normalizeAVX2(dst *float32, src *float32, n int, mean *[24]float32, std *[24]float32)

@@ -56,3 +56,9 @@ func label(name string) string {
 	labels++
 	return fmt.Sprint(name, labels)
 }
+
+// function begins a function that keeps none of its arguments, so that they may be on the stack.
+func function(name, signature string) {
+	TEXT(name, NOSPLIT, signature)
+	Pragma("noescape")
+}

@@ -111,7 +111,7 @@ func lookupCHW(ch, size int) {
 			DATA(32*c+4*i, U32(0x80808000|uint32(at)))
 		}
 	}
-	TEXT(name, NOSPLIT, "func(dst *byte, plane int, src *byte, n int, tables *byte)")
+	function(name, "func(dst *byte, plane int, src *byte, n int, tables *byte)")
 	Doc(fmt.Sprintf("%s is lookupCHW of n pixels of %d channels, a multiple of 8 and not 0.", name, ch), "plane is in bytes.")
 	dst, plane := Load(Param("dst"), GP64()), Load(Param("plane"), GP64())
 	src, n := Load(Param("src"), GP64()), Load(Param("n"), GP64())
@@ -146,7 +146,7 @@ func lookupCHW(ch, size int) {
 
 func lookupHWC(size int) {
 	name := fmt.Sprintf("lookupHWC%dAVX2", size)
-	TEXT(name, NOSPLIT, "func(dst *byte, src *byte, n int, tables *byte, first *[24]int32)")
+	function(name, "func(dst *byte, src *byte, n int, tables *byte, first *[24]int32)")
 	Doc(name + " looks up n bytes, a multiple of 24 and not 0; the tables of each 24 begin at the entries first.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
@@ -215,7 +215,7 @@ func deinterleave3() {
 			}))
 		}
 	}
-	TEXT("deinterleave3AVX2", NOSPLIT, "func(dst *byte, plane int, src *byte, n int)")
+	function("deinterleave3AVX2", "func(dst *byte, plane int, src *byte, n int)")
 	Doc("deinterleave3AVX2 is Deinterleave of n pixels of 3 bytes, a multiple of 32 and not 0.")
 	d := planes("dst", 3)
 	src, n := Load(Param("src"), GP64()), Load(Param("n"), GP64())
@@ -254,7 +254,7 @@ func interleave3() {
 			}))
 		}
 	}
-	TEXT("interleave3AVX2", NOSPLIT, "func(dst *byte, src *byte, plane int, n int)")
+	function("interleave3AVX2", "func(dst *byte, src *byte, plane int, n int)")
 	Doc("interleave3AVX2 is Interleave of n pixels of 3 bytes, a multiple of 32 and not 0.")
 	s := planes("src", 3)
 	dst, n := Load(Param("dst"), GP64()), Load(Param("n"), GP64())
@@ -299,7 +299,7 @@ func highQwords(a, b, c Op) { VPUNPCKHQDQ(a, b, c) }
 
 func deinterleave4() {
 	sort := bytesOf("split4", 32, twice(func(i int) int { return i%4*4 + i/4 }))
-	TEXT("deinterleave4AVX2", NOSPLIT, "func(dst *byte, plane int, src *byte, n int)")
+	function("deinterleave4AVX2", "func(dst *byte, plane int, src *byte, n int)")
 	Doc("deinterleave4AVX2 is Deinterleave of n pixels of 4 bytes, a multiple of 32 and not 0.")
 	d := planes("dst", 4)
 	src, n := Load(Param("src"), GP64()), Load(Param("n"), GP64())
@@ -325,7 +325,7 @@ func deinterleave4() {
 }
 
 func interleave4() {
-	TEXT("interleave4AVX2", NOSPLIT, "func(dst *byte, src *byte, plane int, n int)")
+	function("interleave4AVX2", "func(dst *byte, src *byte, plane int, n int)")
 	Doc("interleave4AVX2 is Interleave of n pixels of 4 bytes, a multiple of 32 and not 0.")
 	s := planes("src", 4)
 	dst, n := Load(Param("dst"), GP64()), Load(Param("n"), GP64())
@@ -356,7 +356,7 @@ var (
 )
 
 func deinterleave3x4() {
-	TEXT("deinterleave3x4AVX2", NOSPLIT, "func(dst *byte, plane int, src *byte, n int)")
+	function("deinterleave3x4AVX2", "func(dst *byte, plane int, src *byte, n int)")
 	Doc("deinterleave3x4AVX2 is Deinterleave of n pixels of 3 dwords, a multiple of 8 and not 0. plane is in bytes.")
 	d := planes("dst", 3)
 	src, n := Load(Param("src"), GP64()), Load(Param("n"), GP64())
@@ -381,7 +381,7 @@ func deinterleave3x4() {
 }
 
 func interleave3x4() {
-	TEXT("interleave3x4AVX2", NOSPLIT, "func(dst *byte, src *byte, plane int, n int)")
+	function("interleave3x4AVX2", "func(dst *byte, src *byte, plane int, n int)")
 	Doc("interleave3x4AVX2 is Interleave of n pixels of 3 dwords, a multiple of 8 and not 0. plane is in bytes.")
 	s := planes("src", 3)
 	dst, n := Load(Param("dst"), GP64()), Load(Param("n"), GP64())
@@ -406,7 +406,7 @@ func interleave3x4() {
 }
 
 func flip32() {
-	TEXT("flip32AVX2", NOSPLIT, "func(last *byte, src *byte, n int, reverse *[16]uint8)")
+	function("flip32AVX2", "func(last *byte, src *byte, n int, reverse *[16]uint8)")
 	Doc("flip32AVX2 writes n bytes, a multiple of 32 and not 0, in reverse order up to last; reverse is the order within 16.")
 	end, src := Load(Param("last"), GP64()), Load(Param("src"), GP64())
 	n, m := Load(Param("n"), GP64()), YMM()
@@ -424,7 +424,7 @@ func flip32() {
 }
 
 func flip16() {
-	TEXT("flip16AVX2", NOSPLIT, "func(last *byte, src *byte, n int, reverse *[16]uint8, step int)")
+	function("flip16AVX2", "func(last *byte, src *byte, n int, reverse *[16]uint8, step int)")
 	Doc("flip16AVX2 moves 16 bytes in the order reverse to up to last, and both pointers by step, n times, n > 0.")
 	end, src := Load(Param("last"), GP64()), Load(Param("src"), GP64())
 	n, m := Load(Param("n"), GP64()), XMM()
@@ -443,7 +443,7 @@ func flip16() {
 }
 
 func normalize() {
-	TEXT("normalizeAVX2", NOSPLIT, "func(dst, src *float32, n int, mean, std *[24]float32)")
+	function("normalizeAVX2", "func(dst, src *float32, n int, mean, std *[24]float32)")
 	Doc("normalizeAVX2 is NormalizeF32 of n elements, a multiple of 24 and not 0.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
