@@ -115,7 +115,7 @@ func testRow(t *testing.T, size int, f rowFunc, block func(dst []byte, stride in
 		for i := range blocks {
 			block(want[off+size*i:], stride, &blocks[i], &quant)
 		}
-		restore := cpu.Disable(cpu.AVX2)
+		restore := cpu.DisableAll()
 		f(plain[off:], stride, blocks, &quant, last)
 		restore()
 		for _, v := range []struct {

@@ -206,7 +206,7 @@ func TestYCCToRGBWidths(t *testing.T) {
 			y, cb, cr := src[off:off+n], src[200+off/2:][:n], src[400+off/3:][:n]
 			got, want := make([]byte, off+3*n+64), make([]byte, off+3*n+64)
 			YCCToRGB(got[off:off+3*n], y, cb, cr)
-			restore := cpu.Disable(cpu.AVX2)
+			restore := cpu.DisableAll()
 			YCCToRGB(want[off:off+3*n], y, cb, cr)
 			restore()
 			require.Equal(t, want, got, "width %d, offset %d", n, off)
@@ -220,7 +220,7 @@ func TestYCCToRGBWidths(t *testing.T) {
 		}
 		var got, want [768]byte
 		YCCToRGB(got[:], y[:], b[:], c[:])
-		restore := cpu.Disable(cpu.AVX2)
+		restore := cpu.DisableAll()
 		YCCToRGB(want[:], y[:], b[:], c[:])
 		restore()
 		require.Equal(t, want, got, "Cb %d", cb)
