@@ -228,16 +228,22 @@ func ext(d, n, m V, at int) {
 	word(0x6E000000|uint32(m)<<16|uint32(at)<<11|uint32(n)<<5|uint32(d), "ext %v, %v, %v, #%d", d.b16(), n.b16(), m.b16(), at)
 }
 
-// tbl looks up m's bytes in regs registers from n on; those outside give 0.
-func tbl(d, n V, regs int, m V) {
-	list := ""
-	for i := range regs {
-		if i > 0 {
-			list += ", "
-		}
-		list += (n + V(i)).b16().String()
+// tbl looks up m's bytes in regs registers from n on. Those outside give 0, with
+// tbx what d had.
+func tbl(d, n V, regs int, m V) { table("tbl", 0, d, n, regs, m) }
+func tbx(d, n V, regs int, m V) { table("tbx", 1, d, n, regs, m) }
+
+func table(name string, op uint32, d, n V, regs int, m V) {
+	word(0x4E000000|uint32(m)<<16|uint32(regs-1)<<13|op<<12|uint32(n)<<5|uint32(d), "%s %v, {%s}, %v", name, d.b16(), list(regs, n.b16()), m.b16())
+}
+
+// list is so many registers from v on.
+func list(regs int, v vec) string {
+	s := v.String()
+	for i := 1; i < regs; i++ {
+		s += ", " + vec{v.n + V(i), v.size, v.q}.String()
 	}
-	word(0x4E000000|uint32(m)<<16|uint32(regs-1)<<13|uint32(n)<<5|uint32(d), "tbl %v, {%s}, %v", d.b16(), list, m.b16())
+	return s
 }
 
 // imm5 is a lane's number and size.
@@ -282,16 +288,12 @@ func multiple(name string, op, load uint32, regs int, v vec, at R, by int) {
 	}
 	want(by == 0 || by == bytes, name, v, by)
 	code := 0x0C000000 | load<<22 | v.Q() | op<<12 | v.size<<10 | uint32(at)<<5 | uint32(v.n)
-	list := v.String()
-	for i := 1; i < regs; i++ {
-		list += ", " + vec{v.n + V(i), v.size, v.q}.String()
-	}
 	post := ""
 	if by != 0 {
 		code |= 1<<23 | 31<<16
 		post = fmt.Sprintf(", #%d", by)
 	}
-	word(code, "%s {%s}, [x%d]%s", name, list, at, post)
+	word(code, "%s {%s}, [x%d]%s", name, list(regs, v), at, post)
 }
 
 // Registers of any number up to four, one after another in memory.

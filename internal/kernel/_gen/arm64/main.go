@@ -13,6 +13,7 @@ import (
 var groups = map[string]func(){
 	"jpeg":     func() { ycc(); idct(); upsample() },
 	"resample": resample,
+	"pixels":   pixels,
 }
 
 func main() {
