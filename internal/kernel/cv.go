@@ -32,6 +32,11 @@ type CVTaps struct {
 	Index []int32
 	WI    []int32
 	WF    []float32
+
+	// Of a horizontal axis of two taps: the first of the two neighbours, and both
+	// weights WI as words of a dword. The second weight is 0 where there is no
+	// second neighbour. Resize alone sets them, first in ascending order.
+	first, pair []int32
 }
 
 const cvBits = 11 // INTER_RESIZE_COEF_BITS
@@ -81,6 +86,13 @@ func (t *CVTaps) Resize(in, out int, f CVFilter, vertical bool) {
 		for j, v := range w {
 			t.WI[i*k+j] = int32(min(max(math.RoundToEven(float64(float32(v*(1<<cvBits)))), math.MinInt16), math.MaxInt16))
 			t.Index[i*k+j] = int32(min(max(s-k/2+1+j, 0), in-1))
+		}
+	}
+	t.first, t.pair = t.first[:0], t.pair[:0]
+	if k == 2 && !vertical {
+		for i := 0; i < 2*out; i += 2 {
+			t.first = append(t.first, t.Index[i])
+			t.pair = append(t.pair, t.WI[i]|t.WI[i+1]<<16)
 		}
 	}
 }
@@ -267,6 +279,14 @@ func roundU8(v float32) uint8 {
 type AreaTab struct {
 	In, Out []int32
 	W       []float32
+
+	// The same with k inputs for every output, from first on, where those that
+	// add nothing have the weight 0: fixed are the weights by output, across by
+	// place. k is 0 where an output has no input. Resize alone sets them.
+	k             int
+	first         []int32
+	fixed, across []float32
+	row           []float32 // scratch: finite numbers
 }
 
 // Resize fills the table. Source: computeResizeAreaTab of OpenCV 5.0.0.
@@ -292,6 +312,39 @@ func (t *AreaTab) Resize(in, out int) {
 		if hi-float64(s2) > 1e-3 {
 			add(s2, d, min(min(hi-float64(s2), 1), cell)/cell)
 		}
+	}
+	t.regular(in, out)
+}
+
+// regular fills the tables of a fixed number of inputs.
+func (t *AreaTab) regular(in, out int) {
+	t.first = grow(t.first, out)
+	count := grow(t.across, out)[:out] // for now
+	clear(count)
+	t.k = 0
+	for i, d := range t.Out {
+		if count[d] == 0 {
+			t.first[d] = t.In[i]
+		}
+		count[d]++
+		t.k = max(t.k, int(count[d]))
+	}
+	for _, n := range count {
+		if n == 0 {
+			t.k = 0
+			return
+		}
+	}
+	t.fixed, t.across = grow(t.fixed, out*t.k), grow(t.across, out*t.k)
+	clear(t.fixed)
+	clear(t.across)
+	for d := range t.first {
+		t.first[d] = min(t.first[d], int32(in-t.k))
+	}
+	for i, w := range t.W {
+		d := int(t.Out[i])
+		j := int(t.In[i] - t.first[d])
+		t.fixed[d*t.k+j], t.across[j*out+d] = w, w
 	}
 }
 
@@ -324,8 +377,8 @@ func CVAreaRow[T uint8 | float32](dst []float32, src []T, ch int, in, out []int3
 // RoundU8 rounds sums to bytes, half to even, clamped to 0..255.
 func RoundU8(dst []uint8, src []float32) {
 	src = src[:len(dst)]
-	for i, v := range src {
-		dst[i] = roundU8(v)
+	for i := roundsU8(dst, src); i < len(dst); i++ {
+		dst[i] = roundU8(src[i])
 	}
 }
 
@@ -338,7 +391,7 @@ func CVAreaFastU8(dst, src []uint8, outH, outW, ch, sx, sy int) {
 		out, in := dst[y*outW*ch:][:outW*ch], src[y*sy*line:][:sy*line]
 		if two {
 			a, b := in[:line], in[line:][:line]
-			for x := range outW {
+			for x := cvHalf(out, a, b, ch); x < outW; x++ {
 				for c := range ch {
 					i := x*2*ch + c
 					out[x*ch+c] = uint8((uint32(a[i]) + uint32(a[i+ch]) + uint32(b[i]) + uint32(b[i+ch]) + 2) >> 2)
@@ -435,6 +488,9 @@ func (t *CVScratch) place(j int, r int32, k, line int) bool {
 // CVResizeU8 scales one image of 8-bit pixels. rows is scratch for y.K rows of
 // outW*ch sums.
 func CVResizeU8(dst, src []uint8, inW, outW, ch int, x, y *CVTaps, rows []int32, t *CVScratch) {
+	if cvLinearU8(dst, src, inW, outW, ch, x, y, rows, t) {
+		return
+	}
 	line, k := outW*ch, y.K
 	at := t.begin(k)
 	for o := range len(y.Index) / k {
@@ -479,7 +535,13 @@ func CVAreaU8(dst, src []uint8, inW, outW, ch int, x, y *AreaTab, buf, sum []flo
 	line := outW * ch
 	buf, sum = buf[:line], sum[:line]
 	for j, w := range y.W {
-		CVAreaRow(buf, src[int(y.In[j])*inW*ch:][:inW*ch], ch, x.In, x.Out, x.W)
+		// A row that adds to two rows is summed once.
+		if j == 0 || y.In[j] != y.In[j-1] {
+			row := src[int(y.In[j])*inW*ch:][:inW*ch]
+			if !cvAreaRowU8(buf, row, ch, x) {
+				CVAreaRow(buf, row, ch, x.In, x.Out, x.W)
+			}
+		}
 		addScaled(sum, buf, w, j == 0 || y.Out[j] != y.Out[j-1])
 		if j+1 == len(y.W) || y.Out[j+1] != y.Out[j] {
 			RoundU8(dst[int(y.Out[j])*line:][:line], sum)
@@ -492,7 +554,10 @@ func CVAreaF32(dst, src []float32, inW, outW, ch int, x, y *AreaTab, buf, sum []
 	line := outW * ch
 	buf, sum = buf[:line], sum[:line]
 	for j, w := range y.W {
-		CVAreaRow(buf, src[int(y.In[j])*inW*ch:][:inW*ch], ch, x.In, x.Out, x.W)
+		// A row that adds to two rows is summed once.
+		if j == 0 || y.In[j] != y.In[j-1] {
+			CVAreaRow(buf, src[int(y.In[j])*inW*ch:][:inW*ch], ch, x.In, x.Out, x.W)
+		}
 		addScaled(sum, buf, w, j == 0 || y.Out[j] != y.Out[j-1])
 		if j+1 == len(y.W) || y.Out[j+1] != y.Out[j] {
 			copy(dst[int(y.Out[j])*line:][:line], sum)
@@ -502,6 +567,8 @@ func CVAreaF32(dst, src []float32, inW, outW, ch int, x, y *AreaTab, buf, sum []
 
 func addScaled(sum, buf []float32, w float32, first bool) {
 	buf = buf[:len(sum)]
+	done := addsScaled(sum, buf, w, first)
+	buf, sum = buf[done:], sum[done:]
 	if first {
 		for i, v := range buf {
 			sum[i] = float32(v * w)

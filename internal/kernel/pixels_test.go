@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/internal/cpu"
 )
 
 func bytesOf(r *rand.Rand, n int) []uint8 {
@@ -24,100 +26,116 @@ func wordsOf[T Word](r *rand.Rand, n int) []T {
 	return w
 }
 
-func testPixels[T Word](t *testing.T) {
+func testPixels[T Word](t *testing.T, f fence) {
 	r := rand.New(rand.NewPCG(11, 12))
-	const guard = 24
 	for ch := 1; ch <= 5; ch++ {
-		tables := wordsOf[T](r, ch*256)
-		for n := range 131 {
-			off := r.IntN(17)
+		tables := fenced[T](f, 0, ch*256)
+		copy(tables, wordsOf[T](r, len(tables)))
+		for n := range 100 {
 			plane := n + r.IntN(9)
-			src := bytesOf(r, off+n*ch)[off:]
-			fill := wordsOf[T](r, off+ch*plane+n+guard)
-			got, want := append([]T(nil), fill...), append([]T(nil), fill...)
-			name := fmt.Sprintf("%d channels, %d pixels", ch, n)
-
-			LookupCHW(got[off:], plane, src, ch, tables)
-			for i, v := range src {
-				want[off+i%ch*plane+i/ch] = tables[i%ch*256+int(v)]
+			src := f.bytes(1, n*ch)
+			copy(src, bytesOf(r, len(src)))
+			size := max((ch-1)*plane+n, 0)
+			fill := wordsOf[T](r, size)
+			name := fmt.Sprintf("%d channels, %d pixels, %d from plane to plane", ch, n, plane)
+			check := func(what string, want, got []T) {
+				require.Equal(t, want, got, "%s, %s", what, name)
+				f.check(t, what+", "+name)
 			}
-			require.Equal(t, want, got, "LookupCHW, %s", name)
 
-			got, want = append(got[:0], fill...), append(want[:0], fill...)
-			LookupHWC(got[off:], src, ch, tables)
+			got, want := fenced[T](f, 2, size), append([]T(nil), fill...)
+			copy(got, fill)
+			LookupCHW(got, plane, src, ch, tables)
 			for i, v := range src {
-				want[off+i] = tables[i%ch*256+int(v)]
+				want[i%ch*plane+i/ch] = tables[i%ch*256+int(v)]
 			}
-			require.Equal(t, want, got, "LookupHWC, %s", name)
+			check("LookupCHW", want, got)
 
-			in := wordsOf[T](r, off+n*ch)[off:]
-			got, want = append(got[:0], fill...), append(want[:0], fill...)
-			Deinterleave(got[off:], plane, in, ch)
+			got, want = fenced[T](f, 2, n*ch), make([]T, n*ch)
+			LookupHWC(got, src, ch, tables)
+			for i, v := range src {
+				want[i] = tables[i%ch*256+int(v)]
+			}
+			if n > 0 {
+				check("LookupHWC", want, got)
+			}
+
+			in := fenced[T](f, 3, n*ch)
+			copy(in, wordsOf[T](r, len(in)))
+			planes, want := fenced[T](f, 2, size), append([]T(nil), fill...)
+			copy(planes, fill)
+			Deinterleave(planes, plane, in, ch)
 			for i, v := range in {
-				want[off+i%ch*plane+i/ch] = v
+				want[i%ch*plane+i/ch] = v
 			}
-			require.Equal(t, want, got, "Deinterleave, %s", name)
+			check("Deinterleave", want, planes)
 
-			planes := append([]T(nil), got[off:]...)
-			got, want = append(got[:0], fill...), append(want[:0], fill...)
-			Interleave(got[off:][:n*ch], planes, plane, ch)
-			copy(want[off:], in)
-			require.Equal(t, want, got, "Interleave, %s", name)
+			got = fenced[T](f, 4, n*ch)
+			Interleave(got, planes, plane, ch)
+			check("Interleave", in, got)
 		}
 	}
 }
 
-func TestPixels(t *testing.T) {
-	t.Run("uint8", testPixels[uint8])
-	t.Run("uint16", testPixels[uint16])
-	t.Run("uint32", testPixels[uint32])
-	t.Run("float32", testPixels[float32])
-	t.Run("uint64", testPixels[uint64])
+func testPixelsIn(t *testing.T, f fence) {
+	t.Run("uint8", func(t *testing.T) { testPixels[uint8](t, f) })
+	t.Run("uint16", func(t *testing.T) { testPixels[uint16](t, f) })
+	t.Run("uint32", func(t *testing.T) { testPixels[uint32](t, f) })
+	t.Run("float32", func(t *testing.T) { testPixels[float32](t, f) })
+	t.Run("uint64", func(t *testing.T) { testPixels[uint64](t, f) })
 }
 
-func TestFlipRow(t *testing.T) {
+func testFlipIn(t *testing.T, f fence) {
 	r := rand.New(rand.NewPCG(13, 14))
-	for _, size := range []int{1, 2, 3, 4, 6, 8, 12, 16, 24} {
-		for n := range 131 {
-			off := r.IntN(17)
-			src := bytesOf(r, off+n*size)[off:]
-			got := bytesOf(r, off+n*size+40)
-			want := append([]uint8(nil), got...)
-			FlipRow(got[off:][:n*size], src, size)
+	for _, size := range []int{1, 2, 3, 4, 5, 6, 8, 12, 16, 24} {
+		for n := range 100 {
+			src, want := f.bytes(0, n*size), make([]uint8, n*size)
+			copy(src, bytesOf(r, len(src)))
 			for i, v := range src {
-				want[off+(n-1-i/size)*size+i%size] = v
+				want[(n-1-i/size)*size+i%size] = v
 			}
+			got := f.bytes(1, n*size)
+			FlipRow(got, src, size)
 			require.Equal(t, want, got, "%d pixels of %d bytes", n, size)
+			f.check(t, fmt.Sprintf("%d pixels of %d bytes", n, size))
 		}
 	}
 }
 
-func TestNormalizeF32(t *testing.T) {
+func testNormalizeIn(t *testing.T, f fence) {
 	r := rand.New(rand.NewPCG(15, 16))
 	for ch := 1; ch <= 7; ch++ {
 		mean, std := make([]float32, ch), make([]float32, ch)
 		for c := range mean {
 			mean[c], std[c] = float32(r.NormFloat64()), float32(r.Float64()+0.1)
 		}
-		for n := range 131 {
-			off := r.IntN(9)
-			got := make([]float32, off+n*ch+24)
-			for i := range got {
-				got[i] = float32(r.NormFloat64())
+		for n := 1; n < 100; n++ {
+			src, want := fenced[float32](f, 0, n*ch), make([]float32, n*ch)
+			for i := range src {
+				src[i] = float32(r.NormFloat64())
+				want[i] = (src[i] - mean[i%ch]) / std[i%ch]
 			}
-			want := append([]float32(nil), got...)
-			for i, v := range want[off:][:n*ch] {
-				want[off+i] = (v - mean[i%ch]) / std[i%ch]
-			}
-			src := append([]float32(nil), got[off:][:n*ch]...)
-			in := got[off:][:n*ch]
+			got := src
 			if n%2 == 0 {
-				in = src
+				got = fenced[float32](f, 1, n*ch)
 			}
-			NormalizeF32(got[off:][:n*ch], in, mean, std)
+			NormalizeF32(got, src, mean, std)
 			require.Equal(t, want, got, "%d channels, %d pixels", ch, n)
+			f.check(t, fmt.Sprintf("%d channels, %d pixels", ch, n))
 		}
 	}
+}
+
+func TestPixels(t *testing.T)       { testPixelsIn(t, &guard{}) }
+func TestFlipRow(t *testing.T)      { testFlipIn(t, &guard{}) }
+func TestNormalizeF32(t *testing.T) { testNormalizeIn(t, &guard{}) }
+
+// TestPixelsReference is the same without assembly.
+func TestPixelsReference(t *testing.T) {
+	defer cpu.Disable(cpu.AVX2)()
+	testPixelsIn(t, &guard{})
+	testFlipIn(t, &guard{})
+	testNormalizeIn(t, &guard{})
 }
 
 func BenchmarkLookup(b *testing.B) {

@@ -221,55 +221,6 @@ func Unpremultiply(dst, src []uint8, ch int) {
 	}
 }
 
-// Pick copies the pixels that xs and ys name: dst is len(ys) rows of len(xs)
-// pixels of size bytes, src has rows of inW pixels. An index of -1 gives zeros.
-func Pick(dst, src []uint8, inW, size int, xs, ys []int32) {
-	line := len(xs) * size
-	last := int32(-2)
-	for y, sy := range ys {
-		out := dst[y*line:][:line]
-		switch {
-		case sy < 0:
-			clear(out)
-			continue
-		case sy == last:
-			copy(out, dst[(y-1)*line:][:line])
-			continue
-		}
-		last = sy
-		in := src[int(sy)*inW*size:][:inW*size]
-		switch size {
-		case 1:
-			for x, sx := range xs {
-				if sx < 0 {
-					out[x] = 0
-				} else {
-					out[x] = in[sx]
-				}
-			}
-		case 3:
-			for x, sx := range xs {
-				o := out[x*3:][:3]
-				if sx < 0 {
-					clear(o)
-					continue
-				}
-				p := in[int(sx)*3:][:3]
-				o[0], o[1], o[2] = p[0], p[1], p[2]
-			}
-		default:
-			for x, sx := range xs {
-				o := out[x*size:][:size]
-				if sx < 0 {
-					clear(o)
-					continue
-				}
-				copy(o, in[int(sx)*size:][:size])
-			}
-		}
-	}
-}
-
 // PremultiplyPlanes is Premultiply for ch planes, one after another.
 func PremultiplyPlanes(dst, src []uint8, ch int) {
 	n := len(src) / ch

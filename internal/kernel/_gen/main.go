@@ -16,6 +16,7 @@ var groups = map[string]func(){
 	"jpeg":     func() { idct(); upsample(); ycc() },
 	"resample": resample,
 	"pixels":   pixels,
+	"cv":       cv,
 }
 
 func main() {

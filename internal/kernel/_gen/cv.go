@@ -1,0 +1,491 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+func cv() {
+	cvRow1()
+	cvRow(3)
+	cvRow(4)
+	cvMixLinear()
+	cvHalf(1)
+	cvHalf(3)
+	cvHalf(4)
+	bytesToFloat()
+	cvArea1()
+	cvArea()
+	addScaled()
+	roundBytes()
+	for _, size := range []int{1, 3, 4} {
+		pick(size)
+	}
+}
+
+// allOnes gives a register of ones, the mask of a gather of everything.
+func allOnes() VecVirtual {
+	v := YMM()
+	VPCMPEQD(v, v, v)
+	return v
+}
+
+func zeros() VecVirtual {
+	v := YMM()
+	VPXOR(v, v, v)
+	return v
+}
+
+// cvRow1 mixes the two bytes at 16 places at a time.
+func cvRow1() {
+	pairs := bytesOf("cv_pairs1", 32, twice(func(i int) int {
+		if i%2 == 1 {
+			return -1
+		}
+		return i/4*4 + i%4/2
+	}))
+	function("cvRow1AVX2", "func(dst *int16, src *byte, n int, first, pair *int32)")
+	Doc("cvRow1AVX2 is a row of n pixels, a multiple of 16 and not 0, of 1 channel: sums with 7 fractional bits.", "It reads 4 bytes at each of first.")
+	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+	n := Load(Param("n"), GP64())
+	first, pair := Load(Param("first"), GP64()), Load(Param("pair"), GP64())
+	m := YMM()
+	VMOVDQU(pairs, m)
+	Label("loop")
+	var s [2]VecVirtual
+	for i := range s {
+		at, v, ones := YMM(), zeros(), allOnes()
+		VMOVDQU(Mem{Base: first, Disp: 32 * i}, at)
+		VPGATHERDD(ones, Mem{Base: src, Index: at, Scale: 1}, v)
+		VPSHUFB(m, v, v)
+		VPMADDWD(Mem{Base: pair, Disp: 32 * i}, v, v)
+		VPSRAD(U8(4), v, v)
+		s[i] = v
+	}
+	VPACKSSDW(s[1], s[0], s[0])
+	VPERMQ(U8(0xD8), s[0], s[0])
+	VMOVDQU(s[0], Mem{Base: dst})
+	ADDQ(U8(64), first)
+	ADDQ(U8(64), pair)
+	ADDQ(U8(32), dst)
+	SUBQ(U8(16), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+// cvRow mixes two neighbours of ch bytes at four places at a time.
+func cvRow(ch int) {
+	var pairs [2]Mem // of the first and the second place in a lane
+	for p := range pairs {
+		pairs[p] = bytesOf(fmt.Sprintf("cv_pairs%d_%d", ch, p), 32, twice(func(i int) int {
+			if c := i / 4; i%2 == 0 && c < ch {
+				return 8*p + c + i%4/2*ch
+			}
+			return -1
+		}))
+	}
+	// Which of four dwords each lane repeats.
+	weights := [2]Mem{}
+	for p := range weights {
+		weights[p] = GLOBL(fmt.Sprintf("cv_weights%d_%d", ch, p), 8|16)
+		for i := range 8 {
+			DATA(4*i, U32(p+i/4*2))
+		}
+	}
+	close := bytesOf(fmt.Sprintf("cv_close%d", ch), 32, twice(func(i int) int {
+		if i < 6 {
+			return i
+		}
+		if i < 12 {
+			return i + 2
+		}
+		return -1
+	}))
+	name := fmt.Sprintf("cvRow%dAVX2", ch)
+	function(name, "func(dst *int16, src *byte, n int, first, pair *int32)")
+	Doc(fmt.Sprintf("%s is a row of n pixels, a multiple of 4 and not 0, of %d channels: sums with 7 fractional bits.", name, ch),
+		"It reads 8 bytes at each of first, which counts pixels.", tooMany("writes", ch))
+	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+	n := Load(Param("n"), GP64())
+	first, pair := Load(Param("first"), GP64()), Load(Param("pair"), GP64())
+	var m, wm [2]VecVirtual
+	for p := range m {
+		m[p], wm[p] = YMM(), YMM()
+		VMOVDQU(pairs[p], m[p])
+		VMOVDQU(weights[p], wm[p])
+	}
+	cm := YMM()
+	if ch == 3 {
+		VMOVDQU(close, cm)
+	}
+	Label("loop")
+	v, ones := zeros(), allOnes()
+	at := XMM()
+	VMOVDQU(Mem{Base: first}, at)
+	scale := uint8(ch)
+	if ch == 3 {
+		twice := XMM()
+		VPADDD(at, at, twice)
+		VPADDD(twice, at, at)
+		scale = 1
+	}
+	VPGATHERDQ(ones, Mem{Base: src, Index: at, Scale: scale}, v)
+	w := YMM()
+	VBROADCASTI128(Mem{Base: pair}, w)
+	var s [2]VecVirtual
+	for p := range s {
+		x := YMM()
+		s[p] = YMM()
+		VPERMILPS(wm[p], w, x)
+		VPSHUFB(m[p], v, s[p])
+		VPMADDWD(x, s[p], s[p])
+		VPSRAD(U8(4), s[p], s[p])
+	}
+	VPACKSSDW(s[1], s[0], s[0])
+	if ch == 3 {
+		VPSHUFB(cm, s[0], s[0])
+		storeLanes(s[0], dst, 0, 12)
+	} else {
+		VMOVDQU(s[0], Mem{Base: dst})
+	}
+	ADDQ(U8(16), first)
+	ADDQ(U8(16), pair)
+	ADDQ(U8(8*ch), dst)
+	SUBQ(U8(4), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+func cvMixLinear() {
+	function("cvMixLinearAVX2", "func(dst *byte, a, b *int16, n int, t, u int16)")
+	Doc("cvMixLinearAVX2 is CVMixLinearU8 of n sums, a multiple of 32 and not 0, of 7 fractional bits.")
+	dst := Load(Param("dst"), GP64())
+	a, b := Load(Param("a"), GP64()), Load(Param("b"), GP64())
+	n := Load(Param("n"), GP64())
+	word := func(name string) VecVirtual {
+		v := YMM()
+		p, err := Param(name).Resolve()
+		if err != nil {
+			panic(err)
+		}
+		VPBROADCASTW(p.Addr, v)
+		return v
+	}
+	t, u := word("t"), word("u")
+	two := allOnes()
+	VPABSW(two, two)
+	VPADDW(two, two, two)
+	Label("loop")
+	var s [2]VecVirtual
+	for i := range s {
+		x := YMM()
+		s[i] = YMM()
+		VPMULHW(Mem{Base: a, Disp: 32 * i}, t, s[i])
+		VPMULHW(Mem{Base: b, Disp: 32 * i}, u, x)
+		VPADDW(two, s[i], s[i])
+		VPADDW(x, s[i], s[i])
+		VPSRAW(U8(2), s[i], s[i])
+	}
+	VPACKUSWB(s[1], s[0], s[0])
+	VPERMQ(U8(0xD8), s[0], s[0])
+	VMOVDQU(s[0], Mem{Base: dst})
+	ADDQ(U8(64), a)
+	ADDQ(U8(64), b)
+	ADDQ(U8(32), dst)
+	SUBQ(U8(32), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+// tooMany says what the functions for pixels of 3 bytes do.
+func tooMany(what string, ch int) string {
+	if ch == 3 {
+		return "It " + what + " 4 bytes too many."
+	}
+	return "It " + what + " not a byte too many."
+}
+
+// cvHalf averages blocks of 2 x 2 pixels of ch bytes.
+func cvHalf(ch int) {
+	pairs := bytesOf(fmt.Sprintf("cv_half%d", ch), 32, twice(func(i int) int {
+		if j := i / 2; j < 8/ch*ch {
+			return j/ch*2*ch + j%ch + i%2*ch
+		}
+		return -1
+	}))
+	close := bytesOf(fmt.Sprintf("cv_half_close%d", ch), 32, twice(func(i int) int {
+		if i < 6 {
+			return i
+		}
+		if i < 12 {
+			return i + 2
+		}
+		return -1
+	}))
+	name := fmt.Sprintf("cvHalf%dAVX2", ch)
+	function(name, "func(dst, a, b *byte, n int)")
+	k := map[int]int{1: 32, 3: 8, 4: 8}[ch]
+	Doc(fmt.Sprintf("%s averages the pixels of two rows to n, a multiple of %d and not 0.", name, k), tooMany("reads and writes", ch))
+	dst := Load(Param("dst"), GP64())
+	rows := []Register{Load(Param("a"), GP64()), Load(Param("b"), GP64())}
+	n := Load(Param("n"), GP64())
+	ones := allOnes()
+	VPABSB(ones, ones)
+	two := allOnes()
+	VPABSW(two, two)
+	VPADDW(two, two, two)
+	m, cm := YMM(), YMM()
+	if ch > 1 {
+		VMOVDQU(pairs, m)
+	}
+	if ch == 3 {
+		VMOVDQU(close, cm)
+	}
+	Label("loop")
+	var s [2]VecVirtual
+	for i := range s {
+		var x [2]VecVirtual
+		for r, p := range rows {
+			switch ch {
+			case 3:
+				x[r] = lanes(p, 12*i, 24+12*i)
+			default:
+				x[r] = YMM()
+				VMOVDQU(Mem{Base: p, Disp: 32 * i}, x[r])
+			}
+			if ch > 1 {
+				VPSHUFB(m, x[r], x[r])
+			}
+			VPMADDUBSW(ones, x[r], x[r])
+		}
+		VPADDW(x[1], x[0], x[0])
+		VPADDW(two, x[0], x[0])
+		VPSRLW(U8(2), x[0], x[0])
+		s[i] = x[0]
+	}
+	VPACKUSWB(s[1], s[0], s[0])
+	if ch == 3 {
+		VPSHUFB(cm, s[0], s[0])
+		storeLanes(s[0], dst, 0, 12)
+	} else {
+		VPERMQ(U8(0xD8), s[0], s[0])
+		VMOVDQU(s[0], Mem{Base: dst})
+	}
+	for _, p := range rows {
+		ADDQ(I32(2*k*ch), p)
+	}
+	ADDQ(U8(k*ch), dst)
+	SUBQ(U8(k), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+func bytesToFloat() {
+	function("bytesToFloatAVX2", "func(dst *float32, src *byte, n int)")
+	Doc("bytesToFloatAVX2 converts n bytes, a multiple of 8 and not 0.")
+	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+	n := Load(Param("n"), GP64())
+	Label("loop")
+	v := YMM()
+	VPMOVZXBD(Mem{Base: src}, v)
+	VCVTDQ2PS(v, v)
+	VMOVUPS(v, Mem{Base: dst})
+	ADDQ(U8(8), src)
+	ADDQ(U8(32), dst)
+	SUBQ(U8(8), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+func cvArea1() {
+	function("cvArea1AVX2", "func(dst, src *float32, n int, first *int32, w *float32, k, line int)")
+	Doc("cvArea1AVX2 gives n sums, a multiple of 8 and not 0, of k products; the weights of one place in the sums are line apart.")
+	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+	n := Load(Param("n"), GP64())
+	first, w := Load(Param("first"), GP64()), Load(Param("w"), GP64())
+	k, line := Load(Param("k"), GP64()), Load(Param("line"), GP64())
+	SHLQ(U8(2), line)
+	Label("loop")
+	at, sum := YMM(), YMM()
+	VMOVDQU(Mem{Base: first}, at)
+	VXORPS(sum, sum, sum)
+	p, q, i := GP64(), GP64(), GP64()
+	MOVQ(src, p)
+	MOVQ(w, q)
+	MOVQ(k, i)
+	Label("taps")
+	v, ones := zeros(), allOnes()
+	VGATHERDPS(ones, Mem{Base: p, Index: at, Scale: 4}, v)
+	VMULPS(Mem{Base: q}, v, v)
+	VADDPS(v, sum, sum)
+	ADDQ(U8(4), p)
+	ADDQ(line, q)
+	DECQ(i)
+	JNZ(LabelRef("taps"))
+	VMOVUPS(sum, Mem{Base: dst})
+	ADDQ(U8(32), first)
+	ADDQ(U8(32), w)
+	ADDQ(U8(32), dst)
+	SUBQ(U8(8), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+func cvArea() {
+	function("cvAreaAVX2", "func(dst, src *float32, n int, first *int32, w *float32, k, ch int)")
+	Doc("cvAreaAVX2 gives the sums of k products of n pixels, n > 0, of ch channels, 3 or 4.", "It reads and writes 4 elements where a pixel begins.")
+	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+	n := Load(Param("n"), GP64())
+	first, w := Load(Param("first"), GP64()), Load(Param("w"), GP64())
+	k, ch := Load(Param("k"), GP64()), Load(Param("ch"), GP64())
+	SHLQ(U8(2), ch)
+	Label("loop")
+	p, i := GP64(), GP64()
+	MOVLQSX(Mem{Base: first}, p)
+	IMULQ(ch, p)
+	ADDQ(src, p)
+	sum := XMM()
+	VXORPS(sum, sum, sum)
+	MOVQ(k, i)
+	Label("taps")
+	v := XMM()
+	VBROADCASTSS(Mem{Base: w}, v)
+	VMULPS(Mem{Base: p}, v, v)
+	VADDPS(v, sum, sum)
+	ADDQ(U8(4), w)
+	ADDQ(ch, p)
+	DECQ(i)
+	JNZ(LabelRef("taps"))
+	VMOVUPS(sum, Mem{Base: dst})
+	ADDQ(U8(4), first)
+	ADDQ(ch, dst)
+	DECQ(n)
+	JNZ(LabelRef("loop"))
+	RET()
+}
+
+func addScaled() {
+	function("addScaledAVX2", "func(sum, buf *float32, n int, w float32, first bool)")
+	Doc("addScaledAVX2 is addScaled of n elements, a multiple of 8 and not 0.")
+	sum, buf := Load(Param("sum"), GP64()), Load(Param("buf"), GP64())
+	n, f := Load(Param("n"), GP64()), Load(Param("first"), GP8())
+	p, err := Param("w").Resolve()
+	if err != nil {
+		panic(err)
+	}
+	w := YMM()
+	VBROADCASTSS(p.Addr, w)
+	TESTB(f, f)
+	JNZ(LabelRef("first"))
+	for _, add := range []bool{true, false} {
+		label := map[bool]string{true: "add", false: "first"}[add]
+		Label(label)
+		v := YMM()
+		VMULPS(Mem{Base: buf}, w, v)
+		if add {
+			VADDPS(Mem{Base: sum}, v, v)
+		}
+		VMOVUPS(v, Mem{Base: sum})
+		ADDQ(U8(32), buf)
+		ADDQ(U8(32), sum)
+		SUBQ(U8(8), n)
+		JNZ(LabelRef(label))
+		VZEROUPPER()
+		RET()
+	}
+}
+
+func roundBytes() {
+	function("roundU8AVX2", "func(dst *byte, src *float32, n int)")
+	Doc("roundU8AVX2 is RoundU8 of n elements, a multiple of 32 and not 0.")
+	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+	n := Load(Param("n"), GP64())
+	order := GLOBL("round_order", 8|16)
+	for i, v := range []uint32{0, 4, 1, 5, 2, 6, 3, 7} {
+		DATA(4*i, U32(v))
+	}
+	o, most := YMM(), YMM()
+	VMOVDQU(order, o)
+	VMOVDQU(dwords("round_most", 0x437F0000), most) // 255
+	Label("loop")
+	var v [4]VecVirtual
+	for i := range v {
+		v[i] = YMM()
+		// A NaN stays one: the second operand is the result. It becomes the least
+		// int32 and so 0, as any number too small does.
+		VMOVUPS(Mem{Base: src, Disp: 32 * i}, v[i])
+		VMINPS(v[i], most, v[i])
+		VCVTPS2DQ(v[i], v[i])
+	}
+	VPACKSSDW(v[1], v[0], v[0])
+	VPACKSSDW(v[3], v[2], v[2])
+	VPACKUSWB(v[2], v[0], v[0])
+	VPERMD(v[0], o, v[0])
+	VMOVDQU(v[0], Mem{Base: dst})
+	SUBQ(I8(-128), src)
+	ADDQ(U8(32), dst)
+	SUBQ(U8(32), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+// pick copies eight pixels of size bytes at a time.
+func pick(size int) {
+	close := bytesOf(fmt.Sprintf("pick_close%d", size), 32, twice(func(i int) int {
+		if i < 4*size {
+			return i/size*4 + i%size
+		}
+		return -1
+	}))
+	name := fmt.Sprintf("pick%dAVX2", size)
+	function(name, "func(dst, src *byte, n int, index *int32)")
+	Doc(fmt.Sprintf("%s copies the n pixels of index, a multiple of 8 and not 0. It reads 4 bytes of each.", name), tooMany("writes", size))
+	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+	n, index := Load(Param("n"), GP64()), Load(Param("index"), GP64())
+	m := YMM()
+	if size < 4 {
+		VMOVDQU(close, m)
+	}
+	Label("loop")
+	at, v, ones := YMM(), zeros(), allOnes()
+	VMOVDQU(Mem{Base: index}, at)
+	scale := uint8(size)
+	if size == 3 {
+		x := YMM()
+		VPADDD(at, at, x)
+		VPADDD(x, at, at)
+		scale = 1
+	}
+	VPGATHERDD(ones, Mem{Base: src, Index: at, Scale: scale}, v)
+	if size < 4 {
+		VPSHUFB(m, v, v)
+	}
+	switch size {
+	case 4:
+		VMOVDQU(v, Mem{Base: dst})
+	case 3:
+		storeLanes(v, dst, 0, 12)
+	case 1:
+		hi := XMM()
+		VEXTRACTI128(U8(1), v, hi)
+		x := v.AsX()
+		VPUNPCKLDQ(hi, x, x)
+		VMOVQ(x, Mem{Base: dst})
+	}
+	ADDQ(U8(32), index)
+	ADDQ(U8(8*size), dst)
+	SUBQ(U8(8), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}

@@ -1,0 +1,43 @@
+package kernel
+
+import (
+	"runtime/debug"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Pages are memory whose end is followed by a page that cannot be accessed.
+type pages [8][]uint8
+
+const pagesLen = 1 << 20
+
+func newPages(t *testing.T) *pages {
+	p := &pages{}
+	size := syscall.Getpagesize()
+	for i := range p {
+		b, err := syscall.Mmap(-1, 0, pagesLen+size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, syscall.Munmap(b)) })
+		require.NoError(t, syscall.Mprotect(b[pagesLen:], syscall.PROT_NONE))
+		p[i] = b[:pagesLen]
+	}
+	return p
+}
+
+func (p *pages) bytes(place, n int) []uint8 { return p[place][pagesLen-n:] }
+
+func (p *pages) check(*testing.T, string) {}
+
+// TestPageEnds: nothing is read or written beyond the slices.
+func TestPageEnds(t *testing.T) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	p := newPages(t)
+	t.Run("pixels", func(t *testing.T) { testPixelsIn(t, p) })
+	t.Run("flip", func(t *testing.T) { testFlipIn(t, p) })
+	t.Run("normalize", func(t *testing.T) { testNormalizeIn(t, p) })
+	t.Run("cv", func(t *testing.T) { testCVIn(t, p) })
+	t.Run("cv rows", func(t *testing.T) { testCVRowsIn(t, p) })
+	t.Run("pick", func(t *testing.T) { testPickIn(t, p) })
+}

@@ -1,0 +1,58 @@
+package kernel
+
+import (
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A fence gives memory in which kernels are tested, so that reads and writes
+// outside of it show. Memory of one place is valid until it is asked for again.
+type fence interface {
+	bytes(place, n int) []uint8
+	check(t *testing.T, what string)
+}
+
+// A guard surrounds the memory by bytes that must stay.
+type guard struct {
+	all  [8][]uint8
+	used [8][2]int
+	turn int
+}
+
+const guardLen = 64
+
+func (g *guard) bytes(place, n int) []uint8 {
+	g.turn++
+	from := guardLen + g.turn%8*8
+	if len(g.all[place]) < from+n+guardLen {
+		g.all[place] = make([]uint8, from+n+guardLen)
+	}
+	all := g.all[place]
+	for i := range all {
+		all[i] = 0xA5
+	}
+	g.used[place] = [2]int{from, from + n}
+	return all[from : from+n : from+n]
+}
+
+func (g *guard) check(t *testing.T, what string) {
+	for place, all := range g.all {
+		for i, v := range all {
+			if (i < g.used[place][0] || i >= g.used[place][1]) && v != 0xA5 {
+				require.Failf(t, "written outside", "%s: memory %d, at %d of %d to %d", what, place, i, g.used[place][0], g.used[place][1])
+			}
+		}
+	}
+}
+
+// fenced is n elements of the memory.
+func fenced[T Word](f fence, place, n int) []T {
+	var z T
+	b := f.bytes(place, n*int(unsafe.Sizeof(z)))
+	if n == 0 {
+		return nil
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), n)
+}
