@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"encoding/binary"
 	"math"
 	"unsafe"
 )
@@ -121,10 +122,7 @@ func IDCTDC(dst []byte, stride int, dc, q int16) {
 	const shift = pass1Bits + 3
 	v := clamp8((int32(w) + 1<<(shift-1)) >> shift)
 	for r := range 8 {
-		out := dst[r*stride : r*stride+8 : r*stride+8]
-		for i := range out {
-			out[i] = v
-		}
+		binary.LittleEndian.PutUint64(dst[r*stride:], uint64(v)*0x0101010101010101)
 	}
 }
 

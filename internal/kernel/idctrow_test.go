@@ -136,13 +136,20 @@ func testRow(t *testing.T, size int, f rowFunc, block func(dst []byte, stride in
 	}
 }
 
-func TestIDCTRow(t *testing.T) { testRow(t, 8, IDCTRow, IDCT) }
+func idctRow1(dst []byte, _ int, blocks [][64]int16, quant *[64]int16, _ []uint8) {
+	IDCTRow1(dst, blocks, quant)
+}
+
+func TestIDCTRow(t *testing.T)  { testRow(t, 8, IDCTRow, IDCT) }
+func TestIDCTRow4(t *testing.T) { testRow(t, 4, IDCTRow4, IDCT4) }
+func TestIDCTRow2(t *testing.T) { testRow(t, 2, IDCTRow2, IDCT2) }
+func TestIDCTRow1(t *testing.T) { testRow(t, 1, idctRow1, IDCT1) }
 
 // TestRowLengths: slices too short are refused before anything is written.
 func TestRowLengths(t *testing.T) {
 	blocks, last := make([][64]int16, 3), []uint8{0, 0, 0}
 	var quant [64]int16
-	for size, f := range map[int]rowFunc{8: IDCTRow} {
+	for size, f := range map[int]rowFunc{8: IDCTRow, 4: IDCTRow4, 2: IDCTRow2} {
 		whole := (size-1)*100 + 3*size
 		f(make([]byte, whole), 100, blocks, &quant, last)
 		f(nil, 100, nil, &quant, nil)
@@ -174,4 +181,7 @@ func benchRow(b *testing.B, size int, f rowFunc) {
 	}
 }
 
-func BenchmarkIDCTRow(b *testing.B) { benchRow(b, 8, IDCTRow) }
+func BenchmarkIDCTRow(b *testing.B)  { benchRow(b, 8, IDCTRow) }
+func BenchmarkIDCTRow4(b *testing.B) { benchRow(b, 4, IDCTRow4) }
+func BenchmarkIDCTRow2(b *testing.B) { benchRow(b, 2, IDCTRow2) }
+func BenchmarkIDCTRow1(b *testing.B) { benchRow(b, 1, idctRow1) }

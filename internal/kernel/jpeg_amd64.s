@@ -260,7 +260,23 @@ DATA idct_spread<>+12(SB)/1, $0x01
 DATA idct_spread<>+13(SB)/1, $0x01
 DATA idct_spread<>+14(SB)/1, $0x01
 DATA idct_spread<>+15(SB)/1, $0x01
-GLOBL idct_spread<>(SB), RODATA|NOPTR, $16
+DATA idct_spread<>+16(SB)/1, $0x00
+DATA idct_spread<>+17(SB)/1, $0x00
+DATA idct_spread<>+18(SB)/1, $0x00
+DATA idct_spread<>+19(SB)/1, $0x00
+DATA idct_spread<>+20(SB)/1, $0x00
+DATA idct_spread<>+21(SB)/1, $0x00
+DATA idct_spread<>+22(SB)/1, $0x00
+DATA idct_spread<>+23(SB)/1, $0x00
+DATA idct_spread<>+24(SB)/1, $0x01
+DATA idct_spread<>+25(SB)/1, $0x01
+DATA idct_spread<>+26(SB)/1, $0x01
+DATA idct_spread<>+27(SB)/1, $0x01
+DATA idct_spread<>+28(SB)/1, $0x01
+DATA idct_spread<>+29(SB)/1, $0x01
+DATA idct_spread<>+30(SB)/1, $0x01
+DATA idct_spread<>+31(SB)/1, $0x01
+GLOBL idct_spread<>(SB), RODATA|NOPTR, $32
 
 // func idctRowAVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
 // Requires: AVX, AVX2
@@ -896,6 +912,687 @@ done:
 	VZEROUPPER
 	RET
 
+DATA idct4_even<>+0(SB)/4, $0xe7823b21
+DATA idct4_even<>+4(SB)/4, $0xe7823b21
+DATA idct4_even<>+8(SB)/4, $0xe7823b21
+DATA idct4_even<>+12(SB)/4, $0xe7823b21
+DATA idct4_even<>+16(SB)/4, $0xe7823b21
+DATA idct4_even<>+20(SB)/4, $0xe7823b21
+DATA idct4_even<>+24(SB)/4, $0xe7823b21
+DATA idct4_even<>+28(SB)/4, $0xe7823b21
+GLOBL idct4_even<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_13_2<>+0(SB)/4, $0x1ccd5203
+DATA idct4_13_2<>+4(SB)/4, $0x1ccd5203
+DATA idct4_13_2<>+8(SB)/4, $0x1ccd5203
+DATA idct4_13_2<>+12(SB)/4, $0x1ccd5203
+DATA idct4_13_2<>+16(SB)/4, $0x1ccd5203
+DATA idct4_13_2<>+20(SB)/4, $0x1ccd5203
+DATA idct4_13_2<>+24(SB)/4, $0x1ccd5203
+DATA idct4_13_2<>+28(SB)/4, $0x1ccd5203
+GLOBL idct4_13_2<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_13_0<>+0(SB)/4, $0xba7921f9
+DATA idct4_13_0<>+4(SB)/4, $0xba7921f9
+DATA idct4_13_0<>+8(SB)/4, $0xba7921f9
+DATA idct4_13_0<>+12(SB)/4, $0xba7921f9
+DATA idct4_13_0<>+16(SB)/4, $0xba7921f9
+DATA idct4_13_0<>+20(SB)/4, $0xba7921f9
+DATA idct4_13_0<>+24(SB)/4, $0xba7921f9
+DATA idct4_13_0<>+28(SB)/4, $0xba7921f9
+GLOBL idct4_13_0<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_57_2<>+0(SB)/4, $0xefb0ecc2
+DATA idct4_57_2<>+4(SB)/4, $0xefb0ecc2
+DATA idct4_57_2<>+8(SB)/4, $0xefb0ecc2
+DATA idct4_57_2<>+12(SB)/4, $0xefb0ecc2
+DATA idct4_57_2<>+16(SB)/4, $0xefb0ecc2
+DATA idct4_57_2<>+20(SB)/4, $0xefb0ecc2
+DATA idct4_57_2<>+24(SB)/4, $0xefb0ecc2
+DATA idct4_57_2<>+28(SB)/4, $0xefb0ecc2
+GLOBL idct4_57_2<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_57_0<>+0(SB)/4, $0xf93e2e75
+DATA idct4_57_0<>+4(SB)/4, $0xf93e2e75
+DATA idct4_57_0<>+8(SB)/4, $0xf93e2e75
+DATA idct4_57_0<>+12(SB)/4, $0xf93e2e75
+DATA idct4_57_0<>+16(SB)/4, $0xf93e2e75
+DATA idct4_57_0<>+20(SB)/4, $0xf93e2e75
+DATA idct4_57_0<>+24(SB)/4, $0xf93e2e75
+DATA idct4_57_0<>+28(SB)/4, $0xf93e2e75
+GLOBL idct4_57_0<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_first<>+0(SB)/4, $0x00004000
+DATA idct4_first<>+4(SB)/4, $0x00004000
+DATA idct4_first<>+8(SB)/4, $0x00004000
+DATA idct4_first<>+12(SB)/4, $0x00004000
+DATA idct4_first<>+16(SB)/4, $0x00004000
+DATA idct4_first<>+20(SB)/4, $0x00004000
+DATA idct4_first<>+24(SB)/4, $0x00004000
+DATA idct4_first<>+28(SB)/4, $0x00004000
+GLOBL idct4_first<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_round1<>+0(SB)/4, $0x00000800
+DATA idct4_round1<>+4(SB)/4, $0x00000800
+DATA idct4_round1<>+8(SB)/4, $0x00000800
+DATA idct4_round1<>+12(SB)/4, $0x00000800
+DATA idct4_round1<>+16(SB)/4, $0x00000800
+DATA idct4_round1<>+20(SB)/4, $0x00000800
+DATA idct4_round1<>+24(SB)/4, $0x00000800
+DATA idct4_round1<>+28(SB)/4, $0x00000800
+GLOBL idct4_round1<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_round2<>+0(SB)/4, $0x00040000
+DATA idct4_round2<>+4(SB)/4, $0x00040000
+DATA idct4_round2<>+8(SB)/4, $0x00040000
+DATA idct4_round2<>+12(SB)/4, $0x00040000
+DATA idct4_round2<>+16(SB)/4, $0x00040000
+DATA idct4_round2<>+20(SB)/4, $0x00040000
+DATA idct4_round2<>+24(SB)/4, $0x00040000
+DATA idct4_round2<>+28(SB)/4, $0x00040000
+GLOBL idct4_round2<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_pairs<>+0(SB)/1, $0x00
+DATA idct4_pairs<>+1(SB)/1, $0x01
+DATA idct4_pairs<>+2(SB)/1, $0x08
+DATA idct4_pairs<>+3(SB)/1, $0x09
+DATA idct4_pairs<>+4(SB)/1, $0x04
+DATA idct4_pairs<>+5(SB)/1, $0x05
+DATA idct4_pairs<>+6(SB)/1, $0x0c
+DATA idct4_pairs<>+7(SB)/1, $0x0d
+DATA idct4_pairs<>+8(SB)/1, $0x02
+DATA idct4_pairs<>+9(SB)/1, $0x03
+DATA idct4_pairs<>+10(SB)/1, $0x06
+DATA idct4_pairs<>+11(SB)/1, $0x07
+DATA idct4_pairs<>+12(SB)/1, $0x0a
+DATA idct4_pairs<>+13(SB)/1, $0x0b
+DATA idct4_pairs<>+14(SB)/1, $0x0e
+DATA idct4_pairs<>+15(SB)/1, $0x0f
+DATA idct4_pairs<>+16(SB)/1, $0x00
+DATA idct4_pairs<>+17(SB)/1, $0x01
+DATA idct4_pairs<>+18(SB)/1, $0x08
+DATA idct4_pairs<>+19(SB)/1, $0x09
+DATA idct4_pairs<>+20(SB)/1, $0x04
+DATA idct4_pairs<>+21(SB)/1, $0x05
+DATA idct4_pairs<>+22(SB)/1, $0x0c
+DATA idct4_pairs<>+23(SB)/1, $0x0d
+DATA idct4_pairs<>+24(SB)/1, $0x02
+DATA idct4_pairs<>+25(SB)/1, $0x03
+DATA idct4_pairs<>+26(SB)/1, $0x06
+DATA idct4_pairs<>+27(SB)/1, $0x07
+DATA idct4_pairs<>+28(SB)/1, $0x0a
+DATA idct4_pairs<>+29(SB)/1, $0x0b
+DATA idct4_pairs<>+30(SB)/1, $0x0e
+DATA idct4_pairs<>+31(SB)/1, $0x0f
+GLOBL idct4_pairs<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_transpose<>+0(SB)/1, $0x00
+DATA idct4_transpose<>+1(SB)/1, $0x04
+DATA idct4_transpose<>+2(SB)/1, $0x08
+DATA idct4_transpose<>+3(SB)/1, $0x0c
+DATA idct4_transpose<>+4(SB)/1, $0x01
+DATA idct4_transpose<>+5(SB)/1, $0x05
+DATA idct4_transpose<>+6(SB)/1, $0x09
+DATA idct4_transpose<>+7(SB)/1, $0x0d
+DATA idct4_transpose<>+8(SB)/1, $0x02
+DATA idct4_transpose<>+9(SB)/1, $0x06
+DATA idct4_transpose<>+10(SB)/1, $0x0a
+DATA idct4_transpose<>+11(SB)/1, $0x0e
+DATA idct4_transpose<>+12(SB)/1, $0x03
+DATA idct4_transpose<>+13(SB)/1, $0x07
+DATA idct4_transpose<>+14(SB)/1, $0x0b
+DATA idct4_transpose<>+15(SB)/1, $0x0f
+DATA idct4_transpose<>+16(SB)/1, $0x00
+DATA idct4_transpose<>+17(SB)/1, $0x04
+DATA idct4_transpose<>+18(SB)/1, $0x08
+DATA idct4_transpose<>+19(SB)/1, $0x0c
+DATA idct4_transpose<>+20(SB)/1, $0x01
+DATA idct4_transpose<>+21(SB)/1, $0x05
+DATA idct4_transpose<>+22(SB)/1, $0x09
+DATA idct4_transpose<>+23(SB)/1, $0x0d
+DATA idct4_transpose<>+24(SB)/1, $0x02
+DATA idct4_transpose<>+25(SB)/1, $0x06
+DATA idct4_transpose<>+26(SB)/1, $0x0a
+DATA idct4_transpose<>+27(SB)/1, $0x0e
+DATA idct4_transpose<>+28(SB)/1, $0x03
+DATA idct4_transpose<>+29(SB)/1, $0x07
+DATA idct4_transpose<>+30(SB)/1, $0x0b
+DATA idct4_transpose<>+31(SB)/1, $0x0f
+GLOBL idct4_transpose<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_middle<>+0(SB)/2, $0x8080
+DATA idct4_middle<>+2(SB)/2, $0x8080
+DATA idct4_middle<>+4(SB)/2, $0x8080
+DATA idct4_middle<>+6(SB)/2, $0x8080
+DATA idct4_middle<>+8(SB)/2, $0x8080
+DATA idct4_middle<>+10(SB)/2, $0x8080
+DATA idct4_middle<>+12(SB)/2, $0x8080
+DATA idct4_middle<>+14(SB)/2, $0x8080
+DATA idct4_middle<>+16(SB)/2, $0x8080
+DATA idct4_middle<>+18(SB)/2, $0x8080
+DATA idct4_middle<>+20(SB)/2, $0x8080
+DATA idct4_middle<>+22(SB)/2, $0x8080
+DATA idct4_middle<>+24(SB)/2, $0x8080
+DATA idct4_middle<>+26(SB)/2, $0x8080
+DATA idct4_middle<>+28(SB)/2, $0x8080
+DATA idct4_middle<>+30(SB)/2, $0x8080
+GLOBL idct4_middle<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_spread<>+0(SB)/1, $0x00
+DATA idct4_spread<>+1(SB)/1, $0x00
+DATA idct4_spread<>+2(SB)/1, $0x00
+DATA idct4_spread<>+3(SB)/1, $0x00
+DATA idct4_spread<>+4(SB)/1, $0x01
+DATA idct4_spread<>+5(SB)/1, $0x01
+DATA idct4_spread<>+6(SB)/1, $0x01
+DATA idct4_spread<>+7(SB)/1, $0x01
+DATA idct4_spread<>+8(SB)/1, $0x00
+DATA idct4_spread<>+9(SB)/1, $0x00
+DATA idct4_spread<>+10(SB)/1, $0x00
+DATA idct4_spread<>+11(SB)/1, $0x00
+DATA idct4_spread<>+12(SB)/1, $0x01
+DATA idct4_spread<>+13(SB)/1, $0x01
+DATA idct4_spread<>+14(SB)/1, $0x01
+DATA idct4_spread<>+15(SB)/1, $0x01
+DATA idct4_spread<>+16(SB)/1, $0x00
+DATA idct4_spread<>+17(SB)/1, $0x00
+DATA idct4_spread<>+18(SB)/1, $0x00
+DATA idct4_spread<>+19(SB)/1, $0x00
+DATA idct4_spread<>+20(SB)/1, $0x01
+DATA idct4_spread<>+21(SB)/1, $0x01
+DATA idct4_spread<>+22(SB)/1, $0x01
+DATA idct4_spread<>+23(SB)/1, $0x01
+DATA idct4_spread<>+24(SB)/1, $0x00
+DATA idct4_spread<>+25(SB)/1, $0x00
+DATA idct4_spread<>+26(SB)/1, $0x00
+DATA idct4_spread<>+27(SB)/1, $0x00
+DATA idct4_spread<>+28(SB)/1, $0x01
+DATA idct4_spread<>+29(SB)/1, $0x01
+DATA idct4_spread<>+30(SB)/1, $0x01
+DATA idct4_spread<>+31(SB)/1, $0x01
+GLOBL idct4_spread<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_16<>+0(SB)/4, $0x00100010
+DATA idct4_16<>+4(SB)/4, $0x00100010
+DATA idct4_16<>+8(SB)/4, $0x00100010
+DATA idct4_16<>+12(SB)/4, $0x00100010
+DATA idct4_16<>+16(SB)/4, $0x00100010
+DATA idct4_16<>+20(SB)/4, $0x00100010
+DATA idct4_16<>+24(SB)/4, $0x00100010
+DATA idct4_16<>+28(SB)/4, $0x00100010
+GLOBL idct4_16<>(SB), RODATA|NOPTR, $32
+
+// func idctRow4AVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
+// Requires: AVX, AVX2
+TEXT ·idctRow4AVX2(SB), NOSPLIT, $0-48
+	MOVQ  dst+0(FP), AX
+	MOVQ  stride+8(FP), CX
+	MOVQ  blocks+16(FP), DX
+	MOVQ  quant+24(FP), BX
+	MOVQ  last+32(FP), SI
+	MOVQ  n+40(FP), DI
+	XORQ  R10, R10
+	CMPQ  DI, $0x01
+	SETEQ R10
+	MOVQ  $0x00000001, R9
+	SUBQ  R10, R9
+	MOVQ  R9, R8
+	SHLQ  $0x07, R8
+
+loop:
+	MOVBLZX        (SI), R11
+	ORB            (SI)(R9*1), R11
+	JZ             dc
+	VBROADCASTI128 (DX), Y0
+	VINSERTI128    $0x01, (DX)(R8*1), Y0, Y0
+	VBROADCASTI128 (BX), Y1
+	VPMULLW        Y1, Y0, Y0
+	VPSLLW         $0x02, Y0, Y1
+	VPSRAW         $0x02, Y1, Y1
+	VPXOR          Y0, Y1, Y1
+	VPTEST         Y1, Y1
+	SETNE          R11
+	VBROADCASTI128 16(DX), Y1
+	VINSERTI128    $0x01, 16(DX)(R8*1), Y1, Y1
+	VBROADCASTI128 16(BX), Y2
+	VPMULLW        Y2, Y1, Y1
+	VBROADCASTI128 32(DX), Y2
+	VINSERTI128    $0x01, 32(DX)(R8*1), Y2, Y2
+	VBROADCASTI128 32(BX), Y3
+	VPMULLW        Y3, Y2, Y2
+	VBROADCASTI128 48(DX), Y3
+	VINSERTI128    $0x01, 48(DX)(R8*1), Y3, Y3
+	VBROADCASTI128 48(BX), Y4
+	VPMULLW        Y4, Y3, Y3
+	VBROADCASTI128 80(DX), Y4
+	VINSERTI128    $0x01, 80(DX)(R8*1), Y4, Y4
+	VBROADCASTI128 80(BX), Y5
+	VPMULLW        Y5, Y4, Y4
+	VBROADCASTI128 96(DX), Y5
+	VINSERTI128    $0x01, 96(DX)(R8*1), Y5, Y5
+	VBROADCASTI128 96(BX), Y6
+	VPMULLW        Y6, Y5, Y5
+	VBROADCASTI128 112(DX), Y6
+	VINSERTI128    $0x01, 112(DX)(R8*1), Y6, Y6
+	VBROADCASTI128 112(BX), Y7
+	VPMULLW        Y7, Y6, Y6
+	VPUNPCKLWD     Y0, Y0, Y7
+	VPUNPCKLWD     Y5, Y2, Y8
+	VPUNPCKLWD     Y3, Y1, Y9
+	VPUNPCKLWD     Y6, Y4, Y10
+	VPMADDWD       idct4_first<>+0(SB), Y7, Y7
+	VPADDD         idct4_round1<>+0(SB), Y7, Y7
+	VPMADDWD       idct4_even<>+0(SB), Y8, Y8
+	VPMADDWD       idct4_13_2<>+0(SB), Y9, Y11
+	VPMADDWD       idct4_13_0<>+0(SB), Y9, Y9
+	VPMADDWD       idct4_57_2<>+0(SB), Y10, Y12
+	VPADDD         Y12, Y11, Y11
+	VPMADDWD       idct4_57_0<>+0(SB), Y10, Y10
+	VPADDD         Y10, Y9, Y9
+	VPADDD         Y8, Y7, Y10
+	VPSUBD         Y8, Y7, Y7
+	VPSUBD         Y11, Y10, Y8
+	VPADDD         Y11, Y10, Y10
+	VPSUBD         Y9, Y7, Y11
+	VPADDD         Y9, Y7, Y7
+	VPSRAD         $0x0c, Y10, Y10
+	VPSRAD         $0x0c, Y7, Y7
+	VPSRAD         $0x0c, Y11, Y11
+	VPSRAD         $0x0c, Y8, Y8
+	VPUNPCKHWD     Y0, Y0, Y0
+	VPUNPCKHWD     Y5, Y2, Y2
+	VPUNPCKHWD     Y3, Y1, Y1
+	VPUNPCKHWD     Y6, Y4, Y3
+	VPMADDWD       idct4_first<>+0(SB), Y0, Y0
+	VPADDD         idct4_round1<>+0(SB), Y0, Y0
+	VPMADDWD       idct4_even<>+0(SB), Y2, Y2
+	VPMADDWD       idct4_13_2<>+0(SB), Y1, Y4
+	VPMADDWD       idct4_13_0<>+0(SB), Y1, Y1
+	VPMADDWD       idct4_57_2<>+0(SB), Y3, Y5
+	VPADDD         Y5, Y4, Y4
+	VPMADDWD       idct4_57_0<>+0(SB), Y3, Y3
+	VPADDD         Y3, Y1, Y1
+	VPADDD         Y2, Y0, Y3
+	VPSUBD         Y2, Y0, Y0
+	VPSUBD         Y4, Y3, Y2
+	VPADDD         Y4, Y3, Y3
+	VPSUBD         Y1, Y0, Y4
+	VPADDD         Y1, Y0, Y0
+	VPSRAD         $0x0c, Y3, Y3
+	VPSRAD         $0x0c, Y0, Y0
+	VPSRAD         $0x0c, Y4, Y4
+	VPSRAD         $0x0c, Y2, Y2
+	VPACKSSDW      Y3, Y10, Y10
+	VPACKSSDW      Y0, Y7, Y7
+	VPACKSSDW      Y4, Y11, Y11
+	VPACKSSDW      Y2, Y8, Y8
+	TESTB          R11, R11
+	JNZ            wrap
+
+transpose:
+	VPSHUFB      idct4_pairs<>+0(SB), Y10, Y10
+	VPSHUFB      idct4_pairs<>+0(SB), Y7, Y7
+	VPSHUFB      idct4_pairs<>+0(SB), Y11, Y11
+	VPSHUFB      idct4_pairs<>+0(SB), Y8, Y8
+	VPUNPCKLDQ   Y7, Y10, Y0
+	VPUNPCKHDQ   Y7, Y10, Y10
+	VPUNPCKLDQ   Y8, Y11, Y1
+	VPUNPCKHDQ   Y8, Y11, Y11
+	VPUNPCKLQDQ  Y1, Y0, Y2
+	VPUNPCKHQDQ  Y1, Y0, Y0
+	VPUNPCKLQDQ  Y11, Y10, Y1
+	VPUNPCKHQDQ  Y11, Y10, Y10
+	VPMADDWD     idct4_first<>+0(SB), Y2, Y2
+	VPADDD       idct4_round2<>+0(SB), Y2, Y2
+	VPMADDWD     idct4_even<>+0(SB), Y0, Y0
+	VPMADDWD     idct4_13_2<>+0(SB), Y1, Y3
+	VPMADDWD     idct4_13_0<>+0(SB), Y1, Y1
+	VPMADDWD     idct4_57_2<>+0(SB), Y10, Y4
+	VPADDD       Y4, Y3, Y3
+	VPMADDWD     idct4_57_0<>+0(SB), Y10, Y4
+	VPADDD       Y4, Y1, Y1
+	VPADDD       Y0, Y2, Y4
+	VPSUBD       Y0, Y2, Y0
+	VPSUBD       Y3, Y4, Y2
+	VPADDD       Y3, Y4, Y4
+	VPSUBD       Y1, Y0, Y3
+	VPADDD       Y1, Y0, Y0
+	VPSRAD       $0x13, Y4, Y4
+	VPSRAD       $0x13, Y0, Y0
+	VPSRAD       $0x13, Y3, Y3
+	VPSRAD       $0x13, Y2, Y2
+	VPACKSSDW    Y0, Y4, Y4
+	VPACKSSDW    Y2, Y3, Y3
+	VPACKSSWB    Y3, Y4, Y4
+	VPADDB       idct4_middle<>+0(SB), Y4, Y4
+	VPSHUFB      idct4_transpose<>+0(SB), Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X0
+	VPUNPCKLDQ   X0, X4, X1
+	VPUNPCKHDQ   X0, X4, X0
+
+store:
+	MOVQ    AX, R11
+	TESTQ   R10, R10
+	JNZ     narrow
+	VMOVQ   X1, (R11)
+	VMOVHPS X1, (R11)(CX*1)
+	LEAQ    (R11)(CX*2), R11
+	VMOVQ   X0, (R11)
+	VMOVHPS X0, (R11)(CX*1)
+	JMP     next
+
+narrow:
+	VMOVD   X1, (R11)
+	VPEXTRD $0x02, X1, (R11)(CX*1)
+	LEAQ    (R11)(CX*2), R11
+	VMOVD   X0, (R11)
+	VPEXTRD $0x02, X0, (R11)(CX*1)
+	JMP     next
+
+dc:
+	MOVWLZX      (DX)(R8*1), R11
+	SHLL         $0x10, R11
+	MOVW         (DX), R11
+	VMOVD        R11, X0
+	VPBROADCASTW (BX), X1
+	VPMULLW      X1, X0, X0
+	VPSLLW       $0x02, X0, X0
+	VPADDSW      idct4_16<>+0(SB), X0, X0
+	VPSRAW       $0x05, X0, X0
+	VPACKSSWB    X0, X0, X0
+	VPADDB       idct4_middle<>+0(SB), X0, X0
+	VPSHUFB      idct4_spread<>+0(SB), X0, X1
+	VMOVDQA      X1, X0
+	JMP          store
+
+wrap:
+	VBROADCASTI128 16(DX), Y0
+	VINSERTI128    $0x01, 16(DX)(R8*1), Y0, Y0
+	VBROADCASTI128 (DX), Y2
+	VINSERTI128    $0x01, (DX)(R8*1), Y2, Y2
+	VBROADCASTI128 (BX), Y1
+	VPMULLW        Y1, Y2, Y2
+	VBROADCASTI128 32(DX), Y1
+	VINSERTI128    $0x01, 32(DX)(R8*1), Y1, Y1
+	VPOR           Y1, Y0, Y0
+	VBROADCASTI128 48(DX), Y1
+	VINSERTI128    $0x01, 48(DX)(R8*1), Y1, Y1
+	VPOR           Y1, Y0, Y0
+	VBROADCASTI128 80(DX), Y1
+	VINSERTI128    $0x01, 80(DX)(R8*1), Y1, Y1
+	VPOR           Y1, Y0, Y0
+	VBROADCASTI128 96(DX), Y1
+	VINSERTI128    $0x01, 96(DX)(R8*1), Y1, Y1
+	VPOR           Y1, Y0, Y0
+	VBROADCASTI128 112(DX), Y1
+	VINSERTI128    $0x01, 112(DX)(R8*1), Y1, Y1
+	VPOR           Y1, Y0, Y0
+	VPXOR          Y1, Y1, Y1
+	VPCMPEQQ       Y1, Y0, Y0
+	VPSHUFD        $0x4e, Y0, Y1
+	VPAND          Y1, Y0, Y0
+	VPSLLW         $0x02, Y2, Y2
+	VPBLENDVB      Y0, Y2, Y10, Y10
+	VPBLENDVB      Y0, Y2, Y7, Y7
+	VPBLENDVB      Y0, Y2, Y11, Y11
+	VPBLENDVB      Y0, Y2, Y8, Y8
+	JMP            transpose
+
+next:
+	ADDQ $0x00000100, DX
+	ADDQ $0x08, AX
+	ADDQ $0x02, SI
+	SUBQ $0x02, DI
+	JLE  done
+	CMPQ DI, $0x01
+	JNE  loop
+	SUBQ $0x00000080, DX
+	SUBQ $0x04, AX
+	DECQ SI
+	INCQ DI
+	JMP  loop
+
+done:
+	VZEROUPPER
+	RET
+
+DATA idct2_13<>+0(SB)/4, $0xd74673fc
+DATA idct2_13<>+4(SB)/4, $0xd74673fc
+DATA idct2_13<>+8(SB)/4, $0xd74673fc
+DATA idct2_13<>+12(SB)/4, $0xd74673fc
+DATA idct2_13<>+16(SB)/4, $0xd74673fc
+DATA idct2_13<>+20(SB)/4, $0xd74673fc
+DATA idct2_13<>+24(SB)/4, $0xd74673fc
+DATA idct2_13<>+28(SB)/4, $0xd74673fc
+GLOBL idct2_13<>(SB), RODATA|NOPTR, $32
+
+DATA idct2_57<>+0(SB)/4, $0xe8ee1b37
+DATA idct2_57<>+4(SB)/4, $0xe8ee1b37
+DATA idct2_57<>+8(SB)/4, $0xe8ee1b37
+DATA idct2_57<>+12(SB)/4, $0xe8ee1b37
+DATA idct2_57<>+16(SB)/4, $0xe8ee1b37
+DATA idct2_57<>+20(SB)/4, $0xe8ee1b37
+DATA idct2_57<>+24(SB)/4, $0xe8ee1b37
+DATA idct2_57<>+28(SB)/4, $0xe8ee1b37
+GLOBL idct2_57<>(SB), RODATA|NOPTR, $32
+
+DATA idct2_odd<>+0(SB)/4, $0x73fc0000
+DATA idct2_odd<>+4(SB)/4, $0xd7460000
+DATA idct2_odd<>+8(SB)/4, $0x1b370000
+DATA idct2_odd<>+12(SB)/4, $0xe8ee0000
+DATA idct2_odd<>+16(SB)/4, $0x73fc0000
+DATA idct2_odd<>+20(SB)/4, $0xd7460000
+DATA idct2_odd<>+24(SB)/4, $0x1b370000
+DATA idct2_odd<>+28(SB)/4, $0xe8ee0000
+GLOBL idct2_odd<>(SB), RODATA|NOPTR, $32
+
+DATA idct2_round1<>+0(SB)/4, $0x00001000
+DATA idct2_round1<>+4(SB)/4, $0x00001000
+DATA idct2_round1<>+8(SB)/4, $0x00001000
+DATA idct2_round1<>+12(SB)/4, $0x00001000
+DATA idct2_round1<>+16(SB)/4, $0x00001000
+DATA idct2_round1<>+20(SB)/4, $0x00001000
+DATA idct2_round1<>+24(SB)/4, $0x00001000
+DATA idct2_round1<>+28(SB)/4, $0x00001000
+GLOBL idct2_round1<>(SB), RODATA|NOPTR, $32
+
+DATA idct2_round2<>+0(SB)/4, $0x00080000
+DATA idct2_round2<>+4(SB)/4, $0x00080000
+DATA idct2_round2<>+8(SB)/4, $0x00080000
+DATA idct2_round2<>+12(SB)/4, $0x00080000
+DATA idct2_round2<>+16(SB)/4, $0x00080000
+DATA idct2_round2<>+20(SB)/4, $0x00080000
+DATA idct2_round2<>+24(SB)/4, $0x00080000
+DATA idct2_round2<>+28(SB)/4, $0x00080000
+GLOBL idct2_round2<>(SB), RODATA|NOPTR, $32
+
+DATA idct2_middle<>+0(SB)/2, $0x8080
+DATA idct2_middle<>+2(SB)/2, $0x8080
+DATA idct2_middle<>+4(SB)/2, $0x8080
+DATA idct2_middle<>+6(SB)/2, $0x8080
+DATA idct2_middle<>+8(SB)/2, $0x8080
+DATA idct2_middle<>+10(SB)/2, $0x8080
+DATA idct2_middle<>+12(SB)/2, $0x8080
+DATA idct2_middle<>+14(SB)/2, $0x8080
+DATA idct2_middle<>+16(SB)/2, $0x8080
+DATA idct2_middle<>+18(SB)/2, $0x8080
+DATA idct2_middle<>+20(SB)/2, $0x8080
+DATA idct2_middle<>+22(SB)/2, $0x8080
+DATA idct2_middle<>+24(SB)/2, $0x8080
+DATA idct2_middle<>+26(SB)/2, $0x8080
+DATA idct2_middle<>+28(SB)/2, $0x8080
+DATA idct2_middle<>+30(SB)/2, $0x8080
+GLOBL idct2_middle<>(SB), RODATA|NOPTR, $32
+
+DATA idct2_spread<>+0(SB)/1, $0x00
+DATA idct2_spread<>+1(SB)/1, $0x00
+DATA idct2_spread<>+2(SB)/1, $0x01
+DATA idct2_spread<>+3(SB)/1, $0x01
+DATA idct2_spread<>+4(SB)/1, $0x00
+DATA idct2_spread<>+5(SB)/1, $0x00
+DATA idct2_spread<>+6(SB)/1, $0x01
+DATA idct2_spread<>+7(SB)/1, $0x01
+DATA idct2_spread<>+8(SB)/1, $0x00
+DATA idct2_spread<>+9(SB)/1, $0x00
+DATA idct2_spread<>+10(SB)/1, $0x01
+DATA idct2_spread<>+11(SB)/1, $0x01
+DATA idct2_spread<>+12(SB)/1, $0x00
+DATA idct2_spread<>+13(SB)/1, $0x00
+DATA idct2_spread<>+14(SB)/1, $0x01
+DATA idct2_spread<>+15(SB)/1, $0x01
+DATA idct2_spread<>+16(SB)/1, $0x00
+DATA idct2_spread<>+17(SB)/1, $0x00
+DATA idct2_spread<>+18(SB)/1, $0x01
+DATA idct2_spread<>+19(SB)/1, $0x01
+DATA idct2_spread<>+20(SB)/1, $0x00
+DATA idct2_spread<>+21(SB)/1, $0x00
+DATA idct2_spread<>+22(SB)/1, $0x01
+DATA idct2_spread<>+23(SB)/1, $0x01
+DATA idct2_spread<>+24(SB)/1, $0x00
+DATA idct2_spread<>+25(SB)/1, $0x00
+DATA idct2_spread<>+26(SB)/1, $0x01
+DATA idct2_spread<>+27(SB)/1, $0x01
+DATA idct2_spread<>+28(SB)/1, $0x00
+DATA idct2_spread<>+29(SB)/1, $0x00
+DATA idct2_spread<>+30(SB)/1, $0x01
+DATA idct2_spread<>+31(SB)/1, $0x01
+GLOBL idct2_spread<>(SB), RODATA|NOPTR, $32
+
+// func idctRow2AVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
+// Requires: AVX, AVX2
+TEXT ·idctRow2AVX2(SB), NOSPLIT, $0-48
+	MOVQ  dst+0(FP), AX
+	MOVQ  stride+8(FP), CX
+	MOVQ  blocks+16(FP), DX
+	MOVQ  quant+24(FP), BX
+	MOVQ  last+32(FP), SI
+	MOVQ  n+40(FP), DI
+	XORQ  R10, R10
+	CMPQ  DI, $0x01
+	SETEQ R10
+	MOVQ  $0x00000001, R9
+	SUBQ  R10, R9
+	MOVQ  R9, R8
+	SHLQ  $0x07, R8
+
+loop:
+	MOVBLZX        (SI), R11
+	ORB            (SI)(R9*1), R11
+	JZ             dc
+	VBROADCASTI128 (DX), Y0
+	VINSERTI128    $0x01, (DX)(R8*1), Y0, Y0
+	VBROADCASTI128 (BX), Y1
+	VPMULLW        Y1, Y0, Y0
+	VBROADCASTI128 16(DX), Y1
+	VINSERTI128    $0x01, 16(DX)(R8*1), Y1, Y1
+	VBROADCASTI128 16(BX), Y2
+	VPMULLW        Y2, Y1, Y1
+	VBROADCASTI128 48(DX), Y2
+	VINSERTI128    $0x01, 48(DX)(R8*1), Y2, Y2
+	VBROADCASTI128 48(BX), Y3
+	VPMULLW        Y3, Y2, Y2
+	VBROADCASTI128 80(DX), Y3
+	VINSERTI128    $0x01, 80(DX)(R8*1), Y3, Y3
+	VBROADCASTI128 80(BX), Y4
+	VPMULLW        Y4, Y3, Y3
+	VBROADCASTI128 112(DX), Y4
+	VINSERTI128    $0x01, 112(DX)(R8*1), Y4, Y4
+	VBROADCASTI128 112(BX), Y5
+	VPMULLW        Y5, Y4, Y4
+	VPXOR          Y5, Y5, Y5
+	VPUNPCKLWD     Y0, Y5, Y6
+	VPSRAD         $0x01, Y6, Y6
+	VPADDD         idct2_round1<>+0(SB), Y6, Y6
+	VPUNPCKLWD     Y2, Y1, Y7
+	VPUNPCKLWD     Y4, Y3, Y8
+	VPMADDWD       idct2_13<>+0(SB), Y7, Y7
+	VPMADDWD       idct2_57<>+0(SB), Y8, Y8
+	VPADDD         Y8, Y7, Y7
+	VPADDD         Y7, Y6, Y8
+	VPSUBD         Y7, Y6, Y6
+	VPSRAD         $0x0d, Y8, Y8
+	VPSRAD         $0x0d, Y6, Y6
+	VPUNPCKHWD     Y0, Y5, Y0
+	VPSRAD         $0x01, Y0, Y0
+	VPADDD         idct2_round1<>+0(SB), Y0, Y0
+	VPUNPCKHWD     Y2, Y1, Y1
+	VPUNPCKHWD     Y4, Y3, Y2
+	VPMADDWD       idct2_13<>+0(SB), Y1, Y1
+	VPMADDWD       idct2_57<>+0(SB), Y2, Y2
+	VPADDD         Y2, Y1, Y1
+	VPADDD         Y1, Y0, Y2
+	VPSUBD         Y1, Y0, Y0
+	VPSRAD         $0x0d, Y2, Y2
+	VPSRAD         $0x0d, Y0, Y0
+	VPUNPCKLDQ     Y6, Y8, Y1
+	VPSLLD         $0x0f, Y1, Y1
+	VPADDD         idct2_round2<>+0(SB), Y1, Y1
+	VPACKSSDW      Y2, Y8, Y8
+	VPACKSSDW      Y0, Y6, Y6
+	VPMADDWD       idct2_odd<>+0(SB), Y8, Y8
+	VPMADDWD       idct2_odd<>+0(SB), Y6, Y6
+	VPHADDD        Y6, Y8, Y8
+	VPHADDD        Y8, Y8, Y8
+	VPSUBD         Y8, Y1, Y0
+	VPADDD         Y8, Y1, Y1
+	VPUNPCKLDQ     Y0, Y1, Y1
+	VPSRAD         $0x14, Y1, Y1
+	VPACKSSDW      Y1, Y1, Y1
+	VEXTRACTI128   $0x01, Y1, X0
+	VPUNPCKLDQ     X0, X1, X0
+	VPACKSSWB      X0, X0, X0
+	VPADDB         idct2_middle<>+0(SB), X0, X0
+
+store:
+	VMOVQ X0, R11
+	TESTQ R10, R10
+	JNZ   narrow
+	MOVL  R11, (AX)
+	SHRQ  $0x20, R11
+	MOVL  R11, (AX)(CX*1)
+	JMP   next
+
+narrow:
+	MOVW R11, (AX)
+	SHRQ $0x20, R11
+	MOVW R11, (AX)(CX*1)
+	JMP  next
+
+dc:
+	MOVWLZX      (DX)(R8*1), R11
+	SHLL         $0x10, R11
+	MOVW         (DX), R11
+	VMOVD        R11, X0
+	VPBROADCASTW (BX), X1
+	VPMULLW      X1, X0, X0
+	VPMOVZXWD    X0, X0
+	VPSLLD       $0x11, X0, X0
+	VPADDD       idct2_round2<>+0(SB), X0, X0
+	VPSRAD       $0x14, X0, X0
+	VPACKSSDW    X0, X0, X0
+	VPACKSSWB    X0, X0, X0
+	VPADDB       idct2_middle<>+0(SB), X0, X0
+	VPSHUFB      idct2_spread<>+0(SB), X0, X0
+	JMP          store
+
+next:
+	ADDQ $0x00000100, DX
+	ADDQ $0x04, AX
+	ADDQ $0x02, SI
+	SUBQ $0x02, DI
+	JLE  done
+	CMPQ DI, $0x01
+	JNE  loop
+	SUBQ $0x00000080, DX
+	SUBQ $0x02, AX
+	DECQ SI
+	INCQ DI
+	JMP  loop
+
+done:
+	VZEROUPPER
+	RET
+
 DATA up_near<>+0(SB)/2, $0x0103
 DATA up_near<>+2(SB)/2, $0x0103
 DATA up_near<>+4(SB)/2, $0x0103
@@ -1008,15 +1705,15 @@ loop:
 	VPOR       X0, X1, X1
 	VMOVDQU    X3, (AX)
 	VMOVDQU    X1, 16(AX)
-	ADDQ       $0x10, CX
 	ADDQ       $0x00000020, AX
+	ADDQ       $0x00000010, CX
 	SUBQ       $0x10, DX
 	JGE        loop
 	CMPQ       DX, $-16
 	JE         done
+	ADDQ       DX, AX
+	ADDQ       DX, AX
 	ADDQ       DX, CX
-	ADDQ       DX, AX
-	ADDQ       DX, AX
 	XORQ       DX, DX
 	JMP        loop
 
@@ -1026,27 +1723,27 @@ done:
 // func upsampleH2V2x16(dst *byte, near *byte, far *byte, n int)
 // Requires: AVX
 TEXT ·upsampleH2V2x16(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ near+8(FP), CX
-	MOVQ far+16(FP), DX
+	MOVQ near+8(FP), AX
+	MOVQ far+16(FP), CX
+	MOVQ dst+0(FP), DX
 	MOVQ n+24(FP), BX
 	SUBQ $0x10, BX
 
 loop:
-	VMOVDQU    (CX), X0
-	VMOVDQU    (DX), X1
+	VMOVDQU    (AX), X0
+	VMOVDQU    (CX), X1
 	VPUNPCKLBW X1, X0, X2
 	VPUNPCKHBW X1, X0, X0
 	VPMADDUBSW up_near<>+0(SB), X2, X2
 	VPMADDUBSW up_near<>+0(SB), X0, X0
-	VMOVDQU    -1(CX), X1
-	VMOVDQU    -1(DX), X3
+	VMOVDQU    -1(AX), X1
+	VMOVDQU    -1(CX), X3
 	VPUNPCKLBW X3, X1, X4
 	VPUNPCKHBW X3, X1, X1
 	VPMADDUBSW up_near<>+0(SB), X4, X4
 	VPMADDUBSW up_near<>+0(SB), X1, X1
-	VMOVDQU    1(CX), X3
-	VMOVDQU    1(DX), X5
+	VMOVDQU    1(AX), X3
+	VMOVDQU    1(CX), X5
 	VPUNPCKLBW X5, X3, X6
 	VPUNPCKHBW X5, X3, X3
 	VPMADDUBSW up_near<>+0(SB), X6, X6
@@ -1069,19 +1766,19 @@ loop:
 	VPSLLW     $0x04, X3, X3
 	VPAND      up_high<>+0(SB), X3, X3
 	VPOR       X3, X1, X1
-	VMOVDQU    X4, (AX)
-	VMOVDQU    X1, 16(AX)
-	ADDQ       $0x10, CX
-	ADDQ       $0x10, DX
-	ADDQ       $0x00000020, AX
+	VMOVDQU    X4, (DX)
+	VMOVDQU    X1, 16(DX)
+	ADDQ       $0x00000020, DX
+	ADDQ       $0x00000010, AX
+	ADDQ       $0x00000010, CX
 	SUBQ       $0x10, BX
 	JGE        loop
 	CMPQ       BX, $-16
 	JE         done
-	ADDQ       BX, CX
+	ADDQ       BX, DX
 	ADDQ       BX, DX
 	ADDQ       BX, AX
-	ADDQ       BX, AX
+	ADDQ       BX, CX
 	XORQ       BX, BX
 	JMP        loop
 
@@ -1094,15 +1791,15 @@ TEXT ·upsampleH1V2x16(SB), NOSPLIT, $0-40
 	MOVQ         bias+32(FP), AX
 	VMOVD        AX, X0
 	VPBROADCASTW X0, X0
-	MOVQ         dst+0(FP), AX
-	MOVQ         near+8(FP), CX
-	MOVQ         far+16(FP), DX
+	MOVQ         near+8(FP), AX
+	MOVQ         far+16(FP), CX
+	MOVQ         dst+0(FP), DX
 	MOVQ         n+24(FP), BX
 	SUBQ         $0x10, BX
 
 loop:
-	VMOVDQU    (CX), X1
-	VMOVDQU    (DX), X2
+	VMOVDQU    (AX), X1
+	VMOVDQU    (CX), X2
 	VPUNPCKLBW X2, X1, X3
 	VPUNPCKHBW X2, X1, X1
 	VPMADDUBSW up_near<>+0(SB), X3, X3
@@ -1112,17 +1809,17 @@ loop:
 	VPSRLW     $0x02, X3, X3
 	VPSRLW     $0x02, X1, X1
 	VPACKUSWB  X1, X3, X3
-	VMOVDQU    X3, (AX)
-	ADDQ       $0x10, CX
-	ADDQ       $0x10, DX
+	VMOVDQU    X3, (DX)
+	ADDQ       $0x00000010, DX
 	ADDQ       $0x00000010, AX
+	ADDQ       $0x00000010, CX
 	SUBQ       $0x10, BX
 	JGE        loop
 	CMPQ       BX, $-16
 	JE         done
-	ADDQ       BX, CX
 	ADDQ       BX, DX
 	ADDQ       BX, AX
+	ADDQ       BX, CX
 	XORQ       BX, BX
 	JMP        loop
 
@@ -1165,15 +1862,15 @@ loop:
 	VMOVDQU      X1, 16(AX)
 	VEXTRACTI128 $0x01, Y3, 32(AX)
 	VEXTRACTI128 $0x01, Y1, 48(AX)
-	ADDQ         $0x20, CX
 	ADDQ         $0x00000040, AX
+	ADDQ         $0x00000020, CX
 	SUBQ         $0x20, DX
 	JGE          loop
 	CMPQ         DX, $-32
 	JE           done
+	ADDQ         DX, AX
+	ADDQ         DX, AX
 	ADDQ         DX, CX
-	ADDQ         DX, AX
-	ADDQ         DX, AX
 	XORQ         DX, DX
 	JMP          loop
 
@@ -1184,27 +1881,27 @@ done:
 // func upsampleH2V2x32(dst *byte, near *byte, far *byte, n int)
 // Requires: AVX, AVX2
 TEXT ·upsampleH2V2x32(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ near+8(FP), CX
-	MOVQ far+16(FP), DX
+	MOVQ near+8(FP), AX
+	MOVQ far+16(FP), CX
+	MOVQ dst+0(FP), DX
 	MOVQ n+24(FP), BX
 	SUBQ $0x20, BX
 
 loop:
-	VMOVDQU      (CX), Y0
-	VMOVDQU      (DX), Y1
+	VMOVDQU      (AX), Y0
+	VMOVDQU      (CX), Y1
 	VPUNPCKLBW   Y1, Y0, Y2
 	VPUNPCKHBW   Y1, Y0, Y0
 	VPMADDUBSW   up_near<>+0(SB), Y2, Y2
 	VPMADDUBSW   up_near<>+0(SB), Y0, Y0
-	VMOVDQU      -1(CX), Y1
-	VMOVDQU      -1(DX), Y3
+	VMOVDQU      -1(AX), Y1
+	VMOVDQU      -1(CX), Y3
 	VPUNPCKLBW   Y3, Y1, Y4
 	VPUNPCKHBW   Y3, Y1, Y1
 	VPMADDUBSW   up_near<>+0(SB), Y4, Y4
 	VPMADDUBSW   up_near<>+0(SB), Y1, Y1
-	VMOVDQU      1(CX), Y3
-	VMOVDQU      1(DX), Y5
+	VMOVDQU      1(AX), Y3
+	VMOVDQU      1(CX), Y5
 	VPUNPCKLBW   Y5, Y3, Y6
 	VPUNPCKHBW   Y5, Y3, Y3
 	VPMADDUBSW   up_near<>+0(SB), Y6, Y6
@@ -1227,21 +1924,21 @@ loop:
 	VPSLLW       $0x04, Y3, Y3
 	VPAND        up_high<>+0(SB), Y3, Y3
 	VPOR         Y3, Y1, Y1
-	VMOVDQU      X4, (AX)
-	VMOVDQU      X1, 16(AX)
-	VEXTRACTI128 $0x01, Y4, 32(AX)
-	VEXTRACTI128 $0x01, Y1, 48(AX)
-	ADDQ         $0x20, CX
-	ADDQ         $0x20, DX
-	ADDQ         $0x00000040, AX
+	VMOVDQU      X4, (DX)
+	VMOVDQU      X1, 16(DX)
+	VEXTRACTI128 $0x01, Y4, 32(DX)
+	VEXTRACTI128 $0x01, Y1, 48(DX)
+	ADDQ         $0x00000040, DX
+	ADDQ         $0x00000020, AX
+	ADDQ         $0x00000020, CX
 	SUBQ         $0x20, BX
 	JGE          loop
 	CMPQ         BX, $-32
 	JE           done
-	ADDQ         BX, CX
+	ADDQ         BX, DX
 	ADDQ         BX, DX
 	ADDQ         BX, AX
-	ADDQ         BX, AX
+	ADDQ         BX, CX
 	XORQ         BX, BX
 	JMP          loop
 
@@ -1255,15 +1952,15 @@ TEXT ·upsampleH1V2x32(SB), NOSPLIT, $0-40
 	MOVQ         bias+32(FP), AX
 	VMOVD        AX, X0
 	VPBROADCASTW X0, Y0
-	MOVQ         dst+0(FP), AX
-	MOVQ         near+8(FP), CX
-	MOVQ         far+16(FP), DX
+	MOVQ         near+8(FP), AX
+	MOVQ         far+16(FP), CX
+	MOVQ         dst+0(FP), DX
 	MOVQ         n+24(FP), BX
 	SUBQ         $0x20, BX
 
 loop:
-	VMOVDQU    (CX), Y1
-	VMOVDQU    (DX), Y2
+	VMOVDQU    (AX), Y1
+	VMOVDQU    (CX), Y2
 	VPUNPCKLBW Y2, Y1, Y3
 	VPUNPCKHBW Y2, Y1, Y1
 	VPMADDUBSW up_near<>+0(SB), Y3, Y3
@@ -1273,43 +1970,23 @@ loop:
 	VPSRLW     $0x02, Y3, Y3
 	VPSRLW     $0x02, Y1, Y1
 	VPACKUSWB  Y1, Y3, Y3
-	VMOVDQU    Y3, (AX)
-	ADDQ       $0x20, CX
-	ADDQ       $0x20, DX
+	VMOVDQU    Y3, (DX)
+	ADDQ       $0x00000020, DX
 	ADDQ       $0x00000020, AX
+	ADDQ       $0x00000020, CX
 	SUBQ       $0x20, BX
 	JGE        loop
 	CMPQ       BX, $-32
 	JE         done
-	ADDQ       BX, CX
 	ADDQ       BX, DX
 	ADDQ       BX, AX
+	ADDQ       BX, CX
 	XORQ       BX, BX
 	JMP        loop
 
 done:
 	VZEROUPPER
 	RET
-
-DATA ycc_bias<>+0(SB)/4, $0x00800080
-DATA ycc_bias<>+4(SB)/4, $0x00800080
-DATA ycc_bias<>+8(SB)/4, $0x00800080
-DATA ycc_bias<>+12(SB)/4, $0x00800080
-DATA ycc_bias<>+16(SB)/4, $0x00800080
-DATA ycc_bias<>+20(SB)/4, $0x00800080
-DATA ycc_bias<>+24(SB)/4, $0x00800080
-DATA ycc_bias<>+28(SB)/4, $0x00800080
-GLOBL ycc_bias<>(SB), RODATA|NOPTR, $32
-
-DATA ycc_one<>+0(SB)/4, $0x00010001
-DATA ycc_one<>+4(SB)/4, $0x00010001
-DATA ycc_one<>+8(SB)/4, $0x00010001
-DATA ycc_one<>+12(SB)/4, $0x00010001
-DATA ycc_one<>+16(SB)/4, $0x00010001
-DATA ycc_one<>+20(SB)/4, $0x00010001
-DATA ycc_one<>+24(SB)/4, $0x00010001
-DATA ycc_one<>+28(SB)/4, $0x00010001
-GLOBL ycc_one<>(SB), RODATA|NOPTR, $32
 
 DATA ycc_r<>+0(SB)/4, $0x66e966e9
 DATA ycc_r<>+4(SB)/4, $0x66e966e9
@@ -1331,14 +2008,14 @@ DATA ycc_b<>+24(SB)/4, $0xc5a2c5a2
 DATA ycc_b<>+28(SB)/4, $0xc5a2c5a2
 GLOBL ycc_b<>(SB), RODATA|NOPTR, $32
 
-DATA ycc_g<>+0(SB)/4, $0x492ea7e6
-DATA ycc_g<>+4(SB)/4, $0x492ea7e6
-DATA ycc_g<>+8(SB)/4, $0x492ea7e6
-DATA ycc_g<>+12(SB)/4, $0x492ea7e6
-DATA ycc_g<>+16(SB)/4, $0x492ea7e6
-DATA ycc_g<>+20(SB)/4, $0x492ea7e6
-DATA ycc_g<>+24(SB)/4, $0x492ea7e6
-DATA ycc_g<>+28(SB)/4, $0x492ea7e6
+DATA ycc_g<>+0(SB)/4, $0xa497d3f3
+DATA ycc_g<>+4(SB)/4, $0xa497d3f3
+DATA ycc_g<>+8(SB)/4, $0xa497d3f3
+DATA ycc_g<>+12(SB)/4, $0xa497d3f3
+DATA ycc_g<>+16(SB)/4, $0xa497d3f3
+DATA ycc_g<>+20(SB)/4, $0xa497d3f3
+DATA ycc_g<>+24(SB)/4, $0xa497d3f3
+DATA ycc_g<>+28(SB)/4, $0xa497d3f3
 GLOBL ycc_g<>(SB), RODATA|NOPTR, $32
 
 DATA ycc_half<>+0(SB)/4, $0x00008000
@@ -1350,6 +2027,24 @@ DATA ycc_half<>+20(SB)/4, $0x00008000
 DATA ycc_half<>+24(SB)/4, $0x00008000
 DATA ycc_half<>+28(SB)/4, $0x00008000
 GLOBL ycc_half<>(SB), RODATA|NOPTR, $32
+
+DATA ycc_middle<>+0(SB)/2, $0x8080
+DATA ycc_middle<>+2(SB)/2, $0x8080
+DATA ycc_middle<>+4(SB)/2, $0x8080
+DATA ycc_middle<>+6(SB)/2, $0x8080
+DATA ycc_middle<>+8(SB)/2, $0x8080
+DATA ycc_middle<>+10(SB)/2, $0x8080
+DATA ycc_middle<>+12(SB)/2, $0x8080
+DATA ycc_middle<>+14(SB)/2, $0x8080
+DATA ycc_middle<>+16(SB)/2, $0x8080
+DATA ycc_middle<>+18(SB)/2, $0x8080
+DATA ycc_middle<>+20(SB)/2, $0x8080
+DATA ycc_middle<>+22(SB)/2, $0x8080
+DATA ycc_middle<>+24(SB)/2, $0x8080
+DATA ycc_middle<>+26(SB)/2, $0x8080
+DATA ycc_middle<>+28(SB)/2, $0x8080
+DATA ycc_middle<>+30(SB)/2, $0x8080
+GLOBL ycc_middle<>(SB), RODATA|NOPTR, $32
 
 DATA ycc_shuffle<>+0(SB)/1, $0x00
 DATA ycc_shuffle<>+1(SB)/1, $0x80
@@ -1367,204 +2062,695 @@ DATA ycc_shuffle<>+12(SB)/1, $0x04
 DATA ycc_shuffle<>+13(SB)/1, $0x80
 DATA ycc_shuffle<>+14(SB)/1, $0x80
 DATA ycc_shuffle<>+15(SB)/1, $0x05
-DATA ycc_shuffle<>+16(SB)/1, $0x80
-DATA ycc_shuffle<>+17(SB)/1, $0x00
+DATA ycc_shuffle<>+16(SB)/1, $0x00
+DATA ycc_shuffle<>+17(SB)/1, $0x80
 DATA ycc_shuffle<>+18(SB)/1, $0x80
-DATA ycc_shuffle<>+19(SB)/1, $0x80
-DATA ycc_shuffle<>+20(SB)/1, $0x01
+DATA ycc_shuffle<>+19(SB)/1, $0x01
+DATA ycc_shuffle<>+20(SB)/1, $0x80
 DATA ycc_shuffle<>+21(SB)/1, $0x80
-DATA ycc_shuffle<>+22(SB)/1, $0x80
-DATA ycc_shuffle<>+23(SB)/1, $0x02
+DATA ycc_shuffle<>+22(SB)/1, $0x02
+DATA ycc_shuffle<>+23(SB)/1, $0x80
 DATA ycc_shuffle<>+24(SB)/1, $0x80
-DATA ycc_shuffle<>+25(SB)/1, $0x80
-DATA ycc_shuffle<>+26(SB)/1, $0x03
+DATA ycc_shuffle<>+25(SB)/1, $0x03
+DATA ycc_shuffle<>+26(SB)/1, $0x80
 DATA ycc_shuffle<>+27(SB)/1, $0x80
-DATA ycc_shuffle<>+28(SB)/1, $0x80
-DATA ycc_shuffle<>+29(SB)/1, $0x04
+DATA ycc_shuffle<>+28(SB)/1, $0x04
+DATA ycc_shuffle<>+29(SB)/1, $0x80
 DATA ycc_shuffle<>+30(SB)/1, $0x80
-DATA ycc_shuffle<>+31(SB)/1, $0x80
+DATA ycc_shuffle<>+31(SB)/1, $0x05
 DATA ycc_shuffle<>+32(SB)/1, $0x80
-DATA ycc_shuffle<>+33(SB)/1, $0x80
-DATA ycc_shuffle<>+34(SB)/1, $0x00
+DATA ycc_shuffle<>+33(SB)/1, $0x00
+DATA ycc_shuffle<>+34(SB)/1, $0x80
 DATA ycc_shuffle<>+35(SB)/1, $0x80
-DATA ycc_shuffle<>+36(SB)/1, $0x80
-DATA ycc_shuffle<>+37(SB)/1, $0x01
+DATA ycc_shuffle<>+36(SB)/1, $0x01
+DATA ycc_shuffle<>+37(SB)/1, $0x80
 DATA ycc_shuffle<>+38(SB)/1, $0x80
-DATA ycc_shuffle<>+39(SB)/1, $0x80
-DATA ycc_shuffle<>+40(SB)/1, $0x02
+DATA ycc_shuffle<>+39(SB)/1, $0x02
+DATA ycc_shuffle<>+40(SB)/1, $0x80
 DATA ycc_shuffle<>+41(SB)/1, $0x80
-DATA ycc_shuffle<>+42(SB)/1, $0x80
-DATA ycc_shuffle<>+43(SB)/1, $0x03
+DATA ycc_shuffle<>+42(SB)/1, $0x03
+DATA ycc_shuffle<>+43(SB)/1, $0x80
 DATA ycc_shuffle<>+44(SB)/1, $0x80
-DATA ycc_shuffle<>+45(SB)/1, $0x80
-DATA ycc_shuffle<>+46(SB)/1, $0x04
+DATA ycc_shuffle<>+45(SB)/1, $0x04
+DATA ycc_shuffle<>+46(SB)/1, $0x80
 DATA ycc_shuffle<>+47(SB)/1, $0x80
 DATA ycc_shuffle<>+48(SB)/1, $0x80
-DATA ycc_shuffle<>+49(SB)/1, $0x80
-DATA ycc_shuffle<>+50(SB)/1, $0x06
+DATA ycc_shuffle<>+49(SB)/1, $0x00
+DATA ycc_shuffle<>+50(SB)/1, $0x80
 DATA ycc_shuffle<>+51(SB)/1, $0x80
-DATA ycc_shuffle<>+52(SB)/1, $0x80
-DATA ycc_shuffle<>+53(SB)/1, $0x07
+DATA ycc_shuffle<>+52(SB)/1, $0x01
+DATA ycc_shuffle<>+53(SB)/1, $0x80
 DATA ycc_shuffle<>+54(SB)/1, $0x80
-DATA ycc_shuffle<>+55(SB)/1, $0x80
-DATA ycc_shuffle<>+56(SB)/1, $0x08
+DATA ycc_shuffle<>+55(SB)/1, $0x02
+DATA ycc_shuffle<>+56(SB)/1, $0x80
 DATA ycc_shuffle<>+57(SB)/1, $0x80
-DATA ycc_shuffle<>+58(SB)/1, $0x80
-DATA ycc_shuffle<>+59(SB)/1, $0x09
+DATA ycc_shuffle<>+58(SB)/1, $0x03
+DATA ycc_shuffle<>+59(SB)/1, $0x80
 DATA ycc_shuffle<>+60(SB)/1, $0x80
-DATA ycc_shuffle<>+61(SB)/1, $0x80
-DATA ycc_shuffle<>+62(SB)/1, $0x0a
+DATA ycc_shuffle<>+61(SB)/1, $0x04
+DATA ycc_shuffle<>+62(SB)/1, $0x80
 DATA ycc_shuffle<>+63(SB)/1, $0x80
-DATA ycc_shuffle<>+64(SB)/1, $0x05
+DATA ycc_shuffle<>+64(SB)/1, $0x80
 DATA ycc_shuffle<>+65(SB)/1, $0x80
-DATA ycc_shuffle<>+66(SB)/1, $0x80
-DATA ycc_shuffle<>+67(SB)/1, $0x06
+DATA ycc_shuffle<>+66(SB)/1, $0x00
+DATA ycc_shuffle<>+67(SB)/1, $0x80
 DATA ycc_shuffle<>+68(SB)/1, $0x80
-DATA ycc_shuffle<>+69(SB)/1, $0x80
-DATA ycc_shuffle<>+70(SB)/1, $0x07
+DATA ycc_shuffle<>+69(SB)/1, $0x01
+DATA ycc_shuffle<>+70(SB)/1, $0x80
 DATA ycc_shuffle<>+71(SB)/1, $0x80
-DATA ycc_shuffle<>+72(SB)/1, $0x80
-DATA ycc_shuffle<>+73(SB)/1, $0x08
+DATA ycc_shuffle<>+72(SB)/1, $0x02
+DATA ycc_shuffle<>+73(SB)/1, $0x80
 DATA ycc_shuffle<>+74(SB)/1, $0x80
-DATA ycc_shuffle<>+75(SB)/1, $0x80
-DATA ycc_shuffle<>+76(SB)/1, $0x09
+DATA ycc_shuffle<>+75(SB)/1, $0x03
+DATA ycc_shuffle<>+76(SB)/1, $0x80
 DATA ycc_shuffle<>+77(SB)/1, $0x80
-DATA ycc_shuffle<>+78(SB)/1, $0x80
-DATA ycc_shuffle<>+79(SB)/1, $0x0a
+DATA ycc_shuffle<>+78(SB)/1, $0x04
+DATA ycc_shuffle<>+79(SB)/1, $0x80
 DATA ycc_shuffle<>+80(SB)/1, $0x80
-DATA ycc_shuffle<>+81(SB)/1, $0x05
-DATA ycc_shuffle<>+82(SB)/1, $0x80
+DATA ycc_shuffle<>+81(SB)/1, $0x80
+DATA ycc_shuffle<>+82(SB)/1, $0x00
 DATA ycc_shuffle<>+83(SB)/1, $0x80
-DATA ycc_shuffle<>+84(SB)/1, $0x06
-DATA ycc_shuffle<>+85(SB)/1, $0x80
+DATA ycc_shuffle<>+84(SB)/1, $0x80
+DATA ycc_shuffle<>+85(SB)/1, $0x01
 DATA ycc_shuffle<>+86(SB)/1, $0x80
-DATA ycc_shuffle<>+87(SB)/1, $0x07
-DATA ycc_shuffle<>+88(SB)/1, $0x80
+DATA ycc_shuffle<>+87(SB)/1, $0x80
+DATA ycc_shuffle<>+88(SB)/1, $0x02
 DATA ycc_shuffle<>+89(SB)/1, $0x80
-DATA ycc_shuffle<>+90(SB)/1, $0x08
-DATA ycc_shuffle<>+91(SB)/1, $0x80
+DATA ycc_shuffle<>+90(SB)/1, $0x80
+DATA ycc_shuffle<>+91(SB)/1, $0x03
 DATA ycc_shuffle<>+92(SB)/1, $0x80
-DATA ycc_shuffle<>+93(SB)/1, $0x09
-DATA ycc_shuffle<>+94(SB)/1, $0x80
+DATA ycc_shuffle<>+93(SB)/1, $0x80
+DATA ycc_shuffle<>+94(SB)/1, $0x04
 DATA ycc_shuffle<>+95(SB)/1, $0x80
 DATA ycc_shuffle<>+96(SB)/1, $0x80
-DATA ycc_shuffle<>+97(SB)/1, $0x0b
-DATA ycc_shuffle<>+98(SB)/1, $0x80
+DATA ycc_shuffle<>+97(SB)/1, $0x80
+DATA ycc_shuffle<>+98(SB)/1, $0x06
 DATA ycc_shuffle<>+99(SB)/1, $0x80
-DATA ycc_shuffle<>+100(SB)/1, $0x0c
-DATA ycc_shuffle<>+101(SB)/1, $0x80
+DATA ycc_shuffle<>+100(SB)/1, $0x80
+DATA ycc_shuffle<>+101(SB)/1, $0x07
 DATA ycc_shuffle<>+102(SB)/1, $0x80
-DATA ycc_shuffle<>+103(SB)/1, $0x0d
-DATA ycc_shuffle<>+104(SB)/1, $0x80
+DATA ycc_shuffle<>+103(SB)/1, $0x80
+DATA ycc_shuffle<>+104(SB)/1, $0x08
 DATA ycc_shuffle<>+105(SB)/1, $0x80
-DATA ycc_shuffle<>+106(SB)/1, $0x0e
-DATA ycc_shuffle<>+107(SB)/1, $0x80
+DATA ycc_shuffle<>+106(SB)/1, $0x80
+DATA ycc_shuffle<>+107(SB)/1, $0x09
 DATA ycc_shuffle<>+108(SB)/1, $0x80
-DATA ycc_shuffle<>+109(SB)/1, $0x0f
-DATA ycc_shuffle<>+110(SB)/1, $0x80
+DATA ycc_shuffle<>+109(SB)/1, $0x80
+DATA ycc_shuffle<>+110(SB)/1, $0x0a
 DATA ycc_shuffle<>+111(SB)/1, $0x80
 DATA ycc_shuffle<>+112(SB)/1, $0x80
 DATA ycc_shuffle<>+113(SB)/1, $0x80
-DATA ycc_shuffle<>+114(SB)/1, $0x0b
+DATA ycc_shuffle<>+114(SB)/1, $0x06
 DATA ycc_shuffle<>+115(SB)/1, $0x80
 DATA ycc_shuffle<>+116(SB)/1, $0x80
-DATA ycc_shuffle<>+117(SB)/1, $0x0c
+DATA ycc_shuffle<>+117(SB)/1, $0x07
 DATA ycc_shuffle<>+118(SB)/1, $0x80
 DATA ycc_shuffle<>+119(SB)/1, $0x80
-DATA ycc_shuffle<>+120(SB)/1, $0x0d
+DATA ycc_shuffle<>+120(SB)/1, $0x08
 DATA ycc_shuffle<>+121(SB)/1, $0x80
 DATA ycc_shuffle<>+122(SB)/1, $0x80
-DATA ycc_shuffle<>+123(SB)/1, $0x0e
+DATA ycc_shuffle<>+123(SB)/1, $0x09
 DATA ycc_shuffle<>+124(SB)/1, $0x80
 DATA ycc_shuffle<>+125(SB)/1, $0x80
-DATA ycc_shuffle<>+126(SB)/1, $0x0f
+DATA ycc_shuffle<>+126(SB)/1, $0x0a
 DATA ycc_shuffle<>+127(SB)/1, $0x80
-DATA ycc_shuffle<>+128(SB)/1, $0x0a
+DATA ycc_shuffle<>+128(SB)/1, $0x05
 DATA ycc_shuffle<>+129(SB)/1, $0x80
 DATA ycc_shuffle<>+130(SB)/1, $0x80
-DATA ycc_shuffle<>+131(SB)/1, $0x0b
+DATA ycc_shuffle<>+131(SB)/1, $0x06
 DATA ycc_shuffle<>+132(SB)/1, $0x80
 DATA ycc_shuffle<>+133(SB)/1, $0x80
-DATA ycc_shuffle<>+134(SB)/1, $0x0c
+DATA ycc_shuffle<>+134(SB)/1, $0x07
 DATA ycc_shuffle<>+135(SB)/1, $0x80
 DATA ycc_shuffle<>+136(SB)/1, $0x80
-DATA ycc_shuffle<>+137(SB)/1, $0x0d
+DATA ycc_shuffle<>+137(SB)/1, $0x08
 DATA ycc_shuffle<>+138(SB)/1, $0x80
 DATA ycc_shuffle<>+139(SB)/1, $0x80
-DATA ycc_shuffle<>+140(SB)/1, $0x0e
+DATA ycc_shuffle<>+140(SB)/1, $0x09
 DATA ycc_shuffle<>+141(SB)/1, $0x80
 DATA ycc_shuffle<>+142(SB)/1, $0x80
-DATA ycc_shuffle<>+143(SB)/1, $0x0f
-GLOBL ycc_shuffle<>(SB), RODATA|NOPTR, $144
+DATA ycc_shuffle<>+143(SB)/1, $0x0a
+DATA ycc_shuffle<>+144(SB)/1, $0x05
+DATA ycc_shuffle<>+145(SB)/1, $0x80
+DATA ycc_shuffle<>+146(SB)/1, $0x80
+DATA ycc_shuffle<>+147(SB)/1, $0x06
+DATA ycc_shuffle<>+148(SB)/1, $0x80
+DATA ycc_shuffle<>+149(SB)/1, $0x80
+DATA ycc_shuffle<>+150(SB)/1, $0x07
+DATA ycc_shuffle<>+151(SB)/1, $0x80
+DATA ycc_shuffle<>+152(SB)/1, $0x80
+DATA ycc_shuffle<>+153(SB)/1, $0x08
+DATA ycc_shuffle<>+154(SB)/1, $0x80
+DATA ycc_shuffle<>+155(SB)/1, $0x80
+DATA ycc_shuffle<>+156(SB)/1, $0x09
+DATA ycc_shuffle<>+157(SB)/1, $0x80
+DATA ycc_shuffle<>+158(SB)/1, $0x80
+DATA ycc_shuffle<>+159(SB)/1, $0x0a
+DATA ycc_shuffle<>+160(SB)/1, $0x80
+DATA ycc_shuffle<>+161(SB)/1, $0x05
+DATA ycc_shuffle<>+162(SB)/1, $0x80
+DATA ycc_shuffle<>+163(SB)/1, $0x80
+DATA ycc_shuffle<>+164(SB)/1, $0x06
+DATA ycc_shuffle<>+165(SB)/1, $0x80
+DATA ycc_shuffle<>+166(SB)/1, $0x80
+DATA ycc_shuffle<>+167(SB)/1, $0x07
+DATA ycc_shuffle<>+168(SB)/1, $0x80
+DATA ycc_shuffle<>+169(SB)/1, $0x80
+DATA ycc_shuffle<>+170(SB)/1, $0x08
+DATA ycc_shuffle<>+171(SB)/1, $0x80
+DATA ycc_shuffle<>+172(SB)/1, $0x80
+DATA ycc_shuffle<>+173(SB)/1, $0x09
+DATA ycc_shuffle<>+174(SB)/1, $0x80
+DATA ycc_shuffle<>+175(SB)/1, $0x80
+DATA ycc_shuffle<>+176(SB)/1, $0x80
+DATA ycc_shuffle<>+177(SB)/1, $0x05
+DATA ycc_shuffle<>+178(SB)/1, $0x80
+DATA ycc_shuffle<>+179(SB)/1, $0x80
+DATA ycc_shuffle<>+180(SB)/1, $0x06
+DATA ycc_shuffle<>+181(SB)/1, $0x80
+DATA ycc_shuffle<>+182(SB)/1, $0x80
+DATA ycc_shuffle<>+183(SB)/1, $0x07
+DATA ycc_shuffle<>+184(SB)/1, $0x80
+DATA ycc_shuffle<>+185(SB)/1, $0x80
+DATA ycc_shuffle<>+186(SB)/1, $0x08
+DATA ycc_shuffle<>+187(SB)/1, $0x80
+DATA ycc_shuffle<>+188(SB)/1, $0x80
+DATA ycc_shuffle<>+189(SB)/1, $0x09
+DATA ycc_shuffle<>+190(SB)/1, $0x80
+DATA ycc_shuffle<>+191(SB)/1, $0x80
+DATA ycc_shuffle<>+192(SB)/1, $0x80
+DATA ycc_shuffle<>+193(SB)/1, $0x0b
+DATA ycc_shuffle<>+194(SB)/1, $0x80
+DATA ycc_shuffle<>+195(SB)/1, $0x80
+DATA ycc_shuffle<>+196(SB)/1, $0x0c
+DATA ycc_shuffle<>+197(SB)/1, $0x80
+DATA ycc_shuffle<>+198(SB)/1, $0x80
+DATA ycc_shuffle<>+199(SB)/1, $0x0d
+DATA ycc_shuffle<>+200(SB)/1, $0x80
+DATA ycc_shuffle<>+201(SB)/1, $0x80
+DATA ycc_shuffle<>+202(SB)/1, $0x0e
+DATA ycc_shuffle<>+203(SB)/1, $0x80
+DATA ycc_shuffle<>+204(SB)/1, $0x80
+DATA ycc_shuffle<>+205(SB)/1, $0x0f
+DATA ycc_shuffle<>+206(SB)/1, $0x80
+DATA ycc_shuffle<>+207(SB)/1, $0x80
+DATA ycc_shuffle<>+208(SB)/1, $0x80
+DATA ycc_shuffle<>+209(SB)/1, $0x0b
+DATA ycc_shuffle<>+210(SB)/1, $0x80
+DATA ycc_shuffle<>+211(SB)/1, $0x80
+DATA ycc_shuffle<>+212(SB)/1, $0x0c
+DATA ycc_shuffle<>+213(SB)/1, $0x80
+DATA ycc_shuffle<>+214(SB)/1, $0x80
+DATA ycc_shuffle<>+215(SB)/1, $0x0d
+DATA ycc_shuffle<>+216(SB)/1, $0x80
+DATA ycc_shuffle<>+217(SB)/1, $0x80
+DATA ycc_shuffle<>+218(SB)/1, $0x0e
+DATA ycc_shuffle<>+219(SB)/1, $0x80
+DATA ycc_shuffle<>+220(SB)/1, $0x80
+DATA ycc_shuffle<>+221(SB)/1, $0x0f
+DATA ycc_shuffle<>+222(SB)/1, $0x80
+DATA ycc_shuffle<>+223(SB)/1, $0x80
+DATA ycc_shuffle<>+224(SB)/1, $0x80
+DATA ycc_shuffle<>+225(SB)/1, $0x80
+DATA ycc_shuffle<>+226(SB)/1, $0x0b
+DATA ycc_shuffle<>+227(SB)/1, $0x80
+DATA ycc_shuffle<>+228(SB)/1, $0x80
+DATA ycc_shuffle<>+229(SB)/1, $0x0c
+DATA ycc_shuffle<>+230(SB)/1, $0x80
+DATA ycc_shuffle<>+231(SB)/1, $0x80
+DATA ycc_shuffle<>+232(SB)/1, $0x0d
+DATA ycc_shuffle<>+233(SB)/1, $0x80
+DATA ycc_shuffle<>+234(SB)/1, $0x80
+DATA ycc_shuffle<>+235(SB)/1, $0x0e
+DATA ycc_shuffle<>+236(SB)/1, $0x80
+DATA ycc_shuffle<>+237(SB)/1, $0x80
+DATA ycc_shuffle<>+238(SB)/1, $0x0f
+DATA ycc_shuffle<>+239(SB)/1, $0x80
+DATA ycc_shuffle<>+240(SB)/1, $0x80
+DATA ycc_shuffle<>+241(SB)/1, $0x80
+DATA ycc_shuffle<>+242(SB)/1, $0x0b
+DATA ycc_shuffle<>+243(SB)/1, $0x80
+DATA ycc_shuffle<>+244(SB)/1, $0x80
+DATA ycc_shuffle<>+245(SB)/1, $0x0c
+DATA ycc_shuffle<>+246(SB)/1, $0x80
+DATA ycc_shuffle<>+247(SB)/1, $0x80
+DATA ycc_shuffle<>+248(SB)/1, $0x0d
+DATA ycc_shuffle<>+249(SB)/1, $0x80
+DATA ycc_shuffle<>+250(SB)/1, $0x80
+DATA ycc_shuffle<>+251(SB)/1, $0x0e
+DATA ycc_shuffle<>+252(SB)/1, $0x80
+DATA ycc_shuffle<>+253(SB)/1, $0x80
+DATA ycc_shuffle<>+254(SB)/1, $0x0f
+DATA ycc_shuffle<>+255(SB)/1, $0x80
+DATA ycc_shuffle<>+256(SB)/1, $0x0a
+DATA ycc_shuffle<>+257(SB)/1, $0x80
+DATA ycc_shuffle<>+258(SB)/1, $0x80
+DATA ycc_shuffle<>+259(SB)/1, $0x0b
+DATA ycc_shuffle<>+260(SB)/1, $0x80
+DATA ycc_shuffle<>+261(SB)/1, $0x80
+DATA ycc_shuffle<>+262(SB)/1, $0x0c
+DATA ycc_shuffle<>+263(SB)/1, $0x80
+DATA ycc_shuffle<>+264(SB)/1, $0x80
+DATA ycc_shuffle<>+265(SB)/1, $0x0d
+DATA ycc_shuffle<>+266(SB)/1, $0x80
+DATA ycc_shuffle<>+267(SB)/1, $0x80
+DATA ycc_shuffle<>+268(SB)/1, $0x0e
+DATA ycc_shuffle<>+269(SB)/1, $0x80
+DATA ycc_shuffle<>+270(SB)/1, $0x80
+DATA ycc_shuffle<>+271(SB)/1, $0x0f
+DATA ycc_shuffle<>+272(SB)/1, $0x0a
+DATA ycc_shuffle<>+273(SB)/1, $0x80
+DATA ycc_shuffle<>+274(SB)/1, $0x80
+DATA ycc_shuffle<>+275(SB)/1, $0x0b
+DATA ycc_shuffle<>+276(SB)/1, $0x80
+DATA ycc_shuffle<>+277(SB)/1, $0x80
+DATA ycc_shuffle<>+278(SB)/1, $0x0c
+DATA ycc_shuffle<>+279(SB)/1, $0x80
+DATA ycc_shuffle<>+280(SB)/1, $0x80
+DATA ycc_shuffle<>+281(SB)/1, $0x0d
+DATA ycc_shuffle<>+282(SB)/1, $0x80
+DATA ycc_shuffle<>+283(SB)/1, $0x80
+DATA ycc_shuffle<>+284(SB)/1, $0x0e
+DATA ycc_shuffle<>+285(SB)/1, $0x80
+DATA ycc_shuffle<>+286(SB)/1, $0x80
+DATA ycc_shuffle<>+287(SB)/1, $0x0f
+GLOBL ycc_shuffle<>(SB), RODATA|NOPTR, $288
 
-// func yccToRGBAVX2(dst *byte, y *byte, cb *byte, cr *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·yccToRGBAVX2(SB), NOSPLIT, $0-40
+// func yccToRGBx16(dst *byte, y *byte, cb *byte, cr *byte, n int)
+// Requires: AVX
+TEXT ·yccToRGBx16(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ y+8(FP), CX
 	MOVQ cb+16(FP), DX
 	MOVQ cr+24(FP), BX
 	MOVQ n+32(FP), SI
+	SUBQ $0x10, SI
 
 loop:
-	VPMOVZXBW  (CX), Y0
-	ADDQ       $0x10, CX
-	VPMOVZXBW  (DX), Y1
-	ADDQ       $0x10, DX
-	VPMOVZXBW  (BX), Y2
-	ADDQ       $0x10, BX
-	VPSUBW     ycc_bias<>+0(SB), Y1, Y1
-	VPSUBW     ycc_bias<>+0(SB), Y2, Y2
-	VPADDW     Y2, Y2, Y3
-	VPMULHW    ycc_r<>+0(SB), Y3, Y3
-	VPADDW     ycc_one<>+0(SB), Y3, Y3
-	VPSRAW     $0x01, Y3, Y3
-	VPADDW     Y2, Y3, Y3
+	VMOVDQU    ycc_middle<>+0(SB), X0
+	VPXOR      X1, X1, X1
+	VMOVDQU    (CX), X2
+	VPXOR      (DX), X0, X3
+	VPXOR      (BX), X0, X4
+	VPUNPCKLBW X2, X0, X5
+	VPUNPCKLBW X3, X1, X6
+	VPUNPCKLBW X4, X1, X7
+	VPSRLW     $0x07, X5, X5
+	VPSRAW     $0x07, X6, X6
+	VPSRAW     $0x07, X7, X7
+	VPMULHW    ycc_r<>+0(SB), X7, X8
+	VPADDW     X7, X8, X8
+	VPADDW     X5, X8, X8
+	VPSRAW     $0x01, X8, X8
+	VPMULHW    ycc_b<>+0(SB), X6, X9
+	VPADDW     X6, X9, X9
+	VPADDW     X6, X9, X9
+	VPADDW     X5, X9, X9
+	VPSRAW     $0x01, X9, X9
+	VPUNPCKLWD X7, X6, X10
+	VPUNPCKHWD X7, X6, X6
+	VPMADDWD   ycc_g<>+0(SB), X10, X10
+	VPADDD     ycc_half<>+0(SB), X10, X10
+	VPSRAD     $0x10, X10, X10
+	VPMADDWD   ycc_g<>+0(SB), X6, X6
+	VPADDD     ycc_half<>+0(SB), X6, X6
+	VPSRAD     $0x10, X6, X6
+	VPACKSSDW  X6, X10, X10
+	VPSRLW     $0x01, X5, X5
+	VPADDW     X5, X10, X10
+	VPUNPCKHBW X2, X0, X0
+	VPUNPCKHBW X3, X1, X2
+	VPUNPCKHBW X4, X1, X1
+	VPSRLW     $0x07, X0, X0
+	VPSRAW     $0x07, X2, X2
+	VPSRAW     $0x07, X1, X1
+	VPMULHW    ycc_r<>+0(SB), X1, X3
+	VPADDW     X1, X3, X3
+	VPADDW     X0, X3, X3
+	VPSRAW     $0x01, X3, X3
+	VPMULHW    ycc_b<>+0(SB), X2, X4
+	VPADDW     X2, X4, X4
+	VPADDW     X2, X4, X4
+	VPADDW     X0, X4, X4
+	VPSRAW     $0x01, X4, X4
+	VPUNPCKLWD X1, X2, X5
+	VPUNPCKHWD X1, X2, X1
+	VPMADDWD   ycc_g<>+0(SB), X5, X5
+	VPADDD     ycc_half<>+0(SB), X5, X5
+	VPSRAD     $0x10, X5, X5
+	VPMADDWD   ycc_g<>+0(SB), X1, X1
+	VPADDD     ycc_half<>+0(SB), X1, X1
+	VPSRAD     $0x10, X1, X1
+	VPACKSSDW  X1, X5, X5
+	VPSRLW     $0x01, X0, X0
+	VPADDW     X0, X5, X5
+	VPACKUSWB  X3, X8, X8
+	VPACKUSWB  X5, X10, X10
+	VPACKUSWB  X4, X9, X9
+	VPSHUFB    ycc_shuffle<>+0(SB), X8, X0
+	VPSHUFB    ycc_shuffle<>+32(SB), X10, X1
+	VPOR       X1, X0, X0
+	VPSHUFB    ycc_shuffle<>+64(SB), X9, X1
+	VPOR       X1, X0, X0
+	VMOVDQU    X0, (AX)
+	VPSHUFB    ycc_shuffle<>+96(SB), X8, X0
+	VPSHUFB    ycc_shuffle<>+128(SB), X10, X1
+	VPOR       X1, X0, X0
+	VPSHUFB    ycc_shuffle<>+160(SB), X9, X1
+	VPOR       X1, X0, X0
+	VMOVDQU    X0, 16(AX)
+	VPSHUFB    ycc_shuffle<>+192(SB), X8, X0
+	VPSHUFB    ycc_shuffle<>+224(SB), X10, X1
+	VPOR       X1, X0, X0
+	VPSHUFB    ycc_shuffle<>+256(SB), X9, X1
+	VPOR       X1, X0, X0
+	VMOVDQU    X0, 32(AX)
+	ADDQ       $0x00000030, AX
+	ADDQ       $0x00000010, CX
+	ADDQ       $0x00000010, DX
+	ADDQ       $0x00000010, BX
+	SUBQ       $0x10, SI
+	JGE        loop
+	CMPQ       SI, $-16
+	JE         done
+	ADDQ       SI, AX
+	ADDQ       SI, AX
+	ADDQ       SI, AX
+	ADDQ       SI, CX
+	ADDQ       SI, DX
+	ADDQ       SI, BX
+	XORQ       SI, SI
+	JMP        loop
+
+done:
+	RET
+
+// func yccToPlanesx16(red *byte, green *byte, blue *byte, y *byte, cb *byte, cr *byte, n int)
+// Requires: AVX
+TEXT ·yccToPlanesx16(SB), NOSPLIT, $0-56
+	MOVQ red+0(FP), AX
+	MOVQ green+8(FP), CX
+	MOVQ blue+16(FP), DX
+	MOVQ y+24(FP), BX
+	MOVQ cb+32(FP), SI
+	MOVQ cr+40(FP), DI
+	MOVQ n+48(FP), R8
+	SUBQ $0x10, R8
+
+loop:
+	VMOVDQU    ycc_middle<>+0(SB), X0
+	VPXOR      X1, X1, X1
+	VMOVDQU    (BX), X2
+	VPXOR      (SI), X0, X3
+	VPXOR      (DI), X0, X4
+	VPUNPCKLBW X2, X0, X5
+	VPUNPCKLBW X3, X1, X6
+	VPUNPCKLBW X4, X1, X7
+	VPSRLW     $0x07, X5, X5
+	VPSRAW     $0x07, X6, X6
+	VPSRAW     $0x07, X7, X7
+	VPMULHW    ycc_r<>+0(SB), X7, X8
+	VPADDW     X7, X8, X8
+	VPADDW     X5, X8, X8
+	VPSRAW     $0x01, X8, X8
+	VPMULHW    ycc_b<>+0(SB), X6, X9
+	VPADDW     X6, X9, X9
+	VPADDW     X6, X9, X9
+	VPADDW     X5, X9, X9
+	VPSRAW     $0x01, X9, X9
+	VPUNPCKLWD X7, X6, X10
+	VPUNPCKHWD X7, X6, X6
+	VPMADDWD   ycc_g<>+0(SB), X10, X10
+	VPADDD     ycc_half<>+0(SB), X10, X10
+	VPSRAD     $0x10, X10, X10
+	VPMADDWD   ycc_g<>+0(SB), X6, X6
+	VPADDD     ycc_half<>+0(SB), X6, X6
+	VPSRAD     $0x10, X6, X6
+	VPACKSSDW  X6, X10, X10
+	VPSRLW     $0x01, X5, X5
+	VPADDW     X5, X10, X10
+	VPUNPCKHBW X2, X0, X0
+	VPUNPCKHBW X3, X1, X2
+	VPUNPCKHBW X4, X1, X1
+	VPSRLW     $0x07, X0, X0
+	VPSRAW     $0x07, X2, X2
+	VPSRAW     $0x07, X1, X1
+	VPMULHW    ycc_r<>+0(SB), X1, X3
+	VPADDW     X1, X3, X3
+	VPADDW     X0, X3, X3
+	VPSRAW     $0x01, X3, X3
+	VPMULHW    ycc_b<>+0(SB), X2, X4
+	VPADDW     X2, X4, X4
+	VPADDW     X2, X4, X4
+	VPADDW     X0, X4, X4
+	VPSRAW     $0x01, X4, X4
+	VPUNPCKLWD X1, X2, X5
+	VPUNPCKHWD X1, X2, X1
+	VPMADDWD   ycc_g<>+0(SB), X5, X5
+	VPADDD     ycc_half<>+0(SB), X5, X5
+	VPSRAD     $0x10, X5, X5
+	VPMADDWD   ycc_g<>+0(SB), X1, X1
+	VPADDD     ycc_half<>+0(SB), X1, X1
+	VPSRAD     $0x10, X1, X1
+	VPACKSSDW  X1, X5, X5
+	VPSRLW     $0x01, X0, X0
+	VPADDW     X0, X5, X5
+	VPACKUSWB  X3, X8, X8
+	VPACKUSWB  X5, X10, X10
+	VPACKUSWB  X4, X9, X9
+	VMOVDQU    X8, (AX)
+	VMOVDQU    X10, (CX)
+	VMOVDQU    X9, (DX)
+	ADDQ       $0x00000010, AX
+	ADDQ       $0x00000010, CX
+	ADDQ       $0x00000010, DX
+	ADDQ       $0x00000010, BX
+	ADDQ       $0x00000010, SI
+	ADDQ       $0x00000010, DI
+	SUBQ       $0x10, R8
+	JGE        loop
+	CMPQ       R8, $-16
+	JE         done
+	ADDQ       R8, AX
+	ADDQ       R8, CX
+	ADDQ       R8, DX
+	ADDQ       R8, BX
+	ADDQ       R8, SI
+	ADDQ       R8, DI
+	XORQ       R8, R8
+	JMP        loop
+
+done:
+	RET
+
+// func yccToRGBx32(dst *byte, y *byte, cb *byte, cr *byte, n int)
+// Requires: AVX, AVX2
+TEXT ·yccToRGBx32(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ y+8(FP), CX
+	MOVQ cb+16(FP), DX
+	MOVQ cr+24(FP), BX
+	MOVQ n+32(FP), SI
+	SUBQ $0x20, SI
+
+loop:
+	VMOVDQU      ycc_middle<>+0(SB), Y0
+	VPXOR        Y1, Y1, Y1
+	VMOVDQU      (CX), Y2
+	VPXOR        (DX), Y0, Y3
+	VPXOR        (BX), Y0, Y4
+	VPUNPCKLBW   Y2, Y0, Y5
+	VPUNPCKLBW   Y3, Y1, Y6
+	VPUNPCKLBW   Y4, Y1, Y7
+	VPSRLW       $0x07, Y5, Y5
+	VPSRAW       $0x07, Y6, Y6
+	VPSRAW       $0x07, Y7, Y7
+	VPMULHW      ycc_r<>+0(SB), Y7, Y8
+	VPADDW       Y7, Y8, Y8
+	VPADDW       Y5, Y8, Y8
+	VPSRAW       $0x01, Y8, Y8
+	VPMULHW      ycc_b<>+0(SB), Y6, Y9
+	VPADDW       Y6, Y9, Y9
+	VPADDW       Y6, Y9, Y9
+	VPADDW       Y5, Y9, Y9
+	VPSRAW       $0x01, Y9, Y9
+	VPUNPCKLWD   Y7, Y6, Y10
+	VPUNPCKHWD   Y7, Y6, Y6
+	VPMADDWD     ycc_g<>+0(SB), Y10, Y10
+	VPADDD       ycc_half<>+0(SB), Y10, Y10
+	VPSRAD       $0x10, Y10, Y10
+	VPMADDWD     ycc_g<>+0(SB), Y6, Y6
+	VPADDD       ycc_half<>+0(SB), Y6, Y6
+	VPSRAD       $0x10, Y6, Y6
+	VPACKSSDW    Y6, Y10, Y10
+	VPSRLW       $0x01, Y5, Y5
+	VPADDW       Y5, Y10, Y10
+	VPUNPCKHBW   Y2, Y0, Y0
+	VPUNPCKHBW   Y3, Y1, Y2
+	VPUNPCKHBW   Y4, Y1, Y1
+	VPSRLW       $0x07, Y0, Y0
+	VPSRAW       $0x07, Y2, Y2
+	VPSRAW       $0x07, Y1, Y1
+	VPMULHW      ycc_r<>+0(SB), Y1, Y3
+	VPADDW       Y1, Y3, Y3
+	VPADDW       Y0, Y3, Y3
+	VPSRAW       $0x01, Y3, Y3
+	VPMULHW      ycc_b<>+0(SB), Y2, Y4
+	VPADDW       Y2, Y4, Y4
+	VPADDW       Y2, Y4, Y4
+	VPADDW       Y0, Y4, Y4
+	VPSRAW       $0x01, Y4, Y4
+	VPUNPCKLWD   Y1, Y2, Y5
+	VPUNPCKHWD   Y1, Y2, Y1
+	VPMADDWD     ycc_g<>+0(SB), Y5, Y5
+	VPADDD       ycc_half<>+0(SB), Y5, Y5
+	VPSRAD       $0x10, Y5, Y5
+	VPMADDWD     ycc_g<>+0(SB), Y1, Y1
+	VPADDD       ycc_half<>+0(SB), Y1, Y1
+	VPSRAD       $0x10, Y1, Y1
+	VPACKSSDW    Y1, Y5, Y5
+	VPSRLW       $0x01, Y0, Y0
+	VPADDW       Y0, Y5, Y5
+	VPACKUSWB    Y3, Y8, Y8
+	VPACKUSWB    Y5, Y10, Y10
+	VPACKUSWB    Y4, Y9, Y9
+	VPSHUFB      ycc_shuffle<>+0(SB), Y8, Y0
+	VPSHUFB      ycc_shuffle<>+32(SB), Y10, Y1
+	VPOR         Y1, Y0, Y0
+	VPSHUFB      ycc_shuffle<>+64(SB), Y9, Y1
+	VPOR         Y1, Y0, Y0
+	VMOVDQU      X0, (AX)
+	VEXTRACTI128 $0x01, Y0, 48(AX)
+	VPSHUFB      ycc_shuffle<>+96(SB), Y8, Y0
+	VPSHUFB      ycc_shuffle<>+128(SB), Y10, Y1
+	VPOR         Y1, Y0, Y0
+	VPSHUFB      ycc_shuffle<>+160(SB), Y9, Y1
+	VPOR         Y1, Y0, Y0
+	VMOVDQU      X0, 16(AX)
+	VEXTRACTI128 $0x01, Y0, 64(AX)
+	VPSHUFB      ycc_shuffle<>+192(SB), Y8, Y0
+	VPSHUFB      ycc_shuffle<>+224(SB), Y10, Y1
+	VPOR         Y1, Y0, Y0
+	VPSHUFB      ycc_shuffle<>+256(SB), Y9, Y1
+	VPOR         Y1, Y0, Y0
+	VMOVDQU      X0, 32(AX)
+	VEXTRACTI128 $0x01, Y0, 80(AX)
+	ADDQ         $0x00000060, AX
+	ADDQ         $0x00000020, CX
+	ADDQ         $0x00000020, DX
+	ADDQ         $0x00000020, BX
+	SUBQ         $0x20, SI
+	JGE          loop
+	CMPQ         SI, $-32
+	JE           done
+	ADDQ         SI, AX
+	ADDQ         SI, AX
+	ADDQ         SI, AX
+	ADDQ         SI, CX
+	ADDQ         SI, DX
+	ADDQ         SI, BX
+	XORQ         SI, SI
+	JMP          loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func yccToPlanesx32(red *byte, green *byte, blue *byte, y *byte, cb *byte, cr *byte, n int)
+// Requires: AVX, AVX2
+TEXT ·yccToPlanesx32(SB), NOSPLIT, $0-56
+	MOVQ red+0(FP), AX
+	MOVQ green+8(FP), CX
+	MOVQ blue+16(FP), DX
+	MOVQ y+24(FP), BX
+	MOVQ cb+32(FP), SI
+	MOVQ cr+40(FP), DI
+	MOVQ n+48(FP), R8
+	SUBQ $0x20, R8
+
+loop:
+	VMOVDQU    ycc_middle<>+0(SB), Y0
+	VPXOR      Y1, Y1, Y1
+	VMOVDQU    (BX), Y2
+	VPXOR      (SI), Y0, Y3
+	VPXOR      (DI), Y0, Y4
+	VPUNPCKLBW Y2, Y0, Y5
+	VPUNPCKLBW Y3, Y1, Y6
+	VPUNPCKLBW Y4, Y1, Y7
+	VPSRLW     $0x07, Y5, Y5
+	VPSRAW     $0x07, Y6, Y6
+	VPSRAW     $0x07, Y7, Y7
+	VPMULHW    ycc_r<>+0(SB), Y7, Y8
+	VPADDW     Y7, Y8, Y8
+	VPADDW     Y5, Y8, Y8
+	VPSRAW     $0x01, Y8, Y8
+	VPMULHW    ycc_b<>+0(SB), Y6, Y9
+	VPADDW     Y6, Y9, Y9
+	VPADDW     Y6, Y9, Y9
+	VPADDW     Y5, Y9, Y9
+	VPSRAW     $0x01, Y9, Y9
+	VPUNPCKLWD Y7, Y6, Y10
+	VPUNPCKHWD Y7, Y6, Y6
+	VPMADDWD   ycc_g<>+0(SB), Y10, Y10
+	VPADDD     ycc_half<>+0(SB), Y10, Y10
+	VPSRAD     $0x10, Y10, Y10
+	VPMADDWD   ycc_g<>+0(SB), Y6, Y6
+	VPADDD     ycc_half<>+0(SB), Y6, Y6
+	VPSRAD     $0x10, Y6, Y6
+	VPACKSSDW  Y6, Y10, Y10
+	VPSRLW     $0x01, Y5, Y5
+	VPADDW     Y5, Y10, Y10
+	VPUNPCKHBW Y2, Y0, Y0
+	VPUNPCKHBW Y3, Y1, Y2
+	VPUNPCKHBW Y4, Y1, Y1
+	VPSRLW     $0x07, Y0, Y0
+	VPSRAW     $0x07, Y2, Y2
+	VPSRAW     $0x07, Y1, Y1
+	VPMULHW    ycc_r<>+0(SB), Y1, Y3
+	VPADDW     Y1, Y3, Y3
 	VPADDW     Y0, Y3, Y3
-	VPADDW     Y1, Y1, Y4
-	VPMULHW    ycc_b<>+0(SB), Y4, Y4
-	VPADDW     ycc_one<>+0(SB), Y4, Y4
-	VPSRAW     $0x01, Y4, Y4
-	VPADDW     Y1, Y4, Y4
-	VPADDW     Y1, Y4, Y4
+	VPSRAW     $0x01, Y3, Y3
+	VPMULHW    ycc_b<>+0(SB), Y2, Y4
+	VPADDW     Y2, Y4, Y4
+	VPADDW     Y2, Y4, Y4
 	VPADDW     Y0, Y4, Y4
-	VPUNPCKLWD Y2, Y1, Y5
-	VPUNPCKHWD Y2, Y1, Y1
+	VPSRAW     $0x01, Y4, Y4
+	VPUNPCKLWD Y1, Y2, Y5
+	VPUNPCKHWD Y1, Y2, Y1
 	VPMADDWD   ycc_g<>+0(SB), Y5, Y5
 	VPADDD     ycc_half<>+0(SB), Y5, Y5
 	VPSRAD     $0x10, Y5, Y5
 	VPMADDWD   ycc_g<>+0(SB), Y1, Y1
 	VPADDD     ycc_half<>+0(SB), Y1, Y1
 	VPSRAD     $0x10, Y1, Y1
-	VPACKSSDW  Y1, Y5, Y1
-	VPSUBW     Y2, Y1, Y1
-	VPADDW     Y0, Y1, Y1
-	VPACKUSWB  Y3, Y3, Y3
-	VPERMQ     $0x08, Y3, Y3
-	VPACKUSWB  Y1, Y1, Y1
-	VPERMQ     $0x08, Y1, Y1
-	VPACKUSWB  Y4, Y4, Y4
-	VPERMQ     $0x08, Y4, Y4
-	VPSHUFB    ycc_shuffle<>+0(SB), X3, X0
-	VPSHUFB    ycc_shuffle<>+16(SB), X1, X2
-	VPOR       X2, X0, X0
-	VPSHUFB    ycc_shuffle<>+32(SB), X4, X2
-	VPOR       X2, X0, X0
-	VMOVDQU    X0, (AX)
-	VPSHUFB    ycc_shuffle<>+48(SB), X3, X0
-	VPSHUFB    ycc_shuffle<>+64(SB), X1, X2
-	VPOR       X2, X0, X0
-	VPSHUFB    ycc_shuffle<>+80(SB), X4, X2
-	VPOR       X2, X0, X0
-	VMOVDQU    X0, 16(AX)
-	VPSHUFB    ycc_shuffle<>+96(SB), X3, X0
-	VPSHUFB    ycc_shuffle<>+112(SB), X1, X1
-	VPOR       X1, X0, X0
-	VPSHUFB    ycc_shuffle<>+128(SB), X4, X1
-	VPOR       X1, X0, X0
-	VMOVDQU    X0, 32(AX)
-	ADDQ       $0x30, AX
-	SUBQ       $0x10, SI
-	JNZ        loop
+	VPACKSSDW  Y1, Y5, Y5
+	VPSRLW     $0x01, Y0, Y0
+	VPADDW     Y0, Y5, Y5
+	VPACKUSWB  Y3, Y8, Y8
+	VPACKUSWB  Y5, Y10, Y10
+	VPACKUSWB  Y4, Y9, Y9
+	VMOVDQU    Y8, (AX)
+	VMOVDQU    Y10, (CX)
+	VMOVDQU    Y9, (DX)
+	ADDQ       $0x00000020, AX
+	ADDQ       $0x00000020, CX
+	ADDQ       $0x00000020, DX
+	ADDQ       $0x00000020, BX
+	ADDQ       $0x00000020, SI
+	ADDQ       $0x00000020, DI
+	SUBQ       $0x20, R8
+	JGE        loop
+	CMPQ       R8, $-32
+	JE         done
+	ADDQ       R8, AX
+	ADDQ       R8, CX
+	ADDQ       R8, DX
+	ADDQ       R8, BX
+	ADDQ       R8, SI
+	ADDQ       R8, DI
+	XORQ       R8, R8
+	JMP        loop
+
+done:
 	VZEROUPPER
 	RET

@@ -9,18 +9,28 @@ GLOBL ycc<>(SB), RODATA|NOPTR, $8
 
 // func yccToRGBNEON(dst, y, cb, cr *byte, n int)
 TEXT ·yccToRGBNEON(SB), NOSPLIT, $0-40
-	MOVD dst+0(FP), R0
-	MOVD y+8(FP), R1
-	MOVD cb+16(FP), R2
-	MOVD cr+24(FP), R3
-	MOVD n+32(FP), R4
-	MOVD $ycc<>(SB), R5
-	WORD $0xfd4000a0 // ldr d0, [x5, #0]
+	MOVD dst+0(FP), R3
+	MOVD y+8(FP), R0
+	MOVD cb+16(FP), R1
+	MOVD cr+24(FP), R2
+	MOVD n+32(FP), R6
+	MOVD $ycc<>(SB), R7
+	WORD $0xfd4000e0 // ldr d0, [x7, #0]
 	WORD $0x4f04e401 // movi v1.16b, #0x80
 loop:
-	WORD $0x4cdf7043 // ld1 {v3.16b}, [x2], #16
-	WORD $0x4cdf7064 // ld1 {v4.16b}, [x3], #16
-	WORD $0x4cdf7022 // ld1 {v2.16b}, [x1], #16
+	CMP $16, R6
+	BGE whole
+	SUB $16, R6, R8
+	ADD R8, R0
+	ADD R8, R1
+	ADD R8, R2
+	ADD R8, R3
+	ADD R8<<1, R3
+	MOVD $16, R6
+whole:
+	WORD $0x4cdf7023 // ld1 {v3.16b}, [x1], #16
+	WORD $0x4cdf7044 // ld1 {v4.16b}, [x2], #16
+	WORD $0x4cdf7002 // ld1 {v2.16b}, [x0], #16
 	WORD $0x2e212086 // usubl v6.8h, v4.8b, v1.8b
 	WORD $0x2e212065 // usubl v5.8h, v3.8b, v1.8b
 	WORD $0x4f40c0c7 // sqdmulh v7.8h, v6.8h, v0.h[0]
@@ -61,8 +71,82 @@ loop:
 	WORD $0x6e212a18 // sqxtun2 v24.16b, v16.8h
 	WORD $0x6e212a59 // sqxtun2 v25.16b, v18.8h
 	WORD $0x6e212a3a // sqxtun2 v26.16b, v17.8h
-	WORD $0x4c9f4018 // st3 {v24.16b, v25.16b, v26.16b}, [x0], #48
-	SUBS $16, R4
+	WORD $0x4c9f4078 // st3 {v24.16b, v25.16b, v26.16b}, [x3], #48
+	SUBS $16, R6
+	BNE loop
+	RET
+
+// func yccToPlanesNEON(red, green, blue, y, cb, cr *byte, n int)
+TEXT ·yccToPlanesNEON(SB), NOSPLIT, $0-56
+	MOVD red+0(FP), R3
+	MOVD green+8(FP), R4
+	MOVD blue+16(FP), R5
+	MOVD y+24(FP), R0
+	MOVD cb+32(FP), R1
+	MOVD cr+40(FP), R2
+	MOVD n+48(FP), R6
+	MOVD $ycc<>(SB), R7
+	WORD $0xfd4000e0 // ldr d0, [x7, #0]
+	WORD $0x4f04e401 // movi v1.16b, #0x80
+loop:
+	CMP $16, R6
+	BGE whole
+	SUB $16, R6, R8
+	ADD R8, R0
+	ADD R8, R1
+	ADD R8, R2
+	ADD R8, R3
+	ADD R8, R4
+	ADD R8, R5
+	MOVD $16, R6
+whole:
+	WORD $0x4cdf7023 // ld1 {v3.16b}, [x1], #16
+	WORD $0x4cdf7044 // ld1 {v4.16b}, [x2], #16
+	WORD $0x4cdf7002 // ld1 {v2.16b}, [x0], #16
+	WORD $0x2e212086 // usubl v6.8h, v4.8b, v1.8b
+	WORD $0x2e212065 // usubl v5.8h, v3.8b, v1.8b
+	WORD $0x4f40c0c7 // sqdmulh v7.8h, v6.8h, v0.h[0]
+	WORD $0x2e2210c8 // uaddw v8.8h, v6.8h, v2.8b
+	WORD $0x0f60a0aa // smull v10.4s, v5.4h, v0.h[2]
+	WORD $0x4f60a0ab // smull2 v11.4s, v5.8h, v0.h[2]
+	WORD $0x4f1f34e8 // srsra v8.8h, v7.8h, #1
+	WORD $0x4f50c0a7 // sqdmulh v7.8h, v5.8h, v0.h[1]
+	WORD $0x2e2210a9 // uaddw v9.8h, v5.8h, v2.8b
+	WORD $0x0f7020ca // smlal v10.4s, v6.4h, v0.h[3]
+	WORD $0x4f7020cb // smlal2 v11.4s, v6.8h, v0.h[3]
+	WORD $0x4e658529 // add v9.8h, v9.8h, v5.8h
+	WORD $0x4f1f34e9 // srsra v9.8h, v7.8h, #1
+	WORD $0x0f108d4a // rshrn v10.4h, v10.4s, #16
+	WORD $0x4f108d6a // rshrn2 v10.8h, v11.4s, #16
+	WORD $0x2e22114a // uaddw v10.8h, v10.8h, v2.8b
+	WORD $0x6e66854a // sub v10.8h, v10.8h, v6.8h
+	WORD $0x2e212918 // sqxtun v24.8b, v8.8h
+	WORD $0x2e212959 // sqxtun v25.8b, v10.8h
+	WORD $0x2e21293a // sqxtun v26.8b, v9.8h
+	WORD $0x6e21208e // usubl2 v14.8h, v4.16b, v1.16b
+	WORD $0x6e21206d // usubl2 v13.8h, v3.16b, v1.16b
+	WORD $0x4f40c1cf // sqdmulh v15.8h, v14.8h, v0.h[0]
+	WORD $0x6e2211d0 // uaddw2 v16.8h, v14.8h, v2.16b
+	WORD $0x0f60a1b2 // smull v18.4s, v13.4h, v0.h[2]
+	WORD $0x4f60a1b3 // smull2 v19.4s, v13.8h, v0.h[2]
+	WORD $0x4f1f35f0 // srsra v16.8h, v15.8h, #1
+	WORD $0x4f50c1af // sqdmulh v15.8h, v13.8h, v0.h[1]
+	WORD $0x6e2211b1 // uaddw2 v17.8h, v13.8h, v2.16b
+	WORD $0x0f7021d2 // smlal v18.4s, v14.4h, v0.h[3]
+	WORD $0x4f7021d3 // smlal2 v19.4s, v14.8h, v0.h[3]
+	WORD $0x4e6d8631 // add v17.8h, v17.8h, v13.8h
+	WORD $0x4f1f35f1 // srsra v17.8h, v15.8h, #1
+	WORD $0x0f108e52 // rshrn v18.4h, v18.4s, #16
+	WORD $0x4f108e72 // rshrn2 v18.8h, v19.4s, #16
+	WORD $0x6e221252 // uaddw2 v18.8h, v18.8h, v2.16b
+	WORD $0x6e6e8652 // sub v18.8h, v18.8h, v14.8h
+	WORD $0x6e212a18 // sqxtun2 v24.16b, v16.8h
+	WORD $0x6e212a59 // sqxtun2 v25.16b, v18.8h
+	WORD $0x6e212a3a // sqxtun2 v26.16b, v17.8h
+	WORD $0x4c9f7078 // st1 {v24.16b}, [x3], #16
+	WORD $0x4c9f7099 // st1 {v25.16b}, [x4], #16
+	WORD $0x4c9f70ba // st1 {v26.16b}, [x5], #16
+	SUBS $16, R6
 	BNE loop
 	RET
 
@@ -499,6 +583,248 @@ dc:
 	ADD R1, R6
 	WORD $0xfd0000c2 // str d2, [x6, #0]
 	B next
+
+DATA dct4<>+0(SB)/8, $0xba7921f9e7823b21
+DATA dct4<>+8(SB)/8, $0x1ccd5203f93e2e75
+DATA dct4<>+16(SB)/8, $0x00000000efb0ecc2
+DATA dct4<>+24(SB)/8, $0x0000000000000000
+DATA dct4<>+32(SB)/8, $0x0000080000000800
+DATA dct4<>+40(SB)/8, $0x0000080000000800
+DATA dct4<>+48(SB)/8, $0x0004000000040000
+DATA dct4<>+56(SB)/8, $0x0004000000040000
+GLOBL dct4<>(SB), RODATA|NOPTR, $64
+
+DATA turn<>+0(SB)/8, $0x0d0905010c080400
+DATA turn<>+8(SB)/8, $0x0f0b07030e0a0602
+GLOBL turn<>(SB), RODATA|NOPTR, $16
+
+// func idctRow4NEON(dst *byte, stride int, coef, quant *[64]int16, last *uint8, n int)
+TEXT ·idctRow4NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD stride+8(FP), R1
+	MOVD coef+16(FP), R2
+	MOVD quant+24(FP), R3
+	MOVD last+32(FP), R4
+	MOVD n+40(FP), R5
+	MOVD $dct4<>(SB), R7
+	WORD $0x4c4024e0 // ld1 {v0.8h, v1.8h, v2.8h, v3.8h}, [x7]
+	MOVD $turn<>(SB), R7
+	WORD $0x3dc000e4 // ldr q4, [x7, #0]
+	WORD $0x4f04e405 // movi v5.16b, #0x80
+block:
+	MOVBU.P 1(R4), R8
+	CBZ R8, dc
+	ADD $64, R2, R6
+	WORD $0x4c402450 // ld1 {v16.8h, v17.8h, v18.8h, v19.8h}, [x2]
+	WORD $0x4c4024d4 // ld1 {v20.8h, v21.8h, v22.8h, v23.8h}, [x6]
+	ADD $64, R3, R6
+	WORD $0x4c402478 // ld1 {v24.8h, v25.8h, v26.8h, v27.8h}, [x3]
+	WORD $0x4c4024dc // ld1 {v28.8h, v29.8h, v30.8h, v31.8h}, [x6]
+	WORD $0x4eb21e26 // orr v6.16b, v17.16b, v18.16b
+	WORD $0x4eb31cc6 // orr v6.16b, v6.16b, v19.16b
+	WORD $0x4eb51cc6 // orr v6.16b, v6.16b, v21.16b
+	WORD $0x4eb61cc6 // orr v6.16b, v6.16b, v22.16b
+	WORD $0x4eb71cc6 // orr v6.16b, v6.16b, v23.16b
+	WORD $0x4e083cc8 // mov x8, v6.d[0]
+	WORD $0x4e183cc9 // mov x9, v6.d[1]
+	WORD $0x4e789e10 // mul v16.8h, v16.8h, v24.8h
+	WORD $0x4e799e31 // mul v17.8h, v17.8h, v25.8h
+	WORD $0x4e7a9e52 // mul v18.8h, v18.8h, v26.8h
+	WORD $0x4e7b9e73 // mul v19.8h, v19.8h, v27.8h
+	WORD $0x4e7d9eb5 // mul v21.8h, v21.8h, v29.8h
+	WORD $0x4e7e9ed6 // mul v22.8h, v22.8h, v30.8h
+	WORD $0x4e7f9ef7 // mul v23.8h, v23.8h, v31.8h
+	ORR R8, R9
+	CBZ R9, flat
+	WORD $0x0f1ea60a // sshll v10.4s, v16.4h, #14
+	WORD $0x0f40a24b // smull v11.4s, v18.4h, v0.h[0]
+	WORD $0x0f5022cb // smlal v11.4s, v22.4h, v0.h[1]
+	WORD $0x4ea2854a // add v10.4s, v10.4s, v2.4s
+	WORD $0x0f60aa2d // smull v13.4s, v17.4h, v0.h[6]
+	WORD $0x0f702a6d // smlal v13.4s, v19.4h, v0.h[7]
+	WORD $0x0f4122ad // smlal v13.4s, v21.4h, v1.h[0]
+	WORD $0x0f5122ed // smlal v13.4s, v23.4h, v1.h[1]
+	WORD $0x0f60a22c // smull v12.4s, v17.4h, v0.h[2]
+	WORD $0x0f70226c // smlal v12.4s, v19.4h, v0.h[3]
+	WORD $0x0f402aac // smlal v12.4s, v21.4h, v0.h[4]
+	WORD $0x0f502aec // smlal v12.4s, v23.4h, v0.h[5]
+	WORD $0x4eab854e // add v14.4s, v10.4s, v11.4s
+	WORD $0x6eab854a // sub v10.4s, v10.4s, v11.4s
+	WORD $0x4ead85d8 // add v24.4s, v14.4s, v13.4s
+	WORD $0x6ead85db // sub v27.4s, v14.4s, v13.4s
+	WORD $0x4eac8559 // add v25.4s, v10.4s, v12.4s
+	WORD $0x6eac855a // sub v26.4s, v10.4s, v12.4s
+	WORD $0x4f1ea60a // sshll2 v10.4s, v16.8h, #14
+	WORD $0x4f40a24b // smull2 v11.4s, v18.8h, v0.h[0]
+	WORD $0x4f5022cb // smlal2 v11.4s, v22.8h, v0.h[1]
+	WORD $0x4ea2854a // add v10.4s, v10.4s, v2.4s
+	WORD $0x4f60aa2d // smull2 v13.4s, v17.8h, v0.h[6]
+	WORD $0x4f702a6d // smlal2 v13.4s, v19.8h, v0.h[7]
+	WORD $0x4f4122ad // smlal2 v13.4s, v21.8h, v1.h[0]
+	WORD $0x4f5122ed // smlal2 v13.4s, v23.8h, v1.h[1]
+	WORD $0x4f60a22c // smull2 v12.4s, v17.8h, v0.h[2]
+	WORD $0x4f70226c // smlal2 v12.4s, v19.8h, v0.h[3]
+	WORD $0x4f402aac // smlal2 v12.4s, v21.8h, v0.h[4]
+	WORD $0x4f502aec // smlal2 v12.4s, v23.8h, v0.h[5]
+	WORD $0x4eab854e // add v14.4s, v10.4s, v11.4s
+	WORD $0x6eab854a // sub v10.4s, v10.4s, v11.4s
+	WORD $0x4ead85dc // add v28.4s, v14.4s, v13.4s
+	WORD $0x6ead85df // sub v31.4s, v14.4s, v13.4s
+	WORD $0x4eac855d // add v29.4s, v10.4s, v12.4s
+	WORD $0x6eac855e // sub v30.4s, v10.4s, v12.4s
+	WORD $0x0f149718 // sqshrn v24.4h, v24.4s, #12
+	WORD $0x4f149798 // sqshrn2 v24.8h, v28.4s, #12
+	WORD $0x0f149739 // sqshrn v25.4h, v25.4s, #12
+	WORD $0x4f1497b9 // sqshrn2 v25.8h, v29.4s, #12
+	WORD $0x0f14975a // sqshrn v26.4h, v26.4s, #12
+	WORD $0x4f1497da // sqshrn2 v26.8h, v30.4s, #12
+	WORD $0x0f14977b // sqshrn v27.4h, v27.4s, #12
+	WORD $0x4f1497fb // sqshrn2 v27.8h, v31.4s, #12
+transpose:
+	WORD $0x4e592b06 // trn1 v6.8h, v24.8h, v25.8h
+	WORD $0x4e596b07 // trn2 v7.8h, v24.8h, v25.8h
+	WORD $0x4e5b2b48 // trn1 v8.8h, v26.8h, v27.8h
+	WORD $0x4e5b6b49 // trn2 v9.8h, v26.8h, v27.8h
+	WORD $0x4e8828d0 // trn1 v16.4s, v6.4s, v8.4s
+	WORD $0x4e8928f1 // trn1 v17.4s, v7.4s, v9.4s
+	WORD $0x4e8868d2 // trn2 v18.4s, v6.4s, v8.4s
+	WORD $0x4e8968f3 // trn2 v19.4s, v7.4s, v9.4s
+	WORD $0x0f1ea60a // sshll v10.4s, v16.4h, #14
+	WORD $0x0f40a24b // smull v11.4s, v18.4h, v0.h[0]
+	WORD $0x4f50224b // smlal2 v11.4s, v18.8h, v0.h[1]
+	WORD $0x4ea3854a // add v10.4s, v10.4s, v3.4s
+	WORD $0x0f60aa2d // smull v13.4s, v17.4h, v0.h[6]
+	WORD $0x0f702a6d // smlal v13.4s, v19.4h, v0.h[7]
+	WORD $0x4f41222d // smlal2 v13.4s, v17.8h, v1.h[0]
+	WORD $0x4f51226d // smlal2 v13.4s, v19.8h, v1.h[1]
+	WORD $0x0f60a22c // smull v12.4s, v17.4h, v0.h[2]
+	WORD $0x0f70226c // smlal v12.4s, v19.4h, v0.h[3]
+	WORD $0x4f402a2c // smlal2 v12.4s, v17.8h, v0.h[4]
+	WORD $0x4f502a6c // smlal2 v12.4s, v19.8h, v0.h[5]
+	WORD $0x4eab854e // add v14.4s, v10.4s, v11.4s
+	WORD $0x6eab854a // sub v10.4s, v10.4s, v11.4s
+	WORD $0x4ead85d8 // add v24.4s, v14.4s, v13.4s
+	WORD $0x6ead85db // sub v27.4s, v14.4s, v13.4s
+	WORD $0x4eac8559 // add v25.4s, v10.4s, v12.4s
+	WORD $0x6eac855a // sub v26.4s, v10.4s, v12.4s
+	WORD $0x4e595b18 // uzp2 v24.8h, v24.8h, v25.8h
+	WORD $0x4e5b5b59 // uzp2 v25.8h, v26.8h, v27.8h
+	WORD $0x0f0d9718 // sqshrn v24.8b, v24.8h, #3
+	WORD $0x4f0d9738 // sqshrn2 v24.16b, v25.8h, #3
+	WORD $0x6e251f18 // eor v24.16b, v24.16b, v5.16b
+	WORD $0x4e040318 // tbl v24.16b, {v24.16b}, v4.16b
+store:
+	MOVD R0, R6
+	WORD $0x0d0080d8 // st1 {v24.s}[0], [x6]
+	ADD R1, R6
+	WORD $0x0d0090d8 // st1 {v24.s}[1], [x6]
+	ADD R1, R6
+	WORD $0x4d0080d8 // st1 {v24.s}[2], [x6]
+	ADD R1, R6
+	WORD $0x4d0090d8 // st1 {v24.s}[3], [x6]
+	ADD $4, R0
+	ADD $128, R2
+	SUBS $1, R5
+	BNE block
+	RET
+flat:
+	WORD $0x4f125610 // shl v16.8h, v16.8h, #2
+	WORD $0x4eb01e18 // orr v24.16b, v16.16b, v16.16b
+	WORD $0x4eb01e19 // orr v25.16b, v16.16b, v16.16b
+	WORD $0x4eb01e1a // orr v26.16b, v16.16b, v16.16b
+	WORD $0x4eb01e1b // orr v27.16b, v16.16b, v16.16b
+	B transpose
+dc:
+	WORD $0x4d40c446 // ld1r {v6.8h}, [x2]
+	WORD $0x4d40c467 // ld1r {v7.8h}, [x3]
+	WORD $0x4e679cc6 // mul v6.8h, v6.8h, v7.8h
+	WORD $0x4f1254c6 // shl v6.8h, v6.8h, #2
+	WORD $0x0f0b9cd8 // sqrshrn v24.8b, v6.8h, #5
+	WORD $0x4f0b9cd8 // sqrshrn2 v24.16b, v6.8h, #5
+	WORD $0x6e251f18 // eor v24.16b, v24.16b, v5.16b
+	B store
+
+DATA dct2<>+0(SB)/8, $0xe8ee1b37d74673fc
+DATA dct2<>+8(SB)/8, $0x0000000000000000
+DATA dct2<>+16(SB)/8, $0xd746000073fc0000
+DATA dct2<>+24(SB)/8, $0xe8ee00001b370000
+DATA dct2<>+32(SB)/8, $0x0000100000001000
+DATA dct2<>+40(SB)/8, $0x0000100000001000
+DATA dct2<>+48(SB)/8, $0x0008000000080000
+DATA dct2<>+56(SB)/8, $0x0008000000080000
+GLOBL dct2<>(SB), RODATA|NOPTR, $64
+
+// func idctRow2NEON(dst *byte, stride int, coef, quant *[64]int16, n int)
+TEXT ·idctRow2NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD stride+8(FP), R1
+	MOVD coef+16(FP), R2
+	MOVD quant+24(FP), R3
+	MOVD n+32(FP), R5
+	MOVD $dct2<>(SB), R7
+	WORD $0x4c4024e0 // ld1 {v0.8h, v1.8h, v2.8h, v3.8h}, [x7]
+	WORD $0x4f04e404 // movi v4.16b, #0x80
+	WORD $0x3dc00078 // ldr q24, [x3, #0]
+	WORD $0x3dc00479 // ldr q25, [x3, #16]
+	WORD $0x3dc00c7a // ldr q26, [x3, #48]
+	WORD $0x3dc0147b // ldr q27, [x3, #80]
+	WORD $0x3dc01c7c // ldr q28, [x3, #112]
+block:
+	WORD $0x3dc00050 // ldr q16, [x2, #0]
+	WORD $0x3dc00451 // ldr q17, [x2, #16]
+	WORD $0x3dc00c52 // ldr q18, [x2, #48]
+	WORD $0x3dc01453 // ldr q19, [x2, #80]
+	WORD $0x3dc01c54 // ldr q20, [x2, #112]
+	WORD $0x4e789e10 // mul v16.8h, v16.8h, v24.8h
+	WORD $0x4e799e31 // mul v17.8h, v17.8h, v25.8h
+	WORD $0x4e7a9e52 // mul v18.8h, v18.8h, v26.8h
+	WORD $0x4e7b9e73 // mul v19.8h, v19.8h, v27.8h
+	WORD $0x4e7c9e94 // mul v20.8h, v20.8h, v28.8h
+	WORD $0x0f1fa609 // sshll v9.4s, v16.4h, #15
+	WORD $0x0f40a22a // smull v10.4s, v17.4h, v0.h[0]
+	WORD $0x0f50224a // smlal v10.4s, v18.4h, v0.h[1]
+	WORD $0x0f60226a // smlal v10.4s, v19.4h, v0.h[2]
+	WORD $0x0f70228a // smlal v10.4s, v20.4h, v0.h[3]
+	WORD $0x4ea28529 // add v9.4s, v9.4s, v2.4s
+	WORD $0x4eaa8525 // add v5.4s, v9.4s, v10.4s
+	WORD $0x6eaa8527 // sub v7.4s, v9.4s, v10.4s
+	WORD $0x4f1fa609 // sshll2 v9.4s, v16.8h, #15
+	WORD $0x4f40a22b // smull2 v11.4s, v17.8h, v0.h[0]
+	WORD $0x4f50224b // smlal2 v11.4s, v18.8h, v0.h[1]
+	WORD $0x4f60226b // smlal2 v11.4s, v19.8h, v0.h[2]
+	WORD $0x4f70228b // smlal2 v11.4s, v20.8h, v0.h[3]
+	WORD $0x4ea28529 // add v9.4s, v9.4s, v2.4s
+	WORD $0x4eab8526 // add v6.4s, v9.4s, v11.4s
+	WORD $0x6eab8528 // sub v8.4s, v9.4s, v11.4s
+	WORD $0x4e8738a9 // zip1 v9.4s, v5.4s, v7.4s
+	WORD $0x0f1394a5 // sqshrn v5.4h, v5.4s, #13
+	WORD $0x4f1394c5 // sqshrn2 v5.8h, v6.4s, #13
+	WORD $0x0e61c0a6 // smull v6.4s, v5.4h, v1.4h
+	WORD $0x4e6180a6 // smlal2 v6.4s, v5.8h, v1.8h
+	WORD $0x0f1394e7 // sqshrn v7.4h, v7.4s, #13
+	WORD $0x4f139507 // sqshrn2 v7.8h, v8.4s, #13
+	WORD $0x0e61c0e8 // smull v8.4s, v7.4h, v1.4h
+	WORD $0x4e6180e8 // smlal2 v8.4s, v7.8h, v1.8h
+	WORD $0x4f330529 // sshr v9.4s, v9.4s, #13
+	WORD $0x4ea8bcc6 // addp v6.4s, v6.4s, v8.4s
+	WORD $0x4f2f5529 // shl v9.4s, v9.4s, #15
+	WORD $0x4ea6bcc6 // addp v6.4s, v6.4s, v6.4s
+	WORD $0x4ea38529 // add v9.4s, v9.4s, v3.4s
+	WORD $0x4ea68527 // add v7.4s, v9.4s, v6.4s
+	WORD $0x6ea68525 // sub v5.4s, v9.4s, v6.4s
+	WORD $0x4e8538e5 // zip1 v5.4s, v7.4s, v5.4s
+	WORD $0x0f1084a5 // shrn v5.4h, v5.4s, #16
+	WORD $0x0f0c94a5 // sqshrn v5.8b, v5.8h, #4
+	WORD $0x2e241ca5 // eor v5.8b, v5.8b, v4.8b
+	WORD $0x4e083ca8 // mov x8, v5.d[0]
+	MOVH R8, (R0)
+	LSR $16, R8
+	MOVH R8, (R0)(R1)
+	ADD $2, R0
+	ADD $128, R2
+	SUBS $1, R5
+	BNE block
+	RET
 
 // func upsampleH2V1NEON(dst, src *byte, n int)
 TEXT ·upsampleH2V1NEON(SB), NOSPLIT, $0-24

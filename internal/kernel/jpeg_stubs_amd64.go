@@ -9,6 +9,16 @@ package kernel
 //go:noescape
 func idctRowAVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
 
+// idctRow4AVX2 is IDCTRow4 of n blocks, n > 0.
+//
+//go:noescape
+func idctRow4AVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
+
+// idctRow2AVX2 is IDCTRow2 of n blocks, n > 0.
+//
+//go:noescape
+func idctRow2AVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
+
 // upsampleH2V1x16 doubles n samples, n >= 16; those before and after them are read.
 //
 //go:noescape
@@ -39,7 +49,22 @@ func upsampleH2V2x32(dst *byte, near *byte, far *byte, n int)
 //go:noescape
 func upsampleH1V2x32(dst *byte, near *byte, far *byte, n int, bias int)
 
-// yccToRGBAVX2 converts n pixels, a multiple of 16 and not 0.
+// yccToRGBx16 converts n pixels, n >= 16.
 //
 //go:noescape
-func yccToRGBAVX2(dst *byte, y *byte, cb *byte, cr *byte, n int)
+func yccToRGBx16(dst *byte, y *byte, cb *byte, cr *byte, n int)
+
+// yccToPlanesx16 converts n pixels, n >= 16.
+//
+//go:noescape
+func yccToPlanesx16(red *byte, green *byte, blue *byte, y *byte, cb *byte, cr *byte, n int)
+
+// yccToRGBx32 converts n pixels, n >= 32.
+//
+//go:noescape
+func yccToRGBx32(dst *byte, y *byte, cb *byte, cr *byte, n int)
+
+// yccToPlanesx32 converts n pixels, n >= 32.
+//
+//go:noescape
+func yccToPlanesx32(red *byte, green *byte, blue *byte, y *byte, cb *byte, cr *byte, n int)

@@ -35,7 +35,7 @@ func pageStart(t *testing.T, n int) []byte {
 // TestRowPageEnd: nothing outside the slices is touched.
 func TestRowPageEnd(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for size, f := range map[int]rowFunc{8: IDCTRow} {
+	for size, f := range map[int]rowFunc{8: IDCTRow, 4: IDCTRow4, 2: IDCTRow2, 1: idctRow1} {
 		for n := 1; n < 8; n++ {
 			for _, mem := range []func(*testing.T, int) []byte{pageEnd, pageStart} {
 				stride := size*n + 3
@@ -62,6 +62,17 @@ func TestUpsamplePageEnd(t *testing.T) {
 			for _, u := range upsamplers {
 				u.f(mem(t, u.out*n), mem(t, n), mem(t, n), n)
 			}
+		}
+	}
+}
+
+// TestYCCPageEnd: nothing outside the slices is touched.
+func TestYCCPageEnd(t *testing.T) {
+	for n := 1; n < 100; n++ {
+		for _, mem := range []func(*testing.T, int) []byte{pageEnd, pageStart} {
+			y, cb, cr := mem(t, n), mem(t, n), mem(t, n)
+			YCCToRGB(mem(t, 3*n), y, cb, cr)
+			YCCToRGBPlanar(mem(t, n), mem(t, n), mem(t, n), y, cb, cr)
 		}
 	}
 }

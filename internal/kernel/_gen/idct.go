@@ -171,10 +171,7 @@ func idct() {
 	}
 	middle := dwords("idct_middle", 0x80808080)
 	sixteen := words("idct_16", 16, 16)
-	spread := GLOBL("idct_spread", 8|16)
-	for i := range 16 {
-		DATA(i, U8(i/8))
-	}
+	spread := shuffled("idct_spread", 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1)
 
 	l := idctLoop("idctRowAVX2", "idctRowAVX2 is IDCTRow of n blocks, n > 0.")
 	spill := AllocLocal(4 * 32)
@@ -372,14 +369,7 @@ func idct() {
 	JMP(LabelRef("transpose"))
 
 	Label("dc")
-	dc, dq := XMM(), XMM()
-	x := GP32()
-	MOVWLZX(Mem{Base: l.coef, Index: l.second, Scale: 1}, x)
-	SHLL(U8(16), x)
-	MOVW(Mem{Base: l.coef}, x.As16())
-	VMOVD(x, dc)
-	VPBROADCASTW(Mem{Base: l.quant}, dq)
-	VPMULLW(dq, dc, dc)
+	dc := l.dc()
 	VPSLLW(U8(2), dc, dc)
 	VPADDSW(sixteen, dc, dc)
 	VPSRAW(U8(5), dc, dc)

@@ -13,7 +13,7 @@ import (
 
 // groups are the files that are written, by the name of -group.
 var groups = map[string]func(){
-	"jpeg":     func() { idct(); upsample(); ycc() },
+	"jpeg":     func() { idct(); idct4(); idct2(); upsample(); ycc() },
 	"resample": resample,
 	"pixels":   pixels,
 	"cv":       cv,

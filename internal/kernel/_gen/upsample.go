@@ -25,53 +25,51 @@ func bytes(name string, a, b int) Mem {
 	return m
 }
 
-// An upsampler makes samples of those at ptr[i], width of them, whose number n
-// may be no multiple of it: the last ones overlap those before.
-type upsampler struct {
-	width int
-	dst   Register
-	src   []Register
+// A place is a pointer that goes forward by step bytes a sample.
+type place struct {
+	reg  Register
+	step int
 }
 
-// upsampleLoop writes the loop over n samples, n >= width, out bytes each.
-func (u *upsampler) loop(n Register, out uint8, body func()) {
-	SUBQ(U8(u.width), n)
+// arg is the pointer of that name.
+func arg(name string, step int) place { return place{Load(Param(name), GP64()), step} }
+
+// sampleLoop writes a function's loop over n samples, n >= width, which body
+// makes width at a time. If n is no multiple of width, the last ones overlap
+// those before.
+func sampleLoop(width int, n Register, places []place, body func()) {
+	SUBQ(U8(width), n)
 	Label("loop")
 	body()
-	ADDQ(U8(u.width), u.src[0])
-	if len(u.src) > 1 {
-		ADDQ(U8(u.width), u.src[1])
+	for _, p := range places {
+		ADDQ(U32(width*p.step), p.reg)
 	}
-	ADDQ(U32(uint32(out)*uint32(u.width)), u.dst)
-	SUBQ(U8(u.width), n)
+	SUBQ(U8(width), n)
 	JGE(LabelRef("loop"))
-	// The last ones: n is the negative number of those done already.
-	CMPQ(n, I32(-u.width))
+	// n is now the number of samples left, less width.
+	CMPQ(n, I32(-width))
 	JE(LabelRef("done"))
-	for _, p := range u.src {
-		ADDQ(n, p)
-	}
-	for range out {
-		ADDQ(n, u.dst)
+	for _, p := range places {
+		for range p.step {
+			ADDQ(n, p.reg)
+		}
 	}
 	XORQ(n, n)
 	JMP(LabelRef("loop"))
 	Label("done")
-	if u.width == 32 {
+	if width == 32 {
 		VZEROUPPER()
 	}
 	RET()
 }
 
-// pairs stores two vectors of bytes: the low byte of each word of even is
-// followed by the low byte of that of odd. The words are in the order that
-// unpacking leaves.
-func (u *upsampler) pairs(lo, hi VecVirtual) {
-	VMOVDQU(lo.AsX(), Mem{Base: u.dst})
-	VMOVDQU(hi.AsX(), Mem{Base: u.dst, Disp: 16})
-	if u.width == 32 {
-		VEXTRACTI128(U8(1), lo, Mem{Base: u.dst, Disp: 32})
-		VEXTRACTI128(U8(1), hi, Mem{Base: u.dst, Disp: 48})
+// store2 stores what unpacking made of one vector.
+func store2(dst place, lo, hi VecVirtual, width int) {
+	VMOVDQU(lo.AsX(), Mem{Base: dst.reg})
+	VMOVDQU(hi.AsX(), Mem{Base: dst.reg, Disp: 16})
+	if width == 32 {
+		VEXTRACTI128(U8(1), lo, Mem{Base: dst.reg, Disp: 32})
+		VEXTRACTI128(U8(1), hi, Mem{Base: dst.reg, Disp: 48})
 	}
 }
 
@@ -92,9 +90,9 @@ func upsample() {
 			VPMADDUBSW(k, hi, hi)
 			return lo, hi
 		}
-		load := func(p Register, off int) VecVirtual {
+		load := func(p place, off int) VecVirtual {
 			v := vec(width)
-			VMOVDQU(Mem{Base: p, Disp: off}, v)
+			VMOVDQU(Mem{Base: p.reg, Disp: off}, v)
 			return v
 		}
 		// joined gives even>>shift in the low and odd>>shift in the high byte.
@@ -109,27 +107,26 @@ func upsample() {
 		TEXT(fmt.Sprintf("upsampleH2V1x%d", width), NOSPLIT, "func(dst, src *byte, n int)")
 		Pragma("noescape")
 		Doc(fmt.Sprintf("upsampleH2V1x%d doubles n samples, n >= %d; those before and after them are read.", width, width))
-		u := &upsampler{width, Load(Param("dst"), GP64()), []Register{Load(Param("src"), GP64())}}
-		n := Load(Param("n"), GP64())
-		u.loop(n, 2, func() {
-			x, prev, next := load(u.src[0], 0), load(u.src[0], -1), load(u.src[0], 1)
+		dst, src, n := arg("dst", 2), arg("src", 1), Load(Param("n"), GP64())
+		sampleLoop(width, n, []place{dst, src}, func() {
+			x, prev, next := load(src, 0), load(src, -1), load(src, 1)
 			el, eh := mix(x, prev, near)
 			ol, oh := mix(x, next, near)
 			VPADDW(one, el, el)
 			VPADDW(one, eh, eh)
 			VPADDW(two, ol, ol)
 			VPADDW(two, oh, oh)
-			u.pairs(joined(el, ol, 2), joined(eh, oh, 2))
+			store2(dst, joined(el, ol, 2), joined(eh, oh, 2), width)
 		})
 
 		TEXT(fmt.Sprintf("upsampleH2V2x%d", width), NOSPLIT, "func(dst, near, far *byte, n int)")
 		Pragma("noescape")
 		Doc(fmt.Sprintf("upsampleH2V2x%d mixes two rows and doubles n samples, n >= %d; those before and after them are read.", width, width))
-		u = &upsampler{width, Load(Param("dst"), GP64()), []Register{Load(Param("near"), GP64()), Load(Param("far"), GP64())}}
-		n = Load(Param("n"), GP64())
-		u.loop(n, 2, func() {
+		row, row2 := arg("near", 1), arg("far", 1)
+		dst, n = arg("dst", 2), Load(Param("n"), GP64())
+		sampleLoop(width, n, []place{dst, row, row2}, func() {
 			column := func(off int) (VecVirtual, VecVirtual) {
-				return mix(load(u.src[0], off), load(u.src[1], off), near)
+				return mix(load(row, off), load(row2, off), near)
 			}
 			x := [2]VecVirtual{}
 			x[0], x[1] = column(0)
@@ -143,7 +140,7 @@ func upsample() {
 				VPADDW(x[i], next[i], next[i])
 				VPADDW(seven, next[i], next[i])
 			}
-			u.pairs(joined(prev[0], next[0], 4), joined(prev[1], next[1], 4))
+			store2(dst, joined(prev[0], next[0], 4), joined(prev[1], next[1], 4), width)
 		})
 
 		TEXT(fmt.Sprintf("upsampleH1V2x%d", width), NOSPLIT, "func(dst, near, far *byte, n, bias int)")
@@ -153,16 +150,16 @@ func upsample() {
 		b := Load(Param("bias"), GP64())
 		VMOVD(b.(GPVirtual).As32(), first)
 		VPBROADCASTW(first, bias)
-		u = &upsampler{width, Load(Param("dst"), GP64()), []Register{Load(Param("near"), GP64()), Load(Param("far"), GP64())}}
-		n = Load(Param("n"), GP64())
-		u.loop(n, 1, func() {
-			lo, hi := mix(load(u.src[0], 0), load(u.src[1], 0), near)
+		row, row2 = arg("near", 1), arg("far", 1)
+		dst, n = arg("dst", 1), Load(Param("n"), GP64())
+		sampleLoop(width, n, []place{dst, row, row2}, func() {
+			lo, hi := mix(load(row, 0), load(row2, 0), near)
 			VPADDW(bias, lo, lo)
 			VPADDW(bias, hi, hi)
 			VPSRLW(U8(2), lo, lo)
 			VPSRLW(U8(2), hi, hi)
 			VPACKUSWB(hi, lo, lo)
-			VMOVDQU(lo, Mem{Base: u.dst})
+			VMOVDQU(lo, Mem{Base: dst.reg})
 		})
 	}
 }

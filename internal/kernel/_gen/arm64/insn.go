@@ -112,6 +112,8 @@ func saddl(d, n, m vec) { long("saddl", 0, 0b0000, d, n, m) }
 func uaddl(d, n, m vec) { long("uaddl", 1, 0b0000, d, n, m) }
 func ssubl(d, n, m vec) { long("ssubl", 0, 0b0010, d, n, m) }
 func usubl(d, n, m vec) { long("usubl", 1, 0b0010, d, n, m) }
+func smlal(d, n, m vec) { long("smlal", 0, 0b1000, d, n, m) }
+func smull(d, n, m vec) { long("smull", 0, 0b1100, d, n, m) }
 func umlal(d, n, m vec) { long("umlal", 1, 0b1000, d, n, m) }
 func umull(d, n, m vec) { long("umull", 1, 0b1100, d, n, m) }
 
@@ -178,6 +180,7 @@ func narrow(name string, u, op uint32, d, n vec, by int) {
 func shrn(d, n vec, by int)    { narrow("shrn", 0, 0b10000, d, n, by) }
 func rshrn(d, n vec, by int)   { narrow("rshrn", 0, 0b10001, d, n, by) }
 func sqrshrn(d, n vec, by int) { narrow("sqrshrn", 0, 0b10011, d, n, by) }
+func sqshrn(d, n vec, by int)  { narrow("sqshrn", 0, 0b10010, d, n, by) }
 func sqshrun(d, n vec, by int) { narrow("sqshrun", 1, 0b10000, d, n, by) }
 func uqshrn(d, n vec, by int)  { narrow("uqshrn", 1, 0b10010, d, n, by) }
 

@@ -11,7 +11,7 @@ import (
 
 // groups are the files that are written, by the name of -group.
 var groups = map[string]func(){
-	"jpeg":     func() { ycc(); idct(); upsample() },
+	"jpeg":     func() { ycc(); idct(); idct4(); idct2(); upsample() },
 	"resample": resample,
 	"pixels":   pixels,
 }
