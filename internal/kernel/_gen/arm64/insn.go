@@ -165,6 +165,7 @@ func right(name string, u, op uint32, d, n vec, by int) {
 func sshr(d, n vec, by int)  { right("sshr", 0, 0b00000, d, n, by) }
 func ushr(d, n vec, by int)  { right("ushr", 1, 0b00000, d, n, by) }
 func srsra(d, n vec, by int) { right("srsra", 0, 0b00110, d, n, by) }
+func ssra(d, n vec, by int)  { right("ssra", 0, 0b00010, d, n, by) }
 func shl(d, n vec, by int) {
 	bits := 8 << d.size
 	want(d.size == n.size && d.q == n.q && by >= 0 && by < bits, "shl", d, n, by)
@@ -177,12 +178,13 @@ func narrow(name string, u, op uint32, d, n vec, by int) {
 	want(n.q && n.size == d.size+1 && by > 0 && by <= bits, name, d, n, by)
 	shift(name+d.two(), u, op, d.Q(), 2*bits-by, d, n, by)
 }
-func shrn(d, n vec, by int)    { narrow("shrn", 0, 0b10000, d, n, by) }
-func rshrn(d, n vec, by int)   { narrow("rshrn", 0, 0b10001, d, n, by) }
-func sqrshrn(d, n vec, by int) { narrow("sqrshrn", 0, 0b10011, d, n, by) }
-func sqshrn(d, n vec, by int)  { narrow("sqshrn", 0, 0b10010, d, n, by) }
-func sqshrun(d, n vec, by int) { narrow("sqshrun", 1, 0b10000, d, n, by) }
-func uqshrn(d, n vec, by int)  { narrow("uqshrn", 1, 0b10010, d, n, by) }
+func shrn(d, n vec, by int)     { narrow("shrn", 0, 0b10000, d, n, by) }
+func rshrn(d, n vec, by int)    { narrow("rshrn", 0, 0b10001, d, n, by) }
+func sqrshrn(d, n vec, by int)  { narrow("sqrshrn", 0, 0b10011, d, n, by) }
+func sqshrn(d, n vec, by int)   { narrow("sqshrn", 0, 0b10010, d, n, by) }
+func sqshrun(d, n vec, by int)  { narrow("sqshrun", 1, 0b10000, d, n, by) }
+func sqrshrun(d, n vec, by int) { narrow("sqrshrun", 1, 0b10001, d, n, by) }
+func uqshrn(d, n vec, by int)   { narrow("uqshrn", 1, 0b10010, d, n, by) }
 
 // widen shifts left into lanes twice as wide.
 func widen(name string, u uint32, d, n vec, by int) {
@@ -203,6 +205,7 @@ func extract(name string, u, op uint32, d, n vec) {
 }
 func xtn(d, n vec)    { extract("xtn", 0, 0b10010, d, n) }
 func sqxtn(d, n vec)  { extract("sqxtn", 0, 0b10100, d, n) }
+func uqxtn(d, n vec)  { extract("uqxtn", 1, 0b10100, d, n) }
 func sqxtun(d, n vec) { extract("sqxtun", 1, 0b10010, d, n) }
 func unary(name string, u, size, op uint32, d, n vec) {
 	want(d.size == n.size && d.q == n.q, name, d, n)
@@ -212,6 +215,14 @@ func rev64(d, n vec)  { unary("rev64", 0, d.size, 0b00000, d, n) }
 func scvtf(d, n vec)  { want(d.size == 2, "scvtf", d); unary("scvtf", 0, 0, 0b11101, d, n) }
 func ucvtf(d, n vec)  { want(d.size == 2, "ucvtf", d); unary("ucvtf", 1, 0, 0b11101, d, n) }
 func fcvtns(d, n vec) { want(d.size == 2, "fcvtns", d); unary("fcvtns", 0, 0, 0b11010, d, n) }
+
+// pairs adds neighbours to lanes twice as wide.
+func pairs(name string, op uint32, d, n vec) {
+	want(d.size == n.size+1 && d.q == n.q, name, d, n)
+	misc(name, 1, n.size, op, d.Q(), d, n)
+}
+func uaddlp(d, n vec) { pairs("uaddlp", 0b00010, d, n) }
+func uadalp(d, n vec) { pairs("uadalp", 0b00110, d, n) }
 
 // permute encodes the zips.
 func permute(name string, op uint32, d, n, m vec) {
@@ -350,16 +361,28 @@ func ldur(d V, at R, off int) {
 	word(0x3CC00000|uint32(off&511)<<12|uint32(at)<<5|uint32(d), "ldur q%d, [x%d, #%d]", d, at, off)
 }
 
-// st1Lane stores one lane of 4 or 8 bytes.
-func st1Lane(n lane, at R) {
-	code := 0x0D008000 | uint32(at)<<5 | uint32(n.n)
+// st1Lane stores one lane of 4 or 8 bytes, ld1Lane loads one of 2 or 4. by is the
+// step of the address afterwards: 0, or the number of bytes.
+func st1Lane(n lane, at R)         { single("st1", 0, n, at, 0) }
+func ld1Lane(n lane, at R, by int) { single("ld1", 1, n, at, by) }
+
+func single(name string, load uint32, n lane, at R, by int) {
+	want(by == 0 || by == 1<<n.size, name, by)
+	code := 0x0D000000 | load<<22 | uint32(at)<<5 | uint32(n.n)
 	switch n.size {
+	case 1:
+		code |= 0b010<<13 | n.i>>2<<30 | n.i>>1&1<<12 | n.i&1<<11
 	case 2:
-		code |= n.i>>1<<30 | n.i&1<<12
+		code |= 0b100<<13 | n.i>>1<<30 | n.i&1<<12
 	case 3:
-		code |= n.i<<30 | 1<<10
+		code |= 0b100<<13 | n.i<<30 | 1<<10
 	default:
-		want(false, "st1", n)
+		want(false, name, n)
 	}
-	word(code, "st1 {v%d.%c}[%d], [x%d]", n.n, "bhsd"[n.size], n.i, at)
+	post := ""
+	if by != 0 {
+		code |= 1<<23 | 31<<16
+		post = fmt.Sprintf(", #%d", by)
+	}
+	word(code, "%s {v%d.%c}[%d], [x%d]%s", name, n.n, "bhsd"[n.size], n.i, at, post)
 }

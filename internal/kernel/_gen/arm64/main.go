@@ -14,6 +14,7 @@ var groups = map[string]func(){
 	"jpeg":     func() { ycc(); idct(); idct4(); idct2(); upsample() },
 	"resample": resample,
 	"pixels":   pixels,
+	"cv":       cv,
 }
 
 func main() {
