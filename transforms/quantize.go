@@ -1,8 +1,7 @@
 package transforms
 
 import (
-	"math"
-
+	"github.com/infer-prep/infer-prep/internal/kernel"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -84,32 +83,32 @@ func (o *Quantize) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	switch o.DType {
 	case tensor.Uint8:
-		quantize[uint8](o, dst[0], s)
+		quantize[uint8](o, c, dst[0], s)
 	case tensor.Int8:
-		quantize[int8](o, dst[0], s)
+		quantize[int8](o, c, dst[0], s)
 	case tensor.Uint16:
-		quantize[uint16](o, dst[0], s)
+		quantize[uint16](o, c, dst[0], s)
 	case tensor.Int16:
-		quantize[int16](o, dst[0], s)
+		quantize[int16](o, c, dst[0], s)
 	}
 	return nil
 }
 
-func quantize[T uint8 | int8 | uint16 | int16](o *Quantize, dst, src *tensor.Tensor) {
+func quantize[T uint8 | int8 | uint16 | int16](o *Quantize, c *Context, dst, src *tensor.Tensor) {
 	in, out := tensor.View[float32](src), tensor.View[T](dst)
-	lo, hi, _ := intRange(o.DType)
 	channels, pixels := src.Channels(), src.Height()*src.Width()
-	step, next := strides(src.Desc)
+	scale, zero := tensor.Cast[float32](c.Scratch(4*channels)), tensor.Cast[int32](c.Scratch(4*channels))
 	for ch := range channels {
-		scale, zero := float32(channelValue(o.Scale, ch)), channelValue(o.ZeroPoint, ch)
-		for i, at := 0, ch*next; i < pixels; i, at = i+1, at+step {
-			// A NaN becomes 0 here and so the zero point.
-			q := in[at] / scale
-			if q != q {
-				q = 0
-			}
-			v := math.RoundToEven(float64(q)) + float64(zero)
-			out[at] = T(toInt(v, lo, hi))
+		scale[ch], zero[ch] = float32(channelValue(o.Scale, ch)), int32(channelValue(o.ZeroPoint, ch))
+	}
+	if src.Layout == tensor.HWC {
+		if channels > 0 {
+			kernel.QuantizeF32(out, in, scale, zero)
 		}
+		return
+	}
+	for ch := range channels {
+		at := ch * pixels
+		kernel.QuantizeF32(out[at:][:pixels], in[at:][:pixels], scale[ch:ch+1], zero[ch:ch+1])
 	}
 }

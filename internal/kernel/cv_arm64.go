@@ -90,6 +90,39 @@ func pick3(dst, src *byte, n int, xs *int32)
 //go:noescape
 func pick4(dst, src *byte, n int, xs *int32)
 
+// sumRowsNEON adds n columns, a multiple of 16 and not 0, of rows that are stride
+// apart.
+//
+//go:noescape
+func sumRowsNEON(dst *uint16, src *byte, n, rows, stride int)
+
+// sumBlocksNEON adds k pixels n times and scales the sums. It reads and writes as
+// if there were four channels.
+//
+//go:noescape
+func sumBlocksNEON(dst *float32, src *uint16, n, k, ch int, scale float32)
+
+// cvCubic1NEON gives n sums, a multiple of 4 and not 0, of four neighbours.
+//
+//go:noescape
+func cvCubic1NEON(dst *int32, src *byte, n int, first, pairs *int32)
+
+// cvCubic3NEON gives the three sums of n pixels, a multiple of 2 and not 0, of four
+// neighbours. It reads 16 bytes at each of first and writes one sum too many.
+//
+//go:noescape
+func cvCubic3NEON(dst *int32, src *byte, n int, first, pairs *int32)
+
+// cvCubic4NEON is cvCubic3NEON for four channels, without a sum too many.
+//
+//go:noescape
+func cvCubic4NEON(dst *int32, src *byte, n int, first, pairs *int32)
+
+// cvMixCubicNEON mixes n sums of four rows, a multiple of 8 and not 0.
+//
+//go:noescape
+func cvMixCubicNEON(dst *byte, a, b, c, d *int32, n int, w *[4]float32)
+
 // cvLinearU8 is CVResizeU8 of two taps, if there is assembly for it, and says
 // so. The vertical pass drops the last 4 of the sums' 11 fractional bits; here
 // they go before, so that a sum fits 16 bits.
@@ -161,6 +194,44 @@ func cvMixLinear(dst []uint8, a, b []int16, t, u int32) {
 		v := (t*int32(a[n])>>16 + u*int32(b[n])>>16 + 2) >> 2
 		dst[n] = uint8(min(max(v, 0), 255))
 	}
+}
+
+// cvCubicRow is CVRowU8 of the outputs from from up to to, whose four taps are
+// neighbours. src begins with the row and goes on to the end of the image.
+func cvCubicRow(sums []int32, src []uint8, inW, ch int, x *CVTaps) (from, to int) {
+	if x.K != 4 || (ch != 1 && ch != 3 && ch != 4) || !cpu.Has(cpu.NEON) {
+		return 0, 0
+	}
+	from, to = x.inner[0], x.inner[1]
+	wide, reads := 2, 16
+	switch ch {
+	case 1:
+		wide, reads = 4, 4
+	case 3:
+		to = min(to, len(x.first)-1) // room for what is written beyond
+	}
+	for to > from && int(x.first[to-1])*ch+reads > len(src) {
+		to--
+	}
+	n := (to - from) / wide * wide
+	if n <= 0 {
+		return 0, 0
+	}
+	to = from + n
+	if int(x.first[to-1])+4 > inW {
+		return 0, 0
+	}
+	_ = sums[len(x.first)*ch-1]
+	d, first, pairs := &sums[from*ch], &x.first[from], &x.pair[2*from]
+	switch ch {
+	case 1:
+		cvCubic1NEON(d, &src[0], n, first, pairs)
+	case 3:
+		cvCubic3NEON(d, &src[0], n, first, pairs)
+	case 4:
+		cvCubic4NEON(d, &src[0], n, first, pairs)
+	}
+	return from, to
 }
 
 // cvAreaRowU8 is CVAreaRow if there is assembly for it, and says so. Sums of
@@ -291,5 +362,37 @@ func pickRow(dst, src []uint8, inW, size int, xs []int32) int {
 	case 4:
 		pick4(&dst[0], &src[0], n, &xs[0])
 	}
+	return n
+}
+
+// sumRows adds the first len(dst) bytes of rows that are stride apart.
+func sumRows(dst []uint16, src []uint8, rows, stride int) int {
+	n := len(dst) &^ 15
+	if n == 0 || !cpu.Has(cpu.NEON) {
+		return 0
+	}
+	_ = src[(rows-1)*stride+n-1]
+	sumRowsNEON(&dst[0], &src[0], n, rows, stride)
+	return n
+}
+
+// sumBlocks adds k pixels n times, and scales the sums.
+func sumBlocks(dst []float32, src []uint16, n, k, ch int, scale float32) int {
+	if ch > 4 || !cpu.Has(cpu.NEON) {
+		return 0
+	}
+	_, _ = dst[(n-1)*ch+3], src[(n*k-1)*ch+3]
+	sumBlocksNEON(&dst[0], &src[0], n, k, ch, scale)
+	return n
+}
+
+// cvMixCubic mixes all of dst, which is whole vectors of 8.
+func cvMixCubic(dst []uint8, a, b, c, d []int32, w [4]float32) int {
+	n := len(dst)
+	if n == 0 || n%8 != 0 || !cpu.Has(cpu.NEON) {
+		return 0
+	}
+	_, _, _, _ = a[n-1], b[n-1], c[n-1], d[n-1]
+	cvMixCubicNEON(&dst[0], &a[0], &b[0], &c[0], &d[0], n, &w)
 	return n
 }

@@ -478,3 +478,214 @@ loop:
 	SUBS $4, R2
 	BNE loop
 	RET
+
+// func sumRowsNEON(dst *uint16, src *byte, n, rows, stride int)
+TEXT ·sumRowsNEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD n+16(FP), R2
+	MOVD rows+24(FP), R3
+	MOVD stride+32(FP), R4
+loop:
+	WORD $0x4f00e400 // movi v0.16b, #0x0
+	WORD $0x4f00e401 // movi v1.16b, #0x0
+	MOVD R1, R5
+	MOVD R3, R6
+row:
+	WORD $0x4c4070a2 // ld1 {v2.16b}, [x5]
+	ADD R4, R5
+	WORD $0x2e221000 // uaddw v0.8h, v0.8h, v2.8b
+	WORD $0x6e221021 // uaddw2 v1.8h, v1.8h, v2.16b
+	SUBS $1, R6
+	BNE row
+	WORD $0x4c9fa400 // st1 {v0.8h, v1.8h}, [x0], #32
+	ADD $16, R1
+	SUBS $16, R2
+	BNE loop
+	RET
+
+// func sumBlocksNEON(dst *float32, src *uint16, n, k, ch int, scale float32)
+TEXT ·sumBlocksNEON(SB), NOSPLIT, $0-44
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD n+16(FP), R2
+	MOVD k+24(FP), R3
+	MOVD ch+32(FP), R4
+	FMOVS scale+40(FP), F0
+loop:
+	WORD $0x4f00e401 // movi v1.16b, #0x0
+	MOVD R3, R5
+term:
+	WORD $0xfd400022 // ldr d2, [x1, #0]
+	ADD R4<<1, R1
+	WORD $0x2e621021 // uaddw v1.4s, v1.4s, v2.4h
+	SUBS $1, R5
+	BNE term
+	WORD $0x6e21d821 // ucvtf v1.4s, v1.4s
+	WORD $0x4f809021 // fmul v1.4s, v1.4s, v0.s[0]
+	WORD $0x3d800001 // str q1, [x0, #0]
+	ADD R4<<2, R0
+	SUBS $1, R2
+	BNE loop
+	RET
+
+// func cvCubic1NEON(dst *int32, src *byte, n int, first, pairs *int32)
+TEXT ·cvCubic1NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD n+16(FP), R2
+	MOVD first+24(FP), R3
+	MOVD pairs+32(FP), R4
+loop:
+	MOVW.P 4(R3), R8
+	ADD R8, R1, R9
+	WORD $0xbd400124 // ldr s4, [x9, #0]
+	WORD $0xfc408480 // ldr d0, [x4], #8
+	MOVW.P 4(R3), R8
+	ADD R8, R1, R9
+	WORD $0xbd400125 // ldr s5, [x9, #0]
+	WORD $0xfc408481 // ldr d1, [x4], #8
+	MOVW.P 4(R3), R8
+	ADD R8, R1, R9
+	WORD $0xbd400126 // ldr s6, [x9, #0]
+	WORD $0xfc408482 // ldr d2, [x4], #8
+	MOVW.P 4(R3), R8
+	ADD R8, R1, R9
+	WORD $0xbd400127 // ldr s7, [x9, #0]
+	WORD $0xfc408483 // ldr d3, [x4], #8
+	WORD $0x2f08a484 // ushll v4.8h, v4.8b, #0
+	WORD $0x0e60c090 // smull v16.4s, v4.4h, v0.4h
+	WORD $0x2f08a4a5 // ushll v5.8h, v5.8b, #0
+	WORD $0x0e61c0b1 // smull v17.4s, v5.4h, v1.4h
+	WORD $0x2f08a4c6 // ushll v6.8h, v6.8b, #0
+	WORD $0x0e62c0d2 // smull v18.4s, v6.4h, v2.4h
+	WORD $0x2f08a4e7 // ushll v7.8h, v7.8b, #0
+	WORD $0x0e63c0f3 // smull v19.4s, v7.4h, v3.4h
+	WORD $0x4eb1be10 // addp v16.4s, v16.4s, v17.4s
+	WORD $0x4eb3be52 // addp v18.4s, v18.4s, v19.4s
+	WORD $0x4eb2be10 // addp v16.4s, v16.4s, v18.4s
+	WORD $0x3c810410 // str q16, [x0], #16
+	SUBS $4, R2
+	BNE loop
+	RET
+
+// func cvCubic3NEON(dst *int32, src *byte, n int, first, pairs *int32)
+TEXT ·cvCubic3NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD n+16(FP), R2
+	MOVD first+24(FP), R3
+	MOVD pairs+32(FP), R4
+loop:
+	WORD $0x3cc10480 // ldr q0, [x4], #16
+	MOVW.P 4(R3), R8
+	ADD R8<<1, R8
+	ADD R8, R1, R9
+	WORD $0x3dc00130 // ldr q16, [x9, #0]
+	MOVW.P 4(R3), R8
+	ADD R8<<1, R8
+	ADD R8, R1, R9
+	WORD $0x3dc00138 // ldr q24, [x9, #0]
+	WORD $0x2f08a611 // ushll v17.8h, v16.8b, #0
+	WORD $0x6f08a612 // ushll2 v18.8h, v16.16b, #0
+	WORD $0x6e123233 // ext v19.16b, v17.16b, v18.16b, #6
+	WORD $0x6e126234 // ext v20.16b, v17.16b, v18.16b, #12
+	WORD $0x6e121255 // ext v21.16b, v18.16b, v18.16b, #2
+	WORD $0x0f40a224 // smull v4.4s, v17.4h, v0.h[0]
+	WORD $0x0f502264 // smlal v4.4s, v19.4h, v0.h[1]
+	WORD $0x0f602284 // smlal v4.4s, v20.4h, v0.h[2]
+	WORD $0x0f7022a4 // smlal v4.4s, v21.4h, v0.h[3]
+	WORD $0x2f08a719 // ushll v25.8h, v24.8b, #0
+	WORD $0x6f08a71a // ushll2 v26.8h, v24.16b, #0
+	WORD $0x6e1a333b // ext v27.16b, v25.16b, v26.16b, #6
+	WORD $0x6e1a633c // ext v28.16b, v25.16b, v26.16b, #12
+	WORD $0x6e1a135d // ext v29.16b, v26.16b, v26.16b, #2
+	WORD $0x0f40ab25 // smull v5.4s, v25.4h, v0.h[4]
+	WORD $0x0f502b65 // smlal v5.4s, v27.4h, v0.h[5]
+	WORD $0x0f602b85 // smlal v5.4s, v28.4h, v0.h[6]
+	WORD $0x0f702ba5 // smlal v5.4s, v29.4h, v0.h[7]
+	WORD $0x3c80c404 // str q4, [x0], #12
+	WORD $0x3c80c405 // str q5, [x0], #12
+	SUBS $2, R2
+	BNE loop
+	RET
+
+// func cvCubic4NEON(dst *int32, src *byte, n int, first, pairs *int32)
+TEXT ·cvCubic4NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD n+16(FP), R2
+	MOVD first+24(FP), R3
+	MOVD pairs+32(FP), R4
+loop:
+	WORD $0x3cc10480 // ldr q0, [x4], #16
+	MOVW.P 4(R3), R8
+	ADD R8<<2, R1, R9
+	WORD $0x3dc00130 // ldr q16, [x9, #0]
+	MOVW.P 4(R3), R8
+	ADD R8<<2, R1, R9
+	WORD $0x3dc00138 // ldr q24, [x9, #0]
+	WORD $0x2f08a611 // ushll v17.8h, v16.8b, #0
+	WORD $0x6f08a612 // ushll2 v18.8h, v16.16b, #0
+	WORD $0x0f40a224 // smull v4.4s, v17.4h, v0.h[0]
+	WORD $0x4f502224 // smlal2 v4.4s, v17.8h, v0.h[1]
+	WORD $0x0f602244 // smlal v4.4s, v18.4h, v0.h[2]
+	WORD $0x4f702244 // smlal2 v4.4s, v18.8h, v0.h[3]
+	WORD $0x2f08a719 // ushll v25.8h, v24.8b, #0
+	WORD $0x6f08a71a // ushll2 v26.8h, v24.16b, #0
+	WORD $0x0f40ab25 // smull v5.4s, v25.4h, v0.h[4]
+	WORD $0x4f502b25 // smlal2 v5.4s, v25.8h, v0.h[5]
+	WORD $0x0f602b45 // smlal v5.4s, v26.4h, v0.h[6]
+	WORD $0x4f702b45 // smlal2 v5.4s, v26.8h, v0.h[7]
+	WORD $0x3c810404 // str q4, [x0], #16
+	WORD $0x3c810405 // str q5, [x0], #16
+	SUBS $2, R2
+	BNE loop
+	RET
+
+// func cvMixCubicNEON(dst *byte, a, b, c, d *int32, n int, w *[4]float32)
+TEXT ·cvMixCubicNEON(SB), NOSPLIT, $0-56
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD c+24(FP), R3
+	MOVD d+32(FP), R4
+	MOVD n+40(FP), R5
+	MOVD w+48(FP), R6
+	WORD $0x3dc000c0 // ldr q0, [x6, #0]
+loop:
+	WORD $0x4cdfa830 // ld1 {v16.4s, v17.4s}, [x1], #32
+	WORD $0x4cdfa852 // ld1 {v18.4s, v19.4s}, [x2], #32
+	WORD $0x4cdfa874 // ld1 {v20.4s, v21.4s}, [x3], #32
+	WORD $0x4cdfa896 // ld1 {v22.4s, v23.4s}, [x4], #32
+	WORD $0x4e21da10 // scvtf v16.4s, v16.4s
+	WORD $0x4f809210 // fmul v16.4s, v16.4s, v0.s[0]
+	WORD $0x4e21da31 // scvtf v17.4s, v17.4s
+	WORD $0x4f809231 // fmul v17.4s, v17.4s, v0.s[0]
+	WORD $0x4e21da52 // scvtf v18.4s, v18.4s
+	WORD $0x4fa09252 // fmul v18.4s, v18.4s, v0.s[1]
+	WORD $0x4e21da73 // scvtf v19.4s, v19.4s
+	WORD $0x4fa09273 // fmul v19.4s, v19.4s, v0.s[1]
+	WORD $0x4e21da94 // scvtf v20.4s, v20.4s
+	WORD $0x4f809a94 // fmul v20.4s, v20.4s, v0.s[2]
+	WORD $0x4e21dab5 // scvtf v21.4s, v21.4s
+	WORD $0x4f809ab5 // fmul v21.4s, v21.4s, v0.s[2]
+	WORD $0x4e21dad6 // scvtf v22.4s, v22.4s
+	WORD $0x4fa09ad6 // fmul v22.4s, v22.4s, v0.s[3]
+	WORD $0x4e21daf7 // scvtf v23.4s, v23.4s
+	WORD $0x4fa09af7 // fmul v23.4s, v23.4s, v0.s[3]
+	WORD $0x4e36d696 // fadd v22.4s, v20.4s, v22.4s
+	WORD $0x4e36d656 // fadd v22.4s, v18.4s, v22.4s
+	WORD $0x4e36d616 // fadd v22.4s, v16.4s, v22.4s
+	WORD $0x4e21aad6 // fcvtns v22.4s, v22.4s
+	WORD $0x4e37d6b7 // fadd v23.4s, v21.4s, v23.4s
+	WORD $0x4e37d677 // fadd v23.4s, v19.4s, v23.4s
+	WORD $0x4e37d637 // fadd v23.4s, v17.4s, v23.4s
+	WORD $0x4e21aaf7 // fcvtns v23.4s, v23.4s
+	WORD $0x2e612ac8 // sqxtun v8.4h, v22.4s
+	WORD $0x6e612ae8 // sqxtun2 v8.8h, v23.4s
+	WORD $0x2e214908 // uqxtn v8.8b, v8.8h
+	WORD $0xfc008408 // str d8, [x0], #8
+	SUBS $8, R5
+	BNE loop
+	RET

@@ -1,5 +1,10 @@
 package kernel
 
+import (
+	"math"
+	"unsafe"
+)
+
 // Word is an element of a fixed size: 1, 2, 4 or 8 bytes. The functions here
 // move or look up elements and never compute with them, so an unsigned integer
 // stands for any type of its size (float16 is uint16, float32 is uint32 or itself).
@@ -127,6 +132,31 @@ func NormalizeF32(dst, src, mean, std []float32) {
 			for c, m := range mean {
 				dst[i+c] = (src[i+c] - m) / std[c]
 			}
+		}
+	}
+}
+
+// QuantizeF32 is x / scale[c], rounded half to even, plus zero[c], clamped to
+// the range of the type, for element c of len(src)/len(scale) interleaved
+// pixels. A quotient that is NaN counts as 0. zero must be in the range of the type.
+func QuantizeF32[T uint8 | int8 | uint16 | int16](dst []T, src, scale []float32, zero []int32) {
+	ch := len(scale)
+	n := len(src) / ch * ch
+	src, dst, zero = src[:n], dst[:n], zero[:ch]
+	var z T
+	lo, hi := 0.0, float64(int64(1)<<(8*unsafe.Sizeof(z))-1)
+	if ^z < 0 { // signed
+		lo = -(hi + 1) / 2
+		hi += lo
+	}
+	for i := quantizeF32(dst, src, scale, zero); i < n; i += ch {
+		for c, s := range scale {
+			q := src[i+c] / s
+			if q != q {
+				q = 0
+			}
+			v := math.RoundToEven(float64(q)) + float64(zero[c])
+			dst[i+c] = T(int32(min(max(v, lo), hi)))
 		}
 	}
 }

@@ -179,3 +179,28 @@ func normalizeF32(dst, src, mean, std []float32) int {
 	normalizeAVX2(&dst[0], &src[0], n, &m, &s)
 	return n
 }
+
+func quantizeF32[T uint8 | int8 | uint16 | int16](dst []T, src, scale []float32, zero []int32) int {
+	n, ch := len(src)/24*24, len(scale)
+	if n == 0 || 24%ch != 0 || !cpu.Has(cpu.AVX2) {
+		return 0
+	}
+	var s [24]float32
+	var z [24]int32
+	for i := range s {
+		s[i], z[i] = scale[i%ch], zero[i%ch]
+	}
+	_ = dst[n-1]
+	d, one := (*byte)(unsafe.Pointer(&dst[0])), unsafe.Sizeof(dst[0]) == 1
+	switch signed := ^T(0) < 0; {
+	case one && !signed:
+		quantizeUint8AVX2(d, &src[0], n, &s, &z)
+	case one:
+		quantizeInt8AVX2(d, &src[0], n, &s, &z)
+	case !signed:
+		quantizeUint16AVX2(d, &src[0], n, &s, &z)
+	default:
+		quantizeInt16AVX2(d, &src[0], n, &s, &z)
+	}
+	return n
+}

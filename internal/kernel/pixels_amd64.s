@@ -1713,3 +1713,321 @@ loop:
 	JNZ     loop
 	VZEROUPPER
 	RET
+
+// func quantizeUint8AVX2(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
+// Requires: AVX, AVX2
+TEXT ·quantizeUint8AVX2(SB), NOSPLIT, $0-40
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    n+16(FP), DX
+	MOVQ    scale+24(FP), BX
+	MOVQ    zero+32(FP), SI
+	VMOVUPS (BX), Y0
+	VMOVDQU (SI), Y1
+	VMOVUPS 32(BX), Y2
+	VMOVDQU 32(SI), Y3
+	VMOVUPS 64(BX), Y4
+	VMOVDQU 64(SI), Y5
+	VMOVUPS quantize_least_Uint8<>+0(SB), Y6
+	VMOVUPS quantize_most_Uint8<>+0(SB), Y7
+
+loop:
+	VMOVUPS      (CX), Y8
+	VDIVPS       Y0, Y8, Y8
+	VCMPPS       $0x07, Y8, Y8, Y9
+	VANDPS       Y9, Y8, Y8
+	VMAXPS       Y6, Y8, Y8
+	VMINPS       Y7, Y8, Y8
+	VCVTPS2DQ    Y8, Y8
+	VPADDD       Y1, Y8, Y8
+	VEXTRACTI128 $0x01, Y8, X9
+	VPACKSSDW    X9, X8, X8
+	VPACKUSWB    X8, X8, X8
+	VMOVQ        X8, (AX)
+	VMOVUPS      32(CX), Y8
+	VDIVPS       Y2, Y8, Y8
+	VCMPPS       $0x07, Y8, Y8, Y9
+	VANDPS       Y9, Y8, Y8
+	VMAXPS       Y6, Y8, Y8
+	VMINPS       Y7, Y8, Y8
+	VCVTPS2DQ    Y8, Y8
+	VPADDD       Y3, Y8, Y8
+	VEXTRACTI128 $0x01, Y8, X9
+	VPACKSSDW    X9, X8, X8
+	VPACKUSWB    X8, X8, X8
+	VMOVQ        X8, 8(AX)
+	VMOVUPS      64(CX), Y8
+	VDIVPS       Y4, Y8, Y8
+	VCMPPS       $0x07, Y8, Y8, Y9
+	VANDPS       Y9, Y8, Y8
+	VMAXPS       Y6, Y8, Y8
+	VMINPS       Y7, Y8, Y8
+	VCVTPS2DQ    Y8, Y8
+	VPADDD       Y5, Y8, Y8
+	VEXTRACTI128 $0x01, Y8, X9
+	VPACKSSDW    X9, X8, X8
+	VPACKUSWB    X8, X8, X8
+	VMOVQ        X8, 16(AX)
+	ADDQ         $0x60, CX
+	ADDQ         $0x18, AX
+	SUBQ         $0x18, DX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+DATA quantize_least_Uint8<>+0(SB)/4, $0xc8435000
+DATA quantize_least_Uint8<>+4(SB)/4, $0xc8435000
+DATA quantize_least_Uint8<>+8(SB)/4, $0xc8435000
+DATA quantize_least_Uint8<>+12(SB)/4, $0xc8435000
+DATA quantize_least_Uint8<>+16(SB)/4, $0xc8435000
+DATA quantize_least_Uint8<>+20(SB)/4, $0xc8435000
+DATA quantize_least_Uint8<>+24(SB)/4, $0xc8435000
+DATA quantize_least_Uint8<>+28(SB)/4, $0xc8435000
+GLOBL quantize_least_Uint8<>(SB), RODATA|NOPTR, $32
+
+DATA quantize_most_Uint8<>+0(SB)/4, $0x48435000
+DATA quantize_most_Uint8<>+4(SB)/4, $0x48435000
+DATA quantize_most_Uint8<>+8(SB)/4, $0x48435000
+DATA quantize_most_Uint8<>+12(SB)/4, $0x48435000
+DATA quantize_most_Uint8<>+16(SB)/4, $0x48435000
+DATA quantize_most_Uint8<>+20(SB)/4, $0x48435000
+DATA quantize_most_Uint8<>+24(SB)/4, $0x48435000
+DATA quantize_most_Uint8<>+28(SB)/4, $0x48435000
+GLOBL quantize_most_Uint8<>(SB), RODATA|NOPTR, $32
+
+// func quantizeInt8AVX2(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
+// Requires: AVX, AVX2
+TEXT ·quantizeInt8AVX2(SB), NOSPLIT, $0-40
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    n+16(FP), DX
+	MOVQ    scale+24(FP), BX
+	MOVQ    zero+32(FP), SI
+	VMOVUPS (BX), Y0
+	VMOVDQU (SI), Y1
+	VMOVUPS 32(BX), Y2
+	VMOVDQU 32(SI), Y3
+	VMOVUPS 64(BX), Y4
+	VMOVDQU 64(SI), Y5
+	VMOVUPS quantize_least_Int8<>+0(SB), Y6
+	VMOVUPS quantize_most_Int8<>+0(SB), Y7
+
+loop:
+	VMOVUPS      (CX), Y8
+	VDIVPS       Y0, Y8, Y8
+	VCMPPS       $0x07, Y8, Y8, Y9
+	VANDPS       Y9, Y8, Y8
+	VMAXPS       Y6, Y8, Y8
+	VMINPS       Y7, Y8, Y8
+	VCVTPS2DQ    Y8, Y8
+	VPADDD       Y1, Y8, Y8
+	VEXTRACTI128 $0x01, Y8, X9
+	VPACKSSDW    X9, X8, X8
+	VPACKSSWB    X8, X8, X8
+	VMOVQ        X8, (AX)
+	VMOVUPS      32(CX), Y8
+	VDIVPS       Y2, Y8, Y8
+	VCMPPS       $0x07, Y8, Y8, Y9
+	VANDPS       Y9, Y8, Y8
+	VMAXPS       Y6, Y8, Y8
+	VMINPS       Y7, Y8, Y8
+	VCVTPS2DQ    Y8, Y8
+	VPADDD       Y3, Y8, Y8
+	VEXTRACTI128 $0x01, Y8, X9
+	VPACKSSDW    X9, X8, X8
+	VPACKSSWB    X8, X8, X8
+	VMOVQ        X8, 8(AX)
+	VMOVUPS      64(CX), Y8
+	VDIVPS       Y4, Y8, Y8
+	VCMPPS       $0x07, Y8, Y8, Y9
+	VANDPS       Y9, Y8, Y8
+	VMAXPS       Y6, Y8, Y8
+	VMINPS       Y7, Y8, Y8
+	VCVTPS2DQ    Y8, Y8
+	VPADDD       Y5, Y8, Y8
+	VEXTRACTI128 $0x01, Y8, X9
+	VPACKSSDW    X9, X8, X8
+	VPACKSSWB    X8, X8, X8
+	VMOVQ        X8, 16(AX)
+	ADDQ         $0x60, CX
+	ADDQ         $0x18, AX
+	SUBQ         $0x18, DX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+DATA quantize_least_Int8<>+0(SB)/4, $0xc8435000
+DATA quantize_least_Int8<>+4(SB)/4, $0xc8435000
+DATA quantize_least_Int8<>+8(SB)/4, $0xc8435000
+DATA quantize_least_Int8<>+12(SB)/4, $0xc8435000
+DATA quantize_least_Int8<>+16(SB)/4, $0xc8435000
+DATA quantize_least_Int8<>+20(SB)/4, $0xc8435000
+DATA quantize_least_Int8<>+24(SB)/4, $0xc8435000
+DATA quantize_least_Int8<>+28(SB)/4, $0xc8435000
+GLOBL quantize_least_Int8<>(SB), RODATA|NOPTR, $32
+
+DATA quantize_most_Int8<>+0(SB)/4, $0x48435000
+DATA quantize_most_Int8<>+4(SB)/4, $0x48435000
+DATA quantize_most_Int8<>+8(SB)/4, $0x48435000
+DATA quantize_most_Int8<>+12(SB)/4, $0x48435000
+DATA quantize_most_Int8<>+16(SB)/4, $0x48435000
+DATA quantize_most_Int8<>+20(SB)/4, $0x48435000
+DATA quantize_most_Int8<>+24(SB)/4, $0x48435000
+DATA quantize_most_Int8<>+28(SB)/4, $0x48435000
+GLOBL quantize_most_Int8<>(SB), RODATA|NOPTR, $32
+
+// func quantizeUint16AVX2(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
+// Requires: AVX, AVX2
+TEXT ·quantizeUint16AVX2(SB), NOSPLIT, $0-40
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    n+16(FP), DX
+	MOVQ    scale+24(FP), BX
+	MOVQ    zero+32(FP), SI
+	VMOVUPS (BX), Y0
+	VMOVDQU (SI), Y1
+	VMOVUPS 32(BX), Y2
+	VMOVDQU 32(SI), Y3
+	VMOVUPS 64(BX), Y4
+	VMOVDQU 64(SI), Y5
+	VMOVUPS quantize_least_Uint16<>+0(SB), Y6
+	VMOVUPS quantize_most_Uint16<>+0(SB), Y7
+
+loop:
+	VMOVUPS      (CX), Y8
+	VDIVPS       Y0, Y8, Y8
+	VCMPPS       $0x07, Y8, Y8, Y9
+	VANDPS       Y9, Y8, Y8
+	VMAXPS       Y6, Y8, Y8
+	VMINPS       Y7, Y8, Y8
+	VCVTPS2DQ    Y8, Y8
+	VPADDD       Y1, Y8, Y8
+	VEXTRACTI128 $0x01, Y8, X9
+	VPACKUSDW    X9, X8, X8
+	VMOVDQU      X8, (AX)
+	VMOVUPS      32(CX), Y8
+	VDIVPS       Y2, Y8, Y8
+	VCMPPS       $0x07, Y8, Y8, Y9
+	VANDPS       Y9, Y8, Y8
+	VMAXPS       Y6, Y8, Y8
+	VMINPS       Y7, Y8, Y8
+	VCVTPS2DQ    Y8, Y8
+	VPADDD       Y3, Y8, Y8
+	VEXTRACTI128 $0x01, Y8, X9
+	VPACKUSDW    X9, X8, X8
+	VMOVDQU      X8, 16(AX)
+	VMOVUPS      64(CX), Y8
+	VDIVPS       Y4, Y8, Y8
+	VCMPPS       $0x07, Y8, Y8, Y9
+	VANDPS       Y9, Y8, Y8
+	VMAXPS       Y6, Y8, Y8
+	VMINPS       Y7, Y8, Y8
+	VCVTPS2DQ    Y8, Y8
+	VPADDD       Y5, Y8, Y8
+	VEXTRACTI128 $0x01, Y8, X9
+	VPACKUSDW    X9, X8, X8
+	VMOVDQU      X8, 32(AX)
+	ADDQ         $0x60, CX
+	ADDQ         $0x30, AX
+	SUBQ         $0x18, DX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+DATA quantize_least_Uint16<>+0(SB)/4, $0xc8435000
+DATA quantize_least_Uint16<>+4(SB)/4, $0xc8435000
+DATA quantize_least_Uint16<>+8(SB)/4, $0xc8435000
+DATA quantize_least_Uint16<>+12(SB)/4, $0xc8435000
+DATA quantize_least_Uint16<>+16(SB)/4, $0xc8435000
+DATA quantize_least_Uint16<>+20(SB)/4, $0xc8435000
+DATA quantize_least_Uint16<>+24(SB)/4, $0xc8435000
+DATA quantize_least_Uint16<>+28(SB)/4, $0xc8435000
+GLOBL quantize_least_Uint16<>(SB), RODATA|NOPTR, $32
+
+DATA quantize_most_Uint16<>+0(SB)/4, $0x48435000
+DATA quantize_most_Uint16<>+4(SB)/4, $0x48435000
+DATA quantize_most_Uint16<>+8(SB)/4, $0x48435000
+DATA quantize_most_Uint16<>+12(SB)/4, $0x48435000
+DATA quantize_most_Uint16<>+16(SB)/4, $0x48435000
+DATA quantize_most_Uint16<>+20(SB)/4, $0x48435000
+DATA quantize_most_Uint16<>+24(SB)/4, $0x48435000
+DATA quantize_most_Uint16<>+28(SB)/4, $0x48435000
+GLOBL quantize_most_Uint16<>(SB), RODATA|NOPTR, $32
+
+// func quantizeInt16AVX2(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
+// Requires: AVX, AVX2
+TEXT ·quantizeInt16AVX2(SB), NOSPLIT, $0-40
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    n+16(FP), DX
+	MOVQ    scale+24(FP), BX
+	MOVQ    zero+32(FP), SI
+	VMOVUPS (BX), Y0
+	VMOVDQU (SI), Y1
+	VMOVUPS 32(BX), Y2
+	VMOVDQU 32(SI), Y3
+	VMOVUPS 64(BX), Y4
+	VMOVDQU 64(SI), Y5
+	VMOVUPS quantize_least_Int16<>+0(SB), Y6
+	VMOVUPS quantize_most_Int16<>+0(SB), Y7
+
+loop:
+	VMOVUPS      (CX), Y8
+	VDIVPS       Y0, Y8, Y8
+	VCMPPS       $0x07, Y8, Y8, Y9
+	VANDPS       Y9, Y8, Y8
+	VMAXPS       Y6, Y8, Y8
+	VMINPS       Y7, Y8, Y8
+	VCVTPS2DQ    Y8, Y8
+	VPADDD       Y1, Y8, Y8
+	VEXTRACTI128 $0x01, Y8, X9
+	VPACKSSDW    X9, X8, X8
+	VMOVDQU      X8, (AX)
+	VMOVUPS      32(CX), Y8
+	VDIVPS       Y2, Y8, Y8
+	VCMPPS       $0x07, Y8, Y8, Y9
+	VANDPS       Y9, Y8, Y8
+	VMAXPS       Y6, Y8, Y8
+	VMINPS       Y7, Y8, Y8
+	VCVTPS2DQ    Y8, Y8
+	VPADDD       Y3, Y8, Y8
+	VEXTRACTI128 $0x01, Y8, X9
+	VPACKSSDW    X9, X8, X8
+	VMOVDQU      X8, 16(AX)
+	VMOVUPS      64(CX), Y8
+	VDIVPS       Y4, Y8, Y8
+	VCMPPS       $0x07, Y8, Y8, Y9
+	VANDPS       Y9, Y8, Y8
+	VMAXPS       Y6, Y8, Y8
+	VMINPS       Y7, Y8, Y8
+	VCVTPS2DQ    Y8, Y8
+	VPADDD       Y5, Y8, Y8
+	VEXTRACTI128 $0x01, Y8, X9
+	VPACKSSDW    X9, X8, X8
+	VMOVDQU      X8, 32(AX)
+	ADDQ         $0x60, CX
+	ADDQ         $0x30, AX
+	SUBQ         $0x18, DX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+DATA quantize_least_Int16<>+0(SB)/4, $0xc8435000
+DATA quantize_least_Int16<>+4(SB)/4, $0xc8435000
+DATA quantize_least_Int16<>+8(SB)/4, $0xc8435000
+DATA quantize_least_Int16<>+12(SB)/4, $0xc8435000
+DATA quantize_least_Int16<>+16(SB)/4, $0xc8435000
+DATA quantize_least_Int16<>+20(SB)/4, $0xc8435000
+DATA quantize_least_Int16<>+24(SB)/4, $0xc8435000
+DATA quantize_least_Int16<>+28(SB)/4, $0xc8435000
+GLOBL quantize_least_Int16<>(SB), RODATA|NOPTR, $32
+
+DATA quantize_most_Int16<>+0(SB)/4, $0x48435000
+DATA quantize_most_Int16<>+4(SB)/4, $0x48435000
+DATA quantize_most_Int16<>+8(SB)/4, $0x48435000
+DATA quantize_most_Int16<>+12(SB)/4, $0x48435000
+DATA quantize_most_Int16<>+16(SB)/4, $0x48435000
+DATA quantize_most_Int16<>+20(SB)/4, $0x48435000
+DATA quantize_most_Int16<>+24(SB)/4, $0x48435000
+DATA quantize_most_Int16<>+28(SB)/4, $0x48435000
+GLOBL quantize_most_Int16<>(SB), RODATA|NOPTR, $32

@@ -91,6 +91,20 @@ func flipNEON(last, src *byte, times int, order *[16]uint8, step int)
 //go:noescape
 func normalizeNEON(dst, src *float32, n int, mean, std *[24]float32)
 
+// quantizeUint8NEON and its like do n elements, a multiple of 24 and not 0.
+//
+//go:noescape
+func quantizeUint8NEON(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
+
+//go:noescape
+func quantizeInt8NEON(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
+
+//go:noescape
+func quantizeUint16NEON(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
+
+//go:noescape
+func quantizeInt16NEON(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
+
 // The functions here do the first pixels, or elements, or bytes, by assembly and
 // give their number.
 
@@ -247,5 +261,30 @@ func normalizeF32(dst, src, mean, std []float32) int {
 	}
 	_ = dst[n-1]
 	normalizeNEON(&dst[0], &src[0], n, &m, &s)
+	return n
+}
+
+func quantizeF32[T uint8 | int8 | uint16 | int16](dst []T, src, scale []float32, zero []int32) int {
+	n, ch := len(src)/24*24, len(scale)
+	if n == 0 || 24%ch != 0 || !cpu.Has(cpu.NEON) {
+		return 0
+	}
+	var s [24]float32
+	var z [24]int32
+	for i := range s {
+		s[i], z[i] = scale[i%ch], zero[i%ch]
+	}
+	_ = dst[n-1]
+	d, one := pointer(&dst[0]), unsafe.Sizeof(dst[0]) == 1
+	switch signed := ^T(0) < 0; {
+	case one && !signed:
+		quantizeUint8NEON(d, &src[0], n, &s, &z)
+	case one:
+		quantizeInt8NEON(d, &src[0], n, &s, &z)
+	case !signed:
+		quantizeUint16NEON(d, &src[0], n, &s, &z)
+	default:
+		quantizeInt16NEON(d, &src[0], n, &s, &z)
+	}
 	return n
 }

@@ -1339,3 +1339,181 @@ loop:
 	SUBS $24, R2
 	BNE loop
 	RET
+
+// func quantizeUint8NEON(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
+TEXT ·quantizeUint8NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD n+16(FP), R2
+	MOVD scale+24(FP), R3
+	MOVD zero+32(FP), R4
+	WORD $0x4cdf2870 // ld1 {v16.4s, v17.4s, v18.4s, v19.4s}, [x3], #64
+	WORD $0x4c40a874 // ld1 {v20.4s, v21.4s}, [x3]
+	WORD $0x4cdf2896 // ld1 {v22.4s, v23.4s, v24.4s, v25.4s}, [x4], #64
+	WORD $0x4c40a89a // ld1 {v26.4s, v27.4s}, [x4]
+loop:
+	WORD $0x4cdf2820 // ld1 {v0.4s, v1.4s, v2.4s, v3.4s}, [x1], #64
+	WORD $0x4cdfa824 // ld1 {v4.4s, v5.4s}, [x1], #32
+	WORD $0x6e30fc00 // fdiv v0.4s, v0.4s, v16.4s
+	WORD $0x6e31fc21 // fdiv v1.4s, v1.4s, v17.4s
+	WORD $0x6e32fc42 // fdiv v2.4s, v2.4s, v18.4s
+	WORD $0x6e33fc63 // fdiv v3.4s, v3.4s, v19.4s
+	WORD $0x6e34fc84 // fdiv v4.4s, v4.4s, v20.4s
+	WORD $0x6e35fca5 // fdiv v5.4s, v5.4s, v21.4s
+	WORD $0x4e21a800 // fcvtns v0.4s, v0.4s
+	WORD $0x4eb60c00 // sqadd v0.4s, v0.4s, v22.4s
+	WORD $0x4e21a821 // fcvtns v1.4s, v1.4s
+	WORD $0x4eb70c21 // sqadd v1.4s, v1.4s, v23.4s
+	WORD $0x4e21a842 // fcvtns v2.4s, v2.4s
+	WORD $0x4eb80c42 // sqadd v2.4s, v2.4s, v24.4s
+	WORD $0x4e21a863 // fcvtns v3.4s, v3.4s
+	WORD $0x4eb90c63 // sqadd v3.4s, v3.4s, v25.4s
+	WORD $0x4e21a884 // fcvtns v4.4s, v4.4s
+	WORD $0x4eba0c84 // sqadd v4.4s, v4.4s, v26.4s
+	WORD $0x4e21a8a5 // fcvtns v5.4s, v5.4s
+	WORD $0x4ebb0ca5 // sqadd v5.4s, v5.4s, v27.4s
+	WORD $0x2e612806 // sqxtun v6.4h, v0.4s
+	WORD $0x6e612826 // sqxtun2 v6.8h, v1.4s
+	WORD $0x2e2148c6 // uqxtn v6.8b, v6.8h
+	WORD $0x2e612847 // sqxtun v7.4h, v2.4s
+	WORD $0x6e612867 // sqxtun2 v7.8h, v3.4s
+	WORD $0x2e2148e7 // uqxtn v7.8b, v7.8h
+	WORD $0x2e612888 // sqxtun v8.4h, v4.4s
+	WORD $0x6e6128a8 // sqxtun2 v8.8h, v5.4s
+	WORD $0x2e214908 // uqxtn v8.8b, v8.8h
+	WORD $0x0c9f6006 // st1 {v6.8b, v7.8b, v8.8b}, [x0], #24
+	SUBS $24, R2
+	BNE loop
+	RET
+
+// func quantizeInt8NEON(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
+TEXT ·quantizeInt8NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD n+16(FP), R2
+	MOVD scale+24(FP), R3
+	MOVD zero+32(FP), R4
+	WORD $0x4cdf2870 // ld1 {v16.4s, v17.4s, v18.4s, v19.4s}, [x3], #64
+	WORD $0x4c40a874 // ld1 {v20.4s, v21.4s}, [x3]
+	WORD $0x4cdf2896 // ld1 {v22.4s, v23.4s, v24.4s, v25.4s}, [x4], #64
+	WORD $0x4c40a89a // ld1 {v26.4s, v27.4s}, [x4]
+loop:
+	WORD $0x4cdf2820 // ld1 {v0.4s, v1.4s, v2.4s, v3.4s}, [x1], #64
+	WORD $0x4cdfa824 // ld1 {v4.4s, v5.4s}, [x1], #32
+	WORD $0x6e30fc00 // fdiv v0.4s, v0.4s, v16.4s
+	WORD $0x6e31fc21 // fdiv v1.4s, v1.4s, v17.4s
+	WORD $0x6e32fc42 // fdiv v2.4s, v2.4s, v18.4s
+	WORD $0x6e33fc63 // fdiv v3.4s, v3.4s, v19.4s
+	WORD $0x6e34fc84 // fdiv v4.4s, v4.4s, v20.4s
+	WORD $0x6e35fca5 // fdiv v5.4s, v5.4s, v21.4s
+	WORD $0x4e21a800 // fcvtns v0.4s, v0.4s
+	WORD $0x4eb60c00 // sqadd v0.4s, v0.4s, v22.4s
+	WORD $0x4e21a821 // fcvtns v1.4s, v1.4s
+	WORD $0x4eb70c21 // sqadd v1.4s, v1.4s, v23.4s
+	WORD $0x4e21a842 // fcvtns v2.4s, v2.4s
+	WORD $0x4eb80c42 // sqadd v2.4s, v2.4s, v24.4s
+	WORD $0x4e21a863 // fcvtns v3.4s, v3.4s
+	WORD $0x4eb90c63 // sqadd v3.4s, v3.4s, v25.4s
+	WORD $0x4e21a884 // fcvtns v4.4s, v4.4s
+	WORD $0x4eba0c84 // sqadd v4.4s, v4.4s, v26.4s
+	WORD $0x4e21a8a5 // fcvtns v5.4s, v5.4s
+	WORD $0x4ebb0ca5 // sqadd v5.4s, v5.4s, v27.4s
+	WORD $0x0e614806 // sqxtn v6.4h, v0.4s
+	WORD $0x4e614826 // sqxtn2 v6.8h, v1.4s
+	WORD $0x0e2148c6 // sqxtn v6.8b, v6.8h
+	WORD $0x0e614847 // sqxtn v7.4h, v2.4s
+	WORD $0x4e614867 // sqxtn2 v7.8h, v3.4s
+	WORD $0x0e2148e7 // sqxtn v7.8b, v7.8h
+	WORD $0x0e614888 // sqxtn v8.4h, v4.4s
+	WORD $0x4e6148a8 // sqxtn2 v8.8h, v5.4s
+	WORD $0x0e214908 // sqxtn v8.8b, v8.8h
+	WORD $0x0c9f6006 // st1 {v6.8b, v7.8b, v8.8b}, [x0], #24
+	SUBS $24, R2
+	BNE loop
+	RET
+
+// func quantizeUint16NEON(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
+TEXT ·quantizeUint16NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD n+16(FP), R2
+	MOVD scale+24(FP), R3
+	MOVD zero+32(FP), R4
+	WORD $0x4cdf2870 // ld1 {v16.4s, v17.4s, v18.4s, v19.4s}, [x3], #64
+	WORD $0x4c40a874 // ld1 {v20.4s, v21.4s}, [x3]
+	WORD $0x4cdf2896 // ld1 {v22.4s, v23.4s, v24.4s, v25.4s}, [x4], #64
+	WORD $0x4c40a89a // ld1 {v26.4s, v27.4s}, [x4]
+loop:
+	WORD $0x4cdf2820 // ld1 {v0.4s, v1.4s, v2.4s, v3.4s}, [x1], #64
+	WORD $0x4cdfa824 // ld1 {v4.4s, v5.4s}, [x1], #32
+	WORD $0x6e30fc00 // fdiv v0.4s, v0.4s, v16.4s
+	WORD $0x6e31fc21 // fdiv v1.4s, v1.4s, v17.4s
+	WORD $0x6e32fc42 // fdiv v2.4s, v2.4s, v18.4s
+	WORD $0x6e33fc63 // fdiv v3.4s, v3.4s, v19.4s
+	WORD $0x6e34fc84 // fdiv v4.4s, v4.4s, v20.4s
+	WORD $0x6e35fca5 // fdiv v5.4s, v5.4s, v21.4s
+	WORD $0x4e21a800 // fcvtns v0.4s, v0.4s
+	WORD $0x4eb60c00 // sqadd v0.4s, v0.4s, v22.4s
+	WORD $0x4e21a821 // fcvtns v1.4s, v1.4s
+	WORD $0x4eb70c21 // sqadd v1.4s, v1.4s, v23.4s
+	WORD $0x4e21a842 // fcvtns v2.4s, v2.4s
+	WORD $0x4eb80c42 // sqadd v2.4s, v2.4s, v24.4s
+	WORD $0x4e21a863 // fcvtns v3.4s, v3.4s
+	WORD $0x4eb90c63 // sqadd v3.4s, v3.4s, v25.4s
+	WORD $0x4e21a884 // fcvtns v4.4s, v4.4s
+	WORD $0x4eba0c84 // sqadd v4.4s, v4.4s, v26.4s
+	WORD $0x4e21a8a5 // fcvtns v5.4s, v5.4s
+	WORD $0x4ebb0ca5 // sqadd v5.4s, v5.4s, v27.4s
+	WORD $0x2e612806 // sqxtun v6.4h, v0.4s
+	WORD $0x6e612826 // sqxtun2 v6.8h, v1.4s
+	WORD $0x2e612847 // sqxtun v7.4h, v2.4s
+	WORD $0x6e612867 // sqxtun2 v7.8h, v3.4s
+	WORD $0x2e612888 // sqxtun v8.4h, v4.4s
+	WORD $0x6e6128a8 // sqxtun2 v8.8h, v5.4s
+	WORD $0x4c9f6406 // st1 {v6.8h, v7.8h, v8.8h}, [x0], #48
+	SUBS $24, R2
+	BNE loop
+	RET
+
+// func quantizeInt16NEON(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
+TEXT ·quantizeInt16NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD n+16(FP), R2
+	MOVD scale+24(FP), R3
+	MOVD zero+32(FP), R4
+	WORD $0x4cdf2870 // ld1 {v16.4s, v17.4s, v18.4s, v19.4s}, [x3], #64
+	WORD $0x4c40a874 // ld1 {v20.4s, v21.4s}, [x3]
+	WORD $0x4cdf2896 // ld1 {v22.4s, v23.4s, v24.4s, v25.4s}, [x4], #64
+	WORD $0x4c40a89a // ld1 {v26.4s, v27.4s}, [x4]
+loop:
+	WORD $0x4cdf2820 // ld1 {v0.4s, v1.4s, v2.4s, v3.4s}, [x1], #64
+	WORD $0x4cdfa824 // ld1 {v4.4s, v5.4s}, [x1], #32
+	WORD $0x6e30fc00 // fdiv v0.4s, v0.4s, v16.4s
+	WORD $0x6e31fc21 // fdiv v1.4s, v1.4s, v17.4s
+	WORD $0x6e32fc42 // fdiv v2.4s, v2.4s, v18.4s
+	WORD $0x6e33fc63 // fdiv v3.4s, v3.4s, v19.4s
+	WORD $0x6e34fc84 // fdiv v4.4s, v4.4s, v20.4s
+	WORD $0x6e35fca5 // fdiv v5.4s, v5.4s, v21.4s
+	WORD $0x4e21a800 // fcvtns v0.4s, v0.4s
+	WORD $0x4eb60c00 // sqadd v0.4s, v0.4s, v22.4s
+	WORD $0x4e21a821 // fcvtns v1.4s, v1.4s
+	WORD $0x4eb70c21 // sqadd v1.4s, v1.4s, v23.4s
+	WORD $0x4e21a842 // fcvtns v2.4s, v2.4s
+	WORD $0x4eb80c42 // sqadd v2.4s, v2.4s, v24.4s
+	WORD $0x4e21a863 // fcvtns v3.4s, v3.4s
+	WORD $0x4eb90c63 // sqadd v3.4s, v3.4s, v25.4s
+	WORD $0x4e21a884 // fcvtns v4.4s, v4.4s
+	WORD $0x4eba0c84 // sqadd v4.4s, v4.4s, v26.4s
+	WORD $0x4e21a8a5 // fcvtns v5.4s, v5.4s
+	WORD $0x4ebb0ca5 // sqadd v5.4s, v5.4s, v27.4s
+	WORD $0x0e614806 // sqxtn v6.4h, v0.4s
+	WORD $0x4e614826 // sqxtn2 v6.8h, v1.4s
+	WORD $0x0e614847 // sqxtn v7.4h, v2.4s
+	WORD $0x4e614867 // sqxtn2 v7.8h, v3.4s
+	WORD $0x0e614888 // sqxtn v8.4h, v4.4s
+	WORD $0x4e6148a8 // sqxtn2 v8.8h, v5.4s
+	WORD $0x4c9f6406 // st1 {v6.8h, v7.8h, v8.8h}, [x0], #48
+	SUBS $24, R2
+	BNE loop
+	RET

@@ -13,3 +13,5 @@ func interleave[T Word](_, _ []T, _, _ int) int { return 0 }
 func flipRow(_, _ []uint8, _ int) int { return 0 }
 
 func normalizeF32(_, _, _, _ []float32) int { return 0 }
+
+func quantizeF32[T uint8 | int8 | uint16 | int16](_ []T, _, _ []float32, _ []int32) int { return 0 }

@@ -99,3 +99,23 @@ func flip16AVX2(last *byte, src *byte, n int, reverse *[16]uint8, step int)
 //
 //go:noescape
 func normalizeAVX2(dst *float32, src *float32, n int, mean *[24]float32, std *[24]float32)
+
+// quantizeUint8AVX2 is QuantizeF32 of n elements, a multiple of 24 and not 0.
+//
+//go:noescape
+func quantizeUint8AVX2(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
+
+// quantizeInt8AVX2 is QuantizeF32 of n elements, a multiple of 24 and not 0.
+//
+//go:noescape
+func quantizeInt8AVX2(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
+
+// quantizeUint16AVX2 is QuantizeF32 of n elements, a multiple of 24 and not 0.
+//
+//go:noescape
+func quantizeUint16AVX2(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
+
+// quantizeInt16AVX2 is QuantizeF32 of n elements, a multiple of 24 and not 0.
+//
+//go:noescape
+func quantizeInt16AVX2(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)

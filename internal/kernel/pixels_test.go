@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -126,6 +127,48 @@ func testNormalizeIn(t *testing.T, f fence) {
 	}
 }
 
+func testQuantize[T uint8 | int8 | uint16 | int16](t *testing.T, f fence, lo, hi float64) {
+	r := rand.New(rand.NewPCG(17, 18))
+	special := []float32{0.5, 1.5, 2.5, -0.5, 254.5, 255.5, 127.5, -128.5, 32767.5, 65535.5, 3e9, -3e9, 1e38, -1e38,
+		float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), -131070, 131070, 200001, -200001}
+	for ch := 1; ch <= 5; ch++ {
+		scale, zero := make([]float32, ch), make([]int32, ch)
+		for c := range scale {
+			scale[c], zero[c] = 1, int32(lo+float64(r.Float64()*(hi-lo)))
+			if r.IntN(2) == 0 {
+				scale[c] = float32(r.Float64() + 0.01)
+				zero[c] = int32([]float64{lo, hi, 0}[r.IntN(3)])
+			}
+		}
+		for n := 1; n < 100; n++ {
+			src, want := fenced[float32](f, 0, n*ch), make([]T, n*ch)
+			for i := range src {
+				src[i] = float32(r.NormFloat64() * (hi - lo))
+				if r.IntN(3) == 0 {
+					src[i] = special[r.IntN(len(special))]
+				}
+				q := src[i] / scale[i%ch]
+				if q != q {
+					q = 0
+				}
+				want[i] = T(int32(min(max(math.RoundToEven(float64(q))+float64(zero[i%ch]), lo), hi)))
+			}
+			got := fenced[T](f, 1, n*ch)
+			QuantizeF32(got, src, scale, zero)
+			require.Equal(t, want, got, "%d channels, %d pixels", ch, n)
+			f.check(t, fmt.Sprintf("%d channels, %d pixels", ch, n))
+		}
+	}
+}
+
+func testQuantizeIn(t *testing.T, f fence) {
+	t.Run("uint8", func(t *testing.T) { testQuantize[uint8](t, f, 0, 255) })
+	t.Run("int8", func(t *testing.T) { testQuantize[int8](t, f, -128, 127) })
+	t.Run("uint16", func(t *testing.T) { testQuantize[uint16](t, f, 0, 65535) })
+	t.Run("int16", func(t *testing.T) { testQuantize[int16](t, f, -32768, 32767) })
+}
+
+func TestQuantizeF32(t *testing.T)  { testQuantizeIn(t, &guard{}) }
 func TestPixels(t *testing.T)       { testPixelsIn(t, &guard{}) }
 func TestFlipRow(t *testing.T)      { testFlipIn(t, &guard{}) }
 func TestNormalizeF32(t *testing.T) { testNormalizeIn(t, &guard{}) }
@@ -136,6 +179,7 @@ func TestPixelsReference(t *testing.T) {
 	testPixelsIn(t, &guard{})
 	testFlipIn(t, &guard{})
 	testNormalizeIn(t, &guard{})
+	testQuantizeIn(t, &guard{})
 }
 
 func BenchmarkLookup(b *testing.B) {
@@ -170,6 +214,10 @@ func BenchmarkLookup(b *testing.B) {
 	run("flip3", func() { flipRows(d8, src, 224*3, 3) })
 	run("flip4", func() { flipRows(d8, src, 224*3, 4) })
 	run("flip12", func() { flipRows(d8, src, 224*12, 12) })
+	q8, q16 := make([]uint8, 3*n), make([]int16, 3*n)
+	scale, zero := []float32{.1, .2, .3}, []int32{1, 2, 3}
+	run("quantize8", func() { QuantizeF32(q8, make32, scale, zero) })
+	run("quantize16", func() { QuantizeF32(q16, make32, scale, zero) })
 	run("normalize1", func() { NormalizeF32(f32, make32, mean[:1], std[:1]) })
 	run("normalize3", func() { NormalizeF32(f32, make32, mean, std) })
 }

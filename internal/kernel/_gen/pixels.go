@@ -24,6 +24,10 @@ func pixels() {
 	flip32()
 	flip16()
 	normalize()
+	quantize("Uint8", 1)
+	quantize("Int8", 1)
+	quantize("Uint16", 2)
+	quantize("Int16", 2)
 }
 
 // bytesOf is a constant of the bytes that at gives; those below 0 are 0x80, for
@@ -464,6 +468,62 @@ func normalize() {
 	}
 	ADDQ(U8(96), src)
 	ADDQ(U8(96), dst)
+	SUBQ(U8(24), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+// quantize writes elements of a type of the name.
+func quantize(name string, size int) {
+	function("quantize"+name+"AVX2", "func(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)")
+	Doc("quantize" + name + "AVX2 is QuantizeF32 of n elements, a multiple of 24 and not 0.")
+	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+	n := Load(Param("n"), GP64())
+	scale, zero := Load(Param("scale"), GP64()), Load(Param("zero"), GP64())
+	var s, z [3]VecVirtual
+	for i := range s {
+		s[i], z[i] = YMM(), YMM()
+		VMOVUPS(Mem{Base: scale, Disp: 32 * i}, s[i])
+		VMOVDQU(Mem{Base: zero, Disp: 32 * i}, z[i])
+	}
+	// Beyond these every sum with a zero point is beyond the type, and within
+	// them the sum fits an int32.
+	least, most := YMM(), YMM()
+	VMOVUPS(dwords("quantize_least_"+name, 0xC8435000), least) // -200000
+	VMOVUPS(dwords("quantize_most_"+name, 0x48435000), most)   // 200000
+	Label("loop")
+	for i := range s {
+		v, number := YMM(), YMM()
+		VMOVUPS(Mem{Base: src, Disp: 32 * i}, v)
+		VDIVPS(s[i], v, v)
+		VCMPPS(U8(7), v, v, number) // ordered: a NaN becomes 0
+		VANDPS(number, v, v)
+		VMAXPS(least, v, v)
+		VMINPS(most, v, v)
+		VCVTPS2DQ(v, v)
+		VPADDD(z[i], v, v)
+		hi, x := XMM(), v.AsX()
+		VEXTRACTI128(U8(1), v, hi)
+		to := Mem{Base: dst, Disp: 8 * size * i}
+		if name == "Uint16" {
+			VPACKUSDW(hi, x, x)
+		} else {
+			VPACKSSDW(hi, x, x)
+		}
+		switch name {
+		case "Uint8":
+			VPACKUSWB(x, x, x)
+			VMOVQ(x, to)
+		case "Int8":
+			VPACKSSWB(x, x, x)
+			VMOVQ(x, to)
+		default:
+			VMOVDQU(x, to)
+		}
+	}
+	ADDQ(U8(96), src)
+	ADDQ(U8(24*size), dst)
 	SUBQ(U8(24), n)
 	JNZ(LabelRef("loop"))
 	VZEROUPPER()

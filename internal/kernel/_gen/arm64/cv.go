@@ -21,6 +21,12 @@ func cv() {
 	for _, size := range []int{1, 3, 4} {
 		pick(size)
 	}
+	sumRows()
+	sumBlocks()
+	cvCubic1()
+	cvCubic(3)
+	cvCubic(4)
+	cvMixCubic()
 }
 
 func rowArgs(name string) {
@@ -361,6 +367,173 @@ func pick(size int) {
 		p("STPW.P (R8, R9), 16(R0)")
 	}
 	p("SUBS $4, R2")
+	p("BNE loop")
+	p("RET")
+}
+
+// sumRows adds 16 columns at a time.
+func sumRows() {
+	text("sumRowsNEON", 40, "func sumRowsNEON(dst *uint16, src *byte, n, rows, stride int)")
+	p("MOVD dst+0(FP), R0")
+	p("MOVD src+8(FP), R1")
+	p("MOVD n+16(FP), R2")
+	p("MOVD rows+24(FP), R3")
+	p("MOVD stride+32(FP), R4")
+	label("loop")
+	movi(V(0).b16(), 0)
+	movi(V(1).b16(), 0)
+	p("MOVD R1, R5")
+	p("MOVD R3, R6")
+	label("row")
+	ld1(1, V(2).b16(), 5, 0)
+	p("ADD R4, R5")
+	uaddw(V(0).h8(), V(0).h8(), V(2).b8())
+	uaddw(V(1).h8(), V(1).h8(), V(2).b16())
+	p("SUBS $1, R6")
+	p("BNE row")
+	st1(2, V(0).h8(), 0, 32)
+	p("ADD $16, R1")
+	p("SUBS $16, R2")
+	p("BNE loop")
+	p("RET")
+}
+
+// sumBlocks adds the up to four channels of k pixels at a time.
+func sumBlocks() {
+	text("sumBlocksNEON", 44, "func sumBlocksNEON(dst *float32, src *uint16, n, k, ch int, scale float32)")
+	p("MOVD dst+0(FP), R0")
+	p("MOVD src+8(FP), R1")
+	p("MOVD n+16(FP), R2")
+	p("MOVD k+24(FP), R3")
+	p("MOVD ch+32(FP), R4")
+	p("FMOVS scale+40(FP), F0")
+	const scale, sum, v = V(0), V(1), V(2)
+	label("loop")
+	movi(sum.b16(), 0)
+	p("MOVD R3, R5")
+	label("term")
+	ldr(3, v, 1, 0)
+	p("ADD R4<<1, R1")
+	uaddw(sum.s4(), sum.s4(), v.h4())
+	p("SUBS $1, R5")
+	p("BNE term")
+	ucvtf(sum.s4(), sum.s4())
+	fmulBy(sum.s4(), sum.s4(), scale.s(0))
+	str(4, sum, 0, 0)
+	p("ADD R4<<2, R0")
+	p("SUBS $1, R2")
+	p("BNE loop")
+	p("RET")
+}
+
+func cubicArgs(name string) {
+	text(name, 40, "func "+name+"(dst *int32, src *byte, n int, first, pairs *int32)")
+	p("MOVD dst+0(FP), R0")
+	p("MOVD src+8(FP), R1")
+	p("MOVD n+16(FP), R2")
+	p("MOVD first+24(FP), R3")
+	p("MOVD pairs+32(FP), R4")
+}
+
+// cvCubic1 makes four sums of four products at a time.
+func cvCubic1() {
+	cubicArgs("cvCubic1NEON")
+	const weights, v, sum = V(0), V(4), V(16)
+	label("loop")
+	for i := range V(4) {
+		p("MOVW.P 4(R3), R8")
+		p("ADD R8, R1, R9")
+		ldr(2, v+i, 9, 0)
+		ldrPost(3, weights+i, 4, 8)
+	}
+	for i := range V(4) {
+		ushll((v + i).h8(), (v + i).b8(), 0)
+		smull((sum + i).s4(), (v + i).h4(), (weights + i).h4())
+	}
+	addp(sum.s4(), sum.s4(), (sum + 1).s4())
+	addp((sum + 2).s4(), (sum + 2).s4(), (sum + 3).s4())
+	addp(sum.s4(), sum.s4(), (sum + 2).s4())
+	strPost(4, sum, 0, 16)
+	p("SUBS $4, R2")
+	p("BNE loop")
+	p("RET")
+}
+
+// cvCubic makes two times the sums of ch channels at a time.
+func cvCubic(ch int) {
+	cubicArgs(fmt.Sprintf("cvCubic%dNEON", ch))
+	const weights, pixels, sum = V(0), V(16), V(4)
+	label("loop")
+	ldrPost(4, weights, 4, 16)
+	for i := range V(2) {
+		p("MOVW.P 4(R3), R8")
+		if ch == 3 {
+			p("ADD R8<<1, R8")
+			p("ADD R8, R1, R9")
+		} else {
+			p("ADD R8<<2, R1, R9")
+		}
+		ldr(4, pixels+8*i, 9, 0)
+	}
+	for i := range V(2) {
+		a, lo, hi := pixels+8*i, pixels+8*i+1, pixels+8*i+2
+		ushll(lo.h8(), a.b8(), 0)
+		ushll(hi.h8(), a.b16(), 0)
+		taps := [4]vec{lo.h4(), lo.h8(), hi.h4(), hi.h8()}
+		if ch == 3 {
+			ext(a+3, lo, hi, 6)
+			ext(a+4, lo, hi, 12)
+			ext(a+5, hi, hi, 2)
+			taps = [4]vec{lo.h4(), (a + 3).h4(), (a + 4).h4(), (a + 5).h4()}
+		}
+		for j, tap := range taps {
+			w := weights.h(int(4*i) + j)
+			if j == 0 {
+				smullBy((sum + i).s4(), tap, w)
+			} else {
+				smlalBy((sum + i).s4(), tap, w)
+			}
+		}
+	}
+	for i := range V(2) {
+		strPost(4, sum+i, 0, 4*ch)
+	}
+	p("SUBS $2, R2")
+	p("BNE loop")
+	p("RET")
+}
+
+// cvMixCubic mixes four rows of sums, eight at a time, the last row first.
+func cvMixCubic() {
+	text("cvMixCubicNEON", 56, "func cvMixCubicNEON(dst *byte, a, b, c, d *int32, n int, w *[4]float32)")
+	p("MOVD dst+0(FP), R0")
+	for i, row := range "abcd" {
+		p("MOVD %c+%d(FP), R%d", row, 8+8*i, 1+i)
+	}
+	p("MOVD n+40(FP), R5")
+	p("MOVD w+48(FP), R6")
+	const weights, sum = V(0), V(8)
+	ldr(4, weights, 6, 0)
+	label("loop")
+	for i := range V(4) {
+		ld1(2, (16 + 2*i).s4(), R(1+i), 32)
+	}
+	for i := V(16); i < 24; i++ {
+		scvtf(i.s4(), i.s4())
+		fmulBy(i.s4(), i.s4(), weights.s(int(i-16)/2))
+	}
+	for half := range V(2) {
+		s := 22 + half
+		for _, row := range []V{20, 18, 16} {
+			fadd(s.s4(), (row + half).s4(), s.s4())
+		}
+		fcvtns(s.s4(), s.s4())
+	}
+	sqxtun(sum.h4(), V(22).s4())
+	sqxtun(sum.h8(), V(23).s4())
+	uqxtn(sum.b8(), sum.h8())
+	strPost(3, sum, 0, 8)
+	p("SUBS $8, R5")
 	p("BNE loop")
 	p("RET")
 }

@@ -83,6 +83,7 @@ func mla(d, n, m vec)     { sized("mla", 0, 0b10010, d, n, m) }
 func sqdmulh(d, n, m vec) { sized("sqdmulh", 0, 0b10110, d, n, m) }
 func cmeq(d, n, m vec)    { sized("cmeq", 1, 0b10001, d, n, m) }
 func addp(d, n, m vec)    { sized("addp", 0, 0b10111, d, n, m) }
+func sqadd(d, n, m vec)   { sized("sqadd", 0, 0b00001, d, n, m) }
 func logic(name string, u, size uint32, d, n, m vec) {
 	want(d.size == 0, name, d)
 	same(name, u<<29|size<<22|0b00011<<11, d, n, m)

@@ -25,6 +25,10 @@ func pixels() {
 	}
 	flip()
 	normalize()
+	quantize("Uint8", 1, false)
+	quantize("Int8", 1, true)
+	quantize("Uint16", 2, false)
+	quantize("Int16", 2, true)
 }
 
 // of is a whole register as lanes of size bytes.
@@ -298,6 +302,53 @@ func normalize() {
 	}
 	st1(4, V(0).s4(), dst, 64)
 	st1(2, V(4).s4(), dst, 32)
+	p("SUBS $24, R2")
+	p("BNE loop")
+	p("RET")
+}
+
+// quantize divides, rounds and clamps 24 elements at a time, to size bytes each.
+// The clamp of the additions is beyond that of the type.
+func quantize(name string, size int, signed bool) {
+	name = "quantize" + name + "NEON"
+	text(name, 40, "func "+name+"(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)")
+	const dst, src, scale, zero = R(0), R(1), R(3), R(4)
+	p("MOVD dst+0(FP), R0")
+	p("MOVD src+8(FP), R1")
+	p("MOVD n+16(FP), R2")
+	p("MOVD scale+24(FP), R3")
+	p("MOVD zero+32(FP), R4")
+	ld1(4, V(16).s4(), scale, 64)
+	ld1(2, V(20).s4(), scale, 0)
+	ld1(4, V(22).s4(), zero, 64)
+	ld1(2, V(26).s4(), zero, 0)
+	label("loop")
+	ld1(4, V(0).s4(), src, 64)
+	ld1(2, V(4).s4(), src, 32)
+	for i := range V(6) {
+		fdiv(i.s4(), i.s4(), (16 + i).s4())
+	}
+	for i := range V(6) {
+		fcvtns(i.s4(), i.s4())
+		sqadd(i.s4(), i.s4(), (22 + i).s4())
+	}
+	first, second := sqxtun, uqxtn
+	if signed {
+		first, second = sqxtn, sqxtn
+	}
+	const out = V(6) // to 8
+	for i := range V(3) {
+		first((out + i).h4(), (2 * i).s4())
+		first((out + i).h8(), (2*i + 1).s4())
+		if size == 1 {
+			second((out + i).b8(), (out + i).h8())
+		}
+	}
+	if size == 1 {
+		st1(3, out.b8(), dst, 24)
+	} else {
+		st1(3, out.h8(), dst, 48)
+	}
 	p("SUBS $24, R2")
 	p("BNE loop")
 	p("RET")
