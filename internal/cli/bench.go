@@ -119,7 +119,7 @@ func (a *app) bench(cmd *cobra.Command, f *benchFlags, args []string) error {
 		return err
 	}
 	ctx := cmd.Context()
-	b := &bencher{batch: &batch{app: a, plan: plan, limits: f.limits, steps: plan.Steps(), jobs: f.jobs}}
+	b := &bencher{batch: &batch{app: a, plan: plan, limits: f.limits, jobs: f.jobs}}
 	missing, err := b.read(expand(ctx, args, ""))
 	if err != nil {
 		return err

@@ -26,3 +26,10 @@ func Disable(f Feature) (restore func()) {
 	has[f] = false
 	return func() { has[f] = old }
 }
+
+// DisableAll is Disable for every feature, so that only the Go reference is left.
+func DisableAll() (restore func()) {
+	old := has
+	has = [count]bool{}
+	return func() { has = old }
+}

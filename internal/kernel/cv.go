@@ -162,6 +162,17 @@ func CVRowU8(dst []int32, src []uint8, ch int, index, w []int32, k int) {
 				o[2] = int32(a[2])*t + int32(b[2])*u
 			}
 			return
+		case 4:
+			for x := range n {
+				a, b := src[int(index[2*x])*4:][:4], src[int(index[2*x+1])*4:][:4]
+				t, u := w[2*x], w[2*x+1]
+				o := dst[x*4:][:4]
+				o[0] = int32(a[0])*t + int32(b[0])*u
+				o[1] = int32(a[1])*t + int32(b[1])*u
+				o[2] = int32(a[2])*t + int32(b[2])*u
+				o[3] = int32(a[3])*t + int32(b[3])*u
+			}
+			return
 		}
 	}
 	for x := range n {

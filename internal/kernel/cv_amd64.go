@@ -147,11 +147,11 @@ func cvAreaRowU8(dst []float32, src []uint8, ch int, x *AreaTab) bool {
 		}
 	case 3:
 		if n = outs - 1; n > 0 {
-			cvAreaAVX2(&dst[0], &row[0], n, &x.first[0], &x.fixed[0], x.k, 3)
+			cvArea3AVX2(&dst[0], &row[0], n, &x.first[0], &x.fixed[0], x.k)
 		}
 	case 4:
 		n = outs
-		cvAreaAVX2(&dst[0], &row[0], n, &x.first[0], &x.fixed[0], x.k, 4)
+		cvArea4AVX2(&dst[0], &row[0], n, &x.first[0], &x.fixed[0], x.k)
 	}
 	for ; n < outs; n++ {
 		for c := range ch {

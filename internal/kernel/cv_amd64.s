@@ -1220,38 +1220,208 @@ taps:
 	VZEROUPPER
 	RET
 
-// func cvAreaAVX2(dst *float32, src *float32, n int, first *int32, w *float32, k int, ch int)
+// func cvArea3AVX2(dst *float32, src *float32, n int, first *int32, w *float32, k int)
 // Requires: AVX
-TEXT ·cvAreaAVX2(SB), NOSPLIT, $0-56
+TEXT ·cvArea3AVX2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ n+16(FP), DX
 	MOVQ first+24(FP), BX
 	MOVQ w+32(FP), SI
 	MOVQ k+40(FP), DI
-	MOVQ ch+48(FP), R8
-	SHLQ $0x02, R8
+	CMPQ DI, $0x02
+	JEQ  loop2
+	CMPQ DI, $0x03
+	JEQ  loop3
+	CMPQ DI, $0x04
+	JEQ  loop4
 
-loop:
-	MOVLQSX (BX), R9
-	IMULQ   R8, R9
-	ADDQ    CX, R9
-	VXORPS  X0, X0, X0
-	MOVQ    DI, R10
+loop0:
+	MOVLQSX      (BX), R8
+	IMUL3Q       $0x0c, R8, R8
+	ADDQ         CX, R8
+	VBROADCASTSS (SI), X0
+	VMULPS       (R8), X0, X0
+	MOVQ         DI, R9
+	JMP          next
 
 taps:
 	VBROADCASTSS (SI), X1
-	VMULPS       (R9), X1, X1
+	VMULPS       (R8), X1, X1
 	VADDPS       X1, X0, X0
-	ADDQ         $0x04, SI
-	ADDQ         R8, R9
-	DECQ         R10
-	JNZ          taps
+
+next:
+	ADDQ    $0x04, SI
+	ADDQ    $0x0c, R8
+	DECQ    R9
+	JNZ     taps
+	VMOVUPS X0, (AX)
+	ADDQ    $0x04, BX
+	ADDQ    $0x0c, AX
+	DECQ    DX
+	JNZ     loop0
+	RET
+
+loop2:
+	MOVLQSX      (BX), DI
+	IMUL3Q       $0x0c, DI, DI
+	ADDQ         CX, DI
+	VBROADCASTSS (SI), X0
+	VMULPS       (DI), X0, X0
+	VBROADCASTSS 4(SI), X1
+	VMULPS       12(DI), X1, X1
+	VADDPS       X1, X0, X0
+	ADDQ         $0x08, SI
 	VMOVUPS      X0, (AX)
 	ADDQ         $0x04, BX
-	ADDQ         R8, AX
+	ADDQ         $0x0c, AX
 	DECQ         DX
-	JNZ          loop
+	JNZ          loop2
+	RET
+
+loop3:
+	MOVLQSX      (BX), DI
+	IMUL3Q       $0x0c, DI, DI
+	ADDQ         CX, DI
+	VBROADCASTSS (SI), X0
+	VMULPS       (DI), X0, X0
+	VBROADCASTSS 4(SI), X1
+	VMULPS       12(DI), X1, X1
+	VADDPS       X1, X0, X0
+	VBROADCASTSS 8(SI), X1
+	VMULPS       24(DI), X1, X1
+	VADDPS       X1, X0, X0
+	ADDQ         $0x0c, SI
+	VMOVUPS      X0, (AX)
+	ADDQ         $0x04, BX
+	ADDQ         $0x0c, AX
+	DECQ         DX
+	JNZ          loop3
+	RET
+
+loop4:
+	MOVLQSX      (BX), DI
+	IMUL3Q       $0x0c, DI, DI
+	ADDQ         CX, DI
+	VBROADCASTSS (SI), X0
+	VMULPS       (DI), X0, X0
+	VBROADCASTSS 4(SI), X1
+	VMULPS       12(DI), X1, X1
+	VADDPS       X1, X0, X0
+	VBROADCASTSS 8(SI), X1
+	VMULPS       24(DI), X1, X1
+	VADDPS       X1, X0, X0
+	VBROADCASTSS 12(SI), X1
+	VMULPS       36(DI), X1, X1
+	VADDPS       X1, X0, X0
+	ADDQ         $0x10, SI
+	VMOVUPS      X0, (AX)
+	ADDQ         $0x04, BX
+	ADDQ         $0x0c, AX
+	DECQ         DX
+	JNZ          loop4
+	RET
+
+// func cvArea4AVX2(dst *float32, src *float32, n int, first *int32, w *float32, k int)
+// Requires: AVX
+TEXT ·cvArea4AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ first+24(FP), BX
+	MOVQ w+32(FP), SI
+	MOVQ k+40(FP), DI
+	CMPQ DI, $0x02
+	JEQ  loop2
+	CMPQ DI, $0x03
+	JEQ  loop3
+	CMPQ DI, $0x04
+	JEQ  loop4
+
+loop0:
+	MOVLQSX      (BX), R8
+	IMUL3Q       $0x10, R8, R8
+	ADDQ         CX, R8
+	VBROADCASTSS (SI), X0
+	VMULPS       (R8), X0, X0
+	MOVQ         DI, R9
+	JMP          next
+
+taps:
+	VBROADCASTSS (SI), X1
+	VMULPS       (R8), X1, X1
+	VADDPS       X1, X0, X0
+
+next:
+	ADDQ    $0x04, SI
+	ADDQ    $0x10, R8
+	DECQ    R9
+	JNZ     taps
+	VMOVUPS X0, (AX)
+	ADDQ    $0x04, BX
+	ADDQ    $0x10, AX
+	DECQ    DX
+	JNZ     loop0
+	RET
+
+loop2:
+	MOVLQSX      (BX), DI
+	IMUL3Q       $0x10, DI, DI
+	ADDQ         CX, DI
+	VBROADCASTSS (SI), X0
+	VMULPS       (DI), X0, X0
+	VBROADCASTSS 4(SI), X1
+	VMULPS       16(DI), X1, X1
+	VADDPS       X1, X0, X0
+	ADDQ         $0x08, SI
+	VMOVUPS      X0, (AX)
+	ADDQ         $0x04, BX
+	ADDQ         $0x10, AX
+	DECQ         DX
+	JNZ          loop2
+	RET
+
+loop3:
+	MOVLQSX      (BX), DI
+	IMUL3Q       $0x10, DI, DI
+	ADDQ         CX, DI
+	VBROADCASTSS (SI), X0
+	VMULPS       (DI), X0, X0
+	VBROADCASTSS 4(SI), X1
+	VMULPS       16(DI), X1, X1
+	VADDPS       X1, X0, X0
+	VBROADCASTSS 8(SI), X1
+	VMULPS       32(DI), X1, X1
+	VADDPS       X1, X0, X0
+	ADDQ         $0x0c, SI
+	VMOVUPS      X0, (AX)
+	ADDQ         $0x04, BX
+	ADDQ         $0x10, AX
+	DECQ         DX
+	JNZ          loop3
+	RET
+
+loop4:
+	MOVLQSX      (BX), DI
+	IMUL3Q       $0x10, DI, DI
+	ADDQ         CX, DI
+	VBROADCASTSS (SI), X0
+	VMULPS       (DI), X0, X0
+	VBROADCASTSS 4(SI), X1
+	VMULPS       16(DI), X1, X1
+	VADDPS       X1, X0, X0
+	VBROADCASTSS 8(SI), X1
+	VMULPS       32(DI), X1, X1
+	VADDPS       X1, X0, X0
+	VBROADCASTSS 12(SI), X1
+	VMULPS       48(DI), X1, X1
+	VADDPS       X1, X0, X0
+	ADDQ         $0x10, SI
+	VMOVUPS      X0, (AX)
+	ADDQ         $0x04, BX
+	ADDQ         $0x10, AX
+	DECQ         DX
+	JNZ          loop4
 	RET
 
 // func addScaledAVX2(sum *float32, buf *float32, n int, w float32, first bool)

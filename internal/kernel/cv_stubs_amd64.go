@@ -90,11 +90,17 @@ func bytesToFloatAVX2(dst *float32, src *byte, n int)
 //go:noescape
 func cvArea1AVX2(dst *float32, src *float32, n int, first *int32, w *float32, k int, line int)
 
-// cvAreaAVX2 gives the sums of k products of n pixels, n > 0, of ch channels, 3 or 4.
+// cvArea3AVX2 gives the sums of k products, none of them below 0, of n pixels, n > 0 and k > 0, of 3 channels.
 // It reads and writes 4 elements where a pixel begins.
 //
 //go:noescape
-func cvAreaAVX2(dst *float32, src *float32, n int, first *int32, w *float32, k int, ch int)
+func cvArea3AVX2(dst *float32, src *float32, n int, first *int32, w *float32, k int)
+
+// cvArea4AVX2 gives the sums of k products, none of them below 0, of n pixels, n > 0 and k > 0, of 4 channels.
+// It reads and writes 4 elements where a pixel begins.
+//
+//go:noescape
+func cvArea4AVX2(dst *float32, src *float32, n int, first *int32, w *float32, k int)
 
 // addScaledAVX2 is addScaled of n elements, a multiple of 8 and not 0.
 //

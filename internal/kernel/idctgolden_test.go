@@ -69,7 +69,7 @@ func TestIDCTGolden(t *testing.T) {
 			clear(got)
 			f.row(got, stride, blocks, &quant, last)
 			same("row without AVX-512", got)
-			restore := cpu.Disable(cpu.AVX2)
+			restore := cpu.DisableAll()
 			clear(got)
 			f.row(got, stride, blocks, &quant, last)
 			restore()

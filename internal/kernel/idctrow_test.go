@@ -120,7 +120,7 @@ func testRow(t *testing.T, size int, f rowFunc, block func(dst []byte, stride in
 		}
 		restore512 := cpu.Disable(cpu.AVX512)
 		f(avx2[off:], stride, blocks, &quant, last)
-		restore := cpu.Disable(cpu.AVX2)
+		restore := cpu.DisableAll()
 		f(plain[off:], stride, blocks, &quant, last)
 		restore()
 		restore512()

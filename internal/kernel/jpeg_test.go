@@ -207,7 +207,7 @@ func TestYCCToRGBWidths(t *testing.T) {
 		}
 		YCCToRGB(got[off:off+3*n], y, cb, cr)
 		YCCToRGBPlanar(planes[0][off:off+n], planes[1][off:off+n], planes[2][off:off+n], y, cb, cr)
-		restore := cpu.Disable(cpu.AVX2)
+		restore := cpu.DisableAll()
 		YCCToRGB(want[off:off+3*n], y, cb, cr)
 		restore()
 		require.Equal(t, want, got, "width %d, offset %d", n, off)
@@ -239,7 +239,7 @@ func TestYCCToRGBWidths(t *testing.T) {
 			y[i], b[i], c[i] = byte(i*7+cb), byte(cb), byte(i)
 		}
 		both(0, 256, y[:], b[:], c[:])
-		restore := cpu.Disable(cpu.AVX2)
+		restore := cpu.DisableAll()
 		both(0, 256, y[:], b[:], c[:])
 		restore()
 	}

@@ -175,7 +175,7 @@ func TestNormalizeF32(t *testing.T) { testNormalizeIn(t, &guard{}) }
 
 // TestPixelsReference is the same without assembly.
 func TestPixelsReference(t *testing.T) {
-	defer cpu.Disable(cpu.AVX2)()
+	defer cpu.DisableAll()()
 	testPixelsIn(t, &guard{})
 	testFlipIn(t, &guard{})
 	testNormalizeIn(t, &guard{})

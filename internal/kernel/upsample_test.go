@@ -72,7 +72,7 @@ func TestUpsampleWidths(t *testing.T) {
 				}
 				want := append([]byte(nil), got...)
 				u.f(got[off:off+u.out*n], near, far, n)
-				restore := cpu.Disable(cpu.AVX2)
+				restore := cpu.DisableAll()
 				u.f(want[off:off+u.out*n], near, far, n)
 				restore()
 				require.Equal(t, want, got, "%s, width %d, offset %d", u.name, n, off)
@@ -91,7 +91,7 @@ func TestUpsampleWidths(t *testing.T) {
 		for _, u := range upsamplers {
 			var got, want [516]byte
 			u.f(got[:258*u.out], near[:], far[:], 258)
-			restore := cpu.Disable(cpu.AVX2)
+			restore := cpu.DisableAll()
 			u.f(want[:258*u.out], near[:], far[:], 258)
 			restore()
 			require.Equal(t, want, got, "%s, %d", u.name, a)

@@ -26,7 +26,8 @@ func cv() {
 	sumBlocks()
 	bytesToFloat()
 	cvArea1()
-	cvArea()
+	cvArea(3)
+	cvArea(4)
 	addScaled()
 	roundBytes()
 	for _, size := range []int{1, 3, 4} {
@@ -352,37 +353,59 @@ func cvArea1() {
 	RET()
 }
 
-func cvArea() {
-	function("cvAreaAVX2", "func(dst, src *float32, n int, first *int32, w *float32, k, ch int)")
-	Doc("cvAreaAVX2 gives the sums of k products of n pixels, n > 0, of ch channels, 3 or 4.", "It reads and writes 4 elements where a pixel begins.")
+// cvArea sums pixels of ch floats; loops of up to four products are unrolled.
+func cvArea(ch int) {
+	name := fmt.Sprintf("cvArea%dAVX2", ch)
+	function(name, "func(dst, src *float32, n int, first *int32, w *float32, k int)")
+	Doc(fmt.Sprintf("%s gives the sums of k products, none of them below 0, of n pixels, n > 0 and k > 0, of %d channels.", name, ch),
+		"It reads and writes 4 elements where a pixel begins.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
 	first, w := Load(Param("first"), GP64()), Load(Param("w"), GP64())
-	k, ch := Load(Param("k"), GP64()), Load(Param("ch"), GP64())
-	SHLQ(U8(2), ch)
-	Label("loop")
-	p, i := GP64(), GP64()
-	MOVLQSX(Mem{Base: first}, p)
-	IMULQ(ch, p)
-	ADDQ(src, p)
-	sum := XMM()
-	VXORPS(sum, sum, sum)
-	MOVQ(k, i)
-	Label("taps")
-	v := XMM()
-	VBROADCASTSS(Mem{Base: w}, v)
-	VMULPS(Mem{Base: p}, v, v)
-	VADDPS(v, sum, sum)
-	ADDQ(U8(4), w)
-	ADDQ(ch, p)
-	DECQ(i)
-	JNZ(LabelRef("taps"))
-	VMOVUPS(sum, Mem{Base: dst})
-	ADDQ(U8(4), first)
-	ADDQ(ch, dst)
-	DECQ(n)
-	JNZ(LabelRef("loop"))
-	RET()
+	k := Load(Param("k"), GP64())
+	counts := []int{2, 3, 4}
+	for _, count := range counts {
+		CMPQ(k, U8(count))
+		JEQ(LabelRef(fmt.Sprintf("loop%d", count)))
+	}
+	product := func(p Register, i int) VecVirtual {
+		v := XMM()
+		VBROADCASTSS(Mem{Base: w, Disp: 4 * i}, v)
+		VMULPS(Mem{Base: p, Disp: 4 * ch * i}, v, v)
+		return v
+	}
+	for _, count := range append([]int{0}, counts...) {
+		loop := fmt.Sprintf("loop%d", count)
+		Label(loop)
+		p := GP64()
+		MOVLQSX(Mem{Base: first}, p)
+		IMUL3Q(U8(4*ch), p, p)
+		ADDQ(src, p)
+		sum := product(p, 0)
+		for i := 1; i < count; i++ {
+			VADDPS(product(p, i), sum, sum)
+		}
+		if count == 0 {
+			i := GP64()
+			MOVQ(k, i)
+			JMP(LabelRef("next"))
+			Label("taps")
+			VADDPS(product(p, 0), sum, sum)
+			Label("next")
+			ADDQ(U8(4), w)
+			ADDQ(U8(4*ch), p)
+			DECQ(i)
+			JNZ(LabelRef("taps"))
+		} else {
+			ADDQ(U8(4*count), w)
+		}
+		VMOVUPS(sum, Mem{Base: dst})
+		ADDQ(U8(4), first)
+		ADDQ(U8(4*ch), dst)
+		DECQ(n)
+		JNZ(LabelRef(loop))
+		RET()
+	}
 }
 
 func addScaled() {
