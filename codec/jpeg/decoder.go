@@ -41,9 +41,10 @@ const format = "jpeg"
 
 func init() {
 	codec.Register(codec.Format{
-		Name:  format,
-		Match: func(head []byte) bool { return len(head) >= 3 && head[0] == 0xFF && head[1] == 0xD8 && head[2] == 0xFF },
-		New:   func() codec.FormatDecoder { return NewDecoder() },
+		Name:   format,
+		Scales: true,
+		Match:  func(head []byte) bool { return len(head) >= 3 && head[0] == 0xFF && head[1] == 0xD8 && head[2] == 0xFF },
+		New:    func() codec.FormatDecoder { return NewDecoder() },
 	})
 }
 
@@ -117,6 +118,7 @@ func (d *Decoder) begin(data []byte, o *codec.Options) {
 	d.o = o
 	d.reader.reset(data, o.Damage)
 	d.header.reset()
+	d.samples = 8 >> o.Scale
 	d.toLuma = o.Color == codec.ToLuma
 }
 
@@ -155,8 +157,9 @@ func (d *Decoder) decode() error {
 		return err
 	}
 	if d.dst != nil {
-		d.dst.Reset(d.mode(), d.width, d.height)
-		d.region = codec.Region{Width: d.width, Height: d.height}
+		w, h := d.o.Scale.Of(d.width), d.o.Scale.Of(d.height)
+		d.dst.Reset(d.mode(), w, h)
+		d.region = codec.Region{Width: w, Height: h}
 	}
 	d.allocPlanes()
 	var err error

@@ -8,10 +8,10 @@ const ringRows = 3
 
 // plane is the window of a component's samples that is in memory.
 type plane struct {
-	ring     []byte
-	stride   int
-	ringH    int // rows in ring
-	dataUnit int
+	ring    []byte
+	stride  int
+	ringH   int // rows in ring
+	samples int // the side of a block: 8, less if the image is reduced; 1 if it is lossless
 
 	method     upsampling
 	hExp, vExp int
@@ -25,6 +25,7 @@ type plane struct {
 // planes is the state of the output side.
 type planes struct {
 	context bool // upsampling looks at the rows above and below
+	samples int  // the side of a block of the largest factors, in pixels: 8, less if the image is reduced; 1 if it is lossless
 	rowsOut int  // rows of pixels written
 	rowBuf  []byte
 
@@ -35,8 +36,8 @@ type planes struct {
 	upStore   [maxComps][]byte
 }
 
-func (c *component) ringSize(unit int) (stride, rows int) {
-	return c.padW * unit, ringRows * c.v * unit
+func (c *component) ringSize() (stride, rows int) {
+	return c.padW * c.samples, ringRows * c.v * c.samples
 }
 
 // ringBytes is the memory of the ring, for the limits.
@@ -49,8 +50,7 @@ func (d *Decoder) allocPlanes() {
 	d.rowsOut = 0
 	for i := range d.comps {
 		c := &d.comps[i]
-		c.dataUnit = d.unit()
-		c.stride, c.ringH = c.ringSize(c.dataUnit)
+		c.stride, c.ringH = c.ringSize()
 		d.ringStore[i] = grow(d.ringStore[i], c.stride*c.ringH)
 		c.ring = d.ringStore[i]
 		// The upsamplers write whole groups of pixels.
@@ -75,14 +75,14 @@ func (c *component) row(y int) []byte {
 
 // blockRow is the memory of the y'th row of blocks.
 func (c *component) blockRow(y int) []byte {
-	return c.ring[y*c.dataUnit%c.ringH*c.stride:]
+	return c.ring[y*c.samples%c.ringH*c.stride:]
 }
 
 // grayRow fills a row of MCUs with what zero coefficients give.
 func (d *Decoder) grayRow(row int) {
 	for i := range d.comps {
 		c := &d.comps[i]
-		b := c.blockRow(row * c.v)[:c.v*c.dataUnit*c.stride]
+		b := c.blockRow(row * c.v)[:c.v*c.samples*c.stride]
 		for j := range b {
 			b[j] = 128
 		}
@@ -104,7 +104,7 @@ func (d *Decoder) aimRegion() {
 		}
 	}
 	r := &d.region
-	w, h := d.maxH*d.unit(), d.maxV*d.unit()
+	w, h := d.maxH*d.samples, d.maxV*d.samples
 	d.firstMCU, d.lastMCU = max(r.Left-mx, 0)/w, ceilDiv(r.Left+r.Width+mx, w)
 	d.firstRow, d.lastRow = max(r.Top-my, 0)/h, ceilDiv(r.Top+r.Height+my, h)
 }
@@ -114,9 +114,10 @@ func (d *Decoder) aimRegion() {
 // last row.
 func (d *Decoder) emit(row int) {
 	from := max(d.rowsOut, d.region.Top)
-	to := min((row+1)*d.maxV*d.unit(), d.region.Top+d.region.Height)
+	end := (row + 1) * d.maxV * d.samples
+	to := min(end, d.region.Top+d.region.Height)
 	if d.context && row < d.iMCURows-1 {
-		to = min(to, (row+1)*d.maxV*d.unit()-d.maxV)
+		to = min(to, end-d.maxV)
 	}
 	if to <= from {
 		return

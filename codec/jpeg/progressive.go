@@ -4,7 +4,6 @@ import (
 	"math/bits"
 
 	"github.com/infer-prep/infer-prep/codec"
-	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
 // coefBits says, for each component and coefficient (in zigzag order), how many
@@ -462,9 +461,9 @@ func (d *Decoder) outputIMCURow(row int, smooth bool) {
 		from, to := min(d.firstMCU*c.h, c.wBlocks), min(d.lastMCU*c.h, c.wBlocks)
 		d.segLast = grow(d.segLast, to-from)
 		for y := range n {
-			dst := c.blockRow(row*c.v + y)
 			if r.blocks == nil {
-				for j := range dst[:8*c.stride] {
+				dst := c.blockRow(row*c.v + y)[:c.samples*c.stride]
+				for j := range dst {
 					dst[j] = 128
 				}
 				continue
@@ -481,7 +480,7 @@ func (d *Decoder) outputIMCURow(row int, smooth bool) {
 					last[i] = r.last[a+i]
 				}
 			}
-			kernel.IDCTRow(dst[from*8:], c.stride, r.blocks[a:b], &c.quant, last)
+			c.transform(row*c.v+y, from, r.blocks[a:b], last)
 		}
 	}
 }

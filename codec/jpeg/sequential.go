@@ -347,8 +347,23 @@ func (d *Decoder) transform(row, y, x, n int) {
 			at := x * c.mcuW
 			k := min(n*c.mcuW, c.wBlocks-at)
 			t := &d.to[b]
-			kernel.IDCTRow(c.blockRow(row*c.v + y + by)[at*8:], c.stride, t.blocks[:k], &c.quant, t.last[:k])
+			c.transform(row*c.v+y+by, at, t.blocks[:k], t.last[:k])
 			b += c.mcuW
 		}
+	}
+}
+
+// transform makes samples of blocks, which begin at the at'th of the y'th row.
+func (c *component) transform(y, at int, blocks [][64]int16, last []uint8) {
+	dst := c.blockRow(y)[at*c.samples:]
+	switch c.samples {
+	case 8:
+		kernel.IDCTRow(dst, c.stride, blocks, &c.quant, last)
+	case 4:
+		kernel.IDCTRow4(dst, c.stride, blocks, &c.quant, last)
+	case 2:
+		kernel.IDCTRow2(dst, c.stride, blocks, &c.quant, last)
+	default:
+		kernel.IDCTRow1(dst, c.stride, blocks, &c.quant, last)
 	}
 }

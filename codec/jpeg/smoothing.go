@@ -1,7 +1,5 @@
 package jpeg
 
-import "github.com/infer-prep/infer-prep/internal/kernel"
-
 // savedCoefs is the number of coefficients that smoothing deals with: DC and the
 // first nine AC.
 const savedCoefs = 10
@@ -85,7 +83,7 @@ func (d *Decoder) smoothRow(c *component, row, n int) {
 	for k := range q {
 		q[k] = int64(c.quant16[smoothPos[k]])
 	}
-	var ws [64]int16
+	var ws [1][64]int16
 	total := n * d.iMCURows
 	for y := range n {
 		// This is libjpeg's number of the row, which is not the real one in a
@@ -109,7 +107,6 @@ func (d *Decoder) smoothRow(c *component, row, n int) {
 		if at < total-2 {
 			rows[4] = d.coefRow(c, at0+2)
 		}
-		dst := c.blockRow(at0)
 		var dc [25]int64
 		for x := range c.wBlocks {
 			for i := range 5 {
@@ -118,16 +115,16 @@ func (d *Decoder) smoothRow(c *component, row, n int) {
 					dc[i*5+j] = int64(rows[i][bx][0])
 				}
 			}
-			ws = rows[2][x]
+			ws[0] = rows[2][x]
 			for k := 1; k <= last; k++ {
-				if p := smoothPos[k]; bits[k] != 0 && ws[p] == 0 {
-					ws[p] = estimate(&table[k], &dc, q[0], q[k], bits[k])
+				if p := smoothPos[k]; bits[k] != 0 && ws[0][p] == 0 {
+					ws[0][p] = estimate(&table[k], &dc, q[0], q[k], bits[k])
 				}
 			}
 			if fine {
-				ws[0] = estimate(&table[0], &dc, q[0], q[0], 0)
+				ws[0][0] = estimate(&table[0], &dc, q[0], q[0], 0)
 			}
-			kernel.IDCT(dst[x*8:], c.stride, &ws, &c.quant)
+			c.transform(at0, x, ws[:], []uint8{63})
 		}
 	}
 }

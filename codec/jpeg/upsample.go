@@ -20,8 +20,8 @@ func (d *Decoder) chooseUpsampling() {
 	d.context = false
 	for i := range d.comps {
 		c := &d.comps[i]
-		c.hExp, c.vExp = d.maxH/c.h, d.maxV/c.v
-		fancy := !d.lossless
+		c.hExp, c.vExp = d.maxH*d.samples/(c.h*c.samples), d.maxV*d.samples/(c.v*c.samples)
+		fancy := d.samples > 1
 		switch {
 		case !c.needed || c.hExp == 1 && c.vExp == 1:
 			c.method = upNone

@@ -3,7 +3,6 @@ package kernel
 import (
 	"encoding/binary"
 	"math"
-	"unsafe"
 )
 
 // Constants of the inverse DCT: 13-bit fixed point, from "Practical fast 1-D DCT
@@ -123,23 +122,6 @@ func IDCTDC(dst []byte, stride int, dc, q int16) {
 	v := clamp8((int32(w) + 1<<(shift-1)) >> shift)
 	for r := range 8 {
 		binary.LittleEndian.PutUint64(dst[r*stride:], uint64(v)*0x0101010101010101)
-	}
-}
-
-// A Block is a block of coefficients with what it needs to become samples.
-type Block struct {
-	Dst         []byte // from the block's first sample on
-	Stride      int
-	Coef, Quant *[64]int16 // in natural order
-}
-
-// IDCTBlocks is IDCT of all of blocks.
-func IDCTBlocks(blocks []Block) {
-	for i := range blocks {
-		b := &blocks[i]
-		if !idctRow(b.Dst, b.Stride, unsafe.Slice(b.Coef, 1), b.Quant, []uint8{63}) {
-			IDCT(b.Dst, b.Stride, b.Coef, b.Quant)
-		}
 	}
 }
 

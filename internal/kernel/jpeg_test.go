@@ -150,47 +150,6 @@ func TestColor(t *testing.T) {
 	}
 }
 
-// TestIDCTBlocks compares the assembly with the reference, wrap-around included.
-func TestIDCTBlocks(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
-	for round := range 6000 {
-		n := 1 + r.IntN(5)
-		stride := 8 * (1 + r.IntN(6))
-		off := r.IntN(32)
-		var coef, quant [5][64]int16
-		got := make([]byte, off+n*8*stride+8)
-		for i := range got {
-			got[i] = byte(i)
-		}
-		want := append([]byte(nil), got...)
-		var a []Block
-		for i := range n {
-			for j := range quant[i] {
-				quant[i][j] = int16(1 + r.IntN(99))
-				if round%3 == 0 {
-					quant[i][j] = int16(r.Uint32())
-				}
-			}
-			limit := []int{1, 8, 10, 64}[r.IntN(4)] // 8: the first row alone
-			for range r.IntN(64) {
-				k := r.IntN(limit)
-				coef[i][k] = int16(r.IntN(41) - 20)
-				switch round % 4 {
-				case 0:
-					coef[i][k] = int16(r.Uint32())
-				case 1:
-					coef[i][k] = []int16{math.MinInt16, math.MaxInt16, -1, 1, 0, 8192}[r.IntN(6)]
-				}
-			}
-			at := off + i*8*stride
-			a = append(a, Block{got[at:], stride, &coef[i], &quant[i]})
-			IDCT(want[at:], stride, &coef[i], &quant[i])
-		}
-		IDCTBlocks(a)
-		require.Equal(t, want, got, "round %d", round)
-	}
-}
-
 // TestYCCToRGBWidths compares the assembly with the reference at every width and
 // alignment, and looks for writes outside; the planes are those of the pixels.
 func TestYCCToRGBWidths(t *testing.T) {
