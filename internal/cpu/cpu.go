@@ -6,10 +6,9 @@ type Feature int
 
 // The instruction sets that kernels exist for. None is there under the build tag purego.
 const (
-	AVX2       Feature = iota
-	AVX512             // F, BW, DQ and VL
-	AVX512VNNI         // with AVX512
-	BMI2               // and BMI1
+	AVX2   Feature = iota
+	AVX512         // F, BW, DQ and VL
+	BMI2           // and BMI1
 	NEON
 	count
 )

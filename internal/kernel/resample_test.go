@@ -190,12 +190,16 @@ func TestResampleAllocates(t *testing.T) {
 	var taps Taps
 	src, dst := noise(1, 9*90*3), make([]uint8, 9*90*3)
 	require.Zero(t, testing.AllocsPerRun(10, func() {
-		taps.Pillow(90, 50, 0, 50, FilterBicubic, false)
-		for _, ch := range []int{1, 3} {
-			taps.Horizontal(dst, src, 9, 90, ch)
+		for f := range FilterLanczos + 1 {
+			for _, out := range []int{3, 7, 20, 45, 50, 90} {
+				taps.Pillow(90, out, 0, out, f, false)
+				for _, ch := range []int{1, 3} {
+					taps.Horizontal(dst, src, 9, 90, ch)
+				}
+			}
+			taps.Pillow(9, 5, 0, 5, f, false)
+			taps.Vertical(dst, src, 270)
 		}
-		taps.Pillow(9, 5, 0, 5, FilterBicubic, false)
-		taps.Vertical(dst, src, 270)
 	}))
 }
 

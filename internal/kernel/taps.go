@@ -22,7 +22,7 @@ type Taps struct {
 	Start, Len []int32
 	W32        []int32   // fixed point
 	WF         []float32 // torch
-	W64        []float64 // Pillow's floating point modes
+	W64        []float64 // Pillow's floating point modes; scratch of its fixed-point ones
 	packed     packed    // W32 for the assembly
 }
 
