@@ -39,9 +39,6 @@ func (o *HWC2CHW) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		return err
 	}
 	pixels, channels := s.Height()*s.Width(), s.Channels()
-	if channels == 0 {
-		return nil
-	}
 	switch out := dst[0].Data; s.DType.Size() {
 	case 1:
 		kernel.Deinterleave(out, pixels, s.Data, channels)

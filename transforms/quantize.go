@@ -102,9 +102,7 @@ func quantize[T uint8 | int8 | uint16 | int16](o *Quantize, c *Context, dst, src
 		scale[ch], zero[ch] = float32(channelValue(o.Scale, ch)), int32(channelValue(o.ZeroPoint, ch))
 	}
 	if src.Layout == tensor.HWC {
-		if channels > 0 {
-			kernel.QuantizeF32(out, in, scale, zero)
-		}
+		kernel.QuantizeF32(out, in, scale, zero)
 		return
 	}
 	for ch := range channels {

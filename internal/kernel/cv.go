@@ -33,10 +33,13 @@ type CVTaps struct {
 	WI    []int32
 	WF    []float32
 
-	// Of a horizontal axis of two taps: the first of the two neighbours, and both
-	// weights WI as words of a dword. The second weight is 0 where there is no
-	// second neighbour. Resize alone sets them, first in ascending order.
+	// Of a horizontal axis of two or four taps: the first input of each output,
+	// and the weights WI as words, two in a dword. Of two taps the second weight
+	// is 0 where there is no second neighbour. Of four taps, those of the outputs
+	// from inner[0] up to inner[1] are neighbours. Resize alone sets them; first
+	// ascends.
 	first, pair []int32
+	inner       [2]int
 }
 
 const cvBits = 11 // INTER_RESIZE_COEF_BITS
@@ -89,10 +92,19 @@ func (t *CVTaps) Resize(in, out int, f CVFilter, vertical bool) {
 		}
 	}
 	t.first, t.pair = t.first[:0], t.pair[:0]
-	if k == 2 && !vertical {
-		for i := 0; i < 2*out; i += 2 {
-			t.first = append(t.first, t.Index[i])
-			t.pair = append(t.pair, t.WI[i]|t.WI[i+1]<<16)
+	t.inner = [2]int{out, out}
+	if k > 4 || vertical {
+		return
+	}
+	for i := range out {
+		index := t.Index[i*k:][:k]
+		t.first = append(t.first, index[0])
+		for j := i * k; j < (i+1)*k; j += 2 {
+			t.pair = append(t.pair, t.WI[j]&0xFFFF|t.WI[j+1]<<16)
+		}
+		if int(index[k-1]-index[0]) == k-1 {
+			t.inner[0] = min(t.inner[0], i)
+			t.inner[1] = i + 1
 		}
 	}
 }
@@ -150,6 +162,17 @@ func CVRowU8(dst []int32, src []uint8, ch int, index, w []int32, k int) {
 				o[2] = int32(a[2])*t + int32(b[2])*u
 			}
 			return
+		case 4:
+			for x := range n {
+				a, b := src[int(index[2*x])*4:][:4], src[int(index[2*x+1])*4:][:4]
+				t, u := w[2*x], w[2*x+1]
+				o := dst[x*4:][:4]
+				o[0] = int32(a[0])*t + int32(b[0])*u
+				o[1] = int32(a[1])*t + int32(b[1])*u
+				o[2] = int32(a[2])*t + int32(b[2])*u
+				o[3] = int32(a[3])*t + int32(b[3])*u
+			}
+			return
 		}
 	}
 	for x := range n {
@@ -198,7 +221,7 @@ func CVMixCubicU8(dst []uint8, a, b, c, d []int32, w []int32, lanes int) {
 	n := len(dst)
 	a, b, c, d, w = a[:n], b[:n], c[:n], d[:n], w[:4]
 	t, u, v, z := float32(float32(w[0])*one), float32(float32(w[1])*one), float32(float32(w[2])*one), float32(float32(w[3])*one)
-	i := 0
+	i := cvMixCubic(dst[:n-n%lanes], a, b, c, d, [4]float32{t, u, v, z})
 	for ; i < n-n%lanes; i++ {
 		s := float32(float32(d[i]) * z)
 		s = float32(float32(c[i])*v) + s
@@ -531,7 +554,11 @@ func CVResizeU8(dst, src []uint8, inW, outW, ch int, x, y *CVTaps, rows []int32,
 	for o := range len(y.Index) / k {
 		for j, r := range y.Index[o*k:][:k] {
 			if t.place(j, r, k, line) {
-				CVRowU8(rows[at[j]:][:line], src[int(r)*inW*ch:][:inW*ch], ch, x.Index, x.WI, x.K)
+				sums, row := rows[at[j]:][:line], src[int(r)*inW*ch:]
+				from, to := cvCubicRow(sums, row, inW, ch, x)
+				row = row[:inW*ch]
+				CVRowU8(sums[:from*ch], row, ch, x.Index[:from*x.K], x.WI[:from*x.K], x.K)
+				CVRowU8(sums[to*ch:], row, ch, x.Index[to*x.K:], x.WI[to*x.K:], x.K)
 			}
 		}
 		out, w := dst[o*line:][:line], y.WI[o*k:][:k]

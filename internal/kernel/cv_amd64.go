@@ -81,6 +81,44 @@ func cvMixLinear(dst []uint8, a, b []int16, t, u int16) {
 	}
 }
 
+// cvCubicRow is CVRowU8 of the outputs from from up to to, whose four taps are
+// neighbours. src begins with the row and goes on to the end of the image.
+func cvCubicRow(sums []int32, src []uint8, inW, ch int, x *CVTaps) (from, to int) {
+	if x.K != 4 || (ch != 1 && ch != 3 && ch != 4) || !cpu.Has(cpu.AVX2) {
+		return 0, 0
+	}
+	from, to = x.inner[0], x.inner[1]
+	wide, reads := 2, 16
+	switch ch {
+	case 1:
+		wide, reads = 8, 4
+	case 3:
+		to = min(to, len(x.first)-1) // room for what is written beyond
+	}
+	for to > from && int(x.first[to-1])*ch+reads > len(src) {
+		to--
+	}
+	n := (to - from) / wide * wide
+	if n <= 0 {
+		return 0, 0
+	}
+	to = from + n
+	if int(x.first[to-1])+4 > inW {
+		return 0, 0
+	}
+	_ = sums[len(x.first)*ch-1]
+	d, first, pairs := &sums[from*ch], &x.first[from], &x.pair[2*from]
+	switch ch {
+	case 1:
+		cvCubic1AVX2(d, &src[0], n, first, pairs)
+	case 3:
+		cvCubic3AVX2(d, &src[0], n, first, pairs)
+	case 4:
+		cvCubic4AVX2(d, &src[0], n, first, pairs)
+	}
+	return from, to
+}
+
 // cvAreaRowU8 is CVAreaRow if there is assembly for it, and says so. Sums of
 // numbers that are not negative stay the same when 0 times a number is added.
 func cvAreaRowU8(dst []float32, src []uint8, ch int, x *AreaTab) bool {
@@ -109,11 +147,11 @@ func cvAreaRowU8(dst []float32, src []uint8, ch int, x *AreaTab) bool {
 		}
 	case 3:
 		if n = outs - 1; n > 0 {
-			cvAreaAVX2(&dst[0], &row[0], n, &x.first[0], &x.fixed[0], x.k, 3)
+			cvArea3AVX2(&dst[0], &row[0], n, &x.first[0], &x.fixed[0], x.k)
 		}
 	case 4:
 		n = outs
-		cvAreaAVX2(&dst[0], &row[0], n, &x.first[0], &x.fixed[0], x.k, 4)
+		cvArea4AVX2(&dst[0], &row[0], n, &x.first[0], &x.fixed[0], x.k)
 	}
 	for ; n < outs; n++ {
 		for c := range ch {
@@ -238,5 +276,16 @@ func sumBlocks(dst []float32, src []uint16, n, k, ch int, scale float32) int {
 	}
 	_, _ = dst[(n-1)*ch+3], src[(n*k-1)*ch+3]
 	sumBlocksAVX2(&dst[0], &src[0], n, k, ch, scale)
+	return n
+}
+
+// cvMixCubic mixes all of dst, which is whole vectors of 8.
+func cvMixCubic(dst []uint8, a, b, c, d []int32, w [4]float32) int {
+	n := len(dst)
+	if n == 0 || n%8 != 0 || !cpu.Has(cpu.AVX2) {
+		return 0
+	}
+	_, _, _, _ = a[n-1], b[n-1], c[n-1], d[n-1]
+	cvMixCubicAVX2(&dst[0], &a[0], &b[0], &c[0], &d[0], n, &w)
 	return n
 }

@@ -211,22 +211,29 @@ TEXT ·cvRow3AVX2(SB), NOSPLIT, $0-40
 	VMOVDQU cv_close3<>+0(SB), Y4
 
 loop:
-	VPXOR          Y5, Y5, Y5
-	VPCMPEQD       Y6, Y6, Y6
-	VMOVDQU        (BX), X7
-	VPADDD         X7, X7, X8
-	VPADDD         X8, X7, X7
-	VPGATHERDQ     Y6, (CX)(X7*1), Y5
+	MOVLQSX        (BX), DI
+	LEAQ           (DI)(DI*2), DI
+	VMOVQ          (CX)(DI*1), X5
+	MOVLQSX        4(BX), DI
+	LEAQ           (DI)(DI*2), DI
+	VMOVHPS        (CX)(DI*1), X5, X5
+	MOVLQSX        8(BX), DI
+	LEAQ           (DI)(DI*2), DI
+	VMOVQ          (CX)(DI*1), X6
+	MOVLQSX        12(BX), DI
+	LEAQ           (DI)(DI*2), DI
+	VMOVHPS        (CX)(DI*1), X6, X6
+	VINSERTI128    $0x01, X6, Y5, Y5
 	VBROADCASTI128 (SI), Y6
 	VPERMILPS      Y1, Y6, Y7
 	VPSHUFB        Y0, Y5, Y8
 	VPMADDWD       Y7, Y8, Y8
 	VPSRAD         $0x04, Y8, Y8
 	VPERMILPS      Y3, Y6, Y6
-	VPSHUFB        Y2, Y5, Y5
-	VPMADDWD       Y6, Y5, Y5
-	VPSRAD         $0x04, Y5, Y5
-	VPACKSSDW      Y5, Y8, Y8
+	VPSHUFB        Y2, Y5, Y7
+	VPMADDWD       Y6, Y7, Y7
+	VPSRAD         $0x04, Y7, Y7
+	VPACKSSDW      Y7, Y8, Y8
 	VPSHUFB        Y4, Y8, Y8
 	VMOVDQU        X8, (AX)
 	VEXTRACTI128   $0x01, Y8, 12(AX)
@@ -374,20 +381,25 @@ TEXT ·cvRow4AVX2(SB), NOSPLIT, $0-40
 	VMOVDQU cv_weights4_1<>+0(SB), Y3
 
 loop:
-	VPXOR          Y4, Y4, Y4
-	VPCMPEQD       Y5, Y5, Y5
-	VMOVDQU        (BX), X6
-	VPGATHERDQ     Y5, (CX)(X6*4), Y4
+	MOVLQSX        (BX), DI
+	VMOVQ          (CX)(DI*4), X4
+	MOVLQSX        4(BX), DI
+	VMOVHPS        (CX)(DI*4), X4, X4
+	MOVLQSX        8(BX), DI
+	VMOVQ          (CX)(DI*4), X5
+	MOVLQSX        12(BX), DI
+	VMOVHPS        (CX)(DI*4), X5, X5
+	VINSERTI128    $0x01, X5, Y4, Y4
 	VBROADCASTI128 (SI), Y5
 	VPERMILPS      Y1, Y5, Y6
 	VPSHUFB        Y0, Y4, Y7
 	VPMADDWD       Y6, Y7, Y7
 	VPSRAD         $0x04, Y7, Y7
 	VPERMILPS      Y3, Y5, Y5
-	VPSHUFB        Y2, Y4, Y4
-	VPMADDWD       Y5, Y4, Y4
-	VPSRAD         $0x04, Y4, Y4
-	VPACKSSDW      Y4, Y7, Y7
+	VPSHUFB        Y2, Y4, Y6
+	VPMADDWD       Y5, Y6, Y6
+	VPSRAD         $0x04, Y6, Y6
+	VPACKSSDW      Y6, Y7, Y7
 	VMOVDQU        Y7, (AX)
 	ADDQ           $0x10, BX
 	ADDQ           $0x10, SI
@@ -429,6 +441,333 @@ loop:
 	ADDQ      $0x20, AX
 	SUBQ      $0x20, BX
 	JNZ       loop
+	VZEROUPPER
+	RET
+
+// func cvCubic1AVX2(dst *int32, src *byte, n int, first *int32, pairs *int32)
+// Requires: AVX, AVX2
+TEXT ·cvCubic1AVX2(SB), NOSPLIT, $0-40
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  first+24(FP), BX
+	MOVQ  pairs+32(FP), SI
+	VPXOR Y0, Y0, Y0
+
+loop:
+	VPXOR       Y2, Y2, Y2
+	VPCMPEQD    Y3, Y3, Y3
+	VMOVDQU     (BX), Y1
+	VPGATHERDD  Y3, (CX)(Y1*1), Y2
+	VPUNPCKLBW  Y0, Y2, Y1
+	VPUNPCKHBW  Y0, Y2, Y2
+	VMOVDQU     (SI), X4
+	VINSERTI128 $0x01, 32(SI), Y4, Y4
+	VPMADDWD    Y4, Y1, Y1
+	VMOVDQU     16(SI), X5
+	VINSERTI128 $0x01, 48(SI), Y5, Y5
+	VPMADDWD    Y5, Y2, Y2
+	VPHADDD     Y2, Y1, Y1
+	VMOVDQU     Y1, (AX)
+	ADDQ        $0x20, BX
+	ADDQ        $0x40, SI
+	ADDQ        $0x20, AX
+	SUBQ        $0x08, DX
+	JNZ         loop
+	VZEROUPPER
+	RET
+
+DATA cv_cubic3_0<>+0(SB)/1, $0x00
+DATA cv_cubic3_0<>+1(SB)/1, $0x80
+DATA cv_cubic3_0<>+2(SB)/1, $0x03
+DATA cv_cubic3_0<>+3(SB)/1, $0x80
+DATA cv_cubic3_0<>+4(SB)/1, $0x01
+DATA cv_cubic3_0<>+5(SB)/1, $0x80
+DATA cv_cubic3_0<>+6(SB)/1, $0x04
+DATA cv_cubic3_0<>+7(SB)/1, $0x80
+DATA cv_cubic3_0<>+8(SB)/1, $0x02
+DATA cv_cubic3_0<>+9(SB)/1, $0x80
+DATA cv_cubic3_0<>+10(SB)/1, $0x05
+DATA cv_cubic3_0<>+11(SB)/1, $0x80
+DATA cv_cubic3_0<>+12(SB)/1, $0x80
+DATA cv_cubic3_0<>+13(SB)/1, $0x80
+DATA cv_cubic3_0<>+14(SB)/1, $0x80
+DATA cv_cubic3_0<>+15(SB)/1, $0x80
+DATA cv_cubic3_0<>+16(SB)/1, $0x00
+DATA cv_cubic3_0<>+17(SB)/1, $0x80
+DATA cv_cubic3_0<>+18(SB)/1, $0x03
+DATA cv_cubic3_0<>+19(SB)/1, $0x80
+DATA cv_cubic3_0<>+20(SB)/1, $0x01
+DATA cv_cubic3_0<>+21(SB)/1, $0x80
+DATA cv_cubic3_0<>+22(SB)/1, $0x04
+DATA cv_cubic3_0<>+23(SB)/1, $0x80
+DATA cv_cubic3_0<>+24(SB)/1, $0x02
+DATA cv_cubic3_0<>+25(SB)/1, $0x80
+DATA cv_cubic3_0<>+26(SB)/1, $0x05
+DATA cv_cubic3_0<>+27(SB)/1, $0x80
+DATA cv_cubic3_0<>+28(SB)/1, $0x80
+DATA cv_cubic3_0<>+29(SB)/1, $0x80
+DATA cv_cubic3_0<>+30(SB)/1, $0x80
+DATA cv_cubic3_0<>+31(SB)/1, $0x80
+GLOBL cv_cubic3_0<>(SB), RODATA|NOPTR, $32
+
+DATA cv_cubic_weights3_0<>+0(SB)/4, $0x00000000
+DATA cv_cubic_weights3_0<>+4(SB)/4, $0x00000000
+DATA cv_cubic_weights3_0<>+8(SB)/4, $0x00000000
+DATA cv_cubic_weights3_0<>+12(SB)/4, $0x00000000
+DATA cv_cubic_weights3_0<>+16(SB)/4, $0x00000002
+DATA cv_cubic_weights3_0<>+20(SB)/4, $0x00000002
+DATA cv_cubic_weights3_0<>+24(SB)/4, $0x00000002
+DATA cv_cubic_weights3_0<>+28(SB)/4, $0x00000002
+GLOBL cv_cubic_weights3_0<>(SB), RODATA|NOPTR, $32
+
+DATA cv_cubic3_1<>+0(SB)/1, $0x06
+DATA cv_cubic3_1<>+1(SB)/1, $0x80
+DATA cv_cubic3_1<>+2(SB)/1, $0x09
+DATA cv_cubic3_1<>+3(SB)/1, $0x80
+DATA cv_cubic3_1<>+4(SB)/1, $0x07
+DATA cv_cubic3_1<>+5(SB)/1, $0x80
+DATA cv_cubic3_1<>+6(SB)/1, $0x0a
+DATA cv_cubic3_1<>+7(SB)/1, $0x80
+DATA cv_cubic3_1<>+8(SB)/1, $0x08
+DATA cv_cubic3_1<>+9(SB)/1, $0x80
+DATA cv_cubic3_1<>+10(SB)/1, $0x0b
+DATA cv_cubic3_1<>+11(SB)/1, $0x80
+DATA cv_cubic3_1<>+12(SB)/1, $0x80
+DATA cv_cubic3_1<>+13(SB)/1, $0x80
+DATA cv_cubic3_1<>+14(SB)/1, $0x80
+DATA cv_cubic3_1<>+15(SB)/1, $0x80
+DATA cv_cubic3_1<>+16(SB)/1, $0x06
+DATA cv_cubic3_1<>+17(SB)/1, $0x80
+DATA cv_cubic3_1<>+18(SB)/1, $0x09
+DATA cv_cubic3_1<>+19(SB)/1, $0x80
+DATA cv_cubic3_1<>+20(SB)/1, $0x07
+DATA cv_cubic3_1<>+21(SB)/1, $0x80
+DATA cv_cubic3_1<>+22(SB)/1, $0x0a
+DATA cv_cubic3_1<>+23(SB)/1, $0x80
+DATA cv_cubic3_1<>+24(SB)/1, $0x08
+DATA cv_cubic3_1<>+25(SB)/1, $0x80
+DATA cv_cubic3_1<>+26(SB)/1, $0x0b
+DATA cv_cubic3_1<>+27(SB)/1, $0x80
+DATA cv_cubic3_1<>+28(SB)/1, $0x80
+DATA cv_cubic3_1<>+29(SB)/1, $0x80
+DATA cv_cubic3_1<>+30(SB)/1, $0x80
+DATA cv_cubic3_1<>+31(SB)/1, $0x80
+GLOBL cv_cubic3_1<>(SB), RODATA|NOPTR, $32
+
+DATA cv_cubic_weights3_1<>+0(SB)/4, $0x00000001
+DATA cv_cubic_weights3_1<>+4(SB)/4, $0x00000001
+DATA cv_cubic_weights3_1<>+8(SB)/4, $0x00000001
+DATA cv_cubic_weights3_1<>+12(SB)/4, $0x00000001
+DATA cv_cubic_weights3_1<>+16(SB)/4, $0x00000003
+DATA cv_cubic_weights3_1<>+20(SB)/4, $0x00000003
+DATA cv_cubic_weights3_1<>+24(SB)/4, $0x00000003
+DATA cv_cubic_weights3_1<>+28(SB)/4, $0x00000003
+GLOBL cv_cubic_weights3_1<>(SB), RODATA|NOPTR, $32
+
+// func cvCubic3AVX2(dst *int32, src *byte, n int, first *int32, pairs *int32)
+// Requires: AVX, AVX2
+TEXT ·cvCubic3AVX2(SB), NOSPLIT, $0-40
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    n+16(FP), DX
+	MOVQ    first+24(FP), BX
+	MOVQ    pairs+32(FP), SI
+	VMOVDQU cv_cubic3_0<>+0(SB), Y0
+	VMOVDQU cv_cubic_weights3_0<>+0(SB), Y1
+	VMOVDQU cv_cubic3_1<>+0(SB), Y2
+	VMOVDQU cv_cubic_weights3_1<>+0(SB), Y3
+
+loop:
+	MOVLQSX        (BX), DI
+	LEAQ           (DI)(DI*2), DI
+	VMOVDQU        (CX)(DI*1), X4
+	MOVLQSX        4(BX), DI
+	LEAQ           (DI)(DI*2), DI
+	VINSERTI128    $0x01, (CX)(DI*1), Y4, Y4
+	VBROADCASTI128 (SI), Y5
+	VPERMILPS      Y1, Y5, Y6
+	VPSHUFB        Y0, Y4, Y7
+	VPMADDWD       Y6, Y7, Y7
+	VPERMILPS      Y3, Y5, Y5
+	VPSHUFB        Y2, Y4, Y6
+	VPMADDWD       Y5, Y6, Y6
+	VPADDD         Y6, Y7, Y7
+	VMOVDQU        X7, (AX)
+	VEXTRACTI128   $0x01, Y7, 12(AX)
+	ADDQ           $0x08, BX
+	ADDQ           $0x10, SI
+	ADDQ           $0x18, AX
+	SUBQ           $0x02, DX
+	JNZ            loop
+	VZEROUPPER
+	RET
+
+DATA cv_cubic4_0<>+0(SB)/1, $0x00
+DATA cv_cubic4_0<>+1(SB)/1, $0x80
+DATA cv_cubic4_0<>+2(SB)/1, $0x04
+DATA cv_cubic4_0<>+3(SB)/1, $0x80
+DATA cv_cubic4_0<>+4(SB)/1, $0x01
+DATA cv_cubic4_0<>+5(SB)/1, $0x80
+DATA cv_cubic4_0<>+6(SB)/1, $0x05
+DATA cv_cubic4_0<>+7(SB)/1, $0x80
+DATA cv_cubic4_0<>+8(SB)/1, $0x02
+DATA cv_cubic4_0<>+9(SB)/1, $0x80
+DATA cv_cubic4_0<>+10(SB)/1, $0x06
+DATA cv_cubic4_0<>+11(SB)/1, $0x80
+DATA cv_cubic4_0<>+12(SB)/1, $0x03
+DATA cv_cubic4_0<>+13(SB)/1, $0x80
+DATA cv_cubic4_0<>+14(SB)/1, $0x07
+DATA cv_cubic4_0<>+15(SB)/1, $0x80
+DATA cv_cubic4_0<>+16(SB)/1, $0x00
+DATA cv_cubic4_0<>+17(SB)/1, $0x80
+DATA cv_cubic4_0<>+18(SB)/1, $0x04
+DATA cv_cubic4_0<>+19(SB)/1, $0x80
+DATA cv_cubic4_0<>+20(SB)/1, $0x01
+DATA cv_cubic4_0<>+21(SB)/1, $0x80
+DATA cv_cubic4_0<>+22(SB)/1, $0x05
+DATA cv_cubic4_0<>+23(SB)/1, $0x80
+DATA cv_cubic4_0<>+24(SB)/1, $0x02
+DATA cv_cubic4_0<>+25(SB)/1, $0x80
+DATA cv_cubic4_0<>+26(SB)/1, $0x06
+DATA cv_cubic4_0<>+27(SB)/1, $0x80
+DATA cv_cubic4_0<>+28(SB)/1, $0x03
+DATA cv_cubic4_0<>+29(SB)/1, $0x80
+DATA cv_cubic4_0<>+30(SB)/1, $0x07
+DATA cv_cubic4_0<>+31(SB)/1, $0x80
+GLOBL cv_cubic4_0<>(SB), RODATA|NOPTR, $32
+
+DATA cv_cubic_weights4_0<>+0(SB)/4, $0x00000000
+DATA cv_cubic_weights4_0<>+4(SB)/4, $0x00000000
+DATA cv_cubic_weights4_0<>+8(SB)/4, $0x00000000
+DATA cv_cubic_weights4_0<>+12(SB)/4, $0x00000000
+DATA cv_cubic_weights4_0<>+16(SB)/4, $0x00000002
+DATA cv_cubic_weights4_0<>+20(SB)/4, $0x00000002
+DATA cv_cubic_weights4_0<>+24(SB)/4, $0x00000002
+DATA cv_cubic_weights4_0<>+28(SB)/4, $0x00000002
+GLOBL cv_cubic_weights4_0<>(SB), RODATA|NOPTR, $32
+
+DATA cv_cubic4_1<>+0(SB)/1, $0x08
+DATA cv_cubic4_1<>+1(SB)/1, $0x80
+DATA cv_cubic4_1<>+2(SB)/1, $0x0c
+DATA cv_cubic4_1<>+3(SB)/1, $0x80
+DATA cv_cubic4_1<>+4(SB)/1, $0x09
+DATA cv_cubic4_1<>+5(SB)/1, $0x80
+DATA cv_cubic4_1<>+6(SB)/1, $0x0d
+DATA cv_cubic4_1<>+7(SB)/1, $0x80
+DATA cv_cubic4_1<>+8(SB)/1, $0x0a
+DATA cv_cubic4_1<>+9(SB)/1, $0x80
+DATA cv_cubic4_1<>+10(SB)/1, $0x0e
+DATA cv_cubic4_1<>+11(SB)/1, $0x80
+DATA cv_cubic4_1<>+12(SB)/1, $0x0b
+DATA cv_cubic4_1<>+13(SB)/1, $0x80
+DATA cv_cubic4_1<>+14(SB)/1, $0x0f
+DATA cv_cubic4_1<>+15(SB)/1, $0x80
+DATA cv_cubic4_1<>+16(SB)/1, $0x08
+DATA cv_cubic4_1<>+17(SB)/1, $0x80
+DATA cv_cubic4_1<>+18(SB)/1, $0x0c
+DATA cv_cubic4_1<>+19(SB)/1, $0x80
+DATA cv_cubic4_1<>+20(SB)/1, $0x09
+DATA cv_cubic4_1<>+21(SB)/1, $0x80
+DATA cv_cubic4_1<>+22(SB)/1, $0x0d
+DATA cv_cubic4_1<>+23(SB)/1, $0x80
+DATA cv_cubic4_1<>+24(SB)/1, $0x0a
+DATA cv_cubic4_1<>+25(SB)/1, $0x80
+DATA cv_cubic4_1<>+26(SB)/1, $0x0e
+DATA cv_cubic4_1<>+27(SB)/1, $0x80
+DATA cv_cubic4_1<>+28(SB)/1, $0x0b
+DATA cv_cubic4_1<>+29(SB)/1, $0x80
+DATA cv_cubic4_1<>+30(SB)/1, $0x0f
+DATA cv_cubic4_1<>+31(SB)/1, $0x80
+GLOBL cv_cubic4_1<>(SB), RODATA|NOPTR, $32
+
+DATA cv_cubic_weights4_1<>+0(SB)/4, $0x00000001
+DATA cv_cubic_weights4_1<>+4(SB)/4, $0x00000001
+DATA cv_cubic_weights4_1<>+8(SB)/4, $0x00000001
+DATA cv_cubic_weights4_1<>+12(SB)/4, $0x00000001
+DATA cv_cubic_weights4_1<>+16(SB)/4, $0x00000003
+DATA cv_cubic_weights4_1<>+20(SB)/4, $0x00000003
+DATA cv_cubic_weights4_1<>+24(SB)/4, $0x00000003
+DATA cv_cubic_weights4_1<>+28(SB)/4, $0x00000003
+GLOBL cv_cubic_weights4_1<>(SB), RODATA|NOPTR, $32
+
+// func cvCubic4AVX2(dst *int32, src *byte, n int, first *int32, pairs *int32)
+// Requires: AVX, AVX2
+TEXT ·cvCubic4AVX2(SB), NOSPLIT, $0-40
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    n+16(FP), DX
+	MOVQ    first+24(FP), BX
+	MOVQ    pairs+32(FP), SI
+	VMOVDQU cv_cubic4_0<>+0(SB), Y0
+	VMOVDQU cv_cubic_weights4_0<>+0(SB), Y1
+	VMOVDQU cv_cubic4_1<>+0(SB), Y2
+	VMOVDQU cv_cubic_weights4_1<>+0(SB), Y3
+
+loop:
+	MOVLQSX        (BX), DI
+	SHLQ           $0x02, DI
+	VMOVDQU        (CX)(DI*1), X4
+	MOVLQSX        4(BX), DI
+	SHLQ           $0x02, DI
+	VINSERTI128    $0x01, (CX)(DI*1), Y4, Y4
+	VBROADCASTI128 (SI), Y5
+	VPERMILPS      Y1, Y5, Y6
+	VPSHUFB        Y0, Y4, Y7
+	VPMADDWD       Y6, Y7, Y7
+	VPERMILPS      Y3, Y5, Y5
+	VPSHUFB        Y2, Y4, Y6
+	VPMADDWD       Y5, Y6, Y6
+	VPADDD         Y6, Y7, Y7
+	VMOVDQU        X7, (AX)
+	VEXTRACTI128   $0x01, Y7, 16(AX)
+	ADDQ           $0x08, BX
+	ADDQ           $0x10, SI
+	ADDQ           $0x20, AX
+	SUBQ           $0x02, DX
+	JNZ            loop
+	VZEROUPPER
+	RET
+
+// func cvMixCubicAVX2(dst *byte, a *int32, b *int32, c *int32, d *int32, n int, w *[4]float32)
+// Requires: AVX, AVX2
+TEXT ·cvMixCubicAVX2(SB), NOSPLIT, $0-56
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         b+16(FP), DX
+	MOVQ         c+24(FP), BX
+	MOVQ         d+32(FP), SI
+	MOVQ         n+40(FP), DI
+	MOVQ         w+48(FP), R8
+	VBROADCASTSS (R8), Y0
+	VBROADCASTSS 4(R8), Y1
+	VBROADCASTSS 8(R8), Y2
+	VBROADCASTSS 12(R8), Y3
+
+loop:
+	VCVTDQ2PS    (SI), Y4
+	ADDQ         $0x20, SI
+	VMULPS       Y3, Y4, Y4
+	VCVTDQ2PS    (BX), Y5
+	ADDQ         $0x20, BX
+	VMULPS       Y2, Y5, Y5
+	VADDPS       Y4, Y5, Y5
+	VCVTDQ2PS    (DX), Y4
+	ADDQ         $0x20, DX
+	VMULPS       Y1, Y4, Y4
+	VADDPS       Y5, Y4, Y4
+	VCVTDQ2PS    (CX), Y5
+	ADDQ         $0x20, CX
+	VMULPS       Y0, Y5, Y5
+	VADDPS       Y4, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VEXTRACTI128 $0x01, Y5, X4
+	VPACKSSDW    X4, X5, X5
+	VPACKUSWB    X5, X5, X5
+	VMOVQ        X5, (AX)
+	ADDQ         $0x08, AX
+	SUBQ         $0x08, DI
+	JNZ          loop
 	VZEROUPPER
 	RET
 
@@ -881,38 +1220,208 @@ taps:
 	VZEROUPPER
 	RET
 
-// func cvAreaAVX2(dst *float32, src *float32, n int, first *int32, w *float32, k int, ch int)
+// func cvArea3AVX2(dst *float32, src *float32, n int, first *int32, w *float32, k int)
 // Requires: AVX
-TEXT ·cvAreaAVX2(SB), NOSPLIT, $0-56
+TEXT ·cvArea3AVX2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ n+16(FP), DX
 	MOVQ first+24(FP), BX
 	MOVQ w+32(FP), SI
 	MOVQ k+40(FP), DI
-	MOVQ ch+48(FP), R8
-	SHLQ $0x02, R8
+	CMPQ DI, $0x02
+	JEQ  loop2
+	CMPQ DI, $0x03
+	JEQ  loop3
+	CMPQ DI, $0x04
+	JEQ  loop4
 
-loop:
-	MOVLQSX (BX), R9
-	IMULQ   R8, R9
-	ADDQ    CX, R9
-	VXORPS  X0, X0, X0
-	MOVQ    DI, R10
+loop0:
+	MOVLQSX      (BX), R8
+	IMUL3Q       $0x0c, R8, R8
+	ADDQ         CX, R8
+	VBROADCASTSS (SI), X0
+	VMULPS       (R8), X0, X0
+	MOVQ         DI, R9
+	JMP          next
 
 taps:
 	VBROADCASTSS (SI), X1
-	VMULPS       (R9), X1, X1
+	VMULPS       (R8), X1, X1
 	VADDPS       X1, X0, X0
-	ADDQ         $0x04, SI
-	ADDQ         R8, R9
-	DECQ         R10
-	JNZ          taps
+
+next:
+	ADDQ    $0x04, SI
+	ADDQ    $0x0c, R8
+	DECQ    R9
+	JNZ     taps
+	VMOVUPS X0, (AX)
+	ADDQ    $0x04, BX
+	ADDQ    $0x0c, AX
+	DECQ    DX
+	JNZ     loop0
+	RET
+
+loop2:
+	MOVLQSX      (BX), DI
+	IMUL3Q       $0x0c, DI, DI
+	ADDQ         CX, DI
+	VBROADCASTSS (SI), X0
+	VMULPS       (DI), X0, X0
+	VBROADCASTSS 4(SI), X1
+	VMULPS       12(DI), X1, X1
+	VADDPS       X1, X0, X0
+	ADDQ         $0x08, SI
 	VMOVUPS      X0, (AX)
 	ADDQ         $0x04, BX
-	ADDQ         R8, AX
+	ADDQ         $0x0c, AX
 	DECQ         DX
-	JNZ          loop
+	JNZ          loop2
+	RET
+
+loop3:
+	MOVLQSX      (BX), DI
+	IMUL3Q       $0x0c, DI, DI
+	ADDQ         CX, DI
+	VBROADCASTSS (SI), X0
+	VMULPS       (DI), X0, X0
+	VBROADCASTSS 4(SI), X1
+	VMULPS       12(DI), X1, X1
+	VADDPS       X1, X0, X0
+	VBROADCASTSS 8(SI), X1
+	VMULPS       24(DI), X1, X1
+	VADDPS       X1, X0, X0
+	ADDQ         $0x0c, SI
+	VMOVUPS      X0, (AX)
+	ADDQ         $0x04, BX
+	ADDQ         $0x0c, AX
+	DECQ         DX
+	JNZ          loop3
+	RET
+
+loop4:
+	MOVLQSX      (BX), DI
+	IMUL3Q       $0x0c, DI, DI
+	ADDQ         CX, DI
+	VBROADCASTSS (SI), X0
+	VMULPS       (DI), X0, X0
+	VBROADCASTSS 4(SI), X1
+	VMULPS       12(DI), X1, X1
+	VADDPS       X1, X0, X0
+	VBROADCASTSS 8(SI), X1
+	VMULPS       24(DI), X1, X1
+	VADDPS       X1, X0, X0
+	VBROADCASTSS 12(SI), X1
+	VMULPS       36(DI), X1, X1
+	VADDPS       X1, X0, X0
+	ADDQ         $0x10, SI
+	VMOVUPS      X0, (AX)
+	ADDQ         $0x04, BX
+	ADDQ         $0x0c, AX
+	DECQ         DX
+	JNZ          loop4
+	RET
+
+// func cvArea4AVX2(dst *float32, src *float32, n int, first *int32, w *float32, k int)
+// Requires: AVX
+TEXT ·cvArea4AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ first+24(FP), BX
+	MOVQ w+32(FP), SI
+	MOVQ k+40(FP), DI
+	CMPQ DI, $0x02
+	JEQ  loop2
+	CMPQ DI, $0x03
+	JEQ  loop3
+	CMPQ DI, $0x04
+	JEQ  loop4
+
+loop0:
+	MOVLQSX      (BX), R8
+	IMUL3Q       $0x10, R8, R8
+	ADDQ         CX, R8
+	VBROADCASTSS (SI), X0
+	VMULPS       (R8), X0, X0
+	MOVQ         DI, R9
+	JMP          next
+
+taps:
+	VBROADCASTSS (SI), X1
+	VMULPS       (R8), X1, X1
+	VADDPS       X1, X0, X0
+
+next:
+	ADDQ    $0x04, SI
+	ADDQ    $0x10, R8
+	DECQ    R9
+	JNZ     taps
+	VMOVUPS X0, (AX)
+	ADDQ    $0x04, BX
+	ADDQ    $0x10, AX
+	DECQ    DX
+	JNZ     loop0
+	RET
+
+loop2:
+	MOVLQSX      (BX), DI
+	IMUL3Q       $0x10, DI, DI
+	ADDQ         CX, DI
+	VBROADCASTSS (SI), X0
+	VMULPS       (DI), X0, X0
+	VBROADCASTSS 4(SI), X1
+	VMULPS       16(DI), X1, X1
+	VADDPS       X1, X0, X0
+	ADDQ         $0x08, SI
+	VMOVUPS      X0, (AX)
+	ADDQ         $0x04, BX
+	ADDQ         $0x10, AX
+	DECQ         DX
+	JNZ          loop2
+	RET
+
+loop3:
+	MOVLQSX      (BX), DI
+	IMUL3Q       $0x10, DI, DI
+	ADDQ         CX, DI
+	VBROADCASTSS (SI), X0
+	VMULPS       (DI), X0, X0
+	VBROADCASTSS 4(SI), X1
+	VMULPS       16(DI), X1, X1
+	VADDPS       X1, X0, X0
+	VBROADCASTSS 8(SI), X1
+	VMULPS       32(DI), X1, X1
+	VADDPS       X1, X0, X0
+	ADDQ         $0x0c, SI
+	VMOVUPS      X0, (AX)
+	ADDQ         $0x04, BX
+	ADDQ         $0x10, AX
+	DECQ         DX
+	JNZ          loop3
+	RET
+
+loop4:
+	MOVLQSX      (BX), DI
+	IMUL3Q       $0x10, DI, DI
+	ADDQ         CX, DI
+	VBROADCASTSS (SI), X0
+	VMULPS       (DI), X0, X0
+	VBROADCASTSS 4(SI), X1
+	VMULPS       16(DI), X1, X1
+	VADDPS       X1, X0, X0
+	VBROADCASTSS 8(SI), X1
+	VMULPS       32(DI), X1, X1
+	VADDPS       X1, X0, X0
+	VBROADCASTSS 12(SI), X1
+	VMULPS       48(DI), X1, X1
+	VADDPS       X1, X0, X0
+	ADDQ         $0x10, SI
+	VMOVUPS      X0, (AX)
+	ADDQ         $0x04, BX
+	ADDQ         $0x10, AX
+	DECQ         DX
+	JNZ          loop4
 	RET
 
 // func addScaledAVX2(sum *float32, buf *float32, n int, w float32, first bool)

@@ -19,3 +19,7 @@ func pickRow(_, _ []uint8, _, _ int, _ []int32) int { return 0 }
 func sumRows(_ []uint16, _ []uint8, _, _ int) int { return 0 }
 
 func sumBlocks(_ []float32, _ []uint16, _, _, _ int, _ float32) int { return 0 }
+
+func cvCubicRow(_ []int32, _ []uint8, _, _ int, _ *CVTaps) (from, to int) { return 0, 0 }
+
+func cvMixCubic(_ []uint8, _, _, _, _ []int32, _ [4]float32) int { return 0 }

@@ -29,6 +29,28 @@ func cvRow4AVX2(dst *int16, src *byte, n int, first *int32, pair *int32)
 //go:noescape
 func cvMixLinearAVX2(dst *byte, a *int16, b *int16, n int, t int16, u int16)
 
+// cvCubic1AVX2 is CVRowU8 of n pixels, a multiple of 8 and not 0, of 1 channel, whose four taps are neighbours.
+//
+//go:noescape
+func cvCubic1AVX2(dst *int32, src *byte, n int, first *int32, pairs *int32)
+
+// cvCubic3AVX2 is CVRowU8 of n pixels, a multiple of 2 and not 0, of 3 channels, whose four taps are neighbours.
+// It reads 16 bytes at each of first, and writes 4 elements where a pixel begins.
+//
+//go:noescape
+func cvCubic3AVX2(dst *int32, src *byte, n int, first *int32, pairs *int32)
+
+// cvCubic4AVX2 is CVRowU8 of n pixels, a multiple of 2 and not 0, of 4 channels, whose four taps are neighbours.
+// It reads 16 bytes at each of first, and writes 4 elements where a pixel begins.
+//
+//go:noescape
+func cvCubic4AVX2(dst *int32, src *byte, n int, first *int32, pairs *int32)
+
+// cvMixCubicAVX2 is CVMixCubicU8's arithmetic in float32, of n sums, a multiple of 8 and not 0.
+//
+//go:noescape
+func cvMixCubicAVX2(dst *byte, a *int32, b *int32, c *int32, d *int32, n int, w *[4]float32)
+
 // cvHalf1AVX2 averages the pixels of two rows to n, a multiple of 32 and not 0.
 // It reads and writes not a byte too many.
 //
@@ -68,11 +90,17 @@ func bytesToFloatAVX2(dst *float32, src *byte, n int)
 //go:noescape
 func cvArea1AVX2(dst *float32, src *float32, n int, first *int32, w *float32, k int, line int)
 
-// cvAreaAVX2 gives the sums of k products of n pixels, n > 0, of ch channels, 3 or 4.
+// cvArea3AVX2 gives the sums of k products, none of them below 0, of n pixels, n > 0 and k > 0, of 3 channels.
 // It reads and writes 4 elements where a pixel begins.
 //
 //go:noescape
-func cvAreaAVX2(dst *float32, src *float32, n int, first *int32, w *float32, k int, ch int)
+func cvArea3AVX2(dst *float32, src *float32, n int, first *int32, w *float32, k int)
+
+// cvArea4AVX2 gives the sums of k products, none of them below 0, of n pixels, n > 0 and k > 0, of 4 channels.
+// It reads and writes 4 elements where a pixel begins.
+//
+//go:noescape
+func cvArea4AVX2(dst *float32, src *float32, n int, first *int32, w *float32, k int)
 
 // addScaledAVX2 is addScaled of n elements, a multiple of 8 and not 0.
 //

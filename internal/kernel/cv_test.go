@@ -60,11 +60,11 @@ func testCVIn(t *testing.T, f fence) {
 				equalPixels(t, want, got, outW, ch, what)
 				f.check(t, what)
 			}
-			for what, filter := range map[string]CVFilter{"linear": CVLinear, "area up": CVAreaUp} {
+			for what, filter := range map[string]CVFilter{"linear": CVLinear, "area up": CVAreaUp, "cubic": CVCubic, "lanczos": CVLanczos4} {
 				x.Resize(inW, outW, filter, false)
 				y.Resize(inH, outH, filter, true)
 				both(what, func(dst []uint8) {
-					CVResizeU8(dst, src, inW, outW, ch, &x, &y, fenced[int32](f, 2, 2*line), &s)
+					CVResizeU8(dst, src, inW, outW, ch, &x, &y, fenced[int32](f, 2, y.K*line), &s)
 				})
 			}
 			if inH < outH || inW < outW {
@@ -181,6 +181,11 @@ func BenchmarkCV(b *testing.B) {
 			})
 		}
 		run("linear", func() { CVResizeU8(dst, src, inW, outW, ch, &x, &y, rows, &s) })
+		var cx, cy CVTaps
+		cx.Resize(inW, outW, CVCubic, false)
+		cy.Resize(inH, outH, CVCubic, true)
+		four := make([]int32, outW*ch*4)
+		run("cubic", func() { CVResizeU8(dst, src, inW, outW, ch, &cx, &cy, four, &s) })
 		run("area", func() { CVAreaU8(dst, src, inW, outW, ch, &ax, &ay, buf, sum) })
 		run("areafast2x2", func() { CVAreaFastU8(dst, src, inH/2, inW/2, ch, 2, 2) })
 		run("areafast5x4", func() { CVAreaFastU8(dst, src, inH/4, inW/5, ch, 5, 4) })

@@ -13,6 +13,10 @@ func cv() {
 	cvRow(3)
 	cvRow(4)
 	cvMixLinear()
+	cvCubic1()
+	cvCubic(3)
+	cvCubic(4)
+	cvMixCubic()
 	cvHalf(1)
 	cvHalf(3)
 	cvHalf(4)
@@ -20,7 +24,8 @@ func cv() {
 	sumBlocks()
 	bytesToFloat()
 	cvArea1()
-	cvArea()
+	cvArea(3)
+	cvArea(4)
 	addScaled()
 	roundBytes()
 	for _, size := range []int{1, 3, 4} {
@@ -125,17 +130,21 @@ func cvRow(ch int) {
 		VMOVDQU(close, cm)
 	}
 	Label("loop")
-	v, ones := zeros(), allOnes()
-	at := XMM()
-	VMOVDQU(Mem{Base: first}, at)
-	scale := uint8(ch)
-	if ch == 3 {
-		twice := XMM()
-		VPADDD(at, at, twice)
-		VPADDD(twice, at, at)
-		scale = 1
+	place := func(i int) Mem {
+		at := GP64()
+		MOVLQSX(Mem{Base: first, Disp: 4 * i}, at)
+		if ch == 3 {
+			LEAQ(Mem{Base: at, Index: at, Scale: 2}, at)
+			return Mem{Base: src, Index: at, Scale: 1}
+		}
+		return Mem{Base: src, Index: at, Scale: 4}
 	}
-	VPGATHERDQ(ones, Mem{Base: src, Index: at, Scale: scale}, v)
+	v, hi := YMM(), XMM()
+	VMOVQ(place(0), v.AsX())
+	VMOVHPS(place(1), v.AsX(), v.AsX())
+	VMOVQ(place(2), hi)
+	VMOVHPS(place(3), hi, hi)
+	VINSERTI128(U8(1), hi, v, v)
 	w := YMM()
 	VBROADCASTI128(Mem{Base: pair}, w)
 	var s [2]VecVirtual
@@ -342,37 +351,59 @@ func cvArea1() {
 	RET()
 }
 
-func cvArea() {
-	function("cvAreaAVX2", "func(dst, src *float32, n int, first *int32, w *float32, k, ch int)")
-	Doc("cvAreaAVX2 gives the sums of k products of n pixels, n > 0, of ch channels, 3 or 4.", "It reads and writes 4 elements where a pixel begins.")
+// cvArea sums pixels of ch floats; loops of up to four products are unrolled.
+func cvArea(ch int) {
+	name := fmt.Sprintf("cvArea%dAVX2", ch)
+	function(name, "func(dst, src *float32, n int, first *int32, w *float32, k int)")
+	Doc(fmt.Sprintf("%s gives the sums of k products, none of them below 0, of n pixels, n > 0 and k > 0, of %d channels.", name, ch),
+		"It reads and writes 4 elements where a pixel begins.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
 	first, w := Load(Param("first"), GP64()), Load(Param("w"), GP64())
-	k, ch := Load(Param("k"), GP64()), Load(Param("ch"), GP64())
-	SHLQ(U8(2), ch)
-	Label("loop")
-	p, i := GP64(), GP64()
-	MOVLQSX(Mem{Base: first}, p)
-	IMULQ(ch, p)
-	ADDQ(src, p)
-	sum := XMM()
-	VXORPS(sum, sum, sum)
-	MOVQ(k, i)
-	Label("taps")
-	v := XMM()
-	VBROADCASTSS(Mem{Base: w}, v)
-	VMULPS(Mem{Base: p}, v, v)
-	VADDPS(v, sum, sum)
-	ADDQ(U8(4), w)
-	ADDQ(ch, p)
-	DECQ(i)
-	JNZ(LabelRef("taps"))
-	VMOVUPS(sum, Mem{Base: dst})
-	ADDQ(U8(4), first)
-	ADDQ(ch, dst)
-	DECQ(n)
-	JNZ(LabelRef("loop"))
-	RET()
+	k := Load(Param("k"), GP64())
+	counts := []int{2, 3, 4}
+	for _, count := range counts {
+		CMPQ(k, U8(count))
+		JEQ(LabelRef(fmt.Sprintf("loop%d", count)))
+	}
+	product := func(p Register, i int) VecVirtual {
+		v := XMM()
+		VBROADCASTSS(Mem{Base: w, Disp: 4 * i}, v)
+		VMULPS(Mem{Base: p, Disp: 4 * ch * i}, v, v)
+		return v
+	}
+	for _, count := range append([]int{0}, counts...) {
+		loop := fmt.Sprintf("loop%d", count)
+		Label(loop)
+		p := GP64()
+		MOVLQSX(Mem{Base: first}, p)
+		IMUL3Q(U8(4*ch), p, p)
+		ADDQ(src, p)
+		sum := product(p, 0)
+		for i := 1; i < count; i++ {
+			VADDPS(product(p, i), sum, sum)
+		}
+		if count == 0 {
+			i := GP64()
+			MOVQ(k, i)
+			JMP(LabelRef("next"))
+			Label("taps")
+			VADDPS(product(p, 0), sum, sum)
+			Label("next")
+			ADDQ(U8(4), w)
+			ADDQ(U8(4*ch), p)
+			DECQ(i)
+			JNZ(LabelRef("taps"))
+		} else {
+			ADDQ(U8(4*count), w)
+		}
+		VMOVUPS(sum, Mem{Base: dst})
+		ADDQ(U8(4), first)
+		ADDQ(U8(4*ch), dst)
+		DECQ(n)
+		JNZ(LabelRef(loop))
+		RET()
+	}
 }
 
 func addScaled() {
@@ -549,5 +580,132 @@ func sumBlocks() {
 	LEAQ(Mem{Base: dst, Index: ch, Scale: 4}, dst)
 	DECQ(n)
 	JNZ(LabelRef("loop"))
+	RET()
+}
+
+// cvCubic1 sums four neighbours at eight places at a time.
+func cvCubic1() {
+	function("cvCubic1AVX2", "func(dst *int32, src *byte, n int, first, pairs *int32)")
+	Doc("cvCubic1AVX2 is CVRowU8 of n pixels, a multiple of 8 and not 0, of 1 channel, whose four taps are neighbours.")
+	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+	n := Load(Param("n"), GP64())
+	first, pairs := Load(Param("first"), GP64()), Load(Param("pairs"), GP64())
+	zero := zeros()
+	Label("loop")
+	at, v, ones := YMM(), zeros(), allOnes()
+	VMOVDQU(Mem{Base: first}, at)
+	VPGATHERDD(ones, Mem{Base: src, Index: at, Scale: 1}, v)
+	lo, hi := unpack(lowBytes, v, zero), unpack(highBytes, v, zero)
+	VPMADDWD(lanes(pairs, 0, 32), lo, lo)
+	VPMADDWD(lanes(pairs, 16, 48), hi, hi)
+	VPHADDD(hi, lo, lo)
+	VMOVDQU(lo, Mem{Base: dst})
+	ADDQ(U8(32), first)
+	ADDQ(U8(64), pairs)
+	ADDQ(U8(32), dst)
+	SUBQ(U8(8), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+// cvCubic sums four neighbours of ch bytes at two places at a time.
+func cvCubic(ch int) {
+	name := fmt.Sprintf("cvCubic%dAVX2", ch)
+	var taps, weights [2]Mem // of the first and the second two neighbours
+	for p := range taps {
+		taps[p] = bytesOf(fmt.Sprintf("cv_cubic%d_%d", ch, p), 32, twice(func(i int) int {
+			if c := i / 4; i%2 == 0 && c < ch {
+				return (2*p+i%4/2)*ch + c
+			}
+			return -1
+		}))
+		weights[p] = GLOBL(fmt.Sprintf("cv_cubic_weights%d_%d", ch, p), 8|16)
+		for i := range 8 {
+			DATA(4*i, U32(p+i/4*2))
+		}
+	}
+	function(name, "func(dst *int32, src *byte, n int, first, pairs *int32)")
+	Doc(fmt.Sprintf("%s is CVRowU8 of n pixels, a multiple of 2 and not 0, of %d channels, whose four taps are neighbours.", name, ch),
+		"It reads 16 bytes at each of first, and writes 4 elements where a pixel begins.")
+	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+	n := Load(Param("n"), GP64())
+	first, pairs := Load(Param("first"), GP64()), Load(Param("pairs"), GP64())
+	var m, wm [2]VecVirtual
+	for p := range m {
+		m[p], wm[p] = YMM(), YMM()
+		VMOVDQU(taps[p], m[p])
+		VMOVDQU(weights[p], wm[p])
+	}
+	place := func(i int) Mem {
+		at := GP64()
+		MOVLQSX(Mem{Base: first, Disp: 4 * i}, at)
+		if ch == 3 {
+			LEAQ(Mem{Base: at, Index: at, Scale: 2}, at)
+			return Mem{Base: src, Index: at, Scale: 1}
+		}
+		SHLQ(U8(2), at)
+		return Mem{Base: src, Index: at, Scale: 1}
+	}
+	Label("loop")
+	v, w := YMM(), YMM()
+	VMOVDQU(place(0), v.AsX())
+	VINSERTI128(U8(1), place(1), v, v)
+	VBROADCASTI128(Mem{Base: pairs}, w)
+	var s [2]VecVirtual
+	for p := range s {
+		x := YMM()
+		s[p] = YMM()
+		VPERMILPS(wm[p], w, x)
+		VPSHUFB(m[p], v, s[p])
+		VPMADDWD(x, s[p], s[p])
+	}
+	VPADDD(s[1], s[0], s[0])
+	storeLanes(s[0], dst, 0, 4*ch)
+	ADDQ(U8(8), first)
+	ADDQ(U8(16), pairs)
+	ADDQ(U8(8*ch), dst)
+	SUBQ(U8(2), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+func cvMixCubic() {
+	function("cvMixCubicAVX2", "func(dst *byte, a, b, c, d *int32, n int, w *[4]float32)")
+	Doc("cvMixCubicAVX2 is CVMixCubicU8's arithmetic in float32, of n sums, a multiple of 8 and not 0.")
+	dst := Load(Param("dst"), GP64())
+	var rows [4]Register
+	for i, name := range []string{"a", "b", "c", "d"} {
+		rows[i] = Load(Param(name), GP64())
+	}
+	n, weights := Load(Param("n"), GP64()), Load(Param("w"), GP64())
+	var w [4]VecVirtual
+	for i := range w {
+		w[i] = YMM()
+		VBROADCASTSS(Mem{Base: weights, Disp: 4 * i}, w[i])
+	}
+	Label("loop")
+	var sum VecVirtual
+	for i := 3; i >= 0; i-- {
+		v := YMM()
+		VCVTDQ2PS(Mem{Base: rows[i]}, v)
+		ADDQ(U8(32), rows[i])
+		VMULPS(w[i], v, v)
+		if i < 3 {
+			VADDPS(sum, v, v)
+		}
+		sum = v
+	}
+	VCVTPS2DQ(sum, sum)
+	hi, x := XMM(), sum.AsX()
+	VEXTRACTI128(U8(1), sum, hi)
+	VPACKSSDW(hi, x, x)
+	VPACKUSWB(x, x, x)
+	VMOVQ(x, Mem{Base: dst})
+	ADDQ(U8(8), dst)
+	SUBQ(U8(8), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
 	RET()
 }
