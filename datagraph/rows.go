@@ -36,6 +36,7 @@ type rowWork struct {
 	xs, ys         []int32 // pixels of region's rows; rows of the source
 	all            []int32 // of nearest
 	direct         bool    // xs are consecutive
+	staging        bool    // rows are gathered before the horizontal pass
 	count          int     // outputs of the vertical axis, in the order of their sources
 	first, step    int     // output i is the canvas's row first + step*i
 	longest        int     // the most rows that an output is made of
@@ -48,11 +49,17 @@ type rowWork struct {
 	top, rows    int     // the window's first row in the source, and how many it holds
 	line         []byte  // a row of the canvas; empty if rows are written where they belong
 	pre, mid     []byte
+	stage        []byte
+	staged       int    // rows of stage
 	turned       []byte // the image's part of the next row, to be turned around
 	out          output
 	left, inside int // bytes of the canvas's row before the image, and in it
 	fill         []byte
 }
+
+// stageRows is how many rows are gathered where they come one by one: the
+// horizontal pass works on several at once.
+const stageRows = 8
 
 type kind uint8
 
@@ -315,7 +322,8 @@ func (w *rowWork) bounds(d tensor.Desc) {
 	}
 	w.rowWidth = w.region.Width
 	by := w.region.Left
-	if w.verticalFirst { // the window has the needed columns alone
+	w.staging = w.f.rows && w.xTaps && w.yTaps && w.kind == pillow && !w.verticalFirst
+	if w.verticalFirst || w.staging { // the window has, or the stage, the needed columns alone
 		w.rowWidth, by = w.needed.Width, w.needed.Left
 	}
 	for i := range w.cx.Index {
@@ -329,7 +337,7 @@ func (w *rowWork) bounds(d tensor.Desc) {
 		w.xs[i] = x - int32(by)
 		w.direct = w.direct && w.xs[i] == w.xs[0]+int32(i)
 	}
-	w.capacity = min(2*w.longest+1, w.needed.Height)
+	w.capacity = min(2*w.longest+stageRows, w.needed.Height)
 }
 
 // windowLine is the elements of a row of the window.
@@ -366,6 +374,9 @@ func (w *rowWork) windowBytes() int64 {
 	if w.kind == linear {
 		n *= 4
 	}
+	if w.staging {
+		n += int64(stageRows * w.rowWidth * w.ch)
+	}
 	return n
 }
 
@@ -381,13 +392,16 @@ func (w *rowWork) begin(c *transforms.Context, dst *tensor.Tensor) {
 		w.line = c.Scratch(x.n * ch)
 	}
 	if w.yTaps {
-		if w.kind == linear {
-			w.sums = tensor.Cast[int32](c.Scratch(int(w.windowBytes())))
+		if n := w.capacity * w.windowLine(); w.kind == linear {
+			w.sums = tensor.Cast[int32](c.Scratch(4 * n))
 		} else {
-			w.window = c.Scratch(int(w.windowBytes()))
+			w.window = c.Scratch(n)
 		}
 	}
-	if w.premultiply {
+	w.staged = 0
+	if w.staging {
+		w.stage = c.Scratch(stageRows * w.rowWidth * ch)
+	} else if w.premultiply {
 		w.pre = c.Scratch(w.region.Width * ch)
 	}
 	if w.verticalFirst {
@@ -458,8 +472,12 @@ func (w *rowWork) image(t *tensor.Tensor) {
 
 // Rows takes n rows of the region, from row y of the source on.
 func (w *rowWork) Rows(y, n int, pix []byte) {
+	if w.staging {
+		w.gather(y, n, pix)
+		return
+	}
 	if w.yTaps {
-		w.windowed(y, n, pix)
+		w.windowed(y, n, pix, w.region.Width*w.ch, w.premultiply)
 		return
 	}
 	stride := w.region.Width * w.ch
@@ -475,7 +493,12 @@ func (w *rowWork) Rows(y, n int, pix []byte) {
 		}
 		at := w.first + w.step*w.next
 		dst := w.target(at)
-		w.horizontal(dst, w.premultiplied(row[:stride]), 1)
+		src := row[:stride]
+		if w.premultiply {
+			kernel.Premultiply(w.pre, src, w.ch)
+			src = w.pre
+		}
+		w.horizontal(dst, src, 1)
 		if w.premultiply {
 			kernel.Unpremultiply(dst, dst, w.ch)
 		}
@@ -495,15 +518,6 @@ func (w *rowWork) copied(rows []byte, n, stride int) {
 	}
 	w.out.row(w.first+w.next, rows[from:][:k*w.inside])
 	w.next += k
-}
-
-// premultiplied is a row of the source as the passes want it.
-func (w *rowWork) premultiplied(row []byte) []byte {
-	if !w.premultiply {
-		return row
-	}
-	kernel.Premultiply(w.pre, row, w.ch)
-	return w.pre
 }
 
 // horizontal makes n rows of the image's columns out of rows of the region.
@@ -526,9 +540,33 @@ func (w *rowWork) horizontal(dst, src []byte, n int) {
 
 var oneRow = []int32{0}
 
-// windowed is Rows where output rows are made of several.
-func (w *rowWork) windowed(y, n int, pix []byte) {
-	stride, line := w.region.Width*w.ch, w.windowLine()
+// gather is Rows where the horizontal pass is first.
+func (w *rowWork) gather(y, n int, pix []byte) {
+	stride, line := w.region.Width*w.ch, w.rowWidth*w.ch
+	from := (w.needed.Left - w.region.Left) * w.ch
+	bottom := w.needed.Top + w.needed.Height
+	for ; n > 0; y, n, pix = y+1, n-1, pix[stride:] {
+		if y < w.needed.Top || y >= bottom {
+			continue
+		}
+		copy(w.stage[w.staged*line:][:line], pix[from:])
+		w.staged++
+		if w.staged < stageRows && y < bottom-1 {
+			continue
+		}
+		rows := w.stage[:w.staged*line]
+		if w.premultiply {
+			kernel.Premultiply(rows, rows, w.ch)
+		}
+		w.windowed(y+1-w.staged, w.staged, rows, line, false)
+		w.staged = 0
+	}
+}
+
+// windowed is Rows where output rows are made of several. The rows of pix are
+// stride bytes; multiply says that they are to be multiplied by alpha.
+func (w *rowWork) windowed(y, n int, pix []byte, stride int, multiply bool) {
+	line := w.windowLine()
 	for w.next < w.count {
 		first := int(w.y.Start[w.next])
 		if w.rows == 0 {
@@ -542,7 +580,7 @@ func (w *rowWork) windowed(y, n int, pix []byte) {
 			return
 		}
 		k := min(n, w.capacity-w.rows)
-		if w.premultiply {
+		if multiply {
 			k = min(k, 1)
 		}
 		if k == 0 {
@@ -550,6 +588,10 @@ func (w *rowWork) windowed(y, n int, pix []byte) {
 			continue
 		}
 		src := pix[:k*stride]
+		if multiply {
+			kernel.Premultiply(w.pre, src, w.ch)
+			src = w.pre
+		}
 		at := w.rows * line
 		switch {
 		case w.kind == linear:
@@ -557,17 +599,16 @@ func (w *rowWork) windowed(y, n int, pix []byte) {
 				kernel.CVRowU8(w.sums[at+i*line:][:line], src[i*stride:][:stride], w.ch, w.cx.Index, w.cx.WI, 2)
 			}
 		case w.verticalFirst:
-			rows := w.premultiplied(src)
 			if line == stride {
-				copy(w.window[at:], rows)
+				copy(w.window[at:], src)
 				break
 			}
 			from := (w.needed.Left - w.region.Left) * w.ch
 			for i := range k {
-				copy(w.window[at+i*line:][:line], rows[i*stride+from:])
+				copy(w.window[at+i*line:][:line], src[i*stride+from:])
 			}
 		default:
-			w.horizontal(w.window[at:][:k*line], w.premultiplied(src), k)
+			w.horizontal(w.window[at:][:k*line], src, k)
 		}
 		w.rows += k
 		y, n, pix = y+k, n-k, pix[k*stride:]
@@ -628,6 +669,6 @@ func (w *rowWork) end() error {
 
 // release forgets the run's memory, which is others' now.
 func (w *rowWork) release() {
-	w.window, w.sums, w.line, w.pre, w.mid, w.turned, w.fill = nil, nil, nil, nil, nil, nil, nil
+	w.window, w.sums, w.line, w.pre, w.mid, w.stage, w.turned, w.fill = nil, nil, nil, nil, nil, nil, nil, nil
 	w.out = output{}
 }

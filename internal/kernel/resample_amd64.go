@@ -34,18 +34,23 @@ func (t *Taps) pack() {
 	for i := range t.Len {
 		from := t.W32[i*t.K:][:t.K] // 0 from Len on
 		for range p.blocks {
-			if len(from) < 4 {
-				var rest [4]int32
-				copy(rest[:], from)
-				from = rest[:]
+			o, q := to[:4], from[:min(4, len(from))]
+			var a, b, c, d int32
+			switch len(q) {
+			case 4:
+				a, b, c, d = q[0], q[1], q[2], q[3]
+			case 3:
+				a, b, c = q[0], q[1], q[2]
+			case 2:
+				a, b = q[0], q[1]
+			case 1:
+				a = q[0]
 			}
-			o, q := to[:4], from[:4]
-			a, b, c, d := q[0], q[1], q[2], q[3]
 			o[0], o[1] = a&0xffff|b<<16, c&0xffff|d<<16
 			const half = 1 << 15
 			a, b, c, d = (a+half)>>16, (b+half)>>16, (c+half)>>16, (d+half)>>16
 			o[2], o[3] = a&0xffff|b<<16, c&0xffff|d<<16
-			from, to = from[4:], to[4:]
+			from, to = from[len(q):], to[4:]
 		}
 	}
 }
