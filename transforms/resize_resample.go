@@ -150,8 +150,9 @@ func (r *resampler) resample(c *Context, how sampling, dst, src *tensor.Tensor) 
 }
 
 // memory is about the number of bytes that a resize takes beside its input and
-// output: the result of the first pass and the weights. An image of one column
-// that becomes one of one row would take the product of the two.
+// output: the result of the first pass, or as much of it as is kept, and the
+// weights. An image of one column that becomes one of one row would take the
+// product of the two.
 func (s sampling) memory(src, dst tensor.Desc) int64 {
 	h, w, oh, ow := int64(src.Height()), int64(src.Width()), int64(dst.Height()), int64(dst.Width())
 	if s.interp == Nearest || s.interp == NearestExact {
@@ -163,6 +164,10 @@ func (s sampling) memory(src, dst tensor.Desc) int64 {
 		return weights + 8*4*ow*int64(dst.Channels())
 	}
 	size := int64(src.DType.Size())
+	if s.backend == Pillow && src.DType == tensor.Uint8 {
+		rows := min(h, 6*(h/oh+1)+3+rowsAhead)
+		return weights + max(rows*ow, rowsAhead*w)*int64(src.Channels())
+	}
 	if s.backend == Torch {
 		size = 4
 		if s.interp == Area || !s.antialias { // one pass
@@ -244,17 +249,60 @@ func (r *resampler) pillowPlain(c *Context, how sampling, dst, src *tensor.Tenso
 		r.pillowFloat(c, s, d, tensor.View[float32](dst), tensor.View[float32](src))
 		return
 	}
-	x, y := &r.x.taps, &r.y.taps
-	horizontal := func(out, in []uint8, h int) {
-		x.Horizontal(out, in, s.planes*h, s.w, s.ch)
+	in, out := s.h*s.w*s.ch, d.h*d.w*s.ch
+	var mid []uint8
+	switch {
+	case s.h == d.h || s.w == d.w:
+	case verticalFirst(s, d):
+		mid = c.Scratch(rowsAhead * s.w * s.ch)
+	default:
+		// K is no less than any Len.
+		mid = c.Scratch(min(r.y.taps.K+rowsAhead, s.h) * d.w * s.ch)
 	}
-	vertical := func(out, in []uint8, w int) {
-		line := w * s.ch
-		for p := range s.planes {
-			y.Vertical(out[p*d.h*line:][:d.h*line], in[p*s.h*line:][:s.h*line], line)
+	for p := range s.planes {
+		r.pillowBytes(mid, s, d, dst.Data[p*out:][:out], src.Data[p*in:][:in])
+	}
+}
+
+// Rows that are made at a time between the two passes of bytes; a number that
+// kernels like.
+const rowsAhead = 16
+
+// pillowBytes is both passes of one plane, with the rows between them in mid.
+func (r *resampler) pillowBytes(mid []uint8, s, d shape, dst, src []uint8) {
+	x, y := &r.x.taps, &r.y.taps
+	in, out := s.w*s.ch, d.w*s.ch // bytes a row
+	switch {
+	case s.h == d.h:
+		x.Horizontal(dst, src, s.h, s.w, s.ch)
+	case s.w == d.w:
+		y.Vertical(dst, src, in)
+	case verticalFirst(s, d):
+		for at := 0; at < d.h; at += rowsAhead {
+			n := min(rowsAhead, d.h-at)
+			for i := range n {
+				y.VerticalRow(mid[i*in:][:in], src[int(y.Start[at+i])*in:], in, at+i)
+			}
+			x.Horizontal(dst[at*out:], mid, n, s.w, s.ch)
+		}
+	default:
+		room := len(mid) / out
+		first, end := 0, 0 // the rows that are in mid
+		for i, start := range y.Start {
+			if need := int(start + y.Len[i]); need > end {
+				keep := min(int(start), end)
+				copy(mid, mid[(keep-first)*out:(end-first)*out])
+				first = keep
+				n := min(room-(end-first), s.h-end)
+				if even := n &^ 3; end+even >= need {
+					n = even
+				}
+				x.Horizontal(mid[(end-first)*out:], src[end*in:], n, s.w, s.ch)
+				end += n
+			}
+			y.VerticalRow(dst[i*out:][:out], mid[(int(start)-first)*out:], out, i)
 		}
 	}
-	twoPasses(c, s, d, dst.Data, src.Data, horizontal, vertical)
 }
 
 // twoPasses scales by a horizontal pass over so many rows and a vertical one of

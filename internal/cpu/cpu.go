@@ -6,9 +6,8 @@ type Feature int
 
 // The instruction sets that kernels exist for. None is there under the build tag purego.
 const (
-	AVX2       Feature = iota
-	AVX512             // F, BW, DQ and VL
-	AVX512VNNI         // with AVX512
+	AVX2   Feature = iota
+	AVX512         // F, BW, DQ and VL
 	NEON
 	count
 )

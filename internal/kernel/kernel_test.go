@@ -54,6 +54,40 @@ func TestPillowTaps(t *testing.T) {
 	}
 }
 
+// TestLanczosQuick compares the quick weights with the precise ones.
+func TestLanczosQuick(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	outputs, quick := 0, 0
+	for range 3000 {
+		in, out := 1+r.IntN(1<<r.IntN(15)), 1+r.IntN(1<<r.IntN(12))
+		scale := float64(in) / float64(out)
+		stretch := max(scale, 1)
+		q := lanczosQuick{inv: 1 / stretch}
+		q.sin, q.cos = sinCos(q.inv * (math.Pi / 3))
+		for i := range out {
+			center := (float64(i) + 0.5) * scale
+			lo := max(int(center-3*stretch+0.5), 0)
+			n := min(int(center+3*stretch+0.5), in) - lo
+			w, got := make([]float64, n), make([]int32, n)
+			outputs++
+			if !q.fixed(got, w, lo, center) {
+				continue
+			}
+			quick++
+			sum := FilterLanczos.weights(w, lo, center, q.inv)
+			for j, v := range w {
+				if want := int32(math.Round(v / sum * (1 << TapsBits))); got[j] != want {
+					t.Fatalf("%d to %d, at output %d, weight %d: got %d want %d", in, out, i, j, got[j], want)
+				}
+			}
+			if i > 40 {
+				break
+			}
+		}
+	}
+	require.Greater(t, quick, outputs*9/10)
+}
+
 // TestSinCos checks against math's functions, which are within one unit.
 func TestSinCos(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))

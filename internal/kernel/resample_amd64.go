@@ -10,14 +10,18 @@ import "github.com/infer-prep/infer-prep/internal/cpu"
 // modulo 1<<32, as int32's are, however many taps there are. Taps beyond an
 // output's Len have weight 0.
 type packed struct {
-	w      []int32
-	blocks int // an output
+	w       []int32
+	blocks  int // an output
+	longest int // of Len
 }
+
+// packedBlock is the number of elements of packed.w a block.
+const packedBlock = 4
 
 // pack makes the packed weights of W32 if there is assembly for them.
 func (t *Taps) pack() {
 	p := &t.packed
-	p.blocks = 0
+	p.blocks, p.longest = 0, 0
 	if !cpu.Has(cpu.AVX2) {
 		return
 	}
@@ -28,37 +32,53 @@ func (t *Taps) pack() {
 		}
 		longest, last = max(longest, n), t.Start[i]
 	}
-	p.blocks = int(longest+3) / 4
-	p.w = grow(p.w, len(t.Len)*p.blocks*4)
+	p.longest = int(longest)
+	p.blocks = (p.longest + 3) / 4
+	p.w = grow(p.w, len(t.Len)*p.blocks*packedBlock)
 	to := p.w
+	var rest [4]int32
 	for i := range t.Len {
 		from := t.W32[i*t.K:][:t.K] // 0 from Len on
 		for range p.blocks {
-			o, q := to[:4], from[:min(4, len(from))]
-			var a, b, c, d int32
-			switch len(q) {
-			case 4:
-				a, b, c, d = q[0], q[1], q[2], q[3]
-			case 3:
-				a, b, c = q[0], q[1], q[2]
-			case 2:
-				a, b = q[0], q[1]
-			case 1:
-				a = q[0]
+			if len(from) < 4 {
+				rest = [4]int32{}
+				copy(rest[:], from)
+				from = rest[:]
 			}
+			q, o := from[:4], to[:packedBlock]
+			a, b, c, d := q[0], q[1], q[2], q[3]
 			o[0], o[1] = a&0xffff|b<<16, c&0xffff|d<<16
 			const half = 1 << 15
 			a, b, c, d = (a+half)>>16, (b+half)>>16, (c+half)>>16, (d+half)>>16
 			o[2], o[3] = a&0xffff|b<<16, c&0xffff|d<<16
-			from, to = from[len(q):], to[4:]
+			from, to = from[4:], to[packedBlock:]
+		}
+	}
+}
+
+// rows4 is four rows that are resampled together; some may be the same.
+type rows4 struct{ dst, src [4]*byte }
+
+// resample makes n outputs, 4 or more, of the first rows of r or of all of them.
+func (r *rows4) resample(p *packed, rows, ch int, start, w *int32, n int) {
+	if ch == 1 {
+		resampleGrayAVX2(&r.dst, &r.src, start, w, n, p.blocks)
+		return
+	}
+	parts := (p.longest + 1) / 2
+	for y := 0; y < min(rows, 4); y += 2 {
+		if ch == 3 {
+			resampleRGBAVX2(r.dst[y], r.dst[y+1], r.src[y], r.src[y+1], start, w, n, p.blocks, parts)
+		} else {
+			resampleRGBAAVX2(r.dst[y], r.dst[y+1], r.src[y], r.src[y+1], start, w, n, p.blocks, parts)
 		}
 	}
 }
 
 // horizontal is Horizontal by assembly, if there is any for it.
 func (t *Taps) horizontal(dst, src []uint8, rows, inW, ch int) bool {
-	outW, blocks := len(t.Start), t.packed.blocks
-	if blocks == 0 || outW < 4 || rows == 0 || !cpu.Has(cpu.AVX2) {
+	outW, p := len(t.Start), &t.packed
+	if outW < 4 || rows == 0 || p.blocks == 0 || !cpu.Has(cpu.AVX2) {
 		return false
 	}
 	read := 16 // bytes a block
@@ -71,70 +91,75 @@ func (t *Taps) horizontal(dst, src []uint8, rows, inW, ch int) bool {
 	}
 	line, out := inW*ch, outW*ch
 	src, dst = src[:rows*line], dst[:rows*out]
-	window := (blocks-1)*4*ch + read // bytes of an output
-	if t.Start[0] < 0 {
+	window := (p.blocks-1)*4*ch + read // bytes that are read for an output
+	start, size := t.Start, p.blocks*packedBlock
+	w := p.w[:outW*size]
+	if start[0] < 0 {
 		return false
 	}
-	w, start := t.packed.w[:outW*blocks*4], t.Start
-	// The last outputs of the last rows would read beyond src: the first safe
-	// outputs never leave their row, rows before whole never leave src.
-	safe := outW
-	for safe > 0 && int(t.Start[safe-1])*ch+window > line {
-		safe--
-	}
-	end := int(t.Start[outW-1])*ch + window
-	whole := rows
-	if safe < outW {
-		whole = max(0, rows-(end+line-1)/line+1)
-	}
-	part := func(from, to, n int) {
-		if ch == 1 {
-			for y := from; y < to; y += 4 {
-				var d, s [4]*byte
-				for i := range 4 {
-					r := min(y+i, to-1)
-					d[i], s[i] = &dst[r*out], &src[r*line]
-				}
-				resampleGrayAVX2(&d, &s, &start[0], &w[0], n, blocks)
-			}
-			return
+	end := int(start[outW-1])*ch + window
+	var r rows4
+	for y := 0; y < rows; y += 4 {
+		for i := range 4 {
+			at := min(y+i, rows-1)
+			r.dst[i], r.src[i] = &dst[at*out], &src[at*line]
 		}
-		for y := from; y < to; y += 2 {
-			z := min(y+1, to-1)
-			if ch == 3 {
-				resampleRGBAVX2(&dst[y*out], &dst[z*out], &src[y*line], &src[z*line], &start[0], &w[0], n, blocks)
-			} else {
-				resampleRGBAAVX2(&dst[y*out], &dst[z*out], &src[y*line], &src[z*line], &start[0], &w[0], n, blocks)
-			}
+		last := min(y+3, rows-1)
+		if last*line+end <= len(src) {
+			r.resample(p, rows-y, ch, &start[0], &w[0], outW)
+			continue
 		}
-	}
-	step := 2
-	if ch == 1 {
-		step = 4
-	}
-	if whole < rows {
-		whole -= whole % step
-	}
-	part(0, whole, outW)
-	if whole < rows {
-		if safe < 4 {
-			safe = 0
+		// The last outputs would read beyond src. The first safe don't: they stay
+		// within their row.
+		safe := outW
+		for safe > 0 && int(start[safe-1])*ch+window > line {
+			safe--
+		}
+		if safe >= 4 {
+			r.resample(p, rows-y, ch, &start[0], &w[0], safe)
 		} else {
-			part(whole, rows, safe)
+			safe = 0
 		}
-		t.horizontalGo(dst[whole*out:], src[whole*line:], rows-whole, inW, ch, safe)
+		if !t.edge(dst, src, y, rows, line, ch, min(safe, outW-4), end) {
+			t.horizontalGo(dst[y*out:], src[y*line:], last+1-y, inW, ch, safe)
+		}
 	}
+	return true
+}
+
+// edge makes the outputs from first on of up to four rows from y on, if they need
+// few enough pixels: from a copy, after which there is room for what is read too
+// much.
+func (t *Taps) edge(dst, src []uint8, y, rows, line, ch, first, end int) bool {
+	const room, most = 160, 16
+	n := len(t.Start) - first
+	left := int(t.Start[first]) * ch
+	if n > most || end-left > room || left >= line {
+		return false
+	}
+	var r rows4
+	var copies [4][room]uint8
+	var start [most]int32
+	for i, s := range t.Start[first:] {
+		start[i] = s - t.Start[first]
+	}
+	for i := range 4 {
+		at := min(y+i, rows-1)
+		copy(copies[i][:], src[at*line+left:(at+1)*line])
+		r.src[i], r.dst[i] = &copies[i][0], &dst[(at*len(t.Start)+first)*ch]
+	}
+	r.resample(&t.packed, rows-y, ch, &start[0], &t.packed.w[first*t.packed.blocks*packedBlock], n)
 	return true
 }
 
 // vertical is VerticalRow by assembly, if there is any for it.
 func (t *Taps) vertical(dst, src []uint8, line, i int) bool {
-	blocks, n := t.packed.blocks, int(t.Len[i])
-	if n == 0 || n > 4*blocks || line < 32 || !cpu.Has(cpu.AVX2) {
+	p, n := &t.packed, int(t.Len[i])
+	if n == 0 || n > p.longest || line < 32 || !cpu.Has(cpu.AVX2) {
 		return false
 	}
+	w := p.w[i*p.blocks*packedBlock:][:p.blocks*packedBlock]
 	_, _ = src[n*line-1], dst[line-1]
-	w := t.packed.w[i*blocks*4:][:blocks*4]
 	resampleColumnsAVX2(&dst[0], &src[0], line, &w[0], n)
 	return true
 }

@@ -116,237 +116,257 @@ DATA resampleRGB_join<>+30(SB)/1, $0x80
 DATA resampleRGB_join<>+31(SB)/1, $0x80
 GLOBL resampleRGB_join<>(SB), RODATA|NOPTR, $32
 
-// func resampleRGBAVX2(dst0 *byte, dst1 *byte, src0 *byte, src1 *byte, start *int32, w *int32, n int, blocks int)
+// func resampleRGBAVX2(dst0 *byte, dst1 *byte, src0 *byte, src1 *byte, start *int32, w *int32, n int, blocks int, parts int)
 // Requires: AVX, AVX2
-TEXT ·resampleRGBAVX2(SB), NOSPLIT, $0-64
+TEXT ·resampleRGBAVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst0+0(FP), AX
 	MOVQ    dst1+8(FP), CX
 	MOVQ    src0+16(FP), DX
 	MOVQ    src1+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    w+40(FP), DI
-	MOVQ    n+48(FP), R8
-	MOVQ    blocks+56(FP), R9
+	MOVQ    blocks+56(FP), DI
+	SHLQ    $0x04, DI
+	MOVQ    parts+64(FP), R8
 	VMOVDQU resampleRGB_01<>+0(SB), Y0
 	VMOVDQU resampleRGB_23<>+0(SB), Y1
 	VMOVDQU resample_round<>+0(SB), Y2
-	XORQ    R12, R12
+	XORQ    R11, R11
 
 group:
-	MOVQ         R12, R11
-	MOVQ         R12, R10
-	IMULQ        R9, R10
-	SHLQ         $0x04, R10
-	ADDQ         DI, R10
-	MOVLQSX      (SI)(R11*4), R13
-	LEAQ         (R13)(R13*2), R13
-	VMOVDQU      (DX)(R13*1), X5
-	VINSERTI128  $0x01, (BX)(R13*1), Y5, Y5
-	VPSHUFB      Y0, Y5, Y6
-	VPBROADCASTD (R10), Y3
-	VPMADDWD     Y3, Y6, Y3
-	VPADDD       Y2, Y3, Y3
-	VPBROADCASTD 8(R10), Y4
+	MOVQ         w+40(FP), R10
+	MOVQ         R11, R9
+	IMULQ        DI, R9
+	ADDQ         R10, R9
+	MOVLQSX      (SI)(R11*4), R12
+	LEAQ         (R12)(R12*2), R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R13
+	VMOVDQU      (DX)(R12*1), X3
+	VINSERTI128  $0x01, (BX)(R12*1), Y3, Y3
+	VPSHUFB      Y0, Y3, Y6
+	VPBROADCASTD (R10), Y4
 	VPMADDWD     Y4, Y6, Y4
-	VPSHUFB      Y1, Y5, Y5
+	VPBROADCASTD 8(R10), Y5
+	VPMADDWD     Y5, Y6, Y5
+	VPADDD       Y2, Y4, Y4
+	DECQ         R13
+	JZ           end0
+	VPSHUFB      Y1, Y3, Y11
 	VPBROADCASTD 4(R10), Y6
-	VPMADDWD     Y6, Y5, Y6
-	VPADDD       Y6, Y3, Y3
-	VPBROADCASTD 12(R10), Y6
-	VPMADDWD     Y6, Y5, Y6
+	VPMADDWD     Y6, Y11, Y6
+	VPBROADCASTD 12(R10), Y10
+	VPMADDWD     Y10, Y11, Y10
 	VPADDD       Y6, Y4, Y4
-	ADDQ         $0x10, R10
-	MOVQ         R9, R14
-	DECQ         R14
+	VPADDD       Y10, Y5, Y5
+	DECQ         R13
 	JZ           end0
 
 more0:
-	ADDQ         $0x0c, R13
-	VMOVDQU      (DX)(R13*1), X7
-	VINSERTI128  $0x01, (BX)(R13*1), Y7, Y7
-	VPSHUFB      Y0, Y7, Y14
-	VPBROADCASTD (R10), Y6
-	VPMADDWD     Y6, Y14, Y6
-	VPADDD       Y6, Y3, Y3
-	VPBROADCASTD 8(R10), Y6
-	VPMADDWD     Y6, Y14, Y6
-	VPADDD       Y6, Y4, Y4
-	VPSHUFB      Y1, Y7, Y7
-	VPBROADCASTD 4(R10), Y6
-	VPMADDWD     Y6, Y7, Y6
-	VPADDD       Y6, Y3, Y3
-	VPBROADCASTD 12(R10), Y6
-	VPMADDWD     Y6, Y7, Y6
-	VPADDD       Y6, Y4, Y4
+	ADDQ         $0x0c, R12
 	ADDQ         $0x10, R10
-	DECQ         R14
+	VMOVDQU      (DX)(R12*1), X3
+	VINSERTI128  $0x01, (BX)(R12*1), Y3, Y3
+	VPSHUFB      Y0, Y3, Y11
+	VPBROADCASTD (R10), Y6
+	VPMADDWD     Y6, Y11, Y6
+	VPBROADCASTD 8(R10), Y10
+	VPMADDWD     Y10, Y11, Y10
+	VPADDD       Y6, Y4, Y4
+	VPADDD       Y10, Y5, Y5
+	DECQ         R13
+	JZ           end0
+	VPSHUFB      Y1, Y3, Y11
+	VPBROADCASTD 4(R10), Y6
+	VPMADDWD     Y6, Y11, Y6
+	VPBROADCASTD 12(R10), Y10
+	VPMADDWD     Y10, Y11, Y10
+	VPADDD       Y6, Y4, Y4
+	VPADDD       Y10, Y5, Y5
+	DECQ         R13
 	JNZ          more0
 
 end0:
-	VPSLLD       $0x10, Y4, Y4
-	VPADDD       Y4, Y3, Y3
-	VPSRAD       $0x16, Y3, Y3
-	MOVLQSX      4(SI)(R11*4), R13
-	LEAQ         (R13)(R13*2), R13
-	VMOVDQU      (DX)(R13*1), X8
-	VINSERTI128  $0x01, (BX)(R13*1), Y8, Y8
-	VPSHUFB      Y0, Y8, Y14
-	VPBROADCASTD (R10), Y4
-	VPMADDWD     Y4, Y14, Y4
-	VPADDD       Y2, Y4, Y4
+	VPSLLD       $0x10, Y5, Y5
+	VPADDD       Y5, Y4, Y4
+	VPSRAD       $0x16, Y4, Y4
+	MOVLQSX      4(SI)(R11*4), R12
+	LEAQ         (R12)(R12*2), R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R13
+	VMOVDQU      (DX)(R12*1), X7
+	VINSERTI128  $0x01, (BX)(R12*1), Y7, Y7
+	VPSHUFB      Y0, Y7, Y10
+	VPBROADCASTD (R10), Y5
+	VPMADDWD     Y5, Y10, Y5
 	VPBROADCASTD 8(R10), Y6
-	VPMADDWD     Y6, Y14, Y6
-	VPSHUFB      Y1, Y8, Y8
-	VPBROADCASTD 4(R10), Y14
-	VPMADDWD     Y14, Y8, Y14
-	VPADDD       Y14, Y4, Y4
-	VPBROADCASTD 12(R10), Y14
-	VPMADDWD     Y14, Y8, Y14
-	VPADDD       Y14, Y6, Y6
-	ADDQ         $0x10, R10
-	MOVQ         R9, R14
-	DECQ         R14
+	VPMADDWD     Y6, Y10, Y6
+	VPADDD       Y2, Y5, Y5
+	DECQ         R13
+	JZ           end1
+	VPSHUFB      Y1, Y7, Y12
+	VPBROADCASTD 4(R10), Y10
+	VPMADDWD     Y10, Y12, Y10
+	VPBROADCASTD 12(R10), Y11
+	VPMADDWD     Y11, Y12, Y11
+	VPADDD       Y10, Y5, Y5
+	VPADDD       Y11, Y6, Y6
+	DECQ         R13
 	JZ           end1
 
 more1:
-	ADDQ         $0x0c, R13
-	VMOVDQU      (DX)(R13*1), X9
-	VINSERTI128  $0x01, (BX)(R13*1), Y9, Y9
-	VPSHUFB      Y0, Y9, Y15
-	VPBROADCASTD (R10), Y14
-	VPMADDWD     Y14, Y15, Y14
-	VPADDD       Y14, Y4, Y4
-	VPBROADCASTD 8(R10), Y14
-	VPMADDWD     Y14, Y15, Y14
-	VPADDD       Y14, Y6, Y6
-	VPSHUFB      Y1, Y9, Y9
-	VPBROADCASTD 4(R10), Y14
-	VPMADDWD     Y14, Y9, Y14
-	VPADDD       Y14, Y4, Y4
-	VPBROADCASTD 12(R10), Y14
-	VPMADDWD     Y14, Y9, Y14
-	VPADDD       Y14, Y6, Y6
+	ADDQ         $0x0c, R12
 	ADDQ         $0x10, R10
-	DECQ         R14
+	VMOVDQU      (DX)(R12*1), X7
+	VINSERTI128  $0x01, (BX)(R12*1), Y7, Y7
+	VPSHUFB      Y0, Y7, Y12
+	VPBROADCASTD (R10), Y10
+	VPMADDWD     Y10, Y12, Y10
+	VPBROADCASTD 8(R10), Y11
+	VPMADDWD     Y11, Y12, Y11
+	VPADDD       Y10, Y5, Y5
+	VPADDD       Y11, Y6, Y6
+	DECQ         R13
+	JZ           end1
+	VPSHUFB      Y1, Y7, Y12
+	VPBROADCASTD 4(R10), Y10
+	VPMADDWD     Y10, Y12, Y10
+	VPBROADCASTD 12(R10), Y11
+	VPMADDWD     Y11, Y12, Y11
+	VPADDD       Y10, Y5, Y5
+	VPADDD       Y11, Y6, Y6
+	DECQ         R13
 	JNZ          more1
 
 end1:
 	VPSLLD       $0x10, Y6, Y6
-	VPADDD       Y6, Y4, Y4
-	VPSRAD       $0x16, Y4, Y4
-	MOVLQSX      8(SI)(R11*4), R13
-	LEAQ         (R13)(R13*2), R13
-	VMOVDQU      (DX)(R13*1), X10
-	VINSERTI128  $0x01, (BX)(R13*1), Y10, Y10
-	VPSHUFB      Y0, Y10, Y15
+	VPADDD       Y6, Y5, Y5
+	VPSRAD       $0x16, Y5, Y5
+	MOVLQSX      8(SI)(R11*4), R12
+	LEAQ         (R12)(R12*2), R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R13
+	VMOVDQU      (DX)(R12*1), X8
+	VINSERTI128  $0x01, (BX)(R12*1), Y8, Y8
+	VPSHUFB      Y0, Y8, Y11
 	VPBROADCASTD (R10), Y6
-	VPMADDWD     Y6, Y15, Y6
+	VPMADDWD     Y6, Y11, Y6
+	VPBROADCASTD 8(R10), Y10
+	VPMADDWD     Y10, Y11, Y10
 	VPADDD       Y2, Y6, Y6
-	VPBROADCASTD 8(R10), Y14
-	VPMADDWD     Y14, Y15, Y14
-	VPSHUFB      Y1, Y10, Y10
-	VPBROADCASTD 4(R10), Y15
-	VPMADDWD     Y15, Y10, Y15
-	VPADDD       Y15, Y6, Y6
-	VPBROADCASTD 12(R10), Y15
-	VPMADDWD     Y15, Y10, Y15
-	VPADDD       Y15, Y14, Y14
-	ADDQ         $0x10, R10
-	MOVQ         R9, R14
-	DECQ         R14
+	DECQ         R13
+	JZ           end2
+	VPSHUFB      Y1, Y8, Y13
+	VPBROADCASTD 4(R10), Y11
+	VPMADDWD     Y11, Y13, Y11
+	VPBROADCASTD 12(R10), Y12
+	VPMADDWD     Y12, Y13, Y12
+	VPADDD       Y11, Y6, Y6
+	VPADDD       Y12, Y10, Y10
+	DECQ         R13
 	JZ           end2
 
 more2:
-	ADDQ         $0x0c, R13
-	VMOVDQU      (DX)(R13*1), X11
-	VINSERTI128  $0x01, (BX)(R13*1), Y11, Y11
-	VPSHUFB      Y0, Y11, Y16
-	VPBROADCASTD (R10), Y15
-	VPMADDWD     Y15, Y16, Y15
-	VPADDD       Y15, Y6, Y6
-	VPBROADCASTD 8(R10), Y15
-	VPMADDWD     Y15, Y16, Y15
-	VPADDD       Y15, Y14, Y14
-	VPSHUFB      Y1, Y11, Y11
-	VPBROADCASTD 4(R10), Y15
-	VPMADDWD     Y15, Y11, Y15
-	VPADDD       Y15, Y6, Y6
-	VPBROADCASTD 12(R10), Y15
-	VPMADDWD     Y15, Y11, Y15
-	VPADDD       Y15, Y14, Y14
+	ADDQ         $0x0c, R12
 	ADDQ         $0x10, R10
-	DECQ         R14
+	VMOVDQU      (DX)(R12*1), X8
+	VINSERTI128  $0x01, (BX)(R12*1), Y8, Y8
+	VPSHUFB      Y0, Y8, Y13
+	VPBROADCASTD (R10), Y11
+	VPMADDWD     Y11, Y13, Y11
+	VPBROADCASTD 8(R10), Y12
+	VPMADDWD     Y12, Y13, Y12
+	VPADDD       Y11, Y6, Y6
+	VPADDD       Y12, Y10, Y10
+	DECQ         R13
+	JZ           end2
+	VPSHUFB      Y1, Y8, Y13
+	VPBROADCASTD 4(R10), Y11
+	VPMADDWD     Y11, Y13, Y11
+	VPBROADCASTD 12(R10), Y12
+	VPMADDWD     Y12, Y13, Y12
+	VPADDD       Y11, Y6, Y6
+	VPADDD       Y12, Y10, Y10
+	DECQ         R13
 	JNZ          more2
 
 end2:
-	VPSLLD       $0x10, Y14, Y14
-	VPADDD       Y14, Y6, Y6
+	VPSLLD       $0x10, Y10, Y10
+	VPADDD       Y10, Y6, Y6
 	VPSRAD       $0x16, Y6, Y6
-	MOVLQSX      12(SI)(R11*4), R13
-	LEAQ         (R13)(R13*2), R13
-	VMOVDQU      (DX)(R13*1), X12
-	VINSERTI128  $0x01, (BX)(R13*1), Y12, Y12
-	VPSHUFB      Y0, Y12, Y16
-	VPBROADCASTD (R10), Y14
-	VPMADDWD     Y14, Y16, Y14
-	VPADDD       Y2, Y14, Y14
-	VPBROADCASTD 8(R10), Y15
-	VPMADDWD     Y15, Y16, Y15
-	VPSHUFB      Y1, Y12, Y12
-	VPBROADCASTD 4(R10), Y16
-	VPMADDWD     Y16, Y12, Y16
-	VPADDD       Y16, Y14, Y14
-	VPBROADCASTD 12(R10), Y16
-	VPMADDWD     Y16, Y12, Y16
-	VPADDD       Y16, Y15, Y15
-	ADDQ         $0x10, R10
-	MOVQ         R9, R14
-	DECQ         R14
+	MOVLQSX      12(SI)(R11*4), R12
+	LEAQ         (R12)(R12*2), R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R9
+	VMOVDQU      (DX)(R12*1), X9
+	VINSERTI128  $0x01, (BX)(R12*1), Y9, Y9
+	VPSHUFB      Y0, Y9, Y12
+	VPBROADCASTD (R10), Y10
+	VPMADDWD     Y10, Y12, Y10
+	VPBROADCASTD 8(R10), Y11
+	VPMADDWD     Y11, Y12, Y11
+	VPADDD       Y2, Y10, Y10
+	DECQ         R9
+	JZ           end3
+	VPSHUFB      Y1, Y9, Y14
+	VPBROADCASTD 4(R10), Y12
+	VPMADDWD     Y12, Y14, Y12
+	VPBROADCASTD 12(R10), Y13
+	VPMADDWD     Y13, Y14, Y13
+	VPADDD       Y12, Y10, Y10
+	VPADDD       Y13, Y11, Y11
+	DECQ         R9
 	JZ           end3
 
 more3:
-	ADDQ         $0x0c, R13
-	VMOVDQU      (DX)(R13*1), X13
-	VINSERTI128  $0x01, (BX)(R13*1), Y13, Y13
-	VPSHUFB      Y0, Y13, Y17
-	VPBROADCASTD (R10), Y16
-	VPMADDWD     Y16, Y17, Y16
-	VPADDD       Y16, Y14, Y14
-	VPBROADCASTD 8(R10), Y16
-	VPMADDWD     Y16, Y17, Y16
-	VPADDD       Y16, Y15, Y15
-	VPSHUFB      Y1, Y13, Y13
-	VPBROADCASTD 4(R10), Y16
-	VPMADDWD     Y16, Y13, Y16
-	VPADDD       Y16, Y14, Y14
-	VPBROADCASTD 12(R10), Y16
-	VPMADDWD     Y16, Y13, Y16
-	VPADDD       Y16, Y15, Y15
+	ADDQ         $0x0c, R12
 	ADDQ         $0x10, R10
-	DECQ         R14
+	VMOVDQU      (DX)(R12*1), X9
+	VINSERTI128  $0x01, (BX)(R12*1), Y9, Y9
+	VPSHUFB      Y0, Y9, Y14
+	VPBROADCASTD (R10), Y12
+	VPMADDWD     Y12, Y14, Y12
+	VPBROADCASTD 8(R10), Y13
+	VPMADDWD     Y13, Y14, Y13
+	VPADDD       Y12, Y10, Y10
+	VPADDD       Y13, Y11, Y11
+	DECQ         R9
+	JZ           end3
+	VPSHUFB      Y1, Y9, Y14
+	VPBROADCASTD 4(R10), Y12
+	VPMADDWD     Y12, Y14, Y12
+	VPBROADCASTD 12(R10), Y13
+	VPMADDWD     Y13, Y14, Y13
+	VPADDD       Y12, Y10, Y10
+	VPADDD       Y13, Y11, Y11
+	DECQ         R9
 	JNZ          more3
 
 end3:
-	VPSLLD       $0x10, Y15, Y15
-	VPADDD       Y15, Y14, Y14
-	VPSRAD       $0x16, Y14, Y14
-	VPACKSSDW    Y4, Y3, Y3
-	VPACKSSDW    Y14, Y6, Y6
-	VPACKUSWB    Y6, Y3, Y3
-	VPSHUFB      resampleRGB_join<>+0(SB), Y3, Y3
-	VEXTRACTI128 $0x01, Y3, X4
-	LEAQ         (R11)(R11*2), R10
-	VMOVQ        X3, (AX)(R10*1)
-	VPEXTRD      $0x02, X3, 8(AX)(R10*1)
-	VMOVQ        X4, (CX)(R10*1)
-	VPEXTRD      $0x02, X4, 8(CX)(R10*1)
-	ADDQ         $0x04, R12
-	MOVQ         R8, R10
-	SUBQ         R12, R10
+	VPSLLD       $0x10, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPSRAD       $0x16, Y10, Y10
+	VPACKSSDW    Y5, Y4, Y4
+	VPACKSSDW    Y10, Y6, Y6
+	VPACKUSWB    Y6, Y4, Y4
+	VPSHUFB      resampleRGB_join<>+0(SB), Y4, Y4
+	LEAQ         (R11)(R11*2), R9
+	VEXTRACTI128 $0x01, Y4, X3
+	VMOVQ        X4, (AX)(R9*1)
+	VPEXTRD      $0x02, X4, 8(AX)(R9*1)
+	VMOVQ        X3, (CX)(R9*1)
+	VPEXTRD      $0x02, X3, 8(CX)(R9*1)
+	ADDQ         $0x04, R11
+	MOVQ         n+48(FP), R9
+	MOVQ         R9, R10
+	SUBQ         R11, R10
 	JLE          done
 	CMPQ         R10, $0x04
 	JGE          group
-	LEAQ         -4(R8), R12
+	LEAQ         -4(R9), R11
 	JMP          group
 
 done:
@@ -421,233 +441,253 @@ DATA resampleRGBA_23<>+30(SB)/1, $0x0f
 DATA resampleRGBA_23<>+31(SB)/1, $0x80
 GLOBL resampleRGBA_23<>(SB), RODATA|NOPTR, $32
 
-// func resampleRGBAAVX2(dst0 *byte, dst1 *byte, src0 *byte, src1 *byte, start *int32, w *int32, n int, blocks int)
+// func resampleRGBAAVX2(dst0 *byte, dst1 *byte, src0 *byte, src1 *byte, start *int32, w *int32, n int, blocks int, parts int)
 // Requires: AVX, AVX2
-TEXT ·resampleRGBAAVX2(SB), NOSPLIT, $0-64
+TEXT ·resampleRGBAAVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst0+0(FP), AX
 	MOVQ    dst1+8(FP), CX
 	MOVQ    src0+16(FP), DX
 	MOVQ    src1+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    w+40(FP), DI
-	MOVQ    n+48(FP), R8
-	MOVQ    blocks+56(FP), R9
+	MOVQ    blocks+56(FP), DI
+	SHLQ    $0x04, DI
+	MOVQ    parts+64(FP), R8
 	VMOVDQU resampleRGBA_01<>+0(SB), Y0
 	VMOVDQU resampleRGBA_23<>+0(SB), Y1
 	VMOVDQU resample_round<>+0(SB), Y2
-	XORQ    R12, R12
+	XORQ    R11, R11
 
 group:
-	MOVQ         R12, R11
-	MOVQ         R12, R10
-	IMULQ        R9, R10
-	SHLQ         $0x04, R10
-	ADDQ         DI, R10
-	MOVLQSX      (SI)(R11*4), R13
-	SHLQ         $0x02, R13
-	VMOVDQU      (DX)(R13*1), X5
-	VINSERTI128  $0x01, (BX)(R13*1), Y5, Y5
-	VPSHUFB      Y0, Y5, Y6
-	VPBROADCASTD (R10), Y3
-	VPMADDWD     Y3, Y6, Y3
-	VPADDD       Y2, Y3, Y3
-	VPBROADCASTD 8(R10), Y4
+	MOVQ         w+40(FP), R10
+	MOVQ         R11, R9
+	IMULQ        DI, R9
+	ADDQ         R10, R9
+	MOVLQSX      (SI)(R11*4), R12
+	SHLQ         $0x02, R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R13
+	VMOVDQU      (DX)(R12*1), X3
+	VINSERTI128  $0x01, (BX)(R12*1), Y3, Y3
+	VPSHUFB      Y0, Y3, Y6
+	VPBROADCASTD (R10), Y4
 	VPMADDWD     Y4, Y6, Y4
-	VPSHUFB      Y1, Y5, Y5
+	VPBROADCASTD 8(R10), Y5
+	VPMADDWD     Y5, Y6, Y5
+	VPADDD       Y2, Y4, Y4
+	DECQ         R13
+	JZ           end0
+	VPSHUFB      Y1, Y3, Y11
 	VPBROADCASTD 4(R10), Y6
-	VPMADDWD     Y6, Y5, Y6
-	VPADDD       Y6, Y3, Y3
-	VPBROADCASTD 12(R10), Y6
-	VPMADDWD     Y6, Y5, Y6
+	VPMADDWD     Y6, Y11, Y6
+	VPBROADCASTD 12(R10), Y10
+	VPMADDWD     Y10, Y11, Y10
 	VPADDD       Y6, Y4, Y4
-	ADDQ         $0x10, R10
-	MOVQ         R9, R14
-	DECQ         R14
+	VPADDD       Y10, Y5, Y5
+	DECQ         R13
 	JZ           end0
 
 more0:
-	ADDQ         $0x10, R13
-	VMOVDQU      (DX)(R13*1), X7
-	VINSERTI128  $0x01, (BX)(R13*1), Y7, Y7
-	VPSHUFB      Y0, Y7, Y14
-	VPBROADCASTD (R10), Y6
-	VPMADDWD     Y6, Y14, Y6
-	VPADDD       Y6, Y3, Y3
-	VPBROADCASTD 8(R10), Y6
-	VPMADDWD     Y6, Y14, Y6
-	VPADDD       Y6, Y4, Y4
-	VPSHUFB      Y1, Y7, Y7
-	VPBROADCASTD 4(R10), Y6
-	VPMADDWD     Y6, Y7, Y6
-	VPADDD       Y6, Y3, Y3
-	VPBROADCASTD 12(R10), Y6
-	VPMADDWD     Y6, Y7, Y6
-	VPADDD       Y6, Y4, Y4
+	ADDQ         $0x10, R12
 	ADDQ         $0x10, R10
-	DECQ         R14
+	VMOVDQU      (DX)(R12*1), X3
+	VINSERTI128  $0x01, (BX)(R12*1), Y3, Y3
+	VPSHUFB      Y0, Y3, Y11
+	VPBROADCASTD (R10), Y6
+	VPMADDWD     Y6, Y11, Y6
+	VPBROADCASTD 8(R10), Y10
+	VPMADDWD     Y10, Y11, Y10
+	VPADDD       Y6, Y4, Y4
+	VPADDD       Y10, Y5, Y5
+	DECQ         R13
+	JZ           end0
+	VPSHUFB      Y1, Y3, Y11
+	VPBROADCASTD 4(R10), Y6
+	VPMADDWD     Y6, Y11, Y6
+	VPBROADCASTD 12(R10), Y10
+	VPMADDWD     Y10, Y11, Y10
+	VPADDD       Y6, Y4, Y4
+	VPADDD       Y10, Y5, Y5
+	DECQ         R13
 	JNZ          more0
 
 end0:
-	VPSLLD       $0x10, Y4, Y4
-	VPADDD       Y4, Y3, Y3
-	VPSRAD       $0x16, Y3, Y3
-	MOVLQSX      4(SI)(R11*4), R13
-	SHLQ         $0x02, R13
-	VMOVDQU      (DX)(R13*1), X8
-	VINSERTI128  $0x01, (BX)(R13*1), Y8, Y8
-	VPSHUFB      Y0, Y8, Y14
-	VPBROADCASTD (R10), Y4
-	VPMADDWD     Y4, Y14, Y4
-	VPADDD       Y2, Y4, Y4
+	VPSLLD       $0x10, Y5, Y5
+	VPADDD       Y5, Y4, Y4
+	VPSRAD       $0x16, Y4, Y4
+	MOVLQSX      4(SI)(R11*4), R12
+	SHLQ         $0x02, R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R13
+	VMOVDQU      (DX)(R12*1), X7
+	VINSERTI128  $0x01, (BX)(R12*1), Y7, Y7
+	VPSHUFB      Y0, Y7, Y10
+	VPBROADCASTD (R10), Y5
+	VPMADDWD     Y5, Y10, Y5
 	VPBROADCASTD 8(R10), Y6
-	VPMADDWD     Y6, Y14, Y6
-	VPSHUFB      Y1, Y8, Y8
-	VPBROADCASTD 4(R10), Y14
-	VPMADDWD     Y14, Y8, Y14
-	VPADDD       Y14, Y4, Y4
-	VPBROADCASTD 12(R10), Y14
-	VPMADDWD     Y14, Y8, Y14
-	VPADDD       Y14, Y6, Y6
-	ADDQ         $0x10, R10
-	MOVQ         R9, R14
-	DECQ         R14
+	VPMADDWD     Y6, Y10, Y6
+	VPADDD       Y2, Y5, Y5
+	DECQ         R13
+	JZ           end1
+	VPSHUFB      Y1, Y7, Y12
+	VPBROADCASTD 4(R10), Y10
+	VPMADDWD     Y10, Y12, Y10
+	VPBROADCASTD 12(R10), Y11
+	VPMADDWD     Y11, Y12, Y11
+	VPADDD       Y10, Y5, Y5
+	VPADDD       Y11, Y6, Y6
+	DECQ         R13
 	JZ           end1
 
 more1:
-	ADDQ         $0x10, R13
-	VMOVDQU      (DX)(R13*1), X9
-	VINSERTI128  $0x01, (BX)(R13*1), Y9, Y9
-	VPSHUFB      Y0, Y9, Y15
-	VPBROADCASTD (R10), Y14
-	VPMADDWD     Y14, Y15, Y14
-	VPADDD       Y14, Y4, Y4
-	VPBROADCASTD 8(R10), Y14
-	VPMADDWD     Y14, Y15, Y14
-	VPADDD       Y14, Y6, Y6
-	VPSHUFB      Y1, Y9, Y9
-	VPBROADCASTD 4(R10), Y14
-	VPMADDWD     Y14, Y9, Y14
-	VPADDD       Y14, Y4, Y4
-	VPBROADCASTD 12(R10), Y14
-	VPMADDWD     Y14, Y9, Y14
-	VPADDD       Y14, Y6, Y6
+	ADDQ         $0x10, R12
 	ADDQ         $0x10, R10
-	DECQ         R14
+	VMOVDQU      (DX)(R12*1), X7
+	VINSERTI128  $0x01, (BX)(R12*1), Y7, Y7
+	VPSHUFB      Y0, Y7, Y12
+	VPBROADCASTD (R10), Y10
+	VPMADDWD     Y10, Y12, Y10
+	VPBROADCASTD 8(R10), Y11
+	VPMADDWD     Y11, Y12, Y11
+	VPADDD       Y10, Y5, Y5
+	VPADDD       Y11, Y6, Y6
+	DECQ         R13
+	JZ           end1
+	VPSHUFB      Y1, Y7, Y12
+	VPBROADCASTD 4(R10), Y10
+	VPMADDWD     Y10, Y12, Y10
+	VPBROADCASTD 12(R10), Y11
+	VPMADDWD     Y11, Y12, Y11
+	VPADDD       Y10, Y5, Y5
+	VPADDD       Y11, Y6, Y6
+	DECQ         R13
 	JNZ          more1
 
 end1:
 	VPSLLD       $0x10, Y6, Y6
-	VPADDD       Y6, Y4, Y4
-	VPSRAD       $0x16, Y4, Y4
-	MOVLQSX      8(SI)(R11*4), R13
-	SHLQ         $0x02, R13
-	VMOVDQU      (DX)(R13*1), X10
-	VINSERTI128  $0x01, (BX)(R13*1), Y10, Y10
-	VPSHUFB      Y0, Y10, Y15
+	VPADDD       Y6, Y5, Y5
+	VPSRAD       $0x16, Y5, Y5
+	MOVLQSX      8(SI)(R11*4), R12
+	SHLQ         $0x02, R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R13
+	VMOVDQU      (DX)(R12*1), X8
+	VINSERTI128  $0x01, (BX)(R12*1), Y8, Y8
+	VPSHUFB      Y0, Y8, Y11
 	VPBROADCASTD (R10), Y6
-	VPMADDWD     Y6, Y15, Y6
+	VPMADDWD     Y6, Y11, Y6
+	VPBROADCASTD 8(R10), Y10
+	VPMADDWD     Y10, Y11, Y10
 	VPADDD       Y2, Y6, Y6
-	VPBROADCASTD 8(R10), Y14
-	VPMADDWD     Y14, Y15, Y14
-	VPSHUFB      Y1, Y10, Y10
-	VPBROADCASTD 4(R10), Y15
-	VPMADDWD     Y15, Y10, Y15
-	VPADDD       Y15, Y6, Y6
-	VPBROADCASTD 12(R10), Y15
-	VPMADDWD     Y15, Y10, Y15
-	VPADDD       Y15, Y14, Y14
-	ADDQ         $0x10, R10
-	MOVQ         R9, R14
-	DECQ         R14
+	DECQ         R13
+	JZ           end2
+	VPSHUFB      Y1, Y8, Y13
+	VPBROADCASTD 4(R10), Y11
+	VPMADDWD     Y11, Y13, Y11
+	VPBROADCASTD 12(R10), Y12
+	VPMADDWD     Y12, Y13, Y12
+	VPADDD       Y11, Y6, Y6
+	VPADDD       Y12, Y10, Y10
+	DECQ         R13
 	JZ           end2
 
 more2:
-	ADDQ         $0x10, R13
-	VMOVDQU      (DX)(R13*1), X11
-	VINSERTI128  $0x01, (BX)(R13*1), Y11, Y11
-	VPSHUFB      Y0, Y11, Y16
-	VPBROADCASTD (R10), Y15
-	VPMADDWD     Y15, Y16, Y15
-	VPADDD       Y15, Y6, Y6
-	VPBROADCASTD 8(R10), Y15
-	VPMADDWD     Y15, Y16, Y15
-	VPADDD       Y15, Y14, Y14
-	VPSHUFB      Y1, Y11, Y11
-	VPBROADCASTD 4(R10), Y15
-	VPMADDWD     Y15, Y11, Y15
-	VPADDD       Y15, Y6, Y6
-	VPBROADCASTD 12(R10), Y15
-	VPMADDWD     Y15, Y11, Y15
-	VPADDD       Y15, Y14, Y14
+	ADDQ         $0x10, R12
 	ADDQ         $0x10, R10
-	DECQ         R14
+	VMOVDQU      (DX)(R12*1), X8
+	VINSERTI128  $0x01, (BX)(R12*1), Y8, Y8
+	VPSHUFB      Y0, Y8, Y13
+	VPBROADCASTD (R10), Y11
+	VPMADDWD     Y11, Y13, Y11
+	VPBROADCASTD 8(R10), Y12
+	VPMADDWD     Y12, Y13, Y12
+	VPADDD       Y11, Y6, Y6
+	VPADDD       Y12, Y10, Y10
+	DECQ         R13
+	JZ           end2
+	VPSHUFB      Y1, Y8, Y13
+	VPBROADCASTD 4(R10), Y11
+	VPMADDWD     Y11, Y13, Y11
+	VPBROADCASTD 12(R10), Y12
+	VPMADDWD     Y12, Y13, Y12
+	VPADDD       Y11, Y6, Y6
+	VPADDD       Y12, Y10, Y10
+	DECQ         R13
 	JNZ          more2
 
 end2:
-	VPSLLD       $0x10, Y14, Y14
-	VPADDD       Y14, Y6, Y6
+	VPSLLD       $0x10, Y10, Y10
+	VPADDD       Y10, Y6, Y6
 	VPSRAD       $0x16, Y6, Y6
-	MOVLQSX      12(SI)(R11*4), R13
-	SHLQ         $0x02, R13
-	VMOVDQU      (DX)(R13*1), X12
-	VINSERTI128  $0x01, (BX)(R13*1), Y12, Y12
-	VPSHUFB      Y0, Y12, Y16
-	VPBROADCASTD (R10), Y14
-	VPMADDWD     Y14, Y16, Y14
-	VPADDD       Y2, Y14, Y14
-	VPBROADCASTD 8(R10), Y15
-	VPMADDWD     Y15, Y16, Y15
-	VPSHUFB      Y1, Y12, Y12
-	VPBROADCASTD 4(R10), Y16
-	VPMADDWD     Y16, Y12, Y16
-	VPADDD       Y16, Y14, Y14
-	VPBROADCASTD 12(R10), Y16
-	VPMADDWD     Y16, Y12, Y16
-	VPADDD       Y16, Y15, Y15
-	ADDQ         $0x10, R10
-	MOVQ         R9, R14
-	DECQ         R14
+	MOVLQSX      12(SI)(R11*4), R12
+	SHLQ         $0x02, R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R9
+	VMOVDQU      (DX)(R12*1), X9
+	VINSERTI128  $0x01, (BX)(R12*1), Y9, Y9
+	VPSHUFB      Y0, Y9, Y12
+	VPBROADCASTD (R10), Y10
+	VPMADDWD     Y10, Y12, Y10
+	VPBROADCASTD 8(R10), Y11
+	VPMADDWD     Y11, Y12, Y11
+	VPADDD       Y2, Y10, Y10
+	DECQ         R9
+	JZ           end3
+	VPSHUFB      Y1, Y9, Y14
+	VPBROADCASTD 4(R10), Y12
+	VPMADDWD     Y12, Y14, Y12
+	VPBROADCASTD 12(R10), Y13
+	VPMADDWD     Y13, Y14, Y13
+	VPADDD       Y12, Y10, Y10
+	VPADDD       Y13, Y11, Y11
+	DECQ         R9
 	JZ           end3
 
 more3:
-	ADDQ         $0x10, R13
-	VMOVDQU      (DX)(R13*1), X13
-	VINSERTI128  $0x01, (BX)(R13*1), Y13, Y13
-	VPSHUFB      Y0, Y13, Y17
-	VPBROADCASTD (R10), Y16
-	VPMADDWD     Y16, Y17, Y16
-	VPADDD       Y16, Y14, Y14
-	VPBROADCASTD 8(R10), Y16
-	VPMADDWD     Y16, Y17, Y16
-	VPADDD       Y16, Y15, Y15
-	VPSHUFB      Y1, Y13, Y13
-	VPBROADCASTD 4(R10), Y16
-	VPMADDWD     Y16, Y13, Y16
-	VPADDD       Y16, Y14, Y14
-	VPBROADCASTD 12(R10), Y16
-	VPMADDWD     Y16, Y13, Y16
-	VPADDD       Y16, Y15, Y15
+	ADDQ         $0x10, R12
 	ADDQ         $0x10, R10
-	DECQ         R14
+	VMOVDQU      (DX)(R12*1), X9
+	VINSERTI128  $0x01, (BX)(R12*1), Y9, Y9
+	VPSHUFB      Y0, Y9, Y14
+	VPBROADCASTD (R10), Y12
+	VPMADDWD     Y12, Y14, Y12
+	VPBROADCASTD 8(R10), Y13
+	VPMADDWD     Y13, Y14, Y13
+	VPADDD       Y12, Y10, Y10
+	VPADDD       Y13, Y11, Y11
+	DECQ         R9
+	JZ           end3
+	VPSHUFB      Y1, Y9, Y14
+	VPBROADCASTD 4(R10), Y12
+	VPMADDWD     Y12, Y14, Y12
+	VPBROADCASTD 12(R10), Y13
+	VPMADDWD     Y13, Y14, Y13
+	VPADDD       Y12, Y10, Y10
+	VPADDD       Y13, Y11, Y11
+	DECQ         R9
 	JNZ          more3
 
 end3:
-	VPSLLD       $0x10, Y15, Y15
-	VPADDD       Y15, Y14, Y14
-	VPSRAD       $0x16, Y14, Y14
-	VPACKSSDW    Y4, Y3, Y3
-	VPACKSSDW    Y14, Y6, Y6
-	VPACKUSWB    Y6, Y3, Y3
-	VEXTRACTI128 $0x01, Y3, X4
-	VMOVDQU      X3, (AX)(R11*4)
-	VMOVDQU      X4, (CX)(R11*4)
-	ADDQ         $0x04, R12
-	MOVQ         R8, R10
-	SUBQ         R12, R10
+	VPSLLD       $0x10, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPSRAD       $0x16, Y10, Y10
+	VPACKSSDW    Y5, Y4, Y4
+	VPACKSSDW    Y10, Y6, Y6
+	VPACKUSWB    Y6, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X3
+	VMOVDQU      X4, (AX)(R11*4)
+	VMOVDQU      X3, (CX)(R11*4)
+	ADDQ         $0x04, R11
+	MOVQ         n+48(FP), R9
+	MOVQ         R9, R10
+	SUBQ         R11, R10
 	JLE          done
 	CMPQ         R10, $0x04
 	JGE          group
-	LEAQ         -4(R8), R12
+	LEAQ         -4(R9), R11
 	JMP          group
 
 done:
@@ -696,156 +736,155 @@ TEXT ·resampleGrayAVX2(SB), NOSPLIT, $0-48
 	MOVQ 8(AX), DX
 	MOVQ 16(AX), BX
 	MOVQ 24(AX), AX
-	MOVQ w+24(FP), SI
-	MOVQ n+32(FP), DI
-	MOVQ blocks+40(FP), R8
-	XORQ R11, R11
+	MOVQ blocks+40(FP), SI
+	MOVQ SI, DI
+	SHLQ $0x04, DI
+	XORQ R9, R9
 
 group:
-	MOVQ         R11, R10
-	MOVQ         R11, R9
-	IMULQ        R8, R9
-	SHLQ         $0x04, R9
-	ADDQ         SI, R9
-	MOVQ         start+16(FP), R12
-	MOVLQSX      (R12)(R10*4), R12
-	VMOVD        (CX)(R12*1), X2
-	VPINSRD      $0x01, (DX)(R12*1), X2, X2
-	VPINSRD      $0x02, (BX)(R12*1), X2, X2
-	VPINSRD      $0x03, (AX)(R12*1), X2, X2
+	MOVQ         w+24(FP), R10
+	MOVQ         R9, R8
+	IMULQ        DI, R8
+	ADDQ         R10, R8
+	MOVQ         start+16(FP), R10
+	MOVLQSX      (R10)(R9*4), R10
+	VMOVD        (CX)(R10*1), X2
+	VPINSRD      $0x01, (DX)(R10*1), X2, X2
+	VPINSRD      $0x02, (BX)(R10*1), X2, X2
+	VPINSRD      $0x03, (AX)(R10*1), X2, X2
 	VPMOVZXBW    X2, Y2
-	VPBROADCASTQ (R9), Y0
+	VPBROADCASTQ (R8), Y0
 	VPMADDWD     Y0, Y2, Y0
-	VPBROADCASTQ 8(R9), Y1
+	VPBROADCASTQ 8(R8), Y1
 	VPMADDWD     Y1, Y2, Y1
-	ADDQ         $0x10, R9
-	MOVQ         R8, R13
-	DECQ         R13
+	ADDQ         $0x10, R8
+	MOVQ         SI, R11
+	DECQ         R11
 	JZ           end0
 
 more0:
-	ADDQ         $0x04, R12
-	VMOVD        (CX)(R12*1), X4
-	VPINSRD      $0x01, (DX)(R12*1), X4, X4
-	VPINSRD      $0x02, (BX)(R12*1), X4, X4
-	VPINSRD      $0x03, (AX)(R12*1), X4, X4
+	ADDQ         $0x04, R10
+	VMOVD        (CX)(R10*1), X4
+	VPINSRD      $0x01, (DX)(R10*1), X4, X4
+	VPINSRD      $0x02, (BX)(R10*1), X4, X4
+	VPINSRD      $0x03, (AX)(R10*1), X4, X4
 	VPMOVZXBW    X4, Y4
-	VPBROADCASTQ (R9), Y2
+	VPBROADCASTQ (R8), Y2
 	VPMADDWD     Y2, Y4, Y2
-	VPBROADCASTQ 8(R9), Y3
+	VPBROADCASTQ 8(R8), Y3
 	VPMADDWD     Y3, Y4, Y3
-	ADDQ         $0x10, R9
+	ADDQ         $0x10, R8
 	VPADDD       Y2, Y0, Y0
 	VPADDD       Y3, Y1, Y1
-	DECQ         R13
+	DECQ         R11
 	JNZ          more0
 
 end0:
 	VPSLLD       $0x10, Y1, Y1
 	VPADDD       Y1, Y0, Y0
-	MOVQ         start+16(FP), R12
-	MOVLQSX      4(R12)(R10*4), R12
-	VMOVD        (CX)(R12*1), X3
-	VPINSRD      $0x01, (DX)(R12*1), X3, X3
-	VPINSRD      $0x02, (BX)(R12*1), X3, X3
-	VPINSRD      $0x03, (AX)(R12*1), X3, X3
+	MOVQ         start+16(FP), R10
+	MOVLQSX      4(R10)(R9*4), R10
+	VMOVD        (CX)(R10*1), X3
+	VPINSRD      $0x01, (DX)(R10*1), X3, X3
+	VPINSRD      $0x02, (BX)(R10*1), X3, X3
+	VPINSRD      $0x03, (AX)(R10*1), X3, X3
 	VPMOVZXBW    X3, Y3
-	VPBROADCASTQ (R9), Y1
+	VPBROADCASTQ (R8), Y1
 	VPMADDWD     Y1, Y3, Y1
-	VPBROADCASTQ 8(R9), Y2
+	VPBROADCASTQ 8(R8), Y2
 	VPMADDWD     Y2, Y3, Y2
-	ADDQ         $0x10, R9
-	MOVQ         R8, R13
-	DECQ         R13
+	ADDQ         $0x10, R8
+	MOVQ         SI, R11
+	DECQ         R11
 	JZ           end1
 
 more1:
-	ADDQ         $0x04, R12
-	VMOVD        (CX)(R12*1), X5
-	VPINSRD      $0x01, (DX)(R12*1), X5, X5
-	VPINSRD      $0x02, (BX)(R12*1), X5, X5
-	VPINSRD      $0x03, (AX)(R12*1), X5, X5
+	ADDQ         $0x04, R10
+	VMOVD        (CX)(R10*1), X5
+	VPINSRD      $0x01, (DX)(R10*1), X5, X5
+	VPINSRD      $0x02, (BX)(R10*1), X5, X5
+	VPINSRD      $0x03, (AX)(R10*1), X5, X5
 	VPMOVZXBW    X5, Y5
-	VPBROADCASTQ (R9), Y3
+	VPBROADCASTQ (R8), Y3
 	VPMADDWD     Y3, Y5, Y3
-	VPBROADCASTQ 8(R9), Y4
+	VPBROADCASTQ 8(R8), Y4
 	VPMADDWD     Y4, Y5, Y4
-	ADDQ         $0x10, R9
+	ADDQ         $0x10, R8
 	VPADDD       Y3, Y1, Y1
 	VPADDD       Y4, Y2, Y2
-	DECQ         R13
+	DECQ         R11
 	JNZ          more1
 
 end1:
 	VPSLLD       $0x10, Y2, Y2
 	VPADDD       Y2, Y1, Y1
-	MOVQ         start+16(FP), R12
-	MOVLQSX      8(R12)(R10*4), R12
-	VMOVD        (CX)(R12*1), X4
-	VPINSRD      $0x01, (DX)(R12*1), X4, X4
-	VPINSRD      $0x02, (BX)(R12*1), X4, X4
-	VPINSRD      $0x03, (AX)(R12*1), X4, X4
+	MOVQ         start+16(FP), R10
+	MOVLQSX      8(R10)(R9*4), R10
+	VMOVD        (CX)(R10*1), X4
+	VPINSRD      $0x01, (DX)(R10*1), X4, X4
+	VPINSRD      $0x02, (BX)(R10*1), X4, X4
+	VPINSRD      $0x03, (AX)(R10*1), X4, X4
 	VPMOVZXBW    X4, Y4
-	VPBROADCASTQ (R9), Y2
+	VPBROADCASTQ (R8), Y2
 	VPMADDWD     Y2, Y4, Y2
-	VPBROADCASTQ 8(R9), Y3
+	VPBROADCASTQ 8(R8), Y3
 	VPMADDWD     Y3, Y4, Y3
-	ADDQ         $0x10, R9
-	MOVQ         R8, R13
-	DECQ         R13
+	ADDQ         $0x10, R8
+	MOVQ         SI, R11
+	DECQ         R11
 	JZ           end2
 
 more2:
-	ADDQ         $0x04, R12
-	VMOVD        (CX)(R12*1), X6
-	VPINSRD      $0x01, (DX)(R12*1), X6, X6
-	VPINSRD      $0x02, (BX)(R12*1), X6, X6
-	VPINSRD      $0x03, (AX)(R12*1), X6, X6
+	ADDQ         $0x04, R10
+	VMOVD        (CX)(R10*1), X6
+	VPINSRD      $0x01, (DX)(R10*1), X6, X6
+	VPINSRD      $0x02, (BX)(R10*1), X6, X6
+	VPINSRD      $0x03, (AX)(R10*1), X6, X6
 	VPMOVZXBW    X6, Y6
-	VPBROADCASTQ (R9), Y4
+	VPBROADCASTQ (R8), Y4
 	VPMADDWD     Y4, Y6, Y4
-	VPBROADCASTQ 8(R9), Y5
+	VPBROADCASTQ 8(R8), Y5
 	VPMADDWD     Y5, Y6, Y5
-	ADDQ         $0x10, R9
+	ADDQ         $0x10, R8
 	VPADDD       Y4, Y2, Y2
 	VPADDD       Y5, Y3, Y3
-	DECQ         R13
+	DECQ         R11
 	JNZ          more2
 
 end2:
 	VPSLLD       $0x10, Y3, Y3
 	VPADDD       Y3, Y2, Y2
-	MOVQ         start+16(FP), R12
-	MOVLQSX      12(R12)(R10*4), R12
-	VMOVD        (CX)(R12*1), X5
-	VPINSRD      $0x01, (DX)(R12*1), X5, X5
-	VPINSRD      $0x02, (BX)(R12*1), X5, X5
-	VPINSRD      $0x03, (AX)(R12*1), X5, X5
+	MOVQ         start+16(FP), R10
+	MOVLQSX      12(R10)(R9*4), R10
+	VMOVD        (CX)(R10*1), X5
+	VPINSRD      $0x01, (DX)(R10*1), X5, X5
+	VPINSRD      $0x02, (BX)(R10*1), X5, X5
+	VPINSRD      $0x03, (AX)(R10*1), X5, X5
 	VPMOVZXBW    X5, Y5
-	VPBROADCASTQ (R9), Y3
+	VPBROADCASTQ (R8), Y3
 	VPMADDWD     Y3, Y5, Y3
-	VPBROADCASTQ 8(R9), Y4
+	VPBROADCASTQ 8(R8), Y4
 	VPMADDWD     Y4, Y5, Y4
-	ADDQ         $0x10, R9
-	MOVQ         R8, R13
-	DECQ         R13
+	ADDQ         $0x10, R8
+	MOVQ         SI, R11
+	DECQ         R11
 	JZ           end3
 
 more3:
-	ADDQ         $0x04, R12
-	VMOVD        (CX)(R12*1), X7
-	VPINSRD      $0x01, (DX)(R12*1), X7, X7
-	VPINSRD      $0x02, (BX)(R12*1), X7, X7
-	VPINSRD      $0x03, (AX)(R12*1), X7, X7
+	ADDQ         $0x04, R10
+	VMOVD        (CX)(R10*1), X7
+	VPINSRD      $0x01, (DX)(R10*1), X7, X7
+	VPINSRD      $0x02, (BX)(R10*1), X7, X7
+	VPINSRD      $0x03, (AX)(R10*1), X7, X7
 	VPMOVZXBW    X7, Y7
-	VPBROADCASTQ (R9), Y5
+	VPBROADCASTQ (R8), Y5
 	VPMADDWD     Y5, Y7, Y5
-	VPBROADCASTQ 8(R9), Y6
+	VPBROADCASTQ 8(R8), Y6
 	VPMADDWD     Y6, Y7, Y6
-	ADDQ         $0x10, R9
+	ADDQ         $0x10, R8
 	VPADDD       Y5, Y3, Y3
 	VPADDD       Y6, Y4, Y4
-	DECQ         R13
+	DECQ         R11
 	JNZ          more3
 
 end3:
@@ -861,22 +900,23 @@ end3:
 	VPACKUSWB    Y0, Y0, Y0
 	VPSHUFB      resampleGray_join<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	MOVQ         dst+0(FP), R9
-	MOVQ         (R9), R12
-	VMOVD        X0, (R12)(R10*1)
-	MOVQ         8(R9), R12
-	VPEXTRD      $0x01, X0, (R12)(R10*1)
-	MOVQ         16(R9), R12
-	VMOVD        X1, (R12)(R10*1)
-	MOVQ         24(R9), R12
-	VPEXTRD      $0x01, X1, (R12)(R10*1)
-	ADDQ         $0x04, R11
-	MOVQ         DI, R9
-	SUBQ         R11, R9
+	MOVQ         dst+0(FP), R8
+	MOVQ         (R8), R10
+	VMOVD        X0, (R10)(R9*1)
+	MOVQ         8(R8), R10
+	VPEXTRD      $0x01, X0, (R10)(R9*1)
+	MOVQ         16(R8), R10
+	VMOVD        X1, (R10)(R9*1)
+	MOVQ         24(R8), R10
+	VPEXTRD      $0x01, X1, (R10)(R9*1)
+	ADDQ         $0x04, R9
+	MOVQ         n+32(FP), R8
+	MOVQ         R8, R10
+	SUBQ         R9, R10
 	JLE          done
-	CMPQ         R9, $0x04
+	CMPQ         R10, $0x04
 	JGE          group
-	LEAQ         -4(DI), R11
+	LEAQ         -4(R8), R9
 	JMP          group
 
 done:
@@ -884,7 +924,7 @@ done:
 	RET
 
 // func resampleColumnsAVX2(dst *byte, src *byte, line int, w *int32, rows int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·resampleColumnsAVX2(SB), NOSPLIT, $0-40
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
@@ -896,54 +936,46 @@ TEXT ·resampleColumnsAVX2(SB), NOSPLIT, $0-40
 	XORQ    DI, DI
 
 chunk:
-	VMOVDQA Y1, Y2
-	VPXOR   Y3, Y3, Y3
-	VMOVDQA Y1, Y4
-	VPXOR   Y5, Y5, Y5
-	VMOVDQA Y1, Y6
-	VPXOR   Y7, Y7, Y7
-	VMOVDQA Y1, Y8
-	VPXOR   Y9, Y9, Y9
-	LEAQ    (CX)(DI*1), R8
-	MOVQ    BX, R9
-	MOVQ    SI, R10
-
-pair:
-	CMPQ         R10, $0x02
-	JL           odd0
-	VMOVDQU      (R8), Y10
-	VPUNPCKLBW   (R8)(DX*1), Y10, Y11
-	VPUNPCKHBW   (R8)(DX*1), Y10, Y10
-	VPBROADCASTD (R9), Y12
-	VPBROADCASTD 8(R9), Y13
-	VPUNPCKLBW   Y0, Y11, Y14
-	VPMADDWD     Y12, Y14, Y15
-	VPADDD       Y15, Y2, Y2
-	VPMADDWD     Y13, Y14, Y14
-	VPADDD       Y14, Y3, Y3
-	VPUNPCKHBW   Y0, Y11, Y11
-	VPMADDWD     Y12, Y11, Y14
-	VPADDD       Y14, Y4, Y4
-	VPMADDWD     Y13, Y11, Y11
-	VPADDD       Y11, Y5, Y5
-	VPUNPCKLBW   Y0, Y10, Y11
-	VPMADDWD     Y12, Y11, Y14
-	VPADDD       Y14, Y6, Y6
-	VPMADDWD     Y13, Y11, Y11
-	VPADDD       Y11, Y7, Y7
+	LEAQ         (CX)(DI*1), R8
+	MOVQ         BX, R10
+	MOVQ         SI, R11
+	LEAQ         (R8)(DX*1), R9
+	CMPQ         R11, $0x01
+	CMOVQEQ      R8, R9
+	VMOVDQU      (R8), Y2
+	VPUNPCKLBW   (R9), Y2, Y4
+	VPUNPCKHBW   (R9), Y2, Y10
+	VPBROADCASTD (R10), Y8
+	VPBROADCASTD 8(R10), Y9
+	VPUNPCKLBW   Y0, Y4, Y3
+	VPMADDWD     Y8, Y3, Y2
+	VPADDD       Y1, Y2, Y2
+	VPMADDWD     Y9, Y3, Y3
+	VPUNPCKHBW   Y0, Y4, Y5
+	VPMADDWD     Y8, Y5, Y4
+	VPADDD       Y1, Y4, Y4
+	VPMADDWD     Y9, Y5, Y5
+	VPUNPCKLBW   Y0, Y10, Y7
+	VPMADDWD     Y8, Y7, Y6
+	VPADDD       Y1, Y6, Y6
+	VPMADDWD     Y9, Y7, Y7
 	VPUNPCKHBW   Y0, Y10, Y10
-	VPMADDWD     Y12, Y10, Y11
-	VPADDD       Y11, Y8, Y8
-	VPMADDWD     Y13, Y10, Y10
-	VPADDD       Y10, Y9, Y9
+	VPMADDWD     Y8, Y10, Y8
+	VPADDD       Y1, Y8, Y8
+	VPMADDWD     Y9, Y10, Y9
+	SUBQ         $0x02, R11
+	JLE          store
+
+more:
 	LEAQ         (R8)(DX*2), R8
-	SUBQ         $0x04, R10
-	JL           odd1
+	LEAQ         (R8)(DX*1), R9
+	CMPQ         R11, $0x01
+	CMOVQEQ      R8, R9
 	VMOVDQU      (R8), Y10
-	VPUNPCKLBW   (R8)(DX*1), Y10, Y11
-	VPUNPCKHBW   (R8)(DX*1), Y10, Y10
-	VPBROADCASTD 4(R9), Y12
-	VPBROADCASTD 12(R9), Y13
+	VPUNPCKLBW   (R9), Y10, Y11
+	VPUNPCKHBW   (R9), Y10, Y10
+	VPBROADCASTD 4(R10), Y12
+	VPBROADCASTD 12(R10), Y13
 	VPUNPCKLBW   Y0, Y11, Y14
 	VPMADDWD     Y12, Y14, Y15
 	VPADDD       Y15, Y2, Y2
@@ -964,18 +996,18 @@ pair:
 	VPADDD       Y11, Y8, Y8
 	VPMADDWD     Y13, Y10, Y10
 	VPADDD       Y10, Y9, Y9
+	SUBQ         $0x02, R11
+	JLE          store
 	LEAQ         (R8)(DX*2), R8
-	ADDQ         $0x10, R9
-	JMP          pair
-
-odd0:
-	TESTQ        R10, R10
-	JZ           store
+	ADDQ         $0x10, R10
+	LEAQ         (R8)(DX*1), R9
+	CMPQ         R11, $0x01
+	CMOVQEQ      R8, R9
 	VMOVDQU      (R8), Y10
-	VPUNPCKLBW   (R8), Y10, Y11
-	VPUNPCKHBW   (R8), Y10, Y10
-	VPBROADCASTD (R9), Y12
-	VPBROADCASTD 8(R9), Y13
+	VPUNPCKLBW   (R9), Y10, Y11
+	VPUNPCKHBW   (R9), Y10, Y10
+	VPBROADCASTD (R10), Y12
+	VPBROADCASTD 8(R10), Y13
 	VPUNPCKLBW   Y0, Y11, Y14
 	VPMADDWD     Y12, Y14, Y15
 	VPADDD       Y15, Y2, Y2
@@ -996,36 +1028,8 @@ odd0:
 	VPADDD       Y11, Y8, Y8
 	VPMADDWD     Y13, Y10, Y10
 	VPADDD       Y10, Y9, Y9
-	JMP          store
-
-odd1:
-	CMPQ         R10, $-1
-	JNE          store
-	VMOVDQU      (R8), Y10
-	VPUNPCKLBW   (R8), Y10, Y11
-	VPUNPCKHBW   (R8), Y10, Y10
-	VPBROADCASTD 4(R9), Y12
-	VPBROADCASTD 12(R9), Y13
-	VPUNPCKLBW   Y0, Y11, Y14
-	VPMADDWD     Y12, Y14, Y15
-	VPADDD       Y15, Y2, Y2
-	VPMADDWD     Y13, Y14, Y14
-	VPADDD       Y14, Y3, Y3
-	VPUNPCKHBW   Y0, Y11, Y11
-	VPMADDWD     Y12, Y11, Y14
-	VPADDD       Y14, Y4, Y4
-	VPMADDWD     Y13, Y11, Y11
-	VPADDD       Y11, Y5, Y5
-	VPUNPCKLBW   Y0, Y10, Y11
-	VPMADDWD     Y12, Y11, Y14
-	VPADDD       Y14, Y6, Y6
-	VPMADDWD     Y13, Y11, Y11
-	VPADDD       Y11, Y7, Y7
-	VPUNPCKHBW   Y0, Y10, Y10
-	VPMADDWD     Y12, Y10, Y11
-	VPADDD       Y11, Y8, Y8
-	VPMADDWD     Y13, Y10, Y10
-	VPADDD       Y10, Y9, Y9
+	SUBQ         $0x02, R11
+	JG           more
 
 store:
 	VPSLLD    $0x10, Y3, Y3
@@ -1045,10 +1049,10 @@ store:
 	VPACKUSWB Y6, Y2, Y2
 	VMOVDQU   Y2, (AX)(DI*1)
 	ADDQ      $0x20, DI
-	MOVQ      DX, R10
-	SUBQ      DI, R10
+	MOVQ      DX, R11
+	SUBQ      DI, R11
 	JLE       done
-	CMPQ      R10, $0x20
+	CMPQ      R11, $0x20
 	JGE       chunk
 	LEAQ      -32(DX), DI
 	JMP       chunk

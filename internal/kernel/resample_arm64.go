@@ -2,6 +2,8 @@
 
 package kernel
 
+// There is no NEON assembly for these passes: everything is left to the loops in Go.
+
 type packed struct{}
 
 func (t *Taps) pack() {}

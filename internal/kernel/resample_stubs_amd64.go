@@ -4,17 +4,17 @@
 
 package kernel
 
-// resampleRGBAVX2 resamples two rows to n pixels, 4 or more, with blocks of 4 packed weights an output.
-// It reads 16 bytes a block.
+// resampleRGBAVX2 resamples two rows to n pixels, 4 or more, with blocks of 4 packed weights an output,
+// of which it uses parts of 2. It reads 16 bytes a block.
 //
 //go:noescape
-func resampleRGBAVX2(dst0 *byte, dst1 *byte, src0 *byte, src1 *byte, start *int32, w *int32, n int, blocks int)
+func resampleRGBAVX2(dst0 *byte, dst1 *byte, src0 *byte, src1 *byte, start *int32, w *int32, n int, blocks int, parts int)
 
-// resampleRGBAAVX2 resamples two rows to n pixels, 4 or more, with blocks of 4 packed weights an output.
-// It reads 16 bytes a block.
+// resampleRGBAAVX2 resamples two rows to n pixels, 4 or more, with blocks of 4 packed weights an output,
+// of which it uses parts of 2. It reads 16 bytes a block.
 //
 //go:noescape
-func resampleRGBAAVX2(dst0 *byte, dst1 *byte, src0 *byte, src1 *byte, start *int32, w *int32, n int, blocks int)
+func resampleRGBAAVX2(dst0 *byte, dst1 *byte, src0 *byte, src1 *byte, start *int32, w *int32, n int, blocks int, parts int)
 
 // resampleGrayAVX2 resamples four rows to n pixels, 4 or more, with blocks of 4 packed weights an output.
 // It reads 4 bytes a block.

@@ -56,14 +56,7 @@ func content(kind int, n int) []uint8 {
 // levels runs f with every set of instructions that there is.
 func levels(t *testing.T, f func(t *testing.T)) {
 	t.Run("best", f)
-	if cpu.Has(cpu.AVX512VNNI) {
-		t.Run("without AVX512VNNI", func(t *testing.T) {
-			defer cpu.Disable(cpu.AVX512VNNI)()
-			f(t)
-		})
-	}
 	t.Run("reference", func(t *testing.T) {
-		defer cpu.Disable(cpu.AVX512VNNI)()
 		defer cpu.Disable(cpu.AVX2)()
 		defer cpu.Disable(cpu.NEON)()
 		f(t)
@@ -197,42 +190,68 @@ func TestResampleAllocates(t *testing.T) {
 	var taps Taps
 	src, dst := noise(1, 9*90*3), make([]uint8, 9*90*3)
 	require.Zero(t, testing.AllocsPerRun(10, func() {
-		taps.Pillow(90, 50, 0, 50, FilterBicubic, false)
-		for _, ch := range []int{1, 3} {
-			taps.Horizontal(dst, src, 9, 90, ch)
+		for f := range FilterLanczos + 1 {
+			for _, out := range []int{3, 7, 20, 45, 50, 90} {
+				taps.Pillow(90, out, 0, out, f, false)
+				for _, ch := range []int{1, 3} {
+					taps.Horizontal(dst, src, 9, 90, ch)
+				}
+			}
+			taps.Pillow(9, 5, 0, 5, f, false)
+			taps.Vertical(dst, src, 270)
 		}
-		taps.Pillow(9, 5, 0, 5, FilterBicubic, false)
-		taps.Vertical(dst, src, 270)
 	}))
 }
 
-// BenchmarkResample is 450 x 400 pixels to 288 x 256, both passes without the tables.
+// BenchmarkResample is 450 x 400 pixels to 288 x 256, pass by pass.
 func BenchmarkResample(b *testing.B) {
 	const w, h, ow, oh = 450, 400, 288, 256
-	for _, f := range []Filter{FilterBilinear, FilterBicubic, FilterLanczos} {
-		for _, ch := range []int{1, 3, 4} {
+	for _, level := range []string{"best", "go"} {
+		restore := []func(){}
+		if level == "go" {
+			restore = append(restore, cpu.Disable(cpu.AVX2), cpu.Disable(cpu.NEON))
+		}
+		for _, f := range []Filter{FilterBilinear, FilterBicubic, FilterLanczos} {
 			var x, y Taps
+			b.Run(fmt.Sprintf("%s/%s/tables", level, filterNames[f]), func(b *testing.B) {
+				for b.Loop() {
+					x.Pillow(w, ow, 0, ow, f, false)
+					y.Pillow(h, oh, 0, oh, f, false)
+				}
+			})
 			x.Pillow(w, ow, 0, ow, f, false)
 			y.Pillow(h, oh, 0, oh, f, false)
-			src, mid, dst := noise(1, w*h*ch), make([]uint8, ow*h*ch), make([]uint8, ow*oh*ch)
-			name := fmt.Sprintf("%s-%d", filterNames[f], ch)
-			b.Run(name+"/horizontal", func(b *testing.B) {
-				for b.Loop() {
-					x.Horizontal(mid, src, h, w, ch)
-				}
-			})
-			b.Run(name+"/vertical", func(b *testing.B) {
-				for b.Loop() {
-					y.Vertical(dst, mid, ow*ch)
-				}
-			})
-		}
-		b.Run(filterNames[f]+"/tables", func(b *testing.B) {
-			var x, y Taps
-			for b.Loop() {
-				x.Pillow(w, ow, 0, ow, f, false)
-				y.Pillow(h, oh, 0, oh, f, false)
+			for _, ch := range []int{1, 3, 4} {
+				src, mid, dst := noise(1, w*h*ch), make([]uint8, ow*h*ch), make([]uint8, ow*oh*ch)
+				name := fmt.Sprintf("%s/%s/%d", level, filterNames[f], ch)
+				b.Run(name+"/horizontal", func(b *testing.B) {
+					for b.Loop() {
+						x.Horizontal(mid, src, h, w, ch)
+					}
+				})
+				b.Run(name+"/horizontal8", func(b *testing.B) {
+					for b.Loop() {
+						for at := 0; at < h; at += 8 {
+							x.Horizontal(mid[at*ow*ch:], src[at*w*ch:][:8*w*ch], 8, w, ch)
+						}
+					}
+				})
+				b.Run(name+"/horizontal1", func(b *testing.B) {
+					for b.Loop() {
+						for at := range h {
+							x.Horizontal(mid[at*ow*ch:], src[at*w*ch:][:w*ch], 1, w, ch)
+						}
+					}
+				})
+				b.Run(name+"/vertical", func(b *testing.B) {
+					for b.Loop() {
+						y.Vertical(dst, mid, ow*ch)
+					}
+				})
 			}
-		})
+		}
+		for _, f := range restore {
+			f()
+		}
 	}
 }

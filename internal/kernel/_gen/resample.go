@@ -17,16 +17,18 @@ func resample() {
 	resampleColumns(round)
 }
 
-// group writes a loop over n outputs by fours, the last four of which may be
-// done again; n is 4 or more. move goes to output x, which is in a register.
-func group(n Register, move func(x Register), body func()) {
+// group writes a loop over the parameter n's outputs by fours, the last four of
+// which may be done again; n is 4 or more. move goes to output x, which is in a
+// register.
+func group(move, body func(x Register)) {
 	x := GP64()
 	XORQ(x, x)
 	Label("group")
 	move(x)
-	body()
+	body(x)
 	ADDQ(U8(4), x)
-	left := GP64()
+	n, left := GP64(), GP64()
+	Load(Param("n"), n)
 	MOVQ(n, left)
 	SUBQ(x, left)
 	JLE(LabelRef("done"))
@@ -39,12 +41,9 @@ func group(n Register, move func(x Register), body func()) {
 	RET()
 }
 
-// split adds the sums of the weights' two halves: lo + hi<<16, rounded and shifted.
-func split(lo, hi VecVirtual, rounded bool, round Mem) {
+// split adds the sums of the weights' two halves, lo and hi<<16, and shifts.
+func split(lo, hi VecVirtual) {
 	VPSLLD(U8(16), hi, hi)
-	if !rounded {
-		VPADDD(round, lo, lo)
-	}
 	VPADDD(hi, lo, lo)
 	VPSRAD(U8(tapsBits), lo, lo)
 }
@@ -77,102 +76,108 @@ func resampleRows(round Mem, ch int) {
 		}
 	}
 
-	TEXT(name+"AVX2", NOSPLIT, "func(dst0, dst1, src0, src1 *byte, start, w *int32, n, blocks int)")
+	TEXT(name+"AVX2", NOSPLIT, "func(dst0, dst1, src0, src1 *byte, start, w *int32, n, blocks, parts int)")
 	Pragma("noescape")
-	Doc(name+"AVX2 resamples two rows to n pixels, 4 or more, with blocks of 4 packed weights an output.",
-		"It reads 16 bytes a block.")
+	Doc(name+"AVX2 resamples two rows to n pixels, 4 or more, with blocks of 4 packed weights an output,",
+		"of which it uses parts of 2. It reads 16 bytes a block.")
 	dst := []Register{Load(Param("dst0"), GP64()), Load(Param("dst1"), GP64())}
 	src := []Register{Load(Param("src0"), GP64()), Load(Param("src1"), GP64())}
-	start, w := Load(Param("start"), GP64()), Load(Param("w"), GP64())
-	n, blocks := Load(Param("n"), GP64()), Load(Param("blocks"), GP64())
+	start, blocks := Load(Param("start"), GP64()), Load(Param("blocks"), GP64())
+	SHLQ(U8(4), blocks)
+	parts := Load(Param("parts"), GP64())
+	output, weights := GP64(), GP64()
 	mask := []VecVirtual{YMM(), YMM()}
 	for i, m := range mask {
 		VMOVDQU(masks[i], m)
 	}
 	rounds := YMM()
 	VMOVDQU(round, rounds)
-	weights := GP64()
-	at := GP64()
-	group(n, func(x Register) {
-		MOVQ(x, at)
-		MOVQ(x, weights)
-		IMULQ(blocks, weights)
-		SHLQ(U8(4), weights)
-		ADDQ(w, weights)
-	}, func() {
+	group(func(x Register) {
+		toWeights(x, blocks, output)
+	}, func(x Register) {
 		var out [4]VecVirtual
 		for i := range out {
-			off := GP64()
-			MOVLQSX(Mem{Base: start, Index: at, Scale: 4, Disp: 4 * i}, off)
+			off, left := GP64(), GP64()
+			MOVLQSX(Mem{Base: start, Index: x, Scale: 4, Disp: 4 * i}, off)
 			if ch == 3 {
 				LEAQ(Mem{Base: off, Index: off, Scale: 2}, off)
 			} else {
 				SHLQ(U8(2), off)
 			}
-			lo, hi := YMM(), YMM()
+			MOVQ(output, weights)
+			ADDQ(blocks, output)
+			MOVQ(parts, left)
+			end, more := "end"+string(rune('0'+i)), "more"+string(rune('0'+i))
+			px, lo, hi := YMM(), YMM(), YMM()
 			out[i] = lo
-			block := func(first bool) {
-				px := YMM()
+			pixels := func() {
 				VMOVDQU(Mem{Base: src[0], Index: off, Scale: 1}, px.AsX())
 				VINSERTI128(U8(1), Mem{Base: src[1], Index: off, Scale: 1}, px, px)
-				for half := range 2 {
-					words, u := px, YMM()
-					if half == 0 {
-						words = YMM()
-					}
-					VPSHUFB(mask[half], px, words)
-					VPBROADCASTD(Mem{Base: weights, Disp: 4 * half}, u)
-					VPMADDWD(u, words, u)
-					if first && half == 0 {
-						VPADDD(rounds, u, lo)
-					} else {
-						VPADDD(u, lo, lo)
-					}
-					if first && half == 0 {
-						VPBROADCASTD(Mem{Base: weights, Disp: 8 + 4*half}, hi)
-						VPMADDWD(hi, words, hi)
-					} else {
-						v := YMM()
-						VPBROADCASTD(Mem{Base: weights, Disp: 8 + 4*half}, v)
-						VPMADDWD(v, words, v)
-						VPADDD(v, hi, hi)
-					}
-				}
-				ADDQ(U8(16), weights)
 			}
-			block(true)
-			end, more := "end"+string(rune('0'+i)), "more"+string(rune('0'+i))
-			left := GP64()
-			MOVQ(blocks, left)
+			part := func(half int, lo, hi VecVirtual) {
+				words := YMM()
+				VPSHUFB(mask[half], px, words)
+				VPBROADCASTD(Mem{Base: weights, Disp: 4 * half}, lo)
+				VPMADDWD(lo, words, lo)
+				VPBROADCASTD(Mem{Base: weights, Disp: 8 + 4*half}, hi)
+				VPMADDWD(hi, words, hi)
+			}
+			add := func(half int) {
+				l, h := YMM(), YMM()
+				part(half, l, h)
+				VPADDD(l, lo, lo)
+				VPADDD(h, hi, hi)
+			}
+			pixels()
+			part(0, lo, hi)
+			VPADDD(rounds, lo, lo)
+			DECQ(left)
+			JZ(LabelRef(end))
+			add(1)
 			DECQ(left)
 			JZ(LabelRef(end))
 			Label(more)
 			ADDQ(U8(4*ch), off)
-			block(false)
+			ADDQ(U8(16), weights)
+			pixels()
+			add(0)
+			DECQ(left)
+			JZ(LabelRef(end))
+			add(1)
 			DECQ(left)
 			JNZ(LabelRef(more))
 			Label(end)
-			split(lo, hi, true, round)
+			split(lo, hi)
 		}
 		VPACKSSDW(out[1], out[0], out[0])
 		VPACKSSDW(out[3], out[2], out[2])
 		VPACKUSWB(out[2], out[0], out[0])
-		second := XMM()
-		if ch == 4 {
-			VEXTRACTI128(U8(1), out[0], second)
-			VMOVDQU(out[0].AsX(), Mem{Base: dst[0], Index: at, Scale: 4})
-			VMOVDQU(second, Mem{Base: dst[1], Index: at, Scale: 4})
-			return
+		off := x
+		if ch == 3 {
+			VPSHUFB(join, out[0], out[0])
+			off = GP64()
+			LEAQ(Mem{Base: x, Index: x, Scale: 2}, off)
 		}
-		VPSHUFB(join, out[0], out[0])
+		second := XMM()
 		VEXTRACTI128(U8(1), out[0], second)
-		off := GP64()
-		LEAQ(Mem{Base: at, Index: at, Scale: 2}, off)
 		for i, v := range []Op{out[0].AsX(), second} {
+			if ch == 4 {
+				VMOVDQU(v, Mem{Base: dst[i], Index: off, Scale: 4})
+				continue
+			}
 			VMOVQ(v, Mem{Base: dst[i], Index: off, Scale: 1})
 			VPEXTRD(U8(2), v, Mem{Base: dst[i], Index: off, Scale: 1, Disp: 8})
 		}
 	})
+}
+
+// toWeights sets weights to those of output x, size bytes an output.
+func toWeights(x, size, weights Register) {
+	w := GP64()
+	Load(Param("w"), w)
+	MOVQ(x, weights)
+	IMULQ(size, weights)
+	ADDQ(w, weights)
 }
 
 // resamplePlanes is the horizontal pass of four rows of one channel: two rows a
@@ -190,30 +195,18 @@ func resamplePlanes(round Mem) {
 	Pragma("noescape")
 	Doc("resampleGrayAVX2 resamples four rows to n pixels, 4 or more, with blocks of 4 packed weights an output.",
 		"It reads 4 bytes a block.")
-	pointers := func(name string) (r [4]Register) {
-		p := Load(Param(name), GP64())
-		for i := range r {
-			r[i] = GP64()
-			MOVQ(Mem{Base: p, Disp: 8 * i}, r[i])
-		}
-		return r
-	}
 	src := pointers("src")
-	w := Load(Param("w"), GP64())
-	n, blocks := Load(Param("n"), GP64()), Load(Param("blocks"), GP64())
-	weights, at := GP64(), GP64()
-	group(n, func(x Register) {
-		MOVQ(x, at)
-		MOVQ(x, weights)
-		IMULQ(blocks, weights)
-		SHLQ(U8(4), weights)
-		ADDQ(w, weights)
-	}, func() {
+	blocks, size, weights := Load(Param("blocks"), GP64()), GP64(), GP64()
+	MOVQ(blocks, size)
+	SHLQ(U8(4), size)
+	group(func(x Register) {
+		toWeights(x, size, weights)
+	}, func(x Register) {
 		var out [4]VecVirtual
 		for i := range out {
 			off := GP64()
 			Load(Param("start"), off)
-			MOVLQSX(Mem{Base: off, Index: at, Scale: 4, Disp: 4 * i}, off)
+			MOVLQSX(Mem{Base: off, Index: x, Scale: 4, Disp: 4 * i}, off)
 			lo, hi := YMM(), YMM()
 			out[i] = lo
 			block := func(lo, hi VecVirtual) {
@@ -263,9 +256,9 @@ func resamplePlanes(round Mem) {
 		for i, v := range []VecVirtual{out[0].AsX().(VecVirtual), second} {
 			p := GP64()
 			MOVQ(Mem{Base: dst, Disp: 16 * i}, p)
-			VMOVD(v, Mem{Base: p, Index: at, Scale: 1})
+			VMOVD(v, Mem{Base: p, Index: x, Scale: 1})
 			MOVQ(Mem{Base: dst, Disp: 16*i + 8}, p)
-			VPEXTRD(U8(1), v, Mem{Base: p, Index: at, Scale: 1})
+			VPEXTRD(U8(1), v, Mem{Base: p, Index: x, Scale: 1})
 		}
 	})
 }
@@ -287,62 +280,59 @@ func resampleColumns(round Mem) {
 	var lo, hi [4]VecVirtual
 	for i := range lo {
 		lo[i], hi[i] = YMM(), YMM()
-		VMOVDQA(rounds, lo[i])
-		VPXOR(hi[i], hi[i], hi[i])
 	}
-	p, weights, left := GP64(), GP64(), GP64()
+	p, second, weights, left := GP64(), GP64(), GP64(), GP64()
 	LEAQ(Mem{Base: src, Index: x, Scale: 1}, p)
 	MOVQ(w, weights)
 	MOVQ(rows, left)
-	pair := func(second Mem, disp int) {
+	pair := func(disp int, first bool) {
+		// The weight of the row after the last one is 0: any will do.
+		LEAQ(Mem{Base: p, Index: line, Scale: 1}, second)
+		CMPQ(left, U8(1))
+		CMOVQEQ(p, second)
 		a, l, h := YMM(), YMM(), YMM()
 		VMOVDQU(Mem{Base: p}, a)
-		VPUNPCKLBW(second, a, l)
-		VPUNPCKHBW(second, a, h)
+		VPUNPCKLBW(Mem{Base: second}, a, l)
+		VPUNPCKHBW(Mem{Base: second}, a, h)
 		wl, wh := YMM(), YMM()
 		VPBROADCASTD(Mem{Base: weights, Disp: disp}, wl)
 		VPBROADCASTD(Mem{Base: weights, Disp: disp + 8}, wh)
 		for i := range lo {
-			v := []VecVirtual{l, h}[i/2]
-			px, t := YMM(), YMM()
+			v, px := []VecVirtual{l, h}[i/2], YMM()
 			if i%2 == 0 {
 				VPUNPCKLBW(zero, v, px)
 			} else {
 				VPUNPCKHBW(zero, v, px)
 			}
+			if first {
+				VPMADDWD(wl, px, lo[i])
+				VPADDD(rounds, lo[i], lo[i])
+				VPMADDWD(wh, px, hi[i])
+				continue
+			}
+			t := YMM()
 			VPMADDWD(wl, px, t)
 			VPADDD(t, lo[i], lo[i])
 			VPMADDWD(wh, px, px)
 			VPADDD(px, hi[i], hi[i])
 		}
+		SUBQ(U8(2), left)
 	}
 	// Weights come in blocks of four: the low halves of two pairs, the high ones.
-	Label("pair")
-	CMPQ(left, U8(2))
-	JL(LabelRef("odd0"))
-	pair(Mem{Base: p, Index: line, Scale: 1}, 0)
+	pair(0, true)
+	JLE(LabelRef("store"))
+	Label("more")
 	LEAQ(Mem{Base: p, Index: line, Scale: 2}, p)
-	SUBQ(U8(4), left)
-	JL(LabelRef("odd1"))
-	pair(Mem{Base: p, Index: line, Scale: 1}, 4)
+	pair(4, false)
+	JLE(LabelRef("store"))
 	LEAQ(Mem{Base: p, Index: line, Scale: 2}, p)
 	ADDQ(U8(16), weights)
-	JMP(LabelRef("pair"))
-
-	// One row is left if left is odd, the weight of the next is 0.
-	Label("odd0")
-	TESTQ(left, left)
-	JZ(LabelRef("store"))
-	pair(Mem{Base: p}, 0)
-	JMP(LabelRef("store"))
-	Label("odd1")
-	CMPQ(left, I8(-1))
-	JNE(LabelRef("store"))
-	pair(Mem{Base: p}, 4)
+	pair(0, false)
+	JG(LabelRef("more"))
 
 	Label("store")
 	for i := range lo {
-		split(lo[i], hi[i], true, round)
+		split(lo[i], hi[i])
 	}
 	VPACKSSDW(lo[1], lo[0], lo[0])
 	VPACKSSDW(lo[3], lo[2], lo[2])
@@ -359,4 +349,14 @@ func resampleColumns(round Mem) {
 	Label("done")
 	VZEROUPPER()
 	RET()
+}
+
+// pointers loads the four pointers that a parameter points to.
+func pointers(name string) (r [4]Register) {
+	p := Load(Param(name), GP64())
+	for i := range r {
+		r[i] = GP64()
+		MOVQ(Mem{Base: p, Disp: 8 * i}, r[i])
+	}
+	return r
 }
