@@ -32,10 +32,14 @@ type rowWork struct {
 	verticalFirst  bool
 	xTaps, yTaps   bool // the axis is resampled, by x and y; else xs and ys name pixels
 	x, y           kernel.Taps
-	cx, cy         kernel.CVTaps
+	cx, cy         kernel.CVTaps // cy's inputs are numbers of used
+	used           []int32       // rows of the source that OpenCV's bilinear reads
+	part           kernel.CVTaps // some outputs of cy, whose inputs are rows of the window
+	cv             kernel.CVScratch
 	xs, ys         []int32 // pixels of region's rows; rows of the source
 	all            []int32 // of nearest
 	direct         bool    // xs are consecutive
+	staging        bool    // rows are gathered before the horizontal pass
 	count          int     // outputs of the vertical axis, in the order of their sources
 	first, step    int     // output i is the canvas's row first + step*i
 	longest        int     // the most rows that an output is made of
@@ -43,16 +47,27 @@ type rowWork struct {
 	// Of one run.
 	next         int // output
 	window       []byte
-	sums         []int32 // window of OpenCV's sums
+	block        []byte  // rows of OpenCV's bilinear
+	sums         []int32 // that it sums up
 	capacity     int     // rows of the window
 	top, rows    int     // the window's first row in the source, and how many it holds
 	line         []byte  // a row of the canvas; empty if rows are written where they belong
 	pre, mid     []byte
+	stage        []byte
+	staged       int    // rows of stage
 	turned       []byte // the image's part of the next row, to be turned around
 	out          output
 	left, inside int // bytes of the canvas's row before the image, and in it
 	fill         []byte
 }
+
+// blockRows is how many rows OpenCV's bilinear makes at once, so that rows in
+// common are summed up once.
+const blockRows = 32
+
+// stageRows is how many rows are gathered where they come one by one: the
+// horizontal pass works on several at once.
+const stageRows = 8
 
 type kind uint8
 
@@ -224,21 +239,22 @@ func (w *rowWork) taps(before, after placement, sc transforms.Scale) {
 func (w *rowWork) opencv(before, after placement, sc transforms.Scale) {
 	w.xTaps, w.yTaps = true, true
 	if w.kind == linear {
-		w.cx.Resize(before.x.n, sc.Width, kernel.CVLinear, false)
-		w.cy.Resize(before.y.n, sc.Height, kernel.CVLinear, true)
 		from, to := after.x.survivors()
-		w.cx.Index, w.cx.WI = w.cx.Index[from*2:to*2], w.cx.WI[from*2:to*2]
-		for i := range w.cx.Index {
-			w.cx.Index[i] += int32(before.x.at)
-		}
+		w.cx.Resize(before.x.n, sc.Width, kernel.CVLinear, false)
+		w.cx.Cut(from, to, -before.x.at)
 		from, to = after.y.survivors()
-		w.cy.Index, w.cy.WI = w.cy.Index[from*2:to*2], w.cy.WI[from*2:to*2]
-		w.y.Start, w.y.Len = w.y.Start[:0], w.y.Len[:0]
-		for i := range to - from {
-			w.cy.Index[2*i] += int32(before.y.at)
-			w.cy.Index[2*i+1] += int32(before.y.at)
-			w.y.Start = append(w.y.Start, w.cy.Index[2*i])
-			w.y.Len = append(w.y.Len, w.cy.Index[2*i+1]-w.cy.Index[2*i]+1)
+		w.cy.Resize(before.y.n, sc.Height, kernel.CVLinear, true)
+		w.cy.Cut(from, to, -before.y.at)
+		w.used = w.used[:0]
+		for i, y := range w.cy.Index { // ascending, but for pairs' first after the last one's second
+			if n := len(w.used); n == 0 || y > w.used[n-1] {
+				w.used = append(w.used, y)
+			}
+			n := len(w.used) - 1
+			for w.used[n] != y {
+				n--
+			}
+			w.cy.Index[i] = int32(n)
 		}
 		return
 	}
@@ -296,12 +312,18 @@ func (w *rowWork) bounds(d tensor.Desc) {
 		}
 	}
 	w.longest = 1
-	if w.yTaps {
+	switch {
+	case w.kind == linear:
+		w.longest = 2
+		for _, y := range w.used {
+			span(&top, &bottom, y, y+1)
+		}
+	case w.yTaps:
 		for i, n := range w.y.Len {
 			span(&top, &bottom, w.y.Start[i], w.y.Start[i]+n)
 			w.longest = max(w.longest, int(n))
 		}
-	} else {
+	default:
 		for _, y := range w.ys {
 			span(&top, &bottom, y, y+1)
 		}
@@ -315,11 +337,12 @@ func (w *rowWork) bounds(d tensor.Desc) {
 	}
 	w.rowWidth = w.region.Width
 	by := w.region.Left
-	if w.verticalFirst { // the window has the needed columns alone
+	w.staging = w.f.rows && w.xTaps && w.yTaps && w.kind == pillow && !w.verticalFirst
+	if w.verticalFirst || w.staging || w.kind == linear { // the window has, or the stage, the needed columns alone
 		w.rowWidth, by = w.needed.Width, w.needed.Left
 	}
-	for i := range w.cx.Index {
-		w.cx.Index[i] -= int32(by)
+	if w.kind == linear {
+		w.cx.Cut(0, len(w.cx.Index)/2, by)
 	}
 	if w.kind == pillow && w.xTaps {
 		w.x.Shift(by)
@@ -329,7 +352,10 @@ func (w *rowWork) bounds(d tensor.Desc) {
 		w.xs[i] = x - int32(by)
 		w.direct = w.direct && w.xs[i] == w.xs[0]+int32(i)
 	}
-	w.capacity = min(2*w.longest+1, w.needed.Height)
+	w.capacity = min(2*w.longest+stageRows, w.needed.Height)
+	if w.kind == linear {
+		w.capacity = min(blockRows, len(w.used))
+	}
 }
 
 // windowLine is the elements of a row of the window.
@@ -337,7 +363,7 @@ func (w *rowWork) windowLine() int {
 	switch {
 	case w.kind == halved:
 		return len(w.xs) * w.ch
-	case w.verticalFirst:
+	case w.verticalFirst, w.kind == linear:
 		return w.rowWidth * w.ch
 	}
 	return (w.canvas.x.hi - w.canvas.x.lo) * w.ch
@@ -363,8 +389,11 @@ func (w *rowWork) windowBytes() int64 {
 		return 0
 	}
 	n := int64(w.capacity) * int64(w.windowLine())
-	if w.kind == linear {
-		n *= 4
+	if w.kind == linear { // a block of outputs, and sums of two rows
+		n += int64(blockRows+8) * int64((w.canvas.x.hi-w.canvas.x.lo)*w.ch)
+	}
+	if w.staging {
+		n += int64(stageRows * w.rowWidth * w.ch)
 	}
 	return n
 }
@@ -381,13 +410,17 @@ func (w *rowWork) begin(c *transforms.Context, dst *tensor.Tensor) {
 		w.line = c.Scratch(x.n * ch)
 	}
 	if w.yTaps {
-		if w.kind == linear {
-			w.sums = tensor.Cast[int32](c.Scratch(int(w.windowBytes())))
-		} else {
-			w.window = c.Scratch(int(w.windowBytes()))
-		}
+		w.window = c.Scratch(w.capacity * w.windowLine())
 	}
-	if w.premultiply {
+	if w.kind == linear {
+		w.top = 0
+		w.block = c.Scratch(blockRows * w.inside)
+		w.sums = tensor.Cast[int32](c.Scratch(8 * w.inside))
+	}
+	w.staged = 0
+	if w.staging {
+		w.stage = c.Scratch(stageRows * w.rowWidth * ch)
+	} else if w.premultiply {
 		w.pre = c.Scratch(w.region.Width * ch)
 	}
 	if w.verticalFirst {
@@ -458,8 +491,16 @@ func (w *rowWork) image(t *tensor.Tensor) {
 
 // Rows takes n rows of the region, from row y of the source on.
 func (w *rowWork) Rows(y, n int, pix []byte) {
+	if w.staging {
+		w.gather(y, n, pix)
+		return
+	}
+	if w.kind == linear {
+		w.bilinear(y, n, pix)
+		return
+	}
 	if w.yTaps {
-		w.windowed(y, n, pix)
+		w.windowed(y, n, pix, w.region.Width*w.ch, w.premultiply)
 		return
 	}
 	stride := w.region.Width * w.ch
@@ -475,7 +516,12 @@ func (w *rowWork) Rows(y, n int, pix []byte) {
 		}
 		at := w.first + w.step*w.next
 		dst := w.target(at)
-		w.horizontal(dst, w.premultiplied(row[:stride]), 1)
+		src := row[:stride]
+		if w.premultiply {
+			kernel.Premultiply(w.pre, src, w.ch)
+			src = w.pre
+		}
+		w.horizontal(dst, src, 1)
 		if w.premultiply {
 			kernel.Unpremultiply(dst, dst, w.ch)
 		}
@@ -495,15 +541,6 @@ func (w *rowWork) copied(rows []byte, n, stride int) {
 	}
 	w.out.row(w.first+w.next, rows[from:][:k*w.inside])
 	w.next += k
-}
-
-// premultiplied is a row of the source as the passes want it.
-func (w *rowWork) premultiplied(row []byte) []byte {
-	if !w.premultiply {
-		return row
-	}
-	kernel.Premultiply(w.pre, row, w.ch)
-	return w.pre
 }
 
 // horizontal makes n rows of the image's columns out of rows of the region.
@@ -526,9 +563,33 @@ func (w *rowWork) horizontal(dst, src []byte, n int) {
 
 var oneRow = []int32{0}
 
-// windowed is Rows where output rows are made of several.
-func (w *rowWork) windowed(y, n int, pix []byte) {
-	stride, line := w.region.Width*w.ch, w.windowLine()
+// gather is Rows where the horizontal pass is first.
+func (w *rowWork) gather(y, n int, pix []byte) {
+	stride, line := w.region.Width*w.ch, w.rowWidth*w.ch
+	from := (w.needed.Left - w.region.Left) * w.ch
+	bottom := w.needed.Top + w.needed.Height
+	for ; n > 0; y, n, pix = y+1, n-1, pix[stride:] {
+		if y < w.needed.Top || y >= bottom {
+			continue
+		}
+		copy(w.stage[w.staged*line:][:line], pix[from:])
+		w.staged++
+		if w.staged < stageRows && y < bottom-1 {
+			continue
+		}
+		rows := w.stage[:w.staged*line]
+		if w.premultiply {
+			kernel.Premultiply(rows, rows, w.ch)
+		}
+		w.windowed(y+1-w.staged, w.staged, rows, line, false)
+		w.staged = 0
+	}
+}
+
+// windowed is Rows where output rows are made of several. The rows of pix are
+// stride bytes; multiply says that they are to be multiplied by alpha.
+func (w *rowWork) windowed(y, n int, pix []byte, stride int, multiply bool) {
+	line := w.windowLine()
 	for w.next < w.count {
 		first := int(w.y.Start[w.next])
 		if w.rows == 0 {
@@ -542,7 +603,7 @@ func (w *rowWork) windowed(y, n int, pix []byte) {
 			return
 		}
 		k := min(n, w.capacity-w.rows)
-		if w.premultiply {
+		if multiply {
 			k = min(k, 1)
 		}
 		if k == 0 {
@@ -550,24 +611,23 @@ func (w *rowWork) windowed(y, n int, pix []byte) {
 			continue
 		}
 		src := pix[:k*stride]
+		if multiply {
+			kernel.Premultiply(w.pre, src, w.ch)
+			src = w.pre
+		}
 		at := w.rows * line
 		switch {
-		case w.kind == linear:
-			for i := range k {
-				kernel.CVRowU8(w.sums[at+i*line:][:line], src[i*stride:][:stride], w.ch, w.cx.Index, w.cx.WI, 2)
-			}
 		case w.verticalFirst:
-			rows := w.premultiplied(src)
 			if line == stride {
-				copy(w.window[at:], rows)
+				copy(w.window[at:], src)
 				break
 			}
 			from := (w.needed.Left - w.region.Left) * w.ch
 			for i := range k {
-				copy(w.window[at+i*line:][:line], rows[i*stride+from:])
+				copy(w.window[at+i*line:][:line], src[i*stride+from:])
 			}
 		default:
-			w.horizontal(w.window[at:][:k*line], w.premultiplied(src), k)
+			w.horizontal(w.window[at:][:k*line], src, k)
 		}
 		w.rows += k
 		y, n, pix = y+k, n-k, pix[k*stride:]
@@ -578,16 +638,56 @@ func (w *rowWork) windowed(y, n int, pix []byte) {
 	}
 }
 
+// bilinear is Rows of OpenCV's bilinear. The window has the rows that are read
+// and no others; top counts them.
+func (w *rowWork) bilinear(y, n int, pix []byte) {
+	stride, line := w.region.Width*w.ch, w.rowWidth*w.ch
+	from := (w.needed.Left - w.region.Left) * w.ch
+	for w.top+w.rows < len(w.used) {
+		sy := int(w.used[w.top+w.rows])
+		if sy >= y+n {
+			return
+		}
+		copy(w.window[w.rows*line:][:line], pix[(sy-y)*stride+from:])
+		w.rows++
+		if w.rows < w.capacity && w.top+w.rows < len(w.used) {
+			continue
+		}
+		for w.next < w.count && int(w.cy.Index[2*w.next+1]) < w.top+w.rows {
+			w.bilinearBlock(line)
+		}
+		if w.next < w.count {
+			w.drop(int(w.cy.Index[2*w.next])-w.top, line)
+		}
+	}
+}
+
+// bilinearBlock makes the next output rows of those in the window, blockRows at most.
+func (w *rowWork) bilinearBlock(line int) {
+	p := &w.part
+	p.K, p.Index = 2, p.Index[:0]
+	k := 0
+	for k < blockRows && w.next+k < w.count && int(w.cy.Index[2*(w.next+k)+1]) < w.top+w.rows {
+		i := 2 * (w.next + k)
+		p.Index = append(p.Index, w.cy.Index[i]-int32(w.top), w.cy.Index[i+1]-int32(w.top))
+		k++
+	}
+	p.WI = w.cy.WI[2*w.next:][:2*k]
+	kernel.CVResizeU8(w.block[:k*w.inside], w.window[:w.rows*line], w.rowWidth, w.inside/w.ch, w.ch, &w.cx, p, w.sums, &w.cv)
+	for i := range k {
+		at := w.first + w.step*w.next
+		copy(w.target(at), w.block[i*w.inside:][:w.inside])
+		w.done(at)
+		w.next++
+	}
+}
+
 // drop forgets the window's first n rows.
 func (w *rowWork) drop(n, line int) {
 	n = min(n, w.rows)
 	w.top += n
 	w.rows -= n
-	if w.kind == linear {
-		copy(w.sums, w.sums[n*line:][:w.rows*line])
-	} else {
-		copy(w.window, w.window[n*line:][:w.rows*line])
-	}
+	copy(w.window, w.window[n*line:][:w.rows*line])
 }
 
 // produce makes the next output row of the window's.
@@ -597,9 +697,6 @@ func (w *rowWork) produce(line int) {
 	dst := w.target(at)
 	from := (int(w.y.Start[i]) - w.top) * line
 	switch w.kind {
-	case linear:
-		a, b := w.sums[from:][:line], w.sums[from+int(w.y.Len[i]-1)*line:][:line]
-		kernel.CVMixLinearU8(dst, a, b, w.cy.WI[2*i], w.cy.WI[2*i+1])
 	case halved:
 		kernel.CVAreaFastU8(dst, w.window[from:][:2*line], 1, len(dst)/w.ch, w.ch, 2, 2)
 	default:
@@ -628,6 +725,6 @@ func (w *rowWork) end() error {
 
 // release forgets the run's memory, which is others' now.
 func (w *rowWork) release() {
-	w.window, w.sums, w.line, w.pre, w.mid, w.turned, w.fill = nil, nil, nil, nil, nil, nil, nil
+	w.window, w.block, w.sums, w.line, w.pre, w.mid, w.stage, w.turned, w.fill = nil, nil, nil, nil, nil, nil, nil, nil, nil
 	w.out = output{}
 }

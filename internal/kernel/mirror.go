@@ -21,3 +21,25 @@ func (t *Taps) Mirror(at int) {
 	}
 	t.pack()
 }
+
+// Cut leaves the outputs from from to to, whose inputs are then relative to by.
+func (t *CVTaps) Cut(from, to, by int) {
+	k := t.K
+	t.Index = t.Index[:copy(t.Index, t.Index[from*k:to*k])]
+	t.WI = t.WI[:copy(t.WI, t.WI[from*k:to*k])]
+	t.WF = t.WF[:copy(t.WF, t.WF[from*k:to*k])]
+	for i := range t.Index {
+		t.Index[i] -= int32(by)
+	}
+	if len(t.first) == 0 {
+		return
+	}
+	t.first = t.first[:copy(t.first, t.first[from:to])]
+	t.pair = t.pair[:copy(t.pair, t.pair[from*k/2:to*k/2])]
+	for i := range t.first {
+		t.first[i] -= int32(by)
+	}
+	for i, n := range t.inner {
+		t.inner[i] = min(max(n-from, 0), to-from)
+	}
+}

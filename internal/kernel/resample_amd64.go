@@ -15,8 +15,8 @@ type packed struct {
 	longest int // of Len
 }
 
-// block is the number of elements of packed.w a block.
-const block = 4
+// packedBlock is the number of elements of packed.w a block.
+const packedBlock = 4
 
 // pack makes the packed weights of W32 if there is assembly for them.
 func (t *Taps) pack() {
@@ -34,7 +34,7 @@ func (t *Taps) pack() {
 	}
 	p.longest = int(longest)
 	p.blocks = (p.longest + 3) / 4
-	p.w = grow(p.w, len(t.Len)*p.blocks*block)
+	p.w = grow(p.w, len(t.Len)*p.blocks*packedBlock)
 	to := p.w
 	var rest [4]int32
 	for i := range t.Len {
@@ -45,13 +45,13 @@ func (t *Taps) pack() {
 				copy(rest[:], from)
 				from = rest[:]
 			}
-			q, o := from[:4], to[:block]
+			q, o := from[:4], to[:packedBlock]
 			a, b, c, d := q[0], q[1], q[2], q[3]
 			o[0], o[1] = a&0xffff|b<<16, c&0xffff|d<<16
 			const half = 1 << 15
 			a, b, c, d = (a+half)>>16, (b+half)>>16, (c+half)>>16, (d+half)>>16
 			o[2], o[3] = a&0xffff|b<<16, c&0xffff|d<<16
-			from, to = from[4:], to[block:]
+			from, to = from[4:], to[packedBlock:]
 		}
 	}
 }
@@ -92,7 +92,7 @@ func (t *Taps) horizontal(dst, src []uint8, rows, inW, ch int) bool {
 	line, out := inW*ch, outW*ch
 	src, dst = src[:rows*line], dst[:rows*out]
 	window := (p.blocks-1)*4*ch + read // bytes that are read for an output
-	start, size := t.Start, p.blocks*block
+	start, size := t.Start, p.blocks*packedBlock
 	w := p.w[:outW*size]
 	if start[0] < 0 {
 		return false
@@ -148,7 +148,7 @@ func (t *Taps) edge(dst, src []uint8, y, rows, line, ch, first, end int) bool {
 		copy(copies[i][:], src[at*line+left:(at+1)*line])
 		r.src[i], r.dst[i] = &copies[i][0], &dst[(at*len(t.Start)+first)*ch]
 	}
-	r.resample(&t.packed, rows-y, ch, &start[0], &t.packed.w[first*t.packed.blocks*block], n)
+	r.resample(&t.packed, rows-y, ch, &start[0], &t.packed.w[first*t.packed.blocks*packedBlock], n)
 	return true
 }
 
@@ -158,7 +158,7 @@ func (t *Taps) vertical(dst, src []uint8, line, i int) bool {
 	if n == 0 || n > p.longest || line < 32 || !cpu.Has(cpu.AVX2) {
 		return false
 	}
-	w := p.w[i*p.blocks*block:][:p.blocks*block]
+	w := p.w[i*p.blocks*packedBlock:][:p.blocks*packedBlock]
 	_, _ = src[n*line-1], dst[line-1]
 	resampleColumnsAVX2(&dst[0], &src[0], line, &w[0], n)
 	return true
