@@ -46,7 +46,7 @@ func TestIDCTGolden(t *testing.T) {
 			size  int
 			row   rowFunc
 			block func(dst []byte, stride int, coef, quant *[64]int16)
-		}{{8, IDCTRow, IDCT}, {4, IDCTRow4, IDCT4}, {2, IDCTRow2, IDCT2}, {1, idctRow1, IDCT1}} {
+		}{{8, IDCTRow, IDCT}, {4, IDCTRow4, IDCT4}, {2, IDCTRow2, IDCT2}, {1, IDCTRow1, IDCT1}} {
 			want := take(n * f.size * f.size)
 			stride := n * f.size
 			same := func(way string, got []byte) {
@@ -65,10 +65,15 @@ func TestIDCTGolden(t *testing.T) {
 			got := make([]byte, len(want))
 			f.row(got, stride, blocks, &quant, last)
 			same("row", got)
+			restore512 := cpu.Disable(cpu.AVX512)
+			clear(got)
+			f.row(got, stride, blocks, &quant, last)
+			same("row without AVX-512", got)
 			restore := cpu.DisableAll()
 			clear(got)
 			f.row(got, stride, blocks, &quant, last)
 			restore()
+			restore512()
 			same("row without assembly", got)
 			clear(got)
 			for i := range blocks {

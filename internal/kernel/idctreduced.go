@@ -133,8 +133,9 @@ func IDCTRow2(dst []byte, stride int, blocks [][64]int16, quant *[64]int16, last
 	}
 }
 
-// IDCTRow1 is IDCT1 of a row of blocks: block i goes to dst[i].
-func IDCTRow1(dst []byte, blocks [][64]int16, quant *[64]int16) {
+// IDCTRow1 is IDCT1 of a row of blocks: block i goes to dst[i]. Neither
+// the stride nor the last indexes matter.
+func IDCTRow1(dst []byte, _ int, blocks [][64]int16, quant *[64]int16, _ []uint8) {
 	dst = dst[:len(blocks)]
 	for i := range blocks {
 		dst[i] = clamp8((int32(blocks[i][0])*int32(quant[0]) + 4) >> 3 << 22 >> 22)

@@ -88,8 +88,11 @@ func testRow(t *testing.T, size int, f rowFunc, block func(dst []byte, stride in
 		randomTable(r, &quant, r.IntN(kinds))
 		for i := range blocks {
 			l, kind := lasts[r.IntN(len(lasts))], r.IntN(kinds)
-			if round%5 == 0 {
+			switch round % 5 {
+			case 0:
 				l = lasts[round/5%len(lasts)]
+			case 1:
+				l, kind = 10+r.IntN(54), photoValues
 			}
 			if l > 0 && r.IntN(6) == 0 {
 				// The first row alone.
@@ -110,18 +113,21 @@ func testRow(t *testing.T, size int, f rowFunc, block func(dst []byte, stride in
 		for i := range got {
 			got[i] = byte(i * 7)
 		}
-		want, plain := append([]byte(nil), got...), append([]byte(nil), got...)
+		want, avx2, plain := append([]byte(nil), got...), append([]byte(nil), got...), append([]byte(nil), got...)
 		f(got[off:][:max(0, (size-1)*stride+size*n)], stride, blocks, &quant, last)
 		for i := range blocks {
 			block(want[off+size*i:], stride, &blocks[i], &quant)
 		}
+		restore512 := cpu.Disable(cpu.AVX512)
+		f(avx2[off:], stride, blocks, &quant, last)
 		restore := cpu.DisableAll()
 		f(plain[off:], stride, blocks, &quant, last)
 		restore()
+		restore512()
 		for _, v := range []struct {
 			name string
 			b    []byte
-		}{{"row", got}, {"row without assembly", plain}} {
+		}{{"row", got}, {"row without AVX-512", avx2}, {"row without assembly", plain}} {
 			for i := range want {
 				if want[i] != v.b[i] {
 					y, x := 0, i-off
@@ -136,14 +142,10 @@ func testRow(t *testing.T, size int, f rowFunc, block func(dst []byte, stride in
 	}
 }
 
-func idctRow1(dst []byte, _ int, blocks [][64]int16, quant *[64]int16, _ []uint8) {
-	IDCTRow1(dst, blocks, quant)
-}
-
 func TestIDCTRow(t *testing.T)  { testRow(t, 8, IDCTRow, IDCT) }
 func TestIDCTRow4(t *testing.T) { testRow(t, 4, IDCTRow4, IDCT4) }
 func TestIDCTRow2(t *testing.T) { testRow(t, 2, IDCTRow2, IDCT2) }
-func TestIDCTRow1(t *testing.T) { testRow(t, 1, idctRow1, IDCT1) }
+func TestIDCTRow1(t *testing.T) { testRow(t, 1, IDCTRow1, IDCT1) }
 
 // TestRowLengths: slices too short are refused before anything is written.
 func TestRowLengths(t *testing.T) {
@@ -181,7 +183,11 @@ func benchRow(b *testing.B, size int, f rowFunc) {
 	}
 }
 
-func BenchmarkIDCTRow(b *testing.B)  { benchRow(b, 8, IDCTRow) }
+func BenchmarkIDCTRow(b *testing.B) { benchRow(b, 8, IDCTRow) }
+func BenchmarkIDCTRowWithoutAVX512(b *testing.B) {
+	defer cpu.Disable(cpu.AVX512)()
+	benchRow(b, 8, IDCTRow)
+}
 func BenchmarkIDCTRow4(b *testing.B) { benchRow(b, 4, IDCTRow4) }
 func BenchmarkIDCTRow2(b *testing.B) { benchRow(b, 2, IDCTRow2) }
-func BenchmarkIDCTRow1(b *testing.B) { benchRow(b, 1, idctRow1) }
+func BenchmarkIDCTRow1(b *testing.B) { benchRow(b, 1, IDCTRow1) }

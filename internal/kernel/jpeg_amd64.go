@@ -19,7 +19,11 @@ func idctRow(dst []byte, stride int, blocks [][64]int16, quant *[64]int16, last 
 	if !hasRow(8, dst, stride, len(blocks), last) {
 		return false
 	}
-	idctRowAVX2(&dst[0], stride, &blocks[0], quant, &last[0], len(blocks))
+	if cpu.Has(cpu.AVX512) {
+		idctRowAVX512(&dst[0], stride, &blocks[0], quant, &last[0], len(blocks))
+	} else {
+		idctRowAVX2(&dst[0], stride, &blocks[0], quant, &last[0], len(blocks))
+	}
 	return true
 }
 

@@ -912,6 +912,994 @@ done:
 	VZEROUPPER
 	RET
 
+// func idctRowAVX512(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
+TEXT ·idctRowAVX512(SB), NOSPLIT, $384-48
+	MOVQ  dst+0(FP), AX
+	MOVQ  stride+8(FP), CX
+	MOVQ  blocks+16(FP), DX
+	MOVQ  quant+24(FP), BX
+	MOVQ  last+32(FP), SI
+	MOVQ  n+40(FP), DI
+	XORQ  R10, R10
+	CMPQ  DI, $0x01
+	SETEQ R10
+	MOVQ  $0x00000001, R9
+	SUBQ  R10, R9
+	MOVQ  R9, R8
+	SHLQ  $0x07, R8
+
+loop:
+	MOVBLZX        (SI), R11
+	MOVBLZX        (SI)(R9*1), R12
+	MOVL           R11, R13
+	ORL            R12, R13
+	JZ             dc
+	CMPL           R11, $0x09
+	JA             full
+	CMPL           R12, $0x09
+	JA             full
+	VBROADCASTI128 (DX), Y0
+	VINSERTI128    $0x01, (DX)(R8*1), Y0, Y0
+	VBROADCASTI128 (BX), Y1
+	VPMULLW        Y1, Y0, Y0
+	VPSLLW         $0x02, Y0, Y1
+	VPSRAW         $0x02, Y1, Y1
+	VPXOR          Y0, Y1, Y1
+	VPTEST         Y1, Y1
+	JNZ            full
+	VBROADCASTI128 16(DX), Y1
+	VINSERTI128    $0x01, 16(DX)(R8*1), Y1, Y1
+	VBROADCASTI128 16(BX), Y2
+	VPMULLW        Y2, Y1, Y1
+	VBROADCASTI128 32(DX), Y2
+	VINSERTI128    $0x01, 32(DX)(R8*1), Y2, Y2
+	VBROADCASTI128 32(BX), Y3
+	VPMULLW        Y3, Y2, Y2
+	VBROADCASTI128 48(DX), Y3
+	VINSERTI128    $0x01, 48(DX)(R8*1), Y3, Y3
+	VBROADCASTI128 48(BX), Y4
+	VPMULLW        Y4, Y3, Y3
+	VPUNPCKLWD     Y2, Y0, Y0
+	VPUNPCKLWD     Y3, Y1, Y1
+	VPSHUFD        $0xd8, Y0, Y0
+	VPSHUFD        $0xd8, Y1, Y1
+	VPMADDWD       idct_s_e0<>+0(SB), Y0, Y2
+	VPMADDWD       idct_s_u3<>+0(SB), Y1, Y3
+	VPADDD         idct_round1<>+0(SB), Y2, Y2
+	VPADDD         Y3, Y2, Y4
+	VPSUBD         Y3, Y2, Y2
+	VPSRAD         $0x0b, Y4, Y4
+	VPSRAD         $0x0b, Y2, Y2
+	VPMADDWD       idct_s_e1<>+0(SB), Y0, Y3
+	VPMADDWD       idct_s_u2<>+0(SB), Y1, Y5
+	VPADDD         idct_round1<>+0(SB), Y3, Y3
+	VPADDD         Y5, Y3, Y6
+	VPSUBD         Y5, Y3, Y3
+	VPSRAD         $0x0b, Y6, Y6
+	VPSRAD         $0x0b, Y3, Y3
+	VPMADDWD       idct_s_e2<>+0(SB), Y0, Y5
+	VPMADDWD       idct_s_u1<>+0(SB), Y1, Y7
+	VPADDD         idct_round1<>+0(SB), Y5, Y5
+	VPADDD         Y7, Y5, Y8
+	VPSUBD         Y7, Y5, Y5
+	VPSRAD         $0x0b, Y8, Y8
+	VPSRAD         $0x0b, Y5, Y5
+	VPMADDWD       idct_s_e3<>+0(SB), Y0, Y0
+	VPMADDWD       idct_s_u0<>+0(SB), Y1, Y1
+	VPADDD         idct_round1<>+0(SB), Y0, Y0
+	VPADDD         Y1, Y0, Y7
+	VPSUBD         Y1, Y0, Y0
+	VPSRAD         $0x0b, Y7, Y7
+	VPSRAD         $0x0b, Y0, Y0
+	VPACKSSDW      Y0, Y4, Y4
+	VPACKSSDW      Y5, Y6, Y6
+	VPACKSSDW      Y3, Y8, Y8
+	VPACKSSDW      Y2, Y7, Y7
+	VPUNPCKLDQ     Y6, Y4, Y0
+	VPUNPCKHDQ     Y6, Y4, Y4
+	VPUNPCKLDQ     Y7, Y8, Y1
+	VPUNPCKHDQ     Y7, Y8, Y8
+	VPUNPCKLQDQ    Y1, Y0, Y2
+	VPUNPCKHQDQ    Y1, Y0, Y0
+	VPUNPCKLQDQ    Y8, Y4, Y1
+	VPUNPCKHQDQ    Y8, Y4, Y4
+	VPMADDWD       idct_s_e0<>+0(SB), Y2, Y3
+	VPMADDWD       idct_s_u3<>+0(SB), Y0, Y5
+	VPADDD         idct_round2<>+0(SB), Y3, Y3
+	VPADDD         Y5, Y3, Y6
+	VPSUBD         Y5, Y3, Y3
+	VPSRAD         $0x12, Y6, Y6
+	VPSRAD         $0x12, Y3, Y3
+	VPMADDWD       idct_s_e0<>+0(SB), Y1, Y5
+	VPMADDWD       idct_s_u3<>+0(SB), Y4, Y7
+	VPADDD         idct_round2<>+0(SB), Y5, Y5
+	VPADDD         Y7, Y5, Y8
+	VPSUBD         Y7, Y5, Y5
+	VPSRAD         $0x12, Y8, Y8
+	VPSRAD         $0x12, Y5, Y5
+	VPACKSSDW      Y8, Y6, Y6
+	VPACKSSDW      Y5, Y3, Y3
+	VPMADDWD       idct_s_e1<>+0(SB), Y2, Y5
+	VPMADDWD       idct_s_u2<>+0(SB), Y0, Y7
+	VPADDD         idct_round2<>+0(SB), Y5, Y5
+	VPADDD         Y7, Y5, Y8
+	VPSUBD         Y7, Y5, Y5
+	VPSRAD         $0x12, Y8, Y8
+	VPSRAD         $0x12, Y5, Y5
+	VPMADDWD       idct_s_e1<>+0(SB), Y1, Y7
+	VPMADDWD       idct_s_u2<>+0(SB), Y4, Y9
+	VPADDD         idct_round2<>+0(SB), Y7, Y7
+	VPADDD         Y9, Y7, Y10
+	VPSUBD         Y9, Y7, Y7
+	VPSRAD         $0x12, Y10, Y10
+	VPSRAD         $0x12, Y7, Y7
+	VPACKSSDW      Y10, Y8, Y8
+	VPACKSSDW      Y7, Y5, Y5
+	VPMADDWD       idct_s_e2<>+0(SB), Y2, Y7
+	VPMADDWD       idct_s_u1<>+0(SB), Y0, Y9
+	VPADDD         idct_round2<>+0(SB), Y7, Y7
+	VPADDD         Y9, Y7, Y10
+	VPSUBD         Y9, Y7, Y7
+	VPSRAD         $0x12, Y10, Y10
+	VPSRAD         $0x12, Y7, Y7
+	VPMADDWD       idct_s_e2<>+0(SB), Y1, Y9
+	VPMADDWD       idct_s_u1<>+0(SB), Y4, Y11
+	VPADDD         idct_round2<>+0(SB), Y9, Y9
+	VPADDD         Y11, Y9, Y12
+	VPSUBD         Y11, Y9, Y9
+	VPSRAD         $0x12, Y12, Y12
+	VPSRAD         $0x12, Y9, Y9
+	VPACKSSDW      Y12, Y10, Y10
+	VPACKSSDW      Y9, Y7, Y7
+	VPMADDWD       idct_s_e3<>+0(SB), Y2, Y2
+	VPMADDWD       idct_s_u0<>+0(SB), Y0, Y0
+	VPADDD         idct_round2<>+0(SB), Y2, Y2
+	VPADDD         Y0, Y2, Y9
+	VPSUBD         Y0, Y2, Y2
+	VPSRAD         $0x12, Y9, Y9
+	VPSRAD         $0x12, Y2, Y2
+	VPMADDWD       idct_s_e3<>+0(SB), Y1, Y0
+	VPMADDWD       idct_s_u0<>+0(SB), Y4, Y1
+	VPADDD         idct_round2<>+0(SB), Y0, Y0
+	VPADDD         Y1, Y0, Y4
+	VPSUBD         Y1, Y0, Y0
+	VPSRAD         $0x12, Y4, Y4
+	VPSRAD         $0x12, Y0, Y0
+	VPACKSSDW      Y4, Y9, Y9
+	VPACKSSDW      Y0, Y2, Y2
+	VMOVDQU        idct_middle<>+0(SB), Y0
+	VPACKSSWB      Y2, Y6, Y6
+	VPADDB         Y0, Y6, Y6
+	VPACKSSWB      Y7, Y8, Y8
+	VPADDB         Y0, Y8, Y8
+	VPACKSSWB      Y5, Y10, Y10
+	VPADDB         Y0, Y10, Y10
+	VPACKSSWB      Y3, Y9, Y9
+	VPADDB         Y0, Y9, Y9
+	VPUNPCKLBW     Y10, Y6, Y0
+	VPUNPCKHBW     Y10, Y6, Y6
+	VPUNPCKLBW     Y9, Y8, Y1
+	VPUNPCKHBW     Y9, Y8, Y8
+	VPUNPCKLBW     Y1, Y0, Y2
+	VPUNPCKHBW     Y1, Y0, Y0
+	VPUNPCKLBW     Y8, Y6, Y1
+	VPUNPCKHBW     Y8, Y6, Y6
+	VPUNPCKLDQ     Y1, Y2, Y3
+	VPUNPCKHDQ     Y1, Y2, Y2
+	VPUNPCKLDQ     Y6, Y0, Y1
+	VPUNPCKHDQ     Y6, Y0, Y0
+	MOVQ           AX, R11
+	TESTQ          R10, R10
+	JNZ            narrow3
+	VPERMQ         $0xd8, Y3, Y3
+	VMOVDQU        X3, (R11)
+	VEXTRACTI128   $0x01, Y3, (R11)(CX*1)
+	LEAQ           (R11)(CX*2), R11
+	VPERMQ         $0xd8, Y2, Y2
+	VMOVDQU        X2, (R11)
+	VEXTRACTI128   $0x01, Y2, (R11)(CX*1)
+	LEAQ           (R11)(CX*2), R11
+	VPERMQ         $0xd8, Y1, Y1
+	VMOVDQU        X1, (R11)
+	VEXTRACTI128   $0x01, Y1, (R11)(CX*1)
+	LEAQ           (R11)(CX*2), R11
+	VPERMQ         $0xd8, Y0, Y0
+	VMOVDQU        X0, (R11)
+	VEXTRACTI128   $0x01, Y0, (R11)(CX*1)
+	JMP            next
+
+narrow3:
+	VMOVQ   X3, (R11)
+	VMOVHPS X3, (R11)(CX*1)
+	LEAQ    (R11)(CX*2), R11
+	VMOVQ   X2, (R11)
+	VMOVHPS X2, (R11)(CX*1)
+	LEAQ    (R11)(CX*2), R11
+	VMOVQ   X1, (R11)
+	VMOVHPS X1, (R11)(CX*1)
+	LEAQ    (R11)(CX*2), R11
+	VMOVQ   X0, (R11)
+	VMOVHPS X0, (R11)(CX*1)
+	JMP     next
+
+full:
+	CMPQ    DI, $0x04
+	JLT     two
+	MOVBLZX 2(SI), R11
+	MOVBLZX 3(SI), R12
+	CMPL    R11, $0x09
+	JA      four
+	CMPL    R12, $0x09
+	JA      four
+
+two:
+	VBROADCASTI128 (DX), Y0
+	VINSERTI128    $0x01, (DX)(R8*1), Y0, Y0
+	VBROADCASTI128 (BX), Y1
+	VPMULLW        Y1, Y0, Y0
+	VPSLLW         $0x02, Y0, Y1
+	VPSRAW         $0x02, Y1, Y1
+	VPXOR          Y0, Y1, Y1
+	VPTEST         Y1, Y1
+	SETNE          R11
+	VBROADCASTI128 16(DX), Y1
+	VINSERTI128    $0x01, 16(DX)(R8*1), Y1, Y1
+	VBROADCASTI128 16(BX), Y2
+	VPMULLW        Y2, Y1, Y1
+	VBROADCASTI128 32(DX), Y2
+	VINSERTI128    $0x01, 32(DX)(R8*1), Y2, Y2
+	VBROADCASTI128 32(BX), Y3
+	VPMULLW        Y3, Y2, Y2
+	VBROADCASTI128 48(DX), Y3
+	VINSERTI128    $0x01, 48(DX)(R8*1), Y3, Y3
+	VBROADCASTI128 48(BX), Y4
+	VPMULLW        Y4, Y3, Y3
+	VBROADCASTI128 64(DX), Y4
+	VINSERTI128    $0x01, 64(DX)(R8*1), Y4, Y4
+	VBROADCASTI128 64(BX), Y5
+	VPMULLW        Y5, Y4, Y4
+	VBROADCASTI128 80(DX), Y5
+	VINSERTI128    $0x01, 80(DX)(R8*1), Y5, Y5
+	VBROADCASTI128 80(BX), Y6
+	VPMULLW        Y6, Y5, Y5
+	VBROADCASTI128 96(DX), Y6
+	VINSERTI128    $0x01, 96(DX)(R8*1), Y6, Y6
+	VBROADCASTI128 96(BX), Y7
+	VPMULLW        Y7, Y6, Y6
+	VBROADCASTI128 112(DX), Y7
+	VINSERTI128    $0x01, 112(DX)(R8*1), Y7, Y7
+	VBROADCASTI128 112(BX), Y8
+	VPMULLW        Y8, Y7, Y7
+	VPADDW         Y4, Y0, Y8
+	VPSUBW         Y4, Y0, Y0
+	VMOVDQU        Y6, (SP)
+	VMOVDQU        Y1, 32(SP)
+	VMOVDQU        Y5, 64(SP)
+	VPUNPCKHWD     32(SP), Y7, Y1
+	VPUNPCKHWD     64(SP), Y3, Y4
+	VPADDW         Y4, Y1, Y5
+	VPMADDWD       idct_y3<>+0(SB), Y5, Y6
+	VPMADDWD       idct_y4<>+0(SB), Y5, Y5
+	VPUNPCKHWD     (SP), Y2, Y9
+	VPMADDWD       idct_t3<>+0(SB), Y9, Y10
+	VPUNPCKHWD     idct_r1<>+0(SB), Y8, Y11
+	VPMADDWD       idct_f1<>+0(SB), Y11, Y11
+	VPADDD         Y10, Y11, Y12
+	VPSUBD         Y10, Y11, Y11
+	VPMADDWD       idct_u0<>+0(SB), Y1, Y10
+	VPADDD         Y6, Y10, Y10
+	VPADDD         Y10, Y11, Y13
+	VPSUBD         Y10, Y11, Y11
+	VPSRAD         $0x0b, Y13, Y13
+	VMOVDQU        Y13, 224(SP)
+	VPSRAD         $0x0b, Y11, Y11
+	VMOVDQU        Y11, 256(SP)
+	VPMADDWD       idct_u3<>+0(SB), Y1, Y1
+	VPADDD         Y5, Y1, Y1
+	VPADDD         Y1, Y12, Y10
+	VPSUBD         Y1, Y12, Y12
+	VPSRAD         $0x0b, Y10, Y10
+	VMOVDQU        Y10, 128(SP)
+	VPSRAD         $0x0b, Y12, Y12
+	VMOVDQU        Y12, 352(SP)
+	VPMADDWD       idct_t2<>+0(SB), Y9, Y1
+	VPUNPCKHWD     idct_r1<>+0(SB), Y0, Y9
+	VPMADDWD       idct_f1<>+0(SB), Y9, Y9
+	VPADDD         Y1, Y9, Y10
+	VPSUBD         Y1, Y9, Y9
+	VPMADDWD       idct_u1<>+0(SB), Y4, Y1
+	VPADDD         Y5, Y1, Y1
+	VPADDD         Y1, Y9, Y5
+	VPSUBD         Y1, Y9, Y9
+	VPSRAD         $0x0b, Y5, Y5
+	VMOVDQU        Y5, 192(SP)
+	VPSRAD         $0x0b, Y9, Y9
+	VMOVDQU        Y9, 288(SP)
+	VPMADDWD       idct_u2<>+0(SB), Y4, Y1
+	VPADDD         Y6, Y1, Y1
+	VPADDD         Y1, Y10, Y4
+	VPSUBD         Y1, Y10, Y10
+	VPSRAD         $0x0b, Y4, Y4
+	VMOVDQU        Y4, 160(SP)
+	VPSRAD         $0x0b, Y10, Y10
+	VMOVDQU        Y10, 320(SP)
+	VPUNPCKLWD     32(SP), Y7, Y1
+	VPUNPCKLWD     64(SP), Y3, Y3
+	VPADDW         Y3, Y1, Y4
+	VPMADDWD       idct_y3<>+0(SB), Y4, Y5
+	VPMADDWD       idct_y4<>+0(SB), Y4, Y4
+	VPUNPCKLWD     (SP), Y2, Y2
+	VPMADDWD       idct_t3<>+0(SB), Y2, Y6
+	VPUNPCKLWD     idct_r1<>+0(SB), Y8, Y7
+	VPMADDWD       idct_f1<>+0(SB), Y7, Y7
+	VPADDD         Y6, Y7, Y8
+	VPSUBD         Y6, Y7, Y7
+	VPMADDWD       idct_u0<>+0(SB), Y1, Y6
+	VPADDD         Y5, Y6, Y6
+	VPADDD         Y6, Y7, Y9
+	VPSUBD         Y6, Y7, Y7
+	VPSRAD         $0x0b, Y9, Y9
+	VPACKSSDW      224(SP), Y9, Y9
+	VPSRAD         $0x0b, Y7, Y7
+	VPACKSSDW      256(SP), Y7, Y7
+	VPMADDWD       idct_u3<>+0(SB), Y1, Y1
+	VPADDD         Y4, Y1, Y1
+	VPADDD         Y1, Y8, Y6
+	VPSUBD         Y1, Y8, Y8
+	VPSRAD         $0x0b, Y6, Y6
+	VPACKSSDW      128(SP), Y6, Y6
+	VPSRAD         $0x0b, Y8, Y8
+	VPACKSSDW      352(SP), Y8, Y8
+	VPMADDWD       idct_t2<>+0(SB), Y2, Y1
+	VPUNPCKLWD     idct_r1<>+0(SB), Y0, Y0
+	VPMADDWD       idct_f1<>+0(SB), Y0, Y0
+	VPADDD         Y1, Y0, Y2
+	VPSUBD         Y1, Y0, Y0
+	VPMADDWD       idct_u1<>+0(SB), Y3, Y1
+	VPADDD         Y4, Y1, Y1
+	VPADDD         Y1, Y0, Y4
+	VPSUBD         Y1, Y0, Y0
+	VPSRAD         $0x0b, Y4, Y4
+	VPACKSSDW      192(SP), Y4, Y4
+	VPSRAD         $0x0b, Y0, Y0
+	VPACKSSDW      288(SP), Y0, Y0
+	VPMADDWD       idct_u2<>+0(SB), Y3, Y1
+	VPADDD         Y5, Y1, Y1
+	VPADDD         Y1, Y2, Y3
+	VPSUBD         Y1, Y2, Y2
+	VPSRAD         $0x0b, Y3, Y3
+	VPACKSSDW      160(SP), Y3, Y3
+	VPSRAD         $0x0b, Y2, Y2
+	VPACKSSDW      320(SP), Y2, Y2
+	TESTB          R11, R11
+	JNZ            wrap
+
+transpose:
+	VPUNPCKLWD   Y3, Y6, Y1
+	VPUNPCKHWD   Y3, Y6, Y6
+	VPUNPCKLWD   Y9, Y4, Y3
+	VPUNPCKHWD   Y9, Y4, Y4
+	VPUNPCKLWD   Y0, Y7, Y5
+	VPUNPCKHWD   Y0, Y7, Y7
+	VPUNPCKLWD   Y8, Y2, Y0
+	VPUNPCKHWD   Y8, Y2, Y2
+	VPUNPCKLDQ   Y3, Y1, Y8
+	VPUNPCKHDQ   Y3, Y1, Y1
+	VPUNPCKLDQ   Y4, Y6, Y3
+	VPUNPCKHDQ   Y4, Y6, Y6
+	VPUNPCKLDQ   Y0, Y5, Y4
+	VPUNPCKHDQ   Y0, Y5, Y5
+	VPUNPCKLDQ   Y2, Y7, Y0
+	VPUNPCKHDQ   Y2, Y7, Y7
+	VPUNPCKLQDQ  Y4, Y8, Y2
+	VPUNPCKHQDQ  Y4, Y8, Y8
+	VPUNPCKLQDQ  Y5, Y1, Y4
+	VPUNPCKHQDQ  Y5, Y1, Y1
+	VPUNPCKLQDQ  Y0, Y3, Y5
+	VPUNPCKHQDQ  Y0, Y3, Y3
+	VPUNPCKLQDQ  Y7, Y6, Y0
+	VPUNPCKHQDQ  Y7, Y6, Y6
+	VPADDW       Y5, Y2, Y7
+	VPSUBW       Y5, Y2, Y2
+	VMOVDQU      Y0, (SP)
+	VMOVDQU      Y8, 32(SP)
+	VMOVDQU      Y3, 64(SP)
+	VPUNPCKHWD   32(SP), Y6, Y0
+	VPUNPCKHWD   64(SP), Y1, Y3
+	VPADDW       Y3, Y0, Y5
+	VPMADDWD     idct_y3<>+0(SB), Y5, Y8
+	VPMADDWD     idct_y4<>+0(SB), Y5, Y5
+	VPUNPCKHWD   (SP), Y4, Y9
+	VPMADDWD     idct_t3<>+0(SB), Y9, Y10
+	VPUNPCKHWD   idct_r2<>+0(SB), Y7, Y11
+	VPMADDWD     idct_f2<>+0(SB), Y11, Y11
+	VPADDD       Y10, Y11, Y12
+	VPSUBD       Y10, Y11, Y11
+	VPMADDWD     idct_u0<>+0(SB), Y0, Y10
+	VPADDD       Y8, Y10, Y10
+	VPADDD       Y10, Y11, Y13
+	VPSUBD       Y10, Y11, Y11
+	VPSRAD       $0x12, Y13, Y13
+	VMOVDQU      Y13, 224(SP)
+	VPSRAD       $0x12, Y11, Y11
+	VMOVDQU      Y11, 256(SP)
+	VPMADDWD     idct_u3<>+0(SB), Y0, Y0
+	VPADDD       Y5, Y0, Y0
+	VPADDD       Y0, Y12, Y10
+	VPSUBD       Y0, Y12, Y12
+	VPSRAD       $0x12, Y10, Y10
+	VMOVDQU      Y10, 128(SP)
+	VPSRAD       $0x12, Y12, Y12
+	VMOVDQU      Y12, 352(SP)
+	VPMADDWD     idct_t2<>+0(SB), Y9, Y0
+	VPUNPCKHWD   idct_r2<>+0(SB), Y2, Y9
+	VPMADDWD     idct_f2<>+0(SB), Y9, Y9
+	VPADDD       Y0, Y9, Y10
+	VPSUBD       Y0, Y9, Y9
+	VPMADDWD     idct_u1<>+0(SB), Y3, Y0
+	VPADDD       Y5, Y0, Y0
+	VPADDD       Y0, Y9, Y5
+	VPSUBD       Y0, Y9, Y9
+	VPSRAD       $0x12, Y5, Y5
+	VMOVDQU      Y5, 192(SP)
+	VPSRAD       $0x12, Y9, Y9
+	VMOVDQU      Y9, 288(SP)
+	VPMADDWD     idct_u2<>+0(SB), Y3, Y0
+	VPADDD       Y8, Y0, Y0
+	VPADDD       Y0, Y10, Y3
+	VPSUBD       Y0, Y10, Y10
+	VPSRAD       $0x12, Y3, Y3
+	VMOVDQU      Y3, 160(SP)
+	VPSRAD       $0x12, Y10, Y10
+	VMOVDQU      Y10, 320(SP)
+	VPUNPCKLWD   32(SP), Y6, Y0
+	VPUNPCKLWD   64(SP), Y1, Y1
+	VPADDW       Y1, Y0, Y3
+	VPMADDWD     idct_y3<>+0(SB), Y3, Y5
+	VPMADDWD     idct_y4<>+0(SB), Y3, Y3
+	VPUNPCKLWD   (SP), Y4, Y4
+	VPMADDWD     idct_t3<>+0(SB), Y4, Y6
+	VPUNPCKLWD   idct_r2<>+0(SB), Y7, Y7
+	VPMADDWD     idct_f2<>+0(SB), Y7, Y7
+	VPADDD       Y6, Y7, Y8
+	VPSUBD       Y6, Y7, Y7
+	VPMADDWD     idct_u0<>+0(SB), Y0, Y6
+	VPADDD       Y5, Y6, Y6
+	VPADDD       Y6, Y7, Y9
+	VPSUBD       Y6, Y7, Y7
+	VPSRAD       $0x12, Y9, Y9
+	VPACKSSDW    224(SP), Y9, Y9
+	VPSRAD       $0x12, Y7, Y7
+	VPACKSSDW    256(SP), Y7, Y7
+	VPMADDWD     idct_u3<>+0(SB), Y0, Y0
+	VPADDD       Y3, Y0, Y0
+	VPADDD       Y0, Y8, Y6
+	VPSUBD       Y0, Y8, Y8
+	VPSRAD       $0x12, Y6, Y6
+	VPACKSSDW    128(SP), Y6, Y6
+	VPSRAD       $0x12, Y8, Y8
+	VPACKSSDW    352(SP), Y8, Y8
+	VPMADDWD     idct_t2<>+0(SB), Y4, Y0
+	VPUNPCKLWD   idct_r2<>+0(SB), Y2, Y2
+	VPMADDWD     idct_f2<>+0(SB), Y2, Y2
+	VPADDD       Y0, Y2, Y4
+	VPSUBD       Y0, Y2, Y2
+	VPMADDWD     idct_u1<>+0(SB), Y1, Y0
+	VPADDD       Y3, Y0, Y0
+	VPADDD       Y0, Y2, Y3
+	VPSUBD       Y0, Y2, Y2
+	VPSRAD       $0x12, Y3, Y3
+	VPACKSSDW    192(SP), Y3, Y3
+	VPSRAD       $0x12, Y2, Y2
+	VPACKSSDW    288(SP), Y2, Y2
+	VPMADDWD     idct_u2<>+0(SB), Y1, Y0
+	VPADDD       Y5, Y0, Y0
+	VPADDD       Y0, Y4, Y1
+	VPSUBD       Y0, Y4, Y4
+	VPSRAD       $0x12, Y1, Y1
+	VPACKSSDW    160(SP), Y1, Y1
+	VPSRAD       $0x12, Y4, Y4
+	VPACKSSDW    320(SP), Y4, Y4
+	VMOVDQU      idct_middle<>+0(SB), Y0
+	VPACKSSWB    Y7, Y6, Y6
+	VPADDB       Y0, Y6, Y6
+	VPACKSSWB    Y2, Y1, Y1
+	VPADDB       Y0, Y1, Y1
+	VPACKSSWB    Y4, Y3, Y3
+	VPADDB       Y0, Y3, Y3
+	VPACKSSWB    Y8, Y9, Y9
+	VPADDB       Y0, Y9, Y9
+	VPUNPCKLBW   Y3, Y6, Y0
+	VPUNPCKHBW   Y3, Y6, Y6
+	VPUNPCKLBW   Y9, Y1, Y2
+	VPUNPCKHBW   Y9, Y1, Y1
+	VPUNPCKLBW   Y2, Y0, Y3
+	VPUNPCKHBW   Y2, Y0, Y0
+	VPUNPCKLBW   Y1, Y6, Y2
+	VPUNPCKHBW   Y1, Y6, Y6
+	VPUNPCKLDQ   Y2, Y3, Y1
+	VPUNPCKHDQ   Y2, Y3, Y3
+	VPUNPCKLDQ   Y6, Y0, Y2
+	VPUNPCKHDQ   Y6, Y0, Y0
+	MOVQ         AX, R11
+	TESTQ        R10, R10
+	JNZ          narrow4
+	VPERMQ       $0xd8, Y1, Y1
+	VMOVDQU      X1, (R11)
+	VEXTRACTI128 $0x01, Y1, (R11)(CX*1)
+	LEAQ         (R11)(CX*2), R11
+	VPERMQ       $0xd8, Y3, Y3
+	VMOVDQU      X3, (R11)
+	VEXTRACTI128 $0x01, Y3, (R11)(CX*1)
+	LEAQ         (R11)(CX*2), R11
+	VPERMQ       $0xd8, Y2, Y2
+	VMOVDQU      X2, (R11)
+	VEXTRACTI128 $0x01, Y2, (R11)(CX*1)
+	LEAQ         (R11)(CX*2), R11
+	VPERMQ       $0xd8, Y0, Y0
+	VMOVDQU      X0, (R11)
+	VEXTRACTI128 $0x01, Y0, (R11)(CX*1)
+	JMP          next
+
+narrow4:
+	VMOVQ   X1, (R11)
+	VMOVHPS X1, (R11)(CX*1)
+	LEAQ    (R11)(CX*2), R11
+	VMOVQ   X3, (R11)
+	VMOVHPS X3, (R11)(CX*1)
+	LEAQ    (R11)(CX*2), R11
+	VMOVQ   X2, (R11)
+	VMOVHPS X2, (R11)(CX*1)
+	LEAQ    (R11)(CX*2), R11
+	VMOVQ   X0, (R11)
+	VMOVHPS X0, (R11)(CX*1)
+	JMP     next
+
+wrap:
+	VBROADCASTI128 16(DX), Y1
+	VINSERTI128    $0x01, 16(DX)(R8*1), Y1, Y1
+	VBROADCASTI128 (DX), Y10
+	VINSERTI128    $0x01, (DX)(R8*1), Y10, Y10
+	VBROADCASTI128 (BX), Y5
+	VPMULLW        Y5, Y10, Y10
+	VBROADCASTI128 32(DX), Y5
+	VINSERTI128    $0x01, 32(DX)(R8*1), Y5, Y5
+	VPOR           Y5, Y1, Y1
+	VBROADCASTI128 48(DX), Y5
+	VINSERTI128    $0x01, 48(DX)(R8*1), Y5, Y5
+	VPOR           Y5, Y1, Y1
+	VBROADCASTI128 64(DX), Y5
+	VINSERTI128    $0x01, 64(DX)(R8*1), Y5, Y5
+	VPOR           Y5, Y1, Y1
+	VBROADCASTI128 80(DX), Y5
+	VINSERTI128    $0x01, 80(DX)(R8*1), Y5, Y5
+	VPOR           Y5, Y1, Y1
+	VBROADCASTI128 96(DX), Y5
+	VINSERTI128    $0x01, 96(DX)(R8*1), Y5, Y5
+	VPOR           Y5, Y1, Y1
+	VBROADCASTI128 112(DX), Y5
+	VINSERTI128    $0x01, 112(DX)(R8*1), Y5, Y5
+	VPOR           Y5, Y1, Y1
+	VPXOR          Y5, Y5, Y5
+	VPCMPEQQ       Y5, Y1, Y1
+	VPSHUFD        $0x4e, Y1, Y5
+	VPAND          Y5, Y1, Y1
+	VPSLLW         $0x02, Y10, Y10
+	VPBLENDVB      Y1, Y10, Y6, Y6
+	VPBLENDVB      Y1, Y10, Y3, Y3
+	VPBLENDVB      Y1, Y10, Y4, Y4
+	VPBLENDVB      Y1, Y10, Y9, Y9
+	VPBLENDVB      Y1, Y10, Y7, Y7
+	VPBLENDVB      Y1, Y10, Y0, Y0
+	VPBLENDVB      Y1, Y10, Y2, Y2
+	VPBLENDVB      Y1, Y10, Y8, Y8
+	JMP            transpose
+
+four:
+	VBROADCASTI32X4 (DX), Y0
+	VINSERTI32X4    $0x01, 128(DX), Y0, Y0
+	VBROADCASTI32X4 256(DX), Y1
+	VINSERTI32X4    $0x01, 384(DX), Y1, Y1
+	VINSERTI64X4    $0x01, Y1, Z0, Z1
+	VBROADCASTI32X4 (BX), Z2
+	VPMULLW         Z2, Z1, Z1
+	VPSLLW          $0x02, Z1, Z2
+	VPSRAW          $0x02, Z2, Z2
+	VPCMPW          $0x04, Z1, Z2, K1
+	KORTESTD        K1, K1
+	JNZ             two
+	VBROADCASTI32X4 16(DX), Y0
+	VINSERTI32X4    $0x01, 144(DX), Y0, Y0
+	VBROADCASTI32X4 272(DX), Y2
+	VINSERTI32X4    $0x01, 400(DX), Y2, Y2
+	VINSERTI64X4    $0x01, Y2, Z0, Z2
+	VBROADCASTI32X4 16(BX), Z3
+	VPMULLW         Z3, Z2, Z2
+	VBROADCASTI32X4 32(DX), Y0
+	VINSERTI32X4    $0x01, 160(DX), Y0, Y0
+	VBROADCASTI32X4 288(DX), Y3
+	VINSERTI32X4    $0x01, 416(DX), Y3, Y3
+	VINSERTI64X4    $0x01, Y3, Z0, Z3
+	VBROADCASTI32X4 32(BX), Z4
+	VPMULLW         Z4, Z3, Z3
+	VBROADCASTI32X4 48(DX), Y0
+	VINSERTI32X4    $0x01, 176(DX), Y0, Y0
+	VBROADCASTI32X4 304(DX), Y4
+	VINSERTI32X4    $0x01, 432(DX), Y4, Y4
+	VINSERTI64X4    $0x01, Y4, Z0, Z4
+	VBROADCASTI32X4 48(BX), Z5
+	VPMULLW         Z5, Z4, Z4
+	VBROADCASTI32X4 64(DX), Y0
+	VINSERTI32X4    $0x01, 192(DX), Y0, Y0
+	VBROADCASTI32X4 320(DX), Y5
+	VINSERTI32X4    $0x01, 448(DX), Y5, Y5
+	VINSERTI64X4    $0x01, Y5, Z0, Z5
+	VBROADCASTI32X4 64(BX), Z6
+	VPMULLW         Z6, Z5, Z5
+	VBROADCASTI32X4 80(DX), Y0
+	VINSERTI32X4    $0x01, 208(DX), Y0, Y0
+	VBROADCASTI32X4 336(DX), Y6
+	VINSERTI32X4    $0x01, 464(DX), Y6, Y6
+	VINSERTI64X4    $0x01, Y6, Z0, Z6
+	VBROADCASTI32X4 80(BX), Z7
+	VPMULLW         Z7, Z6, Z6
+	VBROADCASTI32X4 96(DX), Y0
+	VINSERTI32X4    $0x01, 224(DX), Y0, Y0
+	VBROADCASTI32X4 352(DX), Y7
+	VINSERTI32X4    $0x01, 480(DX), Y7, Y7
+	VINSERTI64X4    $0x01, Y7, Z0, Z7
+	VBROADCASTI32X4 96(BX), Z8
+	VPMULLW         Z8, Z7, Z7
+	VBROADCASTI32X4 112(DX), Y0
+	VINSERTI32X4    $0x01, 240(DX), Y0, Y0
+	VBROADCASTI32X4 368(DX), Y8
+	VINSERTI32X4    $0x01, 496(DX), Y8, Y8
+	VINSERTI64X4    $0x01, Y8, Z0, Z8
+	VBROADCASTI32X4 112(BX), Z9
+	VPMULLW         Z9, Z8, Z8
+	VPBROADCASTD    idct_t3<>+0(SB), Z9
+	VPBROADCASTD    idct_t2<>+0(SB), Z10
+	VPBROADCASTD    idct_y3<>+0(SB), Z11
+	VPBROADCASTD    idct_y4<>+0(SB), Z12
+	VPBROADCASTD    idct_u0<>+0(SB), Z13
+	VPBROADCASTD    idct_u3<>+0(SB), Z14
+	VPBROADCASTD    idct_u1<>+0(SB), Z15
+	VPBROADCASTD    idct_u2<>+0(SB), Z16
+	VPADDW          Z5, Z1, Z17
+	VPSUBW          Z5, Z1, Z1
+	VPUNPCKLWD      Z2, Z8, Z5
+	VPUNPCKLWD      Z6, Z4, Z18
+	VPADDW          Z18, Z5, Z19
+	VPMADDWD        Z11, Z19, Z20
+	VPMADDWD        Z12, Z19, Z19
+	VPUNPCKLWD      Z7, Z3, Z21
+	VPMADDWD        Z9, Z21, Z22
+	VPBROADCASTD    idct_r1<>+0(SB), Z23
+	VPUNPCKLWD      Z23, Z17, Z23
+	VPBROADCASTD    idct_f1<>+0(SB), Z24
+	VPMADDWD        Z24, Z23, Z23
+	VPADDD          Z22, Z23, Z24
+	VPSUBD          Z22, Z23, Z23
+	VPMADDWD        Z13, Z5, Z22
+	VPMADDWD        Z14, Z5, Z5
+	VPADDD          Z20, Z22, Z22
+	VPADDD          Z22, Z23, Z25
+	VPSUBD          Z22, Z23, Z23
+	VPSRAD          $0x0b, Z25, Z25
+	VPSRAD          $0x0b, Z23, Z23
+	VPADDD          Z19, Z5, Z5
+	VPADDD          Z5, Z24, Z22
+	VPSUBD          Z5, Z24, Z24
+	VPSRAD          $0x0b, Z22, Z22
+	VPSRAD          $0x0b, Z24, Z24
+	VPMADDWD        Z10, Z21, Z5
+	VPBROADCASTD    idct_r1<>+0(SB), Z21
+	VPUNPCKLWD      Z21, Z1, Z21
+	VPBROADCASTD    idct_f1<>+0(SB), Z26
+	VPMADDWD        Z26, Z21, Z21
+	VPADDD          Z5, Z21, Z26
+	VPSUBD          Z5, Z21, Z21
+	VPMADDWD        Z15, Z18, Z5
+	VPMADDWD        Z16, Z18, Z18
+	VPADDD          Z19, Z5, Z5
+	VPADDD          Z5, Z21, Z19
+	VPSUBD          Z5, Z21, Z21
+	VPSRAD          $0x0b, Z19, Z19
+	VPSRAD          $0x0b, Z21, Z21
+	VPADDD          Z20, Z18, Z18
+	VPADDD          Z18, Z26, Z5
+	VPSUBD          Z18, Z26, Z26
+	VPSRAD          $0x0b, Z5, Z5
+	VPSRAD          $0x0b, Z26, Z26
+	VPUNPCKHWD      Z2, Z8, Z2
+	VPUNPCKHWD      Z6, Z4, Z4
+	VPADDW          Z4, Z2, Z6
+	VPMADDWD        Z11, Z6, Z8
+	VPMADDWD        Z12, Z6, Z6
+	VPUNPCKHWD      Z7, Z3, Z3
+	VPMADDWD        Z9, Z3, Z7
+	VPBROADCASTD    idct_r1<>+0(SB), Z18
+	VPUNPCKHWD      Z18, Z17, Z17
+	VPBROADCASTD    idct_f1<>+0(SB), Z18
+	VPMADDWD        Z18, Z17, Z17
+	VPADDD          Z7, Z17, Z18
+	VPSUBD          Z7, Z17, Z17
+	VPMADDWD        Z13, Z2, Z7
+	VPMADDWD        Z14, Z2, Z2
+	VPADDD          Z8, Z7, Z7
+	VPADDD          Z7, Z17, Z20
+	VPSUBD          Z7, Z17, Z17
+	VPSRAD          $0x0b, Z20, Z20
+	VPACKSSDW       Z20, Z25, Z25
+	VPSRAD          $0x0b, Z17, Z17
+	VPACKSSDW       Z17, Z23, Z23
+	VPADDD          Z6, Z2, Z2
+	VPADDD          Z2, Z18, Z7
+	VPSUBD          Z2, Z18, Z18
+	VPSRAD          $0x0b, Z7, Z7
+	VPACKSSDW       Z7, Z22, Z22
+	VPSRAD          $0x0b, Z18, Z18
+	VPACKSSDW       Z18, Z24, Z24
+	VPMADDWD        Z10, Z3, Z2
+	VPBROADCASTD    idct_r1<>+0(SB), Z3
+	VPUNPCKHWD      Z3, Z1, Z1
+	VPBROADCASTD    idct_f1<>+0(SB), Z3
+	VPMADDWD        Z3, Z1, Z1
+	VPADDD          Z2, Z1, Z3
+	VPSUBD          Z2, Z1, Z1
+	VPMADDWD        Z15, Z4, Z2
+	VPMADDWD        Z16, Z4, Z4
+	VPADDD          Z6, Z2, Z2
+	VPADDD          Z2, Z1, Z6
+	VPSUBD          Z2, Z1, Z1
+	VPSRAD          $0x0b, Z6, Z6
+	VPACKSSDW       Z6, Z19, Z19
+	VPSRAD          $0x0b, Z1, Z1
+	VPACKSSDW       Z1, Z21, Z21
+	VPADDD          Z8, Z4, Z4
+	VPADDD          Z4, Z3, Z1
+	VPSUBD          Z4, Z3, Z3
+	VPSRAD          $0x0b, Z1, Z1
+	VPACKSSDW       Z1, Z5, Z5
+	VPSRAD          $0x0b, Z3, Z3
+	VPACKSSDW       Z3, Z26, Z26
+	VPUNPCKLWD      Z5, Z22, Z1
+	VPUNPCKHWD      Z5, Z22, Z22
+	VPUNPCKLWD      Z25, Z19, Z2
+	VPUNPCKHWD      Z25, Z19, Z19
+	VPUNPCKLWD      Z21, Z23, Z3
+	VPUNPCKHWD      Z21, Z23, Z23
+	VPUNPCKLWD      Z24, Z26, Z4
+	VPUNPCKHWD      Z24, Z26, Z26
+	VPUNPCKLDQ      Z2, Z1, Z5
+	VPUNPCKHDQ      Z2, Z1, Z1
+	VPUNPCKLDQ      Z19, Z22, Z2
+	VPUNPCKHDQ      Z19, Z22, Z22
+	VPUNPCKLDQ      Z4, Z3, Z6
+	VPUNPCKHDQ      Z4, Z3, Z3
+	VPUNPCKLDQ      Z26, Z23, Z4
+	VPUNPCKHDQ      Z26, Z23, Z23
+	VPUNPCKLQDQ     Z6, Z5, Z7
+	VPUNPCKHQDQ     Z6, Z5, Z5
+	VPUNPCKLQDQ     Z3, Z1, Z6
+	VPUNPCKHQDQ     Z3, Z1, Z1
+	VPUNPCKLQDQ     Z4, Z2, Z3
+	VPUNPCKHQDQ     Z4, Z2, Z2
+	VPUNPCKLQDQ     Z23, Z22, Z4
+	VPUNPCKHQDQ     Z23, Z22, Z22
+	VPADDW          Z3, Z7, Z8
+	VPSUBW          Z3, Z7, Z3
+	VPUNPCKLWD      Z5, Z22, Z7
+	VPUNPCKLWD      Z2, Z1, Z17
+	VPADDW          Z17, Z7, Z18
+	VPMADDWD        Z11, Z18, Z19
+	VPMADDWD        Z12, Z18, Z18
+	VPUNPCKLWD      Z4, Z6, Z20
+	VPMADDWD        Z9, Z20, Z21
+	VPBROADCASTD    idct_r2<>+0(SB), Z23
+	VPUNPCKLWD      Z23, Z8, Z23
+	VPBROADCASTD    idct_f2<>+0(SB), Z24
+	VPMADDWD        Z24, Z23, Z23
+	VPADDD          Z21, Z23, Z24
+	VPSUBD          Z21, Z23, Z23
+	VPMADDWD        Z13, Z7, Z21
+	VPMADDWD        Z14, Z7, Z7
+	VPADDD          Z19, Z21, Z21
+	VPADDD          Z21, Z23, Z25
+	VPSUBD          Z21, Z23, Z23
+	VPSRAD          $0x12, Z25, Z25
+	VPSRAD          $0x12, Z23, Z23
+	VPADDD          Z18, Z7, Z7
+	VPADDD          Z7, Z24, Z21
+	VPSUBD          Z7, Z24, Z24
+	VPSRAD          $0x12, Z21, Z21
+	VPSRAD          $0x12, Z24, Z24
+	VPMADDWD        Z10, Z20, Z7
+	VPBROADCASTD    idct_r2<>+0(SB), Z20
+	VPUNPCKLWD      Z20, Z3, Z20
+	VPBROADCASTD    idct_f2<>+0(SB), Z26
+	VPMADDWD        Z26, Z20, Z20
+	VPADDD          Z7, Z20, Z26
+	VPSUBD          Z7, Z20, Z20
+	VPMADDWD        Z15, Z17, Z7
+	VPMADDWD        Z16, Z17, Z17
+	VPADDD          Z18, Z7, Z7
+	VPADDD          Z7, Z20, Z18
+	VPSUBD          Z7, Z20, Z20
+	VPSRAD          $0x12, Z18, Z18
+	VPSRAD          $0x12, Z20, Z20
+	VPADDD          Z19, Z17, Z17
+	VPADDD          Z17, Z26, Z7
+	VPSUBD          Z17, Z26, Z26
+	VPSRAD          $0x12, Z7, Z7
+	VPSRAD          $0x12, Z26, Z26
+	VPUNPCKHWD      Z5, Z22, Z5
+	VPUNPCKHWD      Z2, Z1, Z1
+	VPADDW          Z1, Z5, Z2
+	VPMADDWD        Z11, Z2, Z11
+	VPMADDWD        Z12, Z2, Z2
+	VPUNPCKHWD      Z4, Z6, Z4
+	VPMADDWD        Z9, Z4, Z6
+	VPBROADCASTD    idct_r2<>+0(SB), Z9
+	VPUNPCKHWD      Z9, Z8, Z8
+	VPBROADCASTD    idct_f2<>+0(SB), Z9
+	VPMADDWD        Z9, Z8, Z8
+	VPADDD          Z6, Z8, Z9
+	VPSUBD          Z6, Z8, Z8
+	VPMADDWD        Z13, Z5, Z6
+	VPMADDWD        Z14, Z5, Z5
+	VPADDD          Z11, Z6, Z6
+	VPADDD          Z6, Z8, Z12
+	VPSUBD          Z6, Z8, Z8
+	VPSRAD          $0x12, Z12, Z12
+	VPACKSSDW       Z12, Z25, Z25
+	VPSRAD          $0x12, Z8, Z8
+	VPACKSSDW       Z8, Z23, Z23
+	VPADDD          Z2, Z5, Z5
+	VPADDD          Z5, Z9, Z6
+	VPSUBD          Z5, Z9, Z9
+	VPSRAD          $0x12, Z6, Z6
+	VPACKSSDW       Z6, Z21, Z21
+	VPSRAD          $0x12, Z9, Z9
+	VPACKSSDW       Z9, Z24, Z24
+	VPMADDWD        Z10, Z4, Z4
+	VPBROADCASTD    idct_r2<>+0(SB), Z5
+	VPUNPCKHWD      Z5, Z3, Z3
+	VPBROADCASTD    idct_f2<>+0(SB), Z5
+	VPMADDWD        Z5, Z3, Z3
+	VPADDD          Z4, Z3, Z5
+	VPSUBD          Z4, Z3, Z3
+	VPMADDWD        Z15, Z1, Z4
+	VPMADDWD        Z16, Z1, Z1
+	VPADDD          Z2, Z4, Z4
+	VPADDD          Z4, Z3, Z2
+	VPSUBD          Z4, Z3, Z3
+	VPSRAD          $0x12, Z2, Z2
+	VPACKSSDW       Z2, Z18, Z18
+	VPSRAD          $0x12, Z3, Z3
+	VPACKSSDW       Z3, Z20, Z20
+	VPADDD          Z11, Z1, Z1
+	VPADDD          Z1, Z5, Z2
+	VPSUBD          Z1, Z5, Z5
+	VPSRAD          $0x12, Z2, Z2
+	VPACKSSDW       Z2, Z7, Z7
+	VPSRAD          $0x12, Z5, Z5
+	VPACKSSDW       Z5, Z26, Z26
+	VPBROADCASTD    idct_middle<>+0(SB), Z1
+	VPACKSSWB       Z23, Z21, Z21
+	VPADDB          Z1, Z21, Z21
+	VPACKSSWB       Z20, Z7, Z7
+	VPADDB          Z1, Z7, Z7
+	VPACKSSWB       Z26, Z18, Z18
+	VPADDB          Z1, Z18, Z18
+	VPACKSSWB       Z24, Z25, Z25
+	VPADDB          Z1, Z25, Z25
+	VPUNPCKLBW      Z18, Z21, Z1
+	VPUNPCKHBW      Z18, Z21, Z21
+	VPUNPCKLBW      Z25, Z7, Z2
+	VPUNPCKHBW      Z25, Z7, Z7
+	VPUNPCKLBW      Z2, Z1, Z3
+	VPUNPCKHBW      Z2, Z1, Z1
+	VPUNPCKLBW      Z7, Z21, Z2
+	VPUNPCKHBW      Z7, Z21, Z21
+	VPUNPCKLDQ      Z2, Z3, Z4
+	VPUNPCKHDQ      Z2, Z3, Z3
+	VPUNPCKLDQ      Z21, Z1, Z2
+	VPUNPCKHDQ      Z21, Z1, Z1
+	VMOVDQU64       idct_order<>+0(SB), Z5
+	MOVQ            AX, R11
+	VPERMQ          Z4, Z5, Z4
+	VMOVDQU32       Y4, (R11)
+	VEXTRACTI64X4   $0x01, Z4, (R11)(CX*1)
+	LEAQ            (R11)(CX*2), R11
+	VPERMQ          Z3, Z5, Z3
+	VMOVDQU32       Y3, (R11)
+	VEXTRACTI64X4   $0x01, Z3, (R11)(CX*1)
+	LEAQ            (R11)(CX*2), R11
+	VPERMQ          Z2, Z5, Z2
+	VMOVDQU32       Y2, (R11)
+	VEXTRACTI64X4   $0x01, Z2, (R11)(CX*1)
+	LEAQ            (R11)(CX*2), R11
+	VPERMQ          Z1, Z5, Z1
+	VMOVDQU32       Y1, (R11)
+	VEXTRACTI64X4   $0x01, Z1, (R11)(CX*1)
+	ADDQ            $0x00000100, DX
+	ADDQ            $0x10, AX
+	ADDQ            $0x02, SI
+	SUBQ            $0x02, DI
+	JMP             next
+
+dc:
+	MOVWLZX      (DX)(R8*1), R11
+	SHLL         $0x10, R11
+	MOVW         (DX), R11
+	VMOVD        R11, X0
+	VPBROADCASTW (BX), X1
+	VPMULLW      X1, X0, X0
+	VPSLLW       $0x02, X0, X0
+	VPADDSW      idct_16<>+0(SB), X0, X0
+	VPSRAW       $0x05, X0, X0
+	VPACKSSWB    X0, X0, X0
+	VPADDB       idct_middle<>+0(SB), X0, X0
+	VPSHUFB      idct_spread<>+0(SB), X0, X0
+	MOVQ         AX, R11
+	TESTQ        R10, R10
+	JNZ          narrowDC
+	VMOVDQU      X0, (R11)
+	VMOVDQU      X0, (R11)(CX*1)
+	LEAQ         (R11)(CX*2), R11
+	VMOVDQU      X0, (R11)
+	VMOVDQU      X0, (R11)(CX*1)
+	LEAQ         (R11)(CX*2), R11
+	VMOVDQU      X0, (R11)
+	VMOVDQU      X0, (R11)(CX*1)
+	LEAQ         (R11)(CX*2), R11
+	VMOVDQU      X0, (R11)
+	VMOVDQU      X0, (R11)(CX*1)
+	JMP          next
+
+narrowDC:
+	VMOVQ X0, (R11)
+	VMOVQ X0, (R11)(CX*1)
+	LEAQ  (R11)(CX*2), R11
+	VMOVQ X0, (R11)
+	VMOVQ X0, (R11)(CX*1)
+	LEAQ  (R11)(CX*2), R11
+	VMOVQ X0, (R11)
+	VMOVQ X0, (R11)(CX*1)
+	LEAQ  (R11)(CX*2), R11
+	VMOVQ X0, (R11)
+	VMOVQ X0, (R11)(CX*1)
+
+next:
+	ADDQ $0x00000100, DX
+	ADDQ $0x10, AX
+	ADDQ $0x02, SI
+	SUBQ $0x02, DI
+	JLE  done
+	CMPQ DI, $0x01
+	JNE  loop
+	SUBQ $0x00000080, DX
+	SUBQ $0x08, AX
+	DECQ SI
+	INCQ DI
+	JMP  loop
+
+done:
+	VZEROUPPER
+	RET
+
+DATA idct_order<>+0(SB)/8, $0x0000000000000000
+DATA idct_order<>+8(SB)/8, $0x0000000000000002
+DATA idct_order<>+16(SB)/8, $0x0000000000000004
+DATA idct_order<>+24(SB)/8, $0x0000000000000006
+DATA idct_order<>+32(SB)/8, $0x0000000000000001
+DATA idct_order<>+40(SB)/8, $0x0000000000000003
+DATA idct_order<>+48(SB)/8, $0x0000000000000005
+DATA idct_order<>+56(SB)/8, $0x0000000000000007
+GLOBL idct_order<>(SB), RODATA|NOPTR, $64
+
 DATA idct4_even<>+0(SB)/4, $0xe7823b21
 DATA idct4_even<>+4(SB)/4, $0xe7823b21
 DATA idct4_even<>+8(SB)/4, $0xe7823b21

@@ -9,6 +9,11 @@ package kernel
 //go:noescape
 func idctRowAVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
 
+// idctRowAVX512 is IDCTRow of n blocks, n > 0.
+//
+//go:noescape
+func idctRowAVX512(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
+
 // idctRow4AVX2 is IDCTRow4 of n blocks, n > 0.
 //
 //go:noescape

@@ -35,7 +35,7 @@ func pageStart(t *testing.T, n int) []byte {
 // TestRowPageEnd: nothing outside the slices is touched.
 func TestRowPageEnd(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for size, f := range map[int]rowFunc{8: IDCTRow, 4: IDCTRow4, 2: IDCTRow2, 1: idctRow1} {
+	for size, f := range map[int]rowFunc{8: IDCTRow, 4: IDCTRow4, 2: IDCTRow2, 1: IDCTRow1} {
 		for n := 1; n < 8; n++ {
 			for _, mem := range []func(*testing.T, int) []byte{pageEnd, pageStart} {
 				stride := size*n + 3

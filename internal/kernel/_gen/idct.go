@@ -140,9 +140,18 @@ func overflows(row0 VecVirtual) {
 	VPTEST(t, t)
 }
 
-// Each lane of a YMM register holds a row of one of the two blocks.
+// factors are a pass's constants.
+type factors struct{ t3, t2, y3, y4, u0, u3, u1, u2 Mem }
+
+// rounding is that of a pass. It is the product of a word next to the sum.
+type rounding struct {
+	word, factors, whole Mem
+	shift                uint64
+}
+
+// idct writes the row functions.
 func idct() {
-	k := struct{ t3, t2, y3, y4, u0, u3, u1, u2 Mem }{
+	k := factors{
 		words("idct_t3", f0541+f0765, f0541),
 		words("idct_t2", f0541, f0541-f1847),
 		words("idct_y3", f1175-f1961, f1175),
@@ -159,12 +168,7 @@ func idct() {
 		[4]Mem{words("idct_s_u0", f1175-f0899, f1175-f1961), words("idct_s_u1", f1175-f0390, f1175-f2562),
 			words("idct_s_u2", f1175, f3072-f2562+f1175-f1961), words("idct_s_u3", f1501-f0899+f1175-f0390, f1175)},
 	}
-	// Rounding is the product of a word next to the sum: of 10 bits in the
-	// first pass, of 17 in the second.
-	type rounding struct {
-		word, factors, whole Mem
-		shift                uint64
-	}
+	// Rounding of 11 bits in the first pass, of 18 in the second.
 	rounds := [2]rounding{
 		{words("idct_r1", 1<<10, 1<<10), words("idct_f1", one, 1), dwords("idct_round1", 1<<10), 11},
 		{words("idct_r2", 1<<14, 1<<14), words("idct_f2", one, 1<<3), dwords("idct_round2", 1<<17), 18},
@@ -173,7 +177,18 @@ func idct() {
 	sixteen := words("idct_16", 16, 16)
 	spread := shuffled("idct_spread", 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1)
 
-	l := idctLoop("idctRowAVX2", "idctRowAVX2 is IDCTRow of n blocks, n > 0.")
+	idctRow(false, k, s.e, s.u, rounds, middle, sixteen, spread)
+	idctRow(true, k, s.e, s.u, rounds, middle, sixteen, spread)
+}
+
+// idctRow writes a row function. Each lane of a register holds a row of one of two
+// blocks; with quads, of one of four where none is sparse.
+func idctRow(quads bool, k factors, se, su [4]Mem, rounds [2]rounding, middle, sixteen, spread Mem) {
+	name := "idctRowAVX2"
+	if quads {
+		name = "idctRowAVX512"
+	}
+	l := idctLoop(name, name+" is IDCTRow of n blocks, n > 0.")
 	spill := AllocLocal(4 * 32)
 	outs := AllocLocal(8 * 32)
 	at := func(m Mem, i int) Mem { return m.Offset(32 * i) }
@@ -224,7 +239,7 @@ func idct() {
 	VPSHUFD(U8(0xD8), p02, p02)
 	VPSHUFD(U8(0xD8), p13, p13)
 	half := func(i int, even, odd VecVirtual, r rounding) (VecVirtual, VecVirtual) {
-		e, u := madd(even, s.e[i]), madd(odd, s.u[3-i])
+		e, u := madd(even, se[i]), madd(odd, su[3-i])
 		VPADDD(r.whole, e, e)
 		sum := YMM()
 		VPADDD(u, e, sum)
@@ -255,6 +270,17 @@ func idct() {
 	finish(o)
 
 	Label("full")
+	if quads {
+		CMPQ(l.n, U8(4))
+		JLT(LabelRef("two"))
+		MOVBLZX(Mem{Base: l.last, Disp: 2}, a)
+		MOVBLZX(Mem{Base: l.last, Disp: 3}, b)
+		CMPL(a, U8(sparse))
+		JA(LabelRef("four"))
+		CMPL(b, U8(sparse))
+		JA(LabelRef("four"))
+	}
+	Label("two")
 	var in [8]VecVirtual
 	for r := range 8 {
 		in[r] = l.scaled(r)
@@ -368,6 +394,11 @@ func idct() {
 	}
 	JMP(LabelRef("transpose"))
 
+	if quads {
+		Label("four")
+		l.quad(k, rounds, middle)
+	}
+
 	Label("dc")
 	dc := l.dc()
 	VPSLLW(U8(2), dc, dc)
@@ -397,4 +428,151 @@ func idct() {
 		}
 	}
 	l.end(8)
+}
+
+// zips is zip of four blocks.
+func zips(a, b VecVirtual, lo, hi func(...Op)) (VecVirtual, VecVirtual) {
+	l := ZMM()
+	lo(b, a, l)
+	hi(b, a, a)
+	return l, a
+}
+
+// quad is the transform of four blocks. If shifting a first row wraps around, it
+// leaves them to label two.
+func (l *rowLoop) quad(k factors, rounds [2]rounding, middle Mem) {
+	all := func(m Mem) VecVirtual {
+		z := ZMM()
+		VPBROADCASTD(m, z)
+		return z
+	}
+	var in [8]VecVirtual
+	for r := range in {
+		a, b, z, q := YMM(), YMM(), ZMM(), ZMM()
+		at := func(block int) Mem { return Mem{Base: l.coef, Disp: 128*block + 16*r} }
+		VBROADCASTI32X4(at(0), a)
+		VINSERTI32X4(U8(1), at(1), a, a)
+		VBROADCASTI32X4(at(2), b)
+		VINSERTI32X4(U8(1), at(3), b, b)
+		VINSERTI64X4(U8(1), b, a.AsZ(), z)
+		VBROADCASTI32X4(Mem{Base: l.quant, Disp: 16 * r}, q)
+		VPMULLW(q, z, z)
+		in[r] = z
+		if r == 0 {
+			t, lost := ZMM(), K()
+			VPSLLW(U8(2), z, t)
+			VPSRAW(U8(2), t, t)
+			VPCMPW(U8(4), z, t, lost)
+			KORTESTD(lost, lost)
+			JNZ(LabelRef("two"))
+		}
+	}
+	z := struct{ t3, t2, y3, y4, u0, u3, u1, u2 VecVirtual }{
+		all(k.t3), all(k.t2), all(k.y3), all(k.y4), all(k.u0), all(k.u3), all(k.u1), all(k.u2)}
+	pass := func(in [8]VecVirtual, round rounding) (out [8]VecVirtual) {
+		sum, dif := ZMM(), ZMM()
+		VPADDW(in[4], in[0], sum)
+		VPSUBW(in[4], in[0], dif)
+		for half, unpack := range []func(...Op){VPUNPCKLWD, VPUNPCKHWD} {
+			pair := func(a, b VecVirtual) VecVirtual {
+				x := ZMM()
+				unpack(b, a, x)
+				return x
+			}
+			madd := func(a, m VecVirtual) VecVirtual {
+				x := ZMM()
+				VPMADDWD(m, a, x)
+				return x
+			}
+			// both gives e+o and e-o, scaled down, to places i and 7-i.
+			both := func(i int, e, o VecVirtual) {
+				s := ZMM()
+				VPADDD(o, e, s)
+				VPSUBD(o, e, e)
+				for p, v := range [2]VecVirtual{s, e} {
+					VPSRAD(U8(round.shift), v, v)
+					to := &out[i]
+					if p == 1 {
+						to = &out[7-i]
+					}
+					if half == 0 {
+						*to = v
+					} else {
+						VPACKSSDW(v, *to, *to)
+					}
+				}
+			}
+			r, q, y := pair(in[7], in[1]), pair(in[3], in[5]), ZMM()
+			VPADDW(q, r, y)
+			y3, y4 := madd(y, z.y3), madd(y, z.y4)
+			p := pair(in[2], in[6])
+			t3, t0 := madd(p, z.t3), madd(pair(sum, all(round.word)), all(round.factors))
+			e0 := ZMM()
+			VPADDD(t3, t0, e0)
+			VPSUBD(t3, t0, t0)
+			u0, u3 := madd(r, z.u0), madd(r, z.u3)
+			VPADDD(y3, u0, u0)
+			both(3, t0, u0)
+			VPADDD(y4, u3, u3)
+			both(0, e0, u3)
+			t2, t1 := madd(p, z.t2), madd(pair(dif, all(round.word)), all(round.factors))
+			e1 := ZMM()
+			VPADDD(t2, t1, e1)
+			VPSUBD(t2, t1, t1)
+			u1, u2 := madd(q, z.u1), madd(q, z.u2)
+			VPADDD(y4, u1, u1)
+			both(2, t1, u1)
+			VPADDD(y3, u2, u2)
+			both(1, e1, u2)
+		}
+		return out
+	}
+	w := pass(in, rounds[0])
+	a01l, a01h := zips(w[0], w[1], VPUNPCKLWD, VPUNPCKHWD)
+	a23l, a23h := zips(w[2], w[3], VPUNPCKLWD, VPUNPCKHWD)
+	a45l, a45h := zips(w[4], w[5], VPUNPCKLWD, VPUNPCKHWD)
+	a67l, a67h := zips(w[6], w[7], VPUNPCKLWD, VPUNPCKHWD)
+	b01, b23 := zips(a01l, a23l, VPUNPCKLDQ, VPUNPCKHDQ)
+	b45, b67 := zips(a01h, a23h, VPUNPCKLDQ, VPUNPCKHDQ)
+	c01, c23 := zips(a45l, a67l, VPUNPCKLDQ, VPUNPCKHDQ)
+	c45, c67 := zips(a45h, a67h, VPUNPCKLDQ, VPUNPCKHDQ)
+	var col [8]VecVirtual
+	col[0], col[1] = zips(b01, c01, VPUNPCKLQDQ, VPUNPCKHQDQ)
+	col[2], col[3] = zips(b23, c23, VPUNPCKLQDQ, VPUNPCKHQDQ)
+	col[4], col[5] = zips(b45, c45, VPUNPCKLQDQ, VPUNPCKHQDQ)
+	col[6], col[7] = zips(b67, c67, VPUNPCKLQDQ, VPUNPCKHQDQ)
+	x := pass(col, rounds[1])
+	m := all(middle)
+	for i := range 4 {
+		VPACKSSWB(x[i+4], x[i], x[i])
+		VPADDB(m, x[i], x[i])
+	}
+	x02, x46 := zips(x[0], x[2], VPUNPCKLBW, VPUNPCKHBW)
+	x13, x57 := zips(x[1], x[3], VPUNPCKLBW, VPUNPCKHBW)
+	y0, y4 := zips(x02, x13, VPUNPCKLBW, VPUNPCKHBW)
+	z0, z4 := zips(x46, x57, VPUNPCKLBW, VPUNPCKHBW)
+	var rows [4]VecVirtual
+	rows[0], rows[1] = zips(y0, z0, VPUNPCKLDQ, VPUNPCKHDQ)
+	rows[2], rows[3] = zips(y4, z4, VPUNPCKLDQ, VPUNPCKHDQ)
+	order := GLOBL("idct_order", 8|16)
+	for i, v := range []int{0, 2, 4, 6, 1, 3, 5, 7} {
+		DATA(8*i, U64(v))
+	}
+	perm, p := ZMM(), GP64()
+	VMOVDQU64(order, perm)
+	MOVQ(l.dst, p)
+	for i, v := range rows {
+		VPERMQ(v, perm, v)
+		VMOVDQU32(v.AsY(), Mem{Base: p})
+		VEXTRACTI64X4(U8(1), v, Mem{Base: p, Index: l.stride, Scale: 1})
+		if i < 3 {
+			LEAQ(Mem{Base: p, Index: l.stride, Scale: 2}, p)
+		}
+	}
+	// The loop then goes on by the other two.
+	ADDQ(U32(2*128), l.coef)
+	ADDQ(U8(16), l.dst)
+	ADDQ(U8(2), l.last)
+	SUBQ(U8(2), l.n)
+	JMP(LabelRef("next"))
 }
