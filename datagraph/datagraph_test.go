@@ -77,7 +77,8 @@ func TestBuffersAreShared(t *testing.T) {
 	for range 6 {
 		g.Add(transforms.NewHorizontalFlip())
 	}
-	require.Equal(t, 2, compile(t, g).Buffers())
+	require.Equal(t, 2, compile(t, g).Unfused().Buffers())
+	require.Equal(t, 1, compile(t, g).Buffers())
 
 	g = New(transforms.NewDecode())
 	g.Then(transforms.NewHorizontalFlip(), []string{"image"}, []string{"flipped"})
@@ -176,13 +177,18 @@ func TestRunErrors(t *testing.T) {
 func TestLimits(t *testing.T) {
 	limits := codec.DefaultLimits()
 	limits.Bytes = 100_000
-	p, err := Compile(New(transforms.NewDecode(), transforms.NewHorizontalFlip()), limits)
+	flipped := New(transforms.NewDecode(), transforms.NewHorizontalFlip())
+	p, err := Compile(flipped, limits, Passes()...)
 	require.NoError(t, err)
 	r := p.NewRunner()
 	_, err = r.Run(pngImage(t, 100, 100))
 	require.NoError(t, err)
 	_, err = r.Run(pngImage(t, 150, 140)) // 63,000 bytes twice
 	require.ErrorIs(t, err, codec.ErrLimit)
+	p, err = Compile(flipped, limits)
+	require.NoError(t, err)
+	_, err = p.NewRunner().Run(pngImage(t, 150, 140)) // without the image between
+	require.NoError(t, err)
 	limits.Pixels = 99
 	p, err = Compile(New(transforms.NewDecode()), limits)
 	require.NoError(t, err)

@@ -18,11 +18,14 @@ type Plan struct {
 	inputs  int     // values[:inputs] are the graph's inputs
 	outputs []int   // values of Outputs, then of SideOutputs
 	buffers int
+	unfused *Plan // the plan without passes, nil if this is it
 }
 
 type planStep struct {
-	op      transforms.Op
-	in, out []int // values
+	op       transforms.Op
+	in, out  []int // values
+	first, n int   // the steps of the graph that it covers
+	passes   []Pass
 }
 
 // value is one tensor of a run. Columns are names for values: a column that is
@@ -34,50 +37,100 @@ type value struct {
 	last   int         // the last step that reads it; len(steps) for outputs
 }
 
-// Compile checks the graph, infers shapes and assigns memory: two tensors share
-// a buffer when one is dead before the other is written. Limits bounds what
-// each run may cost; Limits.Bytes bounds decoding and, apart from it, all of a
-// Runner's tensors together. The graph must not be changed afterwards.
-func Compile(g *Graph, limits codec.Limits) (*Plan, error) {
+// Compile checks the graph, infers shapes, runs the passes but for those that
+// are off, and assigns memory: two tensors share a buffer when one is dead
+// before the other is written. Passes change neither outputs nor errors.
+//
+// Limits bounds what each run may cost; Limits.Bytes bounds decoding and, apart
+// from it, all of a Runner's tensors together. What a plan without passes
+// accepts, one with passes accepts too. The graph must not be changed afterwards.
+func Compile(g *Graph, limits codec.Limits, off ...Pass) (*Plan, error) {
 	descs, err := g.Infer()
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{graph: g, limits: limits, inputs: len(g.Inputs)}
-	bound := map[string]int{}
-	for i, c := range g.Inputs {
-		p.values = append(p.values, value{column: c.Name, desc: c.Desc, buffer: -1, last: -1})
-		bound[c.Name] = i
-	}
-	for i, s := range g.Steps {
-		st := planStep{op: s.Op}
-		for _, c := range s.In {
-			v := bound[c]
-			p.values[v].last = i
-			st.in = append(st.in, v)
+	plain := newPlan(g, limits, descs)
+	p := plain
+	for _, pass := range Passes() {
+		if slices.Contains(off, pass) {
+			continue
 		}
-		for j, c := range s.Out {
-			bound[c] = len(p.values)
-			st.out = append(st.out, len(p.values))
-			p.values = append(p.values, value{column: c, desc: descs[i][j], last: i})
+		if p == plain {
+			p = newPlan(g, limits, descs)
+			p.unfused = plain
 		}
-		p.steps = append(p.steps, st)
+		passInfos[pass].run(p)
 	}
-	for _, o := range slices.Concat(g.Outputs, g.SideOutputs) {
-		v := bound[o]
-		p.values[v].last = len(p.steps)
-		p.outputs = append(p.outputs, v)
+	if len(p.steps) == len(plain.steps) && !p.changed() {
+		p = plain
 	}
-	p.assign()
+	plain.assign()
+	if p != plain {
+		p.assign()
+	}
 	if n := p.arenaSize(); limits.Bytes > 0 && n > limits.Bytes {
 		return nil, fmt.Errorf("datagraph: %w: the tensors need %d bytes, the limit is %d", codec.ErrLimit, n, limits.Bytes)
 	}
 	return p, nil
 }
 
-// assign gives each value a buffer. A step's outputs never share one with its
-// inputs, since ops read while they write.
+// changed reports whether passes did anything.
+func (p *Plan) changed() bool {
+	return slices.ContainsFunc(p.steps, func(s planStep) bool { return len(s.passes) > 0 })
+}
+
+// newPlan is the plan without passes and memory.
+func newPlan(g *Graph, limits codec.Limits, descs [][]tensor.Desc) *Plan {
+	p := &Plan{graph: g, limits: limits, inputs: len(g.Inputs)}
+	bound := map[string]int{}
+	for i, c := range g.Inputs {
+		p.values = append(p.values, value{column: c.Name, desc: c.Desc})
+		bound[c.Name] = i
+	}
+	for i, s := range g.Steps {
+		st := planStep{op: s.Op, first: i, n: 1}
+		for _, c := range s.In {
+			st.in = append(st.in, bound[c])
+		}
+		for j, c := range s.Out {
+			bound[c] = len(p.values)
+			st.out = append(st.out, len(p.values))
+			p.values = append(p.values, value{column: c, desc: descs[i][j]})
+		}
+		p.steps = append(p.steps, st)
+	}
+	for _, o := range slices.Concat(g.Outputs, g.SideOutputs) {
+		p.outputs = append(p.outputs, bound[o])
+	}
+	return p
+}
+
+// descs are the descriptions of values.
+func (p *Plan) descs(values []int) []tensor.Desc {
+	l := make([]tensor.Desc, len(values))
+	for i, v := range values {
+		l[i] = p.values[v].desc
+	}
+	return l
+}
+
+// assign gives each value that a step makes a buffer. A step's outputs never
+// share one with its inputs, since ops read while they write.
 func (p *Plan) assign() {
+	for v := range p.values {
+		p.values[v].buffer, p.values[v].last = -1, -1
+	}
+	for i, s := range p.steps {
+		for _, v := range s.in {
+			p.values[v].last = i
+		}
+		for _, v := range s.out {
+			p.values[v].last = i
+		}
+	}
+	for _, v := range p.outputs {
+		p.values[v].last = len(p.steps)
+	}
 	var free []int
 	for i, s := range p.steps {
 		for _, v := range s.out {
@@ -88,7 +141,7 @@ func (p *Plan) assign() {
 				p.buffers++
 			}
 		}
-		for v := range p.values[:s.out[len(s.out)-1]+1] {
+		for v := range p.values {
 			if p.values[v].last == i && p.values[v].buffer >= 0 {
 				free = append(free, p.values[v].buffer)
 			}
@@ -99,8 +152,10 @@ func (p *Plan) assign() {
 // arenaSize is the bytes of all buffers for the sizes known at compile time.
 func (p *Plan) arenaSize() int64 {
 	sizes := make([]int64, p.buffers)
-	for _, v := range p.values[p.inputs:] {
-		sizes[v.buffer] = max(sizes[v.buffer], v.desc.Size())
+	for _, v := range p.values {
+		if v.buffer >= 0 {
+			sizes[v.buffer] = max(sizes[v.buffer], v.desc.Size())
+		}
 	}
 	n := int64(0)
 	for _, s := range sizes {
@@ -122,18 +177,29 @@ func (p *Plan) Outputs() []Column {
 	return l
 }
 
+// Unfused is the plan of the same graph and limits without passes; p itself if
+// passes did nothing. Its steps are the graph's.
+func (p *Plan) Unfused() *Plan {
+	if p.unfused != nil {
+		return p.unfused
+	}
+	return p
+}
+
 // StepInfo is what a plan knows of a step, for people.
 type StepInfo struct {
-	Op      string
-	In, Out []Column
-	Buffers []int // the buffer of each output
+	Op       string // of several: "decode+resize+center_crop"
+	First, N int    // the steps of the graph that it covers: N, from First on
+	Passes   []Pass // that made it
+	In, Out  []Column
+	Buffers  []int // the buffer of each output
 }
 
 // Steps describes the plan's steps in the order in which they run.
 func (p *Plan) Steps() []StepInfo {
 	var l []StepInfo
 	for _, s := range p.steps {
-		i := StepInfo{Op: transforms.InfoOf(s.op).Name}
+		i := StepInfo{Op: opName(s.op), First: s.first, N: s.n, Passes: slices.Clone(s.passes)}
 		for _, v := range s.in {
 			i.In = append(i.In, Column{p.values[v].column, p.values[v].desc})
 		}
@@ -144,6 +210,13 @@ func (p *Plan) Steps() []StepInfo {
 		l = append(l, i)
 	}
 	return l
+}
+
+func opName(op transforms.Op) string {
+	if f, ok := op.(*fused); ok {
+		return f.name()
+	}
+	return transforms.InfoOf(op).Name
 }
 
 // Buffers is the number of buffers of a Runner's arena.

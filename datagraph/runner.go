@@ -1,6 +1,7 @@
 package datagraph
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/infer-prep/infer-prep/codec"
@@ -18,9 +19,12 @@ type Runner struct {
 	values  []*tensor.Tensor
 	own     []tensor.Tensor // what values point to, but for the inputs
 	outputs []*tensor.Tensor
+	scratch *transforms.Context // whose siblings are the steps'
+	unfused *Runner             // of plan.unfused, in the same memory; nil until it is needed
 
-	// OnStep, if it is not nil, is called after every step with the step's
-	// number and its outputs, which are valid until it returns. An error ends the run.
+	// OnStep, if it is not nil, is called after every step of the graph with the
+	// step's number and its outputs, which are valid until it returns. An error
+	// ends the run. The plan is then run without passes.
 	OnStep func(step int, out []*tensor.Tensor) error
 }
 
@@ -31,18 +35,19 @@ type runStep struct {
 }
 
 // NewRunner makes a Runner. It allocates almost nothing before the first run.
-func (p *Plan) NewRunner() *Runner {
+func (p *Plan) NewRunner() *Runner { return p.newRunner(transforms.NewContext(p.limits)) }
+
+func (p *Plan) newRunner(scratch *transforms.Context) *Runner {
 	r := &Runner{
-		plan: p, buffers: make([][]byte, p.buffers), values: make([]*tensor.Tensor, len(p.values)),
+		plan: p, scratch: scratch, buffers: make([][]byte, p.buffers), values: make([]*tensor.Tensor, len(p.values)),
 		own: make([]tensor.Tensor, len(p.values)), outputs: make([]*tensor.Tensor, len(p.outputs)),
 	}
 	for i := range r.own {
 		r.values[i] = &r.own[i]
 	}
-	ctx := transforms.NewContext(p.limits)
 	for _, s := range p.steps {
 		st := runStep{
-			ctx: ctx.Sibling(), in: make([]tensor.Desc, len(s.in)), out: make([]tensor.Desc, len(s.out)),
+			ctx: scratch.Sibling(), in: make([]tensor.Desc, len(s.in)), out: make([]tensor.Desc, len(s.out)),
 			src: make([]*tensor.Tensor, len(s.in)), dst: make([]*tensor.Tensor, len(s.out)),
 		}
 		for j, v := range s.out {
@@ -61,12 +66,56 @@ func (p *Plan) NewRunner() *Runner {
 // Errors are a *StepError that names the step, and wrap the op's or decoder's
 // own error. After an error the Runner can be used again.
 func (r *Runner) Run(inputs ...*tensor.Tensor) ([]*tensor.Tensor, error) {
+	if r.plan.unfused == nil {
+		return r.run(inputs)
+	}
+	if r.OnStep != nil {
+		return r.plain().run(inputs)
+	}
+	out, err := r.run(inputs)
+	if err == nil || isDecoders(err) {
+		return out, err
+	}
+	// Steps without passes say what is wrong, or find nothing wrong: a fused op
+	// may have declined, or the memory may have gone to a step that shares less.
+	plain := r.plain()
+	if out, err = plain.run(inputs); errors.Is(err, codec.ErrLimit) {
+		plain.forget()
+		out, err = plain.run(inputs)
+	}
+	return out, err
+}
+
+// isDecoders reports whether a decoder refused its input, as it would without passes.
+func isDecoders(err error) bool {
+	var ce *codec.Error
+	return errors.As(err, &ce)
+}
+
+// plain is a Runner of the plan without passes in the same memory.
+func (r *Runner) plain() *Runner {
+	if r.unfused == nil {
+		u := r.plan.unfused.newRunner(r.scratch)
+		for len(r.buffers) < len(u.buffers) {
+			r.buffers = append(r.buffers, nil)
+		}
+		r.unfused = u
+	}
+	r.unfused.buffers = r.buffers
+	r.unfused.OnStep = r.OnStep
+	return r.unfused
+}
+
+// forget lets go of the memory of earlier runs.
+func (r *Runner) forget() { clear(r.buffers) }
+
+func (r *Runner) run(inputs []*tensor.Tensor) ([]*tensor.Tensor, error) {
 	if err := r.bind(inputs); err != nil {
 		return nil, err
 	}
 	for i := range r.plan.steps {
 		if err := r.step(i); err != nil {
-			return nil, r.plan.graph.stepErr(i, err)
+			return nil, r.plan.graph.stepErr(r.plan.steps[i].first, err)
 		}
 	}
 	for i, v := range r.plan.outputs {
@@ -157,10 +206,13 @@ func (r *Runner) place(v int, d tensor.Desc) error {
 	return nil
 }
 
-// Infer gives the descriptions of every step's outputs for these inputs,
-// reading headers but running nothing. Only ops that read graph inputs can look
-// at data; what depends on other data stays Unknown.
+// Infer gives the descriptions of the outputs of every step of the graph for
+// these inputs, reading headers but running nothing. Only ops that read graph
+// inputs can look at data; what depends on other data stays Unknown.
 func (r *Runner) Infer(inputs ...*tensor.Tensor) ([][]tensor.Desc, error) {
+	if r.plan.unfused != nil {
+		return r.plain().Infer(inputs...)
+	}
 	if err := r.bind(inputs); err != nil {
 		return nil, err
 	}

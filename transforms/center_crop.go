@@ -106,3 +106,11 @@ func (o *CenterCrop) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	left := o.CropRounding.start(src[0].Width(), o.Width)
 	return padTo(c, dst[0], src[0], -top, -left, PadConstant, o.Fill)
 }
+
+// Frame is the middle of the image.
+func (o *CenterCrop) Frame(h, w int) Frame {
+	return Frame{
+		Top: o.CropRounding.start(h, o.Height), Left: o.CropRounding.start(w, o.Width),
+		Height: o.Height, Width: o.Width, Fill: o.Fill,
+	}
+}

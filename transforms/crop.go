@@ -53,3 +53,8 @@ var zeroFill = []float64{0}
 func (o *Crop) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return padTo(c, dst[0], src[0], -o.Top, -o.Left, PadConstant, zeroFill)
 }
+
+// Frame is the window.
+func (o *Crop) Frame(_, _ int) Frame {
+	return Frame{Top: o.Top, Left: o.Left, Height: o.Height, Width: o.Width, Fill: zeroFill}
+}

@@ -109,3 +109,11 @@ func (o *Decode) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	_, err := s.decoder.Decode(dst[0].Data, src[0].Data, &s.options)
 	return err
 }
+
+// ApplyRows is Apply of a region of the image alone, whose rows go to sink; see
+// codec.Decoder.DecodeRows.
+func (o *Decode) ApplyRows(c *Context, sink codec.RowSink, region codec.Region, src *tensor.Tensor) error {
+	s := o.state(c)
+	_, err := s.decoder.DecodeRows(sink, region, src.Data, &s.options)
+	return err
+}

@@ -52,3 +52,6 @@ func (o *HorizontalFlip) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	return nil
 }
+
+// Frame mirrors the columns.
+func (o *HorizontalFlip) Frame(h, w int) Frame { return Frame{Height: h, Width: w, FlipX: true} }

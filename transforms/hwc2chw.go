@@ -39,9 +39,6 @@ func (o *HWC2CHW) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		return err
 	}
 	pixels, channels := s.Height()*s.Width(), s.Channels()
-	if channels == 0 {
-		return nil
-	}
 	switch out := dst[0].Data; s.DType.Size() {
 	case 1:
 		kernel.Deinterleave(out, pixels, s.Data, channels)
@@ -66,3 +63,6 @@ func inferLayout(dst, in []tensor.Desc, from, to tensor.Layout) error {
 	dst[0] = tensor.Image(in[0].DType, to, in[0].Height(), in[0].Width(), in[0].Channels())
 	return nil
 }
+
+// Pointwise says that the op is one, see type Pointwise.
+func (o *HWC2CHW) Pointwise() {}

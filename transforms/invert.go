@@ -50,3 +50,6 @@ func (o *Invert) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	return nil
 }
+
+// Pointwise says that the op is one, see type Pointwise.
+func (o *Invert) Pointwise() {}

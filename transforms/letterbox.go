@@ -163,8 +163,35 @@ func (o *Letterbox) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	if err := padTo(c, dst[0], scaled, b.top, b.left, PadConstant, o.Fill); err != nil {
 		return err
 	}
-	scale, pad := tensor.View[float32](dst[1]), tensor.View[int32](dst[2])
-	scale[0], scale[1] = float32(b.scaleH), float32(b.scaleW)
-	pad[0], pad[1], pad[2], pad[3] = int32(b.top), int32(b.bottom), int32(b.left), int32(b.right)
+	b.report(dst[1], dst[2])
 	return nil
+}
+
+// report writes the outputs scale and pad.
+func (b *boxed) report(scale, pad *tensor.Tensor) {
+	s, p := tensor.View[float32](scale), tensor.View[int32](pad)
+	s[0], s[1] = float32(b.scaleH), float32(b.scaleW)
+	p[0], p[1], p[2], p[3] = int32(b.top), int32(b.bottom), int32(b.left), int32(b.right)
+}
+
+// Sampling is the op's parameters.
+func (o *Letterbox) Sampling() (Interpolation, Backend, bool) {
+	return o.Interpolation, o.Backend, true
+}
+
+// Scale gives the sizes and the padding, and writes scale and pad.
+func (o *Letterbox) Scale(h, w int, side []*tensor.Tensor) (Scale, error) {
+	b, err := o.fit(h, w)
+	if err != nil {
+		return Scale{}, err
+	}
+	if side != nil {
+		b.report(side[0], side[1])
+	}
+	s := Scale{
+		Cut: Frame{Height: h, Width: w}, Height: b.h, Width: b.w,
+		Place: Frame{Top: -b.top, Left: -b.left, Height: b.top + b.h + b.bottom, Width: b.left + b.w + b.right, Fill: o.Fill},
+	}
+	s.rules(sampling{o.Interpolation, o.Backend, true})
+	return s, nil
 }

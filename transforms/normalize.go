@@ -66,9 +66,7 @@ func (o *Normalize) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		mean[ch], std[ch] = float32(channelValue(o.Mean, ch)), float32(channelValue(o.Std, ch))
 	}
 	if s.Layout == tensor.HWC {
-		if channels > 0 {
-			kernel.NormalizeF32(out, in, mean, std)
-		}
+		kernel.NormalizeF32(out, in, mean, std)
 		return nil
 	}
 	for ch := range channels {
@@ -77,3 +75,6 @@ func (o *Normalize) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	return nil
 }
+
+// Pointwise says that the op is one, see type Pointwise.
+func (o *Normalize) Pointwise() {}

@@ -102,9 +102,7 @@ func quantize[T uint8 | int8 | uint16 | int16](o *Quantize, c *Context, dst, src
 		scale[ch], zero[ch] = float32(channelValue(o.Scale, ch)), int32(channelValue(o.ZeroPoint, ch))
 	}
 	if src.Layout == tensor.HWC {
-		if channels > 0 {
-			kernel.QuantizeF32(out, in, scale, zero)
-		}
+		kernel.QuantizeF32(out, in, scale, zero)
 		return
 	}
 	for ch := range channels {
@@ -112,3 +110,6 @@ func quantize[T uint8 | int8 | uint16 | int16](o *Quantize, c *Context, dst, src
 		kernel.QuantizeF32(out[at:][:pixels], in[at:][:pixels], scale[ch:ch+1], zero[ch:ch+1])
 	}
 }
+
+// Pointwise says that the op is one, see type Pointwise.
+func (o *Quantize) Pointwise() {}

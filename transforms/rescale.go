@@ -141,3 +141,6 @@ func (o *Rescale) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	return nil
 }
+
+// Pointwise says that the op is one, see type Pointwise.
+func (o *Rescale) Pointwise() {}

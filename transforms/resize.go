@@ -162,3 +162,16 @@ func (o *Resize) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	return r.resample(c, o.sampling(), dst[0], s)
 }
+
+// Sampling is the op's parameters.
+func (o *Resize) Sampling() (Interpolation, Backend, bool) {
+	return o.Interpolation, o.Backend, !o.NoAntialias
+}
+
+// Scale gives the size.
+func (o *Resize) Scale(h, w int, _ []*tensor.Tensor) (Scale, error) {
+	nh, nw, err := o.sized(h, w)
+	s := Scale{Cut: Frame{Height: h, Width: w}, Height: nh, Width: nw, Place: Frame{Height: nh, Width: nw}}
+	s.rules(o.sampling())
+	return s, err
+}

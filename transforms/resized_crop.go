@@ -81,3 +81,18 @@ func (o *ResizedCrop) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	return r.resample(c, o.sampling(), dst[0], s)
 }
+
+// Sampling is the op's parameters.
+func (o *ResizedCrop) Sampling() (Interpolation, Backend, bool) {
+	return o.Interpolation, o.Backend, !o.NoAntialias
+}
+
+// Scale gives the box and the size.
+func (o *ResizedCrop) Scale(_, _ int, _ []*tensor.Tensor) (Scale, error) {
+	s := Scale{
+		Cut:    Frame{Top: o.Top, Left: o.Left, Height: o.Height, Width: o.Width},
+		Height: o.OutHeight, Width: o.OutWidth, Place: Frame{Height: o.OutHeight, Width: o.OutWidth},
+	}
+	s.rules(o.sampling())
+	return s, nil
+}

@@ -68,3 +68,6 @@ func (o *ToTensor) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	return nil
 }
+
+// Pointwise says that the op is one, see type Pointwise.
+func (o *ToTensor) Pointwise() {}

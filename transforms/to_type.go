@@ -181,3 +181,6 @@ func (o *ToType) convert(dst, s *tensor.Tensor) {
 		}
 	}
 }
+
+// Pointwise says that the op is one, see type Pointwise.
+func (o *ToType) Pointwise() {}

@@ -45,3 +45,6 @@ func (o *VerticalFlip) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	return nil
 }
+
+// Frame mirrors the rows.
+func (o *VerticalFlip) Frame(h, w int) Frame { return Frame{Height: h, Width: w, FlipY: true} }

@@ -62,9 +62,8 @@ type Decoder struct {
 	o      *codec.Options
 	dst    *codec.Raster // what Decode fills
 	sink   codec.RowSink // what DecodeRows gives rows to
-	region codec.Region  // with sink
-	rowBuf []byte
-	toLuma bool // deliver one channel
+	region codec.Region  // the pixels wanted
+	toLuma bool          // deliver one channel
 	bits   coefBits
 	store  coefStore
 	exact  [maxComps]losslessPlane
@@ -98,6 +97,7 @@ func (d *Decoder) Config(data []byte, o *codec.Options) (codec.Config, error) {
 func (d *Decoder) Decode(dst *codec.Raster, data []byte, o *codec.Options) error {
 	d.begin(data, o)
 	d.dst = dst
+	d.region = codec.Region{}
 	err := d.decode()
 	d.release()
 	return err
@@ -156,6 +156,7 @@ func (d *Decoder) decode() error {
 	}
 	if d.dst != nil {
 		d.dst.Reset(d.mode(), d.width, d.height)
+		d.region = codec.Region{Width: d.width, Height: d.height}
 	}
 	d.allocPlanes()
 	var err error
@@ -207,6 +208,10 @@ func (d *Decoder) checkLimits() error {
 // MCUs go through inverse DCT, upsampling and colour conversion at once.
 func (d *Decoder) decodeOneScan() error {
 	fatal := d.startScan()
+	d.aimRegion()
+	if fatal == nil {
+		d.allocSegment()
+	}
 	row := 0
 	for ; fatal == nil && row < d.iMCURows; row++ {
 		if fatal = d.decodeIMCURow(row); fatal == nil {
@@ -237,7 +242,8 @@ func (d *Decoder) decodeMultiScan() error {
 		return err
 	}
 	smooth := d.smoothingOK()
-	for row := 0; row < d.iMCURows; row++ {
+	d.aimRegion()
+	for row := d.firstRow; row < min(d.lastRow, d.iMCURows); row++ {
 		d.outputIMCURow(row, smooth)
 		d.emit(row)
 	}

@@ -22,7 +22,6 @@ type batch struct {
 	sink   *sink
 	inputs []input
 	jobs   int
-	steps  []datagraph.StepInfo // the plan's
 }
 
 // outcome is what became of an input.
@@ -48,7 +47,6 @@ func (b *batch) run(ctx context.Context, emit func(outcome) error) error {
 	done := make(chan outcome, b.jobs)
 	window := make(chan struct{}, ahead*b.jobs)
 	mem := newBudget(b.limits.Bytes)
-	b.steps = b.plan.Steps()
 
 	go func() {
 		defer close(next)
@@ -233,32 +231,29 @@ func message(err error) error {
 }
 
 // need is the memory that a run on the worker's image takes, by its header: the
-// file, the arena, and as much as the decoded image for the decoder.
+// file, the arena, the rows between, and as much as the decoded image for the decoder.
 func (w *worker) need() (int64, error) {
-	descs, err := w.runner.Infer(&w.image)
+	c, err := w.runner.Costs(&w.image)
 	if err != nil {
 		return 0, err
 	}
-	total := int64(len(w.data))
-	for _, b := range bufferSizes(w.b.steps, w.b.plan.Buffers(), descs) {
-		total += b
+	total := int64(len(w.data)) + arenaBytes(c)
+	for _, s := range c.Steps {
+		total += s.Window
 	}
-	if len(descs) > 0 {
-		total += max(0, descs[0][0].Size())
+	if len(c.Descs) > 0 {
+		total += max(0, c.Descs[0][0].Size())
 	}
 	return total, nil
 }
 
-// bufferSizes are the bytes of a plan's n buffers for these descriptions of
-// every step's outputs; what is unknown counts as nothing.
-func bufferSizes(steps []datagraph.StepInfo, n int, descs [][]tensor.Desc) []int64 {
-	sizes := make([]int64, n)
-	for i, s := range steps {
-		for j, b := range s.Buffers {
-			sizes[b] = max(sizes[b], descs[i][j].Size())
-		}
+// arenaBytes is all buffers; what is unknown counts as nothing.
+func arenaBytes(c datagraph.Costs) int64 {
+	n := int64(0)
+	for _, b := range c.Buffers {
+		n += b
 	}
-	return sizes
+	return n
 }
 
 // budget bounds the memory of all workers together. What is wanted beyond all

@@ -209,8 +209,11 @@ type columnJSON struct {
 type inferred struct {
 	graph *datagraph.Graph
 	plan  *datagraph.Plan
-	steps []datagraph.StepInfo // with sizes filled in
+	steps []datagraph.StepInfo // the graph's, with sizes filled in
 	descs [][]tensor.Desc
+	costs datagraph.Costs // of the plan
+	plain datagraph.Costs // of the plan without passes
+	off   []datagraph.Pass
 	image string // the file that the sizes are of, or ""
 }
 
@@ -220,27 +223,25 @@ func inferGraph(f *graphFlags, g *datagraph.Graph, image string) (*inferred, err
 	if err != nil {
 		return nil, err
 	}
-	r := &inferred{graph: g, plan: plan, steps: plan.Steps(), image: image}
-	if image == "" {
-		for _, s := range r.steps {
-			var d []tensor.Desc
-			for _, c := range s.Out {
-				d = append(d, c.Desc)
-			}
-			r.descs = append(r.descs, d)
+	r := &inferred{graph: g, plan: plan, steps: plan.Unfused().Steps(), image: image, off: f.off}
+	var inputs []*tensor.Tensor
+	if image != "" {
+		if err := wantOneImage(g); err != nil {
+			return nil, err
 		}
-		return r, nil
+		t, err := readImage(image, f.limits)
+		if err != nil {
+			return nil, err
+		}
+		inputs = append(inputs, t)
 	}
-	if err := wantOneImage(g); err != nil {
-		return nil, err
+	if r.costs, err = plan.NewRunner().Costs(inputs...); err == nil {
+		r.plain, err = plan.Unfused().NewRunner().Costs(inputs...)
 	}
-	t, err := readImage(image, f.limits)
 	if err != nil {
-		return nil, err
-	}
-	if r.descs, err = plan.NewRunner().Infer(t); err != nil {
 		return nil, failErr("%s: %w", image, message(err))
 	}
+	r.descs = r.plain.Descs
 	have := map[string]tensor.Desc{}
 	for _, c := range g.Inputs {
 		have[c.Name] = c.Desc

@@ -2,26 +2,53 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/infer-prep/infer-prep/datagraph"
 )
 
 func (a *app) graphPlanCmd() *cobra.Command {
 	f := &graphFlags{}
 	var asJSON bool
+	var off []string
+	long := strings.Builder{}
+	long.WriteString(`Tell which buffer every tensor of a run lies in, and how large the buffers are:
+first for the graph's steps as they stand, then for the steps that a run makes
+of them. Tensors share a buffer when one is no longer needed before the other is
+made. With IMAGE the sizes are those of that image, of which only the header is
+decoded; without it sizes that depend on the image are unknown and count as
+nothing.
+
+A run's steps are made by passes, which change no byte of the result:
+`)
+	var names []string
+	for _, p := range datagraph.Passes() {
+		names = append(names, p.String())
+		fmt.Fprintf(&long, "\n  %-16s %s", p, p.Doc())
+	}
+	long.WriteString(`
+
+Of each step are told the bytes that it reads and writes, and those of the window
+of rows that it keeps if rows run through it.`)
 	cmd := &cobra.Command{
 		Use:   "plan [--preset NAME | --graph FILE | …] [IMAGE]",
-		Short: "Tell how a graph uses memory",
-		Long: `Tell which buffer every tensor of a run lies in, and how large the buffers are.
-Tensors share a buffer when one is no longer needed before the other is made.
-With IMAGE the sizes are those of that image, of which only the header is
-decoded; without it sizes that depend on the image are unknown and count as
-nothing.`,
+		Short: "Tell how a graph is run and how it uses memory",
+		Long:  long.String(),
 		Example: `  infer-prep graph plan --preset yolo
-  infer-prep graph plan --preset clip cat.jpg`,
+  infer-prep graph plan --preset clip cat.jpg
+  infer-prep graph plan --preset clip --off row-step --off region-decode cat.jpg`,
 		DisableFlagsInUseLine: true,
 		Args:                  oneImage,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, name := range off {
+				p, err := datagraph.ParsePass(name)
+				if err != nil {
+					return usageErr("--off %q: want one of %s", name, strings.Join(names, ", "))
+				}
+				f.off = append(f.off, p)
+			}
 			g, err := f.load(cmd, a.stdin)
 			if err != nil {
 				return err
@@ -35,6 +62,8 @@ nothing.`,
 	}
 	f.add(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cmd.Flags().StringArrayVar(&off, "off", nil, "switch a `PASS` off; may be repeated")
+	complete(cmd, "off", names...)
 	return cmd
 }
 
@@ -45,22 +74,69 @@ type bufferUse struct {
 	Tensors []string `json:"tensors"` // step-op.column
 }
 
+// fusedStep is a step of a run.
+type fusedStep struct {
+	Step    int      `json:"step"`
+	First   int      `json:"first"` // of the graph's steps that it covers
+	Steps   int      `json:"steps"` // how many it covers
+	Op      string   `json:"op"`
+	Passes  []string `json:"passes"`
+	Read    int64    `json:"read_bytes"`
+	Written int64    `json:"written_bytes"`
+	Window  int64    `json:"window_bytes"`
+}
+
+// fusedPlan is what the passes made of a graph.
+type fusedPlan struct {
+	Off      []string    `json:"off"`
+	Declined bool        `json:"declined"`
+	Steps    []fusedStep `json:"steps"`
+	Arena    int64       `json:"arena_bytes"`
+	Touched  int64       `json:"touched_bytes"`
+}
+
+// touched is the bytes that all steps read, write and keep.
+func touched(c datagraph.Costs) int64 {
+	n := int64(0)
+	for _, s := range c.Steps {
+		n += s.Read + s.Written + s.Window
+	}
+	return n
+}
+
+func (r *inferred) fused() fusedPlan {
+	f := fusedPlan{Off: []string{}, Declined: r.costs.Declined, Arena: arenaBytes(r.costs), Touched: touched(r.costs)}
+	for _, p := range r.off {
+		f.Off = append(f.Off, p.String())
+	}
+	steps := r.plan.Steps()
+	if r.costs.Declined {
+		steps = r.plan.Unfused().Steps()
+	}
+	for i, s := range steps {
+		passes := []string{}
+		for _, p := range s.Passes {
+			passes = append(passes, p.String())
+		}
+		c := r.costs.Steps[i]
+		f.Steps = append(f.Steps, fusedStep{i, s.First, s.N, s.Op, passes, c.Read, c.Written, c.Window})
+	}
+	return f
+}
+
 func (a *app) printPlan(r *inferred, asJSON bool) error {
-	sizes := bufferSizes(r.steps, r.plan.Buffers(), r.descs)
-	uses := make([]bufferUse, len(sizes))
-	arena, apart := int64(0), int64(0)
-	unknown := false
-	for i, n := range sizes {
+	uses := make([]bufferUse, len(r.plain.Buffers))
+	arena, apart := arenaBytes(r.plain), int64(0)
+	for i, n := range r.plain.Buffers {
 		uses[i] = bufferUse{Buffer: i, Bytes: n, Tensors: []string{}}
-		arena += n
 	}
 	for i, s := range r.steps {
 		for j, b := range s.Buffers {
 			uses[b].Tensors = append(uses[b].Tensors, fmt.Sprintf("%d-%s.%s", i, s.Op, s.Out[j].Name))
 			apart += max(0, r.descs[i][j].Size())
-			unknown = unknown || r.descs[i][j].Size() < 0
 		}
 	}
+	fused := r.fused()
 	if asJSON {
 		steps, err := r.json()
 		if err != nil {
@@ -74,13 +150,15 @@ func (a *app) printPlan(r *inferred, asJSON bool) error {
 			}
 		}
 		return a.printJSON(struct {
-			Image      string      `json:"image,omitempty"`
-			Steps      []stepJSON  `json:"steps"`
-			Buffers    []bufferUse `json:"buffers"`
-			ArenaBytes int64       `json:"arena_bytes"`
-			ApartBytes int64       `json:"unshared_bytes"`
-			Unknown    bool        `json:"sizes_unknown"`
-		}{r.image, steps, uses, arena, apart, unknown})
+			Image        string      `json:"image,omitempty"`
+			Steps        []stepJSON  `json:"steps"`
+			Buffers      []bufferUse `json:"buffers"`
+			ArenaBytes   int64       `json:"arena_bytes"`
+			ApartBytes   int64       `json:"unshared_bytes"`
+			TouchedBytes int64       `json:"touched_bytes"`
+			Unknown      bool        `json:"sizes_unknown"`
+			Fused        fusedPlan   `json:"fused"`
+		}{r.image, steps, uses, arena, apart, touched(r.plain), r.plain.Unknown, fused})
 	}
 	t := table{}
 	t.row("STEP", "OP", "OUT", "TENSOR", "BYTES", "BUFFER")
@@ -107,10 +185,32 @@ func (a *app) printPlan(r *inferred, asJSON bool) error {
 	}
 	t.row()
 	note := ""
-	if unknown {
+	if r.plain.Unknown {
 		note = ", and what depends on the image (give one for all sizes)"
 	}
 	t.row(fmt.Sprintf("arena: %s bytes%s; without sharing %s", bytesText(arena), note, bytesText(apart)))
+	t.row()
+	if err := t.write(a.stdout); err != nil {
+		return err
+	}
+	t = table{}
+	t.row("RUN", "STEPS", "OPS", "READ", "WRITTEN", "WINDOW", "PASSES")
+	for i, s := range fused.Steps {
+		covers := fmt.Sprint(s.First)
+		if s.Steps > 1 {
+			covers = fmt.Sprintf("%d-%d", s.First, s.First+s.Steps-1)
+		}
+		t.row(fmt.Sprint(i), covers, s.Op, bytesText(s.Read), bytesText(s.Written), bytesText(s.Window), strings.Join(s.Passes, ", "))
+	}
+	t.row()
+	if len(fused.Off) > 0 {
+		t.row("off: " + strings.Join(fused.Off, ", "))
+	}
+	if fused.Declined {
+		t.row("these sizes cannot be fused: run as the graph stands")
+	}
+	t.row(fmt.Sprintf("arena: %s bytes, without passes %s", bytesText(fused.Arena), bytesText(arena)))
+	t.row(fmt.Sprintf("touched: %s bytes, without passes %s", bytesText(fused.Touched), bytesText(touched(r.plain))))
 	return t.write(a.stdout)
 }
 

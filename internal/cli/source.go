@@ -33,6 +33,7 @@ type graphFlags struct {
 	exif          bool
 	limits        codec.Limits
 
+	off  []datagraph.Pass
 	file string // that load read the graph from, "" for a preset
 }
 
@@ -153,7 +154,7 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 
 // compile is datagraph.Compile, with errors that name the graph's file.
 func (f *graphFlags) compile(g *datagraph.Graph) (*datagraph.Plan, error) {
-	plan, err := datagraph.Compile(g, f.limits)
+	plan, err := datagraph.Compile(g, f.limits, f.off...)
 	if err != nil && f.file != "" {
 		err = fmt.Errorf("%s: %w", f.file, err)
 	}

@@ -9,6 +9,7 @@ const (
 	AVX2       Feature = iota
 	AVX512             // F, BW, DQ and VL
 	AVX512VNNI         // with AVX512
+	BMI2               // and BMI1
 	NEON
 	count
 )

@@ -4,6 +4,687 @@
 
 #include "textflag.h"
 
+DATA idct4_even<>+0(SB)/4, $0xe7823b21
+DATA idct4_even<>+4(SB)/4, $0xe7823b21
+DATA idct4_even<>+8(SB)/4, $0xe7823b21
+DATA idct4_even<>+12(SB)/4, $0xe7823b21
+DATA idct4_even<>+16(SB)/4, $0xe7823b21
+DATA idct4_even<>+20(SB)/4, $0xe7823b21
+DATA idct4_even<>+24(SB)/4, $0xe7823b21
+DATA idct4_even<>+28(SB)/4, $0xe7823b21
+GLOBL idct4_even<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_13_2<>+0(SB)/4, $0x1ccd5203
+DATA idct4_13_2<>+4(SB)/4, $0x1ccd5203
+DATA idct4_13_2<>+8(SB)/4, $0x1ccd5203
+DATA idct4_13_2<>+12(SB)/4, $0x1ccd5203
+DATA idct4_13_2<>+16(SB)/4, $0x1ccd5203
+DATA idct4_13_2<>+20(SB)/4, $0x1ccd5203
+DATA idct4_13_2<>+24(SB)/4, $0x1ccd5203
+DATA idct4_13_2<>+28(SB)/4, $0x1ccd5203
+GLOBL idct4_13_2<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_13_0<>+0(SB)/4, $0xba7921f9
+DATA idct4_13_0<>+4(SB)/4, $0xba7921f9
+DATA idct4_13_0<>+8(SB)/4, $0xba7921f9
+DATA idct4_13_0<>+12(SB)/4, $0xba7921f9
+DATA idct4_13_0<>+16(SB)/4, $0xba7921f9
+DATA idct4_13_0<>+20(SB)/4, $0xba7921f9
+DATA idct4_13_0<>+24(SB)/4, $0xba7921f9
+DATA idct4_13_0<>+28(SB)/4, $0xba7921f9
+GLOBL idct4_13_0<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_57_2<>+0(SB)/4, $0xefb0ecc2
+DATA idct4_57_2<>+4(SB)/4, $0xefb0ecc2
+DATA idct4_57_2<>+8(SB)/4, $0xefb0ecc2
+DATA idct4_57_2<>+12(SB)/4, $0xefb0ecc2
+DATA idct4_57_2<>+16(SB)/4, $0xefb0ecc2
+DATA idct4_57_2<>+20(SB)/4, $0xefb0ecc2
+DATA idct4_57_2<>+24(SB)/4, $0xefb0ecc2
+DATA idct4_57_2<>+28(SB)/4, $0xefb0ecc2
+GLOBL idct4_57_2<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_57_0<>+0(SB)/4, $0xf93e2e75
+DATA idct4_57_0<>+4(SB)/4, $0xf93e2e75
+DATA idct4_57_0<>+8(SB)/4, $0xf93e2e75
+DATA idct4_57_0<>+12(SB)/4, $0xf93e2e75
+DATA idct4_57_0<>+16(SB)/4, $0xf93e2e75
+DATA idct4_57_0<>+20(SB)/4, $0xf93e2e75
+DATA idct4_57_0<>+24(SB)/4, $0xf93e2e75
+DATA idct4_57_0<>+28(SB)/4, $0xf93e2e75
+GLOBL idct4_57_0<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_first<>+0(SB)/4, $0x00004000
+DATA idct4_first<>+4(SB)/4, $0x00004000
+DATA idct4_first<>+8(SB)/4, $0x00004000
+DATA idct4_first<>+12(SB)/4, $0x00004000
+DATA idct4_first<>+16(SB)/4, $0x00004000
+DATA idct4_first<>+20(SB)/4, $0x00004000
+DATA idct4_first<>+24(SB)/4, $0x00004000
+DATA idct4_first<>+28(SB)/4, $0x00004000
+GLOBL idct4_first<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_round1<>+0(SB)/4, $0x00000800
+DATA idct4_round1<>+4(SB)/4, $0x00000800
+DATA idct4_round1<>+8(SB)/4, $0x00000800
+DATA idct4_round1<>+12(SB)/4, $0x00000800
+DATA idct4_round1<>+16(SB)/4, $0x00000800
+DATA idct4_round1<>+20(SB)/4, $0x00000800
+DATA idct4_round1<>+24(SB)/4, $0x00000800
+DATA idct4_round1<>+28(SB)/4, $0x00000800
+GLOBL idct4_round1<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_round2<>+0(SB)/4, $0x00040000
+DATA idct4_round2<>+4(SB)/4, $0x00040000
+DATA idct4_round2<>+8(SB)/4, $0x00040000
+DATA idct4_round2<>+12(SB)/4, $0x00040000
+DATA idct4_round2<>+16(SB)/4, $0x00040000
+DATA idct4_round2<>+20(SB)/4, $0x00040000
+DATA idct4_round2<>+24(SB)/4, $0x00040000
+DATA idct4_round2<>+28(SB)/4, $0x00040000
+GLOBL idct4_round2<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_pairs<>+0(SB)/1, $0x00
+DATA idct4_pairs<>+1(SB)/1, $0x01
+DATA idct4_pairs<>+2(SB)/1, $0x08
+DATA idct4_pairs<>+3(SB)/1, $0x09
+DATA idct4_pairs<>+4(SB)/1, $0x04
+DATA idct4_pairs<>+5(SB)/1, $0x05
+DATA idct4_pairs<>+6(SB)/1, $0x0c
+DATA idct4_pairs<>+7(SB)/1, $0x0d
+DATA idct4_pairs<>+8(SB)/1, $0x02
+DATA idct4_pairs<>+9(SB)/1, $0x03
+DATA idct4_pairs<>+10(SB)/1, $0x06
+DATA idct4_pairs<>+11(SB)/1, $0x07
+DATA idct4_pairs<>+12(SB)/1, $0x0a
+DATA idct4_pairs<>+13(SB)/1, $0x0b
+DATA idct4_pairs<>+14(SB)/1, $0x0e
+DATA idct4_pairs<>+15(SB)/1, $0x0f
+DATA idct4_pairs<>+16(SB)/1, $0x00
+DATA idct4_pairs<>+17(SB)/1, $0x01
+DATA idct4_pairs<>+18(SB)/1, $0x08
+DATA idct4_pairs<>+19(SB)/1, $0x09
+DATA idct4_pairs<>+20(SB)/1, $0x04
+DATA idct4_pairs<>+21(SB)/1, $0x05
+DATA idct4_pairs<>+22(SB)/1, $0x0c
+DATA idct4_pairs<>+23(SB)/1, $0x0d
+DATA idct4_pairs<>+24(SB)/1, $0x02
+DATA idct4_pairs<>+25(SB)/1, $0x03
+DATA idct4_pairs<>+26(SB)/1, $0x06
+DATA idct4_pairs<>+27(SB)/1, $0x07
+DATA idct4_pairs<>+28(SB)/1, $0x0a
+DATA idct4_pairs<>+29(SB)/1, $0x0b
+DATA idct4_pairs<>+30(SB)/1, $0x0e
+DATA idct4_pairs<>+31(SB)/1, $0x0f
+GLOBL idct4_pairs<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_transpose<>+0(SB)/1, $0x00
+DATA idct4_transpose<>+1(SB)/1, $0x04
+DATA idct4_transpose<>+2(SB)/1, $0x08
+DATA idct4_transpose<>+3(SB)/1, $0x0c
+DATA idct4_transpose<>+4(SB)/1, $0x01
+DATA idct4_transpose<>+5(SB)/1, $0x05
+DATA idct4_transpose<>+6(SB)/1, $0x09
+DATA idct4_transpose<>+7(SB)/1, $0x0d
+DATA idct4_transpose<>+8(SB)/1, $0x02
+DATA idct4_transpose<>+9(SB)/1, $0x06
+DATA idct4_transpose<>+10(SB)/1, $0x0a
+DATA idct4_transpose<>+11(SB)/1, $0x0e
+DATA idct4_transpose<>+12(SB)/1, $0x03
+DATA idct4_transpose<>+13(SB)/1, $0x07
+DATA idct4_transpose<>+14(SB)/1, $0x0b
+DATA idct4_transpose<>+15(SB)/1, $0x0f
+DATA idct4_transpose<>+16(SB)/1, $0x00
+DATA idct4_transpose<>+17(SB)/1, $0x04
+DATA idct4_transpose<>+18(SB)/1, $0x08
+DATA idct4_transpose<>+19(SB)/1, $0x0c
+DATA idct4_transpose<>+20(SB)/1, $0x01
+DATA idct4_transpose<>+21(SB)/1, $0x05
+DATA idct4_transpose<>+22(SB)/1, $0x09
+DATA idct4_transpose<>+23(SB)/1, $0x0d
+DATA idct4_transpose<>+24(SB)/1, $0x02
+DATA idct4_transpose<>+25(SB)/1, $0x06
+DATA idct4_transpose<>+26(SB)/1, $0x0a
+DATA idct4_transpose<>+27(SB)/1, $0x0e
+DATA idct4_transpose<>+28(SB)/1, $0x03
+DATA idct4_transpose<>+29(SB)/1, $0x07
+DATA idct4_transpose<>+30(SB)/1, $0x0b
+DATA idct4_transpose<>+31(SB)/1, $0x0f
+GLOBL idct4_transpose<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_middle<>+0(SB)/2, $0x8080
+DATA idct4_middle<>+2(SB)/2, $0x8080
+DATA idct4_middle<>+4(SB)/2, $0x8080
+DATA idct4_middle<>+6(SB)/2, $0x8080
+DATA idct4_middle<>+8(SB)/2, $0x8080
+DATA idct4_middle<>+10(SB)/2, $0x8080
+DATA idct4_middle<>+12(SB)/2, $0x8080
+DATA idct4_middle<>+14(SB)/2, $0x8080
+DATA idct4_middle<>+16(SB)/2, $0x8080
+DATA idct4_middle<>+18(SB)/2, $0x8080
+DATA idct4_middle<>+20(SB)/2, $0x8080
+DATA idct4_middle<>+22(SB)/2, $0x8080
+DATA idct4_middle<>+24(SB)/2, $0x8080
+DATA idct4_middle<>+26(SB)/2, $0x8080
+DATA idct4_middle<>+28(SB)/2, $0x8080
+DATA idct4_middle<>+30(SB)/2, $0x8080
+GLOBL idct4_middle<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_spread<>+0(SB)/1, $0x00
+DATA idct4_spread<>+1(SB)/1, $0x00
+DATA idct4_spread<>+2(SB)/1, $0x00
+DATA idct4_spread<>+3(SB)/1, $0x00
+DATA idct4_spread<>+4(SB)/1, $0x01
+DATA idct4_spread<>+5(SB)/1, $0x01
+DATA idct4_spread<>+6(SB)/1, $0x01
+DATA idct4_spread<>+7(SB)/1, $0x01
+DATA idct4_spread<>+8(SB)/1, $0x00
+DATA idct4_spread<>+9(SB)/1, $0x00
+DATA idct4_spread<>+10(SB)/1, $0x00
+DATA idct4_spread<>+11(SB)/1, $0x00
+DATA idct4_spread<>+12(SB)/1, $0x01
+DATA idct4_spread<>+13(SB)/1, $0x01
+DATA idct4_spread<>+14(SB)/1, $0x01
+DATA idct4_spread<>+15(SB)/1, $0x01
+DATA idct4_spread<>+16(SB)/1, $0x00
+DATA idct4_spread<>+17(SB)/1, $0x00
+DATA idct4_spread<>+18(SB)/1, $0x00
+DATA idct4_spread<>+19(SB)/1, $0x00
+DATA idct4_spread<>+20(SB)/1, $0x01
+DATA idct4_spread<>+21(SB)/1, $0x01
+DATA idct4_spread<>+22(SB)/1, $0x01
+DATA idct4_spread<>+23(SB)/1, $0x01
+DATA idct4_spread<>+24(SB)/1, $0x00
+DATA idct4_spread<>+25(SB)/1, $0x00
+DATA idct4_spread<>+26(SB)/1, $0x00
+DATA idct4_spread<>+27(SB)/1, $0x00
+DATA idct4_spread<>+28(SB)/1, $0x01
+DATA idct4_spread<>+29(SB)/1, $0x01
+DATA idct4_spread<>+30(SB)/1, $0x01
+DATA idct4_spread<>+31(SB)/1, $0x01
+GLOBL idct4_spread<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_16<>+0(SB)/4, $0x00100010
+DATA idct4_16<>+4(SB)/4, $0x00100010
+DATA idct4_16<>+8(SB)/4, $0x00100010
+DATA idct4_16<>+12(SB)/4, $0x00100010
+DATA idct4_16<>+16(SB)/4, $0x00100010
+DATA idct4_16<>+20(SB)/4, $0x00100010
+DATA idct4_16<>+24(SB)/4, $0x00100010
+DATA idct4_16<>+28(SB)/4, $0x00100010
+GLOBL idct4_16<>(SB), RODATA|NOPTR, $32
+
+// func idctRow4AVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
+// Requires: AVX, AVX2
+TEXT ·idctRow4AVX2(SB), NOSPLIT, $0-48
+	MOVQ  dst+0(FP), AX
+	MOVQ  stride+8(FP), CX
+	MOVQ  blocks+16(FP), DX
+	MOVQ  quant+24(FP), BX
+	MOVQ  last+32(FP), SI
+	MOVQ  n+40(FP), DI
+	XORQ  R10, R10
+	CMPQ  DI, $0x01
+	SETEQ R10
+	MOVQ  $0x00000001, R9
+	SUBQ  R10, R9
+	MOVQ  R9, R8
+	SHLQ  $0x07, R8
+
+loop:
+	MOVBLZX        (SI), R11
+	ORB            (SI)(R9*1), R11
+	JZ             dc
+	VBROADCASTI128 (DX), Y0
+	VINSERTI128    $0x01, (DX)(R8*1), Y0, Y0
+	VBROADCASTI128 (BX), Y1
+	VPMULLW        Y1, Y0, Y0
+	VPSLLW         $0x02, Y0, Y1
+	VPSRAW         $0x02, Y1, Y1
+	VPXOR          Y0, Y1, Y1
+	VPTEST         Y1, Y1
+	SETNE          R11
+	VBROADCASTI128 16(DX), Y1
+	VINSERTI128    $0x01, 16(DX)(R8*1), Y1, Y1
+	VBROADCASTI128 16(BX), Y2
+	VPMULLW        Y2, Y1, Y1
+	VBROADCASTI128 32(DX), Y2
+	VINSERTI128    $0x01, 32(DX)(R8*1), Y2, Y2
+	VBROADCASTI128 32(BX), Y3
+	VPMULLW        Y3, Y2, Y2
+	VBROADCASTI128 48(DX), Y3
+	VINSERTI128    $0x01, 48(DX)(R8*1), Y3, Y3
+	VBROADCASTI128 48(BX), Y4
+	VPMULLW        Y4, Y3, Y3
+	VBROADCASTI128 80(DX), Y4
+	VINSERTI128    $0x01, 80(DX)(R8*1), Y4, Y4
+	VBROADCASTI128 80(BX), Y5
+	VPMULLW        Y5, Y4, Y4
+	VBROADCASTI128 96(DX), Y5
+	VINSERTI128    $0x01, 96(DX)(R8*1), Y5, Y5
+	VBROADCASTI128 96(BX), Y6
+	VPMULLW        Y6, Y5, Y5
+	VBROADCASTI128 112(DX), Y6
+	VINSERTI128    $0x01, 112(DX)(R8*1), Y6, Y6
+	VBROADCASTI128 112(BX), Y7
+	VPMULLW        Y7, Y6, Y6
+	VPUNPCKLWD     Y0, Y0, Y7
+	VPUNPCKLWD     Y5, Y2, Y8
+	VPUNPCKLWD     Y3, Y1, Y9
+	VPUNPCKLWD     Y6, Y4, Y10
+	VPMADDWD       idct4_first<>+0(SB), Y7, Y7
+	VPADDD         idct4_round1<>+0(SB), Y7, Y7
+	VPMADDWD       idct4_even<>+0(SB), Y8, Y8
+	VPMADDWD       idct4_13_2<>+0(SB), Y9, Y11
+	VPMADDWD       idct4_13_0<>+0(SB), Y9, Y9
+	VPMADDWD       idct4_57_2<>+0(SB), Y10, Y12
+	VPADDD         Y12, Y11, Y11
+	VPMADDWD       idct4_57_0<>+0(SB), Y10, Y10
+	VPADDD         Y10, Y9, Y9
+	VPADDD         Y8, Y7, Y10
+	VPSUBD         Y8, Y7, Y7
+	VPSUBD         Y11, Y10, Y8
+	VPADDD         Y11, Y10, Y10
+	VPSUBD         Y9, Y7, Y11
+	VPADDD         Y9, Y7, Y7
+	VPSRAD         $0x0c, Y10, Y10
+	VPSRAD         $0x0c, Y7, Y7
+	VPSRAD         $0x0c, Y11, Y11
+	VPSRAD         $0x0c, Y8, Y8
+	VPUNPCKHWD     Y0, Y0, Y0
+	VPUNPCKHWD     Y5, Y2, Y2
+	VPUNPCKHWD     Y3, Y1, Y1
+	VPUNPCKHWD     Y6, Y4, Y3
+	VPMADDWD       idct4_first<>+0(SB), Y0, Y0
+	VPADDD         idct4_round1<>+0(SB), Y0, Y0
+	VPMADDWD       idct4_even<>+0(SB), Y2, Y2
+	VPMADDWD       idct4_13_2<>+0(SB), Y1, Y4
+	VPMADDWD       idct4_13_0<>+0(SB), Y1, Y1
+	VPMADDWD       idct4_57_2<>+0(SB), Y3, Y5
+	VPADDD         Y5, Y4, Y4
+	VPMADDWD       idct4_57_0<>+0(SB), Y3, Y3
+	VPADDD         Y3, Y1, Y1
+	VPADDD         Y2, Y0, Y3
+	VPSUBD         Y2, Y0, Y0
+	VPSUBD         Y4, Y3, Y2
+	VPADDD         Y4, Y3, Y3
+	VPSUBD         Y1, Y0, Y4
+	VPADDD         Y1, Y0, Y0
+	VPSRAD         $0x0c, Y3, Y3
+	VPSRAD         $0x0c, Y0, Y0
+	VPSRAD         $0x0c, Y4, Y4
+	VPSRAD         $0x0c, Y2, Y2
+	VPACKSSDW      Y3, Y10, Y10
+	VPACKSSDW      Y0, Y7, Y7
+	VPACKSSDW      Y4, Y11, Y11
+	VPACKSSDW      Y2, Y8, Y8
+	TESTB          R11, R11
+	JNZ            wrap
+
+transpose:
+	VPSHUFB      idct4_pairs<>+0(SB), Y10, Y10
+	VPSHUFB      idct4_pairs<>+0(SB), Y7, Y7
+	VPSHUFB      idct4_pairs<>+0(SB), Y11, Y11
+	VPSHUFB      idct4_pairs<>+0(SB), Y8, Y8
+	VPUNPCKLDQ   Y7, Y10, Y0
+	VPUNPCKHDQ   Y7, Y10, Y10
+	VPUNPCKLDQ   Y8, Y11, Y1
+	VPUNPCKHDQ   Y8, Y11, Y11
+	VPUNPCKLQDQ  Y1, Y0, Y2
+	VPUNPCKHQDQ  Y1, Y0, Y0
+	VPUNPCKLQDQ  Y11, Y10, Y1
+	VPUNPCKHQDQ  Y11, Y10, Y10
+	VPMADDWD     idct4_first<>+0(SB), Y2, Y2
+	VPADDD       idct4_round2<>+0(SB), Y2, Y2
+	VPMADDWD     idct4_even<>+0(SB), Y0, Y0
+	VPMADDWD     idct4_13_2<>+0(SB), Y1, Y3
+	VPMADDWD     idct4_13_0<>+0(SB), Y1, Y1
+	VPMADDWD     idct4_57_2<>+0(SB), Y10, Y4
+	VPADDD       Y4, Y3, Y3
+	VPMADDWD     idct4_57_0<>+0(SB), Y10, Y4
+	VPADDD       Y4, Y1, Y1
+	VPADDD       Y0, Y2, Y4
+	VPSUBD       Y0, Y2, Y0
+	VPSUBD       Y3, Y4, Y2
+	VPADDD       Y3, Y4, Y4
+	VPSUBD       Y1, Y0, Y3
+	VPADDD       Y1, Y0, Y0
+	VPSRAD       $0x13, Y4, Y4
+	VPSRAD       $0x13, Y0, Y0
+	VPSRAD       $0x13, Y3, Y3
+	VPSRAD       $0x13, Y2, Y2
+	VPACKSSDW    Y0, Y4, Y4
+	VPACKSSDW    Y2, Y3, Y3
+	VPACKSSWB    Y3, Y4, Y4
+	VPADDB       idct4_middle<>+0(SB), Y4, Y4
+	VPSHUFB      idct4_transpose<>+0(SB), Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X0
+	VPUNPCKLDQ   X0, X4, X1
+	VPUNPCKHDQ   X0, X4, X0
+
+store:
+	MOVQ    AX, R11
+	TESTQ   R10, R10
+	JNZ     narrow
+	VMOVQ   X1, (R11)
+	VMOVHPS X1, (R11)(CX*1)
+	LEAQ    (R11)(CX*2), R11
+	VMOVQ   X0, (R11)
+	VMOVHPS X0, (R11)(CX*1)
+	JMP     next
+
+narrow:
+	VMOVD   X1, (R11)
+	VPEXTRD $0x02, X1, (R11)(CX*1)
+	LEAQ    (R11)(CX*2), R11
+	VMOVD   X0, (R11)
+	VPEXTRD $0x02, X0, (R11)(CX*1)
+	JMP     next
+
+dc:
+	MOVWLZX      (DX)(R8*1), R11
+	SHLL         $0x10, R11
+	MOVW         (DX), R11
+	VMOVD        R11, X0
+	VPBROADCASTW (BX), X1
+	VPMULLW      X1, X0, X0
+	VPSLLW       $0x02, X0, X0
+	VPADDSW      idct4_16<>+0(SB), X0, X0
+	VPSRAW       $0x05, X0, X0
+	VPACKSSWB    X0, X0, X0
+	VPADDB       idct4_middle<>+0(SB), X0, X0
+	VPSHUFB      idct4_spread<>+0(SB), X0, X1
+	VMOVDQA      X1, X0
+	JMP          store
+
+wrap:
+	VBROADCASTI128 16(DX), Y0
+	VINSERTI128    $0x01, 16(DX)(R8*1), Y0, Y0
+	VBROADCASTI128 (DX), Y2
+	VINSERTI128    $0x01, (DX)(R8*1), Y2, Y2
+	VBROADCASTI128 (BX), Y1
+	VPMULLW        Y1, Y2, Y2
+	VBROADCASTI128 32(DX), Y1
+	VINSERTI128    $0x01, 32(DX)(R8*1), Y1, Y1
+	VPOR           Y1, Y0, Y0
+	VBROADCASTI128 48(DX), Y1
+	VINSERTI128    $0x01, 48(DX)(R8*1), Y1, Y1
+	VPOR           Y1, Y0, Y0
+	VBROADCASTI128 80(DX), Y1
+	VINSERTI128    $0x01, 80(DX)(R8*1), Y1, Y1
+	VPOR           Y1, Y0, Y0
+	VBROADCASTI128 96(DX), Y1
+	VINSERTI128    $0x01, 96(DX)(R8*1), Y1, Y1
+	VPOR           Y1, Y0, Y0
+	VBROADCASTI128 112(DX), Y1
+	VINSERTI128    $0x01, 112(DX)(R8*1), Y1, Y1
+	VPOR           Y1, Y0, Y0
+	VPXOR          Y1, Y1, Y1
+	VPCMPEQQ       Y1, Y0, Y0
+	VPSHUFD        $0x4e, Y0, Y1
+	VPAND          Y1, Y0, Y0
+	VPSLLW         $0x02, Y2, Y2
+	VPBLENDVB      Y0, Y2, Y10, Y10
+	VPBLENDVB      Y0, Y2, Y7, Y7
+	VPBLENDVB      Y0, Y2, Y11, Y11
+	VPBLENDVB      Y0, Y2, Y8, Y8
+	JMP            transpose
+
+next:
+	ADDQ $0x00000100, DX
+	ADDQ $0x08, AX
+	ADDQ $0x02, SI
+	SUBQ $0x02, DI
+	JLE  done
+	CMPQ DI, $0x01
+	JNE  loop
+	SUBQ $0x00000080, DX
+	SUBQ $0x04, AX
+	DECQ SI
+	INCQ DI
+	JMP  loop
+
+done:
+	VZEROUPPER
+	RET
+
+DATA idct2_13<>+0(SB)/4, $0xd74673fc
+DATA idct2_13<>+4(SB)/4, $0xd74673fc
+DATA idct2_13<>+8(SB)/4, $0xd74673fc
+DATA idct2_13<>+12(SB)/4, $0xd74673fc
+DATA idct2_13<>+16(SB)/4, $0xd74673fc
+DATA idct2_13<>+20(SB)/4, $0xd74673fc
+DATA idct2_13<>+24(SB)/4, $0xd74673fc
+DATA idct2_13<>+28(SB)/4, $0xd74673fc
+GLOBL idct2_13<>(SB), RODATA|NOPTR, $32
+
+DATA idct2_57<>+0(SB)/4, $0xe8ee1b37
+DATA idct2_57<>+4(SB)/4, $0xe8ee1b37
+DATA idct2_57<>+8(SB)/4, $0xe8ee1b37
+DATA idct2_57<>+12(SB)/4, $0xe8ee1b37
+DATA idct2_57<>+16(SB)/4, $0xe8ee1b37
+DATA idct2_57<>+20(SB)/4, $0xe8ee1b37
+DATA idct2_57<>+24(SB)/4, $0xe8ee1b37
+DATA idct2_57<>+28(SB)/4, $0xe8ee1b37
+GLOBL idct2_57<>(SB), RODATA|NOPTR, $32
+
+DATA idct2_odd<>+0(SB)/4, $0x73fc0000
+DATA idct2_odd<>+4(SB)/4, $0xd7460000
+DATA idct2_odd<>+8(SB)/4, $0x1b370000
+DATA idct2_odd<>+12(SB)/4, $0xe8ee0000
+DATA idct2_odd<>+16(SB)/4, $0x73fc0000
+DATA idct2_odd<>+20(SB)/4, $0xd7460000
+DATA idct2_odd<>+24(SB)/4, $0x1b370000
+DATA idct2_odd<>+28(SB)/4, $0xe8ee0000
+GLOBL idct2_odd<>(SB), RODATA|NOPTR, $32
+
+DATA idct2_round1<>+0(SB)/4, $0x00001000
+DATA idct2_round1<>+4(SB)/4, $0x00001000
+DATA idct2_round1<>+8(SB)/4, $0x00001000
+DATA idct2_round1<>+12(SB)/4, $0x00001000
+DATA idct2_round1<>+16(SB)/4, $0x00001000
+DATA idct2_round1<>+20(SB)/4, $0x00001000
+DATA idct2_round1<>+24(SB)/4, $0x00001000
+DATA idct2_round1<>+28(SB)/4, $0x00001000
+GLOBL idct2_round1<>(SB), RODATA|NOPTR, $32
+
+DATA idct2_round2<>+0(SB)/4, $0x00080000
+DATA idct2_round2<>+4(SB)/4, $0x00080000
+DATA idct2_round2<>+8(SB)/4, $0x00080000
+DATA idct2_round2<>+12(SB)/4, $0x00080000
+DATA idct2_round2<>+16(SB)/4, $0x00080000
+DATA idct2_round2<>+20(SB)/4, $0x00080000
+DATA idct2_round2<>+24(SB)/4, $0x00080000
+DATA idct2_round2<>+28(SB)/4, $0x00080000
+GLOBL idct2_round2<>(SB), RODATA|NOPTR, $32
+
+DATA idct2_middle<>+0(SB)/2, $0x8080
+DATA idct2_middle<>+2(SB)/2, $0x8080
+DATA idct2_middle<>+4(SB)/2, $0x8080
+DATA idct2_middle<>+6(SB)/2, $0x8080
+DATA idct2_middle<>+8(SB)/2, $0x8080
+DATA idct2_middle<>+10(SB)/2, $0x8080
+DATA idct2_middle<>+12(SB)/2, $0x8080
+DATA idct2_middle<>+14(SB)/2, $0x8080
+DATA idct2_middle<>+16(SB)/2, $0x8080
+DATA idct2_middle<>+18(SB)/2, $0x8080
+DATA idct2_middle<>+20(SB)/2, $0x8080
+DATA idct2_middle<>+22(SB)/2, $0x8080
+DATA idct2_middle<>+24(SB)/2, $0x8080
+DATA idct2_middle<>+26(SB)/2, $0x8080
+DATA idct2_middle<>+28(SB)/2, $0x8080
+DATA idct2_middle<>+30(SB)/2, $0x8080
+GLOBL idct2_middle<>(SB), RODATA|NOPTR, $32
+
+DATA idct2_spread<>+0(SB)/1, $0x00
+DATA idct2_spread<>+1(SB)/1, $0x00
+DATA idct2_spread<>+2(SB)/1, $0x01
+DATA idct2_spread<>+3(SB)/1, $0x01
+DATA idct2_spread<>+4(SB)/1, $0x00
+DATA idct2_spread<>+5(SB)/1, $0x00
+DATA idct2_spread<>+6(SB)/1, $0x01
+DATA idct2_spread<>+7(SB)/1, $0x01
+DATA idct2_spread<>+8(SB)/1, $0x00
+DATA idct2_spread<>+9(SB)/1, $0x00
+DATA idct2_spread<>+10(SB)/1, $0x01
+DATA idct2_spread<>+11(SB)/1, $0x01
+DATA idct2_spread<>+12(SB)/1, $0x00
+DATA idct2_spread<>+13(SB)/1, $0x00
+DATA idct2_spread<>+14(SB)/1, $0x01
+DATA idct2_spread<>+15(SB)/1, $0x01
+DATA idct2_spread<>+16(SB)/1, $0x00
+DATA idct2_spread<>+17(SB)/1, $0x00
+DATA idct2_spread<>+18(SB)/1, $0x01
+DATA idct2_spread<>+19(SB)/1, $0x01
+DATA idct2_spread<>+20(SB)/1, $0x00
+DATA idct2_spread<>+21(SB)/1, $0x00
+DATA idct2_spread<>+22(SB)/1, $0x01
+DATA idct2_spread<>+23(SB)/1, $0x01
+DATA idct2_spread<>+24(SB)/1, $0x00
+DATA idct2_spread<>+25(SB)/1, $0x00
+DATA idct2_spread<>+26(SB)/1, $0x01
+DATA idct2_spread<>+27(SB)/1, $0x01
+DATA idct2_spread<>+28(SB)/1, $0x00
+DATA idct2_spread<>+29(SB)/1, $0x00
+DATA idct2_spread<>+30(SB)/1, $0x01
+DATA idct2_spread<>+31(SB)/1, $0x01
+GLOBL idct2_spread<>(SB), RODATA|NOPTR, $32
+
+// func idctRow2AVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
+// Requires: AVX, AVX2
+TEXT ·idctRow2AVX2(SB), NOSPLIT, $0-48
+	MOVQ  dst+0(FP), AX
+	MOVQ  stride+8(FP), CX
+	MOVQ  blocks+16(FP), DX
+	MOVQ  quant+24(FP), BX
+	MOVQ  last+32(FP), SI
+	MOVQ  n+40(FP), DI
+	XORQ  R10, R10
+	CMPQ  DI, $0x01
+	SETEQ R10
+	MOVQ  $0x00000001, R9
+	SUBQ  R10, R9
+	MOVQ  R9, R8
+	SHLQ  $0x07, R8
+
+loop:
+	MOVBLZX        (SI), R11
+	ORB            (SI)(R9*1), R11
+	JZ             dc
+	VBROADCASTI128 (DX), Y0
+	VINSERTI128    $0x01, (DX)(R8*1), Y0, Y0
+	VBROADCASTI128 (BX), Y1
+	VPMULLW        Y1, Y0, Y0
+	VBROADCASTI128 16(DX), Y1
+	VINSERTI128    $0x01, 16(DX)(R8*1), Y1, Y1
+	VBROADCASTI128 16(BX), Y2
+	VPMULLW        Y2, Y1, Y1
+	VBROADCASTI128 48(DX), Y2
+	VINSERTI128    $0x01, 48(DX)(R8*1), Y2, Y2
+	VBROADCASTI128 48(BX), Y3
+	VPMULLW        Y3, Y2, Y2
+	VBROADCASTI128 80(DX), Y3
+	VINSERTI128    $0x01, 80(DX)(R8*1), Y3, Y3
+	VBROADCASTI128 80(BX), Y4
+	VPMULLW        Y4, Y3, Y3
+	VBROADCASTI128 112(DX), Y4
+	VINSERTI128    $0x01, 112(DX)(R8*1), Y4, Y4
+	VBROADCASTI128 112(BX), Y5
+	VPMULLW        Y5, Y4, Y4
+	VPXOR          Y5, Y5, Y5
+	VPUNPCKLWD     Y0, Y5, Y6
+	VPSRAD         $0x01, Y6, Y6
+	VPADDD         idct2_round1<>+0(SB), Y6, Y6
+	VPUNPCKLWD     Y2, Y1, Y7
+	VPUNPCKLWD     Y4, Y3, Y8
+	VPMADDWD       idct2_13<>+0(SB), Y7, Y7
+	VPMADDWD       idct2_57<>+0(SB), Y8, Y8
+	VPADDD         Y8, Y7, Y7
+	VPADDD         Y7, Y6, Y8
+	VPSUBD         Y7, Y6, Y6
+	VPSRAD         $0x0d, Y8, Y8
+	VPSRAD         $0x0d, Y6, Y6
+	VPUNPCKHWD     Y0, Y5, Y0
+	VPSRAD         $0x01, Y0, Y0
+	VPADDD         idct2_round1<>+0(SB), Y0, Y0
+	VPUNPCKHWD     Y2, Y1, Y1
+	VPUNPCKHWD     Y4, Y3, Y2
+	VPMADDWD       idct2_13<>+0(SB), Y1, Y1
+	VPMADDWD       idct2_57<>+0(SB), Y2, Y2
+	VPADDD         Y2, Y1, Y1
+	VPADDD         Y1, Y0, Y2
+	VPSUBD         Y1, Y0, Y0
+	VPSRAD         $0x0d, Y2, Y2
+	VPSRAD         $0x0d, Y0, Y0
+	VPUNPCKLDQ     Y6, Y8, Y1
+	VPSLLD         $0x0f, Y1, Y1
+	VPADDD         idct2_round2<>+0(SB), Y1, Y1
+	VPACKSSDW      Y2, Y8, Y8
+	VPACKSSDW      Y0, Y6, Y6
+	VPMADDWD       idct2_odd<>+0(SB), Y8, Y8
+	VPMADDWD       idct2_odd<>+0(SB), Y6, Y6
+	VPHADDD        Y6, Y8, Y8
+	VPHADDD        Y8, Y8, Y8
+	VPSUBD         Y8, Y1, Y0
+	VPADDD         Y8, Y1, Y1
+	VPUNPCKLDQ     Y0, Y1, Y1
+	VPSRAD         $0x14, Y1, Y1
+	VPACKSSDW      Y1, Y1, Y1
+	VEXTRACTI128   $0x01, Y1, X0
+	VPUNPCKLDQ     X0, X1, X0
+	VPACKSSWB      X0, X0, X0
+	VPADDB         idct2_middle<>+0(SB), X0, X0
+
+store:
+	VMOVQ X0, R11
+	TESTQ R10, R10
+	JNZ   narrow
+	MOVL  R11, (AX)
+	SHRQ  $0x20, R11
+	MOVL  R11, (AX)(CX*1)
+	JMP   next
+
+narrow:
+	MOVW R11, (AX)
+	SHRQ $0x20, R11
+	MOVW R11, (AX)(CX*1)
+	JMP  next
+
+dc:
+	MOVWLZX      (DX)(R8*1), R11
+	SHLL         $0x10, R11
+	MOVW         (DX), R11
+	VMOVD        R11, X0
+	VPBROADCASTW (BX), X1
+	VPMULLW      X1, X0, X0
+	VPMOVZXWD    X0, X0
+	VPSLLD       $0x11, X0, X0
+	VPADDD       idct2_round2<>+0(SB), X0, X0
+	VPSRAD       $0x14, X0, X0
+	VPACKSSDW    X0, X0, X0
+	VPACKSSWB    X0, X0, X0
+	VPADDB       idct2_middle<>+0(SB), X0, X0
+	VPSHUFB      idct2_spread<>+0(SB), X0, X0
+	JMP          store
+
+next:
+	ADDQ $0x00000100, DX
+	ADDQ $0x04, AX
+	ADDQ $0x02, SI
+	SUBQ $0x02, DI
+	JLE  done
+	CMPQ DI, $0x01
+	JNE  loop
+	SUBQ $0x00000080, DX
+	SUBQ $0x02, AX
+	DECQ SI
+	INCQ DI
+	JMP  loop
+
+done:
+	VZEROUPPER
+	RET
+
 DATA idct_t3<>+0(SB)/4, $0x115129cf
 DATA idct_t3<>+4(SB)/4, $0x115129cf
 DATA idct_t3<>+8(SB)/4, $0x115129cf
@@ -1899,687 +2580,6 @@ DATA idct_order<>+40(SB)/8, $0x0000000000000003
 DATA idct_order<>+48(SB)/8, $0x0000000000000005
 DATA idct_order<>+56(SB)/8, $0x0000000000000007
 GLOBL idct_order<>(SB), RODATA|NOPTR, $64
-
-DATA idct4_even<>+0(SB)/4, $0xe7823b21
-DATA idct4_even<>+4(SB)/4, $0xe7823b21
-DATA idct4_even<>+8(SB)/4, $0xe7823b21
-DATA idct4_even<>+12(SB)/4, $0xe7823b21
-DATA idct4_even<>+16(SB)/4, $0xe7823b21
-DATA idct4_even<>+20(SB)/4, $0xe7823b21
-DATA idct4_even<>+24(SB)/4, $0xe7823b21
-DATA idct4_even<>+28(SB)/4, $0xe7823b21
-GLOBL idct4_even<>(SB), RODATA|NOPTR, $32
-
-DATA idct4_13_2<>+0(SB)/4, $0x1ccd5203
-DATA idct4_13_2<>+4(SB)/4, $0x1ccd5203
-DATA idct4_13_2<>+8(SB)/4, $0x1ccd5203
-DATA idct4_13_2<>+12(SB)/4, $0x1ccd5203
-DATA idct4_13_2<>+16(SB)/4, $0x1ccd5203
-DATA idct4_13_2<>+20(SB)/4, $0x1ccd5203
-DATA idct4_13_2<>+24(SB)/4, $0x1ccd5203
-DATA idct4_13_2<>+28(SB)/4, $0x1ccd5203
-GLOBL idct4_13_2<>(SB), RODATA|NOPTR, $32
-
-DATA idct4_13_0<>+0(SB)/4, $0xba7921f9
-DATA idct4_13_0<>+4(SB)/4, $0xba7921f9
-DATA idct4_13_0<>+8(SB)/4, $0xba7921f9
-DATA idct4_13_0<>+12(SB)/4, $0xba7921f9
-DATA idct4_13_0<>+16(SB)/4, $0xba7921f9
-DATA idct4_13_0<>+20(SB)/4, $0xba7921f9
-DATA idct4_13_0<>+24(SB)/4, $0xba7921f9
-DATA idct4_13_0<>+28(SB)/4, $0xba7921f9
-GLOBL idct4_13_0<>(SB), RODATA|NOPTR, $32
-
-DATA idct4_57_2<>+0(SB)/4, $0xefb0ecc2
-DATA idct4_57_2<>+4(SB)/4, $0xefb0ecc2
-DATA idct4_57_2<>+8(SB)/4, $0xefb0ecc2
-DATA idct4_57_2<>+12(SB)/4, $0xefb0ecc2
-DATA idct4_57_2<>+16(SB)/4, $0xefb0ecc2
-DATA idct4_57_2<>+20(SB)/4, $0xefb0ecc2
-DATA idct4_57_2<>+24(SB)/4, $0xefb0ecc2
-DATA idct4_57_2<>+28(SB)/4, $0xefb0ecc2
-GLOBL idct4_57_2<>(SB), RODATA|NOPTR, $32
-
-DATA idct4_57_0<>+0(SB)/4, $0xf93e2e75
-DATA idct4_57_0<>+4(SB)/4, $0xf93e2e75
-DATA idct4_57_0<>+8(SB)/4, $0xf93e2e75
-DATA idct4_57_0<>+12(SB)/4, $0xf93e2e75
-DATA idct4_57_0<>+16(SB)/4, $0xf93e2e75
-DATA idct4_57_0<>+20(SB)/4, $0xf93e2e75
-DATA idct4_57_0<>+24(SB)/4, $0xf93e2e75
-DATA idct4_57_0<>+28(SB)/4, $0xf93e2e75
-GLOBL idct4_57_0<>(SB), RODATA|NOPTR, $32
-
-DATA idct4_first<>+0(SB)/4, $0x00004000
-DATA idct4_first<>+4(SB)/4, $0x00004000
-DATA idct4_first<>+8(SB)/4, $0x00004000
-DATA idct4_first<>+12(SB)/4, $0x00004000
-DATA idct4_first<>+16(SB)/4, $0x00004000
-DATA idct4_first<>+20(SB)/4, $0x00004000
-DATA idct4_first<>+24(SB)/4, $0x00004000
-DATA idct4_first<>+28(SB)/4, $0x00004000
-GLOBL idct4_first<>(SB), RODATA|NOPTR, $32
-
-DATA idct4_round1<>+0(SB)/4, $0x00000800
-DATA idct4_round1<>+4(SB)/4, $0x00000800
-DATA idct4_round1<>+8(SB)/4, $0x00000800
-DATA idct4_round1<>+12(SB)/4, $0x00000800
-DATA idct4_round1<>+16(SB)/4, $0x00000800
-DATA idct4_round1<>+20(SB)/4, $0x00000800
-DATA idct4_round1<>+24(SB)/4, $0x00000800
-DATA idct4_round1<>+28(SB)/4, $0x00000800
-GLOBL idct4_round1<>(SB), RODATA|NOPTR, $32
-
-DATA idct4_round2<>+0(SB)/4, $0x00040000
-DATA idct4_round2<>+4(SB)/4, $0x00040000
-DATA idct4_round2<>+8(SB)/4, $0x00040000
-DATA idct4_round2<>+12(SB)/4, $0x00040000
-DATA idct4_round2<>+16(SB)/4, $0x00040000
-DATA idct4_round2<>+20(SB)/4, $0x00040000
-DATA idct4_round2<>+24(SB)/4, $0x00040000
-DATA idct4_round2<>+28(SB)/4, $0x00040000
-GLOBL idct4_round2<>(SB), RODATA|NOPTR, $32
-
-DATA idct4_pairs<>+0(SB)/1, $0x00
-DATA idct4_pairs<>+1(SB)/1, $0x01
-DATA idct4_pairs<>+2(SB)/1, $0x08
-DATA idct4_pairs<>+3(SB)/1, $0x09
-DATA idct4_pairs<>+4(SB)/1, $0x04
-DATA idct4_pairs<>+5(SB)/1, $0x05
-DATA idct4_pairs<>+6(SB)/1, $0x0c
-DATA idct4_pairs<>+7(SB)/1, $0x0d
-DATA idct4_pairs<>+8(SB)/1, $0x02
-DATA idct4_pairs<>+9(SB)/1, $0x03
-DATA idct4_pairs<>+10(SB)/1, $0x06
-DATA idct4_pairs<>+11(SB)/1, $0x07
-DATA idct4_pairs<>+12(SB)/1, $0x0a
-DATA idct4_pairs<>+13(SB)/1, $0x0b
-DATA idct4_pairs<>+14(SB)/1, $0x0e
-DATA idct4_pairs<>+15(SB)/1, $0x0f
-DATA idct4_pairs<>+16(SB)/1, $0x00
-DATA idct4_pairs<>+17(SB)/1, $0x01
-DATA idct4_pairs<>+18(SB)/1, $0x08
-DATA idct4_pairs<>+19(SB)/1, $0x09
-DATA idct4_pairs<>+20(SB)/1, $0x04
-DATA idct4_pairs<>+21(SB)/1, $0x05
-DATA idct4_pairs<>+22(SB)/1, $0x0c
-DATA idct4_pairs<>+23(SB)/1, $0x0d
-DATA idct4_pairs<>+24(SB)/1, $0x02
-DATA idct4_pairs<>+25(SB)/1, $0x03
-DATA idct4_pairs<>+26(SB)/1, $0x06
-DATA idct4_pairs<>+27(SB)/1, $0x07
-DATA idct4_pairs<>+28(SB)/1, $0x0a
-DATA idct4_pairs<>+29(SB)/1, $0x0b
-DATA idct4_pairs<>+30(SB)/1, $0x0e
-DATA idct4_pairs<>+31(SB)/1, $0x0f
-GLOBL idct4_pairs<>(SB), RODATA|NOPTR, $32
-
-DATA idct4_transpose<>+0(SB)/1, $0x00
-DATA idct4_transpose<>+1(SB)/1, $0x04
-DATA idct4_transpose<>+2(SB)/1, $0x08
-DATA idct4_transpose<>+3(SB)/1, $0x0c
-DATA idct4_transpose<>+4(SB)/1, $0x01
-DATA idct4_transpose<>+5(SB)/1, $0x05
-DATA idct4_transpose<>+6(SB)/1, $0x09
-DATA idct4_transpose<>+7(SB)/1, $0x0d
-DATA idct4_transpose<>+8(SB)/1, $0x02
-DATA idct4_transpose<>+9(SB)/1, $0x06
-DATA idct4_transpose<>+10(SB)/1, $0x0a
-DATA idct4_transpose<>+11(SB)/1, $0x0e
-DATA idct4_transpose<>+12(SB)/1, $0x03
-DATA idct4_transpose<>+13(SB)/1, $0x07
-DATA idct4_transpose<>+14(SB)/1, $0x0b
-DATA idct4_transpose<>+15(SB)/1, $0x0f
-DATA idct4_transpose<>+16(SB)/1, $0x00
-DATA idct4_transpose<>+17(SB)/1, $0x04
-DATA idct4_transpose<>+18(SB)/1, $0x08
-DATA idct4_transpose<>+19(SB)/1, $0x0c
-DATA idct4_transpose<>+20(SB)/1, $0x01
-DATA idct4_transpose<>+21(SB)/1, $0x05
-DATA idct4_transpose<>+22(SB)/1, $0x09
-DATA idct4_transpose<>+23(SB)/1, $0x0d
-DATA idct4_transpose<>+24(SB)/1, $0x02
-DATA idct4_transpose<>+25(SB)/1, $0x06
-DATA idct4_transpose<>+26(SB)/1, $0x0a
-DATA idct4_transpose<>+27(SB)/1, $0x0e
-DATA idct4_transpose<>+28(SB)/1, $0x03
-DATA idct4_transpose<>+29(SB)/1, $0x07
-DATA idct4_transpose<>+30(SB)/1, $0x0b
-DATA idct4_transpose<>+31(SB)/1, $0x0f
-GLOBL idct4_transpose<>(SB), RODATA|NOPTR, $32
-
-DATA idct4_middle<>+0(SB)/2, $0x8080
-DATA idct4_middle<>+2(SB)/2, $0x8080
-DATA idct4_middle<>+4(SB)/2, $0x8080
-DATA idct4_middle<>+6(SB)/2, $0x8080
-DATA idct4_middle<>+8(SB)/2, $0x8080
-DATA idct4_middle<>+10(SB)/2, $0x8080
-DATA idct4_middle<>+12(SB)/2, $0x8080
-DATA idct4_middle<>+14(SB)/2, $0x8080
-DATA idct4_middle<>+16(SB)/2, $0x8080
-DATA idct4_middle<>+18(SB)/2, $0x8080
-DATA idct4_middle<>+20(SB)/2, $0x8080
-DATA idct4_middle<>+22(SB)/2, $0x8080
-DATA idct4_middle<>+24(SB)/2, $0x8080
-DATA idct4_middle<>+26(SB)/2, $0x8080
-DATA idct4_middle<>+28(SB)/2, $0x8080
-DATA idct4_middle<>+30(SB)/2, $0x8080
-GLOBL idct4_middle<>(SB), RODATA|NOPTR, $32
-
-DATA idct4_spread<>+0(SB)/1, $0x00
-DATA idct4_spread<>+1(SB)/1, $0x00
-DATA idct4_spread<>+2(SB)/1, $0x00
-DATA idct4_spread<>+3(SB)/1, $0x00
-DATA idct4_spread<>+4(SB)/1, $0x01
-DATA idct4_spread<>+5(SB)/1, $0x01
-DATA idct4_spread<>+6(SB)/1, $0x01
-DATA idct4_spread<>+7(SB)/1, $0x01
-DATA idct4_spread<>+8(SB)/1, $0x00
-DATA idct4_spread<>+9(SB)/1, $0x00
-DATA idct4_spread<>+10(SB)/1, $0x00
-DATA idct4_spread<>+11(SB)/1, $0x00
-DATA idct4_spread<>+12(SB)/1, $0x01
-DATA idct4_spread<>+13(SB)/1, $0x01
-DATA idct4_spread<>+14(SB)/1, $0x01
-DATA idct4_spread<>+15(SB)/1, $0x01
-DATA idct4_spread<>+16(SB)/1, $0x00
-DATA idct4_spread<>+17(SB)/1, $0x00
-DATA idct4_spread<>+18(SB)/1, $0x00
-DATA idct4_spread<>+19(SB)/1, $0x00
-DATA idct4_spread<>+20(SB)/1, $0x01
-DATA idct4_spread<>+21(SB)/1, $0x01
-DATA idct4_spread<>+22(SB)/1, $0x01
-DATA idct4_spread<>+23(SB)/1, $0x01
-DATA idct4_spread<>+24(SB)/1, $0x00
-DATA idct4_spread<>+25(SB)/1, $0x00
-DATA idct4_spread<>+26(SB)/1, $0x00
-DATA idct4_spread<>+27(SB)/1, $0x00
-DATA idct4_spread<>+28(SB)/1, $0x01
-DATA idct4_spread<>+29(SB)/1, $0x01
-DATA idct4_spread<>+30(SB)/1, $0x01
-DATA idct4_spread<>+31(SB)/1, $0x01
-GLOBL idct4_spread<>(SB), RODATA|NOPTR, $32
-
-DATA idct4_16<>+0(SB)/4, $0x00100010
-DATA idct4_16<>+4(SB)/4, $0x00100010
-DATA idct4_16<>+8(SB)/4, $0x00100010
-DATA idct4_16<>+12(SB)/4, $0x00100010
-DATA idct4_16<>+16(SB)/4, $0x00100010
-DATA idct4_16<>+20(SB)/4, $0x00100010
-DATA idct4_16<>+24(SB)/4, $0x00100010
-DATA idct4_16<>+28(SB)/4, $0x00100010
-GLOBL idct4_16<>(SB), RODATA|NOPTR, $32
-
-// func idctRow4AVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
-// Requires: AVX, AVX2
-TEXT ·idctRow4AVX2(SB), NOSPLIT, $0-48
-	MOVQ  dst+0(FP), AX
-	MOVQ  stride+8(FP), CX
-	MOVQ  blocks+16(FP), DX
-	MOVQ  quant+24(FP), BX
-	MOVQ  last+32(FP), SI
-	MOVQ  n+40(FP), DI
-	XORQ  R10, R10
-	CMPQ  DI, $0x01
-	SETEQ R10
-	MOVQ  $0x00000001, R9
-	SUBQ  R10, R9
-	MOVQ  R9, R8
-	SHLQ  $0x07, R8
-
-loop:
-	MOVBLZX        (SI), R11
-	ORB            (SI)(R9*1), R11
-	JZ             dc
-	VBROADCASTI128 (DX), Y0
-	VINSERTI128    $0x01, (DX)(R8*1), Y0, Y0
-	VBROADCASTI128 (BX), Y1
-	VPMULLW        Y1, Y0, Y0
-	VPSLLW         $0x02, Y0, Y1
-	VPSRAW         $0x02, Y1, Y1
-	VPXOR          Y0, Y1, Y1
-	VPTEST         Y1, Y1
-	SETNE          R11
-	VBROADCASTI128 16(DX), Y1
-	VINSERTI128    $0x01, 16(DX)(R8*1), Y1, Y1
-	VBROADCASTI128 16(BX), Y2
-	VPMULLW        Y2, Y1, Y1
-	VBROADCASTI128 32(DX), Y2
-	VINSERTI128    $0x01, 32(DX)(R8*1), Y2, Y2
-	VBROADCASTI128 32(BX), Y3
-	VPMULLW        Y3, Y2, Y2
-	VBROADCASTI128 48(DX), Y3
-	VINSERTI128    $0x01, 48(DX)(R8*1), Y3, Y3
-	VBROADCASTI128 48(BX), Y4
-	VPMULLW        Y4, Y3, Y3
-	VBROADCASTI128 80(DX), Y4
-	VINSERTI128    $0x01, 80(DX)(R8*1), Y4, Y4
-	VBROADCASTI128 80(BX), Y5
-	VPMULLW        Y5, Y4, Y4
-	VBROADCASTI128 96(DX), Y5
-	VINSERTI128    $0x01, 96(DX)(R8*1), Y5, Y5
-	VBROADCASTI128 96(BX), Y6
-	VPMULLW        Y6, Y5, Y5
-	VBROADCASTI128 112(DX), Y6
-	VINSERTI128    $0x01, 112(DX)(R8*1), Y6, Y6
-	VBROADCASTI128 112(BX), Y7
-	VPMULLW        Y7, Y6, Y6
-	VPUNPCKLWD     Y0, Y0, Y7
-	VPUNPCKLWD     Y5, Y2, Y8
-	VPUNPCKLWD     Y3, Y1, Y9
-	VPUNPCKLWD     Y6, Y4, Y10
-	VPMADDWD       idct4_first<>+0(SB), Y7, Y7
-	VPADDD         idct4_round1<>+0(SB), Y7, Y7
-	VPMADDWD       idct4_even<>+0(SB), Y8, Y8
-	VPMADDWD       idct4_13_2<>+0(SB), Y9, Y11
-	VPMADDWD       idct4_13_0<>+0(SB), Y9, Y9
-	VPMADDWD       idct4_57_2<>+0(SB), Y10, Y12
-	VPADDD         Y12, Y11, Y11
-	VPMADDWD       idct4_57_0<>+0(SB), Y10, Y10
-	VPADDD         Y10, Y9, Y9
-	VPADDD         Y8, Y7, Y10
-	VPSUBD         Y8, Y7, Y7
-	VPSUBD         Y11, Y10, Y8
-	VPADDD         Y11, Y10, Y10
-	VPSUBD         Y9, Y7, Y11
-	VPADDD         Y9, Y7, Y7
-	VPSRAD         $0x0c, Y10, Y10
-	VPSRAD         $0x0c, Y7, Y7
-	VPSRAD         $0x0c, Y11, Y11
-	VPSRAD         $0x0c, Y8, Y8
-	VPUNPCKHWD     Y0, Y0, Y0
-	VPUNPCKHWD     Y5, Y2, Y2
-	VPUNPCKHWD     Y3, Y1, Y1
-	VPUNPCKHWD     Y6, Y4, Y3
-	VPMADDWD       idct4_first<>+0(SB), Y0, Y0
-	VPADDD         idct4_round1<>+0(SB), Y0, Y0
-	VPMADDWD       idct4_even<>+0(SB), Y2, Y2
-	VPMADDWD       idct4_13_2<>+0(SB), Y1, Y4
-	VPMADDWD       idct4_13_0<>+0(SB), Y1, Y1
-	VPMADDWD       idct4_57_2<>+0(SB), Y3, Y5
-	VPADDD         Y5, Y4, Y4
-	VPMADDWD       idct4_57_0<>+0(SB), Y3, Y3
-	VPADDD         Y3, Y1, Y1
-	VPADDD         Y2, Y0, Y3
-	VPSUBD         Y2, Y0, Y0
-	VPSUBD         Y4, Y3, Y2
-	VPADDD         Y4, Y3, Y3
-	VPSUBD         Y1, Y0, Y4
-	VPADDD         Y1, Y0, Y0
-	VPSRAD         $0x0c, Y3, Y3
-	VPSRAD         $0x0c, Y0, Y0
-	VPSRAD         $0x0c, Y4, Y4
-	VPSRAD         $0x0c, Y2, Y2
-	VPACKSSDW      Y3, Y10, Y10
-	VPACKSSDW      Y0, Y7, Y7
-	VPACKSSDW      Y4, Y11, Y11
-	VPACKSSDW      Y2, Y8, Y8
-	TESTB          R11, R11
-	JNZ            wrap
-
-transpose:
-	VPSHUFB      idct4_pairs<>+0(SB), Y10, Y10
-	VPSHUFB      idct4_pairs<>+0(SB), Y7, Y7
-	VPSHUFB      idct4_pairs<>+0(SB), Y11, Y11
-	VPSHUFB      idct4_pairs<>+0(SB), Y8, Y8
-	VPUNPCKLDQ   Y7, Y10, Y0
-	VPUNPCKHDQ   Y7, Y10, Y10
-	VPUNPCKLDQ   Y8, Y11, Y1
-	VPUNPCKHDQ   Y8, Y11, Y11
-	VPUNPCKLQDQ  Y1, Y0, Y2
-	VPUNPCKHQDQ  Y1, Y0, Y0
-	VPUNPCKLQDQ  Y11, Y10, Y1
-	VPUNPCKHQDQ  Y11, Y10, Y10
-	VPMADDWD     idct4_first<>+0(SB), Y2, Y2
-	VPADDD       idct4_round2<>+0(SB), Y2, Y2
-	VPMADDWD     idct4_even<>+0(SB), Y0, Y0
-	VPMADDWD     idct4_13_2<>+0(SB), Y1, Y3
-	VPMADDWD     idct4_13_0<>+0(SB), Y1, Y1
-	VPMADDWD     idct4_57_2<>+0(SB), Y10, Y4
-	VPADDD       Y4, Y3, Y3
-	VPMADDWD     idct4_57_0<>+0(SB), Y10, Y4
-	VPADDD       Y4, Y1, Y1
-	VPADDD       Y0, Y2, Y4
-	VPSUBD       Y0, Y2, Y0
-	VPSUBD       Y3, Y4, Y2
-	VPADDD       Y3, Y4, Y4
-	VPSUBD       Y1, Y0, Y3
-	VPADDD       Y1, Y0, Y0
-	VPSRAD       $0x13, Y4, Y4
-	VPSRAD       $0x13, Y0, Y0
-	VPSRAD       $0x13, Y3, Y3
-	VPSRAD       $0x13, Y2, Y2
-	VPACKSSDW    Y0, Y4, Y4
-	VPACKSSDW    Y2, Y3, Y3
-	VPACKSSWB    Y3, Y4, Y4
-	VPADDB       idct4_middle<>+0(SB), Y4, Y4
-	VPSHUFB      idct4_transpose<>+0(SB), Y4, Y4
-	VEXTRACTI128 $0x01, Y4, X0
-	VPUNPCKLDQ   X0, X4, X1
-	VPUNPCKHDQ   X0, X4, X0
-
-store:
-	MOVQ    AX, R11
-	TESTQ   R10, R10
-	JNZ     narrow
-	VMOVQ   X1, (R11)
-	VMOVHPS X1, (R11)(CX*1)
-	LEAQ    (R11)(CX*2), R11
-	VMOVQ   X0, (R11)
-	VMOVHPS X0, (R11)(CX*1)
-	JMP     next
-
-narrow:
-	VMOVD   X1, (R11)
-	VPEXTRD $0x02, X1, (R11)(CX*1)
-	LEAQ    (R11)(CX*2), R11
-	VMOVD   X0, (R11)
-	VPEXTRD $0x02, X0, (R11)(CX*1)
-	JMP     next
-
-dc:
-	MOVWLZX      (DX)(R8*1), R11
-	SHLL         $0x10, R11
-	MOVW         (DX), R11
-	VMOVD        R11, X0
-	VPBROADCASTW (BX), X1
-	VPMULLW      X1, X0, X0
-	VPSLLW       $0x02, X0, X0
-	VPADDSW      idct4_16<>+0(SB), X0, X0
-	VPSRAW       $0x05, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VPADDB       idct4_middle<>+0(SB), X0, X0
-	VPSHUFB      idct4_spread<>+0(SB), X0, X1
-	VMOVDQA      X1, X0
-	JMP          store
-
-wrap:
-	VBROADCASTI128 16(DX), Y0
-	VINSERTI128    $0x01, 16(DX)(R8*1), Y0, Y0
-	VBROADCASTI128 (DX), Y2
-	VINSERTI128    $0x01, (DX)(R8*1), Y2, Y2
-	VBROADCASTI128 (BX), Y1
-	VPMULLW        Y1, Y2, Y2
-	VBROADCASTI128 32(DX), Y1
-	VINSERTI128    $0x01, 32(DX)(R8*1), Y1, Y1
-	VPOR           Y1, Y0, Y0
-	VBROADCASTI128 48(DX), Y1
-	VINSERTI128    $0x01, 48(DX)(R8*1), Y1, Y1
-	VPOR           Y1, Y0, Y0
-	VBROADCASTI128 80(DX), Y1
-	VINSERTI128    $0x01, 80(DX)(R8*1), Y1, Y1
-	VPOR           Y1, Y0, Y0
-	VBROADCASTI128 96(DX), Y1
-	VINSERTI128    $0x01, 96(DX)(R8*1), Y1, Y1
-	VPOR           Y1, Y0, Y0
-	VBROADCASTI128 112(DX), Y1
-	VINSERTI128    $0x01, 112(DX)(R8*1), Y1, Y1
-	VPOR           Y1, Y0, Y0
-	VPXOR          Y1, Y1, Y1
-	VPCMPEQQ       Y1, Y0, Y0
-	VPSHUFD        $0x4e, Y0, Y1
-	VPAND          Y1, Y0, Y0
-	VPSLLW         $0x02, Y2, Y2
-	VPBLENDVB      Y0, Y2, Y10, Y10
-	VPBLENDVB      Y0, Y2, Y7, Y7
-	VPBLENDVB      Y0, Y2, Y11, Y11
-	VPBLENDVB      Y0, Y2, Y8, Y8
-	JMP            transpose
-
-next:
-	ADDQ $0x00000100, DX
-	ADDQ $0x08, AX
-	ADDQ $0x02, SI
-	SUBQ $0x02, DI
-	JLE  done
-	CMPQ DI, $0x01
-	JNE  loop
-	SUBQ $0x00000080, DX
-	SUBQ $0x04, AX
-	DECQ SI
-	INCQ DI
-	JMP  loop
-
-done:
-	VZEROUPPER
-	RET
-
-DATA idct2_13<>+0(SB)/4, $0xd74673fc
-DATA idct2_13<>+4(SB)/4, $0xd74673fc
-DATA idct2_13<>+8(SB)/4, $0xd74673fc
-DATA idct2_13<>+12(SB)/4, $0xd74673fc
-DATA idct2_13<>+16(SB)/4, $0xd74673fc
-DATA idct2_13<>+20(SB)/4, $0xd74673fc
-DATA idct2_13<>+24(SB)/4, $0xd74673fc
-DATA idct2_13<>+28(SB)/4, $0xd74673fc
-GLOBL idct2_13<>(SB), RODATA|NOPTR, $32
-
-DATA idct2_57<>+0(SB)/4, $0xe8ee1b37
-DATA idct2_57<>+4(SB)/4, $0xe8ee1b37
-DATA idct2_57<>+8(SB)/4, $0xe8ee1b37
-DATA idct2_57<>+12(SB)/4, $0xe8ee1b37
-DATA idct2_57<>+16(SB)/4, $0xe8ee1b37
-DATA idct2_57<>+20(SB)/4, $0xe8ee1b37
-DATA idct2_57<>+24(SB)/4, $0xe8ee1b37
-DATA idct2_57<>+28(SB)/4, $0xe8ee1b37
-GLOBL idct2_57<>(SB), RODATA|NOPTR, $32
-
-DATA idct2_odd<>+0(SB)/4, $0x73fc0000
-DATA idct2_odd<>+4(SB)/4, $0xd7460000
-DATA idct2_odd<>+8(SB)/4, $0x1b370000
-DATA idct2_odd<>+12(SB)/4, $0xe8ee0000
-DATA idct2_odd<>+16(SB)/4, $0x73fc0000
-DATA idct2_odd<>+20(SB)/4, $0xd7460000
-DATA idct2_odd<>+24(SB)/4, $0x1b370000
-DATA idct2_odd<>+28(SB)/4, $0xe8ee0000
-GLOBL idct2_odd<>(SB), RODATA|NOPTR, $32
-
-DATA idct2_round1<>+0(SB)/4, $0x00001000
-DATA idct2_round1<>+4(SB)/4, $0x00001000
-DATA idct2_round1<>+8(SB)/4, $0x00001000
-DATA idct2_round1<>+12(SB)/4, $0x00001000
-DATA idct2_round1<>+16(SB)/4, $0x00001000
-DATA idct2_round1<>+20(SB)/4, $0x00001000
-DATA idct2_round1<>+24(SB)/4, $0x00001000
-DATA idct2_round1<>+28(SB)/4, $0x00001000
-GLOBL idct2_round1<>(SB), RODATA|NOPTR, $32
-
-DATA idct2_round2<>+0(SB)/4, $0x00080000
-DATA idct2_round2<>+4(SB)/4, $0x00080000
-DATA idct2_round2<>+8(SB)/4, $0x00080000
-DATA idct2_round2<>+12(SB)/4, $0x00080000
-DATA idct2_round2<>+16(SB)/4, $0x00080000
-DATA idct2_round2<>+20(SB)/4, $0x00080000
-DATA idct2_round2<>+24(SB)/4, $0x00080000
-DATA idct2_round2<>+28(SB)/4, $0x00080000
-GLOBL idct2_round2<>(SB), RODATA|NOPTR, $32
-
-DATA idct2_middle<>+0(SB)/2, $0x8080
-DATA idct2_middle<>+2(SB)/2, $0x8080
-DATA idct2_middle<>+4(SB)/2, $0x8080
-DATA idct2_middle<>+6(SB)/2, $0x8080
-DATA idct2_middle<>+8(SB)/2, $0x8080
-DATA idct2_middle<>+10(SB)/2, $0x8080
-DATA idct2_middle<>+12(SB)/2, $0x8080
-DATA idct2_middle<>+14(SB)/2, $0x8080
-DATA idct2_middle<>+16(SB)/2, $0x8080
-DATA idct2_middle<>+18(SB)/2, $0x8080
-DATA idct2_middle<>+20(SB)/2, $0x8080
-DATA idct2_middle<>+22(SB)/2, $0x8080
-DATA idct2_middle<>+24(SB)/2, $0x8080
-DATA idct2_middle<>+26(SB)/2, $0x8080
-DATA idct2_middle<>+28(SB)/2, $0x8080
-DATA idct2_middle<>+30(SB)/2, $0x8080
-GLOBL idct2_middle<>(SB), RODATA|NOPTR, $32
-
-DATA idct2_spread<>+0(SB)/1, $0x00
-DATA idct2_spread<>+1(SB)/1, $0x00
-DATA idct2_spread<>+2(SB)/1, $0x01
-DATA idct2_spread<>+3(SB)/1, $0x01
-DATA idct2_spread<>+4(SB)/1, $0x00
-DATA idct2_spread<>+5(SB)/1, $0x00
-DATA idct2_spread<>+6(SB)/1, $0x01
-DATA idct2_spread<>+7(SB)/1, $0x01
-DATA idct2_spread<>+8(SB)/1, $0x00
-DATA idct2_spread<>+9(SB)/1, $0x00
-DATA idct2_spread<>+10(SB)/1, $0x01
-DATA idct2_spread<>+11(SB)/1, $0x01
-DATA idct2_spread<>+12(SB)/1, $0x00
-DATA idct2_spread<>+13(SB)/1, $0x00
-DATA idct2_spread<>+14(SB)/1, $0x01
-DATA idct2_spread<>+15(SB)/1, $0x01
-DATA idct2_spread<>+16(SB)/1, $0x00
-DATA idct2_spread<>+17(SB)/1, $0x00
-DATA idct2_spread<>+18(SB)/1, $0x01
-DATA idct2_spread<>+19(SB)/1, $0x01
-DATA idct2_spread<>+20(SB)/1, $0x00
-DATA idct2_spread<>+21(SB)/1, $0x00
-DATA idct2_spread<>+22(SB)/1, $0x01
-DATA idct2_spread<>+23(SB)/1, $0x01
-DATA idct2_spread<>+24(SB)/1, $0x00
-DATA idct2_spread<>+25(SB)/1, $0x00
-DATA idct2_spread<>+26(SB)/1, $0x01
-DATA idct2_spread<>+27(SB)/1, $0x01
-DATA idct2_spread<>+28(SB)/1, $0x00
-DATA idct2_spread<>+29(SB)/1, $0x00
-DATA idct2_spread<>+30(SB)/1, $0x01
-DATA idct2_spread<>+31(SB)/1, $0x01
-GLOBL idct2_spread<>(SB), RODATA|NOPTR, $32
-
-// func idctRow2AVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
-// Requires: AVX, AVX2
-TEXT ·idctRow2AVX2(SB), NOSPLIT, $0-48
-	MOVQ  dst+0(FP), AX
-	MOVQ  stride+8(FP), CX
-	MOVQ  blocks+16(FP), DX
-	MOVQ  quant+24(FP), BX
-	MOVQ  last+32(FP), SI
-	MOVQ  n+40(FP), DI
-	XORQ  R10, R10
-	CMPQ  DI, $0x01
-	SETEQ R10
-	MOVQ  $0x00000001, R9
-	SUBQ  R10, R9
-	MOVQ  R9, R8
-	SHLQ  $0x07, R8
-
-loop:
-	MOVBLZX        (SI), R11
-	ORB            (SI)(R9*1), R11
-	JZ             dc
-	VBROADCASTI128 (DX), Y0
-	VINSERTI128    $0x01, (DX)(R8*1), Y0, Y0
-	VBROADCASTI128 (BX), Y1
-	VPMULLW        Y1, Y0, Y0
-	VBROADCASTI128 16(DX), Y1
-	VINSERTI128    $0x01, 16(DX)(R8*1), Y1, Y1
-	VBROADCASTI128 16(BX), Y2
-	VPMULLW        Y2, Y1, Y1
-	VBROADCASTI128 48(DX), Y2
-	VINSERTI128    $0x01, 48(DX)(R8*1), Y2, Y2
-	VBROADCASTI128 48(BX), Y3
-	VPMULLW        Y3, Y2, Y2
-	VBROADCASTI128 80(DX), Y3
-	VINSERTI128    $0x01, 80(DX)(R8*1), Y3, Y3
-	VBROADCASTI128 80(BX), Y4
-	VPMULLW        Y4, Y3, Y3
-	VBROADCASTI128 112(DX), Y4
-	VINSERTI128    $0x01, 112(DX)(R8*1), Y4, Y4
-	VBROADCASTI128 112(BX), Y5
-	VPMULLW        Y5, Y4, Y4
-	VPXOR          Y5, Y5, Y5
-	VPUNPCKLWD     Y0, Y5, Y6
-	VPSRAD         $0x01, Y6, Y6
-	VPADDD         idct2_round1<>+0(SB), Y6, Y6
-	VPUNPCKLWD     Y2, Y1, Y7
-	VPUNPCKLWD     Y4, Y3, Y8
-	VPMADDWD       idct2_13<>+0(SB), Y7, Y7
-	VPMADDWD       idct2_57<>+0(SB), Y8, Y8
-	VPADDD         Y8, Y7, Y7
-	VPADDD         Y7, Y6, Y8
-	VPSUBD         Y7, Y6, Y6
-	VPSRAD         $0x0d, Y8, Y8
-	VPSRAD         $0x0d, Y6, Y6
-	VPUNPCKHWD     Y0, Y5, Y0
-	VPSRAD         $0x01, Y0, Y0
-	VPADDD         idct2_round1<>+0(SB), Y0, Y0
-	VPUNPCKHWD     Y2, Y1, Y1
-	VPUNPCKHWD     Y4, Y3, Y2
-	VPMADDWD       idct2_13<>+0(SB), Y1, Y1
-	VPMADDWD       idct2_57<>+0(SB), Y2, Y2
-	VPADDD         Y2, Y1, Y1
-	VPADDD         Y1, Y0, Y2
-	VPSUBD         Y1, Y0, Y0
-	VPSRAD         $0x0d, Y2, Y2
-	VPSRAD         $0x0d, Y0, Y0
-	VPUNPCKLDQ     Y6, Y8, Y1
-	VPSLLD         $0x0f, Y1, Y1
-	VPADDD         idct2_round2<>+0(SB), Y1, Y1
-	VPACKSSDW      Y2, Y8, Y8
-	VPACKSSDW      Y0, Y6, Y6
-	VPMADDWD       idct2_odd<>+0(SB), Y8, Y8
-	VPMADDWD       idct2_odd<>+0(SB), Y6, Y6
-	VPHADDD        Y6, Y8, Y8
-	VPHADDD        Y8, Y8, Y8
-	VPSUBD         Y8, Y1, Y0
-	VPADDD         Y8, Y1, Y1
-	VPUNPCKLDQ     Y0, Y1, Y1
-	VPSRAD         $0x14, Y1, Y1
-	VPACKSSDW      Y1, Y1, Y1
-	VEXTRACTI128   $0x01, Y1, X0
-	VPUNPCKLDQ     X0, X1, X0
-	VPACKSSWB      X0, X0, X0
-	VPADDB         idct2_middle<>+0(SB), X0, X0
-
-store:
-	VMOVQ X0, R11
-	TESTQ R10, R10
-	JNZ   narrow
-	MOVL  R11, (AX)
-	SHRQ  $0x20, R11
-	MOVL  R11, (AX)(CX*1)
-	JMP   next
-
-narrow:
-	MOVW R11, (AX)
-	SHRQ $0x20, R11
-	MOVW R11, (AX)(CX*1)
-	JMP  next
-
-dc:
-	MOVWLZX      (DX)(R8*1), R11
-	SHLL         $0x10, R11
-	MOVW         (DX), R11
-	VMOVD        R11, X0
-	VPBROADCASTW (BX), X1
-	VPMULLW      X1, X0, X0
-	VPMOVZXWD    X0, X0
-	VPSLLD       $0x11, X0, X0
-	VPADDD       idct2_round2<>+0(SB), X0, X0
-	VPSRAD       $0x14, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VPADDB       idct2_middle<>+0(SB), X0, X0
-	VPSHUFB      idct2_spread<>+0(SB), X0, X0
-	JMP          store
-
-next:
-	ADDQ $0x00000100, DX
-	ADDQ $0x04, AX
-	ADDQ $0x02, SI
-	SUBQ $0x02, DI
-	JLE  done
-	CMPQ DI, $0x01
-	JNE  loop
-	SUBQ $0x00000080, DX
-	SUBQ $0x02, AX
-	DECQ SI
-	INCQ DI
-	JMP  loop
-
-done:
-	VZEROUPPER
-	RET
 
 DATA up_near<>+0(SB)/2, $0x0103
 DATA up_near<>+2(SB)/2, $0x0103

@@ -4,16 +4,6 @@
 
 package kernel
 
-// idctRowAVX2 is IDCTRow of n blocks, n > 0.
-//
-//go:noescape
-func idctRowAVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
-
-// idctRowAVX512 is IDCTRow of n blocks, n > 0.
-//
-//go:noescape
-func idctRowAVX512(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
-
 // idctRow4AVX2 is IDCTRow4 of n blocks, n > 0.
 //
 //go:noescape
@@ -23,6 +13,16 @@ func idctRow4AVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, la
 //
 //go:noescape
 func idctRow2AVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
+
+// idctRowAVX2 is IDCTRow of n blocks, n > 0.
+//
+//go:noescape
+func idctRowAVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
+
+// idctRowAVX512 is IDCTRow of n blocks, n > 0.
+//
+//go:noescape
+func idctRowAVX512(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
 
 // upsampleH2V1x16 doubles n samples, n >= 16; those before and after them are read.
 //

@@ -18,10 +18,10 @@ type Word interface {
 // begins at the first pixel's place in the first plane; it must reach the last
 // pixel's place in the last one.
 func LookupCHW[T Word](dst []T, plane int, src []uint8, ch int, tables []T) {
-	n := len(src) / ch
-	if n == 0 {
+	if len(src) == 0 { // ch may be 0
 		return
 	}
+	n := len(src) / ch
 	tables = tables[: ch*256 : ch*256]
 	done := lookupCHW(dst, plane, src, ch, tables)
 	for c := range ch {
@@ -37,6 +37,9 @@ func LookupCHW[T Word](dst []T, plane int, src []uint8, ch int, tables []T) {
 // tables[c*256+src[i*ch+c]]. With ch = 1 it looks all bytes up in one table,
 // whatever they are.
 func LookupHWC[T Word](dst []T, src []uint8, ch int, tables []T) {
+	if len(src) == 0 {
+		return
+	}
 	n := len(src) / ch * ch
 	src, dst, tables = src[:n], dst[:n], tables[:ch*256:ch*256]
 	i := lookupHWC(dst, src, ch, tables)
@@ -65,10 +68,10 @@ func LookupHWC[T Word](dst []T, src []uint8, ch int, tables []T) {
 // Deinterleave writes len(src)/ch interleaved pixels as planes: element c of
 // pixel i goes to dst[c*plane+i]. dst and src must not overlap.
 func Deinterleave[T Word](dst []T, plane int, src []T, ch int) {
-	n := len(src) / ch
-	if n == 0 {
+	if len(src) == 0 { // ch may be 0
 		return
 	}
+	n := len(src) / ch
 	done := deinterleave(dst, plane, src, ch)
 	for c := range ch {
 		out, at := dst[c*plane:][:n], done*ch+c
@@ -82,10 +85,10 @@ func Deinterleave[T Word](dst []T, plane int, src []T, ch int) {
 // Interleave is Deinterleave's inverse: element c of pixel i, of len(dst)/ch,
 // comes from src[c*plane+i].
 func Interleave[T Word](dst, src []T, plane, ch int) {
-	n := len(dst) / ch
-	if n == 0 {
+	if len(dst) == 0 {
 		return
 	}
+	n := len(dst) / ch
 	done := interleave(dst, src, plane, ch)
 	for c := range ch {
 		in, at := src[c*plane:][:n], done*ch+c
@@ -99,6 +102,9 @@ func Interleave[T Word](dst, src []T, plane, ch int) {
 // FlipRow writes the pixels of src, of size bytes each, in reverse order. dst is
 // as long as src and does not overlap it.
 func FlipRow(dst, src []uint8, size int) {
+	if len(src) == 0 {
+		return
+	}
 	n := len(src) / size * size
 	src, dst = src[:n], dst[:n]
 	done := flipRow(dst, src, size)
@@ -110,6 +116,9 @@ func FlipRow(dst, src []uint8, size int) {
 // NormalizeF32 is (x - mean[c]) / std[c] for element c of len(src)/len(mean)
 // interleaved pixels, rounded after each of the two operations. dst may be src.
 func NormalizeF32(dst, src, mean, std []float32) {
+	if len(src) == 0 {
+		return
+	}
 	ch := len(mean)
 	n := len(src) / ch * ch
 	src, dst, std = src[:n], dst[:n], std[:ch]
@@ -140,6 +149,9 @@ func NormalizeF32(dst, src, mean, std []float32) {
 // the range of the type, for element c of len(src)/len(scale) interleaved
 // pixels. A quotient that is NaN counts as 0. zero must be in the range of the type.
 func QuantizeF32[T uint8 | int8 | uint16 | int16](dst []T, src, scale []float32, zero []int32) {
+	if len(src) == 0 {
+		return
+	}
 	ch := len(scale)
 	n := len(src) / ch * ch
 	src, dst, zero = src[:n], dst[:n], zero[:ch]

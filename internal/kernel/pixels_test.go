@@ -173,6 +173,21 @@ func TestPixels(t *testing.T)       { testPixelsIn(t, &guard{}) }
 func TestFlipRow(t *testing.T)      { testFlipIn(t, &guard{}) }
 func TestNormalizeF32(t *testing.T) { testNormalizeIn(t, &guard{}) }
 
+// TestNoChannels: an image of no channels has no elements, and nothing happens.
+func TestNoChannels(t *testing.T) {
+	var b []uint8
+	var f []float32
+	require.NotPanics(t, func() {
+		LookupCHW(b, 5, b, 0, b)
+		LookupHWC(b, b, 0, b)
+		Deinterleave(b, 5, b, 0)
+		Interleave(b, b, 5, 0)
+		FlipRow(b, b, 0)
+		NormalizeF32(f, f, f, f)
+		QuantizeF32(b, f, f, nil)
+	})
+}
+
 // TestPixelsReference is the same without assembly.
 func TestPixelsReference(t *testing.T) {
 	defer cpu.DisableAll()()

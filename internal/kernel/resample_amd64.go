@@ -36,11 +36,12 @@ func (t *Taps) pack() {
 	p.blocks = (p.longest + 3) / 4
 	p.w = grow(p.w, len(t.Len)*p.blocks*block)
 	to := p.w
+	var rest [4]int32
 	for i := range t.Len {
 		from := t.W32[i*t.K:][:t.K] // 0 from Len on
 		for range p.blocks {
 			if len(from) < 4 {
-				var rest [4]int32
+				rest = [4]int32{}
 				copy(rest[:], from)
 				from = rest[:]
 			}

@@ -149,6 +149,8 @@ type rounding struct {
 	shift                uint64
 }
 
+var _ = add("jpeg", idct)
+
 // idct writes the row functions.
 func idct() {
 	k := factors{

@@ -43,6 +43,8 @@ func shuffled(name string, at ...int) Mem {
 	return m
 }
 
+var _ = add("jpeg", idct4)
+
 // idct4 does two blocks at a time, one in each lane.
 func idct4() {
 	even, odd2, odd0 := words("idct4_even", g1847, -g0765), words("idct4_13_2", g2562, g0899), words("idct4_13_0", g1061, -g2172)
@@ -177,6 +179,8 @@ func idct4() {
 	JMP(LabelRef("transpose"))
 	l.end(4)
 }
+
+var _ = add("jpeg", idct2)
 
 // idct2 does two blocks at a time, one in each lane.
 func idct2() {

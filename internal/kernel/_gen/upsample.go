@@ -73,6 +73,8 @@ func store2(dst place, lo, hi VecVirtual, width int) {
 	}
 }
 
+var _ = add("jpeg", upsample)
+
 func upsample() {
 	near := bytes("up_near", 3, 1) // the near sample first
 	one, two := words("up_1", 1, 1), words("up_2", 2, 2)

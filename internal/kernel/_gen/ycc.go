@@ -8,6 +8,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
+var _ = add("jpeg", ycc)
+
 // ycc converts 32 or 16 pixels at a time. The factors are those of ycc.go, less
 // whole numbers where 16 bits need it, and all chroma is doubled:
 //

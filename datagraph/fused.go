@@ -1,0 +1,300 @@
+package datagraph
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// fused is the op of a plan's step that does the work of several steps of the
+// graph: it decodes an image, sees it through frames, scales it, sees the result
+// through frames, and replaces its values by those of a table; every part may be
+// missing. It works on rows, see rowWork, and never holds an image between its
+// parts. What it cannot do for the sizes of a run, it declines.
+type fused struct {
+	ops    []transforms.Op // what it does, in order
+	source tensor.Desc     // of the image that it is given or decodes; sizes may be unknown
+	out    []tensor.Desc
+
+	decode *transforms.Decode
+	before []transforms.Framed
+	scale  transforms.Scaled
+	after  []transforms.Framed
+	swap   bool // red and blue are exchanged after all frames, by decode
+	table  *table
+
+	region bool // decode only the pixels that are needed
+	rows   bool // take rows as they are decoded; else the region is decoded first
+}
+
+// errDeclined is the error of a run whose sizes a fused op has no way for. The
+// Runner then runs the plan without passes.
+var errDeclined = errors.New("not fused for these sizes")
+
+// partOf is an op as a fused one, nil if it is none that can be part of one.
+func partOf(op transforms.Op, in, out []tensor.Desc) *fused {
+	if f, ok := op.(*fused); ok {
+		return f
+	}
+	f := &fused{ops: []transforms.Op{op}, source: in[0], out: out}
+	switch o := op.(type) {
+	case *transforms.Decode:
+		f.decode, f.source = o, out[0]
+		return f
+	case transforms.Framed:
+		f.before = []transforms.Framed{o}
+	case transforms.Scaled:
+		if !scales(o) {
+			return nil
+		}
+		f.scale = o
+	case *transforms.ConvertColor:
+		if !(o.From == transforms.RGB && o.To == transforms.BGR || o.From == transforms.BGR && o.To == transforms.RGB) {
+			return nil
+		}
+		f.swap = true
+	default:
+		return nil
+	}
+	if !isPixels(in[0]) {
+		return nil
+	}
+	return f
+}
+
+// isPixels reports whether d is what rows are made of: uint8, HWC, a known number of channels.
+func isPixels(d tensor.Desc) bool {
+	return d.IsImage() && d.DType == tensor.Uint8 && d.Layout == tensor.HWC && d.Channels() > 0
+}
+
+// scales reports whether rowWork has the op's way of scaling.
+func scales(o transforms.Scaled) bool {
+	i, b, antialias := o.Sampling()
+	switch b {
+	case transforms.Pillow:
+		return antialias || i == transforms.Nearest || i == transforms.NearestExact
+	case transforms.OpenCV:
+		return i == transforms.Bilinear || i == transforms.Nearest || i == transforms.NearestExact
+	}
+	return false
+}
+
+// geometry reports whether pixels move.
+func (f *fused) geometry() bool { return f.scale != nil || len(f.before)+len(f.after) > 0 }
+
+// cuts reports whether parts of a large image are not needed.
+func (f *fused) cuts() bool {
+	const large = 1 << 24
+	cut := func(f transforms.Frame) bool { return f.Height < large || f.Width < large }
+	for _, o := range append(append([]transforms.Framed(nil), f.before...), f.after...) {
+		if cut(o.Frame(large, large)) {
+			return true
+		}
+	}
+	if f.scale == nil {
+		return false
+	}
+	s, err := f.scale.Scale(large, large, nil)
+	return err == nil && cut(s.Cut)
+}
+
+// join is the op that does first a and then b, which reads a's first output and
+// nothing else does; nil if there is none.
+func join(a, b *fused) *fused {
+	if b.decode != nil || a.table != nil || a.swap && (a.decode == nil || b.geometry()) {
+		return nil
+	}
+	f := *a
+	if b.swap {
+		if a.decode == nil || !f.exchange() {
+			return nil
+		}
+	}
+	f.ops = append(append([]transforms.Op(nil), a.ops...), b.ops...)
+	f.out = append(append([]tensor.Desc(nil), b.out...), a.out[1:]...)
+	f.table = b.table
+	f.region, f.rows = a.region || b.region, a.rows || b.rows
+	switch {
+	case a.scale == nil:
+		f.before = append(append([]transforms.Framed(nil), a.before...), b.before...)
+		f.scale, f.after = b.scale, b.after
+		if f.scale == nil {
+			break
+		}
+		if _, backend, _ := f.scale.Sampling(); backend == transforms.OpenCV && len(f.before) > 0 {
+			return nil // no way for mirrored input
+		}
+	case b.scale != nil:
+		return nil
+	default:
+		f.after = append(append([]transforms.Framed(nil), a.after...), b.before...)
+	}
+	return &f
+}
+
+// exchange makes decode give its colours in the other order; what lies between
+// does the same to every channel. Not ok if they are none that have one.
+func (f *fused) exchange() (ok bool) {
+	d := *f.decode
+	switch d.Color {
+	case codec.ToRGB:
+		d.Color = codec.ToBGR
+	case codec.ToBGR:
+		d.Color = codec.ToRGB
+	default:
+		return false
+	}
+	f.decode, f.swap = &d, !f.swap
+	return true
+}
+
+// Validate accepts it: the graph's ops were validated.
+func (f *fused) Validate() error { return nil }
+
+// Infer gives what Compile knows; InferData gives the sizes.
+func (f *fused) Infer(dst, _ []tensor.Desc) error {
+	copy(dst, f.out)
+	return nil
+}
+
+// fusedState is a fused op's memory between runs.
+type fusedState struct {
+	decode *transforms.Context
+	work   rowWork
+	whole  regionImage
+	in     [1]tensor.Desc
+	out    []tensor.Desc
+	one    []tensor.Desc // the outputs of one op
+}
+
+func (f *fused) state(c *transforms.Context) *fusedState {
+	s, ok := c.State.(*fusedState)
+	if !ok {
+		s = &fusedState{decode: c.Sibling(), out: make([]tensor.Desc, len(f.out)), one: make([]tensor.Desc, len(f.out))}
+		s.work.f = f
+		c.State = s
+	}
+	return s
+}
+
+// InferData finds the image's size and makes the tables for it.
+func (f *fused) InferData(c *transforms.Context, dst []tensor.Desc, src []*tensor.Tensor) error {
+	s := f.state(c)
+	if f.decode != nil {
+		if err := f.decode.InferData(s.decode, s.in[:], src); err != nil {
+			return err
+		}
+	} else {
+		s.in[0] = src[0].Desc
+	}
+	if err := f.prepare(c, s, s.in[0]); err != nil {
+		return err
+	}
+	copy(dst, s.out)
+	return nil
+}
+
+// prepare makes the tables for an image.
+func (f *fused) prepare(c *transforms.Context, s *fusedState, d tensor.Desc) error {
+	w := &s.work
+	if w.source == d {
+		return nil
+	}
+	w.source = tensor.Desc{}
+	if err := f.infer(s, d); err != nil {
+		return err
+	}
+	if err := w.prepare(d, s.out[0]); err != nil {
+		return err
+	}
+	if n := w.bytes(); c.Limits.Bytes > 0 && n > c.Limits.Bytes {
+		return errDeclined
+	}
+	w.source = d
+	return nil
+}
+
+// infer asks all ops for their outputs. Their errors are the reason to decline.
+func (f *fused) infer(s *fusedState, d tensor.Desc) error {
+	at := len(s.out)
+	s.in[0] = d
+	for i, op := range f.ops {
+		if i == 0 && f.decode != nil {
+			s.out[0] = d
+			continue
+		}
+		n := len(transforms.InfoOf(op).Out)
+		out := s.one[:n]
+		if err := op.Infer(out, s.in[:]); err != nil {
+			return err
+		}
+		// The side outputs of later ops stand before those of earlier ones.
+		copy(s.out[at-(n-1):at], out[1:])
+		at -= n - 1
+		s.out[0], s.in[0] = out[0], out[0]
+	}
+	return nil
+}
+
+// Apply runs.
+func (f *fused) Apply(c *transforms.Context, dst, src []*tensor.Tensor) error {
+	s := f.state(c)
+	w := &s.work
+	if f.scale != nil && len(dst) > 1 {
+		if _, err := f.scale.Scale(w.scaleH, w.scaleW, dst[1:]); err != nil {
+			return err
+		}
+	}
+	if f.decode == nil {
+		t, err := c.Dense(src[0])
+		if err != nil {
+			return err
+		}
+		if t.Layout == tensor.CHW { // a table alone
+			w.out.begin(dst[0], f.table, w.ch)
+			w.out.planes(t.Data)
+			w.release()
+			return nil
+		}
+		w.begin(c, dst[0])
+		w.image(t)
+		return w.end()
+	}
+	if f.rows {
+		w.begin(c, dst[0])
+		if err := f.decode.ApplyRows(s.decode, w, w.region, src[0]); err != nil {
+			w.release()
+			return err
+		}
+		return w.end()
+	}
+	s.whole.pix = c.Scratch(w.region.Height * w.region.Width * w.ch)[:0]
+	if err := f.decode.ApplyRows(s.decode, &s.whole, w.region, src[0]); err != nil {
+		return err
+	}
+	w.begin(c, dst[0])
+	if len(s.whole.pix) == w.region.Height*w.region.Width*w.ch {
+		w.Rows(w.region.Top, w.region.Height, s.whole.pix)
+	}
+	s.whole.pix = nil
+	return w.end()
+}
+
+// regionImage keeps all rows.
+type regionImage struct{ pix []byte }
+
+func (r *regionImage) Rows(_, _ int, pix []byte) { r.pix = append(r.pix, pix...) }
+
+var _ codec.RowSink = (*regionImage)(nil)
+
+// name is the op's name for people.
+func (f *fused) name() string {
+	var l []string
+	for _, op := range f.ops {
+		l = append(l, transforms.InfoOf(op).Name)
+	}
+	return strings.Join(l, "+")
+}

@@ -1,0 +1,224 @@
+package datagraph
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// Pass is an optimisation that Compile does: it makes one step of several where
+// the bytes stay the same. Passes run in the order of their declaration, and each
+// can be switched off without the others.
+type Pass uint8
+
+// The passes.
+const (
+	// FoldGeometry makes one step of a chain of crops and flips with at most one
+	// resizing: it computes the pixels that survive and no others.
+	FoldGeometry Pass = iota
+	// PointwiseTable makes one look-up in tables of a chain of pointwise ops on
+	// uint8, the changes of layout and dtype included.
+	PointwiseTable
+	// RegionDecode decodes only the pixels that a following crop needs.
+	RegionDecode
+	// RowStep makes one step of decoding, moving and looking up, through which
+	// rows run one after another, so that no image between them is ever in memory.
+	RowStep
+	passes
+)
+
+type passInfo struct {
+	name, doc string
+	run       func(p *Plan)
+}
+
+var passInfos = [passes]passInfo{
+	FoldGeometry:   {"fold-geometry", "a resize with crops and flips around it computes only the pixels that survive", foldGeometry},
+	PointwiseTable: {"pointwise-table", "pointwise ops on uint8, dtype and layout are one look-up in a table of 256 entries a channel", pointwiseTable},
+	RegionDecode:   {"region-decode", "only the pixels that a following crop or resize needs are decoded", regionDecode},
+	RowStep:        {"row-step", "decoding, geometry and look-up are one step that rows run through, without images between", rowStep},
+}
+
+// Passes lists all passes in the order in which they run.
+func Passes() []Pass {
+	var l []Pass
+	for p := range passes {
+		l = append(l, p)
+	}
+	return l
+}
+
+// ErrPass is the error of a pass that is none.
+var ErrPass = errors.New("unknown pass")
+
+// ParsePass is the inverse of String.
+func ParsePass(name string) (Pass, error) {
+	for p, i := range passInfos {
+		if i.name == name {
+			return Pass(p), nil
+		}
+	}
+	return 0, fmt.Errorf("datagraph: %w %q", ErrPass, name)
+}
+
+// String is the pass's name: "fold-geometry".
+func (p Pass) String() string {
+	if p < passes {
+		return passInfos[p].name
+	}
+	return fmt.Sprintf("pass %d", uint8(p))
+}
+
+// Doc is a sentence on what the pass does.
+func (p Pass) Doc() string {
+	if p < passes {
+		return passInfos[p].doc
+	}
+	return ""
+}
+
+// part is step i as a fused op, nil if it is none.
+func (p *Plan) part(i int) *fused {
+	s := &p.steps[i]
+	return partOf(s.op, p.descs(s.in), p.descs(s.out))
+}
+
+// feeds reports whether step i+1 reads step i's first output, and nothing else does.
+func (p *Plan) feeds(i int) bool {
+	if i+1 >= len(p.steps) {
+		return false
+	}
+	v, next := p.steps[i].out[0], p.steps[i+1].in
+	if len(next) != 1 || next[0] != v || slices.Contains(p.outputs, v) {
+		return false
+	}
+	for _, s := range p.steps[i+2:] {
+		if slices.Contains(s.in, v) {
+			return false
+		}
+	}
+	return true
+}
+
+// replace puts one step, f, in the place of the n from i on.
+func (p *Plan) replace(i, n int, f *fused, by Pass) {
+	old := p.steps[i : i+n]
+	s := planStep{op: f, in: old[0].in, out: slices.Clone(old[n-1].out), first: old[0].first}
+	for j, o := range slices.Backward(old) {
+		s.n += o.n
+		if j < n-1 {
+			s.out = append(s.out, o.out[1:]...)
+		}
+	}
+	for _, o := range old {
+		for _, q := range o.passes {
+			if !slices.Contains(s.passes, q) {
+				s.passes = append(s.passes, q)
+			}
+		}
+	}
+	if !slices.Contains(s.passes, by) {
+		s.passes = append(s.passes, by)
+	}
+	slices.Sort(s.passes)
+	p.steps = slices.Replace(p.steps, i, i+n, s)
+}
+
+func foldGeometry(p *Plan) {
+	for i := 0; i < len(p.steps); i++ {
+		f, n := p.part(i), 1
+		if f == nil || f.decode != nil {
+			continue
+		}
+		for p.feeds(i + n - 1) {
+			next := p.part(i + n)
+			if next == nil {
+				break
+			}
+			both := join(f, next)
+			if both == nil {
+				break
+			}
+			f, n = both, n+1
+		}
+		if n > 1 {
+			p.replace(i, n, f, FoldGeometry)
+		}
+	}
+}
+
+// maxTableChannels bounds the size of tables. No image format has more channels.
+const maxTableChannels = 64
+
+func pointwiseTable(p *Plan) {
+	for i := 0; i < len(p.steps); i++ {
+		in := p.descs(p.steps[i].in)[0]
+		if !in.IsImage() || in.DType != tensor.Uint8 || in.Channels() < 1 || in.Channels() > maxTableChannels {
+			continue
+		}
+		n := 0
+		var ops []transforms.Op
+		for {
+			op, ok := p.steps[i+n].op.(transforms.Pointwise)
+			if !ok {
+				break
+			}
+			ops = append(ops, op)
+			n++
+			if !p.feeds(i + n - 1) {
+				break
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		if t, ok := tableOf(ops, in); ok {
+			f := &fused{ops: ops, source: in, out: p.descs(p.steps[i+n-1].out), table: t}
+			p.replace(i, n, f, PointwiseTable)
+		}
+	}
+}
+
+func regionDecode(p *Plan) {
+	for i := range p.steps {
+		if i+1 >= len(p.steps) || !p.feeds(i) {
+			continue
+		}
+		f, next := p.part(i), p.part(i+1)
+		if f == nil || f.decode == nil || next == nil || !next.cuts() {
+			continue
+		}
+		if both := join(f, next); both != nil {
+			both.region = true
+			p.replace(i, 2, both, RegionDecode)
+		}
+	}
+}
+
+func rowStep(p *Plan) {
+	for i := 0; i < len(p.steps); i++ {
+		f, n := p.part(i), 1
+		if f == nil {
+			continue
+		}
+		for p.feeds(i + n - 1) {
+			next := p.part(i + n)
+			if next == nil || f.geometry() && next.geometry() {
+				break // that is fold-geometry's
+			}
+			both := join(f, next)
+			if both == nil {
+				break
+			}
+			f, n = both, n+1
+		}
+		if n > 1 || f.decode != nil && f.geometry() {
+			g := *f
+			g.rows = true
+			p.replace(i, n, &g, RowStep)
+		}
+	}
+}

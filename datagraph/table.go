@@ -1,0 +1,152 @@
+package datagraph
+
+import (
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// table is what becomes of the 256 values of each channel: entries of the final
+// dtype, 256 for a channel, and the final layout. It is immutable.
+type table struct {
+	dtype  tensor.DType
+	layout tensor.Layout
+	data   []byte
+}
+
+// tableOf runs pointwise ops on an image of all values of every channel. Not ok
+// if they cannot be run.
+func tableOf(ops []transforms.Op, d tensor.Desc) (_ *table, ok bool) {
+	ch := d.Channels()
+	t, err := tensor.New(tensor.Image(tensor.Uint8, d.Layout, 1, 256, ch))
+	if err != nil {
+		return nil, false
+	}
+	for i := range t.Data {
+		if d.Layout == tensor.HWC {
+			t.Data[i] = uint8(i / ch)
+		} else {
+			t.Data[i] = uint8(i)
+		}
+	}
+	for _, op := range ops {
+		var out [1]tensor.Desc
+		if err := op.Infer(out[:], []tensor.Desc{t.Desc}); err != nil {
+			return nil, false
+		}
+		next, err := tensor.New(out[0])
+		if err != nil {
+			return nil, false
+		}
+		c := transforms.NewContext(codec.Limits{})
+		if err := op.Apply(c, []*tensor.Tensor{next}, []*tensor.Tensor{t}); err != nil {
+			return nil, false
+		}
+		t = next
+	}
+	if !t.IsImage() || t.Height() != 1 || t.Width() != 256 || t.Channels() != ch {
+		return nil, false
+	}
+	r := &table{dtype: t.DType, layout: t.Layout, data: t.Data}
+	if t.Layout == tensor.HWC {
+		size := t.DType.Size()
+		r.data = tensor.Alloc(len(t.Data))
+		for c := range ch {
+			for v := range 256 {
+				copy(r.data[(c*256+v)*size:][:size], t.Data[(v*ch+c)*size:])
+			}
+		}
+	}
+	return r, true
+}
+
+// output writes rows of uint8 pixels to a tensor, through a table if there is one.
+type output struct {
+	table *table
+	ch    int
+	line  int // elements of a row of an HWC tensor, pixels of a CHW one
+	plane int // elements of a plane of a CHW tensor, 0 for HWC
+	u8    []uint8
+	u16   []uint16
+	u32   []int32
+	u64   []int64
+	t8    []uint8
+	t16   []uint16
+	t32   []int32
+	t64   []int64
+}
+
+func (o *output) begin(dst *tensor.Tensor, t *table, ch int) {
+	*o = output{table: t, ch: ch, line: dst.Width() * ch}
+	if dst.Layout == tensor.CHW {
+		o.line, o.plane = dst.Width(), dst.Width()*dst.Height()
+	}
+	var data []byte
+	if t != nil {
+		data = t.data
+	}
+	switch dst.DType.Size() {
+	case 1:
+		o.u8, o.t8 = dst.Data, data
+	case 2:
+		o.u16, o.t16 = tensor.Cast[uint16](dst.Data), tensor.Cast[uint16](data)
+	case 4:
+		o.u32, o.t32 = tensor.Cast[int32](dst.Data), tensor.Cast[int32](data)
+	case 8:
+		o.u64, o.t64 = tensor.Cast[int64](dst.Data), tensor.Cast[int64](data)
+	}
+}
+
+// row writes one row or several whole ones, from row y on.
+func (o *output) row(y int, pix []byte) {
+	at := y * o.line
+	switch {
+	case o.table == nil:
+		copy(o.u8[at:], pix)
+	case o.u8 != nil:
+		lookup(o, o.u8[at:], pix, o.t8)
+	case o.u16 != nil:
+		lookup(o, o.u16[at:], pix, o.t16)
+	case o.u32 != nil:
+		lookup(o, o.u32[at:], pix, o.t32)
+	default:
+		lookup(o, o.u64[at:], pix, o.t64)
+	}
+}
+
+func lookup[T kernel.Word](o *output, dst []T, pix []byte, table []T) {
+	if o.plane > 0 {
+		kernel.LookupCHW(dst, o.plane, pix, o.ch, table)
+	} else {
+		kernel.LookupHWC(dst, pix, o.ch, table)
+	}
+}
+
+// planes looks up an image whose channels are planes.
+func (o *output) planes(pix []byte) {
+	switch {
+	case o.u8 != nil:
+		lookupPlanes(o, o.u8, pix, o.t8)
+	case o.u16 != nil:
+		lookupPlanes(o, o.u16, pix, o.t16)
+	case o.u32 != nil:
+		lookupPlanes(o, o.u32, pix, o.t32)
+	default:
+		lookupPlanes(o, o.u64, pix, o.t64)
+	}
+}
+
+func lookupPlanes[T kernel.Word](o *output, dst []T, pix []byte, tables []T) {
+	n := len(pix) / o.ch
+	for c := range o.ch {
+		in, table := pix[c*n:][:n], tables[c*256:][:256]
+		if o.plane > 0 {
+			kernel.LookupHWC(dst[c*n:][:n], in, 1, table)
+			continue
+		}
+		for i, v := range in {
+			dst[i*o.ch+c] = table[v]
+		}
+	}
+}
