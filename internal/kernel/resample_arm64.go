@@ -4,16 +4,27 @@ package kernel
 
 import "github.com/infer-prep/infer-prep/internal/cpu"
 
-// resampleRGBNEON resamples two rows to n pixels, 4 or more, with blocks of 4
-// packed weights an output. It reads 16 bytes a block.
+// resampleRGBx1NEON resamples a row to n pixels, 4 or more, with blocks of 4
+// packed weights an output, of which the first parts halves are used. It reads 16
+// bytes a block.
 //
 //go:noescape
-func resampleRGBNEON(dst0, dst1, src0, src1 *byte, start, w *int32, n, blocks int)
+func resampleRGBx1NEON(dst, src *byte, start, w *int32, n, blocks, parts int)
 
-// resampleRGBANEON is resampleRGBNEON for pixels of four bytes.
+// resampleRGBx2NEON is resampleRGBx1NEON of two rows.
 //
 //go:noescape
-func resampleRGBANEON(dst0, dst1, src0, src1 *byte, start, w *int32, n, blocks int)
+func resampleRGBx2NEON(dst0, dst1, src0, src1 *byte, start, w *int32, n, blocks, parts int)
+
+// resampleRGBAx1NEON is resampleRGBx1NEON for pixels of four bytes.
+//
+//go:noescape
+func resampleRGBAx1NEON(dst, src *byte, start, w *int32, n, blocks, parts int)
+
+// resampleRGBAx2NEON is resampleRGBAx1NEON of two rows.
+//
+//go:noescape
+func resampleRGBAx2NEON(dst0, dst1, src0, src1 *byte, start, w *int32, n, blocks, parts int)
 
 // resampleGrayNEON resamples four rows to n pixels, 4 or more, with blocks of 4
 // packed weights an output. It reads 4 bytes a block.
@@ -30,14 +41,15 @@ func resampleColumnsNEON(dst, src *byte, line int, w *int32, rows int)
 // packed is the form of fixed-point weights that the assembly of horizontal
 // passes reads: for every output blocks of four weights, which are 0 beyond its Len.
 type packed struct {
-	w      []int32
-	blocks int // an output
+	w       []int32
+	blocks  int // an output
+	longest int // of Len
 }
 
 // pack makes the packed weights of W32 if there is assembly for them.
 func (t *Taps) pack() {
 	p := &t.packed
-	p.blocks = 0
+	p.blocks, p.longest = 0, 0
 	if !cpu.Has(cpu.NEON) {
 		return
 	}
@@ -48,7 +60,8 @@ func (t *Taps) pack() {
 		}
 		longest, last = max(longest, n), t.Start[i]
 	}
-	p.blocks = int(longest+3) / 4
+	p.longest = int(longest)
+	p.blocks = (p.longest + 3) / 4
 	size := 4 * p.blocks
 	p.w = grow(p.w, len(t.Len)*size)
 	for i, n := range t.Len {
@@ -57,63 +70,101 @@ func (t *Taps) pack() {
 	}
 }
 
+// rows4 is four rows that are resampled together; some may be the same.
+type rows4 struct{ dst, src [4]*byte }
+
+// resample makes n outputs, 4 or more, of the first rows of r or of all of them.
+func (r *rows4) resample(p *packed, rows, ch int, start, w *int32, n int) {
+	rows = min(rows, 4)
+	if ch == 1 {
+		resampleGrayNEON(&r.dst, &r.src, start, w, n, p.blocks)
+		return
+	}
+	parts := (p.longest + 1) / 2
+	for y := 0; y < rows; y += 2 {
+		switch {
+		case ch == 3 && y == rows-1:
+			resampleRGBx1NEON(r.dst[y], r.src[y], start, w, n, p.blocks, parts)
+		case ch == 3:
+			resampleRGBx2NEON(r.dst[y], r.dst[y+1], r.src[y], r.src[y+1], start, w, n, p.blocks, parts)
+		case y == rows-1:
+			resampleRGBAx1NEON(r.dst[y], r.src[y], start, w, n, p.blocks, parts)
+		default:
+			resampleRGBAx2NEON(r.dst[y], r.dst[y+1], r.src[y], r.src[y+1], start, w, n, p.blocks, parts)
+		}
+	}
+}
+
 // horizontal is Horizontal by assembly, if there is any for it.
 func (t *Taps) horizontal(dst, src []uint8, rows, inW, ch int) bool {
-	outW, blocks := len(t.Start), t.packed.blocks
-	if blocks == 0 || outW < 4 || rows == 0 || t.Start[0] < 0 || !cpu.Has(cpu.NEON) {
+	outW, p := len(t.Start), &t.packed
+	if outW < 4 || rows == 0 || p.blocks == 0 || t.Start[0] < 0 || !cpu.Has(cpu.NEON) {
 		return false
 	}
-	read, step := 16, 2 // bytes a block, rows at once
+	read := 16 // bytes a block
 	switch ch {
 	case 1:
-		read, step = 4, 4
+		read = 4
 	case 3, 4:
 	default:
 		return false
 	}
 	line, out := inW*ch, outW*ch
 	src, dst = src[:rows*line], dst[:rows*out]
-	w, start := t.packed.w[:outW*blocks*4], t.Start
-	// An output reads so many bytes, from which its weights of 0 may lie beyond
-	// the row and, in the last rows, beyond src. There only the first safe
-	// outputs are made here, those that stay in their row.
-	window := (blocks-1)*4*ch + read
-	safe := outW
-	for safe > 0 && int(start[safe-1])*ch+window > line {
-		safe--
-	}
-	whole := rows
-	if safe < outW {
-		end := int(start[outW-1])*ch + window
-		whole = max(0, rows-(end+line-1)/line+1)
-		whole -= whole % step
-	}
-	part := func(from, to, n int) {
-		for y := from; y < to; y += step {
-			var d, s [4]*byte
-			for i := range step {
-				r := min(y+i, to-1)
-				d[i], s[i] = &dst[r*out], &src[r*line]
-			}
-			switch ch {
-			case 1:
-				resampleGrayNEON(&d, &s, &start[0], &w[0], n, blocks)
-			case 3:
-				resampleRGBNEON(d[0], d[1], s[0], s[1], &start[0], &w[0], n, blocks)
-			default:
-				resampleRGBANEON(d[0], d[1], s[0], s[1], &start[0], &w[0], n, blocks)
-			}
+	window := (p.blocks-1)*4*ch + read // bytes that are read for an output
+	start, w := t.Start, p.w[:outW*p.blocks*4]
+	end := int(start[outW-1])*ch + window
+	var r rows4
+	for y := 0; y < rows; y += 4 {
+		last := min(y+3, rows-1)
+		for i := range 4 {
+			at := min(y+i, last)
+			r.dst[i], r.src[i] = &dst[at*out], &src[at*line]
 		}
-	}
-	part(0, whole, outW)
-	if whole < rows {
-		if safe < 4 {
-			safe = 0
+		if last*line+end <= len(src) {
+			r.resample(p, rows-y, ch, &start[0], &w[0], outW)
+			continue
+		}
+		// The last outputs would read beyond src. The first safe ones stay within
+		// their row.
+		safe := outW
+		for safe > 0 && int(start[safe-1])*ch+window > line {
+			safe--
+		}
+		if safe >= 4 {
+			r.resample(p, rows-y, ch, &start[0], &w[0], safe)
 		} else {
-			part(whole, rows, safe)
+			safe = 0
 		}
-		t.horizontalGo(dst[whole*out:], src[whole*line:], rows-whole, inW, ch, safe)
+		if !t.edge(dst, src, y, rows, line, ch, min(safe, outW-4), end) {
+			t.horizontalGo(dst[y*out:], src[y*line:], last+1-y, inW, ch, safe)
+		}
 	}
+	return true
+}
+
+// edge makes the outputs from first on of up to four rows from y on, if they need
+// few enough pixels: from copies, after which there is room for what is read too
+// much.
+func (t *Taps) edge(dst, src []uint8, y, rows, line, ch, first, end int) bool {
+	const room, most = 160, 16
+	n, p := len(t.Start)-first, &t.packed
+	left := int(t.Start[first]) * ch
+	if n > most || end-left > room || left >= line {
+		return false
+	}
+	var r rows4
+	var copies [4][room]uint8
+	var start [most]int32
+	for i, s := range t.Start[first:] {
+		start[i] = s - t.Start[first]
+	}
+	for i := range 4 {
+		at := min(y+i, rows-1)
+		copy(copies[i][:], src[at*line+left:(at+1)*line])
+		r.src[i], r.dst[i] = &copies[i][0], &dst[(at*len(t.Start)+first)*ch]
+	}
+	r.resample(p, rows-y, ch, &start[0], &p.w[first*p.blocks*4], n)
 	return true
 }
 

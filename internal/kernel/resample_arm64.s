@@ -30,8 +30,163 @@ DATA turn<>+0(SB)/8, $0x0d0905010c080400
 DATA turn<>+8(SB)/8, $0x0f0b07030e0a0602
 GLOBL turn<>(SB), RODATA|NOPTR, $16
 
-// func resampleRGBNEON(dst0, dst1, src0, src1 *byte, start, w *int32, n, blocks int)
-TEXT ·resampleRGBNEON(SB), NOSPLIT, $0-64
+// func resampleRGBx1NEON(dst, src *byte, start, w *int32, n, blocks, parts int)
+TEXT ·resampleRGBx1NEON(SB), NOSPLIT, $0-56
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R2
+	MOVD start+16(FP), R4
+	MOVD w+24(FP), R5
+	MOVD n+32(FP), R6
+	MOVD blocks+40(FP), R7
+	MOVD parts+48(FP), R13
+	LSR $1, R13, R12
+	AND $1, R13
+	MOVD $threes<>(SB), R8
+	WORD $0x3dc0111b // ldr q27, [x8, #64]
+	WORD $0x4c40211c // ld1 {v28.16b, v29.16b, v30.16b, v31.16b}, [x8]
+	WORD $0x4f01e41a // movi v26.16b, #0x20
+	WORD $0x6f23075a // ushr v26.4s, v26.4s, #29
+	WORD $0x4f35575a // shl v26.4s, v26.4s, #21
+loop:
+	CMP $4, R6
+	BGE four
+	MOVD $4, R8
+	SUB R6, R8
+	SUB R8<<2, R4
+	MUL R7, R8, R9
+	SUB R9<<4, R5
+	ADD R8<<1, R8
+	SUB R8, R0
+	MOVD $4, R6
+four:
+	MOVW.P 4(R4), R8
+	ADD R8<<1, R8
+	ADD R8, R2, R9
+	WORD $0x4eba1f50 // orr v16.16b, v26.16b, v26.16b
+	CBZ R12, part0
+	MOVD R12, R11
+block0:
+	WORD $0x3cc104a0 // ldr q0, [x5], #16
+	WORD $0x3cc0c521 // ldr q1, [x9], #12
+	WORD $0x4e1c0023 // tbl v3.16b, {v1.16b}, v28.16b
+	WORD $0x4e1d0025 // tbl v5.16b, {v1.16b}, v29.16b
+	WORD $0x4e1e0027 // tbl v7.16b, {v1.16b}, v30.16b
+	WORD $0x4e1f0029 // tbl v9.16b, {v1.16b}, v31.16b
+	WORD $0x6f800070 // mla v16.4s, v3.4s, v0.s[0]
+	WORD $0x6fa000b0 // mla v16.4s, v5.4s, v0.s[1]
+	WORD $0x6f8008f0 // mla v16.4s, v7.4s, v0.s[2]
+	WORD $0x6fa00930 // mla v16.4s, v9.4s, v0.s[3]
+	SUBS $1, R11
+	BNE block0
+part0:
+	CBZ R13, done0
+	WORD $0xfc4104a0 // ldr d0, [x5], #16
+	WORD $0x3cc0c521 // ldr q1, [x9], #12
+	WORD $0x4e1c0023 // tbl v3.16b, {v1.16b}, v28.16b
+	WORD $0x4e1d0025 // tbl v5.16b, {v1.16b}, v29.16b
+	WORD $0x6f800070 // mla v16.4s, v3.4s, v0.s[0]
+	WORD $0x6fa000b0 // mla v16.4s, v5.4s, v0.s[1]
+done0:
+	MOVW.P 4(R4), R8
+	ADD R8<<1, R8
+	ADD R8, R2, R9
+	WORD $0x4eba1f51 // orr v17.16b, v26.16b, v26.16b
+	CBZ R12, part1
+	MOVD R12, R11
+block1:
+	WORD $0x3cc104a0 // ldr q0, [x5], #16
+	WORD $0x3cc0c521 // ldr q1, [x9], #12
+	WORD $0x4e1c0023 // tbl v3.16b, {v1.16b}, v28.16b
+	WORD $0x4e1d0025 // tbl v5.16b, {v1.16b}, v29.16b
+	WORD $0x4e1e0027 // tbl v7.16b, {v1.16b}, v30.16b
+	WORD $0x4e1f0029 // tbl v9.16b, {v1.16b}, v31.16b
+	WORD $0x6f800071 // mla v17.4s, v3.4s, v0.s[0]
+	WORD $0x6fa000b1 // mla v17.4s, v5.4s, v0.s[1]
+	WORD $0x6f8008f1 // mla v17.4s, v7.4s, v0.s[2]
+	WORD $0x6fa00931 // mla v17.4s, v9.4s, v0.s[3]
+	SUBS $1, R11
+	BNE block1
+part1:
+	CBZ R13, done1
+	WORD $0xfc4104a0 // ldr d0, [x5], #16
+	WORD $0x3cc0c521 // ldr q1, [x9], #12
+	WORD $0x4e1c0023 // tbl v3.16b, {v1.16b}, v28.16b
+	WORD $0x4e1d0025 // tbl v5.16b, {v1.16b}, v29.16b
+	WORD $0x6f800071 // mla v17.4s, v3.4s, v0.s[0]
+	WORD $0x6fa000b1 // mla v17.4s, v5.4s, v0.s[1]
+done1:
+	MOVW.P 4(R4), R8
+	ADD R8<<1, R8
+	ADD R8, R2, R9
+	WORD $0x4eba1f52 // orr v18.16b, v26.16b, v26.16b
+	CBZ R12, part2
+	MOVD R12, R11
+block2:
+	WORD $0x3cc104a0 // ldr q0, [x5], #16
+	WORD $0x3cc0c521 // ldr q1, [x9], #12
+	WORD $0x4e1c0023 // tbl v3.16b, {v1.16b}, v28.16b
+	WORD $0x4e1d0025 // tbl v5.16b, {v1.16b}, v29.16b
+	WORD $0x4e1e0027 // tbl v7.16b, {v1.16b}, v30.16b
+	WORD $0x4e1f0029 // tbl v9.16b, {v1.16b}, v31.16b
+	WORD $0x6f800072 // mla v18.4s, v3.4s, v0.s[0]
+	WORD $0x6fa000b2 // mla v18.4s, v5.4s, v0.s[1]
+	WORD $0x6f8008f2 // mla v18.4s, v7.4s, v0.s[2]
+	WORD $0x6fa00932 // mla v18.4s, v9.4s, v0.s[3]
+	SUBS $1, R11
+	BNE block2
+part2:
+	CBZ R13, done2
+	WORD $0xfc4104a0 // ldr d0, [x5], #16
+	WORD $0x3cc0c521 // ldr q1, [x9], #12
+	WORD $0x4e1c0023 // tbl v3.16b, {v1.16b}, v28.16b
+	WORD $0x4e1d0025 // tbl v5.16b, {v1.16b}, v29.16b
+	WORD $0x6f800072 // mla v18.4s, v3.4s, v0.s[0]
+	WORD $0x6fa000b2 // mla v18.4s, v5.4s, v0.s[1]
+done2:
+	MOVW.P 4(R4), R8
+	ADD R8<<1, R8
+	ADD R8, R2, R9
+	WORD $0x4eba1f53 // orr v19.16b, v26.16b, v26.16b
+	CBZ R12, part3
+	MOVD R12, R11
+block3:
+	WORD $0x3cc104a0 // ldr q0, [x5], #16
+	WORD $0x3cc0c521 // ldr q1, [x9], #12
+	WORD $0x4e1c0023 // tbl v3.16b, {v1.16b}, v28.16b
+	WORD $0x4e1d0025 // tbl v5.16b, {v1.16b}, v29.16b
+	WORD $0x4e1e0027 // tbl v7.16b, {v1.16b}, v30.16b
+	WORD $0x4e1f0029 // tbl v9.16b, {v1.16b}, v31.16b
+	WORD $0x6f800073 // mla v19.4s, v3.4s, v0.s[0]
+	WORD $0x6fa000b3 // mla v19.4s, v5.4s, v0.s[1]
+	WORD $0x6f8008f3 // mla v19.4s, v7.4s, v0.s[2]
+	WORD $0x6fa00933 // mla v19.4s, v9.4s, v0.s[3]
+	SUBS $1, R11
+	BNE block3
+part3:
+	CBZ R13, done3
+	WORD $0xfc4104a0 // ldr d0, [x5], #16
+	WORD $0x3cc0c521 // ldr q1, [x9], #12
+	WORD $0x4e1c0023 // tbl v3.16b, {v1.16b}, v28.16b
+	WORD $0x4e1d0025 // tbl v5.16b, {v1.16b}, v29.16b
+	WORD $0x6f800073 // mla v19.4s, v3.4s, v0.s[0]
+	WORD $0x6fa000b3 // mla v19.4s, v5.4s, v0.s[1]
+done3:
+	WORD $0x2f108610 // sqshrun v16.4h, v16.4s, #16
+	WORD $0x2f108652 // sqshrun v18.4h, v18.4s, #16
+	WORD $0x6f108630 // sqshrun2 v16.8h, v17.4s, #16
+	WORD $0x6f108672 // sqshrun2 v18.8h, v19.4s, #16
+	WORD $0x2f0a9610 // uqshrn v16.8b, v16.8h, #6
+	WORD $0x6f0a9650 // uqshrn2 v16.16b, v18.8h, #6
+	WORD $0x4e1b0210 // tbl v16.16b, {v16.16b}, v27.16b
+	WORD $0xfc008410 // str d16, [x0], #8
+	WORD $0x4d008010 // st1 {v16.s}[2], [x0]
+	ADD $4, R0
+	SUBS $4, R6
+	BNE loop
+	RET
+
+// func resampleRGBx2NEON(dst0, dst1, src0, src1 *byte, start, w *int32, n, blocks, parts int)
+TEXT ·resampleRGBx2NEON(SB), NOSPLIT, $0-72
 	MOVD dst0+0(FP), R0
 	MOVD dst1+8(FP), R1
 	MOVD src0+16(FP), R2
@@ -40,6 +195,9 @@ TEXT ·resampleRGBNEON(SB), NOSPLIT, $0-64
 	MOVD w+40(FP), R5
 	MOVD n+48(FP), R6
 	MOVD blocks+56(FP), R7
+	MOVD parts+64(FP), R13
+	LSR $1, R13, R12
+	AND $1, R13
 	MOVD $threes<>(SB), R8
 	WORD $0x3dc0111b // ldr q27, [x8, #64]
 	WORD $0x4c40211c // ld1 {v28.16b, v29.16b, v30.16b, v31.16b}, [x8]
@@ -62,10 +220,11 @@ four:
 	MOVW.P 4(R4), R8
 	ADD R8<<1, R8
 	ADD R8, R2, R9
-	ADD R8, R3, R10
-	MOVD R7, R11
 	WORD $0x4eba1f50 // orr v16.16b, v26.16b, v26.16b
+	ADD R8, R3, R10
 	WORD $0x4eba1f54 // orr v20.16b, v26.16b, v26.16b
+	CBZ R12, part0
+	MOVD R12, R11
 block0:
 	WORD $0x3cc104a0 // ldr q0, [x5], #16
 	WORD $0x3cc0c521 // ldr q1, [x9], #12
@@ -88,13 +247,28 @@ block0:
 	WORD $0x6fa00954 // mla v20.4s, v10.4s, v0.s[3]
 	SUBS $1, R11
 	BNE block0
+part0:
+	CBZ R13, done0
+	WORD $0xfc4104a0 // ldr d0, [x5], #16
+	WORD $0x3cc0c521 // ldr q1, [x9], #12
+	WORD $0x3cc0c542 // ldr q2, [x10], #12
+	WORD $0x4e1c0023 // tbl v3.16b, {v1.16b}, v28.16b
+	WORD $0x4e1c0044 // tbl v4.16b, {v2.16b}, v28.16b
+	WORD $0x4e1d0025 // tbl v5.16b, {v1.16b}, v29.16b
+	WORD $0x4e1d0046 // tbl v6.16b, {v2.16b}, v29.16b
+	WORD $0x6f800070 // mla v16.4s, v3.4s, v0.s[0]
+	WORD $0x6f800094 // mla v20.4s, v4.4s, v0.s[0]
+	WORD $0x6fa000b0 // mla v16.4s, v5.4s, v0.s[1]
+	WORD $0x6fa000d4 // mla v20.4s, v6.4s, v0.s[1]
+done0:
 	MOVW.P 4(R4), R8
 	ADD R8<<1, R8
 	ADD R8, R2, R9
-	ADD R8, R3, R10
-	MOVD R7, R11
 	WORD $0x4eba1f51 // orr v17.16b, v26.16b, v26.16b
+	ADD R8, R3, R10
 	WORD $0x4eba1f55 // orr v21.16b, v26.16b, v26.16b
+	CBZ R12, part1
+	MOVD R12, R11
 block1:
 	WORD $0x3cc104a0 // ldr q0, [x5], #16
 	WORD $0x3cc0c521 // ldr q1, [x9], #12
@@ -117,13 +291,28 @@ block1:
 	WORD $0x6fa00955 // mla v21.4s, v10.4s, v0.s[3]
 	SUBS $1, R11
 	BNE block1
+part1:
+	CBZ R13, done1
+	WORD $0xfc4104a0 // ldr d0, [x5], #16
+	WORD $0x3cc0c521 // ldr q1, [x9], #12
+	WORD $0x3cc0c542 // ldr q2, [x10], #12
+	WORD $0x4e1c0023 // tbl v3.16b, {v1.16b}, v28.16b
+	WORD $0x4e1c0044 // tbl v4.16b, {v2.16b}, v28.16b
+	WORD $0x4e1d0025 // tbl v5.16b, {v1.16b}, v29.16b
+	WORD $0x4e1d0046 // tbl v6.16b, {v2.16b}, v29.16b
+	WORD $0x6f800071 // mla v17.4s, v3.4s, v0.s[0]
+	WORD $0x6f800095 // mla v21.4s, v4.4s, v0.s[0]
+	WORD $0x6fa000b1 // mla v17.4s, v5.4s, v0.s[1]
+	WORD $0x6fa000d5 // mla v21.4s, v6.4s, v0.s[1]
+done1:
 	MOVW.P 4(R4), R8
 	ADD R8<<1, R8
 	ADD R8, R2, R9
-	ADD R8, R3, R10
-	MOVD R7, R11
 	WORD $0x4eba1f52 // orr v18.16b, v26.16b, v26.16b
+	ADD R8, R3, R10
 	WORD $0x4eba1f56 // orr v22.16b, v26.16b, v26.16b
+	CBZ R12, part2
+	MOVD R12, R11
 block2:
 	WORD $0x3cc104a0 // ldr q0, [x5], #16
 	WORD $0x3cc0c521 // ldr q1, [x9], #12
@@ -146,13 +335,28 @@ block2:
 	WORD $0x6fa00956 // mla v22.4s, v10.4s, v0.s[3]
 	SUBS $1, R11
 	BNE block2
+part2:
+	CBZ R13, done2
+	WORD $0xfc4104a0 // ldr d0, [x5], #16
+	WORD $0x3cc0c521 // ldr q1, [x9], #12
+	WORD $0x3cc0c542 // ldr q2, [x10], #12
+	WORD $0x4e1c0023 // tbl v3.16b, {v1.16b}, v28.16b
+	WORD $0x4e1c0044 // tbl v4.16b, {v2.16b}, v28.16b
+	WORD $0x4e1d0025 // tbl v5.16b, {v1.16b}, v29.16b
+	WORD $0x4e1d0046 // tbl v6.16b, {v2.16b}, v29.16b
+	WORD $0x6f800072 // mla v18.4s, v3.4s, v0.s[0]
+	WORD $0x6f800096 // mla v22.4s, v4.4s, v0.s[0]
+	WORD $0x6fa000b2 // mla v18.4s, v5.4s, v0.s[1]
+	WORD $0x6fa000d6 // mla v22.4s, v6.4s, v0.s[1]
+done2:
 	MOVW.P 4(R4), R8
 	ADD R8<<1, R8
 	ADD R8, R2, R9
-	ADD R8, R3, R10
-	MOVD R7, R11
 	WORD $0x4eba1f53 // orr v19.16b, v26.16b, v26.16b
+	ADD R8, R3, R10
 	WORD $0x4eba1f57 // orr v23.16b, v26.16b, v26.16b
+	CBZ R12, part3
+	MOVD R12, R11
 block3:
 	WORD $0x3cc104a0 // ldr q0, [x5], #16
 	WORD $0x3cc0c521 // ldr q1, [x9], #12
@@ -175,6 +379,20 @@ block3:
 	WORD $0x6fa00957 // mla v23.4s, v10.4s, v0.s[3]
 	SUBS $1, R11
 	BNE block3
+part3:
+	CBZ R13, done3
+	WORD $0xfc4104a0 // ldr d0, [x5], #16
+	WORD $0x3cc0c521 // ldr q1, [x9], #12
+	WORD $0x3cc0c542 // ldr q2, [x10], #12
+	WORD $0x4e1c0023 // tbl v3.16b, {v1.16b}, v28.16b
+	WORD $0x4e1c0044 // tbl v4.16b, {v2.16b}, v28.16b
+	WORD $0x4e1d0025 // tbl v5.16b, {v1.16b}, v29.16b
+	WORD $0x4e1d0046 // tbl v6.16b, {v2.16b}, v29.16b
+	WORD $0x6f800073 // mla v19.4s, v3.4s, v0.s[0]
+	WORD $0x6f800097 // mla v23.4s, v4.4s, v0.s[0]
+	WORD $0x6fa000b3 // mla v19.4s, v5.4s, v0.s[1]
+	WORD $0x6fa000d7 // mla v23.4s, v6.4s, v0.s[1]
+done3:
 	WORD $0x2f108610 // sqshrun v16.4h, v16.4s, #16
 	WORD $0x2f108652 // sqshrun v18.4h, v18.4s, #16
 	WORD $0x6f108630 // sqshrun2 v16.8h, v17.4s, #16
@@ -199,8 +417,159 @@ block3:
 	BNE loop
 	RET
 
-// func resampleRGBANEON(dst0, dst1, src0, src1 *byte, start, w *int32, n, blocks int)
-TEXT ·resampleRGBANEON(SB), NOSPLIT, $0-64
+// func resampleRGBAx1NEON(dst, src *byte, start, w *int32, n, blocks, parts int)
+TEXT ·resampleRGBAx1NEON(SB), NOSPLIT, $0-56
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R2
+	MOVD start+16(FP), R4
+	MOVD w+24(FP), R5
+	MOVD n+32(FP), R6
+	MOVD blocks+40(FP), R7
+	MOVD parts+48(FP), R13
+	LSR $1, R13, R12
+	AND $1, R13
+	MOVD $fours<>(SB), R8
+	WORD $0x4c40211c // ld1 {v28.16b, v29.16b, v30.16b, v31.16b}, [x8]
+	WORD $0x4f01e41a // movi v26.16b, #0x20
+	WORD $0x6f23075a // ushr v26.4s, v26.4s, #29
+	WORD $0x4f35575a // shl v26.4s, v26.4s, #21
+loop:
+	CMP $4, R6
+	BGE four
+	MOVD $4, R8
+	SUB R6, R8
+	SUB R8<<2, R4
+	MUL R7, R8, R9
+	SUB R9<<4, R5
+	LSL $2, R8
+	SUB R8, R0
+	MOVD $4, R6
+four:
+	MOVW.P 4(R4), R8
+	LSL $2, R8
+	ADD R8, R2, R9
+	WORD $0x4eba1f50 // orr v16.16b, v26.16b, v26.16b
+	CBZ R12, part0
+	MOVD R12, R11
+block0:
+	WORD $0x3cc104a0 // ldr q0, [x5], #16
+	WORD $0x3cc10521 // ldr q1, [x9], #16
+	WORD $0x4e1c0023 // tbl v3.16b, {v1.16b}, v28.16b
+	WORD $0x4e1d0025 // tbl v5.16b, {v1.16b}, v29.16b
+	WORD $0x4e1e0027 // tbl v7.16b, {v1.16b}, v30.16b
+	WORD $0x4e1f0029 // tbl v9.16b, {v1.16b}, v31.16b
+	WORD $0x6f800070 // mla v16.4s, v3.4s, v0.s[0]
+	WORD $0x6fa000b0 // mla v16.4s, v5.4s, v0.s[1]
+	WORD $0x6f8008f0 // mla v16.4s, v7.4s, v0.s[2]
+	WORD $0x6fa00930 // mla v16.4s, v9.4s, v0.s[3]
+	SUBS $1, R11
+	BNE block0
+part0:
+	CBZ R13, done0
+	WORD $0xfc4104a0 // ldr d0, [x5], #16
+	WORD $0x3cc10521 // ldr q1, [x9], #16
+	WORD $0x4e1c0023 // tbl v3.16b, {v1.16b}, v28.16b
+	WORD $0x4e1d0025 // tbl v5.16b, {v1.16b}, v29.16b
+	WORD $0x6f800070 // mla v16.4s, v3.4s, v0.s[0]
+	WORD $0x6fa000b0 // mla v16.4s, v5.4s, v0.s[1]
+done0:
+	MOVW.P 4(R4), R8
+	LSL $2, R8
+	ADD R8, R2, R9
+	WORD $0x4eba1f51 // orr v17.16b, v26.16b, v26.16b
+	CBZ R12, part1
+	MOVD R12, R11
+block1:
+	WORD $0x3cc104a0 // ldr q0, [x5], #16
+	WORD $0x3cc10521 // ldr q1, [x9], #16
+	WORD $0x4e1c0023 // tbl v3.16b, {v1.16b}, v28.16b
+	WORD $0x4e1d0025 // tbl v5.16b, {v1.16b}, v29.16b
+	WORD $0x4e1e0027 // tbl v7.16b, {v1.16b}, v30.16b
+	WORD $0x4e1f0029 // tbl v9.16b, {v1.16b}, v31.16b
+	WORD $0x6f800071 // mla v17.4s, v3.4s, v0.s[0]
+	WORD $0x6fa000b1 // mla v17.4s, v5.4s, v0.s[1]
+	WORD $0x6f8008f1 // mla v17.4s, v7.4s, v0.s[2]
+	WORD $0x6fa00931 // mla v17.4s, v9.4s, v0.s[3]
+	SUBS $1, R11
+	BNE block1
+part1:
+	CBZ R13, done1
+	WORD $0xfc4104a0 // ldr d0, [x5], #16
+	WORD $0x3cc10521 // ldr q1, [x9], #16
+	WORD $0x4e1c0023 // tbl v3.16b, {v1.16b}, v28.16b
+	WORD $0x4e1d0025 // tbl v5.16b, {v1.16b}, v29.16b
+	WORD $0x6f800071 // mla v17.4s, v3.4s, v0.s[0]
+	WORD $0x6fa000b1 // mla v17.4s, v5.4s, v0.s[1]
+done1:
+	MOVW.P 4(R4), R8
+	LSL $2, R8
+	ADD R8, R2, R9
+	WORD $0x4eba1f52 // orr v18.16b, v26.16b, v26.16b
+	CBZ R12, part2
+	MOVD R12, R11
+block2:
+	WORD $0x3cc104a0 // ldr q0, [x5], #16
+	WORD $0x3cc10521 // ldr q1, [x9], #16
+	WORD $0x4e1c0023 // tbl v3.16b, {v1.16b}, v28.16b
+	WORD $0x4e1d0025 // tbl v5.16b, {v1.16b}, v29.16b
+	WORD $0x4e1e0027 // tbl v7.16b, {v1.16b}, v30.16b
+	WORD $0x4e1f0029 // tbl v9.16b, {v1.16b}, v31.16b
+	WORD $0x6f800072 // mla v18.4s, v3.4s, v0.s[0]
+	WORD $0x6fa000b2 // mla v18.4s, v5.4s, v0.s[1]
+	WORD $0x6f8008f2 // mla v18.4s, v7.4s, v0.s[2]
+	WORD $0x6fa00932 // mla v18.4s, v9.4s, v0.s[3]
+	SUBS $1, R11
+	BNE block2
+part2:
+	CBZ R13, done2
+	WORD $0xfc4104a0 // ldr d0, [x5], #16
+	WORD $0x3cc10521 // ldr q1, [x9], #16
+	WORD $0x4e1c0023 // tbl v3.16b, {v1.16b}, v28.16b
+	WORD $0x4e1d0025 // tbl v5.16b, {v1.16b}, v29.16b
+	WORD $0x6f800072 // mla v18.4s, v3.4s, v0.s[0]
+	WORD $0x6fa000b2 // mla v18.4s, v5.4s, v0.s[1]
+done2:
+	MOVW.P 4(R4), R8
+	LSL $2, R8
+	ADD R8, R2, R9
+	WORD $0x4eba1f53 // orr v19.16b, v26.16b, v26.16b
+	CBZ R12, part3
+	MOVD R12, R11
+block3:
+	WORD $0x3cc104a0 // ldr q0, [x5], #16
+	WORD $0x3cc10521 // ldr q1, [x9], #16
+	WORD $0x4e1c0023 // tbl v3.16b, {v1.16b}, v28.16b
+	WORD $0x4e1d0025 // tbl v5.16b, {v1.16b}, v29.16b
+	WORD $0x4e1e0027 // tbl v7.16b, {v1.16b}, v30.16b
+	WORD $0x4e1f0029 // tbl v9.16b, {v1.16b}, v31.16b
+	WORD $0x6f800073 // mla v19.4s, v3.4s, v0.s[0]
+	WORD $0x6fa000b3 // mla v19.4s, v5.4s, v0.s[1]
+	WORD $0x6f8008f3 // mla v19.4s, v7.4s, v0.s[2]
+	WORD $0x6fa00933 // mla v19.4s, v9.4s, v0.s[3]
+	SUBS $1, R11
+	BNE block3
+part3:
+	CBZ R13, done3
+	WORD $0xfc4104a0 // ldr d0, [x5], #16
+	WORD $0x3cc10521 // ldr q1, [x9], #16
+	WORD $0x4e1c0023 // tbl v3.16b, {v1.16b}, v28.16b
+	WORD $0x4e1d0025 // tbl v5.16b, {v1.16b}, v29.16b
+	WORD $0x6f800073 // mla v19.4s, v3.4s, v0.s[0]
+	WORD $0x6fa000b3 // mla v19.4s, v5.4s, v0.s[1]
+done3:
+	WORD $0x2f108610 // sqshrun v16.4h, v16.4s, #16
+	WORD $0x2f108652 // sqshrun v18.4h, v18.4s, #16
+	WORD $0x6f108630 // sqshrun2 v16.8h, v17.4s, #16
+	WORD $0x6f108672 // sqshrun2 v18.8h, v19.4s, #16
+	WORD $0x2f0a9610 // uqshrn v16.8b, v16.8h, #6
+	WORD $0x6f0a9650 // uqshrn2 v16.16b, v18.8h, #6
+	WORD $0x3c810410 // str q16, [x0], #16
+	SUBS $4, R6
+	BNE loop
+	RET
+
+// func resampleRGBAx2NEON(dst0, dst1, src0, src1 *byte, start, w *int32, n, blocks, parts int)
+TEXT ·resampleRGBAx2NEON(SB), NOSPLIT, $0-72
 	MOVD dst0+0(FP), R0
 	MOVD dst1+8(FP), R1
 	MOVD src0+16(FP), R2
@@ -209,6 +578,9 @@ TEXT ·resampleRGBANEON(SB), NOSPLIT, $0-64
 	MOVD w+40(FP), R5
 	MOVD n+48(FP), R6
 	MOVD blocks+56(FP), R7
+	MOVD parts+64(FP), R13
+	LSR $1, R13, R12
+	AND $1, R13
 	MOVD $fours<>(SB), R8
 	WORD $0x4c40211c // ld1 {v28.16b, v29.16b, v30.16b, v31.16b}, [x8]
 	WORD $0x4f01e41a // movi v26.16b, #0x20
@@ -228,11 +600,13 @@ loop:
 	MOVD $4, R6
 four:
 	MOVW.P 4(R4), R8
-	ADD R8<<2, R2, R9
-	ADD R8<<2, R3, R10
-	MOVD R7, R11
+	LSL $2, R8
+	ADD R8, R2, R9
 	WORD $0x4eba1f50 // orr v16.16b, v26.16b, v26.16b
+	ADD R8, R3, R10
 	WORD $0x4eba1f54 // orr v20.16b, v26.16b, v26.16b
+	CBZ R12, part0
+	MOVD R12, R11
 block0:
 	WORD $0x3cc104a0 // ldr q0, [x5], #16
 	WORD $0x3cc10521 // ldr q1, [x9], #16
@@ -255,12 +629,28 @@ block0:
 	WORD $0x6fa00954 // mla v20.4s, v10.4s, v0.s[3]
 	SUBS $1, R11
 	BNE block0
+part0:
+	CBZ R13, done0
+	WORD $0xfc4104a0 // ldr d0, [x5], #16
+	WORD $0x3cc10521 // ldr q1, [x9], #16
+	WORD $0x3cc10542 // ldr q2, [x10], #16
+	WORD $0x4e1c0023 // tbl v3.16b, {v1.16b}, v28.16b
+	WORD $0x4e1c0044 // tbl v4.16b, {v2.16b}, v28.16b
+	WORD $0x4e1d0025 // tbl v5.16b, {v1.16b}, v29.16b
+	WORD $0x4e1d0046 // tbl v6.16b, {v2.16b}, v29.16b
+	WORD $0x6f800070 // mla v16.4s, v3.4s, v0.s[0]
+	WORD $0x6f800094 // mla v20.4s, v4.4s, v0.s[0]
+	WORD $0x6fa000b0 // mla v16.4s, v5.4s, v0.s[1]
+	WORD $0x6fa000d4 // mla v20.4s, v6.4s, v0.s[1]
+done0:
 	MOVW.P 4(R4), R8
-	ADD R8<<2, R2, R9
-	ADD R8<<2, R3, R10
-	MOVD R7, R11
+	LSL $2, R8
+	ADD R8, R2, R9
 	WORD $0x4eba1f51 // orr v17.16b, v26.16b, v26.16b
+	ADD R8, R3, R10
 	WORD $0x4eba1f55 // orr v21.16b, v26.16b, v26.16b
+	CBZ R12, part1
+	MOVD R12, R11
 block1:
 	WORD $0x3cc104a0 // ldr q0, [x5], #16
 	WORD $0x3cc10521 // ldr q1, [x9], #16
@@ -283,12 +673,28 @@ block1:
 	WORD $0x6fa00955 // mla v21.4s, v10.4s, v0.s[3]
 	SUBS $1, R11
 	BNE block1
+part1:
+	CBZ R13, done1
+	WORD $0xfc4104a0 // ldr d0, [x5], #16
+	WORD $0x3cc10521 // ldr q1, [x9], #16
+	WORD $0x3cc10542 // ldr q2, [x10], #16
+	WORD $0x4e1c0023 // tbl v3.16b, {v1.16b}, v28.16b
+	WORD $0x4e1c0044 // tbl v4.16b, {v2.16b}, v28.16b
+	WORD $0x4e1d0025 // tbl v5.16b, {v1.16b}, v29.16b
+	WORD $0x4e1d0046 // tbl v6.16b, {v2.16b}, v29.16b
+	WORD $0x6f800071 // mla v17.4s, v3.4s, v0.s[0]
+	WORD $0x6f800095 // mla v21.4s, v4.4s, v0.s[0]
+	WORD $0x6fa000b1 // mla v17.4s, v5.4s, v0.s[1]
+	WORD $0x6fa000d5 // mla v21.4s, v6.4s, v0.s[1]
+done1:
 	MOVW.P 4(R4), R8
-	ADD R8<<2, R2, R9
-	ADD R8<<2, R3, R10
-	MOVD R7, R11
+	LSL $2, R8
+	ADD R8, R2, R9
 	WORD $0x4eba1f52 // orr v18.16b, v26.16b, v26.16b
+	ADD R8, R3, R10
 	WORD $0x4eba1f56 // orr v22.16b, v26.16b, v26.16b
+	CBZ R12, part2
+	MOVD R12, R11
 block2:
 	WORD $0x3cc104a0 // ldr q0, [x5], #16
 	WORD $0x3cc10521 // ldr q1, [x9], #16
@@ -311,12 +717,28 @@ block2:
 	WORD $0x6fa00956 // mla v22.4s, v10.4s, v0.s[3]
 	SUBS $1, R11
 	BNE block2
+part2:
+	CBZ R13, done2
+	WORD $0xfc4104a0 // ldr d0, [x5], #16
+	WORD $0x3cc10521 // ldr q1, [x9], #16
+	WORD $0x3cc10542 // ldr q2, [x10], #16
+	WORD $0x4e1c0023 // tbl v3.16b, {v1.16b}, v28.16b
+	WORD $0x4e1c0044 // tbl v4.16b, {v2.16b}, v28.16b
+	WORD $0x4e1d0025 // tbl v5.16b, {v1.16b}, v29.16b
+	WORD $0x4e1d0046 // tbl v6.16b, {v2.16b}, v29.16b
+	WORD $0x6f800072 // mla v18.4s, v3.4s, v0.s[0]
+	WORD $0x6f800096 // mla v22.4s, v4.4s, v0.s[0]
+	WORD $0x6fa000b2 // mla v18.4s, v5.4s, v0.s[1]
+	WORD $0x6fa000d6 // mla v22.4s, v6.4s, v0.s[1]
+done2:
 	MOVW.P 4(R4), R8
-	ADD R8<<2, R2, R9
-	ADD R8<<2, R3, R10
-	MOVD R7, R11
+	LSL $2, R8
+	ADD R8, R2, R9
 	WORD $0x4eba1f53 // orr v19.16b, v26.16b, v26.16b
+	ADD R8, R3, R10
 	WORD $0x4eba1f57 // orr v23.16b, v26.16b, v26.16b
+	CBZ R12, part3
+	MOVD R12, R11
 block3:
 	WORD $0x3cc104a0 // ldr q0, [x5], #16
 	WORD $0x3cc10521 // ldr q1, [x9], #16
@@ -339,6 +761,20 @@ block3:
 	WORD $0x6fa00957 // mla v23.4s, v10.4s, v0.s[3]
 	SUBS $1, R11
 	BNE block3
+part3:
+	CBZ R13, done3
+	WORD $0xfc4104a0 // ldr d0, [x5], #16
+	WORD $0x3cc10521 // ldr q1, [x9], #16
+	WORD $0x3cc10542 // ldr q2, [x10], #16
+	WORD $0x4e1c0023 // tbl v3.16b, {v1.16b}, v28.16b
+	WORD $0x4e1c0044 // tbl v4.16b, {v2.16b}, v28.16b
+	WORD $0x4e1d0025 // tbl v5.16b, {v1.16b}, v29.16b
+	WORD $0x4e1d0046 // tbl v6.16b, {v2.16b}, v29.16b
+	WORD $0x6f800073 // mla v19.4s, v3.4s, v0.s[0]
+	WORD $0x6f800097 // mla v23.4s, v4.4s, v0.s[0]
+	WORD $0x6fa000b3 // mla v19.4s, v5.4s, v0.s[1]
+	WORD $0x6fa000d7 // mla v23.4s, v6.4s, v0.s[1]
+done3:
 	WORD $0x2f108610 // sqshrun v16.4h, v16.4s, #16
 	WORD $0x2f108652 // sqshrun v18.4h, v18.4s, #16
 	WORD $0x6f108630 // sqshrun2 v16.8h, v17.4s, #16

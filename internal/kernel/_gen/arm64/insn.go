@@ -25,7 +25,6 @@ func (v V) b8() vec  { return vec{v, 0, false} }
 func (v V) b16() vec { return vec{v, 0, true} }
 func (v V) h4() vec  { return vec{v, 1, false} }
 func (v V) h8() vec  { return vec{v, 1, true} }
-func (v V) s2() vec  { return vec{v, 2, false} }
 func (v V) s4() vec  { return vec{v, 2, true} }
 func (v V) d2() vec  { return vec{v, 3, true} }
 
@@ -76,19 +75,16 @@ func same(name string, code uint32, d, n, m vec) {
 // sized is same of any size of integers.
 func sized(name string, u, op uint32, d, n, m vec) { same(name, u<<29|d.size<<22|op<<11, d, n, m) }
 
-func add(d, n, m vec)     { sized("add", 0, 0b10000, d, n, m) }
-func sub(d, n, m vec)     { sized("sub", 1, 0b10000, d, n, m) }
-func mul(d, n, m vec)     { sized("mul", 0, 0b10011, d, n, m) }
-func mla(d, n, m vec)     { sized("mla", 0, 0b10010, d, n, m) }
-func sqdmulh(d, n, m vec) { sized("sqdmulh", 0, 0b10110, d, n, m) }
-func cmeq(d, n, m vec)    { sized("cmeq", 1, 0b10001, d, n, m) }
-func addp(d, n, m vec)    { sized("addp", 0, 0b10111, d, n, m) }
-func sqadd(d, n, m vec)   { sized("sqadd", 0, 0b00001, d, n, m) }
+func add(d, n, m vec)   { sized("add", 0, 0b10000, d, n, m) }
+func sub(d, n, m vec)   { sized("sub", 1, 0b10000, d, n, m) }
+func mul(d, n, m vec)   { sized("mul", 0, 0b10011, d, n, m) }
+func mla(d, n, m vec)   { sized("mla", 0, 0b10010, d, n, m) }
+func addp(d, n, m vec)  { sized("addp", 0, 0b10111, d, n, m) }
+func sqadd(d, n, m vec) { sized("sqadd", 0, 0b00001, d, n, m) }
 func logic(name string, u, size uint32, d, n, m vec) {
 	want(d.size == 0, name, d)
 	same(name, u<<29|size<<22|0b00011<<11, d, n, m)
 }
-func and(d, n, m vec) { logic("and", 0, 0, d, n, m) }
 func orr(d, n, m vec) { logic("orr", 0, 2, d, n, m) }
 func eor(d, n, m vec) { logic("eor", 1, 0, d, n, m) }
 
@@ -109,14 +105,11 @@ func long(name string, u, op uint32, d, n, m vec) {
 	want(d.q && d.size == m.size+1 && n.q == m.q && n.size == m.size, name, d, n, m)
 	word(0x0E200000|m.Q()|u<<29|m.size<<22|uint32(m.n)<<16|op<<12|uint32(n.n)<<5|uint32(d.n), "%s%s %v, %v, %v", name, m.two(), d, n, m)
 }
-func saddl(d, n, m vec) { long("saddl", 0, 0b0000, d, n, m) }
 func uaddl(d, n, m vec) { long("uaddl", 1, 0b0000, d, n, m) }
-func ssubl(d, n, m vec) { long("ssubl", 0, 0b0010, d, n, m) }
 func usubl(d, n, m vec) { long("usubl", 1, 0b0010, d, n, m) }
 func smlal(d, n, m vec) { long("smlal", 0, 0b1000, d, n, m) }
 func smull(d, n, m vec) { long("smull", 0, 0b1100, d, n, m) }
 func umlal(d, n, m vec) { long("umlal", 1, 0b1000, d, n, m) }
-func umull(d, n, m vec) { long("umull", 1, 0b1100, d, n, m) }
 
 // wide encodes long with a first operand that is as wide as d.
 func wide(name string, u, op uint32, d, n, m vec) {
@@ -140,7 +133,6 @@ func by(name string, u, op uint32, d, n vec, m lane) {
 	want(d.size == n.size && n.size == m.size && d.q == n.q, name, d, n, m)
 	word(0x0F000000|d.Q()|u<<29|element(m)|op<<12|uint32(n.n)<<5|uint32(d.n), "%s %v, %v, %v", name, d, n, m)
 }
-func mulBy(d, n vec, m lane)     { by("mul", 0, 0b1000, d, n, m) }
 func mlaBy(d, n vec, m lane)     { by("mla", 1, 0b0000, d, n, m) }
 func sqdmulhBy(d, n vec, m lane) { by("sqdmulh", 0, 0b1100, d, n, m) }
 func fmulBy(d, n vec, m lane)    { by("fmul", 0, 0b1001, d, n, m) }
@@ -212,7 +204,6 @@ func unary(name string, u, size, op uint32, d, n vec) {
 	want(d.size == n.size && d.q == n.q, name, d, n)
 	misc(name, u, size, op, d.Q(), d, n)
 }
-func rev64(d, n vec)  { unary("rev64", 0, d.size, 0b00000, d, n) }
 func scvtf(d, n vec)  { want(d.size == 2, "scvtf", d); unary("scvtf", 0, 0, 0b11101, d, n) }
 func ucvtf(d, n vec)  { want(d.size == 2, "ucvtf", d); unary("ucvtf", 1, 0, 0b11101, d, n) }
 func fcvtns(d, n vec) { want(d.size == 2, "fcvtns", d); unary("fcvtns", 0, 0, 0b11010, d, n) }
@@ -235,7 +226,6 @@ func trn1(d, n, m vec) { permute("trn1", 2, d, n, m) }
 func zip1(d, n, m vec) { permute("zip1", 3, d, n, m) }
 func uzp2(d, n, m vec) { permute("uzp2", 5, d, n, m) }
 func trn2(d, n, m vec) { permute("trn2", 6, d, n, m) }
-func zip2(d, n, m vec) { permute("zip2", 7, d, n, m) }
 
 // ext is bytes at to at+15 of n and m one after another.
 func ext(d, n, m V, at int) {
@@ -254,6 +244,7 @@ func table(name string, op uint32, d, n V, regs int, m V) {
 
 // list is so many registers from v on.
 func list(regs int, v vec) string {
+	want(int(v.n)+regs <= 32, "list", v)
 	s := v.String()
 	for i := 1; i < regs; i++ {
 		s += ", " + vec{v.n + V(i), v.size, v.q}.String()
@@ -274,12 +265,6 @@ func dupR(d vec, n R) {
 		x = "x"
 	}
 	word(0x0E000C00|d.Q()|imm5(d.size, 0)|uint32(n)<<5|uint32(d.n), "dup %v, %s%d", d, x, n)
-}
-
-// ins copies a lane.
-func ins(d, n lane) {
-	want(d.size == n.size, "ins", d, n)
-	word(0x6E000400|imm5(d.size, d.i)|n.i<<n.size<<11|uint32(n.n)<<5|uint32(d.n), "mov %v, %v", d, n)
 }
 
 // umovD is a doubleword lane in a general register.

@@ -1,5 +1,10 @@
 package main
 
+import (
+	"fmt"
+	"strings"
+)
+
 // resample makes the passes of ../../resample.go: 32-bit products of bytes and
 // weights, four sums a register. Weights come in blocks of four.
 func resample() {
@@ -25,8 +30,10 @@ func resample() {
 	data("threes", append(append(threes, thin...), 255, 255, 255, 255))
 	data("turn", turn)
 
-	resamplePixels("resampleRGBNEON", 3)
-	resamplePixels("resampleRGBANEON", 4)
+	for _, ch := range []int{3, 4} {
+		resamplePixels(ch, 1)
+		resamplePixels(ch, 2)
+	}
 	resampleGray()
 	resampleColumns()
 }
@@ -73,18 +80,26 @@ func back(dst []string, bytes int) {
 	label("four")
 }
 
-func resamplePixels(name string, ch int) {
-	text(name, 64, "func "+name+"(dst0, dst1, src0, src1 *byte, start, w *int32, n, blocks int)")
+// resamplePixels makes one row or two of pixels of ch bytes. parts counts half
+// blocks, which need not be read to the end of the last block.
+func resamplePixels(ch, count int) {
+	name := fmt.Sprintf("resample%sx%dNEON", map[int]string{3: "RGB", 4: "RGBA"}[ch], count)
+	args := []string{"dst", "src"}
+	if count == 2 {
+		args = []string{"dst0", "dst1", "src0", "src1"}
+	}
+	text(name, 8*len(args)+40, "func "+name+"("+strings.Join(args, ", ")+" *byte, start, w *int32, n, blocks, parts int)")
 	const dst0, w = R(0), R(5)
-	rows := [2]R{9, 10}
-	p("MOVD dst0+0(FP), R0")
-	p("MOVD dst1+8(FP), R1")
-	p("MOVD src0+16(FP), R2")
-	p("MOVD src1+24(FP), R3")
-	p("MOVD start+32(FP), R4")
-	p("MOVD w+40(FP), R5")
-	p("MOVD n+48(FP), R6")
-	p("MOVD blocks+56(FP), R7")
+	rows, last := [2]R{9, 10}, V(count)
+	dsts := []string{"R0", "R1"}[:count]
+	for i, arg := range args {
+		p("MOVD %s+%d(FP), R%d", arg, 8*i, i/count*2+i%count)
+	}
+	for i, arg := range []string{"start", "w", "n", "blocks", "parts"} {
+		p("MOVD %s+%d(FP), R%d", arg, 8*(len(args)+i), []int{4, 5, 6, 7, 13}[i])
+	}
+	p("LSR $1, R13, R12")
+	p("AND $1, R13")
 	const thin = V(27)
 	if ch == 3 {
 		p("MOVD $threes<>(SB), R8")
@@ -94,43 +109,52 @@ func resamplePixels(name string, ch int) {
 	}
 	ld1(4, parts.b16(), 8, 0)
 	half(begin)
+	// taps adds so many products of every row to pixel px.
+	taps := func(px, n V) {
+		for r := range last {
+			ldrPost(4, 1+r, rows[r], 4*ch)
+		}
+		for tap := range n {
+			for r := range last {
+				tbl(3+2*tap+r, 1+r, 1, parts+tap)
+			}
+		}
+		for tap := range n {
+			for r := range last {
+				mlaBy((sums + 4*r + px).s4(), (3 + 2*tap + r).s4(), V(0).s(int(tap)))
+			}
+		}
+	}
 	label("loop")
-	back([]string{"R0", "R1"}, ch)
+	back(dsts, ch)
 	for px := range V(4) {
 		p("MOVW.P 4(R4), R8")
 		if ch == 3 {
 			p("ADD R8<<1, R8")
-			p("ADD R8, R2, R9")
-			p("ADD R8, R3, R10")
 		} else {
-			p("ADD R8<<2, R2, R9")
-			p("ADD R8<<2, R3, R10")
+			p("LSL $2, R8")
 		}
-		p("MOVD R7, R11")
-		mov(sums+px, begin)
-		mov(sums+4+px, begin)
-		label("block" + string('0'+rune(px)))
+		for r := range last {
+			p("ADD R8, R%d, R%d", 2+r, rows[r])
+			mov(sums+4*r+px, begin)
+		}
+		p("CBZ R12, part%d", px)
+		p("MOVD R12, R11")
+		label(fmt.Sprint("block", px))
 		ldrPost(4, 0, w, 16)
-		for r := range V(2) {
-			ldrPost(4, 1+r, rows[r], 4*ch)
-		}
-		for tap := range V(4) {
-			for r := range V(2) {
-				tbl(2+2*tap+r+1, 1+r, 1, parts+tap)
-			}
-		}
-		for tap := range V(4) {
-			for r := range V(2) {
-				mlaBy((sums + 4*r + px).s4(), (2 + 2*tap + r + 1).s4(), V(0).s(int(tap)))
-			}
-		}
+		taps(px, 4)
 		p("SUBS $1, R11")
 		p("BNE block%d", px)
+		label(fmt.Sprint("part", px))
+		p("CBZ R13, done%d", px)
+		ldrPost(3, 0, w, 16)
+		taps(px, 2)
+		label(fmt.Sprint("done", px))
 	}
-	for r := range V(2) {
+	for r := range last {
 		clip(sums + 4*r)
 	}
-	for r := range V(2) {
+	for r := range last {
 		s := sums + 4*r
 		if ch == 4 {
 			strPost(4, s, dst0+R(r), 16)
@@ -179,7 +203,7 @@ func resampleGray() {
 		for r := range V(4) {
 			movi((a + r).b16(), 0)
 		}
-		label("block" + string('0'+rune(px)))
+		label(fmt.Sprint("block", px))
 		ldrPost(4, 0, w, 16)
 		for r := range V(4) {
 			ldrPost(2, 1+r, rows[r], 4)
