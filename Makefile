@@ -1,7 +1,7 @@
 # Every target works from a fresh clone and installs what it needs; see CONTRIBUTING.md.
 GO ?= go
 
-.PHONY: test lint generate cross parity fuzz bench
+.PHONY: test lint generate cross parity fuzz bench microbench
 
 test:
 	$(GO) vet ./...
@@ -29,5 +29,10 @@ FUZZTIME ?= 60s
 fuzz:
 	GO="$(GO)" FUZZTIME=$(FUZZTIME) ./testdata/fuzz.sh
 
+# Against the libraries that do the same, in turn on one core; see bench/README.md.
+# PHOTOS is a folder of JPEG files; PEERS and CASES leave others out, by name.
 bench:
+	@GO="$(GO)" PHOTOS="$(PHOTOS)" PEERS="$(PEERS)" CASES="$(CASES)" ROUNDS="$(ROUNDS)" LIMIT="$(LIMIT)" CORE="$(CORE)" python3 bench/bench.py
+
+microbench:
 	$(GO) test -run xxx -bench . -benchmem ./codec/jpeg ./transforms ./eager ./datagraph

@@ -71,16 +71,19 @@ func (d *Decoder) config(data []byte, o *Options) (Info, FormatDecoder, error) {
 		fd = f.New()
 		d.formats[f.Name] = fd
 	}
+	if o.Scale != ScaleFull && !f.Scales {
+		return Info{}, nil, Errorf(f.Name, -1, ErrUnsupported, "scale %v, which is for JPEG", o.Scale)
+	}
 	c, err := fd.Config(data, o)
 	if err != nil {
 		return Info{}, nil, err
 	}
-	info := Info{Config: c, OutWidth: c.Width, OutHeight: c.Height, Channels: o.Color.Channels()}
+	info := Info{Config: c, OutWidth: o.Scale.Of(c.Width), OutHeight: o.Scale.Of(c.Height), Channels: o.Color.Channels()}
 	if info.Orientation < 1 || info.Orientation > 8 {
 		info.Orientation = 1
 	}
 	if info.oriented(o) >= 5 {
-		info.OutWidth, info.OutHeight = c.Height, c.Width
+		info.OutWidth, info.OutHeight = info.OutHeight, info.OutWidth
 	}
 	perPixel := info.Channels
 	if !direct(&info, o) {
@@ -175,9 +178,9 @@ func (d *Decoder) Decode(dst []byte, data []byte, o *Options) (Info, error) {
 		return Info{}, err
 	}
 	info.Damaged = r.Damaged
-	if r.Mode != info.Mode || r.Width != info.Width || r.Height != info.Height {
+	if w, h := o.Scale.Of(info.Width), o.Scale.Of(info.Height); r.Mode != info.Mode || r.Width != w || r.Height != h {
 		return Info{}, Errorf(info.Format, -1, ErrFormat, "decoded to %v %dx%d, the header said %v %dx%d",
-			r.Mode, r.Width, r.Height, info.Mode, info.Width, info.Height)
+			r.Mode, r.Width, r.Height, info.Mode, w, h)
 	}
 	if in && &r.Pix[0] == &dst[0] && r.Stride == r.Width*info.Channels {
 		switch {
@@ -258,6 +261,7 @@ func (o *Options) Check() error {
 		{"gray16", gray16Names, uint8(o.Gray16)},
 		{"orientation", orientationNames, uint8(o.Orientation)},
 		{"damage", damageNames, uint8(o.Damage)},
+		{"scale", scaleNames, uint8(o.Scale)},
 	} {
 		if int(p.v) >= len(p.names) {
 			return fmt.Errorf("codec: invalid %s %d", p.kind, p.v)

@@ -12,6 +12,9 @@ type Format struct {
 	// Match reports whether an input that starts with head (its first 64 bytes,
 	// fewer if it is shorter) is of this format.
 	Match func(head []byte) bool
+	// Scales says that the decoder can reduce: it is given Options.Scale, and its
+	// pixels are that part of Config's size.
+	Scales bool
 	// New makes a decoder. It may keep buffers between images.
 	New func() FormatDecoder
 }

@@ -10,6 +10,7 @@ type Options struct {
 	Refuse      Refuse
 	Orientation Orientation // Default: OrientationIgnore
 	Damage      Damage      // Default: DamagePillow
+	Scale       Scale       // Default: ScaleFull
 	Limits      Limits
 }
 
@@ -79,6 +80,24 @@ const (
 	OrientationIgnore Orientation = iota // pixels as stored
 	OrientationApply                     // upright, as ImageOps.exif_transpose
 )
+
+// Scale says at which part of its size an image is decoded. Other scales than
+// ScaleFull give the pixels of libjpeg's scaled decoding (its reduced inverse
+// DCTs), which is Pillow's Image.draft and OpenCV's IMREAD_REDUCED_COLOR_2, _4
+// and _8; a side becomes ceil(side * scale). They are for JPEG that is not
+// lossless; other files are ErrUnsupported.
+type Scale uint8
+
+// The scales.
+const (
+	ScaleFull Scale = iota
+	ScaleHalf
+	ScaleQuarter
+	ScaleEighth
+)
+
+// Of is the length of a side of n pixels.
+func (s Scale) Of(n int) int { return (n + 1<<s - 1) >> s }
 
 // Damage says how broken files are treated.
 type Damage uint8

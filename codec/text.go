@@ -15,6 +15,7 @@ var (
 	gray16Names      = []string{"clip", "high"}
 	orientationNames = []string{"ignore", "apply"}
 	damageNames      = []string{"pillow", "strict", "lenient"}
+	scaleNames       = []string{"full", "half", "quarter", "eighth"}
 	refuseNames      = []string{"gray", "alpha", "depth16", "cmyk", "palette", "animation"} // bit 0 first
 )
 
@@ -114,3 +115,12 @@ func (r *Refuse) UnmarshalJSON(b []byte) error {
 	}
 	return err
 }
+
+// String is "full", "half", "quarter" or "eighth".
+func (s Scale) String() string { return enum.String("scale", scaleNames, s) }
+
+// MarshalText writes the name.
+func (s Scale) MarshalText() ([]byte, error) { return enum.Format("scale", scaleNames, s) }
+
+// UnmarshalText reads the name.
+func (s *Scale) UnmarshalText(b []byte) error { return enum.Parse(s, "scale", scaleNames, b) }

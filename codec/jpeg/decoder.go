@@ -41,9 +41,10 @@ const format = "jpeg"
 
 func init() {
 	codec.Register(codec.Format{
-		Name:  format,
-		Match: func(head []byte) bool { return len(head) >= 3 && head[0] == 0xFF && head[1] == 0xD8 && head[2] == 0xFF },
-		New:   func() codec.FormatDecoder { return NewDecoder() },
+		Name:   format,
+		Scales: true,
+		Match:  func(head []byte) bool { return len(head) >= 3 && head[0] == 0xFF && head[1] == 0xD8 && head[2] == 0xFF },
+		New:    func() codec.FormatDecoder { return NewDecoder() },
 	})
 }
 
@@ -62,9 +63,8 @@ type Decoder struct {
 	o      *codec.Options
 	dst    *codec.Raster // what Decode fills
 	sink   codec.RowSink // what DecodeRows gives rows to
-	region codec.Region  // with sink
-	rowBuf []byte
-	toLuma bool // deliver one channel
+	region codec.Region  // the pixels wanted
+	toLuma bool          // deliver one channel
 	bits   coefBits
 	store  coefStore
 	exact  [maxComps]losslessPlane
@@ -98,6 +98,7 @@ func (d *Decoder) Config(data []byte, o *codec.Options) (codec.Config, error) {
 func (d *Decoder) Decode(dst *codec.Raster, data []byte, o *codec.Options) error {
 	d.begin(data, o)
 	d.dst = dst
+	d.region = codec.Region{}
 	err := d.decode()
 	d.release()
 	return err
@@ -117,6 +118,7 @@ func (d *Decoder) begin(data []byte, o *codec.Options) {
 	d.o = o
 	d.reader.reset(data, o.Damage)
 	d.header.reset()
+	d.samples = 8 >> o.Scale
 	d.toLuma = o.Color == codec.ToLuma
 }
 
@@ -155,7 +157,9 @@ func (d *Decoder) decode() error {
 		return err
 	}
 	if d.dst != nil {
-		d.dst.Reset(d.mode(), d.width, d.height)
+		w, h := d.o.Scale.Of(d.width), d.o.Scale.Of(d.height)
+		d.dst.Reset(d.mode(), w, h)
+		d.region = codec.Region{Width: w, Height: h}
 	}
 	d.allocPlanes()
 	var err error
@@ -207,6 +211,10 @@ func (d *Decoder) checkLimits() error {
 // MCUs go through inverse DCT, upsampling and colour conversion at once.
 func (d *Decoder) decodeOneScan() error {
 	fatal := d.startScan()
+	d.aimRegion()
+	if fatal == nil {
+		d.allocSegment()
+	}
 	row := 0
 	for ; fatal == nil && row < d.iMCURows; row++ {
 		if fatal = d.decodeIMCURow(row); fatal == nil {
@@ -237,7 +245,8 @@ func (d *Decoder) decodeMultiScan() error {
 		return err
 	}
 	smooth := d.smoothingOK()
-	for row := 0; row < d.iMCURows; row++ {
+	d.aimRegion()
+	for row := d.firstRow; row < min(d.lastRow, d.iMCURows); row++ {
 		d.outputIMCURow(row, smooth)
 		d.emit(row)
 	}

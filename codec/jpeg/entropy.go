@@ -25,9 +25,15 @@ type entropy struct {
 	dcCur       [maxMCU]*huffTable
 	acCur       [maxMCU]*huffTable
 
-	mcu [maxMCU][64]int16 // the MCU being decoded, of single-scan files
-	// lastK is the zigzag index of each block's last coefficient, or more.
-	lastK [maxMCU]int
+	to        [maxMCU]target     // where the MCUs of a sequential scan go
+	blockPtrs [maxMCU]*[64]int16 // where the next MCU goes
+	lastK     [maxMCU]int        // the zigzag index of each block's last coefficient, or more
+
+	mask *uint64 // of the block of the next AC scan's MCU
+
+	segMCUs   int         // MCUs in a segment
+	segBlocks [][64]int16 // the segment's coefficients
+	segLast   []uint8
 
 	// lastGoodRow is the last row of MCUs for which there was data.
 	lastGoodRow int
@@ -77,8 +83,8 @@ func (d *Decoder) startEntropy() error {
 			c := d.scan[d.member[b]]
 			d.dcCur[b], d.acCur[b] = &d.dcTables[c.dcTab], &d.acTables[c.acTab]
 		}
-		d.startQuick()
 	}
+	d.startQuick()
 	return nil
 }
 
@@ -108,6 +114,7 @@ func (d *Decoder) restart() error {
 	d.lastDC = [maxScan]int32{}
 	d.eobrun = 0
 	d.restartsToGo = d.restartInterval
+	d.quick.tried = false
 	// With a marker still ahead, the segment is empty.
 	if d.marker == 0 {
 		d.insufficient = false

@@ -53,6 +53,12 @@ func (d *Decoder) setup() error {
 	}
 	d.guessSpace()
 	unit := d.unit()
+	if d.lossless {
+		if d.o.Scale != codec.ScaleFull {
+			return d.errorf(codec.ErrUnsupported, "scale %v of a lossless file", d.o.Scale)
+		}
+		d.samples = 1
+	}
 	for i := range d.comps {
 		c := &d.comps[i]
 		c.needed = i == 0 || !d.toLuma || d.space != spaceYCC
@@ -63,8 +69,14 @@ func (d *Decoder) setup() error {
 		c.hBlocks = ceilDiv(d.height*c.v, d.maxV*unit)
 		c.padW = ceilDiv(c.wBlocks, c.h) * c.h
 		c.padH = ceilDiv(c.hBlocks, c.v) * c.v
-		c.dw = ceilDiv(d.width*c.h, d.maxH)
-		c.dh = ceilDiv(d.height*c.v, d.maxV)
+		// What is subsampled is reduced less, as far as the factors allow, rather than
+		// upsampled.
+		c.samples = d.samples
+		for c.samples < unit && d.maxH*d.samples%(c.h*c.samples*2) == 0 && d.maxV*d.samples%(c.v*c.samples*2) == 0 {
+			c.samples *= 2
+		}
+		c.dw = ceilDiv(d.width*c.h*c.samples, d.maxH*unit)
+		c.dh = ceilDiv(d.height*c.v*c.samples, d.maxV*unit)
 		c.hasQuant = false
 		c.quant, c.quant16 = [64]int16{}, [64]uint16{}
 	}

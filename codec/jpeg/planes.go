@@ -8,32 +8,36 @@ const ringRows = 3
 
 // plane is the window of a component's samples that is in memory.
 type plane struct {
-	ring     []byte
-	stride   int
-	ringH    int // rows in ring
-	dataUnit int
+	ring    []byte
+	stride  int
+	ringH   int // rows in ring
+	samples int // the side of a block: 8, less if the image is reduced; 1 if it is lossless
 
 	method     upsampling
 	hExp, vExp int
 	up         []byte // an upsampled row
 
-	rows [][]int16 // coefficients of each row of MCUs, of files of several scans
-	zero []int16   // a row of blocks of zeros
+	// Of files of several scans:
+	rows []stored    // of each row of MCUs
+	zero [][64]int16 // a row of blocks of zeros
 }
 
 // planes is the state of the output side.
 type planes struct {
-	blockPtrs [maxMCU]*[64]int16
-	blocks    []kernel.Block // waiting to become samples
-	context   bool           // upsampling looks at the rows above and below
-	rowsOut   int            // rows of pixels written
+	context bool // upsampling looks at the rows above and below
+	samples int  // the side of a block of the largest factors, in pixels: 8, less if the image is reduced; 1 if it is lossless
+	rowsOut int  // rows of pixels written
+	rowBuf  []byte
+
+	// The MCUs that the region's pixels come from.
+	firstMCU, lastMCU, firstRow, lastRow int
 
 	ringStore [maxComps][]byte
 	upStore   [maxComps][]byte
 }
 
-func (c *component) ringSize(unit int) (stride, rows int) {
-	return c.padW * unit, ringRows * c.v * unit
+func (c *component) ringSize() (stride, rows int) {
+	return c.padW * c.samples, ringRows * c.v * c.samples
 }
 
 // ringBytes is the memory of the ring, for the limits.
@@ -46,8 +50,7 @@ func (d *Decoder) allocPlanes() {
 	d.rowsOut = 0
 	for i := range d.comps {
 		c := &d.comps[i]
-		c.dataUnit = d.unit()
-		c.stride, c.ringH = c.ringSize(c.dataUnit)
+		c.stride, c.ringH = c.ringSize()
 		d.ringStore[i] = grow(d.ringStore[i], c.stride*c.ringH)
 		c.ring = d.ringStore[i]
 		// The upsamplers write whole groups of pixels.
@@ -72,53 +75,76 @@ func (c *component) row(y int) []byte {
 
 // blockRow is the memory of the y'th row of blocks.
 func (c *component) blockRow(y int) []byte {
-	return c.ring[y*c.dataUnit%c.ringH*c.stride:]
+	return c.ring[y*c.samples%c.ringH*c.stride:]
 }
 
 // grayRow fills a row of MCUs with what zero coefficients give.
 func (d *Decoder) grayRow(row int) {
 	for i := range d.comps {
 		c := &d.comps[i]
-		b := c.blockRow(row * c.v)[:c.v*c.dataUnit*c.stride]
+		b := c.blockRow(row * c.v)[:c.v*c.samples*c.stride]
 		for j := range b {
 			b[j] = 128
 		}
 	}
 }
 
-// emit turns what row, the newest row of MCUs, completes into pixels. Rows whose
-// neighbours below are not there yet wait, except after the last row.
-func (d *Decoder) emit(row int) {
-	end := min((row+1)*d.maxV*d.unit(), d.height)
-	if d.context && row < d.iMCURows-1 {
-		end -= d.maxV
+// aimRegion finds the rows and columns of MCUs that the region's pixels come from.
+func (d *Decoder) aimRegion() {
+	// Upsampling looks at one sample more to each side.
+	mx, my := 0, 0
+	for i := range d.comps {
+		switch d.comps[i].method {
+		case upH2V1:
+			mx = 2
+		case upH1V2:
+			my = 2
+		case upH2V2:
+			mx, my = 2, 2
+		}
 	}
-	for y := d.rowsOut; y < end; y++ {
-		d.emitRow(y)
-	}
-	d.rowsOut = max(d.rowsOut, end)
+	r := &d.region
+	w, h := d.maxH*d.samples, d.maxV*d.samples
+	d.firstMCU, d.lastMCU = max(r.Left-mx, 0)/w, ceilDiv(r.Left+r.Width+mx, w)
+	d.firstRow, d.lastRow = max(r.Top-my, 0)/h, ceilDiv(r.Top+r.Height+my, h)
 }
 
-// emitRow upsamples and colour-converts the y'th row of pixels.
-func (d *Decoder) emitRow(y int) {
-	if d.sink != nil && (y < d.region.Top || y >= d.region.Top+d.region.Height) {
+// emit turns what row, the newest row of MCUs, completes of the region into
+// pixels. Rows whose neighbours below are not there yet wait, except after the
+// last row.
+func (d *Decoder) emit(row int) {
+	from := max(d.rowsOut, d.region.Top)
+	end := (row + 1) * d.maxV * d.samples
+	to := min(end, d.region.Top+d.region.Height)
+	if d.context && row < d.iMCURows-1 {
+		to = min(to, end-d.maxV)
+	}
+	if to <= from {
 		return
 	}
+	d.rowsOut = to
+	line := d.region.Width * d.mode().Size()
+	if d.sink == nil {
+		for y := from; y < to; y++ {
+			d.emitRow(d.dst.Pix[y*d.dst.Stride:][:line], y)
+		}
+		return
+	}
+	d.rowBuf = grow(d.rowBuf, (to-from)*line)
+	for y := from; y < to; y++ {
+		d.emitRow(d.rowBuf[(y-from)*line:][:line], y)
+	}
+	d.sink.Rows(from, to-from, d.rowBuf)
+}
+
+// emitRow upsamples and colour-converts the region's part of the y'th row of pixels.
+func (d *Decoder) emitRow(out []byte, y int) {
 	var s [4][]byte
 	n := len(d.comps)
 	for i := range n {
 		if c := &d.comps[i]; c.needed {
-			s[i] = c.upsampledRow(y, d.width)
+			s[i] = c.upsampledRow(y, d.region.Left, d.region.Width)
 		}
-	}
-	size := d.mode().Size()
-	var out []byte
-	if d.sink != nil {
-		d.rowBuf = grow(d.rowBuf, d.width*size)
-		out = d.rowBuf
-		defer func() { d.sink.Rows(y, 1, out[d.region.Left*size:][:d.region.Width*size]) }()
-	} else {
-		out = d.dst.Pix[y*d.dst.Stride:][:d.width*size]
 	}
 	switch {
 	case n == 1 || n == 3 && d.toLuma && d.space == spaceYCC:

@@ -1,8 +1,9 @@
 package jpeg
 
 import (
+	"math/bits"
+
 	"github.com/infer-prep/infer-prep/codec"
-	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
 // coefBits says, for each component and coefficient (in zigzag order), how many
@@ -53,42 +54,33 @@ func (d *Decoder) startProgression() error {
 	return nil
 }
 
-// coefStore holds the coefficients of files of several scans. A component's row
-// of MCUs gets its memory when the first data for it is decoded.
-type coefStore struct {
-	slabs [][]int16
-	free  []int16
-	total int // elements in slabs
-	want  int // elements that the image may still take
-	rows  [maxComps][][]int16
+// A slab gives out zeroed pieces of memory, which it keeps from image to image. It
+// grows by doubling, but not beyond what the image may take.
+type slab[T any] struct {
+	parts [][]T
+	free  []T
+	total int // elements in parts
+	want  int // elements that may still be asked for
 }
 
-func (s *coefStore) reset(d *Decoder) {
-	// One slab for what took several the last time.
-	if len(s.slabs) > 1 {
-		s.slabs = append(s.slabs[:0], make([]int16, s.total))
-		clear(s.slabs[1:cap(s.slabs)])
+func (s *slab[T]) reset(want int) {
+	// One part for what took several the last time.
+	if len(s.parts) > 1 {
+		s.parts = append(s.parts[:0], make([]T, s.total))
+		clear(s.parts[1:cap(s.parts)])
 	}
 	s.free = nil
-	if len(s.slabs) > 0 {
-		s.free = s.slabs[0]
+	if len(s.parts) > 0 {
+		s.free = s.parts[0]
 	}
-	s.want = 0
-	for i := range d.comps {
-		c := &d.comps[i]
-		s.want += c.padW * c.padH * 64
-		s.rows[i] = grow(s.rows[i], d.iMCURows)
-		clear(s.rows[i])
-		c.rows = s.rows[i]
-	}
+	s.want = want
 }
 
-// alloc gives n zeros. Memory grows by doubling, but not beyond the image.
-func (s *coefStore) alloc(n int) []int16 {
+func (s *slab[T]) alloc(n int) []T {
 	if len(s.free) < n {
 		m := max(n, min(s.total, s.want))
-		s.free = make([]int16, m)
-		s.slabs = append(s.slabs, s.free)
+		s.free = make([]T, m)
+		s.parts = append(s.parts, s.free)
 		s.total += m
 	}
 	b := s.free[:n:n]
@@ -98,67 +90,175 @@ func (s *coefStore) alloc(n int) []int16 {
 	return b
 }
 
-// touch gives the row of MCUs of c its memory.
-func (d *Decoder) touch(c *component, row int) {
-	if c.rows[row] == nil {
-		c.rows[row] = d.store.alloc(c.padW * c.v * 64)
+// stored is a row of MCUs of a component of a file of several scans.
+type stored struct {
+	blocks [][64]int16
+	last   []uint8  // of sequential files: the zigzag index of the block's last coefficient, or more
+	again  bool     // in a sequential file there was more than one scan: last does not hold
+	masks  []uint64 // of progressive files: bit k is set if the k'th coefficient in zigzag order is not 0
+}
+
+// coefStore holds the coefficients of files of several scans. A component's row
+// of MCUs gets its memory when the first data for it is decoded.
+type coefStore struct {
+	blocks slab[[64]int16]
+	lasts  slab[uint8]
+	masks  slab[uint64]
+	rows   [maxComps][]stored
+}
+
+func (s *coefStore) reset(d *Decoder) {
+	want := 0
+	for i := range d.comps {
+		c := &d.comps[i]
+		want += c.padW * c.padH
+		s.rows[i] = grow(s.rows[i], d.iMCURows)
+		clear(s.rows[i])
+		c.rows = s.rows[i]
 	}
+	s.blocks.reset(want)
+	s.lasts.reset(want)
+	s.masks.reset(want)
+}
+
+// touch gives the row of MCUs of c its memory, and reports whether it had it.
+func (d *Decoder) touch(c *component, row int) bool {
+	r := &c.rows[row]
+	if r.blocks != nil {
+		return true
+	}
+	n := c.padW * c.v
+	r.blocks = d.store.blocks.alloc(n)
+	if d.progressive {
+		r.masks = d.store.masks.alloc(n)
+	} else {
+		r.last = d.store.lasts.alloc(n)
+	}
+	return false
 }
 
 // consumeIMCURow decodes a row of MCUs of the current scan into storage.
 func (d *Decoder) consumeIMCURow(row int) error {
 	for y := range d.mcuRows(row) {
-		for x := range d.mcusPerRow {
-			if !d.insufficient {
-				d.lastGoodRow = row
-			}
-			if err := d.consumeMCU(row, y, x); err != nil {
-				return err
-			}
+		consume := d.consumeProgressive
+		if !d.progressive {
+			consume = d.consumeSequential
+		}
+		if err := consume(row, y); err != nil {
+			return err
 		}
 	}
 	return d.err
 }
 
-func (d *Decoder) consumeMCU(row, y, x int) error {
-	if d.restartInterval != 0 && !d.arithmetic && d.restartsToGo == 0 && d.progressive {
-		if err := d.restart(); err != nil {
-			return err
-		}
-	}
-	if d.progressive && !d.arithmetic {
-		// What changes nothing needs no memory.
-		switch {
-		case d.insufficient:
-			d.restartsToGo--
-			return nil
-		case d.ss != 0 && d.ah == 0 && d.eobrun > 0:
-			d.eobrun--
-			d.restartsToGo--
-			return nil
-		}
-	} else if d.insufficient && d.restartInterval == 0 {
-		return nil
-	}
+// aimStore makes the y'th row of MCUs of row the targets, and reports whether
+// something was stored there before.
+func (d *Decoder) aimStore(row, y int) (again bool) {
 	b := 0
 	for i := range d.nScan {
 		c := d.scan[i]
-		d.touch(c, row)
+		again = d.touch(c, row) || again
+		r := &c.rows[row]
 		for by := range c.mcuH {
-			at := ((y+by)*c.padW + x*c.mcuW) * 64
-			blks := c.rows[row][at:]
 			for bx := range c.mcuW {
-				d.blockPtrs[b] = (*[64]int16)(blks[bx*64:])
+				at := (y+by)*c.padW + bx
+				d.to[b] = target{blocks: r.blocks[at:], step: c.mcuW}
+				if d.progressive {
+					d.to[b].masks = r.masks[at:]
+				} else {
+					d.to[b].last = r.last[at:]
+				}
 				b++
 			}
 		}
 	}
-	switch {
-	case d.arithmetic:
+	return again
+}
+
+// consumeSequential decodes the y'th row of MCUs of row, of a sequential file.
+func (d *Decoder) consumeSequential(row, y int) error {
+	if d.insufficient && d.restartInterval == 0 {
+		return nil // what changes nothing needs no memory
+	}
+	if d.aimStore(row, y) && y == 0 {
+		// What an earlier scan of the component stored stays where this one has zeros.
+		for i := range d.nScan {
+			d.scan[i].rows[row].again = true
+		}
+	}
+	return d.decodeMCUs(0, d.mcusPerRow)
+}
+
+// consumeProgressive decodes the y'th row of MCUs of row, of a progressive file.
+func (d *Decoder) consumeProgressive(row, y int) error {
+	aimed := false
+	for x := 0; x < d.mcusPerRow; {
+		if !d.insufficient {
+			d.lastGoodRow = row
+		}
+		end := d.mcusPerRow
+		if !d.arithmetic {
+			if d.restartInterval != 0 {
+				if d.restartsToGo == 0 {
+					d.leaveQuick()
+					if err := d.restart(); err != nil {
+						return err
+					}
+				}
+				end = min(end, x+d.restartsToGo)
+			}
+			// What changes nothing needs no memory.
+			n := 0
+			switch {
+			case d.insufficient:
+				n = end - x
+			case d.ss != 0 && d.ah == 0 && d.eobrun > 0:
+				n = min(end-x, d.eobrun)
+				d.eobrun -= n
+			}
+			if n > 0 {
+				d.restartsToGo -= n
+				x += n
+				continue
+			}
+		} else if d.insufficient && d.restartInterval == 0 {
+			return nil
+		}
+		if !aimed {
+			d.aimStore(row, y)
+			aimed = true
+		}
+		if !d.arithmetic && (d.quick.on || d.enterQuick()) {
+			next, err := d.quickProgressive(x, end)
+			d.restartsToGo -= next - x
+			if err != nil {
+				return err
+			}
+			if next > x {
+				x = next
+				continue
+			}
+			d.leaveQuick()
+		}
+		d.aim(x)
+		if err := d.progressiveMCU(x); err != nil {
+			return err
+		}
+		x++
+	}
+	return nil
+}
+
+// progressiveMCU decodes MCU number x, which is aimed at.
+func (d *Decoder) progressiveMCU(x int) error {
+	if d.ss != 0 {
+		d.mask = &d.to[0].masks[x]
+	}
+	if d.arithmetic {
+		if d.ss != 0 {
+			*d.mask = 1 << 63 // one that is not 0 may be anywhere
+		}
 		return d.decodeMCUArith(&d.blockPtrs)
-	case !d.progressive:
-		_, err := d.decodeMCU(&d.blockPtrs)
-		return err
 	}
 	d.restartsToGo--
 	ok := false
@@ -215,9 +315,18 @@ func (d *Decoder) dcRefine() bool {
 	return true
 }
 
+// put stores a coefficient that was 0; beyond the block's end, where corrupt data
+// may go, that is the last one.
+func (d *Decoder) put(k int, v int16) {
+	d.blockPtrs[0][naturalOrder[k]] = v
+	if v != 0 { // it may be, in 16 bits
+		*d.mask |= 1 << min(k, 63)
+	}
+}
+
 // acFirst decodes a block of a first AC scan that is not in an EOB run.
 func (d *Decoder) acFirst() bool {
-	blk, t := d.blockPtrs[0], &d.acTables[d.scan[0].acTab&3]
+	t := &d.acTables[d.scan[0].acTab&3]
 	for k := d.ss; k <= d.se; k++ {
 		s := d.symbol(t)
 		if s < 0 {
@@ -231,7 +340,7 @@ func (d *Decoder) acFirst() bool {
 			if !ok {
 				return false
 			}
-			blk[naturalOrder[k]] = int16(extend(v, s) << d.al)
+			d.put(k, int16(extend(v, s)<<d.al))
 			continue
 		}
 		if r == 15 {
@@ -302,7 +411,7 @@ func (d *Decoder) acRefine() bool {
 				}
 			}
 			if v != 0 {
-				blk[naturalOrder[k]] = v
+				d.put(k, v)
 			}
 		}
 	}
@@ -347,19 +456,31 @@ func (d *Decoder) outputIMCURow(row int, smooth bool) {
 			d.smoothRow(c, row, n)
 			continue
 		}
-		coefs := c.rows[row]
+		r := &c.rows[row]
+		// The blocks that the region comes from.
+		from, to := min(d.firstMCU*c.h, c.wBlocks), min(d.lastMCU*c.h, c.wBlocks)
+		d.segLast = grow(d.segLast, to-from)
 		for y := range n {
-			dst := c.blockRow(row*c.v + y)
-			if coefs == nil {
-				for j := range dst[:8*c.stride] {
+			if r.blocks == nil {
+				dst := c.blockRow(row*c.v + y)[:c.samples*c.stride]
+				for j := range dst {
 					dst[j] = 128
 				}
 				continue
 			}
-			for x := range c.wBlocks {
-				blk := (*[64]int16)(coefs[(y*c.padW+x)*64:])
-				kernel.IDCT(dst[x*8:], c.stride, blk, &c.quant)
+			a, b := y*c.padW+from, y*c.padW+to
+			last := d.segLast
+			for i := range last {
+				switch {
+				case d.progressive:
+					last[i] = uint8(63 - bits.LeadingZeros64(r.masks[a+i]|1))
+				case r.again:
+					last[i] = 63
+				default:
+					last[i] = r.last[a+i]
+				}
 			}
+			c.transform(row*c.v+y, from, r.blocks[a:b], last)
 		}
 	}
 }

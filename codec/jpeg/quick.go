@@ -2,349 +2,254 @@ package jpeg
 
 import (
 	"bytes"
-	"encoding/binary"
-	"math/bits"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
-// Most of a baseline file is decoded here. Where the decoder is so far from a
-// marker and from the end of what it has been given that neither can matter, the
-// data is copied without its stuffed zeros and decoded from the copy, with no
-// checks. What libjpeg would have fetched by then (see bitreader.go) follows from
-// the number of bits decoded, so that the careful ways can take over exactly.
+// Most of a baseline file is decoded here: where the data of the scan, or of the
+// part up to the next restart marker, is ended by a marker, it is copied without
+// its stuffed zeros and decoded from the copy, with no checks. How far ahead
+// libjpeg fetches (see bitreader.go) cannot matter then, since the data does not
+// run out; near the marker the careful ways take over.
 
 const (
-	// quickBits is the length of what one look-up finds: a code with its value.
-	quickBits = 11
-	// quickMin is how many bytes there must be for copying them to be worth while.
-	quickMin = 4096
-	// quickRoom is how many bytes the decoder fetches at most beyond those it needs.
-	quickRoom = 16
+	// quickBlock is how many bytes before the marker, for each block of an MCU,
+	// the quick way ends. Few MCUs take more; those are decoded again.
+	quickBlock = 64
+	// quickChunk is how much is copied at a time.
+	quickChunk = 1 << 16
 )
 
-// A quickEntry says what the next quickBits bits start with:
-//
-//	bits 0-5    the length of the code and its value together
-//	bits 8-15   how far to go in the block (1 to 16), or one of the steps below
-//	bits 16-31  the value
-type quickEntry uint32
-
-const (
-	// stepEnd is EOB's step. It ends any block.
-	stepEnd = 64
-	// stepRare is all else: ZRL, and what the bits do not hold to its end. Bits
-	// 0-5 are then the length of the code and bits 16-23 its symbol, both 0 if the
-	// code itself is longer than quickBits.
-	stepRare = 128
-)
-
+// quickTable is a Huffman table with what it was built from.
 type quickTable struct {
-	look [1 << quickBits]quickEntry
-	huff *huffTable
-	spec huffSpec // what it was built from
-	dc   bool
+	kernel.HuffTable
+	spec huffSpec
+	kind kernel.HuffKind
 }
 
-// build fills t, unless it is from the same table already.
-func (t *quickTable) build(h *huffTable, s *huffSpec, dc bool) {
-	if t.huff == h && t.dc == dc && t.spec == *s {
-		return
-	}
-	t.huff, t.spec, t.dc = h, *s, dc
-	i, q := 0, 0
-	for l := 1; l <= quickBits; l++ {
-		for range s.bits[l] {
-			sym := int(s.vals[q])
-			q++
-			run, size := sym>>4, sym&15
-			if dc {
-				run, size = 0, sym
-			}
-			all := t.look[i : i+1<<(quickBits-l)]
-			i += len(all)
-			e := quickEntry(l + size)
-			switch {
-			case size == 0 && dc:
-				e |= 1 << 8
-			case size == 0 && run != 15:
-				e |= stepEnd << 8
-			case size == 0 || l+size > quickBits:
-				e = quickEntry(l) | stepRare<<8 | quickEntry(sym)<<16
-			default:
-				e |= quickEntry(run+1) << 8
-				n := 1 << (quickBits - l - size)
-				for v := range 1 << size {
-					f := e | quickEntry(uint16(extend(int32(v), size)))<<16
-					for j := range all[:n] {
-						all[j] = f
-					}
-					all = all[n:]
-				}
-			}
-			for j := range all {
-				all[j] = e
-			}
-		}
-	}
-	for ; i < len(t.look); i++ {
-		t.look[i] = stepRare << 8
+func (t *quickTable) build(s *huffSpec, kind kernel.HuffKind) {
+	if t.spec != *s || t.kind != kind {
+		t.spec, t.kind = *s, kind
+		t.Build(&s.bits, &s.vals, kind)
 	}
 }
 
-// rare decodes the symbol whose code is at the top of acc, where e is its entry,
-// and gives the code's length. A bad code is 17 bits and the symbol 0.
-func (t *quickTable) rare(acc uint64, e quickEntry) (symbol, length uint) {
-	if l := uint(e & 63); l != 0 {
-		return uint(e>>16) & 0xFF, l
-	}
-	l := uint(quickBits + 1)
-	for l < 17 && int32(acc>>(64-l)) > t.huff.maxCode[l] {
-		l++
-	}
-	if l > 16 {
-		return 0, 17
-	}
-	return uint(t.huff.vals[(int32(acc>>(64-l))+t.huff.valOffset[l])&0xFF]), l
-}
-
-// quick is the state of the decoder of undisturbed data.
+// quickState is the state of the decoder of undisturbed data.
 type quickState struct {
-	on   bool
-	off  bool   // never enter: for tests, which compare with the careful ways
-	buf  []byte // data without stuffed zeros, then quickRoom bytes
-	raw  int    // where in the file buf starts
-	last int    // an MCU must start at buf[last] or before
-	pos  int    // next byte of buf
-	acc  uint64 // unread bits, at the top; below them there may be more of buf
-	n    uint   // number of unread bits, less than 64
-	tail int    // bits decoded since libjpeg would last have looked whether to fetch
+	kernel.HuffReader
+	on    bool
+	tried bool // whether it was tried since the last marker
+	off   bool // never enter: for tests, which compare with the careful ways
 
-	startBits int // what libjpeg had fetched and not read at buf[0]
-
-	tried        int // the end of the data when last tried
-	dcLook       [numTables]quickTable
-	acLook       [numTables]quickTable
-	dcCur, acCur [maxMCU]*quickTable
-	buffer       []byte
+	next   int // the byte of the file that is copied next
+	end    int // the marker
+	data   int // bytes in Buf before the padding
+	dc, ac [numTables]quickTable
 }
 
 // startQuick prepares for a scan.
 func (d *Decoder) startQuick() {
 	q := &d.quick
-	q.on, q.tried = false, 0
-	if d.damage != codec.DamagePillow || d.restartInterval != 0 {
+	q.on, q.tried = false, false
+	if d.damage != codec.DamagePillow {
 		return
 	}
-	for i := range d.nScan {
-		c := d.scan[i]
-		q.dcLook[c.dcTab].build(&d.dcTables[c.dcTab], &d.dcSpec[c.dcTab], true)
-		q.acLook[c.acTab].build(&d.acTables[c.acTab], &d.acSpec[c.acTab], false)
+	ac := kernel.HuffAC
+	if d.progressive && d.ah != 0 {
+		ac = kernel.HuffRefine
 	}
+	q.MCU = d.blocksInMCU
 	for b := range d.blocksInMCU {
 		c := d.scan[d.member[b]]
-		q.dcCur[b], q.acCur[b] = &q.dcLook[c.dcTab], &q.acLook[c.acTab]
+		q.To[b] = kernel.HuffTarget{DC: &q.dc[c.dcTab&3].HuffTable, AC: &q.ac[c.acTab&3].HuffTable, Comp: d.member[b]}
+		if !d.progressive || d.ss == 0 && d.ah == 0 {
+			q.dc[c.dcTab].build(&d.dcSpec[c.dcTab], kernel.HuffDC)
+		}
+		if !d.progressive || d.ss != 0 {
+			q.ac[c.acTab].build(&d.acSpec[c.acTab], ac)
+		}
 	}
 }
 
 // enterQuick starts quick decoding if there is enough undisturbed data, which it
-// tries once for each piece of the file.
+// tries once after each marker.
 func (d *Decoder) enterQuick() bool {
 	q := &d.quick
-	room := fastBytes*d.blocksInMCU + quickRoom
-	if q.off || q.tried == d.end || d.end-d.pos < room+quickMin || d.nbits > 63 {
+	if q.off || q.tried || d.damage != codec.DamagePillow || d.marker != 0 || d.nbits > 63 {
 		return false
 	}
-	q.tried = d.end
-	// libjpeg's unread bits come first.
-	q.buffer = grow(q.buffer, d.end-d.pos+quickRoom)
-	n := unstuff(q.buffer, d.data[d.pos:d.end])
-	q.buf = q.buffer[:n+quickRoom]
-	clear(q.buf[n:])
-	q.last = n - room
-	if q.last < 0 {
+	q.tried = true
+	margin := d.quickMargin()
+	end := segmentEnd(d.data, d.pos)
+	if end < d.pos+2*margin {
 		return false
 	}
-	q.raw, q.pos, q.startBits, q.tail = d.pos, 0, d.nbits, 0
-	q.acc, q.n = 0, uint(d.nbits)
+	// Where a piece of the file ends just before the marker, how far ahead libjpeg
+	// fetches does matter.
+	if (end-margin-16)/chunk != (end+16)/chunk {
+		return false
+	}
+	q.next, q.end, q.Pos, q.data = d.pos, end, 0, 0
+	q.Acc, q.N = 0, uint(d.nbits)
 	if d.nbits > 0 {
-		q.acc = d.acc << uint(64-d.nbits)
+		q.Acc = d.acc << uint(64-d.nbits)
 	}
 	q.on = true
+	d.copyQuick()
 	return true
 }
 
-// leaveQuick gives the careful ways the state that libjpeg would have.
+// segmentEnd is the first marker from pos on, or -1 if there is none.
+func segmentEnd(data []byte, pos int) int {
+	for {
+		i := bytes.IndexByte(data[pos:], 0xFF)
+		if i < 0 || pos+i+1 >= len(data) {
+			return -1
+		}
+		pos += i
+		if b := data[pos+1]; b != 0 && b != 0xFF {
+			return pos
+		} else if b == 0xFF {
+			return -1 // fill bytes are left to the careful ways
+		}
+		pos += 2
+	}
+}
+
+// copyQuick copies the next chunk behind what has not been decoded.
+func (d *Decoder) copyQuick() {
+	q := &d.quick
+	rest := q.data - q.Pos
+	raw := d.data[q.next:min(q.next+quickChunk, q.end)]
+	if n := len(raw); n > 0 && raw[n-1] == 0xFF {
+		raw = d.data[q.next : q.next+n+1] // with its stuffed zero
+	}
+	room := kernel.HuffBlockBytes * d.blocksInMCU
+	buf := grow(q.Buf, rest+len(raw)+room)
+	copy(buf, q.Buf[q.Pos:q.data])
+	q.data = rest + unstuff(buf[rest:], raw)
+	q.Buf = buf[:q.data+room]
+	clear(q.Buf[q.data:])
+	q.next += len(raw)
+	q.Pos = 0
+	if q.Stop = q.data - room; q.next == q.end {
+		q.Stop = q.data - d.quickMargin()
+	}
+}
+
+// quickMargin is how far before the marker the quick way ends. Progressive scans
+// change what is there, so that they cannot be decoded again.
+func (d *Decoder) quickMargin() int {
+	switch {
+	case d.progressive && d.ss == 0:
+		return 16 * d.blocksInMCU // a code and a value are no more than 4
+	case d.progressive:
+		return kernel.HuffBlockBytes
+	}
+	return quickBlock * d.blocksInMCU
+}
+
+// leaveQuick gives the careful ways the state.
 func (d *Decoder) leaveQuick() {
 	q := &d.quick
 	if !q.on {
 		return
 	}
 	q.on = false
-	// It fetches 48 bits when there are 16 or fewer: so where it last looked it
-	// had 17 to 64, and of those the number that makes whole fetches.
-	used := q.startBits + q.pos*8 - int(q.n)
-	fetched := q.startBits
-	if at := used - q.tail + 17; at > fetched {
-		fetched += (at - fetched + 47) / 48 * 48
+	d.nbits, d.acc = int(q.N), 0
+	if q.N > 0 {
+		d.acc = q.Acc >> (64 - q.N)
 	}
-	n := (fetched - q.startBits) / 8
-	d.nbits = fetched - used
-	for i := max(n-8, 0); i < n; i++ {
-		d.acc = d.acc<<8 | uint64(q.buf[i])
+	// What is left of the copy has a stuffed zero for each ff.
+	rest := q.Buf[q.Pos:q.data]
+	d.pos = q.next - len(rest) - bytes.Count(rest, ff)
+	for d.end < d.pos {
+		d.end = min(d.end+chunk, len(d.data))
 	}
-	d.pos = q.raw + n + bytes.Count(q.buf[:n], ff) // each has a stuffed zero
 }
 
 var ff = []byte{0xFF}
 
-// unstuff copies src up to its first marker without stuffed zeros, and gives the
-// number of bytes copied.
+// unstuff copies src, which has no marker, without its stuffed zeros, and gives
+// the number of bytes copied.
 func unstuff(dst, src []byte) int {
 	n := 0
 	for len(src) > 0 {
 		i := bytes.IndexByte(src, 0xFF)
 		if i < 0 {
-			i = len(src)
+			return n + copy(dst[n:], src)
 		}
-		n += copy(dst[n:], src[:i])
-		if i+1 >= len(src) || src[i+1] != 0 {
-			return n
-		}
-		dst[n] = 0xFF
-		n++
+		n += copy(dst[n:], src[:i+1])
 		src = src[i+2:]
 	}
 	return n
 }
 
-// coefPlace gives the place in a block of the coefficient before the k'th in
-// zigzag order.
-var coefPlace [64]uint8
-
-func init() {
-	for k := range 63 {
-		coefPlace[k+1] = naturalOrder[k]
+// aimQuick gives the reader the targets and what it decodes from.
+func (d *Decoder) aimQuick(x, end int) {
+	q := &d.quick
+	for b := range d.blocksInMCU {
+		to, t := &q.To[b], &d.to[b]
+		to.Blocks, to.Last, to.Step = t.blocks, t.last, t.step
 	}
+	copy(q.Pred[:], d.lastDC[:])
+	q.X, q.Limit = x, end
 }
 
-// decodeQuick decodes an MCU; false if there is too little data ahead.
-func (d *Decoder) decodeQuick(blocks *[maxMCU]*[64]int16) bool {
+// moreQuick reports whether an MCU can be decoded, after copying what is next.
+func (d *Decoder) moreQuick() bool {
 	q := &d.quick
-	buf, pos, acc, n := q.buf, q.pos, q.acc, q.n
-	if pos > q.last {
-		return false
+	if q.Pos > q.Stop && q.next < q.end {
+		d.copyQuick()
 	}
-	tail := uint(0)
-	for b := range d.blocksInMCU {
-		blk, t, ac := blocks[b], q.dcCur[b], q.acCur[b]
-		acc |= binary.BigEndian.Uint64(buf[pos:]) >> (n & 63)
-		pos += int((63 - n) >> 3)
-		n |= 56
-		e := t.look[acc>>(64-quickBits)]
-		diff := int32(e) >> 16
-		l := uint(e & 63)
-		if e>>8&stepRare != 0 {
-			var s uint
-			s, l = t.rare(acc, e)
-			diff = 0
-			if s != 0 {
-				diff = extend(int32(acc<<(l&63)>>((64-s)&63)), int(s))
-			}
-			l += s
-		}
-		acc <<= l & 63
-		n -= l
-		m := d.member[b] & 3
-		d.lastDC[m] += diff
-		blk[0] = int16(d.lastDC[m])
+	return q.Pos <= q.Stop
+}
 
-		k := uint(1) // the next coefficient
-		for {
-			// 56 bits are enough for five look-ups.
-			acc |= binary.BigEndian.Uint64(buf[pos:]) >> (n & 63)
-			pos += int((63 - n) >> 3)
-			n |= 56
-
-			e = ac.look[acc>>(64-quickBits)]
-			if k += uint(e >> 8 & 0xFF); k > 63 {
-				goto special
-			}
-			blk[coefPlace[k]&63] = int16(e >> 16)
-			acc <<= e & 63
-			n -= uint(e & 63)
-
-			e = ac.look[acc>>(64-quickBits)]
-			if k += uint(e >> 8 & 0xFF); k > 63 {
-				goto special
-			}
-			blk[coefPlace[k]&63] = int16(e >> 16)
-			acc <<= e & 63
-			n -= uint(e & 63)
-
-			e = ac.look[acc>>(64-quickBits)]
-			if k += uint(e >> 8 & 0xFF); k > 63 {
-				goto special
-			}
-			blk[coefPlace[k]&63] = int16(e >> 16)
-			acc <<= e & 63
-			n -= uint(e & 63)
-
-			e = ac.look[acc>>(64-quickBits)]
-			if k += uint(e >> 8 & 0xFF); k > 63 {
-				goto special
-			}
-			blk[coefPlace[k]&63] = int16(e >> 16)
-			acc <<= e & 63
-			n -= uint(e & 63)
-			continue
-
-		special:
-			step := uint(e >> 8 & 0xFF)
-			if step == stepEnd {
-				k -= stepEnd
-				tail = uint(e & 63)
-				acc <<= e & 63
-				n -= uint(e & 63)
-				break
-			}
-			if step < stepEnd {
-				// The last coefficient, or (in corrupt data) one beyond.
-				blk[naturalOrder[(k-1)&127]&63] = int16(e >> 16)
-				tail = uint(bits.Len16(uint16(max(int16(e>>16), -int16(e>>16)))))
-				acc <<= e & 63
-				n -= uint(e & 63)
-				break
-			}
-			k -= stepRare
-			acc |= binary.BigEndian.Uint64(buf[pos:]) >> (n & 63)
-			pos += int((63 - n) >> 3)
-			n |= 56
-			s, l := ac.rare(acc, e)
-			acc <<= l & 63
-			n -= l
-			tail = l
-			if s&15 == 0 {
-				if s != 0xF0 {
-					break
+// quickMCUs decodes MCUs from number x to end (not included) and gives the number
+// of the next: less than end if there is too little data ahead.
+func (d *Decoder) quickMCUs(x, end int) int {
+	q := &d.quick
+	d.aimQuick(x, end)
+	for q.X < end && d.moreQuick() {
+		pos, acc, n, pred, first := q.Pos, q.Acc, q.N, q.Pred, q.X
+		q.Decode()
+		if q.next == q.end && q.Pos*8-int(q.N) > q.data*8 {
+			// More than there is: not these MCUs.
+			for b := range d.blocksInMCU {
+				to := &q.To[b]
+				for x := first; x < q.X; x++ {
+					to.Blocks[x*to.Step] = [64]int16{}
 				}
-				if k += 16; k > 63 {
-					break
-				}
-				continue
 			}
-			k += s>>4 + 1
-			s &= 15
-			blk[naturalOrder[(k-1)&127]&63] = int16(extend(int32(acc>>((64-s)&63)), int(s)))
-			acc <<= s
-			n -= s
-			tail = s
-			if k > 63 {
-				break
-			}
+			q.Pos, q.Acc, q.N, q.Pred, q.X = pos, acc, n, pred, first
+			break
 		}
-		d.lastK[b] = int(k - 1)
 	}
-	q.pos, q.acc, q.n, q.tail = pos, acc, n, int(tail)
-	return true
+	copy(d.lastDC[:], q.Pred[:])
+	return q.X
+}
+
+// quickProgressive is quickMCUs for progressive files.
+func (d *Decoder) quickProgressive(x, end int) (int, error) {
+	q := &d.quick
+	d.aimQuick(x, end)
+	band := kernel.HuffBand{First: d.ss, Last: d.se, Shift: d.al, EOBRun: d.eobrun, Masks: d.to[0].masks}
+	for q.X < end && d.moreQuick() {
+		switch {
+		case d.ss == 0 && d.ah == 0:
+			if !q.DCFirst(d.al) {
+				return q.X, d.errorf(codec.ErrFormat, "DC coefficient out of range")
+			}
+		case d.ss == 0:
+			q.DCRefine(d.al)
+		case d.ah == 0:
+			q.ACFirst(&band)
+		default:
+			q.ACRefine(&band)
+		}
+	}
+	d.eobrun = band.EOBRun
+	copy(d.lastDC[:], q.Pred[:])
+	return q.X, nil
 }

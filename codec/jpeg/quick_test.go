@@ -41,7 +41,7 @@ func TestQuickEqualsCareful(t *testing.T) {
 		var got, want codec.Raster
 		o := codec.DefaultOptions()
 		errQuick := quick.Decode(&got, data, &o)
-		if quick.quick.buffer != nil {
+		if quick.quick.Buf != nil {
 			entered++
 		}
 		require.Equal(t, fmt.Sprint(careful.Decode(&want, data, &o)), fmt.Sprint(errQuick), "damage %d", i)
@@ -50,7 +50,7 @@ func TestQuickEqualsCareful(t *testing.T) {
 			require.True(t, bytes.Equal(want.Pix, got.Pix), "damage %d: other pixels", i)
 		}
 	}
-	require.Nil(t, careful.quick.buffer, "the careful decoder went the quick way")
+	require.Nil(t, careful.quick.Buf, "the careful decoder went the quick way")
 	require.Greater(t, entered, 150)
 	require.Greater(t, accepted, 60)
 }

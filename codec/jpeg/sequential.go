@@ -8,34 +8,88 @@ import (
 // fastBytes is the number of bytes that one block can take at most: libjpeg's BUFSIZE.
 const fastBytes = 64 * 8
 
-// decodeMCU decodes an MCU of a sequential Huffman scan into blocks, which are
-// zero. False: the data ends.
-func (d *Decoder) decodeMCU(blocks *[maxMCU]*[64]int16) (bool, error) {
-	if d.restartInterval != 0 && d.restartsToGo == 0 {
-		if err := d.restart(); err != nil {
-			return false, err
-		}
+// A target is where the coefficients of one of an MCU's blocks go.
+type target struct {
+	blocks [][64]int16 // the row of blocks, from that of MCU number 0 on
+	last   []uint8     // likewise: the zigzag index of a block's last coefficient, or more
+	masks  []uint64    // in progressive files, instead: see stored
+	step   int         // blocks from one MCU to the next
+}
+
+// aim points blockPtrs at the blocks of MCU number x.
+func (d *Decoder) aim(x int) {
+	for b := range d.blocksInMCU {
+		t := &d.to[b]
+		d.blockPtrs[b] = &t.blocks[x*t.step]
 	}
-	if d.quick.on {
-		if d.decodeQuick(blocks) {
-			return true, nil
+}
+
+// decodeMCUs decodes MCUs from number x to end (not included) of a sequential
+// scan into the targets, which are zero.
+func (d *Decoder) decodeMCUs(x, end int) error {
+	for x < end {
+		if d.arithmetic {
+			d.aim(x)
+			if err := d.decodeMCUArith(&d.blockPtrs); err != nil {
+				return err
+			}
+			d.noteLast(x)
+			x++
+			continue
 		}
-		d.leaveQuick()
+		if d.restartInterval != 0 && d.restartsToGo == 0 {
+			d.leaveQuick()
+			if err := d.restart(); err != nil {
+				return err
+			}
+		}
+		if d.quick.on || d.enterQuick() {
+			stop := end
+			if d.restartInterval != 0 {
+				stop = min(end, x+d.restartsToGo)
+			}
+			next := d.quickMCUs(x, stop)
+			d.restartsToGo -= next - x
+			if x = next; x == stop {
+				continue
+			}
+			d.leaveQuick()
+		}
+		d.aim(x)
+		if err := d.decodeMCU(&d.blockPtrs); err != nil {
+			return err
+		}
+		d.noteLast(x)
+		x++
 	}
+	return nil
+}
+
+// noteLast gives MCU number x its blocks' last coefficients.
+func (d *Decoder) noteLast(x int) {
+	for b := range d.blocksInMCU {
+		t := &d.to[b]
+		t.last[x*t.step] = uint8(d.lastK[b])
+		d.lastK[b] = 0
+	}
+}
+
+// decodeMCU decodes an MCU of a sequential Huffman scan into blocks, which are zero.
+func (d *Decoder) decodeMCU(blocks *[maxMCU]*[64]int16) error {
 	for !d.insufficient {
 		// libjpeg decodes without checks where there is enough data and no restart
 		// interval. See bitreader.go for why it matters that we do so in the same
 		// places. Warnings, which the other modes want, come from the slow way only.
 		fast := d.damage == codec.DamagePillow && d.restartInterval == 0 &&
 			d.marker == 0 && d.end-d.pos >= fastBytes*d.blocksInMCU
-		if fast && (d.enterQuick() && d.decodeQuick(blocks) || d.decodeFast(blocks)) {
+		if fast && d.decodeFast(blocks) {
 			break
 		}
 		if ok, again := d.trySlow(blocks); !ok {
 			if again {
 				continue
 			}
-			return false, d.truncated()
+			return d.truncated()
 		}
 		if fast {
 			// What the first attempt stored stays, as in libjpeg.
@@ -46,7 +100,7 @@ func (d *Decoder) decodeMCU(blocks *[maxMCU]*[64]int16) (bool, error) {
 		break
 	}
 	d.restartsToGo--
-	return true, nil
+	return nil
 }
 
 // trySlow is decodeSlow with what becomes of it when the piece of the file that
@@ -66,7 +120,9 @@ func (d *Decoder) trySlow(blocks *[maxMCU]*[64]int16) (ok, again bool) {
 	d.acc, d.nbits, d.pos, d.lastDC = acc, nbits, pos, last
 	d.end = min(d.end+chunk, len(d.data))
 	if !d.multiScan {
-		clear(d.mcu[:d.blocksInMCU])
+		for b := range d.blocksInMCU {
+			*blocks[b] = [64]int16{}
+		}
 	}
 	return false, true
 }
@@ -217,65 +273,97 @@ func (d *Decoder) decodeSlow(blocks *[maxMCU]*[64]int16) bool {
 	return true
 }
 
+// segment is the number of blocks that are decoded before they become samples:
+// their coefficients, 32 KiB, stay in the nearest cache.
+const segment = 64
+
+// allocSegment makes the targets of a single scan: a row of blocks for each row
+// of an MCU, as long as a segment's.
+func (d *Decoder) allocSegment() {
+	d.segMCUs = min(max(1, segment/d.blocksInMCU), d.mcusPerRow)
+	d.segBlocks = grow(d.segBlocks, d.segMCUs*d.blocksInMCU)
+	d.segLast = grow(d.segLast, len(d.segBlocks))
+	clear(d.segBlocks)
+	clear(d.segLast)
+	b, at := 0, 0
+	for i := range d.nScan {
+		c := d.scan[i]
+		for range c.mcuH {
+			n := d.segMCUs * c.mcuW
+			for x := range c.mcuW {
+				d.to[b] = target{blocks: d.segBlocks[at+x : at+n], last: d.segLast[at+x : at+n], step: c.mcuW}
+				b++
+			}
+			at += n
+		}
+	}
+}
+
 // decodeIMCURow decodes a row of MCUs of a single-scan file and turns it into
 // samples.
 func (d *Decoder) decodeIMCURow(row int) error {
-	blocks := &d.blockPtrs
-	for b := range d.blocksInMCU {
-		blocks[b] = &d.mcu[b]
+	wanted := row >= d.firstRow && row < d.lastRow
+	first, last := d.firstMCU, d.lastMCU
+	if d.nScan == 1 { // an MCU is a block
+		first, last = first*d.scan[0].h, last*d.scan[0].h
 	}
 	for y := range d.mcuRows(row) {
-		for x := range d.mcusPerRow {
-			clear(d.mcu[:d.blocksInMCU])
-			for b := range d.blocksInMCU {
-				d.lastK[b] = 0
+		for x := 0; x < d.mcusPerRow; {
+			n := min(d.segMCUs, d.mcusPerRow-x)
+			if x < first {
+				n = min(n, first-x)
+			} else if x < last {
+				n = min(n, last-x)
 			}
-			if !d.insufficient {
-				d.lastGoodRow = row
-			}
-			if d.arithmetic {
-				if err := d.decodeMCUArith(blocks); err != nil {
-					return err
-				}
-			} else if ok, err := d.decodeMCU(blocks); !ok {
+			if err := d.decodeMCUs(0, n); err != nil {
 				return err
 			}
-			d.idctMCU(row, y, x)
+			if wanted && x >= first && x < last {
+				d.transform(row, y, x, n)
+			}
+			clear(d.segBlocks)
+			clear(d.segLast)
+			x += n
 		}
 	}
 	return d.err
 }
 
-// idctMCU transforms the blocks of the MCU in column x of the y'th row of MCUs
-// of row. Blocks outside the image are dropped.
-func (d *Decoder) idctMCU(row, y, x int) {
+// transform makes samples of a segment: n MCUs from column x on of the y'th row
+// of MCUs of row. Blocks outside the image are dropped.
+func (d *Decoder) transform(row, y, x, n int) {
 	b := 0
-	d.blocks = d.blocks[:0]
 	for i := range d.nScan {
 		c := d.scan[i]
 		if !c.needed {
 			b += c.mcuW * c.mcuH
 			continue
 		}
-		w := c.mcuW
-		if x == d.mcusPerRow-1 {
-			w = c.lastColW
-		}
 		for by := range c.mcuH {
 			if row == d.iMCURows-1 && y+by >= c.lastRowH {
 				b += c.mcuW
 				continue
 			}
-			dst := c.blockRow(row*c.v + y + by)[x*c.mcuW*8:]
-			for bx := range w {
-				if d.lastK[b+bx] == 0 {
-					kernel.IDCTDC(dst[bx*8:], c.stride, d.mcu[b+bx][0], c.quant[0])
-				} else {
-					d.blocks = append(d.blocks, kernel.Block{Dst: dst[bx*8:], Stride: c.stride, Coef: &d.mcu[b+bx], Quant: &c.quant})
-				}
-			}
+			at := x * c.mcuW
+			k := min(n*c.mcuW, c.wBlocks-at)
+			t := &d.to[b]
+			c.transform(row*c.v+y+by, at, t.blocks[:k], t.last[:k])
 			b += c.mcuW
 		}
 	}
-	kernel.IDCTBlocks(d.blocks)
+}
+
+// transform makes samples of blocks, which begin at the at'th of the y'th row.
+func (c *component) transform(y, at int, blocks [][64]int16, last []uint8) {
+	dst := c.blockRow(y)[at*c.samples:]
+	switch c.samples {
+	case 8:
+		kernel.IDCTRow(dst, c.stride, blocks, &c.quant, last)
+	case 4:
+		kernel.IDCTRow4(dst, c.stride, blocks, &c.quant, last)
+	case 2:
+		kernel.IDCTRow2(dst, c.stride, blocks, &c.quant, last)
+	default:
+		kernel.IDCTRow1(dst, c.stride, blocks, &c.quant, last)
+	}
 }

@@ -1,7 +1,5 @@
 package jpeg
 
-import "github.com/infer-prep/infer-prep/internal/kernel"
-
 // savedCoefs is the number of coefficients that smoothing deals with: DC and the
 // first nine AC.
 const savedCoefs = 10
@@ -85,13 +83,13 @@ func (d *Decoder) smoothRow(c *component, row, n int) {
 	for k := range q {
 		q[k] = int64(c.quant16[smoothPos[k]])
 	}
-	var ws [64]int16
+	var ws [1][64]int16
 	total := n * d.iMCURows
 	for y := range n {
 		// This is libjpeg's number of the row, which is not the real one in a
 		// last row of MCUs that is not full.
 		at := row*n + y
-		var rows [5][]int16
+		var rows [5][][64]int16
 		at0 := row*c.v + y
 		rows[2] = d.coefRow(c, at0)
 		rows[1], rows[3] = rows[2], rows[2]
@@ -109,25 +107,24 @@ func (d *Decoder) smoothRow(c *component, row, n int) {
 		if at < total-2 {
 			rows[4] = d.coefRow(c, at0+2)
 		}
-		dst := c.blockRow(at0)
 		var dc [25]int64
 		for x := range c.wBlocks {
 			for i := range 5 {
 				for j := range 5 {
 					bx := min(max(x+j-2, 0), c.wBlocks-1)
-					dc[i*5+j] = int64(rows[i][bx*64])
+					dc[i*5+j] = int64(rows[i][bx][0])
 				}
 			}
-			copy(ws[:], rows[2][x*64:x*64+64])
+			ws[0] = rows[2][x]
 			for k := 1; k <= last; k++ {
-				if p := smoothPos[k]; bits[k] != 0 && ws[p] == 0 {
-					ws[p] = estimate(&table[k], &dc, q[0], q[k], bits[k])
+				if p := smoothPos[k]; bits[k] != 0 && ws[0][p] == 0 {
+					ws[0][p] = estimate(&table[k], &dc, q[0], q[k], bits[k])
 				}
 			}
 			if fine {
-				ws[0] = estimate(&table[0], &dc, q[0], q[0], 0)
+				ws[0][0] = estimate(&table[0], &dc, q[0], q[0], 0)
 			}
-			kernel.IDCT(dst[x*8:], c.stride, &ws, &c.quant)
+			c.transform(at0, x, ws[:], []uint8{63})
 		}
 	}
 }
@@ -155,13 +152,12 @@ func estimate(kernel *[25]int16, dc *[25]int64, q0, q int64, al int) int16 {
 }
 
 // coefRow is the y'th row of blocks of c.
-func (d *Decoder) coefRow(c *component, y int) []int16 {
-	r := c.rows[y/c.v]
+func (d *Decoder) coefRow(c *component, y int) [][64]int16 {
+	r := c.rows[y/c.v].blocks
 	if r == nil {
-		c.zero = grow(c.zero, c.padW*64)
+		c.zero = grow(c.zero, c.padW)
 		clear(c.zero)
 		return c.zero
 	}
-	n := c.padW * 64
-	return r[y%c.v*n : (y%c.v+1)*n]
+	return r[y%c.v*c.padW:][:c.padW]
 }

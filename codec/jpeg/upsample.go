@@ -20,8 +20,8 @@ func (d *Decoder) chooseUpsampling() {
 	d.context = false
 	for i := range d.comps {
 		c := &d.comps[i]
-		c.hExp, c.vExp = d.maxH/c.h, d.maxV/c.v
-		fancy := !d.lossless
+		c.hExp, c.vExp = d.maxH*d.samples/(c.h*c.samples), d.maxV*d.samples/(c.v*c.samples)
+		fancy := d.samples > 1
 		switch {
 		case !c.needed || c.hExp == 1 && c.vExp == 1:
 			c.method = upNone
@@ -40,18 +40,21 @@ func (d *Decoder) chooseUpsampling() {
 	}
 }
 
-// upsampledRow is the component's samples for the y'th row of pixels; at least
-// width of them.
-func (c *component) upsampledRow(y, width int) []byte {
+// upsampledRow is width samples from column left on of the component's part of
+// the y'th row of pixels.
+func (c *component) upsampledRow(y, left, width int) []byte {
 	switch c.method {
 	case upNone:
-		return c.row(y)
-	case upH2V1:
-		kernel.UpsampleH2V1(c.up, c.row(y), c.dw)
-		return c.up
+		return c.row(y)[left : left+width]
 	case upBox:
-		kernel.UpsampleBox(c.up[:width], c.row(y/c.vExp), c.hExp)
-		return c.up
+		from := left / c.hExp
+		kernel.UpsampleBox(c.up[:width+left%c.hExp], c.row(y / c.vExp)[from:], c.hExp)
+		return c.up[left%c.hExp:][:width]
+	}
+	if c.method == upH2V1 {
+		from, to := c.span(left, width)
+		kernel.UpsampleH2V1(c.up, c.row(y)[from:], to-from)
+		return c.up[left-2*from:][:width]
 	}
 	// The next nearest row is above for even rows, below for odd ones; at the
 	// edges of the image the nearest one serves.
@@ -61,9 +64,18 @@ func (c *component) upsampledRow(y, width int) []byte {
 	}
 	far = min(max(far, 0), c.dh-1)
 	if c.method == upH2V2 {
-		kernel.UpsampleH2V2(c.up, c.row(near), c.row(far), c.dw)
-	} else {
-		kernel.UpsampleH1V2(c.up, c.row(near), c.row(far), c.dw, 1+y&1)
+		from, to := c.span(left, width)
+		kernel.UpsampleH2V2(c.up, c.row(near)[from:], c.row(far)[from:], to-from)
+		return c.up[left-2*from:][:width]
 	}
-	return c.up
+	kernel.UpsampleH1V2(c.up, c.row(near)[left:], c.row(far)[left:], width, 1+y&1)
+	return c.up[:width]
+}
+
+// span is the samples that are doubled for width pixels from left on. At its
+// ends, unless they are the image's, the results are wrong: so it has one more
+// to each side; and it has more than two, as the filters demand.
+func (c *component) span(left, width int) (from, to int) {
+	from = min(max(left/2-1, 0), c.dw-3)
+	return from, min(max((left+width+1)/2+1, from+3), c.dw)
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -59,7 +60,8 @@ func failErr(format string, args ...any) error {
 type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	testDelay      func() // tests only: called before each image is written
+	testDelay      func()        // tests only: called before each image is written
+	benchTime      time.Duration // tests only: what bench takes at most
 }
 
 // Run runs the program with the arguments args (without the program's name)
@@ -142,7 +144,7 @@ or graph; 130 interrupted.`,
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &exitError{exitUsage, err} })
 	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 100"))
-	cmd.AddCommand(a.runCmd(), a.graphCmd(), a.opsCmd(), a.versionCmd(), a.manCmd(cmd))
+	cmd.AddCommand(a.runCmd(), a.benchCmd(), a.graphCmd(), a.opsCmd(), a.versionCmd(), a.manCmd(cmd))
 	cmd.InitDefaultHelpCmd()
 	for _, c := range cmd.Commands() {
 		if c.Name() == "help" { // cobra's own says nothing wrong of an unknown command

@@ -8,6 +8,7 @@ type Feature int
 const (
 	AVX2   Feature = iota
 	AVX512         // F, BW, DQ and VL
+	BMI2           // and BMI1
 	NEON
 	count
 )
@@ -23,4 +24,11 @@ func Disable(f Feature) (restore func()) {
 	old := has[f]
 	has[f] = false
 	return func() { has[f] = old }
+}
+
+// DisableAll is Disable for every feature, so that only the Go reference is left.
+func DisableAll() (restore func()) {
+	old := has
+	has = [count]bool{}
+	return func() { has = old }
 }

@@ -13,3 +13,13 @@ func TestDisable(t *testing.T) {
 	restore()
 	require.Equal(t, was, Has(AVX2))
 }
+
+func TestDisableAll(t *testing.T) {
+	was := has
+	restore := DisableAll()
+	for f := range count {
+		require.False(t, Has(f))
+	}
+	restore()
+	require.Equal(t, was, has)
+}

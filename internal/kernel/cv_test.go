@@ -51,7 +51,7 @@ func testCVIn(t *testing.T, f fence) {
 			}
 			line, want := outW*ch, make([]uint8, outH*outW*ch)
 			both := func(what string, do func(dst []uint8)) {
-				restore := cpu.Disable(cpu.AVX2)
+				restore := cpu.DisableAll()
 				do(want)
 				restore()
 				got := f.bytes(1, len(want))
@@ -99,7 +99,7 @@ func testCVRowsIn(t *testing.T, f fence) {
 			}
 		}
 		want, got := make([]uint8, n), f.bytes(1, n)
-		restore := cpu.Disable(cpu.AVX2)
+		restore := cpu.DisableAll()
 		RoundU8(want, src)
 		restore()
 		RoundU8(got, src)
@@ -115,7 +115,7 @@ func testCVRowsIn(t *testing.T, f fence) {
 				sum[i] = float32(r.NormFloat64())
 			}
 			same := append([]float32(nil), sum...)
-			restore := cpu.Disable(cpu.AVX2)
+			restore := cpu.DisableAll()
 			addScaled(same, src, 0.37, first)
 			restore()
 			addScaled(sum, src, 0.37, first)

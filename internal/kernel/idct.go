@@ -1,6 +1,9 @@
 package kernel
 
-import "math"
+import (
+	"encoding/binary"
+	"math"
+)
 
 // Constants of the inverse DCT: 13-bit fixed point, from "Practical fast 1-D DCT
 // algorithms with 11 multiplications" (Loeffler, Ligtenberg, Moschytz, 1989), as
@@ -118,28 +121,7 @@ func IDCTDC(dst []byte, stride int, dc, q int16) {
 	const shift = pass1Bits + 3
 	v := clamp8((int32(w) + 1<<(shift-1)) >> shift)
 	for r := range 8 {
-		out := dst[r*stride : r*stride+8 : r*stride+8]
-		for i := range out {
-			out[i] = v
-		}
-	}
-}
-
-// A Block is a block of coefficients with what it needs to become samples.
-type Block struct {
-	Dst         []byte // from the block's first sample on
-	Stride      int
-	Coef, Quant *[64]int16 // in natural order
-}
-
-// IDCTBlocks is IDCT of all of blocks.
-func IDCTBlocks(blocks []Block) {
-	if idctBlocks(blocks) {
-		return
-	}
-	for i := range blocks {
-		b := &blocks[i]
-		IDCT(b.Dst, b.Stride, b.Coef, b.Quant)
+		binary.LittleEndian.PutUint64(dst[r*stride:], uint64(v)*0x0101010101010101)
 	}
 }
 
@@ -147,6 +129,9 @@ func IDCTBlocks(blocks []Block) {
 // goes to dst[8*i:]. last[i] is the zigzag index of block i's last coefficient
 // that is not 0, or more; 0 says that there is only the DC.
 func IDCTRow(dst []byte, stride int, blocks [][64]int16, quant *[64]int16, last []uint8) {
+	if len(blocks) == 0 || idctRow(dst, stride, blocks, quant, last) {
+		return
+	}
 	for i := range blocks {
 		if last[i] == 0 {
 			IDCTDC(dst[8*i:], stride, blocks[i][0], quant[0])

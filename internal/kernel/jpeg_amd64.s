@@ -4,6 +4,687 @@
 
 #include "textflag.h"
 
+DATA idct4_even<>+0(SB)/4, $0xe7823b21
+DATA idct4_even<>+4(SB)/4, $0xe7823b21
+DATA idct4_even<>+8(SB)/4, $0xe7823b21
+DATA idct4_even<>+12(SB)/4, $0xe7823b21
+DATA idct4_even<>+16(SB)/4, $0xe7823b21
+DATA idct4_even<>+20(SB)/4, $0xe7823b21
+DATA idct4_even<>+24(SB)/4, $0xe7823b21
+DATA idct4_even<>+28(SB)/4, $0xe7823b21
+GLOBL idct4_even<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_13_2<>+0(SB)/4, $0x1ccd5203
+DATA idct4_13_2<>+4(SB)/4, $0x1ccd5203
+DATA idct4_13_2<>+8(SB)/4, $0x1ccd5203
+DATA idct4_13_2<>+12(SB)/4, $0x1ccd5203
+DATA idct4_13_2<>+16(SB)/4, $0x1ccd5203
+DATA idct4_13_2<>+20(SB)/4, $0x1ccd5203
+DATA idct4_13_2<>+24(SB)/4, $0x1ccd5203
+DATA idct4_13_2<>+28(SB)/4, $0x1ccd5203
+GLOBL idct4_13_2<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_13_0<>+0(SB)/4, $0xba7921f9
+DATA idct4_13_0<>+4(SB)/4, $0xba7921f9
+DATA idct4_13_0<>+8(SB)/4, $0xba7921f9
+DATA idct4_13_0<>+12(SB)/4, $0xba7921f9
+DATA idct4_13_0<>+16(SB)/4, $0xba7921f9
+DATA idct4_13_0<>+20(SB)/4, $0xba7921f9
+DATA idct4_13_0<>+24(SB)/4, $0xba7921f9
+DATA idct4_13_0<>+28(SB)/4, $0xba7921f9
+GLOBL idct4_13_0<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_57_2<>+0(SB)/4, $0xefb0ecc2
+DATA idct4_57_2<>+4(SB)/4, $0xefb0ecc2
+DATA idct4_57_2<>+8(SB)/4, $0xefb0ecc2
+DATA idct4_57_2<>+12(SB)/4, $0xefb0ecc2
+DATA idct4_57_2<>+16(SB)/4, $0xefb0ecc2
+DATA idct4_57_2<>+20(SB)/4, $0xefb0ecc2
+DATA idct4_57_2<>+24(SB)/4, $0xefb0ecc2
+DATA idct4_57_2<>+28(SB)/4, $0xefb0ecc2
+GLOBL idct4_57_2<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_57_0<>+0(SB)/4, $0xf93e2e75
+DATA idct4_57_0<>+4(SB)/4, $0xf93e2e75
+DATA idct4_57_0<>+8(SB)/4, $0xf93e2e75
+DATA idct4_57_0<>+12(SB)/4, $0xf93e2e75
+DATA idct4_57_0<>+16(SB)/4, $0xf93e2e75
+DATA idct4_57_0<>+20(SB)/4, $0xf93e2e75
+DATA idct4_57_0<>+24(SB)/4, $0xf93e2e75
+DATA idct4_57_0<>+28(SB)/4, $0xf93e2e75
+GLOBL idct4_57_0<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_first<>+0(SB)/4, $0x00004000
+DATA idct4_first<>+4(SB)/4, $0x00004000
+DATA idct4_first<>+8(SB)/4, $0x00004000
+DATA idct4_first<>+12(SB)/4, $0x00004000
+DATA idct4_first<>+16(SB)/4, $0x00004000
+DATA idct4_first<>+20(SB)/4, $0x00004000
+DATA idct4_first<>+24(SB)/4, $0x00004000
+DATA idct4_first<>+28(SB)/4, $0x00004000
+GLOBL idct4_first<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_round1<>+0(SB)/4, $0x00000800
+DATA idct4_round1<>+4(SB)/4, $0x00000800
+DATA idct4_round1<>+8(SB)/4, $0x00000800
+DATA idct4_round1<>+12(SB)/4, $0x00000800
+DATA idct4_round1<>+16(SB)/4, $0x00000800
+DATA idct4_round1<>+20(SB)/4, $0x00000800
+DATA idct4_round1<>+24(SB)/4, $0x00000800
+DATA idct4_round1<>+28(SB)/4, $0x00000800
+GLOBL idct4_round1<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_round2<>+0(SB)/4, $0x00040000
+DATA idct4_round2<>+4(SB)/4, $0x00040000
+DATA idct4_round2<>+8(SB)/4, $0x00040000
+DATA idct4_round2<>+12(SB)/4, $0x00040000
+DATA idct4_round2<>+16(SB)/4, $0x00040000
+DATA idct4_round2<>+20(SB)/4, $0x00040000
+DATA idct4_round2<>+24(SB)/4, $0x00040000
+DATA idct4_round2<>+28(SB)/4, $0x00040000
+GLOBL idct4_round2<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_pairs<>+0(SB)/1, $0x00
+DATA idct4_pairs<>+1(SB)/1, $0x01
+DATA idct4_pairs<>+2(SB)/1, $0x08
+DATA idct4_pairs<>+3(SB)/1, $0x09
+DATA idct4_pairs<>+4(SB)/1, $0x04
+DATA idct4_pairs<>+5(SB)/1, $0x05
+DATA idct4_pairs<>+6(SB)/1, $0x0c
+DATA idct4_pairs<>+7(SB)/1, $0x0d
+DATA idct4_pairs<>+8(SB)/1, $0x02
+DATA idct4_pairs<>+9(SB)/1, $0x03
+DATA idct4_pairs<>+10(SB)/1, $0x06
+DATA idct4_pairs<>+11(SB)/1, $0x07
+DATA idct4_pairs<>+12(SB)/1, $0x0a
+DATA idct4_pairs<>+13(SB)/1, $0x0b
+DATA idct4_pairs<>+14(SB)/1, $0x0e
+DATA idct4_pairs<>+15(SB)/1, $0x0f
+DATA idct4_pairs<>+16(SB)/1, $0x00
+DATA idct4_pairs<>+17(SB)/1, $0x01
+DATA idct4_pairs<>+18(SB)/1, $0x08
+DATA idct4_pairs<>+19(SB)/1, $0x09
+DATA idct4_pairs<>+20(SB)/1, $0x04
+DATA idct4_pairs<>+21(SB)/1, $0x05
+DATA idct4_pairs<>+22(SB)/1, $0x0c
+DATA idct4_pairs<>+23(SB)/1, $0x0d
+DATA idct4_pairs<>+24(SB)/1, $0x02
+DATA idct4_pairs<>+25(SB)/1, $0x03
+DATA idct4_pairs<>+26(SB)/1, $0x06
+DATA idct4_pairs<>+27(SB)/1, $0x07
+DATA idct4_pairs<>+28(SB)/1, $0x0a
+DATA idct4_pairs<>+29(SB)/1, $0x0b
+DATA idct4_pairs<>+30(SB)/1, $0x0e
+DATA idct4_pairs<>+31(SB)/1, $0x0f
+GLOBL idct4_pairs<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_transpose<>+0(SB)/1, $0x00
+DATA idct4_transpose<>+1(SB)/1, $0x04
+DATA idct4_transpose<>+2(SB)/1, $0x08
+DATA idct4_transpose<>+3(SB)/1, $0x0c
+DATA idct4_transpose<>+4(SB)/1, $0x01
+DATA idct4_transpose<>+5(SB)/1, $0x05
+DATA idct4_transpose<>+6(SB)/1, $0x09
+DATA idct4_transpose<>+7(SB)/1, $0x0d
+DATA idct4_transpose<>+8(SB)/1, $0x02
+DATA idct4_transpose<>+9(SB)/1, $0x06
+DATA idct4_transpose<>+10(SB)/1, $0x0a
+DATA idct4_transpose<>+11(SB)/1, $0x0e
+DATA idct4_transpose<>+12(SB)/1, $0x03
+DATA idct4_transpose<>+13(SB)/1, $0x07
+DATA idct4_transpose<>+14(SB)/1, $0x0b
+DATA idct4_transpose<>+15(SB)/1, $0x0f
+DATA idct4_transpose<>+16(SB)/1, $0x00
+DATA idct4_transpose<>+17(SB)/1, $0x04
+DATA idct4_transpose<>+18(SB)/1, $0x08
+DATA idct4_transpose<>+19(SB)/1, $0x0c
+DATA idct4_transpose<>+20(SB)/1, $0x01
+DATA idct4_transpose<>+21(SB)/1, $0x05
+DATA idct4_transpose<>+22(SB)/1, $0x09
+DATA idct4_transpose<>+23(SB)/1, $0x0d
+DATA idct4_transpose<>+24(SB)/1, $0x02
+DATA idct4_transpose<>+25(SB)/1, $0x06
+DATA idct4_transpose<>+26(SB)/1, $0x0a
+DATA idct4_transpose<>+27(SB)/1, $0x0e
+DATA idct4_transpose<>+28(SB)/1, $0x03
+DATA idct4_transpose<>+29(SB)/1, $0x07
+DATA idct4_transpose<>+30(SB)/1, $0x0b
+DATA idct4_transpose<>+31(SB)/1, $0x0f
+GLOBL idct4_transpose<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_middle<>+0(SB)/2, $0x8080
+DATA idct4_middle<>+2(SB)/2, $0x8080
+DATA idct4_middle<>+4(SB)/2, $0x8080
+DATA idct4_middle<>+6(SB)/2, $0x8080
+DATA idct4_middle<>+8(SB)/2, $0x8080
+DATA idct4_middle<>+10(SB)/2, $0x8080
+DATA idct4_middle<>+12(SB)/2, $0x8080
+DATA idct4_middle<>+14(SB)/2, $0x8080
+DATA idct4_middle<>+16(SB)/2, $0x8080
+DATA idct4_middle<>+18(SB)/2, $0x8080
+DATA idct4_middle<>+20(SB)/2, $0x8080
+DATA idct4_middle<>+22(SB)/2, $0x8080
+DATA idct4_middle<>+24(SB)/2, $0x8080
+DATA idct4_middle<>+26(SB)/2, $0x8080
+DATA idct4_middle<>+28(SB)/2, $0x8080
+DATA idct4_middle<>+30(SB)/2, $0x8080
+GLOBL idct4_middle<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_spread<>+0(SB)/1, $0x00
+DATA idct4_spread<>+1(SB)/1, $0x00
+DATA idct4_spread<>+2(SB)/1, $0x00
+DATA idct4_spread<>+3(SB)/1, $0x00
+DATA idct4_spread<>+4(SB)/1, $0x01
+DATA idct4_spread<>+5(SB)/1, $0x01
+DATA idct4_spread<>+6(SB)/1, $0x01
+DATA idct4_spread<>+7(SB)/1, $0x01
+DATA idct4_spread<>+8(SB)/1, $0x00
+DATA idct4_spread<>+9(SB)/1, $0x00
+DATA idct4_spread<>+10(SB)/1, $0x00
+DATA idct4_spread<>+11(SB)/1, $0x00
+DATA idct4_spread<>+12(SB)/1, $0x01
+DATA idct4_spread<>+13(SB)/1, $0x01
+DATA idct4_spread<>+14(SB)/1, $0x01
+DATA idct4_spread<>+15(SB)/1, $0x01
+DATA idct4_spread<>+16(SB)/1, $0x00
+DATA idct4_spread<>+17(SB)/1, $0x00
+DATA idct4_spread<>+18(SB)/1, $0x00
+DATA idct4_spread<>+19(SB)/1, $0x00
+DATA idct4_spread<>+20(SB)/1, $0x01
+DATA idct4_spread<>+21(SB)/1, $0x01
+DATA idct4_spread<>+22(SB)/1, $0x01
+DATA idct4_spread<>+23(SB)/1, $0x01
+DATA idct4_spread<>+24(SB)/1, $0x00
+DATA idct4_spread<>+25(SB)/1, $0x00
+DATA idct4_spread<>+26(SB)/1, $0x00
+DATA idct4_spread<>+27(SB)/1, $0x00
+DATA idct4_spread<>+28(SB)/1, $0x01
+DATA idct4_spread<>+29(SB)/1, $0x01
+DATA idct4_spread<>+30(SB)/1, $0x01
+DATA idct4_spread<>+31(SB)/1, $0x01
+GLOBL idct4_spread<>(SB), RODATA|NOPTR, $32
+
+DATA idct4_16<>+0(SB)/4, $0x00100010
+DATA idct4_16<>+4(SB)/4, $0x00100010
+DATA idct4_16<>+8(SB)/4, $0x00100010
+DATA idct4_16<>+12(SB)/4, $0x00100010
+DATA idct4_16<>+16(SB)/4, $0x00100010
+DATA idct4_16<>+20(SB)/4, $0x00100010
+DATA idct4_16<>+24(SB)/4, $0x00100010
+DATA idct4_16<>+28(SB)/4, $0x00100010
+GLOBL idct4_16<>(SB), RODATA|NOPTR, $32
+
+// func idctRow4AVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
+// Requires: AVX, AVX2
+TEXT ·idctRow4AVX2(SB), NOSPLIT, $0-48
+	MOVQ  dst+0(FP), AX
+	MOVQ  stride+8(FP), CX
+	MOVQ  blocks+16(FP), DX
+	MOVQ  quant+24(FP), BX
+	MOVQ  last+32(FP), SI
+	MOVQ  n+40(FP), DI
+	XORQ  R10, R10
+	CMPQ  DI, $0x01
+	SETEQ R10
+	MOVQ  $0x00000001, R9
+	SUBQ  R10, R9
+	MOVQ  R9, R8
+	SHLQ  $0x07, R8
+
+loop:
+	MOVBLZX        (SI), R11
+	ORB            (SI)(R9*1), R11
+	JZ             dc
+	VBROADCASTI128 (DX), Y0
+	VINSERTI128    $0x01, (DX)(R8*1), Y0, Y0
+	VBROADCASTI128 (BX), Y1
+	VPMULLW        Y1, Y0, Y0
+	VPSLLW         $0x02, Y0, Y1
+	VPSRAW         $0x02, Y1, Y1
+	VPXOR          Y0, Y1, Y1
+	VPTEST         Y1, Y1
+	SETNE          R11
+	VBROADCASTI128 16(DX), Y1
+	VINSERTI128    $0x01, 16(DX)(R8*1), Y1, Y1
+	VBROADCASTI128 16(BX), Y2
+	VPMULLW        Y2, Y1, Y1
+	VBROADCASTI128 32(DX), Y2
+	VINSERTI128    $0x01, 32(DX)(R8*1), Y2, Y2
+	VBROADCASTI128 32(BX), Y3
+	VPMULLW        Y3, Y2, Y2
+	VBROADCASTI128 48(DX), Y3
+	VINSERTI128    $0x01, 48(DX)(R8*1), Y3, Y3
+	VBROADCASTI128 48(BX), Y4
+	VPMULLW        Y4, Y3, Y3
+	VBROADCASTI128 80(DX), Y4
+	VINSERTI128    $0x01, 80(DX)(R8*1), Y4, Y4
+	VBROADCASTI128 80(BX), Y5
+	VPMULLW        Y5, Y4, Y4
+	VBROADCASTI128 96(DX), Y5
+	VINSERTI128    $0x01, 96(DX)(R8*1), Y5, Y5
+	VBROADCASTI128 96(BX), Y6
+	VPMULLW        Y6, Y5, Y5
+	VBROADCASTI128 112(DX), Y6
+	VINSERTI128    $0x01, 112(DX)(R8*1), Y6, Y6
+	VBROADCASTI128 112(BX), Y7
+	VPMULLW        Y7, Y6, Y6
+	VPUNPCKLWD     Y0, Y0, Y7
+	VPUNPCKLWD     Y5, Y2, Y8
+	VPUNPCKLWD     Y3, Y1, Y9
+	VPUNPCKLWD     Y6, Y4, Y10
+	VPMADDWD       idct4_first<>+0(SB), Y7, Y7
+	VPADDD         idct4_round1<>+0(SB), Y7, Y7
+	VPMADDWD       idct4_even<>+0(SB), Y8, Y8
+	VPMADDWD       idct4_13_2<>+0(SB), Y9, Y11
+	VPMADDWD       idct4_13_0<>+0(SB), Y9, Y9
+	VPMADDWD       idct4_57_2<>+0(SB), Y10, Y12
+	VPADDD         Y12, Y11, Y11
+	VPMADDWD       idct4_57_0<>+0(SB), Y10, Y10
+	VPADDD         Y10, Y9, Y9
+	VPADDD         Y8, Y7, Y10
+	VPSUBD         Y8, Y7, Y7
+	VPSUBD         Y11, Y10, Y8
+	VPADDD         Y11, Y10, Y10
+	VPSUBD         Y9, Y7, Y11
+	VPADDD         Y9, Y7, Y7
+	VPSRAD         $0x0c, Y10, Y10
+	VPSRAD         $0x0c, Y7, Y7
+	VPSRAD         $0x0c, Y11, Y11
+	VPSRAD         $0x0c, Y8, Y8
+	VPUNPCKHWD     Y0, Y0, Y0
+	VPUNPCKHWD     Y5, Y2, Y2
+	VPUNPCKHWD     Y3, Y1, Y1
+	VPUNPCKHWD     Y6, Y4, Y3
+	VPMADDWD       idct4_first<>+0(SB), Y0, Y0
+	VPADDD         idct4_round1<>+0(SB), Y0, Y0
+	VPMADDWD       idct4_even<>+0(SB), Y2, Y2
+	VPMADDWD       idct4_13_2<>+0(SB), Y1, Y4
+	VPMADDWD       idct4_13_0<>+0(SB), Y1, Y1
+	VPMADDWD       idct4_57_2<>+0(SB), Y3, Y5
+	VPADDD         Y5, Y4, Y4
+	VPMADDWD       idct4_57_0<>+0(SB), Y3, Y3
+	VPADDD         Y3, Y1, Y1
+	VPADDD         Y2, Y0, Y3
+	VPSUBD         Y2, Y0, Y0
+	VPSUBD         Y4, Y3, Y2
+	VPADDD         Y4, Y3, Y3
+	VPSUBD         Y1, Y0, Y4
+	VPADDD         Y1, Y0, Y0
+	VPSRAD         $0x0c, Y3, Y3
+	VPSRAD         $0x0c, Y0, Y0
+	VPSRAD         $0x0c, Y4, Y4
+	VPSRAD         $0x0c, Y2, Y2
+	VPACKSSDW      Y3, Y10, Y10
+	VPACKSSDW      Y0, Y7, Y7
+	VPACKSSDW      Y4, Y11, Y11
+	VPACKSSDW      Y2, Y8, Y8
+	TESTB          R11, R11
+	JNZ            wrap
+
+transpose:
+	VPSHUFB      idct4_pairs<>+0(SB), Y10, Y10
+	VPSHUFB      idct4_pairs<>+0(SB), Y7, Y7
+	VPSHUFB      idct4_pairs<>+0(SB), Y11, Y11
+	VPSHUFB      idct4_pairs<>+0(SB), Y8, Y8
+	VPUNPCKLDQ   Y7, Y10, Y0
+	VPUNPCKHDQ   Y7, Y10, Y10
+	VPUNPCKLDQ   Y8, Y11, Y1
+	VPUNPCKHDQ   Y8, Y11, Y11
+	VPUNPCKLQDQ  Y1, Y0, Y2
+	VPUNPCKHQDQ  Y1, Y0, Y0
+	VPUNPCKLQDQ  Y11, Y10, Y1
+	VPUNPCKHQDQ  Y11, Y10, Y10
+	VPMADDWD     idct4_first<>+0(SB), Y2, Y2
+	VPADDD       idct4_round2<>+0(SB), Y2, Y2
+	VPMADDWD     idct4_even<>+0(SB), Y0, Y0
+	VPMADDWD     idct4_13_2<>+0(SB), Y1, Y3
+	VPMADDWD     idct4_13_0<>+0(SB), Y1, Y1
+	VPMADDWD     idct4_57_2<>+0(SB), Y10, Y4
+	VPADDD       Y4, Y3, Y3
+	VPMADDWD     idct4_57_0<>+0(SB), Y10, Y4
+	VPADDD       Y4, Y1, Y1
+	VPADDD       Y0, Y2, Y4
+	VPSUBD       Y0, Y2, Y0
+	VPSUBD       Y3, Y4, Y2
+	VPADDD       Y3, Y4, Y4
+	VPSUBD       Y1, Y0, Y3
+	VPADDD       Y1, Y0, Y0
+	VPSRAD       $0x13, Y4, Y4
+	VPSRAD       $0x13, Y0, Y0
+	VPSRAD       $0x13, Y3, Y3
+	VPSRAD       $0x13, Y2, Y2
+	VPACKSSDW    Y0, Y4, Y4
+	VPACKSSDW    Y2, Y3, Y3
+	VPACKSSWB    Y3, Y4, Y4
+	VPADDB       idct4_middle<>+0(SB), Y4, Y4
+	VPSHUFB      idct4_transpose<>+0(SB), Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X0
+	VPUNPCKLDQ   X0, X4, X1
+	VPUNPCKHDQ   X0, X4, X0
+
+store:
+	MOVQ    AX, R11
+	TESTQ   R10, R10
+	JNZ     narrow
+	VMOVQ   X1, (R11)
+	VMOVHPS X1, (R11)(CX*1)
+	LEAQ    (R11)(CX*2), R11
+	VMOVQ   X0, (R11)
+	VMOVHPS X0, (R11)(CX*1)
+	JMP     next
+
+narrow:
+	VMOVD   X1, (R11)
+	VPEXTRD $0x02, X1, (R11)(CX*1)
+	LEAQ    (R11)(CX*2), R11
+	VMOVD   X0, (R11)
+	VPEXTRD $0x02, X0, (R11)(CX*1)
+	JMP     next
+
+dc:
+	MOVWLZX      (DX)(R8*1), R11
+	SHLL         $0x10, R11
+	MOVW         (DX), R11
+	VMOVD        R11, X0
+	VPBROADCASTW (BX), X1
+	VPMULLW      X1, X0, X0
+	VPSLLW       $0x02, X0, X0
+	VPADDSW      idct4_16<>+0(SB), X0, X0
+	VPSRAW       $0x05, X0, X0
+	VPACKSSWB    X0, X0, X0
+	VPADDB       idct4_middle<>+0(SB), X0, X0
+	VPSHUFB      idct4_spread<>+0(SB), X0, X1
+	VMOVDQA      X1, X0
+	JMP          store
+
+wrap:
+	VBROADCASTI128 16(DX), Y0
+	VINSERTI128    $0x01, 16(DX)(R8*1), Y0, Y0
+	VBROADCASTI128 (DX), Y2
+	VINSERTI128    $0x01, (DX)(R8*1), Y2, Y2
+	VBROADCASTI128 (BX), Y1
+	VPMULLW        Y1, Y2, Y2
+	VBROADCASTI128 32(DX), Y1
+	VINSERTI128    $0x01, 32(DX)(R8*1), Y1, Y1
+	VPOR           Y1, Y0, Y0
+	VBROADCASTI128 48(DX), Y1
+	VINSERTI128    $0x01, 48(DX)(R8*1), Y1, Y1
+	VPOR           Y1, Y0, Y0
+	VBROADCASTI128 80(DX), Y1
+	VINSERTI128    $0x01, 80(DX)(R8*1), Y1, Y1
+	VPOR           Y1, Y0, Y0
+	VBROADCASTI128 96(DX), Y1
+	VINSERTI128    $0x01, 96(DX)(R8*1), Y1, Y1
+	VPOR           Y1, Y0, Y0
+	VBROADCASTI128 112(DX), Y1
+	VINSERTI128    $0x01, 112(DX)(R8*1), Y1, Y1
+	VPOR           Y1, Y0, Y0
+	VPXOR          Y1, Y1, Y1
+	VPCMPEQQ       Y1, Y0, Y0
+	VPSHUFD        $0x4e, Y0, Y1
+	VPAND          Y1, Y0, Y0
+	VPSLLW         $0x02, Y2, Y2
+	VPBLENDVB      Y0, Y2, Y10, Y10
+	VPBLENDVB      Y0, Y2, Y7, Y7
+	VPBLENDVB      Y0, Y2, Y11, Y11
+	VPBLENDVB      Y0, Y2, Y8, Y8
+	JMP            transpose
+
+next:
+	ADDQ $0x00000100, DX
+	ADDQ $0x08, AX
+	ADDQ $0x02, SI
+	SUBQ $0x02, DI
+	JLE  done
+	CMPQ DI, $0x01
+	JNE  loop
+	SUBQ $0x00000080, DX
+	SUBQ $0x04, AX
+	DECQ SI
+	INCQ DI
+	JMP  loop
+
+done:
+	VZEROUPPER
+	RET
+
+DATA idct2_13<>+0(SB)/4, $0xd74673fc
+DATA idct2_13<>+4(SB)/4, $0xd74673fc
+DATA idct2_13<>+8(SB)/4, $0xd74673fc
+DATA idct2_13<>+12(SB)/4, $0xd74673fc
+DATA idct2_13<>+16(SB)/4, $0xd74673fc
+DATA idct2_13<>+20(SB)/4, $0xd74673fc
+DATA idct2_13<>+24(SB)/4, $0xd74673fc
+DATA idct2_13<>+28(SB)/4, $0xd74673fc
+GLOBL idct2_13<>(SB), RODATA|NOPTR, $32
+
+DATA idct2_57<>+0(SB)/4, $0xe8ee1b37
+DATA idct2_57<>+4(SB)/4, $0xe8ee1b37
+DATA idct2_57<>+8(SB)/4, $0xe8ee1b37
+DATA idct2_57<>+12(SB)/4, $0xe8ee1b37
+DATA idct2_57<>+16(SB)/4, $0xe8ee1b37
+DATA idct2_57<>+20(SB)/4, $0xe8ee1b37
+DATA idct2_57<>+24(SB)/4, $0xe8ee1b37
+DATA idct2_57<>+28(SB)/4, $0xe8ee1b37
+GLOBL idct2_57<>(SB), RODATA|NOPTR, $32
+
+DATA idct2_odd<>+0(SB)/4, $0x73fc0000
+DATA idct2_odd<>+4(SB)/4, $0xd7460000
+DATA idct2_odd<>+8(SB)/4, $0x1b370000
+DATA idct2_odd<>+12(SB)/4, $0xe8ee0000
+DATA idct2_odd<>+16(SB)/4, $0x73fc0000
+DATA idct2_odd<>+20(SB)/4, $0xd7460000
+DATA idct2_odd<>+24(SB)/4, $0x1b370000
+DATA idct2_odd<>+28(SB)/4, $0xe8ee0000
+GLOBL idct2_odd<>(SB), RODATA|NOPTR, $32
+
+DATA idct2_round1<>+0(SB)/4, $0x00001000
+DATA idct2_round1<>+4(SB)/4, $0x00001000
+DATA idct2_round1<>+8(SB)/4, $0x00001000
+DATA idct2_round1<>+12(SB)/4, $0x00001000
+DATA idct2_round1<>+16(SB)/4, $0x00001000
+DATA idct2_round1<>+20(SB)/4, $0x00001000
+DATA idct2_round1<>+24(SB)/4, $0x00001000
+DATA idct2_round1<>+28(SB)/4, $0x00001000
+GLOBL idct2_round1<>(SB), RODATA|NOPTR, $32
+
+DATA idct2_round2<>+0(SB)/4, $0x00080000
+DATA idct2_round2<>+4(SB)/4, $0x00080000
+DATA idct2_round2<>+8(SB)/4, $0x00080000
+DATA idct2_round2<>+12(SB)/4, $0x00080000
+DATA idct2_round2<>+16(SB)/4, $0x00080000
+DATA idct2_round2<>+20(SB)/4, $0x00080000
+DATA idct2_round2<>+24(SB)/4, $0x00080000
+DATA idct2_round2<>+28(SB)/4, $0x00080000
+GLOBL idct2_round2<>(SB), RODATA|NOPTR, $32
+
+DATA idct2_middle<>+0(SB)/2, $0x8080
+DATA idct2_middle<>+2(SB)/2, $0x8080
+DATA idct2_middle<>+4(SB)/2, $0x8080
+DATA idct2_middle<>+6(SB)/2, $0x8080
+DATA idct2_middle<>+8(SB)/2, $0x8080
+DATA idct2_middle<>+10(SB)/2, $0x8080
+DATA idct2_middle<>+12(SB)/2, $0x8080
+DATA idct2_middle<>+14(SB)/2, $0x8080
+DATA idct2_middle<>+16(SB)/2, $0x8080
+DATA idct2_middle<>+18(SB)/2, $0x8080
+DATA idct2_middle<>+20(SB)/2, $0x8080
+DATA idct2_middle<>+22(SB)/2, $0x8080
+DATA idct2_middle<>+24(SB)/2, $0x8080
+DATA idct2_middle<>+26(SB)/2, $0x8080
+DATA idct2_middle<>+28(SB)/2, $0x8080
+DATA idct2_middle<>+30(SB)/2, $0x8080
+GLOBL idct2_middle<>(SB), RODATA|NOPTR, $32
+
+DATA idct2_spread<>+0(SB)/1, $0x00
+DATA idct2_spread<>+1(SB)/1, $0x00
+DATA idct2_spread<>+2(SB)/1, $0x01
+DATA idct2_spread<>+3(SB)/1, $0x01
+DATA idct2_spread<>+4(SB)/1, $0x00
+DATA idct2_spread<>+5(SB)/1, $0x00
+DATA idct2_spread<>+6(SB)/1, $0x01
+DATA idct2_spread<>+7(SB)/1, $0x01
+DATA idct2_spread<>+8(SB)/1, $0x00
+DATA idct2_spread<>+9(SB)/1, $0x00
+DATA idct2_spread<>+10(SB)/1, $0x01
+DATA idct2_spread<>+11(SB)/1, $0x01
+DATA idct2_spread<>+12(SB)/1, $0x00
+DATA idct2_spread<>+13(SB)/1, $0x00
+DATA idct2_spread<>+14(SB)/1, $0x01
+DATA idct2_spread<>+15(SB)/1, $0x01
+DATA idct2_spread<>+16(SB)/1, $0x00
+DATA idct2_spread<>+17(SB)/1, $0x00
+DATA idct2_spread<>+18(SB)/1, $0x01
+DATA idct2_spread<>+19(SB)/1, $0x01
+DATA idct2_spread<>+20(SB)/1, $0x00
+DATA idct2_spread<>+21(SB)/1, $0x00
+DATA idct2_spread<>+22(SB)/1, $0x01
+DATA idct2_spread<>+23(SB)/1, $0x01
+DATA idct2_spread<>+24(SB)/1, $0x00
+DATA idct2_spread<>+25(SB)/1, $0x00
+DATA idct2_spread<>+26(SB)/1, $0x01
+DATA idct2_spread<>+27(SB)/1, $0x01
+DATA idct2_spread<>+28(SB)/1, $0x00
+DATA idct2_spread<>+29(SB)/1, $0x00
+DATA idct2_spread<>+30(SB)/1, $0x01
+DATA idct2_spread<>+31(SB)/1, $0x01
+GLOBL idct2_spread<>(SB), RODATA|NOPTR, $32
+
+// func idctRow2AVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
+// Requires: AVX, AVX2
+TEXT ·idctRow2AVX2(SB), NOSPLIT, $0-48
+	MOVQ  dst+0(FP), AX
+	MOVQ  stride+8(FP), CX
+	MOVQ  blocks+16(FP), DX
+	MOVQ  quant+24(FP), BX
+	MOVQ  last+32(FP), SI
+	MOVQ  n+40(FP), DI
+	XORQ  R10, R10
+	CMPQ  DI, $0x01
+	SETEQ R10
+	MOVQ  $0x00000001, R9
+	SUBQ  R10, R9
+	MOVQ  R9, R8
+	SHLQ  $0x07, R8
+
+loop:
+	MOVBLZX        (SI), R11
+	ORB            (SI)(R9*1), R11
+	JZ             dc
+	VBROADCASTI128 (DX), Y0
+	VINSERTI128    $0x01, (DX)(R8*1), Y0, Y0
+	VBROADCASTI128 (BX), Y1
+	VPMULLW        Y1, Y0, Y0
+	VBROADCASTI128 16(DX), Y1
+	VINSERTI128    $0x01, 16(DX)(R8*1), Y1, Y1
+	VBROADCASTI128 16(BX), Y2
+	VPMULLW        Y2, Y1, Y1
+	VBROADCASTI128 48(DX), Y2
+	VINSERTI128    $0x01, 48(DX)(R8*1), Y2, Y2
+	VBROADCASTI128 48(BX), Y3
+	VPMULLW        Y3, Y2, Y2
+	VBROADCASTI128 80(DX), Y3
+	VINSERTI128    $0x01, 80(DX)(R8*1), Y3, Y3
+	VBROADCASTI128 80(BX), Y4
+	VPMULLW        Y4, Y3, Y3
+	VBROADCASTI128 112(DX), Y4
+	VINSERTI128    $0x01, 112(DX)(R8*1), Y4, Y4
+	VBROADCASTI128 112(BX), Y5
+	VPMULLW        Y5, Y4, Y4
+	VPXOR          Y5, Y5, Y5
+	VPUNPCKLWD     Y0, Y5, Y6
+	VPSRAD         $0x01, Y6, Y6
+	VPADDD         idct2_round1<>+0(SB), Y6, Y6
+	VPUNPCKLWD     Y2, Y1, Y7
+	VPUNPCKLWD     Y4, Y3, Y8
+	VPMADDWD       idct2_13<>+0(SB), Y7, Y7
+	VPMADDWD       idct2_57<>+0(SB), Y8, Y8
+	VPADDD         Y8, Y7, Y7
+	VPADDD         Y7, Y6, Y8
+	VPSUBD         Y7, Y6, Y6
+	VPSRAD         $0x0d, Y8, Y8
+	VPSRAD         $0x0d, Y6, Y6
+	VPUNPCKHWD     Y0, Y5, Y0
+	VPSRAD         $0x01, Y0, Y0
+	VPADDD         idct2_round1<>+0(SB), Y0, Y0
+	VPUNPCKHWD     Y2, Y1, Y1
+	VPUNPCKHWD     Y4, Y3, Y2
+	VPMADDWD       idct2_13<>+0(SB), Y1, Y1
+	VPMADDWD       idct2_57<>+0(SB), Y2, Y2
+	VPADDD         Y2, Y1, Y1
+	VPADDD         Y1, Y0, Y2
+	VPSUBD         Y1, Y0, Y0
+	VPSRAD         $0x0d, Y2, Y2
+	VPSRAD         $0x0d, Y0, Y0
+	VPUNPCKLDQ     Y6, Y8, Y1
+	VPSLLD         $0x0f, Y1, Y1
+	VPADDD         idct2_round2<>+0(SB), Y1, Y1
+	VPACKSSDW      Y2, Y8, Y8
+	VPACKSSDW      Y0, Y6, Y6
+	VPMADDWD       idct2_odd<>+0(SB), Y8, Y8
+	VPMADDWD       idct2_odd<>+0(SB), Y6, Y6
+	VPHADDD        Y6, Y8, Y8
+	VPHADDD        Y8, Y8, Y8
+	VPSUBD         Y8, Y1, Y0
+	VPADDD         Y8, Y1, Y1
+	VPUNPCKLDQ     Y0, Y1, Y1
+	VPSRAD         $0x14, Y1, Y1
+	VPACKSSDW      Y1, Y1, Y1
+	VEXTRACTI128   $0x01, Y1, X0
+	VPUNPCKLDQ     X0, X1, X0
+	VPACKSSWB      X0, X0, X0
+	VPADDB         idct2_middle<>+0(SB), X0, X0
+
+store:
+	VMOVQ X0, R11
+	TESTQ R10, R10
+	JNZ   narrow
+	MOVL  R11, (AX)
+	SHRQ  $0x20, R11
+	MOVL  R11, (AX)(CX*1)
+	JMP   next
+
+narrow:
+	MOVW R11, (AX)
+	SHRQ $0x20, R11
+	MOVW R11, (AX)(CX*1)
+	JMP  next
+
+dc:
+	MOVWLZX      (DX)(R8*1), R11
+	SHLL         $0x10, R11
+	MOVW         (DX), R11
+	VMOVD        R11, X0
+	VPBROADCASTW (BX), X1
+	VPMULLW      X1, X0, X0
+	VPMOVZXWD    X0, X0
+	VPSLLD       $0x11, X0, X0
+	VPADDD       idct2_round2<>+0(SB), X0, X0
+	VPSRAD       $0x14, X0, X0
+	VPACKSSDW    X0, X0, X0
+	VPACKSSWB    X0, X0, X0
+	VPADDB       idct2_middle<>+0(SB), X0, X0
+	VPSHUFB      idct2_spread<>+0(SB), X0, X0
+	JMP          store
+
+next:
+	ADDQ $0x00000100, DX
+	ADDQ $0x04, AX
+	ADDQ $0x02, SI
+	SUBQ $0x02, DI
+	JLE  done
+	CMPQ DI, $0x01
+	JNE  loop
+	SUBQ $0x00000080, DX
+	SUBQ $0x02, AX
+	DECQ SI
+	INCQ DI
+	JMP  loop
+
+done:
+	VZEROUPPER
+	RET
+
 DATA idct_t3<>+0(SB)/4, $0x115129cf
 DATA idct_t3<>+4(SB)/4, $0x115129cf
 DATA idct_t3<>+8(SB)/4, $0x115129cf
@@ -64,25 +745,125 @@ DATA idct_u3<>+24(SB)/4, $0x133ee333
 DATA idct_u3<>+28(SB)/4, $0x133ee333
 GLOBL idct_u3<>(SB), RODATA|NOPTR, $32
 
-DATA idct_u1<>+0(SB)/4, $0xadfdefb0
-DATA idct_u1<>+4(SB)/4, $0xadfdefb0
-DATA idct_u1<>+8(SB)/4, $0xadfdefb0
-DATA idct_u1<>+12(SB)/4, $0xadfdefb0
-DATA idct_u1<>+16(SB)/4, $0xadfdefb0
-DATA idct_u1<>+20(SB)/4, $0xadfdefb0
-DATA idct_u1<>+24(SB)/4, $0xadfdefb0
-DATA idct_u1<>+28(SB)/4, $0xadfdefb0
+DATA idct_u1<>+0(SB)/4, $0xefb0adfd
+DATA idct_u1<>+4(SB)/4, $0xefb0adfd
+DATA idct_u1<>+8(SB)/4, $0xefb0adfd
+DATA idct_u1<>+12(SB)/4, $0xefb0adfd
+DATA idct_u1<>+16(SB)/4, $0xefb0adfd
+DATA idct_u1<>+20(SB)/4, $0xefb0adfd
+DATA idct_u1<>+24(SB)/4, $0xefb0adfd
+DATA idct_u1<>+28(SB)/4, $0xefb0adfd
 GLOBL idct_u1<>(SB), RODATA|NOPTR, $32
 
-DATA idct_u2<>+0(SB)/4, $0x1051adfd
-DATA idct_u2<>+4(SB)/4, $0x1051adfd
-DATA idct_u2<>+8(SB)/4, $0x1051adfd
-DATA idct_u2<>+12(SB)/4, $0x1051adfd
-DATA idct_u2<>+16(SB)/4, $0x1051adfd
-DATA idct_u2<>+20(SB)/4, $0x1051adfd
-DATA idct_u2<>+24(SB)/4, $0x1051adfd
-DATA idct_u2<>+28(SB)/4, $0x1051adfd
+DATA idct_u2<>+0(SB)/4, $0xadfd1051
+DATA idct_u2<>+4(SB)/4, $0xadfd1051
+DATA idct_u2<>+8(SB)/4, $0xadfd1051
+DATA idct_u2<>+12(SB)/4, $0xadfd1051
+DATA idct_u2<>+16(SB)/4, $0xadfd1051
+DATA idct_u2<>+20(SB)/4, $0xadfd1051
+DATA idct_u2<>+24(SB)/4, $0xadfd1051
+DATA idct_u2<>+28(SB)/4, $0xadfd1051
 GLOBL idct_u2<>(SB), RODATA|NOPTR, $32
+
+DATA idct_s_e0<>+0(SB)/4, $0x29cf2000
+DATA idct_s_e0<>+4(SB)/4, $0x29cf2000
+DATA idct_s_e0<>+8(SB)/4, $0x29cf2000
+DATA idct_s_e0<>+12(SB)/4, $0x29cf2000
+DATA idct_s_e0<>+16(SB)/4, $0x29cf2000
+DATA idct_s_e0<>+20(SB)/4, $0x29cf2000
+DATA idct_s_e0<>+24(SB)/4, $0x29cf2000
+DATA idct_s_e0<>+28(SB)/4, $0x29cf2000
+GLOBL idct_s_e0<>(SB), RODATA|NOPTR, $32
+
+DATA idct_s_e1<>+0(SB)/4, $0x11512000
+DATA idct_s_e1<>+4(SB)/4, $0x11512000
+DATA idct_s_e1<>+8(SB)/4, $0x11512000
+DATA idct_s_e1<>+12(SB)/4, $0x11512000
+DATA idct_s_e1<>+16(SB)/4, $0x11512000
+DATA idct_s_e1<>+20(SB)/4, $0x11512000
+DATA idct_s_e1<>+24(SB)/4, $0x11512000
+DATA idct_s_e1<>+28(SB)/4, $0x11512000
+GLOBL idct_s_e1<>(SB), RODATA|NOPTR, $32
+
+DATA idct_s_e2<>+0(SB)/4, $0xeeaf2000
+DATA idct_s_e2<>+4(SB)/4, $0xeeaf2000
+DATA idct_s_e2<>+8(SB)/4, $0xeeaf2000
+DATA idct_s_e2<>+12(SB)/4, $0xeeaf2000
+DATA idct_s_e2<>+16(SB)/4, $0xeeaf2000
+DATA idct_s_e2<>+20(SB)/4, $0xeeaf2000
+DATA idct_s_e2<>+24(SB)/4, $0xeeaf2000
+DATA idct_s_e2<>+28(SB)/4, $0xeeaf2000
+GLOBL idct_s_e2<>(SB), RODATA|NOPTR, $32
+
+DATA idct_s_e3<>+0(SB)/4, $0xd6312000
+DATA idct_s_e3<>+4(SB)/4, $0xd6312000
+DATA idct_s_e3<>+8(SB)/4, $0xd6312000
+DATA idct_s_e3<>+12(SB)/4, $0xd6312000
+DATA idct_s_e3<>+16(SB)/4, $0xd6312000
+DATA idct_s_e3<>+20(SB)/4, $0xd6312000
+DATA idct_s_e3<>+24(SB)/4, $0xd6312000
+DATA idct_s_e3<>+28(SB)/4, $0xd6312000
+GLOBL idct_s_e3<>(SB), RODATA|NOPTR, $32
+
+DATA idct_s_u0<>+0(SB)/4, $0xe6dc08d4
+DATA idct_s_u0<>+4(SB)/4, $0xe6dc08d4
+DATA idct_s_u0<>+8(SB)/4, $0xe6dc08d4
+DATA idct_s_u0<>+12(SB)/4, $0xe6dc08d4
+DATA idct_s_u0<>+16(SB)/4, $0xe6dc08d4
+DATA idct_s_u0<>+20(SB)/4, $0xe6dc08d4
+DATA idct_s_u0<>+24(SB)/4, $0xe6dc08d4
+DATA idct_s_u0<>+28(SB)/4, $0xe6dc08d4
+GLOBL idct_s_u0<>(SB), RODATA|NOPTR, $32
+
+DATA idct_s_u1<>+0(SB)/4, $0xd39e1925
+DATA idct_s_u1<>+4(SB)/4, $0xd39e1925
+DATA idct_s_u1<>+8(SB)/4, $0xd39e1925
+DATA idct_s_u1<>+12(SB)/4, $0xd39e1925
+DATA idct_s_u1<>+16(SB)/4, $0xd39e1925
+DATA idct_s_u1<>+20(SB)/4, $0xd39e1925
+DATA idct_s_u1<>+24(SB)/4, $0xd39e1925
+DATA idct_s_u1<>+28(SB)/4, $0xd39e1925
+GLOBL idct_s_u1<>(SB), RODATA|NOPTR, $32
+
+DATA idct_s_u2<>+0(SB)/4, $0xf72d25a1
+DATA idct_s_u2<>+4(SB)/4, $0xf72d25a1
+DATA idct_s_u2<>+8(SB)/4, $0xf72d25a1
+DATA idct_s_u2<>+12(SB)/4, $0xf72d25a1
+DATA idct_s_u2<>+16(SB)/4, $0xf72d25a1
+DATA idct_s_u2<>+20(SB)/4, $0xf72d25a1
+DATA idct_s_u2<>+24(SB)/4, $0xf72d25a1
+DATA idct_s_u2<>+28(SB)/4, $0xf72d25a1
+GLOBL idct_s_u2<>(SB), RODATA|NOPTR, $32
+
+DATA idct_s_u3<>+0(SB)/4, $0x25a12c63
+DATA idct_s_u3<>+4(SB)/4, $0x25a12c63
+DATA idct_s_u3<>+8(SB)/4, $0x25a12c63
+DATA idct_s_u3<>+12(SB)/4, $0x25a12c63
+DATA idct_s_u3<>+16(SB)/4, $0x25a12c63
+DATA idct_s_u3<>+20(SB)/4, $0x25a12c63
+DATA idct_s_u3<>+24(SB)/4, $0x25a12c63
+DATA idct_s_u3<>+28(SB)/4, $0x25a12c63
+GLOBL idct_s_u3<>(SB), RODATA|NOPTR, $32
+
+DATA idct_r1<>+0(SB)/4, $0x04000400
+DATA idct_r1<>+4(SB)/4, $0x04000400
+DATA idct_r1<>+8(SB)/4, $0x04000400
+DATA idct_r1<>+12(SB)/4, $0x04000400
+DATA idct_r1<>+16(SB)/4, $0x04000400
+DATA idct_r1<>+20(SB)/4, $0x04000400
+DATA idct_r1<>+24(SB)/4, $0x04000400
+DATA idct_r1<>+28(SB)/4, $0x04000400
+GLOBL idct_r1<>(SB), RODATA|NOPTR, $32
+
+DATA idct_f1<>+0(SB)/4, $0x00012000
+DATA idct_f1<>+4(SB)/4, $0x00012000
+DATA idct_f1<>+8(SB)/4, $0x00012000
+DATA idct_f1<>+12(SB)/4, $0x00012000
+DATA idct_f1<>+16(SB)/4, $0x00012000
+DATA idct_f1<>+20(SB)/4, $0x00012000
+DATA idct_f1<>+24(SB)/4, $0x00012000
+DATA idct_f1<>+28(SB)/4, $0x00012000
+GLOBL idct_f1<>(SB), RODATA|NOPTR, $32
 
 DATA idct_round1<>+0(SB)/4, $0x00000400
 DATA idct_round1<>+4(SB)/4, $0x00000400
@@ -93,6 +874,26 @@ DATA idct_round1<>+20(SB)/4, $0x00000400
 DATA idct_round1<>+24(SB)/4, $0x00000400
 DATA idct_round1<>+28(SB)/4, $0x00000400
 GLOBL idct_round1<>(SB), RODATA|NOPTR, $32
+
+DATA idct_r2<>+0(SB)/4, $0x40004000
+DATA idct_r2<>+4(SB)/4, $0x40004000
+DATA idct_r2<>+8(SB)/4, $0x40004000
+DATA idct_r2<>+12(SB)/4, $0x40004000
+DATA idct_r2<>+16(SB)/4, $0x40004000
+DATA idct_r2<>+20(SB)/4, $0x40004000
+DATA idct_r2<>+24(SB)/4, $0x40004000
+DATA idct_r2<>+28(SB)/4, $0x40004000
+GLOBL idct_r2<>(SB), RODATA|NOPTR, $32
+
+DATA idct_f2<>+0(SB)/4, $0x00082000
+DATA idct_f2<>+4(SB)/4, $0x00082000
+DATA idct_f2<>+8(SB)/4, $0x00082000
+DATA idct_f2<>+12(SB)/4, $0x00082000
+DATA idct_f2<>+16(SB)/4, $0x00082000
+DATA idct_f2<>+20(SB)/4, $0x00082000
+DATA idct_f2<>+24(SB)/4, $0x00082000
+DATA idct_f2<>+28(SB)/4, $0x00082000
+GLOBL idct_f2<>(SB), RODATA|NOPTR, $32
 
 DATA idct_round2<>+0(SB)/4, $0x00020000
 DATA idct_round2<>+4(SB)/4, $0x00020000
@@ -114,402 +915,2066 @@ DATA idct_middle<>+24(SB)/4, $0x80808080
 DATA idct_middle<>+28(SB)/4, $0x80808080
 GLOBL idct_middle<>(SB), RODATA|NOPTR, $32
 
-// func idctPairAVX2(dst0 *byte, stride0 int, coef0 *[64]int16, quant0 *[64]int16, dst1 *byte, stride1 int, coef1 *[64]int16, quant1 *[64]int16)
+DATA idct_16<>+0(SB)/4, $0x00100010
+DATA idct_16<>+4(SB)/4, $0x00100010
+DATA idct_16<>+8(SB)/4, $0x00100010
+DATA idct_16<>+12(SB)/4, $0x00100010
+DATA idct_16<>+16(SB)/4, $0x00100010
+DATA idct_16<>+20(SB)/4, $0x00100010
+DATA idct_16<>+24(SB)/4, $0x00100010
+DATA idct_16<>+28(SB)/4, $0x00100010
+GLOBL idct_16<>(SB), RODATA|NOPTR, $32
+
+DATA idct_spread<>+0(SB)/1, $0x00
+DATA idct_spread<>+1(SB)/1, $0x00
+DATA idct_spread<>+2(SB)/1, $0x00
+DATA idct_spread<>+3(SB)/1, $0x00
+DATA idct_spread<>+4(SB)/1, $0x00
+DATA idct_spread<>+5(SB)/1, $0x00
+DATA idct_spread<>+6(SB)/1, $0x00
+DATA idct_spread<>+7(SB)/1, $0x00
+DATA idct_spread<>+8(SB)/1, $0x01
+DATA idct_spread<>+9(SB)/1, $0x01
+DATA idct_spread<>+10(SB)/1, $0x01
+DATA idct_spread<>+11(SB)/1, $0x01
+DATA idct_spread<>+12(SB)/1, $0x01
+DATA idct_spread<>+13(SB)/1, $0x01
+DATA idct_spread<>+14(SB)/1, $0x01
+DATA idct_spread<>+15(SB)/1, $0x01
+DATA idct_spread<>+16(SB)/1, $0x00
+DATA idct_spread<>+17(SB)/1, $0x00
+DATA idct_spread<>+18(SB)/1, $0x00
+DATA idct_spread<>+19(SB)/1, $0x00
+DATA idct_spread<>+20(SB)/1, $0x00
+DATA idct_spread<>+21(SB)/1, $0x00
+DATA idct_spread<>+22(SB)/1, $0x00
+DATA idct_spread<>+23(SB)/1, $0x00
+DATA idct_spread<>+24(SB)/1, $0x01
+DATA idct_spread<>+25(SB)/1, $0x01
+DATA idct_spread<>+26(SB)/1, $0x01
+DATA idct_spread<>+27(SB)/1, $0x01
+DATA idct_spread<>+28(SB)/1, $0x01
+DATA idct_spread<>+29(SB)/1, $0x01
+DATA idct_spread<>+30(SB)/1, $0x01
+DATA idct_spread<>+31(SB)/1, $0x01
+GLOBL idct_spread<>(SB), RODATA|NOPTR, $32
+
+// func idctRowAVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
 // Requires: AVX, AVX2
-TEXT ·idctPairAVX2(SB), NOSPLIT, $448-64
-	MOVQ        coef0+16(FP), AX
-	MOVQ        coef1+48(FP), CX
-	MOVQ        quant0+24(FP), DX
-	MOVQ        quant1+56(FP), BX
-	VMOVDQU     (AX), X1
-	VINSERTI128 $0x01, (CX), Y1, Y1
-	VMOVDQU     (DX), X0
-	VINSERTI128 $0x01, (BX), Y0, Y0
-	VPMULLW     Y0, Y1, Y1
-	VMOVDQU     16(AX), X2
-	VINSERTI128 $0x01, 16(CX), Y2, Y2
-	VMOVDQA     Y2, Y0
-	VMOVDQU     16(DX), X3
-	VINSERTI128 $0x01, 16(BX), Y3, Y3
-	VPMULLW     Y3, Y2, Y2
-	VMOVDQU     32(AX), X4
-	VINSERTI128 $0x01, 32(CX), Y4, Y4
-	VPOR        Y4, Y0, Y0
-	VMOVDQU     32(DX), X5
-	VINSERTI128 $0x01, 32(BX), Y5, Y5
-	VPMULLW     Y5, Y4, Y4
-	VMOVDQU     48(AX), X6
-	VINSERTI128 $0x01, 48(CX), Y6, Y6
-	VPOR        Y6, Y0, Y0
-	VMOVDQU     48(DX), X7
-	VINSERTI128 $0x01, 48(BX), Y7, Y7
-	VPMULLW     Y7, Y6, Y6
-	VMOVDQU     64(AX), X8
-	VINSERTI128 $0x01, 64(CX), Y8, Y8
-	VPOR        Y8, Y0, Y0
-	VMOVDQU     64(DX), X9
-	VINSERTI128 $0x01, 64(BX), Y9, Y9
-	VPMULLW     Y9, Y8, Y8
-	VMOVDQU     80(AX), X10
-	VINSERTI128 $0x01, 80(CX), Y10, Y10
-	VPOR        Y10, Y0, Y0
-	VMOVDQU     80(DX), X11
-	VINSERTI128 $0x01, 80(BX), Y11, Y11
-	VPMULLW     Y11, Y10, Y10
-	VMOVDQU     96(AX), X12
-	VINSERTI128 $0x01, 96(CX), Y12, Y12
-	VPOR        Y12, Y0, Y0
-	VMOVDQU     96(DX), X13
-	VINSERTI128 $0x01, 96(BX), Y13, Y13
-	VPMULLW     Y13, Y12, Y12
-	VMOVDQU     112(AX), X14
-	VINSERTI128 $0x01, 112(CX), Y14, Y14
-	VPOR        Y14, Y0, Y0
-	VMOVDQU     112(DX), X15
-	VINSERTI128 $0x01, 112(BX), Y15, Y15
-	VPMULLW     Y15, Y14, Y14
-	VPXOR       Y3, Y3, Y3
-	VPCMPEQQ    Y3, Y0, Y3
-	VPSHUFD     $0x4e, Y3, Y0
-	VPAND       Y0, Y3, Y3
-	VPSLLW      $0x02, Y1, Y0
-	VMOVDQU     Y0, 384(SP)
-	VMOVDQU     Y3, 416(SP)
-	VPADDW      Y8, Y1, Y0
-	VPSUBW      Y8, Y1, Y1
-	VPADDW      Y6, Y14, Y3
-	VPADDW      Y2, Y10, Y5
-	VMOVDQU     Y12, (SP)
-	VMOVDQU     Y2, 32(SP)
-	VMOVDQU     Y6, 64(SP)
-	VMOVDQU     Y5, 96(SP)
-	VPUNPCKHWD  96(SP), Y3, Y2
-	VPMADDWD    idct_y3<>+0(SB), Y2, Y5
-	VPMADDWD    idct_y4<>+0(SB), Y2, Y2
-	VPUNPCKHWD  (SP), Y4, Y6
-	VPMADDWD    idct_t3<>+0(SB), Y6, Y7
-	VPXOR       Y8, Y8, Y8
-	VPUNPCKHWD  Y0, Y8, Y8
-	VPSRAD      $0x03, Y8, Y8
-	VPADDD      idct_round1<>+0(SB), Y8, Y8
-	VPADDD      Y7, Y8, Y9
-	VPSUBD      Y7, Y8, Y8
-	VPUNPCKHWD  32(SP), Y14, Y7
-	VPMADDWD    idct_u0<>+0(SB), Y7, Y11
-	VPADDD      Y5, Y11, Y11
-	VPADDD      Y11, Y8, Y12
-	VPSUBD      Y11, Y8, Y8
-	VPSRAD      $0x0b, Y12, Y12
-	VMOVDQU     Y12, 224(SP)
-	VPSRAD      $0x0b, Y8, Y8
-	VMOVDQU     Y8, 256(SP)
-	VPMADDWD    idct_u3<>+0(SB), Y7, Y7
-	VPADDD      Y2, Y7, Y7
-	VPADDD      Y7, Y9, Y8
-	VPSUBD      Y7, Y9, Y9
-	VPSRAD      $0x0b, Y8, Y8
-	VMOVDQU     Y8, 128(SP)
-	VPSRAD      $0x0b, Y9, Y9
-	VMOVDQU     Y9, 352(SP)
-	VPMADDWD    idct_t2<>+0(SB), Y6, Y6
-	VPXOR       Y7, Y7, Y7
-	VPUNPCKHWD  Y1, Y7, Y7
-	VPSRAD      $0x03, Y7, Y7
-	VPADDD      idct_round1<>+0(SB), Y7, Y7
-	VPADDD      Y6, Y7, Y8
-	VPSUBD      Y6, Y7, Y7
-	VPUNPCKHWD  64(SP), Y10, Y6
-	VPMADDWD    idct_u1<>+0(SB), Y6, Y9
-	VPADDD      Y2, Y9, Y9
-	VPADDD      Y9, Y7, Y2
-	VPSUBD      Y9, Y7, Y7
-	VPSRAD      $0x0b, Y2, Y2
-	VMOVDQU     Y2, 192(SP)
-	VPSRAD      $0x0b, Y7, Y7
-	VMOVDQU     Y7, 288(SP)
-	VPMADDWD    idct_u2<>+0(SB), Y6, Y2
-	VPADDD      Y5, Y2, Y2
-	VPADDD      Y2, Y8, Y5
-	VPSUBD      Y2, Y8, Y8
-	VPSRAD      $0x0b, Y5, Y5
-	VMOVDQU     Y5, 160(SP)
-	VPSRAD      $0x0b, Y8, Y8
-	VMOVDQU     Y8, 320(SP)
-	VPUNPCKLWD  96(SP), Y3, Y2
-	VPMADDWD    idct_y3<>+0(SB), Y2, Y3
-	VPMADDWD    idct_y4<>+0(SB), Y2, Y2
-	VPUNPCKLWD  (SP), Y4, Y4
-	VPMADDWD    idct_t3<>+0(SB), Y4, Y5
-	VPXOR       Y6, Y6, Y6
-	VPUNPCKLWD  Y0, Y6, Y0
-	VPSRAD      $0x03, Y0, Y0
-	VPADDD      idct_round1<>+0(SB), Y0, Y0
-	VPADDD      Y5, Y0, Y6
-	VPSUBD      Y5, Y0, Y0
-	VPUNPCKLWD  32(SP), Y14, Y5
-	VPMADDWD    idct_u0<>+0(SB), Y5, Y7
-	VPADDD      Y3, Y7, Y7
-	VPADDD      Y7, Y0, Y8
-	VPSUBD      Y7, Y0, Y0
-	VPSRAD      $0x0b, Y8, Y8
-	VPACKSSDW   224(SP), Y8, Y8
-	VPSRAD      $0x0b, Y0, Y0
-	VPACKSSDW   256(SP), Y0, Y0
-	VPMADDWD    idct_u3<>+0(SB), Y5, Y5
-	VPADDD      Y2, Y5, Y5
-	VPADDD      Y5, Y6, Y7
-	VPSUBD      Y5, Y6, Y6
-	VPSRAD      $0x0b, Y7, Y7
-	VPACKSSDW   128(SP), Y7, Y7
-	VPSRAD      $0x0b, Y6, Y6
-	VPACKSSDW   352(SP), Y6, Y6
-	VPMADDWD    idct_t2<>+0(SB), Y4, Y4
-	VPXOR       Y5, Y5, Y5
-	VPUNPCKLWD  Y1, Y5, Y1
-	VPSRAD      $0x03, Y1, Y1
-	VPADDD      idct_round1<>+0(SB), Y1, Y1
-	VPADDD      Y4, Y1, Y5
-	VPSUBD      Y4, Y1, Y1
-	VPUNPCKLWD  64(SP), Y10, Y4
-	VPMADDWD    idct_u1<>+0(SB), Y4, Y9
-	VPADDD      Y2, Y9, Y9
-	VPADDD      Y9, Y1, Y2
-	VPSUBD      Y9, Y1, Y1
-	VPSRAD      $0x0b, Y2, Y2
-	VPACKSSDW   192(SP), Y2, Y2
-	VPSRAD      $0x0b, Y1, Y1
-	VPACKSSDW   288(SP), Y1, Y1
-	VPMADDWD    idct_u2<>+0(SB), Y4, Y4
-	VPADDD      Y3, Y4, Y4
-	VPADDD      Y4, Y5, Y3
-	VPSUBD      Y4, Y5, Y5
-	VPSRAD      $0x0b, Y3, Y3
-	VPACKSSDW   160(SP), Y3, Y3
-	VPSRAD      $0x0b, Y5, Y5
-	VPACKSSDW   320(SP), Y5, Y5
-	VMOVDQU     416(SP), Y4
-	VPTEST      Y4, Y4
-	JZ          transpose
-	VMOVDQU     384(SP), Y9
-	VPBLENDVB   Y4, Y9, Y7, Y7
-	VPBLENDVB   Y4, Y9, Y3, Y3
-	VPBLENDVB   Y4, Y9, Y2, Y2
-	VPBLENDVB   Y4, Y9, Y8, Y8
-	VPBLENDVB   Y4, Y9, Y0, Y0
-	VPBLENDVB   Y4, Y9, Y1, Y1
-	VPBLENDVB   Y4, Y9, Y5, Y5
-	VPBLENDVB   Y4, Y9, Y6, Y6
+TEXT ·idctRowAVX2(SB), NOSPLIT, $384-48
+	MOVQ  dst+0(FP), AX
+	MOVQ  stride+8(FP), CX
+	MOVQ  blocks+16(FP), DX
+	MOVQ  quant+24(FP), BX
+	MOVQ  last+32(FP), SI
+	MOVQ  n+40(FP), DI
+	XORQ  R10, R10
+	CMPQ  DI, $0x01
+	SETEQ R10
+	MOVQ  $0x00000001, R9
+	SUBQ  R10, R9
+	MOVQ  R9, R8
+	SHLQ  $0x07, R8
+
+loop:
+	MOVBLZX        (SI), R11
+	MOVBLZX        (SI)(R9*1), R12
+	MOVL           R11, R13
+	ORL            R12, R13
+	JZ             dc
+	CMPL           R11, $0x09
+	JA             full
+	CMPL           R12, $0x09
+	JA             full
+	VBROADCASTI128 (DX), Y0
+	VINSERTI128    $0x01, (DX)(R8*1), Y0, Y0
+	VBROADCASTI128 (BX), Y1
+	VPMULLW        Y1, Y0, Y0
+	VPSLLW         $0x02, Y0, Y1
+	VPSRAW         $0x02, Y1, Y1
+	VPXOR          Y0, Y1, Y1
+	VPTEST         Y1, Y1
+	JNZ            full
+	VBROADCASTI128 16(DX), Y1
+	VINSERTI128    $0x01, 16(DX)(R8*1), Y1, Y1
+	VBROADCASTI128 16(BX), Y2
+	VPMULLW        Y2, Y1, Y1
+	VBROADCASTI128 32(DX), Y2
+	VINSERTI128    $0x01, 32(DX)(R8*1), Y2, Y2
+	VBROADCASTI128 32(BX), Y3
+	VPMULLW        Y3, Y2, Y2
+	VBROADCASTI128 48(DX), Y3
+	VINSERTI128    $0x01, 48(DX)(R8*1), Y3, Y3
+	VBROADCASTI128 48(BX), Y4
+	VPMULLW        Y4, Y3, Y3
+	VPUNPCKLWD     Y2, Y0, Y0
+	VPUNPCKLWD     Y3, Y1, Y1
+	VPSHUFD        $0xd8, Y0, Y0
+	VPSHUFD        $0xd8, Y1, Y1
+	VPMADDWD       idct_s_e0<>+0(SB), Y0, Y2
+	VPMADDWD       idct_s_u3<>+0(SB), Y1, Y3
+	VPADDD         idct_round1<>+0(SB), Y2, Y2
+	VPADDD         Y3, Y2, Y4
+	VPSUBD         Y3, Y2, Y2
+	VPSRAD         $0x0b, Y4, Y4
+	VPSRAD         $0x0b, Y2, Y2
+	VPMADDWD       idct_s_e1<>+0(SB), Y0, Y3
+	VPMADDWD       idct_s_u2<>+0(SB), Y1, Y5
+	VPADDD         idct_round1<>+0(SB), Y3, Y3
+	VPADDD         Y5, Y3, Y6
+	VPSUBD         Y5, Y3, Y3
+	VPSRAD         $0x0b, Y6, Y6
+	VPSRAD         $0x0b, Y3, Y3
+	VPMADDWD       idct_s_e2<>+0(SB), Y0, Y5
+	VPMADDWD       idct_s_u1<>+0(SB), Y1, Y7
+	VPADDD         idct_round1<>+0(SB), Y5, Y5
+	VPADDD         Y7, Y5, Y8
+	VPSUBD         Y7, Y5, Y5
+	VPSRAD         $0x0b, Y8, Y8
+	VPSRAD         $0x0b, Y5, Y5
+	VPMADDWD       idct_s_e3<>+0(SB), Y0, Y0
+	VPMADDWD       idct_s_u0<>+0(SB), Y1, Y1
+	VPADDD         idct_round1<>+0(SB), Y0, Y0
+	VPADDD         Y1, Y0, Y7
+	VPSUBD         Y1, Y0, Y0
+	VPSRAD         $0x0b, Y7, Y7
+	VPSRAD         $0x0b, Y0, Y0
+	VPACKSSDW      Y0, Y4, Y4
+	VPACKSSDW      Y5, Y6, Y6
+	VPACKSSDW      Y3, Y8, Y8
+	VPACKSSDW      Y2, Y7, Y7
+	VPUNPCKLDQ     Y6, Y4, Y0
+	VPUNPCKHDQ     Y6, Y4, Y4
+	VPUNPCKLDQ     Y7, Y8, Y1
+	VPUNPCKHDQ     Y7, Y8, Y8
+	VPUNPCKLQDQ    Y1, Y0, Y2
+	VPUNPCKHQDQ    Y1, Y0, Y0
+	VPUNPCKLQDQ    Y8, Y4, Y1
+	VPUNPCKHQDQ    Y8, Y4, Y4
+	VPMADDWD       idct_s_e0<>+0(SB), Y2, Y3
+	VPMADDWD       idct_s_u3<>+0(SB), Y0, Y5
+	VPADDD         idct_round2<>+0(SB), Y3, Y3
+	VPADDD         Y5, Y3, Y6
+	VPSUBD         Y5, Y3, Y3
+	VPSRAD         $0x12, Y6, Y6
+	VPSRAD         $0x12, Y3, Y3
+	VPMADDWD       idct_s_e0<>+0(SB), Y1, Y5
+	VPMADDWD       idct_s_u3<>+0(SB), Y4, Y7
+	VPADDD         idct_round2<>+0(SB), Y5, Y5
+	VPADDD         Y7, Y5, Y8
+	VPSUBD         Y7, Y5, Y5
+	VPSRAD         $0x12, Y8, Y8
+	VPSRAD         $0x12, Y5, Y5
+	VPACKSSDW      Y8, Y6, Y6
+	VPACKSSDW      Y5, Y3, Y3
+	VPMADDWD       idct_s_e1<>+0(SB), Y2, Y5
+	VPMADDWD       idct_s_u2<>+0(SB), Y0, Y7
+	VPADDD         idct_round2<>+0(SB), Y5, Y5
+	VPADDD         Y7, Y5, Y8
+	VPSUBD         Y7, Y5, Y5
+	VPSRAD         $0x12, Y8, Y8
+	VPSRAD         $0x12, Y5, Y5
+	VPMADDWD       idct_s_e1<>+0(SB), Y1, Y7
+	VPMADDWD       idct_s_u2<>+0(SB), Y4, Y9
+	VPADDD         idct_round2<>+0(SB), Y7, Y7
+	VPADDD         Y9, Y7, Y10
+	VPSUBD         Y9, Y7, Y7
+	VPSRAD         $0x12, Y10, Y10
+	VPSRAD         $0x12, Y7, Y7
+	VPACKSSDW      Y10, Y8, Y8
+	VPACKSSDW      Y7, Y5, Y5
+	VPMADDWD       idct_s_e2<>+0(SB), Y2, Y7
+	VPMADDWD       idct_s_u1<>+0(SB), Y0, Y9
+	VPADDD         idct_round2<>+0(SB), Y7, Y7
+	VPADDD         Y9, Y7, Y10
+	VPSUBD         Y9, Y7, Y7
+	VPSRAD         $0x12, Y10, Y10
+	VPSRAD         $0x12, Y7, Y7
+	VPMADDWD       idct_s_e2<>+0(SB), Y1, Y9
+	VPMADDWD       idct_s_u1<>+0(SB), Y4, Y11
+	VPADDD         idct_round2<>+0(SB), Y9, Y9
+	VPADDD         Y11, Y9, Y12
+	VPSUBD         Y11, Y9, Y9
+	VPSRAD         $0x12, Y12, Y12
+	VPSRAD         $0x12, Y9, Y9
+	VPACKSSDW      Y12, Y10, Y10
+	VPACKSSDW      Y9, Y7, Y7
+	VPMADDWD       idct_s_e3<>+0(SB), Y2, Y2
+	VPMADDWD       idct_s_u0<>+0(SB), Y0, Y0
+	VPADDD         idct_round2<>+0(SB), Y2, Y2
+	VPADDD         Y0, Y2, Y9
+	VPSUBD         Y0, Y2, Y2
+	VPSRAD         $0x12, Y9, Y9
+	VPSRAD         $0x12, Y2, Y2
+	VPMADDWD       idct_s_e3<>+0(SB), Y1, Y0
+	VPMADDWD       idct_s_u0<>+0(SB), Y4, Y1
+	VPADDD         idct_round2<>+0(SB), Y0, Y0
+	VPADDD         Y1, Y0, Y4
+	VPSUBD         Y1, Y0, Y0
+	VPSRAD         $0x12, Y4, Y4
+	VPSRAD         $0x12, Y0, Y0
+	VPACKSSDW      Y4, Y9, Y9
+	VPACKSSDW      Y0, Y2, Y2
+	VMOVDQU        idct_middle<>+0(SB), Y0
+	VPACKSSWB      Y2, Y6, Y6
+	VPADDB         Y0, Y6, Y6
+	VPACKSSWB      Y7, Y8, Y8
+	VPADDB         Y0, Y8, Y8
+	VPACKSSWB      Y5, Y10, Y10
+	VPADDB         Y0, Y10, Y10
+	VPACKSSWB      Y3, Y9, Y9
+	VPADDB         Y0, Y9, Y9
+	VPUNPCKLBW     Y10, Y6, Y0
+	VPUNPCKHBW     Y10, Y6, Y6
+	VPUNPCKLBW     Y9, Y8, Y1
+	VPUNPCKHBW     Y9, Y8, Y8
+	VPUNPCKLBW     Y1, Y0, Y2
+	VPUNPCKHBW     Y1, Y0, Y0
+	VPUNPCKLBW     Y8, Y6, Y1
+	VPUNPCKHBW     Y8, Y6, Y6
+	VPUNPCKLDQ     Y1, Y2, Y3
+	VPUNPCKHDQ     Y1, Y2, Y2
+	VPUNPCKLDQ     Y6, Y0, Y1
+	VPUNPCKHDQ     Y6, Y0, Y0
+	MOVQ           AX, R11
+	TESTQ          R10, R10
+	JNZ            narrow1
+	VPERMQ         $0xd8, Y3, Y3
+	VMOVDQU        X3, (R11)
+	VEXTRACTI128   $0x01, Y3, (R11)(CX*1)
+	LEAQ           (R11)(CX*2), R11
+	VPERMQ         $0xd8, Y2, Y2
+	VMOVDQU        X2, (R11)
+	VEXTRACTI128   $0x01, Y2, (R11)(CX*1)
+	LEAQ           (R11)(CX*2), R11
+	VPERMQ         $0xd8, Y1, Y1
+	VMOVDQU        X1, (R11)
+	VEXTRACTI128   $0x01, Y1, (R11)(CX*1)
+	LEAQ           (R11)(CX*2), R11
+	VPERMQ         $0xd8, Y0, Y0
+	VMOVDQU        X0, (R11)
+	VEXTRACTI128   $0x01, Y0, (R11)(CX*1)
+	JMP            next
+
+narrow1:
+	VMOVQ   X3, (R11)
+	VMOVHPS X3, (R11)(CX*1)
+	LEAQ    (R11)(CX*2), R11
+	VMOVQ   X2, (R11)
+	VMOVHPS X2, (R11)(CX*1)
+	LEAQ    (R11)(CX*2), R11
+	VMOVQ   X1, (R11)
+	VMOVHPS X1, (R11)(CX*1)
+	LEAQ    (R11)(CX*2), R11
+	VMOVQ   X0, (R11)
+	VMOVHPS X0, (R11)(CX*1)
+	JMP     next
+
+full:
+	VBROADCASTI128 (DX), Y0
+	VINSERTI128    $0x01, (DX)(R8*1), Y0, Y0
+	VBROADCASTI128 (BX), Y1
+	VPMULLW        Y1, Y0, Y0
+	VPSLLW         $0x02, Y0, Y1
+	VPSRAW         $0x02, Y1, Y1
+	VPXOR          Y0, Y1, Y1
+	VPTEST         Y1, Y1
+	SETNE          R11
+	VBROADCASTI128 16(DX), Y1
+	VINSERTI128    $0x01, 16(DX)(R8*1), Y1, Y1
+	VBROADCASTI128 16(BX), Y2
+	VPMULLW        Y2, Y1, Y1
+	VBROADCASTI128 32(DX), Y2
+	VINSERTI128    $0x01, 32(DX)(R8*1), Y2, Y2
+	VBROADCASTI128 32(BX), Y3
+	VPMULLW        Y3, Y2, Y2
+	VBROADCASTI128 48(DX), Y3
+	VINSERTI128    $0x01, 48(DX)(R8*1), Y3, Y3
+	VBROADCASTI128 48(BX), Y4
+	VPMULLW        Y4, Y3, Y3
+	VBROADCASTI128 64(DX), Y4
+	VINSERTI128    $0x01, 64(DX)(R8*1), Y4, Y4
+	VBROADCASTI128 64(BX), Y5
+	VPMULLW        Y5, Y4, Y4
+	VBROADCASTI128 80(DX), Y5
+	VINSERTI128    $0x01, 80(DX)(R8*1), Y5, Y5
+	VBROADCASTI128 80(BX), Y6
+	VPMULLW        Y6, Y5, Y5
+	VBROADCASTI128 96(DX), Y6
+	VINSERTI128    $0x01, 96(DX)(R8*1), Y6, Y6
+	VBROADCASTI128 96(BX), Y7
+	VPMULLW        Y7, Y6, Y6
+	VBROADCASTI128 112(DX), Y7
+	VINSERTI128    $0x01, 112(DX)(R8*1), Y7, Y7
+	VBROADCASTI128 112(BX), Y8
+	VPMULLW        Y8, Y7, Y7
+	VPADDW         Y4, Y0, Y8
+	VPSUBW         Y4, Y0, Y0
+	VMOVDQU        Y6, (SP)
+	VMOVDQU        Y1, 32(SP)
+	VMOVDQU        Y5, 64(SP)
+	VPUNPCKHWD     32(SP), Y7, Y1
+	VPUNPCKHWD     64(SP), Y3, Y4
+	VPADDW         Y4, Y1, Y5
+	VPMADDWD       idct_y3<>+0(SB), Y5, Y6
+	VPMADDWD       idct_y4<>+0(SB), Y5, Y5
+	VPUNPCKHWD     (SP), Y2, Y9
+	VPMADDWD       idct_t3<>+0(SB), Y9, Y10
+	VPUNPCKHWD     idct_r1<>+0(SB), Y8, Y11
+	VPMADDWD       idct_f1<>+0(SB), Y11, Y11
+	VPADDD         Y10, Y11, Y12
+	VPSUBD         Y10, Y11, Y11
+	VPMADDWD       idct_u0<>+0(SB), Y1, Y10
+	VPADDD         Y6, Y10, Y10
+	VPADDD         Y10, Y11, Y13
+	VPSUBD         Y10, Y11, Y11
+	VPSRAD         $0x0b, Y13, Y13
+	VMOVDQU        Y13, 224(SP)
+	VPSRAD         $0x0b, Y11, Y11
+	VMOVDQU        Y11, 256(SP)
+	VPMADDWD       idct_u3<>+0(SB), Y1, Y1
+	VPADDD         Y5, Y1, Y1
+	VPADDD         Y1, Y12, Y10
+	VPSUBD         Y1, Y12, Y12
+	VPSRAD         $0x0b, Y10, Y10
+	VMOVDQU        Y10, 128(SP)
+	VPSRAD         $0x0b, Y12, Y12
+	VMOVDQU        Y12, 352(SP)
+	VPMADDWD       idct_t2<>+0(SB), Y9, Y1
+	VPUNPCKHWD     idct_r1<>+0(SB), Y0, Y9
+	VPMADDWD       idct_f1<>+0(SB), Y9, Y9
+	VPADDD         Y1, Y9, Y10
+	VPSUBD         Y1, Y9, Y9
+	VPMADDWD       idct_u1<>+0(SB), Y4, Y1
+	VPADDD         Y5, Y1, Y1
+	VPADDD         Y1, Y9, Y5
+	VPSUBD         Y1, Y9, Y9
+	VPSRAD         $0x0b, Y5, Y5
+	VMOVDQU        Y5, 192(SP)
+	VPSRAD         $0x0b, Y9, Y9
+	VMOVDQU        Y9, 288(SP)
+	VPMADDWD       idct_u2<>+0(SB), Y4, Y1
+	VPADDD         Y6, Y1, Y1
+	VPADDD         Y1, Y10, Y4
+	VPSUBD         Y1, Y10, Y10
+	VPSRAD         $0x0b, Y4, Y4
+	VMOVDQU        Y4, 160(SP)
+	VPSRAD         $0x0b, Y10, Y10
+	VMOVDQU        Y10, 320(SP)
+	VPUNPCKLWD     32(SP), Y7, Y1
+	VPUNPCKLWD     64(SP), Y3, Y3
+	VPADDW         Y3, Y1, Y4
+	VPMADDWD       idct_y3<>+0(SB), Y4, Y5
+	VPMADDWD       idct_y4<>+0(SB), Y4, Y4
+	VPUNPCKLWD     (SP), Y2, Y2
+	VPMADDWD       idct_t3<>+0(SB), Y2, Y6
+	VPUNPCKLWD     idct_r1<>+0(SB), Y8, Y7
+	VPMADDWD       idct_f1<>+0(SB), Y7, Y7
+	VPADDD         Y6, Y7, Y8
+	VPSUBD         Y6, Y7, Y7
+	VPMADDWD       idct_u0<>+0(SB), Y1, Y6
+	VPADDD         Y5, Y6, Y6
+	VPADDD         Y6, Y7, Y9
+	VPSUBD         Y6, Y7, Y7
+	VPSRAD         $0x0b, Y9, Y9
+	VPACKSSDW      224(SP), Y9, Y9
+	VPSRAD         $0x0b, Y7, Y7
+	VPACKSSDW      256(SP), Y7, Y7
+	VPMADDWD       idct_u3<>+0(SB), Y1, Y1
+	VPADDD         Y4, Y1, Y1
+	VPADDD         Y1, Y8, Y6
+	VPSUBD         Y1, Y8, Y8
+	VPSRAD         $0x0b, Y6, Y6
+	VPACKSSDW      128(SP), Y6, Y6
+	VPSRAD         $0x0b, Y8, Y8
+	VPACKSSDW      352(SP), Y8, Y8
+	VPMADDWD       idct_t2<>+0(SB), Y2, Y1
+	VPUNPCKLWD     idct_r1<>+0(SB), Y0, Y0
+	VPMADDWD       idct_f1<>+0(SB), Y0, Y0
+	VPADDD         Y1, Y0, Y2
+	VPSUBD         Y1, Y0, Y0
+	VPMADDWD       idct_u1<>+0(SB), Y3, Y1
+	VPADDD         Y4, Y1, Y1
+	VPADDD         Y1, Y0, Y4
+	VPSUBD         Y1, Y0, Y0
+	VPSRAD         $0x0b, Y4, Y4
+	VPACKSSDW      192(SP), Y4, Y4
+	VPSRAD         $0x0b, Y0, Y0
+	VPACKSSDW      288(SP), Y0, Y0
+	VPMADDWD       idct_u2<>+0(SB), Y3, Y1
+	VPADDD         Y5, Y1, Y1
+	VPADDD         Y1, Y2, Y3
+	VPSUBD         Y1, Y2, Y2
+	VPSRAD         $0x0b, Y3, Y3
+	VPACKSSDW      160(SP), Y3, Y3
+	VPSRAD         $0x0b, Y2, Y2
+	VPACKSSDW      320(SP), Y2, Y2
+	TESTB          R11, R11
+	JNZ            wrap
 
 transpose:
-	VPUNPCKLWD   Y3, Y7, Y4
-	VPUNPCKHWD   Y3, Y7, Y7
-	VPUNPCKLWD   Y8, Y2, Y3
+	VPUNPCKLWD   Y3, Y6, Y1
+	VPUNPCKHWD   Y3, Y6, Y6
+	VPUNPCKLWD   Y9, Y4, Y3
+	VPUNPCKHWD   Y9, Y4, Y4
+	VPUNPCKLWD   Y0, Y7, Y5
+	VPUNPCKHWD   Y0, Y7, Y7
+	VPUNPCKLWD   Y8, Y2, Y0
 	VPUNPCKHWD   Y8, Y2, Y2
-	VPUNPCKLWD   Y1, Y0, Y8
-	VPUNPCKHWD   Y1, Y0, Y0
-	VPUNPCKLWD   Y6, Y5, Y1
-	VPUNPCKHWD   Y6, Y5, Y5
-	VPUNPCKLDQ   Y3, Y4, Y6
-	VPUNPCKHDQ   Y3, Y4, Y4
-	VPUNPCKLDQ   Y2, Y7, Y3
+	VPUNPCKLDQ   Y3, Y1, Y8
+	VPUNPCKHDQ   Y3, Y1, Y1
+	VPUNPCKLDQ   Y4, Y6, Y3
+	VPUNPCKHDQ   Y4, Y6, Y6
+	VPUNPCKLDQ   Y0, Y5, Y4
+	VPUNPCKHDQ   Y0, Y5, Y5
+	VPUNPCKLDQ   Y2, Y7, Y0
 	VPUNPCKHDQ   Y2, Y7, Y7
-	VPUNPCKLDQ   Y1, Y8, Y2
-	VPUNPCKHDQ   Y1, Y8, Y8
-	VPUNPCKLDQ   Y5, Y0, Y1
-	VPUNPCKHDQ   Y5, Y0, Y0
-	VPUNPCKLQDQ  Y2, Y6, Y5
-	VPUNPCKHQDQ  Y2, Y6, Y6
-	VPUNPCKLQDQ  Y8, Y4, Y2
-	VPUNPCKHQDQ  Y8, Y4, Y4
-	VPUNPCKLQDQ  Y1, Y3, Y8
-	VPUNPCKHQDQ  Y1, Y3, Y3
-	VPUNPCKLQDQ  Y0, Y7, Y1
-	VPUNPCKHQDQ  Y0, Y7, Y7
-	VPADDW       Y8, Y5, Y0
-	VPSUBW       Y8, Y5, Y5
-	VPADDW       Y4, Y7, Y8
-	VPADDW       Y6, Y3, Y9
-	VMOVDQU      Y1, (SP)
-	VMOVDQU      Y6, 32(SP)
-	VMOVDQU      Y4, 64(SP)
-	VMOVDQU      Y9, 96(SP)
-	VPUNPCKHWD   96(SP), Y8, Y1
-	VPMADDWD     idct_y3<>+0(SB), Y1, Y4
-	VPMADDWD     idct_y4<>+0(SB), Y1, Y1
-	VPUNPCKHWD   (SP), Y2, Y6
-	VPMADDWD     idct_t3<>+0(SB), Y6, Y9
-	VPXOR        Y10, Y10, Y10
-	VPUNPCKHWD   Y0, Y10, Y10
-	VPSRAD       $0x03, Y10, Y10
-	VPADDD       idct_round2<>+0(SB), Y10, Y10
-	VPADDD       Y9, Y10, Y11
-	VPSUBD       Y9, Y10, Y10
-	VPUNPCKHWD   32(SP), Y7, Y9
-	VPMADDWD     idct_u0<>+0(SB), Y9, Y12
-	VPADDD       Y4, Y12, Y12
-	VPADDD       Y12, Y10, Y13
-	VPSUBD       Y12, Y10, Y10
+	VPUNPCKLQDQ  Y4, Y8, Y2
+	VPUNPCKHQDQ  Y4, Y8, Y8
+	VPUNPCKLQDQ  Y5, Y1, Y4
+	VPUNPCKHQDQ  Y5, Y1, Y1
+	VPUNPCKLQDQ  Y0, Y3, Y5
+	VPUNPCKHQDQ  Y0, Y3, Y3
+	VPUNPCKLQDQ  Y7, Y6, Y0
+	VPUNPCKHQDQ  Y7, Y6, Y6
+	VPADDW       Y5, Y2, Y7
+	VPSUBW       Y5, Y2, Y2
+	VMOVDQU      Y0, (SP)
+	VMOVDQU      Y8, 32(SP)
+	VMOVDQU      Y3, 64(SP)
+	VPUNPCKHWD   32(SP), Y6, Y0
+	VPUNPCKHWD   64(SP), Y1, Y3
+	VPADDW       Y3, Y0, Y5
+	VPMADDWD     idct_y3<>+0(SB), Y5, Y8
+	VPMADDWD     idct_y4<>+0(SB), Y5, Y5
+	VPUNPCKHWD   (SP), Y4, Y9
+	VPMADDWD     idct_t3<>+0(SB), Y9, Y10
+	VPUNPCKHWD   idct_r2<>+0(SB), Y7, Y11
+	VPMADDWD     idct_f2<>+0(SB), Y11, Y11
+	VPADDD       Y10, Y11, Y12
+	VPSUBD       Y10, Y11, Y11
+	VPMADDWD     idct_u0<>+0(SB), Y0, Y10
+	VPADDD       Y8, Y10, Y10
+	VPADDD       Y10, Y11, Y13
+	VPSUBD       Y10, Y11, Y11
 	VPSRAD       $0x12, Y13, Y13
 	VMOVDQU      Y13, 224(SP)
-	VPSRAD       $0x12, Y10, Y10
-	VMOVDQU      Y10, 256(SP)
-	VPMADDWD     idct_u3<>+0(SB), Y9, Y9
-	VPADDD       Y1, Y9, Y9
-	VPADDD       Y9, Y11, Y10
-	VPSUBD       Y9, Y11, Y11
+	VPSRAD       $0x12, Y11, Y11
+	VMOVDQU      Y11, 256(SP)
+	VPMADDWD     idct_u3<>+0(SB), Y0, Y0
+	VPADDD       Y5, Y0, Y0
+	VPADDD       Y0, Y12, Y10
+	VPSUBD       Y0, Y12, Y12
 	VPSRAD       $0x12, Y10, Y10
 	VMOVDQU      Y10, 128(SP)
-	VPSRAD       $0x12, Y11, Y11
-	VMOVDQU      Y11, 352(SP)
-	VPMADDWD     idct_t2<>+0(SB), Y6, Y6
-	VPXOR        Y9, Y9, Y9
-	VPUNPCKHWD   Y5, Y9, Y9
-	VPSRAD       $0x03, Y9, Y9
-	VPADDD       idct_round2<>+0(SB), Y9, Y9
-	VPADDD       Y6, Y9, Y10
-	VPSUBD       Y6, Y9, Y9
-	VPUNPCKHWD   64(SP), Y3, Y6
-	VPMADDWD     idct_u1<>+0(SB), Y6, Y11
-	VPADDD       Y1, Y11, Y11
-	VPADDD       Y11, Y9, Y1
-	VPSUBD       Y11, Y9, Y9
-	VPSRAD       $0x12, Y1, Y1
-	VMOVDQU      Y1, 192(SP)
+	VPSRAD       $0x12, Y12, Y12
+	VMOVDQU      Y12, 352(SP)
+	VPMADDWD     idct_t2<>+0(SB), Y9, Y0
+	VPUNPCKHWD   idct_r2<>+0(SB), Y2, Y9
+	VPMADDWD     idct_f2<>+0(SB), Y9, Y9
+	VPADDD       Y0, Y9, Y10
+	VPSUBD       Y0, Y9, Y9
+	VPMADDWD     idct_u1<>+0(SB), Y3, Y0
+	VPADDD       Y5, Y0, Y0
+	VPADDD       Y0, Y9, Y5
+	VPSUBD       Y0, Y9, Y9
+	VPSRAD       $0x12, Y5, Y5
+	VMOVDQU      Y5, 192(SP)
 	VPSRAD       $0x12, Y9, Y9
 	VMOVDQU      Y9, 288(SP)
-	VPMADDWD     idct_u2<>+0(SB), Y6, Y1
-	VPADDD       Y4, Y1, Y1
-	VPADDD       Y1, Y10, Y4
-	VPSUBD       Y1, Y10, Y10
-	VPSRAD       $0x12, Y4, Y4
-	VMOVDQU      Y4, 160(SP)
+	VPMADDWD     idct_u2<>+0(SB), Y3, Y0
+	VPADDD       Y8, Y0, Y0
+	VPADDD       Y0, Y10, Y3
+	VPSUBD       Y0, Y10, Y10
+	VPSRAD       $0x12, Y3, Y3
+	VMOVDQU      Y3, 160(SP)
 	VPSRAD       $0x12, Y10, Y10
 	VMOVDQU      Y10, 320(SP)
-	VPUNPCKLWD   96(SP), Y8, Y1
-	VPMADDWD     idct_y3<>+0(SB), Y1, Y4
-	VPMADDWD     idct_y4<>+0(SB), Y1, Y1
-	VPUNPCKLWD   (SP), Y2, Y2
-	VPMADDWD     idct_t3<>+0(SB), Y2, Y6
-	VPXOR        Y8, Y8, Y8
-	VPUNPCKLWD   Y0, Y8, Y0
-	VPSRAD       $0x03, Y0, Y0
-	VPADDD       idct_round2<>+0(SB), Y0, Y0
-	VPADDD       Y6, Y0, Y8
-	VPSUBD       Y6, Y0, Y0
-	VPUNPCKLWD   32(SP), Y7, Y6
-	VPMADDWD     idct_u0<>+0(SB), Y6, Y7
-	VPADDD       Y4, Y7, Y7
-	VPADDD       Y7, Y0, Y9
-	VPSUBD       Y7, Y0, Y0
+	VPUNPCKLWD   32(SP), Y6, Y0
+	VPUNPCKLWD   64(SP), Y1, Y1
+	VPADDW       Y1, Y0, Y3
+	VPMADDWD     idct_y3<>+0(SB), Y3, Y5
+	VPMADDWD     idct_y4<>+0(SB), Y3, Y3
+	VPUNPCKLWD   (SP), Y4, Y4
+	VPMADDWD     idct_t3<>+0(SB), Y4, Y6
+	VPUNPCKLWD   idct_r2<>+0(SB), Y7, Y7
+	VPMADDWD     idct_f2<>+0(SB), Y7, Y7
+	VPADDD       Y6, Y7, Y8
+	VPSUBD       Y6, Y7, Y7
+	VPMADDWD     idct_u0<>+0(SB), Y0, Y6
+	VPADDD       Y5, Y6, Y6
+	VPADDD       Y6, Y7, Y9
+	VPSUBD       Y6, Y7, Y7
 	VPSRAD       $0x12, Y9, Y9
 	VPACKSSDW    224(SP), Y9, Y9
-	VPSRAD       $0x12, Y0, Y0
-	VPACKSSDW    256(SP), Y0, Y0
-	VPMADDWD     idct_u3<>+0(SB), Y6, Y6
-	VPADDD       Y1, Y6, Y6
-	VPADDD       Y6, Y8, Y7
-	VPSUBD       Y6, Y8, Y8
 	VPSRAD       $0x12, Y7, Y7
-	VPACKSSDW    128(SP), Y7, Y7
+	VPACKSSDW    256(SP), Y7, Y7
+	VPMADDWD     idct_u3<>+0(SB), Y0, Y0
+	VPADDD       Y3, Y0, Y0
+	VPADDD       Y0, Y8, Y6
+	VPSUBD       Y0, Y8, Y8
+	VPSRAD       $0x12, Y6, Y6
+	VPACKSSDW    128(SP), Y6, Y6
 	VPSRAD       $0x12, Y8, Y8
 	VPACKSSDW    352(SP), Y8, Y8
-	VPMADDWD     idct_t2<>+0(SB), Y2, Y2
-	VPXOR        Y6, Y6, Y6
-	VPUNPCKLWD   Y5, Y6, Y5
-	VPSRAD       $0x03, Y5, Y5
-	VPADDD       idct_round2<>+0(SB), Y5, Y5
-	VPADDD       Y2, Y5, Y6
-	VPSUBD       Y2, Y5, Y5
-	VPUNPCKLWD   64(SP), Y3, Y2
-	VPMADDWD     idct_u1<>+0(SB), Y2, Y3
-	VPADDD       Y1, Y3, Y3
-	VPADDD       Y3, Y5, Y1
-	VPSUBD       Y3, Y5, Y5
-	VPSRAD       $0x12, Y1, Y1
-	VPACKSSDW    192(SP), Y1, Y1
-	VPSRAD       $0x12, Y5, Y5
-	VPACKSSDW    288(SP), Y5, Y5
-	VPMADDWD     idct_u2<>+0(SB), Y2, Y2
-	VPADDD       Y4, Y2, Y2
-	VPADDD       Y2, Y6, Y3
-	VPSUBD       Y2, Y6, Y6
+	VPMADDWD     idct_t2<>+0(SB), Y4, Y0
+	VPUNPCKLWD   idct_r2<>+0(SB), Y2, Y2
+	VPMADDWD     idct_f2<>+0(SB), Y2, Y2
+	VPADDD       Y0, Y2, Y4
+	VPSUBD       Y0, Y2, Y2
+	VPMADDWD     idct_u1<>+0(SB), Y1, Y0
+	VPADDD       Y3, Y0, Y0
+	VPADDD       Y0, Y2, Y3
+	VPSUBD       Y0, Y2, Y2
 	VPSRAD       $0x12, Y3, Y3
-	VPACKSSDW    160(SP), Y3, Y3
-	VPSRAD       $0x12, Y6, Y6
-	VPACKSSDW    320(SP), Y6, Y6
-	VMOVDQU      idct_middle<>+0(SB), Y2
-	VPACKSSWB    Y0, Y7, Y7
-	VPADDB       Y2, Y7, Y7
-	VPACKSSWB    Y5, Y3, Y3
-	VPADDB       Y2, Y3, Y3
-	VPACKSSWB    Y6, Y1, Y1
-	VPADDB       Y2, Y1, Y1
+	VPACKSSDW    192(SP), Y3, Y3
+	VPSRAD       $0x12, Y2, Y2
+	VPACKSSDW    288(SP), Y2, Y2
+	VPMADDWD     idct_u2<>+0(SB), Y1, Y0
+	VPADDD       Y5, Y0, Y0
+	VPADDD       Y0, Y4, Y1
+	VPSUBD       Y0, Y4, Y4
+	VPSRAD       $0x12, Y1, Y1
+	VPACKSSDW    160(SP), Y1, Y1
+	VPSRAD       $0x12, Y4, Y4
+	VPACKSSDW    320(SP), Y4, Y4
+	VMOVDQU      idct_middle<>+0(SB), Y0
+	VPACKSSWB    Y7, Y6, Y6
+	VPADDB       Y0, Y6, Y6
+	VPACKSSWB    Y2, Y1, Y1
+	VPADDB       Y0, Y1, Y1
+	VPACKSSWB    Y4, Y3, Y3
+	VPADDB       Y0, Y3, Y3
 	VPACKSSWB    Y8, Y9, Y9
-	VPADDB       Y2, Y9, Y9
-	VPUNPCKLBW   Y1, Y7, Y0
-	VPUNPCKHBW   Y1, Y7, Y7
-	VPUNPCKLBW   Y9, Y3, Y1
-	VPUNPCKHBW   Y9, Y3, Y3
-	VPUNPCKLBW   Y1, Y0, Y2
-	VPUNPCKHBW   Y1, Y0, Y0
-	VPUNPCKLBW   Y3, Y7, Y1
-	VPUNPCKHBW   Y3, Y7, Y7
-	VPUNPCKLDQ   Y1, Y2, Y3
-	VPUNPCKHDQ   Y1, Y2, Y2
-	VPUNPCKLDQ   Y7, Y0, Y1
-	VPUNPCKHDQ   Y7, Y0, Y0
-	MOVQ         dst0+0(FP), AX
-	MOVQ         stride0+8(FP), CX
-	VMOVQ        X3, (AX)
-	VMOVHPS      X3, (AX)(CX*1)
-	LEAQ         (AX)(CX*2), AX
-	VMOVQ        X2, (AX)
-	VMOVHPS      X2, (AX)(CX*1)
-	LEAQ         (AX)(CX*2), AX
-	VMOVQ        X1, (AX)
-	VMOVHPS      X1, (AX)(CX*1)
-	LEAQ         (AX)(CX*2), AX
-	VMOVQ        X0, (AX)
-	VMOVHPS      X0, (AX)(CX*1)
-	MOVQ         dst1+32(FP), AX
-	MOVQ         stride1+40(FP), CX
-	VEXTRACTI128 $0x01, Y3, X3
-	VMOVQ        X3, (AX)
-	VMOVHPS      X3, (AX)(CX*1)
-	LEAQ         (AX)(CX*2), AX
-	VEXTRACTI128 $0x01, Y2, X2
-	VMOVQ        X2, (AX)
-	VMOVHPS      X2, (AX)(CX*1)
-	LEAQ         (AX)(CX*2), AX
-	VEXTRACTI128 $0x01, Y1, X1
-	VMOVQ        X1, (AX)
-	VMOVHPS      X1, (AX)(CX*1)
-	LEAQ         (AX)(CX*2), AX
-	VEXTRACTI128 $0x01, Y0, X0
-	VMOVQ        X0, (AX)
-	VMOVHPS      X0, (AX)(CX*1)
+	VPADDB       Y0, Y9, Y9
+	VPUNPCKLBW   Y3, Y6, Y0
+	VPUNPCKHBW   Y3, Y6, Y6
+	VPUNPCKLBW   Y9, Y1, Y2
+	VPUNPCKHBW   Y9, Y1, Y1
+	VPUNPCKLBW   Y2, Y0, Y3
+	VPUNPCKHBW   Y2, Y0, Y0
+	VPUNPCKLBW   Y1, Y6, Y2
+	VPUNPCKHBW   Y1, Y6, Y6
+	VPUNPCKLDQ   Y2, Y3, Y1
+	VPUNPCKHDQ   Y2, Y3, Y3
+	VPUNPCKLDQ   Y6, Y0, Y2
+	VPUNPCKHDQ   Y6, Y0, Y0
+	MOVQ         AX, R11
+	TESTQ        R10, R10
+	JNZ          narrow2
+	VPERMQ       $0xd8, Y1, Y1
+	VMOVDQU      X1, (R11)
+	VEXTRACTI128 $0x01, Y1, (R11)(CX*1)
+	LEAQ         (R11)(CX*2), R11
+	VPERMQ       $0xd8, Y3, Y3
+	VMOVDQU      X3, (R11)
+	VEXTRACTI128 $0x01, Y3, (R11)(CX*1)
+	LEAQ         (R11)(CX*2), R11
+	VPERMQ       $0xd8, Y2, Y2
+	VMOVDQU      X2, (R11)
+	VEXTRACTI128 $0x01, Y2, (R11)(CX*1)
+	LEAQ         (R11)(CX*2), R11
+	VPERMQ       $0xd8, Y0, Y0
+	VMOVDQU      X0, (R11)
+	VEXTRACTI128 $0x01, Y0, (R11)(CX*1)
+	JMP          next
+
+narrow2:
+	VMOVQ   X1, (R11)
+	VMOVHPS X1, (R11)(CX*1)
+	LEAQ    (R11)(CX*2), R11
+	VMOVQ   X3, (R11)
+	VMOVHPS X3, (R11)(CX*1)
+	LEAQ    (R11)(CX*2), R11
+	VMOVQ   X2, (R11)
+	VMOVHPS X2, (R11)(CX*1)
+	LEAQ    (R11)(CX*2), R11
+	VMOVQ   X0, (R11)
+	VMOVHPS X0, (R11)(CX*1)
+	JMP     next
+
+wrap:
+	VBROADCASTI128 16(DX), Y1
+	VINSERTI128    $0x01, 16(DX)(R8*1), Y1, Y1
+	VBROADCASTI128 (DX), Y10
+	VINSERTI128    $0x01, (DX)(R8*1), Y10, Y10
+	VBROADCASTI128 (BX), Y5
+	VPMULLW        Y5, Y10, Y10
+	VBROADCASTI128 32(DX), Y5
+	VINSERTI128    $0x01, 32(DX)(R8*1), Y5, Y5
+	VPOR           Y5, Y1, Y1
+	VBROADCASTI128 48(DX), Y5
+	VINSERTI128    $0x01, 48(DX)(R8*1), Y5, Y5
+	VPOR           Y5, Y1, Y1
+	VBROADCASTI128 64(DX), Y5
+	VINSERTI128    $0x01, 64(DX)(R8*1), Y5, Y5
+	VPOR           Y5, Y1, Y1
+	VBROADCASTI128 80(DX), Y5
+	VINSERTI128    $0x01, 80(DX)(R8*1), Y5, Y5
+	VPOR           Y5, Y1, Y1
+	VBROADCASTI128 96(DX), Y5
+	VINSERTI128    $0x01, 96(DX)(R8*1), Y5, Y5
+	VPOR           Y5, Y1, Y1
+	VBROADCASTI128 112(DX), Y5
+	VINSERTI128    $0x01, 112(DX)(R8*1), Y5, Y5
+	VPOR           Y5, Y1, Y1
+	VPXOR          Y5, Y5, Y5
+	VPCMPEQQ       Y5, Y1, Y1
+	VPSHUFD        $0x4e, Y1, Y5
+	VPAND          Y5, Y1, Y1
+	VPSLLW         $0x02, Y10, Y10
+	VPBLENDVB      Y1, Y10, Y6, Y6
+	VPBLENDVB      Y1, Y10, Y3, Y3
+	VPBLENDVB      Y1, Y10, Y4, Y4
+	VPBLENDVB      Y1, Y10, Y9, Y9
+	VPBLENDVB      Y1, Y10, Y7, Y7
+	VPBLENDVB      Y1, Y10, Y0, Y0
+	VPBLENDVB      Y1, Y10, Y2, Y2
+	VPBLENDVB      Y1, Y10, Y8, Y8
+	JMP            transpose
+
+dc:
+	MOVWLZX      (DX)(R8*1), R11
+	SHLL         $0x10, R11
+	MOVW         (DX), R11
+	VMOVD        R11, X0
+	VPBROADCASTW (BX), X1
+	VPMULLW      X1, X0, X0
+	VPSLLW       $0x02, X0, X0
+	VPADDSW      idct_16<>+0(SB), X0, X0
+	VPSRAW       $0x05, X0, X0
+	VPACKSSWB    X0, X0, X0
+	VPADDB       idct_middle<>+0(SB), X0, X0
+	VPSHUFB      idct_spread<>+0(SB), X0, X0
+	MOVQ         AX, R11
+	TESTQ        R10, R10
+	JNZ          narrowDC
+	VMOVDQU      X0, (R11)
+	VMOVDQU      X0, (R11)(CX*1)
+	LEAQ         (R11)(CX*2), R11
+	VMOVDQU      X0, (R11)
+	VMOVDQU      X0, (R11)(CX*1)
+	LEAQ         (R11)(CX*2), R11
+	VMOVDQU      X0, (R11)
+	VMOVDQU      X0, (R11)(CX*1)
+	LEAQ         (R11)(CX*2), R11
+	VMOVDQU      X0, (R11)
+	VMOVDQU      X0, (R11)(CX*1)
+	JMP          next
+
+narrowDC:
+	VMOVQ X0, (R11)
+	VMOVQ X0, (R11)(CX*1)
+	LEAQ  (R11)(CX*2), R11
+	VMOVQ X0, (R11)
+	VMOVQ X0, (R11)(CX*1)
+	LEAQ  (R11)(CX*2), R11
+	VMOVQ X0, (R11)
+	VMOVQ X0, (R11)(CX*1)
+	LEAQ  (R11)(CX*2), R11
+	VMOVQ X0, (R11)
+	VMOVQ X0, (R11)(CX*1)
+
+next:
+	ADDQ $0x00000100, DX
+	ADDQ $0x10, AX
+	ADDQ $0x02, SI
+	SUBQ $0x02, DI
+	JLE  done
+	CMPQ DI, $0x01
+	JNE  loop
+	SUBQ $0x00000080, DX
+	SUBQ $0x08, AX
+	DECQ SI
+	INCQ DI
+	JMP  loop
+
+done:
 	VZEROUPPER
 	RET
 
-DATA ycc_bias<>+0(SB)/4, $0x00800080
-DATA ycc_bias<>+4(SB)/4, $0x00800080
-DATA ycc_bias<>+8(SB)/4, $0x00800080
-DATA ycc_bias<>+12(SB)/4, $0x00800080
-DATA ycc_bias<>+16(SB)/4, $0x00800080
-DATA ycc_bias<>+20(SB)/4, $0x00800080
-DATA ycc_bias<>+24(SB)/4, $0x00800080
-DATA ycc_bias<>+28(SB)/4, $0x00800080
-GLOBL ycc_bias<>(SB), RODATA|NOPTR, $32
+// func idctRowAVX512(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
+TEXT ·idctRowAVX512(SB), NOSPLIT, $384-48
+	MOVQ  dst+0(FP), AX
+	MOVQ  stride+8(FP), CX
+	MOVQ  blocks+16(FP), DX
+	MOVQ  quant+24(FP), BX
+	MOVQ  last+32(FP), SI
+	MOVQ  n+40(FP), DI
+	XORQ  R10, R10
+	CMPQ  DI, $0x01
+	SETEQ R10
+	MOVQ  $0x00000001, R9
+	SUBQ  R10, R9
+	MOVQ  R9, R8
+	SHLQ  $0x07, R8
 
-DATA ycc_one<>+0(SB)/4, $0x00010001
-DATA ycc_one<>+4(SB)/4, $0x00010001
-DATA ycc_one<>+8(SB)/4, $0x00010001
-DATA ycc_one<>+12(SB)/4, $0x00010001
-DATA ycc_one<>+16(SB)/4, $0x00010001
-DATA ycc_one<>+20(SB)/4, $0x00010001
-DATA ycc_one<>+24(SB)/4, $0x00010001
-DATA ycc_one<>+28(SB)/4, $0x00010001
-GLOBL ycc_one<>(SB), RODATA|NOPTR, $32
+loop:
+	MOVBLZX        (SI), R11
+	MOVBLZX        (SI)(R9*1), R12
+	MOVL           R11, R13
+	ORL            R12, R13
+	JZ             dc
+	CMPL           R11, $0x09
+	JA             full
+	CMPL           R12, $0x09
+	JA             full
+	VBROADCASTI128 (DX), Y0
+	VINSERTI128    $0x01, (DX)(R8*1), Y0, Y0
+	VBROADCASTI128 (BX), Y1
+	VPMULLW        Y1, Y0, Y0
+	VPSLLW         $0x02, Y0, Y1
+	VPSRAW         $0x02, Y1, Y1
+	VPXOR          Y0, Y1, Y1
+	VPTEST         Y1, Y1
+	JNZ            full
+	VBROADCASTI128 16(DX), Y1
+	VINSERTI128    $0x01, 16(DX)(R8*1), Y1, Y1
+	VBROADCASTI128 16(BX), Y2
+	VPMULLW        Y2, Y1, Y1
+	VBROADCASTI128 32(DX), Y2
+	VINSERTI128    $0x01, 32(DX)(R8*1), Y2, Y2
+	VBROADCASTI128 32(BX), Y3
+	VPMULLW        Y3, Y2, Y2
+	VBROADCASTI128 48(DX), Y3
+	VINSERTI128    $0x01, 48(DX)(R8*1), Y3, Y3
+	VBROADCASTI128 48(BX), Y4
+	VPMULLW        Y4, Y3, Y3
+	VPUNPCKLWD     Y2, Y0, Y0
+	VPUNPCKLWD     Y3, Y1, Y1
+	VPSHUFD        $0xd8, Y0, Y0
+	VPSHUFD        $0xd8, Y1, Y1
+	VPMADDWD       idct_s_e0<>+0(SB), Y0, Y2
+	VPMADDWD       idct_s_u3<>+0(SB), Y1, Y3
+	VPADDD         idct_round1<>+0(SB), Y2, Y2
+	VPADDD         Y3, Y2, Y4
+	VPSUBD         Y3, Y2, Y2
+	VPSRAD         $0x0b, Y4, Y4
+	VPSRAD         $0x0b, Y2, Y2
+	VPMADDWD       idct_s_e1<>+0(SB), Y0, Y3
+	VPMADDWD       idct_s_u2<>+0(SB), Y1, Y5
+	VPADDD         idct_round1<>+0(SB), Y3, Y3
+	VPADDD         Y5, Y3, Y6
+	VPSUBD         Y5, Y3, Y3
+	VPSRAD         $0x0b, Y6, Y6
+	VPSRAD         $0x0b, Y3, Y3
+	VPMADDWD       idct_s_e2<>+0(SB), Y0, Y5
+	VPMADDWD       idct_s_u1<>+0(SB), Y1, Y7
+	VPADDD         idct_round1<>+0(SB), Y5, Y5
+	VPADDD         Y7, Y5, Y8
+	VPSUBD         Y7, Y5, Y5
+	VPSRAD         $0x0b, Y8, Y8
+	VPSRAD         $0x0b, Y5, Y5
+	VPMADDWD       idct_s_e3<>+0(SB), Y0, Y0
+	VPMADDWD       idct_s_u0<>+0(SB), Y1, Y1
+	VPADDD         idct_round1<>+0(SB), Y0, Y0
+	VPADDD         Y1, Y0, Y7
+	VPSUBD         Y1, Y0, Y0
+	VPSRAD         $0x0b, Y7, Y7
+	VPSRAD         $0x0b, Y0, Y0
+	VPACKSSDW      Y0, Y4, Y4
+	VPACKSSDW      Y5, Y6, Y6
+	VPACKSSDW      Y3, Y8, Y8
+	VPACKSSDW      Y2, Y7, Y7
+	VPUNPCKLDQ     Y6, Y4, Y0
+	VPUNPCKHDQ     Y6, Y4, Y4
+	VPUNPCKLDQ     Y7, Y8, Y1
+	VPUNPCKHDQ     Y7, Y8, Y8
+	VPUNPCKLQDQ    Y1, Y0, Y2
+	VPUNPCKHQDQ    Y1, Y0, Y0
+	VPUNPCKLQDQ    Y8, Y4, Y1
+	VPUNPCKHQDQ    Y8, Y4, Y4
+	VPMADDWD       idct_s_e0<>+0(SB), Y2, Y3
+	VPMADDWD       idct_s_u3<>+0(SB), Y0, Y5
+	VPADDD         idct_round2<>+0(SB), Y3, Y3
+	VPADDD         Y5, Y3, Y6
+	VPSUBD         Y5, Y3, Y3
+	VPSRAD         $0x12, Y6, Y6
+	VPSRAD         $0x12, Y3, Y3
+	VPMADDWD       idct_s_e0<>+0(SB), Y1, Y5
+	VPMADDWD       idct_s_u3<>+0(SB), Y4, Y7
+	VPADDD         idct_round2<>+0(SB), Y5, Y5
+	VPADDD         Y7, Y5, Y8
+	VPSUBD         Y7, Y5, Y5
+	VPSRAD         $0x12, Y8, Y8
+	VPSRAD         $0x12, Y5, Y5
+	VPACKSSDW      Y8, Y6, Y6
+	VPACKSSDW      Y5, Y3, Y3
+	VPMADDWD       idct_s_e1<>+0(SB), Y2, Y5
+	VPMADDWD       idct_s_u2<>+0(SB), Y0, Y7
+	VPADDD         idct_round2<>+0(SB), Y5, Y5
+	VPADDD         Y7, Y5, Y8
+	VPSUBD         Y7, Y5, Y5
+	VPSRAD         $0x12, Y8, Y8
+	VPSRAD         $0x12, Y5, Y5
+	VPMADDWD       idct_s_e1<>+0(SB), Y1, Y7
+	VPMADDWD       idct_s_u2<>+0(SB), Y4, Y9
+	VPADDD         idct_round2<>+0(SB), Y7, Y7
+	VPADDD         Y9, Y7, Y10
+	VPSUBD         Y9, Y7, Y7
+	VPSRAD         $0x12, Y10, Y10
+	VPSRAD         $0x12, Y7, Y7
+	VPACKSSDW      Y10, Y8, Y8
+	VPACKSSDW      Y7, Y5, Y5
+	VPMADDWD       idct_s_e2<>+0(SB), Y2, Y7
+	VPMADDWD       idct_s_u1<>+0(SB), Y0, Y9
+	VPADDD         idct_round2<>+0(SB), Y7, Y7
+	VPADDD         Y9, Y7, Y10
+	VPSUBD         Y9, Y7, Y7
+	VPSRAD         $0x12, Y10, Y10
+	VPSRAD         $0x12, Y7, Y7
+	VPMADDWD       idct_s_e2<>+0(SB), Y1, Y9
+	VPMADDWD       idct_s_u1<>+0(SB), Y4, Y11
+	VPADDD         idct_round2<>+0(SB), Y9, Y9
+	VPADDD         Y11, Y9, Y12
+	VPSUBD         Y11, Y9, Y9
+	VPSRAD         $0x12, Y12, Y12
+	VPSRAD         $0x12, Y9, Y9
+	VPACKSSDW      Y12, Y10, Y10
+	VPACKSSDW      Y9, Y7, Y7
+	VPMADDWD       idct_s_e3<>+0(SB), Y2, Y2
+	VPMADDWD       idct_s_u0<>+0(SB), Y0, Y0
+	VPADDD         idct_round2<>+0(SB), Y2, Y2
+	VPADDD         Y0, Y2, Y9
+	VPSUBD         Y0, Y2, Y2
+	VPSRAD         $0x12, Y9, Y9
+	VPSRAD         $0x12, Y2, Y2
+	VPMADDWD       idct_s_e3<>+0(SB), Y1, Y0
+	VPMADDWD       idct_s_u0<>+0(SB), Y4, Y1
+	VPADDD         idct_round2<>+0(SB), Y0, Y0
+	VPADDD         Y1, Y0, Y4
+	VPSUBD         Y1, Y0, Y0
+	VPSRAD         $0x12, Y4, Y4
+	VPSRAD         $0x12, Y0, Y0
+	VPACKSSDW      Y4, Y9, Y9
+	VPACKSSDW      Y0, Y2, Y2
+	VMOVDQU        idct_middle<>+0(SB), Y0
+	VPACKSSWB      Y2, Y6, Y6
+	VPADDB         Y0, Y6, Y6
+	VPACKSSWB      Y7, Y8, Y8
+	VPADDB         Y0, Y8, Y8
+	VPACKSSWB      Y5, Y10, Y10
+	VPADDB         Y0, Y10, Y10
+	VPACKSSWB      Y3, Y9, Y9
+	VPADDB         Y0, Y9, Y9
+	VPUNPCKLBW     Y10, Y6, Y0
+	VPUNPCKHBW     Y10, Y6, Y6
+	VPUNPCKLBW     Y9, Y8, Y1
+	VPUNPCKHBW     Y9, Y8, Y8
+	VPUNPCKLBW     Y1, Y0, Y2
+	VPUNPCKHBW     Y1, Y0, Y0
+	VPUNPCKLBW     Y8, Y6, Y1
+	VPUNPCKHBW     Y8, Y6, Y6
+	VPUNPCKLDQ     Y1, Y2, Y3
+	VPUNPCKHDQ     Y1, Y2, Y2
+	VPUNPCKLDQ     Y6, Y0, Y1
+	VPUNPCKHDQ     Y6, Y0, Y0
+	MOVQ           AX, R11
+	TESTQ          R10, R10
+	JNZ            narrow3
+	VPERMQ         $0xd8, Y3, Y3
+	VMOVDQU        X3, (R11)
+	VEXTRACTI128   $0x01, Y3, (R11)(CX*1)
+	LEAQ           (R11)(CX*2), R11
+	VPERMQ         $0xd8, Y2, Y2
+	VMOVDQU        X2, (R11)
+	VEXTRACTI128   $0x01, Y2, (R11)(CX*1)
+	LEAQ           (R11)(CX*2), R11
+	VPERMQ         $0xd8, Y1, Y1
+	VMOVDQU        X1, (R11)
+	VEXTRACTI128   $0x01, Y1, (R11)(CX*1)
+	LEAQ           (R11)(CX*2), R11
+	VPERMQ         $0xd8, Y0, Y0
+	VMOVDQU        X0, (R11)
+	VEXTRACTI128   $0x01, Y0, (R11)(CX*1)
+	JMP            next
+
+narrow3:
+	VMOVQ   X3, (R11)
+	VMOVHPS X3, (R11)(CX*1)
+	LEAQ    (R11)(CX*2), R11
+	VMOVQ   X2, (R11)
+	VMOVHPS X2, (R11)(CX*1)
+	LEAQ    (R11)(CX*2), R11
+	VMOVQ   X1, (R11)
+	VMOVHPS X1, (R11)(CX*1)
+	LEAQ    (R11)(CX*2), R11
+	VMOVQ   X0, (R11)
+	VMOVHPS X0, (R11)(CX*1)
+	JMP     next
+
+full:
+	CMPQ    DI, $0x04
+	JLT     two
+	MOVBLZX 2(SI), R11
+	MOVBLZX 3(SI), R12
+	CMPL    R11, $0x09
+	JA      four
+	CMPL    R12, $0x09
+	JA      four
+
+two:
+	VBROADCASTI128 (DX), Y0
+	VINSERTI128    $0x01, (DX)(R8*1), Y0, Y0
+	VBROADCASTI128 (BX), Y1
+	VPMULLW        Y1, Y0, Y0
+	VPSLLW         $0x02, Y0, Y1
+	VPSRAW         $0x02, Y1, Y1
+	VPXOR          Y0, Y1, Y1
+	VPTEST         Y1, Y1
+	SETNE          R11
+	VBROADCASTI128 16(DX), Y1
+	VINSERTI128    $0x01, 16(DX)(R8*1), Y1, Y1
+	VBROADCASTI128 16(BX), Y2
+	VPMULLW        Y2, Y1, Y1
+	VBROADCASTI128 32(DX), Y2
+	VINSERTI128    $0x01, 32(DX)(R8*1), Y2, Y2
+	VBROADCASTI128 32(BX), Y3
+	VPMULLW        Y3, Y2, Y2
+	VBROADCASTI128 48(DX), Y3
+	VINSERTI128    $0x01, 48(DX)(R8*1), Y3, Y3
+	VBROADCASTI128 48(BX), Y4
+	VPMULLW        Y4, Y3, Y3
+	VBROADCASTI128 64(DX), Y4
+	VINSERTI128    $0x01, 64(DX)(R8*1), Y4, Y4
+	VBROADCASTI128 64(BX), Y5
+	VPMULLW        Y5, Y4, Y4
+	VBROADCASTI128 80(DX), Y5
+	VINSERTI128    $0x01, 80(DX)(R8*1), Y5, Y5
+	VBROADCASTI128 80(BX), Y6
+	VPMULLW        Y6, Y5, Y5
+	VBROADCASTI128 96(DX), Y6
+	VINSERTI128    $0x01, 96(DX)(R8*1), Y6, Y6
+	VBROADCASTI128 96(BX), Y7
+	VPMULLW        Y7, Y6, Y6
+	VBROADCASTI128 112(DX), Y7
+	VINSERTI128    $0x01, 112(DX)(R8*1), Y7, Y7
+	VBROADCASTI128 112(BX), Y8
+	VPMULLW        Y8, Y7, Y7
+	VPADDW         Y4, Y0, Y8
+	VPSUBW         Y4, Y0, Y0
+	VMOVDQU        Y6, (SP)
+	VMOVDQU        Y1, 32(SP)
+	VMOVDQU        Y5, 64(SP)
+	VPUNPCKHWD     32(SP), Y7, Y1
+	VPUNPCKHWD     64(SP), Y3, Y4
+	VPADDW         Y4, Y1, Y5
+	VPMADDWD       idct_y3<>+0(SB), Y5, Y6
+	VPMADDWD       idct_y4<>+0(SB), Y5, Y5
+	VPUNPCKHWD     (SP), Y2, Y9
+	VPMADDWD       idct_t3<>+0(SB), Y9, Y10
+	VPUNPCKHWD     idct_r1<>+0(SB), Y8, Y11
+	VPMADDWD       idct_f1<>+0(SB), Y11, Y11
+	VPADDD         Y10, Y11, Y12
+	VPSUBD         Y10, Y11, Y11
+	VPMADDWD       idct_u0<>+0(SB), Y1, Y10
+	VPADDD         Y6, Y10, Y10
+	VPADDD         Y10, Y11, Y13
+	VPSUBD         Y10, Y11, Y11
+	VPSRAD         $0x0b, Y13, Y13
+	VMOVDQU        Y13, 224(SP)
+	VPSRAD         $0x0b, Y11, Y11
+	VMOVDQU        Y11, 256(SP)
+	VPMADDWD       idct_u3<>+0(SB), Y1, Y1
+	VPADDD         Y5, Y1, Y1
+	VPADDD         Y1, Y12, Y10
+	VPSUBD         Y1, Y12, Y12
+	VPSRAD         $0x0b, Y10, Y10
+	VMOVDQU        Y10, 128(SP)
+	VPSRAD         $0x0b, Y12, Y12
+	VMOVDQU        Y12, 352(SP)
+	VPMADDWD       idct_t2<>+0(SB), Y9, Y1
+	VPUNPCKHWD     idct_r1<>+0(SB), Y0, Y9
+	VPMADDWD       idct_f1<>+0(SB), Y9, Y9
+	VPADDD         Y1, Y9, Y10
+	VPSUBD         Y1, Y9, Y9
+	VPMADDWD       idct_u1<>+0(SB), Y4, Y1
+	VPADDD         Y5, Y1, Y1
+	VPADDD         Y1, Y9, Y5
+	VPSUBD         Y1, Y9, Y9
+	VPSRAD         $0x0b, Y5, Y5
+	VMOVDQU        Y5, 192(SP)
+	VPSRAD         $0x0b, Y9, Y9
+	VMOVDQU        Y9, 288(SP)
+	VPMADDWD       idct_u2<>+0(SB), Y4, Y1
+	VPADDD         Y6, Y1, Y1
+	VPADDD         Y1, Y10, Y4
+	VPSUBD         Y1, Y10, Y10
+	VPSRAD         $0x0b, Y4, Y4
+	VMOVDQU        Y4, 160(SP)
+	VPSRAD         $0x0b, Y10, Y10
+	VMOVDQU        Y10, 320(SP)
+	VPUNPCKLWD     32(SP), Y7, Y1
+	VPUNPCKLWD     64(SP), Y3, Y3
+	VPADDW         Y3, Y1, Y4
+	VPMADDWD       idct_y3<>+0(SB), Y4, Y5
+	VPMADDWD       idct_y4<>+0(SB), Y4, Y4
+	VPUNPCKLWD     (SP), Y2, Y2
+	VPMADDWD       idct_t3<>+0(SB), Y2, Y6
+	VPUNPCKLWD     idct_r1<>+0(SB), Y8, Y7
+	VPMADDWD       idct_f1<>+0(SB), Y7, Y7
+	VPADDD         Y6, Y7, Y8
+	VPSUBD         Y6, Y7, Y7
+	VPMADDWD       idct_u0<>+0(SB), Y1, Y6
+	VPADDD         Y5, Y6, Y6
+	VPADDD         Y6, Y7, Y9
+	VPSUBD         Y6, Y7, Y7
+	VPSRAD         $0x0b, Y9, Y9
+	VPACKSSDW      224(SP), Y9, Y9
+	VPSRAD         $0x0b, Y7, Y7
+	VPACKSSDW      256(SP), Y7, Y7
+	VPMADDWD       idct_u3<>+0(SB), Y1, Y1
+	VPADDD         Y4, Y1, Y1
+	VPADDD         Y1, Y8, Y6
+	VPSUBD         Y1, Y8, Y8
+	VPSRAD         $0x0b, Y6, Y6
+	VPACKSSDW      128(SP), Y6, Y6
+	VPSRAD         $0x0b, Y8, Y8
+	VPACKSSDW      352(SP), Y8, Y8
+	VPMADDWD       idct_t2<>+0(SB), Y2, Y1
+	VPUNPCKLWD     idct_r1<>+0(SB), Y0, Y0
+	VPMADDWD       idct_f1<>+0(SB), Y0, Y0
+	VPADDD         Y1, Y0, Y2
+	VPSUBD         Y1, Y0, Y0
+	VPMADDWD       idct_u1<>+0(SB), Y3, Y1
+	VPADDD         Y4, Y1, Y1
+	VPADDD         Y1, Y0, Y4
+	VPSUBD         Y1, Y0, Y0
+	VPSRAD         $0x0b, Y4, Y4
+	VPACKSSDW      192(SP), Y4, Y4
+	VPSRAD         $0x0b, Y0, Y0
+	VPACKSSDW      288(SP), Y0, Y0
+	VPMADDWD       idct_u2<>+0(SB), Y3, Y1
+	VPADDD         Y5, Y1, Y1
+	VPADDD         Y1, Y2, Y3
+	VPSUBD         Y1, Y2, Y2
+	VPSRAD         $0x0b, Y3, Y3
+	VPACKSSDW      160(SP), Y3, Y3
+	VPSRAD         $0x0b, Y2, Y2
+	VPACKSSDW      320(SP), Y2, Y2
+	TESTB          R11, R11
+	JNZ            wrap
+
+transpose:
+	VPUNPCKLWD   Y3, Y6, Y1
+	VPUNPCKHWD   Y3, Y6, Y6
+	VPUNPCKLWD   Y9, Y4, Y3
+	VPUNPCKHWD   Y9, Y4, Y4
+	VPUNPCKLWD   Y0, Y7, Y5
+	VPUNPCKHWD   Y0, Y7, Y7
+	VPUNPCKLWD   Y8, Y2, Y0
+	VPUNPCKHWD   Y8, Y2, Y2
+	VPUNPCKLDQ   Y3, Y1, Y8
+	VPUNPCKHDQ   Y3, Y1, Y1
+	VPUNPCKLDQ   Y4, Y6, Y3
+	VPUNPCKHDQ   Y4, Y6, Y6
+	VPUNPCKLDQ   Y0, Y5, Y4
+	VPUNPCKHDQ   Y0, Y5, Y5
+	VPUNPCKLDQ   Y2, Y7, Y0
+	VPUNPCKHDQ   Y2, Y7, Y7
+	VPUNPCKLQDQ  Y4, Y8, Y2
+	VPUNPCKHQDQ  Y4, Y8, Y8
+	VPUNPCKLQDQ  Y5, Y1, Y4
+	VPUNPCKHQDQ  Y5, Y1, Y1
+	VPUNPCKLQDQ  Y0, Y3, Y5
+	VPUNPCKHQDQ  Y0, Y3, Y3
+	VPUNPCKLQDQ  Y7, Y6, Y0
+	VPUNPCKHQDQ  Y7, Y6, Y6
+	VPADDW       Y5, Y2, Y7
+	VPSUBW       Y5, Y2, Y2
+	VMOVDQU      Y0, (SP)
+	VMOVDQU      Y8, 32(SP)
+	VMOVDQU      Y3, 64(SP)
+	VPUNPCKHWD   32(SP), Y6, Y0
+	VPUNPCKHWD   64(SP), Y1, Y3
+	VPADDW       Y3, Y0, Y5
+	VPMADDWD     idct_y3<>+0(SB), Y5, Y8
+	VPMADDWD     idct_y4<>+0(SB), Y5, Y5
+	VPUNPCKHWD   (SP), Y4, Y9
+	VPMADDWD     idct_t3<>+0(SB), Y9, Y10
+	VPUNPCKHWD   idct_r2<>+0(SB), Y7, Y11
+	VPMADDWD     idct_f2<>+0(SB), Y11, Y11
+	VPADDD       Y10, Y11, Y12
+	VPSUBD       Y10, Y11, Y11
+	VPMADDWD     idct_u0<>+0(SB), Y0, Y10
+	VPADDD       Y8, Y10, Y10
+	VPADDD       Y10, Y11, Y13
+	VPSUBD       Y10, Y11, Y11
+	VPSRAD       $0x12, Y13, Y13
+	VMOVDQU      Y13, 224(SP)
+	VPSRAD       $0x12, Y11, Y11
+	VMOVDQU      Y11, 256(SP)
+	VPMADDWD     idct_u3<>+0(SB), Y0, Y0
+	VPADDD       Y5, Y0, Y0
+	VPADDD       Y0, Y12, Y10
+	VPSUBD       Y0, Y12, Y12
+	VPSRAD       $0x12, Y10, Y10
+	VMOVDQU      Y10, 128(SP)
+	VPSRAD       $0x12, Y12, Y12
+	VMOVDQU      Y12, 352(SP)
+	VPMADDWD     idct_t2<>+0(SB), Y9, Y0
+	VPUNPCKHWD   idct_r2<>+0(SB), Y2, Y9
+	VPMADDWD     idct_f2<>+0(SB), Y9, Y9
+	VPADDD       Y0, Y9, Y10
+	VPSUBD       Y0, Y9, Y9
+	VPMADDWD     idct_u1<>+0(SB), Y3, Y0
+	VPADDD       Y5, Y0, Y0
+	VPADDD       Y0, Y9, Y5
+	VPSUBD       Y0, Y9, Y9
+	VPSRAD       $0x12, Y5, Y5
+	VMOVDQU      Y5, 192(SP)
+	VPSRAD       $0x12, Y9, Y9
+	VMOVDQU      Y9, 288(SP)
+	VPMADDWD     idct_u2<>+0(SB), Y3, Y0
+	VPADDD       Y8, Y0, Y0
+	VPADDD       Y0, Y10, Y3
+	VPSUBD       Y0, Y10, Y10
+	VPSRAD       $0x12, Y3, Y3
+	VMOVDQU      Y3, 160(SP)
+	VPSRAD       $0x12, Y10, Y10
+	VMOVDQU      Y10, 320(SP)
+	VPUNPCKLWD   32(SP), Y6, Y0
+	VPUNPCKLWD   64(SP), Y1, Y1
+	VPADDW       Y1, Y0, Y3
+	VPMADDWD     idct_y3<>+0(SB), Y3, Y5
+	VPMADDWD     idct_y4<>+0(SB), Y3, Y3
+	VPUNPCKLWD   (SP), Y4, Y4
+	VPMADDWD     idct_t3<>+0(SB), Y4, Y6
+	VPUNPCKLWD   idct_r2<>+0(SB), Y7, Y7
+	VPMADDWD     idct_f2<>+0(SB), Y7, Y7
+	VPADDD       Y6, Y7, Y8
+	VPSUBD       Y6, Y7, Y7
+	VPMADDWD     idct_u0<>+0(SB), Y0, Y6
+	VPADDD       Y5, Y6, Y6
+	VPADDD       Y6, Y7, Y9
+	VPSUBD       Y6, Y7, Y7
+	VPSRAD       $0x12, Y9, Y9
+	VPACKSSDW    224(SP), Y9, Y9
+	VPSRAD       $0x12, Y7, Y7
+	VPACKSSDW    256(SP), Y7, Y7
+	VPMADDWD     idct_u3<>+0(SB), Y0, Y0
+	VPADDD       Y3, Y0, Y0
+	VPADDD       Y0, Y8, Y6
+	VPSUBD       Y0, Y8, Y8
+	VPSRAD       $0x12, Y6, Y6
+	VPACKSSDW    128(SP), Y6, Y6
+	VPSRAD       $0x12, Y8, Y8
+	VPACKSSDW    352(SP), Y8, Y8
+	VPMADDWD     idct_t2<>+0(SB), Y4, Y0
+	VPUNPCKLWD   idct_r2<>+0(SB), Y2, Y2
+	VPMADDWD     idct_f2<>+0(SB), Y2, Y2
+	VPADDD       Y0, Y2, Y4
+	VPSUBD       Y0, Y2, Y2
+	VPMADDWD     idct_u1<>+0(SB), Y1, Y0
+	VPADDD       Y3, Y0, Y0
+	VPADDD       Y0, Y2, Y3
+	VPSUBD       Y0, Y2, Y2
+	VPSRAD       $0x12, Y3, Y3
+	VPACKSSDW    192(SP), Y3, Y3
+	VPSRAD       $0x12, Y2, Y2
+	VPACKSSDW    288(SP), Y2, Y2
+	VPMADDWD     idct_u2<>+0(SB), Y1, Y0
+	VPADDD       Y5, Y0, Y0
+	VPADDD       Y0, Y4, Y1
+	VPSUBD       Y0, Y4, Y4
+	VPSRAD       $0x12, Y1, Y1
+	VPACKSSDW    160(SP), Y1, Y1
+	VPSRAD       $0x12, Y4, Y4
+	VPACKSSDW    320(SP), Y4, Y4
+	VMOVDQU      idct_middle<>+0(SB), Y0
+	VPACKSSWB    Y7, Y6, Y6
+	VPADDB       Y0, Y6, Y6
+	VPACKSSWB    Y2, Y1, Y1
+	VPADDB       Y0, Y1, Y1
+	VPACKSSWB    Y4, Y3, Y3
+	VPADDB       Y0, Y3, Y3
+	VPACKSSWB    Y8, Y9, Y9
+	VPADDB       Y0, Y9, Y9
+	VPUNPCKLBW   Y3, Y6, Y0
+	VPUNPCKHBW   Y3, Y6, Y6
+	VPUNPCKLBW   Y9, Y1, Y2
+	VPUNPCKHBW   Y9, Y1, Y1
+	VPUNPCKLBW   Y2, Y0, Y3
+	VPUNPCKHBW   Y2, Y0, Y0
+	VPUNPCKLBW   Y1, Y6, Y2
+	VPUNPCKHBW   Y1, Y6, Y6
+	VPUNPCKLDQ   Y2, Y3, Y1
+	VPUNPCKHDQ   Y2, Y3, Y3
+	VPUNPCKLDQ   Y6, Y0, Y2
+	VPUNPCKHDQ   Y6, Y0, Y0
+	MOVQ         AX, R11
+	TESTQ        R10, R10
+	JNZ          narrow4
+	VPERMQ       $0xd8, Y1, Y1
+	VMOVDQU      X1, (R11)
+	VEXTRACTI128 $0x01, Y1, (R11)(CX*1)
+	LEAQ         (R11)(CX*2), R11
+	VPERMQ       $0xd8, Y3, Y3
+	VMOVDQU      X3, (R11)
+	VEXTRACTI128 $0x01, Y3, (R11)(CX*1)
+	LEAQ         (R11)(CX*2), R11
+	VPERMQ       $0xd8, Y2, Y2
+	VMOVDQU      X2, (R11)
+	VEXTRACTI128 $0x01, Y2, (R11)(CX*1)
+	LEAQ         (R11)(CX*2), R11
+	VPERMQ       $0xd8, Y0, Y0
+	VMOVDQU      X0, (R11)
+	VEXTRACTI128 $0x01, Y0, (R11)(CX*1)
+	JMP          next
+
+narrow4:
+	VMOVQ   X1, (R11)
+	VMOVHPS X1, (R11)(CX*1)
+	LEAQ    (R11)(CX*2), R11
+	VMOVQ   X3, (R11)
+	VMOVHPS X3, (R11)(CX*1)
+	LEAQ    (R11)(CX*2), R11
+	VMOVQ   X2, (R11)
+	VMOVHPS X2, (R11)(CX*1)
+	LEAQ    (R11)(CX*2), R11
+	VMOVQ   X0, (R11)
+	VMOVHPS X0, (R11)(CX*1)
+	JMP     next
+
+wrap:
+	VBROADCASTI128 16(DX), Y1
+	VINSERTI128    $0x01, 16(DX)(R8*1), Y1, Y1
+	VBROADCASTI128 (DX), Y10
+	VINSERTI128    $0x01, (DX)(R8*1), Y10, Y10
+	VBROADCASTI128 (BX), Y5
+	VPMULLW        Y5, Y10, Y10
+	VBROADCASTI128 32(DX), Y5
+	VINSERTI128    $0x01, 32(DX)(R8*1), Y5, Y5
+	VPOR           Y5, Y1, Y1
+	VBROADCASTI128 48(DX), Y5
+	VINSERTI128    $0x01, 48(DX)(R8*1), Y5, Y5
+	VPOR           Y5, Y1, Y1
+	VBROADCASTI128 64(DX), Y5
+	VINSERTI128    $0x01, 64(DX)(R8*1), Y5, Y5
+	VPOR           Y5, Y1, Y1
+	VBROADCASTI128 80(DX), Y5
+	VINSERTI128    $0x01, 80(DX)(R8*1), Y5, Y5
+	VPOR           Y5, Y1, Y1
+	VBROADCASTI128 96(DX), Y5
+	VINSERTI128    $0x01, 96(DX)(R8*1), Y5, Y5
+	VPOR           Y5, Y1, Y1
+	VBROADCASTI128 112(DX), Y5
+	VINSERTI128    $0x01, 112(DX)(R8*1), Y5, Y5
+	VPOR           Y5, Y1, Y1
+	VPXOR          Y5, Y5, Y5
+	VPCMPEQQ       Y5, Y1, Y1
+	VPSHUFD        $0x4e, Y1, Y5
+	VPAND          Y5, Y1, Y1
+	VPSLLW         $0x02, Y10, Y10
+	VPBLENDVB      Y1, Y10, Y6, Y6
+	VPBLENDVB      Y1, Y10, Y3, Y3
+	VPBLENDVB      Y1, Y10, Y4, Y4
+	VPBLENDVB      Y1, Y10, Y9, Y9
+	VPBLENDVB      Y1, Y10, Y7, Y7
+	VPBLENDVB      Y1, Y10, Y0, Y0
+	VPBLENDVB      Y1, Y10, Y2, Y2
+	VPBLENDVB      Y1, Y10, Y8, Y8
+	JMP            transpose
+
+four:
+	VBROADCASTI32X4 (DX), Y0
+	VINSERTI32X4    $0x01, 128(DX), Y0, Y0
+	VBROADCASTI32X4 256(DX), Y1
+	VINSERTI32X4    $0x01, 384(DX), Y1, Y1
+	VINSERTI64X4    $0x01, Y1, Z0, Z1
+	VBROADCASTI32X4 (BX), Z2
+	VPMULLW         Z2, Z1, Z1
+	VPSLLW          $0x02, Z1, Z2
+	VPSRAW          $0x02, Z2, Z2
+	VPCMPW          $0x04, Z1, Z2, K1
+	KORTESTD        K1, K1
+	JNZ             two
+	VBROADCASTI32X4 16(DX), Y0
+	VINSERTI32X4    $0x01, 144(DX), Y0, Y0
+	VBROADCASTI32X4 272(DX), Y2
+	VINSERTI32X4    $0x01, 400(DX), Y2, Y2
+	VINSERTI64X4    $0x01, Y2, Z0, Z2
+	VBROADCASTI32X4 16(BX), Z3
+	VPMULLW         Z3, Z2, Z2
+	VBROADCASTI32X4 32(DX), Y0
+	VINSERTI32X4    $0x01, 160(DX), Y0, Y0
+	VBROADCASTI32X4 288(DX), Y3
+	VINSERTI32X4    $0x01, 416(DX), Y3, Y3
+	VINSERTI64X4    $0x01, Y3, Z0, Z3
+	VBROADCASTI32X4 32(BX), Z4
+	VPMULLW         Z4, Z3, Z3
+	VBROADCASTI32X4 48(DX), Y0
+	VINSERTI32X4    $0x01, 176(DX), Y0, Y0
+	VBROADCASTI32X4 304(DX), Y4
+	VINSERTI32X4    $0x01, 432(DX), Y4, Y4
+	VINSERTI64X4    $0x01, Y4, Z0, Z4
+	VBROADCASTI32X4 48(BX), Z5
+	VPMULLW         Z5, Z4, Z4
+	VBROADCASTI32X4 64(DX), Y0
+	VINSERTI32X4    $0x01, 192(DX), Y0, Y0
+	VBROADCASTI32X4 320(DX), Y5
+	VINSERTI32X4    $0x01, 448(DX), Y5, Y5
+	VINSERTI64X4    $0x01, Y5, Z0, Z5
+	VBROADCASTI32X4 64(BX), Z6
+	VPMULLW         Z6, Z5, Z5
+	VBROADCASTI32X4 80(DX), Y0
+	VINSERTI32X4    $0x01, 208(DX), Y0, Y0
+	VBROADCASTI32X4 336(DX), Y6
+	VINSERTI32X4    $0x01, 464(DX), Y6, Y6
+	VINSERTI64X4    $0x01, Y6, Z0, Z6
+	VBROADCASTI32X4 80(BX), Z7
+	VPMULLW         Z7, Z6, Z6
+	VBROADCASTI32X4 96(DX), Y0
+	VINSERTI32X4    $0x01, 224(DX), Y0, Y0
+	VBROADCASTI32X4 352(DX), Y7
+	VINSERTI32X4    $0x01, 480(DX), Y7, Y7
+	VINSERTI64X4    $0x01, Y7, Z0, Z7
+	VBROADCASTI32X4 96(BX), Z8
+	VPMULLW         Z8, Z7, Z7
+	VBROADCASTI32X4 112(DX), Y0
+	VINSERTI32X4    $0x01, 240(DX), Y0, Y0
+	VBROADCASTI32X4 368(DX), Y8
+	VINSERTI32X4    $0x01, 496(DX), Y8, Y8
+	VINSERTI64X4    $0x01, Y8, Z0, Z8
+	VBROADCASTI32X4 112(BX), Z9
+	VPMULLW         Z9, Z8, Z8
+	VPBROADCASTD    idct_t3<>+0(SB), Z9
+	VPBROADCASTD    idct_t2<>+0(SB), Z10
+	VPBROADCASTD    idct_y3<>+0(SB), Z11
+	VPBROADCASTD    idct_y4<>+0(SB), Z12
+	VPBROADCASTD    idct_u0<>+0(SB), Z13
+	VPBROADCASTD    idct_u3<>+0(SB), Z14
+	VPBROADCASTD    idct_u1<>+0(SB), Z15
+	VPBROADCASTD    idct_u2<>+0(SB), Z16
+	VPADDW          Z5, Z1, Z17
+	VPSUBW          Z5, Z1, Z1
+	VPUNPCKLWD      Z2, Z8, Z5
+	VPUNPCKLWD      Z6, Z4, Z18
+	VPADDW          Z18, Z5, Z19
+	VPMADDWD        Z11, Z19, Z20
+	VPMADDWD        Z12, Z19, Z19
+	VPUNPCKLWD      Z7, Z3, Z21
+	VPMADDWD        Z9, Z21, Z22
+	VPBROADCASTD    idct_r1<>+0(SB), Z23
+	VPUNPCKLWD      Z23, Z17, Z23
+	VPBROADCASTD    idct_f1<>+0(SB), Z24
+	VPMADDWD        Z24, Z23, Z23
+	VPADDD          Z22, Z23, Z24
+	VPSUBD          Z22, Z23, Z23
+	VPMADDWD        Z13, Z5, Z22
+	VPMADDWD        Z14, Z5, Z5
+	VPADDD          Z20, Z22, Z22
+	VPADDD          Z22, Z23, Z25
+	VPSUBD          Z22, Z23, Z23
+	VPSRAD          $0x0b, Z25, Z25
+	VPSRAD          $0x0b, Z23, Z23
+	VPADDD          Z19, Z5, Z5
+	VPADDD          Z5, Z24, Z22
+	VPSUBD          Z5, Z24, Z24
+	VPSRAD          $0x0b, Z22, Z22
+	VPSRAD          $0x0b, Z24, Z24
+	VPMADDWD        Z10, Z21, Z5
+	VPBROADCASTD    idct_r1<>+0(SB), Z21
+	VPUNPCKLWD      Z21, Z1, Z21
+	VPBROADCASTD    idct_f1<>+0(SB), Z26
+	VPMADDWD        Z26, Z21, Z21
+	VPADDD          Z5, Z21, Z26
+	VPSUBD          Z5, Z21, Z21
+	VPMADDWD        Z15, Z18, Z5
+	VPMADDWD        Z16, Z18, Z18
+	VPADDD          Z19, Z5, Z5
+	VPADDD          Z5, Z21, Z19
+	VPSUBD          Z5, Z21, Z21
+	VPSRAD          $0x0b, Z19, Z19
+	VPSRAD          $0x0b, Z21, Z21
+	VPADDD          Z20, Z18, Z18
+	VPADDD          Z18, Z26, Z5
+	VPSUBD          Z18, Z26, Z26
+	VPSRAD          $0x0b, Z5, Z5
+	VPSRAD          $0x0b, Z26, Z26
+	VPUNPCKHWD      Z2, Z8, Z2
+	VPUNPCKHWD      Z6, Z4, Z4
+	VPADDW          Z4, Z2, Z6
+	VPMADDWD        Z11, Z6, Z8
+	VPMADDWD        Z12, Z6, Z6
+	VPUNPCKHWD      Z7, Z3, Z3
+	VPMADDWD        Z9, Z3, Z7
+	VPBROADCASTD    idct_r1<>+0(SB), Z18
+	VPUNPCKHWD      Z18, Z17, Z17
+	VPBROADCASTD    idct_f1<>+0(SB), Z18
+	VPMADDWD        Z18, Z17, Z17
+	VPADDD          Z7, Z17, Z18
+	VPSUBD          Z7, Z17, Z17
+	VPMADDWD        Z13, Z2, Z7
+	VPMADDWD        Z14, Z2, Z2
+	VPADDD          Z8, Z7, Z7
+	VPADDD          Z7, Z17, Z20
+	VPSUBD          Z7, Z17, Z17
+	VPSRAD          $0x0b, Z20, Z20
+	VPACKSSDW       Z20, Z25, Z25
+	VPSRAD          $0x0b, Z17, Z17
+	VPACKSSDW       Z17, Z23, Z23
+	VPADDD          Z6, Z2, Z2
+	VPADDD          Z2, Z18, Z7
+	VPSUBD          Z2, Z18, Z18
+	VPSRAD          $0x0b, Z7, Z7
+	VPACKSSDW       Z7, Z22, Z22
+	VPSRAD          $0x0b, Z18, Z18
+	VPACKSSDW       Z18, Z24, Z24
+	VPMADDWD        Z10, Z3, Z2
+	VPBROADCASTD    idct_r1<>+0(SB), Z3
+	VPUNPCKHWD      Z3, Z1, Z1
+	VPBROADCASTD    idct_f1<>+0(SB), Z3
+	VPMADDWD        Z3, Z1, Z1
+	VPADDD          Z2, Z1, Z3
+	VPSUBD          Z2, Z1, Z1
+	VPMADDWD        Z15, Z4, Z2
+	VPMADDWD        Z16, Z4, Z4
+	VPADDD          Z6, Z2, Z2
+	VPADDD          Z2, Z1, Z6
+	VPSUBD          Z2, Z1, Z1
+	VPSRAD          $0x0b, Z6, Z6
+	VPACKSSDW       Z6, Z19, Z19
+	VPSRAD          $0x0b, Z1, Z1
+	VPACKSSDW       Z1, Z21, Z21
+	VPADDD          Z8, Z4, Z4
+	VPADDD          Z4, Z3, Z1
+	VPSUBD          Z4, Z3, Z3
+	VPSRAD          $0x0b, Z1, Z1
+	VPACKSSDW       Z1, Z5, Z5
+	VPSRAD          $0x0b, Z3, Z3
+	VPACKSSDW       Z3, Z26, Z26
+	VPUNPCKLWD      Z5, Z22, Z1
+	VPUNPCKHWD      Z5, Z22, Z22
+	VPUNPCKLWD      Z25, Z19, Z2
+	VPUNPCKHWD      Z25, Z19, Z19
+	VPUNPCKLWD      Z21, Z23, Z3
+	VPUNPCKHWD      Z21, Z23, Z23
+	VPUNPCKLWD      Z24, Z26, Z4
+	VPUNPCKHWD      Z24, Z26, Z26
+	VPUNPCKLDQ      Z2, Z1, Z5
+	VPUNPCKHDQ      Z2, Z1, Z1
+	VPUNPCKLDQ      Z19, Z22, Z2
+	VPUNPCKHDQ      Z19, Z22, Z22
+	VPUNPCKLDQ      Z4, Z3, Z6
+	VPUNPCKHDQ      Z4, Z3, Z3
+	VPUNPCKLDQ      Z26, Z23, Z4
+	VPUNPCKHDQ      Z26, Z23, Z23
+	VPUNPCKLQDQ     Z6, Z5, Z7
+	VPUNPCKHQDQ     Z6, Z5, Z5
+	VPUNPCKLQDQ     Z3, Z1, Z6
+	VPUNPCKHQDQ     Z3, Z1, Z1
+	VPUNPCKLQDQ     Z4, Z2, Z3
+	VPUNPCKHQDQ     Z4, Z2, Z2
+	VPUNPCKLQDQ     Z23, Z22, Z4
+	VPUNPCKHQDQ     Z23, Z22, Z22
+	VPADDW          Z3, Z7, Z8
+	VPSUBW          Z3, Z7, Z3
+	VPUNPCKLWD      Z5, Z22, Z7
+	VPUNPCKLWD      Z2, Z1, Z17
+	VPADDW          Z17, Z7, Z18
+	VPMADDWD        Z11, Z18, Z19
+	VPMADDWD        Z12, Z18, Z18
+	VPUNPCKLWD      Z4, Z6, Z20
+	VPMADDWD        Z9, Z20, Z21
+	VPBROADCASTD    idct_r2<>+0(SB), Z23
+	VPUNPCKLWD      Z23, Z8, Z23
+	VPBROADCASTD    idct_f2<>+0(SB), Z24
+	VPMADDWD        Z24, Z23, Z23
+	VPADDD          Z21, Z23, Z24
+	VPSUBD          Z21, Z23, Z23
+	VPMADDWD        Z13, Z7, Z21
+	VPMADDWD        Z14, Z7, Z7
+	VPADDD          Z19, Z21, Z21
+	VPADDD          Z21, Z23, Z25
+	VPSUBD          Z21, Z23, Z23
+	VPSRAD          $0x12, Z25, Z25
+	VPSRAD          $0x12, Z23, Z23
+	VPADDD          Z18, Z7, Z7
+	VPADDD          Z7, Z24, Z21
+	VPSUBD          Z7, Z24, Z24
+	VPSRAD          $0x12, Z21, Z21
+	VPSRAD          $0x12, Z24, Z24
+	VPMADDWD        Z10, Z20, Z7
+	VPBROADCASTD    idct_r2<>+0(SB), Z20
+	VPUNPCKLWD      Z20, Z3, Z20
+	VPBROADCASTD    idct_f2<>+0(SB), Z26
+	VPMADDWD        Z26, Z20, Z20
+	VPADDD          Z7, Z20, Z26
+	VPSUBD          Z7, Z20, Z20
+	VPMADDWD        Z15, Z17, Z7
+	VPMADDWD        Z16, Z17, Z17
+	VPADDD          Z18, Z7, Z7
+	VPADDD          Z7, Z20, Z18
+	VPSUBD          Z7, Z20, Z20
+	VPSRAD          $0x12, Z18, Z18
+	VPSRAD          $0x12, Z20, Z20
+	VPADDD          Z19, Z17, Z17
+	VPADDD          Z17, Z26, Z7
+	VPSUBD          Z17, Z26, Z26
+	VPSRAD          $0x12, Z7, Z7
+	VPSRAD          $0x12, Z26, Z26
+	VPUNPCKHWD      Z5, Z22, Z5
+	VPUNPCKHWD      Z2, Z1, Z1
+	VPADDW          Z1, Z5, Z2
+	VPMADDWD        Z11, Z2, Z11
+	VPMADDWD        Z12, Z2, Z2
+	VPUNPCKHWD      Z4, Z6, Z4
+	VPMADDWD        Z9, Z4, Z6
+	VPBROADCASTD    idct_r2<>+0(SB), Z9
+	VPUNPCKHWD      Z9, Z8, Z8
+	VPBROADCASTD    idct_f2<>+0(SB), Z9
+	VPMADDWD        Z9, Z8, Z8
+	VPADDD          Z6, Z8, Z9
+	VPSUBD          Z6, Z8, Z8
+	VPMADDWD        Z13, Z5, Z6
+	VPMADDWD        Z14, Z5, Z5
+	VPADDD          Z11, Z6, Z6
+	VPADDD          Z6, Z8, Z12
+	VPSUBD          Z6, Z8, Z8
+	VPSRAD          $0x12, Z12, Z12
+	VPACKSSDW       Z12, Z25, Z25
+	VPSRAD          $0x12, Z8, Z8
+	VPACKSSDW       Z8, Z23, Z23
+	VPADDD          Z2, Z5, Z5
+	VPADDD          Z5, Z9, Z6
+	VPSUBD          Z5, Z9, Z9
+	VPSRAD          $0x12, Z6, Z6
+	VPACKSSDW       Z6, Z21, Z21
+	VPSRAD          $0x12, Z9, Z9
+	VPACKSSDW       Z9, Z24, Z24
+	VPMADDWD        Z10, Z4, Z4
+	VPBROADCASTD    idct_r2<>+0(SB), Z5
+	VPUNPCKHWD      Z5, Z3, Z3
+	VPBROADCASTD    idct_f2<>+0(SB), Z5
+	VPMADDWD        Z5, Z3, Z3
+	VPADDD          Z4, Z3, Z5
+	VPSUBD          Z4, Z3, Z3
+	VPMADDWD        Z15, Z1, Z4
+	VPMADDWD        Z16, Z1, Z1
+	VPADDD          Z2, Z4, Z4
+	VPADDD          Z4, Z3, Z2
+	VPSUBD          Z4, Z3, Z3
+	VPSRAD          $0x12, Z2, Z2
+	VPACKSSDW       Z2, Z18, Z18
+	VPSRAD          $0x12, Z3, Z3
+	VPACKSSDW       Z3, Z20, Z20
+	VPADDD          Z11, Z1, Z1
+	VPADDD          Z1, Z5, Z2
+	VPSUBD          Z1, Z5, Z5
+	VPSRAD          $0x12, Z2, Z2
+	VPACKSSDW       Z2, Z7, Z7
+	VPSRAD          $0x12, Z5, Z5
+	VPACKSSDW       Z5, Z26, Z26
+	VPBROADCASTD    idct_middle<>+0(SB), Z1
+	VPACKSSWB       Z23, Z21, Z21
+	VPADDB          Z1, Z21, Z21
+	VPACKSSWB       Z20, Z7, Z7
+	VPADDB          Z1, Z7, Z7
+	VPACKSSWB       Z26, Z18, Z18
+	VPADDB          Z1, Z18, Z18
+	VPACKSSWB       Z24, Z25, Z25
+	VPADDB          Z1, Z25, Z25
+	VPUNPCKLBW      Z18, Z21, Z1
+	VPUNPCKHBW      Z18, Z21, Z21
+	VPUNPCKLBW      Z25, Z7, Z2
+	VPUNPCKHBW      Z25, Z7, Z7
+	VPUNPCKLBW      Z2, Z1, Z3
+	VPUNPCKHBW      Z2, Z1, Z1
+	VPUNPCKLBW      Z7, Z21, Z2
+	VPUNPCKHBW      Z7, Z21, Z21
+	VPUNPCKLDQ      Z2, Z3, Z4
+	VPUNPCKHDQ      Z2, Z3, Z3
+	VPUNPCKLDQ      Z21, Z1, Z2
+	VPUNPCKHDQ      Z21, Z1, Z1
+	VMOVDQU64       idct_order<>+0(SB), Z5
+	MOVQ            AX, R11
+	VPERMQ          Z4, Z5, Z4
+	VMOVDQU32       Y4, (R11)
+	VEXTRACTI64X4   $0x01, Z4, (R11)(CX*1)
+	LEAQ            (R11)(CX*2), R11
+	VPERMQ          Z3, Z5, Z3
+	VMOVDQU32       Y3, (R11)
+	VEXTRACTI64X4   $0x01, Z3, (R11)(CX*1)
+	LEAQ            (R11)(CX*2), R11
+	VPERMQ          Z2, Z5, Z2
+	VMOVDQU32       Y2, (R11)
+	VEXTRACTI64X4   $0x01, Z2, (R11)(CX*1)
+	LEAQ            (R11)(CX*2), R11
+	VPERMQ          Z1, Z5, Z1
+	VMOVDQU32       Y1, (R11)
+	VEXTRACTI64X4   $0x01, Z1, (R11)(CX*1)
+	ADDQ            $0x00000100, DX
+	ADDQ            $0x10, AX
+	ADDQ            $0x02, SI
+	SUBQ            $0x02, DI
+	JMP             next
+
+dc:
+	MOVWLZX      (DX)(R8*1), R11
+	SHLL         $0x10, R11
+	MOVW         (DX), R11
+	VMOVD        R11, X0
+	VPBROADCASTW (BX), X1
+	VPMULLW      X1, X0, X0
+	VPSLLW       $0x02, X0, X0
+	VPADDSW      idct_16<>+0(SB), X0, X0
+	VPSRAW       $0x05, X0, X0
+	VPACKSSWB    X0, X0, X0
+	VPADDB       idct_middle<>+0(SB), X0, X0
+	VPSHUFB      idct_spread<>+0(SB), X0, X0
+	MOVQ         AX, R11
+	TESTQ        R10, R10
+	JNZ          narrowDC
+	VMOVDQU      X0, (R11)
+	VMOVDQU      X0, (R11)(CX*1)
+	LEAQ         (R11)(CX*2), R11
+	VMOVDQU      X0, (R11)
+	VMOVDQU      X0, (R11)(CX*1)
+	LEAQ         (R11)(CX*2), R11
+	VMOVDQU      X0, (R11)
+	VMOVDQU      X0, (R11)(CX*1)
+	LEAQ         (R11)(CX*2), R11
+	VMOVDQU      X0, (R11)
+	VMOVDQU      X0, (R11)(CX*1)
+	JMP          next
+
+narrowDC:
+	VMOVQ X0, (R11)
+	VMOVQ X0, (R11)(CX*1)
+	LEAQ  (R11)(CX*2), R11
+	VMOVQ X0, (R11)
+	VMOVQ X0, (R11)(CX*1)
+	LEAQ  (R11)(CX*2), R11
+	VMOVQ X0, (R11)
+	VMOVQ X0, (R11)(CX*1)
+	LEAQ  (R11)(CX*2), R11
+	VMOVQ X0, (R11)
+	VMOVQ X0, (R11)(CX*1)
+
+next:
+	ADDQ $0x00000100, DX
+	ADDQ $0x10, AX
+	ADDQ $0x02, SI
+	SUBQ $0x02, DI
+	JLE  done
+	CMPQ DI, $0x01
+	JNE  loop
+	SUBQ $0x00000080, DX
+	SUBQ $0x08, AX
+	DECQ SI
+	INCQ DI
+	JMP  loop
+
+done:
+	VZEROUPPER
+	RET
+
+DATA idct_order<>+0(SB)/8, $0x0000000000000000
+DATA idct_order<>+8(SB)/8, $0x0000000000000002
+DATA idct_order<>+16(SB)/8, $0x0000000000000004
+DATA idct_order<>+24(SB)/8, $0x0000000000000006
+DATA idct_order<>+32(SB)/8, $0x0000000000000001
+DATA idct_order<>+40(SB)/8, $0x0000000000000003
+DATA idct_order<>+48(SB)/8, $0x0000000000000005
+DATA idct_order<>+56(SB)/8, $0x0000000000000007
+GLOBL idct_order<>(SB), RODATA|NOPTR, $64
+
+DATA up_near<>+0(SB)/2, $0x0103
+DATA up_near<>+2(SB)/2, $0x0103
+DATA up_near<>+4(SB)/2, $0x0103
+DATA up_near<>+6(SB)/2, $0x0103
+DATA up_near<>+8(SB)/2, $0x0103
+DATA up_near<>+10(SB)/2, $0x0103
+DATA up_near<>+12(SB)/2, $0x0103
+DATA up_near<>+14(SB)/2, $0x0103
+DATA up_near<>+16(SB)/2, $0x0103
+DATA up_near<>+18(SB)/2, $0x0103
+DATA up_near<>+20(SB)/2, $0x0103
+DATA up_near<>+22(SB)/2, $0x0103
+DATA up_near<>+24(SB)/2, $0x0103
+DATA up_near<>+26(SB)/2, $0x0103
+DATA up_near<>+28(SB)/2, $0x0103
+DATA up_near<>+30(SB)/2, $0x0103
+GLOBL up_near<>(SB), RODATA|NOPTR, $32
+
+DATA up_1<>+0(SB)/4, $0x00010001
+DATA up_1<>+4(SB)/4, $0x00010001
+DATA up_1<>+8(SB)/4, $0x00010001
+DATA up_1<>+12(SB)/4, $0x00010001
+DATA up_1<>+16(SB)/4, $0x00010001
+DATA up_1<>+20(SB)/4, $0x00010001
+DATA up_1<>+24(SB)/4, $0x00010001
+DATA up_1<>+28(SB)/4, $0x00010001
+GLOBL up_1<>(SB), RODATA|NOPTR, $32
+
+DATA up_2<>+0(SB)/4, $0x00020002
+DATA up_2<>+4(SB)/4, $0x00020002
+DATA up_2<>+8(SB)/4, $0x00020002
+DATA up_2<>+12(SB)/4, $0x00020002
+DATA up_2<>+16(SB)/4, $0x00020002
+DATA up_2<>+20(SB)/4, $0x00020002
+DATA up_2<>+24(SB)/4, $0x00020002
+DATA up_2<>+28(SB)/4, $0x00020002
+GLOBL up_2<>(SB), RODATA|NOPTR, $32
+
+DATA up_7<>+0(SB)/4, $0x00070007
+DATA up_7<>+4(SB)/4, $0x00070007
+DATA up_7<>+8(SB)/4, $0x00070007
+DATA up_7<>+12(SB)/4, $0x00070007
+DATA up_7<>+16(SB)/4, $0x00070007
+DATA up_7<>+20(SB)/4, $0x00070007
+DATA up_7<>+24(SB)/4, $0x00070007
+DATA up_7<>+28(SB)/4, $0x00070007
+GLOBL up_7<>(SB), RODATA|NOPTR, $32
+
+DATA up_8<>+0(SB)/4, $0x00080008
+DATA up_8<>+4(SB)/4, $0x00080008
+DATA up_8<>+8(SB)/4, $0x00080008
+DATA up_8<>+12(SB)/4, $0x00080008
+DATA up_8<>+16(SB)/4, $0x00080008
+DATA up_8<>+20(SB)/4, $0x00080008
+DATA up_8<>+24(SB)/4, $0x00080008
+DATA up_8<>+28(SB)/4, $0x00080008
+GLOBL up_8<>(SB), RODATA|NOPTR, $32
+
+DATA up_3<>+0(SB)/4, $0x00030003
+DATA up_3<>+4(SB)/4, $0x00030003
+DATA up_3<>+8(SB)/4, $0x00030003
+DATA up_3<>+12(SB)/4, $0x00030003
+DATA up_3<>+16(SB)/4, $0x00030003
+DATA up_3<>+20(SB)/4, $0x00030003
+DATA up_3<>+24(SB)/4, $0x00030003
+DATA up_3<>+28(SB)/4, $0x00030003
+GLOBL up_3<>(SB), RODATA|NOPTR, $32
+
+DATA up_high<>+0(SB)/4, $0xff00ff00
+DATA up_high<>+4(SB)/4, $0xff00ff00
+DATA up_high<>+8(SB)/4, $0xff00ff00
+DATA up_high<>+12(SB)/4, $0xff00ff00
+DATA up_high<>+16(SB)/4, $0xff00ff00
+DATA up_high<>+20(SB)/4, $0xff00ff00
+DATA up_high<>+24(SB)/4, $0xff00ff00
+DATA up_high<>+28(SB)/4, $0xff00ff00
+GLOBL up_high<>(SB), RODATA|NOPTR, $32
+
+// func upsampleH2V1x16(dst *byte, src *byte, n int)
+// Requires: AVX
+TEXT ·upsampleH2V1x16(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+	SUBQ $0x10, DX
+
+loop:
+	VMOVDQU    (CX), X0
+	VMOVDQU    -1(CX), X1
+	VMOVDQU    1(CX), X2
+	VPUNPCKLBW X1, X0, X3
+	VPUNPCKHBW X1, X0, X1
+	VPMADDUBSW up_near<>+0(SB), X3, X3
+	VPMADDUBSW up_near<>+0(SB), X1, X1
+	VPUNPCKLBW X2, X0, X4
+	VPUNPCKHBW X2, X0, X0
+	VPMADDUBSW up_near<>+0(SB), X4, X4
+	VPMADDUBSW up_near<>+0(SB), X0, X0
+	VPADDW     up_1<>+0(SB), X3, X3
+	VPADDW     up_1<>+0(SB), X1, X1
+	VPADDW     up_2<>+0(SB), X4, X4
+	VPADDW     up_2<>+0(SB), X0, X0
+	VPSRLW     $0x02, X3, X3
+	VPSLLW     $0x06, X4, X4
+	VPAND      up_high<>+0(SB), X4, X4
+	VPOR       X4, X3, X3
+	VPSRLW     $0x02, X1, X1
+	VPSLLW     $0x06, X0, X0
+	VPAND      up_high<>+0(SB), X0, X0
+	VPOR       X0, X1, X1
+	VMOVDQU    X3, (AX)
+	VMOVDQU    X1, 16(AX)
+	ADDQ       $0x00000020, AX
+	ADDQ       $0x00000010, CX
+	SUBQ       $0x10, DX
+	JGE        loop
+	CMPQ       DX, $-16
+	JE         done
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, CX
+	XORQ       DX, DX
+	JMP        loop
+
+done:
+	RET
+
+// func upsampleH2V2x16(dst *byte, near *byte, far *byte, n int)
+// Requires: AVX
+TEXT ·upsampleH2V2x16(SB), NOSPLIT, $0-32
+	MOVQ near+8(FP), AX
+	MOVQ far+16(FP), CX
+	MOVQ dst+0(FP), DX
+	MOVQ n+24(FP), BX
+	SUBQ $0x10, BX
+
+loop:
+	VMOVDQU    (AX), X0
+	VMOVDQU    (CX), X1
+	VPUNPCKLBW X1, X0, X2
+	VPUNPCKHBW X1, X0, X0
+	VPMADDUBSW up_near<>+0(SB), X2, X2
+	VPMADDUBSW up_near<>+0(SB), X0, X0
+	VMOVDQU    -1(AX), X1
+	VMOVDQU    -1(CX), X3
+	VPUNPCKLBW X3, X1, X4
+	VPUNPCKHBW X3, X1, X1
+	VPMADDUBSW up_near<>+0(SB), X4, X4
+	VPMADDUBSW up_near<>+0(SB), X1, X1
+	VMOVDQU    1(AX), X3
+	VMOVDQU    1(CX), X5
+	VPUNPCKLBW X5, X3, X6
+	VPUNPCKHBW X5, X3, X3
+	VPMADDUBSW up_near<>+0(SB), X6, X6
+	VPMADDUBSW up_near<>+0(SB), X3, X3
+	VPMULLW    up_3<>+0(SB), X2, X2
+	VPADDW     X2, X4, X4
+	VPADDW     up_8<>+0(SB), X4, X4
+	VPADDW     X2, X6, X6
+	VPADDW     up_7<>+0(SB), X6, X6
+	VPMULLW    up_3<>+0(SB), X0, X0
+	VPADDW     X0, X1, X1
+	VPADDW     up_8<>+0(SB), X1, X1
+	VPADDW     X0, X3, X3
+	VPADDW     up_7<>+0(SB), X3, X3
+	VPSRLW     $0x04, X4, X4
+	VPSLLW     $0x04, X6, X6
+	VPAND      up_high<>+0(SB), X6, X6
+	VPOR       X6, X4, X4
+	VPSRLW     $0x04, X1, X1
+	VPSLLW     $0x04, X3, X3
+	VPAND      up_high<>+0(SB), X3, X3
+	VPOR       X3, X1, X1
+	VMOVDQU    X4, (DX)
+	VMOVDQU    X1, 16(DX)
+	ADDQ       $0x00000020, DX
+	ADDQ       $0x00000010, AX
+	ADDQ       $0x00000010, CX
+	SUBQ       $0x10, BX
+	JGE        loop
+	CMPQ       BX, $-16
+	JE         done
+	ADDQ       BX, DX
+	ADDQ       BX, DX
+	ADDQ       BX, AX
+	ADDQ       BX, CX
+	XORQ       BX, BX
+	JMP        loop
+
+done:
+	RET
+
+// func upsampleH1V2x16(dst *byte, near *byte, far *byte, n int, bias int)
+// Requires: AVX, AVX2
+TEXT ·upsampleH1V2x16(SB), NOSPLIT, $0-40
+	MOVQ         bias+32(FP), AX
+	VMOVD        AX, X0
+	VPBROADCASTW X0, X0
+	MOVQ         near+8(FP), AX
+	MOVQ         far+16(FP), CX
+	MOVQ         dst+0(FP), DX
+	MOVQ         n+24(FP), BX
+	SUBQ         $0x10, BX
+
+loop:
+	VMOVDQU    (AX), X1
+	VMOVDQU    (CX), X2
+	VPUNPCKLBW X2, X1, X3
+	VPUNPCKHBW X2, X1, X1
+	VPMADDUBSW up_near<>+0(SB), X3, X3
+	VPMADDUBSW up_near<>+0(SB), X1, X1
+	VPADDW     X0, X3, X3
+	VPADDW     X0, X1, X1
+	VPSRLW     $0x02, X3, X3
+	VPSRLW     $0x02, X1, X1
+	VPACKUSWB  X1, X3, X3
+	VMOVDQU    X3, (DX)
+	ADDQ       $0x00000010, DX
+	ADDQ       $0x00000010, AX
+	ADDQ       $0x00000010, CX
+	SUBQ       $0x10, BX
+	JGE        loop
+	CMPQ       BX, $-16
+	JE         done
+	ADDQ       BX, DX
+	ADDQ       BX, AX
+	ADDQ       BX, CX
+	XORQ       BX, BX
+	JMP        loop
+
+done:
+	RET
+
+// func upsampleH2V1x32(dst *byte, src *byte, n int)
+// Requires: AVX, AVX2
+TEXT ·upsampleH2V1x32(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+	SUBQ $0x20, DX
+
+loop:
+	VMOVDQU      (CX), Y0
+	VMOVDQU      -1(CX), Y1
+	VMOVDQU      1(CX), Y2
+	VPUNPCKLBW   Y1, Y0, Y3
+	VPUNPCKHBW   Y1, Y0, Y1
+	VPMADDUBSW   up_near<>+0(SB), Y3, Y3
+	VPMADDUBSW   up_near<>+0(SB), Y1, Y1
+	VPUNPCKLBW   Y2, Y0, Y4
+	VPUNPCKHBW   Y2, Y0, Y0
+	VPMADDUBSW   up_near<>+0(SB), Y4, Y4
+	VPMADDUBSW   up_near<>+0(SB), Y0, Y0
+	VPADDW       up_1<>+0(SB), Y3, Y3
+	VPADDW       up_1<>+0(SB), Y1, Y1
+	VPADDW       up_2<>+0(SB), Y4, Y4
+	VPADDW       up_2<>+0(SB), Y0, Y0
+	VPSRLW       $0x02, Y3, Y3
+	VPSLLW       $0x06, Y4, Y4
+	VPAND        up_high<>+0(SB), Y4, Y4
+	VPOR         Y4, Y3, Y3
+	VPSRLW       $0x02, Y1, Y1
+	VPSLLW       $0x06, Y0, Y0
+	VPAND        up_high<>+0(SB), Y0, Y0
+	VPOR         Y0, Y1, Y1
+	VMOVDQU      X3, (AX)
+	VMOVDQU      X1, 16(AX)
+	VEXTRACTI128 $0x01, Y3, 32(AX)
+	VEXTRACTI128 $0x01, Y1, 48(AX)
+	ADDQ         $0x00000040, AX
+	ADDQ         $0x00000020, CX
+	SUBQ         $0x20, DX
+	JGE          loop
+	CMPQ         DX, $-32
+	JE           done
+	ADDQ         DX, AX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	XORQ         DX, DX
+	JMP          loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func upsampleH2V2x32(dst *byte, near *byte, far *byte, n int)
+// Requires: AVX, AVX2
+TEXT ·upsampleH2V2x32(SB), NOSPLIT, $0-32
+	MOVQ near+8(FP), AX
+	MOVQ far+16(FP), CX
+	MOVQ dst+0(FP), DX
+	MOVQ n+24(FP), BX
+	SUBQ $0x20, BX
+
+loop:
+	VMOVDQU      (AX), Y0
+	VMOVDQU      (CX), Y1
+	VPUNPCKLBW   Y1, Y0, Y2
+	VPUNPCKHBW   Y1, Y0, Y0
+	VPMADDUBSW   up_near<>+0(SB), Y2, Y2
+	VPMADDUBSW   up_near<>+0(SB), Y0, Y0
+	VMOVDQU      -1(AX), Y1
+	VMOVDQU      -1(CX), Y3
+	VPUNPCKLBW   Y3, Y1, Y4
+	VPUNPCKHBW   Y3, Y1, Y1
+	VPMADDUBSW   up_near<>+0(SB), Y4, Y4
+	VPMADDUBSW   up_near<>+0(SB), Y1, Y1
+	VMOVDQU      1(AX), Y3
+	VMOVDQU      1(CX), Y5
+	VPUNPCKLBW   Y5, Y3, Y6
+	VPUNPCKHBW   Y5, Y3, Y3
+	VPMADDUBSW   up_near<>+0(SB), Y6, Y6
+	VPMADDUBSW   up_near<>+0(SB), Y3, Y3
+	VPMULLW      up_3<>+0(SB), Y2, Y2
+	VPADDW       Y2, Y4, Y4
+	VPADDW       up_8<>+0(SB), Y4, Y4
+	VPADDW       Y2, Y6, Y6
+	VPADDW       up_7<>+0(SB), Y6, Y6
+	VPMULLW      up_3<>+0(SB), Y0, Y0
+	VPADDW       Y0, Y1, Y1
+	VPADDW       up_8<>+0(SB), Y1, Y1
+	VPADDW       Y0, Y3, Y3
+	VPADDW       up_7<>+0(SB), Y3, Y3
+	VPSRLW       $0x04, Y4, Y4
+	VPSLLW       $0x04, Y6, Y6
+	VPAND        up_high<>+0(SB), Y6, Y6
+	VPOR         Y6, Y4, Y4
+	VPSRLW       $0x04, Y1, Y1
+	VPSLLW       $0x04, Y3, Y3
+	VPAND        up_high<>+0(SB), Y3, Y3
+	VPOR         Y3, Y1, Y1
+	VMOVDQU      X4, (DX)
+	VMOVDQU      X1, 16(DX)
+	VEXTRACTI128 $0x01, Y4, 32(DX)
+	VEXTRACTI128 $0x01, Y1, 48(DX)
+	ADDQ         $0x00000040, DX
+	ADDQ         $0x00000020, AX
+	ADDQ         $0x00000020, CX
+	SUBQ         $0x20, BX
+	JGE          loop
+	CMPQ         BX, $-32
+	JE           done
+	ADDQ         BX, DX
+	ADDQ         BX, DX
+	ADDQ         BX, AX
+	ADDQ         BX, CX
+	XORQ         BX, BX
+	JMP          loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func upsampleH1V2x32(dst *byte, near *byte, far *byte, n int, bias int)
+// Requires: AVX, AVX2
+TEXT ·upsampleH1V2x32(SB), NOSPLIT, $0-40
+	MOVQ         bias+32(FP), AX
+	VMOVD        AX, X0
+	VPBROADCASTW X0, Y0
+	MOVQ         near+8(FP), AX
+	MOVQ         far+16(FP), CX
+	MOVQ         dst+0(FP), DX
+	MOVQ         n+24(FP), BX
+	SUBQ         $0x20, BX
+
+loop:
+	VMOVDQU    (AX), Y1
+	VMOVDQU    (CX), Y2
+	VPUNPCKLBW Y2, Y1, Y3
+	VPUNPCKHBW Y2, Y1, Y1
+	VPMADDUBSW up_near<>+0(SB), Y3, Y3
+	VPMADDUBSW up_near<>+0(SB), Y1, Y1
+	VPADDW     Y0, Y3, Y3
+	VPADDW     Y0, Y1, Y1
+	VPSRLW     $0x02, Y3, Y3
+	VPSRLW     $0x02, Y1, Y1
+	VPACKUSWB  Y1, Y3, Y3
+	VMOVDQU    Y3, (DX)
+	ADDQ       $0x00000020, DX
+	ADDQ       $0x00000020, AX
+	ADDQ       $0x00000020, CX
+	SUBQ       $0x20, BX
+	JGE        loop
+	CMPQ       BX, $-32
+	JE         done
+	ADDQ       BX, DX
+	ADDQ       BX, AX
+	ADDQ       BX, CX
+	XORQ       BX, BX
+	JMP        loop
+
+done:
+	VZEROUPPER
+	RET
 
 DATA ycc_r<>+0(SB)/4, $0x66e966e9
 DATA ycc_r<>+4(SB)/4, $0x66e966e9
@@ -531,14 +2996,14 @@ DATA ycc_b<>+24(SB)/4, $0xc5a2c5a2
 DATA ycc_b<>+28(SB)/4, $0xc5a2c5a2
 GLOBL ycc_b<>(SB), RODATA|NOPTR, $32
 
-DATA ycc_g<>+0(SB)/4, $0x492ea7e6
-DATA ycc_g<>+4(SB)/4, $0x492ea7e6
-DATA ycc_g<>+8(SB)/4, $0x492ea7e6
-DATA ycc_g<>+12(SB)/4, $0x492ea7e6
-DATA ycc_g<>+16(SB)/4, $0x492ea7e6
-DATA ycc_g<>+20(SB)/4, $0x492ea7e6
-DATA ycc_g<>+24(SB)/4, $0x492ea7e6
-DATA ycc_g<>+28(SB)/4, $0x492ea7e6
+DATA ycc_g<>+0(SB)/4, $0xa497d3f3
+DATA ycc_g<>+4(SB)/4, $0xa497d3f3
+DATA ycc_g<>+8(SB)/4, $0xa497d3f3
+DATA ycc_g<>+12(SB)/4, $0xa497d3f3
+DATA ycc_g<>+16(SB)/4, $0xa497d3f3
+DATA ycc_g<>+20(SB)/4, $0xa497d3f3
+DATA ycc_g<>+24(SB)/4, $0xa497d3f3
+DATA ycc_g<>+28(SB)/4, $0xa497d3f3
 GLOBL ycc_g<>(SB), RODATA|NOPTR, $32
 
 DATA ycc_half<>+0(SB)/4, $0x00008000
@@ -550,6 +3015,24 @@ DATA ycc_half<>+20(SB)/4, $0x00008000
 DATA ycc_half<>+24(SB)/4, $0x00008000
 DATA ycc_half<>+28(SB)/4, $0x00008000
 GLOBL ycc_half<>(SB), RODATA|NOPTR, $32
+
+DATA ycc_middle<>+0(SB)/2, $0x8080
+DATA ycc_middle<>+2(SB)/2, $0x8080
+DATA ycc_middle<>+4(SB)/2, $0x8080
+DATA ycc_middle<>+6(SB)/2, $0x8080
+DATA ycc_middle<>+8(SB)/2, $0x8080
+DATA ycc_middle<>+10(SB)/2, $0x8080
+DATA ycc_middle<>+12(SB)/2, $0x8080
+DATA ycc_middle<>+14(SB)/2, $0x8080
+DATA ycc_middle<>+16(SB)/2, $0x8080
+DATA ycc_middle<>+18(SB)/2, $0x8080
+DATA ycc_middle<>+20(SB)/2, $0x8080
+DATA ycc_middle<>+22(SB)/2, $0x8080
+DATA ycc_middle<>+24(SB)/2, $0x8080
+DATA ycc_middle<>+26(SB)/2, $0x8080
+DATA ycc_middle<>+28(SB)/2, $0x8080
+DATA ycc_middle<>+30(SB)/2, $0x8080
+GLOBL ycc_middle<>(SB), RODATA|NOPTR, $32
 
 DATA ycc_shuffle<>+0(SB)/1, $0x00
 DATA ycc_shuffle<>+1(SB)/1, $0x80
@@ -567,204 +3050,695 @@ DATA ycc_shuffle<>+12(SB)/1, $0x04
 DATA ycc_shuffle<>+13(SB)/1, $0x80
 DATA ycc_shuffle<>+14(SB)/1, $0x80
 DATA ycc_shuffle<>+15(SB)/1, $0x05
-DATA ycc_shuffle<>+16(SB)/1, $0x80
-DATA ycc_shuffle<>+17(SB)/1, $0x00
+DATA ycc_shuffle<>+16(SB)/1, $0x00
+DATA ycc_shuffle<>+17(SB)/1, $0x80
 DATA ycc_shuffle<>+18(SB)/1, $0x80
-DATA ycc_shuffle<>+19(SB)/1, $0x80
-DATA ycc_shuffle<>+20(SB)/1, $0x01
+DATA ycc_shuffle<>+19(SB)/1, $0x01
+DATA ycc_shuffle<>+20(SB)/1, $0x80
 DATA ycc_shuffle<>+21(SB)/1, $0x80
-DATA ycc_shuffle<>+22(SB)/1, $0x80
-DATA ycc_shuffle<>+23(SB)/1, $0x02
+DATA ycc_shuffle<>+22(SB)/1, $0x02
+DATA ycc_shuffle<>+23(SB)/1, $0x80
 DATA ycc_shuffle<>+24(SB)/1, $0x80
-DATA ycc_shuffle<>+25(SB)/1, $0x80
-DATA ycc_shuffle<>+26(SB)/1, $0x03
+DATA ycc_shuffle<>+25(SB)/1, $0x03
+DATA ycc_shuffle<>+26(SB)/1, $0x80
 DATA ycc_shuffle<>+27(SB)/1, $0x80
-DATA ycc_shuffle<>+28(SB)/1, $0x80
-DATA ycc_shuffle<>+29(SB)/1, $0x04
+DATA ycc_shuffle<>+28(SB)/1, $0x04
+DATA ycc_shuffle<>+29(SB)/1, $0x80
 DATA ycc_shuffle<>+30(SB)/1, $0x80
-DATA ycc_shuffle<>+31(SB)/1, $0x80
+DATA ycc_shuffle<>+31(SB)/1, $0x05
 DATA ycc_shuffle<>+32(SB)/1, $0x80
-DATA ycc_shuffle<>+33(SB)/1, $0x80
-DATA ycc_shuffle<>+34(SB)/1, $0x00
+DATA ycc_shuffle<>+33(SB)/1, $0x00
+DATA ycc_shuffle<>+34(SB)/1, $0x80
 DATA ycc_shuffle<>+35(SB)/1, $0x80
-DATA ycc_shuffle<>+36(SB)/1, $0x80
-DATA ycc_shuffle<>+37(SB)/1, $0x01
+DATA ycc_shuffle<>+36(SB)/1, $0x01
+DATA ycc_shuffle<>+37(SB)/1, $0x80
 DATA ycc_shuffle<>+38(SB)/1, $0x80
-DATA ycc_shuffle<>+39(SB)/1, $0x80
-DATA ycc_shuffle<>+40(SB)/1, $0x02
+DATA ycc_shuffle<>+39(SB)/1, $0x02
+DATA ycc_shuffle<>+40(SB)/1, $0x80
 DATA ycc_shuffle<>+41(SB)/1, $0x80
-DATA ycc_shuffle<>+42(SB)/1, $0x80
-DATA ycc_shuffle<>+43(SB)/1, $0x03
+DATA ycc_shuffle<>+42(SB)/1, $0x03
+DATA ycc_shuffle<>+43(SB)/1, $0x80
 DATA ycc_shuffle<>+44(SB)/1, $0x80
-DATA ycc_shuffle<>+45(SB)/1, $0x80
-DATA ycc_shuffle<>+46(SB)/1, $0x04
+DATA ycc_shuffle<>+45(SB)/1, $0x04
+DATA ycc_shuffle<>+46(SB)/1, $0x80
 DATA ycc_shuffle<>+47(SB)/1, $0x80
 DATA ycc_shuffle<>+48(SB)/1, $0x80
-DATA ycc_shuffle<>+49(SB)/1, $0x80
-DATA ycc_shuffle<>+50(SB)/1, $0x06
+DATA ycc_shuffle<>+49(SB)/1, $0x00
+DATA ycc_shuffle<>+50(SB)/1, $0x80
 DATA ycc_shuffle<>+51(SB)/1, $0x80
-DATA ycc_shuffle<>+52(SB)/1, $0x80
-DATA ycc_shuffle<>+53(SB)/1, $0x07
+DATA ycc_shuffle<>+52(SB)/1, $0x01
+DATA ycc_shuffle<>+53(SB)/1, $0x80
 DATA ycc_shuffle<>+54(SB)/1, $0x80
-DATA ycc_shuffle<>+55(SB)/1, $0x80
-DATA ycc_shuffle<>+56(SB)/1, $0x08
+DATA ycc_shuffle<>+55(SB)/1, $0x02
+DATA ycc_shuffle<>+56(SB)/1, $0x80
 DATA ycc_shuffle<>+57(SB)/1, $0x80
-DATA ycc_shuffle<>+58(SB)/1, $0x80
-DATA ycc_shuffle<>+59(SB)/1, $0x09
+DATA ycc_shuffle<>+58(SB)/1, $0x03
+DATA ycc_shuffle<>+59(SB)/1, $0x80
 DATA ycc_shuffle<>+60(SB)/1, $0x80
-DATA ycc_shuffle<>+61(SB)/1, $0x80
-DATA ycc_shuffle<>+62(SB)/1, $0x0a
+DATA ycc_shuffle<>+61(SB)/1, $0x04
+DATA ycc_shuffle<>+62(SB)/1, $0x80
 DATA ycc_shuffle<>+63(SB)/1, $0x80
-DATA ycc_shuffle<>+64(SB)/1, $0x05
+DATA ycc_shuffle<>+64(SB)/1, $0x80
 DATA ycc_shuffle<>+65(SB)/1, $0x80
-DATA ycc_shuffle<>+66(SB)/1, $0x80
-DATA ycc_shuffle<>+67(SB)/1, $0x06
+DATA ycc_shuffle<>+66(SB)/1, $0x00
+DATA ycc_shuffle<>+67(SB)/1, $0x80
 DATA ycc_shuffle<>+68(SB)/1, $0x80
-DATA ycc_shuffle<>+69(SB)/1, $0x80
-DATA ycc_shuffle<>+70(SB)/1, $0x07
+DATA ycc_shuffle<>+69(SB)/1, $0x01
+DATA ycc_shuffle<>+70(SB)/1, $0x80
 DATA ycc_shuffle<>+71(SB)/1, $0x80
-DATA ycc_shuffle<>+72(SB)/1, $0x80
-DATA ycc_shuffle<>+73(SB)/1, $0x08
+DATA ycc_shuffle<>+72(SB)/1, $0x02
+DATA ycc_shuffle<>+73(SB)/1, $0x80
 DATA ycc_shuffle<>+74(SB)/1, $0x80
-DATA ycc_shuffle<>+75(SB)/1, $0x80
-DATA ycc_shuffle<>+76(SB)/1, $0x09
+DATA ycc_shuffle<>+75(SB)/1, $0x03
+DATA ycc_shuffle<>+76(SB)/1, $0x80
 DATA ycc_shuffle<>+77(SB)/1, $0x80
-DATA ycc_shuffle<>+78(SB)/1, $0x80
-DATA ycc_shuffle<>+79(SB)/1, $0x0a
+DATA ycc_shuffle<>+78(SB)/1, $0x04
+DATA ycc_shuffle<>+79(SB)/1, $0x80
 DATA ycc_shuffle<>+80(SB)/1, $0x80
-DATA ycc_shuffle<>+81(SB)/1, $0x05
-DATA ycc_shuffle<>+82(SB)/1, $0x80
+DATA ycc_shuffle<>+81(SB)/1, $0x80
+DATA ycc_shuffle<>+82(SB)/1, $0x00
 DATA ycc_shuffle<>+83(SB)/1, $0x80
-DATA ycc_shuffle<>+84(SB)/1, $0x06
-DATA ycc_shuffle<>+85(SB)/1, $0x80
+DATA ycc_shuffle<>+84(SB)/1, $0x80
+DATA ycc_shuffle<>+85(SB)/1, $0x01
 DATA ycc_shuffle<>+86(SB)/1, $0x80
-DATA ycc_shuffle<>+87(SB)/1, $0x07
-DATA ycc_shuffle<>+88(SB)/1, $0x80
+DATA ycc_shuffle<>+87(SB)/1, $0x80
+DATA ycc_shuffle<>+88(SB)/1, $0x02
 DATA ycc_shuffle<>+89(SB)/1, $0x80
-DATA ycc_shuffle<>+90(SB)/1, $0x08
-DATA ycc_shuffle<>+91(SB)/1, $0x80
+DATA ycc_shuffle<>+90(SB)/1, $0x80
+DATA ycc_shuffle<>+91(SB)/1, $0x03
 DATA ycc_shuffle<>+92(SB)/1, $0x80
-DATA ycc_shuffle<>+93(SB)/1, $0x09
-DATA ycc_shuffle<>+94(SB)/1, $0x80
+DATA ycc_shuffle<>+93(SB)/1, $0x80
+DATA ycc_shuffle<>+94(SB)/1, $0x04
 DATA ycc_shuffle<>+95(SB)/1, $0x80
 DATA ycc_shuffle<>+96(SB)/1, $0x80
-DATA ycc_shuffle<>+97(SB)/1, $0x0b
-DATA ycc_shuffle<>+98(SB)/1, $0x80
+DATA ycc_shuffle<>+97(SB)/1, $0x80
+DATA ycc_shuffle<>+98(SB)/1, $0x06
 DATA ycc_shuffle<>+99(SB)/1, $0x80
-DATA ycc_shuffle<>+100(SB)/1, $0x0c
-DATA ycc_shuffle<>+101(SB)/1, $0x80
+DATA ycc_shuffle<>+100(SB)/1, $0x80
+DATA ycc_shuffle<>+101(SB)/1, $0x07
 DATA ycc_shuffle<>+102(SB)/1, $0x80
-DATA ycc_shuffle<>+103(SB)/1, $0x0d
-DATA ycc_shuffle<>+104(SB)/1, $0x80
+DATA ycc_shuffle<>+103(SB)/1, $0x80
+DATA ycc_shuffle<>+104(SB)/1, $0x08
 DATA ycc_shuffle<>+105(SB)/1, $0x80
-DATA ycc_shuffle<>+106(SB)/1, $0x0e
-DATA ycc_shuffle<>+107(SB)/1, $0x80
+DATA ycc_shuffle<>+106(SB)/1, $0x80
+DATA ycc_shuffle<>+107(SB)/1, $0x09
 DATA ycc_shuffle<>+108(SB)/1, $0x80
-DATA ycc_shuffle<>+109(SB)/1, $0x0f
-DATA ycc_shuffle<>+110(SB)/1, $0x80
+DATA ycc_shuffle<>+109(SB)/1, $0x80
+DATA ycc_shuffle<>+110(SB)/1, $0x0a
 DATA ycc_shuffle<>+111(SB)/1, $0x80
 DATA ycc_shuffle<>+112(SB)/1, $0x80
 DATA ycc_shuffle<>+113(SB)/1, $0x80
-DATA ycc_shuffle<>+114(SB)/1, $0x0b
+DATA ycc_shuffle<>+114(SB)/1, $0x06
 DATA ycc_shuffle<>+115(SB)/1, $0x80
 DATA ycc_shuffle<>+116(SB)/1, $0x80
-DATA ycc_shuffle<>+117(SB)/1, $0x0c
+DATA ycc_shuffle<>+117(SB)/1, $0x07
 DATA ycc_shuffle<>+118(SB)/1, $0x80
 DATA ycc_shuffle<>+119(SB)/1, $0x80
-DATA ycc_shuffle<>+120(SB)/1, $0x0d
+DATA ycc_shuffle<>+120(SB)/1, $0x08
 DATA ycc_shuffle<>+121(SB)/1, $0x80
 DATA ycc_shuffle<>+122(SB)/1, $0x80
-DATA ycc_shuffle<>+123(SB)/1, $0x0e
+DATA ycc_shuffle<>+123(SB)/1, $0x09
 DATA ycc_shuffle<>+124(SB)/1, $0x80
 DATA ycc_shuffle<>+125(SB)/1, $0x80
-DATA ycc_shuffle<>+126(SB)/1, $0x0f
+DATA ycc_shuffle<>+126(SB)/1, $0x0a
 DATA ycc_shuffle<>+127(SB)/1, $0x80
-DATA ycc_shuffle<>+128(SB)/1, $0x0a
+DATA ycc_shuffle<>+128(SB)/1, $0x05
 DATA ycc_shuffle<>+129(SB)/1, $0x80
 DATA ycc_shuffle<>+130(SB)/1, $0x80
-DATA ycc_shuffle<>+131(SB)/1, $0x0b
+DATA ycc_shuffle<>+131(SB)/1, $0x06
 DATA ycc_shuffle<>+132(SB)/1, $0x80
 DATA ycc_shuffle<>+133(SB)/1, $0x80
-DATA ycc_shuffle<>+134(SB)/1, $0x0c
+DATA ycc_shuffle<>+134(SB)/1, $0x07
 DATA ycc_shuffle<>+135(SB)/1, $0x80
 DATA ycc_shuffle<>+136(SB)/1, $0x80
-DATA ycc_shuffle<>+137(SB)/1, $0x0d
+DATA ycc_shuffle<>+137(SB)/1, $0x08
 DATA ycc_shuffle<>+138(SB)/1, $0x80
 DATA ycc_shuffle<>+139(SB)/1, $0x80
-DATA ycc_shuffle<>+140(SB)/1, $0x0e
+DATA ycc_shuffle<>+140(SB)/1, $0x09
 DATA ycc_shuffle<>+141(SB)/1, $0x80
 DATA ycc_shuffle<>+142(SB)/1, $0x80
-DATA ycc_shuffle<>+143(SB)/1, $0x0f
-GLOBL ycc_shuffle<>(SB), RODATA|NOPTR, $144
+DATA ycc_shuffle<>+143(SB)/1, $0x0a
+DATA ycc_shuffle<>+144(SB)/1, $0x05
+DATA ycc_shuffle<>+145(SB)/1, $0x80
+DATA ycc_shuffle<>+146(SB)/1, $0x80
+DATA ycc_shuffle<>+147(SB)/1, $0x06
+DATA ycc_shuffle<>+148(SB)/1, $0x80
+DATA ycc_shuffle<>+149(SB)/1, $0x80
+DATA ycc_shuffle<>+150(SB)/1, $0x07
+DATA ycc_shuffle<>+151(SB)/1, $0x80
+DATA ycc_shuffle<>+152(SB)/1, $0x80
+DATA ycc_shuffle<>+153(SB)/1, $0x08
+DATA ycc_shuffle<>+154(SB)/1, $0x80
+DATA ycc_shuffle<>+155(SB)/1, $0x80
+DATA ycc_shuffle<>+156(SB)/1, $0x09
+DATA ycc_shuffle<>+157(SB)/1, $0x80
+DATA ycc_shuffle<>+158(SB)/1, $0x80
+DATA ycc_shuffle<>+159(SB)/1, $0x0a
+DATA ycc_shuffle<>+160(SB)/1, $0x80
+DATA ycc_shuffle<>+161(SB)/1, $0x05
+DATA ycc_shuffle<>+162(SB)/1, $0x80
+DATA ycc_shuffle<>+163(SB)/1, $0x80
+DATA ycc_shuffle<>+164(SB)/1, $0x06
+DATA ycc_shuffle<>+165(SB)/1, $0x80
+DATA ycc_shuffle<>+166(SB)/1, $0x80
+DATA ycc_shuffle<>+167(SB)/1, $0x07
+DATA ycc_shuffle<>+168(SB)/1, $0x80
+DATA ycc_shuffle<>+169(SB)/1, $0x80
+DATA ycc_shuffle<>+170(SB)/1, $0x08
+DATA ycc_shuffle<>+171(SB)/1, $0x80
+DATA ycc_shuffle<>+172(SB)/1, $0x80
+DATA ycc_shuffle<>+173(SB)/1, $0x09
+DATA ycc_shuffle<>+174(SB)/1, $0x80
+DATA ycc_shuffle<>+175(SB)/1, $0x80
+DATA ycc_shuffle<>+176(SB)/1, $0x80
+DATA ycc_shuffle<>+177(SB)/1, $0x05
+DATA ycc_shuffle<>+178(SB)/1, $0x80
+DATA ycc_shuffle<>+179(SB)/1, $0x80
+DATA ycc_shuffle<>+180(SB)/1, $0x06
+DATA ycc_shuffle<>+181(SB)/1, $0x80
+DATA ycc_shuffle<>+182(SB)/1, $0x80
+DATA ycc_shuffle<>+183(SB)/1, $0x07
+DATA ycc_shuffle<>+184(SB)/1, $0x80
+DATA ycc_shuffle<>+185(SB)/1, $0x80
+DATA ycc_shuffle<>+186(SB)/1, $0x08
+DATA ycc_shuffle<>+187(SB)/1, $0x80
+DATA ycc_shuffle<>+188(SB)/1, $0x80
+DATA ycc_shuffle<>+189(SB)/1, $0x09
+DATA ycc_shuffle<>+190(SB)/1, $0x80
+DATA ycc_shuffle<>+191(SB)/1, $0x80
+DATA ycc_shuffle<>+192(SB)/1, $0x80
+DATA ycc_shuffle<>+193(SB)/1, $0x0b
+DATA ycc_shuffle<>+194(SB)/1, $0x80
+DATA ycc_shuffle<>+195(SB)/1, $0x80
+DATA ycc_shuffle<>+196(SB)/1, $0x0c
+DATA ycc_shuffle<>+197(SB)/1, $0x80
+DATA ycc_shuffle<>+198(SB)/1, $0x80
+DATA ycc_shuffle<>+199(SB)/1, $0x0d
+DATA ycc_shuffle<>+200(SB)/1, $0x80
+DATA ycc_shuffle<>+201(SB)/1, $0x80
+DATA ycc_shuffle<>+202(SB)/1, $0x0e
+DATA ycc_shuffle<>+203(SB)/1, $0x80
+DATA ycc_shuffle<>+204(SB)/1, $0x80
+DATA ycc_shuffle<>+205(SB)/1, $0x0f
+DATA ycc_shuffle<>+206(SB)/1, $0x80
+DATA ycc_shuffle<>+207(SB)/1, $0x80
+DATA ycc_shuffle<>+208(SB)/1, $0x80
+DATA ycc_shuffle<>+209(SB)/1, $0x0b
+DATA ycc_shuffle<>+210(SB)/1, $0x80
+DATA ycc_shuffle<>+211(SB)/1, $0x80
+DATA ycc_shuffle<>+212(SB)/1, $0x0c
+DATA ycc_shuffle<>+213(SB)/1, $0x80
+DATA ycc_shuffle<>+214(SB)/1, $0x80
+DATA ycc_shuffle<>+215(SB)/1, $0x0d
+DATA ycc_shuffle<>+216(SB)/1, $0x80
+DATA ycc_shuffle<>+217(SB)/1, $0x80
+DATA ycc_shuffle<>+218(SB)/1, $0x0e
+DATA ycc_shuffle<>+219(SB)/1, $0x80
+DATA ycc_shuffle<>+220(SB)/1, $0x80
+DATA ycc_shuffle<>+221(SB)/1, $0x0f
+DATA ycc_shuffle<>+222(SB)/1, $0x80
+DATA ycc_shuffle<>+223(SB)/1, $0x80
+DATA ycc_shuffle<>+224(SB)/1, $0x80
+DATA ycc_shuffle<>+225(SB)/1, $0x80
+DATA ycc_shuffle<>+226(SB)/1, $0x0b
+DATA ycc_shuffle<>+227(SB)/1, $0x80
+DATA ycc_shuffle<>+228(SB)/1, $0x80
+DATA ycc_shuffle<>+229(SB)/1, $0x0c
+DATA ycc_shuffle<>+230(SB)/1, $0x80
+DATA ycc_shuffle<>+231(SB)/1, $0x80
+DATA ycc_shuffle<>+232(SB)/1, $0x0d
+DATA ycc_shuffle<>+233(SB)/1, $0x80
+DATA ycc_shuffle<>+234(SB)/1, $0x80
+DATA ycc_shuffle<>+235(SB)/1, $0x0e
+DATA ycc_shuffle<>+236(SB)/1, $0x80
+DATA ycc_shuffle<>+237(SB)/1, $0x80
+DATA ycc_shuffle<>+238(SB)/1, $0x0f
+DATA ycc_shuffle<>+239(SB)/1, $0x80
+DATA ycc_shuffle<>+240(SB)/1, $0x80
+DATA ycc_shuffle<>+241(SB)/1, $0x80
+DATA ycc_shuffle<>+242(SB)/1, $0x0b
+DATA ycc_shuffle<>+243(SB)/1, $0x80
+DATA ycc_shuffle<>+244(SB)/1, $0x80
+DATA ycc_shuffle<>+245(SB)/1, $0x0c
+DATA ycc_shuffle<>+246(SB)/1, $0x80
+DATA ycc_shuffle<>+247(SB)/1, $0x80
+DATA ycc_shuffle<>+248(SB)/1, $0x0d
+DATA ycc_shuffle<>+249(SB)/1, $0x80
+DATA ycc_shuffle<>+250(SB)/1, $0x80
+DATA ycc_shuffle<>+251(SB)/1, $0x0e
+DATA ycc_shuffle<>+252(SB)/1, $0x80
+DATA ycc_shuffle<>+253(SB)/1, $0x80
+DATA ycc_shuffle<>+254(SB)/1, $0x0f
+DATA ycc_shuffle<>+255(SB)/1, $0x80
+DATA ycc_shuffle<>+256(SB)/1, $0x0a
+DATA ycc_shuffle<>+257(SB)/1, $0x80
+DATA ycc_shuffle<>+258(SB)/1, $0x80
+DATA ycc_shuffle<>+259(SB)/1, $0x0b
+DATA ycc_shuffle<>+260(SB)/1, $0x80
+DATA ycc_shuffle<>+261(SB)/1, $0x80
+DATA ycc_shuffle<>+262(SB)/1, $0x0c
+DATA ycc_shuffle<>+263(SB)/1, $0x80
+DATA ycc_shuffle<>+264(SB)/1, $0x80
+DATA ycc_shuffle<>+265(SB)/1, $0x0d
+DATA ycc_shuffle<>+266(SB)/1, $0x80
+DATA ycc_shuffle<>+267(SB)/1, $0x80
+DATA ycc_shuffle<>+268(SB)/1, $0x0e
+DATA ycc_shuffle<>+269(SB)/1, $0x80
+DATA ycc_shuffle<>+270(SB)/1, $0x80
+DATA ycc_shuffle<>+271(SB)/1, $0x0f
+DATA ycc_shuffle<>+272(SB)/1, $0x0a
+DATA ycc_shuffle<>+273(SB)/1, $0x80
+DATA ycc_shuffle<>+274(SB)/1, $0x80
+DATA ycc_shuffle<>+275(SB)/1, $0x0b
+DATA ycc_shuffle<>+276(SB)/1, $0x80
+DATA ycc_shuffle<>+277(SB)/1, $0x80
+DATA ycc_shuffle<>+278(SB)/1, $0x0c
+DATA ycc_shuffle<>+279(SB)/1, $0x80
+DATA ycc_shuffle<>+280(SB)/1, $0x80
+DATA ycc_shuffle<>+281(SB)/1, $0x0d
+DATA ycc_shuffle<>+282(SB)/1, $0x80
+DATA ycc_shuffle<>+283(SB)/1, $0x80
+DATA ycc_shuffle<>+284(SB)/1, $0x0e
+DATA ycc_shuffle<>+285(SB)/1, $0x80
+DATA ycc_shuffle<>+286(SB)/1, $0x80
+DATA ycc_shuffle<>+287(SB)/1, $0x0f
+GLOBL ycc_shuffle<>(SB), RODATA|NOPTR, $288
 
-// func yccToRGBAVX2(dst *byte, y *byte, cb *byte, cr *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·yccToRGBAVX2(SB), NOSPLIT, $0-40
+// func yccToRGBx16(dst *byte, y *byte, cb *byte, cr *byte, n int)
+// Requires: AVX
+TEXT ·yccToRGBx16(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ y+8(FP), CX
 	MOVQ cb+16(FP), DX
 	MOVQ cr+24(FP), BX
 	MOVQ n+32(FP), SI
+	SUBQ $0x10, SI
 
 loop:
-	VPMOVZXBW  (CX), Y0
-	ADDQ       $0x10, CX
-	VPMOVZXBW  (DX), Y1
-	ADDQ       $0x10, DX
-	VPMOVZXBW  (BX), Y2
-	ADDQ       $0x10, BX
-	VPSUBW     ycc_bias<>+0(SB), Y1, Y1
-	VPSUBW     ycc_bias<>+0(SB), Y2, Y2
-	VPADDW     Y2, Y2, Y3
-	VPMULHW    ycc_r<>+0(SB), Y3, Y3
-	VPADDW     ycc_one<>+0(SB), Y3, Y3
-	VPSRAW     $0x01, Y3, Y3
-	VPADDW     Y2, Y3, Y3
+	VMOVDQU    ycc_middle<>+0(SB), X0
+	VPXOR      X1, X1, X1
+	VMOVDQU    (CX), X2
+	VPXOR      (DX), X0, X3
+	VPXOR      (BX), X0, X4
+	VPUNPCKLBW X2, X0, X5
+	VPUNPCKLBW X3, X1, X6
+	VPUNPCKLBW X4, X1, X7
+	VPSRLW     $0x07, X5, X5
+	VPSRAW     $0x07, X6, X6
+	VPSRAW     $0x07, X7, X7
+	VPMULHW    ycc_r<>+0(SB), X7, X8
+	VPADDW     X7, X8, X8
+	VPADDW     X5, X8, X8
+	VPSRAW     $0x01, X8, X8
+	VPMULHW    ycc_b<>+0(SB), X6, X9
+	VPADDW     X6, X9, X9
+	VPADDW     X6, X9, X9
+	VPADDW     X5, X9, X9
+	VPSRAW     $0x01, X9, X9
+	VPUNPCKLWD X7, X6, X10
+	VPUNPCKHWD X7, X6, X6
+	VPMADDWD   ycc_g<>+0(SB), X10, X10
+	VPADDD     ycc_half<>+0(SB), X10, X10
+	VPSRAD     $0x10, X10, X10
+	VPMADDWD   ycc_g<>+0(SB), X6, X6
+	VPADDD     ycc_half<>+0(SB), X6, X6
+	VPSRAD     $0x10, X6, X6
+	VPACKSSDW  X6, X10, X10
+	VPSRLW     $0x01, X5, X5
+	VPADDW     X5, X10, X10
+	VPUNPCKHBW X2, X0, X0
+	VPUNPCKHBW X3, X1, X2
+	VPUNPCKHBW X4, X1, X1
+	VPSRLW     $0x07, X0, X0
+	VPSRAW     $0x07, X2, X2
+	VPSRAW     $0x07, X1, X1
+	VPMULHW    ycc_r<>+0(SB), X1, X3
+	VPADDW     X1, X3, X3
+	VPADDW     X0, X3, X3
+	VPSRAW     $0x01, X3, X3
+	VPMULHW    ycc_b<>+0(SB), X2, X4
+	VPADDW     X2, X4, X4
+	VPADDW     X2, X4, X4
+	VPADDW     X0, X4, X4
+	VPSRAW     $0x01, X4, X4
+	VPUNPCKLWD X1, X2, X5
+	VPUNPCKHWD X1, X2, X1
+	VPMADDWD   ycc_g<>+0(SB), X5, X5
+	VPADDD     ycc_half<>+0(SB), X5, X5
+	VPSRAD     $0x10, X5, X5
+	VPMADDWD   ycc_g<>+0(SB), X1, X1
+	VPADDD     ycc_half<>+0(SB), X1, X1
+	VPSRAD     $0x10, X1, X1
+	VPACKSSDW  X1, X5, X5
+	VPSRLW     $0x01, X0, X0
+	VPADDW     X0, X5, X5
+	VPACKUSWB  X3, X8, X8
+	VPACKUSWB  X5, X10, X10
+	VPACKUSWB  X4, X9, X9
+	VPSHUFB    ycc_shuffle<>+0(SB), X8, X0
+	VPSHUFB    ycc_shuffle<>+32(SB), X10, X1
+	VPOR       X1, X0, X0
+	VPSHUFB    ycc_shuffle<>+64(SB), X9, X1
+	VPOR       X1, X0, X0
+	VMOVDQU    X0, (AX)
+	VPSHUFB    ycc_shuffle<>+96(SB), X8, X0
+	VPSHUFB    ycc_shuffle<>+128(SB), X10, X1
+	VPOR       X1, X0, X0
+	VPSHUFB    ycc_shuffle<>+160(SB), X9, X1
+	VPOR       X1, X0, X0
+	VMOVDQU    X0, 16(AX)
+	VPSHUFB    ycc_shuffle<>+192(SB), X8, X0
+	VPSHUFB    ycc_shuffle<>+224(SB), X10, X1
+	VPOR       X1, X0, X0
+	VPSHUFB    ycc_shuffle<>+256(SB), X9, X1
+	VPOR       X1, X0, X0
+	VMOVDQU    X0, 32(AX)
+	ADDQ       $0x00000030, AX
+	ADDQ       $0x00000010, CX
+	ADDQ       $0x00000010, DX
+	ADDQ       $0x00000010, BX
+	SUBQ       $0x10, SI
+	JGE        loop
+	CMPQ       SI, $-16
+	JE         done
+	ADDQ       SI, AX
+	ADDQ       SI, AX
+	ADDQ       SI, AX
+	ADDQ       SI, CX
+	ADDQ       SI, DX
+	ADDQ       SI, BX
+	XORQ       SI, SI
+	JMP        loop
+
+done:
+	RET
+
+// func yccToPlanesx16(red *byte, green *byte, blue *byte, y *byte, cb *byte, cr *byte, n int)
+// Requires: AVX
+TEXT ·yccToPlanesx16(SB), NOSPLIT, $0-56
+	MOVQ red+0(FP), AX
+	MOVQ green+8(FP), CX
+	MOVQ blue+16(FP), DX
+	MOVQ y+24(FP), BX
+	MOVQ cb+32(FP), SI
+	MOVQ cr+40(FP), DI
+	MOVQ n+48(FP), R8
+	SUBQ $0x10, R8
+
+loop:
+	VMOVDQU    ycc_middle<>+0(SB), X0
+	VPXOR      X1, X1, X1
+	VMOVDQU    (BX), X2
+	VPXOR      (SI), X0, X3
+	VPXOR      (DI), X0, X4
+	VPUNPCKLBW X2, X0, X5
+	VPUNPCKLBW X3, X1, X6
+	VPUNPCKLBW X4, X1, X7
+	VPSRLW     $0x07, X5, X5
+	VPSRAW     $0x07, X6, X6
+	VPSRAW     $0x07, X7, X7
+	VPMULHW    ycc_r<>+0(SB), X7, X8
+	VPADDW     X7, X8, X8
+	VPADDW     X5, X8, X8
+	VPSRAW     $0x01, X8, X8
+	VPMULHW    ycc_b<>+0(SB), X6, X9
+	VPADDW     X6, X9, X9
+	VPADDW     X6, X9, X9
+	VPADDW     X5, X9, X9
+	VPSRAW     $0x01, X9, X9
+	VPUNPCKLWD X7, X6, X10
+	VPUNPCKHWD X7, X6, X6
+	VPMADDWD   ycc_g<>+0(SB), X10, X10
+	VPADDD     ycc_half<>+0(SB), X10, X10
+	VPSRAD     $0x10, X10, X10
+	VPMADDWD   ycc_g<>+0(SB), X6, X6
+	VPADDD     ycc_half<>+0(SB), X6, X6
+	VPSRAD     $0x10, X6, X6
+	VPACKSSDW  X6, X10, X10
+	VPSRLW     $0x01, X5, X5
+	VPADDW     X5, X10, X10
+	VPUNPCKHBW X2, X0, X0
+	VPUNPCKHBW X3, X1, X2
+	VPUNPCKHBW X4, X1, X1
+	VPSRLW     $0x07, X0, X0
+	VPSRAW     $0x07, X2, X2
+	VPSRAW     $0x07, X1, X1
+	VPMULHW    ycc_r<>+0(SB), X1, X3
+	VPADDW     X1, X3, X3
+	VPADDW     X0, X3, X3
+	VPSRAW     $0x01, X3, X3
+	VPMULHW    ycc_b<>+0(SB), X2, X4
+	VPADDW     X2, X4, X4
+	VPADDW     X2, X4, X4
+	VPADDW     X0, X4, X4
+	VPSRAW     $0x01, X4, X4
+	VPUNPCKLWD X1, X2, X5
+	VPUNPCKHWD X1, X2, X1
+	VPMADDWD   ycc_g<>+0(SB), X5, X5
+	VPADDD     ycc_half<>+0(SB), X5, X5
+	VPSRAD     $0x10, X5, X5
+	VPMADDWD   ycc_g<>+0(SB), X1, X1
+	VPADDD     ycc_half<>+0(SB), X1, X1
+	VPSRAD     $0x10, X1, X1
+	VPACKSSDW  X1, X5, X5
+	VPSRLW     $0x01, X0, X0
+	VPADDW     X0, X5, X5
+	VPACKUSWB  X3, X8, X8
+	VPACKUSWB  X5, X10, X10
+	VPACKUSWB  X4, X9, X9
+	VMOVDQU    X8, (AX)
+	VMOVDQU    X10, (CX)
+	VMOVDQU    X9, (DX)
+	ADDQ       $0x00000010, AX
+	ADDQ       $0x00000010, CX
+	ADDQ       $0x00000010, DX
+	ADDQ       $0x00000010, BX
+	ADDQ       $0x00000010, SI
+	ADDQ       $0x00000010, DI
+	SUBQ       $0x10, R8
+	JGE        loop
+	CMPQ       R8, $-16
+	JE         done
+	ADDQ       R8, AX
+	ADDQ       R8, CX
+	ADDQ       R8, DX
+	ADDQ       R8, BX
+	ADDQ       R8, SI
+	ADDQ       R8, DI
+	XORQ       R8, R8
+	JMP        loop
+
+done:
+	RET
+
+// func yccToRGBx32(dst *byte, y *byte, cb *byte, cr *byte, n int)
+// Requires: AVX, AVX2
+TEXT ·yccToRGBx32(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ y+8(FP), CX
+	MOVQ cb+16(FP), DX
+	MOVQ cr+24(FP), BX
+	MOVQ n+32(FP), SI
+	SUBQ $0x20, SI
+
+loop:
+	VMOVDQU      ycc_middle<>+0(SB), Y0
+	VPXOR        Y1, Y1, Y1
+	VMOVDQU      (CX), Y2
+	VPXOR        (DX), Y0, Y3
+	VPXOR        (BX), Y0, Y4
+	VPUNPCKLBW   Y2, Y0, Y5
+	VPUNPCKLBW   Y3, Y1, Y6
+	VPUNPCKLBW   Y4, Y1, Y7
+	VPSRLW       $0x07, Y5, Y5
+	VPSRAW       $0x07, Y6, Y6
+	VPSRAW       $0x07, Y7, Y7
+	VPMULHW      ycc_r<>+0(SB), Y7, Y8
+	VPADDW       Y7, Y8, Y8
+	VPADDW       Y5, Y8, Y8
+	VPSRAW       $0x01, Y8, Y8
+	VPMULHW      ycc_b<>+0(SB), Y6, Y9
+	VPADDW       Y6, Y9, Y9
+	VPADDW       Y6, Y9, Y9
+	VPADDW       Y5, Y9, Y9
+	VPSRAW       $0x01, Y9, Y9
+	VPUNPCKLWD   Y7, Y6, Y10
+	VPUNPCKHWD   Y7, Y6, Y6
+	VPMADDWD     ycc_g<>+0(SB), Y10, Y10
+	VPADDD       ycc_half<>+0(SB), Y10, Y10
+	VPSRAD       $0x10, Y10, Y10
+	VPMADDWD     ycc_g<>+0(SB), Y6, Y6
+	VPADDD       ycc_half<>+0(SB), Y6, Y6
+	VPSRAD       $0x10, Y6, Y6
+	VPACKSSDW    Y6, Y10, Y10
+	VPSRLW       $0x01, Y5, Y5
+	VPADDW       Y5, Y10, Y10
+	VPUNPCKHBW   Y2, Y0, Y0
+	VPUNPCKHBW   Y3, Y1, Y2
+	VPUNPCKHBW   Y4, Y1, Y1
+	VPSRLW       $0x07, Y0, Y0
+	VPSRAW       $0x07, Y2, Y2
+	VPSRAW       $0x07, Y1, Y1
+	VPMULHW      ycc_r<>+0(SB), Y1, Y3
+	VPADDW       Y1, Y3, Y3
+	VPADDW       Y0, Y3, Y3
+	VPSRAW       $0x01, Y3, Y3
+	VPMULHW      ycc_b<>+0(SB), Y2, Y4
+	VPADDW       Y2, Y4, Y4
+	VPADDW       Y2, Y4, Y4
+	VPADDW       Y0, Y4, Y4
+	VPSRAW       $0x01, Y4, Y4
+	VPUNPCKLWD   Y1, Y2, Y5
+	VPUNPCKHWD   Y1, Y2, Y1
+	VPMADDWD     ycc_g<>+0(SB), Y5, Y5
+	VPADDD       ycc_half<>+0(SB), Y5, Y5
+	VPSRAD       $0x10, Y5, Y5
+	VPMADDWD     ycc_g<>+0(SB), Y1, Y1
+	VPADDD       ycc_half<>+0(SB), Y1, Y1
+	VPSRAD       $0x10, Y1, Y1
+	VPACKSSDW    Y1, Y5, Y5
+	VPSRLW       $0x01, Y0, Y0
+	VPADDW       Y0, Y5, Y5
+	VPACKUSWB    Y3, Y8, Y8
+	VPACKUSWB    Y5, Y10, Y10
+	VPACKUSWB    Y4, Y9, Y9
+	VPSHUFB      ycc_shuffle<>+0(SB), Y8, Y0
+	VPSHUFB      ycc_shuffle<>+32(SB), Y10, Y1
+	VPOR         Y1, Y0, Y0
+	VPSHUFB      ycc_shuffle<>+64(SB), Y9, Y1
+	VPOR         Y1, Y0, Y0
+	VMOVDQU      X0, (AX)
+	VEXTRACTI128 $0x01, Y0, 48(AX)
+	VPSHUFB      ycc_shuffle<>+96(SB), Y8, Y0
+	VPSHUFB      ycc_shuffle<>+128(SB), Y10, Y1
+	VPOR         Y1, Y0, Y0
+	VPSHUFB      ycc_shuffle<>+160(SB), Y9, Y1
+	VPOR         Y1, Y0, Y0
+	VMOVDQU      X0, 16(AX)
+	VEXTRACTI128 $0x01, Y0, 64(AX)
+	VPSHUFB      ycc_shuffle<>+192(SB), Y8, Y0
+	VPSHUFB      ycc_shuffle<>+224(SB), Y10, Y1
+	VPOR         Y1, Y0, Y0
+	VPSHUFB      ycc_shuffle<>+256(SB), Y9, Y1
+	VPOR         Y1, Y0, Y0
+	VMOVDQU      X0, 32(AX)
+	VEXTRACTI128 $0x01, Y0, 80(AX)
+	ADDQ         $0x00000060, AX
+	ADDQ         $0x00000020, CX
+	ADDQ         $0x00000020, DX
+	ADDQ         $0x00000020, BX
+	SUBQ         $0x20, SI
+	JGE          loop
+	CMPQ         SI, $-32
+	JE           done
+	ADDQ         SI, AX
+	ADDQ         SI, AX
+	ADDQ         SI, AX
+	ADDQ         SI, CX
+	ADDQ         SI, DX
+	ADDQ         SI, BX
+	XORQ         SI, SI
+	JMP          loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func yccToPlanesx32(red *byte, green *byte, blue *byte, y *byte, cb *byte, cr *byte, n int)
+// Requires: AVX, AVX2
+TEXT ·yccToPlanesx32(SB), NOSPLIT, $0-56
+	MOVQ red+0(FP), AX
+	MOVQ green+8(FP), CX
+	MOVQ blue+16(FP), DX
+	MOVQ y+24(FP), BX
+	MOVQ cb+32(FP), SI
+	MOVQ cr+40(FP), DI
+	MOVQ n+48(FP), R8
+	SUBQ $0x20, R8
+
+loop:
+	VMOVDQU    ycc_middle<>+0(SB), Y0
+	VPXOR      Y1, Y1, Y1
+	VMOVDQU    (BX), Y2
+	VPXOR      (SI), Y0, Y3
+	VPXOR      (DI), Y0, Y4
+	VPUNPCKLBW Y2, Y0, Y5
+	VPUNPCKLBW Y3, Y1, Y6
+	VPUNPCKLBW Y4, Y1, Y7
+	VPSRLW     $0x07, Y5, Y5
+	VPSRAW     $0x07, Y6, Y6
+	VPSRAW     $0x07, Y7, Y7
+	VPMULHW    ycc_r<>+0(SB), Y7, Y8
+	VPADDW     Y7, Y8, Y8
+	VPADDW     Y5, Y8, Y8
+	VPSRAW     $0x01, Y8, Y8
+	VPMULHW    ycc_b<>+0(SB), Y6, Y9
+	VPADDW     Y6, Y9, Y9
+	VPADDW     Y6, Y9, Y9
+	VPADDW     Y5, Y9, Y9
+	VPSRAW     $0x01, Y9, Y9
+	VPUNPCKLWD Y7, Y6, Y10
+	VPUNPCKHWD Y7, Y6, Y6
+	VPMADDWD   ycc_g<>+0(SB), Y10, Y10
+	VPADDD     ycc_half<>+0(SB), Y10, Y10
+	VPSRAD     $0x10, Y10, Y10
+	VPMADDWD   ycc_g<>+0(SB), Y6, Y6
+	VPADDD     ycc_half<>+0(SB), Y6, Y6
+	VPSRAD     $0x10, Y6, Y6
+	VPACKSSDW  Y6, Y10, Y10
+	VPSRLW     $0x01, Y5, Y5
+	VPADDW     Y5, Y10, Y10
+	VPUNPCKHBW Y2, Y0, Y0
+	VPUNPCKHBW Y3, Y1, Y2
+	VPUNPCKHBW Y4, Y1, Y1
+	VPSRLW     $0x07, Y0, Y0
+	VPSRAW     $0x07, Y2, Y2
+	VPSRAW     $0x07, Y1, Y1
+	VPMULHW    ycc_r<>+0(SB), Y1, Y3
+	VPADDW     Y1, Y3, Y3
 	VPADDW     Y0, Y3, Y3
-	VPADDW     Y1, Y1, Y4
-	VPMULHW    ycc_b<>+0(SB), Y4, Y4
-	VPADDW     ycc_one<>+0(SB), Y4, Y4
-	VPSRAW     $0x01, Y4, Y4
-	VPADDW     Y1, Y4, Y4
-	VPADDW     Y1, Y4, Y4
+	VPSRAW     $0x01, Y3, Y3
+	VPMULHW    ycc_b<>+0(SB), Y2, Y4
+	VPADDW     Y2, Y4, Y4
+	VPADDW     Y2, Y4, Y4
 	VPADDW     Y0, Y4, Y4
-	VPUNPCKLWD Y2, Y1, Y5
-	VPUNPCKHWD Y2, Y1, Y1
+	VPSRAW     $0x01, Y4, Y4
+	VPUNPCKLWD Y1, Y2, Y5
+	VPUNPCKHWD Y1, Y2, Y1
 	VPMADDWD   ycc_g<>+0(SB), Y5, Y5
 	VPADDD     ycc_half<>+0(SB), Y5, Y5
 	VPSRAD     $0x10, Y5, Y5
 	VPMADDWD   ycc_g<>+0(SB), Y1, Y1
 	VPADDD     ycc_half<>+0(SB), Y1, Y1
 	VPSRAD     $0x10, Y1, Y1
-	VPACKSSDW  Y1, Y5, Y1
-	VPSUBW     Y2, Y1, Y1
-	VPADDW     Y0, Y1, Y1
-	VPACKUSWB  Y3, Y3, Y3
-	VPERMQ     $0x08, Y3, Y3
-	VPACKUSWB  Y1, Y1, Y1
-	VPERMQ     $0x08, Y1, Y1
-	VPACKUSWB  Y4, Y4, Y4
-	VPERMQ     $0x08, Y4, Y4
-	VPSHUFB    ycc_shuffle<>+0(SB), X3, X0
-	VPSHUFB    ycc_shuffle<>+16(SB), X1, X2
-	VPOR       X2, X0, X0
-	VPSHUFB    ycc_shuffle<>+32(SB), X4, X2
-	VPOR       X2, X0, X0
-	VMOVDQU    X0, (AX)
-	VPSHUFB    ycc_shuffle<>+48(SB), X3, X0
-	VPSHUFB    ycc_shuffle<>+64(SB), X1, X2
-	VPOR       X2, X0, X0
-	VPSHUFB    ycc_shuffle<>+80(SB), X4, X2
-	VPOR       X2, X0, X0
-	VMOVDQU    X0, 16(AX)
-	VPSHUFB    ycc_shuffle<>+96(SB), X3, X0
-	VPSHUFB    ycc_shuffle<>+112(SB), X1, X1
-	VPOR       X1, X0, X0
-	VPSHUFB    ycc_shuffle<>+128(SB), X4, X1
-	VPOR       X1, X0, X0
-	VMOVDQU    X0, 32(AX)
-	ADDQ       $0x30, AX
-	SUBQ       $0x10, SI
-	JNZ        loop
+	VPACKSSDW  Y1, Y5, Y5
+	VPSRLW     $0x01, Y0, Y0
+	VPADDW     Y0, Y5, Y5
+	VPACKUSWB  Y3, Y8, Y8
+	VPACKUSWB  Y5, Y10, Y10
+	VPACKUSWB  Y4, Y9, Y9
+	VMOVDQU    Y8, (AX)
+	VMOVDQU    Y10, (CX)
+	VMOVDQU    Y9, (DX)
+	ADDQ       $0x00000020, AX
+	ADDQ       $0x00000020, CX
+	ADDQ       $0x00000020, DX
+	ADDQ       $0x00000020, BX
+	ADDQ       $0x00000020, SI
+	ADDQ       $0x00000020, DI
+	SUBQ       $0x20, R8
+	JGE        loop
+	CMPQ       R8, $-32
+	JE         done
+	ADDQ       R8, AX
+	ADDQ       R8, CX
+	ADDQ       R8, DX
+	ADDQ       R8, BX
+	ADDQ       R8, SI
+	ADDQ       R8, DI
+	XORQ       R8, R8
+	JMP        loop
+
+done:
 	VZEROUPPER
 	RET

@@ -2,6 +2,18 @@
 
 package kernel
 
-func idctBlocks([]Block) bool { return false }
+func idctRow([]byte, int, [][64]int16, *[64]int16, []uint8) bool { return false }
 
-func yccToRGB(_, _, _, _ []byte) int { return 0 }
+func yccToRGB(_, _, _, _ []byte) bool { return false }
+
+func yccToPlanes(_, _, _, _, _, _ []byte) bool { return false }
+
+func upsampleH2V1(_, _ []byte) bool { return false }
+
+func upsampleH2V2(_, _, _ []byte) bool { return false }
+
+func upsampleH1V2(_, _, _ []byte, _ int) bool { return false }
+
+func idctRow4([]byte, int, [][64]int16, *[64]int16, []uint8) bool { return false }
+
+func idctRow2([]byte, int, [][64]int16, *[64]int16, []uint8) bool { return false }

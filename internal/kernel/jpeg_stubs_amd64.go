@@ -4,8 +4,72 @@
 
 package kernel
 
-// idctPairAVX2 is IDCT of two blocks.
-func idctPairAVX2(dst0 *byte, stride0 int, coef0 *[64]int16, quant0 *[64]int16, dst1 *byte, stride1 int, coef1 *[64]int16, quant1 *[64]int16)
+// idctRow4AVX2 is IDCTRow4 of n blocks, n > 0.
+//
+//go:noescape
+func idctRow4AVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
 
-// yccToRGBAVX2 converts n pixels, a multiple of 16 and not 0.
-func yccToRGBAVX2(dst *byte, y *byte, cb *byte, cr *byte, n int)
+// idctRow2AVX2 is IDCTRow2 of n blocks, n > 0.
+//
+//go:noescape
+func idctRow2AVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
+
+// idctRowAVX2 is IDCTRow of n blocks, n > 0.
+//
+//go:noescape
+func idctRowAVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
+
+// idctRowAVX512 is IDCTRow of n blocks, n > 0.
+//
+//go:noescape
+func idctRowAVX512(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
+
+// upsampleH2V1x16 doubles n samples, n >= 16; those before and after them are read.
+//
+//go:noescape
+func upsampleH2V1x16(dst *byte, src *byte, n int)
+
+// upsampleH2V2x16 mixes two rows and doubles n samples, n >= 16; those before and after them are read.
+//
+//go:noescape
+func upsampleH2V2x16(dst *byte, near *byte, far *byte, n int)
+
+// upsampleH1V2x16 mixes two rows of n samples, n >= 16.
+//
+//go:noescape
+func upsampleH1V2x16(dst *byte, near *byte, far *byte, n int, bias int)
+
+// upsampleH2V1x32 doubles n samples, n >= 32; those before and after them are read.
+//
+//go:noescape
+func upsampleH2V1x32(dst *byte, src *byte, n int)
+
+// upsampleH2V2x32 mixes two rows and doubles n samples, n >= 32; those before and after them are read.
+//
+//go:noescape
+func upsampleH2V2x32(dst *byte, near *byte, far *byte, n int)
+
+// upsampleH1V2x32 mixes two rows of n samples, n >= 32.
+//
+//go:noescape
+func upsampleH1V2x32(dst *byte, near *byte, far *byte, n int, bias int)
+
+// yccToRGBx16 converts n pixels, n >= 16.
+//
+//go:noescape
+func yccToRGBx16(dst *byte, y *byte, cb *byte, cr *byte, n int)
+
+// yccToPlanesx16 converts n pixels, n >= 16.
+//
+//go:noescape
+func yccToPlanesx16(red *byte, green *byte, blue *byte, y *byte, cb *byte, cr *byte, n int)
+
+// yccToRGBx32 converts n pixels, n >= 32.
+//
+//go:noescape
+func yccToRGBx32(dst *byte, y *byte, cb *byte, cr *byte, n int)
+
+// yccToPlanesx32 converts n pixels, n >= 32.
+//
+//go:noescape
+func yccToPlanesx32(red *byte, green *byte, blue *byte, y *byte, cb *byte, cr *byte, n int)

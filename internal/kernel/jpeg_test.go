@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -149,52 +150,36 @@ func TestColor(t *testing.T) {
 	}
 }
 
-// TestIDCTBlocks compares the assembly with the reference, wrap-around included.
-func TestIDCTBlocks(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
-	for round := range 6000 {
-		n := 1 + r.IntN(5)
-		stride := 8 * (1 + r.IntN(6))
-		off := r.IntN(32)
-		var coef, quant [5][64]int16
-		got := make([]byte, off+n*8*stride+8)
-		for i := range got {
-			got[i] = byte(i)
-		}
-		want := append([]byte(nil), got...)
-		var a []Block
-		for i := range n {
-			for j := range quant[i] {
-				quant[i][j] = int16(1 + r.IntN(99))
-				if round%3 == 0 {
-					quant[i][j] = int16(r.Uint32())
-				}
-			}
-			limit := []int{1, 8, 10, 64}[r.IntN(4)] // 8: the first row alone
-			for range r.IntN(64) {
-				k := r.IntN(limit)
-				coef[i][k] = int16(r.IntN(41) - 20)
-				switch round % 4 {
-				case 0:
-					coef[i][k] = int16(r.Uint32())
-				case 1:
-					coef[i][k] = []int16{math.MinInt16, math.MaxInt16, -1, 1, 0, 8192}[r.IntN(6)]
-				}
-			}
-			at := off + i*8*stride
-			a = append(a, Block{got[at:], stride, &coef[i], &quant[i]})
-			IDCT(want[at:], stride, &coef[i], &quant[i])
-		}
-		IDCTBlocks(a)
-		require.Equal(t, want, got, "round %d", round)
-	}
-}
-
 // TestYCCToRGBWidths compares the assembly with the reference at every width and
-// alignment, and looks for writes past the end.
+// alignment, and looks for writes outside; the planes are those of the pixels.
 func TestYCCToRGBWidths(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	src := make([]byte, 3*200)
+	both := func(off, n int, y, cb, cr []byte) {
+		got := make([]byte, off+3*n+64)
+		for i := range got {
+			got[i] = byte(3 * i)
+		}
+		want, planes := append([]byte(nil), got...), [3][]byte{}
+		for i := range planes {
+			planes[i] = append([]byte(nil), got[:off+n+40]...)
+		}
+		YCCToRGB(got[off:off+3*n], y, cb, cr)
+		YCCToRGBPlanar(planes[0][off:off+n], planes[1][off:off+n], planes[2][off:off+n], y, cb, cr)
+		restore := cpu.DisableAll()
+		YCCToRGB(want[off:off+3*n], y, cb, cr)
+		restore()
+		require.Equal(t, want, got, "width %d, offset %d", n, off)
+		for c, p := range planes {
+			for i, v := range p {
+				w := byte(3 * i)
+				if i >= off && i < off+n {
+					w = want[off+3*(i-off)+c]
+				}
+				require.Equal(t, w, v, "width %d, offset %d, plane %d, at %d", n, off, c, i-off)
+			}
+		}
+	}
 	for n := range 131 {
 		for off := range 17 {
 			for i := range src {
@@ -203,26 +188,38 @@ func TestYCCToRGBWidths(t *testing.T) {
 					src[i] = []byte{0, 255, 128, 127}[r.IntN(4)]
 				}
 			}
-			y, cb, cr := src[off:off+n], src[200+off/2:][:n], src[400+off/3:][:n]
-			got, want := make([]byte, off+3*n+64), make([]byte, off+3*n+64)
-			YCCToRGB(got[off:off+3*n], y, cb, cr)
-			restore := cpu.Disable(cpu.AVX2)
-			YCCToRGB(want[off:off+3*n], y, cb, cr)
-			restore()
-			require.Equal(t, want, got, "width %d, offset %d", n, off)
+			both(off, n, src[off:off+n], src[200+off/2:][:n], src[400+off/3:][:n])
 		}
 	}
-	// Every pair of chroma values.
+	// Every pair of chroma values, with and without assembly.
 	for cb := range 256 {
 		var y, b, c [256]byte
 		for i := range y {
 			y[i], b[i], c[i] = byte(i*7+cb), byte(cb), byte(i)
 		}
-		var got, want [768]byte
-		YCCToRGB(got[:], y[:], b[:], c[:])
-		restore := cpu.Disable(cpu.AVX2)
-		YCCToRGB(want[:], y[:], b[:], c[:])
+		both(0, 256, y[:], b[:], c[:])
+		restore := cpu.DisableAll()
+		both(0, 256, y[:], b[:], c[:])
 		restore()
-		require.Equal(t, want, got, "Cb %d", cb)
+	}
+}
+
+func BenchmarkYCC(b *testing.B) {
+	for _, n := range []int{16, 24, 375, 512} {
+		dst, src := make([]byte, 3*n), make([]byte, 3*n)
+		for _, v := range []struct {
+			name string
+			f    func()
+		}{
+			{"RGB", func() { YCCToRGB(dst, src[:n], src[n:2*n], src[2*n:]) }},
+			{"planar", func() { YCCToRGBPlanar(dst[:n], dst[n:2*n], dst[2*n:], src[:n], src[n:2*n], src[2*n:]) }},
+		} {
+			b.Run(fmt.Sprint(v.name, "/", n), func(b *testing.B) {
+				for b.Loop() {
+					v.f()
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/pixel")
+			})
+		}
 	}
 }

@@ -70,9 +70,9 @@ func lookupHWC[T Word](dst []T, src []uint8, ch int, tables []T) int {
 	return n
 }
 
-// block is how many pixels the functions of Deinterleave and Interleave move at
+// pixelsBlock is how many pixels the functions of Deinterleave and Interleave move at
 // once, 0 where there is none.
-func block(size uintptr, ch int) int {
+func pixelsBlock(size uintptr, ch int) int {
 	switch {
 	case !cpu.Has(cpu.AVX2):
 	case size == 1 && (ch == 3 || ch == 4):
@@ -85,7 +85,7 @@ func block(size uintptr, ch int) int {
 
 func deinterleave[T Word](dst []T, plane int, src []T, ch int) int {
 	size := unsafe.Sizeof(dst[0])
-	k := block(size, ch)
+	k := pixelsBlock(size, ch)
 	if k == 0 {
 		return 0
 	}
@@ -111,7 +111,7 @@ func deinterleave[T Word](dst []T, plane int, src []T, ch int) int {
 
 func interleave[T Word](dst, src []T, plane, ch int) int {
 	size := unsafe.Sizeof(dst[0])
-	k := block(size, ch)
+	k := pixelsBlock(size, ch)
 	if k == 0 {
 		return 0
 	}

@@ -190,7 +190,7 @@ func TestNoChannels(t *testing.T) {
 
 // TestPixelsReference is the same without assembly.
 func TestPixelsReference(t *testing.T) {
-	defer cpu.Disable(cpu.AVX2)()
+	defer cpu.DisableAll()()
 	testPixelsIn(t, &guard{})
 	testFlipIn(t, &guard{})
 	testNormalizeIn(t, &guard{})

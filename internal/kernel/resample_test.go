@@ -57,8 +57,7 @@ func content(kind int, n int) []uint8 {
 func levels(t *testing.T, f func(t *testing.T)) {
 	t.Run("best", f)
 	t.Run("reference", func(t *testing.T) {
-		defer cpu.Disable(cpu.AVX2)()
-		defer cpu.Disable(cpu.NEON)()
+		defer cpu.DisableAll()()
 		f(t)
 	})
 }
@@ -209,7 +208,7 @@ func BenchmarkResample(b *testing.B) {
 	for _, level := range []string{"best", "go"} {
 		restore := []func(){}
 		if level == "go" {
-			restore = append(restore, cpu.Disable(cpu.AVX2), cpu.Disable(cpu.NEON))
+			restore = append(restore, cpu.DisableAll())
 		}
 		for _, f := range []Filter{FilterBilinear, FilterBicubic, FilterLanczos} {
 			var x, y Taps

@@ -36,13 +36,12 @@ func clampByte(v int32) byte {
 	return byte(v)
 }
 
-// YCCToRGB fills dst, three bytes a pixel.
+// YCCToRGB fills dst, three bytes a pixel. dst does not overlap the others.
 func YCCToRGB(dst, y, cb, cr []byte) {
 	n := len(dst) / 3
 	y, cb, cr = y[:n], cb[:n], cr[:n]
-	if done := yccToRGB(dst, y, cb, cr); done > 0 {
-		dst, y, cb, cr = dst[3*done:], y[done:], cb[done:], cr[done:]
-		n -= done
+	if yccToRGB(dst, y, cb, cr) {
+		return
 	}
 	for i := range n {
 		l, b, r := int32(y[i]), cb[i], cr[i]
@@ -50,6 +49,22 @@ func YCCToRGB(dst, y, cb, cr []byte) {
 		p[0] = clampByte(l + crR[r])
 		p[1] = clampByte(l + (cbG[b]+crG[r])>>16)
 		p[2] = clampByte(l + cbB[b])
+	}
+}
+
+// YCCToRGBPlanar is YCCToRGB to three planes of the length of red, which do not
+// overlap the others.
+func YCCToRGBPlanar(red, green, blue, y, cb, cr []byte) {
+	n := len(red)
+	green, blue, y, cb, cr = green[:n], blue[:n], y[:n], cb[:n], cr[:n]
+	if yccToPlanes(red, green, blue, y, cb, cr) {
+		return
+	}
+	for i, l := range y {
+		l, b, r := int32(l), cb[i], cr[i]
+		red[i] = clampByte(l + crR[r])
+		green[i] = clampByte(l + (cbG[b]+crG[r])>>16)
+		blue[i] = clampByte(l + cbB[b])
 	}
 }
 

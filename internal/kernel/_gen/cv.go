@@ -8,6 +8,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
+var _ = add("cv", cv)
+
 func cv() {
 	cvRow1()
 	cvRow(3)

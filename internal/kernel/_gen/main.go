@@ -11,12 +11,13 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// groups are the files that are written, by the name of -group.
-var groups = map[string]func(){
-	"jpeg":     func() { idct(); ycc() },
-	"resample": resample,
-	"pixels":   pixels,
-	"cv":       cv,
+// groups are the files that are written, by the name of -group. Each kernel adds
+// what it writes to its own.
+var groups = map[string][]func(){}
+
+func add(group string, f func()) bool {
+	groups[group] = append(groups[group], f)
+	return true
 }
 
 func main() {
@@ -28,7 +29,9 @@ func main() {
 		os.Exit(2)
 	}
 	Constraint(buildtags.Not("purego").ToConstraint())
-	write()
+	for _, f := range write {
+		f()
+	}
 	Generate()
 }
 
@@ -48,6 +51,14 @@ func dwords(name string, v uint32) Mem {
 		DATA(4*i, U32(v))
 	}
 	return m
+}
+
+var labels int
+
+// label is a new name for a label.
+func label(name string) string {
+	labels++
+	return fmt.Sprint(name, labels)
 }
 
 // function begins a function that keeps none of its arguments, so that they may be on the stack.

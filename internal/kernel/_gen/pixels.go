@@ -8,6 +8,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
+var _ = add("pixels", pixels)
+
 func pixels() {
 	for _, size := range []int{4, 2, 1} {
 		for _, ch := range []int{3, 4} {
@@ -353,10 +355,10 @@ func interleave4() {
 }
 
 // Four pixels of three dwords are three vectors of four. Channel c of them
-// stands at the places place[c][vector], with their order order[c].
+// stands at the places colourAt[c][vector], with their order order[c].
 var (
-	place = [3][3]uint64{{0b1001, 0b0100, 0b0010}, {0b0010, 0b1001, 0b0100}, {0b0100, 0b0010, 0b1001}}
-	order = [3]uint64{0 | 3<<2 | 2<<4 | 1<<6, 1 | 0<<2 | 3<<4 | 2<<6, 2 | 1<<2 | 0<<4 | 3<<6}
+	colourAt = [3][3]uint64{{0b1001, 0b0100, 0b0010}, {0b0010, 0b1001, 0b0100}, {0b0100, 0b0010, 0b1001}}
+	order    = [3]uint64{0 | 3<<2 | 2<<4 | 1<<6, 1 | 0<<2 | 3<<4 | 2<<6, 2 | 1<<2 | 0<<4 | 3<<6}
 )
 
 func deinterleave3x4() {
@@ -371,8 +373,8 @@ func deinterleave3x4() {
 	}
 	for c := range d {
 		o := YMM()
-		VBLENDPS(U8(place[c][1]*17), v[1], v[0], o)
-		VBLENDPS(U8(place[c][2]*17), v[2], o, o)
+		VBLENDPS(U8(colourAt[c][1]*17), v[1], v[0], o)
+		VBLENDPS(U8(colourAt[c][2]*17), v[2], o, o)
 		VPERMILPS(U8(order[c]), o, o)
 		VMOVUPS(o, Mem{Base: d[c]})
 		ADDQ(U8(32), d[c])
@@ -398,8 +400,8 @@ func interleave3x4() {
 	}
 	for i := range 3 {
 		o := YMM()
-		VBLENDPS(U8(place[1][i]*17), v[1], v[0], o)
-		VBLENDPS(U8(place[2][i]*17), v[2], o, o)
+		VBLENDPS(U8(colourAt[1][i]*17), v[1], v[0], o)
+		VBLENDPS(U8(colourAt[2][i]*17), v[2], o, o)
 		storeLanes(o, dst, 16*i, 48+16*i)
 	}
 	ADDQ(U8(96), dst)

@@ -9,6 +9,8 @@ import (
 // tapsBits is kernel.TapsBits.
 const tapsBits = 22
 
+var _ = add("resample", resample)
+
 func resample() {
 	round := dwords("resample_round", 1<<(tapsBits-1))
 	resampleRows(round, 3)

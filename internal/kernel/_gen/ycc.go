@@ -1,99 +1,132 @@
 package main
 
 import (
+	"fmt"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// ycc converts 16 pixels at a time. The factors are those of ycc.go less whole
-// numbers, so that they fit 16 bits:
+var _ = add("jpeg", ycc)
+
+// ycc converts 32 or 16 pixels at a time. The factors are those of ycc.go, less
+// whole numbers where 16 bits need it, and all chroma is doubled:
 //
-//	R = Y + Cr + round(26345 Cr), B = Y + 2 Cb + round(-14942 Cb),
-//	G = Y - Cr + round(-22554 Cb + 18734 Cr), in 65536ths.
+//	2 R = 2 Y + 1 + 2 Cr + floor(26345 (2 Cr) / 65536)
+//	2 B = 2 Y + 1 + 4 Cb + floor(-14942 (2 Cb) / 65536)
+//	  G =   Y + floor((-11277 (2 Cb) - 23401 (2 Cr) + 32768) / 65536)
+//
+// The halves of the first two are rounded down, as floor(x/2 + 1/2) is for whole x.
 func ycc() {
-	bias := words("ycc_bias", 128, 128)
-	one := words("ycc_one", 1, 1)
 	fr, fb := words("ycc_r", 26345, 26345), words("ycc_b", -14942, -14942)
-	fg := words("ycc_g", -22554, 18734)
+	fg := words("ycc_g", -11277, -23401)
 	half := dwords("ycc_half", 1<<15)
+	middle := bytes("ycc_middle", 128, 128)
 	// Byte i of 48 comes from place i/3 of colour i%3.
 	shuffle := GLOBL("ycc_shuffle", 8|16)
 	for part := range 3 {
 		for c := range 3 {
-			for i := range 16 {
-				at := 16*part + i
+			for i := range 32 { // the same in both lanes
+				at := 16*part + i%16
 				v := 0x80
 				if at%3 == c {
 					v = at / 3
 				}
-				DATA(16*(3*part+c)+i, U8(v))
+				DATA(32*(3*part+c)+i, U8(v))
 			}
 		}
 	}
 
-	TEXT("yccToRGBAVX2", NOSPLIT, "func(dst, y, cb, cr *byte, n int)")
-	Doc("yccToRGBAVX2 converts n pixels, a multiple of 16 and not 0.")
-	dst, y := Load(Param("dst"), GP64()), Load(Param("y"), GP64())
-	cb, cr := Load(Param("cb"), GP64()), Load(Param("cr"), GP64())
-	n := Load(Param("n"), GP64())
-	Label("loop")
-	load := func(p Register) VecVirtual {
-		v := YMM()
-		VPMOVZXBW(Mem{Base: p}, v)
-		ADDQ(U8(16), p)
-		return v
-	}
-	l, b, r := load(y), load(cb), load(cr)
-	VPSUBW(bias, b, b)
-	VPSUBW(bias, r, r)
-	// round(f x / 65536) is (floor(2 f x / 65536) + 1) / 2.
-	part := func(x VecVirtual, f Mem) VecVirtual {
-		v := YMM()
-		VPADDW(x, x, v)
-		VPMULHW(f, v, v)
-		VPADDW(one, v, v)
-		VPSRAW(U8(1), v, v)
-		return v
-	}
-	red := part(r, fr)
-	VPADDW(r, red, red)
-	VPADDW(l, red, red)
-	blue := part(b, fb)
-	VPADDW(b, blue, blue)
-	VPADDW(b, blue, blue)
-	VPADDW(l, blue, blue)
-	lo, hi := YMM(), YMM()
-	VPUNPCKLWD(r, b, lo)
-	VPUNPCKHWD(r, b, hi)
-	for _, v := range []VecVirtual{lo, hi} {
-		VPMADDWD(fg, v, v)
-		VPADDD(half, v, v)
-		VPSRAD(U8(16), v, v)
-	}
-	green := YMM()
-	VPACKSSDW(hi, lo, green)
-	VPSUBW(r, green, green)
-	VPADDW(l, green, green)
-	var bytes [3]VecVirtual
-	for i, v := range []VecVirtual{red, green, blue} {
-		VPACKUSWB(v, v, v)
-		VPERMQ(U8(0x08), v, v)
-		bytes[i] = v
-	}
-	for p := range 3 {
-		sum := XMM()
-		VPSHUFB(shuffle.Offset(16*3*p), bytes[0].AsX(), sum)
-		for c := 1; c < 3; c++ {
-			t := XMM()
-			VPSHUFB(shuffle.Offset(16*(3*p+c)), bytes[c].AsX(), t)
-			VPOR(t, sum, sum)
+	for _, width := range []int{16, 32} {
+		op := func(f func(Op, Op, Op), m, a Op) VecVirtual {
+			x := vec(width)
+			f(m, a, x)
+			return x
 		}
-		VMOVDQU(sum, Mem{Base: dst, Disp: 16 * p})
+		// colours makes the three colours of the pixels at y, cb and cr.
+		colours := func(y, cb, cr place) (rgb [3]VecVirtual) {
+			m, zero := vec(width), vec(width)
+			VMOVDQU(middle, m)
+			VPXOR(zero, zero, zero)
+			l, b, r := vec(width), vec(width), vec(width)
+			VMOVDQU(Mem{Base: y.reg}, l)
+			VPXOR(Mem{Base: cb.reg}, m, b)
+			VPXOR(Mem{Base: cr.reg}, m, r)
+			for part := range 2 {
+				unpack := bl
+				if part == 1 {
+					unpack = bh
+				}
+				// As high bytes of words, less a bit.
+				l2, b2, r2 := op(unpack, l, m), op(unpack, b, zero), op(unpack, r, zero)
+				VPSRLW(U8(7), l2, l2)
+				VPSRAW(U8(7), b2, b2)
+				VPSRAW(U8(7), r2, r2)
+				red, blue := vec(width), vec(width)
+				VPMULHW(fr, r2, red)
+				VPADDW(r2, red, red)
+				VPADDW(l2, red, red)
+				VPSRAW(U8(1), red, red)
+				VPMULHW(fb, b2, blue)
+				VPADDW(b2, blue, blue)
+				VPADDW(b2, blue, blue)
+				VPADDW(l2, blue, blue)
+				VPSRAW(U8(1), blue, blue)
+				lo, hi := vec(width), vec(width)
+				VPUNPCKLWD(r2, b2, lo)
+				VPUNPCKHWD(r2, b2, hi)
+				for _, v := range []VecVirtual{lo, hi} {
+					VPMADDWD(fg, v, v)
+					VPADDD(half, v, v)
+					VPSRAD(U8(16), v, v)
+				}
+				VPACKSSDW(hi, lo, lo)
+				VPSRLW(U8(1), l2, l2)
+				VPADDW(l2, lo, lo)
+				for i, v := range []VecVirtual{red, lo, blue} {
+					if part == 0 {
+						rgb[i] = v
+					} else {
+						VPACKUSWB(v, rgb[i], rgb[i])
+					}
+				}
+			}
+			return rgb
+		}
+
+		TEXT(fmt.Sprintf("yccToRGBx%d", width), NOSPLIT, "func(dst, y, cb, cr *byte, n int)")
+		Pragma("noescape")
+		Doc(fmt.Sprintf("yccToRGBx%d converts n pixels, n >= %d.", width, width))
+		dst, y, cb, cr := arg("dst", 3), arg("y", 1), arg("cb", 1), arg("cr", 1)
+		n := Load(Param("n"), GP64())
+		sampleLoop(width, n, []place{dst, y, cb, cr}, func() {
+			rgb := colours(y, cb, cr)
+			for p := range 3 {
+				sum := vec(width)
+				VPSHUFB(shuffle.Offset(32*3*p), rgb[0], sum)
+				for c := 1; c < 3; c++ {
+					t := vec(width)
+					VPSHUFB(shuffle.Offset(32*(3*p+c)), rgb[c], t)
+					VPOR(t, sum, sum)
+				}
+				VMOVDQU(sum.AsX(), Mem{Base: dst.reg, Disp: 16 * p})
+				if width == 32 {
+					VEXTRACTI128(U8(1), sum, Mem{Base: dst.reg, Disp: 48 + 16*p})
+				}
+			}
+		})
+
+		TEXT(fmt.Sprintf("yccToPlanesx%d", width), NOSPLIT, "func(red, green, blue, y, cb, cr *byte, n int)")
+		Pragma("noescape")
+		Doc(fmt.Sprintf("yccToPlanesx%d converts n pixels, n >= %d.", width, width))
+		planes := []place{arg("red", 1), arg("green", 1), arg("blue", 1)}
+		y, cb, cr = arg("y", 1), arg("cb", 1), arg("cr", 1)
+		n = Load(Param("n"), GP64())
+		sampleLoop(width, n, append(planes, y, cb, cr), func() {
+			for i, v := range colours(y, cb, cr) {
+				VMOVDQU(v, Mem{Base: planes[i].reg})
+			}
+		})
 	}
-	ADDQ(U8(48), dst)
-	SUBQ(U8(16), n)
-	JNZ(LabelRef("loop"))
-	VZEROUPPER()
-	RET()
 }

@@ -1,0 +1,550 @@
+"""Compares infer-prep with the libraries that do the same, in one run on one core.
+
+Plain Python; what the libraries need is installed outside the checkout. See
+README.md for the protocol, and `make bench`. All settings are variables of the
+environment: PHOTOS, PEERS, CASES, ROUNDS, LIMIT, CORE.
+"""
+import json
+import math
+import os
+import platform
+import random
+import select
+import shutil
+import statistics
+import struct
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+BIN = os.path.join(ROOT, "bin")
+WORK = os.path.join(BIN, "bench")
+CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "infer-prep")
+GO = os.environ.get("GO") or "go"
+OURS = "infer-prep"
+
+# Where a library comes from: the requirements of a virtual environment, or a tool.
+# torchvision's 6 GB are those that make parity has.
+ENVIRONMENTS = {
+    "base": ["bench/requirements-base.txt"],
+    "torchvision": ["parity/requirements.txt", "parity/requirements-no-deps.txt"],
+    "mindspore": ["bench/requirements-mindspore.txt"],
+    "dali": ["bench/requirements-dali.txt"],
+    "vips": ["bench/requirements-vips.txt"],
+    "go": "bench/gopeers",
+    "rust": "bench/rustpeers",
+}
+
+
+class Peer:
+    """A library. cases are those that it has; equal are the cases in which its
+    bytes must be ours; notes say what is not the same in a case."""
+
+    def __init__(self, environment, program, cases, equal=(), notes={}, start=None, start_count=15):
+        self.environment, self.program, self.cases = environment, program, cases.split()
+        self.equal, self.notes, self.start, self.start_count = equal, notes, start, start_count
+
+
+PEERS = {
+    "opencv": Peer("base", "opencv.py", "decode imagenet resize-bilinear", ["decode"],
+                   {"imagenet": "without antialiasing", "resize-bilinear": "INTER_AREA"}, "opencv.py"),
+    "pillow": Peer("base", "pillow.py", "decode imagenet resize-bilinear resize-bicubic",
+                   ["decode", "imagenet", "resize-bilinear", "resize-bicubic"], {}, "pillow.py"),
+    "torchvision-pil": Peer("torchvision", "torchvision_pil.py", "imagenet train", ["imagenet", "train"], {}, "torchvision.py"),
+    "torchvision-tensors": Peer("torchvision", "torchvision_tensors.py", "decode imagenet"),
+    "mindspore": Peer("mindspore", "mindspore_eager.py", "decode imagenet train", [],
+                      {"imagenet": "eager, without antialiasing", "train": "eager, RandomCropDecodeResize with boxes of its own"}, "mindspore.py", 5),
+    "dali": Peer("dali", "dali.py", "decode imagenet train"),
+    "libvips": Peer("vips", "libvips.py", "decode resize-bilinear resize-bicubic"),
+    "go-jpeg": Peer("go", "image/jpeg", "decode", [], {"decode": "to RGBA"}),
+    "jpegli": Peer("go", "jpegli", "decode", [], {"decode": "to RGBA"}),
+    "zune-jpeg": Peer("rust", "", "decode"),
+    "fast-image-resize": Peer("rust", "", "resize-bilinear resize-bicubic"),
+}
+CASES = ["decode", "imagenet", "resize-bilinear", "resize-bicubic", "train", "start", "linear"]
+
+# What infer-prep wants to be: at least so many times as fast as the peer, in CPU time.
+GOALS = [
+    ("decode", "opencv", 1.25), ("decode", "pillow", 1.5),
+    ("imagenet", "torchvision-tensors", 2), ("imagenet", "opencv", 1.7), ("imagenet", "pillow", 3), ("imagenet", "mindspore", 2.5),
+    ("resize-bilinear", "pillow", 4), ("resize-bilinear", "fast-image-resize", 1),
+    ("resize-bicubic", "pillow", 4), ("resize-bicubic", "fast-image-resize", 1),
+    ("train", "mindspore", 1.5),
+]
+STRETCH = {"fast-image-resize"}
+SPREAD = 1.5  # ns for a pixel at the worst size, over that at the best
+PEAK_50MP = 40  # MB
+
+
+def say(*words):
+    print(*words, flush=True)
+
+
+class Failed(Exception):
+    pass
+
+
+def chosen(variable, known):
+    value = os.environ.get(variable, "")
+    names = [n for n in value.replace(",", " ").split()]
+    for n in names:
+        if n not in known:
+            sys.exit(f"bench: {variable}={value}: no {n}, want some of {','.join(known)}")
+    return [n for n in known if n in names] if names else list(known)
+
+
+def number(variable, default):
+    value = os.environ.get(variable) or default
+    try:
+        return int(value)
+    except ValueError:
+        sys.exit(f"bench: {variable}={value}: want a number")
+
+
+# Installing.
+
+
+def environment(name):
+    """Installs an environment and returns how its programs begin."""
+    what = ENVIRONMENTS[name]
+    if name == "go":
+        return [build_go("gopeers", what)]
+    if name == "rust":
+        cargo = shutil.which("cargo")
+        if not cargo:
+            raise Failed("cargo is missing (rustup.rs, or Debian: apt-get install cargo)")
+        target = os.path.join(CACHE, "rust")
+        command([cargo, "build", "--release", "--locked", "--quiet"], cwd=os.path.join(ROOT, what), env=os.environ | {"CARGO_TARGET_DIR": target})
+        return [os.path.join(target, "release", "rustpeers")]
+    return [command([os.path.join(ROOT, "parity", "venv.sh"), *(os.path.join(ROOT, r) for r in what)]).strip().splitlines()[-1]]
+
+
+def command(args, **kw):
+    try:
+        p = subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL, **kw)
+    except OSError as e:
+        raise Failed(f"{args[0]}: {e.strerror}") from None
+    if p.returncode:
+        raise Failed(f"{os.path.basename(args[0])}: {last_line(p.stderr) or f'status {p.returncode}'}")
+    return p.stdout
+
+
+def build_go(name, folder):
+    out = os.path.join(BIN, name)
+    command([GO, "build", "-o", out, "."], cwd=os.path.join(ROOT, folder))
+    return out
+
+
+def table(head, rows):
+    if rows:
+        say(f"\n| {head} |\n|" + "---|" * (head.count("|") + 1))
+        for r in rows:
+            say("| " + " | ".join(r) + " |")
+
+
+def last_line(text):
+    lines = [l for l in text.splitlines() if l.strip()]
+    return lines[-1].strip() if lines else ""
+
+
+# Images.
+
+
+def header(b):
+    """(width, height) of a JPEG that all libraries read: 8 bits, gray or colour
+    in three components, Huffman coded, baseline or progressive. Else None."""
+    if b[:3] != b"\xff\xd8\xff":
+        return None
+    i = 2
+    while i + 4 <= len(b):
+        if b[i] != 0xFF:
+            return None
+        marker = b[i + 1]
+        if marker == 0xFF:
+            i += 1
+            continue
+        size = struct.unpack(">H", b[i + 2:i + 4])[0]
+        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
+            if i + 10 > len(b):
+                return None
+            depth, h, w, n = struct.unpack(">BHHB", b[i + 4:i + 10])
+            ok = marker <= 0xC2 and depth == 8 and n in (1, 3) and w and h
+            return (w, h) if ok else None
+        i += 2 + size
+    return None
+
+
+def collect(folder, limit):
+    """Links the photographs as WORK/photos/NUMBER.jpg; returns (files, sizes, bytes, left out)."""
+    out = fresh("photos")
+    names = []
+    if os.path.isfile(folder):
+        names = [folder]
+    for base, dirs, files in os.walk(folder):
+        dirs.sort()
+        names += [os.path.join(base, f) for f in sorted(files)]
+    sizes, total, other = [], 0, 0
+    for n in names:
+        with open(n, "rb") as f:
+            b = f.read()
+        size = header(b)
+        if not size:
+            other += 1
+            continue
+        if limit and len(sizes) == limit:
+            break
+        os.symlink(os.path.abspath(n), os.path.join(out, f"{len(sizes):06d}.jpg"))
+        sizes.append(size)
+        total += len(b)
+    return out, sizes, total, other
+
+
+def fresh(name):
+    out = os.path.join(WORK, name)
+    shutil.rmtree(out, ignore_errors=True)
+    os.makedirs(out)
+    return out
+
+
+def draw_boxes(sizes):
+    """Boxes as torchvision's RandomResizedCrop draws them: 8 to 100 % of the area,
+    3/4 to 4/3 wide, the same in every run; every second image is flipped."""
+    r = random.Random(1)
+    boxes = []
+    for i, (w, h) in enumerate(sizes):
+        for _ in range(10):
+            area = w * h * r.uniform(0.08, 1)
+            ratio = math.exp(r.uniform(math.log(3 / 4), math.log(4 / 3)))
+            bw, bh = round(math.sqrt(area * ratio)), round(math.sqrt(area / ratio))
+            if 0 < bw <= w and 0 < bh <= h:
+                break
+        else:
+            bw, bh = min(w, max(1, round(h * 4 / 3))), min(h, max(1, round(w * 4 / 3)))
+        boxes.append({"top": r.randint(0, h - bh), "left": r.randint(0, w - bw), "height": bh, "width": bw, "flip": i % 2 == 1})
+    return boxes
+
+
+# Running.
+
+ONE_THREAD = {v: "1" for v in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VIPS_CONCURRENCY")}
+
+
+class Process:
+    """A library at a case: the program that speaks the protocol."""
+
+    def __init__(self, name, case, args, core):
+        self.name, self.rounds, self.digest, self.peak, self.version = name, [], "", 0, ""
+        self.log = os.path.join(WORK, f"{case}-{name}.log")
+        self.buffer = b""
+        with open(self.log, "wb") as log:
+            self.p = subprocess.Popen(["taskset", "-c", str(core), *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
+                                      env=os.environ | ONE_THREAD)
+
+    def answer(self, seconds=600):
+        end = time.monotonic() + seconds
+        fd = self.p.stdout.fileno()
+        while b"\n" not in self.buffer:
+            ready, _, _ = select.select([fd], [], [], max(0, end - time.monotonic()))
+            if not ready:
+                raise Failed(f"no answer in {seconds} s")
+            b = os.read(fd, 1 << 16)
+            if not b:
+                self.p.wait()
+                with open(self.log, errors="replace") as f:
+                    raise Failed(last_line(f.read()) or f"status {self.p.returncode}")
+            self.buffer += b
+        line, _, self.buffer = self.buffer.partition(b"\n")
+        return line.decode()
+
+    def ready(self):
+        word, _, self.version = self.answer().partition(" ")
+        if word != "ready":
+            raise Failed(f"it said {word!r}, want ready")
+
+    def ask(self, word):
+        try:
+            self.p.stdin.write(word.encode() + b"\n")
+            self.p.stdin.flush()
+        except BrokenPipeError:
+            pass  # the answer says why
+        return self.answer()
+
+    def go(self):
+        n, wall, cpu = self.ask("go").split()
+        self.rounds.append((int(n), float(wall), float(cpu)))
+
+    def end(self):
+        if self.p.poll() is None:
+            self.p.kill()
+        self.p.wait()
+        self.p.stdin.close()
+        self.p.stdout.close()
+
+    def rate(self, column):
+        return self.rounds[0][0] / statistics.median(r[column] for r in self.rounds)
+
+
+def ratio(ours, theirs, column=2):
+    """How many times as fast ours is: the median over the rounds, in each of which both ran."""
+    return statistics.median(t[column] / o[column] for o, t in zip(ours.rounds, theirs.rounds))
+
+
+class Bench:
+    def __init__(self):
+        self.cases = chosen("CASES", CASES)
+        self.peers = chosen("PEERS", list(PEERS))
+        self.rounds = max(1, number("ROUNDS", 9))
+        self.limit = number("LIMIT", 500)
+        cores = sorted(os.sched_getaffinity(0))
+        self.core = number("CORE", cores[-1])
+        if self.core not in cores:
+            sys.exit(f"bench: CORE={self.core}: want one of {cores}")
+        self.start_of = {}  # how an environment's programs begin
+        self.errors = []
+        self.rows, self.start_rows, self.linear_rows = [], [], []  # of the tables
+        self.goals = []
+        self.raw = {"cases": {}}
+        self.ratios = {}
+
+    def fail(self, what):
+        self.errors.append(what)
+        say(f"bench: {what}")
+
+    def install(self):
+        os.makedirs(WORK, exist_ok=True)
+        for name, folder in (("infer-prep", "cmd/infer-prep"), ("ours", "bench/ours"), ("spawn", "bench/spawn")):
+            build_go(name, folder)
+        wanted = {PEERS[p].environment: [] for p in self.peers}
+        for p in self.peers:
+            wanted[PEERS[p].environment].append(p)
+        if "linear" in self.cases:
+            wanted.setdefault("base", ["the images of linear"])
+        for e, users in wanted.items():
+            what = ENVIRONMENTS[e]
+            say(f"installing {', '.join(users)} ({what if isinstance(what, str) else ', '.join(what)}) ...")
+            start = time.monotonic()
+            try:
+                self.start_of[e] = environment(e)
+                say(f"  done in {time.monotonic() - start:.0f} s")
+            except Failed as err:
+                self.fail(f"{', '.join(users)} cannot be installed: {err}")
+                for p in users:
+                    if p in PEERS:
+                        self.rows.append(("all", p, "cannot be installed", "", "", "", "", ""))
+        self.peers = [p for p in self.peers if PEERS[p].environment in self.start_of]
+
+    def program(self, name, case):
+        if name == OURS:
+            return [os.path.join(BIN, "ours"), case]
+        p = PEERS[name]
+        begin = self.start_of[p.environment]
+        if p.environment == "go":
+            return [*begin, p.program, case]
+        if p.environment == "rust":
+            return [*begin, case]
+        return [*begin, os.path.join(HERE, "peers", p.program), case]
+
+    def measure(self, case, folder, names, extra=()):
+        """Runs a case of some libraries round robin and returns their processes."""
+        ps, live = [], []
+        try:
+            for n in names:
+                ps.append(Process(n, case, [*self.program(n, case), folder, *extra], self.core))
+                try:
+                    ps[-1].ready()
+                    ps[-1].digest = ps[-1].ask("check")
+                    live.append(ps[-1])
+                except Failed as e:
+                    self.fail(f"{case}: {n}: {e}")
+                    self.rows.append((case, n, "failed", "", "", "", "", ""))
+            for r in range(self.rounds if live else 0):
+                for p in live[r % len(live):] + live[:r % len(live)]:
+                    p.go()
+            for p in live:
+                p.peak = int(p.ask("quit"))
+        finally:
+            for p in ps:
+                p.end()
+        return live
+
+    def compare(self, case, photos, boxes):
+        names = [OURS] + [p for p in self.peers if case in PEERS[p].cases]
+        live = self.measure(case, photos, names, [boxes] if case == "train" else [])
+        if not live or live[0].name != OURS:
+            return
+        ours = live[0]
+        raw = self.raw["cases"][case] = {}
+        for p in live:
+            peer = PEERS.get(p.name)
+            same = p.digest == ours.digest
+            if peer and case in peer.equal and not same:
+                self.fail(f"{case}: {p.name}: its bytes are not ours: sha256 {p.digest}, want {ours.digest}")
+            x = self.ratios[case, p.name] = ratio(ours, p)
+            note = f" ({peer.notes[case]})" if peer and case in peer.notes else ""
+            self.rows.append((case, p.name + note, p.version, f"{p.rate(2):,.0f}", f"{p.rate(1):,.0f}", f"{x:.2f}", f"{p.peak / 1e6:.0f}",
+                              "" if p is ours else "ours" if same else "other"))
+            raw[p.name] = {"version": p.version, "images": p.rounds[0][0], "sha256": p.digest, "peak_bytes": p.peak,
+                           "wall_s": [r[1] for r in p.rounds], "cpu_s": [r[2] for r in p.rounds], "ours_times_as_fast_cpu": x}
+
+    def spawn(self, count, *args):
+        out = command(["taskset", "-c", str(self.core), os.path.join(BIN, "spawn"), str(count), *args], env=os.environ | ONE_THREAD)
+        return [tuple(map(float, l.split())) for l in out.splitlines()]
+
+    def run_ours(self, count, image):
+        out = fresh("out")
+        return self.spawn(count, os.path.join(BIN, "infer-prep"), "run", "-q", "--preset", "imagenet", "-o", out, image)
+
+    def start(self, photos):
+        """From a process's start to its first tensor: for ours until the program
+        has written the tensor and ended, for the others until they have it."""
+        image = os.path.join(photos, "000000.jpg")
+        peers = [p for p in self.peers if PEERS[p].start]
+        self.run_ours(1, image)  # so that the file is in the system's cache, as the others' are
+        ours = self.run_ours(15, image)
+        runs = {OURS: [(end, peak) for _, end, _, peak in ours]}
+        for p in peers:
+            args = [*self.start_of[PEERS[p].environment], os.path.join(HERE, "start", PEERS[p].start), image]
+            try:
+                self.spawn(1, *args)
+                runs[p] = [(first, peak) for first, _, _, peak in self.spawn(PEERS[p].start_count, *args)]
+            except Failed as e:
+                self.fail(f"start: {p}: {e}")
+                self.start_rows.append((p, "failed", "", ""))
+        self.raw["start"] = {n: {"seconds": [t for t, _ in r], "peak_bytes": [b for _, b in r]} for n, r in runs.items()}
+        ms = {n: 1e3 * statistics.median(t for t, _ in r) for n, r in runs.items()}
+        mb = {n: statistics.median(b for _, b in r) / 1e6 for n, r in runs.items()}
+        for n in runs:
+            self.start_rows.append((n, f"{ms[n]:,.1f}", f"{ms[n] / ms[OURS]:.1f}", f"{mb[n]:.1f}"))
+        for peer, part in (("pillow", 2), ("mindspore", 50)):
+            if peer in runs:
+                self.goal(f"start below 1/{part} of {peer}", f"{ms[OURS]:.1f} ms, 1/{ms[peer] / ms[OURS]:.1f}", ms[OURS] * part < ms[peer])
+            else:
+                self.goal(f"start below 1/{part} of {peer}")
+        if "pillow" in runs:
+            self.goal("start: peak memory below pillow", f"{mb[OURS]:.1f} MB, pillow {mb['pillow']:.1f} MB", mb[OURS] < mb["pillow"])
+        else:
+            self.goal("start: peak memory below pillow")
+
+    def linear(self, photos):
+        """Time and memory of images of 0.1 to 50 megapixels."""
+        if "base" not in self.start_of:
+            raise Failed("its images need Pillow, which cannot be installed")
+        out = fresh("linear")
+        lines = command([*self.start_of["base"], os.path.join(HERE, "mosaic.py"), photos, out]).splitlines()
+        quality, sizes = int(lines[0]), []
+        for l in lines[1:]:
+            pixels, _, name = l.partition(" ")
+            pixels = int(pixels)
+            folder = fresh(f"linear-{pixels}")
+            copies = max(1, min(200, 8_000_000 // pixels))  # a pass of about the same time
+            for i in range(copies):
+                os.symlink(name, os.path.join(folder, f"{i:03d}.jpg"))
+            sizes.append((pixels, name, folder, copies))
+        raw = self.raw["linear"] = {"quality": quality}
+        peak = self.run_ours(3, sizes[-1][1])
+        for case in "decode", "imagenet":
+            ps = []
+            try:
+                for pixels, _, folder, _ in sizes:
+                    ps.append(Process(OURS, f"linear-{case}-{pixels}", [*self.program(OURS, case), folder], self.core))
+                    ps[-1].ready()
+                for _ in range(self.rounds):
+                    for p in ps:
+                        p.go()
+                for p in ps:
+                    p.peak = int(p.ask("quit"))
+            finally:
+                for p in ps:
+                    p.end()
+            ns = []
+            for p, (pixels, name, _, copies) in zip(ps, sizes):
+                ns.append(1e9 * statistics.median(r[2] for r in p.rounds) / copies / pixels)
+                self.linear_rows.append((case, f"{pixels / 1e6:.1f}", f"{os.path.getsize(name) / 1e6:.2f}", f"{ns[-1]:.2f}", f"{p.peak / 1e6:.0f}"))
+            raw[case] = {"pixels": [s[0] for s in sizes], "ns_per_pixel": ns, "peak_bytes": [p.peak for p in ps],
+                         "rounds": [p.rounds for p in ps]}
+            self.goal(f"{case}: ns/pixel from 0.1 to 50 megapixels within {SPREAD}x", f"{max(ns) / min(ns):.2f}x ({min(ns):.2f} to {max(ns):.2f})",
+                      max(ns) / min(ns) <= SPREAD)
+        mb = statistics.median(p[3] for p in peak) / 1e6
+        raw["run_50mp_peak_bytes"] = [p[3] for p in peak]
+        self.goal(f"infer-prep run --preset imagenet on 50 megapixels: peak below {PEAK_50MP} MB", f"{mb:.1f} MB", mb < PEAK_50MP)
+
+    def goal(self, text, figure="", met=None):
+        self.goals.append((text, figure or "-", "not measured" if met is None else "met" if met else "missed"))
+
+    def machine(self):
+        model = platform.processor() or platform.machine()
+        with open("/proc/cpuinfo") as f:
+            for line in f:
+                if line.startswith("model name"):
+                    model = line.split(":", 1)[1].strip()
+                    break
+        go = command([GO, "version"]).split()[2]
+        commit = command(["git", "-C", ROOT, "describe", "--always", "--dirty"]).strip() if shutil.which("git") else "unknown"
+        return {"commit": commit, "cpu": model, "cores": os.cpu_count(), "kernel": platform.release(), "go": go, "python": platform.python_version(),
+                "core": self.core, "load": os.getloadavg()[0]}
+
+    def run(self):
+        begin = time.monotonic()
+        if not shutil.which("taskset"):
+            sys.exit("bench: taskset is missing (Debian: apt-get install util-linux)")
+        photos = os.environ.get("PHOTOS")
+        if not photos:
+            photos = os.path.join(ROOT, "testdata", "images", "jpeg_large.jpg")
+            say("bench: PHOTOS is not set: one image of testdata/images, which says little; want make bench PHOTOS=DIR")
+        if not os.path.exists(photos):
+            sys.exit(f"bench: PHOTOS={photos}: no such folder")
+        try:
+            self.install()
+        except Failed as e:
+            sys.exit(f"bench: {e}")
+        folder, sizes, total, other = collect(photos, self.limit)
+        if not sizes:
+            sys.exit(f"bench: PHOTOS={photos}: no JPEG that all libraries read")
+        images = (f"{len(sizes)} JPEG files, {sum(w * h for w, h in sizes) / 1e6:.1f} megapixels, {total / 1e6:.1f} MB"
+                  + (f"; {other} other files left out" if other else ""))
+        say(images)
+        boxes = os.path.join(WORK, "boxes.json")
+        with open(boxes, "w") as f:
+            json.dump(draw_boxes(sizes), f)
+        machine = self.machine()
+        for case in self.cases:
+            say(f"{case} ...")
+            try:
+                if case == "start":
+                    self.start(folder)
+                elif case == "linear":
+                    self.linear(folder)
+                else:
+                    self.compare(case, folder, boxes)
+            except Failed as e:
+                self.fail(f"{case}: {e}")
+            for _, peer, want in (g for g in GOALS if g[0] == case):
+                text = f"{case} at least {want}x {peer}" + (" (stretch)" if peer in STRETCH else "")
+                x = self.ratios.get((case, peer))
+                self.goal(text, f"{x:.2f}x", x >= want) if x else self.goal(text)
+        self.raw |= {"machine": machine, "images": images, "rounds": self.rounds, "goals": self.goals, "errors": self.errors}
+        with open(os.path.join(BIN, "bench.json"), "w") as f:
+            json.dump(self.raw, f, indent=1)
+        self.report(machine, images, time.monotonic() - begin)
+        return 1 if self.errors else 0
+
+    def report(self, machine, images, seconds):
+        table("case | library | version | images/s by CPU time | images/s by the clock | ours is so many times as fast | peak MB | bytes", self.rows)
+        table("start | ms to the first tensor | ours is so many times as fast | peak MB", self.start_rows)
+        table("infer-prep by size | megapixels | file MB | ns/pixel by CPU time | peak MB", self.linear_rows)
+        say(f"\nCommit {machine['commit']}. {images}. One core, one thread, {self.rounds} rounds in turn, medians. {machine['cpu']}, {machine['cores']} cores, Linux {machine['kernel']}, "
+            f"{machine['go']}, Python {machine['python']}; load {machine['load']:.2f} at the start. {seconds / 60:.1f} minutes. Raw numbers: bin/bench.json")
+        for e in self.errors:
+            say(f"error: {e}")
+        say("\ngoals:")
+        for g in self.goals:
+            say(", ".join(g))
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(Bench().run())
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,108 @@
+//go:build linux
+
+// Command ours is infer-prep in the comparison of bench.py.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/infer-prep/infer-prep/bench/internal/peer"
+	"github.com/infer-prep/infer-prep/codec"
+	_ "github.com/infer-prep/infer-prep/codec/jpeg"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/preset"
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+func main() {
+	peer.Main("this commit", map[string]peer.Case{
+		"decode":          presetCase("decode"),
+		"imagenet":        presetCase("imagenet"),
+		"resize-bilinear": resizeCase(transforms.Bilinear),
+		"resize-bicubic":  resizeCase(transforms.Bicubic),
+		"train":           trainCase,
+	})
+}
+
+func runner(g *datagraph.Graph) (*datagraph.Runner, error) {
+	p, err := datagraph.Compile(g, codec.DefaultLimits())
+	if err != nil {
+		return nil, err
+	}
+	return p.NewRunner(), nil
+}
+
+func data(out []*tensor.Tensor, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	return out[0].Data, nil
+}
+
+func presetCase(name string) peer.Case {
+	return func(images [][]byte, _ []byte) (func(int) ([]byte, error), error) {
+		g, err := preset.Graph(name)
+		if err != nil {
+			return nil, err
+		}
+		r, err := runner(g)
+		if err != nil {
+			return nil, err
+		}
+		return func(i int) ([]byte, error) { return data(r.Run(tensor.FromBytes(images[i]))) }, nil
+	}
+}
+
+// resizeCase scales decoded images to a short edge of 256.
+func resizeCase(interpolation transforms.Interpolation) peer.Case {
+	return func(images [][]byte, _ []byte) (func(int) ([]byte, error), error) {
+		var decoded []*tensor.Tensor
+		for _, b := range images {
+			t, err := codec.Decode(b, nil)
+			if err != nil {
+				return nil, err
+			}
+			decoded = append(decoded, t)
+		}
+		op := transforms.NewResizeShortest(256)
+		op.Interpolation = interpolation
+		g := datagraph.New(op)
+		g.Inputs[0].Desc = tensor.Image(tensor.Uint8, tensor.HWC, tensor.Unknown, tensor.Unknown, 3)
+		r, err := runner(g)
+		if err != nil {
+			return nil, err
+		}
+		return func(i int) ([]byte, error) { return data(r.Run(decoded[i])) }, nil
+	}
+}
+
+// trainCase is RandomResizedCrop with boxes that are given. The box is part of a
+// graph, so every image has a Runner of its own, with memory of its own.
+func trainCase(images [][]byte, extra []byte) (func(int) ([]byte, error), error) {
+	var boxes []struct {
+		Top, Left, Height, Width int
+		Flip                     bool
+	}
+	if err := json.Unmarshal(extra, &boxes); err != nil {
+		return nil, err
+	}
+	if len(boxes) != len(images) {
+		return nil, fmt.Errorf("%d boxes, want %d", len(boxes), len(images))
+	}
+	var runners []*datagraph.Runner
+	for _, b := range boxes {
+		ops := []transforms.Op{transforms.NewDecode(), transforms.NewResizedCrop(b.Top, b.Left, b.Height, b.Width, 224, 224)}
+		if b.Flip {
+			ops = append(ops, transforms.NewHorizontalFlip())
+		}
+		ops = append(ops, transforms.NewToTensor(), transforms.NewNormalize([]float64{0.485, 0.456, 0.406}, []float64{0.229, 0.224, 0.225}))
+		r, err := runner(datagraph.New(ops...))
+		if err != nil {
+			return nil, err
+		}
+		runners = append(runners, r)
+	}
+	return func(i int) ([]byte, error) { return data(runners[i].Run(tensor.FromBytes(images[i]))) }, nil
+}

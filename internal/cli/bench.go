@@ -1,0 +1,399 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+const (
+	// benchTime is what bench takes at most, the warm-up included, apart from reading the files.
+	benchTime = 5 * time.Second
+	// benchPass is what a pass takes at least: a small folder is run through several
+	// times, so that clocks and counters are not what is measured.
+	benchPass = 100 * time.Millisecond
+)
+
+type benchFlags struct {
+	graphFlags
+	json bool
+	jobs int
+}
+
+func (a *app) benchCmd() *cobra.Command {
+	f := &benchFlags{}
+	cmd := &cobra.Command{
+		Use:   "bench [--preset NAME | --graph FILE | --hf FILE | …] DIR...",
+		Short: "Measure how fast a graph turns images into tensors",
+		Long: `Measure how fast a graph turns the images in DIR into tensors.
+
+DIR is a folder, a file or a glob, found as run finds its images. All files are
+read into memory first, which --limit-bytes bounds. Then every image is run once
+to warm up, and after that all of them again and again, for 5 seconds together
+at most; the figures are those of the median pass. If all images together take
+too long for that, the first of them are measured.
+
+  images/s          by the clock, all jobs together
+  megapixels/s      millions of pixels of the source images
+  MB/s              millions of bytes of the encoded images
+  CPU ms/image      processor time of the program and of the system for it, which
+                    other programs on the machine change less than the clock
+  allocations       of memory, for an image
+  peak MB           the most memory that the program had, with the files, in
+                    millions of bytes
+
+--json prints one object with images_per_s, megapixels_per_s, mb_per_s,
+allocs_per_image, peak_rss_mb, skipped, cpu_ms_per_image, images, jobs and graph.
+peak_rss_mb and cpu_ms_per_image are missing on systems that do not tell them.
+
+An image that cannot be read is named on standard error and skipped.
+
+Exit status: 0 measured; 1 there are no images, or an argument is missing;
+2 a wrong flag or graph; 130 interrupted.`,
+		Example: `  infer-prep bench --preset imagenet photos/
+  infer-prep bench --hf preprocessor_config.json --jobs 4 --json photos/ | jq .images_per_s`,
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.bench(cmd, f, args)
+		},
+	}
+	f.add(cmd)
+	fl := cmd.Flags()
+	fl.BoolVar(&f.json, "json", false, "print the figures as one JSON object")
+	fl.IntVarP(&f.jobs, "jobs", "j", 1, "work on `N` images at once")
+	return cmd
+}
+
+// bencher measures one graph.
+type bencher struct {
+	*batch  // plan, limits, steps and jobs
+	images  []benchImage
+	skipped int
+	mem     *budget
+	workers []*benchWorker
+}
+
+// benchImage is an image in memory.
+type benchImage struct {
+	in           *input
+	data         []byte
+	need, pixels int64 // known after the warm-up
+	warm         bool
+	err          error
+}
+
+// figures are those of one pass.
+type figures struct {
+	wall, cpu time.Duration
+	mallocs   uint64
+	images    int
+}
+
+func (a *app) bench(cmd *cobra.Command, f *benchFlags, args []string) error {
+	switch {
+	case len(args) == 0:
+		return usageErr("no images, want files, folders or globs")
+	case f.jobs < 1:
+		return usageErr("--jobs %d: want 1 or more", f.jobs)
+	}
+	g, err := f.load(cmd, a.stdin)
+	if err != nil {
+		return err
+	}
+	plan, err := f.compile(g)
+	if err == nil {
+		err = wantOneImage(g)
+	}
+	if err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	b := &bencher{batch: &batch{app: a, plan: plan, limits: f.limits, jobs: f.jobs}}
+	missing, err := b.read(expand(ctx, args, ""))
+	if err != nil {
+		return err
+	}
+	name := f.preset
+	if name == "" {
+		name = f.file
+	}
+	if len(b.images) > 0 {
+		if err := b.measure(ctx, name, f.json); err != nil {
+			return err
+		}
+	} else {
+		return noImages(missing, b.skipped)
+	}
+	if missing > 0 {
+		return &exitError{status: exitFailed}
+	}
+	return nil
+}
+
+var errBenchInterrupted = &exitError{exitInterrupted, errors.New("interrupted: nothing was measured")}
+
+// read reads all files into memory. It returns how many arguments are missing,
+// which it names, as it names files that cannot be read.
+func (b *bencher) read(l *listing) (missing int, err error) {
+	total := int64(0)
+	w := worker{b: b.batch}
+	for i := range l.inputs {
+		if l.ctx.Err() != nil {
+			return 0, errBenchInterrupted
+		}
+		in := &l.inputs[i]
+		if in.err != nil {
+			b.app.complain(in.err)
+			missing++
+			continue
+		}
+		w.data = nil // it is kept
+		skip, err := w.read(in)
+		if err != nil {
+			b.app.complain(fmt.Errorf("%s: %w", in.path, message(err)))
+		}
+		if skip || err != nil {
+			b.skipped++
+			continue
+		}
+		total += int64(len(w.data))
+		if limit := b.limits.Bytes; limit > 0 && total > limit {
+			return 0, failErr("the images have more than %d bytes together, which is all that --limit-bytes allows in memory: want fewer images or a higher limit", limit)
+		}
+		b.images = append(b.images, benchImage{in: in, data: w.data})
+	}
+	if l.ctx.Err() != nil {
+		return 0, errBenchInterrupted
+	}
+	b.skipped += l.skipped
+	if b.limits.Bytes > 0 {
+		b.mem = newBudget(max(1, b.limits.Bytes-total))
+	} else {
+		b.mem = newBudget(0)
+	}
+	return missing, nil
+}
+
+// measure warms up, runs the passes and prints the figures.
+func (b *bencher) measure(ctx context.Context, graph string, asJSON bool) error {
+	limit := benchTime
+	if b.app.benchTime > 0 {
+		limit = b.app.benchTime
+	}
+	for range b.jobs {
+		w := &benchWorker{worker: worker{b: b.batch}, bench: b, passes: make(chan *pass)}
+		b.workers = append(b.workers, w)
+		go w.run()
+	}
+	defer func() {
+		for _, w := range b.workers {
+			close(w.passes)
+		}
+	}()
+
+	start := time.Now()
+	all := len(b.images)
+	warm := b.pass(ctx, &pass{warm: true, times: 1, deadline: start.Add(limit / 2)})
+	if ctx.Err() != nil {
+		return errBenchInterrupted
+	}
+	tried := 0
+	var good []benchImage
+	for _, m := range b.images {
+		switch {
+		case !m.warm:
+			continue
+		case m.err != nil:
+			b.app.complain(m.err)
+			b.skipped++
+		default:
+			good = append(good, m)
+		}
+		tried++
+	}
+	if b.images = good; len(good) == 0 {
+		return noImages(0, b.skipped)
+	}
+	if tried < all {
+		b.app.complain(fmt.Errorf("all %d images take too long: the first %d are measured", all, len(good)))
+	}
+
+	times := 1 + int(benchPass/max(warm.wall, time.Microsecond))
+	var passes []figures
+	for {
+		p := &pass{times: times}
+		passes = append(passes, b.pass(ctx, p))
+		if ctx.Err() != nil {
+			return errBenchInterrupted
+		}
+		if err := p.err.Load(); err != nil {
+			return failErr("%w", *err)
+		}
+		if time.Since(start)+passes[len(passes)-1].wall > limit {
+			break
+		}
+	}
+	slices.SortFunc(passes, func(p, q figures) int { return int(p.wall - q.wall) })
+	return b.print(passes[len(passes)/2], len(passes), graph, asJSON)
+}
+
+func (b *bencher) print(p figures, passes int, graph string, asJSON bool) error {
+	pixels, bytes := int64(0), int64(0)
+	for _, m := range b.images {
+		pixels += m.pixels
+		bytes += int64(len(m.data))
+	}
+	n, seconds := float64(p.images), max(p.wall.Seconds(), 1e-9)
+	times := n / float64(len(b.images))
+	r := struct {
+		ImagesPerS     float64  `json:"images_per_s"`
+		MegapixelsPerS float64  `json:"megapixels_per_s"`
+		MBPerS         float64  `json:"mb_per_s"`
+		AllocsPerImage float64  `json:"allocs_per_image"`
+		PeakRSSMB      *float64 `json:"peak_rss_mb,omitempty"`
+		Skipped        int      `json:"skipped"`
+		CPUMSPerImage  *float64 `json:"cpu_ms_per_image,omitempty"`
+		Images         int      `json:"images"`
+		Jobs           int      `json:"jobs"`
+		Graph          string   `json:"graph"`
+	}{
+		ImagesPerS: digits(n / seconds), MegapixelsPerS: digits(float64(pixels) * times / 1e6 / seconds),
+		MBPerS: digits(float64(bytes) * times / 1e6 / seconds), AllocsPerImage: digits(float64(p.mallocs) / n),
+		Skipped: b.skipped, Images: len(b.images), Jobs: b.jobs, Graph: graph,
+	}
+	if peak := peakRSS(); peak > 0 {
+		mb := digits(float64(peak) / 1e6)
+		r.PeakRSSMB = &mb
+	}
+	if p.cpu > 0 {
+		ms := digits(p.cpu.Seconds() * 1e3 / n)
+		r.CPUMSPerImage = &ms
+	}
+	if asJSON {
+		return b.app.printLine(r)
+	}
+	var t table
+	t.row("graph", "images", "skipped", "jobs", "passes", "images/s", "megapixels/s", "MB/s", "CPU ms/image", "allocations/image", "peak MB")
+	t.row(printable(graph), strconv.Itoa(r.Images), strconv.Itoa(r.Skipped), strconv.Itoa(r.Jobs), strconv.Itoa(passes),
+		short(&r.ImagesPerS), short(&r.MegapixelsPerS), short(&r.MBPerS), short(r.CPUMSPerImage), short(&r.AllocsPerImage), short(r.PeakRSSMB))
+	return t.write(b.app.stdout)
+}
+
+// digits rounds to six digits, which are more than a clock is worth.
+func digits(x float64) float64 {
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 6, 64), 64)
+	return r
+}
+
+// short writes a figure for people; - is one that the system does not tell.
+func short(x *float64) string {
+	switch {
+	case x == nil:
+		return "-"
+	case *x >= 100 || *x == 0:
+		return strconv.FormatFloat(*x, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(*x, 'g', 3, 64)
+}
+
+// pass is a run over all images, several times.
+type pass struct {
+	times    int
+	warm     bool      // look at the images, and note what is wrong with them
+	deadline time.Time // of a warm-up: no image but the first is begun after it
+	ctx      context.Context
+	next     atomic.Int64
+	done     sync.WaitGroup
+	err      atomic.Pointer[error] // an image failed that had not before
+}
+
+func (b *bencher) pass(ctx context.Context, p *pass) figures {
+	p.ctx = ctx
+	p.done.Add(len(b.workers))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	cpu, start := cpuTime(), time.Now()
+	for _, w := range b.workers {
+		w.passes <- p
+	}
+	p.done.Wait()
+	f := figures{wall: time.Since(start), cpu: cpuTime() - cpu, images: p.times * len(b.images)}
+	runtime.ReadMemStats(&after)
+	f.mallocs = after.Mallocs - before.Mallocs
+	return f
+}
+
+// benchWorker is a job: one goroutine with a Runner of its own.
+type benchWorker struct {
+	worker
+	bench  *bencher
+	passes chan *pass
+}
+
+func (w *benchWorker) run() {
+	w.runner = w.b.plan.NewRunner()
+	for p := range w.passes {
+		w.pass(p)
+		p.done.Done()
+	}
+}
+
+func (w *benchWorker) pass(p *pass) {
+	n := int64(len(w.bench.images))
+	for p.ctx.Err() == nil && p.err.Load() == nil {
+		i := p.next.Add(1) - 1
+		if i >= n*int64(p.times) || p.warm && i > 0 && time.Now().After(p.deadline) {
+			return
+		}
+		m := &w.bench.images[i%n]
+		err := w.one(m, p.warm)
+		switch {
+		case p.warm:
+			m.warm, m.err = true, err
+		case err != nil:
+			failed := err // a variable of its own, so that only this case allocates
+			p.err.Store(&failed)
+		}
+	}
+}
+
+func (w *benchWorker) one(m *benchImage, warm bool) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("internal error: %v", p)
+			w.runner = w.b.plan.NewRunner()
+		}
+		if err != nil {
+			err = fmt.Errorf("%s: %w", m.in.path, message(err))
+		}
+	}()
+	w.data = m.data
+	w.image = *tensor.FromBytes(m.data)
+	if warm {
+		if m.need, err = w.need(); err != nil {
+			return err
+		}
+		m.need -= int64(len(m.data)) // which is counted already
+		if info, err := codec.DecodeConfig(m.data, &codec.Options{Limits: w.b.limits}); err == nil {
+			m.pixels = int64(info.Width) * int64(info.Height)
+		}
+	}
+	w.bench.mem.take(m.need)
+	defer w.bench.mem.give(m.need)
+	_, err = w.runner.Run(&w.image)
+	if err == nil && w.b.app.testDelay != nil {
+		w.b.app.testDelay()
+	}
+	return err
+}

@@ -1,0 +1,94 @@
+package main
+
+import "strings"
+
+// ycc converts 16 pixels at a time; the last 16 begin earlier where the number is
+// no multiple. The factors are those of ycc.go less whole numbers, so that they
+// fit 16 bits:
+//
+//	R = Y + Cr + round(26345 Cr), B = Y + 2 Cb + round(-14942 Cb),
+//	G = Y - Cr + round(-22554 Cb + 18734 Cr), in 65536ths.
+//
+// round(f x / 65536) is (floor(2 f x / 65536) + 1) / 2, which sqdmulh and srsra give.
+func ycc() {
+	halves("ycc", 26345, -14942, -22554, 18734)
+	yccTo("yccToRGBNEON", "dst")
+	yccTo("yccToPlanesNEON", "red", "green", "blue")
+}
+
+// yccTo writes pixels to one place, or their colours to three.
+func yccTo(name string, outs ...string) {
+	all := append(outs, "y", "cb", "cr")
+	text(name, 8*len(all)+8, "func "+name+"("+strings.Join(all, ", ")+" *byte, n int)")
+	const y, cb, cr, dst = R(0), R(1), R(2), R(3)
+	for i, arg := range all {
+		at := int(dst) + i
+		if i >= len(outs) {
+			at = i - len(outs)
+		}
+		p("MOVD %s+%d(FP), R%d", arg, 8*i, at)
+	}
+	p("MOVD n+%d(FP), R6", 8*len(all))
+	p("MOVD $ycc<>(SB), R7")
+	const factors, bias = V(0), V(1)
+	const vy, vb, vr = V(2), V(3), V(4)
+	ldr(3, factors, 7, 0)
+	movi(bias.b16(), 128)
+	label("loop")
+	p("CMP $16, R6")
+	p("BGE whole")
+	p("SUB $16, R6, R8")
+	for i := range 3 + len(outs) {
+		p("ADD R8, R%d", i)
+	}
+	if len(outs) == 1 {
+		p("ADD R8<<1, R%d", dst)
+	}
+	p("MOVD $16, R6")
+	label("whole")
+	ld1(1, vb.b16(), cb, 16)
+	ld1(1, vr.b16(), cr, 16)
+	ld1(1, vy.b16(), y, 16)
+	const bytes = V(24) // and 25, 26
+	for half := range 2 {
+		part := func(v V) vec {
+			if half == 0 {
+				return v.b8()
+			}
+			return v.b16()
+		}
+		at := V(8 * half)
+		b, r, t, red, blue, g := 5+at, 6+at, 7+at, 8+at, 9+at, 10+at
+		g2 := 11 + at
+		usubl(r.h8(), part(vr), part(bias))
+		usubl(b.h8(), part(vb), part(bias))
+		sqdmulhBy(t.h8(), r.h8(), factors.h(0))
+		uaddw(red.h8(), r.h8(), part(vy))
+		smullBy(g.s4(), b.h4(), factors.h(2))
+		smullBy(g2.s4(), b.h8(), factors.h(2))
+		srsra(red.h8(), t.h8(), 1)
+		sqdmulhBy(t.h8(), b.h8(), factors.h(1))
+		uaddw(blue.h8(), b.h8(), part(vy))
+		smlalBy(g.s4(), r.h4(), factors.h(3))
+		smlalBy(g2.s4(), r.h8(), factors.h(3))
+		add(blue.h8(), blue.h8(), b.h8())
+		srsra(blue.h8(), t.h8(), 1)
+		rshrn(g.h4(), g.s4(), 16)
+		rshrn(g.h8(), g2.s4(), 16)
+		uaddw(g.h8(), g.h8(), part(vy))
+		sub(g.h8(), g.h8(), r.h8())
+		sqxtun(part(bytes), red.h8())
+		sqxtun(part(bytes+1), g.h8())
+		sqxtun(part(bytes+2), blue.h8())
+	}
+	if len(outs) == 1 {
+		st3(bytes.b16(), dst, 48)
+	} else {
+		for i := range outs {
+			st1(1, (bytes + V(i)).b16(), dst+R(i), 16)
+		}
+	}
+	p("SUBS $16, R6")
+	p("BNE loop")
+	p("RET")
+}

@@ -1,0 +1,78 @@
+package kernel
+
+import (
+	"math/rand/v2"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+)
+
+// pageEnd is n bytes of which the last is the last of its page, where the next
+// page can't be touched.
+func pageEnd(t *testing.T, n int) []byte {
+	page := syscall.Getpagesize()
+	whole := (n + page - 1) / page * page
+	m, err := syscall.Mmap(-1, 0, whole+page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = syscall.Munmap(m) })
+	require.NoError(t, syscall.Mprotect(m[whole:], syscall.PROT_NONE))
+	return m[whole-n : whole : whole]
+}
+
+// pageStart is n bytes of which the first is the first of its page, where the
+// page before can't be touched.
+func pageStart(t *testing.T, n int) []byte {
+	page := syscall.Getpagesize()
+	m, err := syscall.Mmap(-1, 0, page+n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = syscall.Munmap(m) })
+	require.NoError(t, syscall.Mprotect(m[:page], syscall.PROT_NONE))
+	return m[page : page+n : page+n]
+}
+
+// TestRowPageEnd: nothing outside the slices is touched.
+func TestRowPageEnd(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for size, f := range map[int]rowFunc{8: IDCTRow, 4: IDCTRow4, 2: IDCTRow2, 1: IDCTRow1} {
+		for n := 1; n < 8; n++ {
+			for _, mem := range []func(*testing.T, int) []byte{pageEnd, pageStart} {
+				stride := size*n + 3
+				dst := mem(t, (size-1)*stride+size*n)
+				blocks := unsafe.Slice((*[64]int16)(unsafe.Pointer(&mem(t, 128*n)[0])), n)
+				quant := (*[64]int16)(unsafe.Pointer(&mem(t, 128)[0]))
+				last := mem(t, n)
+				for _, l := range []int{0, 9, 63} {
+					for i := range blocks {
+						randomBlock(r, &blocks[i], l, photoValues)
+						last[i] = uint8(l)
+					}
+					f(dst, stride, blocks, quant, last)
+				}
+			}
+		}
+	}
+}
+
+// TestUpsamplePageEnd: nothing outside the slices is touched.
+func TestUpsamplePageEnd(t *testing.T) {
+	for n := 3; n < 100; n++ {
+		for _, mem := range []func(*testing.T, int) []byte{pageEnd, pageStart} {
+			for _, u := range upsamplers {
+				u.f(mem(t, u.out*n), mem(t, n), mem(t, n), n)
+			}
+		}
+	}
+}
+
+// TestYCCPageEnd: nothing outside the slices is touched.
+func TestYCCPageEnd(t *testing.T) {
+	for n := 1; n < 100; n++ {
+		for _, mem := range []func(*testing.T, int) []byte{pageEnd, pageStart} {
+			y, cb, cr := mem(t, n), mem(t, n), mem(t, n)
+			YCCToRGB(mem(t, 3*n), y, cb, cr)
+			YCCToRGBPlanar(mem(t, n), mem(t, n), mem(t, n), y, cb, cr)
+		}
+	}
+}
