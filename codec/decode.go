@@ -89,7 +89,11 @@ func (d *Decoder) config(data []byte, o *Options) (Info, FormatDecoder, error) {
 	if !direct(&info, o) {
 		perPixel += c.Mode.Size() // the scratch raster
 	}
-	if err := o.Limits.CheckSize(c.Format, c.Width, c.Height, perPixel); err != nil {
+	// Pixels are those stored; bytes are needed for those of the result.
+	if err := (Limits{Pixels: o.Limits.Pixels}).CheckSize(c.Format, c.Width, c.Height, 1); err != nil {
+		return Info{}, nil, err
+	}
+	if err := (Limits{Bytes: o.Limits.Bytes}).CheckSize(c.Format, info.OutWidth, info.OutHeight, perPixel); err != nil {
 		return Info{}, nil, err
 	}
 	if n := int64(c.Width) * int64(c.Height); n > min(maxPixels, int64(maxInt)/8) {

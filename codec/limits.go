@@ -3,7 +3,7 @@ package codec
 // Limits bounds what one image may cost. Everything is checked from the
 // header, before anything is allocated. A field of 0 means no limit.
 type Limits struct {
-	Pixels int64 // width x height. Default: 100,000,000
+	Pixels int64 // width x height as stored, whatever the scale. Default: 100,000,000
 	Bytes  int64 // memory for the pixels and all of the decoder's buffers. Default: 1 GiB
 	Scans  int   // scans of a progressive JPEG; its work is Scans x Pixels. Default: 500
 }

@@ -67,7 +67,7 @@ def graph_file(folder, name, steps):
 
 
 def decode_step(**kw):
-    p = dict(color="rgb", alpha="drop", gray16="clip", refuse=[], orientation="ignore", damage="pillow")
+    p = dict(color="rgb", alpha="drop", gray16="clip", refuse=[], orientation="ignore", damage="pillow", scale="full")
     return ("decode", p | kw)
 
 
@@ -75,6 +75,19 @@ def resize_step(**kw):
     p = dict(fit="exact", height=0, width=0, edge=0, max_edge=0, multiple=0, keep_aspect=False, size_rule="truncate",
              interpolation="bilinear", backend="pillow", no_antialias=False)
     return ("resize", p | kw)
+
+
+def draft(path, s):
+    """The JPEG at 1/s of its size, reduced by libjpeg alone."""
+    with Image.open(path) as im:
+        w, h = -(-im.width // s), -(-im.height // s)
+        im.draft(None, None)
+        # draft would choose the scale by whole parts of the sides, and so less than s
+        # for small images.
+        im.decoderconfig = (s, 0)
+        im._size = (w, h)
+        im.tile = [im.tile[0]._replace(extents=(0, 0, w, h))]
+        return np.asarray(im.convert("RGB"))
 
 
 def suffix(*ext):
@@ -131,6 +144,17 @@ def cases(tmp):
         yield Case(opencv, f"decode {kind} jpeg", decode, lambda p: color(p)[..., ::-1], lambda p, k=kind: jpeg_kind(p) == k, takes=False)
     luma = graph_file(tmp, "luma", [decode_step(color="luma")])
     yield Case(opencv, "decode YCbCr jpeg, IMREAD_GRAYSCALE", luma, gray, lambda p: jpeg_kind(p) in ("YCbCr", "gray"), takes=False)
+
+    # Reduced by libjpeg.
+    for name, s in [("half", 2), ("quarter", 4), ("eighth", 8)]:
+        graph = graph_file(tmp, name, [decode_step(scale=name)])
+        yield Case(pillow, f"decode 1/{s} jpeg", graph, lambda p, s=s: draft(p, s), suffix(".jpg", ".jpeg"))
+        color_s = imread(getattr(cv2, f"IMREAD_REDUCED_COLOR_{s}") | cv2.IMREAD_IGNORE_ORIENTATION)
+        gray_s = imread(getattr(cv2, f"IMREAD_REDUCED_GRAYSCALE_{s}") | cv2.IMREAD_IGNORE_ORIENTATION)
+        yield Case(opencv, f"decode 1/{s} gray, YCbCr, RGB jpeg", graph, lambda p, r=color_s: r(p)[..., ::-1],
+                   lambda p: jpeg_kind(p) in ("gray", "YCbCr", "RGB"), takes=False)
+        yield Case(opencv, f"decode 1/{s} YCbCr jpeg, IMREAD_REDUCED_GRAYSCALE_{s}", graph_file(tmp, f"luma-{name}", [decode_step(color="luma", scale=name)]),
+                   gray_s, lambda p: jpeg_kind(p) in ("YCbCr", "gray"), takes=False)
 
     # Resize on decoded RGB.
     sizes = [(224, 224), (97, 331)]

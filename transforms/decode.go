@@ -14,11 +14,18 @@ import (
 // of an animation. What each policy does is said in package codec. The height
 // and width are unknown before the header is read.
 //
+// Another scale than full gives libjpeg's reduced decoding, whose sides are
+// ceil(side * scale): an approximation of decoding and then resizing, at a part
+// of the work. It is for JPEG that is not lossless; other files are
+// codec.ErrUnsupported.
+//
 // An image that cannot be decoded, that a policy refuses or that is beyond the
 // Context's Limits is a *codec.Error.
 //
 // Reference: Pillow 13.0.0 with libjpeg-turbo 3.1 and libwebp; OpenCV 5.0.0 for
 // gray, YCbCr and RGB JPEG; transformers 5.23.0, convert_to_rgb, for white and key_white.
+// For the scales: Pillow 13.0.0, Image.draft; OpenCV 5.0.0.93, IMREAD_REDUCED_COLOR_2, _4
+// and _8, IMREAD_REDUCED_GRAYSCALE_2, _4 and _8.
 type Decode struct {
 	// Color is the layout of the pixels: rgb, bgr, gray, luma or rgba.
 	Color codec.Color `json:"color"`
@@ -32,6 +39,8 @@ type Decode struct {
 	Orientation codec.Orientation `json:"orientation"`
 	// Damage says how broken files are treated: pillow, strict or lenient.
 	Damage codec.Damage `json:"damage"`
+	// Scale is the part of the size that is decoded: full, half, quarter or eighth.
+	Scale codec.Scale `json:"scale"`
 }
 
 //msgp:tuple Decode
@@ -41,12 +50,13 @@ type Decode struct {
 //msgp:shim codec.Refuse as:uint8 using:uint8/codec.Refuse
 //msgp:shim codec.Orientation as:uint8 using:uint8/codec.Orientation
 //msgp:shim codec.Damage as:uint8 using:uint8/codec.Damage
+//msgp:shim codec.Scale as:uint8 using:uint8/codec.Scale
 //msgp:ignore decodeState
 
 func init() {
 	Register(Info{
 		Name: "decode", Version: 1, New: func() Op { return NewDecode() },
-		Reference: "Pillow 13.0.0 convert(\"RGB\"); OpenCV 5.0.0 imdecode for gray, YCbCr, RGB JPEG", Exactness: "0",
+		Reference: "Pillow 13.0.0 convert(\"RGB\"), Image.draft for the scales; OpenCV 5.0.0 imdecode for gray, YCbCr, RGB JPEG", Exactness: "0",
 	})
 }
 
@@ -71,6 +81,7 @@ func (o *Decode) state(c *Context) *decodeState {
 func (o *Decode) options() codec.Options {
 	return codec.Options{
 		Color: o.Color, Alpha: o.Alpha, Gray16: o.Gray16, Refuse: o.Refuse, Orientation: o.Orientation, Damage: o.Damage,
+		Scale: o.Scale,
 	}
 }
 

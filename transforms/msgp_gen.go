@@ -406,14 +406,15 @@ func (z CropRounding) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *Decode) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// array header, size 6
-	o = append(o, 0x96)
+	// array header, size 7
+	o = append(o, 0x97)
 	o = msgp.AppendUint8(o, uint8(z.Color))
 	o = msgp.AppendUint8(o, uint8(z.Alpha))
 	o = msgp.AppendUint8(o, uint8(z.Gray16))
 	o = msgp.AppendUint8(o, uint8(z.Refuse))
 	o = msgp.AppendUint8(o, uint8(z.Orientation))
 	o = msgp.AppendUint8(o, uint8(z.Damage))
+	o = msgp.AppendUint8(o, uint8(z.Scale))
 	return
 }
 
@@ -425,8 +426,8 @@ func (z *Decode) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	if zb0001 != 6 {
-		err = msgp.ArrayError{Wanted: 6, Got: zb0001}
+	if zb0001 != 7 {
+		err = msgp.ArrayError{Wanted: 7, Got: zb0001}
 		return
 	}
 	{
@@ -483,13 +484,22 @@ func (z *Decode) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 		z.Damage = codec.Damage(zb0007)
 	}
+	{
+		var zb0008 uint8
+		zb0008, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Scale")
+			return
+		}
+		z.Scale = codec.Scale(zb0008)
+	}
 	o = bts
 	return
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *Decode) Msgsize() (s int) {
-	s = 1 + msgp.Uint8Size + msgp.Uint8Size + msgp.Uint8Size + msgp.Uint8Size + msgp.Uint8Size + msgp.Uint8Size
+	s = 1 + msgp.Uint8Size + msgp.Uint8Size + msgp.Uint8Size + msgp.Uint8Size + msgp.Uint8Size + msgp.Uint8Size + msgp.Uint8Size
 	return
 }
 

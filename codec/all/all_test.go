@@ -129,6 +129,60 @@ func TestWhole(t *testing.T) {
 	}
 }
 
+// TestScale: files that are not JPEG are refused at another scale than full, at
+// the header and in every way of decoding.
+func TestScale(t *testing.T) {
+	var d codec.Decoder
+	for _, name := range []string{"png_rgb8.png", "gif_8bit.gif", "bmp_24.bmp", "tiff_gray8_le.tif", "webp_lossy_37x23.webp"} {
+		data := read(t, "images", name)
+		for s := codec.ScaleHalf; s <= codec.ScaleEighth; s++ {
+			o := codec.DefaultOptions()
+			o.Scale = s
+			_, err := d.Config(data, &o)
+			require.ErrorIs(t, err, codec.ErrUnsupported, name)
+			require.ErrorContains(t, err, s.String(), name)
+			_, err = d.Decode(nil, data, &o)
+			require.ErrorIs(t, err, codec.ErrUnsupported, name)
+			_, err = d.DecodeRows(&collector{t: t}, codec.Region{Width: 1, Height: 1}, data, &o)
+			require.ErrorIs(t, err, codec.ErrUnsupported, name)
+		}
+	}
+	_, err := d.Config(read(t, "images", "jpeg_gray.jpg"), &codec.Options{Scale: codec.ScaleEighth + 1})
+	require.ErrorContains(t, err, "invalid scale 4")
+}
+
+// TestScaledLimits: bytes are counted of what is made, pixels of what is stored.
+func TestScaledLimits(t *testing.T) {
+	data := read(t, "images", "jpeg_large.jpg") // 420 x 310, baseline
+	var d codec.Decoder
+	for _, c := range []struct {
+		scale  codec.Scale
+		limits codec.Limits
+		ok     bool
+	}{
+		{codec.ScaleFull, codec.Limits{Pixels: 420 * 310}, true},
+		{codec.ScaleFull, codec.Limits{Pixels: 420*310 - 1}, false},
+		{codec.ScaleEighth, codec.Limits{Pixels: 420 * 310}, true},
+		{codec.ScaleEighth, codec.Limits{Pixels: 420*310 - 1}, false},
+		{codec.ScaleFull, codec.Limits{Bytes: 420*310*3 - 1}, false},
+		{codec.ScaleEighth, codec.Limits{Bytes: 53*39*3 - 1}, false},
+		{codec.ScaleEighth, codec.Limits{Bytes: 53 * 39 * 3}, true},
+	} {
+		_, err := d.Config(data, &codec.Options{Scale: c.scale, Limits: c.limits})
+		if c.ok {
+			require.NoError(t, err, "%+v", c)
+		} else {
+			require.ErrorIs(t, err, codec.ErrLimit, "%+v", c)
+		}
+	}
+	info, err := d.Config(data, &codec.Options{Scale: codec.ScaleEighth})
+	require.NoError(t, err)
+	// With the buffers, a quarter of what the whole image's pixels take is enough.
+	o := codec.Options{Scale: codec.ScaleEighth, Limits: codec.Limits{Bytes: 420 * 310 * 3 / 4}}
+	_, err = d.Decode(make([]byte, info.Size()), data, &o)
+	require.NoError(t, err)
+}
+
 // TestTruncated cuts every image at some places: an error or a picture, no panic.
 func TestTruncated(t *testing.T) {
 	var d codec.Decoder

@@ -190,10 +190,11 @@ func (d *Decoder) checkLimits() error {
 	if err := (codec.Limits{Pixels: l.Pixels}).CheckSize(format, d.width, d.height, 1); err != nil {
 		return err
 	}
-	n := int64(d.width) * int64(d.height) * int64(d.mode().Size())
+	w, h := d.o.Scale.Of(d.width), d.o.Scale.Of(d.height)
+	n := int64(w) * int64(h) * int64(d.mode().Size())
 	for i := range d.comps {
 		c := &d.comps[i]
-		n += c.ringBytes() + int64(d.width) + 64
+		n += c.ringBytes() + int64(w) + 64
 		if d.multiScan && !d.lossless {
 			n += int64(c.padW) * int64(c.padH) * 128
 		}

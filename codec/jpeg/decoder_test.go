@@ -159,6 +159,14 @@ func TestLimits(t *testing.T) {
 		}
 	}
 	require.Greater(t, lo, int64(75*53*3+(10*8+2*5*4)*128), "pixels and coefficients")
+	// A scaled image needs fewer, but its pixels are those stored.
+	o.Limits = codec.Limits{Bytes: lo - 75*53*3 + 10*7*3, Pixels: 75 * 53}
+	require.ErrorIs(t, NewDecoder().Decode(&r, data, &o), codec.ErrLimit)
+	o.Scale = codec.ScaleEighth
+	require.NoError(t, NewDecoder().Decode(&r, data, &o))
+	o.Limits.Pixels--
+	require.ErrorIs(t, NewDecoder().Decode(&r, data, &o), codec.ErrLimit)
+	o.Scale = codec.ScaleFull
 	o.Limits = codec.Limits{Pixels: 75 * 53}
 	require.NoError(t, NewDecoder().Decode(&r, data, &o))
 	o.Limits = codec.Limits{Pixels: 75*53 - 1}
@@ -228,16 +236,16 @@ func FuzzDecode(f *testing.F) {
 			b, err := os.ReadFile(name)
 			require.NoError(f, err)
 			if len(b) < 8000 {
-				f.Add(b)
+				f.Add(b, byte(i/3))
 			}
 		}
 	}
 	limits := codec.Limits{Pixels: 1 << 18, Bytes: 4 << 20, Scans: 30}
-	f.Fuzz(func(t *testing.T, data []byte) {
+	f.Fuzz(func(t *testing.T, data []byte, scale byte) {
 		shared := NewDecoder()
 		for _, m := range []codec.Damage{codec.DamagePillow, codec.DamageStrict, codec.DamageLenient} {
 			for _, c := range []codec.Color{codec.ToRGB, codec.ToLuma} {
-				o := codec.Options{Damage: m, Limits: limits, Color: c}
+				o := codec.Options{Damage: m, Limits: limits, Color: c, Scale: codec.Scale(scale % 4)}
 				var a, b codec.Raster
 				cfg, cfgErr := shared.Config(data, &o)
 				err := shared.Decode(&a, data, &o)
@@ -246,7 +254,7 @@ func FuzzDecode(f *testing.F) {
 					require.ErrorAs(t, err, &e)
 				} else {
 					require.NoError(t, cfgErr)
-					require.Equal(t, []any{cfg.Width, cfg.Height, cfg.Mode}, []any{a.Width, a.Height, a.Mode})
+					require.Equal(t, []any{o.Scale.Of(cfg.Width), o.Scale.Of(cfg.Height), cfg.Mode}, []any{a.Width, a.Height, a.Mode})
 					require.Len(t, a.Pix, a.Width*a.Height*a.Mode.Size())
 				}
 				fresh := NewDecoder()

@@ -167,6 +167,87 @@ func TestGoldenDamaged(t *testing.T) {
 	}
 }
 
+// scaledGolden is what testdata/gen/jpeg_scaled.py found of a file at one scale;
+// nil where Pillow refuses.
+type scaledGolden struct {
+	Width, Height int
+	Native        string
+	Luma          string // of whole files of three components
+	OpenCV        string // of some files
+	OpenCVGray    string `json:"opencv_gray"`
+}
+
+// TestGoldenScaled compares whole and damaged files with the references at every
+// smaller scale.
+func TestGoldenScaled(t *testing.T) {
+	var g struct {
+		Images, Damaged map[string]map[codec.Scale]*scaledGolden
+	}
+	b, err := os.ReadFile(filepath.Join(testdata, "golden", "jpeg_scaled.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(b, &g))
+	all := readGoldens(t)
+	require.Equal(t, []int{len(all.Images), len(all.Damaged)}, []int{len(g.Images), len(g.Damaged)}, "files with goldens")
+	d := NewDecoder()
+	counts := map[string]int{}
+	for _, kind := range []struct {
+		name  string
+		files map[string]map[codec.Scale]*scaledGolden
+	}{{"images", g.Images}, {"damaged", g.Damaged}} {
+		for name, scales := range kind.files {
+			t.Run(name, func(t *testing.T) {
+				data := read(t, kind.name, name)
+				require.Len(t, scales, 3)
+				for scale, want := range scales {
+					var r codec.Raster
+					o := codec.DefaultOptions()
+					o.Scale = scale
+					err := d.Decode(&r, data, &o)
+					if want == nil {
+						var e *codec.Error
+						require.ErrorAs(t, err, &e, "%v: Pillow refuses the file", scale)
+						counts["refused"]++
+						continue
+					}
+					require.NoError(t, err, "%v: Pillow accepts the file", scale)
+					require.Equal(t, [2]int{want.Width, want.Height}, [2]int{r.Width, r.Height}, scale)
+					require.Equal(t, want.Native, sha(r.Pix), "%v: pixels differ from Pillow's", scale)
+					counts["native"]++
+					if want.OpenCV != "" {
+						require.Equal(t, want.OpenCV, sha(toRGB(&r)), "%v: pixels differ from OpenCV's", scale)
+						counts["opencv"]++
+					}
+					o.Color = codec.ToLuma
+					require.NoError(t, d.Decode(&r, data, &o))
+					if want.Luma != "" {
+						require.Equal(t, want.Luma, sha(r.Pix), "%v: pixels differ from Pillow's draft(\"L\")", scale)
+						counts["luma"]++
+					}
+					if want.OpenCVGray != "" {
+						require.Equal(t, want.OpenCVGray, sha(r.Pix), "%v: pixels differ from OpenCV's gray", scale)
+					}
+				}
+			})
+		}
+	}
+	require.Equal(t, map[string]int{"refused": 3 * (14 + 101), "native": 3 * (168 + 162), "opencv": 3 * 18, "luma": 3 * 155}, counts)
+}
+
+// TestScaledLossless: a lossless file has no blocks to reduce.
+func TestScaledLossless(t *testing.T) {
+	d := NewDecoder()
+	for _, s := range []codec.Scale{codec.ScaleHalf, codec.ScaleQuarter, codec.ScaleEighth} {
+		o := codec.DefaultOptions()
+		o.Scale = s
+		data := read(t, "images", "jpeg_lossless_gray.jpg")
+		_, err := d.Config(data, &o)
+		require.ErrorIs(t, err, codec.ErrUnsupported)
+		require.ErrorContains(t, err, "lossless")
+		var r codec.Raster
+		require.ErrorIs(t, d.Decode(&r, data, &o), codec.ErrUnsupported)
+	}
+}
+
 // TestStrict: whole files decode to the same pixels; damage is an error.
 func TestStrict(t *testing.T) {
 	g := readGoldens(t)

@@ -42,19 +42,21 @@ func (c *component) ringSize() (stride, rows int) {
 
 // ringBytes is the memory of the ring, for the limits.
 func (c *component) ringBytes() int64 {
-	return int64(c.padW) * 8 * int64(ringRows*c.v*8)
+	stride, rows := c.ringSize()
+	return int64(stride) * int64(rows)
 }
 
 // allocPlanes makes the rings, reusing memory.
 func (d *Decoder) allocPlanes() {
 	d.rowsOut = 0
+	w := d.o.Scale.Of(d.width)
 	for i := range d.comps {
 		c := &d.comps[i]
 		c.stride, c.ringH = c.ringSize()
 		d.ringStore[i] = grow(d.ringStore[i], c.stride*c.ringH)
 		c.ring = d.ringStore[i]
 		// The upsamplers write whole groups of pixels.
-		d.upStore[i] = grow(d.upStore[i], d.width+8)
+		d.upStore[i] = grow(d.upStore[i], w+8)
 		c.up = d.upStore[i]
 	}
 }
