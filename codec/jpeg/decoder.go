@@ -57,7 +57,7 @@ type Decoder struct {
 	entropy
 	planes
 
-	name    string // the last variant; nameBuf is where the next is put together
+	names   map[string]string // variants; nameBuf is where the next is put together
 	nameBuf []byte
 
 	o      *codec.Options

@@ -137,14 +137,22 @@ func (d *Decoder) guessSpace() {
 	}
 }
 
-// variant names the kind of file for people. The string of the last image
-// serves again if it is the same, so that a steady stream allocates nothing.
+// maxNames bounds the variants that a Decoder remembers; real files have a few.
+const maxNames = 32
+
+// variant names the kind of file for people. The strings serve again, so that a
+// steady stream of files of some kinds allocates nothing.
 func (d *Decoder) variant() string {
 	d.nameBuf = d.appendVariant(d.nameBuf[:0])
-	if d.name != string(d.nameBuf) {
-		d.name = string(d.nameBuf)
+	name, ok := d.names[string(d.nameBuf)]
+	if !ok {
+		if d.names == nil || len(d.names) == maxNames {
+			d.names = map[string]string{}
+		}
+		name = string(d.nameBuf)
+		d.names[name] = name
 	}
-	return d.name
+	return name
 }
 
 func (d *Decoder) appendVariant(s []byte) []byte {
