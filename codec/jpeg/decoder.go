@@ -68,6 +68,8 @@ type Decoder struct {
 	bits   coefBits
 	store  coefStore
 	exact  [maxComps]losslessPlane
+	need   int64  // bytes of all buffers
+	bands  *bands // made when it is needed
 }
 
 // NewDecoder makes a Decoder.
@@ -97,8 +99,7 @@ func (d *Decoder) Config(data []byte, o *codec.Options) (codec.Config, error) {
 // Decode decodes data into dst. The error is a *codec.Error.
 func (d *Decoder) Decode(dst *codec.Raster, data []byte, o *codec.Options) error {
 	d.begin(data, o)
-	d.dst = dst
-	d.region = codec.Region{}
+	d.dst, d.sink, d.region = dst, nil, codec.Region{}
 	err := d.decode()
 	d.release()
 	return err
@@ -107,7 +108,7 @@ func (d *Decoder) Decode(dst *codec.Raster, data []byte, o *codec.Options) error
 // DecodeRows decodes the region's rows and gives them to sink. The error is a *codec.Error.
 func (d *Decoder) DecodeRows(sink codec.RowSink, region codec.Region, data []byte, o *codec.Options) (damaged, err error) {
 	d.begin(data, o)
-	d.sink, d.region = sink, region
+	d.dst, d.sink, d.region = nil, sink, region
 	err = d.decode()
 	damaged = d.damaged
 	d.release()
@@ -124,7 +125,7 @@ func (d *Decoder) begin(data []byte, o *codec.Options) {
 
 // release forgets the caller's memory.
 func (d *Decoder) release() {
-	d.data, d.dst, d.sink, d.o = nil, nil, nil, nil
+	d.data, d.dst, d.out, d.sink, d.o = nil, nil, nil, nil, nil
 	d.meta = meta{}
 }
 
@@ -160,6 +161,7 @@ func (d *Decoder) decode() error {
 		w, h := d.o.Scale.Of(d.width), d.o.Scale.Of(d.height)
 		d.dst.Reset(d.mode(), w, h)
 		d.region = codec.Region{Width: w, Height: h}
+		d.out, d.outStride, d.outTop = d.dst.Pix, d.dst.Stride, 0
 	}
 	d.allocPlanes()
 	var err error
@@ -202,6 +204,7 @@ func (d *Decoder) checkLimits() error {
 			n += c.losslessBytes(d.multiScan)
 		}
 	}
+	d.need = n
 	if l.Bytes > 0 && n > l.Bytes {
 		return d.errorf(codec.ErrLimit, "%dx%d with %d components needs %d bytes, the limit is %d", d.width, d.height, len(d.comps), n, l.Bytes)
 	}
@@ -214,6 +217,12 @@ func (d *Decoder) decodeOneScan() error {
 	fatal := d.startScan()
 	d.aimRegion()
 	if fatal == nil {
+		if d.planBands() {
+			if err := d.decodeBands(); err != nil {
+				return err
+			}
+			return d.finish()
+		}
 		d.allocSegment()
 	}
 	row := 0

@@ -29,6 +29,10 @@ type planes struct {
 	rowsOut int  // rows of pixels written
 	rowBuf  []byte
 
+	// Where pixels go that go to no sink, whose first row is row outTop of the image.
+	out               []byte
+	outStride, outTop int
+
 	// The MCUs that the region's pixels come from.
 	firstMCU, lastMCU, firstRow, lastRow int
 
@@ -112,23 +116,28 @@ func (d *Decoder) aimRegion() {
 }
 
 // emit turns what row, the newest row of MCUs, completes of the region into
-// pixels. Rows whose neighbours below are not there yet wait, except after the
-// last row.
+// pixels. The last row of pixels, whose neighbours below are not there yet, waits,
+// except after the last row.
 func (d *Decoder) emit(row int) {
 	from := max(d.rowsOut, d.region.Top)
 	end := (row + 1) * d.maxV * d.samples
 	to := min(end, d.region.Top+d.region.Height)
 	if d.context && row < d.iMCURows-1 {
-		to = min(to, end-d.maxV)
+		to = min(to, end-1)
 	}
 	if to <= from {
 		return
 	}
 	d.rowsOut = to
+	d.give(from, to)
+}
+
+// give makes rows of the region's pixels.
+func (d *Decoder) give(from, to int) {
 	line := d.region.Width * d.mode().Size()
 	if d.sink == nil {
 		for y := from; y < to; y++ {
-			d.emitRow(d.dst.Pix[y*d.dst.Stride:][:line], y)
+			d.emitRow(d.out[(y-d.outTop)*d.outStride:][:line], y)
 		}
 		return
 	}
