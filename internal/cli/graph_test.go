@@ -223,6 +223,79 @@ func TestGraphPlan(t *testing.T) {
 	require.Equal(t, exitUsage, r.status)
 }
 
+// TestGraphPlanPasses is what the passes make of a graph, and what it is without some.
+func TestGraphPlanPasses(t *testing.T) {
+	img := filepath.Join(tree(t, map[string][]byte{"a.png": pngBytes(t, 300, 200, 9)}), "a.png")
+	const tensorBytes, imageBytes = 3 * 224 * 224 * 4, 300 * 200 * 3
+	r := call(t, "graph", "plan", "--preset", "imagenet", img)
+	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Regexp(t, `(?m)^0 +0-4 +decode\+resize\+center_crop\+to_tensor\+normalize +[\d,]+ +602,112 +[\d,]+ +fold-geometry, pointwise-table, region-decode, row-step$`, r.stdout)
+	require.Contains(t, r.stdout, "arena: 602,112 bytes, without passes 1,204,224\n")
+	require.Regexp(t, `(?m)^touched: [\d,]+ bytes, without passes [\d,]+$`, r.stdout)
+
+	type plan struct {
+		Touched int64 `json:"touched_bytes"`
+		Fused   struct {
+			Off      []string
+			Declined bool
+			Arena    int64 `json:"arena_bytes"`
+			Touched  int64 `json:"touched_bytes"`
+			Steps    []struct {
+				First, Steps int
+				Op           string
+				Passes       []string
+				WrittenBytes int64 `json:"written_bytes"`
+				WindowBytes  int64 `json:"window_bytes"`
+			}
+		}
+	}
+	read := func(args ...string) (p plan) {
+		r := call(t, append([]string{"graph", "plan", "--json"}, args...)...)
+		require.Equal(t, exitOK, r.status, r.stderr)
+		require.NoError(t, json.Unmarshal([]byte(r.stdout), &p))
+		return p
+	}
+	p := read("--preset", "imagenet", img)
+	require.Len(t, p.Fused.Steps, 1)
+	require.Equal(t, 5, p.Fused.Steps[0].Steps)
+	require.Equal(t, int64(tensorBytes), p.Fused.Arena)
+	require.Less(t, p.Fused.Touched, p.Touched)
+	require.Positive(t, p.Fused.Steps[0].WindowBytes)
+
+	p = read("--preset", "imagenet", "--off", "row-step", "--off", "region-decode", img)
+	require.Equal(t, []string{"row-step", "region-decode"}, p.Fused.Off)
+	require.Len(t, p.Fused.Steps, 3)
+	require.Equal(t, int64(imageBytes), p.Fused.Steps[0].WrittenBytes)
+	require.Empty(t, p.Fused.Steps[0].Passes)
+	require.Equal(t, 1, p.Fused.Steps[1].First)
+	require.Equal(t, "resize+center_crop", p.Fused.Steps[1].Op)
+
+	all := []string{"--preset", "clip", img}
+	for _, q := range datagraph.Passes() {
+		all = append(all, "--off", q.String())
+	}
+	p = read(all...)
+	require.Len(t, p.Fused.Steps, 6)
+	require.Equal(t, p.Touched, p.Fused.Touched)
+
+	// A crop that shows nothing is left to the graph's own steps.
+	g, err := json.Marshal(datagraph.New(transforms.NewDecode(), transforms.NewCrop(5000, 0, 2, 2)))
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "g.json")
+	require.NoError(t, os.WriteFile(file, g, 0o666))
+	p = read("--graph", file, img)
+	require.True(t, p.Fused.Declined)
+	require.Len(t, p.Fused.Steps, 2)
+	require.Contains(t, call(t, "graph", "plan", "--graph", file, img).stdout, "these sizes cannot be fused")
+
+	r = call(t, "graph", "plan", "--preset", "clip", "--off", "x")
+	require.Equal(t, exitUsage, r.status)
+	require.Contains(t, r.stderr, `--off "x": want one of fold-geometry, pointwise-table, region-decode, row-step`)
+	for _, q := range datagraph.Passes() {
+		require.Contains(t, call(t, "graph", "plan", "--help").stdout, q.Doc())
+	}
+}
+
 func TestGraphInfer(t *testing.T) {
 	img := filepath.Join(tree(t, map[string][]byte{"a.png": pngBytes(t, 300, 200, 9)}), "a.png")
 	r := call(t, "graph", "infer", "--preset", "decode")
