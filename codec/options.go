@@ -12,11 +12,12 @@ type Options struct {
 	Damage      Damage      // Default: DamagePillow
 	Scale       Scale       // Default: ScaleFull
 	Limits      Limits
-	// Workers is the number of goroutines that decode one image; less than 2 means
-	// the caller's alone. They change neither pixels nor errors, and have ended
-	// when the call returns. It has an effect on baseline Huffman JPEG of one scan
-	// with restart markers, all of them in place, and DamagePillow; they take more
-	// memory, of which they do without what Limits.Bytes does not leave.
+	// Workers is the number of goroutines that decode one image, besides the
+	// caller's, which waits for them; less than 2 means the caller's alone. They
+	// change neither pixels nor errors, and have ended when the call returns. It has
+	// an effect on baseline Huffman JPEG of one scan with restart markers, all of
+	// them in place, and DamagePillow alone (see package jpeg). The buffers of each
+	// count for Limits.Bytes; if that is too little, none are started.
 	Workers int
 }
 

@@ -25,6 +25,19 @@
 // libjpeg warns of. [codec.DamageLenient] decodes what is there; what is missing
 // is left as zero coefficients.
 //
+// # Several goroutines
+//
+// With [codec.Options.Workers] of 2 or more, a file of Huffman code whose only scan
+// is sequential and has restart markers is decoded in bands of rows of MCUs that
+// begin with a restart segment, whole or in rows. All else is decoded by the
+// caller's goroutine: [codec.DamageStrict] and [codec.DamageLenient]; a file whose
+// restart markers are not all there, in their order and without fill bytes, with
+// another marker after the last segment; one in which no row of MCUs but the first
+// begins with a segment; and what Limits.Bytes leaves no memory for. (Of intervals
+// that are no multiple or divisor of a row's MCUs, a segment begins with a row now
+// and then, and so do the bands.) Of an image of which only a region is wanted,
+// bands outside it are passed over, but for the last one.
+//
 // # Hostile input
 //
 // Sizes are checked against [codec.Limits] with 64-bit products before anything
@@ -50,7 +63,8 @@ func init() {
 
 // Decoder decodes JPEG files. It keeps its buffers from one image to the next:
 // decoding images of the same size and kind again and again allocates nothing.
-// It must not be used by two goroutines at once.
+// It must not be used by two goroutines at once; those of [codec.Options.Workers]
+// it starts and ends itself, with buffers of their own that it keeps too.
 type Decoder struct {
 	reader
 	header

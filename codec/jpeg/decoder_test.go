@@ -265,6 +265,11 @@ func FuzzDecode(f *testing.F) {
 				if err == nil {
 					require.True(t, bytes.Equal(a.Pix, b.Pix), "decoded twice, different pixels")
 				}
+				o.Workers = 3
+				require.Equal(t, err, fresh.Decode(&b, data, &o))
+				if err == nil {
+					require.True(t, bytes.Equal(a.Pix, b.Pix), "other pixels of several goroutines")
+				}
 			}
 		}
 	})
