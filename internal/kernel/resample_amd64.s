@@ -117,7 +117,7 @@ DATA resampleRGB_join<>+31(SB)/1, $0x80
 GLOBL resampleRGB_join<>(SB), RODATA|NOPTR, $32
 
 // func resampleRGBAVX2(dst0 *byte, dst1 *byte, src0 *byte, src1 *byte, start *int32, w *int32, n int, blocks int, parts int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·resampleRGBAVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst0+0(FP), AX
 	MOVQ    dst1+8(FP), CX
@@ -139,6 +139,13 @@ group:
 	ADDQ         R10, R9
 	MOVLQSX      (SI)(R11*4), R12
 	LEAQ         (R12)(R12*2), R12
+	MOVQ         BX, R10
+	SUBQ         DX, R10
+	ADDQ         BX, R10
+	PREFETCHT0   (R10)(R12*1)
+	SUBQ         DX, R10
+	ADDQ         BX, R10
+	PREFETCHT0   (R10)(R12*1)
 	MOVQ         R9, R10
 	ADDQ         DI, R9
 	MOVQ         R8, R13
@@ -442,7 +449,7 @@ DATA resampleRGBA_23<>+31(SB)/1, $0x80
 GLOBL resampleRGBA_23<>(SB), RODATA|NOPTR, $32
 
 // func resampleRGBAAVX2(dst0 *byte, dst1 *byte, src0 *byte, src1 *byte, start *int32, w *int32, n int, blocks int, parts int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·resampleRGBAAVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst0+0(FP), AX
 	MOVQ    dst1+8(FP), CX
@@ -464,6 +471,13 @@ group:
 	ADDQ         R10, R9
 	MOVLQSX      (SI)(R11*4), R12
 	SHLQ         $0x02, R12
+	MOVQ         BX, R10
+	SUBQ         DX, R10
+	ADDQ         BX, R10
+	PREFETCHT0   (R10)(R12*1)
+	SUBQ         DX, R10
+	ADDQ         BX, R10
+	PREFETCHT0   (R10)(R12*1)
 	MOVQ         R9, R10
 	ADDQ         DI, R9
 	MOVQ         R8, R13

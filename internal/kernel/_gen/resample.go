@@ -106,6 +106,17 @@ func resampleRows(round Mem, ch int) {
 			} else {
 				SHLQ(U8(2), off)
 			}
+			if i == 0 {
+				// The next two rows, if these follow one another: a row is too short
+				// for the processor to foresee it, and the time goes to waiting.
+				next := GP64()
+				MOVQ(src[1], next)
+				for range 2 {
+					SUBQ(src[0], next)
+					ADDQ(src[1], next)
+					PREFETCHT0(Mem{Base: next, Index: off, Scale: 1})
+				}
+			}
 			MOVQ(output, weights)
 			ADDQ(blocks, output)
 			MOVQ(parts, left)
