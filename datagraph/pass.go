@@ -4,9 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-
-	"github.com/infer-prep/infer-prep/tensor"
-	"github.com/infer-prep/infer-prep/transforms"
 )
 
 // Pass is an optimisation that Compile does: it makes one step of several where
@@ -30,17 +27,13 @@ const (
 	passes
 )
 
+// passInfo is what the file of a pass says of it.
 type passInfo struct {
 	name, doc string
 	run       func(p *Plan)
 }
 
-var passInfos = [passes]passInfo{
-	FoldGeometry:   {"fold-geometry", "a resize with crops and flips around it computes only the pixels that survive", foldGeometry},
-	PointwiseTable: {"pointwise-table", "pointwise ops on uint8, dtype and layout are one look-up in a table of 256 entries a channel", pointwiseTable},
-	RegionDecode:   {"region-decode", "only the pixels that a following crop or resize needs are decoded", regionDecode},
-	RowStep:        {"row-step", "decoding, geometry and look-up are one step that rows run through, without images between", rowStep},
-}
+var passInfos = [passes]*passInfo{&foldGeometry, &pointwiseTable, &regionDecode, &rowStep}
 
 // Passes lists all passes in the order in which they run.
 func Passes() []Pass {
@@ -125,100 +118,4 @@ func (p *Plan) replace(i, n int, f *fused, by Pass) {
 	}
 	slices.Sort(s.passes)
 	p.steps = slices.Replace(p.steps, i, i+n, s)
-}
-
-func foldGeometry(p *Plan) {
-	for i := 0; i < len(p.steps); i++ {
-		f, n := p.part(i), 1
-		if f == nil || f.decode != nil {
-			continue
-		}
-		for p.feeds(i + n - 1) {
-			next := p.part(i + n)
-			if next == nil {
-				break
-			}
-			both := join(f, next)
-			if both == nil {
-				break
-			}
-			f, n = both, n+1
-		}
-		if n > 1 {
-			p.replace(i, n, f, FoldGeometry)
-		}
-	}
-}
-
-// maxTableChannels bounds the size of tables. No image format has more channels.
-const maxTableChannels = 64
-
-func pointwiseTable(p *Plan) {
-	for i := 0; i < len(p.steps); i++ {
-		in := p.descs(p.steps[i].in)[0]
-		if !in.IsImage() || in.DType != tensor.Uint8 || in.Channels() < 1 || in.Channels() > maxTableChannels {
-			continue
-		}
-		n := 0
-		var ops []transforms.Op
-		for {
-			op, ok := p.steps[i+n].op.(transforms.Pointwise)
-			if !ok {
-				break
-			}
-			ops = append(ops, op)
-			n++
-			if !p.feeds(i + n - 1) {
-				break
-			}
-		}
-		if n == 0 {
-			continue
-		}
-		if t, ok := tableOf(ops, in); ok {
-			f := &fused{ops: ops, source: in, out: p.descs(p.steps[i+n-1].out), table: t}
-			p.replace(i, n, f, PointwiseTable)
-		}
-	}
-}
-
-func regionDecode(p *Plan) {
-	for i := range p.steps {
-		if i+1 >= len(p.steps) || !p.feeds(i) {
-			continue
-		}
-		f, next := p.part(i), p.part(i+1)
-		if f == nil || f.decode == nil || next == nil || !next.cuts() {
-			continue
-		}
-		if both := join(f, next); both != nil {
-			both.region = true
-			p.replace(i, 2, both, RegionDecode)
-		}
-	}
-}
-
-func rowStep(p *Plan) {
-	for i := 0; i < len(p.steps); i++ {
-		f, n := p.part(i), 1
-		if f == nil {
-			continue
-		}
-		for p.feeds(i + n - 1) {
-			next := p.part(i + n)
-			if next == nil || f.geometry() && next.geometry() {
-				break // that is fold-geometry's
-			}
-			both := join(f, next)
-			if both == nil {
-				break
-			}
-			f, n = both, n+1
-		}
-		if n > 1 || f.decode != nil && f.geometry() {
-			g := *f
-			g.rows = true
-			p.replace(i, n, &g, RowStep)
-		}
-	}
 }

@@ -1,0 +1,30 @@
+package datagraph
+
+var foldGeometry = passInfo{
+	name: "fold-geometry",
+	doc:  "a resize with crops and flips around it computes only the pixels that survive",
+	run:  runFoldGeometry,
+}
+
+func runFoldGeometry(p *Plan) {
+	for i := 0; i < len(p.steps); i++ {
+		f, n := p.part(i), 1
+		if f == nil || f.decode != nil {
+			continue
+		}
+		for p.feeds(i + n - 1) {
+			next := p.part(i + n)
+			if next == nil {
+				break
+			}
+			both := join(f, next)
+			if both == nil {
+				break
+			}
+			f, n = both, n+1
+		}
+		if n > 1 {
+			p.replace(i, n, f, FoldGeometry)
+		}
+	}
+}

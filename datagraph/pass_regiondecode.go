@@ -1,0 +1,23 @@
+package datagraph
+
+var regionDecode = passInfo{
+	name: "region-decode",
+	doc:  "only the pixels that a following crop or resize needs are decoded",
+	run:  runRegionDecode,
+}
+
+func runRegionDecode(p *Plan) {
+	for i := range p.steps {
+		if i+1 >= len(p.steps) || !p.feeds(i) {
+			continue
+		}
+		f, next := p.part(i), p.part(i+1)
+		if f == nil || f.decode == nil || next == nil || !next.cuts() {
+			continue
+		}
+		if both := join(f, next); both != nil {
+			both.region = true
+			p.replace(i, 2, both, RegionDecode)
+		}
+	}
+}
