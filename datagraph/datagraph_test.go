@@ -162,7 +162,7 @@ func TestRunErrors(t *testing.T) {
 
 	r = compile(t, &Graph{
 		Inputs: []Column{{"image", tensor.Image(tensor.Uint8, tensor.HWC, -1, -1, 3)}}, Outputs: []string{"x"},
-		Steps: []Step{{&splitOp{fail: true}, []string{"image"}, []string{"x"}}},
+		Steps: []Step{{Op: &splitOp{fail: true}, In: []string{"image"}, Out: []string{"x"}}},
 	}).NewRunner()
 	in, err := tensor.New(tensor.Image(tensor.Uint8, tensor.HWC, 2, 2, 3))
 	require.NoError(t, err)

@@ -42,6 +42,10 @@ type Column struct {
 type Step struct {
 	Op      transforms.Op
 	In, Out []string
+	// Path names the numbers that a random op draws; empty means the step's
+	// number. It is not written: a training's definition makes it from the step's
+	// place, before optimisation moves the step elsewhere.
+	Path string
 }
 
 // Image is the column of a graph made by New, and the usual one of every op.
@@ -71,7 +75,7 @@ func (g *Graph) Add(op transforms.Op) *Graph {
 
 // Then appends an op with the columns that it reads and writes, and returns g.
 func (g *Graph) Then(op transforms.Op, in, out []string) *Graph {
-	g.Steps = append(g.Steps, Step{op, in, out})
+	g.Steps = append(g.Steps, Step{Op: op, In: in, Out: out})
 	return g
 }
 

@@ -79,7 +79,7 @@ func (g *Graph) UnmarshalJSON(b []byte) error {
 		if err != nil {
 			return &StepError{i, s.Op, err}
 		}
-		n.Steps = append(n.Steps, Step{op, s.In, s.Out})
+		n.Steps = append(n.Steps, Step{Op: op, In: s.In, Out: s.Out})
 	}
 	if err := n.Validate(); err != nil {
 		return err

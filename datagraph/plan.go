@@ -19,6 +19,8 @@ type Plan struct {
 	outputs []int   // values of Outputs, then of SideOutputs
 	buffers int
 	unfused *Plan // the plan without passes, nil if this is it
+	random  bool  // has random ops; passes run on what is drawn
+	off     []Pass
 }
 
 type planStep struct {
@@ -50,9 +52,10 @@ func Compile(g *Graph, limits codec.Limits, off ...Pass) (*Plan, error) {
 		return nil, err
 	}
 	plain := newPlan(g, limits, descs)
+	plain.off = off
 	p := plain
 	for _, pass := range Passes() {
-		if slices.Contains(off, pass) {
+		if plain.random || slices.Contains(off, pass) {
 			continue
 		}
 		if p == plain {
@@ -81,7 +84,7 @@ func (p *Plan) changed() bool {
 
 // newPlan is the plan without passes and memory.
 func newPlan(g *Graph, limits codec.Limits, descs [][]tensor.Desc) *Plan {
-	p := &Plan{graph: g, limits: limits, inputs: len(g.Inputs)}
+	p := &Plan{graph: g, limits: limits, inputs: len(g.Inputs), random: g.Random()}
 	bound := map[string]int{}
 	for i, c := range g.Inputs {
 		p.values = append(p.values, value{column: c.Name, desc: c.Desc})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/rng"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -21,6 +22,12 @@ type Runner struct {
 	outputs []*tensor.Tensor
 	scratch *transforms.Context // whose siblings are the steps'
 	unfused *Runner             // of plan.unfused, in the same memory; nil until it is needed
+
+	// At is the sample that random ops are drawn for. It may be set before every
+	// run, and has no meaning for a graph without random ops.
+	At rng.Point
+
+	drawing *drawing // of a graph with random ops; nil before the first run
 
 	// OnStep, if it is not nil, is called after every step of the graph with the
 	// step's number and its outputs, which are valid until it returns. An error
@@ -66,6 +73,9 @@ func (p *Plan) newRunner(scratch *transforms.Context) *Runner {
 // Errors are a *StepError that names the step, and wrap the op's or decoder's
 // own error. After an error the Runner can be used again.
 func (r *Runner) Run(inputs ...*tensor.Tensor) ([]*tensor.Tensor, error) {
+	if r.plan.random {
+		return r.runRandom(inputs)
+	}
 	if r.plan.unfused == nil {
 		return r.run(inputs)
 	}

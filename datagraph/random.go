@@ -1,0 +1,262 @@
+package datagraph
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/infer-prep/infer-prep/rng"
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// A graph with random ops is another graph for each sample: that of the ops
+// drawn. Which ops there are changes little, only their parameters do. So a
+// Runner keeps a variant for each list of types of op that it has seen: a graph of
+// concrete ops of its own, compiled with all passes, whose parameters are
+// overwritten with those drawn.
+
+// Random reports whether the graph has random ops.
+func (g *Graph) Random() bool {
+	return slices.ContainsFunc(g.Steps, func(s Step) bool { return isRandom(s.Op) })
+}
+
+func isRandom(op transforms.Op) bool {
+	_, ok := op.(transforms.Random)
+	return ok
+}
+
+// maxVariants bounds the variants that a Runner keeps; when there are more, it
+// starts again. RandomOrder of four ops has 24.
+const maxVariants = 256
+
+// drawing is what a Runner of a random graph has.
+type drawing struct {
+	draw     *transforms.Draw
+	at       rng.Point // that keys are for
+	keys     []rng.Key // of the steps
+	types    map[reflect.Type]byte
+	variants map[string]*variant
+	name     []byte // of the variant: for every random step the number of ops and their types
+	ops      []transforms.Op
+	counts   []int // how many of ops each random step has
+	known    []tensor.Desc
+	one, in  []tensor.Desc
+	src      []*tensor.Tensor
+}
+
+type variant struct {
+	runner *Runner
+	ops    []transforms.Op // drawn ones
+	steps  []int           // of the random graph, for every step of the variant's
+}
+
+func (r *Runner) newDrawing() *drawing {
+	n := 0
+	for _, s := range r.plan.steps {
+		n = max(n, len(s.in), len(s.out))
+	}
+	return &drawing{
+		draw: transforms.NewDraw(r.scratch.Sibling()), types: map[reflect.Type]byte{}, variants: map[string]*variant{},
+		known: make([]tensor.Desc, len(r.plan.values)), one: make([]tensor.Desc, n), in: make([]tensor.Desc, n), src: make([]*tensor.Tensor, n),
+	}
+}
+
+// runRandom draws the ops for the sample at r.At and runs them.
+func (r *Runner) runRandom(inputs []*tensor.Tensor) ([]*tensor.Tensor, error) {
+	if err := r.bind(inputs); err != nil {
+		return nil, err
+	}
+	if r.drawing == nil {
+		r.drawing = r.newDrawing()
+	}
+	d := r.drawing
+	d.setKeys(r.plan.graph, r.At)
+	if err := r.drawOps(); err != nil {
+		return nil, err
+	}
+	v := d.variants[string(d.name)]
+	if v == nil {
+		var err error
+		if v, err = r.newVariant(); err != nil {
+			return nil, err
+		}
+		if len(d.variants) == maxVariants {
+			clear(d.variants)
+		}
+		d.variants[string(d.name)] = v
+	}
+	for i, op := range d.ops {
+		reflect.ValueOf(v.ops[i]).Elem().Set(reflect.ValueOf(op).Elem())
+	}
+	for len(r.buffers) < len(v.runner.buffers) {
+		r.buffers = append(r.buffers, nil)
+	}
+	v.runner.buffers = r.buffers
+	v.runner.outdate()
+	v.runner.OnStep = nil
+	if r.OnStep != nil {
+		v.runner.OnStep = func(step int, out []*tensor.Tensor) error { return r.OnStep(v.steps[step], out) }
+	}
+	out, err := v.runner.Run(inputs...)
+	if err != nil {
+		return nil, r.originalStep(v, err)
+	}
+	return out, nil
+}
+
+// originalStep is a variant's error with the step of the random graph.
+func (r *Runner) originalStep(v *variant, err error) error {
+	var se *StepError
+	if errors.As(err, &se) {
+		return r.plan.graph.stepErr(v.steps[se.Step], se.Err)
+	}
+	return err
+}
+
+// setKeys makes the keys of the steps for an epoch.
+func (d *drawing) setKeys(g *Graph, at rng.Point) {
+	at.Ordinal = 0
+	if d.keys != nil && d.at == at {
+		return
+	}
+	d.keys = d.keys[:0]
+	for i, s := range g.Steps {
+		path := s.Path
+		if path == "" {
+			path = strconv.Itoa(i)
+		}
+		d.keys = append(d.keys, rng.NewKey(at.Seed, at.Epoch, path))
+	}
+	d.at = at
+}
+
+// drawOps draws all random steps, and follows the descriptions through all steps.
+func (r *Runner) drawOps() error {
+	d := r.drawing
+	d.draw.Begin()
+	d.ops, d.counts, d.name = d.ops[:0], d.counts[:0], d.name[:0]
+	for i := range r.plan.inputs {
+		d.known[i] = r.values[i].Desc
+	}
+	for i, s := range r.plan.steps {
+		in, src := d.in[:len(s.in)], d.src[:len(s.in)]
+		for j, v := range s.in {
+			in[j], src[j] = d.known[v], r.values[v]
+			if v >= r.plan.inputs {
+				src = nil
+				break
+			}
+		}
+		for j, v := range s.in {
+			in[j] = d.known[v]
+		}
+		if op, ok := s.op.(transforms.Random); ok {
+			ops, err := d.draw.Run(op, d.keys[i].At(r.At.Ordinal), in, src)
+			if err != nil {
+				return r.plan.graph.stepErr(i, err)
+			}
+			d.counts = append(d.counts, len(ops))
+			d.ops = append(d.ops, ops...)
+			d.name = append(d.name, byte(len(ops)))
+			for _, op := range ops {
+				t := reflect.TypeOf(op)
+				if _, ok := d.types[t]; !ok {
+					d.types[t] = byte(len(d.types))
+				}
+				d.name = append(d.name, d.types[t])
+			}
+			for j, v := range s.out {
+				d.known[v] = in[j]
+			}
+			continue
+		}
+		out := d.one[:len(s.out)]
+		err := s.op.Infer(out, in)
+		if o, ok := s.op.(transforms.DataShaped); ok && err == nil && src != nil {
+			r.steps[i].ctx.Begin()
+			err = o.InferData(r.steps[i].ctx, out, src)
+		}
+		if err != nil {
+			return r.plan.graph.stepErr(i, err)
+		}
+		for j, v := range s.out {
+			d.known[v] = out[j]
+		}
+	}
+	return nil
+}
+
+// newVariant compiles the graph of the ops drawn, with ops of its own in their place.
+func (r *Runner) newVariant() (*variant, error) {
+	d, p := r.drawing, r.plan
+	v := &variant{}
+	g := &Graph{}
+	names := make([]string, len(p.values)) // the variant's column for each value
+	for i := range p.inputs {
+		names[i] = "v" + strconv.Itoa(i)
+		g.Inputs = append(g.Inputs, Column{names[i], p.values[i].desc})
+	}
+	add := func(step int, op transforms.Op, in, out []string) {
+		g.Then(op, in, out)
+		v.steps = append(v.steps, step)
+	}
+	columns := func(values []int) (l []string) {
+		for _, v := range values {
+			l = append(l, names[v])
+		}
+		return l
+	}
+	random := 0
+	ops := d.ops
+	for i, s := range p.steps {
+		in := columns(s.in)
+		for _, v := range s.out {
+			names[v] = "v" + strconv.Itoa(v)
+		}
+		if !isRandom(s.op) {
+			add(i, s.op, in, columns(s.out))
+			continue
+		}
+		n := d.counts[random]
+		random++
+		if n == 0 {
+			for j, v := range s.out {
+				names[v] = in[j]
+			}
+		}
+		for _, op := range ops[:n] {
+			own := reflect.New(reflect.TypeOf(op).Elem())
+			own.Elem().Set(reflect.ValueOf(op).Elem())
+			v.ops = append(v.ops, own.Interface().(transforms.Op))
+			out := columns(s.out)
+			add(i, v.ops[len(v.ops)-1], in, out)
+			in = out
+		}
+		ops = ops[n:]
+	}
+	// An output may be named twice now, where nothing was drawn between two.
+	outputs := columns(p.outputs)
+	for i, o := range outputs {
+		if j := slices.Index(outputs, o); j < i {
+			return nil, graphErr("outputs %q and %q are one where nothing is drawn between them", p.values[p.outputs[j]].column, p.values[p.outputs[i]].column)
+		}
+	}
+	g.Outputs = outputs
+	plan, err := Compile(g, p.limits, p.off...)
+	if err != nil {
+		return nil, err
+	}
+	v.runner = plan.newRunner(r.scratch)
+	return v, nil
+}
+
+// outdate makes the fused steps look at their ops' parameters again.
+func (r *Runner) outdate() {
+	for i, s := range r.plan.steps {
+		if f, ok := s.op.(*fused); ok {
+			f.state(r.steps[i].ctx).work.source = tensor.Desc{}
+		}
+	}
+}

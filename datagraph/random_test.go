@@ -1,0 +1,77 @@
+package datagraph_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/rng"
+	"github.com/infer-prep/infer-prep/tensor"
+	t "github.com/infer-prep/infer-prep/transforms"
+)
+
+func randomGraph() *datagraph.Graph {
+	return datagraph.New(t.NewDecode(), t.NewResizedCrop(3, 4, 100, 90, 64, 64), t.NewRandomHorizontalFlip(), t.NewToTensor())
+}
+
+// TestRandomRun: a random graph gives what the graph of the ops drawn gives.
+func TestRandomRun(test *testing.T) {
+	p, err := datagraph.Compile(randomGraph(), codec.DefaultLimits())
+	require.NoError(test, err)
+	r := p.NewRunner()
+	image := testImage(test, "jpeg_large.jpg")
+	var want [2][]byte
+	for i, ops := range [][]t.Op{
+		{t.NewDecode(), t.NewResizedCrop(3, 4, 100, 90, 64, 64), t.NewToTensor()},
+		{t.NewDecode(), t.NewResizedCrop(3, 4, 100, 90, 64, 64), t.NewHorizontalFlip(), t.NewToTensor()},
+	} {
+		q, err := datagraph.Compile(datagraph.New(ops...), codec.DefaultLimits())
+		require.NoError(test, err)
+		out, err := q.NewRunner().Run(image)
+		require.NoError(test, err)
+		want[i] = bytes.Clone(out[0].Data)
+	}
+	flips := 0
+	var first []byte
+	for o := range uint64(200) {
+		r.At = rng.Point{Seed: 1, Epoch: 2, Ordinal: o}
+		out, err := r.Run(image)
+		require.NoError(test, err)
+		s := rng.NewKey(1, 2, "2").At(o)
+		flip := 0
+		if s.Coin(0.5) {
+			flip = 1
+		}
+		flips += flip
+		first = append(first, byte(flip))
+		require.True(test, bytes.Equal(want[flip], out[0].Data), "sample %d, flip %d", o, flip)
+	}
+	require.InDelta(test, 100, flips, 36)
+	require.Zero(test, testing.AllocsPerRun(50, func() {
+		r.At.Ordinal++
+		_, err = r.Run(image)
+		require.NoError(test, err)
+	}))
+	_, err = r.Run(tensor.FromBytes([]byte("no image")))
+	var se *datagraph.StepError
+	require.ErrorAs(test, err, &se)
+	require.Equal(test, "decode", se.Op)
+	// The plain way gives the same.
+	q, err := datagraph.Compile(randomGraph(), codec.DefaultLimits(), datagraph.Passes()...)
+	require.NoError(test, err)
+	rq := q.NewRunner()
+	for o := range uint64(10) {
+		rq.At = rng.Point{Seed: 1, Epoch: 2, Ordinal: o}
+		out, err := rq.Run(image)
+		require.NoError(test, err)
+		require.True(test, bytes.Equal(want[first[o]], out[0].Data))
+	}
+}
+
+func TestRandomIsNotApplied(test *testing.T) {
+	c := t.NewContext(codec.DefaultLimits())
+	require.ErrorIs(test, t.NewRandomHorizontalFlip().Apply(c, nil, nil), t.ErrNotDrawn)
+}

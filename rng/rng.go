@@ -1,0 +1,117 @@
+// Package rng has the random numbers of training: counter-based, so that every
+// number is a function of what it is for and of nothing else. There is no
+// generator that is shared, advanced or saved: whoever knows the seed, the epoch,
+// the name of the drawing op and the ordinal of the sample has the numbers, in
+// any process, on any platform, in any order.
+//
+// The generator is Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel Random
+// Numbers: As Easy as 1, 2, 3, SC 2011).
+package rng
+
+import "math/bits"
+
+// Point is where in a training a sample stands.
+type Point struct {
+	Seed  uint64 // of the training
+	Epoch uint64 // from 0
+	// Ordinal is the sample's place in the epoch's order before it is
+	// distributed among ranks and workers, from 0.
+	Ordinal uint64
+}
+
+// Key is the key of all numbers that one op draws in one epoch.
+type Key [2]uint32
+
+// NewKey makes the key from the training's seed, the epoch and the name of the
+// op, which is its path in the definition.
+func NewKey(seed, epoch uint64, path string) Key {
+	h := mix(seed + 0x9e3779b97f4a7c15)
+	h = mix(h ^ epoch + 0x9e3779b97f4a7c15)
+	for i := range len(path) {
+		h = mix(h ^ uint64(path[i]) + 0x9e3779b97f4a7c15)
+	}
+	return Key{uint32(h), uint32(h >> 32)}
+}
+
+// mix is the finaliser of SplitMix64 (Steele, Lea, Flood: Fast Splittable
+// Pseudorandom Number Generators, OOPSLA 2014).
+func mix(z uint64) uint64 {
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// Stream is the sequence of numbers of one key and ordinal. It is a value: a
+// copy goes its own way from where the original stands. It is not for several goroutines.
+type Stream struct {
+	key     Key
+	ordinal uint64
+	block   uint64
+	buf     [4]uint32
+	left    int // numbers of buf that are not drawn yet
+}
+
+// At is the stream of a sample, at its beginning.
+func (k Key) At(ordinal uint64) Stream { return Stream{key: k, ordinal: ordinal} }
+
+// Uint32 draws 32 bits.
+func (s *Stream) Uint32() uint32 {
+	if s.left == 0 {
+		s.buf = philox(s.key, [4]uint32{uint32(s.block), uint32(s.block >> 32), uint32(s.ordinal), uint32(s.ordinal >> 32)})
+		s.block++
+		s.left = 4
+	}
+	s.left--
+	return s.buf[3-s.left]
+}
+
+// Uint64 draws 64 bits: the lower half first.
+func (s *Stream) Uint64() uint64 {
+	lo := s.Uint32()
+	return uint64(s.Uint32())<<32 | uint64(lo)
+}
+
+// Float64 draws a number from [0, 1): 53 bits.
+func (s *Stream) Float64() float64 { return float64(s.Uint64()>>11) / (1 << 53) }
+
+// Uniform draws a number from [a, b), or a if b is not greater.
+func (s *Stream) Uniform(a, b float64) float64 { return a + float64(s.Float64()*(b-a)) }
+
+// Coin is true with probability p.
+func (s *Stream) Coin(p float64) bool { return s.Float64() < p }
+
+// IntN draws an integer from [0, n), all as likely (Lemire: Fast Random Integer
+// Generation in an Interval, 2019). It panics if n is less than 1.
+func (s *Stream) IntN(n int) int {
+	if n < 1 {
+		panic("rng: IntN of less than 1")
+	}
+	hi, lo := bits.Mul64(s.Uint64(), uint64(n))
+	if lo < uint64(n) {
+		for least := -uint64(n) % uint64(n); lo < least; {
+			hi, lo = bits.Mul64(s.Uint64(), uint64(n))
+		}
+	}
+	return int(hi)
+}
+
+// Shuffle puts 0 to n-1 in random order by swapping (Fisher and Yates, from the end).
+func (s *Stream) Shuffle(n int, swap func(i, j int)) {
+	for i := n - 1; i > 0; i-- {
+		swap(i, s.IntN(i+1))
+	}
+}
+
+// philox is ten rounds of the 4x32 bijection.
+func philox(k Key, c [4]uint32) [4]uint32 {
+	for i := range 10 {
+		if i > 0 {
+			k[0] += 0x9e3779b9
+			k[1] += 0xbb67ae85
+		}
+		h0, l0 := bits.Mul32(0xd2511f53, c[0])
+		h1, l1 := bits.Mul32(0xcd9e8d57, c[2])
+		c = [4]uint32{h1 ^ c[1] ^ k[0], l1, h0 ^ c[3] ^ k[1], l0}
+	}
+	return c
+}

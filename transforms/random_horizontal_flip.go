@@ -1,0 +1,54 @@
+package transforms
+
+import "github.com/infer-prep/infer-prep/tensor"
+
+// RandomHorizontalFlip mirrors an image left to right with a probability, and
+// leaves it as it is otherwise. Dtypes and layouts are those of HorizontalFlip.
+//
+// Reference: torchvision 0.29.2's RandomHorizontalFlip: one number of [0, 1) is
+// drawn, and the image is mirrored if it is below the probability.
+type RandomHorizontalFlip struct {
+	Probability float64 `json:"probability"` // 0 to 1, usually 0.5
+}
+
+//msgp:tuple RandomHorizontalFlip
+
+func init() {
+	Register(Info{
+		Name: "random_horizontal_flip", Version: 1, New: func() Op { return NewRandomHorizontalFlip() },
+		Reference: "torchvision 0.29.2", Exactness: "0",
+	})
+}
+
+// NewRandomHorizontalFlip makes the op with probability 0.5.
+func NewRandomHorizontalFlip() *RandomHorizontalFlip { return &RandomHorizontalFlip{0.5} }
+
+// Validate wants a probability.
+func (o *RandomHorizontalFlip) Validate() error { return checkProbability(o.Probability) }
+
+// Infer keeps the description.
+func (o *RandomHorizontalFlip) Infer(dst, in []tensor.Desc) error {
+	dst[0] = in[0]
+	return wantImage(in[0])
+}
+
+// Apply is not for random ops.
+func (o *RandomHorizontalFlip) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor) error {
+	return ErrNotDrawn
+}
+
+// Draw emits a HorizontalFlip or nothing.
+func (o *RandomHorizontalFlip) Draw(d *Draw) error {
+	if !d.Coin(o.Probability) {
+		return nil
+	}
+	return d.Emit(Make[HorizontalFlip](d))
+}
+
+// checkProbability wants 0 to 1.
+func checkProbability(p float64) error {
+	if !(p >= 0 && p <= 1) {
+		return paramErr("probability %v, want 0 to 1", p)
+	}
+	return nil
+}
