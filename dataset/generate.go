@@ -1,0 +1,3 @@
+package dataset
+
+//go:generate go run ../internal/msgpgen
