@@ -128,9 +128,14 @@ func (o *opener) open(s *step, epoch uint64) (Iterator, error) {
 		if o.replay != nil && !flat && !unbatch {
 			// What is replayed went through this node before: only nodes that change
 			// samples matter.
-			for _, in := range s.in {
+			for i, in := range s.in {
 				if in.first <= o.replay.root && o.replay.root < in.last {
-					return o.open(in, epoch)
+					it, err := o.open(in, epoch)
+					switch n.(type) {
+					case *Concat, *Mix, *Interleave:
+						return &tagged{it, i}, err
+					}
+					return it, err
 				}
 			}
 		}
@@ -143,6 +148,18 @@ func (o *opener) open(s *step, epoch uint64) (Iterator, error) {
 		return o.work(s, in, func() (Worker, error) { return n.worker(o.b, s) })
 	}
 	return nil, fmt.Errorf("dataset: %s has no iterator", s.path)
+}
+
+// tagged gives samples the ordinals that they have above a node of several inputs.
+type tagged struct {
+	Iterator
+	in int
+}
+
+func (t *tagged) Next(ctx context.Context, s *Sample) error {
+	err := t.Iterator.Next(ctx, s)
+	s.Ordinal = ofInput(s.Ordinal, t.in)
+	return err
 }
 
 // work places a stage.

@@ -165,8 +165,9 @@ type runner interface {
 const most = 150
 
 // rest is what a run still gives of its epoch, at most so many samples.
-func rest(t *testing.T, p runner, most int) (l []string) {
+func rest(t *testing.T, p runner, most int) []string {
 	t.Helper()
+	l := []string{}
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	for len(l) < most {
@@ -240,7 +241,7 @@ func TestSameSamples(t *testing.T) {
 			if r.IntN(2) == 0 {
 				first = parallel(t, b, 3, nil)
 			}
-			require.Equal(t, want[0][:k], append([]string{}, rest(t, first, k)...), what)
+			require.Equal(t, want[0][:k], rest(t, first, k), what)
 			bytes, err := first.State().MarshalBinary()
 			require.NoError(t, err)
 			require.NoError(t, first.Close())
@@ -250,7 +251,7 @@ func TestSameSamples(t *testing.T) {
 			if r.IntN(2) == 0 {
 				second = parallel(t, b, 2, &state)
 			}
-			require.Equal(t, want[0][k:], append([]string{}, rest(t, second, len(want[0])-k)...), "%s: resumed after %d", what, k)
+			require.Equal(t, want[0][k:], rest(t, second, len(want[0])-k), "%s: resumed after %d", what, k)
 			if ended && r.IntN(4) == 0 {
 				require.Empty(t, rest(t, second, 1), what)
 				require.NoError(t, second.NextEpoch())
@@ -272,7 +273,7 @@ func TestResumeAfterEverySample(t *testing.T) {
 		p := pull(t, b, nil)
 		want := rest(t, p, 60)
 		require.NoError(t, p.Close())
-		var got []string
+		got := []string{}
 		var state *dataset.State
 		for range want {
 			q := pull(t, b, state)

@@ -78,6 +78,7 @@ func (n *Repeat) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
 		}
 	}
 	var err error
+	r.any = o.state != nil // a pass that was begun had samples, or the next one tells
 	r.in, err = o.open(s.in[0], n.epoch(epoch, r.pass))
 	r.o.state = nil
 	return r, err
