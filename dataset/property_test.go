@@ -20,8 +20,9 @@ import (
 
 // numbers is a source of the numbers from From on.
 type numbers struct {
-	From, N int64
-	Stream  bool
+	From   int64 `json:"from"`
+	N      int64 `json:"n"`
+	Stream bool  `json:"stream"`
 }
 
 func (n *numbers) Validate() error { return nil }
@@ -53,8 +54,8 @@ func (r numberRows) Close() error                          { return nil }
 
 type numberStream struct{ n *numbers }
 
-func (r numberStream) Columns() []dataset.Column                    { return int64Column }
-func (r numberStream) Close() error                                 { return nil }
+func (r numberStream) Columns() []dataset.Column                  { return int64Column }
+func (r numberStream) Close() error                               { return nil }
 func (r numberStream) Start(epoch uint64) (dataset.Reader, error) { return &numberReader{n: r.n}, nil }
 
 type numberReader struct {
