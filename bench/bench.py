@@ -13,7 +13,7 @@ import statistics
 import sys
 import time
 
-from common import BIN, GO, HERE, ONE_THREAD, OURS, WORK, Failed, Process, Run, build_go, chosen, collect, command, fresh, number, photographs, ratio, say, table
+from common import BIN, GO, HERE, ONE_THREAD, OURS, WORK, Failed, Process, Run, build_go, chosen, collect, command, fresh, number, photographs, ratio, say, spawn, table
 
 
 class Peer:

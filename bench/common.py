@@ -191,7 +191,8 @@ class Process:
         self.log = os.path.join(WORK, f"{case}-{name}.log")
         self.buffer = b""
         with open(self.log, "wb") as log:
-            self.p = subprocess.Popen(["taskset", "-c", str(cores), *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, env=env)
+            self.p = subprocess.Popen(["taskset", "-c", str(cores), *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, env=env,
+                                      bufsize=0)  # so that nothing is left to write when it has ended
 
     def answer(self, seconds=600):
         end = time.monotonic() + seconds
@@ -217,7 +218,6 @@ class Process:
     def ask(self, word):
         try:
             self.p.stdin.write(word.encode() + b"\n")
-            self.p.stdin.flush()
         except BrokenPipeError:
             pass  # the answer says why
         return self.answer()
@@ -230,7 +230,6 @@ class Process:
         """Lets it end by itself, with its children; for programs that say nothing to that."""
         try:
             self.p.stdin.write(b"quit\n")
-            self.p.stdin.flush()
             self.p.wait(10)
         except (BrokenPipeError, subprocess.TimeoutExpired):
             pass

@@ -112,6 +112,10 @@ class Memory(threading.Thread):
         return self.peak
 
 
+def at(workers):
+    return f"{workers} worker{'s' * (workers > 1)}"
+
+
 def in_turn(names, r):
     """The names in the order of round r, in which another one is first."""
     names = list(names)
@@ -175,7 +179,7 @@ class Pipelines(Run):
             try:
                 out[n] = f(n)
             except Failed as e:
-                self.fail(f"{workers} workers: {n}: {e}")
+                self.fail(f"{at(workers)}: {n}: {e}")
                 self.rows.append((str(workers), n, "failed", "", "", "", "", ""))
         return out
 
@@ -251,19 +255,18 @@ class Pipelines(Run):
         for w in WORKERS:
             none = None, None, None
             _, memory, first = self.results.get((w, OURS), none)
-            at = f"{w} worker{'s' * (w > 1)}"
             for p, want in FASTER.items():
-                text = f"{at}: " + (f"at least {want}x {p}" if want > 1 else f"ahead of {p}")
+                text = f"{at(w)}: " + (f"at least {want}x {p}" if want > 1 else f"ahead of {p}")
                 x = self.results.get((w, p), none)[0]
                 self.goal(text, f"{x:.2f}x", x >= want if want > 1 else x > 1) if x else self.goal(text)
             for p, part in MEMORY.items():
-                text, theirs = f"{at}: peak memory at most 1/{part} of {p}", self.results.get((w, p), none)[1]
+                text, theirs = f"{at(w)}: peak memory at most 1/{part} of {p}", self.results.get((w, p), none)[1]
                 if memory and theirs:
                     self.goal(text, f"{memory / 1e6:.0f} MB, 1/{theirs / memory:.1f}", memory * part <= theirs)
                 else:
                     self.goal(text)
             for p in PEERS:
-                text, theirs = f"{at}: first batch below 1/{SOONER} of {p}", self.results.get((w, p), none)[2]
+                text, theirs = f"{at(w)}: first batch below 1/{SOONER} of {p}", self.results.get((w, p), none)[2]
                 if first and theirs:
                     self.goal(text, f"{1e3 * first:.0f} ms, 1/{theirs / first:.1f}", first * SOONER < theirs)
                 else:
@@ -282,7 +285,7 @@ class Pipelines(Run):
         say(images)
         machine = self.machine() | {"on_cores": self.cores}
         for w in WORKERS:
-            say(f"{w} worker{'s' * (w > 1)} ...")
+            say(f"{at(w)} ...")
             self.measure(w)
         self.judge()
         with open(os.path.join(BIN, "bench-pipeline.json"), "w") as f:
