@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 
@@ -35,6 +36,11 @@ type Options struct {
 	// Bad, if it is not nil, is told of every sample that is skipped or quarantined,
 	// in the order of samples, by the goroutine that asks for them.
 	Bad func(*SampleError)
+	// CacheBytes is the memory that CachePrefix may use for caches that the
+	// definition does not have; those that it has are not counted. Default: 0, no such caches.
+	CacheBytes int64
+	// Off are passes that are not run.
+	Off []Pass
 }
 
 // Policy says what becomes of a bad sample.
@@ -99,7 +105,7 @@ type Built struct {
 	options     Options
 	fingerprint uint32
 	roots       int32
-	open        []Data
+	open        []io.Closer
 }
 
 // step is a node of a built definition.
@@ -116,6 +122,7 @@ type step struct {
 	first, last int32
 	data        Data // of a source
 	state       any  // what the node keeps: plans, tables
+	made        []Pass
 }
 
 // op is a node of this package. build checks s.in and sets columns and size.
@@ -166,6 +173,7 @@ func Build(d *Dataset, o Options) (_ *Built, err error) {
 	if b.top, err = b.step(d, "", 0); err != nil {
 		return nil, err
 	}
+	b.optimise()
 	b.number(b.top, false)
 	b.fingerprint = fingerprint(d, o.Seed)
 	if o.World > 1 && o.AllDone == nil && b.Len() == Unknown {

@@ -169,7 +169,10 @@ func (o *opener) work(s *step, in Iterator, worker func() (Worker, error)) (Iter
 	case *Project, *Rename:
 		place = Inline // there is nothing to do that a goroutine would be worth
 	}
-	it, err := place(Stage{Path: s.path, In: in, New: worker, Failed: func(x *Sample, err error) error { return o.failed(s.path, x, err) }})
+	it, err := place(Stage{Path: s.path, In: in, New: worker, Failed: func(x *Sample, err error) error {
+		path, err := whose(s.path, err)
+		return o.failed(path, x, err)
+	}})
 	if err != nil {
 		return nil, errors.Join(err, in.Close())
 	}
@@ -309,8 +312,8 @@ func (o *opener) openIndexed(s *step, f feed) (Iterator, error) {
 		}
 		z.samples = make([]Sample, len(z.in))
 		return z, nil
-	case *Cache:
-		return n.openIndexed(o, s, f)
+	case *Cache, *FileCache:
+		return o.openCache(s, f)
 	case mapper:
 		in, err := o.openIndexed(s.in[0], f)
 		if err != nil {
