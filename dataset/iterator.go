@@ -302,7 +302,7 @@ func (o *opener) openIndexed(s *step, f feed) (Iterator, error) {
 		}
 		return j, nil
 	case *Zip:
-		z := &zipped{}
+		z := &zipped{next: func(ctx context.Context, it Iterator, s *Sample) error { return it.Next(ctx, s) }}
 		for _, in := range s.in {
 			it, err := o.openIndexed(in, f)
 			if err != nil {
