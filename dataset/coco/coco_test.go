@@ -83,7 +83,7 @@ func TestErrors(t *testing.T) {
 		{Segmentation, `[{"image_id": 1, "segmentation": {}}]`, `a segmentation without "counts"`},
 		{Segmentation, `[{"image_id": 1, "segmentation": {"counts": "P"}}]`, "counts end within a number"},
 		{Segmentation, `[{"image_id": 1, "segmentation": {"counts": "!"}}]`, "not a run-length encoding"},
-		{Segmentation, `[{"image_id": 1, "segmentation": {"counts": "ooooooo"}}]`, "not a run-length encoding"},
+		{Segmentation, `[{"image_id": 1, "segmentation": {"counts": "oooooooo"}}]`, "not a run-length encoding"},
 		{Segmentation, `[{"image_id": 1, "segmentation": {"counts": "O"}}]`, "count 0 is -1"},
 		{Segmentation, `[{"image_id": 1, "segmentation": [[[1]]]}]`, "want a number"},
 	} {

@@ -237,7 +237,7 @@ def csv():
 def textfile():
     f = Folder("textfile")
     f.write("b.txt", "first\nsecond\n\n\n third \n\nlast without end")
-    f.write("a.txt", "dos\r\n\r\ntab\there\r\ncarriage\rreturn\n\x00zero\x00\n")
+    f.write("a.txt", "dos\r\n\r\ntab\there\r\ncarriage\rreturn\n\x00zero\n")
     f.write("bom.txt", b"\xef\xbb\xbfmark\n\xe6\x97\xa5\xe6\x9c\xac\n")
     f.write("empty.txt", "")
     f.write("sub/c.txt", "c1\nc2\n")
