@@ -173,3 +173,6 @@ func (x *Index) Errorf(file int, at int64, format string, args ...any) error {
 	}
 	return fmt.Errorf("%w: %s line %d (offset %d): %s", dataset.ErrData, f.Name(), line, at, fmt.Sprintf(format, args...))
 }
+
+// HeadLen is how many bytes there are from an offset of a file up to its first row, or its end.
+func (x *Index) HeadLen(file int, at int64) int64 { return x.Rest(file, at, x.files[file].row-1) }
