@@ -1,9 +1,12 @@
 package coco
 
 import (
+	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -172,4 +175,103 @@ func (d noAnnotations) Read(i int64, s *dataset.Sample) error {
 	s.Values = s.Values[:2]
 	defer func() { s.Values = keep }()
 	return d.rows.Read(i, s)
+}
+
+// The annotations that torchvision's CocoDetection gives for each image are the
+// same; its images are ordered by id, and there are those without annotations.
+func TestTorchvision(t *testing.T) {
+	type annotation struct {
+		Bbox, Keypoints []float64
+		NumKeypoints    int64 `json:"num_keypoints"`
+		CategoryID      int64 `json:"category_id"`
+		IsCrowd         int64
+		Segmentation    json.RawMessage
+	}
+	var file struct {
+		Cases []struct {
+			Name   string
+			Images []struct {
+				File        string
+				Annotations []annotation
+			}
+			RLE []struct {
+				Counts []float32
+				String string
+			}
+		}
+	}
+	b, err := os.ReadFile(testdata + "torchvision.json")
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(b, &file))
+	tasks := map[string]Task{"instances": Detection, "keypoints": Keypoints, "stuff": Segmentation}
+	for _, c := range file.Cases {
+		for _, r := range c.RLE {
+			d, err := read(t, Segmentation, fmt.Sprintf(`[{"image_id": 1, "segmentation": {"counts": %q}}]`, r.String))
+			require.NoError(t, err)
+			require.Equal(t, r.Counts, d.vector(0))
+		}
+		if c.RLE != nil {
+			continue
+		}
+		o := New(testdata+"images", testdata+c.Name+".json")
+		o.Task = tasks[c.Name]
+		data, err := o.Open()
+		require.NoError(t, err)
+		d := data.(*rows)
+		seen := 0
+		for _, im := range c.Images {
+			var want [][]float32
+			var ints [2][]int64
+			for _, a := range im.Annotations {
+				switch o.Task {
+				case Detection:
+					want = append(want, narrow(a.Bbox))
+					ints[0], ints[1] = append(ints[0], a.CategoryID), append(ints[1], a.IsCrowd)
+				case Keypoints:
+					want = append(want, narrow(a.Keypoints))
+					ints[0] = append(ints[0], a.NumKeypoints)
+				case Segmentation:
+					var polygons [][]float64
+					if json.Unmarshal(a.Segmentation, &polygons) != nil {
+						var rle struct{ Counts []float64 }
+						require.NoError(t, json.Unmarshal(a.Segmentation, &rle))
+						polygons = [][]float64{rle.Counts}
+					}
+					for _, p := range polygons {
+						want = append(want, narrow(p))
+					}
+					ints[0] = append(ints[0], a.IsCrowd)
+				}
+			}
+			i := int64(slices.Index(d.names, im.File))
+			if len(want) == 0 {
+				require.EqualValues(t, -1, i)
+				continue
+			}
+			seen++
+			var got [][]float32
+			for _, j := range d.vectors.of(i) {
+				got = append(got, append([]float32{}, d.vector(j)...))
+			}
+			require.Equal(t, want, got, im.File)
+			for k := range ints {
+				var have []int64
+				if k < len(kinds[o.Task].items) {
+					for _, j := range d.items.of(i) {
+						have = append(have, d.ints[k][j])
+					}
+				}
+				require.Equal(t, ints[k], have)
+			}
+		}
+		require.EqualValues(t, seen, d.Len())
+	}
+}
+
+func narrow(v []float64) []float32 {
+	f := make([]float32, len(v))
+	for i, x := range v {
+		f[i] = float32(x)
+	}
+	return f
 }

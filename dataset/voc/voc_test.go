@@ -1,6 +1,7 @@
 package voc
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -139,4 +140,50 @@ func FuzzParse(f *testing.F) {
 			require.True(t, o.box[0] > 0 && o.box[2] > o.box[0] && o.box[1] > 0 && o.box[3] > o.box[1])
 		}
 	})
+}
+
+// What torchvision's VOCDetection and VOCSegmentation list, in their order; their boxes have
+// right and lower edges, and classes have names alone.
+func TestTorchvision(t *testing.T) {
+	var file struct {
+		Cases []struct {
+			Name   string
+			Images []struct {
+				File, Target string
+				Objects      []struct {
+					Name                 string
+					Box                  [4]float32
+					Difficult, Truncated int32
+				}
+			}
+		}
+	}
+	b, err := os.ReadFile(testdata + "torchvision.json")
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(b, &file))
+	require.Len(t, file.Cases, 4)
+	for _, c := range file.Cases {
+		o := New(testdata+"VOCdevkit/VOC2012", c.Name)
+		if c.Name == "segmentation" {
+			o.Task, o.Usage = Segmentation, "train"
+		}
+		data, err := o.Open()
+		require.NoError(t, err)
+		d := data.(*rows)
+		require.EqualValues(t, len(c.Images), d.Len())
+		for i, im := range c.Images {
+			require.Equal(t, im.File, d.ids[i])
+			if o.Task == Segmentation {
+				require.Equal(t, im.Target, d.ids[i])
+				continue
+			}
+			require.Equal(t, len(im.Objects), d.start[i+1]-d.start[i])
+			for k, w := range im.Objects {
+				j := d.start[i] + k
+				require.Equal(t, d.classes[w.Name], d.ints[0][j])
+				require.Equal(t, [2]int32{w.Difficult, w.Truncated}, [2]int32{d.ints[1][j], d.ints[2][j]})
+				require.Equal(t, []float32{w.Box[0], w.Box[1], w.Box[2] - w.Box[0], w.Box[3] - w.Box[1]}, d.boxes[4*j:4*j+4])
+			}
+		}
+	}
 }

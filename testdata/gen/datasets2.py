@@ -114,6 +114,8 @@ def coco():
         {"id": 4, "image_id": 30, "segmentation": polygon[:1], "iscrowd": 0},
         {"id": 5, "image_id": 4, "segmentation": [], "iscrowd": 0},
     ]
+    for a in stuff:
+        a["category_id"] = 18
     f.write("stuff.json", {**info, "images": images, "annotations": stuff, "categories": categories})
 
     things = [{**c, "isthing": i % 2} for i, c in enumerate(categories)]
