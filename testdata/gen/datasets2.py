@@ -36,8 +36,13 @@ class Folder:
 
     def __init__(self, name):
         self.dir = ROOT / name
-        shutil.rmtree(self.dir, ignore_errors=True)
-        self.dir.mkdir(parents=True)
+        # All but what torchvision read, which datasets2_torchvision.py writes.
+        for p in self.dir.glob("*"):
+            if p.is_dir():
+                shutil.rmtree(p)
+            elif p.name != "torchvision.json":
+                p.unlink()
+        self.dir.mkdir(parents=True, exist_ok=True)
         os.chdir(self.dir)
         self.cases = []
 

@@ -67,7 +67,13 @@ func (c *Case) Specs(t testing.TB, fresh func() dataset.Node) dataset.Source {
 	require.Empty(t, rest)
 	require.Equal(t, n, again)
 	require.NoError(t, n.Validate())
-	require.Positive(t, dataset.InfoOf(n).Version)
+	// As part of a definition.
+	def := dataset.From(n.(dataset.Source))
+	b, err = json.Marshal(def)
+	require.NoError(t, err)
+	var read dataset.Dataset
+	require.NoError(t, json.Unmarshal(b, &read))
+	require.Equal(t, *def, read)
 	return n.(dataset.Source)
 }
 

@@ -58,7 +58,7 @@ func isFile(name string) bool {
 
 type glob struct{ found []string }
 
-// walk finds files below dir, reached through the folders above.
+// walk finds files below dir, reached by ** through the folders above.
 func (g *glob) walk(dir string, parts []string, above []os.FileInfo) error {
 	here := dir
 	if here == "" {
@@ -83,12 +83,12 @@ func (g *glob) walk(dir string, parts []string, above []os.FileInfo) error {
 		if slices.ContainsFunc(above, func(a os.FileInfo) bool { return os.SameFile(a, i) }) {
 			return nil
 		}
-		above = append(above[:len(above):len(above)], i)
 		if len(rest) > 0 {
-			if err := g.walk(dir, rest, nil); err != nil {
+			if err := g.walk(dir, rest, above); err != nil {
 				return err
 			}
 		}
+		above = append(above[:len(above):len(above)], i)
 	}
 	entries, err := os.ReadDir(here)
 	if err != nil {
@@ -114,7 +114,7 @@ func (g *glob) walk(dir string, parts []string, above []os.FileInfo) error {
 		if deep {
 			err = g.walk(name, parts, above)
 		} else if len(rest) > 0 {
-			err = g.walk(name, rest, nil)
+			err = g.walk(name, rest, above)
 		}
 		if err != nil {
 			return err

@@ -36,8 +36,31 @@ const Limit = 1 << 30
 // Index is open files and where their rows begin. Its methods may be called by
 // several goroutines.
 type Index struct {
-	files  []file
-	starts []int64 // as if the files were one
+	files []file
+	// starts has where rows begin, as if the files were one. It is in blocks so that
+	// it grows without a second copy.
+	starts [][]int64
+	len    int64
+}
+
+// block is the length of the blocks but the last.
+const block = 1 << 16
+
+func (x *Index) start(i int64) int64 { return x.starts[i/block][i%block] }
+
+// add adds rows.
+func (x *Index) add(starts []int64) {
+	x.len += int64(len(starts))
+	for len(starts) > 0 {
+		k := len(x.starts) - 1
+		if k < 0 || len(x.starts[k]) == block {
+			x.starts = append(x.starts, nil)
+			k++
+		}
+		n := min(len(starts), block-len(x.starts[k]))
+		x.starts[k] = append(x.starts[k], starts[:n]...)
+		starts = starts[n:]
+	}
 }
 
 type file struct {
@@ -63,7 +86,7 @@ func Open(names []string, s Splitter) (_ *Index, err error) {
 			return nil, err
 		}
 		x.files = append(x.files, file{File: f, base: base, row: x.Len()})
-		if err := x.add(&x.files[len(x.files)-1], s, buf); err != nil {
+		if err := x.index(&x.files[len(x.files)-1], s, buf); err != nil {
 			return nil, err
 		}
 		base += x.files[len(x.files)-1].size
@@ -71,16 +94,18 @@ func Open(names []string, s Splitter) (_ *Index, err error) {
 	return x, nil
 }
 
-// add indexes a file.
-func (x *Index) add(f *file, s Splitter, buf []byte) error {
+// index indexes a file.
+func (x *Index) index(f *file, s Splitter, buf []byte) error {
 	s.Reset()
+	var starts []int64
 	ends := int64(0)
 	for {
 		n, err := io.ReadFull(f.File, buf)
 		b := buf[:n]
 		f.counts = append(f.counts, ends)
 		ends += int64(bytes.Count(b, []byte{'\n'}))
-		x.starts = s.Split(x.starts, b, f.base+f.size)
+		starts = s.Split(starts[:0], b, f.base+f.size)
+		x.add(starts)
 		f.size += int64(n)
 		switch {
 		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
@@ -101,7 +126,7 @@ func (x *Index) Close() error {
 }
 
 // Len is the number of rows.
-func (x *Index) Len() int64 { return int64(len(x.starts)) }
+func (x *Index) Len() int64 { return x.len }
 
 // Files is the number of files.
 func (x *Index) Files() int { return len(x.files) }
@@ -115,7 +140,7 @@ func (x *Index) Span(i int64) (file int, at, n int64) {
 	// The last file whose first row is not after i: files without rows have the next one's.
 	file = sort.Search(len(x.files), func(k int) bool { return x.files[k].row > i }) - 1
 	f := &x.files[file]
-	at = x.starts[i] - f.base
+	at = x.start(i) - f.base
 	return file, at, x.Rest(file, at, i)
 }
 
@@ -125,7 +150,7 @@ func (x *Index) Rest(file int, at, i int64) int64 {
 	f := &x.files[file]
 	end := f.base + f.size
 	if i+1 < x.Len() {
-		end = min(end, x.starts[i+1])
+		end = min(end, x.start(i+1))
 	}
 	return end - f.base - at
 }
