@@ -32,6 +32,8 @@ func Expand(patterns []string) ([]string, error) {
 		if parts[0] == "" {
 			dir, parts = "/", parts[1:]
 		}
+		// Several ** in a row are one.
+		parts = slices.CompactFunc(parts, func(a, b string) bool { return a == "**" && b == "**" })
 		if err := g.walk(dir, parts, nil); err != nil {
 			return nil, fmt.Errorf("pattern %s: %w", p, err)
 		}
@@ -83,12 +85,12 @@ func (g *glob) walk(dir string, parts []string, above []os.FileInfo) error {
 		if slices.ContainsFunc(above, func(a os.FileInfo) bool { return os.SameFile(a, i) }) {
 			return nil
 		}
+		above = append(above[:len(above):len(above)], i)
 		if len(rest) > 0 {
 			if err := g.walk(dir, rest, above); err != nil {
 				return err
 			}
 		}
-		above = append(above[:len(above):len(above)], i)
 	}
 	entries, err := os.ReadDir(here)
 	if err != nil {
