@@ -208,23 +208,29 @@ func (s *Scanner) string(keep bool) error {
 	}
 	s.pos++
 	for {
-		c, err := s.next()
-		switch {
-		case err != nil:
+		// What stands for itself.
+		n := s.pos
+		for n < s.end && s.buf[n] != '"' && s.buf[n] != '\\' && s.buf[n] >= ' ' {
+			n++
+		}
+		s.text = append(s.text, s.buf[s.pos:n]...)
+		if s.pos = n; n < s.end {
+			s.pos++
+			switch c := s.buf[n]; c {
+			case '"':
+				if !utf8.Valid(s.text) {
+					return s.Errorf("a string is not UTF-8")
+				}
+				return nil
+			case '\\':
+				if err := s.escape(); err != nil {
+					return err
+				}
+			default:
+				return s.Errorf("control character %#x in a string", c)
+			}
+		} else if _, err := s.peek(); err != nil {
 			return err
-		case c == '"':
-			if !utf8.Valid(s.text) {
-				return s.Errorf("a string is not UTF-8")
-			}
-			return nil
-		case c < ' ':
-			return s.Errorf("control character %#x in a string", c)
-		case c == '\\':
-			if err := s.escape(); err != nil {
-				return err
-			}
-		default:
-			s.text = append(s.text, c)
 		}
 		if !keep && len(s.text) > 4096 {
 			// Up to the last rune that may be cut.

@@ -28,14 +28,18 @@ func Expand(patterns []string) ([]string, error) {
 		}
 		g := glob{}
 		dir := ""
-		parts := strings.Split(filepath.ToSlash(p), "/")
-		if parts[0] == "" {
-			dir, parts = "/", parts[1:]
+		whole := filepath.ToSlash(p)
+		if strings.HasPrefix(whole, "/") {
+			dir = "/"
 		}
+		parts := strings.FieldsFunc(whole, func(r rune) bool { return r == '/' })
 		// Several ** in a row are one.
 		parts = slices.CompactFunc(parts, func(a, b string) bool { return a == "**" && b == "**" })
-		if err := g.walk(dir, parts, nil); err != nil {
-			return nil, fmt.Errorf("pattern %s: %w", p, err)
+		// What ends with a slash is a folder.
+		if len(parts) > 0 && !strings.HasSuffix(whole, "/") {
+			if err := g.walk(dir, parts, nil); err != nil {
+				return nil, fmt.Errorf("pattern %s: %w", p, err)
+			}
 		}
 		if len(g.found) == 0 {
 			return nil, fmt.Errorf("%w: no file is named %s", dataset.ErrData, p)

@@ -32,18 +32,19 @@ func TestExpand(t *testing.T) {
 		"[!a]*.txt":            "[a].txt b.txt link.txt",
 		"sub/**":               "sub/c.txt sub/deep/e.txt",
 		"**/e.txt **/c.txt":    "sub/c.txt sub/deep/e.txt",
+		"sub//*.txt":           "sub/c.txt",
 		"sub*/*.txt":           "sub-1/f.txt sub/c.txt",
 		"sub/.hid*/?.txt":      "sub/.hidden/d.txt",
 		"**/**/deep/**/*.txt":  "sub/deep/e.txt",
 		`b*\s*`:                "back\\slash",
-		"sub/up/b.txt":         "sub/up/b.txt",
+		"sub/deep/up/c.txt":    "sub/deep/up/c.txt",
 		abs[:len(abs)-3] + "*": abs,
 	} {
 		got, err := Expand(strings.Fields(patterns))
 		require.NoError(t, err, patterns)
 		require.Equal(t, strings.Fields(want), got, patterns)
 	}
-	for _, p := range []string{"none", "none/*", "sub", "gone.txt", "*.jpg", "a.txt/*", ""} {
+	for _, p := range []string{"none", "none/*", "sub", "gone.txt", "*.jpg", "a.txt/*", "", "/", "a.txt/", "sub//", "*/"} {
 		_, err := Expand([]string{"a.txt", p})
 		require.ErrorIs(t, err, dataset.ErrData, p)
 	}
