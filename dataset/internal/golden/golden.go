@@ -16,6 +16,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/internal/spec"
+	"github.com/infer-prep/infer-prep/pullpipe"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/stretchr/testify/require"
 	"github.com/tinylib/msgp/msgp"
@@ -109,6 +110,7 @@ func (c *Case) Compare(t testing.TB, s dataset.Source) {
 		}
 		return nil
 	}
+	c.run(t, s, columns)
 	one := dataset.Sample{Values: make([]dataset.Value, len(columns))}
 	for i := range c.Rows {
 		require.NoError(t, read(&one, i))
@@ -129,6 +131,24 @@ func (c *Case) Compare(t testing.TB, s dataset.Source) {
 	for _, err := range errs {
 		require.NoError(t, err)
 	}
+}
+
+// run wants the rows of the case from an engine.
+func (c *Case) run(t testing.TB, s dataset.Source, columns []dataset.Column) {
+	b, err := dataset.Build(dataset.From(s), dataset.Options{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, b.Close()) }()
+	p, err := pullpipe.New(b, nil)
+	require.NoError(t, err)
+	n := 0
+	for s, err := range p.All(t.Context()) {
+		require.NoError(t, err)
+		for j, k := range columns {
+			require.NoError(t, c.Rows[n][k.Name].equal(k, &s.Values[j].Tensor), "row %d (%s), column %s", n, s.Key, k.Name)
+		}
+		n++
+	}
+	require.Len(t, c.Rows, n)
 }
 
 // equal compares, where the reference's uint32 may be a wider or signed type here.
