@@ -15,8 +15,8 @@ import (
 type Task string
 
 // The tasks. All have the column image (bytes: the file). With n annotations of
-// the image, in the file's order, the other columns are these; scores of rows
-// of different lengths are filled up with -1.
+// the image, in the file's order, the other columns are these. MindSpore's names
+// of the tasks are Detection, Keypoint, Stuff and Panoptic.
 const (
 	// Detection has bbox (float32, n x 4: left, top, width, height in pixels),
 	// category_id and iscrowd (int64, n x 1).
@@ -38,7 +38,7 @@ const (
 // Coco is a folder of images and a file of annotations in the format of the COCO
 // dataset. Images are in the order of the file's list; those without annotations
 // (for Segmentation: without a polygon or count) are left out. All of the annotations
-// that the task needs are in memory, about 40 bytes for each object; the file is read as a stream.
+// that the task needs are in memory, about 60 bytes for each box; the file is read as a stream.
 //
 // ClassIndex maps the categories' names to their ids, the last one of a name, if the ids fit.
 //

@@ -30,7 +30,7 @@ const (
 )
 
 // VOC is a folder such as VOCdevkit/VOC2012, with images in the order of one of its lists.
-// For detection all annotations are read when it is opened, 24 bytes of
+// For detection all annotations are read when it is opened, 28 bytes of
 // memory an object; objects without a name are left out, and those of classes that
 // ClassIndexing does not name, and images without others. Classes are numbered from 0 in the order of their
 // names, byte by byte, of those that the listed images have.
