@@ -29,7 +29,7 @@ func init() {
 
 // NewErase makes the box of height x width at (top, left) 0.
 func NewErase(top, left, height, width int) *Erase {
-	return &Erase{Top: top, Left: left, Height: height, Width: width, Value: zeroFill}
+	return &Erase{Top: top, Left: left, Height: height, Width: width, Value: []float64{0}}
 }
 
 // Validate checks the box and that there is a value.

@@ -18,10 +18,11 @@ func TestImports(t *testing.T) {
 	}{
 		{"tensor", nil},
 		{"internal/kernel", []string{module + "internal/cpu", "golang.org/x/sys/cpu"}},
+		{"rng", []string{module + "internal/kernel", module + "internal/cpu", "golang.org/x/sys/cpu"}},
 		{"codec", []string{module + "tensor", module + "internal/enum"}},
 		{"codec/jpeg", []string{module + "tensor", module + "internal/enum", module + "internal/kernel", module + "internal/cpu", "golang.org/x/sys/cpu", module + "codec"}},
 		{"datagraph", []string{
-			module + "tensor", module + "internal/enum", module + "internal/kernel", module + "internal/cpu", module + "codec", module + "transforms",
+			module + "tensor", module + "internal/enum", module + "internal/kernel", module + "internal/cpu", module + "codec", module + "transforms", module + "rng",
 			"github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/sys/cpu",
 		}},
 		{"eager", []string{module, "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/image/", "golang.org/x/sys/cpu"}},

@@ -1,12 +1,13 @@
-"""Writes the goldens of Erase and of the colour adjustments.
+"""Writes the goldens of Erase, EraseNoise and the colour adjustments.
 
 Run with Python 3.11, NumPy 2.4.6, Pillow 13.0.0, opencv-python-headless
-5.0.0.93, torch 2.15.0 and torchvision 0.29.2, on x86-64 with AVX2. Every run
-gives the same bytes. The cases of the backend opencv are MindSpore's rules on
+5.0.0.93, torch 2.15.0, torchvision 0.29.2 and mpmath 1.3.0, on x86-64 with AVX2.
+Every run gives the same bytes. The cases of the backend opencv are MindSpore's rules on
 OpenCV's functions; augment_mindspore.py checks them against MindSpore itself.
 """
 
 import cv2
+import mpmath
 import numpy as np
 import torch
 from PIL import Image
@@ -148,6 +149,43 @@ def erase():
     g.write()
 
 
+def philox(key, counter):
+    """Philox 4x32-10 of Salmon and others (2011)."""
+    k, c = list(key), list(counter)
+    for _ in range(10):
+        a, b = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = [(b >> 32) ^ c[1] ^ k[0], b & 0xFFFFFFFF, (a >> 32) ^ c[3] ^ k[1], a & 0xFFFFFFFF]
+        k = [(k[0] + 0x9E3779B9) & 0xFFFFFFFF, (k[1] + 0xBB67AE85) & 0xFFFFFFFF]
+    return c
+
+
+assert philox([0, 0], [0] * 4) == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]  # of its authors' known answers
+
+
+def normal(key, ordinal):
+    """Box and Muller's transformation of the first two 53-bit numbers, in 60 digits, as a float32."""
+    c = philox([key & 0xFFFFFFFF, key >> 32], [0, 0, ordinal, 0])
+    u, v = (mpmath.mpf((hi << 32 | lo) >> 11) / 2**53 for lo, hi in ((c[0], c[1]), (c[2], c[3])))
+    return np.float32(mpmath.sqrt(-2 * mpmath.log(1 - u)) * mpmath.cos(2 * mpmath.pi * v))
+
+
+def erase_noise():
+    mpmath.mp.dps = 60
+    g = Golden("erase_noise", "Philox 4x32-10 and the transformation of Box and Muller, with mpmath 1.3.0")
+    for h, w, c in ((9, 12, 3), (1, 1, 1), (4, 3, 2)):
+        a = image(h, w, c, "float32")
+        for i, (top, left, eh, ew) in enumerate(((0, 0, h, w), (h // 2, w // 3, h - h // 2, 1))):
+            for key in (0, 0x0123456789ABCDEF, 2**64 - 1):
+                want = a.copy()
+                noise = np.array([normal(key, n) for n in range(c * eh * ew)], np.float32).reshape(c, eh, ew)
+                want[top : top + eh, left : left + ew] = noise.transpose(1, 2, 0)
+                q = {"top": top, "left": left, "height": eh, "width": ew, "key": key}
+                g.case(f"{w}x{h}_{i}_{key}", q, a, want)
+                g.case(f"{w}x{h}_{i}_{key}_chw", q, chw(a), chw(want), "CHW")
+    g.write()
+
+
 if __name__ == "__main__":
     adjustments()
     erase()
+    erase_noise()
