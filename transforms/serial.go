@@ -1,13 +1,11 @@
 package transforms
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"reflect"
-	"strings"
+
+	specs "github.com/infer-prep/infer-prep/internal/spec"
 )
 
 // ErrUnknownOp is the error of an op name that is not registered, or of a
@@ -45,7 +43,7 @@ func UnmarshalParams(name string, version int, params []byte) (Op, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unmarshalFull(params, op); err != nil {
+	if err := specs.Unmarshal(params, op); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrParam, err)
 	}
 	return op, op.Validate()
@@ -71,35 +69,4 @@ func ReadParams(name string, version int, b []byte) (Op, []byte, error) {
 		return nil, nil, fmt.Errorf("%w: %w", ErrParam, err)
 	}
 	return op, rest, op.Validate()
-}
-
-// unmarshalFull reads a JSON object into the struct v points to: every field
-// must be there, and no other. Slices and structs of v are replaced, not merged.
-func unmarshalFull(b []byte, v any) error {
-	usual := reflect.ValueOf(v).Elem()
-	var have map[string]json.RawMessage
-	if err := json.Unmarshal(b, &have); err != nil {
-		return fmt.Errorf("parameters: %w, want an object", err)
-	}
-	for i := range usual.NumField() {
-		name, _, _ := strings.Cut(usual.Type().Field(i).Tag.Get("json"), ",")
-		if name == "" || name == "-" {
-			return fmt.Errorf("%T.%s has no json tag", v, usual.Type().Field(i).Name)
-		}
-		// encoding/json takes null for the zero value, which is as good as missing.
-		if v, ok := have[name]; !ok || string(v) == "null" {
-			u, _ := json.Marshal(usual.Field(i).Interface())
-			return fmt.Errorf("parameter %q is missing; parameters are written in full, usually %s", name, u)
-		}
-		usual.Field(i).SetZero()
-	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("parameters: data after the object")
-	}
-	return nil
 }

@@ -1,0 +1,68 @@
+package dataset
+
+// Node is a step of a dataset's definition: a source, or an op on datasets. It is a
+// pointer to a plain struct whose fields are all of its parameters, in the same
+// way as a transforms.Op; see Register.
+type Node interface {
+	// Validate checks the parameters alone. Its error wraps ErrParam.
+	Validate() error
+}
+
+// Source is a Node without inputs: where samples come from.
+type Source interface {
+	Node
+	// Open reads what must be known before the first sample: lists of files,
+	// indices, annotations; no images. What it returns is a Rows or a Stream.
+	Open() (Data, error)
+}
+
+// Data is an opened source.
+type Data interface {
+	// Columns describes the samples. Sizes that differ from sample to sample are tensor.Unknown.
+	Columns() []Column
+	// Close lets go of files and memory. Samples read before may share its memory
+	// and are not valid any more.
+	Close() error
+}
+
+// Rows is Data with random access. Read and Len may be called by several
+// goroutines at once.
+type Rows interface {
+	Data
+	// Len is the number of rows.
+	Len() int64
+	// Read fills s, which has a Value for each column, with row i, and sets Key.
+	// It allocates nothing where values fit the memory that s has. An error
+	// should say which file and where in it.
+	Read(i int64, s *Sample) error
+}
+
+// Stream is Data that can only be read from its beginning.
+type Stream interface {
+	Data
+	// Start begins an epoch. The same epoch must always give the same samples, or
+	// resuming is not exact.
+	Start(epoch uint64) (Reader, error)
+}
+
+// Reader is a Stream that was started. It is used by one goroutine.
+type Reader interface {
+	// Next fills s, as Rows.Read does, or returns io.EOF.
+	Next(s *Sample) error
+	Close() error
+}
+
+// Classed is Rows that belong to classes, as the PK sampler wants. It is called
+// by several goroutines at once.
+type Classed interface {
+	Rows
+	// Class is the class of row i.
+	Class(i int64) (int64, error)
+}
+
+// ClassIndexed is Data that numbers classes which have names.
+type ClassIndexed interface {
+	Data
+	// ClassIndex maps the classes' names to their numbers. It must not be changed.
+	ClassIndex() map[string]int32
+}
