@@ -7,6 +7,7 @@ import (
 
 	"github.com/tinylib/msgp/msgp"
 
+	specs "github.com/infer-prep/infer-prep/internal/spec"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -153,7 +154,7 @@ func (l *OpList) UnmarshalJSON(b []byte) error {
 	*l = make(OpList, len(raw))
 	for i, r := range raw {
 		var j jsonOp
-		if err := unmarshalFull(r, &j); err != nil {
+		if err := specs.Unmarshal(r, &j); err != nil {
 			return fmt.Errorf("op %d: %w", i, err)
 		}
 		op, err := UnmarshalParams(j.Op, j.Version, j.Params)
