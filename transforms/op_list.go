@@ -69,14 +69,22 @@ func (l OpList) check(name string) error {
 }
 
 // infer is what one op after the other makes of d.
-func (l OpList) infer(d tensor.Desc) (tensor.Desc, error) {
-	for i, op := range l {
-		var err error
-		if d, err = inferOne(op, d); err != nil {
-			return d, fmt.Errorf("op %d, %s: %w", i, InfoOf(op).Name, err)
+func (l OpList) infer(d tensor.Desc) (_ tensor.Desc, err error) {
+	for i := range l {
+		if d, err = l.inferAt(i, d); err != nil {
+			break
 		}
 	}
-	return d, nil
+	return d, err
+}
+
+// inferAt is what one of the ops makes of d.
+func (l OpList) inferAt(i int, d tensor.Desc) (tensor.Desc, error) {
+	d, err := inferOne(l[i], d)
+	if err != nil {
+		err = fmt.Errorf("op %d, %s: %w", i, InfoOf(l[i]).Name, err)
+	}
+	return d, err
 }
 
 func inferOne(op Op, d tensor.Desc) (tensor.Desc, error) {
@@ -100,14 +108,23 @@ func either(a, b tensor.Desc) (tensor.Desc, error) {
 	return a, nil
 }
 
-// emit draws and runs all.
+// emit emits one op after the other.
 func (l OpList) emit(d *Draw) error {
-	for i, op := range l {
-		if err := d.Emit(op); err != nil {
-			return fmt.Errorf("op %d, %s: %w", i, InfoOf(op).Name, err)
+	for i := range l {
+		if err := l.emitAt(i, d); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// emitAt emits one of the ops.
+func (l OpList) emitAt(i int, d *Draw) error {
+	err := d.Emit(l[i])
+	if err != nil {
+		err = fmt.Errorf("op %d: %w", i, err)
+	}
+	return err
 }
 
 // String is the JSON form.

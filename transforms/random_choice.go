@@ -44,7 +44,7 @@ func (o *RandomChoice) Validate() error {
 func (o *RandomChoice) Infer(dst, in []tensor.Desc) error {
 	d := in[0]
 	for i := range o.Ops {
-		out, err := o.Ops[i : i+1].infer(d)
+		out, err := o.Ops.inferAt(i, d)
 		if err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func (o *RandomChoice) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor) error
 // Draw emits one op.
 func (o *RandomChoice) Draw(d *Draw) error {
 	i := drawIndex(d, o.Weights)
-	return o.Ops[i : i+1].emit(d)
+	return o.Ops.emitAt(i, d)
 }
 
 // drawIndex is an index with a probability proportional to its weight.

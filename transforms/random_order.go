@@ -36,7 +36,7 @@ func (o *RandomOrder) Infer(dst, in []tensor.Desc) error {
 	for {
 		before := any
 		for i := range o.Ops {
-			out, err := o.Ops[i : i+1].infer(before)
+			out, err := o.Ops.inferAt(i, before)
 			if err == nil {
 				any, err = either(any, out)
 			}
@@ -49,7 +49,7 @@ func (o *RandomOrder) Infer(dst, in []tensor.Desc) error {
 		}
 	}
 	for i := range o.Ops {
-		out, err := o.Ops[i : i+1].infer(any)
+		out, err := o.Ops.inferAt(i, any)
 		if err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func (o *RandomOrder) Draw(d *Draw) error {
 	order := all[:len(o.Ops)]
 	d.permute(order)
 	for _, i := range order {
-		if err := o.Ops[i : i+1].emit(d); err != nil {
+		if err := o.Ops.emitAt(int(i), d); err != nil {
 			return err
 		}
 	}

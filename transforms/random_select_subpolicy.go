@@ -69,7 +69,7 @@ func (o *RandomSelectSubpolicy) Infer(dst, in []tensor.Desc) error {
 	for i, l := range o.Policies {
 		d := first
 		for k := range l {
-			out, err := l[k : k+1].infer(d)
+			out, err := l.inferAt(k, d)
 			if err == nil {
 				d, err = either(d, out)
 			}
@@ -101,7 +101,7 @@ func (o *RandomSelectSubpolicy) Draw(d *Draw) error {
 		if !d.Coin(p) {
 			continue
 		}
-		if err := l[k : k+1].emit(d); err != nil {
+		if err := l.emitAt(k, d); err != nil {
 			return err
 		}
 	}
