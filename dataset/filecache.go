@@ -230,7 +230,7 @@ func sampleLength(b []byte, most int64) (n int64, ok bool) {
 
 // intact reports whether the checksum of a sample, which is all of b, is right.
 func intact(b []byte) bool {
-	return binary.LittleEndian.Uint32(b) == crc32.Checksum(b[8:], castagnoli)
+	return binary.LittleEndian.Uint32(b) == crc32.Checksum(b[4:], castagnoli)
 }
 
 // parseSample finds the parts of a sample, which is all of b. It allocates nothing.

@@ -102,7 +102,7 @@ func ignoreMissing(err error) error {
 // where there may be any, it is another file under the name.
 func (c *fileStore) replace(f *os.File, name string, print [32]byte) (err error) {
 	if sharedFiles {
-		// The lock of f is that of the new name too.
+		// Who has the lock of the file of this name is alone with the other name too.
 		tmp := name + ".new"
 		if f, err = os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644); err != nil {
 			return err
@@ -110,6 +110,8 @@ func (c *fileStore) replace(f *os.File, name string, print [32]byte) (err error)
 		defer func() {
 			if err = errors.Join(err, f.Close()); err == nil {
 				err = os.Rename(tmp, name)
+			} else {
+				err = errors.Join(err, os.Remove(tmp))
 			}
 		}()
 	} else if err := f.Truncate(0); err != nil {
@@ -271,7 +273,7 @@ func (c *fileStore) append(row int64, s *Sample) error {
 	}
 	head, n, ok := appendSampleHead(c.head[:0], row, s)
 	c.head = head
-	if !ok || n > c.limit-end {
+	if !ok || aligned(n) > c.limit-end {
 		return nil
 	}
 	if err := c.write(end, n, row, head, s); err != nil {
@@ -283,7 +285,7 @@ func (c *fileStore) append(row int64, s *Sample) error {
 var zeros [cacheAlign]byte
 
 func (c *fileStore) write(end, n, row int64, head []byte, s *Sample) error {
-	at, sum := end, crc32.Checksum(head[8:], castagnoli)
+	at, sum := end, crc32.Checksum(head[4:], castagnoli)
 	put := func(b []byte) error {
 		_, err := c.f.WriteAt(b, at)
 		at += int64(len(b))

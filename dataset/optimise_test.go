@@ -115,8 +115,8 @@ func onPixels(ops ...t.Op) *datagraph.Graph {
 	return g
 }
 
-// imageDefinition draws a definition of image columns.
-func imageDefinition(r *rand.Rand, bad bool) *dataset.Dataset {
+// imageDefinition draws a definition of image columns. Its caches are in a folder.
+func imageDefinition(r *rand.Rand, bad bool, dir string) *dataset.Dataset {
 	source := &photos{N: int64(r.IntN(16)) + 1}
 	if bad {
 		source.Bad = int64(r.IntN(5)) + 2
@@ -208,6 +208,9 @@ func imageDefinition(r *rand.Rand, bad bool) *dataset.Dataset {
 				d = d.Concat(d)
 			} else if indexed && stable {
 				d = d.Cache(1 << uint(r.IntN(24)))
+				if r.IntN(2) == 0 {
+					d.Node = &dataset.FileCache{File: filepath.Join(dir, fmt.Sprint(r.Uint64())), Bytes: 1 << uint(9+r.IntN(14))}
+				}
 			}
 		case 15:
 			d = dataset.Together(d.Rename([]string{label}, []string{"n"}), d.Project(label)).Project(image, "n").Rename([]string{"n"}, []string{label})
@@ -273,10 +276,11 @@ func variants() (l []variant) {
 func TestPassesChangeNothing(test *testing.T) {
 	did := map[dataset.Pass]int{}
 	errs, samples := 0, 0
+	dir := test.TempDir()
 	for seed := range graphs(test, 150) {
 		r := rand.New(rand.NewPCG(uint64(seed), 7))
 		bad := seed%4 == 3
-		d := imageDefinition(r, bad)
+		d := imageDefinition(r, bad, dir)
 		o := dataset.Options{Seed: uint64(seed), Off: dataset.Passes()}
 		if bad && seed%8 == 3 {
 			o.OnError = dataset.BadQuarantined
