@@ -184,8 +184,8 @@ type cached struct {
 	n   int // values
 }
 
-// writeSample makes the parts of a sample that stand one after another: its head
-// with the key, and values, each after zeros. Its length is n.
+// appendSampleHead appends a sample's head, without its checksum, and key. The
+// values follow, each after zeros; the length of all is n. Not ok if it is too large.
 func appendSampleHead(b []byte, row int64, s *Sample) (head []byte, n int64, ok bool) {
 	if len(s.Key) > mostKey || len(s.Values) > mostValues {
 		return b, 0, false

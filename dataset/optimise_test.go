@@ -285,6 +285,10 @@ func TestPassesChangeNothing(test *testing.T) {
 		if bad && seed%8 == 3 {
 			o.OnError = dataset.BadQuarantined
 		}
+		if seed%5 == 4 {
+			o.World, o.Rank = 2, r.IntN(2)
+			o.AllDone = func(_ context.Context, done bool) (bool, error) { return done, nil }
+		}
 		plain, err := dataset.Build(d, o)
 		if err != nil {
 			require.ErrorIs(test, err, dataset.ErrDefinition)
@@ -435,6 +439,32 @@ func TestCachePrefixReadsOnce(test *testing.T) {
 		for len(counted.n) > 0 {
 			<-counted.n
 		}
+		require.NoError(test, errors.Join(p.Close(), b.Close()))
+	}
+}
+
+// TestFusedMapsAllocateNothing: nor does a cache below them.
+func TestFusedMapsAllocateNothing(test *testing.T) {
+	d := dataset.From(&photos{N: 3}).Map(datagraph.New(t.NewDecode())).Map(onPixels(t.NewHorizontalFlip(), &cropping{Size: 12})).
+		Map(onPixels(t.NewRandomHorizontalFlip(), t.NewToTensor())).Repeat(0)
+	for _, bytes := range []int64{0, 1 << 24} {
+		b, err := dataset.Build(d, dataset.Options{CacheBytes: bytes})
+		require.NoError(test, err)
+		p := pull(test, b, nil)
+		next := func() {
+			_, err := p.Next(test.Context())
+			require.NoError(test, err)
+		}
+		for range 200 {
+			next()
+		}
+		// The source makes a key for each sample that it reads.
+		most := 2.0
+		if bytes > 0 {
+			require.Equal(test, []string{"repeat", "map", "cache", "map", "test/photos"}, kinds(b))
+			most = 0
+		}
+		require.LessOrEqual(test, testing.AllocsPerRun(200, next), most)
 		require.NoError(test, errors.Join(p.Close(), b.Close()))
 	}
 }

@@ -25,9 +25,12 @@ const (
 	// and no more.
 	DecodeCrop
 	// CachePrefix puts a Cache above the part of the maps that is the same in every
-	// epoch, if Options.CacheBytes has room for all of it.
+	// epoch, if Options.CacheBytes has room for all of it, so far as the columns'
+	// descriptions or the first sample tell. The part is what stands on a source with
+	// an index, up to the first random op; the cache's path is the source's with +cache.
 	CachePrefix
-	// FuseMaps makes one Map of several in a row: one stage, one graph.
+	// FuseMaps makes one Map of several in a row: one graph, and one stage, which has
+	// the path of the upper one. Errors are still those of the map that failed.
 	FuseMaps
 	passCount
 )
