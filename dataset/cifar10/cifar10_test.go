@@ -1,0 +1,14 @@
+package cifar10
+
+import (
+	"testing"
+
+	"github.com/infer-prep/infer-prep/dataset/sourcetest"
+)
+
+func TestAsReferences(t *testing.T) {
+	for _, reference := range []string{"torchvision", "mindspore"} {
+		n := sourcetest.Golden(t, "../../testdata/datasets/cifar10/"+reference+".json")
+		t.Logf("%s: %d rows", reference, n)
+	}
+}
