@@ -3,7 +3,6 @@
 package imagefolder
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -118,11 +117,7 @@ func (o *ImageFolder) open() (*rows, error) {
 		if !named && len(wanted) > 0 {
 			continue
 		}
-		folder, err := isFolder(o.Dir, e)
-		if err != nil {
-			return nil, err
-		}
-		if !folder {
+		if !isFolder(o.Dir, e) {
 			continue
 		}
 		if !named {
@@ -151,18 +146,12 @@ func (o *ImageFolder) open() (*rows, error) {
 
 // isFolder says if an entry of dir is a folder or leads to one. A link that leads
 // nowhere is a file, which fails when it is read.
-func isFolder(dir string, e fs.DirEntry) (bool, error) {
+func isFolder(dir string, e fs.DirEntry) bool {
 	if e.Type()&fs.ModeSymlink == 0 {
-		return e.IsDir(), nil
+		return e.IsDir()
 	}
 	i, err := os.Stat(filepath.Join(dir, e.Name()))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
-	case err != nil:
-		return false, err
-	}
-	return i.IsDir(), nil
+	return err == nil && i.IsDir()
 }
 
 // list adds the images of a class: of its folders, ordered by path.
@@ -200,11 +189,7 @@ func (o *ImageFolder) walk(dir, folder string, above []fs.FileInfo, found map[st
 		return err
 	}
 	for _, e := range entries {
-		sub, err := isFolder(real, e)
-		if err != nil {
-			return err
-		}
-		if sub {
+		if isFolder(real, e) {
 			if err := o.walk(dir, path.Join(folder, e.Name()), above, found); err != nil {
 				return err
 			}

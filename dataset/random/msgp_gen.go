@@ -65,7 +65,7 @@ func (z *Column) UnmarshalMsg(bts []byte) (o []byte, err error) {
 	if cap(z.Shape) >= int(zb0003) {
 		z.Shape = (z.Shape)[:zb0003]
 	} else {
-		z.Shape = make([]int, zb0003)
+		z.Shape = make(Shape, zb0003)
 	}
 	for za0001 := range z.Shape {
 		z.Shape[za0001], bts, err = msgp.ReadIntBytes(bts)
@@ -157,5 +157,49 @@ func (z *Random) Msgsize() (s int) {
 		s += z.Schema[za0001].Msgsize()
 	}
 	s += msgp.Uint64Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z Shape) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	o = msgp.AppendArrayHeader(o, uint32(len(z)))
+	for za0001 := range z {
+		o = msgp.AppendInt(o, z[za0001])
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Shape) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0002 uint32
+	zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0002 > zf6ce1d47limitArrays {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	if cap((*z)) >= int(zb0002) {
+		(*z) = (*z)[:zb0002]
+	} else {
+		(*z) = make(Shape, zb0002)
+	}
+	for zb0001 := range *z {
+		(*z)[zb0001], bts, err = msgp.ReadIntBytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, zb0001)
+			return
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z Shape) Msgsize() (s int) {
+	s = msgp.ArrayHeaderSize + (len(z) * (msgp.IntSize))
 	return
 }

@@ -3,6 +3,7 @@
 package random
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/infer-prep/infer-prep/dataset"
@@ -35,7 +36,18 @@ type Random struct {
 type Column struct {
 	Name  string       `json:"name"`
 	DType tensor.DType `json:"dtype"` // any but bytes
-	Shape []int        `json:"shape"` // empty for scalars
+	Shape Shape        `json:"shape"`
+}
+
+// Shape is the size of every axis; empty for scalars.
+type Shape []int
+
+// MarshalJSON writes a scalar's shape, nil or not, as an empty array.
+func (s Shape) MarshalJSON() ([]byte, error) {
+	if len(s) == 0 {
+		return []byte("[]"), nil
+	}
+	return json.Marshal([]int(s))
 }
 
 //msgp:shim tensor.DType as:uint8 using:uint8/tensor.DType
