@@ -103,6 +103,7 @@ func (r *Runner) runRandom(inputs []*tensor.Tensor) ([]*tensor.Tensor, error) {
 	if err != nil {
 		return nil, r.originalStep(v, err)
 	}
+	r.last = v.runner.last
 	return out, nil
 }
 

@@ -22,6 +22,7 @@ type Runner struct {
 	outputs []*tensor.Tensor
 	scratch *transforms.Context // whose siblings are the steps'
 	unfused *Runner             // of plan.unfused, in the same memory; nil until it is needed
+	last    *Runner             // that gave the outputs: this one, unfused, or a variant's
 
 	// At is the sample that random ops are drawn for. It may be set before every
 	// run, and has no meaning for a graph without random ops.
@@ -80,7 +81,9 @@ func (r *Runner) Run(inputs ...*tensor.Tensor) ([]*tensor.Tensor, error) {
 		return r.run(inputs)
 	}
 	if r.OnStep != nil {
-		return r.plain().run(inputs)
+		out, err := r.plain().run(inputs)
+		r.last = r.unfused
+		return out, err
 	}
 	out, err := r.run(inputs)
 	if err == nil || isDecoders(err) {
@@ -93,7 +96,23 @@ func (r *Runner) Run(inputs ...*tensor.Tensor) ([]*tensor.Tensor, error) {
 		plain.forget()
 		out, err = plain.run(inputs)
 	}
+	r.last = plain
 	return out, err
+}
+
+// Take gives output i of the last Run away, with its memory: it stays valid, and
+// the Runner uses spare instead, which may be nil or the memory of another tensor
+// that nobody needs any more. Not own if the output is one of the inputs: then it
+// is as valid as that one, and spare is not used. An output is taken once.
+func (r *Runner) Take(i int, spare []byte) (t tensor.Tensor, own bool) {
+	l := r.last
+	v := l.plan.outputs[i]
+	if v < l.plan.inputs {
+		return *l.values[v], false
+	}
+	t = *l.values[v]
+	l.buffers[l.plan.values[v].buffer] = spare[:0:cap(spare)]
+	return t, true
 }
 
 // isDecoders reports whether a decoder refused its input, as it would without passes.
@@ -131,6 +150,7 @@ func (r *Runner) run(inputs []*tensor.Tensor) ([]*tensor.Tensor, error) {
 	for i, v := range r.plan.outputs {
 		r.outputs[i] = r.values[v]
 	}
+	r.last = r
 	return r.outputs, nil
 }
 

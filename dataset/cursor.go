@@ -1,8 +1,174 @@
 package dataset
 
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+)
+
+// Endless is the length of a dataset that never ends; Unknown that of one whose
+// length depends on its data.
+const (
+	Endless int64 = math.MaxInt64
+	Unknown int64 = -1
+)
+
 // origin says where a sample comes from, so that it can be found again.
 type origin struct {
 	root int32 // of the tree, counted from the left
 	sub  int32 // of the samples that one sample was made into
 	k    int64 // place in the root's order
+	// epoch is the root's, which a Repeat below it divides into epochs of its own.
+	epoch uint64
 }
+
+func (o origin) save(w []int64) []int64 {
+	return append(w, int64(o.root), int64(o.sub), o.k, int64(o.epoch))
+}
+
+func loadOrigin(r *stateReader) origin {
+	root, sub, k := r.int(), r.int(), r.int()
+	if root < 0 || root > math.MaxInt32 || sub < 0 || sub > math.MaxInt32 || k < 0 {
+		r.fail("sample %d of root %d, part %d", k, root, sub)
+	}
+	return origin{int32(root), int32(sub), k, uint64(r.int())}
+}
+
+// cursor goes through the order of a root: the places of an epoch that are not
+// done, of which each rank takes every world-th.
+type cursor struct {
+	n           int64   // the epoch's length; Endless, or Unknown if only the data tells
+	holes       []int64 // places below base that are not done; they come first
+	base        int64   // places from here on follow
+	rank, world int64
+	drop        bool  // what is left over for some ranks is left out; else ranks without it take the first places again
+	j           int64 // how many this rank has had
+}
+
+// left is how many places there are for all ranks.
+func (c *cursor) left() int64 {
+	if c.n == Endless || c.n == Unknown {
+		return c.n
+	}
+	return int64(len(c.holes)) + c.n - c.base
+}
+
+// size is how many places this rank gets.
+func (c *cursor) size() int64 {
+	n := c.left()
+	switch {
+	case n == Endless || n == Unknown || n == 0:
+		return n
+	case c.drop:
+		return n / c.world
+	}
+	return (n-1)/c.world + 1
+}
+
+// next is the next place; not ok at the end.
+func (c *cursor) next() (k int64, ok bool) {
+	if size := c.size(); size >= 0 && c.j >= size {
+		return 0, false
+	}
+	i := c.j*c.world + c.rank
+	if n := c.left(); n > 0 && n != Endless && i >= n {
+		i %= n
+	}
+	c.j++
+	if i < int64(len(c.holes)) {
+		return c.holes[i], true
+	}
+	return c.base + i - int64(len(c.holes)), true
+}
+
+// save appends what of the cursor is state.
+func (c *cursor) save(w []int64) []int64 {
+	w = append(w, c.base, c.world, c.j, int64(len(c.holes)))
+	return append(w, c.holes...)
+}
+
+// load makes c one that goes on where the saved one stood. If there are other
+// ranks now, all ranks that saved must have had as many samples.
+func (c *cursor) load(r *stateReader) {
+	base, world, j := r.int(), r.int(), r.int()
+	holes := r.ints()
+	if r.err == nil && (base < 0 || world < 1 || j < 0 || c.n >= 0 && (base > c.n || j > math.MaxInt64/world)) {
+		r.fail("cursor at %d of %d, step %d of %d ranks", base, c.n, j, world)
+	}
+	for _, h := range holes {
+		if h < 0 || h >= base {
+			r.fail("hole %d, want below %d", h, base)
+		}
+	}
+	if r.err != nil {
+		return
+	}
+	c.holes, c.base, c.j = holes, base, j
+	if world != c.world {
+		c.consumed(j * world)
+		c.j = 0
+	}
+}
+
+// consumed takes the first n places out.
+func (c *cursor) consumed(n int64) {
+	if h := int64(len(c.holes)); n < h {
+		c.holes = slices.Clone(c.holes[n:])
+	} else {
+		c.holes = nil
+		c.base += n - h
+		if c.n >= 0 && c.base > c.n {
+			c.base = c.n // ranks without one took others again
+		}
+	}
+}
+
+// stateReader reads the words of a state and keeps the first error.
+type stateReader struct {
+	words []int64
+	err   error
+}
+
+func (r *stateReader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%w: %s", ErrState, fmt.Sprintf(format, args...))
+	}
+}
+
+func (r *stateReader) int() int64 {
+	if r.err == nil && len(r.words) == 0 {
+		r.fail("it ends too early")
+	}
+	if r.err != nil {
+		return 0
+	}
+	n := r.words[0]
+	r.words = r.words[1:]
+	return n
+}
+
+// count reads a number of things of which each has so many words at least.
+func (r *stateReader) count(words int) int {
+	n := r.int()
+	if r.err == nil && (n < 0 || n > int64(len(r.words)/words)) {
+		r.fail("a list of %d in %d words", n, len(r.words))
+	}
+	if r.err != nil {
+		return 0
+	}
+	return int(n)
+}
+
+func (r *stateReader) ints() []int64 {
+	n := r.count(1)
+	if n == 0 {
+		return nil
+	}
+	l := slices.Clone(r.words[:n])
+	r.words = r.words[n:]
+	return l
+}
+
+// sortedKeys are the keys in ascending order.
+func sortedKeys[V any](m map[int64]V) []int64 { return slices.Sorted(maps.Keys(m)) }

@@ -6,8 +6,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-
-	"github.com/tinylib/msgp/msgp"
 )
 
 // The kinds of error, for errors.Is.
@@ -35,10 +33,9 @@ var (
 	byType = map[reflect.Type]Info{}
 )
 
-// Register adds a kind of node; it is called from init functions. A node that is
-// to be written must also implement msgp.Marshaler and msgp.Unmarshaler (the msgp
-// tool writes them, as tuples) and have JSON tags on its exported fields. It
-// panics on a name or type that is taken, which is a programming error.
+// Register adds a kind of node; it is called from init functions. The JSON tags of
+// the type's exported fields are its parameters' names. It panics on a name or type
+// that is taken, which is a programming error.
 func Register(i Info) {
 	t := reflect.TypeOf(i.New())
 	if _, ok := byName[i.Name]; ok || byType[t].Name != "" || i.Version < 1 || i.Name == "" {
@@ -65,13 +62,6 @@ func Nodes() []Info {
 	}
 	slices.SortFunc(l, func(a, b Info) int { return strings.Compare(a.Name, b.Name) })
 	return l
-}
-
-// spec is what a registered node must be in order to be written.
-type spec interface {
-	Node
-	msgp.Marshaler
-	msgp.Unmarshaler
 }
 
 // paramErr is an error of kind ErrParam.

@@ -26,7 +26,8 @@ type Sample struct {
 	Epoch, Ordinal uint64
 
 	origin  origin
-	dropped bool // to be passed over
+	dropped bool  // to be passed over
+	row     int64 // of the source, before it is read
 }
 
 // Value is a tensor of a sample. Its data is memory of its own, which Reset and
@@ -116,4 +117,9 @@ func (s *Sample) CopyFrom(o *Sample) error {
 	}
 	s.identity(o)
 	return nil
+}
+
+// owned reports whether the data is in v's own memory.
+func (v *Value) owned() bool {
+	return len(v.Data) == 0 || len(v.own) > 0 && &v.own[0] == &v.Data[0]
 }

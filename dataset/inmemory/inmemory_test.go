@@ -1,6 +1,7 @@
 package inmemory
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -107,8 +108,13 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestNotWritten: they have no registered name.
+// TestNotWritten: a definition that has one in it is refused by name.
 func TestNotWritten(t *testing.T) {
-	require.Equal(t, dataset.Info{Name: "*inmemory.Slices"}, dataset.InfoOf(New()))
-	require.Equal(t, dataset.Info{Name: "*inmemory.Samples"}, dataset.InfoOf(NewSamples(nil)))
+	one := counting(t, tensor.Uint8, 3)
+	for name, src := range map[string]dataset.Source{"*inmemory.Slices": New(tensor.Named{Name: "a", T: one}), "*inmemory.Samples": NewSamples(nil)} {
+		_, err := json.Marshal(dataset.From(src).Batch(2))
+		require.ErrorContains(t, err, name)
+		_, err = dataset.From(src).Batch(2).MarshalMsg(nil)
+		require.ErrorContains(t, err, name)
+	}
 }

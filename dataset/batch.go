@@ -1,0 +1,391 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// Batch stacks samples: every column gets a first axis, of the batch. Columns of
+// bytes cannot be stacked.
+type Batch struct {
+	Size          int  `json:"size"`
+	DropRemainder bool `json:"drop_remainder"` // leave out a last batch of fewer samples
+	// Pad brings samples of different sizes to one before they are stacked.
+	Pad []PadColumn `json:"pad"`
+	// PerBatch is the name of a registered BatchFunc that is called on the samples
+	// of each batch before they are stacked; empty for none.
+	PerBatch string `json:"per_batch"`
+
+	f BatchFunc
+}
+
+// PadColumn says how the values of a column are brought to one size: elements
+// are put at the end of every axis.
+type PadColumn struct {
+	Column string `json:"column"`
+	// Shape is the size of every axis; -1 is the largest of the batch.
+	Shape []int   `json:"shape"`
+	Value float64 `json:"value"` // of the elements put there
+}
+
+func init() {
+	Register(Info{Name: "batch", Version: 1, New: func() Node { return &Batch{Size: 1, Pad: []PadColumn{}} }, Doc: "samples stacked to batches"})
+}
+
+// Batch stacks size samples at a time; the last batch of an epoch may have fewer.
+func (d *Dataset) Batch(size int) *Dataset { return d.then(&Batch{Size: size, Pad: []PadColumn{}}) }
+
+// BatchDrop is Batch without a last batch of fewer samples.
+func (d *Dataset) BatchDrop(size int) *Dataset {
+	return d.then(&Batch{Size: size, DropRemainder: true, Pad: []PadColumn{}})
+}
+
+// BatchPadded is Batch of samples whose columns are brought to one size.
+func (d *Dataset) BatchPadded(size int, pad ...PadColumn) *Dataset {
+	return d.then(&Batch{Size: size, Pad: pad})
+}
+
+// BatchFunc is Batch with f called on the samples of each batch before they are
+// stacked. Such a definition cannot be written; Batch with a PerBatch can.
+func (d *Dataset) BatchFunc(size int, f BatchFunc) *Dataset {
+	return d.then(&Batch{Size: size, Pad: []PadColumn{}, f: f})
+}
+
+// maxBatch bounds the samples of a batch.
+const maxBatch = 1 << 20
+
+// Validate wants a size, and padding that can be.
+func (n *Batch) Validate() error {
+	if n.Size < 1 || n.Size > maxBatch {
+		return paramErr("batches of %d, want 1 to %d", n.Size, maxBatch)
+	}
+	if n.PerBatch != "" {
+		if _, err := function[BatchFunc](n.PerBatch); err != nil {
+			return err
+		}
+	}
+	return validatePad(n.Pad)
+}
+
+func validatePad(pad []PadColumn) error {
+	for _, p := range pad {
+		for _, d := range p.Shape {
+			if d < -1 {
+				return paramErr("column %q padded to %v, want sizes of -1 or more", p.Column, p.Shape)
+			}
+		}
+	}
+	return nil
+}
+
+func (n *Batch) build(_ *Built, s *step) error {
+	in, err := s.one()
+	if err != nil {
+		return err
+	}
+	size := n.Size
+	if !n.DropRemainder {
+		size = tensor.Unknown
+	}
+	c, err := newCollator(in, n.Pad)
+	if err != nil {
+		return err
+	}
+	s.state = c
+	if n.f != nil || n.PerBatch != "" {
+		// The function may give every sample another size.
+		for i := range c.columns {
+			if !c.columns[i].padded {
+				d := &c.columns[i].desc
+				for a := range d.Shape.Rank() {
+					d.Shape = d.Shape.With(a, tensor.Unknown)
+				}
+			}
+		}
+	}
+	s.columns, err = c.columnsOf(size)
+	return err
+}
+
+func (n *Batch) length(b *Built, s *step) int64 {
+	l := b.lenOf(s.in[0])
+	if l == Unknown || l == Endless {
+		return l
+	}
+	if n.DropRemainder {
+		return l / int64(n.Size)
+	}
+	return (l + int64(n.Size) - 1) / int64(n.Size)
+}
+
+func (n *Batch) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
+	in, err := o.open(s.in[0], epoch)
+	if err != nil {
+		return nil, err
+	}
+	f := n.f
+	if n.PerBatch != "" {
+		if f, err = function[BatchFunc](n.PerBatch); err != nil {
+			return nil, errors.Join(err, in.Close())
+		}
+	}
+	c := s.state.(*collator).clone()
+	return &batching{
+		in: in, n: n, f: f, c: c, caller: caller{seed: o.b.options.Seed, path: s.path},
+		failed: func(x *Sample, err error) error { return o.failed(s.path, x, err) },
+	}, nil
+}
+
+type batching struct {
+	in      Iterator
+	n       *Batch
+	f       BatchFunc
+	c       *collator
+	caller  caller
+	one     Sample
+	samples []*Sample // where all must be there before they are stacked
+	failed  func(*Sample, error) error
+}
+
+func (b *batching) Next(ctx context.Context, s *Sample) error {
+	whole := b.f != nil || b.c.needsAll
+	n := 0
+	for n < b.n.Size {
+		x := &b.one
+		if whole {
+			if n == len(b.samples) {
+				b.samples = append(b.samples, &Sample{})
+			}
+			x = b.samples[n]
+		}
+		err := pull(ctx, b.in, x)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			s.identity(x)
+		}
+		if !whole {
+			if err := b.c.put(s, x, n, b.n.Size); err != nil {
+				return &SampleError{b.caller.path, x.Key, x.Epoch, x.Ordinal, err}
+			}
+		}
+		n++
+	}
+	if n == 0 || n < b.n.Size && b.n.DropRemainder {
+		return io.EOF
+	}
+	if !whole {
+		return b.c.finish(s, n)
+	}
+	if b.f != nil {
+		if err := guard(func() error { return b.f(b.caller.of(b.samples[0]), b.samples[:n]) }); err != nil {
+			return b.failed(s, err)
+		}
+	}
+	if err := b.c.stack(s, b.samples[:n]); err != nil {
+		return b.failed(s, err)
+	}
+	return nil
+}
+
+func (b *batching) Save(w []int64) []int64 { return b.in.Save(w) }
+
+func (b *batching) Close() error { return b.in.Close() }
+
+// collator stacks samples.
+type collator struct {
+	columns  []collated
+	needsAll bool // sizes depend on all samples of a batch
+	most     []int
+}
+
+type collated struct {
+	name   string
+	desc   tensor.Desc // of a value as it is stacked
+	padded bool
+	shape  []int
+	value  float64
+}
+
+func newCollator(in *step, pad []PadColumn) (*collator, error) {
+	c := &collator{}
+	for _, col := range in.columns {
+		if col.Desc.DType == tensor.Bytes {
+			return nil, defErr("column %q is bytes, which cannot be stacked: decode it, or project it away", col.Name)
+		}
+		if col.Desc.Shape.Rank() == tensor.MaxRank {
+			return nil, defErr("column %q has %d axes already", col.Name, tensor.MaxRank)
+		}
+		d := col.Desc
+		d.Layout = tensor.NoLayout
+		c.columns = append(c.columns, collated{name: col.Name, desc: d})
+	}
+	for _, p := range pad {
+		i, err := in.column(p.Column)
+		if err != nil {
+			return nil, err
+		}
+		x := &c.columns[i]
+		if len(p.Shape) != x.desc.Shape.Rank() {
+			return nil, defErr("column %q is %v, padded to %v", p.Column, x.desc, p.Shape)
+		}
+		x.padded, x.shape, x.value = true, p.Shape, p.Value
+		for a, n := range p.Shape {
+			x.desc.Shape = x.desc.Shape.With(a, n)
+			c.needsAll = c.needsAll || n == -1
+		}
+	}
+	return c, nil
+}
+
+func (c *collator) clone() *collator {
+	d := *c
+	d.columns = append([]collated(nil), c.columns...)
+	d.most = nil
+	return &d
+}
+
+// columnsOf are the columns of batches of n samples.
+func (c *collator) columnsOf(n int) ([]Column, error) {
+	var l []Column
+	for _, x := range c.columns {
+		d, ok := batched(x.desc, n)
+		if !ok {
+			return nil, defErr("column %q cannot be stacked", x.name)
+		}
+		l = append(l, Column{Name: x.name, Desc: d})
+	}
+	return l, nil
+}
+
+// put stacks x as the i-th of most samples.
+func (c *collator) put(s *Sample, x *Sample, i, most int) error {
+	s.resize(len(c.columns))
+	for j := range c.columns {
+		col := &c.columns[j]
+		v, o := &s.Values[j], &x.Values[j]
+		if i == 0 {
+			d := tensor.Desc{DType: o.DType, Shape: o.Shape}
+			if col.padded {
+				d = col.desc
+			}
+			b, ok := batched(d, most)
+			if !ok {
+				return defErr("column %q: %v cannot be stacked", col.name, d)
+			}
+			if err := v.Reset(b); err != nil {
+				return err
+			}
+		}
+		size := int(v.Size()) / most
+		to := tensor.Tensor{Desc: tensor.Desc{DType: v.DType, Shape: rest(v.Shape)}, Data: v.Data[i*size:][:size]}
+		if err := putInto(&to, &o.Tensor, col); err != nil {
+			return fmt.Errorf("column %q: %w", col.name, err)
+		}
+	}
+	return nil
+}
+
+// rest is a shape without its first axis.
+func rest(s tensor.Shape) (r tensor.Shape) {
+	for i := 1; i < s.Rank(); i++ {
+		r = r.Append(s.At(i))
+	}
+	return r
+}
+
+// putInto writes a value into its place of the batch, padded if need be.
+func putInto(to, from *tensor.Tensor, col *collated) error {
+	if from.DType != to.DType || from.Shape.Rank() != to.Shape.Rank() {
+		return defErr("%v in a batch of %v", from.Desc, to.Desc)
+	}
+	if from.Shape == to.Shape && from.Dense() {
+		copy(to.Data, from.Data)
+		return nil
+	}
+	if err := to.Reset(to.Desc); err != nil {
+		return err
+	}
+	if from.Shape == to.Shape {
+		return from.CopyTo(to)
+	}
+	if !col.padded {
+		return defErr("%v in a batch of %v: sizes differ, which Pad is for", from.Desc, to.Desc)
+	}
+	part := *to
+	for a := range to.Shape.Rank() {
+		if from.Shape.At(a) > to.Shape.At(a) {
+			return defErr("%v is larger than %v, what it is padded to", from.Desc, to.Desc)
+		}
+		p, err := part.Slice(a, 0, from.Shape.At(a))
+		if err != nil {
+			return err
+		}
+		part = *p
+	}
+	if err := fill(to, col.value); err != nil {
+		return err
+	}
+	scatter(&part, from)
+	return nil
+}
+
+// finish makes s a batch of the n samples that were put.
+func (c *collator) finish(s *Sample, n int) error {
+	for j := range s.Values {
+		v := &s.Values[j]
+		if v.Shape.At(0) == n {
+			continue
+		}
+		t, err := v.Tensor.Slice(0, 0, n)
+		if err != nil {
+			return err
+		}
+		v.Tensor = *t
+	}
+	return nil
+}
+
+// stack stacks samples, the sizes of which it looks at first.
+func (c *collator) stack(s *Sample, l []*Sample) error {
+	s.identity(l[0])
+	for j := range c.columns {
+		col := &c.columns[j]
+		if !col.padded {
+			continue
+		}
+		for a, n := range col.shape {
+			if n != -1 {
+				continue
+			}
+			for _, x := range l {
+				if x.Values[j].Shape.Rank() != len(col.shape) {
+					return defErr("column %q: %v padded to %v", col.name, x.Values[j].Desc, col.shape)
+				}
+				n = max(n, x.Values[j].Shape.At(a))
+			}
+			col.desc.Shape = col.desc.Shape.With(a, n)
+		}
+	}
+	for i, x := range l {
+		if err := c.put(s, x, i, len(l)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// guard calls f, with a panic made an error.
+func guard(f func() error) error { return Do(guarded(f), &Sample{}) }
+
+type guarded func() error
+
+func (g guarded) Do(*Sample) error { return g() }

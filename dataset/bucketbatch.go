@@ -1,0 +1,217 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// BucketBatch makes batches of samples of similar length: each sample goes to the
+// bucket of its length, and a bucket that is full is given as a batch. At the end
+// the buckets that have samples are given in their order.
+//
+// Reference: MindSpore 2.10.0's bucket_batch_by_length: the same batches.
+type BucketBatch struct {
+	// Column is the one whose length counts: the size of its first axis.
+	Column string `json:"column"`
+	// Boundaries are the lengths at which the next bucket begins, ascending: bucket
+	// i has lengths from Boundaries[i-1] to Boundaries[i]-1.
+	Boundaries []int `json:"boundaries"`
+	// Sizes are those of the batches of each bucket: one more than Boundaries.
+	Sizes []int       `json:"sizes"`
+	Pad   []PadColumn `json:"pad"`
+	// PadToBoundary pads axes that Pad gives -1 for to one less than the bucket's
+	// upper boundary instead of the largest of the batch. A sample of the last
+	// bucket, which has none, is then an error.
+	PadToBoundary bool `json:"pad_to_boundary"`
+	DropRemainder bool `json:"drop_remainder"`
+}
+
+func init() {
+	Register(Info{
+		Name: "bucket_batch", Version: 1, New: func() Node { return &BucketBatch{Boundaries: []int{}, Sizes: []int{1}, Pad: []PadColumn{}} },
+		Doc: "batches of samples of similar length",
+	})
+}
+
+// BucketBatch makes batches of samples whose lengths, in the column, are similar.
+func (d *Dataset) BucketBatch(column string, boundaries, sizes []int, pad ...PadColumn) *Dataset {
+	return d.then(&BucketBatch{Column: column, Boundaries: boundaries, Sizes: sizes, Pad: pad})
+}
+
+// Validate wants ascending boundaries and a size for each bucket.
+func (n *BucketBatch) Validate() error {
+	if len(n.Sizes) != len(n.Boundaries)+1 {
+		return paramErr("%d sizes for %d boundaries, want one more", len(n.Sizes), len(n.Boundaries))
+	}
+	for i, b := range n.Boundaries {
+		if b < 1 || i > 0 && b <= n.Boundaries[i-1] {
+			return paramErr("boundaries %v, want them ascending from 1 or more", n.Boundaries)
+		}
+	}
+	for _, s := range n.Sizes {
+		if s < 1 || s > maxBatch {
+			return paramErr("batches of %v, want 1 to %d", n.Sizes, maxBatch)
+		}
+	}
+	return validatePad(n.Pad)
+}
+
+func (n *BucketBatch) build(_ *Built, s *step) error {
+	in, err := s.one()
+	if err != nil {
+		return err
+	}
+	i, err := in.column(n.Column)
+	if err != nil {
+		return err
+	}
+	if in.columns[i].Desc.Shape.Rank() == 0 {
+		return defErr("column %q is %v, which has no first axis", n.Column, in.columns[i].Desc)
+	}
+	c, err := newCollator(in, n.Pad)
+	if err != nil {
+		return err
+	}
+	s.state = bucketState{i, c}
+	if s.columns, err = c.columnsOf(tensor.Unknown); err != nil {
+		return err
+	}
+	return s.refindable()
+}
+
+type bucketState struct {
+	column int
+	c      *collator
+}
+
+func (n *BucketBatch) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
+	st := s.state.(bucketState)
+	it := &bucketed{n: n, column: st.column, c: st.c.clone(), buckets: make([][]*Sample, len(n.Sizes))}
+	it.failed = func(x *Sample, err error) error { return o.failed(s.path, x, err) }
+	var l []held
+	if o.state != nil {
+		it.last = int(o.state.int())
+		if l = o.loadHeld(); it.last < -1 || it.last > len(n.Sizes) {
+			o.state.fail("bucket %d of %d", it.last, len(n.Sizes))
+		}
+		if o.state.err != nil {
+			return nil, o.state.err
+		}
+	} else {
+		it.last = -1
+	}
+	var err error
+	if it.in, err = o.open(s.in[0], epoch); err != nil {
+		return nil, err
+	}
+	samples, err := o.refind(s.in[0], l)
+	if err != nil {
+		return nil, errors.Join(err, it.Close())
+	}
+	for _, x := range samples {
+		i := it.bucket(x)
+		it.buckets[i] = append(it.buckets[i], x)
+	}
+	return it, nil
+}
+
+type bucketed struct {
+	in      Iterator
+	n       *BucketBatch
+	column  int
+	c       *collator
+	buckets [][]*Sample
+	free    []*Sample
+	last    int // at the end, the bucket that was given last; -1 before the end
+	failed  func(*Sample, error) error
+}
+
+// bucket is the one that a sample belongs to.
+func (b *bucketed) bucket(x *Sample) int {
+	length := 0
+	if s := x.Values[b.column].Shape; s.Rank() > 0 {
+		length = s.At(0)
+	}
+	i, found := slices.BinarySearch(b.n.Boundaries, length)
+	if found {
+		i++
+	}
+	return i
+}
+
+func (b *bucketed) Next(ctx context.Context, s *Sample) error {
+	for b.last < 0 {
+		x := &Sample{}
+		if n := len(b.free); n > 0 {
+			x, b.free = b.free[n-1], b.free[:n-1]
+		}
+		err := pull(ctx, b.in, x)
+		if err == io.EOF {
+			b.last = 0
+			break
+		}
+		if err != nil {
+			return err
+		}
+		i := b.bucket(x)
+		b.buckets[i] = append(b.buckets[i], x)
+		if len(b.buckets[i]) == b.n.Sizes[i] {
+			return b.give(s, i)
+		}
+	}
+	if b.n.DropRemainder {
+		return io.EOF
+	}
+	for ; b.last < len(b.buckets); b.last++ {
+		if len(b.buckets[b.last]) > 0 {
+			return b.give(s, b.last)
+		}
+	}
+	return io.EOF
+}
+
+// give stacks bucket i.
+func (b *bucketed) give(s *Sample, i int) error {
+	l := b.buckets[i]
+	b.buckets[i] = nil
+	b.free = append(b.free, l...)
+	if b.n.PadToBoundary {
+		if i == len(b.n.Boundaries) {
+			s.identity(l[0])
+			return b.failed(s, defErr("a length of %d or more, which has no boundary to be padded to", b.n.Boundaries[len(b.n.Boundaries)-1]))
+		}
+		c := b.c.clone()
+		for j := range c.columns {
+			shape := slices.Clone(c.columns[j].shape)
+			for a, n := range shape {
+				if n == -1 {
+					shape[a] = b.n.Boundaries[i] - 1
+					c.columns[j].desc.Shape = c.columns[j].desc.Shape.With(a, shape[a])
+				}
+			}
+			c.columns[j].shape = shape
+		}
+		if err := c.stack(s, l); err != nil {
+			return b.failed(s, err)
+		}
+		return nil
+	}
+	if err := b.c.stack(s, l); err != nil {
+		return b.failed(s, err)
+	}
+	return nil
+}
+
+func (b *bucketed) Save(w []int64) []int64 {
+	var l []*Sample
+	for _, x := range b.buckets {
+		l = append(l, x...)
+	}
+	return b.in.Save(saveHeld(append(w, int64(b.last)), l))
+}
+
+func (b *bucketed) Close() error { return b.in.Close() }

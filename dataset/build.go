@@ -1,0 +1,358 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/infer-prep/infer-prep/codec"
+)
+
+// Options are those of Build.
+type Options struct {
+	// Seed is that of all random numbers.
+	Seed uint64
+	// Limits bounds decoding and the tensors of each worker. Default: codec.DefaultLimits().
+	Limits codec.Limits
+	// Rank of World processes gets its part of the samples. Default: 0 of 1.
+	Rank, World int
+	// DropUneven leaves out, of an epoch that does not divide by World, the samples
+	// that are left over. Default: ranks that would get one less get one of the
+	// epoch's first samples in addition, as torch's and MindSpore's distributed
+	// samplers do.
+	DropUneven bool
+	// AllDone lets an epoch end on all ranks together where its length depends on
+	// the data, which Build otherwise refuses for a World above 1. Every rank calls
+	// it once before each sample or batch that it delivers, with done false, or with
+	// done true when it has none; it returns whether any rank is done, which ends the
+	// epoch on all. It is a collective operation of the training, such as an all-reduce.
+	AllDone func(ctx context.Context, done bool) (bool, error)
+	// OnError says what becomes of a sample whose reading or transformation fails.
+	// Default: BadFails.
+	OnError Policy
+	// Bad, if it is not nil, is told of every sample that is skipped or quarantined,
+	// in the order of samples, by the goroutine that asks for them.
+	Bad func(*SampleError)
+}
+
+// Policy says what becomes of a bad sample.
+type Policy uint8
+
+// The policies.
+const (
+	// BadFails ends the run with the sample's error.
+	BadFails Policy = iota
+	// BadSkipped leaves the sample out, and counts it.
+	BadSkipped
+	// BadQuarantined leaves the sample out, and keeps its error in the run's list.
+	BadQuarantined
+)
+
+// ErrDefinition is the error of a definition that cannot be: missing columns,
+// wrong numbers of inputs, lengths that are not known where they must be.
+var ErrDefinition = errors.New("invalid definition")
+
+func defErr(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrDefinition, fmt.Sprintf(format, args...))
+}
+
+// NodeError is an error in a node of a definition.
+type NodeError struct {
+	Path string // from the top: "batch/map/0:image_folder"
+	Err  error
+}
+
+func (e *NodeError) Error() string { return fmt.Sprintf("dataset: %s: %v", e.Path, e.Err) }
+
+// Unwrap gives the cause.
+func (e *NodeError) Unwrap() error { return e.Err }
+
+// SampleError is the error of one sample.
+type SampleError struct {
+	Path           string // of the node that failed
+	Key            string // of the sample; may be empty if it was not read
+	Epoch, Ordinal uint64
+	Err            error
+}
+
+func (e *SampleError) Error() string {
+	return fmt.Sprintf("dataset: %s: sample %q (epoch %d, ordinal %d): %v", e.Path, e.Key, e.Epoch, e.Ordinal, e.Err)
+}
+
+// Unwrap gives the cause.
+func (e *SampleError) Unwrap() error { return e.Err }
+
+// PanicError is a panic of a function of the user's.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v\n%s", e.Value, e.Stack) }
+
+// Built is a definition that was checked, with its sources open. It may be run
+// by several runs at once.
+type Built struct {
+	top         *step
+	options     Options
+	fingerprint uint32
+	roots       int32
+	open        []Data
+}
+
+// step is a node of a built definition.
+type step struct {
+	node    Node
+	name    string
+	path    string
+	in      []*step
+	columns []Column
+	size    int64 // of an epoch of all ranks: Unknown, Endless
+	indexed bool  // sample k can be found without those before it
+	root    int32 // of an indexed step that is no other's input, and of a stream: its number
+	// first and last are the numbers of the roots below.
+	first, last int32
+	data        Data // of a source
+	state       any  // what the node keeps: plans, tables
+}
+
+// op is a node of this package. build checks s.in and sets columns and size.
+type op interface {
+	Node
+	build(b *Built, s *step) error
+}
+
+// router is an op that only chooses and orders samples. locator gives a function,
+// for one goroutine, from an epoch and a place of it to one of an input.
+type router interface {
+	op
+	locator(b *Built, s *step) func(epoch uint64, k int64) (in int, e uint64, pos int64)
+}
+
+// mapper is an op that makes one sample of one, or drops it.
+type mapper interface {
+	op
+	worker(b *Built, s *step) (Worker, error)
+}
+
+// streamer is an op with an iterator of its own.
+type streamer interface {
+	op
+	stream(o *opener, s *step, epoch uint64) (Iterator, error)
+}
+
+// Build checks a definition and opens its sources.
+//
+// Its errors are a *NodeError, which names the node and wraps ErrParam,
+// ErrDefinition, or what the source or the map's graph says.
+func Build(d *Dataset, o Options) (_ *Built, err error) {
+	if o.World == 0 {
+		o.World = 1
+	}
+	if o.World < 1 || o.Rank < 0 || o.Rank >= o.World {
+		return nil, fmt.Errorf("dataset: %w: rank %d of %d", ErrParam, o.Rank, o.World)
+	}
+	if o.Limits == (codec.Limits{}) {
+		o.Limits = codec.DefaultLimits()
+	}
+	b := &Built{options: o}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, b.Close())
+		}
+	}()
+	if b.top, err = b.step(d, "", 0); err != nil {
+		return nil, err
+	}
+	b.number(b.top, false)
+	b.fingerprint = fingerprint(d, o.Seed)
+	if o.World > 1 && o.AllDone == nil && b.Len() == Unknown {
+		return nil, &NodeError{b.top.path, defErr("the number of samples depends on the data, so %d ranks would not end together: give Options.AllDone", o.World)}
+	}
+	return b, nil
+}
+
+// step builds a node and what is below it. Paths name the nodes from the top
+// down, with the number of the input where there are several.
+func (b *Built) step(d *Dataset, above string, depth int) (*step, error) {
+	if d == nil || d.Node == nil {
+		return nil, &NodeError{above, defErr("an input is nil")}
+	}
+	s := &step{node: d.Node, name: InfoOf(d.Node).Name, size: Unknown}
+	s.path = above + s.name
+	fail := func(err error) (*step, error) { return nil, &NodeError{s.path, err} }
+	if depth > deepest {
+		return fail(defErr("nodes %d deep, want at most %d", depth, deepest))
+	}
+	if err := d.Node.Validate(); err != nil {
+		return fail(err)
+	}
+	if src, ok := d.Node.(Source); ok {
+		if len(d.In) > 0 {
+			return fail(defErr("a source with %d inputs", len(d.In)))
+		}
+		data, err := src.Open()
+		if err != nil {
+			return fail(err)
+		}
+		b.open = append(b.open, data)
+		s.data, s.columns = data, data.Columns()
+		switch x := data.(type) {
+		case Rows:
+			s.indexed, s.size = true, x.Len()
+		case Stream:
+		default:
+			return fail(defErr("its data is neither Rows nor a Stream"))
+		}
+		if err := checkColumns(s.columns); err != nil {
+			return fail(err)
+		}
+		return s, nil
+	}
+	n, ok := d.Node.(op)
+	if !ok {
+		return fail(defErr("it is no source and no node of package dataset"))
+	}
+	if len(d.In) == 0 {
+		return fail(defErr("no input"))
+	}
+	for i, in := range d.In {
+		prefix := s.path + "/"
+		if len(d.In) > 1 {
+			prefix += strconv.Itoa(i) + ":"
+		}
+		c, err := b.step(in, prefix, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		s.in = append(s.in, c)
+	}
+	if err := n.build(b, s); err != nil {
+		return fail(err)
+	}
+	if err := checkColumns(s.columns); err != nil {
+		return fail(err)
+	}
+	return s, nil
+}
+
+func checkColumns(l []Column) error {
+	if len(l) == 0 {
+		return defErr("no columns")
+	}
+	for i, c := range l {
+		if c.Name == "" || slices.ContainsFunc(l[:i], func(o Column) bool { return o.Name == c.Name }) {
+			return defErr("column %d is named %q, want another name for each", i, c.Name)
+		}
+		if err := c.Desc.Check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// number gives roots their numbers. within says that s is part of an indexed tree.
+func (b *Built) number(s *step, within bool) {
+	s.first = b.roots
+	if len(s.in) == 0 || s.indexed {
+		if !within {
+			s.root = b.roots
+			b.roots++
+		}
+		for _, in := range s.in {
+			b.number(in, true)
+		}
+	} else {
+		for _, in := range s.in {
+			b.number(in, false)
+		}
+	}
+	s.last = b.roots
+}
+
+// Columns describes the samples.
+func (b *Built) Columns() []Column { return b.top.columns }
+
+// Len is the number of samples or batches of an epoch that this rank gets:
+// Endless, or Unknown if only the data tells.
+func (b *Built) Len() int64 { return b.lenOf(b.top) }
+
+// lenOf is a step's length for this rank.
+func (b *Built) lenOf(s *step) int64 {
+	if s.indexed {
+		if b.options.OnError != BadFails {
+			return Unknown // bad samples are left out
+		}
+		c := b.cursor(s)
+		return c.size()
+	}
+	if l, ok := s.node.(interface {
+		length(b *Built, s *step) int64
+	}); ok {
+		return l.length(b, s)
+	}
+	return Unknown
+}
+
+// cursor is that of a root at the beginning of an epoch.
+func (b *Built) cursor(s *step) cursor {
+	return cursor{n: s.size, rank: int64(b.options.Rank), world: int64(b.options.World), drop: b.options.DropUneven}
+}
+
+// Close closes the sources.
+func (b *Built) Close() error {
+	var l []error
+	for _, d := range b.open {
+		l = append(l, d.Close())
+	}
+	b.open = nil
+	return errors.Join(l...)
+}
+
+// column is the number of a column, or an error that lists those there are.
+func (s *step) column(name string) (int, error) {
+	for i, c := range s.columns {
+		if c.Name == name {
+			return i, nil
+		}
+	}
+	var have []string
+	for _, c := range s.columns {
+		have = append(have, c.Name)
+	}
+	return 0, defErr("no column %q, there are %q", name, have)
+}
+
+// columnsOf are the numbers of columns.
+func (s *step) columnsOf(names []string) ([]int, error) {
+	l := make([]int, len(names))
+	for i, n := range names {
+		var err error
+		if l[i], err = s.column(n); err != nil {
+			return nil, err
+		}
+		if slices.Contains(l[:i], l[i]) {
+			return nil, defErr("column %q is named twice", n)
+		}
+	}
+	return l, nil
+}
+
+// one checks that there is one input, and returns it.
+func (s *step) one() (*step, error) {
+	if len(s.in) != 1 {
+		return nil, defErr("%d inputs, want 1", len(s.in))
+	}
+	return s.in[0], nil
+}
+
+// passes makes s a step with the columns, the length and the index of its input.
+func (s *step) passes() (*step, error) {
+	in, err := s.one()
+	if err == nil {
+		s.columns, s.size, s.indexed = in.columns, in.size, in.indexed
+	}
+	return in, err
+}

@@ -1,0 +1,155 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"sort"
+)
+
+// Concat is its inputs one after another. They must have the same columns, of
+// sizes that may differ.
+type Concat struct{}
+
+func init() {
+	Register(Info{Name: "concat", Version: 1, New: func() Node { return &Concat{} }, Doc: "datasets one after another"})
+}
+
+// Concat is d and then the others.
+func (d *Dataset) Concat(others ...*Dataset) *Dataset {
+	return Of(&Concat{}, append([]*Dataset{d}, others...)...)
+}
+
+// Validate accepts it.
+func (n *Concat) Validate() error { return nil }
+
+func (n *Concat) build(_ *Built, s *step) error {
+	if err := s.sameColumns(); err != nil {
+		return err
+	}
+	s.size, s.indexed = 0, true
+	for i, in := range s.in {
+		s.indexed = s.indexed && in.indexed
+		if !s.indexed {
+			continue
+		}
+		if s.size == Endless {
+			return defErr("input %d stands after one without an end", i)
+		}
+		if in.size == Endless {
+			s.size = Endless
+			continue
+		}
+		if in.size > math.MaxInt64-1-s.size {
+			return defErr("too many samples")
+		}
+		s.size += in.size
+	}
+	if !s.indexed {
+		s.size = Unknown
+	}
+	return nil
+}
+
+// sameColumns gives s the columns that all inputs have, with sizes that differ Unknown.
+func (s *step) sameColumns() error {
+	s.columns = slices.Clone(s.in[0].columns)
+	for i, in := range s.in[1:] {
+		if len(in.columns) != len(s.columns) {
+			return defErr("input %d has %d columns, input 0 has %d", i+1, len(in.columns), len(s.columns))
+		}
+		for j, c := range in.columns {
+			d, ok := common(s.columns[j].Desc, c.Desc)
+			if c.Name != s.columns[j].Name || !ok {
+				return defErr("column %d of input %d is %q %v, of input 0 %q %v", j, i+1, c.Name, c.Desc, s.columns[j].Name, s.columns[j].Desc)
+			}
+			s.columns[j].Desc = d
+		}
+	}
+	return nil
+}
+
+func (n *Concat) locator(_ *Built, s *step) func(uint64, int64) (int, uint64, int64) {
+	ends := make([]int64, len(s.in))
+	at := int64(0)
+	for i, in := range s.in {
+		if in.size == Endless {
+			at = Endless
+		} else {
+			at += in.size
+		}
+		ends[i] = at
+	}
+	return func(epoch uint64, k int64) (int, uint64, int64) {
+		i := sort.Search(len(ends), func(i int) bool { return ends[i] > k })
+		if i > 0 {
+			k -= ends[i-1]
+		}
+		return i, epoch, k
+	}
+}
+
+func (n *Concat) length(b *Built, s *step) int64 {
+	l := int64(0)
+	for _, in := range s.in {
+		switch k := b.lenOf(in); {
+		case k == Unknown || k == Endless:
+			return k
+		default:
+			l += k
+		}
+	}
+	return l
+}
+
+// stream goes through inputs of which some have no index; each rank has its part of each.
+func (n *Concat) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
+	c := &concatenated{}
+	if o.state != nil {
+		c.at = int(o.state.int())
+		if c.at < 0 || c.at > len(s.in) {
+			o.state.fail("input %d of %d", c.at, len(s.in))
+		}
+		if o.state.err != nil {
+			return nil, o.state.err
+		}
+	}
+	for _, in := range s.in {
+		it, err := o.open(in, epoch)
+		if err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
+		c.in = append(c.in, it)
+	}
+	return c, nil
+}
+
+type concatenated struct {
+	in []Iterator
+	at int
+}
+
+func (c *concatenated) Next(ctx context.Context, s *Sample) error {
+	for ; c.at < len(c.in); c.at++ {
+		if err := pull(ctx, c.in[c.at], s); err != io.EOF {
+			s.Ordinal = ofInput(s.Ordinal, c.at)
+			return err
+		}
+	}
+	return io.EOF
+}
+
+// ofInput makes ordinals of several inputs differ.
+func ofInput(ordinal uint64, in int) uint64 { return ordinal ^ uint64(in)<<48 }
+
+func (c *concatenated) Save(w []int64) []int64 {
+	w = append(w, int64(c.at))
+	for _, it := range c.in {
+		w = it.Save(w)
+	}
+	return w
+}
+
+func (c *concatenated) Close() error { return closeAll(c.in) }

@@ -1,0 +1,68 @@
+package dataset
+
+import "github.com/infer-prep/infer-prep/tensor"
+
+// Filter keeps the samples for which a predicate is true.
+type Filter struct {
+	Name string   `json:"name"` // that RegisterFunc gave the predicate; empty if it has none
+	In   []string `json:"in"`   // the columns that it looks at
+
+	f Predicate
+}
+
+func init() {
+	Register(Info{Name: "filter", Version: 1, New: func() Node { return &Filter{In: []string{}} }, Doc: "the samples for which a predicate is true"})
+}
+
+// Filter keeps the samples for which f, given the columns in, is true. Such a
+// definition cannot be written; a Filter with a Name can.
+func (d *Dataset) Filter(f Predicate, in ...string) *Dataset {
+	return d.then(&Filter{In: append([]string{}, in...), f: f})
+}
+
+// Validate wants a predicate.
+func (n *Filter) Validate() error {
+	if n.f != nil && n.Name == "" {
+		return nil
+	}
+	_, err := function[Predicate](n.Name)
+	return err
+}
+
+func (n *Filter) build(_ *Built, s *step) error {
+	in, err := s.one()
+	if err != nil {
+		return err
+	}
+	s.columns = in.columns
+	s.state, err = in.columnsOf(n.In)
+	return err
+}
+
+func (n *Filter) worker(b *Built, s *step) (Worker, error) {
+	f := n.f
+	if f == nil {
+		var err error
+		if f, err = function[Predicate](n.Name); err != nil {
+			return nil, err
+		}
+	}
+	return &filterWorker{f: f, in: s.state.([]int), caller: caller{seed: b.options.Seed, path: s.path}}, nil
+}
+
+type filterWorker struct {
+	f      Predicate
+	in     []int
+	caller caller
+	src    []*tensor.Tensor
+}
+
+func (w *filterWorker) Do(s *Sample) error {
+	w.src = w.src[:0]
+	for _, i := range w.in {
+		w.src = append(w.src, &s.Values[i].Tensor)
+	}
+	keep, err := w.f(w.caller.of(s), w.src)
+	s.dropped = !keep
+	return err
+}

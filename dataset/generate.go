@@ -1,3 +1,0 @@
-package dataset
-
-//go:generate go run ../internal/msgpgen

@@ -1,0 +1,498 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+)
+
+// Iterator gives samples one after another. It is what engines put their stages
+// between; programs use packages pullpipe and pipeline. It is used by one
+// goroutine at a time.
+type Iterator interface {
+	// Next fills s with the next sample, or returns io.EOF. The sample may be a
+	// dropped one, which is only passed on. Values are valid until s is given to
+	// another Next; s may be another one each time.
+	Next(ctx context.Context, s *Sample) error
+	// Save appends the state after the last sample that Next gave.
+	Save(words []int64) []int64
+	// Close ends it, goroutines included. It may be called twice.
+	Close() error
+}
+
+// Worker works on one sample after another.
+type Worker interface {
+	// Do changes s, or drops it. It must not keep s.
+	Do(s *Sample) error
+}
+
+// Stage is work on samples for an engine to place.
+type Stage struct {
+	Path string // of the node
+	In   Iterator
+	// New makes a Worker for one goroutine.
+	New func() (Worker, error)
+	// Failed says what becomes of a sample that Do failed on: nil if it is dropped
+	// now. It is called in the order of samples, by the goroutine that calls Next.
+	Failed func(s *Sample, err error) error
+}
+
+// Dropped reports whether the sample is to be passed over.
+func (s *Sample) Dropped() bool { return s.dropped }
+
+// Memory is the bytes of memory that the sample holds on to.
+func (s *Sample) Memory() int64 { return s.size() }
+
+// Do is w.Do, with a panic made an error. A dropped sample is left alone.
+func Do(w Worker, s *Sample) (err error) {
+	if s.dropped {
+		return nil
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			err = &PanicError{v, debug.Stack()}
+		}
+	}()
+	return w.Do(s)
+}
+
+// Inline is a stage without goroutines: Next does the work.
+func Inline(st Stage) (Iterator, error) {
+	w, err := st.New()
+	if err != nil {
+		return nil, err
+	}
+	return &inline{st, w}, nil
+}
+
+type inline struct {
+	Stage
+	w Worker
+}
+
+func (i *inline) Next(ctx context.Context, s *Sample) error {
+	if err := i.In.Next(ctx, s); err != nil {
+		return err
+	}
+	if err := Do(i.w, s); err != nil {
+		return i.Failed(s, err)
+	}
+	return nil
+}
+
+func (i *inline) Save(w []int64) []int64 { return i.In.Save(w) }
+
+func (i *inline) Close() error { return i.In.Close() }
+
+// Config is what an engine brings to a run.
+type Config struct {
+	// Stage places work: Inline, or one with goroutines.
+	Stage func(Stage) (Iterator, error)
+	// Top, if it is not nil, is put on top of the iterator of the whole.
+	Top func(Iterator) (Iterator, error)
+	// State is where to begin, nil for the beginning of epoch Epoch.
+	State *State
+	Epoch uint64
+}
+
+// opener makes the iterators of an epoch.
+type opener struct {
+	b     *Built
+	stage func(Stage) (Iterator, error)
+	state *stateReader // nil from the beginning
+	// replay, if it is not nil, are the places of one root that are wanted again;
+	// nothing follows them.
+	replay *replay
+	failed func(path string, s *Sample, err error) error
+}
+
+type replay struct {
+	root   int32
+	places []int64
+}
+
+// open makes the iterator of a step that is no part of an indexed tree above it.
+func (o *opener) open(s *step, epoch uint64) (Iterator, error) {
+	if s.indexed {
+		return o.openRoot(s, epoch)
+	}
+	if s.data != nil {
+		return o.openStream(s, epoch)
+	}
+	switch n := s.node.(type) {
+	case streamer:
+		_, flat := n.(*FlatMap)
+		_, unbatch := n.(*Unbatch)
+		if o.replay != nil && !flat && !unbatch {
+			// What is replayed went through this node before: only nodes that change
+			// samples matter.
+			for i, in := range s.in {
+				if in.first <= o.replay.root && o.replay.root < in.last {
+					it, err := o.open(in, epoch)
+					switch n.(type) {
+					case *Concat, *Mix, *Interleave:
+						return &tagged{it, i}, err
+					}
+					return it, err
+				}
+			}
+		}
+		return n.stream(o, s, epoch)
+	case mapper:
+		in, err := o.open(s.in[0], epoch)
+		if err != nil {
+			return nil, err
+		}
+		return o.work(s, in, func() (Worker, error) { return n.worker(o.b, s) })
+	}
+	return nil, fmt.Errorf("dataset: %s has no iterator", s.path)
+}
+
+// tagged gives samples the ordinals that they have above a node of several inputs.
+type tagged struct {
+	Iterator
+	in int
+}
+
+func (t *tagged) Next(ctx context.Context, s *Sample) error {
+	err := t.Iterator.Next(ctx, s)
+	s.Ordinal = ofInput(s.Ordinal, t.in)
+	return err
+}
+
+// work places a stage.
+func (o *opener) work(s *step, in Iterator, worker func() (Worker, error)) (Iterator, error) {
+	place := o.stage
+	switch s.node.(type) {
+	case *Project, *Rename:
+		place = Inline // there is nothing to do that a goroutine would be worth
+	}
+	it, err := place(Stage{Path: s.path, In: in, New: worker, Failed: func(x *Sample, err error) error { return o.failed(s.path, x, err) }})
+	if err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	return it, nil
+}
+
+// root is the iterator of an indexed tree: it goes through the cursor's places in
+// step with what the tree gives.
+type root struct {
+	in     Iterator
+	cursor cursor
+}
+
+func (o *opener) openRoot(s *step, epoch uint64) (Iterator, error) {
+	c := o.b.cursor(s)
+	switch {
+	case o.replay != nil && o.replay.root == s.root:
+		c = cursor{n: 0, holes: o.replay.places, world: 1}
+	case o.state != nil:
+		if c.load(o.state); o.state.err != nil {
+			return nil, o.state.err
+		}
+	}
+	in, err := o.openIndexed(s, feed{root: s.root, cursor: c, epoch: epoch})
+	if err != nil {
+		return nil, err
+	}
+	return &root{in, c}, nil
+}
+
+func (r *root) Next(ctx context.Context, s *Sample) error {
+	for {
+		k, ok := r.cursor.next()
+		if !ok {
+			return io.EOF
+		}
+		if err := r.in.Next(ctx, s); err != nil {
+			r.cursor.j--
+			return err
+		}
+		if s.origin.k != k {
+			return fmt.Errorf("dataset: sample %d where %d was wanted", s.origin.k, k)
+		}
+		if !s.dropped {
+			return nil
+		}
+	}
+}
+
+func (r *root) Save(w []int64) []int64 { return r.cursor.save(w) }
+
+func (r *root) Close() error { return r.in.Close() }
+
+// feed gives the rows that one source of an indexed tree is to read: the cursor's
+// places, followed through the routers above the source, without those that lead
+// elsewhere. It is a value: every source goes through the places by itself.
+type feed struct {
+	cursor cursor
+	epoch  uint64
+	root   int32
+	hops   []hop
+	// one, if it is not nil, is the only place, again and again: that a cache wants.
+	one *place
+}
+
+type place struct {
+	k, pos int64
+	epoch  uint64
+}
+
+type hop struct {
+	locate func(epoch uint64, k int64) (in int, e uint64, pos int64)
+	in     int // the way that leads to the source
+}
+
+// through is f for an input of a router.
+func (f feed) through(o *opener, s *step, in int) feed {
+	hops := make([]hop, len(f.hops), len(f.hops)+1)
+	for i, h := range f.hops {
+		hops[i] = h
+	}
+	f.hops = append(hops, hop{s.node.(router).locator(o.b, s), in})
+	return f
+}
+
+// next finds the next place that leads to the source.
+func (f *feed) next() (k int64, epoch uint64, pos int64, ok bool) {
+next:
+	for {
+		if f.one != nil {
+			k, epoch, pos = f.one.k, f.one.epoch, f.one.pos
+		} else {
+			if k, ok = f.cursor.next(); !ok {
+				return 0, 0, 0, false
+			}
+			epoch, pos = f.epoch, k
+		}
+		for i := range f.hops {
+			var in int
+			if in, epoch, pos = f.hops[i].locate(epoch, pos); in != f.hops[i].in {
+				continue next
+			}
+		}
+		return k, epoch, pos, true
+	}
+}
+
+// openIndexed makes the iterator of a step of an indexed tree.
+func (o *opener) openIndexed(s *step, f feed) (Iterator, error) {
+	if s.data != nil {
+		rows := s.data.(Rows)
+		n := len(s.columns)
+		return o.work(s, &feeder{f}, func() (Worker, error) { return &reading{rows, n}, nil })
+	}
+	switch n := s.node.(type) {
+	case router:
+		if len(s.in) == 1 {
+			return o.openIndexed(s.in[0], f.through(o, s, 0))
+		}
+		j := &joined{feed: f, locate: n.locator(o.b, s)}
+		for i, in := range s.in {
+			it, err := o.openIndexed(in, f.through(o, s, i))
+			if err != nil {
+				return nil, errors.Join(err, j.Close())
+			}
+			j.in = append(j.in, it)
+		}
+		return j, nil
+	case *Zip:
+		z := &zipped{}
+		for _, in := range s.in {
+			it, err := o.openIndexed(in, f)
+			if err != nil {
+				return nil, errors.Join(err, z.Close())
+			}
+			z.in = append(z.in, it)
+		}
+		z.samples = make([]Sample, len(z.in))
+		return z, nil
+	case *Cache:
+		return n.openIndexed(o, s, f)
+	case mapper:
+		in, err := o.openIndexed(s.in[0], f)
+		if err != nil {
+			return nil, err
+		}
+		return o.work(s, in, func() (Worker, error) { return n.worker(o.b, s) })
+	}
+	return nil, fmt.Errorf("dataset: %s has no index", s.path)
+}
+
+// feeder gives samples of which nothing is known but what is to be read.
+type feeder struct{ feed }
+
+func (f *feeder) Next(_ context.Context, s *Sample) error {
+	k, epoch, pos, ok := f.feed.next()
+	if !ok {
+		return io.EOF
+	}
+	s.Key, s.Epoch, s.Ordinal, s.dropped = "", epoch, uint64(k), false
+	s.origin = origin{root: f.root, k: k, epoch: f.epoch}
+	s.row = pos
+	return nil
+}
+
+func (f *feeder) Save(w []int64) []int64 { return w }
+
+func (f *feeder) Close() error { return nil }
+
+// reading reads rows.
+type reading struct {
+	rows    Rows
+	columns int
+}
+
+func (r *reading) Do(s *Sample) error {
+	s.resize(r.columns)
+	return r.rows.Read(s.row, s)
+}
+
+// joined is a router with several inputs: it takes each sample from the input
+// that has it.
+type joined struct {
+	feed   feed
+	locate func(epoch uint64, k int64) (int, uint64, int64)
+	in     []Iterator
+}
+
+func (j *joined) Next(ctx context.Context, s *Sample) error {
+	_, epoch, pos, ok := j.feed.next()
+	if !ok {
+		return io.EOF
+	}
+	i, _, _ := j.locate(epoch, pos)
+	return j.in[i].Next(ctx, s)
+}
+
+func (j *joined) Save(w []int64) []int64 { return w }
+
+func (j *joined) Close() error { return closeAll(j.in) }
+
+func closeAll(l []Iterator) error {
+	var errs []error
+	for _, it := range l {
+		errs = append(errs, it.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// streamed is the iterator of a stream source. Of several ranks each reads all
+// of it and takes its part.
+type streamed struct {
+	stream Stream
+	reader Reader
+	epoch  uint64
+	root   int32
+	n      int // columns
+	cursor cursor
+	at     int64 // samples read
+	failed func(s *Sample, err error) error
+}
+
+func (o *opener) openStream(s *step, epoch uint64) (Iterator, error) {
+	c := o.b.cursor(s)
+	c.n, c.drop = Unknown, true
+	switch {
+	case o.replay != nil && o.replay.root == s.root:
+		c = cursor{n: 0, holes: o.replay.places, world: 1}
+	case o.state != nil:
+		if c.load(o.state); o.state.err != nil {
+			return nil, o.state.err
+		}
+	}
+	it := &streamed{
+		stream: s.data.(Stream), epoch: epoch, root: s.root, n: len(s.columns), cursor: c,
+		failed: func(x *Sample, err error) error { return o.failed(s.path, x, err) },
+	}
+	return it, nil
+}
+
+func (t *streamed) Next(ctx context.Context, s *Sample) error {
+	for {
+		k, ok := t.cursor.next()
+		if !ok {
+			return io.EOF
+		}
+		if t.reader == nil || k < t.at {
+			if err := t.restart(); err != nil {
+				return err
+			}
+		}
+		for {
+			if err := ctx.Err(); err != nil {
+				t.cursor.j--
+				return err
+			}
+			s.resize(t.n)
+			s.Key, s.Epoch, s.Ordinal, s.dropped = "", t.epoch, uint64(t.at), false
+			s.origin = origin{root: t.root, k: t.at, epoch: t.epoch}
+			err := t.read(s)
+			if errors.Is(err, io.EOF) {
+				t.cursor.j--
+				return io.EOF
+			}
+			t.at++
+			if err != nil && t.at > k {
+				if err := t.failed(s, err); err != nil {
+					return err
+				}
+				break // it was left out
+			}
+			if t.at > k {
+				return nil
+			}
+		}
+	}
+}
+
+// read reads, with a panic made an error.
+func (t *streamed) read(s *Sample) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &PanicError{v, debug.Stack()}
+		}
+	}()
+	err = t.reader.Next(s)
+	if err == io.EOF {
+		return err
+	}
+	if errors.Is(err, io.EOF) { // a file that ended too early is no end of the stream
+		err = fmt.Errorf("%w: %v", io.ErrUnexpectedEOF, err)
+	}
+	return err
+}
+
+func (t *streamed) restart() error {
+	if err := t.Close(); err != nil {
+		return err
+	}
+	r, err := t.stream.Start(t.epoch)
+	if err != nil {
+		return err
+	}
+	t.reader, t.at = r, 0
+	return nil
+}
+
+func (t *streamed) Save(w []int64) []int64 { return t.cursor.save(w) }
+
+func (t *streamed) Close() error {
+	if t.reader == nil {
+		return nil
+	}
+	r := t.reader
+	t.reader = nil
+	return r.Close()
+}
+
+// pull is Next without dropped samples.
+func pull(ctx context.Context, it Iterator, s *Sample) error {
+	for {
+		if err := it.Next(ctx, s); err != nil || !s.dropped {
+			return err
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package dataset
+
+import (
+	"fmt"
+
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/rng"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// Map runs a graph on every sample. The graph's inputs are columns, and its
+// outputs take their place; further outputs and all other columns stand beside
+// them. A graph may have random ops.
+type Map struct {
+	Graph *datagraph.Graph `json:"graph"`
+	// In are the columns that the graph is given, in the order of its inputs.
+	// Empty: those of its inputs' names.
+	In []string `json:"in"`
+	// Out are the names of the columns of its outputs and side outputs. Empty: the graph's own.
+	Out []string `json:"out"`
+}
+
+func init() {
+	Register(Info{
+		Name: "map", Version: 1, New: func() Node { return &Map{Graph: datagraph.New(), In: []string{}, Out: []string{}} },
+		Doc: "a graph of ops on every sample",
+	})
+}
+
+// Map runs a graph on every sample, on the columns that it names.
+func (d *Dataset) Map(g *datagraph.Graph) *Dataset {
+	return d.then(&Map{Graph: g, In: []string{}, Out: []string{}})
+}
+
+// MapColumns runs a graph on the columns in, and names its outputs out.
+func (d *Dataset) MapColumns(g *datagraph.Graph, in, out []string) *Dataset {
+	return d.then(&Map{Graph: g, In: in, Out: out})
+}
+
+// Validate checks the graph.
+func (n *Map) Validate() error {
+	if n.Graph == nil {
+		return paramErr("no graph")
+	}
+	if err := n.Graph.Validate(); err != nil {
+		return err
+	}
+	if g := n.Graph; len(n.In) > 0 && len(n.In) != len(g.Inputs) || len(n.Out) > 0 && len(n.Out) != len(g.Outputs)+len(g.SideOutputs) {
+		return paramErr("columns %q -> %q, want %d -> %d, or none", n.In, n.Out, len(g.Inputs), len(g.Outputs)+len(g.SideOutputs))
+	}
+	return nil
+}
+
+// mapState is what the workers share.
+type mapState struct {
+	plan *datagraph.Plan
+	cols *outputs
+}
+
+func (n *Map) build(b *Built, s *step) error {
+	in, err := s.passes()
+	if err != nil {
+		return err
+	}
+	// The graph for these columns, with paths for its random numbers.
+	g := *n.Graph
+	g.Inputs = append([]datagraph.Column(nil), g.Inputs...)
+	g.Steps = append([]datagraph.Step(nil), g.Steps...)
+	names := n.In
+	if len(names) == 0 {
+		for _, c := range g.Inputs {
+			names = append(names, c.Name)
+		}
+	}
+	columns, err := in.columnsOf(names)
+	if err != nil {
+		return err
+	}
+	for i, c := range columns {
+		d := in.columns[c].Desc
+		if err := fits(g.Inputs[i].Desc, d); err != nil {
+			return defErr("column %q: %v", names[i], err)
+		}
+		g.Inputs[i].Desc = d
+	}
+	for i := range g.Steps {
+		if g.Steps[i].Path == "" {
+			g.Steps[i].Path = fmt.Sprintf("%s/%d", s.path, i)
+		}
+	}
+	st := &mapState{}
+	if st.plan, err = datagraph.Compile(&g, b.options.Limits); err != nil {
+		return err
+	}
+	out := st.plan.Outputs()
+	for i := range n.Out {
+		out[i].Name = n.Out[i]
+	}
+	st.cols, err = s.replace(in, names, out)
+	s.state = st
+	return err
+}
+
+// fits reports whether a column can be what is wanted: where a size is not known, it may turn out.
+func fits(want, have tensor.Desc) error {
+	ok := want.DType == have.DType && want.Layout == have.Layout && want.Shape.Rank() == have.Shape.Rank()
+	for i := 0; ok && i < have.Shape.Rank(); i++ {
+		w, h := want.Shape.At(i), have.Shape.At(i)
+		ok = w == h || w == tensor.Unknown || h == tensor.Unknown
+	}
+	if !ok {
+		return fmt.Errorf("it is %v, want %v", have, want)
+	}
+	return nil
+}
+
+func (n *Map) worker(b *Built, s *step) (Worker, error) {
+	st := s.state.(*mapState)
+	return &mapping{seed: b.options.Seed, limits: b.options.Limits, runner: st.plan.NewRunner(), cols: st.cols.clone()}, nil
+}
+
+type mapping struct {
+	seed   uint64
+	limits codec.Limits
+	runner *datagraph.Runner
+	cols   *outputs
+	src    []*tensor.Tensor
+	out    []Value
+}
+
+func (w *mapping) Do(s *Sample) error {
+	w.src = w.src[:0]
+	for _, i := range w.cols.in {
+		w.src = append(w.src, &s.Values[i].Tensor)
+	}
+	w.runner.At = rng.Point{Seed: w.seed, Epoch: s.Epoch, Ordinal: s.Ordinal}
+	out, err := w.runner.Run(w.src...)
+	if err != nil {
+		return err
+	}
+	w.out = w.out[:0]
+	for i := range out {
+		v := w.cols.value()
+		if t, own := w.runner.Take(i, v.own); own {
+			v.Tensor, v.own = t, t.Data
+		} else if err := v.copyFrom(&Value{Tensor: t}); err != nil {
+			return err
+		}
+		w.out = append(w.out, v)
+	}
+	w.cols.apply(s, w.out)
+	return nil
+}

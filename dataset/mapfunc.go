@@ -1,0 +1,106 @@
+package dataset
+
+import "github.com/infer-prep/infer-prep/tensor"
+
+// Func runs a function of the user's on every sample. The columns In make place
+// for those of Out; all others stand beside them.
+type Func struct {
+	Name string      `json:"name"` // that RegisterFunc gave the function; empty if it has none
+	In   []string    `json:"in"`
+	Out  []OutColumn `json:"out"`
+
+	f MapFunc
+}
+
+// OutColumn is a column that a function makes. Sizes may be tensor.Unknown.
+type OutColumn struct {
+	Name string `json:"name"`
+	tensor.Desc
+}
+
+func init() {
+	Register(Info{Name: "func", Version: 1, New: func() Node { return &Func{In: []string{}, Out: []OutColumn{}} }, Doc: "a function on every sample"})
+}
+
+// MapFunc runs f on every sample: on the columns in, for the columns out. Such a
+// definition cannot be written; Func with a Name can.
+func (d *Dataset) MapFunc(f MapFunc, in []string, out ...Column) *Dataset {
+	n := &Func{In: in, Out: []OutColumn{}, f: f}
+	for _, c := range out {
+		n.Out = append(n.Out, OutColumn{c.Name, c.Desc})
+	}
+	return d.then(n)
+}
+
+// Validate wants a function.
+func (n *Func) Validate() error {
+	if n.f != nil && n.Name == "" {
+		return nil
+	}
+	_, err := function[MapFunc](n.Name)
+	return err
+}
+
+func (n *Func) build(_ *Built, s *step) error {
+	in, err := s.passes()
+	if err != nil {
+		return err
+	}
+	var out []Column
+	for _, c := range n.Out {
+		out = append(out, Column{Name: c.Name, Desc: c.Desc})
+	}
+	s.state, err = s.replace(in, n.In, out)
+	return err
+}
+
+func (n *Func) worker(b *Built, s *step) (Worker, error) {
+	f := n.f
+	if f == nil {
+		var err error
+		if f, err = function[MapFunc](n.Name); err != nil {
+			return nil, err
+		}
+	}
+	return &funcWorker{f: f, n: n, cols: s.state.(*outputs).clone(), caller: caller{seed: b.options.Seed, path: s.path}}, nil
+}
+
+type funcWorker struct {
+	f      MapFunc
+	n      *Func
+	cols   *outputs
+	caller caller
+	src    []*tensor.Tensor
+	out    []Value
+	dst    []*Value
+}
+
+func (w *funcWorker) Do(s *Sample) error {
+	w.src, w.out, w.dst = w.src[:0], w.out[:0], w.dst[:0]
+	for _, i := range w.cols.in {
+		w.src = append(w.src, &s.Values[i].Tensor)
+	}
+	for range w.n.Out {
+		w.out = append(w.out, w.cols.value())
+	}
+	for i := range w.out {
+		w.dst = append(w.dst, &w.out[i])
+	}
+	if err := w.f(w.caller.of(s), w.dst, w.src); err != nil {
+		return err
+	}
+	for i, c := range w.n.Out {
+		if !c.Desc.Matches(w.out[i].Desc) {
+			return defErr("column %q: the function made %v, want %v", c.Name, w.out[i].Desc, c.Desc)
+		}
+		// What is shared with the inputs would go with their memory.
+		if v := &w.out[i]; !v.owned() {
+			t := v.Tensor
+			if err := v.copyFrom(&Value{Tensor: t}); err != nil {
+				return err
+			}
+		}
+	}
+	w.cols.apply(s, w.out)
+	return nil
+}

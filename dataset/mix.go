@@ -1,0 +1,227 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+
+	"github.com/infer-prep/infer-prep/rng"
+)
+
+// Mix takes each sample from one of its inputs, which is drawn by weight. The
+// inputs must have the same columns.
+type Mix struct {
+	// Weights of the inputs; they need not have the sum 1. Equal ones mix uniformly.
+	Weights []float64 `json:"weights"`
+	// UntilAll goes on until all inputs have ended, drawing among those that have
+	// not; else the mix ends when the input that is drawn has.
+	UntilAll bool `json:"until_all"`
+}
+
+// Interleave takes a few samples from each of its inputs in turn, until all have
+// ended. The inputs must have the same columns.
+type Interleave struct {
+	Block int64 `json:"block"` // samples at a time
+}
+
+func init() {
+	Register(Info{Name: "mix", Version: 1, New: func() Node { return &Mix{Weights: []float64{}} }, Doc: "samples of datasets drawn by weight"})
+	Register(Info{Name: "interleave", Version: 1, New: func() Node { return &Interleave{Block: 1} }, Doc: "samples of datasets in turn"})
+}
+
+// WeightedMix takes each sample from one of the datasets, drawn by weight, until
+// the one drawn has ended.
+func WeightedMix(weights []float64, d ...*Dataset) *Dataset {
+	return Of(&Mix{Weights: weights}, d...)
+}
+
+// Interleaved takes block samples from each of the datasets in turn.
+func Interleaved(block int64, d ...*Dataset) *Dataset { return Of(&Interleave{block}, d...) }
+
+// Validate wants weights of which one is not 0.
+func (n *Mix) Validate() error {
+	sum := 0.0
+	for _, w := range n.Weights {
+		if !(w >= 0) || math.IsInf(w, 0) {
+			return paramErr("weights %v, want finite numbers of 0 or more", n.Weights)
+		}
+		sum += w
+	}
+	if !(sum > 0) || math.IsInf(sum, 0) {
+		return paramErr("weights %v with the sum %v", n.Weights, sum)
+	}
+	return nil
+}
+
+// Validate wants a block.
+func (n *Interleave) Validate() error {
+	if n.Block < 1 {
+		return paramErr("blocks of %d, want 1 or more", n.Block)
+	}
+	return nil
+}
+
+func (n *Mix) build(_ *Built, s *step) error {
+	if len(n.Weights) != len(s.in) {
+		return defErr("%d weights for %d inputs", len(n.Weights), len(s.in))
+	}
+	return s.sameColumns()
+}
+
+func (n *Interleave) build(_ *Built, s *step) error { return s.sameColumns() }
+
+// length is known where no input ends, or where all are gone through.
+func (n *Mix) length(b *Built, s *step) int64 {
+	if n.UntilAll {
+		return sumOf(b, s)
+	}
+	for _, in := range s.in {
+		if b.lenOf(in) != Endless {
+			return Unknown
+		}
+	}
+	return Endless
+}
+
+func (n *Interleave) length(b *Built, s *step) int64 { return sumOf(b, s) }
+
+func sumOf(b *Built, s *step) int64 {
+	sum := int64(0)
+	for _, in := range s.in {
+		l := b.lenOf(in)
+		if l == Unknown || l == Endless {
+			return l
+		}
+		sum += l
+	}
+	return sum
+}
+
+func (n *Mix) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
+	m := &mixed{n: n, key: rng.NewKey(o.b.options.Seed, epoch, s.path), weights: append([]float64(nil), n.Weights...)}
+	return m, m.open(o, s, epoch)
+}
+
+func (n *Interleave) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
+	m := &mixed{block: n.Block}
+	return m, m.open(o, s, epoch)
+}
+
+type mixed struct {
+	in      []Iterator
+	ended   []bool
+	given   int64 // with Interleave, turns of one sample: those of ended inputs count
+	block   int64 // of Interleave; 0 is Mix
+	n       *Mix
+	key     rng.Key
+	weights []float64 // 0 for inputs that have ended
+}
+
+func (m *mixed) open(o *opener, s *step, epoch uint64) error {
+	m.ended = make([]bool, len(s.in))
+	if o.state != nil {
+		m.given = o.state.int()
+		if m.given < 0 {
+			o.state.fail("%d samples", m.given)
+		}
+		for i := range m.ended {
+			m.ended[i] = o.state.int() != 0
+		}
+		if o.state.err != nil {
+			return o.state.err
+		}
+	}
+	for i, in := range s.in {
+		it, err := o.open(in, epoch)
+		if err != nil {
+			return errors.Join(err, m.Close())
+		}
+		m.in = append(m.in, it)
+		if m.ended[i] && m.n != nil {
+			m.weights[i] = 0
+		}
+	}
+	return nil
+}
+
+func (m *mixed) Next(ctx context.Context, s *Sample) error {
+	for {
+		i, ok := m.choose()
+		if !ok {
+			return io.EOF
+		}
+		if m.ended[i] {
+			m.given = (m.given/m.block + 1) * m.block
+			continue
+		}
+		err := pull(ctx, m.in[i], s)
+		switch {
+		case err == io.EOF && m.n != nil && !m.n.UntilAll:
+			return io.EOF
+		case err == io.EOF:
+			m.ended[i] = true
+			if m.n != nil {
+				m.weights[i] = 0
+			}
+			continue
+		case err != nil:
+			return err
+		}
+		m.given++
+		s.Ordinal = ofInput(s.Ordinal, i)
+		return nil
+	}
+}
+
+// choose is the input for the next sample; not ok if all have ended.
+func (m *mixed) choose() (int, bool) {
+	left := false
+	for _, e := range m.ended {
+		left = left || !e
+	}
+	if !left {
+		return 0, false
+	}
+	if m.n == nil {
+		return int(m.given / m.block % int64(len(m.in))), true
+	}
+	sum := 0.0
+	for _, w := range m.weights {
+		sum += w
+	}
+	if sum == 0 {
+		return 0, false
+	}
+	r := m.key.At(uint64(m.given))
+	u := float64(r.Float64() * sum)
+	last := 0
+	for i, w := range m.weights {
+		if w == 0 {
+			continue
+		}
+		last = i
+		if u < w {
+			break
+		}
+		u -= w
+	}
+	return last, true
+}
+
+func (m *mixed) Save(w []int64) []int64 {
+	w = append(w, m.given)
+	for _, e := range m.ended {
+		if e {
+			w = append(w, 1)
+		} else {
+			w = append(w, 0)
+		}
+	}
+	for _, it := range m.in {
+		w = it.Save(w)
+	}
+	return w
+}
+
+func (m *mixed) Close() error { return closeAll(m.in) }

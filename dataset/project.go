@@ -1,0 +1,47 @@
+package dataset
+
+// Project keeps some columns, in the order given.
+type Project struct {
+	Columns []string `json:"columns"`
+}
+
+func init() {
+	Register(Info{Name: "project", Version: 1, New: func() Node { return &Project{} }, Doc: "some of the columns"})
+}
+
+// Project keeps these columns, in this order.
+func (d *Dataset) Project(columns ...string) *Dataset { return d.then(&Project{columns}) }
+
+// Validate wants at least one column.
+func (n *Project) Validate() error {
+	if len(n.Columns) == 0 {
+		return paramErr("no columns")
+	}
+	return nil
+}
+
+func (n *Project) build(_ *Built, s *step) error {
+	in, err := s.passes()
+	if err != nil {
+		return err
+	}
+	l, err := in.columnsOf(n.Columns)
+	s.columns = nil
+	for _, i := range l {
+		s.columns = append(s.columns, in.columns[i])
+	}
+	s.state = &outputs{from: l}
+	return err
+}
+
+func (n *Project) worker(_ *Built, s *step) (Worker, error) {
+	return &projecting{s.state.(*outputs).clone()}, nil
+}
+
+type projecting struct{ cols *outputs }
+
+func (w *projecting) Do(s *Sample) error {
+	w.cols.apply(s, nil)
+	w.cols.spare = w.cols.spare[:0]
+	return nil
+}

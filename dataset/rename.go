@@ -1,0 +1,47 @@
+package dataset
+
+import "slices"
+
+// Rename gives columns other names.
+type Rename struct {
+	From []string `json:"from"`
+	To   []string `json:"to"`
+}
+
+func init() {
+	Register(Info{Name: "rename", Version: 1, New: func() Node { return &Rename{} }, Doc: "other names for columns"})
+}
+
+// Rename gives the columns from the names to.
+func (d *Dataset) Rename(from, to []string) *Dataset { return d.then(&Rename{from, to}) }
+
+// Validate wants as many new names as old ones.
+func (n *Rename) Validate() error {
+	if len(n.From) == 0 || len(n.From) != len(n.To) {
+		return paramErr("%d columns renamed to %d names", len(n.From), len(n.To))
+	}
+	return nil
+}
+
+func (n *Rename) build(_ *Built, s *step) error {
+	in, err := s.passes()
+	if err != nil {
+		return err
+	}
+	l, err := in.columnsOf(n.From)
+	if err != nil {
+		return err
+	}
+	s.columns = slices.Clone(in.columns)
+	for i, c := range l {
+		s.columns[c].Name = n.To[i]
+	}
+	return nil
+}
+
+func (n *Rename) worker(*Built, *step) (Worker, error) { return nothing{}, nil }
+
+// nothing is a Worker without work. Engines need no stage for it.
+type nothing struct{}
+
+func (nothing) Do(*Sample) error { return nil }

@@ -1,0 +1,125 @@
+package dataset
+
+import (
+	"context"
+	"io"
+	"math"
+)
+
+// Repeat goes through its input several times. Each pass is an epoch of its own
+// for shuffles and random ops below it.
+type Repeat struct {
+	Count int64 `json:"count"` // 1 or more; 0 is for ever
+}
+
+func init() {
+	Register(Info{Name: "repeat", Version: 1, New: func() Node { return &Repeat{} }, Doc: "several passes"})
+}
+
+// Repeat goes through d count times, or for ever if count is 0.
+func (d *Dataset) Repeat(count int64) *Dataset { return d.then(&Repeat{count}) }
+
+// Validate wants a number that is not negative.
+func (n *Repeat) Validate() error {
+	if n.Count < 0 {
+		return paramErr("count %d, want 0 (for ever) or more", n.Count)
+	}
+	return nil
+}
+
+func (n *Repeat) build(_ *Built, s *step) error {
+	in, err := s.passes()
+	if err != nil || in.size == Unknown || in.size == 0 {
+		return err
+	}
+	if s.size = Endless; n.Count > 0 && in.size != Endless {
+		if n.Count >= math.MaxInt64/in.size {
+			return defErr("%d times %d samples", n.Count, in.size)
+		}
+		s.size = in.size * n.Count
+	}
+	return nil
+}
+
+// length is that of each rank where the input has no index.
+func (n *Repeat) length(b *Built, s *step) int64 {
+	l := b.lenOf(s.in[0])
+	switch {
+	case l == Unknown || l == 0 || l == Endless:
+		return l
+	case n.Count == 0 || n.Count >= math.MaxInt64/l:
+		return Endless
+	}
+	return l * n.Count
+}
+
+// epoch numbers the epochs of the input, each pass of each epoch another one.
+func (n *Repeat) epoch(epoch uint64, pass int64) uint64 {
+	if n.Count == 0 {
+		return epoch<<32 + uint64(pass)
+	}
+	return epoch*uint64(n.Count) + uint64(pass)
+}
+
+func (n *Repeat) locator(_ *Built, s *step) func(uint64, int64) (int, uint64, int64) {
+	size := s.in[0].size
+	if size == Endless {
+		return func(epoch uint64, k int64) (int, uint64, int64) { return 0, n.epoch(epoch, 0), k }
+	}
+	return func(epoch uint64, k int64) (int, uint64, int64) { return 0, n.epoch(epoch, k/size), k % size }
+}
+
+func (n *Repeat) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
+	r := &repeated{o: *o, n: n, s: s, epoch: epoch}
+	if o.state != nil {
+		r.pass = o.state.int()
+		if r.pass < 0 {
+			o.state.fail("pass %d", r.pass)
+		}
+		if o.state.err != nil {
+			return nil, o.state.err
+		}
+	}
+	var err error
+	r.any = o.state != nil // a pass that was begun had samples, or the next one tells
+	r.in, err = o.open(s.in[0], n.epoch(epoch, r.pass))
+	r.o.state = nil
+	return r, err
+}
+
+type repeated struct {
+	o     opener
+	n     *Repeat
+	s     *step
+	epoch uint64
+	pass  int64
+	any   bool // samples in this pass
+	in    Iterator
+}
+
+func (r *repeated) Next(ctx context.Context, s *Sample) error {
+	for {
+		err := pull(ctx, r.in, s)
+		if err == nil {
+			r.any = true
+			// Samples of several passes are told apart by their epochs.
+			return nil
+		}
+		if err != io.EOF || r.n.Count > 0 && r.pass+1 >= r.n.Count || r.n.Count == 0 && !r.any {
+			return err
+		}
+		if err := r.in.Close(); err != nil {
+			return err
+		}
+		in, err := r.o.open(r.s.in[0], r.n.epoch(r.epoch, r.pass+1))
+		if err != nil {
+			return err
+		}
+		r.in, r.any = in, false
+		r.pass++
+	}
+}
+
+func (r *repeated) Save(w []int64) []int64 { return r.in.Save(append(w, r.pass)) }
+
+func (r *repeated) Close() error { return r.in.Close() }

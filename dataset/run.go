@@ -1,0 +1,217 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+)
+
+// Run is a run of a Built: what both engines are made of. It is used by one
+// goroutine at a time, apart from Quarantined.
+type Run struct {
+	built  *Built
+	stage  func(Stage) (Iterator, error)
+	top    func(Iterator) (Iterator, error)
+	it     Iterator
+	epoch  uint64
+	steps  int64 // of the epoch
+	ended  error // io.EOF, or what ended the run
+	sample Sample
+
+	mu  sync.Mutex
+	bad []*SampleError
+}
+
+// NewRun begins a run. An engine calls it; programs use pullpipe.New or pipeline.New.
+func NewRun(b *Built, c Config) (*Run, error) {
+	r := &Run{built: b, stage: c.Stage, top: c.Top, epoch: c.Epoch}
+	if c.State == nil {
+		return r, nil
+	}
+	s := c.State
+	switch {
+	case s.Version != stateVersion:
+		return nil, fmt.Errorf("%w: version %d, this build reads %d", ErrState, s.Version, stateVersion)
+	case s.Fingerprint != b.fingerprint:
+		return nil, fmt.Errorf("%w: it is of another definition or seed", ErrState)
+	case s.World < 1 || s.Rank < 0 || s.Rank >= s.World || s.Step < 0:
+		return nil, fmt.Errorf("%w: rank %d of %d, step %d", ErrState, s.Rank, s.World, s.Step)
+	case s.World == b.options.World && s.Rank != b.options.Rank && s.World > 1 && !b.top.alike():
+		return nil, fmt.Errorf("%w: it is of rank %d, this is rank %d", ErrState, s.Rank, b.options.Rank)
+	case s.World != b.options.World && !s.Merged && !b.top.alike():
+		return nil, fmt.Errorf("%w: it is of one of %d ranks, and this is one of %d: where lengths depend on the data, Merge the states of all first",
+			ErrState, s.World, b.options.World)
+	}
+	r.epoch, r.steps = s.Epoch, s.Step
+	words := &stateReader{words: s.Words}
+	if len(s.Words) == 0 { // between two epochs
+		return r, nil
+	}
+	if err := r.open(words); err != nil {
+		return nil, err
+	}
+	if len(words.words) > 0 {
+		return nil, errors.Join(fmt.Errorf("%w: %d words too many", ErrState, len(words.words)), r.Close())
+	}
+	return r, nil
+}
+
+// alike reports whether all ranks have the same state after as many samples.
+func (s *step) alike() bool {
+	if s.indexed {
+		return true
+	}
+	switch s.node.(type) {
+	case *Batch, *Map, *Func, *Project, *Rename, *Concat:
+	default:
+		return false
+	}
+	for _, in := range s.in {
+		if !in.alike() {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *Run) open(words *stateReader) error {
+	o := &opener{b: r.built, stage: r.stage, state: words, failed: r.failed}
+	it, err := o.open(r.built.top, r.epoch)
+	if err != nil {
+		return err
+	}
+	if r.top != nil {
+		top, err := r.top(it)
+		if err != nil {
+			return errors.Join(err, it.Close())
+		}
+		it = top
+	}
+	r.it = it
+	return nil
+}
+
+// failed is what becomes of a bad sample.
+func (r *Run) failed(path string, s *Sample, err error) error {
+	e := &SampleError{path, s.Key, s.Epoch, s.Ordinal, err}
+	if r.built.options.OnError == BadFails {
+		return e
+	}
+	s.dropped = true
+	r.mu.Lock()
+	r.bad = append(r.bad, e)
+	if r.built.options.OnError == BadSkipped {
+		r.bad = r.bad[:0]
+	}
+	r.mu.Unlock()
+	if r.built.options.Bad != nil {
+		r.built.options.Bad(e)
+	}
+	return nil
+}
+
+// Quarantined lists the bad samples so far (BadQuarantined). It may be called by
+// any goroutine.
+func (r *Run) Quarantined() []*SampleError {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.bad)
+}
+
+// Next gives the next sample or batch, whose values are valid until the next call
+// of Next, NextEpoch or Close. At the end of an epoch it returns io.EOF, itself,
+// again and again until NextEpoch. An error of a sample is a *SampleError; after an
+// error or a cancelled ctx the run is over, and State tells where to go on.
+func (r *Run) Next(ctx context.Context) (*Sample, error) {
+	if r.ended != nil {
+		return nil, r.ended
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if r.it == nil {
+		if err := r.open(nil); err != nil {
+			return nil, r.end(err)
+		}
+	}
+	s := &r.sample
+	err := pull(ctx, r.it, s)
+	if err != nil && err != io.EOF {
+		return nil, r.end(err)
+	}
+	if all := r.built.options.AllDone; all != nil {
+		done, hookErr := all(ctx, err == io.EOF)
+		if hookErr != nil {
+			return nil, r.end(hookErr)
+		}
+		if done {
+			err = io.EOF
+		} else if err == io.EOF {
+			return nil, r.end(errors.New("dataset: AllDone says that no rank is done, this one is"))
+		}
+	}
+	if err != nil {
+		return nil, r.end(err)
+	}
+	r.steps++
+	return s, nil
+}
+
+func (r *Run) end(err error) error {
+	r.ended = err
+	return err
+}
+
+// NextEpoch begins the next epoch, wherever this one stands.
+func (r *Run) NextEpoch() error {
+	err := r.closeIterator()
+	r.epoch++
+	r.steps, r.ended = 0, nil
+	return err
+}
+
+// Epoch is the number of the epoch, from 0.
+func (r *Run) Epoch() uint64 { return r.epoch }
+
+// Step is how many samples or batches of the epoch Next gave.
+func (r *Run) Step() int64 { return r.steps }
+
+// State is where the run stands: what was prefetched but not given does not
+// count. At the end of an epoch it is the beginning of the next one.
+func (r *Run) State() *State {
+	s := &State{
+		Version: stateVersion, Fingerprint: r.built.fingerprint, Epoch: r.epoch, Step: r.steps,
+		Rank: r.built.options.Rank, World: r.built.options.World,
+	}
+	switch {
+	case r.ended == io.EOF:
+		s.Epoch, s.Step = r.epoch+1, 0
+	case r.it != nil:
+		s.Words = r.it.Save(nil)
+	}
+	return s
+}
+
+func (r *Run) closeIterator() error {
+	if r.it == nil {
+		return nil
+	}
+	err := r.it.Close()
+	r.it = nil
+	return err
+}
+
+// Close ends the run, with all its goroutines. The Built stays open.
+func (r *Run) Close() error {
+	err := r.closeIterator()
+	if r.ended == nil {
+		r.ended = ErrClosed
+	}
+	return err
+}
+
+// ErrClosed is the error of a run that was closed.
+var ErrClosed = errors.New("dataset: the run is closed")

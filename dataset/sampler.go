@@ -1,0 +1,403 @@
+package dataset
+
+import (
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/infer-prep/infer-prep/rng"
+)
+
+// Samplers choose rows of a dataset with an index, and their order. Without one
+// it is all rows in their order; Shuffle is the random order of all.
+
+// SequentialSampler is Count rows from Start on.
+type SequentialSampler struct {
+	Start int64 `json:"start"`
+	Count int64 `json:"count"` // 0: all that follow
+}
+
+// RandomSampler draws Count rows anew in each epoch.
+type RandomSampler struct {
+	Replacement bool  `json:"replacement"` // a row may come several times
+	Count       int64 `json:"count"`       // 0: as many as there are
+}
+
+// SubsetSampler is the rows that are listed, in that order. A row may be listed
+// several times.
+type SubsetSampler struct {
+	Rows   []int64 `json:"rows"`
+	Random bool    `json:"random"` // in another random order in each epoch
+}
+
+// WeightedSampler draws rows by weight anew in each epoch.
+type WeightedSampler struct {
+	Weights     []float64 `json:"weights"` // one for each row, of 0 or more
+	Count       int64     `json:"count"`
+	Replacement bool      `json:"replacement"` // a row may come several times
+}
+
+// PKSampler is PerClass rows of each class, drawn anew in each epoch: first those
+// of one class, then those of the next, in the order of the classes' numbers. A
+// class that has fewer rows gives its rows again and again, as often as needed.
+// The dataset must be a source whose rows have classes.
+type PKSampler struct {
+	PerClass int64 `json:"per_class"`
+	Shuffle  bool  `json:"shuffle"` // the order of all these rows is random
+}
+
+// DistributedSampler is the rows of one of several ranks. Options.Rank and World
+// do the same for a whole definition, whatever is in it, and are usually better:
+// a state can then be resumed on another number of ranks.
+//
+// Reference: MindSpore 2.10.0's DistributedSampler: the same rows, if not shuffled.
+type DistributedSampler struct {
+	Shards  int64 `json:"shards"`
+	Shard   int64 `json:"shard"`
+	Shuffle bool  `json:"shuffle"` // rows are dealt out in another random order in each epoch
+	// Offset is -1, and all shards get as many rows: those that would get one less
+	// get one of the first. From 0 to Shards-1 it is the shard that row 0 goes to,
+	// and some shards have one row less.
+	Offset int64 `json:"offset"`
+}
+
+func init() {
+	for _, i := range []Info{
+		{Name: "sequential_sampler", New: func() Node { return &SequentialSampler{} }, Doc: "rows from a place on"},
+		{Name: "random_sampler", New: func() Node { return &RandomSampler{} }, Doc: "random rows"},
+		{Name: "subset_sampler", New: func() Node { return &SubsetSampler{Rows: []int64{}} }, Doc: "listed rows"},
+		{Name: "weighted_sampler", New: func() Node { return &WeightedSampler{Weights: []float64{}, Replacement: true} }, Doc: "rows drawn by weight"},
+		{Name: "pk_sampler", New: func() Node { return &PKSampler{PerClass: 1} }, Doc: "some rows of each class"},
+		{Name: "distributed_sampler", New: func() Node { return &DistributedSampler{Shards: 1, Shuffle: true, Offset: -1} }, Doc: "the rows of one of several ranks"},
+	} {
+		i.Version = 1
+		Register(i)
+	}
+}
+
+// Sample chooses rows with one of this package's samplers.
+func (d *Dataset) Sample(sampler Node) *Dataset { return d.then(sampler) }
+
+// Validate wants numbers that are not negative.
+func (n *SequentialSampler) Validate() error {
+	if n.Start < 0 || n.Count < 0 {
+		return paramErr("%d rows from %d on", n.Count, n.Start)
+	}
+	return nil
+}
+
+// Validate wants a number that is not negative.
+func (n *RandomSampler) Validate() error { return notNegative(n.Count) }
+
+// Validate wants rows of 0 or more.
+func (n *SubsetSampler) Validate() error {
+	for _, r := range n.Rows {
+		if r < 0 {
+			return paramErr("row %d", r)
+		}
+	}
+	return nil
+}
+
+// Validate wants weights of which one is not 0.
+func (n *WeightedSampler) Validate() error {
+	sum, some := 0.0, int64(0)
+	for i, w := range n.Weights {
+		if !(w >= 0) || math.IsInf(w, 0) {
+			return paramErr("weight %d is %v, want a finite number of 0 or more", i, w)
+		}
+		sum += w
+		if w > 0 {
+			some++
+		}
+	}
+	switch {
+	case !(sum > 0) || math.IsInf(sum, 0):
+		return paramErr("weights with the sum %v", sum)
+	case n.Count < 0:
+		return paramErr("count %d, want 0 or more", n.Count)
+	case !n.Replacement && n.Count > some:
+		return paramErr("%d different rows, of which %d have a weight above 0", n.Count, some)
+	}
+	return nil
+}
+
+// Validate wants a number of rows.
+func (n *PKSampler) Validate() error {
+	if n.PerClass < 1 {
+		return paramErr("%d rows a class, want 1 or more", n.PerClass)
+	}
+	return nil
+}
+
+// Validate wants a shard of so many.
+func (n *DistributedSampler) Validate() error {
+	if n.Shards < 1 || n.Shard < 0 || n.Shard >= n.Shards || n.Offset < -1 || n.Offset >= n.Shards {
+		return paramErr("shard %d of %d, offset %d", n.Shard, n.Shards, n.Offset)
+	}
+	return nil
+}
+
+// sampled is build for all of them.
+func (s *step) sampled() (*step, error) {
+	in, err := s.passes()
+	if err == nil {
+		err = in.finite("a sampler")
+	}
+	return in, err
+}
+
+func (n *SequentialSampler) build(_ *Built, s *step) error {
+	in, err := s.sampled()
+	if err != nil {
+		return err
+	}
+	if n.Start > in.size || n.Count > in.size-n.Start {
+		return defErr("%d rows from %d on, there are %d", n.Count, n.Start, in.size)
+	}
+	if s.size = n.Count; n.Count == 0 {
+		s.size = in.size - n.Start
+	}
+	return nil
+}
+
+func (n *SequentialSampler) locator(*Built, *step) func(uint64, int64) (int, uint64, int64) {
+	return func(epoch uint64, k int64) (int, uint64, int64) { return 0, epoch, n.Start + k }
+}
+
+func (n *RandomSampler) build(_ *Built, s *step) error {
+	in, err := s.sampled()
+	if err != nil || n.Count == 0 {
+		return err
+	}
+	if !n.Replacement && n.Count > in.size || in.size == 0 {
+		return defErr("%d different rows, there are %d", n.Count, in.size)
+	}
+	s.size = n.Count
+	return nil
+}
+
+func (n *RandomSampler) locator(b *Built, s *step) func(uint64, int64) (int, uint64, int64) {
+	size := s.in[0].size
+	if !n.Replacement {
+		perm := permuted(b.options.Seed, s.path, size)
+		return func(epoch uint64, k int64) (int, uint64, int64) { return 0, epoch, perm(epoch, k) }
+	}
+	draw := drawn(b.options.Seed, s.path)
+	return func(epoch uint64, k int64) (int, uint64, int64) {
+		r := draw(epoch, k)
+		return 0, epoch, int64(r.IntN(int(size)))
+	}
+}
+
+// drawn gives the numbers of places of an epoch. It is for one goroutine.
+func drawn(seed uint64, path string) func(epoch uint64, k int64) rng.Stream {
+	var key rng.Key
+	of, ready := uint64(0), false
+	return func(epoch uint64, k int64) rng.Stream {
+		if !ready || of != epoch {
+			key, of, ready = rng.NewKey(seed, epoch, path), epoch, true
+		}
+		return key.At(uint64(k))
+	}
+}
+
+func (n *SubsetSampler) build(_ *Built, s *step) error {
+	in, err := s.sampled()
+	if err != nil {
+		return err
+	}
+	for _, r := range n.Rows {
+		if r >= in.size {
+			return defErr("row %d, there are %d", r, in.size)
+		}
+	}
+	s.size = int64(len(n.Rows))
+	return nil
+}
+
+func (n *SubsetSampler) locator(b *Built, s *step) func(uint64, int64) (int, uint64, int64) {
+	perm := permuted(b.options.Seed, s.path, s.size)
+	return func(epoch uint64, k int64) (int, uint64, int64) {
+		if n.Random {
+			k = perm(epoch, k)
+		}
+		return 0, epoch, n.Rows[k]
+	}
+}
+
+func (n *WeightedSampler) build(_ *Built, s *step) error {
+	in, err := s.sampled()
+	if err != nil {
+		return err
+	}
+	if int64(len(n.Weights)) != in.size {
+		return defErr("%d weights for %d rows", len(n.Weights), in.size)
+	}
+	s.size = n.Count
+	sums, sum := make([]float64, len(n.Weights)), 0.0
+	for i, w := range n.Weights {
+		sum += w
+		sums[i] = sum
+	}
+	s.state = sums
+	return nil
+}
+
+func (n *WeightedSampler) locator(b *Built, s *step) func(uint64, int64) (int, uint64, int64) {
+	if n.Replacement {
+		sums := s.state.([]float64)
+		draw := drawn(b.options.Seed, s.path)
+		return func(epoch uint64, k int64) (int, uint64, int64) {
+			r := draw(epoch, k)
+			u := float64(r.Float64() * sums[len(sums)-1])
+			i := sort.Search(len(sums)-1, func(i int) bool { return sums[i] > u })
+			for i > 0 && n.Weights[i] == 0 { // rounding may lead to the end, past rows without weight
+				i--
+			}
+			return 0, epoch, int64(i)
+		}
+	}
+	// Rows by the time at which each comes first, if they come at rates that are
+	// their weights (Efraimidis, Spirakis: Weighted random sampling with a
+	// reservoir, 2006). Such an order takes memory: that of one epoch is kept.
+	var order []int64
+	of, ready := uint64(0), false
+	return func(epoch uint64, k int64) (int, uint64, int64) {
+		if !ready || of != epoch {
+			order, of, ready = n.order(rng.NewKey(b.options.Seed, epoch, s.path)), epoch, true
+		}
+		return 0, epoch, order[k]
+	}
+}
+
+// order is all rows with a weight in the order in which they are drawn.
+func (n *WeightedSampler) order(key rng.Key) []int64 {
+	times := make([]float64, len(n.Weights))
+	var l []int64
+	for i, w := range n.Weights {
+		if w > 0 {
+			r := key.At(uint64(i))
+			times[i] = exponential(&r) / w
+			l = append(l, int64(i))
+		}
+	}
+	slices.SortStableFunc(l, func(a, b int64) int {
+		switch {
+		case times[a] < times[b]:
+			return -1
+		case times[a] > times[b]:
+			return 1
+		}
+		return 0
+	})
+	return l
+}
+
+// exponential draws from the exponential distribution with mean 1, by comparing
+// alone (von Neumann: Various techniques used in connection with random digits, 1951).
+func exponential(r *rng.Stream) float64 {
+	for whole := 0.0; ; whole++ {
+		first := r.Float64()
+		last := first
+		for n := 1; ; n++ {
+			u := r.Float64()
+			if u >= last {
+				if n%2 == 1 {
+					return whole + first
+				}
+				break
+			}
+			last = u
+		}
+	}
+}
+
+// pkState are the rows of the classes, one class after another.
+type pkState struct {
+	rows   []int64
+	starts []int64 // of every class, and the end
+}
+
+func (n *PKSampler) build(_ *Built, s *step) error {
+	in, err := s.sampled()
+	if err != nil {
+		return err
+	}
+	c, ok := in.data.(Classed)
+	if !ok {
+		return defErr("%s has no classes", in.path)
+	}
+	classes := map[int64][]int64{}
+	for i := range in.size {
+		k, err := c.Class(i)
+		if err != nil {
+			return err
+		}
+		classes[k] = append(classes[k], i)
+	}
+	st := &pkState{starts: []int64{0}}
+	for _, k := range sortedKeys(classes) {
+		st.rows = append(st.rows, classes[k]...)
+		st.starts = append(st.starts, int64(len(st.rows)))
+	}
+	if len(classes) > 0 && n.PerClass > math.MaxInt64/int64(len(classes))-1 {
+		return defErr("%d rows of %d classes", n.PerClass, len(classes))
+	}
+	s.state, s.size = st, n.PerClass*int64(len(classes))
+	return nil
+}
+
+func (n *PKSampler) locator(b *Built, s *step) func(uint64, int64) (int, uint64, int64) {
+	st := s.state.(*pkState)
+	shuffle := permuted(b.options.Seed, s.path+"/order", s.size)
+	draw := drawn(b.options.Seed, s.path)
+	return func(epoch uint64, k int64) (int, uint64, int64) {
+		if n.Shuffle {
+			k = shuffle(epoch, k)
+		}
+		c, i := k/n.PerClass, k%n.PerClass
+		rows := st.rows[st.starts[c]:st.starts[c+1]]
+		r := draw(epoch, c)
+		p := rng.NewPermutation(uint64(len(rows)), rng.Key{r.Uint32(), r.Uint32()})
+		return 0, epoch, rows[p.At(uint64(i%int64(len(rows))))]
+	}
+}
+
+func (n *DistributedSampler) build(b *Built, s *step) error {
+	in, err := s.sampled()
+	if err != nil {
+		return err
+	}
+	if b.options.World > 1 {
+		return defErr("a distributed sampler for one of %d ranks: the rows would be divided twice", b.options.World)
+	}
+	switch {
+	case in.size == 0:
+	case n.Offset < 0:
+		s.size = (in.size-1)/n.Shards + 1
+	default:
+		if first := (n.Shard - n.Offset + n.Shards) % n.Shards; first < in.size {
+			s.size = (in.size-first-1)/n.Shards + 1
+		} else {
+			s.size = 0
+		}
+	}
+	return nil
+}
+
+func (n *DistributedSampler) locator(b *Built, s *step) func(uint64, int64) (int, uint64, int64) {
+	size := s.in[0].size
+	perm := permuted(b.options.Seed, s.path, size)
+	first := n.Shard
+	if n.Offset >= 0 {
+		first = (n.Shard - n.Offset + n.Shards) % n.Shards
+	}
+	return func(epoch uint64, k int64) (int, uint64, int64) {
+		i := (k*n.Shards + first) % size
+		if n.Shuffle {
+			i = perm(epoch, i)
+		}
+		return 0, epoch, i
+	}
+}

@@ -1,0 +1,242 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/infer-prep/infer-prep/rng"
+)
+
+// ShuffleBuffer mixes the samples of a dataset without an index: it keeps some,
+// gives one of them at random, and puts the next in its place.
+type ShuffleBuffer struct {
+	Size int `json:"size"`
+}
+
+func init() {
+	Register(Info{Name: "shuffle_buffer", Version: 1, New: func() Node { return &ShuffleBuffer{Size: 1} }, Doc: "samples mixed within a buffer"})
+}
+
+// ShuffleBuffer mixes samples within a buffer of this many. Shuffle is better
+// wherever it is possible.
+func (d *Dataset) ShuffleBuffer(size int) *Dataset { return d.then(&ShuffleBuffer{size}) }
+
+// maxBuffer bounds the samples of a buffer.
+const maxBuffer = 1 << 24
+
+// Validate wants a size.
+func (n *ShuffleBuffer) Validate() error {
+	if n.Size < 1 || n.Size > maxBuffer {
+		return paramErr("a buffer of %d samples, want 1 to %d", n.Size, maxBuffer)
+	}
+	return nil
+}
+
+func (n *ShuffleBuffer) build(_ *Built, s *step) error {
+	in, err := s.one()
+	if err == nil {
+		s.columns = in.columns
+		err = s.refindable()
+	}
+	return err
+}
+
+// refindable says no to what a buffer could not be filled with again when a run
+// is resumed: batches, and samples of samples of samples.
+func (s *step) refindable() error {
+	flats := 0
+	var look func(x *step) error
+	look = func(x *step) error {
+		if x.indexed {
+			return nil
+		}
+		switch x.node.(type) {
+		case *Batch, *BucketBatch:
+			return defErr("a buffer of batches, which could not be filled again when a run is resumed; put it below %s", x.path)
+		case *FlatMap, *Unbatch:
+			if flats++; flats > 1 {
+				return defErr("a buffer above several nodes that make several samples of one (%s)", x.path)
+			}
+		case *Zip:
+			return defErr("a buffer above a Zip of datasets without an index (%s); put it below", x.path)
+		}
+		for _, in := range x.in {
+			if err := look(in); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return look(s.in[0])
+}
+
+func (n *ShuffleBuffer) length(b *Built, s *step) int64 { return b.lenOf(s.in[0]) }
+
+func (n *ShuffleBuffer) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
+	it := &buffered{size: n.Size, key: rng.NewKey(o.b.options.Seed, epoch, s.path)}
+	var held []held
+	if o.state != nil {
+		it.given = o.state.int()
+		held = o.loadHeld()
+		if it.given < 0 || len(held) > n.Size {
+			o.state.fail("%d samples in a buffer of %d, %d given", len(held), n.Size, it.given)
+		}
+		if o.state.err != nil {
+			return nil, o.state.err
+		}
+	}
+	var err error
+	if it.in, err = o.open(s.in[0], epoch); err != nil {
+		return nil, err
+	}
+	it.samples, err = o.refind(s.in[0], held)
+	if err != nil {
+		return nil, errors.Join(err, it.Close())
+	}
+	it.full = len(it.samples) > 0
+	return it, nil
+}
+
+type buffered struct {
+	in      Iterator
+	size    int
+	key     rng.Key
+	samples []*Sample
+	given   int64
+	full    bool // was filled
+	ended   bool
+}
+
+func (b *buffered) Next(ctx context.Context, s *Sample) error {
+	for !b.ended && len(b.samples) < b.size && (!b.full || len(b.samples) == b.size-1) {
+		x := &Sample{}
+		if n := len(b.samples); n < cap(b.samples) { // the memory of a sample that was given
+			if old := b.samples[:n+1][n]; old != nil {
+				x = old
+			}
+		}
+		err := pull(ctx, b.in, x)
+		if err == io.EOF {
+			b.ended = true
+			break
+		}
+		if err != nil {
+			return err
+		}
+		b.samples = append(b.samples, x)
+	}
+	b.full = true
+	n := len(b.samples)
+	if n == 0 {
+		return io.EOF
+	}
+	r := b.key.At(uint64(b.given))
+	i := r.IntN(n)
+	b.given++
+	*s, *b.samples[i] = *b.samples[i], *s
+	// The last one takes the place; the next one will be the last.
+	b.samples[i], b.samples[n-1] = b.samples[n-1], b.samples[i]
+	b.samples = b.samples[:n-1]
+	return nil
+}
+
+func (b *buffered) Save(w []int64) []int64 {
+	w = append(w, b.given)
+	w = saveHeld(w, b.samples)
+	return b.in.Save(w)
+}
+
+func (b *buffered) Close() error { return b.in.Close() }
+
+// held is a sample that waits in a buffer, by which it can be found again.
+type held struct {
+	origin
+	ordinal uint64
+}
+
+func saveHeld(w []int64, l []*Sample) []int64 {
+	w = append(w, int64(len(l)))
+	for _, x := range l {
+		w = append(x.origin.save(w), int64(x.Ordinal))
+	}
+	return w
+}
+
+func (o *opener) loadHeld() []held {
+	var l []held
+	for range o.state.count(5) {
+		h := held{origin: loadOrigin(o.state), ordinal: uint64(o.state.int())}
+		if h.root >= o.b.roots {
+			o.state.fail("root %d, there are %d", h.root, o.b.roots)
+			return nil
+		}
+		l = append(l, h)
+	}
+	return l
+}
+
+// refind makes the samples that waited in a buffer above s again, in their order.
+func (o *opener) refind(s *step, l []held) ([]*Sample, error) {
+	if len(l) == 0 {
+		return nil, nil
+	}
+	found := make([]*Sample, len(l))
+	// One pass for each epoch and root, in the order of places, since streams
+	// begin anew for a place before.
+	type pass struct {
+		root  int32
+		epoch uint64
+	}
+	passes := map[pass]map[int64][]int{}
+	var order []pass
+	for i, h := range l {
+		p := pass{h.root, h.epoch}
+		if passes[p] == nil {
+			passes[p] = map[int64][]int{}
+			order = append(order, p)
+		}
+		passes[p][h.k] = append(passes[p][h.k], i)
+	}
+	for _, p := range order {
+		if err := o.refindPass(s, p.root, p.epoch, l, passes[p], found); err != nil {
+			return nil, err
+		}
+	}
+	for i, x := range found {
+		if x == nil {
+			return nil, fmt.Errorf("%w: sample %d of root %d is not found again: the data changed", ErrState, l[i].k, l[i].root)
+		}
+	}
+	return found, nil
+}
+
+func (o *opener) refindPass(s *step, root int32, epoch uint64, l []held, want map[int64][]int, found []*Sample) (err error) {
+	r := *o
+	r.state = nil
+	r.stage = Inline
+	r.replay = &replay{root: root, places: sortedKeys(want)}
+	it, err := r.open(s, epoch)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, it.Close()) }()
+	for {
+		x := &Sample{}
+		err := pull(context.Background(), it, x)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, i := range want[x.origin.k] {
+			if h := l[i]; found[i] == nil && h.origin == x.origin {
+				x.Ordinal = h.ordinal
+				found[i] = x
+				break
+			}
+		}
+	}
+}

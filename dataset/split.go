@@ -1,0 +1,110 @@
+package dataset
+
+import "math"
+
+// Split is one of the parts that a dataset is split into: for training and for
+// validation, say. Parts of the same dataset, sizes and seed have no sample in
+// common.
+type Split struct {
+	// Sizes are those of all parts: numbers of samples, whose sum is the dataset's,
+	// or fractions, whose sum is 1. Fractions give floor(f*n+0.5) samples; what
+	// rounding leaves over, or takes too much, is the first part's.
+	Sizes []float64 `json:"sizes"`
+	// Part is which one this is.
+	Part int `json:"part"`
+	// Seed is that of the order in which samples are dealt out, the same in all
+	// epochs. Ordered deals them out in their own order instead.
+	Seed    uint64 `json:"seed"`
+	Ordered bool   `json:"ordered"`
+}
+
+func init() {
+	Register(Info{Name: "split", Version: 1, New: func() Node { return &Split{Sizes: []float64{1}} }, Doc: "a part of a dataset"})
+}
+
+// Split splits d at random into parts of these sizes, numbers of samples or
+// fractions. The seed is that of the split alone: parts stay the same whatever the
+// training's is.
+func (d *Dataset) Split(seed uint64, sizes ...float64) []*Dataset {
+	var parts []*Dataset
+	for i := range sizes {
+		parts = append(parts, d.then(&Split{Sizes: sizes, Part: i, Seed: seed}))
+	}
+	return parts
+}
+
+// Validate wants sizes of numbers or of fractions.
+func (n *Split) Validate() error {
+	if n.Part < 0 || n.Part >= len(n.Sizes) {
+		return paramErr("part %d of %d", n.Part, len(n.Sizes))
+	}
+	whole, sum := true, 0.0
+	for _, f := range n.Sizes {
+		if !(f >= 0) || f > 1<<53 {
+			return paramErr("size %v, want 0 or more", f)
+		}
+		whole = whole && f == math.Trunc(f)
+		sum += f
+	}
+	if !whole && math.Abs(sum-1) > 1e-9 {
+		return paramErr("fractions with the sum %v, want 1", sum)
+	}
+	return nil
+}
+
+// counts are the numbers of samples of the parts.
+func (n *Split) counts(size int64) ([]int64, error) {
+	l, sum, total := make([]int64, len(n.Sizes)), int64(0), 0.0
+	for _, f := range n.Sizes {
+		total += f
+	}
+	fractions := math.Abs(total-1) <= 1e-9
+	if size == 1 && total == 1 { // one sample, or fractions of one: both are the same for 0 and 1
+		fractions = true
+	}
+	for i, f := range n.Sizes {
+		if fractions {
+			f = math.Floor(float64(f*float64(size)) + 0.5)
+		}
+		l[i] = int64(f)
+		sum += l[i]
+	}
+	if !fractions && sum != size {
+		return nil, defErr("sizes of %d samples in all, there are %d", sum, size)
+	}
+	l[0] += size - sum
+	if l[0] < 0 {
+		return nil, defErr("fractions %v leave the first part of %d samples %d", n.Sizes, size, l[0])
+	}
+	return l, nil
+}
+
+func (n *Split) build(_ *Built, s *step) error {
+	in, err := s.passes()
+	if err != nil {
+		return err
+	}
+	if err := in.finite("a split"); err != nil {
+		return err
+	}
+	l, err := n.counts(in.size)
+	if err != nil {
+		return err
+	}
+	first := int64(0)
+	for _, c := range l[:n.Part] {
+		first += c
+	}
+	s.size, s.state = l[n.Part], first
+	return nil
+}
+
+func (n *Split) locator(_ *Built, s *step) func(uint64, int64) (int, uint64, int64) {
+	first := s.state.(int64)
+	if n.Ordered {
+		return func(epoch uint64, k int64) (int, uint64, int64) { return 0, epoch, first + k }
+	}
+	// The same order whatever the place in the definition: the parts stand at several.
+	perm := permuted(n.Seed, "split", s.in[0].size)
+	return func(epoch uint64, k int64) (int, uint64, int64) { return 0, epoch, perm(0, first+k) }
+}

@@ -1,0 +1,277 @@
+package dataset
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// Unbatch makes a sample of each element of the first axis, which all columns
+// must have.
+type Unbatch struct{}
+
+// FlatMap makes several samples of one, or none: those that a function gives.
+type FlatMap struct {
+	Name string      `json:"name"` // that RegisterFunc gave the function; empty if it has none
+	In   []string    `json:"in"`   // the columns that it is given
+	Out  []OutColumn `json:"out"`  // those that it makes: all that there are above
+
+	f FlatMapFunc
+}
+
+func init() {
+	Register(Info{Name: "unbatch", Version: 1, New: func() Node { return &Unbatch{} }, Doc: "a sample for each element of batches"})
+	Register(Info{Name: "flat_map", Version: 1, New: func() Node { return &FlatMap{In: []string{}, Out: []OutColumn{}} }, Doc: "several samples for one, by a function"})
+}
+
+// Unbatch makes a sample of each element of a batch.
+func (d *Dataset) Unbatch() *Dataset { return d.then(&Unbatch{}) }
+
+// FlatMap makes the samples that f gives of each sample: of the columns in, with
+// the columns out and no others. Such a definition cannot be written; a FlatMap
+// with a Name can.
+func (d *Dataset) FlatMap(f FlatMapFunc, in []string, out ...Column) *Dataset {
+	n := &FlatMap{In: in, Out: []OutColumn{}, f: f}
+	for _, c := range out {
+		n.Out = append(n.Out, OutColumn{c.Name, c.Desc})
+	}
+	return d.then(n)
+}
+
+// Validate accepts it.
+func (n *Unbatch) Validate() error { return nil }
+
+// Validate wants a function and columns.
+func (n *FlatMap) Validate() error {
+	if len(n.Out) == 0 {
+		return paramErr("no output columns")
+	}
+	if n.f != nil && n.Name == "" {
+		return nil
+	}
+	_, err := function[FlatMapFunc](n.Name)
+	return err
+}
+
+func (n *Unbatch) build(_ *Built, s *step) error {
+	in, err := s.one()
+	if err != nil {
+		return err
+	}
+	for _, c := range in.columns {
+		if c.Desc.Shape.Rank() == 0 {
+			return defErr("column %q is %v, which has no first axis", c.Name, c.Desc)
+		}
+		s.columns = append(s.columns, Column{Name: c.Name, Desc: tensor.Desc{DType: c.Desc.DType, Shape: rest(c.Desc.Shape)}})
+	}
+	return nil
+}
+
+func (n *FlatMap) build(_ *Built, s *step) error {
+	in, err := s.one()
+	if err != nil {
+		return err
+	}
+	for _, c := range n.Out {
+		s.columns = append(s.columns, Column{Name: c.Name, Desc: c.Desc})
+	}
+	s.state, err = in.columnsOf(n.In)
+	return err
+}
+
+func (n *Unbatch) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
+	return flatten(o, s, epoch, func(i int, dst *Sample, src *Sample) (bool, error) {
+		dst.resize(len(src.Values))
+		for j := range src.Values {
+			v := &src.Values[j]
+			if v.Shape.Rank() == 0 || v.Shape.At(0) != src.Values[0].Shape.At(0) {
+				return false, defErr("column %q is %v, the first one %v", s.columns[j].Name, v.Desc, src.Values[0].Desc)
+			}
+			if i == v.Shape.At(0) {
+				return false, nil
+			}
+			t, err := v.Tensor.Slice(0, i, i+1)
+			if err != nil {
+				return false, err
+			}
+			d := tensor.Desc{DType: v.DType, Shape: rest(v.Shape)}
+			x := &dst.Values[j]
+			if err := x.Reset(d); err != nil {
+				return false, err
+			}
+			to := tensor.Tensor{Desc: t.Desc, Data: x.Data}
+			to.Layout = tensor.NoLayout
+			if err := to.Reset(to.Desc); err != nil {
+				return false, err
+			}
+			if err := t.CopyTo(&to); err != nil {
+				return false, err
+			}
+		}
+		return true, nil
+	})
+}
+
+func (n *FlatMap) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
+	f := n.f
+	if f == nil {
+		var err error
+		if f, err = function[FlatMapFunc](n.Name); err != nil {
+			return nil, err
+		}
+	}
+	in := s.state.([]int)
+	calls := caller{seed: o.b.options.Seed, path: s.path}
+	var src []*tensor.Tensor
+	var dst []*Value
+	return flatten(o, s, epoch, func(i int, to *Sample, from *Sample) (more bool, err error) {
+		src, dst = src[:0], dst[:0]
+		for _, j := range in {
+			src = append(src, &from.Values[j].Tensor)
+		}
+		to.resize(len(n.Out))
+		for j := range to.Values {
+			dst = append(dst, &to.Values[j])
+		}
+		err = guard(func() (err error) {
+			more, err = f(calls.of(from), i, dst, src)
+			return err
+		})
+		if err != nil || !more {
+			return false, err
+		}
+		for j, c := range n.Out {
+			v := &to.Values[j]
+			if !c.Desc.Matches(v.Desc) {
+				return false, defErr("column %q: the function made %v, want %v", c.Name, v.Desc, c.Desc)
+			}
+			if !v.owned() {
+				t := v.Tensor
+				if err := v.copyFrom(&Value{Tensor: t}); err != nil {
+					return false, err
+				}
+			}
+		}
+		return true, nil
+	})
+}
+
+// flat gives several samples for one.
+type flat struct {
+	in     Iterator
+	one    Sample
+	have   bool
+	i      int // of one's samples, the next
+	before []int64
+	partly partly
+	make   func(i int, dst, src *Sample) (bool, error)
+	failed func(*Sample, error) error
+}
+
+// partly are samples of whose samples only some are wanted: by number, and all
+// from one on. It is what states of several ranks leave when they are made one.
+type partly map[origin]wanted
+
+type wanted struct {
+	from int64
+	also []int64
+}
+
+func (p partly) save(w []int64) []int64 {
+	w = append(w, int64(len(p)))
+	keys := slices.Collect(maps.Keys(p))
+	slices.SortFunc(keys, func(a, b origin) int {
+		return cmp.Or(cmp.Compare(a.root, b.root), cmp.Compare(a.epoch, b.epoch), cmp.Compare(a.k, b.k), cmp.Compare(a.sub, b.sub))
+	})
+	for _, k := range keys {
+		x := p[k]
+		w = append(k.save(w), x.from, int64(len(x.also)))
+		w = append(w, x.also...)
+	}
+	return w
+}
+
+func loadPartly(r *stateReader) partly {
+	p := partly{}
+	for range r.count(6) {
+		k := loadOrigin(r)
+		from := r.int()
+		p[k] = wanted{from, r.ints()}
+	}
+	return p
+}
+
+// has reports whether part i of a sample is wanted.
+func (p partly) has(s *Sample, i int) bool {
+	x, ok := p[s.origin]
+	return !ok || int64(i) >= x.from || slices.Contains(x.also, int64(i))
+}
+
+func flatten(o *opener, s *step, epoch uint64, f func(i int, dst, src *Sample) (bool, error)) (Iterator, error) {
+	it := &flat{make: f, failed: func(x *Sample, err error) error { return o.failed(s.path, x, err) }}
+	skip := int64(0)
+	if o.state != nil {
+		skip = o.state.int()
+		loadOrigin(o.state)
+		it.partly = loadPartly(o.state)
+		if skip < 0 || skip > 1<<31-1 {
+			o.state.fail("%d samples of one", skip)
+		}
+		if o.state.err != nil {
+			return nil, o.state.err
+		}
+	}
+	var err error
+	if it.in, err = o.open(s.in[0], epoch); err != nil {
+		return nil, err
+	}
+	it.i = int(skip)
+	it.before = it.in.Save(nil)
+	return it, nil
+}
+
+func (f *flat) Next(ctx context.Context, s *Sample) error {
+	for {
+		if !f.have {
+			f.before = f.in.Save(f.before[:0])
+			if err := pull(ctx, f.in, &f.one); err != nil {
+				return err
+			}
+			f.have = true
+		}
+		more, err := f.make(f.i, s, &f.one)
+		s.identity(&f.one)
+		if err != nil {
+			f.have, f.i = false, 0
+			return f.failed(s, err)
+		}
+		if !more {
+			f.have, f.i = false, 0
+			continue
+		}
+		s.origin.sub = int32(f.i)
+		s.Ordinal = ofPart(s.Ordinal, f.i)
+		f.i++
+		if f.partly.has(&f.one, f.i-1) {
+			return nil
+		}
+	}
+}
+
+// ofPart makes ordinals of the samples of one sample differ.
+func ofPart(ordinal uint64, i int) uint64 { return ordinal ^ uint64(i)<<32 }
+
+// Save gives the state before the sample whose parts are not all given.
+func (f *flat) Save(w []int64) []int64 {
+	w = f.one.origin.save(append(w, int64(f.i)))
+	w = f.partly.save(w)
+	if f.have || f.i > 0 {
+		return append(w, f.before...)
+	}
+	return f.in.Save(w)
+}
+
+func (f *flat) Close() error { return f.in.Close() }

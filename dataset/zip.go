@@ -1,0 +1,104 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+)
+
+// Zip makes one sample of one of each input: their columns side by side. It ends
+// with its shortest input. The inputs' columns must have different names.
+type Zip struct{}
+
+func init() {
+	Register(Info{Name: "zip", Version: 1, New: func() Node { return &Zip{} }, Doc: "samples of several datasets side by side"})
+}
+
+// Together is the dataset of samples of all of them side by side, as long as the shortest.
+func Together(d ...*Dataset) *Dataset { return Of(&Zip{}, d...) }
+
+// Validate accepts it.
+func (n *Zip) Validate() error { return nil }
+
+func (n *Zip) build(_ *Built, s *step) error {
+	s.size, s.indexed = Endless, true
+	for _, in := range s.in {
+		s.columns = append(s.columns, in.columns...)
+		s.indexed = s.indexed && in.indexed
+		if in.size == Unknown || s.size == Unknown {
+			s.size = Unknown
+		} else {
+			s.size = min(s.size, in.size)
+		}
+	}
+	if !s.indexed {
+		s.size = Unknown
+	}
+	return nil
+}
+
+// stream zips inputs of which some have no index. Of several ranks each makes all
+// samples, so that pairs are the same, and takes its part.
+func (n *Zip) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
+	z := &zipped{samples: make([]Sample, len(s.in))}
+	p, err := o.part()
+	if err != nil {
+		return nil, err
+	}
+	p.in = z
+	for _, in := range s.in {
+		it, err := o.alone().open(in, epoch)
+		if err != nil {
+			return nil, errors.Join(err, z.Close())
+		}
+		z.in = append(z.in, it)
+	}
+	return p, nil
+}
+
+// zipped is the iterator.
+type zipped struct {
+	in      []Iterator
+	samples []Sample
+}
+
+func (z *zipped) Next(ctx context.Context, s *Sample) error {
+	s.resize(0)
+	dropped := false
+	for i, it := range z.in {
+		x := &z.samples[i]
+		if err := it.Next(ctx, x); err != nil {
+			return err
+		}
+		dropped = dropped || x.dropped
+		if i == 0 {
+			s.identity(x)
+		}
+	}
+	s.dropped = dropped
+	if dropped {
+		return nil
+	}
+	n := 0
+	for i := range z.samples {
+		n += len(z.samples[i].Values)
+	}
+	s.resize(n)
+	n = 0
+	for i := range z.samples {
+		for j := range z.samples[i].Values {
+			// The memory changes hands.
+			s.Values[n], z.samples[i].Values[j] = z.samples[i].Values[j], s.Values[n]
+			n++
+		}
+	}
+	return nil
+}
+
+func (z *zipped) Save(w []int64) []int64 {
+	for _, it := range z.in {
+		w = it.Save(w)
+	}
+	return w
+}
+
+func (z *zipped) Close() error { return closeAll(z.in) }
