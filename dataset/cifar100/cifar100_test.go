@@ -20,8 +20,6 @@ func TestAsReferences(t *testing.T) {
 	}
 }
 
-func TestAllocs(t *testing.T) { require.Zero(t, sourcetest.Allocs(t, New(testdata))) }
-
 func TestValidate(t *testing.T) {
 	require.ErrorIs(t, (&CIFAR100{"x", "valid"}).Validate(), dataset.ErrParam)
 }
