@@ -95,7 +95,7 @@ func (r *Runner) runRandom(inputs []*tensor.Tensor) ([]*tensor.Tensor, error) {
 		r.buffers = append(r.buffers, nil)
 	}
 	v.runner.buffers = r.buffers
-	if err := v.runner.outdate(); err != nil {
+	if err := v.runner.outdate(v.ops); err != nil {
 		return nil, r.originalStep(v, err)
 	}
 	v.runner.OnStep = nil
@@ -274,18 +274,19 @@ func (r *Runner) newVariant() (*variant, error) {
 	return v, nil
 }
 
-// outdate makes the fused steps look at their ops' parameters again.
-func (r *Runner) outdate() error {
+// outdate makes the fused steps look at the parameters of the drawn ops again.
+func (r *Runner) outdate(drawn []transforms.Op) error {
 	for i, s := range r.plan.steps {
 		f, ok := s.op.(*fused)
 		if !ok {
 			continue
 		}
 		f.state(r.steps[i].ctx).work.source = tensor.Desc{}
-		if f.table != nil {
-			if err := f.table.make(); err != nil {
-				return r.plan.graph.stepErr(s.first, err)
-			}
+		if f.table == nil || !slices.ContainsFunc(f.table.ops, func(op transforms.Op) bool { return slices.Contains(drawn, op) }) {
+			continue
+		}
+		if err := f.table.make(); err != nil {
+			return r.plan.graph.stepErr(s.first, err)
 		}
 	}
 	return nil
