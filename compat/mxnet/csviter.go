@@ -268,6 +268,9 @@ func parseNumber(s string, t *tensor.Tensor, i int) error {
 
 // cause is an error of strconv without the number.
 func cause(err error) error {
+	if err == nil {
+		return nil
+	}
 	var e *strconv.NumError
 	if errors.As(err, &e) {
 		return e.Err

@@ -176,7 +176,8 @@ func (it *runIter) fill(i int, t *tensor.Tensor) (*tensor.Tensor, error) {
 	}
 	c.outer, c.inner = 1, int(c.Size())/it.size
 	for k := range it.size {
-		if err := c.put(k, row(t, 0, k%n)); err != nil {
+		r := row(t, 0, k%n)
+		if err := c.put(k, &r); err != nil {
 			return nil, err
 		}
 	}

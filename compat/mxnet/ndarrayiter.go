@@ -138,15 +138,17 @@ func (a *arrays) Close() error { return nil }
 
 func (a *arrays) Read(i int64, s *dataset.Sample) error {
 	for j, t := range a.t {
-		s.Values[j].Share(row(t, a.axis, int(i)))
+		v := row(t, a.axis, int(i))
+		s.Values[j].Share(&v)
 	}
 	return setRow(&s.Values[len(a.t)], i)
 }
 
 // row is the view of t at an index of an axis, without the axis.
-func row(t *tensor.Tensor, axis, i int) *tensor.Tensor {
-	v := &tensor.Tensor{Desc: tensor.Desc{DType: t.DType, Shape: without(t.Shape, axis)}}
-	copy(v.Strides[:], slices.Delete(slices.Clone(t.Strides[:]), axis, axis+1))
+func row(t *tensor.Tensor, axis, i int) (v tensor.Tensor) {
+	v.Desc = tensor.Desc{DType: t.DType, Shape: without(t.Shape, axis)}
+	copy(v.Strides[:axis], t.Strides[:axis])
+	copy(v.Strides[axis:], t.Strides[axis+1:])
 	if v.Len() > 0 {
 		v.Data = t.Data[i*t.Strides[axis]*t.DType.Size():]
 	}
