@@ -86,7 +86,8 @@ var (
 	wantPrefetch = fmt.Sprintf("0 to %d", maxPrefetch)
 )
 
-const maxPrefetch = 1 << 16
+// maxPrefetch is the most that package pipeline has ready.
+const maxPrefetch = 1024
 
 // ParseCSVParams reads parameters by MXNet's names, in the text forms of MXNet's C
 // interface, with those of DefaultCSVParams where there is none. Its error is a
@@ -179,12 +180,12 @@ func NewCSVIter(p CSVParams) (*CSVIter, error) {
 	if p.RoundBatch {
 		how = lastPad
 	}
-	it, err := newRowIter(c, []DataDesc{data}, []DataDesc{label}, p.BatchSize, how, 0, false, func(b *dataset.Built) (Runner, error) {
-		if p.Context == "cpu" || p.PrefetchBuffer == 0 {
+	ahead := p.Context == "gpu" && p.PrefetchBuffer > 0
+	it, err := newRowIter(c, []DataDesc{data}, []DataDesc{label}, p.BatchSize, how, 0, false, ahead, func(b *dataset.Built) (Runner, error) {
+		if !ahead {
 			return pullpipe.New(b, nil)
 		}
-		n := p.PrefetchBuffer * p.BatchSize
-		return pipeline.New(b, pipeline.Options{Queue: n, Prefetch: n}, nil)
+		return pipeline.New(b, pipeline.Options{Prefetch: p.PrefetchBuffer}, nil)
 	})
 	if err != nil {
 		return nil, err

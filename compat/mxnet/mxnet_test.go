@@ -270,13 +270,13 @@ func TestCSVDTypesAndFolders(t *testing.T) {
 
 // TestManyRows: rows in order, from both engines, with the reading ahead on.
 func TestManyRows(t *testing.T) {
-	const n = 3000
+	const n, size = 3000, 7
 	var text strings.Builder
 	for i := range n {
 		fmt.Fprintf(&text, "%d,0\n", i)
 	}
-	for _, ctx := range []string{"cpu", "gpu"} {
-		it, err := csvOf(t, text.String(), map[string]string{"batch_size": "7", "ctx": ctx})
+	for _, prefetch := range []string{"0", "1", "4", "1024"} {
+		it, err := csvOf(t, text.String(), map[string]string{"batch_size": fmt.Sprint(size), "prefetch_buffer": prefetch})
 		require.NoError(t, err)
 		for e := range 3 {
 			most := 1000
@@ -286,7 +286,7 @@ func TestManyRows(t *testing.T) {
 			var rows []int64
 			for _, b := range epoch(t, it, most) {
 				require.Equal(t, b.Rows, b.Index)
-				rows = append(rows, b.Rows[:7-b.Pad]...)
+				rows = append(rows, b.Rows[:size-b.Pad]...)
 			}
 			for i, r := range rows {
 				require.Equal(t, int64(i), r, "epoch %d", e)
@@ -632,7 +632,7 @@ func TestAllocations(t *testing.T) {
 	for _, c := range []struct {
 		it   DataIter
 		want float64
-	}{{ndIter(t, 1000, func(o *NDArrayOptions) { o.BatchSize = 10 }), 0}, {csv, 20}} {
+	}{{ndIter(t, 1000, func(o *NDArrayOptions) { o.BatchSize = 10 }), 0}, {csv, 30}} {
 		ctx := context.Background()
 		_, err := c.it.Next(ctx)
 		require.NoError(t, err)

@@ -89,7 +89,7 @@ func NewNDArrayIter(data, label []tensor.Named, o NDArrayOptions) (*NDArrayIter,
 		descs = append(descs, DataDesc{Name: x.Name, Shape: x.T.Shape.With(axis, o.BatchSize), DType: x.T.DType, Layout: o.Layout})
 	}
 	a.columns = columns(descs[:len(d)], descs[len(d):])
-	it, err := newRowIter(a, descs[:len(d)], descs[len(d):], o.BatchSize, how, o.Seed, o.Shuffle,
+	it, err := newRowIter(a, descs[:len(d)], descs[len(d):], o.BatchSize, how, o.Seed, o.Shuffle, false,
 		func(b *dataset.Built) (Runner, error) { return pullpipe.New(b, nil) })
 	if err != nil {
 		return nil, err

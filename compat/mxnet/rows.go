@@ -43,6 +43,11 @@ type rowIter struct {
 	run   Runner
 	size  int
 	last  last
+	// blocks says that the run gives the rows in batches, so that it reads whole
+	// batches ahead.
+	blocks bool
+	block  *dataset.Sample // of which at rows were taken
+	at     int
 
 	cols  []stacked // of data and then label
 	batch DataBatch
@@ -71,9 +76,9 @@ func (s *source) Validate() error { return nil }
 func (s *source) Open() (dataset.Data, error) { return s.rows, nil }
 
 // newRowIter begins an iterator. It closes src if it fails, and when it is closed.
-func newRowIter(src dataset.Rows, data, label []DataDesc, size int, how last, seed uint64, shuffle bool,
+func newRowIter(src dataset.Rows, data, label []DataDesc, size int, how last, seed uint64, shuffle, blocks bool,
 	engine func(*dataset.Built) (Runner, error)) (*rowIter, error) {
-	it := &rowIter{data: data, label: label, src: src, size: size, last: how, index: make([]int64, size)}
+	it := &rowIter{data: data, label: label, src: src, size: size, last: how, blocks: blocks, index: make([]int64, size)}
 	for _, d := range slices.Concat(data, label) {
 		c := stacked{axis: d.BatchAxis(), outer: 1, inner: d.DType.Size()}
 		if err := c.Reset(d.desc()); err != nil {
@@ -93,6 +98,9 @@ func newRowIter(src dataset.Rows, data, label []DataDesc, size int, how last, se
 	d := dataset.From(&source{src})
 	if shuffle {
 		d = d.Shuffle()
+	}
+	if blocks {
+		d = d.Batch(size)
 	}
 	var err error
 	// Build closes src if it fails.
@@ -118,28 +126,51 @@ func (it *rowIter) Next(ctx context.Context) (*DataBatch, error) {
 	}
 	for it.n < min(len(it.carry), it.size) {
 		if err := it.read(it.carry[it.n]); err != nil {
-			return nil, it.end(err)
+			return nil, it.fail(err)
 		}
 	}
 	for it.n < it.size {
-		s, err := it.run.Next(ctx)
+		err := it.take(ctx)
 		if err == io.EOF {
 			return it.lastBatch()
 		}
 		if err != nil {
-			// The run may still go on, if ctx is what ended; if not, it says so again.
 			return nil, err
-		}
-		row := tensor.View[int64](&s.Values[len(it.cols)].Tensor)[0]
-		if it.last == lastPad && len(it.first) < it.size {
-			it.first = append(it.first, row)
-		}
-		if err := it.put(s, row); err != nil {
-			return nil, it.end(err)
 		}
 	}
 	it.carry = it.carry[:0]
 	return it.give(0), nil
+}
+
+// take puts the next row of the run.
+func (it *rowIter) take(ctx context.Context) error {
+	s := it.block
+	if s == nil {
+		var err error
+		if s, err = it.run.Next(ctx); err != nil {
+			// If ctx is what ended, the run may still go on; if not, it says so again.
+			return err
+		}
+		it.at = 0
+	}
+	numbers := tensor.View[int64](&s.Values[len(it.cols)].Tensor)
+	number := numbers[it.at]
+	if it.last == lastPad && len(it.first) < it.size {
+		it.first = append(it.first, number)
+	}
+	if !it.blocks {
+		return it.fail(it.put(s, number))
+	}
+	for j := range it.cols {
+		r := row(&s.Values[j].Tensor, 0, it.at)
+		it.extra.Values[j].Share(&r)
+	}
+	it.extra.Key = s.Key
+	it.block = s
+	if it.at++; it.at == len(numbers) {
+		it.block = nil
+	}
+	return it.fail(it.put(&it.extra, number))
 }
 
 // lastBatch is what there is at the end of the data.
@@ -165,7 +196,7 @@ func (it *rowIter) lastBatch() (*DataBatch, error) {
 			continue
 		}
 		if err := it.read(it.first[i%len(it.first)]); err != nil {
-			return nil, it.end(err)
+			return nil, it.fail(err)
 		}
 	}
 	return it.give(it.size - n), nil
@@ -186,8 +217,11 @@ func (it *rowIter) give(pad int) *DataBatch {
 	return b
 }
 
-func (it *rowIter) end(err error) error {
-	it.ended = err
+// fail ends the epoch if there is an error.
+func (it *rowIter) fail(err error) error {
+	if err != nil {
+		it.ended = err
+	}
 	return err
 }
 
@@ -216,7 +250,7 @@ func (it *rowIter) Reset() error {
 	if it.ended == dataset.ErrClosed {
 		return it.ended
 	}
-	it.n, it.first, it.ended = 0, it.first[:0], nil
+	it.n, it.first, it.block, it.ended = 0, it.first[:0], nil, nil
 	return it.run.NextEpoch()
 }
 
