@@ -351,7 +351,7 @@ func TestFormatOf(t *testing.T) {
 		_, err := FormatOf(filepath.Join(dir, name))
 		var f *FormatError
 		require.ErrorAs(t, err, &f)
-		require.Equal(t, FormatError{filepath.Join(dir, name), tag, []string{"broken", "none", "numrows", "nums"}}, *f)
+		require.Equal(t, FormatError{filepath.Join(dir, name), tag, []string{"broken", "csv", "none", "numrows", "nums"}}, *f)
 	}
 	_, err := FormatOf(filepath.Join(dir, "missing"))
 	require.ErrorIs(t, err, os.ErrNotExist)
@@ -400,7 +400,7 @@ func TestStartErrors(t *testing.T) {
 		{OpenFiles(nil, FilesOptions{}, paths...), dataset.ErrParam, "no columns"},
 		{OpenFiles(want, FilesOptions{Threads: -1}, paths...), dataset.ErrParam, "-1 threads"},
 		{OpenFiles(want, FilesOptions{Buffer: maxBuffer + 1}, paths...), dataset.ErrParam, "a buffer of 1025"},
-		{OpenFiles(want, FilesOptions{Format: "csv"}, paths...), nil, `no file reader is registered for "csv"`},
+		{OpenFiles(want, FilesOptions{Format: "parquet"}, paths...), nil, `no file reader is registered for "parquet"`},
 		{OpenFiles(want, FilesOptions{}, paths[0], other), nil, other + `: no file reader is registered for "other"`},
 		{OpenFiles(want, FilesOptions{}, paths[0], missing), os.ErrNotExist, missing},
 		{OpenFiles(want, FilesOptions{}, write(t, "broken", "")...), os.ErrPermission, "part0.broken: permission denied"},
