@@ -503,3 +503,29 @@ func TestWritten(t *testing.T) {
 	all := turns(files, 2)
 	require.Equal(t, append(all, all...), numbers(t, start(t, FromDataset(&d), Options{}), 1000, false))
 }
+
+// TestLargeQueue: queues beyond what package pipeline's tuner would make.
+func TestLargeQueue(t *testing.T) {
+	paths, files := many(t, "nums", 4)
+	run := start(t, OpenFiles(want, FilesOptions{Threads: 2}, paths...).DoubleBuffer(), Options{Pipeline: pipeline.Options{Queue: 3000}})
+	require.Equal(t, turns(files, 2), numbers(t, run, 1000, false))
+}
+
+// TestRanks: ranks divide what files with random access have; what ends with the data is refused.
+func TestRanks(t *testing.T) {
+	var got []int64
+	paths, files := many(t, "numrows", 5)
+	const world = 3
+	for rank := range world {
+		run := start(t, OpenFiles(want, FilesOptions{Threads: 2}, paths...), Options{Dataset: dataset.Options{Rank: rank, World: world, DropUneven: true}})
+		got = append(got, numbers(t, run, 1000, true)...)
+	}
+	all := slices.Concat(files...)
+	slices.Sort(got)
+	require.Equal(t, got, slices.Compact(slices.Clone(got)), "nothing twice")
+	require.Subset(t, all, got)
+	require.Greater(t, len(got), len(all)-2*world, "but for what is left over of each thread")
+	streams, _ := many(t, "nums", 5)
+	_, err := OpenFiles(want, FilesOptions{}, streams...).Start(Options{Dataset: dataset.Options{World: world}})
+	require.ErrorIs(t, err, dataset.ErrDefinition)
+}
