@@ -23,13 +23,14 @@
 // each run: with n threads the i-th has files i, i+n, i+2n, …, which it reads one after
 // another, and samples are taken from the threads in turn, one from each, without
 // those that have ended. The threads read ahead all the same; one that is slow is
-// waited for when it is its turn. There is no form without the order. Runs stop and resume
-// at any sample, which Paddle's cannot.
+// waited for when it is its turn. With one thread the files come one
+// after another, as with is_test in Paddle's later versions. There is no form without an
+// order. Runs stop and resume at any sample, which Paddle's cannot.
 //
 // # What else differs
 //
-//   - A file's samples are checked with the columns' types too, and -1 is any size. Paddle's
-//     checks the number of tensors, and their numbers of axes and sizes (in its later versions).
+//   - A file's samples are checked with their columns' types and sizes; -1 is any size. Paddle
+//     checks how many tensors there are, and how many axes each has.
 //   - Shuffle keeps a buffer full and gives one of it at random. Paddle fills the
 //     buffer, gives all of it, and fills it again. The random numbers are a function of
 //     dataset.Options.Seed and the epoch.
