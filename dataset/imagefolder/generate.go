@@ -2,4 +2,4 @@ package imagefolder
 
 //go:generate go run ../../internal/msgpgen
 
-//msgp:limit arrays:4096 maps:1000000
+//msgp:limit arrays:1000000

@@ -8,9 +8,50 @@ import (
 
 // Size limits for msgp deserialization
 const (
-	zf6ce1d47limitArrays = 4096
-	zf6ce1d47limitMaps   = 1000000
+	zf6ce1d47limitArrays = 1000000
 )
+
+// MarshalMsg implements msgp.Marshaler
+func (z Class) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 2
+	o = append(o, 0x92)
+	o = msgp.AppendString(o, z.Name)
+	o = msgp.AppendInt32(o, z.Index)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Class) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0001}
+		return
+	}
+	z.Name, bts, err = msgp.ReadStringBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Name")
+		return
+	}
+	z.Index, bts, err = msgp.ReadInt32Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Index")
+		return
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z Class) Msgsize() (s int) {
+	s = 1 + msgp.StringPrefixSize + len(z.Name) + msgp.Int32Size
+	return
+}
 
 // MarshalMsg implements msgp.Marshaler
 func (z *ImageFolder) MarshalMsg(b []byte) (o []byte, err error) {
@@ -22,10 +63,12 @@ func (z *ImageFolder) MarshalMsg(b []byte) (o []byte, err error) {
 	for za0001 := range z.Extensions {
 		o = msgp.AppendString(o, z.Extensions[za0001])
 	}
-	o = msgp.AppendMapHeader(o, uint32(len(z.ClassIndexing)))
-	for za0002, za0003 := range z.ClassIndexing {
-		o = msgp.AppendString(o, za0002)
-		o = msgp.AppendInt32(o, za0003)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.ClassIndexing)))
+	for za0002 := range z.ClassIndexing {
+		// array header, size 2
+		o = append(o, 0x92)
+		o = msgp.AppendString(o, z.ClassIndexing[za0002].Name)
+		o = msgp.AppendInt32(o, z.ClassIndexing[za0002].Index)
 	}
 	return
 }
@@ -70,37 +113,41 @@ func (z *ImageFolder) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	var zb0003 uint32
-	zb0003, bts, err = msgp.ReadMapHeaderBytes(bts)
+	zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
 	if err != nil {
 		err = msgp.WrapError(err, "ClassIndexing")
 		return
 	}
-	if zb0003 > zf6ce1d47limitMaps {
+	if zb0003 > zf6ce1d47limitArrays {
 		err = msgp.ErrLimitExceeded
 		return
 	}
-	if z.ClassIndexing == nil {
-		z.ClassIndexing = make(map[string]int32, zb0003)
-	} else if len(z.ClassIndexing) > 0 {
-		clear(z.ClassIndexing)
+	if cap(z.ClassIndexing) >= int(zb0003) {
+		z.ClassIndexing = (z.ClassIndexing)[:zb0003]
+	} else {
+		z.ClassIndexing = make([]Class, zb0003)
 	}
-	var field []byte
-	_ = field
-	for zb0003 > 0 {
-		var za0003 int32
-		zb0003--
-		var za0002 string
-		za0002, bts, err = msgp.ReadStringBytes(bts)
-		if err != nil {
-			err = msgp.WrapError(err, "ClassIndexing")
-			return
-		}
-		za0003, bts, err = msgp.ReadInt32Bytes(bts)
+	for za0002 := range z.ClassIndexing {
+		var zb0004 uint32
+		zb0004, bts, err = msgp.ReadArrayHeaderBytes(bts)
 		if err != nil {
 			err = msgp.WrapError(err, "ClassIndexing", za0002)
 			return
 		}
-		z.ClassIndexing[za0002] = za0003
+		if zb0004 != 2 {
+			err = msgp.ArrayError{Wanted: 2, Got: zb0004}
+			return
+		}
+		z.ClassIndexing[za0002].Name, bts, err = msgp.ReadStringBytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "ClassIndexing", za0002, "Name")
+			return
+		}
+		z.ClassIndexing[za0002].Index, bts, err = msgp.ReadInt32Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "ClassIndexing", za0002, "Index")
+			return
+		}
 	}
 	o = bts
 	return
@@ -112,12 +159,9 @@ func (z *ImageFolder) Msgsize() (s int) {
 	for za0001 := range z.Extensions {
 		s += msgp.StringPrefixSize + len(z.Extensions[za0001])
 	}
-	s += msgp.MapHeaderSize
-	if z.ClassIndexing != nil {
-		for za0002, za0003 := range z.ClassIndexing {
-			_ = za0003
-			s += msgp.StringPrefixSize + len(za0002) + msgp.Int32Size
-		}
+	s += msgp.ArrayHeaderSize
+	for za0002 := range z.ClassIndexing {
+		s += 1 + msgp.StringPrefixSize + len(z.ClassIndexing[za0002].Name) + msgp.Int32Size
 	}
 	return
 }

@@ -1,0 +1,3 @@
+package celeba
+
+//go:generate go run ../../internal/msgpgen

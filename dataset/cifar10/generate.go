@@ -1,0 +1,3 @@
+package cifar10
+
+//go:generate go run ../../internal/msgpgen

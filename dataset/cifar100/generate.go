@@ -1,0 +1,3 @@
+package cifar100
+
+//go:generate go run ../../internal/msgpgen

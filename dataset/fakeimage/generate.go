@@ -1,0 +1,3 @@
+package fakeimage
+
+//go:generate go run ../../internal/msgpgen

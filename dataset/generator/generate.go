@@ -1,0 +1,3 @@
+package generator
+
+//go:generate go run ../../internal/msgpgen

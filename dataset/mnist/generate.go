@@ -1,0 +1,3 @@
+package mnist
+
+//go:generate go run ../../internal/msgpgen

@@ -1,0 +1,5 @@
+package random
+
+//go:generate go run ../../internal/msgpgen
+
+//msgp:limit arrays:65536
