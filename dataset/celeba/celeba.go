@@ -39,9 +39,6 @@ type CelebA struct {
 	Usage string `json:"usage"`
 }
 
-//msgp:tuple CelebA
-//msgp:ignore rows list
-
 func init() {
 	dataset.Register(dataset.Info{Name: "celeba", Version: 1, New: func() dataset.Node { return New("") }, Doc: "CelebA: photos of faces with 40 attributes"})
 }

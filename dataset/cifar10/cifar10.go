@@ -23,8 +23,6 @@ type CIFAR10 struct {
 	Usage string `json:"usage"`
 }
 
-//msgp:tuple CIFAR10
-
 func init() {
 	dataset.Register(dataset.Info{Name: "cifar10", Version: 1, New: func() dataset.Node { return New("") }, Doc: "CIFAR-10, binary version: 32x32 photos of ten classes"})
 }

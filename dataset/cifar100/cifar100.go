@@ -25,8 +25,6 @@ type CIFAR100 struct {
 	Usage string `json:"usage"`
 }
 
-//msgp:tuple CIFAR100
-
 func init() {
 	dataset.Register(dataset.Info{Name: "cifar100", Version: 1, New: func() dataset.Node { return New("") }, Doc: "CIFAR-100, binary version: 32x32 photos of a hundred classes"})
 }

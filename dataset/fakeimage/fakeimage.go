@@ -30,9 +30,6 @@ type FakeImage struct {
 	BaseSeed uint64 `json:"base_seed"`
 }
 
-//msgp:tuple FakeImage
-//msgp:ignore rows
-
 func init() {
 	dataset.Register(dataset.Info{Name: "fake_image", Version: 1, New: func() dataset.Node { return New() }, Doc: "images of noise with random labels"})
 }

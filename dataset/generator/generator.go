@@ -35,9 +35,6 @@ type Generator struct {
 	Name string `json:"name"`
 }
 
-//msgp:tuple Generator
-//msgp:ignore Func Definition stream reader pulled
-
 // Func is a function without a name. It is part of a program: a definition that
 // has one in it is refused when it is to be written.
 type Func struct{ Definition }

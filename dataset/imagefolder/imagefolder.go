@@ -43,18 +43,8 @@ type ImageFolder struct {
 	// ClassIndexing numbers the classes; those that it does not name are left out.
 	// The order of rows is still that of the classes' names. Empty: 0, 1, 2, … in
 	// the order of names.
-	ClassIndexing []Class `json:"class_indexing"`
+	ClassIndexing map[string]int32 `json:"class_indexing"`
 }
-
-// Class is the number of a class. Two classes may have the same.
-type Class struct {
-	Name  string `json:"name"` // of the folder
-	Index int32  `json:"index"`
-}
-
-//msgp:tuple Class
-//msgp:ignore rows
-//msgp:tuple ImageFolder
 
 func init() {
 	dataset.Register(dataset.Info{
@@ -68,8 +58,8 @@ func New(dir string) *ImageFolder {
 	return &ImageFolder{
 		Dir:        dir,
 		Extensions: []string{".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp"},
-		// Not nil, since null is a missing parameter.
-		ClassIndexing: []Class{},
+		// An empty map, since null is a missing parameter.
+		ClassIndexing: map[string]int32{},
 	}
 }
 
@@ -83,12 +73,10 @@ func (o *ImageFolder) Validate() error {
 			return fmt.Errorf("%w: extension %q, want lower case with a dot", dataset.ErrParam, e)
 		}
 	}
-	seen := map[string]bool{}
-	for _, c := range o.ClassIndexing {
-		if c.Name == "" || c.Name == "." || c.Name == ".." || strings.ContainsAny(c.Name, `/\`) || seen[c.Name] {
-			return fmt.Errorf("%w: class_indexing: class %q, want names of folders, each once", dataset.ErrParam, c.Name)
+	for name := range o.ClassIndexing {
+		if name == "" || name == "." || name == ".." || strings.ContainsAny(name, `/\`) {
+			return fmt.Errorf("%w: class_indexing: class %q, want the name of a folder", dataset.ErrParam, name)
 		}
-		seen[c.Name] = true
 	}
 	return nil
 }
@@ -107,10 +95,7 @@ func (o *ImageFolder) open() (*rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	wanted := map[string]int32{}
-	for _, c := range o.ClassIndexing {
-		wanted[c.Name] = c.Index
-	}
+	wanted := o.ClassIndexing
 	d := &rows{dir: o.Dir, classes: map[string]int32{}}
 	for _, e := range entries { // sorted by name
 		label, named := wanted[e.Name()]
@@ -133,9 +118,9 @@ func (o *ImageFolder) open() (*rows, error) {
 				dataset.ErrData, e.Name(), o.Dir, strings.Join(o.Extensions, " "))
 		}
 	}
-	for _, c := range o.ClassIndexing {
-		if _, ok := d.classes[c.Name]; !ok {
-			return nil, fmt.Errorf("%w: %s has no class %q", dataset.ErrData, o.Dir, c.Name)
+	for name := range o.ClassIndexing {
+		if _, ok := d.classes[name]; !ok {
+			return nil, fmt.Errorf("%w: %s has no class %q", dataset.ErrData, o.Dir, name)
 		}
 	}
 	if len(d.keys) == 0 {

@@ -36,10 +36,9 @@ func TestValidate(t *testing.T) {
 		func(o *ImageFolder) { o.Extensions = nil },
 		func(o *ImageFolder) { o.Extensions = []string{"jpg"} },
 		func(o *ImageFolder) { o.Extensions = []string{".JPG"} },
-		func(o *ImageFolder) { o.ClassIndexing = []Class{{"a", 1}, {"a", 2}} },
-		func(o *ImageFolder) { o.ClassIndexing = []Class{{"", 1}} },
-		func(o *ImageFolder) { o.ClassIndexing = []Class{{"..", 1}} },
-		func(o *ImageFolder) { o.ClassIndexing = []Class{{"a/b", 1}} },
+		func(o *ImageFolder) { o.ClassIndexing = map[string]int32{"": 1} },
+		func(o *ImageFolder) { o.ClassIndexing = map[string]int32{"..": 1} },
+		func(o *ImageFolder) { o.ClassIndexing = map[string]int32{"a/b": 1} },
 	} {
 		o := New("x")
 		require.NoError(t, o.Validate())
@@ -104,13 +103,13 @@ func TestBadFolders(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 	for _, c := range []struct {
 		dir     string
-		classes []Class
+		classes map[string]int32
 		want    string
 	}{
 		{tree(t), nil, "has no subfolders"},
 		{tree(t, "1.png"), nil, "has no subfolders"},
 		{tree(t, "a/1.png", "b/1.txt"), nil, "class \"b\" of"},
-		{tree(t, "a/1.png"), []Class{{"a", 0}, {"b", 1}}, "has no class \"b\""},
+		{tree(t, "a/1.png"), map[string]int32{"a": 0, "b": 1}, "has no class \"b\""},
 	} {
 		o := New(c.dir)
 		o.ClassIndexing = c.classes

@@ -59,12 +59,6 @@ type EMNIST struct {
 	Usage string `json:"usage"` // as MNIST's
 }
 
-//msgp:tuple MNIST
-//msgp:tuple Fashion
-//msgp:tuple KMNIST
-//msgp:tuple EMNIST
-//msgp:ignore rows part
-
 func init() {
 	dataset.Register(dataset.Info{Name: "mnist", Version: 1, New: func() dataset.Node { return New("") }, Doc: "handwritten digits in IDX files"})
 	dataset.Register(dataset.Info{Name: "fashion_mnist", Version: 1, New: func() dataset.Node { return NewFashion("") }, Doc: "images of clothes in IDX files"})

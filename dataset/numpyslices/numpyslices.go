@@ -33,8 +33,6 @@ type NumpySlices struct {
 	MaxBytes int64 `json:"max_bytes"`
 }
 
-//msgp:tuple NumpySlices
-
 func init() {
 	dataset.Register(dataset.Info{Name: "numpy_slices", Version: 1, New: func() dataset.Node { return New() }, Doc: "arrays in .npy and .npz files, sliced along their first axis"})
 }

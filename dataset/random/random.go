@@ -50,11 +50,6 @@ func (s Shape) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]int(s))
 }
 
-//msgp:shim tensor.DType as:uint8 using:uint8/tensor.DType
-//msgp:tuple Random
-//msgp:tuple Column
-//msgp:ignore rows
-
 func init() {
 	dataset.Register(dataset.Info{Name: "random", Version: 1, New: func() dataset.Node { return New(0) }, Doc: "random numbers in columns of any type and shape"})
 }

@@ -198,7 +198,7 @@ def imagefolder():
     for name in ("nested", "flat"):
         d = datasets.ImageFolder(DATASETS / "imagefolder" / name)
         rows = ({"image": file(Path(p)), "label": integer(label)} for p, label in d.samples)
-        cases.append(case("image_folder", {"dir": f"imagefolder/{name}", "extensions": EXTENSIONS, "class_indexing": []}, rows, d.class_to_idx))
+        cases.append(case("image_folder", {"dir": f"imagefolder/{name}", "extensions": EXTENSIONS, "class_indexing": {}}, rows, d.class_to_idx))
     assert tuple(EXTENSIONS) == datasets.folder.IMG_EXTENSIONS
     write("imagefolder", "torchvision 0.29.2", cases)
 

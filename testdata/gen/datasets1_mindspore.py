@@ -88,7 +88,7 @@ def imagefolder():
     for classes in ({}, {"cats": 7, "Dogs": 3}, {"birds": 0, "cats": 0, "Dogs": -1}):
         d = ds.ImageFolderDataset(flat, shuffle=False, class_indexing=classes or None)
         r = rows(d, files=["image"])
-        params = {"dir": "imagefolder/flat", "extensions": EXTENSIONS, "class_indexing": [{"name": k, "index": v} for k, v in classes.items()]}
+        params = {"dir": "imagefolder/flat", "extensions": EXTENSIONS, "class_indexing": dict(sorted(classes.items()))}
         cases.append(case("image_folder", params, r, dict(d.get_class_indexing()) if classes else None))
     write("imagefolder", REFERENCE, cases)
 

@@ -1,3 +1,0 @@
-package celeba
-
-//go:generate go run ../../internal/msgpgen

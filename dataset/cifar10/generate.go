@@ -1,3 +1,0 @@
-package cifar10
-
-//go:generate go run ../../internal/msgpgen

@@ -1,3 +1,0 @@
-package cifar100
-
-//go:generate go run ../../internal/msgpgen

@@ -1,3 +1,0 @@
-package fakeimage
-
-//go:generate go run ../../internal/msgpgen

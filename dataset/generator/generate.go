@@ -1,3 +1,0 @@
-package generator
-
-//go:generate go run ../../internal/msgpgen

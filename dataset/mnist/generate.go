@@ -1,3 +1,0 @@
-package mnist
-
-//go:generate go run ../../internal/msgpgen

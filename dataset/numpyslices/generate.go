@@ -1,5 +1,0 @@
-package numpyslices
-
-//go:generate go run ../../internal/msgpgen
-
-//msgp:limit arrays:65536

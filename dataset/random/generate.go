@@ -1,5 +1,0 @@
-package random
-
-//go:generate go run ../../internal/msgpgen
-
-//msgp:limit arrays:65536
