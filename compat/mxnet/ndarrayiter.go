@@ -137,6 +137,10 @@ func (a *arrays) Len() int64 { return a.n }
 func (a *arrays) Close() error { return nil }
 
 func (a *arrays) Read(i int64, s *dataset.Sample) error {
+	if i < 0 || i >= a.n {
+		return fmt.Errorf("mxnet: NDArrayIter: %w: row %d of %d", dataset.ErrParam, i, a.n)
+	}
+	s.Key = "row " + strconv.FormatInt(i, 10)
 	for j, t := range a.t {
 		v := row(t, a.axis, int(i))
 		s.Values[j].Share(&v)
@@ -149,8 +153,15 @@ func row(t *tensor.Tensor, axis, i int) (v tensor.Tensor) {
 	v.Desc = tensor.Desc{DType: t.DType, Shape: without(t.Shape, axis)}
 	copy(v.Strides[:axis], t.Strides[:axis])
 	copy(v.Strides[axis:], t.Strides[axis+1:])
-	if v.Len() > 0 {
-		v.Data = t.Data[i*t.Strides[axis]*t.DType.Size():]
+	if v.Len() == 0 {
+		return v
 	}
+	n := 1 // elements from the first to the last
+	for a := range v.Shape.Rank() {
+		n += (v.Shape.At(a) - 1) * v.Strides[a]
+	}
+	from := i * t.Strides[axis] * t.DType.Size()
+	to := from + n*t.DType.Size()
+	v.Data = t.Data[from:to:to]
 	return v
 }

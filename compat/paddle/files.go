@@ -195,6 +195,10 @@ type rowFiles struct{ *data }
 func (d *rowFiles) Len() int64 { return d.ends[len(d.ends)-1] }
 
 func (d *rowFiles) Read(i int64, s *dataset.Sample) error {
+	if i < 0 || i >= d.Len() {
+		return fmt.Errorf("paddle: %w: row %d of %d", dataset.ErrParam, i, d.Len())
+	}
+	s.Key = "" // that a file's reader may leave as it is
 	k := sort.Search(len(d.ends), func(k int) bool { return d.ends[k] > i })
 	if k > 0 {
 		i -= d.ends[k-1]
@@ -219,6 +223,7 @@ type reader struct {
 }
 
 func (r *reader) Next(s *dataset.Sample) error {
+	s.Key = ""
 	for ; r.file < len(r.d.files); r.file, r.row = r.file+1, 0 {
 		var err error
 		switch f := r.d.files[r.file].(type) {

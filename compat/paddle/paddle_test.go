@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/sourcetest"
 	"github.com/infer-prep/infer-prep/pipeline"
 	"github.com/infer-prep/infer-prep/pullpipe"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -528,4 +529,13 @@ func TestRanks(t *testing.T) {
 	streams, _ := many(t, "nums", 5)
 	_, err := OpenFiles(want, FilesOptions{}, streams...).Start(Options{Dataset: dataset.Options{World: world}})
 	require.ErrorIs(t, err, dataset.ErrDefinition)
+}
+
+// TestSource: Files keep the contract of package dataset.
+func TestSource(t *testing.T) {
+	for _, ext := range []string{"nums", "numrows"} {
+		paths, _ := many(t, ext, 4)
+		f := &Files{Paths: paths, Columns: []dataset.OutColumn{{Name: "x", Desc: column[0].Desc}, {Name: "y", Desc: column[1].Desc}}}
+		sourcetest.Run(t, f)
+	}
 }
