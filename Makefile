@@ -36,7 +36,7 @@ bench:
 
 # Against other training pipelines, in turn on two cores; see bench/README.md.
 # PHOTOS is a folder of JPEG files; PEERS leaves others out, by name.
-bench-pipeline bench-scale:
+bench-pipeline:
 	@GO="$(GO)" PHOTOS="$(PHOTOS)" PEERS="$(PEERS)" COUNT="$(COUNT)" ROUNDS="$(ROUNDS)" FIRST="$(FIRST)" CORES="$(CORES)" python3 bench/pipeline.py
 
 microbench:

@@ -60,7 +60,8 @@ func (s *stage) start() error {
 	s.started = true
 	s.mark = s.st.In.Save(s.mark[:0])
 	s.ctx, s.cancel = context.WithCancel(s.p.ctx)
-	s.free, s.work, s.tickets = make(chan *item, mostItems), make(chan *item, mostItems), make(chan *item, mostItems)
+	room := max(mostItems, s.queue) // so that no send of an item ever waits
+	s.free, s.work, s.tickets = make(chan *item, room), make(chan *item, room), make(chan *item, room)
 	s.quit = make(chan struct{}, mostItems)
 	for range s.queue {
 		s.free <- &item{done: make(chan struct{}, 1)}
