@@ -81,14 +81,12 @@ type store struct {
 }
 
 func (n *Cache) openIndexed(o *opener, s *step, f feed) (Iterator, error) {
-	return o.work(s, &feeder{f}, func() (Worker, error) {
+	return o.work(s, &feeder{f}, &badList{}, func() (Worker, error) {
 		// Each worker makes what is missing by itself: all below runs in it.
 		w := &caching{store: s.state.(*store), place: &place{}}
 		inner := *o
 		inner.stage = Inline
-		inner.failed = func(path string, x *Sample, err error) error {
-			return &SampleError{path, x.Key, x.Epoch, x.Ordinal, err}
-		}
+		inner.strict = true
 		var err error
 		w.in, err = inner.openIndexed(s.in[0], feed{root: f.root, epoch: f.epoch, one: w.place})
 		return w, err

@@ -53,8 +53,8 @@ func (r numberRows) Close() error                          { return nil }
 
 type numberStream struct{ n *numbers }
 
-func (r numberStream) Columns() []dataset.Column                    { return int64Column }
-func (r numberStream) Close() error                                 { return nil }
+func (r numberStream) Columns() []dataset.Column                  { return int64Column }
+func (r numberStream) Close() error                               { return nil }
 func (r numberStream) Start(epoch uint64) (dataset.Reader, error) { return &numberReader{n: r.n}, nil }
 
 type numberReader struct {

@@ -14,15 +14,20 @@ import (
 type Run struct {
 	built  *Built
 	stage  func(Stage) (Iterator, error)
-	top    func(Iterator) (Iterator, error)
+	top    func(Stage) (Iterator, error)
 	it     Iterator
 	epoch  uint64
-	steps  int64 // of the epoch
-	ended  error // io.EOF, or what ended the run
+	steps  int64   // of the epoch
+	ended  error   // io.EOF, or what ended the run
+	last   *State  // of a run that was closed
+	before []int64 // the state before the last sample, with AllDone
+	undone bool    // before is where to go on
 	sample Sample
+	due    badList // bad samples that are to be told of
 
-	mu  sync.Mutex
-	bad []*SampleError
+	mu    sync.Mutex
+	bad   []*SampleError
+	count int64
 }
 
 // NewRun begins a run. An engine calls it; programs use pullpipe.New or pipeline.New.
@@ -75,13 +80,17 @@ func (s *step) alike() bool {
 }
 
 func (r *Run) open(words *stateReader) error {
-	o := &opener{b: r.built, stage: r.stage, state: words, failed: r.failed}
-	it, err := o.open(r.built.top, r.epoch)
+	o := &opener{b: r.built, stage: r.stage, state: words, bad: &r.due}
+	below := o
+	if r.top != nil {
+		below = o.below()
+	}
+	it, err := below.open(r.built.top, r.epoch)
 	if err != nil {
 		return err
 	}
 	if r.top != nil {
-		top, err := r.top(it)
+		top, err := r.top(Stage{In: it, Left: below.bad.take, Pass: r.due.put})
 		if err != nil {
 			return errors.Join(err, it.Close())
 		}
@@ -91,23 +100,26 @@ func (r *Run) open(words *stateReader) error {
 	return nil
 }
 
-// failed is what becomes of a bad sample.
-func (r *Run) failed(path string, s *Sample, err error) error {
-	e := &SampleError{path, s.Key, s.Epoch, s.Ordinal, err}
-	if r.built.options.OnError == BadFails {
-		return e
+// told notes what Next left out.
+func (r *Run) told() {
+	for _, e := range r.due.take() {
+		r.mu.Lock()
+		r.count++
+		if r.built.options.OnError == BadQuarantined {
+			r.bad = append(r.bad, e)
+		}
+		r.mu.Unlock()
+		if r.built.options.Bad != nil {
+			r.built.options.Bad(e)
+		}
 	}
-	s.dropped = true
+}
+
+// Bad is how many bad samples were left out so far. It may be called by any goroutine.
+func (r *Run) Bad() int64 {
 	r.mu.Lock()
-	r.bad = append(r.bad, e)
-	if r.built.options.OnError == BadSkipped {
-		r.bad = r.bad[:0]
-	}
-	r.mu.Unlock()
-	if r.built.options.Bad != nil {
-		r.built.options.Bad(e)
-	}
-	return nil
+	defer r.mu.Unlock()
+	return r.count
 }
 
 // Quarantined lists the bad samples so far (BadQuarantined). It may be called by
@@ -123,6 +135,9 @@ func (r *Run) Quarantined() []*SampleError {
 // again and again until NextEpoch. An error of a sample is a *SampleError; after an
 // error or a cancelled ctx the run is over, and State tells where to go on.
 func (r *Run) Next(ctx context.Context) (*Sample, error) {
+	if r.last != nil {
+		return nil, ErrClosed
+	}
 	if r.ended != nil {
 		return nil, r.ended
 	}
@@ -135,13 +150,19 @@ func (r *Run) Next(ctx context.Context) (*Sample, error) {
 		}
 	}
 	s := &r.sample
+	all := r.built.options.AllDone
+	if all != nil {
+		r.before = r.it.Save(r.before[:0])
+	}
 	err := pull(ctx, r.it, s)
+	r.told()
 	if err != nil && err != io.EOF {
 		return nil, r.end(err)
 	}
-	if all := r.built.options.AllDone; all != nil {
+	if all != nil {
 		done, hookErr := all(ctx, err == io.EOF)
 		if hookErr != nil {
+			r.undone = true
 			return nil, r.end(hookErr)
 		}
 		if done {
@@ -164,9 +185,12 @@ func (r *Run) end(err error) error {
 
 // NextEpoch begins the next epoch, wherever this one stands.
 func (r *Run) NextEpoch() error {
+	if r.last != nil {
+		return ErrClosed
+	}
 	err := r.closeIterator()
 	r.epoch++
-	r.steps, r.ended = 0, nil
+	r.steps, r.ended, r.undone = 0, nil, false
 	return err
 }
 
@@ -179,6 +203,9 @@ func (r *Run) Step() int64 { return r.steps }
 // State is where the run stands: what was prefetched but not given does not
 // count. At the end of an epoch it is the beginning of the next one.
 func (r *Run) State() *State {
+	if r.last != nil {
+		return r.last
+	}
 	s := &State{
 		Version: stateVersion, Fingerprint: r.built.fingerprint, Epoch: r.epoch, Step: r.steps,
 		Rank: r.built.options.Rank, World: r.built.options.World,
@@ -186,6 +213,8 @@ func (r *Run) State() *State {
 	switch {
 	case r.ended == io.EOF:
 		s.Epoch, s.Step = r.epoch+1, 0
+	case r.undone:
+		s.Words = slices.Clone(r.before)
 	case r.it != nil:
 		s.Words = r.it.Save(nil)
 	}
@@ -201,13 +230,14 @@ func (r *Run) closeIterator() error {
 	return err
 }
 
-// Close ends the run, with all its goroutines. The Built stays open.
+// Close ends the run, with all its goroutines, for which it waits: a read or a
+// function that was begun is not interrupted. State still tells where it stood.
+// The Built stays open. A second Close does nothing.
 func (r *Run) Close() error {
-	err := r.closeIterator()
-	if r.ended == nil {
-		r.ended = ErrClosed
+	if r.last == nil {
+		r.last = r.State()
 	}
-	return err
+	return r.closeIterator()
 }
 
 // ErrClosed is the error of a run that was closed.

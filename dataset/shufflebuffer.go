@@ -107,9 +107,13 @@ type buffered struct {
 	given   int64
 	full    bool // was filled
 	ended   bool
+	before  []int64 // the state of in before it was filled
 }
 
 func (b *buffered) Next(ctx context.Context, s *Sample) error {
+	if !b.full && len(b.samples) == 0 {
+		b.before = b.in.Save(b.before[:0])
+	}
 	for !b.ended && len(b.samples) < b.size && (!b.full || len(b.samples) == b.size-1) {
 		x := &Sample{}
 		if n := len(b.samples); n < cap(b.samples) { // the memory of a sample that was given
@@ -144,6 +148,9 @@ func (b *buffered) Next(ctx context.Context, s *Sample) error {
 
 func (b *buffered) Save(w []int64) []int64 {
 	w = append(w, b.given)
+	if !b.full && len(b.samples) > 0 { // an error while it was filled: resumed with some samples it would count as full
+		return append(saveHeld(w, nil), b.before...)
+	}
 	w = saveHeld(w, b.samples)
 	return b.in.Save(w)
 }
@@ -217,6 +224,7 @@ func (o *opener) refindPass(s *step, root int32, epoch uint64, l []held, want ma
 	r := *o
 	r.state = nil
 	r.stage = Inline
+	r.bad = &badList{} // they were told of before
 	r.replay = &replay{root: root, places: sortedKeys(want)}
 	it, err := r.open(s, epoch)
 	if err != nil {

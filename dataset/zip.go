@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"errors"
+	"io"
 )
 
 // Zip makes one sample of one of each input: their columns side by side. It ends
@@ -59,9 +60,21 @@ func (n *Zip) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
 type zipped struct {
 	in      []Iterator
 	samples []Sample
+	before  []int64 // the state before the last sample, where there is one to save
+	ended   bool    // with an error
+	indexed bool    // the inputs have no state
 }
 
 func (z *zipped) Next(ctx context.Context, s *Sample) error {
+	if !z.indexed {
+		z.before = z.save(z.before[:0])
+	}
+	err := z.zip(ctx, s)
+	z.ended = err != nil && err != io.EOF
+	return err
+}
+
+func (z *zipped) zip(ctx context.Context, s *Sample) error {
 	s.resize(0)
 	dropped := false
 	for i, it := range z.in {
@@ -95,6 +108,13 @@ func (z *zipped) Next(ctx context.Context, s *Sample) error {
 }
 
 func (z *zipped) Save(w []int64) []int64 {
+	if z.ended {
+		return append(w, z.before...)
+	}
+	return z.save(w)
+}
+
+func (z *zipped) save(w []int64) []int64 {
 	for _, it := range z.in {
 		w = it.Save(w)
 	}
