@@ -434,8 +434,8 @@ func TestBudget(t *testing.T) {
 				// size of samples is known, each stage may have one for each worker. A
 				// function has its input and its output, and memory to spare.
 				stages := int64(5*workers*2*size + 2*3*size)
-				require.LessOrEqual(t, p.budget.peak, limit+stages)
 				require.NoError(t, p.NextEpoch())
+				require.LessOrEqual(t, p.budget.peak, limit+stages)
 				require.Zero(t, p.budget.used, "bytes between epochs")
 				_, err = p.Next(t.Context())
 				require.NoError(t, err)
@@ -476,8 +476,8 @@ func TestBudgetSteady(t *testing.T) {
 				time.Sleep(5 * time.Millisecond)
 			}
 		}
-		require.LessOrEqual(t, p.budget.peak, int64(20+3*2)*size*5/4, "a queue of 500 would have 500")
 		require.NoError(t, p.Close())
+		require.LessOrEqual(t, p.budget.peak, int64(20+3*2)*size*5/4, "a queue of 500 would have 500")
 		require.Zero(t, p.budget.used)
 	})
 }
