@@ -1,7 +1,7 @@
 # Every target works from a fresh clone and installs what it needs; see CONTRIBUTING.md.
 GO ?= go
 
-.PHONY: test lint generate cross parity fuzz bench microbench
+.PHONY: test lint generate cross parity fuzz bench bench-pipeline bench-scale microbench
 
 test:
 	$(GO) vet ./...
@@ -34,5 +34,14 @@ fuzz:
 bench:
 	@GO="$(GO)" PHOTOS="$(PHOTOS)" PEERS="$(PEERS)" CASES="$(CASES)" ROUNDS="$(ROUNDS)" LIMIT="$(LIMIT)" CORE="$(CORE)" python3 bench/bench.py
 
+# Against other training pipelines, in turn on two cores; see bench/README.md.
+# PHOTOS is a folder of JPEG files; PEERS leaves others out, by name.
+bench-pipeline bench-scale:
+	@GO="$(GO)" PHOTOS="$(PHOTOS)" PEERS="$(PEERS)" COUNT="$(COUNT)" ROUNDS="$(ROUNDS)" FIRST="$(FIRST)" CORES="$(CORES)" python3 bench/pipeline.py
+
 microbench:
 	$(GO) test -run xxx -bench . -benchmem ./codec/jpeg ./transforms ./eager ./datagraph
+
+# The cost of a sample from a thousand and from ten million records.
+bench-scale:
+	$(GO) run ./bench/scale

@@ -7,36 +7,13 @@ environment: PHOTOS, PEERS, CASES, ROUNDS, LIMIT, CORE.
 import json
 import math
 import os
-import platform
 import random
 import re
-import select
-import shutil
 import statistics
-import struct
-import subprocess
 import sys
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(HERE)
-BIN = os.path.join(ROOT, "bin")
-WORK = os.path.join(BIN, "bench")
-CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "infer-prep")
-GO = os.environ.get("GO") or "go"
-OURS = "infer-prep"
-
-# Where a library comes from: the requirements of a virtual environment, or a tool.
-# torchvision's 6 GB are those that make parity has.
-ENVIRONMENTS = {
-    "base": ["bench/requirements-base.txt"],
-    "torchvision": ["parity/requirements.txt", "parity/requirements-no-deps.txt"],
-    "mindspore": ["bench/requirements-mindspore.txt"],
-    "dali": ["bench/requirements-dali.txt"],
-    "vips": ["bench/requirements-vips.txt"],
-    "go": "bench/gopeers",
-    "rust": "bench/rustpeers",
-}
+from common import BIN, GO, HERE, ONE_THREAD, OURS, WORK, Failed, Process, Run, build_go, chosen, collect, command, fresh, number, photographs, ratio, say, spawn, table
 
 
 class Peer:
@@ -90,136 +67,6 @@ SPREAD = 1.5  # ns for a pixel at the worst size, over that at the best
 PEAK_50MP = 40  # MB
 
 
-def say(*words):
-    print(*words, flush=True)
-
-
-class Failed(Exception):
-    pass
-
-
-def chosen(variable, known):
-    value = os.environ.get(variable, "")
-    names = [n for n in value.replace(",", " ").split()]
-    for n in names:
-        if n not in known:
-            sys.exit(f"bench: {variable}={value}: no {n}, want some of {','.join(known)}")
-    return [n for n in known if n in names] if names else list(known)
-
-
-def number(variable, default):
-    value = os.environ.get(variable) or default
-    try:
-        return int(value)
-    except ValueError:
-        sys.exit(f"bench: {variable}={value}: want a number")
-
-
-# Installing.
-
-
-def environment(name):
-    """Installs an environment and returns how its programs begin."""
-    what = ENVIRONMENTS[name]
-    if name == "go":
-        return [build_go("gopeers", what)]
-    if name == "rust":
-        cargo = shutil.which("cargo")
-        if not cargo:
-            raise Failed("cargo is missing (rustup.rs, or Debian: apt-get install cargo)")
-        target = os.path.join(CACHE, "rust")
-        command([cargo, "build", "--release", "--locked", "--quiet"], cwd=os.path.join(ROOT, what), env=os.environ | {"CARGO_TARGET_DIR": target})
-        return [os.path.join(target, "release", "rustpeers")]
-    return [command([os.path.join(ROOT, "parity", "venv.sh"), *(os.path.join(ROOT, r) for r in what)]).strip().splitlines()[-1]]
-
-
-def command(args, **kw):
-    try:
-        p = subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL, **kw)
-    except OSError as e:
-        raise Failed(f"{args[0]}: {e.strerror}") from None
-    if p.returncode:
-        raise Failed(f"{os.path.basename(args[0])}: {last_line(p.stderr) or f'status {p.returncode}'}")
-    return p.stdout
-
-
-def build_go(name, folder):
-    out = os.path.join(BIN, name)
-    command([GO, "build", "-o", out, "."], cwd=os.path.join(ROOT, folder))
-    return out
-
-
-def table(head, rows):
-    if rows:
-        say(f"\n| {head} |\n|" + "---|" * (head.count("|") + 1))
-        for r in rows:
-            say("| " + " | ".join(r) + " |")
-
-
-def last_line(text):
-    lines = [l for l in text.splitlines() if l.strip()]
-    return lines[-1].strip() if lines else ""
-
-
-# Images.
-
-
-def header(b):
-    """(width, height) of a JPEG that all libraries read: 8 bits, gray or colour
-    in three components, Huffman coded, baseline or progressive. Else None."""
-    if b[:3] != b"\xff\xd8\xff":
-        return None
-    i = 2
-    while i + 4 <= len(b):
-        if b[i] != 0xFF:
-            return None
-        marker = b[i + 1]
-        if marker == 0xFF:
-            i += 1
-            continue
-        size = struct.unpack(">H", b[i + 2:i + 4])[0]
-        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
-            if i + 10 > len(b):
-                return None
-            depth, h, w, n = struct.unpack(">BHHB", b[i + 4:i + 10])
-            ok = marker <= 0xC2 and depth == 8 and n in (1, 3) and w and h
-            return (w, h) if ok else None
-        i += 2 + size
-    return None
-
-
-def collect(folder, limit):
-    """Links the photographs as WORK/photos/NUMBER.jpg; returns (files, sizes, bytes, left out)."""
-    out = fresh("photos")
-    names = []
-    if os.path.isfile(folder):
-        names = [folder]
-    for base, dirs, files in os.walk(folder):
-        dirs.sort()
-        names += [os.path.join(base, f) for f in sorted(files)]
-    sizes, total, other = [], 0, 0
-    for n in names:
-        with open(n, "rb") as f:
-            b = f.read()
-        size = header(b)
-        if not size:
-            other += 1
-            continue
-        if limit and len(sizes) == limit:
-            break
-        os.symlink(os.path.abspath(n), os.path.join(out, f"{len(sizes):06d}.jpg"))
-        sizes.append(size)
-        total += len(b)
-    return out, sizes, total, other
-
-
-def fresh(name):
-    out = os.path.join(WORK, name)
-    shutil.rmtree(out, ignore_errors=True)
-    os.makedirs(out)
-    return out
-
-
 def draw_boxes(sizes):
     """Boxes as torchvision's RandomResizedCrop draws them: 8 to 100 % of the area,
     3/4 to 4/3 wide, the same in every run; every second image is flipped."""
@@ -238,73 +85,9 @@ def draw_boxes(sizes):
     return boxes
 
 
-# Running.
-
-ONE_THREAD = {v: "1" for v in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VIPS_CONCURRENCY")}
-
-
-class Process:
-    """A library at a case: the program that speaks the protocol."""
-
-    def __init__(self, name, case, args, core):
-        self.name, self.rounds, self.digest, self.peak, self.version = name, [], "", 0, ""
-        self.log = os.path.join(WORK, f"{case}-{name}.log")
-        self.buffer = b""
-        with open(self.log, "wb") as log:
-            self.p = subprocess.Popen(["taskset", "-c", str(core), *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
-                                      env=os.environ | ONE_THREAD)
-
-    def answer(self, seconds=600):
-        end = time.monotonic() + seconds
-        fd = self.p.stdout.fileno()
-        while b"\n" not in self.buffer:
-            ready, _, _ = select.select([fd], [], [], max(0, end - time.monotonic()))
-            if not ready:
-                raise Failed(f"no answer in {seconds} s")
-            b = os.read(fd, 1 << 16)
-            if not b:
-                self.p.wait()
-                with open(self.log, errors="replace") as f:
-                    raise Failed(last_line(f.read()) or f"status {self.p.returncode}")
-            self.buffer += b
-        line, _, self.buffer = self.buffer.partition(b"\n")
-        return line.decode()
-
-    def ready(self):
-        word, _, self.version = self.answer().partition(" ")
-        if word != "ready":
-            raise Failed(f"it said {word!r}, want ready")
-
-    def ask(self, word):
-        try:
-            self.p.stdin.write(word.encode() + b"\n")
-            self.p.stdin.flush()
-        except BrokenPipeError:
-            pass  # the answer says why
-        return self.answer()
-
-    def go(self):
-        n, wall, cpu = self.ask("go").split()
-        self.rounds.append((int(n), float(wall), float(cpu)))
-
-    def end(self):
-        if self.p.poll() is None:
-            self.p.kill()
-        self.p.wait()
-        self.p.stdin.close()
-        self.p.stdout.close()
-
-    def rate(self, column):
-        return self.rounds[0][0] / statistics.median(r[column] for r in self.rounds)
-
-
-def ratio(ours, theirs, column=2):
-    """How many times as fast ours is: the median over the rounds, in each of which both ran."""
-    return statistics.median(t[column] / o[column] for o, t in zip(ours.rounds, theirs.rounds))
-
-
-class Bench:
+class Bench(Run):
     def __init__(self):
+        super().__init__()
         self.cases = chosen("CASES", CASES)
         self.peers = chosen("PEERS", list(PEERS))
         self.rounds = max(1, number("ROUNDS", 9))
@@ -313,17 +96,10 @@ class Bench:
         self.core = number("CORE", cores[-1])
         if self.core not in cores:
             sys.exit(f"bench: CORE={self.core}: want one of {cores}")
-        self.start_of = {}  # how an environment's programs begin
-        self.errors = []
         self.rows, self.start_rows, self.linear_rows = [], [], []  # of the tables
-        self.goals = []
         self.raw = {"cases": {}}
         self.ratios = {}
         self.budgets = {}  # by case: what each stage of ours takes
-
-    def fail(self, what):
-        self.errors.append(what)
-        say(f"bench: {what}")
 
     def install(self):
         os.makedirs(WORK, exist_ok=True)
@@ -334,18 +110,9 @@ class Bench:
             wanted[PEERS[p].environment].append(p)
         if "linear" in self.cases:
             wanted.setdefault("base", ["the images of linear"])
-        for e, users in wanted.items():
-            what = ENVIRONMENTS[e]
-            say(f"installing {', '.join(users)} ({what if isinstance(what, str) else ', '.join(what)}) ...")
-            start = time.monotonic()
-            try:
-                self.start_of[e] = environment(e)
-                say(f"  done in {time.monotonic() - start:.0f} s")
-            except Failed as err:
-                self.fail(f"{', '.join(users)} cannot be installed: {err}")
-                for p in users:
-                    if p in PEERS:
-                        self.rows.append(("all", p, "cannot be installed", "", "", "", "", ""))
+        for p in self.install_environments(wanted):
+            if p in PEERS:
+                self.rows.append(("all", p, "cannot be installed", "", "", "", "", ""))
         self.peers = [p for p in self.peers if PEERS[p].environment in self.start_of]
 
     def program(self, name, case):
@@ -364,7 +131,7 @@ class Bench:
         ps, live = [], []
         try:
             for n in names:
-                ps.append(Process(n, case, [*self.program(n, case), folder, *extra], self.core))
+                ps.append(Process(n, case, [*self.program(n, case), folder, *extra], self.core, ONE_THREAD))
                 try:
                     ps[-1].ready()
                     ps[-1].digest = ps[-1].ask("check")
@@ -405,7 +172,7 @@ class Bench:
     def stages(self, ours, case, photos, boxes):
         """Microseconds an image that each stage takes, from a CPU profile of a process of its own."""
         profile = os.path.join(WORK, f"{case}.prof")
-        p = Process(OURS, case, [*self.program(OURS, case), photos, boxes], self.core)
+        p = Process(OURS, case, [*self.program(OURS, case), photos, boxes], self.core, ONE_THREAD)
         try:
             p.ready()
             p.ask("profile " + profile)
@@ -418,13 +185,9 @@ class Bench:
                 took[next(s for s, fits in STAGES if re.search(fits, m[2]))] += float(m[1])
         return {s: t / sum(took.values()) * 1e6 / ours.rate(2) for s, t in took.items()}
 
-    def spawn(self, count, *args):
-        out = command(["taskset", "-c", str(self.core), os.path.join(BIN, "spawn"), str(count), *args], env=os.environ | ONE_THREAD)
-        return [tuple(map(float, l.split())) for l in out.splitlines()]
-
     def run_ours(self, count, image):
         out = fresh("out")
-        return self.spawn(count, os.path.join(BIN, "infer-prep"), "run", "-q", "--preset", "imagenet", "-o", out, image)
+        return spawn(self.core, ONE_THREAD, count, os.path.join(BIN, "infer-prep"), "run", "-q", "--preset", "imagenet", "-o", out, image)
 
     def start(self, photos):
         """From a process's start to its first tensor: for ours until the program
@@ -437,8 +200,8 @@ class Bench:
         for p in peers:
             args = [*self.start_of[PEERS[p].environment], os.path.join(HERE, "start", PEERS[p].start), image]
             try:
-                self.spawn(1, *args)
-                runs[p] = [(first, peak) for first, _, _, peak in self.spawn(PEERS[p].start_count, *args)]
+                spawn(self.core, ONE_THREAD, 1, *args)
+                runs[p] = [(first, peak) for first, _, _, peak in spawn(self.core, ONE_THREAD, PEERS[p].start_count, *args)]
             except Failed as e:
                 self.fail(f"start: {p}: {e}")
                 self.start_rows.append((p, "failed", "", ""))
@@ -478,7 +241,7 @@ class Bench:
             ps = []
             try:
                 for pixels, _, folder, _ in sizes:
-                    ps.append(Process(OURS, f"linear-{case}-{pixels}", [*self.program(OURS, case), folder], self.core))
+                    ps.append(Process(OURS, f"linear-{case}-{pixels}", [*self.program(OURS, case), folder], self.core, ONE_THREAD))
                     ps[-1].ready()
                 for _ in range(self.rounds):
                     for p in ps:
@@ -503,45 +266,21 @@ class Bench:
         raw["run_50mp_peak_bytes"] = [p[3] for p in peak]
         self.goal(f"infer-prep run --preset imagenet on 50 megapixels: peak below {PEAK_50MP} MB", f"{mb:.1f} MB", mb < PEAK_50MP)
 
-    def goal(self, text, figure="", met=None):
-        self.goals.append((text, figure or "-", "not measured" if met is None else "met" if met else "missed"))
-
-    def machine(self):
-        model = platform.processor() or platform.machine()
-        with open("/proc/cpuinfo") as f:
-            for line in f:
-                if line.startswith("model name"):
-                    model = line.split(":", 1)[1].strip()
-                    break
-        go = command([GO, "version"]).split()[2]
-        commit = command(["git", "-C", ROOT, "describe", "--always", "--dirty"]).strip() if shutil.which("git") else "unknown"
-        return {"commit": commit, "cpu": model, "cores": os.cpu_count(), "kernel": platform.release(), "go": go, "python": platform.python_version(),
-                "core": self.core, "load": os.getloadavg()[0]}
-
     def run(self):
         begin = time.monotonic()
-        if not shutil.which("taskset"):
-            sys.exit("bench: taskset is missing (Debian: apt-get install util-linux)")
-        photos = os.environ.get("PHOTOS")
-        if not photos:
-            photos = os.path.join(ROOT, "testdata", "images", "jpeg_large.jpg")
-            say("bench: PHOTOS is not set: one image of testdata/images, which says little; want make bench PHOTOS=DIR")
-        if not os.path.exists(photos):
-            sys.exit(f"bench: PHOTOS={photos}: no such folder")
+        photos = photographs()
         try:
             self.install()
         except Failed as e:
             sys.exit(f"bench: {e}")
         folder, sizes, total, other = collect(photos, self.limit)
-        if not sizes:
-            sys.exit(f"bench: PHOTOS={photos}: no JPEG that all libraries read")
         images = (f"{len(sizes)} JPEG files, {sum(w * h for w, h in sizes) / 1e6:.1f} megapixels, {total / 1e6:.1f} MB"
                   + (f"; {other} other files left out" if other else ""))
         say(images)
         boxes = os.path.join(WORK, "boxes.json")
         with open(boxes, "w") as f:
             json.dump(draw_boxes(sizes), f)
-        machine = self.machine()
+        machine = self.machine() | {"core": self.core}
         for case in self.cases:
             say(f"{case} ...")
             try:
@@ -572,11 +311,7 @@ class Bench:
         table("infer-prep by size | megapixels | file MB | ns/pixel by CPU time | peak MB", self.linear_rows)
         say(f"\nCommit {machine['commit']}. {images}. One core, one thread, {self.rounds} rounds in turn, medians. {machine['cpu']}, {machine['cores']} cores, Linux {machine['kernel']}, "
             f"{machine['go']}, Python {machine['python']}; load {machine['load']:.2f} at the start. {seconds / 60:.1f} minutes. Raw numbers: bin/bench.json")
-        for e in self.errors:
-            say(f"error: {e}")
-        say("\ngoals:")
-        for g in self.goals:
-            say(", ".join(g))
+        self.finish()
 
 
 if __name__ == "__main__":

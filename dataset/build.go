@@ -179,7 +179,6 @@ func Build(d *Dataset, o Options) (_ *Built, err error) {
 // step builds a node and what is below it. Paths name the nodes from the top
 // down, with the number of the input where there are several.
 func (b *Built) step(d *Dataset, above string, depth int) (*step, error) {
-	const deepest = 200
 	if d == nil || d.Node == nil {
 		return nil, &NodeError{above, defErr("an input is nil")}
 	}

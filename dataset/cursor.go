@@ -23,6 +23,18 @@ type origin struct {
 	epoch uint64
 }
 
+func (o origin) save(w []int64) []int64 {
+	return append(w, int64(o.root), int64(o.sub), o.k, int64(o.epoch))
+}
+
+func loadOrigin(r *stateReader) origin {
+	root, sub, k := r.int(), r.int(), r.int()
+	if root < 0 || root > math.MaxInt32 || sub < 0 || sub > math.MaxInt32 || k < 0 {
+		r.fail("sample %d of root %d, part %d", k, root, sub)
+	}
+	return origin{int32(root), int32(sub), k, uint64(r.int())}
+}
+
 // cursor goes through the order of a root: the places of an epoch that are not
 // done, of which each rank takes every world-th.
 type cursor struct {

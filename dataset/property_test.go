@@ -20,8 +20,9 @@ import (
 
 // numbers is a source of the numbers from From on.
 type numbers struct {
-	From, N int64
-	Stream  bool
+	From   int64 `json:"from"`
+	N      int64 `json:"n"`
+	Stream bool  `json:"stream"`
 }
 
 func (n *numbers) Validate() error { return nil }

@@ -53,8 +53,11 @@ func (n *Repeat) length(b *Built, s *step) int64 {
 	return l * n.Count
 }
 
-// passes numbers the epochs of the input.
+// epoch numbers the epochs of the input, each pass of each epoch another one.
 func (n *Repeat) epoch(epoch uint64, pass int64) uint64 {
+	if n.Count == 0 {
+		return epoch<<32 + uint64(pass)
+	}
 	return epoch*uint64(n.Count) + uint64(pass)
 }
 

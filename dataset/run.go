@@ -46,6 +46,9 @@ func NewRun(b *Built, c Config) (*Run, error) {
 		return nil, fmt.Errorf("%w: rank %d of %d, step %d", ErrState, s.Rank, s.World, s.Step)
 	case s.World == b.options.World && s.Rank != b.options.Rank && s.World > 1 && !b.top.alike():
 		return nil, fmt.Errorf("%w: it is of rank %d, this is rank %d", ErrState, s.Rank, b.options.Rank)
+	case s.World != b.options.World && !s.Merged && !b.top.alike():
+		return nil, fmt.Errorf("%w: it is of one of %d ranks, and this is one of %d: where lengths depend on the data, Merge the states of all first",
+			ErrState, s.World, b.options.World)
 	}
 	r.epoch, r.steps = s.Epoch, s.Step
 	words := &stateReader{words: s.Words}

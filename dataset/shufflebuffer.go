@@ -166,7 +166,7 @@ type held struct {
 func saveHeld(w []int64, l []*Sample) []int64 {
 	w = append(w, int64(len(l)))
 	for _, x := range l {
-		w = append(w, int64(x.origin.root), int64(x.origin.sub), x.origin.k, int64(x.origin.epoch), int64(x.Ordinal))
+		w = append(x.origin.save(w), int64(x.Ordinal))
 	}
 	return w
 }
@@ -174,13 +174,12 @@ func saveHeld(w []int64, l []*Sample) []int64 {
 func (o *opener) loadHeld() []held {
 	var l []held
 	for range o.state.count(5) {
-		root, sub, k := o.state.int(), o.state.int(), o.state.int()
-		epoch, ordinal := uint64(o.state.int()), uint64(o.state.int())
-		if root < 0 || root >= int64(o.b.roots) || sub < 0 || sub > 1<<31-1 || k < 0 {
-			o.state.fail("sample %d of root %d, part %d", k, root, sub)
+		h := held{origin: loadOrigin(o.state), ordinal: uint64(o.state.int())}
+		if h.root >= o.b.roots {
+			o.state.fail("root %d, there are %d", h.root, o.b.roots)
 			return nil
 		}
-		l = append(l, held{origin{int32(root), int32(sub), k, epoch}, ordinal})
+		l = append(l, h)
 	}
 	return l
 }

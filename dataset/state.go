@@ -22,6 +22,7 @@ type State struct {
 	Step        int64   `json:"step"` // samples or batches of the epoch that were delivered
 	Rank        int     `json:"rank"`
 	World       int     `json:"world"`
+	Merged      bool    `json:"merged"` // it is of all ranks; Rank is 0, and World 1
 	Words       []int64 `json:"words"`
 }
 
@@ -33,7 +34,11 @@ const stateMagic = 0x74735049
 // MarshalBinary is the compact form: a magic, the numbers as varints, and a CRC-32 of all.
 func (s *State) MarshalBinary() ([]byte, error) {
 	b := binary.LittleEndian.AppendUint32(nil, stateMagic)
-	for _, n := range []uint64{uint64(s.Version), uint64(s.Fingerprint), s.Epoch, uint64(s.Step), uint64(s.Rank), uint64(s.World), uint64(len(s.Words))} {
+	merged := uint64(0)
+	if s.Merged {
+		merged = 1
+	}
+	for _, n := range []uint64{uint64(s.Version), uint64(s.Fingerprint), s.Epoch, uint64(s.Step), uint64(s.Rank), uint64(s.World), merged, uint64(len(s.Words))} {
 		b = binary.AppendUvarint(b, n)
 	}
 	for _, w := range s.Words {
@@ -53,7 +58,7 @@ func (s *State) UnmarshalBinary(b []byte) error {
 		return bad("wrong checksum")
 	}
 	body = body[4:]
-	var head [7]uint64
+	var head [8]uint64
 	for i := range head {
 		v, n := binary.Uvarint(body)
 		if n <= 0 {
@@ -61,10 +66,13 @@ func (s *State) UnmarshalBinary(b []byte) error {
 		}
 		head[i], body = v, body[n:]
 	}
-	if head[6] > uint64(len(body)) {
+	if head[7] > uint64(len(body)) {
 		return bad("it ends too early")
 	}
-	words := make([]int64, head[6])
+	if head[6] > 1 {
+		return bad("neither merged nor not")
+	}
+	words := make([]int64, head[7])
 	for i := range words {
 		v, n := binary.Varint(body)
 		if n <= 0 {
@@ -75,7 +83,7 @@ func (s *State) UnmarshalBinary(b []byte) error {
 	if len(body) > 0 {
 		return bad("data after it")
 	}
-	*s = State{int(head[0]), uint32(head[1]), head[2], int64(head[3]), int(head[4]), int(head[5]), words}
+	*s = State{int(head[0]), uint32(head[1]), head[2], int64(head[3]), int(head[4]), int(head[5]), head[6] == 1, words}
 	return nil
 }
 

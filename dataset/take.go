@@ -73,8 +73,11 @@ func (n *Take) length(b *Built, s *step) int64 {
 
 func (n *Skip) length(b *Built, s *step) int64 {
 	l := b.lenOf(s.in[0])
-	if b.options.World > 1 || l == Unknown || l == Endless {
+	switch {
+	case l == Unknown || l == Endless:
 		return l
+	case b.options.World > 1:
+		return Unknown
 	}
 	return max(l-n.Count, 0)
 }

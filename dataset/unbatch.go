@@ -1,7 +1,10 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -163,28 +166,69 @@ type flat struct {
 	have   bool
 	i      int // of one's samples, the next
 	before []int64
+	partly partly
 	make   func(i int, dst, src *Sample) (bool, error)
 	failed func(*Sample, error) error
 }
 
+// partly are samples of whose samples only some are wanted: by number, and all
+// from one on. It is what states of several ranks leave when they are made one.
+type partly map[origin]wanted
+
+type wanted struct {
+	from int64
+	also []int64
+}
+
+func (p partly) save(w []int64) []int64 {
+	w = append(w, int64(len(p)))
+	keys := slices.Collect(maps.Keys(p))
+	slices.SortFunc(keys, func(a, b origin) int {
+		return cmp.Or(cmp.Compare(a.root, b.root), cmp.Compare(a.epoch, b.epoch), cmp.Compare(a.k, b.k), cmp.Compare(a.sub, b.sub))
+	})
+	for _, k := range keys {
+		x := p[k]
+		w = append(k.save(w), x.from, int64(len(x.also)))
+		w = append(w, x.also...)
+	}
+	return w
+}
+
+func loadPartly(r *stateReader) partly {
+	p := partly{}
+	for range r.count(6) {
+		k := loadOrigin(r)
+		from := r.int()
+		p[k] = wanted{from, r.ints()}
+	}
+	return p
+}
+
+// has reports whether part i of a sample is wanted.
+func (p partly) has(s *Sample, i int) bool {
+	x, ok := p[s.origin]
+	return !ok || int64(i) >= x.from || slices.Contains(x.also, int64(i))
+}
+
 func flatten(o *opener, s *step, epoch uint64, f func(i int, dst, src *Sample) (bool, error)) (Iterator, error) {
 	it := &flat{make: f, failed: func(x *Sample, err error) error { return o.failed(s.path, x, err) }}
-	skip := 0
+	skip := int64(0)
 	if o.state != nil {
-		n := o.state.int()
-		if n < 0 || n > 1<<40 {
-			o.state.fail("%d samples of one", n)
+		skip = o.state.int()
+		loadOrigin(o.state)
+		it.partly = loadPartly(o.state)
+		if skip < 0 || skip > 1<<31-1 {
+			o.state.fail("%d samples of one", skip)
 		}
 		if o.state.err != nil {
 			return nil, o.state.err
 		}
-		skip = int(n)
 	}
 	var err error
 	if it.in, err = o.open(s.in[0], epoch); err != nil {
 		return nil, err
 	}
-	it.i = skip
+	it.i = int(skip)
 	it.before = it.in.Save(nil)
 	return it, nil
 }
@@ -214,7 +258,9 @@ func (f *flat) Next(ctx context.Context, s *Sample) error {
 		s.origin.sub = int32(f.i)
 		s.Ordinal = ofPart(s.Ordinal, f.i)
 		f.i++
-		return nil
+		if f.partly.has(&f.one, f.i-1) {
+			return nil
+		}
 	}
 }
 
@@ -223,7 +269,8 @@ func ofPart(ordinal uint64, i int) uint64 { return ordinal ^ uint64(i)<<32 }
 
 // Save gives the state before the sample whose parts are not all given.
 func (f *flat) Save(w []int64) []int64 {
-	w = append(w, int64(f.i))
+	w = f.one.origin.save(append(w, int64(f.i)))
+	w = f.partly.save(w)
 	if f.have || f.i > 0 {
 		return append(w, f.before...)
 	}

@@ -20,9 +20,18 @@ func TestImports(t *testing.T) {
 		{"internal/kernel", []string{module + "internal/cpu", "golang.org/x/sys/cpu"}},
 		{"codec", []string{module + "tensor", module + "internal/enum"}},
 		{"codec/jpeg", []string{module + "tensor", module + "internal/enum", module + "internal/kernel", module + "internal/cpu", "golang.org/x/sys/cpu", module + "codec"}},
+		{"rng", nil},
 		{"datagraph", []string{
-			module + "tensor", module + "internal/enum", module + "internal/kernel", module + "internal/cpu", module + "codec", module + "transforms",
+			module + "rng", module + "internal/spec", module + "tensor", module + "internal/enum", module + "internal/kernel", module + "internal/cpu", module + "codec", module + "transforms",
 			"github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/sys/cpu",
+		}},
+		{"dataset", []string{
+			module + "datagraph", module + "rng", module + "internal/spec", module + "tensor", module + "internal/enum", module + "internal/kernel",
+			module + "internal/cpu", module + "codec", module + "transforms", "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/sys/cpu",
+		}},
+		{"pullpipe", []string{
+			module + "dataset", module + "datagraph", module + "rng", module + "internal/spec", module + "tensor", module + "internal/enum", module + "internal/kernel",
+			module + "internal/cpu", module + "codec", module + "transforms", "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/sys/cpu",
 		}},
 		{"eager", []string{module, "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/image/", "golang.org/x/sys/cpu"}},
 	} {
@@ -41,7 +50,7 @@ func TestImports(t *testing.T) {
 				}
 				require.True(t, ok, "%s imports %s", c.pkg, d)
 			}
-			if c.pkg == "datagraph" {
+			if c.pkg == "datagraph" || c.pkg == "dataset" || c.pkg == "pullpipe" {
 				require.NotContains(t, deps, module+"codec/jpeg", "formats are linked by whoever wants them")
 			}
 		})

@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
 # Makes the golden files again, with the pinned references, and says what changed.
-# usage: run.sh [--mindspore]
-# --mindspore makes those of NormalizePad instead, whose reference is MindSpore.
+# usage: run.sh [--mindspore | --datasets]
+# --mindspore makes those instead whose reference is MindSpore: of NormalizePad, and datasets with what it reads
+# from them. --datasets makes what torchvision reads from the datasets.
 # PYTHON names a python to use in place of an environment made by parity/venv.sh.
 set -euo pipefail
 cd "$(dirname "$0")"
 root=../..
 if [ "${1-}" = --mindspore ]; then
-  requirements=(requirements-mindspore.txt) scripts=(normalize_pad.py)
+  requirements=(requirements-mindspore.txt) scripts=(normalize_pad.py datasets2.py)
+elif [ "${1-}" = --datasets ]; then
+  requirements=(requirements-datasets.txt) scripts=(datasets2_torchvision.py)
 elif [ $# -gt 0 ]; then
-  echo "usage: run.sh [--mindspore]" >&2
+  echo "usage: run.sh [--mindspore | --datasets]" >&2
   exit 2
 else
   requirements=(requirements.txt $root/parity/requirements-no-deps.txt)
@@ -26,7 +29,7 @@ for s in "${scripts[@]}"; do
   echo "== $s"
   "$py" "$s"
 done
-if [ "${1-}" != --mindspore ]; then
+if [ $# -eq 0 ]; then
   # What package tensor writes, read by the real readers.
   echo "== tensor_check.py"
   dir=$(mktemp -d)

@@ -1,0 +1,109 @@
+//go:build linux
+
+// Command ours is infer-prep in the comparison of pipeline.py.
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	_ "github.com/infer-prep/infer-prep/codec/jpeg"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/imagefolder"
+	"github.com/infer-prep/infer-prep/pipeline"
+	"github.com/infer-prep/infer-prep/tensor"
+	t "github.com/infer-prep/infer-prep/transforms"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "ours:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	first := len(args) > 0 && args[0] == "-first"
+	if first {
+		args = args[1:]
+	}
+	if len(args) != 2 {
+		return fmt.Errorf("%q: want [-first] DIR WORKERS", args)
+	}
+	workers, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	g := datagraph.New(t.NewDecode(), t.NewRandomResizedCrop(224, 224), t.NewRandomHorizontalFlip(), t.NewToTensor(),
+		t.NewNormalize([]float64{0.485, 0.456, 0.406}, []float64{0.229, 0.224, 0.225}))
+	b, err := dataset.Build(dataset.From(imagefolder.New(args[0])).Shuffle().Map(g).Batch(32), dataset.Options{Seed: 1})
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	p, err := pipeline.New(b, pipeline.Options{Workers: workers, StageWorkers: map[string]int{"batch/map/shuffle/image_folder": 1}}, nil)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	ctx := context.Background()
+	if first {
+		s, err := p.Next(ctx)
+		if err != nil {
+			return err
+		}
+		x := &s.Values[0]
+		fmt.Printf("%v", x.DType)
+		for i := range x.Shape.Rank() {
+			fmt.Printf(" %d", x.Shape.At(i))
+		}
+		fmt.Println()
+		return nil
+	}
+	epoch := func() (images int, err error) {
+		for {
+			s, err := p.Next(ctx)
+			if err == io.EOF {
+				return images, p.NextEpoch()
+			}
+			if err != nil {
+				return 0, err
+			}
+			images += len(tensor.View[int32](&s.Values[1].Tensor))
+		}
+	}
+	if _, err := epoch(); err != nil {
+		return err
+	}
+	fmt.Println("ready this commit")
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		switch in.Text() {
+		case "go":
+			cpu, start := cpuTime(), time.Now()
+			n, err := epoch()
+			if err != nil {
+				return err
+			}
+			fmt.Printf("%d %.9f %.9f\n", n, time.Since(start).Seconds(), (cpuTime() - cpu).Seconds())
+		case "quit":
+			return nil
+		default:
+			return fmt.Errorf("%q: want go or quit", in.Text())
+		}
+	}
+	return in.Err()
+}
+
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // which cannot fail with this argument
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

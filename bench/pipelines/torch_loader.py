@@ -1,0 +1,21 @@
+"""torch's DataLoader over torchvision's ImageFolder, with its own decoder and its
+transforms on tensors."""
+import torch
+from torch.utils.data import DataLoader
+from torchvision.datasets import ImageFolder
+from torchvision.io import ImageReadMode, decode_image
+from torchvision.transforms import v2
+
+import common
+
+
+def build(folder, workers):
+    d = ImageFolder(folder, v2.Compose([
+        v2.RandomResizedCrop(224, antialias=True), v2.RandomHorizontalFlip(), v2.ToDtype(torch.float32, scale=True),
+        v2.Normalize(common.MEAN, common.STD),
+    ]), loader=lambda path: decode_image(path, ImageReadMode.RGB))
+    loader = DataLoader(d, common.BATCH, shuffle=True, num_workers=workers, persistent_workers=True)
+    return lambda: (image for image, _ in loader)
+
+
+common.main(torch.__version__, build)

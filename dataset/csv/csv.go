@@ -1,0 +1,248 @@
+// Package csv is the dataset of the rows of files of comma-separated values.
+package csv
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/internal/lines"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// maxColumns is far beyond what is meant: a file with so many is another kind of file.
+const maxColumns = 1 << 16
+
+// CSV is the rows of files of comma-separated values as RFC 4180 describes
+// them: a field in quotes may have delimiters, ends of lines and, doubled,
+// quotes; otherwise a row ends at a line feed or a carriage return, and
+// empty lines are passed over. Spaces belong to fields. Every row must have as many
+// fields as there are columns. A quote within a field that is not in quotes, bytes after
+// a closing quote and quotes that the file does not close are errors of the row that
+// has them, as are numbers that are none.
+//
+// Columns: those of the files, each bytes (the field, without its quotes) or a
+// scalar. The field of a number may have spaces around it; an integer is decimal and must fit its type, a
+// float is rounded once, may be inf or nan, and must not overflow.
+//
+// Open reads all files once, for an index of 8 bytes a row, and keeps them open.
+// Rows are read from the files; one has at most 1 GiB. The Key is the file and the
+// row's offset in it, "train.csv@1234"; errors also say the line.
+//
+// Reference: MindSpore 2.10.0's CSVDataset without shuffling, one worker: the same
+// rows in the same order. Unlike it, a number must be the whole field (it reads
+// 1x as 1, and 1.9 as 1 for an int; and hexadecimal floats), a float may be
+// subnormal, the last row of a file of one column need not have an end (it loses such a row), and names of
+// the header may be in quotes, have line ends of their own, and follow empty lines (it takes the first line,
+// cuts it at every delimiter and keeps quotes). One malformed row does not make it impossible to read the
+// others. Its column_defaults give types alone, which are ColumnTypes here.
+type CSV struct {
+	// Files are names and patterns of files, sorted and read as those of a TextFile.
+	Files []string `json:"files"`
+	// Delim is the byte between fields, usually a comma; no quote, no end of a line.
+	Delim string `json:"field_delim"`
+	// Header says that the first row of each file is the names of its columns, which must be
+	// the same in all files. Usually so.
+	Header bool `json:"header"`
+	// ColumnNames are the columns' names in place of the header's. Needed without a header.
+	ColumnNames []string `json:"column_names"`
+	// ColumnTypes are bytes, int32, int64, float32 or float64, one for each column.
+	// Empty: bytes.
+	ColumnTypes []tensor.DType `json:"column_types"`
+}
+
+//msgp:tuple CSV
+//msgp:ignore field splitter rows state
+//msgp:shim tensor.DType as:uint8 using:uint8/tensor.DType
+
+func init() {
+	dataset.Register(dataset.Info{
+		Name: "csv", Version: 1, New: func() dataset.Node { return New() },
+		Doc: "the rows of files of comma-separated values",
+	})
+}
+
+// New makes the source of files, and patterns of files, with headers and commas.
+func New(files ...string) *CSV {
+	return &CSV{Files: append([]string{}, files...), Delim: ",", Header: true, ColumnNames: []string{}, ColumnTypes: []tensor.DType{}}
+}
+
+// Validate checks the parameters as their fields say.
+func (o *CSV) Validate() error {
+	switch {
+	case len(o.Files) == 0:
+		return fmt.Errorf("%w: no files", dataset.ErrParam)
+	case len(o.Delim) != 1 || o.Delim == `"` || o.Delim == "\r" || o.Delim == "\n":
+		return fmt.Errorf("%w: field_delim %q, want one byte that is no quote and no end of a line", dataset.ErrParam, o.Delim)
+	case !o.Header && len(o.ColumnNames) == 0:
+		return fmt.Errorf("%w: no column_names, and no header to take them from", dataset.ErrParam)
+	}
+	for _, t := range o.ColumnTypes {
+		switch t {
+		case tensor.Bytes, tensor.Int32, tensor.Int64, tensor.Float32, tensor.Float64:
+		default:
+			return fmt.Errorf("%w: column type %v, want bytes, int32, int64, float32 or float64", dataset.ErrParam, t)
+		}
+	}
+	if len(o.ColumnNames) > 0 {
+		if _, err := o.columns(o.ColumnNames); err != nil {
+			return fmt.Errorf("%w: column_names: %w", dataset.ErrParam, err)
+		}
+	}
+	return nil
+}
+
+// columns describes the columns of the given names.
+func (o *CSV) columns(names []string) ([]dataset.Column, error) {
+	if n := len(o.ColumnTypes); n > 0 && n != len(names) {
+		return nil, fmt.Errorf("%d columns and %d column_types", len(names), n)
+	}
+	if len(names) > maxColumns {
+		return nil, fmt.Errorf("%d columns, want at most %d", len(names), maxColumns)
+	}
+	seen := map[string]bool{}
+	c := make([]dataset.Column, len(names))
+	for i, n := range names {
+		if n == "" {
+			return nil, fmt.Errorf("column %d has no name", i)
+		}
+		if seen[n] {
+			return nil, fmt.Errorf("two columns are named %q", n)
+		}
+		seen[n] = true
+		c[i] = dataset.Column{Name: n, Desc: tensor.Encoded()}
+		if len(o.ColumnTypes) > 0 {
+			c[i].Desc.DType = o.ColumnTypes[i]
+		}
+	}
+	return c, nil
+}
+
+// Open indexes the files and reads their headers.
+func (o *CSV) Open() (_ dataset.Data, err error) {
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("csv: %w", err)
+	}
+	names, err := lines.Expand(o.Files)
+	if err != nil {
+		return nil, fmt.Errorf("csv: %w", err)
+	}
+	s := &splitter{delim: o.Delim[0], header: o.Header}
+	x, err := lines.Open(names, s)
+	if err != nil {
+		return nil, fmt.Errorf("csv: %w", err)
+	}
+	d := &rows{Index: x, delim: o.Delim[0]}
+	defer func() {
+		if err != nil {
+			x.Close()
+			err = fmt.Errorf("csv: %w", err)
+		}
+	}()
+	header := o.ColumnNames
+	if o.Header {
+		if header, err = d.headers(s.headers); err != nil {
+			return nil, err
+		}
+		if n := len(o.ColumnNames); n > 0 {
+			if n != len(header) {
+				return nil, fmt.Errorf("%w: %s has %d columns, want the %d of column_names", dataset.ErrData, x.Name(0), len(header), n)
+			}
+			header = o.ColumnNames
+		}
+	}
+	if d.columns, err = o.columns(header); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", dataset.ErrData, x.Name(0), err)
+	}
+	if x.Len() == 0 {
+		return nil, fmt.Errorf("%w: no row in %d files, the first is %s", dataset.ErrData, x.Files(), x.Name(0))
+	}
+	return d, nil
+}
+
+type rows struct {
+	*lines.Index
+	delim   byte
+	columns []dataset.Column
+	buffers sync.Pool // of *[]byte, for rows
+}
+
+// headers reads the header of each file, which must be the same.
+func (d *rows) headers(at []int64) ([]string, error) {
+	var first []string
+	for file := range d.Files() {
+		if at[file] < 0 {
+			return nil, fmt.Errorf("%w: %s has no header", dataset.ErrData, d.Name(file))
+		}
+		var names []string
+		err := d.row(file, at[file], d.HeadLen(file, at[file]), func(k int, f field) error {
+			if k == maxColumns {
+				return fmt.Errorf("more than %d columns", maxColumns)
+			}
+			names = append(names[:k], string(f.appendTo(nil)))
+			return nil
+		})
+		switch {
+		case err != nil:
+			return nil, err
+		case file == 0:
+			first = names
+		case !slices.Equal(names, first):
+			return nil, d.Errorf(file, at[file], "the header is not that of %s", d.Name(0))
+		}
+	}
+	return first, nil
+}
+
+func (d *rows) Columns() []dataset.Column { return d.columns }
+
+func (d *rows) Read(i int64, s *dataset.Sample) error {
+	file, at, n := d.Span(i)
+	s.Key = d.Key(file, at)
+	fields := 0
+	err := d.row(file, at, n, func(k int, f field) error {
+		if k == len(d.columns) {
+			return fmt.Errorf("more than %d fields", k)
+		}
+		fields = k + 1
+		return f.set(&s.Values[k], d.columns[k].Desc.DType)
+	})
+	if err == nil && fields != len(d.columns) {
+		err = d.Errorf(file, at, "%d fields, want %d", fields, len(d.columns))
+	}
+	if err != nil {
+		return fmt.Errorf("csv: %w", err)
+	}
+	return nil
+}
+
+// row reads the row at an offset of a file, which ends before n bytes, and gives
+// each field to f, perhaps several times.
+func (d *rows) row(file int, at, n int64, f func(k int, f field) error) error {
+	buf, _ := d.buffers.Get().(*[]byte)
+	if buf == nil {
+		buf = new([]byte)
+	}
+	defer d.buffers.Put(buf)
+	for have := lines.Grow(0, n); have > 0; have = lines.Grow(have, n) {
+		if cap(*buf) < have {
+			*buf = make([]byte, have)
+		}
+		b := (*buf)[:have]
+		if err := d.Index.Read(b, file, at); err != nil {
+			return err
+		}
+		pos, err := split(b, d.delim, int64(have) == n, f)
+		switch {
+		case err == errCut && have > lines.Limit:
+			return d.Errorf(file, at, "a row of more than %d bytes", lines.Limit)
+		case err == errCut:
+			continue
+		case err != nil:
+			return d.Errorf(file, at+int64(pos), "%v", err)
+		}
+		return nil
+	}
+	return nil
+}

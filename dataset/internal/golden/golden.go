@@ -1,0 +1,210 @@
+// Package golden compares sources with what reference readers read; for tests.
+package golden
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/internal/spec"
+	"github.com/infer-prep/infer-prep/pullpipe"
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/stretchr/testify/require"
+	"github.com/tinylib/msgp/msgp"
+)
+
+// Case is a dataset as a reference read it.
+type Case struct {
+	Name          string
+	Params        json.RawMessage
+	Columns       []string
+	ClassIndexing map[string]int32 `json:"class_indexing"`
+	Rows          []map[string]Value
+}
+
+// Value is a column of a row: Size and SHA256 of a file, Hex of a string, or
+// Data as text.
+type Value struct {
+	DType  string
+	Shape  []int
+	Data   []string
+	Hex    string
+	Size   int
+	SHA256 string
+}
+
+// Load reads a reference's cases, such as datasets/coco/mindspore.json, from testdata.
+func Load(t testing.TB, name string) []Case {
+	b, err := os.ReadFile(filepath.Join("..", "..", "testdata", filepath.FromSlash(name)))
+	require.NoError(t, err)
+	var f struct{ Cases []Case }
+	require.NoError(t, json.Unmarshal(b, &f))
+	require.NotEmpty(t, f.Cases)
+	return f.Cases
+}
+
+// Specs reads the parameters of a case in their JSON form, and wants them
+// unchanged from there to msgp and back.
+func (c *Case) Specs(t testing.TB, fresh func() dataset.Node) dataset.Source {
+	n := fresh()
+	require.NoError(t, spec.Unmarshal(c.Params, n))
+	b, err := json.Marshal(n)
+	require.NoError(t, err)
+	require.JSONEq(t, string(c.Params), string(b))
+	m, err := n.(msgp.Marshaler).MarshalMsg(nil)
+	require.NoError(t, err)
+	again := fresh()
+	rest, err := again.(msgp.Unmarshaler).UnmarshalMsg(m)
+	require.NoError(t, err)
+	require.Empty(t, rest)
+	require.Equal(t, n, again)
+	require.NoError(t, n.Validate())
+	// As part of a definition.
+	def := dataset.From(n.(dataset.Source))
+	b, err = json.Marshal(def)
+	require.NoError(t, err)
+	var read dataset.Dataset
+	require.NoError(t, json.Unmarshal(b, &read))
+	require.Equal(t, *def, read)
+	return n.(dataset.Source)
+}
+
+// Compare opens s and wants the rows of the case, whatever order and how many
+// goroutines they are read in, and columns that agree with their description.
+func (c *Case) Compare(t testing.TB, s dataset.Source) {
+	data, err := s.Open()
+	require.NoError(t, err)
+	defer func() { require.NoError(t, data.Close()) }()
+	d := data.(dataset.Rows)
+	columns := d.Columns()
+	var names []string
+	for _, k := range columns {
+		names = append(names, k.Name)
+		require.NoError(t, k.Desc.Check())
+	}
+	require.Equal(t, c.Columns, names)
+	require.EqualValues(t, len(c.Rows), d.Len())
+	if c.ClassIndexing != nil {
+		require.Equal(t, c.ClassIndexing, data.(dataset.ClassIndexed).ClassIndex())
+	}
+	read := func(s *dataset.Sample, i int) error {
+		if err := d.Read(int64(i), s); err != nil {
+			return err
+		}
+		if s.Key == "" {
+			return fmt.Errorf("row %d has no key", i)
+		}
+		for j, k := range columns {
+			if err := c.Rows[i][k.Name].equal(k, &s.Values[j].Tensor); err != nil {
+				return fmt.Errorf("row %d (%s), column %s: %w", i, s.Key, k.Name, err)
+			}
+		}
+		return nil
+	}
+	c.run(t, s, columns)
+	one := dataset.Sample{Values: make([]dataset.Value, len(columns))}
+	for i := range c.Rows {
+		require.NoError(t, read(&one, i))
+	}
+	errs := make([]error, 4)
+	var wg sync.WaitGroup
+	for g := range errs {
+		wg.Go(func() {
+			s := dataset.Sample{Values: make([]dataset.Value, len(columns))}
+			for n := range 3 * len(c.Rows) {
+				if errs[g] = read(&s, (n*7+g)%len(c.Rows)); errs[g] != nil {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		require.NoError(t, err)
+	}
+}
+
+// run wants the rows of the case from an engine.
+func (c *Case) run(t testing.TB, s dataset.Source, columns []dataset.Column) {
+	b, err := dataset.Build(dataset.From(s), dataset.Options{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, b.Close()) }()
+	p, err := pullpipe.New(b, nil)
+	require.NoError(t, err)
+	n := 0
+	for s, err := range p.All(t.Context()) {
+		require.NoError(t, err)
+		for j, k := range columns {
+			require.NoError(t, c.Rows[n][k.Name].equal(k, &s.Values[j].Tensor), "row %d (%s), column %s", n, s.Key, k.Name)
+		}
+		n++
+	}
+	require.Len(t, c.Rows, n)
+}
+
+// equal compares, where the reference's uint32 may be a wider or signed type here.
+func (v Value) equal(k dataset.Column, got *tensor.Tensor) error {
+	if !k.Desc.Matches(got.Desc) {
+		return fmt.Errorf("%v does not match the column's %v", got.Desc, k.Desc)
+	}
+	if v.DType == "bytes" {
+		sum := sha256.Sum256(got.Data)
+		switch want, err := hex.DecodeString(v.Hex); {
+		case err != nil || got.DType != tensor.Bytes:
+			return fmt.Errorf("%v, want bytes", got.Desc)
+		case v.SHA256 == "" && !bytes.Equal(want, got.Data):
+			return fmt.Errorf("got %q, want %q", got.Data, want)
+		case v.SHA256 != "" && (len(got.Data) != v.Size || hex.EncodeToString(sum[:]) != v.SHA256):
+			return fmt.Errorf("got %d bytes %x, want %d bytes %s", len(got.Data), sum, v.Size, v.SHA256)
+		}
+		return nil
+	}
+	if g := got.DType.String(); g != v.DType && (v.DType != "uint32" || g != "int64" && g != "int32") {
+		return fmt.Errorf("got %s, want %s", g, v.DType)
+	}
+	if fmt.Sprint(got.Shape.Slice()) != fmt.Sprint(v.Shape) {
+		return fmt.Errorf("got shape %v, want %v", got.Shape, v.Shape)
+	}
+	for i, s := range v.Data {
+		var same bool
+		var have any
+		switch got.DType {
+		case tensor.Float32:
+			x := tensor.View[float32](got)[i]
+			want, err := strconv.ParseFloat(s, 64)
+			same = err == nil && (math.Float32bits(x) == math.Float32bits(float32(want)) || x != x && want != want)
+			have = x
+		case tensor.Int32:
+			have = tensor.View[int32](got)[i]
+			same = fmt.Sprint(have) == s
+		case tensor.Int64:
+			have = tensor.View[int64](got)[i]
+			same = fmt.Sprint(have) == s
+		}
+		if !same {
+			return fmt.Errorf("at %d of %v: got %v, want %s", i, got.Desc, have, s)
+		}
+	}
+	return nil
+}
+
+// Allocs is how many times reading any row allocates, once the sample has its memory.
+func Allocs(t testing.TB, d dataset.Rows) float64 {
+	s := dataset.Sample{Values: make([]dataset.Value, len(d.Columns()))}
+	all := func() {
+		for i := range d.Len() {
+			require.NoError(t, d.Read(i, &s))
+		}
+	}
+	all()
+	return testing.AllocsPerRun(20, all) / float64(d.Len())
+}

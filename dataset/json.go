@@ -1,0 +1,137 @@
+package dataset
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	specs "github.com/infer-prep/infer-prep/internal/spec"
+)
+
+// Version is the version of the JSON and msgp forms that this build writes and
+// reads. Each node has a version of its own beside it.
+const Version = 1
+
+type jsonDataset struct {
+	Version int      `json:"infer_prep_dataset"` // names the format and carries Version
+	Top     jsonNode `json:"top"`
+}
+
+type jsonNode struct {
+	Node    string          `json:"node"`
+	Version int             `json:"version"`
+	Params  json.RawMessage `json:"params"`
+	In      []jsonNode      `json:"in,omitempty"`
+}
+
+// unwritable is a node that may have no written form: a function without a name.
+type unwritable interface{ unwritable() error }
+
+func unnamed(has bool, name string) error {
+	if has && name == "" {
+		return fmt.Errorf("%w: its function has no name: RegisterFunc gives one", ErrUnknownNode)
+	}
+	return nil
+}
+
+func (n *Func) unwritable() error    { return unnamed(n.f != nil, n.Name) }
+func (n *Filter) unwritable() error  { return unnamed(n.f != nil, n.Name) }
+func (n *FlatMap) unwritable() error { return unnamed(n.f != nil, n.Name) }
+func (n *Batch) unwritable() error   { return unnamed(n.f != nil, n.PerBatch) }
+
+// MarshalJSON writes the definition. A node that is not registered, or has a
+// function without a name, is refused by name.
+func (d *Dataset) MarshalJSON() ([]byte, error) {
+	top, err := d.jsonNode("")
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(jsonDataset{Version, top})
+}
+
+func (d *Dataset) jsonNode(above string) (jsonNode, error) {
+	if d == nil || d.Node == nil {
+		return jsonNode{}, &NodeError{above, defErr("an input is nil")}
+	}
+	i := InfoOf(d.Node)
+	j := jsonNode{Node: i.Name, Version: i.Version}
+	path := above + i.Name
+	if u, ok := d.Node.(unwritable); ok {
+		if err := u.unwritable(); err != nil {
+			return j, &NodeError{path, err}
+		}
+	}
+	if i.Version == 0 {
+		return j, &NodeError{path, fmt.Errorf("%w: register it to write it", ErrUnknownNode)}
+	}
+	var err error
+	if j.Params, err = json.Marshal(d.Node); err != nil {
+		return j, &NodeError{path, err}
+	}
+	for _, in := range d.In {
+		c, err := in.jsonNode(path + "/")
+		if err != nil {
+			return j, err
+		}
+		j.In = append(j.In, c)
+	}
+	return j, nil
+}
+
+// UnmarshalJSON reads a definition and checks every node's parameters. Unknown
+// fields, missing parameters, unknown nodes and versions other than this build's
+// are refused by name. Sources and functions are those that the program links.
+func (d *Dataset) UnmarshalJSON(b []byte) error {
+	var j jsonDataset
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&j); err != nil {
+		return fmt.Errorf("dataset: %w: %w", ErrDefinition, err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("dataset: %w", defErr("data after the definition"))
+	}
+	if j.Version != Version {
+		return fmt.Errorf("dataset: %w", defErr("infer_prep_dataset is %d, this build reads %d", j.Version, Version))
+	}
+	n, err := j.Top.dataset("", 0)
+	if err != nil {
+		return err
+	}
+	*d = *n
+	return nil
+}
+
+// deepest bounds the nodes of a definition above one another.
+const deepest = 200
+
+func (j *jsonNode) dataset(above string, depth int) (*Dataset, error) {
+	path := above + j.Node
+	if depth > deepest {
+		return nil, &NodeError{path, defErr("nodes %d deep, want at most %d", depth, deepest)}
+	}
+	i, ok := byName[j.Node]
+	if !ok {
+		return nil, &NodeError{path, fmt.Errorf("%w %q (sources are linked by whoever wants them)", ErrUnknownNode, j.Node)}
+	}
+	if j.Version != i.Version {
+		return nil, &NodeError{path, fmt.Errorf("%w %q of version %d, this build has version %d", ErrUnknownNode, j.Node, j.Version, i.Version)}
+	}
+	d := &Dataset{Node: i.New()}
+	if err := specs.Unmarshal(j.Params, d.Node); err != nil {
+		return nil, &NodeError{path, fmt.Errorf("%w: %w", ErrParam, err)}
+	}
+	if err := d.Node.Validate(); err != nil {
+		return nil, &NodeError{path, err}
+	}
+	for k := range j.In {
+		in, err := j.In[k].dataset(path+"/", depth+1)
+		if err != nil {
+			return nil, err
+		}
+		d.In = append(d.In, in)
+	}
+	return d, nil
+}

@@ -1,0 +1,133 @@
+package dataset_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/dataset"
+)
+
+// divides reports whether the samples of a definition are the same whatever the
+// number of ranks, in some order: not those that are batched on the way, and not
+// those of a mix that ends with one of its inputs.
+func divides(d *dataset.Dataset) bool {
+	switch n := d.Node.(type) {
+	case *dataset.Batch:
+		return false
+	case *dataset.Mix:
+		if !n.UntilAll {
+			return false
+		}
+	}
+	for _, in := range d.In {
+		if !divides(in) {
+			return false
+		}
+	}
+	return true
+}
+
+// TestMerge: ranks that stand at different places, with samples in buffers and
+// parts of samples given, are made one state, and another number of ranks gives
+// exactly what is left.
+func TestMerge(t *testing.T) {
+	tried, refused, exact := 0, 0, 0
+	for seed := range graphs(t, 3000) {
+		r := rand.New(rand.NewPCG(uint64(seed), 6))
+		d := definition(r, r.IntN(5)+1)
+		o := dataset.Options{
+			Seed: uint64(seed), DropUneven: true,
+			AllDone: func(_ context.Context, done bool) (bool, error) { return done, nil }, // each rank for itself
+		}
+		if !divides(d) {
+			continue
+		}
+		one, err := dataset.Build(d, dataset.Options{Seed: uint64(seed)})
+		if err != nil || one.Len() > most {
+			continue
+		}
+		whole := rest(t, pull(t, one, nil), most+1)
+		require.NoError(t, one.Close())
+		if len(whole) > most {
+			continue
+		}
+		world, next := r.IntN(3)+1, r.IntN(3)+1
+		what := fmt.Sprintf("definition %d, %d ranks to %d: %s", seed, world, next, describe(d))
+		all, err := ranks(t, d, world, o)
+		require.NoError(t, err, what)
+		var got [][]string
+		var states []*dataset.State
+		for _, b := range all {
+			p := pull(t, b, nil)
+			got = append(got, rest(t, p, r.IntN(len(whole)/world+1)))
+			states = append(states, p.State())
+			require.NoError(t, p.Close())
+		}
+		state, err := all[0].Merge(states...)
+		if err != nil {
+			// Passes of a Repeat, epochs, and buffers above what all ranks go through.
+			require.ErrorIs(t, err, dataset.ErrState, what)
+			refused++
+			continue
+		}
+		if state.Epoch > 0 {
+			continue // all have ended
+		}
+		tried++
+		others, err := ranks(t, d, next, o)
+		require.NoError(t, err, what)
+		left := len(whole)
+		for _, l := range got {
+			left -= len(l)
+		}
+		for _, b := range others {
+			bytes, err := state.MarshalBinary()
+			require.NoError(t, err)
+			var again dataset.State
+			require.NoError(t, again.UnmarshalBinary(bytes))
+			l := rest(t, parallel(t, b, 2, &again), most+1)
+			got = append(got, l)
+			left -= len(l)
+		}
+		have, want := counts(got...), counts(whole)
+		for s, n := range have {
+			require.LessOrEqual(t, n, want[s], "%s: sample %s is given again", what, s)
+		}
+		// Of each source with an index, ranks leave out what is left over, in every pass.
+		if mayDrop := (world + next - 2) * indexedSources(d) * 8; mayDrop > 0 {
+			require.LessOrEqual(t, left, mayDrop, "%s: lost of %v: have %v", what, whole, got)
+		} else {
+			exact++
+			require.Equal(t, want, have, what)
+		}
+	}
+	t.Logf("%d definitions, of %d nothing may be left out; %d refused", tried, exact, refused)
+	require.Greater(t, tried, graphs(t, 200))
+}
+
+func indexedSources(d *dataset.Dataset) int {
+	if n, ok := d.Node.(*numbers); ok && !n.Stream {
+		return 1
+	}
+	n := 0
+	for _, in := range d.In {
+		n += indexedSources(in)
+	}
+	return n
+}
+
+func TestMergeRefuses(t *testing.T) {
+	b, err := dataset.Build(dataset.Of(&numbers{N: 9}), dataset.Options{World: 2})
+	require.NoError(t, err)
+	p := pull(t, b, nil)
+	rest(t, p, 1)
+	for _, l := range [][]*dataset.State{nil, {p.State()}, {p.State(), p.State()}} {
+		_, err := b.Merge(l...)
+		require.True(t, errors.Is(err, dataset.ErrState), "%v", err)
+	}
+}

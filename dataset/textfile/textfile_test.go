@@ -1,0 +1,113 @@
+package textfile
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/internal/golden"
+	"github.com/stretchr/testify/require"
+)
+
+func TestMindSpore(t *testing.T) {
+	cases := golden.Load(t, "datasets/textfile/mindspore.json")
+	t.Chdir("../../testdata/datasets/textfile")
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) {
+			c.Compare(t, c.Specs(t, func() dataset.Node { return New() }))
+		})
+	}
+}
+
+// read is the lines of files of the given contents.
+func read(t *testing.T, texts ...string) (dataset.Rows, []string) {
+	t.Helper()
+	o := New()
+	for i, x := range texts {
+		o.Files = append(o.Files, filepath.Join(t.TempDir(), string(rune('a'+i))))
+		require.NoError(t, os.WriteFile(o.Files[i], []byte(x), 0o600))
+	}
+	data, err := o.Open()
+	require.NoError(t, err)
+	t.Cleanup(func() { data.Close() })
+	d := data.(dataset.Rows)
+	var got []string
+	s := dataset.Sample{Values: make([]dataset.Value, 1)}
+	for i := range d.Len() {
+		require.NoError(t, d.Read(i, &s))
+		got = append(got, string(s.Values[0].Data))
+	}
+	return d, got
+}
+
+// Lines, and runs of empty lines, at and around the sizes in which files are read.
+func TestLong(t *testing.T) {
+	for _, n := range []int{1<<16 - 1, 1 << 16, 1<<16 + 1, 1<<20 - 1, 1 << 20, 1<<20 + 1, 3 << 20} {
+		long := strings.Repeat("x", n)
+		_, got := read(t, long+"\na"+strings.Repeat("\n", n)+"b\n\n"+long[1:]+"\n\n", "", "c\n", long)
+		require.Equal(t, []string{long, "a", "b", long[1:], "c", long}, got)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	require.ErrorIs(t, New().Validate(), dataset.ErrParam)
+	_, err := New().Open()
+	require.ErrorIs(t, err, dataset.ErrParam)
+	dir := t.TempDir()
+	_, err = New(filepath.Join(dir, "*.txt")).Open()
+	require.ErrorIs(t, err, dataset.ErrData)
+	_, err = New(dir).Open()
+	require.ErrorIs(t, err, dataset.ErrData)
+	_, err = New(filepath.Join(dir, "[")).Open()
+	require.ErrorIs(t, err, dataset.ErrParam)
+	name := filepath.Join(dir, "a.txt")
+	require.NoError(t, os.WriteFile(name, []byte("\n\n\n"), 0o600))
+	_, err = New(name).Open()
+	require.ErrorContains(t, err, "no line in 1 files")
+
+	// A file that is cut while it is in use.
+	require.NoError(t, os.WriteFile(name, []byte("a\n\n\nb\nc\n"), 0o600))
+	data, err := New(name).Open()
+	require.NoError(t, err)
+	defer data.Close()
+	require.NoError(t, os.Truncate(name, 6))
+	s := dataset.Sample{Values: make([]dataset.Value, 1)}
+	require.NoError(t, data.(dataset.Rows).Read(1, &s))
+	require.Equal(t, name+"@4", s.Key)
+	err = data.(dataset.Rows).Read(2, &s)
+	require.ErrorIs(t, err, dataset.ErrData)
+	require.ErrorContains(t, err, "a.txt line 5 (offset 6): the file is shorter than it was")
+}
+
+// The key, and nothing else.
+func TestAllocations(t *testing.T) {
+	d, _ := read(t, strings.Repeat("a line of text\n\nanother one\n", 50))
+	require.EqualValues(t, 1, golden.Allocs(t, d))
+}
+
+func FuzzSplit(f *testing.F) {
+	f.Add([]byte("a\n\nb\r\n\n\nc"), 2)
+	f.Add([]byte("\n\n"), 1)
+	f.Fuzz(func(t *testing.T, b []byte, n int) {
+		if n < 1 || n > 1<<10 {
+			return
+		}
+		var want []int64
+		at := int64(0)
+		for _, l := range bytes.SplitAfter(b, []byte{'\n'}) {
+			if len(l) > 0 && l[0] != '\n' {
+				want = append(want, at)
+			}
+			at += int64(len(l))
+		}
+		var got []int64
+		s := splitter{}
+		for i := 0; i < len(b); i += n {
+			got = s.Split(got, b[i:min(i+n, len(b))], int64(i))
+		}
+		require.Equal(t, want, got)
+	})
+}

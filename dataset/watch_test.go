@@ -1,0 +1,75 @@
+package dataset_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/pipeline"
+)
+
+func TestWatch(t *testing.T) {
+	var log []string
+	note := func(what string) func(context.Context, dataset.Progress) error {
+		return func(_ context.Context, p dataset.Progress) error {
+			log = append(log, fmt.Sprint(what, p.Epoch, ".", p.Step))
+			return nil
+		}
+	}
+	d := dataset.Of(&numbers{N: 5}).Watch(dataset.Callback{
+		Every: 2, EpochBegin: note("E"), EpochEnd: note("e"), StepBegin: note("S"), StepEnd: note("s"),
+	}).Batch(2)
+	b, err := dataset.Build(d, dataset.Options{})
+	require.NoError(t, err)
+	require.Equal(t, int64(3), b.Len())
+	p := pull(t, b, nil)
+	require.Len(t, rest(t, p, 10), 3)
+	require.NoError(t, p.NextEpoch())
+	require.Len(t, rest(t, p, 1), 1)
+	require.Equal(t, []string{"E0.0", "S0.1", "s0.1", "S0.3", "s0.3", "S0.5", "s0.5", "e0.5", "E1.0", "S1.1", "s1.1"}, log)
+
+	stop := errors.New("enough")
+	d = dataset.Of(&numbers{N: 5}).Watch(dataset.Callback{StepEnd: func(_ context.Context, p dataset.Progress) error {
+		if p.Step == 3 {
+			return stop
+		}
+		return nil
+	}})
+	b, err = dataset.Build(d, dataset.Options{})
+	require.NoError(t, err)
+	p = pull(t, b, nil)
+	require.Len(t, rest(t, p, 2), 2)
+	_, err = p.Next(context.Background())
+	require.ErrorIs(t, err, stop)
+}
+
+// TestWatchWaits: samples are made one at a time, each after the training's answer
+// to the one before, and closing ends the waiting.
+func TestWatchWaits(t *testing.T) {
+	answers := dataset.NewAnswers()
+	var got []any
+	d := dataset.Of(&numbers{N: 5}).Watch(dataset.Callback{Answers: answers, StepBegin: func(_ context.Context, p dataset.Progress) error {
+		got = append(got, p.Answer)
+		return nil
+	}})
+	b, err := dataset.Build(d, dataset.Options{})
+	require.NoError(t, err)
+	p, err := pipeline.New(b, pipeline.Options{Prefetch: 4}, nil)
+	require.NoError(t, err)
+	require.Len(t, rest(t, p, 1), 1)
+	answers.Give("one")
+	require.Len(t, rest(t, p, 1), 1)
+	answers.Give("two")
+	require.Len(t, rest(t, p, 1), 1)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	_, err = p.Next(ctx)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.NoError(t, p.Close())
+	require.Equal(t, []any{nil, "one", "two"}, got)
+}

@@ -1,0 +1,148 @@
+package pullpipe_test
+
+import (
+	"context"
+	"io"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/codec"
+	_ "github.com/infer-prep/infer-prep/codec/jpeg"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/pullpipe"
+	"github.com/infer-prep/infer-prep/tensor"
+	t "github.com/infer-prep/infer-prep/transforms"
+)
+
+// memory is a source of JPEG files in memory.
+type memory struct{ files [][]byte }
+
+func (m *memory) Validate() error             { return nil }
+func (m *memory) Open() (dataset.Data, error) { return m, nil }
+func (m *memory) Close() error                { return nil }
+func (m *memory) Len() int64                  { return int64(len(m.files)) }
+
+func (m *memory) Columns() []dataset.Column {
+	return []dataset.Column{{Name: "image", Desc: tensor.Encoded()}, {Name: "label", Desc: tensor.Desc{DType: tensor.Int32}}}
+}
+
+func (m *memory) Read(i int64, s *dataset.Sample) error {
+	s.Key = "in memory"
+	s.Values[0].ShareBytes(m.files[i])
+	return s.Values[1].SetInt32(int32(i))
+}
+
+func images(tb testing.TB) *memory {
+	m := &memory{}
+	for _, n := range []string{"jpeg_large.jpg", "jpeg_base_420.jpg", "jpeg_exif_mm_3.jpg", "jpeg_large.jpg"} {
+		b, err := os.ReadFile("../testdata/images/" + n)
+		require.NoError(tb, err)
+		m.files = append(m.files, b)
+	}
+	return m
+}
+
+func trainGraph() *datagraph.Graph {
+	return datagraph.New(t.NewDecode(), t.NewResize(64, 64), t.NewRandomHorizontalFlip(), t.NewToTensor(),
+		t.NewNormalize([]float64{0.485, 0.456, 0.406}, []float64{0.229, 0.224, 0.225}))
+}
+
+func build(tb testing.TB, d *dataset.Dataset) *dataset.Built {
+	b, err := dataset.Build(d, dataset.Options{Seed: 1})
+	require.NoError(tb, err)
+	tb.Cleanup(func() { require.NoError(tb, b.Close()) })
+	return b
+}
+
+// TestNothingRunsAndNothingIsAllocated: no goroutine before and during a run, and
+// in steady state no bytes for a sample.
+func TestNothingRunsAndNothingIsAllocated(test *testing.T) {
+	b := build(test, dataset.From(images(test)).Shuffle().Repeat(0).Map(trainGraph()).Batch(4))
+	before := runtime.NumGoroutine()
+	p, err := pullpipe.New(b, nil)
+	require.NoError(test, err)
+	defer p.Close()
+	require.Equal(test, before, runtime.NumGoroutine())
+	ctx := context.Background()
+	next := func() {
+		_, err := p.Next(ctx)
+		require.NoError(test, err)
+		require.Equal(test, before, runtime.NumGoroutine())
+	}
+	for range 100 {
+		next()
+	}
+	// Of several measurements, since the runtime allocates now and then.
+	least := uint64(1 << 60)
+	for range 10 {
+		var m0, m1 runtime.MemStats
+		runtime.ReadMemStats(&m0)
+		for range 50 {
+			_, err = p.Next(ctx)
+		}
+		runtime.ReadMemStats(&m1)
+		require.NoError(test, err)
+		least = min(least, m1.TotalAlloc-m0.TotalAlloc)
+	}
+	require.Zero(test, least, "bytes for 50 batches of 4")
+}
+
+// TestFirstSample: the first sample costs what the graph costs alone, and next to nothing more.
+func TestFirstSample(test *testing.T) {
+	m := images(test)
+	b := build(test, dataset.From(m).Shuffle().Map(trainGraph()))
+	best := func(f func()) time.Duration {
+		d := time.Hour
+		for range 40 {
+			begin := time.Now()
+			f()
+			d = min(d, time.Since(begin))
+		}
+		return d
+	}
+	// The same file, in runs that begin anew.
+	p, err := pullpipe.New(b, nil)
+	require.NoError(test, err)
+	s, err := p.Next(context.Background())
+	require.NoError(test, err)
+	label := tensor.View[int32](&s.Values[1].Tensor)[0]
+	file := tensor.FromBytes(m.files[label])
+	alone := best(func() {
+		plan, err := datagraph.Compile(trainGraph(), codec.DefaultLimits())
+		require.NoError(test, err)
+		_, err = plan.NewRunner().Run(file)
+		require.NoError(test, err)
+	})
+	first := best(func() {
+		p, err := pullpipe.New(b, nil)
+		require.NoError(test, err)
+		_, err = p.Next(context.Background())
+		require.NoError(test, err)
+	})
+	test.Logf("first sample %v, the graph alone %v", first, alone)
+	// 1.2 is the goal; the rest is for a busy machine.
+	require.Less(test, first, alone*3/2)
+}
+
+func TestAll(test *testing.T) {
+	b := build(test, dataset.From(images(test)).Map(trainGraph()))
+	p, err := pullpipe.New(b, nil)
+	require.NoError(test, err)
+	n := 0
+	for s, err := range p.All(context.Background()) {
+		require.NoError(test, err)
+		require.Equal(test, int32(n), tensor.View[int32](&s.Values[1].Tensor)[0])
+		n++
+	}
+	require.Equal(test, 4, n)
+	_, err = p.Next(context.Background())
+	require.Equal(test, io.EOF, err)
+	require.NoError(test, p.Close())
+	_, err = p.Next(context.Background())
+	require.Equal(test, io.EOF, err)
+}
