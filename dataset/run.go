@@ -138,11 +138,11 @@ func (r *Run) Quarantined() []*SampleError {
 // again and again until NextEpoch. An error of a sample is a *SampleError; after an
 // error or a cancelled ctx the run is over, and State tells where to go on.
 func (r *Run) Next(ctx context.Context) (*Sample, error) {
-	if r.last != nil {
-		return nil, ErrClosed
-	}
 	if r.ended != nil {
 		return nil, r.ended
+	}
+	if r.last != nil {
+		return nil, ErrClosed
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
