@@ -1,0 +1,12 @@
+// Package all links every source of datasets of this module, so that definitions
+// which are read may have any of them.
+package all
+
+import (
+	_ "github.com/infer-prep/infer-prep/dataset/coco"
+	_ "github.com/infer-prep/infer-prep/dataset/csv"
+	_ "github.com/infer-prep/infer-prep/dataset/imagefolder"
+	_ "github.com/infer-prep/infer-prep/dataset/manifest"
+	_ "github.com/infer-prep/infer-prep/dataset/textfile"
+	_ "github.com/infer-prep/infer-prep/dataset/voc"
+)
