@@ -61,6 +61,7 @@ const (
 	busyLoad = 0.8 // from here on all workers of a stage count as busy
 	isWaited = 0.1 // from here on those above count as waiting
 	isFull   = 0.3 // from here on the queue counts as too short
+	longest  = 4   // times its usual length is what a queue may become
 	idleLoad = 0.7 // the load below which the others may stay if a worker goes
 )
 
@@ -102,7 +103,7 @@ func (t *tuner) tune() {
 		if n > 1 && float64(load*float64(n)) < float64(idleLoad*float64(n-1)) && (idlest == nil || load < idlestLoad) {
 			idlest, idlestLoad = s, load
 		}
-		if load <= busyLoad && waited && float64(m.full-old.full)/interval > isFull && queue < mostItems && !t.p.budget.tight() {
+		if load <= busyLoad && waited && float64(m.full-old.full)/interval > isFull && queue < longest*queueOf(n) && !t.p.budget.tight() {
 			crowded = s
 		}
 	}
@@ -121,7 +122,7 @@ func (t *tuner) tune() {
 		t.workers(busiest, 1)
 	case crowded != nil:
 		n, queue := crowded.size()
-		t.change(crowded, n, min(queue+queue/2+1, mostItems))
+		t.change(crowded, n, min(queue+queue/2+1, longest*queueOf(n)))
 	}
 }
 

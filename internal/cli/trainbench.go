@@ -211,7 +211,7 @@ func folderSource(ctx context.Context, dir string) (dataset.Source, error) {
 			return imagefolder.New(dir), nil
 		}
 	}
-	s := &flatFolder{}
+	s := &folder{}
 	l := expand(ctx, []string{dir}, "")
 	for i := range l.inputs {
 		in := &l.inputs[i]
@@ -233,16 +233,16 @@ func folderSource(ctx context.Context, dir string) (dataset.Source, error) {
 
 var imageColumn = []dataset.Column{{Name: "image", Desc: tensor.Encoded()}}
 
-// flatFolder is the source of images without classes.
-type flatFolder struct{ inputs []*input }
+// folder is the source of images without classes.
+type folder struct{ inputs []*input }
 
-func (d *flatFolder) Validate() error             { return nil }
-func (d *flatFolder) Open() (dataset.Data, error) { return d, nil }
-func (d *flatFolder) Columns() []dataset.Column   { return imageColumn }
-func (d *flatFolder) Len() int64                  { return int64(len(d.inputs)) }
-func (d *flatFolder) Close() error                { return nil }
+func (d *folder) Validate() error             { return nil }
+func (d *folder) Open() (dataset.Data, error) { return d, nil }
+func (d *folder) Columns() []dataset.Column   { return imageColumn }
+func (d *folder) Len() int64                  { return int64(len(d.inputs)) }
+func (d *folder) Close() error                { return nil }
 
-func (d *flatFolder) Read(i int64, s *dataset.Sample) error {
+func (d *folder) Read(i int64, s *dataset.Sample) error {
 	s.Key = d.inputs[i].name
 	f, err := os.Open(d.inputs[i].path)
 	if err != nil {
@@ -254,6 +254,15 @@ func (d *flatFolder) Read(i int64, s *dataset.Sample) error {
 		return err
 	}
 	_, err = io.ReadFull(f, s.Values[0].Bytes(int(info.Size())))
+	return err
+}
+
+// trainErr is an error as people want it: of a sample its key and the cause.
+func trainErr(err error) error {
+	var e *dataset.SampleError
+	if errors.As(err, &e) {
+		return fmt.Errorf("%s: %s: %w", e.Key, named(e.Path), message(e.Err))
+	}
 	return err
 }
 
@@ -295,7 +304,7 @@ func (a *app) trainBench(cmd *cobra.Command, f *trainFlags, args []string) (err 
 	o := dataset.Options{Seed: f.seed, Limits: f.limits}
 	if f.onError == "skip" {
 		o.OnError = dataset.BadSkipped
-		o.Bad = func(e *dataset.SampleError) { t.table.above(func() { a.complain(e) }) }
+		o.Bad = func(e *dataset.SampleError) { t.table.above(func() { a.complain(trainErr(e)) }) }
 	}
 	built, err := dataset.Build(d, o)
 	if err != nil {
@@ -359,7 +368,7 @@ func (t *trainer) open(b *dataset.Built, trace *pipeline.Trace) (err error) {
 	}
 	o.Log = func(s string) {
 		t.mu.Lock()
-		t.tuned = append(t.tuned, s)
+		t.tuned = append(t.tuned, named(s))
 		t.mu.Unlock()
 	}
 	t.pipe, err = pipeline.New(b, o, nil)
@@ -373,11 +382,14 @@ func (t *trainer) stats() []pipeline.StageStats {
 		return nil
 	}
 	l := t.pipe.Stats()
-	for i := range l { // the source that only this command has
-		l[i].Path = strings.Replace(l[i].Path, fmt.Sprintf("%T", &flatFolder{}), "folder", 1)
+	for i := range l {
+		l[i].Path = named(l[i].Path)
 	}
 	return l
 }
+
+// named names the source that only this command has.
+func named(s string) string { return strings.ReplaceAll(s, fmt.Sprintf("%T", &folder{}), "folder") }
 
 // measure runs, and prints the figures.
 func (t *trainer) measure(ctx context.Context, b *dataset.Built, trace *pipeline.Trace) error {
@@ -397,7 +409,7 @@ func (t *trainer) measure(ctx context.Context, b *dataset.Built, trace *pipeline
 	interrupted := ctx.Err() != nil && errors.Is(err, ctx.Err())
 	switch {
 	case err != nil && !interrupted:
-		return failErr("%w", err)
+		return failErr("%w", trainErr(err))
 	case t.batches.Load() == 0 && !interrupted:
 		return failErr("the dataset has no samples")
 	}
