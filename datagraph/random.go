@@ -15,7 +15,8 @@ import (
 // drawn. Which ops there are changes little, only their parameters do. So a
 // Runner keeps a variant for each list of types of op that it has seen: a graph of
 // concrete ops of its own, compiled with all passes, whose parameters are
-// overwritten with those drawn.
+// overwritten with those drawn. Parameters that passes decide by, such as a
+// backend, and the kind of image that comes of the ops are part of the list.
 
 // Random reports whether the graph has random ops.
 func (g *Graph) Random() bool {
@@ -38,7 +39,7 @@ type drawing struct {
 	keys     []rng.Key // of the steps
 	types    map[reflect.Type]byte
 	variants map[string]*variant
-	name     []byte // of the variant: for every random step the number of ops and their types
+	name     []byte // of the variant: for every random step the number of ops, what they are, and the outputs' kinds
 	ops      []transforms.Op
 	counts   []int // how many of ops each random step has
 	known    []tensor.Desc
@@ -94,7 +95,9 @@ func (r *Runner) runRandom(inputs []*tensor.Tensor) ([]*tensor.Tensor, error) {
 		r.buffers = append(r.buffers, nil)
 	}
 	v.runner.buffers = r.buffers
-	v.runner.outdate()
+	if err := v.runner.outdate(v.ops); err != nil {
+		return nil, r.originalStep(v, err)
+	}
 	v.runner.OnStep = nil
 	if r.OnStep != nil {
 		v.runner.OnStep = func(step int, out []*tensor.Tensor) error { return r.OnStep(v.steps[step], out) }
@@ -166,10 +169,13 @@ func (r *Runner) drawOps() error {
 				if _, ok := d.types[t]; !ok {
 					d.types[t] = byte(len(d.types))
 				}
-				d.name = append(d.name, d.types[t])
+				d.name = appendKinds(append(d.name, d.types[t]), reflect.ValueOf(op).Elem())
 			}
 			for j, v := range s.out {
 				d.known[v] = in[j]
+				if d.name = append(d.name, byte(in[j].DType), byte(in[j].Layout)); in[j].IsImage() {
+					d.name = append(d.name, byte(in[j].Channels()))
+				}
 			}
 			continue
 		}
@@ -187,6 +193,21 @@ func (r *Runner) drawOps() error {
 		}
 	}
 	return nil
+}
+
+// appendKinds appends the parameters of an op that are no numbers: names and booleans.
+func appendKinds(b []byte, op reflect.Value) []byte {
+	for i := range op.NumField() {
+		switch f := op.Field(i); f.Kind() {
+		case reflect.Uint8:
+			b = append(b, byte(f.Uint()))
+		case reflect.Bool:
+			if b = append(b, 0); f.Bool() {
+				b[len(b)-1] = 1
+			}
+		}
+	}
+	return b
 }
 
 // newVariant compiles the graph of the ops drawn, with ops of its own in their place.
@@ -253,11 +274,20 @@ func (r *Runner) newVariant() (*variant, error) {
 	return v, nil
 }
 
-// outdate makes the fused steps look at their ops' parameters again.
-func (r *Runner) outdate() {
+// outdate makes the fused steps look at the parameters of the drawn ops again.
+func (r *Runner) outdate(drawn []transforms.Op) error {
 	for i, s := range r.plan.steps {
-		if f, ok := s.op.(*fused); ok {
-			f.state(r.steps[i].ctx).work.source = tensor.Desc{}
+		f, ok := s.op.(*fused)
+		if !ok {
+			continue
+		}
+		f.state(r.steps[i].ctx).work.source = tensor.Desc{}
+		if f.table == nil || !slices.ContainsFunc(f.table.ops, func(op transforms.Op) bool { return slices.Contains(drawn, op) }) {
+			continue
+		}
+		if err := f.table.make(); err != nil {
+			return r.plan.graph.stepErr(s.first, err)
 		}
 	}
+	return nil
 }

@@ -8,11 +8,15 @@ import (
 )
 
 // table is what becomes of the 256 values of each channel: entries of the final
-// dtype, 256 for a channel, and the final layout. It is immutable.
+// dtype, 256 for a channel, and the final layout. It is not changed but by make.
 type table struct {
 	dtype  tensor.DType
 	layout tensor.Layout
 	data   []byte
+
+	ops    []transforms.Op
+	images []*tensor.Tensor // all values of every channel, and what each op makes of them
+	ctx    []*transforms.Context
 }
 
 // tableOf runs pointwise ops on an image of all values of every channel. Not ok
@@ -30,35 +34,46 @@ func tableOf(ops []transforms.Op, d tensor.Desc) (_ *table, ok bool) {
 			t.Data[i] = uint8(i)
 		}
 	}
+	r := &table{ops: ops, images: []*tensor.Tensor{t}}
 	for _, op := range ops {
 		var out [1]tensor.Desc
 		if err := op.Infer(out[:], []tensor.Desc{t.Desc}); err != nil {
 			return nil, false
 		}
-		next, err := tensor.New(out[0])
-		if err != nil {
+		if t, err = tensor.New(out[0]); err != nil {
 			return nil, false
 		}
-		c := transforms.NewContext(codec.Limits{})
-		if err := op.Apply(c, []*tensor.Tensor{next}, []*tensor.Tensor{t}); err != nil {
-			return nil, false
-		}
-		t = next
+		r.images = append(r.images, t)
+		r.ctx = append(r.ctx, transforms.NewContext(codec.Limits{}))
 	}
 	if !t.IsImage() || t.Height() != 1 || t.Width() != 256 || t.Channels() != ch {
 		return nil, false
 	}
-	r := &table{dtype: t.DType, layout: t.Layout, data: t.Data}
+	r.dtype, r.layout, r.data = t.DType, t.Layout, t.Data
 	if t.Layout == tensor.HWC {
-		size := t.DType.Size()
 		r.data = tensor.Alloc(len(t.Data))
+	}
+	return r, r.make() == nil
+}
+
+// make computes the entries with the parameters that the ops have now, which
+// leave the descriptions as they are.
+func (r *table) make() error {
+	for i, op := range r.ops {
+		r.ctx[i].Begin()
+		if err := op.Apply(r.ctx[i], r.images[i+1:][:1], r.images[i:][:1]); err != nil {
+			return err
+		}
+	}
+	t := r.images[len(r.ops)]
+	if ch, size := t.Channels(), t.DType.Size(); t.Layout == tensor.HWC {
 		for c := range ch {
 			for v := range 256 {
 				copy(r.data[(c*256+v)*size:][:size], t.Data[(v*ch+c)*size:])
 			}
 		}
 	}
-	return r, true
+	return nil
 }
 
 // output writes rows of uint8 pixels to a tensor, through a table if there is one.

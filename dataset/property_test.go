@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -204,8 +205,9 @@ func describe(d *dataset.Dataset) string {
 	return fmt.Sprintf("%s%+v(%s)", dataset.InfoOf(d.Node).Name, d.Node, strings.Join(in, ", "))
 }
 
+// graphs is how many definitions a test draws: fewer where it runs under emulation.
 func graphs(t *testing.T, full int) int {
-	if testing.Short() {
+	if testing.Short() || runtime.GOARCH != "amd64" {
 		return full / 20
 	}
 	return full

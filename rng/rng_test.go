@@ -111,3 +111,31 @@ func BenchmarkPermutation(b *testing.B) {
 		p.At(uint64(i) % 10_000_000)
 	}
 }
+
+func TestNormal(t *testing.T) {
+	s := NewKey(6, 0, "normal").At(0)
+	const n = 400_000
+	sums := [5]float64{}
+	within := [3]int{}
+	for range n {
+		v := s.Normal()
+		p := 1.0
+		for i := range sums {
+			sums[i] += p
+			p *= v
+		}
+		for i := range within {
+			if math.Abs(v) < float64(i+1) {
+				within[i]++
+			}
+		}
+	}
+	// The moments, within five standard deviations of their estimates.
+	for i, want := range []float64{1, 0, 1, 0, 3} {
+		variance := []float64{0, 1, 2, 15, 96}[i]
+		require.InDelta(t, want, sums[i]/n, 5*math.Sqrt(variance/n), "moment %d", i)
+	}
+	for i, p := range []float64{0.682689492137086, 0.954499736103642, 0.997300203936740} {
+		require.InDelta(t, p, float64(within[i])/n, 5*math.Sqrt(p*(1-p)/n))
+	}
+}

@@ -234,15 +234,21 @@ func openCVFromYCrCb(y, cr, cb uint8) (r, g, b uint8) {
 // OpenCV's 8-bit HSV. To HSV with 12-bit reciprocals of the value and of the
 // range of the channels, rounded half to even; from HSV in float32.
 
-var hsvSat, hsvHue = func() (s, h [256]int32) {
+var hsvSat, hsvHue, hsvHueFull = func() (s, h, full [256]int32) {
 	for i := 1; i < 256; i++ {
 		s[i] = int32(math.RoundToEven(float64(255<<12) / float64(i)))
 		h[i] = int32(math.RoundToEven(float64(180<<12) / float64(6*i)))
+		full[i] = int32(math.RoundToEven(float64(256<<12) / float64(6*i)))
 	}
-	return s, h
+	return s, h, full
 }()
 
 func openCVToHSV(r, g, b uint8) (h, s, v uint8) {
+	return openCVHSV(r, g, b, &hsvHue, 180)
+}
+
+// openCVHSV has the hue in so many steps, 0 to turn-1, with the reciprocals for them.
+func openCVHSV(r, g, b uint8, reciprocals *[256]int32, turn int32) (h, s, v uint8) {
 	v = max(r, g, b)
 	d := int32(v - min(r, g, b))
 	var hue int32
@@ -254,28 +260,39 @@ func openCVToHSV(r, g, b uint8) (h, s, v uint8) {
 	default:
 		hue = int32(r) - int32(g) + 4*d
 	}
-	hue = (hue*hsvHue[d] + 2048) >> 12
+	hue = (hue*reciprocals[d] + 2048) >> 12
 	if hue < 0 {
-		hue += 180
+		hue += turn
 	}
 	return clamp8(hue), uint8((d*hsvSat[v] + 2048) >> 12), v
 }
 
-// hsvSector is, for every 8-bit hue, which of the six sectors of the colour
+// hsvCircle is, for every 8-bit hue, which of the six sectors of the colour
 // circle it is in and how far.
-var hsvSector, hsvFraction = func() (sector [256]uint8, fraction [256]float32) {
-	for h := range sector {
-		f := float32(float32(h) * (float32(6) / 180))
+type hsvCircle struct {
+	sector   [256]uint8
+	fraction [256]float32
+}
+
+// hsvHalf has hues in steps of 2 degrees, hsvFull 255 of them (of COLOR_HSV2RGB_FULL).
+var hsvHalf, hsvFull = newHSVCircle(180), newHSVCircle(255)
+
+func newHSVCircle(turn float32) *hsvCircle {
+	c := &hsvCircle{}
+	for h := range c.sector {
+		f := float32(float32(h) * (float32(6) / turn))
 		whole := float32(int32(f))
-		sector[h], fraction[h] = uint8(int32(whole)%6), f-whole
+		c.sector[h], c.fraction[h] = uint8(int32(whole)%6), f-whole
 	}
-	return sector, fraction
-}()
+	return c
+}
 
 // openCVFromHSV is COLOR_HSV2RGB; body says that the pixel is in its vectorized part.
-func openCVFromHSV(h, s, v uint8, body bool) (r, g, b uint8) {
+func openCVFromHSV(h, s, v uint8, body bool) (r, g, b uint8) { return hsvHalf.rgb(h, s, v, body) }
+
+func (c *hsvCircle) rgb(h, s, v uint8, body bool) (r, g, b uint8) {
 	sat, val := float32(float32(s)*(float32(1)/255)), float32(float32(v)*(float32(1)/255))
-	f := hsvFraction[h]
+	f := c.fraction[h]
 	// One rounding for 1 - s*f: its build fuses the two. In float64 the product is exact.
 	t := [4]float32{
 		val,
@@ -283,7 +300,7 @@ func openCVFromHSV(h, s, v uint8, body bool) (r, g, b uint8) {
 		float32(val * float32(1-float64(float64(sat)*float64(f)))),
 		float32(val * float32(1-float64(float64(sat)*float64(1-f)))),
 	}
-	p := hsvParts[hsvSector[h]]
+	p := hsvParts[c.sector[h]]
 	x, y, z := float32(t[p[0]]*255), float32(t[p[1]]*255), float32(t[p[2]]*255)
 	if body {
 		return uint8(int32(x)), uint8(int32(y)), uint8(int32(z))

@@ -71,10 +71,11 @@ type decodeState struct {
 func (o *Decode) state(c *Context) *decodeState {
 	s, ok := c.State.(*decodeState)
 	if !ok {
-		s = &decodeState{options: o.options()}
-		s.options.Limits = c.Limits
+		s = &decodeState{}
 		c.State = s
 	}
+	s.options = o.options() // not those of another op that was drawn in the same Context
+	s.options.Limits = c.Limits
 	return s
 }
 

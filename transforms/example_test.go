@@ -5,6 +5,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	_ "github.com/infer-prep/infer-prep/codec/all"
+	"github.com/infer-prep/infer-prep/rng"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -36,6 +37,17 @@ func exampleRun(op Op, src *tensor.Tensor) []*tensor.Tensor {
 		panic(err)
 	}
 	return dst
+}
+
+// exampleDraw is what a random op draws for a sample's image of 8 x 6 pixels.
+func exampleDraw(op Random, ordinal uint64) OpList {
+	d := NewDraw(NewContext(codec.DefaultLimits()))
+	in := []tensor.Desc{tensor.Image(tensor.Uint8, tensor.HWC, 6, 8, 3)}
+	ops, err := d.Run(op, rng.NewKey(1, 0, "example").At(ordinal), in, nil)
+	if err != nil {
+		panic(err)
+	}
+	return ops
 }
 
 // exampleBytes is a uint8 HWC image.

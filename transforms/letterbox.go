@@ -122,7 +122,7 @@ func (o *Letterbox) Infer(dst, in []tensor.Desc) error {
 	if err := wantSampled(d); err != nil {
 		return err
 	}
-	if err := wantFill(d, o.Fill); err != nil {
+	if err := wantFill(d, "fill", o.Fill); err != nil {
 		return err
 	}
 	h, w := tensor.Unknown, tensor.Unknown

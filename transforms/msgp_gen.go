@@ -14,6 +14,190 @@ const (
 )
 
 // MarshalMsg implements msgp.Marshaler
+func (z AdjustBrightness) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 2
+	o = append(o, 0x92)
+	o = msgp.AppendFloat64(o, z.Factor)
+	o = msgp.AppendUint8(o, uint8(z.Backend))
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *AdjustBrightness) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0001}
+		return
+	}
+	z.Factor, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Factor")
+		return
+	}
+	{
+		var zb0002 uint8
+		zb0002, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Backend")
+			return
+		}
+		z.Backend = Backend(zb0002)
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z AdjustBrightness) Msgsize() (s int) {
+	s = 1 + msgp.Float64Size + msgp.Uint8Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z AdjustContrast) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 2
+	o = append(o, 0x92)
+	o = msgp.AppendFloat64(o, z.Factor)
+	o = msgp.AppendUint8(o, uint8(z.Backend))
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *AdjustContrast) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0001}
+		return
+	}
+	z.Factor, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Factor")
+		return
+	}
+	{
+		var zb0002 uint8
+		zb0002, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Backend")
+			return
+		}
+		z.Backend = Backend(zb0002)
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z AdjustContrast) Msgsize() (s int) {
+	s = 1 + msgp.Float64Size + msgp.Uint8Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z AdjustHue) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 2
+	o = append(o, 0x92)
+	o = msgp.AppendFloat64(o, z.Factor)
+	o = msgp.AppendUint8(o, uint8(z.Backend))
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *AdjustHue) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0001}
+		return
+	}
+	z.Factor, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Factor")
+		return
+	}
+	{
+		var zb0002 uint8
+		zb0002, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Backend")
+			return
+		}
+		z.Backend = Backend(zb0002)
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z AdjustHue) Msgsize() (s int) {
+	s = 1 + msgp.Float64Size + msgp.Uint8Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z AdjustSaturation) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 2
+	o = append(o, 0x92)
+	o = msgp.AppendFloat64(o, z.Factor)
+	o = msgp.AppendUint8(o, uint8(z.Backend))
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *AdjustSaturation) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0001}
+		return
+	}
+	z.Factor, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Factor")
+		return
+	}
+	{
+		var zb0002 uint8
+		zb0002, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Backend")
+			return
+		}
+		z.Backend = Backend(zb0002)
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z AdjustSaturation) Msgsize() (s int) {
+	s = 1 + msgp.Float64Size + msgp.Uint8Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *AlphaComposite) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// array header, size 1
@@ -262,6 +446,46 @@ func (z ColorSpace) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *Compose) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 1
+	o = append(o, 0x91)
+	o, err = z.Ops.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Ops")
+		return
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Compose) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 1 {
+		err = msgp.ArrayError{Wanted: 1, Got: zb0001}
+		return
+	}
+	bts, err = z.Ops.UnmarshalMsg(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Ops")
+		return
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *Compose) Msgsize() (s int) {
+	s = 1 + z.Ops.Msgsize()
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z ConvertColor) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// array header, size 3
@@ -500,6 +724,146 @@ func (z *Decode) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *Decode) Msgsize() (s int) {
 	s = 1 + msgp.Uint8Size + msgp.Uint8Size + msgp.Uint8Size + msgp.Uint8Size + msgp.Uint8Size + msgp.Uint8Size + msgp.Uint8Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *Erase) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 5
+	o = append(o, 0x95)
+	o = msgp.AppendInt(o, z.Top)
+	o = msgp.AppendInt(o, z.Left)
+	o = msgp.AppendInt(o, z.Height)
+	o = msgp.AppendInt(o, z.Width)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Value)))
+	for za0001 := range z.Value {
+		o = msgp.AppendFloat64(o, z.Value[za0001])
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Erase) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 5 {
+		err = msgp.ArrayError{Wanted: 5, Got: zb0001}
+		return
+	}
+	z.Top, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Top")
+		return
+	}
+	z.Left, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Left")
+		return
+	}
+	z.Height, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Height")
+		return
+	}
+	z.Width, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Width")
+		return
+	}
+	var zb0002 uint32
+	zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Value")
+		return
+	}
+	if zb0002 > zf6ce1d47limitArrays {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	if cap(z.Value) >= int(zb0002) {
+		z.Value = (z.Value)[:zb0002]
+	} else {
+		z.Value = make([]float64, zb0002)
+	}
+	for za0001 := range z.Value {
+		z.Value[za0001], bts, err = msgp.ReadFloat64Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Value", za0001)
+			return
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *Erase) Msgsize() (s int) {
+	s = 1 + msgp.IntSize + msgp.IntSize + msgp.IntSize + msgp.IntSize + msgp.ArrayHeaderSize + (len(z.Value) * (msgp.Float64Size))
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *EraseNoise) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 5
+	o = append(o, 0x95)
+	o = msgp.AppendInt(o, z.Top)
+	o = msgp.AppendInt(o, z.Left)
+	o = msgp.AppendInt(o, z.Height)
+	o = msgp.AppendInt(o, z.Width)
+	o = msgp.AppendUint64(o, z.Key)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *EraseNoise) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 5 {
+		err = msgp.ArrayError{Wanted: 5, Got: zb0001}
+		return
+	}
+	z.Top, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Top")
+		return
+	}
+	z.Left, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Left")
+		return
+	}
+	z.Height, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Height")
+		return
+	}
+	z.Width, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Width")
+		return
+	}
+	z.Key, bts, err = msgp.ReadUint64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Key")
+		return
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *EraseNoise) Msgsize() (s int) {
+	s = 1 + msgp.IntSize + msgp.IntSize + msgp.IntSize + msgp.IntSize + msgp.Uint64Size
 	return
 }
 
@@ -988,6 +1352,48 @@ func (z *NormalizePad) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z OneHot) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 2
+	o = append(o, 0x92)
+	o = msgp.AppendInt(o, z.Classes)
+	o = msgp.AppendFloat64(o, z.Smoothing)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *OneHot) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0001}
+		return
+	}
+	z.Classes, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Classes")
+		return
+	}
+	z.Smoothing, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Smoothing")
+		return
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z OneHot) Msgsize() (s int) {
+	s = 1 + msgp.IntSize + msgp.Float64Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *Pad) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// array header, size 6
@@ -1314,6 +1720,700 @@ func (z *Quantize) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *RandomApply) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 2
+	o = append(o, 0x92)
+	o, err = z.Ops.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Ops")
+		return
+	}
+	o = msgp.AppendFloat64(o, z.Probability)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *RandomApply) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0001}
+		return
+	}
+	bts, err = z.Ops.UnmarshalMsg(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Ops")
+		return
+	}
+	z.Probability, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Probability")
+		return
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *RandomApply) Msgsize() (s int) {
+	s = 1 + z.Ops.Msgsize() + msgp.Float64Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *RandomChoice) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 2
+	o = append(o, 0x92)
+	o, err = z.Ops.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Ops")
+		return
+	}
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Weights)))
+	for za0001 := range z.Weights {
+		o = msgp.AppendFloat64(o, z.Weights[za0001])
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *RandomChoice) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0001}
+		return
+	}
+	bts, err = z.Ops.UnmarshalMsg(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Ops")
+		return
+	}
+	var zb0002 uint32
+	zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Weights")
+		return
+	}
+	if zb0002 > zf6ce1d47limitArrays {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	if cap(z.Weights) >= int(zb0002) {
+		z.Weights = (z.Weights)[:zb0002]
+	} else {
+		z.Weights = make([]float64, zb0002)
+	}
+	for za0001 := range z.Weights {
+		z.Weights[za0001], bts, err = msgp.ReadFloat64Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Weights", za0001)
+			return
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *RandomChoice) Msgsize() (s int) {
+	s = 1 + z.Ops.Msgsize() + msgp.ArrayHeaderSize + (len(z.Weights) * (msgp.Float64Size))
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *RandomColorAdjust) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 5
+	o = append(o, 0x95)
+	// array header, size 2
+	o = append(o, 0x92)
+	o = msgp.AppendFloat64(o, z.Brightness.Min)
+	o = msgp.AppendFloat64(o, z.Brightness.Max)
+	// array header, size 2
+	o = append(o, 0x92)
+	o = msgp.AppendFloat64(o, z.Contrast.Min)
+	o = msgp.AppendFloat64(o, z.Contrast.Max)
+	// array header, size 2
+	o = append(o, 0x92)
+	o = msgp.AppendFloat64(o, z.Saturation.Min)
+	o = msgp.AppendFloat64(o, z.Saturation.Max)
+	// array header, size 2
+	o = append(o, 0x92)
+	o = msgp.AppendFloat64(o, z.Hue.Min)
+	o = msgp.AppendFloat64(o, z.Hue.Max)
+	o = msgp.AppendUint8(o, uint8(z.Backend))
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *RandomColorAdjust) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 5 {
+		err = msgp.ArrayError{Wanted: 5, Got: zb0001}
+		return
+	}
+	var zb0002 uint32
+	zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Brightness")
+		return
+	}
+	if zb0002 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0002}
+		return
+	}
+	z.Brightness.Min, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Brightness", "Min")
+		return
+	}
+	z.Brightness.Max, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Brightness", "Max")
+		return
+	}
+	var zb0003 uint32
+	zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Contrast")
+		return
+	}
+	if zb0003 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0003}
+		return
+	}
+	z.Contrast.Min, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Contrast", "Min")
+		return
+	}
+	z.Contrast.Max, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Contrast", "Max")
+		return
+	}
+	var zb0004 uint32
+	zb0004, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Saturation")
+		return
+	}
+	if zb0004 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0004}
+		return
+	}
+	z.Saturation.Min, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Saturation", "Min")
+		return
+	}
+	z.Saturation.Max, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Saturation", "Max")
+		return
+	}
+	var zb0005 uint32
+	zb0005, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Hue")
+		return
+	}
+	if zb0005 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0005}
+		return
+	}
+	z.Hue.Min, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Hue", "Min")
+		return
+	}
+	z.Hue.Max, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Hue", "Max")
+		return
+	}
+	{
+		var zb0006 uint8
+		zb0006, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Backend")
+			return
+		}
+		z.Backend = Backend(zb0006)
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *RandomColorAdjust) Msgsize() (s int) {
+	s = 1 + 1 + msgp.Float64Size + msgp.Float64Size + 1 + msgp.Float64Size + msgp.Float64Size + 1 + msgp.Float64Size + msgp.Float64Size + 1 + msgp.Float64Size + msgp.Float64Size + msgp.Uint8Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *RandomCrop) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 9
+	o = append(o, 0x99)
+	o = msgp.AppendInt(o, z.Height)
+	o = msgp.AppendInt(o, z.Width)
+	o = msgp.AppendInt(o, z.Top)
+	o = msgp.AppendInt(o, z.Bottom)
+	o = msgp.AppendInt(o, z.Left)
+	o = msgp.AppendInt(o, z.Right)
+	o = msgp.AppendBool(o, z.PadIfNeeded)
+	o = msgp.AppendUint8(o, uint8(z.Mode))
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Fill)))
+	for za0001 := range z.Fill {
+		o = msgp.AppendFloat64(o, z.Fill[za0001])
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *RandomCrop) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 9 {
+		err = msgp.ArrayError{Wanted: 9, Got: zb0001}
+		return
+	}
+	z.Height, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Height")
+		return
+	}
+	z.Width, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Width")
+		return
+	}
+	z.Top, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Top")
+		return
+	}
+	z.Bottom, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Bottom")
+		return
+	}
+	z.Left, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Left")
+		return
+	}
+	z.Right, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Right")
+		return
+	}
+	z.PadIfNeeded, bts, err = msgp.ReadBoolBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "PadIfNeeded")
+		return
+	}
+	{
+		var zb0002 uint8
+		zb0002, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Mode")
+			return
+		}
+		z.Mode = PadMode(zb0002)
+	}
+	var zb0003 uint32
+	zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Fill")
+		return
+	}
+	if zb0003 > zf6ce1d47limitArrays {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	if cap(z.Fill) >= int(zb0003) {
+		z.Fill = (z.Fill)[:zb0003]
+	} else {
+		z.Fill = make([]float64, zb0003)
+	}
+	for za0001 := range z.Fill {
+		z.Fill[za0001], bts, err = msgp.ReadFloat64Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Fill", za0001)
+			return
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *RandomCrop) Msgsize() (s int) {
+	s = 1 + msgp.IntSize + msgp.IntSize + msgp.IntSize + msgp.IntSize + msgp.IntSize + msgp.IntSize + msgp.BoolSize + msgp.Uint8Size + msgp.ArrayHeaderSize + (len(z.Fill) * (msgp.Float64Size))
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *RandomCropDecodeResize) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 13
+	o = append(o, 0x9d)
+	o = msgp.AppendInt(o, z.Height)
+	o = msgp.AppendInt(o, z.Width)
+	// array header, size 2
+	o = append(o, 0x92)
+	o = msgp.AppendFloat64(o, z.Scale.Min)
+	o = msgp.AppendFloat64(o, z.Scale.Max)
+	// array header, size 2
+	o = append(o, 0x92)
+	o = msgp.AppendFloat64(o, z.Ratio.Min)
+	o = msgp.AppendFloat64(o, z.Ratio.Max)
+	o = msgp.AppendUint8(o, uint8(z.Interpolation))
+	o = msgp.AppendUint8(o, uint8(z.Backend))
+	o = msgp.AppendBool(o, z.NoAntialias)
+	o = msgp.AppendUint8(o, uint8(z.Color))
+	o = msgp.AppendUint8(o, uint8(z.Alpha))
+	o = msgp.AppendUint8(o, uint8(z.Gray16))
+	o = msgp.AppendUint8(o, uint8(z.Refuse))
+	o = msgp.AppendUint8(o, uint8(z.Orientation))
+	o = msgp.AppendUint8(o, uint8(z.Damage))
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *RandomCropDecodeResize) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 13 {
+		err = msgp.ArrayError{Wanted: 13, Got: zb0001}
+		return
+	}
+	z.Height, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Height")
+		return
+	}
+	z.Width, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Width")
+		return
+	}
+	var zb0002 uint32
+	zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Scale")
+		return
+	}
+	if zb0002 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0002}
+		return
+	}
+	z.Scale.Min, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Scale", "Min")
+		return
+	}
+	z.Scale.Max, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Scale", "Max")
+		return
+	}
+	var zb0003 uint32
+	zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Ratio")
+		return
+	}
+	if zb0003 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0003}
+		return
+	}
+	z.Ratio.Min, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Ratio", "Min")
+		return
+	}
+	z.Ratio.Max, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Ratio", "Max")
+		return
+	}
+	{
+		var zb0004 uint8
+		zb0004, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Interpolation")
+			return
+		}
+		z.Interpolation = Interpolation(zb0004)
+	}
+	{
+		var zb0005 uint8
+		zb0005, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Backend")
+			return
+		}
+		z.Backend = Backend(zb0005)
+	}
+	z.NoAntialias, bts, err = msgp.ReadBoolBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "NoAntialias")
+		return
+	}
+	{
+		var zb0006 uint8
+		zb0006, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Color")
+			return
+		}
+		z.Color = codec.Color(zb0006)
+	}
+	{
+		var zb0007 uint8
+		zb0007, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Alpha")
+			return
+		}
+		z.Alpha = codec.Alpha(zb0007)
+	}
+	{
+		var zb0008 uint8
+		zb0008, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Gray16")
+			return
+		}
+		z.Gray16 = codec.Gray16(zb0008)
+	}
+	{
+		var zb0009 uint8
+		zb0009, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Refuse")
+			return
+		}
+		z.Refuse = codec.Refuse(zb0009)
+	}
+	{
+		var zb0010 uint8
+		zb0010, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Orientation")
+			return
+		}
+		z.Orientation = codec.Orientation(zb0010)
+	}
+	{
+		var zb0011 uint8
+		zb0011, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Damage")
+			return
+		}
+		z.Damage = codec.Damage(zb0011)
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *RandomCropDecodeResize) Msgsize() (s int) {
+	s = 1 + msgp.IntSize + msgp.IntSize + 1 + msgp.Float64Size + msgp.Float64Size + 1 + msgp.Float64Size + msgp.Float64Size + msgp.Uint8Size + msgp.Uint8Size + msgp.BoolSize + msgp.Uint8Size + msgp.Uint8Size + msgp.Uint8Size + msgp.Uint8Size + msgp.Uint8Size + msgp.Uint8Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *RandomErasing) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 5
+	o = append(o, 0x95)
+	o = msgp.AppendFloat64(o, z.Probability)
+	// array header, size 2
+	o = append(o, 0x92)
+	o = msgp.AppendFloat64(o, z.Scale.Min)
+	o = msgp.AppendFloat64(o, z.Scale.Max)
+	// array header, size 2
+	o = append(o, 0x92)
+	o = msgp.AppendFloat64(o, z.Ratio.Min)
+	o = msgp.AppendFloat64(o, z.Ratio.Max)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Value)))
+	for za0001 := range z.Value {
+		o = msgp.AppendFloat64(o, z.Value[za0001])
+	}
+	o = msgp.AppendBool(o, z.Noise)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *RandomErasing) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 5 {
+		err = msgp.ArrayError{Wanted: 5, Got: zb0001}
+		return
+	}
+	z.Probability, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Probability")
+		return
+	}
+	var zb0002 uint32
+	zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Scale")
+		return
+	}
+	if zb0002 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0002}
+		return
+	}
+	z.Scale.Min, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Scale", "Min")
+		return
+	}
+	z.Scale.Max, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Scale", "Max")
+		return
+	}
+	var zb0003 uint32
+	zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Ratio")
+		return
+	}
+	if zb0003 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0003}
+		return
+	}
+	z.Ratio.Min, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Ratio", "Min")
+		return
+	}
+	z.Ratio.Max, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Ratio", "Max")
+		return
+	}
+	var zb0004 uint32
+	zb0004, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Value")
+		return
+	}
+	if zb0004 > zf6ce1d47limitArrays {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	if cap(z.Value) >= int(zb0004) {
+		z.Value = (z.Value)[:zb0004]
+	} else {
+		z.Value = make([]float64, zb0004)
+	}
+	for za0001 := range z.Value {
+		z.Value[za0001], bts, err = msgp.ReadFloat64Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Value", za0001)
+			return
+		}
+	}
+	z.Noise, bts, err = msgp.ReadBoolBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Noise")
+		return
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *RandomErasing) Msgsize() (s int) {
+	s = 1 + msgp.Float64Size + 1 + msgp.Float64Size + msgp.Float64Size + 1 + msgp.Float64Size + msgp.Float64Size + msgp.ArrayHeaderSize + (len(z.Value) * (msgp.Float64Size)) + msgp.BoolSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z RandomGrayscale) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 2
+	o = append(o, 0x92)
+	o = msgp.AppendFloat64(o, z.Probability)
+	o = msgp.AppendUint8(o, uint8(z.Backend))
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *RandomGrayscale) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0001}
+		return
+	}
+	z.Probability, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Probability")
+		return
+	}
+	{
+		var zb0002 uint8
+		zb0002, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Backend")
+			return
+		}
+		z.Backend = Backend(zb0002)
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z RandomGrayscale) Msgsize() (s int) {
+	s = 1 + msgp.Float64Size + msgp.Uint8Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z RandomHorizontalFlip) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// array header, size 1
@@ -1346,6 +2446,353 @@ func (z *RandomHorizontalFlip) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z RandomHorizontalFlip) Msgsize() (s int) {
 	s = 1 + msgp.Float64Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *RandomOrder) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 1
+	o = append(o, 0x91)
+	o, err = z.Ops.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Ops")
+		return
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *RandomOrder) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 1 {
+		err = msgp.ArrayError{Wanted: 1, Got: zb0001}
+		return
+	}
+	bts, err = z.Ops.UnmarshalMsg(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Ops")
+		return
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *RandomOrder) Msgsize() (s int) {
+	s = 1 + z.Ops.Msgsize()
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *RandomResizedCrop) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 7
+	o = append(o, 0x97)
+	o = msgp.AppendInt(o, z.Height)
+	o = msgp.AppendInt(o, z.Width)
+	// array header, size 2
+	o = append(o, 0x92)
+	o = msgp.AppendFloat64(o, z.Scale.Min)
+	o = msgp.AppendFloat64(o, z.Scale.Max)
+	// array header, size 2
+	o = append(o, 0x92)
+	o = msgp.AppendFloat64(o, z.Ratio.Min)
+	o = msgp.AppendFloat64(o, z.Ratio.Max)
+	o = msgp.AppendUint8(o, uint8(z.Interpolation))
+	o = msgp.AppendUint8(o, uint8(z.Backend))
+	o = msgp.AppendBool(o, z.NoAntialias)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *RandomResizedCrop) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 7 {
+		err = msgp.ArrayError{Wanted: 7, Got: zb0001}
+		return
+	}
+	z.Height, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Height")
+		return
+	}
+	z.Width, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Width")
+		return
+	}
+	var zb0002 uint32
+	zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Scale")
+		return
+	}
+	if zb0002 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0002}
+		return
+	}
+	z.Scale.Min, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Scale", "Min")
+		return
+	}
+	z.Scale.Max, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Scale", "Max")
+		return
+	}
+	var zb0003 uint32
+	zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Ratio")
+		return
+	}
+	if zb0003 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0003}
+		return
+	}
+	z.Ratio.Min, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Ratio", "Min")
+		return
+	}
+	z.Ratio.Max, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Ratio", "Max")
+		return
+	}
+	{
+		var zb0004 uint8
+		zb0004, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Interpolation")
+			return
+		}
+		z.Interpolation = Interpolation(zb0004)
+	}
+	{
+		var zb0005 uint8
+		zb0005, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Backend")
+			return
+		}
+		z.Backend = Backend(zb0005)
+	}
+	z.NoAntialias, bts, err = msgp.ReadBoolBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "NoAntialias")
+		return
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *RandomResizedCrop) Msgsize() (s int) {
+	s = 1 + msgp.IntSize + msgp.IntSize + 1 + msgp.Float64Size + msgp.Float64Size + 1 + msgp.Float64Size + msgp.Float64Size + msgp.Uint8Size + msgp.Uint8Size + msgp.BoolSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *RandomSelectSubpolicy) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 2
+	o = append(o, 0x92)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Policies)))
+	for za0001 := range z.Policies {
+		o, err = z.Policies[za0001].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Policies", za0001)
+			return
+		}
+	}
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Probabilities)))
+	for za0002 := range z.Probabilities {
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Probabilities[za0002])))
+		for za0003 := range z.Probabilities[za0002] {
+			o = msgp.AppendFloat64(o, z.Probabilities[za0002][za0003])
+		}
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *RandomSelectSubpolicy) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0001}
+		return
+	}
+	var zb0002 uint32
+	zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Policies")
+		return
+	}
+	if zb0002 > zf6ce1d47limitArrays {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	if cap(z.Policies) >= int(zb0002) {
+		z.Policies = (z.Policies)[:zb0002]
+	} else {
+		z.Policies = make([]OpList, zb0002)
+	}
+	for za0001 := range z.Policies {
+		bts, err = z.Policies[za0001].UnmarshalMsg(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Policies", za0001)
+			return
+		}
+	}
+	var zb0003 uint32
+	zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Probabilities")
+		return
+	}
+	if zb0003 > zf6ce1d47limitArrays {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	if cap(z.Probabilities) >= int(zb0003) {
+		z.Probabilities = (z.Probabilities)[:zb0003]
+	} else {
+		z.Probabilities = make([][]float64, zb0003)
+	}
+	for za0002 := range z.Probabilities {
+		var zb0004 uint32
+		zb0004, bts, err = msgp.ReadArrayHeaderBytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Probabilities", za0002)
+			return
+		}
+		if zb0004 > zf6ce1d47limitArrays {
+			err = msgp.ErrLimitExceeded
+			return
+		}
+		if cap(z.Probabilities[za0002]) >= int(zb0004) {
+			z.Probabilities[za0002] = (z.Probabilities[za0002])[:zb0004]
+		} else {
+			z.Probabilities[za0002] = make([]float64, zb0004)
+		}
+		for za0003 := range z.Probabilities[za0002] {
+			z.Probabilities[za0002][za0003], bts, err = msgp.ReadFloat64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Probabilities", za0002, za0003)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *RandomSelectSubpolicy) Msgsize() (s int) {
+	s = 1 + msgp.ArrayHeaderSize
+	for za0001 := range z.Policies {
+		s += z.Policies[za0001].Msgsize()
+	}
+	s += msgp.ArrayHeaderSize
+	for za0002 := range z.Probabilities {
+		s += msgp.ArrayHeaderSize + (len(z.Probabilities[za0002]) * (msgp.Float64Size))
+	}
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z RandomVerticalFlip) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 1
+	o = append(o, 0x91)
+	o = msgp.AppendFloat64(o, z.Probability)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *RandomVerticalFlip) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 1 {
+		err = msgp.ArrayError{Wanted: 1, Got: zb0001}
+		return
+	}
+	z.Probability, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Probability")
+		return
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z RandomVerticalFlip) Msgsize() (s int) {
+	s = 1 + msgp.Float64Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z Range) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 2
+	o = append(o, 0x92)
+	o = msgp.AppendFloat64(o, z.Min)
+	o = msgp.AppendFloat64(o, z.Max)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Range) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0001}
+		return
+	}
+	z.Min, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Min")
+		return
+	}
+	z.Max, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Max")
+		return
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z Range) Msgsize() (s int) {
+	s = 1 + msgp.Float64Size + msgp.Float64Size
 	return
 }
 

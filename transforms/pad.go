@@ -135,7 +135,7 @@ func wantPadding(d tensor.Desc, mode PadMode, fill []float64) error {
 		return err
 	}
 	if mode == PadConstant {
-		return wantFill(d, fill)
+		return wantFill(d, "fill", fill)
 	}
 	return nil
 }

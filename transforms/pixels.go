@@ -50,13 +50,13 @@ func fillPixel(c *Context, d tensor.Desc, fill []float64) []byte {
 }
 
 // wantFill refuses fill values that do not fit the image's channels or dtype.
-func wantFill(d tensor.Desc, fill []float64) error {
+func wantFill(d tensor.Desc, name string, fill []float64) error {
 	for i, v := range fill {
 		if !holds(d.DType, v) {
-			return inputErr("%v cannot hold fill[%d] = %v", d.DType, i, v)
+			return inputErr("%v cannot hold %s[%d] = %v", d.DType, name, i, v)
 		}
 	}
-	return wantPerChannel(d, "fill", len(fill))
+	return wantPerChannel(d, name, len(fill))
 }
 
 // intRange is the range of an integer dtype as float64s; the upper end is the

@@ -25,6 +25,13 @@ type Random interface {
 	Draw(d *Draw) error
 }
 
+// What random ops are measured against: the numbers of their references come
+// from other generators, so it is the distributions that are compared.
+const (
+	randomReference = "torchvision 0.29.2, of its draws the distribution"
+	randomExactness = "0 for the ops that are drawn; the numbers drawn are package rng's, of the same distribution"
+)
+
 // ErrNotDrawn is the error of a random op that is run without being drawn.
 var ErrNotDrawn = errors.New("a random op is run by an engine that draws: package dataset, or datagraph.Runner")
 
@@ -98,6 +105,26 @@ func (d *Draw) Emit(op Op) error {
 	d.Src = nil
 	d.ops = append(d.ops, op)
 	return nil
+}
+
+// size is the height and width of the one input, an image.
+func (d *Draw) size() (h, w int, err error) {
+	in := d.In[0]
+	if err := wantImage(in); err != nil {
+		return 0, 0, err
+	}
+	if h, w = in.Height(), in.Width(); h == tensor.Unknown || w == tensor.Unknown {
+		return 0, 0, inputErr("%v, want an image whose size is known before it is computed", in)
+	}
+	return h, w, nil
+}
+
+// permute puts the numbers from 0 on in random order.
+func (d *Draw) permute(p []uint8) {
+	for i := range p {
+		p[i] = uint8(i)
+	}
+	d.Shuffle(len(p), func(i, j int) { p[i], p[j] = p[j], p[i] })
 }
 
 // Make is an op of type T for Emit, in memory that is used again for later

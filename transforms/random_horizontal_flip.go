@@ -16,7 +16,7 @@ type RandomHorizontalFlip struct {
 func init() {
 	Register(Info{
 		Name: "random_horizontal_flip", Version: 1, New: func() Op { return NewRandomHorizontalFlip() },
-		Reference: "torchvision 0.29.2", Exactness: "0",
+		Reference: randomReference, Exactness: randomExactness,
 	})
 }
 

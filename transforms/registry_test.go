@@ -22,7 +22,18 @@ import (
 )
 
 // These tests demand of every registered op what the package promises of all of
-// them. They run over the op's golden cases; TestGoldens compares the values.
+// them. They run over the op's golden cases; TestGoldens compares the values. Random
+// ops, which are drawn and not applied, have the tests of draws_test.go for that.
+
+// applied are the registered ops that are not Random.
+func applied() (l []Info) {
+	for _, i := range Ops() {
+		if _, ok := i.New().(Random); !ok {
+			l = append(l, i)
+		}
+	}
+	return l
+}
 
 // eachCase runs f for every golden case of every op.
 func eachCase(t *testing.T, f func(t *testing.T, i Info, op Op, src []*tensor.Tensor)) {
@@ -33,7 +44,7 @@ func eachCase(t *testing.T, f func(t *testing.T, i Info, op Op, src []*tensor.Te
 // eachGolden is eachCase with the case itself.
 func eachGolden(t *testing.T, f func(t *testing.T, i Info, k goldenCase, op Op, src []*tensor.Tensor)) {
 	t.Helper()
-	for _, i := range Ops() {
+	for _, i := range applied() {
 		t.Run(i.Name, func(t *testing.T) {
 			g, arrays := readGoldens(t, i.Name)
 			for _, k := range g.Cases {
@@ -78,7 +89,7 @@ func outputs(t *testing.T, c *Context, op Op, src []*tensor.Tensor, fill byte) [
 	return dst
 }
 
-func applied(t *testing.T, c *Context, op Op, src []*tensor.Tensor, fill byte) []*tensor.Tensor {
+func appliedTo(t *testing.T, c *Context, op Op, src []*tensor.Tensor, fill byte) []*tensor.Tensor {
 	t.Helper()
 	dst := outputs(t, c, op, src, fill)
 	c.Begin()
@@ -113,52 +124,55 @@ func TestRegistryInfo(t *testing.T) {
 }
 
 func TestRegistryRoundTrips(t *testing.T) {
-	eachCase(t, func(t *testing.T, i Info, op Op, _ []*tensor.Tensor) {
-		text, err := MarshalParams(op)
-		require.NoError(t, err)
-		back, err := UnmarshalParams(i.Name, i.Version, text)
-		require.NoError(t, err)
-		require.Equal(t, op, back)
-		again, err := MarshalParams(back)
-		require.NoError(t, err)
-		require.Equal(t, string(text), string(again))
+	eachCase(t, func(t *testing.T, i Info, op Op, _ []*tensor.Tensor) { roundTrips(t, i, op) })
+}
 
-		b, err := AppendParams([]byte("x"), op)
-		require.NoError(t, err)
-		b = b[1:]
-		back, rest, err := ReadParams(i.Name, i.Version, append(append([]byte{}, b...), 'y'))
-		require.NoError(t, err)
-		require.Equal(t, []byte("y"), rest)
-		require.Equal(t, op, back)
-		more, err := AppendParams(nil, back)
-		require.NoError(t, err)
-		require.Equal(t, b, more)
-		for n := range b {
-			_, _, err := ReadParams(i.Name, i.Version, b[:n])
-			require.ErrorIs(t, err, ErrParam, "cut after %d of %d bytes", n, len(b))
-		}
-		b[0]++ // a tuple of one more than the op has
-		_, _, err = ReadParams(i.Name, i.Version, append(b, 0))
-		require.ErrorIs(t, err, ErrParam)
+// roundTrips writes and reads the parameters in both forms, whole and broken.
+func roundTrips(t *testing.T, i Info, op Op) {
+	text, err := MarshalParams(op)
+	require.NoError(t, err)
+	back, err := UnmarshalParams(i.Name, i.Version, text)
+	require.NoError(t, err)
+	require.Equal(t, op, back)
+	again, err := MarshalParams(back)
+	require.NoError(t, err)
+	require.Equal(t, string(text), string(again))
 
-		var fields map[string]json.RawMessage
-		require.NoError(t, json.Unmarshal(text, &fields))
-		for name, value := range fields {
-			delete(fields, name)
-			short, err := json.Marshal(fields)
-			require.NoError(t, err)
-			_, err = UnmarshalParams(i.Name, i.Version, short)
-			require.ErrorIs(t, err, ErrParam)
-			require.ErrorContains(t, err, name)
-			fields[name] = value
-		}
-		fields["no_such_field"] = json.RawMessage("1")
-		long, err := json.Marshal(fields)
+	b, err := AppendParams([]byte("x"), op)
+	require.NoError(t, err)
+	b = b[1:]
+	back, rest, err := ReadParams(i.Name, i.Version, append(append([]byte{}, b...), 'y'))
+	require.NoError(t, err)
+	require.Equal(t, []byte("y"), rest)
+	require.Equal(t, op, back)
+	more, err := AppendParams(nil, back)
+	require.NoError(t, err)
+	require.Equal(t, b, more)
+	for n := range b {
+		_, _, err := ReadParams(i.Name, i.Version, b[:n])
+		require.ErrorIs(t, err, ErrParam, "cut after %d of %d bytes", n, len(b))
+	}
+	b[0]++ // a tuple of one more than the op has
+	_, _, err = ReadParams(i.Name, i.Version, append(b, 0))
+	require.ErrorIs(t, err, ErrParam)
+
+	var fields map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal(text, &fields))
+	for name, value := range fields {
+		delete(fields, name)
+		short, err := json.Marshal(fields)
 		require.NoError(t, err)
-		_, err = UnmarshalParams(i.Name, i.Version, long)
+		_, err = UnmarshalParams(i.Name, i.Version, short)
 		require.ErrorIs(t, err, ErrParam)
-		require.ErrorContains(t, err, "no_such_field")
-	})
+		require.ErrorContains(t, err, name)
+		fields[name] = value
+	}
+	fields["no_such_field"] = json.RawMessage("1")
+	long, err := json.Marshal(fields)
+	require.NoError(t, err)
+	_, err = UnmarshalParams(i.Name, i.Version, long)
+	require.ErrorIs(t, err, ErrParam)
+	require.ErrorContains(t, err, "no_such_field")
 }
 
 // TestRegistryInfer: what is inferred while the height, the width or both are
@@ -167,7 +181,7 @@ func TestRegistryInfer(t *testing.T) {
 	eachCase(t, func(t *testing.T, i Info, op Op, src []*tensor.Tensor) {
 		c := newContext()
 		in := descs(src)
-		dst := applied(t, c, op, src, 0)
+		dst := appliedTo(t, c, op, src, 0)
 		for mask := 1; mask < 4; mask++ {
 			vague := append([]tensor.Desc{}, in...)
 			for k, d := range in {
@@ -240,8 +254,8 @@ func TestRegistryMemory(t *testing.T) {
 		for k, s := range src {
 			before[k] = append([]byte{}, s.Data...)
 		}
-		want := applied(t, c, op, src, 0xA5)
-		requireEqual(t, want, applied(t, c, op, src, 0x5A), "bytes that Apply did not write")
+		want := appliedTo(t, c, op, src, 0xA5)
+		requireEqual(t, want, appliedTo(t, c, op, src, 0x5A), "bytes that Apply did not write")
 
 		views := map[string]func(*testing.T, *tensor.Tensor) *tensor.Tensor{"a window": framed, "another layout's memory": turned}
 		for what, view := range views {
@@ -252,7 +266,7 @@ func TestRegistryMemory(t *testing.T) {
 					strided[k] = view(t, s)
 				}
 			}
-			requireEqual(t, want, applied(t, newContext(), op, strided, 0xA5), what)
+			requireEqual(t, want, appliedTo(t, newContext(), op, strided, 0xA5), what)
 		}
 		for k, s := range src {
 			require.True(t, bytes.Equal(before[k], s.Data), "input %d was written", k)
@@ -299,7 +313,7 @@ func TestRegistryAllocations(t *testing.T) {
 
 // TestRegistryConcurrent: an op value may be used by many goroutines (the race detector looks).
 func TestRegistryConcurrent(t *testing.T) {
-	for _, i := range Ops() {
+	for _, i := range applied() {
 		t.Run(i.Name, func(t *testing.T) {
 			g, arrays := readGoldens(t, i.Name)
 			k := g.Cases[0]
@@ -308,7 +322,7 @@ func TestRegistryConcurrent(t *testing.T) {
 				src = append(src, a.tensor(t, arrays))
 			}
 			op := g.op(t, k)
-			want := applied(t, newContext(), op, src, 0)
+			want := appliedTo(t, newContext(), op, src, 0)
 			var wg sync.WaitGroup
 			got := make([][]*tensor.Tensor, 4)
 			errs := make([]error, len(got))
@@ -356,10 +370,16 @@ func TestRegistryWrongInputs(t *testing.T) {
 	list := someDescs()
 	for _, i := range Ops() {
 		t.Run(i.Name, func(t *testing.T) {
-			g, _ := readGoldens(t, i.Name)
 			ops := []Op{i.New()}
-			for n := 0; n < len(g.Cases); n += 1 + len(g.Cases)/10 {
-				ops = append(ops, g.op(t, g.Cases[n]))
+			if _, ok := ops[0].(Random); ok {
+				for _, k := range readDraws(t, i.Name).Cases {
+					ops = append(ops, k.drawing(t, i).op)
+				}
+			} else {
+				g, _ := readGoldens(t, i.Name)
+				for n := 0; n < len(g.Cases); n += 1 + len(g.Cases)/10 {
+					ops = append(ops, g.op(t, g.Cases[n]))
+				}
 			}
 			refused := 0
 			in, out := make([]tensor.Desc, len(i.In)), make([]tensor.Desc, len(i.Out))
@@ -411,6 +431,12 @@ func TestRegistryExamples(t *testing.T) {
 func seeds(f *testing.F, add func(i Info, op Op)) {
 	for _, i := range Ops() {
 		add(i, i.New())
+		if _, ok := i.New().(Random); ok {
+			for _, k := range readDraws(f, i.Name).Cases {
+				add(i, k.drawing(f, i).op)
+			}
+			continue
+		}
 		b, err := os.ReadFile(filepath.Join("testdata", i.Name, "cases.json"))
 		if err != nil {
 			continue // TestGoldens demands it

@@ -18,9 +18,9 @@ func TestImports(t *testing.T) {
 	}{
 		{"tensor", nil},
 		{"internal/kernel", []string{module + "internal/cpu", "golang.org/x/sys/cpu"}},
+		{"rng", []string{module + "internal/kernel", module + "internal/cpu", "golang.org/x/sys/cpu"}},
 		{"codec", []string{module + "tensor", module + "internal/enum"}},
 		{"codec/jpeg", []string{module + "tensor", module + "internal/enum", module + "internal/kernel", module + "internal/cpu", "golang.org/x/sys/cpu", module + "codec"}},
-		{"rng", nil},
 		{"datagraph", []string{
 			module + "rng", module + "internal/spec", module + "tensor", module + "internal/enum", module + "internal/kernel", module + "internal/cpu", module + "codec", module + "transforms",
 			"github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/sys/cpu",

@@ -1,9 +1,10 @@
 // Package digest has one test: it runs every preset and example configuration
-// over every test image, and prints a digest of all the tensors, which must be
+// over every test image, and a training, and prints a digest of all the tensors, which must be
 // the same on every platform.
 package digest
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"os"
@@ -15,10 +16,13 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 	_ "github.com/infer-prep/infer-prep/codec/all"
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/importer"
 	_ "github.com/infer-prep/infer-prep/importer/all"
 	"github.com/infer-prep/infer-prep/preset"
+	"github.com/infer-prep/infer-prep/pullpipe"
 	"github.com/infer-prep/infer-prep/tensor"
+	x "github.com/infer-prep/infer-prep/transforms"
 )
 
 func TestDigest(t *testing.T) {
@@ -79,5 +83,56 @@ func TestDigest(t *testing.T) {
 		t.Logf("%x %s", sum, n)
 		all.Write(sum)
 	}
+	sum := training(t)
+	t.Logf("%x training", sum)
+	all.Write(sum)
 	t.Logf("all tensors: %x", all.Sum(nil))
+}
+
+// training is a digest of two epochs of a training: what is drawn, its order, and
+// what is made of it.
+func training(t *testing.T) []byte {
+	files := &memory{}
+	for _, n := range []string{"jpeg_base_420.jpg", "jpeg_exif_mm_6.jpg", "jpeg_large.jpg", "jpeg_exif_mm_3.jpg"} {
+		b, err := os.ReadFile("../../testdata/images/" + n)
+		require.NoError(t, err)
+		files.files = append(files.files, b)
+	}
+	g := datagraph.New(x.NewRandomCropDecodeResize(48, 40), x.NewRandomHorizontalFlip(), x.NewRandomColorAdjust(0.4, 0.4, 0.4, 0.1),
+		x.NewRandomApply(0.3, x.NewRandomGrayscale(), x.NewRandomVerticalFlip()), x.NewToTensor(), x.NewRandomErasing(),
+		x.NewNormalize([]float64{0.485, 0.456, 0.406}, []float64{0.229, 0.224, 0.225}))
+	b, err := dataset.Build(dataset.From(files).Repeat(5).Shuffle().Map(g).ShuffleBuffer(5).Batch(3), dataset.Options{Seed: 7})
+	require.NoError(t, err)
+	p, err := pullpipe.New(b, nil)
+	require.NoError(t, err)
+	h := sha256.New()
+	for range 2 {
+		for s, err := range p.All(context.Background()) {
+			require.NoError(t, err)
+			for i := range s.Values {
+				fmt.Fprintf(h, "%v\n", s.Values[i].Desc)
+				require.NoError(t, tensor.WriteRaw(h, &s.Values[i].Tensor))
+			}
+		}
+		require.NoError(t, p.NextEpoch())
+	}
+	require.NoError(t, p.Close())
+	return h.Sum(nil)
+}
+
+// memory is a source of encoded images.
+type memory struct{ files [][]byte }
+
+func (m *memory) Validate() error             { return nil }
+func (m *memory) Open() (dataset.Data, error) { return m, nil }
+func (m *memory) Close() error                { return nil }
+func (m *memory) Len() int64                  { return int64(len(m.files)) }
+
+func (m *memory) Columns() []dataset.Column {
+	return []dataset.Column{{Name: "image", Desc: tensor.Encoded()}, {Name: "label", Desc: tensor.Desc{DType: tensor.Int32}}}
+}
+
+func (m *memory) Read(i int64, s *dataset.Sample) error {
+	s.Values[0].ShareBytes(m.files[i])
+	return s.Values[1].SetInt32(int32(i))
 }

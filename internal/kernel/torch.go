@@ -30,6 +30,10 @@ func fmaTie(p, z, s float64) float32 {
 	return float32(s)
 }
 
+// FMA32 is a*b + c for finite numbers, rounded once: where a reference's build
+// computes so.
+func FMA32(a, b, c float32) float32 { return fma32(a, b, c) }
+
 // TorchFilter is an interpolation of torch that is a separable filter.
 type TorchFilter uint8
 

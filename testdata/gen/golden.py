@@ -8,6 +8,7 @@ import zipfile
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2] / "transforms" / "testdata"
+IMAGES = pathlib.Path(__file__).resolve().parents[1] / "images"
 
 
 def image(h, w, c, dtype="uint8"):
@@ -70,3 +71,55 @@ class Golden:
                 info = zipfile.ZipInfo(name + ".npy", (1980, 1, 1, 0, 0, 0))
                 info.compress_type = zipfile.ZIP_DEFLATED
                 z.writestr(info, b.getvalue(), zipfile.ZIP_DEFLATED, 9)
+
+
+class Draws:
+    """Collects what a random op of the reference draws: see transforms/draws_test.go."""
+
+    def __init__(self, op, reference):
+        self.op, self.reference, self.cases = op, reference, []
+
+    def case(self, name, params, size, drawn, file=None):
+        """drawn has a list of (op, parameters) for every sample of an image of size (height, width)."""
+        outcomes = {}
+        for ops in drawn:
+            outcomes.setdefault(" ".join(n for n, _ in ops), []).append(ops)
+        result = {}
+        for key, samples in sorted(outcomes.items()):
+            values = {}
+            for i, (_, params_) in enumerate(samples[0]):
+                columns = {k: [s[i][1][k] for s in samples] for k in params_}
+                if "left" in columns and "width" in columns:
+                    columns |= box(columns, size if i == 0 or file else None)
+                for k, v in columns.items():
+                    values[f"{i}.{k}"] = self.stat(np.array(v, float))
+            result[key] = {"count": len(samples), "values": values}
+        c = {"name": name, "params": params, "height": size[0], "width": size[1], "n": len(drawn), "outcomes": result}
+        if file:
+            c["file"] = file
+        self.cases.append(c)
+
+    @staticmethod
+    def stat(v):
+        """Mean, standard deviation, least, largest, and the fraction that is at most so much at nine places."""
+        r = lambda x: float(f"{x:.7g}")
+        at = np.unique(np.quantile(v, np.arange(1, 10) / 10, method="lower"))
+        at = [r(a + 1e-5 * abs(a)) for a in at]  # not just where a value that comes often lies
+        return {"mean": r(v.mean()), "sd": r(v.std()), "min": r(v.min()), "max": r(v.max()), "at": at,
+                "up_to": [r((v <= a).mean()) for a in at]}
+
+    def write(self):
+        folder = ROOT / self.op
+        folder.mkdir(parents=True, exist_ok=True)
+        head = json.dumps({"op": self.op, "reference": self.reference})[:-1]
+        lines = ",\n".join("  " + json.dumps(c) for c in self.cases)
+        (folder / "draws.json").write_text(head + ', "cases": [\n' + lines + "\n]}\n")
+
+
+def box(columns, size):
+    """What else there is to know of boxes: the area, the ratio, and whether it is in the image's middle."""
+    top, left, h, w = (np.array(columns[k]) for k in ("top", "left", "height", "width"))
+    more = {"area": h * w, "ratio": w / h}
+    if size:
+        more["middle"] = (top == (size[0] - h) // 2) & (left == (size[1] - w) // 2)
+    return more

@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
 # Makes the golden files again, with the pinned references, and says what changed.
 # usage: run.sh [--mindspore | --datasets]
-# --mindspore makes those instead whose reference is MindSpore: of NormalizePad, and datasets with what it reads
-# from them. --datasets makes what torchvision reads from the datasets.
+# --mindspore makes those instead whose reference is MindSpore, --datasets makes what torchvision reads from the datasets.
 # PYTHON names a python to use in place of an environment made by parity/venv.sh.
 set -euo pipefail
 cd "$(dirname "$0")"
 root=../..
 if [ "${1-}" = --mindspore ]; then
-  requirements=(requirements-mindspore.txt) scripts=(normalize_pad.py datasets2.py)
+  requirements=(requirements-mindspore.txt) scripts=(normalize_pad.py augment_mindspore.py datasets2.py)
 elif [ "${1-}" = --datasets ]; then
   requirements=(requirements-datasets.txt) scripts=(datasets2_torchvision.py)
 elif [ $# -gt 0 ]; then
@@ -17,7 +16,7 @@ elif [ $# -gt 0 ]; then
 else
   requirements=(requirements.txt $root/parity/requirements-no-deps.txt)
   # The images first: decode.py and preset.py read them.
-  scripts=(codecs.py jpeg.py jpeg_scaled.py idct_reduced.py decode.py importers.py ops.py preset.py resize.py tensor.py)
+  scripts=(codecs.py jpeg.py jpeg_scaled.py idct_reduced.py decode.py importers.py ops.py augment.py draws.py preset.py resize.py tensor.py)
   # Debian 12's libjpeg-turbo-progs; another version writes other JPEG files.
   want="libjpeg-turbo version 2.1.5 (build 20230203)"
   command -v cjpeg >/dev/null || { echo "run.sh: cjpeg is missing (Debian: libjpeg-turbo-progs)" >&2; exit 1; }

@@ -1,0 +1,88 @@
+package kernel
+
+import "math"
+
+// Exp and Log are not math's: those give other bits on other platforms. These
+// use additions, multiplications and divisions in a fixed order.
+
+// ln 2 in two parts: the first has 21 zero bits at its end, so that its product
+// with an exponent is exact.
+const (
+	ln2High = 6.93147180369123816490e-01
+	ln2Low  = 1.90821492927058770002e-10
+)
+
+// The reciprocals of 3, 5, 7, …, from the last. |s| <= 0.1716 in Log makes the
+// first term left out smaller than 2^-70 of the first.
+var logTerms = [...]float64{
+	1.0 / 27, 1.0 / 25, 1.0 / 23, 1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3,
+}
+
+// Log is the natural logarithm of x with an error below 0.6 units in the last
+// place: -Inf for 0, NaN for less.
+func Log(x float64) float64 {
+	switch {
+	case x != x || x < 0:
+		return math.NaN()
+	case x == 0:
+		return math.Inf(-1)
+	case math.IsInf(x, 1):
+		return x
+	}
+	// x = m * 2^k, m from sqrt(1/2) to sqrt(2)
+	m, k := math.Frexp(x)
+	if m < math.Sqrt2/2 {
+		m = float64(m * 2)
+		k--
+	}
+	// log m = 2 atanh(s) = 2(s + s^3/3 + s^5/5 + …) with s = (m-1)/(m+1) in two parts
+	f := m - 1
+	d, dl := twoSum(m, 1)
+	s := f / d
+	p, e := twoProd(s, d)
+	sl := ((f - p) - e - float64(s*dl)) / d
+	q := float64(s * s)
+	tail := 0.0
+	for _, t := range logTerms {
+		tail = float64((tail + t) * q)
+	}
+	tail = float64(s*tail) + sl
+	h, l := twoSum(float64(float64(k)*ln2High), float64(2*s))
+	return h + (l + (float64(2*tail) + float64(float64(k)*ln2Low)))
+}
+
+// The reciprocals of the factorials of 16, 15, … 2: |r| <= 0.35 makes the first
+// term left out smaller than 2^-70.
+var expTerms = [...]float64{
+	1.0 / 20922789888000, 1.0 / 1307674368000, 1.0 / 87178291200, 1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800,
+	1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 1.0 / 2,
+}
+
+// Exp is e to the power of x with an error below 0.6 units in the last place,
+// where the result is a normal number: 0 below, +Inf above.
+func Exp(x float64) float64 {
+	switch {
+	case x != x:
+		return x
+	case x > 709.7:
+		return math.Inf(1)
+	case x < -708.3:
+		return 0
+	}
+	// x = k*ln2 + r, r in two parts
+	k := math.Floor(float64(x*(1/math.Ln2)) + 0.5)
+	r, e := twoSum(x-float64(k*ln2High), -float64(k*ln2Low))
+	tail := 0.0
+	for _, t := range expTerms {
+		tail = float64(tail*r) + t
+	}
+	tail = float64(float64(tail*r)*r) + e
+	h, l := twoSum(1, r)
+	return math.Ldexp(h+(l+tail), int(k))
+}
+
+// Cos2Pi is the cosine of 2*pi*x for x from 0 to 1.
+func Cos2Pi(x float64) float64 {
+	_, c := sinCos(float64(x * (2 * math.Pi)))
+	return c
+}

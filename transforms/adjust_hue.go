@@ -1,0 +1,134 @@
+package transforms
+
+import "github.com/infer-prep/infer-prep/tensor"
+
+// AdjustHue turns the hue of every pixel by a part of the colour circle: a third
+// makes red green. It takes a uint8 image of three channels in both layouts, or of
+// one, which is kept (not for opencv), and gives the same description, 0 to 255.
+//
+//   - Pillow: ConvertColor's to HSV and back, all of 8 bits, with int(255*f) added to the hue modulo 256.
+//   - Torch: in float32 HSV of 0 to 1, as torchvision's tensor code; the result
+//     times 255.999 without its fraction.
+//   - OpenCV: COLOR_RGB2HSV_FULL and COLOR_HSV2RGB_FULL as ConvertColor has the others
+//     (truncated in the columns taken 32 at a time, rounded in the last ones),
+//     with int(255*f) added to the hue modulo 256.
+//
+// Reference: torchvision 0.29.2, adjust_hue of a Pillow 13.0.0 image, and v2's
+// of a uint8 tensor; MindSpore 2.10.0, vision.AdjustHue of an array.
+type AdjustHue struct {
+	Factor  float64 `json:"factor"`  // in turns, -0.5 to 0.5, usually about 0
+	Backend Backend `json:"backend"` // usually pillow
+}
+
+//msgp:tuple AdjustHue
+
+func init() {
+	Register(Info{
+		Name: "adjust_hue", Version: 1, New: func() Op { return NewAdjustHue(0) }, InPlace: true,
+		Reference: "torchvision 0.29.2 adjust_hue of a Pillow 13.0.0 image and of a uint8 tensor; MindSpore 2.10.0 AdjustHue " +
+			"(x86-64 with AVX2) and OpenCV 5.0.0 for opencv",
+		Exactness: "0",
+	})
+}
+
+// NewAdjustHue adjusts as torchvision does with Pillow.
+func NewAdjustHue(factor float64) *AdjustHue { return &AdjustHue{Factor: factor, Backend: Pillow} }
+
+// Validate checks the factor and the backend.
+func (o *AdjustHue) Validate() error {
+	if !(o.Factor >= -0.5 && o.Factor <= 0.5) {
+		return paramErr("factor is %v, want -0.5 to 0.5", o.Factor)
+	}
+	return checkAdjustBackend(o.Backend)
+}
+
+// Infer keeps the description.
+func (o *AdjustHue) Infer(dst, in []tensor.Desc) error {
+	dst[0] = in[0]
+	return wantAdjusted(in[0], o.Backend)
+}
+
+// Apply turns.
+func (o *AdjustHue) Apply(c *Context, dst, src []*tensor.Tensor) error {
+	s, err := c.Dense(src[0])
+	if err != nil {
+		return err
+	}
+	if s.Channels() == 1 {
+		copyUnlessSame(dst[0], s)
+		return nil
+	}
+	height, width := s.Height(), s.Width()
+	step, next := strides(s.Desc)
+	in, out := s.Data, dst[0].Data
+	turn, part := uint8(int32(o.Factor*255)), float32(o.Factor)
+	at := 0
+	for range height {
+		for x := range width {
+			r, g, b := in[at], in[at+next], in[at+2*next]
+			switch o.Backend {
+			case Pillow:
+				h, sat, v := pillowToHSV(r, g, b)
+				r, g, b = pillowFromHSV(h+turn, sat, v)
+			case Torch:
+				r, g, b = torchHue(r, g, b, part)
+			default:
+				h, sat, v := openCVHSV(r, g, b, &hsvHueFull, 256)
+				r, g, b = hsvFull.rgb(h+turn, sat, v, x < width&^31)
+			}
+			out[at], out[at+next], out[at+2*next] = r, g, b
+			at += step
+		}
+	}
+	return nil
+}
+
+// torchUnit is every uint8 as torchvision's float32 of 0 to 1.
+var torchUnit = scaled(1.0 / 255)
+
+// torchHue turns the hue of a pixel by a part of the circle, as torchvision's tensors.
+func torchHue(r, g, b uint8, part float32) (uint8, uint8, uint8) {
+	fr, fg, fb := torchUnit[r], torchUnit[g], torchUnit[b]
+	top, low := max(fr, fg, fb), min(fr, fg, fb)
+	var h, s float32
+	if top != low {
+		d := top - low
+		s = d / top
+		rc, gc, bc := (top-fr)/d, (top-fg)/d, (top-fb)/d
+		switch top {
+		case fr:
+			h = bc - gc
+		case fg:
+			h = (rc + 2) - bc
+		default:
+			h = (gc + 4) - rc
+		}
+	}
+	// The remainder of 1, of at most 2 and not below 0.
+	h = float32(h*float32(1.0/6)) + 1
+	if h >= 1 {
+		h--
+	}
+	h += part
+	switch {
+	case h >= 1:
+		h--
+	case h < 0:
+		h++ // may become 1
+	}
+	six := float32(h * 6)
+	i := int32(six)
+	f := six - float32(i)
+	sf, rest := float32(s*f), 1-s
+	t := [4]uint8{
+		torch8(top),
+		torch8(float32(rest * top)),
+		torch8(float32((1 - sf) * top)),
+		torch8(float32((sf + rest) * top)),
+	}
+	p := hsvParts[i%6]
+	return t[p[0]], t[p[1]], t[p[2]]
+}
+
+// torch8 is a number clipped to 0 .. 1 as torchvision's uint8.
+func torch8(f float32) uint8 { return uint8(int32(float32(min(max(f, 0), 1) * 255.999))) }

@@ -1,0 +1,74 @@
+package transforms
+
+import "github.com/infer-prep/infer-prep/tensor"
+
+// AdjustSaturation mixes every pixel with its gray value g: a factor f of 0 gives a
+// gray image, 1 the image, more stronger colours. It takes a uint8 image of three channels
+// in both layouts, or of one, which is kept (not for opencv), and gives the same description, 0 to 255.
+//
+// All in float32, each operation rounded, except that a*b+c is rounded once where
+// it says fma; the result is clipped:
+//
+//   - Pillow: g + f*(v - g), its fraction cut off; g is Grayscale's.
+//   - Torch: fma(g, 1-f, v*f), its fraction cut off; g is Grayscale's torch gray
+//     with its products and sums fused.
+//   - OpenCV: fma(g, 1-f, v*f), rounded half to even; g is Grayscale's opencv gray.
+//
+// Reference: Pillow 13.0.0, ImageEnhance.Color, which torchvision's
+// adjust_saturation of a Pillow image is; torchvision 0.29.2, v2's of a uint8 tensor; MindSpore
+// 2.10.0, vision.AdjustSaturation of an array, which is OpenCV's cvtColor and addWeighted.
+type AdjustSaturation struct {
+	Factor  float64 `json:"factor"`  // 0 or more, usually about 1
+	Backend Backend `json:"backend"` // usually pillow
+}
+
+//msgp:tuple AdjustSaturation
+
+func init() {
+	Register(Info{
+		Name: "adjust_saturation", Version: 1, New: func() Op { return NewAdjustSaturation(1) }, InPlace: true,
+		Reference: adjustReference, Exactness: "0",
+	})
+}
+
+// NewAdjustSaturation adjusts as Pillow does.
+func NewAdjustSaturation(factor float64) *AdjustSaturation {
+	return &AdjustSaturation{Factor: factor, Backend: Pillow}
+}
+
+// Validate checks the factor and the backend.
+func (o *AdjustSaturation) Validate() error {
+	if err := checkFactor(o.Factor); err != nil {
+		return err
+	}
+	return checkAdjustBackend(o.Backend)
+}
+
+// Infer keeps the description.
+func (o *AdjustSaturation) Infer(dst, in []tensor.Desc) error {
+	dst[0] = in[0]
+	return wantAdjusted(in[0], o.Backend)
+}
+
+// Apply mixes.
+func (o *AdjustSaturation) Apply(c *Context, dst, src []*tensor.Tensor) error {
+	s, err := c.Dense(src[0])
+	if err != nil {
+		return err
+	}
+	if s.Channels() == 1 {
+		copyUnlessSame(dst[0], s)
+		return nil
+	}
+	pixels := s.Height() * s.Width()
+	step, next := strides(s.Desc)
+	gray, m := grayOf(o.Backend), newBlend(o.Backend, o.Factor)
+	in, out := s.Data, dst[0].Data
+	for i := range pixels {
+		at := i * step
+		r, g, b := in[at], in[at+next], in[at+2*next]
+		other := float32(gray(r, g, b))
+		out[at], out[at+next], out[at+2*next] = m.of(r, other), m.of(g, other), m.of(b, other)
+	}
+	return nil
+}

@@ -1,0 +1,348 @@
+package transforms
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/rng"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// drawsFile is testdata/<op>/draws.json, which testdata/gen/draws.py makes from
+// what the op's reference draws.
+type drawsFile struct {
+	Op        string      `json:"op"`
+	Reference string      `json:"reference"`
+	Cases     []drawsCase `json:"cases"`
+}
+
+type drawsCase struct {
+	Name   string          `json:"name"`
+	Params json.RawMessage `json:"params"`
+	Height int             `json:"height"` // of the image
+	Width  int             `json:"width"`
+	File   string          `json:"file"` // in testdata/images, for an op that decodes
+	N      int             `json:"n"`    // samples
+	// Outcomes are by the names of the ops that were drawn.
+	Outcomes map[string]drawsOutcome `json:"outcomes"`
+}
+
+type drawsOutcome struct {
+	Count  int                  `json:"count"`
+	Values map[string]drawsStat `json:"values"` // by the op's index and the parameter's name
+}
+
+// drawsStat describes a distribution.
+type drawsStat struct {
+	Mean float64   `json:"mean"`
+	SD   float64   `json:"sd"`
+	Min  float64   `json:"min"`
+	Max  float64   `json:"max"`
+	At   []float64 `json:"at"`
+	UpTo []float64 `json:"up_to"` // the fraction of the values up to each of At
+}
+
+// randomOps are the registered ops that are Random.
+func randomOps() (l []Info) {
+	for _, i := range Ops() {
+		if _, ok := i.New().(Random); ok {
+			l = append(l, i)
+		}
+	}
+	return l
+}
+
+func readDraws(t testing.TB, op string) drawsFile {
+	b, err := os.ReadFile(filepath.Join("testdata", op, "draws.json"))
+	require.NoError(t, err, "every random op has the distributions of its reference")
+	var f drawsFile
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	require.NoError(t, d.Decode(&f))
+	require.Equal(t, op, f.Op)
+	require.NotEmpty(t, f.Cases)
+	return f
+}
+
+// drawing is a case that is drawn again and again.
+type drawing struct {
+	op       Random
+	in       tensor.Desc
+	src      []*tensor.Tensor // nil but for an op that decodes
+	draw     *Draw
+	descs    [1]tensor.Desc // the outputs' after a draw
+	srcSlice []*tensor.Tensor
+}
+
+func (k drawsCase) drawing(t testing.TB, i Info) *drawing {
+	op, err := UnmarshalParams(i.Name, i.Version, k.Params)
+	require.NoError(t, err)
+	d := &drawing{op: op.(Random), in: tensor.Image(tensor.Uint8, tensor.HWC, k.Height, k.Width, 3), draw: NewDraw(newContext())}
+	if e, ok := op.(*RandomErasing); ok && e.Noise {
+		d.in.DType = tensor.Float32
+	}
+	if k.File != "" {
+		b, err := os.ReadFile(filepath.Join("..", "testdata", "images", k.File))
+		require.NoError(t, err)
+		d.src = []*tensor.Tensor{tensor.FromBytes(b)}
+		d.in = d.src[0].Desc
+	}
+	return d
+}
+
+// at draws for a sample; the ops are valid until the next.
+func (d *drawing) at(k rng.Key, ordinal uint64) ([]Op, error) {
+	d.draw.Begin()
+	d.descs[0] = d.in
+	return d.draw.Run(d.op, k.At(ordinal), d.descs[:], d.src)
+}
+
+func eachDraws(t *testing.T, f func(t *testing.T, i Info, k drawsCase, d *drawing)) {
+	t.Helper()
+	for _, i := range randomOps() {
+		t.Run(i.Name, func(t *testing.T) {
+			for _, k := range readDraws(t, i.Name).Cases {
+				t.Run(k.Name, func(t *testing.T) { f(t, i, k, k.drawing(t, i)) })
+			}
+		})
+	}
+}
+
+// numbers are the numeric parameters of an op by their names, with what follows from those of a box.
+func numbers(op Op, h, w int) map[string]float64 {
+	m := map[string]float64{}
+	v := reflect.ValueOf(op).Elem()
+	for i := range v.NumField() {
+		name := v.Type().Field(i).Tag.Get("json")
+		switch f := v.Field(i); {
+		case f.CanInt():
+			m[name] = float64(f.Int())
+		case f.CanFloat():
+			m[name] = f.Float()
+		}
+	}
+	if _, ok := m["left"]; ok && m["width"] != 0 {
+		m["area"] = m["height"] * m["width"]
+		m["ratio"] = m["width"] / m["height"]
+		m["middle"] = 0
+		if m["top"] == math.Floor((float64(h)-m["height"])/2) && m["left"] == math.Floor((float64(w)-m["width"])/2) {
+			m["middle"] = 1
+		}
+	}
+	return m
+}
+
+// deviations is how many standard deviations two numbers may be apart that are
+// estimates from samples of finite size. A test of this file makes some thousands of
+// comparisons; by chance one in 1.7 million is further apart than five. The samples
+// here are always the same, so a test that passes will always.
+const deviations = 5
+
+// TestDraws compares the distributions of what is drawn with the reference's:
+// how often each list of ops comes, and of each of their parameters the mean, the
+// bounds and the distribution function at nine places.
+func TestDraws(t *testing.T) {
+	eachDraws(t, func(t *testing.T, i Info, k drawsCase, d *drawing) {
+		n := k.N
+		type collected struct {
+			count  int
+			values map[string][]float64
+		}
+		have := map[string]*collected{}
+		key := rng.NewKey(3, 1, i.Name+k.Name)
+		for o := range n {
+			ops, err := d.at(key, uint64(o))
+			require.NoError(t, err)
+			names := make([]string, len(ops))
+			for j, op := range ops {
+				names[j] = InfoOf(op).Name
+			}
+			name := strings.Join(names, " ")
+			if have[name] == nil {
+				have[name] = &collected{values: map[string][]float64{}}
+			}
+			c := have[name]
+			c.count++
+			for j, op := range ops {
+				for p, v := range numbers(op, k.Height, k.Width) {
+					p = strconv.Itoa(j) + "." + p
+					c.values[p] = append(c.values[p], v)
+				}
+			}
+		}
+		// fraction compares two estimates of a probability.
+		fraction := func(what string, want float64, wantN int, got float64, gotN int) {
+			p := (want*float64(wantN) + got*float64(gotN)) / float64(wantN+gotN)
+			limit := deviations * math.Sqrt(p*(1-p)*(1/float64(wantN)+1/float64(gotN)))
+			// Small counts are not normal: add what one sample makes.
+			require.InDelta(t, want, got, limit+1/float64(min(wantN, gotN)), what)
+		}
+		for name := range have {
+			_, ok := k.Outcomes[name]
+			require.True(t, ok || have[name].count <= 20, "the reference never draws %q", name)
+		}
+		for name, want := range k.Outcomes {
+			c := have[name]
+			if c == nil {
+				require.LessOrEqual(t, want.Count, 20, "%q is never drawn", name)
+				continue
+			}
+			fraction("of "+name, float64(want.Count)/float64(k.N), k.N, float64(c.count)/float64(n), n)
+			for p, s := range want.Values {
+				what := name + " " + p
+				v := c.values[p]
+				require.NotEmpty(t, v, what)
+				mean, beyond := 0.0, 0
+				slack := 1e-6 * max(math.Abs(s.Min), math.Abs(s.Max)) // its numbers are rounded, and float32
+				for _, x := range v {
+					mean += x / float64(len(v))
+					if x < s.Min-slack || x > s.Max+slack {
+						beyond++
+					}
+				}
+				require.InDelta(t, s.Mean, mean, deviations*s.SD*math.Sqrt(1/float64(want.Count)+1/float64(len(v)))+slack+1e-12, "mean of %s", what)
+				// The largest of so many is exceeded by some of as many others: by 20 once in a million times.
+				require.LessOrEqual(t, beyond, 20*max(1, len(v)/want.Count), "%s beyond %v to %v", what, s.Min, s.Max)
+				for j, at := range s.At {
+					count := 0
+					for _, x := range v {
+						if x <= at {
+							count++
+						}
+					}
+					fraction(what+" up to "+strconv.FormatFloat(at, 'g', -1, 64), s.UpTo[j], want.Count, float64(count)/float64(len(v)), len(v))
+				}
+			}
+		}
+	})
+}
+
+// TestDrawsAreValid: what is drawn can be run on the input, one op after the
+// other, and gives what Infer of the random op said.
+func TestDrawsAreValid(t *testing.T) {
+	eachDraws(t, func(t *testing.T, i Info, k drawsCase, d *drawing) {
+		var before [1]tensor.Desc
+		require.NoError(t, d.op.Infer(before[:], []tensor.Desc{d.in}))
+		vague := d.in
+		if vague.IsImage() {
+			vague = vague.WithSize(tensor.Unknown, tensor.Unknown)
+		}
+		var vaguest [1]tensor.Desc
+		require.NoError(t, d.op.Infer(vaguest[:], []tensor.Desc{vague}))
+		key := rng.NewKey(4, 1, k.Name)
+		for o := range uint64(500) {
+			ops, err := d.at(key, o)
+			require.NoError(t, err)
+			at := d.in
+			for _, op := range ops {
+				_, random := op.(Random)
+				require.False(t, random)
+				require.NoError(t, op.Validate())
+				out, err := inferOne(op, at)
+				require.NoError(t, err)
+				if s, ok := op.(DataShaped); ok {
+					var data [1]tensor.Desc
+					require.NoError(t, s.InferData(newContext(), data[:], d.src))
+					out = data[0]
+				}
+				at = out
+			}
+			require.Equal(t, at, d.descs[0], "what Draw leaves in In")
+			require.True(t, before[0].Matches(at), "inferred %v, drawn %v", before[0], at)
+			require.True(t, vaguest[0].Matches(at), "inferred %v, drawn %v", vaguest[0], at)
+		}
+	})
+}
+
+// TestDrawsAreAFunction: of the stream and the descriptions, whatever was drawn
+// before, by whomever.
+func TestDrawsAreAFunction(t *testing.T) {
+	eachDraws(t, func(t *testing.T, i Info, k drawsCase, d *drawing) {
+		key := rng.NewKey(5, 1, k.Name)
+		const n = 100
+		write := func(ops []Op, err error) (string, error) {
+			return OpList(ops).String(), err
+		}
+		want := make([]string, n)
+		for o := range want {
+			var err error
+			want[o], err = write(d.at(key, uint64(o)))
+			require.NoError(t, err)
+		}
+		var wg sync.WaitGroup
+		errs := make([]error, 3)
+		for g := range errs {
+			other := k.drawing(t, i)
+			other.op = d.op // several goroutines draw from one op
+			wg.Go(func() {
+				for j := range n {
+					o := (j*37 + g*11) % n // another order
+					got, err := write(other.at(key, uint64(o)))
+					if err == nil && got != want[o] {
+						err = errors.New(got + ", want " + want[o])
+					}
+					errs[g] = errors.Join(errs[g], err)
+				}
+			})
+		}
+		wg.Wait()
+		for _, err := range errs {
+			require.NoError(t, err)
+		}
+	})
+}
+
+// TestDrawsAllocate nothing once each list of ops was drawn, but for the header of a file that is no JPEG.
+func TestDrawsAllocateNothing(t *testing.T) {
+	eachDraws(t, func(t *testing.T, i Info, k drawsCase, d *drawing) {
+		if k.File != "" && !strings.HasSuffix(k.File, ".jpg") {
+			return
+		}
+		key := rng.NewKey(6, 1, k.Name)
+		var failed error
+		o := uint64(0)
+		once := func() {
+			for range 20 {
+				o++
+				if _, err := d.at(key, o); err != nil {
+					failed = err
+				}
+			}
+		}
+		once()
+		once()
+		require.Zero(t, testing.AllocsPerRun(20, once))
+		require.NoError(t, failed)
+	})
+}
+
+func TestDrawsRoundTrips(t *testing.T) {
+	eachDraws(t, func(t *testing.T, i Info, k drawsCase, d *drawing) { roundTrips(t, i, d.op) })
+}
+
+// TestDrawsWrongInputs: an image of unknown size, or no image, is refused when drawing too.
+func TestDrawsWrongInputs(t *testing.T) {
+	require.ErrorIs(t, NewRandomHorizontalFlip().Apply(newContext(), nil, nil), ErrNotDrawn)
+	eachDraws(t, func(t *testing.T, i Info, k drawsCase, d *drawing) {
+		require.ErrorIs(t, d.op.Apply(newContext(), nil, nil), ErrNotDrawn)
+		for _, in := range []tensor.Desc{{DType: tensor.Uint8, Shape: tensor.Dims(3)}, tensor.Image(tensor.Uint8, tensor.HWC, tensor.Unknown, 4, 3)} {
+			d.in = in
+			for o := range uint64(20) {
+				if _, err := d.at(rng.NewKey(7, 0, ""), o); err != nil {
+					require.ErrorIs(t, err, ErrInput)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,93 @@
+package transforms
+
+import "github.com/infer-prep/infer-prep/tensor"
+
+// OneHot turns a label, a whole number from 0 to Classes-1, into a vector of
+// Classes numbers, which are 0 but for the label's, which is 1. It takes one label, as
+// a scalar or a vector of one, or several in a vector, which give as many rows, of any
+// integer dtype. A label out of range is an error of Apply, an ErrInput.
+//
+// With a Smoothing r of 0 the dtype is kept. Otherwise it becomes float64, the
+// 0 becomes r/Classes and the 1 becomes 1 - r + r/Classes.
+//
+// Reference: MindSpore 2.10.0, transforms.OneHot.
+type OneHot struct {
+	Classes   int     `json:"classes"`   // 1 to 2^24; with smoothing 0 no more than the dtype can number
+	Smoothing float64 `json:"smoothing"` // 0 to 1, usually 0
+}
+
+//msgp:tuple OneHot
+
+func init() {
+	label := []string{"label"}
+	Register(Info{
+		Name: "one_hot", Version: 1, New: func() Op { return NewOneHot(1000) }, In: label, Out: label,
+		Reference: "MindSpore 2.10.0 transforms.OneHot", Exactness: "0",
+	})
+}
+
+// NewOneHot makes the op without smoothing.
+func NewOneHot(classes int) *OneHot { return &OneHot{Classes: classes} }
+
+// Validate checks the numbers.
+func (o *OneHot) Validate() error {
+	if err := checkSide("classes", o.Classes); err != nil {
+		return err
+	}
+	if !(o.Smoothing >= 0 && o.Smoothing <= 1) {
+		return paramErr("smoothing is %v, want 0 to 1", o.Smoothing)
+	}
+	return nil
+}
+
+// Infer adds an axis of Classes.
+func (o *OneHot) Infer(dst, in []tensor.Desc) error {
+	if err := in[0].Check(); err != nil {
+		return inputErr("%v", err)
+	}
+	if _, _, ok := intRange(in[0].DType); !ok || in[0].DType == tensor.Bool {
+		return inputErr("%v, want an integer dtype", in[0])
+	}
+	dst[0] = tensor.Desc{DType: in[0].DType, Shape: tensor.Dims(o.Classes)}
+	switch s := in[0].Shape; {
+	case s.Rank() > 1 || s.Rank() == 1 && s.At(0) < 1:
+		return inputErr("%v, want a label or a vector of so many", in[0])
+	case s.Rank() == 1 && s.At(0) > 1:
+		dst[0].Shape = tensor.Dims(s.At(0), o.Classes)
+	}
+	if o.Smoothing != 0 {
+		dst[0].DType = tensor.Float64
+	}
+	return inferred(dst[0])
+}
+
+// Apply writes the rows.
+func (o *OneHot) Apply(c *Context, dst, src []*tensor.Tensor) error {
+	s, err := c.Dense(src[0])
+	if err != nil {
+		return err
+	}
+	clear(dst[0].Data)
+	var one []float64
+	if o.Smoothing != 0 {
+		one = tensor.View[float64](dst[0])
+		off := o.Smoothing / float64(o.Classes)
+		for i := range one {
+			one[i] = off
+		}
+	}
+	var label [1]int64
+	for i := range int(s.Len()) {
+		loadInts(label[:], s, i)
+		if label[0] < 0 || label[0] >= int64(o.Classes) {
+			return inputErr("label %d at %d, want 0 to %d", label[0], i, o.Classes-1)
+		}
+		at := i*o.Classes + int(label[0])
+		if o.Smoothing != 0 {
+			one[at] = 1 - o.Smoothing + o.Smoothing/float64(o.Classes)
+		} else {
+			putNumber(dst[0].Data[at*s.DType.Size():], s.DType, 1)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,325 @@
+package transforms
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/tinylib/msgp/msgp"
+
+	specs "github.com/infer-prep/infer-prep/internal/spec"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// OpList is a list of ops as a parameter of another op. Each has one input and one
+// output, and may be random. In JSON it is a list of objects of the keys op, version
+// and params, in msgp a list of tuples of the three, both as in a graph.
+//
+// A list has 1 to 64 ops, and lists within lists go 8 deep.
+type OpList []Op
+
+const (
+	maxListed    = 64
+	maxListDepth = 8
+	// maxNesting bounds the levels of arrays and objects that are read for a list.
+	// A list in a list is at most 5 further down: params, policies, policy, op, tuple.
+	maxNesting = 5 * maxListDepth
+)
+
+// nested is an op that has lists of ops.
+type nested interface{ lists() []OpList }
+
+// depth is how deep lists in the list go, at most one more than is allowed.
+func (l OpList) depth(at int) int {
+	deepest := at + 1
+	if at == maxListDepth {
+		return deepest
+	}
+	for _, op := range l {
+		if n, ok := op.(nested); ok {
+			for _, inner := range n.lists() {
+				deepest = max(deepest, inner.depth(at+1))
+			}
+		}
+	}
+	return deepest
+}
+
+// check validates a list and its ops.
+func (l OpList) check(name string) error {
+	if len(l) < 1 || len(l) > maxListed {
+		return paramErr("%s has %d ops, want 1 to %d", name, len(l), maxListed)
+	}
+	if l.depth(0) > maxListDepth {
+		return paramErr("%s has lists in lists deeper than %d", name, maxListDepth)
+	}
+	for i, op := range l {
+		if op == nil {
+			return paramErr("%s[%d] is nil", name, i)
+		}
+		info := InfoOf(op)
+		if len(info.In) != 1 || len(info.Out) != 1 {
+			return paramErr("%s[%d] is %s, of %d inputs and %d outputs: want one of each", name, i, info.Name, len(info.In), len(info.Out))
+		}
+		if err := op.Validate(); err != nil {
+			return fmt.Errorf("%s[%d], %s: %w", name, i, info.Name, err)
+		}
+	}
+	return nil
+}
+
+// infer is what one op after the other makes of d.
+func (l OpList) infer(d tensor.Desc) (_ tensor.Desc, err error) {
+	for i := range l {
+		if d, err = l.inferAt(i, d); err != nil {
+			break
+		}
+	}
+	return d, err
+}
+
+// inferAt is what one of the ops makes of d.
+func (l OpList) inferAt(i int, d tensor.Desc) (tensor.Desc, error) {
+	d, err := inferOne(l[i], d)
+	if err != nil {
+		err = fmt.Errorf("op %d, %s: %w", i, InfoOf(l[i]).Name, err)
+	}
+	return d, err
+}
+
+func inferOne(op Op, d tensor.Desc) (tensor.Desc, error) {
+	var in, out [1]tensor.Desc
+	in[0] = d
+	err := op.Infer(out[:], in[:])
+	return out[0], err
+}
+
+// either is what is known of an output that is a or b. The two must be of the
+// same dtype, layout and rank.
+func either(a, b tensor.Desc) (tensor.Desc, error) {
+	if a.DType != b.DType || a.Layout != b.Layout || a.Shape.Rank() != b.Shape.Rank() {
+		return a, inputErr("the output would be %v or %v by chance, want the same dtype and layout always", a, b)
+	}
+	for i := range a.Shape.Rank() {
+		if a.Shape.At(i) != b.Shape.At(i) {
+			a.Shape = a.Shape.With(i, tensor.Unknown)
+		}
+	}
+	return a, nil
+}
+
+// emit emits one op after the other.
+func (l OpList) emit(d *Draw) error {
+	for i := range l {
+		if err := l.emitAt(i, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// emitAt emits one of the ops.
+func (l OpList) emitAt(i int, d *Draw) error {
+	err := d.Emit(l[i])
+	if err != nil {
+		err = fmt.Errorf("op %d: %w", i, err)
+	}
+	return err
+}
+
+// String is the JSON form.
+func (l OpList) String() string {
+	b, err := l.MarshalJSON()
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
+type jsonOp struct {
+	Op      string          `json:"op"`
+	Version int             `json:"version"`
+	Params  json.RawMessage `json:"params"`
+}
+
+// MarshalJSON writes the list. An op that is not registered is an ErrUnknownOp.
+func (l OpList) MarshalJSON() ([]byte, error) {
+	j := make([]jsonOp, len(l))
+	for i, op := range l {
+		p, err := MarshalParams(op)
+		if err != nil {
+			return nil, err
+		}
+		info := InfoOf(op)
+		j[i] = jsonOp{info.Name, info.Version, p}
+	}
+	return json.Marshal(j)
+}
+
+// UnmarshalJSON reads a list.
+func (l *OpList) UnmarshalJSON(b []byte) error {
+	if err := checkNestingJSON(b); err != nil {
+		return err
+	}
+	var raw []json.RawMessage
+	if err := json.Unmarshal(b, &raw); err != nil {
+		return err
+	}
+	if len(raw) > maxListed {
+		return paramErr("%d ops, want 1 to %d", len(raw), maxListed)
+	}
+	*l = make(OpList, len(raw))
+	for i, r := range raw {
+		var j jsonOp
+		if err := specs.Unmarshal(r, &j); err != nil {
+			return fmt.Errorf("op %d: %w", i, err)
+		}
+		op, err := UnmarshalParams(j.Op, j.Version, j.Params)
+		if err != nil {
+			return fmt.Errorf("op %d, %s: %w", i, j.Op, err)
+		}
+		(*l)[i] = op
+	}
+	return nil
+}
+
+// checkNestingJSON refuses a value of too many levels of arrays and objects, before
+// it is taken apart level by level. It is sound JSON.
+func checkNestingJSON(b []byte) error {
+	level, text := 0, false
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case text && c == '\\':
+			i++
+		case c == '"':
+			text = !text
+		case text:
+		case c == '[' || c == '{':
+			if level++; level > maxNesting {
+				return paramErr("lists in lists are deeper than %d", maxListDepth)
+			}
+		case c == ']' || c == '}':
+			level--
+		}
+	}
+	return nil
+}
+
+// MarshalMsg appends the msgp form. An op that is not registered is an ErrUnknownOp.
+func (l OpList) MarshalMsg(b []byte) ([]byte, error) {
+	b = msgp.AppendArrayHeader(b, uint32(len(l)))
+	for _, op := range l {
+		info := InfoOf(op)
+		b = msgp.AppendArrayHeader(b, 3)
+		b = msgp.AppendString(b, info.Name)
+		b = msgp.AppendInt(b, info.Version)
+		var err error
+		if b, err = AppendParams(b, op); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (l *OpList) UnmarshalMsg(b []byte) ([]byte, error) {
+	if err := checkNestingMsg(b); err != nil {
+		return nil, err
+	}
+	n, b, err := msgp.ReadArrayHeaderBytes(b)
+	if err != nil {
+		return nil, err
+	}
+	if n > maxListed {
+		return nil, paramErr("%d ops, want 1 to %d", n, maxListed)
+	}
+	list := make(OpList, n)
+	for i := range list {
+		var fields uint32
+		if fields, b, err = msgp.ReadArrayHeaderBytes(b); err != nil {
+			return nil, err
+		}
+		if fields != 3 {
+			return nil, msgp.ArrayError{Wanted: 3, Got: fields}
+		}
+		var name []byte
+		if name, b, err = msgp.ReadStringZC(b); err != nil {
+			return nil, err
+		}
+		if len(name) > maxOpName {
+			return nil, paramErr("op %d has a name of %d bytes, want at most %d", i, len(name), maxOpName)
+		}
+		var version int
+		if version, b, err = msgp.ReadIntBytes(b); err != nil {
+			return nil, err
+		}
+		if list[i], b, err = ReadParams(string(name), version, b); err != nil {
+			return nil, fmt.Errorf("op %d, %s: %w", i, name, err)
+		}
+	}
+	*l = list
+	return b, nil
+}
+
+// maxOpName bounds the names of ops that are read.
+const maxOpName = 1024
+
+// Msgsize is an upper bound of the bytes of the msgp form without those of
+// parameters, which are appended as they come.
+func (l OpList) Msgsize() int { return msgp.ArrayHeaderSize + 64*len(l) }
+
+// checkNestingMsg refuses a msgp value of too many levels, before it is taken apart level by level.
+func checkNestingMsg(b []byte) error {
+	left := [maxNesting]uint64{1} // values to come at every level
+	for level := 0; level >= 0; {
+		if left[level] == 0 {
+			level--
+			continue
+		}
+		left[level]--
+		var n uint32
+		var err error
+		values := uint64(1)
+		switch msgp.NextType(b) {
+		case msgp.ArrayType:
+			n, b, err = msgp.ReadArrayHeaderBytes(b)
+		case msgp.MapType:
+			n, b, err = msgp.ReadMapHeaderBytes(b)
+			values = 2
+		default:
+			if b, err = msgp.Skip(b); err != nil {
+				return err
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if level++; level == maxNesting {
+			return paramErr("lists in lists are deeper than %d", maxListDepth)
+		}
+		left[level] = values * uint64(n)
+	}
+	return nil
+}
+
+// checkWeights wants n weights that are not negative and whose sum is positive and finite.
+func checkWeights(name string, w []float64, n int) error {
+	if len(w) != n {
+		return paramErr("%s has %d values, want %d, one for each op", name, len(w), n)
+	}
+	if i := slices.IndexFunc(w, func(v float64) bool { return !(v >= 0 && v <= 1e30) }); i >= 0 {
+		return paramErr("%s[%d] is %v, want 0 to 1e30", name, i, w[i])
+	}
+	if sum(w) <= 0 {
+		return paramErr("%s are all 0", name)
+	}
+	return nil
+}
+
+func sum(w []float64) (s float64) {
+	for _, v := range w {
+		s += v
+	}
+	return s
+}

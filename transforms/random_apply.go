@@ -1,0 +1,58 @@
+package transforms
+
+import "github.com/infer-prep/infer-prep/tensor"
+
+// RandomApply does all of its ops with a probability, and leaves the image as it is
+// otherwise. The ops must keep the dtype and the layout.
+//
+// Reference: torchvision 0.29.2's RandomApply: one number of [0, 1) is drawn, and
+// the ops are done if it is below the probability, in order, each with its own draws.
+type RandomApply struct {
+	Ops         OpList  `json:"ops"`
+	Probability float64 `json:"probability"` // 0 to 1, usually 0.5
+}
+
+//msgp:tuple RandomApply
+
+func init() {
+	Register(Info{
+		Name: "random_apply", Version: 1, New: func() Op { return NewRandomApply(0.5, NewHorizontalFlip()) },
+		Reference: randomReference, Exactness: randomExactness,
+	})
+}
+
+// NewRandomApply does the ops with a probability.
+func NewRandomApply(probability float64, ops ...Op) *RandomApply {
+	return &RandomApply{Ops: ops, Probability: probability}
+}
+
+func (o *RandomApply) lists() []OpList { return []OpList{o.Ops} }
+
+// Validate checks the probability and the ops.
+func (o *RandomApply) Validate() error {
+	if err := checkProbability(o.Probability); err != nil {
+		return err
+	}
+	return o.Ops.check("ops")
+}
+
+// Infer gives what is the same with the ops and without.
+func (o *RandomApply) Infer(dst, in []tensor.Desc) error {
+	out, err := o.Ops.infer(in[0])
+	if err != nil {
+		return err
+	}
+	dst[0], err = either(out, in[0])
+	return err
+}
+
+// Apply is not for random ops.
+func (o *RandomApply) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor) error { return ErrNotDrawn }
+
+// Draw emits the ops or nothing.
+func (o *RandomApply) Draw(d *Draw) error {
+	if !d.Coin(o.Probability) {
+		return nil
+	}
+	return o.Ops.emit(d)
+}

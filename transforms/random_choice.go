@@ -1,0 +1,84 @@
+package transforms
+
+import "github.com/infer-prep/infer-prep/tensor"
+
+// RandomChoice does one of its ops. They must give the same dtype and layout.
+//
+// Reference: torchvision 0.29.2's RandomChoice: an op is drawn with a probability
+// proportional to its weight: one number of [0, 1) times the sum of the weights, less the
+// weights in order until it is below one.
+type RandomChoice struct {
+	Ops     OpList    `json:"ops"`
+	Weights []float64 `json:"weights"` // one for each op, 0 to 1e30 and not all 0; usually equal
+}
+
+//msgp:tuple RandomChoice
+
+func init() {
+	Register(Info{
+		Name: "random_choice", Version: 1, New: func() Op { return NewRandomChoice(NewHorizontalFlip(), NewVerticalFlip()) },
+		Reference: randomReference, Exactness: randomExactness,
+	})
+}
+
+// NewRandomChoice does one of the ops, all as likely.
+func NewRandomChoice(ops ...Op) *RandomChoice {
+	o := &RandomChoice{Ops: ops, Weights: make([]float64, len(ops))}
+	for i := range o.Weights {
+		o.Weights[i] = 1
+	}
+	return o
+}
+
+func (o *RandomChoice) lists() []OpList { return []OpList{o.Ops} }
+
+// Validate checks the ops and the weights.
+func (o *RandomChoice) Validate() error {
+	if err := o.Ops.check("ops"); err != nil {
+		return err
+	}
+	return checkWeights("weights", o.Weights, len(o.Ops))
+}
+
+// Infer gives what is the same with every op.
+func (o *RandomChoice) Infer(dst, in []tensor.Desc) error {
+	d := in[0]
+	for i := range o.Ops {
+		out, err := o.Ops.inferAt(i, d)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			dst[0] = out
+		} else if dst[0], err = either(dst[0], out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Apply is not for random ops.
+func (o *RandomChoice) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor) error { return ErrNotDrawn }
+
+// Draw emits one op.
+func (o *RandomChoice) Draw(d *Draw) error {
+	i := drawIndex(d, o.Weights)
+	return o.Ops.emitAt(i, d)
+}
+
+// drawIndex is an index with a probability proportional to its weight.
+func drawIndex(d *Draw, weights []float64) int {
+	v := float64(d.Float64() * sum(weights))
+	last := 0
+	for i, w := range weights {
+		if w == 0 {
+			continue
+		}
+		if v < w {
+			return i
+		}
+		v -= w
+		last = i
+	}
+	return last
+}

@@ -1,0 +1,41 @@
+package transforms
+
+import (
+	"encoding/json"
+
+	"github.com/infer-prep/infer-prep/rng"
+)
+
+// Range is an interval that a random op draws from, in JSON a list of the two.
+type Range struct {
+	Min, Max float64
+}
+
+//msgp:tuple Range
+
+// MarshalJSON writes [min, max].
+func (r Range) MarshalJSON() ([]byte, error) { return json.Marshal([2]float64{r.Min, r.Max}) }
+
+// UnmarshalJSON reads [min, max].
+func (r *Range) UnmarshalJSON(b []byte) error {
+	var l []float64
+	if err := json.Unmarshal(b, &l); err != nil {
+		return err
+	}
+	if len(l) != 2 {
+		return paramErr("a range has %d values, want 2, [min, max]", len(l))
+	}
+	r.Min, r.Max = l[0], l[1]
+	return nil
+}
+
+// check wants an interval within lo .. hi.
+func (r Range) check(name string, lo, hi float64) error {
+	if !(r.Min >= lo && r.Min <= r.Max && r.Max <= hi) {
+		return paramErr("%s is %v to %v, want a range within %v to %v", name, r.Min, r.Max, lo, hi)
+	}
+	return nil
+}
+
+// draw draws from Min to Max; rounding never leads beyond.
+func (r Range) draw(s *rng.Stream) float64 { return min(s.Uniform(r.Min, r.Max), r.Max) }
