@@ -15,17 +15,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
 	_ "github.com/infer-prep/infer-prep/dataset/all" // every source
 	"github.com/infer-prep/infer-prep/dataset/imagefolder"
 	"github.com/infer-prep/infer-prep/pipeline"
 	"github.com/infer-prep/infer-prep/pullpipe"
 	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
 )
 
 type trainFlags struct {
 	graphFlags
 	folder   string
+	train    bool
 	batch    int
 	shuffle  bool
 	seed     uint64
@@ -44,7 +47,7 @@ type trainFlags struct {
 func (a *app) trainBenchCmd() *cobra.Command {
 	f := &trainFlags{}
 	cmd := &cobra.Command{
-		Use:   "train-bench [DEFINITION | --folder DIR --preset NAME | --graph FILE | …]",
+		Use:   "train-bench [DEFINITION | --folder DIR [--train | --preset NAME | --graph FILE | …]]",
 		Short: "Run a dataset as a training would, and show where its time goes",
 		Long: `Run a dataset as a training would, but throw the batches away, and show what
 each stage of the pipeline does.
@@ -52,7 +55,9 @@ each stage of the pipeline does.
 DEFINITION is a file with the JSON form of a dataset's definition; - reads
 standard input. Functions of a program's own are not linked here. Instead of it,
 --folder takes a folder with a subfolder of images for each class, or images
-alone, and runs the graph that the flags name on each of them, in batches.
+alone, and runs the graph that the flags name on each of them, in batches. The
+graph of --train is that of training ImageNet classifiers: a random crop resized
+to 224, a random flip, /255, ImageNet's mean and deviation, CHW.
 
 On a terminal a table of the stages, from the source up, is shown on standard
 error and renewed twice a second; its rates and percentages are those of the last
@@ -85,7 +90,7 @@ that do not tell them; stages are empty with --engine pull, which has none.
 
 Exit status: 0 done; 1 a sample failed or there are none; 2 a wrong flag, graph
 or definition; 130 interrupted (the table of the time so far is printed).`,
-		Example: `  infer-prep train-bench --folder photos/ --preset imagenet --shuffle --seconds 10
+		Example: `  infer-prep train-bench --folder photos/ --train --shuffle --seconds 10
   infer-prep train-bench --autotune --trace trace.json train.json
   infer-prep train-bench --folder photos/ --preset clip --json | jq .bottleneck`,
 		DisableFlagsInUseLine: true,
@@ -96,6 +101,7 @@ or definition; 130 interrupted (the table of the time so far is printed).`,
 	f.add(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.folder, "folder", "", "run the images of `DIR` instead of a definition")
+	fl.BoolVar(&f.train, "train", false, "with --folder, run the graph of training ImageNet classifiers")
 	fl.IntVar(&f.batch, "batch", 32, "with --folder, images in a batch; 0 is none")
 	fl.BoolVar(&f.shuffle, "shuffle", false, "with --folder, images in random order, another one in each epoch")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of all random numbers")
@@ -129,10 +135,11 @@ func (f *trainFlags) check(cmd *cobra.Command, args []string) error {
 		}
 		return ""
 	}
-	of := []string{"batch", "shuffle", "preset", "graph", "dtype", "layout", "exif"}
+	graphs := []string{"preset", "graph", "dtype", "layout", "exif"}
 	for _, i := range importers() {
-		of = append(of, i.Flag)
+		graphs = append(graphs, i.Flag)
 	}
+	of := append([]string{"train", "batch", "shuffle"}, graphs...)
 	pool := given("workers", "prefetch", "bytes", "autotune", "trace")
 	switch {
 	case len(args) > 1:
@@ -143,6 +150,8 @@ func (f *trainFlags) check(cmd *cobra.Command, args []string) error {
 		return usageErr("no dataset, want a definition or --folder DIR")
 	case len(args) == 1 && given(of...) != "":
 		return usageErr("--%s is for --folder: a definition says it itself", given(of...))
+	case f.train && given(graphs...) != "":
+		return usageErr("--train and --%s, want one of them", given(graphs...))
 	case f.engine != "parallel" && f.engine != "pull":
 		return usageErr("--engine %q: want parallel or pull", f.engine)
 	case f.engine == "pull" && pool != "":
@@ -178,12 +187,15 @@ func (f *trainFlags) definition(cmd *cobra.Command, stdin io.Reader, args []stri
 		}
 		return d, nil
 	}
-	g, err := f.load(cmd, stdin)
-	if err != nil {
-		return nil, err
-	}
-	if err := wantOneImage(g); err != nil {
-		return nil, err
+	g := trainGraph()
+	if !f.train {
+		var err error
+		if g, err = f.load(cmd, stdin); err != nil {
+			return nil, err
+		}
+		if err := wantOneImage(g); err != nil {
+			return nil, err
+		}
 	}
 	source, err := folderSource(cmd.Context(), f.folder)
 	if err != nil {
@@ -198,6 +210,14 @@ func (f *trainFlags) definition(cmd *cobra.Command, stdin io.Reader, args []stri
 		d = d.Batch(f.batch)
 	}
 	return d, nil
+}
+
+// trainGraph is that of torchvision's training of ImageNet classifiers, without
+// the random ops that only some of them have.
+func trainGraph() *datagraph.Graph {
+	const size = 224
+	return datagraph.New(transforms.NewDecode(), transforms.NewRandomResizedCrop(size, size), transforms.NewRandomHorizontalFlip(),
+		transforms.NewToTensor(), transforms.NewNormalize([]float64{0.485, 0.456, 0.406}, []float64{0.229, 0.224, 0.225}))
 }
 
 // folderSource is the source of a folder: with classes if it has subfolders.
