@@ -61,8 +61,8 @@ func (b *budget) tight() bool {
 func (b *budget) reserve(ctx context.Context, s *stage, memory int64) (need int64, ok bool) {
 	for {
 		taken := s.taken.Load()
-		known := s.known.Load()
-		need = max(s.expect.Load()-memory, 0)
+		known := s.c.known.Load()
+		need = max(s.c.expect.Load()-memory, 0)
 		b.mu.Lock()
 		if taken == 0 || b.used+need <= b.limit && (known || taken < s.c.workers.Load()) {
 			b.used += need
@@ -73,7 +73,7 @@ func (b *budget) reserve(ctx context.Context, s *stage, memory int64) (need int6
 		b.waiting++
 		wake := b.wake
 		// What changed since it was looked at woke nobody.
-		if s.taken.Load() != taken || s.known.Load() != known {
+		if s.taken.Load() != taken || s.c.known.Load() != known {
 			b.waiting--
 			b.mu.Unlock()
 			continue

@@ -561,6 +561,46 @@ func TestOptions(t *testing.T) {
 	})
 }
 
+// TestNoWorker: a stage that cannot have all its workers fails, and leaves none behind.
+func TestNoWorker(t *testing.T) {
+	b := build(t, dataset.Of(&source{n: 10}), dataset.Options{})
+	for _, fails := range []int{0, 1, 2} {
+		p := open(t, b, Options{Workers: 3})
+		none, made := errors.New("no worker"), 0
+		s, err := p.stage(dataset.Stage{
+			Path: "test", In: empty{}, Left: func() []*dataset.SampleError { return nil },
+			New: func() (dataset.Worker, error) {
+				if made++; made > fails {
+					return nil, none
+				}
+				return &uploading{}, nil
+			},
+		})
+		if fails == 0 {
+			require.ErrorIs(t, err, none)
+			require.Nil(t, s)
+			require.NoError(t, p.Close())
+			continue
+		}
+		require.NoError(t, err)
+		within(t, func() {
+			var x dataset.Sample
+			require.ErrorIs(t, s.Next(t.Context(), &x), none)
+			require.ErrorIs(t, s.Next(t.Context(), &x), none)
+			require.NoError(t, s.Close())
+			require.NoError(t, s.Close())
+			require.NoError(t, p.Close())
+		})
+	}
+}
+
+// empty is an Iterator that has nothing.
+type empty struct{}
+
+func (empty) Next(context.Context, *dataset.Sample) error { return io.EOF }
+func (empty) Save(w []int64) []int64                      { return w }
+func (empty) Close() error                                { return nil }
+
 func TestPin(t *testing.T) {
 	p := open(t, build(t, dataset.Of(&source{n: 100}), dataset.Options{}), Options{Workers: 3, Pin: true})
 	within(t, func() {

@@ -28,8 +28,6 @@ type stage struct {
 	quit    chan struct{}
 	all     sync.WaitGroup
 	taken   atomic.Int64 // items that are not free
-	expect  atomic.Int64 // bytes of a sample when it is done, by those before
-	known   atomic.Bool  // expect is: a sample was done
 	mark    []int64      // the state below after the last sample given
 	ended   error        // what Next gives from now on
 
@@ -126,7 +124,7 @@ func (s *stage) take() {
 			it.mark = s.st.In.Save(it.mark)
 		}
 		it.left = s.st.Left()
-		s.account(it, max(it.s.Memory(), s.expect.Load()))
+		s.account(it, max(it.s.Memory(), s.c.expect.Load()))
 		if err != nil {
 			s.end(it, err)
 			it = nil
@@ -198,7 +196,7 @@ func (s *stage) serve(w dataset.Worker, number int) {
 		}
 		at.err = errGoexit
 		s.account(at, at.s.Memory())
-		s.known.Store(true)
+		s.c.known.Store(true)
 		s.c.ready.Add(1)
 		at.done <- struct{}{}
 		s.p.budget.changed()
@@ -219,9 +217,9 @@ func (s *stage) serve(w dataset.Worker, number int) {
 			at = nil
 			s.p.o.Trace.event(s, number, begin, took, &it.s)
 			n := it.s.Memory()
-			s.expect.Store(max(n, s.expect.Load()*15/16))
+			s.c.expect.Store(max(n, s.c.expect.Load()*15/16))
 			s.account(it, n)
-			if !s.known.Swap(true) {
+			if !s.c.known.Swap(true) {
 				s.p.budget.changed()
 			}
 			s.c.ready.Add(1)

@@ -12,6 +12,10 @@ type counters struct {
 	busy, starved, full, waited meter
 	bytes, workers, queue       atomic.Int64
 	ready                       atomic.Int64 // done, and not given
+	// expect is the bytes of a sample when it is done, by those before, and known
+	// that there were any.
+	expect atomic.Int64
+	known  atomic.Bool
 	// chosenWorkers and chosenQueue are the tuner's, for the next epoch.
 	chosenWorkers, chosenQueue atomic.Int64
 }
