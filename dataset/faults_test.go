@@ -152,6 +152,10 @@ func TestBadSamplesAlike(t *testing.T) {
 		}
 		what, b := builtTroubled(t, r, o)
 		what = fmt.Sprintf("definition %d: %s", seed, what)
+		if strings.Contains(what, "repeat&{Count:0}") {
+			require.NoError(t, b.Close())
+			continue // bad samples for ever, perhaps
+		}
 		type runOf interface {
 			runner
 			Bad() int64
@@ -194,8 +198,9 @@ func TestBadSamplesAlike(t *testing.T) {
 		require.NoError(t, first.Close())
 		second := parallel(t, b, 2, first.State()).(runOf)
 		require.Equal(t, want[k:], run(second, most-k), "%s: resumed after %d", what, k)
-		if strings.Contains(what, "unbatch") || strings.Contains(what, "flat_map") {
-			// What several samples are made of is made again when a run is resumed among them.
+		if strings.Contains(what, "unbatch") || strings.Contains(what, "flat_map") || strings.Contains(what, "zip") {
+			// What several samples are made of is made again when a run is resumed among
+			// them, and so is what a Zip took of one input after another had ended.
 			require.Subset(t, told, wantTold, "%s: resumed after %d", what, k)
 		} else {
 			require.Equal(t, wantTold, told, "%s: resumed after %d", what, k)
@@ -433,5 +438,24 @@ func TestAllDoneFails(t *testing.T) {
 	q := pull(t, b, p.State())
 	require.Len(t, rest(t, q, most), 4)
 	require.NoError(t, q.Close())
+	require.NoError(t, b.Close())
+}
+
+// TestWaitedAndBad: where a sample that waited in a buffer is bad when the run is
+// resumed, the error says so; other bad samples beside it do not matter.
+func TestWaitedAndBad(t *testing.T) {
+	defer trouble.Store(false)
+	col := []dataset.OutColumn{{Name: "x", Desc: int64Column[0].Desc}}
+	b, err := dataset.Build(dataset.Of(&dataset.Func{Name: "test/trouble", In: []string{"x"}, Out: col}, dataset.Of(&numbers{N: 40})).ShuffleBuffer(30), dataset.Options{})
+	require.NoError(t, err)
+	p := pull(t, b, nil)
+	rest(t, p, 1)
+	state := p.State()
+	require.NoError(t, p.Close())
+	trouble.Store(true)
+	_, err = pullpipe.New(b, state)
+	require.ErrorIs(t, err, dataset.ErrState)
+	require.ErrorIs(t, err, errTrouble)
+	require.ErrorContains(t, err, "a sample that waited is bad now")
 	require.NoError(t, b.Close())
 }

@@ -152,6 +152,8 @@ type opener struct {
 	replay *replay
 	bad    *badList // where bad samples are noted
 	strict bool     // every bad sample is an error, whatever the policy
+	// lenient: no bad sample is an error, since only some of the samples are wanted.
+	lenient bool
 }
 
 // below is o for the inputs of a stage, which another goroutine may ask.
@@ -164,7 +166,7 @@ func (o *opener) below() *opener {
 // failed is what becomes of a bad sample.
 func (o *opener) failed(path string, s *Sample, err error) error {
 	e := &SampleError{path, s.Key, s.Epoch, s.Ordinal, err}
-	if o.strict || o.b.options.OnError == BadFails {
+	if o.strict || !o.lenient && o.b.options.OnError == BadFails {
 		return e
 	}
 	s.dropped = true

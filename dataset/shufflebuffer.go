@@ -206,24 +206,31 @@ func (o *opener) refind(s *step, l []held) ([]*Sample, error) {
 		}
 		passes[p][h.k] = append(passes[p][h.k], i)
 	}
+	r := *o
+	r.state = nil
+	r.stage = Inline
+	r.bad, r.lenient = &badList{}, true // samples beside those that are wanted may be bad
 	for _, p := range order {
-		if err := o.refindPass(s, p.root, p.epoch, l, passes[p], found); err != nil {
+		if err := r.refindPass(s, p.root, p.epoch, l, passes[p], found); err != nil {
 			return nil, err
 		}
 	}
 	for i, x := range found {
-		if x == nil {
-			return nil, fmt.Errorf("%w: sample %d of root %d is not found again: the data changed", ErrState, l[i].k, l[i].root)
+		if x != nil {
+			continue
 		}
+		for _, e := range r.bad.l {
+			if e.Epoch == l[i].epoch && e.Ordinal == l[i].ordinal {
+				return nil, fmt.Errorf("%w: a sample that waited is bad now: %w", ErrState, e)
+			}
+		}
+		return nil, fmt.Errorf("%w: sample %d of root %d is not found again: the data changed", ErrState, l[i].k, l[i].root)
 	}
 	return found, nil
 }
 
 func (o *opener) refindPass(s *step, root int32, epoch uint64, l []held, want map[int64][]int, found []*Sample) (err error) {
 	r := *o
-	r.state = nil
-	r.stage = Inline
-	r.bad = &badList{} // they were told of before
 	r.replay = &replay{root: root, places: sortedKeys(want)}
 	it, err := r.open(s, epoch)
 	if err != nil {

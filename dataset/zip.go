@@ -62,15 +62,20 @@ type zipped struct {
 	samples []Sample
 	before  []int64 // the state before the last sample, where there is one to save
 	ended   bool    // with an error
+	done    bool    // an input has ended: the others are not to go on
 	indexed bool    // the inputs have no state
 }
 
 func (z *zipped) Next(ctx context.Context, s *Sample) error {
+	if z.done {
+		return io.EOF
+	}
 	if !z.indexed {
 		z.before = z.save(z.before[:0])
 	}
 	err := z.zip(ctx, s)
-	z.ended = err != nil && err != io.EOF
+	z.done = err == io.EOF
+	z.ended = err != nil && !z.done
 	return err
 }
 
