@@ -459,3 +459,41 @@ func TestWaitedAndBad(t *testing.T) {
 	require.ErrorContains(t, err, "a sample that waited is bad now")
 	require.NoError(t, b.Close())
 }
+
+// TestStatesAlike: the state after any sample is the same from both engines,
+// whatever was prefetched, and short or long buffers make no difference.
+func TestStatesAlike(t *testing.T) {
+	check := func(b *dataset.Built, steps int, what string) {
+		p, q := pull(t, b, nil), parallel(t, b, 2, nil)
+		for i := range steps {
+			want := rest(t, p, 1)
+			require.Equal(t, want, rest(t, q, 1), what)
+			require.Equal(t, p.State(), q.State(), "%s: after %d", what, i)
+			if len(want) == 0 {
+				break
+			}
+		}
+		require.NoError(t, p.Close())
+		require.NoError(t, q.Close())
+		require.NoError(t, b.Close())
+	}
+	for seed := range graphs(t, 300) {
+		r := rand.New(rand.NewPCG(uint64(seed), 6))
+		d, b := built(t, r, dataset.Options{Seed: uint64(seed)})
+		check(b, 60, fmt.Sprintf("definition %d: %s", seed, describe(d)))
+	}
+	col := []dataset.OutColumn{{Name: "x", Desc: int64Column[0].Desc}}
+	noise := func(d *dataset.Dataset) *dataset.Dataset {
+		return dataset.Of(&dataset.Func{Name: "test/noise", In: []string{"x"}, Out: col}, d)
+	}
+	stream := dataset.Of(&numbers{N: 300, Stream: true})
+	for what, d := range map[string]*dataset.Dataset{
+		"a long buffer":         noise(stream.ShuffleBuffer(200)).Batch(7),
+		"one of several passes": noise(noise(stream.ShuffleBuffer(40)).Repeat(4)).ShuffleBuffer(33).Batch(3),
+		"two side by side":      dataset.Interleaved(2, noise(stream).ShuffleBuffer(50).Repeat(3), noise(stream.ShuffleBuffer(20)).Repeat(0)).Take(900),
+	} {
+		b, err := dataset.Build(d, dataset.Options{Seed: 1})
+		require.NoError(t, err)
+		check(b, 2000, what)
+	}
+}

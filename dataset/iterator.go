@@ -16,7 +16,8 @@ type Iterator interface {
 	// dropped one, which is only passed on. Values are valid until s is given to
 	// another Next; s may be another one each time.
 	Next(ctx context.Context, s *Sample) error
-	// Save appends the state after the last sample that Next gave. An error of Next
+	// Save appends the state after the last sample that Next gave, which only
+	// Run.State makes one that can be kept. An error of Next
 	// is the last thing that it gives; the state is then one from which the sample
 	// that failed, or what was to become of it, comes next.
 	Save(words []int64) []int64
@@ -154,6 +155,7 @@ type opener struct {
 	strict bool     // every bad sample is an error, whatever the policy
 	// lenient: no bad sample is an error, since only some of the samples are wanted.
 	lenient bool
+	logs    *heldLogs
 }
 
 // below is o for the inputs of a stage, which another goroutine may ask.

@@ -24,6 +24,8 @@ type Run struct {
 	undone bool    // before is where to go on
 	sample Sample
 	due    badList // bad samples that are to be told of
+	logs   *heldLogs
+	marked []int64 // for forget
 
 	mu    sync.Mutex
 	bad   []*SampleError
@@ -83,7 +85,8 @@ func (s *step) alike() bool {
 }
 
 func (r *Run) open(words *stateReader) error {
-	o := &opener{b: r.built, stage: r.stage, state: words, bad: &r.due}
+	o := &opener{b: r.built, stage: r.stage, state: words, bad: &r.due, logs: newHeldLogs()}
+	r.logs = o.logs
 	below := o
 	if r.top != nil {
 		below = o.below()
@@ -177,9 +180,16 @@ func (r *Run) Next(ctx context.Context) (*Sample, error) {
 	if err != nil {
 		return nil, r.end(err)
 	}
-	r.steps++
+	if r.steps++; r.steps%forgetSteps == 0 && !r.logs.empty() {
+		r.marked = r.it.Save(r.marked[:0])
+		r.logs.forget(r.marked)
+	}
 	return s, nil
 }
+
+// forgetSteps is how many samples or batches are given between two times that the
+// logs of buffers are cut.
+const forgetSteps = 16
 
 func (r *Run) end(err error) error {
 	r.ended = err
@@ -217,9 +227,9 @@ func (r *Run) State() *State {
 	case r.ended == io.EOF:
 		s.Epoch, s.Step = r.epoch+1, 0
 	case r.undone:
-		s.Words = slices.Clone(r.before)
+		s.Words = r.logs.resolve(r.before)
 	case r.it != nil:
-		s.Words = r.it.Save(nil)
+		s.Words = r.logs.resolve(r.it.Save(nil))
 	}
 	return s
 }
