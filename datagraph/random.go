@@ -29,8 +29,9 @@ func isRandom(op transforms.Op) bool {
 }
 
 // maxVariants bounds the variants that a Runner keeps; when there are more, it
-// starts again. RandomOrder of four ops has 24.
-const maxVariants = 256
+// starts again. Colours changed in random order with two flips, gray and erasing
+// have 384.
+const maxVariants = 1024
 
 // drawing is what a Runner of a random graph has.
 type drawing struct {

@@ -295,6 +295,11 @@ func (b *Built) lenOf(s *step) int64 {
 	}); ok {
 		return l.length(b, s)
 	}
+	switch s.node.(type) {
+	case *Map, *Func, *Project, *Rename:
+		// One sample of each; where bad ones are left out, what is below is Unknown already.
+		return b.lenOf(s.in[0])
+	}
 	return Unknown
 }
 

@@ -33,7 +33,8 @@ type Rows interface {
 	Len() int64
 	// Read fills s, which has a Value for each column, with row i, and sets Key.
 	// It allocates nothing where values fit the memory that s has. An error
-	// should say which file and where in it.
+	// should say which file and where in it; that of a row that is not there wraps
+	// ErrParam.
 	Read(i int64, s *Sample) error
 }
 
@@ -57,7 +58,7 @@ type Reader interface {
 // by several goroutines at once.
 type Classed interface {
 	Rows
-	// Class is the class of row i.
+	// Class is the class of row i; the error of a row that is not there wraps ErrParam.
 	Class(i int64) (int64, error)
 }
 

@@ -11,10 +11,14 @@ import (
 
 const adjustReference = "Pillow 13.0.0 ImageEnhance; torchvision 0.29.2 v2 (x86-64 with AVX2); MindSpore 2.10.0 vision and OpenCV 5.0.0 for opencv"
 
-// checkFactor wants a finite factor of 0 or more.
+// maxFactor bounds factors: beyond it every value but one is clipped, and below
+// it no result is beyond int32.
+const maxFactor = 1e6
+
+// checkFactor wants a factor of 0 to maxFactor.
 func checkFactor(f float64) error {
-	if !(f >= 0 && f <= math.MaxFloat32) {
-		return paramErr("factor is %v, want 0 or more, finite in float32", f)
+	if !(f >= 0 && f <= maxFactor) {
+		return paramErr("factor is %v, want 0 to %v", f, maxFactor)
 	}
 	return nil
 }
@@ -38,39 +42,57 @@ func wantAdjusted(d tensor.Desc, b Backend) error {
 type blend struct {
 	backend Backend
 	factor  float32
-	rest    float32 // 1 - factor, rounded as the backend does
+	rest    float64      // 1 - factor, rounded to float32 as the backend does
+	scaled  [256]float32 // every value times the factor; not for Pillow
 }
 
-func newBlend(b Backend, factor float64) blend {
+// set prepares for a factor.
+func (m *blend) set(b Backend, factor float64) {
 	f := float32(factor)
+	m.backend, m.factor, m.rest = b, f, float64(1-f)
 	if b == Torch {
-		return blend{b, f, float32(1 - factor)}
+		m.rest = float64(float32(1 - factor))
 	}
-	return blend{b, f, 1 - f}
+	if b != Pillow {
+		for v := range m.scaled {
+			m.scaled[v] = float32(float32(v) * f)
+		}
+	}
 }
 
 // of is v mixed with other, which is a whole number of 0 to 255 but for torch.
-func (m blend) of(v uint8, other float32) uint8 {
-	x := float32(v)
+func (m *blend) of(v uint8, other float32) uint8 {
 	switch m.backend {
 	case Pillow:
 		// Within a factor of 1 nothing is clipped there, nor here.
-		return trunc8(other + float32(m.factor*(x-other)))
+		return trunc8(other + float32(m.factor*(float32(v)-other)))
 	case Torch:
-		return trunc8(kernel.FMA32(other, m.rest, float32(x*m.factor)))
+		return trunc8(kernel.FMA32(float64(float64(other)*m.rest), m.scaled[v]))
 	}
-	return round8(kernel.FMA32(other, m.rest, float32(x*m.factor)))
+	return round8(kernel.FMA32(float64(float64(other)*m.rest), m.scaled[v]))
 }
 
-// trunc8 is a number without its fraction, clipped to 0 .. 255.
-func trunc8(f float32) uint8 { return uint8(int32(min(max(f, 0), 255))) }
+// trunc8 is a number within int32 without its fraction, clipped to 0 .. 255.
+func trunc8(f float32) uint8 { return clamp8(int32(f)) }
 
-// round8 is a number rounded half to even, clipped to 0 .. 255.
-func round8(f float32) uint8 { return roundEven8(min(max(f, 0), 255)) }
+// round8 is a number within int32 rounded half to even, clipped to 0 .. 255.
+func round8(f float32) uint8 { return clamp8(int32(math.RoundToEven(float64(f)))) }
 
-// The gray of torchvision's v2 on a CPU with FMA, as a whole number.
+// The greens and blues of torchGrayFused. Products of 8 and 24 bits are exact, and so
+// are their sums with a float32 that is no smaller than their last bits.
+var torchGreenExact, torchBlueExact = exactly24(0.587), exactly24(0.114)
+
+func exactly24(f float32) (t [256]float64) {
+	for v := range t {
+		t[v] = float64(float64(v) * float64(f))
+	}
+	return t
+}
+
+// torchGrayFused is the gray of torchvision's v2 on a CPU with FMA, as a whole number.
 func torchGrayFused(r, g, b uint8) uint8 {
-	return uint8(int32(kernel.FMA32(float32(b), 0.114, kernel.FMA32(float32(g), 0.587, torchRed[r]))))
+	rg := float32(torchGreenExact[g] + float64(torchRed[r]))
+	return uint8(int32(float32(torchBlueExact[b] + float64(rg))))
 }
 
 // grayOf is the gray value of a colour for the backend.

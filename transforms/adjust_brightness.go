@@ -18,7 +18,7 @@ import (
 // adjust_brightness of a Pillow image is; torchvision 0.29.2, v2's of a uint8 tensor; MindSpore
 // 2.10.0, vision.AdjustBrightness of an array, which is OpenCV's convertScaleAbs.
 type AdjustBrightness struct {
-	Factor  float64 `json:"factor"`  // 0 or more, usually about 1
+	Factor  float64 `json:"factor"`  // 0 to 1e6, usually about 1
 	Backend Backend `json:"backend"` // usually pillow
 }
 

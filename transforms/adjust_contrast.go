@@ -26,7 +26,7 @@ import (
 // adjust_contrast of a Pillow image is; torchvision 0.29.2, v2's of a uint8 tensor; MindSpore
 // 2.10.0, vision.AdjustContrast of an array, which is OpenCV's cvtColor, mean and addWeighted.
 type AdjustContrast struct {
-	Factor  float64 `json:"factor"`  // 0 or more, usually about 1
+	Factor  float64 `json:"factor"`  // 0 to 1e6, usually about 1
 	Backend Backend `json:"backend"` // usually pillow
 }
 
@@ -88,7 +88,8 @@ func (o *AdjustContrast) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		mean = float32(int32(float64(float64(sum)*(1/float64(pixels))) + 0.5))
 	}
 	table := c.Scratch(256)
-	m := newBlend(o.Backend, o.Factor)
+	var m blend
+	m.set(o.Backend, o.Factor)
 	for v := range table {
 		table[v] = m.of(uint8(v), mean)
 	}

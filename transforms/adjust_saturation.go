@@ -18,7 +18,7 @@ import "github.com/infer-prep/infer-prep/tensor"
 // adjust_saturation of a Pillow image is; torchvision 0.29.2, v2's of a uint8 tensor; MindSpore
 // 2.10.0, vision.AdjustSaturation of an array, which is OpenCV's cvtColor and addWeighted.
 type AdjustSaturation struct {
-	Factor  float64 `json:"factor"`  // 0 or more, usually about 1
+	Factor  float64 `json:"factor"`  // 0 to 1e6, usually about 1
 	Backend Backend `json:"backend"` // usually pillow
 }
 
@@ -62,7 +62,9 @@ func (o *AdjustSaturation) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	pixels := s.Height() * s.Width()
 	step, next := strides(s.Desc)
-	gray, m := grayOf(o.Backend), newBlend(o.Backend, o.Factor)
+	gray := grayOf(o.Backend)
+	var m blend
+	m.set(o.Backend, o.Factor)
 	in, out := s.Data, dst[0].Data
 	for i := range pixels {
 		at := i * step

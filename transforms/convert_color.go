@@ -344,21 +344,30 @@ func pillowFromHSV(h, s, v uint8) (r, g, b uint8) {
 	if s == 0 {
 		return v, v, v
 	}
-	six := float64(float32(h)) * 6 / 255
-	i := int32(six)
-	f, sat, val := float32(six-float64(i)), float32(float64(s)/255), float64(v)
+	f, sat, val := pillowCircle.fraction[h], pillowUnit[s], float64(v)
 	t := [4]uint8{
 		v,
 		roundUp8(float64(val * (1 - float64(sat)))),
 		roundUp8(float64(val * (1 - float64(float64(sat)*float64(f))))),
 		roundUp8(float64(val * (1 - float64(float64(sat)*(1-float64(f)))))),
 	}
-	p := hsvParts[i%6]
+	p := hsvParts[pillowCircle.sector[h]]
 	return t[p[0]], t[p[1]], t[p[2]]
 }
 
+// pillowCircle is hsvCircle with Pillow's arithmetic, pillowUnit every value by 255.
+var pillowCircle, pillowUnit = func() (c hsvCircle, unit [256]float32) {
+	for v := range unit {
+		six := float64(v) * 6 / 255
+		i := int32(six)
+		c.sector[v], c.fraction[v] = uint8(i%6), float32(six-float64(i))
+		unit[v] = float32(float64(v) / 255)
+	}
+	return c, unit
+}()
+
 // roundUp8 rounds a number of 0 to 255 half up, as C's round.
-func roundUp8(f float64) uint8 { return uint8(int32(math.Floor(f + 0.5))) }
+func roundUp8(f float64) uint8 { return uint8(int32(f + 0.5)) }
 
 // Pillow's YCbCr: JPEG's, with tables of the products in 6-bit fixed point.
 

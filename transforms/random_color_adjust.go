@@ -1,10 +1,6 @@
 package transforms
 
-import (
-	"math"
-
-	"github.com/infer-prep/infer-prep/tensor"
-)
+import "github.com/infer-prep/infer-prep/tensor"
 
 // RandomColorAdjust changes brightness, contrast, saturation and hue by random
 // factors in random order. Images and backends are those of AdjustBrightness,
@@ -15,7 +11,7 @@ import (
 // drawn, then the factor of each that is not left out, uniform in its range, in
 // the order brightness, contrast, saturation, hue.
 type RandomColorAdjust struct {
-	Brightness Range   `json:"brightness"` // of factors, 0 or more
+	Brightness Range   `json:"brightness"` // of factors, 0 to 1e6
 	Contrast   Range   `json:"contrast"`   // likewise
 	Saturation Range   `json:"saturation"` // likewise
 	Hue        Range   `json:"hue"`        // of factors, in turns, within -0.5 to 0.5
@@ -41,7 +37,7 @@ func NewRandomColorAdjust(brightness, contrast, saturation, hue float64) *Random
 // Validate checks the ranges and the backend.
 func (o *RandomColorAdjust) Validate() error {
 	for i, r := range []Range{o.Brightness, o.Contrast, o.Saturation} {
-		if err := r.check([]string{"brightness", "contrast", "saturation"}[i], 0, math.MaxFloat32); err != nil {
+		if err := r.check([]string{"brightness", "contrast", "saturation"}[i], 0, maxFactor); err != nil {
 			return err
 		}
 	}

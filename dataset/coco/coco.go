@@ -56,8 +56,6 @@ type Coco struct {
 	Task        Task   `json:"task"`        // usually detection
 }
 
-//msgp:tuple Coco
-
 func init() {
 	dataset.Register(dataset.Info{
 		Name: "coco", Version: 1, New: func() dataset.Node { return New("", "") },
@@ -174,6 +172,9 @@ func (d *rows) vector(j int) []float32 {
 }
 
 func (d *rows) Read(i int64, s *dataset.Sample) error {
+	if err := files.Index(i, d.Len()); err != nil {
+		return err
+	}
 	s.Key = d.names[i]
 	if err := files.Read(&s.Values[0], d.dir, d.names[i]); err != nil {
 		return err

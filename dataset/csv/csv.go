@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/internal/files"
 	"github.com/infer-prep/infer-prep/dataset/internal/lines"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -51,10 +52,6 @@ type CSV struct {
 	// Empty: bytes.
 	ColumnTypes []tensor.DType `json:"column_types"`
 }
-
-//msgp:tuple CSV
-//msgp:ignore field splitter rows state
-//msgp:shim tensor.DType as:uint8 using:uint8/tensor.DType
 
 func init() {
 	dataset.Register(dataset.Info{
@@ -198,6 +195,9 @@ func (d *rows) headers(at []int64) ([]string, error) {
 func (d *rows) Columns() []dataset.Column { return d.columns }
 
 func (d *rows) Read(i int64, s *dataset.Sample) error {
+	if err := files.Index(i, d.Len()); err != nil {
+		return err
+	}
 	file, at, n := d.Span(i)
 	s.Key = d.Key(file, at)
 	fields := 0

@@ -5,6 +5,7 @@ package imagefolder
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -18,15 +19,21 @@ import (
 
 // ImageFolder is a folder whose subfolders are classes: the name of a subfolder
 // is the class's name, and all images below it, at any depth, are of that class.
-// Classes are numbered in the order of their names, and images are ordered by
-// class and then by path, byte by byte. Links are followed. Files with other
-// extensions are left out; a class without images is an error, as is an image
-// that cannot be read.
+// Classes are numbered in the order of their names. Within a class, folders are
+// ordered by path, byte by byte, and so are the images of a folder. Links are
+// followed, but for one to a folder above it, which is an error. Files with other
+// extensions are left out; a class without images is an error, as is, when it is
+// read, an image that cannot be read. Reading a file allocates what the operating
+// system's calls take, some hundred bytes.
 //
 // Columns: image (bytes: the file), label (int32 scalar: the class).
 //
-// Reference: torchvision 0.29.2's ImageFolder: the same images, order and labels.
-// MindSpore's ImageFolderDataset has the same classes, and other labels if ClassIndexing is given.
+// Reference: torchvision 0.29.2's ImageFolder: the same images, order and labels
+// (which differ from walking the tree where the name of a folder, a-b, sorts
+// between another, a, and what is in it, a/c). MindSpore 2.10.0's
+// ImageFolderDataset has the same columns, classes and order, and ClassIndexing;
+// but it takes files of any extension unless told otherwise, and no folders below
+// those of the classes, where an image is an error.
 type ImageFolder struct {
 	Dir string `json:"dir"`
 	// Extensions are those of images, with a dot, in lower case; a file's
@@ -34,11 +41,10 @@ type ImageFolder struct {
 	// .bmp .pgm .tif .tiff .webp.
 	Extensions []string `json:"extensions"`
 	// ClassIndexing numbers the classes; those that it does not name are left out.
-	// Empty: 0, 1, 2, … in the order of names.
+	// The order of rows is still that of the classes' names. Empty: 0, 1, 2, … in
+	// the order of names.
 	ClassIndexing map[string]int32 `json:"class_indexing"`
 }
-
-//msgp:tuple ImageFolder
 
 func init() {
 	dataset.Register(dataset.Info{
@@ -57,7 +63,7 @@ func New(dir string) *ImageFolder {
 	}
 }
 
-// Validate wants extensions in lower case with a dot.
+// Validate wants extensions in lower case with a dot, and classes that are folders, once each.
 func (o *ImageFolder) Validate() error {
 	if len(o.Extensions) == 0 {
 		return fmt.Errorf("%w: no extensions", dataset.ErrParam)
@@ -67,57 +73,92 @@ func (o *ImageFolder) Validate() error {
 			return fmt.Errorf("%w: extension %q, want lower case with a dot", dataset.ErrParam, e)
 		}
 	}
+	for name := range o.ClassIndexing {
+		if name == "" || name == "." || name == ".." || strings.ContainsAny(name, `/\`) {
+			return fmt.Errorf("%w: class_indexing: class %q, want the name of a folder", dataset.ErrParam, name)
+		}
+	}
 	return nil
 }
 
 // Open lists the files.
 func (o *ImageFolder) Open() (dataset.Data, error) {
-	entries, err := os.ReadDir(o.Dir)
+	d, err := o.open()
 	if err != nil {
 		return nil, fmt.Errorf("imagefolder: %w", err)
-	}
-	d := &rows{dir: o.Dir, classes: map[string]int32{}}
-	var names []string
-	for _, e := range entries {
-		i, err := os.Stat(filepath.Join(o.Dir, e.Name()))
-		if err != nil {
-			return nil, fmt.Errorf("imagefolder: %w", err)
-		}
-		if _, named := o.ClassIndexing[e.Name()]; i.IsDir() && (named || len(o.ClassIndexing) == 0) {
-			names = append(names, e.Name())
-		}
-	}
-	slices.Sort(names)
-	for n, name := range names {
-		label, ok := o.ClassIndexing[name]
-		if !ok {
-			label = int32(n)
-		}
-		d.classes[name] = label
-		before := len(d.keys)
-		if err := o.list(d, name, label, nil); err != nil {
-			return nil, fmt.Errorf("imagefolder: %w", err)
-		}
-		if len(d.keys) == before {
-			return nil, fmt.Errorf("imagefolder: %w: class %q of %s has no image with an extension of %s",
-				dataset.ErrData, name, o.Dir, strings.Join(o.Extensions, " "))
-		}
-	}
-	for name := range o.ClassIndexing {
-		if _, ok := d.classes[name]; !ok {
-			return nil, fmt.Errorf("imagefolder: %w: %s has no class %q", dataset.ErrData, o.Dir, name)
-		}
-	}
-	if len(d.keys) == 0 {
-		return nil, fmt.Errorf("imagefolder: %w: %s has no subfolders, want one for each class", dataset.ErrData, o.Dir)
 	}
 	return d, nil
 }
 
-// list adds the images of a folder of a class, sorted by path. Above it are the
-// folders that it was reached by, so that a link to one of them is no endless walk.
-func (o *ImageFolder) list(d *rows, folder string, label int32, above []fs.FileInfo) error {
-	real := filepath.Join(d.dir, filepath.FromSlash(folder))
+func (o *ImageFolder) open() (*rows, error) {
+	entries, err := os.ReadDir(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	wanted := o.ClassIndexing
+	d := &rows{dir: o.Dir, classes: map[string]int32{}}
+	for _, e := range entries { // sorted by name
+		label, named := wanted[e.Name()]
+		if !named && len(wanted) > 0 {
+			continue
+		}
+		if !isFolder(o.Dir, e) {
+			continue
+		}
+		if !named {
+			label = int32(len(d.classes))
+		}
+		d.classes[e.Name()] = label
+		before := len(d.keys)
+		if err := o.list(d, e.Name(), label); err != nil {
+			return nil, err
+		}
+		if len(d.keys) == before {
+			return nil, fmt.Errorf("%w: class %q of %s has no image with an extension of %s",
+				dataset.ErrData, e.Name(), o.Dir, strings.Join(o.Extensions, " "))
+		}
+	}
+	for name := range o.ClassIndexing {
+		if _, ok := d.classes[name]; !ok {
+			return nil, fmt.Errorf("%w: %s has no class %q", dataset.ErrData, o.Dir, name)
+		}
+	}
+	if len(d.keys) == 0 {
+		return nil, fmt.Errorf("%w: %s has no subfolders, want one for each class", dataset.ErrData, o.Dir)
+	}
+	return d, nil
+}
+
+// isFolder says if an entry of dir is a folder or leads to one. A link that leads
+// nowhere is a file, which fails when it is read.
+func isFolder(dir string, e fs.DirEntry) bool {
+	if e.Type()&fs.ModeSymlink == 0 {
+		return e.IsDir()
+	}
+	i, err := os.Stat(filepath.Join(dir, e.Name()))
+	return err == nil && i.IsDir()
+}
+
+// list adds the images of a class: of its folders, ordered by path.
+func (o *ImageFolder) list(d *rows, class string, label int32) error {
+	found := map[string][]string{}
+	if err := o.walk(d.dir, class, nil, found); err != nil {
+		return err
+	}
+	for _, folder := range slices.Sorted(maps.Keys(found)) {
+		for _, name := range found[folder] {
+			d.keys = append(d.keys, folder+"/"+name)
+			d.labels = append(d.labels, label)
+		}
+	}
+	return nil
+}
+
+// walk finds the images of each folder in and below one, sorted by name. Above it
+// are the folders that it was reached by, so that a link to one of them is no
+// endless walk.
+func (o *ImageFolder) walk(dir, folder string, above []fs.FileInfo, found map[string][]string) error {
+	real := filepath.Join(dir, filepath.FromSlash(folder))
 	here, err := os.Stat(real)
 	if err != nil {
 		return err
@@ -132,24 +173,16 @@ func (o *ImageFolder) list(d *rows, folder string, label int32, above []fs.FileI
 	if err != nil {
 		return err
 	}
-	// torchvision goes through a folder's files, sorted, and then its subfolders, sorted.
-	var folders []string
 	for _, e := range entries {
-		name := path.Join(folder, e.Name())
-		i, err := os.Stat(filepath.Join(real, e.Name()))
-		switch {
-		case err != nil:
-			return err
-		case i.IsDir():
-			folders = append(folders, name)
-		case slices.Contains(o.Extensions, strings.ToLower(path.Ext(name))):
-			d.keys = append(d.keys, name)
-			d.labels = append(d.labels, label)
+		if isFolder(real, e) {
+			if err := o.walk(dir, path.Join(folder, e.Name()), above, found); err != nil {
+				return err
+			}
+			continue
 		}
-	}
-	for _, f := range folders {
-		if err := o.list(d, f, label, above); err != nil {
-			return err
+		lower := strings.ToLower(e.Name())
+		if slices.ContainsFunc(o.Extensions, func(x string) bool { return strings.HasSuffix(lower, x) }) {
+			found[folder] = append(found[folder], e.Name())
 		}
 	}
 	return nil
@@ -169,14 +202,22 @@ func (d *rows) Columns() []dataset.Column {
 func (d *rows) Len() int64 { return int64(len(d.keys)) }
 
 func (d *rows) Read(i int64, s *dataset.Sample) error {
+	if err := files.Index(i, d.Len()); err != nil {
+		return fmt.Errorf("imagefolder: %w", err)
+	}
 	s.Key = d.keys[i]
 	if err := files.Read(&s.Values[0], d.dir, d.keys[i]); err != nil {
-		return err
+		return fmt.Errorf("imagefolder: %w", err)
 	}
 	return s.Values[1].SetInt32(d.labels[i])
 }
 
-func (d *rows) Class(i int64) (int64, error) { return int64(d.labels[i]), nil }
+func (d *rows) Class(i int64) (int64, error) {
+	if err := files.Index(i, d.Len()); err != nil {
+		return 0, fmt.Errorf("imagefolder: %w", err)
+	}
+	return int64(d.labels[i]), nil
+}
 
 func (d *rows) ClassIndex() map[string]int32 { return d.classes }
 

@@ -44,9 +44,6 @@ type Manifest struct {
 	ClassIndexing map[string]int32 `json:"class_indexing"`
 }
 
-//msgp:tuple Manifest
-//msgp:ignore rows oneLabel line
-
 func init() {
 	dataset.Register(dataset.Info{
 		Name: "manifest", Version: 1, New: func() dataset.Node { return New("") },
@@ -258,6 +255,9 @@ func (d *rows) Columns() []dataset.Column {
 func (d *rows) Len() int64 { return int64(len(d.sources)) }
 
 func (d *rows) Read(i int64, s *dataset.Sample) error {
+	if err := files.Index(i, d.Len()); err != nil {
+		return err
+	}
 	s.Key = d.sources[i]
 	dir := d.dir
 	if filepath.IsAbs(s.Key) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/internal/files"
 	"github.com/infer-prep/infer-prep/dataset/internal/lines"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -31,8 +32,6 @@ type TextFile struct {
 	// and ** is any number of folders.
 	Files []string `json:"files"`
 }
-
-//msgp:tuple TextFile
 
 func init() {
 	dataset.Register(dataset.Info{
@@ -98,6 +97,9 @@ func (d rows) Columns() []dataset.Column {
 }
 
 func (d rows) Read(i int64, s *dataset.Sample) error {
+	if err := files.Index(i, d.Len()); err != nil {
+		return err
+	}
 	file, at, n := d.Span(i)
 	s.Key = d.Key(file, at)
 	v := &s.Values[0]

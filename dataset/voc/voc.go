@@ -49,9 +49,6 @@ type VOC struct {
 	ClassIndexing map[string]int32 `json:"class_indexing"`
 }
 
-//msgp:tuple VOC
-//msgp:ignore rows annotations element
-
 func init() {
 	dataset.Register(dataset.Info{
 		Name: "voc", Version: 1, New: func() dataset.Node { return New("", "") },
@@ -198,6 +195,9 @@ func (d *rows) Columns() []dataset.Column {
 func (d *rows) Len() int64 { return int64(len(d.ids)) }
 
 func (d *rows) Read(i int64, s *dataset.Sample) error {
+	if err := files.Index(i, d.Len()); err != nil {
+		return err
+	}
 	id := d.ids[i]
 	s.Key = id
 	if err := files.Read(&s.Values[0], d.dir, "JPEGImages/"+id+".jpg"); err != nil {

@@ -5,15 +5,7 @@ import "math"
 // fma32 is a*b+c with one rounding, as torch's kernels compute it on every CPU
 // with fused multiply-add. The product is exact in float64; only a sum that
 // lands half way between two float32 needs care.
-func fma32(a, b, c float32) float32 {
-	p := float64(float64(a) * float64(b))
-	z := float64(c)
-	s := p + z
-	if math.Float64bits(s)&(1<<29-1) == 1<<28 || s > -0x1p-125 && s < 0x1p-125 {
-		return fmaTie(p, z, s)
-	}
-	return float32(s)
-}
+func fma32(a, b, c float32) float32 { return FMA32(float64(float64(a)*float64(b)), c) }
 
 // fmaTie rounds p+z, of which s is the float64, once: to odd, then to float32.
 func fmaTie(p, z, s float64) float32 {
@@ -31,8 +23,15 @@ func fmaTie(p, z, s float64) float32 {
 }
 
 // FMA32 is a*b + c for finite numbers, rounded once: where a reference's build
-// computes so.
-func FMA32(a, b, c float32) float32 { return fma32(a, b, c) }
+// computes so. The product of two float32s is ab, which is exact.
+func FMA32(ab float64, c float32) float32 {
+	z := float64(c)
+	s := ab + z
+	if math.Float64bits(s)&(1<<29-1) == 1<<28 || s > -0x1p-125 && s < 0x1p-125 {
+		return fmaTie(ab, z, s)
+	}
+	return float32(s)
+}
 
 // TorchFilter is an interpolation of torch that is a separable filter.
 type TorchFilter uint8

@@ -1,0 +1,193 @@
+package mxnet
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strconv"
+	"sync"
+
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// csvFiles are the lines of files, with random access.
+type csvFiles struct {
+	files []*csvFile
+	ends  []int64 // for each file, the rows in it and those before it
+}
+
+// csvFile is a file whose lines were found. It may be read by several goroutines at once.
+type csvFile struct {
+	f     *os.File
+	name  string
+	start []int64 // of each row's line, and the file's size
+	// empty are the rows before which there are empty lines, and how many lines
+	// those are with all before.
+	empty []emptyLines
+}
+
+type emptyLines struct {
+	row   int
+	lines int64
+}
+
+// openCSV opens a file, or the files of a folder in the order of their names.
+func openCSV(path string) (*csvFiles, error) {
+	names := []string{path}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("mxnet: CSVIter: %w", err)
+	}
+	if info.IsDir() {
+		entries, err := os.ReadDir(path) // sorted by name
+		if err != nil {
+			return nil, fmt.Errorf("mxnet: CSVIter: %w", err)
+		}
+		names = names[:0]
+		for _, e := range entries {
+			name := filepath.Join(path, e.Name())
+			info, err := os.Stat(name) // a link's target counts
+			if err != nil {
+				return nil, fmt.Errorf("mxnet: CSVIter: %w", err)
+			}
+			if info.Mode().IsRegular() {
+				names = append(names, name)
+			}
+		}
+	}
+	c := &csvFiles{}
+	n := int64(0)
+	for _, name := range names {
+		f, err := openCSVFile(name)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("mxnet: CSVIter: %w", err), c.close())
+		}
+		c.files = append(c.files, f)
+		n += int64(len(f.start) - 1)
+		c.ends = append(c.ends, n)
+	}
+	return c, nil
+}
+
+func openCSVFile(name string) (_ *csvFile, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	c := &csvFile{f: f, name: name}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}()
+	r := bufio.NewReaderSize(f, 1<<16)
+	at, empty := int64(0), int64(0)
+	if b, err := r.Peek(3); err == nil && string(b) == "\xef\xbb\xbf" {
+		if _, err := r.Discard(3); err != nil {
+			return nil, err
+		}
+		at = 3
+	}
+	for {
+		line, size, err := lineEnd(r)
+		if err != nil && err != io.EOF {
+			return nil, err
+		}
+		switch {
+		case line:
+			if n := len(c.empty); empty > 0 && (n == 0 || c.empty[n-1].lines != empty) {
+				c.empty = append(c.empty, emptyLines{len(c.start), empty})
+			}
+			c.start = append(c.start, at)
+		case size > 0:
+			empty++
+		}
+		at += size
+		if err == io.EOF {
+			c.start = slices.Clip(append(c.start, at))
+			return c, nil
+		}
+	}
+}
+
+// lineEnd reads a line and says whether there is something in it, and its bytes.
+func lineEnd(r *bufio.Reader) (some bool, size int64, err error) {
+	for {
+		b, err := r.ReadSlice('\n')
+		size += int64(len(b))
+		some = some || len(bytes.Trim(b, "\r\n")) > 0
+		if err != bufio.ErrBufferFull {
+			return some, size, err
+		}
+	}
+}
+
+func (c *csvFiles) len() int64 {
+	if len(c.ends) == 0 {
+		return 0
+	}
+	return c.ends[len(c.ends)-1]
+}
+
+// find is the file that has row i, and its place there.
+func (c *csvFiles) find(i int64) (*csvFile, int) {
+	k := sort.Search(len(c.ends), func(k int) bool { return c.ends[k] > i })
+	if k > 0 {
+		i -= c.ends[k-1]
+	}
+	return c.files[k], int(i)
+}
+
+// key names row i for people: "data.csv:17", with the line.
+func (c *csvFiles) key(i int64) string {
+	f, k := c.find(i)
+	n := sort.Search(len(f.empty), func(j int) bool { return f.empty[j].row > k })
+	line := int64(k) + 1
+	if n > 0 {
+		line += f.empty[n-1].lines
+	}
+	return f.name + ":" + strconv.FormatInt(line, 10)
+}
+
+var lines = sync.Pool{New: func() any { return new([]byte) }}
+
+// read reads the numbers of row i.
+func (c *csvFiles) read(i int64, t *tensor.Tensor) error {
+	f, k := c.find(i)
+	b := lines.Get().(*[]byte)
+	defer lines.Put(b)
+	n := int(f.start[k+1] - f.start[k])
+	*b = slices.Grow((*b)[:0], n)[:n]
+	_, err := f.f.ReadAt(*b, f.start[k])
+	if err == nil {
+		line := *b
+		if j := bytes.IndexByte(line, '\n'); j >= 0 { // empty lines may follow
+			line = line[:j]
+		}
+		if err = parse(bytes.TrimRight(line, "\r"), t); err != nil {
+			err = fmt.Errorf("%w: %w", dataset.ErrData, err)
+		}
+	}
+	if err == io.EOF {
+		err = fmt.Errorf("%w: the file has become shorter", dataset.ErrData)
+	}
+	if err != nil {
+		return fmt.Errorf("mxnet: CSVIter: %s: %w", c.key(i), err)
+	}
+	return nil
+}
+
+func (c *csvFiles) close() error {
+	var l []error
+	for _, f := range c.files {
+		l = append(l, f.f.Close())
+	}
+	return errors.Join(l...)
+}

@@ -1,0 +1,143 @@
+// Package mxnet has MXNet's data iterators, with its names and parameters, as thin
+// shells over package dataset and the engines: [NDArrayIter] and [CSVIter]; a
+// dataset as a [DataIter] ([FromDataset]); and any DataIter, a program's own ones
+// too, as a dataset's source ([ToDataset]).
+//
+// A [DataIter] gives batches until io.EOF, and again after Reset. The reference is
+// MXNet 1.9.1: testdata/iters.json has its batches, and the tests compare all of
+// them. What differs, on purpose:
+//
+//   - Pad is exact on every batch: how many rows at its end are there to fill it.
+//     MXNet's NDArrayIter also gives, on the first batch of an epoch after a
+//     roll_over, the number of rows that were carried over, which are data that no
+//     other batch has; here it is 0. Its record iterators give full batches an
+//     earlier batch's pad.
+//   - An epoch is always the whole data. MXNet's CSVIter with round_batch begins the
+//     next epoch behind the rows that filled the last batch.
+//   - Rows carried over wait until a batch has them. MXNet loses them if Next is
+//     called again at the end of the epoch, or Reset twice, and fails if the rows are
+//     fewer than half a batch.
+//   - Every batch has an Index. MXNet's NDArrayIter has none.
+//   - Shuffles are a function of a seed and the epoch; MXNet's is of NumPy's global
+//     generator.
+//   - Parameters that there are not are errors, which name the nearest one that there is.
+//   - Dtypes stay what they are; MXNet makes float32 of NumPy's arrays.
+//
+// Sparse (CSR) and HDF5 arrays are not supported.
+//
+// # Concurrency, lifetime and errors
+//
+// A DataIter is used by one goroutine at a time. Its batch, with all its tensors, is
+// valid until the next call of Next, Reset or Close. Nothing is read and no
+// goroutine is started before the first Next; Close ends all of them. If ctx is
+// cancelled, Next returns its error; Next may be called again if the iterator has no
+// goroutines, and goes on where it stood; else the epoch is over, with that error,
+// until Reset.
+package mxnet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// DataDesc describes one input of a model: a tensor of every batch. (MXNet: mx.io.DataDesc.)
+type DataDesc struct {
+	Name string
+	// Shape is that of a batch, with the batch's axis. Axes may be tensor.Unknown
+	// where batches differ.
+	Shape tensor.Shape
+	DType tensor.DType
+	// Layout names the axes: the batch's is N. Only N has a meaning here.
+	Layout string
+}
+
+// BatchAxis is the axis of the batch, the place of N in the layout; 0 for an empty layout,
+// -1 if there is no N.
+func (d DataDesc) BatchAxis() int { return batchAxis(d.Layout) }
+
+func batchAxis(layout string) int {
+	if layout == "" {
+		return 0
+	}
+	return strings.IndexByte(layout, 'N')
+}
+
+// String is MXNet's form, "DataDesc[data,(32, 3, 224, 224),float32,NCHW]".
+func (d DataDesc) String() string {
+	return fmt.Sprintf("DataDesc[%s,%v,%v,%s]", d.Name, d.Shape, d.DType, d.Layout)
+}
+
+// desc is the tensor's.
+func (d DataDesc) desc() tensor.Desc { return tensor.Desc{DType: d.DType, Shape: d.Shape} }
+
+// DataBatch is one batch. (MXNet: mx.io.DataBatch.)
+type DataBatch struct {
+	Data, Label []*tensor.Tensor // in the order of ProvideData and ProvideLabel
+	// Pad is how many rows, the last ones, only fill the batch and are to be left
+	// out of results.
+	Pad int
+	// Index are the numbers of the batch's rows in the data, those of filling ones
+	// too (-1 for rows of zeros); nil if they are not known.
+	Index []int64
+	// BucketKey is for iterators whose batches are of several shapes; nil for none.
+	BucketKey any
+	// ProvideData and ProvideLabel describe this batch if it is not what the
+	// iterator's methods say; else they are nil.
+	ProvideData, ProvideLabel []DataDesc
+}
+
+// DataIter gives the batches of an epoch, and of the next one after Reset. (MXNet: mx.io.DataIter.)
+type DataIter interface {
+	// ProvideData and ProvideLabel describe the batches. They must not be changed.
+	ProvideData() []DataDesc
+	ProvideLabel() []DataDesc
+	// Next gives the next batch, or io.EOF, itself, at the end of the epoch, again
+	// and again until Reset.
+	Next(ctx context.Context) (*DataBatch, error)
+	// Reset begins the next epoch, wherever this one stands.
+	Reset() error
+	// Close ends it.
+	Close() error
+}
+
+// ErrParam is the error of a parameter that cannot be, for errors.Is.
+var ErrParam = errors.New("invalid parameter")
+
+// ParamError is the error of a parameter. It wraps ErrParam.
+type ParamError struct {
+	Iter  string // "CSVIter"
+	Name  string // of the parameter
+	Value string // as it was given; empty if it is missing
+	Want  string // what can be; empty for a name that there is not
+	// Nearest is the parameter's name that is most like one that there is not.
+	Nearest string
+}
+
+func (e *ParamError) Error() string {
+	switch {
+	case e.Want == "":
+		return fmt.Sprintf("mxnet: %s: no parameter %q; the nearest is %q", e.Iter, e.Name, e.Nearest)
+	case e.Value == "":
+		return fmt.Sprintf("mxnet: %s: %s is missing, want %s", e.Iter, e.Name, e.Want)
+	}
+	return fmt.Sprintf("mxnet: %s: %s = %s, want %s", e.Iter, e.Name, e.Value, e.Want)
+}
+
+// Unwrap gives ErrParam.
+func (e *ParamError) Unwrap() error { return ErrParam }
+
+// DescError is the error of a batch that is not what was said of it.
+type DescError struct {
+	Batch int64  // of the epoch, from 0
+	Name  string // of the input
+	Got   tensor.Desc
+	Want  tensor.Desc
+}
+
+func (e *DescError) Error() string {
+	return fmt.Sprintf("mxnet: batch %d: %q is %v, want %v", e.Batch, e.Name, e.Got, e.Want)
+}

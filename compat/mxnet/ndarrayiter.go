@@ -1,0 +1,167 @@
+package mxnet
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/pullpipe"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// NDArrayOptions are the parameters of NewNDArrayIter. DefaultNDArrayOptions has the usual ones.
+type NDArrayOptions struct {
+	BatchSize int // MXNet: batch_size
+	// Shuffle gives the rows in another order in each epoch, which is a function of
+	// Seed and the epoch. (MXNet: shuffle.)
+	Shuffle bool
+	Seed    uint64
+	// LastBatch is what becomes of rows at the end that are no batch: "pad" completes
+	// it with rows from the beginning of the epoch, again and again if need be;
+	// "discard" leaves them out; "roll_over" puts them in front of the next epoch.
+	// (MXNet: last_batch_handle.)
+	LastBatch string
+	// DataName and LabelName are the names of inputs without one: of a single one
+	// as it is; of several "_0_data", "_1_data", … (MXNet: data_name, label_name.)
+	DataName, LabelName string
+	// Layout has the letter N in the place of the axis that has the rows, in all
+	// inputs. (MXNet: layout.)
+	Layout string
+}
+
+// DefaultNDArrayOptions are batches of one, not shuffled, pad, "data",
+// "softmax_label", "NCHW".
+func DefaultNDArrayOptions() NDArrayOptions {
+	return NDArrayOptions{BatchSize: 1, LastBatch: "pad", DataName: "data", LabelName: "softmax_label", Layout: "NCHW"}
+}
+
+var lastBatches = map[string]last{"pad": lastPad, "discard": lastDiscard, "roll_over": lastRoll}
+
+// NDArrayIter gives batches of arrays in memory. See the package for what is
+// different from mx.io.NDArrayIter. It reads within Next, without goroutines.
+type NDArrayIter struct{ *rowIter }
+
+// NewNDArrayIter begins an iterator over arrays, which it shares: nobody may write them as
+// long as it is in use. All have the same number of rows, one at least. Inputs are in the
+// order of their names, as MXNet has them, whatever their order in data and label.
+// Label may be empty. Errors are a *ParamError.
+func NewNDArrayIter(data, label []tensor.Named, o NDArrayOptions) (*NDArrayIter, error) {
+	fail := func(name, value, want string) (*NDArrayIter, error) {
+		return nil, &ParamError{Iter: "NDArrayIter", Name: name, Value: value, Want: want}
+	}
+	how, ok := lastBatches[o.LastBatch]
+	axis := batchAxis(o.Layout)
+	switch {
+	case o.BatchSize < 1 || o.BatchSize > maxBatch:
+		return fail("batch_size", strconv.Itoa(o.BatchSize), fmt.Sprintf("1 to %d", maxBatch))
+	case !ok:
+		return fail("last_batch_handle", strconv.Quote(o.LastBatch), "pad, discard or roll_over")
+	case axis < 0:
+		return fail("layout", strconv.Quote(o.Layout), "an N where the batch's axis is")
+	case len(data) == 0:
+		return fail("data", "", "an array at least")
+	}
+	d, l := named(data, o.DataName), named(label, o.LabelName)
+	all := slices.Concat(d, l)
+	a := &arrays{axis: axis}
+	descs := make([]DataDesc, 0, len(all))
+	for i, x := range all {
+		what := func(format string, args ...any) (*NDArrayIter, error) {
+			return fail(map[bool]string{true: "data", false: "label"}[i < len(d)], strconv.Quote(x.Name), fmt.Sprintf(format, args...))
+		}
+		twice := slices.ContainsFunc(all[:i], func(o tensor.Named) bool { return o.Name == x.Name })
+		switch {
+		case x.Name == "" || strings.Contains(x.Name, "\x00") || twice:
+			return what("another name for each input")
+		case x.T == nil || x.T.DType == tensor.Bytes || x.T.Shape.Rank() <= axis:
+			return what("an array with an axis %d, the one of the rows (layout %s)", axis, o.Layout)
+		}
+		n := int64(x.T.Shape.At(axis))
+		if i == 0 {
+			a.n = n
+		}
+		if n != a.n || n == 0 {
+			return what("%d rows, as the first input has, and one at least; it has %d", a.n, n)
+		}
+		a.t = append(a.t, x.T)
+		descs = append(descs, DataDesc{Name: x.Name, Shape: x.T.Shape.With(axis, o.BatchSize), DType: x.T.DType, Layout: o.Layout})
+	}
+	a.columns = columns(descs[:len(d)], descs[len(d):])
+	it, err := newRowIter(a, descs[:len(d)], descs[len(d):], o.BatchSize, how, o.Seed, o.Shuffle, false,
+		func(b *dataset.Built) (Runner, error) { return pullpipe.New(b, nil) })
+	if err != nil {
+		return nil, err
+	}
+	return &NDArrayIter{it}, nil
+}
+
+// maxBatch bounds the rows of a batch.
+const maxBatch = 1 << 20
+
+// named gives inputs their names and order.
+func named(l []tensor.Named, name string) []tensor.Named {
+	l = slices.Clone(l)
+	for i := range l {
+		switch {
+		case l[i].Name != "":
+		case len(l) == 1:
+			l[i].Name = name
+		default:
+			l[i].Name = fmt.Sprintf("_%d_%s", i, name)
+		}
+	}
+	slices.SortStableFunc(l, func(a, b tensor.Named) int { return strings.Compare(a.Name, b.Name) })
+	return l
+}
+
+// HardReset is Reset that also forgets rows that were carried over.
+func (it *NDArrayIter) HardReset() error {
+	it.carry = it.carry[:0]
+	return it.Reset()
+}
+
+// arrays are the rows of arrays.
+type arrays struct {
+	t       []*tensor.Tensor
+	axis    int
+	n       int64
+	columns []dataset.Column
+}
+
+func (a *arrays) Columns() []dataset.Column { return a.columns }
+
+func (a *arrays) Len() int64 { return a.n }
+
+func (a *arrays) Close() error { return nil }
+
+func (a *arrays) Read(i int64, s *dataset.Sample) error {
+	if i < 0 || i >= a.n {
+		return fmt.Errorf("mxnet: NDArrayIter: %w: row %d of %d", dataset.ErrParam, i, a.n)
+	}
+	s.Key = "row " + strconv.FormatInt(i, 10)
+	for j, t := range a.t {
+		v := row(t, a.axis, int(i))
+		s.Values[j].Share(&v)
+	}
+	return setRow(&s.Values[len(a.t)], i)
+}
+
+// row is the view of t at an index of an axis, without the axis.
+func row(t *tensor.Tensor, axis, i int) (v tensor.Tensor) {
+	v.Desc = tensor.Desc{DType: t.DType, Shape: without(t.Shape, axis)}
+	copy(v.Strides[:axis], t.Strides[:axis])
+	copy(v.Strides[axis:], t.Strides[axis+1:])
+	if v.Len() == 0 {
+		return v
+	}
+	n := 1 // elements from the first to the last
+	for a := range v.Shape.Rank() {
+		n += (v.Shape.At(a) - 1) * v.Strides[a]
+	}
+	from := i * t.Strides[axis] * t.DType.Size()
+	to := from + n*t.DType.Size()
+	v.Data = t.Data[from:to:to]
+	return v
+}

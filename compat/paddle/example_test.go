@@ -1,0 +1,63 @@
+package paddle_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/infer-prep/infer-prep/compat/paddle"
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/csv"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+func init() {
+	// Any source of package dataset is a file reader.
+	paddle.RegisterFileReader("csv", func(path string) (dataset.Source, error) {
+		s := csv.New(path)
+		s.ColumnTypes = []tensor.DType{tensor.Float32, tensor.Int64}
+		return s, nil
+	})
+}
+
+func Example() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	var paths []string
+	for i, rows := range []string{"x,label\n0.5,0\n1.5,1\n2.5,2\n", "x,label\n10.5,10\n"} {
+		paths = append(paths, filepath.Join(dir, fmt.Sprintf("part%d.csv", i)))
+		if err := os.WriteFile(paths[i], []byte(rows), 0o600); err != nil {
+			log.Fatal(err)
+		}
+	}
+	columns := []dataset.Column{
+		{Name: "x", Desc: tensor.Desc{DType: tensor.Float32}},
+		{Name: "label", Desc: tensor.Desc{DType: tensor.Int64}},
+	}
+	r := paddle.OpenFiles(columns, paddle.FilesOptions{Threads: 2, Buffer: 16}, paths...).MultiPass(2).Batch(3).DoubleBuffer()
+	run, err := r.Start(paddle.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer run.Close()
+	for {
+		s, err := run.ReadNext(context.Background())
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(s.Values[0].Desc, tensor.View[int64](&s.Values[1].Tensor))
+	}
+	// Output:
+	// float32 (3,) [0 10 1]
+	// float32 (3,) [2 0 10]
+	// float32 (2,) [1 2]
+}

@@ -1,0 +1,264 @@
+// Package celeba is the dataset CelebA: photos of faces with 40 attributes.
+package celeba
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/internal/files"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// CelebA is the photos that list_attr_celeba.txt lists, in its order: the number
+// of photos, a line with the attributes' names, and for each photo its file and 1
+// or -1 for every attribute. list_eval_partition.txt says for the same photos in
+// the same order which part they are of; it is read unless Usage is all.
+//
+// Columns: image (bytes: the file), attr (int32 (attributes): 1 or 0).
+//
+// Reference: MindSpore 2.10.0's CelebADataset (columns; its attr is uint32, and the
+// images are beside the lists: Images is then empty) and torchvision 0.29.2's
+// CelebA with target attr (the order, and where the images are; its attr is
+// int64). Their samples are the same. Here the number of photos, lists that do
+// not name the same photos, values other than 1 and -1, and files that lie
+// elsewhere are errors, which the references do not look at.
+// Reading a file allocates what the operating system's calls take, some hundred bytes.
+type CelebA struct {
+	Dir string `json:"dir"` // the folder with the lists: torchvision's ROOT/celeba
+	// Images is the folder of the images below Dir, with slashes. Usually
+	// img_align_celeba; empty for Dir itself.
+	Images string `json:"images"`
+	// Usage is train, valid, test or all. Usually train.
+	Usage string `json:"usage"`
+}
+
+func init() {
+	dataset.Register(dataset.Info{Name: "celeba", Version: 1, New: func() dataset.Node { return New("") }, Doc: "CelebA: photos of faces with 40 attributes"})
+}
+
+// New makes the source of the training photos.
+func New(dir string) *CelebA { return &CelebA{dir, "img_align_celeba", "train"} }
+
+// Validate checks the usage, and that Images is below Dir.
+func (o *CelebA) Validate() error {
+	if o.Images != "" && !filepath.IsLocal(filepath.FromSlash(o.Images)) {
+		return fmt.Errorf("%w: images %q, want a folder below dir", dataset.ErrParam, o.Images)
+	}
+	return files.Usage(o.Usage, "train", "valid", "test", "all")
+}
+
+// maxAttributes is more than any such list has: there are 40.
+const maxAttributes = 4096
+
+// Open reads the lists.
+func (o *CelebA) Open() (dataset.Data, error) {
+	d, err := o.open()
+	if err != nil {
+		return nil, fmt.Errorf("celeba: %w", err)
+	}
+	return d, nil
+}
+
+func (o *CelebA) open() (*rows, error) {
+	attr, err := openList(filepath.Join(o.Dir, "list_attr_celeba.txt"))
+	if err != nil {
+		return nil, err
+	}
+	defer attr.close()
+	var part *list
+	if o.Usage != "all" {
+		if part, err = openList(filepath.Join(o.Dir, "list_eval_partition.txt")); err != nil {
+			return nil, err
+		}
+		defer part.close()
+	}
+	return parse(filepath.Join(o.Dir, filepath.FromSlash(o.Images)), o.Usage, attr, part)
+}
+
+// parse reads the list of attributes and, unless it is nil, that of parts.
+func parse(dir, usage string, attr, part *list) (*rows, error) {
+	d := &rows{dir: dir}
+	f, err := attr.fields()
+	if err != nil {
+		return nil, attr.end(err)
+	}
+	claimed, err := strconv.ParseInt(f[0], 10, 64)
+	if err != nil || len(f) != 1 {
+		return nil, attr.errorf("%q, want the number of photos", strings.Join(f, " "))
+	}
+	if f, err = attr.fields(); err != nil {
+		return nil, attr.end(err)
+	}
+	if d.attributes = len(f); d.attributes > maxAttributes {
+		return nil, attr.errorf("%d attributes, want at most %d", d.attributes, maxAttributes)
+	}
+	listed := int64(0)
+	for ; ; listed++ {
+		f, err := attr.fields()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, attr.end(err)
+		}
+		if len(f) != 1+d.attributes {
+			return nil, attr.errorf("%d values, want %d", len(f)-1, d.attributes)
+		}
+		if !filepath.IsLocal(filepath.FromSlash(f[0])) {
+			return nil, attr.errorf("file %q, want one below the folder of images", f[0])
+		}
+		of := usage
+		if part != nil {
+			if of, err = partOf(part, f[0]); err != nil {
+				return nil, err
+			}
+		}
+		n := len(d.attrs)
+		for i, v := range f[1:] {
+			switch v {
+			case "1":
+				d.attrs = append(d.attrs, 1)
+			case "-1":
+				d.attrs = append(d.attrs, 0)
+			default:
+				return nil, attr.errorf("attribute %d is %q, want 1 or -1", i, v)
+			}
+		}
+		if of == usage {
+			d.keys = append(d.keys, strings.Clone(f[0]))
+		} else {
+			d.attrs = d.attrs[:n]
+		}
+	}
+	if listed != claimed {
+		return nil, attr.errorf("the end of %d photos, want %d as the first line says", listed, claimed)
+	}
+	if part != nil {
+		if f, err := part.fields(); err == nil {
+			return nil, part.errorf("%q, want the end, since %s has it", f[0], attr.name)
+		} else if err != io.EOF {
+			return nil, part.end(err)
+		}
+	}
+	if len(d.keys) == 0 {
+		return nil, attr.errorf("no photos of usage %s", usage)
+	}
+	return d, nil
+}
+
+// partOf is the part of the next photo of the list, which must be photo.
+func partOf(part *list, photo string) (string, error) {
+	f, err := part.fields()
+	if err != nil {
+		return "", part.end(err)
+	}
+	if len(f) != 2 || f[0] != photo {
+		return "", part.errorf("%q, want %q and its part", strings.Join(f, " "), photo)
+	}
+	switch f[1] {
+	case "0":
+		return "train", nil
+	case "1":
+		return "valid", nil
+	case "2":
+		return "test", nil
+	}
+	return "", part.errorf("part %q, want 0, 1 or 2", f[1])
+}
+
+// list is a text of fields between blanks.
+type list struct {
+	name string
+	s    *bufio.Scanner
+	line int
+	f    io.Closer
+}
+
+func openList(name string) (*list, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	l := newList(name, f)
+	l.f = f
+	return l, nil
+}
+
+func newList(name string, r io.Reader) *list {
+	l := &list{name: name, s: bufio.NewScanner(r)}
+	l.s.Buffer(nil, 1<<20)
+	return l
+}
+
+func (l *list) close() { l.f.Close() }
+
+// fields is the next line that is not empty, or io.EOF.
+func (l *list) fields() ([]string, error) {
+	for l.s.Scan() {
+		l.line++
+		if f := strings.Fields(l.s.Text()); len(f) > 0 {
+			return f, nil
+		}
+	}
+	if err := l.s.Err(); err != nil {
+		return nil, err
+	}
+	return nil, io.EOF
+}
+
+// end is the error of a line that cannot be read.
+func (l *list) end(err error) error {
+	if errors.Is(err, io.EOF) {
+		return l.errorf("the end, want more lines")
+	}
+	l.line++
+	return l.errorf("%v", err)
+}
+
+func (l *list) errorf(format string, args ...any) error {
+	return fmt.Errorf("%w: %s:%d: %s", dataset.ErrData, l.name, l.line, fmt.Sprintf(format, args...))
+}
+
+type rows struct {
+	dir        string
+	keys       []string
+	attributes int
+	attrs      []byte // of all photos
+}
+
+func (d *rows) desc() tensor.Desc {
+	return tensor.Desc{DType: tensor.Int32, Shape: tensor.Dims(d.attributes)}
+}
+
+func (d *rows) Columns() []dataset.Column {
+	return []dataset.Column{{Name: "image", Desc: tensor.Encoded()}, {Name: "attr", Desc: d.desc()}}
+}
+
+func (d *rows) Len() int64 { return int64(len(d.keys)) }
+
+func (d *rows) Read(i int64, s *dataset.Sample) error {
+	if err := files.Index(i, d.Len()); err != nil {
+		return fmt.Errorf("celeba: %w", err)
+	}
+	s.Key = d.keys[i]
+	if err := files.Read(&s.Values[0], d.dir, d.keys[i]); err != nil {
+		return fmt.Errorf("celeba: %w", err)
+	}
+	if err := s.Values[1].Reset(d.desc()); err != nil {
+		return err
+	}
+	out := tensor.View[int32](&s.Values[1].Tensor)
+	for k, a := range d.attrs[int(i)*d.attributes:][:d.attributes] {
+		out[k] = int32(a)
+	}
+	return nil
+}
+
+func (d *rows) Close() error { return nil }

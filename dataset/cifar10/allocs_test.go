@@ -1,0 +1,15 @@
+//go:build !js
+
+// Where the runtime's calls of the system do not allocate.
+
+package cifar10
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/dataset/sourcetest"
+)
+
+func TestAllocs(t *testing.T) { require.Zero(t, sourcetest.Allocs(t, New(testdata))) }

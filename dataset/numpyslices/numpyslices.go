@@ -1,0 +1,120 @@
+// Package numpyslices is the dataset of arrays in NumPy's files, sliced along their first axis.
+package numpyslices
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/internal/arrays"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// NumpySlices is arrays in .npy and .npz files. Row i is slice i of every array, and
+// shares its memory: all arrays are held in memory, and reading copies nothing. For
+// arrays that are not in files see package inmemory.
+//
+// Columns: one for each array, of the array's type and its shape without the first
+// axis. If one of them is named label and has integers without a shape, they are
+// the rows' classes.
+//
+// Reference: MindSpore 2.10.0's NumpySlicesDataset for a dict or a tuple of arrays:
+// the same columns, names and rows; but types that this module does not have
+// (uint32, uint64, strings) are refused.
+type NumpySlices struct {
+	// Files are .npy files with an array each, and .npz files with several.
+	Files []string `json:"files"`
+	// Names are the columns' names, one for each array. Empty: those of an .npz, and
+	// column_0, column_1, … for the arrays of .npy files.
+	Names []string `json:"names"`
+	// MaxBytes is the most memory that the arrays may take, usually 1 GiB.
+	MaxBytes int64 `json:"max_bytes"`
+}
+
+func init() {
+	dataset.Register(dataset.Info{Name: "numpy_slices", Version: 1, New: func() dataset.Node { return New() }, Doc: "arrays in .npy and .npz files, sliced along their first axis"})
+}
+
+// New makes the source of all arrays of the files.
+func New(files ...string) *NumpySlices {
+	return &NumpySlices{Files: append([]string{}, files...), Names: []string{}, MaxBytes: 1 << 30}
+}
+
+// Validate wants names of files that end in .npy or .npz.
+func (o *NumpySlices) Validate() error {
+	if len(o.Files) == 0 {
+		return fmt.Errorf("%w: no files", dataset.ErrParam)
+	}
+	for _, f := range o.Files {
+		if !strings.HasSuffix(f, ".npy") && !strings.HasSuffix(f, ".npz") {
+			return fmt.Errorf("%w: file %q, want .npy or .npz", dataset.ErrParam, f)
+		}
+	}
+	seen := map[string]bool{}
+	for _, n := range o.Names {
+		if n == "" || seen[n] {
+			return fmt.Errorf("%w: name %q, want different names", dataset.ErrParam, n)
+		}
+		seen[n] = true
+	}
+	if o.MaxBytes < 1 {
+		return fmt.Errorf("%w: max_bytes %d, want at least 1", dataset.ErrParam, o.MaxBytes)
+	}
+	return nil
+}
+
+// Open reads the arrays.
+func (o *NumpySlices) Open() (dataset.Data, error) {
+	left := o.MaxBytes
+	var all []tensor.Named
+	for _, f := range o.Files {
+		ts, err := load(f, left)
+		if err != nil {
+			return nil, fmt.Errorf("numpyslices: %w: %s: %w", dataset.ErrData, f, err)
+		}
+		for _, t := range ts {
+			if t.Name == "" {
+				t.Name = fmt.Sprintf("column_%d", len(all))
+			}
+			left -= int64(len(t.T.Data))
+			all = append(all, t)
+		}
+	}
+	if len(o.Names) > 0 {
+		if len(o.Names) != len(all) {
+			return nil, fmt.Errorf("numpyslices: %w: %d names, want %d as there are arrays", dataset.ErrParam, len(o.Names), len(all))
+		}
+		for i := range all {
+			all[i].Name = o.Names[i]
+		}
+	}
+	return arrays.New("numpyslices", dataset.ErrData, all)
+}
+
+// load reads a file; the array of an .npy has no name.
+func load(name string, limit int64) ([]tensor.Named, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	i, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasSuffix(name, ".npz") {
+		return tensor.ReadNPZ(f, i.Size(), limit)
+	}
+	t, err := tensor.ReadNPY(f, limit)
+	if err != nil {
+		return nil, err
+	}
+	if at, err := f.Seek(0, io.SeekCurrent); err != nil {
+		return nil, err
+	} else if at < i.Size() {
+		return nil, fmt.Errorf("data after the array, at byte %d", at)
+	}
+	return []tensor.Named{{T: t}}, nil
+}

@@ -1,0 +1,105 @@
+package numpyslices
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/sourcetest"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+const testdata = "../../testdata/datasets/numpyslices/"
+
+func TestAsReferences(t *testing.T) {
+	t.Logf("MindSpore: %d rows", sourcetest.Golden(t, testdata+"mindspore.json"))
+}
+
+func TestAllocs(t *testing.T) { require.Zero(t, sourcetest.Allocs(t, New(testdata+"all.npz"))) }
+
+func TestValidate(t *testing.T) {
+	for _, o := range []*NumpySlices{
+		New(), New("x.bin"), {[]string{"a.npy"}, []string{""}, 1}, {[]string{"a.npy", "b.npy"}, []string{"a", "a"}, 1}, {[]string{"a.npy"}, []string{}, 0},
+	} {
+		require.ErrorIs(t, o.Validate(), dataset.ErrParam, "%+v", o)
+	}
+}
+
+func npy(t testing.TB, d tensor.DType, shape ...int) []byte {
+	a, err := tensor.New(tensor.Desc{DType: d, Shape: tensor.Dims(shape...)})
+	require.NoError(t, err)
+	var b bytes.Buffer
+	require.NoError(t, tensor.WriteNPY(&b, a))
+	return b.Bytes()
+}
+
+func TestBadFiles(t *testing.T) {
+	whole := npy(t, tensor.Uint8, 3, 2)
+	for _, c := range []struct {
+		name   string
+		files  [][]byte
+		change func(o *NumpySlices)
+		kind   error
+		want   string
+	}{
+		{"cut", [][]byte{whole[:len(whole)-1]}, nil, dataset.ErrData, "0.npy"},
+		{"more", [][]byte{append(bytes.Clone(whole), 1)}, nil, dataset.ErrData, "data after the array, at byte 134"},
+		{"a scalar", [][]byte{npy(t, tensor.Uint8)}, nil, dataset.ErrData, "column_0 is a scalar"},
+		{"other lengths", [][]byte{whole, npy(t, tensor.Uint8, 2, 2)}, nil, dataset.ErrData, "column_1 has 2 rows, want 3 as column_0"},
+		{"too few names", [][]byte{whole, whole}, func(o *NumpySlices) { o.Names = []string{"a"} }, dataset.ErrParam, "1 names, want 2"},
+		{"too large", [][]byte{whole, whole}, func(o *NumpySlices) { o.MaxBytes = 11 }, tensor.ErrLimit, "1.npy"},
+		{"claims", [][]byte{bytes.Replace(whole, []byte("(3, 2)"), []byte("(3000000000000, 2)"), 1)}, nil, dataset.ErrData, "0.npy"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			o := New()
+			for i, b := range c.files {
+				o.Files = append(o.Files, filepath.Join(dir, string(rune('0'+i))+".npy"))
+				require.NoError(t, os.WriteFile(o.Files[i], b, 0o600))
+			}
+			if c.change != nil {
+				c.change(o)
+			}
+			_, err := o.Open()
+			require.ErrorIs(t, err, c.kind)
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+	_, err := New("none.npy").Open()
+	require.ErrorIs(t, err, os.ErrNotExist)
+	bad := filepath.Join(t.TempDir(), "bad.npz")
+	require.NoError(t, os.WriteFile(bad, whole, 0o600))
+	_, err = New(bad).Open()
+	require.ErrorIs(t, err, dataset.ErrData)
+}
+
+func FuzzOpen(f *testing.F) {
+	for _, name := range []string{"all.npz", "image.npy"} {
+		b, err := os.ReadFile(testdata + name)
+		require.NoError(f, err)
+		f.Add(b, name == "all.npz")
+	}
+	f.Fuzz(func(t *testing.T, b []byte, npz bool) {
+		name := filepath.Join(t.TempDir(), "a.npy")
+		if npz {
+			name = name[:len(name)-1] + "z"
+		}
+		require.NoError(t, os.WriteFile(name, b, 0o600))
+		o := New(name)
+		o.MaxBytes = 1 << 20
+		d, err := o.Open()
+		if err != nil {
+			require.ErrorIs(t, err, dataset.ErrData)
+			return
+		}
+		r := d.(dataset.Rows)
+		s := sourcetest.New(d)
+		for i := range min(r.Len(), 100) {
+			require.NoError(t, r.Read(i, s))
+		}
+	})
+}

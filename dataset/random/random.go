@@ -1,0 +1,136 @@
+// Package random is a dataset of random numbers in columns of any type and shape,
+// for trying out and measuring.
+package random
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/internal/files"
+	"github.com/infer-prep/infer-prep/dataset/internal/noise"
+	"github.com/infer-prep/infer-prep/rng"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// Random is rows of random numbers. Row i is a function of Seed and i: the
+// elements of all columns, one after another, come from the stream
+// rng.NewKey(Seed, 0, "random").At(i). Integers have all values of their type, each
+// as likely: the lower bits of a 32-bit number, and a 64-bit number for int64.
+// Floating-point numbers are from [0, 1): the upper 24 bits of a 32-bit number
+// over 2^24 for float32, 11 over 2^11 for float16, 8 over 2^8 for bfloat16, and
+// Stream.Float64 for float64.
+//
+// Columns: those of the schema.
+//
+// Reference: MindSpore 2.10.0's RandomDataset for what it is; its numbers are
+// others (it fills a whole tensor with one random byte), and so are its usual
+// columns and number of rows, which are random too.
+type Random struct {
+	Rows   int64    `json:"rows"`
+	Schema []Column `json:"schema"`
+	Seed   uint64   `json:"seed"`
+}
+
+// Column is a column of the schema.
+type Column struct {
+	Name  string       `json:"name"`
+	DType tensor.DType `json:"dtype"` // any but bytes
+	Shape Shape        `json:"shape"`
+}
+
+// Shape is the size of every axis; empty for scalars.
+type Shape []int
+
+// MarshalJSON writes a scalar's shape, nil or not, as an empty array.
+func (s Shape) MarshalJSON() ([]byte, error) {
+	if len(s) == 0 {
+		return []byte("[]"), nil
+	}
+	return json.Marshal([]int(s))
+}
+
+func init() {
+	dataset.Register(dataset.Info{Name: "random", Version: 1, New: func() dataset.Node { return New(0) }, Doc: "random numbers in columns of any type and shape"})
+}
+
+// New makes a source of so many rows, with seed 0.
+func New(rows int64, schema ...Column) *Random {
+	return &Random{Rows: rows, Schema: append([]Column{}, schema...)}
+}
+
+// maxBytes is the most that a row may have, as package codec limits tensors.
+const maxBytes = 1 << 30
+
+// Validate wants rows, and columns that can be.
+func (o *Random) Validate() error {
+	if o.Rows < 1 {
+		return fmt.Errorf("%w: rows %d, want at least 1", dataset.ErrParam, o.Rows)
+	}
+	if len(o.Schema) == 0 {
+		return fmt.Errorf("%w: the schema has no columns", dataset.ErrParam)
+	}
+	seen := map[string]bool{}
+	left := int64(maxBytes)
+	for _, c := range o.Schema {
+		if c.Name == "" || seen[c.Name] {
+			return fmt.Errorf("%w: schema: column %q, want different names", dataset.ErrParam, c.Name)
+		}
+		seen[c.Name] = true
+		if !c.DType.Valid() || c.DType == tensor.Bytes {
+			return fmt.Errorf("%w: schema: column %q is %v, want numbers", dataset.ErrParam, c.Name, c.DType)
+		}
+		if len(c.Shape) > tensor.MaxRank {
+			return fmt.Errorf("%w: schema: column %q has %d axes, want at most %d", dataset.ErrParam, c.Name, len(c.Shape), tensor.MaxRank)
+		}
+		d := c.desc()
+		if err := d.Check(); err != nil || d.Size() < 0 || d.Size() > left {
+			return fmt.Errorf("%w: schema: column %q is %v, want known sizes and a row of at most %d bytes", dataset.ErrParam, c.Name, d, maxBytes)
+		}
+		left -= d.Size()
+	}
+	return nil
+}
+
+func (c *Column) desc() tensor.Desc {
+	return tensor.Desc{DType: c.DType, Shape: tensor.Dims(c.Shape...)}
+}
+
+// Open does nothing.
+func (o *Random) Open() (dataset.Data, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	d := &rows{n: o.Rows, key: rng.NewKey(o.Seed, 0, "random")}
+	for _, c := range o.Schema {
+		d.columns = append(d.columns, dataset.Column{Name: c.Name, Desc: c.desc()})
+	}
+	return d, nil
+}
+
+type rows struct {
+	columns []dataset.Column
+	n       int64
+	key     rng.Key
+}
+
+func (d *rows) Columns() []dataset.Column { return d.columns }
+
+func (d *rows) Len() int64 { return d.n }
+
+func (d *rows) Read(i int64, s *dataset.Sample) error {
+	if err := files.Index(i, d.n); err != nil {
+		return fmt.Errorf("random: %w", err)
+	}
+	s.Key = "random"
+	r := d.key.At(uint64(i))
+	for c := range d.columns {
+		if err := s.Values[c].Reset(d.columns[c].Desc); err != nil {
+			return err
+		}
+		noise.Fill(&s.Values[c].Tensor, &r)
+	}
+	return nil
+}
+
+func (d *rows) Close() error { return nil }

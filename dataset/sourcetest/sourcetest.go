@@ -1,0 +1,402 @@
+// Package sourcetest tests that a dataset.Source keeps the contract of package
+// dataset, for the tests of sources, also of those outside this module.
+package sourcetest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"reflect"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/internal/spec"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// most is how many rows, from the beginning and from the end, are read.
+const most = 200
+
+// Run tests a source that can be opened: its parameters are valid, and what it
+// opens keeps the contract of Rows or Stream (and of Classed and ClassIndexed,
+// if it is so), also when it is opened again. All samples must be readable. A row
+// that is not there must be an error of kind ErrParam.
+func Run(t *testing.T, src dataset.Source) {
+	t.Helper()
+	require.NoError(t, src.Validate())
+	first := read(t, src, func(d dataset.Data) {
+		columns(t, d)
+		switch d := d.(type) {
+		case dataset.Rows:
+			rows(t, d)
+		case dataset.Stream:
+			stream(t, d)
+		default:
+			require.Fail(t, "neither Rows nor Stream", "%T", d)
+		}
+		classes(t, d)
+	})
+	again := read(t, src, nil)
+	require.Len(t, again, len(first), "samples when it is opened again")
+	for i := range first {
+		equal(t, first[i], again[i], "opened again: sample %d", i)
+	}
+}
+
+// Spec tests that the JSON and msgp forms of a registered node give the same node
+// again, byte for byte, and that cut, extended and incomplete forms are refused.
+func Spec(t *testing.T, n dataset.Node) {
+	t.Helper()
+	i := dataset.InfoOf(n)
+	require.Positive(t, i.Version, "%T is not registered", n)
+	require.NotEmpty(t, i.Doc)
+	require.NotSame(t, i.New(), i.New())
+	require.Equal(t, reflect.TypeOf(n), reflect.TypeOf(i.New()))
+
+	text, err := json.Marshal(n)
+	require.NoError(t, err)
+	back := i.New()
+	require.NoError(t, spec.Unmarshal(text, back), "%s", text)
+	require.Equal(t, n, back)
+	var params map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal(text, &params))
+	for name := range params {
+		fewer := map[string]json.RawMessage{}
+		for k, v := range params {
+			if k != name {
+				fewer[k] = v
+			}
+		}
+		b, err := json.Marshal(fewer)
+		require.NoError(t, err)
+		require.Error(t, spec.Unmarshal(b, i.New()), "JSON without %q", name)
+	}
+	params["no_such_parameter"] = json.RawMessage("1")
+	b, err := json.Marshal(params)
+	require.NoError(t, err)
+	require.Error(t, spec.Unmarshal(b, i.New()), "JSON with an unknown parameter")
+
+	source, ok := n.(dataset.Source)
+	require.True(t, ok, "%T is no Source", n)
+	bin, err := dataset.From(source).MarshalMsg(nil)
+	require.NoError(t, err)
+	for range 8 {
+		b, err := dataset.From(source).MarshalMsg(nil)
+		require.NoError(t, err)
+		require.Equal(t, bin, b, "msgp gives other bytes")
+	}
+	var whole dataset.Dataset
+	left, err := whole.UnmarshalMsg(bin)
+	require.NoError(t, err)
+	require.Empty(t, left)
+	require.Equal(t, n, whole.Node, "msgp")
+	for cut := range bin {
+		_, err := new(dataset.Dataset).UnmarshalMsg(bin[:cut])
+		require.Error(t, err, "msgp cut to %d of %d bytes", cut, len(bin))
+	}
+}
+
+// Allocs is the number of allocations that reading a row takes in steady state,
+// over the first rows.
+func Allocs(t *testing.T, src dataset.Source) float64 {
+	t.Helper()
+	d, err := src.Open()
+	require.NoError(t, err)
+	defer d.Close()
+	r, ok := d.(dataset.Rows)
+	require.True(t, ok, "%T is no Rows", d)
+	s := New(d)
+	n := min(r.Len(), most)
+	for i := range n {
+		require.NoError(t, r.Read(i, s))
+	}
+	i := int64(0)
+	return testing.AllocsPerRun(100, func() {
+		if err := r.Read(i, s); err != nil {
+			t.Error(err)
+		}
+		i = (i + 1) % n
+	})
+}
+
+// New is a sample for d, without memory yet.
+func New(d dataset.Data) *dataset.Sample {
+	return &dataset.Sample{Values: make([]dataset.Value, len(d.Columns()))}
+}
+
+// Samples reads all samples of a source, of a Stream those of epoch 0, in memory
+// of their own.
+func Samples(t *testing.T, src dataset.Source) []*dataset.Sample {
+	t.Helper()
+	d, err := src.Open()
+	require.NoError(t, err)
+	defer func() { require.NoError(t, d.Close()) }()
+	if st, ok := d.(dataset.Stream); ok {
+		return epoch(t, st, 0, -1)
+	}
+	r, ok := d.(dataset.Rows)
+	require.True(t, ok, "%T is neither Rows nor Stream", d)
+	var all []*dataset.Sample
+	s := New(d)
+	for i := range r.Len() {
+		require.NoError(t, r.Read(i, s), "row %d", i)
+		all = append(all, clone(t, s))
+	}
+	return all
+}
+
+// read opens a source, lets f look at it and gives its samples.
+func read(t *testing.T, src dataset.Source, f func(dataset.Data)) []*dataset.Sample {
+	t.Helper()
+	d, err := src.Open()
+	require.NoError(t, err)
+	if f != nil {
+		f(d)
+	}
+	var all []*dataset.Sample
+	switch d := d.(type) {
+	case dataset.Rows:
+		s := New(d)
+		for _, i := range indices(d) {
+			require.NoError(t, d.Read(i, s), "row %d", i)
+			all = append(all, clone(t, s))
+		}
+	case dataset.Stream:
+		all = epoch(t, d, 0, most)
+	}
+	require.NoError(t, d.Close())
+	require.NotPanics(t, func() { _ = d.Close() }, "Close twice")
+	return all
+}
+
+func columns(t *testing.T, d dataset.Data) {
+	t.Helper()
+	c := d.Columns()
+	require.NotEmpty(t, c, "columns")
+	seen := map[string]bool{}
+	for _, c := range c {
+		require.NotEmpty(t, c.Name, "name of a column")
+		require.False(t, seen[c.Name], "two columns are named %q", c.Name)
+		seen[c.Name] = true
+		require.NoError(t, c.Desc.Check(), "column %q", c.Name)
+		require.True(t, c.Desc.DType.Valid(), "column %q has no dtype", c.Name)
+	}
+	require.Equal(t, c, d.Columns(), "columns when asked again")
+}
+
+// matches says that a sample is as its columns say.
+func matches(t *testing.T, d dataset.Data, s *dataset.Sample, what string, i int64) {
+	t.Helper()
+	c := d.Columns()
+	require.Len(t, s.Values, len(c), "%s %d: values", what, i)
+	require.NotEmpty(t, s.Key, "%s %d: key", what, i)
+	for n, c := range c {
+		v := &s.Values[n]
+		require.True(t, c.Desc.Matches(v.Desc), "%s %d: column %q is %v, want %v", what, i, c.Name, v.Desc, c.Desc)
+		if v.DType == tensor.Bytes {
+			continue
+		}
+		require.True(t, v.Shape.Known(), "%s %d: column %q is %v", what, i, c.Name, v.Desc)
+		dense, err := tensor.New(v.Desc)
+		require.NoError(t, err)
+		require.NoError(t, v.CopyTo(dense), "%s %d: column %q", what, i, c.Name)
+	}
+}
+
+// indices are the first and last rows.
+func indices(r dataset.Rows) (l []int64) {
+	n := r.Len()
+	for i := range min(n, most) {
+		l = append(l, i)
+	}
+	for i := max(n-most, int64(len(l))); i < n; i++ {
+		l = append(l, i)
+	}
+	return l
+}
+
+func rows(t *testing.T, r dataset.Rows) {
+	t.Helper()
+	n := r.Len()
+	require.GreaterOrEqual(t, n, int64(0), "Len")
+	all := indices(r)
+
+	// Each row into a sample without memory, twice: what has the same address is shared.
+	want := map[int64]*dataset.Sample{}
+	type shared struct{ now, before tensor.Tensor }
+	var share []shared
+	for _, i := range all {
+		a, b := New(r), New(r)
+		require.NoError(t, r.Read(i, a), "row %d", i)
+		require.NoError(t, r.Read(i, b), "row %d", i)
+		matches(t, r, a, "row", i)
+		equal(t, a, b, "row %d, read twice", i)
+		want[i] = clone(t, a)
+		for c := range a.Values {
+			if x, y := a.Values[c].Data, b.Values[c].Data; len(x) > 0 && unsafe.SliceData(x) == unsafe.SliceData(y) {
+				share = append(share, shared{a.Values[c].Tensor, want[i].Values[c].Tensor})
+			}
+		}
+	}
+	// One sample for rows of all sizes, forwards, backwards and across.
+	s := New(r)
+	for k := range all {
+		for _, i := range []int64{all[k], all[len(all)-1-k], all[k*7%len(all)]} {
+			require.NoError(t, r.Read(i, s), "row %d", i)
+			equal(t, want[i], s, "row %d in a used sample", i)
+		}
+	}
+	// A sample that was of other data.
+	for c := range s.Values {
+		require.NoError(t, s.Values[c].Reset(tensor.Desc{DType: tensor.Float64, Shape: tensor.Dims(3, 5)}))
+	}
+	for _, i := range all {
+		require.NoError(t, r.Read(i, s), "row %d", i)
+		equal(t, want[i], s, "row %d in a sample of other data", i)
+	}
+
+	var wg sync.WaitGroup
+	errs := make([]error, 8)
+	got := make([][]*dataset.Sample, len(errs))
+	for g := range errs {
+		wg.Go(func() {
+			s := New(r)
+			for k := range all {
+				i := all[(k*(g%2*2-1)+g*len(all)/8+len(all))%len(all)]
+				if errs[g] = r.Read(i, s); errs[g] != nil {
+					return
+				}
+				c := new(dataset.Sample)
+				if errs[g] = c.CopyFrom(s); errs[g] != nil {
+					return
+				}
+				c.Ordinal = uint64(i)
+				got[g] = append(got[g], c)
+				if r.Len() != n {
+					errs[g] = errors.New("Len changes")
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for g := range errs {
+		require.NoError(t, errs[g])
+		for _, s := range got[g] {
+			equal(t, want[int64(s.Ordinal)], s, "row %d, read by several goroutines", s.Ordinal)
+		}
+	}
+	for _, s := range share {
+		dense, err := tensor.New(s.before.Desc)
+		require.NoError(t, err)
+		if s.now.DType == tensor.Bytes {
+			dense = &s.now
+		} else {
+			require.NoError(t, s.now.CopyTo(dense))
+		}
+		require.True(t, bytes.Equal(s.before.Data, dense.Data), "shared memory was written")
+	}
+
+	c, classed := r.(dataset.Classed)
+	for _, i := range []int64{-1, n, n + 1, 1 << 62, -1 << 63} {
+		require.NotPanics(t, func() {
+			require.ErrorIs(t, r.Read(i, New(r)), dataset.ErrParam, "row %d of %d", i, n)
+			if classed {
+				_, err := c.Class(i)
+				require.ErrorIs(t, err, dataset.ErrParam, "class of row %d of %d", i, n)
+			}
+		})
+	}
+}
+
+func stream(t *testing.T, d dataset.Stream) {
+	t.Helper()
+	for e := range uint64(3) {
+		whole := epoch(t, d, e, most)
+		again := epoch(t, d, e, most)
+		require.Len(t, again, len(whole), "samples of epoch %d, started again", e)
+		for i := range whole {
+			matches(t, d, whole[i], "sample", int64(i))
+			equal(t, whole[i], again[i], "epoch %d started again: sample %d", e, i)
+		}
+	}
+	// Two at once, and one that is left early.
+	a, err := d.Start(0)
+	require.NoError(t, err)
+	b, err := d.Start(0)
+	require.NoError(t, err)
+	s, u := New(d), New(d)
+	for range 3 {
+		if err := a.Next(s); err == io.EOF {
+			break
+		}
+		require.NoError(t, err)
+		require.NoError(t, b.Next(u))
+		equal(t, clone(t, s), clone(t, u), "two readers at once")
+	}
+	require.NoError(t, a.Close())
+	require.NotPanics(t, func() { _ = a.Close() }, "Close twice")
+	require.NoError(t, b.Close())
+}
+
+// epoch reads up to n samples of an epoch, all of them if n < 0.
+func epoch(t *testing.T, d dataset.Stream, e uint64, n int) (all []*dataset.Sample) {
+	t.Helper()
+	r, err := d.Start(e)
+	require.NoError(t, err, "Start(%d)", e)
+	s := New(d)
+	for n < 0 || len(all) < n {
+		err := r.Next(s)
+		if err == io.EOF {
+			require.Equal(t, io.EOF, r.Next(s), "after the end")
+			break
+		}
+		require.NoError(t, err, "sample %d of epoch %d", len(all), e)
+		all = append(all, clone(t, s))
+	}
+	require.NoError(t, r.Close())
+	return all
+}
+
+func classes(t *testing.T, d dataset.Data) {
+	t.Helper()
+	if x, ok := d.(dataset.ClassIndexed); ok {
+		require.Equal(t, x.ClassIndex(), x.ClassIndex(), "names of classes when asked again")
+	}
+	c, ok := d.(dataset.Classed)
+	if !ok {
+		return
+	}
+	for _, i := range indices(c) {
+		a, err := c.Class(i)
+		require.NoError(t, err)
+		b, err := c.Class(i)
+		require.NoError(t, err)
+		require.Equal(t, a, b, "class of row %d", i)
+	}
+}
+
+func clone(t *testing.T, s *dataset.Sample) *dataset.Sample {
+	t.Helper()
+	c := new(dataset.Sample)
+	require.NoError(t, c.CopyFrom(s))
+	return c
+}
+
+// equal says that two samples have the same values and key.
+func equal(t *testing.T, want, got *dataset.Sample, what string, args ...any) {
+	t.Helper()
+	args = append([]any{what + ": column %d"}, append(args, 0)...)
+	require.Equal(t, want.Key, got.Key, args...)
+	require.Len(t, got.Values, len(want.Values), args...)
+	got = clone(t, got)
+	for i := range want.Values {
+		args[len(args)-1] = i
+		require.Equal(t, want.Values[i].Desc, got.Values[i].Desc, args...)
+		require.True(t, bytes.Equal(want.Values[i].Data, got.Values[i].Data), args...)
+	}
+}

@@ -1,5 +1,0 @@
-package textfile
-
-//go:generate go run ../../internal/msgpgen
-
-//msgp:limit arrays:1000000 maps:4096

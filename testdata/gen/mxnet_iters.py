@@ -1,0 +1,157 @@
+"""Makes compat/mxnet/testdata/iters.json: what MXNet's NDArrayIter and CSVIter give, batch by batch.
+
+Needs mxnet 1.9.1 and numpy 1.23.5 (its last that MXNet can be imported with; Python 3.11 or earlier).
+Takes no arguments; running it again gives the same bytes.
+
+Each case is a list of steps on one iterator: "epoch" reads until the end, "next" reads one batch, "reset"
+and "hard_reset" are the methods. For each step there is the list of batches that it gave: the numbers of
+the rows (the data's first element), the labels, pad, index. "error" is a step in which MXNet fails; it is the last.
+"""
+
+import json
+import os
+import tempfile
+
+import mxnet as mx
+import numpy as np
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+OUT = os.path.join(ROOT, "compat", "mxnet", "testdata", "iters.json")
+
+EPOCHS = ["epoch", "reset", "epoch", "reset", "epoch"]
+STEPS = {
+    "reset": EPOCHS,
+    "no reset": ["epoch", "epoch", "epoch"],
+    "read on at the end": ["epoch", "epoch", "reset", "epoch"],
+    "reset twice": ["epoch", "reset", "reset", "epoch"],
+    "reset in the middle": ["next", "reset", "epoch", "reset", "next", "reset", "epoch"],
+    "hard reset": ["epoch", "hard_reset", "epoch"],
+}
+
+
+def batch_of(b):
+    data = b.data[0].asnumpy()
+    return {
+        "rows": [int(r.flat[0]) for r in data],
+        "labels": [float(r.flat[0]) for r in b.label[0].asnumpy()],
+        "pad": int(b.pad),
+        "index": None if b.index is None else [int(i) for i in b.index],
+    }
+
+
+def run(it, steps):
+    out = []
+    for s in steps:
+        got = []
+        if s in ("next", "epoch"):
+            while True:
+                try:
+                    got.append(batch_of(it.next()))
+                except StopIteration:
+                    break
+                except (mx.base.MXNetError, AssertionError):
+                    return out + ["error"]
+                if s == "next":
+                    break
+        else:
+            getattr(it, s)()
+        out.append(got)
+    return out
+
+
+def describe(it):
+    return [[d.name, list(d.shape), np.dtype(d.dtype).name, getattr(d, "layout", "")] for d in list(it.provide_data) + list(it.provide_label)]
+
+
+def ndarray_cases():
+    for mode in ("pad", "discard", "roll_over"):
+        for n, size in ((10, 4), (8, 4), (3, 4), (3, 8), (1, 4)):
+            for name, steps in STEPS.items():
+                if name == "hard reset" and mode != "roll_over":
+                    continue
+                data = np.arange(n, dtype=np.float32).reshape(n, 1) * np.ones((1, 2), np.float32)
+                label = np.arange(n, dtype=np.float32) + 100
+                it = mx.io.NDArrayIter(data, label, size, last_batch_handle=mode)
+                yield {"n": n, "batch": size, "mode": mode, "name": name, "steps": steps, "out": run(it, steps)}
+
+
+def names_cases():
+    a, b = np.zeros((4, 3), np.float32), np.zeros((4, 2, 2), np.float32)
+    for name, data, label in (
+        ("one", a, None),
+        ("list", [a, b], [a]),
+        ("dict", {"z": a, "b": b}, {"y": a, "x": b}),
+    ):
+        it = mx.io.NDArrayIter(data, label, 2)
+        yield {"name": name, "desc": describe(it)}
+
+
+def csv(text, **kwargs):
+    with tempfile.TemporaryDirectory() as d:
+        files = {}
+        for k in ("data_csv", "label_csv"):
+            t = text if k == "data_csv" else kwargs.pop("labels", None)
+            if t is not None:
+                files[k] = os.path.join(d, k)
+                with open(files[k], "wb") as f:
+                    f.write(t.encode())
+        steps = kwargs.pop("steps", ["epoch"])
+        it = mx.io.CSVIter(**files, **kwargs)
+        out = run(it, steps)
+        if not kwargs.get("round_batch", True):
+            for step in out:
+                for b in step:  # the rest of a batch is whatever was in memory
+                    keep = len(b["rows"]) - b["pad"]
+                    b["rows"], b["labels"] = b["rows"][:keep], b["labels"][:keep]
+        return {"desc": describe(it), "out": out}
+
+
+def csv_cases():
+    for n, size in ((10, 4), (8, 4), (5, 4)):
+        for rb in (True, False):
+            text = "".join(f"{i},{i + 0.5}\n" for i in range(n))
+            labels = "".join(f"{100 + i}\n" for i in range(n))
+            yield {"n": n, "batch": size, "round_batch": rb, "steps": EPOCHS,
+                   **csv(text, labels=labels, data_shape=(2,), batch_size=size, round_batch=rb, steps=EPOCHS)}
+
+
+def csv_text_cases():
+    """What of the syntax is read, and as what."""
+    for name, text in (
+        ("plain", "1,2\n3,4\n"),
+        ("no newline at the end", "1,2\n3,4"),
+        ("CRLF", "1,2\r\n3,4\r\n"),
+        ("blank lines", "1,2\n\n\n3,4\n\n"),
+        ("spaces", "1, 2\n 3,\t4\n"),
+        ("byte order mark", "\ufeff1,2\n3,4\n"),
+        ("signs and exponents", "-1.5,+2e3\n.5,4E-2\n"),
+    ):
+        with tempfile.TemporaryDirectory() as d:
+            path = os.path.join(d, "x.csv")
+            with open(path, "wb") as f:
+                f.write(text.encode())
+            it = mx.io.CSVIter(data_csv=path, data_shape=(2,), batch_size=2, round_batch=False)
+            yield {"name": name, "text": text, "values": [[float(x) for x in r] for r in it.next().data[0].asnumpy()]}
+
+
+def main():
+    all_cases = {
+        "mxnet": mx.__version__,
+        "ndarray": list(ndarray_cases()),
+        "names": list(names_cases()),
+        "csv": list(csv_cases()),
+        "csv_text": list(csv_text_cases()),
+    }
+    os.makedirs(os.path.dirname(OUT), exist_ok=True)
+    with open(OUT, "w") as f:
+        f.write("{\n")
+        for i, (k, v) in enumerate(all_cases.items()):
+            end = "," if i + 1 < len(all_cases) else ""
+            if isinstance(v, list):
+                f.write(f" {json.dumps(k)}: [\n" + ",\n".join("  " + json.dumps(c, separators=(",", ":")) for c in v) + f"\n ]{end}\n")
+            else:
+                f.write(f" {json.dumps(k)}: {json.dumps(v)}{end}\n")
+        f.write("}\n")
+
+
+main()
