@@ -148,10 +148,19 @@ type batching struct {
 	caller  caller
 	one     Sample
 	samples []*Sample // where all must be there before they are stacked
+	before  []int64   // the state before the last batch
+	ended   bool      // with an error
 	failed  func(*Sample, error) error
 }
 
 func (b *batching) Next(ctx context.Context, s *Sample) error {
+	b.before = b.in.Save(b.before[:0])
+	err := b.batch(ctx, s)
+	b.ended = err != nil && err != io.EOF
+	return err
+}
+
+func (b *batching) batch(ctx context.Context, s *Sample) error {
 	whole := b.f != nil || b.c.needsAll
 	n := 0
 	for n < b.n.Size {
@@ -174,7 +183,10 @@ func (b *batching) Next(ctx context.Context, s *Sample) error {
 		}
 		if !whole {
 			if err := b.c.put(s, x, n, b.n.Size); err != nil {
-				return &SampleError{b.caller.path, x.Key, x.Epoch, x.Ordinal, err}
+				if err := b.failed(x, err); err != nil {
+					return err
+				}
+				continue
 			}
 		}
 		n++
@@ -196,7 +208,12 @@ func (b *batching) Next(ctx context.Context, s *Sample) error {
 	return nil
 }
 
-func (b *batching) Save(w []int64) []int64 { return b.in.Save(w) }
+func (b *batching) Save(w []int64) []int64 {
+	if b.ended {
+		return append(w, b.before...)
+	}
+	return b.in.Save(w)
+}
 
 func (b *batching) Close() error { return b.in.Close() }
 

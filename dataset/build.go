@@ -34,7 +34,9 @@ type Options struct {
 	// Default: BadFails.
 	OnError Policy
 	// Bad, if it is not nil, is told of every sample that is skipped or quarantined,
-	// in the order of samples, by the goroutine that asks for them.
+	// in the order of samples, by the goroutine that calls Next, before that gives the
+	// sample which follows. Where one sample is made into several (Unbatch, FlatMap),
+	// a run that is resumed among them tells again of the bad ones below.
 	Bad func(*SampleError)
 	// CacheBytes is the memory that CachePrefix may use for caches that the
 	// definition does not have; those that it has are not counted. Default: 0, no such caches.

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -87,12 +88,12 @@ type keeper interface {
 }
 
 func (o *opener) openCache(s *step, f feed) (Iterator, error) {
-	return o.work(s, &feeder{f}, func() (Worker, error) {
+	return o.work(s, &feeder{f}, &badList{}, func() (Worker, error) {
 		// Each worker makes what is missing by itself: all below runs in it.
 		w := &caching{keeper: s.state.(keeper), place: &place{}}
 		inner := *o
 		inner.stage = Inline
-		inner.failed = func(path string, _ *Sample, err error) error { return &elsewhere{path, err} }
+		inner.strict = true
 		var err error
 		w.in, err = inner.openIndexed(s.in[0], feed{root: f.root, epoch: f.epoch, one: w.place})
 		return w, err
@@ -111,8 +112,15 @@ func (w *caching) Do(s *Sample) error {
 	}
 	*w.place = place{k: int64(s.Ordinal), pos: s.row, epoch: s.Epoch}
 	row := s.row
-	if err := w.in.Next(context.Background(), s); err != nil || s.dropped {
+	if err := w.in.Next(context.Background(), s); err != nil {
+		var e *SampleError
+		if errors.As(err, &e) {
+			return &elsewhere{e.Path, e.Err}
+		}
 		return err
+	}
+	if s.dropped {
+		return nil
 	}
 	return w.keeper.keep(row, s)
 }

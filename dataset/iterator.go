@@ -16,7 +16,10 @@ type Iterator interface {
 	// dropped one, which is only passed on. Values are valid until s is given to
 	// another Next; s may be another one each time.
 	Next(ctx context.Context, s *Sample) error
-	// Save appends the state after the last sample that Next gave.
+	// Save appends the state after the last sample that Next gave, which only
+	// Run.State makes one that can be kept. An error of Next
+	// is the last thing that it gives; the state is then one from which the sample
+	// that failed, or what was to become of it, comes next.
 	Save(words []int64) []int64
 	// Close ends it, goroutines included. It may be called twice.
 	Close() error
@@ -37,7 +40,27 @@ type Stage struct {
 	// Failed says what becomes of a sample that Do failed on: nil if it is dropped
 	// now. It is called in the order of samples, by the goroutine that calls Next.
 	Failed func(s *Sample, err error) error
+	// Left takes away the errors of the samples that In left out. It is called after
+	// In.Next by the goroutine that called that; what it gave is handed to Pass when
+	// the sample or error of In goes up, by the goroutine that calls Next. So bad
+	// samples are told of in the same order by every engine, and when they are due.
+	Left func() []*SampleError
+	Pass func([]*SampleError)
+	// Stateless says that In.Save appends nothing.
+	Stateless bool
 }
+
+// badList are the errors of samples that were left out since it was last asked.
+// It belongs to the goroutine that calls Next of the iterators which fill it.
+type badList struct{ l []*SampleError }
+
+func (b *badList) take() []*SampleError {
+	l := b.l
+	b.l = nil
+	return l
+}
+
+func (b *badList) put(l []*SampleError) { b.l = append(b.l, l...) }
 
 // Dropped reports whether the sample is to be passed over.
 func (s *Sample) Dropped() bool { return s.dropped }
@@ -64,25 +87,47 @@ func Inline(st Stage) (Iterator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &inline{st, w}, nil
+	return &inline{Stage: st, w: w}, nil
 }
 
 type inline struct {
 	Stage
-	w Worker
+	w      Worker
+	before []int64 // the state before the last sample
+	failed bool    // on which the work failed for good
 }
 
 func (i *inline) Next(ctx context.Context, s *Sample) error {
-	if err := i.In.Next(ctx, s); err != nil {
+	if !i.Stateless {
+		i.before = i.In.Save(i.before[:0])
+	}
+	err := i.In.Next(ctx, s)
+	if l := i.Left(); l != nil {
+		i.Pass(l)
+	}
+	if err != nil {
 		return err
 	}
 	if err := Do(i.w, s); err != nil {
-		return i.Failed(s, err)
+		var panicked *PanicError
+		if errors.As(err, &panicked) { // the worker may be in any state
+			if w, err := i.New(); err == nil {
+				i.w = w
+			}
+		}
+		err := i.Failed(s, err)
+		i.failed = err != nil
+		return err
 	}
 	return nil
 }
 
-func (i *inline) Save(w []int64) []int64 { return i.In.Save(w) }
+func (i *inline) Save(w []int64) []int64 {
+	if i.failed {
+		return append(w, i.before...)
+	}
+	return i.In.Save(w)
+}
 
 func (i *inline) Close() error { return i.In.Close() }
 
@@ -90,8 +135,9 @@ func (i *inline) Close() error { return i.In.Close() }
 type Config struct {
 	// Stage places work: Inline, or one with goroutines.
 	Stage func(Stage) (Iterator, error)
-	// Top, if it is not nil, is put on top of the iterator of the whole.
-	Top func(Iterator) (Iterator, error)
+	// Top, if it is not nil, is put on top of the iterator of the whole: it is given
+	// a Stage with In, Left and Pass alone.
+	Top func(Stage) (Iterator, error)
 	// State is where to begin, nil for the beginning of epoch Epoch.
 	State *State
 	Epoch uint64
@@ -105,7 +151,29 @@ type opener struct {
 	// replay, if it is not nil, are the places of one root that are wanted again;
 	// nothing follows them.
 	replay *replay
-	failed func(path string, s *Sample, err error) error
+	bad    *badList // where bad samples are noted
+	strict bool     // every bad sample is an error, whatever the policy
+	// lenient: no bad sample is an error, since only some of the samples are wanted.
+	lenient bool
+	logs    *heldLogs
+}
+
+// below is o for the inputs of a stage, which another goroutine may ask.
+func (o *opener) below() *opener {
+	b := *o
+	b.bad = &badList{}
+	return &b
+}
+
+// failed is what becomes of a bad sample.
+func (o *opener) failed(path string, s *Sample, err error) error {
+	e := &SampleError{path, s.Key, s.Epoch, s.Ordinal, err}
+	if o.strict || !o.lenient && o.b.options.OnError == BadFails {
+		return e
+	}
+	s.dropped = true
+	o.bad.put([]*SampleError{e})
+	return nil
 }
 
 type replay struct {
@@ -141,11 +209,12 @@ func (o *opener) open(s *step, epoch uint64) (Iterator, error) {
 		}
 		return n.stream(o, s, epoch)
 	case mapper:
-		in, err := o.open(s.in[0], epoch)
+		below := o.below()
+		in, err := below.open(s.in[0], epoch)
 		if err != nil {
 			return nil, err
 		}
-		return o.work(s, in, func() (Worker, error) { return n.worker(o.b, s) })
+		return o.work(s, in, below.bad, func() (Worker, error) { return n.worker(o.b, s) })
 	}
 	return nil, fmt.Errorf("dataset: %s has no iterator", s.path)
 }
@@ -162,17 +231,20 @@ func (t *tagged) Next(ctx context.Context, s *Sample) error {
 	return err
 }
 
-// work places a stage.
-func (o *opener) work(s *step, in Iterator, worker func() (Worker, error)) (Iterator, error) {
+// work places a stage. In notes bad samples in below.
+func (o *opener) work(s *step, in Iterator, below *badList, worker func() (Worker, error)) (Iterator, error) {
 	place := o.stage
 	switch s.node.(type) {
 	case *Project, *Rename:
 		place = Inline // there is nothing to do that a goroutine would be worth
 	}
-	it, err := place(Stage{Path: s.path, In: in, New: worker, Failed: func(x *Sample, err error) error {
-		path, err := whose(s.path, err)
-		return o.failed(path, x, err)
-	}})
+	it, err := place(Stage{
+		Path: s.path, In: in, New: worker, Failed: func(x *Sample, err error) error {
+			path, err := whose(s.path, err)
+			return o.failed(path, x, err)
+		},
+		Left: below.take, Pass: o.bad.put, Stateless: s.indexed,
+	})
 	if err != nil {
 		return nil, errors.Join(err, in.Close())
 	}
@@ -218,6 +290,9 @@ func (r *root) Next(ctx context.Context, s *Sample) error {
 		}
 		if !s.dropped {
 			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 	}
 }
@@ -285,7 +360,7 @@ func (o *opener) openIndexed(s *step, f feed) (Iterator, error) {
 	if s.data != nil {
 		rows := s.data.(Rows)
 		n := len(s.columns)
-		return o.work(s, &feeder{f}, func() (Worker, error) { return &reading{rows, n}, nil })
+		return o.work(s, &feeder{f}, &badList{}, func() (Worker, error) { return &reading{rows, n}, nil })
 	}
 	switch n := s.node.(type) {
 	case router:
@@ -302,7 +377,7 @@ func (o *opener) openIndexed(s *step, f feed) (Iterator, error) {
 		}
 		return j, nil
 	case *Zip:
-		z := &zipped{next: func(ctx context.Context, it Iterator, s *Sample) error { return it.Next(ctx, s) }}
+		z := &zipped{indexed: true}
 		for _, in := range s.in {
 			it, err := o.openIndexed(in, f)
 			if err != nil {
@@ -315,11 +390,12 @@ func (o *opener) openIndexed(s *step, f feed) (Iterator, error) {
 	case *Cache, *FileCache:
 		return o.openCache(s, f)
 	case mapper:
-		in, err := o.openIndexed(s.in[0], f)
+		below := o.below()
+		in, err := below.openIndexed(s.in[0], f)
 		if err != nil {
 			return nil, err
 		}
-		return o.work(s, in, func() (Worker, error) { return n.worker(o.b, s) })
+		return o.work(s, in, below.bad, func() (Worker, error) { return n.worker(o.b, s) })
 	}
 	return nil, fmt.Errorf("dataset: %s has no index", s.path)
 }
@@ -392,6 +468,7 @@ type streamed struct {
 	n      int // columns
 	cursor cursor
 	at     int64 // samples read
+	errors int   // in succession
 	failed func(s *Sample, err error) error
 }
 
@@ -440,16 +517,25 @@ func (t *streamed) Next(ctx context.Context, s *Sample) error {
 			t.at++
 			if err != nil && t.at > k {
 				if err := t.failed(s, err); err != nil {
+					t.cursor.j--
 					return err
+				}
+				if t.errors++; t.errors == manyErrors {
+					return fmt.Errorf("dataset: %d samples of a stream in succession are bad: %w", manyErrors, err)
 				}
 				break // it was left out
 			}
+			t.errors = 0
 			if t.at > k {
 				return nil
 			}
 		}
 	}
 }
+
+// manyErrors in succession end a stream: one that cannot go on would otherwise
+// give bad samples for ever.
+const manyErrors = 1000
 
 // read reads, with a panic made an error.
 func (t *streamed) read(s *Sample) (err error) {
@@ -472,7 +558,11 @@ func (t *streamed) restart() error {
 	if err := t.Close(); err != nil {
 		return err
 	}
-	r, err := t.stream.Start(t.epoch)
+	var r Reader
+	err := guard(func() (err error) {
+		r, err = t.stream.Start(t.epoch)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -488,13 +578,16 @@ func (t *streamed) Close() error {
 	}
 	r := t.reader
 	t.reader = nil
-	return r.Close()
+	return guard(r.Close)
 }
 
 // pull is Next without dropped samples.
 func pull(ctx context.Context, it Iterator, s *Sample) error {
 	for {
 		if err := it.Next(ctx, s); err != nil || !s.dropped {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 	}

@@ -90,7 +90,9 @@ func TestMerge(t *testing.T) {
 			require.NoError(t, err)
 			var again dataset.State
 			require.NoError(t, again.UnmarshalBinary(bytes))
-			l := rest(t, parallel(t, b, 2, &again), most+1)
+			p := parallel(t, b, 2, &again)
+			l := rest(t, p, most+1)
+			require.NoError(t, p.Close())
 			got = append(got, l)
 			left -= len(l)
 		}

@@ -132,7 +132,7 @@ func (b *Built) sampleSize(s *step) int64 {
 	if known >= 0 {
 		return known
 	}
-	o := &opener{b: b, stage: Inline, failed: func(_ string, _ *Sample, err error) error { return err }}
+	o := &opener{b: b, stage: Inline, bad: &badList{}, strict: true, logs: newHeldLogs()}
 	it, err := o.openIndexed(s, feed{one: &place{}})
 	if err != nil {
 		return -1

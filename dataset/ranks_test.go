@@ -76,7 +76,9 @@ func TestRanks(t *testing.T) {
 			each = (len(whole) + world - 1) / world
 		}
 		for rank, b := range all {
-			got := rest(t, parallel(t, b, 2, nil), most+1)
+			p := parallel(t, b, 2, nil)
+			got := rest(t, p, most+1)
+			require.NoError(t, p.Close())
 			require.Equal(t, int(b.Len()), len(got), "%s, rank %d", what, rank)
 			if indexed(d) {
 				require.Len(t, got, each, "%s, rank %d", what, rank)

@@ -14,15 +14,22 @@ import (
 type Run struct {
 	built  *Built
 	stage  func(Stage) (Iterator, error)
-	top    func(Iterator) (Iterator, error)
+	top    func(Stage) (Iterator, error)
 	it     Iterator
 	epoch  uint64
-	steps  int64 // of the epoch
-	ended  error // io.EOF, or what ended the run
+	steps  int64   // of the epoch
+	ended  error   // io.EOF, or what ended the run
+	last   *State  // of a run that was closed
+	before []int64 // the state before the last sample, with AllDone
+	undone bool    // before is where to go on
 	sample Sample
+	due    badList // bad samples that are to be told of
+	logs   *heldLogs
+	marked []int64 // for forget
 
-	mu  sync.Mutex
-	bad []*SampleError
+	mu    sync.Mutex
+	bad   []*SampleError
+	count int64
 }
 
 // NewRun begins a run. An engine calls it; programs use pullpipe.New or pipeline.New.
@@ -78,13 +85,18 @@ func (s *step) alike() bool {
 }
 
 func (r *Run) open(words *stateReader) error {
-	o := &opener{b: r.built, stage: r.stage, state: words, failed: r.failed}
-	it, err := o.open(r.built.top, r.epoch)
+	o := &opener{b: r.built, stage: r.stage, state: words, bad: &r.due, logs: newHeldLogs()}
+	r.logs = o.logs
+	below := o
+	if r.top != nil {
+		below = o.below()
+	}
+	it, err := below.open(r.built.top, r.epoch)
 	if err != nil {
 		return err
 	}
 	if r.top != nil {
-		top, err := r.top(it)
+		top, err := r.top(Stage{In: it, Left: below.bad.take, Pass: r.due.put})
 		if err != nil {
 			return errors.Join(err, it.Close())
 		}
@@ -94,23 +106,26 @@ func (r *Run) open(words *stateReader) error {
 	return nil
 }
 
-// failed is what becomes of a bad sample.
-func (r *Run) failed(path string, s *Sample, err error) error {
-	e := &SampleError{path, s.Key, s.Epoch, s.Ordinal, err}
-	if r.built.options.OnError == BadFails {
-		return e
+// told notes what Next left out.
+func (r *Run) told() {
+	for _, e := range r.due.take() {
+		r.mu.Lock()
+		r.count++
+		if r.built.options.OnError == BadQuarantined {
+			r.bad = append(r.bad, e)
+		}
+		r.mu.Unlock()
+		if r.built.options.Bad != nil {
+			r.built.options.Bad(e)
+		}
 	}
-	s.dropped = true
+}
+
+// Bad is how many bad samples were left out so far. It may be called by any goroutine.
+func (r *Run) Bad() int64 {
 	r.mu.Lock()
-	r.bad = append(r.bad, e)
-	if r.built.options.OnError == BadSkipped {
-		r.bad = r.bad[:0]
-	}
-	r.mu.Unlock()
-	if r.built.options.Bad != nil {
-		r.built.options.Bad(e)
-	}
-	return nil
+	defer r.mu.Unlock()
+	return r.count
 }
 
 // Quarantined lists the bad samples so far (BadQuarantined). It may be called by
@@ -129,6 +144,9 @@ func (r *Run) Next(ctx context.Context) (*Sample, error) {
 	if r.ended != nil {
 		return nil, r.ended
 	}
+	if r.last != nil {
+		return nil, ErrClosed
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -138,13 +156,19 @@ func (r *Run) Next(ctx context.Context) (*Sample, error) {
 		}
 	}
 	s := &r.sample
+	all := r.built.options.AllDone
+	if all != nil {
+		r.before = r.it.Save(r.before[:0])
+	}
 	err := pull(ctx, r.it, s)
+	r.told()
 	if err != nil && err != io.EOF {
 		return nil, r.end(err)
 	}
-	if all := r.built.options.AllDone; all != nil {
+	if all != nil {
 		done, hookErr := all(ctx, err == io.EOF)
 		if hookErr != nil {
+			r.undone = true
 			return nil, r.end(hookErr)
 		}
 		if done {
@@ -156,9 +180,16 @@ func (r *Run) Next(ctx context.Context) (*Sample, error) {
 	if err != nil {
 		return nil, r.end(err)
 	}
-	r.steps++
+	if r.steps++; r.steps%forgetSteps == 0 && !r.logs.empty() {
+		r.marked = r.it.Save(r.marked[:0])
+		r.logs.forget(r.marked)
+	}
 	return s, nil
 }
+
+// forgetSteps is how many samples or batches are given between two times that the
+// logs of buffers are cut.
+const forgetSteps = 16
 
 func (r *Run) end(err error) error {
 	r.ended = err
@@ -167,9 +198,12 @@ func (r *Run) end(err error) error {
 
 // NextEpoch begins the next epoch, wherever this one stands.
 func (r *Run) NextEpoch() error {
+	if r.last != nil {
+		return ErrClosed
+	}
 	err := r.closeIterator()
 	r.epoch++
-	r.steps, r.ended = 0, nil
+	r.steps, r.ended, r.undone = 0, nil, false
 	return err
 }
 
@@ -182,6 +216,9 @@ func (r *Run) Step() int64 { return r.steps }
 // State is where the run stands: what was prefetched but not given does not
 // count. At the end of an epoch it is the beginning of the next one.
 func (r *Run) State() *State {
+	if r.last != nil {
+		return r.last
+	}
 	s := &State{
 		Version: stateVersion, Fingerprint: r.built.fingerprint, Epoch: r.epoch, Step: r.steps,
 		Rank: r.built.options.Rank, World: r.built.options.World,
@@ -189,8 +226,10 @@ func (r *Run) State() *State {
 	switch {
 	case r.ended == io.EOF:
 		s.Epoch, s.Step = r.epoch+1, 0
+	case r.undone:
+		s.Words = r.logs.resolve(r.before)
 	case r.it != nil:
-		s.Words = r.it.Save(nil)
+		s.Words = r.logs.resolve(r.it.Save(nil))
 	}
 	return s
 }
@@ -204,13 +243,14 @@ func (r *Run) closeIterator() error {
 	return err
 }
 
-// Close ends the run, with all its goroutines. The Built stays open.
+// Close ends the run, with all its goroutines, for which it waits: a read or a
+// function that was begun is not interrupted. State still tells where it stood.
+// The Built stays open. A second Close does nothing.
 func (r *Run) Close() error {
-	err := r.closeIterator()
-	if r.ended == nil {
-		r.ended = ErrClosed
+	if r.last == nil {
+		r.last = r.State()
 	}
-	return err
+	return r.closeIterator()
 }
 
 // ErrClosed is the error of a run that was closed.

@@ -96,6 +96,8 @@ func (n *ShuffleBuffer) stream(o *opener, s *step, epoch uint64) (Iterator, erro
 		return nil, errors.Join(err, it.Close())
 	}
 	it.full = len(it.samples) > 0
+	it.log.held, it.log.at = held, it.given
+	it.number = o.logs.add(s.path, &it.log)
 	return it, nil
 }
 
@@ -107,9 +109,17 @@ type buffered struct {
 	given   int64
 	full    bool // was filled
 	ended   bool
+	before  []int64 // the state of in before it was filled
+	log     heldLog
+	number  int64  // of the log
+	put     []held // samples that this Next put
 }
 
 func (b *buffered) Next(ctx context.Context, s *Sample) error {
+	if !b.full && len(b.samples) == 0 {
+		b.before = b.in.Save(b.before[:0])
+	}
+	b.put = b.put[:0]
 	for !b.ended && len(b.samples) < b.size && (!b.full || len(b.samples) == b.size-1) {
 		x := &Sample{}
 		if n := len(b.samples); n < cap(b.samples) { // the memory of a sample that was given
@@ -126,6 +136,7 @@ func (b *buffered) Next(ctx context.Context, s *Sample) error {
 			return err
 		}
 		b.samples = append(b.samples, x)
+		b.put = append(b.put, heldOf(x))
 	}
 	b.full = true
 	n := len(b.samples)
@@ -135,6 +146,7 @@ func (b *buffered) Next(ctx context.Context, s *Sample) error {
 	r := b.key.At(uint64(b.given))
 	i := r.IntN(n)
 	b.given++
+	b.log.next(b.put, i)
 	*s, *b.samples[i] = *b.samples[i], *s
 	// The last one takes the place; the next one will be the last.
 	b.samples[i], b.samples[n-1] = b.samples[n-1], b.samples[i]
@@ -144,7 +156,14 @@ func (b *buffered) Next(ctx context.Context, s *Sample) error {
 
 func (b *buffered) Save(w []int64) []int64 {
 	w = append(w, b.given)
-	w = saveHeld(w, b.samples)
+	if !b.full && len(b.samples) > 0 { // an error while it was filled: resumed with some samples it would count as full
+		return append(saveHeld(w, nil), b.before...)
+	}
+	if len(b.samples) == 0 {
+		w = saveHeld(w, nil)
+	} else {
+		w = reference(w, b.number, b.given)
+	}
 	return b.in.Save(w)
 }
 
@@ -160,6 +179,14 @@ func saveHeld(w []int64, l []*Sample) []int64 {
 	w = append(w, int64(len(l)))
 	for _, x := range l {
 		w = append(x.origin.save(w), int64(x.Ordinal))
+	}
+	return w
+}
+
+func appendHeld(w []int64, l []held) []int64 {
+	w = append(w, int64(len(l)))
+	for _, h := range l {
+		w = append(h.origin.save(w), int64(h.ordinal))
 	}
 	return w
 }
@@ -199,23 +226,31 @@ func (o *opener) refind(s *step, l []held) ([]*Sample, error) {
 		}
 		passes[p][h.k] = append(passes[p][h.k], i)
 	}
+	r := *o
+	r.state = nil
+	r.stage = Inline
+	r.bad, r.lenient = &badList{}, true // samples beside those that are wanted may be bad
 	for _, p := range order {
-		if err := o.refindPass(s, p.root, p.epoch, l, passes[p], found); err != nil {
+		if err := r.refindPass(s, p.root, p.epoch, l, passes[p], found); err != nil {
 			return nil, err
 		}
 	}
 	for i, x := range found {
-		if x == nil {
-			return nil, fmt.Errorf("%w: sample %d of root %d is not found again: the data changed", ErrState, l[i].k, l[i].root)
+		if x != nil {
+			continue
 		}
+		for _, e := range r.bad.l {
+			if e.Epoch == l[i].epoch && e.Ordinal == l[i].ordinal {
+				return nil, fmt.Errorf("%w: a sample that waited is bad now: %w", ErrState, e)
+			}
+		}
+		return nil, fmt.Errorf("%w: sample %d of root %d is not found again: the data changed", ErrState, l[i].k, l[i].root)
 	}
 	return found, nil
 }
 
 func (o *opener) refindPass(s *step, root int32, epoch uint64, l []held, want map[int64][]int, found []*Sample) (err error) {
 	r := *o
-	r.state = nil
-	r.stage = Inline
 	r.replay = &replay{root: root, places: sortedKeys(want)}
 	it, err := r.open(s, epoch)
 	if err != nil {

@@ -48,7 +48,8 @@ type Stream interface {
 
 // Reader is a Stream that was started. It is used by one goroutine.
 type Reader interface {
-	// Next fills s, as Rows.Read does, or returns io.EOF.
+	// Next fills s, as Rows.Read does, or returns io.EOF. Any other error is of one
+	// sample: the next call goes on after it. 1,000 of them in succession end a run.
 	Next(s *Sample) error
 	Close() error
 }

@@ -245,8 +245,11 @@ func (f *flat) Next(ctx context.Context, s *Sample) error {
 		more, err := f.make(f.i, s, &f.one)
 		s.identity(&f.one)
 		if err != nil {
+			if err := f.failed(s, err); err != nil {
+				return err
+			}
 			f.have, f.i = false, 0
-			return f.failed(s, err)
+			return nil
 		}
 		if !more {
 			f.have, f.i = false, 0

@@ -90,6 +90,9 @@ type watching struct {
 	step  int64
 	begun bool
 	ended bool
+	// before is the state before the last sample, where StepEnd failed.
+	before []int64
+	failed bool
 }
 
 func (w *watching) call(ctx context.Context, f func(context.Context, Progress) error, p Progress) error {
@@ -120,8 +123,12 @@ func (w *watching) Next(ctx context.Context, s *Sample) error {
 			}
 		}
 		if err := w.call(ctx, w.c.StepBegin, p); err != nil {
+			w.step--
 			return err
 		}
+	}
+	if counts && w.c.StepEnd != nil {
+		w.before = w.in.Save(append(w.before[:0], w.step-1))
 	}
 	err := pull(ctx, w.in, s)
 	if err != nil {
@@ -135,11 +142,17 @@ func (w *watching) Next(ctx context.Context, s *Sample) error {
 		return err
 	}
 	if counts {
-		return w.call(ctx, w.c.StepEnd, Progress{})
+		err = w.call(ctx, w.c.StepEnd, Progress{})
+		w.failed = err != nil // the sample was made, and is not given
 	}
-	return nil
+	return err
 }
 
-func (w *watching) Save(words []int64) []int64 { return w.in.Save(append(words, w.step)) }
+func (w *watching) Save(words []int64) []int64 {
+	if w.failed {
+		return append(words, w.before...)
+	}
+	return w.in.Save(append(words, w.step))
+}
 
 func (w *watching) Close() error { return w.in.Close() }

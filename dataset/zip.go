@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"errors"
+	"io"
 )
 
 // Zip makes one sample of one of each input: their columns side by side. It ends
@@ -39,7 +40,7 @@ func (n *Zip) build(_ *Built, s *step) error {
 // stream zips inputs of which some have no index. Of several ranks each makes all
 // samples, so that pairs are the same, and takes its part.
 func (n *Zip) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
-	z := &zipped{samples: make([]Sample, len(s.in)), next: pull}
+	z := &zipped{samples: make([]Sample, len(s.in))}
 	p, err := o.part()
 	if err != nil {
 		return nil, err
@@ -59,16 +60,35 @@ func (n *Zip) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
 type zipped struct {
 	in      []Iterator
 	samples []Sample
-	// next is pull, or keeps dropped samples where places must not be lost.
-	next func(context.Context, Iterator, *Sample) error
+	before  []int64 // the state before the last sample, where there is one to save
+	ended   bool    // with an error
+	done    bool    // an input has ended: the others are not to go on
+	indexed bool    // the inputs have no state
 }
 
 func (z *zipped) Next(ctx context.Context, s *Sample) error {
+	if z.done {
+		return io.EOF
+	}
+	if !z.indexed {
+		z.before = z.save(z.before[:0])
+	}
+	err := z.zip(ctx, s)
+	z.done = err == io.EOF
+	z.ended = err != nil && !z.done
+	return err
+}
+
+func (z *zipped) zip(ctx context.Context, s *Sample) error {
 	s.resize(0)
 	dropped := false
 	for i, it := range z.in {
 		x := &z.samples[i]
-		if err := z.next(ctx, it, x); err != nil {
+		err := it.Next(ctx, x)
+		for err == nil && x.dropped && !z.indexed { // with an index, places must not be lost
+			err = it.Next(ctx, x)
+		}
+		if err != nil {
 			return err
 		}
 		dropped = dropped || x.dropped
@@ -97,6 +117,13 @@ func (z *zipped) Next(ctx context.Context, s *Sample) error {
 }
 
 func (z *zipped) Save(w []int64) []int64 {
+	if z.ended {
+		return append(w, z.before...)
+	}
+	return z.save(w)
+}
+
+func (z *zipped) save(w []int64) []int64 {
 	for _, it := range z.in {
 		w = it.Save(w)
 	}

@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"runtime"
 	"sync"
 	"time"
@@ -30,29 +31,34 @@ import (
 
 // Options are those of New.
 type Options struct {
-	// Workers of each stage. Default: GOMAXPROCS.
+	// Workers of each stage. Default: GOMAXPROCS; with AutoTune 1, to begin with.
 	Workers int
 	// StageWorkers are those of single stages, by the paths of their nodes, as in
 	// Stats.
 	StageWorkers map[string]int
-	// Queue is how many samples a stage has at work and ready at once. Default: 2
-	// for each worker, and 2.
+	// Queue is how many samples a stage has at work and ready at once, at least one
+	// for each worker. Default: 2 for each worker, and 2.
 	Queue int
 	// Bytes bounds the memory of the samples in all queues together. When it is
-	// used up, stages go on with one sample each. Default: 1 GiB.
+	// used up, stages go on with one sample each; so it may be exceeded by a sample
+	// for each stage, and where samples are larger than those before them. Default: 1 GiB.
 	Bytes int64
 	// Prefetch is how many samples or batches are ready for Next. Default: 2; -1 is
 	// none: Next then does itself what stands above the last stage.
 	Prefetch int
 	// Upload, if it is not nil, is called on every sample or batch before it is
-	// ready, in order, by a goroutine of its own: to bring it to a device.
+	// ready, in order, by a goroutine of its own: to bring it to a device. Its ctx
+	// ends with the epoch or the run. An error, or a panic, ends the run, whatever
+	// dataset.Options.OnError says.
 	Upload func(ctx context.Context, s *dataset.Sample) error
-	// AutoTune changes the workers and queues of the stages as they are needed, up
-	// to MaxWorkers (default: GOMAXPROCS) in all, every Interval (default: 200 ms).
+	// AutoTune changes the workers and queues of the stages as they are needed,
+	// every Interval (default: 200 ms). MaxWorkers bounds the workers of all stages
+	// together, of which each has at least one. Default: GOMAXPROCS, or a worker for
+	// each stage and one more, if that is more.
 	AutoTune   bool
 	MaxWorkers int
 	Interval   time.Duration
-	// Log, if it is not nil, is told what AutoTune chose.
+	// Log, if it is not nil, is told what AutoTune chose, by a goroutine of its own.
 	Log func(string)
 	// Pin binds each worker to a processor, in turn. Linux only; elsewhere it does nothing.
 	Pin bool
@@ -62,6 +68,10 @@ type Options struct {
 
 // Pipeline is a run. Its methods are those of dataset.Run, and Stats. It is used by
 // one goroutine at a time, apart from Stats.
+//
+// Goroutines end with Close or NextEpoch, which wait for them. What was begun is not
+// interrupted: a source that blocks in Read or Next, or a function of the user's that
+// does, is waited for, since they have no context; an Upload has one.
 type Pipeline struct {
 	*dataset.Run
 	o      Options
@@ -81,7 +91,9 @@ type Pipeline struct {
 func New(b *dataset.Built, o Options, state *dataset.State) (*Pipeline, error) {
 	cores := runtime.GOMAXPROCS(0)
 	if o.Workers == 0 {
-		o.Workers = cores
+		if o.Workers = cores; o.AutoTune {
+			o.Workers = 1
+		}
 	}
 	if o.Bytes == 0 {
 		o.Bytes = 1 << 30
@@ -89,19 +101,23 @@ func New(b *dataset.Built, o Options, state *dataset.State) (*Pipeline, error) {
 	if o.Prefetch == 0 {
 		o.Prefetch = 2
 	}
-	if o.MaxWorkers == 0 {
-		o.MaxWorkers = cores
-	}
 	if o.Interval == 0 {
 		o.Interval = 200 * time.Millisecond
 	}
-	if o.Workers < 1 || o.Queue < 0 || o.Bytes < 1 || o.Prefetch < -1 || o.MaxWorkers < 1 || o.Interval < 0 {
-		return nil, fmt.Errorf("pipeline: %w: %d workers, queues of %d, %d bytes, %d ahead, at most %d workers, every %v",
-			dataset.ErrParam, o.Workers, o.Queue, o.Bytes, o.Prefetch, o.MaxWorkers, o.Interval)
+	for _, x := range []struct {
+		what      string
+		n, lo, hi int64
+	}{
+		{"Workers", int64(o.Workers), 1, mostWorkers}, {"Queue", int64(o.Queue), 0, longestQueue}, {"Bytes", o.Bytes, 1, math.MaxInt64},
+		{"Prefetch", int64(o.Prefetch), -1, longestQueue}, {"MaxWorkers", int64(o.MaxWorkers), 0, mostWorkers}, {"Interval", int64(o.Interval), 1, math.MaxInt64},
+	} {
+		if x.n < x.lo || x.n > x.hi {
+			return nil, fmt.Errorf("pipeline: %w: %s is %d, want %d to %d", dataset.ErrParam, x.what, x.n, x.lo, x.hi)
+		}
 	}
 	for path, n := range o.StageWorkers {
-		if n < 1 {
-			return nil, fmt.Errorf("pipeline: %w: %d workers for %s", dataset.ErrParam, n, path)
+		if n < 1 || n > mostWorkers {
+			return nil, fmt.Errorf("pipeline: %w: %d workers for %s, want 1 to %d", dataset.ErrParam, n, path, mostWorkers)
 		}
 	}
 	p := &Pipeline{o: o, budget: newBudget(o.Bytes), past: map[string]*counters{}}
@@ -115,11 +131,18 @@ func New(b *dataset.Built, o Options, state *dataset.State) (*Pipeline, error) {
 		p.cancel()
 		return nil, err
 	}
-	if o.AutoTune {
-		p.tuner = newTuner(p)
-	}
 	return p, nil
 }
+
+// The bounds of options, against numbers that cannot be meant.
+const (
+	mostWorkers  = 1 << 12
+	longestQueue = 1 << 16
+)
+
+// queueOf is the queue that goes with so many workers: one sample at work and one
+// ready for each, and two for those who put in and take out.
+func queueOf(workers int) int { return 2*workers + 2 }
 
 // stage places a node's work.
 func (p *Pipeline) stage(st dataset.Stage) (dataset.Iterator, error) {
@@ -129,50 +152,63 @@ func (p *Pipeline) stage(st dataset.Stage) (dataset.Iterator, error) {
 	}
 	queue := p.o.Queue
 	if queue == 0 {
-		queue = 2*workers + 2
+		queue = queueOf(workers)
 	}
-	return p.add(st, workers, max(queue, workers))
+	s, err := p.add(st, workers, max(queue, workers))
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // sending is the path of the last stage.
 const sending = "sending"
 
 // top is the last stage, which has samples ready.
-func (p *Pipeline) top(in dataset.Iterator) (dataset.Iterator, error) {
-	return p.add(dataset.Stage{
-		Path: sending, In: in,
-		New:    func() (dataset.Worker, error) { return &uploading{p}, nil },
-		Failed: func(_ *dataset.Sample, err error) error { return fmt.Errorf("pipeline: upload: %w", err) },
-	}, 1, max(p.o.Prefetch, 1))
+func (p *Pipeline) top(st dataset.Stage) (dataset.Iterator, error) {
+	var s *stage
+	st.Path = sending
+	st.New = func() (dataset.Worker, error) { return &uploading{p.o.Upload, &s}, nil }
+	st.Failed = func(x *dataset.Sample, err error) error {
+		return &dataset.SampleError{Path: sending, Key: x.Key, Epoch: x.Epoch, Ordinal: x.Ordinal, Err: fmt.Errorf("upload: %w", err)}
+	}
+	var err error
+	if s, err = p.add(st, 1, max(p.o.Prefetch, 1)); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
-type uploading struct{ p *Pipeline }
+type uploading struct {
+	upload func(context.Context, *dataset.Sample) error
+	stage  **stage
+}
 
 func (u *uploading) Do(s *dataset.Sample) error {
-	if u.p.o.Upload == nil {
+	if u.upload == nil {
 		return nil
 	}
-	return u.p.o.Upload(u.p.ctx, s)
+	return u.upload((*u.stage).ctx, s)
 }
 
 // add makes a stage.
-func (p *Pipeline) add(st dataset.Stage, workers, queue int) (dataset.Iterator, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	s := newStage(p, st, workers, queue)
-	if s.c = p.past[st.Path]; s.c == nil {
-		s.c = &counters{}
-		p.past[st.Path] = s.c
-		p.order = append(p.order, st.Path)
-	} else if s.c.workers.Load() > 0 && p.o.AutoTune { // what was chosen before
-		s.workers, s.queue = int(s.c.workers.Load()), int(s.c.queue.Load())
-	}
+func (p *Pipeline) add(st dataset.Stage, workers, queue int) (*stage, error) {
 	// The first Worker is made here, so that what is wrong is said at once.
 	w, err := st.New()
 	if err != nil {
 		return nil, err
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := newStage(p, st, workers, queue)
 	s.first = w
+	if s.c = p.past[st.Path]; s.c == nil {
+		s.c = &counters{}
+		p.past[st.Path] = s.c
+		p.order = append(p.order, st.Path)
+	} else if n := s.c.chosenWorkers.Load(); n > 0 { // by the tuner
+		s.workers, s.queue = int(n), int(s.c.chosenQueue.Load())
+	}
 	p.stages = append(p.stages, s)
 	return s, nil
 }
@@ -199,10 +235,15 @@ func (p *Pipeline) running() []*stage {
 // Close ends the run and waits for all its goroutines. The Built stays open.
 func (p *Pipeline) Close() error {
 	p.cancel()
-	if p.tuner != nil {
-		p.tuner.close()
+	err := p.Run.Close()
+	p.mu.Lock()
+	t := p.tuner
+	p.tuner = nil
+	p.mu.Unlock()
+	if t != nil {
+		t.close()
 	}
-	return p.Run.Close()
+	return err
 }
 
 // All goes through the rest of the epoch. Samples are valid until the next one;

@@ -3,10 +3,11 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/infer-prep/infer-prep/dataset"
 )
@@ -14,28 +15,29 @@ import (
 // stage is an Iterator that has its work done by goroutines: one that takes
 // samples from below, and the workers.
 type stage struct {
-	p       *Pipeline
-	st      dataset.Stage
-	workers int // wanted
-	queue   int // items
-	c       *counters
-	first   dataset.Worker // made beforehand
+	p     *Pipeline
+	st    dataset.Stage
+	c     *counters
+	first dataset.Worker // made beforehand
 
+	ctx     context.Context
+	cancel  context.CancelFunc
+	free    chan *item // may be filled again
+	work    chan *item // wait for a worker
+	tickets chan *item // in order
+	quit    chan struct{}
+	all     sync.WaitGroup
+	taken   atomic.Int64 // items that are not free
+	mark    []int64      // the state below after the last sample given
+	ended   error        // what Next gives from now on
+
+	mu       sync.Mutex // of what follows, which the tuner reads and changes
 	started  bool
 	closed   bool
-	ctx      context.Context
-	cancel   context.CancelFunc
-	free     chan *item // may be filled again
-	work     chan *item // wait for a worker
-	tickets  chan *item // in order
-	quit     chan struct{}
-	all      sync.WaitGroup
-	taken    atomic.Int64 // items that are not free
-	mark     []int64      // the state below after the last sample given
-	ended    error        // what Next gives from now on
-	mu       sync.Mutex   // of workers, queue and running, which the tuner changes
+	workers  int // wanted
+	queue    int // items
 	running  int
-	workerNo atomic.Int64
+	workerNo int
 }
 
 // item is a sample on its way.
@@ -44,6 +46,7 @@ type item struct {
 	err    error
 	below  bool // err is from below, not of the work
 	mark   []int64
+	left   []*dataset.SampleError // bad samples that were left out before this one
 	memory int64
 	done   chan struct{}
 }
@@ -57,18 +60,19 @@ func newStage(p *Pipeline, st dataset.Stage, workers, queue int) *stage {
 
 // start starts the goroutines.
 func (s *stage) start() error {
-	s.started = true
-	s.mark = s.st.In.Save(s.mark[:0])
-	s.ctx, s.cancel = context.WithCancel(s.p.ctx)
-	room := max(mostItems, s.queue) // so that no send of an item ever waits
-	s.free, s.work, s.tickets = make(chan *item, room), make(chan *item, room), make(chan *item, room)
-	s.quit = make(chan struct{}, mostItems)
-	for range s.queue {
-		s.free <- &item{done: make(chan struct{}, 1)}
-	}
-	s.c.queue.Store(int64(s.queue))
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.started = true
+	if !s.st.Stateless {
+		s.mark = s.st.In.Save(s.mark[:0])
+	}
+	s.ctx, s.cancel = context.WithCancel(s.p.ctx)
+	n := max(mostItems, s.queue) // no channel is ever full
+	s.free, s.work, s.tickets, s.quit = make(chan *item, n), make(chan *item, n), make(chan *item, n), make(chan struct{}, n)
+	for range s.queue {
+		s.free <- newItem()
+	}
+	s.c.queue.Store(int64(s.queue))
 	for i := range s.workers {
 		w := s.first
 		if i > 0 {
@@ -81,54 +85,99 @@ func (s *stage) start() error {
 	}
 	s.all.Add(1)
 	go s.take()
+	s.p.tune()
 	return nil
 }
+
+func newItem() *item { return &item{done: make(chan struct{}, 1)} }
 
 // run starts a worker. The stage is locked.
 func (s *stage) run(w dataset.Worker) {
 	s.running++
+	s.workerNo++
 	s.c.workers.Store(int64(s.running))
 	s.all.Add(1)
-	go s.serve(w, int(s.workerNo.Add(1)))
+	go s.serve(w, s.workerNo)
 }
 
 // take takes samples from below and gives them tickets.
 func (s *stage) take() {
 	defer s.all.Done()
+	var it *item
+	defer func() {
+		if it != nil { // runtime.Goexit in a function of the user's below
+			s.end(it, errGoexit)
+		}
+	}()
 	for {
-		var it *item
-		begin := time.Now()
-		select {
-		case it = <-s.free:
-		case <-s.ctx.Done():
+		next, ok := s.room()
+		if !ok {
 			return
 		}
-		if s.p.budget.wait(s.ctx, &s.taken) != nil {
-			return
-		}
-		s.c.full.Add(int64(time.Since(begin)))
 		s.taken.Add(1)
-		begin = time.Now()
+		it = next
 		it.below = false
-		it.err = s.st.In.Next(s.ctx, &it.s)
-		it.mark = s.st.In.Save(it.mark[:0])
-		s.c.starved.Add(int64(time.Since(begin)))
-		s.account(it)
-		if it.err != nil {
-			it.below = true
-			it.done <- struct{}{}
-			s.tickets <- it
+		begin := s.c.starved.begin()
+		err := s.below(&it.s)
+		s.c.starved.end(begin)
+		if it.mark = it.mark[:0]; !s.st.Stateless {
+			it.mark = s.st.In.Save(it.mark)
+		}
+		it.left = s.st.Left()
+		s.account(it, max(it.s.Memory(), s.c.expect.Load()))
+		if err != nil {
+			s.end(it, err)
+			it = nil
 			return
 		}
 		s.c.in.Add(1)
-		s.tickets <- it
-		s.work <- it
+		it = nil
+		s.tickets <- next
+		s.work <- next
 	}
 }
 
+// room is a free item, when there is memory for its sample.
+func (s *stage) room() (*item, bool) {
+	begin := s.c.full.begin()
+	defer func() { s.c.full.end(begin) }()
+	var it *item
+	select {
+	case it = <-s.free:
+	case <-s.ctx.Done():
+		return nil, false
+	}
+	need, ok := s.p.budget.reserve(s.ctx, s, it.memory)
+	if !ok {
+		return nil, false
+	}
+	it.memory += need
+	s.c.bytes.Add(need)
+	return it, true
+}
+
+// below is the next sample from below, with a panic there made an error.
+func (s *stage) below(to *dataset.Sample) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("pipeline: below %s: %w", s.st.Path, &dataset.PanicError{Value: v, Stack: debug.Stack()})
+		}
+	}()
+	return s.st.In.Next(s.ctx, to)
+}
+
+// end gives the last ticket.
+func (s *stage) end(it *item, err error) {
+	it.err, it.below = err, true
+	it.done <- struct{}{}
+	s.tickets <- it
+}
+
+// errGoexit is the error of a function that ended its goroutine.
+var errGoexit = errors.New("a function called runtime.Goexit, as testing's FailNow does")
+
 // account tells the budget of an item's memory.
-func (s *stage) account(it *item) {
-	n := it.s.Memory()
+func (s *stage) account(it *item, n int64) {
 	s.p.budget.add(n - it.memory)
 	s.c.bytes.Add(n - it.memory)
 	it.memory = n
@@ -140,15 +189,46 @@ func (s *stage) serve(w dataset.Worker, number int) {
 	if s.p.o.Pin {
 		defer pin(number)()
 	}
+	var at *item
+	defer func() {
+		if at == nil {
+			return
+		}
+		at.err = errGoexit
+		s.account(at, at.s.Memory())
+		s.c.known.Store(true)
+		s.c.ready.Add(1)
+		at.done <- struct{}{}
+		s.p.budget.changed()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.running--
+		if w, err := s.st.New(); err == nil { // another one takes over
+			s.run(w)
+		}
+	}()
 	for {
 		select {
 		case it := <-s.work:
-			begin := time.Now()
+			at = it
+			begin := s.c.busy.begin()
 			it.err = dataset.Do(w, &it.s)
-			took := time.Since(begin)
-			s.c.busy.Add(int64(took))
-			s.p.o.Trace.event(s.st.Path, number, begin, took, &it.s)
-			s.account(it)
+			took := s.c.busy.end(begin)
+			at = nil
+			s.p.o.Trace.event(s, number, begin, took, &it.s)
+			n := it.s.Memory()
+			s.c.expect.Store(max(n, s.c.expect.Load()*15/16))
+			s.account(it, n)
+			if !s.c.known.Swap(true) {
+				s.p.budget.changed()
+			}
+			s.c.ready.Add(1)
+			var panicked *dataset.PanicError
+			if errors.As(it.err, &panicked) { // the worker may be in any state
+				if other, err := s.st.New(); err == nil {
+					w = other
+				}
+			}
 			it.done <- struct{}{}
 		case <-s.quit:
 			return
@@ -163,60 +243,77 @@ func (s *stage) Next(ctx context.Context, to *dataset.Sample) error {
 	if s.ended != nil {
 		return s.ended
 	}
-	if !s.started {
+	if s.ctx == nil {
 		if err := s.start(); err != nil {
 			s.ended = err
 			return err
 		}
 	}
-	begin := time.Now()
-	var it *item
-	select {
-	case it = <-s.tickets:
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-s.ctx.Done():
-		return s.ctx.Err()
+	begin := s.c.waited.begin()
+	it, err := s.redeem(ctx)
+	s.c.waited.end(begin)
+	if err != nil {
+		s.ended = err
+		return err
 	}
-	select {
-	case <-it.done:
-	case <-ctx.Done():
-		// The ticket is redeemed by nobody: the stage cannot go on.
-		s.ended = ctx.Err()
-		return s.ended
-	case <-s.ctx.Done():
-		return s.ctx.Err()
+	if it.left != nil {
+		s.st.Pass(it.left)
+		it.left = nil
 	}
-	s.c.waited.Add(int64(time.Since(begin)))
 	if it.below {
+		s.mark = append(s.mark[:0], it.mark...)
 		s.ended = it.err
-		if it.err == io.EOF {
-			s.mark = append(s.mark[:0], it.mark...)
-		}
 		return it.err
 	}
-	s.mark, it.mark = it.mark, s.mark
+	s.c.ready.Add(-1)
 	*to, it.s = it.s, *to
-	err := it.err
-	s.account(it)
-	if s.p.budget.over() {
-		it.s = dataset.Sample{}
-		s.account(it)
+	err = it.err
+	if err != nil {
+		s.c.errors.Add(1)
+		if err = s.st.Failed(to, err); err != nil {
+			s.ended = err // s.mark stays: this sample is the next one
+			return err
+		}
 	}
+	s.mark, it.mark = it.mark, s.mark
+	if s.p.budget.tight() {
+		it.s = dataset.Sample{}
+	}
+	s.account(it, it.s.Memory())
 	s.taken.Add(-1)
 	s.p.budget.changed()
 	s.free <- it
 	s.c.out.Add(1)
-	if err != nil {
-		s.c.errors.Add(1)
-		return s.st.Failed(to, err)
-	}
 	return nil
+}
+
+// redeem waits until what has the next ticket is done. If it fails, nobody
+// redeems that ticket any more: the stage has ended.
+func (s *stage) redeem(ctx context.Context) (*item, error) {
+	var it *item
+	select {
+	case it = <-s.tickets:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-s.ctx.Done():
+		return nil, dataset.ErrClosed
+	}
+	select {
+	case <-it.done:
+		return it, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-s.ctx.Done():
+		return nil, dataset.ErrClosed
+	}
 }
 
 // Save gives the state below after the last sample given.
 func (s *stage) Save(w []int64) []int64 {
-	if !s.started {
+	switch {
+	case s.st.Stateless:
+		return w
+	case s.ctx == nil:
 		return s.st.In.Save(w)
 	}
 	return append(w, s.mark...)
@@ -224,32 +321,38 @@ func (s *stage) Save(w []int64) []int64 {
 
 // Close ends the goroutines and what is below.
 func (s *stage) Close() error {
-	if s.closed {
+	s.mu.Lock()
+	started, closed := s.started, s.closed
+	s.closed = true // from here on the tuner starts no worker
+	s.mu.Unlock()
+	if closed {
 		return nil
 	}
-	s.closed = true
-	if s.started {
+	if started {
 		s.cancel()
 		s.all.Wait()
 		s.p.budget.add(-s.c.bytes.Swap(0))
+		s.c.workers.Store(0)
+		s.c.ready.Store(0)
 	}
-	s.ended = errors.Join(s.ended, dataset.ErrClosed)
+	if s.ended == nil || s.ended == io.EOF {
+		s.ended = dataset.ErrClosed
+	}
 	s.p.removed(s)
 	return s.st.In.Close()
 }
 
 // resize wants so many workers and items. It is the tuner's.
-func (s *stage) resize(workers, queue int) {
+func (s *stage) resize(workers, queue int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.started || s.closed || s.ctx.Err() != nil {
-		return
+		return false
 	}
-	queue = min(queue, mostItems)
 	for s.running < workers {
 		w, err := s.st.New()
 		if err != nil {
-			return // it goes on with those it has
+			return false // it goes on with those it has
 		}
 		s.run(w)
 	}
@@ -259,10 +362,19 @@ func (s *stage) resize(workers, queue int) {
 		s.quit <- struct{}{}
 	}
 	s.workers = workers
-	for s.queue < queue {
+	for s.queue < min(queue, cap(s.free)) {
 		s.queue++
 		s.c.queue.Add(1)
-		s.free <- &item{done: make(chan struct{}, 1)}
+		s.free <- newItem()
 	}
-	s.queue = queue
+	s.c.chosenWorkers.Store(int64(s.workers))
+	s.c.chosenQueue.Store(int64(s.queue))
+	return true
+}
+
+// size is the workers and items.
+func (s *stage) size() (workers, queue int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.running, s.queue
 }

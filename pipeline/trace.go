@@ -12,51 +12,80 @@ import (
 )
 
 // Trace writes what workers do as a Chrome trace (the Trace Event Format's JSON
-// array), which chrome://tracing and Perfetto open. It may be used by several
-// pipelines, one after another.
+// array), which chrome://tracing and Perfetto open: a track for each worker, with
+// the samples that it worked on, and a counter for each stage, of samples at work
+// and ready. It may be used by several pipelines, one after another.
 type Trace struct {
-	mu    sync.Mutex
-	w     *bufio.Writer
-	begin time.Time
-	some  bool
-	tids  map[string]int
-	err   error
+	mu      sync.Mutex
+	w       *bufio.Writer
+	begin   time.Duration
+	some    bool
+	closed  bool
+	tids    map[string]int
+	counted map[string]time.Duration
+	err     error
 }
+
+// tracePID is the process number of all events: there is one process.
+const tracePID = 1
 
 // NewTrace begins a trace. Close must be called at the end.
 func NewTrace(w io.Writer) *Trace {
-	t := &Trace{w: bufio.NewWriter(w), begin: time.Now(), tids: map[string]int{}}
+	t := &Trace{w: bufio.NewWriter(w), begin: now(), tids: map[string]int{}, counted: map[string]time.Duration{}}
 	_, t.err = t.w.WriteString("[")
+	t.write(traceEvent{Name: "process_name", Phase: "M", Args: map[string]any{"name": "infer-prep"}})
 	return t
 }
 
 type traceEvent struct {
 	Name  string         `json:"name"`
+	Cat   string         `json:"cat,omitempty"`
 	Phase string         `json:"ph"`
 	TS    float64        `json:"ts"` // microseconds
-	Dur   float64        `json:"dur,omitempty"`
+	Dur   *float64       `json:"dur,omitempty"`
 	PID   int            `json:"pid"`
 	TID   int            `json:"tid"`
 	Args  map[string]any `json:"args,omitempty"`
 }
 
+// counterInterval is the least time between two counters of a stage.
+const counterInterval = 10 * time.Millisecond
+
+func microseconds(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
+
 // event notes a piece of work. A nil Trace notes nothing.
-func (t *Trace) event(path string, worker int, begin time.Time, took time.Duration, s *dataset.Sample) {
+func (t *Trace) event(s *stage, worker int, begin, took time.Duration, x *dataset.Sample) {
 	if t == nil {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.closed {
+		return
+	}
+	path := s.st.Path
 	name := fmt.Sprintf("%s #%d", path, worker)
 	tid, ok := t.tids[name]
 	if !ok {
 		tid = len(t.tids) + 1
 		t.tids[name] = tid
-		t.write(traceEvent{Name: "thread_name", Phase: "M", PID: 1, TID: tid, Args: map[string]any{"name": name}})
+		t.write(traceEvent{Name: "thread_name", Phase: "M", TID: tid, Args: map[string]any{"name": name}})
+		t.write(traceEvent{Name: "thread_sort_index", Phase: "M", TID: tid, Args: map[string]any{"sort_index": tid}})
 	}
+	dur := microseconds(took)
 	t.write(traceEvent{
-		Name: path, Phase: "X", TS: float64(begin.Sub(t.begin).Nanoseconds()) / 1e3, Dur: float64(took.Nanoseconds()) / 1e3,
-		PID: 1, TID: tid, Args: map[string]any{"key": s.Key, "ordinal": s.Ordinal},
+		Name: path, Cat: "stage", Phase: "X", TS: microseconds(begin - t.begin), Dur: &dur,
+		TID: tid, Args: map[string]any{"key": x.Key, "epoch": x.Epoch, "ordinal": x.Ordinal},
+	})
+	end := begin + took
+	if last, ok := t.counted[path]; ok && end-last < counterInterval {
+		return
+	}
+	t.counted[path] = end
+	_, active := s.c.busy.read()
+	t.write(traceEvent{
+		Name: path + " samples", Cat: "stage", Phase: "C", TS: microseconds(end - t.begin),
+		Args: map[string]any{"at work": active, "ready": s.c.ready.Load()},
 	})
 }
 
@@ -64,6 +93,7 @@ func (t *Trace) write(e traceEvent) {
 	if t.err != nil {
 		return
 	}
+	e.PID = tracePID
 	b, err := json.Marshal(e)
 	if err != nil {
 		t.err = err
@@ -76,13 +106,15 @@ func (t *Trace) write(e traceEvent) {
 	t.w.Write(b)
 }
 
-// Close ends the trace. It does not close the writer.
+// Close ends the trace; what comes later is not noted. It does not close the writer.
 func (t *Trace) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.err != nil {
+	if t.closed || t.err != nil {
 		return t.err
 	}
+	t.closed = true
 	t.w.WriteString("]\n")
-	return t.w.Flush()
+	t.err = t.w.Flush()
+	return t.err
 }

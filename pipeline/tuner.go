@@ -2,39 +2,48 @@ package pipeline
 
 import (
 	"fmt"
+	"runtime"
 	"sync"
 	"time"
 )
 
 // tuner is the controller of AutoTune. Every interval it looks at what the stages
-// did: the stage whose workers are busiest, while those above wait for it, gets
-// one more, from the stage that has least to do if there are enough already. A
-// stage that has many samples ready needs no longer queue; one that runs out of
-// room while those above wait gets a longer one.
+// did, and makes one change at most. The stage whose workers are busiest, while
+// those above wait for it, gets one more worker, from the stage that has least to
+// do if there are enough already. A stage that has no room, although its workers
+// are idle and those above wait for a slow sample, gets a longer queue.
 type tuner struct {
 	p    *Pipeline
 	stop chan struct{}
-	once sync.Once
 	done sync.WaitGroup
 	last map[*stage]measured
+	at   time.Duration
 }
 
-type measured struct{ busy, waited, full int64 }
+// measured are the times of a stage so far.
+type measured struct{ busy, waited, full time.Duration }
 
-func newTuner(p *Pipeline) *tuner {
-	t := &tuner{p: p, stop: make(chan struct{}), last: map[*stage]measured{}}
-	t.done.Add(1)
-	go t.run()
-	return t
+// tune starts the tuner, if there is to be one.
+func (p *Pipeline) tune() {
+	if !p.o.AutoTune {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.tuner != nil {
+		return
+	}
+	t := &tuner{p: p, stop: make(chan struct{}), last: map[*stage]measured{}, at: now()}
+	p.tuner = t
+	t.done.Go(t.run)
 }
 
 func (t *tuner) close() {
-	t.once.Do(func() { close(t.stop) })
+	close(t.stop)
 	t.done.Wait()
 }
 
 func (t *tuner) run() {
-	defer t.done.Done()
 	tick := time.NewTicker(t.p.o.Interval)
 	defer tick.Stop()
 	for {
@@ -47,59 +56,83 @@ func (t *tuner) run() {
 	}
 }
 
+// The tuner's thresholds, as parts of the interval.
+const (
+	busyLoad = 0.8 // from here on all workers of a stage count as busy
+	isWaited = 0.1 // from here on those above count as waiting
+	isFull   = 0.3 // from here on the queue counts as too short
+	longest  = 4   // times its usual length is what a queue may become
+	idleLoad = 0.7 // the load below which the others may stay if a worker goes
+)
+
 // tune makes at most one change.
 func (t *tuner) tune() {
-	interval := float64(t.p.o.Interval)
-	var busiest, idlest *stage
-	var most, least float64
+	at := now()
+	interval := float64(at - t.at)
+	t.at = at
+	var busiest, idlest, least, crowded *stage
+	var busiestLoad, idlestLoad, leastLoad float64
 	total := 0
-	now := map[*stage]measured{}
+	seen := map[*stage]measured{}
 	for _, s := range t.p.running() {
-		m := measured{s.c.busy.Load(), s.c.waited.Load(), s.c.full.Load()}
-		now[s] = m
 		if s.st.Path == sending {
 			continue
 		}
-		s.mu.Lock()
-		n := s.running
-		s.mu.Unlock()
+		n, queue := s.size()
 		if n == 0 {
-			continue
+			continue // not started
 		}
 		total += n
+		var m measured
+		m.busy, _ = s.c.busy.read()
+		m.waited, _ = s.c.waited.read()
+		m.full, _ = s.c.full.read()
+		seen[s] = m
 		old, ok := t.last[s]
 		if !ok {
 			continue
 		}
 		load := float64(m.busy-old.busy) / interval / float64(n)
-		waited := float64(m.waited-old.waited) / interval
-		if load > 0.8 && waited > 0.1 && (busiest == nil || load > most) {
-			busiest, most = s, load
+		waited := float64(m.waited-old.waited)/interval > isWaited
+		if load > busyLoad && waited && (busiest == nil || load > busiestLoad) {
+			busiest, busiestLoad = s, load
 		}
-		// Without one worker the others would still be at work for less than 70 % of the time.
-		if n > 1 && load*float64(n) < 0.7*float64(n-1) && (idlest == nil || load < least) {
-			idlest, least = s, load
+		if n > 1 && (least == nil || load < leastLoad) {
+			least, leastLoad = s, load
+		}
+		if n > 1 && float64(load*float64(n)) < float64(idleLoad*float64(n-1)) && (idlest == nil || load < idlestLoad) {
+			idlest, idlestLoad = s, load
+		}
+		if load <= busyLoad && waited && float64(m.full-old.full)/interval > isFull && queue < longest*queueOf(n) && !t.p.budget.tight() {
+			crowded = s
 		}
 	}
-	t.last = now
+	t.last = seen
+	most := t.p.o.MaxWorkers
+	if most == 0 {
+		most = max(runtime.GOMAXPROCS(0), len(seen)+1)
+	}
 	switch {
-	case busiest != nil && total < t.p.o.MaxWorkers:
-		t.change(busiest, 1)
+	case total > most && least != nil:
+		t.workers(least, -1)
+	case busiest != nil && total < most:
+		t.workers(busiest, 1)
 	case busiest != nil && idlest != nil && busiest != idlest:
-		t.change(idlest, -1)
-		t.change(busiest, 1)
-	case busiest == nil && idlest != nil && total > t.p.o.MaxWorkers:
-		t.change(idlest, -1)
+		t.workers(idlest, -1)
+		t.workers(busiest, 1)
+	case crowded != nil:
+		n, queue := crowded.size()
+		t.change(crowded, n, min(queue+queue/2+1, longest*queueOf(n)))
 	}
 }
 
-func (t *tuner) change(s *stage, by int) {
-	s.mu.Lock()
-	n, queue := s.running+by, s.queue
-	s.mu.Unlock()
-	queue = max(queue, 2*n+2)
-	s.resize(n, queue)
-	if t.p.o.Log != nil {
-		t.p.o.Log(fmt.Sprintf("pipeline: %s: %d workers, queue of %d", s.st.Path, n, queue))
+func (t *tuner) workers(s *stage, by int) {
+	n, queue := s.size()
+	t.change(s, n+by, max(queue, queueOf(n+by)))
+}
+
+func (t *tuner) change(s *stage, workers, queue int) {
+	if s.resize(workers, queue) && t.p.o.Log != nil {
+		t.p.o.Log(fmt.Sprintf("pipeline: %s: %d workers, queue of %d", s.st.Path, workers, queue))
 	}
 }

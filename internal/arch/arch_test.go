@@ -33,6 +33,10 @@ func TestImports(t *testing.T) {
 			module + "dataset", module + "datagraph", module + "rng", module + "internal/spec", module + "tensor", module + "internal/enum", module + "internal/kernel",
 			module + "internal/cpu", module + "codec", module + "transforms", "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/sys/cpu",
 		}},
+		{"pipeline", []string{
+			module + "dataset", module + "datagraph", module + "rng", module + "internal/spec", module + "tensor", module + "internal/enum", module + "internal/kernel",
+			module + "internal/cpu", module + "codec", module + "transforms", "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/sys/",
+		}},
 		{"compat/mxnet", []string{
 			module + "dataset", module + "pullpipe", module + "pipeline", module + "datagraph", module + "rng", module + "internal/spec", module + "tensor", module + "internal/enum",
 			module + "internal/kernel", module + "internal/cpu", module + "codec", module + "transforms", "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/sys/",

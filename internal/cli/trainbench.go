@@ -1,0 +1,632 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/dataset"
+	_ "github.com/infer-prep/infer-prep/dataset/all" // every source
+	"github.com/infer-prep/infer-prep/dataset/imagefolder"
+	"github.com/infer-prep/infer-prep/pipeline"
+	"github.com/infer-prep/infer-prep/pullpipe"
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+type trainFlags struct {
+	graphFlags
+	folder   string
+	train    bool
+	batch    int
+	shuffle  bool
+	seed     uint64
+	engine   string
+	workers  int
+	prefetch int
+	bytes    count
+	autotune bool
+	epochs   int
+	seconds  float64
+	onError  string
+	trace    string
+	json     bool
+}
+
+func (a *app) trainBenchCmd() *cobra.Command {
+	f := &trainFlags{}
+	cmd := &cobra.Command{
+		Use:   "train-bench [DEFINITION | --folder DIR [--train | --preset NAME | --graph FILE | …]]",
+		Short: "Run a dataset as a training would, and show where its time goes",
+		Long: `Run a dataset as a training would, but throw the batches away, and show what
+each stage of the pipeline does.
+
+DEFINITION is a file with the JSON form of a dataset's definition; - reads
+standard input. Functions of a program's own are not linked here. Instead of it,
+--folder takes a folder with a subfolder of images for each class, or images
+alone, and runs the graph that the flags name on each of them, in batches. The
+graph of --train is that of training ImageNet classifiers: a random crop resized
+to 224, a random flip, /255, ImageNet's mean and deviation, CHW.
+
+On a terminal a table of the stages, from the source up, is shown on standard
+error and renewed twice a second; its rates and percentages are those of the last
+half second. A table of the whole run is printed at the end:
+
+  stage      path of the node in the definition; "sending" has batches ready for
+             the training
+  workers    that it has
+  ready      samples (of sending: batches) that are done and wait, of as many as
+             the queue has places
+  in, out    samples that it took from below and gave
+  busy       how much of their time its workers worked
+  waited     how much of the time those above waited for it
+  MB         memory of the samples in it, in millions of bytes
+  errors     samples on which it failed
+
+The bottleneck is the stage whose workers are busiest while those above wait for
+it: more workers there, or less work, make the whole faster. If there is none,
+whoever takes the batches is slower than the stages.
+
+--json prints one object instead, with images_per_s, images, batches, epochs,
+seconds, first_batch_s, bad, peak_rss_mb, cpu_ms_per_image, engine, bottleneck
+(a stage's path, or an empty text), stages (a list, from the source up, of path,
+workers, queue, at_work, ready, bytes, in, out, errors, busy_ns, starved_ns,
+full_ns, waited_ns, busy_percent, waited_percent), tuned (what --autotune chose,
+in words) and interrupted. peak_rss_mb and cpu_ms_per_image are missing on systems
+that do not tell them; stages are empty with --engine pull, which has none.
+
+--trace writes what every worker did, for chrome://tracing or ui.perfetto.dev.
+
+Exit status: 0 done; 1 a sample failed or there are none; 2 a wrong flag, graph
+or definition; 130 interrupted (the table of the time so far is printed).`,
+		Example: `  infer-prep train-bench --folder photos/ --train --shuffle --seconds 10
+  infer-prep train-bench --autotune --trace trace.json train.json
+  infer-prep train-bench --folder photos/ --preset clip --json | jq .bottleneck`,
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.trainBench(cmd, f, args)
+		},
+	}
+	f.add(cmd)
+	fl := cmd.Flags()
+	fl.StringVar(&f.folder, "folder", "", "run the images of `DIR` instead of a definition")
+	fl.BoolVar(&f.train, "train", false, "with --folder, run the graph of training ImageNet classifiers")
+	fl.IntVar(&f.batch, "batch", 32, "with --folder, images in a batch; 0 is none")
+	fl.BoolVar(&f.shuffle, "shuffle", false, "with --folder, images in random order, another one in each epoch")
+	fl.Uint64Var(&f.seed, "seed", 0, "seed of all random numbers")
+	fl.StringVar(&f.engine, "engine", "parallel", "`ENGINE`: parallel, stages with workers, or pull, one sample after another")
+	fl.IntVarP(&f.workers, "workers", "w", 0, "`N` workers in each stage")
+	fl.Lookup("workers").DefValue = "one for each CPU; with --autotune 1 to begin with"
+	fl.IntVar(&f.prefetch, "prefetch", 2, "batches that are ready ahead; 0 is none")
+	f.bytes = 1 << 30
+	fl.Var(&f.bytes, "bytes", "bound on the memory of samples in all queues, in `BYTES`")
+	fl.BoolVar(&f.autotune, "autotune", false, "let the pipeline choose the workers and queues, and say what it chose")
+	fl.IntVar(&f.epochs, "epochs", 0, "passes over the dataset")
+	fl.Lookup("epochs").DefValue = "1; with --seconds as many as there is time for"
+	fl.Float64Var(&f.seconds, "seconds", 0, "end after this time")
+	fl.Lookup("seconds").DefValue = "no limit"
+	fl.StringVar(&f.onError, "on-error", "fail", "at a bad sample `fail`, or skip it and name it on standard error")
+	fl.StringVar(&f.trace, "trace", "", "write a trace of all workers to `FILE`")
+	fl.BoolVar(&f.json, "json", false, "print the figures as one JSON object")
+	complete(cmd, "engine", "parallel", "pull")
+	complete(cmd, "on-error", "fail", "skip")
+	noErr(cmd.MarkFlagDirname("folder"))
+	return cmd
+}
+
+// check refuses flags that cannot be, or that do not go together.
+func (f *trainFlags) check(cmd *cobra.Command, args []string) error {
+	given := func(names ...string) string {
+		for _, n := range names {
+			if cmd.Flags().Changed(n) {
+				return n
+			}
+		}
+		return ""
+	}
+	graphs := []string{"preset", "graph", "dtype", "layout", "exif"}
+	for _, i := range importers() {
+		graphs = append(graphs, i.Flag)
+	}
+	of := append([]string{"train", "batch", "shuffle"}, graphs...)
+	pool := given("workers", "prefetch", "bytes", "autotune", "trace")
+	switch {
+	case len(args) > 1:
+		return usageErr("%d definitions, want one", len(args))
+	case len(args) == 1 && f.folder != "":
+		return usageErr("a definition and --folder, want one of them")
+	case len(args) == 0 && f.folder == "":
+		return usageErr("no dataset, want a definition or --folder DIR")
+	case len(args) == 1 && given(of...) != "":
+		return usageErr("--%s is for --folder: a definition says it itself", given(of...))
+	case f.train && given(graphs...) != "":
+		return usageErr("--train and --%s, want one of them", given(graphs...))
+	case f.engine != "parallel" && f.engine != "pull":
+		return usageErr("--engine %q: want parallel or pull", f.engine)
+	case f.engine == "pull" && pool != "":
+		return usageErr("--%s is for --engine parallel", pool)
+	case f.onError != "fail" && f.onError != "skip":
+		return usageErr("--on-error %q: want fail or skip", f.onError)
+	case f.batch < 0:
+		return usageErr("--batch %d: want 0 (none) or more", f.batch)
+	case f.workers < 0 || f.workers == 0 && given("workers") != "":
+		return usageErr("--workers %d: want 1 or more", f.workers)
+	case f.prefetch < 0:
+		return usageErr("--prefetch %d: want 0 (none) or more", f.prefetch)
+	case f.bytes < 1:
+		return usageErr("--bytes %d: want 1 or more", f.bytes)
+	case f.epochs < 0 || f.epochs == 0 && given("epochs") != "":
+		return usageErr("--epochs %d: want 1 or more", f.epochs)
+	case !(f.seconds >= 0) || f.seconds > 1e6 || f.seconds == 0 && given("seconds") != "":
+		return usageErr("--seconds %v: want a number above 0, at most 1000000", f.seconds)
+	}
+	return nil
+}
+
+// definition is the dataset that the flags or the argument describe.
+func (f *trainFlags) definition(cmd *cobra.Command, stdin io.Reader, args []string) (*dataset.Dataset, error) {
+	if len(args) == 1 {
+		b, err := readSmall(args[0], stdin)
+		if err != nil {
+			return nil, usageErr("%w", err)
+		}
+		d := &dataset.Dataset{}
+		if err := d.UnmarshalJSON(b); err != nil {
+			return nil, usageErr("%s: %w", args[0], err)
+		}
+		return d, nil
+	}
+	g := trainGraph()
+	if !f.train {
+		var err error
+		if g, err = f.load(cmd, stdin); err != nil {
+			return nil, err
+		}
+		if err := wantOneImage(g); err != nil {
+			return nil, err
+		}
+	}
+	source, err := folderSource(cmd.Context(), f.folder)
+	if err != nil {
+		return nil, err
+	}
+	d := dataset.From(source)
+	if f.shuffle {
+		d = d.Shuffle()
+	}
+	d = d.MapColumns(g, []string{"image"}, nil)
+	if f.batch > 0 {
+		d = d.Batch(f.batch)
+	}
+	return d, nil
+}
+
+// trainGraph is that of torchvision's training of ImageNet classifiers, without
+// the random ops that only some of them have.
+func trainGraph() *datagraph.Graph {
+	const size = 224
+	return datagraph.New(transforms.NewDecode(), transforms.NewRandomResizedCrop(size, size), transforms.NewRandomHorizontalFlip(),
+		transforms.NewToTensor(), transforms.NewNormalize([]float64{0.485, 0.456, 0.406}, []float64{0.229, 0.224, 0.225}))
+}
+
+// folderSource is the source of a folder: with classes if it has subfolders.
+func folderSource(ctx context.Context, dir string) (dataset.Source, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, failErr("%w", plain(dir, err))
+	}
+	for _, e := range entries {
+		if info, err := os.Stat(dir + string(os.PathSeparator) + e.Name()); err == nil && info.IsDir() {
+			return imagefolder.New(dir), nil
+		}
+	}
+	s := &folder{}
+	l := expand(ctx, []string{dir}, "")
+	for i := range l.inputs {
+		in := &l.inputs[i]
+		if in.err != nil {
+			return nil, failErr("%w", in.err)
+		}
+		if isImage(in.path) {
+			s.inputs = append(s.inputs, in)
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, &exitError{exitInterrupted, errors.New("interrupted: nothing was begun")}
+	case len(s.inputs) == 0:
+		return nil, noImages(0, len(l.inputs)+l.skipped)
+	}
+	return s, nil
+}
+
+var imageColumn = []dataset.Column{{Name: "image", Desc: tensor.Encoded()}}
+
+// folder is the source of images without classes.
+type folder struct{ inputs []*input }
+
+func (d *folder) Validate() error             { return nil }
+func (d *folder) Open() (dataset.Data, error) { return d, nil }
+func (d *folder) Columns() []dataset.Column   { return imageColumn }
+func (d *folder) Len() int64                  { return int64(len(d.inputs)) }
+func (d *folder) Close() error                { return nil }
+
+func (d *folder) Read(i int64, s *dataset.Sample) error {
+	s.Key = d.inputs[i].name
+	f, err := os.Open(d.inputs[i].path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	_, err = io.ReadFull(f, s.Values[0].Bytes(int(info.Size())))
+	return err
+}
+
+// trainErr is an error as people want it: of a sample its key and the cause.
+func trainErr(err error) error {
+	var e *dataset.SampleError
+	if errors.As(err, &e) {
+		return fmt.Errorf("%s: %s: %w", e.Key, named(e.Path), message(e.Err))
+	}
+	return err
+}
+
+// trainRun is a run of either engine.
+type trainRun interface {
+	Next(context.Context) (*dataset.Sample, error)
+	NextEpoch() error
+	Bad() int64
+	Close() error
+}
+
+// trainer runs a dataset and counts.
+type trainer struct {
+	app     *app
+	f       *trainFlags
+	run     trainRun
+	pipe    *pipeline.Pipeline // nil with --engine pull
+	batched bool               // samples are batches
+	table   *liveTable
+
+	start           time.Time
+	first           time.Duration // until the first batch
+	images, batches atomic.Int64
+	epochs          atomic.Int64 // that are done
+
+	mu    sync.Mutex
+	tuned []string
+}
+
+func (a *app) trainBench(cmd *cobra.Command, f *trainFlags, args []string) (err error) {
+	if err := f.check(cmd, args); err != nil {
+		return err
+	}
+	d, err := f.definition(cmd, a.stdin, args)
+	if err != nil {
+		return err
+	}
+	t := &trainer{app: a, f: f, batched: givesBatches(d), table: a.liveTable(f.json)}
+	o := dataset.Options{Seed: f.seed, Limits: f.limits}
+	if f.onError == "skip" {
+		o.OnError = dataset.BadSkipped
+		o.Bad = func(e *dataset.SampleError) { t.table.above(func() { a.complain(trainErr(e)) }) }
+	}
+	built, err := dataset.Build(d, o)
+	if err != nil {
+		return wrongDefinition(err)
+	}
+	defer func() {
+		if e := built.Close(); e != nil && err == nil {
+			err = failErr("%w", e)
+		}
+	}()
+	if f.trace == "" {
+		return t.measure(cmd.Context(), built, nil)
+	}
+	var ran error // which the trace is written for all the same
+	wrote := writeFile(f.trace, func(w io.Writer) error {
+		trace := pipeline.NewTrace(w)
+		ran = t.measure(cmd.Context(), built, trace)
+		return trace.Close()
+	})
+	if wrote != nil && ran == nil {
+		return failErr("%w", wrote)
+	}
+	return ran
+}
+
+// givesBatches reports whether the samples of a definition are batches.
+func givesBatches(d *dataset.Dataset) bool {
+	for {
+		switch d.Node.(type) {
+		case *dataset.Batch, *dataset.BucketBatch:
+			return true
+		case *dataset.Unbatch, *dataset.FlatMap:
+			return false
+		}
+		if len(d.In) == 0 {
+			return false
+		}
+		d = d.In[0]
+	}
+}
+
+// wrongDefinition is an error of Build: a usage error, unless files are to blame.
+func wrongDefinition(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) || errors.Is(err, dataset.ErrData) {
+		return failErr("%w", err)
+	}
+	return usageErr("%w", err)
+}
+
+// open begins the run.
+func (t *trainer) open(b *dataset.Built, trace *pipeline.Trace) (err error) {
+	f := t.f
+	if f.engine == "pull" {
+		t.run, err = pullpipe.New(b, nil)
+		return err
+	}
+	o := pipeline.Options{Workers: f.workers, Bytes: int64(f.bytes), Prefetch: f.prefetch, AutoTune: f.autotune, Trace: trace}
+	if o.Prefetch == 0 {
+		o.Prefetch = -1
+	}
+	o.Log = func(s string) {
+		t.mu.Lock()
+		t.tuned = append(t.tuned, named(s))
+		t.mu.Unlock()
+	}
+	t.pipe, err = pipeline.New(b, o, nil)
+	t.run = t.pipe
+	return err
+}
+
+// stats are the stages' figures.
+func (t *trainer) stats() []pipeline.StageStats {
+	if t.pipe == nil {
+		return nil
+	}
+	l := t.pipe.Stats()
+	for i := range l {
+		l[i].Path = named(l[i].Path)
+	}
+	return l
+}
+
+// named names the source that only this command has.
+func named(s string) string { return strings.ReplaceAll(s, fmt.Sprintf("%T", &folder{}), "folder") }
+
+// measure runs, and prints the figures.
+func (t *trainer) measure(ctx context.Context, b *dataset.Built, trace *pipeline.Trace) error {
+	if err := t.open(b, trace); err != nil {
+		return usageErr("%w", err)
+	}
+	cpu := cpuTime()
+	t.start = time.Now()
+	stop := t.live()
+	err := t.loop(ctx)
+	stop()
+	elapsed, stages := time.Since(t.start), t.stats()
+	cpu = cpuTime() - cpu
+	if e := t.run.Close(); e != nil && err == nil {
+		err = e
+	}
+	interrupted := ctx.Err() != nil && errors.Is(err, ctx.Err())
+	switch {
+	case err != nil && !interrupted:
+		return failErr("%w", trainErr(err))
+	case t.batches.Load() == 0 && !interrupted:
+		return failErr("the dataset has no samples")
+	}
+	if err := t.print(elapsed, cpu, stages, interrupted); err != nil {
+		return err
+	}
+	switch {
+	case interrupted:
+		return &exitError{exitInterrupted, errors.New("interrupted")}
+	case t.run.Bad() > 0:
+		return &exitError{status: exitFailed}
+	}
+	return nil
+}
+
+// loop takes batch after batch.
+func (t *trainer) loop(ctx context.Context) error {
+	f, timed := t.f, ctx
+	if f.seconds > 0 {
+		var cancel context.CancelFunc
+		timed, cancel = context.WithDeadline(ctx, t.start.Add(time.Duration(f.seconds*float64(time.Second))))
+		defer cancel()
+	}
+	epochs := int64(f.epochs)
+	if epochs == 0 && f.seconds == 0 {
+		epochs = 1
+	}
+	for {
+		s, err := t.run.Next(timed)
+		switch {
+		case err == io.EOF:
+			if n := t.epochs.Add(1); n == epochs || t.batches.Load() == 0 {
+				return nil
+			}
+			if err := t.run.NextEpoch(); err != nil {
+				return err
+			}
+			continue
+		case err != nil && ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil && timed.Err() != nil && errors.Is(err, timed.Err()):
+			return nil // time is up
+		case err != nil:
+			return err
+		}
+		if t.first == 0 {
+			t.first = time.Since(t.start)
+		}
+		n := int64(1)
+		if t.batched && len(s.Values) > 0 {
+			n = int64(s.Values[0].Shape.At(0))
+		}
+		t.images.Add(n)
+		t.batches.Add(1)
+		if t.app.testDelay != nil {
+			t.app.testDelay()
+		}
+	}
+}
+
+// stageFigures are what is printed of a stage.
+type stageFigures struct {
+	pipeline.StageStats
+	BusyPercent   float64 `json:"busy_percent"`
+	WaitedPercent float64 `json:"waited_percent"`
+}
+
+// percentages are those of the time since before, of elapsed.
+func percentages(before, after []pipeline.StageStats, elapsed time.Duration) []stageFigures {
+	l := make([]stageFigures, 0, len(after))
+	for _, s := range after {
+		busy, waited := s.Busy, s.Waited
+		for _, o := range before {
+			if o.Path == s.Path {
+				busy, waited = busy-o.Busy, waited-o.Waited
+			}
+		}
+		percent := func(x time.Duration, of float64) float64 {
+			return digits(max(0, min(100*float64(x)/max(of, 1), 100)))
+		}
+		l = append(l, stageFigures{s, percent(busy, float64(elapsed)*float64(s.Workers)), percent(waited, float64(elapsed))})
+	}
+	return l
+}
+
+// stageTable is the table of the stages. Paths are cut to so many characters, if that is above 0.
+func stageTable(stages []stageFigures, bottleneck, width int) *table {
+	t := &table{}
+	t.row("stage", "workers", "ready", "in", "out", "busy %", "waited %", "MB", "errors", "")
+	for i, s := range stages {
+		mark := ""
+		if i == bottleneck {
+			mark = "<- bottleneck"
+		}
+		path := []rune(printable(s.Path))
+		if width > 0 && len(path) > width {
+			path = append([]rune("…"), path[len(path)-width+1:]...)
+		}
+		mb := digits(float64(s.Bytes) / 1e6)
+		t.row(string(path), strconv.Itoa(s.Workers), fmt.Sprintf("%d/%d", s.Ready, s.Queue), strconv.FormatInt(s.In, 10), strconv.FormatInt(s.Out, 10),
+			strconv.FormatFloat(s.BusyPercent, 'f', 0, 64), strconv.FormatFloat(s.WaitedPercent, 'f', 0, 64), short(&mb), strconv.FormatInt(s.Errors, 10), mark)
+	}
+	return t
+}
+
+// print prints the figures of the run.
+func (t *trainer) print(elapsed, cpu time.Duration, stats []pipeline.StageStats, interrupted bool) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	seconds, images := elapsed.Seconds(), t.images.Load()
+	bottleneck := pipeline.Bottleneck(nil, stats, elapsed)
+	r := struct {
+		ImagesPerS    float64        `json:"images_per_s"`
+		Images        int64          `json:"images"`
+		Batches       int64          `json:"batches"`
+		Epochs        int64          `json:"epochs"`
+		Seconds       float64        `json:"seconds"`
+		FirstBatchS   float64        `json:"first_batch_s"`
+		Bad           int64          `json:"bad"`
+		PeakRSSMB     *float64       `json:"peak_rss_mb,omitempty"`
+		CPUMSPerImage *float64       `json:"cpu_ms_per_image,omitempty"`
+		Engine        string         `json:"engine"`
+		Bottleneck    string         `json:"bottleneck"`
+		Stages        []stageFigures `json:"stages"`
+		Tuned         []string       `json:"tuned"`
+		Interrupted   bool           `json:"interrupted"`
+	}{
+		ImagesPerS: digits(float64(images) / max(seconds, 1e-9)), Images: images, Batches: t.batches.Load(), Epochs: t.epochs.Load(),
+		Seconds: digits(seconds), FirstBatchS: digits(t.first.Seconds()), Bad: t.run.Bad(), Engine: t.f.engine,
+		Stages: percentages(nil, stats, elapsed), Tuned: append([]string{}, t.tuned...), Interrupted: interrupted,
+	}
+	if bottleneck >= 0 {
+		r.Bottleneck = stats[bottleneck].Path
+	}
+	if peak := peakRSS(); peak > 0 {
+		mb := digits(float64(peak) / 1e6)
+		r.PeakRSSMB = &mb
+	}
+	if cpu > 0 && images > 0 {
+		ms := digits(cpu.Seconds() * 1e3 / float64(images))
+		r.CPUMSPerImage = &ms
+	}
+	if t.f.json {
+		return t.app.printLine(r)
+	}
+	for _, s := range r.Tuned {
+		fmt.Fprintln(t.app.stderr, printable(s))
+	}
+	if len(stats) > 0 {
+		if err := stageTable(r.Stages, bottleneck, 0).write(t.app.stdout); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(t.app.stdout); err != nil {
+			return err
+		}
+	}
+	var l table
+	l.row("engine", "images", "batches", "epochs", "bad", "seconds", "first batch s", "images/s", "CPU ms/image", "peak MB")
+	l.row(r.Engine, strconv.FormatInt(images, 10), strconv.FormatInt(r.Batches, 10), strconv.FormatInt(r.Epochs, 10), strconv.FormatInt(r.Bad, 10),
+		short(&r.Seconds), short(&r.FirstBatchS), short(&r.ImagesPerS), short(r.CPUMSPerImage), short(r.PeakRSSMB))
+	return l.write(t.app.stdout)
+}
+
+// liveInterval is the time between two pictures of the live table.
+const liveInterval = 500 * time.Millisecond
+
+// live shows the stages until stop is called, which takes the table away.
+func (t *trainer) live() (stop func()) {
+	if !t.table.shown() {
+		return func() {}
+	}
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(liveInterval)
+		defer tick.Stop()
+		before, images, at := []pipeline.StageStats(nil), int64(0), t.start
+		for {
+			select {
+			case <-quit:
+				t.table.clear()
+				return
+			case <-tick.C:
+			}
+			now, stats, n := time.Now(), t.stats(), t.images.Load()
+			elapsed := now.Sub(at)
+			head := fmt.Sprintf("%.1f s  epoch %d  %d batches  %.0f images/s", now.Sub(t.start).Seconds(), t.epochs.Load(), t.batches.Load(),
+				float64(n-images)/max(elapsed.Seconds(), 1e-9))
+			t.table.draw(head, func(width int) *table {
+				const others = 80 // columns of the other figures
+				return stageTable(percentages(before, stats, elapsed), pipeline.Bottleneck(before, stats, elapsed), max(width-others, 12))
+			})
+			before, images, at = stats, n, now
+		}
+	}()
+	return func() {
+		close(quit)
+		<-done
+	}
+}

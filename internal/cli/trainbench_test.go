@@ -1,0 +1,266 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/imagefolder"
+	"github.com/infer-prep/infer-prep/pipeline"
+	"github.com/infer-prep/infer-prep/preset"
+)
+
+// trainIn is a call of train-bench, on a terminal of the width if that is above 0.
+func trainIn(t *testing.T, ctx context.Context, width int, delay func(), args ...string) called {
+	t.Helper()
+	var out, errs bytes.Buffer
+	a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, testWidth: width, testDelay: delay}
+	status := a.run(ctx, append([]string{"train-bench"}, args...))
+	return called{status, out.String(), errs.String()}
+}
+
+// trainTree is a folder of two classes with seven images, one with seven images
+// alone, one with a broken one and definitions.
+func trainTree(t *testing.T) string {
+	files := map[string][]byte{"no/x.txt": []byte("no image"), "not.json": []byte("{"), "empty/": nil, "flat/x.txt": []byte("no image")}
+	for i := range 7 {
+		b := pngBytes(t, 50, 40, uint8(i))
+		files[fmt.Sprintf("classes/%d/%d.png", i%2, i)] = b
+		files[fmt.Sprintf("flat/%d.png", i)] = b
+		if i == 3 {
+			b = b[:len(b)/2]
+		}
+		files[fmt.Sprintf("broken/%d.png", i)] = b
+	}
+	dir := tree(t, files)
+	g, err := preset.Graph("imagenet")
+	require.NoError(t, err)
+	t.Chdir(dir)
+	b, err := json.Marshal(dataset.From(imagefolder.New("classes")).Shuffle().Map(g).Batch(2))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile("train.json", b, 0o666))
+	require.NoError(t, os.WriteFile("missing.json", bytes.ReplaceAll(b, []byte("classes"), []byte("nowhere")), 0o666))
+	return dir
+}
+
+type trained struct {
+	ImagesPerS  float64         `json:"images_per_s"`
+	Images      int             `json:"images"`
+	Batches     int             `json:"batches"`
+	Epochs      int             `json:"epochs"`
+	Seconds     float64         `json:"seconds"`
+	FirstBatchS float64         `json:"first_batch_s"`
+	Bad         int             `json:"bad"`
+	Engine      string          `json:"engine"`
+	Interrupted bool            `json:"interrupted"`
+	Stages      []stageFigures  `json:"stages"`
+	Tuned       json.RawMessage `json:"tuned"`
+}
+
+func TestTrainBench(t *testing.T) {
+	trainTree(t)
+	for _, c := range []struct {
+		name                    string
+		args                    []string
+		images, batches, epochs int
+		stages                  []string
+		bad, status             int
+		stderr                  string
+	}{
+		{"classes", []string{"--folder", "classes", "--preset", "imagenet", "--batch", "3"}, 7, 3, 1,
+			[]string{"batch/map/image_folder", "batch/map", "sending"}, 0, 0, ""},
+		{"images alone", []string{"--folder", "flat", "--preset", "imagenet", "--batch", "3", "--shuffle", "--epochs", "2", "--workers", "3"}, 14, 6, 2,
+			[]string{"batch/map/shuffle/folder", "batch/map", "sending"}, 0, 0, ""},
+		{"no batches", []string{"--folder", "flat", "--preset", "decode", "--batch", "0", "--prefetch", "0"}, 7, 7, 1,
+			[]string{"map/folder", "map"}, 0, 0, ""},
+		{"a definition", []string{"--seed", "3", "--bytes", "1M", "--autotune", "train.json"}, 7, 4, 1,
+			[]string{"batch/map/shuffle/image_folder", "batch/map", "sending"}, 0, 0, ""},
+		{"train", []string{"--folder", "classes", "--train", "--shuffle"}, 7, 1, 1,
+			[]string{"batch/map/shuffle/image_folder", "batch/map", "sending"}, 0, 0, ""},
+		{"pull", []string{"--engine", "pull", "train.json"}, 7, 4, 1, nil, 0, 0, ""},
+		{"a bad sample", []string{"--folder", "broken", "--preset", "imagenet", "--on-error", "skip", "--batch", "2"}, 6, 3, 1,
+			[]string{"batch/map/folder", "batch/map", "sending"}, 1, exitFailed, "infer-prep: 3.png: batch/map: png: "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := trainIn(t, t.Context(), 0, nil, append([]string{"--json"}, c.args...)...)
+			require.Equal(t, c.status, r.status, r.stderr)
+			if c.stderr == "" {
+				require.Empty(t, r.stderr)
+			} else {
+				require.Contains(t, r.stderr, c.stderr)
+				require.Equal(t, 1, strings.Count(r.stderr, "\n"))
+			}
+			require.Equal(t, 1, strings.Count(r.stdout, "\n"))
+			var got trained
+			d := json.NewDecoder(strings.NewReader(r.stdout))
+			require.NoError(t, d.Decode(&got))
+			require.Equal(t, [4]int{c.images, c.batches, c.epochs, c.bad}, [4]int{got.Images, got.Batches, got.Epochs, got.Bad})
+			require.InEpsilon(t, float64(got.Images)/got.Seconds, got.ImagesPerS, 1e-3)
+			require.Positive(t, got.FirstBatchS)
+			require.Less(t, got.FirstBatchS, got.Seconds)
+			require.False(t, got.Interrupted)
+			require.Contains(t, string(got.Tuned), "[", "a list, never null")
+			require.Len(t, got.Stages, len(c.stages))
+			for i, s := range got.Stages {
+				require.Equal(t, c.stages[i], s.Path)
+				require.Positive(t, s.Workers)
+				require.Positive(t, s.Queue)
+				want := 7 * c.epochs
+				if s.Path == sending {
+					want = c.batches
+				}
+				require.EqualValues(t, want, s.In, s.Path)
+				require.EqualValues(t, want, s.Out, s.Path)
+			}
+		})
+	}
+}
+
+const sending = "sending"
+
+func TestTrainBenchTable(t *testing.T) {
+	trainTree(t)
+	r := trainIn(t, t.Context(), 0, nil, "--folder", "flat", "--preset", "imagenet", "--seconds", "0.2")
+	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Empty(t, r.stderr)
+	lines := strings.Split(strings.TrimSuffix(r.stdout, "\n"), "\n")
+	require.Len(t, lines, 7)
+	require.Regexp(t, `^stage +workers +ready +in +out +busy % +waited % +MB +errors$`, lines[0])
+	require.Regexp(t, `^batch/map/folder +\d+ +\d+/\d+ +\d+ +\d+ +\d+ +\d+ +[\d.]+ +0( +<- bottleneck)?$`, lines[1])
+	require.Regexp(t, `^engine +images +batches +epochs +bad +seconds +first batch s +images/s +CPU ms/image +peak MB$`, lines[5])
+	require.Regexp(t, `^parallel +\d+ +\d+ +\d+ +0 +0\.\d+ `, lines[6])
+	require.LessOrEqual(t, strings.Count(r.stdout, "bottleneck"), 1)
+}
+
+// TestTrainBenchLive is that the table on a terminal is renewed in its place and
+// taken away, and fits the terminal.
+func TestTrainBenchLive(t *testing.T) {
+	trainTree(t)
+	const width = 60
+	r := trainIn(t, t.Context(), width, func() { time.Sleep(20 * time.Millisecond) },
+		"--folder", "broken", "--preset", "imagenet", "--seconds", "1.3", "--on-error", "skip", "--batch", "2")
+	require.Equal(t, exitFailed, r.status, r.stderr)
+	require.Contains(t, r.stderr, "infer-prep: 3.png: batch/map: png: ")
+	require.GreaterOrEqual(t, strings.Count(r.stderr, "images/s"), 1)
+	drawn := 0
+	for _, l := range strings.Split(r.stderr, "\n") {
+		l = l[strings.LastIndex(l, "J")+1:]
+		if strings.HasPrefix(l, "infer-prep: ") {
+			continue
+		}
+		require.Less(t, len([]rune(l)), width)
+		if strings.HasPrefix(l, "stage") {
+			drawn++
+		}
+	}
+	require.Equal(t, drawn, strings.Count(r.stderr, "\x1b[5A\x1b[J"), "each is cleared")
+	require.NotContains(t, r.stdout, "\x1b")
+}
+
+func TestTrainBenchTrace(t *testing.T) {
+	trainTree(t)
+	for _, status := range []int{exitOK, exitFailed} { // also of a run that fails
+		folder := map[int]string{exitOK: "flat", exitFailed: "broken"}[status]
+		r := trainIn(t, t.Context(), 0, nil, "--folder", folder, "--preset", "imagenet", "--trace", "trace.json")
+		require.Equal(t, status, r.status, r.stderr)
+		b, err := os.ReadFile("trace.json")
+		require.NoError(t, err)
+		var events []map[string]any
+		require.NoError(t, json.Unmarshal(b, &events))
+		require.Greater(t, len(events), 4)
+		require.NoError(t, os.Remove("trace.json"))
+	}
+	r := trainIn(t, t.Context(), 0, nil, "--folder", "flat", "--preset", "imagenet", "--trace", "no/such/trace.json")
+	require.Equal(t, exitFailed, r.status)
+	require.Contains(t, r.stderr, "no/such/trace.json")
+}
+
+func TestTrainBenchErrors(t *testing.T) {
+	trainTree(t)
+	folder := []string{"--folder", "flat", "--preset", "imagenet"}
+	for _, c := range []struct {
+		args   []string
+		status int
+		want   string
+	}{
+		{nil, exitUsage, "no dataset, want a definition or --folder DIR"},
+		{[]string{"train.json", "train.json"}, exitUsage, "2 definitions, want one"},
+		{append([]string{"train.json"}, folder...), exitUsage, "a definition and --folder, want one of them"},
+		{[]string{"train.json", "--shuffle"}, exitUsage, "--shuffle is for --folder: a definition says it itself"},
+		{[]string{"train.json", "--preset", "clip"}, exitUsage, "--preset is for --folder"},
+		{[]string{"--folder", "flat"}, exitUsage, "no graph, want one of --preset, --graph"},
+		{append(folder, "--train"), exitUsage, "--train and --preset, want one of them"},
+		{[]string{"train.json", "--train"}, exitUsage, "--train is for --folder"},
+		{append(folder, "--engine", "push"), exitUsage, `--engine "push": want parallel or pull`},
+		{append(folder, "--engine", "pull", "--workers", "2"), exitUsage, "--workers is for --engine parallel"},
+		{append(folder, "--engine", "pull", "--trace", "x"), exitUsage, "--trace is for --engine parallel"},
+		{append(folder, "--on-error", "ignore"), exitUsage, `--on-error "ignore": want fail or skip`},
+		{append(folder, "--batch", "-1"), exitUsage, "--batch -1: want 0 (none) or more"},
+		{append(folder, "--batch", "99999999"), exitUsage, "batches of 99999999"},
+		{append(folder, "--workers", "0"), exitUsage, "--workers 0: want 1 or more"},
+		{append(folder, "--workers", "1000000"), exitUsage, "Workers is 1000000, want 1 to 4096"},
+		{append(folder, "--prefetch", "-1"), exitUsage, "--prefetch -1: want 0 (none) or more"},
+		{append(folder, "--bytes", "0"), exitUsage, "--bytes 0: want 1 or more"},
+		{append(folder, "--bytes", "many"), exitUsage, "400M or 2Gi"},
+		{append(folder, "--epochs", "0"), exitUsage, "--epochs 0: want 1 or more"},
+		{append(folder, "--seconds", "0"), exitUsage, "--seconds 0: want a number above 0"},
+		{append(folder, "--seconds", "NaN"), exitUsage, "--seconds NaN: want a number above 0"},
+		{[]string{"not.json"}, exitUsage, "not.json: dataset: invalid definition"},
+		{[]string{"nothing.json"}, exitUsage, "nothing.json: no such file or directory"},
+		{[]string{"missing.json"}, exitFailed, "nowhere: no such file or directory"},
+		{[]string{"--folder", "nowhere", "--preset", "imagenet"}, exitFailed, "nowhere: no such file or directory"},
+		{[]string{"--folder", "empty", "--preset", "imagenet"}, exitFailed, "no images found"},
+		{[]string{"--folder", "no", "--preset", "imagenet"}, exitFailed, "no images found, 1 file skipped"},
+		{[]string{"--folder", "broken", "--preset", "imagenet"}, exitFailed, "3.png: batch/map: png: "},
+	} {
+		r := trainIn(t, t.Context(), 0, nil, c.args...)
+		require.Equal(t, c.status, r.status, "%q: %s", c.args, r.stderr)
+		require.Contains(t, r.stderr, c.want, "%q", c.args)
+		require.Empty(t, r.stdout, "%q", c.args)
+		if c.status == exitUsage {
+			require.Contains(t, r.stderr, "usage: infer-prep train-bench", "%q", c.args)
+		}
+	}
+}
+
+func TestTrainBenchInterrupted(t *testing.T) {
+	trainTree(t)
+	for _, args := range [][]string{{"--engine", "parallel"}, {"--engine", "pull"}} {
+		for _, at := range []int32{0, 1, 5} {
+			ctx, cancel := context.WithCancel(t.Context())
+			if at == 0 {
+				cancel()
+			}
+			var n atomic.Int32
+			r := trainIn(t, ctx, 0, func() {
+				if n.Add(1) == at {
+					cancel()
+				}
+			}, append([]string{"--json", "--epochs", "1000", "train.json"}, args...)...)
+			cancel()
+			require.Equal(t, exitInterrupted, r.status, r.stderr)
+			require.Equal(t, "infer-prep: interrupted\n", r.stderr)
+			var got trained
+			require.NoError(t, json.Unmarshal([]byte(r.stdout), &got))
+			require.True(t, got.Interrupted)
+			require.EqualValues(t, at, got.Batches)
+		}
+	}
+}
+
+func TestPercentages(t *testing.T) {
+	before := []pipeline.StageStats{{Path: "b", Busy: time.Second, Waited: time.Second}}
+	after := []pipeline.StageStats{{Path: "a", Workers: 2, Busy: time.Second}, {Path: "b", Workers: 1, Busy: 3 * time.Second, Waited: 2 * time.Second}, {Path: "c"}}
+	l := percentages(before, after, 4*time.Second)
+	require.Equal(t, [3]float64{12.5, 50, 0}, [3]float64{l[0].BusyPercent, l[1].BusyPercent, l[2].BusyPercent})
+	require.Equal(t, [3]float64{0, 25, 0}, [3]float64{l[0].WaitedPercent, l[1].WaitedPercent, l[2].WaitedPercent})
+}

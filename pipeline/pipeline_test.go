@@ -1,0 +1,793 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// deadline is what a test may take at most: what takes longer hangs.
+const deadline = 30 * time.Second
+
+// within runs f, which must return.
+func within(t *testing.T, f func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	select {
+	case <-done:
+	case <-time.After(deadline):
+		b := make([]byte, 1<<20)
+		t.Fatalf("it hangs:\n%s", b[:runtime.Stack(b, true)])
+	}
+}
+
+// source is a source of n numbers, each of so many bytes, for which at is called.
+type source struct {
+	n, bytes int64
+	stream   bool
+	at       func(i int64) error
+	start    func()
+	read     atomic.Int64 // how many were read
+}
+
+var column = []dataset.Column{{Name: "x", Desc: tensor.Desc{DType: tensor.Uint8, Shape: tensor.Dims(tensor.Unknown)}}}
+
+func (s *source) Validate() error { return nil }
+
+func (s *source) Open() (dataset.Data, error) {
+	if s.stream {
+		return sourceStream{s}, nil
+	}
+	return sourceRows{s}, nil
+}
+
+func (s *source) put(i int64, x *dataset.Sample) error {
+	s.read.Add(1)
+	x.Key = fmt.Sprint("sample ", i)
+	if s.at != nil {
+		if err := s.at(i); err != nil {
+			return err
+		}
+	}
+	if err := x.Values[0].Reset(tensor.Desc{DType: tensor.Uint8, Shape: tensor.Dims(int(max(s.bytes, 1)))}); err != nil {
+		return err
+	}
+	x.Values[0].Data[0] = byte(i)
+	return nil
+}
+
+type sourceRows struct{ s *source }
+
+func (r sourceRows) Columns() []dataset.Column             { return column }
+func (r sourceRows) Len() int64                            { return r.s.n }
+func (r sourceRows) Read(i int64, x *dataset.Sample) error { return r.s.put(i, x) }
+func (r sourceRows) Close() error                          { return nil }
+
+type sourceStream struct{ s *source }
+
+func (r sourceStream) Columns() []dataset.Column { return column }
+func (r sourceStream) Close() error              { return nil }
+func (r sourceStream) Start(uint64) (dataset.Reader, error) {
+	if r.s.start != nil {
+		r.s.start()
+	}
+	return &sourceReader{s: r.s}, nil
+}
+
+type sourceReader struct {
+	s *source
+	i int64
+}
+
+func (r *sourceReader) Next(x *dataset.Sample) error {
+	if r.i == r.s.n {
+		return io.EOF
+	}
+	r.i++
+	return r.s.put(r.i-1, x)
+}
+
+func (r *sourceReader) Close() error { return nil }
+
+func build(t *testing.T, d *dataset.Dataset, o dataset.Options) *dataset.Built {
+	t.Helper()
+	b, err := dataset.Build(d, o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, b.Close()) })
+	return b
+}
+
+func open(t *testing.T, b *dataset.Built, o Options) *Pipeline {
+	t.Helper()
+	p, err := New(b, o, nil)
+	require.NoError(t, err)
+	return p
+}
+
+// drain goes to the end, and returns how many samples there were.
+func drain(p *Pipeline) (n int, err error) {
+	for {
+		_, err := p.Next(context.Background())
+		if err == io.EOF {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+		n++
+	}
+}
+
+// each is a function on every sample, by its first byte.
+func each(f func(i int) error) dataset.MapFunc {
+	return func(_ *dataset.Call, dst []*dataset.Value, src []*tensor.Tensor) error {
+		if err := f(int(src[0].Data[0])); err != nil {
+			return err
+		}
+		if err := dst[0].Reset(src[0].Desc); err != nil {
+			return err
+		}
+		copy(dst[0].Data, src[0].Data)
+		return nil
+	}
+}
+
+var x = []string{"x"}
+
+// theUsersFunction panics: its name is what the stack must have.
+func theUsersFunction(i int) error {
+	if i == 7 {
+		panic("of the user's")
+	}
+	return nil
+}
+
+// TestPanic: a panic in any function of the user's is an error that names the
+// sample and has the stack.
+func TestPanic(t *testing.T) {
+	flat := func(_ *dataset.Call, i int, dst []*dataset.Value, src []*tensor.Tensor) (bool, error) {
+		if i > 0 {
+			return false, nil
+		}
+		return true, each(theUsersFunction)(nil, dst, src)
+	}
+	predicate := func(_ *dataset.Call, src []*tensor.Tensor) (bool, error) {
+		return true, theUsersFunction(int(src[0].Data[0]))
+	}
+	batch := func(_ *dataset.Call, l []*dataset.Sample) error {
+		return theUsersFunction(int(l[0].Values[0].Data[0]))
+	}
+	at := func(i int64) error { return theUsersFunction(int(i)) }
+	for _, c := range []struct {
+		name   string
+		d      *dataset.Dataset
+		o      Options
+		before int    // samples
+		key    string // that the error has
+	}{
+		{"map", dataset.Of(&source{n: 20}).MapFunc(each(theUsersFunction), x, column...), Options{}, 7, "sample 7"},
+		{"two maps", dataset.Of(&source{n: 20}).MapFunc(each(theUsersFunction), x, column...).MapFunc(each(theUsersFunction), x, column...), Options{}, 7, "sample 7"},
+		{"map of a stream", dataset.Of(&source{n: 20, stream: true}).MapFunc(each(theUsersFunction), x, column...), Options{}, 7, "sample 7"},
+		{"map below a batch", dataset.Of(&source{n: 20}).MapFunc(each(theUsersFunction), x, column...).Batch(2), Options{}, 3, "sample 7"},
+		{"filter", dataset.Of(&source{n: 20}).Filter(predicate, "x"), Options{}, 7, "sample 7"},
+		{"flat map", dataset.Of(&source{n: 20}).FlatMap(flat, x, column...), Options{}, 7, "sample 7"},
+		{"flat map below a map", dataset.Of(&source{n: 20}).FlatMap(flat, x, column...).MapFunc(each(func(int) error { return nil }), x, column...), Options{}, 7, "sample 7"},
+		{"per batch", dataset.Of(&source{n: 21}).BatchFunc(7, batch), Options{}, 1, "sample 7"},
+		{"rows", dataset.Of(&source{n: 20, at: at}), Options{}, 7, "sample 7"},
+		{"stream", dataset.Of(&source{n: 20, at: at, stream: true}), Options{}, 7, "sample 7"},
+		{"start of a stream", dataset.Of(&source{n: 20, stream: true, start: func() { _ = theUsersFunction(7) }}), Options{}, 0, ""},
+		{"below a cache", dataset.Of(&source{n: 20}).MapFunc(each(theUsersFunction), x, column...).Cache(1 << 20), Options{}, 7, "sample 7"},
+		{"upload", dataset.Of(&source{n: 20}), Options{Upload: func(_ context.Context, s *dataset.Sample) error {
+			return theUsersFunction(int(s.Values[0].Data[0]))
+		}}, 7, "sample 7"},
+	} {
+		for _, workers := range []int{1, 2, 8} {
+			t.Run(fmt.Sprint(c.name, ", ", workers, " workers"), func(t *testing.T) {
+				o := c.o
+				o.Workers = workers
+				p := open(t, build(t, c.d, dataset.Options{}), o)
+				within(t, func() {
+					n, err := drain(p)
+					require.Equal(t, c.before, n)
+					var panicked *dataset.PanicError
+					require.ErrorAs(t, err, &panicked)
+					require.Equal(t, "of the user's", panicked.Value)
+					require.Contains(t, string(panicked.Stack), "theUsersFunction")
+					if c.key != "" {
+						var bad *dataset.SampleError
+						require.ErrorAs(t, err, &bad)
+						require.Equal(t, c.key, bad.Key)
+						require.Contains(t, err.Error(), c.key)
+					}
+					_, again := p.Next(t.Context())
+					require.Equal(t, err, again)
+					require.NoError(t, p.Close())
+				})
+				require.Zero(t, p.budget.used, "bytes after Close")
+			})
+		}
+	}
+}
+
+// TestGoexit: a function that ends its goroutine, as FailNow does, fails its
+// sample and no other.
+func TestGoexit(t *testing.T) {
+	f := func(i int) error {
+		if i == 7 {
+			runtime.Goexit()
+		}
+		return nil
+	}
+	flat := func(_ *dataset.Call, i int, dst []*dataset.Value, src []*tensor.Tensor) (bool, error) {
+		if i > 0 {
+			return false, nil
+		}
+		return true, each(f)(nil, dst, src)
+	}
+	for _, workers := range []int{1, 2} {
+		p := open(t, build(t, dataset.Of(&source{n: 20}).MapFunc(each(f), x, column...), dataset.Options{OnError: dataset.BadSkipped}), Options{Workers: workers})
+		within(t, func() {
+			n, err := drain(p)
+			require.NoError(t, err)
+			require.Equal(t, 19, n)
+			require.EqualValues(t, 1, p.Bad())
+			require.NoError(t, p.Close())
+		})
+		p = open(t, build(t, dataset.Of(&source{n: 20}).FlatMap(flat, x, column...), dataset.Options{}), Options{Workers: workers})
+		within(t, func() {
+			n, err := drain(p)
+			require.ErrorIs(t, err, errGoexit)
+			require.Equal(t, 7, n)
+			require.NoError(t, p.Close())
+		})
+	}
+}
+
+// TestWorkerAfterPanic: a panic is not the end of a stage where bad samples are left out.
+func TestWorkerAfterPanic(t *testing.T) {
+	f := func(i int) error {
+		if i%3 == 1 {
+			panic(i)
+		}
+		return nil
+	}
+	for _, policy := range []dataset.Policy{dataset.BadSkipped, dataset.BadQuarantined} {
+		p := open(t, build(t, dataset.Of(&source{n: 100}).MapFunc(each(f), x, column...), dataset.Options{OnError: policy}), Options{Workers: 2})
+		within(t, func() {
+			n, err := drain(p)
+			require.NoError(t, err)
+			require.Equal(t, 67, n)
+			require.EqualValues(t, 33, p.Bad())
+			require.EqualValues(t, 33, p.Stats()[1].Errors)
+			if policy == dataset.BadQuarantined {
+				require.Len(t, p.Quarantined(), 33)
+				require.Equal(t, "sample 4", p.Quarantined()[1].Key)
+			}
+			require.NoError(t, p.Close())
+		})
+	}
+}
+
+// TestSourceFails: a source that fails at sample k, for every k, fails there, and
+// a run that goes on from there misses nothing.
+func TestSourceFails(t *testing.T) {
+	const n, batch = 12, 3
+	broken := errors.New("broken disk")
+	for _, stream := range []bool{false, true} {
+		for k := range int64(n) {
+			var fail atomic.Bool
+			fail.Store(true)
+			s := &source{n: n, stream: stream, at: func(i int64) error {
+				if i == k && fail.Load() {
+					return broken
+				}
+				return nil
+			}}
+			b := build(t, dataset.Of(s).MapFunc(each(func(int) error { return nil }), x, column...).Batch(batch), dataset.Options{})
+			for _, workers := range []int{1, 2, 8} {
+				for _, ahead := range []int{-1, 2} {
+					fail.Store(true)
+					p := open(t, b, Options{Workers: workers, Prefetch: ahead})
+					within(t, func() {
+						got, err := drain(p)
+						require.ErrorIs(t, err, broken)
+						require.EqualValues(t, k/batch, got)
+						var bad *dataset.SampleError
+						require.ErrorAs(t, err, &bad)
+						require.EqualValues(t, k, bad.Ordinal)
+						require.Equal(t, fmt.Sprint("sample ", k), bad.Key)
+						require.NoError(t, p.Close())
+						fail.Store(false)
+						q, err := New(b, Options{Workers: workers}, p.State())
+						require.NoError(t, err)
+						first, err := q.Next(t.Context())
+						require.NoError(t, err)
+						require.EqualValues(t, k/batch*batch, first.Values[0].Data[0], "the first sample of the batch that failed")
+						got, err = drain(q)
+						require.NoError(t, err)
+						require.EqualValues(t, n/batch-k/batch-1, got)
+						require.NoError(t, q.Close())
+					})
+				}
+			}
+		}
+	}
+}
+
+// TestUploadFails: an upload that fails ends the run, and names the sample.
+func TestUploadFails(t *testing.T) {
+	full := errors.New("device memory is full")
+	p := open(t, build(t, dataset.Of(&source{n: 20}), dataset.Options{OnError: dataset.BadSkipped}), Options{
+		Workers: 2, Upload: func(_ context.Context, s *dataset.Sample) error {
+			if s.Values[0].Data[0] == 5 {
+				return full
+			}
+			return nil
+		},
+	})
+	within(t, func() {
+		n, err := drain(p)
+		require.Equal(t, 5, n)
+		require.ErrorIs(t, err, full, "the policy is for samples, not for the device")
+		require.ErrorContains(t, err, `sending: sample "sample 5"`)
+		require.EqualValues(t, 5, p.State().Step)
+		require.NoError(t, p.Close())
+	})
+}
+
+// TestUploadIsCancelled: Close and NextEpoch end the context of an upload that blocks.
+func TestUploadIsCancelled(t *testing.T) {
+	for _, epoch := range []bool{false, true} {
+		var blocks atomic.Bool
+		entered := make(chan struct{}, 1)
+		p := open(t, build(t, dataset.Of(&source{n: 200}), dataset.Options{}), Options{
+			Prefetch: 4, Upload: func(ctx context.Context, s *dataset.Sample) error {
+				if s.Values[0].Data[0] == 5 && blocks.Load() {
+					entered <- struct{}{}
+					<-ctx.Done()
+					return ctx.Err()
+				}
+				return nil
+			},
+		})
+		blocks.Store(true)
+		within(t, func() {
+			for range 3 {
+				_, err := p.Next(t.Context())
+				require.NoError(t, err)
+			}
+			<-entered
+			if epoch {
+				blocks.Store(false)
+				require.NoError(t, p.NextEpoch())
+				n, err := drain(p)
+				require.NoError(t, err)
+				require.Equal(t, 200, n)
+			}
+			require.NoError(t, p.Close())
+		})
+	}
+}
+
+// TestSlowConsumer: what is read ahead is bounded by the queues.
+func TestSlowConsumer(t *testing.T) {
+	s := &source{n: 10000}
+	p := open(t, build(t, dataset.Of(s).MapFunc(each(func(int) error { return nil }), x, column...).Batch(2), dataset.Options{}), Options{
+		Workers: 2, Queue: 4, Prefetch: 2,
+	})
+	within(t, func() {
+		for i := range 10 {
+			_, err := p.Next(t.Context())
+			require.NoError(t, err)
+			for last := int64(-1); last != s.read.Load(); time.Sleep(20 * time.Millisecond) { // until nothing goes on
+				last = s.read.Load()
+			}
+			// Given; two batches ready and one underway; four samples in each of two stages.
+			require.LessOrEqual(t, s.read.Load(), int64(2*(i+1)+2*3+2*4))
+			for _, x := range p.Stats() {
+				require.LessOrEqual(t, x.Ready+x.AtWork, x.Queue, x.Path)
+				require.LessOrEqual(t, x.In-x.Out, int64(x.Queue), x.Path)
+			}
+		}
+		require.NoError(t, p.Close())
+	})
+}
+
+// TestBudget: the memory of all queues stays within the bound, with a sample for
+// each stage above it, and there is always progress.
+func TestBudget(t *testing.T) {
+	const size = 1 << 16
+	for _, limit := range []int64{1, size, 3 * size, 10 * size} {
+		for _, workers := range []int{1, 2, 8} {
+			none := each(func(int) error { return nil })
+			d := dataset.Of(&source{n: 200, bytes: size})
+			for range 4 {
+				d = d.MapFunc(none, x, column...)
+			}
+			b := build(t, d.Batch(3), dataset.Options{})
+			p := open(t, b, Options{Workers: workers, Bytes: limit})
+			within(t, func() {
+				n, err := drain(p)
+				require.NoError(t, err)
+				require.Equal(t, 67, n)
+				// Five stages and the sending one, whose samples have three; and before the
+				// size of samples is known, each stage may have one for each worker. A
+				// function has its input and its output, and memory to spare.
+				stages := int64(5*workers*2*size + 2*3*size)
+				require.NoError(t, p.NextEpoch())
+				require.LessOrEqual(t, p.budget.peak, limit+stages)
+				require.Zero(t, p.budget.used, "bytes between epochs")
+				_, err = p.Next(t.Context())
+				require.NoError(t, err)
+				require.NoError(t, p.Close())
+				require.Zero(t, p.budget.used, "bytes after Close")
+				for _, s := range p.Stats() {
+					require.Zero(t, s.Bytes, s.Path)
+					require.Zero(t, s.Workers, s.Path)
+					require.Zero(t, s.Ready, s.Path)
+					require.Zero(t, s.AtWork, s.Path)
+				}
+			})
+		}
+	}
+}
+
+// TestBudgetSteady: with long queues and samples that grow, memory stays at the
+// limit once the size of samples is known.
+func TestBudgetSteady(t *testing.T) {
+	const size = 1 << 16
+	grow := func(_ *dataset.Call, dst []*dataset.Value, src []*tensor.Tensor) error {
+		if err := dst[0].Reset(tensor.Desc{DType: tensor.Uint8, Shape: tensor.Dims(size)}); err != nil {
+			return err
+		}
+		dst[0].Data[0] = src[0].Data[0]
+		return nil
+	}
+	b := build(t, dataset.Of(&source{n: 3000}).MapFunc(grow, x, column...), dataset.Options{})
+	p := open(t, b, Options{Workers: 2, Queue: 500, Bytes: 20 * size})
+	within(t, func() {
+		for i := 0; ; i++ {
+			_, err := p.Next(t.Context())
+			if err == io.EOF {
+				break
+			}
+			require.NoError(t, err)
+			if i%100 == 0 { // ahead as far as it goes
+				time.Sleep(5 * time.Millisecond)
+			}
+		}
+		require.NoError(t, p.Close())
+		require.LessOrEqual(t, p.budget.peak, int64(20+3*2)*size*5/4, "a queue of 500 would have 500")
+		require.Zero(t, p.budget.used)
+	})
+}
+
+// TestCloseWaits: Close waits for a read and a function that block, since they
+// have no context, and for nothing else.
+func TestCloseWaits(t *testing.T) {
+	for _, where := range []string{"rows", "stream", "function"} {
+		release, entered := make(chan struct{}), make(chan struct{}, 100)
+		block := func(i int64) error {
+			if i == 5 {
+				entered <- struct{}{}
+				<-release
+			}
+			return nil
+		}
+		s := &source{n: 20, stream: where == "stream"}
+		d := dataset.Of(s)
+		if where == "function" {
+			d = d.MapFunc(each(func(i int) error { return block(int64(i)) }), x, column...)
+		} else {
+			s.at = block
+		}
+		p := open(t, build(t, d, dataset.Options{}), Options{Workers: 2})
+		within(t, func() {
+			for range 5 {
+				_, err := p.Next(t.Context())
+				require.NoError(t, err)
+			}
+			<-entered
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+			_, err := p.Next(ctx)
+			require.ErrorIs(t, err, context.DeadlineExceeded, "Next itself does not wait for it")
+			cancel()
+			require.EqualValues(t, 5, p.State().Step)
+			closed := make(chan error)
+			go func() { closed <- p.Close() }()
+			select {
+			case <-closed:
+				require.Fail(t, "Close did not wait")
+			case <-time.After(20 * time.Millisecond):
+			}
+			close(release)
+			require.NoError(t, <-closed)
+		})
+	}
+}
+
+// TestNothingStarted: a run that is closed before its first Next has started nothing.
+func TestNothingStarted(t *testing.T) {
+	s := &source{n: 10}
+	before := runtime.NumGoroutine()
+	p := open(t, build(t, dataset.Of(s).Batch(2), dataset.Options{}), Options{AutoTune: true})
+	require.Equal(t, before, runtime.NumGoroutine())
+	require.Zero(t, s.read.Load())
+	require.Empty(t, p.Stats())
+	require.NoError(t, p.NextEpoch())
+	require.EqualValues(t, 1, p.Epoch())
+	require.NoError(t, p.Close())
+	require.NoError(t, p.Close())
+	_, err := p.Next(t.Context())
+	require.ErrorIs(t, err, dataset.ErrClosed)
+}
+
+func TestOptions(t *testing.T) {
+	b := build(t, dataset.Of(&source{n: 10}), dataset.Options{})
+	for _, o := range []Options{
+		{Workers: -1}, {Workers: 1 << 20}, {Queue: -1}, {Queue: 1 << 30}, {Bytes: -1}, {Prefetch: -2}, {Prefetch: 1 << 30},
+		{MaxWorkers: -1}, {Interval: -1}, {StageWorkers: map[string]int{"x": 0}},
+	} {
+		_, err := New(b, o, nil)
+		require.ErrorIs(t, err, dataset.ErrParam, "%+v", o)
+	}
+	// Longer queues than the tuner makes.
+	p := open(t, b, Options{Workers: 2000, Queue: 5000, Prefetch: 3000})
+	within(t, func() {
+		n, err := drain(p)
+		require.NoError(t, err)
+		require.Equal(t, 10, n)
+		require.NoError(t, p.Close())
+	})
+}
+
+// TestNoWorker: a stage that cannot have all its workers fails, and leaves none behind.
+func TestNoWorker(t *testing.T) {
+	b := build(t, dataset.Of(&source{n: 10}), dataset.Options{})
+	for _, fails := range []int{0, 1, 2} {
+		p := open(t, b, Options{Workers: 3})
+		none, made := errors.New("no worker"), 0
+		s, err := p.stage(dataset.Stage{
+			Path: "test", In: empty{}, Left: func() []*dataset.SampleError { return nil },
+			New: func() (dataset.Worker, error) {
+				if made++; made > fails {
+					return nil, none
+				}
+				return &uploading{}, nil
+			},
+		})
+		if fails == 0 {
+			require.ErrorIs(t, err, none)
+			require.Nil(t, s)
+			require.NoError(t, p.Close())
+			continue
+		}
+		require.NoError(t, err)
+		within(t, func() {
+			var x dataset.Sample
+			require.ErrorIs(t, s.Next(t.Context(), &x), none)
+			require.ErrorIs(t, s.Next(t.Context(), &x), none)
+			require.NoError(t, s.Close())
+			require.NoError(t, s.Close())
+			require.NoError(t, p.Close())
+		})
+	}
+}
+
+// empty is an Iterator that has nothing.
+type empty struct{}
+
+func (empty) Next(context.Context, *dataset.Sample) error { return io.EOF }
+func (empty) Save(w []int64) []int64                      { return w }
+func (empty) Close() error                                { return nil }
+
+func TestPin(t *testing.T) {
+	p := open(t, build(t, dataset.Of(&source{n: 100}), dataset.Options{}), Options{Workers: 3, Pin: true})
+	within(t, func() {
+		n, err := drain(p)
+		require.NoError(t, err)
+		require.Equal(t, 100, n)
+		require.NoError(t, p.Close())
+	})
+}
+
+// slow is a dataset whose second map, of three, takes its time.
+func slow(n int64, took time.Duration) *dataset.Dataset {
+	none := each(func(int) error { return nil })
+	return dataset.Of(&source{n: n}).MapFunc(none, x, column...).MapFunc(each(func(int) error {
+		time.Sleep(took) // not the processor's, so that more workers help on any machine
+		return nil
+	}), x, column...).MapFunc(none, x, column...)
+}
+
+// TestAutoTune: the slow stage gets the workers, up to MaxWorkers, and what the
+// tuner chose stays for the next epoch; the order is the same.
+func TestAutoTune(t *testing.T) {
+	const most = 9
+	var mu sync.Mutex
+	var log []string
+	p := open(t, build(t, slow(1500, 2*time.Millisecond), dataset.Options{}), Options{
+		AutoTune: true, MaxWorkers: most, Interval: 15 * time.Millisecond,
+		Log: func(s string) {
+			mu.Lock()
+			log = append(log, s)
+			mu.Unlock()
+		},
+	})
+	within(t, func() {
+		for i := range 1500 {
+			s, err := p.Next(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, byte(i), s.Values[0].Data[0])
+			total := 0
+			for _, x := range p.Stats() {
+				if x.Path != sending {
+					total += x.Workers
+				}
+			}
+			require.LessOrEqual(t, total, most)
+		}
+		stats := p.Stats()
+		require.Len(t, stats, 5)
+		slowest := stats[2]
+		require.Greater(t, slowest.Workers, 2, "%v", log)
+		for i, s := range stats {
+			if i != 2 {
+				require.Less(t, s.Workers, slowest.Workers, "%v", s)
+			}
+		}
+		mu.Lock()
+		require.NotEmpty(t, log)
+		require.Contains(t, strings.Join(log, "\n"), "pipeline: "+slowest.Path+": 2 workers, queue of ")
+		mu.Unlock()
+		require.NoError(t, p.NextEpoch())
+		_, err := p.Next(t.Context())
+		require.NoError(t, err)
+		require.Greater(t, p.Stats()[2].Workers, 1, "what was chosen before")
+		require.NoError(t, p.Close())
+	})
+}
+
+// TestAutoTuneShrinks: more workers than MaxWorkers become fewer.
+func TestAutoTuneShrinks(t *testing.T) {
+	p := open(t, build(t, slow(100000, time.Millisecond), dataset.Options{}), Options{
+		Workers: 6, AutoTune: true, MaxWorkers: 8, Interval: 2 * time.Millisecond,
+	})
+	within(t, func() {
+		for i := 0; ; i++ {
+			s, err := p.Next(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, byte(i), s.Values[0].Data[0])
+			total := 0
+			for _, x := range p.Stats() {
+				if x.Path != sending {
+					total += x.Workers
+				}
+			}
+			if total <= 8 {
+				break
+			}
+		}
+		require.NoError(t, p.Close())
+	})
+}
+
+// TestResizeAndClose: the tuner and Close may come at the same moment.
+func TestResizeAndClose(t *testing.T) {
+	b := build(t, slow(1000, 10*time.Microsecond), dataset.Options{})
+	within(t, func() {
+		for i := range 60 {
+			p := open(t, b, Options{AutoTune: true, MaxWorkers: 50, Interval: 20 * time.Microsecond})
+			for range 3 {
+				for range i {
+					_, err := p.Next(t.Context())
+					require.NoError(t, err)
+				}
+				require.NoError(t, p.NextEpoch())
+			}
+			require.NoError(t, p.Close())
+			require.Zero(t, p.budget.used)
+		}
+	})
+}
+
+// TestStats: the figures add up, and may be asked for at any time.
+func TestStats(t *testing.T) {
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	bad := each(func(i int) error {
+		time.Sleep(100 * time.Microsecond)
+		if i%10 == 3 {
+			return errors.New("bad")
+		}
+		return nil
+	})
+	p := open(t, build(t, dataset.Of(&source{n: 200, bytes: 1000}).MapFunc(bad, x, column...).Batch(4), dataset.Options{OnError: dataset.BadSkipped}), Options{Workers: 2})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				for _, s := range p.Stats() {
+					if s.Ready < 0 || s.AtWork < 0 || s.Busy < 0 || s.Waited < 0 || s.Full < 0 || s.Starved < 0 {
+						panic(fmt.Sprintf("%+v", s))
+					}
+				}
+			}
+		}
+	}()
+	within(t, func() {
+		n, err := drain(p)
+		require.NoError(t, err)
+		require.Equal(t, 45, n)
+		close(stop)
+		<-stopped
+		l := p.Stats()
+		require.Len(t, l, 3)
+		require.Equal(t, sending, l[2].Path)
+		for i, want := range []StageStats{{In: 200, Out: 200}, {In: 200, Out: 200, Errors: 20}, {In: 45, Out: 45}} {
+			require.Equal(t, [3]int64{want.In, want.Out, want.Errors}, [3]int64{l[i].In, l[i].Out, l[i].Errors}, l[i].Path)
+		}
+		require.GreaterOrEqual(t, l[1].Busy, 20*time.Millisecond, "200 times 100 microseconds")
+		require.Positive(t, l[1].Bytes)
+		require.NoError(t, p.NextEpoch())
+		require.EqualValues(t, 200, p.Stats()[1].In, "the figures of all epochs")
+		require.NoError(t, p.Close())
+	})
+	b, err := json.Marshal(p.Stats())
+	require.NoError(t, err)
+	require.Contains(t, string(b), `"busy_ns":`)
+}
+
+// TestMeter: what is under way counts.
+func TestMeter(t *testing.T) {
+	var m meter
+	a := m.begin()
+	time.Sleep(2 * time.Millisecond)
+	total, active := m.read()
+	require.Equal(t, 1, active)
+	require.GreaterOrEqual(t, total, 2*time.Millisecond)
+	b := m.begin()
+	time.Sleep(2 * time.Millisecond)
+	took := m.end(a)
+	require.GreaterOrEqual(t, took, 4*time.Millisecond)
+	tookB := m.end(b)
+	total, active = m.read()
+	require.Zero(t, active)
+	require.Equal(t, took+tookB, total)
+}
+
+func TestBottleneck(t *testing.T) {
+	const second = time.Second
+	l := []StageStats{
+		{Path: "a", Workers: 2, Busy: second, Waited: second / 2},
+		{Path: "b", Workers: 1, Busy: second, Waited: second / 2},
+		{Path: sending, Workers: 1, Busy: second, Waited: second},
+	}
+	require.Equal(t, 1, Bottleneck(nil, l, second))
+	require.Equal(t, 0, Bottleneck([]StageStats{{Path: "b", Busy: second}}, l, second), "what it did since")
+	l[0].Waited, l[1].Waited = 0, 0
+	require.Equal(t, -1, Bottleneck(nil, l, second), "nobody waits")
+	require.Equal(t, -1, Bottleneck(nil, nil, second))
+}
