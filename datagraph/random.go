@@ -52,6 +52,8 @@ type variant struct {
 	runner *Runner
 	ops    []transforms.Op // drawn ones
 	steps  []int           // of the random graph, for every step of the variant's
+	// outputs are the variant's, for every output of the random graph.
+	outputs []int
 }
 
 func (r *Runner) newDrawing() *drawing {
@@ -107,8 +109,11 @@ func (r *Runner) runRandom(inputs []*tensor.Tensor) ([]*tensor.Tensor, error) {
 	if err != nil {
 		return nil, r.originalStep(v, err)
 	}
-	r.last = v.runner.last
-	return out, nil
+	r.last, r.lastOutputs = v.runner.last, v.outputs
+	for i, j := range v.outputs {
+		r.outputs[i] = out[j]
+	}
+	return r.outputs, nil
 }
 
 // originalStep is a variant's error with the step of the random graph.
@@ -259,14 +264,15 @@ func (r *Runner) newVariant() (*variant, error) {
 		}
 		ops = ops[n:]
 	}
-	// An output may be named twice now, where nothing was drawn between two.
-	outputs := columns(p.outputs)
-	for i, o := range outputs {
-		if j := slices.Index(outputs, o); j < i {
-			return nil, graphErr("outputs %q and %q are one where nothing is drawn between them", p.values[p.outputs[j]].column, p.values[p.outputs[i]].column)
+	// Two outputs may be one now, where nothing was drawn between them.
+	for _, o := range columns(p.outputs) {
+		j := slices.Index(g.Outputs, o)
+		if j < 0 {
+			j = len(g.Outputs)
+			g.Outputs = append(g.Outputs, o)
 		}
+		v.outputs = append(v.outputs, j)
 	}
-	g.Outputs = outputs
 	plan, err := Compile(g, p.limits, p.off...)
 	if err != nil {
 		return nil, err

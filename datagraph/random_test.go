@@ -75,3 +75,37 @@ func TestRandomIsNotApplied(test *testing.T) {
 	c := t.NewContext(codec.DefaultLimits())
 	require.ErrorIs(test, t.NewRandomHorizontalFlip().Apply(c, nil, nil), t.ErrNotDrawn)
 }
+
+// TestRandomOutputsThatAreOne: what was there before a random op that draws nothing,
+// and what is there after it, are both outputs.
+func TestRandomOutputsThatAreOne(test *testing.T) {
+	g := datagraph.New(t.NewDecode(), t.NewResizedCrop(3, 4, 100, 90, 64, 64))
+	g.Then(t.NewRandomHorizontalFlip(), []string{"image"}, []string{"flipped"})
+	g.Outputs = []string{"image", "flipped"}
+	p, err := datagraph.Compile(g, codec.DefaultLimits())
+	require.NoError(test, err)
+	r := p.NewRunner()
+	image := testImage(test, "jpeg_large.jpg")
+	same, other := 0, 0
+	for o := range uint64(20) {
+		r.At = rng.Point{Seed: 1, Ordinal: o}
+		out, err := r.Run(image)
+		require.NoError(test, err)
+		require.Len(test, out, 2)
+		want := [2][]byte{bytes.Clone(out[0].Data), bytes.Clone(out[1].Data)}
+		first, own := r.Take(0, nil)
+		require.True(test, own)
+		require.Equal(test, want[0], first.Data)
+		second, own := r.Take(1, nil)
+		require.Equal(test, want[1], second.Data)
+		if own {
+			other++
+			require.NotEqual(test, want[0], want[1])
+		} else {
+			same++
+			require.Equal(test, want[0], want[1])
+		}
+	}
+	require.Positive(test, same)
+	require.Positive(test, other)
+}

@@ -3,6 +3,7 @@ package datagraph
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/rng"
@@ -23,6 +24,8 @@ type Runner struct {
 	scratch *transforms.Context // whose siblings are the steps'
 	unfused *Runner             // of plan.unfused, in the same memory; nil until it is needed
 	last    *Runner             // that gave the outputs: this one, unfused, or a variant's
+	// lastOutputs are last's, for every output of a random graph.
+	lastOutputs []int
 
 	// At is the sample that random ops are drawn for. It may be set before every
 	// run, and has no meaning for a graph without random ops.
@@ -102,12 +105,19 @@ func (r *Runner) Run(inputs ...*tensor.Tensor) ([]*tensor.Tensor, error) {
 
 // Take gives output i of the last Run away, with its memory: it stays valid, and
 // the Runner uses spare instead, which may be nil or the memory of another tensor
-// that nobody needs any more. Not own if the output is one of the inputs: then it
-// is as valid as that one, and spare is not used. An output is taken once.
+// that nobody needs any more. Not own if the output is one of the inputs, or one
+// with an output before it, which no random op changed: then it is as valid as that
+// one, and spare is not used. An output is taken once.
 func (r *Runner) Take(i int, spare []byte) (t tensor.Tensor, own bool) {
 	l := r.last
+	one := false // with an output before
+	if r.plan.random {
+		j := r.lastOutputs[i]
+		one = slices.Index(r.lastOutputs, j) < i
+		i = j
+	}
 	v := l.plan.outputs[i]
-	if v < l.plan.inputs {
+	if one || v < l.plan.inputs {
 		return *l.values[v], false
 	}
 	t = *l.values[v]

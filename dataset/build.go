@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 
@@ -37,6 +38,11 @@ type Options struct {
 	// sample which follows. Where one sample is made into several (Unbatch, FlatMap),
 	// a run that is resumed among them tells again of the bad ones below.
 	Bad func(*SampleError)
+	// CacheBytes is the memory that CachePrefix may use for caches that the
+	// definition does not have; those that it has are not counted. Default: 0, no such caches.
+	CacheBytes int64
+	// Off are passes that are not run.
+	Off []Pass
 }
 
 // Policy says what becomes of a bad sample.
@@ -101,7 +107,7 @@ type Built struct {
 	options     Options
 	fingerprint uint32
 	roots       int32
-	open        []Data
+	open        []io.Closer
 }
 
 // step is a node of a built definition.
@@ -118,6 +124,7 @@ type step struct {
 	first, last int32
 	data        Data // of a source
 	state       any  // what the node keeps: plans, tables
+	made        []Pass
 }
 
 // op is a node of this package. build checks s.in and sets columns and size.
@@ -168,6 +175,7 @@ func Build(d *Dataset, o Options) (_ *Built, err error) {
 	if b.top, err = b.step(d, "", 0); err != nil {
 		return nil, err
 	}
+	b.optimise()
 	b.number(b.top, false)
 	b.fingerprint = fingerprint(d, o.Seed)
 	if o.World > 1 && o.AllDone == nil && b.Len() == Unknown {

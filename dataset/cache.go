@@ -2,9 +2,10 @@ package dataset
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"sync"
+	"sync/atomic"
+
+	"github.com/infer-prep/infer-prep/tensor"
 )
 
 // Cache keeps samples in memory once they were made, for later epochs and for
@@ -42,25 +43,16 @@ func (n *Cache) build(_ *Built, s *step) error {
 	if x := in.changing(); x != nil {
 		return defErr("%s below a cache is not the same in every epoch; put it above", x.path)
 	}
-	s.state = &store{limit: n.Bytes, samples: map[int64]*Sample{}}
+	left := &atomic.Int64{}
+	left.Store(n.Bytes)
+	s.state = &store{left: left, samples: map[int64]*Sample{}}
 	return nil
 }
 
 // changing is a step at or below s that gives other samples, or another order,
 // in every epoch; nil if there is none.
 func (s *step) changing() *step {
-	random := false
-	switch n := s.node.(type) {
-	case *Map:
-		random = n.Graph.Random()
-	case *Shuffle, *RandomSampler, *WeightedSampler, *PKSampler, *Repeat:
-		random = true
-	case *SubsetSampler:
-		random = n.Random
-	case *DistributedSampler:
-		random = n.Shuffle
-	}
-	if random {
+	if s.changes() {
 		return s
 	}
 	for _, in := range s.in {
@@ -71,19 +63,33 @@ func (s *step) changing() *step {
 	return nil
 }
 
-// store is the memory that all workers share.
-type store struct {
-	limit int64
-
-	mu      sync.RWMutex
-	samples map[int64]*Sample
-	bytes   int64
+// changes reports whether s itself does.
+func (s *step) changes() bool {
+	switch n := s.node.(type) {
+	case *Map:
+		return n.Graph.Random()
+	case *Shuffle, *RandomSampler, *WeightedSampler, *PKSampler, *Repeat:
+		return true
+	case *SubsetSampler:
+		return n.Random
+	case *DistributedSampler:
+		return n.Shuffle
+	}
+	return false
 }
 
-func (n *Cache) openIndexed(o *opener, s *step, f feed) (Iterator, error) {
+// keeper is where a cache keeps samples. It is used by several goroutines at once.
+type keeper interface {
+	// get makes s the sample of a row, if it is there.
+	get(row int64, s *Sample) (ok bool, err error)
+	// keep keeps s, if there is room.
+	keep(row int64, s *Sample) error
+}
+
+func (o *opener) openCache(s *step, f feed) (Iterator, error) {
 	return o.work(s, &feeder{f}, &badList{}, func() (Worker, error) {
 		// Each worker makes what is missing by itself: all below runs in it.
-		w := &caching{store: s.state.(*store), place: &place{}}
+		w := &caching{keeper: s.state.(keeper), place: &place{}}
 		inner := *o
 		inner.stage = Inline
 		inner.strict = true
@@ -94,47 +100,58 @@ func (n *Cache) openIndexed(o *opener, s *step, f feed) (Iterator, error) {
 }
 
 type caching struct {
-	store *store
-	place *place
-	in    Iterator
+	keeper keeper
+	place  *place
+	in     Iterator
 }
 
 func (w *caching) Do(s *Sample) error {
-	w.store.mu.RLock()
-	have := w.store.samples[s.row]
-	w.store.mu.RUnlock()
-	if have != nil {
-		s.resize(len(have.Values))
-		for i := range have.Values {
-			s.Values[i].Share(&have.Values[i].Tensor)
-		}
-		s.Key = have.Key
-		return nil
+	if ok, err := w.keeper.get(s.row, s); ok || err != nil {
+		return err
 	}
 	*w.place = place{k: int64(s.Ordinal), pos: s.row, epoch: s.Epoch}
 	row := s.row
-	if err := w.in.Next(context.Background(), s); err != nil {
-		var e *SampleError
-		if errors.As(err, &e) {
-			return fmt.Errorf("%s: %w", e.Path, e.Err)
-		}
+	if err := w.in.Next(context.Background(), s); err != nil || s.dropped {
 		return err
 	}
-	if s.dropped {
-		return nil
-	}
-	return w.store.keep(row, s)
+	return w.keeper.keep(row, s)
 }
 
-// keep keeps a copy, if there is room.
+// store is the memory that all workers share.
+type store struct {
+	left *atomic.Int64 // bytes that are free
+
+	mu      sync.RWMutex
+	samples map[int64]*Sample
+}
+
+func (c *store) get(row int64, s *Sample) (bool, error) {
+	c.mu.RLock()
+	have := c.samples[row]
+	c.mu.RUnlock()
+	if have == nil {
+		return false, nil
+	}
+	s.resize(len(have.Values))
+	for i := range have.Values {
+		s.Values[i].Share(&have.Values[i].Tensor)
+	}
+	s.Key = have.Key
+	return true, nil
+}
+
 func (c *store) keep(row int64, s *Sample) error {
 	n := int64(0)
 	for i := range s.Values {
-		n += int64(len(s.Values[i].Data))
+		n += s.Values[i].dense()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.samples[row] != nil || n > c.limit-c.bytes {
+	if c.samples[row] != nil {
+		return nil
+	}
+	if c.left.Add(-n) < 0 {
+		c.left.Add(n)
 		return nil
 	}
 	x := &Sample{}
@@ -144,6 +161,13 @@ func (c *store) keep(row int64, s *Sample) error {
 	}
 	x.Key = s.Key
 	c.samples[row] = x
-	c.bytes += n
 	return nil
+}
+
+// dense is the bytes of a copy.
+func (v *Value) dense() int64 {
+	if v.DType == tensor.Bytes {
+		return int64(len(v.Data))
+	}
+	return v.Size()
 }

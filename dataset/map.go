@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/infer-prep/infer-prep/codec"
@@ -56,6 +57,10 @@ func (n *Map) Validate() error {
 type mapState struct {
 	plan *datagraph.Plan
 	cols *outputs
+	// before is how many steps of the node's graph are elsewhere.
+	before int
+	// parts are the maps that were made one, see FuseMaps.
+	parts []*step
 }
 
 func (n *Map) build(b *Built, s *step) error {
@@ -117,7 +122,15 @@ func fits(want, have tensor.Desc) error {
 
 func (n *Map) worker(b *Built, s *step) (Worker, error) {
 	st := s.state.(*mapState)
-	return &mapping{seed: b.options.Seed, limits: b.options.Limits, runner: st.plan.NewRunner(), cols: st.cols.clone()}, nil
+	w := newMapping(b, st)
+	if len(st.parts) > 0 {
+		return &fusedMapping{whole: w, b: b, steps: st.parts}, nil
+	}
+	return w, nil
+}
+
+func newMapping(b *Built, st *mapState) *mapping {
+	return &mapping{seed: b.options.Seed, limits: b.options.Limits, runner: st.plan.NewRunner(), cols: st.cols.clone(), before: st.before}
 }
 
 type mapping struct {
@@ -125,6 +138,7 @@ type mapping struct {
 	limits codec.Limits
 	runner *datagraph.Runner
 	cols   *outputs
+	before int
 	src    []*tensor.Tensor
 	out    []Value
 }
@@ -137,6 +151,10 @@ func (w *mapping) Do(s *Sample) error {
 	w.runner.At = rng.Point{Seed: w.seed, Epoch: s.Epoch, Ordinal: s.Ordinal}
 	out, err := w.runner.Run(w.src...)
 	if err != nil {
+		var e *datagraph.StepError
+		if w.before > 0 && errors.As(err, &e) {
+			return &datagraph.StepError{Step: e.Step + w.before, Op: e.Op, Err: e.Err}
+		}
 		return err
 	}
 	w.out = w.out[:0]

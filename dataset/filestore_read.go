@@ -1,0 +1,23 @@
+//go:build !(linux || darwin || freebsd || netbsd || dragonfly)
+
+package dataset
+
+import (
+	"encoding/binary"
+	"os"
+)
+
+// Systems on which one process at a time uses a file, and reads what it wants.
+
+// sharedFiles says that several processes may use a file.
+const sharedFiles = false
+
+func mapFile(*os.File, int64) []byte { return nil }
+
+func unmapFile([]byte) error { return nil }
+
+func lockFile(*os.File) error { return nil }
+
+func unlockFile(*os.File) error { return nil }
+
+func littleWord(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }

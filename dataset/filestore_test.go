@@ -1,0 +1,269 @@
+package dataset
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+var exampleColumns = []Column{
+	{Name: "image", Desc: tensor.Encoded()}, {Name: "box", Desc: tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(tensor.Unknown, 2)}},
+}
+
+var examplePrint = sha256.Sum256([]byte("example"))
+
+// exampleSample is sample 0 or 1 of the example.
+func exampleSample(t testing.TB, row int64) *Sample {
+	s := &Sample{Key: fmt.Sprintf("photo%d", row)}
+	s.resize(2)
+	copy(s.Values[0].Bytes(3), []string{"abc", "xyz"}[row])
+	require.NoError(t, s.Values[1].Reset(tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(1, 2)}))
+	copy(tensor.View[float32](&s.Values[1].Tensor), []float32{0.5, float32(row)})
+	return s
+}
+
+func open(t testing.TB, name string, mapped bool) *fileStore {
+	c, err := openFileStore(name, exampleColumns, 2, 1<<12, examplePrint)
+	require.NoError(t, err)
+	if !mapped {
+		require.NoError(t, unmapFile(c.mem))
+		c.mem = nil
+	}
+	return c
+}
+
+// has reports whether the store has a row, which must then be right.
+func has(t testing.TB, c *fileStore, row int64) bool {
+	var s Sample
+	ok, err := c.get(row, &s)
+	require.NoError(t, err)
+	if ok {
+		want := exampleSample(t, row)
+		require.Equal(t, want.Key, s.Key)
+		for i := range want.Values {
+			require.Equal(t, want.Values[i].Desc, s.Values[i].Desc)
+			require.Equal(t, want.Values[i].Data, s.Values[i].Data)
+		}
+	}
+	return ok
+}
+
+func exampleFile(t testing.TB) []byte {
+	name := filepath.Join(t.TempDir(), "cache")
+	c := open(t, name, true)
+	for _, row := range []int64{1, 0} {
+		require.False(t, has(t, c, row))
+		require.NoError(t, c.keep(row, exampleSample(t, row)))
+		require.NoError(t, c.keep(row, exampleSample(t, row)))
+		require.True(t, has(t, c, row))
+	}
+	require.NoError(t, c.Close())
+	b, err := os.ReadFile(name)
+	require.NoError(t, err)
+	return b
+}
+
+// TestCacheFormat: the file of docs/format/cache.md is what is written, and is read.
+func TestCacheFormat(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "docs", "format", "cache.md"))
+	require.NoError(t, err)
+	var want []byte
+	for _, m := range regexp.MustCompile(`(?m)^([0-9a-f]{4})  ((?:[0-9a-f]{2} ?){1,16})`).FindAllStringSubmatch(string(text), -1) {
+		at, err := hex.DecodeString(m[1])
+		require.NoError(t, err)
+		line, err := hex.DecodeString(strings.ReplaceAll(m[2], " ", ""))
+		require.NoError(t, err)
+		// Lines of zeros are left out.
+		want = append(want, make([]byte, int(binary.BigEndian.Uint16(at))-len(want))...)
+		want = append(want, line...)
+	}
+	got := exampleFile(t)
+	want = append(want, make([]byte, max(len(got)-len(want), 0))...)
+	require.Equal(t, hex.Dump(want), hex.Dump(got))
+	name := filepath.Join(t.TempDir(), "cache")
+	require.NoError(t, os.WriteFile(name, want, 0o600))
+	for _, mapped := range []bool{true, false} {
+		c := open(t, name, mapped)
+		require.True(t, has(t, c, 0))
+		require.True(t, has(t, c, 1))
+		require.NoError(t, c.Close())
+	}
+}
+
+// recovers opens a damaged file, which must serve what is right or nothing, and be
+// whole again afterwards.
+func recovers(t *testing.T, name string, file []byte, mapped bool, what string) (had int) {
+	require.NoError(t, os.WriteFile(name, file, 0o600))
+	c := open(t, name, mapped)
+	for row := range int64(2) {
+		if has(t, c, row) {
+			had++
+			continue
+		}
+		require.NoError(t, c.keep(row, exampleSample(t, row)))
+		require.True(t, has(t, c, row), what)
+	}
+	require.NoError(t, c.Close())
+	c = open(t, name, mapped)
+	require.True(t, has(t, c, 0) && has(t, c, 1), what)
+	require.NoError(t, c.Close())
+	return had
+}
+
+// steps are between the bytes that tests change, with a mapping and without.
+var steps = map[bool]int{true: 1, false: 5}
+
+func TestCacheFileTruncated(t *testing.T) {
+	file := exampleFile(t)
+	name := filepath.Join(t.TempDir(), "cache")
+	for mapped, step := range steps {
+		for n := 0; n < len(file); n += step {
+			require.Zero(t, recovers(t, name, file[:n], mapped, fmt.Sprintf("%d bytes", n)), "%d bytes", n)
+		}
+		require.Equal(t, 2, recovers(t, name, append(bytes.Clone(file), file...), mapped, "longer"))
+	}
+}
+
+func TestCacheFileFlipped(t *testing.T) {
+	file := exampleFile(t)
+	name := filepath.Join(t.TempDir(), "cache")
+	for mapped, step := range steps {
+		had := [3]int{}
+		for at := 0; at < len(file); at += step {
+			b := bytes.Clone(file)
+			b[at] ^= 1 << (at % 8)
+			had[recovers(t, name, b, mapped, fmt.Sprintf("byte %d", at))]++
+		}
+		t.Log("bytes whose change costs two, one and no samples:", had)
+		require.Equal(t, (80+step-1)/step, had[0]) // the header
+	}
+}
+
+// TestCacheFileTorn: whatever a killed process had written, in the order in which
+// it writes, nothing of it is served but whole samples.
+func TestCacheFileTorn(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "cache")
+	c := open(t, name, true)
+	require.NoError(t, c.keep(1, exampleSample(t, 1)))
+	require.NoError(t, c.Close())
+	before, err := os.ReadFile(name)
+	require.NoError(t, err)
+	after := exampleFile(t)
+	// The sample, byte by byte, then the end, then the table.
+	for n := len(before); n <= len(after); n++ {
+		torn := append(bytes.Clone(before), after[len(before):n]...)
+		require.Equal(t, 1, recovers(t, name, torn, true, fmt.Sprintf("%d bytes", n)))
+	}
+	torn := bytes.Clone(after)
+	copy(torn[cacheTable:], before[cacheTable:cacheTable+16])
+	require.Equal(t, 1, recovers(t, name, torn, true, "without the table"))
+	for n := range 16 {
+		torn := append(bytes.Clone(before), after[len(before):]...)
+		copy(torn[cacheEnd:], after[cacheEnd:cacheEnd+n])
+		had := recovers(t, name, torn, true, "within the end")
+		require.LessOrEqual(t, had, 1)
+	}
+}
+
+func TestCacheFileIsOfOneDefinition(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "cache")
+	for _, c := range []struct {
+		rows  int64
+		print string
+		had   bool
+	}{{2, "a", false}, {2, "a", true}, {2, "b", false}, {3, "b", false}, {3, "b", true}} {
+		f, err := openFileStore(name, exampleColumns, c.rows, 1<<12, sha256.Sum256([]byte(c.print)))
+		require.NoError(t, err)
+		require.Equal(t, c.had, has(t, f, 1), "%v", c)
+		require.NoError(t, f.keep(1, exampleSample(t, 1)))
+		require.True(t, has(t, f, 1))
+		require.NoError(t, f.Close())
+	}
+	_, err := openFileStore(t.TempDir(), exampleColumns, 3, 1<<12, examplePrint)
+	require.Error(t, err)
+}
+
+func TestCacheFileLimit(t *testing.T) {
+	whole := int64(len(exampleFile(t)))
+	for _, mapped := range []bool{true, false} {
+		for limit := firstSample(2); limit <= whole; limit += 16 {
+			name := filepath.Join(t.TempDir(), "cache")
+			c, err := openFileStore(name, exampleColumns, 2, limit, examplePrint)
+			require.NoError(t, err)
+			if !mapped {
+				require.NoError(t, unmapFile(c.mem))
+				c.mem = nil
+			}
+			n := 0
+			for row := range int64(2) {
+				require.NoError(t, c.keep(row, exampleSample(t, row)))
+				if has(t, c, row) {
+					n++
+				}
+			}
+			i, err := os.Stat(name)
+			require.NoError(t, err)
+			require.LessOrEqual(t, i.Size(), limit)
+			require.Equal(t, limit == whole, n == 2)
+			require.NoError(t, c.Close())
+		}
+	}
+}
+
+// FuzzCacheFile reads tables and samples that are anything, with right checksums.
+func FuzzCacheFile(f *testing.F) {
+	file := exampleFile(f)
+	f.Add(file[cacheTable:], true)
+	f.Add(file[cacheTable:], false)
+	for _, at := range []int{cacheTable, 192 + 8, 192 + 24, 192 + 28, 192 + 34, 192 + 40, 192 + 48, 192 + 56, 192 + 130} {
+		b := bytes.Clone(file[cacheTable:])
+		b[at-cacheTable]++
+		f.Add(b, true)
+	}
+	f.Fuzz(func(t *testing.T, body []byte, mapped bool) {
+		b := append(cacheHeader(2, examplePrint), body...)
+		b = append(b, make([]byte, aligned(int64(max(len(b), int(firstSample(2)))))-int64(len(b)))...)
+		if len(b) > 1<<12 {
+			return
+		}
+		putEnd(b[cacheEnd:], int64(len(b)))
+		for row := range int64(2) {
+			at := binary.LittleEndian.Uint64(b[cacheTable+8*row:])
+			if at > uint64(len(b)) {
+				continue
+			}
+			if n, ok := sampleLength(b[at:], int64(len(b))-int64(at)); ok {
+				binary.LittleEndian.PutUint32(b[at:], crc32.Checksum(b[int64(at)+4:int64(at)+n], castagnoli))
+			}
+		}
+		name := filepath.Join(t.TempDir(), "cache")
+		require.NoError(t, os.WriteFile(name, b, 0o600))
+		c := open(t, name, mapped)
+		for row := range int64(2) {
+			var s Sample
+			ok, err := c.get(row, &s)
+			require.NoError(t, err)
+			for i := range s.Values {
+				if ok {
+					require.True(t, exampleColumns[i].Desc.Matches(s.Values[i].Desc))
+					require.LessOrEqual(t, len(s.Values[i].Data), len(b))
+				}
+			}
+			require.NoError(t, c.keep(row, exampleSample(t, row)))
+		}
+		require.NoError(t, c.Close())
+	})
+}

@@ -1,0 +1,243 @@
+package dataset
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+var cachePrefix = passInfo{
+	name: "cache-prefix",
+	doc:  "what maps give alike in every epoch is kept in memory, if all of it has room",
+	run:  runCachePrefix,
+}
+
+func runCachePrefix(b *Built, top *step) *step {
+	if b.options.CacheBytes <= 0 {
+		return top
+	}
+	left := &atomic.Int64{}
+	left.Store(b.options.CacheBytes)
+	room := b.options.CacheBytes
+	var walk func(slot **step, above []**step)
+	walk = func(slot **step, above []**step) {
+		s := *slot
+		switch s.node.(type) {
+		case *Cache, *FileCache:
+			return
+		}
+		above = append(above, slot)
+		switch len(s.in) {
+		case 0:
+			room -= b.cachePrefix(above, room, left)
+		case 1:
+			walk(&s.in[0], above)
+		default:
+			for i := range s.in {
+				walk(&s.in[i], nil)
+			}
+		}
+	}
+	walk(&top, nil)
+	return top
+}
+
+// cachePrefix puts a cache above the source in the last of the slots, which follow
+// one another from above, and gives the bytes that it is going to need: 0 if there
+// is none.
+func (b *Built) cachePrefix(slots []**step, room int64, left *atomic.Int64) int64 {
+	source := *slots[len(slots)-1]
+	if !source.indexed || source.size <= 0 || source.size == Endless {
+		return 0
+	}
+	rows, changes := source.size, false
+	low := source    // top of what stands below the cache
+	var high []*step // what stands above it, from below
+	maps, at := 0, len(slots)-1
+chain:
+	for ; at > 0; at-- {
+		s := *slots[at-1]
+		switch n := s.node.(type) {
+		case *Map:
+			maps++
+			if !n.Graph.Random() {
+				low = s.on(low)
+				continue
+			}
+			first, second := b.split(s, low)
+			if first == nil {
+				maps--
+				break chain
+			}
+			low, high = first, append(high, second)
+			at--
+			break chain
+		case *Project, *Rename:
+			low = s.on(low)
+		default:
+			if !s.chooser() {
+				break chain
+			}
+			if changes = changes || s.changes(); !changes {
+				rows = min(rows, s.size)
+			}
+			high = append(high, s)
+		}
+	}
+	if maps == 0 || rows == 0 {
+		return 0
+	}
+	one := b.sampleSize(low)
+	if one < 0 || one > room/rows {
+		return 0
+	}
+	now := &step{
+		node: &Cache{Bytes: room}, name: "cache", path: source.path + "+cache", in: []*step{low}, columns: low.columns,
+		size: low.size, indexed: true, state: &store{left: left, samples: map[int64]*Sample{}},
+	}
+	now.by(CachePrefix)
+	for _, s := range high {
+		s.in = []*step{now}
+		if s.chooser() {
+			s.columns = now.columns
+		}
+		now = s
+	}
+	*slots[at] = now
+	return one * rows
+}
+
+// on is a map on another input with the same columns.
+func (s *step) on(in *step) *step {
+	c := *s
+	c.in, c.size, c.indexed = []*step{in}, in.size, true
+	return &c
+}
+
+// sampleSize is how many bytes a sample of s has: from the descriptions of its
+// columns, else from the first one; -1 if that is none.
+func (b *Built) sampleSize(s *step) int64 {
+	known := int64(0)
+	for _, c := range s.columns {
+		n := c.Desc.Size()
+		if n < 0 || c.Desc.DType.Size() == 0 {
+			known = -1
+			break
+		}
+		known += n
+	}
+	if known >= 0 {
+		return known
+	}
+	o := &opener{b: b, stage: Inline, bad: &badList{}, strict: true, logs: newHeldLogs()}
+	it, err := o.openIndexed(s, feed{one: &place{}})
+	if err != nil {
+		return -1
+	}
+	var first Sample
+	err = it.Next(context.Background(), &first)
+	n := int64(0)
+	for i := range first.Values {
+		n += int64(len(first.Values[i].Data))
+	}
+	if it.Close() != nil || err != nil {
+		return -1
+	}
+	return n
+}
+
+// split divides a map with random ops before the first of them. The first part
+// stands on in, which has the columns of s's input; the second, whose place is
+// s's, has no input yet. Nil if there is nothing before, or if it cannot be divided.
+func (b *Built) split(s, in *step) (first, second *step) {
+	st := s.state.(*mapState)
+	w := newWriter(in.columns)
+	outs := w.add(st.plan.Graph(), w.inputs(st.cols.in))
+	g := w.g
+	g.Outputs = outs
+	if !drawable(&g) {
+		return nil, nil
+	}
+	k := slices.IndexFunc(g.Steps, func(x datagraph.Step) bool {
+		_, random := x.Op.(transforms.Random)
+		return random
+	})
+	// What the steps after the cut, and the outputs, read.
+	wanted := slices.Clone(outs)
+	for _, x := range g.Steps[k:] {
+		wanted = append(wanted, x.In...)
+	}
+	a := newWriter(in.columns)
+	for _, x := range g.Steps[:k] {
+		for _, name := range x.In {
+			if i := slices.IndexFunc(g.Inputs, func(c Column) bool { return c.Name == name }); i >= 0 {
+				a.input(w.columns[i])
+			}
+		}
+		for _, name := range x.Out {
+			if slices.Contains(wanted, name) {
+				a.g.Outputs = append(a.g.Outputs, name)
+			}
+		}
+	}
+	a.g.Steps = g.Steps[:k]
+	if len(a.g.Inputs) == 0 || len(a.g.Outputs) == 0 {
+		return nil, nil
+	}
+	plan, err := datagraph.Compile(&a.g, b.options.Limits)
+	if err != nil {
+		return nil, nil
+	}
+	// Between the two stand the columns that are still read, then what the first makes.
+	f := *s.on(in)
+	cols := &outputs{in: a.columns}
+	f.columns = nil
+	middle := map[string]int{} // by the name in g
+	column := map[int]int{}    // by the column of in
+	for c, col := range in.columns {
+		name := ""
+		if i := slices.Index(w.columns, c); i >= 0 {
+			name = g.Inputs[i].Name
+		}
+		if slices.Contains(st.cols.from, c) || name != "" && slices.Contains(wanted, name) {
+			middle[name], column[c] = len(cols.from), len(cols.from)
+			cols.from = append(cols.from, c)
+			f.columns = append(f.columns, col)
+		}
+	}
+	for i, c := range plan.Outputs() {
+		middle[c.Name] = len(cols.from)
+		cols.from = append(cols.from, -1-i)
+		f.columns = append(f.columns, c)
+	}
+	f.state = &mapState{plan: plan, cols: cols}
+	f.by(CachePrefix)
+
+	r := *s
+	r.in = nil
+	next := &outputs{}
+	z := datagraph.Graph{Steps: g.Steps[k:], Outputs: outs}
+	for c, col := range f.columns {
+		for name, i := range middle {
+			if i == c && name != "" && slices.Contains(wanted, name) {
+				z.Inputs = append(z.Inputs, datagraph.Column{Name: name, Desc: col.Desc})
+				next.in = append(next.in, c)
+			}
+		}
+	}
+	for _, c := range st.cols.from {
+		if c >= 0 {
+			c = column[c]
+		}
+		next.from = append(next.from, c)
+	}
+	if plan, err = datagraph.Compile(&z, b.options.Limits); err != nil {
+		return nil, nil
+	}
+	r.state = &mapState{plan: plan, cols: next, before: st.before + k}
+	r.by(CachePrefix)
+	return &f, &r
+}

@@ -1,0 +1,70 @@
+package dataset
+
+import (
+	"slices"
+
+	"github.com/infer-prep/infer-prep/datagraph"
+)
+
+var decodeCrop = passInfo{
+	name: "decode-crop",
+	doc:  "choosing and renaming columns is part of the map below, so that maps follow one another",
+	run:  runDecodeCrop,
+}
+
+func runDecodeCrop(b *Built, s *step) *step {
+	for i := range s.in {
+		s.in[i] = runDecodeCrop(b, s.in[i])
+	}
+	switch s.node.(type) {
+	case *Project, *Rename:
+	default:
+		return s
+	}
+	slot := below(&s.in[0])
+	m := *slot
+	if _, ok := m.node.(*Map); !ok {
+		return s
+	}
+	old := m.state.(*mapState)
+	cols := &outputs{in: old.cols.in}
+	for c := range s.columns {
+		mid, _ := s.source(c)
+		cols.from = append(cols.from, old.cols.from[mid])
+	}
+	m.state = b.without(old, cols)
+	m.columns = s.columns
+	m.by(DecodeCrop)
+	columnsFrom(&s.in[0], slot)
+	return s.in[0]
+}
+
+// without is the state of a map of which the columns cols are wanted: outputs that
+// no column is of are none any more, unless all of them are.
+func (b *Built) without(old *mapState, cols *outputs) *mapState {
+	g := *old.plan.Graph()
+	all := slices.Concat(g.Outputs, g.SideOutputs)
+	g.Outputs, g.SideOutputs = nil, nil
+	number := make([]int, len(all))
+	for i, name := range all {
+		number[i] = len(g.Outputs)
+		if slices.Contains(cols.from, -1-i) {
+			g.Outputs = append(g.Outputs, name)
+		}
+	}
+	st := &mapState{plan: old.plan, cols: cols}
+	if len(g.Outputs) == 0 || len(g.Outputs) == len(all) {
+		return st
+	}
+	plan, err := datagraph.Compile(&g, b.options.Limits)
+	if err != nil {
+		return st
+	}
+	st.plan = plan
+	for i, f := range cols.from {
+		if f < 0 {
+			cols.from[i] = -1 - number[-1-f]
+		}
+	}
+	return st
+}

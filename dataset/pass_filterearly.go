@@ -1,0 +1,43 @@
+package dataset
+
+var filterEarly = passInfo{
+	name: "filter-early",
+	doc:  "a filter stands below the maps that leave its columns alone",
+	run:  runFilterEarly,
+}
+
+func runFilterEarly(b *Built, s *step) *step {
+	for i := range s.in {
+		s.in[i] = runFilterEarly(b, s.in[i])
+	}
+	if _, ok := s.node.(*Filter); ok {
+		return sink(s)
+	}
+	return s
+}
+
+// sink puts the filter f below the maps below it, and gives what stands there now.
+// Another filter stays where it is: f may be made for samples that passed it.
+func sink(f *step) *step {
+	slot := below(&f.in[0])
+	m := *slot
+	if _, ok := m.source(0); !ok {
+		return f
+	}
+	var in []int
+	for _, c := range f.state.([]int) {
+		from, _ := m.source(c)
+		if from < 0 {
+			return f
+		}
+		in = append(in, from)
+	}
+	// f, choosers, m, x become m, f, choosers, x.
+	*slot = m.in[0]
+	columnsFrom(&f.in[0], slot)
+	f.state, f.columns = in, (*slot).columns
+	f.by(FilterEarly)
+	m.size, m.indexed = Unknown, false
+	m.in = []*step{sink(f)}
+	return m
+}

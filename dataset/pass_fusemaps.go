@@ -1,0 +1,241 @@
+package dataset
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+var fuseMaps = passInfo{
+	name: "fuse-maps",
+	doc:  "maps in a row are one map",
+	run:  runFuseMaps,
+}
+
+func runFuseMaps(b *Built, s *step) *step {
+	for i := range s.in {
+		s.in[i] = runFuseMaps(b, s.in[i])
+	}
+	if _, ok := s.node.(*Map); !ok {
+		return s
+	}
+	slot := below(&s.in[0])
+	if _, ok := (*slot).node.(*Map); !ok {
+		return s
+	}
+	f := b.fuse(*slot, s)
+	if f == nil {
+		return s
+	}
+	*slot = f
+	columnsFrom(&s.in[0], slot)
+	return s.in[0]
+}
+
+// fuse makes one step of two maps, nil if they cannot be one. Steps of the graphs
+// keep the paths that name their random numbers.
+func (b *Built) fuse(low, high *step) *step {
+	first, second := low.state.(*mapState), high.state.(*mapState)
+	w := newWriter(low.in[0].columns)
+	made := w.add(first.plan.Graph(), w.inputs(first.cols.in))
+	// middle is the name of a column between the two.
+	middle := func(c int) string {
+		if f := first.cols.from[c]; f < 0 {
+			return made[-1-f]
+		}
+		return w.input(first.cols.from[c])
+	}
+	var in []string
+	for _, c := range second.cols.in {
+		in = append(in, middle(c))
+	}
+	last := w.add(second.plan.Graph(), in)
+	var from []int
+	output := func(name string) int {
+		i := slices.Index(w.g.Outputs, name)
+		if i < 0 {
+			i = len(w.g.Outputs)
+			w.g.Outputs = append(w.g.Outputs, name)
+		}
+		return -1 - i
+	}
+	for _, f := range second.cols.from {
+		switch {
+		case f < 0:
+			f = output(last[-1-f])
+		case first.cols.from[f] < 0:
+			f = output(made[-1-first.cols.from[f]])
+		default:
+			f = first.cols.from[f]
+		}
+		if f < 0 && slices.Contains(from, f) {
+			return nil // one tensor would be two columns
+		}
+		from = append(from, f)
+	}
+	if len(w.g.Outputs) == 0 {
+		w.g.Outputs = last
+	}
+	if !drawable(&w.g) {
+		return nil
+	}
+	plan, err := datagraph.Compile(&w.g, b.options.Limits)
+	if err != nil {
+		return nil
+	}
+	f := *high
+	f.in, f.size, f.indexed = low.in, low.size, low.indexed
+	f.made = slices.Concat(low.made, high.made)
+	slices.Sort(f.made)
+	f.made = slices.Compact(f.made)
+	f.by(FuseMaps)
+	f.state = &mapState{plan: plan, cols: &outputs{in: w.columns, from: from}, parts: slices.Concat(parts(low), parts(high))}
+	return &f
+}
+
+// parts are the maps that a step is made of.
+func parts(s *step) []*step {
+	if st := s.state.(*mapState); len(st.parts) > 0 {
+		return st.parts
+	}
+	return []*step{s}
+}
+
+// writer writes a graph in which every value has a name of its own.
+type writer struct {
+	base    []Column // what inputs are of
+	g       datagraph.Graph
+	columns []int // of base, for every input
+	values  int
+}
+
+func newWriter(base []Column) *writer { return &writer{base: base} }
+
+// input is the name of a column of base as an input.
+func (w *writer) input(column int) string {
+	name := "c" + strconv.Itoa(column)
+	if !slices.Contains(w.columns, column) {
+		w.columns = append(w.columns, column)
+		w.g.Inputs = append(w.g.Inputs, datagraph.Column{Name: name, Desc: w.base[column].Desc})
+	}
+	return name
+}
+
+func (w *writer) inputs(columns []int) (l []string) {
+	for _, c := range columns {
+		l = append(l, w.input(c))
+	}
+	return l
+}
+
+// add appends g's steps, with inputs of these names, and gives the names of its
+// outputs and side outputs.
+func (w *writer) add(g *datagraph.Graph, inputs []string) (outputs []string) {
+	bound := map[string]string{}
+	for i, c := range g.Inputs {
+		bound[c.Name] = inputs[i]
+	}
+	for _, s := range g.Steps {
+		n := datagraph.Step{Op: s.Op, Path: s.Path}
+		for _, c := range s.In {
+			n.In = append(n.In, bound[c])
+		}
+		for _, c := range s.Out {
+			name := "v" + strconv.Itoa(w.values)
+			w.values++
+			bound[c] = name
+			n.Out = append(n.Out, name)
+		}
+		w.g.Steps = append(w.g.Steps, n)
+	}
+	for _, o := range slices.Concat(g.Outputs, g.SideOutputs) {
+		outputs = append(outputs, bound[o])
+	}
+	return outputs
+}
+
+// drawable reports whether what random ops are drawn for is the same wherever a
+// graph is cut in two: inputs of it, or images whose sizes headers tell. A Runner
+// draws all ops before it runs any, so it knows no more of what steps compute.
+func drawable(g *datagraph.Graph) bool {
+	if !g.Random() {
+		return true
+	}
+	descs, err := g.Infer()
+	if err != nil {
+		return false
+	}
+	type value struct {
+		input, sized, image bool
+	}
+	known := map[string]value{}
+	for _, c := range g.Inputs {
+		known[c.Name] = value{input: true, sized: true}
+	}
+	for i, s := range g.Steps {
+		inputs, sized := true, true
+		for _, c := range s.In {
+			inputs, sized = inputs && known[c].input, sized && known[c].sized
+		}
+		if _, ok := s.Op.(transforms.Random); ok {
+			for _, c := range s.In {
+				if v := known[c]; !v.input && !(v.sized && v.image) {
+					return false
+				}
+			}
+		} else if _, ok := s.Op.(transforms.DataShaped); ok {
+			sized = inputs
+		}
+		for j, c := range s.Out {
+			known[c] = value{sized: sized, image: descs[i][j].IsImage() && descs[i][j].DType != tensor.Bytes}
+		}
+	}
+	return true
+}
+
+// fusedMapping is the worker of a fused map. When it fails, the maps that it was
+// made of say what is wrong, each for itself, or find nothing wrong.
+type fusedMapping struct {
+	whole *mapping
+	b     *Built
+	steps []*step
+	parts []Worker // nil before they are needed
+}
+
+func (w *fusedMapping) Do(s *Sample) error {
+	if Do(w.whole, s) == nil {
+		return nil
+	}
+	if w.parts == nil {
+		for _, p := range w.steps {
+			w.parts = append(w.parts, newMapping(w.b, p.state.(*mapState)))
+		}
+	}
+	for i, p := range w.parts {
+		if err := Do(p, s); err != nil {
+			return &elsewhere{w.steps[i].path, err}
+		}
+	}
+	return nil
+}
+
+// elsewhere is an error in another node than the one whose stage it is.
+type elsewhere struct {
+	path string
+	err  error
+}
+
+func (e *elsewhere) Error() string { return e.path + ": " + e.err.Error() }
+
+func (e *elsewhere) Unwrap() error { return e.err }
+
+// whose gives the node that an error of a stage is of, and the error.
+func whose(path string, err error) (string, error) {
+	if e, ok := err.(*elsewhere); ok {
+		return whose(e.path, e.err)
+	}
+	return path, err
+}
