@@ -152,7 +152,7 @@ type opener struct {
 	// nothing follows them.
 	replay *replay
 	bad    *badList // where bad samples are noted
-	strict bool     // every bad sample is an error, whatever the policy
+	strict bool     // every bad sample is an error, for the stage that this is in to judge
 	// lenient: no bad sample is an error, since only some of the samples are wanted.
 	lenient bool
 	logs    *heldLogs
@@ -167,8 +167,11 @@ func (o *opener) below() *opener {
 
 // failed is what becomes of a bad sample.
 func (o *opener) failed(path string, s *Sample, err error) error {
+	if o.strict {
+		return &elsewhere{path, err}
+	}
 	e := &SampleError{path, s.Key, s.Epoch, s.Ordinal, err}
-	if o.strict || !o.lenient && o.b.options.OnError == BadFails {
+	if !o.lenient && o.b.options.OnError == BadFails {
 		return e
 	}
 	s.dropped = true
@@ -239,7 +242,8 @@ func (o *opener) work(s *step, in Iterator, below *badList, worker func() (Worke
 		place = Inline // there is nothing to do that a goroutine would be worth
 	}
 	it, err := place(Stage{
-		Path: s.path, In: in, New: worker, Failed: func(x *Sample, err error) error {
+		Path: s.path, In: in, New: worker,
+		Failed: func(x *Sample, err error) error {
 			path, err := whose(s.path, err)
 			return o.failed(path, x, err)
 		},

@@ -51,7 +51,9 @@ func TestPublish(t *testing.T) {
 	require.NoError(t, Publish("training", nil))
 	require.Equal(t, "null", expvar.Get("training").String())
 
-	expvar.NewInt("taken")
+	if expvar.Get("taken") == nil { // it stays for a second run of the test
+		expvar.NewInt("taken")
+	}
 	require.ErrorContains(t, Publish("taken", nil), `"taken" is published already`)
 	require.NoError(t, b.Close())
 }
