@@ -323,17 +323,25 @@ type place struct {
 }
 
 type hop struct {
+	of     *step
 	locate func(epoch uint64, k int64) (in int, e uint64, pos int64)
 	in     int // the way that leads to the source
 }
 
-// through is f for an input of a router.
-func (f feed) through(o *opener, s *step, in int) feed {
+// fresh is f for another goroutine: locators are for one.
+func (f feed) fresh(o *opener) feed {
 	hops := make([]hop, len(f.hops), len(f.hops)+1)
 	for i, h := range f.hops {
-		hops[i] = h
+		hops[i] = hop{h.of, h.of.node.(router).locator(o.b, h.of), h.in}
 	}
-	f.hops = append(hops, hop{s.node.(router).locator(o.b, s), in})
+	f.hops = hops
+	return f
+}
+
+// through is f for an input of a router.
+func (f feed) through(o *opener, s *step, in int) feed {
+	f = f.fresh(o)
+	f.hops = append(f.hops, hop{s, s.node.(router).locator(o.b, s), in})
 	return f
 }
 
@@ -383,7 +391,7 @@ func (o *opener) openIndexed(s *step, f feed) (Iterator, error) {
 	case *Zip:
 		z := &zipped{indexed: true}
 		for _, in := range s.in {
-			it, err := o.openIndexed(in, f)
+			it, err := o.openIndexed(in, f.fresh(o))
 			if err != nil {
 				return nil, errors.Join(err, z.Close())
 			}
