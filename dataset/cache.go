@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -111,8 +112,15 @@ func (w *caching) Do(s *Sample) error {
 	}
 	*w.place = place{k: int64(s.Ordinal), pos: s.row, epoch: s.Epoch}
 	row := s.row
-	if err := w.in.Next(context.Background(), s); err != nil || s.dropped {
+	if err := w.in.Next(context.Background(), s); err != nil {
+		var e *SampleError
+		if errors.As(err, &e) {
+			return &elsewhere{e.Path, e.Err}
+		}
 		return err
+	}
+	if s.dropped {
+		return nil
 	}
 	return w.keeper.keep(row, s)
 }

@@ -242,8 +242,7 @@ func (o *opener) work(s *step, in Iterator, below *badList, worker func() (Worke
 		place = Inline // there is nothing to do that a goroutine would be worth
 	}
 	it, err := place(Stage{
-		Path: s.path, In: in, New: worker,
-		Failed: func(x *Sample, err error) error {
+		Path: s.path, In: in, New: worker, Failed: func(x *Sample, err error) error {
 			path, err := whose(s.path, err)
 			return o.failed(path, x, err)
 		},
@@ -381,7 +380,7 @@ func (o *opener) openIndexed(s *step, f feed) (Iterator, error) {
 		}
 		return j, nil
 	case *Zip:
-		z := &zipped{indexed: true, next: func(ctx context.Context, it Iterator, s *Sample) error { return it.Next(ctx, s) }}
+		z := &zipped{indexed: true}
 		for _, in := range s.in {
 			it, err := o.openIndexed(in, f)
 			if err != nil {

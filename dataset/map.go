@@ -124,7 +124,7 @@ func (n *Map) worker(b *Built, s *step) (Worker, error) {
 	st := s.state.(*mapState)
 	w := newMapping(b, st)
 	if len(st.parts) > 0 {
-		return &fusedMapping{whole: w, b: b, steps: st.parts}, nil
+		return &fusedMapping{whole: w, b: b, state: st, steps: st.parts}, nil
 	}
 	return w, nil
 }

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 
@@ -201,13 +202,19 @@ func drawable(g *datagraph.Graph) bool {
 type fusedMapping struct {
 	whole *mapping
 	b     *Built
+	state *mapState
 	steps []*step
 	parts []Worker // nil before they are needed
 }
 
 func (w *fusedMapping) Do(s *Sample) error {
-	if Do(w.whole, s) == nil {
+	err := Do(w.whole, s)
+	if err == nil {
 		return nil
+	}
+	var panicked *PanicError
+	if errors.As(err, &panicked) { // the runner may be in any state
+		w.whole = newMapping(w.b, w.state)
 	}
 	if w.parts == nil {
 		for _, p := range w.steps {

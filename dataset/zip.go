@@ -40,7 +40,7 @@ func (n *Zip) build(_ *Built, s *step) error {
 // stream zips inputs of which some have no index. Of several ranks each makes all
 // samples, so that pairs are the same, and takes its part.
 func (n *Zip) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
-	z := &zipped{samples: make([]Sample, len(s.in)), next: pull}
+	z := &zipped{samples: make([]Sample, len(s.in))}
 	p, err := o.part()
 	if err != nil {
 		return nil, err
@@ -64,8 +64,6 @@ type zipped struct {
 	ended   bool    // with an error
 	done    bool    // an input has ended: the others are not to go on
 	indexed bool    // the inputs have no state
-	// next is pull, or keeps dropped samples where places must not be lost.
-	next func(context.Context, Iterator, *Sample) error
 }
 
 func (z *zipped) Next(ctx context.Context, s *Sample) error {
@@ -86,7 +84,11 @@ func (z *zipped) zip(ctx context.Context, s *Sample) error {
 	dropped := false
 	for i, it := range z.in {
 		x := &z.samples[i]
-		if err := z.next(ctx, it, x); err != nil {
+		err := it.Next(ctx, x)
+		for err == nil && x.dropped && !z.indexed { // with an index, places must not be lost
+			err = it.Next(ctx, x)
+		}
+		if err != nil {
 			return err
 		}
 		dropped = dropped || x.dropped
