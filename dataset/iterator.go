@@ -242,7 +242,8 @@ func (o *opener) work(s *step, in Iterator, below *badList, worker func() (Worke
 		place = Inline // there is nothing to do that a goroutine would be worth
 	}
 	it, err := place(Stage{
-		Path: s.path, In: in, New: worker, Failed: func(x *Sample, err error) error {
+		Path: s.path, In: in, New: worker,
+		Failed: func(x *Sample, err error) error {
 			path, err := whose(s.path, err)
 			return o.failed(path, x, err)
 		},

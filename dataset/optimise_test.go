@@ -297,16 +297,19 @@ func TestPassesChangeNothing(test *testing.T) {
 		what := fmt.Sprintf("definition %d: %s", seed, describe(d))
 		const most = 30
 		var quarantined [][]string
+		var states [][]*dataset.State
 		epochs := func(p runner) (l [2][]string) {
+			var at []*dataset.State
 			for i := range l {
 				l[i] = look(test, p, most)
+				at = append(at, p.State())
 				require.NoError(test, p.NextEpoch())
 			}
 			var bad []string
 			for _, e := range p.(interface{ Quarantined() []*dataset.SampleError }).Quarantined() {
 				bad = append(bad, e.Error())
 			}
-			quarantined = append(quarantined, bad)
+			quarantined, states = append(quarantined, bad), append(states, at)
 			require.NoError(test, p.Close())
 			return l
 		}
@@ -329,6 +332,7 @@ func TestPassesChangeNothing(test *testing.T) {
 			require.Equal(test, plain.Len(), b.Len(), what)
 			require.Equal(test, want, epochs(pull(test, b, nil)), what)
 			require.Equal(test, quarantined[0], quarantined[len(quarantined)-1], what)
+			require.Equal(test, states[0], states[len(states)-1], what)
 			require.Equal(test, want, epochs(parallel(test, b, 2, nil)), what)
 			if len(want[0]) > 0 && !bad {
 				k := r.IntN(len(want[0]))
