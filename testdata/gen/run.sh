@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 root=../..
 if [ "${1-}" = --mindspore ]; then
-  requirements=(requirements-mindspore.txt) scripts=(normalize_pad.py augment_mindspore.py datasets1_mindspore.py datasets2.py)
+  requirements=(requirements-mindspore.txt) scripts=(normalize_pad.py augment_mindspore.py datasets1_mindspore.py dataset_ops.py datasets2.py)
 elif [ "${1-}" = --datasets ]; then
   requirements=(requirements-datasets.txt) scripts=(datasets2_torchvision.py)
 elif [ "${1-}" = --mxnet ]; then

@@ -1,0 +1,242 @@
+package dataset_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// vectors is rows of which row i has Lengths[i] elements, all of them i.
+type vectors struct{ Lengths []int }
+
+func (v *vectors) Validate() error             { return nil }
+func (v *vectors) Open() (dataset.Data, error) { return v, nil }
+func (v *vectors) Close() error                { return nil }
+func (v *vectors) Len() int64                  { return int64(len(v.Lengths)) }
+
+func (v *vectors) Columns() []dataset.Column {
+	return []dataset.Column{{Name: "v", Desc: tensor.Desc{DType: tensor.Int32, Shape: tensor.Dims(tensor.Unknown)}}}
+}
+
+func (v *vectors) Read(i int64, s *dataset.Sample) error {
+	if err := s.Values[0].Reset(tensor.Desc{DType: tensor.Int32, Shape: tensor.Dims(v.Lengths[i])}); err != nil {
+		return err
+	}
+	for j := range tensor.View[int32](&s.Values[0].Tensor) {
+		tensor.View[int32](&s.Values[0].Tensor)[j] = int32(i)
+	}
+	return nil
+}
+
+// nested is a tensor as nested lists.
+func nested(t *tensor.Tensor) any {
+	l := tensor.View[int32](t)
+	if t.Shape.Rank() == 1 {
+		return append([]int32{}, l...)
+	}
+	rows := make([][]int32, t.Shape.At(0))
+	n := t.Shape.At(1)
+	for i := range rows {
+		rows[i] = append([]int32{}, l[i*n:(i+1)*n]...)
+	}
+	return rows
+}
+
+// all are the first columns of the samples of an epoch, as JSON.
+func all(t *testing.T, d *dataset.Dataset) string {
+	t.Helper()
+	b, err := dataset.Build(d, dataset.Options{})
+	require.NoError(t, err)
+	defer b.Close()
+	p := pull(t, b, nil)
+	defer p.Close()
+	batches := []any{}
+	for {
+		s, err := p.Next(context.Background())
+		if err == io.EOF {
+			break
+		}
+		require.NoError(t, err)
+		require.True(t, b.Columns()[0].Desc.Matches(s.Values[0].Desc), "%v, want %v", s.Values[0].Desc, b.Columns()[0].Desc)
+		batches = append(batches, nested(&s.Values[0].Tensor))
+	}
+	text, err := json.Marshal(batches)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// TestAsMindSpore compares batches, buckets, shards and splits with what
+// MindSpore 2.10.0 makes (testdata/gen/dataset_ops.py).
+func TestAsMindSpore(t *testing.T) {
+	text, err := os.ReadFile("../testdata/datasets/ops.json")
+	require.NoError(t, err)
+	var c struct {
+		Lengths []int
+		Bucket  []struct {
+			Boundaries, Sizes []int
+			Drop              bool
+			ToBoundary        bool `json:"to_boundary"`
+			Batches           json.RawMessage
+		}
+		Padded []struct {
+			Size    int
+			Shape   []int
+			Drop    bool
+			Batches json.RawMessage
+		}
+		Batch []struct {
+			Size    int
+			Drop    bool
+			Batches json.RawMessage
+		}
+		Distributed []struct {
+			N, Shards, Offset int64
+			Rows              []json.RawMessage
+		}
+		Split []struct {
+			N     int64
+			Sizes []float64
+			Parts []json.RawMessage
+		}
+	}
+	require.NoError(t, json.Unmarshal(text, &c))
+	require.NotEmpty(t, c.Bucket)
+	require.NotEmpty(t, c.Split)
+	v := func() *dataset.Dataset { return dataset.From(&vectors{c.Lengths}) }
+	one := func(n int64) *dataset.Dataset { // single numbers, in vectors of one
+		l := make([]int, n)
+		for i := range l {
+			l[i] = 1
+		}
+		return dataset.From(&vectors{l})
+	}
+	for _, k := range c.Bucket {
+		d := dataset.Of(&dataset.BucketBatch{
+			Column: "v", Boundaries: k.Boundaries, Sizes: k.Sizes, DropRemainder: k.Drop, PadToBoundary: k.ToBoundary,
+			Pad: []dataset.PadColumn{{Column: "v", Shape: []int{-1}, Value: -1}},
+		}, v())
+		require.JSONEq(t, string(k.Batches), all(t, d), "buckets %v of %v", k.Boundaries, k.Sizes)
+	}
+	for _, k := range c.Padded {
+		d := dataset.Of(&dataset.Batch{Size: k.Size, DropRemainder: k.Drop, Pad: []dataset.PadColumn{{Column: "v", Shape: k.Shape, Value: 7}}}, v())
+		require.JSONEq(t, string(k.Batches), all(t, d), "padded %v", k)
+	}
+	for _, k := range c.Batch {
+		d := dataset.Of(&dataset.Batch{Size: k.Size, DropRemainder: k.Drop}, one(10))
+		require.JSONEq(t, string(k.Batches), all(t, d), "batches of %d", k.Size)
+	}
+	for _, k := range c.Distributed {
+		for shard, rows := range k.Rows {
+			d := one(k.N).Sample(&dataset.DistributedSampler{Shards: k.Shards, Shard: int64(shard), Offset: k.Offset})
+			require.JSONEq(t, string(rows), all(t, d), "%d rows, shard %d of %d, offset %d", k.N, shard, k.Shards, k.Offset)
+		}
+	}
+	for _, k := range c.Split {
+		for i, rows := range k.Parts {
+			d := dataset.Of(&dataset.Split{Sizes: k.Sizes, Part: i, Ordered: true}, one(k.N))
+			require.JSONEq(t, string(rows), all(t, d), "part %d of %v of %d", i, k.Sizes, k.N)
+		}
+	}
+}
+
+// TestBatchFunc: a function gives every batch a size of its own.
+func TestBatchFunc(t *testing.T) {
+	f := func(c *dataset.Call, samples []*dataset.Sample) error {
+		n := 2 + int(c.Ordinal)%3
+		for _, s := range samples {
+			x := tensor.View[int32](&s.Values[0].Tensor)[0]
+			if err := s.Values[0].Reset(tensor.Desc{DType: tensor.Int32, Shape: tensor.Dims(n)}); err != nil {
+				return err
+			}
+			for i := range n {
+				tensor.View[int32](&s.Values[0].Tensor)[i] = x
+			}
+		}
+		return nil
+	}
+	d := dataset.From(&vectors{[]int{1, 2, 3, 4, 5}}).BatchFunc(2, f)
+	require.JSONEq(t, `[[[0,0],[1,1]],[[2,2,2,2],[3,3,3,3]],[[4,4,4]]]`, all(t, d))
+}
+
+// TestSamplers holds what the samplers promise.
+func TestSamplers(t *testing.T) {
+	rows := func(d *dataset.Dataset, seed uint64) []string {
+		b, err := dataset.Build(d, dataset.Options{Seed: seed})
+		require.NoError(t, err)
+		defer b.Close()
+		p := pull(t, b, nil)
+		defer p.Close()
+		return rest(t, p, 100_000)
+	}
+	ten := func() *dataset.Dataset { return dataset.Of(&numbers{N: 10}) }
+	require.Equal(t, []string{"[3]", "[4]"}, rows(ten().Sample(&dataset.SequentialSampler{Start: 3, Count: 2}), 0))
+	require.Equal(t, []string{"[7]", "[1]", "[7]"}, rows(ten().Sample(&dataset.SubsetSampler{Rows: []int64{7, 1, 7}}), 0))
+	require.Equal(t, counts(rows(ten(), 0)), counts(rows(ten().Sample(&dataset.RandomSampler{}), 0)))
+	require.NotEqual(t, rows(ten().Sample(&dataset.RandomSampler{}), 0), rows(ten().Sample(&dataset.RandomSampler{}), 1))
+	require.Len(t, counts(rows(ten().Sample(&dataset.RandomSampler{Count: 4}), 0)), 4)
+	for row, n := range counts(rows(ten().Sample(&dataset.RandomSampler{Replacement: true, Count: 50_000}), 0)) {
+		require.InDelta(t, 5000, n, 5*67, row) // five standard deviations
+	}
+	weights := []float64{0, 1, 2, 3, 4, 0, 0, 0, 0, 0}
+	got := counts(rows(ten().Sample(&dataset.WeightedSampler{Weights: weights, Count: 50_000, Replacement: true}), 0))
+	for i, n := range []int{5000, 10000, 15000, 20000} {
+		require.InDelta(t, n, got[[]string{"[1]", "[2]", "[3]", "[4]"}[i]], 5*110)
+	}
+	require.Len(t, got, 4)
+	// Without replacement every row comes once, heavy ones first more often than light ones.
+	firsts := map[string]int{}
+	for seed := range uint64(4000) {
+		l := rows(ten().Sample(&dataset.WeightedSampler{Weights: weights, Count: 4}), seed)
+		require.Len(t, counts(l), 4)
+		firsts[l[0]]++
+	}
+	for i, n := range []int{400, 800, 1200, 1600} {
+		require.InDelta(t, n, firsts[[]string{"[1]", "[2]", "[3]", "[4]"}[i]], 5*31)
+	}
+	for _, bad := range []dataset.Node{
+		&dataset.SequentialSampler{Start: 9, Count: 2}, &dataset.SubsetSampler{Rows: []int64{10}}, &dataset.RandomSampler{Count: 11},
+		&dataset.WeightedSampler{Weights: []float64{1}, Count: 1}, &dataset.PKSampler{PerClass: 1},
+	} {
+		_, err := dataset.Build(ten().Sample(bad), dataset.Options{})
+		require.ErrorIs(t, err, dataset.ErrDefinition, "%T", bad)
+		var ne *dataset.NodeError
+		require.ErrorAs(t, err, &ne)
+	}
+}
+
+// TestBuildErrors: what cannot be is said when it is built, with the node's path.
+func TestBuildErrors(t *testing.T) {
+	ten := func() *dataset.Dataset { return dataset.Of(&numbers{N: 10}) }
+	stream := func() *dataset.Dataset { return dataset.Of(&numbers{N: 10, Stream: true}) }
+	for _, c := range []struct {
+		d    *dataset.Dataset
+		want string
+	}{
+		{ten().Project("y"), `dataset: project: invalid definition: no column "y", there are ["x"]`},
+		{ten().Rename([]string{"x"}, []string{"a", "b"}), "dataset: rename: invalid parameter: 1 columns renamed to 2 names"},
+		{ten().Batch(0), "dataset: batch: invalid parameter: batches of 0"},
+		{ten().Take(-1).Batch(3), "dataset: batch/take: invalid parameter: count -1"},
+		{stream().Shuffle(), "random access"},
+		{ten().Repeat(0).Shuffle(), "without an end"},
+		{ten().Concat(ten().Rename([]string{"x"}, []string{"y"})), `column 0 of input 1 is "y"`},
+		{dataset.Together(ten(), ten()), `named "x"`},
+		{ten().Split(1, 3, 4)[0], "7 samples in all, there are 10"},
+		{ten().Split(1, 0.5, 0.4)[0], "sum 0.9, want 1"},
+		{ten().Shuffle().Cache(100), "shuffle below a cache"},
+		{ten().Batch(2).ShuffleBuffer(3), "a buffer of batches"},
+		{dataset.Of(&dataset.Shuffle{}), "no input"},
+		{dataset.Of(&dataset.Filter{Name: "test/nobody"}, ten()), `no function "test/nobody"`},
+	} {
+		_, err := dataset.Build(c.d, dataset.Options{})
+		require.ErrorContains(t, err, c.want)
+		var ne *dataset.NodeError
+		require.ErrorAs(t, err, &ne, c.want)
+	}
+}
