@@ -172,7 +172,11 @@ func TestFileCacheChild(test *testing.T) {
 func child(test *testing.T, file string, slow int) *exec.Cmd {
 	exe, err := os.Executable()
 	require.NoError(test, err)
-	c := exec.CommandContext(test.Context(), exe, "-test.run=^TestFileCacheChild$")
+	args := []string{exe, "-test.run=^TestFileCacheChild$"}
+	if e := os.Getenv("EMULATOR"); e != "" { // what runs this program itself, see testdata/cross.sh
+		args = append([]string{e}, args...)
+	}
+	c := exec.CommandContext(test.Context(), args[0], args[1:]...)
 	c.Env = append(os.Environ(), childFile+"="+file, childSlow+"="+strconv.Itoa(slow))
 	return c
 }
