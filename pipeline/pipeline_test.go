@@ -529,9 +529,9 @@ func TestCloseWaits(t *testing.T) {
 // TestNothingStarted: a run that is closed before its first Next has started nothing.
 func TestNothingStarted(t *testing.T) {
 	s := &source{n: 10}
-	before := runtime.NumGoroutine()
+	before := goleak.IgnoreCurrent()
 	p := open(t, build(t, dataset.Of(s).Batch(2), dataset.Options{}), Options{AutoTune: true})
-	require.Equal(t, before, runtime.NumGoroutine())
+	require.NoError(t, goleak.Find(before))
 	require.Zero(t, s.read.Load())
 	require.Empty(t, p.Stats())
 	require.NoError(t, p.NextEpoch())

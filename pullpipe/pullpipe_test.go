@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
 	"github.com/infer-prep/infer-prep/codec"
 	_ "github.com/infer-prep/infer-prep/codec/jpeg"
@@ -63,16 +64,16 @@ func build(tb testing.TB, d *dataset.Dataset) *dataset.Built {
 // in steady state no bytes for a sample.
 func TestNothingRunsAndNothingIsAllocated(test *testing.T) {
 	b := build(test, dataset.From(images(test)).Shuffle().Repeat(0).Map(trainGraph()).Batch(4))
-	before := runtime.NumGoroutine()
+	before, js := goleak.IgnoreCurrent(), goleak.IgnoreAnyFunction("runtime.handleEvent") // the runtime's own on js
 	p, err := pullpipe.New(b, nil)
 	require.NoError(test, err)
 	defer p.Close()
-	require.Equal(test, before, runtime.NumGoroutine())
+	require.NoError(test, goleak.Find(before, js))
 	ctx := context.Background()
 	next := func() {
 		_, err := p.Next(ctx)
 		require.NoError(test, err)
-		require.Equal(test, before, runtime.NumGoroutine())
+		require.NoError(test, goleak.Find(before, js))
 	}
 	for range 100 {
 		next()
@@ -96,14 +97,10 @@ func TestNothingRunsAndNothingIsAllocated(test *testing.T) {
 func TestFirstSample(test *testing.T) {
 	m := images(test)
 	b := build(test, dataset.From(m).Shuffle().Map(trainGraph()))
-	best := func(f func()) time.Duration {
-		d := time.Hour
-		for range 40 {
-			begin := time.Now()
-			f()
-			d = min(d, time.Since(begin))
-		}
-		return d
+	took := func(f func()) time.Duration {
+		begin := time.Now()
+		f()
+		return time.Since(begin)
 	}
 	// The same file, in runs that begin anew.
 	p, err := pullpipe.New(b, nil)
@@ -112,18 +109,23 @@ func TestFirstSample(test *testing.T) {
 	require.NoError(test, err)
 	label := tensor.View[int32](&s.Values[1].Tensor)[0]
 	file := tensor.FromBytes(m.files[label])
-	alone := best(func() {
+	compiled := func() {
 		plan, err := datagraph.Compile(trainGraph(), codec.DefaultLimits())
 		require.NoError(test, err)
 		_, err = plan.NewRunner().Run(file)
 		require.NoError(test, err)
-	})
-	first := best(func() {
+	}
+	pulled := func() {
 		p, err := pullpipe.New(b, nil)
 		require.NoError(test, err)
 		_, err = p.Next(context.Background())
 		require.NoError(test, err)
-	})
+	}
+	// The best of each, in turn, so that a busy machine slows both.
+	alone, first := time.Hour, time.Hour
+	for range 60 {
+		alone, first = min(alone, took(compiled)), min(first, took(pulled))
+	}
 	test.Logf("first sample %v, the graph alone %v", first, alone)
 	// 1.2 is the goal; the rest is for a busy machine.
 	require.Less(test, first, alone*3/2)
