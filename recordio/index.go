@@ -1,0 +1,178 @@
+package recordio
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+)
+
+// Entry is a line of an .idx file: the key by which a record is found, and the
+// offset of its first part.
+type Entry struct {
+	Key    int64
+	Offset int64
+}
+
+// ReadIndex reads an .idx file: a line for each record, key and offset with white
+// space between. Keys need not be ascending; the entries are in the file's order.
+// An index that has none, or anything else in it, is an error.
+func ReadIndex(name string, r io.Reader) ([]Entry, error) {
+	var l []Entry
+	s := bufio.NewScanner(r)
+	for at := int64(0); s.Scan(); at += int64(len(s.Bytes())) + 1 {
+		f := bytes.Fields(s.Bytes())
+		if len(f) == 0 {
+			continue
+		}
+		var e Entry
+		err := errors.New("not two of them")
+		if len(f) == 2 {
+			if e.Key, err = strconv.ParseInt(string(f[0]), 10, 64); err == nil {
+				e.Offset, err = strconv.ParseInt(string(f[1]), 10, 64)
+			}
+		}
+		if err != nil || e.Offset < 0 || e.Offset%align != 0 {
+			return nil, &CorruptionError{name, at, fmt.Sprintf("%.60q, want a key and an offset that is a multiple of %d", s.Text(), align)}
+		}
+		l = append(l, e)
+	}
+	if err := s.Err(); err != nil {
+		return nil, fmt.Errorf("recordio: %s: %w", name, err)
+	}
+	if len(l) == 0 {
+		return nil, &CorruptionError{name, 0, "no entries"}
+	}
+	return l, nil
+}
+
+// AppendText appends the entry's line.
+func (e Entry) AppendText(b []byte) ([]byte, error) {
+	b = strconv.AppendInt(b, e.Key, 10)
+	b = append(b, '\t')
+	b = strconv.AppendInt(b, e.Offset, 10)
+	return append(b, '\n'), nil
+}
+
+// IndexedWriter writes records and their index. It is used by one goroutine at a time.
+type IndexedWriter struct {
+	Writer
+	index io.Writer
+	line  []byte
+}
+
+// NewIndexedWriter makes a writer, as NewWriter does, which writes the index to index.
+func NewIndexedWriter(w, index io.Writer, offset int64) (*IndexedWriter, error) {
+	r, err := NewWriter(w, offset)
+	if err != nil {
+		return nil, err
+	}
+	return &IndexedWriter{Writer: *r, index: index}, nil
+}
+
+// WriteKey writes one record, to be found by key.
+func (w *IndexedWriter) WriteKey(key int64, record []byte) error {
+	at := w.Offset()
+	if err := w.Write(record); err != nil {
+		return err
+	}
+	w.line, _ = Entry{key, at}.AppendText(w.line[:0])
+	if n, err := w.index.Write(w.line); err != nil || n < len(w.line) {
+		if err == nil {
+			err = io.ErrShortWrite
+		}
+		w.err = fmt.Errorf("recordio: index: %w", err)
+	}
+	return w.err
+}
+
+// Indexed reads the records of a file in any order, by an index. It may be used by
+// several goroutines.
+type Indexed struct {
+	name    string
+	src     io.ReaderAt
+	mapped  []byte // all of src, if it is in memory
+	entries []Entry
+	ends    []int64 // of the records
+	limit   int
+}
+
+// NewIndexed makes a reader of the size bytes of src. Record i is that of entry i.
+// An entry beyond the end, or two of one place, are a CorruptionError of the index;
+// whether a record begins there shows when it is read.
+func NewIndexed(src io.ReaderAt, size int64, index []Entry, o Options) (*Indexed, error) {
+	if o.Limit <= 0 || o.Limit > MaxRecord {
+		o.Limit = MaxRecord
+	}
+	x := &Indexed{name: o.Name, src: src, entries: index, ends: make([]int64, len(index)), limit: o.Limit}
+	if m, ok := src.(Mapped); ok {
+		if b := m.Bytes(); int64(len(b)) == size {
+			x.mapped = b
+		}
+	}
+	order := make([]int, len(index))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(index[a].Offset, index[b].Offset) })
+	for k, i := range order {
+		end := size
+		if k+1 < len(order) {
+			end = index[order[k+1]].Offset
+		}
+		if x.ends[i] = end; end-index[i].Offset < header {
+			return nil, &CorruptionError{o.Name, index[i].Offset, fmt.Sprintf("the index has a record of %d bytes there (key %d)", end-index[i].Offset, index[i].Key)}
+		}
+	}
+	return x, nil
+}
+
+// Len is the number of records.
+func (x *Indexed) Len() int { return len(x.entries) }
+
+// Key is the key of record i.
+func (x *Indexed) Key(i int) int64 { return x.entries[i].Key }
+
+// Offset is where record i begins.
+func (x *Indexed) Offset(i int) int64 { return x.entries[i].Offset }
+
+// Record reads record i. It is in buf, which may be nil and is given back, grown if
+// need be, for the next call; or a view of the mapped file.
+func (x *Indexed) Record(i int, buf []byte) (record, grown []byte, err error) {
+	at, end := x.entries[i].Offset, x.ends[i]
+	n := end - at
+	var b []byte
+	if x.mapped != nil {
+		b = x.mapped[at:end]
+	} else {
+		// A record of several parts has a few bytes more for each.
+		if n > int64(x.limit)*3+header {
+			return nil, buf, fmt.Errorf("recordio: %s: at byte %d: %w: %d bytes, the limit is %d", x.name, at, ErrTooLarge, n, x.limit)
+		}
+		if int64(cap(buf)) < n {
+			buf = make([]byte, n)
+		}
+		b = buf[:n]
+		if _, err := x.src.ReadAt(b, at); err != nil {
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return nil, buf, fmt.Errorf("recordio: %s: at byte %d: %w", x.name, at, err)
+		}
+	}
+	r := NewBytes(b, Options{Name: x.name, Offset: at, Limit: x.limit})
+	if record, err = r.Next(); err != nil {
+		if err == io.EOF {
+			err = &CorruptionError{x.name, at, "no record"}
+		}
+		return nil, buf, err
+	}
+	if r.End() != end {
+		return nil, buf, &CorruptionError{x.name, r.End(), fmt.Sprintf("the record ends, the next one of the index begins at %d", end)}
+	}
+	return record, buf, nil
+}
