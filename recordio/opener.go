@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Opener is where files are: a disk (Local), or a store beyond it.
@@ -52,6 +53,8 @@ type Info struct {
 	Name   string // with which Open opens it
 	Size   int64
 	Folder bool
+	// Modified is when it was last; zero if that is not known.
+	Modified time.Time
 }
 
 // Local is the machine's own files. Names may begin with file://.
@@ -115,7 +118,7 @@ func (local) Stat(_ context.Context, name string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	return Info{name, i.Size(), i.IsDir()}, nil
+	return Info{name, i.Size(), i.IsDir(), i.ModTime()}, nil
 }
 
 func (local) List(_ context.Context, folder string) ([]Info, error) {
@@ -138,7 +141,7 @@ func (local) List(_ context.Context, folder string) ([]Info, error) {
 			return nil, err
 		}
 		if i.IsDir() || i.Mode().IsRegular() {
-			l = append(l, Info{name, i.Size(), i.IsDir()})
+			l = append(l, Info{name, i.Size(), i.IsDir(), i.ModTime()})
 		}
 	}
 	slices.SortFunc(l, func(a, b Info) int { return strings.Compare(a.Name, b.Name) })

@@ -1,0 +1,369 @@
+package recordio
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// unmapped is Local with files that are not in memory.
+type unmapped struct{ Opener }
+
+func (u unmapped) Open(ctx context.Context, name string) (File, error) {
+	f, err := u.Opener.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return struct{ File }{f}, nil
+}
+
+func put(t testing.TB, dir, name string, data []byte) string {
+	path := filepath.Join(dir, name)
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
+	require.NoError(t, os.WriteFile(path, data, 0o666))
+	return path
+}
+
+// next reads all records of an epoch.
+func next(t testing.TB, s *Split) (l []string) {
+	t.Helper()
+	for {
+		b, err := s.Next()
+		if err == io.EOF {
+			return l
+		}
+		require.NoError(t, err)
+		l = append(l, string(b))
+	}
+}
+
+func openSplit(t testing.TB, o Opener, names string, options SplitOptions) *Split {
+	t.Helper()
+	s, err := OpenSplit(t.Context(), o, names, options)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
+// TestPartition: for random sets of files and numbers of parts, every record is in
+// exactly one part, in order, however the files are read.
+func TestPartition(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for n := range 200 {
+		dir := t.TempDir()
+		text := n%2 == 1
+		var all []string
+		for f := range 1 + r.IntN(4) {
+			var l []string
+			for range r.IntN(30) {
+				if text {
+					l = append(l, strings.Repeat("x", r.IntN(9))+fmt.Sprint(r.IntN(1000)))
+				} else {
+					l = append(l, drawn(r))
+				}
+			}
+			data := write(t)
+			if text {
+				for i, s := range l {
+					data = append(data, s...)
+					if i < len(l)-1 || r.IntN(2) == 0 {
+						data = append(data, []string{"\n", "\r\n", "\n\n", "\r"}[r.IntN(4)]...)
+					}
+				}
+			} else {
+				data = write(t, l...)
+			}
+			put(t, dir, fmt.Sprintf("%02d.rec", f), data)
+			all = append(all, l...)
+		}
+		if len(all) == 0 {
+			continue
+		}
+		most := 20
+		if n%10 < 2 {
+			most = 400
+		}
+		for _, parts := range []int{1, 2, 3, 1 + r.IntN(most)} {
+			var o Opener = Local
+			if r.IntN(2) == 0 {
+				o = unmapped{Local}
+			}
+			var got []string
+			for k := range parts {
+				s, err := OpenSplit(t.Context(), o, dir, SplitOptions{Part: k, Parts: parts, Text: text, Chunk: 1 + r.IntN(500)})
+				require.NoError(t, err)
+				l := next(t, s)
+				s.Reset()
+				require.Equal(t, l, next(t, s), "the second epoch")
+				require.NoError(t, s.Close())
+				got = append(got, l...)
+			}
+			require.Equal(t, all, got, "%d parts", parts)
+		}
+		if text {
+			continue
+		}
+		// In pieces: the same records, in another order.
+		want := slices.Sorted(slices.Values(all))
+		var got []string
+		for k := range 3 {
+			s, err := OpenSplit(t.Context(), Local, dir, SplitOptions{Part: k, Parts: 3, Pieces: 4, Seed: 7})
+			require.NoError(t, err)
+			got = append(got, next(t, s)...)
+			require.NoError(t, s.Close())
+		}
+		require.Equal(t, want, slices.Sorted(slices.Values(got)))
+	}
+}
+
+// TestUpstreamParts: dmlc-core's test of lines divided in two: 6 lines in the first file, 1 in each of four.
+func TestUpstreamParts(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "0", []byte(strings.Repeat("1 1:1\n", 6)))
+	for i := range 4 {
+		put(t, dir, fmt.Sprint(i+1), []byte("2 2:2\n"))
+	}
+	require.Len(t, next(t, openSplit(t, Local, dir, SplitOptions{Text: true, Parts: 2})), 6)
+	require.Len(t, next(t, openSplit(t, Local, dir, SplitOptions{Text: true, Part: 1, Parts: 2})), 4)
+}
+
+func TestIndexedSplit(t *testing.T) {
+	dir := t.TempDir()
+	var want []string
+	var files, index strings.Builder
+	place := int64(0)
+	for f := range 2 {
+		w, err := NewIndexedWriter(&files, &index, place)
+		require.NoError(t, err)
+		for i := range 25 {
+			want = append(want, fmt.Sprintf("record %d of %d%s", i, f, strings.Repeat(m, i%3)))
+			require.NoError(t, w.WriteKey(int64(100-i), []byte(want[len(want)-1])))
+		}
+		put(t, dir, fmt.Sprintf("%d.rec", f), []byte(files.String()))
+		place = w.Offset()
+		files.Reset()
+	}
+	idx := put(t, dir, "idx", []byte(index.String()))
+	names := filepath.Join(dir, `\d\.rec`)
+	for _, o := range []Opener{Local, unmapped{Local}} {
+		for _, parts := range []int{1, 2, 3, 7, 50, 60} {
+			var got, random []string
+			for k := range parts {
+				l := next(t, openSplit(t, o, names, SplitOptions{Part: k, Parts: parts, Index: idx}))
+				require.LessOrEqual(t, len(l), (50+parts-1)/parts)
+				got = append(got, l...)
+				s := openSplit(t, o, names, SplitOptions{Part: k, Parts: parts, Index: idx, Random: true})
+				r := next(t, s)
+				require.Equal(t, slices.Sorted(slices.Values(l)), slices.Sorted(slices.Values(r)))
+				random = append(random, r...)
+				s.Reset()
+				if again := next(t, s); parts == 1 {
+					require.NotEqual(t, r, again, "another order in each epoch")
+				}
+			}
+			require.Equal(t, want, got)
+			if parts < 7 {
+				require.NotEqual(t, want, random)
+			}
+		}
+	}
+	// Random access across the files.
+	files2, err := Files(t.Context(), Local, names, false)
+	require.NoError(t, err)
+	s, err := NewStream(t.Context(), Local, files2, 4)
+	require.NoError(t, err)
+	defer s.Close()
+	entries, err := ReadIndex("idx", strings.NewReader(index.String()))
+	require.NoError(t, err)
+	x, err := NewIndexed(s, s.Size(), entries, Options{})
+	require.NoError(t, err)
+	require.Equal(t, 50, x.Len())
+	var buf, b []byte
+	for _, i := range rand.Perm(50) {
+		b, buf, err = x.Record(i, buf)
+		require.NoError(t, err)
+		require.Equal(t, want[i], string(b))
+		require.EqualValues(t, 100-i%25, x.Key(i))
+	}
+	// An index of other files.
+	entries[3].Offset += 4
+	x, err = NewIndexed(s, s.Size(), entries, Options{Name: "f"})
+	require.NoError(t, err)
+	_, _, err = x.Record(2, nil)
+	require.ErrorIs(t, err, ErrCorrupt)
+	_, _, err = x.Record(3, nil)
+	require.ErrorIs(t, err, ErrCorrupt)
+	entries[3].Offset = s.Size()
+	_, err = NewIndexed(s, s.Size(), entries, Options{Name: "f"})
+	require.ErrorIs(t, err, ErrCorrupt)
+	for _, bad := range []string{"", "\n", "1\n", "1 2 3\n", "a\t0\n", "1\t-4\n", "1\t3\n", "1\t99999999999999999999\n"} {
+		_, err = ReadIndex("f.idx", strings.NewReader(bad))
+		require.ErrorIs(t, err, ErrCorrupt, "%q", bad)
+	}
+}
+
+func TestSplitErrors(t *testing.T) {
+	dir := t.TempDir()
+	b := write(t, "first", "second")
+	put(t, dir, "a.rec", b)
+	put(t, dir, "odd/a.rec", b[:len(b)-1])
+	put(t, dir, "empty/a.rec", nil)
+	put(t, dir, "damaged/a.rec", append(slices.Clone(b), "junkjunkjunk"...))
+	for _, c := range []struct {
+		names string
+		o     SplitOptions
+		is    error
+		want  string
+	}{
+		{"a.rec", SplitOptions{Part: 2, Parts: 2}, nil, "part 2 of 2"},
+		{"a.rec", SplitOptions{Part: -1}, nil, "part -1 of 1"},
+		{"a.rec", SplitOptions{Random: true}, nil, "without an index"},
+		{"a.rec", SplitOptions{Text: true, Index: "x"}, nil, "an index of text"},
+		{"a.rec", SplitOptions{Index: "x", Pieces: 3}, nil, "use Random"},
+		{"a.rec", SplitOptions{Index: filepath.Join(dir, "none")}, fs.ErrNotExist, "none"},
+		{"b.rec", SplitOptions{}, fs.ErrNotExist, "b.rec"},
+		{"b(.rec", SplitOptions{}, fs.ErrNotExist, "b(.rec"},
+		{"empty", SplitOptions{}, fs.ErrNotExist, "no files that are not empty"},
+		{"odd", SplitOptions{}, ErrCorrupt, "31 bytes, want a multiple of 4"},
+	} {
+		_, err := OpenSplit(t.Context(), Local, filepath.Join(dir, c.names), c.o)
+		require.ErrorContains(t, err, c.want)
+		if c.is != nil {
+			require.ErrorIs(t, err, c.is)
+		}
+	}
+	_, err := OpenSplit(t.Context(), Local, "s3://a/b", SplitOptions{})
+	require.ErrorContains(t, err, "no store for s3://")
+
+	s := openSplit(t, unmapped{Local}, filepath.Join(dir, "damaged"), SplitOptions{Chunk: 8})
+	for range 2 {
+		for _, want := range []string{"first", "second"} {
+			b, err := s.Next()
+			require.NoError(t, err)
+			require.Equal(t, want, string(b))
+		}
+		_, err = s.Next()
+		require.ErrorIs(t, err, ErrCorrupt)
+		require.ErrorContains(t, err, filepath.Join(dir, "damaged", "a.rec")+": at byte 32")
+		_, again := s.Next()
+		require.Equal(t, err, again)
+		s.Reset()
+	}
+	s = openSplit(t, unmapped{Local}, filepath.Join(dir, "damaged"), SplitOptions{Chunk: 8, Lenient: true})
+	require.Equal(t, []string{"first", "second"}, next(t, s))
+	require.EqualValues(t, 12, s.Skipped().Bytes)
+
+	// A file that is shortened after it was listed.
+	s = openSplit(t, unmapped{Local}, filepath.Join(dir, "a.rec"), SplitOptions{})
+	require.NoError(t, os.Truncate(filepath.Join(dir, "a.rec"), 8))
+	_, err = s.Next()
+	require.ErrorContains(t, err, "it had 32 before")
+}
+
+func TestFiles(t *testing.T) {
+	dir := t.TempDir()
+	for _, n := range []string{"b", "a", "sub/c", "sub/deep/d", "x-1.rec", "x-2.rec", "x-10.rec"} {
+		put(t, dir, n, []byte("data"))
+	}
+	put(t, dir, "none", nil)
+	names := func(uri string, recursive bool) string {
+		l, err := Files(t.Context(), Local, uri, recursive)
+		require.NoError(t, err)
+		var s []string
+		for _, i := range l {
+			rel, err := filepath.Rel(dir, strings.TrimPrefix(i.Name, "file://"))
+			require.NoError(t, err)
+			s = append(s, filepath.ToSlash(rel))
+		}
+		return strings.Join(s, " ")
+	}
+	require.Equal(t, "a b x-1.rec x-10.rec x-2.rec", names(dir, false))
+	require.Equal(t, "a b sub/c sub/deep/d x-1.rec x-10.rec x-2.rec", names(dir, true))
+	require.Equal(t, "x-1.rec x-10.rec x-2.rec b", names(filepath.Join(dir, "x-.*")+";"+filepath.Join(dir, "b"), false))
+	require.Equal(t, "b a", names(filepath.Join(dir, "b")+";"+filepath.Join(dir, "a")+";"+filepath.Join(dir, "none"), false))
+	require.Equal(t, "a", names("file://"+filepath.Join(dir, "a"), false))
+}
+
+func TestURI(t *testing.T) {
+	u, err := ParseURI("data.csv?format=csv&label_column=0&delimiter=,#cache.bin")
+	require.NoError(t, err)
+	require.Equal(t, URI{"data.csv", map[string]string{"format": "csv", "label_column": "0", "delimiter": ","}, "cache.bin"}, u)
+	u, err = ParseURI("s3://bucket/a;b")
+	require.NoError(t, err)
+	require.Equal(t, URI{"s3://bucket/a;b", map[string]string{}, ""}, u)
+	for _, bad := range []string{"", "?a=b", "#c", "a#", "a#b#c", "a?", "a?b", "a?b=", "a?=b", "a?b=c&b=d", "a?b=c?d=e", "a?b=c&"} {
+		_, err := ParseURI(bad)
+		require.ErrorIs(t, err, ErrURI, "%q", bad)
+	}
+}
+
+// TestChunkParts: a chunk divided among goroutines.
+func TestChunkParts(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 200 {
+		var l []string
+		for range r.IntN(20) {
+			l = append(l, drawn(r))
+		}
+		c := Chunk{Data: write(t, l...), limit: MaxRecord}
+		for _, n := range []int{1, 2, 3, 7, 40} {
+			var got []string
+			for k := range n {
+				part := c.Part(k, n)
+				for {
+					b, err := part.Next()
+					if err == io.EOF {
+						break
+					}
+					require.NoError(t, err)
+					got = append(got, string(b))
+				}
+			}
+			require.Equal(t, l, got)
+		}
+	}
+}
+
+func TestLines(t *testing.T) {
+	l := NewLines([]byte("\n\na b\r\n\r\nc\rd\n"), 100)
+	for _, c := range []struct {
+		s  string
+		at int64
+	}{{"a b", 102}, {"c", 109}, {"d", 111}} {
+		b, err := l.Next()
+		require.NoError(t, err)
+		require.Equal(t, c.s, string(b))
+		require.Equal(t, c.at, l.Offset())
+	}
+	_, err := l.Next()
+	require.Equal(t, io.EOF, err)
+}
+
+func TestCreate(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "a.rec")
+	f, err := Local.Create(t.Context(), name)
+	require.NoError(t, err)
+	_, err = f.Write([]byte("data"))
+	require.NoError(t, err)
+	require.NoFileExists(t, name)
+	require.NoError(t, f.Close())
+	require.NoError(t, f.Abort())
+	require.FileExists(t, name)
+	f, err = Local.Create(t.Context(), name)
+	require.NoError(t, err)
+	require.NoError(t, f.Abort())
+	require.NoError(t, f.Close())
+	l, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, l, 1)
+}

@@ -1,0 +1,119 @@
+package recordio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+	"sync"
+)
+
+// Stream is several files as one, one after another. It may be read by several goroutines.
+type Stream struct {
+	ctx    context.Context
+	opener Opener
+	files  []Info
+	starts []int64 // of the files, and the end
+
+	mu   sync.Mutex
+	open []File // nil: not yet
+}
+
+// NewStream makes a stream of files, whose sizes must be multiples of unit (4 for
+// record files). Files are opened when they are read.
+func NewStream(ctx context.Context, o Opener, files []Info, unit int64) (*Stream, error) {
+	s := &Stream{ctx: ctx, opener: o, files: files, starts: []int64{0}, open: make([]File, len(files))}
+	for _, f := range files {
+		if f.Size%unit != 0 {
+			return nil, &CorruptionError{f.Name, f.Size / unit * unit, fmt.Sprintf("the file has %d bytes, want a multiple of %d", f.Size, unit)}
+		}
+		s.starts = append(s.starts, s.Size()+f.Size)
+	}
+	return s, nil
+}
+
+// Size is the bytes of all files.
+func (s *Stream) Size() int64 { return s.starts[len(s.starts)-1] }
+
+// At is the file that has a place of the stream, and where in it that is. The end
+// of the stream is the end of its last file.
+func (s *Stream) At(place int64) (file int, offset int64) {
+	n := len(s.files)
+	file = min(sort.Search(n, func(i int) bool { return s.starts[i+1] > place }), n-1)
+	return file, place - s.starts[file]
+}
+
+// file opens a file, and wants it as large as it was listed.
+func (s *Stream) file(i int) (File, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open[i] != nil {
+		return s.open[i], nil
+	}
+	f, err := s.opener.Open(s.ctx, s.files[i].Name)
+	if err != nil {
+		return nil, fmt.Errorf("recordio: %w", err)
+	}
+	if f.Size() != s.files[i].Size {
+		err := fmt.Errorf("recordio: %s: %d bytes, it had %d before", s.files[i].Name, f.Size(), s.files[i].Size)
+		return nil, errors.Join(err, f.Close())
+	}
+	s.open[i] = f
+	return f, nil
+}
+
+// view is the bytes from..to of file i as they are in memory; nil if it is not in memory.
+func (s *Stream) view(i int, from, to int64) ([]byte, error) {
+	f, err := s.file(i)
+	if err != nil {
+		return nil, err
+	}
+	if m, ok := f.(Mapped); ok {
+		if b := m.Bytes(); int64(len(b)) == f.Size() {
+			return b[from:to:to], nil
+		}
+	}
+	return nil, nil
+}
+
+// ReadAt reads across the files' borders.
+func (s *Stream) ReadAt(b []byte, place int64) (n int, err error) {
+	if place < 0 {
+		return 0, fmt.Errorf("recordio: read at %d", place)
+	}
+	for n < len(b) {
+		if place >= s.Size() {
+			return n, io.EOF
+		}
+		i, offset := s.At(place)
+		f, err := s.file(i)
+		if err != nil {
+			return n, err
+		}
+		part := b[n:min(int64(len(b)), int64(n)+s.files[i].Size-offset)]
+		k, err := f.ReadAt(part, offset)
+		n, place = n+k, place+int64(k)
+		if k < len(part) {
+			if err == nil || err == io.EOF {
+				err = io.ErrUnexpectedEOF // it was shortened
+			}
+			return n, fmt.Errorf("recordio: %s: at byte %d: %w", s.files[i].Name, offset+int64(k), err)
+		}
+	}
+	return n, nil
+}
+
+// Close closes the files. A Stream may be used again after it.
+func (s *Stream) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for i, f := range s.open {
+		if f != nil {
+			errs = append(errs, f.Close())
+			s.open[i] = nil
+		}
+	}
+	return errors.Join(errs...)
+}
