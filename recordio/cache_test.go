@@ -1,0 +1,112 @@
+package recordio
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func nextCached(t testing.TB, c *Cached) (l []string) {
+	t.Helper()
+	for {
+		b, err := c.Next()
+		if err == io.EOF {
+			return l
+		}
+		require.NoError(t, err)
+		l = append(l, string(b))
+	}
+}
+
+// TestCached: the same records in all epochs, from the files and from the cache,
+// whenever it begins anew, and by a later program.
+func TestCached(t *testing.T) {
+	for _, text := range []bool{false, true} {
+		for _, o := range []Opener{Local, unmapped{Local}} {
+			dir := t.TempDir()
+			in := filepath.Join(dir, "in")
+			for f := range 3 {
+				data := write(t, fmt.Sprint("one of ", f), m, fmt.Sprint("two of ", f), "")
+				if text {
+					data = fmt.Appendf(nil, "one of %d\ntwo of %d", f, f)
+				}
+				put(t, in, fmt.Sprint(f), data)
+			}
+			cache := filepath.Join(dir, "cache")
+			for part := range 2 {
+				options := SplitOptions{Part: part, Parts: 2, Text: text, Chunk: 30}
+				want := next(t, openSplit(t, o, in, options))
+				require.NotEmpty(t, want)
+				name := fmt.Sprintf("%s.split2.part%d", cache, part)
+				open := func(made bool) *Cached {
+					c, err := OpenCached(t.Context(), o, in, cache, options)
+					require.NoError(t, err)
+					require.Equal(t, made, c.file != nil)
+					return c
+				}
+				c := open(false)
+				require.Equal(t, want, nextCached(t, c))
+				require.FileExists(t, name)
+				for range 2 {
+					require.NoError(t, c.Reset())
+					require.Equal(t, want, nextCached(t, c))
+				}
+				require.NoError(t, c.Close())
+
+				c = open(true)
+				require.Equal(t, want, nextCached(t, c))
+				require.NoError(t, c.Reset())
+				require.Equal(t, want, nextCached(t, c))
+				require.NoError(t, c.Close())
+
+				// It begins anew within the first epoch.
+				require.NoError(t, os.Remove(name))
+				c = open(false)
+				_, err := c.Next()
+				require.NoError(t, err)
+				require.NoError(t, c.Reset())
+				require.Equal(t, want, nextCached(t, c))
+				require.NoError(t, c.Close())
+
+				// It is closed within the first epoch.
+				require.NoError(t, os.Remove(name))
+				c = open(false)
+				_, err = c.Next()
+				require.NoError(t, err)
+				require.NoError(t, c.Close())
+				require.NoFileExists(t, name)
+
+				// Damaged anywhere, cut anywhere: it is made anew.
+				c = open(false)
+				nextCached(t, c)
+				require.NoError(t, c.Close())
+				good, err := os.ReadFile(name)
+				require.NoError(t, err)
+				for at := 0; at < len(good); at += 1 + at%7 {
+					bad := append([]byte{}, good...)
+					bad[at] ^= 1
+					put(t, dir, filepath.Base(name), bad)
+					require.NoError(t, open(false).Close())
+					put(t, dir, filepath.Base(name), good[:at])
+					require.NoError(t, open(false).Close())
+				}
+				put(t, dir, filepath.Base(name), good)
+				require.NoError(t, open(true).Close())
+			}
+			// Files of another time.
+			require.NoError(t, os.Chtimes(filepath.Join(in, "1"), time.Time{}, time.Unix(1, 0)))
+			c, err := OpenCached(t.Context(), o, in, cache, SplitOptions{Parts: 2, Text: text})
+			require.NoError(t, err)
+			require.Nil(t, c.file)
+			require.NoError(t, c.Close())
+		}
+	}
+	_, err := OpenCached(t.Context(), Local, "x", "y", SplitOptions{Lenient: true})
+	require.ErrorContains(t, err, "a cache has the files' own order")
+	require.Equal(t, "c", CacheName("c", 0, 1))
+}
