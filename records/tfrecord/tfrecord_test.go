@@ -1,0 +1,115 @@
+package tfrecord
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+)
+
+func write(t testing.TB, records ...string) []byte {
+	var b bytes.Buffer
+	w := NewWriter(&b, 0)
+	for _, r := range records {
+		require.EqualValues(t, b.Len(), w.Offset())
+		require.NoError(t, w.Write([]byte(r)))
+	}
+	return b.Bytes()
+}
+
+func readAll(r *Reader) (l []string, err error) {
+	for {
+		b, err := r.Next()
+		if err != nil {
+			return l, err
+		}
+		l = append(l, string(b))
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	records := []string{"first", "", strings.Repeat("x", 3<<20), "last"}
+	b := write(t, records...)
+	for _, r := range []io.Reader{bytes.NewReader(b), iotest.HalfReader(bytes.NewReader(b))} {
+		got, err := readAll(NewReader(r, Options{}))
+		require.Equal(t, io.EOF, err)
+		require.Equal(t, records, got)
+	}
+	// The bytes of TFRecordWriter of the tfrecord package 1.14.6.
+	require.Equal(t, "0300000000000000b099490e6162636e57f121", hex.EncodeToString(write(t, "abc")))
+}
+
+// TestEveryDamage: every truncation and every changed bit is an error at its record.
+func TestEveryDamage(t *testing.T) {
+	records := []string{"first", "", "the third"}
+	b := write(t, records...)
+	starts := []int{0, 21, 37, len(b)}
+	record := func(at int) (k int) {
+		for at >= starts[k+1] {
+			k++
+		}
+		return k
+	}
+	for n := range b {
+		got, err := readAll(NewReader(bytes.NewReader(b[:n]), Options{Name: "f"}))
+		k := record(n)
+		require.Equal(t, records[:k], append([]string{}, got...))
+		if n == starts[k] {
+			require.Equal(t, io.EOF, err)
+			continue
+		}
+		var e *CorruptionError
+		require.ErrorAs(t, err, &e)
+		require.EqualValues(t, starts[k], e.Offset)
+	}
+	for at := range b {
+		for bit := range 8 {
+			x := bytes.Clone(b)
+			x[at] ^= 1 << bit
+			r := NewReader(bytes.NewReader(x), Options{})
+			got, err := readAll(r)
+			require.ErrorIs(t, err, ErrCorrupt)
+			require.Equal(t, records[:record(at)], append([]string{}, got...))
+			_, again := r.Next()
+			require.Equal(t, err, again)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	gone := errors.New("gone")
+	b := write(t, "abcdef")
+	for n := range len(b) {
+		_, err := readAll(NewReader(io.MultiReader(bytes.NewReader(b[:n]), iotest.ErrReader(gone)), Options{}))
+		require.ErrorIs(t, err, gone)
+	}
+	_, err := readAll(NewReader(bytes.NewReader(b), Options{Limit: 5}))
+	require.ErrorIs(t, err, ErrTooLarge)
+	w := NewWriter(iotest.TruncateWriter(io.Discard, 0), 0)
+	require.NoError(t, w.Write([]byte("a"))) // TruncateWriter drops in silence
+	require.EqualValues(t, 17, w.Offset())
+	w = NewWriter(short{}, 0)
+	require.ErrorIs(t, w.Write([]byte("a")), io.ErrShortWrite)
+	require.ErrorIs(t, w.Write(nil), io.ErrShortWrite)
+}
+
+type short struct{}
+
+func (short) Write(b []byte) (int, error) { return len(b) - 1, nil }
+
+func FuzzReader(f *testing.F) {
+	f.Add(write(f, "first", "", "the third"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		got, err := readAll(NewReader(bytes.NewReader(b), Options{Limit: 1 << 20}))
+		if again := write(t, got...); err == io.EOF {
+			require.Equal(t, b, again)
+		} else {
+			require.Equal(t, b[:len(again)], again)
+		}
+	})
+}
