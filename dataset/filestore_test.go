@@ -9,12 +9,11 @@ import (
 	"hash/crc32"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/internal/hexdoc"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -77,18 +76,7 @@ func exampleFile(t testing.TB) []byte {
 
 // TestCacheFormat: the file of docs/format/cache.md is what is written, and is read.
 func TestCacheFormat(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "docs", "format", "cache.md"))
-	require.NoError(t, err)
-	var want []byte
-	for _, m := range regexp.MustCompile(`(?m)^([0-9a-f]{4})  ((?:[0-9a-f]{2} ?){1,16})`).FindAllStringSubmatch(string(text), -1) {
-		at, err := hex.DecodeString(m[1])
-		require.NoError(t, err)
-		line, err := hex.DecodeString(strings.ReplaceAll(m[2], " ", ""))
-		require.NoError(t, err)
-		// Lines of zeros are left out.
-		want = append(want, make([]byte, int(binary.BigEndian.Uint16(at))-len(want))...)
-		want = append(want, line...)
-	}
+	want := hexdoc.Read(t, "..", "cache")
 	got := exampleFile(t)
 	want = append(want, make([]byte, max(len(got)-len(want), 0))...)
 	require.Equal(t, hex.Dump(want), hex.Dump(got))

@@ -11,6 +11,8 @@ import (
 	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/internal/hexdoc"
 )
 
 // m is the magic word as a string.
@@ -396,4 +398,12 @@ func BenchmarkRead(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestFormat: the example of docs/format/recordio.md is what is written, and is read.
+func TestFormat(t *testing.T) {
+	want := []string{"first", "abcd" + m + "ef", ""}
+	b := hexdoc.Read(t, "..", "recordio")
+	require.Equal(t, b, write(t, want...))
+	requireRecords(t, want, b)
 }

@@ -5,11 +5,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/internal/hexdoc"
 )
 
 func write(t testing.TB, records ...string) []byte {
@@ -112,4 +115,13 @@ func FuzzReader(f *testing.F) {
 			require.Equal(t, b[:len(again)], again)
 		}
 	})
+}
+
+// TestFormat: the example of docs/format/tfrecord.md is what is written, and is read.
+func TestFormat(t *testing.T) {
+	b := hexdoc.Read(t, filepath.Join("..", ".."), "tfrecord")
+	require.Equal(t, hex.Dump(b), hex.Dump(write(t, "abc", "")))
+	got, err := readAll(NewReader(bytes.NewReader(b), Options{}))
+	require.Equal(t, io.EOF, err)
+	require.Equal(t, []string{"abc", ""}, got)
 }
