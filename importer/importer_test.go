@@ -138,11 +138,14 @@ func TestConfigs(t *testing.T) {
 }
 
 func TestRegistry(t *testing.T) {
-	require.Equal(t, []string{"hf", "timm", "torchvision", "ultralytics"}, importer.Names())
+	require.Equal(t, []string{"hf", "keras", "mindir", "opencv", "timm", "torchvision", "ultralytics"}, importer.Names())
 	_, ok := importer.Lookup("nobody")
 	require.False(t, ok)
 	require.Panics(t, func() { importer.Register(importer.Importer{Name: "hf", Flag: "hf", Import: nil}) })
 }
+
+// binary importers read other files than JSON.
+var binary = map[string]bool{"mindir": true, "tflite": true}
 
 // Damaged JSON is refused by every importer with the same kind of error.
 func TestJSON(t *testing.T) {
@@ -155,6 +158,10 @@ func TestJSON(t *testing.T) {
 	} {
 		for _, name := range importer.Names() {
 			_, err := importAs(t, name, []byte(in))
+			if binary[name] {
+				require.Error(t, err, "%s: %.40q", name, in)
+				continue
+			}
 			require.ErrorIs(t, err, importer.ErrJSON, "%s: %.40q", name, in)
 		}
 	}
@@ -308,6 +315,18 @@ func FuzzImport(f *testing.F) {
 		require.NoError(f, err)
 		f.Add(b)
 	}
+	models, err := filepath.Glob("*/testdata/*.mindir")
+	require.NoError(f, err)
+	lite, err := filepath.Glob("*/testdata/*.tflite")
+	require.NoError(f, err)
+	for _, file := range append(models, lite...) {
+		b, err := os.ReadFile(file)
+		require.NoError(f, err)
+		f.Add(b)
+	}
+	f.Add([]byte(`{"mode":"torch","size":[20,30],"interpolation":"bicubic"}`))
+	f.Add([]byte(`{"scalefactor":[0.1,0.2,0.3],"size":[30,20],"mean":[1,2,3],"swapRB":true,"crop":true}`))
+	f.Add([]byte(`{"size":[30,20],"paddingmode":2,"borderValue":[1,2,3],"datalayout":"NHWC"}`))
 	f.Add([]byte(`{"ultralytics":{"imgsz":"(64,)","args":"{'a': \"b\", 'dynamic': True}"}}`))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		for _, name := range importer.Names() {

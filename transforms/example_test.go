@@ -155,6 +155,17 @@ func ExampleNormalizePad() {
 	// Output: [-2 0 2 0]
 }
 
+func ExampleMultiply() {
+	out := exampleRun(NewMultiply(2, 10), exampleFloats(1, 1, 2, 1.5, 3))[0]
+	fmt.Println(tensor.View[float32](out))
+	// Output: [3 30]
+}
+
+func ExampleBlobCrop() {
+	fmt.Println(exampleRun(NewBlobCrop(1, 1), exampleBytes(1, 3, 1, 10, 20, 30))[0].Data)
+	// Output: [20]
+}
+
 func ExamplePad() {
 	op := NewPad(0, 0, 2, 1)
 	op.Mode = PadReflect

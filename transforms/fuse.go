@@ -62,5 +62,5 @@ func (s *Scale) rules(how sampling) {
 	s.Halved = how.backend == OpenCV && how.interp == Bilinear &&
 		exactly(s.Cut.Height, s.Height) == 2 && exactly(s.Cut.Width, s.Width) == 2
 	s.VerticalFirst = how.backend == Pillow && s.Cut.Width != s.Width &&
-		verticalFirst(shape{h: s.Cut.Height, w: s.Cut.Width}, shape{h: s.Height, w: s.Width})
+		how.verticalFirst(shape{h: s.Cut.Height, w: s.Cut.Width}, shape{h: s.Height, w: s.Width})
 }

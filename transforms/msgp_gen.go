@@ -282,6 +282,48 @@ func (z Backend) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z BlobCrop) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 2
+	o = append(o, 0x92)
+	o = msgp.AppendInt(o, z.Height)
+	o = msgp.AppendInt(o, z.Width)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *BlobCrop) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0001}
+		return
+	}
+	z.Height, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Height")
+		return
+	}
+	z.Width, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Width")
+		return
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z BlobCrop) Msgsize() (s int) {
+	s = 1 + msgp.IntSize + msgp.IntSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z CHW2HWC) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// array header, size 0
@@ -1174,6 +1216,62 @@ func (z *Letterbox) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *Letterbox) Msgsize() (s int) {
 	s = 1 + msgp.IntSize + msgp.IntSize + msgp.BoolSize + msgp.BoolSize + msgp.BoolSize + msgp.BoolSize + msgp.IntSize + msgp.ArrayHeaderSize + (len(z.Fill) * (msgp.Float64Size)) + msgp.Uint8Size + msgp.Uint8Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *Multiply) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 1
+	o = append(o, 0x91)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Factor)))
+	for za0001 := range z.Factor {
+		o = msgp.AppendFloat64(o, z.Factor[za0001])
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Multiply) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 1 {
+		err = msgp.ArrayError{Wanted: 1, Got: zb0001}
+		return
+	}
+	var zb0002 uint32
+	zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Factor")
+		return
+	}
+	if zb0002 > zf6ce1d47limitArrays {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	if cap(z.Factor) >= int(zb0002) {
+		z.Factor = (z.Factor)[:zb0002]
+	} else {
+		z.Factor = make([]float64, zb0002)
+	}
+	for za0001 := range z.Factor {
+		z.Factor[za0001], bts, err = msgp.ReadFloat64Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Factor", za0001)
+			return
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *Multiply) Msgsize() (s int) {
+	s = 1 + msgp.ArrayHeaderSize + (len(z.Factor) * (msgp.Float64Size))
 	return
 }
 

@@ -18,6 +18,7 @@ import "github.com/infer-prep/infer-prep/tensor"
 //	bicubic       yes      yes      yes
 //	lanczos       yes      yes (8)  yes (6 taps, antialiased only)
 //	area          -        yes      yes (adaptive average)
+//	pilcubic      yes      -        -
 //
 // Pillow's filters (all but nearest) always antialias. Its box is what area is
 // elsewhere, and its nearest samples pixel centres, which is why torchvision
@@ -47,7 +48,8 @@ import "github.com/infer-prep/infer-prep/tensor"
 //
 // Pillow 13 resizes the height first where it shrinks by more than twice the
 // pixels that the width does, else the width first; versions before began with
-// the width, so their bytes differ there by 1, seldom more.
+// the width, so their bytes differ there by 1, seldom more. Pilcubic is the bicubic
+// filter in that order, which MindSpore 2.10.0 keeps.
 //
 // An image whose first pass would take more than the Context's Limits.Bytes is
 // ErrInput.
@@ -101,6 +103,9 @@ func (o *Resize) Validate() error {
 	}
 	if o.SizeRule == SizeDETR && o.Fit != FitShortest {
 		return paramErr("size_rule detr with fit %v, want fit shortest", o.Fit)
+	}
+	if o.SizeRule == SizeTruncate32 && o.Fit != FitInside {
+		return paramErr("size_rule truncate32 with fit %v, want fit inside", o.Fit)
 	}
 	box := o.Fit == FitExact || o.Fit == FitInside || o.Fit == FitMultiple || o.Fit == FitCover
 	for _, p := range []struct {

@@ -44,7 +44,7 @@ func (f *Fit) UnmarshalText(t []byte) error {
 // kept: libraries that resize with the same filter differ in it by a pixel.
 type SizeRule uint8
 
-// The rules. All compute in float64 and in the order of their reference.
+// The rules. All but the last compute in float64, and in the order of their reference.
 const (
 	// SizeTruncate is int(edge * long / short): torchvision 0.29.2, the HF
 	// processors' get_resize_output_image_size; for FitInside int(side * scale).
@@ -57,9 +57,12 @@ const (
 	// SizeDETR is DETR's: where MaxEdge bounds, the shorter edge is rounded but
 	// the longer one is truncated from the unrounded value. For FitShortest only.
 	SizeDETR
+	// SizeTruncate32 is int(side * scale) in float32: OpenCV 5.0.0's letterbox in
+	// dnn.blobFromImageWithParams. For FitInside only.
+	SizeTruncate32
 )
 
-var sizeRuleNames = []string{"truncate", "half_even", "half_up", "detr"}
+var sizeRuleNames = []string{"truncate", "half_even", "half_up", "detr", "truncate32"}
 
 func (r SizeRule) String() string { return enum.String("size rule", sizeRuleNames, r) }
 
@@ -136,6 +139,11 @@ func (o *Resize) sized(h, w int) (int, int, error) {
 			nh, nw = l, s
 		}
 	case FitInside, FitCover:
+		if o.SizeRule == SizeTruncate32 {
+			scale := min(float32(o.Width)/float32(w), float32(o.Height)/float32(h))
+			nh, nw = math.Trunc(float64(float32(h)*scale)), math.Trunc(float64(float32(w)*scale))
+			break
+		}
 		choose := math.Min // of the scales
 		if o.Fit == FitCover {
 			choose = math.Max

@@ -1,0 +1,167 @@
+"""What the ecosystems' own code makes of the files that importer/{keras,mindir,opencv,tflite} read.
+
+As a module: one function for each ecosystem that gives, for a configuration, a function from an image's path to {output: array}.
+Each imports what it needs when it is called, since no environment holds all of them.
+
+    importers_more.py ECOSYSTEM INFER_PREP [FOLDER]...
+
+compares the command line's tensors with the reference's, byte for byte, over the images of testdata/images and of the
+folders, for each configuration of the ecosystem below, and prints for each
+
+    <reference>  <configuration>  exact n of m
+
+where m counts the images that the reference takes. Images that differ are named; the exit status is then 1. parity/more.sh runs all.
+"""
+
+import hashlib
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+for _v in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(_v, "1")
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MEAN, STD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
+MEAN255, STD255 = [123.675, 116.28, 103.53], [58.395, 57.12, 57.375]
+
+
+# mindir: the map steps of the configurations, as a function of a dataset.
+
+def mindspore_modules():
+    import mindspore
+    import mindspore.dataset as ds
+
+    return mindspore, ds
+
+
+def ms_resnet(data, v, t, ms):
+    return data.map([v.Decode(), v.Resize(256), v.CenterCrop(224), v.Normalize(MEAN255, STD255), v.HWC2CHW()], "image")
+
+
+def ms_columns(data, v, t, ms):
+    data = data.map(v.Decode(), "image").map([v.Resize((160, 192), v.Inter.PILCUBIC), v.Rescale(1 / 127.5, -1.0)], "image")
+    return data.map(v.HWC2CHW(), "image", output_columns=["pixels"]).map(t.TypeCast(ms.int32), "label")
+
+
+def ms_half(data, v, t, ms):
+    return data.map([v.Decode(), v.Resize((224, 224), v.Inter.AREA), v.ToTensor(), v.Normalize(MEAN, STD, is_hwc=False), t.TypeCast(ms.float16)], "image")
+
+
+MINDIR = {"resnet": ms_resnet, "columns": ms_columns, "half": ms_half}
+
+
+def mindir(make):
+    """The reference for map steps: what MindSpore's own pipeline gives of the image."""
+    ms, ds = mindspore_modules()
+    from mindspore.dataset import transforms, vision
+
+    def run(path):
+        with tempfile.TemporaryDirectory() as d:
+            (pathlib.Path(d) / "a").mkdir()
+            name = pathlib.Path(d) / "a" / "x.jpg"  # read by its contents
+            name.write_bytes(pathlib.Path(path).read_bytes())
+            data = make(ds.ImageFolderDataset(d, shuffle=False, num_parallel_workers=1), vision, transforms, ms)
+            row = next(data.create_dict_iterator(num_epochs=1, output_numpy=True))
+        (name, a), = ((k, a) for k, a in row.items() if k != "label")
+        return {name: a}
+
+    return run
+
+
+def digest(array):
+    """SHA-256 of the array's bytes, little endian, in C order."""
+    a = np.ascontiguousarray(array)
+    return hashlib.sha256(a.astype(a.dtype.newbyteorder("<"), copy=False).tobytes()).hexdigest()
+
+
+def result(outputs):
+    """Outputs as a golden file holds them."""
+    r = {}
+    for name, a in outputs.items():
+        a = np.asarray(a)
+        flat = a.reshape(-1)
+        r[name] = {"dtype": str(a.dtype), "shape": list(a.shape), "sha256": digest(a),
+                   "values": [float(f"{float(flat[i]):.6g}") for i in (0, flat.size // 3)]}
+    return r
+
+
+# opencv
+
+def opencv(config):
+    """cv2.imread and the blob of one image, without its first axis."""
+    import cv2
+
+    cv2.setNumThreads(1)
+    cv2.ipp.setUseIPP(False)  # its rounding depends on the CPU
+    c = dict(config.get("opencv", config))
+    depth = {"CV_32F": cv2.CV_32F, "CV_8U": cv2.CV_8U}
+    layout = {"NCHW": cv2.DATA_LAYOUT_NCHW, "NHWC": cv2.DATA_LAYOUT_NHWC}
+    c["ddepth"] = depth.get(c.get("ddepth"), c.get("ddepth", cv2.CV_32F))
+    plain = {"scalefactor", "size", "mean", "swapRB", "crop", "ddepth"}
+
+    def run(path):
+        im = cv2.imdecode(np.fromfile(path, np.uint8), cv2.IMREAD_COLOR)
+        if im is None:
+            raise ValueError("refused")
+        if set(c) <= plain and not isinstance(c.get("scalefactor"), list):
+            return {"blob": cv2.dnn.blobFromImage(im, **c)[0]}
+        p = cv2.dnn.Image2BlobParams()
+        if c.get("crop"):
+            p.paddingmode = cv2.dnn.DNN_PMODE_CROP_CENTER
+        for k, v in c.items():
+            if k == "crop":
+                continue
+            if k == "datalayout":
+                v = layout.get(v, v)
+            if k == "scalefactor" and not isinstance(v, list):
+                v = [v] * 4
+            setattr(p, k, tuple(v) if isinstance(v, list) else v)
+        return {"blob": cv2.dnn.blobFromImageWithParams(im, p)[0]}
+
+    return run
+
+
+OPENCV = {
+    "yolo": {"scalefactor": 1 / 255, "size": [416, 416], "swapRB": True},
+    "googlenet": {"size": [224, 224], "mean": [104, 117, 123], "crop": True},
+    "imagenet": {"scalefactor": [1 / s for s in STD255], "size": [224, 224], "mean": MEAN255, "swapRB": True},
+    "letterbox": {"scalefactor": 1 / 127.5, "size": [320, 256], "mean": [127.5, 127.5, 127.5], "paddingmode": 2, "borderValue": [114, 100, 90]},
+    "bytes": {"size": [300, 200], "ddepth": "CV_8U", "datalayout": "NHWC"},
+}
+
+
+# keras
+
+def keras(config):
+    """What a script with Keras's own functions makes of the file; the backend is NumPy's, since none is needed."""
+    os.environ["KERAS_BACKEND"] = "numpy"
+    os.environ["KERAS_HOME"] = tempfile.mkdtemp()  # not the settings of whoever runs this
+    from keras.applications import imagenet_utils
+    from keras.utils import img_to_array, load_img
+
+    c = dict(config.get("keras", config))
+    mode, layout = c.pop("mode"), c.pop("data_format", None)
+    size = c.pop("target_size", c.pop("size", None))
+
+    def run(path):
+        a = img_to_array(load_img(io.BytesIO(pathlib.Path(path).read_bytes()), target_size=size, **c), data_format=layout)
+        if mode is not None:
+            a = imagenet_utils.preprocess_input(a, mode=mode, data_format=layout)
+        return {"image": np.ascontiguousarray(a)}
+
+    return run
+
+
+KERAS = {
+    "resnet50": {"mode": "caffe", "size": [224, 224]},
+    "mobilenet": {"mode": "tf", "size": [224, 224], "interpolation": "bilinear"},
+    "densenet": {"mode": "torch", "size": [224, 192], "interpolation": "lanczos"},
+    "efficientnet": {"mode": None, "target_size": [240, 240], "interpolation": "bicubic"},
+}
