@@ -45,7 +45,7 @@ func knownGraphs(t testing.TB) (l []namedGraph) {
 		l = append(l, namedGraph{n, g})
 	}
 	for _, n := range importer.Names() {
-		files, err := filepath.Glob("../testdata/configs/" + n + "/*.json")
+		files, err := filepath.Glob("../testdata/configs/" + n + "/*")
 		require.NoError(t, err)
 		require.NotEmpty(t, files, n)
 		i, _ := importer.Lookup(n)

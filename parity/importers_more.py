@@ -32,6 +32,11 @@ MEAN, STD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
 MEAN255, STD255 = [123.675, 116.28, 103.53], [58.395, 57.12, 57.375]
 
 
+def configs(ecosystem):
+    """The files of testdata/configs of that ecosystem, sorted."""
+    return sorted((ROOT / "testdata" / "configs" / ecosystem).iterdir())
+
+
 # mindir: the map steps of the configurations, as a function of a dataset.
 
 def mindspore_modules():
@@ -128,15 +133,6 @@ def opencv(config):
     return run
 
 
-OPENCV = {
-    "yolo": {"scalefactor": 1 / 255, "size": [416, 416], "swapRB": True},
-    "googlenet": {"size": [224, 224], "mean": [104, 117, 123], "crop": True},
-    "imagenet": {"scalefactor": [1 / s for s in STD255], "size": [224, 224], "mean": MEAN255, "swapRB": True},
-    "letterbox": {"scalefactor": 1 / 127.5, "size": [320, 256], "mean": [127.5, 127.5, 127.5], "paddingmode": 2, "borderValue": [114, 100, 90]},
-    "bytes": {"size": [300, 200], "ddepth": "CV_8U", "datalayout": "NHWC"},
-}
-
-
 # keras
 
 def keras(config):
@@ -157,11 +153,3 @@ def keras(config):
         return {"image": np.ascontiguousarray(a)}
 
     return run
-
-
-KERAS = {
-    "resnet50": {"mode": "caffe", "size": [224, 224]},
-    "mobilenet": {"mode": "tf", "size": [224, 224], "interpolation": "bilinear"},
-    "densenet": {"mode": "torch", "size": [224, 192], "interpolation": "lanczos"},
-    "efficientnet": {"mode": None, "target_size": [240, 240], "interpolation": "bicubic"},
-}

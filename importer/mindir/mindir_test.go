@@ -58,7 +58,7 @@ func model(steps []step) []byte {
 // input is the file of a golden case.
 func input(t testing.TB, c golden.Case) []byte {
 	if c.File != "" {
-		b, err := os.ReadFile(filepath.Join("testdata", c.File))
+		b, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(c.File)))
 		require.NoError(t, err)
 		return b
 	}

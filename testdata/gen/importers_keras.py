@@ -1,11 +1,14 @@
 """Makes importer/keras/testdata/goldens.json. Run with requirements-keras.txt; every run gives the same bytes."""
 
+import json
+
 import importers_common as common
 import importers_more
 
 
 def configs():
-    yield from importers_more.KERAS.items()
+    for f in importers_more.configs("keras"):
+        yield f.stem, json.loads(f.read_text())
     for mode in ("tf", "torch", "caffe", None):
         yield f"{mode} as it is", {"mode": mode}
         yield f"{mode} first", {"mode": mode, "size": [20, 31], "data_format": "channels_first"}

@@ -1,4 +1,4 @@
-"""Makes importer/mindir/testdata: MindIR files with a preprocessor field, the steps of others, and what MindSpore's own pipeline gives.
+"""Makes testdata/configs/mindir and importer/mindir/testdata: MindIR files with a preprocessor field, the steps of others, and what MindSpore's own pipeline gives.
 
 Run with Python 3.11 and requirements-mindspore.txt. Every run gives the same bytes: the time and the process's number, which
 MindSpore writes into a file, are replaced by zeros.
@@ -109,11 +109,12 @@ def refused():
 
 def main():
     ds.config.set_num_parallel_workers(1)
-    out = common.folder("mindir")
+    out = common.ROOT / "testdata" / "configs" / "mindir"
+    out.mkdir(exist_ok=True)
     cases = []
     for name, make in importers_more.MINDIR.items():
         (out / (name + ".mindir")).write_bytes(exported(make, name))
-        cases.append((name, {"file": name + ".mindir"}, importers_more.mindir(make), common.PNG + common.JPEG))
+        cases.append((name, {"file": f"testdata/configs/mindir/{name}.mindir"}, importers_more.mindir(make), common.PNG + common.JPEG))
     for i, (name, ops) in enumerate(chains()):
         make = chain(*ops)
         images = common.PNG + common.JPEG if i % 6 == 0 else (common.PNG[:3] + common.JPEG)[i % 4:][:2]
