@@ -138,7 +138,7 @@ func TestConfigs(t *testing.T) {
 }
 
 func TestRegistry(t *testing.T) {
-	require.Equal(t, []string{"hf", "keras", "mindir", "opencv", "timm", "torchvision", "ultralytics"}, importer.Names())
+	require.Equal(t, []string{"hf", "keras", "mindir", "opencv", "tflite", "timm", "torchvision", "ultralytics"}, importer.Names())
 	_, ok := importer.Lookup("nobody")
 	require.False(t, ok)
 	require.Panics(t, func() { importer.Register(importer.Importer{Name: "hf", Flag: "hf", Import: nil}) })

@@ -153,3 +153,42 @@ def keras(config):
         return {"image": np.ascontiguousarray(a)}
 
     return run
+
+
+# tflite
+
+def tflite_bytes(model):
+    """What the Task Library feeds a model with, for models that give their input back, flat: a function of RGB pixels."""
+    from tensorflow_lite_support.metadata import schema_py_generated as schema
+    from tflite_support.task import core, processor, vision
+
+    tensor = tflite_input(model)
+    dtype = {schema.TensorType.FLOAT32: np.float32, schema.TensorType.UINT8: np.uint8, schema.TensorType.INT8: np.int8}[tensor.type]
+    options = processor.EmbeddingOptions(l2_normalize=False, quantize=False)
+    embedder = vision.ImageEmbedder.create_from_options(vision.ImageEmbedderOptions(core.BaseOptions(file_content=model), options))
+
+    def run(rgb):
+        vector = embedder.embed(vision.TensorImage.create_from_array(rgb)).embeddings[0].feature_vector.value
+        return np.array(vector).astype(dtype).reshape([int(n) for n in tensor.shape[1:]])
+
+    return run
+
+
+def tflite_input(model):
+    """The model's input tensor."""
+    from tensorflow_lite_support.metadata import schema_py_generated as schema
+
+    graph = schema.ModelT.InitFromObj(schema.Model.GetRootAsModel(model, 0)).subgraphs[0]
+    return graph.tensors[graph.inputs[0]]
+
+
+def tflite(model):
+    """tflite_bytes of an image's file; model is a file's name or its bytes."""
+    from PIL import Image
+
+    if not isinstance(model, bytes):
+        model = pathlib.Path(model).read_bytes()
+    embed = tflite_bytes(model)
+    name = tflite_input(model).name.decode()
+    name = "".join(c if c.isascii() and c.isalnum() or c in "_.-" else "_" for c in name)
+    return lambda path: {name: embed(np.asarray(Image.open(io.BytesIO(pathlib.Path(path).read_bytes())).convert("RGB")))}

@@ -196,6 +196,11 @@ func ExampleResize() {
 	// Output: [14 86]
 }
 
+func ExampleResizeLibyuv() {
+	fmt.Println(exampleRun(NewResizeLibyuv(1, 2), exampleBytes(1, 4, 1, 0, 0, 100, 100))[0].Data)
+	// Output: [0 99]
+}
+
 func ExampleResizedCrop() {
 	fmt.Println(exampleRun(NewResizedCrop(0, 1, 1, 2, 1, 1), exampleBytes(1, 4, 1, 0, 10, 20, 30))[0].Data)
 	// Output: [15]
