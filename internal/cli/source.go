@@ -16,6 +16,7 @@ import (
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
 	_ "github.com/infer-prep/infer-prep/importer/all" // every ecosystem
+	"github.com/infer-prep/infer-prep/importer/triton"
 	"github.com/infer-prep/infer-prep/preset"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
@@ -30,6 +31,7 @@ type graphFlags struct {
 	imports       map[string]*string // by importer name: the file
 
 	dtype, layout string
+	triton        string // a file: what the outputs must be, and their names
 	exif          bool
 	limits        codec.Limits
 
@@ -48,12 +50,14 @@ func (f *graphFlags) add(cmd *cobra.Command) {
 	}
 	fl.StringVar(&f.dtype, "dtype", "", "convert the outputs that are images or floats to this `TYPE`, as NumPy's astype does; side outputs stay")
 	fl.StringVar(&f.layout, "layout", "", "turn the outputs that are images to this `LAYOUT`, HWC or CHW")
+	fl.StringVar(&f.triton, "triton", "", "give the outputs the names of the inputs in `FILE`, a Triton model's config.pbtxt, and want their types, shapes and layouts")
 	fl.BoolVar(&f.exif, "exif", false, "turn images upright by their EXIF orientation")
 	f.limits = codec.DefaultLimits()
 	fl.Var((*count)(&f.limits.Pixels), "limit-pixels", "refuse images of more pixels; 0 is no limit")
 	fl.Var((*count)(&f.limits.Bytes), "limit-bytes", "refuse files and images that need more `BYTES` of memory, and bound all jobs together; 0 is no limit")
 
 	noErr(cmd.MarkFlagFilename("graph", "json", "msgp"))
+	noErr(cmd.MarkFlagFilename("triton", "pbtxt"))
 	complete(cmd, "preset", preset.Names()...)
 	complete(cmd, "layout", "HWC", "CHW")
 	complete(cmd, "dtype", dtypeNames()...)
@@ -149,6 +153,9 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 	}
 	if err == nil {
 		err = f.change(g)
+	}
+	if err == nil && f.triton != "" {
+		err = f.fitTriton(g, stdin)
 	}
 	if err != nil {
 		return nil, usageErr("%w", err)
@@ -265,6 +272,22 @@ func descOf(g *datagraph.Graph, descs [][]tensor.Desc, column string) tensor.Des
 		}
 	}
 	return tensor.Desc{}
+}
+
+// fitTriton applies --triton.
+func (f *graphFlags) fitTriton(g *datagraph.Graph, stdin io.Reader) error {
+	b, err := readSmall(f.triton, stdin, maxGraphBytes)
+	if err != nil {
+		return fmt.Errorf("--triton: %w", err)
+	}
+	c, err := triton.Parse(b)
+	if err == nil {
+		err = c.Fit(g)
+	}
+	if err != nil {
+		return fmt.Errorf("--triton %s: %w", f.triton, err)
+	}
+	return nil
 }
 
 func (f *graphFlags) changeLayout(g *datagraph.Graph) error {
