@@ -28,6 +28,7 @@ parity:
 	@mkdir -p bin
 	$(GO) build -o bin/infer-prep ./cmd/infer-prep
 	@py=$$(parity/venv.sh parity/requirements.txt parity/requirements-no-deps.txt) && $$py parity/parity.py bin/infer-prep $(PHOTOS)
+	@parity/more.sh bin/infer-prep $(PHOTOS)
 
 FUZZTIME ?= 60s
 fuzz:

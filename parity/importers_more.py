@@ -18,6 +18,7 @@ import io
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -192,3 +193,73 @@ def tflite(model):
     name = tflite_input(model).name.decode()
     name = "".join(c if c.isascii() and c.isalnum() or c in "_.-" else "_" for c in name)
     return lambda path: {name: embed(np.asarray(Image.open(io.BytesIO(pathlib.Path(path).read_bytes())).convert("RGB")))}
+
+
+# What the Go importers say that they decode in another way than the reference: formats that are left out, and some oddities of the others.
+LEFT_OUT = {"mindir": re.compile(r"\.(tiff?)$|bmp_16|cmyk|ycck|jpeg_quant", re.I), "opencv": re.compile(r"\.(gif|bmp|tiff?)$|cmyk|ycck|xmp|apng|raw_exif|exif_byte|exif_rational|webp_exif", re.I)}
+
+
+def who(ecosystem):
+    from importlib.metadata import version
+
+    package = {"opencv": "opencv-python-headless", "keras": "keras", "mindir": "mindspore", "tflite": "tflite-support"}[ecosystem]
+    return f"{package} {version(package)}"
+
+
+def reference(ecosystem, path):
+    if ecosystem == "mindir":
+        return mindir(MINDIR[path.stem])  # the file says it in JSON, the reference is run from the ops that the file was made of
+    if ecosystem == "tflite":
+        return tflite(path)
+    return {"opencv": opencv, "keras": keras}[ecosystem](json.loads(path.read_text()))
+
+
+def main(ecosystem, program, *folders):
+    folders = [ROOT / "testdata" / "images", *map(pathlib.Path, folders)]
+    images = sorted(p.resolve() for f in folders for p in f.rglob("*")
+                    if p.suffix.lower() in (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".tif", ".tiff", ".webp")
+                    and not (ecosystem in LEFT_OUT and LEFT_OUT[ecosystem].search(p.name)))
+    only = os.environ.get("ONLY", "")
+    bad = 0
+    for config in configs(ecosystem):
+        if only not in f"{ecosystem} {config.stem}":
+            continue
+        run = reference(ecosystem, config)
+        exact, total, notes, worst = 0, 0, [], 0.0
+        with tempfile.TemporaryDirectory() as tmp:
+            for n, p in enumerate(images):  # a folder for each: names may be the same
+                os.makedirs(os.path.join(tmp, "in", str(n)))
+                os.symlink(p, os.path.join(tmp, "in", str(n), p.name))
+            subprocess.run([program, "run", f"--{ecosystem}", config, "-o", os.path.join(tmp, "out"), os.path.join(tmp, "in")],
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            for n, p in enumerate(images):
+                try:
+                    (want,) = run(p).values()
+                except Exception:
+                    continue
+                total += 1
+                f = pathlib.Path(tmp, "out", str(n), p.name + ".npy")
+                if not f.exists():
+                    notes.append(f"{p.name}: refused")
+                    continue
+                have = np.load(f)
+                f.unlink()
+                if have.dtype == want.dtype and have.shape == want.shape and have.tobytes() == np.ascontiguousarray(want).tobytes():
+                    exact += 1
+                elif have.shape != want.shape:
+                    notes.append(f"{p.name}: {have.dtype} {have.shape}, want {want.dtype} {want.shape}")
+                else:
+                    d = np.abs(have.astype(float) - want.astype(float))
+                    worst = max(worst, float(d.max()))
+                    notes.append(f"{p.name}: {int((d != 0).sum())} of {d.size} differ, by up to {d.max():g}")
+        print(f"{who(ecosystem):34} {config.stem:24} exact {exact} of {total}, worst difference {worst:g}", flush=True)
+        for n in notes[:int(os.environ.get("NOTES", 5))]:
+            print(f"    {n}")
+        bad += exact != total
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3 or sys.argv[1] not in ("opencv", "keras", "mindir", "tflite"):
+        sys.exit(__doc__)
+    sys.exit(main(*sys.argv[1:]))

@@ -13,6 +13,12 @@
 // layer (those on PIL images, and functions, which are stored without what
 // they do) and ops of which no equal is known.
 //
+// The decoding is that of Pillow, which is MindSpore's own for JPEG, PNG and plain BMP and
+// TIFF. CMYK images, which MindSpore decodes otherwise, are refused when they are met.
+// These differ, too: BMP of 16 bits a pixel, TIFF of 16 bits or with alpha, and JPEG
+// whose quantization overflows 16 bits. MindSpore refuses crops that reach out of the
+// image, or far out of it for CenterCrop; here they are padded with 0.
+//
 // The output is named as the image's last column, without a batch dimension:
 // batching is no map step, and is not stored.
 package mindir
@@ -206,5 +212,6 @@ func fields(data []byte, path string, f func(num protowire.Number, typ protowire
 func decode() *transforms.Decode {
 	d := transforms.NewDecode()
 	d.Gray16 = codec.Gray16High
+	d.Refuse = codec.RefuseCMYK
 	return d
 }

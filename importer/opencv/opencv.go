@@ -21,6 +21,13 @@
 // EXIF orientation, and the blob without its first axis. The mean is subtracted in
 // float32, and the difference multiplied in float32. The output is the column
 // blob. IPP, of which OpenCV's x86 builds may have a part, is not reproduced.
+//
+// The decoding is that of Pillow, which is OpenCV's own for JPEG, PNG, WebP and plain
+// BMP and TIFF. CMYK images, which OpenCV decodes otherwise, are refused when they are
+// met. These differ, too: BMP of 16 bits a pixel; GIF with transparency, or whose
+// frame does not fill it; TIFF of 16 bits or with alpha; APNG whose still image is no
+// frame; and an orientation that stands in WebP, in XMP alone, or in an EXIF entry of the
+// wrong type, which Pillow honours and OpenCV does not.
 package opencv
 
 import (
@@ -69,6 +76,7 @@ const (
 func build(o *importer.Object) *datagraph.Graph {
 	d := transforms.NewDecode()
 	d.Orientation, d.Gray16 = codec.OrientationApply, codec.Gray16High
+	d.Refuse = codec.RefuseCMYK
 	swap := o.Bool("swapRB", false)
 	if !swap {
 		d.Color = codec.ToBGR
