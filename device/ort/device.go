@@ -27,8 +27,9 @@ type ortDevice struct {
 	sessions  atomic.Int64
 }
 
-// logError is ORT_LOGGING_LEVEL_ERROR of OrtLoggingLevel, onnxruntime_c_api.h.
-const logError = 3
+// logFatal is ORT_LOGGING_LEVEL_FATAL of OrtLoggingLevel, onnxruntime_c_api.h. What ORT prints of
+// other errors is in their text.
+const logFatal = 4
 
 // OrtDeviceAllocator of OrtAllocatorType, OrtMemTypeDefault of OrtMemType, onnxruntime_c_api.h.
 const (
@@ -60,7 +61,7 @@ func open(p Provider, options map[string]string) (_ device.Device, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = a.made(handleEnv, a.status(slotCreateEnv, logError, uintptr(unsafe.Pointer(&id[0])), uintptr(unsafe.Pointer(&d.env)))); err != nil {
+	if err = a.made(handleEnv, a.status(slotCreateEnv, logFatal, uintptr(unsafe.Pointer(&id[0])), uintptr(unsafe.Pointer(&d.env)))); err != nil {
 		d.env = 0
 		return nil, err
 	}

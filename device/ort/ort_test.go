@@ -33,14 +33,21 @@ func library(t *testing.T) {
 	}
 }
 
-// open opens a device. At its end the test must have released all that it made.
+// opened counts the devices of the running test.
+var opened int
+
+// openDevice opens a device. At its end the test must have released all that it made.
 func openDevice(t *testing.T, spec string) *ortDevice {
 	library(t)
 	dev, err := device.Open(spec)
 	require.NoError(t, err)
 	d := dev.(*ortDevice)
+	opened++
 	t.Cleanup(func() {
 		require.NoError(t, d.Close())
+		if opened--; opened > 0 {
+			return
+		}
 		for h := range d.a.live {
 			require.Zero(t, d.a.live[h].Load(), "objects of kind %d that were not released", h)
 		}

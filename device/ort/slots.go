@@ -65,10 +65,10 @@ const (
 	slotGetEpDevices                slot = 303
 	slotAppendProviderV2            slot = 304
 	slotEpDeviceEpName              slot = 312
-	slotSessionGetAssignment        slot = 398
-	slotAssignedSubgraphGetEpName   slot = 399
-	slotAssignedSubgraphGetNodes    slot = 400
-	slotAssignedNodeGetOperatorType slot = 403
+	slotSessionGetAssignment        slot = 407
+	slotAssignedSubgraphGetEpName   slot = 408
+	slotAssignedSubgraphGetNodes    slot = 409
+	slotAssignedNodeGetOperatorType slot = 412
 )
 
 // The API versions. An ORT release 1.N has the table of API version N, and gives
@@ -76,7 +76,7 @@ const (
 const (
 	apiBase       = 18 // what is asked for: every slot up to slotAppendProvider is in it
 	apiLibraries  = 22 // provider libraries: slots 301 to 312
-	apiAssignment = 24 // which provider got which node: slots 398 to 403
+	apiAssignment = 24 // which provider got which node: slots 407 to 412
 )
 
 // since is the API version from which on a slot may be touched.

@@ -24,13 +24,22 @@ def header():
 
 
 def table(text):
-    """The members of struct OrtApi, in order: they are all pointers to functions,
-    declared in one of three ways."""
+    """The members of struct OrtApi, in order: pointers to functions, declared in one of
+    four ways. One that is declared in a fifth would shift all that follow."""
     text = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S)
-    start = text.index("struct OrtApi {")
-    body = text[start:text.index("\n};", start)]
-    member = r"ORT_API2_STATUS\(\s*(\w+)|ORT_CLASS_RELEASE\(\s*(\w+)|\(\s*ORT_API_CALL\s*\*\s*(\w+)"
-    return [status or release and "Release" + release or other for status, release, other in re.findall(member, body)]
+    text = re.sub(r"(?m)^#.*$", "", text)
+    start = text.index("struct OrtApi {") + len("struct OrtApi {")
+    ways = r"ORT_API2_STATUS\(\s*(\w+)|ORT_CLASS_RELEASE\(\s*(\w+)|ORT_API_T\([^,]*,\s*(\w+)|\(\s*ORT_API_CALL\s*\*\s*(\w+)"
+    names = []
+    for member in text[start:text.index("\n};", start)].split(";"):
+        if not member.strip():
+            continue
+        found = re.findall(ways, member)
+        if len(found) != 1:
+            raise SystemExit(f"what is this: {member}")
+        status, release, typed, other = found[0]
+        names.append(status or release and "Release" + release or typed or other)
+    return names
 
 
 def main():
