@@ -26,6 +26,8 @@ type Importer struct {
 	// Import makes the graph. Its errors wrap those of this package. It keeps no
 	// reference to data and may be called by many goroutines.
 	Import func(data []byte) (*datagraph.Graph, error)
+	// MaxBytes is the most that a file may have; 0 is 16 MiB. Model files are larger.
+	MaxBytes int64
 }
 
 // The kinds of error, for errors.Is. One error may be of several kinds, since

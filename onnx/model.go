@@ -58,8 +58,6 @@ type ValueInfo struct {
 	// Dims are tensor.Unknown where they are named or missing; nil if there is no
 	// shape, not even a rank.
 	Dims []int64
-
-	start, end int // of the field, in the GraphProto
 }
 
 // The bounds of what is read: far beyond any model known, and so low that a file
@@ -313,7 +311,7 @@ func nameOf(f field) (name string, err error) {
 
 func valueInfoOf(f field) (ValueInfo, error) {
 	const what = "input or output"
-	v := ValueInfo{start: f.start, end: f.end}
+	var v ValueInfo
 	if err := f.want(what, protowire.BytesType); err != nil {
 		return v, err
 	}

@@ -107,45 +107,49 @@ func (l *lowering) normalizePad(o *transforms.NormalizePad, y *value, x value) e
 	return nil
 }
 
-// rescaled is what Rescale makes of the 256 values of uint8.
-func rescaled(o *transforms.Rescale) (table [256]float32, err error) {
-	t, err := runTable(o, tensor.Image(tensor.Uint8, tensor.HWC, 256, 1, 1))
-	if err == nil {
-		copy(table[:], tensor.View[float32](t))
-	}
-	return table, err
-}
-
 func (l *lowering) rescale(o *transforms.Rescale, y *value, x value) error {
-	scale := float32(o.Scale)
-	kind := map[transforms.RescaleRule]string{transforms.RescaleMultiply: "Mul", transforms.RescaleDivide: "Div"}[o.Rule]
+	kind, scale := "Mul", float32(o.Scale)
 	switch x.desc.DType {
 	case tensor.Uint8:
-		if o.Rule != transforms.RescaleHF {
-			break
-		}
 		// transformers multiplies in float64. For the usual scales a float32 operation
 		// gives the same for all 256 values; which one is found by trying.
-		t, err := rescaled(&transforms.Rescale{Scale: o.Scale, Rule: o.Rule})
+		t, err := runTable(o, tensor.Image(tensor.Uint8, tensor.HWC, 256, 1, 1))
 		if err != nil {
 			return l.refuse("%v", err)
 		}
-		inverse := float32(1 / o.Scale)
-		div, mul := inverse != 0 && !math.IsInf(float64(inverse), 0), true
-		for v, f := range t {
-			div = div && f == float32(v)/inverse
-			mul = mul && f == float32(float32(v)*scale)
+		equal := func(of func(v float32) float32) bool {
+			for v, want := range tensor.View[float32](t) {
+				f := of(float32(v))
+				if o.Offset != 0 {
+					f += float32(o.Offset)
+				}
+				if math.Float32bits(f) != math.Float32bits(want) {
+					return false
+				}
+			}
+			return true
 		}
+		inverse := float32(1 / o.Scale)
 		switch {
-		case div:
+		case equal(func(v float32) float32 { return v / scale }): // RescaleDivide
+			kind = "Div"
+		case equal(func(v float32) float32 { return v / inverse }):
 			kind, scale = "Div", inverse
-		case mul:
-			kind = "Mul"
+		case equal(func(v float32) float32 { return float32(v * scale) }):
 		default:
 			return l.table(o, y, x)
 		}
 	case tensor.Int8, tensor.Uint16, tensor.Int16, tensor.Float16, tensor.BFloat16, tensor.Float32:
 		// Each has its values in float32 and float64 both.
+		switch o.Rule {
+		case transforms.RescaleHF:
+			kind = ""
+		case transforms.RescaleMultiply:
+		case transforms.RescaleDivide:
+			kind = "Div"
+		default:
+			return l.refuse("rule %v of %v", o.Rule, x.desc.DType)
+		}
 	default:
 		return l.refuse("its input is %v", x.desc.DType)
 	}

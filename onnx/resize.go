@@ -79,7 +79,10 @@ func (l *lowering) resize(o transforms.Scaled, s transforms.Scale, y *value, x v
 		}
 		return l.refuse("%v of backend opencv is float32 arithmetic of its own order; want bilinear of uint8", interp)
 	}
-	return l.refuse("backend torch adds float32 products without rounding them (fused multiply-add), for which ONNX has no operator")
+	if backend == transforms.Torch {
+		return l.refuse("backend torch adds float32 products without rounding them (fused multiply-add), for which ONNX has no operator")
+	}
+	return l.refuse("there are no operators for %v of backend %v here", interp, backend)
 }
 
 var pillowFilters = map[transforms.Interpolation]kernel.Filter{
@@ -90,7 +93,7 @@ var pillowFilters = map[transforms.Interpolation]kernel.Filter{
 func (l *lowering) pillowFilter(i transforms.Interpolation, x value) (kernel.Filter, error) {
 	f, ok := pillowFilters[i]
 	if !ok {
-		return 0, l.refuse("Pillow has no filter %v", i)
+		return 0, l.refuse("there are no operators for Pillow's %v here", i)
 	}
 	if n := x.desc.Channels(); n == 2 || n == 4 || n == tensor.Unknown {
 		return 0, l.refuse("Pillow mixes colours multiplied by alpha in images of 2 and 4 channels; want 1 or 3")
