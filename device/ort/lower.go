@@ -1,6 +1,7 @@
 package ort
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/infer-prep/infer-prep/datagraph"
@@ -25,7 +26,8 @@ type lowered struct {
 	placement      device.Placement
 }
 
-// lower places a graph's steps. Those from Exported.First on are the device's, of class
+// lower places a graph's steps. What the form has no operators for is an error, but for
+// tail, with which all is then on the host. Steps from Exported.First on are the device's, of class
 // claim, or within 1 where Exported says so.
 func lower(g *datagraph.Graph, form, name string, claim device.Class) (*lowered, error) {
 	l := &lowered{}
@@ -43,11 +45,13 @@ func lower(g *datagraph.Graph, form, name string, claim device.Class) (*lowered,
 			o.Form, o.HostTaps, why = onnx.Exact, true, "form=exact: decoding stays on the host"
 		}
 		e, err := onnx.Export(g, o)
-		if err != nil {
-			return nil, fmt.Errorf("%w; want form=host", err)
-		}
-		if e.First < len(g.Steps) && len(e.Outputs) > 0 {
+		switch {
+		case err == nil:
 			l.Exported = e
+		case form == formTail && errors.Is(err, onnx.ErrUnsupported):
+			why = err.Error() // the host is as good, and the placement says so
+		default:
+			return nil, fmt.Errorf("%w; want form=host", err)
 		}
 	}
 	for i, s := range g.Steps {
