@@ -223,6 +223,9 @@ func TestClassText(t *testing.T) {
 		require.NoError(t, d.UnmarshalText(b))
 		require.Equal(t, c, d)
 	}
+	// Bundles know them by the same names.
+	require.Equal(t, []string{modelbundle.Exact, modelbundle.Within1, modelbundle.Approximate},
+		[]string{device.Exact.String(), device.Within1.String(), device.Approximate.String()})
 	_, err := device.Class(9).MarshalText()
 	require.Error(t, err)
 	var d device.Class
