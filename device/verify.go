@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -35,13 +36,31 @@ type OutputReport struct {
 	Of     int64 `json:"of"`
 	// Largest is the largest difference, NaN if an element is not a number on one side alone
 	// or infinite there.
-	Largest float64 `json:"-"`
+	Largest float64 `json:"largest"`
 	// Bound is the difference up to which the output is within 1; -1 if there is none that
 	// is known.
 	Bound float64 `json:"bound"`
 	// First is the first element that differs, -1 if none does, with both values.
-	First     int64   `json:"first"`
-	Got, Want float64 `json:"-"`
+	First int64   `json:"first"`
+	Got   float64 `json:"got"`
+	Want  float64 `json:"want"`
+}
+
+// MarshalJSON writes null for what is not a finite number, which JSON does not have.
+func (o OutputReport) MarshalJSON() ([]byte, error) {
+	type plain OutputReport
+	finite := func(f float64) *float64 {
+		if math.IsNaN(f) || math.IsInf(f, 0) {
+			return nil
+		}
+		return &f
+	}
+	return json.Marshal(struct {
+		plain
+		Largest *float64 `json:"largest"`
+		Got     *float64 `json:"got"`
+		Want    *float64 `json:"want"`
+	}{plain(o), finite(o.Largest), finite(o.Got), finite(o.Want)})
 }
 
 // Place is the first element that differs, by its axes: "(2, 17, 40)".

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"image"
 	"image/color"
 	"image/png"
@@ -148,6 +149,13 @@ func TestVerify(t *testing.T) {
 			require.Equal(t, c.differ, r.Outputs[0].Differ+r.Outputs[1].Differ)
 		})
 	}
+}
+
+func TestReportJSON(t *testing.T) {
+	b, err := json.Marshal(device.OutputReport{Golden: "a", Desc: tensor.Desc{DType: tensor.Uint8}, Class: device.Approximate, Differ: 1, Of: 2, Largest: math.NaN(), Got: math.Inf(1), Want: 0.5, Bound: -1})
+	require.NoError(t, err)
+	require.JSONEq(t, `{"golden":"a","output":"","desc":{"dtype":"uint8","layout":"none","shape":[]},"class":"approximate","differ":1,"of":2,
+		"bound":-1,"first":0,"largest":null,"got":null,"want":0.5}`, string(b))
 }
 
 func TestVerifyHost(t *testing.T) {

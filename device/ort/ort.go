@@ -17,7 +17,7 @@
 //	                 default); all: everything
 //	threads=N        threads for one operator; as many as ORT likes if not given
 //
-// An option with a dot in its name is an entry of ORT's session configuration
+// No value has a comma in it. An option with a dot in its name is an entry of ORT's session configuration
 // ("session.intra_op.allow_spinning=0"); every other is the provider's own.
 //
 // # The library
