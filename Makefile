@@ -1,7 +1,7 @@
 # Every target works from a fresh clone and installs what it needs; see CONTRIBUTING.md.
 GO ?= go
 
-.PHONY: test test-device test-nested lint generate cross parity fuzz bench bench-device bench-pipeline bench-scale microbench
+.PHONY: test test-device test-nested lint generate cross parity parity-onnx fuzz bench bench-device bench-pipeline bench-scale microbench
 
 test:
 	$(GO) vet ./...
@@ -36,6 +36,12 @@ parity:
 	@mkdir -p bin
 	$(GO) build -o bin/infer-prep ./cmd/infer-prep
 	@py=$$(parity/venv.sh parity/requirements.txt parity/requirements-no-deps.txt) && $$py parity/parity.py bin/infer-prep $(PHOTOS)
+
+# Exported ONNX models under ONNX Runtime against infer-prep's own tensors.
+parity-onnx:
+	@mkdir -p bin
+	$(GO) build -o bin/infer-prep ./cmd/infer-prep
+	@py=$$(parity/venv.sh parity/requirements-onnx.txt) && $$py parity/onnx_forms.py bin/infer-prep
 
 FUZZTIME ?= 60s
 fuzz:

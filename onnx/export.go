@@ -71,7 +71,7 @@ func ParseForm(s string) (Form, error) {
 const (
 	MinOpset     = 13
 	DefaultOpset = 18
-	MaxOpset     = 25
+	MaxOpset     = 26
 )
 
 // Options say how a graph is exported.

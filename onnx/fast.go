@@ -5,12 +5,16 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// fastResize is the operator Resize. sizes are those of the image's axes, in its layout.
+// fastResize is the operator Resize of float32, rounded half to even. to are the
+// sizes of the image's axes, in its layout.
 //
-// Pillow's filters are its antialiased ones without what lies outside the image;
-// of uint8 the runtime computes them in fixed point as Pillow does. The other
-// backends compute in floats, and round half to even.
-func (l *lowering) fastResize(interp transforms.Interpolation, backend transforms.Backend, antialias bool, sizes [3]num, y *value, x value) error {
+// With b the backend's bytes and f the operator's floats, |b-f| is at most half a
+// unit for b's last rounding, half a unit times the sum of the weights' magnitudes
+// (1 for bilinear, 1.25 for bicubic) for Pillow's rounding between its passes, and
+// 0.3 for OpenCV's weights of 11 bits: below 1.5, so that the bytes differ by 1 at most.
+// For uint8 the operator rounds between its passes too, which is nearer to Pillow
+// nearly everywhere, but off by 2 where both roundings fall on a half.
+func (l *lowering) fastResize(interp transforms.Interpolation, backend transforms.Backend, antialias bool, to [3]num, y *value, x value) error {
 	attrs := []attr{{"coordinate_transformation_mode", "half_pixel"}}
 	a := float32(-0.75)
 	if antialias = antialias && backend != transforms.OpenCV; antialias {
@@ -20,27 +24,61 @@ func (l *lowering) fastResize(interp transforms.Interpolation, backend transform
 		attrs = append(attrs, attr{"antialias", int64(1)}, attr{"exclude_outside", int64(1)})
 		a = -0.5
 	}
-	switch interp {
-	case transforms.Bilinear:
+	switch {
+	case backend > transforms.Torch:
+		return l.refuse("there are no operators for backend %v here", backend)
+	case interp == transforms.Bilinear:
 		attrs = append(attrs, attr{"mode", "linear"})
-	case transforms.Bicubic:
+	case interp == transforms.Bicubic:
 		attrs = append(attrs, attr{"mode", "cubic"}, attr{"cubic_coeff_a", a})
 	default:
 		return l.refuse("the operator Resize has no %v of backend %v", interp, backend)
 	}
+	if backend == transforms.Pillow {
+		if _, err := l.pillowFilter(interp, x); err != nil {
+			return err
+		}
+	}
 	h, w, c := axes(x.desc)
-	name := l.toLayout(x.name, x.desc, tensor.CHW)
-	name = l.op("Unsqueeze", nil, name, l.ints(0))
-	floats := backend != transforms.Pillow
-	if floats {
-		name = l.cast(name, tensor.Float32)
+	sh, sw, dh, dw := l.size(x, h), l.size(x, w), to[h], to[w]
+	channels := l.size(x, c)
+	name := l.cast(l.toLayout(x.name, x.desc, tensor.CHW), tensor.Float32)
+	// A Reshape and not an Unsqueeze, since ONNX Runtime 1.31.1 moves the Transpose
+	// through the latter and behind Resize, which then refuses cubic.
+	name = l.op("Reshape", nil, name, l.vector(known(1), channels, sh, sw))
+	low, high := l.float(0), l.float(255)
+	resize := func(h, w num) {
+		name = l.op("Resize", attrs, name, "", "", l.vector(known(1), channels, h, w))
 	}
-	name = l.op("Resize", attrs, name, "", "", l.vector(known(1), sizes[c], sizes[h], sizes[w]))
-	if floats {
-		name = l.op("Clip", nil, l.op("Round", nil, name), l.float(0), l.float(255))
-		name = l.cast(name, tensor.Uint8)
+	switch {
+	case interp != transforms.Bicubic || backend != transforms.Pillow:
+		resize(dh, dw)
+	case allKnown(sh, sw, dh, dw):
+		// Pillow clips between its passes what bicubic overshoots, which shows.
+		h1, w1 := sh, dw
+		if dh.v < sh.v && sh.v-dh.v > 2*(sw.v-dw.v) {
+			h1, w1 = dh, sw
+		}
+		if h1 != sh || w1 != sw {
+			resize(h1, w1)
+			name = l.op("Clip", nil, name, low, high)
+		}
+		if h1 != dh || w1 != dw {
+			resize(dh, dw)
+		}
+	default:
+		// Rows, columns, rows: the first or the last of the three changes nothing.
+		less := l.op("Less", nil, l.numName(dh), l.numName(sh))
+		more := l.op("Greater", nil, l.numName(l.minus(sh, dh)), l.numName(l.times(known(2), l.minus(sw, dw))))
+		h1 := num{name: l.op("Where", nil, l.op("And", nil, less, more), l.numName(dh), l.numName(sh))}
+		resize(h1, sw)
+		name = l.op("Clip", nil, name, low, high)
+		resize(h1, dw)
+		name = l.op("Clip", nil, name, low, high)
+		resize(dh, dw)
 	}
-	name = l.op("Squeeze", nil, name, l.ints(0))
+	name = l.cast(l.op("Clip", nil, l.op("Round", nil, name), low, high), tensor.Uint8)
+	name = l.op("Reshape", nil, name, l.vector(channels, dh, dw))
 	chw := x.desc
 	chw.Layout = tensor.CHW
 	y.name = l.toLayout(name, chw, x.desc.Layout)
