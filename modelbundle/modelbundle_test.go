@@ -224,8 +224,11 @@ func TestContentIsRefused(t *testing.T) {
 		{"control character", func(c *Content) { c.Sections["a\x1b"] = nil }, "control", nil},
 		{"long name", func(c *Content) { c.Sections[strings.Repeat("a", 256)] = nil }, "255", nil},
 		{"two golden samples", func(c *Content) { c.Goldens[1].Name = c.Goldens[0].Name }, "two golden samples", nil},
-		{"another output", func(c *Content) { c.Goldens[0].Outputs[0].Name = "y" }, `["y"], the graph ["pixel_values"]`, nil},
-		{"no output", func(c *Content) { c.Goldens[0].Outputs = nil }, "golden sample", nil},
+		{"another output", func(c *Content) { c.Goldens[0].Outputs[0].Name = "y" }, `an output "y", the graph has ["pixel_values"]`, nil},
+		{"no output", func(c *Content) { c.Goldens[0].Outputs = nil }, "no outputs", nil},
+		{"an output twice", func(c *Content) {
+			c.Goldens[0].Outputs = append(c.Goldens[0].Outputs, c.Goldens[0].Outputs[0])
+		}, "not once", nil},
 		{"element outside", func(c *Content) { c.Goldens[0].Outputs[0].Values[0].At = 1 << 40 }, "element", nil},
 		{"unknown size", func(c *Content) { c.Goldens[0].Outputs[0].Desc.Shape = tensor.Dims(3, -1, 2) }, "unknown size", nil},
 	} {
@@ -635,7 +638,63 @@ func TestGoldens(t *testing.T) {
 	two.Inputs = append(two.Inputs, datagraph.Column{Name: "other", Desc: tensor.Encoded()})
 	_, err = MakeGolden(two, "a", bmp(1, 1), codec.DefaultLimits())
 	require.ErrorIs(t, err, ErrContent)
-	require.ErrorContains(t, (&Golden{Name: "a"}).Check([]*tensor.Tensor{nil}), "1 outputs, want 0")
+	require.ErrorIs(t, c.Goldens[1].Check(nil, nil), ErrGolden)
+}
+
+// TestGoldenOf: samples with the tensors of another program.
+func TestGoldenOf(t *testing.T) {
+	g := datagraph.New(x.NewDecode(), x.NewLetterbox(8, 8))
+	require.NotEmpty(t, g.SideOutputs)
+	plan, err := datagraph.Compile(g, codec.DefaultLimits())
+	require.NoError(t, err)
+	out, err := plan.NewRunner().Run(tensor.FromBytes(bmp(3, 2)))
+	require.NoError(t, err)
+	var named []tensor.Named
+	for i, c := range plan.Outputs() {
+		named = append(named, tensor.Named{Name: c.Name, T: out[i].Clone()})
+	}
+	made, err := MakeGolden(g, "a", bmp(3, 2), codec.DefaultLimits())
+	require.NoError(t, err)
+	all, err := GoldenOf(g, "a", bmp(3, 2), named)
+	require.NoError(t, err)
+	require.Equal(t, made, all)
+
+	// As npy has it: no layout, and an axis before the others.
+	first := *named[0].T
+	first.Layout, first.Shape = tensor.NoLayout, tensor.Dims(append([]int{1}, first.Shape.Slice()...)...)
+	copy(first.Strides[1:], named[0].T.Strides[:])
+	one, err := GoldenOf(g, "a", bmp(3, 2), []tensor.Named{{Name: named[0].Name, T: &first}})
+	require.NoError(t, err)
+	require.Equal(t, made.Outputs[:1], one.Outputs)
+	side, err := GoldenOf(g, "b", bmp(3, 2), named[1:2])
+	require.NoError(t, err)
+	require.NoError(t, opened(t, create(t, &Content{Graph: g, Goldens: []Golden{one, side}})).Verify(t.Context()))
+
+	// Skewed: verify says so, not GoldenOf.
+	bgr := named[0].T.Clone()
+	for i := 0; i < len(bgr.Data); i += 3 {
+		bgr.Data[i], bgr.Data[i+2] = bgr.Data[i+2], bgr.Data[i]
+	}
+	skewed, err := GoldenOf(g, "a", bmp(3, 2), []tensor.Named{{Name: named[0].Name, T: bgr}})
+	require.NoError(t, err)
+	err = opened(t, create(t, &Content{Graph: g, Goldens: []Golden{skewed}})).Verify(t.Context())
+	require.ErrorIs(t, err, ErrGolden)
+
+	for _, c := range []struct {
+		outputs []tensor.Named
+		want    string
+	}{
+		{nil, "0 tensors, of which 0"},
+		{[]tensor.Named{{Name: "y", T: bgr}}, "1 tensors, of which 0"},
+		{[]tensor.Named{{Name: named[0].Name, T: named[1].T}}, "the graph gives uint8 HWC (8, 8, 3)"},
+		{[]tensor.Named{{Name: named[0].Name, T: tensor.FromBytes(nil)}}, "is bytes, the graph gives"},
+	} {
+		_, err := GoldenOf(g, "a", bmp(3, 2), c.outputs)
+		require.ErrorIs(t, err, ErrContent)
+		require.ErrorContains(t, err, c.want)
+	}
+	_, err = GoldenOf(datagraph.New(x.NewDecode(), x.NewRandomHorizontalFlip()), "a", bmp(1, 1), nil)
+	require.ErrorIs(t, err, ErrRandom)
 }
 
 // TestElements: of every type, and of views.
@@ -724,6 +783,9 @@ func FuzzOpen(f *testing.F) {
 	f.Add(raw)
 	f.Add(signed(f, raw))
 	f.Add(create(f, &Content{Graph: testGraph()}))
+	python, err := os.ReadFile("../testdata/bundle/torchvision.bundle")
+	require.NoError(f, err)
+	f.Add(python)
 	m, rest := sections(f, map[string]string{"a": strings.Repeat("a", 70), "labels": "a\n"})
 	f.Add(build(m.append(nil), rest))
 	f.Fuzz(func(t *testing.T, b []byte) {

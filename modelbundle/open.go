@@ -502,7 +502,7 @@ func (b *Bundle) Verify(ctx context.Context) error {
 			errs = append(errs, fmt.Errorf("modelbundle: golden sample %q: %w: %w", g.Name, ErrGolden, err))
 			continue
 		}
-		errs = append(errs, g.Check(out))
+		errs = append(errs, g.Check(plan.Outputs(), out))
 	}
 	return errors.Join(errs...)
 }
