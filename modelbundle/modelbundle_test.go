@@ -463,8 +463,9 @@ func TestSectionsThatOpenReads(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, rest := sections(t, map[string]string{c.section: c.data})
-			_, err := Open(build(m.append(nil), rest), DefaultLimits())
+			b, err := Open(build(m.append(nil), rest), DefaultLimits())
 			require.ErrorIs(t, err, c.is)
+			require.Nil(t, b)
 			require.ErrorContains(t, err, fmt.Sprintf("section %q", c.section))
 			require.ErrorContains(t, err, c.want)
 			typed(t, err, c.name)
