@@ -73,22 +73,24 @@ The graph is read back by --onnx, as in graph import --onnx MODEL.`,
 // samples are the golden samples of --golden, after those of the bundle that the
 // graph is of, unless it was changed since.
 func (f *bundleCreateFlags) samples(cmd *cobra.Command, g *datagraph.Graph) ([]onnx.Golden, error) {
-	c := &modelbundle.Content{Graph: g}
+	var l []onnx.Golden
 	if f.bundle != "" && !f.exif && f.dtype == "" && f.layout == "" {
 		b, err := openBundle(f.bundle, f.limits)
 		if err != nil {
 			return nil, err
 		}
-		c.Goldens, err = b.Goldens()
+		samples, err := b.Goldens()
+		l = onnx.Digests(samples) // before Close, which takes the images away
 		if err = errors.Join(err, b.Close()); err != nil {
 			return nil, wrapFail(plain(f.bundle, err))
 		}
 	}
+	c := &modelbundle.Content{Graph: g}
 	if err := f.addGoldens(cmd, c); err != nil {
 		return nil, err
 	}
 	if cmd.Context().Err() != nil {
 		return nil, &exitError{exitInterrupted, errors.New("interrupted: nothing was written")}
 	}
-	return onnx.Digests(c.Goldens), nil
+	return append(l, onnx.Digests(c.Goldens)...), nil
 }
