@@ -21,7 +21,7 @@ import (
 type Report struct {
 	Device  string         `json:"device"`
 	Claimed Class          `json:"claimed"`  // by the placement
-	Class   Class          `json:"measured"` // over all samples and outputs
+	Class   Class          `json:"measured"` // over all samples and outputs; Unsupported if there was no session
 	Outputs []OutputReport `json:"outputs"`
 }
 
@@ -103,7 +103,7 @@ func (o OutputReport) String() string {
 //
 // The graph must take one encoded image, and the bytes of the samples are its input.
 func Verify(ctx context.Context, dev Device, plan *datagraph.Plan, goldens []modelbundle.Golden, least Class) (*Report, error) {
-	r := &Report{Device: dev.Name(), Class: Exact}
+	r := &Report{Device: dev.Name()}
 	g := plan.Graph()
 	if len(goldens) == 0 {
 		return r, errors.New("device: no golden samples to verify with")
@@ -116,7 +116,7 @@ func Verify(ctx context.Context, dev Device, plan *datagraph.Plan, goldens []mod
 		return r, err
 	}
 	defer session.Close()
-	r.Claimed = session.Placement().Least()
+	r.Claimed, r.Class = session.Placement().Least(), Exact
 	runner := plan.NewRunner()
 	columns := plan.Outputs()
 	bounds := make([]float64, len(columns))

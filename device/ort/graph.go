@@ -73,8 +73,9 @@ const (
 	keyAssignment    = "session.record_ep_graph_assignment_info"
 )
 
-// load makes a session of a model. strict forbids ORT to leave any node to its CPU provider.
-func (d *ortDevice) load(model []byte, strict bool) (_ *graph, err error) {
+// load makes a session of a model, with so many threads, or as ORT likes for 0. strict forbids
+// ORT to leave any node to its CPU provider.
+func (d *ortDevice) load(model []byte, threads int, strict bool) (_ *graph, err error) {
 	a := d.a
 	if len(model) == 0 {
 		return nil, errors.New("the model is empty")
@@ -84,8 +85,8 @@ func (d *ortDevice) load(model []byte, strict bool) (_ *graph, err error) {
 		return nil, err
 	}
 	defer a.release(handleOptions, slotReleaseSessionOptions, &options)
-	if d.c.threads > 0 {
-		if err := a.status(slotSetIntraOpNumThreads, options, uintptr(d.c.threads)); err != nil {
+	if threads > 0 {
+		if err := a.status(slotSetIntraOpNumThreads, options, uintptr(threads)); err != nil {
 			return nil, err
 		}
 	}

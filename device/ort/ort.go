@@ -1,6 +1,6 @@
 // Package ort runs graphs and models with ONNX Runtime, through its C API and
 // without cgo. The library is not part of this module: whoever uses it brings it,
-// in version 1.18 or newer (1.31.1 is what the tests run).
+// in version 1.18 or newer (1.31.1 is what the tests run). PyPI's wheels have had it since 1.20.
 //
 // Importing the package registers a device for each execution provider:
 // "ort:cpu", "ort:cuda", … (see [Providers]). Their options, after the name as in
@@ -15,7 +15,8 @@
 //	fallback=RULE    what ORT may leave to its CPU provider, where another was asked for:
 //	                 none: no node; model: some nodes of the model, but not all (the
 //	                 default); all: everything
-//	threads=N        threads for one operator; as many as ORT likes if not given
+//	threads=N        threads for one operator, in each session; if not given, one for the
+//	                 graph's part, and for the model as many as ORT likes
 //
 // No value has a comma in it. An option with a dot in its name is an entry of ORT's session configuration
 // ("session.intra_op.allow_spinning=0"); every other is the provider's own.
@@ -47,7 +48,8 @@
 // A provider that is not in the library is an error. A session of a provider
 // other than cpu forbids ORT to give nodes to its CPU provider, as fallback says, and where
 // the library can tell (1.24 and newer) is asked which provider got which node; see
-// [Session.Assigned]. What contradicts is [device.ErrFellBack].
+// [Session.Assigned]. What contradicts is [device.ErrFellBack]. With an older library
+// fallback=model is as none, since it could not be seen that all fell back.
 //
 // # Models
 //

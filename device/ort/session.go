@@ -43,6 +43,9 @@ type feed struct {
 
 // Open prepares a session.
 func (d *ortDevice) Open(p *datagraph.Plan, o device.Options) (device.Session, error) {
+	if d.env == 0 {
+		return nil, fmt.Errorf("%s: the device is closed", d.Name())
+	}
 	s, err := d.open(p, o)
 	if err != nil {
 		return nil, err // not a nil *Session
@@ -70,7 +73,7 @@ func (d *ortDevice) open(p *datagraph.Plan, o device.Options) (_ *Session, err e
 		if hostPlan, err = datagraph.Compile(low.Host, p.Limits()); err != nil {
 			return nil, err
 		}
-		if s.pre, err = d.load(low.Model, d.c.fallback != fallbackAll); err != nil {
+		if s.pre, err = d.load(low.Model, max(1, d.c.threads), d.c.fallback != fallbackAll); err != nil {
 			return nil, fmt.Errorf("the graph's part: %w", err)
 		}
 		if err = d.fellBack(s.pre, "the graph's part", d.c.fallback == fallbackAll); err != nil {
@@ -83,7 +86,9 @@ func (d *ortDevice) open(p *datagraph.Plan, o device.Options) (_ *Session, err e
 	}
 	s.host, s.hostCols = hostPlan.NewRunner(), hostPlan.Outputs()
 	if o.Model != nil {
-		if s.model, err = d.load(o.Model, d.c.fallback == fallbackNone); err != nil {
+		// A library that cannot tell whether all nodes fell back must not let any.
+		strict := d.c.fallback == fallbackNone || d.c.fallback == fallbackModel && !d.a.has(slotSessionGetAssignment)
+		if s.model, err = d.load(o.Model, d.c.threads, strict); err != nil {
 			return nil, fmt.Errorf("the model: %w", err)
 		}
 		if err = d.fellBack(s.model, "the model", d.c.fallback == fallbackAll); err != nil {

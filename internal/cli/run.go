@@ -62,7 +62,9 @@ side outputs too, such as a letterbox's scale and pad.
 With --device the graph, or a part of it, is run elsewhere than on the CPU: graph
 plan --device tells which, and how exactly. With --model, or --infer and a bundle
 that has a model, the model is run on the tensors, and its outputs are written
-in place of them; that wants a device that runs models, such as ort:cpu.
+in place of them; that wants a device that runs models, such as ort:cpu. Each job
+has a session of its own, and so a copy of the model: --jobs 1 for a large one, or
+a device's option for its threads, as in ort:cpu,threads=1.
 
 Exit status: 0 all done; 1 some images failed or were missing, each named on
 standard error; 2 a wrong flag or graph; 130 interrupted.`,
