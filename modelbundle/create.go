@@ -30,7 +30,7 @@ type Content struct {
 	Labels []string
 	// Meta is anything about the model, in UTF-8.
 	Meta map[string]string
-	// Goldens are golden samples of Graph, as MakeGolden makes them, by different names.
+	// Goldens are golden samples of Graph, as MakeGolden and GoldenOf make them, by different names.
 	Goldens []Golden
 	// Sections are further sections, by name.
 	Sections map[string][]byte
@@ -165,15 +165,22 @@ func checkGraph(g *datagraph.Graph) error {
 	return nil
 }
 
-// fits holds a golden sample's outputs against those of the graph.
+// fits holds a golden sample's outputs against those of the graph: some of them, in their order.
 func fits(g *datagraph.Graph, s *Golden) error {
 	names := slices.Concat(g.Outputs, g.SideOutputs)
-	if !slices.EqualFunc(names, s.Outputs, func(n string, e Expected) bool { return n == e.Name }) {
-		var have []string
-		for _, e := range s.Outputs {
-			have = append(have, e.Name)
+	last := -1
+	for _, e := range s.Outputs {
+		i := slices.Index(names, e.Name)
+		if i < 0 {
+			return fmt.Errorf("golden sample %q has an output %q, the graph has %q", s.Name, e.Name, names)
 		}
-		return fmt.Errorf("golden sample %q has the outputs %q, the graph %q", s.Name, have, names)
+		if i <= last {
+			return fmt.Errorf("golden sample %q has its output %q not once and in the order of the graph's, %q", s.Name, e.Name, names)
+		}
+		last = i
+	}
+	if last < 0 {
+		return fmt.Errorf("golden sample %q has no outputs", s.Name)
 	}
 	return nil
 }

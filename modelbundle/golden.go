@@ -18,31 +18,90 @@ import (
 const places = 8
 
 // MakeGolden runs a graph of one encoded input on an encoded sample, on the CPU, and
-// keeps what must come out: the outputs and side outputs.
+// keeps what comes out: the outputs and side outputs.
 func MakeGolden(g *datagraph.Graph, name string, input []byte, limits codec.Limits) (Golden, error) {
 	s := Golden{Name: name, Input: input}
-	if len(g.Inputs) != 1 || g.Inputs[0].Desc != tensor.Encoded() {
-		return s, content("golden sample %q: the graph does not take one encoded input", name)
-	}
-	if err := checkGraph(g); err != nil {
-		return s, content("golden sample %q: %w", name, err)
-	}
-	plan, err := datagraph.Compile(g, limits)
+	plan, err := goldenPlan(g, name, limits)
 	if err != nil {
-		return s, fmt.Errorf("modelbundle: golden sample %q: %w", name, err)
+		return s, err
 	}
 	out, err := plan.NewRunner().Run(tensor.FromBytes(input))
 	if err != nil {
 		return s, fmt.Errorf("modelbundle: golden sample %q: %w", name, err)
 	}
-	for i, o := range slices.Concat(g.Outputs, g.SideOutputs) {
-		e, err := Expect(o, out[i])
+	for i, c := range plan.Outputs() {
+		e, err := Expect(c.Name, out[i])
 		if err != nil {
 			return s, err
 		}
 		s.Outputs = append(s.Outputs, e)
 	}
 	return s, nil
+}
+
+// GoldenOf is a sample with the tensors that training made of it, by the names of the
+// graph's outputs and side outputs, some of which may be missing. They have the dtypes
+// and shapes that the graph gives, or an axis of 1 before these, which is left out; what
+// has no layout takes the graph's. The graph is not run: Bundle.Verify compares.
+func GoldenOf(g *datagraph.Graph, name string, input []byte, outputs []tensor.Named) (Golden, error) {
+	s := Golden{Name: name, Input: input}
+	plan, err := goldenPlan(g, name, codec.Limits{})
+	if err != nil {
+		return s, err
+	}
+	used := 0
+	for _, c := range plan.Outputs() {
+		for _, o := range outputs {
+			if o.Name != c.Name {
+				continue
+			}
+			t, err := unbatched(o.T, c.Desc)
+			if err != nil {
+				return s, content("golden sample %q: output %q %w", name, c.Name, err)
+			}
+			e, err := Expect(c.Name, t)
+			if err != nil {
+				return s, err
+			}
+			used++
+			s.Outputs = append(s.Outputs, e)
+		}
+	}
+	if used != len(outputs) || used == 0 {
+		return s, content("golden sample %q: %d tensors, of which %d are outputs of the graph", name, len(outputs), used)
+	}
+	return s, nil
+}
+
+// unbatched is a view of t of the description want.
+func unbatched(t *tensor.Tensor, want tensor.Desc) (*tensor.Tensor, error) {
+	v := *t
+	if n := t.Shape.Rank(); n == want.Shape.Rank()+1 && n > 1 && t.Shape.At(0) == 1 {
+		v.Shape, v.Strides = tensor.Dims(t.Shape.Slice()[1:]...), [tensor.MaxRank]int{}
+		copy(v.Strides[:], t.Strides[1:])
+	}
+	if v.Layout == tensor.NoLayout && v.Shape.Rank() == want.Shape.Rank() {
+		v.Layout = want.Layout
+	}
+	if !want.Matches(v.Desc) {
+		return nil, fmt.Errorf("is %v, the graph gives %v", t.Desc, want)
+	}
+	return &v, nil
+}
+
+// goldenPlan is the plan of a graph that golden samples can be of.
+func goldenPlan(g *datagraph.Graph, name string, limits codec.Limits) (*datagraph.Plan, error) {
+	if len(g.Inputs) != 1 || g.Inputs[0].Desc != tensor.Encoded() {
+		return nil, content("golden sample %q: the graph does not take one encoded input", name)
+	}
+	if err := checkGraph(g); err != nil {
+		return nil, content("golden sample %q: %w", name, err)
+	}
+	plan, err := datagraph.Compile(g, limits)
+	if err != nil {
+		return nil, fmt.Errorf("modelbundle: golden sample %q: %w", name, err)
+	}
+	return plan, nil
 }
 
 // Expect is what a golden sample keeps of an output: its digest, and some elements.
@@ -138,15 +197,18 @@ func position(s tensor.Shape, at int64) tensor.Shape {
 	return p
 }
 
-// Check compares the outputs of a run with those that the golden sample wants: a
-// *MismatchError for each that differs, joined.
-func (g *Golden) Check(out []*tensor.Tensor) error {
-	if len(out) != len(g.Outputs) {
-		return fmt.Errorf("modelbundle: golden sample %q: %w: %d outputs, want %d", g.Name, ErrGolden, len(out), len(g.Outputs))
-	}
+// Check compares the outputs of a run, whose names are those of the plan's Outputs, with
+// those that the golden sample has: a *MismatchError for each that differs, joined.
+func (g *Golden) Check(columns []datagraph.Column, out []*tensor.Tensor) error {
 	var errs []error
 	for i := range g.Outputs {
-		m, err := g.Outputs[i].compare(out[i])
+		e := &g.Outputs[i]
+		k := slices.IndexFunc(columns, func(c datagraph.Column) bool { return c.Name == e.Name })
+		if k < 0 || k >= len(out) {
+			errs = append(errs, fmt.Errorf("modelbundle: golden sample %q: %w: the run has no output %q", g.Name, ErrGolden, e.Name))
+			continue
+		}
+		m, err := e.compare(out[k])
 		if m != nil {
 			m.Golden = g.Name
 			err = m

@@ -101,8 +101,9 @@ var classes = []string{Exact, Within1, Approximate}
 
 // Golden is a sample with the tensors that the graph must make of it.
 type Golden struct {
-	Name    string
-	Input   []byte // encoded, as the graph's input takes it
+	Name  string
+	Input []byte // encoded, as the graph's input takes it
+	// Outputs are one or more of the graph's outputs and side outputs, in their order.
 	Outputs []Expected
 }
 

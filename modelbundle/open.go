@@ -61,20 +61,18 @@ func OpenReader(r io.ReaderAt, size int64, l Limits) (*Bundle, error) {
 // elsewhere. The file must not be changed while it is open (replacing it by another
 // one is fine), and sections are valid until Close.
 func OpenFile(name string, l Limits) (*Bundle, error) {
+	info, err := os.Stat(name) // before it is opened, which waits for a pipe's other end
+	if err == nil && !info.Mode().IsRegular() {
+		err = &os.PathError{Op: "open", Path: name, Err: errors.New("not a regular file")}
+	}
+	if err != nil {
+		return nil, err
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	return openFile(f, l)
-}
-
-// openFile takes f, which it closes on an error.
-func openFile(f *os.File, l Limits) (b *Bundle, err error) {
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = &os.PathError{Op: "open", Path: f.Name(), Err: errors.New("not a regular file")}
-	}
-	if err != nil {
+	if info, err = f.Stat(); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	mem := mapFile(f, info.Size())
@@ -85,7 +83,8 @@ func openFile(f *os.File, l Limits) (b *Bundle, err error) {
 		}
 		closeAll = func() error { return unmapFile(mem) }
 	}
-	if b, err = open(f, mem, info.Size(), l); err != nil {
+	b, err := open(f, mem, info.Size(), l)
+	if err != nil {
 		return nil, errors.Join(err, closeAll())
 	}
 	b.close = closeAll
@@ -135,7 +134,10 @@ func open(r io.ReaderAt, mem []byte, size int64, l Limits) (*Bundle, error) {
 	if err := b.readGraph(); err != nil {
 		return nil, err
 	}
-	return b, b.readTexts()
+	if err := b.readTexts(); err != nil {
+		return nil, err
+	}
+	return b, nil
 }
 
 // read gives n bytes of the file. The caller has held n against the file's size.
@@ -502,7 +504,7 @@ func (b *Bundle) Verify(ctx context.Context) error {
 			errs = append(errs, fmt.Errorf("modelbundle: golden sample %q: %w: %w", g.Name, ErrGolden, err))
 			continue
 		}
-		errs = append(errs, g.Check(out))
+		errs = append(errs, g.Check(plan.Outputs(), out))
 	}
 	return errors.Join(errs...)
 }

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/modelbundle"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -64,7 +67,7 @@ func bundleArgs(n int) cobra.PositionalArgs {
 
 type bundleCreateFlags struct {
 	graphFlags
-	out, labels, least                         string
+	out, labels, least, expect                 string
 	models, meta, goldens, sections, libraries []string
 }
 
@@ -78,7 +81,12 @@ golden samples. A golden sample is an encoded image with the digests of the
 tensors that the graph makes of it now; bundle verify makes them again, on any
 machine, and compares. The same content gives the same bytes.
 
-IMAGE of --golden is a file, a folder or a glob, as run takes them.
+IMAGE of --golden is a file, a folder or a glob, as run takes them. With --expect
+the tensors are not those that the graph makes, but those that the training program
+made of the same images, and bundle verify tells whether the graph reproduces
+them: for cat.jpg, DIR/cat.jpg.npy or DIR/cat.npy is the graph's first output, and
+DIR/cat.jpg.OUTPUT.npy or DIR/cat.OUTPUT.npy the one of that name. A batch axis of 1
+is left out.
 
 Exit status: 0 done; 1 something could not be read, run or written; 2 a wrong
 flag or graph; 130 interrupted.`,
@@ -97,12 +105,14 @@ flag or graph; 130 interrupted.`,
 	fl.StringVar(&f.labels, "labels", "", "the names of the model's classes: a text `FILE` with one on each line")
 	fl.StringArrayVar(&f.meta, "meta", nil, "`NAME=VALUE` about the model; may be given again")
 	fl.StringArrayVar(&f.goldens, "golden", nil, "make a golden sample of `IMAGE`; may be given again")
+	fl.StringVar(&f.expect, "expect", "", "the tensors of the golden samples are in this folder `DIR`, as the training program saved them")
 	fl.StringArrayVar(&f.sections, "section", nil, "put in any other file: `NAME=FILE`; may be given again")
 	fl.StringVar(&f.least, "least", modelbundle.Exact, "the least exact `CLASS` of a device that may run the graph: exact, within1 or approximate")
 	fl.StringArrayVar(&f.libraries, "library", nil, "`NAME=VERSION` of a library that training preprocessed with; may be given again (default those that version lists)")
 	for _, n := range []string{"output", "model", "labels"} {
 		noErr(cmd.MarkFlagFilename(n))
 	}
+	noErr(cmd.MarkFlagDirname("expect"))
 	complete(cmd, "least", modelbundle.Exact, modelbundle.Within1, modelbundle.Approximate)
 	return cmd
 }
@@ -121,8 +131,11 @@ func pairs(flag string, l []string) (map[string]string, error) {
 }
 
 func (a *app) createBundle(cmd *cobra.Command, f *bundleCreateFlags) error {
-	if f.out == "" {
+	switch {
+	case f.out == "":
 		return usageErr("no bundle to write, want -o FILE")
+	case f.expect != "" && len(f.goldens) == 0:
+		return usageErr("--expect wants the images of its tensors: --golden")
 	}
 	g, err := f.load(cmd, a.stdin)
 	if err != nil {
@@ -196,7 +209,17 @@ func (f *bundleCreateFlags) addGoldens(cmd *cobra.Command, c *modelbundle.Conten
 		if err != nil {
 			return err
 		}
-		s, err := modelbundle.MakeGolden(c.Graph, filepath.ToSlash(in.name), t.Data, f.limits)
+		name := filepath.ToSlash(in.name)
+		var s modelbundle.Golden
+		if f.expect == "" {
+			s, err = modelbundle.MakeGolden(c.Graph, name, t.Data, f.limits)
+		} else {
+			var outputs []tensor.Named
+			if outputs, err = f.expected(c.Graph, in.name); err != nil {
+				return failErr("%s: %w", in.path, err)
+			}
+			s, err = modelbundle.GoldenOf(c.Graph, name, t.Data, outputs)
+		}
 		if errors.Is(err, modelbundle.ErrContent) {
 			return usageErr("%s: %w", in.path, err)
 		}
@@ -209,6 +232,41 @@ func (f *bundleCreateFlags) addGoldens(cmd *cobra.Command, c *modelbundle.Conten
 		return failErr("--golden: no images found")
 	}
 	return nil
+}
+
+// expected reads the tensors that training made of the image called name.
+func (f *bundleCreateFlags) expected(g *datagraph.Graph, name string) (l []tensor.Named, err error) {
+	bare := strings.TrimSuffix(name, filepath.Ext(name))
+	for i, o := range slices.Concat(g.Outputs, g.SideOutputs) {
+		files := []string{name + "." + o, bare + "." + o}
+		if i == 0 {
+			files = append(files, name, bare)
+		}
+		for _, n := range files {
+			path := filepath.Join(f.expect, n+".npy")
+			file, err := os.Open(path)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return nil, plain(path, err)
+			}
+			limit := f.limits.Bytes
+			if limit == 0 {
+				limit = math.MaxInt64
+			}
+			t, err := tensor.ReadNPY(file, limit)
+			if err = errors.Join(err, file.Close()); err != nil {
+				return nil, plain(path, err)
+			}
+			l = append(l, tensor.Named{Name: o, T: t})
+			break
+		}
+	}
+	if len(l) == 0 {
+		return nil, fmt.Errorf("no tensor in %s: want %s.npy, or %s.npy", f.expect, filepath.ToSlash(name), filepath.ToSlash(bare))
+	}
+	return l, nil
 }
 
 // readFile reads a file that the user named, whatever its size.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/modelbundle"
+	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
@@ -128,6 +129,57 @@ func TestBundleSignatures(t *testing.T) {
 	r = call(t, append(public, "--signature", at("text"), at("a.bundle"))...)
 	require.Equal(t, exitFailed, r.status)
 	require.Contains(t, r.stderr, "wrong signature")
+}
+
+// TestBundleOfTraining: golden samples are what the training program of examples/classifier
+// made of its images; verify finds them here, and what a skewed program made not.
+func TestBundleOfTraining(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	from := filepath.Join("..", "..", "examples", "classifier")
+	create := func(bundle, expect string, images ...string) called {
+		args := []string{"bundle", "create", "--torchvision", filepath.Join(from, "transforms.json"), "--model", filepath.Join(from, "model.onnx"),
+			"--labels", filepath.Join(from, "labels.txt"), "--expect", expect, "-o", at(bundle)}
+		for _, i := range images {
+			args = append(args, "--golden", filepath.Join(from, "images", i))
+		}
+		return call(t, args...)
+	}
+	require.Equal(t, called{}, create("a.bundle", filepath.Join(from, "tensors"), ""))
+	r := call(t, "bundle", "verify", at("a.bundle"))
+	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Contains(t, r.stdout, "15 sections and 12 golden samples are right")
+	for _, skew := range []string{"bgr", "opencv"} {
+		x := readNPY(t, filepath.Join(from, "skewed", "00."+skew+".npy"))
+		x, err := batched(x) // as a program saves what it feeds the model
+		require.NoError(t, err)
+		var b bytes.Buffer
+		require.NoError(t, tensor.WriteNPY(&b, x))
+		require.NoError(t, os.MkdirAll(at(skew), 0o777))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, skew, "00.jpg.npy"), b.Bytes(), 0o666))
+		require.Equal(t, called{}, create(skew+".bundle", at(skew), "00.jpg"))
+		r := call(t, "bundle", "verify", at(skew+".bundle"))
+		require.Equal(t, exitFailed, r.status)
+		require.Regexp(t, `golden sample "00.jpg": output "image" at \(\d, \d+, \d+\): got \S+, want \S+\n$`, r.stderr)
+	}
+	r = create("none.bundle", at("bgr"), "01.jpg")
+	require.Equal(t, exitFailed, r.status)
+	require.Contains(t, r.stderr, "01.jpg: no tensor in "+printable(at("bgr"))+": want 01.jpg.npy, or 01.npy")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "bgr", "01.npy"), []byte("no tensor"), 0o666))
+	require.Contains(t, create("none.bundle", at("bgr"), "01.jpg").stderr, "01.npy: ")
+	require.Equal(t, exitUsage, create("none.bundle", at("bgr")).status)
+
+	// Several outputs, by name, as run writes them.
+	c := filepath.Join(from, "images", "01.jpg")
+	require.Equal(t, called{}, call(t, "run", "--preset", "yolo", "--outputs", "all", "-q", "-o", at("yolo"), c))
+	require.Equal(t, called{}, call(t, "bundle", "create", "--preset", "yolo", "--golden", c, "--expect", at("yolo"), "-o", at("yolo.bundle")))
+	require.Equal(t, called{}, call(t, "bundle", "create", "--preset", "yolo", "--golden", c, "-o", at("same.bundle")))
+	a, err := os.ReadFile(at("yolo.bundle"))
+	require.NoError(t, err)
+	b, err := os.ReadFile(at("same.bundle"))
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(a, b))
+	require.NoFileExists(t, at("none.bundle"))
 }
 
 // TestBundleDamage: what is wrong is named, all of it.
