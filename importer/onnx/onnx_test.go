@@ -28,6 +28,6 @@ func TestImport(t *testing.T) {
 	require.ErrorIs(t, err, importer.ErrMissing)
 	require.ErrorIs(t, err, onnx.ErrNoGraph)
 	_, err = i.Import([]byte("{}"))
-	require.ErrorIs(t, err, importer.ErrValue)
+	require.ErrorIs(t, err, importer.ErrFormat)
 	require.ErrorIs(t, err, onnx.ErrModel)
 }
