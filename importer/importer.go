@@ -34,7 +34,8 @@ type Importer struct {
 // all that is wrong with a file is reported at once.
 var (
 	ErrJSON         = errors.New("not a JSON object")
-	ErrUnknownClass = errors.New("unknown class") // or none is named
+	ErrFormat       = errors.New("not a sound file of its format") // for those that are no JSON
+	ErrUnknownClass = errors.New("unknown class")                  // or none is named
 	ErrUnknownKey   = errors.New("unknown key")
 	ErrMissing      = errors.New("missing key")
 	ErrValue        = errors.New("invalid value")

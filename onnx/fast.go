@@ -1,6 +1,8 @@
 package onnx
 
 import (
+	"fmt"
+
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -131,6 +133,9 @@ func (l *lowering) dynamic(o transforms.Scaled, out []value, x value) error {
 	sizes[ac] = l.size(x, ac)
 	switch o := o.(type) {
 	case *transforms.Resize:
+		if o.Fit > transforms.FitCover || o.SizeRule > transforms.SizeDETR {
+			return l.needSize(fmt.Sprintf("fit %v with size rule %v", o.Fit, o.SizeRule))
+		}
 		sizes[ay], sizes[ax] = l.sized(o, l.size(x, ay), l.size(x, ax))
 		return l.fastResize(interp, backend, antialias, sizes, &out[0], x)
 	case *transforms.ResizedCrop:

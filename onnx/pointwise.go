@@ -281,7 +281,7 @@ func (l *lowering) toType(o *transforms.ToType, y *value, x value) error {
 		return l.refuse("%v to %v: runtimes differ in values that the type does not hold", from, to)
 	case to == tensor.Float16 || to == tensor.BFloat16: // rounded half to even by both
 		y.name = l.cast(x.name, to)
-	case to == tensor.Int64 || to == tensor.Bool:
+	case to == tensor.Int64 || to == tensor.Bool || o.Rule > transforms.CastSaturate:
 		return l.refuse("%v to %v: ONNX leaves open what becomes of values that the type does not hold", from, to)
 	default:
 		// What Cast leaves open is removed before it: NaN, and what is out of range.
@@ -395,7 +395,9 @@ func (l *lowering) grayscale(o *transforms.Grayscale, y *value, x value) error {
 
 // convertColor reorders channels.
 func (l *lowering) convertColor(o *transforms.ConvertColor, y *value, x value) error {
-	orders := map[transforms.ColorSpace][]int64{transforms.RGB: {0, 1, 2}, transforms.BGR: {2, 1, 0}, transforms.RGBA: {0, 1, 2, 3}, transforms.BGRA: {2, 1, 0, 3}}
+	orders := map[transforms.ColorSpace][]int64{ // the channels, red being 0
+		transforms.RGB: {0, 1, 2}, transforms.BGR: {2, 1, 0}, transforms.RGBA: {0, 1, 2, 3}, transforms.BGRA: {2, 1, 0, 3},
+	}
 	from, to := orders[o.From], orders[o.To]
 	if o.From == o.To {
 		y.name = x.name

@@ -21,14 +21,14 @@ func init() {
 }
 
 // Import reads a model. One without a graph is importer.ErrMissing, what is no
-// model or has a graph that cannot be read is importer.ErrValue; both wrap package onnx's errors too.
+// model or has a graph that cannot be read is importer.ErrFormat; both wrap package onnx's errors too.
 func Import(data []byte) (*datagraph.Graph, error) {
 	g, _, err := onnx.Extract(data)
 	switch {
 	case errors.Is(err, onnx.ErrNoGraph):
 		return nil, fmt.Errorf("importer: onnx: %w: %w", importer.ErrMissing, err)
 	case err != nil:
-		return nil, fmt.Errorf("importer: onnx: %w: %w", importer.ErrValue, err)
+		return nil, fmt.Errorf("importer: onnx: %w: %w", importer.ErrFormat, err)
 	}
 	return importer.Finish("onnx", g)
 }
