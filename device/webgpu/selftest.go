@@ -1,0 +1,5 @@
+//go:build !(js && wasm)
+
+package webgpu
+
+func (d *Device) selfTest() error { return nil }
