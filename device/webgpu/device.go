@@ -175,12 +175,13 @@ type Device struct {
 	mu     sync.Mutex // held while a session uses the GPU
 	lost   error      // what gave the device up
 	closed bool
+	memory map[*memory]bool // of the open sessions
 }
 
 // Open opens an adapter and proves its kernels on a small image against the
 // CPU: a driver or shader compiler that computes something else is device.ErrDiffers.
 func Open(o Options) (*Device, error) {
-	d := &Device{}
+	d := &Device{memory: map[*memory]bool{}}
 	err := guard("opening the device", func() error { return d.open(o) })
 	if err == nil {
 		err = d.selfTest()
@@ -244,7 +245,8 @@ func (d *Device) Place(p *datagraph.Plan) (device.Placement, error) {
 	return l.placement(), nil
 }
 
-// Close lets go of the GPU. Sessions must be closed before.
+// Close lets go of the GPU. Sessions should be closed before; those that are not
+// refuse to run from then on, and the buffers that they gave away are gone.
 func (d *Device) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -253,6 +255,9 @@ func (d *Device) Close() error {
 	}
 	d.closed = true
 	return guard("closing the device", func() error {
+		for m := range d.memory {
+			_ = m.close() // fails where the device is lost, which does not matter any more
+		}
 		for i := len(d.release) - 1; i >= 0; i-- {
 			d.release[i]()
 		}

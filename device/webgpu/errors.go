@@ -21,8 +21,8 @@ var (
 	ErrOption = errors.New("invalid option")
 	// ErrRandom: the graph has random ops, which inference has not.
 	ErrRandom = errors.New("the graph has random ops")
-	// ErrModel: a model was given, or inference was asked for; this device runs none.
-	ErrModel = errors.New("the device runs no models")
+	// ErrModel: a model was given, or inference was asked for. It is a device.ErrUnavailable.
+	ErrModel = fmt.Errorf("%w: it runs graphs, no models", device.ErrUnavailable)
 	// ErrClosed: the session or the device was closed before.
 	ErrClosed = errors.New("closed")
 )

@@ -77,7 +77,7 @@ type memory struct {
 	// What has been recorded and not been submitted.
 	encoder *wgpu.CommandEncoder
 	groups  []*wgpu.BindGroup
-	flying  bool // something is submitted that was not waited for
+	flying  bool // something is uploaded or submitted that was not waited for
 }
 
 type buffer struct {
@@ -117,7 +117,9 @@ func (m *memory) get(size int64, usage wgpu.BufferUsage) (*buffer, error) {
 	}
 	if best == nil {
 		if m.budget > 0 && m.total+size > m.budget {
-			m.trim()
+			if err := m.trim(); err != nil {
+				return nil, err
+			}
 		}
 		if m.budget > 0 && m.total+size > m.budget {
 			return nil, tooLargef("buffers of %d bytes, the limit is %d", m.total+size, m.budget)
@@ -141,9 +143,17 @@ func (m *memory) put(b *buffer) {
 	}
 }
 
-// trim lets go of the buffers that nobody uses. Those that recorded work reads
-// live until it is done: the library counts.
-func (m *memory) trim() {
+// trim lets go of the buffers that nobody uses, when the device does not either:
+// the library does not count what is to be uploaded.
+func (m *memory) trim() error {
+	if err := m.wait(); err != nil {
+		return err
+	}
+	m.release()
+	return nil
+}
+
+func (m *memory) release() {
 	kept := m.buffers[:0]
 	for _, b := range m.buffers {
 		if b.users > 0 {
@@ -158,14 +168,15 @@ func (m *memory) trim() {
 }
 
 // reset frees all buffers and forgets what was recorded, at the start of a run.
-func (m *memory) reset() {
+func (m *memory) reset() error {
 	m.drop()
-	if m.flying {
-		_ = m.wait() // a run failed before; this one will meet the cause itself
+	if err := m.wait(); err != nil {
+		return err
 	}
 	for _, b := range m.buffers {
-		b.users, b.dirty = 0, false
+		b.users = 0
 	}
+	return nil
 }
 
 // drop forgets what was recorded.
@@ -197,7 +208,7 @@ func (m *memory) write(b *buffer, data []byte) error {
 			return err
 		}
 	}
-	b.dirty = true
+	b.dirty, m.flying = true, true
 	// Writes are of whole words; what lies behind the data is never read.
 	whole := len(data) &^ 3
 	if whole > 0 {
@@ -293,25 +304,29 @@ func (m *memory) recorder() (*wgpu.CommandEncoder, error) {
 	return m.encoder, nil
 }
 
-// submit starts what was recorded.
+// submit starts the uploads and what was recorded.
 func (m *memory) submit() error {
-	if m.encoder == nil {
-		return nil
-	}
 	e := m.encoder
 	m.encoder = nil
 	defer m.drop()
+	m.flying = true
+	if e == nil {
+		_, err := m.d.gpu.Queue().Submit()
+		return failed(err, "submitting")
+	}
 	c, err := e.Finish()
 	if err != nil {
 		return failed(err, "recording")
 	}
-	m.flying = true
 	_, err = m.d.gpu.Queue().Submit(c)
 	return failed(err, "submitting")
 }
 
 // wait submits and waits until all is done.
 func (m *memory) wait() error {
+	if m.encoder == nil && !m.flying {
+		return nil
+	}
 	if err := m.submit(); err != nil {
 		return err
 	}
@@ -401,8 +416,13 @@ func (m *memory) readSome(l []fetch, size int64) (err error) {
 	return nil
 }
 
-// close lets go of all.
-func (m *memory) close() {
-	m.reset()
-	m.trim()
+// close lets go of all, also of a lost device's.
+func (m *memory) close() error {
+	m.drop()
+	err := m.wait()
+	for _, b := range m.buffers {
+		b.users = 0
+	}
+	m.release()
+	return err
 }

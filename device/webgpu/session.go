@@ -79,6 +79,12 @@ func (d *Device) NewSession(p *datagraph.Plan, o device.Options) (*Session, erro
 			}
 		}
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return nil, fmt.Errorf("webgpu: device: %w", ErrClosed)
+	}
+	d.memory[s.mem] = true
 	return s, nil
 }
 
@@ -195,10 +201,12 @@ func (s *Session) Close() error {
 	if s.d.closed {
 		return nil
 	}
-	return guard("closing a session", func() error {
-		s.mem.close()
-		return nil
-	})
+	delete(s.d.memory, s.mem)
+	err := guard("closing a session", s.mem.close)
+	if s.d.lost != nil {
+		return nil // whoever ran something knows
+	}
+	return err
 }
 
 // locked runs f with the GPU to itself.
@@ -231,7 +239,9 @@ func (s *Session) run(ctx context.Context, inputs []*tensor.Tensor) error {
 	if len(inputs) != len(g.Inputs) {
 		return fmt.Errorf("webgpu: %d inputs, want %d", len(inputs), len(g.Inputs))
 	}
-	s.mem.reset()
+	if err := s.mem.reset(); err != nil {
+		return err
+	}
 	for _, b := range s.tables {
 		b.users = 1
 	}

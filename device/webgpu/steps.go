@@ -4,6 +4,8 @@ package webgpu
 
 import (
 	"encoding/binary"
+	"fmt"
+	"slices"
 
 	"github.com/infer-prep/infer-prep/internal/kernel"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -40,21 +42,25 @@ func (s *Session) pickStep(op transforms.Op, v *value, out tensor.Desc) (*image,
 		op = &q
 	}
 	// Where pixels come from is found by running the op on the columns' and the rows' numbers.
-	xs, err := places(op, 1, v.desc.Width())
+	xs, err := places(op, v.desc.Width(), false)
 	if err != nil {
 		return nil, err
 	}
-	ys, err := places(op, v.desc.Height(), 1)
+	ys, err := places(op, v.desc.Height(), true)
 	if err != nil {
 		return nil, err
 	}
 	return s.pick(in, out.Height(), out.Width(), xs, ys, fill)
 }
 
-// places runs op, whose fill is -1, on an image of one row or column that holds
-// its pixels' numbers, and gives where each output column or row comes from.
-func places(op transforms.Op, h, w int) ([]int32, error) {
-	t, err := tensor.New(tensor.Image(tensor.Int32, tensor.HWC, h, w, 1))
+// places runs op, whose fill is -1, on an image of n rows of one pixel, or of one row of
+// n, which holds its pixels' numbers, and gives where each output row or column comes from.
+func places(op transforms.Op, n int, rows bool) ([]int32, error) {
+	d := tensor.Image(tensor.Int32, tensor.HWC, 1, n, 1)
+	if rows {
+		d = d.WithSize(n, 1)
+	}
+	t, err := tensor.New(d)
 	if err != nil {
 		return nil, err
 	}
@@ -64,18 +70,21 @@ func places(op transforms.Op, h, w int) ([]int32, error) {
 	if t, err = apply(op, t); err != nil {
 		return nil, err
 	}
-	v := tensor.View[int32](t)
-	n, along, across := t.Width(), 1, t.Width()
-	others := t.Height()
-	if w == 1 && h != 1 {
-		n, along, across, others = t.Height(), t.Width(), 1, t.Width()
+	v, w := tensor.View[int32](t), t.Width()
+	l := make([]int32, w)
+	if rows {
+		l = make([]int32, t.Height())
 	}
-	l := make([]int32, n)
 	for i := range l {
 		l[i] = -1
-		for j := range others {
-			l[i] = max(l[i], v[i*along+j*across])
+	}
+	// What is not -1 is the same in all of an output column or row.
+	for i, p := range v {
+		j := i % w
+		if rows {
+			j = i / w
 		}
+		l[j] = max(l[j], p)
 	}
 	return l, nil
 }
@@ -117,6 +126,13 @@ func (s *Session) pick(in *image, h, w int, xs, ys []int32, fill []float64) (*im
 	filled, err := fillOf(in.desc, fill)
 	if err != nil {
 		return nil, err
+	}
+	// The kernel does not check.
+	for i, l := range [][]int32{xs, ys} {
+		want, below := []int{w, h}[i], int32([]int{in.desc.Width(), in.desc.Height()}[i])
+		if len(l) != want || slices.ContainsFunc(l, func(p int32) bool { return p < -1 || p >= below }) {
+			return nil, fmt.Errorf("webgpu: %d places below %d, want %d below %d", len(l), slices.Max(l), want, below)
+		}
 	}
 	var t []byte
 	for _, l := range [][]int32{xs, ys} {
