@@ -29,6 +29,48 @@ fn byteAt(i: u32) -> u32 {
     return (src[i >> 2u] >> ((i & 3u) * 8u)) & 255u;
 }
 
+// The place of an element of the output.
+struct Place {
+    y: u32,
+    x: u32,
+    c: u32,
+}
+
+fn at(e: u32) -> Place {
+    if (p.chw == 1u) {
+        let row = e / p.w;
+        return Place(row % p.h, e % p.w, row / p.h);
+    }
+    let pixel = e / p.ch;
+    return Place(pixel / p.w, pixel % p.w, e % p.ch);
+}
+
+fn next(i: Place) -> Place {
+    var n = i;
+    if (p.chw == 1u) {
+        n.x = n.x + 1u;
+        if (n.x == p.w) {
+            n.x = 0u;
+            n.y = n.y + 1u;
+            if (n.y == p.h) {
+                n.y = 0u;
+                n.c = n.c + 1u;
+            }
+        }
+        return n;
+    }
+    n.c = n.c + 1u;
+    if (n.c == p.ch) {
+        n.c = 0u;
+        n.x = n.x + 1u;
+        if (n.x == p.w) {
+            n.x = 0u;
+            n.y = n.y + 1u;
+        }
+    }
+    return n;
+}
+
 // A fixed-point sum of 22 fractional bits as a byte. The shift of an i32 keeps the sign.
 fn clip8(s: i32) -> u32 {
     return u32(clamp(s >> 22u, 0, 255));
@@ -42,22 +84,21 @@ fn horizontal(@builtin(global_invocation_id) id: vec3<u32>) {
         return;
     }
     var out: u32 = 0u;
+    var i = at(word * 4u);
     for (var b: u32 = 0u; b < 4u; b = b + 1u) {
-        let e = word * 4u + b;
-        if (e < p.total) {
-            let c = e % p.ch;
-            let x = (e / p.ch) % p.w;
-            let y = e / (p.ch * p.w);
+        if (word * 4u + b < p.total) {
+            let x = i.x;
             let n = table[x * 2u + 1u];
             let weights = p.w * 2u + x * p.k;
-            var at = (y * p.sw + table[x * 2u]) * p.ch + c;
+            var index = (i.y * p.sw + table[x * 2u]) * p.ch + i.c;
             var sum: i32 = 2097152; // a half
             for (var j: u32 = 0u; j < n; j = j + 1u) {
-                sum = sum + i32(byteAt(at)) * bitcast<i32>(table[weights + j]);
-                at = at + p.ch;
+                sum = sum + i32(byteAt(index)) * bitcast<i32>(table[weights + j]);
+                index = index + p.ch;
             }
             out = out | (clip8(sum) << (b * 8u));
         }
+        i = next(i);
     }
     dst[p.first + word] = out;
 }
@@ -71,19 +112,24 @@ fn vertical(@builtin(global_invocation_id) id: vec3<u32>) {
     }
     let row = p.sw * p.ch;
     var out: u32 = 0u;
+    var y = p.h + word * 4u / row;
+    var column = word * 4u % row;
     for (var b: u32 = 0u; b < 4u; b = b + 1u) {
-        let e = word * 4u + b;
-        if (e < p.total) {
-            let y = p.h + e / row;
+        if (word * 4u + b < p.total) {
             let n = table[y * 2u + 1u];
             let weights = p.sh * 2u + y * p.k;
-            var at = (table[y * 2u] - p.base) * row + e % row;
+            var index = (table[y * 2u] - p.base) * row + column;
             var sum: i32 = 2097152; // a half
             for (var j: u32 = 0u; j < n; j = j + 1u) {
-                sum = sum + i32(byteAt(at)) * bitcast<i32>(table[weights + j]);
-                at = at + row;
+                sum = sum + i32(byteAt(index)) * bitcast<i32>(table[weights + j]);
+                index = index + row;
             }
             out = out | (clip8(sum) << (b * 8u));
+        }
+        column = column + 1u;
+        if (column == row) {
+            column = 0u;
+            y = y + 1u;
         }
     }
     dst[p.first + word] = out;
@@ -107,27 +153,20 @@ fn pick(@builtin(global_invocation_id) id: vec3<u32>) {
         return;
     }
     var out: u32 = 0u;
+    var i = at(word * p.per);
     for (var b: u32 = 0u; b < p.per; b = b + 1u) {
-        let e = word * p.per + b;
-        if (e < p.total) {
-            var c = e % p.ch;
-            var x = (e / p.ch) % p.w;
-            var y = e / (p.ch * p.w);
-            if (p.chw == 1u) {
-                x = e % p.w;
-                y = (e / p.w) % p.h;
-                c = e / (p.w * p.h);
-            }
-            let sx = table[x];
-            let sy = table[p.w + y];
+        if (word * p.per + b < p.total) {
+            let sx = table[i.x];
+            let sy = table[p.w + i.y];
             var v: u32 = 0u;
             if (sx == 0xffffffffu || sy == 0xffffffffu) {
-                v = table[p.w + p.h + c];
+                v = table[p.w + p.h + i.c];
             } else {
-                v = elementAt(sy, sx, c);
+                v = elementAt(sy, sx, i.c);
             }
             out = out | (v << (b * p.bits));
         }
+        i = next(i);
     }
     dst[p.first + word] = out;
 }
@@ -140,23 +179,16 @@ fn lookup(@builtin(global_invocation_id) id: vec3<u32>) {
         return;
     }
     var out: u32 = 0u;
+    var i = at(word * p.per);
     for (var b: u32 = 0u; b < p.per; b = b + 1u) {
-        let e = word * p.per + b;
-        if (e < p.total) {
-            var c = e % p.ch;
-            var x = (e / p.ch) % p.w;
-            var y = e / (p.ch * p.w);
-            if (p.chw == 1u) {
-                x = e % p.w;
-                y = (e / p.w) % p.h;
-                c = e / (p.w * p.h);
-            }
-            var i = (y * p.w + x) * p.ch + c;
+        if (word * p.per + b < p.total) {
+            var index = (i.y * p.w + i.x) * p.ch + i.c;
             if (p.schw == 1u) {
-                i = (c * p.h + y) * p.w + x;
+                index = (i.c * p.h + i.y) * p.w + i.x;
             }
-            out = out | (table[c * 256u + byteAt(i)] << (b * p.bits));
+            out = out | (table[i.c * 256u + byteAt(index)] << (b * p.bits));
         }
+        i = next(i);
     }
     dst[p.first + word] = out;
 }
