@@ -24,7 +24,7 @@ type Session struct {
 	limits    codec.Limits
 	placement device.Placement // of the last run
 	mem       *memory
-	hosts     map[part]*datagraph.Runner
+	hosts     map[part]*hostPart
 	tables    map[*table]*buffer // of asTable steps; kept
 	scales    []*scaling         // of asScaled steps
 	columns   map[string]*value
@@ -33,7 +33,14 @@ type Session struct {
 	closed    bool
 }
 
+// part is the n steps from first on.
 type part struct{ first, n int }
+
+// hostPart runs a part on the host.
+type hostPart struct {
+	inputs, outputs []string
+	runner          *datagraph.Runner
+}
 
 // value is a column during a run: in the host's memory, on the device, or both.
 type value struct {
@@ -65,7 +72,7 @@ func (d *Device) NewSession(p *datagraph.Plan, o device.Options) (*Session, erro
 	}
 	s := &Session{
 		d: d, low: l, limits: p.Limits(), placement: l.placement(), mem: &memory{d: d, budget: p.Limits().Bytes},
-		hosts: map[part]*datagraph.Runner{}, tables: map[*table]*buffer{}, scales: make([]*scaling, len(l.steps)),
+		hosts: map[part]*hostPart{}, tables: map[*table]*buffer{}, scales: make([]*scaling, len(l.steps)),
 		back: map[string]*tensor.Tensor{},
 	}
 	// Every step is exact, wherever it runs; this is for a class that there is not.
@@ -97,17 +104,22 @@ func (l *lowered) hostRun(i int) int {
 	return n
 }
 
-// host is a Runner for some steps.
-func (s *Session) host(p part) (*datagraph.Runner, error) {
-	if r := s.hosts[p]; r != nil {
-		return r, nil
+// host prepares a part.
+func (s *Session) host(p part) (*hostPart, error) {
+	if h := s.hosts[p]; h != nil {
+		return h, nil
 	}
-	plan, err := datagraph.Compile(s.low.part(p.first, p.n), s.limits)
+	g := s.low.part(p.first, p.n)
+	plan, err := datagraph.Compile(g, s.limits)
 	if err != nil {
 		return nil, shifted(err, p.first)
 	}
-	s.hosts[p] = plan.NewRunner()
-	return s.hosts[p], nil
+	h := &hostPart{outputs: g.Outputs, runner: plan.NewRunner()}
+	for _, c := range g.Inputs {
+		h.inputs = append(h.inputs, c.Name)
+	}
+	s.hosts[p] = h
+	return h, nil
 }
 
 // shifted makes a StepError's number that of the whole graph.
@@ -291,29 +303,24 @@ func (s *Session) run(ctx context.Context, inputs []*tensor.Tensor) error {
 	return nil
 }
 
-// runHost runs steps on the host.
+// runHost runs a part on the host.
 func (s *Session) runHost(p part) error {
-	r, err := s.host(p)
+	h, err := s.host(p)
 	if err != nil {
 		return err
 	}
-	g := s.low.part(p.first, p.n)
-	var names []string
-	for _, c := range g.Inputs {
-		names = append(names, c.Name)
-	}
-	if err := s.toHost(names); err != nil {
+	if err := s.toHost(h.inputs); err != nil {
 		return err
 	}
 	var in []*tensor.Tensor
-	for _, n := range names {
+	for _, n := range h.inputs {
 		in = append(in, s.columns[n].host)
 	}
-	out, err := r.Run(in...)
+	out, err := h.runner.Run(in...)
 	if err != nil {
 		return shifted(err, p.first)
 	}
-	for i, n := range g.Outputs {
+	for i, n := range h.outputs {
 		s.bind(n, &value{desc: out[i].Desc, host: out[i]})
 	}
 	return nil

@@ -645,14 +645,16 @@ func TestErrors(t *testing.T) {
 	require.NoError(t, err, "a session goes on after an error")
 
 	// Errors of steps are the CPU's, with the graph's numbers.
-	g := datagraph.New(transforms.NewDecode(), transforms.NewResize(20, 20), transforms.NewPadToSize(10, 30), transforms.NewToTensor())
-	g.Steps[2].Op.(*transforms.PadToSize).Height = 10
-	if _, err := datagraph.Compile(g, codec.DefaultLimits()); err == nil {
-		equal(t, d, g, tensor.FromBytes(images(t)["png_rgb8.png"]))
+	p = compile(t, datagraph.New(transforms.NewDecode(), transforms.NewResizeShortest(20), transforms.NewPadToSize(21, 21), transforms.NewToTensor()))
+	steps := session(t, d, p)
+	for step, b := range map[int][]byte{0: []byte("no image"), 2: images(t)["jpeg_large.jpg"]} {
+		_, want := p.NewRunner().Run(tensor.FromBytes(b))
+		var se *datagraph.StepError
+		require.ErrorAs(t, want, &se)
+		require.Equal(t, step, se.Step)
+		_, err := steps.Preprocess(t.Context(), tensor.FromBytes(b))
+		require.Equal(t, want, err)
 	}
-	shortest := datagraph.New(transforms.NewDecode(), transforms.NewResizeShortest(20), transforms.NewPadToSize(21, 21), transforms.NewToTensor())
-	equal(t, d, shortest, tensor.FromBytes(images(t)["jpeg_large.jpg"]))
-	equal(t, d, shortest, tensor.FromBytes([]byte("no image")))
 
 	require.NoError(t, s.Close())
 	require.NoError(t, s.Close())
