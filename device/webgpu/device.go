@@ -20,7 +20,7 @@ import (
 func init() {
 	device.Register(device.Driver{
 		Name: "webgpu",
-		Doc:  "GPUs through WebGPU: integer resize, crops, tables; options adapter=N|NAME, software=true",
+		Doc:  "GPUs through WebGPU: integer resize, crops, tables; options adapter=N|NAME, software=true, strict=true",
 		Open: func(options map[string]string) (device.Device, error) {
 			o, err := parseOptions(options)
 			if err != nil {
@@ -31,7 +31,7 @@ func init() {
 	})
 }
 
-// Options choose the adapter.
+// Options are those of the device.
 type Options struct {
 	// Adapter is an adapter's number in the order of Adapters, or a part of its name
 	// in any case. Empty is the first that is not a software renderer.
@@ -39,6 +39,9 @@ type Options struct {
 	// Software accepts a software renderer where there is nothing else, or where
 	// Adapter names one.
 	Software bool
+	// Strict refuses what is too large for the device with device.ErrFellBack, where
+	// otherwise the host takes over and Session.Placement says so.
+	Strict bool
 }
 
 func parseOptions(options map[string]string) (Options, error) {
@@ -50,14 +53,18 @@ func parseOptions(options map[string]string) (Options, error) {
 				return o, fmt.Errorf("webgpu: %w: adapter is empty, want a number or a part of a name", ErrOption)
 			}
 			o.Adapter = v
-		case "software":
+		case "software", "strict":
 			b, err := strconv.ParseBool(v)
 			if err != nil {
-				return o, fmt.Errorf("webgpu: %w: software=%q, want true or false", ErrOption, v)
+				return o, fmt.Errorf("webgpu: %w: %s=%q, want true or false", ErrOption, k, v)
 			}
-			o.Software = b
+			if k == "strict" {
+				o.Strict = b
+			} else {
+				o.Software = b
+			}
 		default:
-			return o, fmt.Errorf("webgpu: %w %q, want one of adapter, software", ErrOption, k)
+			return o, fmt.Errorf("webgpu: %w %q, want one of adapter, software, strict", ErrOption, k)
 		}
 	}
 	return o, nil
@@ -163,6 +170,7 @@ func choose(l []Adapter, o Options) (int, error) {
 // it may have several sessions at once, which take turns on the GPU.
 type Device struct {
 	adapter  Adapter
+	strict   bool
 	instance *core.Instance
 	gpu      *wgpu.Device
 	kernels  [entryCount]*wgpu.ComputePipeline
@@ -181,7 +189,7 @@ type Device struct {
 // Open opens an adapter and proves its kernels on a small image against the
 // CPU: a driver or shader compiler that computes something else is device.ErrDiffers.
 func Open(o Options) (*Device, error) {
-	d := &Device{memory: map[*memory]bool{}}
+	d := &Device{strict: o.Strict, memory: map[*memory]bool{}}
 	err := guard("opening the device", func() error { return d.open(o) })
 	if err == nil {
 		err = d.selfTest()

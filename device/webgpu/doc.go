@@ -7,6 +7,7 @@
 //	d, err := device.Open("webgpu,adapter=1")             // by number, as Adapters lists them
 //	d, err := device.Open("webgpu,adapter=geforce")       // or by a part of its name
 //	d, err := device.Open("webgpu,software=true")         // a software renderer will do, too
+//	d, err := device.Open("webgpu,strict=true")           // what is too large is refused, see below
 //
 // A software renderer (lavapipe, SwiftShader, WARP, the library's own) computes on the
 // CPU, slower than package transforms does, so it is refused unless asked for. There is
@@ -33,8 +34,9 @@
 // graph alone. An image may still be too large for the adapter's buffers or for the plan's
 // limits: a scaling from the host's memory is then done band by band; where that is not
 // possible either, that step and the ones after it run on the host for this run, and
-// Session.Placement says so, with the reason, until the next run. Limits.Bytes of the
-// plan bounds all buffers of a session together.
+// Session.Placement says so, with the reason, until the next run; with strict=true
+// the run is refused instead (device.ErrFellBack). Limits.Bytes of the plan bounds all buffers
+// of a session together.
 //
 // Open proves the kernels against the CPU on a few pixels. Tested on lavapipe (Mesa 22.3);
 // no GPU, and neither Metal nor Direct3D, was there to test.

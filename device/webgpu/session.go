@@ -285,6 +285,9 @@ func (s *Session) run(ctx context.Context, inputs []*tensor.Tensor) error {
 		}
 		err := s.runStep(i)
 		var t *tooLarge
+		if errors.As(err, &t) && s.d.strict {
+			return &datagraph.StepError{Step: i, Op: s.placement[i].Op, Err: fmt.Errorf("%w: %s", device.ErrFellBack, t.why)}
+		}
 		if errors.As(err, &t) {
 			// What follows may rest on this step's being on the device.
 			for j := range s.placement[i:] {

@@ -449,6 +449,12 @@ func TestLimits(t *testing.T) {
 	require.Equal(t, "cpu cpu cpu", run(50, 40))
 	require.Contains(t, s.Placement()[0].Why, "the most of one buffer is 5000")
 	require.Equal(t, "webgpu webgpu webgpu", run(30, 40), "the next run begins anew")
+	d.strict = true
+	_, err := s.Preprocess(t.Context(), noise(t, tensor.Image(tensor.Uint8, tensor.HWC, 50, 40, 3), 5))
+	require.ErrorIs(t, err, device.ErrFellBack)
+	require.ErrorContains(t, err, "step 0 (horizontal_flip)")
+	require.Equal(t, "webgpu webgpu webgpu", run(30, 40))
+	d.strict = false
 	d.limits.MaxStorageBufferBindingSize = 4000
 	require.Equal(t, "webgpu webgpu cpu", run(30, 40))
 	d.limits = limits
@@ -461,7 +467,7 @@ func TestLimits(t *testing.T) {
 	// The plan's limit bounds all buffers together; beyond it nothing is kept either.
 	small := codec.DefaultLimits()
 	small.Bytes = 20000
-	p, err := datagraph.Compile(g, small)
+	p, err = datagraph.Compile(g, small)
 	require.NoError(t, err)
 	s = session(t, d, p)
 	for _, n := range []int{10, 20, 30, 35, 30, 12} {
@@ -598,8 +604,9 @@ func TestChoose(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	for _, c := range []struct{ spec, text string }{
-		{"webgpu,speed=1", `invalid option "speed", want one of adapter, software`},
+		{"webgpu,speed=1", `invalid option "speed", want one of adapter, software, strict`},
 		{"webgpu,software=perhaps", `software="perhaps", want true or false`},
+		{"webgpu,strict=", `strict="", want true or false`},
 		{"webgpu,adapter=", "adapter is empty"},
 	} {
 		_, err := device.Open(c.spec)

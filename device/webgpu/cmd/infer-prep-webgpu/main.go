@@ -3,6 +3,9 @@
 // Command infer-prep-webgpu is infer-prep with the device webgpu:
 //
 //	infer-prep-webgpu run --device webgpu --preset imagenet -o tensors photos
+//
+// A program that has device/ort as well needs CGO_ENABLED=0 and -tags nofakecgo: both
+// bring a library that calls C without cgo, and only one may stand in for its runtime.
 package main
 
 import (
