@@ -58,7 +58,12 @@ def hf(config):
         p = AutoImageProcessor.from_pretrained(d, backend="pil")
     if not type(p).__name__.endswith("Pil"):
         raise ValueError(f"{type(p).__name__} is no class of the PIL backend")
-    return lambda path: {"pixel_values": p(images=rgb(path), return_tensors="np")["pixel_values"][0]}
+
+    def run(path):
+        out = p(images=rgb(path), return_tensors="np")
+        return {k: out[k][0] for k in sorted(out, key=lambda k: k != "pixel_values")}
+
+    return run
 
 
 def timm(config):
