@@ -53,3 +53,6 @@ func (o *ImageSize) Apply(_ *Context, dst, src []*tensor.Tensor) error {
 	putNumber(dst[0].Data[size:2*size], o.DType, float64(src[0].Width()))
 	return nil
 }
+
+// Described says that the op is one, see type Described.
+func (o *ImageSize) Described() {}

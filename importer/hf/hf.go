@@ -2,8 +2,11 @@
 //
 // The reference is transformers 5.23.0 with its PIL backend:
 // AutoImageProcessor.from_pretrained(dir, backend="pil"), called with
-// Image.open(f).convert("RGB"); the output is its pixel_values. The default
-// backend of transformers 5, torchvision's, gives other bytes.
+// Image.open(f).convert("RGB"); the outputs are its own, without the batch axis:
+// pixel_values, and pixel_mask where the class gives one; what a program needs to
+// undo the scaling, as SAM's original_sizes, are side outputs. Annotations and
+// segmentation maps are outside of the graph. The default backend of
+// transformers 5, torchvision's, gives other bytes.
 //
 // The class that the file names decides, since absent keys mean that class's
 // defaults and null means no value, not the default. Accepted are the arguments
@@ -27,7 +30,7 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// Output is the name of the graphs' output.
+// Output is the name of the graphs' first output.
 const Output = "pixel_values"
 
 func init() {
