@@ -17,6 +17,7 @@ import (
 	"github.com/infer-prep/infer-prep/importer"
 	_ "github.com/infer-prep/infer-prep/importer/all" // every ecosystem
 	"github.com/infer-prep/infer-prep/importer/triton"
+	"github.com/infer-prep/infer-prep/modelbundle"
 	"github.com/infer-prep/infer-prep/preset"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
@@ -28,6 +29,7 @@ const maxGraphBytes = 16 << 20
 // graphFlags choose a graph and change it. Every command that works on a graph has them.
 type graphFlags struct {
 	preset, graph string
+	bundle        string
 	imports       map[string]*string // by importer name: the file
 
 	dtype, layout string
@@ -43,6 +45,7 @@ func (f *graphFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.preset, "preset", "", "the graph `NAME` that comes with the program: "+strings.Join(preset.Names(), ", "))
 	fl.StringVar(&f.graph, "graph", "", "the graph in `FILE`, as graph import writes it; - reads standard input")
+	fl.StringVar(&f.bundle, "bundle", "", "the graph in the model bundle `FILE`")
 	f.imports = map[string]*string{}
 	for _, i := range importers() {
 		f.imports[i.Name] = fl.String(i.Flag, "", importUsage(i))
@@ -58,6 +61,7 @@ func (f *graphFlags) add(cmd *cobra.Command) {
 
 	noErr(cmd.MarkFlagFilename("graph", "json", "msgp"))
 	noErr(cmd.MarkFlagFilename("triton", "pbtxt"))
+	noErr(cmd.MarkFlagFilename("bundle"))
 	complete(cmd, "preset", preset.Names()...)
 	complete(cmd, "layout", "HWC", "CHW")
 	complete(cmd, "dtype", dtypeNames()...)
@@ -83,6 +87,7 @@ func importUsage(i importer.Importer) string {
 		"opencv":      "the parameters of cv2.dnn.blobFromImage, as JSON",
 		"tflite":      "a TFLite model with metadata",
 		"mindir":      "a MindIR model that was exported with its dataset",
+		"onnx":        "an ONNX model that bundle embed-onnx wrote",
 	}[i.Name]
 	if what == "" {
 		what = "a configuration of " + i.Name
@@ -112,7 +117,7 @@ func dtypeNames() []string {
 
 // flagNames lists the flags that name a graph.
 func (f *graphFlags) flagNames() string {
-	l := []string{"--preset", "--graph"}
+	l := []string{"--preset", "--graph", "--bundle"}
 	for _, i := range importers() {
 		l = append(l, "--"+i.Flag)
 	}
@@ -139,6 +144,9 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 	}
 	if set("graph") {
 		g, err = f.fromFile(f.graph, stdin, parseGraph, 0)
+	}
+	if set("bundle") {
+		g, err = f.fromBundle(f.bundle)
 	}
 	for _, i := range importers() {
 		if set(i.Flag) {
@@ -192,6 +200,16 @@ func (f *graphFlags) fromFile(name string, stdin io.Reader, parse func([]byte) (
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return g, nil
+}
+
+// fromBundle reads no more of a bundle than its graph.
+func (f *graphFlags) fromBundle(name string) (*datagraph.Graph, error) {
+	f.file = name
+	b, err := modelbundle.OpenFile(name, modelbundle.DefaultLimits())
+	if err != nil {
+		return nil, plain(name, err)
+	}
+	return b.Graph(), plain(name, b.Close())
 }
 
 // readSmall reads a file of at most so many bytes; - is stdin.
