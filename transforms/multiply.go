@@ -47,7 +47,7 @@ func (o *Multiply) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	for ch := range s.Channels() {
 		f := float32(channelValue(o.Factor, ch))
 		for i, at := 0, ch*next; i < pixels; i, at = i+1, at+step {
-			out[at] = in[at] * f
+			out[at] = float32(in[at] * f)
 		}
 	}
 	return nil
