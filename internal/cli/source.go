@@ -29,6 +29,8 @@ type graphFlags struct {
 	preset, graph string
 	imports       map[string]*string // by importer name: the file
 
+	dataset *datasetFlags // of graph import; nil for other commands
+
 	dtype, layout string
 	exif          bool
 	limits        codec.Limits
@@ -136,6 +138,9 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 		if set(i.Flag) {
 			g, err = f.fromFile(*f.imports[i.Name], stdin, i.Import)
 		}
+	}
+	if f.dataset != nil && set("dataset") {
+		g, err = f.fromFile(f.dataset.file, stdin, f.dataset.parse)
 	}
 	if len(sources) != 1 {
 		if len(sources) == 0 {
