@@ -562,9 +562,9 @@ func (t *tracer) choose(top *scope, o InferenceOptions, path string) (image *tra
 	}
 	switch {
 	case len(candidates) == 0 && o.Column != "":
-		return fail(defErr("no column is made of the source's column %q", o.Column))
+		return fail(defErr("of the columns %q none is made of the source's column %q", names, o.Column))
 	case len(candidates) == 0:
-		return fail(defErr("no column is made of an image of a source by maps"))
+		return fail(defErr("of the columns %q maps make none of an image of a source", names))
 	case len(candidates) > 1:
 		var have []string
 		for _, s := range candidates {

@@ -71,7 +71,7 @@ func TestInferenceGraph(test *testing.T) {
 		}
 		g, l, err := dataset.InferenceGraph(d, dataset.InferenceOptions{})
 		if err != nil {
-			require.True(test, strings.Contains(err.Error(), "test/") || strings.Contains(err.Error(), "no column is made of an image"), "%s: %v", what, err)
+			require.True(test, strings.Contains(err.Error(), "test/") || strings.Contains(err.Error(), "maps make none of an image"), "%s: %v", what, err)
 			refused++
 			require.NoError(test, built.Close())
 			continue
@@ -226,7 +226,7 @@ func TestInferenceGraphOf(test *testing.T) {
 		{
 			name: "an image is a function's", o: drop,
 			d:   photo.MapFunc(double, []string{"image"}, dataset.Column{Name: "image", Desc: tensor.Encoded()}).Map(datagraph.New(t.NewDecode())),
-			err: "no column is made of an image of a source by maps",
+			err: "maps make none of an image of a source",
 		},
 		{
 			name: "a decoded image is a function's", o: drop,
@@ -254,7 +254,7 @@ func TestInferenceGraphOf(test *testing.T) {
 		},
 		{
 			name: "an output that is none of the image", d: photo.Map(train), o: dataset.InferenceOptions{Outputs: []string{"label"}},
-			err: "no column is made of an image of a source by maps",
+			err: "maps make none of an image of a source",
 		},
 		{
 			name: "a replacement of no op", d: photo.Map(train), o: dataset.InferenceOptions{Replace: map[string]dataset.Replacement{"random_cropp": nil}},

@@ -44,6 +44,16 @@ func (f *datasetFlags) add(cmd *cobra.Command) {
 	noErr(cmd.MarkFlagFilename("dataset", "json"))
 }
 
+// check refuses flags that only --dataset has a meaning for.
+func (f *datasetFlags) check(cmd *cobra.Command) error {
+	for _, name := range []string{"random", "replace", "dataset-column", "dataset-outputs"} {
+		if cmd.Flags().Changed(name) && !cmd.Flags().Changed("dataset") {
+			return usageErr("--%s wants --dataset", name)
+		}
+	}
+	return nil
+}
+
 // parse reads a definition, and makes the graph and the notes.
 func (f *datasetFlags) parse(b []byte) (*datagraph.Graph, error) {
 	o := dataset.InferenceOptions{Column: f.column, Outputs: f.outputs, Replace: map[string]dataset.Replacement{}}
@@ -77,7 +87,8 @@ func (f *datasetFlags) parse(b []byte) (*datagraph.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	for op := range o.Replace {
+	for _, s := range f.replace {
+		op, _, _ := strings.Cut(s, "=")
 		if !slices.ContainsFunc(notes, func(n dataset.Note) bool { return n.Op == op }) {
 			return nil, fmt.Errorf("--replace %s: the definition has no such op on the way of the image", op)
 		}

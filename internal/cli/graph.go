@@ -49,6 +49,9 @@ func (a *app) graphImportCmd() *cobra.Command {
 		Args:                  noArgs,
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.dataset.check(cmd); err != nil {
+				return err
+			}
 			g, err := f.load(cmd, a.stdin)
 			if err != nil {
 				return err
