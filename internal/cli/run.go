@@ -22,6 +22,7 @@ import (
 type runFlags struct {
 	graphFlags
 	out, format, outputs string
+	names                []string
 	batch, json, quiet   bool
 	jobs                 int
 }
@@ -53,11 +54,33 @@ A full disk ends the run.
 Tensors have no batch dimension unless --batch is given. --outputs all writes
 side outputs too, such as a letterbox's scale and pad.
 
+Formats for programs that run models know tensors by the names of the model's
+inputs: those of the graph's outputs, or what --name says. Most such programs want
+--batch.
+
+  onnx-test   DIR/test_data_set_N/input_I.pb, as onnx_test_runner reads them: images
+              are numbered in order, and outputs in the graph's order; an image
+              that fails leaves its number out. DIR/test_data_sets.txt says which
+              image is which.
+  triton      DIR/cat.jpg.json, the body of an inference request (KServe 2, JSON)
+  triton-raw  DIR/cat.jpg/INPUT, the elements alone: a folder for perf_analyzer's
+              --input-data
+  input-list  DIR/cat.jpg.raw, float32 and HWC whatever the graph gives (--dtype
+              chooses another type), and DIR/input_list.txt for snpe-net-run's and
+              qnn-net-run's --input_list: a line for each image, INPUT:=FILE where
+              there are several inputs or --name is given
+  tensorrt    DIR/cat.jpg.raw, and DIR/load_inputs.txt with the value of trtexec's
+              --loadInputs for each image: INPUT:FILE
+
+A list names the files as they are reached from here, is written at the end and in
+one step, and has the images that were done; an interrupted run writes none.
+
 Exit status: 0 all done; 1 some images failed or were missing, each named on
 standard error; 2 a wrong flag or graph; 130 interrupted.`,
 		Example: `  infer-prep run --preset imagenet -o tensors photos/
   infer-prep run --hf preprocessor_config.json --batch --format pb -o test_data_set_0 cat.jpg
   infer-prep run --preset yolo --outputs all --format npz -o tensors 'photos/*.jpg'
+  infer-prep run --preset imagenet --batch --format onnx-test --name data_0 -o resnet photos/
   infer-prep run --preset clip --json -o tensors photos/ | jq .outputs`,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -67,7 +90,8 @@ standard error; 2 a wrong flag or graph; 130 interrupted.`,
 	f.add(cmd)
 	fl := cmd.Flags()
 	fl.StringVarP(&f.out, "output", "o", "", "the folder `DIR` that tensors are written to; it is made if it does not exist")
-	fl.StringVar(&f.format, "format", "npy", "`FORMAT` of the files: npy, npz, raw (the elements alone), pb (ONNX TensorProto) or safetensors")
+	fl.StringVar(&f.format, "format", "npy", "`FORMAT` of the files: npy, npz, raw (the elements alone), pb (ONNX TensorProto), safetensors, or one of those for programs that run models: onnx-test, triton, triton-raw, input-list, tensorrt")
+	fl.StringArrayVar(&f.names, "name", nil, "the model's name of an output, as `OUTPUT=INPUT`, for formats that have names; may be given several times; for one output INPUT is enough")
 	fl.StringVar(&f.outputs, "outputs", "main", "`WHICH` outputs to write: main, or all, side outputs too")
 	fl.BoolVar(&f.batch, "batch", false, "put a batch axis of 1 before the others")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object a line for every image")
@@ -101,6 +125,11 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	if p := formats[k].prepare; p != nil {
+		if err := p(f, g); err != nil {
+			return err
+		}
+	}
 	plan, err := f.compile(g)
 	if err == nil {
 		err = wantOneImage(g)
@@ -110,6 +139,9 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) error {
 	}
 	s := &sink{dir: f.out, format: formats[k], batch: f.batch}
 	if s.names, err = outputNames(g, plan, f.outputs == "all", s.format); err != nil {
+		return err
+	}
+	if err := s.rename(f.names); err != nil {
 		return err
 	}
 
@@ -123,6 +155,7 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) error {
 	if err := s.ready(); err != nil {
 		return err
 	}
+	s.number(l.inputs)
 	l.claim(s)
 	b := &batch{app: a, plan: plan, limits: f.limits, sink: s, inputs: l.inputs, jobs: min(f.jobs, len(l.inputs))}
 	return a.report(cmd.Context(), b, f, l.skipped)
@@ -238,6 +271,7 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) er
 			return a.failed(o.in.path, o.err, f.json)
 		default:
 			done++
+			b.sink.add(o.in.name)
 			if f.json {
 				return a.printLine(struct {
 					Input   string   `json:"input"`
@@ -259,6 +293,9 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) er
 	}
 	if done+failed == 0 {
 		return noImages(0, skipped)
+	}
+	if err := b.sink.writeList(); err != nil {
+		return err
 	}
 	if took := time.Since(start); !f.quiet && !f.json {
 		fmt.Fprintf(a.stderr, "%s, %d failed, %d skipped, %.1f s, %.0f images/s\n",
