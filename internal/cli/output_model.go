@@ -81,7 +81,7 @@ var modelFormats = []format{
 					return "", err
 				}
 				name := s.inputs[i]
-				if strings.Contains(name, ":") { // which trtexec takes for the end of the name
+				if strings.Contains(name+f, ":") { // the last of which ends the name, if it is not quoted
 					name = "'" + name + "'"
 				}
 				l = append(l, name+":"+f)

@@ -55,8 +55,8 @@ Tensors have no batch dimension unless --batch is given. --outputs all writes
 side outputs too, such as a letterbox's scale and pad.
 
 Formats for programs that run models know tensors by the names of the model's
-inputs: those of the graph's outputs, or what --name says. Most such programs want
---batch.
+inputs: those of the graph's outputs, or what --name says. The files of onnx-test and
+triton have shapes in them, with the model's batch axis if --batch is given.
 
   onnx-test   DIR/test_data_set_N/input_I.pb, as onnx_test_runner reads them: images
               are numbered in order, and outputs in the graph's order; an image
