@@ -266,3 +266,20 @@ func TestGraphImportDataset(t *testing.T) {
 		require.Contains(t, c.stderr, x.want)
 	}
 }
+
+// TestDiffExplainsTheExample: the skewed tensors of examples/classifier.
+func TestDiffExplainsTheExample(t *testing.T) {
+	dir := filepath.Join("..", "..", "examples", "classifier")
+	files, err := filepath.Glob(filepath.Join(dir, "skewed", "*.npy"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	want := map[string]string{"bgr": "are BGR, as OpenCV reads them", "opencv": "(opencv-bilinear)\n"}
+	for _, f := range files {
+		part := strings.Split(filepath.Base(f), ".") // 00.bgr.npy
+		c := call(t, "diff", "--torchvision", filepath.Join(dir, "transforms.json"), filepath.Join(dir, "images", part[0]+".jpg"), "--against", f)
+		require.Equal(t, exitFailed, c.status, f)
+		require.Contains(t, c.stdout, "all values are equal if\n", f)
+		require.Contains(t, c.stdout, want[part[1]], f)
+		require.Equal(t, 1, strings.Count(c.stdout, "\n  - "), f)
+	}
+}
