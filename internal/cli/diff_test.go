@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"image/png"
 	"os"
@@ -282,4 +283,14 @@ func TestDiffExplainsTheExample(t *testing.T) {
 		require.Contains(t, c.stdout, want[part[1]], f)
 		require.Equal(t, 1, strings.Count(c.stdout, "\n  - "), f)
 	}
+}
+
+func TestDiffInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out, errs bytes.Buffer
+	status := Run(ctx, []string{"diff", "--preset", "imagenet", testImage("jpeg_base_420.jpg"), "--against", filepath.Join("testdata", "diff", "bgr.jpeg_base_420.jpg.npy")}, strings.NewReader(""), &out, &errs)
+	require.Equal(t, exitInterrupted, status)
+	require.Empty(t, out.String())
+	require.Contains(t, errs.String(), "interrupted")
 }

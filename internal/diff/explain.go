@@ -157,7 +157,8 @@ func Explain(ctx context.Context, g *datagraph.Graph, output string, image, fore
 	type single struct {
 		suspect Suspect
 		also    []string
-		close   bool // equal but for roundings
+		close   bool    // equal but for roundings
+		mean    float64 // the mean difference, infinite where there is none
 	}
 	var singles []single
 	var found []Explanation
@@ -182,10 +183,10 @@ func Explain(ctx context.Context, g *datagraph.Graph, output string, image, fore
 			continue
 		}
 		known[key] = len(singles)
-		x := single{suspect: s}
+		x := single{suspect: s, mean: math.Inf(1)}
 		if j := e.judge([]Suspect{s}, t); j != nil {
 			found = append(found, *j)
-			x.close = j.Rounding
+			x.close, x.mean = j.Rounding, float64(j.Mean)
 		}
 		singles = append(singles, x)
 	}
@@ -201,14 +202,23 @@ func Explain(ctx context.Context, g *datagraph.Graph, output string, image, fore
 		// In pairs; if what is there is only a matter of rounding, only rounding is in question.
 		near := slices.ContainsFunc(found, func(x Explanation) bool { return x.Rounding })
 		plainNear := baseline != nil && baseline.Rounding
-		for i, a := range singles {
-			for _, b := range singles[i+1:] {
+		order := make([]int, len(singles)) // those that come nearest alone first
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(singles[i].mean, singles[j].mean) })
+		for n, i := range order {
+			for _, j := range order[n+1:] {
+				a, b := singles[min(i, j)], singles[max(i, j)]
 				if near && !plainNear && !a.close && !b.close {
 					continue
 				}
 				if err := e.combine(g, &found, a.suspect, b.suspect); err != nil {
 					return nil, err
 				}
+			}
+			if anyEqual(found) { // all that make it equal with this one are there
+				break
 			}
 		}
 		if !anyEqual(found) && !slices.ContainsFunc(found, func(x Explanation) bool { return x.Rounding }) {
