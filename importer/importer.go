@@ -26,13 +26,16 @@ type Importer struct {
 	// Import makes the graph. Its errors wrap those of this package. It keeps no
 	// reference to data and may be called by many goroutines.
 	Import func(data []byte) (*datagraph.Graph, error)
+	// MaxBytes is the most that a file may have; 0 is 16 MiB. Model files are larger.
+	MaxBytes int64
 }
 
 // The kinds of error, for errors.Is. One error may be of several kinds, since
 // all that is wrong with a file is reported at once.
 var (
 	ErrJSON         = errors.New("not a JSON object")
-	ErrUnknownClass = errors.New("unknown class") // or none is named
+	ErrFormat       = errors.New("not a sound file of its format") // for those that are no JSON
+	ErrUnknownClass = errors.New("unknown class")                  // or none is named
 	ErrUnknownKey   = errors.New("unknown key")
 	ErrMissing      = errors.New("missing key")
 	ErrValue        = errors.New("invalid value")

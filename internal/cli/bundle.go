@@ -36,7 +36,7 @@ func (a *app) bundleCmd() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.bundleCreateCmd(), a.bundleLsCmd(), a.bundleCatCmd(), a.bundleVerifyCmd(), a.bundleSignCmd())
+	cmd.AddCommand(a.bundleCreateCmd(), a.bundleLsCmd(), a.bundleCatCmd(), a.bundleVerifyCmd(), a.bundleSignCmd(), a.bundleEmbedONNXCmd())
 	return cmd
 }
 

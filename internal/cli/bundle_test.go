@@ -261,7 +261,7 @@ func TestBundleUsage(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"unknown command", []string{"bundle", "ruin"}, exitUsage, "want one of cat, create, ls, sign, verify"},
+		{"unknown command", []string{"bundle", "ruin"}, exitUsage, "want one of cat, create, embed-onnx, ls, sign, verify"},
 		{"no output", []string{"bundle", "create", "--preset", "decode"}, exitUsage, "want -o FILE"},
 		{"no graph", []string{"bundle", "create", "-o", at("no.bundle")}, exitUsage, "no graph"},
 		{"two graphs", create("--bundle", at("a.bundle")), exitUsage, "--preset and --bundle: want one graph only"},

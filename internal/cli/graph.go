@@ -21,16 +21,16 @@ import (
 func (a *app) graphCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "graph",
-		Short: "Import, show and check graphs",
+		Short: "Import, show, check and export graphs",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageErr("unknown command %q, want import, show, plan or infer", args[0])
+				return usageErr("unknown command %q, want import, show, plan, infer or export-onnx", args[0])
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.graphImportCmd(), a.graphShowCmd(), a.graphPlanCmd(), a.graphInferCmd())
+	cmd.AddCommand(a.graphImportCmd(), a.graphShowCmd(), a.graphPlanCmd(), a.graphInferCmd(), a.graphExportONNXCmd())
 	return cmd
 }
 

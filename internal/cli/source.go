@@ -81,6 +81,7 @@ func importUsage(i importer.Importer) string {
 		"timm":        "a timm model's config.json",
 		"torchvision": "the arguments of torchvision's ImageClassification preset, as JSON",
 		"ultralytics": "imgsz, stride and auto, or a model's metadata, as JSON",
+		"onnx":        "an ONNX model that bundle embed-onnx wrote",
 	}[i.Name]
 	if what == "" {
 		what = "a configuration of " + i.Name
@@ -136,18 +137,18 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 		}
 	}
 	if set("graph") {
-		g, err = f.fromFile(f.graph, stdin, parseGraph)
+		g, err = f.fromFile(f.graph, stdin, parseGraph, 0)
 	}
 	if set("bundle") {
 		g, err = f.fromBundle(f.bundle)
 	}
 	for _, i := range importers() {
 		if set(i.Flag) {
-			g, err = f.fromFile(*f.imports[i.Name], stdin, i.Import)
+			g, err = f.fromFile(*f.imports[i.Name], stdin, i.Import, i.MaxBytes)
 		}
 	}
 	if f.dataset != nil && set("dataset") {
-		g, err = f.fromFile(f.dataset.file, stdin, f.dataset.parse)
+		g, err = f.fromFile(f.dataset.file, stdin, f.dataset.parse, maxGraphBytes)
 	}
 	if len(sources) != 1 {
 		if len(sources) == 0 {
@@ -176,8 +177,11 @@ func (f *graphFlags) compile(g *datagraph.Graph) (*datagraph.Plan, error) {
 	return plan, nil
 }
 
-func (f *graphFlags) fromFile(name string, stdin io.Reader, parse func([]byte) (*datagraph.Graph, error)) (*datagraph.Graph, error) {
-	b, err := readSmall(name, stdin)
+func (f *graphFlags) fromFile(name string, stdin io.Reader, parse func([]byte) (*datagraph.Graph, error), most int64) (*datagraph.Graph, error) {
+	if most == 0 {
+		most = maxGraphBytes
+	}
+	b, err := readSmall(name, stdin, most)
 	if err != nil {
 		return nil, err
 	}
@@ -202,8 +206,8 @@ func (f *graphFlags) fromBundle(name string) (*datagraph.Graph, error) {
 	return b.Graph(), plain(name, b.Close())
 }
 
-// readSmall reads a file of at most maxGraphBytes; - is stdin.
-func readSmall(name string, stdin io.Reader) ([]byte, error) {
+// readSmall reads a file of at most so many bytes; - is stdin.
+func readSmall(name string, stdin io.Reader, most int64) ([]byte, error) {
 	r := stdin
 	if name != "-" {
 		f, err := os.Open(name)
@@ -213,12 +217,12 @@ func readSmall(name string, stdin io.Reader) ([]byte, error) {
 		defer f.Close()
 		r = f
 	}
-	b, err := io.ReadAll(io.LimitReader(r, maxGraphBytes+1))
+	b, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err != nil {
 		return nil, plain(name, err)
 	}
-	if len(b) > maxGraphBytes {
-		return nil, fmt.Errorf("%s: more than %d bytes, which no graph has", name, maxGraphBytes)
+	if int64(len(b)) > most {
+		return nil, fmt.Errorf("%s: more than %d bytes, which no such file has", name, most)
 	}
 	return b, nil
 }

@@ -177,7 +177,7 @@ func (f *trainFlags) check(cmd *cobra.Command, args []string) error {
 // definition is the dataset that the flags or the argument describe.
 func (f *trainFlags) definition(cmd *cobra.Command, stdin io.Reader, args []string) (*dataset.Dataset, error) {
 	if len(args) == 1 {
-		b, err := readSmall(args[0], stdin)
+		b, err := readSmall(args[0], stdin, maxGraphBytes)
 		if err != nil {
 			return nil, usageErr("%w", err)
 		}

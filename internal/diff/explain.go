@@ -530,7 +530,7 @@ func (e *explainer) judge(l []Suspect, t *tensor.Tensor) *Explanation {
 }
 
 // memory bounds the tensors that a runner keeps, in bytes.
-const memory = 512 << 20
+const memory = 256 << 20
 
 // runner runs graphs that have much in common: what a step gave for the same
 // inputs is kept.
