@@ -137,7 +137,8 @@ def main(tool):
             r = subprocess.run([tool, "graph", "export-onnx", *map(str, flags), "--form", form, "-o", str(path), "--json", *more],
                                capture_output=True, text=True)
             if r.returncode:
-                print(f"{form:12} {name:36} refused: {r.stderr.splitlines()[0].split('lowered in form')[-1]}", flush=True)
+                label = form + ", taps" if "--host-taps" in more else form
+                print(f"{label:12} {name:36} refused: {r.stderr.splitlines()[0].split(f'in form {form}: ')[-1]}", flush=True)
                 return None, None
             return json.loads(r.stdout), path
 
@@ -150,6 +151,7 @@ def main(tool):
             for h, w in SIZES:
                 info, path = lowered("exact", name, flags, "--input-size", f"{h}x{w}")
                 if info is None:
+                    results = []  # an image that has the size already needs no resize
                     break
                 got = Session(path)({info["inputs"][0]["name"]: pixels[h, w]})
                 results.append((want[h, w], got[info["outputs"][0]["name"]]))
@@ -160,6 +162,7 @@ def main(tool):
             for h, w in SIZES:
                 info, path = lowered("exact", name, flags, "--host-taps", "--taps-for", f"{h}x{w}")
                 if info is None:
+                    results = []
                     break
                 inputs = dict(np.load(f"{path}.{h}x{w}.npz"))
                 inputs[info["inputs"][0]["name"]] = pixels[h, w]
