@@ -13,7 +13,7 @@ import (
 // With b the backend's bytes and f the operator's floats, |b-f| is at most half a
 // unit for b's last rounding, half a unit times the sum of the weights' magnitudes
 // (1 for bilinear, 1.25 for bicubic) for Pillow's rounding between its passes, and
-// 0.3 for OpenCV's weights of 11 bits: below 1.5, so that the bytes differ by 1 at most.
+// 0.6 for the 11 bits of OpenCV's weights: below 1.5, so that the bytes differ by 1 at most.
 // For uint8 the operator rounds between its passes too, which is nearer to Pillow
 // nearly everywhere, but off by 2 where both roundings fall on a half.
 func (l *lowering) fastResize(interp transforms.Interpolation, backend transforms.Backend, antialias bool, to [3]num, y *value, x value) error {
