@@ -45,6 +45,9 @@ func knownGraphs(t testing.TB) (l []namedGraph) {
 		l = append(l, namedGraph{n, g})
 	}
 	for _, n := range importer.Names() {
+		if n == "onnx" { // it gives back the graph that somebody put into a model
+			continue
+		}
 		files, err := filepath.Glob("../testdata/configs/" + n + "/*.json")
 		require.NoError(t, err)
 		require.NotEmpty(t, files, n)

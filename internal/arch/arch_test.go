@@ -53,6 +53,10 @@ func TestImports(t *testing.T) {
 			module + "dataset", module + "pipeline", module + "datagraph", module + "rng", module + "internal/spec", module + "tensor", module + "internal/enum",
 			module + "internal/kernel", module + "internal/cpu", module + "codec", module + "transforms", "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/sys/",
 		}},
+		{"device", []string{
+			module + "modelbundle", module + "datagraph", module + "rng", module + "internal/spec", module + "tensor", module + "internal/enum", module + "internal/kernel", module + "internal/cpu",
+			module + "codec", module + "transforms", "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/sys/",
+		}},
 		{"eager", []string{module, "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/image/", "golang.org/x/sys/cpu"}},
 	} {
 		t.Run(c.pkg, func(t *testing.T) {

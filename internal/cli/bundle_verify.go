@@ -10,10 +10,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/device"
+	"github.com/infer-prep/infer-prep/device/cpu"
 	"github.com/infer-prep/infer-prep/modelbundle"
 )
 
 type bundleVerifyFlags struct {
+	deviceFlags
 	publicKey, signature string
 	json                 bool
 	limits               codec.Limits
@@ -33,19 +37,30 @@ With --public-key the bundle must also be signed by that key: at its end, as
 bundle sign does, or in the file of --signature. Without it a signature is not
 looked at, but for damage: it does not tell whose it is.
 
+With --device that device is then held against this machine's CPU: it runs the graph on
+every golden sample, and the whole of every output is compared. It must be as exact
+as it claims, and as the bundle asks for, or --least.
+
 Exit status: 0 all is as it should be; 1 something is not; 2 a wrong flag; 130
 interrupted.`,
 		Example: `  infer-prep bundle verify cat.bundle
-  infer-prep bundle verify --public-key public.pem cat.bundle`,
+  infer-prep bundle verify --public-key public.pem cat.bundle
+  infer-prep bundle verify --device ort:cpu --least exact cat.bundle`,
 		DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			if len(args) == 0 && f.device != "help" {
 				return usageErr("no bundle, want one or more")
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return a.verifyBundles(cmd.Context(), f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.device == "help" {
+				return a.listDevices()
+			}
+			return a.verifyBundles(cmd.Context(), f, args)
+		},
 	}
+	f.add(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.publicKey, "public-key", "", "the Ed25519 key that must have signed: a PEM `FILE`")
 	fl.StringVar(&f.signature, "signature", "", "the signature is in this `FILE`, as sign --detached writes it")
@@ -65,6 +80,8 @@ type verdict struct {
 	Goldens  int      `json:"golden_samples"`
 	SignedBy string   `json:"signed_by,omitempty"` // once the signature was held against a key
 	Errors   []string `json:"errors,omitempty"`
+	// Device is what was measured of the device of --device.
+	Device *device.Report `json:"device,omitempty"`
 }
 
 func (a *app) verifyBundles(ctx context.Context, f *bundleVerifyFlags, paths []string) error {
@@ -112,6 +129,9 @@ func (a *app) verifyBundles(ctx context.Context, f *bundleVerifyFlags, paths []s
 			if v.SignedBy != "" {
 				signed = ", signed by " + v.SignedBy
 			}
+			if v.Device != nil {
+				signed += fmt.Sprintf("; %s is %v", v.Device.Device, v.Device.Class)
+			}
 			_, err = fmt.Fprintf(a.stdout, "%s: %s and %s are right%s\n", printable(p), plural(v.Sections, "section"), plural(v.Goldens, "golden sample"), signed)
 		default:
 			err = nil
@@ -149,7 +169,27 @@ func verifyBundle(ctx context.Context, f *bundleVerifyFlags, path string, key ed
 		}
 		err = b.Verify(ctx)
 	}
+	if err == nil && f.device != cpu.Name {
+		v.Device, err = f.verifyDevice(ctx, b)
+	}
 	return v, errors.Join(err, b.Close())
+}
+
+// verifyDevice holds a device against the CPU, by the bundle's golden samples.
+func (f *bundleVerifyFlags) verifyDevice(ctx context.Context, b *modelbundle.Bundle) (*device.Report, error) {
+	least, err := f.class(b.Least())
+	if err != nil {
+		return nil, err
+	}
+	plan, err := datagraph.Compile(b.Graph(), f.limits)
+	if err != nil {
+		return nil, err
+	}
+	goldens, err := b.Goldens()
+	if err != nil {
+		return nil, err
+	}
+	return verifyOn(ctx, f.device, plan, goldens, least)
 }
 
 // flatten lists the errors that errors.Join put into one.

@@ -14,7 +14,7 @@ elif [ "${1-}" = --datasets ]; then
 elif [ "${1-}" = --mxnet ]; then
   requirements=(requirements-mxnet.txt) scripts=(mxnet_iters.py)
 elif [ "${1-}" = --onnx ]; then
-  requirements=($root/parity/requirements-onnx.txt) scripts=(onnx_forms.py)
+  requirements=($root/parity/requirements-onnx.txt) scripts=(onnx_forms.py device_models.py ort_api.py)
 elif [ $# -gt 0 ]; then
   echo "usage: run.sh [--mindspore | --datasets | --mxnet | --onnx]" >&2
   exit 2
