@@ -58,7 +58,15 @@ def hf(config):
         p = AutoImageProcessor.from_pretrained(d, backend="pil")
     if not type(p).__name__.endswith("Pil"):
         raise ValueError(f"{type(p).__name__} is no class of the PIL backend")
-    return lambda path: {"pixel_values": p(images=rgb(path), return_tensors="np")["pixel_values"][0]}
+    # The outputs have an axis of images, which infer-prep has not; but where patches of
+    # all images make one sequence, it is the sequence's.
+    whole = {"pixel_values"} if "image_grid_thw" in p.model_input_names else set()
+
+    def run(path):
+        out = p(images=rgb(path), return_tensors="np")
+        return {k: np.asarray(v) if k in whole else np.asarray(v)[0] for k, v in out.items()}
+
+    return run
 
 
 def timm(config):
@@ -128,10 +136,12 @@ def reference_of(ecosystem, config):
 
 
 def reference(path):
-    """The reference for a config file: a function from an image's path to {output: array}, one of them."""
+    """The reference for a config file: a function from an image's path to {output: array}, without side outputs."""
     path = pathlib.Path(path)
     run = reference_of(path.parent.name, json.loads(path.read_text()))
-    return lambda image: dict(list(run(image).items())[:1])
+    if path.parent.name == "ultralytics":
+        return lambda image: {"images": run(image)["images"]}
+    return run
 
 
 def who(path):

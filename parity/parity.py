@@ -212,9 +212,10 @@ def ours(program, case, images, out):
         raise SystemExit(f"{case.name}: infer-prep exited with {r.returncode}: {r.stderr[-2000:]}")
     got = {}
     for p, n in names.items():
-        f = out / "out" / (n + ".npy")
-        if f.exists():
-            got[p] = np.load(f)
+        # One output is <image>.npy, several are <image>.<output>.npy.
+        outputs = {f.name[len(n) + 1 : -len(".npy")]: np.load(f) for f in (out / "out").glob(n + ".*npy")}
+        if outputs:
+            got[p] = outputs
     return got, r.stderr
 
 
@@ -227,30 +228,45 @@ def compare(program, case, images):
     for p in images:
         try:
             want = case.reference(p)
-            if isinstance(want, dict):
-                (want,) = want.values()
-            want = np.ascontiguousarray(want)
+            if not isinstance(want, dict):
+                want = {"": want}
+            elif len(want) == 1:
+                want = {"": v for v in want.values()}
+            want = {k: np.ascontiguousarray(v) for k, v in want.items()}
         except Exception as e:
             if p in got and case.takes:
                 notes.append(f"{p.name}: the reference refuses it ({e}), infer-prep takes it")
                 worst = float("inf")
             continue
         total += 1
-        have = got.get(p)
-        if have is None:
+        outputs = got.get(p)
+        if outputs is None:
             notes.append(f"{p.name}: refused")
             worst = float("inf")
-        elif have.shape != want.shape or have.dtype != want.dtype:
-            notes.append(f"{p.name}: {have.dtype}{have.shape}, want {want.dtype}{want.shape}")
+            continue
+        if outputs.keys() != want.keys():
+            notes.append(f"{p.name}: outputs {sorted(outputs)}, want {sorted(want)}")
             worst = float("inf")
-        elif have.tobytes() == want.tobytes():
-            exact += 1
-        else:
-            d = np.abs(have.astype(np.float64) - want.astype(np.float64))
-            at = np.unravel_index(np.argmax(d), d.shape)
-            worst = max(worst, float(d.max()))
-            notes.append(f"{p.name}: {int((d != 0).sum())} of {d.size} differ, worst at {tuple(map(int, at))}: got {have[at]}, want {want[at]}")
+            continue
+        same = True
+        for name, w in want.items():
+            d, note = difference(outputs[name], w)
+            if note:
+                same, worst = False, max(worst, d)
+                notes.append(f"{p.name}{name and ' ' + name}: {note}")
+        exact += same
     return exact, total, worst, notes, len(images)
+
+
+def difference(have, want):
+    """How far two arrays differ at most, and in words, which are empty if no bit does."""
+    if have.shape != want.shape or have.dtype != want.dtype:
+        return float("inf"), f"{have.dtype}{have.shape}, want {want.dtype}{want.shape}"
+    if have.tobytes() == want.tobytes():
+        return 0.0, ""
+    d = np.abs(have.astype(np.float64) - want.astype(np.float64))
+    at = np.unravel_index(np.argmax(d), d.shape)
+    return float(d.max()), f"{int((d != 0).sum())} of {d.size} differ, worst at {tuple(map(int, at))}: got {have[at]}, want {want[at]}"
 
 
 def main():

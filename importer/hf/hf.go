@@ -139,7 +139,9 @@ func read(o *importer.Object, c class) settings {
 		*p = o.Bool(key, *p)
 	}
 	s.notSquare = !o.Bool("default_to_square", !s.notSquare)
-	readSize(o, "size", &s.size, !s.notSquare)
+	if !c.ownSize {
+		readSize(o, "size", &s.size, !s.notSquare)
+	}
 	readSize(o, "crop_size", &s.crop, true)
 	readSize(o, "pad_size", &s.padSize, true)
 	s.mean, s.std = readValues(o, "image_mean", s.mean), readValues(o, "image_std", s.std)
@@ -149,7 +151,7 @@ func read(o *importer.Object, c class) settings {
 		switch {
 		case ok:
 			s.resample = resamples[n]
-		case v != nil || s.resize: // transformers refuses null where it resizes
+		case v != nil || s.resize && !c.ownSize: // transformers refuses null where it resizes
 			o.Bad("resample", "a Pillow resampling number: 0 nearest, 1 lanczos, 2 bilinear, 3 bicubic, 4 box, 5 hamming")
 		}
 	}
@@ -166,7 +168,7 @@ func read(o *importer.Object, c class) settings {
 	o.Inert(inert...)
 
 	// What transformers' validate_preprocess_arguments demands of every class.
-	if s.resize && s.size == (size{}) {
+	if s.resize && s.size == (size{}) && !c.ownSize {
 		o.Bad("size", "a size, for do_resize")
 	}
 	if s.centerCrop && s.crop == (size{}) {
