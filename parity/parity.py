@@ -199,7 +199,7 @@ def cases(tmp):
 
 
 def ours(program, case, images, out):
-    """Runs the command line; returns {image: {output: array}}, without those it refused."""
+    """Runs the command line; returns {image: {output: .npy file}}, without those it refused."""
     names = {}
     for i, p in enumerate(images):  # flat links, since two folders may hold one name
         link = out / "in" / f"{i:05d}{p.suffix.lower()}"
@@ -213,49 +213,50 @@ def ours(program, case, images, out):
     got = {}
     for p, n in names.items():
         # One output is <image>.npy, several are <image>.<output>.npy.
-        outputs = {f.name[len(n) + 1 : -len(".npy")]: np.load(f) for f in (out / "out").glob(n + ".*npy")}
+        outputs = {f.name[len(n) + 1 : -len(".npy")]: f for f in (out / "out").glob(n + ".*npy")}
         if outputs:
             got[p] = outputs
-    return got, r.stderr
+    return got
 
 
 def compare(program, case, images):
     images = [p for p in images if case.images(p)]
-    with tempfile.TemporaryDirectory() as d:
-        got, stderr = ours(program, case, images, pathlib.Path(d))
     exact = total = 0
     worst, notes = 0.0, []
-    for p in images:
-        try:
-            want = case.reference(p)
-            if not isinstance(want, dict):
-                want = {"": want}
-            elif len(want) == 1:
-                want = {"": v for v in want.values()}
-            want = {k: np.ascontiguousarray(v) for k, v in want.items()}
-        except Exception as e:
-            if p in got and case.takes:
-                notes.append(f"{p.name}: the reference refuses it ({e}), infer-prep takes it")
-                worst = float("inf")
-            continue
-        total += 1
-        outputs = got.get(p)
-        if outputs is None:
-            notes.append(f"{p.name}: refused")
-            worst = float("inf")
-            continue
-        if outputs.keys() != want.keys():
-            notes.append(f"{p.name}: outputs {sorted(outputs)}, want {sorted(want)}")
-            worst = float("inf")
-            continue
-        same = True
-        for name, w in want.items():
-            d, note = difference(outputs[name], w)
-            if note:
-                same, worst = False, max(worst, d)
-                notes.append(f"{p.name}{name and ' ' + name}: {note}")
-        exact += same
+    for i in range(0, len(images), 64):  # whose tensors are on the disk at once
+        some = images[i : i + 64]
+        with tempfile.TemporaryDirectory() as d:
+            got = ours(program, case, some, pathlib.Path(d))
+            for p in some:
+                e, t, w, n = compare_one(case, p, got.get(p))
+                exact, total, worst, notes = exact + e, total + t, max(worst, w), notes + n
     return exact, total, worst, notes, len(images)
+
+
+def compare_one(case, p, outputs):
+    """Whether an image is exact, whether the reference takes it, the worst difference, and what to say of it."""
+    try:
+        want = case.reference(p)
+        if not isinstance(want, dict):
+            want = {"": want}
+        elif len(want) == 1:
+            want = {"": v for v in want.values()}
+        want = {k: np.ascontiguousarray(v) for k, v in want.items()}
+    except Exception as e:
+        if outputs is not None and case.takes:
+            return 0, 0, float("inf"), [f"{p.name}: the reference refuses it ({e}), infer-prep takes it"]
+        return 0, 0, 0.0, []
+    if outputs is None:
+        return 0, 1, float("inf"), [f"{p.name}: refused"]
+    if outputs.keys() != want.keys():
+        return 0, 1, float("inf"), [f"{p.name}: outputs {sorted(outputs)}, want {sorted(want)}"]
+    worst, notes = 0.0, []
+    for name, w in want.items():
+        d, note = difference(np.load(outputs[name]), w)
+        if note:
+            worst = max(worst, d)
+            notes.append(f"{p.name}{name and ' ' + name}: {note}")
+    return int(not notes), 1, worst, notes
 
 
 def difference(have, want):

@@ -2,8 +2,9 @@
 //
 // The reference is transformers 5.23.0 with its PIL backend:
 // AutoImageProcessor.from_pretrained(dir, backend="pil"), called with
-// Image.open(f).convert("RGB"); the output is its pixel_values. The default
-// backend of transformers 5, torchvision's, gives other bytes.
+// Image.open(f).convert("RGB"); the outputs are those it gives, under their names,
+// without the axis of images: pixel_values first, for most classes alone. The
+// default backend of transformers 5, torchvision's, gives other bytes.
 //
 // The class that the file names decides, since absent keys mean that class's
 // defaults and null means no value, not the default. Accepted are the arguments
@@ -27,7 +28,7 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// Output is the name of the graphs' output.
+// Output is the name of the graphs' first output.
 const Output = "pixel_values"
 
 func init() {
