@@ -225,6 +225,7 @@ func TestBuildErrors(t *testing.T) {
 		{ten().Take(-1).Batch(3), "dataset: batch/take: invalid parameter: count -1"},
 		{stream().Shuffle(), "random access"},
 		{ten().Repeat(0).Shuffle(), "without an end"},
+		{ten().Repeat(0).Skip(1<<62 + 1), "without an end"},
 		{ten().Concat(ten().Rename([]string{"x"}, []string{"y"})), `column 0 of input 1 is "y"`},
 		{dataset.Together(ten(), ten()), `named "x"`},
 		{ten().Split(1, 3, 4)[0], "7 samples in all, there are 10"},

@@ -49,11 +49,19 @@ func (n *Take) build(_ *Built, s *step) error {
 
 func (n *Skip) build(_ *Built, s *step) error {
 	in, err := s.passes()
-	if err == nil && in.size != Unknown && in.size != Endless {
+	switch {
+	case err != nil || in.size == Unknown:
+		return err
+	case in.size != Endless:
 		s.size = max(in.size-n.Count, 0)
+	case n.Count > mostSkipped:
+		return defErr("%d samples left out of a dataset without an end, want at most %d", n.Count, mostSkipped)
 	}
-	return err
+	return nil
 }
+
+// mostSkipped of a dataset without an end leave places that can be counted.
+const mostSkipped = 1 << 62
 
 func (n *Take) locator(*Built, *step) func(uint64, int64) (int, uint64, int64) {
 	return func(epoch uint64, k int64) (int, uint64, int64) { return 0, epoch, k }

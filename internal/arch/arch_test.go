@@ -25,6 +25,10 @@ func TestImports(t *testing.T) {
 			module + "rng", module + "internal/spec", module + "tensor", module + "internal/enum", module + "internal/kernel", module + "internal/cpu", module + "codec", module + "transforms",
 			"github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/sys/cpu",
 		}},
+		{"modelbundle", []string{
+			module + "datagraph", module + "rng", module + "internal/spec", module + "tensor", module + "internal/enum", module + "internal/kernel", module + "internal/cpu",
+			module + "codec", module + "transforms", "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/sys/cpu",
+		}},
 		{"dataset", []string{
 			module + "datagraph", module + "rng", module + "internal/spec", module + "tensor", module + "internal/enum", module + "internal/kernel",
 			module + "internal/cpu", module + "codec", module + "transforms", "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/sys/cpu",
@@ -62,7 +66,7 @@ func TestImports(t *testing.T) {
 				}
 				require.True(t, ok, "%s imports %s", c.pkg, d)
 			}
-			if c.pkg == "datagraph" || c.pkg == "dataset" || c.pkg == "pullpipe" {
+			if c.pkg == "datagraph" || c.pkg == "modelbundle" || c.pkg == "dataset" || c.pkg == "pullpipe" {
 				require.NotContains(t, deps, module+"codec/jpeg", "formats are linked by whoever wants them")
 			}
 		})

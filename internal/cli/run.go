@@ -29,7 +29,7 @@ type runFlags struct {
 func (a *app) runCmd() *cobra.Command {
 	f := &runFlags{}
 	cmd := &cobra.Command{
-		Use:   "run [--preset NAME | --graph FILE | --hf FILE | …] -o DIR IMAGE...",
+		Use:   "run [--preset NAME | --graph FILE | --bundle FILE | --hf FILE | …] -o DIR IMAGE...",
 		Short: "Turn images into tensors",
 		Long: `Turn images into tensors, one file (or several) an image.
 

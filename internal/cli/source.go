@@ -16,6 +16,7 @@ import (
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
 	_ "github.com/infer-prep/infer-prep/importer/all" // every ecosystem
+	"github.com/infer-prep/infer-prep/modelbundle"
 	"github.com/infer-prep/infer-prep/preset"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
@@ -27,6 +28,7 @@ const maxGraphBytes = 16 << 20
 // graphFlags choose a graph and change it. Every command that works on a graph has them.
 type graphFlags struct {
 	preset, graph string
+	bundle        string
 	imports       map[string]*string // by importer name: the file
 
 	dtype, layout string
@@ -41,6 +43,7 @@ func (f *graphFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.preset, "preset", "", "the graph `NAME` that comes with the program: "+strings.Join(preset.Names(), ", "))
 	fl.StringVar(&f.graph, "graph", "", "the graph in `FILE`, as graph import writes it; - reads standard input")
+	fl.StringVar(&f.bundle, "bundle", "", "the graph in the model bundle `FILE`")
 	f.imports = map[string]*string{}
 	for _, i := range importers() {
 		f.imports[i.Name] = fl.String(i.Flag, "", importUsage(i))
@@ -54,6 +57,7 @@ func (f *graphFlags) add(cmd *cobra.Command) {
 	fl.Var((*count)(&f.limits.Bytes), "limit-bytes", "refuse files and images that need more `BYTES` of memory, and bound all jobs together; 0 is no limit")
 
 	noErr(cmd.MarkFlagFilename("graph", "json", "msgp"))
+	noErr(cmd.MarkFlagFilename("bundle"))
 	complete(cmd, "preset", preset.Names()...)
 	complete(cmd, "layout", "HWC", "CHW")
 	complete(cmd, "dtype", dtypeNames()...)
@@ -104,7 +108,7 @@ func dtypeNames() []string {
 
 // flagNames lists the flags that name a graph.
 func (f *graphFlags) flagNames() string {
-	l := []string{"--preset", "--graph"}
+	l := []string{"--preset", "--graph", "--bundle"}
 	for _, i := range importers() {
 		l = append(l, "--"+i.Flag)
 	}
@@ -131,6 +135,9 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 	}
 	if set("graph") {
 		g, err = f.fromFile(f.graph, stdin, parseGraph)
+	}
+	if set("bundle") {
+		g, err = f.fromBundle(f.bundle)
 	}
 	for _, i := range importers() {
 		if set(i.Flag) {
@@ -178,6 +185,16 @@ func (f *graphFlags) fromFile(name string, stdin io.Reader, parse func([]byte) (
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return g, nil
+}
+
+// fromBundle reads no more of a bundle than its graph.
+func (f *graphFlags) fromBundle(name string) (*datagraph.Graph, error) {
+	f.file = name
+	b, err := modelbundle.OpenFile(name, modelbundle.DefaultLimits())
+	if err != nil {
+		return nil, plain(name, err)
+	}
+	return b.Graph(), plain(name, b.Close())
 }
 
 // readSmall reads a file of at most maxGraphBytes; - is stdin.

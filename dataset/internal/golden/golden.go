@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -31,8 +32,8 @@ type Case struct {
 	Rows          []map[string]Value
 }
 
-// Value is a column of a row: Size and SHA256 of a file, Hex of a string, or
-// Data as text.
+// Value is a column of a row: Size and SHA256 of a file, Hex of a string, or, of an
+// array, Data as text or the SHA256 of its bytes.
 type Value struct {
 	DType  string
 	Shape  []int
@@ -103,7 +104,7 @@ func (c *Case) Compare(t testing.TB, s dataset.Source) {
 			return fmt.Errorf("row %d has no key", i)
 		}
 		for j, k := range columns {
-			if err := c.Rows[i][k.Name].equal(k, &s.Values[j].Tensor); err != nil {
+			if err := c.equal(i, k, &s.Values[j].Tensor); err != nil {
 				return fmt.Errorf("row %d (%s), column %s: %w", i, s.Key, k.Name, err)
 			}
 		}
@@ -143,35 +144,46 @@ func (c *Case) run(t testing.TB, s dataset.Source, columns []dataset.Column) {
 	for s, err := range p.All(t.Context()) {
 		require.NoError(t, err)
 		for j, k := range columns {
-			require.NoError(t, c.Rows[n][k.Name].equal(k, &s.Values[j].Tensor), "row %d (%s), column %s", n, s.Key, k.Name)
+			require.NoError(t, c.equal(n, k, &s.Values[j].Tensor), "row %d (%s), column %s", n, s.Key, k.Name)
 		}
 		n++
 	}
 	require.Len(t, c.Rows, n)
 }
 
-// equal compares, where the reference's uint32 may be a wider or signed type here.
-func (v Value) equal(k dataset.Column, got *tensor.Tensor) error {
-	if !k.Desc.Matches(got.Desc) {
-		return fmt.Errorf("%v does not match the column's %v", got.Desc, k.Desc)
+// Equal compares. as lists, for types of the reference that are others here, what
+// they may be.
+func (v *Value) Equal(got *tensor.Tensor, as map[string][]string) error {
+	sum := func(b []byte) string {
+		h := sha256.Sum256(b)
+		return hex.EncodeToString(h[:])
 	}
 	if v.DType == "bytes" {
-		sum := sha256.Sum256(got.Data)
 		switch want, err := hex.DecodeString(v.Hex); {
 		case err != nil || got.DType != tensor.Bytes:
 			return fmt.Errorf("%v, want bytes", got.Desc)
 		case v.SHA256 == "" && !bytes.Equal(want, got.Data):
 			return fmt.Errorf("got %q, want %q", got.Data, want)
-		case v.SHA256 != "" && (len(got.Data) != v.Size || hex.EncodeToString(sum[:]) != v.SHA256):
-			return fmt.Errorf("got %d bytes %x, want %d bytes %s", len(got.Data), sum, v.Size, v.SHA256)
+		case v.SHA256 != "" && (len(got.Data) != v.Size || sum(got.Data) != v.SHA256):
+			return fmt.Errorf("got %d bytes %s, want %d bytes %s", len(got.Data), sum(got.Data), v.Size, v.SHA256)
 		}
 		return nil
 	}
-	if g := got.DType.String(); g != v.DType && (v.DType != "uint32" || g != "int64" && g != "int32") {
+	if g := got.DType.String(); g != v.DType && !slices.Contains(as[v.DType], g) {
 		return fmt.Errorf("got %s, want %s", g, v.DType)
 	}
 	if fmt.Sprint(got.Shape.Slice()) != fmt.Sprint(v.Shape) {
 		return fmt.Errorf("got shape %v, want %v", got.Shape, v.Shape)
+	}
+	got = got.Clone()
+	if v.SHA256 != "" {
+		if h := sum(got.Data); h != v.SHA256 {
+			return fmt.Errorf("got %s, want %s", h, v.SHA256)
+		}
+		return nil
+	}
+	if int64(len(v.Data)) != got.Len() {
+		return fmt.Errorf("got %d elements, want %d", got.Len(), len(v.Data))
 	}
 	for i, s := range v.Data {
 		var same bool
@@ -182,18 +194,35 @@ func (v Value) equal(k dataset.Column, got *tensor.Tensor) error {
 			want, err := strconv.ParseFloat(s, 64)
 			same = err == nil && (math.Float32bits(x) == math.Float32bits(float32(want)) || x != x && want != want)
 			have = x
+		case tensor.Uint8:
+			have = got.Data[i]
+			same = fmt.Sprint(have) == s
 		case tensor.Int32:
 			have = tensor.View[int32](got)[i]
 			same = fmt.Sprint(have) == s
 		case tensor.Int64:
 			have = tensor.View[int64](got)[i]
 			same = fmt.Sprint(have) == s
+		default:
+			return fmt.Errorf("no comparison of %v", got.DType)
 		}
 		if !same {
 			return fmt.Errorf("at %d of %v: got %v, want %s", i, got.Desc, have, s)
 		}
 	}
 	return nil
+}
+
+// wider are the types of MindSpore that there are none of here.
+var wider = map[string][]string{"uint32": {"int32", "int64"}}
+
+// equal compares a column of a row.
+func (c *Case) equal(row int, k dataset.Column, got *tensor.Tensor) error {
+	if !k.Desc.Matches(got.Desc) {
+		return fmt.Errorf("%v does not match the column's %v", got.Desc, k.Desc)
+	}
+	v := c.Rows[row][k.Name]
+	return v.Equal(got, wider)
 }
 
 // Allocs is how many times reading any row allocates, once the sample has its memory.

@@ -1,0 +1,60 @@
+// Package classifier has tests alone: they are the way of a small model from its
+// training in Python (train.py) to a bundle, and what comes of it here.
+package classifier
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/codec"
+	_ "github.com/infer-prep/infer-prep/codec/jpeg"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/importer/torchvision"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// expected is what the Python program gives for an image.
+type expected struct {
+	SHA256 string    `json:"sha256"`
+	Logits []float32 `json:"logits"`
+	Label  string    `json:"label"`
+	Drawn  string    `json:"drawn"`
+}
+
+func load(t *testing.T) map[string]expected {
+	b, err := os.ReadFile("expected.json")
+	require.NoError(t, err)
+	var m map[string]expected
+	require.NoError(t, json.Unmarshal(b, &m))
+	require.Len(t, m, 12)
+	return m
+}
+
+// TestTensors: the graph imported from the training's transforms gives the
+// training's tensors.
+func TestTensors(t *testing.T) {
+	b, err := os.ReadFile("transforms.json")
+	require.NoError(t, err)
+	g, err := torchvision.Import(b)
+	require.NoError(t, err)
+	plan, err := datagraph.Compile(g, codec.DefaultLimits())
+	require.NoError(t, err)
+	r := plan.NewRunner()
+	for name, want := range load(t) {
+		b, err := os.ReadFile(filepath.Join("images", name))
+		require.NoError(t, err)
+		out, err := r.Run(tensor.FromBytes(b))
+		require.NoError(t, err)
+		var raw bytes.Buffer
+		require.NoError(t, tensor.WriteRaw(&raw, out[0]))
+		sum := sha256.Sum256(raw.Bytes())
+		require.Equal(t, want.SHA256, hex.EncodeToString(sum[:]), name)
+	}
+}
