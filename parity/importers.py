@@ -7,10 +7,10 @@ reference's output, {name: array}; configs() lists testdata/configs. Run alone:
 
 prints for every config and image a line with tabs between the fields,
 
-    <ecosystem>/<config>  <image>  <output>  <shape>  <sha256 of the float32 bytes>
+    <ecosystem>/<config>  <image>  <output>  <shape>  <sha256 of the bytes>
     <ecosystem>/<config>  <image>  error     <what the reference says>
 
-and with --out also writes the arrays, as DIR/<ecosystem>/<config>/<image>.npy.
+and with --out also writes the arrays, as DIR/<ecosystem>/<config>/<image>.<output>.npy.
 
 The ecosystem is the name of the folder that a config is in. Needs what
 requirements.txt and requirements-no-deps.txt pin.
@@ -64,7 +64,7 @@ def hf(config):
 
     def run(path):
         out = p(images=rgb(path), return_tensors="np")
-        return {k: np.asarray(v) if k in whole else np.asarray(v)[0] for k, v in out.items()}
+        return {k: out[k] if k in whole else out[k][0] for k in sorted(out, key=lambda k: k != "pixel_values")}
 
     return run
 
@@ -136,12 +136,9 @@ def reference_of(ecosystem, config):
 
 
 def reference(path):
-    """The reference for a config file: a function from an image's path to {output: array}, without side outputs."""
+    """The reference for a config file: a function from an image's path to {output: array}."""
     path = pathlib.Path(path)
-    run = reference_of(path.parent.name, json.loads(path.read_text()))
-    if path.parent.name == "ultralytics":
-        return lambda image: {"images": run(image)["images"]}
-    return run
+    return reference_of(path.parent.name, json.loads(path.read_text()))
 
 
 def who(path):
@@ -181,7 +178,7 @@ def main(args):
             for output, a in got.items():
                 print(name, image, output, "x".join(map(str, a.shape)), digest(a), sep="\t")
                 if out:
-                    f = out / name / (pathlib.Path(image).name + ".npy")
+                    f = out / name / f"{pathlib.Path(image).name}.{output}.npy"
                     f.parent.mkdir(parents=True, exist_ok=True)
                     np.save(f, np.ascontiguousarray(a))
 

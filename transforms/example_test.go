@@ -131,6 +131,12 @@ func ExampleHorizontalFlip() {
 	// Output: [3 2 1]
 }
 
+func ExampleImageSize() {
+	y := exampleRun(NewImageSize(), exampleBytes(2, 3, 1, make([]uint8, 6)...))
+	fmt.Println(tensor.View[int64](y[0]))
+	// Output: [2 3]
+}
+
 func ExampleInvert() {
 	fmt.Println(exampleRun(NewInvert(), exampleBytes(1, 3, 1, 0, 100, 255))[0].Data)
 	// Output: [255 155 0]
@@ -167,6 +173,20 @@ func ExamplePadToSize() {
 	op.Fill = []float64{9}
 	fmt.Println(exampleRun(op, exampleBytes(1, 1, 1, 5))[0].Data)
 	// Output: [9 5 9 9]
+}
+
+func ExamplePadToMultiple() {
+	op := NewPadToMultiple(4)
+	op.Position = TopLeft
+	y := exampleRun(op, exampleBytes(2, 5, 3, make([]uint8, 30)...))[0]
+	fmt.Println(y.Height(), y.Width())
+	// Output: 4 8
+}
+
+func ExamplePadWithMask() {
+	y := exampleRun(NewPadWithMask(1, 4), exampleBytes(1, 2, 1, 7, 8))
+	fmt.Println(y[0].Data, tensor.View[int64](y[1]))
+	// Output: [7 8 0 0] [1 1 0 0]
 }
 
 func ExampleQuantize() {

@@ -16,6 +16,13 @@ type Pointwise interface {
 	Pointwise()
 }
 
+// Described is an Op of one image input whose outputs follow from the input's
+// description alone, not from its values: Apply may be given a tensor without data.
+type Described interface {
+	Op
+	Described()
+}
+
 // Frame is a window of Height x Width pixels into an unbounded plane, which
 // holds an image with its first pixel at (0, 0) and around it Fill, one value for
 // all channels or one for each. Top and Left are the place of the window's first

@@ -1044,6 +1044,46 @@ func (z HorizontalFlip) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z ImageSize) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 1
+	o = append(o, 0x91)
+	o = msgp.AppendUint8(o, uint8(z.DType))
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *ImageSize) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 1 {
+		err = msgp.ArrayError{Wanted: 1, Got: zb0001}
+		return
+	}
+	{
+		var zb0002 uint8
+		zb0002, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "DType")
+			return
+		}
+		z.DType = tensor.DType(zb0002)
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z ImageSize) Msgsize() (s int) {
+	s = 1 + msgp.Uint8Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z Interpolation) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	o = msgp.AppendUint8(o, uint8(z))
@@ -1602,6 +1642,88 @@ func (z PadSequence) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *PadToMultiple) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 4
+	o = append(o, 0x94)
+	o = msgp.AppendInt(o, z.Multiple)
+	o = msgp.AppendUint8(o, uint8(z.Position))
+	o = msgp.AppendUint8(o, uint8(z.Mode))
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Fill)))
+	for za0001 := range z.Fill {
+		o = msgp.AppendFloat64(o, z.Fill[za0001])
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *PadToMultiple) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 4 {
+		err = msgp.ArrayError{Wanted: 4, Got: zb0001}
+		return
+	}
+	z.Multiple, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Multiple")
+		return
+	}
+	{
+		var zb0002 uint8
+		zb0002, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Position")
+			return
+		}
+		z.Position = Position(zb0002)
+	}
+	{
+		var zb0003 uint8
+		zb0003, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Mode")
+			return
+		}
+		z.Mode = PadMode(zb0003)
+	}
+	var zb0004 uint32
+	zb0004, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Fill")
+		return
+	}
+	if zb0004 > zf6ce1d47limitArrays {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	if cap(z.Fill) >= int(zb0004) {
+		z.Fill = (z.Fill)[:zb0004]
+	} else {
+		z.Fill = make([]float64, zb0004)
+	}
+	for za0001 := range z.Fill {
+		z.Fill[za0001], bts, err = msgp.ReadFloat64Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Fill", za0001)
+			return
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *PadToMultiple) Msgsize() (s int) {
+	s = 1 + msgp.IntSize + msgp.Uint8Size + msgp.Uint8Size + msgp.ArrayHeaderSize + (len(z.Fill) * (msgp.Float64Size))
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *PadToSize) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// array header, size 5
@@ -1686,6 +1808,104 @@ func (z *PadToSize) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *PadToSize) Msgsize() (s int) {
 	s = 1 + msgp.IntSize + msgp.IntSize + msgp.Uint8Size + msgp.Uint8Size + msgp.ArrayHeaderSize + (len(z.Fill) * (msgp.Float64Size))
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *PadWithMask) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 6
+	o = append(o, 0x96)
+	o = msgp.AppendInt(o, z.Height)
+	o = msgp.AppendInt(o, z.Width)
+	o = msgp.AppendUint8(o, uint8(z.Position))
+	o = msgp.AppendUint8(o, uint8(z.Mode))
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Fill)))
+	for za0001 := range z.Fill {
+		o = msgp.AppendFloat64(o, z.Fill[za0001])
+	}
+	o = msgp.AppendUint8(o, uint8(z.MaskDType))
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *PadWithMask) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 6 {
+		err = msgp.ArrayError{Wanted: 6, Got: zb0001}
+		return
+	}
+	z.Height, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Height")
+		return
+	}
+	z.Width, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Width")
+		return
+	}
+	{
+		var zb0002 uint8
+		zb0002, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Position")
+			return
+		}
+		z.Position = Position(zb0002)
+	}
+	{
+		var zb0003 uint8
+		zb0003, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Mode")
+			return
+		}
+		z.Mode = PadMode(zb0003)
+	}
+	var zb0004 uint32
+	zb0004, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Fill")
+		return
+	}
+	if zb0004 > zf6ce1d47limitArrays {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	if cap(z.Fill) >= int(zb0004) {
+		z.Fill = (z.Fill)[:zb0004]
+	} else {
+		z.Fill = make([]float64, zb0004)
+	}
+	for za0001 := range z.Fill {
+		z.Fill[za0001], bts, err = msgp.ReadFloat64Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Fill", za0001)
+			return
+		}
+	}
+	{
+		var zb0005 uint8
+		zb0005, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "MaskDType")
+			return
+		}
+		z.MaskDType = tensor.DType(zb0005)
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *PadWithMask) Msgsize() (s int) {
+	s = 1 + msgp.IntSize + msgp.IntSize + msgp.Uint8Size + msgp.Uint8Size + msgp.ArrayHeaderSize + (len(z.Fill) * (msgp.Float64Size)) + msgp.Uint8Size
 	return
 }
 

@@ -62,7 +62,7 @@ type Resize struct {
 	Width         int           `json:"width"`         // likewise
 	Edge          int           `json:"edge"`          // for shortest, longest
 	MaxEdge       int           `json:"max_edge"`      // for shortest: the most that the longer edge may have; 0 is no bound
-	Multiple      int           `json:"multiple"`      // for multiple
+	Multiple      int           `json:"multiple"`      // for fit multiple and size_rule yolos
 	KeepAspect    bool          `json:"keep_aspect"`   // for multiple: scale both sides alike
 	SizeRule      SizeRule      `json:"size_rule"`     // for all but exact; usually truncate
 	Interpolation Interpolation `json:"interpolation"` // usually bilinear or bicubic
@@ -99,8 +99,8 @@ func (o *Resize) Validate() error {
 	if err := checkEnum("size_rule", o.SizeRule, sizeRuleNames); err != nil {
 		return err
 	}
-	if o.SizeRule == SizeDETR && o.Fit != FitShortest {
-		return paramErr("size_rule detr with fit %v, want fit shortest", o.Fit)
+	if (o.SizeRule == SizeDETR || o.SizeRule == SizeYOLOS) && o.Fit != FitShortest {
+		return paramErr("size_rule %v with fit %v, want fit shortest", o.SizeRule, o.Fit)
 	}
 	if o.SizeRule != SizeTruncate && o.Fit == FitThumbnail {
 		return paramErr("size_rule %v with fit thumbnail, want truncate", o.SizeRule)
@@ -114,14 +114,14 @@ func (o *Resize) Validate() error {
 		{"height", o.Height, box},
 		{"width", o.Width, box},
 		{"edge", o.Edge, !box},
-		{"multiple", o.Multiple, o.Fit == FitMultiple},
+		{"multiple", o.Multiple, o.Fit == FitMultiple || o.SizeRule == SizeYOLOS},
 	} {
 		if p.used {
 			if err := checkSide(p.name, p.n); err != nil {
 				return err
 			}
 		} else if p.n != 0 {
-			return paramErr("%s %d has no meaning with fit %v, want 0", p.name, p.n, o.Fit)
+			return paramErr("%s %d has no meaning with fit %v and size_rule %v, want 0", p.name, p.n, o.Fit, o.SizeRule)
 		}
 	}
 	if o.KeepAspect && o.Fit != FitMultiple {

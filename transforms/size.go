@@ -63,9 +63,12 @@ const (
 	// SizeDETR is DETR's: where MaxEdge bounds, the shorter edge is rounded but
 	// the longer one is truncated from the unrounded value. For FitShortest only.
 	SizeDETR
+	// SizeYOLOS is YOLOS's: as DETR's, then both sides cut to multiples of
+	// Multiple. For FitShortest only.
+	SizeYOLOS
 )
 
-var sizeRuleNames = []string{"truncate", "half_even", "half_up", "detr"}
+var sizeRuleNames = []string{"truncate", "half_even", "half_up", "detr", "yolos"}
 
 func (r SizeRule) String() string { return enum.String("size rule", sizeRuleNames, r) }
 
@@ -99,14 +102,18 @@ func (o *Resize) sized(h, w int) (int, int, error) {
 			if most > 0 && l > most {
 				s, l = math.Trunc(float64(most*s)/l), most
 			}
-		case SizeDETR:
+		case SizeDETR, SizeYOLOS:
 			s, l = edge, math.Trunc(float64(edge*long)/short)
 			if most > 0 && float64(long/short*edge) > most {
 				raw := float64(most*short) / long
 				s, l = math.RoundToEven(raw), math.Trunc(float64(raw*long)/short)
 			}
-			if s == short { // it fits as it is
+			if s == short && (o.SizeRule == SizeDETR || h <= w) { // it fits as it is; YOLOS does not look at portraits
 				l = long
+			}
+			if o.SizeRule == SizeYOLOS {
+				m := float64(o.Multiple)
+				s, l = float64(math.Trunc(s/m)*m), float64(math.Trunc(l/m)*m)
 			}
 		case SizeHalfEven:
 			ratio := short / edge

@@ -9,9 +9,6 @@ import (
 type class struct {
 	name     string
 	defaults settings
-	// ownSize says that build reads the key size, and decides on a resample that is
-	// null, of which resample is the default then.
-	ownSize bool
 	// build adds the steps, and reads the class's own keys before.
 	build func(b *builder, o *importer.Object)
 }

@@ -7,8 +7,7 @@ import (
 
 func init() {
 	classes["Donut"] = class{
-		defaults: settings{resize: true, rescale: true, normalize: true, pad: true, size: size{height: 2560, width: 1920}, resample: transforms.Bilinear, mean: halves, std: halves},
-		ownSize:  true,
+		defaults: settings{ownSize: true, resize: true, rescale: true, normalize: true, pad: true, size: size{height: 2560, width: 1920}, resample: transforms.Bilinear, mean: halves, std: halves},
 		build:    donut,
 	}
 }
@@ -23,7 +22,7 @@ func donut(b *builder, o *importer.Object) {
 		if l, ok := importer.Ints(v, 2, 1, importer.MaxSide); ok {
 			b.size = size{height: l[1], width: l[0]}
 		} else {
-			readSize(o, "size", &b.size, !b.notSquare)
+			readSize(o, "size", &b.size, !b.notSquare, false)
 		}
 	}
 	thumbnail, align := o.Bool("do_thumbnail", true), o.Bool("do_align_long_axis", false)

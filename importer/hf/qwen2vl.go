@@ -12,8 +12,7 @@ import (
 
 func init() {
 	classes["Qwen2VL"] = class{
-		defaults: settings{convertRGB: true, resize: true, rescale: true, normalize: true, notSquare: true, resample: transforms.Bicubic, mean: clipMean, std: clipStd},
-		ownSize:  true,
+		defaults: settings{ownSize: true, convertRGB: true, resize: true, rescale: true, normalize: true, notSquare: true, resample: transforms.Bicubic, mean: clipMean, std: clipStd},
 		build:    qwen2VL,
 	}
 }
@@ -78,7 +77,7 @@ func pixelBounds(b *builder, o *importer.Object) (least, most int64) {
 		if b.resize || given[0] || given[1] {
 			o.Bad("size", want)
 		} else {
-			readSize(o, "size", new(size), !b.notSquare)
+			readSize(o, "size", new(size), !b.notSquare, false)
 		}
 		return 1, 1
 	}

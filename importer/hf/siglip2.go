@@ -9,8 +9,7 @@ import (
 
 func init() {
 	classes["Siglip2"] = class{
-		defaults: settings{resize: true, rescale: true, normalize: true, resample: transforms.Bilinear, mean: halves, std: halves},
-		ownSize:  true,
+		defaults: settings{ownSize: true, resize: true, rescale: true, normalize: true, resample: transforms.Bilinear, mean: halves, std: halves},
 		build:    siglip2,
 	}
 }
@@ -22,7 +21,7 @@ func init() {
 // more patches; the mask does not grow with them.
 func siglip2(b *builder, o *importer.Object) {
 	noOCR(o)
-	readSize(o, "size", new(size), !b.notSquare)
+	readSize(o, "size", new(size), !b.notSquare, false)
 	patch, most := o.Side("patch_size", 16), o.Side("max_num_patches", 256)
 
 	b.decode()
