@@ -156,7 +156,7 @@ func Explain(ctx context.Context, g *datagraph.Graph, output string, image, fore
 	// Each alone.
 	type single struct {
 		suspect Suspect
-		also    []string
+		also    []Suspect
 		close   bool    // equal but for roundings
 		mean    float64 // the mean difference, infinite where there is none
 	}
@@ -178,7 +178,7 @@ func Explain(ctx context.Context, g *datagraph.Graph, output string, image, fore
 		key := e.digest([]Suspect{s}, t)
 		if i, ok := known[key]; ok {
 			if i >= 0 {
-				singles[i].also = append(singles[i].also, s.Name)
+				singles[i].also = append(singles[i].also, s)
 			}
 			continue
 		}
@@ -190,7 +190,7 @@ func Explain(ctx context.Context, g *datagraph.Graph, output string, image, fore
 		}
 		singles = append(singles, x)
 	}
-	also := map[string][]string{}
+	also := map[string][]Suspect{}
 	for _, x := range singles {
 		also[x.suspect.Name] = x.also
 	}
@@ -227,13 +227,23 @@ func Explain(ctx context.Context, g *datagraph.Graph, output string, image, fore
 			}
 		}
 	}
-	r.Tried = e.tried
+	rank(found)
+	found = worth(found)
+	// Suspects that cannot be told apart alone may differ together with others.
+	for _, x := range found[:min(len(found), o.Most)] {
+		if err := e.others(g, x, also, &found); err != nil {
+			return nil, err
+		}
+	}
 	rank(found)
 	found = worth(found)
 	for i := range found {
-		found[i].Also = [][]string{}
-		for _, s := range found[i].Suspects {
-			found[i].Also = append(found[i].Also, append([]string{}, also[s.Name]...))
+		found[i].Also = make([][]string, len(found[i].Suspects))
+		for k := range found[i].Also {
+			found[i].Also[k] = []string{}
+			if s := found[i].Suspects[k]; len(found[i].Suspects) == 1 {
+				found[i].Also[k] = append(found[i].Also[k], names(also[s.Name])...)
+			}
 		}
 	}
 	found = alikes(found)
@@ -253,7 +263,33 @@ func Explain(ctx context.Context, g *datagraph.Graph, output string, image, fore
 			r.More++
 		}
 	}
+	r.Tried = e.tried
 	return r, nil
+}
+
+// others tries an explanation of several suspects with those that are the same as
+// one of them alone.
+func (e *explainer) others(g *datagraph.Graph, x Explanation, also map[string][]Suspect, found *[]Explanation) error {
+	if len(x.Suspects) < 2 {
+		return nil
+	}
+	for i, s := range x.Suspects {
+		for _, o := range also[s.Name] {
+			l := slices.Clone(x.Suspects)
+			l[i] = o
+			if err := e.combine(g, found, l...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func names(l []Suspect) (n []string) {
+	for _, s := range l {
+		n = append(n, s.Name)
+	}
+	return n
 }
 
 func anyEqual(l []Explanation) bool {
