@@ -11,7 +11,7 @@ test:
 # virtual environment of its own. The race detector looks on where there is a C compiler.
 test-device:
 	@lib=$$(device/ort/library.sh) && echo "ONNX Runtime: $$lib" && \
-	INFER_PREP_ORT=$$lib $(GO) test -count=1 ./device/... && \
+	INFER_PREP_ORT=$$lib $(GO) test -count=1 ./device/... ./examples/classifier && \
 	INFER_PREP_ORT=$$lib $(GO) test -count=1 -run 'Device|Classifier' ./internal/cli && \
 	INFER_PREP_ORT=$$lib CGO_ENABLED=0 $(GO) test -count=1 ./device/ort && \
 	{ [ "$$($(GO) env CGO_ENABLED)" = 0 ] || INFER_PREP_ORT=$$lib $(GO) test -count=1 -race ./device/...; }

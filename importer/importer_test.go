@@ -20,7 +20,8 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// golden is testdata/goldens.json, which testdata/gen/importers.py makes.
+// golden is one of testdata/goldens*.json, which testdata/gen/importers.py and
+// importers_patches.py make.
 type golden struct {
 	Cases   []goldenCase `json:"cases"`
 	Refused []goldenCase `json:"refused"` // by the reference
@@ -43,12 +44,19 @@ type goldenCase struct {
 }
 
 func goldens(t *testing.T) golden {
-	b, err := os.ReadFile("testdata/goldens.json")
+	files, err := filepath.Glob("testdata/goldens*.json")
 	require.NoError(t, err)
-	var g golden
-	require.NoError(t, json.Unmarshal(b, &g))
-	require.NotEmpty(t, g.Cases)
-	return g
+	var all golden
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		require.NoError(t, err)
+		var g golden
+		require.NoError(t, json.Unmarshal(b, &g), f)
+		require.NotEmpty(t, g.Cases, f)
+		all.Cases, all.Refused = append(all.Cases, g.Cases...), append(all.Refused, g.Refused...)
+	}
+	require.NotEmpty(t, all.Cases)
+	return all
 }
 
 func importAs(t testing.TB, name string, config []byte) (*datagraph.Graph, error) {

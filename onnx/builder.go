@@ -205,9 +205,9 @@ func (b *builder) over(x, y num) num {
 	return b.arith("Div", func(x, y int64) int64 { return x / y }, x, y)
 }
 
-// mod2 is x modulo 2: 0 or 1, also of numbers below 0, as ONNX's Mod of integers.
-func (b *builder) mod2(x num) num {
-	return b.arith("Mod", func(x, _ int64) int64 { return x & 1 }, x, num{v: 2})
+// mod is x modulo n > 0, never negative, as ONNX's Mod of integers.
+func (b *builder) mod(x, n num) num {
+	return b.arith("Mod", func(x, n int64) int64 { return (x%n + n) % n }, x, n)
 }
 
 func (b *builder) least(x, y num) num {

@@ -13,7 +13,7 @@ import (
 // With b the backend's bytes and f the operator's floats, |b-f| is at most half a
 // unit for b's last rounding, half a unit times the sum of the weights' magnitudes
 // (1 for bilinear, 1.25 for bicubic) for Pillow's rounding between its passes, and
-// 0.3 for OpenCV's weights of 11 bits: below 1.5, so that the bytes differ by 1 at most.
+// 0.6 for the 11 bits of OpenCV's weights: below 1.5, so that the bytes differ by 1 at most.
 // For uint8 the operator rounds between its passes too, which is nearer to Pillow
 // nearly everywhere, but off by 2 where both roundings fall on a half.
 func (l *lowering) fastResize(interp transforms.Interpolation, backend transforms.Backend, antialias bool, to [3]num, y *value, x value) error {
@@ -133,7 +133,7 @@ func (l *lowering) dynamic(o transforms.Scaled, out []value, x value) error {
 	sizes[ac] = l.size(x, ac)
 	switch o := o.(type) {
 	case *transforms.Resize:
-		if o.Fit > transforms.FitCover || o.SizeRule > transforms.SizeDETR {
+		if o.Fit > transforms.FitCover || o.SizeRule > transforms.SizeYOLOS {
 			return l.needSize(fmt.Sprintf("fit %v with size rule %v", o.Fit, o.SizeRule))
 		}
 		sizes[ay], sizes[ax] = l.sized(o, l.size(x, ay), l.size(x, ax))
@@ -182,14 +182,22 @@ func (l *lowering) sized(o *transforms.Resize, height, width num) (nh, nw num) {
 				beyond := l.do("Greater", g, most)
 				s, g = l.pick(beyond, l.trunc(l.div(l.mul(most, s), g)), s), l.pick(beyond, most, g)
 			}
-		case o.SizeRule == transforms.SizeDETR:
+		case o.SizeRule == transforms.SizeDETR || o.SizeRule == transforms.SizeYOLOS:
 			s, g = edge, l.trunc(l.div(l.mul(edge, long), short))
 			if bounded {
 				beyond := l.do("Greater", l.mul(l.div(long, short), edge), most)
 				raw := l.div(l.mul(most, short), long)
 				s, g = l.pick(beyond, l.round(raw), s), l.pick(beyond, l.trunc(l.div(l.mul(raw, long), short)), g)
 			}
-			g = l.pick(l.do("Equal", s, short), long, g)
+			same := l.do("Equal", s, short)
+			if o.SizeRule == transforms.SizeYOLOS {
+				same = l.do("And", same, l.do("LessOrEqual", h, w))
+			}
+			g = l.pick(same, long, g)
+			if o.SizeRule == transforms.SizeYOLOS {
+				m := l.double(float64(o.Multiple))
+				s, g = l.mul(l.trunc(l.div(s, m)), m), l.mul(l.trunc(l.div(g, m)), m)
+			}
 		case o.SizeRule == transforms.SizeHalfEven:
 			ratio := l.div(short, edge)
 			if bounded {

@@ -132,14 +132,14 @@ func (l *lowering) centre(o *transforms.CenterCrop, size num, n int) num {
 		return known(f.Left)
 	}
 	d := l.minus(size, known(n))
-	odd := l.mod2(d)
+	odd := l.mod(d, known(2))
 	half := l.over(l.minus(d, odd), known(2)) // rounded down
 	if o.CropRounding == transforms.CropFloor {
 		return half
 	}
 	// Of an odd rest, a half is rounded to even where the window is cut, and up where it is padded.
 	larger := num{name: l.cast(l.op("Less", nil, l.numName(d), l.ints(0)), tensor.Int64)}
-	return l.plus(half, l.times(odd, l.most(larger, l.mod2(half))))
+	return l.plus(half, l.times(odd, l.most(larger, l.mod(half, known(2)))))
 }
 
 // pad adds a border.
@@ -152,29 +152,77 @@ func (l *lowering) pad(o *transforms.Pad, y *value, x value) error {
 	return l.reflected(o.Mode, y, x, [2]int{o.Top, o.Left}, [2]int{o.Bottom, o.Right})
 }
 
-// padToSize puts the image into a larger one.
-func (l *lowering) padToSize(o *transforms.PadToSize, y *value, x value) error {
+// placed puts the image into a larger one of h x w, and says where.
+func (l *lowering) placed(p transforms.Position, mode transforms.PadMode, fill []float64, h, w num, y *value, x value) (start [2]num, err error) {
 	ay, ax, _ := axes(x.desc)
-	var start [2]num
+	var outside [2]num
 	var before, after [2]int
-	for i, a := range []struct{ axis, n int }{{ay, o.Height}, {ax, o.Width}} {
-		rest := l.minus(known(a.n), l.size(x, a.axis))
-		switch o.Position {
+	for i, rest := range []num{l.minus(h, l.size(x, ay)), l.minus(w, l.size(x, ax))} {
+		switch p {
 		case transforms.BottomRight:
 			start[i] = rest
 		case transforms.Center:
-			start[i] = l.over(l.minus(rest, l.mod2(rest)), known(2))
+			start[i] = l.over(l.minus(rest, l.mod(rest, known(2))), known(2))
 		}
 		before[i], after[i] = int(start[i].v), int(rest.v-start[i].v)
-		start[i] = l.minus(known(0), start[i])
+		outside[i] = l.minus(known(0), start[i])
 	}
-	if o.Mode == transforms.PadConstant {
-		return l.window(y, x, start[0], start[1], known(o.Height), known(o.Width), o.Fill)
+	if mode == transforms.PadConstant {
+		return start, l.window(y, x, outside[0], outside[1], h, w, fill)
 	}
 	if !known2(x.desc) {
-		return l.needSize("padding in mode " + o.Mode.String())
+		return start, l.needSize("padding in mode " + mode.String())
 	}
-	return l.reflected(o.Mode, y, x, before, after)
+	return start, l.reflected(mode, y, x, before, after)
+}
+
+func (l *lowering) padToSize(o *transforms.PadToSize, y *value, x value) error {
+	_, err := l.placed(o.Position, o.Mode, o.Fill, known(o.Height), known(o.Width), y, x)
+	return err
+}
+
+func (l *lowering) padToMultiple(o *transforms.PadToMultiple, y *value, x value) error {
+	ay, ax, _ := axes(x.desc)
+	up := func(n num) num { return l.plus(n, l.mod(l.minus(known(0), n), known(o.Multiple))) }
+	_, err := l.placed(o.Position, o.Mode, o.Fill, up(l.size(x, ay)), up(l.size(x, ax)), y, x)
+	return err
+}
+
+// padWithMask pads ones as it pads the image.
+func (l *lowering) padWithMask(o *transforms.PadWithMask, out []value, x value) error {
+	ay, ax, _ := axes(x.desc)
+	have := [2]num{l.size(x, ay), l.size(x, ax)}
+	want := have
+	for i, n := range []int{o.Height, o.Width} {
+		if n != 0 {
+			want[i] = known(n)
+		}
+	}
+	start, err := l.placed(o.Position, o.Mode, o.Fill, want[0], want[1], &out[0], x)
+	if err != nil {
+		return err
+	}
+	mask := l.op("Expand", nil, constOf(l.builder, "ones", []uint8{1}, 1, 1), l.vector(have[:]...))
+	if want != have {
+		var end [2]num
+		for i := range end {
+			end[i] = l.minus(l.minus(want[i], have[i]), start[i])
+		}
+		mask = l.op("Pad", []attr{{"mode", "constant"}}, mask, l.vector(start[0], start[1], end[0], end[1]), l.number(tensor.Uint8, 0))
+	}
+	if o.MaskDType != tensor.Uint8 {
+		mask = l.cast(mask, o.MaskDType)
+	}
+	out[1].name = mask
+	return nil
+}
+
+func (l *lowering) imageSize(o *transforms.ImageSize, y *value, x value) {
+	ay, ax, _ := axes(x.desc)
+	y.name = l.vector(l.size(x, ay), l.size(x, ax))
+	if o.DType != tensor.Int64 {
+		y.name = l.cast(y.name, o.DType)
+	}
 }
 
 // reflected pads by gathering rows and columns again. Edges need no size.

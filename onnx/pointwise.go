@@ -41,6 +41,13 @@ func (l *lowering) lowerOp(op transforms.Op, out, in []value) error {
 		return l.pad(o, y, x)
 	case *transforms.PadToSize:
 		return l.padToSize(o, y, x)
+	case *transforms.PadToMultiple:
+		return l.padToMultiple(o, y, x)
+	case *transforms.PadWithMask:
+		return l.padWithMask(o, out, x)
+	case *transforms.ImageSize:
+		l.imageSize(o, y, x)
+		return nil
 	case *transforms.CenterCrop:
 		return l.centerCrop(o, y, x)
 	case *transforms.Crop:

@@ -58,10 +58,13 @@ def hf(config):
         p = AutoImageProcessor.from_pretrained(d, backend="pil")
     if not type(p).__name__.endswith("Pil"):
         raise ValueError(f"{type(p).__name__} is no class of the PIL backend")
+    # The outputs have an axis of images, which infer-prep has not; but where patches of
+    # all images make one sequence, it is the sequence's.
+    whole = {"pixel_values"} if "image_grid_thw" in p.model_input_names else set()
 
     def run(path):
         out = p(images=rgb(path), return_tensors="np")
-        return {k: out[k][0] for k in sorted(out, key=lambda k: k != "pixel_values")}
+        return {k: out[k] if k in whole else out[k][0] for k in sorted(out, key=lambda k: k != "pixel_values")}
 
     return run
 

@@ -71,3 +71,10 @@ func (s *Scale) rules(how sampling) {
 	s.VerticalFirst = how.backend == Pillow && s.Cut.Width != s.Width &&
 		how.verticalFirst(shape{h: s.Cut.Height, w: s.Cut.Width}, shape{h: s.Height, w: s.Width})
 }
+
+// wholly scales all of an image of h x w to nh x nw, and no more.
+func wholly(how sampling, h, w, nh, nw int) Scale {
+	s := Scale{Cut: Frame{Height: h, Width: w}, Height: nh, Width: nw, Place: Frame{Height: nh, Width: nw}}
+	s.rules(how)
+	return s
+}

@@ -60,7 +60,7 @@ import "github.com/infer-prep/infer-prep/tensor"
 // (i+0.5)*scale-0.5.
 type Resize struct {
 	Fit           Fit           `json:"fit"`           // how the size is found; usually exact or shortest
-	Height        int           `json:"height"`        // for exact, inside, multiple, cover
+	Height        int           `json:"height"`        // for exact, inside, multiple, cover, thumbnail
 	Width         int           `json:"width"`         // likewise
 	Edge          int           `json:"edge"`          // for shortest, longest
 	MaxEdge       int           `json:"max_edge"`      // for shortest: the most that the longer edge may have; 0 is no bound
@@ -107,7 +107,10 @@ func (o *Resize) Validate() error {
 	if o.SizeRule == SizeTruncate32 && o.Fit != FitInside {
 		return paramErr("size_rule truncate32 with fit %v, want fit inside", o.Fit)
 	}
-	box := o.Fit == FitExact || o.Fit == FitInside || o.Fit == FitMultiple || o.Fit == FitCover
+	if o.SizeRule != SizeTruncate && o.Fit == FitThumbnail {
+		return paramErr("size_rule %v with fit thumbnail, want truncate", o.SizeRule)
+	}
+	box := o.Fit == FitExact || o.Fit == FitInside || o.Fit == FitMultiple || o.Fit == FitCover || o.Fit == FitThumbnail
 	for _, p := range []struct {
 		name string
 		n    int
@@ -176,7 +179,5 @@ func (o *Resize) Sampling() (Interpolation, Backend, bool) {
 // Scale gives the size.
 func (o *Resize) Scale(h, w int, _ []*tensor.Tensor) (Scale, error) {
 	nh, nw, err := o.sized(h, w)
-	s := Scale{Cut: Frame{Height: h, Width: w}, Height: nh, Width: nw, Place: Frame{Height: nh, Width: nw}}
-	s.rules(o.sampling())
-	return s, err
+	return wholly(o.sampling(), h, w, nh, nw), err
 }

@@ -26,9 +26,15 @@ const (
 	// FitCover is the smallest size that covers Height x Width and keeps the
 	// aspect: timm's ResizeKeepRatio for targets that are not square.
 	FitCover
+	// FitThumbnail makes no side longer and keeps an image within Height x Width as
+	// it is. Of any other, the longer edge is cut to its side of Height x Width, if
+	// it is longer than that, and the shorter edge follows by the aspect; it may then
+	// still be longer than its own side. A square image is cut on both sides.
+	// Donut's thumbnail; with size rule truncate only.
+	FitThumbnail
 )
 
-var fitNames = []string{"exact", "shortest", "longest", "inside", "multiple", "cover"}
+var fitNames = []string{"exact", "shortest", "longest", "inside", "multiple", "cover", "thumbnail"}
 
 func (f Fit) String() string { return enum.String("fit", fitNames, f) }
 
@@ -169,6 +175,15 @@ func (o *Resize) sized(h, w int) (int, int, error) {
 		}
 		scale := choose(float64(o.Height)/float64(h), float64(o.Width)/float64(w))
 		nh, nw = math.Trunc(float64(float64(h)*scale)+half), math.Trunc(float64(float64(w)*scale)+half)
+	case FitThumbnail:
+		nh, nw = float64(min(h, o.Height)), float64(min(w, o.Width))
+		switch {
+		case h <= o.Height && w <= o.Width:
+		case h > w:
+			nw = math.Trunc(float64(float64(w)*nh) / float64(h))
+		case w > h:
+			nh = math.Trunc(float64(float64(h)*nw) / float64(w))
+		}
 	case FitMultiple:
 		sh, sw := float64(o.Height)/float64(h), float64(o.Width)/float64(w)
 		if o.KeepAspect {
@@ -182,6 +197,12 @@ func (o *Resize) sized(h, w int) (int, int, error) {
 		nh = float64(o.rounded(float64(sh*float64(h))/m) * m)
 		nw = float64(o.rounded(float64(sw*float64(w))/m) * m)
 	}
+	return sides(h, w, nh, nw)
+}
+
+// sides are the whole numbers nh and nw, the size that an image of h x w is to
+// have, if an image can have them.
+func sides(h, w int, nh, nw float64) (int, int, error) {
 	if !(nh >= 1 && nw >= 1 && nh <= maxSide && nw <= maxSide) {
 		return 0, 0, inputErr("an image of %d x %d (height x width) would become %.0f x %.0f, want sides of 1 to %d", h, w, nh, nw, maxSide)
 	}

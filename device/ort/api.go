@@ -61,6 +61,9 @@ func loadAPI(path string) (*api, error) {
 		return a, nil
 	}
 	base, err := load(path, "OrtGetApiBase")
+	if err != nil && filepath.Base(path) == path { // the system's loader was asked, since it was found nowhere
+		return nil, fmt.Errorf("%w: %w; ONNX Runtime's library is found by lib=PATH or the environment variable %s", device.ErrUnavailable, err, Environment)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", device.ErrUnavailable, path, err)
 	}

@@ -2,10 +2,10 @@
 //
 // The reference is transformers 5.23.0 with its PIL backend:
 // AutoImageProcessor.from_pretrained(dir, backend="pil"), called with
-// Image.open(f).convert("RGB"); the outputs are its own, without the batch axis:
-// pixel_values, and pixel_mask where the class gives one; what a program needs to
-// undo the scaling, as SAM's original_sizes, are side outputs. Annotations and
-// segmentation maps are outside of the graph. The default backend of
+// Image.open(f).convert("RGB"); the outputs are its own under their names, without
+// the axis of images: pixel_values first, for most classes alone. What a program
+// needs to undo the scaling, as SAM's original_sizes, are side outputs. Annotations
+// and segmentation maps are outside of the graph. The default backend of
 // transformers 5, torchvision's, gives other bytes.
 //
 // The class that the file names decides, since absent keys mean that class's
@@ -117,6 +117,7 @@ type settings struct {
 	resample            transforms.Interpolation
 	maxSize             int  // DETR's max_size, the longest edge beside a size that is a number; 0 if the class has none
 	anySize             bool // the class decides which forms of size it takes
+	ownSize             bool // the class's build reads size, and knows what a resample of null is
 	factor              float64
 	mean, std           []float64 // three values, or nil for None
 }
@@ -152,7 +153,7 @@ func read(o *importer.Object, c class) settings {
 		switch {
 		case ok:
 			s.resample = resamples[n]
-		case v != nil || s.resize: // transformers refuses null where it resizes
+		case v != nil || s.resize && !s.ownSize: // transformers refuses null where it resizes
 			o.Bad("resample", "a Pillow resampling number: 0 nearest, 1 lanczos, 2 bilinear, 3 bicubic, 4 box, 5 hamming")
 		}
 	}
@@ -169,7 +170,7 @@ func read(o *importer.Object, c class) settings {
 	o.Inert(inert...)
 
 	// What transformers' validate_preprocess_arguments demands of every class.
-	if s.resize && s.size == (size{}) {
+	if s.resize && s.size == (size{}) && !s.ownSize {
 		o.Bad("size", "a size, for do_resize")
 	}
 	if s.centerCrop && s.crop == (size{}) {
@@ -187,6 +188,7 @@ func read(o *importer.Object, c class) settings {
 // readSizes reads size, crop_size and pad_size.
 func (s *settings) readSizes(o *importer.Object) {
 	switch {
+	case s.ownSize:
 	case s.maxSize == 0:
 		readSize(o, "size", &s.size, !s.notSquare, s.anySize)
 	case o.Has("size") && !o.Null("size"): // which null does not take away here

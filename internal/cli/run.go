@@ -26,6 +26,7 @@ type runFlags struct {
 	graphFlags
 	deviceFlags
 	out, format, outputs string
+	names                []string
 	model                string
 	infer                bool
 	batch, json, quiet   bool
@@ -59,6 +60,27 @@ A full disk ends the run.
 Tensors have no batch dimension unless --batch is given. --outputs all writes
 side outputs too, such as a letterbox's scale and pad.
 
+Formats for programs that run models know tensors by the names of the model's
+inputs: those of the graph's outputs, or what --name says. The files of onnx-test and
+triton have shapes in them, with the model's batch axis if --batch is given.
+
+  onnx-test   DIR/test_data_set_N/input_I.pb, as onnx_test_runner reads them: images
+              are numbered in order, and outputs in the graph's order; an image
+              that fails leaves its number out. DIR/test_data_sets.txt says which
+              image is which.
+  triton      DIR/cat.jpg.json, the body of an inference request (KServe 2, JSON)
+  triton-raw  DIR/cat.jpg/INPUT, the elements alone: a folder for perf_analyzer's
+              --input-data
+  input-list  DIR/cat.jpg.raw, float32 and HWC whatever the graph gives (--dtype
+              chooses another type), and DIR/input_list.txt for snpe-net-run's and
+              qnn-net-run's --input_list: a line for each image, INPUT:=FILE where
+              there are several inputs or --name is given
+  tensorrt    DIR/cat.jpg.raw, and DIR/load_inputs.txt with the value of trtexec's
+              --loadInputs for each image: INPUT:FILE
+
+A list names the files as they are reached from here, is written at the end and in
+one step, and has the images that were done; an interrupted run writes none.
+
 With --device the graph, or a part of it, is run elsewhere than on the CPU: graph
 plan --device tells which, and how exactly. With --model, or --infer and a bundle
 that has a model, the model is run on the tensors, and its outputs are written
@@ -71,6 +93,7 @@ standard error; 2 a wrong flag or graph; 130 interrupted.`,
 		Example: `  infer-prep run --preset imagenet -o tensors photos/
   infer-prep run --hf preprocessor_config.json --batch --format pb -o test_data_set_0 cat.jpg
   infer-prep run --preset yolo --outputs all --format npz -o tensors 'photos/*.jpg'
+  infer-prep run --preset imagenet --batch --format onnx-test --name data_0 -o resnet photos/
   infer-prep run --preset clip --json -o tensors photos/ | jq .outputs
   infer-prep run --bundle cat.bundle --device ort:cpu --infer -o predictions photos/`,
 		DisableFlagsInUseLine: true,
@@ -85,7 +108,8 @@ standard error; 2 a wrong flag or graph; 130 interrupted.`,
 	fl.BoolVar(&f.infer, "infer", false, "run the bundle's model on the tensors and write its outputs instead")
 	noErr(cmd.MarkFlagFilename("model", "onnx"))
 	fl.StringVarP(&f.out, "output", "o", "", "the folder `DIR` that tensors are written to; it is made if it does not exist")
-	fl.StringVar(&f.format, "format", "npy", "`FORMAT` of the files: npy, npz, raw (the elements alone), pb (ONNX TensorProto) or safetensors")
+	fl.StringVar(&f.format, "format", "npy", "`FORMAT` of the files: npy, npz, raw (the elements alone), pb (ONNX TensorProto), safetensors, or one of those for programs that run models: onnx-test, triton, triton-raw, input-list, tensorrt")
+	fl.StringArrayVar(&f.names, "name", nil, "the model's name of an output, as `OUTPUT=INPUT`, for formats that have names; may be given several times; for one output INPUT is enough")
 	fl.StringVar(&f.outputs, "outputs", "main", "`WHICH` outputs to write: main, or all, side outputs too")
 	fl.BoolVar(&f.batch, "batch", false, "put a batch axis of 1 before the others")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object a line for every image")
@@ -124,6 +148,11 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 	if err != nil {
 		return err
 	}
+	if p := formats[k].prepare; p != nil {
+		if err := p(f, g); err != nil {
+			return err
+		}
+	}
 	plan, err := f.compile(g)
 	if err == nil {
 		err = wantOneImage(g)
@@ -149,10 +178,16 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 			if f.batch {
 				return usageErr("--batch is for the graph's tensors; a model's outputs are as it gives them")
 			}
+			if slices.ContainsFunc(modelFormats, func(m format) bool { return m.name == s.format.name }) {
+				return usageErr("--format %s is for the inputs of models, and with a model its outputs are written", s.format.name)
+			}
 			if s.names, err = modelNames(on.outputs(), s.format); err != nil {
 				return err
 			}
 		}
+	}
+	if err := s.rename(f.names); err != nil {
+		return err
 	}
 
 	l := expand(cmd.Context(), args, f.out)
@@ -165,6 +200,7 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 	if err := s.ready(); err != nil {
 		return err
 	}
+	s.number(l.inputs)
 	l.claim(s)
 	b := &batch{app: a, plan: plan, sessions: on, limits: f.limits, sink: s, inputs: l.inputs, jobs: min(f.jobs, len(l.inputs))}
 	return a.report(cmd.Context(), b, f, l.skipped)
@@ -313,6 +349,7 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) er
 			return a.failed(o.in.path, o.err, f.json)
 		default:
 			done++
+			b.sink.add(o.in.name)
 			if f.json {
 				return a.printLine(struct {
 					Input   string   `json:"input"`
@@ -334,6 +371,9 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) er
 	}
 	if done+failed == 0 {
 		return noImages(0, skipped)
+	}
+	if err := b.sink.writeList(); err != nil {
+		return err
 	}
 	if took := time.Since(start); !f.quiet && !f.json {
 		fmt.Fprintf(a.stderr, "%s, %d failed, %d skipped, %.1f s, %.0f images/s\n",

@@ -32,6 +32,8 @@ type graphFlags struct {
 	bundle        string
 	imports       map[string]*string // by importer name: the file
 
+	dataset *datasetFlags // of graph import; nil for other commands
+
 	dtype, layout string
 	triton        string // a file: what the outputs must be, and their names
 	exif          bool
@@ -152,6 +154,9 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 		if set(i.Flag) {
 			g, err = f.fromFile(*f.imports[i.Name], stdin, i.Import, i.MaxBytes)
 		}
+	}
+	if f.dataset != nil && set("dataset") {
+		g, err = f.fromFile(f.dataset.file, stdin, f.dataset.parse, maxGraphBytes)
 	}
 	if len(sources) != 1 {
 		if len(sources) == 0 {

@@ -458,7 +458,11 @@ func (t *trainer) loop(ctx context.Context) error {
 		epochs = 1
 	}
 	for {
-		s, err := t.run.Next(timed)
+		within := timed
+		if t.batches.Load() == 0 {
+			within = ctx // there is nothing to tell before the first batch, however long that takes
+		}
+		s, err := t.run.Next(within)
 		switch {
 		case err == io.EOF:
 			if n := t.epochs.Add(1); n == epochs || t.batches.Load() == 0 {

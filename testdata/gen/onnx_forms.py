@@ -41,7 +41,7 @@ def picture(*shape):
     return np.where((i // 24) % 3 == 0, (z & 1) * 255, z & 255).astype(np.uint8).reshape(shape)
 
 
-def graph(*steps, side=()):
+def graph(*steps):
     g = {
         "infer_prep_graph": 1,
         "inputs": [{"name": "image", "dtype": "bytes", "layout": "none", "shape": []}],
@@ -49,10 +49,10 @@ def graph(*steps, side=()):
         "outputs": ["image"],
     }
     for op, params in (DECODE, *steps):
-        out = ["image", "scale", "pad"] if op == "letterbox" else ["image"]
+        out = {"letterbox": ["image", "scale", "pad"], "pad_with_mask": ["image", "mask"], "image_size": ["size"]}.get(op, ["image"])
         g["steps"].append({"op": op, "version": 1, "in": ["image"], "out": out, "params": params})
-        if op == "letterbox":
-            g["side_outputs"] = ["scale", "pad"]
+        if out != ["image"]:
+            g["side_outputs"] = [c for c in out if c != "image"]
     return g
 
 
@@ -81,6 +81,14 @@ def pad(mode, *fill, top=3, bottom=4, left=5, right=6):
 
 def pad_to(height, width, position="center", mode="constant", fill=(0,)):
     return ("pad_to_size", dict(height=height, width=width, position=position, mode=mode, fill=list(fill)))
+
+
+def pad_with_mask(height, width, position="top_left", mode="constant", fill=(0,), dtype="int64"):
+    return ("pad_with_mask", dict(height=height, width=width, position=position, mode=mode, fill=list(fill), mask_dtype=dtype))
+
+
+def pad_to_multiple(n, position="center", mode="constant", fill=(0,)):
+    return ("pad_to_multiple", dict(multiple=n, position=position, mode=mode, fill=list(fill)))
 
 
 def rescale(scale=1 / 255, rule="hf", offset=0):
@@ -147,6 +155,9 @@ def cases():
     for rule in rules:
         for most in (0, 40):
             yield f"size_shortest_{rule}_{most}", "fast", graph(resize(fit="shortest", edge=27, max_edge=most, size_rule=rule)), SIZES, []
+    for most in (0, 40):
+        g = graph(resize(fit="shortest", edge=27, max_edge=most, multiple=8, size_rule="yolos"))
+        yield f"size_shortest_yolos_{most}", "fast", g, [*SIZES, (27, 40), (40, 27)], []
     for rule in rules[:3]:
         yield f"size_longest_{rule}", "fast", graph(resize(fit="longest", edge=31, size_rule=rule)), SIZES, []
         for fit in ("inside", "cover"):
@@ -193,7 +204,16 @@ def cases():
     yield tail("pad_float", TENSOR, pad("constant", 0.5, -1, 3), sizes=odd)
     for position in ("center", "top_left", "bottom_right"):
         yield tail(f"pad_to_{position}", rescale(), CHW, pad_to(19, 22, position, fill=(0.25,)), sizes=odd)
+        yield tail(f"mask_{position}", rescale(), CHW, pad_with_mask(19, 22, position, fill=(0.25,)), sizes=odd)
+        yield tail(f"multiple_{position}", TENSOR, pad_to_multiple(5, position, fill=(0.5,)), sizes=[*odd, (10, 15)])
+        yield f"exact_mask_{position}", "exact", graph(pad_with_mask(19, 0, position, "edge", dtype="bool")), odd, []
+    yield tail("mask_ones", TENSOR, pad_with_mask(0, 0), sizes=odd)
+    yield tail("mask_width", TENSOR, pad_with_mask(0, 20, dtype="float32"), sizes=odd)
+    for d in ("int64", "int32", "float32"):
+        yield tail(f"image_size_{d}", ("image_size", dict(dtype=d)), TENSOR, sizes=odd)
+        yield f"exact_image_size_{d}", "exact", graph(("image_size", dict(dtype=d)), TENSOR), odd, []
     for mode in ("reflect", "symmetric", "edge"):
+        yield f"exact_multiple_{mode}", "exact", graph(pad_to_multiple(16, mode=mode)), odd, []
         yield f"exact_pad_{mode}", "exact", graph(pad(mode, top=30, left=11)), odd, []
         yield f"exact_pad_to_{mode}", "exact", graph(pad_to(19, 22, mode=mode)), odd, []
 
