@@ -19,6 +19,9 @@ func TestImports(t *testing.T) {
 		{"tensor", nil},
 		{"internal/kernel", []string{module + "internal/cpu", "golang.org/x/sys/cpu"}},
 		{"rng", []string{module + "internal/kernel", module + "internal/cpu", "golang.org/x/sys/cpu"}},
+		{"recordio", []string{module + "rng", module + "internal/kernel", module + "internal/cpu", "golang.org/x/sys/cpu"}},
+		{"recordio/imagerecord", nil},
+		{"records/tfrecord", nil},
 		{"codec", []string{module + "tensor", module + "internal/enum"}},
 		{"codec/jpeg", []string{module + "tensor", module + "internal/enum", module + "internal/kernel", module + "internal/cpu", "golang.org/x/sys/cpu", module + "codec"}},
 		{"datagraph", []string{
