@@ -187,27 +187,10 @@ func (x *Indexed) Record(i int, b *Buffer) (record []byte, shared bool, err erro
 
 // Index finds where the records of a stream begin, by reading all of it. Keys are the
 // records' numbers.
-func (s *Stream) Index(o Options) ([]Entry, error) {
-	var l []Entry
-	for i, f := range s.files {
-		b, err := s.view(i, 0, f.Size)
-		if err != nil {
-			return nil, err
-		}
-		p := o
-		p.Name, p.Offset = f.Name, 0
-		r := NewBytes(b, p)
-		if b == nil {
-			r = NewReader(io.NewSectionReader(s, s.starts[i], f.Size), p)
-		}
-		for {
-			if _, err := r.Next(); err == io.EOF {
-				break
-			} else if err != nil {
-				return nil, err
-			}
-			l = append(l, Entry{int64(len(l)), s.starts[i] + r.Offset()})
-		}
-	}
-	return l, nil
+func (s *Stream) Index(o Options) (l []Entry, err error) {
+	err = s.each(o, func(at int64, _ []byte) error {
+		l = append(l, Entry{int64(len(l)), at})
+		return nil
+	})
+	return l, err
 }
