@@ -219,6 +219,9 @@ def main(ecosystem, program, *folders):
     images = sorted(p.resolve() for f in folders for p in f.rglob("*")
                     if p.suffix.lower() in (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".tif", ".tiff", ".webp")
                     and not (ecosystem in LEFT_OUT and LEFT_OUT[ecosystem].search(p.name)))
+    program = os.path.abspath(program)
+    scratch = tempfile.TemporaryDirectory()
+    os.chdir(scratch.name)  # MindSpore leaves images that it cannot read where it stands
     only = os.environ.get("ONLY", "")
     bad = 0
     for config in configs(ecosystem):
