@@ -99,7 +99,7 @@ func compressed(b []byte) bool {
 func NewReader(r io.Reader, o Options) (*Reader, error) {
 	x := &Reader{t: tarReader{name: o.Name}, o: o.fill()}
 	src := &source{r: r}
-	in := bufio.NewReaderSize(src, 256<<10)
+	in := bufio.NewReaderSize(src, 64<<10)
 	first, err := in.Peek(len(xzMagic))
 	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("webdataset: %s: %w", o.Name, err)

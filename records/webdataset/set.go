@@ -96,7 +96,7 @@ func OpenSet(ctx context.Context, opener recordio.Opener, shards []string, o Set
 	if o.Ranks < 1 || o.Ranks > most || o.Rank < 0 || o.Rank >= o.Ranks || o.Workers < 1 || o.Workers > most || o.Worker < 0 || o.Worker >= o.Workers {
 		return nil, fmt.Errorf("webdataset: rank %d of %d, worker %d of %d", o.Rank, o.Ranks, o.Worker, o.Workers)
 	}
-	if o.Batch < 1 || o.Batch > most || o.Buffer < 0 || o.Initial < 0 || o.Resample < 0 || o.Resample > 1<<40 {
+	if o.Batch < 1 || o.Batch > most || o.Buffer < 0 || o.Initial < 0 || o.Resample < 0 || int64(o.Resample) > 1<<40 {
 		return nil, fmt.Errorf("webdataset: batch %d, want 1 to %d; buffer %d, initial %d, resample %d, want none below 0", o.Batch, most, o.Buffer, o.Initial, o.Resample)
 	}
 	if len(shards) == 0 {

@@ -208,7 +208,7 @@ func TestExpand(t *testing.T) {
 		require.Equal(t, want, got, "%q", p)
 	}
 	for _, p := range []string{
-		"{0..9999999999}", "{0..999}{0..999}{0..9}", strings.Repeat("{a,b}", 40), strings.Repeat("{", 1000) + strings.Repeat("}", 1000), "{1..99999999999999999999}", "{1..2..99999999999999999999}",
+		"{0..9999999999}", strings.Repeat("{a,b}", 40), strings.Repeat("{", 1000) + strings.Repeat("}", 1000), "{1..99999999999999999999}", "{1..2..99999999999999999999}",
 		strings.Repeat("{0..999},", 1100),
 	} {
 		if strings.HasSuffix(p, ",") {
@@ -309,7 +309,10 @@ func TestEveryTruncation(t *testing.T) {
 		x, err := r.index(context.Background())
 		require.NoError(t, err)
 		end := int(x.Entries[len(x.Entries)-1].Offset + x.Entries[len(x.Entries)-1].Size)
-		for n := range b {
+		for n := 0; n < len(b); n++ {
+			if n > end+2*block+1 {
+				n = min(n+99, len(b)-1) // nothing but zeros
+			}
 			want := 0
 			for want < len(l) && (want < len(l)-1 && n >= int(x.Entries[want+1].Offset)+block || n >= end+2*block) {
 				want++
@@ -375,7 +378,11 @@ func TestEveryFlip(t *testing.T) {
 		at += block + int(size+-size&(block-1))
 	}
 	quiet := 0
-	for at := range b {
+	end := int(x.Entries[len(l)-1].Offset + x.Entries[len(l)-1].Size)
+	for at := 0; at < len(b); at++ {
+		if at > end+block {
+			at = min(at+99, len(b)-1) // zeros behind the end, all alike
+		}
 		for bit := range 8 {
 			c := bytes.Clone(b)
 			c[at] ^= 1 << bit
@@ -525,10 +532,12 @@ func TestStrict(t *testing.T) {
 }
 
 func FuzzReader(f *testing.F) {
-	for _, name := range []string{"names.tar", "gnu.tar", "pax.tar", "ustar.tar", "writer.tar.bz2"} {
-		f.Add(file(f, name))
-	}
-	b := write(f, TarOptions{}, three...)
+	// Short seeds, without the zeros at the end but for those that there must be.
+	cut := func(b []byte) []byte { return b[:len(bytes.TrimRight(b, "\x00"))&^(block-1)+3*block] }
+	f.Add(cut(file(f, "interleaved.tar")))
+	f.Add(cut(write(f, TarOptions{}, sample(strings.Repeat("l", 120), "txt", ""))))
+	f.Add(file(f, "writer.tar.bz2"))
+	b := cut(write(f, TarOptions{}, three...))
 	f.Add(b)
 	f.Add(pack(f, "gzip", b))
 	f.Add(pack(f, "zstd", b))
