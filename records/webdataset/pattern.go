@@ -50,7 +50,7 @@ func Expand(list string, env func(name string) (value string, ok bool)) ([]strin
 			if total++; total > maxNames {
 				return nil, x.fail("more than %d names", maxNames)
 			}
-			names = append(names, unescape(s))
+			names = append(names, s)
 		}
 	}
 	return names, nil
@@ -118,8 +118,9 @@ func (x *expander) made(l []string, s string) ([]string, error) {
 	return append(l, s), nil
 }
 
-// pattern is literal text and braces, all combinations of which it gives, with their
-// backslashes.
+// pattern is literal text and braces, all combinations of which it gives. As in
+// braceexpand backslashes are taken away here, that is, from what is within braces once
+// more for each pair.
 func (x *expander) pattern(p string, depth int) ([]string, error) {
 	if depth > maxDepth {
 		return nil, x.fail("braces in more than %d others", maxDepth)
@@ -179,6 +180,9 @@ func (x *expander) pattern(p string, depth int) ([]string, error) {
 		if err := product(p[start:]); err != nil {
 			return nil, err
 		}
+	}
+	for i := range l {
+		l[i] = unescape(l[i])
 	}
 	return l, nil
 }

@@ -99,8 +99,11 @@ func (s *Sample) clone() *Sample {
 // then ends with the slash), and everything in a first folder, or a file, whose name
 // begins and ends with two underscores.
 func KeyExt(name string) (key, ext string, ok bool) {
-	first, _, _ := strings.Cut(name, "/")
-	if len(first) >= 4 && strings.HasPrefix(first, "__") && strings.HasSuffix(strings.TrimSuffix(first, "\n"), "__") {
+	first, _, folder := strings.Cut(name, "/")
+	if !folder {
+		first = strings.TrimSuffix(first, "\n") // which $ of the expression passes over
+	}
+	if len(first) >= 4 && strings.HasPrefix(first, "__") && strings.HasSuffix(first, "__") {
 		return "", "", false
 	}
 	base := strings.LastIndexByte(name, '/') + 1

@@ -180,7 +180,7 @@ func TestKeyExt(t *testing.T) {
 	// Its tar_file_iterator leaves these out, and not others.
 	for name, want := range map[string]bool{
 		"__meta__/a.json": false, "__a.b__": false, "__.__/x.y": false, "____/b.txt": false, "___/b.txt": true, "__a/b.txt": true, "a__/b.txt": true, "x/__a__/b.txt": true,
-		"__a__.json": true,
+		"__a__.json": true, "__a__\n/b.txt": true, "__.__\n": false,
 	} {
 		_, _, ok := KeyExt(name)
 		require.Equal(t, want, ok, name)
