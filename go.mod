@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/disintegration/gift v1.2.1
 	github.com/ebitengine/purego v0.11.3
+	github.com/klauspost/compress v1.20.3
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/spf13/cobra v1.10.2
 	github.com/stretchr/testify v1.12.1

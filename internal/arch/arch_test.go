@@ -22,6 +22,7 @@ func TestImports(t *testing.T) {
 		{"recordio", []string{module + "rng", module + "internal/kernel", module + "internal/cpu", "golang.org/x/sys/cpu"}},
 		{"recordio/imagerecord", nil},
 		{"records/tfrecord", nil},
+		{"records/webdataset", []string{module + "recordio", module + "rng", module + "internal/kernel", module + "internal/cpu", "golang.org/x/sys/cpu", "github.com/klauspost/compress", "github.com/klauspost/compress/"}},
 		{"codec", []string{module + "tensor", module + "internal/enum"}},
 		{"codec/jpeg", []string{module + "tensor", module + "internal/enum", module + "internal/kernel", module + "internal/cpu", "golang.org/x/sys/cpu", module + "codec"}},
 		{"datagraph", []string{

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Makes the golden files again, with the pinned references, and says what changed.
-# usage: run.sh [--mindspore | --datasets | --mxnet | --onnx | --keras | --tflite]
+# usage: run.sh [--mindspore | --datasets | --mxnet | --records | --onnx | --keras | --tflite]
 # --mindspore makes those instead whose reference is MindSpore, --datasets makes what torchvision reads from the datasets of datasets2.py,
-# --mxnet what MXNet's iterators and record files give (which needs Python 3.11 or earlier), --onnx what ONNX Runtime makes of exported models, --keras and
+# --mxnet what MXNet's iterators and record files give (which needs Python 3.11 or earlier), --records what webdataset reads of shards, --onnx what ONNX Runtime makes of exported models, --keras and
 # --tflite what Keras and the TFLite Task Library give for importer/keras and importer/tflite (the latter needs Python 3.11 or earlier, too).
 # PYTHON names a python to use in place of an environment made by parity/venv.sh.
 set -euo pipefail
@@ -14,6 +14,8 @@ elif [ "${1-}" = --datasets ]; then
   requirements=(requirements-datasets.txt) scripts=(datasets2_torchvision.py)
 elif [ "${1-}" = --mxnet ]; then
   requirements=(requirements-mxnet.txt) scripts=(mxnet_iters.py recordio_mxnet.py)
+elif [ "${1-}" = --records ]; then
+  requirements=(requirements-records.txt) scripts=(webdataset_shards.py)
 elif [ "${1-}" = --onnx ]; then
   requirements=($root/parity/requirements-onnx.txt) scripts=(onnx_forms.py device_models.py ort_api.py)
 elif [ "${1-}" = --keras ]; then
@@ -21,7 +23,7 @@ elif [ "${1-}" = --keras ]; then
 elif [ "${1-}" = --tflite ]; then
   requirements=(requirements-tflite.txt) scripts=(importers_tflite.py)
 elif [ $# -gt 0 ]; then
-  echo "usage: run.sh [--mindspore | --datasets | --mxnet | --onnx | --keras | --tflite]" >&2
+  echo "usage: run.sh [--mindspore | --datasets | --mxnet | --records | --onnx | --keras | --tflite]" >&2
   exit 2
 else
   requirements=(requirements.txt $root/parity/requirements-no-deps.txt)

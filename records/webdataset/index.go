@@ -1,0 +1,367 @@
+package webdataset
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/infer-prep/infer-prep/recordio"
+)
+
+// Entry is where a sample stands in a tar file.
+type Entry struct {
+	Key    string
+	Offset int64  // of its first header
+	Size   int64  // to the end of the last member's padding
+	CRC    uint32 // CRC-32C of these bytes
+}
+
+// Index is the samples of an uncompressed shard, in the order of the file.
+type Index struct {
+	Size     int64     // of the shard
+	Modified time.Time // when the shard was, last; zero if that is not known
+	Entries  []Entry
+}
+
+// IndexName is the name of a shard's index: beside it.
+func IndexName(shard string) string { return shard + ".index" }
+
+// indexHead is the first line of an index.
+const indexHead = "infer-prep webdataset index 1"
+
+// AppendText appends the index's file.
+func (x *Index) AppendText(b []byte) ([]byte, error) {
+	from := len(b)
+	var at int64
+	if !x.Modified.IsZero() {
+		at = x.Modified.UnixNano()
+	}
+	b = fmt.Appendf(b, "%s\nsize %d\nmodified %d\nsamples %d\n", indexHead, x.Size, at, len(x.Entries))
+	for _, e := range x.Entries {
+		b = strconv.AppendInt(b, e.Offset, 10)
+		b = strconv.AppendInt(append(b, ' '), e.Size, 10)
+		b = fmt.Appendf(b, " %08x ", e.CRC)
+		b = append(strconv.AppendQuote(b, e.Key), '\n')
+	}
+	return fmt.Appendf(b, "crc %08x\n", crc32.Checksum(b[from:], castagnoli)), nil
+}
+
+// ReadIndex reads an index. The name is for errors. Everything is checked that can be
+// without the shard.
+func ReadIndex(name string, r io.Reader) (*Index, error) {
+	x := &Index{}
+	in := bufio.NewReaderSize(r, 64<<10)
+	var at, next int64
+	var sum uint32
+	corrupt := func(format string, args ...any) error {
+		return &CorruptionError{name, at, fmt.Sprintf(format, args...)}
+	}
+	line := func() (string, error) {
+		at = next
+		var b []byte
+		for {
+			part, err := in.ReadSlice('\n')
+			b = append(b, part...)
+			if len(b) > 8*maxName {
+				return "", corrupt("a line of more than %d bytes", 8*maxName)
+			}
+			if err == bufio.ErrBufferFull {
+				continue
+			}
+			if err == io.EOF {
+				return "", corrupt("the index ends within a line, or before its checksum")
+			}
+			if err != nil {
+				return "", fmt.Errorf("webdataset: %s: at byte %d: %w", name, at, err)
+			}
+			break
+		}
+		next += int64(len(b))
+		return string(b), nil
+	}
+	head := func(key string) (int64, error) {
+		s, err := line()
+		if err != nil {
+			return 0, err
+		}
+		sum = crc32.Update(sum, castagnoli, []byte(s))
+		v, ok := strings.CutPrefix(s, key+" ")
+		n, err := strconv.ParseInt(strings.TrimSuffix(v, "\n"), 10, 64)
+		if !ok || err != nil || n < 0 {
+			return 0, corrupt("%q, want %s and a number", s, key)
+		}
+		return n, nil
+	}
+	s, err := line()
+	if err != nil {
+		return nil, err
+	}
+	if s != indexHead+"\n" {
+		return nil, corrupt("%.60q, want %q", s, indexHead)
+	}
+	sum = crc32.Checksum([]byte(s), castagnoli)
+	var modified, samples int64
+	if x.Size, err = head("size"); err != nil {
+		return nil, err
+	}
+	if modified, err = head("modified"); err != nil {
+		return nil, err
+	}
+	if modified != 0 {
+		x.Modified = time.Unix(0, modified).UTC()
+	}
+	if samples, err = head("samples"); err != nil {
+		return nil, err
+	}
+	var end int64
+	for range samples {
+		if s, err = line(); err != nil {
+			return nil, err
+		}
+		sum = crc32.Update(sum, castagnoli, []byte(s))
+		e, ok := parseEntry(strings.TrimSuffix(s, "\n"))
+		if !ok {
+			return nil, corrupt("%.60q, want offset, size, checksum and key", s)
+		}
+		if e.Offset < end || e.Offset%block != 0 || e.Size < block || e.Size%block != 0 || e.Size > math.MaxInt64-e.Offset || e.Offset+e.Size > x.Size {
+			return nil, corrupt("a sample of %d bytes at %d, behind %d, in a shard of %d bytes", e.Size, e.Offset, end, x.Size)
+		}
+		end = e.Offset + e.Size
+		x.Entries = append(x.Entries, e)
+	}
+	if s, err = line(); err != nil {
+		return nil, err
+	}
+	if want := fmt.Sprintf("crc %08x\n", sum); s != want {
+		return nil, corrupt("%.60q, want %q", s, want)
+	}
+	at = next
+	if _, err := in.ReadByte(); err != io.EOF {
+		if err != nil {
+			return nil, fmt.Errorf("webdataset: %s: at byte %d: %w", name, at, err)
+		}
+		return nil, corrupt("something behind the checksum")
+	}
+	return x, nil
+}
+
+func parseEntry(s string) (e Entry, ok bool) {
+	f := strings.SplitN(s, " ", 4)
+	if len(f) < 4 {
+		return e, false
+	}
+	offset, err1 := strconv.ParseInt(f[0], 10, 64)
+	size, err2 := strconv.ParseInt(f[1], 10, 64)
+	crc, err3 := strconv.ParseUint(f[2], 16, 32)
+	key, err4 := strconv.Unquote(f[3])
+	return Entry{key, offset, size, uint32(crc)}, errors.Join(err1, err2, err3, err4) == nil
+}
+
+// MakeIndex makes the index of a shard by reading it once. A compressed shard has none.
+func MakeIndex(ctx context.Context, o recordio.Opener, shard string, options Options) (*Index, error) {
+	info, err := o.Stat(ctx, shard)
+	if err != nil {
+		return nil, fmt.Errorf("webdataset: %w", err)
+	}
+	options.Lenient = false
+	r, err := Open(ctx, o, shard, options)
+	if err != nil {
+		return nil, err
+	}
+	x, err := r.index(ctx)
+	if err = errors.Join(err, r.Close()); err != nil {
+		return nil, err
+	}
+	if x.Size != info.Size {
+		return nil, fmt.Errorf("webdataset: %s: %d bytes read, it has %d: it was changed meanwhile", shard, x.Size, info.Size)
+	}
+	x.Modified = whole(info.Modified)
+	return x, nil
+}
+
+// index reads what is left of the shard.
+func (r *Reader) index(ctx context.Context) (*Index, error) {
+	if r.t.src != nil {
+		return nil, fmt.Errorf("webdataset: %s: a compressed shard has no index", r.o.Name)
+	}
+	r.t.sum = true
+	x := &Index{}
+	for {
+		s, err := r.Next()
+		if err == io.EOF {
+			x.Size = r.t.at
+			return x, nil
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+		x.Entries = append(x.Entries, Entry{s.Key, r.from, r.to - r.from, r.crc})
+	}
+}
+
+// SaveIndex writes the index beside the shard.
+func SaveIndex(ctx context.Context, o recordio.Opener, shard string, x *Index) error {
+	f, err := o.Create(ctx, IndexName(shard))
+	if err != nil {
+		return fmt.Errorf("webdataset: %w", err)
+	}
+	b, err := x.AppendText(nil)
+	if err == nil {
+		_, err = f.Write(b)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("webdataset: %s: %w", IndexName(shard), err), f.Abort())
+	}
+	if err = f.Close(); err != nil {
+		return fmt.Errorf("webdataset: %s: %w", IndexName(shard), err)
+	}
+	return nil
+}
+
+// LoadIndex reads the index beside a shard and compares its size and time with the
+// shard's: ErrStale if they differ. No index is fs.ErrNotExist.
+func LoadIndex(ctx context.Context, o recordio.Opener, shard string) (*Index, error) {
+	f, err := o.Open(ctx, IndexName(shard))
+	if err != nil {
+		return nil, fmt.Errorf("webdataset: %w", err)
+	}
+	x, err := ReadIndex(IndexName(shard), io.NewSectionReader(f, 0, f.Size()))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, err
+	}
+	info, err := o.Stat(ctx, shard)
+	if err != nil {
+		return nil, fmt.Errorf("webdataset: %w", err)
+	}
+	if info.Size != x.Size {
+		return nil, fmt.Errorf("webdataset: %s: %w: it has %d bytes, the index is of one with %d", shard, ErrStale, info.Size, x.Size)
+	}
+	if t := whole(info.Modified); !t.IsZero() && !x.Modified.IsZero() && !t.Equal(x.Modified) {
+		return nil, fmt.Errorf("webdataset: %s: %w: it is of %s, the index of one of %s", shard, ErrStale, t.Format(time.RFC3339Nano), x.Modified.Format(time.RFC3339Nano))
+	}
+	return x, nil
+}
+
+// Indexed reads the samples of an uncompressed shard in any order. It may be used by
+// several goroutines.
+type Indexed struct {
+	f   recordio.File
+	mem []byte
+	x   *Index
+	o   Options
+}
+
+// OpenIndexed opens a shard with the index beside it.
+func OpenIndexed(ctx context.Context, o recordio.Opener, shard string, options Options) (*Indexed, error) {
+	x, err := LoadIndex(ctx, o, shard)
+	if err != nil {
+		return nil, err
+	}
+	f, err := o.Open(ctx, shard)
+	if err != nil {
+		return nil, fmt.Errorf("webdataset: %w", err)
+	}
+	if f.Size() != x.Size {
+		return nil, errors.Join(fmt.Errorf("webdataset: %s: %w: it has %d bytes, the index is of one with %d", shard, ErrStale, f.Size(), x.Size), f.Close())
+	}
+	if options.Name == "" {
+		options.Name = shard
+	}
+	options.Lenient = false
+	i := &Indexed{f: f, x: x, o: options.fill()}
+	if m, ok := f.(recordio.Mapped); ok {
+		i.mem = m.Bytes()
+	}
+	return i, nil
+}
+
+// Len is the number of samples.
+func (x *Indexed) Len() int { return len(x.x.Entries) }
+
+// Key is the key of sample i.
+func (x *Indexed) Key(i int) string { return x.x.Entries[i].Key }
+
+// Close closes the shard. Samples that are views of it are not valid any more.
+func (x *Indexed) Close() error { return x.f.Close() }
+
+// Sample reads sample i, whose bytes and key are compared with the index: a difference
+// is a CorruptionError. The sample is a view of the mapped file, valid until Close, or
+// has its own memory.
+func (x *Indexed) Sample(i int) (*Sample, error) {
+	e := x.x.Entries[i]
+	var b []byte
+	if x.mem != nil {
+		b = x.mem[e.Offset : e.Offset+e.Size]
+	} else if e.Size/2 > x.o.Limit { // headers and padding come on top of the fields
+		return nil, fmt.Errorf("webdataset: %s: at byte %d: %w: %d bytes, the limit is %d", x.o.Name, e.Offset, ErrTooLarge, e.Size, x.o.Limit)
+	} else {
+		b = make([]byte, e.Size)
+		if n, err := x.f.ReadAt(b, e.Offset); n < len(b) {
+			if err == io.EOF {
+				return nil, &CorruptionError{x.o.Name, e.Offset, fmt.Sprintf("the file ends %d bytes into a sample of %d", n, len(b))}
+			}
+			return nil, fmt.Errorf("webdataset: %s: at byte %d: %w", x.o.Name, e.Offset, err)
+		}
+	}
+	if got := crc32.Checksum(b, castagnoli); got != e.CRC {
+		return nil, &CorruptionError{x.o.Name, e.Offset, fmt.Sprintf("the checksum of sample %q is %08x, want %08x", e.Key, got, e.CRC)}
+	}
+	r := Reader{t: tarReader{name: x.o.Name, mem: b, at: e.Offset, bare: true}, o: x.o}
+	s, err := r.Next()
+	if err == io.EOF {
+		err = &CorruptionError{x.o.Name, e.Offset, "no sample is where the index has one"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s.Key != e.Key || r.to != e.Offset+e.Size {
+		return nil, &CorruptionError{x.o.Name, e.Offset, fmt.Sprintf("sample %q, want %q, as in the index", s.Key, e.Key)}
+	}
+	return s, nil
+}
+
+// Verify reads a whole shard and compares every byte that matters with its index. The
+// first difference is the error.
+func Verify(ctx context.Context, o recordio.Opener, shard string, options Options) error {
+	want, err := LoadIndex(ctx, o, shard)
+	if err != nil {
+		return err
+	}
+	x, err := OpenIndexed(ctx, o, shard, options)
+	if err != nil {
+		return err
+	}
+	for i := range x.Len() {
+		if _, err = x.Sample(i); err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return errors.Join(err, x.Close())
+		}
+	}
+	if err := x.Close(); err != nil {
+		return err
+	}
+	// What is between the samples, and the end.
+	got, err := MakeIndex(ctx, o, shard, options)
+	if err != nil {
+		return err
+	}
+	a, _ := want.AppendText(nil)
+	b, _ := got.AppendText(nil)
+	if !bytes.Equal(a, b) {
+		return &CorruptionError{shard, 0, fmt.Sprintf("%d samples, want %d, at the places that the index has", len(got.Entries), len(want.Entries))}
+	}
+	return nil
+}

@@ -1,0 +1,299 @@
+package webdataset
+
+import (
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/infer-prep/infer-prep/recordio"
+)
+
+// maxWindow bounds what a zstd frame may ask for; zstd's own tool reads that much
+// without being asked.
+const maxWindow = 128 << 20
+
+// Options are those of a Reader.
+type Options struct {
+	// Name is the shard's, for samples and errors.
+	Name string
+	// Lenient lets a damaged shard end before the damage. The sample before it is
+	// not given, since nobody knows whether all of it was there; Dropped tells.
+	Lenient bool
+	// Limit is the most bytes that the fields of one sample may have. Default: 1 GiB.
+	Limit int64
+}
+
+// Dropped is what a lenient reader left out.
+type Dropped struct {
+	Samples int64 // known to have begun
+	Keys    []string
+	First   error // the damage; nil if there was none
+}
+
+// Reader reads the samples of a shard one after another. It is used by one
+// goroutine at a time.
+type Reader struct {
+	t       tarReader
+	o       Options
+	close   []func() error
+	pending member // the first member of the next sample
+	key     string
+	ext     string
+	begun   bool // pending is there
+	done    bool // the archive has ended
+	sample  Sample
+	buf     []byte
+	ends    []int // of the fields in buf
+	ignored int64
+	dropped Dropped
+	err     error
+
+	from, to int64 // of the sample in the tar file
+	crc      uint32
+}
+
+// NewBytes reads the shard that is in b, a mapped file, say. Fields are views of b
+// unless it is compressed.
+func NewBytes(b []byte, o Options) (*Reader, error) {
+	if compressed(b) {
+		return NewReader(bytes.NewReader(b), o)
+	}
+	if b == nil {
+		b = []byte{}
+	}
+	return &Reader{t: tarReader{name: o.Name, mem: b}, o: o.fill()}, nil
+}
+
+func (o Options) fill() Options {
+	if o.Limit <= 0 {
+		o.Limit = 1 << 30
+	}
+	return o
+}
+
+const (
+	gzipMagic  = "\x1f\x8b"
+	zstdMagic  = "\x28\xb5\x2f\xfd"
+	bzip2Magic = "BZh"
+	xzMagic    = "\xfd7zXZ"
+)
+
+func compressed(b []byte) bool {
+	for _, m := range []string{gzipMagic, zstdMagic, bzip2Magic, xzMagic} {
+		if bytes.HasPrefix(b, []byte(m)) {
+			return true
+		}
+	}
+	return false
+}
+
+// NewReader reads a shard from r. How it is compressed is told by its first bytes.
+// The error is that of a compression that is not known, or of its head.
+func NewReader(r io.Reader, o Options) (*Reader, error) {
+	x := &Reader{t: tarReader{name: o.Name}, o: o.fill()}
+	src := &source{r: r}
+	in := bufio.NewReaderSize(src, 64<<10)
+	first, err := in.Peek(len(xzMagic))
+	if err != nil && err != io.EOF {
+		return nil, fmt.Errorf("webdataset: %s: %w", o.Name, err)
+	}
+	x.t.r = in
+	if compressed(first) {
+		x.t.src = src
+	}
+	has := func(m string) bool { return bytes.HasPrefix(first, []byte(m)) }
+	switch {
+	case has(gzipMagic):
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, x.t.fail(0, "the head of a gzip file", err)
+		}
+		x.t.r = unpacked{z}
+	case has(zstdMagic):
+		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderMaxMemory(1<<62))
+		if err != nil {
+			return nil, x.t.fail(0, "the head of a zstd file", err)
+		}
+		x.t.r = unpacked{z}
+		x.close = append(x.close, func() error { z.Close(); return nil })
+	case has(bzip2Magic):
+		x.t.r = unpacked{bzip2.NewReader(in)}
+	case has(xzMagic):
+		return nil, fmt.Errorf("webdataset: %s: compressed by xz, which is not supported", o.Name)
+	}
+	return x, nil
+}
+
+// source is a compressed file. It remembers its own errors, so that all others are
+// known for damage.
+type source struct {
+	r   io.Reader
+	err error
+}
+
+func (s *source) Read(b []byte) (int, error) {
+	n, err := s.r.Read(b)
+	if err != nil && err != io.EOF {
+		s.err = err
+	}
+	return n, err
+}
+
+// unpacked is a decompressor, whose file's end before its own must not pass for the end
+// of what was in it.
+type unpacked struct{ io.Reader }
+
+var errCut = errors.New("it is cut off")
+
+func (u unpacked) Read(b []byte) (int, error) {
+	n, err := u.Reader.Read(b)
+	if err == io.ErrUnexpectedEOF {
+		err = errCut
+	}
+	return n, err
+}
+
+// Open opens a shard of a store. Close closes it.
+func Open(ctx context.Context, o recordio.Opener, name string, options Options) (*Reader, error) {
+	f, err := o.Open(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("webdataset: %w", err)
+	}
+	if options.Name == "" {
+		options.Name = name
+	}
+	var r *Reader
+	if m, ok := f.(recordio.Mapped); ok && m.Bytes() != nil {
+		r, err = NewBytes(m.Bytes(), options)
+	} else {
+		r, err = NewReader(io.NewSectionReader(f, 0, f.Size()), options)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	r.close = append(r.close, f.Close)
+	return r, nil
+}
+
+// Close ends reading. What Next gave is not valid any more.
+func (r *Reader) Close() error {
+	var err error
+	for _, f := range r.close {
+		err = errors.Join(err, f())
+	}
+	r.close = nil
+	if r.err == nil || r.err == io.EOF {
+		r.err = fmt.Errorf("webdataset: %s: closed", r.o.Name)
+	}
+	return err
+}
+
+// Next is the next sample, valid until the next call; io.EOF at the end. A sample is
+// given when the one behind it has begun, or the archive has ended as it must. After
+// an error there is nothing more, the error apart.
+func (r *Reader) Next() (*Sample, error) {
+	if r.err == nil {
+		if r.err = r.read(); r.err == nil {
+			return &r.sample, nil
+		}
+		if r.o.Lenient && errors.Is(r.err, ErrCorrupt) {
+			r.dropped.First = r.err
+			if r.begun {
+				r.dropped.Samples++
+				r.dropped.Keys = append(r.dropped.Keys, r.key)
+			}
+			r.err = io.EOF
+		}
+	}
+	return nil, r.err
+}
+
+// Ignored is how many regular files had no key so far.
+func (r *Reader) Ignored() int64 { return r.ignored }
+
+// Dropped is what was left out so far; nothing unless Options.Lenient.
+func (r *Reader) Dropped() Dropped { return r.dropped }
+
+// member finds the next member that has a key.
+func (r *Reader) member() (m member, key, ext string, err error) {
+	for {
+		if m, err = r.t.next(); err != nil {
+			return m, "", "", err
+		}
+		var ok bool
+		if key, ext, ok = KeyExt(m.name); !ok {
+			r.ignored++
+			continue
+		}
+		if reserved(ext) {
+			return m, "", "", r.t.corrupt(m.start, "%q: %q is no name for a field", m.name, ext)
+		}
+		return m, key, ext, nil
+	}
+}
+
+func (r *Reader) read() (err error) {
+	if r.done {
+		return io.EOF
+	}
+	if !r.begun {
+		if r.pending, r.key, r.ext, err = r.member(); err != nil {
+			return err
+		}
+		r.begun = true
+	}
+	m, ext := r.pending, r.ext
+	s := &r.sample
+	*s = Sample{Key: r.key, Fields: s.Fields[:0], Shard: r.o.Name, Offset: m.start}
+	r.buf, r.ends = r.buf[:0], r.ends[:0]
+	r.from, r.t.crc = m.start, r.t.chain
+	total := int64(0)
+	for {
+		if _, twice := s.Get(ext); twice {
+			return r.t.corrupt(m.start, "%q: sample %q has two fields %q", m.name, s.Key, ext)
+		}
+		if m.size > r.o.Limit-total {
+			return fmt.Errorf("webdataset: %s: at byte %d: %w: %q has %d bytes after %d of the sample, the limit is %d",
+				r.o.Name, m.start, ErrTooLarge, m.name, m.size, total, r.o.Limit)
+		}
+		total += m.size
+		var data []byte
+		if data, r.buf, err = r.t.data(r.buf); err == nil {
+			err = r.t.padding()
+		}
+		if err != nil {
+			return err
+		}
+		r.to, r.crc = r.t.at, r.t.crc
+		s.Fields = append(s.Fields, Field{ext, data})
+		r.ends = append(r.ends, len(r.buf))
+		var key string
+		m, key, ext, err = r.member()
+		if err == nil && key == s.Key {
+			continue
+		}
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if r.begun = err == nil; r.begun {
+			r.pending, r.key, r.ext = m, key, ext
+		}
+		break
+	}
+	if r.t.mem == nil { // buf may have moved while it grew
+		at := 0
+		for i, end := range r.ends {
+			s.Fields[i].Data = r.buf[at:end:end]
+			at = end
+		}
+	}
+	r.done = !r.begun
+	return nil
+}

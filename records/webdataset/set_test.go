@@ -1,0 +1,481 @@
+package webdataset
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/recordio"
+)
+
+// memory is a store whose files are not mapped.
+type memory struct {
+	files map[string][]byte
+	moved time.Duration
+}
+
+func (m *memory) time() time.Time { return time.Unix(1_700_000_000, 5).Add(m.moved) }
+
+type memoryFile struct{ *bytes.Reader }
+
+func (memoryFile) Close() error { return nil }
+
+func (m *memory) Open(_ context.Context, name string) (recordio.File, error) {
+	b, ok := m.files[name]
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	return memoryFile{bytes.NewReader(b)}, nil
+}
+
+func (m *memory) Stat(_ context.Context, name string) (recordio.Info, error) {
+	b, ok := m.files[name]
+	if !ok {
+		return recordio.Info{}, fs.ErrNotExist
+	}
+	return recordio.Info{Name: name, Size: int64(len(b)), Modified: m.time()}, nil
+}
+
+func (m *memory) List(context.Context, string) ([]recordio.Info, error) { return nil, fs.ErrNotExist }
+
+func (m *memory) Create(_ context.Context, name string) (recordio.NewFile, error) {
+	return &memoryNew{m: m, name: name}, nil
+}
+
+type memoryNew struct {
+	bytes.Buffer
+	m    *memory
+	name string
+}
+
+func (f *memoryNew) Close() error { f.m.files[f.name] = f.Bytes(); return nil }
+func (f *memoryNew) Abort() error { return nil }
+
+func numbered(n int) *Sample {
+	return sample(fmt.Sprintf("%06d", n), "cls", fmt.Sprint(n), "txt", strings.Repeat("t", n%700))
+}
+
+func TestWriter(t *testing.T) {
+	ctx := context.Background()
+	for _, c := range []struct {
+		pattern string
+		o       WriterOptions
+		n       int
+		want    []string
+	}{
+		{"data-%05d.tar", WriterOptions{Count: 10}, 25, []string{"data-00000.tar", "data-00001.tar", "data-00002.tar"}},
+		{"%d.tar", WriterOptions{Count: 10, Index: true}, 20, []string{"0.tar", "1.tar"}},
+		{"100%%-%03d.tgz", WriterOptions{Start: 7, Size: 1}, 2, []string{"100%-007.tgz", "100%-008.tgz"}},
+		{"x%d.tar.zst", WriterOptions{}, 30, []string{"x0.tar.zst"}},
+		{"x%d.tar.gz", WriterOptions{}, 0, nil},
+	} {
+		m := &memory{files: map[string][]byte{}}
+		for range 2 { // the same bytes again
+			before := m.files
+			m.files = map[string][]byte{}
+			w, err := NewWriter(ctx, m, c.pattern, c.o)
+			require.NoError(t, err)
+			for i := range c.n {
+				require.NoError(t, w.Write(numbered(i)))
+			}
+			require.ErrorIs(t, w.Write(sample("", "x", "")), ErrName)
+			require.NoError(t, w.Close())
+			require.Error(t, w.Close())
+			var names []string
+			total := 0
+			for _, s := range w.Shards() {
+				names = append(names, s.Name)
+				total += s.Samples
+			}
+			require.Equal(t, c.want, names)
+			require.Equal(t, c.n, total)
+			if len(before) > 0 {
+				require.Equal(t, before, m.files)
+			}
+		}
+		at := 0
+		for _, name := range c.want {
+			r, err := Open(ctx, m, name, Options{})
+			require.NoError(t, err)
+			l, err := readAll(r)
+			require.Equal(t, io.EOF, err)
+			require.NoError(t, r.Close())
+			for _, s := range l {
+				require.Equal(t, name, s.Shard)
+				require.Equal(t, plain([]*Sample{numbered(at)}), plain([]*Sample{s}))
+				at++
+			}
+			if c.o.Index {
+				require.NoError(t, Verify(ctx, m, name, Options{}))
+				want, err := MakeIndex(ctx, m, name, Options{})
+				require.NoError(t, err)
+				got, err := LoadIndex(ctx, m, name)
+				require.NoError(t, err)
+				require.Equal(t, want, got)
+			}
+		}
+		require.Equal(t, c.n, at)
+	}
+	for _, p := range []string{"x.tar", "%d%d", "%s", "%5d", "%", "%0", "%0100d", "%x"} {
+		_, err := NewWriter(ctx, recordio.Local, p, WriterOptions{})
+		require.ErrorIs(t, err, ErrPattern, p)
+	}
+	for _, o := range []WriterOptions{{Start: -1}, {Count: -1}, {Size: -1}, {TarOptions: TarOptions{ModTime: -1}}} {
+		_, err := NewWriter(ctx, recordio.Local, "%d", o)
+		require.Error(t, err)
+	}
+	_, err := NewWriter(ctx, recordio.Local, "%d.tgz", WriterOptions{Index: true})
+	require.Error(t, err)
+}
+
+// TestAbort: nothing is seen of a shard that is not whole.
+func TestAbort(t *testing.T) {
+	ctx, dir := context.Background(), t.TempDir()
+	for _, end := range []string{"tar", "tar.gz", "tar.zst"} {
+		w, err := NewWriter(ctx, recordio.Local, filepath.ToSlash(dir)+"/%d."+end, WriterOptions{Count: 2})
+		require.NoError(t, err)
+		for i := range 3 {
+			require.NoError(t, w.Write(numbered(i)))
+		}
+		require.NoError(t, w.Abort())
+		require.Error(t, w.Write(numbered(4)))
+		l, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		require.Len(t, l, 1)
+		require.Equal(t, "0."+end, l[0].Name())
+		require.NoError(t, os.Remove(filepath.Join(dir, "0."+end)))
+	}
+	w, err := NewWriter(ctx, recordio.Local, filepath.Join(dir, "none", "%d.tar"), WriterOptions{})
+	require.NoError(t, err)
+	require.ErrorIs(t, w.Write(numbered(0)), fs.ErrNotExist)
+	require.ErrorIs(t, w.Close(), fs.ErrNotExist)
+}
+
+func TestIndex(t *testing.T) {
+	ctx := context.Background()
+	for _, o := range []recordio.Opener{recordio.Local, &memory{files: map[string][]byte{}}} {
+		name := filepath.Join(t.TempDir(), "s.tar")
+		f, err := o.Create(ctx, name)
+		require.NoError(t, err)
+		l := append([]*Sample{sample(strings.Repeat("l\n", 90), "txt", "long")}, three...)
+		b := write(t, TarOptions{}, l...)
+		_, err = f.Write(b)
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+		_, err = OpenIndexed(ctx, o, name, Options{})
+		require.ErrorIs(t, err, fs.ErrNotExist)
+		x, err := MakeIndex(ctx, o, name, Options{})
+		require.NoError(t, err)
+		require.EqualValues(t, len(b), x.Size)
+		require.NoError(t, SaveIndex(ctx, o, name, x))
+		r, err := OpenIndexed(ctx, o, name, Options{})
+		require.NoError(t, err)
+		require.Equal(t, 4, r.Len())
+		for _, i := range []int{2, 0, 3, 1, 0} {
+			s, err := r.Sample(i)
+			require.NoError(t, err)
+			require.Equal(t, l[i].Key, r.Key(i))
+			require.Equal(t, plain(l[i:i+1]), plain([]*Sample{s}))
+			require.Equal(t, x.Entries[i].Offset, s.Offset)
+		}
+		require.NoError(t, r.Close())
+		require.NoError(t, Verify(ctx, o, name, Options{}))
+		r, err = OpenIndexed(ctx, o, name, Options{Limit: 10})
+		require.NoError(t, err)
+		_, err = r.Sample(2)
+		require.ErrorIs(t, err, ErrTooLarge)
+		require.NoError(t, r.Close())
+		for _, y := range []Index{{Size: x.Size + 512, Modified: x.Modified, Entries: x.Entries}, {Size: x.Size, Modified: x.Modified.Add(1), Entries: x.Entries}} {
+			require.NoError(t, SaveIndex(ctx, o, name, &y))
+			_, err = OpenIndexed(ctx, o, name, Options{})
+			require.ErrorIs(t, err, ErrStale)
+		}
+		// An index without the last sample, and one with other places, in good order otherwise.
+		y := Index{Size: x.Size, Modified: x.Modified, Entries: x.Entries[:3]}
+		require.NoError(t, SaveIndex(ctx, o, name, &y))
+		require.ErrorIs(t, Verify(ctx, o, name, Options{}), ErrCorrupt)
+		y.Entries = []Entry{{x.Entries[0].Key, x.Entries[0].Offset, x.Entries[0].Size + 512, x.Entries[0].CRC}}
+		require.NoError(t, SaveIndex(ctx, o, name, &y))
+		require.ErrorIs(t, Verify(ctx, o, name, Options{}), ErrCorrupt)
+		y.Entries = []Entry{{"other", x.Entries[0].Offset, x.Entries[0].Size, x.Entries[0].CRC}}
+		require.NoError(t, SaveIndex(ctx, o, name, &y))
+		require.ErrorIs(t, Verify(ctx, o, name, Options{}), ErrCorrupt)
+	}
+	// Every truncation and every changed bit of an index.
+	b, err := (&Index{Size: 10240, Modified: time.Unix(5, 0), Entries: []Entry{{"a", 0, 1024, 1}, {"b\n", 1024, 512, 0xfedcba98}}}).AppendText(nil)
+	require.NoError(t, err)
+	require.Equal(t, "infer-prep webdataset index 1\nsize 10240\nmodified 5000000000\nsamples 2\n0 1024 00000001 \"a\"\n1024 512 fedcba98 \"b\\n\"\ncrc 03c25ccc\n", string(b))
+	for n := range b {
+		_, err := ReadIndex("i", bytes.NewReader(b[:n]))
+		require.ErrorIs(t, err, ErrCorrupt)
+		for bit := range 8 {
+			c := bytes.Clone(b)
+			c[n] ^= 1 << bit
+			_, err := ReadIndex("i", bytes.NewReader(c))
+			require.ErrorIs(t, err, ErrCorrupt)
+		}
+	}
+	_, err = ReadIndex("i", bytes.NewReader(append(b, '\n')))
+	require.ErrorIs(t, err, ErrCorrupt)
+	_, err = MakeIndex(ctx, recordio.Local, filepath.Join(tests, "writer.tar.bz2"), Options{})
+	require.ErrorContains(t, err, "compressed")
+}
+
+func TestWildcards(t *testing.T) {
+	ctx, dir := context.Background(), filepath.ToSlash(t.TempDir())
+	for _, name := range []string{"a/x-1.tar", "a/x-2.tar", "a/x-2.tar.index", "a/y.tgz", "b/x-1.tar", "b/.x-3.tar", ".c/x-1.tar", "a/q[1].tar", "10:50/deep/x-9.tar.zst"} {
+		if strings.Contains(name, ":") && !colons {
+			continue
+		}
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o644))
+	}
+	for p, want := range map[string][]string{
+		"*/x-*.tar":         {"a/x-1.tar", "a/x-2.tar", "b/x-1.tar"},
+		"a/x-?.tar":         {"a/x-1.tar", "a/x-2.tar"},
+		"{b,a}/x-*.tar":     {"b/x-1.tar", "a/x-1.tar", "a/x-2.tar"},
+		"a/*":               {"a/q[1].tar", "a/x-1.tar", "a/x-2.tar", "a/y.tgz"},
+		"a/[!x]*.t*":        {"a/q[1].tar", "a/y.tgz"},
+		"a/x-[2-9].tar":     {"a/x-2.tar"},
+		"a/q[[]1].tar":      {"a/q[1].tar"},
+		"b/.x*":             {"b/.x-3.tar"},
+		"nothing-{1..2}":    {"nothing-1", "nothing-2"},
+		"[ab]/x-1.tar::b/n": {"a/x-1.tar", "b/x-1.tar", "b/n"},
+	} {
+		full := []string{}
+		for _, w := range want {
+			full = append(full, dir+"/"+w)
+		}
+		list := dir + "/" + strings.ReplaceAll(p, "::", "::"+dir+"/")
+		got, err := Shards(ctx, recordio.Local, list, nil)
+		require.NoError(t, err, p)
+		require.Equal(t, full, got, p)
+	}
+	_, err := Shards(ctx, recordio.Local, dir+"/z*", nil)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	_, err = Shards(ctx, recordio.Local, dir+"/none/z*", nil)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	_, err = Shards(ctx, recordio.Local, dir+"/a/[", nil)
+	require.ErrorIs(t, err, ErrPattern)
+	_, err = Shards(ctx, recordio.Local, "pipe:cat {1..2}", nil)
+	require.ErrorContains(t, err, "pipes are refused")
+	got, err := Shards(ctx, recordio.Local, "s3://b/x.tar?v={1,2}", nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"s3://b/x.tar?v=1", "s3://b/x.tar?v=2"}, got)
+
+	groups, err := Groups(ctx, recordio.Local, dir)
+	require.NoError(t, err)
+	want := []Group{{"a", []string{dir + "/a/q[1].tar", dir + "/a/x-1.tar", dir + "/a/x-2.tar", dir + "/a/y.tgz"}}, {"b", []string{dir + "/b/x-1.tar"}}}
+	if colons {
+		want = slices.Insert(want, 0, Group{"10:50/deep", []string{dir + "/10:50/deep/x-9.tar.zst"}})
+	}
+	require.Equal(t, want, groups)
+	_, err = Groups(ctx, recordio.Local, t.TempDir())
+	require.ErrorIs(t, err, fs.ErrNotExist)
+}
+
+// colons says whether names of files may have them.
+var colons = filepath.Separator == '/'
+
+// shards writes shards of so many samples each, numbered through.
+func shards(t *testing.T, m *memory, counts []int, end string, index bool) (names []string) {
+	n := 0
+	for i, k := range counts {
+		pattern := fmt.Sprintf("s%03d-%%d.%s", i, end)
+		w, err := NewWriter(context.Background(), m, pattern, WriterOptions{Index: index})
+		require.NoError(t, err)
+		for range k {
+			require.NoError(t, w.Write(numbered(n)))
+			n++
+		}
+		require.NoError(t, w.Close())
+		names = append(names, w.Shards()[0].Name)
+	}
+	return names
+}
+
+func keys(t *testing.T, s *Set) (l []string) {
+	for {
+		x, err := s.Next()
+		if err == io.EOF {
+			return l
+		}
+		require.NoError(t, err)
+		l = append(l, x.Key)
+	}
+}
+
+// TestSet: all readers together read every sample once, and all have the same number
+// of batches, for any number of shards, ranks and workers, in every epoch.
+func TestSet(t *testing.T) {
+	ctx := context.Background()
+	m := &memory{files: map[string][]byte{}}
+	counts := []int{5, 1, 17, 3, 3, 12}
+	total := 41
+	plainNames := shards(t, m, counts, "tar", false)
+	indexed := &memory{files: map[string][]byte{}}
+	require.Equal(t, plainNames, shards(t, indexed, counts, "tar", true))
+	zipped := shards(t, m, counts, "tgz", false)
+	var everything []string
+	for i := range total {
+		everything = append(everything, numbered(i).Key)
+	}
+	for _, c := range []struct{ ranks, workers, batch int }{{1, 1, 1}, {2, 1, 1}, {3, 2, 1}, {2, 2, 4}, {1, 1, 41}, {5, 3, 2}, {42, 1, 1}, {9, 2, 3}} {
+		for _, pad := range []bool{false, true} {
+			for _, shuffle := range []bool{false, true} {
+				var last []string
+				for epoch := range uint64(2) {
+					var all []string
+					batches := int64(-1)
+					for rank := range c.ranks {
+						for worker := range c.workers {
+							o := SetOptions{Rank: rank, Ranks: c.ranks, Worker: worker, Workers: c.workers, Batch: c.batch, Pad: pad, Shuffle: shuffle, Seed: 9}
+							if rank%2 == 1 {
+								o.Buffer = 7
+							}
+							var got []string
+							for k, names := range [][]string{plainNames, plainNames, zipped} {
+								s, err := OpenSet(ctx, []recordio.Opener{m, indexed, m}[k], names, o)
+								require.NoError(t, err)
+								require.NoError(t, s.Reset(epoch))
+								require.Equal(t, epoch, s.Epoch())
+								require.EqualValues(t, total, s.Total())
+								l := keys(t, s)
+								require.Len(t, l, int(s.Len()))
+								require.NoError(t, s.Close())
+								if k > 0 {
+									require.Equal(t, got, l)
+								}
+								got = l
+								if batches >= 0 {
+									require.Equal(t, batches, s.Len())
+								}
+								batches = s.Len()
+							}
+							all = append(all, got...)
+						}
+					}
+					if epoch == 1 && shuffle && len(all) > 10 {
+						require.NotEqual(t, last, all)
+					}
+					last = slices.Clone(all)
+					slices.Sort(all)
+					parts := c.ranks * c.workers * c.batch
+					if !pad {
+						require.Equal(t, total/parts*parts, len(all))
+						require.Len(t, slices.Compact(all), len(last))
+					} else {
+						require.Equal(t, (total+parts-1)/parts*parts, len(last))
+						require.Equal(t, everything, slices.Compact(all))
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestSetOrder(t *testing.T) {
+	ctx := context.Background()
+	m := &memory{files: map[string][]byte{}}
+	names := shards(t, m, []int{10, 10, 10, 10, 10, 10}, "tar", true)
+	open := func(o SetOptions) *Set {
+		s, err := OpenSet(ctx, m, names, o)
+		require.NoError(t, err)
+		return s
+	}
+	s := open(SetOptions{})
+	first := keys(t, s)
+	require.True(t, slices.IsSorted(first))
+	// The buffer gives no sample before what it has room for, and all of them once.
+	s = open(SetOptions{Buffer: 8, Seed: 1})
+	l := keys(t, s)
+	require.NotEqual(t, first, l)
+	for i, k := range l {
+		require.Less(t, slices.Index(first, k), i+8+1)
+	}
+	sorted := slices.Clone(l)
+	slices.Sort(sorted)
+	require.Equal(t, first, sorted)
+	// The same again from the same seed and epoch; others from others.
+	require.NoError(t, s.Reset(0))
+	require.Equal(t, l, keys(t, s))
+	require.NoError(t, s.Reset(1))
+	require.NotEqual(t, l, keys(t, s))
+	require.NotEqual(t, l, keys(t, open(SetOptions{Buffer: 8, Seed: 2})))
+	// Resampling: as many batches as were asked for, of whole shards but for the last.
+	o := SetOptions{Resample: 9, Batch: 7, Seed: 3}
+	s = open(o)
+	require.EqualValues(t, 63, s.Len())
+	l = keys(t, s)
+	require.Len(t, l, 63)
+	for i := 0; i+10 <= 60; i += 10 {
+		require.True(t, strings.HasSuffix(l[i], "0"))
+		require.True(t, slices.IsSorted(l[i:i+10]))
+	}
+	o.Worker, o.Workers = 1, 2
+	require.NotEqual(t, l, keys(t, open(o)), "each reader draws its own")
+
+	for _, o := range []SetOptions{{Rank: 1}, {Ranks: -1}, {Worker: 1}, {Batch: -1}, {Buffer: -1}, {Resample: -1}} {
+		_, err := OpenSet(ctx, m, names, o)
+		require.Error(t, err)
+	}
+	_, err := OpenSet(ctx, m, nil, SetOptions{})
+	require.Error(t, err)
+	_, err = OpenSet(ctx, m, []string{"none.tar"}, SetOptions{})
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	_, err = OpenSet(ctx, m, []string{"pipe:x"}, SetOptions{})
+	require.ErrorContains(t, err, "refused")
+}
+
+// TestSetDamage: a shard that is cut, damaged or changed is an error, not fewer samples.
+func TestSetDamage(t *testing.T) {
+	ctx := context.Background()
+	m := &memory{files: map[string][]byte{}}
+	names := shards(t, m, []int{4, 4}, "tar", true)
+	whole := m.files[names[1]]
+	s, err := OpenSet(ctx, m, names, SetOptions{})
+	require.NoError(t, err)
+	drain := func(want int) error {
+		require.NoError(t, s.Reset(0))
+		for n := 0; ; n++ {
+			if _, err := s.Next(); err != nil {
+				require.Equal(t, want, n)
+				_, again := s.Next()
+				require.Equal(t, err, again)
+				return err
+			}
+		}
+	}
+	require.Equal(t, io.EOF, drain(8))
+	m.files[names[1]] = whole[:3000] // the index is stale then, and reading finds the cut
+	require.ErrorIs(t, drain(5), ErrCorrupt)
+	_, err = OpenSet(ctx, m, names, SetOptions{})
+	require.ErrorIs(t, err, ErrCorrupt)
+	c := bytes.Clone(whole)
+	c[block] ^= 1
+	m.files[names[1]] = c
+	require.ErrorIs(t, drain(4), ErrCorrupt)
+	m.files[names[1]] = write(t, TarOptions{}, numbered(1))
+	m.moved = time.Hour
+	require.ErrorContains(t, drain(5), "changed meanwhile")
+	delete(m.files, names[1])
+	require.ErrorIs(t, drain(4), fs.ErrNotExist)
+	ctx, cancel := context.WithCancel(ctx)
+	m.files[names[1]] = whole
+	s, err = OpenSet(ctx, m, names, SetOptions{})
+	require.NoError(t, err)
+	cancel()
+	_, err = s.Next()
+	require.True(t, errors.Is(err, context.Canceled))
+}

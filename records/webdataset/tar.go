@@ -1,0 +1,382 @@
+package webdataset
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// block is the unit of a tar file.
+const block = 512
+
+// maxName bounds the data of a header that gives a long name: more than any system's
+// paths, and no way to fill the memory.
+const maxName = 1 << 20
+
+var (
+	castagnoli = crc32.MakeTable(crc32.Castagnoli)
+	zeros      [block]byte
+)
+
+// tarReader goes through the members of a tar file. It is strict, which archive/tar
+// is not: the end must be there, whole, with nothing behind it.
+type tarReader struct {
+	name  string
+	mem   []byte // all that there is to read, or nil
+	r     io.Reader
+	src   *source // if the file is compressed
+	at    int64   // of the next byte
+	bare  bool    // the memory is members alone, without the archive's end
+	left  int64   // of the member's data
+	pad   int64   // behind it
+	small [block]byte
+	long  []byte
+	waste []byte
+
+	sum        bool // keep the checksums
+	crc, chain uint32
+	inChain    bool
+}
+
+// paxKeys are the names of records of POSIX.1-2008; all
+// others have a dot behind their maker's name. A changed byte of a name is found by that.
+var paxKeys = []string{"atime", "charset", "comment", "ctime", "gid", "gname", "hdrcharset", "linkpath", "mtime", "path", "size", "uid", "uname"}
+
+// member is a regular file in it.
+type member struct {
+	name       string
+	size       int64
+	start, end int64 // with all of its headers, and the padding
+}
+
+func (t *tarReader) corrupt(at int64, format string, args ...any) error {
+	return &CorruptionError{t.name, at, fmt.Sprintf(format, args...)}
+}
+
+// fail is the error of reading: the end of the file where it must not be, damage that
+// decompression found, or something else.
+func (t *tarReader) fail(at int64, what string, err error) error {
+	var c *CorruptionError
+	switch {
+	case errors.As(err, &c):
+		return err
+	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
+		return t.corrupt(at, "the file ends within %s", what)
+	case t.src != nil && t.src.err == nil:
+		return t.corrupt(t.at, "the compressed file is damaged: %v", err)
+	}
+	return fmt.Errorf("webdataset: %s: at byte %d: %w", t.name, t.at, err)
+}
+
+func (t *tarReader) count(b []byte) {
+	t.at += int64(len(b))
+	if t.sum {
+		t.crc = crc32.Update(t.crc, castagnoli, b)
+		if t.inChain {
+			t.chain = crc32.Update(t.chain, castagnoli, b)
+		}
+	}
+}
+
+// full fills b, or takes as much as there is.
+func (t *tarReader) full(b []byte) (n int, err error) {
+	if t.mem != nil {
+		n = copy(b, t.mem)
+		t.mem = t.mem[n:]
+		if n < len(b) {
+			err = io.ErrUnexpectedEOF
+		}
+	} else {
+		n, err = io.ReadFull(t.r, b)
+	}
+	t.count(b[:n])
+	return n, err
+}
+
+// skip passes over n bytes.
+func (t *tarReader) skip(n int64) error {
+	if t.mem != nil {
+		m := min(n, int64(len(t.mem)))
+		t.count(t.mem[:m])
+		t.mem = t.mem[m:]
+		if m < n {
+			return io.ErrUnexpectedEOF
+		}
+		return nil
+	}
+	if t.waste == nil && n > 0 {
+		t.waste = make([]byte, 16<<10)
+	}
+	for n > 0 {
+		m, err := t.full(t.waste[:min(n, int64(len(t.waste)))])
+		if n -= int64(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// data reads the data of the member: a view of the memory, or appended to buf.
+func (t *tarReader) data(buf []byte) (data, grown []byte, err error) {
+	n := t.left
+	if t.mem != nil {
+		if int64(len(t.mem)) < n {
+			return nil, buf, t.fail(t.at, fmt.Sprintf("the data of a member, after %d of %d bytes", len(t.mem), n), io.ErrUnexpectedEOF)
+		}
+		data = t.mem[:n:n]
+		t.mem = t.mem[n:]
+		t.count(data)
+		t.left = 0
+		return data, buf, nil
+	}
+	// Memory grows with what is read, not with what the header claims.
+	const step = 1 << 20
+	from := len(buf)
+	for t.left > 0 {
+		at := len(buf)
+		want := at + int(min(t.left, int64(max(step, at-from))))
+		if want > cap(buf) {
+			b := make([]byte, at, max(want, min(2*cap(buf), at+int(t.left))))
+			copy(b, buf)
+			buf = b
+		}
+		m, err := t.full(buf[at:want])
+		t.left -= int64(m)
+		if buf = buf[:at+m]; err != nil {
+			return nil, buf, t.fail(t.at, fmt.Sprintf("the data of a member, after %d of %d bytes", n-t.left, n), err)
+		}
+	}
+	return buf[from:], buf, nil
+}
+
+// padding reads what stands behind the data, so that the member is done with.
+func (t *tarReader) padding() error {
+	at := t.at
+	if err := t.skip(t.left); err != nil {
+		return t.fail(at, "the data of a member", err)
+	}
+	t.left, at = 0, t.at
+	if err := t.skip(t.pad); err != nil {
+		return t.fail(at, "the padding of a member", err)
+	}
+	t.pad = 0
+	return nil
+}
+
+// cString is what stands before the first zero.
+func cString(b []byte) string {
+	if i := bytes.IndexByte(b, 0); i >= 0 {
+		b = b[:i]
+	}
+	return string(b)
+}
+
+// number reads an octal number, or a binary one with the first bit set (GNU).
+func number(b []byte) (int64, bool) {
+	if b[0]&0x80 != 0 {
+		if b[0] != 0x80 {
+			return 0, false // negative
+		}
+		var x uint64
+		for _, c := range b[1:] {
+			if x>>55 != 0 {
+				return 0, false
+			}
+			x = x<<8 | uint64(c)
+		}
+		return int64(x), x < 1<<62
+	}
+	s := strings.Trim(cString(b), " ")
+	if s == "" {
+		return 0, true
+	}
+	x, err := strconv.ParseUint(s, 8, 62)
+	return int64(x), err == nil
+}
+
+// checksum compares the header's sum with its bytes, taken as unsigned or, as some old
+// programs do, as signed.
+func checksum(h *[block]byte) bool {
+	want, ok := number(h[148:156])
+	var unsigned, signed int64
+	for i, c := range h {
+		if i >= 148 && i < 156 {
+			c = ' '
+		}
+		unsigned += int64(c)
+		signed += int64(int8(c))
+	}
+	return ok && (want == unsigned || want == signed)
+}
+
+// next is the next regular file; io.EOF at the end of a sound archive. What was
+// before must have been read or is passed over.
+func (t *tarReader) next() (m member, err error) {
+	if err := t.padding(); err != nil {
+		return m, err
+	}
+	var longName, paxName string
+	var paxSize int64
+	var haveLong, havePath, haveSize bool
+	m.start = t.at
+	t.chain, t.inChain = 0, true
+	defer func() { t.inChain = false }()
+	for {
+		at := t.at
+		if t.bare && len(t.mem) == 0 && !haveLong && !havePath && !haveSize {
+			return m, io.EOF
+		}
+		n, err := t.full(t.small[:])
+		if n == 0 && (err == io.EOF || err == io.ErrUnexpectedEOF && t.mem != nil) {
+			return m, t.corrupt(at, "the file ends without the two blocks of zeros that end an archive")
+		}
+		if err != nil {
+			return m, t.fail(at, "a header", err)
+		}
+		h := &t.small
+		if *h == zeros {
+			if haveLong || havePath || haveSize {
+				return m, t.corrupt(at, "the archive ends between the headers of a member")
+			}
+			return m, t.end(at)
+		}
+		if !checksum(h) {
+			if at == 0 {
+				return m, t.corrupt(at, "not a tar file: the checksum of the first header is wrong")
+			}
+			return m, t.corrupt(at, "the checksum of a header is wrong")
+		}
+		size, ok := number(h[124:136])
+		if !ok {
+			return m, t.corrupt(at, "the size %q of a member is no number", h[124:136])
+		}
+		kind := h[156]
+		switch kind {
+		case 'L', 'K', 'x', 'X', 'g':
+			if size > maxName {
+				return m, t.corrupt(at, "a header of kind %c with %d bytes, at most %d are read", kind, size, maxName)
+			}
+			t.left, t.pad = size, -size&(block-1)
+			var b []byte
+			if b, t.long, err = t.data(t.long[:0]); err == nil {
+				err = t.padding()
+			}
+			if err != nil {
+				return m, err
+			}
+			switch kind {
+			case 'L':
+				longName, haveLong = cString(b), true
+			case 'x', 'X', 'g':
+				err := pax(b, func(key, value string) error {
+					switch {
+					case strings.HasPrefix(key, "GNU.sparse."):
+						return errors.New("a sparse file, which is not supported")
+					case kind == 'g' && (key == "path" || key == "size"):
+						return fmt.Errorf("%s for all members, which no writer gives", key)
+					case key == "path":
+						if strings.IndexByte(value, 0) >= 0 {
+							return errors.New("a zero in a name")
+						}
+						paxName, havePath = strings.TrimRight(value, "/"), true
+					case key == "size":
+						if paxSize, err = strconv.ParseInt(value, 10, 62); err != nil || paxSize < 0 {
+							return fmt.Errorf("the size %q is no number", value)
+						}
+						haveSize = true
+					case !strings.Contains(key, ".") && !slices.Contains(paxKeys, key):
+						return fmt.Errorf("a record %q, which the standard does not have", key)
+					}
+					return nil
+				})
+				if err != nil {
+					return m, t.corrupt(at, "an extended header: %v", err)
+				}
+			}
+			continue
+		}
+		if haveSize {
+			size = paxSize
+		}
+		name := cString(h[:100])
+		if string(h[257:263]) == "ustar\x00" {
+			if prefix := cString(h[345:500]); prefix != "" {
+				name = prefix + "/" + name
+			}
+		}
+		folder := kind == 0 && strings.HasSuffix(name, "/")
+		if haveLong {
+			name = longName
+		}
+		if havePath {
+			name = paxName
+		}
+		haveLong, havePath, haveSize = false, false, false
+		switch kind {
+		case '1', '2', '3', '4', '5', '6': // links, devices, folders: without data
+			continue
+		case 'S':
+			return m, t.corrupt(at, "%q is a sparse file, which is not supported", name)
+		}
+		t.left, t.pad = size, -size&(block-1)
+		if (kind == 0 || kind == '0' || kind == '7') && !folder {
+			m.name, m.size, m.end = name, size, t.at+size+t.pad
+			return m, nil
+		}
+		if err := t.padding(); err != nil { // something else
+			return m, err
+		}
+	}
+}
+
+// end reads what must follow the first block of zeros: another one, and nothing else
+// but zeros. It gives io.EOF if all is well.
+func (t *tarReader) end(at int64) error {
+	for k := 0; ; k++ {
+		b := t.small[:]
+		n, err := t.full(b)
+		if !bytes.Equal(b[:n], zeros[:n]) {
+			return t.corrupt(t.at-int64(n), "something stands behind the block of zeros at %d that ends the archive", at)
+		}
+		switch {
+		case err == nil:
+		case err != io.EOF && err != io.ErrUnexpectedEOF:
+			return t.fail(at, "the archive's end", err)
+		case k == 0:
+			return t.corrupt(at, "the file ends within the two blocks of zeros that end an archive")
+		default:
+			return io.EOF
+		}
+	}
+}
+
+// pax goes through the records of an extended header, "LENGTH KEY=VALUE\n" each.
+func pax(b []byte, record func(key, value string) error) error {
+	for len(b) > 0 {
+		if len(bytes.Trim(b, "\x00")) == 0 {
+			return nil // some writers fill the block's end
+		}
+		space := bytes.IndexByte(b, ' ')
+		if space < 1 || space > 10 {
+			return errors.New("a record without a length")
+		}
+		n, err := strconv.ParseUint(string(b[:space]), 10, 31)
+		if err != nil || n <= uint64(space)+1 || n > uint64(len(b)) || b[n-1] != '\n' {
+			return fmt.Errorf("the length %q of a record is wrong", b[:space])
+		}
+		key, value, ok := strings.Cut(string(b[space+1:n-1]), "=")
+		if !ok || key == "" {
+			return errors.New("a record without a key")
+		}
+		if err := record(key, value); err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
+}
