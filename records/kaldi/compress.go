@@ -12,8 +12,8 @@ import (
 // Method is how a matrix is compressed, with Kaldi's numbers.
 type Method int
 
-// The methods. The errors are at most half a step: range/65535 or range/255 for the
-// last six, and less where a column's values lie close for SpeechFeature.
+// The methods. A step is range/65535 (CM2) or range/255 (CM3); what lies beyond a
+// fixed range becomes its end. CM's steps are those between a column's quartiles.
 const (
 	Automatic            Method = 1 // SpeechFeature for more than 8 rows, else TwoByteAuto
 	SpeechFeature        Method = 2 // CM

@@ -218,7 +218,7 @@ func TestWrite(t *testing.T) {
 func matrix(t testing.TB, rows, cols int, v ...float32) *tensor.Tensor {
 	x, err := tensor.New(tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(rows, cols)})
 	require.NoError(t, err)
-	require.Equal(t, rows*cols, copy(tensor.View[float32](x), v))
+	copy(tensor.View[float32](x), v)
 	return x
 }
 

@@ -139,8 +139,9 @@ func (r *Reader) tooLarge(n int64) error {
 	return fmt.Errorf("kaldi: %s%w: %d bytes, the limit is %d", where(r.o.Name, r.h.Key, r.h.Offset), ErrTooLarge, n, r.o.Limit)
 }
 
-// space reports the bytes that Kaldi takes for blanks.
-func space(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
+// space reports the bytes that are blanks or end lines. Kaldi also takes the
+// vertical tab and the form feed, which nobody writes: each is a bit from a line's end.
+func space(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
 // key reads up to the object.
 func (r *Reader) key() (string, error) {
@@ -242,7 +243,7 @@ func (r *Reader) more(b []byte, n int64) ([]byte, error) {
 	return b, nil
 }
 
-// pass goes over n bytes of what follows.
+// over goes over n bytes of what follows.
 func (r *Reader) over(n int64) error {
 	if r.left >= 0 && n > r.left {
 		return r.corrupt("the file ends %d bytes before the object does", n-r.left)
@@ -268,12 +269,28 @@ func (r *Reader) over(n int64) error {
 
 // pass goes over what is left of the object.
 func (r *Reader) pass() error {
-	n := r.rest - int64(len(r.tail))
 	if r.rest < 0 {
 		return nil
 	}
+	n := r.rest - int64(len(r.tail))
+	behind := r.rest - r.data // of a wave
 	r.rest = -1
-	return r.over(n)
+	if err := r.over(n - behind); err != nil {
+		return err
+	}
+	return r.finish(behind)
+}
+
+// finish reads the n bytes behind a wave's data.
+func (r *Reader) finish(n int64) error {
+	if n == 0 {
+		return nil
+	}
+	b, err := r.more(nil, n)
+	if err != nil {
+		return err
+	}
+	return r.behind(b, r.data)
 }
 
 // object reads an object's header.
@@ -302,7 +319,7 @@ func (r *Reader) object() error {
 	if n := d.Size(); n > r.o.Limit {
 		return r.tooLarge(n)
 	}
-	if n := int64(len(r.head)) + r.rest; n > r.o.Limit {
+	if n := int64(len(r.head)) + r.rest; n > min(r.o.Limit, math.MaxInt) {
 		return r.tooLarge(n)
 	}
 	return nil
@@ -465,7 +482,9 @@ func (r *Reader) Raw() ([]byte, error) {
 	b := append(append([]byte{}, r.head...), r.tail...)
 	n := r.rest - int64(len(r.tail))
 	r.rest = -1
-	b, r.err = r.more(b, n)
+	if b, r.err = r.more(b, n); r.err == nil && r.h.Form == RIFF {
+		r.err = r.behind(b[int64(len(r.head))+r.data:], r.data)
+	}
 	if r.err != nil {
 		return nil, r.err
 	}
@@ -507,12 +526,15 @@ func (r *Reader) read(t *tensor.Tensor) error {
 		if err != nil {
 			return r.failed(err)
 		}
-		return r.over(n - r.data)
+		return r.finish(n - r.data)
 	}
 	b := r.tail
 	if b == nil {
 		var err error
-		if b, err = r.more(nil, n); err != nil {
+		if b, err = r.more(nil, r.data); err != nil {
+			return err
+		}
+		if err := r.finish(n - r.data); err != nil {
 			return err
 		}
 	}

@@ -164,8 +164,8 @@ func ParseEntry(line string) (Entry, error) {
 		return Entry{}, err
 	}
 	rest := strings.TrimLeft(line[i:], blanks)
-	if strings.ContainsRune(rest, 0) {
-		return bad("a zero byte")
+	if strings.ContainsAny(rest, "\x00\n") {
+		return bad("a zero byte or a line's end in it")
 	}
 	if strings.HasSuffix(rest, "]") {
 		i := strings.IndexByte(rest, '[')
@@ -184,18 +184,28 @@ func ParseEntry(line string) (Entry, error) {
 		}
 		return e, nil
 	}
-	if i := strings.LastIndexByte(rest, ':'); i >= 0 && i+1 < len(rest) && strings.Trim(rest[i+1:], "0123456789") == "" {
-		n, err := strconv.ParseInt(rest[i+1:], 10, 64)
+	path, offset := cutOffset(rest)
+	if offset != "" {
+		n, err := strconv.ParseInt(offset, 10, 64)
 		if err != nil {
-			return bad("offset %s is above 2^63-1", rest[i+1:])
+			return bad("offset %s is above 2^63-1", offset)
 		}
-		e.Offset, rest = n, rest[:i]
+		e.Offset = n
 	}
-	e.Path = rest
-	if err := checkPath(rest); err != nil {
+	e.Path = path
+	if err := checkPath(path); err != nil {
 		return bad("%v", err)
 	}
 	return e, nil
+}
+
+// cutOffset takes the decimal number behind the last colon from a path; "" if there is none.
+func cutOffset(s string) (path, offset string) {
+	i := strings.LastIndexByte(s, ':')
+	if i < 0 || i+1 == len(s) || strings.Trim(s[i+1:], "0123456789") != "" {
+		return s, ""
+	}
+	return s[:i], s[i+1:]
 }
 
 // checkPath refuses what Kaldi does not take for a file's name.
@@ -222,7 +232,7 @@ func (e Entry) Line() (string, error) {
 		s += e.Command + " |"
 	} else {
 		s += e.Path
-		if e.Offset > 0 {
+		if _, offset := cutOffset(e.Path); e.Offset > 0 || offset != "" {
 			s += ":" + strconv.FormatInt(e.Offset, 10)
 		}
 	}
@@ -233,7 +243,7 @@ func (e Entry) Line() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if strings.ContainsAny(s, "\n") || back.Path != e.Path || back.Offset != e.Offset || back.Command != e.Command {
+	if back.Path != e.Path || back.Offset != e.Offset || back.Command != e.Command {
 		return "", fmt.Errorf("kaldi: %+v cannot be a line of a script", e)
 	}
 	return s, nil
@@ -437,6 +447,7 @@ func (s *Script) with(ctx context.Context, i int, f func(*Reader, Entry) error) 
 	if err := f(r, e); err != nil {
 		return err
 	}
+	r.under = nil
 	r.r.Reset(nil)
 	s.readers.Put(r)
 	return nil

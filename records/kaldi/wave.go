@@ -115,8 +115,9 @@ func (r *Reader) waveData(riff, size, channels, width int64) (err error) {
 		}
 	} else {
 		behind = 8 + riff - int64(len(r.head)) - size
-		// Some writers count the byte that makes a chunk's length even, and some do not.
-		if behind == -1 {
+		// Some writers count the byte that makes a chunk's length even in one length
+		// and not in the other.
+		if behind == -1 && size%2 == 0 {
 			behind = 0
 		}
 		if behind < 0 || behind > 0 && behind < 8 && behind != size&1 {
@@ -131,6 +132,36 @@ func (r *Reader) waveData(riff, size, channels, width int64) (err error) {
 		return err
 	}
 	r.rest = size + behind
+	return nil
+}
+
+// behind checks what stands behind a wave's data of size bytes: a zero if that is
+// odd, and chunks. (The file may be damaged, and it what another entry begins with.)
+func (r *Reader) behind(b []byte, size int64) error {
+	order := binary.ByteOrder(binary.LittleEndian)
+	if r.big {
+		order = binary.BigEndian
+	}
+	ok := true
+	if size%2 == 1 && len(b) > 0 {
+		ok, b = b[0] == 0, b[1:]
+	}
+	for ok && len(b) > 0 {
+		if ok = len(b) >= 8; !ok {
+			break
+		}
+		for _, c := range b[:4] {
+			ok = ok && ' ' <= c && c < 0x7f
+		}
+		n := int64(order.Uint32(b[4:]))
+		n += n % 2
+		if ok = ok && n <= int64(len(b)-8); ok {
+			b = b[8+n:]
+		}
+	}
+	if !ok {
+		return r.corrupt("what stands behind a wave's data, within its length, are no chunks")
+	}
 	return nil
 }
 
