@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/internal/hexdoc"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -227,4 +228,69 @@ func ints(t testing.TB, v ...int32) *tensor.Tensor {
 	require.NoError(t, err)
 	copy(tensor.View[int32](x), v)
 	return x
+}
+
+// example is the archive of docs/format/kaldi.md.
+func example(t testing.TB) []byte {
+	var b bytes.Buffer
+	w := NewWriter(&b, WriterOptions{})
+	require.NoError(t, w.Write("a", matrix(t, 1, 2, 1, -2)))
+	require.NoError(t, w.Write("b", ints(t, 5, -1)))
+	require.NoError(t, w.WriteCompressed("c", matrix(t, 1, 3, 0, 1, 2), TwoByteAuto))
+	v := matrix(t, 1, 2, 0.5, 3)
+	v.Shape = tensor.Dims(2)
+	v.Strides[0] = 1
+	require.NoError(t, NewWriter(&b, WriterOptions{Text: true}).Write("d", v))
+	return b.Bytes()
+}
+
+// TestFormat: the example of docs/format/kaldi.md is what is written, and is read.
+func TestFormat(t *testing.T) {
+	b := hexdoc.Read(t, filepath.Join("..", ".."), "kaldi")
+	require.Equal(t, hex.Dump(b), hex.Dump(example(t)))
+	l, err := readAll(NewReader(bytes.NewReader(b), Options{}))
+	require.Equal(t, io.EOF, err)
+	require.Len(t, l, 4)
+	require.Equal(t, []float32{1, -2}, tensor.View[float32](l[0].t))
+	require.Equal(t, []int32{5, -1}, tensor.View[int32](l[1].t))
+	require.Equal(t, []float32{0, 0.99998474, 2}, tensor.View[float32](l[2].t))
+	require.Equal(t, []float32{0.5, 3}, tensor.View[float32](l[3].t))
+	for i, want := range []Type{Matrix, IntVector, Matrix, Vector} {
+		require.Equal(t, want, l[i].h.Type)
+	}
+}
+
+// TestKaldiio: entries that kaldiio alone has, one of which would run code, are refused.
+func TestKaldiio(t *testing.T) {
+	for _, name := range []string{"numpy.ark", "pickle.ark"} {
+		_, err := readAll(NewReader(bytes.NewReader(file(t, name)), Options{Name: name}))
+		require.ErrorIs(t, err, ErrUnsupported)
+		require.ErrorContains(t, err, name)
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	x := matrix(b, 1000, 80)
+	for i, v := 0, tensor.View[float32](x); i < len(v); i++ {
+		v[i] = float32(i*7919%1000) / 10
+	}
+	for m := Method(0); m <= OneByteAuto; m++ {
+		var file bytes.Buffer
+		w := NewWriter(&file, WriterOptions{})
+		if m == 0 {
+			require.NoError(b, w.Write("k", x))
+		} else {
+			require.NoError(b, w.WriteCompressed("k", x, m))
+		}
+		b.Run(fmt.Sprintf("method%d", m), func(b *testing.B) {
+			b.SetBytes(int64(len(x.Data)))
+			t := &tensor.Tensor{}
+			for range b.N {
+				r := NewReader(bytes.NewReader(file.Bytes()), Options{})
+				_, err := r.Next()
+				require.NoError(b, err)
+				require.NoError(b, r.ReadTo(t))
+			}
+		})
+	}
 }

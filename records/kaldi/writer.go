@@ -152,7 +152,7 @@ func (w *Writer) WriteWave(key string, t *tensor.Tensor, rate int) error {
 	}
 	channels, width := t.Shape.At(1), t.DType.Size()
 	const most = math.MaxInt32 - 64 // Kaldi's sizes are int32
-	if t.Len() == 0 || t.Size() > most || channels*width > math.MaxUint16 || rate <= 0 || int64(rate) > int64(math.MaxUint32/(channels*width)) {
+	if t.Len() == 0 || t.Size() > most || channels*width > math.MaxUint16 || rate <= 0 || int64(rate) > math.MaxUint32/int64(channels*width) {
 		return fmt.Errorf("kaldi: %q: %v at %d samples/s is no wave", key, t.Desc, rate)
 	}
 	if !t.Dense() {

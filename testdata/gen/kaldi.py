@@ -2,7 +2,7 @@
 
 What package records/kaldi writes has to be equal, byte for byte, to the files of kaldi_native_io; that both packages read those
 files as what was put in is checked here (kaldiio's compressed matrices but for their last bits, which are its own).
-Needs requirements-kaldi.txt.
+Needs requirements-kaldi.txt (run.sh --kaldi). kaldi_native_io tells of refused ranges on the standard error.
 """
 
 import hashlib

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Makes the golden files again, with the pinned references, and says what changed.
-# usage: run.sh [--mindspore | --datasets | --mxnet]
+# usage: run.sh [--mindspore | --datasets | --mxnet | --kaldi]
 # --mindspore makes those instead whose reference is MindSpore, --datasets makes what torchvision reads from the datasets of datasets2.py,
-# --mxnet what MXNet's iterators give (which needs Python 3.11 or earlier).
+# --mxnet what MXNet's iterators give (which needs Python 3.11 or earlier), --kaldi what kaldi_native_io and kaldiio write and read.
 # PYTHON names a python to use in place of an environment made by parity/venv.sh.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -13,8 +13,10 @@ elif [ "${1-}" = --datasets ]; then
   requirements=(requirements-datasets.txt) scripts=(datasets2_torchvision.py)
 elif [ "${1-}" = --mxnet ]; then
   requirements=(requirements-mxnet.txt) scripts=(mxnet_iters.py)
+elif [ "${1-}" = --kaldi ]; then
+  requirements=(requirements-kaldi.txt) scripts=(kaldi.py)
 elif [ $# -gt 0 ]; then
-  echo "usage: run.sh [--mindspore | --datasets | --mxnet]" >&2
+  echo "usage: run.sh [--mindspore | --datasets | --mxnet | --kaldi]" >&2
   exit 2
 else
   requirements=(requirements.txt $root/parity/requirements-no-deps.txt)
