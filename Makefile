@@ -1,15 +1,25 @@
 # Every target works from a fresh clone and installs what it needs; see CONTRIBUTING.md.
 GO ?= go
 
-.PHONY: test test-nested lint generate cross parity fuzz bench bench-pipeline bench-scale microbench
+.PHONY: test test-device test-nested lint generate cross parity parity-onnx fuzz bench bench-device bench-pipeline bench-scale microbench
 
 test:
 	$(GO) vet ./...
 	$(GO) test ./...
 
+# The tests that need ONNX Runtime, which test leaves out: with the pinned wheel from PyPI, in a
+# virtual environment of its own. The race detector looks on where there is a C compiler.
+test-device:
+	@lib=$$(device/ort/library.sh) && echo "ONNX Runtime: $$lib" && \
+	INFER_PREP_ORT=$$lib $(GO) test -count=1 ./device/... ./examples/classifier && \
+	INFER_PREP_ORT=$$lib $(GO) test -count=1 -run 'Device|Classifier' ./internal/cli && \
+	INFER_PREP_ORT=$$lib CGO_ENABLED=0 $(GO) test -count=1 ./device/ort && \
+	{ [ "$$($(GO) env CGO_ENABLED)" = 0 ] || INFER_PREP_ORT=$$lib $(GO) test -count=1 -race ./device/...; }
+
 # The modules beside this one, which have dependencies that nobody else should link.
 test-nested:
-	@for m in pipeline/prometheus; do (cd $$m && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
+	@device/webgpu/lavapipe.sh || echo "device/webgpu: its tests are skipped"
+	@for m in pipeline/prometheus device/webgpu; do (cd $$m && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
 
 lint:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "not gofmt-ed:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
@@ -28,6 +38,13 @@ parity:
 	@mkdir -p bin
 	$(GO) build -o bin/infer-prep ./cmd/infer-prep
 	@py=$$(parity/venv.sh parity/requirements.txt parity/requirements-no-deps.txt) && $$py parity/parity.py bin/infer-prep $(PHOTOS)
+	@parity/more.sh bin/infer-prep $(PHOTOS)
+
+# Exported ONNX models under ONNX Runtime against infer-prep's own tensors.
+parity-onnx:
+	@mkdir -p bin
+	$(GO) build -o bin/infer-prep ./cmd/infer-prep
+	@py=$$(parity/venv.sh parity/requirements-onnx.txt) && $$py parity/onnx_forms.py bin/infer-prep
 
 FUZZTIME ?= 60s
 fuzz:
@@ -42,6 +59,11 @@ bench:
 # PHOTOS is a folder of JPEG files; PEERS leaves others out, by name.
 bench-pipeline:
 	@GO="$(GO)" PHOTOS="$(PHOTOS)" PEERS="$(PEERS)" COUNT="$(COUNT)" ROUNDS="$(ROUNDS)" FIRST="$(FIRST)" CORES="$(CORES)" python3 bench/pipeline.py
+
+# infer-prep against ONNX Runtime's own preprocessing; see bench/README.md.
+# PHOTOS is a folder of JPEG files; PEERS and CASES leave others out, by name.
+bench-device:
+	@GO="$(GO)" PHOTOS="$(PHOTOS)" PEERS="$(PEERS)" CASES="$(CASES)" ROUNDS="$(ROUNDS)" LIMIT="$(LIMIT)" CORE="$(CORE)" python3 bench/device.py
 
 microbench:
 	$(GO) test -run xxx -bench . -benchmem ./codec/jpeg ./transforms ./eager ./datagraph

@@ -29,6 +29,7 @@ ENVIRONMENTS = {
     "mindspore": ["bench/requirements-mindspore.txt"],
     "dali": ["bench/requirements-dali.txt"],
     "webdataset": ["bench/requirements-webdataset.txt"],
+    "ort": ["bench/requirements-ort.txt"],
     "vips": ["bench/requirements-vips.txt"],
     "go": "bench/gopeers",
     "rust": "bench/rustpeers",

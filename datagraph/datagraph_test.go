@@ -97,6 +97,11 @@ func TestColumnsAreRebound(t *testing.T) {
 	require.Equal(t, []string{"pixel_values"}, g.Steps[1].Out)
 	require.Equal(t, []string{"image"}, g.Steps[0].Out)
 	require.NoError(t, g.Validate())
+	// Steps after the one that gives the output read it by its new name.
+	g = New(transforms.NewDecode()).Then(transforms.NewImageSize(), []string{"image"}, []string{"size"}).Rename("x")
+	require.Equal(t, []string{"x"}, g.Steps[0].Out)
+	require.Equal(t, []string{"x"}, g.Steps[1].In)
+	require.NoError(t, g.Validate())
 }
 
 func TestValidate(t *testing.T) {

@@ -167,13 +167,15 @@ type fusedState struct {
 	whole  regionImage
 	in     [1]tensor.Desc
 	out    []tensor.Desc
-	one    []tensor.Desc // the outputs of one op
+	one    []tensor.Desc   // the outputs of one op
+	seen   []tensor.Tensor // what each op sees, without data
+	src    [1]*tensor.Tensor
 }
 
 func (f *fused) state(c *transforms.Context) *fusedState {
 	s, ok := c.State.(*fusedState)
 	if !ok {
-		s = &fusedState{decode: c.Sibling(), out: make([]tensor.Desc, len(f.out)), one: make([]tensor.Desc, len(f.out))}
+		s = &fusedState{decode: c.Sibling(), out: make([]tensor.Desc, len(f.out)), one: make([]tensor.Desc, len(f.out)), seen: make([]tensor.Tensor, len(f.ops))}
 		s.work.f = f
 		c.State = s
 	}
@@ -231,7 +233,13 @@ func (f *fused) infer(s *fusedState, d tensor.Desc) error {
 		if err := op.Infer(out, s.in[:]); err != nil {
 			return err
 		}
+		s.seen[i].Desc = s.in[0]
 		// The side outputs of later ops stand before those of earlier ones.
+		if _, ok := op.(transforms.Described); ok {
+			copy(s.out[at-n:at], out)
+			at -= n
+			continue
+		}
 		copy(s.out[at-(n-1):at], out[1:])
 		at -= n - 1
 		s.out[0], s.in[0] = out[0], out[0]
@@ -243,10 +251,8 @@ func (f *fused) infer(s *fusedState, d tensor.Desc) error {
 func (f *fused) Apply(c *transforms.Context, dst, src []*tensor.Tensor) error {
 	s := f.state(c)
 	w := &s.work
-	if f.scale != nil && len(dst) > 1 {
-		if _, err := f.scale.Scale(w.scaleH, w.scaleW, dst[1:]); err != nil {
-			return err
-		}
+	if err := f.side(c, s, dst); err != nil {
+		return err
 	}
 	if f.decode == nil {
 		t, err := c.Dense(src[0])
@@ -281,6 +287,31 @@ func (f *fused) Apply(c *transforms.Context, dst, src []*tensor.Tensor) error {
 	}
 	s.whole.pix = nil
 	return w.end()
+}
+
+// side writes the outputs after the first, in the places where infer has their
+// descriptions.
+func (f *fused) side(c *transforms.Context, s *fusedState, dst []*tensor.Tensor) error {
+	at := len(dst)
+	for i, op := range f.ops {
+		if at == 1 {
+			break
+		}
+		n := len(transforms.InfoOf(op).Out)
+		var err error
+		if _, ok := op.(transforms.Described); ok {
+			s.src[0] = &s.seen[i]
+			err = op.Apply(c, dst[at-n:at], s.src[:])
+			at -= n
+		} else if n > 1 {
+			_, err = f.scale.Scale(s.work.scaleH, s.work.scaleW, dst[at-(n-1):at])
+			at -= n - 1
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // regionImage keeps all rows.

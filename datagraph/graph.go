@@ -80,8 +80,8 @@ func (g *Graph) Then(op transforms.Op, in, out []string) *Graph {
 }
 
 // Rename gives the graph's first output the name that the model knows it by
-// ("pixel_values"): the step that produces it last writes that column instead.
-// It returns g.
+// ("pixel_values"): the step that produces it last writes that column instead,
+// and steps after it read that. It returns g.
 func (g *Graph) Rename(name string) *Graph {
 	old := g.Outputs[0]
 	g.Outputs[0] = name
@@ -90,6 +90,15 @@ func (g *Graph) Rename(name string) *Graph {
 			out := slices.Clone(s.Out)
 			out[j] = name
 			g.Steps[i].Out = out
+			for k := i + 1; k < len(g.Steps); k++ {
+				in := slices.Clone(g.Steps[k].In)
+				for j, c := range in {
+					if c == old {
+						in[j] = name
+					}
+				}
+				g.Steps[k].In = in
+			}
 			break
 		}
 	}

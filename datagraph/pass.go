@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/infer-prep/infer-prep/transforms"
 )
 
 // Pass is an optimisation that Compile does: it makes one step of several where
@@ -80,20 +82,37 @@ func (p *Plan) part(i int) *fused {
 }
 
 // feeds reports whether step i+1 reads step i's first output, and nothing else does.
-func (p *Plan) feeds(i int) bool {
-	if i+1 >= len(p.steps) {
+func (p *Plan) feeds(i int) bool { return p.feedsOver(i, 0) }
+
+// feedsOver reports whether step i's first output is read by the k steps that
+// follow and by the one after them, which reads nothing else, and by no other.
+func (p *Plan) feedsOver(i, k int) bool {
+	if i+k+1 >= len(p.steps) {
 		return false
 	}
-	v, next := p.steps[i].out[0], p.steps[i+1].in
+	v, next := p.steps[i].out[0], p.steps[i+k+1].in
 	if len(next) != 1 || next[0] != v || slices.Contains(p.outputs, v) {
 		return false
 	}
-	for _, s := range p.steps[i+2:] {
+	for _, s := range p.steps[i+k+2:] {
 		if slices.Contains(s.in, v) {
 			return false
 		}
 	}
 	return true
+}
+
+// describing counts the steps after step i that tell of its first output no more
+// than its description.
+func (p *Plan) describing(i int) (k int) {
+	for i+k+1 < len(p.steps) {
+		s := &p.steps[i+k+1]
+		if _, ok := s.op.(transforms.Described); !ok || s.in[0] != p.steps[i].out[0] {
+			break
+		}
+		k++
+	}
+	return k
 }
 
 // replace puts one step, f, in the place of the n from i on.
@@ -102,7 +121,9 @@ func (p *Plan) replace(i, n int, f *fused, by Pass) {
 	s := planStep{op: f, in: old[0].in, out: slices.Clone(old[n-1].out), first: old[0].first}
 	for j, o := range slices.Backward(old) {
 		s.n += o.n
-		if j < n-1 {
+		if _, ok := o.op.(transforms.Described); ok {
+			s.out = append(s.out, o.out...)
+		} else if j < n-1 {
 			s.out = append(s.out, o.out[1:]...)
 		}
 	}

@@ -1,5 +1,11 @@
 package datagraph
 
+import (
+	"slices"
+
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
 var rowStep = passInfo{
 	name: "row-step",
 	doc:  "decoding, geometry and look-up are one step that rows run through, without images between",
@@ -12,16 +18,20 @@ func runRowStep(p *Plan) {
 		if f == nil {
 			continue
 		}
-		for p.feeds(i + n - 1) {
-			next := p.part(i + n)
+		for {
+			k := p.describing(i + n - 1)
+			if !p.feedsOver(i+n-1, k) {
+				break
+			}
+			next := p.part(i + n + k)
 			if next == nil || f.geometry() && next.geometry() {
 				break // that is fold-geometry's
 			}
-			both := join(f, next)
+			both := join(p.described(f, i+n, k), next)
 			if both == nil {
 				break
 			}
-			f, n = both, n+1
+			f, n = both, n+k+1
 		}
 		if n > 1 || f.decode != nil && f.geometry() {
 			g := *f
@@ -29,4 +39,15 @@ func runRowStep(p *Plan) {
 			p.replace(i, n, &g, RowStep)
 		}
 	}
+}
+
+// described is f with the outputs of the k steps from i on, which describe its
+// first output.
+func (p *Plan) described(f *fused, i, k int) *fused {
+	g := *f
+	for _, s := range p.steps[i : i+k] {
+		g.ops = append(append([]transforms.Op(nil), g.ops...), s.op)
+		g.out = slices.Concat(g.out[:1], p.descs(s.out), g.out[1:])
+	}
+	return &g
 }

@@ -45,6 +45,9 @@ func TestPasses(t *testing.T) {
 	}
 	geometry, table, region, rows := datagraph.FoldGeometry, datagraph.PointwiseTable, datagraph.RegionDecode, datagraph.RowStep
 	torch := resize(9, 9, transforms.Bilinear, transforms.Torch)
+	sized := datagraph.New(transforms.NewDecode()).Add(transforms.NewImageSize()).Add(transforms.NewResize(5, 5)).Add(transforms.NewToTensor()).
+		Then(transforms.NewImageSize(), []string{"image"}, []string{"after"})
+	sized.SideOutputs = append(sized.SideOutputs, "after")
 	for _, c := range []struct {
 		name  string
 		graph *datagraph.Graph
@@ -66,6 +69,7 @@ func TestPasses(t *testing.T) {
 		{"flips cut nothing", datagraph.New(transforms.NewDecode(), transforms.NewHorizontalFlip()), only(region), "0-0 decode; 1-1 horizontal_flip"},
 		{"one resize a step", datagraph.New(transforms.NewDecode(), transforms.NewResize(5, 5), transforms.NewResize(6, 6), transforms.NewToTensor()), nil, "0-1 decode+resize r; 2-3 resize+to_tensor p r"},
 		{"torch", datagraph.New(transforms.NewDecode(), torch, transforms.NewCenterCrop(5, 5), transforms.NewToTensor()), nil, "0-0 decode; 1-1 resize; 2-3 center_crop+to_tensor p r"},
+		{"sizes on the way", sized, nil, "0-3 decode+image_size+resize+to_tensor p r; 4-4 image_size"},
 		{"a pad is no frame", datagraph.New(transforms.NewDecode(), transforms.NewPad(1, 1, 1, 1), transforms.NewToTensor()), nil, "0-0 decode; 1-1 pad; 2-2 to_tensor p"},
 	} {
 		p, err := datagraph.Compile(c.graph, codec.DefaultLimits(), c.off...)

@@ -224,3 +224,6 @@ func opName(op transforms.Op) string {
 
 // Buffers is the number of buffers of a Runner's arena.
 func (p *Plan) Buffers() int { return p.buffers }
+
+// Limits are those that the plan was compiled with.
+func (p *Plan) Limits() codec.Limits { return p.limits }

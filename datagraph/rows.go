@@ -81,6 +81,7 @@ const (
 var filters = [...]kernel.Filter{
 	transforms.Box: kernel.FilterBox, transforms.Bilinear: kernel.FilterBilinear, transforms.Hamming: kernel.FilterHamming,
 	transforms.Bicubic: kernel.FilterBicubic, transforms.Lanczos: kernel.FilterLanczos,
+	transforms.PILCubic: kernel.FilterBicubic,
 }
 
 // prepare makes the tables for a source and an output.

@@ -6,7 +6,8 @@
 // knows: every key of a file is either honoured, or known to have no influence
 // on the pixels, or an error that names it. An imported graph decodes as
 // Pillow's Image.open(f).convert("RGB") and ignores the EXIF orientation, as
-// the references do when they are given such an image.
+// the references do when they are given such an image, unless the importer says
+// otherwise.
 package importer
 
 import (
@@ -26,13 +27,16 @@ type Importer struct {
 	// Import makes the graph. Its errors wrap those of this package. It keeps no
 	// reference to data and may be called by many goroutines.
 	Import func(data []byte) (*datagraph.Graph, error)
+	// MaxBytes is the most that a file may have; 0 is 16 MiB. Model files are larger.
+	MaxBytes int64
 }
 
 // The kinds of error, for errors.Is. One error may be of several kinds, since
 // all that is wrong with a file is reported at once.
 var (
 	ErrJSON         = errors.New("not a JSON object")
-	ErrUnknownClass = errors.New("unknown class") // or none is named
+	ErrFormat       = errors.New("not a sound file of its format") // for those that are no JSON
+	ErrUnknownClass = errors.New("unknown class")                  // or none is named
 	ErrUnknownKey   = errors.New("unknown key")
 	ErrMissing      = errors.New("missing key")
 	ErrValue        = errors.New("invalid value")

@@ -17,9 +17,11 @@ import (
 	"github.com/infer-prep/infer-prep/importer"
 	_ "github.com/infer-prep/infer-prep/importer/all"
 	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// golden is testdata/goldens.json, which testdata/gen/importers.py makes.
+// golden is one of testdata/goldens*.json, which testdata/gen/importers.py and
+// importers_patches.py make.
 type golden struct {
 	Cases   []goldenCase `json:"cases"`
 	Refused []goldenCase `json:"refused"` // by the reference
@@ -31,6 +33,7 @@ type goldenCase struct {
 	Config   json.RawMessage `json:"config"`
 	Results  []struct {
 		Image   string `json:"image"`
+		Refused bool   `json:"refused"` // by the reference, as it is too narrow
 		Outputs map[string]struct {
 			DType  string    `json:"dtype"`
 			Shape  []int     `json:"shape"`
@@ -41,12 +44,19 @@ type goldenCase struct {
 }
 
 func goldens(t *testing.T) golden {
-	b, err := os.ReadFile("testdata/goldens.json")
+	files, err := filepath.Glob("testdata/goldens*.json")
 	require.NoError(t, err)
-	var g golden
-	require.NoError(t, json.Unmarshal(b, &g))
-	require.NotEmpty(t, g.Cases)
-	return g
+	var all golden
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		require.NoError(t, err)
+		var g golden
+		require.NoError(t, json.Unmarshal(b, &g), f)
+		require.NotEmpty(t, g.Cases, f)
+		all.Cases, all.Refused = append(all.Cases, g.Cases...), append(all.Refused, g.Refused...)
+	}
+	require.NotEmpty(t, all.Cases)
+	return all
 }
 
 func importAs(t testing.TB, name string, config []byte) (*datagraph.Graph, error) {
@@ -77,6 +87,10 @@ func TestGoldens(t *testing.T) {
 				b, err := os.ReadFile(filepath.Join("testdata", res.Image))
 				require.NoError(t, err)
 				out, err := r.Run(tensor.FromBytes(b))
+				if res.Refused {
+					require.ErrorIs(t, err, transforms.ErrInput, "%s", res.Image)
+					continue
+				}
 				require.NoError(t, err, "%s", res.Image)
 				require.Len(t, out, len(res.Outputs))
 				for i, col := range p.Outputs() {
@@ -106,6 +120,8 @@ func values(t *tensor.Tensor) []float64 {
 			l = append(l, float64(t.Data[i]))
 		case tensor.Int32:
 			l = append(l, float64(tensor.View[int32](t)[i]))
+		case tensor.Int64:
+			l = append(l, float64(tensor.View[int64](t)[i]))
 		}
 	}
 	return l
@@ -121,7 +137,7 @@ func TestReferenceRefuses(t *testing.T) {
 
 // The realistic files of testdata/configs can be imported and written.
 func TestConfigs(t *testing.T) {
-	files, err := filepath.Glob("../testdata/configs/*/*.json")
+	files, err := filepath.Glob("../testdata/configs/*/*")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	for _, f := range files {
@@ -138,11 +154,14 @@ func TestConfigs(t *testing.T) {
 }
 
 func TestRegistry(t *testing.T) {
-	require.Equal(t, []string{"hf", "timm", "torchvision", "ultralytics"}, importer.Names())
+	require.Equal(t, []string{"hf", "keras", "mindir", "onnx", "opencv", "tflite", "timm", "torchvision", "ultralytics"}, importer.Names())
 	_, ok := importer.Lookup("nobody")
 	require.False(t, ok)
 	require.Panics(t, func() { importer.Register(importer.Importer{Name: "hf", Flag: "hf", Import: nil}) })
 }
+
+// binary importers read other files than JSON.
+var binary = map[string]bool{"mindir": true, "onnx": true, "tflite": true}
 
 // Damaged JSON is refused by every importer with the same kind of error.
 func TestJSON(t *testing.T) {
@@ -155,6 +174,10 @@ func TestJSON(t *testing.T) {
 	} {
 		for _, name := range importer.Names() {
 			_, err := importAs(t, name, []byte(in))
+			if binary[name] {
+				require.Error(t, err, "%s: %.40q", name, in)
+				continue
+			}
 			require.ErrorIs(t, err, importer.ErrJSON, "%s: %.40q", name, in)
 		}
 	}
@@ -170,7 +193,7 @@ func TestRefusals(t *testing.T) {
 		{"hf", `{}`, importer.ErrUnknownClass, []string{"image_processor_type", "model_type", "config.json"}},
 		{"hf", `{"image_processor_type":null,"size":224}`, importer.ErrUnknownClass, []string{"image_processor_type", "model_type"}},
 		{"hf", `{"image_processor_type":7}`, importer.ErrUnknownClass, []string{"image_processor_type"}},
-		{"hf", `{"image_processor_type":"DetrImageProcessor"}`, importer.ErrUnknownClass, []string{`"DetrImageProcessor"`, "CLIP"}},
+		{"hf", `{"image_processor_type":"FlavaImageProcessor"}`, importer.ErrUnknownClass, []string{`"FlavaImageProcessor"`, "CLIP"}},
 		{"hf", `{"image_processor_type":"ViT"}`, importer.ErrUnknownClass, []string{`"ViT"`}},
 		{"hf", `{"feature_extractor_type":"Wav2Vec2FeatureExtractor"}`, importer.ErrUnknownClass, []string{"feature_extractor_type", "Wav2Vec2"}},
 		{"hf", `{"image_processor_type":"ViTImageProcessor","zz":1,"auto_map":{},"crop_pct":0.9}`, importer.ErrUnknownKey, []string{"auto_map", "crop_pct", "zz"}},
@@ -206,6 +229,19 @@ func TestRefusals(t *testing.T) {
 		{"hf", `{"image_processor_type":"LevitImageProcessor","size":16777216}`, importer.ErrValue, []string{"size"}},
 		{"hf", `{"image_processor_type":"ViTImageProcessor","size":true,"crop_size":"x","foo":1,"image_mean":2}`, importer.ErrUnknownKey, []string{"crop_size", "foo", "size"}},
 		{"hf", `{"image_processor_type":"EfficientNetImageProcessor","do_normalize":false,"image_std":null}`, importer.ErrValue, []string{"image_std", "include_top"}},
+		{"hf", `{"image_processor_type":"DetrImageProcessor","size":{"shortest_edge":800}}`, importer.ErrValue, []string{"size", "shortest_edge and longest_edge"}},
+		{"hf", `{"image_processor_type":"DetrImageProcessor","size":800,"max_size":"x"}`, importer.ErrValue, []string{"max_size", `"x"`}},
+		{"hf", `{"image_processor_type":"DetrImageProcessor","size":800,"max_size":null}`, importer.ErrValue, []string{"size", "longest_edge"}},
+		{"hf", `{"image_processor_type":"DetrImageProcessor","format":"voc"}`, importer.ErrValue, []string{"format", "coco_detection"}},
+		{"hf", `{"image_processor_type":"DetrImageProcessor","pad_size":{"shortest_edge":5}}`, importer.ErrValue, []string{"pad_size", "height and width"}},
+		{"hf", `{"image_processor_type":"YolosImageProcessor","size_divisor":16,"mod_size":16}`, importer.ErrUnknownKey, []string{"mod_size", "size_divisor"}},
+		{"hf", `{"image_processor_type":"ViTImageProcessor","max_size":16}`, importer.ErrUnknownKey, []string{"max_size"}},
+		{"hf", `{"image_processor_type":"SamImageProcessor","size":1024}`, importer.ErrValue, []string{"size", "longest_edge"}},
+		{"hf", `{"image_processor_type":"SamImageProcessor","mask_size":{"x":1}}`, importer.ErrValue, []string{"mask_size"}},
+		{"hf", `{"image_processor_type":"DPTImageProcessor","ensure_multiple_of":14.0}`, importer.ErrValue, []string{"ensure_multiple_of", "whole number"}},
+		{"hf", `{"image_processor_type":"DPTImageProcessor","size_divisor":-1}`, importer.ErrValue, []string{"size_divisor"}},
+		{"hf", `{"image_processor_type":"DPTImageProcessor","size":{"shortest_edge":5,"longest_edge":7}}`, importer.ErrValue, []string{"size", "height and width"}},
+		{"hf", `{"image_processor_type":"DPTImageProcessor","keep_aspect_ratio":1}`, importer.ErrValue, []string{"keep_aspect_ratio"}},
 		{"timm", `{"pretrained_cfg":{"foo":1},"bar":2}`, importer.ErrUnknownKey, []string{"bar", "pretrained_cfg.foo"}},
 		{"timm", `{"pretrained_cfg":null}`, importer.ErrValue, []string{"pretrained_cfg"}},
 		{"timm", `{"pretrained_cfg":[]}`, importer.ErrValue, []string{"pretrained_cfg"}},
@@ -301,13 +337,16 @@ func TestHuge(t *testing.T) {
 }
 
 func FuzzImport(f *testing.F) {
-	files, err := filepath.Glob("../testdata/configs/*/*.json")
+	files, err := filepath.Glob("../testdata/configs/*/*")
 	require.NoError(f, err)
 	for _, file := range files {
 		b, err := os.ReadFile(file)
 		require.NoError(f, err)
 		f.Add(b)
 	}
+	f.Add([]byte(`{"mode":"torch","size":[20,30],"interpolation":"bicubic"}`))
+	f.Add([]byte(`{"scalefactor":[0.1,0.2,0.3],"size":[30,20],"mean":[1,2,3],"swapRB":true,"crop":true}`))
+	f.Add([]byte(`{"size":[30,20],"paddingmode":2,"borderValue":[1,2,3],"datalayout":"NHWC"}`))
 	f.Add([]byte(`{"ultralytics":{"imgsz":"(64,)","args":"{'a': \"b\", 'dynamic': True}"}}`))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		for _, name := range importer.Names() {

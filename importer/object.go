@@ -204,9 +204,10 @@ func (o *Object) Bad(key, want string) {
 	o.Fail(ErrValue, key, got+", want "+want)
 }
 
-// Fail notes an error of that kind at the key. Only the first at a key is kept.
+// Fail notes an error of that kind at the key, or at the object itself if key is
+// empty. Only the first at a key is kept.
 func (o *Object) Fail(kind error, key, text string) {
-	p := o.path + key
+	p := strings.TrimSuffix(o.path+key, ".")
 	if !slices.ContainsFunc(*o.errs, func(e *Error) bool { return e.Path == p }) {
 		*o.errs = append(*o.errs, &Error{kind, p, text})
 	}
@@ -313,6 +314,29 @@ func (o *Object) Object(key string) *Object {
 	}
 	if ok && !slices.Contains(o.kids, c) {
 		o.kids = append(o.kids, c)
+	}
+	return c
+}
+
+// Objects is the objects of a list; nil if it is absent, null or not such a list, which
+// is noted. Their errors are reported with those of o.
+func (o *Object) Objects(key string) []*Object {
+	v, _ := o.Get(key)
+	l, ok := v.([]any)
+	if !ok && v != nil {
+		o.Bad(key, "a list of objects")
+	}
+	c := make([]*Object, len(l))
+	for i, e := range l {
+		if c[i], ok = e.(*Object); !ok {
+			o.Bad(key, "a list of objects")
+			return nil
+		}
+	}
+	for _, e := range c {
+		if !slices.Contains(o.kids, e) {
+			o.kids = append(o.kids, e)
+		}
 	}
 	return c
 }

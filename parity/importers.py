@@ -7,10 +7,10 @@ reference's output, {name: array}; configs() lists testdata/configs. Run alone:
 
 prints for every config and image a line with tabs between the fields,
 
-    <ecosystem>/<config>  <image>  <output>  <shape>  <sha256 of the float32 bytes>
+    <ecosystem>/<config>  <image>  <output>  <shape>  <sha256 of the bytes>
     <ecosystem>/<config>  <image>  error     <what the reference says>
 
-and with --out also writes the arrays, as DIR/<ecosystem>/<config>/<image>.npy.
+and with --out also writes the arrays, as DIR/<ecosystem>/<config>/<image>.<output>.npy.
 
 The ecosystem is the name of the folder that a config is in. Needs what
 requirements.txt and requirements-no-deps.txt pin.
@@ -58,7 +58,15 @@ def hf(config):
         p = AutoImageProcessor.from_pretrained(d, backend="pil")
     if not type(p).__name__.endswith("Pil"):
         raise ValueError(f"{type(p).__name__} is no class of the PIL backend")
-    return lambda path: {"pixel_values": p(images=rgb(path), return_tensors="np")["pixel_values"][0]}
+    # The outputs have an axis of images, which infer-prep has not; but where patches of
+    # all images make one sequence, it is the sequence's.
+    whole = {"pixel_values"} if "image_grid_thw" in p.model_input_names else set()
+
+    def run(path):
+        out = p(images=rgb(path), return_tensors="np")
+        return {k: out[k] if k in whole else out[k][0] for k in sorted(out, key=lambda k: k != "pixel_values")}
+
+    return run
 
 
 def timm(config):
@@ -128,10 +136,9 @@ def reference_of(ecosystem, config):
 
 
 def reference(path):
-    """The reference for a config file: a function from an image's path to {output: array}, one of them."""
+    """The reference for a config file: a function from an image's path to {output: array}."""
     path = pathlib.Path(path)
-    run = reference_of(path.parent.name, json.loads(path.read_text()))
-    return lambda image: dict(list(run(image).items())[:1])
+    return reference_of(path.parent.name, json.loads(path.read_text()))
 
 
 def who(path):
@@ -143,8 +150,8 @@ def who(path):
 
 
 def configs():
-    """The config files, sorted."""
-    return sorted(CONFIGS.glob("*/*.json"))
+    """The config files of these ecosystems, sorted; importers_more.py has the others."""
+    return sorted(p for p in CONFIGS.glob("*/*.json") if p.parent.name in ECOSYSTEMS)
 
 
 def digest(array):
@@ -171,7 +178,7 @@ def main(args):
             for output, a in got.items():
                 print(name, image, output, "x".join(map(str, a.shape)), digest(a), sep="\t")
                 if out:
-                    f = out / name / (pathlib.Path(image).name + ".npy")
+                    f = out / name / f"{pathlib.Path(image).name}.{output}.npy"
                     f.parent.mkdir(parents=True, exist_ok=True)
                     np.save(f, np.ascontiguousarray(a))
 

@@ -4,7 +4,7 @@ usage: parity.py INFER_PREP [FOLDER]...
 
 Every case is a graph, a reference, and the images it is run on: those of
 testdata/images and of the folders given. The graph is run by the command line
-as a user would run it, and the .npy files are compared with what the reference
+as a user would run it, and all its outputs are compared with what the reference
 gives for the same files. One line a case:
 
     <reference>  <graph>  exact n of m, worst difference d
@@ -113,6 +113,15 @@ def jpeg_kind(path):
         return ""
 
 
+def not_long(path):
+    """Whether the longer side is at most 20 times the shorter."""
+    try:
+        with Image.open(path) as im:
+            return max(im.size) <= 20 * min(im.size)
+    except Exception:
+        return True
+
+
 def lossless(path):
     return b"\xff\xc3\x00" in path.read_bytes()  # SOF3
 
@@ -194,8 +203,10 @@ def cases(tmp):
     for name, config in [("clip", "testdata/configs/hf/clip-vit-base-patch32.json"), ("yolo", "testdata/configs/ultralytics/yolo-640.json")]:
         yield Case(importers.who(ROOT / config), f"preset {name}", ["--preset", name], importers.reference(ROOT / config))
     for config in importers.configs():
+        # Donut makes the shorter edge 1920 of any image before it cuts the longer one: of one
+        # of 4500 x 6 pixels 8 GB, which are beyond infer-prep's limit and most machines'.
         yield Case(importers.who(config), f"{config.parent.name}/{config.stem}",
-                   [f"--{config.parent.name}", str(config)], importers.reference(config))
+                   [f"--{config.parent.name}", str(config)], importers.reference(config), not_long if "donut" in config.stem else None)
 
 
 def ours(program, case, images, out):
@@ -206,50 +217,63 @@ def ours(program, case, images, out):
         link.parent.mkdir(exist_ok=True)
         link.symlink_to(p)
         names[p] = link.name
-    r = subprocess.run([program, "run", *case.flags, "-o", str(out / "out"), "--jobs", "2", *[str(out / "in" / n) for n in names.values()]],
+    r = subprocess.run([program, "run", *case.flags, "--format", "npz", "--outputs", "all", "-o", str(out / "out"), "--jobs", "2", *[str(out / "in" / n) for n in names.values()]],
                        capture_output=True, text=True)
     if r.returncode not in (0, 1):
         raise SystemExit(f"{case.name}: infer-prep exited with {r.returncode}: {r.stderr[-2000:]}")
     got = {}
     for p, n in names.items():
-        f = out / "out" / (n + ".npy")
+        f = out / "out" / (n + ".npz")
         if f.exists():
-            got[p] = np.load(f)
-    return got, r.stderr
+            with np.load(f) as z:
+                got[p] = {k: z[k] for k in z.files}
+    return got
+
+
+def differ(output, have, want):
+    """None if both are the same, else how large the difference is and a note of it."""
+    if have is None or want is None:
+        return float("inf"), f"{output}: no output of {'the reference' if want is None else 'infer-prep'}"
+    want = np.ascontiguousarray(want)
+    if have.shape != want.shape or have.dtype != want.dtype:
+        return float("inf"), f"{output}: {have.dtype}{have.shape}, want {want.dtype}{want.shape}"
+    if have.tobytes() == want.tobytes():
+        return None
+    d = np.abs(have.astype(np.float64) - want.astype(np.float64))
+    at = np.unravel_index(np.argmax(d), d.shape)
+    return float(d.max()), f"{output}: {int((d != 0).sum())} of {d.size} differ, worst at {tuple(map(int, at))}: got {have[at]}, want {want[at]}"
 
 
 def compare(program, case, images):
     images = [p for p in images if case.images(p)]
-    with tempfile.TemporaryDirectory() as d:
-        got, stderr = ours(program, case, images, pathlib.Path(d))
     exact = total = 0
     worst, notes = 0.0, []
-    for p in images:
-        try:
-            want = case.reference(p)
-            if isinstance(want, dict):
-                (want,) = want.values()
-            want = np.ascontiguousarray(want)
-        except Exception as e:
-            if p in got and case.takes:
-                notes.append(f"{p.name}: the reference refuses it ({e}), infer-prep takes it")
+    for i in range(0, len(images), 40):  # some graphs give 30 MB an image
+        with tempfile.TemporaryDirectory() as d:
+            got = ours(program, case, images[i : i + 40], pathlib.Path(d))
+        for p in images[i : i + 40]:
+            have = got.get(p)
+            try:
+                want = case.reference(p)
+            except Exception as e:
+                if have is not None and case.takes:
+                    notes.append(f"{p.name}: the reference refuses it ({e}), infer-prep takes it")
+                    worst = float("inf")
+                continue
+            total += 1
+            if have is None:
+                notes.append(f"{p.name}: refused")
                 worst = float("inf")
-            continue
-        total += 1
-        have = got.get(p)
-        if have is None:
-            notes.append(f"{p.name}: refused")
-            worst = float("inf")
-        elif have.shape != want.shape or have.dtype != want.dtype:
-            notes.append(f"{p.name}: {have.dtype}{have.shape}, want {want.dtype}{want.shape}")
-            worst = float("inf")
-        elif have.tobytes() == want.tobytes():
-            exact += 1
-        else:
-            d = np.abs(have.astype(np.float64) - want.astype(np.float64))
-            at = np.unravel_index(np.argmax(d), d.shape)
-            worst = max(worst, float(d.max()))
-            notes.append(f"{p.name}: {int((d != 0).sum())} of {d.size} differ, worst at {tuple(map(int, at))}: got {have[at]}, want {want[at]}")
+                continue
+            if not isinstance(want, dict):
+                want = dict.fromkeys(have, want)
+            bad = [differ(k, have.get(k), want.get(k)) for k in sorted(have.keys() | want.keys())]
+            bad = [b for b in bad if b]
+            if not bad:
+                exact += 1
+            for d, note in bad:
+                worst = max(worst, d)
+                notes.append(f"{p.name}: {note}")
     return exact, total, worst, notes, len(images)
 
 

@@ -1,6 +1,7 @@
 package recordio
 
 import (
+	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/internal/hexdoc"
 )
 
 func nextCached(t testing.TB, c *Cached) (l []string) {
@@ -109,4 +112,28 @@ func TestCached(t *testing.T) {
 	_, err := OpenCached(t.Context(), Local, "x", "y", SplitOptions{Lenient: true})
 	require.ErrorContains(t, err, "a cache has the files' own order")
 	require.Equal(t, "c", CacheName("c", 0, 1))
+}
+
+// TestCacheFormat: the example of docs/format/splitcache.md is what is written, and is accepted.
+func TestCacheFormat(t *testing.T) {
+	dir := t.TempDir()
+	in := put(t, dir, "a", write(t, "abc"))
+	c, err := OpenCached(t.Context(), Local, in, filepath.Join(dir, "cache"), SplitOptions{})
+	require.NoError(t, err)
+	for i := range c.print { // as in the example
+		c.print[i] = 0xab
+	}
+	require.NoError(t, c.out.Abort())
+	require.NoError(t, c.create())
+	require.Equal(t, []string{"abc"}, nextCached(t, c))
+	got, err := os.ReadFile(filepath.Join(dir, "cache"))
+	require.NoError(t, err)
+	require.Equal(t, hex.Dump(hexdoc.Read(t, "..", "splitcache")), hex.Dump(got))
+	f, err := Local.Open(t.Context(), filepath.Join(dir, "cache"))
+	require.NoError(t, err)
+	ok, err := c.check(f)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.NoError(t, f.Close())
+	require.NoError(t, c.Close())
 }

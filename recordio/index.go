@@ -90,37 +90,30 @@ func (w *IndexedWriter) WriteKey(key int64, record []byte) error {
 	return w.err
 }
 
-// Indexed reads the records of a file in any order, by an index. It may be used by
+// Indexed reads the records of a stream in any order, by an index. It may be used by
 // several goroutines.
 type Indexed struct {
-	name    string
-	src     io.ReaderAt
-	mapped  []byte // all of src, if it is in memory
+	stream  *Stream
 	entries []Entry
 	ends    []int64 // of the records
 	limit   int
 }
 
-// NewIndexed makes a reader of the size bytes of src. Record i is that of entry i.
-// An entry beyond the end, or two of one place, are a CorruptionError of the index;
-// whether a record begins there shows when it is read.
-func NewIndexed(src io.ReaderAt, size int64, index []Entry, o Options) (*Indexed, error) {
+// Indexed makes a reader of the records that an index has. Record i is that of entry i.
+// An entry beyond the end, or two of one place, are a CorruptionError; whether a
+// record begins there shows when it is read.
+func (s *Stream) Indexed(index []Entry, o Options) (*Indexed, error) {
 	if o.Limit <= 0 || o.Limit > MaxRecord {
 		o.Limit = MaxRecord
 	}
-	x := &Indexed{name: o.Name, src: src, entries: index, ends: make([]int64, len(index)), limit: o.Limit}
-	if m, ok := src.(Mapped); ok {
-		if b := m.Bytes(); int64(len(b)) == size {
-			x.mapped = b
-		}
-	}
+	x := &Indexed{stream: s, entries: index, ends: make([]int64, len(index)), limit: o.Limit}
 	order := make([]int, len(index))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(index[a].Offset, index[b].Offset) })
 	for k, i := range order {
-		end := size
+		end := s.Size()
 		if k+1 < len(order) {
 			end = index[order[k+1]].Offset
 		}
@@ -137,42 +130,67 @@ func (x *Indexed) Len() int { return len(x.entries) }
 // Key is the key of record i.
 func (x *Indexed) Key(i int) int64 { return x.entries[i].Key }
 
-// Offset is where record i begins.
-func (x *Indexed) Offset(i int) int64 { return x.entries[i].Offset }
+// Place is where record i begins: its file, and the offset in it.
+func (x *Indexed) Place(i int) (file string, offset int64) {
+	f, offset := x.stream.At(x.entries[i].Offset)
+	return x.stream.files[f].Name, offset
+}
 
-// Record reads record i. It is in buf, which may be nil and is given back, grown if
-// need be, for the next call; or a view of the mapped file.
-func (x *Indexed) Record(i int, buf []byte) (record, grown []byte, err error) {
+// Buffer is the memory of Record, for one goroutine. The zero Buffer is ready for use.
+type Buffer struct {
+	b []byte
+	r Reader
+}
+
+// Record reads record i. It is valid until b is used again. It is a view of the file, valid until
+// that is closed, if shared is true.
+func (x *Indexed) Record(i int, b *Buffer) (record []byte, shared bool, err error) {
 	at, end := x.entries[i].Offset, x.ends[i]
 	n := end - at
-	var b []byte
-	if x.mapped != nil {
-		b = x.mapped[at:end]
-	} else {
+	file, offset := x.stream.At(at)
+	name := x.stream.files[file].Name
+	if n > x.stream.files[file].Size-offset {
+		return nil, false, &CorruptionError{name, offset, fmt.Sprintf("the index has a record of %d bytes there, beyond the file's end", n)}
+	}
+	part, err := x.stream.view(file, offset, offset+n)
+	if err != nil {
+		return nil, false, err
+	}
+	if shared = part != nil; !shared {
 		// A record of several parts has a few bytes more for each.
 		if n > int64(x.limit)*3+header {
-			return nil, buf, fmt.Errorf("recordio: %s: at byte %d: %w: %d bytes, the limit is %d", x.name, at, ErrTooLarge, n, x.limit)
+			return nil, false, fmt.Errorf("recordio: %s: at byte %d: %w: %d bytes, the limit is %d", name, offset, ErrTooLarge, n, x.limit)
 		}
-		if int64(cap(buf)) < n {
-			buf = make([]byte, n)
+		if int64(cap(b.b)) < n {
+			b.b = make([]byte, n+n/4) // some more, for the next ones
 		}
-		b = buf[:n]
-		if _, err := x.src.ReadAt(b, at); err != nil {
+		part = b.b[:n]
+		if _, err := x.stream.ReadAt(part, at); err != nil {
 			if err == io.EOF {
 				err = io.ErrUnexpectedEOF
 			}
-			return nil, buf, fmt.Errorf("recordio: %s: at byte %d: %w", x.name, at, err)
+			return nil, false, err
 		}
 	}
-	r := NewBytes(b, Options{Name: x.name, Offset: at, Limit: x.limit})
-	if record, err = r.Next(); err != nil {
+	b.r = Reader{o: Options{Name: name, Limit: x.limit}, buf: part, base: offset, end: io.EOF, join: b.r.join}
+	if record, err = b.r.Next(); err != nil {
 		if err == io.EOF {
-			err = &CorruptionError{x.name, at, "no record"}
+			err = &CorruptionError{name, offset, "no record"}
 		}
-		return nil, buf, err
+		return nil, false, err
 	}
-	if r.End() != end {
-		return nil, buf, &CorruptionError{x.name, r.End(), fmt.Sprintf("the record ends, the next one of the index begins at %d", end)}
+	if b.r.End() != offset+n {
+		return nil, false, &CorruptionError{name, b.r.End(), fmt.Sprintf("the record ends, the next one of the index begins at %d", offset+n)}
 	}
-	return record, buf, nil
+	return record, shared && !b.r.joined, nil
+}
+
+// Index finds where the records of a stream begin, by reading all of it. Keys are the
+// records' numbers.
+func (s *Stream) Index(o Options) (l []Entry, err error) {
+	err = s.each(o, func(at int64, _ []byte) error {
+		l = append(l, Entry{int64(len(l)), at})
+		return nil
+	})
+	return l, err
 }

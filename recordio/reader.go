@@ -31,6 +31,7 @@ type Reader struct {
 	end     error // of src: io.EOF or what failed
 	err     error
 	join    []byte // of a record of several parts
+	joined  bool   // the last record is one
 	at      int64
 	skipped Skipped
 	dirty   int64
@@ -152,6 +153,7 @@ func (r *Reader) record() (record []byte, n int, err error) {
 		r.shift()
 	}
 	kind, data, n, err := r.part(r.pos)
+	r.joined = kind != whole
 	switch {
 	case err != nil:
 		return nil, 0, err

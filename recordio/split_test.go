@@ -184,26 +184,32 @@ func TestIndexedSplit(t *testing.T) {
 	defer s.Close()
 	entries, err := ReadIndex("idx", strings.NewReader(index.String()))
 	require.NoError(t, err)
-	x, err := NewIndexed(s, s.Size(), entries, Options{})
+	x, err := s.Indexed(entries, Options{})
 	require.NoError(t, err)
 	require.Equal(t, 50, x.Len())
-	var buf, b []byte
+	found, err := s.Index(Options{})
+	require.NoError(t, err)
+	for i := range found {
+		require.Equal(t, Entry{int64(i), entries[i].Offset}, found[i])
+	}
+	var buf Buffer
 	for _, i := range rand.Perm(50) {
-		b, buf, err = x.Record(i, buf)
+		b, shared, err := x.Record(i, &buf)
 		require.NoError(t, err)
+		require.False(t, shared && findMagic([]byte(want[i])) >= 0, "a record of several parts is no view")
 		require.Equal(t, want[i], string(b))
 		require.EqualValues(t, 100-i%25, x.Key(i))
 	}
 	// An index of other files.
 	entries[3].Offset += 4
-	x, err = NewIndexed(s, s.Size(), entries, Options{Name: "f"})
+	x, err = s.Indexed(entries, Options{Name: "f"})
 	require.NoError(t, err)
-	_, _, err = x.Record(2, nil)
+	_, _, err = x.Record(2, &buf)
 	require.ErrorIs(t, err, ErrCorrupt)
-	_, _, err = x.Record(3, nil)
+	_, _, err = x.Record(3, &buf)
 	require.ErrorIs(t, err, ErrCorrupt)
 	entries[3].Offset = s.Size()
-	_, err = NewIndexed(s, s.Size(), entries, Options{Name: "f"})
+	_, err = s.Indexed(entries, Options{Name: "f"})
 	require.ErrorIs(t, err, ErrCorrupt)
 	for _, bad := range []string{"", "\n", "1\n", "1 2 3\n", "a\t0\n", "1\t-4\n", "1\t3\n", "1\t99999999999999999999\n"} {
 		_, err = ReadIndex("f.idx", strings.NewReader(bad))

@@ -35,9 +35,10 @@ const (
 	Bicubic                           // cubic convolution with a = -0.5 (pillow, torch antialiased) or -0.75 (opencv, torch)
 	Lanczos                           // windowed sinc: three lobes (pillow, torch) or four (opencv)
 	Area                              // the mean of the area below
+	PILCubic                          // Pillow's bicubic, but with the width always first: MindSpore's PILCUBIC
 )
 
-var interpolationNames = []string{"nearest", "nearest_exact", "box", "bilinear", "hamming", "bicubic", "lanczos", "area"}
+var interpolationNames = []string{"nearest", "nearest_exact", "box", "bilinear", "hamming", "bicubic", "lanczos", "area", "pilcubic"}
 
 func (i Interpolation) String() string {
 	return enum.String("interpolation", interpolationNames, i)

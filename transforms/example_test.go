@@ -131,6 +131,12 @@ func ExampleHorizontalFlip() {
 	// Output: [3 2 1]
 }
 
+func ExampleImageSize() {
+	y := exampleRun(NewImageSize(), exampleBytes(2, 3, 1, make([]uint8, 6)...))
+	fmt.Println(tensor.View[int64](y[0]))
+	// Output: [2 3]
+}
+
 func ExampleInvert() {
 	fmt.Println(exampleRun(NewInvert(), exampleBytes(1, 3, 1, 0, 100, 255))[0].Data)
 	// Output: [255 155 0]
@@ -155,6 +161,17 @@ func ExampleNormalizePad() {
 	// Output: [-2 0 2 0]
 }
 
+func ExampleMultiply() {
+	out := exampleRun(NewMultiply(2, 10), exampleFloats(1, 1, 2, 1.5, 3))[0]
+	fmt.Println(tensor.View[float32](out))
+	// Output: [3 30]
+}
+
+func ExampleBlobCrop() {
+	fmt.Println(exampleRun(NewBlobCrop(1, 1), exampleBytes(1, 3, 1, 10, 20, 30))[0].Data)
+	// Output: [20]
+}
+
 func ExamplePad() {
 	op := NewPad(0, 0, 2, 1)
 	op.Mode = PadReflect
@@ -167,6 +184,20 @@ func ExamplePadToSize() {
 	op.Fill = []float64{9}
 	fmt.Println(exampleRun(op, exampleBytes(1, 1, 1, 5))[0].Data)
 	// Output: [9 5 9 9]
+}
+
+func ExamplePadToMultiple() {
+	op := NewPadToMultiple(4)
+	op.Position = TopLeft
+	y := exampleRun(op, exampleBytes(2, 5, 3, make([]uint8, 30)...))[0]
+	fmt.Println(y.Height(), y.Width())
+	// Output: 4 8
+}
+
+func ExamplePadWithMask() {
+	y := exampleRun(NewPadWithMask(1, 4), exampleBytes(1, 2, 1, 7, 8))
+	fmt.Println(y[0].Data, tensor.View[int64](y[1]))
+	// Output: [7 8 0 0] [1 1 0 0]
 }
 
 func ExampleQuantize() {
@@ -183,6 +214,11 @@ func ExampleRescale() {
 func ExampleResize() {
 	fmt.Println(exampleRun(NewResize(1, 2), exampleBytes(1, 4, 1, 0, 0, 100, 100))[0].Data)
 	// Output: [14 86]
+}
+
+func ExampleResizeLibyuv() {
+	fmt.Println(exampleRun(NewResizeLibyuv(1, 2), exampleBytes(1, 4, 1, 0, 0, 100, 100))[0].Data)
+	// Output: [0 99]
 }
 
 func ExampleResizedCrop() {

@@ -16,6 +16,13 @@ type Pointwise interface {
 	Pointwise()
 }
 
+// Described is an Op of one image input whose outputs follow from the input's
+// description alone, not from its values: Apply may be given a tensor without data.
+type Described interface {
+	Op
+	Described()
+}
+
 // Frame is a window of Height x Width pixels into an unbounded plane, which
 // holds an image with its first pixel at (0, 0) and around it Fill, one value for
 // all channels or one for each. Top and Left are the place of the window's first
@@ -62,5 +69,12 @@ func (s *Scale) rules(how sampling) {
 	s.Halved = how.backend == OpenCV && how.interp == Bilinear &&
 		exactly(s.Cut.Height, s.Height) == 2 && exactly(s.Cut.Width, s.Width) == 2
 	s.VerticalFirst = how.backend == Pillow && s.Cut.Width != s.Width &&
-		verticalFirst(shape{h: s.Cut.Height, w: s.Cut.Width}, shape{h: s.Height, w: s.Width})
+		how.verticalFirst(shape{h: s.Cut.Height, w: s.Cut.Width}, shape{h: s.Height, w: s.Width})
+}
+
+// wholly scales all of an image of h x w to nh x nw, and no more.
+func wholly(how sampling, h, w, nh, nw int) Scale {
+	s := Scale{Cut: Frame{Height: h, Width: w}, Height: nh, Width: nw, Place: Frame{Height: nh, Width: nw}}
+	s.rules(how)
+	return s
 }

@@ -14,9 +14,10 @@ const (
 	RescaleHF       RescaleRule = iota // float32(float64(v) * Scale): transformers' rescale
 	RescaleMultiply                    // float32(v) * float32(Scale): torchvision's v2.to_dtype
 	RescaleDivide                      // float32(v) / float32(Scale): ToTensor's division by 255
+	RescaleFused                       // float32(float64(v)*float64(float32(Scale)) + float64(float32(Offset))): MindSpore's Rescale
 )
 
-var rescaleRuleNames = []string{"hf", "multiply", "divide"}
+var rescaleRuleNames = []string{"hf", "multiply", "divide", "fused"}
 
 func (r RescaleRule) String() string { return enum.String("rescale rule", rescaleRuleNames, r) }
 
@@ -36,12 +37,13 @@ func (r *RescaleRule) UnmarshalText(t []byte) error {
 //
 // The rules differ in the last bit: of the 256 values v/255, RescaleMultiply by
 // 1/255 gives 126 that are not the quotient's float32, the other two give none.
-// Every rule adds Offset to the float32, in float32; an Offset of 0 adds
-// nothing (and so keeps the sign of -0). The bits of a NaN are not specified.
+// RescaleFused rounds once, after adding Offset. The other rules add Offset to the
+// float32, in float32; an Offset of 0 adds nothing (and so keeps the sign of -0). The
+// bits of a NaN are not specified.
 //
 // Reference: transformers 5.23.0, image_transforms.rescale, and with Offset -1
 // EfficientNet's and ViViT's rescale with offset; torchvision 0.29.2, v2.to_dtype
-// with scale (multiply) and to_tensor (divide).
+// with scale (multiply) and to_tensor (divide); MindSpore 2.10.0, vision.Rescale (fused).
 type Rescale struct {
 	Scale  float64     `json:"scale"`  // finite in float32, for divide not 0; usually 1/255, for divide 255
 	Offset float64     `json:"offset"` // finite in float32; usually 0
@@ -92,6 +94,9 @@ func (o *Rescale) Infer(dst, in []tensor.Desc) error {
 // of is the rule for one value, which float64 holds exactly.
 func (o *Rescale) of(v float64) float32 {
 	var f float32
+	if o.Rule == RescaleFused {
+		return float32(float64(v*float64(float32(o.Scale))) + float64(float32(o.Offset)))
+	}
 	switch o.Rule {
 	case RescaleHF:
 		f = float32(float64(v * o.Scale))

@@ -36,7 +36,8 @@ func TestRescale(t *testing.T) {
 	z := pixelsOf[uint16](t, tensor.BFloat16, tensor.HWC, 1, 1, 1, 0x3FC0)
 	require.Equal(t, []float32{3}, tensor.View[float32](applyOne(t, NewRescale(2), z)))
 
-	refusesParam(t, "rule", &Rescale{Scale: 1, Rule: 3})
+	refusesParam(t, "rule", &Rescale{Scale: 1, Rule: 4})
+	require.Equal(t, []float32{-1, 5}, tensor.View[float32](applyOne(t, &Rescale{Scale: 2, Offset: -1, Rule: RescaleFused}, y)))
 	refusesParam(t, "scale", &Rescale{Rule: RescaleDivide})
 	refusesParam(t, "scale", &Rescale{Scale: 1e-50, Rule: RescaleDivide})
 	for _, v := range notFinite {

@@ -18,6 +18,7 @@ import "github.com/infer-prep/infer-prep/tensor"
 //	bicubic       yes      yes      yes
 //	lanczos       yes      yes (8)  yes (6 taps, antialiased only)
 //	area          -        yes      yes (adaptive average)
+//	pilcubic      yes      -        -
 //
 // Pillow's filters (all but nearest) always antialias. Its box is what area is
 // elsewhere, and its nearest samples pixel centres, which is why torchvision
@@ -47,7 +48,8 @@ import "github.com/infer-prep/infer-prep/tensor"
 //
 // Pillow 13 resizes the height first where it shrinks by more than twice the
 // pixels that the width does, else the width first; versions before began with
-// the width, so their bytes differ there by 1, seldom more.
+// the width, so their bytes differ there by 1, seldom more. Pilcubic is the bicubic
+// filter in that order, which MindSpore 2.10.0 keeps.
 //
 // An image whose first pass would take more than the Context's Limits.Bytes is
 // ErrInput.
@@ -58,11 +60,11 @@ import "github.com/infer-prep/infer-prep/tensor"
 // (i+0.5)*scale-0.5.
 type Resize struct {
 	Fit           Fit           `json:"fit"`           // how the size is found; usually exact or shortest
-	Height        int           `json:"height"`        // for exact, inside, multiple, cover
+	Height        int           `json:"height"`        // for exact, inside, multiple, cover, thumbnail
 	Width         int           `json:"width"`         // likewise
 	Edge          int           `json:"edge"`          // for shortest, longest
 	MaxEdge       int           `json:"max_edge"`      // for shortest: the most that the longer edge may have; 0 is no bound
-	Multiple      int           `json:"multiple"`      // for multiple
+	Multiple      int           `json:"multiple"`      // for fit multiple and size_rule yolos
 	KeepAspect    bool          `json:"keep_aspect"`   // for multiple: scale both sides alike
 	SizeRule      SizeRule      `json:"size_rule"`     // for all but exact; usually truncate
 	Interpolation Interpolation `json:"interpolation"` // usually bilinear or bicubic
@@ -99,10 +101,16 @@ func (o *Resize) Validate() error {
 	if err := checkEnum("size_rule", o.SizeRule, sizeRuleNames); err != nil {
 		return err
 	}
-	if o.SizeRule == SizeDETR && o.Fit != FitShortest {
-		return paramErr("size_rule detr with fit %v, want fit shortest", o.Fit)
+	if (o.SizeRule == SizeDETR || o.SizeRule == SizeYOLOS) && o.Fit != FitShortest {
+		return paramErr("size_rule %v with fit %v, want fit shortest", o.SizeRule, o.Fit)
 	}
-	box := o.Fit == FitExact || o.Fit == FitInside || o.Fit == FitMultiple || o.Fit == FitCover
+	if o.SizeRule == SizeTruncate32 && o.Fit != FitInside {
+		return paramErr("size_rule truncate32 with fit %v, want fit inside", o.Fit)
+	}
+	if o.SizeRule != SizeTruncate && o.Fit == FitThumbnail {
+		return paramErr("size_rule %v with fit thumbnail, want truncate", o.SizeRule)
+	}
+	box := o.Fit == FitExact || o.Fit == FitInside || o.Fit == FitMultiple || o.Fit == FitCover || o.Fit == FitThumbnail
 	for _, p := range []struct {
 		name string
 		n    int
@@ -111,14 +119,14 @@ func (o *Resize) Validate() error {
 		{"height", o.Height, box},
 		{"width", o.Width, box},
 		{"edge", o.Edge, !box},
-		{"multiple", o.Multiple, o.Fit == FitMultiple},
+		{"multiple", o.Multiple, o.Fit == FitMultiple || o.SizeRule == SizeYOLOS},
 	} {
 		if p.used {
 			if err := checkSide(p.name, p.n); err != nil {
 				return err
 			}
 		} else if p.n != 0 {
-			return paramErr("%s %d has no meaning with fit %v, want 0", p.name, p.n, o.Fit)
+			return paramErr("%s %d has no meaning with fit %v and size_rule %v, want 0", p.name, p.n, o.Fit, o.SizeRule)
 		}
 	}
 	if o.KeepAspect && o.Fit != FitMultiple {
@@ -171,7 +179,5 @@ func (o *Resize) Sampling() (Interpolation, Backend, bool) {
 // Scale gives the size.
 func (o *Resize) Scale(h, w int, _ []*tensor.Tensor) (Scale, error) {
 	nh, nw, err := o.sized(h, w)
-	s := Scale{Cut: Frame{Height: h, Width: w}, Height: nh, Width: nw, Place: Frame{Height: nh, Width: nw}}
-	s.rules(o.sampling())
-	return s, err
+	return wholly(o.sampling(), h, w, nh, nw), err
 }

@@ -32,11 +32,11 @@ func (s sampling) validate() error {
 			return paramErr("no_antialias with backend pillow, whose filters always antialias: want false, or another backend")
 		}
 	case OpenCV:
-		if s.interp == Box || s.interp == Hamming {
+		if s.interp == Box || s.interp == Hamming || s.interp == PILCubic {
 			return paramErr("interpolation %v with backend opencv, want one of nearest, nearest_exact, bilinear, bicubic, lanczos, area", s.interp)
 		}
 	case Torch:
-		if s.interp == Box || s.interp == Hamming {
+		if s.interp == Box || s.interp == Hamming || s.interp == PILCubic {
 			return paramErr("interpolation %v with backend torch, want one of nearest, nearest_exact, bilinear, bicubic, lanczos, area", s.interp)
 		}
 		if s.interp == Lanczos && !s.antialias {
@@ -201,7 +201,7 @@ func (a *axis) nearest(how sampling, rule func(idx []int32, in, out int), in, ou
 
 var pillowFilters = [...]kernel.Filter{
 	Box: kernel.FilterBox, Bilinear: kernel.FilterBilinear, Hamming: kernel.FilterHamming,
-	Bicubic: kernel.FilterBicubic, Lanczos: kernel.FilterLanczos,
+	Bicubic: kernel.FilterBicubic, Lanczos: kernel.FilterLanczos, PILCubic: kernel.FilterBicubic,
 }
 
 func (r *resampler) pillow(c *Context, how sampling, dst, src *tensor.Tensor) error {
@@ -246,21 +246,21 @@ func (r *resampler) pillowPlain(c *Context, how sampling, dst, src *tensor.Tenso
 		r.y.taps.Pillow(s.h, d.h, 0, d.h, f, float)
 	}
 	if float {
-		r.pillowFloat(c, s, d, tensor.View[float32](dst), tensor.View[float32](src))
+		r.pillowFloat(c, how, s, d, tensor.View[float32](dst), tensor.View[float32](src))
 		return
 	}
 	in, out := s.h*s.w*s.ch, d.h*d.w*s.ch
 	var mid []uint8
 	switch {
 	case s.h == d.h || s.w == d.w:
-	case verticalFirst(s, d):
+	case how.verticalFirst(s, d):
 		mid = c.Scratch(rowsAhead * s.w * s.ch)
 	default:
 		// K is no less than any Len.
 		mid = c.Scratch(min(r.y.taps.K+rowsAhead, s.h) * d.w * s.ch)
 	}
 	for p := range s.planes {
-		r.pillowBytes(mid, s, d, dst.Data[p*out:][:out], src.Data[p*in:][:in])
+		r.pillowBytes(how, mid, s, d, dst.Data[p*out:][:out], src.Data[p*in:][:in])
 	}
 }
 
@@ -269,7 +269,7 @@ func (r *resampler) pillowPlain(c *Context, how sampling, dst, src *tensor.Tenso
 const rowsAhead = 16
 
 // pillowBytes is both passes of one plane, with the rows between them in mid.
-func (r *resampler) pillowBytes(mid []uint8, s, d shape, dst, src []uint8) {
+func (r *resampler) pillowBytes(how sampling, mid []uint8, s, d shape, dst, src []uint8) {
 	x, y := &r.x.taps, &r.y.taps
 	in, out := s.w*s.ch, d.w*s.ch // bytes a row
 	switch {
@@ -277,7 +277,7 @@ func (r *resampler) pillowBytes(mid []uint8, s, d shape, dst, src []uint8) {
 		x.Horizontal(dst, src, s.h, s.w, s.ch)
 	case s.w == d.w:
 		y.Vertical(dst, src, in)
-	case verticalFirst(s, d):
+	case how.verticalFirst(s, d):
 		for at := 0; at < d.h; at += rowsAhead {
 			n := min(rowsAhead, d.h-at)
 			for i := range n {
@@ -307,14 +307,14 @@ func (r *resampler) pillowBytes(mid []uint8, s, d shape, dst, src []uint8) {
 
 // twoPasses scales by a horizontal pass over so many rows and a vertical one of
 // rows so wide, or by the one that is needed.
-func twoPasses[T uint8 | float32](c *Context, s, d shape, dst, src []T, horizontal, vertical func(out, in []T, n int)) {
+func twoPasses[T uint8 | float32](c *Context, how sampling, s, d shape, dst, src []T, horizontal, vertical func(out, in []T, n int)) {
 	size := int(unsafe.Sizeof(src[0]))
 	switch {
 	case s.h == d.h:
 		horizontal(dst, src, s.h)
 	case s.w == d.w:
 		vertical(dst, src, s.w)
-	case verticalFirst(s, d):
+	case how.verticalFirst(s, d):
 		mid := tensor.Cast[T](c.Scratch(s.planes * d.h * s.w * s.ch * size))
 		vertical(mid, src, s.w)
 		horizontal(dst, mid, d.h)
@@ -329,12 +329,12 @@ func twoPasses[T uint8 | float32](c *Context, s, d shape, dst, src []T, horizont
 // since the first one's result is rounded: vertical first where the height
 // shrinks by more than twice what the width does. (Found by trying both on
 // Pillow 13.0.0; versions before always began with the horizontal pass.)
-func verticalFirst(s, d shape) bool {
-	return d.h < s.h && s.h-d.h > 2*(s.w-d.w)
+func (how sampling) verticalFirst(s, d shape) bool {
+	return how.interp != PILCubic && d.h < s.h && s.h-d.h > 2*(s.w-d.w)
 }
 
 // pillowFloat is pillowPlain in mode F.
-func (r *resampler) pillowFloat(c *Context, s, d shape, dst, src []float32) {
+func (r *resampler) pillowFloat(c *Context, how sampling, s, d shape, dst, src []float32) {
 	x, y := &r.x.taps, &r.y.taps
 	horizontal := func(out, in []float32, h int) {
 		kernel.HorizontalF32(out, in, s.planes*h, s.w, d.w, s.ch, x.Start, x.Len, x.W64, x.K)
@@ -346,7 +346,7 @@ func (r *resampler) pillowFloat(c *Context, s, d shape, dst, src []float32) {
 			kernel.VerticalF32(out[p*d.h*line:][:d.h*line], in[p*s.h*line:][:s.h*line], d.h, line, y.Start, y.Len, y.W64, y.K, sum)
 		}
 	}
-	twoPasses(c, s, d, dst, src, horizontal, vertical)
+	twoPasses(c, how, s, d, dst, src, horizontal, vertical)
 }
 
 // exactly is n if in is n times out by OpenCV's arithmetic in float64, else 0.
@@ -376,7 +376,6 @@ func (r *resampler) opencv(c *Context, how sampling, dst, src *tensor.Tensor) {
 	s, d := shapeOf(src.Desc), shapeOf(dst.Desc)
 	fx, fy := exactly(s.w, d.w), exactly(s.h, d.h)
 	filter := cvFilters[how.interp]
-	u8 := src.DType == tensor.Uint8
 	if how.interp == Bilinear && fx == 2 && fy == 2 || how.interp == Area && s.w >= d.w && s.h >= d.h {
 		if fx != 0 && fy != 0 {
 			r.areaFast(src, dst, s, d, fx, fy)
@@ -391,11 +390,17 @@ func (r *resampler) opencv(c *Context, how sampling, dst, src *tensor.Tensor) {
 	if r.y.fresh(how, src.DType, s.h, d.h) {
 		r.y.cv.Resize(s.h, d.h, filter, true)
 	}
+	r.cvPasses(c, src, dst, filter)
+}
+
+// cvPasses scales by the tables of OpenCV's taps.
+func (r *resampler) cvPasses(c *Context, src, dst *tensor.Tensor, filter kernel.CVFilter) {
+	s, d := shapeOf(src.Desc), shapeOf(dst.Desc)
 	k := filter.Taps()
 	line, inPlane, outPlane := d.w*s.ch, s.h*s.w*s.ch, d.h*d.w*s.ch
 	rows := c.Scratch(line * k * 4)
 	for p := range s.planes {
-		if u8 {
+		if src.DType == tensor.Uint8 {
 			kernel.CVResizeU8(dst.Data[p*outPlane:][:outPlane], src.Data[p*inPlane:][:inPlane], s.w, d.w, s.ch, &r.x.cv, &r.y.cv, tensor.Cast[int32](rows), &r.cv)
 		} else {
 			kernel.CVResizeF32(tensor.View[float32](dst)[p*outPlane:][:outPlane], tensor.View[float32](src)[p*inPlane:][:inPlane], s.w, d.w, s.ch, &r.x.cv, &r.y.cv, tensor.Cast[float32](rows), &r.cv)

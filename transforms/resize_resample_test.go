@@ -56,7 +56,7 @@ func TestResizeWindow(t *testing.T) {
 			}
 		}
 		want := make([]uint8, oh*ow*ch)
-		if verticalFirst(s, d) {
+		if (sampling{}).verticalFirst(s, d) {
 			mid := make([]uint8, oh*w*ch)
 			vertical(mid, x.Data, w)
 			horizontal(want, mid, oh)
@@ -65,7 +65,7 @@ func TestResizeWindow(t *testing.T) {
 			horizontal(mid, x.Data, h)
 			vertical(want, mid, ow)
 		}
-		first[verticalFirst(s, d)]++
+		first[(sampling{}).verticalFirst(s, d)]++
 		require.Equal(t, want, got[0].Data, "%v to %d x %d by %v", x.Desc, oh, ow, f)
 	}
 	require.Greater(t, min(first[true], first[false]), 300)

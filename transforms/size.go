@@ -26,9 +26,15 @@ const (
 	// FitCover is the smallest size that covers Height x Width and keeps the
 	// aspect: timm's ResizeKeepRatio for targets that are not square.
 	FitCover
+	// FitThumbnail makes no side longer and keeps an image within Height x Width as
+	// it is. Of any other, the longer edge is cut to its side of Height x Width, if
+	// it is longer than that, and the shorter edge follows by the aspect; it may then
+	// still be longer than its own side. A square image is cut on both sides.
+	// Donut's thumbnail; with size rule truncate only.
+	FitThumbnail
 )
 
-var fitNames = []string{"exact", "shortest", "longest", "inside", "multiple", "cover"}
+var fitNames = []string{"exact", "shortest", "longest", "inside", "multiple", "cover", "thumbnail"}
 
 func (f Fit) String() string { return enum.String("fit", fitNames, f) }
 
@@ -44,7 +50,7 @@ func (f *Fit) UnmarshalText(t []byte) error {
 // kept: libraries that resize with the same filter differ in it by a pixel.
 type SizeRule uint8
 
-// The rules. All compute in float64 and in the order of their reference.
+// The rules. All but the last compute in float64, and in the order of their reference.
 const (
 	// SizeTruncate is int(edge * long / short): torchvision 0.29.2, the HF
 	// processors' get_resize_output_image_size; for FitInside int(side * scale).
@@ -57,9 +63,15 @@ const (
 	// SizeDETR is DETR's: where MaxEdge bounds, the shorter edge is rounded but
 	// the longer one is truncated from the unrounded value. For FitShortest only.
 	SizeDETR
+	// SizeYOLOS is YOLOS's: as DETR's, then both sides cut to multiples of
+	// Multiple. For FitShortest only.
+	SizeYOLOS
+	// SizeTruncate32 is int(side * scale) in float32: OpenCV 5.0.0's letterbox in
+	// dnn.blobFromImageWithParams. For FitInside only.
+	SizeTruncate32
 )
 
-var sizeRuleNames = []string{"truncate", "half_even", "half_up", "detr"}
+var sizeRuleNames = []string{"truncate", "half_even", "half_up", "detr", "yolos", "truncate32"}
 
 func (r SizeRule) String() string { return enum.String("size rule", sizeRuleNames, r) }
 
@@ -93,14 +105,18 @@ func (o *Resize) sized(h, w int) (int, int, error) {
 			if most > 0 && l > most {
 				s, l = math.Trunc(float64(most*s)/l), most
 			}
-		case SizeDETR:
+		case SizeDETR, SizeYOLOS:
 			s, l = edge, math.Trunc(float64(edge*long)/short)
 			if most > 0 && float64(long/short*edge) > most {
 				raw := float64(most*short) / long
 				s, l = math.RoundToEven(raw), math.Trunc(float64(raw*long)/short)
 			}
-			if s == short { // it fits as it is
+			if s == short && (o.SizeRule == SizeDETR || h <= w) { // it fits as it is; YOLOS does not look at portraits
 				l = long
+			}
+			if o.SizeRule == SizeYOLOS {
+				m := float64(o.Multiple)
+				s, l = float64(math.Trunc(s/m)*m), float64(math.Trunc(l/m)*m)
 			}
 		case SizeHalfEven:
 			ratio := short / edge
@@ -136,6 +152,11 @@ func (o *Resize) sized(h, w int) (int, int, error) {
 			nh, nw = l, s
 		}
 	case FitInside, FitCover:
+		if o.SizeRule == SizeTruncate32 {
+			scale := min(float32(o.Width)/float32(w), float32(o.Height)/float32(h))
+			nh, nw = math.Trunc(float64(float32(h)*scale)), math.Trunc(float64(float32(w)*scale))
+			break
+		}
 		choose := math.Min // of the scales
 		if o.Fit == FitCover {
 			choose = math.Max
@@ -154,6 +175,15 @@ func (o *Resize) sized(h, w int) (int, int, error) {
 		}
 		scale := choose(float64(o.Height)/float64(h), float64(o.Width)/float64(w))
 		nh, nw = math.Trunc(float64(float64(h)*scale)+half), math.Trunc(float64(float64(w)*scale)+half)
+	case FitThumbnail:
+		nh, nw = float64(min(h, o.Height)), float64(min(w, o.Width))
+		switch {
+		case h <= o.Height && w <= o.Width:
+		case h > w:
+			nw = math.Trunc(float64(float64(w)*nh) / float64(h))
+		case w > h:
+			nh = math.Trunc(float64(float64(h)*nw) / float64(w))
+		}
 	case FitMultiple:
 		sh, sw := float64(o.Height)/float64(h), float64(o.Width)/float64(w)
 		if o.KeepAspect {
@@ -167,6 +197,12 @@ func (o *Resize) sized(h, w int) (int, int, error) {
 		nh = float64(o.rounded(float64(sh*float64(h))/m) * m)
 		nw = float64(o.rounded(float64(sw*float64(w))/m) * m)
 	}
+	return sides(h, w, nh, nw)
+}
+
+// sides are the whole numbers nh and nw, the size that an image of h x w is to
+// have, if an image can have them.
+func sides(h, w int, nh, nw float64) (int, int, error) {
 	if !(nh >= 1 && nw >= 1 && nh <= maxSide && nw <= maxSide) {
 		return 0, 0, inputErr("an image of %d x %d (height x width) would become %.0f x %.0f, want sides of 1 to %d", h, w, nh, nw, maxSide)
 	}

@@ -23,6 +23,7 @@ func main() {
 		"resize-bilinear": resizeCase(transforms.Bilinear),
 		"resize-bicubic":  resizeCase(transforms.Bicubic),
 		"train":           trainCase,
+		"tensors":         tensorsCase,
 	})
 }
 
@@ -76,6 +77,29 @@ func resizeCase(interpolation transforms.Interpolation) peer.Case {
 		}
 		return func(i int) ([]byte, error) { return data(r.Run(decoded[i])) }, nil
 	}
+}
+
+// tensorsCase is imagenet on decoded images.
+func tensorsCase(images [][]byte, _ []byte) (func(int) ([]byte, error), error) {
+	var decoded []*tensor.Tensor
+	for _, b := range images {
+		t, err := codec.Decode(b, nil)
+		if err != nil {
+			return nil, err
+		}
+		decoded = append(decoded, t)
+	}
+	g, err := preset.Graph("imagenet")
+	if err != nil {
+		return nil, err
+	}
+	g.Steps = g.Steps[1:]
+	g.Inputs[0].Desc = tensor.Image(tensor.Uint8, tensor.HWC, tensor.Unknown, tensor.Unknown, 3)
+	r, err := runner(g)
+	if err != nil {
+		return nil, err
+	}
+	return func(i int) ([]byte, error) { return data(r.Run(decoded[i])) }, nil
 }
 
 // trainCase is RandomResizedCrop with boxes that are given. The box is part of a

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 
+	_ "github.com/infer-prep/infer-prep/device/ort" // here, since it cannot be linked together with device/webgpu
 	"github.com/infer-prep/infer-prep/internal/cli"
 )
 

@@ -11,6 +11,7 @@ import (
 	_ "github.com/infer-prep/infer-prep/dataset/fakeimage"
 	_ "github.com/infer-prep/infer-prep/dataset/generator"
 	_ "github.com/infer-prep/infer-prep/dataset/imagefolder"
+	_ "github.com/infer-prep/infer-prep/dataset/imagerecord"
 	_ "github.com/infer-prep/infer-prep/dataset/manifest"
 	_ "github.com/infer-prep/infer-prep/dataset/mnist"
 	_ "github.com/infer-prep/infer-prep/dataset/numpyslices"

@@ -2,8 +2,11 @@
 //
 // The reference is transformers 5.23.0 with its PIL backend:
 // AutoImageProcessor.from_pretrained(dir, backend="pil"), called with
-// Image.open(f).convert("RGB"); the output is its pixel_values. The default
-// backend of transformers 5, torchvision's, gives other bytes.
+// Image.open(f).convert("RGB"); the outputs are its own under their names, without
+// the axis of images: pixel_values first, for most classes alone. What a program
+// needs to undo the scaling, as SAM's original_sizes, are side outputs. Annotations
+// and segmentation maps are outside of the graph. The default backend of
+// transformers 5, torchvision's, gives other bytes.
 //
 // The class that the file names decides, since absent keys mean that class's
 // defaults and null means no value, not the default. Accepted are the arguments
@@ -27,7 +30,7 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// Output is the name of the graphs' output.
+// Output is the name of the graphs' first output.
 const Output = "pixel_values"
 
 func init() {
@@ -112,6 +115,9 @@ type settings struct {
 	notSquare           bool // the opposite of default_to_square
 	size, crop, padSize size
 	resample            transforms.Interpolation
+	maxSize             int  // DETR's max_size, the longest edge beside a size that is a number; 0 if the class has none
+	anySize             bool // the class decides which forms of size it takes
+	ownSize             bool // the class's build reads size, and knows what a resample of null is
 	factor              float64
 	mean, std           []float64 // three values, or nil for None
 }
@@ -139,9 +145,7 @@ func read(o *importer.Object, c class) settings {
 		*p = o.Bool(key, *p)
 	}
 	s.notSquare = !o.Bool("default_to_square", !s.notSquare)
-	readSize(o, "size", &s.size, !s.notSquare)
-	readSize(o, "crop_size", &s.crop, true)
-	readSize(o, "pad_size", &s.padSize, true)
+	s.readSizes(o)
 	s.mean, s.std = readValues(o, "image_mean", s.mean), readValues(o, "image_std", s.std)
 
 	if v, ok := o.Get("resample"); ok {
@@ -149,7 +153,7 @@ func read(o *importer.Object, c class) settings {
 		switch {
 		case ok:
 			s.resample = resamples[n]
-		case v != nil || s.resize: // transformers refuses null where it resizes
+		case v != nil || s.resize && !s.ownSize: // transformers refuses null where it resizes
 			o.Bad("resample", "a Pillow resampling number: 0 nearest, 1 lanczos, 2 bilinear, 3 bicubic, 4 box, 5 hamming")
 		}
 	}
@@ -166,7 +170,7 @@ func read(o *importer.Object, c class) settings {
 	o.Inert(inert...)
 
 	// What transformers' validate_preprocess_arguments demands of every class.
-	if s.resize && s.size == (size{}) {
+	if s.resize && s.size == (size{}) && !s.ownSize {
 		o.Bad("size", "a size, for do_resize")
 	}
 	if s.centerCrop && s.crop == (size{}) {
@@ -181,11 +185,37 @@ func read(o *importer.Object, c class) settings {
 	return s
 }
 
+// readSizes reads size, crop_size and pad_size.
+func (s *settings) readSizes(o *importer.Object) {
+	switch {
+	case s.ownSize:
+	case s.maxSize == 0:
+		readSize(o, "size", &s.size, !s.notSquare, s.anySize)
+	case o.Has("size") && !o.Null("size"): // which null does not take away here
+		readSize(o, "size", &s.size, false, s.anySize)
+		if v, ok := o.Get("max_size"); ok && v == nil {
+			s.maxSize = 0
+		} else {
+			s.maxSize = o.Side("max_size", s.maxSize)
+		}
+		if v, _ := o.Get("size"); s.size.shortest > 0 {
+			if _, ok := importer.Int(v, 1, importer.MaxSide); ok {
+				s.size.longest = s.maxSize
+			}
+		}
+	default:
+		o.Inert("size", "max_size")
+	}
+	readSize(o, "crop_size", &s.crop, true, false)
+	readSize(o, "pad_size", &s.padSize, true, false)
+}
+
 // sizeWant names the forms that a size may have.
 const sizeWant = `a whole number, [height, width], or an object with height and width, shortest_edge, shortest_edge and longest_edge, or max_height and max_width`
 
-// readSize is get_size_dict.
-func readSize(o *importer.Object, key string, s *size, square bool) {
+// readSize is get_size_dict. any accepts the forms too that are valid but none
+// that most classes can use.
+func readSize(o *importer.Object, key string, s *size, square, any bool) {
 	v, ok := o.Get(key)
 	if !ok {
 		return
@@ -223,8 +253,11 @@ func readSize(o *importer.Object, key string, s *size, square bool) {
 	}
 	switch strings.Join(d.Keys(), " ") {
 	case "height width", "shortest_edge", "longest_edge shortest_edge", "max_height max_width":
-	case "longest_edge", "max_pixels min_pixels": // valid for other classes
+	case "longest_edge", "max_pixels min_pixels": // of use to few classes
 		d.InertAll()
+		if any {
+			return
+		}
 		fallthrough
 	default:
 		o.Bad(key, sizeWant)

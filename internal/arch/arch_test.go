@@ -19,11 +19,22 @@ func TestImports(t *testing.T) {
 		{"tensor", nil},
 		{"internal/kernel", []string{module + "internal/cpu", "golang.org/x/sys/cpu"}},
 		{"rng", []string{module + "internal/kernel", module + "internal/cpu", "golang.org/x/sys/cpu"}},
+		{"recordio", []string{module + "rng", module + "internal/kernel", module + "internal/cpu", "golang.org/x/sys/cpu"}},
+		{"recordio/imagerecord", nil},
+		{"records/tfrecord", nil},
 		{"codec", []string{module + "tensor", module + "internal/enum"}},
 		{"codec/jpeg", []string{module + "tensor", module + "internal/enum", module + "internal/kernel", module + "internal/cpu", "golang.org/x/sys/cpu", module + "codec"}},
 		{"datagraph", []string{
 			module + "rng", module + "internal/spec", module + "tensor", module + "internal/enum", module + "internal/kernel", module + "internal/cpu", module + "codec", module + "transforms",
 			"github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/sys/cpu",
+		}},
+		{"modelbundle", []string{
+			module + "datagraph", module + "rng", module + "internal/spec", module + "tensor", module + "internal/enum", module + "internal/kernel", module + "internal/cpu",
+			module + "codec", module + "transforms", "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/sys/cpu",
+		}},
+		{"onnx", []string{
+			module + "modelbundle", module + "datagraph", module + "rng", module + "internal/spec", module + "tensor", module + "internal/enum", module + "internal/kernel",
+			module + "internal/cpu", module + "codec", module + "transforms", "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/sys/cpu", "google.golang.org/protobuf/",
 		}},
 		{"dataset", []string{
 			module + "datagraph", module + "rng", module + "internal/spec", module + "tensor", module + "internal/enum", module + "internal/kernel",
@@ -45,6 +56,10 @@ func TestImports(t *testing.T) {
 			module + "dataset", module + "pipeline", module + "datagraph", module + "rng", module + "internal/spec", module + "tensor", module + "internal/enum",
 			module + "internal/kernel", module + "internal/cpu", module + "codec", module + "transforms", "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/sys/",
 		}},
+		{"device", []string{
+			module + "modelbundle", module + "datagraph", module + "rng", module + "internal/spec", module + "tensor", module + "internal/enum", module + "internal/kernel", module + "internal/cpu",
+			module + "codec", module + "transforms", "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/sys/",
+		}},
 		{"eager", []string{module, "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/image/", "golang.org/x/sys/cpu"}},
 	} {
 		t.Run(c.pkg, func(t *testing.T) {
@@ -62,7 +77,7 @@ func TestImports(t *testing.T) {
 				}
 				require.True(t, ok, "%s imports %s", c.pkg, d)
 			}
-			if c.pkg == "datagraph" || c.pkg == "dataset" || c.pkg == "pullpipe" {
+			if c.pkg == "datagraph" || c.pkg == "modelbundle" || c.pkg == "onnx" || c.pkg == "dataset" || c.pkg == "pullpipe" {
 				require.NotContains(t, deps, module+"codec/jpeg", "formats are linked by whoever wants them")
 			}
 		})

@@ -22,6 +22,8 @@ type batch struct {
 	sink   *sink
 	inputs []input
 	jobs   int
+
+	sessions *sessions // of another device than the CPU, or with a model; else nil
 }
 
 // outcome is what became of an input.
@@ -71,7 +73,7 @@ func (b *batch) run(ctx context.Context, emit func(outcome) error) error {
 				if ctx.Err() != nil {
 					return
 				}
-				done <- w.do(i)
+				done <- w.do(ctx, i)
 			}
 		})
 	}
@@ -124,7 +126,7 @@ type worker struct {
 	image  tensor.Tensor
 }
 
-func (w *worker) do(i int) (o outcome) {
+func (w *worker) do(ctx context.Context, i int) (o outcome) {
 	in := &w.b.inputs[i]
 	o = outcome{i: i, in: in, err: in.err}
 	if in.err != nil {
@@ -153,7 +155,29 @@ func (w *worker) do(i int) (o outcome) {
 	}
 	w.mem.take(need)
 	defer w.mem.give(need)
+	if s := w.b.sessions; s != nil {
+		session, err := s.take()
+		if err != nil {
+			o.err = err
+			return o
+		}
+		sound := false
+		defer func() { s.give(session, sound) }()
+		// What was begun is finished, as on the CPU.
+		out, err := s.run(context.WithoutCancel(ctx), session, &w.image)
+		sound = true
+		return w.write(o, out, err)
+	}
 	out, err := w.runner.Run(&w.image)
+	o = w.write(o, out, err)
+	if w.mem.total > 0 && need > w.mem.total/int64(w.b.jobs) {
+		w.runner = nil // it would keep more than its share while it does nothing
+	}
+	return o
+}
+
+// write writes what a run gave.
+func (w *worker) write(o outcome, out []*tensor.Tensor, err error) outcome {
 	if err != nil {
 		o.err = err
 		return o
@@ -161,10 +185,7 @@ func (w *worker) do(i int) (o outcome) {
 	if w.b.app.testDelay != nil {
 		w.b.app.testDelay()
 	}
-	o.results, o.err = w.b.sink.write(in.name, out)
-	if w.mem.total > 0 && need > w.mem.total/int64(w.b.jobs) {
-		w.runner = nil // it would keep more than its share while it does nothing
-	}
+	o.results, o.err = w.b.sink.write(o.in.name, out)
 	return o
 }
 

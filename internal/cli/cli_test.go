@@ -117,7 +117,7 @@ func TestUsageErrors(t *testing.T) {
 		{"empty preset", []string{"run", "--preset", "", "-o", out, at("a.png")}, []string{"clip, decode, imagenet, yolo"}},
 		{"unknown flag", []string{"run", "--no-such-flag"}, []string{"--no-such-flag"}},
 		{"unknown command", []string{"ruin"}, []string{`"ruin"`}},
-		{"unknown subcommand", []string{"graph", "ruin"}, []string{`"ruin"`, "import, show, plan or infer"}},
+		{"unknown subcommand", []string{"graph", "ruin"}, []string{`"ruin"`, "import, show, plan, infer or export-onnx"}},
 		{"format", []string{"run", "--preset", "decode", "--format", "mat", "-o", out, at("a.png")}, []string{`"mat"`, "npy, npz, raw, pb, safetensors"}},
 		{"outputs", []string{"run", "--preset", "decode", "--outputs", "some", "-o", out, at("a.png")}, []string{`"some"`, "main or all"}},
 		{"jobs", []string{"run", "--preset", "decode", "--jobs", "0", "-o", out, at("a.png")}, []string{"--jobs 0"}},

@@ -21,35 +21,43 @@ import (
 func (a *app) graphCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "graph",
-		Short: "Import, show and check graphs",
+		Short: "Import, show, check and export graphs",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageErr("unknown command %q, want import, show, plan or infer", args[0])
+				return usageErr("unknown command %q, want import, show, plan, infer or export-onnx", args[0])
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.graphImportCmd(), a.graphShowCmd(), a.graphPlanCmd(), a.graphInferCmd())
+	cmd.AddCommand(a.graphImportCmd(), a.graphShowCmd(), a.graphPlanCmd(), a.graphInferCmd(), a.graphExportONNXCmd())
 	return cmd
 }
 
 func (a *app) graphImportCmd() *cobra.Command {
-	f := &graphFlags{}
+	f := &graphFlags{dataset: &datasetFlags{}}
 	var out string
 	var asMsgp bool
 	cmd := &cobra.Command{
-		Use:   "import [--hf FILE | --timm FILE | …] [-o FILE]",
+		Use:   "import [--hf FILE | --timm FILE | --dataset FILE | …] [-o FILE]",
 		Short: "Print a graph as JSON, to keep and to give to --graph",
+		Long:  datasetHelp(),
 		Example: `  infer-prep graph import --hf preprocessor_config.json -o clip.json
-  infer-prep run --graph clip.json -o tensors photos/`,
+  infer-prep run --graph clip.json -o tensors photos/
+  infer-prep graph import --dataset train.json --replace random_resized_crop=resize_center_crop -o eval.json`,
 		DisableFlagsInUseLine: true,
 		Args:                  noArgs,
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.dataset.check(cmd); err != nil {
+				return err
+			}
 			g, err := f.load(cmd, a.stdin)
 			if err != nil {
 				return err
+			}
+			for _, n := range f.dataset.notes {
+				fmt.Fprintln(a.stderr, printable(n.String()))
 			}
 			var b []byte
 			if asMsgp {
@@ -71,6 +79,7 @@ func (a *app) graphImportCmd() *cobra.Command {
 		},
 	}
 	f.add(cmd)
+	f.dataset.add(cmd)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write to this `FILE` and not to standard output")
 	cmd.Flags().BoolVar(&asMsgp, "msgp", false, "write the binary form that bundles hold")
 	noErr(cmd.MarkFlagFilename("output"))

@@ -10,7 +10,7 @@ import (
 )
 
 func (a *app) graphPlanCmd() *cobra.Command {
-	f := &graphFlags{}
+	f, on := &graphFlags{}, &deviceFlags{}
 	var asJSON bool
 	var off []string
 	long := strings.Builder{}
@@ -31,14 +31,19 @@ A run's steps are made by passes, which change no byte of the result:
 	long.WriteString(`
 
 Of each step are told the bytes that it reads and writes, and those of the window
-of rows that it keeps if rows run through it.`)
+of rows that it keeps if rows run through it.
+
+With --device it is told instead where each step would run on that device, and how
+exactly: exact (the bits of the reference), within1 (bytes differ by 1 at most),
+approximate, or unsupported. IMAGE is not looked at then.`)
 	cmd := &cobra.Command{
 		Use:   "plan [--preset NAME | --graph FILE | …] [IMAGE]",
 		Short: "Tell how a graph is run and how it uses memory",
 		Long:  long.String(),
 		Example: `  infer-prep graph plan --preset yolo
   infer-prep graph plan --preset clip cat.jpg
-  infer-prep graph plan --preset clip --off row-step --off region-decode cat.jpg`,
+  infer-prep graph plan --preset clip --off row-step --off region-decode cat.jpg
+  infer-prep graph plan --preset clip --device ort:cpu,form=fast`,
 		DisableFlagsInUseLine: true,
 		Args:                  oneImage,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -49,9 +54,15 @@ of rows that it keeps if rows run through it.`)
 				}
 				f.off = append(f.off, p)
 			}
+			if on.device == "help" {
+				return a.listDevices()
+			}
 			g, err := f.load(cmd, a.stdin)
 			if err != nil {
 				return err
+			}
+			if cmd.Flags().Changed("device") {
+				return a.placement(f, on, g, asJSON)
 			}
 			r, err := inferGraph(f, g, first(args))
 			if err != nil {
@@ -61,6 +72,7 @@ of rows that it keeps if rows run through it.`)
 		},
 	}
 	f.add(cmd)
+	on.add(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	cmd.Flags().StringArrayVar(&off, "off", nil, "switch a `PASS` off; may be repeated")
 	complete(cmd, "off", names...)

@@ -9,8 +9,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -22,23 +24,35 @@ type format struct {
 	// no lists the types that the format cannot hold.
 	no    []tensor.DType
 	write func(w io.Writer, ts []tensor.Named) error
+
+	named    bool // tensors have the names that --name gives
+	numbered bool // images have numbers
+	// file is the path below the output folder of output i of an image, nil for the usual one.
+	file func(s *sink, image string, i int) string
+	// input refuses names of inputs, line an image by its files; the lines of all
+	// images that are done are the file list.
+	input func(name string) error
+	list  string
+	line  func(s *sink, image string, files []string) (string, error)
+	// prepare changes the graph.
+	prepare func(f *runFlags, g *datagraph.Graph) error
 }
 
-var formats = []format{
+var formats = slices.Concat([]format{
 	{name: "npy", ext: ".npy", no: []tensor.DType{tensor.BFloat16, tensor.Bytes}, write: func(w io.Writer, ts []tensor.Named) error {
 		return tensor.WriteNPY(w, ts[0].T)
 	}},
-	{name: "npz", ext: ".npz", many: true, no: []tensor.DType{tensor.BFloat16, tensor.Bytes}, write: tensor.WriteNPZ},
+	{name: "npz", ext: ".npz", many: true, named: true, no: []tensor.DType{tensor.BFloat16, tensor.Bytes}, write: tensor.WriteNPZ},
 	{name: "raw", ext: ".raw", write: func(w io.Writer, ts []tensor.Named) error {
 		return tensor.WriteRaw(w, ts[0].T)
 	}},
-	{name: "pb", ext: ".pb", write: func(w io.Writer, ts []tensor.Named) error {
+	{name: "pb", ext: ".pb", named: true, write: func(w io.Writer, ts []tensor.Named) error {
 		return tensor.WriteTensorProto(w, ts[0].Name, ts[0].T)
 	}},
-	{name: "safetensors", ext: ".safetensors", many: true, no: []tensor.DType{tensor.Bytes}, write: func(w io.Writer, ts []tensor.Named) error {
+	{name: "safetensors", ext: ".safetensors", many: true, named: true, no: []tensor.DType{tensor.Bytes}, write: func(w io.Writer, ts []tensor.Named) error {
 		return tensor.WriteSafetensors(w, ts, nil)
 	}},
-}
+}, modelFormats)
 
 func formatNames() []string {
 	var l []string
@@ -53,13 +67,28 @@ type sink struct {
 	dir    string
 	format format
 	names  []string // of the outputs, in order
+	inputs []string // of the outputs, as the model knows them
 	batch  bool     // put an axis of 1 before the others
 	fold   bool     // dir's file system does not tell upper case from lower; ready finds out
+
+	renamed bool           // --name was given
+	numbers map[string]int // of images, by name
+	lines   []string       // of the list
 }
 
 // files are the paths that the outputs of the image called name are written to:
 // one for each output, or one for all.
 func (s *sink) files(name string) []string {
+	if s.format.file != nil {
+		if _, ok := s.numbers[name]; s.format.numbered && !ok {
+			return nil // it is no image
+		}
+		var l []string
+		for i := range s.names {
+			l = append(l, filepath.Join(s.dir, s.format.file(s, name, i)))
+		}
+		return l
+	}
 	if s.format.many || len(s.names) == 1 {
 		return []string{filepath.Join(s.dir, name+s.format.ext)}
 	}
@@ -73,6 +102,7 @@ func (s *sink) files(name string) []string {
 // result is an output as --json tells it.
 type result struct {
 	Name  string       `json:"name"`
+	Input string       `json:"input,omitempty"` // as the model knows it, if that is another name
 	File  string       `json:"file"`
 	DType tensor.DType `json:"dtype"`
 	Shape tensor.Shape `json:"shape"`
@@ -82,6 +112,11 @@ type result struct {
 // first, which are then renamed.
 func (s *sink) write(name string, out []*tensor.Tensor) ([]result, error) {
 	files := s.files(name)
+	if s.format.line != nil {
+		if _, err := s.format.line(s, name, files); err != nil {
+			return nil, err
+		}
+	}
 	var named []tensor.Named
 	var results []result
 	for i, o := range s.names {
@@ -92,8 +127,12 @@ func (s *sink) write(name string, out []*tensor.Tensor) ([]result, error) {
 				return nil, err
 			}
 		}
-		named = append(named, tensor.Named{Name: o, T: t})
-		results = append(results, result{o, files[min(i, len(files)-1)], t.DType, t.Shape})
+		named = append(named, tensor.Named{Name: s.inputs[i], T: t})
+		r := result{Name: o, File: files[min(i, len(files)-1)], DType: t.DType, Shape: t.Shape}
+		if s.inputs[i] != o {
+			r.Input = s.inputs[i]
+		}
+		results = append(results, r)
 	}
 	if err := os.MkdirAll(filepath.Dir(files[0]), 0o777); err != nil {
 		return nil, fmt.Errorf("cannot write %w", plain(files[0], err))

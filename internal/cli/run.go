@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -16,12 +17,18 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/device"
+	"github.com/infer-prep/infer-prep/device/cpu"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
 type runFlags struct {
 	graphFlags
+	deviceFlags
 	out, format, outputs string
+	names                []string
+	model                string
+	infer                bool
 	batch, json, quiet   bool
 	jobs                 int
 }
@@ -29,7 +36,7 @@ type runFlags struct {
 func (a *app) runCmd() *cobra.Command {
 	f := &runFlags{}
 	cmd := &cobra.Command{
-		Use:   "run [--preset NAME | --graph FILE | --hf FILE | …] -o DIR IMAGE...",
+		Use:   "run [--preset NAME | --graph FILE | --bundle FILE | --hf FILE | …] -o DIR IMAGE...",
 		Short: "Turn images into tensors",
 		Long: `Turn images into tensors, one file (or several) an image.
 
@@ -53,21 +60,56 @@ A full disk ends the run.
 Tensors have no batch dimension unless --batch is given. --outputs all writes
 side outputs too, such as a letterbox's scale and pad.
 
+Formats for programs that run models know tensors by the names of the model's
+inputs: those of the graph's outputs, or what --name says. The files of onnx-test and
+triton have shapes in them, with the model's batch axis if --batch is given.
+
+  onnx-test   DIR/test_data_set_N/input_I.pb, as onnx_test_runner reads them: images
+              are numbered in order, and outputs in the graph's order; an image
+              that fails leaves its number out. DIR/test_data_sets.txt says which
+              image is which.
+  triton      DIR/cat.jpg.json, the body of an inference request (KServe 2, JSON)
+  triton-raw  DIR/cat.jpg/INPUT, the elements alone: a folder for perf_analyzer's
+              --input-data
+  input-list  DIR/cat.jpg.raw, float32 and HWC whatever the graph gives (--dtype
+              chooses another type), and DIR/input_list.txt for snpe-net-run's and
+              qnn-net-run's --input_list: a line for each image, INPUT:=FILE where
+              there are several inputs or --name is given
+  tensorrt    DIR/cat.jpg.raw, and DIR/load_inputs.txt with the value of trtexec's
+              --loadInputs for each image: INPUT:FILE
+
+A list names the files as they are reached from here, is written at the end and in
+one step, and has the images that were done; an interrupted run writes none.
+
+With --device the graph, or a part of it, is run elsewhere than on the CPU: graph
+plan --device tells which, and how exactly. With --model, or --infer and a bundle
+that has a model, the model is run on the tensors, and its outputs are written
+in place of them; that wants a device that runs models, such as ort:cpu. Each job
+has a session of its own, and so a copy of the model: --jobs 1 for a large one, or
+a device's option for its threads, as in ort:cpu,threads=1.
+
 Exit status: 0 all done; 1 some images failed or were missing, each named on
 standard error; 2 a wrong flag or graph; 130 interrupted.`,
 		Example: `  infer-prep run --preset imagenet -o tensors photos/
   infer-prep run --hf preprocessor_config.json --batch --format pb -o test_data_set_0 cat.jpg
   infer-prep run --preset yolo --outputs all --format npz -o tensors 'photos/*.jpg'
-  infer-prep run --preset clip --json -o tensors photos/ | jq .outputs`,
+  infer-prep run --preset imagenet --batch --format onnx-test --name data_0 -o resnet photos/
+  infer-prep run --preset clip --json -o tensors photos/ | jq .outputs
+  infer-prep run --bundle cat.bundle --device ort:cpu --infer -o predictions photos/`,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.runImages(cmd, f, args)
 		},
 	}
-	f.add(cmd)
+	f.graphFlags.add(cmd)
+	f.deviceFlags.add(cmd)
 	fl := cmd.Flags()
+	fl.StringVar(&f.model, "model", "", "run the ONNX model `FILE` on the tensors and write its outputs instead")
+	fl.BoolVar(&f.infer, "infer", false, "run the bundle's model on the tensors and write its outputs instead")
+	noErr(cmd.MarkFlagFilename("model", "onnx"))
 	fl.StringVarP(&f.out, "output", "o", "", "the folder `DIR` that tensors are written to; it is made if it does not exist")
-	fl.StringVar(&f.format, "format", "npy", "`FORMAT` of the files: npy, npz, raw (the elements alone), pb (ONNX TensorProto) or safetensors")
+	fl.StringVar(&f.format, "format", "npy", "`FORMAT` of the files: npy, npz, raw (the elements alone), pb (ONNX TensorProto), safetensors, or one of those for programs that run models: onnx-test, triton, triton-raw, input-list, tensorrt")
+	fl.StringArrayVar(&f.names, "name", nil, "the model's name of an output, as `OUTPUT=INPUT`, for formats that have names; may be given several times; for one output INPUT is enough")
 	fl.StringVar(&f.outputs, "outputs", "main", "`WHICH` outputs to write: main, or all, side outputs too")
 	fl.BoolVar(&f.batch, "batch", false, "put a batch axis of 1 before the others")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object a line for every image")
@@ -80,7 +122,10 @@ standard error; 2 a wrong flag or graph; 130 interrupted.`,
 	return cmd
 }
 
-func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) error {
+func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err error) {
+	if f.device == "help" {
+		return a.listDevices()
+	}
 	switch {
 	case f.out == "":
 		return usageErr("no output folder, want -o DIR")
@@ -92,6 +137,8 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) error {
 		return usageErr("--jobs %d: want 1 or more", f.jobs)
 	case f.outputs != "main" && f.outputs != "all":
 		return usageErr("--outputs %q: want main or all", f.outputs)
+	case f.infer && f.model == "" && f.bundle == "":
+		return usageErr("--infer: no model, want --bundle or --model FILE")
 	}
 	k := slices.IndexFunc(formats, func(x format) bool { return x.name == f.format })
 	if k < 0 {
@@ -100,6 +147,11 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) error {
 	g, err := f.load(cmd, a.stdin)
 	if err != nil {
 		return err
+	}
+	if p := formats[k].prepare; p != nil {
+		if err := p(f, g); err != nil {
+			return err
+		}
 	}
 	plan, err := f.compile(g)
 	if err == nil {
@@ -110,6 +162,31 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) error {
 	}
 	s := &sink{dir: f.out, format: formats[k], batch: f.batch}
 	if s.names, err = outputNames(g, plan, f.outputs == "all", s.format); err != nil {
+		return err
+	}
+	o, err := f.deviceOptions(a)
+	if err != nil {
+		return err
+	}
+	var on *sessions
+	if f.device != cpu.Name || o.Model != nil {
+		if on, err = newSessions(f.device, plan, o); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, on.close()) }()
+		if on.infer {
+			if f.batch {
+				return usageErr("--batch is for the graph's tensors; a model's outputs are as it gives them")
+			}
+			if slices.ContainsFunc(modelFormats, func(m format) bool { return m.name == s.format.name }) {
+				return usageErr("--format %s is for the inputs of models, and with a model its outputs are written", s.format.name)
+			}
+			if s.names, err = modelNames(on.outputs(), s.format); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.rename(f.names); err != nil {
 		return err
 	}
 
@@ -123,9 +200,43 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) error {
 	if err := s.ready(); err != nil {
 		return err
 	}
+	s.number(l.inputs)
 	l.claim(s)
-	b := &batch{app: a, plan: plan, limits: f.limits, sink: s, inputs: l.inputs, jobs: min(f.jobs, len(l.inputs))}
+	b := &batch{app: a, plan: plan, sessions: on, limits: f.limits, sink: s, inputs: l.inputs, jobs: min(f.jobs, len(l.inputs))}
 	return a.report(cmd.Context(), b, f, l.skipped)
+}
+
+// deviceOptions reads the model, and the class that the bundle accepts.
+func (f *runFlags) deviceOptions(a *app) (o device.Options, err error) {
+	bundled := ""
+	if f.bundle != "" {
+		b, err := openBundle(f.bundle, f.limits)
+		if err != nil {
+			return o, err
+		}
+		defer b.Close()
+		bundled = b.Least()
+		if f.infer && f.model == "" {
+			m, err := b.Model("")
+			if err == nil && m.Format != "onnx" {
+				err = fmt.Errorf("the model is %s, want onnx", m.Format)
+			}
+			if err != nil {
+				return o, usageErr("--infer: %s: %w", f.bundle, err)
+			}
+			o.Model = slices.Clone(m.Data)
+		}
+	}
+	if f.model != "" {
+		if o.Model, err = readSmall(f.model, a.stdin, math.MaxInt32); err != nil {
+			return o, usageErr("--model %w", err)
+		}
+		if len(o.Model) == 0 {
+			return o, usageErr("--model %s: the file is empty", f.model)
+		}
+	}
+	o.Least, err = f.class(bundled)
+	return o, err
 }
 
 // wantOneImage refuses a graph that does not take one encoded image.
@@ -238,6 +349,7 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) er
 			return a.failed(o.in.path, o.err, f.json)
 		default:
 			done++
+			b.sink.add(o.in.name)
 			if f.json {
 				return a.printLine(struct {
 					Input   string   `json:"input"`
@@ -259,6 +371,9 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) er
 	}
 	if done+failed == 0 {
 		return noImages(0, skipped)
+	}
+	if err := b.sink.writeList(); err != nil {
+		return err
 	}
 	if took := time.Since(start); !f.quiet && !f.json {
 		fmt.Fprintf(a.stderr, "%s, %d failed, %d skipped, %.1f s, %.0f images/s\n",

@@ -16,6 +16,8 @@ import (
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
 	_ "github.com/infer-prep/infer-prep/importer/all" // every ecosystem
+	"github.com/infer-prep/infer-prep/importer/triton"
+	"github.com/infer-prep/infer-prep/modelbundle"
 	"github.com/infer-prep/infer-prep/preset"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
@@ -27,9 +29,13 @@ const maxGraphBytes = 16 << 20
 // graphFlags choose a graph and change it. Every command that works on a graph has them.
 type graphFlags struct {
 	preset, graph string
+	bundle        string
 	imports       map[string]*string // by importer name: the file
 
+	dataset *datasetFlags // of graph import; nil for other commands
+
 	dtype, layout string
+	triton        string // a file: what the outputs must be, and their names
 	exif          bool
 	limits        codec.Limits
 
@@ -41,6 +47,7 @@ func (f *graphFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.preset, "preset", "", "the graph `NAME` that comes with the program: "+strings.Join(preset.Names(), ", "))
 	fl.StringVar(&f.graph, "graph", "", "the graph in `FILE`, as graph import writes it; - reads standard input")
+	fl.StringVar(&f.bundle, "bundle", "", "the graph in the model bundle `FILE`")
 	f.imports = map[string]*string{}
 	for _, i := range importers() {
 		f.imports[i.Name] = fl.String(i.Flag, "", importUsage(i))
@@ -48,12 +55,15 @@ func (f *graphFlags) add(cmd *cobra.Command) {
 	}
 	fl.StringVar(&f.dtype, "dtype", "", "convert the outputs that are images or floats to this `TYPE`, as NumPy's astype does; side outputs stay")
 	fl.StringVar(&f.layout, "layout", "", "turn the outputs that are images to this `LAYOUT`, HWC or CHW")
+	fl.StringVar(&f.triton, "triton", "", "give the outputs the names of the inputs in `FILE`, a Triton model's config.pbtxt, and want their types, shapes and layouts")
 	fl.BoolVar(&f.exif, "exif", false, "turn images upright by their EXIF orientation")
 	f.limits = codec.DefaultLimits()
 	fl.Var((*count)(&f.limits.Pixels), "limit-pixels", "refuse images of more pixels; 0 is no limit")
 	fl.Var((*count)(&f.limits.Bytes), "limit-bytes", "refuse files and images that need more `BYTES` of memory, and bound all jobs together; 0 is no limit")
 
 	noErr(cmd.MarkFlagFilename("graph", "json", "msgp"))
+	noErr(cmd.MarkFlagFilename("triton", "pbtxt"))
+	noErr(cmd.MarkFlagFilename("bundle"))
 	complete(cmd, "preset", preset.Names()...)
 	complete(cmd, "layout", "HWC", "CHW")
 	complete(cmd, "dtype", dtypeNames()...)
@@ -75,6 +85,11 @@ func importUsage(i importer.Importer) string {
 		"timm":        "a timm model's config.json",
 		"torchvision": "the arguments of torchvision's ImageClassification preset, as JSON",
 		"ultralytics": "imgsz, stride and auto, or a model's metadata, as JSON",
+		"keras":       "the mode of Keras's preprocess_input with load_img's size and interpolation, as JSON",
+		"opencv":      "the parameters of cv2.dnn.blobFromImage, as JSON",
+		"tflite":      "a TFLite model with metadata",
+		"mindir":      "a MindIR model that was exported with its dataset",
+		"onnx":        "an ONNX model that bundle embed-onnx wrote",
 	}[i.Name]
 	if what == "" {
 		what = "a configuration of " + i.Name
@@ -104,7 +119,7 @@ func dtypeNames() []string {
 
 // flagNames lists the flags that name a graph.
 func (f *graphFlags) flagNames() string {
-	l := []string{"--preset", "--graph"}
+	l := []string{"--preset", "--graph", "--bundle"}
 	for _, i := range importers() {
 		l = append(l, "--"+i.Flag)
 	}
@@ -130,12 +145,18 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 		}
 	}
 	if set("graph") {
-		g, err = f.fromFile(f.graph, stdin, parseGraph)
+		g, err = f.fromFile(f.graph, stdin, parseGraph, 0)
+	}
+	if set("bundle") {
+		g, err = f.fromBundle(f.bundle)
 	}
 	for _, i := range importers() {
 		if set(i.Flag) {
-			g, err = f.fromFile(*f.imports[i.Name], stdin, i.Import)
+			g, err = f.fromFile(*f.imports[i.Name], stdin, i.Import, i.MaxBytes)
 		}
+	}
+	if f.dataset != nil && set("dataset") {
+		g, err = f.fromFile(f.dataset.file, stdin, f.dataset.parse, maxGraphBytes)
 	}
 	if len(sources) != 1 {
 		if len(sources) == 0 {
@@ -145,6 +166,9 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 	}
 	if err == nil {
 		err = f.change(g)
+	}
+	if err == nil && f.triton != "" {
+		err = f.fitTriton(g, stdin)
 	}
 	if err != nil {
 		return nil, usageErr("%w", err)
@@ -164,8 +188,11 @@ func (f *graphFlags) compile(g *datagraph.Graph) (*datagraph.Plan, error) {
 	return plan, nil
 }
 
-func (f *graphFlags) fromFile(name string, stdin io.Reader, parse func([]byte) (*datagraph.Graph, error)) (*datagraph.Graph, error) {
-	b, err := readSmall(name, stdin)
+func (f *graphFlags) fromFile(name string, stdin io.Reader, parse func([]byte) (*datagraph.Graph, error), most int64) (*datagraph.Graph, error) {
+	if most == 0 {
+		most = maxGraphBytes
+	}
+	b, err := readSmall(name, stdin, most)
 	if err != nil {
 		return nil, err
 	}
@@ -180,8 +207,18 @@ func (f *graphFlags) fromFile(name string, stdin io.Reader, parse func([]byte) (
 	return g, nil
 }
 
-// readSmall reads a file of at most maxGraphBytes; - is stdin.
-func readSmall(name string, stdin io.Reader) ([]byte, error) {
+// fromBundle reads no more of a bundle than its graph.
+func (f *graphFlags) fromBundle(name string) (*datagraph.Graph, error) {
+	f.file = name
+	b, err := modelbundle.OpenFile(name, modelbundle.DefaultLimits())
+	if err != nil {
+		return nil, plain(name, err)
+	}
+	return b.Graph(), plain(name, b.Close())
+}
+
+// readSmall reads a file of at most so many bytes; - is stdin.
+func readSmall(name string, stdin io.Reader, most int64) ([]byte, error) {
 	r := stdin
 	if name != "-" {
 		f, err := os.Open(name)
@@ -191,12 +228,12 @@ func readSmall(name string, stdin io.Reader) ([]byte, error) {
 		defer f.Close()
 		r = f
 	}
-	b, err := io.ReadAll(io.LimitReader(r, maxGraphBytes+1))
+	b, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err != nil {
 		return nil, plain(name, err)
 	}
-	if len(b) > maxGraphBytes {
-		return nil, fmt.Errorf("%s: more than %d bytes, which no graph has", name, maxGraphBytes)
+	if int64(len(b)) > most {
+		return nil, fmt.Errorf("%s: more than %d bytes, which no such file has", name, most)
 	}
 	return b, nil
 }
@@ -258,6 +295,22 @@ func descOf(g *datagraph.Graph, descs [][]tensor.Desc, column string) tensor.Des
 		}
 	}
 	return tensor.Desc{}
+}
+
+// fitTriton applies --triton.
+func (f *graphFlags) fitTriton(g *datagraph.Graph, stdin io.Reader) error {
+	b, err := readSmall(f.triton, stdin, maxGraphBytes)
+	if err != nil {
+		return fmt.Errorf("--triton: %w", err)
+	}
+	c, err := triton.Parse(b)
+	if err == nil {
+		err = c.Fit(g)
+	}
+	if err != nil {
+		return fmt.Errorf("--triton %s: %w", f.triton, err)
+	}
+	return nil
 }
 
 func (f *graphFlags) changeLayout(g *datagraph.Graph) error {

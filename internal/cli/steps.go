@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/internal/diff"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -25,16 +26,13 @@ func writeSteps(ctx context.Context, r *inferred, limits codec.Limits, dir strin
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return failErr("%w", plain(dir, err))
 	}
-	digits := max(2, len(fmt.Sprint(len(r.steps)-1)))
 	run := r.plan.NewRunner()
 	run.OnStep = func(step int, out []*tensor.Tensor) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		for i, o := range out {
-			s := r.steps[step]
-			name := filepath.Join(dir, fmt.Sprintf("%0*d-%s.%s", digits, step, s.Op, s.Out[i].Name))
-			if err := writeStep(name, o); err != nil {
+			if err := writeStep(filepath.Join(dir, r.stepName(step, i)), o); err != nil {
 				return err
 			}
 		}
@@ -47,6 +45,12 @@ func writeSteps(ctx context.Context, r *inferred, limits codec.Limits, dir strin
 		return failErr("%s: %w", r.image, message(err))
 	}
 	return nil
+}
+
+// stepName is what the files of output i of a step are called, without the extension.
+func (r *inferred) stepName(step, i int) string {
+	s := r.steps[step]
+	return fmt.Sprintf("%0*d-%s.%s", max(2, len(fmt.Sprint(len(r.steps)-1))), step, s.Op, s.Out[i].Name)
 }
 
 func writeStep(name string, t *tensor.Tensor) error {
@@ -75,7 +79,7 @@ func picture(t *tensor.Tensor) image.Image {
 	if !t.Dense() {
 		t = t.Clone()
 	}
-	at := elements(t)
+	at := diff.Elements(t)
 	if at == nil {
 		return nil
 	}
@@ -115,38 +119,4 @@ func picture(t *tensor.Tensor) image.Image {
 		}
 	}
 	return m
-}
-
-// elements reads a dense tensor's elements as float64, nil if they are no numbers.
-func elements(t *tensor.Tensor) func(i int) float64 {
-	switch t.DType {
-	case tensor.Uint8, tensor.Bool:
-		return number[uint8](t)
-	case tensor.Int8:
-		return number[int8](t)
-	case tensor.Uint16:
-		return number[uint16](t)
-	case tensor.Int16:
-		return number[int16](t)
-	case tensor.Int32:
-		return number[int32](t)
-	case tensor.Int64:
-		return number[int64](t)
-	case tensor.Float32:
-		return number[float32](t)
-	case tensor.Float64:
-		return number[float64](t)
-	case tensor.Float16:
-		v := tensor.View[uint16](t)
-		return func(i int) float64 { return float64(tensor.Float16ToFloat32(v[i])) }
-	case tensor.BFloat16:
-		v := tensor.View[uint16](t)
-		return func(i int) float64 { return float64(tensor.BFloat16ToFloat32(v[i])) }
-	}
-	return nil
-}
-
-func number[T tensor.Elem](t *tensor.Tensor) func(i int) float64 {
-	v := tensor.View[T](t)
-	return func(i int) float64 { return float64(v[i]) }
 }

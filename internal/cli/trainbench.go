@@ -177,7 +177,7 @@ func (f *trainFlags) check(cmd *cobra.Command, args []string) error {
 // definition is the dataset that the flags or the argument describe.
 func (f *trainFlags) definition(cmd *cobra.Command, stdin io.Reader, args []string) (*dataset.Dataset, error) {
 	if len(args) == 1 {
-		b, err := readSmall(args[0], stdin)
+		b, err := readSmall(args[0], stdin, maxGraphBytes)
 		if err != nil {
 			return nil, usageErr("%w", err)
 		}
@@ -458,7 +458,11 @@ func (t *trainer) loop(ctx context.Context) error {
 		epochs = 1
 	}
 	for {
-		s, err := t.run.Next(timed)
+		within := timed
+		if t.batches.Load() == 0 {
+			within = ctx // there is nothing to tell before the first batch, however long that takes
+		}
+		s, err := t.run.Next(within)
 		switch {
 		case err == io.EOF:
 			if n := t.epochs.Add(1); n == epochs || t.batches.Load() == 0 {

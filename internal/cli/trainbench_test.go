@@ -137,7 +137,7 @@ func TestTrainBenchTable(t *testing.T) {
 	require.Regexp(t, `^stage +workers +ready +in +out +busy % +waited % +MB +errors$`, lines[0])
 	require.Regexp(t, `^batch/map/folder +\d+ +\d+/\d+ +\d+ +\d+ +\d+ +\d+ +[\d.]+ +0( +<- bottleneck)?$`, lines[1])
 	require.Regexp(t, `^engine +images +batches +epochs +bad +seconds +first batch s +images/s +CPU ms/image +peak MB$`, lines[5])
-	require.Regexp(t, `^parallel +\d+ +\d+ +\d+ +0 +0\.\d+ `, lines[6])
+	require.Regexp(t, `^parallel +\d+ +\d+ +\d+ +0 +\d+\.\d+ `, lines[6])
 	require.LessOrEqual(t, strings.Count(r.stdout, "bottleneck"), 1)
 }
 

@@ -34,7 +34,7 @@ func TestDigest(t *testing.T) {
 		graphs[n] = g
 		names = append(names, n)
 	}
-	configs, err := filepath.Glob("../../testdata/configs/*/*.json")
+	configs, err := filepath.Glob("../../testdata/configs/*/*")
 	require.NoError(t, err)
 	require.NotEmpty(t, configs)
 	for _, c := range configs {

@@ -48,10 +48,15 @@ const cvBits = 11 // INTER_RESIZE_COEF_BITS
 // are where both taps fall on the border's pixel; those of a horizontal one
 // become 1 and 0. Source: modules/imgproc/src/resize.cpp of OpenCV 5.0.0.
 func (t *CVTaps) Resize(in, out int, f CVFilter, vertical bool) {
+	t.ResizeBy(in, out, float64(out)/float64(in), f, vertical)
+}
+
+// ResizeBy is Resize for a scale that is not the quotient of the sizes: cv2.resize
+// with fx and fy, where inv is one of them.
+func (t *CVTaps) ResizeBy(in, out int, inv float64, f CVFilter, vertical bool) {
 	k := f.Taps()
 	t.K = k
 	t.Index, t.WI, t.WF = grow(t.Index, out*k), grow(t.WI, out*k), grow(t.WF, out*k)
-	inv := float64(out) / float64(in)
 	scale := 1 / inv
 	for i := range out {
 		var s int

@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -684,4 +686,62 @@ func FuzzCompress(f *testing.F) {
 		require.Equal(t, io.EOF, err)
 		require.Equal(t, x.Shape, l[0].t.Shape)
 	})
+}
+
+// TestLarge: objects beyond the buffer, in files of the machine: headers alone,
+// everything, and by place.
+func TestLarge(t *testing.T) {
+	ctx := context.Background()
+	path := filepath.Join(t.TempDir(), "large.ark")
+	var b, script bytes.Buffer
+	w := NewWriter(&b, WriterOptions{Script: &script, Name: path})
+	var want []*tensor.Tensor
+	for i := range 5 {
+		x := matrix(t, 300+i, 70)
+		for j, v := 0, tensor.View[float32](x); j < len(v); j++ {
+			v[j] = float32(j % (1000 + i))
+		}
+		want = append(want, x)
+		require.NoError(t, w.Write(fmt.Sprint("k", i), x))
+	}
+	require.NoError(t, os.WriteFile(path, b.Bytes(), 0o644))
+	require.NoError(t, os.WriteFile(path+".scp", script.Bytes(), 0o644))
+	for _, in := range []io.Reader{bytes.NewReader(b.Bytes()), plain{bytes.NewReader(b.Bytes())}} {
+		r := NewReader(in, Options{})
+		for i, x := range want {
+			h, err := r.Next()
+			require.NoError(t, err)
+			require.Equal(t, x.Shape, h.Shape)
+			if i%2 == 1 {
+				got, err := r.Read()
+				require.NoError(t, err)
+				require.Equal(t, x.Data, got.Data)
+			}
+		}
+		_, err := r.Next()
+		require.Equal(t, io.EOF, err)
+	}
+	for _, in := range []io.Reader{bytes.NewReader(b.Bytes()[:b.Len()-1]), plain{bytes.NewReader(b.Bytes()[:b.Len()-1])}} {
+		r := NewReader(in, Options{})
+		for range want {
+			_, err := r.Next()
+			require.NoError(t, err)
+		}
+		_, err := r.Next()
+		require.ErrorIs(t, err, ErrCorrupt)
+	}
+	s, err := OpenScript(ctx, recordio.Local, path+".scp", Options{})
+	require.NoError(t, err)
+	for _, i := range []int{3, 0, 4, 1, 2} {
+		h, err := s.Header(ctx, i)
+		require.NoError(t, err)
+		require.Equal(t, want[i].Shape, h.Shape)
+		got, err := s.Read(ctx, i)
+		require.NoError(t, err)
+		require.Equal(t, want[i].Data, got.Data)
+	}
+	require.NoError(t, s.Close())
+	_, err = OpenScript(ctx, recordio.Local, path+".none", Options{})
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.Equal(t, "CM2 binary matrix type(9) form(9)", fmt.Sprint(CM2, Binary, Matrix, Type(9), Form(9)))
 }

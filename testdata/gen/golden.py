@@ -40,12 +40,14 @@ class Golden:
             self.arrays[self.names[key]] = a
         return self.names[key]
 
-    def case(self, name, params, src, want, layout="HWC", out_layout=None):
+    def case(self, name, params, src, want, layout="HWC", out_layout=None, more=()):
+        """more are outputs after the first, which have no layout."""
         self.cases.append({
             "name": name,
             "params": params,
             "in": [{"array": self._add(src), "layout": layout}],
-            "out": [{"array": self._add(want), "layout": out_layout or layout}],
+            "out": [{"array": self._add(want), "layout": out_layout or layout}]
+            + [{"array": self._add(a), "layout": "none"} for a in more],
         })
 
     def encoded_case(self, name, params, data, want, allocates=""):

@@ -175,6 +175,115 @@ def hf_cases():
     yield bad("Segformer crop", image_processor_type="SegformerImageProcessor", do_center_crop=True)
 
 
+def edges(short, long):
+    return {"shortest_edge": short, "longest_edge": long}
+
+
+TWINS = ("ConditionalDetr", "DeformableDetr", "GroundingDino")  # of Detr, whose code they have
+DETR = ("Detr", *TWINS, "Yolos")
+
+
+def detection_cases():
+    """DETR and those with its code, YOLOS, SAM and DPT: what they have that the others do not."""
+
+    def case(name, label, **kw):
+        return "hf", f"{name} {label}", {"image_processor_type": name + "ImageProcessor"} | kw
+
+    common = dict(do_resize=True, do_rescale=True, rescale_factor=1 / 255, do_normalize=True)
+    for name in (*DETR, "Sam", "DPT"):
+        sam, dpt = name == "Sam", name == "DPT"
+        small = dict(size={"longest_edge": 64}, pad_size=hw(70, 64)) if sam else dict(size=hw(50)) if dpt else dict(size=edges(48, 64))
+        if name not in TWINS:
+            yield case(name, "absent")
+        yield case(name, "written", **common, resample=3 if dpt else 2, do_pad=not dpt, image_mean=HALF if dpt else MEAN, image_std=HALF if dpt else STD,
+                   **(small | dict(pad_size=hw(80, 90)) if not dpt else small | dict(ensure_multiple_of=14, keep_aspect_ratio=True, size_divisor=None)))
+        for s in SWITCHES:
+            yield case(name, f"no {s}", **small | ({s: False} if s != "do_resize" else dict(do_resize=False, pad_size=hw(200, 180))))
+        if name in TWINS:
+            continue
+        yield case(name, "only resized", **small, do_rescale=False, do_normalize=False)
+        yield case(name, "nothing", do_resize=False, do_rescale=False, do_normalize=False, do_pad=False)
+        yield case(name, "not padded", **small | dict(do_pad=False))
+        yield case(name, "padding null", **small | dict(do_pad=None))
+        yield case(name, "padded to itself", **small | dict(do_pad=True, pad_size=None))
+        yield case(name, "centre crop", **small, do_center_crop=True, crop_size=hw(33, 60))
+        yield case(name, "other values", **small, resample=1, rescale_factor=0.0078125, image_mean=[0.1, 0.2, 0.3], image_std=0.7)
+        yield case(name, "converted", **small, do_convert_rgb=True)
+        yield case(name, "not converted", **small, do_convert_rgb=False)
+        for n in range(6):
+            yield case(name, f"resample {n}", **small, resample=n)
+    for name in DETR:
+        old = {"feature_extractor_type": name + "FeatureExtractor", "format": "coco_detection"}
+        yield "hf", f"{name} old", old | {"size": 60, "max_size": 77}
+        yield "hf", f"{name} old without max_size", old | {"size": 60}
+        if name in TWINS:
+            continue
+        yield case(name, "exact", size=hw(40, 52), pad_size=[50, 60])
+        yield case(name, "list", size=[41, 30], pad_size=64)
+        yield case(name, "within", size={"max_height": 50, "max_width": 70})
+        yield case(name, "edges that swap", size=edges(60, 40))
+        yield case(name, "panoptic", size=edges(33, 40), format="coco_panoptic", do_convert_annotations=False)
+        yield case(name, "old padding off", size=edges(33, 40), pad_and_return_pixel_mask=False)
+        yield case(name, "old padding on", size=edges(33, 40), pad_and_return_pixel_mask=True)
+        yield case(name, "old padding null", size=edges(33, 40), pad_and_return_pixel_mask=None)
+        yield case(name, "both paddings", size=edges(33, 40), pad_and_return_pixel_mask=False, do_pad=True)
+        yield case(name, "unused size", size=short(800), do_resize=False)
+        yield case(name, "unused longest", size={"longest_edge": 9}, do_resize=False)
+    for s, l in ((47, 61), (47, 60), (40, 40), (33, 50), (34, 50), (16, 20), (20, 90), (21, 90), (19, 31), (37, 48)):
+        yield case("Detr", f"{s} {l}", size=edges(s, l))
+        if s > 16:  # a side of 0 for all images
+            yield case("Yolos", f"{s} {l}", size=edges(s, l))
+    yield case("Detr", "null size", size=None, max_size=100)
+    yield case("Detr", "max_size alone", max_size=100)
+    yield case("Detr", "unused max_size", size=edges(50, 60), max_size=10)
+    for n in (1, 20, 61, 63, 90, 100):
+        yield case("Sam", f"longest {n}", size={"longest_edge": n}, pad_size=n)
+    yield case("Sam", "both edges", size=edges(7, 50), pad_size=hw(50, 51))
+    yield case("Sam", "masks", size={"longest_edge": 40}, pad_size=40, mask_size=256, mask_pad_size={"height": 256, "width": 256})
+    yield case("Sam", "masks null", size={"longest_edge": 40}, pad_size=[40, 41], mask_size=None, mask_pad_size=None)
+    yield case("Sam", "unused size", size=hw(9), do_resize=False, pad_size=200)
+    for h, w in ((50, 50), (50, 65), (28, 42), (63, 21), (47, 61), (90, 20)):
+        for multiple in (1, 7, 14, 32):
+            for keep in (False, True):
+                if max(h, w) * (1 if not keep else 0.4) > multiple / 2 and not (multiple == 32 and (h, w) in ((28, 42), (63, 21), (90, 20), (50, 50), (50, 65))):
+                    yield case("DPT", f"{h}x{w} {multiple} {keep}", size=hw(h, w), ensure_multiple_of=multiple, keep_aspect_ratio=keep)
+    for n in (1, 4, 14, 32):
+        yield case("DPT", f"divisor {n}", size=hw(45, 50), do_pad=True, size_divisor=n)
+    yield case("DPT", "divisor alone", do_resize=False, do_rescale=False, do_pad=True, size_divisor=14, image_mean=[123.675, 116.28, 103.53], image_std=[58.395, 57.12, 57.375])
+    yield case("DPT", "unused divisor", size=30, size_divisor=7)
+    yield case("DPT", "unused multiple", do_resize=False, ensure_multiple_of=None, keep_aspect_ratio=None)
+    yield "hf", "DPT old", {"feature_extractor_type": "DPTFeatureExtractor", "size": 44, "ensure_multiple_of": 4, "do_reduce_labels": False}
+
+    for name in DETR[:1] + DETR[-1:]:
+        def bad(label, _name=name, **kw):
+            return case(_name, label, **kw)[0], f"refused: {_name} {label}", case(_name, label, **kw)[2]
+
+        yield bad("one edge", size=short(10))
+        yield bad("longest edge", size={"longest_edge": 10})
+        yield bad("edge without bound", size=edges(10, None))
+        yield bad("pixels", size={"min_pixels": 10, "max_pixels": 100})
+        yield bad("max_size null", size=10, max_size=None)
+        yield bad("format", format="voc")
+        yield bad("format null", format=None)
+        yield bad("pad edge", pad_size=short(10))
+        yield bad("mean null", image_mean=None)
+        yield bad("crop size", do_center_crop=True)
+        yield bad("resample null", resample=None)
+    yield "hf", "refused: Sam number", {"image_processor_type": "SamImageProcessor", "size": 100}
+    yield "hf", "refused: Sam list", {"image_processor_type": "SamImageProcessor", "size": [100, 100]}
+    yield "hf", "refused: Sam shortest", {"image_processor_type": "SamImageProcessor", "size": short(100)}
+    yield "hf", "refused: Sam null", {"image_processor_type": "SamImageProcessor", "size": None}
+    yield "hf", "refused: Sam mask", {"image_processor_type": "SamImageProcessor", "size": {"longest_edge": 30}, "mask_size": {"edge": 3}}
+    yield "hf", "refused: Sam mask pad", {"image_processor_type": "SamImageProcessor", "size": {"longest_edge": 30}, "mask_pad_size": "x"}
+    yield "hf", "refused: Sam pad edge", {"image_processor_type": "SamImageProcessor", "pad_size": short(2000)}
+    yield "hf", "refused: DPT edge", {"image_processor_type": "DPTImageProcessor", "size": short(100)}
+    yield "hf", "refused: DPT edges", {"image_processor_type": "DPTImageProcessor", "size": edges(100, 120)}
+    yield "hf", "refused: DPT within", {"image_processor_type": "DPTImageProcessor", "size": {"max_height": 40, "max_width": 40}}
+    yield "hf", "refused: DPT multiple null", {"image_processor_type": "DPTImageProcessor", "ensure_multiple_of": None}
+    yield "hf", "refused: DPT multiple 0", {"image_processor_type": "DPTImageProcessor", "ensure_multiple_of": 0}
+    yield "hf", "refused: DPT divisor 0", {"image_processor_type": "DPTImageProcessor", "size_divisor": 0, "do_pad": True}
+
+
 def timm_cases():
     yield "timm", "defaults", {"architecture": "x", "pretrained_cfg": {"tag": "a"}}
     yield "timm", "nulls", {"architecture": "x", "pretrained_cfg": {"interpolation": None, "crop_pct": None, "crop_mode": None, "mean": None, "std": None, "input_size": None}}
@@ -244,11 +353,11 @@ def sample(a):
     return [float(f"{flat[i]:.6g}") for i in (0, flat.size // 3)]
 
 
-def main():
-    images()
+def write(file, makers):
+    """Writes a golden file of the makers' cases: what the reference gives for some images, or that it refuses."""
     pictures = sorted(p.name for p in OUT.glob("*.png"))
     cases, refused = [], []
-    for make in (hf_cases, timm_cases, torchvision_cases, ultralytics_cases):
+    for make in makers:
         for ecosystem, name, config in make():
             case = {"importer": ecosystem, "name": name, "config": config}
             text = json.dumps(config)
@@ -256,11 +365,20 @@ def main():
                 run = importers.reference_of(ecosystem, json.loads(text))
                 results = []
                 # All images for a sixth of the cases, one or two for the others, keyed ones where white matters.
-                some = pictures if len(cases) % 6 == 0 or "convert" in name else ["rgb.png", "tall.png", "gray.png"][len(cases) % 3:][:2]
+                some = pictures if len(cases) % 6 == 0 or "convert" in name or name.endswith(" all") else ["rgb.png", "tall.png", "gray.png"][len(cases) % 3:][:2]
                 for p in some:
+                    try:
+                        arrays = run(OUT / p)
+                    except ValueError:
+                        if name.startswith("refused"):
+                            raise
+                        results.append({"image": p, "refused": True})  # as too narrow to be scaled so
+                        continue
                     outputs = {k: {"dtype": str(a.dtype), "shape": list(a.shape), "sha256": importers.digest(a), "values": sample(a)}
-                               for k, a in run(OUT / p).items()}
+                               for k, a in arrays.items()}
                     results.append({"image": p, "outputs": outputs})
+                if all("refused" in r for r in results):
+                    raise ValueError("every image is refused")
             except Exception as e:
                 if not name.startswith("refused"):
                     raise RuntimeError(f"{ecosystem} {name}: {config}") from e
@@ -271,7 +389,12 @@ def main():
             cases.append(case | {"results": results})
     lines = [json.dumps(c, separators=(",", ":")) for c in cases]
     bad = [json.dumps(c, separators=(",", ":")) for c in refused]
-    (OUT / "goldens.json").write_text('{"cases":[\n' + ",\n".join(lines) + '\n],"refused":[\n' + ",\n".join(bad) + "\n]}\n")
+    (OUT / file).write_text('{"cases":[\n' + ",\n".join(lines) + '\n],"refused":[\n' + ",\n".join(bad) + "\n]}\n")
+
+
+def main():
+    images()
+    write("goldens.json", (hf_cases, timm_cases, torchvision_cases, ultralytics_cases, detection_cases))
 
 
 if __name__ == "__main__":

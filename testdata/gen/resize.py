@@ -27,6 +27,7 @@ from transformers.image_transforms import get_size_with_aspect_ratio
 from transformers.image_utils import get_image_size_for_max_height_width
 from transformers.models.dpt.image_processing_pil_dpt import get_resize_output_image_size as dpt_size
 from transformers.models.sam.image_processing_pil_sam import SamImageProcessorPil
+from transformers.models.yolos.image_processing_pil_yolos import get_size_with_aspect_ratio_yolos
 from ultralytics.data.augment import LetterBox
 
 warnings.simplefilter("ignore")
@@ -236,6 +237,7 @@ def sized():
     yield "inside", dict(height=19, width=30, size_rule="half_even")
     yield "multiple", dict(height=30, width=40, multiple=14, keep_aspect=True, size_rule="half_even")
     yield "multiple", dict(height=30, width=41, multiple=4, keep_aspect=False, size_rule="half_even")
+    yield "shortest", dict(edge=30, max_edge=33, multiple=4, size_rule="yolos")
 
 
 def size_of(h, w, p):
@@ -254,6 +256,8 @@ def size_of(h, w, p):
         if rule == "half_even":
             return ResizeKeepRatio.get_params(Image.new("L", (w, h)), (p["edge"], p["edge"]), 1.0)
         return SamImageProcessorPil._get_preprocess_shape(None, (h, w), p["edge"])
+    if rule == "yolos":
+        return get_size_with_aspect_ratio_yolos((h, w), p["edge"], p["max_edge"] or None, p["multiple"])
     if rule == "detr":
         return get_size_with_aspect_ratio((h, w), p["edge"], p["max_edge"] or None)
     if rule == "truncate":
@@ -276,9 +280,13 @@ def sizes():
         ("multiple", dict(height=384, width=384, multiple=32, keep_aspect=True, size_rule="half_even")),
         ("multiple", dict(height=518, width=518, multiple=14, keep_aspect=True, size_rule="half_even")),
         ("multiple", dict(height=500, width=375, multiple=14, keep_aspect=False, size_rule="half_even")),
+        ("shortest", dict(edge=800, max_edge=1333, multiple=16, size_rule="yolos")), ("shortest", dict(edge=512, multiple=16, size_rule="yolos")),
     ]:
         p = {**params("pillow", "bilinear", True), **over, "fit": fit}
         rows = []
+        if over["size_rule"] == "yolos":  # where the shorter edge fits already, of either orientation
+            for h, w in ((50, 1344), (1344, 50), (512, 515), (515, 512), (800, 1333), (1333, 800), (1330, 798), (799, 799), (100, 1336), (1336, 100)):
+                rows.append([h, w, *map(int, size_of(h, w, p))])
         while len(rows) < 150:
             h, w = r.randint(1, 2000), r.randint(1, 2000)
             if r.random() < 0.2:

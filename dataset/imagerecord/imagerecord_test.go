@@ -1,0 +1,114 @@
+package imagerecord
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/sourcetest"
+	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/recordio/imagerecord"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// files writes two files of four records each, with so many labels, and an index of
+// both in descending order.
+func files(t *testing.T, labels int) (dir, index string) {
+	dir = t.TempDir()
+	var idx []recordio.Entry
+	place := int64(0)
+	for f := range 2 {
+		var b bytes.Buffer
+		w, err := recordio.NewWriter(&b, place)
+		require.NoError(t, err)
+		for i := range 4 {
+			r := imagerecord.Record{ID: uint64(10*f + i), Listed: labels > 1, Content: fmt.Appendf(nil, "%d\n\x23\xd7\xceimage", i)}
+			if i == 2 {
+				r.Content = []byte("abcd\n\x23\xd7\xceefgh") // with a magic word where it counts
+			}
+			for l := range labels {
+				r.Labels = append(r.Labels, float32(f)+float32(i)/4+float32(100*l))
+			}
+			idx = append(idx, recordio.Entry{Key: int64(r.ID), Offset: w.Offset()})
+			require.NoError(t, w.Write(r.Append(nil)))
+		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.rec", f)), b.Bytes(), 0o600))
+		place = w.Offset()
+	}
+	var text []byte
+	for i := range idx {
+		text, _ = idx[len(idx)-1-i].AppendText(text)
+	}
+	index = filepath.Join(t.TempDir(), "x.idx")
+	require.NoError(t, os.WriteFile(index, text, 0o600))
+	return dir, index
+}
+
+func TestImageRecord(t *testing.T) {
+	for _, labels := range []int{1, 3} {
+		dir, index := files(t, labels)
+		for _, index := range []string{"", index} {
+			o := New(dir)
+			o.Index, o.LabelWidth = index, labels
+			sourcetest.Spec(t, o)
+			sourcetest.Run(t, o)
+			all := sourcetest.Samples(t, o)
+			require.Len(t, all, 8)
+			for k, s := range all {
+				if index != "" {
+					k = 7 - k
+				}
+				f, i := k/4, k%4
+				require.Equal(t, int64(10*f+i), tensor.View[int64](&s.Values[2].Tensor)[0])
+				require.Equal(t, float32(f)+float32(i)/4, tensor.View[float32](&s.Values[1].Tensor)[0])
+				want := fmt.Sprintf("%d\n\x23\xd7\xceimage", i)
+				if i == 2 {
+					want = "abcd\n\x23\xd7\xceefgh"
+				}
+				require.Equal(t, want, string(s.Values[0].Data))
+				require.Contains(t, s.Key, fmt.Sprintf("%d.rec@", f))
+			}
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	dir, index := files(t, 1)
+	require.ErrorIs(t, New("").Validate(), dataset.ErrParam)
+	require.ErrorIs(t, (&ImageRecord{Files: "a"}).Validate(), dataset.ErrParam)
+	_, err := New(filepath.Join(dir, "none")).Open()
+	require.ErrorIs(t, err, dataset.ErrData)
+
+	o := New(dir)
+	o.LabelWidth = 2
+	d, err := o.Open()
+	require.NoError(t, err)
+	defer d.Close()
+	err = d.(dataset.Rows).Read(1, sourcetest.New(d))
+	require.ErrorIs(t, err, dataset.ErrData)
+	require.ErrorContains(t, err, "1 labels, want 2")
+
+	// One that is damaged: with an index that record alone, without one all of it.
+	name := filepath.Join(dir, "0.rec")
+	b, err := os.ReadFile(name)
+	require.NoError(t, err)
+	b[0] ^= 1
+	require.NoError(t, os.WriteFile(name, b, 0o600))
+	_, err = New(dir).Open()
+	require.ErrorIs(t, err, recordio.ErrCorrupt)
+	o = New(dir)
+	o.Index = index
+	d2, err := o.Open()
+	require.NoError(t, err)
+	defer d2.Close()
+	s := sourcetest.New(d2)
+	require.NoError(t, d2.(dataset.Rows).Read(6, s))
+	err = d2.(dataset.Rows).Read(7, s)
+	require.ErrorIs(t, err, recordio.ErrCorrupt)
+	require.ErrorContains(t, err, "0.rec: at byte 0")
+}

@@ -1,0 +1,228 @@
+//go:build ((linux && !android) || windows || darwin) && (amd64 || arm64) && !noort
+
+package ort
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+
+	"github.com/infer-prep/infer-prep/device"
+)
+
+// api is a loaded library: its function table.
+type api struct {
+	path    string
+	version string // "1.31.1"
+	minor   int    // which is the newest API version that it has
+	table   uintptr
+	live    [handles]atomic.Int64 // what was made and not released, for tests
+}
+
+// handle is a kind of object that must be released.
+type handle int
+
+const (
+	handleEnv handle = iota
+	handleOptions
+	handleSession
+	handleValue
+	handleInfo // of tensors and types
+	handleMemory
+	handleRun
+	handleBinding
+	handles
+)
+
+var (
+	loaded   = map[string]*api{}
+	loadedMu sync.Mutex
+)
+
+// loadAPI loads the library at path, once.
+func loadAPI(path string) (*api, error) {
+	if strings.ContainsRune(path, filepath.Separator) {
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return nil, err
+		}
+		path = abs
+	}
+	loadedMu.Lock()
+	defer loadedMu.Unlock()
+	if a := loaded[path]; a != nil {
+		return a, nil
+	}
+	base, err := load(path, "OrtGetApiBase")
+	if err != nil && filepath.Base(path) == path { // the system's loader was asked, since it was found nowhere
+		return nil, fmt.Errorf("%w: %w; ONNX Runtime's library is found by lib=PATH or the environment variable %s", device.ErrUnavailable, err, Environment)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", device.ErrUnavailable, path, err)
+	}
+	// OrtApiBase: GetApi, GetVersionString.
+	b := invoke(base)
+	if b == 0 {
+		return nil, fmt.Errorf("%w: %s: OrtGetApiBase gives nothing", device.ErrUnavailable, path)
+	}
+	a := &api{path: path, version: goString(invoke(word(b, 1)))}
+	parts := strings.SplitN(a.version, ".", 3)
+	if len(parts) < 2 || parts[0] != "1" {
+		return nil, fmt.Errorf("%w: %s: version %q of ONNX Runtime, want 1.%d or newer", device.ErrUnavailable, path, a.version, apiBase)
+	}
+	if a.minor, err = strconv.Atoi(parts[1]); err != nil || a.minor < apiBase {
+		return nil, fmt.Errorf("%w: %s: version %q of ONNX Runtime, want 1.%d or newer", device.ErrUnavailable, path, a.version, apiBase)
+	}
+	// The newest number of those that are used; each gives the same table as far as it goes.
+	want := apiBase
+	for _, v := range []int{apiLibraries, apiAssignment} {
+		if a.minor >= v {
+			want = v
+		}
+	}
+	if a.table = invoke(word(b, 0), uintptr(want)); a.table == 0 {
+		return nil, fmt.Errorf("%w: %s: version %s of ONNX Runtime does not give out API %d", device.ErrUnavailable, path, a.version, want)
+	}
+	loaded[path] = a
+	return a, nil
+}
+
+// invoke calls a C function of integers and pointers. Go memory that arguments
+// point to, converted in the call itself, stays where it is until it returns.
+//
+//go:uintptrescapes
+func invoke(fn uintptr, args ...uintptr) uintptr {
+	r, _, _ := purego.SyscallN(fn, args...)
+	return r
+}
+
+// at is the memory at a C address.
+func at(p uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&p)) }
+
+// word is the i-th pointer of those that lie at p.
+func word(p uintptr, i int) uintptr { return *(*uintptr)(unsafe.Add(at(p), i*8)) }
+
+// maxString bounds what is read as a C string.
+const maxString = 1 << 20
+
+// goString copies a C string.
+func goString(p uintptr) string {
+	if p == 0 {
+		return ""
+	}
+	n := 0
+	for n < maxString && *(*byte)(unsafe.Add(at(p), n)) != 0 {
+		n++
+	}
+	return string(unsafe.Slice((*byte)(at(p)), n))
+}
+
+// cString is s with a zero at its end.
+func cString(s string) ([]byte, error) {
+	if strings.ContainsRune(s, 0) {
+		return nil, fmt.Errorf("%q has a zero byte", s)
+	}
+	return append([]byte(s), 0), nil
+}
+
+// cStrings is an array of C strings in memory that p pins.
+func cStrings(p *runtime.Pinner, l []string) ([]uintptr, error) {
+	a := make([]uintptr, len(l)+1) // never empty, so that it has an address
+	for i, s := range l {
+		b, err := cString(s)
+		if err != nil {
+			return nil, err
+		}
+		p.Pin(&b[0])
+		a[i] = uintptr(unsafe.Pointer(&b[0]))
+	}
+	return a, nil
+}
+
+// has reports whether the library is new enough to touch a slot.
+func (a *api) has(s slot) bool { return a.minor >= s.since() }
+
+// status calls a function that returns an OrtStatus, which becomes a Go error.
+//
+//go:uintptrescapes
+func (a *api) status(s slot, args ...uintptr) error {
+	if !a.has(s) {
+		return fmt.Errorf("%w: %v needs ONNX Runtime 1.%d or newer, the library %s is %s", device.ErrUnavailable, s, s.since(), a.path, a.version)
+	}
+	fn := word(a.table, int(s))
+	if fn == 0 { // some builds leave out what they have not
+		return fmt.Errorf("%w: the library %s has no %v", device.ErrUnavailable, a.path, s)
+	}
+	st := invoke(fn, args...)
+	if st == 0 {
+		return nil
+	}
+	e := &Error{
+		Call:    s.String(),
+		Code:    int(int32(invoke(word(a.table, int(slotGetErrorCode)), st))),
+		Message: strings.TrimSpace(goString(invoke(word(a.table, int(slotGetErrorMessage)), st))),
+	}
+	a.void(slotReleaseStatus, st)
+	return e
+}
+
+// void calls a function that returns nothing.
+//
+//go:uintptrescapes
+func (a *api) void(s slot, args ...uintptr) { invoke(word(a.table, int(s)), args...) }
+
+// made counts an object that was made, if err says that it was.
+func (a *api) made(h handle, err error) error {
+	if err == nil {
+		a.live[h].Add(1)
+	}
+	return err
+}
+
+// release releases an object, if there is one, and forgets it.
+func (a *api) release(h handle, s slot, p *uintptr) {
+	if *p == 0 {
+		return
+	}
+	a.void(s, *p)
+	a.live[h].Add(-1)
+	*p = 0
+}
+
+// allocated copies a string that ORT's default allocator holds, and frees it.
+func (a *api) allocated(p uintptr) (string, error) {
+	s := goString(p)
+	alloc, err := a.allocator()
+	if err != nil {
+		return "", err
+	}
+	return s, a.status(slotAllocatorFree, alloc, p)
+}
+
+// allocator is the default one, which must not be released.
+func (a *api) allocator() (uintptr, error) {
+	var alloc uintptr
+	err := a.status(slotGetAllocatorWithDefault, uintptr(unsafe.Pointer(&alloc)))
+	return alloc, err
+}
+
+// available lists the execution providers of the library.
+func (a *api) available() ([]string, error) {
+	var list uintptr
+	var n int32
+	if err := a.status(slotGetAvailableProviders, uintptr(unsafe.Pointer(&list)), uintptr(unsafe.Pointer(&n))); err != nil {
+		return nil, err
+	}
+	var l []string
+	for i := range int(n) {
+		l = append(l, goString(word(list, i)))
+	}
+	return l, a.status(slotReleaseAvailableProviders, list, uintptr(n))
+}

@@ -1,0 +1,108 @@
+//go:build ((linux && !android) || windows || darwin) && (amd64 || arm64) && !noort
+
+package ort
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/infer-prep/infer-prep/device"
+)
+
+// Environment is the variable that names the library, or a folder that it lies in.
+const Environment = "INFER_PREP_ORT"
+
+// libraryNames are glob patterns of the library's file, the likeliest first.
+func libraryNames() []string {
+	switch runtime.GOOS {
+	case "windows":
+		return []string{"onnxruntime.dll"}
+	case "darwin":
+		return []string{"libonnxruntime.dylib", "libonnxruntime.*.dylib"}
+	}
+	return []string{"libonnxruntime.so", "libonnxruntime.so.*"}
+}
+
+// inFolder finds the library in a folder; of several versions the newest.
+func inFolder(dir string) (string, bool) {
+	for _, name := range libraryNames() {
+		l, err := filepath.Glob(filepath.Join(dir, name))
+		if err != nil || len(l) == 0 {
+			continue
+		}
+		return slices.MaxFunc(l, func(a, b string) int {
+			return slices.CompareFunc(numbers(filepath.Base(a)), numbers(filepath.Base(b)), cmp.Compare[int])
+		}), true
+	}
+	return "", false
+}
+
+// numbers are the version's in a file name: libonnxruntime.so.1.31.1 has 1, 31, 1.
+func numbers(name string) (l []int) {
+	for _, p := range strings.Split(name, ".") {
+		if n, err := strconv.Atoi(p); err == nil {
+			l = append(l, n)
+		}
+	}
+	return l
+}
+
+// named is the library that a user named, by its file or folder.
+func named(by, path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", fmt.Errorf("%w: %s=%s: %w", device.ErrUnavailable, by, path, err)
+	}
+	if !info.IsDir() {
+		return path, nil
+	}
+	if l, ok := inFolder(path); ok {
+		return l, nil
+	}
+	return "", fmt.Errorf("%w: %s=%s: the folder has no %s", device.ErrUnavailable, by, path, strings.Join(libraryNames(), " or "))
+}
+
+// findLibrary finds the library, in the order that the package's documentation says.
+func findLibrary(option string) (string, error) {
+	if option != "" {
+		return named("lib", option)
+	}
+	if v := os.Getenv(Environment); v != "" {
+		return named(Environment, v)
+	}
+	var dirs []string
+	if exe, err := os.Executable(); err == nil {
+		if real, err := filepath.EvalSymlinks(exe); err == nil {
+			exe = real
+		}
+		d := filepath.Dir(exe)
+		dirs = append(dirs, d, filepath.Join(d, "lib"), filepath.Join(d, "..", "lib"))
+	}
+	if venv := os.Getenv("VIRTUAL_ENV"); venv != "" {
+		dirs = append(dirs, filepath.Join(venv, "Lib", "site-packages", "onnxruntime", "capi"))
+		l, _ := filepath.Glob(filepath.Join(venv, "lib", "python3*", "site-packages", "onnxruntime", "capi"))
+		dirs = append(dirs, l...)
+	}
+	switch runtime.GOOS {
+	case "linux":
+		triple := map[string]string{"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}[runtime.GOARCH]
+		dirs = append(dirs, "/usr/local/lib", "/usr/local/lib64", "/usr/lib/"+triple, "/usr/lib64", "/usr/lib")
+	case "darwin":
+		dirs = append(dirs, "/opt/homebrew/lib", "/usr/local/lib")
+	}
+	for _, d := range dirs {
+		if l, ok := inFolder(d); ok {
+			return l, nil
+		}
+	}
+	if runtime.GOOS == "windows" {
+		return "", fmt.Errorf("%w: onnxruntime.dll was not found, want lib=PATH or the environment variable %s", device.ErrUnavailable, Environment)
+	}
+	return map[string]string{"linux": "libonnxruntime.so.1", "darwin": "libonnxruntime.dylib"}[runtime.GOOS], nil
+}

@@ -1,0 +1,369 @@
+package device
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/modelbundle"
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// Report is what Verify found.
+type Report struct {
+	Device  string         `json:"device"`
+	Claimed Class          `json:"claimed"`  // by the placement
+	Class   Class          `json:"measured"` // over all samples and outputs; Unsupported if there was no session
+	Outputs []OutputReport `json:"outputs"`
+}
+
+// OutputReport compares one output of one golden sample.
+type OutputReport struct {
+	Golden string      `json:"golden"`
+	Output string      `json:"output"`
+	Desc   tensor.Desc `json:"desc"`
+	Class  Class       `json:"class"`
+	// Differ is the number of elements whose bits are not the reference's, of Of.
+	Differ int64 `json:"differ"`
+	Of     int64 `json:"of"`
+	// Largest is the largest difference, NaN if an element is not a number on one side alone
+	// or infinite there.
+	Largest float64 `json:"largest"`
+	// Bound is the difference up to which the output is within 1; -1 if there is none that
+	// is known.
+	Bound float64 `json:"bound"`
+	// First is the first element that differs, -1 if none does, with both values.
+	First int64   `json:"first"`
+	Got   float64 `json:"got"`
+	Want  float64 `json:"want"`
+}
+
+// MarshalJSON writes null for what is not a finite number, which JSON does not have.
+func (o OutputReport) MarshalJSON() ([]byte, error) {
+	type plain OutputReport
+	finite := func(f float64) *float64 {
+		if math.IsNaN(f) || math.IsInf(f, 0) {
+			return nil
+		}
+		return &f
+	}
+	return json.Marshal(struct {
+		plain
+		Largest *float64 `json:"largest"`
+		Got     *float64 `json:"got"`
+		Want    *float64 `json:"want"`
+	}{plain(o), finite(o.Largest), finite(o.Got), finite(o.Want)})
+}
+
+// Place is the first element that differs, by its axes: "(2, 17, 40)".
+func (o OutputReport) Place() string {
+	if o.First < 0 {
+		return ""
+	}
+	l := make([]string, o.Desc.Shape.Rank())
+	at := o.First
+	for i := len(l) - 1; i >= 0; i-- {
+		n := int64(o.Desc.Shape.At(i))
+		l[i] = fmt.Sprint(at % n)
+		at /= n
+	}
+	return "(" + strings.Join(l, ", ") + ")"
+}
+
+func (o OutputReport) String() string {
+	s := fmt.Sprintf("%s: %s %v: %v", o.Golden, o.Output, o.Desc, o.Class)
+	if o.Differ > 0 {
+		s += fmt.Sprintf(": %d of %d differ, by %v at most; at %s: got %v want %v", o.Differ, o.Of, o.Largest, o.Place(), o.Got, o.Want)
+	}
+	return s
+}
+
+// Verify proves a device on golden samples. The host's CPU is proved first, by the
+// digests of every output that a sample has; ErrDiffers says that it is not the reference.
+// Then the device runs the graph on every sample, and the whole of every output, side outputs
+// too, is compared with the CPU's.
+//
+// The report has what was measured, also beside an error. ErrDiffers: a tensor is worse
+// than the device's placement claims, or has another description. ErrClass: what was measured
+// is worse than least. A class that is better than what the device claims counts: that is
+// what Verify is for; but what was measured is these samples alone.
+//
+// An output is Exact if its bits are equal. It is Within1 if it is uint8 and differs by 1 at
+// most, or if only pointwise ops, crops, flips and paddings stand between it and a uint8
+// image, and no difference is larger than what a step of 1 there can become. Otherwise it is
+// Approximate.
+//
+// The graph must take one encoded image, and the bytes of the samples are its input.
+func Verify(ctx context.Context, dev Device, plan *datagraph.Plan, goldens []modelbundle.Golden, least Class) (*Report, error) {
+	r := &Report{Device: dev.Name()}
+	g := plan.Graph()
+	if len(goldens) == 0 {
+		return r, errors.New("device: no golden samples to verify with")
+	}
+	if len(g.Inputs) != 1 || g.Inputs[0].Desc.DType != tensor.Bytes {
+		return r, errors.New("device: the graph does not take one encoded image, which golden samples are")
+	}
+	session, err := dev.Open(plan, Options{})
+	if err != nil {
+		return r, err
+	}
+	defer session.Close()
+	r.Claimed, r.Class = session.Placement().Least(), Exact
+	runner := plan.NewRunner()
+	columns := plan.Outputs()
+	bounds := make([]float64, len(columns))
+	for i, c := range columns {
+		bounds[i] = within1(plan, c.Name)
+	}
+	for _, golden := range goldens {
+		if err := ctx.Err(); err != nil {
+			return r, err
+		}
+		in := tensor.FromBytes(golden.Input)
+		want, err := runner.Run(in)
+		if err != nil {
+			return r, fmt.Errorf("device: golden %s on the host: %w", golden.Name, err)
+		}
+		if err := proveHost(golden, columns, want); err != nil {
+			return r, err
+		}
+		got, err := session.Preprocess(ctx, in)
+		if err != nil {
+			return r, fmt.Errorf("device: golden %s: %w", golden.Name, err)
+		}
+		if len(got) != len(want) {
+			return r, fmt.Errorf("device: %w: golden %s: %s gives %d outputs, want %d", ErrDiffers, golden.Name, dev.Name(), len(got), len(want))
+		}
+		for i, c := range columns {
+			if got[i].Desc != want[i].Desc {
+				return r, fmt.Errorf("device: %w: golden %s: output %s is %v on %s, want %v", ErrDiffers, golden.Name, c.Name, got[i].Desc, dev.Name(), want[i].Desc)
+			}
+			o := compare(got[i], want[i], bounds[i])
+			o.Golden, o.Output = golden.Name, c.Name
+			r.Class = min(r.Class, o.Class)
+			r.Outputs = append(r.Outputs, o)
+		}
+	}
+	switch {
+	case r.Class < r.Claimed:
+		return r, fmt.Errorf("device: %w: %s claims %v: %s", ErrDiffers, dev.Name(), r.Claimed, r.worst())
+	case r.Class < least:
+		return r, fmt.Errorf("device: %w: want %v: %s", ErrClass, least, r.worst())
+	}
+	return r, nil
+}
+
+// worst tells of the worst outputs, the first of them in full.
+func (r *Report) worst() string {
+	var first string
+	n := 0
+	for _, o := range r.Outputs {
+		if o.Class == r.Class {
+			if n++; n == 1 {
+				first = o.String()
+			}
+		}
+	}
+	if n > 1 {
+		first += fmt.Sprintf(" (and %d more outputs)", n-1)
+	}
+	return first
+}
+
+// proveHost compares the host's outputs with a sample's digests.
+func proveHost(golden modelbundle.Golden, columns []datagraph.Column, got []*tensor.Tensor) error {
+	for _, e := range golden.Outputs {
+		i := slices.IndexFunc(columns, func(c datagraph.Column) bool { return c.Name == e.Name })
+		if i < 0 {
+			return fmt.Errorf("device: golden %s has an output %s, which the graph has not", golden.Name, e.Name)
+		}
+		if got[i].Desc != e.Desc {
+			return fmt.Errorf("device: %w: golden %s: output %s is %v on the host, want %v", ErrDiffers, golden.Name, e.Name, got[i].Desc, e.Desc)
+		}
+		var b bytes.Buffer
+		if err := tensor.WriteRaw(&b, got[i]); err != nil {
+			return fmt.Errorf("device: golden %s: output %s: %w", golden.Name, e.Name, err)
+		}
+		if sha256.Sum256(b.Bytes()) == e.SHA256 {
+			continue
+		}
+		where := ""
+		for _, v := range e.Values {
+			if v.At < 0 || v.At >= e.Desc.Len() {
+				continue
+			}
+			if x := element(got[i], v.At); x != v.Value && !(math.IsNaN(x) && math.IsNaN(v.Value)) {
+				where = fmt.Sprintf("; at %s: got %v want %v", OutputReport{Desc: e.Desc, First: v.At}.Place(), x, v.Value)
+				break
+			}
+		}
+		return fmt.Errorf("device: %w: golden %s: output %s of the host is not that of the digest%s", ErrDiffers, golden.Name, e.Name, where)
+	}
+	return nil
+}
+
+// compare compares two tensors of one description.
+func compare(got, want *tensor.Tensor, bound float64) OutputReport {
+	o := OutputReport{Desc: want.Desc, Class: Exact, Of: want.Len(), First: -1, Bound: bound}
+	if want.DType == tensor.Bytes {
+		o.Of = 1
+		if !bytes.Equal(got.Data, want.Data) {
+			o.Differ, o.First, o.Class, o.Largest = 1, 0, Approximate, math.NaN()
+		}
+		return o
+	}
+	if !got.Dense() {
+		got = got.Clone()
+	}
+	if !want.Dense() {
+		want = want.Clone()
+	}
+	size := want.DType.Size()
+	for i := range o.Of {
+		at := int(i) * size
+		if bytes.Equal(got.Data[at:at+size], want.Data[at:at+size]) {
+			continue
+		}
+		g, w := element(got, i), element(want, i)
+		if o.Differ++; o.Differ == 1 {
+			o.First, o.Got, o.Want = i, g, w
+		}
+		d := math.Abs(g - w)
+		if math.IsNaN(d) || math.IsInf(d, 0) {
+			o.Largest = math.NaN()
+		}
+		if !math.IsNaN(o.Largest) {
+			o.Largest = max(o.Largest, d)
+		}
+	}
+	switch {
+	case o.Differ == 0:
+	case bound >= 0 && o.Largest <= bound: // false for NaN
+		o.Class = Within1
+	default:
+		o.Class = Approximate
+	}
+	return o
+}
+
+// element is an element of a dense tensor; of an int64 beyond 2^53 the nearest.
+func element(t *tensor.Tensor, i int64) float64 {
+	switch t.DType {
+	case tensor.Uint8, tensor.Bool:
+		return float64(t.Data[i])
+	case tensor.Int8:
+		return float64(int8(t.Data[i]))
+	case tensor.Uint16:
+		return float64(tensor.View[uint16](t)[i])
+	case tensor.Int16:
+		return float64(tensor.View[int16](t)[i])
+	case tensor.Int32:
+		return float64(tensor.View[int32](t)[i])
+	case tensor.Int64:
+		return float64(tensor.View[int64](t)[i])
+	case tensor.Float16:
+		return float64(tensor.Float16ToFloat32(tensor.View[uint16](t)[i]))
+	case tensor.BFloat16:
+		return float64(tensor.BFloat16ToFloat32(tensor.View[uint16](t)[i]))
+	case tensor.Float32:
+		return float64(tensor.View[float32](t)[i])
+	case tensor.Float64:
+		return tensor.View[float64](t)[i]
+	}
+	return math.NaN()
+}
+
+// within1 is the largest difference that an output can have when every element of the last
+// uint8 image before it is off by 1 at most: it runs the pointwise ops that follow that image
+// on all 256 values of every channel. What only moves elements is left out. -1 if something else
+// follows, or there is no such image.
+func within1(plan *datagraph.Plan, output string) float64 {
+	g := plan.Graph()
+	descs, err := g.Infer()
+	if err != nil {
+		return -1
+	}
+	var ops []transforms.Op // backwards
+	var from tensor.Desc
+	column := output
+	for i, s := range slices.Backward(g.Steps) {
+		j := slices.Index(s.Out, column)
+		if j < 0 {
+			continue
+		}
+		if d := descs[i][j]; d.DType == tensor.Uint8 {
+			from = d
+			break
+		}
+		_, pointwise := s.Op.(transforms.Pointwise)
+		_, framed := s.Op.(transforms.Framed)
+		if !pointwise && !framed {
+			return -1
+		}
+		if pointwise {
+			ops = append(ops, s.Op)
+		}
+		column = s.In[0]
+	}
+	switch {
+	case from.DType != tensor.Uint8:
+		return -1
+	case len(ops) == 0:
+		return 1
+	case !from.IsImage() || from.Channels() < 1:
+		return -1
+	}
+	c := from.Channels()
+	tail := datagraph.New()
+	tail.Inputs[0].Desc = tensor.Image(tensor.Uint8, from.Layout, 1, 256, c)
+	for _, op := range slices.Backward(ops) {
+		tail.Then(op, []string{datagraph.Image}, []string{datagraph.Image})
+	}
+	p, err := datagraph.Compile(tail, plan.Limits())
+	if err != nil {
+		return -1
+	}
+	levels, err := tensor.New(tail.Inputs[0].Desc)
+	if err != nil {
+		return -1
+	}
+	for v := range 256 {
+		for k := range c {
+			if from.Layout == tensor.CHW {
+				levels.Data[k*256+v] = byte(v)
+			} else {
+				levels.Data[v*c+k] = byte(v)
+			}
+		}
+	}
+	out, err := p.NewRunner().Run(levels)
+	if err != nil {
+		return -1
+	}
+	t := out[0].Clone()
+	at := func(v, k int) float64 {
+		if t.Layout == tensor.CHW {
+			return element(t, int64(k*256+v))
+		}
+		return element(t, int64(v*c+k))
+	}
+	bound := 0.0
+	for k := range c {
+		for v := 1; v < 256; v++ {
+			d := math.Abs(at(v, k) - at(v-1, k))
+			if math.IsNaN(d) || math.IsInf(d, 0) {
+				return -1
+			}
+			bound = max(bound, d)
+		}
+	}
+	return bound
+}

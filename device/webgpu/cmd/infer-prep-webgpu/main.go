@@ -1,0 +1,27 @@
+//go:build !js
+
+// Command infer-prep-webgpu is infer-prep with the device webgpu:
+//
+//	infer-prep-webgpu run --device webgpu --preset imagenet -o tensors photos
+//
+// A program that has device/ort as well needs CGO_ENABLED=0 and -tags nofakecgo: both
+// bring a library that calls C without cgo, and only one may stand in for its runtime.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	_ "github.com/infer-prep/infer-prep/device/webgpu"
+	"github.com/infer-prep/infer-prep/internal/cli"
+)
+
+func main() {
+	// A reader that goes away is an error of the write, so that temporary files are removed.
+	signal.Ignore(syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	os.Exit(cli.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}

@@ -1,0 +1,428 @@
+//go:build !(js && wasm)
+
+package webgpu
+
+import (
+	_ "embed"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/gogpu/gputypes"
+	"github.com/gogpu/wgpu"
+)
+
+//go:embed kernels.wgsl
+var source string
+
+// entry is an entry point of kernels.wgsl.
+type entry int
+
+const (
+	horizontal entry = iota
+	vertical
+	pick
+	lookup
+	entryCount
+)
+
+var entryNames = [entryCount]string{"horizontal", "vertical", "pick", "lookup"}
+
+// groupSize is the workgroup size of all kernels; WebGPU guarantees 256.
+const groupSize = 64
+
+func (d *Device) makeKernels() error {
+	module, err := d.gpu.CreateShaderModule(&wgpu.ShaderModuleDescriptor{Label: "infer-prep", WGSL: source})
+	if err != nil {
+		return failed(err, "compiling the kernels")
+	}
+	d.release = append(d.release, module.Release)
+	binding := func(i uint32, t gputypes.BufferBindingType) wgpu.BindGroupLayoutEntry {
+		return wgpu.BindGroupLayoutEntry{Binding: i, Visibility: wgpu.ShaderStageCompute, Buffer: &gputypes.BufferBindingLayout{Type: t}}
+	}
+	d.layout, err = d.gpu.CreateBindGroupLayout(&wgpu.BindGroupLayoutDescriptor{Entries: []wgpu.BindGroupLayoutEntry{
+		binding(0, gputypes.BufferBindingTypeReadOnlyStorage),
+		binding(1, gputypes.BufferBindingTypeStorage),
+		binding(2, gputypes.BufferBindingTypeUniform),
+		binding(3, gputypes.BufferBindingTypeReadOnlyStorage),
+	}})
+	if err != nil {
+		return failed(err, "describing the kernels' buffers")
+	}
+	d.release = append(d.release, d.layout.Release)
+	layout, err := d.gpu.CreatePipelineLayout(&wgpu.PipelineLayoutDescriptor{BindGroupLayouts: []*wgpu.BindGroupLayout{d.layout}})
+	if err != nil {
+		return failed(err, "describing the kernels' buffers")
+	}
+	d.release = append(d.release, layout.Release)
+	for k, name := range entryNames {
+		p, err := d.gpu.CreateComputePipeline(&wgpu.ComputePipelineDescriptor{Label: name, Layout: layout, Module: module, EntryPoint: name})
+		if err != nil {
+			return failed(err, "compiling kernel %s", name)
+		}
+		d.kernels[k] = p
+		d.release = append(d.release, p.Release)
+	}
+	return nil
+}
+
+// memory is a session's buffers on the device, which it uses again from run to run.
+// What is used is only ever touched with the device's lock held.
+type memory struct {
+	d       *Device
+	budget  int64 // of all buffers together, 0 for no bound but the adapter's
+	total   int64
+	buffers []*buffer
+	// What has been recorded and not been submitted.
+	encoder *wgpu.CommandEncoder
+	groups  []*wgpu.BindGroup
+	flying  bool // something is uploaded or submitted that was not waited for
+}
+
+type buffer struct {
+	gpu   *wgpu.Buffer
+	size  int64
+	usage wgpu.BufferUsage
+	users int  // 0 for free
+	dirty bool // written, or read by what is recorded or under way
+}
+
+const (
+	storage = wgpu.BufferUsageStorage | wgpu.BufferUsageCopySrc | wgpu.BufferUsageCopyDst
+	uniform = wgpu.BufferUsageUniform | wgpu.BufferUsageCopyDst
+	staging = wgpu.BufferUsageMapRead | wgpu.BufferUsageCopyDst
+)
+
+// largest is the most bytes that one buffer may have.
+func (m *memory) largest() int64 {
+	n := min(m.d.limits.MaxStorageBufferBindingSize, m.d.limits.MaxBufferSize, math.MaxInt32)
+	if m.budget > 0 {
+		n = min(n, uint64(m.budget))
+	}
+	return int64(n)
+}
+
+// get is a buffer of at least size bytes, or *tooLarge.
+func (m *memory) get(size int64, usage wgpu.BufferUsage) (*buffer, error) {
+	size = max((size+255)&^255, 256)
+	if most := m.largest(); size > most {
+		return nil, tooLargef("a buffer of %d bytes, the most is %d", size, most)
+	}
+	var best *buffer
+	for _, b := range m.buffers {
+		if b.users == 0 && b.usage == usage && b.size >= size && b.size <= 4*size && (best == nil || b.size < best.size) {
+			best = b
+		}
+	}
+	if best == nil {
+		if m.budget > 0 && m.total+size > m.budget {
+			if err := m.trim(); err != nil {
+				return nil, err
+			}
+		}
+		if m.budget > 0 && m.total+size > m.budget {
+			return nil, tooLargef("buffers of %d bytes, the limit is %d", m.total+size, m.budget)
+		}
+		g, err := m.d.gpu.CreateBuffer(&wgpu.BufferDescriptor{Label: "infer-prep", Size: uint64(size), Usage: usage})
+		if err != nil {
+			return nil, failed(err, "creating a buffer of %d bytes", size)
+		}
+		best = &buffer{gpu: g, size: size, usage: usage}
+		m.buffers = append(m.buffers, best)
+		m.total += size
+	}
+	best.users = 1
+	return best, nil
+}
+
+// put says that a buffer has one user less.
+func (m *memory) put(b *buffer) {
+	if b != nil && b.users > 0 {
+		b.users--
+	}
+}
+
+// trim lets go of the buffers that nobody uses, when the device does not either:
+// the library does not count what is to be uploaded.
+func (m *memory) trim() error {
+	if err := m.wait(); err != nil {
+		return err
+	}
+	m.release()
+	return nil
+}
+
+func (m *memory) release() {
+	kept := m.buffers[:0]
+	for _, b := range m.buffers {
+		if b.users > 0 {
+			kept = append(kept, b)
+			continue
+		}
+		m.total -= b.size
+		b.gpu.Release()
+	}
+	clear(m.buffers[len(kept):])
+	m.buffers = kept
+}
+
+// reset frees all buffers and forgets what was recorded, at the start of a run.
+func (m *memory) reset() error {
+	m.drop()
+	if err := m.wait(); err != nil {
+		return err
+	}
+	for _, b := range m.buffers {
+		b.users = 0
+	}
+	return nil
+}
+
+// drop forgets what was recorded.
+func (m *memory) drop() {
+	if m.encoder != nil {
+		m.encoder.DiscardEncoding()
+		m.encoder = nil
+	}
+	for _, g := range m.groups {
+		g.Release()
+	}
+	m.groups = m.groups[:0]
+}
+
+// upload writes data, whose length may be any, to a buffer that it gets.
+func (m *memory) upload(data []byte, usage wgpu.BufferUsage) (*buffer, error) {
+	b, err := m.get(int64(len(data)), usage)
+	if err != nil {
+		return nil, err
+	}
+	return b, m.write(b, data)
+}
+
+// write uploads data to the start of b. Uploads run before all that is recorded:
+// if that may use b, it must be done first.
+func (m *memory) write(b *buffer, data []byte) error {
+	if b.dirty {
+		if err := m.wait(); err != nil {
+			return err
+		}
+	}
+	b.dirty, m.flying = true, true
+	// Writes are of whole words; what lies behind the data is never read.
+	whole := len(data) &^ 3
+	if whole > 0 {
+		if err := m.d.gpu.Queue().WriteBuffer(b.gpu, 0, data[:whole]); err != nil {
+			return failed(err, "uploading %d bytes", len(data))
+		}
+	}
+	if whole < len(data) {
+		var last [4]byte
+		copy(last[:], data[whole:])
+		if err := m.d.gpu.Queue().WriteBuffer(b.gpu, uint64(whole), last[:]); err != nil {
+			return failed(err, "uploading %d bytes", len(data))
+		}
+	}
+	return nil
+}
+
+// params are the kernels' parameters; see Params in kernels.wgsl.
+type params struct {
+	total                int64
+	size                 int // bytes of an element of the output
+	chw                  bool
+	w, h, ch             int
+	sw, sh               int
+	schw                 bool
+	first, base, weights int
+}
+
+func flag(b bool) uint32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// run records one kernel.
+func (m *memory) run(k entry, dst, src, table *buffer, p params) error {
+	per := int64(4 / p.size)
+	words := (p.total + per - 1) / per
+	groups := (words + groupSize - 1) / groupSize
+	most := int64(m.d.limits.MaxComputeWorkgroupsPerDimension)
+	gx := min(groups, most)
+	gy := (groups + gx - 1) / gx
+	if gy > most {
+		return tooLargef("%d workgroups, the most are %d", groups, most*most)
+	}
+	bits := uint32(8 * p.size)
+	var b []byte
+	for _, v := range [16]uint32{
+		uint32(words), uint32(gx * groupSize), uint32(p.total), uint32(per), bits, uint32(1<<bits - 1), flag(p.chw), uint32(p.w),
+		uint32(p.h), uint32(p.ch), uint32(p.sw), uint32(p.sh), flag(p.schw), uint32(p.first), uint32(p.base), uint32(p.weights),
+	} {
+		b = binary.LittleEndian.AppendUint32(b, v)
+	}
+	u, err := m.upload(b, uniform)
+	if err != nil {
+		return err
+	}
+	g, err := m.d.gpu.CreateBindGroup(&wgpu.BindGroupDescriptor{Layout: m.d.layout, Entries: []wgpu.BindGroupEntry{
+		{Binding: 0, Buffer: src.gpu, Size: uint64(src.size)},
+		{Binding: 1, Buffer: dst.gpu, Size: uint64(dst.size)},
+		{Binding: 2, Buffer: u.gpu, Size: 64},
+		{Binding: 3, Buffer: table.gpu, Size: uint64(table.size)},
+	}})
+	if err != nil {
+		return failed(err, "binding the buffers of kernel %s", entryNames[k])
+	}
+	m.groups = append(m.groups, g)
+	e, err := m.recorder()
+	if err != nil {
+		return err
+	}
+	// A pass for each kernel: what one writes, the next one sees.
+	pass, err := e.BeginComputePass(nil)
+	if err != nil {
+		return failed(err, "recording kernel %s", entryNames[k])
+	}
+	pass.SetPipeline(m.d.kernels[k])
+	pass.SetBindGroup(0, g, nil)
+	pass.Dispatch(uint32(gx), uint32(gy), 1)
+	dst.dirty, src.dirty, table.dirty = true, true, true
+	return failed(pass.End(), "recording kernel %s", entryNames[k])
+}
+
+func (m *memory) recorder() (*wgpu.CommandEncoder, error) {
+	if m.encoder == nil {
+		e, err := m.d.gpu.CreateCommandEncoder(nil)
+		if err != nil {
+			return nil, failed(err, "recording")
+		}
+		m.encoder = e
+	}
+	return m.encoder, nil
+}
+
+// submit starts the uploads and what was recorded.
+func (m *memory) submit() error {
+	e := m.encoder
+	m.encoder = nil
+	defer m.drop()
+	m.flying = true
+	if e == nil {
+		_, err := m.d.gpu.Queue().Submit()
+		return failed(err, "submitting")
+	}
+	c, err := e.Finish()
+	if err != nil {
+		return failed(err, "recording")
+	}
+	_, err = m.d.gpu.Queue().Submit(c)
+	return failed(err, "submitting")
+}
+
+// wait submits and waits until all is done.
+func (m *memory) wait() error {
+	if m.encoder == nil && !m.flying {
+		return nil
+	}
+	if err := m.submit(); err != nil {
+		return err
+	}
+	h := m.d.gpu.HalDevice()
+	if h == nil {
+		return failed(ErrClosed, "waiting")
+	}
+	// Not Poll, which hides a lost device.
+	if err := h.WaitIdle(); err != nil {
+		return failed(err, "waiting")
+	}
+	m.flying = false
+	for _, b := range m.buffers {
+		b.dirty = false
+	}
+	return nil
+}
+
+// fetch is one result to read back.
+type fetch struct {
+	from *buffer
+	to   []byte
+}
+
+// read waits for everything recorded and copies results to the host.
+func (m *memory) read(l []fetch) error {
+	// As many at once as a buffer holds.
+	for len(l) > 0 {
+		n, size := 0, int64(0)
+		for n < len(l) && (n == 0 || size+int64(len(l[n].to)) <= m.largest()-256) {
+			size += (int64(len(l[n].to)) + 7) &^ 7
+			n++
+		}
+		if err := m.readSome(l[:n], size); err != nil {
+			return err
+		}
+		l = l[n:]
+	}
+	return nil
+}
+
+func (m *memory) readSome(l []fetch, size int64) (err error) {
+	s, err := m.get(size, staging)
+	if err != nil {
+		return err
+	}
+	defer m.put(s)
+	e, err := m.recorder()
+	if err != nil {
+		return err
+	}
+	at := uint64(0)
+	for _, f := range l {
+		e.CopyBufferToBuffer(f.from.gpu, 0, s.gpu, at, (uint64(len(f.to))+3)&^3)
+		at += (uint64(len(f.to)) + 7) &^ 7
+	}
+	if err := m.wait(); err != nil {
+		return err
+	}
+	pending, err := s.gpu.MapAsync(wgpu.MapModeRead, 0, at)
+	if err != nil {
+		return failed(err, "mapping %d bytes", at)
+	}
+	m.d.gpu.Poll(wgpu.PollWait)
+	done, err := pending.Status()
+	pending.Release()
+	if err == nil && !done {
+		err = errors.New("not done although the device is idle")
+	}
+	if err != nil {
+		return failed(err, "mapping %d bytes", at)
+	}
+	defer func() { err = errors.Join(err, failed(s.gpu.Unmap(), "unmapping")) }()
+	r, err := s.gpu.MappedRange(0, at)
+	if err != nil {
+		return failed(err, "mapping %d bytes", at)
+	}
+	defer r.Release()
+	data := r.Bytes()
+	if uint64(len(data)) < at {
+		return failed(fmt.Errorf("%d bytes, want %d", len(data), at), "mapping")
+	}
+	for _, f := range l {
+		copy(f.to, data)
+		data = data[(len(f.to)+7)&^7:]
+	}
+	return nil
+}
+
+// close lets go of all, also of a lost device's.
+func (m *memory) close() error {
+	m.drop()
+	err := m.wait()
+	for _, b := range m.buffers {
+		b.users = 0
+	}
+	m.release()
+	return err
+}

@@ -1,0 +1,268 @@
+//go:build !(js && wasm)
+
+package webgpu
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/device"
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// way is how a step runs.
+type way int
+
+const (
+	onHost   way = iota
+	asTable      // pointwise, on what follows from a uint8 image
+	asPick       // every output pixel is an input pixel or a fill
+	asScaled     // Pillow's scaling, with picks before and after
+)
+
+// lowered is a graph with a way for each step.
+type lowered struct {
+	graph *datagraph.Graph
+	descs [][]tensor.Desc // of the steps' outputs, as far as the graph alone says
+	steps []step
+}
+
+type step struct {
+	way   way
+	why   string // it is on the host
+	table *table // asTable: from the uint8 image that it all follows from
+}
+
+// maxChannels bounds tables, as package datagraph does.
+const maxChannels = 64
+
+// follows is what is known of a column beforehand: whether it is a uint8 image put
+// through pointwise ops, of which there may be none.
+type follows struct {
+	desc tensor.Desc // of the column
+	base tensor.Desc // of the uint8 image
+	ok   bool
+	ops  []transforms.Op
+}
+
+func of(d tensor.Desc) follows {
+	ok := d.IsImage() && d.DType == tensor.Uint8 && d.Channels() >= 1 && d.Channels() <= maxChannels
+	return follows{desc: d, base: d, ok: ok}
+}
+
+// lower finds a way for each step. It looks at no sizes, which may not be known.
+func lower(g *datagraph.Graph) (*lowered, error) {
+	if g.Random() {
+		return nil, fmt.Errorf("webgpu: %w", ErrRandom)
+	}
+	descs, err := g.Infer()
+	if err != nil {
+		return nil, err
+	}
+	l := &lowered{graph: g, descs: descs}
+	columns := map[string]follows{}
+	for _, c := range g.Inputs {
+		columns[c.Name] = of(c.Desc)
+	}
+	for i, s := range g.Steps {
+		in := columns[s.In[0]]
+		st := step{}
+		out := of(descs[i][0])
+		switch op := s.Op.(type) {
+		case transforms.Pointwise:
+			var t *table
+			if t, st.why = lowerTable(op, in, descs[i][0]); t != nil {
+				st.way, st.table = asTable, t
+				out = follows{desc: descs[i][0], base: in.base, ok: true, ops: t.ops}
+			}
+		case transforms.Scaled:
+			if st.why = lowerScaled(op, in.desc); st.why == "" {
+				st.way = asScaled
+			}
+		case transforms.Framed, *transforms.Pad, *transforms.PadToSize:
+			if st.why = lowerPick(in.desc); st.why == "" {
+				st.way = asPick
+			}
+		}
+		for j, c := range s.Out {
+			columns[c] = of(descs[i][j])
+		}
+		columns[s.Out[0]] = out
+		l.steps = append(l.steps, st)
+	}
+	return l, nil
+}
+
+func lowerTable(op transforms.Op, in follows, out tensor.Desc) (*table, string) {
+	if !in.ok {
+		return nil, fmt.Sprintf("%v does not follow value by value from a uint8 image of 1 to %d channels", in.desc, maxChannels)
+	}
+	if !narrow(out.DType) {
+		return nil, fmt.Sprintf("elements of %v, want 1, 2 or 4 bytes", out.DType)
+	}
+	t, err := tableOf(append(slices.Clone(in.ops), op), in.base)
+	if err != nil {
+		return nil, fmt.Sprintf("no table: %v", err)
+	}
+	return t, ""
+}
+
+func narrow(d tensor.DType) bool { return d.Size() == 1 || d.Size() == 2 || d.Size() == 4 }
+
+func lowerPick(in tensor.Desc) string {
+	if !in.IsImage() || !narrow(in.DType) || in.Channels() < 1 {
+		return fmt.Sprintf("%v, want an image of known channels with elements of 1, 2 or 4 bytes", in)
+	}
+	return ""
+}
+
+func lowerScaled(op transforms.Scaled, in tensor.Desc) string {
+	i, b, _ := op.Sampling()
+	switch {
+	case b != transforms.Pillow:
+		return fmt.Sprintf("backend %v, want pillow", b)
+	case !in.IsImage() || in.DType != tensor.Uint8 || in.Layout != tensor.HWC || in.Channels() < 1:
+		return fmt.Sprintf("%v, want uint8 HWC of known channels", in)
+	case (in.Channels() == 2 || in.Channels() == 4) && !nearest(i):
+		return fmt.Sprintf("%d channels, the last of which is alpha", in.Channels())
+	}
+	return ""
+}
+
+func nearest(i transforms.Interpolation) bool {
+	return i == transforms.Nearest || i == transforms.NearestExact
+}
+
+// placement is that of the graph, before any image.
+func (l *lowered) placement() device.Placement {
+	var p device.Placement
+	for i, s := range l.steps {
+		where := "webgpu"
+		if s.way == onHost {
+			where = "cpu"
+		}
+		p = append(p, device.Place{Step: i, Op: transforms.InfoOf(l.graph.Steps[i].Op).Name, Where: where, Class: device.Exact, Why: s.why})
+	}
+	return p
+}
+
+// desc is that of a column before step i.
+func (l *lowered) desc(column string, i int) tensor.Desc {
+	for i--; i >= 0; i-- {
+		if j := slices.Index(l.graph.Steps[i].Out, column); j >= 0 {
+			return l.descs[i][j]
+		}
+	}
+	for _, c := range l.graph.Inputs {
+		if c.Name == column {
+			return c.Desc
+		}
+	}
+	return tensor.Desc{}
+}
+
+// part is the graph of the n steps from first on. Its inputs and outputs are what
+// the graph's other steps make and need.
+func (l *lowered) part(first, n int) *datagraph.Graph {
+	p := &datagraph.Graph{Reference: l.graph.Reference, Steps: l.graph.Steps[first : first+n]}
+	var made []string
+	for _, s := range p.Steps {
+		for _, c := range s.In {
+			known := slices.ContainsFunc(p.Inputs, func(i datagraph.Column) bool { return i.Name == c })
+			if !known && !slices.Contains(made, c) {
+				p.Inputs = append(p.Inputs, datagraph.Column{Name: c, Desc: l.desc(c, first)})
+			}
+		}
+		for _, c := range s.Out {
+			if !slices.Contains(made, c) {
+				made = append(made, c)
+			}
+		}
+	}
+	for _, c := range made {
+		if l.needed(c, first+n) {
+			p.Outputs = append(p.Outputs, c)
+		}
+	}
+	if len(p.Outputs) == 0 {
+		p.Outputs = made // nobody wants them, but the steps may fail
+	}
+	return p
+}
+
+// needed reports whether anything reads the column as it is before step i.
+func (l *lowered) needed(column string, i int) bool {
+	for _, s := range l.graph.Steps[i:] {
+		if slices.Contains(s.In, column) {
+			return true
+		}
+		if slices.Contains(s.Out, column) {
+			return false
+		}
+	}
+	return slices.Contains(l.graph.Outputs, column) || slices.Contains(l.graph.SideOutputs, column)
+}
+
+// table is what becomes of the 256 values of each channel.
+type table struct {
+	ops     []transforms.Op // from the uint8 image on
+	dtype   tensor.DType
+	layout  tensor.Layout
+	entries []byte // 256 words of 32 bits for each channel, the element in the low bits
+}
+
+// tableOf runs pointwise ops on an image of all values of every channel.
+func tableOf(ops []transforms.Op, base tensor.Desc) (*table, error) {
+	ch := base.Channels()
+	t, err := tensor.New(tensor.Image(tensor.Uint8, base.Layout, 1, 256, ch))
+	if err != nil {
+		return nil, err
+	}
+	for v := range 256 {
+		for c := range ch {
+			t.Data[elementIndex(t.Desc, 0, v, c)] = uint8(v)
+		}
+	}
+	for _, op := range ops {
+		if t, err = apply(op, t); err != nil {
+			return nil, err
+		}
+	}
+	if !t.IsImage() || t.Height() != 1 || t.Width() != 256 || t.Channels() != ch {
+		return nil, fmt.Errorf("256 values became %v", t.Desc)
+	}
+	r := &table{ops: ops, dtype: t.DType, layout: t.Layout, entries: make([]byte, 4*256*ch)}
+	size := t.DType.Size()
+	for c := range ch {
+		for v := range 256 {
+			copy(r.entries[4*(c*256+v):], t.Data[elementIndex(t.Desc, 0, v, c)*size:][:size])
+		}
+	}
+	return r, nil
+}
+
+// elementIndex is the place of an element in a dense image.
+func elementIndex(d tensor.Desc, y, x, c int) int {
+	if d.Layout == tensor.CHW {
+		return (c*d.Height()+y)*d.Width() + x
+	}
+	return (y*d.Width()+x)*d.Channels() + c
+}
+
+// apply runs an op of one input and one output on the host.
+func apply(op transforms.Op, t *tensor.Tensor) (*tensor.Tensor, error) {
+	var out [1]tensor.Desc
+	if err := op.Infer(out[:], []tensor.Desc{t.Desc}); err != nil {
+		return nil, err
+	}
+	r, err := tensor.New(out[0])
+	if err != nil {
+		return nil, err
+	}
+	c := transforms.NewContext(codec.Limits{})
+	c.Begin()
+	return r, op.Apply(c, []*tensor.Tensor{r}, []*tensor.Tensor{t})
+}

@@ -1,0 +1,78 @@
+package hf
+
+import (
+	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// pixelMask is the output that tells which pixels are the image's, for models
+// whose batches are padded.
+const pixelMask = "pixel_mask"
+
+// maxEdge is max_size's default.
+const maxEdge = 1333
+
+// The four classes have the same code in transformers 5.23.0; what loads a
+// table-transformer's or an OmDet-Turbo's images is DetrImageProcessor too.
+func init() {
+	for _, name := range []string{"Detr", "ConditionalDetr", "DeformableDetr", "GroundingDino"} {
+		classes[name] = class{defaults: detrDefaults, build: detr}
+	}
+}
+
+var detrDefaults = settings{
+	resize: true, rescale: true, normalize: true, pad: true, notSquare: true,
+	size: size{shortest: 800, longest: maxEdge}, resample: transforms.Bilinear, mean: imagenetMean, std: imagenetStd,
+	maxSize: maxEdge, anySize: true,
+}
+
+func detr(b *builder, o *importer.Object) { detection(b, o, transforms.SizeDETR) }
+
+// detection is DetrImageProcessorPil without annotations. The centre crop is
+// ignored. pixel_mask is an output where the image is padded, even if that adds
+// nothing: an image alone is padded to its own size unless pad_size is given.
+func detection(b *builder, o *importer.Object, rule transforms.SizeRule) {
+	noOCR(o)
+	// pad_and_return_pixel_mask is do_pad's old name, and without a say beside it.
+	if old := o.Bool("pad_and_return_pixel_mask", b.pad); !o.Has("do_pad") {
+		b.pad = old
+	}
+	if v, ok := o.Get("format"); ok && v != "coco_detection" && v != "coco_panoptic" {
+		o.Bad("format", `"coco_detection" or "coco_panoptic"`)
+	}
+	o.Inert("do_convert_annotations") // annotations are outside of the graph
+
+	b.decode()
+	if b.resize {
+		s := b.size
+		switch {
+		case s.shortest > 0 && s.longest > 0:
+			r := &transforms.Resize{
+				Fit: transforms.FitShortest, Edge: s.shortest, MaxEdge: s.longest, SizeRule: rule,
+				Interpolation: b.resample, Backend: transforms.Pillow,
+			}
+			if rule == transforms.SizeYOLOS {
+				r.Multiple = yolosMultiple
+			}
+			b.Add(r)
+		case s.shortest > 0 || s.longest > 0 || s.height == 0 && s.maxHeight == 0:
+			o.Bad("size", "height and width, shortest_edge and longest_edge, or max_height and max_width")
+			return
+		default:
+			b.resizeTo(s)
+		}
+	}
+	b.centerCrop = false
+	b.tail(o)
+	if !b.pad {
+		return
+	}
+	p := transforms.NewPadWithMask(b.padSize.height, b.padSize.width)
+	if b.padSize != (size{}) && p.Height == 0 {
+		o.Bad("pad_size", "height and width")
+		return
+	}
+	image := b.Outputs[0]
+	b.Then(p, []string{image}, []string{image, pixelMask})
+	b.Outputs = append(b.Outputs, pixelMask)
+}

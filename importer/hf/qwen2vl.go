@@ -1,0 +1,115 @@
+package hf
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+func init() {
+	classes["Qwen2VL"] = class{
+		defaults: settings{ownSize: true, convertRGB: true, resize: true, rescale: true, normalize: true, notSquare: true, resample: transforms.Bicubic, mean: clipMean, std: clipStd},
+		build:    qwen2VL,
+	}
+}
+
+// qwen2VL resizes smartly and cuts into patches, in squares of merge_size x
+// merge_size. Its outputs are pixel_values, float32 (patches, 3 ·
+// temporal_patch_size · patch_size²), in which the image is every frame, and
+// image_grid_thw, int64 (3): 1 and the lines and columns of patches. Files
+// of Qwen2.5-VL, Qwen3-VL and others name this class too.
+func qwen2VL(b *builder, o *importer.Object) {
+	noOCR(o)
+	least, most := pixelBounds(b, o)
+	patch, merge := o.Side("patch_size", 14), o.Side("merge_size", 2)
+	temporal := o.Side("temporal_patch_size", 2)
+	b.wantsResample(o)
+	if patch > importer.MaxSide/merge {
+		o.Bad("patch_size", "a patch size that times merge_size is at most 16777216")
+		return
+	}
+
+	b.decode()
+	if b.resize {
+		r := transforms.NewSmartResize(patch*merge, least, most)
+		r.Interpolation = b.resample
+		b.Add(r)
+	}
+	b.rescales(0)
+	if b.normalize {
+		b.normalizes(b.mean, b.std)
+	}
+	if !b.float {
+		b.Add(transforms.NewToType(tensor.Float32))
+	}
+	b.Add(transforms.NewHWC2CHW())
+	p := &transforms.Patchify{Patch: patch, Temporal: temporal, Merge: merge, Layout: tensor.CHW}
+	b.Then(p, []string{datagraph.Image}, []string{datagraph.Image, "image_grid_thw"})
+	b.Outputs = append(b.Outputs, "image_grid_thw")
+}
+
+// pixelBounds reads the least and the largest area: size's shortest_edge and
+// longest_edge, whatever they are called, over which min_pixels and max_pixels
+// go, the keys of older files. Those files also have them in size, where they
+// are ignored if they stand outside too, and no bounds if not.
+func pixelBounds(b *builder, o *importer.Object) (least, most int64) {
+	least, most = 56*56, 28*28*1280
+	const want = "shortest_edge and longest_edge, the least and the largest area in pixels, of 1 to 2^48"
+	outer := [2]string{"min_pixels", "max_pixels"}
+	given := [2]bool{}
+	for i, p := range []*int64{&least, &most} {
+		if v, ok := o.Get(outer[i]); ok && v != nil {
+			if *p, given[i] = pixels(v); !given[i] {
+				o.Bad(outer[i], "a number of pixels, of 1 to 2^48")
+				return 1, 1
+			}
+		}
+	}
+	v, _ := o.Get("size")
+	if v == nil {
+		return least, most
+	}
+	if _, ok := v.(*importer.Object); !ok {
+		if b.resize || given[0] || given[1] {
+			o.Bad("size", want)
+		} else {
+			readSize(o, "size", new(size), !b.notSquare, false)
+		}
+		return 1, 1
+	}
+	d := o.Object("size")
+	for i, key := range []string{"shortest_edge", "longest_edge"} {
+		p := []*int64{&least, &most}[i]
+		in, ok := d.Get(key)
+		if given[i] {
+			d.Inert(outer[i])
+			continue
+		}
+		if d.Has(outer[i]) {
+			d.Bad(outer[i], key+": without "+outer[i]+" outside of size transformers finds no bound in it")
+			return 1, 1
+		}
+		if *p, ok = pixels(in); !ok {
+			d.Bad(key, "an area in pixels, of 1 to 2^48")
+			return 1, 1
+		}
+	}
+	return least, most
+}
+
+// pixels is v as an area.
+func pixels(v any) (int64, bool) {
+	n, ok := v.(json.Number)
+	if !ok {
+		return 1, false
+	}
+	i, err := strconv.ParseInt(string(n), 10, 64)
+	if err != nil || i < 1 || i > importer.MaxSide*importer.MaxSide {
+		return 1, false
+	}
+	return i, true
+}

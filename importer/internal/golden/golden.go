@@ -1,0 +1,140 @@
+// Package golden reads the golden files of the importers' tests and compares graphs with them.
+package golden
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// File is testdata/goldens.json of an importer.
+type File struct {
+	Cases   []Case `json:"cases"`
+	Refused []Case `json:"refused"` // by the reference, or by the importer for a reason that its doc says
+}
+
+// Case is an importer's input and what the reference gives.
+type Case struct {
+	Name    string          `json:"name"`
+	Config  json.RawMessage `json:"config"`
+	File    string          `json:"file"`
+	Steps   json.RawMessage `json:"steps"`
+	Results []Result        `json:"results"`
+}
+
+// Result is what the reference gives of one image.
+type Result struct {
+	Image   string            `json:"image"` // from the module's root
+	Outputs map[string]Output `json:"outputs"`
+}
+
+// Output is a tensor.
+type Output struct {
+	DType  string    `json:"dtype"`
+	Shape  []int     `json:"shape"`
+	SHA256 string    `json:"sha256"`
+	Values []float64 `json:"values"` // the first and the one at a third
+}
+
+// Load reads the file.
+func Load(t testing.TB) File {
+	b, err := os.ReadFile("testdata/goldens.json")
+	require.NoError(t, err)
+	var f File
+	require.NoError(t, json.Unmarshal(b, &f))
+	require.NotEmpty(t, f.Cases)
+	return f
+}
+
+// Run compares every case, and wants every refused one to be an error. The
+// package under test is two folders below the module's root.
+func Run(t *testing.T, input func(Case) []byte, load func([]byte) (*datagraph.Graph, error)) {
+	f := Load(t)
+	for _, c := range f.Cases {
+		t.Run(c.Name, func(t *testing.T) { c.run(t, input(c), load) })
+	}
+	for _, c := range f.Refused {
+		_, err := load(input(c))
+		require.Error(t, err, c.Name)
+	}
+}
+
+func (c *Case) run(t *testing.T, in []byte, load func([]byte) (*datagraph.Graph, error)) {
+	g, err := load(in)
+	require.NoError(t, err)
+	require.NotEmpty(t, g.Reference)
+	j, err := json.Marshal(g)
+	require.NoError(t, err)
+	var back datagraph.Graph
+	require.NoError(t, json.Unmarshal(j, &back))
+	require.Equal(t, g, &back)
+	p, err := datagraph.Compile(g, codec.DefaultLimits())
+	require.NoError(t, err)
+	r := p.NewRunner()
+	for _, res := range c.Results {
+		b, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(res.Image)))
+		require.NoError(t, err)
+		out, err := r.Run(tensor.FromBytes(b))
+		require.NoError(t, err, "%s", res.Image)
+		require.Len(t, out, len(res.Outputs))
+		for i, col := range p.Outputs() {
+			want, ok := res.Outputs[col.Name]
+			require.True(t, ok, "%s: output %s", res.Image, col.Name)
+			got := out[i]
+			shape := make([]int, got.Shape.Rank())
+			for i := range shape {
+				shape[i] = got.Shape.At(i)
+			}
+			if want.DType != got.DType.String() {
+				t.Errorf("%s: %v, want %s", res.Image, got.DType, want.DType)
+				continue
+			}
+			if !equal(want.Shape, shape) {
+				t.Errorf("%s: shape %v, want %v", res.Image, shape, want.Shape)
+				continue
+			}
+			if sum := sha256.Sum256(got.Data); hex.EncodeToString(sum[:]) != want.SHA256 {
+				t.Errorf("%s: other bytes than the reference; at 0 and a third got %v want %v", res.Image, values(got), want.Values)
+			}
+		}
+	}
+}
+
+func equal(a, b []int) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// values are those that a golden file shows.
+func values(t *tensor.Tensor) []float64 {
+	var l []float64
+	for _, i := range []int{0, int(t.Len()) / 3} {
+		switch t.DType {
+		case tensor.Float32:
+			l = append(l, float64(tensor.View[float32](t)[i]))
+		case tensor.Float64:
+			l = append(l, tensor.View[float64](t)[i])
+		case tensor.Uint8:
+			l = append(l, float64(t.Data[i]))
+		case tensor.Int32:
+			l = append(l, float64(tensor.View[int32](t)[i]))
+		}
+	}
+	return l
+}

@@ -1,0 +1,217 @@
+// Package mindir imports the preprocessing of a MindIR file: the map steps that
+// MindSpore's export stores in field preprocessor of the model when it is given a
+// dataset.
+//
+// The reference is MindSpore 2.10.0 on a CPU, with images as arrays, which is how
+// the steps are stored. A file names the ops and numbers the interpolations in its
+// own way (bilinear is 0), not in Python's. Steps of columns that the image does
+// not go into, such as labels, change nothing of the tensor and are passed over.
+// The image is the column "image", the only one that MindSpore exports; where its
+// steps do not decode it (the source did), a Decode comes first.
+//
+// Random ops are refused by name, see [ImportWith]; so are ops of MindSpore's Python
+// layer (those on PIL images, and functions, which are stored without what
+// they do) and ops of which no equal is known.
+//
+// The decoding is that of Pillow, which is MindSpore's own for JPEG, PNG and plain BMP and
+// TIFF. CMYK images, which MindSpore decodes otherwise, are refused when they are met.
+// These differ, too: BMP of 16 bits a pixel, TIFF of 16 bits or with alpha, and JPEG
+// whose quantization overflows 16 bits. MindSpore refuses crops that reach out of the
+// image, or far out of it for CenterCrop; here they are padded with 0.
+//
+// The output is named as the image's last column, without a batch dimension:
+// batching is no map step, and is not stored.
+package mindir
+
+import (
+	"fmt"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// maxFile is protobuf's own bound of a message.
+const maxFile = 2<<30 - 1
+
+func init() {
+	importer.Register(importer.Importer{Name: "mindir", Flag: "mindir", Import: Import, MaxBytes: maxFile})
+}
+
+// The numbers of the fields of MindIR's ModelProto, PreprocessorProto and
+// PreprocessOpProto, as MindSpore 2.10.0 writes them.
+const (
+	fieldPreprocessor = 9
+	fieldOp           = 1
+
+	fieldInputColumns   = 1
+	fieldOutputColumns  = 2
+	fieldProjectColumns = 3
+	fieldOpType         = 4
+	fieldOperations     = 5
+	fieldOffload        = 6
+)
+
+// maxMaps bounds the map steps of a file.
+const maxMaps = 1024
+
+// Options change what is imported.
+type Options struct {
+	// DropRandom leaves out random ops that keep the image's size and type, as
+	// evaluation does; others are refused all the same.
+	DropRandom bool
+}
+
+// Import reads a MindIR file.
+func Import(data []byte) (*datagraph.Graph, error) {
+	g, _, err := ImportWith(data, Options{})
+	return g, err
+}
+
+// ImportWith reads a MindIR file. The notes name what was left out.
+func ImportWith(data []byte, opt Options) (g *datagraph.Graph, notes []string, err error) {
+	doc, err := document(data)
+	if err != nil {
+		return nil, nil, fmt.Errorf("importer: mindir: %w", err)
+	}
+	file, err := importer.Parse(doc)
+	if err != nil {
+		return nil, nil, err
+	}
+	b := &builder{opt: opt, column: datagraph.Image, dtype: tensor.Uint8}
+	pre := file.Object("preprocessor")
+	for _, m := range pre.Objects("op") {
+		b.step(m)
+	}
+	if err := file.Err("mindir"); err != nil {
+		return nil, nil, err
+	}
+	if !b.decoded {
+		b.ops = append([]transforms.Op{decode()}, b.ops...)
+	}
+	g = datagraph.New(b.ops...).Rename(b.column)
+	g.Reference = "MindSpore 2.10.0 dataset.vision"
+	g, err = importer.Finish("mindir", g)
+	return g, b.notes, err
+}
+
+func formatErr(path, text string, args ...any) error {
+	return &importer.Error{Kind: importer.ErrFormat, Path: path, Text: fmt.Sprintf(text, args...)}
+}
+
+// document is the preprocessor field as one JSON object, whose strings are known to be JSON.
+func document(data []byte) ([]byte, error) {
+	if len(data) > maxFile {
+		return nil, formatErr("", "%d bytes, want at most %d", len(data), maxFile)
+	}
+	var steps []string
+	found := false
+	err := fields(data, "", func(num protowire.Number, typ protowire.Type, v []byte) error {
+		if num != fieldPreprocessor {
+			return nil
+		}
+		if typ != protowire.BytesType {
+			return formatErr("preprocessor", "wire type %d, want a message", typ)
+		}
+		found = true
+		return fields(v, "preprocessor", func(num protowire.Number, typ protowire.Type, v []byte) error {
+			if num != fieldOp || typ != protowire.BytesType {
+				return &importer.Error{Kind: importer.ErrUnknownKey, Path: fmt.Sprintf("preprocessor.#%d", num)}
+			}
+			if len(steps) == maxMaps {
+				return formatErr("preprocessor.op", "more than %d steps", maxMaps)
+			}
+			s, err := mapStep(v, fmt.Sprintf("preprocessor.op.%d", len(steps)))
+			steps = append(steps, s)
+			return err
+		})
+	})
+	if err == nil && !found {
+		err = &importer.Error{Kind: importer.ErrMissing, Path: "preprocessor", Text: "the model was exported without dataset="}
+	}
+	if err == nil && len(steps) == 0 {
+		err = &importer.Error{Kind: importer.ErrMissing, Path: "preprocessor.op", Text: "want at least one map step"}
+	}
+	return []byte(`{"preprocessor":{"op":[` + strings.Join(steps, ",") + `]}}`), err
+}
+
+// stepNames are the fields of a step that hold JSON.
+var stepNames = map[protowire.Number]string{
+	fieldInputColumns: "input_columns", fieldOutputColumns: "output_columns", fieldProjectColumns: "project_columns",
+	fieldOpType: "op_type", fieldOperations: "operations",
+}
+
+// mapStep is one PreprocessOpProto as a JSON object.
+func mapStep(data []byte, path string) (string, error) {
+	text := map[protowire.Number][]byte{}
+	err := fields(data, path, func(num protowire.Number, typ protowire.Type, v []byte) error {
+		if num == fieldOffload && typ == protowire.VarintType {
+			return nil // the device that computes it
+		}
+		name, ok := stepNames[num]
+		if !ok || typ != protowire.BytesType {
+			return &importer.Error{Kind: importer.ErrUnknownKey, Path: fmt.Sprintf("%s.#%d", path, num)}
+		}
+		if len(v) == 0 {
+			return nil
+		}
+		if _, err := importer.ParseValue(v); err != nil {
+			return formatErr(path+"."+name, "%v", err)
+		}
+		text[num] = v // the last one counts, as in protobuf
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	var l []string
+	for num := protowire.Number(fieldInputColumns); num <= fieldOperations; num++ {
+		if v, ok := text[num]; ok {
+			l = append(l, fmt.Sprintf("%q:%s", stepNames[num], v))
+		}
+	}
+	return "{" + strings.Join(l, ",") + "}", nil
+}
+
+// fields calls f for every field of a message; v is the contents of a field of
+// bytes, and nil for other types. Groups, which MindIR does not have, are refused:
+// protowire would follow them into any depth.
+func fields(data []byte, path string, f func(num protowire.Number, typ protowire.Type, v []byte) error) error {
+	for at := 0; at < len(data); {
+		num, typ, n := protowire.ConsumeTag(data[at:])
+		if n < 0 {
+			return formatErr(path, "at byte %d: %v", at, protowire.ParseError(n))
+		}
+		if typ == protowire.StartGroupType || typ == protowire.EndGroupType {
+			return formatErr(path, "at byte %d: a group, which MindIR does not have", at)
+		}
+		var v []byte
+		var m int
+		if typ == protowire.BytesType {
+			v, m = protowire.ConsumeBytes(data[at+n:])
+		} else {
+			m = protowire.ConsumeFieldValue(num, typ, data[at+n:])
+		}
+		if m < 0 {
+			return formatErr(path, "at byte %d: %v", at, protowire.ParseError(m))
+		}
+		if err := f(num, typ, v); err != nil {
+			return err
+		}
+		at += n + m
+	}
+	return nil
+}
+
+// decode is MindSpore's Decode: three channels, no orientation, 16 bits by their high byte.
+func decode() *transforms.Decode {
+	d := transforms.NewDecode()
+	d.Gray16 = codec.Gray16High
+	d.Refuse = codec.RefuseCMYK
+	return d
+}

@@ -1,0 +1,216 @@
+// Package opencv imports the parameters of cv2.dnn.blobFromImage, or of
+// cv2.dnn.Image2BlobParams:
+//
+//	{"scalefactor": 0.00392156862745098, "size": [640, 480], "mean": [0, 0, 0], "swapRB": true}
+//
+// with or without an object "opencv" around it. Keys, with OpenCV's names and defaults:
+//
+//   - scalefactor: a number for all channels, or a list of three or four, for each; 1.
+//   - size: [width, height], OpenCV's order; absent or [0, 0] is the image's own.
+//   - mean: three numbers, or four of which the last has no channel; 0. With
+//     swapRB it is in the order of the output, red first.
+//   - swapRB: false gives BGR, true RGB.
+//   - crop: scale to cover the size and cut out the middle; false. The same as paddingmode 1.
+//   - ddepth: 5, "CV_32F" (the default) or 0, "CV_8U", which takes neither scale nor mean.
+//   - datalayout: 2, "NCHW" (the default) or 4, "NHWC".
+//   - paddingmode: 0 (DNN_PMODE_NULL, the default), 1 (DNN_PMODE_CROP_CENTER) or 2
+//     (DNN_PMODE_LETTERBOX); and borderValue, of the letterbox: three or four numbers,
+//     in the order of the image, blue first, before mean and scale; 0.
+//
+// The reference is OpenCV 5.0.0.93: cv2.imread, which turns the image upright by its
+// EXIF orientation, and the blob without its first axis. The mean is subtracted in
+// float32, and the difference multiplied in float32. The output is the column
+// blob. IPP, of which OpenCV's x86 builds may have a part, is not reproduced.
+//
+// The decoding is that of Pillow, which is OpenCV's own for JPEG, PNG, WebP and plain
+// BMP and TIFF. CMYK images, which OpenCV decodes otherwise, are refused when they are
+// met. These differ, too: BMP of 16 bits a pixel; GIF with transparency, or whose
+// frame does not fill it; TIFF of 16 bits or with alpha; APNG whose still image is no
+// frame; and an orientation that stands in WebP, in XMP alone, or in an EXIF entry of the
+// wrong type, which Pillow honours and OpenCV does not.
+package opencv
+
+import (
+	"slices"
+
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// Output is the name of the graphs' output.
+const Output = "blob"
+
+func init() {
+	importer.Register(importer.Importer{Name: "opencv", Flag: "opencv", Import: Import})
+}
+
+// Import reads the parameters.
+func Import(data []byte) (*datagraph.Graph, error) {
+	file, err := importer.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	o := file
+	if file.Has("opencv") {
+		if o = file.Object("opencv"); o == nil {
+			file.Bad("opencv", "an object")
+			return nil, file.Err("opencv")
+		}
+	}
+	g := build(o)
+	if err := file.Err("opencv"); err != nil {
+		return nil, err
+	}
+	return importer.Finish("opencv", g)
+}
+
+// The numbers of OpenCV's padding modes.
+const (
+	padNull = iota
+	padCropCenter
+	padLetterbox
+)
+
+func build(o *importer.Object) *datagraph.Graph {
+	d := transforms.NewDecode()
+	d.Orientation, d.Gray16 = codec.OrientationApply, codec.Gray16High
+	d.Refuse = codec.RefuseCMYK
+	swap := o.Bool("swapRB", false)
+	if !swap {
+		d.Color = codec.ToBGR
+	}
+	g := datagraph.New(d)
+	g.Reference = "OpenCV 5.0.0.93 imread, dnn.blobFromImage"
+	resize(o, g, swap)
+
+	mean, factor := scalar(o, "mean", 0), factors(o)
+	if bytes(o) {
+		if slices.ContainsFunc(mean, func(f float64) bool { return f != 0 }) {
+			o.Bad("mean", "zeros, with ddepth CV_8U")
+		}
+		if slices.ContainsFunc(factor, func(f float64) bool { return f != 1 }) {
+			o.Bad("scalefactor", "1, with ddepth CV_8U")
+		}
+	} else {
+		// Where the mean is 0 and the factor 1, OpenCV's arithmetic changes nothing.
+		g.Add(&transforms.Rescale{Scale: 1, Rule: transforms.RescaleMultiply})
+		if slices.ContainsFunc(mean, func(f float64) bool { return f != 0 }) {
+			g.Add(transforms.NewNormalize(mean, []float64{1}))
+		}
+		if slices.ContainsFunc(factor, func(f float64) bool { return f != 1 }) {
+			g.Add(transforms.NewMultiply(factor...))
+		}
+	}
+	if !rows(o) {
+		g.Add(transforms.NewHWC2CHW())
+	}
+	return g.Rename(Output)
+}
+
+// bytes reads ddepth: whether the output is uint8.
+func bytes(o *importer.Object) bool {
+	v, ok := o.Get("ddepth")
+	if !ok || v == "CV_32F" {
+		return false
+	}
+	if v == "CV_8U" {
+		return true
+	}
+	n, ok := importer.Int(v, 0, 5)
+	if !ok || n != 0 && n != 5 {
+		o.Bad("ddepth", `5 or "CV_32F", 0 or "CV_8U"`)
+	}
+	return n == 0
+}
+
+// rows reads datalayout: whether the output is NHWC. 2 and 4 are OpenCV's numbers.
+func rows(o *importer.Object) bool {
+	v, ok := o.Get("datalayout")
+	n, number := importer.Int(v, 2, 4)
+	switch {
+	case !ok, v == "NCHW", number && n == 2:
+		return false
+	case v == "NHWC", number && n == 4:
+		return true
+	}
+	o.Bad("datalayout", `2 or "NCHW", 4 or "NHWC"`)
+	return false
+}
+
+// resize adds what scales the image.
+func resize(o *importer.Object, g *datagraph.Graph, swap bool) {
+	mode := o.Int("paddingmode", padNull, padNull, padLetterbox)
+	if o.Bool("crop", false) {
+		if mode == padLetterbox {
+			o.Bad("crop", "false, with paddingmode 2")
+		}
+		mode = padCropCenter
+	}
+	border := scalar(o, "borderValue", 0)
+	if swap {
+		border[0], border[2] = border[2], border[0]
+	}
+	if o.Has("borderValue") && mode != padLetterbox {
+		o.Bad("borderValue", "absent, but with paddingmode 2")
+	}
+	v, ok := o.Get("size")
+	if !ok {
+		return
+	}
+	l, ok := importer.Ints(v, 2, 0, importer.MaxSide)
+	if !ok || (l[0] == 0) != (l[1] == 0) {
+		o.Bad("size", "[width, height]")
+		return
+	}
+	w, h := l[0], l[1]
+	if w == 0 {
+		return
+	}
+	switch mode {
+	case padNull:
+		g.Add(&transforms.Resize{Fit: transforms.FitExact, Height: h, Width: w, Interpolation: transforms.Bilinear, Backend: transforms.OpenCV})
+	case padCropCenter:
+		g.Add(transforms.NewBlobCrop(h, w))
+	case padLetterbox:
+		g.Add(&transforms.Resize{
+			Fit: transforms.FitInside, Height: h, Width: w, SizeRule: transforms.SizeTruncate32,
+			Interpolation: transforms.Bilinear, Backend: transforms.OpenCV,
+		})
+		p := transforms.NewPadToSize(h, w)
+		p.Fill = border
+		g.Add(p)
+	}
+}
+
+// scalar is a list of three numbers, or of four as cv::Scalar has them.
+func scalar(o *importer.Object, key string, def float64) []float64 {
+	v, ok := o.Get(key)
+	if !ok {
+		return []float64{def, def, def}
+	}
+	for _, n := range []int{3, 4} {
+		if l, ok := importer.Floats(v, n); ok {
+			return l[:3]
+		}
+	}
+	o.Bad(key, "a list of three or four numbers")
+	return []float64{def, def, def}
+}
+
+// factors is scalefactor, one or three numbers.
+func factors(o *importer.Object) []float64 {
+	v, ok := o.Get("scalefactor")
+	if !ok {
+		return []float64{1}
+	}
+	if f, ok := importer.Float(v); ok {
+		return []float64{f}
+	}
+	l := scalar(o, "scalefactor", 1)
+	if l[1] == l[0] && l[2] == l[0] {
+		l = l[:1]
+	}
+	return l
+}

@@ -1,0 +1,93 @@
+package importer_test
+
+import (
+	"bytes"
+	"image"
+	"image/png"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// What the classes with patches and pages refuse, by name.
+func TestPatchRefusals(t *testing.T) {
+	for _, c := range []struct {
+		class, in string
+		kind      error
+		want      string
+	}{
+		{"Donut", `"size":{"shortest_edge":9}`, importer.ErrValue, "size: an object, want height and width"},
+		{"Donut", `"size":[3,4,5]`, importer.ErrValue, "size: [3, 4, 5]"},
+		{"Donut", `"resample":null`, importer.ErrValue, "resample: null"},
+		{"Donut", `"do_thumbnail":1`, importer.ErrValue, "do_thumbnail: 1, want true or false"},
+		{"Donut", `"random_padding":true`, importer.ErrUnknownKey, "random_padding"},
+		{"Qwen2VL", `"size":100`, importer.ErrValue, "size: 100, want shortest_edge and longest_edge"},
+		{"Qwen2VL", `"size":{"shortest_edge":100}`, importer.ErrValue, "size.longest_edge: absent, want an area in pixels"},
+		{"Qwen2VL", `"size":{"min_pixels":1,"max_pixels":2}`, importer.ErrValue, "size.min_pixels: 1, want shortest_edge"},
+		{"Qwen2VL", `"size":{"shortest_edge":1,"longest_edge":2,"depth":3}`, importer.ErrUnknownKey, "size.depth"},
+		{"Qwen2VL", `"max_pixels":281474976710657`, importer.ErrValue, "max_pixels: 281474976710657, want a number of pixels"},
+		{"Qwen2VL", `"min_pixels":3136.0`, importer.ErrValue, "min_pixels: 3136.0"},
+		{"Qwen2VL", `"patch_size":0`, importer.ErrValue, "patch_size: 0"},
+		{"Qwen2VL", `"patch_size":16777216`, importer.ErrValue, "patch_size: 16777216"},
+		{"Qwen2VL", `"merge_size":null`, importer.ErrValue, "merge_size: null"},
+		{"Qwen2VL", `"temporal_patch_size":-1`, importer.ErrValue, "temporal_patch_size: -1"},
+		{"Siglip2", `"patch_size":"16"`, importer.ErrValue, `patch_size: "16"`},
+		{"Siglip2", `"max_num_patches":0`, importer.ErrValue, "max_num_patches: 0"},
+		{"Siglip2", `"size":{"width":3}`, importer.ErrValue, "size: an object"},
+		{"Siglip2", `"merge_size":2`, importer.ErrUnknownKey, "merge_size"},
+	} {
+		_, err := importAs(t, "hf", []byte(`{"image_processor_type":"`+c.class+`ImageProcessor",`+c.in+`}`))
+		require.ErrorIs(t, err, c.kind, "%s %s", c.class, c.in)
+		require.ErrorContains(t, err, c.want, "%s %s", c.class, c.in)
+	}
+}
+
+// smart_resize refuses an image that is too narrow, and so does the graph, which
+// says why; the outputs of others are as the class's doc says.
+func TestPatchOutputs(t *testing.T) {
+	encoded := func(w, h int) *tensor.Tensor {
+		var b bytes.Buffer
+		require.NoError(t, png.Encode(&b, image.NewRGBA(image.Rect(0, 0, w, h))))
+		return tensor.FromBytes(b.Bytes())
+	}
+	runner := func(config string) (*datagraph.Plan, *datagraph.Runner) {
+		g, err := importAs(t, "hf", []byte(config))
+		require.NoError(t, err)
+		p, err := datagraph.Compile(g, codec.DefaultLimits())
+		require.NoError(t, err)
+		return p, p.NewRunner()
+	}
+
+	p, r := runner(`{"image_processor_type":"Qwen2VLImageProcessor"}`)
+	require.Equal(t, []string{"pixel_values", "image_grid_thw"}, names(p))
+	_, err := r.Run(encoded(1, 201))
+	require.ErrorIs(t, err, transforms.ErrInput)
+	require.ErrorContains(t, err, "aspect ratio of 201.0, want at most 200")
+	out, err := r.Run(encoded(1, 200))
+	require.NoError(t, err)
+	require.Equal(t, []int64{1, 58, 2}, tensor.View[int64](out[1]))
+	require.Equal(t, tensor.Dims(116, 1176), out[0].Shape)
+
+	p, r = runner(`{"image_processor_type":"Siglip2ImageProcessor"}`)
+	require.Equal(t, []string{"pixel_values", "pixel_attention_mask", "spatial_shapes"}, names(p))
+	// The number of patches is known before any image is.
+	require.Equal(t, tensor.Dims(256, 768), p.Outputs()[0].Desc.Shape)
+	out, err = r.Run(encoded(1, 1<<12))
+	require.NoError(t, err)
+	require.Equal(t, tensor.Dims(256, 768), out[0].Shape)
+	require.Equal(t, []int64{256, 1}, tensor.View[int64](out[2]))
+}
+
+func names(p *datagraph.Plan) []string {
+	var l []string
+	for _, c := range p.Outputs() {
+		l = append(l, c.Name)
+	}
+	return l
+}

@@ -1,0 +1,291 @@
+package cli
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/device"
+	"github.com/infer-prep/infer-prep/device/cpu"
+	"github.com/infer-prep/infer-prep/modelbundle"
+)
+
+type bundleVerifyFlags struct {
+	deviceFlags
+	publicKey, signature string
+	json                 bool
+	limits               codec.Limits
+}
+
+func (a *app) bundleVerifyCmd() *cobra.Command {
+	f := &bundleVerifyFlags{limits: codec.DefaultLimits()}
+	cmd := &cobra.Command{
+		Use:   "verify [--public-key FILE [--signature FILE]] BUNDLE...",
+		Short: "Check that a bundle is whole, and that this machine gives the tensors of training",
+		Long: `Check every section of a bundle against its digest, run the graph on every golden
+sample, and compare the digests of what comes out with those in the bundle. What
+differs is named: the section, or the sample, the output and the first place
+where an element is known to be another.
+
+With --public-key the bundle must also be signed by that key: at its end, as
+bundle sign does, or in the file of --signature. Without it a signature is not
+looked at, but for damage: it does not tell whose it is.
+
+With --device that device is then held against this machine's CPU: it runs the graph on
+every golden sample, and the whole of every output is compared. It must be as exact
+as it claims, and as the bundle asks for, or --least.
+
+Exit status: 0 all is as it should be; 1 something is not; 2 a wrong flag; 130
+interrupted.`,
+		Example: `  infer-prep bundle verify cat.bundle
+  infer-prep bundle verify --public-key public.pem cat.bundle
+  infer-prep bundle verify --device ort:cpu --least exact cat.bundle`,
+		DisableFlagsInUseLine: true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && f.device != "help" {
+				return usageErr("no bundle, want one or more")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.device == "help" {
+				return a.listDevices()
+			}
+			return a.verifyBundles(cmd.Context(), f, args)
+		},
+	}
+	f.add(cmd)
+	fl := cmd.Flags()
+	fl.StringVar(&f.publicKey, "public-key", "", "the Ed25519 key that must have signed: a PEM `FILE`")
+	fl.StringVar(&f.signature, "signature", "", "the signature is in this `FILE`, as sign --detached writes it")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object a line for every bundle")
+	fl.Var((*count)(&f.limits.Pixels), "limit-pixels", "refuse golden samples of more pixels; 0 is no limit")
+	fl.Var((*count)(&f.limits.Bytes), "limit-bytes", "refuse golden samples that need more `BYTES` of memory; 0 is no limit")
+	noErr(cmd.MarkFlagFilename("public-key", "pem"))
+	noErr(cmd.MarkFlagFilename("signature"))
+	return cmd
+}
+
+// verdict is what verify finds of one bundle.
+type verdict struct {
+	Bundle   string   `json:"bundle"`
+	OK       bool     `json:"ok"`
+	Sections int      `json:"sections"`
+	Goldens  int      `json:"golden_samples"`
+	SignedBy string   `json:"signed_by,omitempty"` // once the signature was held against a key
+	Errors   []string `json:"errors,omitempty"`
+	// Device is what was measured of the device of --device.
+	Device *device.Report `json:"device,omitempty"`
+}
+
+func (a *app) verifyBundles(ctx context.Context, f *bundleVerifyFlags, paths []string) error {
+	var key ed25519.PublicKey
+	var sig []byte
+	switch {
+	case f.publicKey == "" && f.signature != "":
+		return usageErr("--signature wants a --public-key to hold it against")
+	case f.signature != "" && len(paths) > 1:
+		return usageErr("--signature is of one bundle, got %d", len(paths))
+	case f.publicKey != "":
+		b, err := readSmall(f.publicKey, a.stdin, maxGraphBytes)
+		if err == nil {
+			key, err = modelbundle.ParsePublicKey(b)
+		}
+		if err != nil {
+			return usageErr("--public-key %s: %w", f.publicKey, err)
+		}
+	}
+	if f.signature != "" {
+		var err error
+		if sig, err = readSmall(f.signature, a.stdin, maxGraphBytes); err != nil {
+			return failErr("--signature %w", err)
+		}
+	}
+	failed := 0
+	for i, p := range paths {
+		v, err := verifyBundle(ctx, f, p, key, sig)
+		if ctx.Err() != nil {
+			return &exitError{exitInterrupted, fmt.Errorf("interrupted: %d of %s done", i, plural(len(paths), "bundle"))}
+		}
+		for _, e := range flatten(err) {
+			e = plain(p, e)
+			v.Errors = append(v.Errors, e.Error())
+			a.complain(e)
+		}
+		if v.OK = err == nil; !v.OK {
+			failed++
+		}
+		switch {
+		case f.json:
+			err = a.printLine(v)
+		case v.OK:
+			signed := ""
+			if v.SignedBy != "" {
+				signed = ", signed by " + v.SignedBy
+			}
+			if v.Device != nil {
+				signed += fmt.Sprintf("; %s is %v", v.Device.Device, v.Device.Class)
+			}
+			_, err = fmt.Fprintf(a.stdout, "%s: %s and %s are right%s\n", printable(p), plural(v.Sections, "section"), plural(v.Goldens, "golden sample"), signed)
+		default:
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if failed > 0 {
+		return &exitError{status: exitFailed}
+	}
+	return nil
+}
+
+// verifyBundle looks at the signature first: nothing of a bundle that is not signed
+// as it should be is run.
+func verifyBundle(ctx context.Context, f *bundleVerifyFlags, path string, key ed25519.PublicKey, sig []byte) (verdict, error) {
+	v := verdict{Bundle: path}
+	limits := modelbundle.DefaultLimits()
+	limits.Run = f.limits
+	b, err := modelbundle.OpenFile(path, limits)
+	if err != nil {
+		return v, err
+	}
+	v.Sections, v.Goldens = len(b.Sections()), len(b.Expected())
+	switch {
+	case sig != nil:
+		err = b.VerifyDetached(sig, key)
+	case key != nil:
+		err = b.VerifySignature(key)
+	}
+	if err == nil {
+		if key != nil {
+			v.SignedBy = modelbundle.KeyID(key)
+		}
+		err = b.Verify(ctx)
+	}
+	if err == nil && f.device != cpu.Name {
+		v.Device, err = f.verifyDevice(ctx, b)
+	}
+	return v, errors.Join(err, b.Close())
+}
+
+// verifyDevice holds a device against the CPU, by the bundle's golden samples.
+func (f *bundleVerifyFlags) verifyDevice(ctx context.Context, b *modelbundle.Bundle) (*device.Report, error) {
+	least, err := f.class(b.Least())
+	if err != nil {
+		return nil, err
+	}
+	plan, err := datagraph.Compile(b.Graph(), f.limits)
+	if err != nil {
+		return nil, err
+	}
+	goldens, err := b.Goldens()
+	if err != nil {
+		return nil, err
+	}
+	return verifyOn(ctx, f.device, plan, goldens, least)
+}
+
+// flatten lists the errors that errors.Join put into one.
+func flatten(err error) (l []error) {
+	if err == nil {
+		return nil
+	}
+	if j, ok := err.(interface{ Unwrap() []error }); ok {
+		if joined := j.Unwrap(); errors.Join(joined...).Error() == err.Error() {
+			for _, e := range joined {
+				l = append(l, flatten(e)...)
+			}
+			return l
+		}
+	}
+	return []error{err}
+}
+
+func (a *app) bundleSignCmd() *cobra.Command {
+	var keyFile, detached, out string
+	cmd := &cobra.Command{
+		Use:   "sign --key FILE [--detached FILE | -o FILE] BUNDLE",
+		Short: "Sign a bundle with an Ed25519 key",
+		Long: `Sign a bundle. The signature is put at the bundle's end, in the place of an older
+one, or with --detached into a file of its own, in the layout of OpenSSF Model
+Signing. The bundle's sections are checked before; its golden samples are not run.
+
+Keys are PEM files, as OpenSSL makes them.`,
+		Example: `  openssl genpkey -algorithm ed25519 -out private.pem
+  openssl pkey -in private.pem -pubout -out public.pem
+  infer-prep bundle sign --key private.pem cat.bundle
+  infer-prep bundle sign --key private.pem --detached cat.bundle.sig cat.bundle`,
+		DisableFlagsInUseLine: true,
+		Args:                  bundleArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case keyFile == "":
+				return usageErr("no key, want --key FILE")
+			case detached != "" && out != "":
+				return usageErr("--detached and -o: want one only")
+			}
+			pem, err := readSmall(keyFile, a.stdin, maxGraphBytes)
+			if err != nil {
+				return usageErr("--key %w", err)
+			}
+			key, err := modelbundle.ParsePrivateKey(pem)
+			if err != nil {
+				return usageErr("--key %s: %w", keyFile, err)
+			}
+			return a.signBundle(cmd.Context(), args[0], out, detached, key)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&keyFile, "key", "", "the private key: a PEM `FILE`; - reads standard input")
+	fl.StringVar(&detached, "detached", "", "write the signature to this `FILE` and leave the bundle as it is")
+	fl.StringVarP(&out, "output", "o", "", "write the signed bundle to this `FILE` and leave the other as it is")
+	noErr(cmd.MarkFlagFilename("key", "pem"))
+	for _, n := range []string{"detached", "output"} {
+		noErr(cmd.MarkFlagFilename(n))
+	}
+	return cmd
+}
+
+func (a *app) signBundle(ctx context.Context, path, out, detached string, key ed25519.PrivateKey) error {
+	b, err := openBundle(path, codec.DefaultLimits())
+	if err != nil {
+		return err
+	}
+	if detached != "" {
+		sig, err := b.SignDetached(ctx, key)
+		if err = plain(path, errors.Join(err, b.Close())); err == nil {
+			err = writeFile(detached, func(w io.Writer) error {
+				_, err := w.Write(sig)
+				return err
+			})
+		}
+		return signed(ctx, err)
+	}
+	if out == "" {
+		out = path
+	}
+	closed := false
+	err = writeFile(out, func(w io.Writer) error {
+		closed = true // some systems do not replace a file that is open
+		return errors.Join(b.Sign(ctx, w, key), b.Close())
+	})
+	if !closed {
+		err = errors.Join(err, b.Close())
+	}
+	return signed(ctx, err)
+}
+
+// signed is how sign ends: files are written whole or not at all.
+func signed(ctx context.Context, err error) error {
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return &exitError{exitInterrupted, errors.New("interrupted: nothing was written")}
+	}
+	return wrapFail(err)
+}

@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/onnx"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// sizeFlag is a flag's size, HEIGHTxWIDTH.
+type sizeFlag struct{ height, width int }
+
+func (s *sizeFlag) Set(v string) error {
+	h, w, ok := strings.Cut(v, "x")
+	height, errH := strconv.Atoi(h)
+	width, errW := strconv.Atoi(w)
+	if !ok || errH != nil || errW != nil || height < 1 || width < 1 {
+		return errors.New("want a height and a width in pixels, such as 480x640")
+	}
+	*s = sizeFlag{height, width}
+	return nil
+}
+
+func (s *sizeFlag) String() string {
+	if *s == (sizeFlag{}) {
+		return ""
+	}
+	return fmt.Sprintf("%dx%d", s.height, s.width)
+}
+
+func (s *sizeFlag) Type() string { return "HEIGHTxWIDTH" }
+
+type portJSON struct {
+	Name   string `json:"name"`
+	Column string `json:"column"`
+	tensor.Desc
+}
+
+func portsJSON(ports []onnx.Port) []portJSON {
+	l := []portJSON{}
+	for _, p := range ports {
+		l = append(l, portJSON{p.Name, p.Column, p.Desc})
+	}
+	return l
+}
+
+func (a *app) graphExportONNXCmd() *cobra.Command {
+	f := &graphFlags{}
+	o := onnx.Options{}
+	var form, merge, out string
+	var size, tapsFor sizeFlag
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "export-onnx [--preset NAME | --graph FILE | …] -o FILE",
+		Short: "Write what follows the decoding as an ONNX model",
+		Long: `Write the part of a graph that follows the decoding as an ONNX model, which
+takes the decoded image, uint8 HWC. The forms:
+
+  exact  equal bytes: resizes are sums of integer taps, for images of --input-size,
+         or of any size with --host-taps
+  fast   resizes are the operator Resize: within 1 of 255 before what follows
+  tail   what follows the last resize or crop; the steps before are the host's
+
+--merge puts it in front of a model, so that the model takes the image. Where that
+cannot be, it says why and writes two models, FILE's name with .preprocess and
+.model before its ending, to be run one after the other.`,
+		Example: `  infer-prep graph export-onnx --preset imagenet --form fast -o prep.onnx
+  infer-prep graph export-onnx --hf preprocessor_config.json --form exact --input-size 480x640 --merge model.onnx -o both.onnx`,
+		DisableFlagsInUseLine: true,
+		Args:                  noArgs,
+		ValidArgsFunction:     cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var err error
+			if o.Form, err = onnx.ParseForm(form); err != nil {
+				return usageErr("--form %q: want exact, fast or tail", form)
+			}
+			if out == "" {
+				return usageErr("no output, want -o FILE")
+			}
+			if tapsFor != (sizeFlag{}) && !o.HostTaps {
+				return usageErr("--taps-for goes with --host-taps")
+			}
+			o.Height, o.Width = size.height, size.width
+			g, err := f.load(cmd, a.stdin)
+			if err != nil {
+				return err
+			}
+			var model []byte
+			var e *onnx.Exported
+			if merge != "" {
+				if model, err = readSmall(merge, a.stdin, math.MaxInt32); err != nil {
+					return wrapFail(err)
+				}
+				e, err = onnx.Merge(g, o, model)
+				if errors.Is(err, onnx.ErrModel) {
+					return failErr("%s: %w", merge, err)
+				}
+			} else {
+				e, err = onnx.Export(g, o)
+			}
+			files := map[string][]byte{}
+			apart := errors.Is(err, onnx.ErrMerge)
+			if apart {
+				a.complain(fmt.Errorf("%s: %w", merge, err))
+				o.Batch = true
+				e, err = onnx.Export(g, o)
+			}
+			if err != nil {
+				return usageErr("%w", err)
+			}
+			path := out
+			if apart {
+				ext := filepath.Ext(out)
+				path = strings.TrimSuffix(out, ext) + ".preprocess" + ext
+				files[strings.TrimSuffix(out, ext)+".model"+ext] = model
+			}
+			files[path] = e.Model
+			if tapsFor != (sizeFlag{}) {
+				taps, err := e.Taps(tapsFor.height, tapsFor.width)
+				if err != nil {
+					return failErr("--taps-for %s: %w", tapsFor.String(), err)
+				}
+				if err := writeFile(path+"."+tapsFor.String()+".npz", func(w io.Writer) error { return tensor.WriteNPZ(w, taps) }); err != nil {
+					return wrapFail(err)
+				}
+			}
+			for path, b := range files {
+				err := writeFile(path, func(w io.Writer) error {
+					_, err := w.Write(b)
+					return err
+				})
+				if err != nil {
+					return wrapFail(err)
+				}
+			}
+			return a.tellExport(e, g, asJSON)
+		},
+	}
+	f.add(cmd)
+	fl := cmd.Flags()
+	fl.StringVar(&form, "form", "exact", "exact, fast or tail")
+	fl.Var(&size, "input-size", "the size of every decoded image; without it, of any")
+	fl.BoolVar(&o.HostTaps, "host-taps", false, "with --form exact: the taps of resizes are inputs of the model")
+	fl.Var(&tapsFor, "taps-for", "with --host-taps: write the taps for images of this size too, to FILE.HEIGHTxWIDTH.npz")
+	fl.IntVar(&o.Opset, "opset", 0, fmt.Sprintf("the version of ai.onnx, %d to %d; the usual one is %d, or that of the model to merge", onnx.MinOpset, onnx.MaxOpset, onnx.DefaultOpset))
+	fl.BoolVar(&o.Batch, "batch", false, "give every output a leading axis of 1")
+	fl.StringVar(&merge, "merge", "", "put it in front of the model in `FILE`")
+	fl.StringVarP(&out, "output", "o", "", "write the model to this `FILE`")
+	fl.BoolVar(&asJSON, "json", false, "print one JSON object of what the model takes and gives; an unknown size is -1")
+	noErr(cmd.MarkFlagFilename("output", "onnx"))
+	noErr(cmd.MarkFlagFilename("merge", "onnx"))
+	complete(cmd, "form", "exact", "fast", "tail")
+	return cmd
+}
+
+// tellExport prints what a model takes and gives.
+func (a *app) tellExport(e *onnx.Exported, g *datagraph.Graph, asJSON bool) error {
+	if asJSON {
+		return a.printJSON(struct {
+			First   int        `json:"first_step"`
+			Within1 []int      `json:"steps_within_1"`
+			Inputs  []portJSON `json:"inputs"`
+			Outputs []portJSON `json:"outputs"`
+			Host    []string   `json:"host_outputs"`
+		}{e.First, append([]int{}, e.Within1...), portsJSON(e.Inputs), portsJSON(e.Outputs), e.Host.Outputs})
+	}
+	t := table{}
+	t.row("steps", fmt.Sprintf("%d to %d of %d", e.First, len(g.Steps)-1, len(g.Steps)))
+	for _, p := range e.Inputs {
+		t.row("input", p.Name, p.Desc.String())
+	}
+	for _, p := range e.Outputs {
+		t.row("output", p.Name, p.Desc.String())
+	}
+	return t.write(a.stdout)
+}

@@ -1,0 +1,305 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// The formats that programs which run a model read, who find a tensor by the name
+// of the model's input.
+var modelFormats = []format{
+	// What ONNX's backend tests and onnxruntime's onnx_test_runner read: a folder
+	// test_data_set_N for each sample, with the model's inputs by number.
+	{
+		name: "onnx-test", ext: ".pb", named: true, numbered: true,
+		write: func(w io.Writer, ts []tensor.Named) error { return tensor.WriteTensorProto(w, ts[0].Name, ts[0].T) },
+		file: func(s *sink, image string, i int) string {
+			return filepath.Join(fmt.Sprintf("test_data_set_%d", s.numbers[image]), fmt.Sprintf("input_%d.pb", i))
+		},
+		list: "test_data_sets.txt",
+		line: func(s *sink, image string, files []string) (string, error) {
+			return filepath.Base(filepath.Dir(files[0])) + "\t" + filepath.ToSlash(image), refuse(image, unicode.IsControl, "a control character")
+		},
+	},
+	// The body of an inference request of the KServe protocol, version 2, which Triton speaks.
+	{
+		name: "triton", ext: ".json", many: true, named: true, no: []tensor.DType{tensor.Float16, tensor.BFloat16, tensor.Bytes},
+		write: writeRequest,
+	},
+	// What perf_analyzer --input-data DIR reads: a folder with a file for each
+	// input, of the input's name, with the elements alone.
+	{
+		name: "triton-raw", named: true, write: func(w io.Writer, ts []tensor.Named) error { return tensor.WriteRaw(w, ts[0].T) },
+		file:  func(s *sink, image string, i int) string { return filepath.Join(image, s.inputs[i]) },
+		input: isFileName,
+	},
+	// What Qualcomm's snpe-net-run and qnn-net-run read with --input_list: float32
+	// NHWC files, and a list of them with a line for each sample.
+	{
+		name: "input-list", ext: ".raw", named: true, write: func(w io.Writer, ts []tensor.Named) error { return tensor.WriteRaw(w, ts[0].T) },
+		prepare: nhwcFloats, list: "input_list.txt",
+		line: func(s *sink, _ string, files []string) (string, error) {
+			var l []string
+			for i, f := range files {
+				if err := refuse(f, unicode.IsSpace, "white space"); err != nil {
+					return "", err
+				}
+				if len(files) > 1 || s.renamed {
+					f = s.inputs[i] + ":=" + f
+				}
+				l = append(l, f)
+			}
+			return strings.Join(l, " "), nil
+		},
+		input: func(name string) error {
+			if strings.Contains(name, ":=") {
+				return fmt.Errorf(":= in it, which the list cannot hold")
+			}
+			return refuse(name, unicode.IsSpace, "white space")
+		},
+	},
+	// What TensorRT's trtexec reads with --loadInputs, of which the list has the
+	// value for each sample.
+	{
+		name: "tensorrt", ext: ".raw", named: true, write: func(w io.Writer, ts []tensor.Named) error { return tensor.WriteRaw(w, ts[0].T) },
+		list: "load_inputs.txt",
+		line: func(s *sink, _ string, files []string) (string, error) {
+			var l []string
+			for i, f := range files {
+				if err := refuse(f, func(r rune) bool { return r == ',' || r == '\'' || unicode.IsControl(r) }, "a comma, a quote or a control character"); err != nil {
+					return "", err
+				}
+				name := s.inputs[i]
+				if strings.Contains(name+f, ":") { // the last of which ends the name, if it is not quoted
+					name = "'" + name + "'"
+				}
+				l = append(l, name+":"+f)
+			}
+			return strings.Join(l, ","), nil
+		},
+		input: func(name string) error {
+			return refuse(name, func(r rune) bool { return r == ',' || r == '\'' || unicode.IsControl(r) }, "a comma, a quote or a control character")
+		},
+	},
+}
+
+// refuse is an error if there is a character in s that a list cannot hold.
+func refuse(s string, is func(r rune) bool, what string) error {
+	if strings.ContainsFunc(s, is) {
+		return fmt.Errorf("there is %s in %q, which the format cannot hold", what, s)
+	}
+	return nil
+}
+
+// isFileName refuses a name that is no file's.
+func isFileName(name string) error {
+	if name == "." || name == ".." || isTemp(name) {
+		return fmt.Errorf("it is no name for a file")
+	}
+	return refuse(name, func(r rune) bool { return strings.ContainsRune(`/\:*?"<>|`, r) || unicode.IsControl(r) }, "a character")
+}
+
+// nhwcFloats makes images HWC, and all outputs float32 unless --dtype says otherwise.
+func nhwcFloats(f *runFlags, g *datagraph.Graph) error {
+	if f.layout != "" && !strings.EqualFold(f.layout, "HWC") {
+		return usageErr("--layout %s: --format input-list is HWC", f.layout)
+	}
+	descs, err := g.Infer()
+	if err != nil {
+		return usageErr("%w", err)
+	}
+	names := g.Outputs
+	if f.outputs == "all" {
+		names = slices.Concat(g.Outputs, g.SideOutputs)
+	}
+	for _, o := range names {
+		d := descOf(g, descs, o)
+		if d.IsImage() && d.Layout == tensor.CHW {
+			g.Then(transforms.NewCHW2HWC(), []string{o}, []string{o})
+		}
+		if f.dtype == "" && d.DType != tensor.Float32 && d.DType != tensor.Bytes {
+			g.Then(transforms.NewToType(tensor.Float32), []string{o}, []string{o})
+		}
+	}
+	return nil
+}
+
+// rename gives the outputs the names that --name says.
+func (s *sink) rename(names []string) error {
+	s.inputs = slices.Clone(s.names)
+	if len(names) > 0 && !s.format.named {
+		var l []string
+		for _, f := range formats {
+			if f.named {
+				l = append(l, f.name)
+			}
+		}
+		return usageErr("--name: the files of --format %s have no names in them, want one of %s", s.format.name, strings.Join(l, ", "))
+	}
+	given := map[int]bool{}
+	for _, n := range names {
+		output, input, ok := strings.Cut(n, "=")
+		i := slices.Index(s.names, output)
+		if i < 0 && len(s.names) == 1 && !ok {
+			i, input, ok = 0, n, true
+		}
+		switch {
+		case i < 0 || !ok:
+			return usageErr("--name %q: want OUTPUT=INPUT, where the outputs are %s", n, strings.Join(s.names, ", "))
+		case input == "":
+			return usageErr("--name %q: no name", n)
+		case given[i]:
+			return usageErr("--name %q: the output has a name already", n)
+		}
+		given[i] = true
+		s.inputs[i] = input
+	}
+	s.renamed = len(names) > 0
+	for i, n := range s.inputs {
+		same := func(o string) bool { return o == n || s.format.file != nil && strings.EqualFold(o, n) } // they may be files' names
+		if j := slices.IndexFunc(s.inputs[:i], same); j >= 0 {
+			return usageErr("--name: the outputs %s and %s would both be named %q", s.names[j], s.names[i], n)
+		}
+		if s.format.input != nil {
+			if err := s.format.input(n); err != nil {
+				return usageErr("the input %q with --format %s: %w", n, s.format.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// number gives images their numbers, in order. What is no image gets none.
+func (s *sink) number(inputs []input) {
+	if !s.format.numbered {
+		return
+	}
+	s.numbers = map[string]int{}
+	for _, in := range inputs {
+		if _, ok := s.numbers[in.name]; !ok && in.err == nil && (in.explicit || isImage(in.path)) {
+			s.numbers[in.name] = len(s.numbers)
+		}
+	}
+}
+
+// add notes the line of an image that is done.
+func (s *sink) add(name string) {
+	if s.format.list == "" {
+		return
+	}
+	line, err := s.format.line(s, name, s.files(name))
+	if err == nil { // write had it too
+		s.lines = append(s.lines, line)
+	}
+}
+
+// writeList writes the list of the images that are done, in one step.
+func (s *sink) writeList() error {
+	if s.format.list == "" || len(s.lines) == 0 {
+		return nil
+	}
+	return wrapFail(writeFile(filepath.Join(s.dir, s.format.list), func(w io.Writer) error {
+		_, err := io.WriteString(w, strings.Join(s.lines, "\n")+"\n")
+		return err
+	}))
+}
+
+// datatypes are KServe's names of types.
+var datatypes = map[tensor.DType]string{
+	tensor.Bool: "BOOL", tensor.Uint8: "UINT8", tensor.Int8: "INT8", tensor.Uint16: "UINT16", tensor.Int16: "INT16",
+	tensor.Int32: "INT32", tensor.Int64: "INT64", tensor.Float32: "FP32", tensor.Float64: "FP64",
+}
+
+// writeRequest writes a request with its tensors as JSON. Every number reads as
+// the same one again.
+func writeRequest(w io.Writer, ts []tensor.Named) error {
+	b := []byte(`{"inputs":[`)
+	for i, n := range ts {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		t := n.T
+		if !t.Dense() {
+			t = t.Clone()
+		}
+		name, err := json.Marshal(n.Name)
+		if err != nil {
+			return err
+		}
+		b = append(append(b, `{"name":`...), name...)
+		b = append(b, `,"shape":[`...)
+		for a := range t.Shape.Rank() {
+			if a > 0 {
+				b = append(b, ',')
+			}
+			b = strconv.AppendInt(b, int64(t.Shape.At(a)), 10)
+		}
+		b = append(append(append(b, `],"datatype":"`...), datatypes[t.DType]...), `","data":[`...)
+		for k := range int(t.Len()) {
+			if k > 0 {
+				b = append(b, ',')
+			}
+			if b, err = appendElement(b, t, k); err != nil {
+				return fmt.Errorf("%s: %w", n.Name, err)
+			}
+			if len(b) > 1<<16 {
+				if _, err := w.Write(b); err != nil {
+					return err
+				}
+				b = b[:0]
+			}
+		}
+		b = append(b, "]}"...)
+	}
+	_, err := w.Write(append(b, "]}\n"...))
+	return err
+}
+
+func appendElement(b []byte, t *tensor.Tensor, i int) ([]byte, error) {
+	switch t.DType {
+	case tensor.Bool:
+		return strconv.AppendBool(b, t.Data[i] != 0), nil
+	case tensor.Uint8:
+		return strconv.AppendUint(b, uint64(t.Data[i]), 10), nil
+	case tensor.Int8:
+		return strconv.AppendInt(b, int64(int8(t.Data[i])), 10), nil
+	case tensor.Uint16:
+		return strconv.AppendUint(b, uint64(tensor.View[uint16](t)[i]), 10), nil
+	case tensor.Int16:
+		return strconv.AppendInt(b, int64(tensor.View[int16](t)[i]), 10), nil
+	case tensor.Int32:
+		return strconv.AppendInt(b, int64(tensor.View[int32](t)[i]), 10), nil
+	case tensor.Int64:
+		return strconv.AppendInt(b, tensor.View[int64](t)[i], 10), nil
+	case tensor.Float32:
+		v := tensor.View[float32](t)[i]
+		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+			return b, fmt.Errorf("element %d is %v, which JSON cannot hold", i, v)
+		}
+		// The shortest text of the float32 may be read as a float64 first.
+		n := len(b)
+		b = strconv.AppendFloat(b, float64(v), 'g', -1, 32)
+		if f, err := strconv.ParseFloat(string(b[n:]), 64); err != nil || float32(f) != v {
+			b = strconv.AppendFloat(b[:n], float64(v), 'g', -1, 64)
+		}
+		return b, nil
+	case tensor.Float64:
+		v := tensor.View[float64](t)[i]
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return b, fmt.Errorf("element %d is %v, which JSON cannot hold", i, v)
+		}
+		return strconv.AppendFloat(b, v, 'g', -1, 64), nil
+	}
+	return b, fmt.Errorf("%v, which a request cannot hold", t.Desc)
+}

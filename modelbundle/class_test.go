@@ -1,0 +1,17 @@
+package modelbundle_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/device"
+	"github.com/infer-prep/infer-prep/modelbundle"
+)
+
+// TestClasses: package device knows them by the same names, and in the same order.
+func TestClasses(t *testing.T) {
+	for i, name := range []string{modelbundle.Exact, modelbundle.Within1, modelbundle.Approximate} {
+		require.Equal(t, name, (device.Exact - device.Class(i)).String())
+	}
+}

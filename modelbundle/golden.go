@@ -1,0 +1,238 @@
+package modelbundle
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// places is how many elements MakeGolden keeps of an output, evenly from the
+// first to the last: enough to see what is wrong, and small beside the digest.
+const places = 8
+
+// MakeGolden runs a graph of one encoded input on an encoded sample, on the CPU, and
+// keeps what comes out: the outputs and side outputs.
+func MakeGolden(g *datagraph.Graph, name string, input []byte, limits codec.Limits) (Golden, error) {
+	s := Golden{Name: name, Input: input}
+	plan, err := goldenPlan(g, name, limits)
+	if err != nil {
+		return s, err
+	}
+	out, err := plan.NewRunner().Run(tensor.FromBytes(input))
+	if err != nil {
+		return s, fmt.Errorf("modelbundle: golden sample %q: %w", name, err)
+	}
+	for i, c := range plan.Outputs() {
+		e, err := Expect(c.Name, out[i])
+		if err != nil {
+			return s, err
+		}
+		s.Outputs = append(s.Outputs, e)
+	}
+	return s, nil
+}
+
+// GoldenOf is a sample with the tensors that training made of it, by the names of the
+// graph's outputs and side outputs, some of which may be missing. They have the dtypes
+// and shapes that the graph gives, or an axis of 1 before these, which is left out; what
+// has no layout takes the graph's. The graph is not run: Bundle.Verify compares.
+func GoldenOf(g *datagraph.Graph, name string, input []byte, outputs []tensor.Named) (Golden, error) {
+	s := Golden{Name: name, Input: input}
+	plan, err := goldenPlan(g, name, codec.Limits{})
+	if err != nil {
+		return s, err
+	}
+	used := 0
+	for _, c := range plan.Outputs() {
+		for _, o := range outputs {
+			if o.Name != c.Name {
+				continue
+			}
+			t, err := unbatched(o.T, c.Desc)
+			if err != nil {
+				return s, content("golden sample %q: output %q %w", name, c.Name, err)
+			}
+			e, err := Expect(c.Name, t)
+			if err != nil {
+				return s, err
+			}
+			used++
+			s.Outputs = append(s.Outputs, e)
+		}
+	}
+	if used != len(outputs) || used == 0 {
+		return s, content("golden sample %q: %d tensors, of which %d are outputs of the graph", name, len(outputs), used)
+	}
+	return s, nil
+}
+
+// unbatched is a view of t of the description want.
+func unbatched(t *tensor.Tensor, want tensor.Desc) (*tensor.Tensor, error) {
+	v := *t
+	if n := t.Shape.Rank(); n == want.Shape.Rank()+1 && n > 1 && t.Shape.At(0) == 1 {
+		v.Shape, v.Strides = tensor.Dims(t.Shape.Slice()[1:]...), [tensor.MaxRank]int{}
+		copy(v.Strides[:], t.Strides[1:])
+	}
+	if v.Layout == tensor.NoLayout && v.Shape.Rank() == want.Shape.Rank() {
+		v.Layout = want.Layout
+	}
+	if !want.Matches(v.Desc) {
+		return nil, fmt.Errorf("is %v, the graph gives %v", t.Desc, want)
+	}
+	return &v, nil
+}
+
+// goldenPlan is the plan of a graph that golden samples can be of.
+func goldenPlan(g *datagraph.Graph, name string, limits codec.Limits) (*datagraph.Plan, error) {
+	if len(g.Inputs) != 1 || g.Inputs[0].Desc != tensor.Encoded() {
+		return nil, content("golden sample %q: the graph does not take one encoded input", name)
+	}
+	if err := checkGraph(g); err != nil {
+		return nil, content("golden sample %q: %w", name, err)
+	}
+	plan, err := datagraph.Compile(g, limits)
+	if err != nil {
+		return nil, fmt.Errorf("modelbundle: golden sample %q: %w", name, err)
+	}
+	return plan, nil
+}
+
+// Expect is what a golden sample keeps of an output: its digest, and some elements.
+func Expect(name string, t *tensor.Tensor) (Expected, error) {
+	e := Expected{Name: name, Desc: t.Desc}
+	var err error
+	if e.SHA256, err = Digest(t); err != nil || t.DType == tensor.Bytes {
+		return e, err
+	}
+	n := t.Len()
+	for i := range min(n, places) {
+		at := i
+		if n > places {
+			at = i * (n - 1) / (places - 1) // no tensor is so large that this overflows
+		}
+		e.Values = append(e.Values, Element{at, element(t, at)})
+	}
+	return e, nil
+}
+
+// Digest is the SHA-256 of a tensor's elements in row-major order, little-endian.
+func Digest(t *tensor.Tensor) (d [sha256.Size]byte, err error) {
+	h := sha256.New()
+	err = tensor.WriteRaw(h, t)
+	h.Sum(d[:0])
+	return d, err
+}
+
+// element is that at an index in row-major order.
+func element(t *tensor.Tensor, at int64) float64 {
+	off := 0
+	for i := t.Shape.Rank() - 1; i >= 0; i-- {
+		n := int64(t.Shape.At(i))
+		off += int(at%n) * t.Strides[i]
+		at /= n
+	}
+	b := t.Data[off*t.DType.Size():]
+	switch order := binary.NativeEndian; t.DType {
+	case tensor.Int8:
+		return float64(int8(b[0]))
+	case tensor.Uint16:
+		return float64(order.Uint16(b))
+	case tensor.Int16:
+		return float64(int16(order.Uint16(b)))
+	case tensor.Int32:
+		return float64(int32(order.Uint32(b)))
+	case tensor.Int64:
+		return float64(int64(order.Uint64(b)))
+	case tensor.Float16:
+		return float64(tensor.Float16ToFloat32(order.Uint16(b)))
+	case tensor.BFloat16:
+		return float64(tensor.BFloat16ToFloat32(order.Uint16(b)))
+	case tensor.Float32:
+		return float64(math.Float32frombits(order.Uint32(b)))
+	case tensor.Float64:
+		return math.Float64frombits(order.Uint64(b))
+	}
+	return float64(b[0]) // uint8, bool
+}
+
+// MismatchError is an output of a golden sample that is not what it must be. It is ErrGolden.
+type MismatchError struct {
+	Golden, Output string
+	Want, Got      tensor.Desc
+	// At is the index in row-major order of the first element that is known to
+	// differ, -1 if none of those that the bundle keeps does.
+	At                  int64
+	WantValue, GotValue float64 // of that element
+}
+
+func (e *MismatchError) Error() string {
+	s := fmt.Sprintf("modelbundle: golden sample %q: output %q ", e.Golden, e.Output)
+	switch {
+	case e.Want != e.Got:
+		return s + fmt.Sprintf("is %v, want %v", e.Got, e.Want)
+	case e.At < 0:
+		return s + "differs, though none of the elements that the bundle keeps does"
+	}
+	return s + fmt.Sprintf("at %v: got %v, want %v", position(e.Want.Shape, e.At), e.GotValue, e.WantValue)
+}
+
+// Is makes it ErrGolden.
+func (e *MismatchError) Is(target error) bool { return target == ErrGolden }
+
+// position is an index in row-major order, by axis.
+func position(s tensor.Shape, at int64) tensor.Shape {
+	p := s
+	for i := s.Rank() - 1; i >= 0; i-- {
+		n := int64(max(s.At(i), 1))
+		p = p.With(i, int(at%n))
+		at /= n
+	}
+	return p
+}
+
+// Check compares the outputs of a run, whose names are those of the plan's Outputs, with
+// those that the golden sample has: a *MismatchError for each that differs, joined.
+func (g *Golden) Check(columns []datagraph.Column, out []*tensor.Tensor) error {
+	var errs []error
+	for i := range g.Outputs {
+		e := &g.Outputs[i]
+		k := slices.IndexFunc(columns, func(c datagraph.Column) bool { return c.Name == e.Name })
+		if k < 0 || k >= len(out) {
+			errs = append(errs, fmt.Errorf("modelbundle: golden sample %q: %w: the run has no output %q", g.Name, ErrGolden, e.Name))
+			continue
+		}
+		m, err := e.compare(out[k])
+		if m != nil {
+			m.Golden = g.Name
+			err = m
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// compare is nil for an output with the digest.
+func (e *Expected) compare(t *tensor.Tensor) (*MismatchError, error) {
+	m := &MismatchError{Output: e.Name, Want: e.Desc, Got: t.Desc, At: -1}
+	if e.Desc != t.Desc {
+		return m, nil
+	}
+	d, err := Digest(t)
+	if err != nil || d == e.SHA256 {
+		return nil, err
+	}
+	for _, v := range e.Values {
+		if got := element(t, v.At); math.Float64bits(got) != math.Float64bits(v.Value) {
+			m.At, m.WantValue, m.GotValue = v.At, v.Value, got
+			break
+		}
+	}
+	return m, nil
+}

@@ -1,0 +1,510 @@
+package modelbundle
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// Bundle is an open bundle. It does not change, and is safe for concurrent use,
+// but for Close, after which it must not be used.
+type Bundle struct {
+	r      io.ReaderAt
+	mem    []byte // all of the file, if it is in memory
+	size   int64
+	close  func() error
+	limits Limits
+
+	header   header
+	raw      []byte // the manifest's
+	manifest *manifest
+	parts    []part // of each section
+	graph    *datagraph.Graph
+	labels   []string
+	meta     map[string]string
+
+	signer    ed25519.PublicKey // nil: not signed
+	signature []byte
+}
+
+// part is what is known of a section's bytes.
+type part struct {
+	mu   sync.Mutex
+	ok   bool // data has the digest
+	data []byte
+}
+
+// Open reads a bundle from memory, which must not be changed afterwards: sections are views of it.
+func Open(b []byte, l Limits) (*Bundle, error) {
+	return open(bytes.NewReader(b), b, int64(len(b)), l)
+}
+
+// OpenReader reads a bundle of size bytes from r. Sections are read when they are
+// asked for, and then kept.
+func OpenReader(r io.ReaderAt, size int64, l Limits) (*Bundle, error) {
+	return open(r, nil, size, l)
+}
+
+// OpenFile opens a bundle file: mapped into memory where the system can, read
+// elsewhere. The file must not be changed while it is open (replacing it by another
+// one is fine), and sections are valid until Close.
+func OpenFile(name string, l Limits) (*Bundle, error) {
+	info, err := os.Stat(name) // before it is opened, which waits for a pipe's other end
+	if err == nil && !info.Mode().IsRegular() {
+		err = &os.PathError{Op: "open", Path: name, Err: errors.New("not a regular file")}
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if info, err = f.Stat(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	mem := mapFile(f, info.Size())
+	closeAll := f.Close
+	if mem != nil {
+		if err := f.Close(); err != nil { // a mapping needs no file
+			return nil, errors.Join(err, unmapFile(mem))
+		}
+		closeAll = func() error { return unmapFile(mem) }
+	}
+	b, err := open(f, mem, info.Size(), l)
+	if err != nil {
+		return nil, errors.Join(err, closeAll())
+	}
+	b.close = closeAll
+	return b, nil
+}
+
+// Close lets go of the file. Slices that Section gave are not valid any more.
+func (b *Bundle) Close() error {
+	c := b.close
+	if c == nil {
+		return nil
+	}
+	b.close = nil
+	for i := range b.parts {
+		b.parts[i].ok, b.parts[i].data = false, nil
+	}
+	b.mem, b.r = nil, closed{}
+	return c()
+}
+
+type closed struct{}
+
+func (closed) ReadAt([]byte, int64) (int, error) { return 0, ErrClosed }
+
+// open reads all but the sections that may be large.
+func open(r io.ReaderAt, mem []byte, size int64, l Limits) (*Bundle, error) {
+	b := &Bundle{r: r, mem: mem, size: size, limits: l}
+	if size < 0 || size > maxSize {
+		return nil, fail("header", 0, ErrFormat, "a file of %d bytes", size)
+	}
+	head, err := b.read("header", 0, min(size, headerSize))
+	if err != nil {
+		return nil, err
+	}
+	if err := b.header.parse(head, size); err != nil {
+		return nil, err
+	}
+	if err := b.readManifest(); err != nil {
+		return nil, err
+	}
+	if err := b.checkLayout(); err != nil {
+		return nil, err
+	}
+	if err := b.readSignature(); err != nil {
+		return nil, err
+	}
+	if err := b.readGraph(); err != nil {
+		return nil, err
+	}
+	if err := b.readTexts(); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// read gives n bytes of the file. The caller has held n against the file's size.
+func (b *Bundle) read(part string, off, n int64) ([]byte, error) {
+	if int64(int(n)) != n {
+		return nil, fail(part, off, ErrLimit, "%d bytes do not fit the address space", n)
+	}
+	if b.mem != nil {
+		return b.mem[off : off+n : off+n], nil
+	}
+	buf := make([]byte, n)
+	return buf, b.readAt(part, off, buf)
+}
+
+func (b *Bundle) readAt(part string, off int64, buf []byte) error {
+	if len(buf) == 0 {
+		return nil
+	}
+	if n, err := b.r.ReadAt(buf, off); n < len(buf) {
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return &Error{part, off, err}
+	}
+	return nil
+}
+
+func (b *Bundle) readManifest() error {
+	if l := b.limits.Parsed; l > 0 && b.header.size > l {
+		return fail(manifestName, headerSize, ErrLimit, "%d bytes, the limit is %d", b.header.size, l)
+	}
+	raw, err := b.read(manifestName, headerSize, b.header.size)
+	if err != nil {
+		return err
+	}
+	if sha256.Sum256(raw) != b.header.digest {
+		return fail(manifestName, headerSize, ErrDigest, "of its %d bytes", len(raw))
+	}
+	b.raw = raw
+	if b.mem != nil {
+		b.raw = slices.Clone(raw) // which outlives a mapping
+	}
+	if b.manifest, err = parseManifest(b.raw); err != nil {
+		return err
+	}
+	base := aligned(headerSize + b.header.size)
+	for i := range b.manifest.sections {
+		b.manifest.sections[i].Offset += base
+	}
+	b.parts = make([]part, len(b.manifest.sections))
+	return nil
+}
+
+// checkLayout holds the manifest against the file: what lies between the sections is
+// zero, and nothing is after them but the signature.
+func (b *Bundle) checkLayout() error {
+	body := b.body()
+	if body > b.size {
+		for _, s := range b.manifest.sections {
+			if s.Offset+s.Size > b.size {
+				return fail(quoted(s.Name), s.Offset, ErrFormat, "its %d bytes leave the file, which has %d", s.Size, b.size)
+			}
+		}
+	}
+	if want := body + b.header.signature; want != b.size {
+		return fail("file", min(want, b.size), ErrFormat, "%d bytes, want %d", b.size, want)
+	}
+	end := headerSize + b.header.size
+	for i := range len(b.manifest.sections) + 1 {
+		gap, err := b.read("padding", end, aligned(end)-end)
+		if err != nil {
+			return err
+		}
+		if !zero(gap) {
+			return fail("padding", end, ErrFormat, "%x, want zeros", gap)
+		}
+		if i < len(b.manifest.sections) {
+			end = b.manifest.sections[i].Offset + b.manifest.sections[i].Size
+		}
+	}
+	return nil
+}
+
+// body is where the sections end and a signature begins. There is always a section.
+func (b *Bundle) body() int64 {
+	s := b.manifest.sections[len(b.manifest.sections)-1]
+	return aligned(s.Offset + s.Size)
+}
+
+func quoted(section string) string { return fmt.Sprintf("section %q", section) }
+
+// parsed is a section that Open reads itself; nil if there is none.
+func (b *Bundle) parsed(name string) ([]byte, error) {
+	i := b.index(name)
+	if i < 0 {
+		return nil, nil
+	}
+	s := b.manifest.sections[i]
+	if l := b.limits.Parsed; l > 0 && s.Size > l {
+		return nil, fail(quoted(name), s.Offset, ErrLimit, "%d bytes, the limit is %d", s.Size, l)
+	}
+	return b.Section(name)
+}
+
+func (b *Bundle) readGraph() error {
+	raw, err := b.parsed(graphName)
+	if err != nil {
+		return err
+	}
+	g := &datagraph.Graph{}
+	rest, err := g.UnmarshalMsg(raw)
+	if err == nil {
+		err = checkGraph(g)
+	}
+	switch {
+	case err != nil:
+	case len(rest) > 0:
+		err = fmt.Errorf("%w: %d bytes after the graph", ErrFormat, len(rest))
+	case g.Reference != b.manifest.reference:
+		err = fmt.Errorf("%w: it reproduces %q, the manifest says %q", ErrFormat, g.Reference, b.manifest.reference)
+	}
+	for i := range b.manifest.goldens {
+		if err == nil {
+			if err = fits(g, &b.manifest.goldens[i]); err != nil {
+				err = fmt.Errorf("%w: %w", ErrFormat, err)
+			}
+		}
+	}
+	if err != nil {
+		return &Error{quoted(graphName), -1, err}
+	}
+	b.graph = g
+	return nil
+}
+
+func (b *Bundle) readTexts() error {
+	raw, err := b.parsed(labelsName)
+	if err != nil {
+		return err
+	}
+	if raw != nil {
+		if b.labels, err = parseLabels(raw); err != nil {
+			return &Error{quoted(labelsName), -1, fmt.Errorf("%w: %w", ErrFormat, err)}
+		}
+	}
+	if raw, err = b.parsed(metaName); err != nil {
+		return err
+	}
+	if raw != nil {
+		if b.meta, err = parseMeta(raw); err != nil {
+			return &Error{quoted(metaName), -1, fmt.Errorf("%w: %w", ErrFormat, err)}
+		}
+	}
+	return nil
+}
+
+// Graph is the bundle's graph. Its lists are the caller's; its ops are shared and
+// must not be changed.
+func (b *Bundle) Graph() *datagraph.Graph {
+	g := *b.graph
+	g.Inputs = slices.Clone(g.Inputs)
+	g.Steps = slices.Clone(g.Steps)
+	for i := range g.Steps {
+		s := &g.Steps[i]
+		s.In, s.Out = slices.Clone(s.In), slices.Clone(s.Out)
+	}
+	g.Outputs, g.SideOutputs = slices.Clone(g.Outputs), slices.Clone(g.SideOutputs)
+	return &g
+}
+
+// Reference says what the graph reproduces, as Graph.Reference does.
+func (b *Bundle) Reference() string { return b.manifest.reference }
+
+// Versions are those of the libraries that the bundle was made with, by name.
+func (b *Bundle) Versions() map[string]string {
+	m := map[string]string{}
+	for _, v := range b.manifest.versions {
+		m[v[0]] = v[1]
+	}
+	return m
+}
+
+// Least is the least exact class that the bundle accepts of a device: Exact,
+// Within1 or Approximate.
+func (b *Bundle) Least() string { return b.manifest.least }
+
+// Labels are the names of the model's classes, by index; nil if there are none.
+func (b *Bundle) Labels() []string { return slices.Clone(b.labels) }
+
+// Meta is the metadata.
+func (b *Bundle) Meta() map[string]string { return maps.Clone(b.meta) }
+
+// Digest is the SHA-256 of the manifest, which holds those of all sections: two
+// bundles with one digest have one content.
+func (b *Bundle) Digest() [sha256.Size]byte { return b.header.digest }
+
+// Sections lists the sections, by name.
+func (b *Bundle) Sections() []Section { return slices.Clone(b.manifest.sections) }
+
+func (b *Bundle) index(name string) int {
+	i, ok := slices.BinarySearchFunc(b.manifest.sections, name, func(s Section, name string) int { return strings.Compare(s.Name, name) })
+	if !ok {
+		return -1
+	}
+	return i
+}
+
+// Section is the content of a section: a view, which must not be changed, and
+// which is valid until Close. Its digest is checked when it is asked for first:
+// ErrDigest. The name "manifest" gives the manifest's bytes. An unknown name is ErrNoSection.
+func (b *Bundle) Section(name string) ([]byte, error) {
+	if name == manifestName {
+		return slices.Clone(b.raw), nil
+	}
+	i := b.index(name)
+	if i < 0 {
+		return nil, &Error{quoted(name), -1, ErrNoSection}
+	}
+	s, p := b.manifest.sections[i], &b.parts[i]
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ok {
+		return p.data, nil
+	}
+	data, err := b.read(quoted(name), s.Offset, s.Size)
+	if err != nil {
+		return nil, err
+	}
+	if sha256.Sum256(data) != s.SHA256 {
+		return nil, damaged(s)
+	}
+	p.data, p.ok = data, true
+	return data, nil
+}
+
+func damaged(s Section) error {
+	return fail(quoted(s.Name), s.Offset, ErrDigest, "of its %d bytes", s.Size)
+}
+
+// Models lists the names of the models.
+func (b *Bundle) Models() []string {
+	var l []string
+	for _, s := range b.manifest.sections {
+		if n, ok := strings.CutPrefix(s.Name, modelPrefix); ok {
+			l = append(l, n)
+		}
+	}
+	return l
+}
+
+// Model is the model of a name; no name is the only model. Its Data is as of Section.
+func (b *Bundle) Model(name string) (Model, error) {
+	if name == "" {
+		switch l := b.Models(); len(l) {
+		case 0:
+			return Model{}, &Error{"model", -1, fmt.Errorf("%w: the bundle has none", ErrNoSection)}
+		case 1:
+			name = l[0]
+		default:
+			return Model{}, &Error{"model", -1, fmt.Errorf("%w: which of %s", ErrNoSection, strings.Join(l, ", "))}
+		}
+	}
+	data, err := b.Section(modelPrefix + name)
+	if err != nil {
+		return Model{}, err
+	}
+	return Model{name, b.manifest.sections[b.index(modelPrefix+name)].Format, data}, nil
+}
+
+// Goldens are the golden samples, by name. Their inputs are as of Section.
+func (b *Bundle) Goldens() ([]Golden, error) {
+	l := b.Expected()
+	for i := range l {
+		var err error
+		if l[i].Input, err = b.Section(goldenPrefix + l[i].Name); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// Expected are the golden samples, by name, without their inputs: it reads nothing.
+func (b *Bundle) Expected() []Golden {
+	var l []Golden
+	for _, g := range b.manifest.goldens {
+		c := Golden{Name: g.Name}
+		for _, e := range g.Outputs {
+			e.Values = slices.Clone(e.Values)
+			c.Outputs = append(c.Outputs, e)
+		}
+		l = append(l, c)
+	}
+	return l
+}
+
+// Check holds every section against its digest, and keeps none of them in memory.
+// Its error joins those of all damaged sections.
+func (b *Bundle) Check(ctx context.Context) error {
+	var errs []error
+	for _, s := range b.manifest.sections {
+		errs = append(errs, b.stream(ctx, s, func([]byte) error { return nil }))
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// stream hands over a section in chunks, which are valid until f returns, and
+// holds the whole against its digest at the end.
+func (b *Bundle) stream(ctx context.Context, s Section, f func([]byte) error) error {
+	const chunk = 1 << 20
+	h := sha256.New()
+	var buf []byte
+	if b.mem == nil {
+		buf = make([]byte, min(chunk, s.Size))
+	}
+	for off, end := s.Offset, s.Offset+s.Size; off < end; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := min(chunk, end-off)
+		if b.mem != nil {
+			buf = b.mem[off : off+n]
+		} else if err := b.readAt(quoted(s.Name), off, buf[:n]); err != nil {
+			return err
+		}
+		h.Write(buf[:n])
+		if err := f(buf[:n]); err != nil {
+			return err
+		}
+		off += n
+	}
+	if [sha256.Size]byte(h.Sum(nil)) != s.SHA256 {
+		return damaged(s)
+	}
+	return nil
+}
+
+// Verify holds every section against its digest, runs the graph on the CPU on every
+// golden sample, and compares the outputs. Its error joins those of all that differs:
+// ErrDigest, and a *MismatchError for each output.
+func (b *Bundle) Verify(ctx context.Context) error {
+	errs := []error{b.Check(ctx)}
+	plan, err := datagraph.Compile(b.Graph(), b.limits.Run)
+	if err != nil {
+		return errors.Join(append(errs, err)...)
+	}
+	run := plan.NewRunner()
+	for _, g := range b.manifest.goldens {
+		if err := ctx.Err(); err != nil {
+			errs = append(errs, err)
+			break
+		}
+		input, err := b.Section(goldenPrefix + g.Name)
+		if errors.Is(err, ErrDigest) {
+			continue // as Check said
+		}
+		var out []*tensor.Tensor
+		if err == nil {
+			out, err = run.Run(tensor.FromBytes(input))
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("modelbundle: golden sample %q: %w: %w", g.Name, ErrGolden, err))
+			continue
+		}
+		errs = append(errs, g.Check(plan.Outputs(), out))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,342 @@
+package modelbundle
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// A signature at the end of the file:
+//
+//	"IPsigned"  algorithm u32  0 u32  public key  signature  16 zeros
+const (
+	signedMagic   = "IPsigned"
+	algoEd25519   = 1
+	signedKey     = 16
+	signedSig     = signedKey + ed25519.PublicKeySize
+	signedEnd     = signedSig + ed25519.SignatureSize
+	signedMessage = "infer-prep bundle signature\x00" // so that a signature is of nothing else
+)
+
+// message is what the signature at a file's end is of.
+func (b *Bundle) message() []byte {
+	m := append([]byte(signedMessage), magic...)
+	m = binary.LittleEndian.AppendUint32(m, Version)
+	return append(m, b.header.digest[:]...)
+}
+
+// readSignature reads the signature at the file's end. It is held against the key
+// beside it, so that a bit that turned over is seen; whose key that is it does not tell.
+func (b *Bundle) readSignature() error {
+	if b.header.signature == 0 {
+		return nil
+	}
+	const part = "signature"
+	off := b.body()
+	raw, err := b.read(part, off, signedSize)
+	if err != nil {
+		return err
+	}
+	switch {
+	case string(raw[:8]) != signedMagic:
+		return fail(part, off, ErrFormat, "it does not begin with %q", signedMagic)
+	case binary.LittleEndian.Uint32(raw[8:]) != algoEd25519:
+		return fail(part, off+8, ErrVersion, "algorithm %d, this build knows %d (Ed25519)", binary.LittleEndian.Uint32(raw[8:]), algoEd25519)
+	case !zero(raw[12:signedKey]) || !zero(raw[signedEnd:]):
+		return fail(part, off, ErrFormat, "its padding is not zero")
+	}
+	key := ed25519.PublicKey(slices.Clone(raw[signedKey:signedSig]))
+	sig := slices.Clone(raw[signedSig:signedEnd])
+	if !ed25519.Verify(key, b.message(), sig) {
+		return fail(part, off, ErrSignature, "it is not of this manifest by the key beside it")
+	}
+	b.signer, b.signature = key, sig
+	return nil
+}
+
+// Sign writes the bundle with a signature by the key at its end, in the place of one
+// that it may have. The sections are checked before anything is written, and as they are copied.
+func (b *Bundle) Sign(ctx context.Context, w io.Writer, key ed25519.PrivateKey) error {
+	if err := checkPrivate(key); err != nil {
+		return err
+	}
+	if err := b.Check(ctx); err != nil {
+		return err
+	}
+	h := b.header
+	h.signature = signedSize
+	p := padded{w: w}
+	p.write(h.append(nil))
+	p.write(b.raw)
+	p.pad()
+	for _, s := range b.manifest.sections {
+		err := b.stream(ctx, s, func(chunk []byte) error {
+			p.write(chunk)
+			return p.err
+		})
+		if err != nil {
+			return err
+		}
+		p.pad()
+	}
+	block := make([]byte, signedSize)
+	copy(block, signedMagic)
+	binary.LittleEndian.PutUint32(block[8:], algoEd25519)
+	copy(block[signedKey:], key.Public().(ed25519.PublicKey))
+	copy(block[signedSig:], ed25519.Sign(key, b.message()))
+	p.write(block)
+	return p.err
+}
+
+func checkPrivate(key ed25519.PrivateKey) error {
+	if len(key) != ed25519.PrivateKeySize {
+		return fmt.Errorf("modelbundle: a private key of %d bytes, want %d", len(key), ed25519.PrivateKeySize)
+	}
+	return nil
+}
+
+// Signer is the key that made the signature at the file's end, nil if there is
+// none. Anybody can sign: it means nothing before it is known whose key it is.
+func (b *Bundle) Signer() ed25519.PublicKey { return slices.Clone(b.signer) }
+
+// VerifySignature holds the signature at the file's end against a key: ErrUnsigned
+// without one, ErrSignature if it is of another key.
+//
+// A signature is of the manifest, and by the digests in it of all sections; these
+// are checked when they are used.
+func (b *Bundle) VerifySignature(key ed25519.PublicKey) error {
+	if b.signer == nil {
+		return &Error{"signature", -1, ErrUnsigned}
+	}
+	if len(key) != ed25519.PublicKeySize || !key.Equal(b.signer) || !ed25519.Verify(key, b.message(), b.signature) {
+		return fail("signature", b.body(), ErrSignature, "it is by the key %s, not by %s", KeyID(b.signer), KeyID(key))
+	}
+	return nil
+}
+
+// A signature in a file of its own is in the layout of OpenSSF Model Signing 1.0: a
+// Sigstore bundle with a DSSE envelope, whose payload is an in-toto statement that lists
+// the digests of files. The files are those that the sections would be, had they been
+// written to a folder under their names, and "manifest".
+const (
+	sigstoreType  = "application/vnd.dev.sigstore.bundle.v0.3+json"
+	payloadType   = "application/vnd.in-toto+json"
+	statementType = "https://in-toto.io/Statement/v1"
+	predicateType = "https://model_signing/signature/v1.0"
+	subjectName   = "infer-prep bundle"
+	maxDetached   = 16 << 20 // 10,000 sections have 4 MB
+)
+
+type sigstoreBundle struct {
+	MediaType string `json:"mediaType"`
+	Material  struct {
+		PublicKey struct {
+			Hint string `json:"hint"`
+		} `json:"publicKey"`
+		Log []json.RawMessage `json:"tlogEntries"`
+	} `json:"verificationMaterial"`
+	Envelope struct {
+		Payload     string              `json:"payload"`
+		PayloadType string              `json:"payloadType"`
+		Signatures  []envelopeSignature `json:"signatures"`
+	} `json:"dsseEnvelope"`
+}
+
+type envelopeSignature struct {
+	Sig   string `json:"sig"`
+	KeyID string `json:"keyid"`
+}
+
+type statement struct {
+	Type          string             `json:"_type"`
+	Subject       []statementSubject `json:"subject"`
+	PredicateType string             `json:"predicateType"`
+	Predicate     struct {
+		Serialization serialization `json:"serialization"`
+		Resources     []resource    `json:"resources"`
+	} `json:"predicate"`
+}
+
+type statementSubject struct {
+	Name   string            `json:"name"`
+	Digest map[string]string `json:"digest"`
+}
+
+type serialization struct {
+	Method        string   `json:"method"`
+	HashType      string   `json:"hash_type"`
+	AllowSymlinks bool     `json:"allow_symlinks"`
+	IgnorePaths   []string `json:"ignore_paths"`
+}
+
+type resource struct {
+	Name      string `json:"name"`
+	Algorithm string `json:"algorithm"`
+	Digest    string `json:"digest"`
+}
+
+// resources are the manifest and the sections, by name, and the digest of their digests.
+func (b *Bundle) resources() (l []resource, root string) {
+	l = append(l, resource{manifestName, "sha256", hex.EncodeToString(b.header.digest[:])})
+	for _, s := range b.manifest.sections {
+		l = append(l, resource{s.Name, "sha256", hex.EncodeToString(s.SHA256[:])})
+	}
+	slices.SortFunc(l, func(a, b resource) int { return strings.Compare(a.Name, b.Name) })
+	h := sha256.New()
+	for _, r := range l {
+		d, _ := hex.DecodeString(r.Digest) // as encoded above
+		h.Write(d)
+	}
+	return l, hex.EncodeToString(h.Sum(nil))
+}
+
+// envelopeMessage is DSSE's pre-authentication encoding, what is signed of a payload.
+func envelopeMessage(payload []byte) []byte {
+	return append(fmt.Appendf(nil, "DSSEv1 %d %s %d ", len(payloadType), payloadType, len(payload)), payload...)
+}
+
+// SignDetached gives a signature to be kept in a file of its own, as JSON. The
+// sections are checked before.
+func (b *Bundle) SignDetached(ctx context.Context, key ed25519.PrivateKey) ([]byte, error) {
+	if err := checkPrivate(key); err != nil {
+		return nil, err
+	}
+	if err := b.Check(ctx); err != nil {
+		return nil, err
+	}
+	st := statement{Type: statementType, PredicateType: predicateType}
+	st.Predicate.Serialization = serialization{Method: "files", HashType: "sha256", IgnorePaths: []string{}}
+	var root string
+	st.Predicate.Resources, root = b.resources()
+	st.Subject = []statementSubject{{subjectName, map[string]string{"sha256": root}}}
+	payload, err := json.Marshal(st)
+	if err != nil {
+		return nil, err
+	}
+	s := sigstoreBundle{MediaType: sigstoreType}
+	s.Material.PublicKey.Hint = KeyID(key.Public().(ed25519.PublicKey))
+	s.Material.Log = []json.RawMessage{}
+	s.Envelope.Payload = base64.StdEncoding.EncodeToString(payload)
+	s.Envelope.PayloadType = payloadType
+	s.Envelope.Signatures = []envelopeSignature{{Sig: base64.StdEncoding.EncodeToString(ed25519.Sign(key, envelopeMessage(payload)))}}
+	out, err := json.MarshalIndent(s, "", "  ")
+	return append(out, '\n'), err
+}
+
+// VerifyDetached holds a signature of SignDetached, or another one in that layout,
+// against a key and the bundle: ErrSignature if it is none, is of another key, or is of something else.
+func (b *Bundle) VerifyDetached(signature []byte, key ed25519.PublicKey) error {
+	const part = "detached signature"
+	bad := func(format string, args ...any) error { return fail(part, -1, ErrSignature, format, args...) }
+	if len(signature) > maxDetached {
+		return fail(part, -1, ErrLimit, "%d bytes, the limit is %d", len(signature), maxDetached)
+	}
+	if len(key) != ed25519.PublicKeySize {
+		return bad("a key of %d bytes, want %d", len(key), ed25519.PublicKeySize)
+	}
+	var s sigstoreBundle
+	if err := json.Unmarshal(signature, &s); err != nil {
+		return bad("%w", err)
+	}
+	if s.MediaType != sigstoreType || s.Envelope.PayloadType != payloadType {
+		return bad("media type %q with a payload of %q, want %q with %q", s.MediaType, s.Envelope.PayloadType, sigstoreType, payloadType)
+	}
+	payload, err := base64.StdEncoding.DecodeString(s.Envelope.Payload)
+	if err != nil {
+		return bad("payload: %w", err)
+	}
+	// Nothing of the payload is looked at before the signature is known to be right.
+	if !slices.ContainsFunc(s.Envelope.Signatures, func(e envelopeSignature) bool {
+		sig, err := base64.StdEncoding.DecodeString(e.Sig)
+		return err == nil && ed25519.Verify(key, envelopeMessage(payload), sig)
+	}) {
+		return bad("it is by the key %q, not by %s, or it is damaged", s.Material.PublicKey.Hint, KeyID(key))
+	}
+	var st statement
+	if err := json.Unmarshal(payload, &st); err != nil {
+		return bad("statement: %w", err)
+	}
+	l, root := b.resources()
+	if st.Type != statementType || st.PredicateType != predicateType {
+		return bad("a statement %q of %q, want %q of %q", st.Type, st.PredicateType, statementType, predicateType)
+	}
+	if len(st.Subject) != 1 || st.Subject[0].Digest["sha256"] != root || !slices.Equal(st.Predicate.Resources, l) {
+		return bad("it is of another bundle")
+	}
+	return nil
+}
+
+// KeyID names a public key: the SHA-256 of its PEM file, in hexadecimal, as
+// sha256sum tells it and as OpenSSF Model Signing does.
+func KeyID(key ed25519.PublicKey) string {
+	b, err := x509.MarshalPKIXPublicKey(key)
+	if err != nil || len(key) != ed25519.PublicKeySize {
+		return fmt.Sprintf("of %d bytes", len(key))
+	}
+	d := sha256.Sum256(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: b}))
+	return hex.EncodeToString(d[:])
+}
+
+// ErrKey is the error of a key file that is not of Ed25519, or no key file.
+var ErrKey = errors.New("modelbundle: want an Ed25519 key in PEM")
+
+// ParsePrivateKey reads a private key in PEM (PKCS #8), as
+// "openssl genpkey -algorithm ed25519" writes it.
+func ParsePrivateKey(b []byte) (ed25519.PrivateKey, error) {
+	der, err := pemBlock(b, "PRIVATE KEY")
+	if err != nil {
+		return nil, err
+	}
+	k, err := x509.ParsePKCS8PrivateKey(der)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrKey, err)
+	}
+	key, ok := k.(ed25519.PrivateKey)
+	if !ok {
+		return nil, fmt.Errorf("%w: it is one of %T", ErrKey, k)
+	}
+	return key, nil
+}
+
+// ParsePublicKey reads a public key in PEM (PKIX), as "openssl pkey -pubout" writes it.
+func ParsePublicKey(b []byte) (ed25519.PublicKey, error) {
+	der, err := pemBlock(b, "PUBLIC KEY")
+	if err != nil {
+		return nil, err
+	}
+	k, err := x509.ParsePKIXPublicKey(der)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrKey, err)
+	}
+	key, ok := k.(ed25519.PublicKey)
+	if !ok {
+		return nil, fmt.Errorf("%w: it is one of %T", ErrKey, k)
+	}
+	return key, nil
+}
+
+// pemBlock is the content of a file with one block.
+func pemBlock(b []byte, want string) ([]byte, error) {
+	p, rest := pem.Decode(b)
+	switch {
+	case p == nil:
+		return nil, fmt.Errorf("%w: no PEM block", ErrKey)
+	case p.Type != want:
+		return nil, fmt.Errorf("%w: it is a %s, want a %s", ErrKey, strings.ToLower(p.Type), strings.ToLower(want))
+	case len(bytes.TrimSpace(rest)) > 0:
+		return nil, fmt.Errorf("%w: more after the block", ErrKey)
+	}
+	return p.Bytes, nil
+}

@@ -1,0 +1,55 @@
+package onnx_test
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/infer-prep/infer-prep/onnx"
+	"github.com/infer-prep/infer-prep/preset"
+)
+
+// What follows the resize and the crop, for a runtime that gets 224 x 224 bytes of RGB.
+func ExampleExport() {
+	g, err := preset.Graph("clip")
+	if err != nil {
+		panic(err)
+	}
+	e, err := onnx.Export(g, onnx.Options{Form: onnx.Tail, Batch: true})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("the host runs", len(e.Host.Steps), "steps")
+	for _, p := range e.Inputs {
+		fmt.Println("in ", p.Name, p.Desc)
+	}
+	for _, p := range e.Outputs {
+		fmt.Println("out", p.Name, p.Desc)
+	}
+	// Output:
+	// the host runs 3 steps
+	// in  image uint8 HWC (224, 224, 3)
+	// out pixel_values float32 CHW (3, 224, 224)
+}
+
+// The graph travels in the model, and comes back as it was.
+func ExampleEmbed() {
+	model, err := os.ReadFile("../testdata/onnx/tiny.onnx")
+	if err != nil {
+		panic(err)
+	}
+	g, err := preset.Graph("imagenet")
+	if err != nil {
+		panic(err)
+	}
+	with, err := onnx.Embed(model, g, nil)
+	if err != nil {
+		panic(err)
+	}
+	back, _, err := onnx.Extract(with)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(len(back.Steps), "steps,", back.Outputs)
+	// Output:
+	// 5 steps, [image]
+}

@@ -1,0 +1,277 @@
+package onnx
+
+import (
+	"slices"
+
+	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// scaled lowers a resizing op. For a known size its parts are those that the op
+// itself tells: what is cut, the size, and how it is placed.
+func (l *lowering) scaled(o transforms.Scaled, out []value, x value) error {
+	d := x.desc
+	if d.DType != tensor.Uint8 && (l.options.Form != Exact || d.DType != tensor.Float32) {
+		return l.refuse("it resizes %v, want uint8", d.DType)
+	}
+	if !known2(d) {
+		switch {
+		case l.options.HostTaps:
+			return l.hostTaps(o, &out[0], x)
+		case l.options.Form == Fast:
+			return l.dynamic(o, out, x)
+		}
+		return l.refuse("the image's size is not known: state it, or give the taps as inputs")
+	}
+	side := make([]*tensor.Tensor, len(out)-1)
+	for i := range side {
+		t, err := tensor.New(out[i+1].desc)
+		if err != nil {
+			return l.refuse("%v", err)
+		}
+		side[i] = t
+	}
+	s, err := o.Scale(d.Height(), d.Width(), side)
+	if err != nil {
+		return l.refuse("%v", err)
+	}
+	for i, t := range side {
+		out[i+1].name = l.add("side", t)
+	}
+	cut := value{desc: d.WithSize(s.Cut.Height, s.Cut.Width)}
+	if err := l.frame(s.Cut, &cut, x); err != nil {
+		return err
+	}
+	scaled := value{cut.name, d.WithSize(s.Height, s.Width)}
+	if cut.desc != scaled.desc {
+		if err := l.resize(o, s, &scaled, cut); err != nil {
+			return err
+		}
+	}
+	return l.frame(s.Place, &out[0], scaled)
+}
+
+// resize scales an image of known size to another one.
+func (l *lowering) resize(o transforms.Scaled, s transforms.Scale, y *value, x value) error {
+	interp, backend, antialias := o.Sampling()
+	if interp == transforms.Nearest || interp == transforms.NearestExact {
+		return l.nearest(interp, backend, y, x)
+	}
+	if l.options.Form == Fast {
+		h, w, c := axes(x.desc)
+		var sizes [3]num
+		sizes[h], sizes[w], sizes[c] = known(s.Height), known(s.Width), known(x.desc.Channels())
+		return l.fastResize(interp, backend, antialias, sizes, y, x)
+	}
+	switch backend {
+	case transforms.Pillow:
+		f, err := l.pillowFilter(interp, x)
+		if err != nil {
+			return err
+		}
+		l.pillow(f, s.VerticalFirst, y, x)
+		return nil
+	case transforms.OpenCV:
+		if interp == transforms.Bilinear && x.desc.DType == tensor.Uint8 {
+			l.openCVLinear(s.Halved, y, x)
+			return nil
+		}
+		return l.refuse("%v of backend opencv is float32 arithmetic of its own order; want bilinear of uint8", interp)
+	}
+	if backend == transforms.Torch {
+		return l.refuse("backend torch adds float32 products without rounding them (fused multiply-add), for which ONNX has no operator")
+	}
+	return l.refuse("there are no operators for %v of backend %v here", interp, backend)
+}
+
+var pillowFilters = map[transforms.Interpolation]kernel.Filter{
+	transforms.Box: kernel.FilterBox, transforms.Bilinear: kernel.FilterBilinear, transforms.Hamming: kernel.FilterHamming,
+	transforms.Bicubic: kernel.FilterBicubic, transforms.Lanczos: kernel.FilterLanczos,
+}
+
+func (l *lowering) pillowFilter(i transforms.Interpolation, x value) (kernel.Filter, error) {
+	f, ok := pillowFilters[i]
+	if !ok {
+		return 0, l.refuse("there are no operators for Pillow's %v here", i)
+	}
+	if n := x.desc.Channels(); n == 2 || n == 4 || n == tensor.Unknown {
+		return 0, l.refuse("Pillow mixes colours multiplied by alpha in images of 2 and 4 channels; want 1 or 3")
+	}
+	return f, nil
+}
+
+// tap is one weight of every output along an axis, and the pixel that it weighs.
+type tap struct {
+	index []int32
+	fixed []int32
+	float []float64
+}
+
+// tapsAlong lists the taps of Pillow's resampling in to out pixels. An output with
+// fewer taps than others has further ones of weight 0.
+func tapsAlong(in, out int, f kernel.Filter, float bool) []tap {
+	var t kernel.Taps
+	t.Pillow(in, out, 0, out, f, float)
+	taps := make([]tap, slices.Max(t.Len))
+	for j := range taps {
+		for i := range out {
+			n := min(int(t.Start[i])+j, in-1)
+			taps[j].index = append(taps[j].index, int32(n))
+			switch used := j < int(t.Len[i]); {
+			case float && used:
+				taps[j].float = append(taps[j].float, t.W64[i*t.K+j])
+			case float:
+				taps[j].float = append(taps[j].float, 0)
+			case used:
+				taps[j].fixed = append(taps[j].fixed, t.W32[i*t.K+j])
+			default:
+				taps[j].fixed = append(taps[j].fixed, 0)
+			}
+		}
+	}
+	return taps
+}
+
+// beside is the shape of so many values along an axis of an image.
+func beside(axis, n int) []int {
+	d := []int{n}
+	for range 2 - axis {
+		d = append(d, 1)
+	}
+	return d
+}
+
+// pillow is Pillow's two passes, each with its rounding.
+func (l *lowering) pillow(f kernel.Filter, verticalFirst bool, y *value, x value) {
+	ay, ax, _ := axes(x.desc)
+	order := []int{ax, ay}
+	if verticalFirst {
+		order = []int{ay, ax}
+	}
+	name := x.name
+	float := x.desc.DType == tensor.Float32
+	if !float {
+		name = l.cast(name, tensor.Int32)
+	}
+	for _, axis := range order {
+		in, out := x.desc.Shape.At(axis), y.desc.Shape.At(axis)
+		if in == out {
+			continue
+		}
+		taps := tapsAlong(in, out, f, float)
+		if float {
+			name = l.passFloat(name, axis, taps)
+		} else {
+			name = l.clip8(l.pass(name, axis, taps))
+		}
+	}
+	if !float {
+		name = l.cast(name, tensor.Uint8)
+	}
+	y.name = name
+}
+
+// pass is the sum of the taps and of a half, in int32: no filter's sum leaves its range.
+func (l *lowering) pass(x string, axis int, taps []tap) string {
+	sum := constOf(l.builder, "half", []int32{1 << (kernel.TapsBits - 1)})
+	for _, t := range taps {
+		p := l.op("Gather", []attr{{"axis", int64(axis)}}, x, constOf(l.builder, "index", t.index, len(t.index)))
+		p = l.op("Mul", nil, p, constOf(l.builder, "weight", t.fixed, beside(axis, len(t.fixed))...))
+		sum = l.op("Add", nil, sum, p)
+	}
+	return sum
+}
+
+// clip8 is a fixed-point sum as a number of 0 to 255. Clipping comes first, since
+// Div rounds numbers below 0 to the other side than a shift does.
+func (l *lowering) clip8(sum string) string {
+	const one = 1 << kernel.TapsBits
+	sum = l.op("Clip", nil, sum, constOf(l.builder, "low", []int32{0}), constOf(l.builder, "high", []int32{256*one - 1}))
+	return l.op("Div", nil, sum, constOf(l.builder, "one", []int32{one}))
+}
+
+// passFloat is a pass of Pillow's mode F: sums in float64, in order, rounded to float32.
+func (l *lowering) passFloat(x string, axis int, taps []tap) string {
+	x = l.cast(x, tensor.Float64)
+	sum := constOf(l.builder, "zero", []float64{0})
+	for _, t := range taps {
+		p := l.op("Gather", []attr{{"axis", int64(axis)}}, x, constOf(l.builder, "index", t.index, len(t.index)))
+		p = l.op("Mul", nil, p, constOf(l.builder, "weight", t.float, beside(axis, len(t.float))...))
+		sum = l.op("Add", nil, sum, p)
+	}
+	return l.cast(sum, tensor.Float32)
+}
+
+// openCVLinear is OpenCV's fixed-point bilinear: 11 bits a pass, with the
+// truncations of its vertical pass. Nothing is below 0, so that Div is a shift.
+func (l *lowering) openCVLinear(halved bool, y *value, x value) {
+	ay, ax, _ := axes(x.desc)
+	int32s := func(v ...int32) string { return constOf(l.builder, "number", v) }
+	pick := func(x string, axis int, t *kernel.CVTaps, j int) string {
+		index := make([]int32, len(t.Index)/2)
+		for i := range index {
+			index[i] = t.Index[2*i+j]
+		}
+		return l.op("Gather", []attr{{"axis", int64(axis)}}, x, constOf(l.builder, "index", index, len(index)))
+	}
+	weigh := func(x string, axis int, t *kernel.CVTaps, j int) string {
+		w := make([]int32, len(t.WI)/2)
+		for i := range w {
+			w[i] = t.WI[2*i+j]
+		}
+		return l.op("Mul", nil, x, constOf(l.builder, "weight", w, beside(axis, len(w))...))
+	}
+	shift := func(x string, bits int) string { return l.op("Div", nil, x, int32s(1<<bits)) }
+	name := l.cast(x.name, tensor.Int32)
+	if halved { // to one in two by two: their mean, rounded half up
+		for _, axis := range []int{ax, ay} {
+			var t kernel.CVTaps
+			n := y.desc.Shape.At(axis)
+			for i := range n {
+				t.Index = append(t.Index, int32(2*i), int32(2*i+1))
+			}
+			name = l.op("Add", nil, pick(name, axis, &t, 0), pick(name, axis, &t, 1))
+		}
+		y.name = l.cast(shift(l.op("Add", nil, name, int32s(2)), 2), tensor.Uint8)
+		return
+	}
+	var tx, ty kernel.CVTaps
+	tx.Resize(x.desc.Width(), y.desc.Width(), kernel.CVLinear, false)
+	ty.Resize(x.desc.Height(), y.desc.Height(), kernel.CVLinear, true)
+	rows := l.op("Add", nil, weigh(pick(name, ax, &tx, 0), ax, &tx, 0), weigh(pick(name, ax, &tx, 1), ax, &tx, 1))
+	rows = shift(rows, 4)
+	up := shift(weigh(pick(rows, ay, &ty, 0), ay, &ty, 0), 16)
+	down := shift(weigh(pick(rows, ay, &ty, 1), ay, &ty, 1), 16)
+	sum := l.op("Add", nil, l.op("Add", nil, up, down), int32s(2))
+	y.name = l.cast(l.op("Clip", nil, shift(sum, 2), int32s(0), int32s(255)), tensor.Uint8)
+}
+
+// nearest gathers rows and columns.
+func (l *lowering) nearest(interp transforms.Interpolation, backend transforms.Backend, y *value, x value) error {
+	rule := kernel.NearestPillow
+	switch {
+	case backend == transforms.OpenCV && interp == transforms.Nearest:
+		rule = kernel.NearestCV
+	case backend == transforms.OpenCV:
+		rule = kernel.NearestExactCV
+	case backend == transforms.Torch && interp == transforms.Nearest:
+		rule = kernel.NearestTorch
+	case backend == transforms.Torch && y.desc.Height()+y.desc.Width() <= 128:
+		rule = kernel.NearestExactTorchSmall
+	case backend == transforms.Torch:
+		rule = kernel.NearestExactTorch
+	}
+	ay, ax, _ := axes(x.desc)
+	name := x.name
+	for _, axis := range []int{ay, ax} {
+		index := make([]int32, y.desc.Shape.At(axis))
+		rule(index, x.desc.Shape.At(axis), len(index))
+		if slices.Contains(index, -1) {
+			return l.refuse("Pillow's rounding leaves the last row or column empty at this size")
+		}
+		name = l.op("Gather", []attr{{"axis", int64(axis)}}, name, constOf(l.builder, "index", index, len(index)))
+	}
+	y.name = name
+	return nil
+}

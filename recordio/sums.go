@@ -1,0 +1,126 @@
+package recordio
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"strconv"
+)
+
+// Sum is what a file of sums has of a record, since RecordIO has no checksums: where it begins, its
+// length, and its CRC-32C. The file is text, a line for each record in the order of
+// the stream: offset, length, and the sum as eight hexadecimal digits, with tabs between.
+type Sum struct {
+	Offset int64
+	Length int
+	CRC    uint32
+}
+
+// AppendText appends the sum's line.
+func (s Sum) AppendText(b []byte) ([]byte, error) {
+	return fmt.Appendf(b, "%d\t%d\t%08x\n", s.Offset, s.Length, s.CRC), nil
+}
+
+// ReadSums reads a file of sums.
+func ReadSums(name string, r io.Reader) ([]Sum, error) {
+	var l []Sum
+	in := bufio.NewScanner(r)
+	for at := int64(0); in.Scan(); at += int64(len(in.Bytes())) + 1 {
+		f := bytes.Split(in.Bytes(), []byte("\t"))
+		var s Sum
+		var crc uint64
+		err := errors.New("not three of them")
+		if len(f) == 3 && len(f[2]) == 8 {
+			if s.Offset, err = strconv.ParseInt(string(f[0]), 10, 64); err == nil {
+				if s.Length, err = strconv.Atoi(string(f[1])); err == nil {
+					crc, err = strconv.ParseUint(string(f[2]), 16, 32)
+				}
+			}
+		}
+		if err != nil || s.Offset < 0 || s.Length < 0 || s.Length > MaxRecord || len(l) > 0 && s.Offset <= l[len(l)-1].Offset {
+			return nil, &CorruptionError{name, at, fmt.Sprintf("%.60q, want an offset above the last one, a length and eight hexadecimal digits", in.Text())}
+		}
+		s.CRC = uint32(crc)
+		l = append(l, s)
+	}
+	if err := in.Err(); err != nil {
+		return nil, fmt.Errorf("recordio: %s: %w", name, err)
+	}
+	return l, nil
+}
+
+// each calls f for every record of the stream, with its offset in it.
+func (s *Stream) each(o Options, f func(at int64, record []byte) error) error {
+	for i, file := range s.files {
+		b, err := s.view(i, 0, file.Size)
+		if err != nil {
+			return err
+		}
+		p := o
+		p.Name, p.Offset = file.Name, 0
+		r := NewBytes(b, p)
+		if b == nil {
+			r = NewReader(io.NewSectionReader(s, s.starts[i], file.Size), p)
+		}
+		for {
+			record, err := r.Next()
+			if err == io.EOF {
+				break
+			}
+			if err == nil {
+				err = f(s.starts[i]+r.Offset(), record)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Sums reads all of the stream and gives the sums of its records.
+func (s *Stream) Sums(o Options) (l []Sum, err error) {
+	err = s.each(o, func(at int64, record []byte) error {
+		l = append(l, Sum{at, len(record), crc32.Checksum(record, castagnoli)})
+		return nil
+	})
+	return l, err
+}
+
+// Verify reads all of the stream and compares its records with their sums. bad is told
+// of each that is another, as a *CorruptionError, and of the one at which reading ends, if it
+// cannot go on. It returns what is no damage.
+func (s *Stream) Verify(sums []Sum, o Options, bad func(*CorruptionError)) error {
+	corrupt := func(at int64, format string, args ...any) {
+		file, offset := s.At(at)
+		bad(&CorruptionError{s.files[file].Name, offset, fmt.Sprintf(format, args...)})
+	}
+	n := 0
+	err := s.each(o, func(at int64, record []byte) error {
+		for ; n < len(sums) && sums[n].Offset < at; n++ {
+			corrupt(sums[n].Offset, "no record, want one of %d bytes", sums[n].Length)
+		}
+		if n == len(sums) || sums[n].Offset != at {
+			corrupt(at, "a record of %d bytes, want none", len(record))
+			return nil
+		}
+		want := sums[n]
+		n++
+		if got := (Sum{at, len(record), crc32.Checksum(record, castagnoli)}); got != want {
+			corrupt(at, "a record of %d bytes with the sum %08x, want %d and %08x", got.Length, got.CRC, want.Length, want.CRC)
+		}
+		return nil
+	})
+	var c *CorruptionError
+	if errors.As(err, &c) {
+		bad(c)
+		return nil
+	}
+	for ; err == nil && n < len(sums); n++ {
+		corrupt(min(sums[n].Offset, s.Size()), "no record, want one of %d bytes", sums[n].Length)
+	}
+	return err
+}

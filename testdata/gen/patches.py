@@ -1,0 +1,180 @@
+"""Writes the goldens of the ops of models that take patches or pages, and the sizes by their rules.
+
+Run with Python 3.11, NumPy 2.4.6, Pillow 13.0.0 and transformers 5.23.0 (with torch 2.15.0 and
+torchvision 0.29.2, which it imports). Every run gives the same bytes.
+
+sizes.json (thumbnail.json for resize) has for some parameters rows of the input's height and width
+and the output's, which are 0 where the reference refuses the image.
+"""
+
+import json
+import math
+import random
+
+import numpy as np
+from PIL import Image
+from transformers.image_utils import SizeDict
+from transformers.models.donut.image_processing_pil_donut import DonutImageProcessorPil
+from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil, smart_resize
+from transformers.models.siglip2.image_processing_pil_siglip2 import (
+    convert_image_to_patches,
+    get_image_size_for_max_num_patches,
+    pad_along_first_dim,
+)
+
+from golden import ROOT, Golden, chw, image
+
+PILLOW = {"nearest": 0, "lanczos": 1, "bilinear": 2, "bicubic": 3, "box": 4, "hamming": 5}
+DTYPES = ["int8", "uint16", "int32", "int64", "float16", "float32", "float64", "bool"]
+
+
+def resized(a, h, w, interpolation):
+    im = Image.fromarray(a if a.shape[2] > 1 else a[..., 0]).resize((w, h), PILLOW[interpolation])
+    return np.asarray(im).reshape(h, w, a.shape[2])
+
+
+def rule(op, fields, h, w):
+    """The reference's size for an image of h x w; 0, 0 if it refuses it."""
+    try:
+        if op == "smart_resize":
+            return smart_resize(h, w, fields["factor"], fields["min_pixels"], fields["max_pixels"])
+        if op == "resize_to_patches":
+            return get_image_size_for_max_num_patches(h, w, fields["patch"], fields["max_patches"])
+
+        class Thumbnail(DonutImageProcessorPil):
+            def resize(self, image, size, **kw):
+                if not size.height or not size.width:
+                    raise ValueError("no pixels are left")  # as the class's own resize does
+                return np.empty((1, size.height, size.width))
+
+        p = Thumbnail(do_resize=False)
+        return p.thumbnail(np.broadcast_to(np.uint8(0), (1, h, w)), SizeDict(height=fields["height"], width=fields["width"])).shape[1:]
+    except ValueError:
+        return 0, 0
+
+
+def params(op, fields, interpolation="bilinear"):
+    if op == "resize":
+        first = dict(fit="thumbnail", edge=0, max_edge=0, multiple=0, keep_aspect=False, size_rule="truncate")
+        return first | fields | dict(interpolation=interpolation, backend="pillow", no_antialias=False)
+    return fields | dict(interpolation=interpolation, backend="pillow", no_antialias=False)
+
+
+SMART = [dict(factor=28, min_pixels=56 * 56, max_pixels=28 * 28 * 1280), dict(factor=28, min_pixels=56 * 56, max_pixels=28 * 28 * 16384),
+         dict(factor=32, min_pixels=65536, max_pixels=16777216), dict(factor=28, min_pixels=1, max_pixels=3136),
+         dict(factor=7, min_pixels=4096, max_pixels=4096), dict(factor=1, min_pixels=100, max_pixels=90), dict(factor=3, min_pixels=250000, max_pixels=1)]
+PATCHES = [dict(patch=16, max_patches=256), dict(patch=16, max_patches=1024), dict(patch=14, max_patches=729),
+           dict(patch=7, max_patches=1), dict(patch=1, max_patches=2), dict(patch=300, max_patches=5)]
+THUMBNAILS = [dict(height=2560, width=1920), dict(height=1280, width=960), dict(height=50, width=100), dict(height=100, width=50), dict(height=64, width=64)]
+
+
+def sizes(op, rules, file):
+    r = random.Random(7)
+    out = []
+    for fields in rules:
+        rows, f = [], fields.get("factor") or fields.get("patch") or 16
+        awkward = [(1, 1), (1, 2), (1, 199), (200, 1), (1, 201), (401, 2), (400, 2), (14, 42), (42, 14), (70, 98), (1, 5000), (f * 5 // 2, f * 7 // 2), (f * 3, f * 4)]
+        for _ in range(140):
+            k = r.random()
+            if k < 0.3:  # ties between multiples
+                awkward.append((max(1, f * r.randint(0, 60) + f // 2), max(1, f * r.randint(0, 60) + f // 2)))
+            elif k < 0.5:
+                n = r.randint(1, 4000)
+                awkward.append((n, n))
+            elif k < 0.65:
+                awkward.append((r.randint(1, 30), r.randint(1, 6000)))
+            else:
+                awkward.append((int(math.exp(r.uniform(0, 9))), int(math.exp(r.uniform(0, 9)))))
+        for h, w in awkward:
+            oh, ow = rule(op, fields, h, w)
+            rows.append([h, w, int(oh), int(ow)])
+        out.append({"params": params(op, fields), "sizes": rows})
+    folder = ROOT / op
+    folder.mkdir(exist_ok=True)
+    (folder / file).write_text("[\n" + ",\n".join(json.dumps(o, separators=(",", ":")) for o in out) + "\n]\n")
+
+
+def resizes():
+    for op, rules in (
+        ("smart_resize", [dict(factor=4, min_pixels=64, max_pixels=300), dict(factor=7, min_pixels=400, max_pixels=900)]),
+        ("resize_to_patches", [dict(patch=4, max_patches=20), dict(patch=7, max_patches=9)]),
+    ):
+        g = Golden(op, f"transformers 5.23.0 {'smart_resize' if op == 'smart_resize' else 'get_image_size_for_max_num_patches'} with Pillow 13.0.0")
+        for n, interpolation in enumerate(PILLOW):
+            for i, (h, w) in enumerate(((23, 37), (5, 3), (1, 1), (1, 30), (16, 12))):
+                fields = rules[(n + i) % 2]
+                oh, ow = rule(op, fields, h, w)
+                a = image(h, w, 1 if (n + i) % 4 == 3 else 3)
+                want = resized(a, oh, ow, interpolation)
+                if n % 2 and i % 2:
+                    g.case(f"{interpolation} CHW {h}x{w}", params(op, fields, interpolation), chw(a), chw(want), "CHW")
+                else:
+                    g.case(f"{interpolation} {h}x{w}", params(op, fields, interpolation), a, want)
+        g.write()
+
+
+def align_long_axis():
+    p = DonutImageProcessorPil()
+    g = Golden("align_long_axis", "transformers 5.23.0 DonutImageProcessorPil.align_long_axis")
+    for th, tw in ((2560, 1920), (3, 4), (5, 5)):
+        for h, w in ((3, 5), (5, 3), (4, 4), (1, 1), (1, 9)):
+            a = image(h, w, 3)
+            g.case(f"{h}x{w} for {th}x{tw}", dict(height=th, width=tw), a, p.align_long_axis(a.transpose(2, 0, 1), SizeDict(height=th, width=tw)).transpose(1, 2, 0))
+    for dt in DTYPES:
+        a = chw(image(3, 5, 2, dt))
+        g.case(f"CHW {dt}", dict(height=2, width=1), a, p.align_long_axis(a, SizeDict(height=2, width=1)), "CHW")
+    g.write()
+
+
+def patchify():
+    qwen = Qwen2VLImageProcessorPil()
+    g = Golden("patchify", "transformers 5.23.0 Qwen2VLImageProcessorPil.patchify, siglip2 convert_image_to_patches")
+
+    def case(name, a, patch, temporal, merge, layout):
+        c = a.transpose(2, 0, 1)
+        if layout == "CHW":
+            # The class makes float32 of its image; uint8 and float32 survive that.
+            want, h, w = qwen.patchify(c, patch, merge, max(temporal, 1))
+            want = want.astype(a.dtype)
+        else:
+            want, h, w = convert_image_to_patches(c, patch), a.shape[0] // patch, a.shape[1] // patch
+        grid = np.array(([1] if temporal else []) + [h, w], np.int64)
+        fields = dict(patch=patch, temporal=temporal, merge=merge, layout=layout)
+        for src, src_layout in ((a, "HWC"), (chw(a), "CHW")):
+            g.case(f"{name} of {src_layout}", fields, src, want, src_layout, "none")
+            g.cases[-1]["out"].append({"array": g._add(grid), "layout": "none"})
+
+    for dt in ("uint8", "float32"):
+        for patch, merge, temporal, h, w in ((2, 2, 2, 8, 12), (3, 1, 0, 6, 9), (1, 3, 1, 6, 3), (5, 1, 3, 5, 5), (1, 1, 0, 1, 1)):
+            for channels in (3, 1):
+                case(f"CHW {dt} {h}x{w}x{channels} patch {patch} merge {merge} temporal {temporal}", image(h, w, channels, dt), patch, temporal, merge, "CHW")
+    for dt in ["uint8", *DTYPES]:
+        case(f"HWC {dt} 6x4x3", image(6, 4, 3, dt), 2, 0, 1, "HWC")
+    for patch, h, w in ((1, 1, 1), (3, 3, 9), (16, 32, 16)):
+        case(f"HWC {h}x{w}x3 patch {patch}", image(h, w, 3), patch, 0, 1, "HWC")
+    g.write()
+
+
+def pad_sequence():
+    g = Golden("pad_sequence", "transformers 5.23.0 siglip2 pad_along_first_dim")
+    for dt in ["uint8", *DTYPES]:
+        for rows, length, fill in ((3, 5, 0), (3, 3, 1), (1, 2, 1)):
+            a = image(rows, 4, 1, dt)[..., 0]
+            want, mask = pad_along_first_dim(a, length, fill)
+            g.case(f"{dt} {rows} of {length}", dict(length=length, fill=fill, keep_longer=False), a, want, "none")
+            g.cases[-1]["out"].append({"array": g._add(mask), "layout": "none"})
+    for shape, length in (((7,), 9), ((4, 2), 3), ((2, 2, 2), 3), ((2, 2), 4)):
+        a = image(shape[0], math.prod(shape[1:]), 1)[..., 0].reshape(shape)
+        want, mask = pad_along_first_dim(a, length)
+        g.case(f"kept {shape} of {length}", dict(length=length, fill=0, keep_longer=True), a, want, "none")
+        g.cases[-1]["out"].append({"array": g._add(mask), "layout": "none"})
+    g.write()
+
+
+sizes("smart_resize", SMART, "sizes.json")
+sizes("resize_to_patches", PATCHES, "sizes.json")
+sizes("resize", THUMBNAILS, "thumbnail.json")
+resizes()
+align_long_axis()
+patchify()
+pad_sequence()

@@ -1,0 +1,58 @@
+package transforms
+
+import "github.com/infer-prep/infer-prep/tensor"
+
+// ImageSize tells an image's size: height, then width, in pixels. It takes
+// images of any dtype of fixed size and both layouts, whose values it does not
+// read, and gives a tensor of shape (2).
+//
+// Reference: transformers 5.23.0, original_sizes and reshaped_input_sizes of
+// SamImageProcessorPil, which are NumPy's int64.
+type ImageSize struct {
+	DType tensor.DType `json:"dtype"` // of the output: int32, int64 or float32, all of which hold every size; usually int64
+}
+
+//msgp:tuple ImageSize
+
+func init() {
+	Register(Info{
+		Name: "image_size", Version: 1, New: func() Op { return NewImageSize() },
+		Out:       []string{"size"},
+		Reference: "transformers 5.23.0 SamImageProcessorPil", Exactness: "0",
+	})
+}
+
+// NewImageSize tells the size as int64.
+func NewImageSize() *ImageSize { return &ImageSize{DType: tensor.Int64} }
+
+// Validate checks the dtype.
+func (o *ImageSize) Validate() error {
+	switch o.DType {
+	case tensor.Int32, tensor.Int64, tensor.Float32:
+		return nil
+	}
+	return paramErr("dtype is %v, want int32, int64 or float32", o.DType)
+}
+
+// Infer gives two numbers.
+func (o *ImageSize) Infer(dst, in []tensor.Desc) error {
+	if err := wantImage(in[0]); err != nil {
+		return err
+	}
+	if in[0].Height() > maxSide || in[0].Width() > maxSide {
+		return inputErr("%v, want sides of at most %d", in[0], maxSide)
+	}
+	dst[0] = tensor.Desc{DType: o.DType, Shape: tensor.Dims(2)}
+	return nil
+}
+
+// Apply writes the size.
+func (o *ImageSize) Apply(_ *Context, dst, src []*tensor.Tensor) error {
+	size := dst[0].DType.Size()
+	putNumber(dst[0].Data[:size], o.DType, float64(src[0].Height()))
+	putNumber(dst[0].Data[size:2*size], o.DType, float64(src[0].Width()))
+	return nil
+}
+
+// Described says that the op is one, see type Described.
+func (o *ImageSize) Described() {}

@@ -1,0 +1,57 @@
+package transforms
+
+import "github.com/infer-prep/infer-prep/tensor"
+
+// Multiply multiplies every value of a channel by that channel's factor, in float32.
+// It takes and gives float32 images of any range, in both layouts. The factors are
+// rounded to float32 first. The bits of a NaN are not specified.
+//
+// Reference: OpenCV 5.0.0, dnn.blobFromImageWithParams' scalefactor; NumPy 2.4.6 in float32.
+type Multiply struct {
+	Factor []float64 `json:"factor"` // one for all channels or one for each; finite in float32
+}
+
+//msgp:tuple Multiply
+
+func init() {
+	Register(Info{
+		Name: "multiply", Version: 1, InPlace: true, New: func() Op { return NewMultiply(1.0 / 255) },
+		Reference: "OpenCV 5.0.0.93 dnn.blobFromImageWithParams, NumPy 2.4.6", Exactness: "0",
+	})
+}
+
+// NewMultiply makes the op; it keeps the slice.
+func NewMultiply(factor ...float64) *Multiply { return &Multiply{Factor: factor} }
+
+// Validate checks that there are factors, and finite ones.
+func (o *Multiply) Validate() error { return checkValues("factor", o.Factor) }
+
+// Infer keeps the description.
+func (o *Multiply) Infer(dst, in []tensor.Desc) error {
+	dst[0] = in[0]
+	if err := wantImage(in[0], tensor.Float32); err != nil {
+		return err
+	}
+	return wantPerChannel(in[0], "factor", len(o.Factor))
+}
+
+// Apply multiplies.
+func (o *Multiply) Apply(c *Context, dst, src []*tensor.Tensor) error {
+	s, err := c.Dense(src[0])
+	if err != nil {
+		return err
+	}
+	in, out := tensor.View[float32](s), tensor.View[float32](dst[0])
+	step, next := strides(s.Desc)
+	pixels := s.Height() * s.Width()
+	for ch := range s.Channels() {
+		f := float32(channelValue(o.Factor, ch))
+		for i, at := 0, ch*next; i < pixels; i, at = i+1, at+step {
+			out[at] = float32(in[at] * f)
+		}
+	}
+	return nil
+}
+
+// Pointwise says that the op is one, see type Pointwise.
+func (o *Multiply) Pointwise() {}

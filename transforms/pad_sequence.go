@@ -1,0 +1,87 @@
+package transforms
+
+import "github.com/infer-prep/infer-prep/tensor"
+
+// PadSequence adds rows of one value at the end of a sequence, a tensor without a
+// layout whose first axis is the sequence's, so that it has Length rows, and says
+// which rows were there. It takes any dtype of fixed size and keeps it. A longer
+// sequence is an ErrInput, unless KeepLonger is set.
+//
+// Outputs: image, the sequence; mask, int32 (Length): 1 for rows of the input, 0 for those added.
+//
+// Reference: pad_along_first_dim of transformers 5.23.0 (SigLIP2). Like it,
+// KeepLonger leaves longer sequences as they are, and their mask is still Length ones.
+type PadSequence struct {
+	Length     int     `json:"length"`      // rows of the output, 1 to 2^24
+	Fill       float64 `json:"fill"`        // usually 0; a value that the dtype cannot hold is an ErrInput
+	KeepLonger bool    `json:"keep_longer"` // do not refuse longer sequences, whose mask is too short then; usually false
+}
+
+//msgp:tuple PadSequence
+
+func init() {
+	Register(Info{
+		Name: "pad_sequence", Version: 1, New: func() Op { return NewPadSequence(256) },
+		Out:       []string{"image", "mask"},
+		Reference: "transformers 5.23.0 pad_along_first_dim", Exactness: "0",
+	})
+}
+
+// NewPadSequence makes the op that pads with zeros.
+func NewPadSequence(length int) *PadSequence { return &PadSequence{Length: length} }
+
+// Validate checks the length and the value.
+func (o *PadSequence) Validate() error {
+	if err := checkSide("length", o.Length); err != nil {
+		return err
+	}
+	return checkValues("fill", []float64{o.Fill})
+}
+
+// Infer gives the sequence Length rows.
+func (o *PadSequence) Infer(dst, in []tensor.Desc) error {
+	d := in[0]
+	if err := d.Check(); err != nil {
+		return inputErr("%v", err)
+	}
+	if d.DType.Size() == 0 || d.Layout != tensor.NoLayout || d.Shape.Rank() == 0 {
+		return inputErr("%v, want a sequence: a first axis, no layout and a dtype of fixed size", d)
+	}
+	if !holds(d.DType, o.Fill) {
+		return inputErr("%v cannot hold fill = %v", d.DType, o.Fill)
+	}
+	n := d.Shape.At(0)
+	switch {
+	case n > o.Length && !o.KeepLonger:
+		return inputErr("%v has more than %d rows", d, o.Length)
+	case n > o.Length, n == tensor.Unknown && o.KeepLonger:
+	default:
+		n = o.Length
+	}
+	dst[0] = d
+	dst[0].Shape = d.Shape.With(0, n)
+	dst[1] = tensor.Desc{DType: tensor.Int32, Shape: tensor.Dims(o.Length)}
+	return inferred(dst[0])
+}
+
+// Apply copies the rows and adds others.
+func (o *PadSequence) Apply(c *Context, dst, src []*tensor.Tensor) error {
+	s, err := c.Dense(src[0])
+	if err != nil {
+		return err
+	}
+	n := copy(dst[0].Data, s.Data)
+	if rest := dst[0].Data[n:]; len(rest) > 0 {
+		fill := c.Scratch(s.DType.Size())
+		putNumber(fill, s.DType, o.Fill)
+		repeat(rest, fill)
+	}
+	mask, rows := tensor.View[int32](dst[1]), s.Shape.At(0)
+	for i := range mask {
+		mask[i] = 0
+		if i < rows {
+			mask[i] = 1
+		}
+	}
+	return nil
+}

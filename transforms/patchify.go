@@ -1,0 +1,183 @@
+package transforms
+
+import "github.com/infer-prep/infer-prep/tensor"
+
+//msgp:shim tensor.Layout as:uint8 using:uint8/tensor.Layout
+
+// Patchify cuts an image into square patches, each a row of the output: the form
+// in which models that take images of any size are fed. It takes any dtype of
+// fixed size and both layouts; no value is changed. Sides that are not
+// multiples of Patch times Merge are an ErrInput.
+//
+// Rows come in the image's order, line by line of patches; with a Merge m above 1
+// line by line of squares of m x m patches, whose patches follow each other line by
+// line. In a row the values are in the order of Layout: CHW is channel, frame,
+// line, column; HWC is line, column, channel. Temporal makes a video of the image,
+// which shows it in so many frames; 0 is no video, so without an axis of frames.
+//
+// Outputs: image, (patches, values a patch), without a layout; grid, int64: the
+// numbers of lines and columns of patches, and before them, with a Temporal above 0, 1.
+//
+// Reference: transformers 5.23.0, patchify of Qwen2-VL (CHW, Temporal 2, Merge 2)
+// and convert_image_to_patches of SigLIP2 (HWC).
+type Patchify struct {
+	Patch    int           `json:"patch"`    // a patch's side in pixels, 1 to 2^24; usually 14 or 16
+	Temporal int           `json:"temporal"` // frames of a patch, 0 to 2^24; usually 0, Qwen2-VL: 2
+	Merge    int           `json:"merge"`    // the side of a square of patches, 1 to 2^24; usually 1, Qwen2-VL: 2
+	Layout   tensor.Layout `json:"layout"`   // of a patch: CHW or HWC, which wants Temporal 0
+}
+
+//msgp:tuple Patchify
+
+func init() {
+	Register(Info{
+		Name: "patchify", Version: 1, New: func() Op { return NewPatchify(16) },
+		Out:       []string{"image", "grid"},
+		Reference: "transformers 5.23.0 Qwen2VLImageProcessorPil.patchify, Siglip2 convert_image_to_patches", Exactness: "0",
+	})
+}
+
+// NewPatchify makes the op for patches of patch x patch pixels: HWC, of one image, line by line.
+func NewPatchify(patch int) *Patchify { return &Patchify{Patch: patch, Merge: 1, Layout: tensor.HWC} }
+
+// Validate checks the numbers and the layout.
+func (o *Patchify) Validate() error {
+	if err := checkSide("patch", o.Patch); err != nil {
+		return err
+	}
+	if err := checkSide("merge", o.Merge); err != nil {
+		return err
+	}
+	if o.Temporal < 0 || o.Temporal > maxSide {
+		return paramErr("temporal is %d, want 0 to %d", o.Temporal, maxSide)
+	}
+	switch {
+	case o.Layout == tensor.CHW, o.Layout == tensor.HWC && o.Temporal == 0:
+		return nil
+	case o.Layout == tensor.HWC:
+		return paramErr("temporal is %d with layout HWC, want 0", o.Temporal)
+	}
+	return paramErr("layout is %v, want HWC or CHW", o.Layout)
+}
+
+// Infer gives the number of patches and the values of each.
+func (o *Patchify) Infer(dst, in []tensor.Desc) error {
+	d := in[0]
+	if err := wantImage(d); err != nil {
+		return err
+	}
+	// In int64: the products of two sides do not overflow, and those of more are refused before.
+	square := int64(o.Patch) * int64(o.Merge)
+	count := int64(1)
+	for _, n := range [2]int{d.Height(), d.Width()} {
+		switch {
+		case n == tensor.Unknown:
+			count = tensor.Unknown
+		case int64(n)%square != 0:
+			return inputErr("%v, want sides that are multiples of %d", d, square)
+		case count != tensor.Unknown:
+			count *= int64(n) / int64(o.Patch)
+		}
+	}
+	values := int64(tensor.Unknown)
+	if c := d.Channels(); c != tensor.Unknown {
+		values = int64(o.Patch) * int64(o.Patch)
+		for _, n := range [2]int64{int64(c), int64(max(o.Temporal, 1))} {
+			if values > maxPixels/n {
+				return inputErr("%v: a patch would have more than 2^48 values", d)
+			}
+			values *= n
+		}
+	}
+	if int64(int(count)) != count || int64(int(values)) != values {
+		return inputErr("%v: %d patches of %d values are more than can be counted", d, count, values)
+	}
+	dst[0] = tensor.Desc{DType: d.DType, Shape: tensor.Dims(int(count), int(values))}
+	dst[1] = tensor.Desc{DType: tensor.Int64, Shape: tensor.Dims(2)}
+	if o.Temporal > 0 {
+		dst[1].Shape = tensor.Dims(3)
+	}
+	return inferred(dst[0])
+}
+
+// Apply copies the patches.
+func (o *Patchify) Apply(c *Context, dst, src []*tensor.Tensor) error {
+	s, err := c.Dense(src[0])
+	if err != nil {
+		return err
+	}
+	h, w, channels := s.Height(), s.Width(), s.Channels()
+	rows, columns := h/o.Patch, w/o.Patch
+	grid := tensor.View[int64](dst[1])
+	grid[0], grid[len(grid)-2], grid[len(grid)-1] = 1, int64(rows), int64(columns)
+
+	size := s.DType.Size()
+	at := dst[0].Data
+	for y := 0; y < rows; y += o.Merge {
+		for x := 0; x < columns; x += o.Merge {
+			for i := range o.Merge {
+				for j := range o.Merge {
+					o.patch(at, s, (y+i)*o.Patch, (x+j)*o.Patch, size)
+					at = at[max(o.Temporal, 1)*channels*o.Patch*o.Patch*size:]
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// patch writes the patch whose first pixel is at row top and column left.
+func (o *Patchify) patch(to []byte, s *tensor.Tensor, top, left, size int) {
+	h, w, channels := s.Height(), s.Width(), s.Channels()
+	line := o.Patch * size // of one channel
+	switch {
+	case o.Layout == tensor.HWC && s.Layout == tensor.HWC:
+		line *= channels
+		for y := range o.Patch {
+			copy(to[y*line:][:line], s.Data[((top+y)*w+left)*channels*size:])
+		}
+	case o.Layout == tensor.HWC: // from CHW
+		for c := range channels {
+			for y := range o.Patch {
+				from := s.Data[((c*h+top+y)*w+left)*size:][:line]
+				scatterGather(to[(y*o.Patch*channels+c)*size:], from, o.Patch, size, channels*size, size)
+			}
+		}
+	default: // CHW
+		plane := o.Patch * line
+		for c := range channels {
+			first := to[:plane]
+			for y := range o.Patch {
+				if s.Layout == tensor.CHW {
+					copy(first[y*line:][:line], s.Data[((c*h+top+y)*w+left)*size:])
+					continue
+				}
+				scatterGather(first[y*line:][:line], s.Data[(((top+y)*w+left)*channels+c)*size:], o.Patch, size, size, channels*size)
+			}
+			to = to[plane:]
+			for range o.Temporal - 1 {
+				copy(to[:plane], first)
+				to = to[plane:]
+			}
+		}
+	}
+}
+
+// scatterGather copies n elements of the size, which lie so many bytes from each
+// other in to and from.
+func scatterGather(to, from []byte, n, size, toStep, fromStep int) {
+	switch size {
+	case 1:
+		for i := range n {
+			to[i*toStep] = from[i*fromStep]
+		}
+	case 4:
+		for i := range n {
+			copy(to[i*toStep:][:4], from[i*fromStep:][:4])
+		}
+	default:
+		for i := range n {
+			copy(to[i*toStep:][:size], from[i*fromStep:])
+		}
+	}
+}

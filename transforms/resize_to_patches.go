@@ -1,0 +1,118 @@
+package transforms
+
+import (
+	"math"
+
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// ResizeToPatches scales an image to as many square patches as a model takes,
+// with the aspect nearly kept: both sides become multiples of Patch, and the image
+// at most MaxPatches patches. It takes uint8 and float32 images of any number of
+// channels, HWC or CHW, and keeps dtype, layout and channels.
+//
+// For a scale s a side n becomes max(1, ceil(n*s/Patch)) times Patch. The largest s
+// whose patches are not too many is searched by halving the range from 1e-6 to
+// 100, in float64, until it is less than 1e-5 wide, and the lower end is taken: so
+// small images become up to 100 times as large, and an image may get fewer
+// patches than there could be.
+//
+// Interpolation and Backend are those of Resize.
+//
+// Reference: get_image_size_for_max_num_patches of transformers 5.23.0 (SigLIP2's
+// NaFlex), with Image.resize of Pillow 13.0.0.
+type ResizeToPatches struct {
+	Patch         int           `json:"patch"`         // a patch's side in pixels, 1 to 2^24; usually 16
+	MaxPatches    int           `json:"max_patches"`   // 1 to 2^24; usually 256
+	Interpolation Interpolation `json:"interpolation"` // usually bilinear
+	Backend       Backend       `json:"backend"`       // usually pillow
+	NoAntialias   bool          `json:"no_antialias"`  // for torch; usually false
+}
+
+//msgp:tuple ResizeToPatches
+
+func init() {
+	Register(Info{
+		Name: "resize_to_patches", Version: 1, New: func() Op { return NewResizeToPatches(16, 256) },
+		Reference: "transformers 5.23.0 get_image_size_for_max_num_patches with Pillow 13.0.0; backends as resize", Exactness: "0",
+	})
+}
+
+// NewResizeToPatches makes the op: bilinear, Pillow, antialiased.
+func NewResizeToPatches(patch, maxPatches int) *ResizeToPatches {
+	return &ResizeToPatches{Patch: patch, MaxPatches: maxPatches, Interpolation: Bilinear, Backend: Pillow}
+}
+
+// Validate checks the numbers, and that the backend has the interpolation.
+func (o *ResizeToPatches) Validate() error {
+	if err := checkSide("patch", o.Patch); err != nil {
+		return err
+	}
+	if err := checkSide("max_patches", o.MaxPatches); err != nil {
+		return err
+	}
+	return o.sampling().validate()
+}
+
+func (o *ResizeToPatches) sampling() sampling {
+	return sampling{o.Interpolation, o.Backend, !o.NoAntialias}
+}
+
+// sized is the size of an image of h x w. Unknown sides give unknown sides.
+func (o *ResizeToPatches) sized(h, w int) (int, int, error) {
+	if h == tensor.Unknown || w == tensor.Unknown {
+		return tensor.Unknown, tensor.Unknown, nil
+	}
+	// The search's constants are the reference's.
+	const eps = 1e-5
+	lo, hi := eps/10, 100.0
+	for hi-lo >= eps {
+		s := (lo + hi) / 2
+		if float64(o.patches(h, s)*o.patches(w, s)) <= float64(o.MaxPatches) {
+			lo = s
+		} else {
+			hi = s
+		}
+	}
+	p := float64(o.Patch)
+	return sides(h, w, float64(o.patches(h, lo)*p), float64(o.patches(w, lo)*p))
+}
+
+// patches is the number of patches that a side of n pixels has at a scale.
+func (o *ResizeToPatches) patches(n int, scale float64) float64 {
+	return max(1, math.Ceil(float64(float64(n)*scale)/float64(o.Patch)))
+}
+
+// Infer gives the input's description with the new size.
+func (o *ResizeToPatches) Infer(dst, in []tensor.Desc) error {
+	if err := wantSampled(in[0]); err != nil {
+		return err
+	}
+	h, w, err := o.sized(in[0].Height(), in[0].Width())
+	if err != nil {
+		return err
+	}
+	dst[0] = in[0].WithSize(h, w)
+	return inferred(dst[0])
+}
+
+// Apply scales.
+func (o *ResizeToPatches) Apply(c *Context, dst, src []*tensor.Tensor) error {
+	r := resamplerOf(c)
+	s, err := c.Dense(src[0])
+	if err != nil {
+		return err
+	}
+	return r.resample(c, o.sampling(), dst[0], s)
+}
+
+// Sampling is the op's parameters.
+func (o *ResizeToPatches) Sampling() (Interpolation, Backend, bool) {
+	return o.Interpolation, o.Backend, !o.NoAntialias
+}
+
+// Scale gives the size.
+func (o *ResizeToPatches) Scale(h, w int, _ []*tensor.Tensor) (Scale, error) {
+	nh, nw, err := o.sized(h, w)
+	return wholly(o.sampling(), h, w, nh, nw), err
+}
