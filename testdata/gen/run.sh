@@ -1,31 +1,29 @@
 #!/usr/bin/env bash
 # Makes the golden files again, with the pinned references, and says what changed.
-# usage: run.sh [--mindspore | --datasets | --mxnet | --records | --onnx | --keras | --tflite]
-# --mindspore makes those instead whose reference is MindSpore, --datasets makes what torchvision reads from the datasets of datasets2.py,
-# --mxnet what MXNet's iterators and record files give (which needs Python 3.11 or earlier), --records what webdataset reads of shards, --onnx what ONNX Runtime makes of exported models, --keras and
-# --tflite what Keras and the TFLite Task Library give for importer/keras and importer/tflite (the latter needs Python 3.11 or earlier, too).
+# usage: run.sh [--MODE]
+# Without a mode those whose references are Pillow, OpenCV, torch, torchvision, transformers and timm; the modes are those of what follows here.
 # PYTHON names a python to use in place of an environment made by parity/venv.sh.
 set -euo pipefail
 cd "$(dirname "$0")"
 root=../..
-if [ "${1-}" = --mindspore ]; then
-  requirements=(requirements-mindspore.txt) scripts=(normalize_pad.py augment_mindspore.py datasets1_mindspore.py dataset_ops.py datasets2.py importers_mindir.py)
-elif [ "${1-}" = --datasets ]; then
-  requirements=(requirements-datasets.txt) scripts=(datasets2_torchvision.py)
-elif [ "${1-}" = --mxnet ]; then
-  requirements=(requirements-mxnet.txt) scripts=(mxnet_iters.py recordio_mxnet.py)
-elif [ "${1-}" = --records ]; then
-  requirements=(requirements-records.txt) scripts=(webdataset_shards.py)
-elif [ "${1-}" = --onnx ]; then
-  requirements=($root/parity/requirements-onnx.txt) scripts=(onnx_forms.py device_models.py ort_api.py)
-elif [ "${1-}" = --keras ]; then
-  requirements=(requirements-keras.txt) scripts=(importers_keras.py)
-elif [ "${1-}" = --tflite ]; then
-  requirements=(requirements-tflite.txt) scripts=(importers_tflite.py)
-elif [ $# -gt 0 ]; then
-  echo "usage: run.sh [--mindspore | --datasets | --mxnet | --records | --onnx | --keras | --tflite]" >&2
-  exit 2
-else
+case ${1-} in
+--mindspore) # what MindSpore gives
+  requirements=(requirements-mindspore.txt) scripts=(normalize_pad.py augment_mindspore.py datasets1_mindspore.py dataset_ops.py datasets2.py importers_mindir.py) ;;
+--datasets) # what torchvision reads from the datasets of datasets2.py
+  requirements=(requirements-datasets.txt) scripts=(datasets2_torchvision.py) ;;
+--mxnet) # what MXNet's iterators and record files give; Python 3.11 or earlier
+  requirements=(requirements-mxnet.txt) scripts=(mxnet_iters.py recordio_mxnet.py) ;;
+--records) # what webdataset reads of shards
+  requirements=(requirements-records.txt) scripts=(webdataset_shards.py) ;;
+--kaldi) # what kaldi_native_io and kaldiio write and read
+  requirements=(requirements-kaldi.txt) scripts=(kaldi.py) ;;
+--onnx) # what ONNX Runtime makes of exported models
+  requirements=($root/parity/requirements-onnx.txt) scripts=(onnx_forms.py device_models.py ort_api.py) ;;
+--keras) # what Keras gives for importer/keras
+  requirements=(requirements-keras.txt) scripts=(importers_keras.py) ;;
+--tflite) # what the TFLite Task Library gives for importer/tflite; Python 3.11 or earlier
+  requirements=(requirements-tflite.txt) scripts=(importers_tflite.py) ;;
+"")
   requirements=(requirements.txt $root/parity/requirements-no-deps.txt)
   # The images first: decode.py and preset.py read them.
   scripts=(codecs.py datasets1.py jpeg.py jpeg_scaled.py idct_reduced.py decode.py diff.py importers.py importers_opencv.py importers_patches.py ops.py ops_blob.py pad_mask.py patches.py augment.py draws.py preset.py resize.py tensor.py bundle.py)
@@ -33,8 +31,11 @@ else
   want="libjpeg-turbo version 2.1.5 (build 20230203)"
   command -v cjpeg >/dev/null || { echo "run.sh: cjpeg is missing (Debian: libjpeg-turbo-progs)" >&2; exit 1; }
   have=$(cjpeg -version 2>&1 </dev/null | head -n 1)
-  [ "$have" = "$want" ] || { echo "run.sh: cjpeg is $have, want $want" >&2; exit 1; }
-fi
+  [ "$have" = "$want" ] || { echo "run.sh: cjpeg is $have, want $want" >&2; exit 1; } ;;
+*)
+  echo "usage: run.sh [--MODE], where MODE is one of: $(sed -n 's/^--\([a-z]*\)).*/\1/p' run.sh | xargs)" >&2
+  exit 2 ;;
+esac
 py=${PYTHON:-$($root/parity/venv.sh "${requirements[@]}")}
 for s in "${scripts[@]}"; do
   echo "== $s"

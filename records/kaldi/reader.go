@@ -1,0 +1,586 @@
+package kaldi
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"unicode/utf8"
+
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// maxKey bounds a key.
+const maxKey = 4096
+
+// Options are those of a Reader and a Script.
+type Options struct {
+	Name   string // the file's, for errors
+	Offset int64  // where in the file the first byte stands
+	// Limit is the largest object that is read: its bytes in the file, and those of
+	// its tensor. Default: 1 GiB.
+	Limit int64
+	// Type is what all objects must be. Any: what they look like.
+	Type Type
+	// DType is Float32 or Float64: matrices and vectors are read as that whatever
+	// they are stored as. Default: as they are stored, text and compressed matrices as Float32.
+	DType tensor.DType
+	// Run gives what a command of a script writes; how it is run is the caller's
+	// affair. Default: commands are a PipeError.
+	Run func(command string) (io.ReadCloser, error)
+}
+
+func (o Options) check() (Options, error) {
+	if o.Limit <= 0 {
+		o.Limit = 1 << 30
+	}
+	switch {
+	case o.DType != tensor.Invalid && o.DType != tensor.Float32 && o.DType != tensor.Float64:
+		return o, fmt.Errorf("kaldi: dtype %v, want float32 or float64", o.DType)
+	case int(o.Type) >= len(typeNames):
+		return o, fmt.Errorf("kaldi: %v, want a type from any to wave", o.Type)
+	}
+	return o, nil
+}
+
+// sized is what can be passed over without reading: a bytes.Reader, an io.SectionReader.
+type sized interface {
+	io.Seeker
+	Size() int64
+}
+
+// Reader reads an archive's entries one after another. It is used by one goroutine at a time.
+type Reader struct {
+	o     Options
+	r     *bufio.Reader
+	under sized // nil: it must be read to be passed over
+	left  int64 // bytes to the end; -1: not known
+	at    int64 // of the next byte of the file
+	err   error
+
+	h    Header
+	head []byte // the object's bytes that were read to make h: all of them if it is text
+	// rest is how many bytes of the object follow, -1 once they were read; data of
+	// them are the elements, the others are passed over.
+	rest, data int64
+	tail       []byte      // the bytes behind head where they had to be read for h
+	big        bool        // numbers of a wave are big-endian
+	values     []float64   // of text
+	ints       []int32     // of text
+	cm         compression // of a compressed matrix
+}
+
+// NewReader reads an archive from r. Where r has Seek and Size, as a bytes.Reader
+// and an io.SectionReader have, data that nobody asks for is not read.
+func NewReader(r io.Reader, o Options) *Reader {
+	x := &Reader{}
+	x.reset(r, o)
+	return x
+}
+
+func (r *Reader) reset(in io.Reader, o Options) {
+	o, err := o.check()
+	*r = Reader{o: o, left: -1, at: o.Offset, err: err, rest: -1, r: r.r}
+	if s, ok := in.(sized); ok {
+		if at, err := s.Seek(0, io.SeekCurrent); err == nil {
+			r.under, r.left = s, max(0, s.Size()-at)
+		}
+	}
+	if r.r == nil {
+		r.r = bufio.NewReaderSize(in, 16<<10)
+	} else {
+		r.r.Reset(in)
+	}
+}
+
+// Next passes over what is left of an entry and reads the next one's key and
+// header; io.EOF at the end. After an error there is nothing more.
+func (r *Reader) Next() (Header, error) {
+	if r.err == nil {
+		r.err = r.next()
+	}
+	if r.err != nil {
+		return Header{}, r.err
+	}
+	return r.h, nil
+}
+
+func (r *Reader) next() error {
+	if err := r.pass(); err != nil {
+		return err
+	}
+	r.h = Header{}
+	key, err := r.key()
+	if err != nil {
+		return err
+	}
+	r.h.Key = key
+	return r.object()
+}
+
+// Offset is where the entry after the last that Next gave begins, if its object was read.
+func (r *Reader) Offset() int64 { return r.at }
+
+func (r *Reader) corrupt(format string, args ...any) error {
+	return &CorruptionError{r.o.Name, r.h.Offset, r.h.Key, fmt.Sprintf(format, args...)}
+}
+
+// failed is the error of reading: the file's end is damage, since there had to be more.
+func (r *Reader) failed(err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return r.corrupt("the file ends at byte %d within the object", r.at)
+	}
+	return fmt.Errorf("kaldi: %s%w", where(r.o.Name, r.h.Key, r.at), err)
+}
+
+func (r *Reader) tooLarge(n int64) error {
+	return fmt.Errorf("kaldi: %s%w: %d bytes, the limit is %d", where(r.o.Name, r.h.Key, r.h.Offset), ErrTooLarge, n, r.o.Limit)
+}
+
+// space reports the bytes that are blanks or end lines. Kaldi also takes the
+// vertical tab and the form feed, which nobody writes: each is a bit from a line's end.
+func space(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+// key reads up to the object.
+func (r *Reader) key() (string, error) {
+	var b []byte
+	r.h.Offset = r.at
+	for {
+		c, err := r.r.ReadByte()
+		if err == io.EOF && len(b) == 0 {
+			return "", io.EOF
+		}
+		if err == io.EOF {
+			return "", r.corrupt("the file ends within the key %q", b)
+		}
+		if err != nil {
+			return "", r.failed(err)
+		}
+		r.moved(1)
+		switch {
+		case space(c) && len(b) == 0:
+			r.h.Offset = r.at
+		case c == ' ' || c == '\t':
+			if !utf8.Valid(b) {
+				return "", r.corrupt("the key %q is no UTF-8 text", b)
+			}
+			return string(b), nil
+		case c == '\n':
+			// The object is a text without anything, and this its end.
+			r.moved(-1)
+			if err := r.r.UnreadByte(); err != nil {
+				return "", r.failed(err)
+			}
+			return string(b), nil
+		case c < 0x20 || c == 0x7f:
+			return "", r.corrupt("byte %02x in a key, after %q", c, b)
+		case len(b) == maxKey:
+			return "", r.corrupt("no key ends in %d bytes", maxKey)
+		default:
+			b = append(b, c)
+		}
+	}
+}
+
+func (r *Reader) moved(n int64) {
+	r.at += n
+	if r.left >= 0 {
+		r.left -= n
+	}
+}
+
+// readByte reads one more byte of the head.
+func (r *Reader) readByte() (byte, error) {
+	c, err := r.r.ReadByte()
+	if err != nil {
+		return 0, r.failed(err)
+	}
+	r.moved(1)
+	if r.head = append(r.head, c); int64(len(r.head)) > r.o.Limit {
+		return 0, r.tooLarge(int64(len(r.head)))
+	}
+	return c, nil
+}
+
+// take reads n more bytes of the head.
+func (r *Reader) take(n int64) ([]byte, error) {
+	at := len(r.head)
+	if int64(at)+n > r.o.Limit {
+		return nil, r.tooLarge(int64(at) + n)
+	}
+	var err error
+	r.head, err = r.more(r.head, n)
+	return r.head[min(at, len(r.head)):], err
+}
+
+// more appends n bytes. Memory grows with what is read, not with what is claimed.
+func (r *Reader) more(b []byte, n int64) ([]byte, error) {
+	if r.left >= 0 && n > r.left {
+		return b, r.corrupt("the file ends %d bytes before the object does", n-r.left)
+	}
+	step := int64(1 << 20)
+	if r.left >= 0 {
+		step = n
+	}
+	for n > 0 {
+		k := min(n, max(step, int64(len(b))))
+		at := len(b)
+		if int64(cap(b)-at) < k {
+			x := make([]byte, at, int64(at)+k)
+			copy(x, b)
+			b = x
+		}
+		b = b[:int64(at)+k]
+		got, err := io.ReadFull(r.r, b[at:])
+		r.moved(int64(got))
+		if err != nil {
+			return b[:at+got], r.failed(err)
+		}
+		n -= k
+	}
+	return b, nil
+}
+
+// over goes over n bytes of what follows.
+func (r *Reader) over(n int64) error {
+	if r.left >= 0 && n > r.left {
+		return r.corrupt("the file ends %d bytes before the object does", n-r.left)
+	}
+	if b := int64(r.r.Buffered()); r.under != nil && n > b {
+		if _, err := r.under.Seek(n-b, io.SeekCurrent); err != nil {
+			return r.failed(err)
+		}
+		r.r.Reset(r.under.(io.Reader))
+		r.moved(n)
+		return nil
+	}
+	for n > 0 {
+		k, err := r.r.Discard(int(min(n, 1<<30)))
+		r.moved(int64(k))
+		if err != nil {
+			return r.failed(err)
+		}
+		n -= int64(k)
+	}
+	return nil
+}
+
+// pass goes over what is left of the object.
+func (r *Reader) pass() error {
+	if r.rest < 0 {
+		return nil
+	}
+	n := r.rest - int64(len(r.tail))
+	behind := r.rest - r.data // of a wave
+	r.rest = -1
+	if err := r.over(n - behind); err != nil {
+		return err
+	}
+	return r.finish(behind)
+}
+
+// finish reads the n bytes behind a wave's data.
+func (r *Reader) finish(n int64) error {
+	if n == 0 {
+		return nil
+	}
+	b, err := r.more(nil, n)
+	if err != nil {
+		return err
+	}
+	return r.behind(b, r.data)
+}
+
+// object reads an object's header.
+func (r *Reader) object() error {
+	r.h = Header{Key: r.h.Key, Offset: r.at}
+	r.head, r.tail, r.rest, r.data, r.big = r.head[:0], nil, 0, 0, false
+	c, err := r.readByte()
+	if err != nil {
+		return err
+	}
+	switch c {
+	case 0:
+		err = r.binary()
+	case 'R', 'N', 'P', 'A', 'f': // RIFF, RIFX; and NPY, PKL, AUDIO, fLaC of kaldiio
+		err = r.named(c)
+	default:
+		err = r.text(c)
+	}
+	if err != nil {
+		return err
+	}
+	if r.o.Type != Any && r.h.Type != r.o.Type {
+		return r.corrupt("a %v, want a %v", r.h.Type, r.o.Type)
+	}
+	d := tensor.Desc{DType: r.h.DType, Shape: r.h.Shape}
+	if n := d.Size(); n > r.o.Limit {
+		return r.tooLarge(n)
+	}
+	if n := int64(len(r.head)) + r.rest; n > min(r.o.Limit, math.MaxInt) {
+		return r.tooLarge(n)
+	}
+	return nil
+}
+
+func (r *Reader) float(stored tensor.DType) tensor.DType {
+	if r.o.DType != tensor.Invalid {
+		return r.o.DType
+	}
+	return stored
+}
+
+// dim reads a size as Kaldi writes it: the number of its bytes, 4, and it.
+func (r *Reader) dim(what string) (int64, error) {
+	b, err := r.take(5)
+	if err != nil {
+		return 0, err
+	}
+	n := int32(binary.LittleEndian.Uint32(b[1:]))
+	if b[0] != 4 || n < 0 {
+		return 0, r.corrupt("% x where the %s had to be, want 04 and a number not below 0", b, what)
+	}
+	return int64(n), nil
+}
+
+// binary reads the header behind the 0 of "\0B".
+func (r *Reader) binary() error {
+	b, err := r.take(2)
+	if err != nil {
+		return err
+	}
+	if b[0] != 'B' {
+		return r.corrupt("00 %02x, want 00 42 or text", b[0])
+	}
+	if b[1] == 4 {
+		return r.intVector()
+	}
+	token := string(b[1:])
+	for token[len(token)-1] != ' ' {
+		c, err := r.readByte()
+		if err != nil {
+			return err
+		}
+		if token += string(rune(c)); len(token) > 4 {
+			return r.corrupt("an object %q, want FM, DM, FV, DV, CM, CM2, CM3 or a vector of int32", token)
+		}
+	}
+	size := int64(4)
+	stored := tensor.Float32
+	switch token {
+	case "DM ", "DV ":
+		size, stored = 8, tensor.Float64
+	case "FM ", "FV ":
+	case "CM ":
+		return r.compressed(CM)
+	case "CM2 ":
+		return r.compressed(CM2)
+	case "CM3 ":
+		return r.compressed(CM3)
+	default:
+		return r.corrupt("an object %q, want FM, DM, FV, DV, CM, CM2, CM3 or a vector of int32", token)
+	}
+	r.cm.stored = stored
+	r.h.DType = r.float(stored)
+	if token[1] == 'V' {
+		n, err := r.dim("vector's length")
+		if err != nil {
+			return err
+		}
+		r.h.Type = Vector
+		return r.shape(size*n, n)
+	}
+	rows, err := r.dim("number of rows")
+	if err != nil {
+		return err
+	}
+	cols, err := r.dim("number of columns")
+	if err != nil {
+		return err
+	}
+	r.h.Type = Matrix
+	return r.matrix(rows, cols, size, 0)
+}
+
+// matrix sets a shape, with size bytes an element and more for each column.
+func (r *Reader) matrix(rows, cols, size, more int64) error {
+	if (rows == 0) != (cols == 0) {
+		return r.corrupt("a matrix of %d x %d", rows, cols)
+	}
+	if rows > 0 && cols > math.MaxInt64/16/rows {
+		return r.tooLarge(math.MaxInt64)
+	}
+	return r.shape(rows*cols*size+cols*more, rows, cols)
+}
+
+// shape sets the shape of an object of which n bytes follow.
+func (r *Reader) shape(n int64, dims ...int64) error {
+	var s tensor.Shape
+	for _, d := range dims {
+		if d > math.MaxInt {
+			return r.tooLarge(n)
+		}
+		s = s.Append(int(d))
+	}
+	r.h.Shape = s
+	r.rest, r.data = n, n
+	return nil
+}
+
+func (r *Reader) intVector() error {
+	b, err := r.take(4)
+	if err != nil {
+		return err
+	}
+	n := int64(int32(binary.LittleEndian.Uint32(b)))
+	if n < 0 {
+		return r.corrupt("a vector of %d numbers", n)
+	}
+	r.h.Type, r.h.DType = IntVector, tensor.Int32
+	return r.shape(5*n, n)
+}
+
+func (r *Reader) compressed(f Form) error {
+	b, err := r.take(16)
+	if err != nil {
+		return err
+	}
+	f32 := func(i int) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b[i:])) }
+	r.cm = compression{min: f32(0), span: f32(4)}
+	rows, cols := int64(int32(binary.LittleEndian.Uint32(b[8:]))), int64(int32(binary.LittleEndian.Uint32(b[12:])))
+	if rows < 0 || cols < 0 {
+		return r.corrupt("a matrix of %d x %d", rows, cols)
+	}
+	if cols == 0 { // Kaldi leaves what the rows are undefined
+		rows = 0
+	}
+	r.h.Type, r.h.Form, r.h.DType = Matrix, f, r.float(tensor.Float32)
+	switch f {
+	case CM2:
+		return r.matrix(rows, cols, 2, 0)
+	case CM3:
+		return r.matrix(rows, cols, 1, 0)
+	default:
+		return r.matrix(rows, cols, 1, 8)
+	}
+}
+
+// errRead is what a second Read gets.
+var errRead = errors.New("kaldi: no object is there, or it was read")
+
+// Raw is the object's bytes as they stand in the file from Header.Offset on. They
+// are the caller's. Of Raw and Read only one can be had.
+func (r *Reader) Raw() ([]byte, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
+	if r.rest < 0 {
+		return nil, errRead
+	}
+	b := append(append([]byte{}, r.head...), r.tail...)
+	n := r.rest - int64(len(r.tail))
+	r.rest = -1
+	if b, r.err = r.more(b, n); r.err == nil && r.h.Form == RIFF {
+		r.err = r.behind(b[int64(len(r.head))+r.data:], r.data)
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	return b, nil
+}
+
+// Read is the object of the last Header as a tensor, which is the caller's.
+func (r *Reader) Read() (*tensor.Tensor, error) {
+	t := &tensor.Tensor{}
+	if err := r.ReadTo(t); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// ReadTo is Read into t, whose memory is kept where it is large enough.
+func (r *Reader) ReadTo(t *tensor.Tensor) error {
+	if r.err != nil {
+		return r.err
+	}
+	if r.rest < 0 {
+		return errRead
+	}
+	r.err = r.read(t)
+	return r.err
+}
+
+func (r *Reader) read(t *tensor.Tensor) error {
+	d := tensor.Desc{DType: r.h.DType, Shape: r.h.Shape}
+	n := r.rest
+	r.rest = -1
+	plain := r.h.Form == Binary && r.h.Type != IntVector && r.h.DType == r.cm.stored || r.h.Form == RIFF && !r.big
+	if plain && r.tail == nil && r.left >= n { // what is claimed is there: no copy between
+		if err := t.Reset(d); err != nil {
+			return err
+		}
+		k, err := io.ReadFull(r.r, t.Data)
+		r.moved(int64(k))
+		if err != nil {
+			return r.failed(err)
+		}
+		return r.finish(n - r.data)
+	}
+	b := r.tail
+	if b == nil {
+		var err error
+		if b, err = r.more(nil, r.data); err != nil {
+			return err
+		}
+		if err := r.finish(n - r.data); err != nil {
+			return err
+		}
+	}
+	if err := t.Reset(d); err != nil {
+		return err
+	}
+	switch {
+	case r.h.Form == RIFF:
+		copy(t.Data, b[:r.data])
+		if r.big && r.h.DType == tensor.Int16 {
+			for i := 0; i+1 < len(t.Data); i += 2 {
+				t.Data[i], t.Data[i+1] = t.Data[i+1], t.Data[i]
+			}
+		}
+	case r.h.Form == Text:
+		r.textValues(t)
+	case r.h.Type == IntVector:
+		v := tensor.View[int32](t)
+		for i := range v {
+			if b[5*i] != 4 {
+				return r.corrupt("number %d of %d has %d bytes, want 4", i, len(v), int8(b[5*i]))
+			}
+			v[i] = int32(binary.LittleEndian.Uint32(b[5*i+1:]))
+		}
+	case r.h.Form == Binary:
+		convert(t, b, r.cm.stored)
+	case r.h.DType == tensor.Float64:
+		decompress(tensor.View[float64](t), b, r.h, r.cm)
+	default:
+		decompress(tensor.View[float32](t), b, r.h, r.cm)
+	}
+	return nil
+}
+
+// convert puts stored floats into t, of either width.
+func convert(t *tensor.Tensor, b []byte, stored tensor.DType) {
+	switch {
+	case stored == t.DType:
+		copy(t.Data, b)
+	case stored == tensor.Float64:
+		for i, v := 0, tensor.View[float32](t); i < len(v); i++ {
+			v[i] = float32(math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:])))
+		}
+	default:
+		for i, v := 0, tensor.View[float64](t); i < len(v); i++ {
+			v[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:])))
+		}
+	}
+}

@@ -1,0 +1,520 @@
+package kaldi
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// maxLine bounds a script's line.
+const maxLine = 64 << 10
+
+// Entry is a line of a script: where an object stands.
+type Entry struct {
+	Key string
+	// Path is the file, Offset where in it the object is; 0 if the line has none.
+	Path   string
+	Offset int64
+	// Command is what the line has in place of a file: what stands before the "|".
+	Command string
+	// Range is the part of the object that is meant, nil for all of it.
+	Range *Range
+	// Number is the line's, from 1.
+	Number int
+}
+
+// Range is rows and columns, the first and the last of them; of a vector, Rows are
+// its elements.
+type Range struct{ Rows, Cols Span }
+
+// Span is from First to Last, which is in it. All is the zero Span with All set.
+type Span struct {
+	First, Last int
+	All         bool
+}
+
+func (s Span) String() string {
+	if s.All {
+		return ":"
+	}
+	return fmt.Sprintf("%d:%d", s.First, s.Last)
+}
+
+func (r Range) String() string {
+	if r.Cols.All {
+		return "[" + r.Rows.String() + "]"
+	}
+	return "[" + r.Rows.String() + "," + r.Cols.String() + "]"
+}
+
+// ParseRange reads "[0:9]", "[:,0:3]" and their like, whose last row and column are meant too.
+func ParseRange(s string) (Range, error) {
+	bad := fmt.Errorf("kaldi: range %q, want [first:last] or [first:last,first:last], or : for all", s)
+	body, ok := strings.CutPrefix(s, "[")
+	body, ok2 := strings.CutSuffix(body, "]")
+	if !ok || !ok2 {
+		return Range{}, bad
+	}
+	parts := strings.Split(body, ",")
+	if len(parts) > 2 {
+		return Range{}, bad
+	}
+	r := Range{Cols: Span{All: true}}
+	for i, p := range parts {
+		span := Span{All: true}
+		if p != ":" {
+			a, b, ok := strings.Cut(p, ":")
+			first, err := strconv.ParseUint(a, 10, 31)
+			last, err2 := strconv.ParseUint(b, 10, 31)
+			if !ok || err != nil || err2 != nil || first > last {
+				return Range{}, bad
+			}
+			span = Span{First: int(first), Last: int(last)}
+		}
+		if i == 0 {
+			r.Rows = span
+		} else {
+			r.Cols = span
+		}
+	}
+	return r, nil
+}
+
+// slack is how many rows a range may go beyond a matrix's last one: Kaldi allows
+// for lengths that were computed from times.
+const slack = 3
+
+// of is the range's from and to in n rows or columns.
+func (s Span) of(n, slack int, what string) (from, to int, err error) {
+	if s.All {
+		return 0, n, nil
+	}
+	if s.First >= n || s.Last >= n+slack {
+		return 0, 0, fmt.Errorf("%s %v of %d", what, s, n)
+	}
+	return s.First, min(s.Last+1, n), nil
+}
+
+// Shape is what r leaves of a matrix or vector. Rows (or elements) may go beyond the
+// end by at most 3, columns not at all, as in Kaldi.
+func (r Range) Shape(s tensor.Shape) (tensor.Shape, error) {
+	_, _, out, err := r.cut(s)
+	return out, err
+}
+
+func (r Range) cut(s tensor.Shape) (row, col int, out tensor.Shape, err error) {
+	out = s
+	if s.Rank() < 1 || s.Rank() > 2 {
+		return 0, 0, out, fmt.Errorf("a range of %v, want a matrix or vector", s)
+	}
+	row, to, err := r.Rows.of(s.At(0), slack, "rows")
+	if err != nil {
+		return 0, 0, out, err
+	}
+	out = out.With(0, to-row)
+	if s.Rank() == 1 {
+		if !r.Cols.All {
+			return 0, 0, out, fmt.Errorf("columns %v of a vector", r.Cols)
+		}
+		return row, 0, out, nil
+	}
+	col, to, err = r.Cols.of(s.At(1), 0, "columns")
+	if err != nil {
+		return 0, 0, out, err
+	}
+	return row, col, out.With(1, to-col), nil
+}
+
+// apply is a copy of what r leaves of t.
+func (r Range) apply(t *tensor.Tensor) (*tensor.Tensor, error) {
+	row, col, shape, err := r.cut(t.Shape)
+	if err != nil {
+		return nil, err
+	}
+	v := *t
+	v.Shape = shape
+	at := row*t.Strides[0] + col
+	v.Data = t.Data[at*t.DType.Size():]
+	return v.Clone(), nil
+}
+
+// ParseEntry reads a line of a script, without its end.
+func ParseEntry(line string) (Entry, error) {
+	bad := func(format string, args ...any) (Entry, error) {
+		return Entry{}, fmt.Errorf("kaldi: the line %.200q: %s", line, fmt.Sprintf(format, args...))
+	}
+	const blanks = " \t\n\v\f\r"
+	line = strings.Trim(line, blanks)
+	i := strings.IndexAny(line, blanks)
+	if i < 0 {
+		return bad("want a key and a file")
+	}
+	e := Entry{Key: line[:i]}
+	if err := CheckKey(e.Key); err != nil {
+		return Entry{}, err
+	}
+	rest := strings.TrimLeft(line[i:], blanks)
+	if strings.ContainsAny(rest, "\x00\n") {
+		return bad("a zero byte or a line's end in it")
+	}
+	if strings.HasSuffix(rest, "]") {
+		i := strings.IndexByte(rest, '[')
+		if i < 0 || strings.Count(rest, "[") != 1 {
+			return bad("a range without its bracket, or with several")
+		}
+		r, err := ParseRange(rest[i:])
+		if err != nil {
+			return Entry{}, err
+		}
+		e.Range, rest = &r, rest[:i]
+	}
+	if command, ok := strings.CutSuffix(rest, "|"); ok {
+		if e.Command = strings.Trim(command, blanks); e.Command == "" {
+			return bad("no command before |")
+		}
+		return e, nil
+	}
+	path, offset := cutOffset(rest)
+	if offset != "" {
+		n, err := strconv.ParseInt(offset, 10, 64)
+		if err != nil {
+			return bad("offset %s is above 2^63-1", offset)
+		}
+		e.Offset = n
+	}
+	e.Path = path
+	if err := checkPath(path); err != nil {
+		return bad("%v", err)
+	}
+	return e, nil
+}
+
+// cutOffset takes the decimal number behind the last colon from a path; "" if there is none.
+func cutOffset(s string) (path, offset string) {
+	i := strings.LastIndexByte(s, ':')
+	if i < 0 || i+1 == len(s) || strings.Trim(s[i+1:], "0123456789") != "" {
+		return s, ""
+	}
+	return s[:i], s[i+1:]
+}
+
+// checkPath refuses what Kaldi does not take for a file's name.
+func checkPath(path string) error {
+	options, _, colon := strings.Cut(path, ":")
+	o := strings.Split(options, ",")
+	switch {
+	case path == "" || path == "-":
+		return errors.New("the standard input is no file that can be read by place")
+	case strings.Trim(path, " \t\r\n\v\f") != path:
+		return fmt.Errorf("blanks at an end of the path %q", path)
+	case strings.Contains(path, "|"):
+		return fmt.Errorf("%q has | within or before it, which is neither a file nor a command to read", path)
+	case colon && (slices.Contains(o, "ark") || slices.Contains(o, "scp")):
+		return fmt.Errorf("%q is a table, want a file", path)
+	}
+	return nil
+}
+
+// Line is the entry as a line of a script, without its end.
+func (e Entry) Line() (string, error) {
+	s := e.Key + " "
+	if e.Command != "" {
+		s += e.Command + " |"
+	} else {
+		s += e.Path
+		if _, offset := cutOffset(e.Path); e.Offset > 0 || offset != "" {
+			s += ":" + strconv.FormatInt(e.Offset, 10)
+		}
+	}
+	if e.Range != nil {
+		s += e.Range.String()
+	}
+	back, err := ParseEntry(s)
+	if err != nil {
+		return "", err
+	}
+	if back.Path != e.Path || back.Offset != e.Offset || back.Command != e.Command {
+		return "", fmt.Errorf("kaldi: %+v cannot be a line of a script", e)
+	}
+	return s, nil
+}
+
+// ReadScript reads a script: a line for each object. Commands are a PipeError
+// unless Options.Run is set. Limit bounds the bytes of the script.
+func ReadScript(r io.Reader, o Options) ([]Entry, error) {
+	o, err := o.check()
+	if err != nil {
+		return nil, err
+	}
+	var l []Entry
+	b := bufio.NewReaderSize(r, maxLine)
+	at := o.Offset
+	for number := 1; ; number++ {
+		line, err := b.ReadSlice('\n')
+		corrupt := func(key, what string) error {
+			return &CorruptionError{o.Name, at, key, fmt.Sprintf("line %d: %s", number, what)}
+		}
+		switch {
+		case err == io.EOF && len(line) == 0:
+			return l, nil
+		case err == io.EOF:
+			return nil, corrupt("", "the file ends within the line")
+		case err == bufio.ErrBufferFull:
+			return nil, corrupt("", fmt.Sprintf("more than %d bytes", maxLine))
+		case err != nil:
+			return nil, fmt.Errorf("kaldi: %s%w", where(o.Name, "", at), err)
+		}
+		e, err := ParseEntry(string(line[:len(line)-1]))
+		if err != nil {
+			return nil, corrupt("", strings.TrimPrefix(err.Error(), "kaldi: "))
+		}
+		e.Number = number
+		if e.Command != "" && o.Run == nil {
+			return nil, &PipeError{o.Name, number, e.Key, e.Command}
+		}
+		l = append(l, e)
+		if at += int64(len(line)); at-o.Offset > o.Limit {
+			return nil, fmt.Errorf("kaldi: %s%w: the limit is %d", where(o.Name, "", at), ErrTooLarge, o.Limit)
+		}
+	}
+}
+
+// maxOpen is how many files a Script keeps open.
+const maxOpen = 16
+
+// Script reads the objects of a script, in any order, by several goroutines. Paths
+// are what the opener takes them for; Kaldi has them relative to where it is started.
+type Script struct {
+	opener  recordio.Opener
+	entries []Entry
+	o       Options
+	readers sync.Pool
+
+	mu   sync.Mutex
+	keys map[string]int
+	open []*openFile // the last used last
+}
+
+type openFile struct {
+	recordio.File
+	name    string
+	users   int
+	dropped bool // it is closed when the last user is done
+}
+
+// OpenScript reads the script called name.
+func OpenScript(ctx context.Context, opener recordio.Opener, name string, o Options) (*Script, error) {
+	f, err := opener.Open(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("kaldi: %w", err)
+	}
+	o.Name = name
+	l, err := ReadScript(io.NewSectionReader(f, 0, f.Size()), o)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, err
+	}
+	return NewScript(opener, l, o)
+}
+
+// NewScript is a Script of entries that are there.
+func NewScript(opener recordio.Opener, entries []Entry, o Options) (*Script, error) {
+	o, err := o.check()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if e.Command != "" && o.Run == nil {
+			return nil, &PipeError{o.Name, e.Number, e.Key, e.Command}
+		}
+	}
+	return &Script{opener: opener, entries: entries, o: o}, nil
+}
+
+// Len is the number of entries.
+func (s *Script) Len() int { return len(s.entries) }
+
+// Entry is one of them.
+func (s *Script) Entry(i int) Entry { return s.entries[i] }
+
+// Find is the first entry of a key.
+func (s *Script) Find(key string) (i int, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.keys == nil {
+		s.keys = make(map[string]int, len(s.entries))
+		for i, e := range s.entries {
+			if _, ok := s.keys[e.Key]; !ok {
+				s.keys[e.Key] = i
+			}
+		}
+	}
+	i, ok = s.keys[key]
+	return i, ok
+}
+
+// Header tells of entry i, whose data is not read (but text is). Shape is that of the range.
+func (s *Script) Header(ctx context.Context, i int) (h Header, err error) {
+	err = s.with(ctx, i, func(r *Reader, e Entry) error {
+		if err := s.checkRange(r, e); err != nil {
+			return err
+		}
+		h = r.h
+		if e.Range != nil {
+			h.Shape, err = e.Range.Shape(h.Shape)
+		}
+		return err
+	})
+	return h, err
+}
+
+// Read is the object of entry i, or the part of it that the entry's range leaves.
+func (s *Script) Read(ctx context.Context, i int) (t *tensor.Tensor, err error) {
+	err = s.with(ctx, i, func(r *Reader, e Entry) error {
+		if err := s.checkRange(r, e); err != nil {
+			return err
+		}
+		if t, err = r.Read(); err == nil && e.Range != nil {
+			t, err = e.Range.apply(t)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+func (s *Script) checkRange(r *Reader, e Entry) (err error) {
+	if e.Range == nil {
+		return nil
+	}
+	if r.h.Type != Matrix && r.h.Type != Vector {
+		err = fmt.Errorf("a range of a %v, want a matrix or a vector", r.h.Type)
+	} else {
+		_, err = e.Range.Shape(r.h.Shape)
+	}
+	if err != nil {
+		return fmt.Errorf("kaldi: %s: line %d: %q: %w", s.o.Name, e.Number, e.Key, err)
+	}
+	return nil
+}
+
+// with calls f with a reader that has the header of entry i.
+func (s *Script) with(ctx context.Context, i int, f func(*Reader, Entry) error) (err error) {
+	if i < 0 || i >= len(s.entries) {
+		return fmt.Errorf("kaldi: %s: entry %d of %d", s.o.Name, i, len(s.entries))
+	}
+	e := s.entries[i]
+	r, _ := s.readers.Get().(*Reader)
+	if r == nil {
+		r = &Reader{}
+	}
+	o := s.o
+	o.Name, o.Offset = e.Path, e.Offset
+	if e.Command != "" {
+		o.Name = e.Command + " |"
+		out, err := s.o.Run(e.Command)
+		if err != nil {
+			return fmt.Errorf("kaldi: %s: line %d: %q: %w", s.o.Name, e.Number, e.Key, err)
+		}
+		defer func() { err = errors.Join(err, out.Close()) }()
+		r.reset(out, o)
+	} else {
+		file, err := s.file(ctx, e.Path)
+		if err != nil {
+			return fmt.Errorf("kaldi: %s: line %d: %q: %w", s.o.Name, e.Number, e.Key, err)
+		}
+		defer func() { err = errors.Join(err, s.done(file)) }()
+		if e.Offset >= file.Size() {
+			return &CorruptionError{e.Path, e.Offset, e.Key, fmt.Sprintf("the file has %d bytes", file.Size())}
+		}
+		r.reset(section(file, e.Offset), o)
+	}
+	r.h.Key = e.Key
+	if err := r.object(); err != nil {
+		return err
+	}
+	if err := f(r, e); err != nil {
+		return err
+	}
+	r.under = nil
+	r.r.Reset(nil)
+	s.readers.Put(r)
+	return nil
+}
+
+// section is what follows offset, in memory where the file is.
+func section(f recordio.File, offset int64) io.Reader {
+	if m, ok := f.(recordio.Mapped); ok {
+		if b := m.Bytes(); int64(len(b)) == f.Size() {
+			return bytes.NewReader(b[offset:])
+		}
+	}
+	return io.NewSectionReader(f, offset, f.Size()-offset)
+}
+
+// file opens a file, or takes one that is open.
+func (s *Script) file(ctx context.Context, name string) (*openFile, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, f := range s.open {
+		if f.name == name {
+			s.open = append(slices.Delete(s.open, i, i+1), f)
+			f.users++
+			return f, nil
+		}
+	}
+	x, err := s.opener.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.open) == maxOpen {
+		if err := s.drop(); err != nil {
+			return nil, errors.Join(err, x.Close())
+		}
+	}
+	f := &openFile{File: x, name: name, users: 1}
+	s.open = append(s.open, f)
+	return f, nil
+}
+
+// drop closes the file that was used least lately, when nobody uses it.
+func (s *Script) drop() error {
+	f := s.open[0]
+	s.open = slices.Delete(s.open, 0, 1)
+	if f.users > 0 {
+		f.dropped = true
+		return nil
+	}
+	return f.Close()
+}
+
+func (s *Script) done(f *openFile) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f.users--; f.users == 0 && f.dropped {
+		return f.Close()
+	}
+	return nil
+}
+
+// Close closes the files. A Script may be used again after it.
+func (s *Script) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for len(s.open) > 0 {
+		errs = append(errs, s.drop())
+	}
+	return errors.Join(errs...)
+}
