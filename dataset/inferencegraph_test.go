@@ -62,7 +62,9 @@ func certain(d *dataset.Dataset) *dataset.Dataset {
 func TestInferenceGraph(test *testing.T) {
 	compared, refused, notes := 0, 0, 0
 	dir := test.TempDir()
-	for seed := range graphs(test, 150) {
+	most := 150
+	n := graphs(test, most) // fewer where all is slow
+	for seed := range n {
 		d := imageDefinition(rand.New(rand.NewPCG(uint64(seed), 7)), false, dir)
 		what := fmt.Sprintf("definition %d: %s", seed, describe(d))
 		built, err := dataset.Build(certain(d), dataset.Options{})
@@ -109,9 +111,11 @@ func TestInferenceGraph(test *testing.T) {
 		}
 		require.NoError(test, p.Close())
 	}
-	require.Greater(test, compared, 50)
-	require.NotZero(test, refused)
-	require.NotZero(test, notes)
+	require.Greater(test, compared, n/3)
+	if n == most {
+		require.NotZero(test, refused)
+		require.NotZero(test, notes)
+	}
 }
 
 func TestInferenceGraphOf(test *testing.T) {
