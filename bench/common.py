@@ -110,7 +110,7 @@ def last_line(text):
 # Images.
 
 
-def header(b):
+def header(b, components=(1, 3)):
     """(width, height) of a JPEG that all libraries read: 8 bits, gray or colour
     in three components, Huffman coded, baseline or progressive. Else None."""
     if b[:3] != b"\xff\xd8\xff":
@@ -128,7 +128,7 @@ def header(b):
             if i + 10 > len(b):
                 return None
             depth, h, w, n = struct.unpack(">BHHB", b[i + 4:i + 10])
-            ok = marker <= 0xC2 and depth == 8 and n in (1, 3) and w and h
+            ok = marker <= 0xC2 and depth == 8 and n in components and w and h
             return (w, h) if ok else None
         i += 2 + size
     return None
@@ -145,7 +145,7 @@ def photographs():
     return photos
 
 
-def collect(folder, limit):
+def collect(folder, limit, components=(1, 3)):
     """Links the photographs as WORK/photos/NUMBER.jpg; returns (files, sizes, bytes, left out)."""
     out = fresh("photos")
     names = []
@@ -158,7 +158,7 @@ def collect(folder, limit):
     for n in names:
         with open(n, "rb") as f:
             b = f.read()
-        size = header(b)
+        size = header(b, components)
         if not size:
             other += 1
             continue
