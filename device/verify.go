@@ -195,12 +195,12 @@ func proveHost(golden modelbundle.Golden, columns []datagraph.Column, got []*ten
 		if sha256.Sum256(b.Bytes()) == e.SHA256 {
 			continue
 		}
-		where := ""
+		where, value := "", tensor.Float64s(got[i])
 		for _, v := range e.Values {
-			if v.At < 0 || v.At >= e.Desc.Len() {
+			if value == nil || v.At < 0 || v.At >= e.Desc.Len() {
 				continue
 			}
-			if x := element(got[i], v.At); x != v.Value && !(math.IsNaN(x) && math.IsNaN(v.Value)) {
+			if x := value(int(v.At)); x != v.Value && !(math.IsNaN(x) && math.IsNaN(v.Value)) {
 				where = fmt.Sprintf("; at %s: got %v want %v", OutputReport{Desc: e.Desc, First: v.At}.Place(), x, v.Value)
 				break
 			}
@@ -226,13 +226,13 @@ func compare(got, want *tensor.Tensor, bound float64) OutputReport {
 	if !want.Dense() {
 		want = want.Clone()
 	}
-	size := want.DType.Size()
+	size, gotAt, wantAt := want.DType.Size(), tensor.Float64s(got), tensor.Float64s(want)
 	for i := range o.Of {
 		at := int(i) * size
 		if bytes.Equal(got.Data[at:at+size], want.Data[at:at+size]) {
 			continue
 		}
-		g, w := element(got, i), element(want, i)
+		g, w := gotAt(int(i)), wantAt(int(i))
 		if o.Differ++; o.Differ == 1 {
 			o.First, o.Got, o.Want = i, g, w
 		}
@@ -252,33 +252,6 @@ func compare(got, want *tensor.Tensor, bound float64) OutputReport {
 		o.Class = Approximate
 	}
 	return o
-}
-
-// element is an element of a dense tensor; of an int64 beyond 2^53 the nearest.
-func element(t *tensor.Tensor, i int64) float64 {
-	switch t.DType {
-	case tensor.Uint8, tensor.Bool:
-		return float64(t.Data[i])
-	case tensor.Int8:
-		return float64(int8(t.Data[i]))
-	case tensor.Uint16:
-		return float64(tensor.View[uint16](t)[i])
-	case tensor.Int16:
-		return float64(tensor.View[int16](t)[i])
-	case tensor.Int32:
-		return float64(tensor.View[int32](t)[i])
-	case tensor.Int64:
-		return float64(tensor.View[int64](t)[i])
-	case tensor.Float16:
-		return float64(tensor.Float16ToFloat32(tensor.View[uint16](t)[i]))
-	case tensor.BFloat16:
-		return float64(tensor.BFloat16ToFloat32(tensor.View[uint16](t)[i]))
-	case tensor.Float32:
-		return float64(tensor.View[float32](t)[i])
-	case tensor.Float64:
-		return tensor.View[float64](t)[i]
-	}
-	return math.NaN()
 }
 
 // within1 is the largest difference that an output can have when every element of the last
@@ -348,12 +321,13 @@ func within1(plan *datagraph.Plan, output string) float64 {
 	if err != nil {
 		return -1
 	}
-	t := out[0].Clone()
+	t := out[0]
+	number := tensor.Float64s(t)
 	at := func(v, k int) float64 {
 		if t.Layout == tensor.CHW {
-			return element(t, int64(k*256+v))
+			return number(k*256 + v)
 		}
-		return element(t, int64(v*c+k))
+		return number(v*c + k)
 	}
 	bound := 0.0
 	for k := range c {

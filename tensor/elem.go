@@ -25,3 +25,42 @@ func Cast[T Elem](b []byte) []T {
 	}
 	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), len(b)/n)
 }
+
+// Float64s reads a tensor's elements by their index in row-major order; nil for
+// Bytes. Of an int64 beyond 2^53 it is the nearest float64. A tensor that is not dense
+// is copied.
+func Float64s(t *Tensor) func(i int) float64 {
+	if !t.Dense() {
+		t = t.Clone()
+	}
+	switch t.DType {
+	case Uint8, Bool:
+		return number[uint8](t)
+	case Int8:
+		return number[int8](t)
+	case Uint16:
+		return number[uint16](t)
+	case Int16:
+		return number[int16](t)
+	case Int32:
+		return number[int32](t)
+	case Int64:
+		return number[int64](t)
+	case Float32:
+		return number[float32](t)
+	case Float64:
+		return number[float64](t)
+	case Float16:
+		v := View[uint16](t)
+		return func(i int) float64 { return float64(Float16ToFloat32(v[i])) }
+	case BFloat16:
+		v := View[uint16](t)
+		return func(i int) float64 { return float64(BFloat16ToFloat32(v[i])) }
+	}
+	return nil
+}
+
+func number[T Elem](t *Tensor) func(i int) float64 {
+	v := View[T](t)
+	return func(i int) float64 { return float64(v[i]) }
+}

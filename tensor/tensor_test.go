@@ -283,3 +283,29 @@ func TestWrap(t *testing.T) {
 	require.Panics(t, func() { Cast[uint16](b[:3]) })
 	require.Panics(t, func() { Cast[uint16](b[1:3]) })
 }
+
+// TestFloat64s: elements of every type, in row-major order, whatever the strides.
+func TestFloat64s(t *testing.T) {
+	for d := Uint8; d <= Bool; d++ {
+		x, err := New(Desc{DType: d, Shape: Dims(2, 3)})
+		require.NoError(t, err)
+		at := Float64s(x)
+		for i := range 6 {
+			require.Zero(t, at(i), d)
+		}
+	}
+	x, err := New(Desc{DType: Int16, Shape: Dims(2, 3)})
+	require.NoError(t, err)
+	copy(View[int16](x), []int16{-1, 2, -3, 4, -5, 6})
+	y, err := x.Slice(1, 1, 3)
+	require.NoError(t, err)
+	at := Float64s(y)
+	for i, want := range []float64{2, -3, -5, 6} {
+		require.Equal(t, want, at(i))
+	}
+	h, err := New(Desc{DType: Float16, Shape: Dims(1)})
+	require.NoError(t, err)
+	View[uint16](h)[0] = 0x3e00
+	require.Equal(t, 1.5, Float64s(h)(0))
+	require.Nil(t, Float64s(FromBytes([]byte("abc"))))
+}

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 
 	"github.com/infer-prep/infer-prep/codec"
-	"github.com/infer-prep/infer-prep/internal/diff"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -79,7 +78,7 @@ func picture(t *tensor.Tensor) image.Image {
 	if !t.Dense() {
 		t = t.Clone()
 	}
-	at := diff.Elements(t)
+	at := tensor.Float64s(t)
 	if at == nil {
 		return nil
 	}

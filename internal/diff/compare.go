@@ -72,7 +72,7 @@ func Tensors(a, b *tensor.Tensor, places int) Difference {
 		return d
 	}
 	a, b = dense(a), dense(b)
-	at, bt := Elements(a), Elements(b)
+	at, bt := tensor.Float64s(a), tensor.Float64s(b)
 	bits := a.DType == b.DType
 	size := a.DType.Size()
 	d.Elements = a.Len()
@@ -233,38 +233,4 @@ func (g Geometry) Index(y, x, c int) int {
 		return (c*g.H+y)*g.W + x
 	}
 	return (y*g.W+x)*g.C + c
-}
-
-// Elements reads a dense tensor's elements as float64, nil if they are no numbers.
-func Elements(t *tensor.Tensor) func(i int) float64 {
-	switch t.DType {
-	case tensor.Uint8, tensor.Bool:
-		return number[uint8](t)
-	case tensor.Int8:
-		return number[int8](t)
-	case tensor.Uint16:
-		return number[uint16](t)
-	case tensor.Int16:
-		return number[int16](t)
-	case tensor.Int32:
-		return number[int32](t)
-	case tensor.Int64:
-		return number[int64](t)
-	case tensor.Float32:
-		return number[float32](t)
-	case tensor.Float64:
-		return number[float64](t)
-	case tensor.Float16:
-		v := tensor.View[uint16](t)
-		return func(i int) float64 { return float64(tensor.Float16ToFloat32(v[i])) }
-	case tensor.BFloat16:
-		v := tensor.View[uint16](t)
-		return func(i int) float64 { return float64(tensor.BFloat16ToFloat32(v[i])) }
-	}
-	return nil
-}
-
-func number[T tensor.Elem](t *tensor.Tensor) func(i int) float64 {
-	v := tensor.View[T](t)
-	return func(i int) float64 { return float64(v[i]) }
 }

@@ -46,7 +46,7 @@ func (p *pixels) permute(h, w int, from func(y, x, c int) (int, int, int)) bool 
 // that is v's if it is large enough.
 func pixelsOf(t *tensor.Tensor, g Geometry, image bool, v []float64) *pixels {
 	t = dense(t)
-	at := Elements(t)
+	at := tensor.Float64s(t)
 	n := int(t.Len())
 	if cap(v) < n {
 		v = make([]float64, n)
@@ -139,7 +139,7 @@ func Explain(ctx context.Context, g *datagraph.Graph, output string, image, fore
 	if g.Random() {
 		return nil, errors.New("the graph has random ops")
 	}
-	if Elements(foreign) == nil {
+	if tensor.Float64s(foreign) == nil {
 		return nil, fmt.Errorf("the foreign tensor is %v, want numbers", foreign.Desc)
 	}
 	g = clone(g)

@@ -25,7 +25,7 @@ func Heat(a, b *tensor.Tensor) (image.Image, error) {
 		return nil, fmt.Errorf("no map of the differences of %v and %v, want images of one size", a.Desc, b.Desc)
 	}
 	a, b = dense(a), dense(b)
-	at, bt := Elements(a), Elements(b)
+	at, bt := tensor.Float64s(a), tensor.Float64s(b)
 	if at == nil || bt == nil {
 		return nil, fmt.Errorf("no map of differences of %v and %v, want numbers", a.Desc, b.Desc)
 	}
