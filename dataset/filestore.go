@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/infer-prep/infer-prep/internal/mapfile"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -54,7 +55,9 @@ func openFileStore(name string, columns []Column, rows, limit int64, print [32]b
 		size, ok, err := c.accept(f, name, print)
 		if err == nil && ok {
 			c.f = f
-			c.mem = mapFile(f, max(size, limit)) // without it samples are read
+			if sharedFiles {
+				c.mem = mapfile.Map(f, max(size, limit)) // without it samples are read
+			}
 			return c, nil
 		}
 		if err := errors.Join(err, f.Close()); err != nil {
@@ -127,7 +130,7 @@ func (c *fileStore) replace(f *os.File, name string, print [32]byte) (err error)
 
 // Close lets go of the mapping and the file.
 func (c *fileStore) Close() error {
-	err := unmapFile(c.mem)
+	err := mapfile.Unmap(c.mem)
 	c.mem = nil
 	return errors.Join(err, c.f.Close())
 }

@@ -15,26 +15,6 @@ import (
 // sharedFiles says that several processes may use a file.
 const sharedFiles = true
 
-// mapFile maps the first n bytes of f, more than it has: what it grows by can be
-// read as soon as it is there. Nil if the address space has no such room.
-func mapFile(f *os.File, n int64) []byte {
-	if n <= 0 || int64(int(n)) != n {
-		return nil
-	}
-	b, err := syscall.Mmap(int(f.Fd()), 0, int(n), syscall.PROT_READ, syscall.MAP_SHARED)
-	if err != nil {
-		return nil
-	}
-	return b
-}
-
-func unmapFile(b []byte) error {
-	if b == nil {
-		return nil
-	}
-	return syscall.Munmap(b)
-}
-
 func lockFile(f *os.File) error { return flock(f, syscall.LOCK_EX) }
 
 func unlockFile(f *os.File) error { return flock(f, syscall.LOCK_UN) }

@@ -12,10 +12,6 @@ import (
 // sharedFiles says that several processes may use a file.
 const sharedFiles = false
 
-func mapFile(*os.File, int64) []byte { return nil }
-
-func unmapFile([]byte) error { return nil }
-
 func lockFile(*os.File) error { return nil }
 
 func unlockFile(*os.File) error { return nil }

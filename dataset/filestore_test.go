@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/internal/hexdoc"
+	"github.com/infer-prep/infer-prep/internal/mapfile"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -37,7 +38,7 @@ func open(t testing.TB, name string, mapped bool) *fileStore {
 	c, err := openFileStore(name, exampleColumns, 2, 1<<12, examplePrint)
 	require.NoError(t, err)
 	if !mapped {
-		require.NoError(t, unmapFile(c.mem))
+		require.NoError(t, mapfile.Unmap(c.mem))
 		c.mem = nil
 	}
 	return c
@@ -192,7 +193,7 @@ func TestCacheFileLimit(t *testing.T) {
 			c, err := openFileStore(name, exampleColumns, 2, limit, examplePrint)
 			require.NoError(t, err)
 			if !mapped {
-				require.NoError(t, unmapFile(c.mem))
+				require.NoError(t, mapfile.Unmap(c.mem))
 				c.mem = nil
 			}
 			n := 0

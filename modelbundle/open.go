@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/mapfile"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -75,13 +76,13 @@ func OpenFile(name string, l Limits) (*Bundle, error) {
 	if info, err = f.Stat(); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	mem := mapFile(f, info.Size())
+	mem := mapfile.Map(f, info.Size())
 	closeAll := f.Close
 	if mem != nil {
 		if err := f.Close(); err != nil { // a mapping needs no file
-			return nil, errors.Join(err, unmapFile(mem))
+			return nil, errors.Join(err, mapfile.Unmap(mem))
 		}
-		closeAll = func() error { return unmapFile(mem) }
+		closeAll = func() error { return mapfile.Unmap(mem) }
 	}
 	b, err := open(f, mem, info.Size(), l)
 	if err != nil {

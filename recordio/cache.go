@@ -31,10 +31,7 @@ type Cached struct {
 	count  uint64
 	at     int64 // in file
 	end    int64
-	buf    []byte
-	chunk  Chunk
-	in     Records
-	err    error
+	in     chunked
 	broken error // of out
 }
 
@@ -70,7 +67,7 @@ func OpenCached(ctx context.Context, o Opener, names, cache string, options Spli
 		fmt.Fprintf(h, "%q %d %d\n", f.Name, f.Size, f.Modified.UnixNano())
 	}
 	h.Sum(c.print[:0])
-	c.chunk = Chunk{Text: s.o.Text, limit: s.o.Limit}
+	c.in.fill = c.nextChunk
 	if err := c.open(); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
@@ -164,11 +161,11 @@ func (c *Cached) writeChunk(file uint32, offset, length int64) {
 }
 
 // nextChunk is the next chunk, of the files or of the cache.
-func (c *Cached) nextChunk() error {
+func (c *Cached) nextChunk(to *Chunk) error {
 	if c.file != nil {
-		return c.readChunk()
+		return c.readChunk(to)
 	}
-	err := c.split.NextChunk(&c.chunk)
+	err := c.split.NextChunk(to)
 	switch {
 	case err == io.EOF:
 		if err := c.finish(); err != nil {
@@ -176,11 +173,11 @@ func (c *Cached) nextChunk() error {
 		}
 	case err == nil:
 		i := 0
-		for c.split.stream.files[i].Name != c.chunk.File {
+		for c.split.stream.files[i].Name != to.File {
 			i++
 		}
-		c.writeChunk(uint32(i), c.chunk.Offset, int64(len(c.chunk.Data)))
-		c.write(c.chunk.Data)
+		c.writeChunk(uint32(i), to.Offset, int64(len(to.Data)))
+		c.write(to.Data)
 		c.count++
 	}
 	return err
@@ -207,7 +204,7 @@ func (c *Cached) finish() error {
 }
 
 // readChunk is the next chunk of the cache, which was checked when it was opened.
-func (c *Cached) readChunk() error {
+func (c *Cached) readChunk(to *Chunk) error {
 	var head [splitChunk]byte
 	if _, err := c.file.ReadAt(head[:], c.at); err != nil {
 		return fmt.Errorf("recordio: cache %s: %w", c.name, err)
@@ -220,19 +217,20 @@ func (c *Cached) readChunk() error {
 	if int(i) >= len(c.split.stream.files) || n < 0 || n > c.end-at {
 		return &CorruptionError{c.name, c.at, "the cache was changed while it was in use"}
 	}
-	c.chunk.File, c.chunk.Offset = c.split.stream.files[i].Name, int64(binary.LittleEndian.Uint64(head[8:]))
-	c.chunk.Data = nil
+	to.Text, to.limit = c.split.o.Text, c.split.o.Limit
+	to.File, to.Offset = c.split.stream.files[i].Name, int64(binary.LittleEndian.Uint64(head[8:]))
+	to.Data = nil
 	if m, ok := c.file.(Mapped); ok {
 		if b := m.Bytes(); int64(len(b)) == c.end {
-			c.chunk.Data = b[at : at+n : at+n]
+			to.Data = b[at : at+n : at+n]
 		}
 	}
-	if c.chunk.Data == nil {
-		if int64(cap(c.buf)) < n {
-			c.buf = make([]byte, n)
+	if to.Data == nil {
+		if int64(cap(to.own)) < n {
+			to.own = make([]byte, n)
 		}
-		c.chunk.Data = c.buf[:n]
-		if _, err := c.file.ReadAt(c.chunk.Data, at); err != nil {
+		to.Data = to.own[:n]
+		if _, err := c.file.ReadAt(to.Data, at); err != nil {
 			return fmt.Errorf("recordio: cache %s: %w", c.name, err)
 		}
 	}
@@ -242,34 +240,16 @@ func (c *Cached) readChunk() error {
 
 // Next is the next record or line of the part, valid until the next call; io.EOF
 // at the end of the epoch. After another error there is nothing more, until Reset.
-func (c *Cached) Next() ([]byte, error) {
-	for c.err == nil {
-		if c.in != nil {
-			b, err := c.in.Next()
-			if err == nil {
-				return b, nil
-			}
-			c.in = nil
-			if err != io.EOF {
-				c.err = err
-				break
-			}
-		}
-		if c.err = c.nextChunk(); c.err == nil {
-			c.in = c.chunk.Records()
-		}
-	}
-	return nil, c.err
-}
+func (c *Cached) Next() ([]byte, error) { return c.in.next() }
 
 // Reset begins the next epoch. In the first one it goes through what is left, so
 // that the cache is whole.
 func (c *Cached) Reset() error {
 	for c.out != nil {
-		if err := c.nextChunk(); err == io.EOF {
+		if err := c.nextChunk(&c.in.chunk); err == io.EOF {
 			break
 		} else if err != nil {
-			c.in, c.err = nil, err
+			c.in.in, c.in.err = nil, err
 			return err
 		}
 	}
@@ -281,7 +261,8 @@ func (c *Cached) Reset() error {
 			return fmt.Errorf("recordio: cache %s: it is not there, or damaged, right after it was written", c.name)
 		}
 	}
-	c.in, c.err, c.at = nil, nil, splitHeader
+	c.in.begin()
+	c.at = splitHeader
 	return nil
 }
 

@@ -61,6 +61,42 @@ func (c *Chunk) Part(k, n int) Records {
 	return NewBytes(b, Options{Name: c.File, Offset: at, Lenient: c.lenient, Limit: c.limit})
 }
 
+// chunked gives the records of chunks one after another.
+type chunked struct {
+	fill  func(*Chunk) error // makes the next chunk
+	ended func(Records)      // is told of the records of a chunk that has no more; may be nil
+	chunk Chunk
+	in    Records
+	err   error
+}
+
+// next is the next record or line; an error again and again.
+func (c *chunked) next() ([]byte, error) {
+	for c.err == nil {
+		if c.in != nil {
+			b, err := c.in.Next()
+			if err == nil {
+				return b, nil
+			}
+			if c.ended != nil {
+				c.ended(c.in)
+			}
+			c.in = nil
+			if err != io.EOF {
+				c.err = err
+				break
+			}
+		}
+		if c.err = c.fill(&c.chunk); c.err == nil {
+			c.in = c.chunk.Records()
+		}
+	}
+	return nil, c.err
+}
+
+// begin forgets the chunk, and an error.
+func (c *chunked) begin() { c.in, c.err = nil, nil }
+
 // lastCut is the last place above 0 of b where a record or line begins; 0 if there is none.
 func lastCut(b []byte, text bool) int {
 	if text {

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/infer-prep/infer-prep/internal/mapfile"
 )
 
 // Opener is where files are: a disk (Local), or a store beyond it.
@@ -88,7 +90,7 @@ func (local) Open(_ context.Context, name string) (File, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &localFile{File: f, size: i.Size(), mapped: mapFile(f, i.Size())}, nil
+	return &localFile{File: f, size: i.Size(), mapped: mapfile.Map(f, i.Size())}, nil
 }
 
 // localFile is mapped where that is possible. A file that is shortened while it is
@@ -104,7 +106,7 @@ func (f *localFile) Size() int64 { return f.size }
 func (f *localFile) Bytes() []byte { return f.mapped }
 
 func (f *localFile) Close() error {
-	err := unmapFile(f.mapped)
+	err := mapfile.Unmap(f.mapped)
 	f.mapped = nil
 	return errors.Join(err, f.File.Close())
 }

@@ -48,9 +48,7 @@ type Split struct {
 	epoch  uint64
 	at     int   // in order
 	pos    int64 // in the range; the next byte
-	chunk  Chunk
-	in     Records
-	err    error
+	in     chunked
 	past   Skipped
 }
 
@@ -103,7 +101,11 @@ func OpenSplit(ctx context.Context, o Opener, names string, options SplitOptions
 			err = errors.Join(err, s.Close())
 		}
 	}()
-	s.chunk = Chunk{Text: p.Text, lenient: p.Lenient, limit: p.Limit}
+	s.in.fill, s.in.ended = s.NextChunk, func(in Records) {
+		if r, ok := in.(*Reader); ok {
+			s.past = s.past.and(r.Skipped())
+		}
+	}
 	if p.Index != "" {
 		err = s.indexed(ctx, o)
 	} else {
@@ -167,7 +169,8 @@ func (s *Split) begin() {
 		r := rng.NewKey(s.o.Seed, s.epoch, "split").At(uint64(s.o.Part))
 		r.Shuffle(len(s.order), func(i, j int) { s.order[i], s.order[j] = s.order[j], s.order[i] })
 	}
-	s.at, s.in, s.err = 0, nil, nil
+	s.at = 0
+	s.in.begin()
 	if len(s.order) > 0 {
 		s.pos = s.ranges[s.order[0]].from
 	}
@@ -214,28 +217,7 @@ func (s *Split) NextChunk(c *Chunk) error {
 
 // Next is the next record or line of the part, valid until the next call; io.EOF
 // at the end of the epoch. After another error there is nothing more, until Reset.
-func (s *Split) Next() ([]byte, error) {
-	for s.err == nil {
-		if s.in != nil {
-			b, err := s.in.Next()
-			if err == nil {
-				return b, nil
-			}
-			if r, ok := s.in.(*Reader); ok {
-				s.past = s.past.and(r.Skipped())
-			}
-			s.in = nil
-			if err != io.EOF {
-				s.err = err
-				break
-			}
-		}
-		if s.err = s.NextChunk(&s.chunk); s.err == nil {
-			s.in = s.chunk.Records()
-		}
-	}
-	return nil, s.err
-}
+func (s *Split) Next() ([]byte, error) { return s.in.next() }
 
 func (s Skipped) and(o Skipped) Skipped {
 	s.Places, s.Bytes = s.Places+o.Places, s.Bytes+o.Bytes
