@@ -5,6 +5,7 @@ import (
 
 	"github.com/tinylib/msgp/msgp"
 
+	"github.com/infer-prep/infer-prep/internal/msgpread"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -60,92 +61,50 @@ func appendStrings(b []byte, l []string) []byte {
 // UnmarshalMsg reads a graph, validates it, and returns the rest of b. Unknown
 // ops and versions other than this build's are refused by name.
 func (g *Graph) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := reader{b: b}
-	r.tuple(6)
-	if v := r.int(); r.err == nil && v != Version {
+	r := reader{msgpread.Reader{B: b}}
+	r.Tuple(6)
+	if v := r.Int(); r.Err == nil && v != Version {
 		return nil, fmt.Errorf("datagraph: %w", graphErr("version %d, this build reads %d", v, Version))
 	}
-	n := Graph{Reference: r.text(maxText)}
-	for range r.count(maxColumns) {
-		r.tuple(4)
-		c := Column{Name: r.text(maxName)}
-		c.Desc.DType, c.Desc.Layout = tensor.DType(r.uint8()), tensor.Layout(r.uint8())
-		for range r.count(tensor.MaxRank) {
-			c.Desc.Shape = c.Desc.Shape.Append(r.int())
+	n := Graph{Reference: r.Text(maxText)}
+	for range r.Count(maxColumns) {
+		r.Tuple(4)
+		c := Column{Name: r.Text(maxName)}
+		c.Desc.DType, c.Desc.Layout = tensor.DType(r.Uint8()), tensor.Layout(r.Uint8())
+		for range r.Count(tensor.MaxRank) {
+			c.Desc.Shape = c.Desc.Shape.Append(r.Int())
 		}
 		n.Inputs = append(n.Inputs, c)
 	}
-	for i := range r.count(maxSteps) {
-		r.tuple(5)
-		name, version := r.text(maxName), r.int()
+	for i := range r.Count(maxSteps) {
+		r.Tuple(5)
+		name, version := r.Text(maxName), r.Int()
 		s := Step{In: r.strings(), Out: r.strings()}
-		if r.err != nil {
+		if r.Err != nil {
 			break
 		}
 		var err error
-		if s.Op, r.b, err = transforms.ReadParams(name, version, r.b); err != nil {
+		if s.Op, r.B, err = transforms.ReadParams(name, version, r.B); err != nil {
 			return nil, &StepError{i, name, err}
 		}
 		n.Steps = append(n.Steps, s)
 	}
 	n.Outputs, n.SideOutputs = r.strings(), r.strings()
-	if r.err != nil {
-		return nil, fmt.Errorf("datagraph: %w: offset %d: %w", ErrGraph, len(b)-len(r.b), r.err)
+	if r.Err != nil {
+		return nil, fmt.Errorf("datagraph: %w: offset %d: %w", ErrGraph, len(b)-len(r.B), r.Err)
 	}
 	if err := n.Validate(); err != nil {
 		return nil, err
 	}
 	*g = n
-	return r.b, nil
+	return r.B, nil
 }
 
-// reader reads msgp values one after another and keeps the first error.
-type reader struct {
-	b   []byte
-	err error
-}
-
-func read[T any](r *reader, f func([]byte) (T, []byte, error)) (v T) {
-	if r.err == nil {
-		v, r.b, r.err = f(r.b)
-	}
-	return v
-}
-
-func (r *reader) int() int     { return read(r, msgp.ReadIntBytes) }
-func (r *reader) uint8() uint8 { return read(r, msgp.ReadUint8Bytes) }
-
-// text reads a string of at most limit bytes. No copy is made before the
-// length is known to be there: msgp checks it against the input.
-func (r *reader) text(limit int) string {
-	s := read(r, msgp.ReadStringZC)
-	if len(s) > limit && r.err == nil {
-		r.err = fmt.Errorf("text of %d bytes, want at most %d", len(s), limit)
-	}
-	return string(s)
-}
-
-// count reads an array's length, 0 after an error.
-func (r *reader) count(limit int) int {
-	n := read(r, msgp.ReadArrayHeaderBytes)
-	if int64(n) > int64(limit) && r.err == nil {
-		r.err = fmt.Errorf("array of %d, want at most %d", n, limit)
-	}
-	if r.err != nil {
-		return 0
-	}
-	return int(n)
-}
-
-func (r *reader) tuple(want int) {
-	if n := r.count(want); r.err == nil && n != want {
-		r.err = fmt.Errorf("tuple of %d, want %d", n, want)
-	}
-}
+type reader struct{ msgpread.Reader }
 
 func (r *reader) strings() (l []string) {
-	for range r.count(maxColumns) {
-		l = append(l, r.text(maxName))
+	for range r.Count(maxColumns) {
+		l = append(l, r.Text(maxName))
 	}
 	return l
 }

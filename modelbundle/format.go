@@ -13,6 +13,7 @@ import (
 
 	"github.com/tinylib/msgp/msgp"
 
+	"github.com/infer-prep/infer-prep/internal/msgpread"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -172,43 +173,43 @@ func (e *Expected) append(b []byte) []byte {
 
 // parseManifest reads a manifest and checks all that it says by itself.
 func parseManifest(b []byte) (*manifest, error) {
-	r := reader{b: b}
+	r := reader{msgpread.Reader{B: b}}
 	m := &manifest{}
-	r.tuple(5)
-	m.least, m.reference = r.text(maxText), r.text(maxText)
-	for range r.count(maxVersions) {
-		r.tuple(2)
-		m.versions = append(m.versions, [2]string{r.text(maxText), r.text(maxText)})
+	r.Tuple(5)
+	m.least, m.reference = r.Text(maxText), r.Text(maxText)
+	for range r.Count(maxVersions) {
+		r.Tuple(2)
+		m.versions = append(m.versions, [2]string{r.Text(maxText), r.Text(maxText)})
 	}
-	for range r.count(maxSections) {
-		r.tuple(5)
-		s := Section{Name: r.text(maxName), Format: r.text(maxName), Offset: r.int64(), Size: r.int64(), SHA256: r.digest()}
-		if r.err != nil {
+	for range r.Count(maxSections) {
+		r.Tuple(5)
+		s := Section{Name: r.Text(maxName), Format: r.Text(maxName), Offset: r.int64(), Size: r.int64(), SHA256: r.digest()}
+		if r.Err != nil {
 			break
 		}
 		m.sections = append(m.sections, s)
 	}
-	for range r.count(maxSections) {
-		r.tuple(2)
-		g := Golden{Name: r.text(maxName)}
-		for range r.count(maxOutputs) {
+	for range r.Count(maxSections) {
+		r.Tuple(2)
+		g := Golden{Name: r.Text(maxName)}
+		for range r.Count(maxOutputs) {
 			e := r.expected()
-			if r.err != nil {
+			if r.Err != nil {
 				break
 			}
 			g.Outputs = append(g.Outputs, e)
 		}
-		if r.err != nil {
+		if r.Err != nil {
 			break
 		}
 		m.goldens = append(m.goldens, g)
 	}
-	at := headerSize + int64(len(b)-len(r.b))
-	if r.err != nil {
-		return nil, &Error{manifestName, at, fmt.Errorf("%w: %w", ErrFormat, r.err)}
+	at := headerSize + int64(len(b)-len(r.B))
+	if r.Err != nil {
+		return nil, &Error{manifestName, at, fmt.Errorf("%w: %w", ErrFormat, r.Err)}
 	}
-	if len(r.b) > 0 {
-		return nil, fail(manifestName, at, ErrFormat, "%d bytes after its end", len(r.b))
+	if len(r.B) > 0 {
+		return nil, fail(manifestName, at, ErrFormat, "%d bytes after its end", len(r.B))
 	}
 	if err := m.check(); err != nil {
 		return nil, &Error{manifestName, -1, fmt.Errorf("%w: %w", ErrFormat, err)}
@@ -345,76 +346,31 @@ func checkFormat(s string) error {
 	return nil
 }
 
-// reader reads msgp values one after another and keeps the first error. It reads
-// no value of a kind that it does not expect, so nothing nests deeper than a manifest does.
-type reader struct {
-	b   []byte
-	err error
-}
+// reader reads a manifest's values.
+type reader struct{ msgpread.Reader }
 
-func read[T any](r *reader, f func([]byte) (T, []byte, error)) (v T) {
-	if r.err == nil {
-		v, r.b, r.err = f(r.b)
-	}
-	return v
-}
-
-func (r *reader) int64() int64 { return read(r, msgp.ReadInt64Bytes) }
-
-func (r *reader) fail(format string, args ...any) {
-	if r.err == nil {
-		r.err = fmt.Errorf(format, args...)
-	}
-}
-
-// text reads a string. msgp holds its length against the input before anything is copied.
-func (r *reader) text(limit int) string {
-	s := read(r, msgp.ReadStringZC)
-	if len(s) > limit {
-		r.fail("text of %d bytes, want at most %d", len(s), limit)
-		return ""
-	}
-	return string(s)
-}
+func (r *reader) int64() int64 { return msgpread.Read(&r.Reader, msgp.ReadInt64Bytes) }
 
 func (r *reader) digest() (d [sha256.Size]byte) {
-	b := read(r, msgp.ReadBytesZC)
+	b := msgpread.Read(&r.Reader, msgp.ReadBytesZC)
 	if len(b) != len(d) {
-		r.fail("a digest of %d bytes, want %d", len(b), len(d))
+		r.Fail("a digest of %d bytes, want %d", len(b), len(d))
 	}
 	copy(d[:], b)
 	return d
 }
 
-// count reads an array's length, 0 after an error. Each element has a byte at least.
-func (r *reader) count(limit int) int {
-	n := read(r, msgp.ReadArrayHeaderBytes)
-	if int64(n) > int64(min(limit, len(r.b))) {
-		r.fail("array of %d in %d bytes, want at most %d", n, len(r.b), limit)
-	}
-	if r.err != nil {
-		return 0
-	}
-	return int(n)
-}
-
-func (r *reader) tuple(want int) {
-	if n := r.count(want); r.err == nil && n != want {
-		r.fail("tuple of %d, want %d", n, want)
-	}
-}
-
 func (r *reader) expected() (e Expected) {
-	r.tuple(6)
-	e.Name = r.text(maxName)
-	e.Desc.DType, e.Desc.Layout = tensor.DType(read(r, msgp.ReadUint8Bytes)), tensor.Layout(read(r, msgp.ReadUint8Bytes))
-	for range r.count(tensor.MaxRank) {
-		e.Desc.Shape = e.Desc.Shape.Append(read(r, msgp.ReadIntBytes))
+	r.Tuple(6)
+	e.Name = r.Text(maxName)
+	e.Desc.DType, e.Desc.Layout = tensor.DType(r.Uint8()), tensor.Layout(r.Uint8())
+	for range r.Count(tensor.MaxRank) {
+		e.Desc.Shape = e.Desc.Shape.Append(r.Int())
 	}
 	e.SHA256 = r.digest()
-	for range r.count(maxValues) {
-		r.tuple(2)
-		e.Values = append(e.Values, Element{r.int64(), read(r, msgp.ReadFloat64Bytes)})
+	for range r.Count(maxValues) {
+		r.Tuple(2)
+		e.Values = append(e.Values, Element{r.int64(), msgpread.Read(&r.Reader, msgp.ReadFloat64Bytes)})
 	}
 	return e
 }

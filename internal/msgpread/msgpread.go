@@ -1,0 +1,66 @@
+// Package msgpread reads msgp values of known kinds one after another.
+package msgpread
+
+import (
+	"fmt"
+
+	"github.com/tinylib/msgp/msgp"
+)
+
+// Reader reads values from the beginning of B and keeps the first error. It reads
+// no value of a kind that it does not expect, so nothing nests deeper than its user reads.
+type Reader struct {
+	B   []byte
+	Err error
+}
+
+// Read reads a value by one of msgp's functions; the zero value after an error.
+func Read[T any](r *Reader, f func([]byte) (T, []byte, error)) (v T) {
+	if r.Err == nil {
+		v, r.B, r.Err = f(r.B)
+	}
+	return v
+}
+
+// Fail notes an error, if there is none.
+func (r *Reader) Fail(format string, args ...any) {
+	if r.Err == nil {
+		r.Err = fmt.Errorf(format, args...)
+	}
+}
+
+// Int reads an integer.
+func (r *Reader) Int() int { return Read(r, msgp.ReadIntBytes) }
+
+// Uint8 reads an integer of 0 to 255.
+func (r *Reader) Uint8() uint8 { return Read(r, msgp.ReadUint8Bytes) }
+
+// Text reads a string of at most limit bytes. msgp holds its length against the
+// input before anything is copied.
+func (r *Reader) Text(limit int) string {
+	s := Read(r, msgp.ReadStringZC)
+	if len(s) > limit {
+		r.Fail("text of %d bytes, want at most %d", len(s), limit)
+		return ""
+	}
+	return string(s)
+}
+
+// Count reads an array's length, 0 after an error. Each element has a byte at least.
+func (r *Reader) Count(limit int) int {
+	n := Read(r, msgp.ReadArrayHeaderBytes)
+	if int64(n) > int64(min(limit, len(r.B))) {
+		r.Fail("array of %d in %d bytes, want at most %d", n, len(r.B), limit)
+	}
+	if r.Err != nil {
+		return 0
+	}
+	return int(n)
+}
+
+// Tuple reads the length of an array of so many elements.
+func (r *Reader) Tuple(want int) {
+	if n := r.Count(want); r.Err == nil && n != want {
+		r.Fail("tuple of %d, want %d", n, want)
+	}
+}
