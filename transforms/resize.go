@@ -163,12 +163,7 @@ func (o *Resize) Infer(dst, in []tensor.Desc) error {
 
 // Apply scales.
 func (o *Resize) Apply(c *Context, dst, src []*tensor.Tensor) error {
-	r := resamplerOf(c)
-	s, err := c.Dense(src[0])
-	if err != nil {
-		return err
-	}
-	return r.resample(c, o.sampling(), dst[0], s)
+	return o.sampling().apply(c, dst[0], src[0])
 }
 
 // Sampling is the op's parameters.

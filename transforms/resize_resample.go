@@ -64,6 +64,29 @@ func wantSampled(d tensor.Desc) error {
 	return nil
 }
 
+// inferSized is Infer of an op that scales whole images to the size that sized gives.
+func inferSized(dst, in []tensor.Desc, sized func(h, w int) (int, int, error)) error {
+	if err := wantSampled(in[0]); err != nil {
+		return err
+	}
+	h, w, err := sized(in[0].Height(), in[0].Width())
+	if err != nil {
+		return err
+	}
+	dst[0] = in[0].WithSize(h, w)
+	return inferred(dst[0])
+}
+
+// apply scales src to dst, which has the size.
+func (s sampling) apply(c *Context, dst, src *tensor.Tensor) error {
+	r := resamplerOf(c)
+	dense, err := c.Dense(src)
+	if err != nil {
+		return err
+	}
+	return r.resample(c, s, dst, dense)
+}
+
 // axis is the table of one axis; its slices are used again for other sizes.
 type axis struct {
 	how     sampling

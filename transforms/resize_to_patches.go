@@ -85,25 +85,12 @@ func (o *ResizeToPatches) patches(n int, scale float64) float64 {
 
 // Infer gives the input's description with the new size.
 func (o *ResizeToPatches) Infer(dst, in []tensor.Desc) error {
-	if err := wantSampled(in[0]); err != nil {
-		return err
-	}
-	h, w, err := o.sized(in[0].Height(), in[0].Width())
-	if err != nil {
-		return err
-	}
-	dst[0] = in[0].WithSize(h, w)
-	return inferred(dst[0])
+	return inferSized(dst, in, o.sized)
 }
 
 // Apply scales.
 func (o *ResizeToPatches) Apply(c *Context, dst, src []*tensor.Tensor) error {
-	r := resamplerOf(c)
-	s, err := c.Dense(src[0])
-	if err != nil {
-		return err
-	}
-	return r.resample(c, o.sampling(), dst[0], s)
+	return o.sampling().apply(c, dst[0], src[0])
 }
 
 // Sampling is the op's parameters.

@@ -74,12 +74,7 @@ func (o *ResizedCrop) Infer(dst, in []tensor.Desc) error {
 
 // Apply cuts and scales.
 func (o *ResizedCrop) Apply(c *Context, dst, src []*tensor.Tensor) error {
-	r := resamplerOf(c)
-	s, err := c.Dense(r.window(src[0], o.Top, o.Left, o.Height, o.Width))
-	if err != nil {
-		return err
-	}
-	return r.resample(c, o.sampling(), dst[0], s)
+	return o.sampling().apply(c, dst[0], resamplerOf(c).window(src[0], o.Top, o.Left, o.Height, o.Width))
 }
 
 // Sampling is the op's parameters.
