@@ -80,11 +80,14 @@ func (g *Graph) Then(op transforms.Op, in, out []string) *Graph {
 }
 
 // Rename gives the graph's first output the name that the model knows it by
-// ("pixel_values"): the step that produces it last writes that column instead,
-// and steps after it read that. It returns g.
-func (g *Graph) Rename(name string) *Graph {
-	old := g.Outputs[0]
-	g.Outputs[0] = name
+// ("pixel_values"), as RenameOutput does. It returns g.
+func (g *Graph) Rename(name string) *Graph { return g.RenameOutput(0, name) }
+
+// RenameOutput gives the i-th output another name: the step that produces it last
+// writes that column instead, and steps after it read that. It returns g.
+func (g *Graph) RenameOutput(i int, name string) *Graph {
+	old := g.Outputs[i]
+	g.Outputs[i] = name
 	for i, s := range slices.Backward(g.Steps) {
 		if j := slices.Index(s.Out, old); j >= 0 {
 			out := slices.Clone(s.Out)
@@ -103,6 +106,22 @@ func (g *Graph) Rename(name string) *Graph {
 		}
 	}
 	return g
+}
+
+// Last is the description that a column has at the graph's end, by descs, which is
+// what Infer gives; the zero Desc if there is no such column.
+func (g *Graph) Last(descs [][]tensor.Desc, column string) tensor.Desc {
+	for i, s := range slices.Backward(g.Steps) {
+		if j := slices.Index(s.Out, column); j >= 0 {
+			return descs[i][j]
+		}
+	}
+	for _, c := range g.Inputs {
+		if c.Name == column {
+			return c.Desc
+		}
+	}
+	return tensor.Desc{}
 }
 
 // StepError is an error in one step of a graph.

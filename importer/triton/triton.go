@@ -219,8 +219,8 @@ func (c *Config) fit(g *datagraph.Graph) error {
 	}
 	for _, o := range g.Outputs {
 		in := to[o]
-		if want := in.accepts(last(g, descs, o), c.MaxBatchSize > 0); want != "" {
-			errs = append(errs, bad("input "+in.Name, "%s, where the graph's output %s is %v", want, o, last(g, descs, o)))
+		if want := in.accepts(g.Last(descs, o), c.MaxBatchSize > 0); want != "" {
+			errs = append(errs, bad("input "+in.Name, "%s, where the graph's output %s is %v", want, o, g.Last(descs, o)))
 		}
 	}
 	if len(errs) > 0 {
@@ -237,10 +237,10 @@ func (c *Config) fit(g *datagraph.Graph) error {
 		if slices.Contains(g.SideOutputs, name) {
 			return bad("input "+name, "the name of a side output of the graph")
 		}
-		renamed.Outputs[i] = name
-		if !rename(&renamed, o, name) {
+		if !renamable(&renamed, o, name) {
 			return bad("input "+name, "the name of a column that the graph uses after its output %s", o)
 		}
+		renamed.RenameOutput(i, name)
 	}
 	if err := renamed.Validate(); err != nil {
 		return bad("input", "%v", err)
@@ -249,50 +249,17 @@ func (c *Config) fit(g *datagraph.Graph) error {
 	return nil
 }
 
-// rename makes the step that writes the column last write another instead; not
-// if a later one uses a column of that name.
-func rename(g *datagraph.Graph, old, name string) bool {
+// renamable reports whether the step that writes the column last may write another
+// instead: not if it or a later one uses a column of that name, or if no step does.
+func renamable(g *datagraph.Graph, old, name string) bool {
 	for i, s := range slices.Backward(g.Steps) {
-		if j := slices.Index(s.Out, old); j >= 0 {
-			for _, later := range g.Steps[i+1:] {
-				if slices.Contains(later.In, name) || slices.Contains(later.Out, name) {
-					return false
-				}
-			}
-			if slices.Contains(s.Out, name) {
-				return false
-			}
-			g.Steps[i].Out = slices.Clone(s.Out)
-			g.Steps[i].Out[j] = name
-			for k := i + 1; k < len(g.Steps); k++ {
-				if at := slices.Index(g.Steps[k].In, old); at >= 0 {
-					g.Steps[k].In = slices.Clone(g.Steps[k].In)
-					for n, c := range g.Steps[k].In {
-						if c == old {
-							g.Steps[k].In[n] = name
-						}
-					}
-				}
-			}
-			return true
+		if slices.Contains(s.Out, old) {
+			return !slices.Contains(s.Out, name) && !slices.ContainsFunc(g.Steps[i+1:], func(later datagraph.Step) bool {
+				return slices.Contains(later.In, name) || slices.Contains(later.Out, name)
+			})
 		}
 	}
 	return false // it is an input of the graph
-}
-
-// last is what the graph says of a column at its end.
-func last(g *datagraph.Graph, descs [][]tensor.Desc, column string) tensor.Desc {
-	for i, s := range slices.Backward(g.Steps) {
-		if j := slices.Index(s.Out, column); j >= 0 {
-			return descs[i][j]
-		}
-	}
-	for _, c := range g.Inputs {
-		if c.Name == column {
-			return c.Desc
-		}
-	}
-	return tensor.Desc{}
 }
 
 func names(inputs []Input) string {

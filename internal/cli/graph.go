@@ -315,4 +315,4 @@ func columnNames(cols []datagraph.Column) string {
 }
 
 // lastDesc is what the column is at the end of the graph.
-func (r *inferred) lastDesc(column string) tensor.Desc { return descOf(r.graph, r.descs, column) }
+func (r *inferred) lastDesc(column string) tensor.Desc { return r.graph.Last(r.descs, column) }

@@ -124,7 +124,7 @@ func nhwcFloats(f *runFlags, g *datagraph.Graph) error {
 		names = slices.Concat(g.Outputs, g.SideOutputs)
 	}
 	for _, o := range names {
-		d := descOf(g, descs, o)
+		d := g.Last(descs, o)
 		if d.IsImage() && d.Layout == tensor.CHW {
 			g.Then(transforms.NewCHW2HWC(), []string{o}, []string{o})
 		}

@@ -282,21 +282,6 @@ func (f *graphFlags) change(g *datagraph.Graph) error {
 	return nil
 }
 
-// descOf is what the graph says of a column at its end.
-func descOf(g *datagraph.Graph, descs [][]tensor.Desc, column string) tensor.Desc {
-	for i, s := range slices.Backward(g.Steps) {
-		if j := slices.Index(s.Out, column); j >= 0 {
-			return descs[i][j]
-		}
-	}
-	for _, c := range g.Inputs {
-		if c.Name == column {
-			return c.Desc
-		}
-	}
-	return tensor.Desc{}
-}
-
 // fitTriton applies --triton.
 func (f *graphFlags) fitTriton(g *datagraph.Graph, stdin io.Reader) error {
 	b, err := readSmall(f.triton, stdin, maxGraphBytes)
@@ -324,7 +309,7 @@ func (f *graphFlags) changeLayout(g *datagraph.Graph) error {
 	}
 	images := 0
 	for _, o := range g.Outputs {
-		d := descOf(g, descs, o)
+		d := g.Last(descs, o)
 		if !d.IsImage() {
 			continue
 		}
@@ -354,7 +339,7 @@ func (f *graphFlags) changeDType(g *datagraph.Graph) error {
 	}
 	n := 0
 	for _, o := range g.Outputs {
-		d := descOf(g, descs, o)
+		d := g.Last(descs, o)
 		if !d.IsImage() && !isFloat(d.DType) {
 			continue
 		}
@@ -376,7 +361,7 @@ func isFloat(d tensor.DType) bool {
 func describeOutputs(g *datagraph.Graph, descs [][]tensor.Desc) string {
 	var l []string
 	for _, o := range g.Outputs {
-		l = append(l, fmt.Sprintf("%s is %v", o, descOf(g, descs, o)))
+		l = append(l, fmt.Sprintf("%s is %v", o, g.Last(descs, o)))
 	}
 	return strings.Join(l, ", ")
 }
