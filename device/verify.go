@@ -3,7 +3,6 @@ package device
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -180,34 +179,21 @@ func (r *Report) worst() string {
 
 // proveHost compares the host's outputs with a sample's digests.
 func proveHost(golden modelbundle.Golden, columns []datagraph.Column, got []*tensor.Tensor) error {
-	for _, e := range golden.Outputs {
-		i := slices.IndexFunc(columns, func(c datagraph.Column) bool { return c.Name == e.Name })
-		if i < 0 {
-			return fmt.Errorf("device: golden %s has an output %s, which the graph has not", golden.Name, e.Name)
-		}
-		if got[i].Desc != e.Desc {
-			return fmt.Errorf("device: %w: golden %s: output %s is %v on the host, want %v", ErrDiffers, golden.Name, e.Name, got[i].Desc, e.Desc)
-		}
-		var b bytes.Buffer
-		if err := tensor.WriteRaw(&b, got[i]); err != nil {
-			return fmt.Errorf("device: golden %s: output %s: %w", golden.Name, e.Name, err)
-		}
-		if sha256.Sum256(b.Bytes()) == e.SHA256 {
-			continue
-		}
-		where, value := "", tensor.Float64s(got[i])
-		for _, v := range e.Values {
-			if value == nil || v.At < 0 || v.At >= e.Desc.Len() {
-				continue
-			}
-			if x := value(int(v.At)); x != v.Value && !(math.IsNaN(x) && math.IsNaN(v.Value)) {
-				where = fmt.Sprintf("; at %s: got %v want %v", OutputReport{Desc: e.Desc, First: v.At}.Place(), x, v.Value)
-				break
-			}
-		}
-		return fmt.Errorf("device: %w: golden %s: output %s of the host is not that of the digest%s", ErrDiffers, golden.Name, e.Name, where)
+	err := golden.Check(columns, got)
+	var m *modelbundle.MismatchError
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &m):
+		return fmt.Errorf("device: on the host: %w", err)
+	case m.Got != m.Want:
+		return fmt.Errorf("device: %w: golden %s: output %s is %v on the host, want %v", ErrDiffers, golden.Name, m.Output, m.Got, m.Want)
 	}
-	return nil
+	where := ""
+	if m.At >= 0 {
+		where = fmt.Sprintf("; at %s: got %v want %v", OutputReport{Desc: m.Want, First: m.At}.Place(), m.GotValue, m.WantValue)
+	}
+	return fmt.Errorf("device: %w: golden %s: output %s of the host is not that of the digest%s", ErrDiffers, golden.Name, m.Output, where)
 }
 
 // compare compares two tensors of one description.

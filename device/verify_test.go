@@ -170,7 +170,7 @@ func TestVerifyHost(t *testing.T) {
 	g = golden(t, p, "a", picture(t))
 	g.Outputs[1].Name = "mask"
 	_, err = device.Verify(t.Context(), cpu.New(), p, []modelbundle.Golden{g}, device.Exact)
-	require.ErrorContains(t, err, "which the graph has not")
+	require.ErrorContains(t, err, `the run has no output "mask"`)
 
 	_, err = device.Verify(t.Context(), cpu.New(), p, nil, device.Exact)
 	require.ErrorContains(t, err, "no golden samples")
