@@ -28,6 +28,9 @@ func TestImports(t *testing.T) {
 	data := and(ours("dataset", "internal/filelock", "internal/mapfile"), datagraph...)
 	engines := and(ours("pullpipe", "pipeline"), and(data, "golang.org/x/sys/")...)
 	records := and(ours("recordio", "rng", "internal/mapfile"), kernel...)
+	// SQLite and what it takes; nothing else may have it.
+	mindrecord := and(ours("records", "records/mindrecord", "tensor", "internal/enum", "internal/msgpread"), "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "modernc.org/", "golang.org/x/sys/",
+		"github.com/dustin/go-humanize", "github.com/google/uuid", "github.com/mattn/go-isatty", "github.com/ncruces/go-strftime", "github.com/remyoudompheng/bigfft")
 	for _, c := range []struct {
 		pkg     string
 		allowed []string
@@ -40,6 +43,8 @@ func TestImports(t *testing.T) {
 		{"records", and(ours("tensor", "internal/enum"), records...)},
 		{"records/tfrecord", nil},
 		{"records/webdataset", and(records, "github.com/klauspost/compress", "github.com/klauspost/compress/")},
+		{"records/mindrecord", and(mindrecord, records...)},
+		{"dataset/mindrecord", and(mindrecord, and(data, records...)...)},
 		{"codec", ours("tensor", "internal/enum")},
 		{"codec/jpeg", codec},
 		{"datagraph", datagraph},

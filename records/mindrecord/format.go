@@ -181,4 +181,3 @@ func (w *recordWriter) Abort() error {
 	w.closed = true
 	return w.w.Abort()
 }
-
