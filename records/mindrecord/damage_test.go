@@ -126,7 +126,7 @@ func TestEveryDamage(t *testing.T) {
 	count := map[string]int{}
 	write := func(name string, b []byte) { require.NoError(t, os.WriteFile(name, b, 0o600)) }
 	for _, at := range places(data) {
-		for _, change := range []byte{1 << (at % 8), 0xff} {
+		for _, change := range []byte{1 << (at % 8)} {
 			b := bytes.Clone(data)
 			b[at] ^= change
 			write(name, b)
@@ -171,7 +171,7 @@ func TestEveryDamage(t *testing.T) {
 	write(name, data)
 	clear(count)
 	for _, at := range places(index) {
-		for _, change := range []byte{1 << (at % 8), 0xff} {
+		for _, change := range []byte{1 << (at % 8)} {
 			b := bytes.Clone(index)
 			b[at] ^= change
 			write(indexName(name), b)

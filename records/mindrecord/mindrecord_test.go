@@ -8,10 +8,14 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"flag"
+	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -256,4 +260,56 @@ func TestAppendAnywhere(t *testing.T) {
 	require.NoError(t, w.Close())
 	rows := rowsOf(t, all)
 	require.Equal(t, append(rows, rows[:3]...), rowsOf(t, out))
+}
+
+var checkDir = flag.String("dir", "", "write files for testdata/gen/mindrecord_check.py there")
+
+// TestWriteForCheck writes sets of all kinds into the folder of -dir, and what MindSpore is to read of them into its EXPECTED.
+func TestWriteForCheck(t *testing.T) {
+	if !here(t) {
+		return
+	}
+	out := *checkDir
+	if out == "" {
+		out = t.TempDir()
+	}
+	dir, want := goldens(t), expected(t)
+	names := map[string]string{} // of the sets written, by the files that open them
+	for i, name := range sets(want) {
+		s, err := Open([]string{filepath.Join(dir, name)})
+		require.NoError(t, err)
+		for _, rows := range []int64{0, 5} { // in one file, and in several
+			o := small
+			if o.Rows = rows; i%2 == 1 {
+				o.HeaderSize, o.PageSize = 1<<15, 1<<16
+			}
+			schema := s.Schema()
+			if rows > 0 {
+				schema.Index = nil
+			}
+			to := fmt.Sprintf("%s_%d_", strings.TrimRight(name, "0"), rows)
+			w, err := Create(filepath.Join(out, to), schema, o)
+			require.NoError(t, err)
+			add(t, w, s, 0, s.Len()/2)
+			require.NoError(t, w.Close())
+			w, err = Append(filepath.Join(out, to))
+			require.NoError(t, err)
+			add(t, w, s, s.Len()/2, s.Len())
+			require.NoError(t, w.Close())
+			require.Equal(t, want[name], append([]map[string]value{}, rowsOf(t, filepath.Join(out, to))...))
+			files, err := Open([]string{filepath.Join(out, to)})
+			require.NoError(t, err)
+			names[filepath.Base(files.Files()[0])] = name
+			require.NoError(t, files.Close())
+		}
+		require.NoError(t, s.Close())
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	for _, set := range slices.Sorted(maps.Keys(names)) {
+		for i, row := range want[names[set]] {
+			require.NoError(t, e.Encode(map[string]any{"set": set, "row": i, "fields": row}))
+		}
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(out, "EXPECTED"), b.Bytes(), 0o600))
 }
