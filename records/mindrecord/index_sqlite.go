@@ -77,7 +77,8 @@ func (d *data) readIndex() (err error) {
 		return corrupt("it is the index of %q, want %q", names, d.address())
 	}
 
-	rows, err := db.Query(`SELECT ` + strings.Join(columns, ", ") + ` FROM INDEXES ORDER BY ROW_ID`)
+	// In the order in which they were written, which is that of ROW_ID: sorting them could take any memory.
+	rows, err := db.Query(`SELECT ` + strings.Join(columns, ", ") + ` FROM INDEXES NOT INDEXED ORDER BY rowid`)
 	if err != nil {
 		return corrupt("%v", err)
 	}
