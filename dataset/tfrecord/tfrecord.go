@@ -26,8 +26,7 @@ import (
 // system can: records are then views of the mapping, valid until the dataset is closed. The Key is the file and
 // the record's offset in it, "train.tfrecord@1234".
 //
-// Reference: TensorFlow 2's TFRecordDataset of one file after another, not compressed: the same records in the order of the
-// files, which are sorted by name where a folder is named.
+// Reference: TensorFlow 2's documentation of TFRecord. Files that are compressed as a whole are refused, since the first head is none.
 type TFRecord struct {
 	// Files are names of files and folders with semicolons between, as recordio.Files takes them.
 	Files string `json:"files"`
