@@ -83,3 +83,10 @@ func TestImports(t *testing.T) {
 		})
 	}
 }
+
+// TestSQLite: only those who import MindRecord link SQLite.
+func TestSQLite(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", module+"dataset/all", module+"compat/...").Output()
+	require.NoError(t, err)
+	require.NotContains(t, string(out), "modernc.org/")
+}

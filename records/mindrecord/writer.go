@@ -29,7 +29,7 @@ type WriterOptions struct {
 // Writer writes rows. It is used by one goroutine at a time.
 //
 // The data file has the bytes of MindSpore's FileWriter with one row a call, but for what is left in a page's room
-// behind its end, which is zeros here.
+// behind its end, which is zeros here. A row whose only blob is empty is one that MindSpore does not write, but reads.
 //
 // Files are written under temporary names. Close makes the indexes and then puts all files under their names, each index behind
 // its data file. So a name never has half a file. A program that is killed within Close may leave some
@@ -188,8 +188,6 @@ func (w *Writer) encode(values []tensor.Tensor) (saved int64, err error) {
 		saved += n
 		if blobs > 1 {
 			binary.BigEndian.PutUint64(w.blob[at:], uint64(len(w.blob)-at-8))
-		} else if len(w.blob) == 8 {
-			return 0, fmt.Errorf("mindrecord: %w: %s is empty: MindSpore has no such row where it is the only field of its kind", ErrField, f.Name)
 		}
 	}
 	if blobs == 0 {
