@@ -207,37 +207,125 @@ func literal(ext string, data []byte) records.Field {
 	}
 }
 
-// encode makes a member of a field; what says why it cannot be.
-func encode(f *records.Field) (ext string, data []byte, what string) {
-	v := &f.Value
-	ext = escapeField(f.Name)
-	if len(ext) > maxEscaped {
-		return "", nil, fmt.Sprintf("a name of %d bytes, want at most %d", len(ext), maxEscaped)
+// decodeAll makes the fields of a sample. Where two of them would have one name both
+// have the whole extension for it: seg.npy and seg.txt.
+func decodeAll(fields []records.Field, members []Field) []records.Field {
+	from := len(fields)
+	for _, m := range members {
+		fields = append(fields, decode(m.Ext, m.Data))
 	}
-	with := func(end string) string {
-		if f.Name == end {
-			return end
+	l := fields[from:]
+	for again, n := true, 0; again && n <= len(l); n++ {
+		again = false
+		for i := range l {
+			for k := range l[:i] {
+				if l[i].Name != l[k].Name {
+					continue
+				}
+				for _, n := range []int{i, k} {
+					l[n].Name = unescapeField(members[n].Ext) // two members have two
+				}
+				again = true
+			}
 		}
-		return ext + "." + end
 	}
+	return fields
+}
+
+// typedEnd is the end of the extension of a field that is not bytes of any kind.
+func typedEnd(f *records.Field) string {
+	v := &f.Value
 	switch {
-	case f.Name == "":
-		return "", nil, "no name"
 	case v.DType == tensor.Int64 && v.Shape.Rank() == 0:
-		return with("cls"), strconv.AppendInt(nil, tensor.View[int64](v)[0], 10), ""
+		return "cls"
 	case v.DType != tensor.Bytes:
+		return "npy"
+	case f.Text && !isText(f.Name) && utf8.Valid(v.Data):
+		return "txt"
+	}
+	return ""
+}
+
+// encode makes a member of a field, by the whole extension that is its name if whole is
+// true; what says why it cannot be.
+func encode(f *records.Field, whole bool) (m Field, what string) {
+	v := &f.Value
+	m.Ext = escapeField(f.Name)
+	if len(m.Ext) > maxEscaped {
+		return m, fmt.Sprintf("a name of %d bytes, want at most %d", len(m.Ext), maxEscaped)
+	}
+	end := typedEnd(f)
+	switch end {
+	case "":
+		m.Data = v.Data
+		if back := decode(m.Ext, v.Data); !whole && (back.Value.DType != tensor.Bytes || back.Name != f.Name) {
+			m.Ext += ".bin"
+		}
+		return m, ""
+	case "cls":
+		m.Data = strconv.AppendInt(nil, tensor.View[int64](v)[0], 10)
+	case "npy":
 		var b bytes.Buffer
 		if err := tensor.WriteNPY(&b, v); err != nil {
-			return "", nil, fmt.Sprintf("%v, which NumPy's format does not hold", v.Desc)
+			return m, fmt.Sprintf("%v, which NumPy's format does not hold", v.Desc)
 		}
-		return with("npy"), b.Bytes(), ""
-	case f.Text && !isText(f.Name) && utf8.Valid(v.Data):
-		return ext + ".txt", v.Data, ""
+		m.Data = b.Bytes()
+	case "txt":
+		m.Data = v.Data
 	}
-	if back := decode(ext, v.Data); back.Value.DType != tensor.Bytes || back.Name != f.Name {
-		return ext + ".bin", v.Data, ""
+	if f.Name == "" {
+		return m, "no name"
 	}
-	return ext, v.Data, ""
+	if f.Name != end && !whole {
+		m.Ext += "." + end
+	}
+	return m, ""
+}
+
+// encodeAll makes the members of a record.
+func encodeAll(members []Field, r *records.Record) ([]Field, error) {
+	members = members[:0]
+	any := false
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		m, what := encode(f, isWhole(f))
+		if what != "" {
+			return nil, r.Misfit(formatName, f.Name, "%s", what)
+		}
+		any = any || isWhole(f)
+		members = append(members, m)
+	}
+	// Whether a name with such an end is the whole extension depends on the other fields.
+	wrong := any
+	for again := any; again; {
+		again, wrong = false, false
+		for i, back := range decodeAll(nil, members) {
+			f := &r.Fields[i]
+			if back.Name == f.Name && back.Value.DType == f.Value.DType {
+				continue
+			}
+			wrong = true
+			m, _ := encode(f, false)
+			again = again || m.Ext != members[i].Ext
+			members[i] = m
+		}
+	}
+	for i := range r.Fields {
+		if wrong { // no shard had these fields, and each by itself is right
+			members[i], _ = encode(&r.Fields[i], false)
+		}
+	}
+	return members, nil
+}
+
+// isWhole reports a field whose name may be that of a member as decodeAll gives it for a name
+// that others have too.
+func isWhole(f *records.Field) bool {
+	end := typedEnd(f)
+	if end == "" {
+		end = "bin"
+	}
+	return strings.HasSuffix(f.Name, "."+end)
 }
 
 func openFormat(ctx context.Context, o recordio.Opener, names string, options records.ReadOptions) (records.Reader, error) {
@@ -291,9 +379,7 @@ func (x *formatReader) Next(r *records.Record) error {
 		return err
 	}
 	r.Reset(unescapeKey(s.Key), s.Shard, s.Offset)
-	for _, f := range s.Fields {
-		r.Fields = append(r.Fields, decode(f.Ext, f.Data))
-	}
+	r.Fields = decodeAll(r.Fields, s.Fields)
 	return nil
 }
 
@@ -315,15 +401,12 @@ type formatWriter struct {
 }
 
 func (x *formatWriter) Write(r *records.Record) error {
-	x.s = Sample{Key: escapeKey(r.Key), Fields: x.s.Fields[:0]}
-	for i := range r.Fields {
-		ext, data, what := encode(&r.Fields[i])
-		if what != "" {
-			return r.Misfit(formatName, r.Fields[i].Name, "%s", what)
-		}
-		x.s.Fields = append(x.s.Fields, Field{ext, data})
+	members, err := encodeAll(x.s.Fields, r)
+	if err != nil {
+		return err
 	}
-	err := x.w.Write(&x.s)
+	x.s = Sample{Key: escapeKey(r.Key), Fields: members}
+	err = x.w.Write(&x.s)
 	if errors.Is(err, ErrName) {
 		return r.Misfit(formatName, "", "%s", strings.TrimPrefix(err.Error(), "webdataset: "))
 	}
