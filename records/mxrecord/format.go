@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -196,7 +197,7 @@ func (x *reader) Next(r *records.Record) error {
 		b, err := x.r.Next()
 		x.told()
 		if err == io.EOF && x.indexed {
-			if _, err := x.key(x.file.Size()); err != nil {
+			if _, err := x.key(end); err != nil {
 				return err
 			}
 		}
@@ -230,6 +231,9 @@ func (x *reader) Next(r *records.Record) error {
 	}
 }
 
+// end is a place behind all records.
+const end = math.MaxInt64
+
 // key is the index's for the record at a place. Entries for places before that are damage.
 func (x *reader) key(at int64) (int64, error) {
 	damage := func(at int64, format string, args ...any) error {
@@ -242,7 +246,7 @@ func (x *reader) key(at int64) (int64, error) {
 			return 0, err
 		}
 	}
-	if at == x.file.Size() {
+	if at == end {
 		return 0, nil
 	}
 	if len(x.index) == 0 || x.index[0].Offset != at {
