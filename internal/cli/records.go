@@ -102,7 +102,7 @@ func readable(name string, err error) error {
 	if errors.As(err, &pe) {
 		return plain(pe.Path, err)
 	}
-	if strings.Contains(err.Error(), name) {
+	if errors.Is(err, errExists) || strings.Contains(err.Error(), name) {
 		return err
 	}
 	return fmt.Errorf("%s: %w", name, err)

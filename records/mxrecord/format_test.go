@@ -143,7 +143,7 @@ func TestVerify(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile(name, b, 0o666))
 	for bad, want := range map[string]string{
-		"10\t0\n20\t44\n":                  "at byte 88: a record that is not in the index",
+		"10\t0\n20\t44\n":                 "at byte 88: a record that is not in the index",
 		"10\t0\n20\t48\n5\t88\n":          "at byte 44: a record that is not in the index",
 		"10\t0\n20\t44\n5\t88\n6\t132\n":  "at byte 132: no record, the index has one with the key 6",
 		"10\t0\n20\t44\n20\t44\n5\t88\n":  "at byte 44: no record, the index has one with the key 20",
