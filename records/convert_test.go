@@ -402,8 +402,8 @@ func TestMemoryIsFlat(t *testing.T) {
 				}
 				return n
 			}
-			// Twice what 400 more cost is what 800 more cost: nothing grows with what was before.
-			a, b, c := per(100), per(500), per(1300)
+			// Twice what 80 more cost is what 160 more cost: nothing grows with what was before.
+			a, b, c := per(20), per(100), per(260)
 			require.InDelta(t, 2*(b-a), c-b, 0.02*c+50, "%s to %s: %v, %v, %v allocations", from, to, a, b, c)
 		}
 	}
