@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -407,6 +408,38 @@ func TestMemoryIsFlat(t *testing.T) {
 			require.InDelta(t, 2*(b-a), c-b, 0.02*c+50, "%s to %s: %v, %v, %v allocations", from, to, a, b, c)
 		}
 	}
+}
+
+// The example of docs/format/records.md: the members of a shard.
+func TestShardOfImages(t *testing.T) {
+	doc, err := os.ReadFile(filepath.Join("..", "docs", "format", "records.md"))
+	require.NoError(t, err)
+	var b bytes.Buffer
+	w, err := recordio.NewWriter(&b, 0)
+	require.NoError(t, err)
+	m := imagerecord.Record{ID: 7, ID2: 1, Labels: []float32{0.5, 2}, Content: []byte(jpg)}
+	require.NoError(t, w.Write(m.Append(nil)))
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "images.rec"), filepath.Join(dir, "images.tar")
+	require.NoError(t, os.WriteFile(in, b.Bytes(), 0o666))
+	notes, err := convert(t, "imagerecord", in, "webdataset", out)
+	require.NoError(t, err)
+	require.Empty(t, notes)
+	r, err := webdataset.Open(t.Context(), recordio.Local, out, webdataset.Options{})
+	require.NoError(t, err)
+	s, err := r.Next()
+	require.NoError(t, err)
+	var want []string
+	for _, line := range regexp.MustCompile(`(?m)^(7\.\S+)  `).FindAllStringSubmatch(string(doc), -1) {
+		want = append(want, line[1])
+	}
+	var got []string
+	for _, f := range s.Fields {
+		got = append(got, s.Key+"."+f.Ext)
+	}
+	require.Equal(t, want, got)
+	require.Equal(t, "1", string(s.Fields[0].Data))
+	require.NoError(t, r.Close())
 }
 
 func TestDetect(t *testing.T) {

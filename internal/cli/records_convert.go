@@ -197,6 +197,13 @@ func (a *app) convertRecords(cmd *cobra.Command, args []string, f *recordsConver
 		if errors.Is(err, records.ErrOption) {
 			return usageErr("%w", err)
 		}
+		if errors.Is(err, records.ErrField) && f.to == "" {
+			for _, x := range records.Formats() {
+				if x.Over == to.Name && x.Create != nil {
+					err = fmt.Errorf("%w; or --to %s", err, x.Name)
+				}
+			}
+		}
 		return wrapFail(err)
 	}
 	for _, name := range change.unused() {

@@ -347,6 +347,7 @@ func TestRecordsErrors(t *testing.T) {
 		{"compressed index", []string{"convert", "images.rec", "-o", "x.tar.gz", "--index"}, exitFailed, "a compressed shard has no index"},
 		{"negative", []string{"convert", "images.rec", "-o", "x-%d.tar", "--count", "-1"}, exitUsage, "--count -1"},
 		{"misfit", []string{"convert", "samples.tar", "--to", "imagerecord", "-o", "x.rec"}, exitFailed, `imagerecord: samples.tar: at byte 0: record "train/0000": field "txt": bytes beside the content "jpg", want one label, one image and perhaps id2 (drop it?)`},
+		{"misfit by name", []string{"convert", "samples.tar", "-o", "x.rec"}, exitFailed, `field "cls": want one field, data (drop this one, or rename it); or --to imagerecord`},
 		{"misfit late", []string{"convert", "images.rec", "--to", "tfexample", "--drop", "jpg", "--rename", "label=x[0]", "-o", "x.tfrecord"}, exitFailed, `record "0": field "x[0]"`},
 		{"drop and rename", []string{"convert", "images.rec", "--drop", "jpg", "--rename", "jpg=png", "-o", "x.tar"}, exitUsage, "want one of them"},
 		{"rename badly", []string{"convert", "images.rec", "--rename", "jpg", "-o", "x.tar"}, exitUsage, "NAME=VALUE"},

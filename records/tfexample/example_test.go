@@ -4,10 +4,13 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/internal/hexdoc"
 )
 
 // reference is what serialize_tf_example of the tfrecord package 1.14.6 of PyPI makes of
@@ -108,6 +111,20 @@ func check(t *testing.T, b []byte) {
 	require.NoError(t, err)
 	require.Equal(t, bits(l), bits(again))
 	require.Equal(t, w, Append(nil, again))
+}
+
+// TestFormat: the example of docs/format/records.md is what is written, and is read.
+func TestFormat(t *testing.T) {
+	b := hexdoc.Read(t, filepath.Join("..", ".."), "records")
+	l := []Feature{
+		{Name: "box", Kind: Float, Floats: []float32{0.5, -1.25}},
+		{Name: "image", Kind: Bytes, Bytes: [][]byte{{0xff, 0xd8}}},
+		{Name: "n", Kind: Int64, Ints: []int64{-1}},
+	}
+	require.Equal(t, hex.Dump(Append(nil, l)), hex.Dump(b))
+	got, err := Parse(b)
+	require.NoError(t, err)
+	require.Equal(t, l, got)
 }
 
 // bits are features without NaNs, which differ from themselves.
