@@ -1,7 +1,7 @@
 # Every target works from a fresh clone and installs what it needs; see CONTRIBUTING.md.
 GO ?= go
 
-.PHONY: test test-device test-nested lint generate cross parity parity-onnx fuzz bench bench-device bench-pipeline bench-scale microbench
+.PHONY: test test-device test-nested lint generate cross parity parity-onnx fuzz bench bench-device bench-pipeline bench-scale microbench interop
 
 test:
 	$(GO) vet ./...
@@ -45,6 +45,14 @@ parity-onnx:
 	@mkdir -p bin
 	$(GO) build -o bin/infer-prep ./cmd/infer-prep
 	@py=$$(parity/venv.sh parity/requirements-onnx.txt) && $$py parity/onnx_forms.py bin/infer-prep
+
+# Record files both ways with MXNet, webdataset, kaldi_native_io, kaldiio, MindSpore and tfrecord, each pinned in an
+# environment of its own. PHOTOS is a folder of images to add to
+# testdata/images for im2rec.
+interop:
+	@mkdir -p bin
+	$(GO) build -o bin/infer-prep ./cmd/infer-prep
+	@python3 interop/interop.py bin/infer-prep "$(GO)" testdata/images $(PHOTOS)
 
 FUZZTIME ?= 60s
 fuzz:
