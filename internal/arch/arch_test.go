@@ -39,7 +39,6 @@ func TestImports(t *testing.T) {
 		{"recordio", records},
 		{"recordio/imagerecord", nil},
 		{"records", and(ours("tensor", "internal/enum"), records...)},
-		{"records", format},
 		{"records/mxrecord", and(ours("recordio/imagerecord"), format...)},
 		{"records/kaldi", format},
 		{"records/tfrecord", format},
