@@ -190,6 +190,21 @@ feats.ark: kaldi, 2 records, compared with feats.scp: ok
 feats.scp: kaldi, 2 records: ok
 `, ""}, r)
 
+	scp, err := os.ReadFile("feats.scp")
+	require.NoError(t, err)
+	for _, c := range []struct{ scp, want, stderr string }{
+		{string(scp), "2 records, compared with feats.scp: ok\n", ""},
+		{strings.ReplaceAll(string(scp), "feats", "other"), "2 records: ok\n", ""},
+		{"utt.1 feats.ark:7\n", "damaged in 1 place\n", "kaldi: feats.ark: \"utt.1\": at byte 7: no object, line 1 of the script has one there\n"},
+		{"utt.1", "damaged in 1 place\n", "kaldi: feats.scp: at byte 0: line 1: "},
+	} {
+		require.NoError(t, os.WriteFile("feats.scp", []byte(c.scp), 0o666))
+		r := call(t, "records", "verify", "./feats.ark")
+		require.Contains(t, strings.ReplaceAll(r.stdout, "./", ""), c.want)
+		require.Contains(t, strings.ReplaceAll(r.stderr, "./", ""), c.stderr)
+	}
+	require.NoError(t, os.WriteFile("feats.scp", scp, 0o666))
+
 	// A changed byte in each.
 	for name, c := range map[string]struct {
 		at   int

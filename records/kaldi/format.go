@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -317,16 +318,19 @@ func verifyFormat(ctx context.Context, o recordio.Opener, names string, options 
 		if err != nil {
 			return beside, err
 		}
-		beside = append(beside, ScriptName(name))
 		// Commands are not run: they are none of this archive's.
 		never := func(string) (io.ReadCloser, error) { return nil, ErrPipe }
 		l, err := ReadScript(io.NewSectionReader(f, 0, f.Size()), Options{Name: ScriptName(name), Run: never})
 		err2 := f.Close()
 		if errors.Is(err, ErrCorrupt) {
+			beside = append(beside, ScriptName(name))
 			bad(err)
 			continue
 		}
-		if err = errors.Join(err, err2); err == nil {
+		// Entries of other archives, or by another path, are none of this one's.
+		l = slices.DeleteFunc(l, func(e Entry) bool { return path.Clean(e.Path) != path.Clean(name) })
+		if err = errors.Join(err, err2); err == nil && len(l) > 0 {
+			beside = append(beside, ScriptName(name))
 			err = compareScript(ctx, o, name, l, options, bad)
 		}
 		if err != nil {
@@ -359,7 +363,7 @@ func compareScript(ctx context.Context, o recordio.Opener, name string, l []Entr
 		return err
 	}
 	for _, e := range l {
-		if e.Path != name || broken && e.Offset >= end {
+		if broken && e.Offset >= end {
 			continue
 		}
 		key, ok := keys[e.Offset]
