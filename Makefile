@@ -1,7 +1,7 @@
 # Every target works from a fresh clone and installs what it needs; see CONTRIBUTING.md.
 GO ?= go
 
-.PHONY: test test-device test-nested lint generate cross parity parity-onnx fuzz bench bench-device bench-pipeline bench-scale microbench interop
+.PHONY: test test-device test-nested lint generate cross parity parity-onnx fuzz bench bench-device bench-pipeline bench-scale microbench bench-records interop
 
 test:
 	$(GO) vet ./...
@@ -72,6 +72,10 @@ bench-pipeline:
 # PHOTOS is a folder of JPEG files; PEERS and CASES leave others out, by name.
 bench-device:
 	@GO="$(GO)" PHOTOS="$(PHOTOS)" PEERS="$(PEERS)" CASES="$(CASES)" ROUNDS="$(ROUNDS)" LIMIT="$(LIMIT)" CORE="$(CORE)" python3 bench/device.py
+
+# The readers of record files against those of other libraries, in turn on one core; see bench/README.md.
+bench-records:
+	@GO="$(GO)" PEERS="$(PEERS)" CASES="$(CASES)" ROUNDS="$(ROUNDS)" CORE="$(CORE)" python3 bench/records.py
 
 microbench:
 	$(GO) test -run xxx -bench . -benchmem ./codec/jpeg ./transforms ./eager ./datagraph

@@ -128,7 +128,9 @@ func (x *scriptRecords) Next(r *records.Record) error {
 		}
 		t, err := o.Read()
 		if err == nil && e.Range != nil {
-			t, err = e.Range.apply(t)
+			whole := t
+			t = &tensor.Tensor{}
+			err = e.Range.apply(whole, t)
 		}
 		if err == nil {
 			r.Fields = append(r.Fields, records.Field{Name: dataField, Value: *t})

@@ -59,8 +59,14 @@ func Concat(ctx context.Context, o recordio.Opener, names string, options record
 		if err != nil {
 			return nil, err
 		}
-		_, in := records.Input(f)
-		return &formatReader{name, f, NewReader(in, Options{Name: name, Limit: options.Limit}), &count, add}, nil
+		x := &formatReader{name: name, file: f, count: &count, add: add}
+		o := Options{Name: name, Limit: options.Limit}
+		if b, in := records.Input(f); b != nil {
+			x.r = NewBytes(b, o)
+		} else {
+			x.r = NewReader(in, o)
+		}
+		return x, nil
 	})
 }
 
