@@ -1,0 +1,258 @@
+package mxnet
+
+import (
+	"errors"
+	"math"
+
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// graph is what is done to each image. The steps' random numbers are named by path.
+func (p *ImageRecordParams) graph(mean *tensor.Tensor, path string) *datagraph.Graph {
+	c := p.DataShape.At(0)
+	decode := transforms.NewDecode()
+	decode.Gray16, decode.Orientation = codec.Gray16High, codec.OrientationApply
+	switch c {
+	case 1:
+		decode.Color = codec.ToLuma
+	case 4: // as the file has it, without orientation
+		decode.Color, decode.Orientation = codec.ToRGBA, codec.OrientationIgnore
+	}
+	g := datagraph.New(decode)
+	g.Add(newAugment(p))
+	float := false
+	if mean != nil && p.DType != tensor.Uint8 {
+		// The mean image is that of images that are not mirrored.
+		g.Add(&subtract{mean: mean, whole: p.DType == tensor.Int8})
+		float = true
+	}
+	switch {
+	case p.Mirror:
+		g.Add(transforms.NewHorizontalFlip())
+	case p.RandMirror:
+		g.Add(transforms.NewRandomHorizontalFlip())
+	}
+	if p.DType != tensor.Uint8 && !float {
+		means := p.means()
+		g.Add(transforms.NewToType(tensor.Float32))
+		g.Add(transforms.NewNormalize(means, ones[:c]))
+	}
+	switch {
+	case p.DType == tensor.Int8:
+		g.Add(&transforms.ToType{DType: tensor.Int8, Rule: transforms.CastSaturate})
+	case p.DType == tensor.Float32 && (p.MaxRandomContrast != 0 || p.MaxRandomIllumination != 0):
+		g.Add(&exposure{p})
+	case p.DType == tensor.Float32:
+		for _, op := range p.expose(p.Scale, float32(0*p.Scale), &transforms.Multiply{}, &transforms.Normalize{}) {
+			g.Add(op)
+		}
+	}
+	if !float {
+		g.Add(transforms.NewHWC2CHW())
+	}
+	for i := range g.Steps {
+		g.Steps[i].Path = path + "/" + transforms.InfoOf(g.Steps[i].Op).Name
+	}
+	return g
+}
+
+var ones = []float64{1, 1, 1, 1}
+
+// means are those of the channels.
+func (p *ImageRecordParams) means() []float64 {
+	l := []float64{float64(p.MeanR), float64(p.MeanG), float64(p.MeanB), float64(p.MeanA)}[:p.DataShape.At(0)]
+	if p.DType == tensor.Int8 {
+		for i := range l {
+			l[i] = math.Round(l[i])
+		}
+	}
+	return l
+}
+
+// expose is x*(contrast/std) + illumination/std, each rounded to float32, as Multiply and then Normalize, which
+// takes a negative mean away. Both are filled.
+func (p *ImageRecordParams) expose(contrast, illumination float32, factor *transforms.Multiply, bias *transforms.Normalize) []transforms.Op {
+	factor.Factor, bias.Mean = factor.Factor[:0], bias.Mean[:0]
+	for _, std := range []float32{p.StdR, p.StdG, p.StdB, p.StdA}[:p.DataShape.At(0)] {
+		factor.Factor = append(factor.Factor, float64(contrast/std))
+		bias.Mean = append(bias.Mean, float64(-(illumination / std)))
+	}
+	bias.Std = ones[:len(bias.Mean)]
+	return []transforms.Op{factor, bias}
+}
+
+// exposure draws contrast and illumination.
+type exposure struct{ p *ImageRecordParams }
+
+func (o *exposure) Validate() error { return nil }
+
+func (o *exposure) Infer(dst, in []tensor.Desc) error {
+	dst[0] = in[0]
+	return nil
+}
+
+func (o *exposure) Apply(*transforms.Context, []*tensor.Tensor, []*tensor.Tensor) error {
+	return transforms.ErrNotDrawn
+}
+
+func (o *exposure) Draw(d *transforms.Draw) error {
+	p := o.p
+	contrast := float32(float32(between(d, -p.MaxRandomContrast, p.MaxRandomContrast)+1) * p.Scale)
+	illumination := float32(between(d, -p.MaxRandomIllumination, p.MaxRandomIllumination) * p.Scale)
+	factor, bias := transforms.Make[transforms.Multiply](d), transforms.Make[transforms.Normalize](d)
+	for _, op := range p.expose(contrast, illumination, factor, bias) {
+		if err := d.Emit(op); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// between draws a number.
+func between(d *transforms.Draw, lo, hi float32) float32 {
+	return min(float32(d.Uniform(float64(lo), float64(hi))), hi)
+}
+
+// augment is MXNet's aug_default: it draws the ops for an image of its size, most of which depend on
+// the size alone. The image is uint8 and HWC.
+type augment struct {
+	p      *ImageRecordParams
+	h, w   int
+	fill   []float64
+	method [5]transforms.Interpolation
+}
+
+func newAugment(p *ImageRecordParams) *augment {
+	o := &augment{p: p, h: p.DataShape.At(1), w: p.DataShape.At(2)}
+	for range p.DataShape.At(0) {
+		o.fill = append(o.fill, float64(p.FillValue))
+	}
+	if len(o.fill) == 4 {
+		o.fill[3] = 0 // MXNet names three values, and OpenCV takes 0 for the fourth
+	}
+	o.method = [5]transforms.Interpolation{transforms.Nearest, transforms.Bilinear, transforms.Bicubic, transforms.Area, transforms.Lanczos}
+	return o
+}
+
+// Validate accepts it: the parameters were checked.
+func (o *augment) Validate() error { return nil }
+
+// Infer gives an image of the size that is wanted.
+func (o *augment) Infer(dst, in []tensor.Desc) error {
+	dst[0] = in[0].WithSize(o.h, o.w)
+	return nil
+}
+
+// Apply is not for random ops.
+func (o *augment) Apply(*transforms.Context, []*tensor.Tensor, []*tensor.Tensor) error {
+	return transforms.ErrNotDrawn
+}
+
+// interpolation is that of a change of size.
+func (o *augment) interpolation(d *transforms.Draw, h, w, nh, nw int) transforms.Interpolation {
+	switch n := o.p.InterMethod; {
+	case n == 9 && nw > w && nh > h:
+		return transforms.Bicubic
+	case n == 9 && nw < w && nh < h:
+		return transforms.Area
+	case n == 9:
+		return transforms.Bilinear
+	case n == 10:
+		return o.method[d.IntN(len(o.method))]
+	default:
+		return o.method[n]
+	}
+}
+
+// scale scales to a size.
+func (o *augment) scale(d *transforms.Draw, nh, nw int) error {
+	h, w := d.In[0].Height(), d.In[0].Width()
+	m := o.interpolation(d, h, w, nh, nw)
+	if h == nh && w == nw {
+		return nil
+	}
+	op := transforms.Make[transforms.Resize](d)
+	*op = transforms.Resize{Fit: transforms.FitExact, Height: nh, Width: nw, Interpolation: m, Backend: transforms.OpenCV}
+	return d.Emit(op)
+}
+
+// crop crops to a size, at random or in the middle.
+func (o *augment) crop(d *transforms.Draw, h, w int, random bool) error {
+	top, left := d.In[0].Height()-h, d.In[0].Width()-w
+	if random {
+		top, left = d.IntN(top+1), d.IntN(left+1)
+	} else {
+		top, left = top/2, left/2
+	}
+	if h == d.In[0].Height() && w == d.In[0].Width() {
+		return nil
+	}
+	return o.cut(d, top, left, h, w)
+}
+
+func (o *augment) cut(d *transforms.Draw, top, left, h, w int) error {
+	op := transforms.Make[transforms.Crop](d)
+	*op = transforms.Crop{Top: top, Left: left, Height: h, Width: w}
+	return d.Emit(op)
+}
+
+// Draw draws the steps in MXNet's order.
+func (o *augment) Draw(d *transforms.Draw) error {
+	p := o.p
+	if p.Resize != -1 {
+		h, w := d.In[0].Height(), d.In[0].Width()
+		if h > w {
+			h, w = p.Resize*h/w, p.Resize
+		} else {
+			h, w = p.Resize, p.Resize*w/h
+		}
+		if err := o.scale(d, h, w); err != nil {
+			return err
+		}
+	}
+	if p.Pad > 0 {
+		op := transforms.Make[transforms.Pad](d)
+		*op = transforms.Pad{Top: p.Pad, Bottom: p.Pad, Left: p.Pad, Right: p.Pad, Mode: transforms.PadConstant, Fill: o.fill}
+		if err := d.Emit(op); err != nil {
+			return err
+		}
+	}
+	if err := o.fit(d); err != nil {
+		return err
+	}
+	return nil
+}
+
+var errSmall = errors.New("the image is smaller than max_crop_size")
+
+// fit brings the image to its size.
+func (o *augment) fit(d *transforms.Draw) error {
+	p := o.p
+	h, w := d.In[0].Height(), d.In[0].Width()
+	if p.crops() {
+		if min(h, w) < p.MaxCropSize {
+			return errSmall
+		}
+		side := p.MinCropSize + d.IntN(p.MaxCropSize-p.MinCropSize+1)
+		if err := o.crop(d, side, side, p.RandCrop); err != nil {
+			return err
+		}
+		return o.scale(d, o.h, o.w)
+	}
+	// What is too small grows, the height first; MXNet computes in float32.
+	if h < o.h {
+		if err := o.scale(d, o.h, int(float32(o.h)/float32(h)*float32(w))); err != nil {
+			return err
+		}
+		h, w = d.In[0].Height(), d.In[0].Width()
+	}
+	if w < o.w {
+		if err := o.scale(d, int(float32(o.w)/float32(w)*float32(h)), o.w); err != nil {
+			return err
+		}
+	}
+	return o.crop(d, o.h, o.w, p.RandCrop)
+}
