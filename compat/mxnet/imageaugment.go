@@ -1,6 +1,7 @@
 package mxnet
 
 import (
+	"bytes"
 	"errors"
 	"math"
 
@@ -10,18 +11,59 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
+// decodeGray decodes to gray as OpenCV's IMREAD_GRAYSCALE: Decode's luma, but that of PNG is libpng's.
+type decodeGray struct{ luma, rgb *transforms.Decode }
+
+func newDecodeGray(o *transforms.Decode) *decodeGray {
+	g := &decodeGray{}
+	luma, rgb := *o, *o
+	luma.Color, rgb.Color = codec.ToLuma, codec.ToRGB
+	g.luma, g.rgb = &luma, &rgb
+	return g
+}
+
+func (o *decodeGray) Validate() error { return o.luma.Validate() }
+
+func (o *decodeGray) Infer(dst, in []tensor.Desc) error { return o.luma.Infer(dst, in) }
+
+func (o *decodeGray) InferData(c *transforms.Context, dst []tensor.Desc, src []*tensor.Tensor) error {
+	return o.luma.InferData(c, dst, src)
+}
+
+func (o *decodeGray) Apply(c *transforms.Context, dst, src []*tensor.Tensor) error {
+	if !bytes.HasPrefix(src[0].Data, []byte("\x89PNG")) {
+		return o.luma.Apply(c, dst, src)
+	}
+	d := dst[0].Desc
+	rgb, err := c.Temp(tensor.Image(tensor.Uint8, tensor.HWC, d.Height(), d.Width(), 3))
+	if err != nil {
+		return err
+	}
+	if err := o.rgb.Apply(c, []*tensor.Tensor{rgb}, src); err != nil {
+		return err
+	}
+	// libpng 1.6's png_set_rgb_to_gray with 0.299 and 0.587, of 15 bits without rounding.
+	for i, p := 0, rgb.Data; i < len(dst[0].Data); i, p = i+1, p[3:] {
+		dst[0].Data[i] = uint8((9797*uint32(p[0]) + 19234*uint32(p[1]) + 3737*uint32(p[2])) >> 15)
+	}
+	return nil
+}
+
 // graph is what is done to each image. The steps' random numbers are named by path.
 func (p *ImageRecordParams) graph(mean *tensor.Tensor, path string) *datagraph.Graph {
 	c := p.DataShape.At(0)
 	decode := transforms.NewDecode()
 	decode.Gray16, decode.Orientation = codec.Gray16High, codec.OrientationApply
+	g := datagraph.New()
 	switch c {
 	case 1:
-		decode.Color = codec.ToLuma
+		g.Add(newDecodeGray(decode))
+	case 3:
+		g.Add(decode)
 	case 4: // as the file has it, without orientation
 		decode.Color, decode.Orientation = codec.ToRGBA, codec.OrientationIgnore
+		g.Add(decode)
 	}
-	g := datagraph.New(decode)
 	g.Add(newAugment(p))
 	float := false
 	if mean != nil && p.DType != tensor.Uint8 {
@@ -152,7 +194,8 @@ func (o *augment) Apply(*transforms.Context, []*tensor.Tensor, []*tensor.Tensor)
 }
 
 // interpolation is that of a change of size.
-func (o *augment) interpolation(d *transforms.Draw, h, w, nh, nw int) transforms.Interpolation {
+func (o *augment) interpolation(d *transforms.Draw, nh, nw int) transforms.Interpolation {
+	h, w := d.In[0].Height(), d.In[0].Width()
 	switch n := o.p.InterMethod; {
 	case n == 9 && nw > w && nh > h:
 		return transforms.Bicubic
@@ -167,11 +210,13 @@ func (o *augment) interpolation(d *transforms.Draw, h, w, nh, nw int) transforms
 	}
 }
 
-// scale scales to a size.
+// scale scales to a size, with the interpolation for it.
 func (o *augment) scale(d *transforms.Draw, nh, nw int) error {
-	h, w := d.In[0].Height(), d.In[0].Width()
-	m := o.interpolation(d, h, w, nh, nw)
-	if h == nh && w == nw {
+	return o.scaleBy(d, nh, nw, o.interpolation(d, nh, nw))
+}
+
+func (o *augment) scaleBy(d *transforms.Draw, nh, nw int, m transforms.Interpolation) error {
+	if d.In[0].Height() == nh && d.In[0].Width() == nw {
 		return nil
 	}
 	op := transforms.Make[transforms.Resize](d)
@@ -242,17 +287,27 @@ func (o *augment) fit(d *transforms.Draw) error {
 		}
 		return o.scale(d, o.h, o.w)
 	}
-	// What is too small grows, the height first; MXNet computes in float32.
+	if h < o.h || w < o.w {
+		if err := o.grow(d); err != nil {
+			return err
+		}
+	}
+	return o.crop(d, o.h, o.w, p.RandCrop)
+}
+
+// grow scales an image that is too small, the height first. MXNet computes in float32, and chooses one
+// interpolation by the sizes at the beginning and at the end.
+func (o *augment) grow(d *transforms.Draw) error {
+	h, w := d.In[0].Height(), d.In[0].Width()
+	m := o.interpolation(d, o.h, o.w)
 	if h < o.h {
-		if err := o.scale(d, o.h, int(float32(o.h)/float32(h)*float32(w))); err != nil {
+		if err := o.scaleBy(d, o.h, max(int(float32(float32(o.h)/float32(h))*float32(w)), 1), m); err != nil {
 			return err
 		}
 		h, w = d.In[0].Height(), d.In[0].Width()
 	}
 	if w < o.w {
-		if err := o.scale(d, int(float32(o.w)/float32(w)*float32(h)), o.w); err != nil {
-			return err
-		}
+		return o.scaleBy(d, max(int(float32(float32(o.w)/float32(w))*float32(h)), 1), o.w, m)
 	}
-	return o.crop(d, o.h, o.w, p.RandCrop)
+	return nil
 }

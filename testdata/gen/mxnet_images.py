@@ -102,10 +102,12 @@ def settings():
     for m in (0, 1, 2, 3, 4, 9):
         yield case(f"resize, inter_method {m}", resize=41, inter_method=m)
         yield case(f"resize up, inter_method {m}", resize=130, inter_method=m)
-        yield case(f"too small, inter_method {m}", data_shape=(3, 97, 61), inter_method=m)
+        yield case(f"too small, inter_method {m}", data_shape=(3, 96, 61), inter_method=m)
         yield case(f"crop size, inter_method {m}", max_crop_size=16, min_crop_size=16, inter_method=m)
     for h, w in ((20, 100), (100, 20), (37, 45), (54, 77), (71, 90), (113, 91), (224, 224), (33, 17), (35, 17), (33, 18)):
         yield case(f"too small, {h} x {w}", data_shape=(3, h, w))
+    for h, w in ((20, 100), (100, 20), (97, 61), (60, 76)):
+        yield case(f"too small, {h} x {w}, inter_method 9", data_shape=(3, h, w), inter_method=9)
     yield case("resize and too small", resize=20, data_shape=(3, 31, 40))
     yield case("resize and crop", resize=64, data_shape=(3, 56, 56))
     yield case("resize to the shape", resize=24, data_shape=(3, 24, 24))
