@@ -23,8 +23,8 @@ func checkFactor(f float64) error {
 	return nil
 }
 
-// checkAdjustBackend wants one of the backends that there are.
-func checkAdjustBackend(b Backend) error { return checkEnum("backend", b, backendNames) }
+// checkAdjustBackend wants one of the backends that adjustments have.
+func checkAdjustBackend(b Backend) error { return checkLibrary(b) }
 
 // wantAdjusted wants a uint8 image of three channels, or of one too, which MindSpore refuses.
 func wantAdjusted(d tensor.Desc, b Backend) error {

@@ -198,6 +198,45 @@ func (z AdjustSaturation) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *Affine) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	o = msgp.AppendArrayHeader(o, uint32(6))
+	for za0001 := range z {
+		o = msgp.AppendFloat64(o, z[za0001])
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Affine) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != uint32(6) {
+		err = msgp.ArrayError{Wanted: uint32(6), Got: zb0001}
+		return
+	}
+	for za0001 := range z {
+		z[za0001], bts, err = msgp.ReadFloat64Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, za0001)
+			return
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *Affine) Msgsize() (s int) {
+	s = msgp.ArrayHeaderSize + (6 * (msgp.Float64Size))
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z AlignLongAxis) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// array header, size 2
@@ -3901,5 +3940,114 @@ func (z *VerticalFlip) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z VerticalFlip) Msgsize() (s int) {
 	s = 1
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *WarpAffine) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 6
+	o = append(o, 0x96)
+	o = msgp.AppendArrayHeader(o, uint32(6))
+	for za0001 := range z.Matrix {
+		o = msgp.AppendFloat64(o, z.Matrix[za0001])
+	}
+	o = msgp.AppendInt(o, z.Height)
+	o = msgp.AppendInt(o, z.Width)
+	o = msgp.AppendUint8(o, uint8(z.Interpolation))
+	o = msgp.AppendUint8(o, uint8(z.Backend))
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Fill)))
+	for za0002 := range z.Fill {
+		o = msgp.AppendFloat64(o, z.Fill[za0002])
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *WarpAffine) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 6 {
+		err = msgp.ArrayError{Wanted: 6, Got: zb0001}
+		return
+	}
+	var zb0002 uint32
+	zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Matrix")
+		return
+	}
+	if zb0002 != uint32(6) {
+		err = msgp.ArrayError{Wanted: uint32(6), Got: zb0002}
+		return
+	}
+	for za0001 := range z.Matrix {
+		z.Matrix[za0001], bts, err = msgp.ReadFloat64Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Matrix", za0001)
+			return
+		}
+	}
+	z.Height, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Height")
+		return
+	}
+	z.Width, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Width")
+		return
+	}
+	{
+		var zb0003 uint8
+		zb0003, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Interpolation")
+			return
+		}
+		z.Interpolation = Interpolation(zb0003)
+	}
+	{
+		var zb0004 uint8
+		zb0004, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Backend")
+			return
+		}
+		z.Backend = Backend(zb0004)
+	}
+	var zb0005 uint32
+	zb0005, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Fill")
+		return
+	}
+	if zb0005 > zf6ce1d47limitArrays {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	if cap(z.Fill) >= int(zb0005) {
+		z.Fill = (z.Fill)[:zb0005]
+	} else {
+		z.Fill = make([]float64, zb0005)
+	}
+	for za0002 := range z.Fill {
+		z.Fill[za0002], bts, err = msgp.ReadFloat64Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Fill", za0002)
+			return
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *WarpAffine) Msgsize() (s int) {
+	s = 1 + msgp.ArrayHeaderSize + (6 * (msgp.Float64Size)) + msgp.IntSize + msgp.IntSize + msgp.Uint8Size + msgp.Uint8Size + msgp.ArrayHeaderSize + (len(z.Fill) * (msgp.Float64Size))
 	return
 }

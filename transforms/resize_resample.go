@@ -43,7 +43,7 @@ func (s sampling) validate() error {
 			return paramErr("no_antialias with interpolation lanczos and backend torch, which has no such kernel: want false")
 		}
 	default:
-		return checkEnum("backend", s.backend, backendNames)
+		return checkLibrary(s.backend)
 	}
 	return nil
 }

@@ -13,6 +13,8 @@ case ${1-} in
   requirements=(requirements-datasets.txt) scripts=(datasets2_torchvision.py) ;;
 --mxnet) # what MXNet's iterators and record files give; Python 3.11 or earlier
   requirements=(requirements-mxnet.txt) scripts=(mxnet_iters.py recordio_mxnet.py) ;;
+--warp) # what OpenCV 4 gives where OpenCV 5 is another
+  requirements=(requirements-warp.txt) scripts=(warp.py) ;;
 --records) # what webdataset reads of shards
   requirements=(requirements-records.txt) scripts=(webdataset_shards.py) ;;
 --kaldi) # what kaldi_native_io and kaldiio write and read
