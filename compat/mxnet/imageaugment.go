@@ -3,10 +3,12 @@ package mxnet
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/kernel"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -49,6 +51,21 @@ func (o *decodeGray) Apply(c *transforms.Context, dst, src []*tensor.Tensor) err
 	return nil
 }
 
+// decodeAlpha decodes RGBA, of images that have alpha alone.
+type decodeAlpha struct{ *transforms.Decode }
+
+func (o *decodeAlpha) InferData(c *transforms.Context, dst []tensor.Desc, src []*tensor.Tensor) error {
+	i, err := codec.DecodeConfig(src[0].Data, &codec.Options{Color: o.Color, Gray16: o.Gray16, Limits: c.Limits})
+	if err != nil {
+		return err
+	}
+	if i.Mode != codec.RGBA && i.Mode != codec.LA && !(i.Mode == codec.P && i.HasAlpha) {
+		return fmt.Errorf("%w: an image without alpha, want 4 channels", transforms.ErrInput)
+	}
+	dst[0] = i.Desc()
+	return nil
+}
+
 // graph is what is done to each image. The steps' random numbers are named by path.
 func (p *ImageRecordParams) graph(mean *tensor.Tensor, path string) *datagraph.Graph {
 	c := p.DataShape.At(0)
@@ -62,7 +79,7 @@ func (p *ImageRecordParams) graph(mean *tensor.Tensor, path string) *datagraph.G
 		g.Add(decode)
 	case 4: // as the file has it, without orientation
 		decode.Color, decode.Orientation = codec.ToRGBA, codec.OrientationIgnore
-		g.Add(decode)
+		g.Add(&decodeAlpha{decode})
 	}
 	g.Add(newAugment(p))
 	float := false
@@ -161,10 +178,11 @@ func between(d *transforms.Draw, lo, hi float32) float32 {
 // augment is MXNet's aug_default: it draws the ops for an image of its size, most of which depend on
 // the size alone. The image is uint8 and HWC.
 type augment struct {
-	p      *ImageRecordParams
-	h, w   int
-	fill   []float64
-	method [5]transforms.Interpolation
+	p         *ImageRecordParams
+	h, w      int
+	fill      []float64
+	rotations []int
+	method    [5]transforms.Interpolation
 }
 
 func newAugment(p *ImageRecordParams) *augment {
@@ -175,6 +193,7 @@ func newAugment(p *ImageRecordParams) *augment {
 	if len(o.fill) == 4 {
 		o.fill[3] = 0 // MXNet names three values, and OpenCV takes 0 for the fourth
 	}
+	o.rotations, _ = p.rotations() // Validate has read them
 	o.method = [5]transforms.Interpolation{transforms.Nearest, transforms.Bilinear, transforms.Bicubic, transforms.Area, transforms.Lanczos}
 	return o
 }
@@ -258,6 +277,11 @@ func (o *augment) Draw(d *transforms.Draw) error {
 			return err
 		}
 	}
+	if p.warps() {
+		if err := o.warp(d); err != nil {
+			return err
+		}
+	}
 	if p.Pad > 0 {
 		op := transforms.Make[transforms.Pad](d)
 		*op = transforms.Pad{Top: p.Pad, Bottom: p.Pad, Left: p.Pad, Right: p.Pad, Mode: transforms.PadConstant, Fill: o.fill}
@@ -269,6 +293,67 @@ func (o *augment) Draw(d *transforms.Draw) error {
 		return err
 	}
 	return nil
+}
+
+// warp shears, rotates, scales and changes the aspect about the image's centre. All in float32, as in MXNet.
+func (o *augment) warp(d *transforms.Draw) error {
+	p := o.p
+	h, w := float32(d.In[0].Height()), float32(d.In[0].Width())
+	shear := between(d, -p.MaxShearRatio, p.MaxShearRatio)
+	angle := d.IntN(2*p.MaxRotateAngle+1) - p.MaxRotateAngle
+	switch {
+	case len(o.rotations) > 0:
+		angle = o.rotations[d.IntN(len(o.rotations))]
+	case p.Rotate > 0:
+		angle = p.Rotate
+	}
+	scale := between(d, p.MinRandomScale, p.MaxRandomScale)
+	ratio := float32(1)
+	if !p.RandomResizedCrop {
+		ratio = p.aspect(d)
+	}
+	cos, sin := cosSin(angle)
+	hs := 2 * scale / (1 + ratio)
+	ws := ratio * hs
+	m00, m01 := float32(hs*cos)-float32(shear*sin*ws), float32(hs*sin)+float32(shear*cos*ws)
+	m10, m11 := -sin*ws, cos*ws
+	nw := max(p.MinImgSize, min(p.MaxImgSize, float32(scale*w)))
+	nh := max(p.MinImgSize, min(p.MaxImgSize, float32(scale*h)))
+	m02 := (nw - (float32(m00*w) + float32(m01*h))) / 2
+	m12 := (nh - (float32(m10*w) + float32(m11*h))) / 2
+	op := transforms.Make[transforms.WarpAffine](d)
+	*op = transforms.WarpAffine{
+		Matrix: transforms.Affine{float64(m00), float64(m01), float64(m02), float64(m10), float64(m11), float64(m12)},
+		Height: max(int(nh), 1), Width: max(int(nw), 1), Backend: transforms.OpenCV4, Fill: o.fill,
+		Interpolation: o.interpolation(d, int(nh), int(nw)),
+	}
+	return d.Emit(op)
+}
+
+// aspect draws the aspect.
+func (p *ImageRecordParams) aspect(d *transforms.Draw) float32 {
+	if p.MinAspectRatio != nil {
+		return between(d, *p.MinAspectRatio, p.MaxAspectRatio)
+	}
+	return between(d, 1-p.MaxAspectRatio, 1+p.MaxAspectRatio)
+}
+
+// cosSin are the cosine and sine of whole degrees as C has them of the float64 nearest the angle: in
+// particular not 0 where the angle's are.
+func cosSin(degrees int) (cos, sin float32) {
+	turn := func(n int) float32 { return float32(kernel.Cos2Pi(float64((n%360+360)%360) / 360)) }
+	cos, sin = turn(degrees), turn(degrees-90)
+	const half = 6.123233995736766e-17 // pi/2 less the float64 nearest it
+	if degrees%90 == 0 {
+		// The error of the angle, which is proportional to it, turned by the angle.
+		e := float32(half * float64(degrees/90))
+		if degrees%180 == 0 {
+			sin = -e * cos
+		} else {
+			cos = e * sin
+		}
+	}
+	return cos, sin
 }
 
 var errSmall = errors.New("the image is smaller than max_crop_size")

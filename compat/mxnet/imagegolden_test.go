@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -175,15 +176,24 @@ func TestImagesAgainstMXNet(t *testing.T) {
 	t.Logf("%d images of %d cases", images, len(g.Cases))
 }
 
+// otherDecoder are the files that MXNet decodes differently, with its OpenCV 3.4.2 and the libjpeg-turbo of that: files
+// that have no DC or AC of some blocks (it smooths them in another way), components of half the height alone, CMYK (it has
+// a formula of its own), orientations in EXIF of PNG, in XMP, or of a wrong type (it takes none), 16-bit colour to gray.
+var otherDecoder = regexp.MustCompile(strings.Join([]string{
+	`^jpeg_partial_`, `^jpeg_(base|prog)_(440|mixed2?)\.`, `^jpeg_factors_(1x1_1x2_1x2|1x2_1x4_1x1|2x2_2x1_1x2)`, `^jpeg_size_1x2_(16x16|17x33|1x17)`,
+	`^jpeg_(cmyk|ycck)`, `^png_(raw_)?(exif|xmp)`, `^jpeg_xmp_`, `^jpeg_exif_(byte|rational)`, `^png_rgba?16.* gray$`,
+}, "|"))
+
 func TestDecodeAgainstMXNet(t *testing.T) {
 	g := readImageGolden(t)
-	equal, of := [2]int{}, [2]int{}
+	require.Len(t, g.Decode, 276)
+	equal, of, alike := [2]int{}, [2]int{}, 0
+	folder := t.TempDir()
 	for _, name := range slices.Sorted(maps.Keys(g.Decode)) {
 		for k, want := range g.Decode[name] {
 			if want == nil {
 				continue
 			}
-			folder := t.TempDir()
 			packImages(t, folder, []string{name}, 1)
 			p := imageParams(t, folder, map[string]any{
 				"data_shape": []any{3 - 2*k, want[0], want[1]}, "batch_size": 1, "dtype": "uint8", "ctx": "cpu",
@@ -192,15 +202,18 @@ func TestDecodeAgainstMXNet(t *testing.T) {
 			require.NoError(t, err)
 			of[k]++
 			b, err := it.Next(context.Background())
-			if err != nil {
-				t.Logf("%s: %d: %v", name, k, err)
-			} else if got := digest(b.Data[0].Data); got != want[2] {
-				t.Logf("%s: %d", name, k)
-			} else {
+			require.NoError(t, err, name)
+			switch same := digest(b.Data[0].Data) == want[2]; {
+			case otherDecoder.MatchString(name + []string{"", " gray"}[k]):
+				if same {
+					alike++
+				}
+			default:
+				require.True(t, same, "%s: other pixels (%d)", name, k)
 				equal[k]++
 			}
 			require.NoError(t, it.Close())
 		}
 	}
-	t.Log(equal, of)
+	t.Logf("colour: %d of %d; gray: %d of %d; %d of the others are equal, too", equal[0], of[0], equal[1], of[1], alike)
 }
