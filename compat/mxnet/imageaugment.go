@@ -332,10 +332,43 @@ func (o *augment) warp(d *transforms.Draw) error {
 
 // aspect draws the aspect.
 func (p *ImageRecordParams) aspect(d *transforms.Draw) float32 {
+	lo, hi := p.aspects()
+	return between(d, lo, hi)
+}
+
+// aspects are the bounds of the aspect.
+func (p *ImageRecordParams) aspects() (lo, hi float32) {
 	if p.MinAspectRatio != nil {
-		return between(d, *p.MinAspectRatio, p.MaxAspectRatio)
+		return *p.MinAspectRatio, p.MaxAspectRatio
 	}
-	return between(d, 1-p.MaxAspectRatio, 1+p.MaxAspectRatio)
+	return 1 - p.MaxAspectRatio, 1 + p.MaxAspectRatio
+}
+
+// resizedCrop crops a box of random area, aspect and place, and scales it to the size. It gives up after ten tries of
+// which none is within the image, and does nothing if nothing is to vary; the plain crop is then done instead.
+func (o *augment) resizedCrop(d *transforms.Draw) (found bool, err error) {
+	p := o.p
+	lo, hi := p.aspects()
+	if p.MinRandomArea == 1 && p.MaxRandomArea == 1 && lo == 1 && hi == 1 {
+		return false, nil
+	}
+	h, w := d.In[0].Height(), d.In[0].Width()
+	for range 10 {
+		area := float64(between(d, p.MinRandomArea, p.MaxRandomArea)) * float64(h*w)
+		ratio := max(float64(between(d, lo, hi)), 1e-3)
+		bh, bw := int(math.Round(math.Sqrt(area/ratio))), int(math.Round(math.Sqrt(float64(area*ratio))))
+		if d.Coin(0.5) {
+			bh, bw = bw, bh
+		}
+		if bh < 1 || bw < 1 || bh > h || bw > w {
+			continue
+		}
+		if err := o.crop(d, bh, bw, true); err != nil {
+			return false, err
+		}
+		return true, o.scale(d, o.h, o.w)
+	}
+	return false, nil
 }
 
 // cosSin are the cosine and sine of whole degrees as C has them of the float64 nearest the angle: in
@@ -361,6 +394,11 @@ var errSmall = errors.New("the image is smaller than max_crop_size")
 // fit brings the image to its size.
 func (o *augment) fit(d *transforms.Draw) error {
 	p := o.p
+	if p.RandomResizedCrop {
+		if found, err := o.resizedCrop(d); found || err != nil {
+			return err
+		}
+	}
 	h, w := d.In[0].Height(), d.In[0].Width()
 	if p.crops() {
 		if min(h, w) < p.MaxCropSize {
