@@ -195,10 +195,8 @@ func TestImageRandom(t *testing.T) {
 	want := epochs(func(p *ImageRecordParams) { p.Context = "cpu" })
 	require.NotEqual(t, want.orders[0], want.orders[1])
 	require.NotEqual(t, want.images[0], want.images[1])
-	for _, threads := range []int{0, 1, 3, 8} {
-		for _, size := range []int{4, 1, 5, 13, 40} {
-			require.Equal(t, want, epochs(func(p *ImageRecordParams) { p.PreprocessThreads, p.BatchSize = threads, size }), "%d threads, batches of %d", threads, size)
-		}
+	for _, c := range []struct{ threads, size int }{{0, 4}, {1, 1}, {2, 13}, {3, 5}, {8, 40}} {
+		require.Equal(t, want, epochs(func(p *ImageRecordParams) { p.PreprocessThreads, p.BatchSize = c.threads, c.size }), "%+v", c)
 	}
 	seed := int64(3)
 	aug := epochs(func(p *ImageRecordParams) { p.SeedAug = &seed })
@@ -243,8 +241,8 @@ func TestImageParts(t *testing.T) {
 // TestImagePads: the pad of every batch, for all sizes and ends.
 func TestImagePads(t *testing.T) {
 	folder := t.TempDir()
-	packImages(t, folder, imageFiles, 2)
-	n := len(imageFiles)
+	const n = 13
+	packImages(t, folder, slices.Repeat([]string{"png_gray1.png"}, n), 2)
 	var ids []int64
 	for i := range n {
 		ids = append(ids, int64(10*i+3))

@@ -51,7 +51,8 @@ func TestImports(t *testing.T) {
 		}},
 		{"compat/mxnet", []string{
 			module + "internal/mapfile", module + "dataset", module + "pullpipe", module + "pipeline", module + "datagraph", module + "rng", module + "internal/spec", module + "internal/msgpread", module + "tensor", module + "internal/enum",
-			module + "internal/kernel", module + "internal/cpu", module + "codec", module + "transforms", "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/sys/",
+			module + "internal/kernel", module + "internal/cpu", module + "codec", module + "codec/jpeg", module + "codec/png", module + "codec/internal/", module + "transforms",
+			module + "recordio", module + "recordio/imagerecord", module + "dataset/imagerecord", "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/sys/",
 		}},
 		{"compat/paddle", []string{
 			module + "internal/mapfile", module + "dataset", module + "pipeline", module + "datagraph", module + "rng", module + "internal/spec", module + "internal/msgpread", module + "tensor", module + "internal/enum",
