@@ -292,6 +292,53 @@ func (o *augment) Draw(d *transforms.Draw) error {
 	if err := o.fit(d); err != nil {
 		return err
 	}
+	return o.colors(d)
+}
+
+// colors changes brightness, contrast and saturation in random order, then hue, lightness and saturation, then lighting.
+func (o *augment) colors(d *transforms.Draw) error {
+	p := o.p
+	if p.Brightness > 0 || p.Contrast > 0 || p.Saturation > 0 {
+		order := [3]int{0, 1, 2}
+		d.Shuffle(3, func(i, j int) { order[i], order[j] = order[j], order[i] })
+		for _, which := range order {
+			v := [3]float32{p.Brightness, p.Contrast, p.Saturation}[which]
+			if v == 0 {
+				continue
+			}
+			var op transforms.Op
+			switch f := float64(1 + between(d, -v, v)); which {
+			case 0:
+				b := transforms.Make[transforms.AdjustBrightness](d)
+				*b = transforms.AdjustBrightness{Factor: f, Backend: transforms.MXNet}
+				op = b
+			case 1:
+				c := transforms.Make[transforms.AdjustContrast](d)
+				*c = transforms.AdjustContrast{Factor: f, Backend: transforms.MXNet}
+				op = c
+			default:
+				s := transforms.Make[transforms.AdjustSaturation](d)
+				*s = transforms.AdjustSaturation{Factor: f, Backend: transforms.MXNet}
+				op = s
+			}
+			if err := d.Emit(op); err != nil {
+				return err
+			}
+		}
+	}
+	if p.RandomH > 0 || p.RandomS > 0 || p.RandomL > 0 {
+		// Of two numbers of [0, 1), the second one has four times the weight.
+		add := func(v int) int {
+			u := float32(d.Float64())
+			u = (u + float32(4*float32(d.Float64()))) / 5
+			return int(float32(u*float32(2*v)) - float32(v))
+		}
+		op := transforms.Make[transforms.AdjustHLS](d)
+		*op = transforms.AdjustHLS{H: add(p.RandomH), S: add(p.RandomS), L: add(p.RandomL)}
+		if err := d.Emit(op); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

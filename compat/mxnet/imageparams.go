@@ -330,6 +330,8 @@ func (p ImageRecordParams) Validate() error {
 		return fail("path_imgrec")
 	case s.Rank() != 3 || s.At(0) != 1 && s.At(0) != 3 && s.At(0) != 4 || s.At(1) < 1 || s.At(1) > 1<<16 || s.At(2) < 1 || s.At(2) > 1<<16:
 		return fail("data_shape")
+	case s.At(0) != 3 && p.colors() != "":
+		return &ParamError{Iter: imageIter, Name: p.colors(), Value: fmt.Sprint(v.Field(imageFields[p.colors()])), Want: "0 with a data_shape that has not 3 channels"}
 	case p.PartIndex < 0 || p.PartIndex >= p.NumParts:
 		return fail("part_index")
 	case p.AugSeq != "aug_default":
@@ -380,6 +382,17 @@ func (p *ImageRecordParams) lastBatch() last {
 		return lastZero
 	}
 	return imageLasts[p.LastBatch]
+}
+
+// colors is a parameter that is set and wants colour images; empty if there is none.
+func (p *ImageRecordParams) colors() string {
+	v := reflect.ValueOf(*p)
+	for _, name := range []string{"brightness", "contrast", "saturation", "random_h", "random_s", "random_l", "pca_noise"} {
+		if !v.Field(imageFields[name]).IsZero() {
+			return name
+		}
+	}
+	return ""
 }
 
 // crops says whether the crop sizes are set.
