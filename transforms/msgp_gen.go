@@ -1389,6 +1389,96 @@ func (z *Letterbox) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *LightingAlpha) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	o = msgp.AppendArrayHeader(o, uint32(3))
+	for za0001 := range z {
+		o = msgp.AppendFloat32(o, z[za0001])
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *LightingAlpha) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != uint32(3) {
+		err = msgp.ArrayError{Wanted: uint32(3), Got: zb0001}
+		return
+	}
+	for za0001 := range z {
+		z[za0001], bts, err = msgp.ReadFloat32Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, za0001)
+			return
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *LightingAlpha) Msgsize() (s int) {
+	s = msgp.ArrayHeaderSize + (3 * (msgp.Float32Size))
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *LightingNoise) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 1
+	o = append(o, 0x91)
+	o = msgp.AppendArrayHeader(o, uint32(3))
+	for za0001 := range z.Alpha {
+		o = msgp.AppendFloat32(o, z.Alpha[za0001])
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *LightingNoise) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 1 {
+		err = msgp.ArrayError{Wanted: 1, Got: zb0001}
+		return
+	}
+	var zb0002 uint32
+	zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Alpha")
+		return
+	}
+	if zb0002 != uint32(3) {
+		err = msgp.ArrayError{Wanted: uint32(3), Got: zb0002}
+		return
+	}
+	for za0001 := range z.Alpha {
+		z.Alpha[za0001], bts, err = msgp.ReadFloat32Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Alpha", za0001)
+			return
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *LightingNoise) Msgsize() (s int) {
+	s = 1 + msgp.ArrayHeaderSize + (3 * (msgp.Float32Size))
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *Multiply) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// array header, size 1

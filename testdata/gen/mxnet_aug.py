@@ -142,6 +142,19 @@ def adjustments():
         g.write()
 
 
+def lighting():
+    g = Golden("lighting_noise", REFERENCE)
+    ramp = np.arange(256, dtype=np.uint8).reshape(16, 16, 1).repeat(3, 2)
+    # With the last three it shows that the products of eigenvalues and eigenvectors are float32's of float32s.
+    for i, (v, seed) in enumerate([(v, seed) for seed in range(10) for v in (0.1, 0.5, 2.0)] + [(2.0, 77), (2.75, 647), (4.125, 776)]):
+        r = Generator(seed)
+        alpha = [float(r.normal(v)) for _ in range(3)]
+        a = image(5, 9, 3) if i % 5 == 4 and i < 30 else ramp
+        g.case(f"{v}_{seed}", {"alpha": alpha}, a, iterate(a, pca_noise=v, seed_aug=seed))
+    g.write()
+
+
 if __name__ == "__main__":
     hls()
+    lighting()
     adjustments()
