@@ -18,7 +18,9 @@ import (
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
+	"github.com/infer-prep/infer-prep/rng"
 	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
 )
 
 // TestImageParamNames: the names and defaults are MXNet's, all 61, and rotate_list.
@@ -125,12 +127,16 @@ func TestImageParams(t *testing.T) {
 	}
 	for _, args := range []map[string]string{
 		{"inter_method": "0", "rotate": "10"},
+		{"data_shape": "(1, 4, 4)", "saturation": "0.5"},
+		{"data_shape": "(4, 4, 4)", "random_l": "5"},
 		{"random_resized_crop": "1", "rand_crop": "1"},
 		{"random_resized_crop": "1", "min_random_scale": "0.5"},
 		{"random_resized_crop": "1", "max_crop_size": "5", "min_crop_size": "5"},
 	} {
 		for k, v := range good {
-			args[k] = v
+			if _, ok := args[k]; !ok {
+				args[k] = v
+			}
 		}
 		_, err := ParseImageRecordParams(args)
 		require.ErrorIs(t, err, ErrParam, "%v", args)
@@ -148,6 +154,8 @@ var imageFiles = []string{
 var wild = map[string]any{
 	"data_shape": []any{3, 20, 28}, "batch_size": 4, "rand_crop": true, "rand_mirror": true, "max_random_contrast": 0.5, "max_random_illumination": 20,
 	"mean_r": 100, "std_g": 3, "inter_method": 10, "resize": 33, "pad": 3, "shuffle": true, "seed": 5,
+	"max_rotate_angle": 15, "max_shear_ratio": 0.1, "min_random_scale": 0.9, "max_random_scale": 1.2, "max_aspect_ratio": 0.1,
+	"brightness": 0.2, "contrast": 0.2, "saturation": 0.2, "random_h": 10, "random_s": 10, "random_l": 10, "pca_noise": 0.1,
 }
 
 // byID are the images of an epoch without those that fill, by their ids, and the order.
@@ -458,5 +466,151 @@ func TestImageDTypes(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, it.ProvideData()[0].DType, b.Data[0].DType)
 		require.NoError(t, it.Close())
+	}
+}
+
+// drawn are the ops that aug_default draws for an image of 60 rows and 80 columns, a number of times.
+func drawn(t *testing.T, params map[string]any, times int, see func(ops []transforms.Op)) {
+	t.Helper()
+	params["batch_size"] = 1
+	p := imageParams(t, "", params)
+	o := newAugment(&p)
+	d := transforms.NewDraw(&transforms.Context{})
+	key := rng.NewKey(1, 2, "x")
+	for i := range times {
+		d.Begin()
+		in := []tensor.Desc{tensor.Image(tensor.Uint8, tensor.HWC, 60, 80, 3)}
+		ops, err := d.Run(o, key.At(uint64(i)), in, nil)
+		require.NoError(t, err)
+		require.Equal(t, tensor.Image(tensor.Uint8, tensor.HWC, 20, 30, 3), in[0])
+		see(ops)
+	}
+}
+
+// TestImageDraws: what is drawn is within the bounds, reaches them, and has the order of MXNet.
+func TestImageDraws(t *testing.T) {
+	shape := []any{3, 20, 30}
+	t.Run("rand_crop", func(t *testing.T) {
+		seen := map[[2]int]int{}
+		drawn(t, map[string]any{"data_shape": shape, "rand_crop": true}, 20000, func(ops []transforms.Op) {
+			c := ops[0].(*transforms.Crop)
+			require.Len(t, ops, 1)
+			require.Equal(t, transforms.Crop{Top: c.Top, Left: c.Left, Height: 20, Width: 30}, *c)
+			seen[[2]int{c.Top, c.Left}]++
+		})
+		require.Greater(t, len(seen), 2000, "of 41 * 51 places")
+		for at := range seen {
+			require.True(t, at[0] >= 0 && at[0] <= 40 && at[1] >= 0 && at[1] <= 50)
+		}
+	})
+	t.Run("random_resized_crop", func(t *testing.T) {
+		turned, plain, areas := 0, 0, [2]float64{9, 0}
+		drawn(t, map[string]any{
+			"data_shape": shape, "random_resized_crop": true, "min_random_area": 0.1, "max_random_area": 0.9, "min_aspect_ratio": 0.5, "max_aspect_ratio": 2,
+		}, 5000, func(ops []transforms.Op) {
+			c := ops[0].(*transforms.Crop)
+			require.True(t, c.Top >= 0 && c.Left >= 0 && c.Top+c.Height <= 60 && c.Left+c.Width <= 80, "%+v", c)
+			if len(ops) == 1 { // the plain crop, or a box of its size
+				plain++
+				return
+			}
+			require.Equal(t, transforms.Resize{Height: 20, Width: 30, Interpolation: transforms.Bilinear, Backend: transforms.OpenCV}, *ops[1].(*transforms.Resize))
+			area := float64(c.Height*c.Width) / 4800
+			areas = [2]float64{min(areas[0], area), max(areas[1], area)}
+			ratio := float64(c.Width) / float64(c.Height)
+			require.True(t, ratio > 0.45 && ratio < 2.2, "%+v", c)
+			if c.Height > c.Width {
+				turned++
+			}
+		})
+		require.InDelta(t, 0.1, areas[0], 0.01)
+		require.InDelta(t, 0.9, areas[1], 0.02)
+		require.Greater(t, turned, 1000)
+		require.Less(t, plain, 100)
+		drawn(t, map[string]any{"data_shape": shape, "random_resized_crop": true}, 10, func(ops []transforms.Op) {
+			require.Equal(t, transforms.Crop{Top: 20, Left: 25, Height: 20, Width: 30}, *ops[0].(*transforms.Crop), "nothing varies")
+		})
+	})
+	t.Run("crop sizes", func(t *testing.T) {
+		sides := map[int]int{}
+		drawn(t, map[string]any{"data_shape": shape, "min_crop_size": 40, "max_crop_size": 44, "inter_method": 10}, 5000, func(ops []transforms.Op) {
+			c := ops[0].(*transforms.Crop)
+			require.Equal(t, transforms.Crop{Top: (60 - c.Height) / 2, Left: (80 - c.Height) / 2, Height: c.Height, Width: c.Height}, *c)
+			sides[100*c.Height+int(ops[1].(*transforms.Resize).Interpolation)]++
+		})
+		require.Len(t, sides, 25, "5 sides, 5 interpolations")
+		for s, n := range sides {
+			require.InDelta(t, 200, n, 70, "%d", s)
+		}
+	})
+	t.Run("affine", func(t *testing.T) {
+		var least, most [2]int = [2]int{999, 999}, [2]int{}
+		drawn(t, map[string]any{
+			"data_shape": shape, "max_rotate_angle": 20, "max_shear_ratio": 0.1, "min_random_scale": 0.8, "max_random_scale": 1.5, "max_aspect_ratio": 0.25,
+			"max_img_size": 100, "min_img_size": 55,
+		}, 5000, func(ops []transforms.Op) {
+			w := ops[0].(*transforms.WarpAffine)
+			for i, n := range []int{w.Height, w.Width} {
+				least[i], most[i] = min(least[i], n), max(most[i], n)
+			}
+			m := w.Matrix
+			x, y := m[0]*40+m[1]*30+m[2], m[3]*40+m[4]*30+m[5]
+			require.InDelta(t, float64(w.Width)/2, x, 0.6, "the centre")
+			require.InDelta(t, float64(w.Height)/2, y, 0.6)
+		})
+		require.Equal(t, [2]int{55, 64}, least)
+		require.Equal(t, [2]int{89, 100}, most)
+		angles := map[float64]int{}
+		drawn(t, map[string]any{"data_shape": shape, "rotate_list": "0,90, 180", "rotate": 5}, 300, func(ops []transforms.Op) {
+			angles[math.Round(ops[0].(*transforms.WarpAffine).Matrix[0])]++
+		})
+		require.Len(t, angles, 3)
+	})
+	t.Run("colours", func(t *testing.T) {
+		orders := map[string]int{}
+		var hls [2]int
+		drawn(t, map[string]any{
+			"data_shape": shape, "brightness": 0.25, "contrast": 0.5, "saturation": 0.125, "random_h": 18, "random_s": 20, "random_l": 30, "pca_noise": 0.1,
+		}, 5000, func(ops []transforms.Op) {
+			require.Len(t, ops, 6)
+			order := ""
+			for _, op := range ops[1:4] {
+				switch op := op.(type) {
+				case *transforms.AdjustBrightness:
+					order += "b"
+					require.InDelta(t, 1, op.Factor, 0.25)
+				case *transforms.AdjustContrast:
+					order += "c"
+					require.InDelta(t, 1, op.Factor, 0.5)
+				case *transforms.AdjustSaturation:
+					order += "s"
+					require.InDelta(t, 1, op.Factor, 0.125)
+				}
+			}
+			orders[order]++
+			a := ops[4].(*transforms.AdjustHLS)
+			require.True(t, max(a.H, -a.H) <= 18 && max(a.S, -a.S) <= 20 && max(a.L, -a.L) <= 30)
+			hls = [2]int{min(hls[0], a.L), max(hls[1], a.L)}
+			require.IsType(t, &transforms.LightingNoise{}, ops[5])
+		})
+		require.Len(t, orders, 6)
+		require.Less(t, hls[0], -27)
+		require.Greater(t, hls[1], 27)
+	})
+	t.Run("order", func(t *testing.T) {
+		drawn(t, map[string]any{"data_shape": shape, "resize": 25, "rotate": 5, "pad": 1}, 1, func(ops []transforms.Op) {
+			require.IsType(t, &transforms.Resize{}, ops[0])
+			require.IsType(t, &transforms.WarpAffine{}, ops[1])
+			require.IsType(t, &transforms.Pad{}, ops[2])
+			require.IsType(t, &transforms.Crop{}, ops[3])
+		})
+	})
+}
+
+func TestCosSin(t *testing.T) {
+	for d := -360; d <= 360; d++ {
+		cos, sin := cosSin(d)
+		a := float64(d) / 180 * math.Pi
+		require.Equal(t, [2]float32{float32(math.Cos(a)), float32(math.Sin(a))}, [2]float32{cos, sin}, "%d degrees", d)
 	}
 }

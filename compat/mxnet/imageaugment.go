@@ -339,6 +339,13 @@ func (o *augment) colors(d *transforms.Draw) error {
 			return err
 		}
 	}
+	if p.PCANoise > 0 {
+		op := transforms.Make[transforms.LightingNoise](d)
+		for i := range op.Alpha {
+			op.Alpha[i] = float32(d.Normal()) * p.PCANoise
+		}
+		return d.Emit(op)
+	}
 	return nil
 }
 
