@@ -240,6 +240,9 @@ func (o *augment) scaleBy(d *transforms.Draw, nh, nw int, m transforms.Interpola
 	}
 	op := transforms.Make[transforms.Resize](d)
 	*op = transforms.Resize{Fit: transforms.FitExact, Height: nh, Width: nw, Interpolation: m, Backend: transforms.OpenCV}
+	if m == transforms.Bicubic {
+		op.Backend = transforms.MXNet
+	}
 	return d.Emit(op)
 }
 

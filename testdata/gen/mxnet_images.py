@@ -100,6 +100,8 @@ def settings():
 
     yield case("default")
     for m in (0, 1, 2, 3, 4, 9):
+        yield case(f"large, inter_method {m}", ["jpeg_large.jpg"], batch_size=1, resize=600, data_shape=(3, 600, 700), inter_method=m)
+    for m in (0, 1, 2, 3, 4, 9):
         yield case(f"resize, inter_method {m}", resize=41, inter_method=m)
         yield case(f"resize up, inter_method {m}", resize=130, inter_method=m)
         yield case(f"too small, inter_method {m}", data_shape=(3, 96, 61), inter_method=m)
