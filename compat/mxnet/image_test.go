@@ -508,13 +508,17 @@ func TestImageDraws(t *testing.T) {
 		drawn(t, map[string]any{
 			"data_shape": shape, "random_resized_crop": true, "min_random_area": 0.1, "max_random_area": 0.9, "min_aspect_ratio": 0.5, "max_aspect_ratio": 2,
 		}, 5000, func(ops []transforms.Op) {
-			c := ops[0].(*transforms.Crop)
-			require.True(t, c.Top >= 0 && c.Left >= 0 && c.Top+c.Height <= 60 && c.Left+c.Width <= 80, "%+v", c)
-			if len(ops) == 1 { // the plain crop, or a box of its size
+			require.Len(t, ops, 1)
+			c, ok := ops[0].(*transforms.ResizedCrop)
+			if !ok {
+				require.Equal(t, transforms.Crop{Top: 20, Left: 25, Height: 20, Width: 30}, *ops[0].(*transforms.Crop))
 				plain++
 				return
 			}
-			require.Equal(t, transforms.Resize{Height: 20, Width: 30, Interpolation: transforms.Bilinear, Backend: transforms.OpenCV}, *ops[1].(*transforms.Resize))
+			require.True(t, c.Top >= 0 && c.Left >= 0 && c.Top+c.Height <= 60 && c.Left+c.Width <= 80, "%+v", c)
+			require.Equal(t, transforms.ResizedCrop{
+				Top: c.Top, Left: c.Left, Height: c.Height, Width: c.Width, OutHeight: 20, OutWidth: 30, Interpolation: transforms.Bilinear, Backend: transforms.OpenCV,
+			}, *c)
 			area := float64(c.Height*c.Width) / 4800
 			areas = [2]float64{min(areas[0], area), max(areas[1], area)}
 			ratio := float64(c.Width) / float64(c.Height)
@@ -534,9 +538,9 @@ func TestImageDraws(t *testing.T) {
 	t.Run("crop sizes", func(t *testing.T) {
 		sides := map[int]int{}
 		drawn(t, map[string]any{"data_shape": shape, "min_crop_size": 40, "max_crop_size": 44, "inter_method": 10}, 5000, func(ops []transforms.Op) {
-			c := ops[0].(*transforms.Crop)
-			require.Equal(t, transforms.Crop{Top: (60 - c.Height) / 2, Left: (80 - c.Height) / 2, Height: c.Height, Width: c.Height}, *c)
-			sides[100*c.Height+int(ops[1].(*transforms.Resize).Interpolation)]++
+			c := ops[0].(*transforms.ResizedCrop)
+			require.Equal(t, [4]int{(60 - c.Height) / 2, (80 - c.Height) / 2, c.Height, c.Height}, [4]int{c.Top, c.Left, c.Height, c.Width})
+			sides[100*c.Height+int(c.Interpolation)]++
 		})
 		require.Len(t, sides, 25, "5 sides, 5 interpolations")
 		for s, n := range sides {

@@ -213,8 +213,7 @@ func (o *augment) Apply(*transforms.Context, []*tensor.Tensor, []*tensor.Tensor)
 }
 
 // interpolation is that of a change of size.
-func (o *augment) interpolation(d *transforms.Draw, nh, nw int) transforms.Interpolation {
-	h, w := d.In[0].Height(), d.In[0].Width()
+func (o *augment) interpolation(d *transforms.Draw, h, w, nh, nw int) transforms.Interpolation {
 	switch n := o.p.InterMethod; {
 	case n == 9 && nw > w && nh > h:
 		return transforms.Bicubic
@@ -229,40 +228,52 @@ func (o *augment) interpolation(d *transforms.Draw, nh, nw int) transforms.Inter
 	}
 }
 
-// scale scales to a size, with the interpolation for it.
-func (o *augment) scale(d *transforms.Draw, nh, nw int) error {
-	return o.scaleBy(d, nh, nw, o.interpolation(d, nh, nw))
-}
-
-func (o *augment) scaleBy(d *transforms.Draw, nh, nw int, m transforms.Interpolation) error {
+// scale scales to a size.
+func (o *augment) scale(d *transforms.Draw, nh, nw int, m transforms.Interpolation) error {
 	if d.In[0].Height() == nh && d.In[0].Width() == nw {
 		return nil
 	}
 	op := transforms.Make[transforms.Resize](d)
-	*op = transforms.Resize{Fit: transforms.FitExact, Height: nh, Width: nw, Interpolation: m, Backend: transforms.OpenCV}
-	if m == transforms.Bicubic {
-		op.Backend = transforms.MXNet
-	}
+	*op = transforms.Resize{Fit: transforms.FitExact, Height: nh, Width: nw, Interpolation: m, Backend: backend(m)}
 	return d.Emit(op)
 }
 
-// crop crops to a size, at random or in the middle.
-func (o *augment) crop(d *transforms.Draw, h, w int, random bool) error {
-	top, left := d.In[0].Height()-h, d.In[0].Width()-w
-	if random {
-		top, left = d.IntN(top+1), d.IntN(left+1)
-	} else {
-		top, left = top/2, left/2
+// backend is that of the OpenCV in MXNet's wheel.
+func backend(m transforms.Interpolation) transforms.Backend {
+	if m == transforms.Bicubic {
+		return transforms.MXNet
 	}
+	return transforms.OpenCV
+}
+
+// place is where a box is cropped, at random or in the middle.
+func (o *augment) place(d *transforms.Draw, h, w int, random bool) (top, left int) {
+	top, left = d.In[0].Height()-h, d.In[0].Width()-w
+	if random {
+		return d.IntN(top + 1), d.IntN(left + 1)
+	}
+	return top / 2, left / 2
+}
+
+// crop crops to a size.
+func (o *augment) crop(d *transforms.Draw, h, w int, random bool) error {
+	top, left := o.place(d, h, w, random)
 	if h == d.In[0].Height() && w == d.In[0].Width() {
 		return nil
 	}
-	return o.cut(d, top, left, h, w)
-}
-
-func (o *augment) cut(d *transforms.Draw, top, left, h, w int) error {
 	op := transforms.Make[transforms.Crop](d)
 	*op = transforms.Crop{Top: top, Left: left, Height: h, Width: w}
+	return d.Emit(op)
+}
+
+// cropScaled crops a box and scales it to the size that is wanted.
+func (o *augment) cropScaled(d *transforms.Draw, h, w int, random bool) error {
+	top, left := o.place(d, h, w, random)
+	m := o.interpolation(d, h, w, o.h, o.w)
+	op := transforms.Make[transforms.ResizedCrop](d)
+	*op = transforms.ResizedCrop{
+		Top: top, Left: left, Height: h, Width: w, OutHeight: o.h, OutWidth: o.w, Interpolation: m, Backend: backend(m),
+	}
 	return d.Emit(op)
 }
 
@@ -271,12 +282,11 @@ func (o *augment) Draw(d *transforms.Draw) error {
 	p := o.p
 	if p.Resize != -1 {
 		h, w := d.In[0].Height(), d.In[0].Width()
+		nh, nw := p.Resize, p.Resize*w/h
 		if h > w {
-			h, w = p.Resize*h/w, p.Resize
-		} else {
-			h, w = p.Resize, p.Resize*w/h
+			nh, nw = p.Resize*h/w, p.Resize
 		}
-		if err := o.scale(d, h, w); err != nil {
+		if err := o.scale(d, nh, nw, o.interpolation(d, h, w, nh, nw)); err != nil {
 			return err
 		}
 	}
@@ -382,7 +392,7 @@ func (o *augment) warp(d *transforms.Draw) error {
 	*op = transforms.WarpAffine{
 		Matrix: transforms.Affine{float64(m00), float64(m01), float64(m02), float64(m10), float64(m11), float64(m12)},
 		Height: max(int(nh), 1), Width: max(int(nw), 1), Backend: transforms.OpenCV4, Fill: o.fill,
-		Interpolation: o.interpolation(d, int(nh), int(nw)),
+		Interpolation: o.interpolation(d, d.In[0].Height(), d.In[0].Width(), int(nh), int(nw)),
 	}
 	return d.Emit(op)
 }
@@ -420,10 +430,7 @@ func (o *augment) resizedCrop(d *transforms.Draw) (found bool, err error) {
 		if bh < 1 || bw < 1 || bh > h || bw > w {
 			continue
 		}
-		if err := o.crop(d, bh, bw, true); err != nil {
-			return false, err
-		}
-		return true, o.scale(d, o.h, o.w)
+		return true, o.cropScaled(d, bh, bw, true)
 	}
 	return false, nil
 }
@@ -462,10 +469,7 @@ func (o *augment) fit(d *transforms.Draw) error {
 			return errSmall
 		}
 		side := p.MinCropSize + d.IntN(p.MaxCropSize-p.MinCropSize+1)
-		if err := o.crop(d, side, side, p.RandCrop); err != nil {
-			return err
-		}
-		return o.scale(d, o.h, o.w)
+		return o.cropScaled(d, side, side, p.RandCrop)
 	}
 	if h < o.h || w < o.w {
 		if err := o.grow(d); err != nil {
@@ -479,15 +483,15 @@ func (o *augment) fit(d *transforms.Draw) error {
 // interpolation by the sizes at the beginning and at the end.
 func (o *augment) grow(d *transforms.Draw) error {
 	h, w := d.In[0].Height(), d.In[0].Width()
-	m := o.interpolation(d, o.h, o.w)
+	m := o.interpolation(d, h, w, o.h, o.w)
 	if h < o.h {
-		if err := o.scaleBy(d, o.h, max(int(float32(float32(o.h)/float32(h))*float32(w)), 1), m); err != nil {
+		if err := o.scale(d, o.h, max(int(float32(float32(o.h)/float32(h))*float32(w)), 1), m); err != nil {
 			return err
 		}
 		h, w = d.In[0].Height(), d.In[0].Width()
 	}
 	if w < o.w {
-		return o.scaleBy(d, max(int(float32(float32(o.w)/float32(w))*float32(h)), 1), o.w, m)
+		return o.scale(d, max(int(float32(float32(o.w)/float32(w))*float32(h)), 1), o.w, m)
 	}
 	return nil
 }
