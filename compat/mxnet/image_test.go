@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -617,4 +618,51 @@ func TestCosSin(t *testing.T) {
 		a := float64(d) / 180 * math.Pi
 		require.Equal(t, [2]float32{float32(math.Cos(a)), float32(math.Sin(a))}, [2]float32{cos, sin}, "%d degrees", d)
 	}
+}
+
+func FuzzMeanImage(f *testing.F) {
+	mean, err := tensor.New(tensor.Desc{DType: tensor.Float32, Layout: tensor.CHW, Shape: tensor.Dims(1, 2, 3)})
+	require.NoError(f, err)
+	file := appendMean(nil, mean)
+	f.Add(file)
+	f.Add(file[:40])
+	theirs, err := os.ReadFile("testdata/mean.bin")
+	require.NoError(f, err)
+	f.Add(theirs)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := parseMean(b, mean.Shape)
+		if err != nil {
+			require.ErrorIs(t, err, dataset.ErrData)
+			return
+		}
+		again, err := parseMean(appendMean(nil, m), mean.Shape)
+		require.NoError(t, err)
+		require.Equal(t, m.Data, again.Data)
+	})
+}
+
+// TestImageAllocations: in steady state the images of a batch are made in memory that is there.
+func TestImageAllocations(t *testing.T) {
+	folder := t.TempDir()
+	packImages(t, folder, slices.Repeat([]string{"jpeg_base_420.jpg"}, 600), 1)
+	p := imageParams(t, folder, map[string]any{
+		"data_shape": []any{3, 20, 28}, "batch_size": 10, "resize": 40, "rand_crop": true, "rand_mirror": true, "max_random_contrast": 0.5, "mean_r": 100, "ctx": "cpu",
+	})
+	it, err := NewImageRecordIter(p)
+	require.NoError(t, err)
+	for range 5 {
+		_, err := it.Next(t.Context())
+		require.NoError(t, err)
+	}
+	per := testing.AllocsPerRun(50, func() {
+		if _, err := it.Next(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	})
+	most := 30.0
+	if runtime.GOOS == "js" || runtime.GOOS == "wasip1" {
+		most = 250 // reading a file that is not mapped allocates
+	}
+	require.LessOrEqual(t, per, most, "10 images, with a key each")
+	require.NoError(t, it.Close())
 }
