@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/infer-prep/infer-prep/internal/filelock"
 	"github.com/infer-prep/infer-prep/internal/mapfile"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -70,10 +71,10 @@ func openFileStore(name string, columns []Column, rows, limit int64, print [32]b
 // accept locks the file, which was opened by its name, for as long as it looks at
 // it. Not ok if it is another file by now, or was replaced.
 func (c *fileStore) accept(f *os.File, name string, print [32]byte) (size int64, ok bool, err error) {
-	if err := lockFile(f); err != nil {
+	if err := filelock.Lock(f); err != nil {
 		return 0, false, err
 	}
-	defer func() { err = errors.Join(err, unlockFile(f)) }()
+	defer func() { err = errors.Join(err, filelock.Unlock(f)) }()
 	i, err := f.Stat()
 	if err != nil {
 		return 0, false, err
@@ -255,10 +256,10 @@ func (c *fileStore) keep(row int64, s *Sample) error {
 	if c.full {
 		return nil
 	}
-	if err := lockFile(c.f); err != nil {
+	if err := filelock.Lock(c.f); err != nil {
 		return err
 	}
-	return errors.Join(c.append(row, s), unlockFile(c.f))
+	return errors.Join(c.append(row, s), filelock.Unlock(c.f))
 }
 
 // append writes a sample, if no other process did so first.

@@ -4,16 +4,11 @@ package dataset
 
 import (
 	"encoding/binary"
-	"os"
 )
 
 // Systems on which one process at a time uses a file, and reads what it wants.
 
 // sharedFiles says that several processes may use a file.
 const sharedFiles = false
-
-func lockFile(*os.File) error { return nil }
-
-func unlockFile(*os.File) error { return nil }
 
 func littleWord(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
-	"github.com/infer-prep/infer-prep/internal/kernel"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -181,7 +180,9 @@ type augment struct {
 	p         *ImageRecordParams
 	h, w      int
 	fill      []float64
-	rotations []int
+	rotations transforms.AngleList
+	hls       *transforms.RandomHLS
+	lighting  *transforms.RandomLightingNoise
 	method    [5]transforms.Interpolation
 }
 
@@ -194,6 +195,11 @@ func newAugment(p *ImageRecordParams) *augment {
 		o.fill[3] = 0 // MXNet names three values, and OpenCV takes 0 for the fourth
 	}
 	o.rotations, _ = p.rotations() // Validate has read them
+	if len(o.rotations) == 0 && p.Rotate > 0 {
+		o.rotations = transforms.AngleList{p.Rotate}
+	}
+	o.hls = transforms.NewRandomHLS(p.RandomH, p.RandomL, p.RandomS)
+	o.lighting = transforms.NewRandomLightingNoise(float64(p.PCANoise))
 	o.method = [5]transforms.Interpolation{transforms.Nearest, transforms.Bilinear, transforms.Bicubic, transforms.Area, transforms.Lanczos}
 	return o
 }
@@ -340,68 +346,41 @@ func (o *augment) colors(d *transforms.Draw) error {
 		}
 	}
 	if p.RandomH > 0 || p.RandomS > 0 || p.RandomL > 0 {
-		// Of two numbers of [0, 1), the second one has four times the weight.
-		add := func(v int) int {
-			u := float32(d.Float64())
-			u = (u + float32(4*float32(d.Float64()))) / 5
-			return int(float32(u*float32(2*v)) - float32(v))
-		}
-		op := transforms.Make[transforms.AdjustHLS](d)
-		*op = transforms.AdjustHLS{H: add(p.RandomH), S: add(p.RandomS), L: add(p.RandomL)}
-		if err := d.Emit(op); err != nil {
+		if err := d.Emit(o.hls); err != nil {
 			return err
 		}
 	}
 	if p.PCANoise > 0 {
-		op := transforms.Make[transforms.LightingNoise](d)
-		for i := range op.Alpha {
-			op.Alpha[i] = float32(d.Normal()) * p.PCANoise
-		}
-		return d.Emit(op)
+		return d.Emit(o.lighting)
 	}
 	return nil
 }
 
-// warp shears, rotates, scales and changes the aspect about the image's centre. All in float32, as in MXNet.
+// warp shears, rotates, scales and changes the aspect about the image's centre.
 func (o *augment) warp(d *transforms.Draw) error {
 	p := o.p
-	h, w := float32(d.In[0].Height()), float32(d.In[0].Width())
-	shear := between(d, -p.MaxShearRatio, p.MaxShearRatio)
-	angle := d.IntN(2*p.MaxRotateAngle+1) - p.MaxRotateAngle
-	switch {
-	case len(o.rotations) > 0:
-		angle = o.rotations[d.IntN(len(o.rotations))]
-	case p.Rotate > 0:
-		angle = p.Rotate
-	}
+	h, w := d.In[0].Height(), d.In[0].Width()
+	// The scale says which interpolation there is, so it is drawn here.
 	scale := between(d, p.MinRandomScale, p.MaxRandomScale)
-	ratio := float32(1)
-	if !p.RandomResizedCrop {
-		ratio = p.aspect(d)
+	side := func(n int) int {
+		return int(max(p.MinImgSize, min(p.MaxImgSize, float32(scale*float32(n)))))
 	}
-	cos, sin := cosSin(angle)
-	hs := 2 * scale / (1 + ratio)
-	ws := ratio * hs
-	m00, m01 := float32(hs*cos)-float32(shear*sin*ws), float32(hs*sin)+float32(shear*cos*ws)
-	m10, m11 := -sin*ws, cos*ws
-	nw := max(p.MinImgSize, min(p.MaxImgSize, float32(scale*w)))
-	nh := max(p.MinImgSize, min(p.MaxImgSize, float32(scale*h)))
-	m02 := (nw - (float32(m00*w) + float32(m01*h))) / 2
-	m12 := (nh - (float32(m10*w) + float32(m11*h))) / 2
-	op := transforms.Make[transforms.WarpAffine](d)
-	*op = transforms.WarpAffine{
-		Matrix: transforms.Affine{float64(m00), float64(m01), float64(m02), float64(m10), float64(m11), float64(m12)},
-		Height: max(int(nh), 1), Width: max(int(nw), 1), Backend: transforms.OpenCV4, Fill: o.fill,
-		Interpolation: o.interpolation(d, d.In[0].Height(), d.In[0].Width(), int(nh), int(nw)),
+	op := transforms.Make[transforms.RandomWarp](d)
+	*op = transforms.RandomWarp{
+		Shear: transforms.Range{Min: -float64(p.MaxShearRatio), Max: float64(p.MaxShearRatio)}, MaxAngle: p.MaxRotateAngle, Angles: o.rotations,
+		Scale: transforms.Range{Min: float64(scale), Max: float64(scale)}, Aspect: transforms.Range{Min: 1, Max: 1},
+		MinSize: float64(p.MinImgSize), MaxSize: float64(p.MaxImgSize), Interpolation: o.interpolation(d, h, w, side(h), side(w)),
+		Backend: transforms.OpenCV4, Fill: o.fill,
+	}
+	if !p.RandomResizedCrop { // whose aspect it is otherwise
+		lo, hi := p.aspects()
+		op.Aspect = transforms.Range{Min: float64(max(lo, leastAspect)), Max: float64(hi)}
 	}
 	return d.Emit(op)
 }
 
-// aspect draws the aspect.
-func (p *ImageRecordParams) aspect(d *transforms.Draw) float32 {
-	lo, hi := p.aspects()
-	return between(d, lo, hi)
-}
+// leastAspect is the least that is drawn.
+const leastAspect = 0.001
 
 // aspects are the bounds of the aspect.
 func (p *ImageRecordParams) aspects() (lo, hi float32) {
@@ -422,7 +401,7 @@ func (o *augment) resizedCrop(d *transforms.Draw) (found bool, err error) {
 	h, w := d.In[0].Height(), d.In[0].Width()
 	for range 10 {
 		area := float64(between(d, p.MinRandomArea, p.MaxRandomArea)) * float64(h*w)
-		ratio := max(float64(between(d, lo, hi)), 1e-3)
+		ratio := max(float64(between(d, lo, hi)), leastAspect)
 		bh, bw := int(math.Round(math.Sqrt(area/ratio))), int(math.Round(math.Sqrt(float64(area*ratio))))
 		if d.Coin(0.5) {
 			bh, bw = bw, bh
@@ -433,24 +412,6 @@ func (o *augment) resizedCrop(d *transforms.Draw) (found bool, err error) {
 		return true, o.cropScaled(d, bh, bw, true)
 	}
 	return false, nil
-}
-
-// cosSin are the cosine and sine of whole degrees as C has them of the float64 nearest the angle: in
-// particular not 0 where the angle's are.
-func cosSin(degrees int) (cos, sin float32) {
-	turn := func(n int) float32 { return float32(kernel.Cos2Pi(float64((n%360+360)%360) / 360)) }
-	cos, sin = turn(degrees), turn(degrees-90)
-	const half = 6.123233995736766e-17 // pi/2 less the float64 nearest it
-	if degrees%90 == 0 {
-		// The error of the angle, which is proportional to it, turned by the angle.
-		e := float32(half * float64(degrees/90))
-		if degrees%180 == 0 {
-			sin = -e * cos
-		} else {
-			cos = e * sin
-		}
-	}
-	return cos, sin
 }
 
 var errSmall = errors.New("the image is smaller than max_crop_size")

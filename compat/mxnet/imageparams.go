@@ -250,11 +250,11 @@ var imageWants = map[string]string{
 	"min_aspect_ratio":    "0.001 to 1000, or None",
 	"min_crop_size":       "-1 and -1, or 1 to max_crop_size",
 	"max_crop_size":       "-1 and -1, or min_crop_size to 65535",
-	"min_random_scale":    "above 0, to max_random_scale",
+	"min_random_scale":    "0.001 to max_random_scale",
 	"max_random_scale":    "min_random_scale to 1000",
 	"min_random_area":     "above 0, to max_random_area",
 	"max_random_area":     "min_random_area to 1000",
-	"max_img_size":        "min_img_size or more, and 1 or more",
+	"max_img_size":        "1, and min_img_size, to 1e10",
 	"inter_method":        "0 to 4, 9 or 10; not 0 with rotation, shear, scale, aspect or image sizes",
 	"prefetch_buffer":     wantPrefetch,
 	"ctx":                 wantContext,
@@ -266,7 +266,7 @@ var imageWants = map[string]string{
 var imageRanges = map[string][2]float64{
 	"label_width": {1, 1 << 20}, "num_parts": {1, 1 << 24}, "batch_size": {1, maxBatch}, "shuffle_chunk_size": {0, 1 << 31},
 	"max_rotate_angle": {0, 360}, "rotate": {-360, 360}, "max_shear_ratio": {0, 100}, "min_img_size": {0, 1 << 16},
-	"brightness": {0, 1000}, "contrast": {0, 1000}, "saturation": {0, 1000}, "pca_noise": {0, 1e6},
+	"brightness": {0, 1000}, "contrast": {0, 1000}, "saturation": {0, 1000}, "pca_noise": {0, 1e5},
 	"random_h": {0, 180}, "random_s": {0, 255}, "random_l": {0, 255}, "fill_value": {0, 255}, "pad": {0, 1 << 16},
 	"mean_r": {-32768, 32767}, "mean_g": {-32768, 32767}, "mean_b": {-32768, 32767}, "mean_a": {-32768, 32767},
 	"max_random_contrast": {0, 1e6}, "max_random_illumination": {0, 1e6},
@@ -350,11 +350,11 @@ func (p ImageRecordParams) Validate() error {
 		return fail("min_crop_size")
 	case p.crops() && p.MaxCropSize > 1<<16-1:
 		return fail("max_crop_size")
-	case !(p.MinRandomScale > 0 && p.MinRandomScale <= p.MaxRandomScale):
+	case !(p.MinRandomScale >= 0.001 && p.MinRandomScale <= p.MaxRandomScale):
 		return fail("min_random_scale")
 	case !(p.MinRandomArea > 0 && p.MinRandomArea <= p.MaxRandomArea):
 		return fail("min_random_area")
-	case !(p.MaxImgSize >= p.MinImgSize && p.MaxImgSize >= 1):
+	case !(p.MaxImgSize >= p.MinImgSize && p.MaxImgSize >= 1 && p.MaxImgSize <= 1e10):
 		return fail("max_img_size")
 	case p.RandomResizedCrop && (p.RandCrop || p.crops() || p.MinRandomScale != 1 || p.MaxRandomScale != 1):
 		return fail("random_resized_crop")

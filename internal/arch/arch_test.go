@@ -3,6 +3,7 @@ package arch
 
 import (
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,56 +13,48 @@ import (
 const module = "github.com/infer-prep/infer-prep/"
 
 func TestImports(t *testing.T) {
+	ours := func(l ...string) (r []string) {
+		for _, p := range l {
+			r = append(r, module+p)
+		}
+		return r
+	}
+	and := func(l []string, more ...string) []string { return slices.Concat(l, more) }
+	// What a package may import is what those below it may, and more.
+	kernel := and(ours("internal/cpu", "internal/kernel"), "golang.org/x/sys/cpu")
+	codec := and(ours("tensor", "internal/enum", "codec"), kernel...)
+	datagraph := and(ours("datagraph", "transforms", "rng", "internal/spec", "internal/msgpread"), and(codec, "github.com/tinylib/msgp/", "github.com/philhofer/fwd")...)
+	bundle := and(ours("modelbundle", "internal/mapfile"), datagraph...)
+	data := and(ours("dataset", "internal/filelock", "internal/mapfile"), datagraph...)
+	engines := and(ours("pullpipe", "pipeline"), and(data, "golang.org/x/sys/")...)
+	records := and(ours("recordio", "rng", "internal/mapfile"), kernel...)
 	for _, c := range []struct {
 		pkg     string
-		allowed []string // of this module and beyond; std is always allowed
+		allowed []string
 	}{
 		{"tensor", nil},
-		{"internal/kernel", []string{module + "internal/cpu", "golang.org/x/sys/cpu"}},
-		{"rng", []string{module + "internal/kernel", module + "internal/cpu", "golang.org/x/sys/cpu"}},
-		{"recordio", []string{module + "internal/mapfile", module + "rng", module + "internal/kernel", module + "internal/cpu", "golang.org/x/sys/cpu"}},
+		{"internal/kernel", kernel},
+		{"rng", kernel},
+		{"recordio", records},
 		{"recordio/imagerecord", nil},
+		{"records", and(ours("tensor", "internal/enum"), records...)},
 		{"records/tfrecord", nil},
-		{"records/webdataset", []string{module + "internal/mapfile", module + "recordio", module + "rng", module + "internal/kernel", module + "internal/cpu", "golang.org/x/sys/cpu", "github.com/klauspost/compress", "github.com/klauspost/compress/"}},
-		{"codec", []string{module + "tensor", module + "internal/enum"}},
-		{"codec/jpeg", []string{module + "tensor", module + "internal/enum", module + "internal/kernel", module + "internal/cpu", "golang.org/x/sys/cpu", module + "codec"}},
-		{"datagraph", []string{
-			module + "rng", module + "internal/spec", module + "internal/msgpread", module + "tensor", module + "internal/enum", module + "internal/kernel", module + "internal/cpu", module + "codec", module + "transforms",
-			"github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/sys/cpu",
-		}},
-		{"modelbundle", []string{
-			module + "internal/mapfile", module + "datagraph", module + "rng", module + "internal/spec", module + "internal/msgpread", module + "tensor", module + "internal/enum", module + "internal/kernel", module + "internal/cpu",
-			module + "codec", module + "transforms", "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/sys/cpu",
-		}},
-		{"onnx", []string{
-			module + "internal/mapfile", module + "modelbundle", module + "datagraph", module + "rng", module + "internal/spec", module + "internal/msgpread", module + "tensor", module + "internal/enum", module + "internal/kernel",
-			module + "internal/cpu", module + "codec", module + "transforms", "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/sys/cpu", "google.golang.org/protobuf/",
-		}},
-		{"dataset", []string{
-			module + "internal/mapfile", module + "datagraph", module + "rng", module + "internal/spec", module + "internal/msgpread", module + "tensor", module + "internal/enum", module + "internal/kernel",
-			module + "internal/cpu", module + "codec", module + "transforms", "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/sys/cpu",
-		}},
-		{"pullpipe", []string{
-			module + "internal/mapfile", module + "dataset", module + "datagraph", module + "rng", module + "internal/spec", module + "internal/msgpread", module + "tensor", module + "internal/enum", module + "internal/kernel",
-			module + "internal/cpu", module + "codec", module + "transforms", "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/sys/cpu",
-		}},
-		{"pipeline", []string{
-			module + "internal/mapfile", module + "dataset", module + "datagraph", module + "rng", module + "internal/spec", module + "internal/msgpread", module + "tensor", module + "internal/enum", module + "internal/kernel",
-			module + "internal/cpu", module + "codec", module + "transforms", "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/sys/",
-		}},
-		{"compat/mxnet", []string{
-			module + "internal/mapfile", module + "dataset", module + "pullpipe", module + "pipeline", module + "datagraph", module + "rng", module + "internal/spec", module + "internal/msgpread", module + "tensor", module + "internal/enum",
-			module + "internal/kernel", module + "internal/cpu", module + "codec", module + "codec/jpeg", module + "codec/png", module + "codec/internal/", module + "transforms",
-			module + "recordio", module + "recordio/imagerecord", module + "dataset/imagerecord", "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/sys/",
-		}},
-		{"compat/paddle", []string{
-			module + "internal/mapfile", module + "dataset", module + "pipeline", module + "datagraph", module + "rng", module + "internal/spec", module + "internal/msgpread", module + "tensor", module + "internal/enum",
-			module + "internal/kernel", module + "internal/cpu", module + "codec", module + "transforms", "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/sys/",
-		}},
-		{"device", []string{
-			module + "internal/mapfile", module + "modelbundle", module + "datagraph", module + "rng", module + "internal/spec", module + "internal/msgpread", module + "tensor", module + "internal/enum", module + "internal/kernel", module + "internal/cpu",
-			module + "codec", module + "transforms", "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/sys/",
-		}},
+		{"records/webdataset", and(records, "github.com/klauspost/compress", "github.com/klauspost/compress/")},
+		{"records/kaldi", and(ours("tensor", "internal/enum"), records...)},
+		{"codec", ours("tensor", "internal/enum")},
+		{"codec/jpeg", codec},
+		{"datagraph", datagraph},
+		{"modelbundle", bundle},
+		{"onnx", and(bundle, "google.golang.org/protobuf/")},
+		{"device", and(bundle, "golang.org/x/sys/")},
+		{"dataset", data},
+		{"dataset/webdataset", and(ours("recordio", "records/webdataset"), and(data, "github.com/klauspost/compress", "github.com/klauspost/compress/")...)},
+		{"dataset/tfrecord", and(ours("recordio", "records/tfrecord"), data...)},
+		{"dataset/kaldi", and(ours("recordio", "records/kaldi", "dataset/internal/lines"), data...)},
+		{"pullpipe", data},
+		{"pipeline", engines},
+		{"compat/mxnet", and(ours("recordio", "recordio/imagerecord", "dataset/imagerecord", "codec/jpeg", "codec/png", "codec/internal/"), engines...)},
+		{"compat/paddle", engines},
 		{"eager", []string{module, "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/image/", "golang.org/x/sys/cpu"}},
 	} {
 		t.Run(c.pkg, func(t *testing.T) {
