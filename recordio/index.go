@@ -214,12 +214,12 @@ func (s *Stream) IndexPart(k, n int, o Options) (l []Entry, end int64, err error
 // PartIndex is part k of n of an index, in the order of offsets, and where its last record ends: dmlc-core's rule for
 // dividing records of an index, ceil(records/n) for each part until there are no more. An
 // entry beyond the stream's end is a CorruptionError.
-func (s *Stream) PartIndex(index []Entry, k, n int) (part []Entry, end int64, err error) {
+func (s *Stream) PartIndex(index []Entry, k, n int, o Options) (part []Entry, end int64, err error) {
 	index = slices.Clone(index)
 	slices.SortStableFunc(index, func(a, b Entry) int { return cmp.Compare(a.Offset, b.Offset) })
 	if len(index) > 0 {
 		if e := index[len(index)-1]; e.Offset >= s.Size() {
-			return nil, 0, &CorruptionError{"", 0, fmt.Sprintf("key %d is at byte %d, the files have %d", e.Key, e.Offset, s.Size())}
+			return nil, 0, &CorruptionError{o.Name, 0, fmt.Sprintf("key %d is at byte %d, the files have %d", e.Key, e.Offset, s.Size())}
 		}
 	}
 	step := (len(index) + n - 1) / n

@@ -134,9 +134,9 @@ func (s *Split) indexed(ctx context.Context, o Opener) (err error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	part, end, err := s.stream.PartIndex(entries, s.o.Part, s.o.Parts)
+	part, end, err := s.stream.PartIndex(entries, s.o.Part, s.o.Parts, Options{Name: s.o.Index})
 	if err != nil {
-		return indexErr(s.o.Index, err)
+		return err
 	}
 	var places []int64
 	for _, e := range part {
@@ -154,15 +154,6 @@ func (s *Split) indexed(ctx context.Context, o Opener) (err error) {
 		s.ranges = []span{{places[0], places[n]}}
 	}
 	return nil
-}
-
-// indexErr puts the index's name into an error.
-func indexErr(name string, err error) error {
-	var e *CorruptionError
-	if errors.As(err, &e) && e.File == "" {
-		e.File = name
-	}
-	return err
 }
 
 // begin makes the order of an epoch.

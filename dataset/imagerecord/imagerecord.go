@@ -119,9 +119,7 @@ func (r *rows) open(ctx context.Context, o *ImageRecord) (err error) {
 	if o.Index == "" {
 		entries, end, err = r.stream.IndexPart(o.Part, o.Parts, recordio.Options{})
 	} else if entries, err = read(ctx, o.Index, recordio.ReadIndex); err == nil {
-		if entries, end, err = r.stream.PartIndex(entries, o.Part, o.Parts); err != nil {
-			err = fmt.Errorf("%s: %w", o.Index, err)
-		}
+		entries, end, err = r.stream.PartIndex(entries, o.Part, o.Parts, recordio.Options{Name: o.Index})
 	}
 	if err == nil {
 		r.index, err = r.stream.IndexedTo(end, entries, recordio.Options{Name: o.Index})
