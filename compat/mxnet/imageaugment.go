@@ -65,7 +65,7 @@ func (o *decodeAlpha) InferData(c *transforms.Context, dst []tensor.Desc, src []
 	return nil
 }
 
-// graph is what is done to each image. The steps' random numbers are named by path.
+// graph is what is done to each image. The names of the random numbers begin with path.
 func (p *ImageRecordParams) graph(mean *tensor.Tensor, path string) *datagraph.Graph {
 	c := p.DataShape.At(0)
 	decode := transforms.NewDecode()
@@ -112,7 +112,14 @@ func (p *ImageRecordParams) graph(mean *tensor.Tensor, path string) *datagraph.G
 		g.Add(transforms.NewHWC2CHW())
 	}
 	for i := range g.Steps {
-		g.Steps[i].Path = path + "/" + transforms.InfoOf(g.Steps[i].Op).Name
+		switch s := &g.Steps[i]; s.Op.(type) {
+		case *augment:
+			s.Path = path + "/augment"
+		case *transforms.RandomHorizontalFlip:
+			s.Path = path + "/mirror"
+		case *exposure:
+			s.Path = path + "/exposure"
+		}
 	}
 	return g
 }

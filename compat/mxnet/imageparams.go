@@ -48,7 +48,9 @@ type ImageRecordParams struct {
 	// zeros complete it. Pad counts either.
 	RoundBatch bool `mxnet:"round_batch"`
 
-	// Augmentation, in the order in which it is done. "Between" is uniform, both ends included.
+	// Augmentation. Its order: Resize; rotation, shear, scale and aspect; Pad; the crop; brightness, contrast and
+	// saturation; hue, saturation and lightness; PCANoise; means; mirror; contrast, illumination, std and scale.
+	// "Between" is uniform.
 
 	AugSeq string `mxnet:"aug_seq"` // aug_default
 	// Shuffle puts all records of the part in random order, another one in each epoch,
