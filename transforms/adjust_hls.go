@@ -1,6 +1,10 @@
 package transforms
 
-import "github.com/infer-prep/infer-prep/tensor"
+import (
+	"math"
+
+	"github.com/infer-prep/infer-prep/tensor"
+)
 
 // AdjustHLS adds whole numbers to the hue, the lightness and the saturation of every pixel. It
 // takes uint8 HWC images of three channels, red, green and blue, and gives the same description, 0 to 255.
@@ -78,14 +82,17 @@ func (o *AdjustHLS) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return nil
 }
 
+// near8 is a number of about 0 to 255 rounded half to even: beyond 2^23 a float32 has no fraction.
+func near8(f float32) uint8 { return uint8(math.Float32bits(f + 3<<22)) }
+
 // openCVToHLS is COLOR_RGB2HLS of OpenCV 3.4.2; body says that the pixel is in its vectorized part.
 func openCVToHLS(r, g, b uint8, body bool) (h, l, s uint8) {
-	fr, fg, fb := torchUnit[r], torchUnit[g], torchUnit[b]
-	top, low := max(fr, fg, fb), min(fr, fg, fb)
+	most, least := max(r, g, b), min(r, g, b)
+	top, low := torchUnit[most], torchUnit[least]
 	sum, d := top+low, top-low
 	light := float32(sum * 0.5)
 	var hue, sat float32
-	if top != low { // the least difference of two is far above FLT_EPSILON
+	if most != least { // the least difference of two is far above FLT_EPSILON
 		rest := sum
 		if light >= 0.5 {
 			if body {
@@ -96,10 +103,11 @@ func openCVToHLS(r, g, b uint8, body bool) (h, l, s uint8) {
 		}
 		sat = d / rest
 		d = 60 / d
-		switch top {
-		case fr:
+		fr, fg, fb := torchUnit[r], torchUnit[g], torchUnit[b]
+		switch most {
+		case r:
 			hue = float32((fg - fb) * d)
-		case fg:
+		case g:
 			hue = float32((fb-fr)*d) + 120
 		default:
 			hue = float32((fr-fg)*d) + 240
@@ -108,22 +116,33 @@ func openCVToHLS(r, g, b uint8, body bool) (h, l, s uint8) {
 			hue += 360
 		}
 	}
-	return round8(float32(hue * 0.5)), round8(float32(light * 255)), round8(float32(sat * 255))
+	return near8(float32(hue * 0.5)), near8(float32(light * 255)), near8(float32(sat * 255))
 }
 
-// hlsParts says for each sector which of p2, p1, p1+(p2-p1)(1-f) and p1+(p2-p1)f are red, green and blue.
-var hlsParts = [6][3]uint8{{0, 3, 1}, {2, 0, 1}, {1, 0, 3}, {1, 2, 0}, {3, 1, 0}, {0, 1, 2}}
+// hlsParts says for each sector which of p2, p1 and what lies between them are red, green and blue, and hlsBetween
+// where it lies for every hue, as a part of p2-p1.
+var (
+	hlsParts   = [6][3]uint8{{0, 2, 1}, {2, 0, 1}, {1, 0, 2}, {1, 2, 0}, {2, 1, 0}, {0, 1, 2}}
+	hlsBetween = func() (t [256]float32) {
+		for h, f := range hsvHalf.fraction {
+			if t[h] = f; hsvHalf.sector[h]%2 == 1 {
+				t[h] = 1 - f
+			}
+		}
+		return t
+	}()
+)
 
 // openCVFromHLS is COLOR_HLS2RGB of OpenCV 3.4.2. The hue is at most 180.
 func openCVFromHLS(h, l, s uint8) (r, g, b uint8) {
 	light, sat := torchUnit[l], torchUnit[s]
 	p2 := float32(light * (1 + sat))
-	if light > 0.5 {
+	if l > 127 { // light > 0.5
 		p2 = light + sat - float32(light*sat)
 	}
 	p1 := float32(2*light) - p2
-	f := hsvHalf.fraction[h]
-	t := [4]float32{p2, p1, p1 + float32((p2-p1)*(1-f)), p1 + float32((p2-p1)*f)}
-	p := hlsParts[hsvHalf.sector[h]]
-	return round8(float32(t[p[0]] * 255)), round8(float32(t[p[1]] * 255)), round8(float32(t[p[2]] * 255))
+	between := p1 + float32((p2-p1)*hlsBetween[h])
+	t := [3]uint8{near8(float32(p2 * 255)), near8(float32(p1 * 255)), near8(float32(between * 255))}
+	p := &hlsParts[hsvHalf.sector[h]]
+	return t[p[0]], t[p[1]], t[p[2]]
 }
