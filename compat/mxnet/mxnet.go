@@ -31,7 +31,7 @@
 //
 // Sparse (CSR) and HDF5 arrays are not supported. ImageRecordIter's pixels are those of MXNet's wheel (OpenCV 3.4.2), but
 // for the decoding of CMYK, whose formula is Pillow's here, of JPEG with chroma of half the height alone and of progressive JPEG that is
-// not complete, where libjpeg-turbo has changed since, and of 16-bit colour PNG to gray, by 1; and orientations that stand in
+// not complete, where libjpeg-turbo has changed since, and of 16-bit colour PNG to gray; and orientations that stand in
 // XMP, or in PNG's EXIF, are applied here, too.
 //
 // # Concurrency, lifetime and errors
