@@ -61,7 +61,7 @@ func TestImports(t *testing.T) {
 		{"dataset/kaldi", and(ours("recordio", "records", "records/kaldi", "dataset/internal/lines"), data...)},
 		{"pullpipe", data},
 		{"pipeline", engines},
-		{"compat/mxnet", engines},
+		{"compat/mxnet", and(ours("recordio", "recordio/imagerecord", "dataset/imagerecord", "codec/jpeg", "codec/png", "codec/internal/"), engines...)},
 		{"compat/paddle", engines},
 		{"eager", []string{module, "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/image/", "golang.org/x/sys/cpu"}},
 	} {
