@@ -1,0 +1,301 @@
+package pack
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/infer-prep/infer-prep/recordio/imagerecord"
+	"github.com/infer-prep/infer-prep/records/webdataset"
+)
+
+// maxField is the most bytes of a field: what webdataset.Options.Limit allows a sample.
+const maxField = 1 << 30
+
+// labelField has a class's number, labelsField has labels that are none.
+const (
+	labelField  = "cls"
+	labelsField = "json"
+)
+
+// file is one below a folder.
+type file struct {
+	name string // from the folder, with slashes
+	size int64
+	time int64 // when it was modified, in nanoseconds
+}
+
+// walk lists the files below a folder, folder by folder, each sorted by name; what begins
+// with a dot is left out. Links are followed, but for one to a folder above it, which is an error.
+func walk(ctx context.Context, root string) ([]file, error) {
+	var l []file
+	var in func(folder string, above []fs.FileInfo) error
+	in = func(folder string, above []fs.FileInfo) error {
+		real := filepath.Join(root, filepath.FromSlash(folder))
+		here, err := os.Stat(real)
+		if err != nil {
+			return err
+		}
+		for _, a := range above {
+			if os.SameFile(a, here) {
+				return fmt.Errorf("%s leads back to a folder above it", real)
+			}
+		}
+		above = append(above[:len(above):len(above)], here)
+		entries, err := os.ReadDir(real)
+		if err != nil {
+			return err
+		}
+		var folders []string
+		for _, e := range entries {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if strings.HasPrefix(e.Name(), ".") {
+				continue
+			}
+			i, err := os.Stat(filepath.Join(real, e.Name()))
+			if err != nil {
+				return err
+			}
+			name := path.Join(folder, e.Name())
+			switch {
+			case i.IsDir():
+				folders = append(folders, name)
+			case i.Mode().IsRegular():
+				l = append(l, file{name, i.Size(), i.ModTime().UnixNano()})
+			}
+		}
+		for _, f := range folders {
+			if err := in(f, above); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := in("", nil); err != nil {
+		return nil, fmt.Errorf("pack: %w", err)
+	}
+	return l, nil
+}
+
+// note adds a file to what tells samples from others.
+func (f file) note(h hash.Hash) { fmt.Fprintf(h, "%q %d %d\n", f.name, f.size, f.time) }
+
+// readFile reads a field's file.
+func readFile(name string) ([]byte, error) {
+	i, err := os.Stat(name)
+	if err == nil && i.Size() > maxField {
+		err = fmt.Errorf("%s: %d bytes, the limit is %d", name, i.Size(), maxField)
+	}
+	if err == nil && !i.Mode().IsRegular() {
+		err = fmt.Errorf("%s is %v, want a file", name, i.Mode().Type())
+	}
+	var b []byte
+	if err == nil {
+		b, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("pack: %w", err)
+	}
+	return b, nil
+}
+
+// Folder are the samples of a folder as webdataset has them in a tar file: files, at any depth,
+// with the same path up to the first dot of their names are the fields of one
+// sample. They are sorted by key. Hidden files are passed over, and files without a dot in their names
+// left out.
+func Folder(ctx context.Context, dir string) (*Samples, error) {
+	files, err := walk(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	type field struct{ ext, name string }
+	s := &Samples{}
+	fields := map[string][]field{}
+	h := sha256.New()
+	fmt.Fprintf(h, "folder %q\n", dir)
+	for _, f := range files {
+		key, ext, ok := webdataset.KeyExt(f.name)
+		if !ok {
+			s.LeftOut = append(s.LeftOut, filepath.Join(dir, filepath.FromSlash(f.name)))
+			continue
+		}
+		if fields[key] == nil {
+			s.keys = append(s.keys, key)
+		}
+		if i := slices.IndexFunc(fields[key], func(o field) bool { return o.ext == ext }); i >= 0 {
+			s.Bad = append(s.Bad, fmt.Errorf("pack: %w: %s and %s in %s are both field %q of sample %q", ErrSample, fields[key][i].name, f.name, dir, ext, key))
+			continue
+		}
+		fields[key] = append(fields[key], field{ext, f.name})
+		f.note(h)
+	}
+	slices.Sort(s.keys)
+	s.about = h.Sum(nil)
+	s.read = func(_ context.Context, i int) (*webdataset.Sample, error) {
+		x := &webdataset.Sample{Key: s.keys[i]}
+		for _, f := range fields[s.keys[i]] {
+			b, err := readFile(filepath.Join(dir, filepath.FromSlash(f.name)))
+			if err != nil {
+				return nil, err
+			}
+			x.Fields = append(x.Fields, webdataset.Field{Ext: f.ext, Data: b})
+		}
+		return x, nil
+	}
+	return s, nil
+}
+
+// images are the endings that torchvision's ImageFolder takes.
+var images = []string{".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp"}
+
+// Classes are the images of a folder with a subfolder for each class, in the order of torchvision's
+// ImageFolder (dataset/imagefolder). Sample cat/001 has the file's bytes as the field of its ending,
+// and the class's number, in the order of their names, as cls. Dots in a file's name but the
+// last are underscores in the key. Files with other endings are left out, hidden ones passed over; a
+// class without images is an error.
+func Classes(ctx context.Context, dir string) (*Samples, error) {
+	files, err := walk(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	class := func(f file) string {
+		c, _, ok := strings.Cut(f.name, "/")
+		if !ok {
+			return ""
+		}
+		return c
+	}
+	slices.SortStableFunc(files, func(a, b file) int { // of a folder they are sorted by name
+		if c := strings.Compare(class(a), class(b)); c != 0 {
+			return c
+		}
+		return strings.Compare(path.Dir(a.name), path.Dir(b.name))
+	})
+	s := &Samples{ClassNames: []string{}}
+	var items []imagerecord.Item
+	h := sha256.New()
+	fmt.Fprintf(h, "classes %q\n", dir)
+	for _, f := range files {
+		c := class(f)
+		if c == "" || !slices.Contains(images, strings.ToLower(path.Ext(f.name))) {
+			s.LeftOut = append(s.LeftOut, filepath.Join(dir, filepath.FromSlash(f.name)))
+			continue
+		}
+		if n := len(s.ClassNames); n == 0 || s.ClassNames[n-1] != c {
+			if strings.ContainsAny(c, "\r\n") {
+				return nil, fmt.Errorf("pack: %s: class %q has a line's end in its name", dir, c)
+			}
+			s.ClassNames = append(s.ClassNames, c)
+		}
+		items = append(items, imagerecord.Item{Labels: []float32{float32(len(s.ClassNames) - 1)}, Path: f.name})
+		f.note(h)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("pack: %w", err)
+	}
+	for _, e := range entries {
+		i, err := os.Stat(filepath.Join(dir, e.Name()))
+		if err == nil && i.IsDir() && !strings.HasPrefix(e.Name(), ".") && !slices.Contains(s.ClassNames, e.Name()) {
+			return nil, fmt.Errorf("pack: class %q of %s has no image with an ending of %s", e.Name(), dir, strings.Join(images, " "))
+		}
+	}
+	s.about = h.Sum(nil)
+	s.items(dir, items)
+	return s, nil
+}
+
+// List are the images of a .lst file, whose paths are relative to the folder root, in its order. The
+// key is the path without its ending, a single label that is a whole number the field cls, and other labels a
+// list of numbers in the field json.
+func List(ctx context.Context, name, root string) (*Samples, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("pack: %w", err)
+	}
+	items, err := imagerecord.ReadList(name, f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, err
+	}
+	s := &Samples{}
+	h := sha256.New()
+	fmt.Fprintf(h, "list %q\n", root)
+	for _, i := range items {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		x := file{name: i.Path}
+		if info, err := os.Stat(filepath.Join(root, filepath.FromSlash(i.Path))); err == nil {
+			x.size, x.time = info.Size(), info.ModTime().UnixNano()
+		}
+		x.note(h)
+		fmt.Fprintln(h, i.Labels)
+	}
+	s.about = h.Sum(nil)
+	s.items(root, items)
+	return s, nil
+}
+
+// items makes samples of images with labels. What cannot be one is bad.
+func (s *Samples) items(root string, items []imagerecord.Item) {
+	seen := map[string]string{}
+	var good []imagerecord.Item
+	var exts []string
+	for _, i := range items {
+		p := path.Clean("/" + i.Path)[1:]
+		end := path.Ext(p)
+		folder, base := path.Split(p[:len(p)-len(end)])
+		key, ext, ok := webdataset.KeyExt(folder + strings.ReplaceAll(base, ".", "_") + end)
+		switch other, twice := seen[key]; {
+		case slices.ContainsFunc(i.Labels, func(v float32) bool { return math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) }):
+			s.Bad = append(s.Bad, fmt.Errorf("pack: %w: %s in %s has labels %v, want numbers", ErrSample, i.Path, root, i.Labels))
+		case !ok || ext == labelField || ext == labelsField:
+			s.Bad = append(s.Bad, fmt.Errorf("pack: %w: %s in %s, want a name with an image's ending", ErrSample, i.Path, root))
+		case twice:
+			s.Bad = append(s.Bad, fmt.Errorf("pack: %w: %s and %s in %s would both be sample %q", ErrSample, other, i.Path, root, key))
+		default:
+			seen[key] = i.Path
+			s.keys = append(s.keys, key)
+			exts = append(exts, ext)
+			good = append(good, i)
+		}
+	}
+	s.read = func(_ context.Context, i int) (*webdataset.Sample, error) {
+		b, err := readFile(filepath.Join(root, filepath.FromSlash(good[i].Path)))
+		if err != nil {
+			return nil, err
+		}
+		x := &webdataset.Sample{Key: s.keys[i], Fields: []webdataset.Field{{Ext: exts[i], Data: b}}}
+		if len(good[i].Labels) > 0 {
+			x.Fields = append(x.Fields, labels(good[i].Labels))
+		}
+		return x, nil
+	}
+}
+
+func labels(l []float32) webdataset.Field {
+	const exact = 1 << 24 // whole numbers up to it are float32
+	if len(l) == 1 && l[0] == float32(int32(min(max(l[0], -exact), exact))) {
+		return webdataset.Field{Ext: labelField, Data: strconv.AppendInt(nil, int64(l[0]), 10)}
+	}
+	b := []byte("[")
+	for i, v := range l {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = strconv.AppendFloat(b, float64(v), 'g', -1, 32)
+	}
+	return webdataset.Field{Ext: labelsField, Data: append(b, ']')}
+}
