@@ -54,7 +54,7 @@ func ParseScript(s string) (KaldiFile, error) { return ParseKaldiFile(s, matrixF
 // ParseLabels is ParseKaldiFile for labels, whose field is label.txt unless it is said.
 func ParseLabels(s string) (KaldiFile, error) { return ParseKaldiFile(s, textField) }
 
-// KaldiOptions say what Kaldi packs.
+// KaldiOptions say what KaldiSamples has.
 type KaldiOptions struct {
 	// Scripts are what the samples have, in the order of the first field's. Several of one field are
 	// taken as one, one after another. A field that is called npy, or something.npy, is an array in NumPy's format: the
@@ -92,12 +92,12 @@ type segment struct {
 // waveField is the one that Segments cuts.
 const waveField = "wav"
 
-// Kaldi are samples of Kaldi's archives and waves with labels, as the function pack_data of CAT (thu-spmi, version 2) packs
+// KaldiSamples are samples of Kaldi's archives and waves with labels, as the function pack_data of CAT (thu-spmi, version 2) packs
 // them, and, with the fields wav and txt, wenet's make_shard_list.py.
 //
 // Every sample has all fields; keys that some of the files lack are bad, and so are keys that come
 // twice, and keys with a dot or what else webdataset would read as another key. A script's commands are a kaldi.PipeError.
-func Kaldi(ctx context.Context, o KaldiOptions) (*Samples, error) {
+func KaldiSamples(ctx context.Context, o KaldiOptions) (*Samples, error) {
 	if len(o.Scripts) == 0 {
 		return nil, errors.New("pack: no script, want at least one")
 	}
@@ -140,7 +140,7 @@ func (k *kaldiSamples) state(name string) {
 	}
 	k.stated[name] = true
 	if i, err := os.Stat(name); err == nil {
-		file{name, i.Size(), i.ModTime().UnixNano()}.note(k.h)
+		sourceFile{name, i.Size(), i.ModTime().UnixNano()}.note(k.h)
 	}
 }
 

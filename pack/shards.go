@@ -6,18 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
-	"io"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/infer-prep/infer-prep/internal/filelock"
 	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/records/webdataset"
 	"github.com/infer-prep/infer-prep/rng"
@@ -33,7 +28,7 @@ var (
 )
 
 // Samples is what is packed into shards: a list of samples, each of which is read when it
-// is its turn. Folder, Classes, List and Kaldi make one. It may be used by several goroutines.
+// is its turn. FolderSamples, ClassSamples, ListSamples and KaldiSamples make one. It may be used by several goroutines.
 type Samples struct {
 	// ClassNames are those of the labels 0, 1, …; nil if the samples have no such labels.
 	ClassNames []string
@@ -118,8 +113,9 @@ type ShardOptions struct {
 	// function of Seed. Default: their own order.
 	Sort, Shuffle bool
 	Seed          uint64
-	// Train and Test are the parts of the samples, in that order, that go into the folders
-	// train and test; test has the first ones, what neither has goes into val, as in im2rec. Train 0 or 1: all into one.
+	// Train and Test are parts of the samples: the first ones go into the folder test, those
+	// behind them into train, and what is left into val. Their numbers are rounded down; if nothing is to be left, train has the
+	// rest. Train 0 or 1 makes no such folders.
 	Train, Test float64
 	// Groups divide the samples by their lengths. If there are several, each has a folder of
 	// its own. They must not overlap; what is in none is not packed.
@@ -184,8 +180,9 @@ type section struct {
 // Fields are in the order of their names, and so the shards those that webdataset writes
 // (with mtime=0).
 func Shards(ctx context.Context, s *Samples, dir string, o ShardOptions) (*ShardReport, error) {
-	p := &shardPack{ctx: ctx, s: s, dir: dir, o: o, report: &ShardReport{}, open: &shardOpener{Opener: recordio.Local}}
-	if err := p.options(); err != nil {
+	p := &shardPack{ctx: ctx, s: s, dir: dir, report: &ShardReport{}, open: &shardOpener{Opener: recordio.Local}}
+	var err error
+	if p.o, err = o.fill(s); err != nil {
 		return p.report, err
 	}
 	for _, err := range s.Bad {
@@ -193,7 +190,7 @@ func Shards(ctx context.Context, s *Samples, dir string, o ShardOptions) (*Shard
 			return p.report, err
 		}
 	}
-	err := p.pack()
+	err = p.pack()
 	if p.w != nil {
 		err = errors.Join(err, p.w.Abort())
 	}
@@ -225,8 +222,14 @@ type shardPack struct {
 	size   int64
 }
 
-func (p *shardPack) options() error {
-	o := &p.o
+// Check says what is wrong with the options, for these samples.
+func (o ShardOptions) Check(s *Samples) error {
+	_, err := o.fill(s)
+	return err
+}
+
+// fill sets the defaults.
+func (o ShardOptions) fill(s *Samples) (ShardOptions, error) {
 	if o.Name == "" {
 		o.Name = "data-%05d.tar"
 	}
@@ -246,20 +249,20 @@ func (p *shardPack) options() error {
 		o.Progress = func(int, int) {}
 	}
 	if strings.ContainsAny(o.Name, `/\`) || strings.HasPrefix(o.Name, ".") {
-		return fmt.Errorf("pack: name %q, want the name of a file, such as data-%%05d.tar", o.Name)
+		return o, fmt.Errorf("pack: name %q, want the name of a file, such as data-%%05d.tar", o.Name)
 	}
-	if _, err := webdataset.NewWriter(p.ctx, p.open, o.Name, webdataset.WriterOptions{Count: o.Count, Size: o.Size, Index: o.Index}); err != nil {
-		return err
+	if _, err := webdataset.NewWriter(context.Background(), recordio.Local, o.Name, webdataset.WriterOptions{Count: o.Count, Size: o.Size, Index: o.Index}); err != nil {
+		return o, err
 	}
 	switch {
 	case o.Jobs < 1:
-		return fmt.Errorf("pack: %d jobs, want at least 1", o.Jobs)
+		return o, fmt.Errorf("pack: %d jobs, want at least 1", o.Jobs)
 	case o.Sort && o.Shuffle:
-		return errors.New("pack: both sorted and shuffled, want one of them")
-	case !(o.Train >= 0 && o.Train <= 1 && o.Test >= 0 && o.Train+o.Test <= 1) || o.Train == 0 && o.Test > 0:
-		return fmt.Errorf("pack: ratios %v for training and %v for testing, want them above 0 and at most 1 together", o.Train, o.Test)
-	case len(o.Groups) > 0 && p.s.length == nil:
-		return errors.New("pack: length groups of samples without lengths")
+		return o, errors.New("pack: both sorted and shuffled, want one of them")
+	case !(o.Train >= 0 && o.Train <= 1 && o.Test >= 0 && o.Train+o.Test <= 1+1e-9) || o.Train == 0 && o.Test > 0:
+		return o, fmt.Errorf("pack: ratios %v for training and %v for testing, want them above 0 and at most 1 together", o.Train, o.Test)
+	case len(o.Groups) > 0 && s.length == nil:
+		return o, errors.New("pack: length groups of samples without lengths")
 	}
 	o.Groups = slices.SortedFunc(slices.Values(o.Groups), func(a, b Group) int {
 		if a.From < b.From {
@@ -269,16 +272,16 @@ func (p *shardPack) options() error {
 	})
 	for i, g := range o.Groups {
 		if !(g.From >= 0 && g.From < g.To) {
-			return fmt.Errorf("pack: length group from %v to %v", g.From, g.To)
+			return o, fmt.Errorf("pack: length group from %v to %v", g.From, g.To)
 		}
 		if i > 0 && o.Groups[i-1].To > g.From {
-			return fmt.Errorf("pack: length groups %v and %v overlap", o.Groups[i-1], g)
+			return o, fmt.Errorf("pack: length groups %v and %v overlap", o.Groups[i-1], g)
 		}
 		if i > 0 && o.Groups[i-1].String() == g.String() {
-			return fmt.Errorf("pack: two length groups are called %v", g)
+			return o, fmt.Errorf("pack: two length groups are called %v", g)
 		}
 	}
-	return nil
+	return o, nil
 }
 
 // bad leaves a sample out, if it may be.
@@ -432,13 +435,16 @@ func (p *shardPack) write(s *webdataset.Sample, next int) error {
 
 // finish puts the open shard, if there is one with samples, under its name and notes it.
 func (p *shardPack) finish(next int) error {
-	if p.w == nil || p.n == 0 {
-		return nil // Shards drops it
+	if p.w == nil {
+		return nil
 	}
-	if err := p.w.Close(); err != nil {
+	w := p.w
+	if p.w = nil; p.n == 0 {
+		return w.Abort()
+	}
+	if err := w.Close(); err != nil {
 		return err
 	}
-	p.w = nil
 	name := filepath.Join(p.folder(), p.open.name)
 	s := Shard{name, p.n, p.open.size, p.open.crc}
 	s.Name = filepath.Join(p.sections[p.at].folder, p.open.name)
@@ -478,6 +484,9 @@ func (p *shardPack) divide() error {
 	parts := []section{{"", items}}
 	if p.o.Train > 0 && p.o.Train < 1 {
 		test, train := int(float64(n)*p.o.Test), int(float64(n)*p.o.Train)
+		if p.o.Train+p.o.Test > 1-1e-9 {
+			train = n - test
+		}
 		parts = []section{{trainPart, items[test : test+train]}}
 		if test > 0 {
 			parts = append(parts, section{testPart, items[:test]})
@@ -539,258 +548,4 @@ func (p *shardPack) divide() error {
 	}
 	p.steps -= p.lost
 	return nil
-}
-
-// journalFile is where a pack notes how far it is.
-func (p *shardPack) journalFile() string { return filepath.Join(p.dir, p.o.Name+".pack") }
-
-// begin opens the journal, and clears the way if this is the beginning.
-func (p *shardPack) begin() ([]shardState, error) {
-	if i, err := p.open.Stat(p.ctx, p.dir); err == nil && !i.Folder {
-		return nil, fmt.Errorf("pack: %s: a file, want a folder", p.dir)
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("pack: %w", err)
-	}
-	if err := os.MkdirAll(p.dir, 0o777); err != nil {
-		return nil, fmt.Errorf("pack: %w", err)
-	}
-	if p.o.Restart {
-		if err := dropJournal(p.journalFile()); err != nil {
-			return nil, err
-		}
-	}
-	digest, err := p.digest()
-	if err != nil {
-		return nil, err
-	}
-	_, err = os.Stat(p.journalFile())
-	switch {
-	case err == nil: // what is there, is the unfinished pack's
-	case !errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("pack: %w", err)
-	case !p.o.Force && !p.o.Restart:
-		there, err := p.there(false)
-		if err != nil {
-			return nil, err
-		}
-		if len(there) > 0 {
-			return nil, fmt.Errorf("pack: %w: %s is there", ErrExists, there[0])
-		}
-	}
-	j, states, err := openJournal[shardState](p.journalFile(), digest)
-	if err != nil {
-		return nil, err
-	}
-	p.j = j
-	// What a run that was killed had not finished, and at the beginning what is replaced.
-	old, err := p.there(true)
-	if err != nil {
-		return nil, err
-	}
-	if len(states) == 0 {
-		more, err := p.there(false)
-		if err != nil {
-			return nil, err
-		}
-		old = append(old, more...)
-	}
-	for _, name := range old {
-		if err := os.Remove(name); err != nil {
-			return nil, fmt.Errorf("pack: %w", err)
-		}
-	}
-	if len(states) == 0 {
-		if err := p.j.note(shardState{Section: -1}); err != nil {
-			return nil, fmt.Errorf("pack: %w", err)
-		}
-		return nil, nil
-	}
-	return states[1:], nil
-}
-
-// dropJournal forgets an unfinished pack.
-func dropJournal(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err == nil {
-		if err = filelock.TryLock(f); err == nil {
-			err = f.Truncate(0)
-		}
-		err = errors.Join(err, f.Close())
-	}
-	if err == nil {
-		err = os.Remove(path)
-	}
-	if err != nil {
-		return fmt.Errorf("pack: %s: %w", path, err)
-	}
-	return nil
-}
-
-// there lists the shards of this pack's name, with their indexes, in the folders that it writes
-// to; or, if temporary is set, what is left of such that were not finished.
-func (p *shardPack) there(temporary bool) ([]string, error) {
-	parts := []string{""}
-	if p.o.Train > 0 && p.o.Train < 1 {
-		parts = []string{trainPart, testPart, valPart}
-	}
-	folders := []string{""} // where classesFile is
-	for _, part := range parts {
-		folders = append(folders, part)
-		for _, g := range p.o.Groups {
-			folders = append(folders, filepath.Join(part, g.String()))
-		}
-	}
-	slices.Sort(folders)
-	var l []string
-	for _, folder := range slices.Compact(folders) {
-		entries, err := os.ReadDir(filepath.Join(p.dir, folder)) // sorted
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("pack: %w", err)
-		}
-		for _, e := range entries {
-			name := e.Name()
-			if temporary {
-				rest, ok := strings.CutPrefix(name, ".")
-				i := strings.LastIndex(rest, ".tmp")
-				if !ok || i < 0 {
-					continue
-				}
-				name = rest[:i]
-			}
-			if !e.IsDir() && (p.ours(name) || folder == "" && name == classesFile && p.s.ClassNames != nil) {
-				l = append(l, filepath.Join(p.dir, folder, e.Name()))
-			}
-		}
-	}
-	return l, nil
-}
-
-// ours reports whether a file has the name of a shard, or of its index.
-func (p *shardPack) ours(name string) bool {
-	name = strings.TrimSuffix(name, webdataset.IndexName(""))
-	var text [2]string // before and behind the number
-	k := 0
-	for i := 0; i < len(p.o.Name); i++ {
-		if p.o.Name[i] == '%' {
-			if i++; p.o.Name[i] != '%' { // the number's verb
-				i += strings.IndexByte(p.o.Name[i:], 'd')
-				k = 1
-				continue
-			}
-		}
-		text[k] += p.o.Name[i : i+1]
-	}
-	number, ok := strings.CutPrefix(name, text[0])
-	number, ok2 := strings.CutSuffix(number, text[1])
-	return ok && ok2 && number != "" && strings.Trim(number, "0123456789") == ""
-}
-
-// resume goes over the shards that are there, and compares them with what was noted.
-func (p *shardPack) resume(states []shardState) (next int, err error) {
-	for _, st := range states {
-		if st.Section < p.at || st.Section >= len(p.sections) || st.Section == p.at && st.Next <= next || st.Next > len(p.sections[st.Section].items) {
-			return 0, fmt.Errorf("pack: %s: %w: its shard %s is none of this pack", p.journalFile(), ErrOther, st.Name)
-		}
-		if st.Section > p.at {
-			p.done += len(p.sections[p.at].items) - next // bad ones
-			for _, s := range p.sections[p.at+1 : st.Section] {
-				p.done += len(s.items)
-			}
-			p.at, p.number, next = st.Section, 0, 0
-		}
-		p.done += st.Next - next
-		next, p.bads = st.Next, st.Bad
-		p.number++
-	}
-	p.report.Resumed = len(states)
-	p.report.Bad += p.bads
-	type result struct {
-		crc  uint32
-		size int64
-		err  error
-	}
-	err = ordered(p.ctx, 0, len(states), p.o.Jobs, func(ctx context.Context, k int) (r result) {
-		r.crc, r.size, r.err = sumFile(ctx, filepath.Join(p.dir, states[k].Name))
-		return r
-	}, func(k int, r result) error {
-		s := states[k].Shard
-		s.Name = filepath.Join(p.dir, s.Name)
-		if r.err == nil && p.o.Index {
-			_, r.err = os.Stat(webdataset.IndexName(s.Name))
-		}
-		if r.err != nil && p.ctx.Err() == nil {
-			return fmt.Errorf("pack: %w: %w", ErrChanged, r.err)
-		}
-		if r.err == nil && (r.size != s.Size || r.crc != s.CRC) {
-			return fmt.Errorf("pack: %w: %s has %d bytes with CRC-32C %08x, want %d with %08x", ErrChanged, s.Name, r.size, r.crc, s.Size, s.CRC)
-		}
-		p.report.Shards = append(p.report.Shards, s)
-		p.report.Samples += s.Samples
-		return r.err
-	})
-	if len(states) > 0 && err == nil {
-		p.o.Progress(p.done, p.steps)
-	}
-	return next, err
-}
-
-// sumFile reads a file.
-func sumFile(ctx context.Context, name string) (crc uint32, size int64, err error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return 0, 0, err
-	}
-	defer f.Close()
-	b := make([]byte, 1<<20)
-	for {
-		n, err := f.Read(b)
-		crc, size = crc32.Update(crc, castagnoli, b[:n]), size+int64(n)
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err == io.EOF {
-			return crc, size, nil
-		}
-		if err != nil {
-			return crc, size, err
-		}
-	}
-}
-
-// shardOpener sums what is written into shards, and does not say when they were written.
-type shardOpener struct {
-	recordio.Opener
-	name string // of the last shard, without its folder
-	size int64
-	crc  uint32
-}
-
-func (o *shardOpener) Stat(ctx context.Context, name string) (recordio.Info, error) {
-	i, err := o.Opener.Stat(ctx, name)
-	i.Modified = time.Time{}
-	return i, err
-}
-
-func (o *shardOpener) Create(ctx context.Context, name string) (recordio.NewFile, error) {
-	f, err := o.Opener.Create(ctx, name)
-	if err != nil || strings.HasSuffix(name, webdataset.IndexName("")) {
-		return f, err
-	}
-	o.name, o.size, o.crc = filepath.Base(name), 0, 0
-	return &shardFile{f, o}, nil
-}
-
-type shardFile struct {
-	recordio.NewFile
-	o *shardOpener
-}
-
-func (f *shardFile) Write(b []byte) (int, error) {
-	n, err := f.NewFile.Write(b)
-	f.o.size += int64(n)
-	f.o.crc = crc32.Update(f.o.crc, castagnoli, b[:n])
-	return n, err
 }

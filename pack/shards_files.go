@@ -28,17 +28,17 @@ const (
 	labelsField = "json"
 )
 
-// file is one below a folder.
-type file struct {
+// sourceFile is one below a folder.
+type sourceFile struct {
 	name string // from the folder, with slashes
 	size int64
 	time int64 // when it was modified, in nanoseconds
 }
 
-// walk lists the files below a folder, folder by folder, each sorted by name; what begins
+// walkFiles lists the files below a folder, folder by folder, each sorted by name; what begins
 // with a dot is left out. Links are followed, but for one to a folder above it, which is an error.
-func walk(ctx context.Context, root string) ([]file, error) {
-	var l []file
+func walkFiles(ctx context.Context, root string) ([]sourceFile, error) {
+	var l []sourceFile
 	var in func(folder string, above []fs.FileInfo) error
 	in = func(folder string, above []fs.FileInfo) error {
 		real := filepath.Join(root, filepath.FromSlash(folder))
@@ -73,7 +73,7 @@ func walk(ctx context.Context, root string) ([]file, error) {
 			case i.IsDir():
 				folders = append(folders, name)
 			case i.Mode().IsRegular():
-				l = append(l, file{name, i.Size(), i.ModTime().UnixNano()})
+				l = append(l, sourceFile{name, i.Size(), i.ModTime().UnixNano()})
 			}
 		}
 		for _, f := range folders {
@@ -90,7 +90,7 @@ func walk(ctx context.Context, root string) ([]file, error) {
 }
 
 // note adds a file to what tells samples from others.
-func (f file) note(h hash.Hash) { fmt.Fprintf(h, "%q %d %d\n", f.name, f.size, f.time) }
+func (f sourceFile) note(h hash.Hash) { fmt.Fprintf(h, "%q %d %d\n", f.name, f.size, f.time) }
 
 // readFile reads a field's file.
 func readFile(name string) ([]byte, error) {
@@ -111,12 +111,12 @@ func readFile(name string) ([]byte, error) {
 	return b, nil
 }
 
-// Folder are the samples of a folder as webdataset has them in a tar file: files, at any depth,
+// FolderSamples are the samples of a folder as webdataset has them in a tar file: files, at any depth,
 // with the same path up to the first dot of their names are the fields of one
 // sample. They are sorted by key. Hidden files are passed over, and files without a dot in their names
 // left out.
-func Folder(ctx context.Context, dir string) (*Samples, error) {
-	files, err := walk(ctx, dir)
+func FolderSamples(ctx context.Context, dir string) (*Samples, error) {
+	files, err := walkFiles(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -157,27 +157,27 @@ func Folder(ctx context.Context, dir string) (*Samples, error) {
 	return s, nil
 }
 
-// images are the endings that torchvision's ImageFolder takes.
-var images = []string{".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp"}
+// imageEndings are those that torchvision's ImageFolder takes.
+var imageEndings = []string{".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp"}
 
-// Classes are the images of a folder with a subfolder for each class, in the order of torchvision's
+// ClassSamples are the images of a folder with a subfolder for each class, in the order of torchvision's
 // ImageFolder (dataset/imagefolder). Sample cat/001 has the file's bytes as the field of its ending,
 // and the class's number, in the order of their names, as cls. Dots in a file's name but the
 // last are underscores in the key. Files with other endings are left out, hidden ones passed over; a
 // class without images is an error.
-func Classes(ctx context.Context, dir string) (*Samples, error) {
-	files, err := walk(ctx, dir)
+func ClassSamples(ctx context.Context, dir string) (*Samples, error) {
+	files, err := walkFiles(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	class := func(f file) string {
+	class := func(f sourceFile) string {
 		c, _, ok := strings.Cut(f.name, "/")
 		if !ok {
 			return ""
 		}
 		return c
 	}
-	slices.SortStableFunc(files, func(a, b file) int { // of a folder they are sorted by name
+	slices.SortStableFunc(files, func(a, b sourceFile) int { // of a folder they are sorted by name
 		if c := strings.Compare(class(a), class(b)); c != 0 {
 			return c
 		}
@@ -189,7 +189,7 @@ func Classes(ctx context.Context, dir string) (*Samples, error) {
 	fmt.Fprintf(h, "classes %q\n", dir)
 	for _, f := range files {
 		c := class(f)
-		if c == "" || !slices.Contains(images, strings.ToLower(path.Ext(f.name))) {
+		if c == "" || !slices.Contains(imageEndings, strings.ToLower(path.Ext(f.name))) {
 			s.LeftOut = append(s.LeftOut, filepath.Join(dir, filepath.FromSlash(f.name)))
 			continue
 		}
@@ -209,7 +209,7 @@ func Classes(ctx context.Context, dir string) (*Samples, error) {
 	for _, e := range entries {
 		i, err := os.Stat(filepath.Join(dir, e.Name()))
 		if err == nil && i.IsDir() && !strings.HasPrefix(e.Name(), ".") && !slices.Contains(s.ClassNames, e.Name()) {
-			return nil, fmt.Errorf("pack: class %q of %s has no image with an ending of %s", e.Name(), dir, strings.Join(images, " "))
+			return nil, fmt.Errorf("pack: class %q of %s has no image with an ending of %s", e.Name(), dir, strings.Join(imageEndings, " "))
 		}
 	}
 	s.about = h.Sum(nil)
@@ -217,10 +217,10 @@ func Classes(ctx context.Context, dir string) (*Samples, error) {
 	return s, nil
 }
 
-// List are the images of a .lst file, whose paths are relative to the folder root, in its order. The
+// ListSamples are the images of a .lst file, whose paths are relative to the folder root, in its order. The
 // key is the path without its ending, a single label that is a whole number the field cls, and other labels a
 // list of numbers in the field json.
-func List(ctx context.Context, name, root string) (*Samples, error) {
+func ListSamples(ctx context.Context, name, root string) (*Samples, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("pack: %w", err)
@@ -236,7 +236,7 @@ func List(ctx context.Context, name, root string) (*Samples, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		x := file{name: i.Path}
+		x := sourceFile{name: i.Path}
 		if info, err := os.Stat(filepath.Join(root, filepath.FromSlash(i.Path))); err == nil {
 			x.size, x.time = info.Size(), info.ModTime().UnixNano()
 		}
@@ -279,13 +279,13 @@ func (s *Samples) items(root string, items []imagerecord.Item) {
 		}
 		x := &webdataset.Sample{Key: s.keys[i], Fields: []webdataset.Field{{Ext: exts[i], Data: b}}}
 		if len(good[i].Labels) > 0 {
-			x.Fields = append(x.Fields, labels(good[i].Labels))
+			x.Fields = append(x.Fields, labelsOf(good[i].Labels))
 		}
 		return x, nil
 	}
 }
 
-func labels(l []float32) webdataset.Field {
+func labelsOf(l []float32) webdataset.Field {
 	const exact = 1 << 24 // whole numbers up to it are float32
 	if len(l) == 1 && l[0] == float32(int32(min(max(l[0], -exact), exact))) {
 		return webdataset.Field{Ext: labelField, Data: strconv.AppendInt(nil, int64(l[0]), 10)}
