@@ -42,7 +42,7 @@ func ParseKaldiFile(s, field string) (KaldiFile, error) {
 	if s == "" {
 		return KaldiFile{}, fmt.Errorf("pack: %q, want FILE or FIELD=FILE", s)
 	}
-	if key, ext, ok := webdataset.KeyExt("k." + field); !ok || key != "k" || ext != field || field == "" {
+	if key, ext, ok := webdataset.KeyExt("k." + field); !ok || key != "k" || ext != field || field == "" || strings.ContainsFunc(field, func(c rune) bool { return c <= ' ' || c == 0x7f }) {
 		return KaldiFile{}, fmt.Errorf("pack: field %q, want a name in lower case, such as %s", field, matrixField)
 	}
 	return KaldiFile{field, s}, nil

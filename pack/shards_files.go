@@ -36,15 +36,26 @@ type sourceFile struct {
 }
 
 // walkFiles lists the files below a folder, folder by folder, each sorted by name; what begins
-// with a dot is left out. Links are followed, but for one to a folder above it, which is an error.
-func walkFiles(ctx context.Context, root string) ([]sourceFile, error) {
+// with a dot is left out, and so is the folder out, which is written to. Links are followed, but for one to a folder
+// above it, which is an error.
+func walkFiles(ctx context.Context, root, out string) ([]sourceFile, error) {
 	var l []sourceFile
+	written, err := os.Stat(out)
+	if err != nil {
+		written = nil
+	}
 	var in func(folder string, above []fs.FileInfo) error
 	in = func(folder string, above []fs.FileInfo) error {
 		real := filepath.Join(root, filepath.FromSlash(folder))
 		here, err := os.Stat(real)
 		if err != nil {
 			return err
+		}
+		if written != nil && os.SameFile(here, written) {
+			if folder == "" {
+				return fmt.Errorf("%s: the folder that is packed is the one that is written to", root)
+			}
+			return nil
 		}
 		for _, a := range above {
 			if os.SameFile(a, here) {
@@ -113,10 +124,10 @@ func readFile(name string) ([]byte, error) {
 
 // FolderSamples are the samples of a folder as webdataset has them in a tar file: files, at any depth,
 // with the same path up to the first dot of their names are the fields of one
-// sample. They are sorted by key. Hidden files are passed over, and files without a dot in their names
-// left out.
-func FolderSamples(ctx context.Context, dir string) (*Samples, error) {
-	files, err := walkFiles(ctx, dir)
+// sample. They are sorted by key. Hidden files are passed over, as is the folder out, which the shards are
+// written to, if it is in this one; files without a dot in their names are left out.
+func FolderSamples(ctx context.Context, dir, out string) (*Samples, error) {
+	files, err := walkFiles(ctx, dir, out)
 	if err != nil {
 		return nil, err
 	}
@@ -164,9 +175,9 @@ var imageEndings = []string{".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".t
 // ImageFolder (dataset/imagefolder). Sample cat/001 has the file's bytes as the field of its ending,
 // and the class's number, in the order of their names, as cls. Dots in a file's name but the
 // last are underscores in the key. Files with other endings are left out, hidden ones passed over; a
-// class without images is an error.
-func ClassSamples(ctx context.Context, dir string) (*Samples, error) {
-	files, err := walkFiles(ctx, dir)
+// class without images is an error. The folder out is passed over, as by FolderSamples.
+func ClassSamples(ctx context.Context, dir, out string) (*Samples, error) {
+	files, err := walkFiles(ctx, dir, out)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func (p *shardPack) begin() ([]shardState, error) {
 		return nil, fmt.Errorf("pack: %w", err)
 	}
 	if p.o.Restart {
-		if err := dropJournal(p.journalFile()); err != nil {
+		if err := emptyJournal(p.journalFile()); err != nil {
 			return nil, err
 		}
 	}
@@ -45,7 +45,7 @@ func (p *shardPack) begin() ([]shardState, error) {
 	case err == nil: // what is there, is the unfinished pack's
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("pack: %w", err)
-	case !p.o.Force && !p.o.Restart:
+	case !p.o.Force:
 		there, err := p.there(false)
 		if err != nil {
 			return nil, err
@@ -85,8 +85,9 @@ func (p *shardPack) begin() ([]shardState, error) {
 	return states[1:], nil
 }
 
-// dropJournal forgets an unfinished pack.
-func dropJournal(path string) error {
+// emptyJournal forgets an unfinished pack, if there is one. The file stays, so that its shards are still
+// known for what they are.
+func emptyJournal(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -96,9 +97,6 @@ func dropJournal(path string) error {
 			err = f.Truncate(0)
 		}
 		err = errors.Join(err, f.Close())
-	}
-	if err == nil {
-		err = os.Remove(path)
 	}
 	if err != nil {
 		return fmt.Errorf("pack: %s: %w", path, err)

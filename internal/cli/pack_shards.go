@@ -146,9 +146,9 @@ func (f *packShardsFlags) samples(ctx context.Context, args []string) (*pack.Sam
 	case info.IsDir() && f.root != "":
 		return nil, usageErr("--root is for a list, %s is a folder", args[0])
 	case info.IsDir() && f.classes:
-		s, err = pack.ClassSamples(ctx, args[0])
+		s, err = pack.ClassSamples(ctx, args[0], f.out)
 	case info.IsDir():
-		s, err = pack.FolderSamples(ctx, args[0])
+		s, err = pack.FolderSamples(ctx, args[0], f.out)
 	case f.classes:
 		return nil, usageErr("--classes is for a folder, %s is none", args[0])
 	case !strings.HasSuffix(args[0], ".lst"):
