@@ -349,6 +349,9 @@ func (p *shardPack) pack() error {
 			return result{s, err}
 		}, func(k int, r result) error {
 			err := r.err
+			if p.ctx.Err() != nil { // what was read before it ended waits until it is read again
+				return p.ctx.Err()
+			}
 			if err == nil {
 				err = p.write(r.s, k+1)
 			}
