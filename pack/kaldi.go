@@ -402,7 +402,7 @@ func (o object) bytes(ctx context.Context, field string) ([]byte, error) {
 		}
 		return b.Bytes(), nil
 	case e.Offset == 0 && e.Range == nil:
-		return readFile(e.Path)
+		return fieldFile(e.Path)
 	}
 	return o.script.Raw(ctx, o.entry)
 }

@@ -19,8 +19,6 @@ import (
 )
 
 var (
-	// ErrExists is the error of a pack that would be written over what is there.
-	ErrExists = errors.New("packed already")
 	// ErrChanged is the error of an unfinished pack whose files are not those that it wrote.
 	ErrChanged = errors.New("the unfinished pack's files were changed")
 	// ErrSample is the error of samples that cannot be packed as they are.

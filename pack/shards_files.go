@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
 	"github.com/infer-prep/infer-prep/records/webdataset"
@@ -103,23 +104,22 @@ func walkFiles(ctx context.Context, root, out string) ([]sourceFile, error) {
 // note adds a file to what tells samples from others.
 func (f sourceFile) note(h hash.Hash) { fmt.Fprintf(h, "%q %d %d\n", f.name, f.size, f.time) }
 
-// readFile reads a field's file.
-func readFile(name string) ([]byte, error) {
-	i, err := os.Stat(name)
-	if err == nil && i.Size() > maxField {
-		err = fmt.Errorf("%s: %d bytes, the limit is %d", name, i.Size(), maxField)
-	}
-	if err == nil && !i.Mode().IsRegular() {
-		err = fmt.Errorf("%s is %v, want a file", name, i.Mode().Type())
-	}
-	var b []byte
-	if err == nil {
-		b, err = os.ReadFile(name)
-	}
+// fieldFile reads a field's file.
+func fieldFile(name string) ([]byte, error) {
+	b, err := readFile(nil, name, maxField)
 	if err != nil {
-		return nil, fmt.Errorf("pack: %w", err)
+		return nil, fileError(name, err)
 	}
 	return b, nil
+}
+
+// fileError names the file, once.
+func fileError(name string, err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return fmt.Errorf("pack: %w", err)
+	}
+	return fmt.Errorf("pack: %s: %w", name, err)
 }
 
 // FolderSamples are the samples of a folder as webdataset has them in a tar file: files, at any depth,
@@ -157,7 +157,7 @@ func FolderSamples(ctx context.Context, dir, out string) (*Samples, error) {
 	s.read = func(_ context.Context, i int) (*webdataset.Sample, error) {
 		x := &webdataset.Sample{Key: s.keys[i]}
 		for _, f := range fields[s.keys[i]] {
-			b, err := readFile(filepath.Join(dir, filepath.FromSlash(f.name)))
+			b, err := fieldFile(filepath.Join(dir, filepath.FromSlash(f.name)))
 			if err != nil {
 				return nil, err
 			}
@@ -175,8 +175,9 @@ var imageEndings = []string{".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".t
 // ImageFolder (dataset/imagefolder). Sample cat/001 has the file's bytes as the field of its ending,
 // and the class's number, in the order of their names, as cls. Dots in a file's name but the
 // last are underscores in the key. Files with other endings are left out, hidden ones passed over; a
-// class without images is an error. The folder out is passed over, as by FolderSamples.
-func ClassSamples(ctx context.Context, dir, out string) (*Samples, error) {
+// class without images is an error. With an encoding the images are packed as that, and their field is jpg or
+// png; PassThrough keeps the files. The folder out is passed over, as by FolderSamples.
+func ClassSamples(ctx context.Context, dir, out string, image ImageOptions) (*Samples, error) {
 	files, err := walkFiles(ctx, dir, out)
 	if err != nil {
 		return nil, err
@@ -223,15 +224,13 @@ func ClassSamples(ctx context.Context, dir, out string) (*Samples, error) {
 			return nil, fmt.Errorf("pack: class %q of %s has no image with an ending of %s", e.Name(), dir, strings.Join(imageEndings, " "))
 		}
 	}
-	s.about = h.Sum(nil)
-	s.items(dir, items)
-	return s, nil
+	return s, s.items(h, dir, items, image)
 }
 
 // ListSamples are the images of a .lst file, whose paths are relative to the folder root, in its order. The
 // key is the path without its ending, a single label that is a whole number the field cls, and other labels a
-// list of numbers in the field json.
-func ListSamples(ctx context.Context, name, root string) (*Samples, error) {
+// list of numbers in the field json. What becomes of the images is as with ClassSamples.
+func ListSamples(ctx context.Context, name, root string, image ImageOptions) (*Samples, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("pack: %w", err)
@@ -248,19 +247,22 @@ func ListSamples(ctx context.Context, name, root string) (*Samples, error) {
 			return nil, ctx.Err()
 		}
 		x := sourceFile{name: i.Path}
-		if info, err := os.Stat(filepath.Join(root, filepath.FromSlash(i.Path))); err == nil {
+		if info, err := os.Stat(below(root, i.Path)); err == nil {
 			x.size, x.time = info.Size(), info.ModTime().UnixNano()
 		}
 		x.note(h)
 		fmt.Fprintln(h, i.Labels)
 	}
-	s.about = h.Sum(nil)
-	s.items(root, items)
-	return s, nil
+	return s, s.items(h, root, items, image)
 }
 
-// items makes samples of images with labels. What cannot be one is bad.
-func (s *Samples) items(root string, items []imagerecord.Item) {
+// items makes samples of images with labels. What cannot be one is bad. h has what the files are like.
+func (s *Samples) items(h hash.Hash, root string, items []imagerecord.Item, image ImageOptions) error {
+	if err := image.check(); err != nil {
+		return err
+	}
+	fmt.Fprintf(h, "%+v\n", image)
+	s.about = h.Sum(nil)
 	seen := map[string]string{}
 	var good []imagerecord.Item
 	var exts []string
@@ -269,6 +271,12 @@ func (s *Samples) items(root string, items []imagerecord.Item) {
 		end := path.Ext(p)
 		folder, base := path.Split(p[:len(p)-len(end)])
 		key, ext, ok := webdataset.KeyExt(folder + strings.ReplaceAll(base, ".", "_") + end)
+		switch image.Encoding {
+		case JPEG:
+			ext = "jpg"
+		case PNG:
+			ext = "png"
+		}
 		switch other, twice := seen[key]; {
 		case slices.ContainsFunc(i.Labels, func(v float32) bool { return math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) }):
 			s.Bad = append(s.Bad, fmt.Errorf("pack: %w: %s in %s has labels %v, want numbers", ErrSample, i.Path, root, i.Labels))
@@ -283,10 +291,21 @@ func (s *Samples) items(root string, items []imagerecord.Item) {
 			good = append(good, i)
 		}
 	}
+	makers := sync.Pool{New: func() any { return &images{o: &image} }}
 	s.read = func(_ context.Context, i int) (*webdataset.Sample, error) {
-		b, err := readFile(filepath.Join(root, filepath.FromSlash(good[i].Path)))
-		if err != nil {
-			return nil, err
+		name := below(root, good[i].Path)
+		var b []byte
+		var err error
+		if image.Encoding == PassThrough {
+			if b, err = fieldFile(name); err != nil {
+				return nil, err
+			}
+		} else {
+			m := makers.Get().(*images)
+			defer makers.Put(m)
+			if b, err = m.image(nil, name); err != nil {
+				return nil, fileError(name, err)
+			}
 		}
 		x := &webdataset.Sample{Key: s.keys[i], Fields: []webdataset.Field{{Ext: exts[i], Data: b}}}
 		if len(good[i].Labels) > 0 {
@@ -294,6 +313,7 @@ func (s *Samples) items(root string, items []imagerecord.Item) {
 		}
 		return x, nil
 	}
+	return nil
 }
 
 func labelsOf(l []float32) webdataset.Field {

@@ -25,7 +25,7 @@ const (
 
 func shardsChildOptions(name string) ShardOptions {
 	return ShardOptions{
-		Count: 7, Shuffle: true, Seed: 5, Bad: skip, Jobs: 2, Name: name, Index: strings.HasSuffix(name, ".tar"),
+		Count: 7, Shuffle: true, Seed: 5, Bad: skipBad, Jobs: 2, Name: name, Index: strings.HasSuffix(name, ".tar"),
 		Groups: []Group{{0, 2}, {2, 3}},
 	}
 }
@@ -66,13 +66,13 @@ func TestShardsKilled(t *testing.T) {
 		want := t.TempDir()
 		_, err := Shards(t.Context(), numbered(shardsChildItems), want, shardsChildOptions(name))
 		require.NoError(t, err)
-		files := packed(t, want)
+		files := shardFiles(t, want)
 
 		dir := filepath.Join(t.TempDir(), "out")
 		start := time.Now()
 		require.NoError(t, child(dir, name).Run())
 		long := time.Since(start)
-		require.Equal(t, files, packed(t, dir))
+		require.Equal(t, files, shardFiles(t, dir))
 
 		// How many there are time for; one at least.
 		end := time.Now().Add(4 * time.Second)
@@ -90,7 +90,7 @@ func TestShardsKilled(t *testing.T) {
 				if done = err == nil; done {
 					whole++
 				}
-				for f, sum := range packed(t, dir) {
+				for f, sum := range shardFiles(t, dir) {
 					base := filepath.Base(f)
 					if !strings.HasPrefix(base, ".") && base != name+".pack" {
 						require.Equal(t, files[f], sum, "%s after %d kills", f, kills)
@@ -98,7 +98,7 @@ func TestShardsKilled(t *testing.T) {
 				}
 			}
 			begun = true
-			require.Equal(t, files, packed(t, dir))
+			require.Equal(t, files, shardFiles(t, dir))
 		}
 	}
 	t.Logf("%d kills, %d packs", kills, whole)

@@ -51,7 +51,7 @@ func (p *shardPack) begin() ([]shardState, error) {
 			return nil, err
 		}
 		if len(there) > 0 {
-			return nil, fmt.Errorf("pack: %w: %s is there", ErrExists, there[0])
+			return nil, fmt.Errorf("pack: %s: %w", there[0], ErrExists)
 		}
 	}
 	j, states, err := openJournal[shardState](p.journalFile(), digest)

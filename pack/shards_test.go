@@ -51,8 +51,8 @@ func readShardGolden(t *testing.T) (g shardGolden) {
 	return g
 }
 
-// packed are the files of a folder that are not hidden, by their paths.
-func packed(t testing.TB, dir string) map[string]string {
+// shardFiles are the files of a folder that are not hidden, by their paths.
+func shardFiles(t testing.TB, dir string) map[string]string {
 	m := map[string]string{}
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
@@ -97,7 +97,7 @@ func TestShardsOfKaldi(t *testing.T) {
 			out := t.TempDir()
 			r, err := Shards(t.Context(), s, out, so)
 			require.NoError(t, err)
-			require.Equal(t, want, packed(t, out), "%v", so.Groups)
+			require.Equal(t, want, shardFiles(t, out), "%v", so.Groups)
 			require.Len(t, r.Shards, len(want))
 			require.NoError(t, s.Close())
 		}
@@ -133,8 +133,8 @@ func TestShardsOfKaldi(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-// makeFolder makes files with the digests of their names.
-func makeFolder(t testing.TB, names ...string) string {
+// folderOf makes files with the digests of their names.
+func folderOf(t testing.TB, names ...string) string {
 	dir := t.TempDir()
 	for _, n := range names {
 		p := filepath.Join(dir, filepath.FromSlash(n))
@@ -147,14 +147,14 @@ func makeFolder(t testing.TB, names ...string) string {
 
 func TestShardsOfFolder(t *testing.T) {
 	g := readShardGolden(t).Folder
-	dir := makeFolder(t, append(g.Names, "README", "sub/.hidden.txt", ".git/x.txt")...)
+	dir := folderOf(t, append(g.Names, "README", "sub/.hidden.txt", ".git/x.txt")...)
 	out := filepath.Join(dir, "out")
 	s, err := FolderSamples(t.Context(), dir, out)
 	require.NoError(t, err)
 	require.Equal(t, []string{filepath.Join(dir, "README")}, s.LeftOut)
 	_, err = Shards(t.Context(), s, out, ShardOptions{Count: g.Count, Jobs: 2})
 	require.NoError(t, err)
-	require.Equal(t, g.Files, packed(t, out))
+	require.Equal(t, g.Files, shardFiles(t, out))
 	_, err = FolderSamples(t.Context(), dir, dir)
 	require.ErrorContains(t, err, "is the one that is written to")
 
@@ -171,8 +171,8 @@ func TestShardsOfFolder(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
-// contents are the members of shards, as "name=data" if the data is text.
-func contents(t testing.TB, shards []Shard) (l []string) {
+// shardMembers are the members of shards, as "name=data" if the data is text.
+func shardMembers(t testing.TB, shards []Shard) (l []string) {
 	for _, s := range shards {
 		f, err := os.Open(s.Name)
 		require.NoError(t, err)
@@ -194,9 +194,12 @@ func contents(t testing.TB, shards []Shard) (l []string) {
 	return l
 }
 
+// keep packs images as they are.
+var keep = ImageOptions{Encoding: PassThrough}
+
 func TestShardsOfClasses(t *testing.T) {
-	dir := makeFolder(t, "b/2.jpg", "b/1.PNG", "b/sub/3.jpeg", "a-b/x.jpg", "a/z.jpg", "a/c/1.jpg", "a/some.thing.jpg", "b/list.txt", "top.jpg")
-	s, err := ClassSamples(t.Context(), dir, "")
+	dir := folderOf(t, "b/2.jpg", "b/1.PNG", "b/sub/3.jpeg", "a-b/x.jpg", "a/z.jpg", "a/c/1.jpg", "a/some.thing.jpg", "b/list.txt", "top.jpg")
+	s, err := ClassSamples(t.Context(), dir, "", keep)
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "a-b", "b"}, s.ClassNames)
 	require.Equal(t, []string{filepath.Join(dir, "top.jpg"), filepath.Join(dir, "b", "list.txt")}, s.LeftOut)
@@ -206,21 +209,21 @@ func TestShardsOfClasses(t *testing.T) {
 	require.Equal(t, []string{
 		"a/some_thing.cls=0", "a/some_thing.jpg=", "a/z.cls=0", "a/z.jpg=", "a/c/1.cls=0", "a/c/1.jpg=", "a-b/x.cls=1", "a-b/x.jpg=",
 		"b/1.cls=2", "b/1.png=", "b/2.cls=2", "b/2.jpg=", "b/sub/3.cls=2", "b/sub/3.jpeg=",
-	}, contents(t, r.Shards))
+	}, shardMembers(t, r.Shards))
 	text, err := os.ReadFile(filepath.Join(out, classesFile))
 	require.NoError(t, err)
 	require.Equal(t, "a\na-b\nb\n", string(text))
 
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "empty"), 0o777))
-	_, err = ClassSamples(t.Context(), dir, "")
+	_, err = ClassSamples(t.Context(), dir, "", keep)
 	require.ErrorContains(t, err, `class "empty"`)
 }
 
 func TestShardsOfList(t *testing.T) {
-	dir := makeFolder(t, "x/1.jpg", "2.jpg", "3.jpg", "4.png", "x/1.png")
+	dir := folderOf(t, "x/1.jpg", "2.jpg", "3.jpg", "4.png", "x/1.png")
 	list := filepath.Join(t.TempDir(), "a.lst")
 	require.NoError(t, os.WriteFile(list, []byte("5\t3\t2.jpg\n1\t0.5\tx/1.jpg\n2\t1\t2\t-1.25\t3.jpg\n7\t-2\t4.png\n8\t1\tx/1.png\n9\tnan\t3.jpg\n10\t1\tnoend\n11\t1\tc.cls\n12\t16777216\tgone.jpg\n"), 0o666))
-	s, err := ListSamples(t.Context(), list, dir)
+	s, err := ListSamples(t.Context(), list, dir, keep)
 	require.NoError(t, err)
 	var bad []string
 	note := func(err error) error {
@@ -229,14 +232,14 @@ func TestShardsOfList(t *testing.T) {
 	}
 	r, err := Shards(t.Context(), s, t.TempDir(), ShardOptions{Bad: note})
 	require.NoError(t, err)
-	require.Equal(t, []string{"2.cls=3", "2.jpg=", "x/1.jpg=", "x/1.json=[0.5]", "3.jpg=", "3.json=[1, 2, -1.25]", "4.cls=-2", "4.png="}, contents(t, r.Shards))
+	require.Equal(t, []string{"2.cls=3", "2.jpg=", "x/1.jpg=", "x/1.json=[0.5]", "3.jpg=", "3.json=[1, 2, -1.25]", "4.cls=-2", "4.png="}, shardMembers(t, r.Shards))
 	require.Equal(t, 5, r.Bad)
 	for i, want := range []string{"would both be sample \"x/1\"", "labels [NaN]", "noend", "c.cls", "gone.jpg"} {
 		require.Contains(t, bad[i], want)
 	}
 	_, err = Shards(t.Context(), s, t.TempDir(), ShardOptions{})
 	require.ErrorIs(t, err, ErrSample)
-	_, err = ListSamples(t.Context(), filepath.Join(dir, "none.lst"), dir)
+	_, err = ListSamples(t.Context(), filepath.Join(dir, "none.lst"), dir, keep)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
@@ -283,10 +286,10 @@ func journalName(o ShardOptions) string {
 	return o.Name + ".pack"
 }
 
-func skip(error) error { return nil }
+func skipBad(error) error { return nil }
 
-// packs are packs of numbered samples in all ways.
-func packs(t testing.TB) []ShardOptions {
+// shardPacks are packs of numbered samples in all ways.
+func shardPacks(t testing.TB) []ShardOptions {
 	l := []ShardOptions{
 		{Count: 7},
 		{Count: 7, Index: true, Sort: true},
@@ -298,7 +301,7 @@ func packs(t testing.TB) []ShardOptions {
 		{Count: 9, Name: "data-%d.tar.zst"},
 	}
 	for i := range l {
-		l[i].Bad, l[i].Jobs = skip, 3
+		l[i].Bad, l[i].Jobs = skipBad, 3
 	}
 	return l
 }
@@ -308,17 +311,17 @@ func packs(t testing.TB) []ShardOptions {
 func TestShardsGoOn(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	const n = 40
-	for _, o := range packs(t) {
+	for _, o := range shardPacks(t) {
 		s := numbered(n)
 		whole := t.TempDir()
 		want, err := Shards(t.Context(), s, whole, o)
 		require.NoError(t, err)
-		files := packed(t, whole)
+		files := shardFiles(t, whole)
 		o.Jobs = 1
 		one := t.TempDir()
 		r, err := Shards(t.Context(), s, one, o)
 		require.NoError(t, err)
-		require.Equal(t, files, packed(t, one))
+		require.Equal(t, files, shardFiles(t, one))
 		require.Equal(t, want.Samples, r.Samples)
 
 		for _, every := range []int{1, 17} {
@@ -341,11 +344,11 @@ func TestShardsGoOn(t *testing.T) {
 					break
 				}
 				require.ErrorIs(t, err, context.Canceled)
-				for name := range packed(t, dir) {
+				for name := range shardFiles(t, dir) {
 					require.True(t, files[name] != "" || name == journalName(p), name)
 				}
 			}
-			require.Equal(t, files, packed(t, dir), "%+v, stopped every %d", o, every)
+			require.Equal(t, files, shardFiles(t, dir), "%+v, stopped every %d", o, every)
 			require.Equal(t, want.Bad, r.Bad)
 			require.Equal(t, want.Samples, r.Samples)
 			require.Equal(t, want.Outside, r.Outside)
@@ -361,7 +364,7 @@ func TestShardsGoOn(t *testing.T) {
 // TestShardsSamples: every sample is packed once, in the order that was asked for.
 func TestShardsSamples(t *testing.T) {
 	const n = 60
-	for _, o := range packs(t) {
+	for _, o := range shardPacks(t) {
 		if strings.HasSuffix(o.Name, "gz") || strings.HasSuffix(o.Name, "zst") {
 			continue
 		}
@@ -369,7 +372,7 @@ func TestShardsSamples(t *testing.T) {
 		r, err := Shards(t.Context(), s, t.TempDir(), o)
 		require.NoError(t, err)
 		var keys []string
-		for _, c := range contents(t, r.Shards) {
+		for _, c := range shardMembers(t, r.Shards) {
 			if key, ok := strings.CutSuffix(strings.SplitN(c, "=", 2)[0], ".txt"); ok {
 				keys = append(keys, key)
 			}
@@ -399,14 +402,14 @@ func TestShardsSamples(t *testing.T) {
 func TestShardsKept(t *testing.T) {
 	ctx := t.Context()
 	s := numbered(30)
-	o := ShardOptions{Count: 4, Bad: skip, Index: true}
+	o := ShardOptions{Count: 4, Bad: skipBad, Index: true}
 	dir := t.TempDir()
 	_, err := Shards(ctx, s, dir, o)
 	require.NoError(t, err)
-	want := packed(t, dir)
+	want := shardFiles(t, dir)
 	_, err = Shards(ctx, s, dir, o)
 	require.ErrorIs(t, err, ErrExists)
-	require.Equal(t, want, packed(t, dir))
+	require.Equal(t, want, shardFiles(t, dir))
 
 	// Shards of another name are another pack's.
 	p := o
@@ -419,7 +422,7 @@ func TestShardsKept(t *testing.T) {
 	o.Force = true
 	_, err = Shards(ctx, few, dir, o)
 	require.NoError(t, err)
-	got := packed(t, dir)
+	got := shardFiles(t, dir)
 	require.Contains(t, got, "data-00001.tar")
 	require.NotContains(t, got, "data-00002.tar")
 	require.NotContains(t, got, "data-00002.tar.index")
@@ -461,7 +464,7 @@ func TestShardsKept(t *testing.T) {
 			require.ErrorIs(t, err, filelock.ErrLocked)
 		}
 		require.NoError(t, errors.Join(func() error { _, err := Shards(ctx, s, dir, p); return err }()))
-		require.Equal(t, want, packed(t, dir))
+		require.Equal(t, want, shardFiles(t, dir))
 		dir = t.TempDir()
 		require.ErrorIs(t, stop(dir, s, o, 20), context.Canceled)
 	}
@@ -475,7 +478,7 @@ func TestShardsKept(t *testing.T) {
 	require.NoError(t, err)
 	require.FileExists(t, foreign)
 	require.NoError(t, os.Remove(foreign))
-	require.Equal(t, want, packed(t, dir))
+	require.Equal(t, want, shardFiles(t, dir))
 
 	// Its shards were changed, or are gone.
 	for _, change := range []func(name string) error{
@@ -497,14 +500,14 @@ func TestShardsKept(t *testing.T) {
 		p.Restart = true
 		_, err = Shards(ctx, s, dir, p)
 		require.NoError(t, err)
-		require.Equal(t, want, packed(t, dir))
+		require.Equal(t, want, shardFiles(t, dir))
 	}
 	// Restart forgets a pack of something else, too.
 	dir = t.TempDir()
 	require.ErrorIs(t, stop(dir, other, p, 20), context.Canceled)
 	_, err = Shards(ctx, s, dir, p)
 	require.NoError(t, err)
-	require.Equal(t, want, packed(t, dir))
+	require.Equal(t, want, shardFiles(t, dir))
 	// But no finished one.
 	_, err = Shards(ctx, s, dir, p)
 	require.ErrorIs(t, err, ErrExists)
@@ -534,7 +537,7 @@ func TestShardsRefused(t *testing.T) {
 	} {
 		_, err := Shards(ctx, s, dir, c.o)
 		require.ErrorContains(t, err, c.want)
-		require.Empty(t, packed(t, dir))
+		require.Empty(t, shardFiles(t, dir))
 	}
 	none := numbered(0)
 	_, err := Shards(ctx, none, dir, ShardOptions{})
@@ -571,7 +574,7 @@ func TestShardsRefused(t *testing.T) {
 	}})
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.Len(t, r.Shards, 2)
-	r, err = Shards(ctx, bad, out, ShardOptions{Count: 4, Bad: skip})
+	r, err = Shards(ctx, bad, out, ShardOptions{Count: 4, Bad: skipBad})
 	require.NoError(t, err)
 	require.Equal(t, []int{10, 2, 2, 3}, []int{r.Samples, r.Bad, r.Resumed, len(r.Shards)})
 	require.Equal(t, filepath.Join(out, "data-00000.tar"), r.Shards[0].Name)
@@ -587,7 +590,7 @@ func TestKaldiRefused(t *testing.T) {
 	var ark, scp strings.Builder
 	w := kaldi.NewWriter(&ark, kaldi.WriterOptions{Script: &scp, Name: "a.ark"})
 	for i, k := range []string{"a", "b", "c.d", "e"} {
-		require.NoError(t, w.Write(k, matrix(t, i+2, 3)))
+		require.NoError(t, w.Write(k, zeroMatrix(t, i+2, 3)))
 	}
 	write("a.ark", ark.String())
 	write("feats.scp", scp.String())
@@ -643,7 +646,7 @@ func TestKaldiRefused(t *testing.T) {
 		r, err := Shards(ctx, s, t.TempDir(), so)
 		require.NoError(t, err)
 		require.Len(t, l, r.Bad)
-		for _, c := range contents(t, r.Shards) {
+		for _, c := range shardMembers(t, r.Shards) {
 			keys = append(keys, strings.SplitN(c, ".", 2)[0])
 		}
 		return l, slices.Compact(keys)
@@ -671,8 +674,8 @@ func TestKaldiRefused(t *testing.T) {
 	ark.Reset()
 	scp.Reset()
 	w = kaldi.NewWriter(&ark, kaldi.WriterOptions{Script: &scp, Name: "w.ark"})
-	require.NoError(t, w.WriteWave("a", wave(t, 1000, 1), 1000))
-	require.NoError(t, w.WriteWave("two", wave(t, 1000, 2), 1000))
+	require.NoError(t, w.WriteWave("a", countingWave(t, 1000, 1), 1000))
+	require.NoError(t, w.WriteWave("two", countingWave(t, 1000, 2), 1000))
 	write("w.ark", ark.String())
 	write("w.scp", scp.String()+"mat a.ark:2\nfile a.ark\n")
 	write("segs", `ok a 0.2 1.4999
@@ -737,13 +740,13 @@ func TestParseKaldiFile(t *testing.T) {
 // TestShardsDigest: a pack goes on only if its files are as they were.
 func TestShardsDigest(t *testing.T) {
 	ctx := t.Context()
-	dir := makeFolder(t, "a/1.jpg", "b/2.jpg")
+	dir := folderOf(t, "a/1.jpg", "b/2.jpg")
 	list := filepath.Join(t.TempDir(), "a.lst")
 	require.NoError(t, os.WriteFile(list, []byte("0\t1\ta/1.jpg\n1\t0\tb/2.jpg\n"), 0o666))
 	makers := map[string]func() (*Samples, error){
 		"folder":  func() (*Samples, error) { return FolderSamples(ctx, dir, "") },
-		"classes": func() (*Samples, error) { return ClassSamples(ctx, dir, "") },
-		"list":    func() (*Samples, error) { return ListSamples(ctx, list, dir) },
+		"classes": func() (*Samples, error) { return ClassSamples(ctx, dir, "", keep) },
+		"list":    func() (*Samples, error) { return ListSamples(ctx, list, dir, keep) },
 	}
 	before := map[string]string{}
 	for k, f := range makers {
@@ -763,13 +766,13 @@ func TestShardsDigest(t *testing.T) {
 	}
 }
 
-func matrix(t testing.TB, rows, cols int) *tensor.Tensor {
+func zeroMatrix(t testing.TB, rows, cols int) *tensor.Tensor {
 	m, err := tensor.New(tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(rows, cols)})
 	require.NoError(t, err)
 	return m
 }
 
-func wave(t testing.TB, samples, channels int) *tensor.Tensor {
+func countingWave(t testing.TB, samples, channels int) *tensor.Tensor {
 	m, err := tensor.New(tensor.Desc{DType: tensor.Int16, Shape: tensor.Dims(samples, channels)})
 	require.NoError(t, err)
 	v := tensor.View[int16](m)

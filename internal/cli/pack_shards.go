@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/codec/jpegli"
 	"github.com/infer-prep/infer-prep/internal/filelock"
 	"github.com/infer-prep/infer-prep/pack"
 )
@@ -28,10 +30,18 @@ type packShardsFlags struct {
 	root            string
 	bad, list       string
 	quiet           bool
+	image           pack.ImageOptions
+	encoding        string
+	chroma          string
+	color           int
 }
+
+// imageFlags change images; without any they are packed as they are.
+var imageFlags = []string{"encoding", "quality", "chroma", "color", "resize", "center-crop"}
 
 func (a *app) packShardsCmd() *cobra.Command {
 	f := &packShardsFlags{bytes: 3e9}
+	f.image.Limits = codec.DefaultLimits()
 	cmd := &cobra.Command{
 		Use:   "shards -o DIR [flags] (FOLDER | LIST.lst | --scp FILE...)",
 		Short: "Pack files, or Kaldi's features and waves, into tar shards for webdataset",
@@ -46,7 +56,8 @@ of 2000 samples each. The names of the shards are printed, or written to --list.
                      number as cls, others as a list in json
   --scp, --label     Kaldi's scripts and lines of text, as pack_data takes them
 
-Files are packed as they are. Of a script the field mat.npy is an array of float32 in
+Files are packed as they are, unless --encoding, --resize or the like say that images with labels are
+to be changed, as pack recordio changes them. Of a script the field mat.npy is an array of float32 in
 NumPy's format, and its lines' ranges are cut out; any other field has the bytes of
 the object, or of the file where the script names a file alone. Scripts are read as Kaldi
 reads them, but commands (a pipe at the end of a line) are refused. Several scripts, or files of
@@ -71,6 +82,18 @@ Exit status: 0 all done; 1 something could not be packed, and is named; 2 a wron
   infer-prep pack shards -o data --scp wav=wav.scp --label txt=text --segments segments --samples-per-file 1000 --list data.list`,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			f.image.Encoding = pack.PassThrough
+			for _, n := range imageFlags {
+				if cmd.Flags().Changed(n) {
+					if err := f.images(); err != nil {
+						return err
+					}
+					if len(f.scripts) > 0 || !f.classes && len(args) == 1 && !strings.HasSuffix(args[0], ".lst") {
+						return usageErr("--%s is for images with labels: want --classes or a list", n)
+					}
+					break
+				}
+			}
 			return a.packShards(cmd.Context(), f, args)
 		},
 	}
@@ -84,6 +107,14 @@ Exit status: 0 all done; 1 something could not be packed, and is named; 2 a wron
 	fl.BoolVar(&f.classes, "classes", false, "the folders in FOLDER are classes of images")
 	fl.StringVar(&f.root, "root", "", "the folder `DIR` of the list's images")
 	fl.Lookup("root").DefValue = "the list's own"
+	fl.StringVar(&f.encoding, "encoding", ".jpg", "`FORMAT` of the images, .jpg or .png, if they are changed")
+	fl.IntVar(&f.image.Resize, "resize", 0, "scale the shorter edge to `N` pixels as cv2.resize does; 0 keeps the size")
+	fl.BoolVar(&f.image.CenterCrop, "center-crop", false, "cut out the square in the middle, before --resize")
+	fl.IntVar(&f.image.Quality, "quality", 0, "`QUALITY` of JPEG, 1 to 100 (95 if it is not given), or the compression of PNG, 1 to 9 (3)")
+	fl.StringVar(&f.chroma, "chroma", "420", "how much of the colour JPEG keeps: 420, 422 or 444")
+	fl.IntVar(&f.color, "color", 1, "1: colour, without alpha; 0: gray; -1: as the file is, alpha too, and not turned upright")
+	fl.Var((*count)(&f.image.Limits.Pixels), "limit-pixels", "refuse images of more pixels; 0 is no limit")
+	fl.Var((*count)(&f.image.Limits.Bytes), "limit-bytes", "refuse images that need more `BYTES` of memory, each; 0 is no limit")
 	fl.StringArrayVar(&f.scripts, "scp", nil, "a script, `[FIELD=]FILE`; the field is mat.npy unless it is said")
 	fl.StringArrayVar(&f.labels, "label", nil, "lines of a key and a text, `[FIELD=]FILE`; the field is label.txt unless it is said")
 	fl.StringVar(&f.kaldi.Segments, "segments", "", "the script of the field wav has recordings, and this `FILE` their parts that are the samples")
@@ -106,7 +137,33 @@ Exit status: 0 all done; 1 something could not be packed, and is named; 2 a wron
 		noErr(cmd.MarkFlagFilename(n))
 	}
 	complete(cmd, "bad", "fail", "skip")
+	complete(cmd, "encoding", ".jpg", ".png")
+	complete(cmd, "chroma", "420", "422", "444")
+	complete(cmd, "color", "1", "0", "-1")
 	return cmd
+}
+
+// images reads the flags that say what becomes of images.
+func (f *packShardsFlags) images() error {
+	var ok [3]bool
+	f.image.Encoding, ok[0] = map[string]pack.Encoding{".jpg": pack.JPEG, ".png": pack.PNG}[f.encoding]
+	f.image.Chroma, ok[1] = map[string]jpegli.Chroma{"420": jpegli.Chroma420, "422": jpegli.Chroma422, "444": jpegli.Chroma444}[f.chroma]
+	f.image.Color, ok[2] = map[int]pack.Color{1: pack.RGB, 0: pack.Gray, -1: pack.Unchanged}[f.color]
+	switch {
+	case !ok[0]:
+		return usageErr("--encoding %q: want .jpg or .png", f.encoding)
+	case !ok[1]:
+		return usageErr("--chroma %q: want 420, 422 or 444", f.chroma)
+	case !ok[2]:
+		return usageErr("--color %d: want 1, 0 or -1", f.color)
+	}
+	if most := map[pack.Encoding]int{pack.JPEG: 100, pack.PNG: 9}[f.image.Encoding]; f.image.Quality < 0 || f.image.Quality > most {
+		return usageErr("--quality %d: want 1 to %d for %s", f.image.Quality, most, f.encoding)
+	}
+	if f.image.Resize < 0 || f.image.Resize > 1<<24 {
+		return usageErr("--resize %d: want 0 to %d", f.image.Resize, 1<<24)
+	}
+	return nil
 }
 
 // samples finds what is to be packed.
@@ -146,7 +203,7 @@ func (f *packShardsFlags) samples(ctx context.Context, args []string) (*pack.Sam
 	case info.IsDir() && f.root != "":
 		return nil, usageErr("--root is for a list, %s is a folder", args[0])
 	case info.IsDir() && f.classes:
-		s, err = pack.ClassSamples(ctx, args[0], f.out)
+		s, err = pack.ClassSamples(ctx, args[0], f.out, f.image)
 	case info.IsDir():
 		s, err = pack.FolderSamples(ctx, args[0], f.out)
 	case f.classes:
@@ -157,7 +214,7 @@ func (f *packShardsFlags) samples(ctx context.Context, args []string) (*pack.Sam
 		if f.root == "" {
 			f.root = filepath.Dir(args[0])
 		}
-		s, err = pack.ListSamples(ctx, args[0], f.root)
+		s, err = pack.ListSamples(ctx, args[0], f.root, f.image)
 	}
 	return s, wrapFail(err)
 }
@@ -230,7 +287,7 @@ func (a *app) packShards(ctx context.Context, f *packShardsFlags, args []string)
 		return err
 	}
 	if !f.quiet {
-		a.packed(r, s)
+		a.packedShards(r, s)
 	}
 	if r.Bad > 0 {
 		return &exitError{status: exitFailed}
@@ -238,8 +295,8 @@ func (a *app) packShards(ctx context.Context, f *packShardsFlags, args []string)
 	return nil
 }
 
-// packed says what was packed, and what was not.
-func (a *app) packed(r *pack.ShardReport, s *pack.Samples) {
+// packedShards says what was packed, and what was not.
+func (a *app) packedShards(r *pack.ShardReport, s *pack.Samples) {
 	say := fmt.Sprintf("%s with %s", plural(len(r.Shards), "shard"), plural(r.Samples, "sample"))
 	if r.Resumed > 0 {
 		say += fmt.Sprintf(", %d of them packed before", r.Resumed)
@@ -268,7 +325,7 @@ func (a *app) unpacked(ctx context.Context, f *packShardsFlags, r *pack.ShardRep
 	case ctx.Err() != nil:
 		return &exitError{exitInterrupted, fmt.Errorf("interrupted: %d of %s packed; the same command goes on", r.Samples, plural(s.Len(), "sample"))}
 	case errors.Is(err, pack.ErrExists):
-		return failErr("%w; --force replaces it", err)
+		return failErr("%w; --force replaces them", err)
 	case errors.Is(err, pack.ErrOther), errors.Is(err, pack.ErrChanged):
 		return failErr("%w; --restart begins anew", err)
 	case errors.Is(err, filelock.ErrLocked):

@@ -43,7 +43,7 @@ func TestPackShards(t *testing.T) {
 	require.Equal(t, []string{"data-00000.tar", "data-00000.tar.index", "data-00001.tar", "data-00001.tar.index"}, listFiles(t, out))
 
 	r = call(t, "pack", "shards", "-o", out, "--samples-per-file", "2", dir)
-	require.Equal(t, called{1, "", "infer-prep: pack: packed already: " + shard(0) + " is there; --force replaces it\n"}, r)
+	require.Equal(t, called{1, "", "infer-prep: pack: " + shard(0) + ": exists already; --force replaces them\n"}, r)
 	list := filepath.Join(t.TempDir(), "shards.list")
 	r = call(t, "pack", "shards", "-o", out, "--force", "-q", "--list", list, "--name", "data-%05d.tar", dir)
 	require.Equal(t, called{0, "", ""}, r)
@@ -51,6 +51,16 @@ func TestPackShards(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, shard(0)+"\n", string(b))
 	require.Equal(t, []string{"data-00000.tar"}, listFiles(t, out))
+
+	// Images that are changed.
+	dir = tree(t, map[string][]byte{"x/a.png": pngBytes(t, 30, 20, 1), "y/b.png": pngBytes(t, 8, 12, 2), "y/c.jpg": []byte("no image")})
+	for _, c := range [][]string{{"jpg", "--resize", "10"}, {"png", "--encoding", ".png", "--center-crop", "--color", "0"}} {
+		out = filepath.Join(t.TempDir(), "images")
+		r = call(t, append([]string{"pack", "shards", "-o", out, "--classes", "--bad", "skip", dir}, c[1:]...)...)
+		require.Equal(t, 1, r.status)
+		require.Contains(t, r.stderr, filepath.Join("y", "c.jpg"))
+		require.Equal(t, []string{"x/a.cls", "x/a." + c[0], "y/b.cls", "y/b." + c[0]}, members(t, shard(0)))
+	}
 
 	// Classes, a list, and parts.
 	dir = tree(t, map[string][]byte{"cat/1.jpg": nil, "cat/2.jpg": nil, "dog/1.jpg": nil, "a.lst": []byte("0\t4\tdog/1.jpg\n1\t2.5\tcat/1.jpg\n2\t1\tgone.jpg\n")})
@@ -130,6 +140,13 @@ func TestPackShardsUsage(t *testing.T) {
 		{"places for the number", []string{"-o", out, "--name", "x.tar", dir}},
 		{"no index", []string{"-o", out, "--name", "%d.tar.gz", "--index", dir}},
 		{"one of them", []string{"-o", out, "--sort", "--shuffle", dir}},
+		{"--encoding", []string{"-o", out, "--encoding", "gif", "--classes", dir}},
+		{"--chroma", []string{"-o", out, "--chroma", "4", "--classes", dir}},
+		{"--color", []string{"-o", out, "--color", "4", "--classes", dir}},
+		{"--quality 10", []string{"-o", out, "--quality", "10", "--encoding", ".png", "--classes", dir}},
+		{"--resize -1", []string{"-o", out, "--resize", "-1", "--classes", dir}},
+		{"images with labels", []string{"-o", out, "--resize", "10", dir}},
+		{"images with labels", []string{"-o", out, "--resize", "10", "--scp", "x"}},
 		{"ratios", []string{"-o", out, "--test-ratio", "0.5", "--train-ratio", "0.7", dir}},
 	} {
 		r := call(t, append([]string{"pack", "shards"}, c.args...)...)
