@@ -2,11 +2,14 @@ package pack
 
 import (
 	"archive/tar"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"io/fs"
 	"maps"
@@ -19,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	_ "github.com/infer-prep/infer-prep/codec/png"
 	"github.com/infer-prep/infer-prep/internal/filelock"
 	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/records/kaldi"
@@ -241,6 +245,54 @@ func TestShardsOfList(t *testing.T) {
 	require.ErrorIs(t, err, ErrSample)
 	_, err = ListSamples(t.Context(), filepath.Join(dir, "none.lst"), dir, keep)
 	require.ErrorIs(t, err, fs.ErrNotExist)
+}
+
+// TestShardsOfImages: images are changed as RecordIO changes them, by any number of workers.
+func TestShardsOfImages(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 5 {
+		m := image.NewNRGBA(image.Rect(0, 0, 20+i, 31-i))
+		for k := range m.Pix {
+			m.Pix[k] = uint8(k*7 + i)
+		}
+		var b bytes.Buffer
+		require.NoError(t, png.Encode(&b, m))
+		p := filepath.Join(dir, fmt.Sprint(i%3), fmt.Sprintf("%d.png", i))
+		require.NoError(t, os.MkdirAll(filepath.Dir(p), 0o777))
+		require.NoError(t, os.WriteFile(p, b.Bytes(), 0o666))
+	}
+	for _, o := range []ImageOptions{{Resize: 16, Quality: 80}, {Encoding: PNG, CenterCrop: true, Color: Gray}} {
+		var want map[string]string
+		for _, jobs := range []int{1, 4} {
+			s, err := ClassSamples(t.Context(), dir, "", o)
+			require.NoError(t, err)
+			out := t.TempDir()
+			_, err = Shards(t.Context(), s, out, ShardOptions{Count: 2, Jobs: jobs})
+			require.NoError(t, err)
+			if got := shardFiles(t, out); want == nil {
+				want = got
+			} else {
+				require.Equal(t, want, got)
+			}
+			for i := range s.Len() {
+				x, err := s.Sample(t.Context(), i)
+				require.NoError(t, err)
+				c := o
+				require.NoError(t, c.check())
+				b, err := (&images{o: &c}).image(nil, filepath.Join(dir, s.Key(i)+".png"))
+				require.NoError(t, err)
+				require.Equal(t, map[Encoding]string{JPEG: "jpg", PNG: "png"}[o.Encoding], x.Fields[0].Ext)
+				require.True(t, bytes.Equal(b, x.Fields[0].Data))
+			}
+		}
+	}
+	_, err := ClassSamples(t.Context(), dir, "", ImageOptions{Resize: -1})
+	require.ErrorContains(t, err, "resize -1")
+	a, err := ClassSamples(t.Context(), dir, "", ImageOptions{Resize: 9})
+	require.NoError(t, err)
+	b, err := ClassSamples(t.Context(), dir, "", ImageOptions{Resize: 8})
+	require.NoError(t, err)
+	require.NotEqual(t, a.about, b.about)
 }
 
 func TestParseGroup(t *testing.T) {
