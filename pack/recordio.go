@@ -52,7 +52,9 @@ type RecordIO struct {
 	// Progress is told how many items are done, of all lists.
 	Progress func(done int)
 
-	test func(point string) error // tests only: called at places where a process may die, and before each write
+	// For tests: other values than noteItems and partBuffer, and what is called where a process may die.
+	noteItems, buffer int
+	test              func(point string) error
 }
 
 // RecordIOOutput is a list that is packed into one file.
@@ -127,6 +129,7 @@ func (p *RecordIO) Run(ctx context.Context) (stats RecordIOStats, err error) {
 		return stats, errors.New("pack: no list")
 	}
 	q.Jobs = cmp.Or(q.Jobs, runtime.GOMAXPROCS(0))
+	q.noteItems, q.buffer = cmp.Or(q.noteItems, noteItems), cmp.Or(q.buffer, partBuffer)
 	q.Journal = cmp.Or(q.Journal, q.Outputs[0].Name+".rec.pack")
 	for _, o := range q.Outputs {
 		for k, i := range o.Items {
@@ -326,7 +329,7 @@ func (w *recordIOWriter) pack(ctx context.Context, states []recordIOState) (err 
 			return err
 		}
 		w.progress()
-		if w.state.Items-w.noted.Items >= noteItems || w.state.Bytes-w.noted.Bytes >= noteBytes {
+		if w.state.Items-w.noted.Items >= p.noteItems || w.state.Bytes-w.noted.Bytes >= noteBytes {
 			return w.note()
 		}
 		return nil
@@ -452,7 +455,7 @@ func (w *recordIOWriter) open(states []recordIOState) (err error) {
 		}
 	}()
 	for k, name := range names {
-		f, err := openPart(name, p.test)
+		f, err := openPart(name, p.buffer, p.test)
 		if err != nil {
 			return err
 		}

@@ -26,13 +26,13 @@ type partFile struct {
 // partBuffer is the bytes that are written at once.
 const partBuffer = 256 << 10
 
-func openPart(name string, test func(string) error) (*partFile, error) {
+func openPart(name string, buffer int, test func(string) error) (*partFile, error) {
 	f, err := os.OpenFile(name+".part", os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("pack: %w", err)
 	}
 	p := &partFile{path: name + ".part", f: f, test: test}
-	p.buf = bufio.NewWriterSize(partWriter{p}, partBuffer)
+	p.buf = bufio.NewWriterSize(partWriter{p}, buffer)
 	return p, nil
 }
 

@@ -13,6 +13,8 @@ case ${1-} in
   requirements=(requirements-datasets.txt) scripts=(datasets2_torchvision.py) ;;
 --mxnet) # what MXNet's iterators and record files give; Python 3.11 or earlier
   requirements=(requirements-mxnet.txt) scripts=(mxnet_iters.py recordio_mxnet.py) ;;
+--im2rec) # what MXNet's im2rec lists and packs; Python 3.11 or earlier
+  requirements=(requirements-mxnet.txt requirements-im2rec.txt) scripts=(im2rec.py) ;;
 --records) # what webdataset reads of shards
   requirements=(requirements-records.txt) scripts=(webdataset_shards.py) ;;
 --kaldi) # what kaldi_native_io and kaldiio write and read
