@@ -28,6 +28,7 @@ func TestImports(t *testing.T) {
 	data := and(ours("dataset", "internal/filelock", "internal/mapfile"), datagraph...)
 	engines := and(ours("pullpipe", "pipeline"), and(data, "golang.org/x/sys/")...)
 	records := and(ours("recordio", "rng", "internal/mapfile"), kernel...)
+	format := and(ours("records", "tensor", "internal/enum"), records...)
 	for _, c := range []struct {
 		pkg     string
 		allowed []string
@@ -38,8 +39,13 @@ func TestImports(t *testing.T) {
 		{"recordio", records},
 		{"recordio/imagerecord", nil},
 		{"records", and(ours("tensor", "internal/enum"), records...)},
-		{"records/tfrecord", nil},
-		{"records/webdataset", and(records, "github.com/klauspost/compress", "github.com/klauspost/compress/")},
+		{"records/mxrecord", and(ours("recordio/imagerecord"), format...)},
+		{"records/kaldi", format},
+		{"records/tfrecord", format},
+		{"records/tfexample", and(ours("records/tfrecord"), and(format, "google.golang.org/protobuf/")...)},
+		{"records/webdataset", and(format, "github.com/klauspost/compress", "github.com/klauspost/compress/")},
+		{"pack", and(ours("codec/jpegli", "recordio", "recordio/imagerecord", "records", "records/kaldi", "records/webdataset", "internal/filelock", "internal/mapfile"),
+			and(datagraph, "github.com/gen2brain/jpegli", "github.com/tetratelabs/wazero", "github.com/tetratelabs/wazero/", "github.com/klauspost/compress", "github.com/klauspost/compress/", "golang.org/x/sys/unix")...)},
 		{"codec", ours("tensor", "internal/enum")},
 		{"codec/jpeg", codec},
 		{"datagraph", datagraph},
@@ -47,6 +53,9 @@ func TestImports(t *testing.T) {
 		{"onnx", and(bundle, "google.golang.org/protobuf/")},
 		{"device", and(bundle, "golang.org/x/sys/")},
 		{"dataset", data},
+		{"dataset/webdataset", and(ours("recordio", "records", "records/webdataset"), and(data, "github.com/klauspost/compress", "github.com/klauspost/compress/")...)},
+		{"dataset/tfrecord", and(ours("recordio", "records", "records/tfrecord"), data...)},
+		{"dataset/kaldi", and(ours("recordio", "records", "records/kaldi", "dataset/internal/lines"), data...)},
 		{"pullpipe", data},
 		{"pipeline", engines},
 		{"compat/mxnet", engines},
