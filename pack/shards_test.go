@@ -632,6 +632,51 @@ func TestShardsRefused(t *testing.T) {
 	require.Equal(t, filepath.Join(out, "data-00000.tar"), r.Shards[0].Name)
 }
 
+// TestShardsFail: a shard that cannot be put under its name ends the pack, which then goes on.
+func TestShardsFail(t *testing.T) {
+	ctx := t.Context()
+	s := numbered(40)
+	whole := t.TempDir()
+	o := ShardOptions{Count: 6, Bad: skipBad, Jobs: 2}
+	_, err := Shards(ctx, s, whole, o)
+	require.NoError(t, err)
+	for n := range 6 {
+		dir := t.TempDir()
+		in := filepath.Join(dir, fmt.Sprintf("data-%05d.tar", n))
+		require.NoError(t, os.MkdirAll(filepath.Join(in, "x"), 0o777))
+		for range 2 { // a sample that is left out would go on behind it
+			r, err := Shards(ctx, s, dir, o)
+			require.ErrorContains(t, err, filepath.Base(in))
+			require.NotErrorIs(t, err, ErrSample)
+			require.Len(t, r.Shards, n)
+			entries, err := os.ReadDir(dir)
+			require.NoError(t, err)
+			require.Len(t, entries, n+2) // shards, the folder and the journal
+		}
+		require.NoError(t, os.RemoveAll(in))
+		r, err := Shards(ctx, s, dir, o)
+		require.NoError(t, err)
+		require.Equal(t, n, r.Resumed)
+		require.Equal(t, shardFiles(t, whole), shardFiles(t, dir))
+	}
+	// The folder of a group, and the file of the classes.
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "_2"), nil, 0o666))
+	o.Groups = groupsOf(t, ":2", "2:")
+	_, err = Shards(ctx, s, dir, o)
+	require.Error(t, err)
+	require.NoError(t, os.Remove(filepath.Join(dir, "_2")))
+	s.ClassNames = []string{"a"}
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, classesFile, "x"), 0o777))
+	_, err = Shards(ctx, s, dir, o)
+	require.ErrorContains(t, err, classesFile)
+	require.FileExists(t, filepath.Join(dir, journalName(o)))
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, classesFile)))
+	_, err = Shards(ctx, s, dir, o)
+	require.NoError(t, err)
+	require.NoFileExists(t, filepath.Join(dir, journalName(o)))
+}
+
 // TestKaldiRefused: what is wrong is named.
 func TestKaldiRefused(t *testing.T) {
 	ctx := t.Context()
