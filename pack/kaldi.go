@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"io"
 	"maps"
 	"math"
 	"os"
@@ -283,16 +284,20 @@ func (k *kaldiSamples) join(s *Samples, order []string) {
 	}
 }
 
-// lines reads a file of keys and texts, divided by blanks as Python's str.split divides.
+// lines reads a file of keys and texts.
 func (k *kaldiSamples) lines(name string, line func(key, text string) error) error {
 	k.state(name)
 	f, err := os.Open(name)
 	if err != nil {
 		return fmt.Errorf("pack: %w", err)
 	}
-	defer f.Close()
+	return errors.Join(readLines(name, f, line), f.Close())
+}
+
+// readLines reads keys and texts, divided by blanks as Python's str.split divides; empty lines are passed over.
+func readLines(name string, r io.Reader, line func(key, text string) error) error {
 	const maxLine = 16 << 20
-	in := bufio.NewScanner(f)
+	in := bufio.NewScanner(r)
 	in.Buffer(nil, maxLine)
 	n := 0
 	for in.Scan() {
@@ -332,21 +337,9 @@ func (k *kaldiSamples) segments(s *Samples, name string) (order []string, err er
 	parts := map[string]object{}
 	k.objects[waveField] = parts
 	err = k.lines(name, func(key, text string) error {
-		f := strings.Fields(text)
-		if len(f) != 3 && len(f) != 4 {
-			return fmt.Errorf("%d fields, want a key, a recording, two times and perhaps a channel", len(f)+1)
-		}
-		c := &segment{recording: f[0], channel: -1}
-		var errs [3]error
-		c.from, errs[0] = strconv.ParseFloat(f[1], 64)
-		c.to, errs[1] = strconv.ParseFloat(f[2], 64)
-		if len(f) == 4 {
-			var n uint64
-			n, errs[2] = strconv.ParseUint(f[3], 10, 31)
-			c.channel = int(n)
-		}
-		if err := errors.Join(errs[:]...); err != nil || !(c.from >= 0) || !(c.to == -1 || c.to > c.from) || math.IsInf(c.to, 0) {
-			return fmt.Errorf("the segment %q of %s, want two times, one after the other or -1, and perhaps a channel", text, c.recording)
+		c, err := parseSegment(text)
+		if err != nil {
+			return err
 		}
 		r, ok := recordings[c.recording]
 		if _, twice := parts[key]; twice {
@@ -363,6 +356,29 @@ func (k *kaldiSamples) segments(s *Samples, name string) (order []string, err er
 		return nil
 	})
 	return order, err
+}
+
+// parseSegment reads a segment's line behind its key.
+func parseSegment(text string) (*segment, error) {
+	f := strings.Fields(text)
+	if len(f) != 3 && len(f) != 4 {
+		return nil, fmt.Errorf("%d fields, want a key, a recording, two times and perhaps a channel", len(f)+1)
+	}
+	c := &segment{recording: f[0], channel: -1}
+	var errs [3]error
+	c.from, errs[0] = strconv.ParseFloat(f[1], 64)
+	c.to, errs[1] = strconv.ParseFloat(f[2], 64)
+	if len(f) == 4 {
+		var n uint64
+		n, errs[2] = strconv.ParseUint(f[3], 10, 31)
+		c.channel = int(n)
+	}
+	// Times are bounded so that a sample's number, at any rate, is an int64.
+	const most = 1e9
+	if err := errors.Join(errs[:]...); err != nil || !(c.from >= 0 && c.from <= most) || !(c.to == -1 || c.to > c.from && c.to <= most) {
+		return nil, fmt.Errorf("the segment %q of %s, want two times, one after the other or -1, and perhaps a channel", text, c.recording)
+	}
+	return c, nil
 }
 
 func (k *kaldiSamples) read(s *Samples) func(ctx context.Context, i int) (*webdataset.Sample, error) {
@@ -437,7 +453,7 @@ func (o object) span(ctx context.Context) (h kaldi.Header, from, to int, err err
 	case end > float64(n) && end >= float64(n+int(overshoot*rate)):
 		return fail("it has %d samples, %d a second; %v s beyond its end are too many", n, h.Rate, overshoot)
 	}
-	from, to = int(start), min(int(end), n)
+	from, to = int(start), int(min(end, float64(n)))
 	switch {
 	case to <= from+int(least*rate):
 		return fail("%d samples, %d a second, want more than %v s", to-from, h.Rate, least)

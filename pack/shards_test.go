@@ -878,3 +878,45 @@ func countingWave(t testing.TB, samples, channels int) *tensor.Tensor {
 	}
 	return m
 }
+
+// FuzzKaldiLines: keys and texts are those of the lines, and segments have times in order.
+func FuzzKaldiLines(f *testing.F) {
+	for _, name := range []string{"text1", "text2", "segments", "segments_text"} {
+		b, err := os.ReadFile("../testdata/pack/" + name)
+		require.NoError(f, err)
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		err := readLines("x", bytes.NewReader(b), func(key, text string) error {
+			if key == "" || strings.ContainsFunc(key, blank) || strings.TrimFunc(text, blank) != text || !bytes.Contains(b, []byte(key)) || !bytes.Contains(b, []byte(text)) {
+				t.Fatalf("key %q, text %q", key, text)
+			}
+			if c, err := parseSegment(text); err == nil && !(c.from >= 0 && (c.to == -1 || c.to > c.from) && c.channel >= -1) {
+				t.Fatalf("%q is %+v", text, c)
+			}
+			return nil
+		})
+		if err != nil && !strings.HasPrefix(err.Error(), "pack: x:") {
+			t.Fatal(err)
+		}
+	})
+}
+
+// FuzzGroup: a group is read back from its folder's name.
+func FuzzGroup(f *testing.F) {
+	for _, s := range []string{"10:500", ":10", "500:", "0.25:1e9"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		g, err := ParseGroup(s)
+		if err != nil {
+			return
+		}
+		again, err := ParseGroup(strings.Replace(g.String(), "_", ":", 1))
+		if err != nil || again.To != g.To || again.From != max(g.From, 1) {
+			if g.To > 1 {
+				t.Fatalf("%q is %+v, and %q of it %+v, %v", s, g, g, again, err)
+			}
+		}
+	})
+}
