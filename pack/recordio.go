@@ -27,6 +27,10 @@ var ErrExists = errors.New("exists already")
 // with its index NAME.idx for each list. Pixels are those that im2rec packs (decoded and resized as OpenCV does);
 // bytes are im2rec's with PassThrough, and else those of another encoder.
 //
+// Pixels differ from im2rec's, in JPEG and PNG files: of CMYK, by at most 2, since OpenCV converts it by itself; of 16-bit
+// colour that becomes gray, by 1; in their orientation, where that stands in XMP alone, or in EXIF in an unusual way. Files of
+// the other formats are decoded as package codec says, which for some GIF, TIFF and BMP files is not OpenCV's way.
+//
 // The bytes depend on the images and the parameters alone: not on Jobs, the platform, or how often the
 // pack was killed. Files are written as NAME.rec.part and so on, which are renamed when the list is done. What is done
 // is noted in a journal, Journal. A pack that finds one goes on after the last state that is
