@@ -79,9 +79,12 @@ func groupsOf(t testing.TB, l ...string) (r []Group) {
 	return r
 }
 
+// jsEvents is a goroutine that the runtime has on js while the system's calls are under way.
+var jsEvents = goleak.IgnoreAnyFunction("runtime.handleEvent")
+
 // TestShardsOfKaldi: the bytes of webdataset's writer, with the values of Kaldi's readers.
 func TestShardsOfKaldi(t *testing.T) {
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent(), jsEvents)
 	g := readShardGolden(t)
 	t.Chdir("../testdata/kaldi")
 	const dir = "../pack/"
@@ -361,7 +364,7 @@ func shardPacks(t testing.TB) []ShardOptions {
 // TestShardsGoOn: a pack that is stopped anywhere, again and again, gives what one that
 // is not gives.
 func TestShardsGoOn(t *testing.T) {
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent(), jsEvents)
 	const n = 40
 	for _, o := range shardPacks(t) {
 		s := numbered(n)
