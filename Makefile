@@ -1,7 +1,7 @@
 # Every target works from a fresh clone and installs what it needs; see CONTRIBUTING.md.
 GO ?= go
 
-.PHONY: test test-device test-nested lint generate cross parity parity-onnx fuzz bench bench-device bench-pipeline bench-scale microbench
+.PHONY: test test-device test-nested lint generate cross parity parity-onnx fuzz bench bench-device bench-pipeline bench-scale microbench bench-records interop
 
 test:
 	$(GO) vet ./...
@@ -46,6 +46,14 @@ parity-onnx:
 	$(GO) build -o bin/infer-prep ./cmd/infer-prep
 	@py=$$(parity/venv.sh parity/requirements-onnx.txt) && $$py parity/onnx_forms.py bin/infer-prep
 
+# Record files both ways with MXNet, webdataset, kaldi_native_io, kaldiio, MindSpore and tfrecord, each pinned in an
+# environment of its own. PHOTOS is a folder of images to add to
+# testdata/images for im2rec.
+interop:
+	@mkdir -p bin
+	$(GO) build -o bin/infer-prep ./cmd/infer-prep
+	@python3 interop/interop.py bin/infer-prep "$(GO)" testdata/images $(PHOTOS)
+
 FUZZTIME ?= 60s
 fuzz:
 	GO="$(GO)" FUZZTIME=$(FUZZTIME) ./testdata/fuzz.sh
@@ -64,6 +72,10 @@ bench-pipeline:
 # PHOTOS is a folder of JPEG files; PEERS and CASES leave others out, by name.
 bench-device:
 	@GO="$(GO)" PHOTOS="$(PHOTOS)" PEERS="$(PEERS)" CASES="$(CASES)" ROUNDS="$(ROUNDS)" LIMIT="$(LIMIT)" CORE="$(CORE)" python3 bench/device.py
+
+# The readers of record files against those of other libraries, in turn on one core; see bench/README.md.
+bench-records:
+	@GO="$(GO)" PEERS="$(PEERS)" CASES="$(CASES)" ROUNDS="$(ROUNDS)" CORE="$(CORE)" python3 bench/records.py
 
 microbench:
 	$(GO) test -run xxx -bench . -benchmem ./codec/jpeg ./transforms ./eager ./datagraph

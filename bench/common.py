@@ -30,6 +30,7 @@ ENVIRONMENTS = {
     "dali": ["bench/requirements-dali.txt"],
     "webdataset": ["bench/requirements-webdataset.txt"],
     "ort": ["bench/requirements-ort.txt"],
+    "mxnet": ["testdata/gen/requirements-mxnet.txt"],
     "vips": ["bench/requirements-vips.txt"],
     "go": "bench/gopeers",
     "rust": "bench/rustpeers",

@@ -206,7 +206,9 @@ func (c *Cached) finish() error {
 // readChunk is the next chunk of the cache, which was checked when it was opened.
 func (c *Cached) readChunk(to *Chunk) error {
 	var head [splitChunk]byte
-	if _, err := c.file.ReadAt(head[:], c.at); err != nil {
+	if _, err := c.file.ReadAt(head[:], c.at); err == io.EOF {
+		return &CorruptionError{c.name, c.at, "the cache ends within a chunk's head"}
+	} else if err != nil {
 		return fmt.Errorf("recordio: cache %s: %w", c.name, err)
 	}
 	i, n := word(head[:]), int64(binary.LittleEndian.Uint64(head[16:]))

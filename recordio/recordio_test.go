@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 	"testing/iotest"
@@ -356,6 +357,11 @@ func TestAllocs(t *testing.T) {
 func FuzzReader(f *testing.F) {
 	f.Add(write(f, "first", "", "abcd"+m+"efg", m+m), false)
 	f.Add([]byte(m), true)
+	for _, name := range []string{"a.rec", "b.rec", "c.rec"} {
+		b, err := os.ReadFile(mxnetFile(name))
+		require.NoError(f, err)
+		f.Add(b, name == "b.rec")
+	}
 	f.Fuzz(func(t *testing.T, b []byte, lenient bool) {
 		var want []string
 		var end string

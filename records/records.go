@@ -8,8 +8,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/infer-prep/infer-prep/recordio"
@@ -23,6 +26,38 @@ var (
 	// ErrField is a field that a format cannot hold, or lacks.
 	ErrField = errors.New("field does not fit the format")
 )
+
+// FieldError is a field that a format cannot hold, or that it lacks.
+type FieldError struct {
+	Format string // that is written or read
+	Key    string // of the record
+	File   string // where the record was read; may be empty
+	Offset int64  // of the record in File
+	Field  string // empty if it is the record as a whole
+	What   string // what is there and what was wanted
+}
+
+func (e *FieldError) Error() string {
+	s := e.Format + ": "
+	if e.File != "" && e.Offset >= 0 {
+		s += fmt.Sprintf("%s: at byte %d: ", e.File, e.Offset)
+	} else if e.File != "" {
+		s += e.File + ": "
+	}
+	s += fmt.Sprintf("record %q: ", e.Key)
+	if e.Field != "" {
+		s += fmt.Sprintf("field %q: ", e.Field)
+	}
+	return s + e.What
+}
+
+// Is reports that it is ErrField.
+func (e *FieldError) Is(target error) bool { return target == ErrField }
+
+// Misfit is the FieldError of a record that is written in a format.
+func (r *Record) Misfit(format, field, what string, args ...any) error {
+	return &FieldError{format, r.Key, r.File, r.Offset, field, fmt.Sprintf(what, args...)}
+}
 
 // Record is a key and fields.
 type Record struct {
@@ -47,6 +82,23 @@ func (r *Record) Get(name string) *Field {
 		return nil
 	}
 	return &r.Fields[i]
+}
+
+// Reset makes it a record without fields, whose memory is kept.
+func (r *Record) Reset(key, file string, offset int64) {
+	*r = Record{Key: key, Fields: r.Fields[:0], File: file, Offset: offset}
+}
+
+// AddBytes adds a field of bytes, which it shares.
+func (r *Record) AddBytes(name string, b []byte) {
+	r.Fields = append(r.Fields, Field{Name: name, Value: tensor.Tensor{Desc: tensor.Encoded(), Data: b}})
+}
+
+// AddInt adds an int64.
+func (r *Record) AddInt(name string, v int64) {
+	b := tensor.Alloc(8)
+	tensor.Cast[int64](b)[0] = v
+	r.Fields = append(r.Fields, Field{Name: name, Value: tensor.Tensor{Desc: tensor.Desc{DType: tensor.Int64}, Data: b}})
 }
 
 // Reader reads records one after another. It is used by one goroutine at a time.
@@ -86,6 +138,17 @@ type WriteOptions struct {
 	Size  int64
 	// Index writes the format's index beside every file, if it has one.
 	Index bool
+	// Note, if it is there, is told, once each, of what a reader of the file will find
+	// changed, and that is no error: keys that the format does not have, say.
+	Note func(string)
+}
+
+// IndexOptions are those of Format.Index.
+type IndexOptions struct {
+	// Sums writes checksums of the records too, if the format has a file for them.
+	Sums bool
+	// Limit is the largest record, in bytes. Default: the format's.
+	Limit int64
 }
 
 // Format is a kind of record file.
@@ -93,12 +156,24 @@ type Format struct {
 	Name string // as the command line has it
 	Doc  string // a line
 	// Is tells by a file's name and its first bytes (at most 512) whether it is of this format.
+	// Without bytes it tells by the name alone.
 	Is func(name string, head []byte) bool
+	// Over names the format that this one is a special case of: a file that is of both
+	// is of this one.
+	Over string
 	// Open reads the files of names: one name, or several with semicolons between,
 	// and whatever patterns the format knows. Nil if the format is not read.
 	Open func(ctx context.Context, o recordio.Opener, names string, options ReadOptions) (Reader, error)
 	// Create writes into the file of a name, or into several if the format has patterns.
+	// Nil if the format is not written.
 	Create func(ctx context.Context, o recordio.Opener, name string, options WriteOptions) (Writer, error)
+	// Index makes the index beside the files of a name, and tells which files it wrote.
+	// Nil if the format has none.
+	Index func(ctx context.Context, o recordio.Opener, name string, options IndexOptions) ([]string, error)
+	// Verify reads the files of a name and compares them with what stands beside them (an
+	// index, checksums), the names of which it gives. bad is told of each difference; the
+	// error is what is no damage. Nil if nothing ever stands beside a file.
+	Verify func(ctx context.Context, o recordio.Opener, name string, options ReadOptions, bad func(error)) ([]string, error)
 }
 
 var registry = struct {
@@ -120,12 +195,70 @@ func Register(f Format) {
 func Formats() []Format {
 	registry.RLock()
 	defer registry.RUnlock()
-	return slices.SortedFunc(maps.Values(registry.formats), func(a, b Format) int {
-		if a.Name < b.Name {
-			return -1
+	return slices.SortedFunc(maps.Values(registry.formats), func(a, b Format) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// headSize is how much of a file Format.Is gets at most.
+const headSize = 512
+
+// Detect finds the format of a file by its name and its first bytes, and where there is
+// no such file (a pattern, say) by the name. ErrUnknown if it is of no format that is linked,
+// or could be of several.
+func Detect(ctx context.Context, o recordio.Opener, name string) (Format, error) {
+	var head []byte
+	f, err := o.Open(ctx, name)
+	switch {
+	case err == nil:
+		head = make([]byte, min(headSize, f.Size()))
+		n, err := f.ReadAt(head, 0)
+		if err == io.EOF && n == len(head) {
+			err = nil
 		}
-		return 1
+		if err = errors.Join(err, f.Close()); err != nil {
+			return Format{}, fmt.Errorf("records: %s: %w", name, err)
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return Format{}, err
+	}
+	x, unknown := match(name, head)
+	if unknown != nil && err != nil { // that there is no such file says more
+		return Format{}, err
+	}
+	return x, unknown
+}
+
+// ByName is the format that files of a name have.
+func ByName(name string) (Format, error) { return match(name, nil) }
+
+func match(name string, head []byte) (Format, error) {
+	var l []Format
+	for _, f := range Formats() {
+		if f.Is != nil && f.Is(name, head) {
+			l = append(l, f)
+		}
+	}
+	special := slices.Clone(l)
+	special = slices.DeleteFunc(special, func(f Format) bool {
+		return slices.ContainsFunc(l, func(g Format) bool { return g.Over == f.Name })
 	})
+	if len(special) == 1 {
+		return special[0], nil
+	}
+	var names []string
+	for _, f := range special {
+		names = append(names, f.Name)
+	}
+	if len(names) == 0 {
+		return Format{}, fmt.Errorf("records: %s: %w, want one of %s", name, ErrUnknown, strings.Join(Names(), ", "))
+	}
+	return Format{}, fmt.Errorf("records: %s: %w: it may be %s", name, ErrUnknown, strings.Join(names, " or "))
+}
+
+// Names are those of all formats, sorted.
+func Names() []string {
+	registry.RLock()
+	defer registry.RUnlock()
+	return slices.Sorted(maps.Keys(registry.formats))
 }
 
 // Lookup is the format of a name.
@@ -135,5 +268,5 @@ func Lookup(name string) (Format, error) {
 	if f, ok := registry.formats[name]; ok {
 		return f, nil
 	}
-	return Format{}, fmt.Errorf("records: %w: %s, want one of %v", ErrUnknown, name, slices.Sorted(maps.Keys(registry.formats)))
+	return Format{}, fmt.Errorf("records: %w: %s, want one of %s", ErrUnknown, name, strings.Join(slices.Sorted(maps.Keys(registry.formats)), ", "))
 }

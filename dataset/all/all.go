@@ -12,10 +12,13 @@ import (
 	_ "github.com/infer-prep/infer-prep/dataset/generator"
 	_ "github.com/infer-prep/infer-prep/dataset/imagefolder"
 	_ "github.com/infer-prep/infer-prep/dataset/imagerecord"
+	_ "github.com/infer-prep/infer-prep/dataset/kaldi"
 	_ "github.com/infer-prep/infer-prep/dataset/manifest"
 	_ "github.com/infer-prep/infer-prep/dataset/mnist"
 	_ "github.com/infer-prep/infer-prep/dataset/numpyslices"
 	_ "github.com/infer-prep/infer-prep/dataset/random"
 	_ "github.com/infer-prep/infer-prep/dataset/textfile"
+	_ "github.com/infer-prep/infer-prep/dataset/tfrecord"
 	_ "github.com/infer-prep/infer-prep/dataset/voc"
+	_ "github.com/infer-prep/infer-prep/dataset/webdataset"
 )

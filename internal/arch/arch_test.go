@@ -23,11 +23,13 @@ func TestImports(t *testing.T) {
 	// What a package may import is what those below it may, and more.
 	kernel := and(ours("internal/cpu", "internal/kernel"), "golang.org/x/sys/cpu")
 	codec := and(ours("tensor", "internal/enum", "codec"), kernel...)
+	jpegli := and(codec, "github.com/gen2brain/jpegli", "github.com/tetratelabs/wazero", "github.com/tetratelabs/wazero/", "golang.org/x/sys/")
 	datagraph := and(ours("datagraph", "transforms", "rng", "internal/spec", "internal/msgpread"), and(codec, "github.com/tinylib/msgp/", "github.com/philhofer/fwd")...)
 	bundle := and(ours("modelbundle", "internal/mapfile"), datagraph...)
 	data := and(ours("dataset", "internal/filelock", "internal/mapfile"), datagraph...)
 	engines := and(ours("pullpipe", "pipeline"), and(data, "golang.org/x/sys/")...)
 	records := and(ours("recordio", "rng", "internal/mapfile"), kernel...)
+	format := and(ours("records", "tensor", "internal/enum"), records...)
 	for _, c := range []struct {
 		pkg     string
 		allowed []string
@@ -38,8 +40,11 @@ func TestImports(t *testing.T) {
 		{"recordio", records},
 		{"recordio/imagerecord", nil},
 		{"records", and(ours("tensor", "internal/enum"), records...)},
-		{"records/tfrecord", nil},
-		{"records/webdataset", and(records, "github.com/klauspost/compress", "github.com/klauspost/compress/")},
+		{"records/mxrecord", and(ours("recordio/imagerecord"), format...)},
+		{"records/kaldi", format},
+		{"records/tfrecord", format},
+		{"records/tfexample", and(ours("records/tfrecord"), and(format, "google.golang.org/protobuf/")...)},
+		{"records/webdataset", and(format, "github.com/klauspost/compress", "github.com/klauspost/compress/")},
 		{"codec", ours("tensor", "internal/enum")},
 		{"codec/jpeg", codec},
 		{"datagraph", datagraph},
@@ -47,10 +52,15 @@ func TestImports(t *testing.T) {
 		{"onnx", and(bundle, "google.golang.org/protobuf/")},
 		{"device", and(bundle, "golang.org/x/sys/")},
 		{"dataset", data},
+		{"dataset/webdataset", and(ours("recordio", "records", "records/webdataset"), and(data, "github.com/klauspost/compress", "github.com/klauspost/compress/")...)},
+		{"dataset/tfrecord", and(ours("recordio", "records", "records/tfrecord"), data...)},
+		{"dataset/kaldi", and(ours("recordio", "records", "records/kaldi", "dataset/internal/lines"), data...)},
 		{"pullpipe", data},
 		{"pipeline", engines},
 		{"compat/mxnet", engines},
 		{"compat/paddle", engines},
+		{"codec/jpegli", jpegli},
+		{"pack", and(ours("internal/spec", "internal/msgpread", "internal/filelock", "transforms", "recordio", "recordio/imagerecord", "internal/mapfile", "rng", "codec/jpegli"), and(jpegli, "github.com/klauspost/compress", "github.com/klauspost/compress/", "github.com/tinylib/msgp/", "github.com/philhofer/fwd")...)},
 		{"eager", []string{module, "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/image/", "golang.org/x/sys/cpu"}},
 	} {
 		t.Run(c.pkg, func(t *testing.T) {

@@ -14,16 +14,26 @@ type progress struct {
 	bar *progressbar.ProgressBar
 }
 
+// newProgress is a bar of images.
 func newProgress(w io.Writer, total int, quiet bool) *progress {
+	return newProgressOf(w, int64(total), "images", quiet)
+}
+
+// newProgressOf is a bar of things of some name, or of bytes. A total of -1 is not known.
+func newProgressOf(w io.Writer, total int64, unit string, quiet bool) *progress {
 	f, ok := w.(*os.File)
 	if !ok || quiet || !term.IsTerminal(int(f.Fd())) {
 		return &progress{}
 	}
-	return &progress{progressbar.NewOptions(total,
+	show := progressbar.OptionShowIts()
+	if unit == "bytes" {
+		show = progressbar.OptionShowBytes(true)
+	}
+	return &progress{progressbar.NewOptions64(total,
 		progressbar.OptionSetWriter(w),
 		progressbar.OptionShowCount(),
-		progressbar.OptionShowIts(),
-		progressbar.OptionSetItsString("images"),
+		show,
+		progressbar.OptionSetItsString(unit),
 		progressbar.OptionSetPredictTime(true),
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionClearOnFinish(),
@@ -33,9 +43,11 @@ func newProgress(w io.Writer, total int, quiet bool) *progress {
 
 // The bar's errors are those of a terminal that went away; the work goes on.
 
-func (p *progress) step() {
-	if p.bar != nil {
-		_ = p.bar.Add(1)
+func (p *progress) step() { p.add(1) }
+
+func (p *progress) add(n int64) {
+	if p.bar != nil && n > 0 {
+		_ = p.bar.Add64(n)
 	}
 }
 

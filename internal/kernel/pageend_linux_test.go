@@ -76,3 +76,12 @@ func TestYCCPageEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestFindWordPageEnd: nothing outside the slice is read.
+func TestFindWordPageEnd(t *testing.T) {
+	for n := 1; n < 400; n++ {
+		for _, mem := range []func(*testing.T, int) []byte{pageEnd, pageStart} {
+			require.Equal(t, -1, FindWord(mem(t, n), 1), "%d bytes", n)
+		}
+	}
+}

@@ -1,12 +1,19 @@
 package imagerecord
 
 import (
+	"bytes"
 	"encoding/hex"
+	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/internal/hexdoc"
+	"github.com/infer-prep/infer-prep/recordio"
 )
 
 func TestRecord(t *testing.T) {
@@ -86,4 +93,130 @@ func FuzzRecord(f *testing.F) {
 			require.Equal(t, b, again)
 		}
 	})
+}
+
+// TestListDamage: a list has no checksum. What is changed is an error of a line, or changes that line
+// alone; a list that is cut off has the lines before, and the last one with less of its path, or an error of it.
+func TestListDamage(t *testing.T) {
+	var text []byte
+	want := []Item{{0, []float32{1}, "cats/a b.jpg"}, {17, []float32{0.5, -2}, "größe.png"}, {3, []float32{8}, "y.jpg"}}
+	var ends []int
+	for _, i := range want {
+		text = i.Append(text)
+		ends = append(ends, len(text))
+	}
+	for n := range text {
+		got, err := ReadList("l", bytes.NewReader(text[:n]))
+		k := 0
+		for k < len(ends) && ends[k] <= n {
+			k++
+		}
+		if err != nil {
+			require.ErrorIs(t, err, ErrList)
+			require.ErrorContains(t, err, fmt.Sprintf("l:%d: ", k+1))
+			continue
+		}
+		require.LessOrEqual(t, len(got), k+1)
+		require.Equal(t, want[:k], append([]Item{}, got[:k]...), n)
+	}
+	for at := range text {
+		for bit := range 8 {
+			b := bytes.Clone(text)
+			b[at] ^= 1 << bit
+			got, err := ReadList("l", bytes.NewReader(b))
+			if err != nil {
+				require.ErrorIs(t, err, ErrList)
+				continue
+			}
+			k := 0
+			for ends[k] <= at {
+				k++
+			}
+			require.Len(t, got, len(want), "byte %d bit %d", at, bit)
+			got[k] = want[k]
+			require.Equal(t, want, got, "byte %d bit %d", at, bit)
+		}
+	}
+}
+
+// TestRecordDamage: a record of a changed bit is read with what it then says, or is an error; one cut off within its
+// head or labels is an error.
+func TestRecordDamage(t *testing.T) {
+	want := Record{Labels: []float32{1, 2}, Listed: true, ID: 258, ID2: 5, Content: []byte("abc")}
+	b := want.Append(nil)
+	for n := range b {
+		var r Record
+		if err := r.Parse(b[:n]); n < HeadSize+8 {
+			require.ErrorIs(t, err, ErrRecord)
+		} else {
+			require.NoError(t, err)
+			require.Equal(t, want.Content[:n-HeadSize-8], r.Content)
+		}
+	}
+	for at := range b {
+		for bit := range 8 {
+			x := bytes.Clone(b)
+			x[at] ^= 1 << bit
+			var r Record
+			if err := r.Parse(x); err != nil {
+				require.ErrorIs(t, err, ErrRecord)
+				require.Less(t, at, 4, "only the number of labels can be wrong")
+				continue
+			}
+			if at >= 4 {
+				require.Len(t, r.Labels, 2)
+				require.Len(t, r.Content, 3)
+			}
+		}
+	}
+}
+
+func FuzzList(f *testing.F) {
+	f.Add([]byte("0\t1.000000\tcats/a b.jpg\n17\t0.500000\t-2.000000\tx.png\n"))
+	f.Add([]byte("3.0\t1e-3\t y.jpg\r\n\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		l, err := ReadList("l", bytes.NewReader(b))
+		if err != nil {
+			return
+		}
+		for _, i := range l {
+			require.NotEmpty(t, i.Labels)
+			require.NotEmpty(t, i.Path)
+			got, err := ReadList("l", bytes.NewReader(i.Append(nil)))
+			require.NoError(t, err)
+			require.Equal(t, i.Index, got[0].Index)
+			require.Equal(t, i.Path, got[0].Path)
+		}
+	})
+}
+
+// TestFormat: the example of docs/format/imagerecord.md is what is written, and is read.
+func TestFormat(t *testing.T) {
+	want := []Record{
+		{Labels: []float32{3}, ID: 7, Content: []byte("jpeg")},
+		{Labels: []float32{1, -0.5}, Listed: true, ID: 8, Content: []byte("png")},
+	}
+	var rec, idx bytes.Buffer
+	w, err := recordio.NewIndexedWriter(&rec, &idx, 0)
+	require.NoError(t, err)
+	for i := range want {
+		require.NoError(t, w.WriteKey(int64(want[i].ID), want[i].Append(nil)))
+	}
+	root := filepath.Join("..", "..")
+	b := hexdoc.Read(t, root, "imagerecord")
+	require.Equal(t, hex.Dump(b), hex.Dump(rec.Bytes()))
+	r := recordio.NewBytes(b, recordio.Options{})
+	for _, x := range want {
+		p, err := r.Next()
+		require.NoError(t, err)
+		var got Record
+		require.NoError(t, got.Parse(p))
+		require.Equal(t, x, got)
+	}
+	doc, err := os.ReadFile(filepath.Join(root, "docs", "format", "imagerecord.md"))
+	require.NoError(t, err)
+	require.Contains(t, string(doc), "```\n"+idx.String()+"```\n")
+	list := (&Item{7, []float32{3}, "cats/a b.jpg"}).Append(nil)
+	list = (&Item{8, []float32{1, -0.5}, "x.png"}).Append(list)
+	require.Contains(t, string(doc), "```\n"+string(list)+"```\n")
 }

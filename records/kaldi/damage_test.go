@@ -745,3 +745,73 @@ func TestLarge(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.Equal(t, "CM2 binary matrix type(9) form(9)", fmt.Sprint(CM2, Binary, Matrix, Type(9), Form(9)))
 }
+
+// TestScriptDamage: a script has no checksum. One that is cut off within a line is an error; a changed bit is one, or changes
+// that line alone, or makes one line of two or two of one, which the number of lines shows.
+func TestScriptDamage(t *testing.T) {
+	text := []byte("utt1 a.ark:12\ngröße /b/c.ark:7[0:9,1:2]\nd e.ark\n")
+	read := func(b []byte) (l []string, err error) {
+		entries, err := ReadScript(bytes.NewReader(b), Options{Name: "s"})
+		for _, e := range entries {
+			line, err := e.Line()
+			require.NoError(t, err)
+			l = append(l, line+"\n")
+		}
+		return l, err
+	}
+	want, err := read(text)
+	require.NoError(t, err)
+	require.Equal(t, string(text), strings.Join(want, ""))
+	for n := range text {
+		l, err := read(text[:n])
+		if n > 0 && text[n-1] != '\n' {
+			require.ErrorIs(t, err, ErrCorrupt, n)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, string(text[:n]), strings.Join(l, ""))
+	}
+	merged := 0
+	for at := range text {
+		k := bytes.Count(text[:at], []byte("\n"))
+		for bit := range 8 {
+			b := bytes.Clone(text)
+			b[at] ^= 1 << bit
+			l, err := read(b)
+			if err != nil {
+				require.True(t, errors.Is(err, ErrCorrupt) || errors.Is(err, ErrPipe), "byte %d bit %d: %v", at, bit, err)
+				continue
+			}
+			if len(l) != len(want) {
+				require.True(t, text[at] == '\n' || b[at] == '\n', "byte %d bit %d", at, bit)
+				merged++
+				continue
+			}
+			l[k] = want[k]
+			require.Equal(t, want, l, "byte %d bit %d", at, bit)
+		}
+	}
+	t.Logf("%d of %d changed bits divide or join lines", merged, 8*len(text))
+}
+
+func FuzzScript(f *testing.F) {
+	for _, name := range []string{"float.scp", "kaldiio.scp"} {
+		f.Add(file(f, name))
+	}
+	f.Add([]byte("k a.ark:12[0:3,1:2]\nb c d:4\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		l, err := ReadScript(bytes.NewReader(b), Options{Name: "s"})
+		if err != nil {
+			return
+		}
+		var out []byte
+		for _, e := range l {
+			line, err := e.Line()
+			require.NoError(t, err)
+			out = append(append(out, line...), '\n')
+		}
+		again, err := ReadScript(bytes.NewReader(out), Options{Name: "s"})
+		require.NoError(t, err)
+		require.Equal(t, l, again)
+	})
+}

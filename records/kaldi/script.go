@@ -135,17 +135,20 @@ func (r Range) cut(s tensor.Shape) (row, col int, out tensor.Shape, err error) {
 	return row, col, out.With(1, to-col), nil
 }
 
-// apply is a copy of what r leaves of t.
-func (r Range) apply(t *tensor.Tensor) (*tensor.Tensor, error) {
+// apply makes to a copy of what r leaves of t.
+func (r Range) apply(t, to *tensor.Tensor) error {
 	row, col, shape, err := r.cut(t.Shape)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	v := *t
 	v.Shape = shape
 	at := row*t.Strides[0] + col
 	v.Data = t.Data[at*t.DType.Size():]
-	return v.Clone(), nil
+	if err := to.Reset(tensor.Desc{DType: t.DType, Shape: shape}); err != nil {
+		return err
+	}
+	return v.CopyTo(to)
 }
 
 // ParseEntry reads a line of a script, without its end.
@@ -378,20 +381,43 @@ func (s *Script) Header(ctx context.Context, i int) (h Header, err error) {
 }
 
 // Read is the object of entry i, or the part of it that the entry's range leaves.
-func (s *Script) Read(ctx context.Context, i int) (t *tensor.Tensor, err error) {
-	err = s.with(ctx, i, func(r *Reader, e Entry) error {
-		if err := s.checkRange(r, e); err != nil {
-			return err
-		}
-		if t, err = r.Read(); err == nil && e.Range != nil {
-			t, err = e.Range.apply(t)
-		}
-		return err
-	})
-	if err != nil {
+func (s *Script) Read(ctx context.Context, i int) (*tensor.Tensor, error) {
+	t := &tensor.Tensor{}
+	if err := s.ReadTo(ctx, i, func(tensor.Desc) (*tensor.Tensor, error) { return t, nil }); err != nil {
 		return nil, err
 	}
 	return t, nil
+}
+
+// ReadTo is Read into the tensor that place gives for the description of what is read. Its memory is kept where it is large
+// enough. An error of place is the error.
+func (s *Script) ReadTo(ctx context.Context, i int, place func(tensor.Desc) (*tensor.Tensor, error)) error {
+	return s.with(ctx, i, func(r *Reader, e Entry) error {
+		if err := s.checkRange(r, e); err != nil {
+			return err
+		}
+		d := tensor.Desc{DType: r.h.DType, Shape: r.h.Shape}
+		if e.Range == nil {
+			t, err := place(d)
+			if err != nil {
+				return err
+			}
+			return r.ReadTo(t)
+		}
+		var err error
+		if d.Shape, err = e.Range.Shape(d.Shape); err != nil {
+			return err
+		}
+		t, err := place(d)
+		if err != nil {
+			return err
+		}
+		whole, err := r.Read()
+		if err != nil {
+			return err
+		}
+		return e.Range.apply(whole, t)
+	})
 }
 
 func (s *Script) checkRange(r *Reader, e Entry) (err error) {

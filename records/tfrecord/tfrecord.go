@@ -65,8 +65,9 @@ type Options struct {
 // Reader reads records one after another. It is used by one goroutine at a time.
 type Reader struct {
 	o    Options
-	r    io.Reader
-	at   int64 // of the record
+	r    io.Reader // nil: mem is all there is
+	mem  []byte    // what is left of it
+	at   int64     // of the record
 	next int64
 	buf  []byte
 	err  error
@@ -78,6 +79,13 @@ func NewReader(r io.Reader, o Options) *Reader {
 		o.Limit = 1 << 30
 	}
 	return &Reader{o: o, r: r, at: o.Offset, next: o.Offset}
+}
+
+// NewBytes reads the records in b, a mapped file, say. Records are views of b.
+func NewBytes(b []byte, o Options) *Reader {
+	r := NewReader(nil, o)
+	r.mem = b
+	return r
 }
 
 // Next is the next record, valid until the next call; io.EOF at the end. After an
@@ -98,28 +106,61 @@ func (r *Reader) corrupt(format string, args ...any) error {
 	return &CorruptionError{r.o.Name, r.at, fmt.Sprintf(format, args...)}
 }
 
-func (r *Reader) read() ([]byte, error) {
+// full fills b, or takes as much as there is.
+func (r *Reader) full(b []byte) (int, error) {
+	if r.r != nil {
+		return io.ReadFull(r.r, b)
+	}
+	n := copy(b, r.mem)
+	r.mem = r.mem[n:]
+	switch {
+	case n == len(b):
+		return n, nil
+	case n == 0:
+		return 0, io.EOF
+	}
+	return n, io.ErrUnexpectedEOF
+}
+
+// head reads a record's head; io.EOF if nothing is there.
+func (r *Reader) head() (length int, err error) {
 	r.at = r.next
 	var h [head]byte
-	n, err := io.ReadFull(r.r, h[:])
+	n, err := r.full(h[:])
 	switch {
 	case err == io.EOF:
-		return nil, io.EOF
+		return 0, io.EOF
 	case err == io.ErrUnexpectedEOF:
-		return nil, r.corrupt("the file ends %d bytes into a head of %d", n, head)
+		return 0, r.corrupt("the file ends %d bytes into a head of %d", n, head)
 	case err != nil:
-		return nil, fmt.Errorf("tfrecord: %s: at byte %d: %w", r.o.Name, r.at, err)
+		return 0, fmt.Errorf("tfrecord: %s: at byte %d: %w", r.o.Name, r.at, err)
 	}
 	if got, want := binary.LittleEndian.Uint32(h[8:]), masked(h[:8]); got != want {
-		return nil, r.corrupt("the checksum of the length is %08x, want %08x", got, want)
+		return 0, r.corrupt("the checksum of the length is %08x, want %08x", got, want)
 	}
-	length := binary.LittleEndian.Uint64(h[:])
-	if length > uint64(r.o.Limit) {
-		return nil, fmt.Errorf("tfrecord: %s: at byte %d: %w: %d bytes, the limit is %d", r.o.Name, r.at, ErrTooLarge, length, r.o.Limit)
+	l := binary.LittleEndian.Uint64(h[:])
+	if l > uint64(r.o.Limit) {
+		return 0, fmt.Errorf("tfrecord: %s: at byte %d: %w: %d bytes, the limit is %d", r.o.Name, r.at, ErrTooLarge, l, r.o.Limit)
+	}
+	return int(l), nil
+}
+
+func (r *Reader) read() ([]byte, error) {
+	length, err := r.head()
+	if err != nil {
+		return nil, err
+	}
+	total := length + tail
+	if r.r == nil {
+		if len(r.mem) < total {
+			return nil, r.corrupt("the file ends %d bytes into a record of %d", head+len(r.mem), head+total)
+		}
+		b := r.mem[:total]
+		r.mem = r.mem[total:]
+		return r.check(b)
 	}
 	// Memory grows with what is read, not with what the length claims.
 	const step = 1 << 20
-	total := int(length) + tail
 	r.buf = r.buf[:0]
 	for len(r.buf) < total {
 		at := len(r.buf)
@@ -130,7 +171,7 @@ func (r *Reader) read() ([]byte, error) {
 			r.buf = b
 		}
 		r.buf = r.buf[:want]
-		n, err := io.ReadFull(r.r, r.buf[at:])
+		n, err := r.full(r.buf[at:])
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
 			return nil, r.corrupt("the file ends %d bytes into a record of %d", head+at+n, head+total)
 		}
@@ -138,12 +179,40 @@ func (r *Reader) read() ([]byte, error) {
 			return nil, fmt.Errorf("tfrecord: %s: at byte %d: %w", r.o.Name, r.at, err)
 		}
 	}
-	data := r.buf[:length:length]
-	if got, want := binary.LittleEndian.Uint32(r.buf[length:]), masked(data); got != want {
+	return r.check(r.buf)
+}
+
+// check is the data of b, which has the checksum behind it.
+func (r *Reader) check(b []byte) ([]byte, error) {
+	length := len(b) - tail
+	data := b[:length:length]
+	if got, want := binary.LittleEndian.Uint32(b[length:]), masked(data); got != want {
 		return nil, r.corrupt("the checksum of %d bytes of data is %08x, want %08x", length, got, want)
 	}
-	r.next = r.at + head + int64(total)
+	r.next = r.at + head + int64(len(b))
 	return data, nil
+}
+
+// Scan finds where the records of a file of size bytes begin, from Options.Offset on, and where the last one ends, by their heads alone,
+// whose checksums are compared: whether the data is sound shows when it is read.
+func Scan(f io.ReaderAt, size int64, o Options) (offsets []int64, err error) {
+	r := NewReader(nil, o)
+	for {
+		r.r = io.NewSectionReader(f, r.next, size-r.next)
+		length, err := r.head()
+		if err == io.EOF {
+			return append(offsets, r.at), nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		total := head + int64(length) + tail
+		if total > size-r.at {
+			return nil, r.corrupt("the file ends %d bytes into a record of %d", size-r.at, total)
+		}
+		offsets = append(offsets, r.at)
+		r.next = r.at + total
+	}
 }
 
 // Offset is where the record that Next gave last begins in the file.

@@ -38,13 +38,41 @@ func readAll(r *Reader) (l []string, err error) {
 func TestRoundTrip(t *testing.T) {
 	records := []string{"first", "", strings.Repeat("x", 3<<20), "last"}
 	b := write(t, records...)
-	for _, r := range []io.Reader{bytes.NewReader(b), iotest.HalfReader(bytes.NewReader(b))} {
-		got, err := readAll(NewReader(r, Options{}))
+	for _, r := range []*Reader{NewReader(bytes.NewReader(b), Options{}), NewReader(iotest.HalfReader(bytes.NewReader(b)), Options{}), NewBytes(b, Options{})} {
+		got, err := readAll(r)
 		require.Equal(t, io.EOF, err)
 		require.Equal(t, records, got)
 	}
 	// The bytes of TFRecordWriter of the tfrecord package 1.14.6.
 	require.Equal(t, "0300000000000000b099490e6162636e57f121", hex.EncodeToString(write(t, "abc")))
+}
+
+// both reads b as a stream, in memory, and by the places that Scan finds, which must be alike.
+func both(t testing.TB, b []byte, o Options) ([]string, error) {
+	one, err1 := readAll(NewReader(bytes.NewReader(b), o))
+	two, err2 := readAll(NewBytes(b, o))
+	require.Equal(t, one, two)
+	require.Equal(t, err1, err2)
+	at, err := Scan(bytes.NewReader(b), int64(len(b)), o)
+	if err != nil {
+		require.Error(t, err1)
+		return one, err1
+	}
+	var three []string
+	err3 := error(io.EOF)
+	for i := range len(at) - 1 {
+		p := o
+		p.Offset = at[i]
+		got, err := readAll(NewBytes(b[at[i]:at[i+1]], p))
+		three = append(three, got...)
+		if err != io.EOF {
+			err3 = err
+			break
+		}
+	}
+	require.Equal(t, one, three)
+	require.Equal(t, err1, err3)
+	return one, err1
 }
 
 // TestEveryDamage: every truncation and every changed bit is an error at its record.
@@ -59,7 +87,7 @@ func TestEveryDamage(t *testing.T) {
 		return k
 	}
 	for n := range b {
-		got, err := readAll(NewReader(bytes.NewReader(b[:n]), Options{Name: "f"}))
+		got, err := both(t, b[:n], Options{Name: "f"})
 		k := record(n)
 		require.Equal(t, records[:k], append([]string{}, got...))
 		if n == starts[k] {
@@ -74,14 +102,15 @@ func TestEveryDamage(t *testing.T) {
 		for bit := range 8 {
 			x := bytes.Clone(b)
 			x[at] ^= 1 << bit
-			r := NewReader(bytes.NewReader(x), Options{})
-			got, err := readAll(r)
+			got, err := both(t, x, Options{})
 			require.ErrorIs(t, err, ErrCorrupt)
 			require.Equal(t, records[:record(at)], append([]string{}, got...))
-			_, again := r.Next()
-			require.Equal(t, err, again)
 		}
 	}
+	r := NewBytes(b[:3], Options{})
+	_, err := r.Next()
+	_, again := r.Next()
+	require.Equal(t, err, again)
 }
 
 func TestErrors(t *testing.T) {
@@ -107,13 +136,13 @@ func (short) Write(b []byte) (int, error) { return len(b) - 1, nil }
 
 func FuzzReader(f *testing.F) {
 	f.Add(write(f, "first", "", "the third"))
+	f.Add([]byte("0"))
+	f.Add([]byte("\x03\x00\x00\x00\x00\x00\x00\x00\xb0\x99\x49\x0eabc\x6e\x57\xf1\x21")) // the tfrecord package's
 	f.Fuzz(func(t *testing.T, b []byte) {
-		got, err := readAll(NewReader(bytes.NewReader(b), Options{Limit: 1 << 20}))
-		if again := write(t, got...); err == io.EOF {
-			require.Equal(t, b, again)
-		} else {
-			require.Equal(t, b[:len(again)], again)
-		}
+		got, err := both(t, b, Options{Limit: 1 << 20})
+		again := write(t, got...)
+		require.Equal(t, string(b[:len(again)]), string(again))
+		require.Equal(t, err == io.EOF, len(again) == len(b))
 	})
 }
 

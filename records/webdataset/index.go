@@ -29,6 +29,8 @@ type Index struct {
 	Size     int64     // of the shard
 	Modified time.Time // when the shard was, last; zero if that is not known
 	Entries  []Entry
+	// Scanned says that the entries have no checksums: it is what Scan gives.
+	Scanned bool
 }
 
 // IndexName is the name of a shard's index: beside it.
@@ -37,8 +39,11 @@ func IndexName(shard string) string { return shard + ".index" }
 // indexHead is the first line of an index.
 const indexHead = "infer-prep webdataset index 1"
 
-// AppendText appends the index's file.
+// AppendText appends the index's file. One without checksums is an error.
 func (x *Index) AppendText(b []byte) ([]byte, error) {
+	if x.Scanned {
+		return b, errors.New("webdataset: an index without checksums, which is for reading alone")
+	}
 	from := len(b)
 	var at int64
 	if !x.Modified.IsZero() {
@@ -167,6 +172,16 @@ func parseEntry(s string) (e Entry, ok bool) {
 
 // MakeIndex makes the index of a shard by reading it once. A compressed shard has none.
 func MakeIndex(ctx context.Context, o recordio.Opener, shard string, options Options) (*Index, error) {
+	return makeIndex(ctx, o, shard, options, (*Reader).index)
+}
+
+// Scan is MakeIndex by the members' headers alone: the data, where the shard is in memory, is not
+// looked at, and there are no checksums. What is wrong within a sample shows when it is read.
+func Scan(ctx context.Context, o recordio.Opener, shard string, options Options) (*Index, error) {
+	return makeIndex(ctx, o, shard, options, (*Reader).scan)
+}
+
+func makeIndex(ctx context.Context, o recordio.Opener, shard string, options Options, f func(*Reader, context.Context) (*Index, error)) (*Index, error) {
 	info, err := o.Stat(ctx, shard)
 	if err != nil {
 		return nil, fmt.Errorf("webdataset: %w", err)
@@ -176,7 +191,12 @@ func MakeIndex(ctx context.Context, o recordio.Opener, shard string, options Opt
 	if err != nil {
 		return nil, err
 	}
-	x, err := r.index(ctx)
+	var x *Index
+	if r.t.src != nil {
+		err = fmt.Errorf("webdataset: %s: a compressed shard has no index", r.o.Name)
+	} else {
+		x, err = f(r, ctx)
+	}
 	if err = errors.Join(err, r.Close()); err != nil {
 		return nil, err
 	}
@@ -189,9 +209,6 @@ func MakeIndex(ctx context.Context, o recordio.Opener, shard string, options Opt
 
 // index reads what is left of the shard.
 func (r *Reader) index(ctx context.Context) (*Index, error) {
-	if r.t.src != nil {
-		return nil, fmt.Errorf("webdataset: %s: a compressed shard has no index", r.o.Name)
-	}
 	r.t.sum = true
 	x := &Index{}
 	for {
@@ -207,6 +224,30 @@ func (r *Reader) index(ctx context.Context) (*Index, error) {
 			return nil, err
 		}
 		x.Entries = append(x.Entries, Entry{s.Key, r.from, r.to - r.from, r.crc})
+	}
+}
+
+// scan is index without the data.
+func (r *Reader) scan(ctx context.Context) (*Index, error) {
+	x := &Index{Scanned: true}
+	for {
+		m, key, _, err := r.member()
+		if err == io.EOF {
+			x.Size = r.t.at
+			return x, nil
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+		if n := len(x.Entries); n > 0 && x.Entries[n-1].Key == key {
+			e := &x.Entries[n-1]
+			e.Size = m.end - e.Offset
+		} else {
+			x.Entries = append(x.Entries, Entry{Key: key, Offset: m.start, Size: m.end - m.start})
+		}
 	}
 }
 
@@ -268,6 +309,11 @@ func OpenIndexed(ctx context.Context, o recordio.Opener, shard string, options O
 	if err != nil {
 		return nil, err
 	}
+	return x.Open(ctx, o, shard, options)
+}
+
+// Open opens the shard that the index is of.
+func (x *Index) Open(ctx context.Context, o recordio.Opener, shard string, options Options) (*Indexed, error) {
 	f, err := o.Open(ctx, shard)
 	if err != nil {
 		return nil, fmt.Errorf("webdataset: %w", err)
@@ -295,40 +341,58 @@ func (x *Indexed) Key(i int) string { return x.x.Entries[i].Key }
 // Close closes the shard. Samples that are views of it are not valid any more.
 func (x *Indexed) Close() error { return x.f.Close() }
 
-// Sample reads sample i, whose bytes and key are compared with the index: a difference
-// is a CorruptionError. The sample is a view of the mapped file, valid until Close, or
-// has its own memory.
+// Buffer is the memory of Indexed.Read, for one goroutine. The zero Buffer is ready for use.
+type Buffer struct {
+	b []byte
+	r Reader
+}
+
+// Sample is Read with memory of its own.
 func (x *Indexed) Sample(i int) (*Sample, error) {
+	s, _, err := x.Read(i, &Buffer{})
+	return s, err
+}
+
+// Read reads sample i, whose bytes, if the index has checksums, and key are compared with the index: a difference
+// is a CorruptionError. The sample is valid until b is used again. Its fields' data are views of the mapped file,
+// valid until Close, if shared is true.
+func (x *Indexed) Read(i int, b *Buffer) (s *Sample, shared bool, err error) {
 	e := x.x.Entries[i]
-	var b []byte
-	if x.mem != nil {
-		b = x.mem[e.Offset : e.Offset+e.Size]
+	var data []byte
+	if shared = x.mem != nil; shared {
+		data = x.mem[e.Offset : e.Offset+e.Size]
 	} else if e.Size/2 > x.o.Limit { // headers and padding come on top of the fields
-		return nil, fmt.Errorf("webdataset: %s: at byte %d: %w: %d bytes, the limit is %d", x.o.Name, e.Offset, ErrTooLarge, e.Size, x.o.Limit)
+		return nil, false, fmt.Errorf("webdataset: %s: at byte %d: %w: %d bytes, the limit is %d", x.o.Name, e.Offset, ErrTooLarge, e.Size, x.o.Limit)
 	} else {
-		b = make([]byte, e.Size)
-		if n, err := x.f.ReadAt(b, e.Offset); n < len(b) {
+		if int64(cap(b.b)) < e.Size {
+			b.b = make([]byte, e.Size+e.Size/4) // some more, for the next ones
+		}
+		data = b.b[:e.Size]
+		if n, err := x.f.ReadAt(data, e.Offset); n < len(data) {
 			if err == io.EOF {
-				return nil, &CorruptionError{x.o.Name, e.Offset, fmt.Sprintf("the file ends %d bytes into a sample of %d", n, len(b))}
+				return nil, false, &CorruptionError{x.o.Name, e.Offset, fmt.Sprintf("the file ends %d bytes into a sample of %d", n, len(data))}
 			}
-			return nil, fmt.Errorf("webdataset: %s: at byte %d: %w", x.o.Name, e.Offset, err)
+			return nil, false, fmt.Errorf("webdataset: %s: at byte %d: %w", x.o.Name, e.Offset, err)
 		}
 	}
-	if got := crc32.Checksum(b, castagnoli); got != e.CRC {
-		return nil, &CorruptionError{x.o.Name, e.Offset, fmt.Sprintf("the checksum of sample %q is %08x, want %08x", e.Key, got, e.CRC)}
+	if !x.x.Scanned {
+		if got := crc32.Checksum(data, castagnoli); got != e.CRC {
+			return nil, false, &CorruptionError{x.o.Name, e.Offset, fmt.Sprintf("the checksum of sample %q is %08x, want %08x", e.Key, got, e.CRC)}
+		}
 	}
-	r := Reader{t: tarReader{name: x.o.Name, mem: b, at: e.Offset, bare: true}, o: x.o}
-	s, err := r.Next()
+	r := &b.r
+	*r = Reader{t: tarReader{name: x.o.Name, mem: data, at: e.Offset, bare: true, long: r.t.long}, o: x.o, sample: Sample{Fields: r.sample.Fields}, ends: r.ends}
+	s, err = r.Next()
 	if err == io.EOF {
 		err = &CorruptionError{x.o.Name, e.Offset, "no sample is where the index has one"}
 	}
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if s.Key != e.Key || r.to != e.Offset+e.Size {
-		return nil, &CorruptionError{x.o.Name, e.Offset, fmt.Sprintf("sample %q, want %q, as in the index", s.Key, e.Key)}
+		return nil, false, &CorruptionError{x.o.Name, e.Offset, fmt.Sprintf("sample %q, want %q, as in the index", s.Key, e.Key)}
 	}
-	return s, nil
+	return s, shared, nil
 }
 
 // Verify reads a whole shard and compares every byte that matters with its index. The

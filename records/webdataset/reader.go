@@ -94,6 +94,26 @@ func compressed(b []byte) bool {
 	return false
 }
 
+// Compressed tells by a shard's first bytes whether it is compressed.
+func Compressed(ctx context.Context, o recordio.Opener, shard string) (bool, error) {
+	if err := refuse(shard); err != nil {
+		return false, err
+	}
+	f, err := o.Open(ctx, shard)
+	if err != nil {
+		return false, fmt.Errorf("webdataset: %w", err)
+	}
+	b := make([]byte, len(xzMagic))
+	n, err := f.ReadAt(b, 0)
+	if err == io.EOF {
+		err = nil
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return false, fmt.Errorf("webdataset: %s: %w", shard, err)
+	}
+	return compressed(b[:n]), nil
+}
+
 // NewReader reads a shard from r. How it is compressed is told by its first bytes.
 // The error is that of a compression that is not known, or of its head.
 func NewReader(r io.Reader, o Options) (*Reader, error) {

@@ -69,6 +69,7 @@ type Set struct {
 	from   int64
 	r      *Reader
 	x      *Indexed
+	memory Buffer
 	buffer []*Sample
 	primed bool
 	pick   rng.Stream
@@ -296,7 +297,7 @@ func (s *Set) read() (*Sample, error) {
 			}
 		}
 		if s.x != nil {
-			x, err := s.x.Sample(int(s.from))
+			x, _, err := s.x.Read(int(s.from), &s.memory)
 			s.from++
 			return x, err
 		}

@@ -190,6 +190,26 @@ func TestIndex(t *testing.T) {
 			require.Equal(t, x.Entries[i].Offset, s.Offset)
 		}
 		require.NoError(t, r.Close())
+		// One without checksums has the same places.
+		scanned, err := Scan(ctx, o, name, Options{})
+		require.NoError(t, err)
+		require.Equal(t, x.Modified, scanned.Modified)
+		require.Equal(t, x.Size, scanned.Size)
+		for i, e := range x.Entries {
+			e.CRC = 0
+			require.Equal(t, e, scanned.Entries[i])
+		}
+		r, err = scanned.Open(ctx, o, name, Options{})
+		require.NoError(t, err)
+		var m Buffer
+		for _, i := range []int{2, 0, 3, 1, 0} {
+			s, shared, err := r.Read(i, &m)
+			require.NoError(t, err)
+			require.False(t, shared && o != recordio.Local)
+			require.Equal(t, plain(l[i:i+1]), plain([]*Sample{s}))
+		}
+		require.NoError(t, r.Close())
+		require.Error(t, SaveIndex(ctx, o, name, scanned))
 		require.NoError(t, Verify(ctx, o, name, Options{}))
 		r, err = OpenIndexed(ctx, o, name, Options{Limit: 10})
 		require.NoError(t, err)

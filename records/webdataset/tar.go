@@ -2,6 +2,7 @@ package webdataset
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -98,6 +99,18 @@ func (t *tarReader) full(b []byte) (n int, err error) {
 	return n, err
 }
 
+// header is the next block: a view of the memory, or in small. An error comes with
+// what there is of it.
+func (t *tarReader) header() (h []byte, err error) {
+	if len(t.mem) >= block {
+		h, t.mem = t.mem[:block:block], t.mem[block:]
+		t.count(h)
+		return h, nil
+	}
+	n, err := t.full(t.small[:])
+	return t.small[:n], err
+}
+
 // skip passes over n bytes.
 func (t *tarReader) skip(n int64) error {
 	if t.mem != nil {
@@ -191,27 +204,47 @@ func number(b []byte) (int64, bool) {
 		}
 		return int64(x), x < 1<<62
 	}
-	s := strings.Trim(cString(b), " ")
-	if s == "" {
-		return 0, true
+	if i := bytes.IndexByte(b, 0); i >= 0 {
+		b = b[:i]
 	}
-	x, err := strconv.ParseUint(s, 8, 62)
-	return int64(x), err == nil
+	var x int64 // of at most 12 digits
+	for _, c := range bytes.Trim(b, " ") {
+		if c < '0' || c > '7' {
+			return 0, false
+		}
+		x = x<<3 | int64(c-'0')
+	}
+	return x, true
 }
 
 // checksum compares the header's sum with its bytes, taken as unsigned or, as some old
 // programs do, as signed.
-func checksum(h *[block]byte) bool {
+func checksum(h []byte) bool {
 	want, ok := number(h[148:156])
-	var unsigned, signed int64
-	for i, c := range h {
-		if i >= 148 && i < 156 {
-			c = ' '
-		}
-		unsigned += int64(c)
-		signed += int64(int8(c))
+	if !ok {
+		return false
 	}
-	return ok && (want == unsigned || want == signed)
+	// Its own eight bytes are taken for blanks. The others are summed four at a time in
+	// each half, 16 bits for each sum: at most 2*64*255.
+	const even = 0x00ff00ff00ff00ff
+	var lanes uint64
+	for i := 0; i+8 <= block; i += 8 {
+		x := binary.LittleEndian.Uint64(h[i:])
+		lanes += x&even + x>>8&even
+	}
+	sum := int64(lanes&0xffff+lanes>>16&0xffff+lanes>>32&0xffff+lanes>>48) + 8*' '
+	for _, c := range h[148:156] {
+		sum -= int64(c)
+	}
+	if want == sum {
+		return true
+	}
+	for i, c := range h[:block] {
+		if c >= 0x80 && (i < 148 || i >= 156) {
+			sum -= 0x100
+		}
+	}
+	return want == sum
 }
 
 // next is the next regular file; io.EOF at the end of a sound archive. What was
@@ -231,15 +264,14 @@ func (t *tarReader) next() (m member, err error) {
 		if t.bare && len(t.mem) == 0 && !haveLong && !havePath && !haveSize {
 			return m, io.EOF
 		}
-		n, err := t.full(t.small[:])
-		if n == 0 && (err == io.EOF || err == io.ErrUnexpectedEOF && t.mem != nil) {
+		h, err := t.header()
+		if len(h) == 0 && (err == io.EOF || err == io.ErrUnexpectedEOF && t.mem != nil) {
 			return m, t.corrupt(at, "the file ends without the two blocks of zeros that end an archive")
 		}
 		if err != nil {
 			return m, t.fail(at, "a header", err)
 		}
-		h := &t.small
-		if *h == zeros {
+		if h[0] == 0 && bytes.Equal(h, zeros[:]) {
 			if haveLong || havePath || haveSize {
 				return m, t.corrupt(at, "the archive ends between the headers of a member")
 			}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -249,6 +250,10 @@ func (w *TarWriter) header(prefix, name string, size int64, kind byte, o TarOpti
 // WriterOptions are those of a Writer.
 type WriterOptions struct {
 	TarOptions
+	// One writes all samples into one shard, for whose number the name has no verb: a
+	// percent sign in it is itself. It is made even of no samples. Count and Size are
+	// without meaning then.
+	One bool
 	// Start is the number of the first shard. Default: 0.
 	Start int
 	// Count is the most samples of a shard. Default: 100,000, as in webdataset.
@@ -288,7 +293,9 @@ type Writer struct {
 // number, such as data-%06d.tar; an end in .gz, .tgz or .zst has them compressed. No
 // file is made before there is a sample for it.
 func NewWriter(ctx context.Context, opener recordio.Opener, pattern string, o WriterOptions) (*Writer, error) {
-	if _, err := shardName(pattern, 0); err != nil {
+	if o.One {
+		o.Count, o.Size = math.MaxInt, math.MaxInt64
+	} else if _, err := shardName(pattern, 0); err != nil {
 		return nil, err
 	}
 	if o.Count == 0 {
@@ -352,9 +359,11 @@ func packing(name string) string {
 }
 
 func (w *Writer) open() error {
-	name, err := shardName(w.pattern, w.next)
-	if err != nil {
-		return err
+	name, err := w.pattern, error(nil)
+	if !w.o.One {
+		if name, err = shardName(w.pattern, w.next); err != nil {
+			return err
+		}
 	}
 	if w.file, err = w.opener.Create(w.ctx, name); err != nil {
 		w.file = nil
@@ -436,7 +445,7 @@ func (w *Writer) drop() error {
 
 // finish puts the shard under its name.
 func (w *Writer) finish() error {
-	if w.now.Samples == 0 {
+	if w.now.Samples == 0 && !w.o.One {
 		return w.drop()
 	}
 	err := w.tar.Close()
@@ -482,6 +491,11 @@ func (w *Writer) Shards() []Written { return slices.Clone(w.shards) }
 func (w *Writer) Close() error {
 	if w.err != nil {
 		return w.err
+	}
+	if w.tar == nil && w.o.One {
+		if err := w.open(); err != nil {
+			return w.fail(err)
+		}
 	}
 	if w.tar != nil {
 		if w.err = w.finish(); w.err != nil {

@@ -1,0 +1,202 @@
+// Package kaldi is the dataset of the objects of Kaldi's archives and scripts.
+package kaldi
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/internal/lines"
+	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/records/kaldi"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// Kaldi is the objects of scripts (scp) and archives (ark), all of one type.
+//
+// Columns: key (bytes: UTF-8 text) and data, which is, by the type,
+//
+//	matrix      float32 or float64 (rows, columns)
+//	vector      float32 or float64 (n)
+//	int_vector  int32 (n)
+//	wave        int16 or uint8 (samples, channels), as it is stored
+//
+// Open reads a script's lines, and goes through an archive's keys and headers once; it keeps some 100 bytes and the key
+// of every object. Objects are read from the files when they are wanted, at most 16 of which are kept
+// open for each script. The Key is the file and the
+// object's offset in it, "feats.ark@1234", with the script's range behind it, if it has one.
+//
+// Paths in scripts are relative to where the program runs, as in Kaldi. A line that is a command is refused.
+//
+// Reference: kaldi_native_io 1.23.0's SequentialFloatMatrixReader and its like: the same keys and values in the
+// order of the files, which are sorted by name where a pattern names several.
+type Kaldi struct {
+	// Files are names and patterns of files, as those of a TextFile. What ends in .scp is a script, all else an archive.
+	Files []string `json:"files"`
+	// Type is matrix, vector, int_vector or wave. Usually matrix.
+	Type string `json:"type"`
+	// DType is that of data. Matrices and vectors are read as that whatever they are stored as. Usually float32.
+	DType tensor.DType `json:"dtype"`
+}
+
+func init() {
+	dataset.Register(dataset.Info{
+		Name: "kaldi", Version: 1, New: func() dataset.Node { return New() },
+		Doc: "the objects of Kaldi's scripts and archives",
+	})
+}
+
+// New makes the source of matrices of float32.
+func New(files ...string) *Kaldi {
+	return &Kaldi{Files: append([]string{}, files...), Type: "matrix", DType: tensor.Float32}
+}
+
+// Validate wants files, a type and its dtype.
+func (o *Kaldi) Validate() error {
+	_, _, err := o.parse()
+	return err
+}
+
+func (o *Kaldi) parse() (d tensor.Desc, options kaldi.Options, err error) {
+	if len(o.Files) == 0 {
+		return d, options, fmt.Errorf("%w: no files", dataset.ErrParam)
+	}
+	n := tensor.Unknown
+	ok := false
+	d.DType = o.DType
+	switch o.Type {
+	case "matrix":
+		d.Shape, options.Type = tensor.Dims(n, n), kaldi.Matrix
+		ok = o.DType == tensor.Float32 || o.DType == tensor.Float64
+	case "vector":
+		d.Shape, options.Type = tensor.Dims(n), kaldi.Vector
+		ok = o.DType == tensor.Float32 || o.DType == tensor.Float64
+	case "int_vector":
+		d.Shape, options.Type = tensor.Dims(n), kaldi.IntVector
+		ok = o.DType == tensor.Int32
+	case "wave":
+		d.Shape, options.Type = tensor.Dims(n, n), kaldi.Wave
+		ok = o.DType == tensor.Int16 || o.DType == tensor.Uint8
+	default:
+		return d, options, fmt.Errorf("%w: type %q, want matrix, vector, int_vector or wave", dataset.ErrParam, o.Type)
+	}
+	if !ok {
+		return d, options, fmt.Errorf("%w: dtype %v of type %s, want float32 or float64 for matrix and vector, int32 for int_vector, int16 or uint8 for wave", dataset.ErrParam, o.DType, o.Type)
+	}
+	if options.Type == kaldi.Matrix || options.Type == kaldi.Vector {
+		options.DType = o.DType
+	}
+	return d, options, nil
+}
+
+// Open finds the objects.
+func (o *Kaldi) Open() (dataset.Data, error) {
+	desc, options, err := o.parse()
+	if err != nil {
+		return nil, fmt.Errorf("kaldi: %w", err)
+	}
+	names, err := lines.Expand(o.Files)
+	if err != nil {
+		return nil, fmt.Errorf("kaldi: %w", err)
+	}
+	ctx := context.Background()
+	r := &rows{desc: desc, starts: []int64{0}}
+	for _, name := range names {
+		options.Name = name
+		open := archive
+		if strings.HasSuffix(name, ".scp") {
+			open = kaldi.OpenScript
+		}
+		s, err := open(ctx, recordio.Local, name, options)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", dataset.ErrData, err)
+		}
+		r.scripts = append(r.scripts, s)
+		r.starts = append(r.starts, r.Len()+int64(s.Len()))
+	}
+	return r, nil
+}
+
+// archive is the script of all of an archive.
+func archive(ctx context.Context, opener recordio.Opener, name string, o kaldi.Options) (*kaldi.Script, error) {
+	f, err := opener.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	in := io.Reader(io.NewSectionReader(f, 0, f.Size()))
+	if m, ok := f.(recordio.Mapped); ok && m.Bytes() != nil {
+		in = bytes.NewReader(m.Bytes())
+	}
+	r := kaldi.NewReader(in, o)
+	var l []kaldi.Entry
+	for {
+		h, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		l = append(l, kaldi.Entry{Key: h.Key, Path: name, Offset: h.Offset, Number: len(l) + 1})
+	}
+	if err := f.Close(); err != nil {
+		return nil, err
+	}
+	return kaldi.NewScript(opener, l, o)
+}
+
+// rows is the opened scripts.
+type rows struct {
+	desc    tensor.Desc
+	scripts []*kaldi.Script
+	starts  []int64 // the first row of each script, and the number of rows
+}
+
+// Columns are key and data.
+func (r *rows) Columns() []dataset.Column {
+	return []dataset.Column{{Name: "key", Desc: tensor.Encoded()}, {Name: "data", Desc: r.desc}}
+}
+
+// Len is the number of objects.
+func (r *rows) Len() int64 { return r.starts[len(r.starts)-1] }
+
+// Read reads an object.
+func (r *rows) Read(i int64, s *dataset.Sample) error {
+	if i < 0 || i >= r.Len() {
+		return fmt.Errorf("kaldi: %w: row %d of %d", dataset.ErrParam, i, r.Len())
+	}
+	k := sort.Search(len(r.scripts), func(k int) bool { return r.starts[k+1] > i })
+	script, n := r.scripts[k], int(i-r.starts[k])
+	e := script.Entry(n)
+	s.Key = e.Path + "@" + strconv.FormatInt(e.Offset, 10)
+	if e.Range != nil {
+		s.Key += e.Range.String()
+	}
+	copy(s.Values[0].Bytes(len(e.Key)), e.Key)
+	v := &s.Values[1]
+	err := script.ReadTo(context.Background(), n, func(d tensor.Desc) (*tensor.Tensor, error) {
+		if !r.desc.Matches(d) {
+			return nil, fmt.Errorf("%q: %v, want %v", e.Key, d, r.desc)
+		}
+		return &v.Tensor, v.Reset(d) // into memory of its own
+	})
+	if err != nil {
+		return fmt.Errorf("kaldi: %w: %s: %w", dataset.ErrData, s.Key, err)
+	}
+	return nil
+}
+
+// Close closes the files.
+func (r *rows) Close() error {
+	var errs []error
+	for _, s := range r.scripts {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,155 @@
+// Package tfrecord is the dataset of the records of TFRecord files.
+package tfrecord
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+	"strconv"
+
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/records/tfrecord"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// TFRecord is the records of TFRecord files, as they are: what is in them, usually an
+// encoded tf.train.Example, is the business of others.
+//
+// Column: data (bytes).
+//
+// Open goes through the heads of all records once, comparing their checksums, and keeps 8 bytes for each record; the
+// data's checksum is compared when a record is read. Files are kept open, and mapped where the
+// system can: records are then views of the mapping, valid until the dataset is closed. The Key is the file and
+// the record's offset in it, "train.tfrecord@1234".
+//
+// Reference: TensorFlow 2's documentation of TFRecord. Files that are compressed as a whole are refused, since the first head is none.
+type TFRecord struct {
+	// Files are names of files and folders with semicolons between, as recordio.Files takes them.
+	Files string `json:"files"`
+}
+
+func init() {
+	dataset.Register(dataset.Info{
+		Name: "tfrecord", Version: 1, New: func() dataset.Node { return New("") },
+		Doc: "the records of TFRecord files",
+	})
+}
+
+// New makes the source of files.
+func New(files string) *TFRecord { return &TFRecord{files} }
+
+// Validate wants files.
+func (o *TFRecord) Validate() error {
+	if o.Files == "" {
+		return fmt.Errorf("%w: no files", dataset.ErrParam)
+	}
+	return nil
+}
+
+// Open finds the records.
+func (o *TFRecord) Open() (dataset.Data, error) {
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("tfrecord: %w", err)
+	}
+	ctx := context.Background()
+	list, err := recordio.Files(ctx, recordio.Local, o.Files, false)
+	if err != nil {
+		return nil, fmt.Errorf("tfrecord: %w: %w", dataset.ErrData, err)
+	}
+	r := &rows{starts: []int64{0}}
+	for _, i := range list {
+		if err := r.add(ctx, i.Name); err != nil {
+			return nil, errors.Join(fmt.Errorf("tfrecord: %w: %w", dataset.ErrData, err), r.Close())
+		}
+	}
+	return r, nil
+}
+
+type file struct {
+	recordio.File
+	name    string
+	mapped  []byte
+	offsets []int64 // of the records, and the end
+}
+
+// rows is the opened files.
+type rows struct {
+	files  []file
+	starts []int64 // the first row of each file, and the number of rows
+}
+
+func (r *rows) add(ctx context.Context, name string) error {
+	f, err := recordio.Local.Open(ctx, name)
+	if err != nil {
+		return err
+	}
+	x := file{File: f, name: name}
+	from := io.ReaderAt(f)
+	if m, ok := f.(recordio.Mapped); ok && m.Bytes() != nil {
+		x.mapped = m.Bytes()
+		from = bytes.NewReader(x.mapped)
+	}
+	if x.offsets, err = tfrecord.Scan(from, f.Size(), tfrecord.Options{Name: name}); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	r.files = append(r.files, x)
+	r.starts = append(r.starts, r.Len()+int64(len(x.offsets)-1))
+	return nil
+}
+
+// Columns is data.
+func (r *rows) Columns() []dataset.Column {
+	return []dataset.Column{{Name: "data", Desc: tensor.Encoded()}}
+}
+
+// Len is the number of records.
+func (r *rows) Len() int64 { return r.starts[len(r.starts)-1] }
+
+// Read reads a record.
+func (r *rows) Read(i int64, s *dataset.Sample) error {
+	if i < 0 || i >= r.Len() {
+		return fmt.Errorf("tfrecord: %w: row %d of %d", dataset.ErrParam, i, r.Len())
+	}
+	k := sort.Search(len(r.files), func(k int) bool { return r.starts[k+1] > i })
+	f := &r.files[k]
+	at, end := f.offsets[i-r.starts[k]], f.offsets[i-r.starts[k]+1]
+	s.Key = f.name + "@" + strconv.FormatInt(at, 10)
+	v := &s.Values[0]
+	b := f.mapped
+	if b != nil {
+		b = b[at:end]
+	} else {
+		b = v.Bytes(int(end - at))
+		if _, err := f.ReadAt(b, at); err != nil {
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF // it was shortened
+			}
+			return fmt.Errorf("tfrecord: %w: %s: %w", dataset.ErrData, s.Key, err)
+		}
+	}
+	data, err := tfrecord.NewBytes(b, tfrecord.Options{Name: f.name, Offset: at}).Next()
+	if err != nil {
+		return fmt.Errorf("tfrecord: %w: %w", dataset.ErrData, err)
+	}
+	if f.mapped != nil {
+		v.ShareBytes(data)
+	} else {
+		copy(b, data) // over its own head
+		v.Bytes(len(data))
+	}
+	return nil
+}
+
+// Close closes the files.
+func (r *rows) Close() error {
+	var errs []error
+	for _, f := range r.files {
+		errs = append(errs, f.Close())
+	}
+	r.files = nil
+	return errors.Join(errs...)
+}

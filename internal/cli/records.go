@@ -1,0 +1,222 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/records"
+	_ "github.com/infer-prep/infer-prep/records/all" // formats of record files
+)
+
+func (a *app) recordsCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "records",
+		Short: "List, print, check, index and convert record files",
+		Long: `Look into files of records, check them, and convert them into one another. What
+becomes of fields and keys between formats is in docs/format/records.md.
+
+` + recordFormats(),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				var l []string
+				for _, c := range cmd.Commands() {
+					l = append(l, c.Name())
+				}
+				return usageErr("unknown command %q, want one of %s", args[0], strings.Join(l, ", "))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.recordsLsCmd(), a.recordsCatCmd(), a.recordsVerifyCmd(), a.recordsIndexCmd(), a.recordsConvertCmd())
+	return cmd
+}
+
+// recordFormats is a paragraph of help: the formats that are linked.
+func recordFormats() string {
+	var b strings.Builder
+	b.WriteString("Formats:\n")
+	width := 0
+	for _, f := range records.Formats() {
+		width = max(width, len(f.Name))
+	}
+	for _, f := range records.Formats() {
+		doc := f.Doc
+		if f.Create == nil {
+			doc += " (read only)"
+		}
+		fmt.Fprintf(&b, "  %-*s  %s\n", width, f.Name, doc)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// detection is a paragraph of help.
+const detection = `The format of a file is told by its name and its first bytes: imagerecord if an
+image stands in the first record where an image record has it, else recordio;
+tfexample if the first record begins as one, else tfrecord. --from overrides it.`
+
+// recordArgs wants at least one file.
+func recordArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usageErr("%s wants a file of records, got no argument", cmd.CommandPath())
+	}
+	return nil
+}
+
+// fromFlag adds --from.
+func fromFlag(cmd *cobra.Command, from *string) {
+	cmd.Flags().StringVar(from, "from", "", "the format of the files: `FORMAT` is "+strings.Join(records.Names(), ", ")+" (default: detected)")
+	complete(cmd, "from", records.Names()...)
+}
+
+// recordFormat finds the format of a file, or of from if that is not empty.
+func recordFormat(ctx context.Context, o recordio.Opener, name, from string) (records.Format, error) {
+	f, err := records.Format{}, error(nil)
+	if from != "" {
+		if f, err = records.Lookup(from); err != nil {
+			return f, usageErr("--from %s: want one of %s", from, strings.Join(records.Names(), ", "))
+		}
+	} else if f, err = records.Detect(ctx, o, name); errors.Is(err, records.ErrUnknown) {
+		return f, usageErr("%s: neither its name nor its first bytes are of a known format: say --from with one of %s", name, strings.Join(records.Names(), ", "))
+	} else if err != nil {
+		return f, failErr("%w", readable(name, err))
+	}
+	if f.Open == nil {
+		return f, usageErr("%s: the format %s is written, not read", name, f.Name)
+	}
+	return f, nil
+}
+
+// readable is an error that names the file, once.
+func readable(name string, err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return plain(pe.Path, err)
+	}
+	if errors.Is(err, errExists) || strings.Contains(err.Error(), name) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+// eachRecord opens the files of a name and calls f with every record. It ends with the first
+// error of either, io.EOF apart.
+func eachRecord(ctx context.Context, format records.Format, o recordio.Opener, names string, options records.ReadOptions, f func(*records.Record) error) error {
+	r, err := format.Open(ctx, o, names, options)
+	if err != nil {
+		return err
+	}
+	var x records.Record
+	for err == nil {
+		if err = ctx.Err(); err == nil {
+			if err = r.Next(&x); err == nil {
+				err = f(&x)
+			}
+		}
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return errors.Join(err, r.Close())
+}
+
+// interrupted is the error of a command that was, if it was.
+func interrupted(ctx context.Context, what string) error {
+	if ctx.Err() == nil {
+		return nil
+	}
+	return &exitError{exitInterrupted, errors.New("interrupted: " + what)}
+}
+
+// isFile reports that a name is that of a file, and no pattern.
+func isFile(ctx context.Context, o recordio.Opener, name string) (recordio.Info, bool) {
+	i, err := o.Stat(ctx, name)
+	return i, err == nil && !i.Folder
+}
+
+// outputs is an Opener for what is written: it refuses to replace files unless force is
+// true, and files that are read, and can take back what it wrote.
+type outputs struct {
+	recordio.Opener
+	force bool
+	read  map[string]bool // by absolute name
+	made  map[string]bool // what is begun or done, true once it has its name
+}
+
+func newOutputs(force bool) *outputs {
+	return &outputs{recordio.Local, force, map[string]bool{}, map[string]bool{}}
+}
+
+func absolutePath(name string) string {
+	if p, err := filepath.EvalSymlinks(name); err == nil {
+		name = p
+	}
+	if p, err := filepath.Abs(name); err == nil {
+		name = p
+	}
+	return name
+}
+
+// Open opens a file that is not one of those written.
+func (o *outputs) Open(ctx context.Context, name string) (recordio.File, error) {
+	if _, own := o.made[absolutePath(name)]; own {
+		return nil, fmt.Errorf("%s: it was to be read, and has been written", name)
+	}
+	f, err := o.Opener.Open(ctx, name)
+	if err == nil {
+		o.read[absolutePath(name)] = true
+	}
+	return f, err
+}
+
+// errExists is the error of a file that is there.
+var errExists = errors.New("it exists; --force replaces it")
+
+// Create makes a file.
+func (o *outputs) Create(ctx context.Context, name string) (recordio.NewFile, error) {
+	p := absolutePath(name)
+	if o.read[p] {
+		return nil, fmt.Errorf("%s: it is read: it cannot be written at the same time", name)
+	}
+	if _, err := os.Lstat(name); err == nil && !o.force {
+		return nil, fmt.Errorf("%s: %w", name, errExists)
+	}
+	f, err := o.Opener.Create(ctx, name)
+	if err != nil {
+		return nil, plain(name, err)
+	}
+	o.made[p] = false
+	return &madeFile{f, o, p}, nil
+}
+
+type madeFile struct {
+	recordio.NewFile
+	o    *outputs
+	name string
+}
+
+func (f *madeFile) Close() error {
+	err := f.NewFile.Close()
+	f.o.made[f.name] = err == nil
+	return err
+}
+
+// takeBack removes what was written.
+func (o *outputs) takeBack() error {
+	var errs []error
+	for name, done := range o.made {
+		if done {
+			errs = append(errs, os.Remove(name))
+		}
+	}
+	return errors.Join(errs...)
+}

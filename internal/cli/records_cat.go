@@ -1,0 +1,221 @@
+package cli
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// recordJSON is a record as records cat tells of it.
+type recordJSON struct {
+	Key    string                    `json:"key"`
+	File   string                    `json:"file"`
+	Offset int64                     `json:"offset"`
+	Fields map[string]fieldValueJSON `json:"fields"`
+}
+
+type fieldValueJSON struct {
+	DType  tensor.DType `json:"dtype"`
+	Shape  tensor.Shape `json:"shape"`
+	Size   int64        `json:"bytes"`
+	SHA256 string       `json:"sha256"`
+	Text   *string      `json:"text,omitempty"`
+	Value  any          `json:"value,omitempty"`
+}
+
+// maxShown is how long a text may be that is shown.
+const maxShown = 256
+
+type recordsCatFlags struct {
+	from, field, out string
+	keys             []string
+	limit, skip      int64
+	force, lenient   bool
+}
+
+func (a *app) recordsCatCmd() *cobra.Command {
+	f := &recordsCatFlags{}
+	cmd := &cobra.Command{
+		Use:   "cat [--field NAME [-o DIR]] FILE…",
+		Short: "Print records",
+		Long: `Print a line of JSON for each record: its key, the file and where in it the record
+begins, and for each field the type, shape, number of bytes and SHA-256 of the data,
+the value of a number, and texts of up to 256 bytes.
+
+With --field the data of that field is printed, and nothing else: bytes as they
+are, numbers row-major and little-endian. With -o it goes to a file for each record,
+KEY.NAME, in which bytes other than letters, digits and -_.= are written as %XX.
+
+` + detection + `
+
+Exit status: 0 done; 1 a file could not be read or written, is damaged, or lacks the
+field or a key; 2 a wrong flag, or no known format; 130 interrupted.`,
+		Example: `  infer-prep records cat --limit 3 train.rec
+  infer-prep records cat --keys 17 --field jpg train.rec > 17.jpg
+  infer-prep records cat --field jpg -o images 'shards/data-{000..012}.tar'`,
+		DisableFlagsInUseLine: true,
+		Args:                  recordArgs,
+		RunE:                  func(cmd *cobra.Command, args []string) error { return a.catRecords(cmd, args, f) },
+	}
+	fl := cmd.Flags()
+	fromFlag(cmd, &f.from)
+	fl.StringVar(&f.field, "field", "", "print the data of the field `NAME`")
+	fl.StringVarP(&f.out, "output", "o", "", "write the field of each record to a file in the folder `DIR`")
+	fl.StringSliceVar(&f.keys, "keys", nil, "only records with these `KEYS`, with commas between")
+	fl.Int64Var(&f.limit, "limit", -1, "at most `N` records (default: all)")
+	fl.Int64Var(&f.skip, "skip", 0, "pass over the first `N` records")
+	fl.BoolVar(&f.force, "force", false, "replace files that exist")
+	fl.BoolVar(&f.lenient, "lenient", false, "leave out damage where the format can, and tell of it")
+	noErr(cmd.MarkFlagDirname("output"))
+	return cmd
+}
+
+// errEnough ends reading.
+var errEnough = errors.New("enough")
+
+func (a *app) catRecords(cmd *cobra.Command, args []string, f *recordsCatFlags) error {
+	switch {
+	case f.out != "" && f.field == "":
+		return usageErr("-o wants the field that is to be written: --field NAME")
+	case f.skip < 0 || f.limit < -1:
+		return usageErr("--skip %d, --limit %d: want numbers from 0", f.skip, f.limit)
+	}
+	ctx := cmd.Context()
+	if f.out != "" {
+		if err := os.MkdirAll(f.out, 0o777); err != nil {
+			return wrapFail(err)
+		}
+	}
+	missing := slices.Clone(f.keys)
+	skip, left := f.skip, f.limit
+	options := records.ReadOptions{Lenient: f.lenient, Skipped: func(err error) { a.complain(fmt.Errorf("left out: %w", err)) }}
+	for _, name := range args {
+		format, err := recordFormat(ctx, recordio.Local, name, f.from)
+		if err != nil {
+			return err
+		}
+		err = eachRecord(ctx, format, recordio.Local, name, options, func(r *records.Record) error {
+			if len(f.keys) > 0 && !slices.Contains(f.keys, r.Key) {
+				return nil
+			}
+			if skip > 0 {
+				skip--
+				return nil
+			}
+			if left == 0 {
+				return errEnough
+			}
+			if left > 0 {
+				left--
+			}
+			missing = slices.DeleteFunc(missing, func(k string) bool { return k == r.Key })
+			return a.catRecord(r, f)
+		})
+		if err := interrupted(ctx, "not all was printed"); err != nil {
+			return err
+		}
+		if errors.Is(err, errEnough) {
+			break
+		}
+		if err != nil {
+			return wrapFail(readable(name, err))
+		}
+	}
+	if len(missing) > 0 && f.skip == 0 && f.limit < 0 {
+		return failErr("no record has the key %s", strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+func (a *app) catRecord(r *records.Record, f *recordsCatFlags) error {
+	if f.field == "" {
+		return a.printRecord(r)
+	}
+	x := r.Get(f.field)
+	if x == nil {
+		var names []string
+		for _, f := range r.Fields {
+			names = append(names, f.Name)
+		}
+		return fmt.Errorf("%s: at byte %d: record %q has no field %q, it has %s", r.File, r.Offset, r.Key, f.field, strings.Join(names, ", "))
+	}
+	write := func(w io.Writer) error { return tensor.WriteRaw(w, &x.Value) }
+	if f.out == "" {
+		return write(a.stdout)
+	}
+	path := filepath.Join(f.out, safeName(r.Key)+"."+safeName(f.field))
+	if _, err := os.Lstat(path); err == nil && !f.force {
+		return fmt.Errorf("%s: %w", path, errExists)
+	}
+	return writeFile(path, write)
+}
+
+// safeName is a key as part of a file's name.
+func safeName(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		c := s[i]
+		if '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' || c == '-' || c == '_' || c == '=' || c == '.' && i > 0 {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// number is a scalar as JSON has it; text for what is none there.
+func number(t *tensor.Tensor) any {
+	switch t.DType {
+	case tensor.Int64:
+		return tensor.View[int64](t)[0]
+	case tensor.Bool:
+		return t.Data[0] != 0
+	}
+	v := tensor.Float64s(t)(0)
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	case t.DType == tensor.Float32:
+		return json.Number(strconv.FormatFloat(v, 'g', -1, 32))
+	}
+	return json.Number(strconv.FormatFloat(v, 'g', -1, 64))
+}
+
+func (a *app) printRecord(r *records.Record) error {
+	x := recordJSON{r.Key, r.File, r.Offset, map[string]fieldValueJSON{}}
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		v := &f.Value
+		h := sha256.New()
+		if err := tensor.WriteRaw(h, v); err != nil {
+			return err
+		}
+		j := fieldValueJSON{DType: v.DType, Shape: v.Shape, Size: v.Size(), SHA256: fmt.Sprintf("%x", h.Sum(nil))}
+		switch {
+		case v.DType == tensor.Bytes:
+			if j.Size = int64(len(v.Data)); f.Text && j.Size <= maxShown {
+				s := string(v.Data)
+				j.Text = &s
+			}
+		case v.Shape.Rank() == 0:
+			j.Value = number(v)
+		}
+		x.Fields[f.Name] = j
+	}
+	return a.printLine(x)
+}

@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// recordFileJSON is a file as records ls --json tells of it.
+type recordFileJSON struct {
+	File    string            `json:"file"`
+	Format  string            `json:"format"`
+	Records int64             `json:"records"`
+	Size    int64             `json:"bytes"`
+	Fields  []recordFieldJSON `json:"fields"` // of the first record
+}
+
+type recordFieldJSON struct {
+	Name  string       `json:"name"`
+	DType tensor.DType `json:"dtype"`
+	Shape tensor.Shape `json:"shape"`
+	Text  bool         `json:"text,omitempty"`
+}
+
+func (f recordFieldJSON) String() string {
+	s := f.Name + " " + f.DType.String()
+	if f.Text {
+		s = f.Name + " text"
+	}
+	if f.Shape.Rank() > 0 {
+		s += " " + f.Shape.String()
+	}
+	return s
+}
+
+func (a *app) recordsLsCmd() *cobra.Command {
+	var asJSON bool
+	var from string
+	cmd := &cobra.Command{
+		Use:   "ls [--json] FILE…",
+		Short: "Tell how many records files have, and what is in them",
+		Long: `List files of records: the format, how many records there are, the bytes of the
+file, and the fields of its first record with their types. All of a file is read.
+Of shards a pattern may be given, such as 'data-{000..012}.tar'.
+
+` + detection + `
+
+Exit status: 0 done; 1 a file could not be read, or is damaged; 2 a wrong flag,
+or no known format; 130 interrupted.`,
+		Example: `  infer-prep records ls train.rec val.rec
+  infer-prep records ls --json 'shards/data-*.tar'`,
+		DisableFlagsInUseLine: true,
+		Args:                  recordArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			list := []*recordFileJSON{}
+			failed := false
+			ctx := cmd.Context()
+			for _, name := range args {
+				f, err := recordFormat(ctx, recordio.Local, name, from)
+				if err != nil {
+					return err
+				}
+				l, err := listRecords(ctx, f, name)
+				if err := interrupted(ctx, "not all was listed"); err != nil {
+					return err
+				}
+				if err != nil {
+					failed = true
+					a.complain(readable(name, err))
+				}
+				list = append(list, l...)
+			}
+			if err := a.printRecordFiles(list, asJSON); err != nil {
+				return err
+			}
+			if failed {
+				return &exitError{status: exitFailed}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON array")
+	fromFlag(cmd, &from)
+	return cmd
+}
+
+// listRecords tells of the files of a name; up to the damage, if there is an error.
+func listRecords(ctx context.Context, f records.Format, name string) ([]*recordFileJSON, error) {
+	var l []*recordFileJSON
+	start := func(file string, size int64) {
+		l = append(l, &recordFileJSON{File: file, Format: f.Name, Size: size, Fields: []recordFieldJSON{}})
+	}
+	info, one := isFile(ctx, recordio.Local, name)
+	if one {
+		start(name, info.Size)
+	}
+	err := eachRecord(ctx, f, recordio.Local, name, records.ReadOptions{}, func(r *records.Record) error {
+		if !one && (len(l) == 0 || l[len(l)-1].File != r.File) {
+			i, err := recordio.Local.Stat(ctx, r.File)
+			if err != nil {
+				return err
+			}
+			start(r.File, i.Size)
+		}
+		x := l[len(l)-1]
+		if x.Records++; x.Records == 1 {
+			for _, f := range r.Fields {
+				x.Fields = append(x.Fields, recordFieldJSON{f.Name, f.Value.DType, f.Value.Shape, f.Text})
+			}
+		}
+		return nil
+	})
+	return l, err
+}
+
+func (a *app) printRecordFiles(l []*recordFileJSON, asJSON bool) error {
+	if asJSON {
+		return a.printJSON(l)
+	}
+	t := table{}
+	t.row("file", "format", "records", "bytes", "fields")
+	for _, x := range l {
+		var fields []string
+		for _, f := range x.Fields {
+			fields = append(fields, printable(f.String()))
+		}
+		t.row(printable(x.File), x.Format, fmt.Sprint(x.Records), fmt.Sprint(x.Size), strings.Join(fields, ", "))
+	}
+	return t.write(a.stdout)
+}

@@ -1,0 +1,426 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/recordio/imagerecord"
+	"github.com/infer-prep/infer-prep/records/kaldi"
+	"github.com/infer-prep/infer-prep/records/tfexample"
+	"github.com/infer-prep/infer-prep/records/tfrecord"
+	"github.com/infer-prep/infer-prep/records/webdataset"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+const fakeJPEG = "\xff\xd8\xff image "
+
+// recordsTree makes files of most formats in a new folder, which becomes the current one.
+func recordsTree(t *testing.T) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	write := func(name string, f func(b *bytes.Buffer) error) {
+		var b bytes.Buffer
+		require.NoError(t, f(&b))
+		require.NoError(t, os.WriteFile(name, b.Bytes(), 0o666))
+	}
+	write("images.rec", func(b *bytes.Buffer) error {
+		w, err := recordio.NewWriter(b, 0)
+		for i := range 5 {
+			m := imagerecord.Record{ID: uint64(10 * i), Labels: []float32{float32(i) + 0.5}, Content: fmt.Append([]byte(fakeJPEG), i)}
+			if i == 3 {
+				m.Labels = []float32{1, 2}
+			}
+			require.NoError(t, w.Write(m.Append(nil)))
+		}
+		return err
+	})
+	write("plain.rec", func(b *bytes.Buffer) error {
+		w, err := recordio.NewWriter(b, 0)
+		for _, s := range []string{"one", "", "three"} {
+			require.NoError(t, w.Write([]byte(s)))
+		}
+		return err
+	})
+	write("examples.tfrecord", func(b *bytes.Buffer) error {
+		w := tfrecord.NewWriter(b, 0)
+		for i := range 3 {
+			require.NoError(t, w.Write(tfexample.Append(nil, []tfexample.Feature{
+				{Name: "image/encoded", Kind: tfexample.Bytes, Bytes: [][]byte{fmt.Append([]byte(fakeJPEG), i)}},
+				{Name: "image/label", Kind: tfexample.Int64, Ints: []int64{int64(i)}},
+			})))
+		}
+		return nil
+	})
+	write("samples.tar", func(b *bytes.Buffer) error {
+		w, err := webdataset.NewTarWriter(b, webdataset.TarOptions{})
+		for i := range 4 {
+			require.NoError(t, w.Write(&webdataset.Sample{Key: fmt.Sprintf("train/%04d", i), Fields: []webdataset.Field{
+				{Ext: "cls", Data: fmt.Append(nil, i)}, {Ext: "jpg", Data: fmt.Append([]byte(fakeJPEG), i)}, {Ext: "txt", Data: []byte("a text")},
+			}}))
+		}
+		require.NoError(t, w.Close())
+		return err
+	})
+	write("feats.ark", func(b *bytes.Buffer) error {
+		x, err := tensor.New(tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(2, 3)})
+		require.NoError(t, err)
+		w := kaldi.NewWriter(b, kaldi.WriterOptions{})
+		require.NoError(t, w.Write("utt.1", x))
+		return w.Write("utt.2", x)
+	})
+}
+
+func TestRecordsLs(t *testing.T) {
+	recordsTree(t)
+	r := call(t, "records", "ls", "images.rec", "plain.rec", "examples.tfrecord", "samples.tar", "feats.ark")
+	require.Equal(t, called{exitOK, `file               format       records  bytes  fields
+images.rec         imagerecord  5        228    label float32, jpg bytes
+plain.rec          recordio     3        36     data bytes
+examples.tfrecord  tfexample    3        222    image/encoded bytes, image/label int64
+samples.tar        webdataset   4        20480  cls int64, jpg bytes, txt text
+feats.ark          kaldi        2        90     data float32 (2, 3)
+`, ""}, r)
+	r = call(t, "records", "ls", "--json", "--from", "tfrecord", "examples.tfrecord")
+	require.Equal(t, exitOK, r.status, r.stderr)
+	require.JSONEq(t, `[{"file": "examples.tfrecord", "format": "tfrecord", "records": 3, "bytes": 222, "fields": [{"name": "data", "dtype": "bytes", "shape": []}]}]`, r.stdout)
+
+	// Damage ends one file's list, not that of others.
+	b, err := os.ReadFile("images.rec")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile("cut.rec", b[:100], 0o666))
+	r = call(t, "records", "ls", "cut.rec", "missing.rec", "plain.rec")
+	require.Equal(t, exitFailed, r.status)
+	require.Contains(t, r.stderr, "infer-prep: missing.rec: ")
+	r = call(t, "records", "ls", "cut.rec", "plain.rec")
+	require.Equal(t, exitFailed, r.status)
+	require.Contains(t, r.stderr, "recordio: cut.rec: at byte 88: ")
+	require.Contains(t, r.stdout, "cut.rec    imagerecord  2        100    label")
+	require.Contains(t, r.stdout, "plain.rec  recordio     3 ")
+}
+
+func TestRecordsCat(t *testing.T) {
+	recordsTree(t)
+	r := call(t, "records", "cat", "--limit", "1", "--skip", "1", "samples.tar")
+	require.Equal(t, exitOK, r.status, r.stderr)
+	require.JSONEq(t, `{"key": "train/0001", "file": "samples.tar", "offset": 3072, "fields": {
+		"cls": {"dtype": "int64", "shape": [], "bytes": 8, "sha256": "7c9fa136d4413fa6173637e883b6998d32e1d675f88cddff9dcbcf331820f4b8", "value": 1},
+		"jpg": {"dtype": "bytes", "shape": [], "bytes": 11, "sha256": "30f4d880b23f9ebcc560591595eaf28c661a4b2990edde6026e5c21cb8db6527"},
+		"txt": {"dtype": "bytes", "shape": [], "bytes": 6, "sha256": "734194ede5b063e654d63cb95a682ca1551b45e3cc86e88f1a85c1286eedd4ac", "text": "a text"}}}`,
+		r.stdout)
+	for _, c := range []struct {
+		args []string
+		keys []string
+	}{
+		{[]string{"images.rec"}, []string{"0", "10", "20", "30", "40"}},
+		{[]string{"images.rec", "--from", "recordio"}, []string{"0", "1", "2", "3", "4"}},
+		{[]string{"images.rec", "plain.rec", "--limit", "6"}, []string{"0", "10", "20", "30", "40", "0"}},
+		{[]string{"images.rec", "--skip", "4"}, []string{"40"}},
+		{[]string{"images.rec", "--limit", "0"}, nil},
+		{[]string{"images.rec", "--keys", "30,10"}, []string{"10", "30"}},
+		{[]string{"images.rec", "--keys", "30,10", "--skip", "1"}, []string{"30"}},
+	} {
+		r := call(t, append([]string{"records", "cat"}, c.args...)...)
+		require.Equal(t, exitOK, r.status, r.stderr)
+		var keys []string
+		d := json.NewDecoder(strings.NewReader(r.stdout))
+		for d.More() {
+			var x recordJSON
+			require.NoError(t, d.Decode(&x))
+			keys = append(keys, x.Key)
+		}
+		require.Equal(t, c.keys, keys, c.args)
+	}
+	r = call(t, "records", "cat", "--keys", "20,7", "images.rec")
+	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, "infer-prep: no record has the key 7\n", r.stderr)
+
+	r = call(t, "records", "cat", "--field", "jpg", "--keys", "20,40", "images.rec")
+	require.Equal(t, called{exitOK, fakeJPEG + "2" + fakeJPEG + "4", ""}, r)
+	r = call(t, "records", "cat", "--field", "jpg", "-o", "out", "samples.tar")
+	require.Equal(t, called{exitOK, "", ""}, r)
+	require.Equal(t, []string{"train%2F0000.jpg", "train%2F0001.jpg", "train%2F0002.jpg", "train%2F0003.jpg"}, listFiles(t, "out"))
+	b, err := os.ReadFile("out/train%2F0002.jpg")
+	require.NoError(t, err)
+	require.Equal(t, fakeJPEG+"2", string(b))
+	r = call(t, "records", "cat", "--field", "jpg", "-o", "out", "samples.tar")
+	require.Equal(t, exitFailed, r.status)
+	require.Contains(t, r.stderr, "it exists; --force replaces it")
+	require.Equal(t, exitOK, call(t, "records", "cat", "--field", "jpg", "-o", "out", "--force", "samples.tar").status)
+	r = call(t, "records", "cat", "--field", "png", "samples.tar")
+	require.Equal(t, called{exitFailed, "", "infer-prep: samples.tar: at byte 0: record \"train/0000\" has no field \"png\", it has cls, jpg, txt\n"}, r)
+}
+
+func TestRecordsIndexAndVerify(t *testing.T) {
+	recordsTree(t)
+	for _, c := range []struct {
+		args, written []string
+	}{
+		{[]string{"--sums", "images.rec"}, []string{"images.idx", "images.rec.sums"}},
+		{[]string{"plain.rec"}, []string{"plain.idx"}},
+		{[]string{"samples.tar"}, []string{"samples.tar.index"}},
+		{[]string{"feats.ark"}, []string{"feats.scp"}},
+	} {
+		r := call(t, append([]string{"records", "index"}, c.args...)...)
+		require.Equal(t, called{exitOK, strings.Join(c.written, "\n") + "\n", ""}, r)
+		r = call(t, append([]string{"records", "index"}, c.args...)...)
+		require.Equal(t, exitFailed, r.status)
+		require.Contains(t, r.stderr, c.written[0]+": it exists; --force replaces it\n")
+		require.Equal(t, exitOK, call(t, append([]string{"records", "index", "--force"}, c.args...)...).status)
+	}
+	b, err := os.ReadFile("images.idx")
+	require.NoError(t, err)
+	require.Equal(t, "0\t0\n10\t44\n20\t88\n30\t132\n40\t184\n", string(b))
+
+	files := []string{"images.rec", "plain.rec", "examples.tfrecord", "samples.tar", "feats.ark", "feats.scp"}
+	r := call(t, append([]string{"records", "verify"}, files...)...)
+	require.Equal(t, called{exitOK, `images.rec: imagerecord, 5 records, compared with images.idx, images.rec.sums: ok
+plain.rec: recordio, 3 records, compared with plain.idx: ok
+examples.tfrecord: tfexample, 3 records: ok
+samples.tar: webdataset, 4 records, compared with samples.tar.index: ok
+feats.ark: kaldi, 2 records, compared with feats.scp: ok
+feats.scp: kaldi, 2 records: ok
+`, ""}, r)
+
+	scp, err := os.ReadFile("feats.scp")
+	require.NoError(t, err)
+	for _, c := range []struct{ scp, want, stderr string }{
+		{string(scp), "2 records, compared with feats.scp: ok\n", ""},
+		{strings.ReplaceAll(string(scp), "feats", "other"), "2 records: ok\n", ""},
+		{"utt.1 feats.ark:7\n", "damaged in 1 place\n", "kaldi: feats.ark: \"utt.1\": at byte 7: no object, line 1 of the script has one there\n"},
+		{"utt.1", "damaged in 1 place\n", "kaldi: feats.scp: at byte 0: line 1: "},
+	} {
+		require.NoError(t, os.WriteFile("feats.scp", []byte(c.scp), 0o666))
+		r := call(t, "records", "verify", "./feats.ark")
+		require.Contains(t, strings.ReplaceAll(r.stdout, "./", ""), c.want)
+		require.Contains(t, strings.ReplaceAll(r.stderr, "./", ""), c.stderr)
+	}
+	require.NoError(t, os.WriteFile("feats.scp", scp, 0o666))
+
+	// A changed byte in each.
+	for name, c := range map[string]struct {
+		at   int
+		want string
+	}{
+		"images.rec":        {44 + 40, "images.rec: at byte 44: a record of 35 bytes with the sum "},
+		"plain.rec":         {1, "plain.rec: at byte 0: "},
+		"examples.tfrecord": {200, "examples.tfrecord: at byte 148: the checksum of "},
+		"samples.tar":       {512, "samples.tar: at byte 0: the checksum of sample "},
+		"feats.ark":         {45, "at byte 51: the key is "},
+	} {
+		b, err := os.ReadFile(name)
+		require.NoError(t, err)
+		info, err := os.Stat(name)
+		require.NoError(t, err)
+		b[c.at] ^= 1
+		require.NoError(t, os.WriteFile(name, b, 0o666))
+		require.NoError(t, os.Chtimes(name, info.ModTime(), info.ModTime())) // a shard's index has it
+		from := map[string]string{"plain.rec": "recordio"}[name]
+		args := []string{"records", "verify", name, "feats.scp"}
+		if name == "feats.ark" || from != "" {
+			args = args[:3]
+		}
+		if from != "" {
+			args = append(args, "--from", from)
+		}
+		r := call(t, args...)
+		require.Equal(t, exitFailed, r.status, name)
+		require.Contains(t, r.stderr, c.want)
+		require.Contains(t, r.stdout, "damaged in ")
+		if len(args) == 4 {
+			require.Contains(t, r.stdout, "feats.scp: kaldi, 2 records: ok\n")
+		}
+	}
+}
+
+// A lenient look goes on behind damage.
+func TestRecordsLenient(t *testing.T) {
+	recordsTree(t)
+	b, err := os.ReadFile("images.rec")
+	require.NoError(t, err)
+	b[44] ^= 1 // the second record
+	require.NoError(t, os.WriteFile("images.rec", b, 0o666))
+	r := call(t, "records", "verify", "images.rec")
+	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, "images.rec: imagerecord, 1 record: damaged in 1 place\n", r.stdout)
+	r = call(t, "records", "verify", "--lenient", "images.rec")
+	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, "images.rec: imagerecord, 4 records: damaged in 1 place\n", r.stdout)
+	r = call(t, "records", "convert", "images.rec", "-o", "out.tar")
+	require.Equal(t, exitFailed, r.status)
+	require.NoFileExists(t, "out.tar")
+	r = call(t, "records", "convert", "--lenient", "images.rec", "-o", "out.tar")
+	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Contains(t, r.stderr, "infer-prep: left out: recordio: images.rec: at byte 44: ")
+	require.Contains(t, call(t, "records", "ls", "out.tar").stdout, "webdataset  4 ")
+}
+
+func TestRecordsConvert(t *testing.T) {
+	recordsTree(t)
+	ok := func(stderr string, args ...string) {
+		t.Helper()
+		require.Equal(t, called{exitOK, "", stderr}, call(t, append([]string{"records", "convert"}, args...)...))
+	}
+	same := func(a, b string) {
+		t.Helper()
+		x, err := os.ReadFile(a)
+		require.NoError(t, err)
+		y, err := os.ReadFile(b)
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(x, y), "%s and %s differ", a, b)
+	}
+	require.Equal(t, exitOK, call(t, "records", "index", "images.rec").status)
+	ok("", "images.rec", "-o", "a-%03d.tar", "--count", "2", "--index")
+	require.Equal(t, []string{"a-000.tar", "a-000.tar.index", "a-001.tar", "a-001.tar.index", "a-002.tar", "a-002.tar.index"}, glob(t, "a-*"))
+	require.Equal(t, exitOK, call(t, "records", "verify", "a-{000..002}.tar").status)
+	ok("", "a-{000..002}.tar", "--to", "imagerecord", "-o", "b.rec", "--index")
+	same("images.rec", "b.rec")
+	same("images.idx", "b.idx")
+	ok("", "a-000.tar", "a-001.tar", "a-002.tar", "--to", "imagerecord", "-o", "b.rec", "--force")
+	same("images.rec", "b.rec")
+	ok("", "images.rec", "-o", "c.rec") // by the name recordio, but images were read
+	same("images.rec", "c.rec")
+	require.NoError(t, os.Remove("images.idx")) // whose keys plain records would take
+	ok("", "images.rec", "--from", "recordio", "-o", "c.tfrecord")
+	ok("", "c.tfrecord", "--from", "tfrecord", "-o", "d.rec")
+	same("images.rec", "d.rec")
+	ok("", "examples.tfrecord", "-o", "e.tar.gz")
+	ok("", "e.tar.gz", "--to", "tfexample", "-o", "f.tfrecord")
+	same("examples.tfrecord", "f.tfrecord")
+	ok("", "examples.tfrecord", "-o", "g.tfrecord")
+	same("examples.tfrecord", "g.tfrecord")
+	ok("", "feats.ark", "-o", "h.tar.zst")
+	ok("", "h.tar.zst", "-o", "i.ark", "--index")
+	same("feats.ark", "i.ark")
+	ok("", "i.scp", "-o", "j.ark")
+	same("feats.ark", "j.ark")
+
+	ok("infer-prep: imagerecord: keys are replaced by the records' numbers\n", "samples.tar", "--to", "imagerecord", "--drop", "txt", "-o", "k.rec")
+	ok("infer-prep: no record has a field \"png\"\n", "examples.tfrecord", "--rename", "image/encoded=jpg", "--rename", "image/label=cls", "--drop", "png", "-o", "l.tar")
+	require.Contains(t, call(t, "records", "ls", "l.tar").stdout, "cls int64, jpg bytes\n")
+	ok("", "l.tar", "--to", "imagerecord", "-o", "l.rec")
+	require.Contains(t, call(t, "records", "cat", "--limit", "1", "--skip", "2", "l.rec").stdout, `"value":2`)
+
+	// Nothing at all is a file, too.
+	require.NoError(t, os.WriteFile("empty.rec", nil, 0o666))
+	for _, out := range []string{"empty.tar", "empty.tfrecord", "empty.ark", "empty2.rec"} {
+		ok("", "empty.rec", "-o", out)
+		require.FileExists(t, out)
+		require.Equal(t, exitOK, call(t, "records", "verify", out).status)
+	}
+}
+
+func glob(t *testing.T, pattern string) []string {
+	l, err := filepath.Glob(pattern)
+	require.NoError(t, err)
+	return l
+}
+
+func TestRecordsErrors(t *testing.T) {
+	recordsTree(t)
+	require.NoError(t, os.WriteFile("text.txt", []byte("a text, not records"), 0o666))
+	require.NoError(t, os.WriteFile("there.tar", []byte("mine"), 0o666))
+	require.NoError(t, os.Mkdir("folder", 0o777))
+	before := listFiles(t, ".")
+	for _, c := range []struct {
+		name   string
+		args   []string
+		status int
+		want   string
+	}{
+		{"no command", []string{"ruin"}, exitUsage, "want one of cat, convert, index, ls, verify"},
+		{"no file", []string{"ls"}, exitUsage, "records ls wants a file of records"},
+		{"no file to convert", []string{"convert", "-o", "x.tar"}, exitUsage, "wants a file of records"},
+		{"unknown file", []string{"ls", "text.txt"}, exitUsage, "text.txt: neither its name nor its first bytes are of a known format: say --from with one of imagerecord, kaldi, recordio, tfexample, tfrecord, webdataset"},
+		{"missing", []string{"cat", "missing.rec"}, exitFailed, "missing.rec: "},
+		{"missing with a pattern", []string{"ls", "missing-{0..2}.tar"}, exitFailed, "missing-0.tar: "},
+		{"folder", []string{"ls", "folder"}, exitFailed, "folder: a folder, want a file"},
+		{"unknown format", []string{"ls", "--from", "mxnet", "images.rec"}, exitUsage, "--from mxnet: want one of imagerecord, "},
+		{"wrong format", []string{"ls", "--from", "tfrecord", "images.rec"}, exitFailed, "tfrecord: images.rec: at byte 0: "},
+		{"wrong format to verify", []string{"verify", "--from", "mxnet", "images.rec"}, exitUsage, "--from mxnet"},
+		{"folder without field", []string{"cat", "-o", "x", "images.rec"}, exitUsage, "--field NAME"},
+		{"limits", []string{"cat", "--limit", "-2", "images.rec"}, exitUsage, "--limit -2"},
+		{"no index", []string{"index", "examples.tfrecord"}, exitUsage, "the format tfexample has no index"},
+		{"no sums", []string{"index", "--sums", "samples.tar"}, exitUsage, "a file of sums"},
+		{"no output", []string{"convert", "images.rec"}, exitUsage, "want -o OUT"},
+		{"unknown output", []string{"convert", "images.rec", "-o", "x.bin"}, exitUsage, "x.bin: the name is of no known format: say --to"},
+		{"unknown target", []string{"convert", "images.rec", "--to", "x", "-o", "x.tar"}, exitUsage, "--to x: want one of"},
+		{"two formats", []string{"convert", "images.rec", "plain.rec", "-o", "x.tar"}, exitUsage, "images.rec is imagerecord, plain.rec is recordio"},
+		{"exists", []string{"convert", "images.rec", "-o", "there.tar"}, exitFailed, "there.tar: it exists; --force replaces it"},
+		{"itself", []string{"convert", "images.rec", "-o", "images.rec", "--force"}, exitFailed, "it is read"},
+		{"count of one file", []string{"convert", "images.rec", "-o", "x.tar", "--count", "2"}, exitUsage, "data-%06d.tar"},
+		{"count of one file only", []string{"convert", "samples.tar", "-o", "x.tfrecord", "--to", "tfexample", "--count", "2"}, exitUsage, "it is written into one"},
+		{"no index for", []string{"convert", "samples.tar", "-o", "x.tfrecord", "--to", "tfexample", "--index"}, exitUsage, "an index"},
+		{"compressed index", []string{"convert", "images.rec", "-o", "x.tar.gz", "--index"}, exitFailed, "a compressed shard has no index"},
+		{"negative", []string{"convert", "images.rec", "-o", "x-%d.tar", "--count", "-1"}, exitUsage, "--count -1"},
+		{"misfit", []string{"convert", "samples.tar", "--to", "imagerecord", "-o", "x.rec"}, exitFailed, `imagerecord: samples.tar: at byte 0: record "train/0000": field "txt": bytes beside the content "jpg", want one label, one image and perhaps id2 (drop it?)`},
+		{"misfit by name", []string{"convert", "samples.tar", "-o", "x.rec"}, exitFailed, `field "cls": want one field, data (drop this one, or rename it); or --to imagerecord`},
+		{"misfit late", []string{"convert", "images.rec", "--to", "tfexample", "--drop", "jpg", "--rename", "label=x[0]", "-o", "x.tfrecord"}, exitFailed, `record "0": field "x[0]"`},
+		{"drop and rename", []string{"convert", "images.rec", "--drop", "jpg", "--rename", "jpg=png", "-o", "x.tar"}, exitUsage, "want one of them"},
+		{"rename badly", []string{"convert", "images.rec", "--rename", "jpg", "-o", "x.tar"}, exitUsage, "NAME=VALUE"},
+		{"rename to another", []string{"convert", "images.rec", "--rename", "jpg=label", "-o", "x.tar"}, exitFailed, `field "label": the record has another field of that name`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := call(t, append([]string{"records"}, c.args...)...)
+			require.Equal(t, c.status, r.status, r.stderr)
+			require.Contains(t, r.stderr, c.want)
+			lines := 1
+			if c.status == exitUsage {
+				lines = 3
+			}
+			require.Equal(t, lines, strings.Count(r.stderr, "\n"), r.stderr)
+			require.Equal(t, before, listFiles(t, "."))
+		})
+	}
+}
+
+// An interrupted conversion leaves nothing, whole shards included.
+func TestRecordsInterrupted(t *testing.T) {
+	recordsTree(t)
+	before := listFiles(t, ".")
+	for _, out := range []string{"x-%d.tar", "x.tar", "x.tfrecord"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		var stdout, stderr bytes.Buffer
+		n := 0
+		a := &app{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, testDelay: func() {
+			if n++; n == 3 {
+				cancel()
+			}
+		}}
+		args := []string{"records", "convert", "samples.tar", "--to", "webdataset", "-o", out, "--count", "1", "--index"}
+		if !strings.Contains(out, "%") {
+			args = args[:7]
+		}
+		if out == "x.tfrecord" {
+			args[4] = "tfexample"
+		}
+		require.Equal(t, exitInterrupted, a.run(ctx, args))
+		require.Equal(t, "infer-prep: interrupted: nothing was written\n", stderr.String())
+		require.Equal(t, before, listFiles(t, "."))
+		cancel()
+	}
+	for _, command := range []string{"ls", "cat", "verify", "index"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		var stdout, stderr bytes.Buffer
+		a := &app{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr}
+		require.Equal(t, exitInterrupted, a.run(ctx, []string{"records", command, "images.rec"}), command)
+		require.Contains(t, stderr.String(), "interrupted: not all")
+	}
+}
+
+func TestRecordsHelp(t *testing.T) {
+	r := call(t, "records", "convert", "--help")
+	require.Equal(t, exitOK, r.status)
+	for _, f := range []string{"imagerecord", "kaldi", "recordio", "tfexample", "tfrecord", "webdataset"} {
+		require.Regexp(t, `(?m)^  `+f+` +\w`, r.stdout)
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !amd64 || purego
+
+package kernel
+
+func findWord([]byte, uint32) int { return 0 }

@@ -1,0 +1,76 @@
+package kernel
+
+import (
+	"encoding/binary"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/internal/cpu"
+)
+
+// findPlain is FindWord word for word.
+func findPlain(b []byte, w uint32) int {
+	for i := 0; i+4 <= len(b); i += 4 {
+		if binary.LittleEndian.Uint32(b[i:]) == w {
+			return i
+		}
+	}
+	return -1
+}
+
+// TestFindWord: every length and beginning with the word at every place, also where it does not count.
+func TestFindWord(t *testing.T) {
+	const w = 0xced7230a
+	test := func(t *testing.T) {
+		mem := make([]byte, 600)
+		for n := range 520 {
+			for start := range 3 {
+				b := mem[start : start+n : start+n]
+				clear(mem)
+				binary.LittleEndian.PutUint32(mem[start+n:], w) // right behind it
+				require.Equal(t, -1, FindWord(b, w), "%d bytes", n)
+				for at := 0; at+4 <= n; at += 1 + at%7 {
+					clear(b)
+					binary.LittleEndian.PutUint32(b[at:], w)
+					require.Equal(t, findPlain(b, w), FindWord(b, w), "%d bytes, the word at %d", n, at)
+					if at+8 <= n {
+						binary.LittleEndian.PutUint32(b[n-4:], w)
+						require.Equal(t, findPlain(b, w), FindWord(b, w), "%d bytes, words at %d and the end", n, at)
+					}
+				}
+			}
+		}
+		// Words that differ in one bit, and the ones beside 0 in the plain test.
+		b := make([]byte, 256)
+		for bit := range 32 {
+			for at := 0; at < len(b); at += 4 {
+				binary.LittleEndian.PutUint32(b[at:], w^1<<bit)
+			}
+			require.Equal(t, -1, FindWord(b, w))
+		}
+		for at := 0; at < len(b); at += 4 {
+			binary.LittleEndian.PutUint32(b[at:], 1)
+		}
+		require.Equal(t, -1, FindWord(b, 0))
+		require.Equal(t, 0, FindWord(b, 1))
+	}
+	t.Run("fast", test)
+	t.Run("plain", func(t *testing.T) {
+		defer cpu.DisableAll()()
+		test(t)
+	})
+}
+
+func BenchmarkFindWord(b *testing.B) {
+	for _, n := range []int{3000, 107 << 10} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			x := make([]byte, n)
+			b.SetBytes(int64(n))
+			for b.Loop() {
+				FindWord(x, 1)
+			}
+		})
+	}
+}

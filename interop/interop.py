@@ -1,0 +1,210 @@
+"""Record files both ways between infer-prep and the libraries whose formats they are.
+
+usage: interop.py INFER-PREP GO FOLDER-OF-IMAGES...
+
+What a library wrote is read here, and what is written here is read there: keys, payloads, labels and order are compared,
+record by record. Each library is installed in a virtual environment of its own. Exit status 1 if anything differs.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+GEN = os.path.join(ROOT, "testdata", "gen")
+
+binary, go, *folders = sys.argv[1:]
+binary = os.path.abspath(binary)
+work = tempfile.mkdtemp(prefix="interop-")
+failed = 0
+pythons = {}
+
+
+def python(requirements):
+    if requirements not in pythons:
+        out = subprocess.run([os.path.join(ROOT, "parity", "venv.sh"), os.path.join(GEN, requirements)], check=True, stdout=subprocess.PIPE, text=True).stdout
+        pythons[requirements] = out.strip()
+    return pythons[requirements]
+
+
+def run(*command, status=0):
+    r = subprocess.run(command, cwd=work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if r.returncode != status:
+        sys.exit(f"interop: {' '.join(command)}: exit status {r.returncode}\n{r.stdout[-2000:]}{r.stderr[-4000:]}")
+    return r.stdout
+
+
+def lines(text):
+    """(key, {name: (dtype, shape, sha256)}) of each line of JSON; libraries print other lines, too."""
+    out = []
+    for line in text.splitlines():
+        if line.startswith("{"):
+            r = json.loads(line)
+            out.append((r["key"], {k: (v["dtype"], tuple(v["shape"]), v["sha256"]) for k, v in r["fields"].items()}))
+    return out
+
+
+def peer(name, requirements):
+    def call(*arguments):
+        return lines(run(python(requirements), os.path.join(HERE, name), *arguments))
+
+    return call
+
+
+mxnet = peer("peer_mxnet.py", "requirements-mxnet-im2rec.txt")
+webdataset = peer("peer_webdataset.py", "requirements-records.txt")
+kaldi = peer("peer_kaldi.py", "requirements-kaldi.txt")
+mindspore = peer("peer_mindspore.py", "requirements-mindspore.txt")
+tfrecord = peer("peer_tfrecord.py", "requirements-tfrecord.txt")
+
+
+def cat(*arguments):
+    return lines(run(binary, "records", "cat", *arguments))
+
+
+def convert(*arguments):
+    run(binary, "records", "convert", *arguments)
+
+
+def equal(what, got, want):
+    """Compares two lists of records, and says how many are equal."""
+    global failed
+    same = sum(a == b for a, b in zip(got, want))
+    ok = same == len(want) == len(got) and same > 0
+    print(f"{what:90} {same:5} of {len(want)}{'' if len(got) == len(want) else f' ({len(got)} were read)'}", flush=True)
+    if not ok:
+        failed += 1
+        for a, b in zip(got, want):
+            if a != b:
+                print(f"  first difference: {a}\n                want {b}")
+                break
+
+
+def same_file(what, a, b):
+    """Compares two files as a whole."""
+    global failed
+    with open(os.path.join(work, a), "rb") as f, open(os.path.join(work, b), "rb") as g:
+        x, y = f.read(), g.read()
+    print(f"{what:90} {'equal' if x == y and x else 'DIFFERENT':>11} ({len(x)} bytes)", flush=True)
+    failed += x != y or not x
+
+
+def recordio():
+    want = mxnet("write-raw", "raw.rec")
+    equal("RecordIO by MXNet, read here", cat("--from", "recordio", "raw.rec"), want)
+    convert("--from", "recordio", "raw.rec", "-o", "raw2.rec", "--to", "recordio")
+    equal("RecordIO from here, read by MXNet", mxnet("read-raw", "raw2.rec"), want)
+    same_file("the file written again", "raw2.rec", "raw.rec")
+
+    want = mxnet("write-images", "images.rec")
+    equal("image records by MXNet, read here", cat("images.rec"), want)
+    convert("images.rec", "-o", "images2.rec", "--index")
+    equal("image records from here, read by MXNet", mxnet("read-images", "images2.rec"), want)
+    equal("image records from here, read by MXNet by their index, last first", mxnet("indexed", "images2.rec"), want[::-1])
+    same_file("the file written again", "images2.rec", "images.rec")
+    convert("images.rec", "-o", "images.tar")
+    got = webdataset("read", "images.tar")
+    equal("image records brought to shards here, read by webdataset: the images", [(k, {"png": f["png"]}) for k, f in got], [(k, {"png": f["png"]}) for k, f in want])
+    convert("images.tar", "-o", "images3.rec", "--to", "imagerecord")
+    same_file("and brought back to image records", "images3.rec", "images.rec")
+
+
+def partitions():
+    """200 random sets of files, each in three numbers of parts of 1 to 400: which records up to 16 parts of each have."""
+    want = mxnet("parts", "sets")
+    equal("parts of random sets of files, read by MXNet and here", lines(run(os.path.join(work, "parts"), "sets", *[k for k, _ in want])), want)
+
+
+def im2rec():
+    images = "images"
+    mxnet("choose", images, *[os.path.abspath(f) for f in folders])
+    mxnet("im2rec", "--list", "--recursive", "theirs", images)
+    run(binary, "pack", "recordio", "--list", "--recursive", "ours", images)
+    same_file("im2rec's list", "ours.lst", "theirs.lst")
+    mxnet("im2rec", "--list", "--recursive", "--chunks", "2", "--train-ratio", "0.7", "--test-ratio", "0.2", "theirs", images)
+    run(binary, "pack", "recordio", "--list", "--recursive", "--chunks", "2", "--train-ratio", "0.7", "--test-ratio", "0.2", "ours", images)
+    for part in ("0_train", "0_val", "0_test", "1_train", "1_val", "1_test"):
+        same_file(f"im2rec's list {part}", f"ours_{part}.lst", f"theirs_{part}.lst")
+    for side, extra in ("theirs", ()), ("ours", ()):
+        os.makedirs(os.path.join(work, side), exist_ok=True)
+        shutil.copy(os.path.join(work, "theirs.lst"), os.path.join(work, side, "a.lst"))
+    mxnet("im2rec", "--pass-through", "theirs/a", images)
+    run(binary, "pack", "recordio", "--pass-through", "ours/a", images)
+    same_file("im2rec's records, the files as they are", "ours/a.rec", "theirs/a.rec")
+    same_file("and their index", "ours/a.idx", "theirs/a.idx")
+    shaped = ("--resize", "64", "--center-crop", "--encoding", ".png", "--quality", "3")
+    mxnet("im2rec", *shaped, "theirs/a", images)
+    run(binary, "pack", "recordio", "--force", *shaped, "ours/a", images)
+    want = mxnet("iterate", "theirs/a.rec", "1", "64")
+    equal("images resized and cropped, packed here and by im2rec, in MXNet's ImageRecordIter", mxnet("iterate", "ours/a.rec", "1", "64"), want)
+    equal("the same in the ImageRecordIter of compat/mxnet", lines(run(os.path.join(work, "iterate"), "ours/a.rec", "1", "64")), want)
+
+
+def typed(shards):
+    """As records cat tells of shards: a field .cls is a number, and .txt is text whose name is what stands before it."""
+    sha = lambda b: hashlib.sha256(b).hexdigest()
+    numbers = {sha(b"%d" % n): ("int64", (), sha(n.to_bytes(8, "little"))) for n in range(10)}
+    return [(key, {k.removesuffix(".txt"): numbers[v[2]] if k == "cls" else v for k, v in fields.items()}) for key, fields in shards]
+
+
+def tar():
+    want = webdataset("write", "s-%03d.tar")
+    equal("shards by webdataset, read here", cat("s-{000..003}.tar"), typed(want))
+    for end in ".tar", ".tar.gz", ".tar.zst":
+        convert("s-{000..003}.tar", "-o", "o-%03d" + end, "--count", "64")
+        if end == ".tar.zst":  # which webdataset does not read
+            equal("shards from here (.tar.zst), read here", cat("o-{000..003}" + end), typed(want))
+        else:
+            equal(f"shards from here ({end}), read by webdataset", webdataset("read", "o-{000..003}" + end), want)
+    for n in range(4):
+        same_file(f"shard {n} written again", f"o-{n:03}.tar", f"s-{n:03}.tar")
+
+
+def tf():
+    want = tfrecord("write", "a.tfrecord")
+    equal("TFRecord by the tfrecord package, read here", cat("--from", "tfexample", "a.tfrecord"), want)
+    convert("--from", "tfexample", "a.tfrecord", "-o", "b.tfrecord", "--to", "tfexample")
+    equal("TFRecord from here, read by the tfrecord package", tfrecord("read", "b.tfrecord"), want)
+
+
+def kaldis():
+    for writer in "native", "kaldiio":
+        for name in "floats", "doubles", "vectors":
+            want = kaldi(f"{writer}-write", f"{name}-{writer}.ark", "0")
+            for end in "ark", "scp":
+                equal(f"{name} by {writer}, read here (.{end})", cat(f"{name}-{writer}.{end}"), want)
+            convert(f"{name}-{writer}.ark", "-o", f"{name}-{writer}2.ark", "--index")
+            for reader in "native", "kaldiio":
+                for end in "ark", "scp":
+                    equal(f"{name} from here, read by {reader} (.{end})", kaldi(f"{reader}-read", f"{name}-{writer}2.{end}"), want)
+    for method in range(1, 8):
+        want = kaldi("native-write", f"compressed{method}.ark", str(method))
+        equal(f"compressed matrices (method {method}) by native, read here", cat(f"compressed{method}.ark"), want)
+
+
+def mind():
+    for shards in 1, 3:
+        want = mindspore("write", f"m{shards}.mindrecord", str(shards))
+        first = f"m{shards}.mindrecord" + ("0" if shards > 1 else "")
+        equal(f"MindRecord of {shards} files by MindSpore, read here", cat("--from", "mindrecord", first), want)
+        convert("--from", "mindrecord", first, "-o", f"n{shards}.mindrecord", "--to", "mindrecord")
+        for reader in "read", "dataset":
+            equal(f"MindRecord from here, {'FileReader' if reader == 'read' else 'MindDataset'}", mindspore(reader, f"n{shards}.mindrecord"), want)
+
+
+def main():
+    for program in "iterate", "parts":
+        subprocess.run([go, "build", "-o", os.path.join(work, program), "./interop/" + program], cwd=ROOT, check=True)
+    for part in recordio, partitions, im2rec, tar, tf, kaldis, mind:
+        part()
+    print(f"{failed} differ" if failed else "all are equal")
+    shutil.rmtree(work)
+    sys.exit(failed > 0)
+
+
+main()

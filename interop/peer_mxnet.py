@@ -1,0 +1,115 @@
+"""MXNet's side of interop.py.
+
+usage: peer_mxnet.py write-raw FILE.rec | write-images FILE.rec | read-raw FILE.rec | read-images FILE.rec | iterate FILE.rec LABELS SIDE | parts FOLDER | choose FOLDER FROM... | im2rec ARGUMENTS...
+"""
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+
+import mxnet as mx
+import numpy as np
+
+import samples
+
+R = mx.recordio
+
+
+def write_raw(path):
+    w = R.MXRecordIO(path, "w")
+    for n, b in enumerate(samples.payloads()):
+        w.write(b)
+        samples.show(n, {"data": b})
+    w.close()
+
+
+def write_images(path):
+    w = R.MXIndexedRecordIO(path[:-4] + ".idx", path, "w")
+    for n, b in samples.images():
+        label = np.float32(n / 8) if n % 3 else np.arange(1 + n % 5, dtype=np.float32) / 3
+        w.write_idx(n, R.pack(R.IRHeader(0, label, 3 * n + 1, 0), b))
+        samples.show(3 * n + 1, {"label": label, "png": b})
+    w.close()
+
+
+def records(path):
+    r = R.MXRecordIO(path, "r")
+    while (b := r.read()) is not None:
+        yield b
+    r.close()
+
+
+def read_raw(path):
+    for n, b in enumerate(records(path)):
+        samples.show(n, {"data": b})
+
+
+def read_images(path):
+    for b in records(path):
+        head, content = R.unpack(b)
+        samples.show(head.id, {"label": np.asarray(head.label, np.float32), "png": content})
+
+
+def indexed(path):
+    """By the index, last first."""
+    r = R.MXIndexedRecordIO(path[:-4] + ".idx", path, "r")
+    for k in reversed(r.keys):
+        head, content = R.unpack(r.read_idx(k))
+        samples.show(head.id, {"label": np.asarray(head.label, np.float32), "png": content})
+    r.close()
+
+
+def iterate(path, labels, side):
+    """What ImageRecordIter gives: the labels and pixels, in order."""
+    it = mx.io.ImageRecordIter(path_imgrec=path, path_imgidx=path[:-4] + ".idx", data_shape=(3, int(side), int(side)), batch_size=1, dtype="uint8", label_width=int(labels),
+                               round_batch=False, preprocess_threads=1, verbose=False)
+    for n, batch in enumerate(it):
+        samples.show(n, {"label": batch.label[0].asnumpy()[0].reshape(-1), "data": batch.data[0].asnumpy()[0]})
+
+
+def parts(folder, sets=200):
+    """Random sets of one to five files of 0 to 30 small records, and the ids of up to 16 parts of each of three divisions."""
+    rng = random.Random(3)
+    image = samples.images(1)[0][1]
+    for s in range(sets):
+        os.makedirs(f"{folder}/{s}")
+        n = 0
+        for f in range(rng.randrange(1, 6)):
+            w = R.MXRecordIO(f"{folder}/{s}/{f}.rec", "w")
+            for _ in range(max(rng.randrange(-3, 31), f == 0)):
+                w.write(R.pack(R.IRHeader(0, float(n), n, 0), image + bytes(rng.randrange(40)) + samples.MAGIC * rng.randrange(3)))
+                n += 1
+            w.close()
+        uri = ";".join(f"{folder}/{s}/{f}" for f in sorted(os.listdir(f"{folder}/{s}")))
+        for count in 1, rng.randrange(2, 10), rng.randrange(10, 401):
+            for k in sorted(rng.sample(range(count), min(count, 16))):  # each takes MXNet some 30 ms
+                ids = []
+                try:
+                    it = mx.io.ImageRecordIter(path_imgrec=uri, data_shape=(3, 4, 4), batch_size=1, dtype="uint8", round_batch=False,
+                                               preprocess_threads=1, verbose=False, num_parts=count, part_index=k)
+                    ids = [int(b.label[0].asnumpy()[0]) for b in it]
+                except StopIteration:  # of the first batch: the part is empty
+                    pass
+                samples.show(f"{s}/{count}/{k}", {"ids": np.array(ids, np.int64)})
+
+
+def choose(folder, *sources):
+    """Makes a folder of three classes with the images that OpenCV reads: im2rec ends at another one."""
+    import cv2
+
+    names = sorted(os.path.join(s, f) for s in sources for f in os.listdir(s) if f.lower().endswith((".jpg", ".jpeg", ".png")))
+    for n, name in enumerate(names):
+        os.makedirs(f"{folder}/class{n % 3}", exist_ok=True)
+        if cv2.imread(name) is not None:
+            shutil.copy(name, f"{folder}/class{n % 3}")
+
+
+def im2rec(*arguments):
+    tool = os.path.join(os.path.dirname(mx.__file__), "tools", "im2rec.py")
+    subprocess.run([sys.executable, tool, *arguments], check=True, stdout=sys.stderr)
+
+
+commands = {"write-raw": write_raw, "write-images": write_images, "read-raw": read_raw, "read-images": read_images, "indexed": indexed, "iterate": iterate, "parts": parts, "choose": choose, "im2rec": im2rec}
+commands[sys.argv[1]](*sys.argv[2:])

@@ -1,0 +1,379 @@
+package kaldi
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+const (
+	formatName = "kaldi"
+	dataField  = "data" // matrices and vectors
+	waveField  = "wav"  // a wave as it stands in the file
+)
+
+func init() {
+	records.Register(records.Format{
+		Name: formatName, Doc: "Kaldi's archives (.ark) and scripts (.scp): matrices, vectors, waves",
+		Is: isFormat, Open: openFormat, Create: createFormat, Index: indexFormat, Verify: verifyFormat,
+	})
+}
+
+func isScript(name string) bool { return strings.HasSuffix(name, ".scp") }
+
+// isFormat reports a file whose name ends in .ark or .scp, or which begins with a key and
+// the mark of a binary object or a wave.
+func isFormat(name string, head []byte) bool {
+	if strings.HasSuffix(name, ".ark") || isScript(name) {
+		return true
+	}
+	key, object, ok := bytes.Cut(head, []byte(" "))
+	return ok && utf8.Valid(key) && CheckKey(string(key)) == nil &&
+		(bytes.HasPrefix(object, []byte("\x00B")) || bytes.HasPrefix(object, []byte("RIFF")))
+}
+
+func openFormat(ctx context.Context, o recordio.Opener, names string, options records.ReadOptions) (records.Reader, error) {
+	files, err := records.FileNames(names)
+	if err != nil {
+		return nil, err
+	}
+	p := Options{Limit: options.Limit}
+	return records.Concat(ctx, files, func(name string) (records.Reader, error) {
+		if isScript(name) {
+			s, err := OpenScript(ctx, o, name, p)
+			if err != nil {
+				return nil, err
+			}
+			return &scriptRecords{ctx: ctx, s: s}, nil
+		}
+		f, err := o.Open(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		return newArchive(f, name, p), nil
+	})
+}
+
+func newArchive(f recordio.File, name string, p Options) *archive {
+	p.Name = name
+	return &archive{name: name, file: f, r: NewReader(section(f, 0), p)}
+}
+
+// archive is the records of an archive.
+type archive struct {
+	name string
+	file io.Closer
+	r    *Reader
+	t    tensor.Tensor
+}
+
+func (x *archive) Next(r *records.Record) error {
+	h, err := x.r.Next()
+	if err != nil {
+		return err
+	}
+	// The key and its blank stand before the object.
+	r.Reset(h.Key, x.name, h.Offset-int64(len(h.Key))-1)
+	if h.Form == RIFF {
+		b, err := x.r.Raw()
+		if err == nil {
+			r.AddBytes(waveField, b)
+		}
+		return err
+	}
+	if err := x.r.ReadTo(&x.t); err != nil {
+		return err
+	}
+	r.Fields = append(r.Fields, records.Field{Name: dataField, Value: x.t})
+	return nil
+}
+
+func (x *archive) Close() error { return x.file.Close() }
+
+// scriptRecords is the records of a script.
+type scriptRecords struct {
+	ctx context.Context
+	s   *Script
+	i   int
+}
+
+func (x *scriptRecords) Next(r *records.Record) error {
+	if x.i == x.s.Len() {
+		return io.EOF
+	}
+	e := x.s.Entry(x.i)
+	r.Reset(e.Key, e.Path, e.Offset)
+	err := x.s.with(x.ctx, x.i, func(o *Reader, e Entry) error {
+		if err := x.s.checkRange(o, e); err != nil {
+			return err
+		}
+		if o.h.Form == RIFF {
+			b, err := o.Raw()
+			if err == nil {
+				r.AddBytes(waveField, b)
+			}
+			return err
+		}
+		t, err := o.Read()
+		if err == nil && e.Range != nil {
+			whole := t
+			t = &tensor.Tensor{}
+			err = e.Range.apply(whole, t)
+		}
+		if err == nil {
+			r.Fields = append(r.Fields, records.Field{Name: dataField, Value: *t})
+		}
+		return err
+	})
+	x.i++
+	return err
+}
+
+func (x *scriptRecords) Close() error { return x.s.Close() }
+
+// ScriptName is the name of an archive's script beside it: .scp in place of .ark.
+func ScriptName(archive string) string { return strings.TrimSuffix(archive, ".ark") + ".scp" }
+
+func createFormat(ctx context.Context, o recordio.Opener, name string, options records.WriteOptions) (records.Writer, error) {
+	if err := options.OneFile(formatName, name, true); err != nil {
+		return nil, err
+	}
+	if isScript(name) {
+		return nil, fmt.Errorf("kaldi: %s: want the name of an archive (.ark), whose script is its index", name)
+	}
+	x := &formatWriter{}
+	var err error
+	if x.out, err = records.Create(ctx, o, name); err != nil {
+		return nil, err
+	}
+	p := WriterOptions{Name: name}
+	if options.Index {
+		if x.script, err = records.Create(ctx, o, ScriptName(name)); err != nil {
+			return nil, errors.Join(err, x.out.Abort())
+		}
+		p.Script = x.script
+	}
+	x.w = NewWriter(x.out, p)
+	return x, nil
+}
+
+type formatWriter struct {
+	out, script *records.Output // script is nil without one
+	w           *Writer
+}
+
+func (x *formatWriter) Write(r *records.Record) error {
+	if err := CheckKey(r.Key); err != nil {
+		return r.Misfit(formatName, "", "%s", strings.TrimPrefix(err.Error(), "kaldi: "))
+	}
+	if len(r.Fields) != 1 {
+		var names []string
+		for _, f := range r.Fields {
+			names = append(names, f.Name)
+		}
+		return r.Misfit(formatName, "", "fields %s; want one, %s or %s (drop the others)", strings.Join(names, ", "), dataField, waveField)
+	}
+	f := &r.Fields[0]
+	v := &f.Value
+	switch {
+	case f.Name == waveField && v.DType == tensor.Bytes:
+		if err := wholeWave(v.Data); err != nil {
+			return r.Misfit(formatName, f.Name, "%s", strings.TrimPrefix(err.Error(), "kaldi: "))
+		}
+		return x.w.WriteRaw(r.Key, v.Data)
+	case f.Name != dataField:
+		return r.Misfit(formatName, f.Name, "want %s, or a wave called %s (rename it?)", dataField, waveField)
+	}
+	before := x.w.Offset()
+	err := x.w.Write(r.Key, v)
+	if err != nil && x.w.Offset() == before && x.w.err == nil { // refused
+		return r.Misfit(formatName, f.Name, "%s", strings.TrimPrefix(err.Error(), "kaldi: "))
+	}
+	return err
+}
+
+// wholeWave reports whether bytes are one wave, to their end.
+func wholeWave(b []byte) error {
+	r := &Reader{}
+	r.reset(bytes.NewReader(b), Options{Limit: int64(len(b)) + 1})
+	if err := r.object(); err != nil {
+		return err
+	}
+	if r.h.Form != RIFF {
+		return fmt.Errorf("a %v, want a wave", r.h.Type)
+	}
+	order := binary.ByteOrder(binary.LittleEndian)
+	if r.big {
+		order = binary.BigEndian
+	}
+	if slices.Contains(streamSizes, order.Uint32(b[4:])) {
+		return errors.New("a wave whose header does not have its length, which would go on through the entries behind it")
+	}
+	if err := r.pass(); err != nil {
+		return err
+	}
+	if r.at != int64(len(b)) {
+		return fmt.Errorf("a wave that ends at byte %d of %d", r.at, len(b))
+	}
+	return nil
+}
+
+func (x *formatWriter) Close() error {
+	err := x.out.Close()
+	if x.script == nil {
+		return err
+	}
+	if err != nil {
+		return errors.Join(err, x.script.Abort())
+	}
+	return x.script.Close()
+}
+
+func (x *formatWriter) Abort() error {
+	err := x.out.Abort()
+	if x.script != nil {
+		err = errors.Join(err, x.script.Abort())
+	}
+	return err
+}
+
+// indexFormat makes the scripts of archives.
+func indexFormat(ctx context.Context, o recordio.Opener, names string, options records.IndexOptions) (written []string, err error) {
+	if options.Sums {
+		return nil, fmt.Errorf("kaldi: %s: %w: a file of sums", names, records.ErrOption)
+	}
+	files, err := records.FileNames(names)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range files {
+		if isScript(name) {
+			return written, fmt.Errorf("kaldi: %s: a script is an index itself, want an archive", name)
+		}
+		f, err := o.Open(ctx, name)
+		if err != nil {
+			return written, err
+		}
+		err = scriptOf(ctx, o, f, name, options)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return written, err
+		}
+		written = append(written, ScriptName(name))
+	}
+	return written, nil
+}
+
+func scriptOf(ctx context.Context, o recordio.Opener, f recordio.File, name string, options records.IndexOptions) error {
+	w, err := records.Create(ctx, o, ScriptName(name))
+	if err != nil {
+		return err
+	}
+	r := NewReader(section(f, 0), Options{Name: name, Limit: options.Limit})
+	for {
+		h, err := r.Next()
+		if err == io.EOF {
+			return w.Close()
+		}
+		var line string
+		if err == nil {
+			line, err = Entry{Key: h.Key, Path: name, Offset: h.Offset}.Line()
+		}
+		if err == nil {
+			_, err = w.WriteString(line + "\n")
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return errors.Join(err, w.Abort())
+		}
+	}
+}
+
+// verifyFormat compares archives with the scripts beside them: each entry of a script that
+// names the archive wants an object of its key there.
+func verifyFormat(ctx context.Context, o recordio.Opener, names string, options records.ReadOptions, bad func(error)) (beside []string, err error) {
+	files, err := records.FileNames(names)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range files {
+		if isScript(name) {
+			continue // reading it reads what it names
+		}
+		f, err := o.Open(ctx, ScriptName(name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return beside, err
+		}
+		// Commands are not run: they are none of this archive's.
+		never := func(string) (io.ReadCloser, error) { return nil, ErrPipe }
+		l, err := ReadScript(io.NewSectionReader(f, 0, f.Size()), Options{Name: ScriptName(name), Run: never})
+		err2 := f.Close()
+		if errors.Is(err, ErrCorrupt) {
+			beside = append(beside, ScriptName(name))
+			bad(err)
+			continue
+		}
+		// Entries of other archives, or by another path, are none of this one's.
+		l = slices.DeleteFunc(l, func(e Entry) bool { return path.Clean(e.Path) != path.Clean(name) })
+		if err = errors.Join(err, err2); err == nil && len(l) > 0 {
+			beside = append(beside, ScriptName(name))
+			err = compareScript(ctx, o, name, l, options, bad)
+		}
+		if err != nil {
+			return beside, err
+		}
+	}
+	return beside, nil
+}
+
+func compareScript(ctx context.Context, o recordio.Opener, name string, l []Entry, options records.ReadOptions, bad func(error)) error {
+	f, err := o.Open(ctx, name)
+	if err != nil {
+		return err
+	}
+	keys := map[int64]string{}
+	r := NewReader(section(f, 0), Options{Name: name, Limit: options.Limit})
+	for err == nil {
+		var h Header
+		if h, err = r.Next(); err == nil {
+			keys[h.Offset] = h.Key
+			err = ctx.Err()
+		}
+	}
+	broken := errors.Is(err, ErrCorrupt) // which shows when it is read; what is behind is not known
+	if err == io.EOF || broken {
+		err = nil
+	}
+	end := r.Offset()
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	for _, e := range l {
+		if broken && e.Offset >= end {
+			continue
+		}
+		key, ok := keys[e.Offset]
+		if !ok {
+			bad(&CorruptionError{name, e.Offset, e.Key, fmt.Sprintf("no object, line %d of the script has one there", e.Number)})
+		} else if key != e.Key {
+			bad(&CorruptionError{name, e.Offset, e.Key, fmt.Sprintf("the key is %q, line %d of the script has another", key, e.Number)})
+		}
+	}
+	return nil
+}

@@ -1,0 +1,452 @@
+// Package mxrecord makes the record files of MXNet formats of package records:
+// recordio, whose records are bytes, and imagerecord, whose records are images with
+// labels. docs/format/records.md has what becomes of fields and keys.
+package mxrecord
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/recordio/imagerecord"
+	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// The names of the formats.
+const (
+	Raw   = "recordio"
+	Image = "imagerecord"
+)
+
+func init() {
+	records.Register(records.Format{
+		Name: Raw, Doc: "MXNet's record files: any bytes",
+		Is:   isRecordIO,
+		Open: opener(false), Create: creator(false), Index: index(false), Verify: verify,
+	})
+	records.Register(records.Format{
+		Name: Image, Doc: "MXNet's record files of images with labels",
+		Is: isImages, Over: Raw,
+		Open: opener(true), Create: creator(true), Index: index(true), Verify: verify,
+	})
+}
+
+const partHead = 8 // magic, kind and length
+
+func isRecordIO(name string, head []byte) bool {
+	if len(head) == 0 {
+		return strings.HasSuffix(name, ".rec")
+	}
+	return len(head) >= partHead && binary.LittleEndian.Uint32(head) == recordio.Magic
+}
+
+// isImages reports that the first record has an image where an image record has it, of a type
+// that imageName knows.
+func isImages(name string, head []byte) bool {
+	if len(head) < partHead+imagerecord.HeadSize || !isRecordIO(name, head) {
+		return false
+	}
+	length := int(binary.LittleEndian.Uint32(head[4:]) & recordio.MaxRecord)
+	flag := binary.LittleEndian.Uint32(head[partHead:])
+	head = head[partHead:min(len(head), partHead+length)]
+	at := imagerecord.HeadSize + 4*int64(flag)
+	return at < int64(len(head)) && imageName(head[at:]) != unknown
+}
+
+// unknown is the field of bytes that are no image of a known type.
+const unknown = "data"
+
+// imageName is the usual end of the names of files that begin so.
+func imageName(b []byte) string {
+	has := func(at int, s string) bool { return len(b) >= at+len(s) && string(b[at:at+len(s)]) == s }
+	switch {
+	case has(0, "\xff\xd8\xff"):
+		return "jpg"
+	case has(0, "\x89PNG\r\n\x1a\n"):
+		return "png"
+	case has(0, "GIF87a"), has(0, "GIF89a"):
+		return "gif"
+	case has(0, "RIFF") && has(8, "WEBP"):
+		return "webp"
+	case has(0, "II*\x00"), has(0, "MM\x00*"):
+		return "tiff"
+	case has(0, "BM"):
+		return "bmp"
+	}
+	return unknown
+}
+
+// IndexName is the name of a file's index: the file's with .idx in place of .rec.
+func IndexName(name string) string { return strings.TrimSuffix(name, ".rec") + ".idx" }
+
+// SumsName is the name of a file's sums.
+func SumsName(name string) string { return name + ".sums" }
+
+// readBeside reads a file that may not be there.
+func readBeside(ctx context.Context, o recordio.Opener, name string, read func(io.Reader) error) (found bool, err error) {
+	f, err := o.Open(ctx, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, errors.Join(read(io.NewSectionReader(f, 0, f.Size())), f.Close())
+}
+
+// readIndex reads a file's index in the order of offsets; nil if there is none.
+func readIndex(ctx context.Context, o recordio.Opener, name string) (l []recordio.Entry, found bool, err error) {
+	found, err = readBeside(ctx, o, IndexName(name), func(r io.Reader) (err error) {
+		l, err = recordio.ReadIndex(IndexName(name), r)
+		return err
+	})
+	slices.SortStableFunc(l, func(a, b recordio.Entry) int { return int(min(1, max(-1, a.Offset-b.Offset))) })
+	return l, found, err
+}
+
+func opener(images bool) func(context.Context, recordio.Opener, string, records.ReadOptions) (records.Reader, error) {
+	return func(ctx context.Context, o recordio.Opener, names string, options records.ReadOptions) (records.Reader, error) {
+		files, err := records.FileNames(names)
+		if err != nil {
+			return nil, err
+		}
+		var count int64
+		return records.Concat(ctx, files, func(name string) (records.Reader, error) {
+			return open(ctx, o, name, images, &count, options)
+		})
+	}
+}
+
+func open(ctx context.Context, o recordio.Opener, name string, images bool, count *int64, options records.ReadOptions) (*reader, error) {
+	x := &reader{name: name, o: options, images: images, count: count}
+	x.differs = x.damage
+	var err error
+	if !images {
+		if x.index, x.indexed, err = readIndex(ctx, o, name); err != nil {
+			return nil, err
+		}
+	}
+	if x.file, err = o.Open(ctx, name); err != nil {
+		return nil, err
+	}
+	p := recordio.Options{Name: name, Lenient: options.Lenient, Limit: int(min(options.Limit, recordio.MaxRecord))}
+	if b, r := records.Input(x.file); b != nil {
+		x.r = recordio.NewBytes(b, p)
+	} else {
+		x.r = recordio.NewReader(r, p)
+	}
+	return x, nil
+}
+
+type reader struct {
+	name    string
+	o       records.ReadOptions
+	images  bool
+	count   *int64 // of the records of all files
+	file    recordio.File
+	r       *recordio.Reader
+	indexed bool
+	index   []recordio.Entry  // that are not reached yet
+	differs func(error) error // is told where file and index differ
+	places  int64             // of damage that Skipped was told of
+	bytes   int64
+	end     int64 // of the last record
+	image   imagerecord.Record
+	label   tensor.Tensor
+}
+
+func (x *reader) Close() error { return x.file.Close() }
+
+// damage is left out, and told, by a lenient reader, and an error of others.
+func (x *reader) damage(err error) error {
+	if !x.o.Lenient {
+		return err
+	}
+	if x.o.Skipped != nil {
+		x.o.Skipped(err)
+	}
+	return nil
+}
+
+// told tells of what the reader left out before what it gave.
+func (x *reader) told() {
+	s := x.r.Skipped()
+	if s.Places == x.places {
+		return
+	}
+	if x.places == 0 && s.First != nil {
+		_ = x.damage(s.First) // only a lenient reader leaves anything out
+	} else {
+		_ = x.damage(&recordio.CorruptionError{File: x.name, Offset: x.end, What: fmt.Sprintf("%d bytes are left out", s.Bytes-x.bytes)})
+	}
+	x.places, x.bytes = s.Places, s.Bytes
+}
+
+func (x *reader) Next(r *records.Record) error {
+	for {
+		b, err := x.r.Next()
+		x.told()
+		if err == io.EOF && x.indexed {
+			if _, err := x.key(end); err != nil {
+				return err
+			}
+		}
+		if err != nil {
+			return err
+		}
+		x.end = x.r.End()
+		at := x.r.Offset()
+		number := *x.count
+		if !x.images {
+			key := number
+			if x.indexed {
+				if key, err = x.key(at); err != nil {
+					return err
+				}
+			}
+			*x.count++
+			r.Reset(strconv.FormatInt(key, 10), x.name, at)
+			r.AddBytes(unknown, b)
+			return nil
+		}
+		if err := x.image.Parse(b); err != nil {
+			if err = x.damage(&recordio.CorruptionError{File: x.name, Offset: at, What: strings.TrimPrefix(err.Error(), "imagerecord: ")}); err != nil {
+				return err
+			}
+			continue
+		}
+		*x.count++
+		r.Reset(strconv.FormatUint(x.image.ID, 10), x.name, at)
+		return x.fields(r, b)
+	}
+}
+
+// end is a place behind all records.
+const end = math.MaxInt64
+
+// key is the index's for the record at a place. Entries for places before that are damage.
+func (x *reader) key(at int64) (int64, error) {
+	damage := func(at int64, format string, args ...any) error {
+		return x.differs(&recordio.CorruptionError{File: x.name, Offset: at, What: fmt.Sprintf(format, args...)})
+	}
+	for len(x.index) > 0 && x.index[0].Offset < at {
+		e := x.index[0]
+		x.index = x.index[1:]
+		if err := damage(e.Offset, "no record, the index has one with the key %d", e.Key); err != nil {
+			return 0, err
+		}
+	}
+	if at == end {
+		return 0, nil
+	}
+	if len(x.index) == 0 || x.index[0].Offset != at {
+		return *x.count, damage(at, "a record that is not in the index")
+	}
+	e := x.index[0]
+	x.index = x.index[1:]
+	return e.Key, nil
+}
+
+// The fields of an image record beside label and content.
+const (
+	headLabel = "head_label"
+	id2       = "id2"
+)
+
+func (x *reader) fields(r *records.Record, b []byte) error {
+	m := &x.image
+	d := tensor.Desc{DType: tensor.Float32}
+	if m.Listed {
+		d.Shape = tensor.Dims(len(m.Labels))
+	}
+	if err := x.label.Reset(d); err != nil {
+		return err
+	}
+	copy(tensor.View[float32](&x.label), m.Labels)
+	r.Fields = append(r.Fields, records.Field{Name: "label", Value: x.label})
+	if bits := b[4:8]; m.Listed && !bytes.Equal(bits, make([]byte, 4)) {
+		r.Fields = append(r.Fields, records.Field{Name: headLabel, Value: tensor.Tensor{
+			Desc: tensor.Desc{DType: tensor.Float32}, Data: append(tensor.Alloc(4)[:0], bits...),
+		}})
+	}
+	if m.ID2 != 0 {
+		r.AddInt(id2, int64(m.ID2))
+	}
+	r.AddBytes(imageName(m.Content), m.Content)
+	return nil
+}
+
+// index makes the index, and the sums if they are asked for.
+func index(images bool) func(context.Context, recordio.Opener, string, records.IndexOptions) ([]string, error) {
+	return func(ctx context.Context, o recordio.Opener, names string, options records.IndexOptions) (written []string, err error) {
+		files, err := records.FileNames(names)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range files {
+			s, err := stream(ctx, o, name)
+			if err != nil {
+				return written, err
+			}
+			l, err := indexFile(ctx, o, s, name, images, options)
+			if err = errors.Join(err, s.Close()); err != nil {
+				return written, err
+			}
+			written = append(written, l...)
+		}
+		return written, nil
+	}
+}
+
+func stream(ctx context.Context, o recordio.Opener, name string) (*recordio.Stream, error) {
+	info, err := o.Stat(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return recordio.NewStream(ctx, o, []recordio.Info{info}, 4)
+}
+
+func indexFile(ctx context.Context, o recordio.Opener, s *recordio.Stream, name string, images bool, options records.IndexOptions) (written []string, err error) {
+	p := recordio.Options{Name: name, Limit: int(min(options.Limit, recordio.MaxRecord))}
+	entries, err := s.Index(p)
+	if err != nil {
+		return nil, err
+	}
+	if len(entries) == 0 {
+		return nil, fmt.Errorf("recordio: %s: no records, and an index wants one at least", name)
+	}
+	if images {
+		x, err := s.Indexed(entries, p)
+		if err != nil {
+			return nil, err
+		}
+		var b recordio.Buffer
+		var m imagerecord.Record
+		for i := range entries {
+			record, _, err := x.Record(i, &b)
+			if err != nil {
+				return nil, err
+			}
+			if err = m.Parse(record); err == nil && int64(m.ID) < 0 {
+				err = fmt.Errorf("id %d, an index has numbers up to 2^63-1", m.ID)
+			}
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				return nil, fmt.Errorf("imagerecord: %s: at byte %d: %w", name, entries[i].Offset, err)
+			}
+			entries[i].Key = int64(m.ID)
+		}
+	}
+	var text []byte
+	for _, e := range entries {
+		text, _ = e.AppendText(text)
+	}
+	if err := put(ctx, o, IndexName(name), text); err != nil {
+		return nil, err
+	}
+	written = append(written, IndexName(name))
+	if !options.Sums {
+		return written, nil
+	}
+	sums, err := s.Sums(p)
+	if err != nil {
+		return written, err
+	}
+	text = text[:0]
+	for _, e := range sums {
+		text, _ = e.AppendText(text)
+	}
+	if err := put(ctx, o, SumsName(name), text); err != nil {
+		return written, err
+	}
+	return append(written, SumsName(name)), nil
+}
+
+func put(ctx context.Context, o recordio.Opener, name string, b []byte) error {
+	w, err := records.Create(ctx, o, name)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(b); err != nil {
+		return errors.Join(err, w.Abort())
+	}
+	return w.Close()
+}
+
+// verify compares files with the index and the sums beside them.
+func verify(ctx context.Context, o recordio.Opener, names string, options records.ReadOptions, bad func(error)) (beside []string, err error) {
+	files, err := records.FileNames(names)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range files {
+		l, err := verifyFile(ctx, o, name, options, bad)
+		beside = append(beside, l...)
+		if err != nil {
+			return beside, err
+		}
+	}
+	return beside, nil
+}
+
+func verifyFile(ctx context.Context, o recordio.Opener, name string, options records.ReadOptions, bad func(error)) (beside []string, err error) {
+	var sums []recordio.Sum
+	summed, err := readBeside(ctx, o, SumsName(name), func(r io.Reader) (err error) {
+		sums, err = recordio.ReadSums(SumsName(name), r)
+		return err
+	})
+	if errors.Is(err, recordio.ErrCorrupt) {
+		bad(err)
+		summed = false
+	} else if err != nil {
+		return nil, err
+	}
+	_, indexed, err := readIndex(ctx, o, name)
+	if errors.Is(err, recordio.ErrCorrupt) {
+		bad(err)
+	} else if err != nil {
+		return nil, err
+	} else if indexed {
+		beside = append(beside, IndexName(name))
+		p := options
+		p.Lenient, p.Skipped = true, nil // what is wrong with the file itself shows when it is read
+		var count int64
+		r, err := open(ctx, o, name, false, &count, p)
+		if err != nil {
+			return beside, err
+		}
+		r.differs = func(err error) error { bad(err); return ctx.Err() }
+		var record records.Record
+		for err == nil {
+			err = r.Next(&record)
+		}
+		if err == io.EOF {
+			err = nil
+		}
+		if err = errors.Join(err, r.Close()); err != nil {
+			return beside, err
+		}
+	}
+	if !summed {
+		return beside, nil
+	}
+	beside = append(beside, SumsName(name))
+	s, err := stream(ctx, o, name)
+	if err != nil {
+		return beside, err
+	}
+	err = s.Verify(sums, recordio.Options{Name: name, Limit: int(min(options.Limit, recordio.MaxRecord))}, func(c *recordio.CorruptionError) { bad(c) })
+	return beside, errors.Join(err, s.Close())
+}

@@ -1,0 +1,141 @@
+package tfrecord
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/records"
+)
+
+const formatName = "tfrecord"
+
+func init() {
+	records.Register(records.Format{
+		Name: formatName, Doc: "TensorFlow's record files: any bytes",
+		Is: Is, Open: openRecords, Create: createRecords,
+	})
+}
+
+// Is reports that a file begins with the head of a record, or that its name, if there are no bytes,
+// ends in .tfrecord or .tfrecords.
+func Is(name string, start []byte) bool {
+	if len(start) == 0 {
+		return strings.HasSuffix(name, ".tfrecord") || strings.HasSuffix(name, ".tfrecords")
+	}
+	return len(start) >= head && binary.LittleEndian.Uint32(start[8:]) == masked(start[:8])
+}
+
+// Head is the beginning of the first record's data, and its length, of a file for which Is is true.
+func Head(start []byte) (data []byte, length uint64) {
+	if len(start) < head {
+		return nil, 0
+	}
+	length = binary.LittleEndian.Uint64(start)
+	data = start[head:]
+	return data[:min(uint64(len(data)), length)], length
+}
+
+func openRecords(ctx context.Context, o recordio.Opener, names string, options records.ReadOptions) (records.Reader, error) {
+	return Concat(ctx, o, names, options, func(r *records.Record, _ int64, b []byte) error {
+		r.AddBytes("data", b)
+		return nil
+	})
+}
+
+// Concat reads the records of files, with semicolons between their names, as records
+// whose keys are their numbers. add adds the fields of a record's data.
+func Concat(ctx context.Context, o recordio.Opener, names string, options records.ReadOptions, add func(r *records.Record, number int64, data []byte) error) (records.Reader, error) {
+	files, err := records.FileNames(names)
+	if err != nil {
+		return nil, err
+	}
+	var count int64
+	return records.Concat(ctx, files, func(name string) (records.Reader, error) {
+		f, err := o.Open(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		x := &formatReader{name: name, file: f, count: &count, add: add}
+		o := Options{Name: name, Limit: options.Limit}
+		if b, in := records.Input(f); b != nil {
+			x.r = NewBytes(b, o)
+		} else {
+			x.r = NewReader(in, o)
+		}
+		return x, nil
+	})
+}
+
+type formatReader struct {
+	name  string
+	file  io.Closer
+	r     *Reader
+	count *int64 // of the records of all files
+	add   func(*records.Record, int64, []byte) error
+}
+
+func (x *formatReader) Next(r *records.Record) error {
+	b, err := x.r.Next()
+	if err != nil {
+		return err
+	}
+	number := *x.count
+	*x.count++
+	r.Reset(strconv.FormatInt(number, 10), x.name, x.r.Offset())
+	return x.add(r, number, b)
+}
+
+func (x *formatReader) Close() error { return x.file.Close() }
+
+// FormatWriter writes records, whose data others make, as a records.Writer does.
+type FormatWriter struct {
+	out    *records.Output
+	w      *Writer
+	number int64
+	notes  records.Notes
+	data   func(r *records.Record, number int64, notes *records.Notes) ([]byte, error)
+}
+
+// CreateFormat makes the file of a FormatWriter, and data the data of its records.
+func CreateFormat(ctx context.Context, o recordio.Opener, format, name string, options records.WriteOptions, data func(r *records.Record, number int64, notes *records.Notes) ([]byte, error)) (*FormatWriter, error) {
+	if err := options.OneFile(format, name, false); err != nil {
+		return nil, err
+	}
+	out, err := records.Create(ctx, o, name)
+	if err != nil {
+		return nil, err
+	}
+	return &FormatWriter{out: out, w: NewWriter(out, 0), notes: records.Notes{To: options.Note}, data: data}, nil
+}
+
+// Write writes a record.
+func (x *FormatWriter) Write(r *records.Record) error {
+	b, err := x.data(r, x.number, &x.notes)
+	if err == nil {
+		err = x.w.Write(b)
+	}
+	if err == nil {
+		x.number++
+	}
+	return err
+}
+
+// Close puts the file under its name.
+func (x *FormatWriter) Close() error { return x.out.Close() }
+
+// Abort drops it.
+func (x *FormatWriter) Abort() error { return x.out.Abort() }
+
+func createRecords(ctx context.Context, o recordio.Opener, name string, options records.WriteOptions) (records.Writer, error) {
+	return CreateFormat(ctx, o, formatName, name, options, func(r *records.Record, number int64, notes *records.Notes) ([]byte, error) {
+		b, err := records.OnlyBytes(formatName, r)
+		if err == nil && r.Key != strconv.FormatInt(number, 10) {
+			notes.Tell("%s: keys are replaced by the records' numbers", formatName)
+		}
+		return b, err
+	})
+}

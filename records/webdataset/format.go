@@ -1,0 +1,496 @@
+package webdataset
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+const formatName = "webdataset"
+
+func init() {
+	records.Register(records.Format{
+		Name: formatName, Doc: "webdataset's shards: samples in tar files (.tar, .tar.gz, .tgz, .tar.zst)",
+		Is: isFormat, Open: openFormat, Create: createFormat, Index: indexFormat, Verify: verifyFormat,
+	})
+}
+
+func isFormat(name string, head []byte) bool {
+	named := isShard(baseName(name))
+	const magicAt = 257
+	switch {
+	case len(head) == 0:
+		return named
+	case len(head) == block && string(head[magicAt:magicAt+5]) == "ustar":
+		return true
+	}
+	// Archives from before 1988 have no magic, compressed ones not there.
+	return named && (compressed(head) || len(head) == block)
+}
+
+// What fields and keys have in their place. Names that a tar file, or webdataset's
+// rules for names, cannot hold are written with % and two hexadecimal digits for a byte.
+// For any names that stand in a shard unescape and escape are inverse to each other, so
+// that a name with such a thing in it by chance comes out as it went in.
+
+// maxEscaped bounds the names that are looked at.
+const maxEscaped = 1024
+
+// forbidden reports the runes that are escaped.
+type forbidden func(r rune, s string) bool
+
+// inKey: dots in the last part of the path.
+func inKey(r rune, _ string) bool { return r == '.' }
+
+// inField: slashes, and what is not in lower case.
+func inField(r rune, s string) bool { return r == '/' || lower(s) != s }
+
+func inNone(rune, string) bool { return false }
+
+// full escapes all percent signs and all that is forbidden.
+func (bad forbidden) full(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		c := s[i : i+n]
+		if r == '%' || bad(r, c) {
+			for k := range n {
+				fmt.Fprintf(&b, "%%%02x", c[k])
+			}
+		} else {
+			b.WriteString(c)
+		}
+		i += n
+	}
+	return b.String()
+}
+
+func (bad forbidden) any(s string) bool {
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if bad(r, s[i:i+n]) {
+			return true
+		}
+		i += n
+	}
+	return false
+}
+
+// needs reports that s cannot be written as it is.
+func (bad forbidden) needs(s string) bool { return bad.any(s) || bad.unescape(s) != s }
+
+func (bad forbidden) escape(s string) string {
+	if !bad.needs(s) {
+		return s
+	}
+	return bad.full(s)
+}
+
+func (bad forbidden) unescape(t string) string {
+	if !strings.Contains(t, "%") || len(t) > maxEscaped {
+		return t
+	}
+	var b []byte
+	for i := 0; i < len(t); i++ {
+		if t[i] == '%' && i+2 < len(t) {
+			if n, err := strconv.ParseUint(t[i+1:i+3], 16, 8); err == nil {
+				b = append(b, byte(n))
+				i += 2
+				continue
+			}
+		}
+		b = append(b, t[i])
+	}
+	s := string(b)
+	// Only what escape gives: s is shorter than t, so this ends.
+	if s != t && bad.full(s) == t && bad.needs(s) {
+		return s
+	}
+	return t
+}
+
+func escapeKey(key string) string {
+	i := strings.LastIndexByte(key, '/') + 1
+	return key[:i] + forbidden(inKey).escape(key[i:])
+}
+
+func unescapeKey(key string) string {
+	i := strings.LastIndexByte(key, '/') + 1
+	return key[:i] + forbidden(inKey).unescape(key[i:])
+}
+
+func escapeField(name string) string  { return forbidden(inField).escape(name) }
+func unescapeField(ext string) string { return forbidden(inField).unescape(ext) }
+
+// isText reports the fields whose bytes are text by their own name.
+func isText(ext string) bool {
+	return ext == "txt" || ext == "json" || strings.HasSuffix(ext, ".json")
+}
+
+// same is a writer that compares with what is there.
+type same struct{ rest []byte }
+
+var errOther = errors.New("other bytes")
+
+func (w *same) Write(b []byte) (int, error) {
+	rest, ok := bytes.CutPrefix(w.rest, b)
+	if !ok {
+		return 0, errOther
+	}
+	w.rest = rest
+	return len(b), nil
+}
+
+// decode makes a field of a member: of .npy an array, of .cls an int64, of .txt text,
+// and bytes of all others, if encode makes the same member of it; else bytes whose name is the
+// whole extension.
+func decode(ext string, data []byte) records.Field {
+	base, end := "", ext
+	if i := strings.LastIndexByte(ext, '.'); i >= 0 {
+		base, end = ext[:i], ext[i+1:]
+	}
+	name := unescapeField(base)
+	if base == "" {
+		name = end
+	}
+	if ext == "."+end || base == end { // encode gives neither
+		return literal(ext, data)
+	}
+	switch end {
+	case "npy":
+		t, err := tensor.ReadNPY(bytes.NewReader(data), int64(len(data)))
+		if err != nil || t.DType == tensor.Int64 && t.Shape.Rank() == 0 {
+			break
+		}
+		w := &same{data}
+		if tensor.WriteNPY(w, t) == nil && len(w.rest) == 0 {
+			return records.Field{Name: name, Value: *t}
+		}
+	case "cls":
+		if n, err := strconv.ParseInt(string(data[:min(len(data), 24)]), 10, 64); err == nil && strconv.FormatInt(n, 10) == string(data) {
+			var r records.Record
+			r.AddInt(name, n)
+			return r.Fields[0]
+		}
+	case "txt":
+		if base != "" && utf8.Valid(data) && !isText(name) {
+			f := literal("", data)
+			f.Name, f.Text = name, true
+			return f
+		}
+	case "bin":
+		if base != "" {
+			if f := decode(base, data); f.Value.DType != tensor.Bytes || f.Name != name {
+				f = literal("", data)
+				f.Name = name
+				return f
+			}
+		}
+	}
+	return literal(ext, data)
+}
+
+func literal(ext string, data []byte) records.Field {
+	return records.Field{
+		Name: unescapeField(ext), Value: tensor.Tensor{Desc: tensor.Encoded(), Data: data},
+		Text: isText(ext) && utf8.Valid(data),
+	}
+}
+
+// decodeAll makes the fields of a sample. Where two of them would have one name both
+// have the whole extension for it: seg.npy and seg.txt.
+func decodeAll(fields []records.Field, members []Field) []records.Field {
+	from := len(fields)
+	for _, m := range members {
+		fields = append(fields, decode(m.Ext, m.Data))
+	}
+	l := fields[from:]
+	for again, n := true, 0; again && n <= len(l); n++ {
+		again = false
+		for i := range l {
+			for k := range l[:i] {
+				if l[i].Name != l[k].Name {
+					continue
+				}
+				for _, n := range []int{i, k} {
+					l[n].Name = unescapeField(members[n].Ext) // two members have two
+				}
+				again = true
+			}
+		}
+	}
+	return fields
+}
+
+// typedEnd is the end of the extension of a field that is not bytes of any kind.
+func typedEnd(f *records.Field) string {
+	v := &f.Value
+	switch {
+	case v.DType == tensor.Int64 && v.Shape.Rank() == 0:
+		return "cls"
+	case v.DType != tensor.Bytes:
+		return "npy"
+	case f.Text && !isText(f.Name) && utf8.Valid(v.Data):
+		return "txt"
+	}
+	return ""
+}
+
+// encode makes a member of a field, by the whole extension that is its name if whole is
+// true; what says why it cannot be.
+func encode(f *records.Field, whole bool) (m Field, what string) {
+	v := &f.Value
+	m.Ext = escapeField(f.Name)
+	if len(m.Ext) > maxEscaped {
+		return m, fmt.Sprintf("a name of %d bytes, want at most %d", len(m.Ext), maxEscaped)
+	}
+	end := typedEnd(f)
+	switch end {
+	case "":
+		m.Data = v.Data
+		if back := decode(m.Ext, v.Data); !whole && (back.Value.DType != tensor.Bytes || back.Name != f.Name) {
+			m.Ext += ".bin"
+		}
+		return m, ""
+	case "cls":
+		m.Data = strconv.AppendInt(nil, tensor.View[int64](v)[0], 10)
+	case "npy":
+		var b bytes.Buffer
+		if err := tensor.WriteNPY(&b, v); err != nil {
+			return m, fmt.Sprintf("%v, which NumPy's format does not hold", v.Desc)
+		}
+		m.Data = b.Bytes()
+	case "txt":
+		m.Data = v.Data
+	}
+	if f.Name == "" {
+		return m, "no name"
+	}
+	if f.Name != end && !whole {
+		m.Ext += "." + end
+	}
+	return m, ""
+}
+
+// encodeAll makes the members of a record.
+func encodeAll(members []Field, r *records.Record) ([]Field, error) {
+	members = members[:0]
+	any := false
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		m, what := encode(f, isWhole(f))
+		if what != "" {
+			return nil, r.Misfit(formatName, f.Name, "%s", what)
+		}
+		any = any || isWhole(f)
+		members = append(members, m)
+	}
+	// Whether a name with such an end is the whole extension depends on the other fields.
+	wrong := any
+	for again := any; again; {
+		again, wrong = false, false
+		for i, back := range decodeAll(nil, members) {
+			f := &r.Fields[i]
+			if back.Name == f.Name && back.Value.DType == f.Value.DType {
+				continue
+			}
+			wrong = true
+			m, _ := encode(f, false)
+			again = again || m.Ext != members[i].Ext
+			members[i] = m
+		}
+	}
+	for i := range r.Fields {
+		if wrong { // no shard had these fields, and each by itself is right
+			members[i], _ = encode(&r.Fields[i], false)
+		}
+	}
+	return members, nil
+}
+
+// isWhole reports a field whose name may be that of a member as decodeAll gives it for a name
+// that others have too.
+func isWhole(f *records.Field) bool {
+	end := typedEnd(f)
+	if end == "" {
+		end = "bin"
+	}
+	return strings.HasSuffix(f.Name, "."+end)
+}
+
+func openFormat(ctx context.Context, o recordio.Opener, names string, options records.ReadOptions) (records.Reader, error) {
+	shards, err := formatShards(ctx, o, names)
+	if err != nil {
+		return nil, err
+	}
+	return records.Concat(ctx, shards, func(name string) (records.Reader, error) {
+		r, err := Open(ctx, o, name, Options{Lenient: options.Lenient, Limit: options.Limit})
+		if err != nil {
+			return nil, err
+		}
+		return &formatReader{r, options.Skipped, false}, nil
+	})
+}
+
+func formatShards(ctx context.Context, o recordio.Opener, names string) ([]string, error) {
+	l, err := records.FileNames(names)
+	if err != nil {
+		return nil, err
+	}
+	var shards []string
+	for _, s := range l {
+		// A file of that name is meant, whatever a pattern would make of it.
+		if i, err := o.Stat(ctx, s); err == nil && !i.Folder {
+			shards = append(shards, s)
+			continue
+		}
+		more, err := Shards(ctx, o, s, nil)
+		if err != nil {
+			return nil, err
+		}
+		shards = append(shards, more...)
+	}
+	return shards, nil
+}
+
+type formatReader struct {
+	*Reader
+	skipped func(error)
+	told    bool
+}
+
+func (x *formatReader) Next(r *records.Record) error {
+	s, err := x.Reader.Next()
+	if d := x.Dropped(); err == io.EOF && d.First != nil && x.skipped != nil && !x.told {
+		x.told = true
+		x.skipped(d.First)
+	}
+	if err != nil {
+		return err
+	}
+	r.Reset(unescapeKey(s.Key), s.Shard, s.Offset)
+	r.Fields = decodeAll(r.Fields, s.Fields)
+	return nil
+}
+
+func createFormat(ctx context.Context, o recordio.Opener, name string, options records.WriteOptions) (records.Writer, error) {
+	one := !strings.Contains(name, "%")
+	if one && (options.Count != 0 || options.Size != 0) {
+		return nil, fmt.Errorf("webdataset: %s: %w: a number of samples or bytes for each shard wants a name with a place for the shard's number, such as data-%%06d.tar", name, records.ErrOption)
+	}
+	w, err := NewWriter(ctx, o, name, WriterOptions{One: one, Count: options.Count, Size: options.Size, Index: options.Index})
+	if err != nil {
+		return nil, err
+	}
+	return &formatWriter{w: w}, nil
+}
+
+type formatWriter struct {
+	w *Writer
+	s Sample
+}
+
+func (x *formatWriter) Write(r *records.Record) error {
+	members, err := encodeAll(x.s.Fields, r)
+	if err != nil {
+		return err
+	}
+	x.s = Sample{Key: escapeKey(r.Key), Fields: members}
+	err = x.w.Write(&x.s)
+	if errors.Is(err, ErrName) {
+		return r.Misfit(formatName, "", "%s", strings.TrimPrefix(err.Error(), "webdataset: "))
+	}
+	return err
+}
+
+func (x *formatWriter) Close() error { return x.w.Close() }
+
+func (x *formatWriter) Abort() error { return x.w.Abort() }
+
+func indexFormat(ctx context.Context, o recordio.Opener, names string, options records.IndexOptions) (written []string, err error) {
+	if options.Sums {
+		return nil, fmt.Errorf("webdataset: %s: %w: a file of sums; the index has them", names, records.ErrOption)
+	}
+	shards, err := formatShards(ctx, o, names)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range shards {
+		x, err := MakeIndex(ctx, o, s, Options{Limit: options.Limit})
+		if err == nil {
+			err = SaveIndex(ctx, o, s, x)
+		}
+		if err != nil {
+			return written, err
+		}
+		written = append(written, IndexName(s))
+	}
+	return written, nil
+}
+
+func verifyFormat(ctx context.Context, o recordio.Opener, names string, options records.ReadOptions, bad func(error)) (beside []string, err error) {
+	shards, err := formatShards(ctx, o, names)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range shards {
+		found, err := verifyShard(ctx, o, s, options, bad)
+		if found {
+			beside = append(beside, IndexName(s))
+		}
+		if err != nil {
+			return beside, err
+		}
+	}
+	return beside, nil
+}
+
+// verifyShard compares a shard with its index, sample by sample.
+func verifyShard(ctx context.Context, o recordio.Opener, shard string, options records.ReadOptions, bad func(error)) (found bool, err error) {
+	p := Options{Limit: options.Limit}
+	x, err := OpenIndexed(ctx, o, shard, p)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case errors.Is(err, ErrStale), errors.Is(err, ErrCorrupt):
+		bad(err)
+		return true, nil
+	case err != nil:
+		return true, err
+	}
+	damaged := false
+	for i := range x.Len() {
+		_, err := x.Sample(i)
+		if errors.Is(err, ErrCorrupt) {
+			damaged = true
+			bad(err)
+			err = nil
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return true, errors.Join(err, x.Close())
+		}
+	}
+	if err := x.Close(); err != nil || damaged {
+		return true, err
+	}
+	// What is between the samples. Damage there that is no difference shows when the shard is read.
+	if err := Verify(ctx, o, shard, p); errors.Is(err, ErrCorrupt) {
+		bad(err)
+	} else if err != nil {
+		return true, err
+	}
+	return true, nil
+}
