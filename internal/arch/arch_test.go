@@ -30,6 +30,9 @@ func TestImports(t *testing.T) {
 	engines := and(ours("pullpipe", "pipeline"), and(data, "golang.org/x/sys/")...)
 	records := and(ours("recordio", "rng", "internal/mapfile"), kernel...)
 	format := and(ours("records", "tensor", "internal/enum"), records...)
+	// SQLite and what it takes; nothing else may have it.
+	mindrecord := and(ours("records/mindrecord", "internal/msgpread"), and(format, "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "modernc.org/", "golang.org/x/sys/",
+		"github.com/dustin/go-humanize", "github.com/google/uuid", "github.com/mattn/go-isatty", "github.com/ncruces/go-strftime", "github.com/remyoudompheng/bigfft")...)
 	for _, c := range []struct {
 		pkg     string
 		allowed []string
@@ -45,8 +48,8 @@ func TestImports(t *testing.T) {
 		{"records/tfrecord", format},
 		{"records/tfexample", and(ours("records/tfrecord"), and(format, "google.golang.org/protobuf/")...)},
 		{"records/webdataset", and(format, "github.com/klauspost/compress", "github.com/klauspost/compress/")},
-		{"pack", and(ours("codec/jpegli", "recordio", "recordio/imagerecord", "records", "records/kaldi", "records/webdataset", "internal/filelock", "internal/mapfile"),
-			and(datagraph, "github.com/gen2brain/jpegli", "github.com/tetratelabs/wazero", "github.com/tetratelabs/wazero/", "github.com/klauspost/compress", "github.com/klauspost/compress/", "golang.org/x/sys/unix")...)},
+		{"records/mindrecord", mindrecord},
+		{"dataset/mindrecord", and(mindrecord, data...)},
 		{"codec", ours("tensor", "internal/enum")},
 		{"codec/jpeg", codec},
 		{"datagraph", datagraph},
@@ -59,10 +62,10 @@ func TestImports(t *testing.T) {
 		{"dataset/kaldi", and(ours("recordio", "records", "records/kaldi", "dataset/internal/lines"), data...)},
 		{"pullpipe", data},
 		{"pipeline", engines},
-		{"compat/mxnet", engines},
+		{"compat/mxnet", and(ours("recordio", "recordio/imagerecord", "dataset/imagerecord", "codec/jpeg", "codec/png", "codec/internal/"), engines...)},
 		{"compat/paddle", engines},
 		{"codec/jpegli", jpegli},
-		{"pack", and(ours("internal/spec", "internal/msgpread", "internal/filelock", "transforms", "recordio", "recordio/imagerecord", "internal/mapfile", "rng", "codec/jpegli"), and(jpegli, "github.com/klauspost/compress", "github.com/klauspost/compress/", "github.com/tinylib/msgp/", "github.com/philhofer/fwd")...)},
+		{"pack", and(ours("internal/spec", "internal/msgpread", "internal/filelock", "transforms", "recordio", "recordio/imagerecord", "internal/mapfile", "rng", "codec/jpegli", "records", "records/kaldi", "records/webdataset"), and(jpegli, "github.com/klauspost/compress", "github.com/klauspost/compress/", "github.com/tinylib/msgp/", "github.com/philhofer/fwd")...)},
 		{"eager", []string{module, "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/image/", "golang.org/x/sys/cpu"}},
 	} {
 		t.Run(c.pkg, func(t *testing.T) {
@@ -85,4 +88,11 @@ func TestImports(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSQLite: only those who import MindRecord link SQLite.
+func TestSQLite(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", module+"dataset/all", module+"compat/...").Output()
+	require.NoError(t, err)
+	require.NotContains(t, string(out), "modernc.org/")
 }
