@@ -28,22 +28,36 @@ func isData(_ string, head []byte) bool {
 	return len(head) >= n+len(begin) && head[7] == 0 && string(head[n:n+len(begin)]) == begin
 }
 
-// local wants files of this machine.
-func local(o recordio.Opener) error {
-	if o != recordio.Local {
+// local wants files of this machine, and says which they are: the index of each is one, too.
+func local(o recordio.Opener, write bool, names ...string) error {
+	if o == recordio.Local {
+		return nil
+	}
+	l, ok := o.(records.LocalOpener)
+	if !ok {
 		return fmt.Errorf("mindrecord: SQLite reads and writes files of this machine: %w: files behind %T", errors.ErrUnsupported, o)
+	}
+	for _, name := range names {
+		for _, n := range []string{name, indexName(name)} {
+			if err := l.Claim(n, write); err != nil {
+				return fmt.Errorf("mindrecord: %w", err)
+			}
+		}
 	}
 	return nil
 }
 
 // openRecords reads one set, or several files with semicolons between. A record's key is its row's number.
 func openRecords(_ context.Context, o recordio.Opener, names string, options records.ReadOptions) (records.Reader, error) {
-	if err := local(o); err != nil {
+	if err := local(o, false); err != nil {
 		return nil, err
 	}
 	s, err := Open(strings.Split(names, ";"))
 	if err != nil {
 		return nil, err
+	}
+	if err := local(o, false, s.Files()...); err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
 	return &recordReader{set: s, o: options, fields: s.Columns()}, nil
 }
@@ -100,7 +114,7 @@ func (r *recordReader) Close() error { return r.set.Close() }
 // createRecords writes a set whose schema is that of the first record: text, bytes, or numbers, whose first axis may have
 // another size in other records. Keys are not written.
 func createRecords(_ context.Context, o recordio.Opener, name string, options records.WriteOptions) (records.Writer, error) {
-	if err := local(o); err != nil {
+	if err := local(o, true, name, name+"0"); err != nil {
 		return nil, err
 	}
 	if options.Count < 0 || options.Size != 0 {
