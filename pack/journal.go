@@ -116,5 +116,15 @@ func (j *journal[S]) close() error { return j.f.Close() }
 
 // remove ends a pack that is finished.
 func (j *journal[S]) remove() error {
-	return errors.Join(os.Remove(j.f.Name()), j.f.Close())
+	return removeOpen(j.f)
+}
+
+// removeOpen removes and closes a file; some systems want the reverse order.
+func removeOpen(f *os.File) error {
+	err := os.Remove(f.Name())
+	cerr := f.Close()
+	if err != nil {
+		err = os.Remove(f.Name())
+	}
+	return errors.Join(err, cerr)
 }

@@ -23,6 +23,7 @@ func TestImports(t *testing.T) {
 	// What a package may import is what those below it may, and more.
 	kernel := and(ours("internal/cpu", "internal/kernel"), "golang.org/x/sys/cpu")
 	codec := and(ours("tensor", "internal/enum", "codec"), kernel...)
+	jpegli := and(codec, "github.com/gen2brain/jpegli", "github.com/tetratelabs/wazero", "github.com/tetratelabs/wazero/", "golang.org/x/sys/")
 	datagraph := and(ours("datagraph", "transforms", "rng", "internal/spec", "internal/msgpread"), and(codec, "github.com/tinylib/msgp/", "github.com/philhofer/fwd")...)
 	bundle := and(ours("modelbundle", "internal/mapfile"), datagraph...)
 	data := and(ours("dataset", "internal/filelock", "internal/mapfile"), datagraph...)
@@ -63,6 +64,8 @@ func TestImports(t *testing.T) {
 		{"pipeline", engines},
 		{"compat/mxnet", and(ours("recordio", "recordio/imagerecord", "dataset/imagerecord", "codec/jpeg", "codec/png", "codec/internal/"), engines...)},
 		{"compat/paddle", engines},
+		{"codec/jpegli", jpegli},
+		{"pack", and(ours("internal/spec", "internal/msgpread", "internal/filelock", "transforms", "recordio", "recordio/imagerecord", "internal/mapfile", "rng", "codec/jpegli", "records", "records/kaldi", "records/webdataset"), and(jpegli, "github.com/klauspost/compress", "github.com/klauspost/compress/", "github.com/tinylib/msgp/", "github.com/philhofer/fwd")...)},
 		{"eager", []string{module, "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/image/", "golang.org/x/sys/cpu"}},
 	} {
 		t.Run(c.pkg, func(t *testing.T) {

@@ -145,7 +145,7 @@ or graph; 130 interrupted.`,
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &exitError{exitUsage, err} })
 	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 100"))
-	cmd.AddCommand(a.runCmd(), a.benchCmd(), a.trainBenchCmd(), a.graphCmd(), a.bundleCmd(), a.diffCmd(), a.recordsCmd(), a.opsCmd(), a.versionCmd(), a.manCmd(cmd))
+	cmd.AddCommand(a.runCmd(), a.benchCmd(), a.trainBenchCmd(), a.graphCmd(), a.bundleCmd(), a.diffCmd(), a.packCmd(), a.recordsCmd(), a.opsCmd(), a.versionCmd(), a.manCmd(cmd))
 	cmd.InitDefaultHelpCmd()
 	for _, c := range cmd.Commands() {
 		if c.Name() == "help" { // cobra's own says nothing wrong of an unknown command

@@ -15,10 +15,14 @@ case ${1-} in
   requirements=(requirements-mxnet.txt) scripts=(mxnet_iters.py mxnet_images.py recordio_mxnet.py mxnet_aug.py) ;;
 --warp) # what OpenCV 4 gives where OpenCV 5 is another
   requirements=(requirements-warp.txt) scripts=(warp.py) ;;
+--im2rec) # what MXNet's im2rec lists and packs; Python 3.11 or earlier
+  requirements=(requirements-mxnet.txt requirements-im2rec.txt) scripts=(im2rec.py) ;;
 --records) # what webdataset reads of shards
   requirements=(requirements-records.txt) scripts=(webdataset_shards.py) ;;
 --kaldi) # what kaldi_native_io and kaldiio write and read
   requirements=(requirements-kaldi.txt) scripts=(kaldi.py) ;;
+--pack) # what webdataset's writer makes of what Kaldi's readers read
+  requirements=(requirements-pack.txt) scripts=(shards_pack.py) ;;
 --onnx) # what ONNX Runtime makes of exported models
   requirements=($root/parity/requirements-onnx.txt) scripts=(onnx_forms.py device_models.py ort_api.py) ;;
 --keras) # what Keras gives for importer/keras

@@ -1,0 +1,276 @@
+package pack
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/codec/jpegli"
+	"github.com/infer-prep/infer-prep/internal/enum"
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// Encoding is what images are packed as.
+type Encoding uint8
+
+const (
+	JPEG        Encoding = iota // by jpegli, baseline
+	PNG                         // 8 bits
+	PassThrough                 // the files' bytes, whatever they are
+)
+
+var encodingNames = []string{"jpeg", "png", "pass-through"}
+
+// String is the name.
+func (e Encoding) String() string { return enum.String("encoding", encodingNames, e) }
+
+// Color says which channels are packed, as the flag of cv2.imread does.
+type Color uint8
+
+const (
+	// RGB is three channels, without alpha: IMREAD_COLOR.
+	RGB Color = iota
+	// Gray is one channel: IMREAD_GRAYSCALE.
+	Gray
+	// Unchanged is as many as the file has: one, three, or four in PNG (JPEG drops alpha). The EXIF
+	// orientation is not applied: IMREAD_UNCHANGED. Images of 16 bits are an error.
+	Unchanged
+)
+
+var colorNames = []string{"rgb", "gray", "unchanged"}
+
+// String is the name.
+func (c Color) String() string { return enum.String("color", colorNames, c) }
+
+// ImageOptions say what becomes of an image before it is packed. With PassThrough the others
+// have no meaning.
+type ImageOptions struct {
+	Encoding   Encoding
+	Quality    int           // of JPEG: 1 to 100, default 95; of PNG: the compression, 1 to 9, default 3
+	Chroma     jpegli.Chroma // of JPEG; default 4:2:0
+	Color      Color
+	CenterCrop bool         // the largest square in the middle, before Resize
+	Resize     int          // of the shorter edge, in pixels, up to 2^24; 0: as it is
+	Limits     codec.Limits // of decoding one image, and of the pixels after Resize; the zero value is no limit
+}
+
+// check refuses what makes no sense, and sets defaults.
+func (o *ImageOptions) check() error {
+	most := 0
+	switch o.Encoding {
+	case PassThrough:
+		*o = ImageOptions{Encoding: PassThrough, Limits: o.Limits}
+		return nil
+	case JPEG:
+		if most = 100; o.Quality == 0 {
+			o.Quality = 95
+		}
+	case PNG:
+		o.Chroma = 0
+		if most = 9; o.Quality == 0 {
+			o.Quality = 3
+		}
+	}
+	switch {
+	case most == 0 || o.Color > Unchanged || o.Chroma > jpegli.Chroma444:
+		return fmt.Errorf("pack: encoding %v, color %v, chroma %v", o.Encoding, o.Color, o.Chroma)
+	case o.Quality < 1 || o.Quality > most:
+		return fmt.Errorf("pack: quality %d, want 1 to %d for %v", o.Quality, most, o.Encoding)
+	case o.Resize < 0 || o.Resize > 1<<24:
+		return fmt.Errorf("pack: resize %d, want 0 to %d", o.Resize, 1<<24)
+	}
+	return nil
+}
+
+// images prepares one image after another, in memory that it keeps.
+type images struct {
+	o       *ImageOptions
+	file    []byte
+	decoder codec.Decoder
+	pixels  tensor.Tensor
+	gray    tensor.Tensor
+	resized tensor.Tensor
+	crop    tensor.Tensor
+	context *transforms.Context
+	png     pngWriter
+}
+
+// image appends the image in a file to dst, as it is packed.
+func (m *images) image(dst []byte, path string) (_ []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil { // a bug, which must not end the packing of all other images
+			err = fmt.Errorf("internal error: %v", p)
+		}
+	}()
+	if m.file, err = readFile(m.file[:0], path, m.o.Limits.Bytes); err != nil {
+		return nil, err
+	}
+	if m.o.Encoding == PassThrough {
+		return append(dst, m.file...), nil
+	}
+	t, err := m.decode()
+	if err != nil {
+		return nil, err
+	}
+	if t, err = m.scale(t); err != nil {
+		return nil, err
+	}
+	if m.o.Encoding == PNG {
+		return m.png.encode(dst, t, m.o.Quality)
+	}
+	return jpegli.Encode(dst, t, jpegli.Options{Quality: m.o.Quality, Chroma: m.o.Chroma})
+}
+
+// decode decodes as cv2.imread does.
+func (m *images) decode() (*tensor.Tensor, error) {
+	o := codec.Options{Gray16: codec.Gray16High, Orientation: codec.OrientationApply, Limits: m.o.Limits}
+	format := "" // of what is converted to gray here
+	switch m.o.Color {
+	case Gray:
+		i, err := m.decoder.Config(m.file, &o)
+		if err != nil {
+			return nil, err
+		}
+		// libjpeg gives its luma; what others decode to colour is converted.
+		if o.Color = codec.ToLuma; i.Format != "jpeg" || i.Mode == codec.CMYK {
+			o.Color, format = codec.ToRGB, i.Format
+		}
+	case Unchanged:
+		o.Orientation, o.Refuse = codec.OrientationIgnore, codec.RefuseDepth16
+		i, err := m.decoder.Config(m.file, &o)
+		switch {
+		case err != nil:
+			return nil, err
+		case i.Mode == codec.L: // also with a colour key
+			o.Color = codec.ToGray
+		case i.HasAlpha && m.o.Encoding == PNG:
+			o.Color = codec.ToRGBA
+		}
+	}
+	i, err := m.decoder.Config(m.file, &o)
+	if err == nil {
+		err = m.pixels.Reset(i.Desc())
+	}
+	if err == nil {
+		_, err = m.decoder.Decode(m.pixels.Data, m.file, &o)
+	}
+	if err != nil || format == "" {
+		return &m.pixels, err
+	}
+	if format == "png" { // libpng's conversion, which cuts the fraction off: OpenCV leaves it to libpng
+		if err := m.gray.Reset(m.pixels.WithChannels(1)); err != nil {
+			return nil, err
+		}
+		for i := range m.gray.Data[:m.gray.Len()] {
+			p := m.pixels.Data[3*i:][:3]
+			m.gray.Data[i] = uint8((9797*uint32(p[0]) + 19234*uint32(p[1]) + 3737*uint32(p[2])) >> 15)
+		}
+		return &m.gray, nil
+	}
+	return m.apply(&m.gray, &transforms.Grayscale{Channels: 1, Backend: transforms.OpenCV}, &m.pixels)
+}
+
+// scale crops and resizes as im2rec does.
+func (m *images) scale(t *tensor.Tensor) (*tensor.Tensor, error) {
+	h, w := t.Height(), t.Width()
+	if m.o.CenterCrop && h != w {
+		axis, side, from := 0, w, (h-w)/2
+		if w > h {
+			axis, side, from = 1, h, (w-h)/2
+		}
+		c, err := t.Slice(axis, from, from+side)
+		if err != nil {
+			return nil, err
+		}
+		h, w = side, side
+		if t = c; m.o.Resize == 0 {
+			if err := m.crop.Reset(c.Desc); err != nil {
+				return nil, err
+			}
+			return &m.crop, c.CopyTo(&m.crop)
+		}
+	}
+	edge := m.o.Resize
+	if edge == 0 {
+		return t, nil
+	}
+	nh, nw := edge, int(int64(w)*int64(edge)/int64(h))
+	if h > w {
+		nh, nw = int(int64(h)*int64(edge)/int64(w)), edge
+	}
+	if l := m.o.Limits.Pixels; l > 0 && int64(nh) > l/int64(nw) {
+		return nil, fmt.Errorf("%w: %d x %d pixels when it is resized, the limit is %d", codec.ErrLimit, nw, nh, l)
+	}
+	return m.apply(&m.resized, &transforms.Resize{Fit: transforms.FitExact, Height: nh, Width: nw, Interpolation: transforms.Bilinear, Backend: transforms.OpenCV}, t)
+}
+
+// apply is an op alone.
+func (m *images) apply(dst *tensor.Tensor, op transforms.Op, src *tensor.Tensor) (*tensor.Tensor, error) {
+	if err := op.Validate(); err != nil {
+		return nil, err
+	}
+	var d [1]tensor.Desc
+	if err := op.Infer(d[:], []tensor.Desc{src.Desc}); err != nil {
+		return nil, err
+	}
+	if err := dst.Reset(d[0]); err != nil {
+		return nil, err
+	}
+	if m.context == nil {
+		m.context = transforms.NewContext(m.o.Limits)
+	}
+	m.context.Begin()
+	return dst, op.Apply(m.context, []*tensor.Tensor{dst}, []*tensor.Tensor{src})
+}
+
+// readFile appends a file to b. One of more than limit bytes, if that is not 0, is codec.ErrLimit; one that is
+// none of data, such as a pipe, is an error.
+func readFile(b []byte, path string, limit int64) (_ []byte, err error) {
+	info, err := os.Stat(path) // before it is opened: a pipe would wait for a writer
+	if err != nil {
+		return b, err
+	}
+	if !info.Mode().IsRegular() {
+		return b, &fs.PathError{Op: "read", Path: path, Err: errors.New("not a regular file")}
+	}
+	if limit > 0 && info.Size() > limit {
+		return b, fmt.Errorf("%w: a file of %d bytes, the limit is %d", codec.ErrLimit, info.Size(), limit)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return b, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if n := int(info.Size()) + 1; cap(b)-len(b) < n { // 1 more, so that the end is seen without growing
+		b = append(make([]byte, 0, len(b)+n), b...)
+	}
+	for {
+		if len(b) == cap(b) {
+			b = append(b, 0)[:len(b)] // the file grew since
+		}
+		n, err := f.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if err == io.EOF {
+			return b, nil
+		}
+		if err != nil {
+			return b, err
+		}
+		if limit > 0 && int64(len(b)) > limit {
+			return b, fmt.Errorf("%w: a file of more than %d bytes", codec.ErrLimit, limit)
+		}
+	}
+}
+
+// below is a path of a list below its root. As by os.path.join, an absolute one is taken as it is.
+func below(root, path string) string {
+	if p := filepath.FromSlash(path); filepath.IsAbs(p) {
+		return p
+	}
+	return filepath.Join(root, filepath.FromSlash(path))
+}

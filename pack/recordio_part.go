@@ -1,0 +1,157 @@
+package pack
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/infer-prep/infer-prep/internal/filelock"
+)
+
+// partFile is a file that is being written, under the name that it will have and .part. It
+// counts the bytes and their checksum.
+type partFile struct {
+	fileState
+	path   string
+	f      *os.File
+	buf    *bufio.Writer
+	closed bool
+	test   func(string) error
+}
+
+// partBuffer is the bytes that are written at once.
+const partBuffer = 256 << 10
+
+func openPart(name string, buffer int, test func(string) error) (*partFile, error) {
+	f, err := os.OpenFile(name+".part", os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, fmt.Errorf("pack: %w", err)
+	}
+	p := &partFile{path: name + ".part", f: f, test: test}
+	p.buf = bufio.NewWriterSize(partWriter{p}, buffer)
+	return p, nil
+}
+
+// partWriter is what is below the buffer.
+type partWriter struct{ p *partFile }
+
+func (w partWriter) Write(b []byte) (int, error) {
+	if err := w.p.test("write"); err != nil {
+		n, _ := w.p.f.Write(b[:len(b)/2]) // the disk is full
+		return n, err
+	}
+	return w.p.f.Write(b)
+}
+
+// Write writes some bytes.
+func (p *partFile) Write(b []byte) (int, error) {
+	p.CRC = crc32.Update(p.CRC, castagnoli, b)
+	p.Size += int64(len(b))
+	return p.buf.Write(b)
+}
+
+func (p *partFile) flush() error {
+	if err := p.buf.Flush(); err != nil {
+		return fmt.Errorf("pack: %s: %w", p.path, err)
+	}
+	return nil
+}
+
+// sound finds how many of the states, from the first on, have a beginning of the file as
+// their file k, without one between that has not.
+func (p *partFile) sound(states []recordIOState, k int) (int, error) {
+	r := bufio.NewReaderSize(p.f, partBuffer)
+	sum := crc32.New(castagnoli)
+	at := int64(0)
+	for i, s := range states {
+		n, err := io.CopyN(sum, r, s.Files[k].Size-at)
+		if at += n; err == io.EOF {
+			return i, nil
+		}
+		if err != nil {
+			return 0, fmt.Errorf("pack: %s: %w", p.path, err)
+		}
+		if at != s.Files[k].Size || sum.Sum32() != s.Files[k].CRC {
+			return i, nil
+		}
+	}
+	return len(states), nil
+}
+
+// cut makes the file end where the state does, and goes on there.
+func (p *partFile) cut(s fileState) error {
+	p.fileState = s
+	err := p.f.Truncate(s.Size)
+	if err == nil {
+		_, err = p.f.Seek(s.Size, io.SeekStart)
+	}
+	if err != nil {
+		return fmt.Errorf("pack: %w", err)
+	}
+	return nil
+}
+
+func (p *partFile) close() error {
+	if p.closed {
+		return nil
+	}
+	p.closed = true
+	if err := p.f.Close(); err != nil {
+		return fmt.Errorf("pack: %w", err)
+	}
+	return nil
+}
+
+// unfinish makes a file that has its name already a part again, if it is the one of the state.
+func unfinish(name string, s fileState) error {
+	if _, err := os.Lstat(name + ".part"); err == nil {
+		return nil
+	}
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	sum := crc32.New(castagnoli)
+	n, err := io.Copy(sum, f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if n != s.Size || sum.Sum32() != s.CRC {
+		return nil
+	}
+	return os.Rename(name, name+".part")
+}
+
+// dropJournal removes the journal of another pack, if no process is at work with it.
+func dropJournal(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		if err = filelock.TryLock(f); err == nil {
+			err = removeOpen(f)
+		} else {
+			err = errors.Join(err, f.Close())
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("pack: %s: %w", path, err)
+	}
+	return nil
+}
+
+// syncFolder makes renamed files last, where the system can. Its errors are those of systems that cannot.
+func syncFolder(dir string) {
+	if f, err := os.Open(dir); err == nil {
+		_ = f.Sync()
+		_ = f.Close()
+	}
+}

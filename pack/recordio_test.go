@@ -1,0 +1,549 @@
+package pack
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/internal/filelock"
+	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/recordio/imagerecord"
+)
+
+// photos makes n small PNG files in a new folder and gives items of them; every 11th is damaged.
+func photos(t testing.TB, n int) (root string, items []imagerecord.Item) {
+	root = t.TempDir()
+	var p pngWriter
+	for i := range n {
+		b, err := p.encode(nil, drawn(t, 4+i%5, 3+i%7, 3), 1)
+		require.NoError(t, err)
+		if i%11 == 10 {
+			b = b[:len(b)/2]
+		}
+		name := fmt.Sprintf("%d.png", i)
+		require.NoError(t, os.WriteFile(filepath.Join(root, name), b, 0o666))
+		items = append(items, imagerecord.Item{Index: uint64(i), Labels: []float32{float32(i), 1}, Path: name})
+	}
+	return root, items
+}
+
+// slow is what tests are shortened by where they are interpreted.
+var slow = map[bool]int{true: 4, false: 1}[runtime.GOARCH == "wasm"]
+
+// small makes a pack of two lists, that notes its state often.
+func small(root string, items []imagerecord.Item, dir string) *RecordIO {
+	k := len(items) * 2 / 3
+	return &RecordIO{
+		Root: root, Journal: filepath.Join(dir, "p.rec.pack"), Image: ImageOptions{Encoding: PNG, Quality: 1, Resize: 3}, Jobs: 2, Skip: true, Sums: true,
+		Outputs: []RecordIOOutput{
+			{filepath.Join(dir, "p_train"), "train.lst", items[:k]},
+			{filepath.Join(dir, "p_val"), "val.lst", items[k:]},
+		},
+		noteItems: 5, buffer: 300,
+	}
+}
+
+// contents are the files of a folder.
+func contents(t testing.TB, dir string) map[string]string {
+	m := map[string]string{}
+	l, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range l {
+		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		require.NoError(t, err)
+		m[e.Name()] = string(b)
+	}
+	return m
+}
+
+// same compares folders without printing their files.
+func same(t testing.TB, want, got map[string]string, what string, args ...any) {
+	t.Helper()
+	what = fmt.Sprintf(what, args...)
+	for name, w := range want {
+		g, ok := got[name]
+		require.True(t, ok, "%s: %s is missing", what, name)
+		if w != g {
+			i := 0
+			for i < min(len(w), len(g)) && w[i] == g[i] {
+				i++
+			}
+			require.Fail(t, what, "%s: %d bytes, want %d; the first difference is at %d", name, len(g), len(w), i)
+		}
+	}
+	require.Len(t, got, len(want), what)
+}
+
+func TestRecordIO(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	root, items := photos(t, 60)
+	var want map[string]string
+	for _, jobs := range []int{1, 2, 7} {
+		dir := filepath.Join(t.TempDir(), "new")
+		p := small(root, items, dir)
+		p.Jobs = jobs
+		var bad []string
+		p.Bad = func(e *ItemError) {
+			require.Error(t, e.Unwrap())
+			bad = append(bad, strings.SplitN(e.Error(), ": png", 2)[0])
+		}
+		done := -1
+		p.Progress = func(n int) {
+			require.GreaterOrEqual(t, n, done)
+			done = n
+		}
+		s, err := p.Run(t.Context())
+		require.NoError(t, err)
+		got := contents(t, dir)
+		require.Equal(t, RecordIOStats{Items: 60, Records: 55, Bad: 5, Bytes: int64(len(got["p_train.rec"]) + len(got["p_val.rec"]))}, s)
+		require.Equal(t, 60, done)
+		require.Equal(t, []string{
+			"train.lst: item 11: 10.png", "train.lst: item 22: 21.png", "train.lst: item 33: 32.png",
+			"val.lst: item 4: 43.png", "val.lst: item 15: 54.png",
+		}, bad)
+		if want == nil {
+			want = got
+		}
+		same(t, want, got, "%d jobs", jobs)
+		require.Len(t, got, 6)
+		l := readRecords(t, filepath.Join(dir, "p_val"))
+		require.Len(t, l, 18)
+		require.Equal(t, []float32{40}, l[0].Labels)
+
+		list, err := recordio.Files(t.Context(), recordio.Local, filepath.Join(dir, "p_val.rec"), false)
+		require.NoError(t, err)
+		files, err := recordio.NewStream(t.Context(), recordio.Local, list, 4)
+		require.NoError(t, err)
+		sums, err := recordio.ReadSums("", strings.NewReader(got["p_val.rec.sums"]))
+		require.NoError(t, err)
+		actual, err := files.Sums(recordio.Options{})
+		require.NoError(t, err)
+		require.Equal(t, actual, sums)
+		require.NoError(t, files.Close())
+	}
+}
+
+// TestFail is that an image ends the pack, which goes on when it is mended.
+func TestFail(t *testing.T) {
+	root, items := photos(t, 30)
+	dir := t.TempDir()
+	whole, err := os.ReadFile(filepath.Join(root, "9.png"))
+	require.NoError(t, err)
+	p := small(root, items, dir)
+	p.Skip = false
+	var told int
+	p.Bad = func(*ItemError) { told++ }
+	s, err := p.Run(t.Context())
+	var bad *ItemError
+	require.ErrorAs(t, err, &bad)
+	require.Equal(t, 10, bad.Item)
+	require.ErrorIs(t, err, codec.ErrFormat)
+	require.Equal(t, 10, s.Items)
+	require.Equal(t, 1, told)
+	require.NoFileExists(t, filepath.Join(dir, "p_train.rec"))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "10.png"), whole, 0o666))
+	s, err = p.Run(t.Context())
+	require.ErrorAs(t, err, &bad)
+	require.Equal(t, 1, bad.Item)
+	require.Equal(t, "val.lst", bad.List)
+	require.Equal(t, 21, s.Items)
+	require.Equal(t, 10, s.Resumed)
+	p.Skip = true // what is done is the same
+	s, err = p.Run(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, RecordIOStats{Items: 30, Records: 29, Bad: 1, Resumed: 21, Bytes: s.Bytes}, s)
+	got := contents(t, dir)
+	dir = t.TempDir()
+	_, err = small(root, items, dir).Run(t.Context())
+	require.NoError(t, err)
+	same(t, contents(t, dir), got, "mended")
+}
+
+// errStop is a process that ends.
+var errStop = errors.New("stop")
+
+// stopAt lets a pack end at its nth point; it counts them.
+func stopAt(p *RecordIO, n int) *int {
+	at := 0
+	p.test = func(string) error {
+		if at++; at > n {
+			return errStop
+		}
+		return nil
+	}
+	return &at
+}
+
+// countPoints is how many points a small pack has.
+func countPoints(t *testing.T, root string, items []imagerecord.Item) int {
+	p := small(root, items, t.TempDir())
+	n := stopAt(p, 1<<30)
+	_, err := p.Run(t.Context())
+	require.NoError(t, err)
+	return *n
+}
+
+// TestStopped ends packs at every point at which files are written, states noted and
+// files renamed: the next run goes on, and the files are those of one run.
+func TestStopped(t *testing.T) {
+	root, items := photos(t, 25)
+	for _, force := range []bool{false, true} {
+		dir := t.TempDir()
+		_, err := small(root, items, dir).Run(t.Context())
+		require.NoError(t, err)
+		want := contents(t, dir)
+		count := countPoints(t, root, items)
+		require.Greater(t, count, 30)
+		for n := 0; n < count; n += slow {
+			dir := t.TempDir()
+			p := small(root, items, dir)
+			if p.Force = force; force {
+				for name := range want {
+					require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("old"), 0o666))
+				}
+			}
+			stopAt(p, n)
+			_, err := p.Run(t.Context())
+			require.ErrorIs(t, err, errStop, n)
+			for name, b := range contents(t, dir) {
+				if filepath.Ext(name) != ".part" && name != "p.rec.pack" && b != "old" {
+					require.True(t, b == want[name], "stopped at %d: half of %s has its name", n, name)
+				}
+			}
+			for _, out := range p.Outputs { // and never are the files of two packs together
+				old, _ := os.ReadFile(out.Name + ".rec")
+				idx, err := os.ReadFile(out.Name + ".idx")
+				require.True(t, err != nil || string(old) == "old" == (string(idx) == "old"), n)
+			}
+			p.test = nil
+			s, err := p.Run(t.Context())
+			require.NoError(t, err, n)
+			require.Equal(t, 25, s.Items)
+			same(t, want, contents(t, dir), "stopped at %d (force %v)", n, force)
+		}
+	}
+}
+
+// TestDamaged changes unfinished files in all ways: the pack goes on from what is sound.
+func TestDamaged(t *testing.T) {
+	root, items := photos(t, 30)
+	dir := t.TempDir()
+	p := small(root, items, dir)
+	_, err := p.Run(t.Context())
+	require.NoError(t, err)
+	want := contents(t, dir)
+	r := rand.New(rand.NewPCG(7, 7))
+	points := countPoints(t, root, items)
+	resumed := map[int]int{}
+	for n := range 60 / slow {
+		dir := t.TempDir()
+		p := small(root, items, dir)
+		stopAt(p, 5+r.IntN(points-5))
+		_, err := p.Run(t.Context())
+		require.ErrorIs(t, err, errStop)
+		var what []string
+		for range 1 + r.IntN(2) {
+			l, err := os.ReadDir(dir)
+			require.NoError(t, err)
+			name := l[r.IntN(len(l))].Name()
+			if filepath.Ext(name) != ".part" && name != "p.rec.pack" {
+				continue // finished: see below
+			}
+			path := filepath.Join(dir, name)
+			b, err := os.ReadFile(path)
+			require.NoError(t, err)
+			k := 0
+			if len(b) > 0 {
+				k = r.IntN(len(b))
+			}
+			switch r.IntN(4) {
+			case 0:
+				err = os.WriteFile(path, b[:k], 0o666)
+			case 1:
+				if len(b) > 0 && name != "p.rec.pack" { // its first line is the digest
+					b[k] ^= 1 << r.IntN(8)
+				}
+				err = os.WriteFile(path, b, 0o666)
+			case 2:
+				err = os.WriteFile(path, append(b, "more"...), 0o666)
+			case 3:
+				if strings.HasSuffix(name, ".part") {
+					err = os.Remove(path)
+				}
+			}
+			require.NoError(t, err)
+			what = append(what, fmt.Sprint(name, " ", k))
+		}
+		p.test = nil
+		s, err := p.Run(t.Context())
+		if errors.Is(err, ErrExists) { // the journal is damaged, and so the finished files are any files
+			p.Force = true
+			s, err = p.Run(t.Context())
+		}
+		require.NoError(t, err, "%d: %q", n, what)
+		resumed[s.Resumed]++
+		same(t, want, contents(t, dir), "%d: %q", n, what)
+	}
+	require.Greater(t, len(resumed), 3)
+}
+
+// TestTwice is a pack that goes on before the last of its states, and is stopped again.
+func TestTwice(t *testing.T) {
+	root, items := photos(t, 60)
+	dir := t.TempDir()
+	_, err := small(root, items, dir).Run(t.Context())
+	require.NoError(t, err)
+	want := contents(t, dir)
+	dir = t.TempDir()
+	p := small(root, items, dir)
+	part := p.Outputs[0].Name + ".rec.part"
+	points := countPoints(t, root, items)
+	for _, n := range []int{points / 3, points / 7, points / 6, points / 7, points / 7, points / 8} {
+		stopAt(p, n)
+		_, err := p.Run(t.Context())
+		require.ErrorIs(t, err, errStop)
+		info, err := os.Stat(part)
+		require.NoError(t, err)
+		require.NoError(t, os.Truncate(part, info.Size()*2/3))
+	}
+	p.test = nil
+	s, err := p.Run(t.Context())
+	require.NoError(t, err)
+	require.Positive(t, s.Resumed)
+	same(t, want, contents(t, dir), "truncated again and again")
+}
+
+func TestRefused(t *testing.T) {
+	root, items := photos(t, 30)
+	dir := t.TempDir()
+	p := small(root, items, dir)
+	_, err := p.Run(t.Context())
+	require.NoError(t, err)
+	want := contents(t, dir)
+	_, err = p.Run(t.Context())
+	require.ErrorIs(t, err, ErrExists)
+	require.ErrorContains(t, err, "p_train.rec: exists already")
+	same(t, want, contents(t, dir), "refused")
+	p.Force = true
+	s, err := p.Run(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 30, s.Items)
+	same(t, want, contents(t, dir), "again")
+
+	// Another pack's journal.
+	for name, change := range map[string]func(p *RecordIO){
+		"quality": func(p *RecordIO) { p.Image.Quality = 2 },
+		"labels":  func(p *RecordIO) { p.PackLabels = true },
+		"sums":    func(p *RecordIO) { p.Sums = false },
+		"item":    func(p *RecordIO) { p.Outputs[1].Items = p.Outputs[1].Items[1:] },
+		"root":    func(p *RecordIO) { p.Root = filepath.Join(p.Root, ".", "x") },
+		"limits":  func(p *RecordIO) { p.Image.Limits.Pixels = 1000 },
+	} {
+		dir := t.TempDir()
+		p := small(root, items, dir)
+		stopAt(p, 12)
+		_, err := p.Run(t.Context())
+		require.ErrorIs(t, err, errStop)
+		before := contents(t, dir)
+		p.test = nil
+		change(p)
+		_, err = p.Run(t.Context())
+		require.ErrorIs(t, err, ErrOther, name)
+		same(t, before, contents(t, dir), "refused")
+		p.Restart = true
+		p.Bad = nil
+		_, err = p.Run(t.Context())
+		require.NoError(t, err, name)
+		require.NoFileExists(t, p.Journal)
+		require.NoFileExists(t, p.Outputs[0].Name+".rec.part")
+	}
+
+	// A finished file of an unfinished pack is changed.
+	dir = t.TempDir()
+	p = small(root, items, dir)
+	p.test = func(point string) error {
+		if _, err := os.Stat(p.Outputs[0].Name + ".rec.sums"); err == nil && point == "noted" {
+			return errStop
+		}
+		return nil
+	}
+	_, err = p.Run(t.Context())
+	require.ErrorIs(t, err, errStop)
+	p.test = nil
+	require.NoError(t, os.Truncate(p.Outputs[0].Name+".idx", 5))
+	_, err = p.Run(t.Context())
+	require.ErrorContains(t, err, "p_train.idx: not the file that was packed")
+	require.NoError(t, os.Remove(p.Outputs[0].Name+".idx"))
+	_, err = p.Run(t.Context())
+	require.ErrorIs(t, err, fs.ErrNotExist)
+
+	// Parameters.
+	for want, change := range map[string]func(p *RecordIO){
+		"quality 10, want 1 to 9 for png":     func(p *RecordIO) { p.Image.Quality = 10 },
+		"quality 101, want 1 to 100 for jpeg": func(p *RecordIO) { p.Image.Encoding, p.Image.Quality = JPEG, 101 },
+		"resize -1, want 0 to 16777216":       func(p *RecordIO) { p.Image.Resize = -1 },
+		"color(3)":                            func(p *RecordIO) { p.Image.Color = 3 },
+		"no list":                             func(p *RecordIO) { p.Outputs = nil },
+		"the number 9223372036854775808 is none of": func(p *RecordIO) {
+			p.Outputs = []RecordIOOutput{{"x", "x.lst", []imagerecord.Item{{Index: 1 << 63, Path: "x"}}}}
+		},
+	} {
+		p := small(root, items, t.TempDir())
+		change(p)
+		_, err := p.Run(t.Context())
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	root, items := photos(t, 60)
+	dir := t.TempDir()
+	_, err := small(root, items, dir).Run(t.Context())
+	require.NoError(t, err)
+	want := contents(t, dir)
+	for n := 1; n < 60; n += 7 {
+		dir := t.TempDir()
+		p := small(root, items, dir)
+		p.noteItems = 1000 // so that it is the interruption that notes
+		ctx, cancel := context.WithCancel(t.Context())
+		p.Progress = func(done int) {
+			if done == n {
+				cancel()
+			}
+		}
+		s, err := p.Run(ctx)
+		require.ErrorIs(t, err, context.Canceled)
+		done := s.Items
+		require.GreaterOrEqual(t, done, n)
+		p.Progress = nil
+		if filelock.Works { // while one is at work another is not
+			p.test = func(string) error {
+				p.test = nil
+				q := *p
+				_, err := q.Run(t.Context())
+				require.ErrorIs(t, err, filelock.ErrLocked)
+				q.Restart = true
+				_, err = q.Run(t.Context())
+				require.ErrorIs(t, err, filelock.ErrLocked)
+				return nil
+			}
+		}
+		s, err = p.Run(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, done, s.Resumed)
+		same(t, want, contents(t, dir), "interrupted at %d", n)
+	}
+}
+
+// TestMemory is that what is packed does not stay in memory.
+func TestMemory(t *testing.T) {
+	root := t.TempDir()
+	b := bytes.Repeat([]byte("0123456789abcdef"), 200)
+	var items []imagerecord.Item
+	for i := range 10_000 {
+		if i < 20 {
+			require.NoError(t, os.WriteFile(filepath.Join(root, fmt.Sprint(i)), b, 0o666))
+		}
+		items = append(items, imagerecord.Item{Index: uint64(i), Labels: []float32{0}, Path: fmt.Sprint(i % 20)})
+	}
+	p := &RecordIO{Root: root, Outputs: []RecordIOOutput{{filepath.Join(t.TempDir(), "x"), "", items}}, Image: ImageOptions{Encoding: PassThrough}, Jobs: 2}
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	before, most := m.HeapAlloc, uint64(0)
+	p.Progress = func(done int) {
+		if done%500 == 0 {
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			most = max(most, m.HeapAlloc)
+		}
+	}
+	s, err := p.Run(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 10_000, s.Records)
+	require.Less(t, int64(most)-int64(before), int64(4<<20), "%d bytes are packed", s.Bytes)
+}
+
+// TestJPEG packs photographs as JPEG files, the same bytes on every platform.
+func TestJPEG(t *testing.T) {
+	for _, c := range []struct {
+		o      ImageOptions
+		digest uint32
+	}{
+		{ImageOptions{Resize: 40}, 0xf8681a5},
+		{ImageOptions{Resize: 30, CenterCrop: true, Quality: 80, Color: Gray}, 0x9fd03ab1},
+		{ImageOptions{Quality: 50, Chroma: 2, Color: Unchanged}, 0x730b4fa1},
+	} {
+		p := &RecordIO{Root: testImages, Image: c.o, Jobs: 2, Outputs: []RecordIOOutput{{
+			filepath.Join(t.TempDir(), "x"), "", goldenItems([]string{"jpeg_base_420.jpg", "png_gray8.png", "png_rgba8.png", "webp_lossy_64x48.webp", "gif_8bit.gif"}, 1),
+		}}}
+		_, err := p.Run(t.Context())
+		require.NoError(t, err)
+		b, err := os.ReadFile(p.Outputs[0].Name + ".rec")
+		require.NoError(t, err)
+		require.Equal(t, c.digest, crc32.ChecksumIEEE(b))
+		for i, r := range readRecords(t, p.Outputs[0].Name) {
+			info, err := codec.DecodeConfig(r.Content, nil)
+			require.NoError(t, err)
+			require.Equal(t, "jpeg", info.Format)
+			if c.o.Resize > 0 {
+				require.Equal(t, c.o.Resize, min(info.Width, info.Height))
+			}
+			want := map[Color]codec.Mode{RGB: codec.RGB, Gray: codec.L}[c.o.Color]
+			if c.o.Color == Unchanged {
+				if want = codec.RGB; i == 1 {
+					want = codec.L
+				}
+			}
+			require.Equal(t, want, info.Mode, i)
+		}
+	}
+}
+
+// TestBadImages are those that no image is made of.
+func TestBadImages(t *testing.T) {
+	root, _ := photos(t, 1)
+	require.NoError(t, os.Mkdir(filepath.Join(root, "folder"), 0o777))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "empty"), nil, 0o666))
+	long, err := new(pngWriter).encode(nil, drawn(t, 1, 5000, 1), 1)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(root, "long"), long, 0o666))
+	var items []imagerecord.Item
+	for i, n := range []string{"none.png", "folder", "empty", "long", filepath.ToSlash(filepath.Join(root, "0.png"))} {
+		items = append(items, imagerecord.Item{Index: uint64(i), Path: n})
+	}
+	l := codec.DefaultLimits()
+	l.Pixels = 1 << 20
+	p := &RecordIO{Root: root, Outputs: []RecordIOOutput{{filepath.Join(t.TempDir(), "x"), "x.lst", items}}, Image: ImageOptions{Resize: 30, Limits: l}, Skip: true}
+	var bad []*ItemError
+	p.Bad = func(e *ItemError) { bad = append(bad, e) }
+	s, err := p.Run(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, s.Records) // the last one, whose path is absolute
+	require.Len(t, bad, 4)
+	require.ErrorIs(t, bad[0], fs.ErrNotExist)
+	require.EqualError(t, bad[1], "x.lst: item 2: folder: not a regular file")
+	require.ErrorIs(t, bad[2], codec.ErrFormat)
+	require.EqualError(t, bad[3], "x.lst: item 4: long: limit exceeded: 150000 x 30 pixels when it is resized, the limit is 1048576")
+
+	p.Outputs[0].Name += "2"
+	p.Image = ImageOptions{Encoding: PassThrough, Limits: codec.Limits{Bytes: 20}}
+	bad = nil
+	_, err = p.Run(t.Context())
+	require.NoError(t, err)
+	require.Len(t, bad, 4)
+	require.ErrorIs(t, bad[3], codec.ErrLimit)
+}
