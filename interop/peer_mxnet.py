@@ -5,6 +5,7 @@ usage: peer_mxnet.py write-raw FILE.rec | write-images FILE.rec | read-raw FILE.
 
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -95,6 +96,11 @@ def parts(folder, sets=200):
                 samples.show(f"{s}/{count}/{k}", {"ids": np.array(ids, np.int64)})
 
 
+# What OpenCV decodes otherwise than Pillow, whose pixels are packed here: CMYK, progressive files without their end, orientation that
+# stands in XMP, in a PNG file or as another type than a short, and tables that libjpeg-turbo reads otherwise since version 3.
+OTHERWISE = re.compile(r"jpeg_(cmyk|ycck|partial|xmp|exif_(byte|rational)|quant_(16bit|wraps))|png_(xmp|apng_exif|raw_exif)")
+
+
 def choose(folder, *sources):
     """Makes a folder of three classes with the images that OpenCV reads: im2rec ends at another one."""
     import cv2
@@ -102,7 +108,7 @@ def choose(folder, *sources):
     names = sorted(os.path.join(s, f) for s in sources for f in os.listdir(s) if f.lower().endswith((".jpg", ".jpeg", ".png")))
     for n, name in enumerate(names):
         os.makedirs(f"{folder}/class{n % 3}", exist_ok=True)
-        if cv2.imread(name) is not None:
+        if cv2.imread(name) is not None and not OTHERWISE.match(os.path.basename(name)):
             shutil.copy(name, f"{folder}/class{n % 3}")
 
 
