@@ -103,6 +103,11 @@ type Indexed struct {
 // An entry beyond the end, or two of one place, are a CorruptionError; whether a
 // record begins there shows when it is read.
 func (s *Stream) Indexed(index []Entry, o Options) (*Indexed, error) {
+	return s.IndexedTo(s.Size(), index, o)
+}
+
+// IndexedTo is Indexed of a part, whose last record ends at end.
+func (s *Stream) IndexedTo(end int64, index []Entry, o Options) (*Indexed, error) {
 	if o.Limit <= 0 || o.Limit > MaxRecord {
 		o.Limit = MaxRecord
 	}
@@ -113,7 +118,7 @@ func (s *Stream) Indexed(index []Entry, o Options) (*Indexed, error) {
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(index[a].Offset, index[b].Offset) })
 	for k, i := range order {
-		end := s.Size()
+		end := end
 		if k+1 < len(order) {
 			end = index[order[k+1]].Offset
 		}
@@ -188,9 +193,39 @@ func (x *Indexed) Record(i int, b *Buffer) (record []byte, shared bool, err erro
 // Index finds where the records of a stream begin, by reading all of it. Keys are the
 // records' numbers.
 func (s *Stream) Index(o Options) (l []Entry, err error) {
-	err = s.each(o, func(at int64, _ []byte) error {
+	l, _, err = s.IndexPart(0, 1, o)
+	return l, err
+}
+
+// IndexPart is the Index of part k of n, as Part divides, and where its last record ends. It reads nothing but
+// the part. Keys are numbers within it.
+func (s *Stream) IndexPart(k, n int, o Options) (l []Entry, end int64, err error) {
+	from, end, err := s.Part(k, n, false)
+	if err != nil {
+		return nil, 0, err
+	}
+	err = s.within(from, end, o, func(at int64, _ []byte) error {
 		l = append(l, Entry{int64(len(l)), at})
 		return nil
 	})
-	return l, err
+	return l, end, err
+}
+
+// PartIndex is part k of n of an index, in the order of offsets, and where its last record ends: dmlc-core's rule for
+// dividing records of an index, ceil(records/n) for each part until there are no more. An
+// entry beyond the stream's end is a CorruptionError.
+func (s *Stream) PartIndex(index []Entry, k, n int, o Options) (part []Entry, end int64, err error) {
+	index = slices.Clone(index)
+	slices.SortStableFunc(index, func(a, b Entry) int { return cmp.Compare(a.Offset, b.Offset) })
+	if len(index) > 0 {
+		if e := index[len(index)-1]; e.Offset >= s.Size() {
+			return nil, 0, &CorruptionError{o.Name, 0, fmt.Sprintf("key %d is at byte %d, the files have %d", e.Key, e.Offset, s.Size())}
+		}
+	}
+	step := (len(index) + n - 1) / n
+	from, to := min(k*step, len(index)), min((k+1)*step, len(index))
+	if end = s.Size(); to < len(index) {
+		end = index[to].Offset
+	}
+	return index[from:to:to], end, nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/infer-prep/infer-prep/rng"
 )
@@ -135,26 +134,24 @@ func (s *Split) indexed(ctx context.Context, o Opener) (err error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
+	part, end, err := s.stream.PartIndex(entries, s.o.Part, s.o.Parts, Options{Name: s.o.Index})
+	if err != nil {
+		return err
+	}
 	var places []int64
-	for _, e := range entries {
-		if e.Offset >= s.stream.Size() {
-			return &CorruptionError{s.o.Index, 0, fmt.Sprintf("key %d is at byte %d, the files have %d", e.Key, e.Offset, s.stream.Size())}
-		}
+	for _, e := range part {
 		places = append(places, e.Offset)
 	}
-	slices.Sort(places)
 	n := len(places)
-	step := (n + s.o.Parts - 1) / s.o.Parts
-	first, end := min(s.o.Part*step, n), min((s.o.Part+1)*step, n)
-	places = append(places, s.stream.Size())
+	places = append(places, end)
 	switch {
-	case first == end:
+	case n == 0:
 	case s.o.Random:
-		for i := first; i < end; i++ {
+		for i := range n {
 			s.ranges = append(s.ranges, span{places[i], places[i+1]})
 		}
 	default:
-		s.ranges = []span{{places[first], places[end]}}
+		s.ranges = []span{{places[0], places[n]}}
 	}
 	return nil
 }

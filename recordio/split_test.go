@@ -378,3 +378,54 @@ func TestCreate(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, l, 1)
 }
+
+// TestIndexPart: the records of a part of a stream, and of an index, are those that a Split of it gives.
+func TestIndexPart(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 10 {
+		dir := t.TempDir()
+		for f := range 1 + r.IntN(3) {
+			var l []string
+			for range r.IntN(12) {
+				l = append(l, drawn(r))
+			}
+			put(t, dir, fmt.Sprint(f, ".rec"), write(t, append(l, "x")...))
+		}
+		for _, o := range []Opener{Local, unmapped{Local}} {
+			files, err := Files(t.Context(), o, dir, false)
+			require.NoError(t, err)
+			s, err := NewStream(t.Context(), o, files, align)
+			require.NoError(t, err)
+			all, err := s.Index(Options{})
+			require.NoError(t, err)
+			var text []byte
+			for _, e := range all {
+				text, err = e.AppendText(text)
+				require.NoError(t, err)
+			}
+			index := put(t, t.TempDir(), "x.idx", text)
+			for parts := 1; parts < 9; parts++ {
+				for k := range parts {
+					for _, index := range []string{"", index} {
+						part, end, err := s.IndexPart(k, parts, Options{})
+						if index != "" {
+							part, end, err = s.PartIndex(all, k, parts, Options{})
+						}
+						require.NoError(t, err)
+						x, err := s.IndexedTo(end, part, Options{})
+						require.NoError(t, err)
+						var got []string
+						for i := range part {
+							b, _, err := x.Record(i, &Buffer{})
+							require.NoError(t, err)
+							got = append(got, string(b))
+						}
+						want := openSplit(t, o, dir, SplitOptions{Part: k, Parts: parts, Index: index})
+						require.Equal(t, next(t, want), got, "part %d of %d", k, parts)
+					}
+				}
+			}
+			require.NoError(t, s.Close())
+		}
+	}
+}

@@ -54,16 +54,25 @@ func ReadSums(name string, r io.Reader) ([]Sum, error) {
 
 // each calls f for every record of the stream, with its offset in it.
 func (s *Stream) each(o Options, f func(at int64, record []byte) error) error {
+	return s.within(0, s.Size(), o, f)
+}
+
+// within is each for the records from a place to another, at both of which one begins, or a file ends.
+func (s *Stream) within(from, to int64, o Options, f func(at int64, record []byte) error) error {
 	for i, file := range s.files {
-		b, err := s.view(i, 0, file.Size)
+		first, end := max(from-s.starts[i], 0), min(to-s.starts[i], file.Size)
+		if first >= end {
+			continue
+		}
+		b, err := s.view(i, first, end)
 		if err != nil {
 			return err
 		}
 		p := o
-		p.Name, p.Offset = file.Name, 0
+		p.Name, p.Offset = file.Name, first
 		r := NewBytes(b, p)
 		if b == nil {
-			r = NewReader(io.NewSectionReader(s, s.starts[i], file.Size), p)
+			r = NewReader(io.NewSectionReader(s, s.starts[i]+first, end-first), p)
 		}
 		for {
 			record, err := r.Next()

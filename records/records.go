@@ -120,6 +120,14 @@ type Writer interface {
 	Abort() error
 }
 
+// LocalOpener is an Opener of the machine's own files that is told of files which a format does not
+// open through it, because a library does, as SQLite.
+type LocalOpener interface {
+	recordio.Opener
+	// Claim is called before a file is read or written. An error refuses it.
+	Claim(name string, write bool) error
+}
+
 // ReadOptions are those of a Reader.
 type ReadOptions struct {
 	// Lenient leaves out damage where the format can, and counts it in Skipped.

@@ -9,29 +9,43 @@ import (
 
 // What AdjustBrightness, AdjustContrast, AdjustSaturation and AdjustHue share.
 
-const adjustReference = "Pillow 13.0.0 ImageEnhance; torchvision 0.29.2 v2 (x86-64 with AVX2); MindSpore 2.10.0 vision and OpenCV 5.0.0 for opencv"
+const adjustReference = "Pillow 13.0.0 ImageEnhance; torchvision 0.29.2 v2 (x86-64 with AVX2); MindSpore 2.10.0 vision and OpenCV 5.0.0 for opencv; " +
+	"MXNet 1.9.1 ImageRecordIter"
 
 // maxFactor bounds factors: beyond it every value but one is clipped, and below
 // it no result is beyond int32.
 const maxFactor = 1e6
 
-// checkFactor wants a factor of 0 to maxFactor.
-func checkFactor(f float64) error {
-	if !(f >= 0 && f <= maxFactor) {
-		return paramErr("factor is %v, want 0 to %v", f, maxFactor)
+// checkAdjust wants a factor of leastFactor to maxFactor, and a backend that adjustments have.
+func checkAdjust(f float64, b Backend) error {
+	if least := leastFactor(b); !(f >= least && f <= maxFactor) {
+		return paramErr("factor is %v, want %v to %v", f, least, maxFactor)
+	}
+	return checkAdjustBackend(b)
+}
+
+// leastFactor is below 0 for MXNet alone, whose own factors are, where they are drawn from far about 1.
+func leastFactor(b Backend) float64 {
+	if b == MXNet {
+		return -maxFactor
+	}
+	return 0
+}
+
+// checkAdjustBackend wants one of the backends that adjustments have.
+func checkAdjustBackend(b Backend) error {
+	if b > Torch && b != MXNet {
+		return paramErr("backend is %v, want pillow, opencv, torch or mxnet", b)
 	}
 	return nil
 }
 
-// checkAdjustBackend wants one of the backends that there are.
-func checkAdjustBackend(b Backend) error { return checkEnum("backend", b, backendNames) }
-
-// wantAdjusted wants a uint8 image of three channels, or of one too, which MindSpore refuses.
+// wantAdjusted wants a uint8 image of three channels, or of one too, which MindSpore and MXNet refuse.
 func wantAdjusted(d tensor.Desc, b Backend) error {
 	if err := wantImage(d, tensor.Uint8); err != nil {
 		return err
 	}
-	if b == OpenCV {
+	if b == OpenCV || b == MXNet {
 		return wantChannels(d, 3)
 	}
 	return wantChannels(d, 1, 3)
@@ -68,6 +82,8 @@ func (m *blend) of(v uint8, other float32) uint8 {
 		return trunc8(other + float32(m.factor*(float32(v)-other)))
 	case Torch:
 		return trunc8(kernel.FMA32(float64(float64(other)*m.rest), m.scaled[v]))
+	case MXNet:
+		return round8(m.scaled[v] + float32(other*float32(m.rest)))
 	}
 	return round8(kernel.FMA32(float64(float64(other)*m.rest), m.scaled[v]))
 }
@@ -102,8 +118,15 @@ func grayOf(b Backend) func(r, g, b uint8) uint8 {
 		return pillowGray
 	case Torch:
 		return torchGrayFused
+	case MXNet:
+		return mxnetGray
 	}
 	return openCVGray
+}
+
+// mxnetGray is OpenCV 3.4's gray of 14 bits of a pixel whose red and blue are taken for each other.
+func mxnetGray(r, g, b uint8) uint8 {
+	return uint8((1868*uint32(r) + 9617*uint32(g) + 4899*uint32(b) + 8192) >> 14)
 }
 
 // alias reports whether two dense tensors of the same description are one.

@@ -7,18 +7,19 @@ import (
 
 // AdjustBrightness multiplies every value by a factor: 0 gives black, 1 the
 // image, more a brighter one. It takes a uint8 image of one or three channels, for
-// opencv of three, in both layouts, and gives the same description, 0 to 255.
+// opencv and mxnet of three, in both layouts, and gives the same description, 0 to 255.
 //
 // For a value v and the factor f as float32, the product is a float32, clipped, and
 //
 //   - Pillow, Torch: its fraction is cut off;
-//   - OpenCV: it is rounded half to even.
+//   - OpenCV, MXNet: it is rounded half to even.
 //
 // Reference: Pillow 13.0.0, ImageEnhance.Brightness, which torchvision's
 // adjust_brightness of a Pillow image is; torchvision 0.29.2, v2's of a uint8 tensor; MindSpore
-// 2.10.0, vision.AdjustBrightness of an array, which is OpenCV's convertScaleAbs.
+// 2.10.0, vision.AdjustBrightness of an array, which is OpenCV's convertScaleAbs; MXNet 1.9.1,
+// ImageRecordIter's brightness.
 type AdjustBrightness struct {
-	Factor  float64 `json:"factor"`  // 0 to 1e6, usually about 1
+	Factor  float64 `json:"factor"`  // 0 to 1e6, mxnet: -1e6 to 1e6; usually about 1
 	Backend Backend `json:"backend"` // usually pillow
 }
 
@@ -39,10 +40,7 @@ func NewAdjustBrightness(factor float64) *AdjustBrightness {
 
 // Validate checks the factor and the backend.
 func (o *AdjustBrightness) Validate() error {
-	if err := checkFactor(o.Factor); err != nil {
-		return err
-	}
-	return checkAdjustBackend(o.Backend)
+	return checkAdjust(o.Factor, o.Backend)
 }
 
 // Infer keeps the description.
@@ -73,7 +71,7 @@ func (o *AdjustBrightness) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		st.op, st.valid = *o, true
 		for v := range st.table {
 			f := float32(float32(v) * float32(o.Factor))
-			if o.Backend == OpenCV {
+			if o.Backend == OpenCV || o.Backend == MXNet {
 				st.table[v] = round8(f)
 			} else {
 				st.table[v] = trunc8(f)

@@ -16,6 +16,7 @@ func TestAdjustContrast(t *testing.T) {
 	require.Equal(t, []byte{3, 7}, applyOne(t, &AdjustContrast{0.5, Torch}, x).Data)
 	require.Equal(t, []byte{0, 14}, applyOne(t, NewAdjustContrast(2), x).Data)
 	refusesParam(t, "backend", &AdjustContrast{1, 9})
+	refusesParam(t, "backend", &AdjustContrast{1, OpenCV4})
 	refusesInput(t, "want dtype", NewAdjustContrast(1), rgb32)
 }
 

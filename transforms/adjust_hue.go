@@ -39,7 +39,7 @@ func (o *AdjustHue) Validate() error {
 	if !(o.Factor >= -0.5 && o.Factor <= 0.5) {
 		return paramErr("factor is %v, want -0.5 to 0.5", o.Factor)
 	}
-	return checkAdjustBackend(o.Backend)
+	return checkLibrary(o.Backend)
 }
 
 // Infer keeps the description.

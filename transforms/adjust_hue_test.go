@@ -22,6 +22,7 @@ func TestAdjustHue(t *testing.T) {
 		refusesParam(t, "factor", NewAdjustHue(f))
 	}
 	refusesParam(t, "backend", &AdjustHue{0, 9})
+	refusesParam(t, "backend", &AdjustHue{0, MXNet})
 	refusesInput(t, "want dtype", NewAdjustHue(0), rgb32)
 }
 

@@ -4,7 +4,7 @@ import "github.com/infer-prep/infer-prep/tensor"
 
 // AdjustSaturation mixes every pixel with its gray value g: a factor f of 0 gives a
 // gray image, 1 the image, more stronger colours. It takes a uint8 image of three channels
-// in both layouts, or of one, which is kept (not for opencv), and gives the same description, 0 to 255.
+// in both layouts, or of one, which is kept (not for opencv and mxnet), and gives the same description, 0 to 255.
 //
 // All in float32, each operation rounded, except that a*b+c is rounded once where
 // it says fma; the result is clipped:
@@ -13,12 +13,15 @@ import "github.com/infer-prep/infer-prep/tensor"
 //   - Torch: fma(g, 1-f, v*f), its fraction cut off; g is Grayscale's torch gray
 //     with its products and sums fused.
 //   - OpenCV: fma(g, 1-f, v*f), rounded half to even; g is Grayscale's opencv gray.
+//   - MXNet: v*f + g*(1-f), rounded half to even; g is (1868 R + 9617 G + 4899 B + 8192) >> 14: the weights of red
+//     and blue are exchanged, as upstream.
 //
 // Reference: Pillow 13.0.0, ImageEnhance.Color, which torchvision's
 // adjust_saturation of a Pillow image is; torchvision 0.29.2, v2's of a uint8 tensor; MindSpore
-// 2.10.0, vision.AdjustSaturation of an array, which is OpenCV's cvtColor and addWeighted.
+// 2.10.0, vision.AdjustSaturation of an array, which is OpenCV's cvtColor and addWeighted; MXNet 1.9.1,
+// ImageRecordIter's saturation.
 type AdjustSaturation struct {
-	Factor  float64 `json:"factor"`  // 0 to 1e6, usually about 1
+	Factor  float64 `json:"factor"`  // 0 to 1e6, mxnet: -1e6 to 1e6; usually about 1
 	Backend Backend `json:"backend"` // usually pillow
 }
 
@@ -38,10 +41,7 @@ func NewAdjustSaturation(factor float64) *AdjustSaturation {
 
 // Validate checks the factor and the backend.
 func (o *AdjustSaturation) Validate() error {
-	if err := checkFactor(o.Factor); err != nil {
-		return err
-	}
-	return checkAdjustBackend(o.Backend)
+	return checkAdjust(o.Factor, o.Backend)
 }
 
 // Infer keeps the description.

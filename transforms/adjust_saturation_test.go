@@ -16,6 +16,9 @@ func TestAdjustSaturation(t *testing.T) {
 	gray := pixelsOf[uint8](t, tensor.Uint8, tensor.HWC, 1, 2, 1, 3, 4)
 	require.Equal(t, gray.Data, applyOne(t, NewAdjustSaturation(2), gray).Data)
 	refusesParam(t, "backend", &AdjustSaturation{1, 9})
+	refusesParam(t, "backend", &AdjustSaturation{1, OpenCV4})
+	red := pixelsOf[uint8](t, tensor.Uint8, tensor.HWC, 1, 1, 3, 255, 0, 0)
+	require.Equal(t, []byte{29, 29, 29}, applyOne(t, &AdjustSaturation{0, MXNet}, red).Data, "red has blue's weight")
 	refusesInput(t, "want dtype", NewAdjustSaturation(1), rgb32)
 }
 

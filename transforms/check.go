@@ -86,6 +86,14 @@ func checkEnum[E interface {
 	return nil
 }
 
+// checkLibrary wants one of the three backends that most ops have.
+func checkLibrary(b Backend) error {
+	if b > Torch {
+		return paramErr("backend is %v, want pillow, opencv or torch", b)
+	}
+	return nil
+}
+
 // checkValues refuses a parameter without values, or with one that is not a
 // finite number in float32, the type that pixels are computed in.
 func checkValues(name string, values []float64) error {

@@ -130,6 +130,10 @@ func numbers(op Op, h, w int) map[string]float64 {
 			m[name] = float64(f.Int())
 		case f.CanFloat():
 			m[name] = f.Float()
+		case f.Kind() == reflect.Array:
+			for j := range f.Len() {
+				m[name+"."+strconv.Itoa(j)] = f.Index(j).Float()
+			}
 		}
 	}
 	if _, ok := m["left"]; ok && m["width"] != 0 {

@@ -7,12 +7,14 @@ type Backend uint8
 
 // The backends.
 const (
-	Pillow Backend = iota // Pillow 13.0.0
-	OpenCV                // OpenCV 5.0.0
-	Torch                 // torch 2.15.0 and torchvision 0.29.2
+	Pillow  Backend = iota // Pillow 13.0.0
+	OpenCV                 // OpenCV 5.0.0
+	Torch                  // torch 2.15.0 and torchvision 0.29.2
+	OpenCV4                // OpenCV 3.4 to 4.11, where OpenCV 5 is another; of WarpAffine and what is warped with it
+	MXNet                  // MXNet 1.9.1, of its ImageRecordIter; of the colour adjustments but hue, and of bicubic resizing
 )
 
-var backendNames = []string{"pillow", "opencv", "torch"}
+var backendNames = []string{"pillow", "opencv", "torch", "opencv4", "mxnet"}
 
 func (b Backend) String() string               { return enum.String("backend", backendNames, b) }
 func (b Backend) MarshalText() ([]byte, error) { return enum.Format("backend", backendNames, b) }

@@ -40,10 +40,7 @@ func (o *Grayscale) Validate() error {
 	if o.Channels != 1 && o.Channels != 3 {
 		return paramErr("channels is %d, want 1 or 3", o.Channels)
 	}
-	if o.Backend > Torch {
-		return paramErr("backend is %v, want pillow, opencv or torch", o.Backend)
-	}
-	return nil
+	return checkLibrary(o.Backend)
 }
 
 // Infer changes the number of channels.

@@ -106,6 +106,54 @@ func (z AdjustContrast) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z AdjustHLS) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 3
+	o = append(o, 0x93)
+	o = msgp.AppendInt(o, z.H)
+	o = msgp.AppendInt(o, z.L)
+	o = msgp.AppendInt(o, z.S)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *AdjustHLS) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 3 {
+		err = msgp.ArrayError{Wanted: 3, Got: zb0001}
+		return
+	}
+	z.H, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "H")
+		return
+	}
+	z.L, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "L")
+		return
+	}
+	z.S, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "S")
+		return
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z AdjustHLS) Msgsize() (s int) {
+	s = 1 + msgp.IntSize + msgp.IntSize + msgp.IntSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z AdjustHue) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// array header, size 2
@@ -194,6 +242,45 @@ func (z *AdjustSaturation) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z AdjustSaturation) Msgsize() (s int) {
 	s = 1 + msgp.Float64Size + msgp.Uint8Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *Affine) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	o = msgp.AppendArrayHeader(o, uint32(6))
+	for za0001 := range z {
+		o = msgp.AppendFloat64(o, z[za0001])
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Affine) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != uint32(6) {
+		err = msgp.ArrayError{Wanted: uint32(6), Got: zb0001}
+		return
+	}
+	for za0001 := range z {
+		z[za0001], bts, err = msgp.ReadFloat64Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, za0001)
+			return
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *Affine) Msgsize() (s int) {
+	s = msgp.ArrayHeaderSize + (6 * (msgp.Float64Size))
 	return
 }
 
@@ -292,6 +379,50 @@ func (z *AlphaComposite) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *AlphaComposite) Msgsize() (s int) {
 	s = 1 + msgp.ArrayHeaderSize + (len(z.Background) * (msgp.Float64Size))
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z AngleList) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	o = msgp.AppendArrayHeader(o, uint32(len(z)))
+	for za0001 := range z {
+		o = msgp.AppendInt(o, z[za0001])
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *AngleList) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0002 uint32
+	zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0002 > zf6ce1d47limitArrays {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	if cap((*z)) >= int(zb0002) {
+		(*z) = (*z)[:zb0002]
+	} else {
+		(*z) = make(AngleList, zb0002)
+	}
+	for zb0001 := range *z {
+		(*z)[zb0001], bts, err = msgp.ReadIntBytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, zb0001)
+			return
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z AngleList) Msgsize() (s int) {
+	s = msgp.ArrayHeaderSize + (len(z) * (msgp.IntSize))
 	return
 }
 
@@ -1298,6 +1429,96 @@ func (z *Letterbox) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *Letterbox) Msgsize() (s int) {
 	s = 1 + msgp.IntSize + msgp.IntSize + msgp.BoolSize + msgp.BoolSize + msgp.BoolSize + msgp.BoolSize + msgp.IntSize + msgp.ArrayHeaderSize + (len(z.Fill) * (msgp.Float64Size)) + msgp.Uint8Size + msgp.Uint8Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *LightingAlpha) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	o = msgp.AppendArrayHeader(o, uint32(3))
+	for za0001 := range z {
+		o = msgp.AppendFloat32(o, z[za0001])
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *LightingAlpha) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != uint32(3) {
+		err = msgp.ArrayError{Wanted: uint32(3), Got: zb0001}
+		return
+	}
+	for za0001 := range z {
+		z[za0001], bts, err = msgp.ReadFloat32Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, za0001)
+			return
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *LightingAlpha) Msgsize() (s int) {
+	s = msgp.ArrayHeaderSize + (3 * (msgp.Float32Size))
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *LightingNoise) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 1
+	o = append(o, 0x91)
+	o = msgp.AppendArrayHeader(o, uint32(3))
+	for za0001 := range z.Alpha {
+		o = msgp.AppendFloat32(o, z.Alpha[za0001])
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *LightingNoise) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 1 {
+		err = msgp.ArrayError{Wanted: 1, Got: zb0001}
+		return
+	}
+	var zb0002 uint32
+	zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Alpha")
+		return
+	}
+	if zb0002 != uint32(3) {
+		err = msgp.ArrayError{Wanted: uint32(3), Got: zb0002}
+		return
+	}
+	for za0001 := range z.Alpha {
+		z.Alpha[za0001], bts, err = msgp.ReadFloat32Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Alpha", za0001)
+			return
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *LightingNoise) Msgsize() (s int) {
+	s = 1 + msgp.ArrayHeaderSize + (3 * (msgp.Float32Size))
 	return
 }
 
@@ -2880,6 +3101,54 @@ func (z RandomGrayscale) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z RandomHLS) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 3
+	o = append(o, 0x93)
+	o = msgp.AppendInt(o, z.H)
+	o = msgp.AppendInt(o, z.L)
+	o = msgp.AppendInt(o, z.S)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *RandomHLS) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 3 {
+		err = msgp.ArrayError{Wanted: 3, Got: zb0001}
+		return
+	}
+	z.H, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "H")
+		return
+	}
+	z.L, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "L")
+		return
+	}
+	z.S, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "S")
+		return
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z RandomHLS) Msgsize() (s int) {
+	s = 1 + msgp.IntSize + msgp.IntSize + msgp.IntSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z RandomHorizontalFlip) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// array header, size 1
@@ -2911,6 +3180,42 @@ func (z *RandomHorizontalFlip) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z RandomHorizontalFlip) Msgsize() (s int) {
+	s = 1 + msgp.Float64Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z RandomLightingNoise) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 1
+	o = append(o, 0x91)
+	o = msgp.AppendFloat64(o, z.SD)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *RandomLightingNoise) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 1 {
+		err = msgp.ArrayError{Wanted: 1, Got: zb0001}
+		return
+	}
+	z.SD, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "SD")
+		return
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z RandomLightingNoise) Msgsize() (s int) {
 	s = 1 + msgp.Float64Size
 	return
 }
@@ -3185,6 +3490,208 @@ func (z *RandomSelectSubpolicy) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *RandomSizedCrop) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 7
+	o = append(o, 0x97)
+	o = msgp.AppendInt(o, z.Height)
+	o = msgp.AppendInt(o, z.Width)
+	// array header, size 2
+	o = append(o, 0x92)
+	o = msgp.AppendFloat64(o, z.Area.Min)
+	o = msgp.AppendFloat64(o, z.Area.Max)
+	// array header, size 2
+	o = append(o, 0x92)
+	o = msgp.AppendFloat64(o, z.Ratio.Min)
+	o = msgp.AppendFloat64(o, z.Ratio.Max)
+	o = msgp.AppendUint8(o, uint8(z.Interpolation))
+	o = msgp.AppendUint8(o, uint8(z.Backend))
+	o = msgp.AppendBool(o, z.NoAntialias)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *RandomSizedCrop) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 7 {
+		err = msgp.ArrayError{Wanted: 7, Got: zb0001}
+		return
+	}
+	z.Height, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Height")
+		return
+	}
+	z.Width, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Width")
+		return
+	}
+	var zb0002 uint32
+	zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Area")
+		return
+	}
+	if zb0002 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0002}
+		return
+	}
+	z.Area.Min, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Area", "Min")
+		return
+	}
+	z.Area.Max, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Area", "Max")
+		return
+	}
+	var zb0003 uint32
+	zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Ratio")
+		return
+	}
+	if zb0003 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0003}
+		return
+	}
+	z.Ratio.Min, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Ratio", "Min")
+		return
+	}
+	z.Ratio.Max, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Ratio", "Max")
+		return
+	}
+	{
+		var zb0004 uint8
+		zb0004, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Interpolation")
+			return
+		}
+		z.Interpolation = Interpolation(zb0004)
+	}
+	{
+		var zb0005 uint8
+		zb0005, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Backend")
+			return
+		}
+		z.Backend = Backend(zb0005)
+	}
+	z.NoAntialias, bts, err = msgp.ReadBoolBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "NoAntialias")
+		return
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *RandomSizedCrop) Msgsize() (s int) {
+	s = 1 + msgp.IntSize + msgp.IntSize + 1 + msgp.Float64Size + msgp.Float64Size + 1 + msgp.Float64Size + msgp.Float64Size + msgp.Uint8Size + msgp.Uint8Size + msgp.BoolSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *RandomSquareCrop) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 8
+	o = append(o, 0x98)
+	o = msgp.AppendInt(o, z.Height)
+	o = msgp.AppendInt(o, z.Width)
+	o = msgp.AppendInt(o, z.MinSide)
+	o = msgp.AppendInt(o, z.MaxSide)
+	o = msgp.AppendBool(o, z.Centered)
+	o = msgp.AppendUint8(o, uint8(z.Interpolation))
+	o = msgp.AppendUint8(o, uint8(z.Backend))
+	o = msgp.AppendBool(o, z.NoAntialias)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *RandomSquareCrop) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 8 {
+		err = msgp.ArrayError{Wanted: 8, Got: zb0001}
+		return
+	}
+	z.Height, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Height")
+		return
+	}
+	z.Width, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Width")
+		return
+	}
+	z.MinSide, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "MinSide")
+		return
+	}
+	z.MaxSide, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "MaxSide")
+		return
+	}
+	z.Centered, bts, err = msgp.ReadBoolBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Centered")
+		return
+	}
+	{
+		var zb0002 uint8
+		zb0002, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Interpolation")
+			return
+		}
+		z.Interpolation = Interpolation(zb0002)
+	}
+	{
+		var zb0003 uint8
+		zb0003, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Backend")
+			return
+		}
+		z.Backend = Backend(zb0003)
+	}
+	z.NoAntialias, bts, err = msgp.ReadBoolBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "NoAntialias")
+		return
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *RandomSquareCrop) Msgsize() (s int) {
+	s = 1 + msgp.IntSize + msgp.IntSize + msgp.IntSize + msgp.IntSize + msgp.BoolSize + msgp.Uint8Size + msgp.Uint8Size + msgp.BoolSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z RandomVerticalFlip) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// array header, size 1
@@ -3217,6 +3724,198 @@ func (z *RandomVerticalFlip) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z RandomVerticalFlip) Msgsize() (s int) {
 	s = 1 + msgp.Float64Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *RandomWarp) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 10
+	o = append(o, 0x9a)
+	// array header, size 2
+	o = append(o, 0x92)
+	o = msgp.AppendFloat64(o, z.Shear.Min)
+	o = msgp.AppendFloat64(o, z.Shear.Max)
+	o = msgp.AppendInt(o, z.MaxAngle)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Angles)))
+	for za0001 := range z.Angles {
+		o = msgp.AppendInt(o, z.Angles[za0001])
+	}
+	// array header, size 2
+	o = append(o, 0x92)
+	o = msgp.AppendFloat64(o, z.Scale.Min)
+	o = msgp.AppendFloat64(o, z.Scale.Max)
+	// array header, size 2
+	o = append(o, 0x92)
+	o = msgp.AppendFloat64(o, z.Aspect.Min)
+	o = msgp.AppendFloat64(o, z.Aspect.Max)
+	o = msgp.AppendFloat64(o, z.MinSize)
+	o = msgp.AppendFloat64(o, z.MaxSize)
+	o = msgp.AppendUint8(o, uint8(z.Interpolation))
+	o = msgp.AppendUint8(o, uint8(z.Backend))
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Fill)))
+	for za0002 := range z.Fill {
+		o = msgp.AppendFloat64(o, z.Fill[za0002])
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *RandomWarp) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 10 {
+		err = msgp.ArrayError{Wanted: 10, Got: zb0001}
+		return
+	}
+	var zb0002 uint32
+	zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Shear")
+		return
+	}
+	if zb0002 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0002}
+		return
+	}
+	z.Shear.Min, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Shear", "Min")
+		return
+	}
+	z.Shear.Max, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Shear", "Max")
+		return
+	}
+	z.MaxAngle, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "MaxAngle")
+		return
+	}
+	var zb0003 uint32
+	zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Angles")
+		return
+	}
+	if zb0003 > zf6ce1d47limitArrays {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	if cap(z.Angles) >= int(zb0003) {
+		z.Angles = (z.Angles)[:zb0003]
+	} else {
+		z.Angles = make(AngleList, zb0003)
+	}
+	for za0001 := range z.Angles {
+		z.Angles[za0001], bts, err = msgp.ReadIntBytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Angles", za0001)
+			return
+		}
+	}
+	var zb0004 uint32
+	zb0004, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Scale")
+		return
+	}
+	if zb0004 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0004}
+		return
+	}
+	z.Scale.Min, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Scale", "Min")
+		return
+	}
+	z.Scale.Max, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Scale", "Max")
+		return
+	}
+	var zb0005 uint32
+	zb0005, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Aspect")
+		return
+	}
+	if zb0005 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0005}
+		return
+	}
+	z.Aspect.Min, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Aspect", "Min")
+		return
+	}
+	z.Aspect.Max, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Aspect", "Max")
+		return
+	}
+	z.MinSize, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "MinSize")
+		return
+	}
+	z.MaxSize, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "MaxSize")
+		return
+	}
+	{
+		var zb0006 uint8
+		zb0006, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Interpolation")
+			return
+		}
+		z.Interpolation = Interpolation(zb0006)
+	}
+	{
+		var zb0007 uint8
+		zb0007, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Backend")
+			return
+		}
+		z.Backend = Backend(zb0007)
+	}
+	var zb0008 uint32
+	zb0008, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Fill")
+		return
+	}
+	if zb0008 > zf6ce1d47limitArrays {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	if cap(z.Fill) >= int(zb0008) {
+		z.Fill = (z.Fill)[:zb0008]
+	} else {
+		z.Fill = make([]float64, zb0008)
+	}
+	for za0002 := range z.Fill {
+		z.Fill[za0002], bts, err = msgp.ReadFloat64Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Fill", za0002)
+			return
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *RandomWarp) Msgsize() (s int) {
+	s = 1 + 1 + msgp.Float64Size + msgp.Float64Size + msgp.IntSize + msgp.ArrayHeaderSize + (len(z.Angles) * (msgp.IntSize)) + 1 + msgp.Float64Size + msgp.Float64Size + 1 + msgp.Float64Size + msgp.Float64Size + msgp.Float64Size + msgp.Float64Size + msgp.Uint8Size + msgp.Uint8Size + msgp.ArrayHeaderSize + (len(z.Fill) * (msgp.Float64Size))
 	return
 }
 
@@ -3901,5 +4600,114 @@ func (z *VerticalFlip) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z VerticalFlip) Msgsize() (s int) {
 	s = 1
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *WarpAffine) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 6
+	o = append(o, 0x96)
+	o = msgp.AppendArrayHeader(o, uint32(6))
+	for za0001 := range z.Matrix {
+		o = msgp.AppendFloat64(o, z.Matrix[za0001])
+	}
+	o = msgp.AppendInt(o, z.Height)
+	o = msgp.AppendInt(o, z.Width)
+	o = msgp.AppendUint8(o, uint8(z.Interpolation))
+	o = msgp.AppendUint8(o, uint8(z.Backend))
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Fill)))
+	for za0002 := range z.Fill {
+		o = msgp.AppendFloat64(o, z.Fill[za0002])
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *WarpAffine) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 6 {
+		err = msgp.ArrayError{Wanted: 6, Got: zb0001}
+		return
+	}
+	var zb0002 uint32
+	zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Matrix")
+		return
+	}
+	if zb0002 != uint32(6) {
+		err = msgp.ArrayError{Wanted: uint32(6), Got: zb0002}
+		return
+	}
+	for za0001 := range z.Matrix {
+		z.Matrix[za0001], bts, err = msgp.ReadFloat64Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Matrix", za0001)
+			return
+		}
+	}
+	z.Height, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Height")
+		return
+	}
+	z.Width, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Width")
+		return
+	}
+	{
+		var zb0003 uint8
+		zb0003, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Interpolation")
+			return
+		}
+		z.Interpolation = Interpolation(zb0003)
+	}
+	{
+		var zb0004 uint8
+		zb0004, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Backend")
+			return
+		}
+		z.Backend = Backend(zb0004)
+	}
+	var zb0005 uint32
+	zb0005, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Fill")
+		return
+	}
+	if zb0005 > zf6ce1d47limitArrays {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	if cap(z.Fill) >= int(zb0005) {
+		z.Fill = (z.Fill)[:zb0005]
+	} else {
+		z.Fill = make([]float64, zb0005)
+	}
+	for za0002 := range z.Fill {
+		z.Fill[za0002], bts, err = msgp.ReadFloat64Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Fill", za0002)
+			return
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *WarpAffine) Msgsize() (s int) {
+	s = 1 + msgp.ArrayHeaderSize + (6 * (msgp.Float64Size)) + msgp.IntSize + msgp.IntSize + msgp.Uint8Size + msgp.Uint8Size + msgp.ArrayHeaderSize + (len(z.Fill) * (msgp.Float64Size))
 	return
 }

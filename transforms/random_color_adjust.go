@@ -9,12 +9,12 @@ import "github.com/infer-prep/infer-prep/tensor"
 //
 // Reference: torchvision 0.29.2's ColorJitter. First the order of all four is
 // drawn, then the factor of each that is not left out, uniform in its range, in
-// the order brightness, contrast, saturation, hue.
+// the order brightness, contrast, saturation, hue. MXNet 1.9.1's ImageRecordIter draws brightness, contrast and saturation alike.
 type RandomColorAdjust struct {
-	Brightness Range   `json:"brightness"` // of factors, 0 to 1e6
+	Brightness Range   `json:"brightness"` // of factors, 0 to 1e6, mxnet: -1e6 to 1e6
 	Contrast   Range   `json:"contrast"`   // likewise
 	Saturation Range   `json:"saturation"` // likewise
-	Hue        Range   `json:"hue"`        // of factors, in turns, within -0.5 to 0.5
+	Hue        Range   `json:"hue"`        // of factors, in turns, within -0.5 to 0.5; mxnet: 0 to 0
 	Backend    Backend `json:"backend"`    // usually pillow
 }
 
@@ -37,12 +37,15 @@ func NewRandomColorAdjust(brightness, contrast, saturation, hue float64) *Random
 // Validate checks the ranges and the backend.
 func (o *RandomColorAdjust) Validate() error {
 	for i, r := range []Range{o.Brightness, o.Contrast, o.Saturation} {
-		if err := r.check([]string{"brightness", "contrast", "saturation"}[i], 0, maxFactor); err != nil {
+		if err := r.check([]string{"brightness", "contrast", "saturation"}[i], leastFactor(o.Backend), maxFactor); err != nil {
 			return err
 		}
 	}
 	if err := o.Hue.check("hue", -0.5, 0.5); err != nil {
 		return err
+	}
+	if o.Backend == MXNet && o.Hue != (Range{}) {
+		return paramErr("hue is %v to %v with backend mxnet, which does not adjust it: want 0 to 0", o.Hue.Min, o.Hue.Max)
 	}
 	return checkAdjustBackend(o.Backend)
 }

@@ -16,6 +16,12 @@ func TestRandomColorAdjust(t *testing.T) {
 	refusesParam(t, "saturation", &RandomColorAdjust{Saturation: Range{0, math.Inf(1)}})
 	refusesParam(t, "hue", &RandomColorAdjust{Hue: Range{-0.6, 0.1}})
 	refusesParam(t, "backend", &RandomColorAdjust{Backend: 9})
+	refusesParam(t, "hue", &RandomColorAdjust{Hue: Range{0, 0.1}, Backend: MXNet})
+	refusesParam(t, "contrast", &RandomColorAdjust{Contrast: Range{-1, 1}, Backend: OpenCV})
+	mx := NewRandomColorAdjust(0.4, 0, 0, 0)
+	mx.Backend = MXNet
+	require.NoError(t, mx.Validate())
+	require.Equal(t, MXNet, exampleDraw(mx, 0)[0].(*AdjustBrightness).Backend)
 	refusesInput(t, "want dtype", NewRandomColorAdjust(0.1, 0, 0, 0), rgb32)
 	for _, o := range exampleDraw(&RandomColorAdjust{Range{0, 2}, Range{0, 2}, Range{0, 2}, Range{-0.5, 0.5}, Torch}, 0) {
 		require.Equal(t, "torch", reflect.ValueOf(o).Elem().FieldByName("Backend").Interface().(Backend).String())

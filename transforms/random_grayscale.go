@@ -29,7 +29,7 @@ func (o *RandomGrayscale) Validate() error {
 	if err := checkProbability(o.Probability); err != nil {
 		return err
 	}
-	return checkEnum("backend", o.Backend, backendNames)
+	return checkLibrary(o.Backend)
 }
 
 // Infer keeps the description.

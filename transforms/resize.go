@@ -31,6 +31,9 @@ import "github.com/infer-prep/infer-prep/tensor"
 // OpenCV never antialiases but in area; NoAntialias has no effect. Two to one
 // bilinear is area, as in cv2.resize.
 //
+// MXNet is the OpenCV 3.4.2 in MXNet 1.9.1's wheel, which adds the rows of uint8 bicubic in another order. It has
+// no other interpolation: they are opencv's.
+//
 // Torch antialiases bilinear, bicubic and lanczos unless NoAntialias is set;
 // uint8 is its float32 arithmetic rounded half to even and clamped, not its
 // native uint8 kernels, whose bytes depend on the CPU. The float32 arithmetic is

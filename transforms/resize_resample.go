@@ -42,8 +42,12 @@ func (s sampling) validate() error {
 		if s.interp == Lanczos && !s.antialias {
 			return paramErr("no_antialias with interpolation lanczos and backend torch, which has no such kernel: want false")
 		}
+	case MXNet:
+		if s.interp != Bicubic {
+			return paramErr("interpolation %v with backend mxnet, want bicubic, or backend opencv, its equal for all others", s.interp)
+		}
 	default:
-		return checkEnum("backend", s.backend, backendNames)
+		return checkLibrary(s.backend)
 	}
 	return nil
 }
@@ -164,7 +168,7 @@ func (r *resampler) resample(c *Context, how sampling, dst, src *tensor.Tensor) 
 	switch how.backend {
 	case Pillow:
 		return r.pillow(c, how, dst, src)
-	case OpenCV:
+	case OpenCV, MXNet:
 		r.opencv(c, how, dst, src)
 	default:
 		r.torch(c, how, dst, src)
@@ -183,7 +187,7 @@ func (s sampling) memory(src, dst tensor.Desc) int64 {
 	}
 	// No filter reaches further than 3 pixels of the larger image to each side.
 	weights := 12 * (7*(oh+ow) + 6*(h+w))
-	if s.backend == OpenCV {
+	if s.backend == OpenCV || s.backend == MXNet {
 		return weights + 8*4*ow*int64(dst.Channels())
 	}
 	size := int64(src.DType.Size())
@@ -413,6 +417,7 @@ func (r *resampler) opencv(c *Context, how sampling, dst, src *tensor.Tensor) {
 	if r.y.fresh(how, src.DType, s.h, d.h) {
 		r.y.cv.Resize(s.h, d.h, filter, true)
 	}
+	r.y.cv.FromFirst = how.backend == MXNet
 	r.cvPasses(c, src, dst, filter)
 }
 

@@ -9,6 +9,10 @@ import (
 
 	_ "github.com/infer-prep/infer-prep/device/ort" // here, since it cannot be linked together with device/webgpu
 	"github.com/infer-prep/infer-prep/internal/cli"
+
+	// MindRecord, whose SQLite only who imports it links.
+	_ "github.com/infer-prep/infer-prep/dataset/mindrecord"
+	_ "github.com/infer-prep/infer-prep/records/mindrecord"
 )
 
 func main() {

@@ -181,11 +181,13 @@ func NewCSVIter(p CSVParams) (*CSVIter, error) {
 		how = lastPad
 	}
 	ahead := p.Context == "gpu" && p.PrefetchBuffer > 0
-	it, err := newRowIter(c, []DataDesc{data}, []DataDesc{label}, p.BatchSize, how, 0, false, ahead, func(b *dataset.Built) (Runner, error) {
-		if !ahead {
-			return pullpipe.New(b, nil)
-		}
-		return pipeline.New(b, pipeline.Options{Prefetch: p.PrefetchBuffer}, nil)
+	it, err := newRowIter(c, []DataDesc{data}, []DataDesc{label}, rowOptions{
+		size: p.BatchSize, last: how, blocks: ahead, engine: func(b *dataset.Built) (Runner, error) {
+			if !ahead {
+				return pullpipe.New(b, nil)
+			}
+			return pipeline.New(b, pipeline.Options{Prefetch: p.PrefetchBuffer}, nil)
+		},
 	})
 	if err != nil {
 		return nil, err

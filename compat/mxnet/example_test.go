@@ -46,3 +46,11 @@ func ExampleNDArrayIter() {
 	// epoch 1 rows [1 2] pad 0
 	// epoch 1 rows [3 4] pad 0
 }
+
+func ExampleParseImageRecordParams() {
+	_, err := mxnet.ParseImageRecordParams(map[string]string{
+		"path_imgrec": "train.rec", "data_shape": "(3, 224, 224)", "batch_size": "32", "random_mirror": "True",
+	})
+	fmt.Println(err)
+	// Output: mxnet: ImageRecordIter: no parameter "random_mirror"; the nearest is "rand_mirror"
+}

@@ -1,10 +1,10 @@
 // Package mxnet has MXNet's data iterators, with its names and parameters, as thin
-// shells over package dataset and the engines: [NDArrayIter] and [CSVIter]; a
+// shells over package dataset and the engines: [NDArrayIter], [CSVIter] and [ImageRecordIter]; a
 // dataset as a [DataIter] ([FromDataset]); and any DataIter, a program's own ones
 // too, as a dataset's source ([ToDataset]).
 //
 // A [DataIter] gives batches until io.EOF, and again after Reset. The reference is
-// MXNet 1.9.1: testdata/iters.json has its batches, and the tests compare all of
+// MXNet 1.9.1: testdata/iters.json and images.json have its batches, and the tests compare all of
 // them. What differs, on purpose:
 //
 //   - Pad is exact on every batch: how many rows at its end are there to fill it.
@@ -12,18 +12,27 @@
 //     roll_over, the number of rows that were carried over, which are data that no
 //     other batch has; here it is 0. Its record iterators give full batches an
 //     earlier batch's pad.
-//   - An epoch is always the whole data. MXNet's CSVIter with round_batch begins the
-//     next epoch behind the rows that filled the last batch.
+//   - An epoch is always the whole data. MXNet's CSVIter and ImageRecordIter with round_batch begin the
+//     next epoch behind the rows that filled the last batch. Without round_batch, ImageRecordIter's last
+//     batch has zeros and a Pad; MXNet's has what was in memory, and a pad of 0.
 //   - Rows carried over wait until a batch has them. MXNet loses them if Next is
 //     called again at the end of the epoch, or Reset twice, and fails if the rows are
 //     fewer than half a batch.
-//   - Every batch has an Index. MXNet's NDArrayIter has none.
-//   - Shuffles are a function of a seed and the epoch; MXNet's is of NumPy's global
-//     generator.
+//   - Every batch has an Index. MXNet's NDArrayIter has none, and ImageRecordIter's is 0.
+//   - Shuffles are a function of a seed and the epoch; MXNet's NDArrayIter's is of NumPy's global
+//     generator, and its ImageRecordIter's without an index leaves records near where they were.
+//   - What ImageRecordIter draws for an image is a function of the seeds, the epoch, the part and the image's place in the
+//     epoch, of the same distributions as MXNet's but other numbers. There, it depends on which thread
+//     gets which image, or, with seed_aug, is the same in every epoch.
+//   - Data smaller than a batch fill it again and again; MXNet's ImageRecordIter fails.
+//   - Files of a folder are in the order of their names, so that all hosts have the same parts.
 //   - Parameters that there are not are errors, which name the nearest one that there is.
 //   - Dtypes stay what they are; MXNet makes float32 of NumPy's arrays.
 //
-// Sparse (CSR) and HDF5 arrays are not supported.
+// Sparse (CSR) and HDF5 arrays are not supported. ImageRecordIter's pixels are those of MXNet's wheel (OpenCV 3.4.2), but
+// for the decoding of CMYK, whose formula is Pillow's here, of JPEG with chroma of half the height alone and of progressive JPEG that is
+// not complete, where libjpeg-turbo has changed since, and of 16-bit colour PNG to gray; and orientations that stand in
+// XMP, or in PNG's EXIF, are applied here, too.
 //
 // # Concurrency, lifetime and errors
 //

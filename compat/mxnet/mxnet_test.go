@@ -654,8 +654,3 @@ func TestSources(t *testing.T) {
 	require.NoError(t, csv.Close())
 	sourcetest.Run(t, &source{ndIter(t, 5, func(o *NDArrayOptions) { o.Layout = "N" }).src})
 }
-
-// keptOpen may be opened and closed several times.
-type keptOpen struct{ dataset.Rows }
-
-func (keptOpen) Close() error { return nil }

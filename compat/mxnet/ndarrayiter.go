@@ -89,8 +89,10 @@ func NewNDArrayIter(data, label []tensor.Named, o NDArrayOptions) (*NDArrayIter,
 		descs = append(descs, DataDesc{Name: x.Name, Shape: x.T.Shape.With(axis, o.BatchSize), DType: x.T.DType, Layout: o.Layout})
 	}
 	a.columns = columns(descs[:len(d)], descs[len(d):])
-	it, err := newRowIter(a, descs[:len(d)], descs[len(d):], o.BatchSize, how, o.Seed, o.Shuffle, false,
-		func(b *dataset.Built) (Runner, error) { return pullpipe.New(b, nil) })
+	it, err := newRowIter(a, descs[:len(d)], descs[len(d):], rowOptions{
+		size: o.BatchSize, last: how, seed: o.Seed, shuffle: o.Shuffle,
+		engine: func(b *dataset.Built) (Runner, error) { return pullpipe.New(b, nil) },
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +120,7 @@ func named(l []tensor.Named, name string) []tensor.Named {
 
 // HardReset is Reset that also forgets rows that were carried over.
 func (it *NDArrayIter) HardReset() error {
-	it.carry = it.carry[:0]
+	it.carried = 0
 	return it.Reset()
 }
 

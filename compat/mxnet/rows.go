@@ -26,6 +26,7 @@ const (
 	lastDiscard             // they are left out
 	lastRoll                // they come first in the next epoch
 	lastZero                // zeros follow
+	lastShort               // the batch is of them alone
 )
 
 // rowsName is the column of rows' numbers. No input can have it, since names with
@@ -36,14 +37,12 @@ const rowsName = "\x00row"
 // ahead, are the run's.
 type rowIter struct {
 	data, label []DataDesc
-	// src gives rows by number. Its columns are those of data, of label, and the
-	// row's number.
-	src   dataset.Rows
-	built *dataset.Built
-	run   Runner
-	size  int
-	last  last
-	// blocks says that the run gives the rows in batches, so that it reads whole
+	src         dataset.Rows // what is read
+	built       *dataset.Built
+	run         Runner
+	size        int
+	last        last
+	// blocks says that the run gives the rows in batches, so that it makes whole
 	// batches ahead.
 	blocks bool
 	block  *dataset.Sample // of which at rows were taken
@@ -51,12 +50,16 @@ type rowIter struct {
 
 	cols  []stacked // of data and then label
 	batch DataBatch
+	views []tensor.Tensor // of a block that is a batch
 	index []int64
-	n     int     // rows that the next batch has already
-	first []int64 // the epoch's first rows
-	carry []int64 // rows of the epoch before that no batch had
-	extra dataset.Sample
-	ended error
+	n     int // rows that the next batch has already
+	// carried are how many of these are of the epoch before, as they were read then.
+	carried int
+	// first are the epoch's first rows, as many as its last batch may want.
+	first      []stacked
+	firstIndex []int64
+	row        dataset.Sample // of a block
+	ended      error
 }
 
 // stacked is the tensor of a batch.
@@ -68,6 +71,19 @@ type stacked struct {
 	scratch tensor.Tensor
 }
 
+func newStacked(d tensor.Desc, axis int) (c stacked, err error) {
+	c = stacked{axis: axis, outer: 1, inner: d.DType.Size()}
+	for a := range d.Shape.Rank() {
+		switch {
+		case a < axis:
+			c.outer *= d.Shape.At(a)
+		case a > axis:
+			c.inner *= d.Shape.At(a)
+		}
+	}
+	return c, c.Reset(d)
+}
+
 // source is a dataset.Source of data that is open.
 type source struct{ rows dataset.Rows }
 
@@ -75,39 +91,59 @@ func (s *source) Validate() error { return nil }
 
 func (s *source) Open() (dataset.Data, error) { return s.rows, nil }
 
-// newRowIter begins an iterator. It closes src if it fails, and when it is closed.
-func newRowIter(src dataset.Rows, data, label []DataDesc, size int, how last, seed uint64, shuffle, blocks bool,
-	engine func(*dataset.Built) (Runner, error)) (*rowIter, error) {
-	it := &rowIter{data: data, label: label, src: src, size: size, last: how, blocks: blocks, index: make([]int64, size)}
+// rowOptions are those of newRowIter.
+type rowOptions struct {
+	size    int
+	last    last
+	seed    uint64
+	shuffle bool
+	blocks  bool
+	// each is put between the rows' order and the batches; nil for nothing. Its
+	// columns are those of data, of label, and the row's number.
+	each   func(*dataset.Dataset) *dataset.Dataset
+	engine func(*dataset.Built) (Runner, error)
+}
+
+// newRowIter begins an iterator of rows whose columns are those of data, of label, and the row's
+// number. It closes src if it fails, and when it is closed.
+func newRowIter(src dataset.Rows, data, label []DataDesc, o rowOptions) (*rowIter, error) {
+	it := &rowIter{data: data, label: label, src: src, size: o.size, last: o.last, blocks: o.blocks, index: make([]int64, o.size)}
+	short := int(src.Len() % int64(o.size))
+	if short > 0 && o.last == lastPad {
+		it.firstIndex = make([]int64, 0, min(int64(o.size-short), src.Len()))
+	}
+	fail := func(err error) (*rowIter, error) { return nil, errors.Join(err, src.Close()) }
 	for _, d := range slices.Concat(data, label) {
-		c := stacked{axis: d.BatchAxis(), outer: 1, inner: d.DType.Size()}
-		if err := c.Reset(d.desc()); err != nil {
-			return nil, errors.Join(err, src.Close())
-		}
-		for a := range d.Shape.Rank() {
-			switch {
-			case a < c.axis:
-				c.outer *= d.Shape.At(a)
-			case a > c.axis:
-				c.inner *= d.Shape.At(a)
-			}
+		c, err := newStacked(d.desc(), d.BatchAxis())
+		if err != nil {
+			return fail(err)
 		}
 		it.cols = append(it.cols, c)
+		if n := cap(it.firstIndex); n > 0 {
+			if c, err = newStacked(tensor.Desc{DType: d.DType, Shape: with(without(d.Shape, c.axis), 0, n)}, 0); err != nil {
+				return fail(err)
+			}
+		}
+		it.first = append(it.first, c)
 	}
-	it.extra.Values = make([]dataset.Value, len(it.cols)+1)
+	it.row.Values = make([]dataset.Value, len(it.cols))
+	it.views = make([]tensor.Tensor, len(it.cols))
 	d := dataset.From(&source{src})
-	if shuffle {
+	if o.shuffle {
 		d = d.Shuffle()
 	}
-	if blocks {
-		d = d.Batch(size)
+	if o.each != nil {
+		d = o.each(d)
+	}
+	if o.blocks {
+		d = d.Batch(o.size)
 	}
 	var err error
 	// Build closes src if it fails.
-	if it.built, err = dataset.Build(d, dataset.Options{Seed: seed}); err != nil {
+	if it.built, err = dataset.Build(d, dataset.Options{Seed: o.seed}); err != nil {
 		return nil, err
 	}
-	if it.run, err = engine(it.built); err != nil {
+	if it.run, err = o.engine(it.built); err != nil {
 		return nil, errors.Join(err, it.built.Close())
 	}
 	return it, nil
@@ -124,68 +160,134 @@ func (it *rowIter) Next(ctx context.Context) (*DataBatch, error) {
 	if it.ended != nil {
 		return nil, it.ended
 	}
-	for it.n < min(len(it.carry), it.size) {
-		if err := it.read(it.carry[it.n]); err != nil {
-			return nil, it.fail(err)
-		}
-	}
 	for it.n < it.size {
-		err := it.take(ctx)
-		if err == io.EOF {
-			return it.lastBatch()
+		if it.block == nil {
+			err := it.pull(ctx)
+			if err == io.EOF {
+				return it.lastBatch()
+			}
+			if err != nil {
+				// If ctx is what ended, the run may still go on; if not, it says so again.
+				return nil, err
+			}
+			if it.blocks && it.n == 0 && len(it.numbers()) == it.size {
+				return it.whole()
+			}
 		}
-		if err != nil {
+		if err := it.take(); err != nil {
 			return nil, err
 		}
 	}
-	it.carry = it.carry[:0]
 	return it.give(0), nil
 }
 
-// take puts the next row of the run.
-func (it *rowIter) take(ctx context.Context) error {
-	s := it.block
-	if s == nil {
-		var err error
-		if s, err = it.run.Next(ctx); err != nil {
-			// If ctx is what ended, the run may still go on; if not, it says so again.
-			return err
-		}
-		it.at = 0
+// pull takes the next block, or row, of the run.
+func (it *rowIter) pull(ctx context.Context) error {
+	s, err := it.run.Next(ctx)
+	if err == nil {
+		it.block, it.at = s, 0
 	}
-	numbers := tensor.View[int64](&s.Values[len(it.cols)].Tensor)
-	number := numbers[it.at]
-	if it.last == lastPad && len(it.first) < it.size {
-		it.first = append(it.first, number)
-	}
+	return err
+}
+
+// numbers are those of the block's rows.
+func (it *rowIter) numbers() []int64 {
+	return tensor.View[int64](&it.block.Values[len(it.cols)].Tensor)
+}
+
+// rowOf is row i of the block, until the next call.
+func (it *rowIter) rowOf(i int) *dataset.Sample {
 	if !it.blocks {
-		return it.fail(it.put(s, number))
+		return it.block
 	}
 	for j := range it.cols {
-		r := row(&s.Values[j].Tensor, 0, it.at)
-		it.extra.Values[j].Share(&r)
+		r := row(&it.block.Values[j].Tensor, 0, i)
+		it.row.Values[j].Share(&r)
 	}
-	it.extra.Key = s.Key
-	it.block = s
+	it.row.Key = it.block.Key
+	return &it.row
+}
+
+// take makes the block's next row the batch's.
+func (it *rowIter) take() error {
+	numbers := it.numbers()
+	s := it.rowOf(it.at)
+	err := it.keep(s, numbers[it.at])
+	if err == nil {
+		err = put(it.cols, it.n, s)
+	}
+	if err != nil {
+		it.ended = err
+		return err
+	}
+	it.index[it.n] = numbers[it.at]
+	it.n++
 	if it.at++; it.at == len(numbers) {
 		it.block = nil
 	}
-	return it.fail(it.put(&it.extra, number))
+	return nil
+}
+
+// keep keeps a row if it is one of the first that may be wanted again.
+func (it *rowIter) keep(s *dataset.Sample, number int64) error {
+	k := len(it.firstIndex)
+	if k == cap(it.firstIndex) {
+		return nil
+	}
+	it.firstIndex = append(it.firstIndex, number)
+	return put(it.first, k, s)
+}
+
+// whole makes the block a batch, in its own memory.
+func (it *rowIter) whole() (*DataBatch, error) {
+	numbers := it.numbers()
+	for i := range numbers {
+		if len(it.firstIndex) == cap(it.firstIndex) {
+			break
+		}
+		if err := it.keep(it.rowOf(i), numbers[i]); err != nil {
+			it.ended = err
+			return nil, err
+		}
+	}
+	for j := range it.cols {
+		c, t := &it.cols[j], &it.block.Values[j].Tensor
+		if t.Size() != c.Size() || !t.Dense() || c.axis != 0 {
+			for range numbers {
+				if err := it.take(); err != nil {
+					return nil, err
+				}
+			}
+			return it.give(0), nil
+		}
+		it.views[j] = tensor.Tensor{Desc: c.Desc, Strides: c.Strides, Data: t.Data}
+	}
+	b := it.give(0)
+	for j := range it.views {
+		if j < len(it.data) {
+			b.Data[j] = &it.views[j]
+		} else {
+			b.Label[j-len(it.data)] = &it.views[j]
+		}
+	}
+	b.Index = numbers
+	it.block = nil
+	return b, nil
 }
 
 // lastBatch is what there is at the end of the data.
 func (it *rowIter) lastBatch() (*DataBatch, error) {
 	it.ended = io.EOF
 	n := it.n
-	it.n = 0
 	switch {
 	case it.last == lastRoll:
-		it.carry = append(it.carry[:0], it.index[:n]...)
+		it.carried = n
 		return nil, io.EOF
 	case n == 0 || it.last == lastDiscard:
 		return nil, io.EOF
+	case it.last == lastShort:
+		return it.short()
 	}
-	it.n = n
 	for i := 0; it.n < it.size; i++ {
 		if it.last == lastZero {
 			for j := range it.cols {
@@ -195,11 +297,40 @@ func (it *rowIter) lastBatch() (*DataBatch, error) {
 			it.n++
 			continue
 		}
-		if err := it.read(it.first[i%len(it.first)]); err != nil {
-			return nil, it.fail(err)
+		k := i % len(it.firstIndex)
+		for j := range it.cols {
+			r := row(&it.first[j].Tensor, 0, k)
+			if err := it.cols[j].put(it.n, &r); err != nil {
+				it.ended = err
+				return nil, err
+			}
 		}
+		it.index[it.n] = it.firstIndex[k]
+		it.n++
 	}
 	return it.give(it.size - n), nil
+}
+
+// short is a batch of the rows that there are.
+func (it *rowIter) short() (*DataBatch, error) {
+	n := it.n
+	b := it.give(0)
+	b.Index = b.Index[:n]
+	all := slices.Concat(b.Data, b.Label)
+	for j := range all {
+		t, err := all[j].Slice(it.cols[j].axis, 0, n)
+		if err != nil {
+			it.ended = err
+			return nil, err
+		}
+		it.views[j] = *t
+		if j < len(it.data) {
+			b.Data[j] = &it.views[j]
+		} else {
+			b.Label[j-len(it.data)] = &it.views[j]
+		}
+	}
+	return b, nil
 }
 
 // give is the batch that is complete.
@@ -213,35 +344,17 @@ func (it *rowIter) give(pad int) *DataBatch {
 			b.Label = append(b.Label, t)
 		}
 	}
-	it.n = 0
+	it.n, it.carried = 0, 0
 	return b
 }
 
-// fail ends the epoch if there is an error.
-func (it *rowIter) fail(err error) error {
-	if err != nil {
-		it.ended = err
-	}
-	return err
-}
-
-// read puts a row that is wanted again.
-func (it *rowIter) read(row int64) error {
-	if err := it.src.Read(row, &it.extra); err != nil {
-		return err
-	}
-	return it.put(&it.extra, row)
-}
-
-// put makes a row the batch's next one.
-func (it *rowIter) put(s *dataset.Sample, row int64) error {
-	for j := range it.cols {
-		if err := it.cols[j].put(it.n, &s.Values[j].Tensor); err != nil {
+// put makes a row the i-th of batches.
+func put(cols []stacked, i int, s *dataset.Sample) error {
+	for j := range cols {
+		if err := cols[j].put(i, &s.Values[j].Tensor); err != nil {
 			return fmt.Errorf("mxnet: %s: %w", s.Key, err)
 		}
 	}
-	it.index[it.n] = row
-	it.n++
 	return nil
 }
 
@@ -250,7 +363,7 @@ func (it *rowIter) Reset() error {
 	if it.ended == dataset.ErrClosed {
 		return it.ended
 	}
-	it.n, it.first, it.block, it.ended = 0, it.first[:0], nil, nil
+	it.n, it.firstIndex, it.block, it.ended = it.carried, it.firstIndex[:0], nil, nil
 	return it.run.NextEpoch()
 }
 

@@ -19,8 +19,8 @@ import (
 //
 // Columns: image (bytes: the encoded image, as it was packed), label (float32, as many as LabelWidth) and id (int64).
 //
-// With an index Open reads nothing else; without one it goes through all files
-// once, and keeps 8 bytes for each record. Files are mapped where the system can: images are then views
+// With an index Open reads nothing else; without one it goes once through all files, or the
+// part's bytes, and keeps 16 bytes for each record. Files are mapped where the system can: images are then views
 // of the mapping, valid until the dataset is closed, and nothing is copied. The Key is the file
 // and the record's offset in it, "train.rec@1234".
 //
@@ -29,10 +29,18 @@ import (
 type ImageRecord struct {
 	// Files are names of files and folders with semicolons between, as recordio.Files takes them.
 	Files string `json:"files"`
-	// Index is the .idx file of all files together; empty for none. The rows are in its order.
+	// Index is the .idx file of all files together; empty for none.
 	Index string `json:"index"`
+	// List is a .lst file whose labels are taken in place of the records', by the records' ids: a record that
+	// is not in it is a bad sample. Empty for none.
+	List string `json:"list"`
 	// LabelWidth is the number of labels of each record: one that has others is a bad sample.
+	// Of a line of the list that has more, they are the first ones.
 	LabelWidth int `json:"label_width"`
+	// Part of Parts is what is read: MXNet's part_index of num_parts. With an index parts are
+	// divided by records, without one by bytes, as recordio.Split does. Usually 0 of 1.
+	Part  int `json:"part"`
+	Parts int `json:"parts"`
 }
 
 func init() {
@@ -43,18 +51,23 @@ func init() {
 }
 
 // New makes the source of files without an index, with one label for each record.
-func New(files string) *ImageRecord { return &ImageRecord{Files: files, LabelWidth: 1} }
+func New(files string) *ImageRecord { return &ImageRecord{Files: files, LabelWidth: 1, Parts: 1} }
 
-// maxLabels bounds the labels of a record.
-const maxLabels = 1 << 20
+const (
+	maxLabels = 1 << 20 // of a record
+	maxParts  = 1 << 24 // package recordio's
+)
 
-// Validate wants files and a number of labels.
+// Validate wants files, a number of labels, and a part that there is.
 func (o *ImageRecord) Validate() error {
 	if o.Files == "" {
 		return fmt.Errorf("%w: no files", dataset.ErrParam)
 	}
 	if o.LabelWidth < 1 || o.LabelWidth > maxLabels {
 		return fmt.Errorf("%w: %d labels, want 1 to %d", dataset.ErrParam, o.LabelWidth, maxLabels)
+	}
+	if o.Parts < 1 || o.Parts > maxParts || o.Part < 0 || o.Part >= o.Parts {
+		return fmt.Errorf("%w: part %d of %d", dataset.ErrParam, o.Part, o.Parts)
 	}
 	return nil
 }
@@ -73,7 +86,7 @@ func (o *ImageRecord) Open() (dataset.Data, error) {
 	if r.stream, err = recordio.NewStream(ctx, recordio.Local, files, 4); err != nil {
 		return nil, fmt.Errorf("imagerecord: %w: %w", dataset.ErrData, err)
 	}
-	if err := r.open(ctx, o.Index); err != nil {
+	if err := r.open(ctx, o); err != nil {
 		return nil, errors.Join(fmt.Errorf("imagerecord: %w: %w", dataset.ErrData, err), r.stream.Close())
 	}
 	return r, nil
@@ -84,7 +97,9 @@ type rows struct {
 	width  int
 	stream *recordio.Stream
 	index  *recordio.Indexed
-	memory sync.Pool // of *memory
+	list   string
+	labels map[uint64][]float32 // by id, if there is a list
+	memory sync.Pool            // of *memory
 }
 
 // memory is what reading a record takes.
@@ -93,26 +108,66 @@ type memory struct {
 	record imagerecord.Record
 }
 
-func (r *rows) open(ctx context.Context, index string) (err error) {
+func (r *rows) open(ctx context.Context, o *ImageRecord) (err error) {
+	if o.List != "" {
+		if err := r.readList(ctx, o.List); err != nil {
+			return err
+		}
+	}
 	var entries []recordio.Entry
-	if index == "" {
-		entries, err = r.stream.Index(recordio.Options{})
-	} else {
-		entries, err = readIndex(ctx, index)
+	var end int64
+	if o.Index == "" {
+		entries, end, err = r.stream.IndexPart(o.Part, o.Parts, recordio.Options{})
+	} else if entries, err = read(ctx, o.Index, recordio.ReadIndex); err == nil {
+		entries, end, err = r.stream.PartIndex(entries, o.Part, o.Parts, recordio.Options{Name: o.Index})
 	}
 	if err == nil {
-		r.index, err = r.stream.Indexed(entries, recordio.Options{Name: index})
+		r.index, err = r.stream.IndexedTo(end, entries, recordio.Options{Name: o.Index})
 	}
 	return err
 }
 
-func readIndex(ctx context.Context, name string) ([]recordio.Entry, error) {
+// readList reads the labels of a list.
+func (r *rows) readList(ctx context.Context, name string) error {
+	items, err := read(ctx, name, imagerecord.ReadList)
+	if err != nil {
+		return err
+	}
+	r.list, r.labels = name, make(map[uint64][]float32, len(items))
+	for _, i := range items {
+		if len(i.Labels) < r.width {
+			return fmt.Errorf("%s: id %d has %d labels, want %d", name, i.Index, len(i.Labels), r.width)
+		}
+		if _, twice := r.labels[i.Index]; twice {
+			return fmt.Errorf("%s: id %d is there twice", name, i.Index)
+		}
+		r.labels[i.Index] = i.Labels[:r.width]
+	}
+	return nil
+}
+
+func read[T any](ctx context.Context, name string, parse func(string, io.Reader) ([]T, error)) ([]T, error) {
 	f, err := recordio.Local.Open(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	l, err := recordio.ReadIndex(name, io.NewSectionReader(f, 0, f.Size()))
+	l, err := parse(name, io.NewSectionReader(f, 0, f.Size()))
 	return l, errors.Join(err, f.Close())
+}
+
+// labelsOf are the labels of a record.
+func (r *rows) labelsOf(m *imagerecord.Record) ([]float32, error) {
+	if r.labels != nil {
+		l, ok := r.labels[m.ID]
+		if !ok {
+			return nil, fmt.Errorf("id %d is not in %s", m.ID, r.list)
+		}
+		return l, nil
+	}
+	if len(m.Labels) != r.width {
+		return nil, fmt.Errorf("%d labels, want %d", len(m.Labels), r.width)
+	}
+	return m.Labels, nil
 }
 
 // Columns are image, label and id.
@@ -143,8 +198,9 @@ func (r *rows) Read(i int64, s *dataset.Sample) error {
 	if err == nil {
 		err = m.record.Parse(b)
 	}
-	if err == nil && len(m.record.Labels) != r.width {
-		err = fmt.Errorf("%d labels, want %d", len(m.record.Labels), r.width)
+	var labels []float32
+	if err == nil {
+		labels, err = r.labelsOf(&m.record)
 	}
 	if err != nil {
 		return fmt.Errorf("imagerecord: %w: %s: %w", dataset.ErrData, s.Key, err)
@@ -157,7 +213,7 @@ func (r *rows) Read(i int64, s *dataset.Sample) error {
 	if err := s.Values[1].Reset(tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(r.width)}); err != nil {
 		return err
 	}
-	copy(tensor.View[float32](&s.Values[1].Tensor), m.record.Labels)
+	copy(tensor.View[float32](&s.Values[1].Tensor), labels)
 	if err := s.Values[2].Reset(tensor.Desc{DType: tensor.Int64}); err != nil {
 		return err
 	}

@@ -59,10 +59,7 @@ func TestImageRecord(t *testing.T) {
 			sourcetest.Run(t, o)
 			all := sourcetest.Samples(t, o)
 			require.Len(t, all, 8)
-			for k, s := range all {
-				if index != "" {
-					k = 7 - k
-				}
+			for k, s := range all { // in the order of the files, with an index too
 				f, i := k/4, k%4
 				require.Equal(t, int64(10*f+i), tensor.View[int64](&s.Values[2].Tensor)[0])
 				require.Equal(t, float32(f)+float32(i)/4, tensor.View[float32](&s.Values[1].Tensor)[0])
@@ -80,7 +77,7 @@ func TestImageRecord(t *testing.T) {
 func TestErrors(t *testing.T) {
 	dir, index := files(t, 1)
 	require.ErrorIs(t, New("").Validate(), dataset.ErrParam)
-	require.ErrorIs(t, (&ImageRecord{Files: "a"}).Validate(), dataset.ErrParam)
+	require.ErrorIs(t, (&ImageRecord{Files: "a", Parts: 1}).Validate(), dataset.ErrParam)
 	_, err := New(filepath.Join(dir, "none")).Open()
 	require.ErrorIs(t, err, dataset.ErrData)
 
@@ -107,8 +104,80 @@ func TestErrors(t *testing.T) {
 	require.NoError(t, err)
 	defer d2.Close()
 	s := sourcetest.New(d2)
-	require.NoError(t, d2.(dataset.Rows).Read(6, s))
-	err = d2.(dataset.Rows).Read(7, s)
+	require.NoError(t, d2.(dataset.Rows).Read(1, s))
+	err = d2.(dataset.Rows).Read(0, s)
 	require.ErrorIs(t, err, recordio.ErrCorrupt)
 	require.ErrorContains(t, err, "0.rec: at byte 0")
+}
+
+// TestParts: the parts together are all records, in order, by both rules.
+func TestParts(t *testing.T) {
+	dir, index := files(t, 1)
+	for _, index := range []string{"", index} {
+		for parts := 1; parts <= 12; parts++ {
+			var all []int64
+			var sizes []int
+			for part := range parts {
+				o := New(dir)
+				o.Index, o.Part, o.Parts = index, part, parts
+				if parts == 3 {
+					sourcetest.Spec(t, o)
+					sourcetest.Run(t, o)
+				}
+				n := 0
+				for _, s := range sourcetest.Samples(t, o) {
+					all = append(all, tensor.View[int64](&s.Values[2].Tensor)[0])
+					n++
+				}
+				sizes = append(sizes, n)
+			}
+			require.Equal(t, []int64{0, 1, 2, 3, 10, 11, 12, 13}, all, "%d parts", parts)
+			if index != "" {
+				step := (8 + parts - 1) / parts
+				for part, n := range sizes {
+					require.Equal(t, min(step, max(8-part*step, 0)), n, "part %d of %d", part, parts)
+				}
+			}
+		}
+	}
+	for _, o := range []*ImageRecord{{Files: dir, LabelWidth: 1}, {Files: dir, LabelWidth: 1, Part: 2, Parts: 2}, {Files: dir, LabelWidth: 1, Part: -1, Parts: 2}} {
+		require.ErrorIs(t, o.Validate(), dataset.ErrParam)
+	}
+	// An entry beyond the files' end.
+	far := filepath.Join(t.TempDir(), "far.idx")
+	require.NoError(t, os.WriteFile(far, []byte("0\t0\n1\t4000000\n"), 0o600))
+	o := New(dir)
+	o.Index = far
+	_, err := o.Open()
+	require.ErrorIs(t, err, recordio.ErrCorrupt)
+	require.ErrorContains(t, err, "far.idx")
+}
+
+// TestList: labels of a list, by id.
+func TestList(t *testing.T) {
+	dir, _ := files(t, 2)
+	list := filepath.Join(t.TempDir(), "x.lst")
+	var text []byte
+	for _, id := range []uint64{13, 12, 11, 10, 3, 2, 1, 0, 99} {
+		text = (&imagerecord.Item{Index: id, Labels: []float32{float32(id) + 0.5, -1, 7}, Path: "a"}).Append(text)
+	}
+	require.NoError(t, os.WriteFile(list, text, 0o600))
+	for width := 1; width <= 3; width++ {
+		o := New(dir)
+		o.List, o.LabelWidth = list, width
+		sourcetest.Spec(t, o)
+		sourcetest.Run(t, o)
+		for _, s := range sourcetest.Samples(t, o) {
+			id := tensor.View[int64](&s.Values[2].Tensor)[0]
+			require.Equal(t, []float32{float32(id) + 0.5, -1, 7}[:width], tensor.View[float32](&s.Values[1].Tensor))
+		}
+	}
+	o := New(dir)
+	o.List, o.LabelWidth = list, 4
+	_, err := o.Open()
+	require.ErrorIs(t, err, dataset.ErrData)
+	require.ErrorContains(t, err, "has 3 labels, want 4")
+	o.List = filepath.Join(dir, "none.lst")
+	_, err = o.Open()
+	require.ErrorIs(t, err, os.ErrNotExist)
 }

@@ -30,6 +30,9 @@ func TestImports(t *testing.T) {
 	engines := and(ours("pullpipe", "pipeline"), and(data, "golang.org/x/sys/")...)
 	records := and(ours("recordio", "rng", "internal/mapfile"), kernel...)
 	format := and(ours("records", "tensor", "internal/enum"), records...)
+	// SQLite and what it takes; nothing else may have it.
+	mindrecord := and(ours("records/mindrecord", "internal/msgpread"), and(format, "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "modernc.org/", "golang.org/x/sys/",
+		"github.com/dustin/go-humanize", "github.com/google/uuid", "github.com/mattn/go-isatty", "github.com/ncruces/go-strftime", "github.com/remyoudompheng/bigfft")...)
 	for _, c := range []struct {
 		pkg     string
 		allowed []string
@@ -45,6 +48,8 @@ func TestImports(t *testing.T) {
 		{"records/tfrecord", format},
 		{"records/tfexample", and(ours("records/tfrecord"), and(format, "google.golang.org/protobuf/")...)},
 		{"records/webdataset", and(format, "github.com/klauspost/compress", "github.com/klauspost/compress/")},
+		{"records/mindrecord", mindrecord},
+		{"dataset/mindrecord", and(mindrecord, data...)},
 		{"codec", ours("tensor", "internal/enum")},
 		{"codec/jpeg", codec},
 		{"datagraph", datagraph},
@@ -57,7 +62,7 @@ func TestImports(t *testing.T) {
 		{"dataset/kaldi", and(ours("recordio", "records", "records/kaldi", "dataset/internal/lines"), data...)},
 		{"pullpipe", data},
 		{"pipeline", engines},
-		{"compat/mxnet", engines},
+		{"compat/mxnet", and(ours("recordio", "recordio/imagerecord", "dataset/imagerecord", "codec/jpeg", "codec/png", "codec/internal/"), engines...)},
 		{"compat/paddle", engines},
 		{"codec/jpegli", jpegli},
 		{"pack", and(ours("internal/spec", "internal/msgpread", "internal/filelock", "transforms", "recordio", "recordio/imagerecord", "internal/mapfile", "rng", "codec/jpegli"), and(jpegli, "github.com/klauspost/compress", "github.com/klauspost/compress/", "github.com/tinylib/msgp/", "github.com/philhofer/fwd")...)},
@@ -83,4 +88,11 @@ func TestImports(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSQLite: only those who import MindRecord link SQLite.
+func TestSQLite(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", module+"dataset/all", module+"compat/...").Output()
+	require.NoError(t, err)
+	require.NotContains(t, string(out), "modernc.org/")
 }

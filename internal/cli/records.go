@@ -181,15 +181,28 @@ func (o *outputs) Open(ctx context.Context, name string) (recordio.File, error) 
 // errExists is the error of a file that is there.
 var errExists = errors.New("it exists; --force replaces it")
 
-// Create makes a file.
-func (o *outputs) Create(ctx context.Context, name string) (recordio.NewFile, error) {
+// Claim refuses to write what is read, and what is there unless force is true.
+func (o *outputs) Claim(name string, write bool) error {
 	p := absolutePath(name)
+	if !write {
+		o.read[p] = true
+		return nil
+	}
 	if o.read[p] {
-		return nil, fmt.Errorf("%s: it is read: it cannot be written at the same time", name)
+		return fmt.Errorf("%s: it is read: it cannot be written at the same time", name)
 	}
 	if _, err := os.Lstat(name); err == nil && !o.force {
-		return nil, fmt.Errorf("%s: %w", name, errExists)
+		return fmt.Errorf("%s: %w", name, errExists)
 	}
+	return nil
+}
+
+// Create makes a file.
+func (o *outputs) Create(ctx context.Context, name string) (recordio.NewFile, error) {
+	if err := o.Claim(name, true); err != nil {
+		return nil, err
+	}
+	p := absolutePath(name)
 	f, err := o.Opener.Create(ctx, name)
 	if err != nil {
 		return nil, plain(name, err)

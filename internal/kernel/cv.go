@@ -32,6 +32,9 @@ type CVTaps struct {
 	Index []int32
 	WI    []int32
 	WF    []float32
+	// FromFirst adds the four rows of a vertical axis from the first on, as OpenCV 3.4.2
+	// does, of 8-bit images; else from the last.
+	FromFirst bool
 
 	// Of a horizontal axis of two or four taps: the first input of each output,
 	// and the weights WI as words, two in a dword. Of two taps the second weight
@@ -571,6 +574,10 @@ func CVResizeU8(dst, src []uint8, inW, outW, ch int, x, y *CVTaps, rows []int32,
 		case 2:
 			CVMixLinearU8(out, rows[at[0]:][:line], rows[at[1]:][:line], w[0], w[1])
 		case 4:
+			if y.FromFirst {
+				CVMixCubicU8(out, rows[at[3]:][:line], rows[at[2]:][:line], rows[at[1]:][:line], rows[at[0]:][:line], []int32{w[3], w[2], w[1], w[0]}, 8)
+				break
+			}
 			CVMixCubicU8(out, rows[at[0]:][:line], rows[at[1]:][:line], rows[at[2]:][:line], rows[at[3]:][:line], w, 8)
 		default:
 			CVMixU8(out, rows, at, w)

@@ -39,7 +39,7 @@ func twoProd(a, b float64) (p, e float64) {
 	return p, e
 }
 
-// quarter is k and, in two parts, x - k*pi/2, where it is smallest, for 0 <= x <= 16.
+// quarter is k and, in two parts, x - k*pi/2, where it is smallest, for x from 0 to 2^18: k has at most 20 bits.
 func quarter(x float64) (k int, r, e float64) {
 	q := math.Floor(float64(x*(2/math.Pi)) + 0.5)
 	r, e = twoSum(x-float64(q*piHalf1), -float64(q*piHalf2))
@@ -48,7 +48,7 @@ func quarter(x float64) (k int, r, e float64) {
 	return int(q), r, e
 }
 
-// sinCos is the sine and the cosine of 0 <= x <= 16.
+// sinCos is the sine and the cosine of 0 <= x <= 2^18.
 func sinCos(x float64) (sin, cos float64) {
 	k, r, e := quarter(x)
 	s, c := sinSmall(r, e), cosSmall(r, e)
@@ -131,4 +131,15 @@ func cosSmall(r, e float64) float64 {
 	sh, sl := twoSum(1, float64(-0.5*h))
 	th, tl := twoSum(sh, q)
 	return th + (tl + (sl - float64(0.5*l)))
+}
+
+// CosSinDegrees are the cosine and the sine of whole degrees as C programs have them that turn degrees into
+// radians as n/180.0*M_PI and keep a float: not 0 where the angle's are. For angles of up to a million degrees.
+func CosSinDegrees(n int) (cos, sin float32) {
+	x := float64(math.Abs(float64(n)) / 180 * math.Pi)
+	s, c := sinCos(x)
+	if n < 0 {
+		s = -s
+	}
+	return float32(c), float32(s)
 }

@@ -29,8 +29,9 @@ def chw(a):
 class Golden:
     """Collects the cases of one op; equal arrays are stored once."""
 
-    def __init__(self, op, reference):
+    def __init__(self, op, reference, folder=None):
         self.op, self.reference, self.cases, self.arrays, self.names = op, reference, [], {}, {}
+        self.folder = folder or op
 
     def _add(self, a):
         a = np.array(a, order="C")  # keeps scalars scalars
@@ -61,7 +62,7 @@ class Golden:
             self.cases[-1]["allocates"] = allocates
 
     def write(self):
-        folder = ROOT / self.op
+        folder = ROOT / self.folder
         folder.mkdir(parents=True, exist_ok=True)
         head = json.dumps({"op": self.op, "reference": self.reference})[:-1]
         lines = ",\n".join("  " + json.dumps(c) for c in self.cases)

@@ -8,11 +8,13 @@ cd "$(dirname "$0")"
 root=../..
 case ${1-} in
 --mindspore) # what MindSpore gives
-  requirements=(requirements-mindspore.txt) scripts=(normalize_pad.py augment_mindspore.py datasets1_mindspore.py dataset_ops.py datasets2.py importers_mindir.py) ;;
+  requirements=(requirements-mindspore.txt) scripts=(normalize_pad.py augment_mindspore.py datasets1_mindspore.py dataset_ops.py datasets2.py importers_mindir.py mindrecord.py) ;;
 --datasets) # what torchvision reads from the datasets of datasets2.py
   requirements=(requirements-datasets.txt) scripts=(datasets2_torchvision.py) ;;
---mxnet) # what MXNet's iterators and record files give; Python 3.11 or earlier
-  requirements=(requirements-mxnet.txt) scripts=(mxnet_iters.py recordio_mxnet.py) ;;
+--mxnet) # what MXNet's iterators, their augmentations and record files give; Python 3.11 or earlier
+  requirements=(requirements-mxnet.txt) scripts=(mxnet_iters.py mxnet_images.py recordio_mxnet.py mxnet_aug.py) ;;
+--warp) # what OpenCV 4 gives where OpenCV 5 is another
+  requirements=(requirements-warp.txt) scripts=(warp.py) ;;
 --im2rec) # what MXNet's im2rec lists and packs; Python 3.11 or earlier
   requirements=(requirements-mxnet.txt requirements-im2rec.txt) scripts=(im2rec.py) ;;
 --records) # what webdataset reads of shards

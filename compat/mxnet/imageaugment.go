@@ -1,0 +1,465 @@
+package mxnet
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// decodeGray decodes to gray as OpenCV's IMREAD_GRAYSCALE: Decode's luma, but that of PNG is libpng's.
+type decodeGray struct{ luma, rgb *transforms.Decode }
+
+func newDecodeGray(o *transforms.Decode) *decodeGray {
+	g := &decodeGray{}
+	luma, rgb := *o, *o
+	luma.Color, rgb.Color = codec.ToLuma, codec.ToRGB
+	g.luma, g.rgb = &luma, &rgb
+	return g
+}
+
+func (o *decodeGray) Validate() error { return o.luma.Validate() }
+
+func (o *decodeGray) Infer(dst, in []tensor.Desc) error { return o.luma.Infer(dst, in) }
+
+func (o *decodeGray) InferData(c *transforms.Context, dst []tensor.Desc, src []*tensor.Tensor) error {
+	return o.luma.InferData(c, dst, src)
+}
+
+func (o *decodeGray) Apply(c *transforms.Context, dst, src []*tensor.Tensor) error {
+	if !bytes.HasPrefix(src[0].Data, []byte("\x89PNG")) {
+		return o.luma.Apply(c, dst, src)
+	}
+	d := dst[0].Desc
+	rgb, err := c.Temp(tensor.Image(tensor.Uint8, tensor.HWC, d.Height(), d.Width(), 3))
+	if err != nil {
+		return err
+	}
+	if err := o.rgb.Apply(c, []*tensor.Tensor{rgb}, src); err != nil {
+		return err
+	}
+	// libpng 1.6's png_set_rgb_to_gray with 0.299 and 0.587, of 15 bits without rounding.
+	for i, p := 0, rgb.Data; i < len(dst[0].Data); i, p = i+1, p[3:] {
+		dst[0].Data[i] = uint8((9797*uint32(p[0]) + 19234*uint32(p[1]) + 3737*uint32(p[2])) >> 15)
+	}
+	return nil
+}
+
+// decodeAlpha decodes RGBA, of images that have alpha alone.
+type decodeAlpha struct{ *transforms.Decode }
+
+func (o *decodeAlpha) InferData(c *transforms.Context, dst []tensor.Desc, src []*tensor.Tensor) error {
+	i, err := codec.DecodeConfig(src[0].Data, &codec.Options{Color: o.Color, Gray16: o.Gray16, Limits: c.Limits})
+	if err != nil {
+		return err
+	}
+	if i.Mode != codec.RGBA && i.Mode != codec.LA && !(i.Mode == codec.P && i.HasAlpha) {
+		return fmt.Errorf("%w: an image without alpha, want 4 channels", transforms.ErrInput)
+	}
+	dst[0] = i.Desc()
+	return nil
+}
+
+// graph is what is done to each image. The names of the random numbers begin with path.
+func (p *ImageRecordParams) graph(mean *tensor.Tensor, path string) *datagraph.Graph {
+	c := p.DataShape.At(0)
+	decode := transforms.NewDecode()
+	decode.Gray16, decode.Orientation = codec.Gray16High, codec.OrientationApply
+	g := datagraph.New()
+	switch c {
+	case 1:
+		g.Add(newDecodeGray(decode))
+	case 3:
+		g.Add(decode)
+	case 4: // as the file has it, without orientation
+		decode.Color, decode.Orientation = codec.ToRGBA, codec.OrientationIgnore
+		g.Add(&decodeAlpha{decode})
+	}
+	g.Add(newAugment(p))
+	float := false
+	if mean != nil && p.DType != tensor.Uint8 {
+		// The mean image is that of images that are not mirrored.
+		g.Add(&subtract{mean: mean, whole: p.DType == tensor.Int8})
+		float = true
+	}
+	switch {
+	case p.Mirror:
+		g.Add(transforms.NewHorizontalFlip())
+	case p.RandMirror:
+		g.Add(transforms.NewRandomHorizontalFlip())
+	}
+	if p.DType != tensor.Uint8 && !float {
+		means := p.means()
+		g.Add(transforms.NewToType(tensor.Float32))
+		g.Add(transforms.NewNormalize(means, ones[:c]))
+	}
+	switch {
+	case p.DType == tensor.Int8:
+		g.Add(&transforms.ToType{DType: tensor.Int8, Rule: transforms.CastSaturate})
+	case p.DType == tensor.Float32 && (p.MaxRandomContrast != 0 || p.MaxRandomIllumination != 0):
+		g.Add(&exposure{p})
+	case p.DType == tensor.Float32:
+		for _, op := range p.expose(p.Scale, float32(0*p.Scale), &transforms.Multiply{}, &transforms.Normalize{}) {
+			g.Add(op)
+		}
+	}
+	if !float {
+		g.Add(transforms.NewHWC2CHW())
+	}
+	for i := range g.Steps {
+		switch s := &g.Steps[i]; s.Op.(type) {
+		case *augment:
+			s.Path = path + "/augment"
+		case *transforms.RandomHorizontalFlip:
+			s.Path = path + "/mirror"
+		case *exposure:
+			s.Path = path + "/exposure"
+		}
+	}
+	return g
+}
+
+var ones = []float64{1, 1, 1, 1}
+
+// means are those of the channels.
+func (p *ImageRecordParams) means() []float64 {
+	l := []float64{float64(p.MeanR), float64(p.MeanG), float64(p.MeanB), float64(p.MeanA)}[:p.DataShape.At(0)]
+	if p.DType == tensor.Int8 {
+		for i := range l {
+			l[i] = math.Round(l[i])
+		}
+	}
+	return l
+}
+
+// expose is x*(contrast/std) + illumination/std, each rounded to float32, as Multiply and then Normalize, which
+// takes a negative mean away. Both are filled.
+func (p *ImageRecordParams) expose(contrast, illumination float32, factor *transforms.Multiply, bias *transforms.Normalize) []transforms.Op {
+	factor.Factor, bias.Mean = factor.Factor[:0], bias.Mean[:0]
+	for _, std := range []float32{p.StdR, p.StdG, p.StdB, p.StdA}[:p.DataShape.At(0)] {
+		factor.Factor = append(factor.Factor, float64(contrast/std))
+		bias.Mean = append(bias.Mean, float64(-(illumination / std)))
+	}
+	bias.Std = ones[:len(bias.Mean)]
+	return []transforms.Op{factor, bias}
+}
+
+// exposure draws contrast and illumination.
+type exposure struct{ p *ImageRecordParams }
+
+func (o *exposure) Validate() error { return nil }
+
+func (o *exposure) Infer(dst, in []tensor.Desc) error {
+	dst[0] = in[0]
+	return nil
+}
+
+func (o *exposure) Apply(*transforms.Context, []*tensor.Tensor, []*tensor.Tensor) error {
+	return transforms.ErrNotDrawn
+}
+
+func (o *exposure) Draw(d *transforms.Draw) error {
+	p := o.p
+	contrast := float32(float32(between(d, -p.MaxRandomContrast, p.MaxRandomContrast)+1) * p.Scale)
+	illumination := float32(between(d, -p.MaxRandomIllumination, p.MaxRandomIllumination) * p.Scale)
+	factor, bias := transforms.Make[transforms.Multiply](d), transforms.Make[transforms.Normalize](d)
+	for _, op := range p.expose(contrast, illumination, factor, bias) {
+		if err := d.Emit(op); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// between draws a number.
+func between(d *transforms.Draw, lo, hi float32) float32 {
+	return min(float32(d.Uniform(float64(lo), float64(hi))), hi)
+}
+
+// augment is MXNet's aug_default: it draws the ops for an image of its size, most of which depend on
+// the size alone. The image is uint8 and HWC.
+type augment struct {
+	p         *ImageRecordParams
+	h, w      int
+	fill      []float64
+	rotations transforms.AngleList
+	hls       *transforms.RandomHLS
+	lighting  *transforms.RandomLightingNoise
+	method    [5]transforms.Interpolation
+}
+
+func newAugment(p *ImageRecordParams) *augment {
+	o := &augment{p: p, h: p.DataShape.At(1), w: p.DataShape.At(2)}
+	for range p.DataShape.At(0) {
+		o.fill = append(o.fill, float64(p.FillValue))
+	}
+	if len(o.fill) == 4 {
+		o.fill[3] = 0 // MXNet names three values, and OpenCV takes 0 for the fourth
+	}
+	o.rotations, _ = p.rotations() // Validate has read them
+	if len(o.rotations) == 0 && p.Rotate > 0 {
+		o.rotations = transforms.AngleList{p.Rotate}
+	}
+	o.hls = transforms.NewRandomHLS(p.RandomH, p.RandomL, p.RandomS)
+	o.lighting = transforms.NewRandomLightingNoise(float64(p.PCANoise))
+	o.method = [5]transforms.Interpolation{transforms.Nearest, transforms.Bilinear, transforms.Bicubic, transforms.Area, transforms.Lanczos}
+	return o
+}
+
+// Validate accepts it: the parameters were checked.
+func (o *augment) Validate() error { return nil }
+
+// Infer gives an image of the size that is wanted.
+func (o *augment) Infer(dst, in []tensor.Desc) error {
+	dst[0] = in[0].WithSize(o.h, o.w)
+	return nil
+}
+
+// Apply is not for random ops.
+func (o *augment) Apply(*transforms.Context, []*tensor.Tensor, []*tensor.Tensor) error {
+	return transforms.ErrNotDrawn
+}
+
+// interpolation is that of a change of size.
+func (o *augment) interpolation(d *transforms.Draw, h, w, nh, nw int) transforms.Interpolation {
+	switch n := o.p.InterMethod; {
+	case n == 9 && nw > w && nh > h:
+		return transforms.Bicubic
+	case n == 9 && nw < w && nh < h:
+		return transforms.Area
+	case n == 9:
+		return transforms.Bilinear
+	case n == 10:
+		return o.method[d.IntN(len(o.method))]
+	default:
+		return o.method[n]
+	}
+}
+
+// scale scales to a size.
+func (o *augment) scale(d *transforms.Draw, nh, nw int, m transforms.Interpolation) error {
+	if d.In[0].Height() == nh && d.In[0].Width() == nw {
+		return nil
+	}
+	op := transforms.Make[transforms.Resize](d)
+	*op = transforms.Resize{Fit: transforms.FitExact, Height: nh, Width: nw, Interpolation: m, Backend: backend(m)}
+	return d.Emit(op)
+}
+
+// backend is that of the OpenCV in MXNet's wheel.
+func backend(m transforms.Interpolation) transforms.Backend {
+	if m == transforms.Bicubic {
+		return transforms.MXNet
+	}
+	return transforms.OpenCV
+}
+
+// place is where a box is cropped, at random or in the middle.
+func (o *augment) place(d *transforms.Draw, h, w int, random bool) (top, left int) {
+	top, left = d.In[0].Height()-h, d.In[0].Width()-w
+	if random {
+		return d.IntN(top + 1), d.IntN(left + 1)
+	}
+	return top / 2, left / 2
+}
+
+// crop crops to a size.
+func (o *augment) crop(d *transforms.Draw, h, w int, random bool) error {
+	top, left := o.place(d, h, w, random)
+	if h == d.In[0].Height() && w == d.In[0].Width() {
+		return nil
+	}
+	op := transforms.Make[transforms.Crop](d)
+	*op = transforms.Crop{Top: top, Left: left, Height: h, Width: w}
+	return d.Emit(op)
+}
+
+// cropScaled crops a box and scales it to the size that is wanted.
+func (o *augment) cropScaled(d *transforms.Draw, h, w int, random bool) error {
+	top, left := o.place(d, h, w, random)
+	m := o.interpolation(d, h, w, o.h, o.w)
+	op := transforms.Make[transforms.ResizedCrop](d)
+	*op = transforms.ResizedCrop{
+		Top: top, Left: left, Height: h, Width: w, OutHeight: o.h, OutWidth: o.w, Interpolation: m, Backend: backend(m),
+	}
+	return d.Emit(op)
+}
+
+// Draw draws the steps in MXNet's order.
+func (o *augment) Draw(d *transforms.Draw) error {
+	p := o.p
+	if p.Resize != -1 {
+		h, w := d.In[0].Height(), d.In[0].Width()
+		nh, nw := p.Resize, p.Resize*w/h
+		if h > w {
+			nh, nw = p.Resize*h/w, p.Resize
+		}
+		if err := o.scale(d, nh, nw, o.interpolation(d, h, w, nh, nw)); err != nil {
+			return err
+		}
+	}
+	if p.warps() {
+		if err := o.warp(d); err != nil {
+			return err
+		}
+	}
+	if p.Pad > 0 {
+		op := transforms.Make[transforms.Pad](d)
+		*op = transforms.Pad{Top: p.Pad, Bottom: p.Pad, Left: p.Pad, Right: p.Pad, Mode: transforms.PadConstant, Fill: o.fill}
+		if err := d.Emit(op); err != nil {
+			return err
+		}
+	}
+	if err := o.fit(d); err != nil {
+		return err
+	}
+	return o.colors(d)
+}
+
+// colors changes brightness, contrast and saturation in random order, then hue, lightness and saturation, then lighting.
+func (o *augment) colors(d *transforms.Draw) error {
+	p := o.p
+	if p.Brightness > 0 || p.Contrast > 0 || p.Saturation > 0 {
+		order := [3]int{0, 1, 2}
+		d.Shuffle(3, func(i, j int) { order[i], order[j] = order[j], order[i] })
+		for _, which := range order {
+			v := [3]float32{p.Brightness, p.Contrast, p.Saturation}[which]
+			if v == 0 {
+				continue
+			}
+			var op transforms.Op
+			switch f := float64(1 + between(d, -v, v)); which {
+			case 0:
+				b := transforms.Make[transforms.AdjustBrightness](d)
+				*b = transforms.AdjustBrightness{Factor: f, Backend: transforms.MXNet}
+				op = b
+			case 1:
+				c := transforms.Make[transforms.AdjustContrast](d)
+				*c = transforms.AdjustContrast{Factor: f, Backend: transforms.MXNet}
+				op = c
+			default:
+				s := transforms.Make[transforms.AdjustSaturation](d)
+				*s = transforms.AdjustSaturation{Factor: f, Backend: transforms.MXNet}
+				op = s
+			}
+			if err := d.Emit(op); err != nil {
+				return err
+			}
+		}
+	}
+	if p.RandomH > 0 || p.RandomS > 0 || p.RandomL > 0 {
+		if err := d.Emit(o.hls); err != nil {
+			return err
+		}
+	}
+	if p.PCANoise > 0 {
+		return d.Emit(o.lighting)
+	}
+	return nil
+}
+
+// warp shears, rotates, scales and changes the aspect about the image's centre.
+func (o *augment) warp(d *transforms.Draw) error {
+	p := o.p
+	h, w := d.In[0].Height(), d.In[0].Width()
+	// The scale says which interpolation there is, so it is drawn here.
+	scale := between(d, p.MinRandomScale, p.MaxRandomScale)
+	side := func(n int) int {
+		return int(max(p.MinImgSize, min(p.MaxImgSize, float32(scale*float32(n)))))
+	}
+	op := transforms.Make[transforms.RandomWarp](d)
+	*op = transforms.RandomWarp{
+		Shear: transforms.Range{Min: -float64(p.MaxShearRatio), Max: float64(p.MaxShearRatio)}, MaxAngle: p.MaxRotateAngle, Angles: o.rotations,
+		Scale: transforms.Range{Min: float64(scale), Max: float64(scale)}, Aspect: transforms.Range{Min: 1, Max: 1},
+		MinSize: float64(p.MinImgSize), MaxSize: float64(p.MaxImgSize), Interpolation: o.interpolation(d, h, w, side(h), side(w)),
+		Backend: transforms.OpenCV4, Fill: o.fill,
+	}
+	if !p.RandomResizedCrop { // whose aspect it is otherwise
+		lo, hi := p.aspects()
+		op.Aspect = transforms.Range{Min: float64(max(lo, leastAspect)), Max: float64(hi)}
+	}
+	return d.Emit(op)
+}
+
+// leastAspect is the least that is drawn.
+const leastAspect = 0.001
+
+// aspects are the bounds of the aspect.
+func (p *ImageRecordParams) aspects() (lo, hi float32) {
+	if p.MinAspectRatio != nil {
+		return *p.MinAspectRatio, p.MaxAspectRatio
+	}
+	return 1 - p.MaxAspectRatio, 1 + p.MaxAspectRatio
+}
+
+// resizedCrop crops a box of random area, aspect and place, and scales it to the size. It gives up after ten tries of
+// which none is within the image, and does nothing if nothing is to vary; the plain crop is then done instead.
+func (o *augment) resizedCrop(d *transforms.Draw) (found bool, err error) {
+	p := o.p
+	lo, hi := p.aspects()
+	if p.MinRandomArea == 1 && p.MaxRandomArea == 1 && lo == 1 && hi == 1 {
+		return false, nil
+	}
+	h, w := d.In[0].Height(), d.In[0].Width()
+	for range 10 {
+		area := float64(between(d, p.MinRandomArea, p.MaxRandomArea)) * float64(h*w)
+		ratio := max(float64(between(d, lo, hi)), leastAspect)
+		bh, bw := int(math.Round(math.Sqrt(area/ratio))), int(math.Round(math.Sqrt(float64(area*ratio))))
+		if d.Coin(0.5) {
+			bh, bw = bw, bh
+		}
+		if bh < 1 || bw < 1 || bh > h || bw > w {
+			continue
+		}
+		return true, o.cropScaled(d, bh, bw, true)
+	}
+	return false, nil
+}
+
+var errSmall = errors.New("the image is smaller than max_crop_size")
+
+// fit brings the image to its size.
+func (o *augment) fit(d *transforms.Draw) error {
+	p := o.p
+	if p.RandomResizedCrop {
+		if found, err := o.resizedCrop(d); found || err != nil {
+			return err
+		}
+	}
+	h, w := d.In[0].Height(), d.In[0].Width()
+	if p.crops() {
+		if min(h, w) < p.MaxCropSize {
+			return errSmall
+		}
+		side := p.MinCropSize + d.IntN(p.MaxCropSize-p.MinCropSize+1)
+		return o.cropScaled(d, side, side, p.RandCrop)
+	}
+	if h < o.h || w < o.w {
+		if err := o.grow(d); err != nil {
+			return err
+		}
+	}
+	return o.crop(d, o.h, o.w, p.RandCrop)
+}
+
+// grow scales an image that is too small, the height first. MXNet computes in float32, and chooses one
+// interpolation by the sizes at the beginning and at the end.
+func (o *augment) grow(d *transforms.Draw) error {
+	h, w := d.In[0].Height(), d.In[0].Width()
+	m := o.interpolation(d, h, w, o.h, o.w)
+	if h < o.h {
+		if err := o.scale(d, o.h, max(int(float32(float32(o.h)/float32(h))*float32(w)), 1), m); err != nil {
+			return err
+		}
+		h, w = d.In[0].Height(), d.In[0].Width()
+	}
+	if w < o.w {
+		return o.scale(d, max(int(float32(float32(o.w)/float32(w))*float32(h)), 1), o.w, m)
+	}
+	return nil
+}

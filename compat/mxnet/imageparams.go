@@ -1,0 +1,423 @@
+package mxnet
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// ImageRecordParams are the parameters of ImageRecordIter, by MXNet's names in
+// ParseImageRecordParams and in MXNet's five groups. DefaultImageRecordParams has the usual ones.
+//
+// All of them have their effect but those of which it is said here that they have none.
+type ImageRecordParams struct {
+	// Dataset.
+
+	// PathImgRec is the record files: files and folders with semicolons between. What is
+	// neither is a folder and a regular expression for the names in it (RE2's syntax, of
+	// the whole name; MXNet's is ECMAScript's). Files of a folder are in the order of
+	// their names.
+	PathImgRec string `mxnet:"path_imgrec"`
+	// PathImgIdx is the .idx file of all of them together. With it nothing need be
+	// read before the first batch, and parts are divided by records. Empty: none.
+	PathImgIdx string `mxnet:"path_imgidx"`
+	// PathImgList is a .lst file, with tabs between fields, whose labels are taken in place
+	// of the records', by the records' ids. A record that is not in it is an error,
+	// which names the id. Empty: none.
+	PathImgList string `mxnet:"path_imglist"`
+	LabelWidth  int    `mxnet:"label_width"` // labels of each image: as many as the records have
+	// DataShape is channels, height and width of an image of the batch: 1 channel is gray, 3
+	// are RGB; 4 are RGBA, as the file has them, and a file that has not is an error.
+	DataShape tensor.Shape `mxnet:"data_shape"`
+	// NumParts is into how many parts the records are divided, PartIndex which of them is
+	// read: the records that MXNet's part has.
+	NumParts  int `mxnet:"num_parts"`
+	PartIndex int `mxnet:"part_index"`
+
+	// Batch.
+
+	BatchSize int `mxnet:"batch_size"`
+	// RoundBatch completes the last batch with images of the epoch's beginning, else
+	// zeros complete it. Pad counts either.
+	RoundBatch bool `mxnet:"round_batch"`
+
+	// Augmentation. Its order: Resize; rotation, shear, scale and aspect; Pad; the crop; brightness, contrast and
+	// saturation; hue, saturation and lightness; PCANoise; means; mirror; contrast, illumination, std and scale.
+	// "Between" is uniform.
+
+	AugSeq string `mxnet:"aug_seq"` // aug_default
+	// Shuffle puts all records of the part in random order, another one in each epoch,
+	// with an index and without. (MXNet without an index only mixes within 64 MB.)
+	Shuffle bool  `mxnet:"shuffle"`
+	Seed    int64 `mxnet:"seed"` // of the order, and of what is drawn for the images
+	// SeedAug gives what is drawn another seed. The draws differ from image to image
+	// and epoch to epoch nonetheless. (MXNet's are then the same in every epoch.)
+	SeedAug *int64 `mxnet:"seed_aug"`
+	// ShuffleChunkSize, in MB, is accepted with Shuffle, which mixes everything
+	// already; ShuffleChunkSeed is then a second seed of the order.
+	ShuffleChunkSize int   `mxnet:"shuffle_chunk_size"`
+	ShuffleChunkSeed int64 `mxnet:"shuffle_chunk_seed"`
+	Resize           int   `mxnet:"resize"` // the shorter side becomes so many pixels; -1 leaves the size
+	// RandCrop crops at a random place, else in the middle.
+	RandCrop bool `mxnet:"rand_crop"`
+	// RandomResizedCrop crops a box of a random area, MinRandomArea to MaxRandomArea of the image's, and a
+	// random aspect, and scales it to DataShape. It excludes RandCrop, the crop sizes and the random scale.
+	RandomResizedCrop bool `mxnet:"random_resized_crop"`
+	MaxRotateAngle    int  `mxnet:"max_rotate_angle"` // between -v and v whole degrees
+	Rotate            int  `mxnet:"rotate"`           // so many degrees, if above 0, whatever MaxRotateAngle is
+	// RotateList is degrees with commas between, of which one is drawn, whatever the two others are.
+	// (MXNet has it, but does not document it.)
+	RotateList string `mxnet:"rotate_list"`
+	// MaxAspectRatio alone has the aspect between 1-v and 1+v; with MinAspectRatio it is the upper bound.
+	MaxAspectRatio float32  `mxnet:"max_aspect_ratio"`
+	MinAspectRatio *float32 `mxnet:"min_aspect_ratio"`
+	MaxShearRatio  float32  `mxnet:"max_shear_ratio"` // between -v and v
+	// MaxCropSize and MinCropSize crop a square with a side between them, and scale it to DataShape; -1 is none.
+	MaxCropSize    int     `mxnet:"max_crop_size"`
+	MinCropSize    int     `mxnet:"min_crop_size"`
+	MaxRandomScale float32 `mxnet:"max_random_scale"` // the scale is between the two
+	MinRandomScale float32 `mxnet:"min_random_scale"`
+	MaxRandomArea  float32 `mxnet:"max_random_area"` // see RandomResizedCrop
+	MinRandomArea  float32 `mxnet:"min_random_area"`
+	MaxImgSize     float32 `mxnet:"max_img_size"` // bounds of the sides after rotating, shearing and scaling
+	MinImgSize     float32 `mxnet:"min_img_size"`
+	Brightness     float32 `mxnet:"brightness"` // factors between 1-v and 1+v, in random order
+	Contrast       float32 `mxnet:"contrast"`
+	Saturation     float32 `mxnet:"saturation"`
+	PCANoise       float32 `mxnet:"pca_noise"` // standard deviation of AlexNet's lighting noise
+	RandomH        int     `mxnet:"random_h"`  // added to hue (of 180), lightness and saturation (of 255)
+	RandomS        int     `mxnet:"random_s"`
+	RandomL        int     `mxnet:"random_l"`
+	FillValue      int     `mxnet:"fill_value"` // of what lies outside the image
+	// InterMethod is the interpolation: 0 nearest, 1 linear, 2 cubic, 3 area, 4 Lanczos; 9 cubic if both sides
+	// grow, area if both shrink, linear otherwise; 10 one of 0 to 4 at random. Rotating and the like want
+	// another than 0.
+	InterMethod int  `mxnet:"inter_method"`
+	Pad         int  `mxnet:"pad"`    // a border of so many pixels
+	Mirror      bool `mxnet:"mirror"` // left to right, always
+	RandMirror  bool `mxnet:"rand_mirror"`
+	// MeanImg is a file with an image that is subtracted; the means below are then not. If there is
+	// no such file, it is made: the mean of the part's images, in one pass, in MXNet's format.
+	MeanImg string  `mxnet:"mean_img"`
+	MeanR   float32 `mxnet:"mean_r"` // MeanR and StdR are gray's, too
+	MeanG   float32 `mxnet:"mean_g"`
+	MeanB   float32 `mxnet:"mean_b"`
+	MeanA   float32 `mxnet:"mean_a"`
+	StdR    float32 `mxnet:"std_r"`
+	StdG    float32 `mxnet:"std_g"`
+	StdB    float32 `mxnet:"std_b"`
+	StdA    float32 `mxnet:"std_a"`
+	Scale   float32 `mxnet:"scale"`
+	// MaxRandomContrast multiplies by a factor between 1-v and 1+v, MaxRandomIllumination adds
+	// a number between -v and v (before Scale and the division by Std).
+	MaxRandomContrast     float32 `mxnet:"max_random_contrast"`
+	MaxRandomIllumination float32 `mxnet:"max_random_illumination"`
+
+	// Backend.
+
+	// PreprocessThreads is how many goroutines decode and augment with Context "gpu"; 0 is 1.
+	PreprocessThreads int `mxnet:"preprocess_threads"`
+	// PrefetchBuffer is how many batches are made ahead with Context "gpu".
+	PrefetchBuffer int `mxnet:"prefetch_buffer"`
+	// Context "gpu" works in goroutines, ahead of Next; "cpu" within Next. (ctx) Nothing is done on a GPU.
+	Context  string `mxnet:"ctx"`
+	DeviceID int    `mxnet:"device_id"` // without effect
+	// DType is that of the images: Float32; Int8, which has means subtracted but is not divided or
+	// scaled; or Uint8, the pixels as they are. Labels are float32. (None is float32)
+	DType tensor.DType `mxnet:"dtype"`
+
+	// Auxiliary.
+
+	Verbose bool `mxnet:"verbose"` // without effect: nothing is logged
+
+	// LastBatch says what becomes of an epoch's last images, if they are no batch: "pad", what
+	// RoundBatch does; "zero", what it does when it is false; "discard"; "roll_over", they come first in the
+	// next epoch, as they were made in theirs; "short", a batch of fewer. Empty: by RoundBatch. It has no
+	// name in MXNet.
+	LastBatch string
+}
+
+// DefaultImageRecordParams are MXNet's. path_imgrec, data_shape and batch_size must be given.
+func DefaultImageRecordParams() ImageRecordParams {
+	return ImageRecordParams{
+		LabelWidth: 1, NumParts: 1,
+		RoundBatch: true,
+		AugSeq:     "aug_default", Resize: -1, Rotate: -1, MaxCropSize: -1, MinCropSize: -1, MaxRandomScale: 1, MinRandomScale: 1,
+		MaxRandomArea: 1, MinRandomArea: 1, MaxImgSize: 1e10, FillValue: 255, InterMethod: 1,
+		StdR: 1, StdG: 1, StdB: 1, StdA: 1, Scale: 1,
+		PreprocessThreads: 4, PrefetchBuffer: 4, Context: "gpu", DType: tensor.Float32,
+		Verbose: true,
+	}
+}
+
+// imageFields are the fields by MXNet's names.
+var imageFields = func() map[string]int {
+	m := map[string]int{}
+	t := reflect.TypeFor[ImageRecordParams]()
+	for i := range t.NumField() {
+		if name := t.Field(i).Tag.Get("mxnet"); name != "" {
+			m[name] = i
+		}
+	}
+	return m
+}()
+
+// ParseImageRecordParams reads parameters by MXNet's names, in the text forms of MXNet's
+// C interface, with those of DefaultImageRecordParams where there is none. Its error
+// is a *ParamError: of a name that there is not, it has the nearest one that there is.
+func ParseImageRecordParams(kwargs map[string]string) (ImageRecordParams, error) {
+	p := DefaultImageRecordParams()
+	v := reflect.ValueOf(&p).Elem()
+	for _, k := range slices.Sorted(maps.Keys(kwargs)) {
+		i, ok := imageFields[k]
+		if !ok {
+			return p, &ParamError{Iter: imageIter, Name: k, Nearest: nearest(k, slices.Collect(maps.Keys(imageFields)))}
+		}
+		if want, err := parseField(v.Field(i), kwargs[k]); err != nil {
+			if w, ok := imageWants[k]; ok {
+				want = w
+			}
+			return p, &ParamError{Iter: imageIter, Name: k, Value: strconv.Quote(kwargs[k]), Want: want}
+		}
+	}
+	return p, p.Validate()
+}
+
+const imageIter = "ImageRecordIter"
+
+// parseField reads a parameter; with an error it says what is wanted.
+func parseField(f reflect.Value, s string) (want string, err error) {
+	switch x := f.Addr().Interface().(type) {
+	case *tensor.Shape:
+		*x, err = parseShape(s)
+		return wantShape, err
+	case *tensor.DType:
+		if s == "None" {
+			s = "float32"
+		}
+		*x, err = tensor.ParseDType(s)
+		return "", err
+	case **int64, **float32:
+		if s == "None" {
+			f.SetZero()
+			return "", nil
+		}
+		n := reflect.New(f.Type().Elem())
+		want, err = parseField(n.Elem(), s)
+		f.Set(n)
+		return want + " or None", err
+	}
+	switch f.Kind() {
+	case reflect.Bool:
+		var b bool
+		b, err = parseBool(s)
+		f.SetBool(b)
+		return "True or False", err
+	case reflect.Int, reflect.Int64:
+		var n int64
+		n, err = strconv.ParseInt(s, 10, f.Type().Bits())
+		f.SetInt(n)
+		return "a whole number", err
+	case reflect.Float32:
+		if strings.ContainsAny(s, "xX_") { // Go's hexadecimal numbers
+			err = strconv.ErrSyntax
+		}
+		n, e := strconv.ParseFloat(s, 32)
+		f.SetFloat(n)
+		return "a number", errors.Join(err, e)
+	}
+	f.SetString(s)
+	return "", nil
+}
+
+// imageWants says of parameters what they may be, for ParamErrors.
+var imageWants = map[string]string{
+	"path_imgrec":         "record files",
+	"data_shape":          "channels (1, 3 or 4), height and width, as in (3, 224, 224)",
+	"part_index":          "0 to num_parts - 1",
+	"batch_size":          wantBatch,
+	"aug_seq":             "aug_default",
+	"shuffle_chunk_size":  "0, or with shuffle 1 or more",
+	"resize":              "-1, or 1 to 65535",
+	"random_resized_crop": "False with rand_crop, min_crop_size, max_crop_size, min_random_scale or max_random_scale",
+	"rotate_list":         "whole degrees of -360 to 360 with commas between",
+	"max_aspect_ratio":    "0 to 1; with min_aspect_ratio that or more, up to 1000",
+	"min_aspect_ratio":    "0.001 to 1000, or None",
+	"min_crop_size":       "-1 and -1, or 1 to max_crop_size",
+	"max_crop_size":       "-1 and -1, or min_crop_size to 65535",
+	"min_random_scale":    "0.001 to max_random_scale",
+	"max_random_scale":    "min_random_scale to 1000",
+	"min_random_area":     "above 0, to max_random_area",
+	"max_random_area":     "min_random_area to 1000",
+	"max_img_size":        "1, and min_img_size, to 1e10",
+	"inter_method":        "0 to 4, 9 or 10; not 0 with rotation, shear, scale, aspect or image sizes",
+	"prefetch_buffer":     wantPrefetch,
+	"ctx":                 wantContext,
+	"dtype":               "None, float32, uint8 or int8",
+	"LastBatch":           "pad, zero, discard, roll_over or short, or nothing",
+}
+
+// imageRanges are those of numbers.
+var imageRanges = map[string][2]float64{
+	"label_width": {1, 1 << 20}, "num_parts": {1, 1 << 24}, "batch_size": {1, maxBatch}, "shuffle_chunk_size": {0, 1 << 31},
+	"max_rotate_angle": {0, 360}, "rotate": {-360, 360}, "max_shear_ratio": {0, 100}, "min_img_size": {0, 1 << 16},
+	"brightness": {0, 1000}, "contrast": {0, 1000}, "saturation": {0, 1000}, "pca_noise": {0, 1e5},
+	"random_h": {0, 180}, "random_s": {0, 255}, "random_l": {0, 255}, "fill_value": {0, 255}, "pad": {0, 1 << 16},
+	"mean_r": {-32768, 32767}, "mean_g": {-32768, 32767}, "mean_b": {-32768, 32767}, "mean_a": {-32768, 32767},
+	"max_random_contrast": {0, 1e6}, "max_random_illumination": {0, 1e6},
+	"preprocess_threads": {0, 1024}, "prefetch_buffer": {0, maxPrefetch}, "max_random_scale": {0, 1000}, "max_random_area": {0, 1000},
+}
+
+// Validate wants parameters that can be, by the names of MXNet. Its error is a *ParamError.
+func (p ImageRecordParams) Validate() error {
+	v := reflect.ValueOf(p)
+	fail := func(name string) error {
+		e := &ParamError{Iter: imageIter, Name: name, Want: imageWants[name]}
+		i, ok := imageFields[name]
+		if !ok {
+			e.Value = strconv.Quote(p.LastBatch)
+			return e
+		}
+		switch f := v.Field(i); {
+		case f.Kind() == reflect.Pointer:
+			e.Value = fmt.Sprint(f.Elem())
+		case f.Kind() == reflect.String && f.String() != "":
+			e.Value = strconv.Quote(f.String())
+		case !f.IsZero() || name != "batch_size" && name != "path_imgrec" && name != "data_shape":
+			e.Value = fmt.Sprint(f)
+		}
+		if r, ok := imageRanges[name]; ok && e.Want == "" {
+			e.Want = fmt.Sprintf("%v to %v", r[0], r[1])
+		}
+		return e
+	}
+	for _, name := range slices.Sorted(maps.Keys(imageFields)) {
+		f := v.Field(imageFields[name])
+		var n float64
+		switch {
+		case f.Kind() == reflect.Pointer && !f.IsNil():
+			f = f.Elem()
+			fallthrough
+		default:
+			switch {
+			case f.CanInt():
+				n = float64(f.Int())
+			case f.CanFloat():
+				if n = f.Float(); math.IsNaN(n) || math.IsInf(n, 0) {
+					return &ParamError{Iter: imageIter, Name: name, Value: fmt.Sprint(n), Want: "a finite number"}
+				}
+			default:
+				continue
+			}
+		}
+		if r, ok := imageRanges[name]; ok && !(n >= r[0] && n <= r[1]) {
+			return fail(name)
+		}
+	}
+	for name, std := range map[string]float32{"std_r": p.StdR, "std_g": p.StdG, "std_b": p.StdB, "std_a": p.StdA} {
+		if std == 0 {
+			return &ParamError{Iter: imageIter, Name: name, Value: "0", Want: "another number than 0"}
+		}
+	}
+	s := p.DataShape
+	switch {
+	case p.PathImgRec == "":
+		return fail("path_imgrec")
+	case s.Rank() != 3 || s.At(0) != 1 && s.At(0) != 3 && s.At(0) != 4 || s.At(1) < 1 || s.At(1) > 1<<16 || s.At(2) < 1 || s.At(2) > 1<<16:
+		return fail("data_shape")
+	case s.At(0) != 3 && p.colors() != "":
+		return &ParamError{Iter: imageIter, Name: p.colors(), Value: fmt.Sprint(v.Field(imageFields[p.colors()])), Want: "0 with a data_shape that has not 3 channels"}
+	case p.PartIndex < 0 || p.PartIndex >= p.NumParts:
+		return fail("part_index")
+	case p.AugSeq != "aug_default":
+		return fail("aug_seq")
+	case p.ShuffleChunkSize > 0 && !p.Shuffle:
+		return fail("shuffle_chunk_size")
+	case p.Resize != -1 && (p.Resize < 1 || p.Resize > 1<<16-1):
+		return fail("resize")
+	case p.MinAspectRatio != nil && !(*p.MinAspectRatio >= 0.001 && *p.MinAspectRatio <= 1000):
+		return fail("min_aspect_ratio")
+	case p.MinAspectRatio == nil && !(p.MaxAspectRatio >= 0 && p.MaxAspectRatio <= 1):
+		return fail("max_aspect_ratio")
+	case p.MinAspectRatio != nil && !(p.MaxAspectRatio >= *p.MinAspectRatio && p.MaxAspectRatio <= 1000):
+		return fail("max_aspect_ratio")
+	case p.crops() && !(p.MinCropSize >= 1 && p.MinCropSize <= p.MaxCropSize):
+		return fail("min_crop_size")
+	case p.crops() && p.MaxCropSize > 1<<16-1:
+		return fail("max_crop_size")
+	case !(p.MinRandomScale >= 0.001 && p.MinRandomScale <= p.MaxRandomScale):
+		return fail("min_random_scale")
+	case !(p.MinRandomArea > 0 && p.MinRandomArea <= p.MaxRandomArea):
+		return fail("min_random_area")
+	case !(p.MaxImgSize >= p.MinImgSize && p.MaxImgSize >= 1 && p.MaxImgSize <= 1e10):
+		return fail("max_img_size")
+	case p.RandomResizedCrop && (p.RandCrop || p.crops() || p.MinRandomScale != 1 || p.MaxRandomScale != 1):
+		return fail("random_resized_crop")
+	case p.InterMethod < 0 || p.InterMethod > 10 || p.InterMethod > 4 && p.InterMethod < 9 || p.InterMethod == 0 && p.warps():
+		return fail("inter_method")
+	case p.Context != "cpu" && p.Context != "gpu":
+		return fail("ctx")
+	case p.DType != tensor.Float32 && p.DType != tensor.Uint8 && p.DType != tensor.Int8:
+		return fail("dtype")
+	}
+	if _, err := p.rotations(); err != nil {
+		return fail("rotate_list")
+	}
+	if _, ok := imageLasts[p.LastBatch]; !ok {
+		return fail("LastBatch")
+	}
+	return nil
+}
+
+var imageLasts = map[string]last{"": 0, "pad": lastPad, "zero": lastZero, "discard": lastDiscard, "roll_over": lastRoll, "short": lastShort}
+
+// lastBatch is what becomes of an epoch's last images.
+func (p *ImageRecordParams) lastBatch() last {
+	if p.LastBatch == "" && !p.RoundBatch {
+		return lastZero
+	}
+	return imageLasts[p.LastBatch]
+}
+
+// colors is a parameter that is set and wants colour images; empty if there is none.
+func (p *ImageRecordParams) colors() string {
+	v := reflect.ValueOf(*p)
+	for _, name := range []string{"brightness", "contrast", "saturation", "random_h", "random_s", "random_l", "pca_noise"} {
+		if !v.Field(imageFields[name]).IsZero() {
+			return name
+		}
+	}
+	return ""
+}
+
+// crops says whether the crop sizes are set.
+func (p *ImageRecordParams) crops() bool { return p.MinCropSize != -1 || p.MaxCropSize != -1 }
+
+// rotations are those of the list.
+func (p *ImageRecordParams) rotations() (l []int, err error) {
+	if p.RotateList == "" {
+		return nil, nil
+	}
+	for f := range strings.SplitSeq(p.RotateList, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(f))
+		if err != nil || n < -360 || n > 360 {
+			return nil, errors.New("no degrees")
+		}
+		l = append(l, n)
+	}
+	return l, nil
+}
+
+// warps says whether there is an affine step. With random_resized_crop the aspect is that of the crop.
+func (p *ImageRecordParams) warps() bool {
+	return p.MaxRotateAngle > 0 || p.Rotate > 0 || p.RotateList != "" || p.MaxShearRatio > 0 ||
+		p.MaxRandomScale != 1 || p.MinRandomScale != 1 || p.MaxImgSize != 1e10 || p.MinImgSize != 0 ||
+		!p.RandomResizedCrop && (p.MaxAspectRatio != 0 || p.MinAspectRatio != nil)
+}

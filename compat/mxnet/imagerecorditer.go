@@ -1,0 +1,140 @@
+package mxnet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	_ "github.com/infer-prep/infer-prep/codec/jpeg" // what im2rec packs
+	_ "github.com/infer-prep/infer-prep/codec/png"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/imagerecord"
+	"github.com/infer-prep/infer-prep/pipeline"
+	"github.com/infer-prep/infer-prep/pullpipe"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// ImageRecordIter gives batches of the images of RecordIO files: "data", decoded, augmented and normalized, NCHW
+// and RGB; and "softmax_label", float32, which has no axis but the batch's if an image has one label. See
+// ImageRecordParams for what is done, and the package for what is different from mx.io.ImageRecordIter.
+//
+// Images are JPEG or PNG; for others import codec/all, or those that are needed. A batch's Index are the records' ids.
+type ImageRecordIter struct{ *rowIter }
+
+// NewImageRecordIter opens the files and finds their records. It makes the mean image if there is none. An
+// error of a parameter is a *ParamError. A record that cannot be read, or decoded, ends the epoch with
+// an error that names its file and offset.
+func NewImageRecordIter(p ImageRecordParams) (*ImageRecordIter, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	return newImageIter(p)
+}
+
+// NewImageRecordUInt8Iter is NewImageRecordIter with dtype uint8, whatever the parameters have.
+func NewImageRecordUInt8Iter(p ImageRecordParams) (*ImageRecordIter, error) {
+	p.DType = tensor.Uint8
+	return NewImageRecordIter(p)
+}
+
+// NewImageRecordInt8Iter is NewImageRecordIter with dtype int8, whatever the parameters have.
+func NewImageRecordInt8Iter(p ImageRecordParams) (*ImageRecordIter, error) {
+	p.DType = tensor.Int8
+	return NewImageRecordIter(p)
+}
+
+func newImageIter(p ImageRecordParams) (*ImageRecordIter, error) {
+	fail := func(err error) (*ImageRecordIter, error) {
+		return nil, fmt.Errorf("mxnet: %s: %w", imageIter, err)
+	}
+	o := imagerecord.New(p.PathImgRec)
+	o.Index, o.List, o.LabelWidth, o.Part, o.Parts = p.PathImgIdx, p.PathImgList, p.LabelWidth, p.PartIndex, p.NumParts
+	data, err := o.Open()
+	if err != nil {
+		return fail(err)
+	}
+	src := data.(dataset.Rows)
+	var mean *tensor.Tensor
+	if p.MeanImg != "" && p.DType != tensor.Uint8 {
+		if mean, err = p.meanImage(src); err != nil {
+			return fail(errors.Join(err, src.Close()))
+		}
+	}
+	images := DataDesc{Name: "data", Shape: with(p.DataShape, 0, p.BatchSize), DType: p.DType, Layout: "NCHW"}
+	labels := DataDesc{Name: "softmax_label", Shape: tensor.Dims(p.BatchSize), DType: tensor.Float32, Layout: "NCHW"}
+	if p.LabelWidth > 1 {
+		labels.Shape = tensor.Dims(p.BatchSize, p.LabelWidth)
+	}
+	it, err := newRowIter(src, []DataDesc{images}, []DataDesc{labels}, rowOptions{
+		size: p.BatchSize, last: p.lastBatch(), seed: p.seed(), shuffle: p.Shuffle, blocks: true,
+		each: p.each(mean), engine: p.engine,
+	})
+	if err != nil {
+		return fail(err)
+	}
+	return &ImageRecordIter{it}, nil
+}
+
+// seed is that of the dataset.
+func (p *ImageRecordParams) seed() uint64 {
+	s := uint64(p.Seed)
+	if p.ShuffleChunkSize > 0 {
+		s ^= uint64(p.ShuffleChunkSeed) << 32
+	}
+	return s
+}
+
+// path names the random numbers of the images: those of each part and each seed_aug are others.
+func (p *ImageRecordParams) path() string {
+	s := fmt.Sprintf("part %d of %d", p.PartIndex, p.NumParts)
+	if p.SeedAug != nil {
+		s += fmt.Sprintf(", seed_aug %d", *p.SeedAug)
+	}
+	return s
+}
+
+// each makes records images, with their label and id.
+func (p *ImageRecordParams) each(mean *tensor.Tensor) func(*dataset.Dataset) *dataset.Dataset {
+	g := p.graph(mean, p.path())
+	return func(d *dataset.Dataset) *dataset.Dataset { return d.Map(g).Project(datagraph.Image, "label", "id") }
+}
+
+// engine runs the dataset.
+func (p *ImageRecordParams) engine(b *dataset.Built) (Runner, error) {
+	if p.Context == "cpu" {
+		return pullpipe.New(b, nil)
+	}
+	return pipeline.New(b, pipeline.Options{Workers: max(p.PreprocessThreads, 1), Prefetch: max(p.PrefetchBuffer, 1)}, nil)
+}
+
+// meanImage reads the mean image, or makes it of what would be given without one.
+func (p ImageRecordParams) meanImage(src dataset.Rows) (*tensor.Tensor, error) {
+	ctx := context.Background()
+	mean, err := readMean(ctx, p.MeanImg, p.DataShape)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return mean, err
+	}
+	p.DType = tensor.Float32
+	p.PrefetchBuffer = 16 // images here
+	built, err := dataset.Build(p.each(nil)(dataset.From(&source{keptOpen{src}})), dataset.Options{Seed: p.seed()})
+	if err != nil {
+		return nil, err
+	}
+	run, err := p.engine(built)
+	if err != nil {
+		return nil, errors.Join(err, built.Close())
+	}
+	mean, err = meanOf(ctx, run, p.DataShape)
+	if err = errors.Join(err, run.Close(), built.Close()); err != nil {
+		return nil, err
+	}
+	return mean, writeMean(ctx, p.MeanImg, mean)
+}
+
+// keptOpen is rows that are not closed with what is built on them.
+type keptOpen struct{ dataset.Rows }
+
+// Close does nothing.
+func (keptOpen) Close() error { return nil }

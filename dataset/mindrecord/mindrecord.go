@@ -1,0 +1,129 @@
+// Package mindrecord is the dataset of the rows of MindRecord files, as MindSpore writes them. It links SQLite, and so it is
+// no part of dataset/all: whoever reads MindRecord imports it.
+package mindrecord
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/records/mindrecord"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// MindRecord is the rows of MindRecord files.
+//
+// Columns: those of the files, or those that are wanted: int32, int64, float32 and float64 scalars and arrays, one of whose
+// sizes may be unknown; bytes; and text, which is bytes too.
+//
+// Open reads the indexes, and keeps 8 bytes for each row. Files are mapped where the system can: bytes and text are then views of the
+// mapping, valid until the dataset is closed, and nothing is copied. Pages that have none of the columns are not read. The
+// Key is the file and the row's number in it, "train.mindrecord0@12".
+//
+// Where SQLite has no port, Open is an error that errors.Is knows as errors.ErrUnsupported.
+//
+// Reference: MindSpore 2.10.0's MindDataset without shuffling: the same rows in the same order. Its padded_sample and num_padded are
+// a Concat with a source of the padding.
+type MindRecord struct {
+	// Files are names. One stands for all files of its set: that of any of them, or what their names have before the number;
+	// several are these and no others.
+	Files []string `json:"files"`
+	// Columns are those that are wanted, in this order. Empty: all, sorted by name.
+	Columns []string `json:"columns"`
+}
+
+func init() {
+	dataset.Register(dataset.Info{
+		Name: "mind_record", Version: 1, New: func() dataset.Node { return New() },
+		Doc: "the rows of MindRecord files",
+	})
+}
+
+// New makes the source of files with all columns.
+func New(files ...string) *MindRecord {
+	return &MindRecord{Files: append([]string{}, files...), Columns: []string{}}
+}
+
+// Validate wants files, and names of columns that differ.
+func (o *MindRecord) Validate() error {
+	if len(o.Files) == 0 {
+		return fmt.Errorf("%w: no files", dataset.ErrParam)
+	}
+	seen := map[string]bool{}
+	for _, c := range o.Columns {
+		if c == "" || seen[c] {
+			return fmt.Errorf("%w: column %q, want names that differ", dataset.ErrParam, c)
+		}
+		seen[c] = true
+	}
+	return nil
+}
+
+// Open opens the files.
+func (o *MindRecord) Open() (dataset.Data, error) {
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("mindrecord: %w", err)
+	}
+	s, err := mindrecord.Open(o.Files, o.Columns...)
+	if errors.Is(err, mindrecord.ErrField) {
+		return nil, fmt.Errorf("mindrecord: %w: %w", dataset.ErrParam, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("mindrecord: %w: %w", dataset.ErrData, err)
+	}
+	return &rows{set: s}, nil
+}
+
+// rows is the opened files.
+type rows struct {
+	set    *mindrecord.Set
+	memory sync.Pool // of *mindrecord.Row
+}
+
+// Columns are those of the schema.
+func (r *rows) Columns() (l []dataset.Column) {
+	for _, f := range r.set.Columns() {
+		l = append(l, dataset.Column{Name: f.Name, Desc: f.Desc})
+	}
+	return l
+}
+
+// Len is the number of rows.
+func (r *rows) Len() int64 { return r.set.Len() }
+
+// Read reads a row.
+func (r *rows) Read(i int64, s *dataset.Sample) error {
+	if i < 0 || i >= r.Len() {
+		return fmt.Errorf("mindrecord: %w: row %d of %d", dataset.ErrParam, i, r.Len())
+	}
+	file, number, _ := r.set.Place(i)
+	s.Key = file + "@" + strconv.FormatInt(number, 10)
+	m, _ := r.memory.Get().(*mindrecord.Row)
+	if m == nil {
+		m = &mindrecord.Row{}
+	}
+	defer r.memory.Put(m)
+	if err := r.set.Read(i, m); err != nil {
+		return fmt.Errorf("mindrecord: %w: %s: %w", dataset.ErrData, s.Key, err)
+	}
+	for k := range m.Values {
+		from, to := &m.Values[k], &s.Values[k]
+		switch {
+		case from.DType != tensor.Bytes:
+			if err := to.Reset(from.Desc); err != nil {
+				return err
+			}
+			copy(to.Data, from.Data) // dense, both
+		case r.set.Mapped():
+			to.ShareBytes(from.Data)
+		default:
+			copy(to.Bytes(len(from.Data)), from.Data)
+		}
+	}
+	return nil
+}
+
+// Close closes the files.
+func (r *rows) Close() error { return r.set.Close() }

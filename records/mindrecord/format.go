@@ -1,0 +1,197 @@
+package mindrecord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+func init() {
+	records.Register(records.Format{
+		Name: "mindrecord",
+		Doc:  "MindSpore's MindRecord: typed fields in pages, and an index that is a SQLite database",
+		Is:   isData,
+		Open: openRecords, Create: createRecords,
+	})
+}
+
+// isData tells a data file by the beginning of its header.
+func isData(_ string, head []byte) bool {
+	const begin, n = `{"header_size":`, 8
+	return len(head) >= n+len(begin) && head[7] == 0 && string(head[n:n+len(begin)]) == begin
+}
+
+// local wants files of this machine, and says which they are: the index of each is one, too.
+func local(o recordio.Opener, write bool, names ...string) error {
+	if o == recordio.Local {
+		return nil
+	}
+	l, ok := o.(records.LocalOpener)
+	if !ok {
+		return fmt.Errorf("mindrecord: SQLite reads and writes files of this machine: %w: files behind %T", errors.ErrUnsupported, o)
+	}
+	for _, name := range names {
+		for _, n := range []string{name, indexName(name)} {
+			if err := l.Claim(n, write); err != nil {
+				return fmt.Errorf("mindrecord: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// openRecords reads one set, or several files with semicolons between. A record's key is its row's number.
+func openRecords(_ context.Context, o recordio.Opener, names string, options records.ReadOptions) (records.Reader, error) {
+	if err := local(o, false); err != nil {
+		return nil, err
+	}
+	s, err := Open(strings.Split(names, ";"))
+	if err != nil {
+		return nil, err
+	}
+	if err := local(o, false, s.Files()...); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return &recordReader{set: s, o: options, fields: s.Columns()}, nil
+}
+
+type recordReader struct {
+	set    *Set
+	o      records.ReadOptions
+	fields []Field
+	next   int64
+	row    Row
+	err    error
+}
+
+// Next reads the next row. A row that is damaged can be left out.
+func (r *recordReader) Next(to *records.Record) error {
+	for r.err == nil {
+		i := r.next
+		if i == r.set.Len() {
+			r.err = io.EOF
+			break
+		}
+		r.next++
+		err := r.set.Read(i, &r.row)
+		if r.o.Lenient && errors.Is(err, ErrCorrupt) {
+			if r.o.Skipped != nil {
+				r.o.Skipped(err)
+			}
+			continue
+		}
+		file, _, offset := r.set.Place(i)
+		size := int64(0)
+		for k := range r.row.Values {
+			size += int64(len(r.row.Values[k].Data))
+		}
+		if err == nil && r.o.Limit > 0 && size > r.o.Limit {
+			err = fmt.Errorf("mindrecord: %s: at byte %d: %w: %d bytes, the limit is %d", file, offset, ErrTooLarge, size, r.o.Limit)
+		}
+		if err != nil {
+			r.err = err
+			break
+		}
+		to.Key, to.File, to.Offset = strconv.FormatInt(i, 10), file, offset
+		to.Fields = to.Fields[:0]
+		for k, f := range r.fields {
+			to.Fields = append(to.Fields, records.Field{Name: f.Name, Value: r.row.Values[k], Text: f.Text})
+		}
+		return nil
+	}
+	return r.err
+}
+
+func (r *recordReader) Close() error { return r.set.Close() }
+
+// createRecords writes a set whose schema is that of the first record: text, bytes, or numbers, whose first axis may have
+// another size in other records. Keys are not written.
+func createRecords(_ context.Context, o recordio.Opener, name string, options records.WriteOptions) (records.Writer, error) {
+	if err := local(o, true, name, name+"0"); err != nil {
+		return nil, err
+	}
+	if options.Count < 0 || options.Size != 0 {
+		return nil, fmt.Errorf("mindrecord: at most %d records and %d bytes in a file, want a number of records alone", options.Count, options.Size)
+	}
+	if !ported {
+		return nil, fmt.Errorf("mindrecord: %s: %w", name, ErrPlatform)
+	}
+	return &recordWriter{name: name, o: WriterOptions{Rows: int64(options.Count)}}, nil
+}
+
+type recordWriter struct {
+	name   string
+	o      WriterOptions
+	w      *Writer // nil before the first record
+	fields []Field
+	values []tensor.Tensor
+	closed bool
+}
+
+func (w *recordWriter) Write(r *records.Record) error {
+	if w.closed {
+		return errClosed
+	}
+	if w.w == nil {
+		schema, err := schemaOf(r)
+		if err != nil {
+			return err
+		}
+		if w.w, err = Create(w.name, schema, w.o); err != nil {
+			return err
+		}
+		w.fields = w.w.schema.Fields
+	}
+	if len(r.Fields) != len(w.fields) {
+		return fmt.Errorf("mindrecord: %w: record %q has %d fields, want %q as in the first one", ErrField, r.Key, len(r.Fields), names(w.fields))
+	}
+	w.values = w.values[:0]
+	for _, f := range w.fields {
+		v := r.Get(f.Name)
+		if v == nil || v.Text != f.Text {
+			return fmt.Errorf("mindrecord: %w: record %q has no field %q of %s, as the first one has", ErrField, r.Key, f.Name, f.kind())
+		}
+		w.values = append(w.values, v.Value)
+	}
+	return w.w.Write(w.values)
+}
+
+// schemaOf is the schema of files that begin with r.
+func schemaOf(r *records.Record) (s Schema, err error) {
+	for _, f := range r.Fields {
+		d := tensor.Desc{DType: f.Value.DType, Shape: f.Value.Shape}
+		if d.Shape.Rank() > 0 {
+			d.Shape = d.Shape.With(0, tensor.Unknown)
+		}
+		s.Fields = append(s.Fields, Field{Name: f.Name, Desc: d, Text: f.Text})
+	}
+	return s, s.Check()
+}
+
+// Close puts the files under their names. Without a record there is no schema, and no file.
+func (w *recordWriter) Close() error {
+	if w.closed {
+		return nil
+	}
+	w.closed = true
+	if w.w == nil {
+		return fmt.Errorf("mindrecord: %s: %w: no records, and so no fields", w.name, ErrField)
+	}
+	return w.w.Close()
+}
+
+func (w *recordWriter) Abort() error {
+	if w.closed || w.w == nil {
+		w.closed = true
+		return nil
+	}
+	w.closed = true
+	return w.w.Abort()
+}

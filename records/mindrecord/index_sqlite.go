@@ -1,0 +1,221 @@
+//go:build (darwin && (amd64 || arm64)) || (freebsd && (386 || amd64 || arm || arm64)) || (linux && (386 || amd64 || arm || arm64 || loong64 || ppc64le || riscv64 || s390x)) || (openbsd && (amd64 || arm64)) || (netbsd && amd64) || (windows && (386 || amd64 || arm64))
+
+package mindrecord
+
+// The ports of modernc.org/sqlite are those of the line above; index_other.go has the others.
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	_ "modernc.org/sqlite" // the driver
+
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// ported tells whether there are indexes on this platform.
+const ported = true
+
+// openDB opens a database. The name stands in a URI, so that it may have any characters.
+func openDB(name, mode string) (*sql.DB, error) {
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return nil, fmt.Errorf("mindrecord: %w", err)
+	}
+	if path = filepath.ToSlash(path); !strings.HasPrefix(path, "/") {
+		path = "/" + path // a drive's letter
+	}
+	db, err := sql.Open("sqlite", "file://"+(&url.URL{Path: path}).EscapedPath()+"?"+mode)
+	if err != nil {
+		return nil, fmt.Errorf("mindrecord: %s: %w", name, err)
+	}
+	db.SetMaxOpenConns(1)
+	return db, nil
+}
+
+// readIndex reads where the rows of a data file are, and holds all of it against the pages that the header has: every
+// row is in its group's pages, and begins where the one before it ends.
+func (d *data) readIndex() (err error) {
+	name := indexName(d.name)
+	if err := exists(name); err != nil {
+		return err
+	}
+	// Nobody writes it: SQLite neither locks it nor looks for a journal. What a schema may run is not trusted.
+	db, err := openDB(name, "mode=ro&immutable=1&_pragma=trusted_schema(0)&_pragma=cell_size_check(1)&_pragma=query_only(1)")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	corrupt := func(format string, args ...any) error {
+		return &CorruptionError{name, -1, fmt.Sprintf(format, args...)}
+	}
+	// Views could compute anything.
+	var tables int
+	if err := db.QueryRow(`SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('INDEXES', 'SHARD_NAME')`).Scan(&tables); err != nil || tables != 2 {
+		return corrupt("%d tables, want INDEXES and SHARD_NAME: %v", tables, err)
+	}
+	shards, err := db.Query(`SELECT NAME FROM SHARD_NAME LIMIT 2`)
+	if err != nil {
+		return corrupt("%v", err)
+	}
+	var names []string
+	for shards.Next() {
+		var s string
+		if err := shards.Scan(&s); err != nil {
+			return errors.Join(corrupt("%v", err), shards.Close())
+		}
+		names = append(names, s)
+	}
+	if err := errors.Join(shards.Err(), shards.Close()); err != nil {
+		return corrupt("%v", err)
+	}
+	if len(names) != 1 || names[0] != d.address() {
+		return corrupt("it is the index of %q, want %q", names, d.address())
+	}
+
+	// In the order in which they were written, which is that of ROW_ID: sorting them could take any memory.
+	rows, err := db.Query(`SELECT ` + strings.Join(columns, ", ") + ` FROM INDEXES NOT INDEXED ORDER BY rowid`)
+	if err != nil {
+		return corrupt("%v", err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	// The header's rows are no more than the file has room for.
+	d.blobEnds, d.rawEnds = make([]uint32, 0, d.rows()), make([]uint32, 0, d.rows())
+	var id, rawPage, rawAt, rawEnd, groupID, blobPage, blobAt, blobEnd int64
+	for n := int64(0); rows.Next(); n++ {
+		if n == d.rows() {
+			return corrupt("more rows than %d, which the pages have", n)
+		}
+		if err := rows.Scan(&id, &rawPage, &rawAt, &rawEnd, &groupID, &blobPage, &blobAt, &blobEnd); err != nil {
+			return corrupt("row %d: %v", n, err)
+		}
+		k := d.group(n)
+		g := d.groups[k]
+		wantBlob, wantRaw := int64(0), g.rawStart
+		if n > g.start {
+			wantBlob, wantRaw = int64(d.blobEnds[n-1]), int64(d.rawEnds[n-1])
+		}
+		switch {
+		case id != n:
+			return corrupt("row %d, want %d", id, n)
+		case groupID != int64(k) || blobPage != int64(g.blob) || rawPage != int64(g.raw):
+			return corrupt("row %d is in group %d, blob page %d, raw page %d, want %d, %d and %d", n, groupID, blobPage, rawPage, k, g.blob, g.raw)
+		case blobAt != wantBlob || blobEnd < blobAt+leastBlob || blobEnd > g.blobEnd || n == g.end-1 && blobEnd != g.blobEnd:
+			return corrupt("row %d is in bytes %d to %d of a blob page, want them to begin with %d, and end by %d", n, blobAt, blobEnd, wantBlob, g.blobEnd)
+		case rawAt != wantRaw || rawEnd < rawAt+leastRaw || rawEnd > g.rawEnd || n == g.end-1 && rawEnd != g.rawEnd:
+			return corrupt("row %d is in bytes %d to %d of a raw page, want them to begin with %d, and end by %d", n, rawAt, rawEnd, wantRaw, g.rawEnd)
+		}
+		d.blobEnds, d.rawEnds = append(d.blobEnds, uint32(blobEnd)), append(d.rawEnds, uint32(rawEnd))
+	}
+	if err := rows.Err(); err != nil {
+		return corrupt("%v", err)
+	}
+	if n := int64(len(d.rawEnds)); n != d.rows() {
+		return corrupt("%d rows, the pages have %d", n, d.rows())
+	}
+	return nil
+}
+
+// writeIndex makes the index of a data file, all of which it finds there, in an empty file.
+func (d *data) writeIndex(name string) (err error) {
+	if err := d.walk(); err != nil {
+		return err
+	}
+	db, err := openDB(name, "_pragma=journal_mode(OFF)&_pragma=synchronous(OFF)")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err = errors.Join(err, db.Close()); err != nil {
+			err = fmt.Errorf("mindrecord: %s: %w", name, err)
+		}
+	}()
+	// The spaces are MindSpore's.
+	table := `CREATE TABLE INDEXES(  ROW_ID               INT  NOT NULL, PAGE_ID_RAW          INT  NOT NULL, PAGE_OFFSET_RAW      INT  NOT NULL, ` +
+		`PAGE_OFFSET_RAW_END  INT  NOT NULL, ROW_GROUP_ID         INT  NOT NULL, PAGE_ID_BLOB         INT  NOT NULL, PAGE_OFFSET_BLOB     INT  NOT NULL, PAGE_OFFSET_BLOB_END INT  NOT NULL`
+	key, into := "ROW_ID", strings.Join(columns, ",")
+	for i, field := range d.h.schema.Index {
+		kind := "INTEGER"
+		switch f := d.h.schema.Fields[d.h.schema.find(field)]; {
+		case f.Text:
+			kind = "TEXT"
+		case f.Desc.DType == tensor.Float32 || f.Desc.DType == tensor.Float64:
+			kind = "REAL"
+		}
+		table += fmt.Sprintf(",INC_%d INT, %s_0 %s", i, field, kind)
+		key += fmt.Sprintf(",INC_%d", i)
+		into += fmt.Sprintf(",INC_%d,%s_0", i, field)
+	}
+	tx, err := db.Begin()
+	if err != nil {
+		return err
+	}
+	done := false
+	defer func() {
+		if !done {
+			err = errors.Join(err, tx.Rollback())
+		}
+	}()
+	for _, q := range []string{table + `, PRIMARY KEY(` + key + `))`, `CREATE TABLE SHARD_NAME(NAME TEXT NOT NULL)`} {
+		if _, err := tx.Exec(q); err != nil {
+			return err
+		}
+	}
+	if _, err := tx.Exec(`INSERT INTO SHARD_NAME(NAME) VALUES(?)`, d.address()); err != nil {
+		return err
+	}
+	args := make([]any, len(columns)+2*len(d.h.schema.Index))
+	insert, err := tx.Prepare(`INSERT INTO INDEXES(` + into + `) VALUES(?` + strings.Repeat(",?", len(args)-1) + `)`)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, insert.Close()) }()
+	var buf []byte
+	s := &d.h.schema
+	seen := make([]bool, len(s.Fields))
+	fields := make([]tensor.Tensor, len(s.Fields))
+	wanted := make([]*tensor.Tensor, len(s.Fields))
+	for _, name := range s.Index {
+		i := s.find(name)
+		wanted[i] = &fields[i]
+	}
+	for row := range d.rows() {
+		g, blob, raw := d.places(row)
+		r, err := d.record(d.groups[g].raw, raw, &buf)
+		if err != nil {
+			return err
+		}
+		if err := s.decodeRaw(wanted, r, seen); err != nil {
+			return d.corrupt(d.groups[g].raw, raw[0], "%v", err)
+		}
+		args = append(args[:0], row, d.groups[g].raw, raw[0], raw[1], g, d.groups[g].blob, blob[0], blob[1])
+		for _, name := range s.Index {
+			args = append(args, 0, indexed(&fields[s.find(name)]))
+		}
+		if _, err := insert.Exec(args...); err != nil {
+			return err
+		}
+	}
+	done = true
+	return tx.Commit()
+}
+
+// indexed is a value for the index. Text ends with its first zero byte there, as in MindSpore.
+func indexed(t *tensor.Tensor) any {
+	switch t.DType {
+	case tensor.Int32:
+		return int64(tensor.View[int32](t)[0])
+	case tensor.Int64:
+		return tensor.View[int64](t)[0]
+	case tensor.Float32:
+		return float64(tensor.View[float32](t)[0])
+	case tensor.Float64:
+		return tensor.View[float64](t)[0]
+	}
+	s, _, _ := strings.Cut(string(t.Data), "\x00")
+	return s
+}

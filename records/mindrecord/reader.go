@@ -1,0 +1,294 @@
+package mindrecord
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// exists wants a file to be there.
+func exists(name string) error {
+	i, err := os.Stat(name)
+	if err == nil && i.IsDir() {
+		err = errors.New("a folder, want a file")
+	}
+	if err != nil {
+		return fmt.Errorf("mindrecord: %s: %w", name, err)
+	}
+	return nil
+}
+
+// path is a name without file:// before it.
+func path(name string) (string, error) {
+	if rest, ok := strings.CutPrefix(name, "file://"); ok {
+		return filepath.FromSlash(rest), nil
+	}
+	if scheme, _, ok := strings.Cut(name, "://"); ok {
+		return "", fmt.Errorf("mindrecord: %s: SQLite reads files of this machine, and none of %s://", name, scheme)
+	}
+	return name, nil
+}
+
+// Set is one or several files whose rows follow one another. It may be read by several goroutines.
+type Set struct {
+	files  []*data
+	starts []int64 // of the files' rows, and the end
+	wanted []int   // fields
+	blobs  bool    // some of them are blobs
+	raws   bool    // some are not
+	mapped bool
+}
+
+// Open opens files. One name stands for all files of its set: it is that of any of them, or what their names have before
+// the number. Several names are these files and no others. Columns are the fields that are wanted, in any order;
+// without any, all are. Pages that hold none of them are not read.
+//
+// Everything that the index says is held against the header: 8 bytes are kept for each row. What does not agree is a
+// CorruptionError. An index that is missing can be made by [Index].
+func Open(names []string, columns ...string) (*Set, error) {
+	s, err := open(names)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.want(columns); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func open(names []string) (*Set, error) {
+	if len(names) == 0 {
+		return nil, errors.New("mindrecord: no files")
+	}
+	if len(names) == 1 {
+		d, err := openSet(names[0])
+		if err != nil {
+			return nil, err
+		}
+		names, err = d.siblings()
+		if err = errors.Join(err, d.Close()); err != nil {
+			return nil, err
+		}
+	}
+	s := &Set{starts: []int64{0}, mapped: true}
+	for _, name := range names {
+		p, err := path(name)
+		if err == nil {
+			err = s.add(p)
+		}
+		if err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+	}
+	return s, nil
+}
+
+// openSet opens a file, or the first of the set that has the name.
+func openSet(name string) (*data, error) {
+	p, err := path(name)
+	if err != nil {
+		return nil, err
+	}
+	d, err := openData(p)
+	if errors.Is(err, fs.ErrNotExist) {
+		for width := 1; width <= 3; width++ {
+			first := p + strings.Repeat("0", width)
+			if _, e := os.Stat(first); e == nil {
+				return openData(first)
+			}
+		}
+	}
+	return d, err
+}
+
+func (s *Set) add(name string) error {
+	d, err := openData(name)
+	if err != nil {
+		return err
+	}
+	if err = d.readIndex(); err == nil && len(s.files) > 0 {
+		if first := s.files[0]; !d.h.schema.equal(&first.h.schema) {
+			err = &CorruptionError{d.name, 0, fmt.Sprintf("it has the fields %v, %s has %v", d.h.schema.Fields, first.name, first.h.schema.Fields)}
+		}
+	}
+	if err != nil {
+		return errors.Join(err, d.Close())
+	}
+	s.mapped = s.mapped && d.mapped != nil
+	s.files = append(s.files, d)
+	s.starts = append(s.starts, s.Len()+d.rows())
+	return nil
+}
+
+func (s *Set) want(columns []string) error {
+	fields := s.files[0].h.schema.Fields
+	for _, c := range columns {
+		i := s.files[0].h.schema.find(c)
+		if i < 0 || slices.Contains(s.wanted, i) {
+			return fmt.Errorf("mindrecord: %s: %w: column %q, want each of %q at most once", s.files[0].name, ErrField, c, names(fields))
+		}
+		s.wanted = append(s.wanted, i)
+	}
+	if len(columns) == 0 {
+		for i := range fields {
+			s.wanted = append(s.wanted, i)
+		}
+	}
+	for _, i := range s.wanted {
+		if fields[i].blob() {
+			s.blobs = true
+		} else {
+			s.raws = true
+		}
+	}
+	return nil
+}
+
+func names(fields []Field) (l []string) {
+	for _, f := range fields {
+		l = append(l, f.Name)
+	}
+	return l
+}
+
+// Schema is that of the first file. All have the same fields.
+func (s *Set) Schema() Schema {
+	c := s.files[0].h.schema
+	c.Fields, c.Index = slices.Clone(c.Fields), slices.Clone(c.Index)
+	return c
+}
+
+// Columns are the fields that are wanted, in the order in which they were named.
+func (s *Set) Columns() []Field {
+	l := make([]Field, len(s.wanted))
+	for i, f := range s.wanted {
+		l[i] = s.files[0].h.schema.Fields[f]
+	}
+	return l
+}
+
+// Files are the data files, in the order of their rows.
+func (s *Set) Files() []string {
+	l := make([]string, len(s.files))
+	for i, d := range s.files {
+		l[i] = d.name
+	}
+	return l
+}
+
+// Len is the number of rows.
+func (s *Set) Len() int64 { return s.starts[len(s.starts)-1] }
+
+// Mapped reports whether all files are in memory: bytes and text that Read gives are then valid until Close.
+func (s *Set) Mapped() bool { return s.mapped }
+
+// Place is where a row is: its file, the number that it has there, and the offset of its raw record.
+func (s *Set) Place(row int64) (file string, number, offset int64) {
+	i := sort.Search(len(s.files)-1, func(i int) bool { return s.starts[i+1] > row })
+	d := s.files[i]
+	row -= s.starts[i]
+	g, _, raw := d.places(row)
+	return d.name, row, d.h.at(d.groups[g].raw) + raw[0]
+}
+
+// Row is a row's values and the memory for them. The zero Row is ready for use.
+type Row struct {
+	// Values has one for each column. Numbers have memory of the Row. Bytes and text may be views of the file: they
+	// are valid until the Row is read into again, and after that if the Set is Mapped.
+	Values []tensor.Tensor
+
+	blob, raw []byte
+	seen      []bool
+	fields    []*tensor.Tensor // of the schema; nil for those that are not wanted
+}
+
+// Read reads a row.
+func (s *Set) Read(row int64, r *Row) error {
+	if row < 0 || row >= s.Len() {
+		return fmt.Errorf("mindrecord: row %d of %d", row, s.Len())
+	}
+	i := sort.Search(len(s.files)-1, func(i int) bool { return s.starts[i+1] > row })
+	d := s.files[i]
+	schema := &d.h.schema
+	if len(r.Values) != len(s.wanted) || len(r.fields) != len(schema.Fields) {
+		*r = Row{Values: make([]tensor.Tensor, len(s.wanted)), seen: make([]bool, len(schema.Fields)), fields: make([]*tensor.Tensor, len(schema.Fields))}
+	}
+	clear(r.fields)
+	for k, f := range s.wanted {
+		r.fields[f] = &r.Values[k]
+	}
+	g, blob, raw := d.places(row - s.starts[i])
+	if s.raws {
+		b, err := d.record(d.groups[g].raw, raw, &r.raw)
+		if err != nil {
+			return err
+		}
+		if err := schema.decodeRaw(r.fields, b, r.seen); err != nil {
+			return d.corrupt(d.groups[g].raw, raw[0], "%v", err)
+		}
+	}
+	if s.blobs {
+		b, err := d.record(d.groups[g].blob, blob, &r.blob)
+		if err != nil {
+			return err
+		}
+		if err := schema.decodeBlobs(r.fields, b); err != nil {
+			return d.corrupt(d.groups[g].blob, blob[0], "%v", err)
+		}
+	}
+	return nil
+}
+
+// decodeBlobs reads a blob record without its length.
+func (s *Schema) decodeBlobs(values []*tensor.Tensor, b []byte) error {
+	count := 0
+	for i := range s.Fields {
+		if s.Fields[i].blob() {
+			count++
+		}
+	}
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		if !f.blob() {
+			continue
+		}
+		v := b
+		if count > 1 {
+			if len(b) < 8 || binary.BigEndian.Uint64(b) > uint64(len(b)-8) {
+				return fmt.Errorf("%s: it does not fit the %d bytes that are left", f.Name, len(b))
+			}
+			n := binary.BigEndian.Uint64(b)
+			v, b = b[8:8+n:8+n], b[8+n:]
+		} else {
+			b = nil
+		}
+		if values[i] == nil {
+			continue
+		}
+		if err := f.decodeBlob(values[i], v); err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+	}
+	if len(b) > 0 {
+		return fmt.Errorf("%d bytes behind the fields", len(b))
+	}
+	return nil
+}
+
+// Close closes the files.
+func (s *Set) Close() error {
+	var errs []error
+	for _, d := range s.files {
+		errs = append(errs, d.Close())
+	}
+	s.files, s.starts = nil, []int64{0}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,322 @@
+"""Writes the goldens of the ops that MXNet's ImageRecordIter has: AdjustHLS and LightingNoise, of
+AdjustBrightness, AdjustContrast and AdjustSaturation the cases of the backend mxnet, and of WarpAffine those that the
+iterator gives; and what the random ops RandomWarp, RandomHLS, RandomLightingNoise, RandomSizedCrop and RandomSquareCrop draw
+there, as distributions.
+
+Needs mxnet 1.9.1 and numpy 1.23.5 (its last that MXNet can be imported with; Python 3.11 or earlier), on x86-64.
+Takes no arguments; running it again gives the same bytes.
+
+Every output is the iterator's own. What it drew is predicted: with seed_aug its generator, std::mt19937, is seeded for
+each image with seed_aug + 111 + its number, and libstdc++'s distributions over it are a few lines. For the distributions they are
+drawn here as there; that they are the iterator's is checked by its outputs, of the boxes with an image of coordinates.
+"""
+
+import math
+import os
+import struct
+import tempfile
+import zlib
+
+import mxnet as mx
+import numpy as np
+
+from golden import Draws, Golden, image
+
+F = np.float32
+REFERENCE = "MXNet 1.9.1 ImageRecordIter"
+
+
+class Generator:
+    """std::mt19937 of the first image, and libstdc++'s distributions of floats."""
+
+    def __init__(self, seed_aug):
+        self.mt = [seed_aug + 111]
+        for i in range(1, 624):
+            self.mt.append((1812433253 * (self.mt[-1] ^ self.mt[-1] >> 30) + i) & 0xFFFFFFFF)
+        self.at, self.saved = 624, None
+
+    def bits(self):
+        if self.at == 624:
+            mt = self.mt
+            for i in range(624):
+                y = mt[i] & 0x80000000 | mt[(i + 1) % 624] & 0x7FFFFFFF
+                mt[i] = mt[(i + 397) % 624] ^ y >> 1 ^ (0x9908B0DF if y & 1 else 0)
+            self.at = 0
+        y = self.mt[self.at]
+        self.at += 1
+        y ^= y >> 11
+        y ^= y << 7 & 0x9D2C5680
+        y ^= y << 15 & 0xEFC60000
+        return y ^ y >> 18
+
+    def unit(self):
+        return min(F(self.bits()) / F(2**32), np.nextafter(F(1), F(0)))
+
+    def uniform(self, a, b):
+        return self.unit() * (F(b) - F(a)) + F(a)
+
+    def below(self, n):
+        """A whole number below n: std::uniform_int_distribution as GCC had it before 11."""
+        scale = 0xFFFFFFFF // n
+        while True:
+            v = self.bits()
+            if v < n * scale:
+                return v // scale
+
+    def normal(self, sd):
+        if self.saved is not None:
+            v, self.saved = self.saved, None
+            return v * F(sd)
+        while True:
+            x, y = F(2) * self.unit() - F(1), F(2) * self.unit() - F(1)
+            r = x * x + y * y
+            if 0 < r <= 1:
+                break
+        m = np.sqrt(F(-2) * F(np.log(np.float64(r))) / r)
+        self.saved = x * m
+        return y * m * F(sd)
+
+
+def png(a):
+    """An image of 8 bits, gray or RGB, as a PNG file."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    h, w, c = a.shape
+    rows = np.concatenate([np.zeros((h, 1), np.uint8), a.reshape(h, w * c)], 1)
+    head = struct.pack(">IIBBBBB", w, h, 8, {1: 0, 3: 2, 4: 6}[c], 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows.tobytes(), 1)) + chunk(b"IEND", b"")
+
+
+def iterate(a, size=None, **options):
+    """What ImageRecordIter makes of an image."""
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, "a.rec")
+        w = mx.recordio.MXRecordIO(path, "w")
+        w.write(mx.recordio.pack(mx.recordio.IRHeader(0, 0.0, 0, 0), png(a)))
+        w.close()
+        it = mx.io.ImageRecordIter(path_imgrec=path, data_shape=(a.shape[2], *(size or a.shape[:2])), batch_size=1, preprocess_threads=1,
+                                   verbose=False, ctx="cpu", dtype="uint8", **options)
+        return next(it).data[0].asnumpy()[0].transpose(1, 2, 0).copy()
+
+
+# Colours whose saturation rounds otherwise in the last columns: see AdjustHLS.
+TAIL = [[116, 118, 190], [128, 129, 178], [148, 136, 170], [164, 134, 172], [176, 126, 180]]
+
+
+def shift(g, v):
+    x = g.uniform(0, 1)
+    x = (x + F(4) * g.uniform(0, 1)) / F(5)
+    return int(x * F(v) * F(2) - F(v))
+
+
+def hls():
+    g = Golden("adjust_hls", REFERENCE)
+    rng = np.random.default_rng(21)
+    levels = np.array([0, 1, 64, 127, 128, 254, 255], np.uint8)
+    corners = np.stack(np.meshgrid(levels, levels, levels), -1).reshape(7, 49, 3)
+
+    def case(name, a, h, l, s, seed):
+        r = Generator(seed)
+        q = {"h": shift(r, h), "s": shift(r, s), "l": shift(r, l)}
+        g.case(name, q, a, iterate(a, random_h=h, random_l=l, random_s=s, seed_aug=seed))
+
+    case("tail", np.array(TAIL, np.uint8).reshape(1, 5, 3), 1, 1, 1, 0)
+    for w in (1, 3, 5):
+        case(f"tails_{w}", np.array([[c] * w for c in TAIL], np.uint8), 1, 1, 1, 0)
+    case("corners", corners, 1, 1, 1, 0)
+    case("photo", image(23, 37, 3), 1, 1, 1, 0)
+    for i in range(12):
+        h, l, s = (int(v) for v in rng.integers(1, 256, 3))
+        case(f"corners_{i}", corners, h, l, s, i)
+        case(f"photo_{i}", image(*(int(v) for v in rng.integers(1, 30, 2)), 3), h, l, s, 50 + i)
+    g.write()
+
+
+def adjustments():
+    rng = np.random.default_rng(22)
+    photo, dark = image(23, 37, 3), (image(16, 31, 3) // 4).astype(np.uint8)
+    large = rng.integers(0, 256, (90, 120, 3), dtype=np.uint8)
+    for draw, name in enumerate(("brightness", "contrast", "saturation")):
+        g = Golden("adjust_" + name, REFERENCE, "adjust_" + name + "_mxnet")
+
+        def case(what, a, v, seed):
+            r = Generator(seed)
+            values = [{"brightness": 0, "contrast": 1, "saturation": 2}[name] == i and v or 0 for i in range(3)]
+            f = [F(1.0 + float(r.uniform(-w, w))) for w in values][draw]
+            g.case(what, {"factor": float(f), "backend": "mxnet"}, a, iterate(a, seed_aug=seed, **{name: v}))
+
+        for i in range(8):
+            case(f"photo_{i}", photo, (0.3, 0.9, 3.0)[i % 3], i)
+            case(f"dark_{i}", dark, (0.4, 1.0)[i % 2], 20 + i)
+            case(f"small_{i}", image(*(int(v) for v in rng.integers(1, 9, 2)), 3), 0.6, 40 + i)
+        case("large", large, 0.5, 60)
+        g.write()
+
+
+def lighting():
+    g = Golden("lighting_noise", REFERENCE)
+    ramp = np.arange(256, dtype=np.uint8).reshape(16, 16, 1).repeat(3, 2)
+    # With the last three it shows that the products of eigenvalues and eigenvectors are float32's of float32s.
+    for i, (v, seed) in enumerate([(v, seed) for seed in range(10) for v in (0.1, 0.5, 2.0)] + [(2.0, 77), (2.75, 647), (4.125, 776)]):
+        r = Generator(seed)
+        alpha = [float(r.normal(v)) for _ in range(3)]
+        a = image(5, 9, 3) if i % 5 == 4 and i < 30 else ramp
+        g.case(f"{v}_{seed}", {"alpha": alpha}, a, iterate(a, pca_noise=v, seed_aug=seed))
+    g.write()
+
+
+INTERPOLATION = {1: "bilinear", 2: "bicubic", 3: "area", 4: "lanczos"}
+
+
+def warp(r, h, w, shear=0, max_angle=0, angles=(), scale=(1, 1), aspect=0, sizes=(0, 1e10)):
+    """What the affine step draws for an image of h x w: a matrix and a size."""
+    s = r.unit() * F(shear) * F(2) - F(shear)
+    angle = r.below(2 * max_angle + 1) - max_angle
+    if angles:
+        angle = angles[r.below(len(angles))]
+    k = r.unit() * (F(scale[1]) - F(scale[0])) + F(scale[0])
+    t = r.unit() * F(aspect) * F(2) - F(aspect) + F(1)
+    a, b = F(math.cos(angle / 180.0 * math.pi)), F(math.sin(angle / 180.0 * math.pi))
+    p = F(2) * k / (F(1) + t)
+    q = t * p
+    nw, nh = (max(F(sizes[0]), min(F(sizes[1]), k * F(v))) for v in (w, h))
+    m = [p * a - s * b * q, p * b + s * a * q, 0, -b * q, a * q, 0]
+    m[2] = (nw - (m[0] * F(w) + m[1] * F(h))) / F(2)
+    m[5] = (nh - (m[3] * F(w) + m[4] * F(h))) / F(2)
+    size = (int(nh), int(nw))
+    return [float(v) for v in m], size if min(size) > 0 else (h, w)
+
+
+def warps():
+    g = Golden("warp_affine", REFERENCE, "warp_affine_mxnet")
+    rng = np.random.default_rng(23)
+
+    def case(name, a, method, fill, seed, options, drawn):
+        m, size = warp(Generator(seed), *a.shape[:2], **drawn)
+        q = {"matrix": m, "height": size[0], "width": size[1], "interpolation": INTERPOLATION[method], "backend": "opencv4", "fill": [fill]}
+        g.case(name, q, a, iterate(a, size, inter_method=method, fill_value=fill, seed_aug=seed, **options))
+
+    # A fixed angle is not drawn, but MXNet draws another before. What comes after it has no effect.
+    for i, angle in enumerate((30, 1, 45, 89, 90, 91, 135, 180, 200, 270, 300, 359, 360, 450, 720, 1000)):
+        a = image(*(int(v) for v in rng.integers(9, 30, 2)), (3, 3, 1)[i % 3])
+        m = 1 + i % 4
+        case(f"rotate_{angle}", a, m, int(rng.integers(0, 256)), i, {"rotate": angle}, {"angles": (angle,)})
+    for i in range(12):
+        a, m, f = image(*(int(v) for v in rng.integers(9, 30, 2)), 3), 1 + i % 4, int(rng.integers(0, 256))
+        case(f"all_{i}", a, m, f, i, {"max_shear_ratio": 0.2, "max_rotate_angle": 40, "min_random_scale": 0.6, "max_random_scale": 1.5, "max_aspect_ratio": 0.3},
+             {"shear": 0.2, "max_angle": 40, "scale": (0.6, 1.5), "aspect": 0.3})
+    for i in range(4):
+        a = image(11 + i, 19 - i, 3)
+        case(f"sizes_{i}", a, 1, 9, i, {"min_img_size": 13.5, "max_img_size": 16.5}, {"sizes": (13.5, 16.5)})
+    case("empty", image(9, 12, 3), 1, 9, 0, {"min_random_scale": 0.05, "max_random_scale": 0.05}, {"scale": (0.05, 0.05)})
+    g.write()
+
+
+def box(r, h, w, area, ratio):
+    """The box that random_resized_crop draws, if one of ten fits."""
+    for _ in range(10):
+        n = r.uniform(*area) * F(h * w)
+        t = r.uniform(*ratio)
+        y, x = (int(math.floor(math.sqrt(float(v)) + 0.5)) for v in (n / t, n * t))
+        if r.unit() > F(0.5):
+            x, y = y, x
+        if 0 < y <= h and 0 < x <= w:
+            return r.below(h - y + 1), r.below(w - x + 1), y, x
+
+
+def boxed(b, size):
+    return ("resized_crop", {"top": b[0], "left": b[1], "height": b[2], "width": b[3], "out_height": size[0], "out_width": size[1]})
+
+
+def middle(h, w, size):
+    """The plain crop of an image of h x w: at most two resizes, and a crop."""
+    ops = []
+    for i in (0, 1):
+        if (h, w)[i] < size[i]:
+            other = int(F(size[i]) / F((h, w)[i]) * F((w, h)[i]))
+            h, w = (size[i], other) if i == 0 else (other, size[i])
+            ops.append(("resize", {"height": h, "width": w}))
+    if (h, w) != size:
+        ops.append(("crop", {"top": (h - size[0]) // 2, "left": (w - size[1]) // 2, "height": size[0], "width": size[1]}))
+    return ops
+
+
+def check_boxes():
+    """The boxes are the iterator's: an image of coordinates is cut out, by side as large as the output or not."""
+    for seed in range(40):
+        h, w = 20 + seed, 61 - seed
+        a = np.stack(np.broadcast_arrays(np.arange(h)[:, None] * 4, np.arange(w)[None] * 4, 9), -1).astype(np.uint8)
+        b = box(Generator(seed), h, w, (0.1, 0.9), (0.5, 2))
+        if not b:
+            continue
+        out = iterate(a, b[2:], random_resized_crop=True, min_random_area=0.1, max_random_area=0.9, min_aspect_ratio=0.5, max_aspect_ratio=2.0, seed_aug=seed)
+        assert np.array_equal(out, a[b[0]:b[0] + b[2], b[1]:b[1] + b[3]]), (seed, b)
+        r = Generator(seed)
+        side = 5 + r.below(12)
+        top, left = r.below(h - side + 1), r.below(w - side + 1)
+        out = iterate(a, (side, side), min_crop_size=5, max_crop_size=16, rand_crop=True, seed_aug=seed)
+        assert np.array_equal(out, a[top:top + side, left:left + side]), (seed, side, top, left)
+
+
+N = 20000
+
+
+def draws():
+    r = Generator(0)
+    d = Draws("random_hls", REFERENCE)
+    for h, l, s in ((36, 50, 50), (255, 1, 0)):
+        q = {"h": h, "l": l, "s": s}
+        d.case(f"{h}_{l}_{s}", q, (5, 7), [[("adjust_hls", {"h": shift(r, h), "s": shift(r, s), "l": shift(r, l)})] for _ in range(N)])
+    d.write()
+    d = Draws("random_lighting_noise", REFERENCE)
+    for sd in (0.1, 3.0):
+        d.case(f"{sd}", {"sd": sd}, (5, 7), [[("lighting_noise", {f"alpha.{i}": float(r.normal(sd)) for i in range(3)})] for _ in range(N)])
+    d.write()
+
+    d = Draws("random_warp", REFERENCE)
+    for (h, w), kw in (((20, 30), {"max_angle": 10}), ((31, 17), {"angles": (-30, 0, 45)}), ((24, 24), {"shear": 0.3, "scale": (0.5, 2.0), "aspect": 0.25}),
+                       ((40, 25), {"max_angle": 180, "shear": 0.1, "scale": (0.8, 1.2), "sizes": (22.0, 41.0)}), ((8, 9), {"scale": (0.1, 0.2)}), ((8, 9), {})):
+        s, a = kw.get("shear", 0), kw.get("aspect", 0)
+        q = {"shear": [-s, s], "max_angle": kw.get("max_angle", 0), "angles": list(kw.get("angles", ())), "scale": list(kw.get("scale", (1, 1))),
+             "aspect": [1 - a, 1 + a], "min_size": kw.get("sizes", (0, 0))[0], "max_size": kw.get("sizes", (0, 1e10))[1],
+             "interpolation": "bilinear", "backend": "opencv4", "fill": [255]}
+        drawn = []
+        for _ in range(N):
+            m, size = warp(r, h, w, **kw)
+            drawn.append([("warp_affine", {"height": size[0], "width": size[1], **{f"matrix.{i}": v for i, v in enumerate(m)}})])
+        d.case(f"{w}x{h}_{'_'.join(kw)}", q, (h, w), drawn)
+    d.write()
+
+    sampled = {"interpolation": "bilinear", "backend": "opencv", "no_antialias": False}
+    d = Draws("random_sized_crop", REFERENCE)
+    for (h, w), size, area, ratio in (((60, 90), (24, 20), (0.08, 1.0), (3 / 4, 4 / 3)), ((20, 200), (24, 24), (0.08, 1.0), (3 / 4, 4 / 3)), ((30, 30), (24, 24), (0.3, 0.4), (2.0, 3.0)),
+                                      ((40, 31), (24, 24), (1.5, 2.0), (0.9, 1.1)), ((10, 15), (24, 40), (1.0, 1.0), (1.0, 1.0)), ((3, 2), (4, 4), (0.0, 1.0), (0.5, 2.0))):
+        q = {"height": size[0], "width": size[1], "area": area, "ratio": ratio, **sampled}
+        drawn = []
+        for _ in range(N):
+            b = box(r, h, w, area, ratio) if area != (1, 1) or ratio != (1, 1) else None
+            drawn.append([boxed(b, size)] if b else middle(h, w, size))
+        d.case(f"{w}x{h}_{len(d.cases)}", q, (h, w), drawn)
+    d.write()
+    d = Draws("random_square_crop", REFERENCE)
+    for (h, w), (least, most), centered in (((60, 90), (20, 50), False), ((33, 30), (30, 30), False), ((60, 90), (5, 60), True)):
+        q = {"height": 24, "width": 20, "min_side": least, "max_side": most, "centered": centered, **sampled}
+        drawn = []
+        for _ in range(N):
+            side = least + r.below(most - least + 1)
+            top, left = (h - side) // 2, (w - side) // 2
+            if not centered:
+                top, left = r.below(h - side + 1), r.below(w - side + 1)
+            drawn.append([boxed((top, left, side, side), (24, 20))])
+        d.case(f"{w}x{h}_{least}_{most}", q, (h, w), drawn)
+    d.write()
+
+
+if __name__ == "__main__":
+    hls()
+    lighting()
+    warps()
+    check_boxes()
+    draws()
+    adjustments()

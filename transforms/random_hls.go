@@ -1,0 +1,60 @@
+package transforms
+
+import "github.com/infer-prep/infer-prep/tensor"
+
+// RandomHLS adds random whole numbers to the hue, the lightness and the saturation of an image: those of
+// AdjustHLS, with its images and arithmetic.
+//
+// For hue, saturation and lightness in this order two numbers u and v from 0 to 1 are drawn. In float32, (u + 4v)/5 * 2n - n without
+// its fraction is added, with n the largest that may be: small numbers are a little likelier than large ones.
+//
+// Reference: MXNet 1.9.1's ImageRecordIter: random_h, random_l and random_s.
+type RandomHLS struct {
+	H int `json:"h"` // the largest for the hue, 0 to 255, usually 36
+	L int `json:"l"` // for the lightness, likewise, usually 50
+	S int `json:"s"` // for the saturation, likewise, usually 50
+}
+
+//msgp:tuple RandomHLS
+
+func init() {
+	Register(Info{
+		Name: "random_hls", Version: 1, New: func() Op { return NewRandomHLS(36, 50, 50) },
+		Reference: mxnetDrawReference, Exactness: randomExactness,
+	})
+}
+
+// NewRandomHLS makes the op.
+func NewRandomHLS(h, l, s int) *RandomHLS { return &RandomHLS{h, l, s} }
+
+// Validate checks the numbers.
+func (o *RandomHLS) Validate() error {
+	for i, v := range [3]int{o.H, o.L, o.S} {
+		if v < 0 || v > 255 {
+			return paramErr("%s is %d, want 0 to 255", []string{"h", "l", "s"}[i], v)
+		}
+	}
+	return nil
+}
+
+// Infer keeps the description.
+func (o *RandomHLS) Infer(dst, in []tensor.Desc) error {
+	dst[0] = in[0]
+	return wantColors(in[0])
+}
+
+// Apply is not for random ops.
+func (o *RandomHLS) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor) error { return ErrNotDrawn }
+
+// Draw emits an AdjustHLS.
+func (o *RandomHLS) Draw(d *Draw) error {
+	shift := func(most int) int {
+		u := float32(d.Float64())
+		x := (u + float32(4*float32(d.Float64()))) / 5
+		return int(float32(float32(x*float32(most))*2) - float32(most))
+	}
+	h, s, l := shift(o.H), shift(o.S), shift(o.L)
+	op := Make[AdjustHLS](d)
+	*op = AdjustHLS{h, l, s}
+	return d.Emit(op)
+}
