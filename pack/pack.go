@@ -14,6 +14,18 @@
 //	stats, err := p.Run(ctx)
 //
 // What is written is called NAME.part until all of it is there, and a journal notes how much of it is sound, with
-// checksums. The formats of images that are read are those that the program links: import codec/all, or
+// checksums.
+//
+// Shards packs samples into tar files, as webdataset reads them: the files of a folder, images with labels, or
+// Kaldi's features and waves with labels, in groups of like length:
+//
+//	s, err := pack.KaldiSamples(ctx, pack.KaldiOptions{
+//		Scripts: []pack.KaldiFile{{Field: "mat.npy", File: "feats.scp"}},
+//		Labels:  []pack.KaldiFile{{Field: "label.txt", File: "text"}},
+//	})
+//	…
+//	report, err := pack.Shards(ctx, s, "data", pack.ShardOptions{Groups: []pack.Group{{From: 10, To: 500}, {From: 500, To: 800}}})
+//
+// A shard is there under its name when it is whole, and a journal notes each. The formats of images that are read are those that the program links: import codec/all, or
 // only the ones needed.
 package pack

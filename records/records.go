@@ -146,6 +146,9 @@ type WriteOptions struct {
 	Size  int64
 	// Index writes the format's index beside every file, if it has one.
 	Index bool
+	// Keys keeps the keys in a field although the first is the record's number, where
+	// a format has none of its own and does so only for others (MindRecord).
+	Keys bool
 	// Note, if it is there, is told, once each, of what a reader of the file will find
 	// changed, and that is no error: keys that the format does not have, say.
 	Note func(string)

@@ -27,6 +27,7 @@ killed goes on where it was when the same command is given again.`,
 	}
 	cmd.AddCommand(
 		a.packRecordIOCmd(),
+		a.packShardsCmd(),
 	)
 	return cmd
 }

@@ -65,6 +65,7 @@ fit the format; 2 a wrong flag, or no known format; 130 interrupted.`,
 	fl.IntVar(&f.write.Count, "count", 0, "at most `N` records in a file")
 	fl.Int64Var(&f.write.Size, "size", 0, "end a file when it has this many `BYTES` of data")
 	fl.BoolVar(&f.write.Index, "index", false, "write the format's index beside every file")
+	fl.BoolVar(&f.write.Keys, "keys", false, "keep the keys in a field although the first is the record's number (mindrecord)")
 	fl.BoolVar(&f.lenient, "lenient", false, "leave out damage where the format can, and tell of it")
 	fl.StringArrayVar(&f.drop, "drop", nil, "leave out the field `NAME`; may be given again")
 	fl.StringArrayVar(&f.rename, "rename", nil, "give a field another name: `OLD=NEW`; may be given again")

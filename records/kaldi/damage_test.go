@@ -312,6 +312,44 @@ func TestForms(t *testing.T) {
 				require.Equal(t, "n", h.Key)
 			}
 		}
+
+		// Parts of it, from a file and from what can only be read once.
+		ctx := context.Background()
+		b := "k " + c.wave
+		if !c.last {
+			b += "n 5\n"
+		}
+		pipe := func(string) (io.ReadCloser, error) { return io.NopCloser(plain{strings.NewReader(b[2:])}), nil }
+		s, err := NewScript(newMemory(map[string][]byte{"f": []byte(b)}), []Entry{
+			{Key: "k", Path: "f", Offset: 2}, {Key: "k", Command: "x"}, {Key: "n", Path: "f", Offset: int64(len(b) - 2)}, {Key: "k", Path: "f", Offset: 2, Range: &Range{Rows: Span{All: true}, Cols: Span{All: true}}},
+		}, Options{Name: "scp", Run: pipe})
+		require.NoError(t, err)
+		for i := range 2 {
+			raw, err := s.Raw(ctx, i)
+			require.NoError(t, err, name)
+			require.Equal(t, c.wave, string(raw), name)
+			for from := range 3 {
+				for to := from; to <= 2; to++ {
+					x, err := s.Samples(ctx, i, from, to)
+					require.NoError(t, err, name)
+					require.Equal(t, tensor.Dims(to-from, 1), x.Shape)
+					require.Equal(t, []int16{1, 2}[from:to], append([]int16{}, tensor.View[int16](x)...), name)
+				}
+			}
+			for _, at := range [][2]int{{-1, 1}, {1, 3}, {2, 1}} {
+				_, err = s.Samples(ctx, i, at[0], at[1])
+				require.ErrorContains(t, err, "of 2")
+			}
+		}
+		_, err = s.Raw(ctx, 3)
+		require.ErrorContains(t, err, "no bytes of its own")
+		_, err = s.Samples(ctx, 3, 0, 1)
+		require.ErrorContains(t, err, "want all of a wave")
+		if !c.last {
+			_, err = s.Samples(ctx, 2, 0, 1)
+			require.ErrorContains(t, err, "want all of a wave")
+		}
+		require.NoError(t, s.Close())
 	}
 }
 

@@ -544,10 +544,8 @@ func (r *Reader) read(t *tensor.Tensor) error {
 	switch {
 	case r.h.Form == RIFF:
 		copy(t.Data, b[:r.data])
-		if r.big && r.h.DType == tensor.Int16 {
-			for i := 0; i+1 < len(t.Data); i += 2 {
-				t.Data[i], t.Data[i+1] = t.Data[i+1], t.Data[i]
-			}
+		if r.big {
+			swap(r.h.DType, t.Data)
 		}
 	case r.h.Form == Text:
 		r.textValues(t)

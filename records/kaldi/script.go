@@ -389,6 +389,45 @@ func (s *Script) Read(ctx context.Context, i int) (*tensor.Tensor, error) {
 	return t, nil
 }
 
+// Raw is the bytes of the object of entry i as they stand in its file. They are the caller's.
+// A part of an object, which is what an entry with a range is, has none.
+func (s *Script) Raw(ctx context.Context, i int) (b []byte, err error) {
+	err = s.with(ctx, i, func(r *Reader, e Entry) error {
+		if e.Range != nil {
+			return fmt.Errorf("kaldi: %s: line %d: %q: the range %v of an object has no bytes of its own", s.o.Name, e.Number, e.Key, *e.Range)
+		}
+		b, err = r.Raw()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// Samples is the samples from..to of the wave of entry i, with all channels. Where its
+// length is known, no others are read, and what stands behind them is not checked.
+func (s *Script) Samples(ctx context.Context, i, from, to int) (t *tensor.Tensor, err error) {
+	err = s.with(ctx, i, func(r *Reader, e Entry) error {
+		fail := func(format string, args ...any) error {
+			return fmt.Errorf("kaldi: %s: line %d: %q: %s", s.o.Name, e.Number, e.Key, fmt.Sprintf(format, args...))
+		}
+		if r.h.Type != Wave || e.Range != nil {
+			return fail("samples of a %v, want all of a wave", r.h.Type)
+		}
+		n := r.h.Shape.At(0)
+		if from < 0 || from > to || to > n {
+			return fail("samples %d to %d of %d", from, to, n)
+		}
+		t, err = r.samples(from, to)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
 // ReadTo is Read into the tensor that place gives for the description of what is read. Its memory is kept where it is large
 // enough. An error of place is the error.
 func (s *Script) ReadTo(ctx context.Context, i int, place func(tensor.Desc) (*tensor.Tensor, error)) error {

@@ -135,6 +135,42 @@ func (r *Reader) waveData(riff, size, channels, width int64) (err error) {
 	return nil
 }
 
+// samples reads some of a wave's.
+func (r *Reader) samples(from, to int) (*tensor.Tensor, error) {
+	t, err := tensor.New(tensor.Desc{DType: r.h.DType, Shape: r.h.Shape.With(0, to-from)})
+	if err != nil {
+		return nil, err
+	}
+	step := int64(r.h.Shape.At(1) * r.h.DType.Size())
+	at, n := int64(from)*step, int64(to-from)*step
+	if r.tail != nil {
+		copy(t.Data, r.tail[at:at+n])
+	} else {
+		if err := r.over(at); err != nil {
+			return nil, err
+		}
+		b, err := r.more(nil, n)
+		if err != nil {
+			return nil, err
+		}
+		copy(t.Data, b)
+	}
+	if r.big {
+		swap(r.h.DType, t.Data)
+	}
+	return t, nil
+}
+
+// swap turns the bytes of big-endian samples around.
+func swap(d tensor.DType, b []byte) {
+	if d != tensor.Int16 {
+		return
+	}
+	for i := 0; i+1 < len(b); i += 2 {
+		b[i], b[i+1] = b[i+1], b[i]
+	}
+}
+
 // behind checks what stands behind a wave's data of size bytes: a zero if that is
 // odd, and chunks. (The file may be damaged, and it what another entry begins with.)
 func (r *Reader) behind(b []byte, size int64) error {

@@ -13,17 +13,20 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
+// formatName is that of the format, as the command line has it.
+const formatName = "mindrecord"
+
 func init() {
 	records.Register(records.Format{
-		Name: "mindrecord",
+		Name: formatName,
 		Doc:  "MindSpore's MindRecord: typed fields in pages, and an index that is a SQLite database",
-		Is:   isData,
+		Is:   func(name string, head []byte) bool { return isData(head) || head == nil && strings.HasSuffix(name, ".mindrecord") },
 		Open: openRecords, Create: createRecords,
 	})
 }
 
 // isData tells a data file by the beginning of its header.
-func isData(_ string, head []byte) bool {
+func isData(head []byte) bool {
 	const begin, n = `{"header_size":`, 8
 	return len(head) >= n+len(begin) && head[7] == 0 && string(head[n:n+len(begin)]) == begin
 }
@@ -47,7 +50,11 @@ func local(o recordio.Opener, write bool, names ...string) error {
 	return nil
 }
 
-// openRecords reads one set, or several files with semicolons between. A record's key is its row's number.
+// keyField is the field of text that has the keys, if there is one.
+const keyField = "__key__"
+
+// openRecords reads one set, or several files with semicolons between. A record's key is its field of keys, else its row's
+// number.
 func openRecords(_ context.Context, o recordio.Opener, names string, options records.ReadOptions) (records.Reader, error) {
 	if err := local(o, false); err != nil {
 		return nil, err
@@ -102,6 +109,10 @@ func (r *recordReader) Next(to *records.Record) error {
 		to.Key, to.File, to.Offset = strconv.FormatInt(i, 10), file, offset
 		to.Fields = to.Fields[:0]
 		for k, f := range r.fields {
+			if f.Name == keyField && f.Text {
+				to.Key = string(r.row.Values[k].Data)
+				continue
+			}
 			to.Fields = append(to.Fields, records.Field{Name: f.Name, Value: r.row.Values[k], Text: f.Text})
 		}
 		return nil
@@ -112,7 +123,7 @@ func (r *recordReader) Next(to *records.Record) error {
 func (r *recordReader) Close() error { return r.set.Close() }
 
 // createRecords writes a set whose schema is that of the first record: text, bytes, or numbers, whose first axis may have
-// another size in other records. Keys are not written.
+// another size in other records. Keys are a field of text, unless the first is the record's number: then all must be.
 func createRecords(_ context.Context, o recordio.Opener, name string, options records.WriteOptions) (records.Writer, error) {
 	if err := local(o, true, name, name+"0"); err != nil {
 		return nil, err
@@ -123,7 +134,7 @@ func createRecords(_ context.Context, o recordio.Opener, name string, options re
 	if !ported {
 		return nil, fmt.Errorf("mindrecord: %s: %w", name, ErrPlatform)
 	}
-	return &recordWriter{name: name, o: WriterOptions{Rows: int64(options.Count)}}, nil
+	return &recordWriter{name: name, o: WriterOptions{Rows: int64(options.Count)}, keys: options.Keys}, nil
 }
 
 type recordWriter struct {
@@ -132,6 +143,8 @@ type recordWriter struct {
 	w      *Writer // nil before the first record
 	fields []Field
 	values []tensor.Tensor
+	keys   bool // are a field
+	rows   int64
 	closed bool
 }
 
@@ -139,32 +152,54 @@ func (w *recordWriter) Write(r *records.Record) error {
 	if w.closed {
 		return errClosed
 	}
+	number := strconv.FormatInt(w.rows, 10)
 	if w.w == nil {
-		schema, err := schemaOf(r)
+		w.keys = w.keys || r.Key != number
+		schema, err := schemaOf(r, w.keys)
 		if err != nil {
-			return err
+			return r.Misfit(formatName, "", "%v", err)
 		}
 		if w.w, err = Create(w.name, schema, w.o); err != nil {
 			return err
 		}
 		w.fields = w.w.schema.Fields
 	}
-	if len(r.Fields) != len(w.fields) {
-		return fmt.Errorf("mindrecord: %w: record %q has %d fields, want %q as in the first one", ErrField, r.Key, len(r.Fields), names(w.fields))
+	fields := len(w.fields)
+	if w.keys {
+		fields--
+	} else if r.Key != number {
+		return r.Misfit(formatName, "", "its key is not its number, %s, as the first one's is: keys must be asked for (--keys)", number)
+	}
+	if len(r.Fields) != fields {
+		return r.Misfit(formatName, "", "it has %d fields, want %q as in the first one", len(r.Fields), names(w.fields))
 	}
 	w.values = w.values[:0]
 	for _, f := range w.fields {
+		if f.Name == keyField && w.keys {
+			w.values = append(w.values, *tensor.FromBytes([]byte(r.Key)))
+			continue
+		}
 		v := r.Get(f.Name)
 		if v == nil || v.Text != f.Text {
-			return fmt.Errorf("mindrecord: %w: record %q has no field %q of %s, as the first one has", ErrField, r.Key, f.Name, f.kind())
+			return r.Misfit(formatName, f.Name, "want %s, as the first one has", f.kind())
 		}
 		w.values = append(w.values, v.Value)
 	}
-	return w.w.Write(w.values)
+	err := w.w.Write(w.values)
+	if errors.Is(err, ErrField) {
+		return r.Misfit(formatName, "", "%v", err)
+	}
+	if err == nil {
+		w.rows++
+	}
+	return err
 }
 
 // schemaOf is the schema of files that begin with r.
-func schemaOf(r *records.Record) (s Schema, err error) {
+func schemaOf(r *records.Record, keys bool) (s Schema, err error) {
+	if keys {
+		s.Fields = append(s.Fields, Field{Name: keyField, Desc: tensor.Encoded(), Text: true})
+	}
 	for _, f := range r.Fields {
 		d := tensor.Desc{DType: f.Value.DType, Shape: f.Value.Shape}
 		if d.Shape.Rank() > 0 {

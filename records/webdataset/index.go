@@ -422,6 +422,7 @@ func Verify(ctx context.Context, o recordio.Opener, shard string, options Option
 	if err != nil {
 		return err
 	}
+	got.Modified = want.Modified // which LoadIndex compared, if both are known
 	a, _ := want.AppendText(nil)
 	b, _ := got.AppendText(nil)
 	if !bytes.Equal(a, b) {

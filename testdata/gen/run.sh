@@ -21,6 +21,8 @@ case ${1-} in
   requirements=(requirements-records.txt) scripts=(webdataset_shards.py) ;;
 --kaldi) # what kaldi_native_io and kaldiio write and read
   requirements=(requirements-kaldi.txt) scripts=(kaldi.py) ;;
+--pack) # what webdataset's writer makes of what Kaldi's readers read
+  requirements=(requirements-pack.txt) scripts=(shards_pack.py) ;;
 --onnx) # what ONNX Runtime makes of exported models
   requirements=($root/parity/requirements-onnx.txt) scripts=(onnx_forms.py device_models.py ort_api.py) ;;
 --keras) # what Keras gives for importer/keras

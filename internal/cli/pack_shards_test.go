@@ -1,0 +1,228 @@
+package cli
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/internal/filelock"
+)
+
+// members are the names of a tar file's members.
+func members(t *testing.T, path string) (l []string) {
+	t.Helper()
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	for r := tar.NewReader(f); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			return l
+		}
+		require.NoError(t, err)
+		l = append(l, h.Name)
+	}
+}
+
+func TestPackShards(t *testing.T) {
+	dir := tree(t, map[string][]byte{"b.txt": []byte("b"), "a.txt": []byte("a"), "a.cls": []byte("1"), "sub/c.txt": []byte("c"), "README": nil})
+	out := filepath.Join(t.TempDir(), "x", "shards")
+	shard := func(n int) string { return filepath.Join(out, fmt.Sprintf("data-%05d.tar", n)) }
+	r := call(t, "pack", "shards", "-o", out, "--samples-per-file", "2", "--index", dir)
+	require.Equal(t, called{0, shard(0) + "\n" + shard(1) + "\n", "infer-prep: 2 shards with 3 samples; in no sample: " + filepath.Join(dir, "README") + "\n"}, r)
+	require.Equal(t, []string{"a.cls", "a.txt", "b.txt"}, members(t, shard(0)))
+	require.Equal(t, []string{"sub/c.txt"}, members(t, shard(1)))
+	require.Equal(t, []string{"data-00000.tar", "data-00000.tar.index", "data-00001.tar", "data-00001.tar.index"}, listFiles(t, out))
+
+	r = call(t, "pack", "shards", "-o", out, "--samples-per-file", "2", dir)
+	require.Equal(t, called{1, "", "infer-prep: pack: " + shard(0) + ": exists already; --force replaces them\n"}, r)
+	list := filepath.Join(t.TempDir(), "shards.list")
+	r = call(t, "pack", "shards", "-o", out, "--force", "-q", "--list", list, "--name", "data-%05d.tar", dir)
+	require.Equal(t, called{0, "", ""}, r)
+	b, err := os.ReadFile(list)
+	require.NoError(t, err)
+	require.Equal(t, shard(0)+"\n", string(b))
+	require.Equal(t, []string{"data-00000.tar"}, listFiles(t, out))
+
+	// Images that are changed.
+	dir = tree(t, map[string][]byte{"x/a.png": pngBytes(t, 30, 20, 1), "y/b.png": pngBytes(t, 8, 12, 2), "y/c.jpg": []byte("no image")})
+	for _, c := range [][]string{{"jpg", "--resize", "10"}, {"png", "--encoding", ".png", "--center-crop", "--color", "0"}} {
+		out = filepath.Join(t.TempDir(), "images")
+		r = call(t, append([]string{"pack", "shards", "-o", out, "--classes", "--bad", "skip", dir}, c[1:]...)...)
+		require.Equal(t, 1, r.status)
+		require.Contains(t, r.stderr, filepath.Join("y", "c.jpg"))
+		require.Equal(t, []string{"x/a.cls", "x/a." + c[0], "y/b.cls", "y/b." + c[0]}, members(t, shard(0)))
+	}
+
+	// Classes, a list, and parts.
+	dir = tree(t, map[string][]byte{"cat/1.jpg": nil, "cat/2.jpg": nil, "dog/1.jpg": nil, "a.lst": []byte("0\t4\tdog/1.jpg\n1\t2.5\tcat/1.jpg\n2\t1\tgone.jpg\n")})
+	out = filepath.Join(t.TempDir(), "classes")
+	r = call(t, "pack", "shards", "-o", out, "--classes", "--train-ratio", "0.7", "-q", dir)
+	require.Equal(t, 0, r.status, r.stderr)
+	require.Equal(t, []string{"classes.txt", "train/data-00000.tar", "val/data-00000.tar"}, listFiles(t, out))
+	out = filepath.Join(t.TempDir(), "list")
+	r = call(t, "pack", "shards", "-o", out, filepath.Join(dir, "a.lst"))
+	require.Equal(t, 1, r.status)
+	require.Contains(t, r.stderr, "gone.jpg")
+	require.Equal(t, []string{"data-%05d.tar.pack"}, listFiles(t, out))
+	r = call(t, "pack", "shards", "-o", out, "--bad", "skip", "--root", dir, filepath.Join(dir, "a.lst"))
+	require.Equal(t, 1, r.status)
+	require.Contains(t, r.stderr, "gone.jpg")
+	require.Contains(t, r.stderr, "infer-prep: 1 shard with 2 samples; bad: 1\n")
+	require.Equal(t, []string{"dog/1.cls", "dog/1.jpg", "cat/1.jpg", "cat/1.json"}, members(t, filepath.Join(out, "data-00000.tar")))
+}
+
+func TestPackShardsOfKaldi(t *testing.T) {
+	t.Chdir(filepath.Join("..", "..", "testdata", "kaldi"))
+	const data = "../pack/"
+	out := filepath.Join(t.TempDir(), "k")
+	r := call(t, "pack", "shards", "-o", out, "--scp", data+"feats1.scp", "--scp", data+"feats2.scp", "--label", data+"text1", "--label", data+"text2",
+		"--groups", ":5,5:20", "--groups", "20:80", "--samples-per-file", "5", "--jobs", "2")
+	require.Equal(t, 0, r.status, r.stderr)
+	require.Regexp(t, `^infer-prep: \d+ shards with \d+ samples; in no length group: \d+, such as utt\S+ \(\d+\)\n$`, r.stderr)
+	require.Contains(t, listFiles(t, out), "5_20/data-00000.tar")
+
+	out = filepath.Join(t.TempDir(), "w")
+	r = call(t, "pack", "shards", "-o", out, "--scp", "wav="+data+"wav.scp", "--label", "txt="+data+"segments_text", "--segments", data+"segments", "--name", "s_%09d.tar")
+	require.Equal(t, 0, r.status, r.stderr)
+	require.Equal(t, []string{"seg0.txt", "seg0.wav", "seg1.txt"}, members(t, filepath.Join(out, "s_000000000.tar"))[:3])
+
+	// Labels that are no sample's are bad.
+	out = filepath.Join(t.TempDir(), "b")
+	args := []string{"pack", "shards", "-o", out, "--scp", data + "feats1.scp", "--label", data + "text1", "--label", data + "text2"}
+	r = call(t, args...)
+	require.Equal(t, 1, r.status)
+	require.Regexp(t, `^infer-prep: pack: not a sample: "utt\S+" has a label.txt, and no mat.npy; --bad skip leaves it out\n$`, r.stderr)
+	require.Empty(t, listFiles(t, out))
+	r = call(t, append(args, "--bad", "skip")...)
+	require.Equal(t, 1, r.status)
+	require.Contains(t, r.stderr, "; bad: ")
+	require.NotEmpty(t, r.stdout)
+
+	pipe := filepath.Join(t.TempDir(), "pipe.scp")
+	require.NoError(t, os.WriteFile(pipe, []byte("utt sox x.flac -t wav - |\n"), 0o666))
+	r = call(t, "pack", "shards", "-o", out, "--scp", "wav="+pipe)
+	require.Equal(t, 1, r.status)
+	require.Contains(t, r.stderr, `line 1: "utt" is a command, which is not run: "sox x.flac -t wav -"; run it first`)
+}
+
+func TestPackShardsUsage(t *testing.T) {
+	dir := tree(t, map[string][]byte{"a.txt": nil, "sub/": nil})
+	out := filepath.Join(t.TempDir(), "out")
+	file := filepath.Join(dir, "a.txt")
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"no folder to write to", []string{dir}},
+		{"got 0 arguments", []string{"-o", out}},
+		{"got 2 arguments", []string{"-o", out, dir, dir}},
+		{`--bad "x"`, []string{"-o", out, "--bad", "x", dir}},
+		{"--samples-per-file 0", []string{"-o", out, "--samples-per-file", "0", dir}},
+		{"--jobs 0", []string{"-o", out, "--jobs", "0", dir}},
+		{"--groups:", []string{"-o", out, "--groups", "5", dir}},
+		{"are for --scp", []string{"-o", out, "--groups", "5:6", dir}},
+		{"are for --scp", []string{"-o", out, "--label", "text", dir}},
+		{"want no folder or list", []string{"-o", out, "--scp", "feats.scp", dir}},
+		{"--scp:", []string{"-o", out, "--scp", "WAV=feats.scp"}},
+		{"--label:", []string{"-o", out, "--scp", "feats.scp", "--label", "="}},
+		{"--root is for a list", []string{"-o", out, "--root", dir, dir}},
+		{"--classes is for a folder", []string{"-o", out, "--classes", file}},
+		{"want a folder or a list", []string{"-o", out, file}},
+		{"places for the number", []string{"-o", out, "--name", "x.tar", dir}},
+		{"no index", []string{"-o", out, "--name", "%d.tar.gz", "--index", dir}},
+		{"one of them", []string{"-o", out, "--sort", "--shuffle", dir}},
+		{"--encoding", []string{"-o", out, "--encoding", "gif", "--classes", dir}},
+		{"--chroma", []string{"-o", out, "--chroma", "4", "--classes", dir}},
+		{"--color", []string{"-o", out, "--color", "4", "--classes", dir}},
+		{"--quality 10", []string{"-o", out, "--quality", "10", "--encoding", ".png", "--classes", dir}},
+		{"--resize -1", []string{"-o", out, "--resize", "-1", "--classes", dir}},
+		{"images with labels", []string{"-o", out, "--resize", "10", dir}},
+		{"images with labels", []string{"-o", out, "--resize", "10", "--scp", "x"}},
+		{"ratios", []string{"-o", out, "--test-ratio", "0.5", "--train-ratio", "0.7", dir}},
+	} {
+		r := call(t, append([]string{"pack", "shards"}, c.args...)...)
+		require.Equal(t, 2, r.status, c.want)
+		require.Contains(t, r.stderr, c.want)
+		require.NoDirExists(t, out)
+	}
+	r := call(t, "pack", "shards", "-o", out, filepath.Join(dir, "none"))
+	require.Equal(t, 1, r.status)
+	require.Contains(t, r.stderr, "none")
+	r = call(t, "pack", "shards", "-o", out, filepath.Join(dir, "sub"))
+	require.Equal(t, 1, r.status)
+	require.Contains(t, r.stderr, "nothing to pack")
+	r = call(t, "pack", "shards", "-o", out, "--scp", filepath.Join(dir, "none"))
+	require.Equal(t, 1, r.status)
+}
+
+// stopping ends a context when something is written to it.
+type stopping struct {
+	bytes.Buffer
+	stop func()
+}
+
+func (s *stopping) Write(b []byte) (int, error) {
+	s.stop()
+	return s.Buffer.Write(b)
+}
+
+func TestPackShardsInterrupted(t *testing.T) {
+	files := map[string][]byte{"m.txt.lst": nil}
+	var list strings.Builder
+	for i := range 100 {
+		files[fmt.Sprintf("%02d.jpg", i)] = []byte{byte(i)}
+		fmt.Fprintf(&list, "%d\t%d\t%02d.jpg\n", i, i, i)
+		if i == 50 {
+			list.WriteString("999\t1\tgone.jpg\n") // at which the program is interrupted
+		}
+	}
+	files["a.lst"] = []byte(list.String())
+	dir := tree(t, files)
+	want := filepath.Join(t.TempDir(), "want")
+	out := filepath.Join(t.TempDir(), "out")
+	args := func(out string) []string {
+		return []string{"pack", "shards", "-o", out, "--samples-per-file", "7", "--bad", "skip", "--jobs", "2", filepath.Join(dir, "a.lst")}
+	}
+	whole := call(t, args(want)...)
+	require.Equal(t, 1, whole.status)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	errs := &stopping{stop: cancel}
+	require.Equal(t, exitInterrupted, Run(ctx, args(out), nil, io.Discard, errs))
+	require.Contains(t, errs.String(), "infer-prep: interrupted: 49 of 101 samples packed; the same command goes on\n")
+	if filelock.Works { // it is held by nobody
+		require.FileExists(t, filepath.Join(out, "data-%05d.tar.pack"))
+	}
+	// Other flags are another pack.
+	r := call(t, append(args(out), "--samples-per-file", "8")...)
+	require.Equal(t, 1, r.status)
+	require.Contains(t, r.stderr, "; --restart begins anew\n")
+	r = call(t, args(out)...)
+	require.Equal(t, 1, r.status)
+	require.Contains(t, r.stderr, "15 shards with 100 samples, 7 of them packed before; bad: 1\n")
+	require.Equal(t, strings.ReplaceAll(whole.stdout, want, out), r.stdout)
+	for _, name := range listFiles(t, want) {
+		a, err := os.ReadFile(filepath.Join(want, name))
+		require.NoError(t, err)
+		b, err := os.ReadFile(filepath.Join(out, name))
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(a, b), name)
+	}
+	require.Equal(t, listFiles(t, want), listFiles(t, out))
+	// Nothing is begun.
+	cancelled, stop := context.WithCancel(t.Context())
+	stop()
+	var b bytes.Buffer
+	require.Equal(t, exitInterrupted, Run(cancelled, args(filepath.Join(t.TempDir(), "x")), nil, io.Discard, &b))
+	require.Equal(t, "infer-prep: interrupted: nothing was begun\n", b.String())
+}

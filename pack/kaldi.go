@@ -1,0 +1,507 @@
+package pack
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/records/kaldi"
+	"github.com/infer-prep/infer-prep/records/webdataset"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// The fields that pack_data writes.
+const (
+	matrixField = "mat.npy"
+	textField   = "label.txt"
+)
+
+// KaldiFile is a script, or a file with a line of text for each key, and the field that it
+// is for.
+type KaldiFile struct{ Field, File string }
+
+// ParseKaldiFile reads FIELD=FILE, or FILE for the field of that default. What has a slash is
+// no field.
+func ParseKaldiFile(s, field string) (KaldiFile, error) {
+	if a, b, ok := strings.Cut(s, "="); ok && !strings.ContainsAny(a, `/\`) {
+		field, s = a, b
+	}
+	if s == "" {
+		return KaldiFile{}, fmt.Errorf("pack: %q, want FILE or FIELD=FILE", s)
+	}
+	if key, ext, ok := webdataset.KeyExt("k." + field); !ok || key != "k" || ext != field || field == "" || strings.ContainsFunc(field, func(c rune) bool { return c <= ' ' || c == 0x7f }) {
+		return KaldiFile{}, fmt.Errorf("pack: field %q, want a name in lower case, such as %s", field, matrixField)
+	}
+	return KaldiFile{field, s}, nil
+}
+
+// ParseScript is ParseKaldiFile for a script, whose field is mat.npy unless it is said.
+func ParseScript(s string) (KaldiFile, error) { return ParseKaldiFile(s, matrixField) }
+
+// ParseLabels is ParseKaldiFile for labels, whose field is label.txt unless it is said.
+func ParseLabels(s string) (KaldiFile, error) { return ParseKaldiFile(s, textField) }
+
+// KaldiOptions say what KaldiSamples has.
+type KaldiOptions struct {
+	// Scripts are what the samples have, in the order of the first field's. Several of one field are
+	// taken as one, one after another. A field that is called npy, or something.npy, is an array in NumPy's format: the
+	// matrix or vector, in float32 whatever it is stored as, or the vector of int32. Of any other
+	// field the bytes are kept: those of the object in an archive, or those of the file where the script names a file alone.
+	Scripts []KaldiFile
+	// Labels are lines of a key and a text, which is kept as it is but for blanks at its ends.
+	Labels []KaldiFile
+	// Segments, if it is not empty, is a file with lines
+	//
+	//	KEY RECORDING FROM TO [CHANNEL]
+	//
+	// The scripts of the field wav then are of recordings, and the samples have the parts of them,
+	// FROM to TO in seconds; TO -1 is their end. Reference: Kaldi's extract-segments, with its rules for what is too short or too long.
+	Segments string
+	// Lengths, if it is not empty, is a file with lines of a key and a number, such as utt2num_frames
+	// or utt2dur. Otherwise the length is that of the first field: rows of a matrix, elements of a
+	// vector, samples of a wave.
+	Lengths string
+}
+
+// object is where a field of a sample is.
+type object struct {
+	script *kaldi.Script
+	entry  int
+	cut    *segment
+}
+
+type segment struct {
+	recording string
+	from, to  float64 // seconds; to -1: the end
+	channel   int     // -1: the only one
+}
+
+// waveField is the one that Segments cuts.
+const waveField = "wav"
+
+// KaldiSamples are samples of Kaldi's archives and waves with labels, as the function pack_data of CAT (thu-spmi, version 2) packs
+// them, and, with the fields wav and txt, wenet's make_shard_list.py.
+//
+// Every sample has all fields; keys that some of the files lack are bad, and so are keys that come
+// twice, and keys with a dot or what else webdataset would read as another key. A script's commands are a kaldi.PipeError.
+func KaldiSamples(ctx context.Context, o KaldiOptions) (*Samples, error) {
+	if len(o.Scripts) == 0 {
+		return nil, errors.New("pack: no script, want at least one")
+	}
+	k := &kaldiSamples{h: sha256.New(), objects: map[string]map[string]object{}, texts: map[string]map[string]string{}, stated: map[string]bool{}}
+	s := &Samples{}
+	if err := k.load(ctx, s, o); err != nil {
+		return nil, errors.Join(err, k.closeScripts())
+	}
+	s.read, s.close = k.read(s), k.closeScripts
+	s.length = func(ctx context.Context, i int) (float64, error) { return k.length(ctx, s.keys[i]) }
+	s.about = k.h.Sum(nil)
+	return s, nil
+}
+
+type kaldiSamples struct {
+	scripts []*kaldi.Script
+	fields  []string                     // of objects, in order
+	labels  []string                     // fields of texts, in order
+	objects map[string]map[string]object // by field and key
+	texts   map[string]map[string]string // by field and key
+	lengths map[string]float64           // nil: measured
+	stated  map[string]bool              // files that h has
+	h       hash.Hash
+}
+
+func (k *kaldiSamples) closeScripts() error {
+	var errs []error
+	for _, s := range k.scripts {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func isArray(field string) bool { return field == "npy" || strings.HasSuffix(field, ".npy") }
+
+// state notes what a file is like, so that a pack does not go on with others.
+func (k *kaldiSamples) state(name string) {
+	if k.stated[name] {
+		return
+	}
+	k.stated[name] = true
+	if i, err := os.Stat(name); err == nil {
+		sourceFile{name, i.Size(), i.ModTime().UnixNano()}.note(k.h)
+	}
+}
+
+func (k *kaldiSamples) load(ctx context.Context, s *Samples, o KaldiOptions) error {
+	var order []string // keys of the first field
+	for _, f := range o.Scripts {
+		fmt.Fprintf(k.h, "script %q\n", f)
+		k.state(f.File)
+		options := kaldi.Options{}
+		if isArray(f.Field) {
+			options.DType = tensor.Float32
+		}
+		script, err := kaldi.OpenScript(ctx, recordio.Local, f.File, options)
+		var pipe *kaldi.PipeError
+		if errors.As(err, &pipe) {
+			return fmt.Errorf("pack: %s: line %d: %q is %w: %q; run it first and name what it wrote", pipe.File, pipe.Line, pipe.Key, kaldi.ErrPipe, pipe.Command)
+		}
+		if err != nil {
+			return err
+		}
+		k.scripts = append(k.scripts, script)
+		if k.objects[f.Field] == nil {
+			k.fields = append(k.fields, f.Field)
+			k.objects[f.Field] = map[string]object{}
+		}
+		for i := range script.Len() {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			e := script.Entry(i)
+			k.state(e.Path)
+			if _, twice := k.objects[f.Field][e.Key]; twice {
+				s.Bad = append(s.Bad, fmt.Errorf("pack: %w: %s: line %d: %q came before", ErrSample, f.File, e.Number, e.Key))
+				continue
+			}
+			k.objects[f.Field][e.Key] = object{script: script, entry: i}
+			if f.Field == k.fields[0] {
+				order = append(order, e.Key)
+			}
+		}
+	}
+	if o.Segments != "" {
+		l, err := k.segments(s, o.Segments)
+		if err != nil {
+			return err
+		}
+		if k.fields[0] == waveField {
+			order = l
+		}
+	}
+	for _, f := range o.Labels {
+		fmt.Fprintf(k.h, "labels %q\n", f)
+		if k.objects[f.Field] != nil {
+			return fmt.Errorf("pack: field %s is both a script's and a label's", f.Field)
+		}
+		if k.texts[f.Field] == nil {
+			k.labels = append(k.labels, f.Field)
+			k.texts[f.Field] = map[string]string{}
+		}
+		if err := k.lines(f.File, func(key, text string) error {
+			if other, twice := k.texts[f.Field][key]; twice && other != text {
+				return fmt.Errorf("%q has another text before", key)
+			}
+			k.texts[f.Field][key] = text
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	if o.Lengths != "" {
+		fmt.Fprintf(k.h, "lengths %q\n", o.Lengths)
+		k.lengths = map[string]float64{}
+		if err := k.lines(o.Lengths, func(key, text string) error {
+			l, err := strconv.ParseFloat(text, 64)
+			if err != nil || !(l >= 0) || math.IsInf(l, 0) {
+				return fmt.Errorf("length %q of %q, want a number", text, key)
+			}
+			if other, twice := k.lengths[key]; twice && other != l {
+				return fmt.Errorf("%q has another length before", key)
+			}
+			k.lengths[key] = l
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	k.join(s, order)
+	return nil
+}
+
+// join finds the keys that have everything. What others lack is bad.
+func (k *kaldiSamples) join(s *Samples, order []string) {
+	taken := map[string]bool{}
+	for _, key := range order {
+		var lacks []string
+		for _, f := range k.fields {
+			if _, ok := k.objects[f][key]; !ok {
+				lacks = append(lacks, f)
+			}
+		}
+		for _, f := range k.labels {
+			if _, ok := k.texts[f][key]; !ok {
+				lacks = append(lacks, f)
+			}
+		}
+		if k.lengths != nil {
+			if _, ok := k.lengths[key]; !ok {
+				lacks = append(lacks, "length")
+			}
+		}
+		taken[key] = true
+		name := key + "." + k.fields[0]
+		switch got, ext, ok := webdataset.KeyExt(name); {
+		case lacks != nil:
+			s.Bad = append(s.Bad, fmt.Errorf("pack: %w: %q has no %s", ErrSample, key, strings.Join(lacks, ", no ")))
+		case !ok:
+			s.Bad = append(s.Bad, fmt.Errorf("pack: %w: webdataset does not read the key %q", ErrSample, key))
+		case got != key:
+			s.Bad = append(s.Bad, fmt.Errorf("pack: %w: webdataset would read the key %q as %q, and field %q", ErrSample, key, got, ext))
+		default:
+			s.keys = append(s.keys, key)
+		}
+	}
+	// Of the other files' keys every one that the first has not, once.
+	more := func(field, key string) {
+		if !taken[key] {
+			taken[key] = true
+			s.Bad = append(s.Bad, fmt.Errorf("pack: %w: %q has a %s, and no %s", ErrSample, key, field, k.fields[0]))
+		}
+	}
+	for _, f := range k.fields[1:] {
+		for _, key := range slices.Sorted(maps.Keys(k.objects[f])) {
+			more(f, key)
+		}
+	}
+	for _, f := range k.labels {
+		for _, key := range slices.Sorted(maps.Keys(k.texts[f])) {
+			more(f, key)
+		}
+	}
+}
+
+// lines reads a file of keys and texts.
+func (k *kaldiSamples) lines(name string, line func(key, text string) error) error {
+	k.state(name)
+	f, err := os.Open(name)
+	if err != nil {
+		return fmt.Errorf("pack: %w", err)
+	}
+	return errors.Join(readLines(name, f, line), f.Close())
+}
+
+// readLines reads keys and texts, divided by blanks as Python's str.split divides; empty lines are passed over.
+func readLines(name string, r io.Reader, line func(key, text string) error) error {
+	const maxLine = 16 << 20
+	in := bufio.NewScanner(r)
+	in.Buffer(nil, maxLine)
+	n := 0
+	for in.Scan() {
+		n++
+		text := strings.TrimFunc(in.Text(), blank)
+		if text == "" {
+			continue
+		}
+		var err error
+		if i := strings.IndexFunc(text, blank); !utf8.ValidString(text) {
+			err = errors.New("no UTF-8 text")
+		} else if i < 0 {
+			err = line(text, "")
+		} else {
+			err = line(text[:i], strings.TrimLeftFunc(text[i:], blank))
+		}
+		if err != nil {
+			return fmt.Errorf("pack: %s:%d: %w", name, n, err)
+		}
+	}
+	if err := in.Err(); err != nil {
+		return fmt.Errorf("pack: %s:%d: %w", name, n+1, err)
+	}
+	return nil
+}
+
+// blank is what Python's str.isspace says.
+func blank(c rune) bool { return unicode.IsSpace(c) || 0x1c <= c && c <= 0x1f }
+
+// segments puts the parts of recordings into the place of these.
+func (k *kaldiSamples) segments(s *Samples, name string) (order []string, err error) {
+	fmt.Fprintf(k.h, "segments %q\n", name)
+	recordings := k.objects[waveField]
+	if recordings == nil {
+		return nil, fmt.Errorf("pack: %s: segments of the field %s, want a script for it", name, waveField)
+	}
+	parts := map[string]object{}
+	k.objects[waveField] = parts
+	err = k.lines(name, func(key, text string) error {
+		c, err := parseSegment(text)
+		if err != nil {
+			return err
+		}
+		r, ok := recordings[c.recording]
+		if _, twice := parts[key]; twice {
+			s.Bad = append(s.Bad, fmt.Errorf("pack: %w: %s: %q came before", ErrSample, name, key))
+			return nil
+		}
+		if !ok {
+			s.Bad = append(s.Bad, fmt.Errorf("pack: %w: %s: %q is of recording %q, which is not there", ErrSample, name, key, c.recording))
+			return nil
+		}
+		r.cut = c
+		parts[key] = r
+		order = append(order, key)
+		return nil
+	})
+	return order, err
+}
+
+// parseSegment reads a segment's line behind its key.
+func parseSegment(text string) (*segment, error) {
+	f := strings.Fields(text)
+	if len(f) != 3 && len(f) != 4 {
+		return nil, fmt.Errorf("%d fields, want a key, a recording, two times and perhaps a channel", len(f)+1)
+	}
+	c := &segment{recording: f[0], channel: -1}
+	var errs [3]error
+	c.from, errs[0] = strconv.ParseFloat(f[1], 64)
+	c.to, errs[1] = strconv.ParseFloat(f[2], 64)
+	if len(f) == 4 {
+		var n uint64
+		n, errs[2] = strconv.ParseUint(f[3], 10, 31)
+		c.channel = int(n)
+	}
+	// Times are bounded so that a sample's number, at any rate, is an int64.
+	const most = 1e9
+	if err := errors.Join(errs[:]...); err != nil || !(c.from >= 0 && c.from <= most) || !(c.to == -1 || c.to > c.from && c.to <= most) {
+		return nil, fmt.Errorf("the segment %q of %s, want two times, one after the other or -1, and perhaps a channel", text, c.recording)
+	}
+	return c, nil
+}
+
+func (k *kaldiSamples) read(s *Samples) func(ctx context.Context, i int) (*webdataset.Sample, error) {
+	return func(ctx context.Context, i int) (*webdataset.Sample, error) {
+		key := s.keys[i]
+		x := &webdataset.Sample{Key: key}
+		for _, f := range k.fields {
+			b, err := k.objects[f][key].bytes(ctx, f)
+			if err != nil {
+				return nil, err
+			}
+			x.Fields = append(x.Fields, webdataset.Field{Ext: f, Data: b})
+		}
+		for _, f := range k.labels {
+			x.Fields = append(x.Fields, webdataset.Field{Ext: f, Data: []byte(k.texts[f][key])})
+		}
+		return x, nil
+	}
+}
+
+func (o object) bytes(ctx context.Context, field string) ([]byte, error) {
+	e := o.script.Entry(o.entry)
+	switch {
+	case o.cut != nil:
+		return o.part(ctx)
+	case isArray(field):
+		t, err := o.script.Read(ctx, o.entry)
+		if err != nil {
+			return nil, err
+		}
+		if t.DType != tensor.Float32 && t.DType != tensor.Int32 {
+			return nil, fmt.Errorf("pack: %w: %q in %s is a wave, which is no field %s; want %s", ErrSample, e.Key, e.Path, field, waveField)
+		}
+		var b bytes.Buffer
+		if err := tensor.WriteNPY(&b, t); err != nil {
+			return nil, err
+		}
+		return b.Bytes(), nil
+	case e.Offset == 0 && e.Range == nil:
+		return fieldFile(e.Path)
+	}
+	return o.script.Raw(ctx, o.entry)
+}
+
+// span is the part's samples, as Kaldi's extract-segments finds them.
+func (o object) span(ctx context.Context) (h kaldi.Header, from, to int, err error) {
+	h, err = o.script.Header(ctx, o.entry)
+	if err != nil {
+		return h, 0, 0, err
+	}
+	c, e := o.cut, o.script.Entry(o.entry)
+	fail := func(format string, args ...any) (kaldi.Header, int, int, error) {
+		return h, 0, 0, fmt.Errorf("pack: %w: the segment from %v s to %v s of recording %q: %s", ErrSample, c.from, c.to, e.Key, fmt.Sprintf(format, args...))
+	}
+	if h.Type != kaldi.Wave {
+		return fail("it is a %v, want a wave", h.Type)
+	}
+	// The least and the most that the segment may be out by, in seconds.
+	const (
+		least     = float32(0.1)
+		overshoot = float32(0.5)
+	)
+	n, channels := h.Shape.At(0), h.Shape.At(1)
+	rate := float32(h.Rate)
+	start, end := float64(c.from*float64(rate)), float64(n)
+	if c.to != -1 {
+		end = math.Trunc(c.to * float64(rate))
+	}
+	switch {
+	case start >= float64(n):
+		return fail("it has %d samples, %d a second", n, h.Rate)
+	case end > float64(n) && end >= float64(n+int(overshoot*rate)):
+		return fail("it has %d samples, %d a second; %v s beyond its end are too many", n, h.Rate, overshoot)
+	}
+	from, to = int(start), int(min(end, float64(n)))
+	switch {
+	case to <= from+int(least*rate):
+		return fail("%d samples, %d a second, want more than %v s", to-from, h.Rate, least)
+	case c.channel >= channels:
+		return fail("channel %d of %d", c.channel, channels)
+	case c.channel < 0 && channels > 1:
+		return fail("it has %d channels, the segment names none", channels)
+	}
+	return h, from, to, nil
+}
+
+// part is the segment as a file.
+func (o object) part(ctx context.Context) ([]byte, error) {
+	h, from, to, err := o.span(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t, err := o.script.Samples(ctx, o.entry, from, to)
+	if err != nil {
+		return nil, err
+	}
+	if t.Shape.At(1) > 1 { // one channel of several
+		v := *t
+		v.Shape = v.Shape.With(1, 1)
+		v.Data = v.Data[max(o.cut.channel, 0)*v.DType.Size():]
+		t = v.Clone()
+	}
+	const key = "x"
+	var b bytes.Buffer
+	if err := kaldi.NewWriter(&b, kaldi.WriterOptions{}).WriteWave(key, t, h.Rate); err != nil {
+		return nil, err
+	}
+	return b.Bytes()[len(key)+1:], nil
+}
+
+// length is that of a sample for Groups.
+func (k *kaldiSamples) length(ctx context.Context, key string) (float64, error) {
+	if k.lengths != nil {
+		return k.lengths[key], nil
+	}
+	o := k.objects[k.fields[0]][key]
+	if o.cut != nil {
+		_, from, to, err := o.span(ctx)
+		return float64(to - from), err
+	}
+	h, err := o.script.Header(ctx, o.entry)
+	if err != nil {
+		return 0, err
+	}
+	return float64(h.Shape.At(0)), nil
+}

@@ -1,0 +1,271 @@
+package pack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/infer-prep/infer-prep/internal/filelock"
+	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/records/webdataset"
+)
+
+// journalFile is where a pack notes how far it is.
+func (p *shardPack) journalFile() string { return filepath.Join(p.dir, p.o.Name+".pack") }
+
+// begin opens the journal, and clears the way if this is the beginning.
+func (p *shardPack) begin() ([]shardState, error) {
+	if i, err := p.open.Stat(p.ctx, p.dir); err == nil && !i.Folder {
+		return nil, fmt.Errorf("pack: %s: a file, want a folder", p.dir)
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("pack: %w", err)
+	}
+	if err := os.MkdirAll(p.dir, 0o777); err != nil {
+		return nil, fmt.Errorf("pack: %w", err)
+	}
+	if p.o.Restart {
+		if err := emptyJournal(p.journalFile()); err != nil {
+			return nil, err
+		}
+	}
+	digest, err := p.digest()
+	if err != nil {
+		return nil, err
+	}
+	_, err = os.Stat(p.journalFile())
+	switch {
+	case err == nil: // what is there, is the unfinished pack's
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("pack: %w", err)
+	case !p.o.Force:
+		there, err := p.there(false)
+		if err != nil {
+			return nil, err
+		}
+		if len(there) > 0 {
+			return nil, fmt.Errorf("pack: %s: %w", there[0], ErrExists)
+		}
+	}
+	j, states, err := openJournal[shardState](p.journalFile(), digest)
+	if err != nil {
+		return nil, err
+	}
+	p.j = j
+	// What a run that was killed had not finished, and at the beginning what is replaced.
+	old, err := p.there(true)
+	if err != nil {
+		return nil, err
+	}
+	if len(states) == 0 {
+		more, err := p.there(false)
+		if err != nil {
+			return nil, err
+		}
+		old = append(old, more...)
+	}
+	for _, name := range old {
+		if err := os.Remove(name); err != nil {
+			return nil, fmt.Errorf("pack: %w", err)
+		}
+	}
+	if len(states) == 0 {
+		if err := p.j.note(shardState{Section: -1}); err != nil {
+			return nil, fmt.Errorf("pack: %w", err)
+		}
+		return nil, nil
+	}
+	return states[1:], nil
+}
+
+// emptyJournal forgets an unfinished pack, if there is one. The file stays, so that its shards are still
+// known for what they are.
+func emptyJournal(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		if err = filelock.TryLock(f); err == nil {
+			err = f.Truncate(0)
+		}
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("pack: %s: %w", path, err)
+	}
+	return nil
+}
+
+// there lists the shards of this pack's name, with their indexes, in the folders that it writes
+// to; or, if temporary is set, what is left of such that were not finished.
+func (p *shardPack) there(temporary bool) ([]string, error) {
+	parts := []string{""}
+	if p.o.Train > 0 && p.o.Train < 1 {
+		parts = []string{trainPart, testPart, valPart}
+	}
+	folders := []string{""} // where classesFile is
+	for _, part := range parts {
+		folders = append(folders, part)
+		for _, g := range p.o.Groups {
+			folders = append(folders, filepath.Join(part, g.String()))
+		}
+	}
+	slices.Sort(folders)
+	var l []string
+	for _, folder := range slices.Compact(folders) {
+		entries, err := os.ReadDir(filepath.Join(p.dir, folder)) // sorted
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("pack: %w", err)
+		}
+		for _, e := range entries {
+			name := e.Name()
+			if temporary {
+				rest, ok := strings.CutPrefix(name, ".")
+				i := strings.LastIndex(rest, ".tmp")
+				if !ok || i < 0 {
+					continue
+				}
+				name = rest[:i]
+			}
+			if !e.IsDir() && (p.ours(name) || folder == "" && name == classesFile && p.s.ClassNames != nil) {
+				l = append(l, filepath.Join(p.dir, folder, e.Name()))
+			}
+		}
+	}
+	return l, nil
+}
+
+// ours reports whether a file has the name of a shard, or of its index.
+func (p *shardPack) ours(name string) bool {
+	name = strings.TrimSuffix(name, webdataset.IndexName(""))
+	var text [2]string // before and behind the number
+	k := 0
+	for i := 0; i < len(p.o.Name); i++ {
+		if p.o.Name[i] == '%' {
+			if i++; p.o.Name[i] != '%' { // the number's verb
+				i += strings.IndexByte(p.o.Name[i:], 'd')
+				k = 1
+				continue
+			}
+		}
+		text[k] += p.o.Name[i : i+1]
+	}
+	number, ok := strings.CutPrefix(name, text[0])
+	number, ok2 := strings.CutSuffix(number, text[1])
+	return ok && ok2 && number != "" && strings.Trim(number, "0123456789") == ""
+}
+
+// resume goes over the shards that are there, and compares them with what was noted.
+func (p *shardPack) resume(states []shardState) (next int, err error) {
+	for _, st := range states {
+		if st.Section < p.at || st.Section >= len(p.sections) || st.Section == p.at && st.Next <= next || st.Next > len(p.sections[st.Section].items) {
+			return 0, fmt.Errorf("pack: %s: %w: its shard %s is none of this pack", p.journalFile(), ErrOther, st.Name)
+		}
+		if st.Section > p.at {
+			p.done += len(p.sections[p.at].items) - next // bad ones
+			for _, s := range p.sections[p.at+1 : st.Section] {
+				p.done += len(s.items)
+			}
+			p.at, p.number, next = st.Section, 0, 0
+		}
+		p.done += st.Next - next
+		next, p.bads = st.Next, st.Bad
+		p.number++
+	}
+	p.report.Resumed = len(states)
+	p.report.Bad += p.bads
+	type result struct {
+		crc  uint32
+		size int64
+		err  error
+	}
+	err = ordered(p.ctx, 0, len(states), p.o.Jobs, func(ctx context.Context, k int) (r result) {
+		r.crc, r.size, r.err = sumFile(ctx, filepath.Join(p.dir, states[k].Name))
+		return r
+	}, func(k int, r result) error {
+		s := states[k].Shard
+		s.Name = filepath.Join(p.dir, s.Name)
+		if r.err == nil && p.o.Index {
+			_, r.err = os.Stat(webdataset.IndexName(s.Name))
+		}
+		if r.err != nil && p.ctx.Err() == nil {
+			return fmt.Errorf("pack: %w: %w", ErrChanged, r.err)
+		}
+		if r.err == nil && (r.size != s.Size || r.crc != s.CRC) {
+			return fmt.Errorf("pack: %w: %s has %d bytes with CRC-32C %08x, want %d with %08x", ErrChanged, s.Name, r.size, r.crc, s.Size, s.CRC)
+		}
+		p.report.Shards = append(p.report.Shards, s)
+		p.report.Samples += s.Samples
+		return r.err
+	})
+	if len(states) > 0 && err == nil {
+		p.o.Progress(p.done, p.steps)
+	}
+	return next, err
+}
+
+// sumFile reads a file.
+func sumFile(ctx context.Context, name string) (crc uint32, size int64, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer f.Close()
+	b := make([]byte, 1<<20)
+	for {
+		n, err := f.Read(b)
+		crc, size = crc32.Update(crc, castagnoli, b[:n]), size+int64(n)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == io.EOF {
+			return crc, size, nil
+		}
+		if err != nil {
+			return crc, size, err
+		}
+	}
+}
+
+// shardOpener sums what is written into shards, and does not say when they were written.
+type shardOpener struct {
+	recordio.Opener
+	name string // of the last shard, without its folder
+	size int64
+	crc  uint32
+}
+
+func (o *shardOpener) Stat(ctx context.Context, name string) (recordio.Info, error) {
+	i, err := o.Opener.Stat(ctx, name)
+	i.Modified = time.Time{}
+	return i, err
+}
+
+func (o *shardOpener) Create(ctx context.Context, name string) (recordio.NewFile, error) {
+	f, err := o.Opener.Create(ctx, name)
+	if err != nil || strings.HasSuffix(name, webdataset.IndexName("")) {
+		return f, err
+	}
+	o.name, o.size, o.crc = filepath.Base(name), 0, 0
+	return &shardFile{f, o}, nil
+}
+
+type shardFile struct {
+	recordio.NewFile
+	o *shardOpener
+}
+
+func (f *shardFile) Write(b []byte) (int, error) {
+	n, err := f.NewFile.Write(b)
+	f.o.size += int64(n)
+	f.o.crc = crc32.Update(f.o.crc, castagnoli, b[:n])
+	return n, err
+}
