@@ -65,9 +65,9 @@ list whose name begins with PREFIX, and leaves lines out that it cannot read; he
 they are an error.)
 
 An image that cannot be packed is named with its list and its place in it; the others are
-packed, unless --bad fail is given. Where the file of records is written its name ends in .part. A
-pack that was interrupted or killed goes on when the same command is given again: PREFIX.rec.pack
-says how far it was.
+packed, unless --bad fail is given. Files have .part behind their names until they are
+whole. A pack that was interrupted or killed goes on when the same command is given
+again: PREFIX.rec.pack says how far it was.
 
 Exit status: 0 all done; 1 some images could not be packed, or a file could not be
 written; 2 a wrong flag; 130 interrupted.`,

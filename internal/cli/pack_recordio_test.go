@@ -65,6 +65,9 @@ func TestPackRecordIO(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, s, 10)
 
+	r = call(t, "records", "verify", "out/x.rec")
+	require.Equal(t, called{exitOK, "out/x.rec: imagerecord, 10 records, compared with out/x.idx, out/x.rec.sums: ok\n", ""}, r)
+
 	// The files are there.
 	r = call(t, "pack", "recordio", "-q", "out/x", "in")
 	require.Equal(t, called{exitFailed, "", "infer-prep: pack: out/x.rec: exists already; --force writes over it\n"}, r)
