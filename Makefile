@@ -73,9 +73,10 @@ bench-pipeline:
 bench-device:
 	@GO="$(GO)" PHOTOS="$(PHOTOS)" PEERS="$(PEERS)" CASES="$(CASES)" ROUNDS="$(ROUNDS)" LIMIT="$(LIMIT)" CORE="$(CORE)" python3 bench/device.py
 
-# The readers of record files against those of other libraries, in turn on one core; see bench/README.md.
+# The readers and packers of record files against those of other libraries, in turn; see bench/README.md.
+# PHOTOS is a folder of JPEG files; PEERS and CASES leave others out, by name.
 bench-records:
-	@GO="$(GO)" PEERS="$(PEERS)" CASES="$(CASES)" ROUNDS="$(ROUNDS)" CORE="$(CORE)" python3 bench/records.py
+	@GO="$(GO)" PHOTOS="$(PHOTOS)" PEERS="$(PEERS)" CASES="$(CASES)" ROUNDS="$(ROUNDS)" CORE="$(CORE)" python3 bench/records.py
 
 microbench:
 	$(GO) test -run xxx -bench . -benchmem ./codec/jpeg ./transforms ./eager ./datagraph

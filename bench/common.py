@@ -31,6 +31,7 @@ ENVIRONMENTS = {
     "webdataset": ["bench/requirements-webdataset.txt"],
     "ort": ["bench/requirements-ort.txt"],
     "mxnet": ["testdata/gen/requirements-mxnet.txt"],
+    "im2rec": ["testdata/gen/requirements-mxnet-im2rec.txt"],
     "vips": ["bench/requirements-vips.txt"],
     "go": "bench/gopeers",
     "rust": "bench/rustpeers",

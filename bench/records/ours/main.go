@@ -1,6 +1,6 @@
 //go:build linux
 
-// Command ours is infer-prep in the comparison of records.py, and makes its files.
+// Command ours is infer-prep in the comparison of records.py, and makes its files of random bytes.
 package main
 
 import (
@@ -14,12 +14,15 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
 
 	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/records/mindrecord"
 	"github.com/infer-prep/infer-prep/records/webdataset"
+	"github.com/infer-prep/infer-prep/tensor"
 )
 
 func main() {
@@ -38,14 +41,22 @@ func run(args []string) error {
 		}
 		return write(args[1], size, count)
 	}
-	if len(args) != 2 {
-		return fmt.Errorf("%q: want CASE FILE, or make FILE SIZE COUNT", args)
+	switch {
+	case len(args) == 3 && args[0] == "iterate":
+		return iterate(args[1], args[2])
+	case len(args) > 4 && args[0] == "pack":
+		return packer(args[1], args[2], args[3], args[4:])
+	case len(args) == 2:
+		return peer(args[0], args[1])
 	}
-	return peer(args[0], args[1])
+	return fmt.Errorf("%q: want CASE FILE, make FILE SIZE COUNT, iterate FILE THREADS or pack PROGRAM FOLDER THREADS FLAG…", args)
 }
 
-// write makes FILE.rec or FILE.tar with so many records, or samples of that and a label, of random bytes.
+// write makes FILE.rec, FILE.tar or FILE.mindrecord with so many records of random bytes; in the latter two they have a label too.
 func write(name string, size, count int) error {
+	if filepath.Ext(name) == ".mindrecord" {
+		return writeMindRecord(name, size, count)
+	}
 	f, err := os.Create(name)
 	if err != nil {
 		return err
@@ -81,9 +92,31 @@ func write(name string, size, count int) error {
 			return err
 		}
 	default:
-		return fmt.Errorf("%s: want .rec or .tar", name)
+		return fmt.Errorf("%s: want .rec, .tar or .mindrecord", name)
 	}
 	return errors.Join(out.Flush(), f.Close())
+}
+
+func writeMindRecord(name string, size, count int) error {
+	label, err := tensor.New(tensor.Desc{DType: tensor.Int32})
+	if err != nil {
+		return err
+	}
+	fields := []mindrecord.Field{{Name: "data", Desc: tensor.Encoded()}, {Name: "label", Desc: label.Desc}}
+	w, err := mindrecord.Create(name, mindrecord.Schema{Fields: fields}, mindrecord.WriterOptions{})
+	if err != nil {
+		return err
+	}
+	b := make([]byte, size)
+	random := rand.NewChaCha8([32]byte{})
+	for i := range count {
+		_, _ = random.Read(b)
+		tensor.View[int32](label)[0] = int32(i % 1000)
+		if err := w.Write([]tensor.Tensor{*tensor.FromBytes(b), *label}); err != nil {
+			return errors.Join(err, w.Abort())
+		}
+	}
+	return w.Close()
 }
 
 // recordIO gives use the records of a file.
@@ -130,6 +163,24 @@ func shard(name string, use func([]byte)) (n int, err error) {
 	}
 }
 
+// mindRecord gives use the field data of a file's rows, in order.
+func mindRecord(name string, use func([]byte)) (n int, err error) {
+	s, err := mindrecord.Open([]string{name})
+	if err != nil {
+		return 0, err
+	}
+	defer s.Close()
+	data := slices.IndexFunc(s.Columns(), func(f mindrecord.Field) bool { return f.Name == "data" })
+	var r mindrecord.Row
+	for ; n < int(s.Len()); n++ {
+		if err := s.Read(int64(n), &r); err != nil {
+			return n, err
+		}
+		use(r.Values[data].Data)
+	}
+	return n, nil
+}
+
 var sink uint64
 
 // sum reads every byte.
@@ -147,8 +198,11 @@ func sum(b []byte) {
 
 func peer(name, file string) error {
 	each := recordIO
-	if filepath.Ext(file) == ".tar" {
+	switch filepath.Ext(file) {
+	case ".tar":
 		each = shard
+	case ".mindrecord":
+		each = mindRecord
 	}
 	use := func([]byte) {}
 	switch name {
@@ -161,20 +215,28 @@ func peer(name, file string) error {
 	if _, err := each(file, use); err != nil {
 		return err
 	}
+	return serve(func() (int, error) { return each(file, use) }, func(w io.Writer) error {
+		_, err := each(file, func(b []byte) { _, _ = w.Write(b) }) // a hash's never fails
+		return err
+	})
+}
+
+// serve speaks the protocol: run is what is timed, check writes what is compared.
+func serve(run func() (int, error), check func(io.Writer) error) error {
 	fmt.Println("ready this commit")
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
 		switch in.Text() {
 		case "go":
 			cpu, start := cpuTime(), time.Now()
-			n, err := each(file, use)
+			n, err := run()
 			if err != nil {
 				return err
 			}
 			fmt.Printf("%d %.9f %.9f\n", n, time.Since(start).Seconds(), (cpuTime() - cpu).Seconds())
 		case "check":
 			h := sha256.New()
-			if _, err := each(file, func(b []byte) { h.Write(b) }); err != nil {
+			if err := check(h); err != nil {
 				return err
 			}
 			fmt.Printf("%x\n", h.Sum(nil))
@@ -187,8 +249,13 @@ func peer(name, file string) error {
 	return in.Err()
 }
 
+// cpuTime is that of the process and of its children that have ended.
 func cpuTime() time.Duration {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // which cannot fail with this argument
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	var t time.Duration
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var u syscall.Rusage
+		_ = syscall.Getrusage(who, &u) // which cannot fail with these arguments
+		t += time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	return t
 }

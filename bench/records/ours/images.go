@@ -1,0 +1,135 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/infer-prep/infer-prep/codec"
+	_ "github.com/infer-prep/infer-prep/codec/png"
+	"github.com/infer-prep/infer-prep/compat/mxnet"
+	"github.com/infer-prep/infer-prep/recordio/imagerecord"
+)
+
+// iterate is ImageRecordIter over a file of image records, with so many threads.
+func iterate(name, threads string) error {
+	open := func(random string) (*mxnet.ImageRecordIter, error) {
+		p, err := mxnet.ParseImageRecordParams(map[string]string{ // as in mxnet_iter.py
+			"path_imgrec": name, "data_shape": "(3,224,224)", "batch_size": "32", "resize": "256", "rand_crop": random, "rand_mirror": random,
+			"mean_r": "123.68", "mean_g": "116.779", "mean_b": "103.939", "std_r": "58.393", "std_g": "57.12", "std_b": "57.375",
+			"preprocess_threads": threads,
+		})
+		if err != nil {
+			return nil, err
+		}
+		return mxnet.NewImageRecordIter(p)
+	}
+	epoch := func(it *mxnet.ImageRecordIter, use func(*mxnet.DataBatch)) (n int, err error) {
+		for {
+			b, err := it.Next(context.Background())
+			if err == io.EOF {
+				return n, nil
+			}
+			if err != nil {
+				return n, err
+			}
+			n += b.Data[0].Shape.At(0) - b.Pad
+			use(b)
+		}
+	}
+	use := func(*mxnet.DataBatch) {}
+	it, err := open("True")
+	if err != nil {
+		return err
+	}
+	defer it.Close()
+	if _, err := epoch(it, use); err != nil {
+		return err
+	}
+	return serve(func() (int, error) {
+		if err := it.Reset(); err != nil { // here, because it begins to read ahead
+			return 0, err
+		}
+		return epoch(it, use)
+	}, func(w io.Writer) error {
+		it, err := open("False")
+		if err != nil {
+			return err
+		}
+		_, err = epoch(it, func(b *mxnet.DataBatch) {
+			_, _ = w.Write(b.Label[0].Data) // a hash's never fails
+			_, _ = w.Write(b.Data[0].Data)
+		})
+		return errors.Join(err, it.Close())
+	})
+}
+
+// packer packs the images of a folder by the command PROGRAM, which is infer-prep, with so many jobs.
+// The list is made before, in a folder beside it.
+func packer(program, folder, jobs string, flags []string) error {
+	d, err := os.MkdirTemp(filepath.Dir(folder), "pack-")
+	if err != nil {
+		return err
+	}
+	prefix := filepath.Join(d, "x")
+	pack := func(args ...string) error {
+		c := exec.Command(program, append([]string{"pack", "recordio", "--quiet", "--force", prefix, folder}, args...)...)
+		c.Stderr = os.Stderr
+		return c.Run()
+	}
+	if err := pack("--list", "--recursive"); err != nil {
+		return err
+	}
+	each := func(use func(*imagerecord.Record) error) (n int, err error) {
+		var bad error
+		_, err = recordIO(prefix+".rec", func(b []byte) {
+			var r imagerecord.Record
+			n++
+			e := r.Parse(b)
+			if e == nil {
+				e = use(&r)
+			}
+			bad = errors.Join(bad, e)
+		})
+		return n, errors.Join(err, bad)
+	}
+	args := append([]string{"--jobs", jobs}, flags...)
+	if err := pack(args...); err != nil {
+		return err
+	}
+	n, err := each(func(*imagerecord.Record) error { return nil })
+	if err != nil {
+		return err
+	}
+	return serve(func() (int, error) { return n, pack(args...) }, func(w io.Writer) error {
+		if flags[0] != "--pass-through" { // JPEG encoders differ, so pixels are compared where nothing is lost
+			if err := pack(append(args, "--encoding", ".png", "--quality", "1")...); err != nil {
+				return err
+			}
+		}
+		_, err := each(func(r *imagerecord.Record) error {
+			image := r.Content
+			if flags[0] != "--pass-through" {
+				t, err := codec.Decode(r.Content, nil)
+				if err != nil {
+					return err
+				}
+				image = t.Data
+			}
+			var b [12]byte
+			binary.LittleEndian.PutUint32(b[:], math.Float32bits(r.Labels[0]))
+			binary.LittleEndian.PutUint64(b[4:], r.ID)
+			_, _ = w.Write(b[:])
+			_, _ = w.Write(image)
+			return nil
+		})
+		return err
+	})
+}
