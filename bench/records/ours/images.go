@@ -54,7 +54,7 @@ func iterate(name, threads string) error {
 		return err
 	}
 	return serve(func() (int, error) {
-		if err := it.Reset(); err != nil { // here, because it begins to read ahead
+		if err := it.Reset(); err != nil { // here, as in mxnet_iter.py
 			return 0, err
 		}
 		return epoch(it, use)
