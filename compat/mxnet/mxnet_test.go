@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -634,6 +635,10 @@ func TestAllocations(t *testing.T) {
 		it   DataIter
 		want float64
 	}{{ndIter(t, 1000, func(o *NDArrayOptions) { o.BatchSize = 10 }), 20}, {csv, 30}} {
+		if c.it == csv && runtime.GOOS == "js" {
+			t.Log("js: reading a file allocates: CSVIter is left out")
+			continue
+		}
 		ctx := context.Background()
 		_, err := c.it.Next(ctx)
 		require.NoError(t, err)
