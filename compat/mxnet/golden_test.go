@@ -17,7 +17,9 @@ import (
 )
 
 // TestMain looks for goroutines that are left; one of them is js/wasm's own.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("runtime.handleEvent")) }
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("runtime.handleEvent"))
+}
 
 // golden is what MXNet gives; testdata/gen/mxnet_iters.py makes it.
 type golden struct {

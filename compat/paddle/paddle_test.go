@@ -27,7 +27,9 @@ import (
 )
 
 // TestMain looks for goroutines that are left; one of them is js/wasm's own.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("runtime.handleEvent")) }
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("runtime.handleEvent"))
+}
 
 // lines is a file with a number in each line: x is (number, number + 0.5), or of
 // another size for "long", y is the number. A line "!" is an error, "panic" panics,
