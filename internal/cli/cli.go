@@ -165,3 +165,15 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	}
 	return nil
 }
+
+// oneOfCommands refuses arguments of a command that has commands only.
+func oneOfCommands(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var l []string
+	for _, c := range cmd.Commands() {
+		l = append(l, c.Name())
+	}
+	return usageErr("unknown command %q, want one of %s", args[0], strings.Join(l, ", "))
+}

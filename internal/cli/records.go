@@ -25,16 +25,7 @@ func (a *app) recordsCmd() *cobra.Command {
 becomes of fields and keys between formats is in docs/format/records.md.
 
 ` + recordFormats(),
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				var l []string
-				for _, c := range cmd.Commands() {
-					l = append(l, c.Name())
-				}
-				return usageErr("unknown command %q, want one of %s", args[0], strings.Join(l, ", "))
-			}
-			return nil
-		},
+		Args: oneOfCommands,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.recordsLsCmd(), a.recordsCatCmd(), a.recordsVerifyCmd(), a.recordsIndexCmd(), a.recordsConvertCmd())
