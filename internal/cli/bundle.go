@@ -50,7 +50,7 @@ func bundleArgs(n int) cobra.PositionalArgs {
 			want = "a bundle and a section's name"
 		}
 		if len(args) != n {
-			return usageErr("%s wants %s, got %s", cmd.CommandPath(), want, plural(len(args), "argument"))
+			return usageErr("%s wants %s, got %s", commandName(cmd), want, plural(len(args), "argument"))
 		}
 		return nil
 	}

@@ -158,10 +158,15 @@ or graph; 130 interrupted.`,
 	return cmd
 }
 
+// commandName is a command's name without the program's, with which errors begin.
+func commandName(cmd *cobra.Command) string {
+	return strings.TrimPrefix(cmd.CommandPath(), program+" ")
+}
+
 // noArgs refuses arguments.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usageErr("%s takes no argument, got %q", cmd.CommandPath(), args[0])
+		return usageErr("%s takes no argument, got %q", commandName(cmd), args[0])
 	}
 	return nil
 }

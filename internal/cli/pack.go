@@ -117,8 +117,13 @@ func unpacked(ctx context.Context, err error, done int, of string) error {
 		return failErr("%w; --restart begins anew", err)
 	case errors.Is(err, pack.ErrExists):
 		return failErr("%w; --force writes over it", err)
-	case done > 0:
-		return failErr("%w (%s)", err, on)
+	}
+	var item *pack.ItemError
+	if !errors.As(err, &item) && !errors.Is(err, pack.ErrSample) {
+		err = ofFile(err)
+	}
+	if done > 0 {
+		err = fmt.Errorf("%w (%s)", err, on)
 	}
 	return wrapFail(err)
 }

@@ -65,7 +65,7 @@ written; 2 a wrong flag; 130 interrupted.`,
 		DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return usageErr("%s wants a prefix and a folder, got %s", cmd.CommandPath(), plural(len(args), "argument"))
+				return usageErr("%s wants a prefix and a folder, got %s", commandName(cmd), plural(len(args), "argument"))
 			}
 			return nil
 		},
@@ -156,6 +156,9 @@ func (a *app) packRecordIO(cmd *cobra.Command, f *packRecordIOFlags, prefix, roo
 	for _, o := range p.Outputs {
 		total += len(o.Items)
 	}
+	if total == 0 {
+		return failErr("%s: no images in it, there is nothing to pack", p.Outputs[0].List)
+	}
 	bar := newProgress(a.stderr, total, f.quiet)
 	before := 0
 	p.Progress = func(done int) {
@@ -210,7 +213,7 @@ func (a *app) packLists(cmd *cobra.Command, f *packRecordIOFlags, prefix, root s
 			return wrapFail(plain(path, err))
 		}
 		items, err := imagerecord.ReadList(path, file)
-		if err = errors.Join(err, file.Close()); err != nil {
+		if err = errors.Join(ofFile(err), file.Close()); err != nil {
 			return wrapFail(err)
 		}
 		l = append(l, pack.RecordIOOutput{Name: name, List: path, Items: items})

@@ -130,7 +130,7 @@ func (f *packShardsFlags) samples(ctx context.Context, args []string) (*pack.Sam
 			}
 		}
 		s, err := pack.KaldiSamples(ctx, f.kaldi)
-		return s, wrapFail(err)
+		return s, wrapFail(ofFile(err))
 	}
 	if len(f.labels) > 0 || f.kaldi.Segments != "" || f.kaldi.Lengths != "" || len(f.groups) > 0 {
 		return nil, usageErr("--label, --segments, --lengths and --groups are for --scp")
@@ -159,7 +159,7 @@ func (f *packShardsFlags) samples(ctx context.Context, args []string) (*pack.Sam
 		}
 		s, err = pack.ListSamples(ctx, args[0], f.root, f.image)
 	}
-	return s, wrapFail(err)
+	return s, wrapFail(ofFile(err))
 }
 
 func (a *app) packShards(ctx context.Context, f *packShardsFlags, args []string) (err error) {
@@ -177,6 +177,11 @@ func (a *app) packShards(ctx context.Context, f *packShardsFlags, args []string)
 		}
 		f.Groups = append(f.Groups, g)
 	}
+	if f.list != "" { // not when all is packed
+		if info, err := os.Stat(filepath.Dir(f.list)); err != nil || !info.IsDir() {
+			return failErr("--list %s: %s is no folder", f.list, filepath.Dir(f.list))
+		}
+	}
 	s, err := f.samples(ctx, args)
 	if ctx.Err() != nil {
 		return &exitError{exitInterrupted, errors.New("interrupted: nothing was begun")}
@@ -187,6 +192,9 @@ func (a *app) packShards(ctx context.Context, f *packShardsFlags, args []string)
 	defer func() { err = errors.Join(err, wrapFail(s.Close())) }()
 	if err := f.Check(s); err != nil {
 		return usageErr("%w", err)
+	}
+	if s.Len() == 0 && len(s.Bad) == 0 {
+		return failErr("%s: there is nothing to pack", strings.Join(append(args, f.scripts...), ", "))
 	}
 	bar := &progress{}
 	done := 0

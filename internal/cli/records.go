@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,7 +57,7 @@ tfexample if the first record begins as one, else tfrecord. --from overrides it.
 // recordArgs wants at least one file.
 func recordArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return usageErr("%s wants a file of records, got no argument", cmd.CommandPath())
+		return usageErr("%s wants a file of records, got no argument", commandName(cmd))
 	}
 	return nil
 }
@@ -77,7 +76,7 @@ func recordFormat(ctx context.Context, o recordio.Opener, name, from string) (re
 			return f, usageErr("--from %s: want one of %s", from, strings.Join(records.Names(), ", "))
 		}
 	} else if f, err = records.Detect(ctx, o, name); errors.Is(err, records.ErrUnknown) {
-		return f, usageErr("%s: neither its name nor its first bytes are of a known format: say --from with one of %s", name, strings.Join(records.Names(), ", "))
+		return f, failErr("%s: neither its name nor its first bytes are of a known format: say --from with one of %s", name, strings.Join(records.Names(), ", "))
 	} else if err != nil {
 		return f, failErr("%w", readable(name, err))
 	}
@@ -87,11 +86,16 @@ func recordFormat(ctx context.Context, o recordio.Opener, name, from string) (re
 	return f, nil
 }
 
+// isUsage reports an error of the flags.
+func isUsage(err error) bool {
+	var e *exitError
+	return errors.As(err, &e) && e.status == exitUsage
+}
+
 // readable is an error that names the file, once.
 func readable(name string, err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return plain(pe.Path, err)
+	if plain := ofFile(err); plain != err {
+		return plain
 	}
 	if errors.Is(err, errExists) || strings.Contains(err.Error(), name) {
 		return err

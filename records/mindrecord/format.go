@@ -20,7 +20,9 @@ func init() {
 	records.Register(records.Format{
 		Name: formatName,
 		Doc:  "MindSpore's MindRecord: typed fields in pages, and an index that is a SQLite database",
-		Is:   func(name string, head []byte) bool { return isData(head) || head == nil && strings.HasSuffix(name, ".mindrecord") },
+		Is: func(name string, head []byte) bool {
+			return isData(head) || head == nil && strings.HasSuffix(name, ".mindrecord")
+		},
 		Open: openRecords, Create: createRecords,
 	})
 }
