@@ -76,6 +76,9 @@ func recordFormat(ctx context.Context, o recordio.Opener, name, from string) (re
 			return f, usageErr("--from %s: want one of %s", from, strings.Join(records.Names(), ", "))
 		}
 	} else if f, err = records.Detect(ctx, o, name); errors.Is(err, records.ErrUnknown) {
+		if f, err = records.ByName(name); err == nil {
+			return f, failErr("%s: it is not what its name says, %s, and its first bytes are of no known format; --from overrides what is detected", name, f.Name)
+		}
 		return f, failErr("%s: neither its name nor its first bytes are of a known format: say --from with one of %s", name, strings.Join(records.Names(), ", "))
 	} else if err != nil {
 		return f, failErr("%w", readable(name, err))

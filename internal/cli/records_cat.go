@@ -97,7 +97,7 @@ func (a *app) catRecords(cmd *cobra.Command, args []string, f *recordsCatFlags) 
 	ctx := cmd.Context()
 	if f.out != "" {
 		if err := os.MkdirAll(f.out, 0o777); err != nil {
-			return wrapFail(err)
+			return wrapFail(plain(f.out, err))
 		}
 	}
 	missing := slices.Clone(f.keys)

@@ -81,6 +81,9 @@ Exit status: 0 done; 1 a file could not be read, is damaged, or of no known form
 				}
 				list = append(list, l...)
 			}
+			if failed && len(list) == 0 && !asJSON {
+				return &exitError{status: exitFailed}
+			}
 			if err := a.printRecordFiles(list, asJSON); err != nil {
 				return err
 			}

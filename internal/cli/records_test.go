@@ -327,6 +327,7 @@ func glob(t *testing.T, pattern string) []string {
 func TestRecordsErrors(t *testing.T) {
 	recordsTree(t)
 	require.NoError(t, os.WriteFile("text.txt", []byte("a text, not records"), 0o666))
+	require.NoError(t, os.WriteFile("text.rec", []byte("a text, not records"), 0o666))
 	require.NoError(t, os.WriteFile("there.tar", []byte("mine"), 0o666))
 	require.NoError(t, os.Mkdir("folder", 0o777))
 	before := listFiles(t, ".")
@@ -339,6 +340,7 @@ func TestRecordsErrors(t *testing.T) {
 		{"no command", []string{"ruin"}, exitUsage, "want one of cat, convert, index, ls, verify"},
 		{"no file", []string{"ls"}, exitUsage, "records ls wants a file of records"},
 		{"no file to convert", []string{"convert", "-o", "x.tar"}, exitUsage, "wants a file of records"},
+		{"other than its name", []string{"ls", "text.rec"}, exitFailed, "text.rec: it is not what its name says, recordio, and its first bytes are of no known format"},
 		{"unknown file", []string{"ls", "text.txt"}, exitFailed, "text.txt: neither its name nor its first bytes are of a known format: say --from with one of imagerecord, kaldi, recordio, tfexample, tfrecord, webdataset"},
 		{"missing", []string{"cat", "missing.rec"}, exitFailed, "missing.rec: "},
 		{"missing with a pattern", []string{"ls", "missing-{0..2}.tar"}, exitFailed, "missing-0.tar: "},
