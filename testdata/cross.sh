@@ -5,7 +5,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 GO=${GO:-go}
-packages="./tensor ./codec/... ./internal/kernel/... ./transforms ./datagraph ./modelbundle ./onnx ./rng ./recordio/... ./records/... ./dataset/... ./pullpipe ./eager ./importer/... ./preset ./device ./device/cpu ./internal/digest"
+packages="./tensor ./codec/... ./internal/kernel/... ./transforms ./datagraph ./modelbundle ./onnx ./rng ./recordio/... ./records/... ./pack ./compat/... ./dataset/... ./pullpipe ./eager ./importer/... ./preset ./device ./device/cpu ./internal/digest"
 fail=0
 
 need() { # need COMMAND DEBIAN_PACKAGE
