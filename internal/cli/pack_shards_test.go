@@ -127,6 +127,7 @@ func TestPackShardsUsage(t *testing.T) {
 		{"got 2 arguments", []string{"-o", out, dir, dir}},
 		{`--bad "x"`, []string{"-o", out, "--bad", "x", dir}},
 		{"--samples-per-file 0", []string{"-o", out, "--samples-per-file", "0", dir}},
+		{`invalid argument "x" for "--samples-per-file" flag: invalid syntax`, []string{"-o", out, "--samples-per-file", "x", dir}},
 		{"--jobs 0", []string{"-o", out, "--jobs", "0", dir}},
 		{"--groups:", []string{"-o", out, "--groups", "5", dir}},
 		{"are for --scp", []string{"-o", out, "--groups", "5:6", dir}},

@@ -65,3 +65,15 @@ func TestRunFIFO(t *testing.T) {
 		require.Fail(t, "it waits")
 	}
 }
+
+// TestPackDanglingLink is that a link to nowhere is a sample that cannot be read, and does not end the pack.
+func TestPackDanglingLink(t *testing.T) {
+	t.Chdir(tree(t, map[string][]byte{"in/k/a.png": pngBytes(t, 5, 4, 1)}))
+	require.NoError(t, os.Symlink("nowhere", "in/k/b.png"))
+	for _, args := range [][]string{{"-o", "x"}, {"-o", "y", "--classes"}} {
+		r := call(t, append([]string{"pack", "shards", "in"}, args...)...)
+		require.Equal(t, exitFailed, r.status)
+		require.Contains(t, r.stderr, "infer-prep: pack: in/k/b.png: no such file or directory\n")
+		require.Contains(t, r.stderr, "1 shard with 1 sample; 1 could not be packed\n")
+	}
+}
