@@ -56,7 +56,8 @@ groups. What is in none is not packed. The length is that of the first script's 
 wave its samples), or in --lengths, such as utt2num_frames or utt2dur.
 
 Samples are read by --jobs workers and written in order: the bytes do not depend on the
-number of workers, or the time. A name that ends in .tar.gz or .tar.zst has the shards compressed. A
+number of workers, or the time. What cannot be packed is named and left out, unless
+--bad fail is given. A name that ends in .tar.gz or .tar.zst has the shards compressed. A
 pack that was interrupted or killed goes on behind its last whole shard when the same command is
 given again; DIR/NAME.pack notes how far it is, and is gone in the end.
 
