@@ -128,3 +128,31 @@ func removeOpen(f *os.File) error {
 	}
 	return errors.Join(err, cerr)
 }
+
+// dropJournal removes the journal of another pack, if there is one and no process is at work with it.
+func dropJournal(path string) error { return lockJournal(path, removeOpen) }
+
+// emptyJournal forgets an unfinished pack likewise. The file stays, so that its shards are still
+// known for what they are.
+func emptyJournal(path string) error {
+	return lockJournal(path, func(f *os.File) error { return errors.Join(f.Truncate(0), f.Close()) })
+}
+
+// lockJournal does something with a journal, and closes it.
+func lockJournal(path string, do func(*os.File) error) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		if err = filelock.TryLock(f); err == nil {
+			err = do(f)
+		} else {
+			err = errors.Join(err, f.Close())
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("pack: %s: %w", path, err)
+	}
+	return nil
+}

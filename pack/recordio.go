@@ -245,11 +245,15 @@ func (p *RecordIO) files(i int) []string {
 	return l
 }
 
-// exists is ErrExists if files of the outputs from on are there, and may not be replaced.
+// exists is ErrExists if files of the outputs from on are there, and may not be replaced. What is no file never may.
 func (p *RecordIO) exists(from int) error {
-	for i := from; i < len(p.Outputs) && !p.Force; i++ {
+	for i := from; i < len(p.Outputs); i++ {
 		for _, f := range p.files(i) {
-			if _, err := os.Lstat(f); err == nil {
+			info, err := os.Stat(f)
+			if err == nil && !info.Mode().IsRegular() {
+				return fmt.Errorf("pack: %s: a folder, device or the like, want the name of a file", f)
+			}
+			if _, err := os.Lstat(f); err == nil && !p.Force {
 				return fmt.Errorf("pack: %s: %w", f, ErrExists)
 			}
 		}

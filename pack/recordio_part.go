@@ -8,8 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-
-	"github.com/infer-prep/infer-prep/internal/filelock"
 )
 
 // partFile is a file that is being written, under the name that it will have and .part. It
@@ -127,25 +125,6 @@ func unfinish(name string, s fileState) error {
 		return nil
 	}
 	return os.Rename(name, name+".part")
-}
-
-// dropJournal removes the journal of another pack, if no process is at work with it.
-func dropJournal(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err == nil {
-		if err = filelock.TryLock(f); err == nil {
-			err = removeOpen(f)
-		} else {
-			err = errors.Join(err, f.Close())
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("pack: %s: %w", path, err)
-	}
-	return nil
 }
 
 // syncFolder makes renamed files last, where the system can. Its errors are those of systems that cannot.

@@ -76,12 +76,13 @@ func walkFiles(ctx context.Context, root, out string) ([]sourceFile, error) {
 			if strings.HasPrefix(e.Name(), ".") {
 				continue
 			}
-			i, err := os.Stat(filepath.Join(real, e.Name()))
-			if err != nil {
-				return err
-			}
 			name := path.Join(folder, e.Name())
+			i, err := os.Stat(filepath.Join(real, e.Name()))
 			switch {
+			case errors.Is(err, fs.ErrNotExist): // a link to nowhere: what cannot be read is told of later
+				l = append(l, sourceFile{name, -1, 0})
+			case err != nil:
+				return err
 			case i.IsDir():
 				folders = append(folders, name)
 			case i.Mode().IsRegular():
@@ -115,11 +116,7 @@ func fieldFile(name string) ([]byte, error) {
 
 // fileError names the file, once.
 func fileError(name string, err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return fmt.Errorf("pack: %w", err)
-	}
-	return fmt.Errorf("pack: %s: %w", name, err)
+	return fmt.Errorf("pack: %s: %w", name, reason(err))
 }
 
 // FolderSamples are the samples of a folder as webdataset has them in a tar file: files, at any depth,

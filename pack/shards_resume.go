@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/infer-prep/infer-prep/internal/filelock"
 	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/records/webdataset"
 )
@@ -83,25 +82,6 @@ func (p *shardPack) begin() ([]shardState, error) {
 		return nil, nil
 	}
 	return states[1:], nil
-}
-
-// emptyJournal forgets an unfinished pack, if there is one. The file stays, so that its shards are still
-// known for what they are.
-func emptyJournal(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err == nil {
-		if err = filelock.TryLock(f); err == nil {
-			err = f.Truncate(0)
-		}
-		err = errors.Join(err, f.Close())
-	}
-	if err != nil {
-		return fmt.Errorf("pack: %s: %w", path, err)
-	}
-	return nil
 }
 
 // there lists the shards of this pack's name, with their indexes, in the folders that it writes

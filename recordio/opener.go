@@ -155,11 +155,29 @@ func (local) Create(_ context.Context, name string) (NewFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".tmp*")
+	f, err := CreateTemp(path)
 	if err != nil {
 		return nil, err
 	}
 	return &newFile{File: f, path: path}, nil
+}
+
+// CreateTemp makes a file in the folder of path, which is to be renamed to it when it is whole. What is no
+// file must not be replaced so: a folder, or a device.
+func CreateTemp(path string) (*os.File, error) {
+	if i, err := os.Stat(path); err == nil && !i.Mode().IsRegular() {
+		what := "a device or the like, want the name of a file"
+		if i.IsDir() {
+			what = "a folder, want the name of a file"
+		}
+		return nil, &fs.PathError{Op: "create", Path: path, Err: errors.New(what)}
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".tmp*")
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		pe.Path = path // the other name says nothing
+	}
+	return f, err
 }
 
 type newFile struct {

@@ -2,6 +2,7 @@ package mxnet
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -610,6 +611,34 @@ func TestImageDraws(t *testing.T) {
 			require.IsType(t, &transforms.Crop{}, ops[3])
 		})
 	})
+}
+
+// TestBoxes: from the numbers that MXNet drew come the boxes that it cut out; testdata/gen/mxnet_aug.py makes them.
+func TestBoxes(t *testing.T) {
+	b, err := os.ReadFile("testdata/boxes.json")
+	require.NoError(t, err)
+	var cases []struct {
+		Height, Width int
+		Tries         [][3]any
+		Box           []int // top, left, height and width, or none
+	}
+	require.NoError(t, json.Unmarshal(b, &cases))
+	require.Len(t, cases, 288)
+	none := 0
+	for i, c := range cases {
+		for k, try := range c.Tries {
+			h, w, ok := box(c.Height, c.Width, float32(try[0].(float64)), float32(try[1].(float64)), try[2].(bool))
+			require.Equal(t, c.Box != nil && k == len(c.Tries)-1, ok, "%d: %v", i, try)
+			if ok {
+				require.Equal(t, c.Box[2:], []int{h, w}, "%d: %v", i, try)
+			}
+		}
+		if c.Box == nil {
+			none++
+			require.Len(t, c.Tries, 10)
+		}
+	}
+	require.NotZero(t, none)
 }
 
 func FuzzMeanImage(f *testing.F) {

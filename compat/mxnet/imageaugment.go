@@ -407,18 +407,24 @@ func (o *augment) resizedCrop(d *transforms.Draw) (found bool, err error) {
 	}
 	h, w := d.In[0].Height(), d.In[0].Width()
 	for range 10 {
-		area := float64(between(d, p.MinRandomArea, p.MaxRandomArea)) * float64(h*w)
-		ratio := max(float64(between(d, lo, hi)), leastAspect)
-		bh, bw := int(math.Round(math.Sqrt(area/ratio))), int(math.Round(math.Sqrt(float64(area*ratio))))
-		if d.Coin(0.5) {
-			bh, bw = bw, bh
+		area, ratio := between(d, p.MinRandomArea, p.MaxRandomArea), max(between(d, lo, hi), leastAspect)
+		if bh, bw, ok := box(h, w, area, ratio, d.Coin(0.5)); ok {
+			return true, o.cropScaled(d, bh, bw, true)
 		}
-		if bh < 1 || bw < 1 || bh > h || bw > w {
-			continue
-		}
-		return true, o.cropScaled(d, bh, bw, true)
 	}
 	return false, nil
+}
+
+// box is the size of a box of a part of the area of an image of h rows and w columns, and of a ratio of width to height, which
+// lies on its side if it is turned; and whether it fits in. MXNet computes its sides' squares in float32.
+func box(h, w int, area, ratio float32, turned bool) (bh, bw int, ok bool) {
+	n := float32(area * float32(h*w))
+	bh = int(math.Round(math.Sqrt(float64(float32(n / ratio)))))
+	bw = int(math.Round(math.Sqrt(float64(float32(n * ratio)))))
+	if turned {
+		bh, bw = bw, bh
+	}
+	return bh, bw, bh >= 1 && bw >= 1 && bh <= h && bw <= w
 }
 
 var errSmall = errors.New("the image is smaller than max_crop_size")

@@ -24,17 +24,8 @@ func (a *app) bundleCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bundle",
 		Short: "Make, look into, check and sign model bundles",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				var l []string
-				for _, c := range cmd.Commands() {
-					l = append(l, c.Name())
-				}
-				return usageErr("unknown command %q, want one of %s", args[0], strings.Join(l, ", "))
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args:  oneOfCommands,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.bundleCreateCmd(), a.bundleLsCmd(), a.bundleCatCmd(), a.bundleVerifyCmd(), a.bundleSignCmd(), a.bundleEmbedONNXCmd())
 	return cmd
@@ -59,7 +50,7 @@ func bundleArgs(n int) cobra.PositionalArgs {
 			want = "a bundle and a section's name"
 		}
 		if len(args) != n {
-			return usageErr("%s wants %s, got %s", cmd.CommandPath(), want, plural(len(args), "argument"))
+			return usageErr("%s wants %s, got %s", commandName(cmd), want, plural(len(args), "argument"))
 		}
 		return nil
 	}

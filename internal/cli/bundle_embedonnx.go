@@ -30,7 +30,7 @@ The graph is read back by --onnx, as in graph import --onnx MODEL.`,
 		DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usageErr("%s takes one model, got %d", cmd.CommandPath(), len(args))
+				return usageErr("%s takes one model, got %d", commandName(cmd), len(args))
 			}
 			return nil
 		},

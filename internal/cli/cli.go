@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -143,7 +144,9 @@ or graph; 130 interrupted.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &exitError{exitUsage, err} })
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return usageErr("%s", parseNoise.ReplaceAllString(err.Error(), ""))
+	})
 	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 100"))
 	cmd.AddCommand(a.runCmd(), a.benchCmd(), a.trainBenchCmd(), a.graphCmd(), a.bundleCmd(), a.diffCmd(), a.packCmd(), a.recordsCmd(), a.opsCmd(), a.versionCmd(), a.manCmd(cmd))
 	cmd.InitDefaultHelpCmd()
@@ -158,10 +161,30 @@ or graph; 130 interrupted.`,
 	return cmd
 }
 
+// parseNoise is what strconv says before what is wrong.
+var parseNoise = regexp.MustCompile(`strconv\.Parse\w+: parsing "[^"]*": `)
+
+// commandName is a command's name without the program's, with which errors begin.
+func commandName(cmd *cobra.Command) string {
+	return strings.TrimPrefix(cmd.CommandPath(), program+" ")
+}
+
 // noArgs refuses arguments.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usageErr("%s takes no argument, got %q", cmd.CommandPath(), args[0])
+		return usageErr("%s takes no argument, got %q", commandName(cmd), args[0])
 	}
 	return nil
+}
+
+// oneOfCommands refuses arguments of a command that has commands only.
+func oneOfCommands(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var l []string
+	for _, c := range cmd.Commands() {
+		l = append(l, c.Name())
+	}
+	return usageErr("unknown command %q, want one of %s", args[0], strings.Join(l, ", "))
 }

@@ -9,7 +9,7 @@ import (
 // oneImage accepts no argument or one.
 func oneImage(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return usageErr("%s takes one image at most, got %d", cmd.CommandPath(), len(args))
+		return usageErr("%s takes one image at most, got %d", commandName(cmd), len(args))
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,45 +9,33 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/infer-prep/infer-prep/codec"
-	"github.com/infer-prep/infer-prep/codec/jpegli"
-	"github.com/infer-prep/infer-prep/internal/filelock"
 	"github.com/infer-prep/infer-prep/pack"
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
 )
 
 type packRecordIOFlags struct {
+	packFlags
 	lists       pack.ListOptions
 	list        bool
 	lst         string
-	image       pack.ImageOptions
 	passThrough bool
-	encoding    string
-	chroma      string
-	color       int
-	bad         string
 	packLabel   bool
 	sums        bool
-	jobs        int
-	force       bool
-	restart     bool
-	quiet       bool
 }
 
 // listFlags are those that make lists, and recordFlags those that make records.
 var (
 	listFlags   = []string{"exts", "recursive", "no-shuffle", "seed", "chunks", "train-ratio", "test-ratio"}
-	recordFlags = []string{"lst", "pass-through", "resize", "center-crop", "quality", "encoding", "chroma", "color", "pack-label", "sums", "bad", "restart", "limit-pixels", "limit-bytes"}
+	recordFlags = slices.Concat([]string{"lst", "pass-through"}, imageFlags, []string{"pack-label", "sums", "bad", "restart", "limit-pixels", "limit-bytes"})
 )
 
 func (a *app) packRecordIOCmd() *cobra.Command {
 	f := &packRecordIOFlags{}
-	f.image.Limits = codec.DefaultLimits()
 	cmd := &cobra.Command{
 		Use:   "recordio [flags] PREFIX ROOT",
 		Short: "Pack images into RecordIO files, as MXNet's im2rec does",
@@ -78,7 +65,7 @@ written; 2 a wrong flag; 130 interrupted.`,
 		DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return usageErr("%s wants a prefix and a folder, got %s", cmd.CommandPath(), plural(len(args), "argument"))
+				return usageErr("%s wants a prefix and a folder, got %s", commandName(cmd), plural(len(args), "argument"))
 			}
 			return nil
 		},
@@ -95,47 +82,22 @@ written; 2 a wrong flag; 130 interrupted.`,
 	fl.Float64Var(&f.lists.TestRatio, "test-ratio", 0, "`PART` of the images that is for testing, 0 to 1")
 	fl.StringVar(&f.lst, "lst", "", "pack the images of this list `FILE`")
 	fl.BoolVar(&f.passThrough, "pass-through", false, "pack the files' bytes as they are")
-	fl.IntVar(&f.image.Resize, "resize", 0, "scale the shorter edge to `N` pixels as cv2.resize does; 0 keeps the size")
-	fl.BoolVar(&f.image.CenterCrop, "center-crop", false, "cut out the square in the middle, before --resize")
-	fl.IntVar(&f.image.Quality, "quality", 0, "`QUALITY` of JPEG, 1 to 100 (95 if it is not given), or the compression of PNG, 1 to 9 (3)")
-	fl.StringVar(&f.encoding, "encoding", ".jpg", "`FORMAT` of the images: .jpg or .png")
-	fl.StringVar(&f.chroma, "chroma", "420", "how much of the colour JPEG keeps: 420, 422 or 444")
-	fl.IntVar(&f.color, "color", 1, "1: colour, without alpha; 0: gray; -1: as the file is, alpha too, and not turned upright")
 	fl.BoolVar(&f.packLabel, "pack-label", false, "pack all labels of a line, not the first alone")
 	fl.BoolVar(&f.sums, "sums", false, "write PREFIX.rec.sums too, with a checksum for each record")
-	fl.StringVar(&f.bad, "bad", "skip", "an image that cannot be packed is left out (skip) or ends the pack (fail)")
-	fl.IntVarP(&f.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "work on `N` images at once; the files are the same")
-	fl.Lookup("jobs").DefValue = "one for each CPU" // help and man pages are the same everywhere
-	fl.BoolVar(&f.force, "force", false, "write over files that are there already")
-	fl.BoolVar(&f.restart, "restart", false, "begin anew, and forget an unfinished pack with other flags or images")
-	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only")
-	fl.Var((*count)(&f.image.Limits.Pixels), "limit-pixels", "refuse images of more pixels; 0 is no limit")
-	fl.Var((*count)(&f.image.Limits.Bytes), "limit-bytes", "refuse files and images that need more `BYTES` of memory, each; 0 is no limit")
-	complete(cmd, "encoding", ".jpg", ".png")
-	complete(cmd, "chroma", "420", "422", "444")
-	complete(cmd, "color", "1", "0", "-1")
-	complete(cmd, "bad", "skip", "fail")
+	f.add(cmd)
 	noErr(cmd.MarkFlagFilename("lst", "lst"))
 	return cmd
 }
 
 // check refuses flags that are wrong, or have no meaning together.
 func (f *packRecordIOFlags) check(cmd *cobra.Command) error {
-	set := func(names []string) string {
-		for _, n := range names {
-			if cmd.Flags().Changed(n) {
-				return n
-			}
-		}
-		return ""
-	}
 	switch {
-	case f.list && set(recordFlags) != "":
-		return usageErr("--%s is for records, and --list writes none", set(recordFlags))
-	case f.lst != "" && set(listFlags) != "":
-		return usageErr("--%s makes a list, and --lst is one", set(listFlags))
-	case f.passThrough && set([]string{"resize", "center-crop", "quality", "encoding", "chroma", "color"}) != "":
-		return usageErr("--%s: with --pass-through images are not changed", set([]string{"resize", "center-crop", "quality", "encoding", "chroma", "color"}))
+	case f.list && changed(cmd, recordFlags) != "":
+		return usageErr("--%s is for records, and --list writes none", changed(cmd, recordFlags))
+	case f.lst != "" && changed(cmd, listFlags) != "":
+		return usageErr("--%s makes a list, and --lst is one", changed(cmd, listFlags))
+	case f.passThrough && changed(cmd, imageFlags) != "":
+		return usageErr("--%s: with --pass-through images are not changed", changed(cmd, imageFlags))
 	case f.lists.Chunks < 1:
 		return usageErr("--chunks %d: want 1 or more", f.lists.Chunks)
 	case !ratio(f.lists.TrainRatio):
@@ -146,53 +108,14 @@ func (f *packRecordIOFlags) check(cmd *cobra.Command) error {
 		return usageErr("--test-ratio %v: nothing is left for testing, want --train-ratio below 1", f.lists.TestRatio)
 	case f.lists.TrainRatio+f.lists.TestRatio > 1+1e-9:
 		return usageErr("--train-ratio %v and --test-ratio %v: want 1 at most together", f.lists.TrainRatio, f.lists.TestRatio)
-	case f.jobs < 1:
-		return usageErr("--jobs %d: want 1 or more", f.jobs)
-	case f.image.Resize < 0 || f.image.Resize > 1<<24:
-		return usageErr("--resize %d: want 0 to %d", f.image.Resize, 1<<24)
-	case f.bad != "skip" && f.bad != "fail":
-		return usageErr("--bad %q: want skip or fail", f.bad)
 	}
 	for _, e := range f.lists.Exts {
 		if !strings.HasPrefix(e, ".") || strings.LastIndexByte(e, '.') > 0 {
 			return usageErr("--exts %q: want endings such as .jpg", e)
 		}
 	}
-	most := 100
-	switch f.encoding {
-	case ".jpg":
-		f.image.Encoding = pack.JPEG
-	case ".png":
-		f.image.Encoding = pack.PNG
-		most = 9
-		if cmd.Flags().Changed("chroma") {
-			return usageErr("--chroma is for .jpg")
-		}
-	default:
-		return usageErr("--encoding %q: want .jpg or .png", f.encoding)
-	}
-	if cmd.Flags().Changed("quality") && (f.image.Quality < 1 || f.image.Quality > most) {
-		return usageErr("--quality %d: want 1 to %d for %s", f.image.Quality, most, f.encoding)
-	}
-	switch f.color {
-	case 1:
-		f.image.Color = pack.RGB
-	case 0:
-		f.image.Color = pack.Gray
-	case -1:
-		f.image.Color = pack.Unchanged
-	default:
-		return usageErr("--color %d: want 1, 0 or -1", f.color)
-	}
-	switch f.chroma {
-	case "420":
-		f.image.Chroma = jpegli.Chroma420
-	case "422":
-		f.image.Chroma = jpegli.Chroma422
-	case "444":
-		f.image.Chroma = jpegli.Chroma444
-	default:
-		return usageErr("--chroma %q: want 420, 422 or 444", f.chroma)
+	if err := f.packFlags.check(cmd); err != nil {
+		return err
 	}
 	if f.passThrough {
 		f.image.Encoding = pack.PassThrough
@@ -233,6 +156,9 @@ func (a *app) packRecordIO(cmd *cobra.Command, f *packRecordIOFlags, prefix, roo
 	for _, o := range p.Outputs {
 		total += len(o.Items)
 	}
+	if total == 0 {
+		return failErr("%s: no images in it, there is nothing to pack", p.Outputs[0].List)
+	}
 	bar := newProgress(a.stderr, total, f.quiet)
 	before := 0
 	p.Progress = func(done int) {
@@ -251,24 +177,14 @@ func (a *app) packRecordIO(cmd *cobra.Command, f *packRecordIOFlags, prefix, roo
 	}
 	stats, err := p.Run(cmd.Context())
 	bar.clear()
-	return a.packed(f, p, stats, total, err)
+	if err != nil {
+		return unpacked(cmd.Context(), err, stats.Items, plural(total, "image"))
+	}
+	return a.packed(f, p, stats)
 }
 
 // packed tells what became of a pack.
-func (a *app) packed(f *packRecordIOFlags, p *pack.RecordIO, s pack.RecordIOStats, total int, err error) error {
-	on := fmt.Sprintf("%d of %s done, and the same command goes on from there", s.Items, plural(total, "image"))
-	switch {
-	case errors.Is(err, context.Canceled):
-		return &exitError{exitInterrupted, errors.New("interrupted: " + on)}
-	case errors.Is(err, pack.ErrOther):
-		return failErr("%w; --restart begins anew", err)
-	case errors.Is(err, pack.ErrExists):
-		return failErr("%w; --force writes over it", err)
-	case errors.Is(err, filelock.ErrLocked):
-		return wrapFail(err)
-	case err != nil:
-		return failErr("%w (%s)", err, on)
-	}
+func (a *app) packed(f *packRecordIOFlags, p *pack.RecordIO, s pack.RecordIOStats) error {
 	if !f.quiet {
 		left, resumed := "", ""
 		if s.Bad > 0 {
@@ -297,7 +213,7 @@ func (a *app) packLists(cmd *cobra.Command, f *packRecordIOFlags, prefix, root s
 			return wrapFail(plain(path, err))
 		}
 		items, err := imagerecord.ReadList(path, file)
-		if err = errors.Join(err, file.Close()); err != nil {
+		if err = errors.Join(ofFile(err), file.Close()); err != nil {
 			return wrapFail(err)
 		}
 		l = append(l, pack.RecordIOOutput{Name: name, List: path, Items: items})
@@ -321,10 +237,8 @@ func (a *app) packLists(cmd *cobra.Command, f *packRecordIOFlags, prefix, root s
 		}
 	}
 	if len(l) > 0 {
-		for _, n := range listFlags {
-			if cmd.Flags().Changed(n) {
-				return nil, usageErr("--%s makes lists, but there is %s; remove it, or leave the flag out", n, l[0].List)
-			}
+		if n := changed(cmd, listFlags); n != "" {
+			return nil, usageErr("--%s makes lists, but there is %s; remove it, or leave the flag out", n, l[0].List)
 		}
 		if !f.quiet {
 			var names []string

@@ -43,7 +43,7 @@ func TestPackShards(t *testing.T) {
 	require.Equal(t, []string{"data-00000.tar", "data-00000.tar.index", "data-00001.tar", "data-00001.tar.index"}, listFiles(t, out))
 
 	r = call(t, "pack", "shards", "-o", out, "--samples-per-file", "2", dir)
-	require.Equal(t, called{1, "", "infer-prep: pack: " + shard(0) + ": exists already; --force replaces them\n"}, r)
+	require.Equal(t, called{1, "", "infer-prep: pack: " + shard(0) + ": exists already; --force writes over it\n"}, r)
 	list := filepath.Join(t.TempDir(), "shards.list")
 	r = call(t, "pack", "shards", "-o", out, "--force", "-q", "--list", list, "--name", "data-%05d.tar", dir)
 	require.Equal(t, called{0, "", ""}, r)
@@ -56,7 +56,7 @@ func TestPackShards(t *testing.T) {
 	dir = tree(t, map[string][]byte{"x/a.png": pngBytes(t, 30, 20, 1), "y/b.png": pngBytes(t, 8, 12, 2), "y/c.jpg": []byte("no image")})
 	for _, c := range [][]string{{"jpg", "--resize", "10"}, {"png", "--encoding", ".png", "--center-crop", "--color", "0"}} {
 		out = filepath.Join(t.TempDir(), "images")
-		r = call(t, append([]string{"pack", "shards", "-o", out, "--classes", "--bad", "skip", dir}, c[1:]...)...)
+		r = call(t, append([]string{"pack", "shards", "-o", out, "--classes", dir}, c[1:]...)...)
 		require.Equal(t, 1, r.status)
 		require.Contains(t, r.stderr, filepath.Join("y", "c.jpg"))
 		require.Equal(t, []string{"x/a.cls", "x/a." + c[0], "y/b.cls", "y/b." + c[0]}, members(t, shard(0)))
@@ -69,14 +69,14 @@ func TestPackShards(t *testing.T) {
 	require.Equal(t, 0, r.status, r.stderr)
 	require.Equal(t, []string{"classes.txt", "train/data-00000.tar", "val/data-00000.tar"}, listFiles(t, out))
 	out = filepath.Join(t.TempDir(), "list")
-	r = call(t, "pack", "shards", "-o", out, filepath.Join(dir, "a.lst"))
+	r = call(t, "pack", "shards", "-o", out, "--bad", "fail", filepath.Join(dir, "a.lst"))
 	require.Equal(t, 1, r.status)
 	require.Contains(t, r.stderr, "gone.jpg")
 	require.Equal(t, []string{"data-%05d.tar.pack"}, listFiles(t, out))
-	r = call(t, "pack", "shards", "-o", out, "--bad", "skip", "--root", dir, filepath.Join(dir, "a.lst"))
+	r = call(t, "pack", "shards", "-o", out, "--root", dir, filepath.Join(dir, "a.lst"))
 	require.Equal(t, 1, r.status)
 	require.Contains(t, r.stderr, "gone.jpg")
-	require.Contains(t, r.stderr, "infer-prep: 1 shard with 2 samples; bad: 1\n")
+	require.Contains(t, r.stderr, "infer-prep: 1 shard with 2 samples; 1 could not be packed\n")
 	require.Equal(t, []string{"dog/1.cls", "dog/1.jpg", "cat/1.jpg", "cat/1.json"}, members(t, filepath.Join(out, "data-00000.tar")))
 }
 
@@ -98,13 +98,13 @@ func TestPackShardsOfKaldi(t *testing.T) {
 	// Labels that are no sample's are bad.
 	out = filepath.Join(t.TempDir(), "b")
 	args := []string{"pack", "shards", "-o", out, "--scp", data + "feats1.scp", "--label", data + "text1", "--label", data + "text2"}
-	r = call(t, args...)
+	r = call(t, append(args, "--bad", "fail")...)
 	require.Equal(t, 1, r.status)
 	require.Regexp(t, `^infer-prep: pack: not a sample: "utt\S+" has a label.txt, and no mat.npy; --bad skip leaves it out\n$`, r.stderr)
 	require.Empty(t, listFiles(t, out))
-	r = call(t, append(args, "--bad", "skip")...)
+	r = call(t, args...)
 	require.Equal(t, 1, r.status)
-	require.Contains(t, r.stderr, "; bad: ")
+	require.Contains(t, r.stderr, " could not be packed\n")
 	require.NotEmpty(t, r.stdout)
 
 	pipe := filepath.Join(t.TempDir(), "pipe.scp")
@@ -127,6 +127,7 @@ func TestPackShardsUsage(t *testing.T) {
 		{"got 2 arguments", []string{"-o", out, dir, dir}},
 		{`--bad "x"`, []string{"-o", out, "--bad", "x", dir}},
 		{"--samples-per-file 0", []string{"-o", out, "--samples-per-file", "0", dir}},
+		{`invalid argument "x" for "--samples-per-file" flag: invalid syntax`, []string{"-o", out, "--samples-per-file", "x", dir}},
 		{"--jobs 0", []string{"-o", out, "--jobs", "0", dir}},
 		{"--groups:", []string{"-o", out, "--groups", "5", dir}},
 		{"are for --scp", []string{"-o", out, "--groups", "5:6", dir}},
@@ -190,7 +191,7 @@ func TestPackShardsInterrupted(t *testing.T) {
 	want := filepath.Join(t.TempDir(), "want")
 	out := filepath.Join(t.TempDir(), "out")
 	args := func(out string) []string {
-		return []string{"pack", "shards", "-o", out, "--samples-per-file", "7", "--bad", "skip", "--jobs", "2", filepath.Join(dir, "a.lst")}
+		return []string{"pack", "shards", "-o", out, "--samples-per-file", "7", "--jobs", "2", filepath.Join(dir, "a.lst")}
 	}
 	whole := call(t, args(want)...)
 	require.Equal(t, 1, whole.status)
@@ -199,7 +200,7 @@ func TestPackShardsInterrupted(t *testing.T) {
 	defer cancel()
 	errs := &stopping{stop: cancel}
 	require.Equal(t, exitInterrupted, Run(ctx, args(out), nil, io.Discard, errs))
-	require.Contains(t, errs.String(), "infer-prep: interrupted: 49 of 101 samples packed; the same command goes on\n")
+	require.Contains(t, errs.String(), "infer-prep: interrupted: 49 of 101 samples done, and the same command goes on from there\n")
 	if filelock.Works { // it is held by nobody
 		require.FileExists(t, filepath.Join(out, "data-%05d.tar.pack"))
 	}
@@ -209,7 +210,7 @@ func TestPackShardsInterrupted(t *testing.T) {
 	require.Contains(t, r.stderr, "; --restart begins anew\n")
 	r = call(t, args(out)...)
 	require.Equal(t, 1, r.status)
-	require.Contains(t, r.stderr, "15 shards with 100 samples, 7 of them packed before; bad: 1\n")
+	require.Contains(t, r.stderr, "15 shards with 100 samples, 7 of them packed before; 1 could not be packed\n")
 	require.Equal(t, strings.ReplaceAll(whole.stdout, want, out), r.stdout)
 	for _, name := range listFiles(t, want) {
 		a, err := os.ReadFile(filepath.Join(want, name))

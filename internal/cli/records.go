@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,16 +24,7 @@ func (a *app) recordsCmd() *cobra.Command {
 becomes of fields and keys between formats is in docs/format/records.md.
 
 ` + recordFormats(),
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				var l []string
-				for _, c := range cmd.Commands() {
-					l = append(l, c.Name())
-				}
-				return usageErr("unknown command %q, want one of %s", args[0], strings.Join(l, ", "))
-			}
-			return nil
-		},
+		Args: oneOfCommands,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.recordsLsCmd(), a.recordsCatCmd(), a.recordsVerifyCmd(), a.recordsIndexCmd(), a.recordsConvertCmd())
@@ -67,7 +57,7 @@ tfexample if the first record begins as one, else tfrecord. --from overrides it.
 // recordArgs wants at least one file.
 func recordArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return usageErr("%s wants a file of records, got no argument", cmd.CommandPath())
+		return usageErr("%s wants a file of records, got no argument", commandName(cmd))
 	}
 	return nil
 }
@@ -86,7 +76,10 @@ func recordFormat(ctx context.Context, o recordio.Opener, name, from string) (re
 			return f, usageErr("--from %s: want one of %s", from, strings.Join(records.Names(), ", "))
 		}
 	} else if f, err = records.Detect(ctx, o, name); errors.Is(err, records.ErrUnknown) {
-		return f, usageErr("%s: neither its name nor its first bytes are of a known format: say --from with one of %s", name, strings.Join(records.Names(), ", "))
+		if f, err = records.ByName(name); err == nil {
+			return f, failErr("%s: it is not what its name says, %s, and its first bytes are of no known format; --from overrides what is detected", name, f.Name)
+		}
+		return f, failErr("%s: neither its name nor its first bytes are of a known format: say --from with one of %s", name, strings.Join(records.Names(), ", "))
 	} else if err != nil {
 		return f, failErr("%w", readable(name, err))
 	}
@@ -96,11 +89,16 @@ func recordFormat(ctx context.Context, o recordio.Opener, name, from string) (re
 	return f, nil
 }
 
+// isUsage reports an error of the flags.
+func isUsage(err error) bool {
+	var e *exitError
+	return errors.As(err, &e) && e.status == exitUsage
+}
+
 // readable is an error that names the file, once.
 func readable(name string, err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return plain(pe.Path, err)
+	if plain := ofFile(err); plain != err {
+		return plain
 	}
 	if errors.Is(err, errExists) || strings.Contains(err.Error(), name) {
 		return err

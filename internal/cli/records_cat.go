@@ -62,8 +62,8 @@ KEY.NAME, in which bytes other than letters, digits and -_.= are written as %XX.
 
 ` + detection + `
 
-Exit status: 0 done; 1 a file could not be read or written, is damaged, or lacks the
-field or a key; 2 a wrong flag, or no known format; 130 interrupted.`,
+Exit status: 0 done; 1 a file could not be read or written, is damaged or of no known
+format, or lacks the field or a key; 2 a wrong flag; 130 interrupted.`,
 		Example: `  infer-prep records cat --limit 3 train.rec
   infer-prep records cat --keys 17 --field jpg train.rec > 17.jpg
   infer-prep records cat --field jpg -o images 'shards/data-{000..012}.tar'`,
@@ -97,7 +97,7 @@ func (a *app) catRecords(cmd *cobra.Command, args []string, f *recordsCatFlags) 
 	ctx := cmd.Context()
 	if f.out != "" {
 		if err := os.MkdirAll(f.out, 0o777); err != nil {
-			return wrapFail(err)
+			return wrapFail(plain(f.out, err))
 		}
 	}
 	missing := slices.Clone(f.keys)

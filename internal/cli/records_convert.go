@@ -41,8 +41,8 @@ fails, or is interrupted, none is left.
 
 ` + recordFormats() + `
 
-Exit status: 0 done; 1 something could not be read or written, is damaged, or does not
-fit the format; 2 a wrong flag, or no known format; 130 interrupted.`,
+Exit status: 0 done; 1 something could not be read or written, is damaged, of no known
+format, or does not fit the one that is written; 2 a wrong flag; 130 interrupted.`,
 		Example: `  infer-prep records convert train.rec -o data-%06d.tar --count 1000 --index
   infer-prep records convert 'data-{000000..000012}.tar' --to imagerecord -o train.rec --index
   infer-prep records convert train.tfrecord --rename image/encoded=jpg --rename image/class/label=cls -o train.tar
@@ -191,7 +191,7 @@ func (a *app) convertRecords(cmd *cobra.Command, args []string, f *recordsConver
 	}
 	n, err := a.convert(ctx, o, in, to, args, f, change)
 	if err != nil {
-		err = errors.Join(err, o.takeBack())
+		err = errors.Join(ofFile(err), o.takeBack())
 		if err := interrupted(ctx, "nothing was written"); err != nil {
 			return err
 		}

@@ -51,8 +51,8 @@ Of shards a pattern may be given, such as 'data-{000..012}.tar'.
 
 ` + detection + `
 
-Exit status: 0 done; 1 a file could not be read, or is damaged; 2 a wrong flag,
-or no known format; 130 interrupted.`,
+Exit status: 0 done; 1 a file could not be read, is damaged, or of no known format;
+2 a wrong flag; 130 interrupted.`,
 		Example: `  infer-prep records ls train.rec val.rec
   infer-prep records ls --json 'shards/data-*.tar'`,
 		DisableFlagsInUseLine: true,
@@ -63,8 +63,13 @@ or no known format; 130 interrupted.`,
 			ctx := cmd.Context()
 			for _, name := range args {
 				f, err := recordFormat(ctx, recordio.Local, name, from)
-				if err != nil {
+				if isUsage(err) {
 					return err
+				}
+				if err != nil {
+					failed = true
+					a.complain(err)
+					continue
 				}
 				l, err := listRecords(ctx, f, name)
 				if err := interrupted(ctx, "not all was listed"); err != nil {
@@ -75,6 +80,9 @@ or no known format; 130 interrupted.`,
 					a.complain(readable(name, err))
 				}
 				list = append(list, l...)
+			}
+			if failed && len(list) == 0 && !asJSON {
+				return &exitError{status: exitFailed}
 			}
 			if err := a.printRecordFiles(list, asJSON); err != nil {
 				return err

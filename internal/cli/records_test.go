@@ -327,6 +327,7 @@ func glob(t *testing.T, pattern string) []string {
 func TestRecordsErrors(t *testing.T) {
 	recordsTree(t)
 	require.NoError(t, os.WriteFile("text.txt", []byte("a text, not records"), 0o666))
+	require.NoError(t, os.WriteFile("text.rec", []byte("a text, not records"), 0o666))
 	require.NoError(t, os.WriteFile("there.tar", []byte("mine"), 0o666))
 	require.NoError(t, os.Mkdir("folder", 0o777))
 	before := listFiles(t, ".")
@@ -339,7 +340,8 @@ func TestRecordsErrors(t *testing.T) {
 		{"no command", []string{"ruin"}, exitUsage, "want one of cat, convert, index, ls, verify"},
 		{"no file", []string{"ls"}, exitUsage, "records ls wants a file of records"},
 		{"no file to convert", []string{"convert", "-o", "x.tar"}, exitUsage, "wants a file of records"},
-		{"unknown file", []string{"ls", "text.txt"}, exitUsage, "text.txt: neither its name nor its first bytes are of a known format: say --from with one of imagerecord, kaldi, recordio, tfexample, tfrecord, webdataset"},
+		{"other than its name", []string{"ls", "text.rec"}, exitFailed, "text.rec: it is not what its name says, recordio, and its first bytes are of no known format"},
+		{"unknown file", []string{"ls", "text.txt"}, exitFailed, "text.txt: neither its name nor its first bytes are of a known format: say --from with one of imagerecord, kaldi, recordio, tfexample, tfrecord, webdataset"},
 		{"missing", []string{"cat", "missing.rec"}, exitFailed, "missing.rec: "},
 		{"missing with a pattern", []string{"ls", "missing-{0..2}.tar"}, exitFailed, "missing-0.tar: "},
 		{"folder", []string{"ls", "folder"}, exitFailed, "folder: a folder, want a file"},
@@ -348,7 +350,7 @@ func TestRecordsErrors(t *testing.T) {
 		{"wrong format to verify", []string{"verify", "--from", "mxnet", "images.rec"}, exitUsage, "--from mxnet"},
 		{"folder without field", []string{"cat", "-o", "x", "images.rec"}, exitUsage, "--field NAME"},
 		{"limits", []string{"cat", "--limit", "-2", "images.rec"}, exitUsage, "--limit -2"},
-		{"no index", []string{"index", "examples.tfrecord"}, exitUsage, "the format tfexample has no index"},
+		{"no index", []string{"index", "examples.tfrecord"}, exitFailed, "the format tfexample has no index"},
 		{"no sums", []string{"index", "--sums", "samples.tar"}, exitUsage, "a file of sums"},
 		{"no output", []string{"convert", "images.rec"}, exitUsage, "want -o OUT"},
 		{"unknown output", []string{"convert", "images.rec", "-o", "x.bin"}, exitUsage, "x.bin: the name is of no known format: say --to"},

@@ -28,8 +28,8 @@ Reading a file ends at its first damage, since nothing behind it is certain. Wit
 
 ` + detection + `
 
-Exit status: 0 all is well; 1 a file is damaged or could not be read; 2 a wrong flag,
-or no known format; 130 interrupted.`,
+Exit status: 0 all is well; 1 a file is damaged, of no known format, or could not be
+read; 2 a wrong flag; 130 interrupted.`,
 		Example:               `  infer-prep records verify train.rec 'shards/data-*.tar'`,
 		DisableFlagsInUseLine: true,
 		Args:                  recordArgs,
@@ -38,11 +38,10 @@ or no known format; 130 interrupted.`,
 			failed := false
 			for _, name := range args {
 				f, err := recordFormat(ctx, recordio.Local, name, from)
+				if isUsage(err) {
+					return err
+				}
 				if err != nil {
-					var e *exitError
-					if errors.As(err, &e) && e.status == exitUsage && from != "" {
-						return err
-					}
 					failed = true
 					a.complain(err)
 					continue
@@ -108,8 +107,8 @@ archive is called as it is on the command line.
 
 ` + detection + `
 
-Exit status: 0 done; 1 a file could not be read or written, or is damaged; 2 a wrong
-flag, no known format, or one without an index; 130 interrupted.`,
+Exit status: 0 done; 1 a file could not be read or written, is damaged, or of no known
+format or one without an index; 2 a wrong flag; 130 interrupted.`,
 		Example: `  infer-prep records index --sums train.rec
   infer-prep records index 'shards/data-{000..012}.tar'`,
 		DisableFlagsInUseLine: true,
@@ -122,7 +121,7 @@ flag, no known format, or one without an index; 130 interrupted.`,
 					return err
 				}
 				if f.Index == nil {
-					return usageErr("%s: the format %s has no index", name, f.Name)
+					return failErr("%s: the format %s has no index", name, f.Name)
 				}
 				written, err := f.Index(ctx, newOutputs(force), name, options)
 				for _, w := range written {

@@ -382,6 +382,15 @@ func plain(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
+// ofFile is plain of the file that an error is about, if it is about one.
+func ofFile(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return plain(pe.Path, err)
+	}
+	return err
+}
+
 // count is a flag's number, with an optional unit: k, M and G are powers of
 // 1000, Ki, Mi and Gi of 1024.
 type count int64

@@ -29,6 +29,26 @@ func TestWriteFIFO(t *testing.T) {
 	require.False(t, info.Mode().IsRegular(), "a device is not replaced by a file")
 }
 
+// TestNoFileReplaced is that record files, which are renamed when they are whole, do not replace what is no file, even with --force.
+func TestNoFileReplaced(t *testing.T) {
+	t.Chdir(tree(t, map[string][]byte{"in/a.png": pngBytes(t, 5, 4, 1)}))
+	require.Equal(t, exitOK, call(t, "pack", "recordio", "-q", "x", "in").status)
+	require.NoError(t, os.Mkdir("y.rec", 0o777))
+	require.NoError(t, syscall.Mkfifo("z.rec", 0o666))
+	for name, what := range map[string]string{"y": "a folder", "z": "a device or the like"} {
+		for _, to := range []string{"imagerecord", "webdataset"} {
+			r := call(t, "records", "convert", "--force", "--to", to, "x.rec", "-o", name+".rec")
+			require.Equal(t, exitFailed, r.status)
+			require.Contains(t, r.stderr, name+".rec: "+what+", want the name of a file\n")
+		}
+		r := call(t, "pack", "recordio", "--force", name, "in")
+		require.Equal(t, called{exitFailed, "", "infer-prep: pack: " + name + ".rec: a folder, device or the like, want the name of a file\n"}, r)
+		info, err := os.Lstat(name + ".rec")
+		require.NoError(t, err)
+		require.False(t, info.Mode().IsRegular())
+	}
+}
+
 // TestRunFIFO is that images which are no regular files are not waited for.
 func TestRunFIFO(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"in/a.png": pngBytes(t, 5, 4, 1)}))
@@ -43,5 +63,17 @@ func TestRunFIFO(t *testing.T) {
 		require.Contains(t, r.stderr, "3 images, 2 failed, 1 skipped")
 	case <-time.After(10 * time.Second):
 		require.Fail(t, "it waits")
+	}
+}
+
+// TestPackDanglingLink is that a link to nowhere is a sample that cannot be read, and does not end the pack.
+func TestPackDanglingLink(t *testing.T) {
+	t.Chdir(tree(t, map[string][]byte{"in/k/a.png": pngBytes(t, 5, 4, 1)}))
+	require.NoError(t, os.Symlink("nowhere", "in/k/b.png"))
+	for _, args := range [][]string{{"-o", "x"}, {"-o", "y", "--classes"}} {
+		r := call(t, append([]string{"pack", "shards", "in"}, args...)...)
+		require.Equal(t, exitFailed, r.status)
+		require.Contains(t, r.stderr, "infer-prep: pack: in/k/b.png: no such file or directory\n")
+		require.Contains(t, r.stderr, "1 shard with 1 sample; 1 could not be packed\n")
 	}
 }

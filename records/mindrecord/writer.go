@@ -12,6 +12,7 @@ import (
 
 	"github.com/tinylib/msgp/msgp"
 
+	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -101,21 +102,12 @@ func Create(name string, schema Schema, o WriterOptions) (*Writer, error) {
 
 func validText(s string) bool { return strings.ToValidUTF8(s, "") == s }
 
-// temporary makes a file beside that of a name.
-func temporary(name string) (*os.File, error) {
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".tmp*")
-	if err != nil {
-		return nil, fmt.Errorf("mindrecord: %w", err)
-	}
-	return f, nil
-}
-
 // begin begins a file.
 func (w *Writer) begin() error {
 	if len(w.done) == maxShards {
 		return fmt.Errorf("mindrecord: %s: more than %d files, want more rows in each", w.name, maxShards)
 	}
-	f, err := temporary(w.name)
+	f, err := recordio.CreateTemp(w.name)
 	if err != nil {
 		return err
 	}
@@ -418,7 +410,7 @@ func makeIndex(name, final string) (index string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	f, err := temporary(indexName(final))
+	f, err := recordio.CreateTemp(indexName(final))
 	if err != nil {
 		return "", err
 	}

@@ -78,12 +78,14 @@ func TestNothingHalf(t *testing.T) {
 
 	// The place of the final name is taken by a folder.
 	other := filepath.Join(dir, "y")
-	require.NoError(t, os.Mkdir(other, 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(other, "z"), nil, 0o600))
 	w, err = Create(other, s, small)
 	require.NoError(t, err)
+	require.NoError(t, os.Mkdir(other, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(other, "z"), nil, 0o600))
 	require.NoError(t, w.Write(rows[0]))
 	require.Error(t, w.Close())
+	_, err = Create(other, s, small)
+	require.ErrorContains(t, err, "a folder, want the name of a file")
 	require.Equal(t, []string{"x", "x.db", "y"}, seen())
 }
 

@@ -1,7 +1,7 @@
 """Writes the goldens of the ops that MXNet's ImageRecordIter has: AdjustHLS and LightingNoise, of
 AdjustBrightness, AdjustContrast and AdjustSaturation the cases of the backend mxnet, and of WarpAffine those that the
-iterator gives; and what the random ops RandomWarp, RandomHLS, RandomLightingNoise, RandomSizedCrop and RandomSquareCrop draw
-there, as distributions.
+iterator gives; what the random ops RandomWarp, RandomHLS and RandomLightingNoise draw there, as distributions; and
+compat/mxnet/testdata/boxes.json, the boxes of random_resized_crop and of crop sizes.
 
 Needs mxnet 1.9.1 and numpy 1.23.5 (its last that MXNet can be imported with; Python 3.11 or earlier), on x86-64.
 Takes no arguments; running it again gives the same bytes.
@@ -11,6 +11,7 @@ each image with seed_aug + 111 + its number, and libstdc++'s distributions over 
 drawn here as there; that they are the iterator's is checked by its outputs, of the boxes with an image of coordinates.
 """
 
+import json
 import math
 import os
 import struct
@@ -214,49 +215,43 @@ def warps():
 
 
 def box(r, h, w, area, ratio):
-    """The box that random_resized_crop draws, if one of ten fits."""
+    """What random_resized_crop draws until a box fits, ten times at the most, and the box (None: none did)."""
+    tries = []
     for _ in range(10):
-        n = r.uniform(*area) * F(h * w)
-        t = r.uniform(*ratio)
+        a, t = r.uniform(*area), r.uniform(*ratio)
+        n = a * F(h * w)
         y, x = (int(math.floor(math.sqrt(float(v)) + 0.5)) for v in (n / t, n * t))
-        if r.unit() > F(0.5):
+        turned = bool(r.unit() > F(0.5))
+        if turned:
             x, y = y, x
+        tries.append([float(str(a)), float(str(t)), turned])
         if 0 < y <= h and 0 < x <= w:
-            return r.below(h - y + 1), r.below(w - x + 1), y, x
+            return tries, [r.below(h - y + 1), r.below(w - x + 1), y, x]
+    return tries, None
 
 
-def boxed(b, size):
-    return ("resized_crop", {"top": b[0], "left": b[1], "height": b[2], "width": b[3], "out_height": size[0], "out_width": size[1]})
-
-
-def middle(h, w, size):
-    """The plain crop of an image of h x w: at most two resizes, and a crop."""
-    ops = []
-    for i in (0, 1):
-        if (h, w)[i] < size[i]:
-            other = int(F(size[i]) / F((h, w)[i]) * F((w, h)[i]))
-            h, w = (size[i], other) if i == 0 else (other, size[i])
-            ops.append(("resize", {"height": h, "width": w}))
-    if (h, w) != size:
-        ops.append(("crop", {"top": (h - size[0]) // 2, "left": (w - size[1]) // 2, "height": size[0], "width": size[1]}))
-    return ops
-
-
-def check_boxes():
-    """The boxes are the iterator's: an image of coordinates is cut out, by side as large as the output or not."""
-    for seed in range(40):
-        h, w = 20 + seed, 61 - seed
+def boxes():
+    """The boxes are the iterator's: an image of coordinates is cut out, by sides as large as the output."""
+    cases = []
+    for seed in range(288):
+        h, w = 20 + seed % 40, 61 - seed % 40
         a = np.stack(np.broadcast_arrays(np.arange(h)[:, None] * 4, np.arange(w)[None] * 4, 9), -1).astype(np.uint8)
-        b = box(Generator(seed), h, w, (0.1, 0.9), (0.5, 2))
-        if not b:
-            continue
-        out = iterate(a, b[2:], random_resized_crop=True, min_random_area=0.1, max_random_area=0.9, min_aspect_ratio=0.5, max_aspect_ratio=2.0, seed_aug=seed)
-        assert np.array_equal(out, a[b[0]:b[0] + b[2], b[1]:b[1] + b[3]]), (seed, b)
+        area, ratio = (((0.1, 0.9), (0.5, 2)), ((0.08, 1), (3 / 4, 4 / 3)), ((0.5, 1.5), (0.25, 4)))[seed % 3]
+        tries, b = box(Generator(seed), h, w, area, ratio)
+        size = b[2:] if b else (5, 5)
+        out = iterate(a, size, random_resized_crop=True, min_random_area=area[0], max_random_area=area[1], min_aspect_ratio=ratio[0], max_aspect_ratio=ratio[1], seed_aug=seed)
+        top, left = b[:2] if b else ((h - 5) // 2, (w - 5) // 2)
+        assert np.array_equal(out, a[top:top + size[0], left:left + size[1]]), (seed, b)
+        cases.append({"height": h, "width": w, "tries": tries, "box": b})
         r = Generator(seed)
         side = 5 + r.below(12)
-        top, left = r.below(h - side + 1), r.below(w - side + 1)
-        out = iterate(a, (side, side), min_crop_size=5, max_crop_size=16, rand_crop=True, seed_aug=seed)
-        assert np.array_equal(out, a[top:top + side, left:left + side]), (seed, side, top, left)
+        for random in (True, False):
+            top, left = (r.below(h - side + 1), r.below(w - side + 1)) if random else ((h - side) // 2, (w - side) // 2)
+            out = iterate(a, (side, side), min_crop_size=5, max_crop_size=16, rand_crop=random, seed_aug=seed)
+            assert np.array_equal(out, a[top:top + side, left:left + side]), (seed, side, top, left)
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../compat/mxnet/testdata/boxes.json")
+    with open(path, "w") as f:
+        f.write("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]\n")
 
 
 N = 20000
@@ -288,35 +283,11 @@ def draws():
         d.case(f"{w}x{h}_{'_'.join(kw)}", q, (h, w), drawn)
     d.write()
 
-    sampled = {"interpolation": "bilinear", "backend": "opencv", "no_antialias": False}
-    d = Draws("random_sized_crop", REFERENCE)
-    for (h, w), size, area, ratio in (((60, 90), (24, 20), (0.08, 1.0), (3 / 4, 4 / 3)), ((20, 200), (24, 24), (0.08, 1.0), (3 / 4, 4 / 3)), ((30, 30), (24, 24), (0.3, 0.4), (2.0, 3.0)),
-                                      ((40, 31), (24, 24), (1.5, 2.0), (0.9, 1.1)), ((10, 15), (24, 40), (1.0, 1.0), (1.0, 1.0)), ((3, 2), (4, 4), (0.0, 1.0), (0.5, 2.0))):
-        q = {"height": size[0], "width": size[1], "area": area, "ratio": ratio, **sampled}
-        drawn = []
-        for _ in range(N):
-            b = box(r, h, w, area, ratio) if area != (1, 1) or ratio != (1, 1) else None
-            drawn.append([boxed(b, size)] if b else middle(h, w, size))
-        d.case(f"{w}x{h}_{len(d.cases)}", q, (h, w), drawn)
-    d.write()
-    d = Draws("random_square_crop", REFERENCE)
-    for (h, w), (least, most), centered in (((60, 90), (20, 50), False), ((33, 30), (30, 30), False), ((60, 90), (5, 60), True)):
-        q = {"height": 24, "width": 20, "min_side": least, "max_side": most, "centered": centered, **sampled}
-        drawn = []
-        for _ in range(N):
-            side = least + r.below(most - least + 1)
-            top, left = (h - side) // 2, (w - side) // 2
-            if not centered:
-                top, left = r.below(h - side + 1), r.below(w - side + 1)
-            drawn.append([boxed((top, left, side, side), (24, 20))])
-        d.case(f"{w}x{h}_{least}_{most}", q, (h, w), drawn)
-    d.write()
-
 
 if __name__ == "__main__":
     hls()
     lighting()
     warps()
-    check_boxes()
+    boxes()
     draws()
     adjustments()
