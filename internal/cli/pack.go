@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -54,6 +56,17 @@ func changed(cmd *cobra.Command, names []string) string {
 		}
 	}
 	return ""
+}
+
+// collectLess lets the garbage collector run a quarter as often, unless GOGC says otherwise. The JPEG encoder takes
+// some MB of WebAssembly's memory for each image, which would make it run all the time: two
+// workers pack 1.7 times as many images so, in 150 MB in place of 60.
+func collectLess() (restore func()) {
+	if os.Getenv("GOGC") != "" {
+		return func() {}
+	}
+	before := debug.SetGCPercent(400)
+	return func() { debug.SetGCPercent(before) }
 }
 
 func (f *packFlags) add(cmd *cobra.Command) {

@@ -175,6 +175,7 @@ func (a *app) packRecordIO(cmd *cobra.Command, f *packRecordIOFlags, prefix, roo
 			a.complain(e)
 		}
 	}
+	defer collectLess()()
 	stats, err := p.Run(cmd.Context())
 	bar.clear()
 	if err != nil {

@@ -214,6 +214,7 @@ func (a *app) packShards(ctx context.Context, f *packShardsFlags, args []string)
 			return nil
 		}
 	}
+	defer collectLess()()
 	r, err := pack.Shards(ctx, s, f.out, f.ShardOptions)
 	bar.clear()
 	if err != nil {
