@@ -41,6 +41,16 @@ type Mapped interface {
 	Bytes() []byte
 }
 
+// Bytes is all of a file that is Mapped; nil if it is not in memory.
+func Bytes(f File) []byte {
+	if m, ok := f.(Mapped); ok {
+		if b := m.Bytes(); int64(len(b)) == f.Size() {
+			return b
+		}
+	}
+	return nil
+}
+
 // NewFile is a file that is being written.
 type NewFile interface {
 	io.Writer
@@ -57,6 +67,18 @@ type Info struct {
 	Folder bool
 	// Modified is when it was last; zero if that is not known.
 	Modified time.Time
+}
+
+// WriteFile makes a file of b, or leaves nothing.
+func WriteFile(ctx context.Context, o Opener, name string, b []byte) error {
+	f, err := o.Create(ctx, name)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(b); err != nil {
+		return errors.Join(err, f.Abort())
+	}
+	return f.Close()
 }
 
 // Local is the machine's own files. Names may begin with file://.

@@ -69,12 +69,11 @@ func (s *Stream) view(i int, from, to int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m, ok := f.(Mapped); ok {
-		if b := m.Bytes(); int64(len(b)) == f.Size() {
-			return b[from:to:to], nil
-		}
+	b := Bytes(f)
+	if b == nil {
+		return nil, nil
 	}
-	return nil, nil
+	return b[from:to:to], nil
 }
 
 // ReadAt reads across the files' borders.

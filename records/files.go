@@ -151,10 +151,8 @@ func (w *Output) Abort() error { return w.file.Abort() }
 
 // Input is the bytes of an open file: all of them in memory, or a reader.
 func Input(f recordio.File) (mapped []byte, r io.Reader) {
-	if m, ok := f.(recordio.Mapped); ok {
-		if b := m.Bytes(); b != nil && int64(len(b)) == f.Size() {
-			return b, bytes.NewReader(b)
-		}
+	if b := recordio.Bytes(f); b != nil {
+		return b, bytes.NewReader(b)
 	}
 	return nil, bufio.NewReaderSize(io.NewSectionReader(f, 0, f.Size()), 256<<10)
 }

@@ -151,14 +151,7 @@ func readMean(ctx context.Context, name string, shape tensor.Shape) (*tensor.Ten
 
 // writeMean writes a mean image; nothing is there before all is.
 func writeMean(ctx context.Context, name string, mean *tensor.Tensor) error {
-	f, err := recordio.Local.Create(ctx, name)
-	if err != nil {
-		return err
-	}
-	if _, err := f.Write(appendMean(nil, mean)); err != nil {
-		return errors.Join(err, f.Abort())
-	}
-	return f.Close()
+	return recordio.WriteFile(ctx, recordio.Local, name, appendMean(nil, mean))
 }
 
 // meanOf is the mean of a run's images, added one after another.

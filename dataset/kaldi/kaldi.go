@@ -130,8 +130,8 @@ func archive(ctx context.Context, opener recordio.Opener, name string, o kaldi.O
 		return nil, err
 	}
 	in := io.Reader(io.NewSectionReader(f, 0, f.Size()))
-	if m, ok := f.(recordio.Mapped); ok && m.Bytes() != nil {
-		in = bytes.NewReader(m.Bytes())
+	if b := recordio.Bytes(f); b != nil {
+		in = bytes.NewReader(b)
 	}
 	r := kaldi.NewReader(in, o)
 	var l []kaldi.Entry

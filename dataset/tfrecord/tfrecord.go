@@ -87,10 +87,9 @@ func (r *rows) add(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	x := file{File: f, name: name}
+	x := file{File: f, name: name, mapped: recordio.Bytes(f)}
 	from := io.ReaderAt(f)
-	if m, ok := f.(recordio.Mapped); ok && m.Bytes() != nil {
-		x.mapped = m.Bytes()
+	if x.mapped != nil {
 		from = bytes.NewReader(x.mapped)
 	}
 	if x.offsets, err = tfrecord.Scan(from, f.Size(), tfrecord.Options{Name: name}); err != nil {

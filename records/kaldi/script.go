@@ -520,10 +520,8 @@ func (s *Script) with(ctx context.Context, i int, f func(*Reader, Entry) error) 
 
 // section is what follows offset, in memory where the file is.
 func section(f recordio.File, offset int64) io.Reader {
-	if m, ok := f.(recordio.Mapped); ok {
-		if b := m.Bytes(); int64(len(b)) == f.Size() {
-			return bytes.NewReader(b[offset:])
-		}
+	if b := recordio.Bytes(f); b != nil {
+		return bytes.NewReader(b[offset:])
 	}
 	return io.NewSectionReader(f, offset, f.Size()-offset)
 }

@@ -50,11 +50,7 @@ func newData(name string, f recordio.File) (*data, error) {
 	if d.groups, err = h.groups(); err != nil {
 		return nil, &CorruptionError{name, 0, err.Error()}
 	}
-	if m, ok := f.(recordio.Mapped); ok {
-		if b := m.Bytes(); int64(len(b)) == f.Size() {
-			d.mapped = b
-		}
-	}
+	d.mapped = recordio.Bytes(f)
 	return d, nil
 }
 

@@ -253,18 +253,11 @@ func (r *Reader) scan(ctx context.Context) (*Index, error) {
 
 // SaveIndex writes the index beside the shard.
 func SaveIndex(ctx context.Context, o recordio.Opener, shard string, x *Index) error {
-	f, err := o.Create(ctx, IndexName(shard))
-	if err != nil {
-		return fmt.Errorf("webdataset: %w", err)
-	}
 	b, err := x.AppendText(nil)
 	if err == nil {
-		_, err = f.Write(b)
+		err = recordio.WriteFile(ctx, o, IndexName(shard), b)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("webdataset: %s: %w", IndexName(shard), err), f.Abort())
-	}
-	if err = f.Close(); err != nil {
 		return fmt.Errorf("webdataset: %s: %w", IndexName(shard), err)
 	}
 	return nil
@@ -325,11 +318,7 @@ func (x *Index) Open(ctx context.Context, o recordio.Opener, shard string, optio
 		options.Name = shard
 	}
 	options.Lenient = false
-	i := &Indexed{f: f, x: x, o: options.fill()}
-	if m, ok := f.(recordio.Mapped); ok {
-		i.mem = m.Bytes()
-	}
-	return i, nil
+	return &Indexed{f: f, x: x, o: options.fill(), mem: recordio.Bytes(f)}, nil
 }
 
 // Len is the number of samples.

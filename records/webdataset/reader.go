@@ -190,8 +190,8 @@ func Open(ctx context.Context, o recordio.Opener, name string, options Options) 
 		options.Name = name
 	}
 	var r *Reader
-	if m, ok := f.(recordio.Mapped); ok && m.Bytes() != nil {
-		r, err = NewBytes(m.Bytes(), options)
+	if b := recordio.Bytes(f); b != nil {
+		r, err = NewBytes(b, options)
 	} else {
 		r, err = NewReader(io.NewSectionReader(f, 0, f.Size()), options)
 	}

@@ -127,8 +127,8 @@ func recordIO(name string, use func([]byte)) (n int, err error) {
 	}
 	defer f.Close()
 	r := recordio.NewReader(io.NewSectionReader(f, 0, f.Size()), recordio.Options{Name: name})
-	if m, ok := f.(recordio.Mapped); ok && m.Bytes() != nil {
-		r = recordio.NewBytes(m.Bytes(), recordio.Options{Name: name})
+	if b := recordio.Bytes(f); b != nil {
+		r = recordio.NewBytes(b, recordio.Options{Name: name})
 	}
 	for ; ; n++ {
 		b, err := r.Next()
