@@ -19,11 +19,12 @@ func TestOrdered(t *testing.T) {
 	for _, workers := range []int{1, 2, 7} {
 		var got []int
 		var under, most atomic.Int32
-		err := ordered(t.Context(), 3, 500, workers, func(_ context.Context, i int) int {
+		err := ordered(t.Context(), 3, 500, workers, func(_ context.Context, i int) (int, error) {
 			most.Store(max(most.Load(), under.Add(1)))
 			defer under.Add(-1)
-			return i * i
-		}, func(i, v int) error {
+			return i * i, nil
+		}, func(i, v int, err error) error {
+			require.NoError(t, err)
 			require.Equal(t, i*i, v)
 			got = append(got, i)
 			return nil
@@ -37,7 +38,7 @@ func TestOrdered(t *testing.T) {
 
 		stop := errors.New("stop")
 		n := 0
-		err = ordered(t.Context(), 0, 500, workers, func(_ context.Context, i int) int { return i }, func(int, int) error {
+		err = ordered(t.Context(), 0, 500, workers, func(_ context.Context, i int) (int, error) { return i, nil }, func(int, int, error) error {
 			if n++; n == 10 {
 				return stop
 			}
@@ -47,15 +48,15 @@ func TestOrdered(t *testing.T) {
 		require.Equal(t, 10, n)
 
 		ctx, cancel := context.WithCancel(t.Context())
-		err = ordered(ctx, 0, 500, workers, func(ctx context.Context, i int) int {
+		err = ordered(ctx, 0, 500, workers, func(ctx context.Context, i int) (int, error) {
 			if i == 20 {
 				cancel()
 			}
-			return i
-		}, func(int, int) error { return nil })
+			return i, nil
+		}, func(int, int, error) error { return nil })
 		require.ErrorIs(t, err, context.Canceled)
 	}
-	require.NoError(t, ordered(t.Context(), 5, 5, 2, nil, func(int, int) error { return nil }))
+	require.NoError(t, ordered(t.Context(), 5, 5, 2, nil, func(int, int, error) error { return nil }))
 }
 
 func TestJournal(t *testing.T) {

@@ -111,10 +111,15 @@ type recordIOState struct {
 	Through bool `json:",omitempty"` // the output is whole, and its files are being renamed
 }
 
-// fileState is the beginning of a file.
+// fileState is the beginning of a file, or all of it.
 type fileState struct {
 	Size int64
-	CRC  uint32
+	CRC  uint32 // CRC-32C
+}
+
+func (s *fileState) add(b []byte) {
+	s.Size += int64(len(b))
+	s.CRC = crc32.Update(s.CRC, castagnoli, b)
 }
 
 const (
@@ -297,12 +302,6 @@ type recordIOWriter struct {
 	workers sync.Pool
 }
 
-// made is what a worker makes of an item.
-type made struct {
-	b   *[]byte
-	err error
-}
-
 func (w *recordIOWriter) pack(ctx context.Context, states []recordIOState) (err error) {
 	p := w.p
 	out := &p.Outputs[w.at]
@@ -322,18 +321,18 @@ func (w *recordIOWriter) pack(ctx context.Context, states []recordIOState) (err 
 	w.progress()
 	w.workers.New = func() any { return &images{o: &p.Image} }
 	buffers := sync.Pool{New: func() any { return new([]byte) }}
-	err = ordered(ctx, w.state.Items, len(out.Items), p.Jobs, func(_ context.Context, i int) (m made) {
+	err = ordered(ctx, w.state.Items, len(out.Items), p.Jobs, func(_ context.Context, i int) (*[]byte, error) {
 		worker := w.workers.Get().(*images)
 		defer w.workers.Put(worker)
-		m.b = buffers.Get().(*[]byte)
-		var b []byte
-		if b, m.err = worker.image((*m.b)[:0], below(p.Root, out.Items[i].Path)); m.err == nil {
-			*m.b = b
+		buf := buffers.Get().(*[]byte)
+		b, err := worker.image((*buf)[:0], below(p.Root, out.Items[i].Path))
+		if err == nil {
+			*buf = b
 		}
-		return m
-	}, func(i int, m made) error {
-		defer buffers.Put(m.b)
-		if err := w.put(i, m); err != nil {
+		return buf, err
+	}, func(i int, buf *[]byte, err error) error {
+		defer buffers.Put(buf)
+		if err := w.put(i, *buf, err); err != nil {
 			return err
 		}
 		w.progress()
@@ -356,23 +355,23 @@ func (w *recordIOWriter) pack(ctx context.Context, states []recordIOState) (err 
 	return w.finish()
 }
 
-// put writes an item's record.
-func (w *recordIOWriter) put(i int, m made) error {
+// put writes an item's record, if err is nil.
+func (w *recordIOWriter) put(i int, content []byte, err error) error {
 	out := &w.p.Outputs[w.at]
 	item := &out.Items[i]
 	r := &w.record
 	*r = imagerecord.Record{Labels: item.Labels, ID: item.Index}
-	if m.err == nil {
+	if err == nil {
 		if len(item.Labels) > 1 && !w.p.PackLabels {
 			r.Labels = item.Labels[:1]
 		}
-		r.Content = *m.b
+		r.Content = content
 		if w.b = r.Append(w.b[:0]); len(w.b) > recordio.MaxRecord {
-			m.err = fmt.Errorf("%w: a record of %d bytes, at most %d can be written", recordio.ErrTooLarge, len(w.b), recordio.MaxRecord)
+			err = fmt.Errorf("%w: a record of %d bytes, at most %d can be written", recordio.ErrTooLarge, len(w.b), recordio.MaxRecord)
 		}
 	}
-	if m.err != nil {
-		bad := &ItemError{out.List, i, item.Path, m.err}
+	if err != nil {
+		bad := &ItemError{out.List, i, item.Path, err}
 		if w.p.Bad != nil {
 			w.p.Bad(bad)
 		}

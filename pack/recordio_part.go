@@ -2,6 +2,7 @@ package pack
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -47,8 +48,7 @@ func (w partWriter) Write(b []byte) (int, error) {
 
 // Write writes some bytes.
 func (p *partFile) Write(b []byte) (int, error) {
-	p.CRC = crc32.Update(p.CRC, castagnoli, b)
-	p.Size += int64(len(b))
+	p.add(b)
 	return p.buf.Write(b)
 }
 
@@ -109,19 +109,14 @@ func unfinish(name string, s fileState) error {
 	if _, err := os.Lstat(name + ".part"); err == nil {
 		return nil
 	}
-	f, err := os.Open(name)
+	got, err := sumFile(context.Background(), name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	sum := crc32.New(castagnoli)
-	n, err := io.Copy(sum, f)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	if n != s.Size || sum.Sum32() != s.CRC {
+	if got != s {
 		return nil
 	}
 	return os.Rename(name, name+".part")

@@ -338,20 +338,14 @@ func (p *shardPack) pack() error {
 				return fmt.Errorf("pack: %w", err)
 			}
 		}
-		type result struct {
-			s   *webdataset.Sample
-			err error
-		}
-		err := ordered(p.ctx, next, len(items), p.o.Jobs, func(ctx context.Context, k int) result {
-			s, err := p.s.read(ctx, items[k])
-			return result{s, err}
-		}, func(k int, r result) error {
-			err := r.err
+		err := ordered(p.ctx, next, len(items), p.o.Jobs, func(ctx context.Context, k int) (*webdataset.Sample, error) {
+			return p.s.read(ctx, items[k])
+		}, func(k int, s *webdataset.Sample, err error) error {
 			if p.ctx.Err() != nil { // what was read before it ended waits until it is read again
 				return p.ctx.Err()
 			}
 			if err == nil {
-				err = p.write(r.s, k+1)
+				err = p.write(s, k+1)
 			}
 			p.step()
 			var fatal *fatalError
@@ -370,8 +364,9 @@ func (p *shardPack) pack() error {
 		next, p.number = 0, 0
 	}
 	if p.s.ClassNames != nil {
-		if err := writeNew(p.ctx, p.open, filepath.Join(p.dir, classesFile), []byte(strings.Join(p.s.ClassNames, "\n")+"\n")); err != nil {
-			return err
+		names := []byte(strings.Join(p.s.ClassNames, "\n") + "\n")
+		if err := recordio.WriteFile(p.ctx, p.open, filepath.Join(p.dir, classesFile), names); err != nil {
+			return fmt.Errorf("pack: %w", err)
 		}
 	}
 	err = p.j.remove()
@@ -381,17 +376,6 @@ func (p *shardPack) pack() error {
 
 // classesFile has the name of a class on each line.
 const classesFile = "classes.txt"
-
-func writeNew(ctx context.Context, o recordio.Opener, name string, b []byte) error {
-	f, err := o.Create(ctx, name)
-	if err != nil {
-		return fmt.Errorf("pack: %w", err)
-	}
-	if _, err = f.Write(b); err != nil {
-		return errors.Join(fmt.Errorf("pack: %w", err), f.Abort())
-	}
-	return f.Close()
-}
 
 // fatalError is an error of writing, which is none of the sample's.
 type fatalError struct{ err error }
@@ -447,7 +431,7 @@ func (p *shardPack) finish(next int) error {
 		return err
 	}
 	name := filepath.Join(p.folder(), p.open.name)
-	s := Shard{name, p.n, p.open.size, p.open.crc}
+	s := Shard{name, p.n, p.open.Size, p.open.CRC}
 	s.Name = filepath.Join(p.sections[p.at].folder, p.open.name)
 	if err := p.j.note(shardState{p.at, next, p.bads, s}); err != nil {
 		return fmt.Errorf("pack: %w", err)
@@ -503,22 +487,15 @@ func (p *shardPack) divide() error {
 	}
 	p.steps += n
 	lengths := make([]float64, n)
-	type result struct {
-		length float64
-		err    error
-	}
-	err := ordered(p.ctx, 0, n, p.o.Jobs, func(ctx context.Context, k int) result {
-		l, err := p.s.length(ctx, k)
-		return result{l, err}
-	}, func(k int, r result) error {
+	err := ordered(p.ctx, 0, n, p.o.Jobs, p.s.length, func(k int, length float64, err error) error {
 		p.step()
-		if r.err == nil {
-			lengths[k] = r.length
+		if err == nil {
+			lengths[k] = length
 			return nil
 		}
 		lengths[k] = math.NaN()
 		p.lost++
-		return p.bad(r.err)
+		return p.bad(err)
 	})
 	if err != nil {
 		return err

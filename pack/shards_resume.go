@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -162,29 +161,23 @@ func (p *shardPack) resume(states []shardState) (next int, err error) {
 	}
 	p.report.Resumed = len(states)
 	p.report.Bad += p.bads
-	type result struct {
-		crc  uint32
-		size int64
-		err  error
-	}
-	err = ordered(p.ctx, 0, len(states), p.o.Jobs, func(ctx context.Context, k int) (r result) {
-		r.crc, r.size, r.err = sumFile(ctx, filepath.Join(p.dir, states[k].Name))
-		return r
-	}, func(k int, r result) error {
+	err = ordered(p.ctx, 0, len(states), p.o.Jobs, func(ctx context.Context, k int) (fileState, error) {
+		return sumFile(ctx, filepath.Join(p.dir, states[k].Name))
+	}, func(k int, got fileState, err error) error {
 		s := states[k].Shard
 		s.Name = filepath.Join(p.dir, s.Name)
-		if r.err == nil && p.o.Index {
-			_, r.err = os.Stat(webdataset.IndexName(s.Name))
+		if err == nil && p.o.Index {
+			_, err = os.Stat(webdataset.IndexName(s.Name))
 		}
-		if r.err != nil && p.ctx.Err() == nil {
-			return fmt.Errorf("pack: %w: %w", ErrChanged, r.err)
+		if err != nil && p.ctx.Err() == nil {
+			return fmt.Errorf("pack: %w: %w", ErrChanged, err)
 		}
-		if r.err == nil && (r.size != s.Size || r.crc != s.CRC) {
-			return fmt.Errorf("pack: %w: %s has %d bytes with CRC-32C %08x, want %d with %08x", ErrChanged, s.Name, r.size, r.crc, s.Size, s.CRC)
+		if err == nil && got != (fileState{s.Size, s.CRC}) {
+			return fmt.Errorf("pack: %w: %s has %d bytes with CRC-32C %08x, want %d with %08x", ErrChanged, s.Name, got.Size, got.CRC, s.Size, s.CRC)
 		}
 		p.report.Shards = append(p.report.Shards, s)
 		p.report.Samples += s.Samples
-		return r.err
+		return err
 	})
 	if len(states) > 0 && err == nil {
 		p.o.Progress(p.done, p.steps)
@@ -193,24 +186,24 @@ func (p *shardPack) resume(states []shardState) (next int, err error) {
 }
 
 // sumFile reads a file.
-func sumFile(ctx context.Context, name string) (crc uint32, size int64, err error) {
+func sumFile(ctx context.Context, name string) (s fileState, err error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return 0, 0, err
+		return s, err
 	}
 	defer f.Close()
 	b := make([]byte, 1<<20)
 	for {
 		n, err := f.Read(b)
-		crc, size = crc32.Update(crc, castagnoli, b[:n]), size+int64(n)
+		s.add(b[:n])
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err == io.EOF {
-			return crc, size, nil
+			return s, nil
 		}
 		if err != nil {
-			return crc, size, err
+			return s, err
 		}
 	}
 }
@@ -218,9 +211,8 @@ func sumFile(ctx context.Context, name string) (crc uint32, size int64, err erro
 // shardOpener sums what is written into shards, and does not say when they were written.
 type shardOpener struct {
 	recordio.Opener
-	name string // of the last shard, without its folder
-	size int64
-	crc  uint32
+	name      string // of the last shard, without its folder
+	fileState        // and what it has
 }
 
 func (o *shardOpener) Stat(ctx context.Context, name string) (recordio.Info, error) {
@@ -234,7 +226,7 @@ func (o *shardOpener) Create(ctx context.Context, name string) (recordio.NewFile
 	if err != nil || strings.HasSuffix(name, webdataset.IndexName("")) {
 		return f, err
 	}
-	o.name, o.size, o.crc = filepath.Base(name), 0, 0
+	o.name, o.fileState = filepath.Base(name), fileState{}
 	return &shardFile{f, o}, nil
 }
 
@@ -245,7 +237,6 @@ type shardFile struct {
 
 func (f *shardFile) Write(b []byte) (int, error) {
 	n, err := f.NewFile.Write(b)
-	f.o.size += int64(n)
-	f.o.crc = crc32.Update(f.o.crc, castagnoli, b[:n])
+	f.o.add(b[:n])
 	return n, err
 }

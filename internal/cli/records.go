@@ -89,6 +89,29 @@ func recordFormat(ctx context.Context, o recordio.Opener, name, from string) (re
 	return f, nil
 }
 
+// eachRecordFile calls do with each file, and goes on with the next where one is of no known format, which is
+// named, or do is false. It is false then; an error ends it.
+func (a *app) eachRecordFile(ctx context.Context, names []string, from string, do func(name string, f records.Format) (bool, error)) (ok bool, err error) {
+	ok = true
+	for _, name := range names {
+		f, err := recordFormat(ctx, recordio.Local, name, from)
+		if isUsage(err) {
+			return false, err
+		}
+		if err != nil {
+			ok = false
+			a.complain(err)
+			continue
+		}
+		well, err := do(name, f)
+		if err != nil {
+			return false, err
+		}
+		ok = ok && well
+	}
+	return ok, nil
+}
+
 // isUsage reports an error of the flags.
 func isUsage(err error) bool {
 	var e *exitError

@@ -59,35 +59,27 @@ Exit status: 0 done; 1 a file could not be read, is damaged, or of no known form
 		Args:                  recordArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			list := []*recordFileJSON{}
-			failed := false
 			ctx := cmd.Context()
-			for _, name := range args {
-				f, err := recordFormat(ctx, recordio.Local, name, from)
-				if isUsage(err) {
-					return err
-				}
-				if err != nil {
-					failed = true
-					a.complain(err)
-					continue
-				}
+			ok, err := a.eachRecordFile(ctx, args, from, func(name string, f records.Format) (bool, error) {
 				l, err := listRecords(ctx, f, name)
 				if err := interrupted(ctx, "not all was listed"); err != nil {
-					return err
+					return false, err
 				}
 				if err != nil {
-					failed = true
 					a.complain(readable(name, err))
 				}
 				list = append(list, l...)
-			}
-			if failed && len(list) == 0 && !asJSON {
-				return &exitError{status: exitFailed}
-			}
-			if err := a.printRecordFiles(list, asJSON); err != nil {
+				return err == nil, nil
+			})
+			if err != nil {
 				return err
 			}
-			if failed {
+			if ok || len(list) > 0 || asJSON {
+				if err := a.printRecordFiles(list, asJSON); err != nil {
+					return err
+				}
+			}
+			if !ok {
 				return &exitError{status: exitFailed}
 			}
 			return nil

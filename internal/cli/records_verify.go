@@ -35,17 +35,7 @@ read; 2 a wrong flag; 130 interrupted.`,
 		Args:                  recordArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			failed := false
-			for _, name := range args {
-				f, err := recordFormat(ctx, recordio.Local, name, from)
-				if isUsage(err) {
-					return err
-				}
-				if err != nil {
-					failed = true
-					a.complain(err)
-					continue
-				}
+			ok, err := a.eachRecordFile(ctx, args, from, func(name string, f records.Format) (bool, error) {
 				told := map[string]bool{}
 				bad := func(err error) {
 					err = readable(name, err)
@@ -61,12 +51,13 @@ read; 2 a wrong flag; 130 interrupted.`,
 				}
 				var beside []string
 				if f.Verify != nil && ctx.Err() == nil {
+					var err error
 					if beside, err = f.Verify(ctx, recordio.Local, name, records.ReadOptions{}, bad); err != nil && ctx.Err() == nil {
 						bad(err)
 					}
 				}
 				if err := interrupted(ctx, "not all was checked"); err != nil {
-					return err
+					return false, err
 				}
 				line := fmt.Sprintf("%s: %s, %s", printable(name), f.Name, plural(n, "record"))
 				if len(beside) > 0 {
@@ -75,14 +66,15 @@ read; 2 a wrong flag; 130 interrupted.`,
 				if len(told) == 0 {
 					line += ": ok"
 				} else {
-					failed = true
 					line += fmt.Sprintf(": damaged in %s", plural(len(told), "place"))
 				}
-				if _, err := fmt.Fprintln(a.stdout, line); err != nil {
-					return err
-				}
+				_, err := fmt.Fprintln(a.stdout, line)
+				return len(told) == 0, err
+			})
+			if err != nil {
+				return err
 			}
-			if failed {
+			if !ok {
 				return &exitError{status: exitFailed}
 			}
 			return nil
