@@ -295,23 +295,18 @@ class Bench(Run):
             for _, peer, want in (g for g in GOALS if g[0] == case):
                 text = f"{case} at least {want}x {peer}" + (" (stretch)" if peer in STRETCH else "")
                 x = self.ratios.get((case, peer))
-                self.goal(text, f"{x:.2f}x", x >= want) if x else self.goal(text)
-        self.raw |= {"stages_us": self.budgets, "machine": machine, "images": images, "rounds": self.rounds, "goals": self.goals, "errors": self.errors}
-        with open(os.path.join(BIN, "bench.json"), "w") as f:
-            json.dump(self.raw, f, indent=1)
-        self.report(machine, images, time.monotonic() - begin)
-        return 1 if self.errors else 0
+                self.at_least(text, want, x)
+        self.save("bench.json", self.raw | {"stages_us": self.budgets, "machine": machine, "images": images, "rounds": self.rounds})
+        self.report()
+        return self.finish(machine, f"{images}. One core, one thread, {self.rounds} rounds in turn, medians", begin, "bench.json")
 
-    def report(self, machine, images, seconds):
+    def report(self):
         table("case | library | version | images/s by CPU time | images/s by the clock | ours is so many times as fast | peak MB | bytes", self.rows)
         used = [s for s, _ in STAGES if any(b[s] >= 0.5 for b in self.budgets.values())]
         table("infer-prep's stages: us an image | in all | " + " | ".join(used),
               [(case, f"{sum(b.values()):,.0f}", *(f"{b[s]:,.0f}" for s in used)) for case, b in self.budgets.items()])
         table("start | ms to the first tensor | ours is so many times as fast | peak MB", self.start_rows)
         table("infer-prep by size | megapixels | file MB | ns/pixel by CPU time | peak MB", self.linear_rows)
-        say(f"\nCommit {machine['commit']}. {images}. One core, one thread, {self.rounds} rounds in turn, medians. {machine['cpu']}, {machine['cores']} cores, Linux {machine['kernel']}, "
-            f"{machine['go']}, Python {machine['python']}; load {machine['load']:.2f} at the start. {seconds / 60:.1f} minutes. Raw numbers: bin/bench.json")
-        self.finish()
 
 
 if __name__ == "__main__":

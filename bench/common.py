@@ -3,6 +3,7 @@ that speak the protocol of README.md, goals and tables.
 
 Plain Python; what the libraries need is installed outside the checkout.
 """
+import json
 import os
 import platform
 import select
@@ -304,10 +305,22 @@ class Run:
         return {"commit": commit, "cpu": model, "cores": os.cpu_count(), "kernel": platform.release(), "go": go, "python": platform.python_version(),
                 "load": os.getloadavg()[0]}
 
-    def finish(self):
-        """Prints the errors and the goals."""
+    def at_least(self, text, want, ratio):
+        """The goal that ours is so many times as fast; ratio is None if it was not measured."""
+        self.goal(text, f"{ratio:.2f}x", ratio >= want) if ratio else self.goal(text)
+
+    def save(self, name, raw):
+        """Writes the raw numbers."""
+        with open(os.path.join(BIN, name), "w") as f:
+            json.dump(raw | {"goals": self.goals, "errors": self.errors}, f, indent=1)
+
+    def finish(self, machine, what, begin, name):
+        """Says what was measured where, and prints the errors and the goals. It returns the exit status."""
+        say(f"\nCommit {machine['commit']}. {what}. {machine['cpu']}, {machine['cores']} cores, Linux {machine['kernel']}, {machine['go']}, "
+            f"Python {machine['python']}; load {machine['load']:.2f} at the start. {(time.monotonic() - begin) / 60:.1f} minutes. Raw numbers: bin/{name}")
         for e in self.errors:
             say(f"error: {e}")
         say("\ngoals:")
         for g in self.goals:
             say(", ".join(g))
+        return 1 if self.errors else 0

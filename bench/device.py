@@ -5,7 +5,6 @@ Plain Python; what the libraries need is installed outside the checkout. See
 README.md for the protocol, and `make bench-device`. All settings are variables of the
 environment: PHOTOS, PEERS, CASES, ROUNDS, LIMIT, CORE.
 """
-import json
 import os
 import sys
 import time
@@ -101,16 +100,10 @@ class Bench(Run):
             if case in self.cases:
                 x = self.ratios.get((case, peer))
                 text = f"{case} at least {want}x {peer}"
-                self.goal(text, f"{x:.2f}x", x >= want) if x else self.goal(text)
-        self.raw |= {"machine": machine, "images": images, "rounds": self.rounds, "goals": self.goals, "errors": self.errors}
-        with open(os.path.join(BIN, "bench-device.json"), "w") as f:
-            json.dump(self.raw, f, indent=1)
+                self.at_least(text, want, x)
+        self.save("bench-device.json", self.raw | {"machine": machine, "images": images, "rounds": self.rounds})
         table("case | library | version | images/s by CPU time | images/s by the clock | ours is so many times as fast | peak MB", self.rows)
-        say(f"\nCommit {machine['commit']}. {images}. One core, one thread, {self.rounds} rounds in turn, medians. {machine['cpu']}, {machine['cores']} cores, "
-            f"Linux {machine['kernel']}, {machine['go']}, Python {machine['python']}; load {machine['load']:.2f} at the start. "
-            f"{(time.monotonic() - begin) / 60:.1f} minutes. Raw numbers: bin/bench-device.json")
-        self.finish()
-        return 1 if self.errors else 0
+        return self.finish(machine, f"{images}. One core, one thread, {self.rounds} rounds in turn, medians", begin, "bench-device.json")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ of the environment: PHOTOS, PEERS, COUNT, ROUNDS, FIRST, CORES.
 """
 import glob
 import io
-import json
 import os
 import shutil
 import statistics
@@ -288,15 +287,10 @@ class Pipelines(Run):
             say(f"{at(w)} ...")
             self.measure(w)
         self.judge()
-        with open(os.path.join(BIN, "bench-pipeline.json"), "w") as f:
-            json.dump({"workers": self.raw, "machine": machine, "images": images, "rounds": self.rounds, "memory": Memory.what, "goals": self.goals,
-                       "errors": self.errors}, f, indent=1)
+        self.save("bench-pipeline.json", {"workers": self.raw, "machine": machine, "images": images, "rounds": self.rounds, "memory": Memory.what})
         table("workers | library | version | images/s by the clock | ours is so many times as fast | CPU ms an image | peak MB | s to the first batch", self.rows)
-        say(f"\nCommit {machine['commit']}. {images}. Cores {self.cores} for all, {self.rounds} rounds in turn, medians; memory: {Memory.what} of all its processes. {machine['cpu']}, "
-            f"{machine['cores']} cores, Linux {machine['kernel']}, {machine['go']}, Python {machine['python']}; load {machine['load']:.2f} at the start. "
-            f"{(time.monotonic() - begin) / 60:.1f} minutes. Raw numbers: bin/bench-pipeline.json")
-        self.finish()
-        return 1 if self.errors else 0
+        what = f"{images}. Cores {self.cores} for all, {self.rounds} rounds in turn, medians; memory: {Memory.what} of all its processes"
+        return self.finish(machine, what, begin, "bench-pipeline.json")
 
 
 if __name__ == "__main__":

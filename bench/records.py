@@ -5,13 +5,12 @@ Plain Python; what the libraries need is installed outside the checkout. See
 README.md for the protocol, and `make bench-records`. All settings are variables of the
 environment: PHOTOS, PEERS, CASES, ROUNDS, CORE.
 """
-import json
 import os
 import shutil
 import sys
 import time
 
-from common import BIN, HERE, ONE_THREAD, OURS, WORK, Failed, Process, Run, build_go, chosen, collect, command, fresh, number, photographs, ratio, say, table
+from common import HERE, ONE_THREAD, OURS, WORK, Failed, Process, Run, build_go, chosen, collect, command, fresh, number, photographs, ratio, say, table
 
 LARGE, SMALL = (107_000, 2_500), (3_000, 20_000)  # bytes of a record, and how many
 # By case: the file, its records, whether every byte of what is handed out is read, and the library.
@@ -176,18 +175,12 @@ class Bench(Run):
                 # Beside the fastest of the library's ways.
                 peer, x = min(self.ratios.get(case, {}).items(), key=lambda i: i[1], default=(library(case), None))
                 text = f"{case} at least {want}x {peer}"
-                self.goal(text, f"{x:.2f}x", x >= want) if x else self.goal(text)
-        self.raw |= {"machine": machine, "goals": self.goals, "errors": self.errors}
-        with open(os.path.join(BIN, "bench-records.json"), "w") as f:
-            json.dump(self.raw, f, indent=1)
+                self.at_least(text, want, x)
+        self.save("bench-records.json", self.raw | {"machine": machine})
         rounds = f"{self.rounds} round{'s' * (self.rounds > 1)}" if self.rounds else "9 rounds of records, 5 of images"
         table("case | library | version | records/s by CPU time | GB/s by CPU time | GB/s by the clock | ours is so many times as fast", self.rows)
         table("case | library | version | images/s by the clock | images/s by CPU time | ours is so many times as fast, by the clock", self.image_rows)
-        say(f"\nCommit {machine['commit']}. {rounds} in turn, medians; the files are in the system's cache. {machine['cpu']}, "
-            f"{machine['cores']} cores, Linux {machine['kernel']}, {machine['go']}, Python {machine['python']}; load {machine['load']:.2f} at the start. "
-            f"{(time.monotonic() - begin) / 60:.1f} minutes. Raw numbers: bin/bench-records.json")
-        self.finish()
-        return 1 if self.errors else 0
+        return self.finish(machine, f"{rounds} in turn, medians; the files are in the system's cache", begin, "bench-records.json")
 
 
 if __name__ == "__main__":

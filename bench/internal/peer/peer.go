@@ -1,7 +1,7 @@
 //go:build linux
 
-// Package peer is a Go program's side of the protocol that bench.py speaks with
-// the libraries it compares (bench/README.md).
+// Package peer is a Go program's side of the protocol that bench.py and its kin speak with
+// the libraries they compare (bench/README.md).
 package peer
 
 import (
@@ -10,6 +10,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime/pprof"
@@ -71,33 +72,60 @@ func run(version string, cases map[string]Case, args []string) error {
 	if err := all(nothing); err != nil {
 		return err
 	}
+	return Serve(version, Answers{
+		Go:    func() (int, error) { return len(images), all(nothing) },
+		Check: func(w io.Writer) error { return all(func(b []byte) { _, _ = w.Write(b) }) }, // a hash's never fails
+		Profile: func(file string) (int, error) {
+			n, err := profile(file, func() error { return all(nothing) })
+			return n * len(images), err
+		},
+		Quit: func() error {
+			peak, err := peakRSS()
+			fmt.Println(peak)
+			return err
+		},
+	})
+}
+
+// Answers are what a program does on the words of the protocol. Those that are nil it does not know, Quit apart.
+type Answers struct {
+	Go      func() (int, error)     // what is timed; gives how many it did
+	Check   func(w io.Writer) error // writes what is compared
+	Profile func(file string) (int, error)
+	Quit    func() error // last
+}
+
+// Serve says that the program is ready and answers until it is told to quit.
+func Serve(version string, a Answers) error {
 	fmt.Printf("ready %s\n", version)
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
 		word, arg, _ := strings.Cut(in.Text(), " ")
-		switch word {
-		case "go":
+		switch {
+		case word == "go":
 			cpu, start := cpuTime(), time.Now()
-			if err := all(nothing); err != nil {
-				return err
-			}
-			fmt.Printf("%d %.9f %.9f\n", len(images), time.Since(start).Seconds(), (cpuTime() - cpu).Seconds())
-		case "check":
-			h := sha256.New()
-			if err := all(func(b []byte) { h.Write(b) }); err != nil {
-				return err
-			}
-			fmt.Printf("%x\n", h.Sum(nil))
-		case "profile":
-			n, err := profile(arg, func() error { return all(nothing) })
+			n, err := a.Go()
 			if err != nil {
 				return err
 			}
-			fmt.Println(n * len(images))
-		case "quit":
-			peak, err := peakRSS()
-			fmt.Println(peak)
-			return err
+			fmt.Printf("%d %.9f %.9f\n", n, time.Since(start).Seconds(), (cpuTime() - cpu).Seconds())
+		case word == "check" && a.Check != nil:
+			h := sha256.New()
+			if err := a.Check(h); err != nil {
+				return err
+			}
+			fmt.Printf("%x\n", h.Sum(nil))
+		case word == "profile" && a.Profile != nil:
+			n, err := a.Profile(arg)
+			if err != nil {
+				return err
+			}
+			fmt.Println(n)
+		case word == "quit":
+			if a.Quit == nil {
+				return nil
+			}
+			return a.Quit()
 		default:
 			return fmt.Errorf("%q: want go, check, profile FILE or quit", in.Text())
 		}
@@ -125,10 +153,15 @@ func profile(name string, all func() error) (n int, err error) {
 // profileTime gives some 500 samples, so that a share of 10 % is right within 3.
 const profileTime = 5 * time.Second
 
+// cpuTime is that of the process and of its children that have ended.
 func cpuTime() time.Duration {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // which cannot fail with this argument
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	var t time.Duration
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var u syscall.Rusage
+		_ = syscall.Getrusage(who, &u) // which cannot fail with these arguments
+		t += time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	return t
 }
 
 // peakRSS is the most memory that the program had, in bytes.

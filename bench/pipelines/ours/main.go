@@ -4,15 +4,13 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"strconv"
-	"syscall"
-	"time"
 
+	"github.com/infer-prep/infer-prep/bench/internal/peer"
 	_ "github.com/infer-prep/infer-prep/codec/jpeg"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
@@ -82,28 +80,5 @@ func run(args []string) error {
 	if _, err := epoch(); err != nil {
 		return err
 	}
-	fmt.Println("ready this commit")
-	in := bufio.NewScanner(os.Stdin)
-	for in.Scan() {
-		switch in.Text() {
-		case "go":
-			cpu, start := cpuTime(), time.Now()
-			n, err := epoch()
-			if err != nil {
-				return err
-			}
-			fmt.Printf("%d %.9f %.9f\n", n, time.Since(start).Seconds(), (cpuTime() - cpu).Seconds())
-		case "quit":
-			return nil
-		default:
-			return fmt.Errorf("%q: want go or quit", in.Text())
-		}
-	}
-	return in.Err()
-}
-
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // which cannot fail with this argument
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	return peer.Serve("this commit", peer.Answers{Go: epoch})
 }

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
+	protocol "github.com/infer-prep/infer-prep/bench/internal/peer"
 	"github.com/infer-prep/infer-prep/codec"
 	_ "github.com/infer-prep/infer-prep/codec/png"
 	"github.com/infer-prep/infer-prep/compat/mxnet"
@@ -53,12 +54,12 @@ func iterate(name, threads string) error {
 	if _, err := epoch(it, use); err != nil {
 		return err
 	}
-	return serve(func() (int, error) {
+	return protocol.Serve("this commit", protocol.Answers{Go: func() (int, error) {
 		if err := it.Reset(); err != nil { // here, as in mxnet_iter.py
 			return 0, err
 		}
 		return epoch(it, use)
-	}, func(w io.Writer) error {
+	}, Check: func(w io.Writer) error {
 		it, err := open("False")
 		if err != nil {
 			return err
@@ -68,7 +69,7 @@ func iterate(name, threads string) error {
 			_, _ = w.Write(b.Data[0].Data)
 		})
 		return errors.Join(err, it.Close())
-	})
+	}})
 }
 
 // packer packs the images of a folder by the command PROGRAM, which is infer-prep, with so many jobs.
@@ -108,7 +109,7 @@ func packer(program, folder, jobs string, flags []string) error {
 	if err != nil {
 		return err
 	}
-	return serve(func() (int, error) { return n, pack(args...) }, func(w io.Writer) error {
+	return protocol.Serve("this commit", protocol.Answers{Go: func() (int, error) { return n, pack(args...) }, Check: func(w io.Writer) error {
 		if flags[0] != "--pass-through" { // JPEG encoders differ, so pixels are compared where nothing is lost
 			if err := pack(append(args, "--encoding", ".png", "--quality", "1")...); err != nil {
 				return err
@@ -131,5 +132,5 @@ func packer(program, folder, jobs string, flags []string) error {
 			return nil
 		})
 		return err
-	})
+	}})
 }

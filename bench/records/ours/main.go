@@ -6,7 +6,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -16,9 +15,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"syscall"
-	"time"
 
+	protocol "github.com/infer-prep/infer-prep/bench/internal/peer"
 	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/records/mindrecord"
 	"github.com/infer-prep/infer-prep/records/webdataset"
@@ -215,47 +213,8 @@ func peer(name, file string) error {
 	if _, err := each(file, use); err != nil {
 		return err
 	}
-	return serve(func() (int, error) { return each(file, use) }, func(w io.Writer) error {
+	return protocol.Serve("this commit", protocol.Answers{Go: func() (int, error) { return each(file, use) }, Check: func(w io.Writer) error {
 		_, err := each(file, func(b []byte) { _, _ = w.Write(b) }) // a hash's never fails
 		return err
-	})
-}
-
-// serve speaks the protocol: run is what is timed, check writes what is compared.
-func serve(run func() (int, error), check func(io.Writer) error) error {
-	fmt.Println("ready this commit")
-	in := bufio.NewScanner(os.Stdin)
-	for in.Scan() {
-		switch in.Text() {
-		case "go":
-			cpu, start := cpuTime(), time.Now()
-			n, err := run()
-			if err != nil {
-				return err
-			}
-			fmt.Printf("%d %.9f %.9f\n", n, time.Since(start).Seconds(), (cpuTime() - cpu).Seconds())
-		case "check":
-			h := sha256.New()
-			if err := check(h); err != nil {
-				return err
-			}
-			fmt.Printf("%x\n", h.Sum(nil))
-		case "quit":
-			return nil
-		default:
-			return fmt.Errorf("%q: want go, check or quit", in.Text())
-		}
-	}
-	return in.Err()
-}
-
-// cpuTime is that of the process and of its children that have ended.
-func cpuTime() time.Duration {
-	var t time.Duration
-	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
-		var u syscall.Rusage
-		_ = syscall.Getrusage(who, &u) // which cannot fail with these arguments
-		t += time.Duration(u.Utime.Nano() + u.Stime.Nano())
-	}
-	return t
+	}})
 }
