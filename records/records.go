@@ -67,6 +67,9 @@ type Record struct {
 	Offset int64   // of its first byte in File; -1 if that is not known
 }
 
+// KeyField is the field of text in which formats keep keys that have no place of their own for them.
+const KeyField = "__key__"
+
 // Field is a named value. Its Value is what the file has, not decoded: an encoded image is a
 // scalar of bytes, a number a scalar, a matrix a tensor of two axes.
 type Field struct {

@@ -52,9 +52,6 @@ func local(o recordio.Opener, write bool, names ...string) error {
 	return nil
 }
 
-// keyField is the field of text that has the keys, if there is one.
-const keyField = "__key__"
-
 // openRecords reads one set, or several files with semicolons between. A record's key is its field of keys, else its row's
 // number.
 func openRecords(_ context.Context, o recordio.Opener, names string, options records.ReadOptions) (records.Reader, error) {
@@ -111,7 +108,7 @@ func (r *recordReader) Next(to *records.Record) error {
 		to.Key, to.File, to.Offset = strconv.FormatInt(i, 10), file, offset
 		to.Fields = to.Fields[:0]
 		for k, f := range r.fields {
-			if f.Name == keyField && f.Text {
+			if f.Name == records.KeyField && f.Text {
 				to.Key = string(r.row.Values[k].Data)
 				continue
 			}
@@ -177,7 +174,7 @@ func (w *recordWriter) Write(r *records.Record) error {
 	}
 	w.values = w.values[:0]
 	for _, f := range w.fields {
-		if f.Name == keyField && w.keys {
+		if f.Name == records.KeyField && w.keys {
 			w.values = append(w.values, *tensor.FromBytes([]byte(r.Key)))
 			continue
 		}
@@ -200,7 +197,7 @@ func (w *recordWriter) Write(r *records.Record) error {
 // schemaOf is the schema of files that begin with r.
 func schemaOf(r *records.Record, keys bool) (s Schema, err error) {
 	if keys {
-		s.Fields = append(s.Fields, Field{Name: keyField, Desc: tensor.Encoded(), Text: true})
+		s.Fields = append(s.Fields, Field{Name: records.KeyField, Desc: tensor.Encoded(), Text: true})
 	}
 	for _, f := range r.Fields {
 		d := tensor.Desc{DType: f.Value.DType, Shape: f.Value.Shape}

@@ -18,9 +18,6 @@ import (
 
 const formatName = "tfexample"
 
-// keyName is the feature that keeps a key that is not the record's number.
-const keyName = "__key__"
-
 func init() {
 	records.Register(records.Format{
 		Name: formatName, Doc: "TFRecord files of tf.train.Example messages",
@@ -81,7 +78,7 @@ func fields(r *records.Record, number int64, data []byte) error {
 		if _, _, ok := list(f.Name); ok {
 			return r.Misfit(formatName, f.Name, "the name would be taken for an element of a list")
 		}
-		if f.Name == keyName && f.Kind == Bytes && len(f.Bytes) == 1 && utf8.Valid(f.Bytes[0]) {
+		if f.Name == records.KeyField && f.Kind == Bytes && len(f.Bytes) == 1 && utf8.Valid(f.Bytes[0]) {
 			r.Key = string(f.Bytes[0])
 			continue
 		}
@@ -139,7 +136,7 @@ func example(r *records.Record, number int64) ([]byte, error) {
 		if !utf8.ValidString(f.Name) {
 			return errors.New("the name is no UTF-8 text")
 		}
-		if _, twice := byName[f.Name]; twice || f.Name == keyName {
+		if _, twice := byName[f.Name]; twice || f.Name == records.KeyField {
 			return fmt.Errorf("the name %q stands twice, or for the key", f.Name)
 		}
 		byName[f.Name] = len(l)
@@ -202,7 +199,7 @@ func example(r *records.Record, number int64) ([]byte, error) {
 		if !utf8.ValidString(r.Key) {
 			return nil, r.Misfit(formatName, "", "the key is no UTF-8 text")
 		}
-		l = append(l, Feature{Name: keyName, Kind: Bytes, Bytes: [][]byte{[]byte(r.Key)}})
+		l = append(l, Feature{Name: records.KeyField, Kind: Bytes, Bytes: [][]byte{[]byte(r.Key)}})
 	}
 	return Append(nil, l), nil
 }
