@@ -120,6 +120,7 @@ func segmentEnd(data []byte, pos int) int {
 // copyQuick copies the next chunk behind what has not been decoded.
 func (d *Decoder) copyQuick() {
 	q := &d.quick
+	q.giveBack()
 	rest := q.data - q.Pos
 	raw := d.data[q.next:min(q.next+quickChunk, q.end)]
 	if n := len(raw); n > 0 && raw[n-1] == 0xFF {
@@ -157,6 +158,7 @@ func (d *Decoder) leaveQuick() {
 		return
 	}
 	q.on = false
+	q.giveBack()
 	d.nbits, d.acc = int(q.N), 0
 	if q.N > 0 {
 		d.acc = q.Acc >> (64 - q.N)
@@ -166,6 +168,17 @@ func (d *Decoder) leaveQuick() {
 	d.pos = q.next - len(rest) - bytes.Count(rest, ff)
 	for d.end < d.pos {
 		d.end = min(d.end+chunk, len(d.data))
+	}
+}
+
+// giveBack returns fetched padding to Buf. The reader fetches up to 7 bytes ahead
+// of the bits it has used, and so past the data where the last MCU ends near the
+// marker. The used bits are within the data, as quickMCUs checks. The lower N
+// drops the padding, which is at the low end of Acc's bits.
+func (q *quickState) giveBack() {
+	if over := q.Pos - q.data; over > 0 {
+		q.Pos -= over
+		q.N -= uint(8 * over)
 	}
 }
 

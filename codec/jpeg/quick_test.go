@@ -3,6 +3,9 @@ package jpeg
 import (
 	"bytes"
 	"fmt"
+	"image"
+	"image/color"
+	stdjpeg "image/jpeg"
 	"math/rand/v2"
 	"os"
 	"testing"
@@ -53,4 +56,60 @@ func TestQuickEqualsCareful(t *testing.T) {
 	require.Nil(t, careful.quick.Buf, "the careful decoder went the quick way")
 	require.Greater(t, entered, 150)
 	require.Greater(t, accepted, 60)
+}
+
+// noiseJPEG encodes noise with the standard library, as gray or as 4:2:0.
+func noiseJPEG(t *testing.T, r *rand.Rand, width, height, quality int, gray bool) []byte {
+	t.Helper()
+	var m image.Image
+	bounds := image.Rect(0, 0, width, height)
+	if gray {
+		g := image.NewGray(bounds)
+		for i := range g.Pix {
+			g.Pix[i] = uint8(r.Uint32())
+		}
+		m = g
+	} else {
+		c := image.NewRGBA(bounds)
+		for y := range height {
+			for x := range width {
+				v := r.Uint32()
+				c.SetRGBA(x, y, color.RGBA{R: uint8(v), G: uint8(v >> 8), B: uint8(v >> 16), A: 255})
+			}
+		}
+		m = c
+	}
+	var b bytes.Buffer
+	require.NoError(t, stdjpeg.Encode(&b, m, &stdjpeg.Options{Quality: quality}))
+	return b.Bytes()
+}
+
+// TestQuickExtremes decodes 3,234 noise images of the lowest and the highest
+// qualities with and without the quick decoder. Their blocks take up to 150
+// bytes, so that the quick decoder fetches padding before the last MCU ends.
+func TestQuickExtremes(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	quick, careful := NewDecoder(), NewDecoder()
+	careful.quick.off = true
+	entered := 0
+	for _, quality := range []int{1, 95, 96, 97, 98, 99, 100} {
+		for width := 1; width <= 33; width++ {
+			for _, height := range []int{1, 7, 8, 9, 16, 17, 33} {
+				for _, gray := range []bool{false, true} {
+					data := noiseJPEG(t, r, width, height, quality, gray)
+					var got, want codec.Raster
+					o := codec.DefaultOptions()
+					quick.quick.Buf = nil
+					err := quick.Decode(&got, data, &o)
+					if quick.quick.Buf != nil {
+						entered++
+					}
+					require.NoError(t, err)
+					require.NoError(t, careful.Decode(&want, data, &o))
+					require.True(t, bytes.Equal(want.Pix, got.Pix), "quality %d, %dx%d, gray %v", quality, width, height, gray)
+				}
+			}
+		}
+	}
+	require.Greater(t, entered, 1200)
 }
