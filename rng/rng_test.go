@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The known answers of the generator's authors (Random123 1.14, kat_vectors, philox4x32 10).
+// The known answers are from the generator's authors (Random123 1.14,
+// kat_vectors, philox4x32 10).
 func TestKnownAnswers(t *testing.T) {
 	for _, c := range []struct {
 		ctr  [4]uint32
@@ -49,7 +50,7 @@ func TestDistributions(t *testing.T) {
 		require.True(t, v >= 0 && v < 1)
 		sum, squares = sum+v, squares+v*v
 	}
-	// Within five standard deviations.
+	// The bounds are five standard deviations.
 	for _, c := range counts {
 		require.InDelta(t, n/7.0, c, 5*math.Sqrt(n*6.0/49))
 	}
@@ -72,8 +73,8 @@ func TestPermutationIsOne(t *testing.T) {
 	require.Less(t, big.At(1<<40), uint64(1<<40+3))
 }
 
-// TestPermutationIsEven: over many keys each number stands at each place, and
-// each pair follows each other, equally often.
+// TestPermutationIsEven checks, over many keys, that each number appears at
+// each position and each triple comes first equally often.
 func TestPermutationIsEven(t *testing.T) {
 	for _, n := range []uint64{3, 5, 8, 13} {
 		const keys = 40_000
@@ -130,7 +131,7 @@ func TestNormal(t *testing.T) {
 			}
 		}
 	}
-	// The moments, within five standard deviations of their estimates.
+	// The moments must lie within five standard deviations of their estimates.
 	for i, want := range []float64{1, 0, 1, 0, 3} {
 		variance := []float64{0, 1, 2, 15, 96}[i]
 		require.InDelta(t, want, sums[i]/n, 5*math.Sqrt(variance/n), "moment %d", i)

@@ -1,4 +1,5 @@
-// Package fakeimage is a dataset of noise, for trying out and measuring.
+// Package fakeimage generates a dataset of noise images, for trials and
+// measurements. Columns: image, label. Reference: MindSpore's FakeImageDataset.
 package fakeimage
 
 import (
@@ -11,22 +12,23 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// FakeImage is images of random pixels with random labels. Row i is a function of
-// BaseSeed and i: the label is rng.NewKey(BaseSeed, 0, "fake_image").At(i).IntN(Classes),
-// and the pixels, all values as likely, are the bytes of the 32-bit numbers that the
-// stream gives next, the lowest byte first.
+// FakeImage is a dataset of random pixels with random labels. Row i is a
+// function of BaseSeed and i alone. Its label is rng.NewKey(BaseSeed, 0,
+// "fake_image").At(i).IntN(Classes). Its pixels are uniform: the bytes, low
+// byte first, of the next 32-bit numbers of that stream.
 //
-// Columns: image (uint8 HWC (Height, Width, Channels)), label (int32 scalar: the class).
+// Columns: image (uint8 HWC (Height, Width, Channels)), label (int32 scalar:
+// the class).
 //
-// Reference: MindSpore 2.10.0's FakeImageDataset for columns, parameters and their usual
-// values; its labels are uint32, and its bytes, which come from another
-// generator, are not these. Neither are torchvision's FakeData's.
+// Reference: columns, parameters and defaults are those of MindSpore 2.10.0's
+// FakeImageDataset. Its labels are uint32, and a different generator gives it
+// different pixels. torchvision's FakeData differs in its pixels too.
 type FakeImage struct {
-	Images   int64  `json:"images"` // how many, usually 1000
-	Height   int    `json:"height"` // usually 224
-	Width    int    `json:"width"`  // usually 224
-	Channels int    `json:"channels"`
-	Classes  int32  `json:"classes"` // usually 10
+	Images   int64  `json:"images"`   // number of images, default 1000
+	Height   int    `json:"height"`   // default 224
+	Width    int    `json:"width"`    // default 224
+	Channels int    `json:"channels"` // 1 to 4, default 3
+	Classes  int32  `json:"classes"`  // number of classes, default 10
 	BaseSeed uint64 `json:"base_seed"`
 }
 
@@ -34,13 +36,14 @@ func init() {
 	dataset.Register(dataset.Info{Name: "fake_image", Version: 1, New: func() dataset.Node { return New() }, Doc: "images of noise with random labels"})
 }
 
-// New makes 1000 images of 224x224x3 in 10 classes.
+// New returns a source of 1000 images of 224x224x3 in 10 classes.
 func New() *FakeImage { return &FakeImage{1000, 224, 224, 3, 10, 0} }
 
-// maxPixels is that of decoders, see package codec.
+// maxPixels is the decoders' limit; see package codec.
 const maxPixels = 100_000_000
 
-// Validate wants images, a size of at most 100 megapixels, 1 to 4 channels and classes.
+// Validate requires at least one image and one class, 1 to 4 channels and at
+// most 100 megapixels.
 func (o *FakeImage) Validate() error {
 	switch {
 	case o.Images < 1:
@@ -55,7 +58,7 @@ func (o *FakeImage) Validate() error {
 	return nil
 }
 
-// Open does nothing.
+// Open validates the parameters; it reads no files.
 func (o *FakeImage) Open() (dataset.Data, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ func TestFakeImage(t *testing.T) {
 	}
 }
 
-// TestAsDocumented draws the numbers as the documentation says.
+// TestAsDocumented draws the numbers as FakeImage's comment states.
 func TestAsDocumented(t *testing.T) {
 	o := &FakeImage{9, 3, 5, 3, 10, 42}
 	seen := map[string]bool{}
@@ -36,10 +36,10 @@ func TestAsDocumented(t *testing.T) {
 	}
 	require.Len(t, seen, 9)
 	first := sourcetest.Samples(t, o)[0].Values[0].Data
-	require.Equal(t, []byte{0x68, 0x69}, first[:2], "the same on every platform and in every version")
+	require.Equal(t, []byte{0x68, 0x69}, first[:2], "must never change, on any platform")
 }
 
-// TestEven: pixels and labels have all values about as often.
+// TestEven checks that pixels and labels are uniform.
 func TestEven(t *testing.T) {
 	o := &FakeImage{2000, 8, 8, 2, 4, 1}
 	var pixels [256]int

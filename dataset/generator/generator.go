@@ -1,4 +1,6 @@
-// Package generator is datasets that functions of a program give.
+// Package generator makes datasets of the samples that functions of a program
+// generate. Columns: those that the function declares. Reference: MindSpore's
+// GeneratorDataset.
 package generator
 
 import (
@@ -14,29 +16,31 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Definition is a function that gives samples.
+// Definition describes a function that generates samples.
 type Definition struct {
 	// Columns describes the samples.
 	Columns []dataset.Column
-	// Start begins an epoch. It may be called by several goroutines, and must give
-	// the same samples in the same order for the same epoch, or resuming is not exact.
-	// The reader may leave Key empty, which is then the generator's name.
+	// Start begins an epoch and must be safe for concurrent use. For the same
+	// epoch it must return the same samples in the same order; otherwise a run
+	// can't resume exactly. If the reader leaves Key empty, the key is the
+	// generator's name.
 	Start func(epoch uint64) (dataset.Reader, error)
 }
 
-// Generator is the function that is registered under a name. It can be written
-// as part of a definition, and read where a function of that name is registered.
+// Generator is a source of the function registered under Name. A definition may
+// contain it, and can be read by a program that registers a function of that
+// name.
 //
-// Columns: the function's.
+// Columns: those of the function.
 //
-// Reference: MindSpore 2.10.0's GeneratorDataset for an iterable, which calls
-// the function once for every epoch too.
+// Reference: MindSpore 2.10.0's GeneratorDataset for an iterable, which also
+// calls the function once for every epoch.
 type Generator struct {
 	Name string `json:"name"`
 }
 
-// Func is a function without a name. It is part of a program: a definition that
-// has one in it is refused when it is to be written.
+// Func is a source of a function without a name. A definition that contains one
+// can't be written.
 type Func struct{ Definition }
 
 var (
@@ -48,8 +52,9 @@ func init() {
 	dataset.Register(dataset.Info{Name: "generator", Version: 1, New: func() dataset.Node { return New("") }, Doc: "what a function of the program, registered under a name, gives"})
 }
 
-// Register gives a function a name; it is called from init functions. It panics
-// on a name that is taken, which is a programming error.
+// Register registers a function under a name. Call it from init functions. It
+// panics if the name is empty or taken or the definition is incomplete: these
+// are programming errors.
 func Register(name string, d Definition) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -59,10 +64,10 @@ func Register(name string, d Definition) {
 	defined[name] = d
 }
 
-// New makes the source of a registered function.
+// New returns a source of a registered function.
 func New(name string) *Generator { return &Generator{name} }
 
-// NewFunc makes the source of a function.
+// NewFunc returns a source of a function without a name.
 func NewFunc(d Definition) *Func { return &Func{d} }
 
 func (d *Definition) check() error {
@@ -83,13 +88,13 @@ func (o *Generator) find() (Definition, error) {
 	return d, nil
 }
 
-// Validate wants a registered name.
+// Validate requires a registered name.
 func (o *Generator) Validate() error {
 	_, err := o.find()
 	return err
 }
 
-// Open finds the function; it is called when an epoch starts.
+// Open looks up the function. The function is called when an epoch starts.
 func (o *Generator) Open() (dataset.Data, error) {
 	d, err := o.find()
 	if err != nil {
@@ -98,10 +103,10 @@ func (o *Generator) Open() (dataset.Data, error) {
 	return &stream{o.Name, d}, nil
 }
 
-// Validate wants columns and a function.
+// Validate requires columns and a Start function.
 func (o *Func) Validate() error { return o.check() }
 
-// Open does nothing; the function is called when an epoch starts.
+// Open validates the definition. The function is called when an epoch starts.
 func (o *Func) Open() (dataset.Data, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -131,10 +136,10 @@ type reader struct {
 	r     dataset.Reader
 	epoch uint64
 	k     int64
-	end   error // once there is one
+	end   error // set at the end or by the first error
 }
 
-// Next wants that samples are as the columns say.
+// Next also checks that the sample matches the columns.
 func (r *reader) Next(s *dataset.Sample) error {
 	if r.end != nil {
 		return r.end
@@ -166,10 +171,10 @@ func (r *reader) Next(s *dataset.Sample) error {
 
 func (r *reader) Close() error { return r.r.Close() }
 
-// Iter makes a Definition's Start of a function that gives an iterator over the
-// values of samples, in the order of the columns, or an error, which ends it. Values
-// are copied, and may be the same tensors, changed, from sample to sample.
-// Between samples the iterator waits as a coroutine, which Close ends.
+// Iter adapts an iterator to Definition.Start. The iterator yields the values
+// of each sample in the order of the columns, or an error, which ends it.
+// Values are copied, so the iterator may reuse its tensors. Between samples the
+// iterator is suspended as a coroutine; Close ends it.
 func Iter(f func(epoch uint64) iter.Seq2[[]*tensor.Tensor, error]) func(epoch uint64) (dataset.Reader, error) {
 	return func(epoch uint64) (dataset.Reader, error) {
 		p := &pulled{}

@@ -19,7 +19,7 @@ var columns = []dataset.Column{
 	{Name: "text", Desc: tensor.Encoded()},
 }
 
-// counter counts to a number that differs from epoch to epoch.
+// counter counts up to an end that differs between epochs.
 type counter struct{ at, end int32 }
 
 func (c *counter) Next(s *dataset.Sample) error {
@@ -35,7 +35,7 @@ func (c *counter) Close() error { return nil }
 
 func start(epoch uint64) (dataset.Reader, error) { return &counter{end: 5 + int32(epoch)}, nil }
 
-// count does the same as an iterator that gives the same tensors again and again.
+// count yields the same samples as an iterator that reuses its tensors.
 func count(epoch uint64) iter.Seq2[[]*tensor.Tensor, error] {
 	return func(yield func([]*tensor.Tensor, error) bool) {
 		n, _ := tensor.New(columns[0].Desc)
@@ -91,7 +91,8 @@ type numbers struct{}
 func (numbers) Next(s *dataset.Sample) error { return s.Values[0].SetInt32(7) }
 func (numbers) Close() error                 { return nil }
 
-// TestCloseEndsIterator: an iterator that is left early runs its end.
+// TestCloseEndsIterator checks that Close runs the deferred calls of an
+// unfinished iterator.
 func TestCloseEndsIterator(t *testing.T) {
 	ended := false
 	before := goleak.IgnoreCurrent()
@@ -112,7 +113,7 @@ func TestCloseEndsIterator(t *testing.T) {
 	require.False(t, ended)
 	require.NoError(t, r.Close())
 	require.True(t, ended)
-	require.NoError(t, goleak.Find(before, goleak.IgnoreAnyFunction("runtime.handleEvent"))) // the second is the runtime's own on js
+	require.NoError(t, goleak.Find(before, goleak.IgnoreAnyFunction("runtime.handleEvent"))) // the second goroutine belongs to the runtime on js
 }
 
 func TestErrors(t *testing.T) {

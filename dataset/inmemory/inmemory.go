@@ -1,6 +1,9 @@
-// Package inmemory is datasets of what a program has in memory. They are part of
-// a program and not of a definition: they have no registered name, and so a
-// definition that has one in it is refused when it is to be written.
+// Package inmemory serves samples that a program already has in memory.
+// Columns: one for each tensor, or those that the caller gives. Reference:
+// MindSpore's NumpySlicesDataset.
+//
+// These sources have no registered name, so a definition that contains one
+// can't be written as JSON or msgp.
 package inmemory
 
 import (
@@ -12,34 +15,35 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Slices is tensors that are sliced along their first axis: row i is slice i of
-// each of them, and shares its memory (of a view that is not dense a copy is made).
+// Slices is a dataset of tensors sliced along their first axis. Row i is slice
+// i of each tensor and shares its memory; a tensor that is not dense is copied
+// first.
 //
-// Columns: one for each tensor, of its name and type and its shape without the
-// first axis; no layout. If one of them is named label and has integers without a
-// shape, they are the rows' classes.
+// Columns: one for each tensor, with its name, its type and its shape without
+// the first axis; no layout. A scalar integer column named "label" becomes the
+// rows' class.
 //
 // Reference: MindSpore 2.10.0's NumpySlicesDataset for a dict.
 type Slices struct {
-	Tensors []tensor.Named // must not be written as long as the dataset is in use
+	Tensors []tensor.Named // must not be modified while the dataset is in use
 }
 
-// Samples is samples one by one.
+// Samples is a dataset of separate samples.
 //
 // Columns: as given. Rows share the samples' memory.
 type Samples struct {
 	Columns []dataset.Column
-	// Rows has the values of each sample, in the order of the columns. They must not
-	// be written as long as the dataset is in use.
+	// Rows has the values of each sample, in the order of the columns. They
+	// must not be modified while the dataset is in use.
 	Rows [][]*tensor.Tensor
-	// Keys are the samples' keys. Nil: all are "inmemory".
+	// Keys has one key per sample. If nil, every key is "inmemory".
 	Keys []string
 }
 
-// New makes the source of tensors with the same size of their first axis.
+// New returns a source of tensors whose first axes have the same size.
 func New(ts ...tensor.Named) *Slices { return &Slices{ts} }
 
-// NewSamples makes the source of samples.
+// NewSamples returns a source of separate samples.
 func NewSamples(columns []dataset.Column, rows ...[]*tensor.Tensor) *Samples {
 	return &Samples{Columns: columns, Rows: rows}
 }
@@ -48,14 +52,14 @@ func NewSamples(columns []dataset.Column, rows ...[]*tensor.Tensor) *Samples {
 func (o *Slices) Validate() error {
 	for _, t := range o.Tensors {
 		if t.T == nil || t.T.DType == tensor.Bytes {
-			return fmt.Errorf("%w: %q is no tensor with axes", dataset.ErrParam, t.Name)
+			return fmt.Errorf("%w: tensor %q is missing or of bytes, want an array", dataset.ErrParam, t.Name)
 		}
 	}
 	_, err := arrays.New("inmemory", dataset.ErrParam, o.Tensors)
 	return err
 }
 
-// Open looks at the tensors.
+// Open checks the tensors; it copies only those that are not dense.
 func (o *Slices) Open() (dataset.Data, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -63,7 +67,7 @@ func (o *Slices) Open() (dataset.Data, error) {
 	return arrays.New("inmemory", dataset.ErrParam, o.Tensors)
 }
 
-// Validate checks that every sample is as the columns say.
+// Validate checks that every sample matches the columns.
 func (o *Samples) Validate() error {
 	if len(o.Columns) == 0 {
 		return fmt.Errorf("%w: no columns", dataset.ErrParam)
@@ -74,7 +78,7 @@ func (o *Samples) Validate() error {
 		}
 		for c, t := range r {
 			if t == nil || !o.Columns[c].Desc.Matches(t.Desc) {
-				return fmt.Errorf("%w: sample %d: %s is not %v", dataset.ErrParam, i, o.Columns[c].Name, o.Columns[c].Desc)
+				return fmt.Errorf("%w: sample %d: column %s does not match %v", dataset.ErrParam, i, o.Columns[c].Name, o.Columns[c].Desc)
 			}
 		}
 	}
@@ -84,7 +88,7 @@ func (o *Samples) Validate() error {
 	return nil
 }
 
-// Open gives the samples.
+// Open checks the samples; it copies nothing.
 func (o *Samples) Open() (dataset.Data, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err

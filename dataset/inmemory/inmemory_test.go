@@ -38,7 +38,7 @@ func TestSlices(t *testing.T) {
 	require.Equal(t, []int16{0x0504}, tensor.View[int16](&s.Values[1].Tensor))
 }
 
-// TestViews: the first two columns of a matrix are not dense.
+// TestViews slices the first two columns of a matrix, which are not dense.
 func TestViews(t *testing.T) {
 	a := counting(t, tensor.Uint8, 3, 4)
 	v := *a
@@ -108,7 +108,8 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestNotWritten: a definition that has one in it is refused by name.
+// TestNotWritten checks that a definition with an in-memory source is refused
+// by name.
 func TestNotWritten(t *testing.T) {
 	one := counting(t, tensor.Uint8, 3)
 	for name, src := range map[string]dataset.Source{"*inmemory.Slices": New(tensor.Named{Name: "a", T: one}), "*inmemory.Samples": NewSamples(nil)} {

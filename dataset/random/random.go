@@ -1,5 +1,6 @@
-// Package random is a dataset of random numbers in columns of any type and shape,
-// for trying out and measuring.
+// Package random generates a dataset of random numbers in columns of any type
+// and shape, for trials and measurements. Columns: those of the schema.
+// Reference: MindSpore's RandomDataset.
 package random
 
 import (
@@ -13,36 +14,36 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Random is rows of random numbers. Row i is a function of Seed and i: the
-// elements of all columns, one after another, come from the stream
-// rng.NewKey(Seed, 0, "random").At(i). Integers have all values of their type, each
-// as likely: the lower bits of a 32-bit number, and a 64-bit number for int64.
-// Floating-point numbers are from [0, 1): the upper 24 bits of a 32-bit number
-// over 2^24 for float32, 11 over 2^11 for float16, 8 over 2^8 for bfloat16, and
-// Stream.Float64 for float64.
+// Random is a dataset of random numbers. Row i is a function of Seed and i
+// alone: the stream rng.NewKey(Seed, 0, "random").At(i) supplies the elements
+// of all columns in order. Integers are uniform over their type: the low bits
+// of a 32-bit number, or a 64-bit number for int64. Floating-point numbers lie
+// in [0, 1): the upper 24 bits of a 32-bit number over 2^24 for float32, 11
+// over 2^11 for float16, 8 over 2^8 for bfloat16, and Stream.Float64 for
+// float64.
 //
 // Columns: those of the schema.
 //
-// Reference: MindSpore 2.10.0's RandomDataset for what it is; its numbers are
-// others (it fills a whole tensor with one random byte), and so are its usual
-// columns and number of rows, which are random too.
+// Reference: MindSpore 2.10.0's RandomDataset has the same purpose but
+// different numbers: it fills a whole tensor with one random byte. Its default
+// columns and number of rows are random too.
 type Random struct {
 	Rows   int64    `json:"rows"`
 	Schema []Column `json:"schema"`
 	Seed   uint64   `json:"seed"`
 }
 
-// Column is a column of the schema.
+// Column describes one column of the schema.
 type Column struct {
 	Name  string       `json:"name"`
 	DType tensor.DType `json:"dtype"` // any but bytes
 	Shape Shape        `json:"shape"`
 }
 
-// Shape is the size of every axis; empty for scalars.
+// Shape is the size of every axis. It is empty for scalars.
 type Shape []int
 
-// MarshalJSON writes a scalar's shape, nil or not, as an empty array.
+// MarshalJSON writes the shape of a scalar, nil or not, as an empty array.
 func (s Shape) MarshalJSON() ([]byte, error) {
 	if len(s) == 0 {
 		return []byte("[]"), nil
@@ -54,15 +55,15 @@ func init() {
 	dataset.Register(dataset.Info{Name: "random", Version: 1, New: func() dataset.Node { return New(0) }, Doc: "random numbers in columns of any type and shape"})
 }
 
-// New makes a source of so many rows, with seed 0.
+// New returns a source of the given number of rows, with seed 0.
 func New(rows int64, schema ...Column) *Random {
 	return &Random{Rows: rows, Schema: append([]Column{}, schema...)}
 }
 
-// maxBytes is the most that a row may have, as package codec limits tensors.
+// maxBytes limits the size of a row, as package codec limits tensors.
 const maxBytes = 1 << 30
 
-// Validate wants rows, and columns that can be.
+// Validate requires at least one row and valid columns of known size.
 func (o *Random) Validate() error {
 	if o.Rows < 1 {
 		return fmt.Errorf("%w: rows %d, want at least 1", dataset.ErrParam, o.Rows)
@@ -74,18 +75,18 @@ func (o *Random) Validate() error {
 	left := int64(maxBytes)
 	for _, c := range o.Schema {
 		if c.Name == "" || seen[c.Name] {
-			return fmt.Errorf("%w: schema: column %q, want different names", dataset.ErrParam, c.Name)
+			return fmt.Errorf("%w: schema: column %q, want distinct non-empty names", dataset.ErrParam, c.Name)
 		}
 		seen[c.Name] = true
 		if !c.DType.Valid() || c.DType == tensor.Bytes {
-			return fmt.Errorf("%w: schema: column %q is %v, want numbers", dataset.ErrParam, c.Name, c.DType)
+			return fmt.Errorf("%w: schema: column %q: dtype %v, want a numeric type", dataset.ErrParam, c.Name, c.DType)
 		}
 		if len(c.Shape) > tensor.MaxRank {
-			return fmt.Errorf("%w: schema: column %q has %d axes, want at most %d", dataset.ErrParam, c.Name, len(c.Shape), tensor.MaxRank)
+			return fmt.Errorf("%w: schema: column %q: %d axes, want at most %d", dataset.ErrParam, c.Name, len(c.Shape), tensor.MaxRank)
 		}
 		d := c.desc()
 		if err := d.Check(); err != nil || d.Size() < 0 || d.Size() > left {
-			return fmt.Errorf("%w: schema: column %q is %v, want known sizes and a row of at most %d bytes", dataset.ErrParam, c.Name, d, maxBytes)
+			return fmt.Errorf("%w: schema: column %q: %v, want known sizes and a row of at most %d bytes", dataset.ErrParam, c.Name, d, maxBytes)
 		}
 		left -= d.Size()
 	}
@@ -96,7 +97,7 @@ func (c *Column) desc() tensor.Desc {
 	return tensor.Desc{DType: c.DType, Shape: tensor.Dims(c.Shape...)}
 }
 
-// Open does nothing.
+// Open validates the parameters; it reads no files.
 func (o *Random) Open() (dataset.Data, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// all is a column of each type.
+// all returns one column of each type.
 func all(shape ...int) (l []Column) {
 	for d := tensor.Uint8; d.Valid(); d++ {
 		if d != tensor.Bytes {
@@ -35,7 +35,7 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// TestAsDocumented draws the numbers as the documentation says.
+// TestAsDocumented draws the numbers as Random's comment states.
 func TestAsDocumented(t *testing.T) {
 	o := New(4, all(2)...)
 	o.Seed = 9

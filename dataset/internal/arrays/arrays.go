@@ -1,4 +1,4 @@
-// Package arrays makes rows of tensors by slicing them along their first axis.
+// Package arrays builds dataset rows by slicing tensors along their first axis.
 package arrays
 
 import (
@@ -13,13 +13,14 @@ type rows struct {
 	name    string
 	columns []dataset.Column
 	data    [][]byte
-	step    []int // bytes of a row
+	step    []int // bytes per row
 	n       int64
 }
 
-// New makes rows of dense tensors with the same size of their first axis. The rows
-// share their memory. Errors are of kind, and begin with name, which is the rows' key too.
-// If a column named label has integers, they are the rows' classes.
+// New returns rows of dense tensors that have equal first axes. The rows share
+// the tensors' memory. Errors wrap kind and start with name, which is also the
+// key of every row. A scalar integer column named "label" becomes the rows'
+// class.
 func New(name string, kind error, ts []tensor.Named) (dataset.Rows, error) {
 	bad := func(format string, args ...any) (dataset.Rows, error) {
 		return nil, fmt.Errorf("%s: %w: %s", name, kind, fmt.Sprintf(format, args...))
@@ -33,7 +34,7 @@ func New(name string, kind error, ts []tensor.Named) (dataset.Rows, error) {
 	for i, t := range ts {
 		shape := t.T.Shape
 		if t.Name == "" || seen[t.Name] {
-			return bad("array %d is named %q, want different names", i, t.Name)
+			return bad("array %d: name %q, want distinct non-empty names", i, t.Name)
 		}
 		seen[t.Name] = true
 		if shape.Rank() == 0 {
@@ -93,7 +94,7 @@ func (d *rows) Read(i int64, s *dataset.Sample) error {
 
 func (d *rows) Close() error { return nil }
 
-// classed are rows with a label.
+// classed is rows with a label column.
 type classed struct {
 	*rows
 	label int

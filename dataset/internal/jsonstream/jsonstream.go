@@ -1,5 +1,5 @@
-// Package jsonstream reads JSON of any size in little memory: the caller takes
-// the values that it wants, one after another, and skips the others.
+// Package jsonstream reads JSON of any size in little memory: the caller reads
+// the values that it needs in order and skips the others.
 package jsonstream
 
 import (
@@ -14,47 +14,47 @@ import (
 	"github.com/infer-prep/infer-prep/dataset"
 )
 
-// The limits of what a Scanner takes. Annotation files nest six deep; numbers
-// of doubles have up to 25 bytes, and up to 800 if somebody writes them in full.
+// Limits of a Scanner. Annotation files nest six deep. A float64 has up to 25
+// bytes, or up to 800 when written in full.
 const (
 	maxDepth  = 100
 	maxNumber = 1024
 	maxString = 16 << 20
 )
 
-// A Scanner reads one JSON text. Errors of the text wrap dataset.ErrData and say
-// the offset in bytes; others are the reader's. After an error it must not be
-// used, except by Reset.
+// A Scanner reads one JSON text. Syntax errors wrap dataset.ErrData and state
+// the offset in bytes; other errors come from the reader. After an error only
+// Reset may be called.
 type Scanner struct {
 	r        io.Reader
 	buf      []byte
 	pos, end int
 	base     int64 // offset of buf[0]
 	depth    int
-	text     []byte // the last string or number
+	text     []byte // last string or number
 }
 
-// New makes a Scanner.
+// New returns a Scanner that reads from r.
 func New(r io.Reader) *Scanner { return &Scanner{r: r, buf: make([]byte, 64<<10)} }
 
-// Reset begins another text, with the memory of the last.
+// Reset starts reading another text and keeps the Scanner's memory.
 func (s *Scanner) Reset(r io.Reader) {
 	s.r, s.pos, s.end, s.base, s.depth = r, 0, 0, 0, 0
 }
 
-// Offset is how many bytes were read.
+// Offset returns the number of bytes read.
 func (s *Scanner) Offset() int64 { return s.base + int64(s.pos) }
 
-// Errorf is an error at the present offset.
+// Errorf returns an ErrData error at the current offset.
 func (s *Scanner) Errorf(format string, args ...any) error {
 	return fmt.Errorf("%w: offset %d: %s", dataset.ErrData, s.Offset(), fmt.Sprintf(format, args...))
 }
 
-// fill reads more, and is io.EOF at the end.
+// fill reads the next part of the text. It returns io.EOF at the end.
 func (s *Scanner) fill() error {
 	s.base += int64(s.end)
 	s.pos, s.end = 0, 0
-	// A reader may give nothing without an error, but not for ever.
+	// A reader may return 0 bytes without an error, but not forever.
 	for range 100 {
 		n, err := s.r.Read(s.buf)
 		if n > 0 {
@@ -68,7 +68,7 @@ func (s *Scanner) fill() error {
 	return io.ErrNoProgress
 }
 
-// next is the next byte.
+// next returns the next byte and advances.
 func (s *Scanner) next() (byte, error) {
 	c, err := s.peek()
 	if err == nil {
@@ -91,8 +91,8 @@ func (s *Scanner) peek() (byte, error) {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
 
-// Kind is the first byte of the next value, after white space: one of {["tfn, a
-// digit or a minus if the value is one at all. It is not read.
+// Kind skips white space and returns the first byte of the next value without
+// reading it. In valid JSON that is one of {["tfn, a digit or a minus.
 func (s *Scanner) Kind() (byte, error) {
 	for {
 		c, err := s.peek()
@@ -103,7 +103,7 @@ func (s *Scanner) Kind() (byte, error) {
 	}
 }
 
-// open reads the bracket that begins an array or object.
+// open reads the opening bracket of an array or object.
 func (s *Scanner) open(want byte, what string) error {
 	c, err := s.Kind()
 	if err != nil {
@@ -120,7 +120,8 @@ func (s *Scanner) open(want byte, what string) error {
 	return nil
 }
 
-// more reads up to the next element of an array or object that end ends.
+// more advances to the next element of an array or object. It returns false
+// after reading end.
 func (s *Scanner) more(end byte, first bool) (bool, error) {
 	c, err := s.Kind()
 	if err != nil {
@@ -141,7 +142,7 @@ func (s *Scanner) more(end byte, first bool) (bool, error) {
 }
 
 // Object reads an object. member must read or skip the value of each key; the
-// key is valid until it does.
+// key is valid until then.
 func (s *Scanner) Object(member func(key []byte) error) error {
 	if err := s.open('{', "object"); err != nil {
 		return err
@@ -184,7 +185,7 @@ func (s *Scanner) Array(element func() error) error {
 	}
 }
 
-// Bytes reads a string as UTF-8, valid until the next call.
+// Bytes reads a string as UTF-8. The result is valid until the next call.
 func (s *Scanner) Bytes() ([]byte, error) {
 	err := s.string(true)
 	return s.text, err
@@ -196,7 +197,8 @@ func (s *Scanner) String() (string, error) {
 	return string(s.text), err
 }
 
-// string reads a string into text, or over it.
+// string reads a string into s.text. If keep is false, it may discard parts
+// that it has checked.
 func (s *Scanner) string(keep bool) error {
 	s.text = s.text[:0]
 	c, err := s.Kind()
@@ -208,7 +210,7 @@ func (s *Scanner) string(keep bool) error {
 	}
 	s.pos++
 	for {
-		// What stands for itself.
+		// Copy up to the next quote, escape or control character.
 		n := s.pos
 		for n < s.end && s.buf[n] != '"' && s.buf[n] != '\\' && s.buf[n] >= ' ' {
 			n++
@@ -233,7 +235,7 @@ func (s *Scanner) string(keep bool) error {
 			return err
 		}
 		if !keep && len(s.text) > 4096 {
-			// Up to the last rune that may be cut.
+			// Keep an incomplete rune at the end.
 			n := len(s.text) - 1
 			for n > len(s.text)-utf8.UTFMax && !utf8.RuneStart(s.text[n]) {
 				n--
@@ -249,7 +251,7 @@ func (s *Scanner) string(keep bool) error {
 	}
 }
 
-// escape reads what follows a backslash.
+// escape reads the rest of an escape sequence after its backslash.
 func (s *Scanner) escape() error {
 	c, err := s.next()
 	if err != nil {
@@ -320,7 +322,8 @@ func (s *Scanner) hex() (r rune, err error) {
 	return r, nil
 }
 
-// number reads a number's bytes into text, and says whether it is written as an integer.
+// number reads a number's bytes into s.text. integer reports whether it has no
+// fraction and no exponent.
 func (s *Scanner) number() (integer bool, err error) {
 	s.text = s.text[:0]
 	c, err := s.Kind()
@@ -336,7 +339,7 @@ func (s *Scanner) number() (integer bool, err error) {
 		if len(s.text) > maxNumber {
 			return false, s.Errorf("a number of more than %d bytes", maxNumber)
 		}
-		// A text may end with a number.
+		// The text may end right after a number.
 		if s.pos == s.end {
 			if err := s.fill(); errors.Is(err, io.EOF) {
 				break
@@ -351,12 +354,12 @@ func (s *Scanner) number() (integer bool, err error) {
 	}
 	integer, ok := grammar(s.text)
 	if !ok {
-		return false, s.Errorf("%q is no number", s.text)
+		return false, s.Errorf("%q, want a JSON number", s.text)
 	}
 	return integer, nil
 }
 
-// grammar checks JSON's grammar of numbers.
+// grammar checks JSON's grammar for numbers.
 func grammar(b []byte) (integer, ok bool) {
 	digits := func() bool {
 		n := 0
@@ -390,20 +393,20 @@ func grammar(b []byte) (integer, ok bool) {
 	return integer, len(b) == 0
 }
 
-// Float64 reads a number, rounded to the nearest.
+// Float64 reads a number and rounds it to the nearest float64.
 func (s *Scanner) Float64() (float64, error) {
 	if _, err := s.number(); err != nil {
 		return 0, err
 	}
 	f, err := strconv.ParseFloat(string(s.text), 64)
 	if err != nil {
-		return 0, s.Errorf("%s is beyond a float64", s.text)
+		return 0, s.Errorf("%s overflows float64", s.text)
 	}
 	return f, nil
 }
 
-// Float32 reads a number: an integer rounded once, another number rounded to a
-// float64 and then to a float32, as C++ and Python readers do.
+// Float32 reads a number as C++ and Python readers do. An integer is rounded
+// once; other numbers are rounded to float64 first and then to float32.
 func (s *Scanner) Float32() (float32, error) {
 	integer, err := s.number()
 	if err != nil {
@@ -416,12 +419,12 @@ func (s *Scanner) Float32() (float32, error) {
 	}
 	f, err := strconv.ParseFloat(string(s.text), 64)
 	if err != nil || math.IsInf(float64(float32(f)), 0) {
-		return 0, s.Errorf("%s is beyond a float32", s.text)
+		return 0, s.Errorf("%s overflows float32", s.text)
 	}
 	return float32(f), nil
 }
 
-// Int reads a whole number; 3.0 and 3e0 are such.
+// Int reads a whole number, which may be written as 3.0 or 3e0.
 func (s *Scanner) Int() (int64, error) {
 	integer, err := s.number()
 	if err != nil {
@@ -430,19 +433,19 @@ func (s *Scanner) Int() (int64, error) {
 	if integer {
 		i, err := strconv.ParseInt(string(s.text), 10, 64)
 		if err != nil {
-			return 0, s.Errorf("%s is beyond an int64", s.text)
+			return 0, s.Errorf("%s overflows int64", s.text)
 		}
 		return i, nil
 	}
 	f, err := strconv.ParseFloat(string(s.text), 64)
-	// Above 2^53 a float64 does not say which number was meant.
+	// A float64 above 2^53 does not identify one integer.
 	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
 		return 0, s.Errorf("%s, want a whole number", s.text)
 	}
 	return int64(f), nil
 }
 
-// Skip reads over a value.
+// Skip skips one value.
 func (s *Scanner) Skip() error {
 	c, err := s.Kind()
 	if err != nil {
@@ -463,7 +466,7 @@ func (s *Scanner) Skip() error {
 	return err
 }
 
-// Bool reads true or false, or a number for whether it is not 0.
+// Bool reads true or false. A number is true unless it is 0.
 func (s *Scanner) Bool() (bool, error) {
 	c, err := s.Kind()
 	if err != nil {
@@ -495,7 +498,7 @@ func (s *Scanner) word() (string, error) {
 	return w, nil
 }
 
-// End makes sure that nothing follows.
+// End checks that nothing but white space follows.
 func (s *Scanner) End() error {
 	for {
 		for ; s.pos < s.end; s.pos++ {

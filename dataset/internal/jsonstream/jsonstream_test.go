@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// value reads a value as encoding/json does into an any.
+// value reads a value into the types that encoding/json uses for any.
 func value(s *Scanner) (any, error) {
 	c, err := s.Kind()
 	if err != nil {
@@ -68,7 +68,8 @@ func check(t *testing.T, text []byte) {
 		} else {
 			require.ErrorIs(t, err, dataset.ErrData)
 		}
-		// What encoding/json takes and this does not: halves of surrogate pairs, invalid UTF-8, and what is beyond the limits.
+		// Unlike encoding/json, the Scanner refuses lone surrogates, invalid
+		// UTF-8 and texts beyond its limits.
 		if wantErr == nil && err != nil {
 			msg := err.Error()
 			require.True(t, strings.Contains(msg, "surrogate") || strings.Contains(msg, "UTF-8") || strings.Contains(msg, "deeper") ||
@@ -82,7 +83,7 @@ func check(t *testing.T, text []byte) {
 		if skip != nil {
 			require.ErrorIs(t, skip, dataset.ErrData)
 		}
-		require.True(t, (skip == nil) == (err == nil) || err != nil && strings.Contains(err.Error(), "beyond a float64"), "%q: %v, skipped %v", text, err, skip)
+		require.True(t, (skip == nil) == (err == nil) || err != nil && strings.Contains(err.Error(), "overflows float64"), "%q: %v, skipped %v", text, err, skip)
 	}
 }
 
@@ -103,7 +104,8 @@ func TestNumbers(t *testing.T) {
 		_, err := read(x).Int()
 		require.ErrorIs(t, err, dataset.ErrData, x)
 	}
-	// 2^24+1 rounds to even; 2^62+2^38+1 is rounded once, up; written with a point it is rounded twice, down.
+	// 2^24+1 rounds to even. 2^62+2^38+1 is rounded once, up; with a decimal
+	// point it is rounded twice, down.
 	for x, want := range map[string]float32{"16777217": 16777216, "4611686293305294849": 4611686568183201792, "4611686293305294849.0": 4611686018427387904, "0.1": 0.1, "-0": 0} {
 		got, err := read(x).Float32()
 		require.NoError(t, err)
@@ -127,7 +129,7 @@ func TestLimits(t *testing.T) {
 	require.ErrorContains(t, err, "a string of more than")
 	_, err = New(zeros{}).Float64()
 	require.ErrorContains(t, err, "a number of more than")
-	// A string that nobody wants may be long, and its runes lie anywhere.
+	// A skipped string has no length limit, and its runes may span two reads.
 	for n := range 8 {
 		long := `"` + strings.Repeat("x", n) + strings.Repeat("日本", 1<<20) + `"`
 		s := New(strings.NewReader(long))

@@ -8,7 +8,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Bytes fills b with the bytes of 32-bit numbers, the lowest first.
+// Bytes fills b with the bytes of 32-bit numbers, low byte first.
 func Bytes(b []byte, r *rng.Stream) {
 	for len(b) >= 4 {
 		binary.LittleEndian.PutUint32(b, r.Uint32())
@@ -22,10 +22,11 @@ func Bytes(b []byte, r *rng.Stream) {
 	}
 }
 
-// Fill fills a dense tensor, an element after another: integers with the lower
-// bits of a 32-bit number (of 64 bits for an Int64), Bool with the lowest bit, and
-// floating-point numbers with one from [0, 1), a whole multiple of 2^-53, 2^-24,
-// 2^-11 (Float16) or 2^-8 (BFloat16), from the upper bits of a number.
+// Fill fills a dense tensor, one draw per element. Integers take the low bits
+// of a 32-bit number (Int64 takes 64 bits), and Bool takes the lowest bit.
+// Floating-point elements lie in [0, 1). They take the upper bits of a number,
+// as multiples of 2^-53 (Float64), 2^-24 (Float32), 2^-11 (Float16) or 2^-8
+// (BFloat16).
 func Fill(t *tensor.Tensor, r *rng.Stream) {
 	switch t.DType {
 	case tensor.Uint8, tensor.Int8:
