@@ -83,7 +83,7 @@ func (r *Runner) Costs(inputs ...*tensor.Tensor) (Costs, error) {
 					plain.Declined = true
 					return plain, err
 				}
-				cost.Window = st.work.windowBytes() + st.work.imageBytes()
+				cost.Window = st.tables.windowBytes() + st.tables.imageBytes()
 			}
 		}
 		c.Steps = append(c.Steps, cost)

@@ -12,7 +12,7 @@ import (
 // fused is the op of a plan's step that does the work of several steps of the
 // graph: it decodes an image, sees it through frames, scales it, sees the result
 // through frames, and replaces its values by those of a table; every part may be
-// missing. It works on rows, see rowWork, and never holds an image between its
+// missing. It works on rows, see rowRun, and never holds an image between its
 // parts. What it cannot do for the sizes of a run, it declines.
 type fused struct {
 	ops    []transforms.Op // what it does, in order
@@ -70,7 +70,7 @@ func isPixels(d tensor.Desc) bool {
 	return d.IsImage() && d.DType == tensor.Uint8 && d.Layout == tensor.HWC && d.Channels() > 0
 }
 
-// scales reports whether rowWork has the op's way of scaling.
+// scales reports whether rowRun has the op's way of scaling.
 func scales(o transforms.Scaled) bool {
 	i, b, antialias := o.Sampling()
 	switch b {
@@ -163,7 +163,8 @@ func (f *fused) Infer(dst, _ []tensor.Desc) error {
 // fusedState is a fused op's memory between runs.
 type fusedState struct {
 	decode *transforms.Context
-	work   rowWork
+	tables rowTables
+	run    rowRun
 	whole  regionImage
 	in     [1]tensor.Desc
 	out    []tensor.Desc
@@ -176,7 +177,7 @@ func (f *fused) state(c *transforms.Context) *fusedState {
 	s, ok := c.State.(*fusedState)
 	if !ok {
 		s = &fusedState{decode: c.Sibling(), out: make([]tensor.Desc, len(f.out)), one: make([]tensor.Desc, len(f.out)), seen: make([]tensor.Tensor, len(f.ops))}
-		s.work.f = f
+		s.tables.f, s.run.rowTables = f, &s.tables
 		c.State = s
 	}
 	return s
@@ -201,21 +202,21 @@ func (f *fused) InferData(c *transforms.Context, dst []tensor.Desc, src []*tenso
 
 // prepare makes the tables for an image.
 func (f *fused) prepare(c *transforms.Context, s *fusedState, d tensor.Desc) error {
-	w := &s.work
-	if w.source == d {
+	t := &s.tables
+	if t.source == d {
 		return nil
 	}
-	w.source = tensor.Desc{}
+	t.source = tensor.Desc{}
 	if err := f.infer(s, d); err != nil {
 		return err
 	}
-	if err := w.prepare(d, s.out[0]); err != nil {
+	if err := t.prepare(d, s.out[0]); err != nil {
 		return err
 	}
-	if n := w.bytes(); c.Limits.Bytes > 0 && n > c.Limits.Bytes {
+	if n := t.bytes(); c.Limits.Bytes > 0 && n > c.Limits.Bytes {
 		return errDeclined
 	}
-	w.source = d
+	t.source = d
 	return nil
 }
 
@@ -250,7 +251,7 @@ func (f *fused) infer(s *fusedState, d tensor.Desc) error {
 // Apply runs.
 func (f *fused) Apply(c *transforms.Context, dst, src []*tensor.Tensor) error {
 	s := f.state(c)
-	w := &s.work
+	w := &s.run
 	if err := f.side(c, s, dst); err != nil {
 		return err
 	}
@@ -304,7 +305,7 @@ func (f *fused) side(c *transforms.Context, s *fusedState, dst []*tensor.Tensor)
 			err = op.Apply(c, dst[at-n:at], s.src[:])
 			at -= n
 		} else if n > 1 {
-			_, err = f.scale.Scale(s.work.scaleH, s.work.scaleW, dst[at-(n-1):at])
+			_, err = f.scale.Scale(s.tables.scaleH, s.tables.scaleW, dst[at-(n-1):at])
 			at -= n - 1
 		}
 		if err != nil {

@@ -288,7 +288,7 @@ func (r *Runner) outdate(drawn []transforms.Op) error {
 		if !ok {
 			continue
 		}
-		f.state(r.steps[i].ctx).work.source = tensor.Desc{}
+		f.state(r.steps[i].ctx).tables.source = tensor.Desc{}
 		if f.table == nil || !slices.ContainsFunc(f.table.ops, func(op transforms.Op) bool { return slices.Contains(drawn, op) }) {
 			continue
 		}
