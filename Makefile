@@ -1,7 +1,7 @@
 # Every target works from a fresh clone and installs what it needs; see CONTRIBUTING.md.
 GO ?= go
 
-.PHONY: test test-device test-nested lint generate cross parity parity-onnx fuzz bench bench-device bench-pipeline bench-scale microbench bench-records interop
+.PHONY: test test-device test-nested lint generate cross parity parity-onnx fuzz bench bench-device bench-pipeline bench-scale microbench bench-records interop release-dry-run
 
 test:
 	$(GO) vet ./...
@@ -21,9 +21,15 @@ test-nested:
 	@device/webgpu/lavapipe.sh || echo "device/webgpu: its tests are skipped"
 	@for m in pipeline/prometheus device/webgpu; do (cd $$m && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
 
+# Both linters are pinned and come from the Go proxy.
+STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@2026.2.2
+ACTIONLINT ?= github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 lint:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "not gofmt-ed:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
+	$(GO) run ./internal/tools/width
+	$(GO) run $(STATICCHECK) ./...
+	$(GO) run $(ACTIONLINT) .github/workflows/*.yml
 
 generate:
 	$(GO) generate ./...
@@ -84,3 +90,7 @@ microbench:
 # The cost of a sample from a thousand and from ten million records.
 bench-scale:
 	$(GO) run ./bench/scale
+
+# What a release of the newest version in CHANGELOG.md contains, in dist/. It publishes nothing.
+release-dry-run:
+	GO="$(GO)" .ci/release "$$(sed -n 's/^## \([0-9][0-9.]*\).*/\1/p' CHANGELOG.md | head -n 1)"
