@@ -11,15 +11,15 @@ test:
 # virtual environment of its own. The race detector looks on where there is a C compiler.
 test-device:
 	@lib=$$(device/ort/library.sh) && echo "ONNX Runtime: $$lib" && \
-	INFER_PREP_ORT=$$lib $(GO) test -count=1 ./device/... ./examples/classifier && \
-	INFER_PREP_ORT=$$lib $(GO) test -count=1 -run 'Device|Classifier' ./internal/cli && \
+	INFER_PREP_ORT=$$lib $(GO) test -count=1 ./device/... && \
+	INFER_PREP_ORT=$$lib $(GO) test -count=1 -run 'Device|Classifier' ./cmd/internal/cli && \
 	INFER_PREP_ORT=$$lib CGO_ENABLED=0 $(GO) test -count=1 ./device/ort && \
 	{ [ "$$($(GO) env CGO_ENABLED)" = 0 ] || INFER_PREP_ORT=$$lib $(GO) test -count=1 -race ./device/...; }
 
 # The modules beside this one, which have dependencies that nobody else should link.
 test-nested:
 	@device/webgpu/lavapipe.sh || echo "device/webgpu: its tests are skipped"
-	@for m in pipeline/prometheus device/webgpu; do (cd $$m && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
+	@for m in pipeline/prometheus device/webgpu cmd/infer-prep-webgpu; do (cd $$m && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
 
 # Both linters are pinned and come from the Go proxy.
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@2026.2.2

@@ -1,5 +1,5 @@
 // Command infer-prep turns encoded images into the tensors that a model was
-// trained on. See its help, or package internal/cli.
+// trained on. See its help, or package cmd/internal/cli.
 package main
 
 import (
@@ -7,8 +7,8 @@ import (
 	"os"
 	"os/signal"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli"
 	_ "github.com/infer-prep/infer-prep/device/ort" // here, since it cannot be linked together with device/webgpu
-	"github.com/infer-prep/infer-prep/internal/cli"
 
 	// MindRecord, whose SQLite only who imports it links.
 	_ "github.com/infer-prep/infer-prep/dataset/mindrecord"

@@ -1,4 +1,4 @@
-"""Makes internal/cli/testdata/diff: what skewed preprocessing makes of images of testdata/images.
+"""Makes cmd/internal/cli/testdata/diff: what skewed preprocessing makes of images of testdata/images.
 
 Every tensor is that of torchvision's ImageClassification preset (crop_size 16, resize_size 20) but for what its
 name says. Needs Pillow 13.0.0, numpy 2.4.6, opencv-python-headless 5.0.0.93 and torch 2.15.0. Takes no arguments;
@@ -17,7 +17,7 @@ cv2.ipp.setUseIPP(False)
 torch.set_num_threads(2)
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-OUT = ROOT / "internal" / "cli" / "testdata" / "diff"
+OUT = ROOT / "cmd" / "internal" / "cli" / "testdata" / "diff"
 IMAGES = ROOT / "testdata" / "images"
 CROP, EDGE = 16, 20
 MEAN = np.array([0.485, 0.456, 0.406], np.float32)

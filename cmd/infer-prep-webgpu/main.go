@@ -14,8 +14,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli"
 	_ "github.com/infer-prep/infer-prep/device/webgpu"
-	"github.com/infer-prep/infer-prep/internal/cli"
 )
 
 func main() {

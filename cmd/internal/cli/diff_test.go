@@ -37,7 +37,9 @@ type explainedJSON struct {
 	}
 }
 
-func testImage(name string) string { return filepath.Join("..", "..", "testdata", "images", name) }
+func testImage(name string) string {
+	return filepath.Join("..", "..", "..", "testdata", "images", name)
+}
 
 // TestDiffExplains: testdata/gen/diff.py made the tensors with OpenCV, torch and
 // Pillow, each with something wrong, which diff must find.
@@ -98,7 +100,7 @@ func TestDiffExplainsInWords(t *testing.T) {
 	c := call(t, "diff", "--torchvision", filepath.Join(dir, "preset.json"), testImage("webp_lossy_q100.webp"), "--against", file, "--places", "1", "--png", heat)
 	require.Equal(t, exitFailed, c.status)
 	require.Empty(t, c.stderr)
-	require.Equal(t, "A  ../../testdata/images/webp_lossy_q100.webp: float32 CHW (3, 16, 16)\n"+
+	require.Equal(t, "A  ../../../testdata/images/webp_lossy_q100.webp: float32 CHW (3, 16, 16)\n"+
 		"B  testdata/diff/size_rule.webp_lossy_q100.webp.npy: float32 (3, 16, 16)\n\n"+
 		"739 of 768 elements differ (96 %), largest difference 2.196 at (y 10, x 0, c 2), mean of all", filepath.ToSlash(c.stdout[:strings.Index(c.stdout, " 0.")]))
 	require.Contains(t, c.stdout, "\n  at (y 0, x 0, c 0):  A ")
@@ -270,7 +272,7 @@ func TestGraphImportDataset(t *testing.T) {
 
 // TestDiffExplainsTheExample: the skewed tensors of examples/classifier.
 func TestDiffExplainsTheExample(t *testing.T) {
-	dir := filepath.Join("..", "..", "examples", "classifier")
+	dir := filepath.Join("..", "..", "..", "examples", "classifier")
 	files, err := filepath.Glob(filepath.Join(dir, "skewed", "*.npy"))
 	require.NoError(t, err)
 	require.NotEmpty(t, files)

@@ -13,7 +13,7 @@ import (
 )
 
 // model is a file of testdata/onnx.
-func model(name string) string { return filepath.Join("..", "..", "testdata", "onnx", name) }
+func model(name string) string { return filepath.Join("..", "..", "..", "testdata", "onnx", name) }
 
 // mergeGraph writes the graph that the models of testdata/onnx are merged with.
 func mergeGraph(t *testing.T, dir string) string {

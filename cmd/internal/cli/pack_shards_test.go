@@ -81,7 +81,7 @@ func TestPackShards(t *testing.T) {
 }
 
 func TestPackShardsOfKaldi(t *testing.T) {
-	t.Chdir(filepath.Join("..", "..", "testdata", "kaldi"))
+	t.Chdir(filepath.Join("..", "..", "..", "testdata", "kaldi"))
 	const data = "../pack/"
 	out := filepath.Join(t.TempDir(), "k")
 	r := call(t, "pack", "shards", "-o", out, "--scp", data+"feats1.scp", "--scp", data+"feats2.scp", "--label", data+"text1", "--label", data+"text2",

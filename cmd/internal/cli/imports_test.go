@@ -13,7 +13,7 @@ import (
 // Model files are imported as JSON files are, and --triton names and checks what a graph gives.
 func TestImportModels(t *testing.T) {
 	config := func(name string) string {
-		return filepath.Join("..", "..", "testdata", "configs", filepath.FromSlash(name))
+		return filepath.Join("..", "..", "..", "testdata", "configs", filepath.FromSlash(name))
 	}
 	for flag, file := range map[string]string{
 		"--tflite": "tflite/mobilenet_v1.tflite", "--mindir": "mindir/resnet.mindir", "--keras": "keras/resnet50.json", "--opencv": "opencv/yolo.json",

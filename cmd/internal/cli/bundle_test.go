@@ -136,7 +136,7 @@ func TestBundleSignatures(t *testing.T) {
 func TestBundleOfTraining(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	from := filepath.Join("..", "..", "examples", "classifier")
+	from := filepath.Join("..", "..", "..", "examples", "classifier")
 	create := func(bundle, expect string, images ...string) called {
 		args := []string{"bundle", "create", "--torchvision", filepath.Join(from, "transforms.json"), "--model", filepath.Join(from, "model.onnx"),
 			"--labels", filepath.Join(from, "labels.txt"), "--expect", expect, "-o", at(bundle)}

@@ -498,7 +498,7 @@ func TestRunChanges(t *testing.T) {
 
 // TestRunEXIF turns an image of the codec's test data upright.
 func TestRunEXIF(t *testing.T) {
-	img := filepath.Join("..", "..", "testdata", "images", "png_exif6.png")
+	img := filepath.Join("..", "..", "..", "testdata", "images", "png_exif6.png")
 	shape := func(flags ...string) []int {
 		out := t.TempDir()
 		r := call(t, append([]string{"run", "--preset", "decode", "-o", out, img}, flags...)...)

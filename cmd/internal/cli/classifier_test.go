@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// classified is what the Python program of examples/classifier computes for an
+// image.
+type classified struct {
+	SHA256 string
+	Logits []float32
+	Label  string
+	Drawn  string
+}
+
+// inClassifier changes to examples/classifier and reads the expected results.
+func inClassifier(t *testing.T) map[string]classified {
+	t.Chdir(filepath.Join("..", "..", "..", "examples", "classifier"))
+	b, err := os.ReadFile("expected.json")
+	require.NoError(t, err)
+	var m map[string]classified
+	require.NoError(t, json.Unmarshal(b, &m))
+	require.Len(t, m, 12)
+	return m
+}
+
+func succeed(t *testing.T, args ...string) string {
+	t.Helper()
+	r := call(t, args...)
+	require.Equal(t, exitOK, r.status, "%s: %s", args, r.stderr)
+	return r.stdout
+}
+
+// classifierBundle creates the bundle with the training's own tensors.
+func classifierBundle(t *testing.T) string {
+	name := filepath.Join(t.TempDir(), "classifier.bundle")
+	succeed(t, "bundle", "create", "--torchvision", "transforms.json", "--model", "model.onnx", "--labels", "labels.txt",
+		"--golden", "images", "--expect", "tensors", "-o", name)
+	return name
+}
+
+func digest(t *testing.T, x *tensor.Tensor) string {
+	var raw bytes.Buffer
+	require.NoError(t, tensor.WriteRaw(&raw, x))
+	sum := sha256.Sum256(raw.Bytes())
+	return hex.EncodeToString(sum[:])
+}
+
+// TestClassifierBundle: the bundle's golden samples are the training's tensors,
+// and the CPU computes the same tensors for every image.
+func TestClassifierBundle(t *testing.T) {
+	want, out := inClassifier(t), t.TempDir()
+	b := classifierBundle(t)
+	require.Contains(t, succeed(t, "bundle", "verify", b), "12 golden samples are right")
+	succeed(t, "run", "--bundle", b, "--device", "cpu", "-q", "-o", out, "images")
+	for name, w := range want {
+		require.Equal(t, w.SHA256, digest(t, readNPY(t, filepath.Join(out, name+".npy"))), name)
+	}
+}
+
+// TestClassifier: ONNX Runtime on the bundle makes the Python program's
+// predictions.
+func TestClassifier(t *testing.T) {
+	needORT(t)
+	want, tensors, logits := inClassifier(t), t.TempDir(), t.TempDir()
+	b := classifierBundle(t)
+	require.Contains(t, succeed(t, "bundle", "verify", "--device", "ort:cpu", b), "right")
+	succeed(t, "run", "--bundle", b, "--device", "ort:cpu", "-q", "-o", tensors, "images")
+	succeed(t, "run", "--bundle", b, "--device", "ort:cpu", "--infer", "-q", "-o", logits, "images")
+	file, err := os.ReadFile("labels.txt")
+	require.NoError(t, err)
+	labels := strings.Split(strings.TrimSpace(string(file)), "\n")
+	for name, w := range want {
+		require.Equal(t, w.SHA256, digest(t, readNPY(t, filepath.Join(tensors, name+".npy"))), name)
+		got := tensor.View[float32](readNPY(t, filepath.Join(logits, name+".npy")))
+		require.Len(t, got, len(labels))
+		// ONNX Runtime's sums depend on the processor's instructions.
+		require.InDeltaSlice(t, w.Logits, got, 1e-3, name)
+		best := 0
+		for i, x := range got {
+			if x > got[best] {
+				best = i
+			}
+		}
+		require.Equal(t, w.Label, labels[best], name)
+		require.Equal(t, w.Drawn, w.Label)
+	}
+}
+
+// TestClassifierSkew: verify rejects a bundle whose tensors come from another
+// preprocessing.
+func TestClassifierSkew(t *testing.T) {
+	inClassifier(t)
+	for _, skew := range []string{"opencv", "bgr"} {
+		dir := t.TempDir()
+		for _, name := range []string{"00", "01"} {
+			b, err := os.ReadFile(filepath.Join("skewed", name+"."+skew+".npy"))
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name+".npy"), b, 0o600))
+		}
+		name := filepath.Join(dir, "x.bundle")
+		succeed(t, "bundle", "create", "--torchvision", "transforms.json", "--golden", "images/00.jpg", "--golden", "images/01.jpg", "--expect", dir, "-o", name)
+		r := call(t, "bundle", "verify", name)
+		require.Equal(t, exitFailed, r.status)
+		require.Contains(t, r.stderr, "00.jpg")
+	}
+}
