@@ -17,19 +17,19 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// csvFiles are the lines of files, with random access.
+// csvFiles is the lines of several files, with random access.
 type csvFiles struct {
 	files []*csvFile
-	ends  []int64 // for each file, the rows in it and those before it
+	ends  []int64 // for each file, the number of rows up to its end
 }
 
-// csvFile is a file whose lines were found. It may be read by several goroutines at once.
+// csvFile is an indexed file. It is safe for concurrent use.
 type csvFile struct {
 	f     *os.File
 	name  string
 	start []int64 // of each row's line, and the file's size
-	// empty are the rows before which there are empty lines, and how many lines
-	// those are with all before.
+	// empty lists the rows that follow empty lines, with the number of empty
+	// lines up to there.
 	empty []emptyLines
 }
 
@@ -117,7 +117,8 @@ func openCSVFile(name string) (_ *csvFile, err error) {
 	}
 }
 
-// lineEnd reads a line and says whether there is something in it, and its bytes.
+// lineEnd reads a line. It returns its size and reports whether it is not
+// empty.
 func lineEnd(r *bufio.Reader) (some bool, size int64, err error) {
 	for {
 		b, err := r.ReadSlice('\n')
@@ -136,7 +137,7 @@ func (c *csvFiles) len() int64 {
 	return c.ends[len(c.ends)-1]
 }
 
-// find is the file that has row i, and its place there.
+// find returns the file of row i and the row's index in it.
 func (c *csvFiles) find(i int64) (*csvFile, int) {
 	k := sort.Search(len(c.ends), func(k int) bool { return c.ends[k] > i })
 	if k > 0 {
@@ -145,7 +146,7 @@ func (c *csvFiles) find(i int64) (*csvFile, int) {
 	return c.files[k], int(i)
 }
 
-// key names row i for people: "data.csv:17", with the line.
+// key returns the key of row i: the file and the line, as in "data.csv:17".
 func (c *csvFiles) key(i int64) string {
 	f, k := c.find(i)
 	n := sort.Search(len(f.empty), func(j int) bool { return f.empty[j].row > k })
@@ -176,7 +177,7 @@ func (c *csvFiles) read(i int64, t *tensor.Tensor) error {
 		}
 	}
 	if err == io.EOF {
-		err = fmt.Errorf("%w: the file has become shorter", dataset.ErrData)
+		err = fmt.Errorf("%w: the file was truncated after it was opened", dataset.ErrData)
 	}
 	if err != nil {
 		return fmt.Errorf("mxnet: CSVIter: %s: %w", c.key(i), err)

@@ -10,42 +10,50 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/internal/registry"
 	"github.com/infer-prep/infer-prep/pipeline"
 	"github.com/infer-prep/infer-prep/pullpipe"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// CSVParams are the parameters of NewCSVIter, with MXNet's names in ParseCSVParams.
-// DefaultCSVParams has the usual ones.
+// CSVParams are the parameters of NewCSVIter. ParseCSVParams takes them under
+// the MXNet names given in parentheses. DefaultCSVParams returns the defaults.
 type CSVParams struct {
-	// DataCSV is a file of numbers between commas, a row in each line, or a folder
-	// of such files, which are read in the order of their names. (data_csv)
+	// DataCSV is a file, or a folder of files, which are read in the order of
+	// their names. Each line has one row: numbers separated by commas.
+	// (data_csv)
 	DataCSV string
-	// DataShape is that of a row; its size is how many numbers a line must have. (data_shape)
+	// DataShape is the shape of a row; every line must have as many numbers.
+	// (data_shape)
 	DataShape tensor.Shape
-	// LabelCSV is the same for labels, with as many rows as the data, or more, which
-	// are not used. Empty or "NULL": all labels are 0. (label_csv)
+	// LabelCSV is the same for labels. It must have at least as many rows as
+	// the data; more are ignored. Empty or "NULL": all labels are 0.
+	// (label_csv)
 	LabelCSV   string
 	LabelShape tensor.Shape // (label_shape)
 	BatchSize  int          // (batch_size)
-	// RoundBatch completes the last batch with rows from the beginning of the data;
-	// else zeros complete it. Pad counts either. (round_batch)
+	// RoundBatch completes the last batch with rows from the beginning of the
+	// data. Otherwise zeros complete it. Pad counts both. (round_batch)
 	RoundBatch bool
-	// PrefetchBuffer is how many batches are read ahead, with Context "gpu". (prefetch_buffer)
+	// PrefetchBuffer is the number of batches read ahead with Context "gpu".
+	// Default 4; 0 to 1024. (prefetch_buffer)
 	PrefetchBuffer int
-	// Context "gpu" reads ahead, in goroutines; "cpu" reads within Next. (ctx)
+	// Context is "gpu" to read ahead in goroutines, or "cpu" to read within
+	// Next. (ctx)
 	Context string
-	// DType of data and labels: Float32, Int32 or Int64. (dtype; None is float32)
+	// DType is the type of data and labels: Float32, Int32 or Int64. (dtype;
+	// None is float32)
 	DType tensor.DType
 }
 
-// DefaultCSVParams are labels of one number, round_batch, a prefetch_buffer of 4, ctx gpu
-// and float32. data_csv, data_shape and batch_size must be given.
+// DefaultCSVParams returns MXNet's defaults: label_shape (1,), round_batch,
+// prefetch_buffer 4, ctx gpu and float32. DataCSV, DataShape and BatchSize are
+// required.
 func DefaultCSVParams() CSVParams {
 	return CSVParams{LabelShape: tensor.Dims(1), RoundBatch: true, PrefetchBuffer: 4, Context: "gpu", DType: tensor.Float32}
 }
 
-// csvParam is a parameter by name.
+// csvParam describes a parameter.
 type csvParam struct {
 	want string
 	set  func(p *CSVParams, v string) error
@@ -86,18 +94,19 @@ var (
 	wantPrefetch = fmt.Sprintf("0 to %d", maxPrefetch)
 )
 
-// maxPrefetch is the most that package pipeline has ready.
+// maxPrefetch is the most batches that package pipeline prefetches.
 const maxPrefetch = 1024
 
-// ParseCSVParams reads parameters by MXNet's names, in the text forms of MXNet's C
-// interface, with those of DefaultCSVParams where there is none. Its error is a
-// *ParamError: of a name that there is not, it has the nearest one that there is.
+// ParseCSVParams parses parameters under MXNet's names, in the text forms of
+// MXNet's C interface. Missing ones have the defaults of DefaultCSVParams. Its
+// error is a *ParamError; for an unknown name it suggests the closest known
+// one.
 func ParseCSVParams(kwargs map[string]string) (CSVParams, error) {
 	p := DefaultCSVParams()
 	for _, k := range slices.Sorted(maps.Keys(kwargs)) {
 		x, ok := csvParams[k]
 		if !ok {
-			return p, &ParamError{Iter: "CSVIter", Name: k, Nearest: nearest(k, slices.Collect(maps.Keys(csvParams)))}
+			return p, &ParamError{Iter: "CSVIter", Name: k, Suggestion: registry.Suggest(k, slices.Collect(maps.Keys(csvParams)))}
 		}
 		if err := x.set(&p, kwargs[k]); err != nil {
 			return p, &ParamError{Iter: "CSVIter", Name: k, Value: strconv.Quote(kwargs[k]), Want: x.want}
@@ -106,7 +115,8 @@ func ParseCSVParams(kwargs map[string]string) (CSVParams, error) {
 	return p, p.Validate()
 }
 
-// Validate wants parameters that can be, by the names of MXNet. Its error is a *ParamError.
+// Validate checks all parameters. Its error is a *ParamError with MXNet's name
+// of the parameter.
 func (p CSVParams) Validate() error {
 	fail := func(name, value string) error {
 		return &ParamError{Iter: "CSVIter", Name: name, Value: value, Want: csvParams[name].want}
@@ -140,19 +150,20 @@ func (p CSVParams) Validate() error {
 // maxRow bounds the numbers of a row.
 const maxRow = 1 << 28
 
-// CSVIter gives batches of the rows of CSV files: "data", and "softmax_label",
-// which has no axis but the batch's if a label is one number. See the package for what
-// is different from mx.io.CSVIter.
+// CSVIter iterates over batches of the rows of CSV files. Its inputs are "data"
+// and "softmax_label"; if a label is one number, the latter has only the
+// batch's axis. The package comment lists the differences from mx.io.CSVIter.
 //
-// Lines end with LF or CR LF; empty lines, and a byte order mark, are passed over;
-// spaces around numbers too. There are no quotes, no comments and no header. Numbers
-// are decimal; those of float32 are rounded to the nearest (MXNet's are sometimes
-// one bit off, and tiny ones become the least normal number).
+// Lines end with LF or CR LF. Empty lines, a byte order mark and spaces around
+// numbers are ignored. Quotes, comments and headers are not supported. Numbers
+// are decimal. Those of float32 are rounded to the nearest; MXNet's are
+// sometimes one bit off, and tiny ones become the smallest normal number.
 type CSVIter struct{ *rowIter }
 
-// NewCSVIter finds the lines of the files, for which it reads them once and keeps 8
-// bytes a row; numbers are read when their row is. An error of a parameter is a
-// *ParamError; of data, it wraps dataset.ErrData and names the file and line.
+// NewCSVIter opens the files and reads them once to index their lines, with 8
+// bytes per row. Numbers are parsed when their row is read. An error of a
+// parameter is a *ParamError. An error of data wraps dataset.ErrData and states
+// the file and line.
 func NewCSVIter(p CSVParams) (*CSVIter, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -172,7 +183,7 @@ func NewCSVIter(p CSVParams) (*CSVIter, error) {
 			return nil, errors.Join(err, c.Close())
 		}
 		if c.label.len() < c.data.len() {
-			return nil, errors.Join(fmt.Errorf("mxnet: CSVIter: %w: %d rows of labels in %s for %d of data in %s",
+			return nil, errors.Join(fmt.Errorf("mxnet: CSVIter: %w: %d rows of labels in %s, want at least the %d rows of %s",
 				dataset.ErrData, c.label.len(), p.LabelCSV, c.data.len(), p.DataCSV), c.Close())
 		}
 	}
@@ -195,7 +206,7 @@ func NewCSVIter(p CSVParams) (*CSVIter, error) {
 	return &CSVIter{it}, nil
 }
 
-// csvRows are the rows of data and labels.
+// csvRows is the rows of data and labels.
 type csvRows struct {
 	columns     []dataset.Column
 	data, label *csvFiles // label is nil for zeros
@@ -238,7 +249,7 @@ func (c *csvRows) Read(i int64, s *dataset.Sample) error {
 func parse(line []byte, t *tensor.Tensor) error {
 	want := int(t.Len())
 	if n := bytes.Count(line, []byte(",")) + 1; n != want {
-		return fmt.Errorf("%d numbers in the line, want %d, the size of the shape", n, want)
+		return fmt.Errorf("%d numbers in the line, want %d for the shape", n, want)
 	}
 	for i := range want {
 		field := line
@@ -247,7 +258,7 @@ func parse(line []byte, t *tensor.Tensor) error {
 		}
 		field = bytes.TrimSpace(field)
 		if err := parseNumber(string(field), t, i); err != nil {
-			return fmt.Errorf("number %d: %q is no %v: %w", i+1, field, t.DType, err)
+			return fmt.Errorf("number %d: %q, want a valid %v: %w", i+1, field, t.DType, err)
 		}
 	}
 	return nil
@@ -264,7 +275,7 @@ func parseNumber(s string, t *tensor.Tensor, i int) error {
 		tensor.View[int64](t)[i] = n
 		return cause(err)
 	}
-	if strings.ContainsAny(s, "xX_") { // Go's hexadecimal numbers
+	if strings.ContainsAny(s, "xX_") { // Go's hexadecimal and grouped numbers
 		return strconv.ErrSyntax
 	}
 	f, err := strconv.ParseFloat(s, 32)
@@ -272,7 +283,7 @@ func parseNumber(s string, t *tensor.Tensor, i int) error {
 	return cause(err)
 }
 
-// cause is an error of strconv without the number.
+// cause removes the number from an error of strconv.
 func cause(err error) error {
 	if err == nil {
 		return nil

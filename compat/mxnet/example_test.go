@@ -52,5 +52,5 @@ func ExampleParseImageRecordParams() {
 		"path_imgrec": "train.rec", "data_shape": "(3, 224, 224)", "batch_size": "32", "random_mirror": "True",
 	})
 	fmt.Println(err)
-	// Output: mxnet: ImageRecordIter: no parameter "random_mirror"; the nearest is "rand_mirror"
+	// Output: mxnet: ImageRecordIter: unknown parameter "random_mirror"; did you mean "rand_mirror"?
 }

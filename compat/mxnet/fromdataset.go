@@ -9,37 +9,40 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/internal/registry"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// FromOptions are those of FromDataset.
+// FromOptions are the options of FromDataset.
 type FromOptions struct {
-	// Data and Label are the columns that are the batches' data and labels, in
-	// that order.
+	// Data and Label are the columns of the batches' data and labels, in that
+	// order.
 	Data, Label []string
-	// BatchSize is that of the dataset's Batch.
+	// BatchSize is the size of the dataset's Batch.
 	BatchSize int
-	// Pad completes a short last batch with rows of its own, and counts them in Pad;
-	// else it has fewer rows, and Pad 0.
+	// Pad completes a short last batch by repeating its own rows, and Pad of
+	// the batch counts them. Otherwise a short batch has fewer rows and Pad 0.
 	Pad bool
-	// Index is a column of int64 scalars, before Batch, that gives the batches'
-	// Index; empty for none.
+	// Index is the column of the batches' Index: int64 scalars before Batch.
+	// Default: no Index.
 	Index string
-	// Layout is that of DataDesc. N must be its first letter. Default: "NCHW".
+	// Layout is the layout of DataDesc. Its first letter must be N. Default
+	// "NCHW".
 	Layout string
 }
 
-// FromDataset makes a DataIter of a run of a dataset that ends with a Batch (or
-// another node whose columns have an axis of the batch first), by either engine:
+// FromDataset returns a DataIter of a run of a dataset, by either engine. The
+// dataset must end with a Batch, or another node whose columns have the batch's
+// axis first:
 //
-//	b, err := dataset.Build(d.Batch(32), dataset.Options{})
+//	b, err := dataset.Build(ctx, d.Batch(32), dataset.Options{})
 //	p, err := pipeline.New(b, pipeline.Options{}, nil)
 //	it, err := mxnet.FromDataset(b, p, mxnet.FromOptions{Data: []string{"image"}, Label: []string{"label"}, BatchSize: 32})
 //
-// The DataIter's Reset is the run's NextEpoch, its Close the run's, and its order, errors and
-// goroutines are the run's. b stays open. Batches share the run's memory. An error of an
-// option is a *ParamError; a batch of more rows than BatchSize, or of another size than the
-// one before, is a *DescError.
+// Reset of the DataIter is the run's NextEpoch. Close closes the run but not b.
+// Order, errors and goroutines are the run's. Batches share the run's memory.
+// An error of an option is a *ParamError. A batch with more rows than BatchSize
+// or with unequal columns is a *DescError.
 func FromDataset(b *dataset.Built, run Runner, o FromOptions) (DataIter, error) {
 	fail := func(name, value, want string) (DataIter, error) {
 		return nil, &ParamError{Iter: "FromDataset", Name: name, Value: value, Want: want}
@@ -53,7 +56,7 @@ func FromDataset(b *dataset.Built, run Runner, o FromOptions) (DataIter, error) 
 	case batchAxis(o.Layout) != 0:
 		return fail("Layout", strconv.Quote(o.Layout), "N as the first letter")
 	case len(o.Data) == 0:
-		return fail("Data", "", "a column at least")
+		return fail("Data", "", "at least one column")
 	}
 	cols := b.Columns()
 	var names []string
@@ -65,7 +68,7 @@ func FromDataset(b *dataset.Built, run Runner, o FromOptions) (DataIter, error) 
 		option := map[bool]string{true: "Data", false: "Label"}[i < len(o.Data)]
 		j := slices.Index(names, name)
 		if j < 0 {
-			return fail(option, strconv.Quote(name), fmt.Sprintf("one of the columns %q; the nearest is %q", names, nearest(name, names)))
+			return fail(option, strconv.Quote(name), "a column of the dataset"+registry.Hint(name, names))
 		}
 		d := cols[j].Desc
 		if d.DType == tensor.Bytes || d.Shape.Rank() == 0 || d.Shape.At(0) != tensor.Unknown && d.Shape.At(0) != o.BatchSize {
@@ -94,7 +97,7 @@ func describe(l []dataset.Column) string {
 	return strings.Join(s, ", ")
 }
 
-// runIter gives the batches of a run.
+// runIter iterates over the batches of a run.
 type runIter struct {
 	run    Runner
 	size   int
@@ -128,7 +131,7 @@ func (it *runIter) Next(ctx context.Context) (*DataBatch, error) {
 		t := &s.Values[j].Tensor
 		want := it.descs[i].desc()
 		want.Layout = t.Layout
-		if t.Shape.Rank() > 0 { // how many rows there are the first column says
+		if t.Shape.Rank() > 0 { // the first column determines the number of rows
 			if i == 0 {
 				rows = t.Shape.At(0)
 			}
@@ -167,7 +170,7 @@ func (it *runIter) Next(ctx context.Context) (*DataBatch, error) {
 	return b, nil
 }
 
-// fill is column i, completed with its own rows.
+// fill returns column i completed with its own rows.
 func (it *runIter) fill(i int, t *tensor.Tensor) (*tensor.Tensor, error) {
 	c := &it.padded[i]
 	n := t.Shape.At(0)

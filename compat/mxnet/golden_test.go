@@ -16,12 +16,12 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// TestMain looks for goroutines that are left; one of them is js/wasm's own.
+// TestMain fails on leaked goroutines, except for the one of js/wasm's runtime.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("runtime.handleEvent"))
 }
 
-// golden is what MXNet gives; testdata/gen/mxnet_iters.py makes it.
+// golden is the output of MXNet; testdata/gen/mxnet_iters.py generates it.
 type golden struct {
 	NDArray []struct {
 		N, Batch   int
@@ -88,7 +88,7 @@ func readGolden(t *testing.T) *golden {
 	return &g
 }
 
-// floats is a tensor of n rows of the numbers of the rows.
+// floats returns a tensor of n rows; every number of a row is the row's index.
 func floats(t *testing.T, n int, from float32, rest ...int) *tensor.Tensor {
 	t.Helper()
 	x, err := tensor.New(tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(append([]int{n}, rest...)...)})
@@ -100,7 +100,8 @@ func floats(t *testing.T, n int, from float32, rest ...int) *tensor.Tensor {
 	return x
 }
 
-// batchOf is a batch of which each row's first number is the row's.
+// batchOf converts a batch to the golden form: the first number of each row is
+// the row's index.
 func batchOf(t *testing.T, b *DataBatch) goldenBatch {
 	t.Helper()
 	g := goldenBatch{Pad: b.Pad, Index: append([]int64{}, b.Index...), Rows: []int64{}, Labels: []float32{}}
@@ -115,7 +116,7 @@ func batchOf(t *testing.T, b *DataBatch) goldenBatch {
 	return g
 }
 
-// epoch reads to the end, or one batch.
+// epoch reads up to most batches of the epoch.
 func epoch(t *testing.T, it DataIter, most int) []goldenBatch {
 	t.Helper()
 	l := []goldenBatch{}
@@ -149,8 +150,8 @@ func run(t *testing.T, it DataIter, steps []string) (out [][]goldenBatch) {
 	return out
 }
 
-// rollOver are the rows of the batches of each step, as the package says: all rows in
-// turn, of which an epoch has as many as make whole batches.
+// rollOver returns the rows of each step's batches under roll_over: all rows in
+// turn, and each epoch takes as many as fill whole batches.
 func rollOver(n, size int, steps []string) (out [][]goldenBatch) {
 	var carry []int64
 	at := 0
@@ -198,14 +199,15 @@ func TestNDArrayIterAsMXNet(t *testing.T) {
 			require.NoError(t, it.Close())
 			if c.Mode == "roll_over" {
 				require.Equal(t, rollOver(c.N, c.Batch, c.Steps), got)
-				// MXNet loses what was carried over if it is read on at the end, or reset twice.
+				// MXNet drops rows carried over if Next is called again at the
+				// end, or Reset twice.
 				if (c.Name == "read on at the end" || c.Name == "reset twice") && c.N%c.Batch != 0 {
 					other++
 					return
 				}
 			}
 			for i, raw := range c.Out {
-				if string(raw) == `"error"` { // rows carried over that are less than MXNet can complete
+				if string(raw) == `"error"` { // MXNet cannot complete so few rows carried over
 					other++
 					return
 				}
@@ -215,7 +217,7 @@ func TestNDArrayIterAsMXNet(t *testing.T) {
 					require.Nil(t, want[j].Index, "MXNet has none")
 					want[j].Index = want[j].Rows
 					if c.Mode == "roll_over" {
-						want[j].Pad = 0 // MXNet counts the rows carried over, which are no padding
+						want[j].Pad = 0 // MXNet counts the rows carried over, which are not padding
 					}
 				}
 				require.Equal(t, want, got[i], "step %d, %s", i, c.Steps[i])
@@ -268,7 +270,7 @@ func TestCSVIterAsMXNet(t *testing.T) {
 				for i := range first {
 					w := &first[i]
 					require.Equal(t, c.Batch, len(w.Index))
-					if !c.RoundBatch { // MXNet's other rows are whatever was in memory, ours are zeros
+					if !c.RoundBatch { // MXNet leaves stale memory in the other rows, we write zeros
 						for j := c.Batch - w.Pad; j < c.Batch; j++ {
 							w.Rows, w.Labels, w.Index[j] = append(w.Rows, 0), append(w.Labels, 0), -1
 						}
@@ -276,8 +278,9 @@ func TestCSVIterAsMXNet(t *testing.T) {
 				}
 				for i, s := range c.Steps {
 					if s == "epoch" {
-						// Every epoch is the first one: MXNet's begin behind what filled the
-						// last batch, if round_batch.
+						// Here every epoch equals the first one. With
+						// round_batch, MXNet's start after the rows that filled
+						// the last batch.
 						require.Equal(t, first, got[i], "step %d", i)
 					}
 				}
@@ -286,7 +289,7 @@ func TestCSVIterAsMXNet(t *testing.T) {
 	}
 }
 
-// csvOf is a CSVIter of 2 numbers a row. label_csv is the labels' text.
+// csvOf returns a CSVIter of 2 numbers a row. label_csv is the labels' text.
 func csvOf(t *testing.T, text string, kwargs map[string]string) (*CSVIter, error) {
 	t.Helper()
 	dir := t.TempDir()

@@ -25,7 +25,8 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// TestImageParamNames: the names and defaults are MXNet's, all 61, and rotate_list.
+// TestImageParamNames checks the names and defaults of MXNet's 61 parameters
+// and rotate_list.
 func TestImageParamNames(t *testing.T) {
 	g := readImageGolden(t)
 	require.Len(t, g.Params, 61)
@@ -76,9 +77,9 @@ func TestImageParams(t *testing.T) {
 	want.RotateList, want.Scale, want.DType, want.Context, want.DeviceID, want.Verbose, want.RoundBatch = "10, -20", 0.5, tensor.Int8, "cpu", -1, false, false
 	require.Equal(t, want, p)
 	for _, c := range []struct{ name, value, says string }{
-		{"path_imgrecs", "", `no parameter "path_imgrecs"; the nearest is "path_imgrec"`},
-		{"random_mirror", "1", `the nearest is "rand_mirror"`},
-		{"Mean_R", "1", `the nearest is "mean_r"`},
+		{"path_imgrecs", "", `unknown parameter "path_imgrecs"; did you mean "path_imgrec"?`},
+		{"random_mirror", "1", `did you mean "rand_mirror"?`},
+		{"Mean_R", "1", `did you mean "mean_r"?`},
 		{"path_imgrec", "", "path_imgrec is missing"},
 		{"data_shape", "(2,4,4)", "data_shape = (2, 4, 4), want channels (1, 3 or 4)"},
 		{"data_shape", "(24,32)", "want channels"},
@@ -92,7 +93,7 @@ func TestImageParams(t *testing.T) {
 		{"aug_seq", "det_aug_default", `aug_seq = "det_aug_default", want aug_default`},
 		{"shuffle_chunk_size", "4", "want 0, or with shuffle"},
 		{"resize", "0", "resize = 0"},
-		{"rotate_list", "10,x", "want whole degrees"},
+		{"rotate_list", "10,x", "want comma-separated whole degrees"},
 		{"max_aspect_ratio", "1.5", "max_aspect_ratio = 1.5"},
 		{"min_aspect_ratio", "1.5", "max_aspect_ratio = 0, want 0 to 1; with min_aspect_ratio"},
 		{"min_aspect_ratio", "0", "min_aspect_ratio = 0"},
@@ -106,7 +107,7 @@ func TestImageParams(t *testing.T) {
 		{"random_h", "181", "random_h = 181, want 0 to 180"},
 		{"fill_value", "256", "fill_value = 256"},
 		{"pad", "-1", "pad = -1"},
-		{"std_g", "0", "std_g = 0, want another number than 0"},
+		{"std_g", "0", "std_g = 0, want a number other than 0"},
 		{"scale", "nan", "scale = NaN, want a finite number"},
 		{"scale", "0x1p2", `scale = "0x1p2", want a number`},
 		{"preprocess_threads", "-1", "preprocess_threads = -1"},
@@ -152,7 +153,7 @@ var imageFiles = []string{
 	"jpeg_base_422.jpg", "png_p8.png", "jpeg_prog_420.jpg", "jpeg_rgb.jpg", "png_rgba8.png", "jpeg_comments.jpg",
 }
 
-// wild is everything random at once.
+// wild enables every random augmentation.
 var wild = map[string]any{
 	"data_shape": []any{3, 20, 28}, "batch_size": 4, "rand_crop": true, "rand_mirror": true, "max_random_contrast": 0.5, "max_random_illumination": 20,
 	"mean_r": 100, "std_g": 3, "inter_method": 10, "resize": 33, "pad": 3, "shuffle": true, "seed": 5,
@@ -160,7 +161,7 @@ var wild = map[string]any{
 	"brightness": 0.2, "contrast": 0.2, "saturation": 0.2, "random_h": 10, "random_s": 10, "random_l": 10, "pca_noise": 0.1,
 }
 
-// byID are the images of an epoch without those that fill, by their ids, and the order.
+// byID returns the images of an epoch by id, without padding, and their order.
 func byID(t *testing.T, it DataIter, size int) (map[int64]string, []int64) {
 	t.Helper()
 	images := map[int64]string{}
@@ -177,7 +178,8 @@ func byID(t *testing.T, it DataIter, size int) (map[int64]string, []int64) {
 	return images, order
 }
 
-// TestImageRandom: what is drawn depends on seed, epoch and place alone, not on threads or batches.
+// TestImageRandom checks that random numbers depend only on seed, epoch and
+// position, not on threads or batches.
 func TestImageRandom(t *testing.T) {
 	folder := t.TempDir()
 	packImages(t, folder, imageFiles, 1)
@@ -221,7 +223,7 @@ func TestImageRandom(t *testing.T) {
 	require.NotEqual(t, plain.images[0], plain.images[1], "each epoch draws anew")
 }
 
-// TestImageParts: the parts together are every record once.
+// TestImageParts checks that the parts together contain every record once.
 func TestImageParts(t *testing.T) {
 	folder := t.TempDir()
 	packImages(t, folder, imageFiles, 1)
@@ -248,7 +250,7 @@ func TestImageParts(t *testing.T) {
 	}
 }
 
-// TestImagePads: the pad of every batch, for all sizes and ends.
+// TestImagePads checks the pad of every batch for all sizes and ends.
 func TestImagePads(t *testing.T) {
 	folder := t.TempDir()
 	const n = 13
@@ -265,7 +267,7 @@ func TestImagePads(t *testing.T) {
 				it, err := NewImageRecordIter(p)
 				require.NoError(t, err)
 				require.Equal(t, fmt.Sprintf("DataDesc[softmax_label,(%d, 2),float32,NCHW]", size), it.ProvideLabel()[0].String())
-				waiting := []int64{} // rolled over
+				waiting := []int64{} // rows carried over
 				for e := range 4 {
 					if e > 0 {
 						require.NoError(t, it.Reset())
@@ -324,7 +326,7 @@ func TestImagePads(t *testing.T) {
 	}
 }
 
-// TestImageErrors: what cannot be read is named.
+// TestImageErrors checks that errors name what can't be read.
 func TestImageErrors(t *testing.T) {
 	folder := t.TempDir()
 	packImages(t, folder, imageFiles[:3], 1)
@@ -371,7 +373,7 @@ func TestImageErrors(t *testing.T) {
 	q.MinCropSize, q.MaxCropSize = 60, 60
 	require.ErrorContains(t, fails(q), "smaller than max_crop_size")
 
-	// An image that is none, between two that are.
+	// One invalid image between two valid ones.
 	b, err := os.ReadFile(p.PathImgRec)
 	require.NoError(t, err)
 	f, err := os.Create(filepath.Join(folder, "bad.rec"))
@@ -410,7 +412,7 @@ func TestMeanImage(t *testing.T) {
 	require.ErrorIs(t, err, dataset.ErrData)
 	_, err = parseMean(theirs, tensor.Dims(3, 24, 20))
 	require.ErrorContains(t, err, "an image of [3 20 24], want (3, 24, 20)")
-	for i := range 72 { // of the head: none may panic
+	for i := range 72 { // bytes of the header: no value may panic
 		for bit := range 8 {
 			b := slices.Clone(theirs)
 			b[i] ^= 1 << bit
@@ -443,7 +445,7 @@ func TestMeanImage(t *testing.T) {
 	p.MeanImg = filepath.Join(folder, "none", "x.bin")
 	_, err = NewImageRecordIter(p)
 	require.Error(t, err)
-	p.DType = tensor.Uint8 // does not want one
+	p.DType = tensor.Uint8 // ignores the mean image
 	it, err = NewImageRecordIter(p)
 	require.NoError(t, err)
 	require.NoError(t, it.Close())
@@ -471,7 +473,7 @@ func TestImageDTypes(t *testing.T) {
 	}
 }
 
-// drawn are the ops that aug_default draws for an image of 60 rows and 80 columns, a number of times.
+// drawn passes the ops that aug_default draws for a 60 x 80 image to see.
 func drawn(t *testing.T, params map[string]any, times int, see func(ops []transforms.Op)) {
 	t.Helper()
 	params["batch_size"] = 1
@@ -489,7 +491,8 @@ func drawn(t *testing.T, params map[string]any, times int, see func(ops []transf
 	}
 }
 
-// TestImageDraws: what is drawn is within the bounds, reaches them, and has the order of MXNet.
+// TestImageDraws checks that random values stay within their bounds, reach
+// them, and are drawn in MXNet's order.
 func TestImageDraws(t *testing.T) {
 	shape := []any{3, 20, 30}
 	t.Run("rand_crop", func(t *testing.T) {
@@ -613,7 +616,8 @@ func TestImageDraws(t *testing.T) {
 	})
 }
 
-// TestBoxes: from the numbers that MXNet drew come the boxes that it cut out; testdata/gen/mxnet_aug.py makes them.
+// TestBoxes checks that MXNet's random numbers lead to MXNet's boxes;
+// testdata/gen/mxnet_aug.py generates them.
 func TestBoxes(t *testing.T) {
 	b, err := os.ReadFile("testdata/boxes.json")
 	require.NoError(t, err)
@@ -662,7 +666,7 @@ func FuzzMeanImage(f *testing.F) {
 	})
 }
 
-// TestImageAllocations: in steady state the images of a batch are made in memory that is there.
+// TestImageAllocations checks that batches reuse their memory in steady state.
 func TestImageAllocations(t *testing.T) {
 	folder := t.TempDir()
 	packImages(t, folder, slices.Repeat([]string{"jpeg_base_420.jpg"}, 600), 1)

@@ -12,7 +12,8 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// decodeGray decodes to gray as OpenCV's IMREAD_GRAYSCALE: Decode's luma, but that of PNG is libpng's.
+// decodeGray decodes to gray as OpenCV's IMREAD_GRAYSCALE does: luma as Decode
+// computes it, except for PNG, where it is libpng's.
 type decodeGray struct{ luma, rgb *transforms.Decode }
 
 func newDecodeGray(o *transforms.Decode) *decodeGray {
@@ -43,14 +44,15 @@ func (o *decodeGray) Apply(c *transforms.Context, dst, src []*tensor.Tensor) err
 	if err := o.rgb.Apply(c, []*tensor.Tensor{rgb}, src); err != nil {
 		return err
 	}
-	// libpng 1.6's png_set_rgb_to_gray with 0.299 and 0.587, of 15 bits without rounding.
+	// libpng 1.6's png_set_rgb_to_gray with 0.299 and 0.587 computes in 15 bits
+	// without rounding.
 	for i, p := 0, rgb.Data; i < len(dst[0].Data); i, p = i+1, p[3:] {
 		dst[0].Data[i] = uint8((9797*uint32(p[0]) + 19234*uint32(p[1]) + 3737*uint32(p[2])) >> 15)
 	}
 	return nil
 }
 
-// decodeAlpha decodes RGBA, of images that have alpha alone.
+// decodeAlpha decodes RGBA. It refuses images without alpha.
 type decodeAlpha struct{ *transforms.Decode }
 
 func (o *decodeAlpha) InferData(c *transforms.Context, dst []tensor.Desc, src []*tensor.Tensor) error {
@@ -65,7 +67,8 @@ func (o *decodeAlpha) InferData(c *transforms.Context, dst []tensor.Desc, src []
 	return nil
 }
 
-// graph is what is done to each image. The names of the random numbers begin with path.
+// graph returns the processing of each image. path is the prefix of the random
+// numbers' names.
 func (p *ImageRecordParams) graph(mean *tensor.Tensor, path string) *datagraph.Graph {
 	c := p.DataShape.At(0)
 	decode := transforms.NewDecode()
@@ -76,14 +79,14 @@ func (p *ImageRecordParams) graph(mean *tensor.Tensor, path string) *datagraph.G
 		g.Add(newDecodeGray(decode))
 	case 3:
 		g.Add(decode)
-	case 4: // as the file has it, without orientation
+	case 4: // as MXNet: without orientation
 		decode.Color, decode.Orientation = codec.ToRGBA, codec.OrientationIgnore
 		g.Add(&decodeAlpha{decode})
 	}
 	g.Add(newAugment(p))
 	float := false
 	if mean != nil && p.DType != tensor.Uint8 {
-		// The mean image is that of images that are not mirrored.
+		// The mean image is subtracted before mirroring.
 		g.Add(&subtract{mean: mean, whole: p.DType == tensor.Int8})
 		float = true
 	}
@@ -126,7 +129,7 @@ func (p *ImageRecordParams) graph(mean *tensor.Tensor, path string) *datagraph.G
 
 var ones = []float64{1, 1, 1, 1}
 
-// means are those of the channels.
+// means returns the means of the channels.
 func (p *ImageRecordParams) means() []float64 {
 	l := []float64{float64(p.MeanR), float64(p.MeanG), float64(p.MeanB), float64(p.MeanA)}[:p.DataShape.At(0)]
 	if p.DType == tensor.Int8 {
@@ -137,8 +140,8 @@ func (p *ImageRecordParams) means() []float64 {
 	return l
 }
 
-// expose is x*(contrast/std) + illumination/std, each rounded to float32, as Multiply and then Normalize, which
-// takes a negative mean away. Both are filled.
+// expose computes x*(contrast/std) + illumination/std, each rounded to float32.
+// Multiply scales, then Normalize subtracts a negative mean. It fills both ops.
 func (p *ImageRecordParams) expose(contrast, illumination float32, factor *transforms.Multiply, bias *transforms.Normalize) []transforms.Op {
 	factor.Factor, bias.Mean = factor.Factor[:0], bias.Mean[:0]
 	for _, std := range []float32{p.StdR, p.StdG, p.StdB, p.StdA}[:p.DataShape.At(0)] {
@@ -176,13 +179,13 @@ func (o *exposure) Draw(d *transforms.Draw) error {
 	return nil
 }
 
-// between draws a number.
+// between draws a uniform number.
 func between(d *transforms.Draw, lo, hi float32) float32 {
 	return min(float32(d.Uniform(float64(lo), float64(hi))), hi)
 }
 
-// augment is MXNet's aug_default: it draws the ops for an image of its size, most of which depend on
-// the size alone. The image is uint8 and HWC.
+// augment is MXNet's aug_default. It draws the ops for one image; most depend
+// only on the image's size. The image is uint8 and HWC.
 type augment struct {
 	p         *ImageRecordParams
 	h, w      int
@@ -199,9 +202,9 @@ func newAugment(p *ImageRecordParams) *augment {
 		o.fill = append(o.fill, float64(p.FillValue))
 	}
 	if len(o.fill) == 4 {
-		o.fill[3] = 0 // MXNet names three values, and OpenCV takes 0 for the fourth
+		o.fill[3] = 0 // MXNet passes three values, and OpenCV uses 0 for the fourth
 	}
-	o.rotations, _ = p.rotations() // Validate has read them
+	o.rotations, _ = p.rotations() // Validate has parsed them
 	if len(o.rotations) == 0 && p.Rotate > 0 {
 		o.rotations = transforms.AngleList{p.Rotate}
 	}
@@ -211,21 +214,21 @@ func newAugment(p *ImageRecordParams) *augment {
 	return o
 }
 
-// Validate accepts it: the parameters were checked.
+// Validate returns nil: the parameters are already checked.
 func (o *augment) Validate() error { return nil }
 
-// Infer gives an image of the size that is wanted.
+// Infer returns an image of DataShape's size.
 func (o *augment) Infer(dst, in []tensor.Desc) error {
 	dst[0] = in[0].WithSize(o.h, o.w)
 	return nil
 }
 
-// Apply is not for random ops.
+// Apply fails: random ops must be drawn.
 func (o *augment) Apply(*transforms.Context, []*tensor.Tensor, []*tensor.Tensor) error {
 	return transforms.ErrNotDrawn
 }
 
-// interpolation is that of a change of size.
+// interpolation returns the interpolation for a change of size.
 func (o *augment) interpolation(d *transforms.Draw, h, w, nh, nw int) transforms.Interpolation {
 	switch n := o.p.InterMethod; {
 	case n == 9 && nw > w && nh > h:
@@ -241,7 +244,7 @@ func (o *augment) interpolation(d *transforms.Draw, h, w, nh, nw int) transforms
 	}
 }
 
-// scale scales to a size.
+// scale resizes the image if its size differs.
 func (o *augment) scale(d *transforms.Draw, nh, nw int, m transforms.Interpolation) error {
 	if d.In[0].Height() == nh && d.In[0].Width() == nw {
 		return nil
@@ -251,7 +254,7 @@ func (o *augment) scale(d *transforms.Draw, nh, nw int, m transforms.Interpolati
 	return d.Emit(op)
 }
 
-// backend is that of the OpenCV in MXNet's wheel.
+// backend returns the one that equals the OpenCV in MXNet's wheel.
 func backend(m transforms.Interpolation) transforms.Backend {
 	if m == transforms.Bicubic {
 		return transforms.MXNet
@@ -259,7 +262,7 @@ func backend(m transforms.Interpolation) transforms.Backend {
 	return transforms.OpenCV
 }
 
-// place is where a box is cropped, at random or in the middle.
+// place returns the position of a crop, random or central.
 func (o *augment) place(d *transforms.Draw, h, w int, random bool) (top, left int) {
 	top, left = d.In[0].Height()-h, d.In[0].Width()-w
 	if random {
@@ -279,7 +282,7 @@ func (o *augment) crop(d *transforms.Draw, h, w int, random bool) error {
 	return d.Emit(op)
 }
 
-// cropScaled crops a box and scales it to the size that is wanted.
+// cropScaled crops a box and scales it to DataShape's size.
 func (o *augment) cropScaled(d *transforms.Draw, h, w int, random bool) error {
 	top, left := o.place(d, h, w, random)
 	m := o.interpolation(d, h, w, o.h, o.w)
@@ -290,7 +293,7 @@ func (o *augment) cropScaled(d *transforms.Draw, h, w int, random bool) error {
 	return d.Emit(op)
 }
 
-// Draw draws the steps in MXNet's order.
+// Draw emits the ops in MXNet's order.
 func (o *augment) Draw(d *transforms.Draw) error {
 	p := o.p
 	if p.Resize != -1 {
@@ -321,7 +324,8 @@ func (o *augment) Draw(d *transforms.Draw) error {
 	return o.colors(d)
 }
 
-// colors changes brightness, contrast and saturation in random order, then hue, lightness and saturation, then lighting.
+// colors changes brightness, contrast and saturation in random order, then hue,
+// lightness and saturation, then lighting.
 func (o *augment) colors(d *transforms.Draw) error {
 	p := o.p
 	if p.Brightness > 0 || p.Contrast > 0 || p.Saturation > 0 {
@@ -367,7 +371,7 @@ func (o *augment) colors(d *transforms.Draw) error {
 func (o *augment) warp(d *transforms.Draw) error {
 	p := o.p
 	h, w := d.In[0].Height(), d.In[0].Width()
-	// The scale says which interpolation there is, so it is drawn here.
+	// The interpolation depends on the scale, so the scale is drawn here.
 	scale := between(d, p.MinRandomScale, p.MaxRandomScale)
 	side := func(n int) int {
 		return int(max(p.MinImgSize, min(p.MaxImgSize, float32(scale*float32(n)))))
@@ -379,17 +383,17 @@ func (o *augment) warp(d *transforms.Draw) error {
 		MinSize: float64(p.MinImgSize), MaxSize: float64(p.MaxImgSize), Interpolation: o.interpolation(d, h, w, side(h), side(w)),
 		Backend: transforms.OpenCV4, Fill: o.fill,
 	}
-	if !p.RandomResizedCrop { // whose aspect it is otherwise
+	if !p.RandomResizedCrop { // otherwise the crop has the aspect
 		lo, hi := p.aspects()
 		op.Aspect = transforms.Range{Min: float64(max(lo, leastAspect)), Max: float64(hi)}
 	}
 	return d.Emit(op)
 }
 
-// leastAspect is the least that is drawn.
+// leastAspect is the smallest aspect that is drawn.
 const leastAspect = 0.001
 
-// aspects are the bounds of the aspect.
+// aspects returns the bounds of the aspect.
 func (p *ImageRecordParams) aspects() (lo, hi float32) {
 	if p.MinAspectRatio != nil {
 		return *p.MinAspectRatio, p.MaxAspectRatio
@@ -397,8 +401,9 @@ func (p *ImageRecordParams) aspects() (lo, hi float32) {
 	return 1 - p.MaxAspectRatio, 1 + p.MaxAspectRatio
 }
 
-// resizedCrop crops a box of random area, aspect and place, and scales it to the size. It gives up after ten tries of
-// which none is within the image, and does nothing if nothing is to vary; the plain crop is then done instead.
+// resizedCrop crops a box of random area, aspect and position and scales it to
+// the size. found is false if nothing varies or if none of ten boxes fits in
+// the image; the plain crop follows then.
 func (o *augment) resizedCrop(d *transforms.Draw) (found bool, err error) {
 	p := o.p
 	lo, hi := p.aspects()
@@ -415,8 +420,10 @@ func (o *augment) resizedCrop(d *transforms.Draw) (found bool, err error) {
 	return false, nil
 }
 
-// box is the size of a box of a part of the area of an image of h rows and w columns, and of a ratio of width to height, which
-// lies on its side if it is turned; and whether it fits in. MXNet computes its sides' squares in float32.
+// box returns the size of a box with the given share of the area of an h x w
+// image and the given ratio of width to height. turned swaps the sides. ok
+// reports whether the box fits. Like MXNet, it computes the squares of the
+// sides in float32.
 func box(h, w int, area, ratio float32, turned bool) (bh, bw int, ok bool) {
 	n := float32(area * float32(h*w))
 	bh = int(math.Round(math.Sqrt(float64(float32(n / ratio)))))
@@ -429,7 +436,7 @@ func box(h, w int, area, ratio float32, turned bool) (bh, bw int, ok bool) {
 
 var errSmall = errors.New("the image is smaller than max_crop_size")
 
-// fit brings the image to its size.
+// fit crops or scales the image to DataShape's size.
 func (o *augment) fit(d *transforms.Draw) error {
 	p := o.p
 	if p.RandomResizedCrop {
@@ -453,8 +460,9 @@ func (o *augment) fit(d *transforms.Draw) error {
 	return o.crop(d, o.h, o.w, p.RandCrop)
 }
 
-// grow scales an image that is too small, the height first. MXNet computes in float32, and chooses one
-// interpolation by the sizes at the beginning and at the end.
+// grow scales up an image that is too small, the height first. Like MXNet, it
+// computes in float32 and chooses one interpolation from the first and the last
+// size.
 func (o *augment) grow(d *transforms.Draw) error {
 	h, w := d.In[0].Height(), d.In[0].Width()
 	m := o.interpolation(d, h, w, o.h, o.w)

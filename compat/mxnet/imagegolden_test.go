@@ -22,7 +22,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// imageGolden is what MXNet's ImageRecordIter gives; testdata/gen/mxnet_images.py makes it.
+// imageGolden is the output of MXNet's ImageRecordIter;
+// testdata/gen/mxnet_images.py generates it.
 type imageGolden struct {
 	Params [][2]*string
 	Decode map[string][]*[3]any
@@ -49,7 +50,8 @@ func readImageGolden(t *testing.T) *imageGolden {
 	return &g
 }
 
-// packImages writes files of testdata/images as records into a folder, as the script does: x.rec, x.idx, x.lst.
+// packImages packs files of testdata/images into records as the script does,
+// and writes x.rec, x.idx and x.lst into a folder.
 func packImages(t testing.TB, folder string, files []string, width int) {
 	t.Helper()
 	rec, err := os.Create(filepath.Join(folder, "x.rec"))
@@ -76,7 +78,7 @@ func packImages(t testing.TB, folder string, files []string, width int) {
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "x.lst"), list, 0o600))
 }
 
-// imageParams are a case's; empty paths are files of the folder.
+// imageParams returns the parameters of a case, with paths in the folder.
 func imageParams(t testing.TB, folder string, params map[string]any) ImageRecordParams {
 	t.Helper()
 	text := map[string]string{"path_imgrec": filepath.Join(folder, "x.rec")}
@@ -137,7 +139,7 @@ func TestImagesAgainstMXNet(t *testing.T) {
 			packImages(t, folder, c.Files, width)
 			mean, err := os.ReadFile("testdata/mean.bin")
 			require.NoError(t, err)
-			if c.Name != "mean image" { // which makes it
+			if c.Name != "mean image" { // which creates the mean image
 				require.NoError(t, os.WriteFile(filepath.Join(folder, "mean.bin"), mean, 0o600))
 			}
 			p := imageParams(t, folder, c.Params)
@@ -154,7 +156,7 @@ func TestImagesAgainstMXNet(t *testing.T) {
 					n := len(want.Images)
 					if p.RoundBatch {
 						require.Equal(t, want.Pad, b.Pad)
-					} else { // where MXNet says 0
+					} else { // MXNet reports 0
 						require.Equal(t, p.BatchSize-n, b.Pad)
 						b.Images, b.Labels = b.Images[:n], b.Labels[:n*width]
 					}
@@ -176,9 +178,11 @@ func TestImagesAgainstMXNet(t *testing.T) {
 	t.Logf("%d images of %d cases", images, len(g.Cases))
 }
 
-// otherDecoder are the files that MXNet decodes differently, with its OpenCV 3.4.2 and the libjpeg-turbo of that: files
-// that have no DC or AC of some blocks (it smooths them in another way), components of half the height alone, CMYK (it has
-// a formula of its own), orientations in EXIF of PNG, in XMP, or of a wrong type (it takes none), 16-bit colour to gray.
+// otherDecoder lists the files that MXNet decodes differently, with OpenCV
+// 3.4.2 and its libjpeg-turbo. It smooths blocks without DC or AC in another
+// way, and chroma of half the height. It has its own formula for CMYK and for
+// 16-bit colour to gray. It ignores orientations in EXIF of PNG, in XMP, or of
+// a wrong type.
 var otherDecoder = regexp.MustCompile(strings.Join([]string{
 	`^jpeg_partial_`, `^jpeg_(base|prog)_(440|mixed2?)\.`, `^jpeg_factors_(1x1_1x2_1x2|1x2_1x4_1x1|2x2_2x1_1x2)`, `^jpeg_size_1x2_(16x16|17x33|1x17)`,
 	`^jpeg_(cmyk|ycck)`, `^png_(raw_)?(exif|xmp)`, `^jpeg_xmp_`, `^jpeg_exif_(byte|rational)`, `^png_rgba?16.* gray$`,

@@ -10,103 +10,116 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/infer-prep/infer-prep/internal/registry"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// ImageRecordParams are the parameters of ImageRecordIter, by MXNet's names in
-// ParseImageRecordParams and in MXNet's five groups. DefaultImageRecordParams has the usual ones.
+// ImageRecordParams are the parameters of ImageRecordIter, in MXNet's five
+// groups. ParseImageRecordParams takes them under MXNet's names, which are the
+// fields' tags. DefaultImageRecordParams returns the defaults.
 //
-// All of them have their effect but those of which it is said here that they have none.
+// Every parameter takes effect unless its comment says otherwise.
 type ImageRecordParams struct {
 	// Dataset.
 
-	// PathImgRec is the record files: files and folders with semicolons between. What is
-	// neither is a folder and a regular expression for the names in it (RE2's syntax, of
-	// the whole name; MXNet's is ECMAScript's). Files of a folder are in the order of
-	// their names.
+	// PathImgRec lists the record files: files and folders separated by
+	// semicolons. If neither exists, it is a folder and a regular expression
+	// for the whole name of files in it (RE2's syntax; MXNet's is
+	// ECMAScript's). Files of a folder are sorted by name.
 	PathImgRec string `mxnet:"path_imgrec"`
-	// PathImgIdx is the .idx file of all of them together. With it nothing need be
-	// read before the first batch, and parts are divided by records. Empty: none.
+	// PathImgIdx is the .idx file of all record files together. With it nothing
+	// else is read before the first batch, and parts are divided by records.
+	// Empty: no index.
 	PathImgIdx string `mxnet:"path_imgidx"`
-	// PathImgList is a .lst file, with tabs between fields, whose labels are taken in place
-	// of the records', by the records' ids. A record that is not in it is an error,
-	// which names the id. Empty: none.
+	// PathImgList is a .lst file, with tabs between fields. Its labels replace
+	// those of the records with the same ids. A record that it does not list is
+	// an error, which states the id. Empty: no list.
 	PathImgList string `mxnet:"path_imglist"`
-	LabelWidth  int    `mxnet:"label_width"` // labels of each image: as many as the records have
-	// DataShape is channels, height and width of an image of the batch: 1 channel is gray, 3
-	// are RGB; 4 are RGBA, as the file has them, and a file that has not is an error.
+	LabelWidth  int    `mxnet:"label_width"` // labels per image, as many as the records have
+	// DataShape is the channels, height and width of an image. 1 channel is
+	// gray and 3 are RGB. 4 are RGBA as the file has them; a file without alpha
+	// is then an error.
 	DataShape tensor.Shape `mxnet:"data_shape"`
-	// NumParts is into how many parts the records are divided, PartIndex which of them is
-	// read: the records that MXNet's part has.
+	// NumParts divides the records into parts, and PartIndex selects one of
+	// them: the records of the same part in MXNet.
 	NumParts  int `mxnet:"num_parts"`
 	PartIndex int `mxnet:"part_index"`
 
 	// Batch.
 
 	BatchSize int `mxnet:"batch_size"`
-	// RoundBatch completes the last batch with images of the epoch's beginning, else
-	// zeros complete it. Pad counts either.
+	// RoundBatch completes the last batch with images from the beginning of the
+	// epoch. Otherwise zeros complete it. Pad counts both.
 	RoundBatch bool `mxnet:"round_batch"`
 
-	// Augmentation. Its order: Resize; rotation, shear, scale and aspect; Pad; the crop; brightness, contrast and
-	// saturation; hue, saturation and lightness; PCANoise; means; mirror; contrast, illumination, std and scale.
-	// "Between" is uniform.
+	// Augmentation runs in this order: Resize; rotation, shear, scale and
+	// aspect; Pad; the crop; brightness, contrast and saturation; hue,
+	// saturation and lightness; PCANoise; means; mirror; contrast,
+	// illumination, std and scale. "Between" means uniformly distributed.
 
-	AugSeq string `mxnet:"aug_seq"` // aug_default
-	// Shuffle puts all records of the part in random order, another one in each epoch,
-	// with an index and without. (MXNet without an index only mixes within 64 MB.)
+	AugSeq string `mxnet:"aug_seq"` // must be aug_default
+	// Shuffle puts all records of the part in random order, different in each
+	// epoch, with or without an index. (Without an index MXNet mixes only
+	// within 64 MB.)
 	Shuffle bool  `mxnet:"shuffle"`
-	Seed    int64 `mxnet:"seed"` // of the order, and of what is drawn for the images
-	// SeedAug gives what is drawn another seed. The draws differ from image to image
-	// and epoch to epoch nonetheless. (MXNet's are then the same in every epoch.)
+	Seed    int64 `mxnet:"seed"` // of the order and of the augmentation
+	// SeedAug is another seed for the augmentation. Random numbers still differ
+	// between images and epochs. (MXNet's are then the same in every epoch.)
 	SeedAug *int64 `mxnet:"seed_aug"`
-	// ShuffleChunkSize, in MB, is accepted with Shuffle, which mixes everything
-	// already; ShuffleChunkSeed is then a second seed of the order.
+	// ShuffleChunkSize, in MB, requires Shuffle and has no further effect,
+	// since Shuffle already mixes everything. ShuffleChunkSeed is then a second
+	// seed of the order.
 	ShuffleChunkSize int   `mxnet:"shuffle_chunk_size"`
 	ShuffleChunkSeed int64 `mxnet:"shuffle_chunk_seed"`
-	Resize           int   `mxnet:"resize"` // the shorter side becomes so many pixels; -1 leaves the size
-	// RandCrop crops at a random place, else in the middle.
+	Resize           int   `mxnet:"resize"` // length of the shorter side in pixels; -1 keeps the size
+	// RandCrop crops at a random position, otherwise at the centre.
 	RandCrop bool `mxnet:"rand_crop"`
-	// RandomResizedCrop crops a box of a random area, MinRandomArea to MaxRandomArea of the image's, and a
-	// random aspect, and scales it to DataShape. It excludes RandCrop, the crop sizes and the random scale.
+	// RandomResizedCrop crops a box of random area and aspect and scales it to
+	// DataShape. The area is MinRandomArea to MaxRandomArea of the image's. It
+	// excludes RandCrop, the crop sizes and the random scale.
 	RandomResizedCrop bool `mxnet:"random_resized_crop"`
-	MaxRotateAngle    int  `mxnet:"max_rotate_angle"` // between -v and v whole degrees
-	Rotate            int  `mxnet:"rotate"`           // so many degrees, if above 0, whatever MaxRotateAngle is
-	// RotateList is degrees with commas between, of which one is drawn, whatever the two others are.
-	// (MXNet has it, but does not document it.)
+	MaxRotateAngle    int  `mxnet:"max_rotate_angle"` // in degrees: rotates by a whole number between -v and v
+	Rotate            int  `mxnet:"rotate"`           // in degrees: if above 0, a fixed angle that overrides MaxRotateAngle
+	// RotateList is a comma-separated list of degrees, one of which is drawn.
+	// It overrides the two fields above. (MXNet has it but does not document
+	// it.)
 	RotateList string `mxnet:"rotate_list"`
-	// MaxAspectRatio alone has the aspect between 1-v and 1+v; with MinAspectRatio it is the upper bound.
+	// MaxAspectRatio alone draws the aspect between 1-v and 1+v. With
+	// MinAspectRatio it is the upper bound.
 	MaxAspectRatio float32  `mxnet:"max_aspect_ratio"`
 	MinAspectRatio *float32 `mxnet:"min_aspect_ratio"`
-	MaxShearRatio  float32  `mxnet:"max_shear_ratio"` // between -v and v
-	// MaxCropSize and MinCropSize crop a square with a side between them, and scale it to DataShape; -1 is none.
+	MaxShearRatio  float32  `mxnet:"max_shear_ratio"` // draws a shear between -v and v
+	// MaxCropSize and MinCropSize crop a square whose side is between them and
+	// scale it to DataShape. -1 disables it.
 	MaxCropSize    int     `mxnet:"max_crop_size"`
 	MinCropSize    int     `mxnet:"min_crop_size"`
-	MaxRandomScale float32 `mxnet:"max_random_scale"` // the scale is between the two
-	MinRandomScale float32 `mxnet:"min_random_scale"`
-	MaxRandomArea  float32 `mxnet:"max_random_area"` // see RandomResizedCrop
+	MaxRandomScale float32 `mxnet:"max_random_scale"` // upper bound of the random scale
+	MinRandomScale float32 `mxnet:"min_random_scale"` // lower bound
+	MaxRandomArea  float32 `mxnet:"max_random_area"`  // see RandomResizedCrop
 	MinRandomArea  float32 `mxnet:"min_random_area"`
-	MaxImgSize     float32 `mxnet:"max_img_size"` // bounds of the sides after rotating, shearing and scaling
+	MaxImgSize     float32 `mxnet:"max_img_size"` // bounds of the sides after rotation, shear and scale
 	MinImgSize     float32 `mxnet:"min_img_size"`
-	Brightness     float32 `mxnet:"brightness"` // factors between 1-v and 1+v, in random order
+	Brightness     float32 `mxnet:"brightness"` // factors between 1-v and 1+v, applied in random order
 	Contrast       float32 `mxnet:"contrast"`
 	Saturation     float32 `mxnet:"saturation"`
 	PCANoise       float32 `mxnet:"pca_noise"` // standard deviation of AlexNet's lighting noise
 	RandomH        int     `mxnet:"random_h"`  // added to hue (of 180), lightness and saturation (of 255)
 	RandomS        int     `mxnet:"random_s"`
 	RandomL        int     `mxnet:"random_l"`
-	FillValue      int     `mxnet:"fill_value"` // of what lies outside the image
-	// InterMethod is the interpolation: 0 nearest, 1 linear, 2 cubic, 3 area, 4 Lanczos; 9 cubic if both sides
-	// grow, area if both shrink, linear otherwise; 10 one of 0 to 4 at random. Rotating and the like want
-	// another than 0.
+	FillValue      int     `mxnet:"fill_value"` // value of pixels outside the image
+	// InterMethod is the interpolation: 0 nearest, 1 linear, 2 cubic, 3 area, 4
+	// Lanczos. 9 is cubic if both sides grow, area if both shrink, and linear
+	// otherwise. 10 draws one of 0 to 4. Geometric augmentation requires a
+	// value other than 0.
 	InterMethod int  `mxnet:"inter_method"`
-	Pad         int  `mxnet:"pad"`    // a border of so many pixels
-	Mirror      bool `mxnet:"mirror"` // left to right, always
+	Pad         int  `mxnet:"pad"`    // width of a border in pixels
+	Mirror      bool `mxnet:"mirror"` // always flips left to right
 	RandMirror  bool `mxnet:"rand_mirror"`
-	// MeanImg is a file with an image that is subtracted; the means below are then not. If there is
-	// no such file, it is made: the mean of the part's images, in one pass, in MXNet's format.
+	// MeanImg is a file with an image that is subtracted in place of the means
+	// below. If the file does not exist, it is created: the mean of the part's
+	// images, in one pass, in MXNet's format.
 	MeanImg string  `mxnet:"mean_img"`
-	MeanR   float32 `mxnet:"mean_r"` // MeanR and StdR are gray's, too
+	MeanR   float32 `mxnet:"mean_r"` // MeanR and StdR also apply to gray
 	MeanG   float32 `mxnet:"mean_g"`
 	MeanB   float32 `mxnet:"mean_b"`
 	MeanA   float32 `mxnet:"mean_a"`
@@ -115,36 +128,43 @@ type ImageRecordParams struct {
 	StdB    float32 `mxnet:"std_b"`
 	StdA    float32 `mxnet:"std_a"`
 	Scale   float32 `mxnet:"scale"`
-	// MaxRandomContrast multiplies by a factor between 1-v and 1+v, MaxRandomIllumination adds
-	// a number between -v and v (before Scale and the division by Std).
+	// MaxRandomContrast multiplies by a factor between 1-v and 1+v.
+	// MaxRandomIllumination adds a number between -v and v, before Scale and
+	// the division by Std.
 	MaxRandomContrast     float32 `mxnet:"max_random_contrast"`
 	MaxRandomIllumination float32 `mxnet:"max_random_illumination"`
 
 	// Backend.
 
-	// PreprocessThreads is how many goroutines decode and augment with Context "gpu"; 0 is 1.
+	// PreprocessThreads is the number of goroutines that decode and augment
+	// with Context "gpu". Default 4; 0 means 1.
 	PreprocessThreads int `mxnet:"preprocess_threads"`
-	// PrefetchBuffer is how many batches are made ahead with Context "gpu".
+	// PrefetchBuffer is the number of batches prepared ahead with Context
+	// "gpu". Default 4.
 	PrefetchBuffer int `mxnet:"prefetch_buffer"`
-	// Context "gpu" works in goroutines, ahead of Next; "cpu" within Next. (ctx) Nothing is done on a GPU.
+	// Context is "gpu" to prepare batches in goroutines ahead of Next, or "cpu"
+	// to prepare them within Next. Nothing runs on a GPU. (ctx)
 	Context  string `mxnet:"ctx"`
-	DeviceID int    `mxnet:"device_id"` // without effect
-	// DType is that of the images: Float32; Int8, which has means subtracted but is not divided or
-	// scaled; or Uint8, the pixels as they are. Labels are float32. (None is float32)
+	DeviceID int    `mxnet:"device_id"` // no effect
+	// DType is the type of the images. Float32 is the default. Int8 has means
+	// subtracted but is not divided or scaled. Uint8 has the pixels as they
+	// are. Labels are always float32. (None is float32)
 	DType tensor.DType `mxnet:"dtype"`
 
 	// Auxiliary.
 
-	Verbose bool `mxnet:"verbose"` // without effect: nothing is logged
+	Verbose bool `mxnet:"verbose"` // no effect: nothing is logged
 
-	// LastBatch says what becomes of an epoch's last images, if they are no batch: "pad", what
-	// RoundBatch does; "zero", what it does when it is false; "discard"; "roll_over", they come first in the
-	// next epoch, as they were made in theirs; "short", a batch of fewer. Empty: by RoundBatch. It has no
-	// name in MXNet.
+	// LastBatch handles an epoch's last images if they don't fill a batch.
+	// "pad" does what RoundBatch does, "zero" what a false RoundBatch does.
+	// "discard" drops them. "roll_over" puts them, as augmented, before the
+	// next epoch. "short" returns a shorter batch. Empty: RoundBatch decides.
+	// MXNet has no name for it.
 	LastBatch string
 }
 
-// DefaultImageRecordParams are MXNet's. path_imgrec, data_shape and batch_size must be given.
+// DefaultImageRecordParams returns MXNet's defaults. PathImgRec, DataShape and
+// BatchSize are required.
 func DefaultImageRecordParams() ImageRecordParams {
 	return ImageRecordParams{
 		LabelWidth: 1, NumParts: 1,
@@ -157,7 +177,7 @@ func DefaultImageRecordParams() ImageRecordParams {
 	}
 }
 
-// imageFields are the fields by MXNet's names.
+// imageFields maps MXNet's names to the indices of fields.
 var imageFields = func() map[string]int {
 	m := map[string]int{}
 	t := reflect.TypeFor[ImageRecordParams]()
@@ -169,16 +189,17 @@ var imageFields = func() map[string]int {
 	return m
 }()
 
-// ParseImageRecordParams reads parameters by MXNet's names, in the text forms of MXNet's
-// C interface, with those of DefaultImageRecordParams where there is none. Its error
-// is a *ParamError: of a name that there is not, it has the nearest one that there is.
+// ParseImageRecordParams parses parameters under MXNet's names, in the text
+// forms of MXNet's C interface. Missing ones have the defaults of
+// DefaultImageRecordParams. Its error is a *ParamError; for an unknown name it
+// suggests the closest known one.
 func ParseImageRecordParams(kwargs map[string]string) (ImageRecordParams, error) {
 	p := DefaultImageRecordParams()
 	v := reflect.ValueOf(&p).Elem()
 	for _, k := range slices.Sorted(maps.Keys(kwargs)) {
 		i, ok := imageFields[k]
 		if !ok {
-			return p, &ParamError{Iter: imageIter, Name: k, Nearest: nearest(k, slices.Collect(maps.Keys(imageFields)))}
+			return p, &ParamError{Iter: imageIter, Name: k, Suggestion: registry.Suggest(k, slices.Collect(maps.Keys(imageFields)))}
 		}
 		if want, err := parseField(v.Field(i), kwargs[k]); err != nil {
 			if w, ok := imageWants[k]; ok {
@@ -192,7 +213,7 @@ func ParseImageRecordParams(kwargs map[string]string) (ImageRecordParams, error)
 
 const imageIter = "ImageRecordIter"
 
-// parseField reads a parameter; with an error it says what is wanted.
+// parseField parses a parameter. want describes the valid values for the error.
 func parseField(f reflect.Value, s string) (want string, err error) {
 	switch x := f.Addr().Interface().(type) {
 	case *tensor.Shape:
@@ -226,7 +247,7 @@ func parseField(f reflect.Value, s string) (want string, err error) {
 		f.SetInt(n)
 		return "a whole number", err
 	case reflect.Float32:
-		if strings.ContainsAny(s, "xX_") { // Go's hexadecimal numbers
+		if strings.ContainsAny(s, "xX_") { // Go's hexadecimal and grouped numbers
 			err = strconv.ErrSyntax
 		}
 		n, e := strconv.ParseFloat(s, 32)
@@ -237,7 +258,7 @@ func parseField(f reflect.Value, s string) (want string, err error) {
 	return "", nil
 }
 
-// imageWants says of parameters what they may be, for ParamErrors.
+// imageWants describes valid values for errors.
 var imageWants = map[string]string{
 	"path_imgrec":         "record files",
 	"data_shape":          "channels (1, 3 or 4), height and width, as in (3, 224, 224)",
@@ -247,7 +268,7 @@ var imageWants = map[string]string{
 	"shuffle_chunk_size":  "0, or with shuffle 1 or more",
 	"resize":              "-1, or 1 to 65535",
 	"random_resized_crop": "False with rand_crop, min_crop_size, max_crop_size, min_random_scale or max_random_scale",
-	"rotate_list":         "whole degrees of -360 to 360 with commas between",
+	"rotate_list":         "comma-separated whole degrees from -360 to 360",
 	"max_aspect_ratio":    "0 to 1; with min_aspect_ratio that or more, up to 1000",
 	"min_aspect_ratio":    "0.001 to 1000, or None",
 	"min_crop_size":       "-1 and -1, or 1 to max_crop_size",
@@ -257,14 +278,14 @@ var imageWants = map[string]string{
 	"min_random_area":     "above 0, to max_random_area",
 	"max_random_area":     "min_random_area to 1000",
 	"max_img_size":        "1, and min_img_size, to 1e10",
-	"inter_method":        "0 to 4, 9 or 10; not 0 with rotation, shear, scale, aspect or image sizes",
+	"inter_method":        "0 to 4, 9 or 10; not 0 with geometric augmentation",
 	"prefetch_buffer":     wantPrefetch,
 	"ctx":                 wantContext,
 	"dtype":               "None, float32, uint8 or int8",
 	"LastBatch":           "pad, zero, discard, roll_over or short, or nothing",
 }
 
-// imageRanges are those of numbers.
+// imageRanges are the valid ranges of numbers.
 var imageRanges = map[string][2]float64{
 	"label_width": {1, 1 << 20}, "num_parts": {1, 1 << 24}, "batch_size": {1, maxBatch}, "shuffle_chunk_size": {0, 1 << 31},
 	"max_rotate_angle": {0, 360}, "rotate": {-360, 360}, "max_shear_ratio": {0, 100}, "min_img_size": {0, 1 << 16},
@@ -275,7 +296,8 @@ var imageRanges = map[string][2]float64{
 	"preprocess_threads": {0, 1024}, "prefetch_buffer": {0, maxPrefetch}, "max_random_scale": {0, 1000}, "max_random_area": {0, 1000},
 }
 
-// Validate wants parameters that can be, by the names of MXNet. Its error is a *ParamError.
+// Validate checks all parameters. Its error is a *ParamError with MXNet's name
+// of the parameter.
 func (p ImageRecordParams) Validate() error {
 	v := reflect.ValueOf(p)
 	fail := func(name string) error {
@@ -323,7 +345,7 @@ func (p ImageRecordParams) Validate() error {
 	}
 	for name, std := range map[string]float32{"std_r": p.StdR, "std_g": p.StdG, "std_b": p.StdB, "std_a": p.StdA} {
 		if std == 0 {
-			return &ParamError{Iter: imageIter, Name: name, Value: "0", Want: "another number than 0"}
+			return &ParamError{Iter: imageIter, Name: name, Value: "0", Want: "a number other than 0"}
 		}
 	}
 	s := p.DataShape
@@ -333,7 +355,7 @@ func (p ImageRecordParams) Validate() error {
 	case s.Rank() != 3 || s.At(0) != 1 && s.At(0) != 3 && s.At(0) != 4 || s.At(1) < 1 || s.At(1) > 1<<16 || s.At(2) < 1 || s.At(2) > 1<<16:
 		return fail("data_shape")
 	case s.At(0) != 3 && p.colors() != "":
-		return &ParamError{Iter: imageIter, Name: p.colors(), Value: fmt.Sprint(v.Field(imageFields[p.colors()])), Want: "0 with a data_shape that has not 3 channels"}
+		return &ParamError{Iter: imageIter, Name: p.colors(), Value: fmt.Sprint(v.Field(imageFields[p.colors()])), Want: "0 unless data_shape has 3 channels"}
 	case p.PartIndex < 0 || p.PartIndex >= p.NumParts:
 		return fail("part_index")
 	case p.AugSeq != "aug_default":
@@ -378,7 +400,7 @@ func (p ImageRecordParams) Validate() error {
 
 var imageLasts = map[string]last{"": 0, "pad": lastPad, "zero": lastZero, "discard": lastDiscard, "roll_over": lastRoll, "short": lastShort}
 
-// lastBatch is what becomes of an epoch's last images.
+// lastBatch returns the handling of an epoch's last images.
 func (p *ImageRecordParams) lastBatch() last {
 	if p.LastBatch == "" && !p.RoundBatch {
 		return lastZero
@@ -386,7 +408,8 @@ func (p *ImageRecordParams) lastBatch() last {
 	return imageLasts[p.LastBatch]
 }
 
-// colors is a parameter that is set and wants colour images; empty if there is none.
+// colors returns the name of a parameter that is set and requires colour
+// images, or "".
 func (p *ImageRecordParams) colors() string {
 	v := reflect.ValueOf(*p)
 	for _, name := range []string{"brightness", "contrast", "saturation", "random_h", "random_s", "random_l", "pca_noise"} {
@@ -397,10 +420,10 @@ func (p *ImageRecordParams) colors() string {
 	return ""
 }
 
-// crops says whether the crop sizes are set.
+// crops reports whether the crop sizes are set.
 func (p *ImageRecordParams) crops() bool { return p.MinCropSize != -1 || p.MaxCropSize != -1 }
 
-// rotations are those of the list.
+// rotations parses RotateList.
 func (p *ImageRecordParams) rotations() (l []int, err error) {
 	if p.RotateList == "" {
 		return nil, nil
@@ -408,14 +431,15 @@ func (p *ImageRecordParams) rotations() (l []int, err error) {
 	for f := range strings.SplitSeq(p.RotateList, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(f))
 		if err != nil || n < -360 || n > 360 {
-			return nil, errors.New("no degrees")
+			return nil, errors.New("invalid degrees")
 		}
 		l = append(l, n)
 	}
 	return l, nil
 }
 
-// warps says whether there is an affine step. With random_resized_crop the aspect is that of the crop.
+// warps reports whether images are warped by an affine transform. With
+// random_resized_crop the aspect belongs to the crop.
 func (p *ImageRecordParams) warps() bool {
 	return p.MaxRotateAngle > 0 || p.Rotate > 0 || p.RotateList != "" || p.MaxShearRatio > 0 ||
 		p.MaxRandomScale != 1 || p.MinRandomScale != 1 || p.MaxImgSize != 1e10 || p.MinImgSize != 0 ||

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	_ "github.com/infer-prep/infer-prep/codec/jpeg" // what im2rec packs
+	_ "github.com/infer-prep/infer-prep/codec/jpeg" // the formats that im2rec packs
 	_ "github.com/infer-prep/infer-prep/codec/png"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
@@ -16,16 +16,20 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// ImageRecordIter gives batches of the images of RecordIO files: "data", decoded, augmented and normalized, NCHW
-// and RGB; and "softmax_label", float32, which has no axis but the batch's if an image has one label. See
-// ImageRecordParams for what is done, and the package for what is different from mx.io.ImageRecordIter.
+// ImageRecordIter iterates over batches of the images of RecordIO files. Its
+// input "data" is decoded, augmented and normalized, NCHW and RGB. Its input
+// "softmax_label" is float32; if an image has one label, it has only the
+// batch's axis. ImageRecordParams describes the processing, and the package
+// comment lists the differences from mx.io.ImageRecordIter.
 //
-// Images are JPEG or PNG; for others import codec/all, or those that are needed. A batch's Index are the records' ids.
+// JPEG and PNG are linked; for other formats import their codec packages or
+// codec/all. A batch's Index is the records' ids.
 type ImageRecordIter struct{ *rowIter }
 
-// NewImageRecordIter opens the files and finds their records. It makes the mean image if there is none. An
-// error of a parameter is a *ParamError. A record that cannot be read, or decoded, ends the epoch with
-// an error that names its file and offset.
+// NewImageRecordIter opens the files and finds their records. It computes the
+// mean image if the file MeanImg does not exist. An error of a parameter is a
+// *ParamError. A record that can't be read or decoded ends the epoch with an
+// error that states its file and offset.
 func NewImageRecordIter(p ImageRecordParams) (*ImageRecordIter, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -33,13 +37,13 @@ func NewImageRecordIter(p ImageRecordParams) (*ImageRecordIter, error) {
 	return newImageIter(p)
 }
 
-// NewImageRecordUInt8Iter is NewImageRecordIter with dtype uint8, whatever the parameters have.
+// NewImageRecordUInt8Iter is like NewImageRecordIter with dtype uint8.
 func NewImageRecordUInt8Iter(p ImageRecordParams) (*ImageRecordIter, error) {
 	p.DType = tensor.Uint8
 	return NewImageRecordIter(p)
 }
 
-// NewImageRecordInt8Iter is NewImageRecordIter with dtype int8, whatever the parameters have.
+// NewImageRecordInt8Iter is like NewImageRecordIter with dtype int8.
 func NewImageRecordInt8Iter(p ImageRecordParams) (*ImageRecordIter, error) {
 	p.DType = tensor.Int8
 	return NewImageRecordIter(p)
@@ -77,7 +81,7 @@ func newImageIter(p ImageRecordParams) (*ImageRecordIter, error) {
 	return &ImageRecordIter{it}, nil
 }
 
-// seed is that of the dataset.
+// seed returns the dataset's seed.
 func (p *ImageRecordParams) seed() uint64 {
 	s := uint64(p.Seed)
 	if p.ShuffleChunkSize > 0 {
@@ -86,7 +90,8 @@ func (p *ImageRecordParams) seed() uint64 {
 	return s
 }
 
-// path names the random numbers of the images: those of each part and each seed_aug are others.
+// path names the random numbers of the images. It differs for each part and
+// each seed_aug.
 func (p *ImageRecordParams) path() string {
 	s := fmt.Sprintf("part %d of %d", p.PartIndex, p.NumParts)
 	if p.SeedAug != nil {
@@ -95,13 +100,14 @@ func (p *ImageRecordParams) path() string {
 	return s
 }
 
-// each makes records images, with their label and id.
+// each returns the step that decodes and augments records and keeps their label
+// and id.
 func (p *ImageRecordParams) each(mean *tensor.Tensor) func(*dataset.Dataset) *dataset.Dataset {
 	g := p.graph(mean, p.path())
 	return func(d *dataset.Dataset) *dataset.Dataset { return d.Map(g).Project(datagraph.Image, "label", "id") }
 }
 
-// engine runs the dataset.
+// engine starts the run of the dataset.
 func (p *ImageRecordParams) engine(b *dataset.Built) (Runner, error) {
 	if p.Context == "cpu" {
 		return pullpipe.New(b, nil)
@@ -109,7 +115,8 @@ func (p *ImageRecordParams) engine(b *dataset.Built) (Runner, error) {
 	return pipeline.New(b, pipeline.Options{Workers: max(p.PreprocessThreads, 1), Prefetch: max(p.PrefetchBuffer, 1)}, nil)
 }
 
-// meanImage reads the mean image, or makes it of what would be given without one.
+// meanImage reads the mean image. If the file does not exist, it computes the
+// mean of the images and writes the file.
 func (p ImageRecordParams) meanImage(src dataset.Rows) (*tensor.Tensor, error) {
 	ctx := context.Background()
 	mean, err := readMean(ctx, p.MeanImg, p.DataShape)
@@ -117,7 +124,7 @@ func (p ImageRecordParams) meanImage(src dataset.Rows) (*tensor.Tensor, error) {
 		return mean, err
 	}
 	p.DType = tensor.Float32
-	p.PrefetchBuffer = 16 // images here
+	p.PrefetchBuffer = 16 // counts images here
 	built, err := dataset.Build(p.each(nil)(dataset.From(&source{keptOpen{src}})), dataset.Options{Seed: p.seed()})
 	if err != nil {
 		return nil, err
@@ -133,7 +140,7 @@ func (p ImageRecordParams) meanImage(src dataset.Rows) (*tensor.Tensor, error) {
 	return mean, writeMean(ctx, p.MeanImg, mean)
 }
 
-// keptOpen is rows that are not closed with what is built on them.
+// keptOpen keeps rows open when the dataset built on them is closed.
 type keptOpen struct{ dataset.Rows }
 
 // Close does nothing.

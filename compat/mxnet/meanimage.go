@@ -14,13 +14,15 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// A mean image is in a file of one array, as mx.nd.save writes it. Little-endian:
+// A mean image is stored in a file of one array, as mx.nd.save writes it.
+// Little-endian:
 //
 //	uint64 0x112 and 0 | uint64 1, the number of arrays
 //	array: uint32 magic | int32 0, dense | uint32 axes, int64 each | int32 1 and 0, CPU 0 | int32 0, float32 | float32 each
 //	uint64 1, the number of names | uint64 length | name
 //
-// The magic is that of MXNet 1.0 and later, or of its arrays of NumPy's shapes.
+// The magic is that of MXNet 1.0 and later, or of its arrays with NumPy's
+// shapes.
 const (
 	listMagic    = 0x112
 	arrayMagic   = 0xf993fac9
@@ -28,10 +30,10 @@ const (
 	meanName     = "mean_img"
 )
 
-// maxMeanFile bounds a file that is read.
+// maxMeanFile bounds the size of a file.
 const maxMeanFile = 1 << 30
 
-// appendMean appends the file of a mean image.
+// appendMean appends the file of a mean image to b.
 func appendMean(b []byte, mean *tensor.Tensor) []byte {
 	le := binary.LittleEndian
 	b = le.AppendUint64(b, listMagic)
@@ -54,7 +56,8 @@ func appendMean(b []byte, mean *tensor.Tensor) []byte {
 	return append(b, meanName...)
 }
 
-// parseMean reads the file of a mean image of this shape. The array may have any name, or none.
+// parseMean parses the file of a mean image of the given shape. The array may
+// have any name or none.
 func parseMean(b []byte, shape tensor.Shape) (*tensor.Tensor, error) {
 	le := binary.LittleEndian
 	at := 0
@@ -77,13 +80,13 @@ func parseMean(b []byte, shape tensor.Shape) (*tensor.Tensor, error) {
 		return le.Uint64(b[at-8:])
 	}
 	if m, zero, n := u64(), u64(), u64(); m != listMagic || zero != 0 || n != 1 {
-		return bad("no file of one array")
+		return bad("the header %#x %#x %#x, want a file of one array", m, zero, n)
 	}
 	if m := u32(); m != arrayMagic && m != npArrayMagic {
 		return bad("magic %#x, want %#x or %#x", m, arrayMagic, npArrayMagic)
 	}
 	if u32() != 0 {
-		return bad("no dense array")
+		return bad("a sparse array, want a dense one")
 	}
 	var dims []int
 	rank := u32()
@@ -98,7 +101,7 @@ func parseMean(b []byte, shape tensor.Shape) (*tensor.Tensor, error) {
 	if rank != uint32(shape.Rank()) {
 		return bad("an image of %d axes, want %v", rank, shape)
 	}
-	u32() // where it was when it was written
+	u32() // the device that it was saved from
 	u32()
 	if t := u32(); t != 0 && !short {
 		return bad("elements of type %d, want 0, float32", t)
@@ -109,7 +112,7 @@ func parseMean(b []byte, shape tensor.Shape) (*tensor.Tensor, error) {
 	}
 	v := tensor.View[float32](t)
 	if short || len(b)-at < 4*len(v) {
-		return bad("the file ends")
+		return bad("the file ends within the array")
 	}
 	for i := range v {
 		v[i] = math.Float32frombits(u32())
@@ -123,7 +126,7 @@ func parseMean(b []byte, shape tensor.Shape) (*tensor.Tensor, error) {
 		at += int(size)
 	}
 	if short || at != len(b) {
-		return bad("the file has %d bytes", len(b))
+		return bad("the names do not end with the file's %d bytes", len(b))
 	}
 	return t, nil
 }
@@ -136,7 +139,7 @@ func readMean(ctx context.Context, name string, shape tensor.Shape) (*tensor.Ten
 	}
 	var t *tensor.Tensor
 	if n := f.Size(); n > maxMeanFile {
-		err = fmt.Errorf("%w: %d bytes, the limit is %d", dataset.ErrData, n, maxMeanFile)
+		err = fmt.Errorf("%w: %d bytes, want at most %d", dataset.ErrData, n, maxMeanFile)
 	} else {
 		b := make([]byte, n)
 		if _, err = f.ReadAt(b, 0); err == nil || err == io.EOF {
@@ -149,12 +152,12 @@ func readMean(ctx context.Context, name string, shape tensor.Shape) (*tensor.Ten
 	return t, nil
 }
 
-// writeMean writes a mean image; nothing is there before all is.
+// writeMean writes a mean image. The file appears when it is complete.
 func writeMean(ctx context.Context, name string, mean *tensor.Tensor) error {
 	return recordio.WriteFile(ctx, recordio.Local, name, appendMean(nil, mean))
 }
 
-// meanOf is the mean of a run's images, added one after another.
+// meanOf returns the mean of a run's images, summed in order.
 func meanOf(ctx context.Context, run Runner, shape tensor.Shape) (*tensor.Tensor, error) {
 	sum, err := tensor.New(tensor.Desc{DType: tensor.Float32, Layout: tensor.CHW, Shape: shape})
 	if err != nil {
@@ -181,7 +184,7 @@ func meanOf(ctx context.Context, run Runner, shape tensor.Shape) (*tensor.Tensor
 		n++
 	}
 	if n == 0 {
-		return nil, fmt.Errorf("%w: no images to take the mean of", dataset.ErrData)
+		return nil, fmt.Errorf("%w: no images, want at least one for the mean", dataset.ErrData)
 	}
 	f := 1 / float32(n)
 	for i := range v {
@@ -190,10 +193,11 @@ func meanOf(ctx context.Context, run Runner, shape tensor.Shape) (*tensor.Tensor
 	return sum, nil
 }
 
-// subtract is x - mean for a uint8 HWC image and a mean image; the result is float32 and CHW.
+// subtract computes x - mean for a uint8 HWC image and a mean image. Its result
+// is float32 and CHW.
 type subtract struct {
 	mean  *tensor.Tensor // float32, CHW
-	whole bool           // the mean is rounded, half away from zero
+	whole bool           // round the mean, half away from zero
 }
 
 func (o *subtract) Validate() error { return nil }

@@ -89,8 +89,8 @@ func sum(l []int64) (s int64) {
 	return s
 }
 
-// TestLayout: the batch's axis is where N is, in all modes; what a batch has is what
-// the same rows with the batch's axis first have.
+// TestLayout puts the batch's axis at each position N, in all modes. The
+// batches must equal those of the same rows with the batch's axis first.
 func TestLayout(t *testing.T) {
 	const n, size, h, w = 7, 3, 2, 4
 	x, err := tensor.New(tensor.Desc{DType: tensor.Int32, Shape: tensor.Dims(h, n, w)})
@@ -149,8 +149,8 @@ func TestNDArrayErrors(t *testing.T) {
 		{[]tensor.Named{{T: nil}}, nil, nil, "data", "an array"},
 		{[]tensor.Named{{T: tensor.FromBytes([]byte("x"))}}, nil, nil, "data", "an array"},
 		{[]tensor.Named{{T: empty}}, nil, nil, "data", "it has 0"},
-		{[]tensor.Named{{T: a}}, []tensor.Named{{T: floats(t, 5, 0)}}, nil, "label", `label = "softmax_label", want 4 rows`},
-		{[]tensor.Named{{Name: "x", T: a}}, []tensor.Named{{Name: "x", T: a}}, nil, "label", "another name"},
+		{[]tensor.Named{{T: a}}, []tensor.Named{{T: floats(t, 5, 0)}}, nil, "label", `label = "softmax_label", want at least one row and as many as the first input, 4; it has 5`},
+		{[]tensor.Named{{Name: "x", T: a}}, []tensor.Named{{Name: "x", T: a}}, nil, "label", "a distinct name"},
 	} {
 		o := DefaultNDArrayOptions()
 		if c.change != nil {
@@ -173,11 +173,11 @@ func TestCSVParams(t *testing.T) {
 	want.DataCSV, want.DataShape, want.BatchSize = "x", tensor.Dims(3, 2), 2
 	require.Equal(t, want, p)
 	for _, c := range []struct{ name, value, says string }{
-		{"batchsize", "2", `no parameter "batchsize"; the nearest is "batch_size"`},
-		{"roundbatch", "2", `the nearest is "round_batch"`},
-		{"lable_csv", "2", `the nearest is "label_csv"`},
-		{"DATA_SHAPES", "2", `the nearest is "data_shape"`},
-		{"preprocess_threads", "2", `no parameter "preprocess_threads"`},
+		{"batchsize", "2", `unknown parameter "batchsize"; did you mean "batch_size"?`},
+		{"roundbatch", "2", `did you mean "round_batch"?`},
+		{"lable_csv", "2", `did you mean "label_csv"?`},
+		{"DATA_SHAPES", "2", `did you mean "data_shape"?`},
+		{"preprocess_threads", "2", `unknown parameter "preprocess_threads"`},
 		{"data_csv", "", "data_csv is missing"},
 		{"data_shape", "(3,x)", `data_shape = "(3,x)", want the sizes`},
 		{"data_shape", "(3,0)", "data_shape"},
@@ -220,11 +220,11 @@ func TestCSVErrors(t *testing.T) {
 		for _, c := range []struct{ text, says string }{
 			{"1,2\n3,4,5\n", "data.csv:2: invalid data: 3 numbers in the line, want 2"},
 			{"1,2\n\n\r\n\n3\n", "data.csv:5: invalid data: 1 numbers"},
-			{"\xef\xbb\xbf1,2\n3,x\n", `data.csv:2: invalid data: number 2: "x" is no float32: invalid syntax`},
-			{"1,2\n3,0x1p2\n", `"0x1p2" is no float32`},
-			{"1,2\n3,\n", `number 2: "" is no float32`},
+			{"\xef\xbb\xbf1,2\n3,x\n", `data.csv:2: invalid data: number 2: "x", want a valid float32: invalid syntax`},
+			{"1,2\n3,0x1p2\n", `"0x1p2", want a valid float32`},
+			{"1,2\n3,\n", `number 2: "", want a valid float32`},
 			{"1,2\n\"3\",4\n", `number 1`},
-			{"1,2\n3,1e99\n", `"1e99" is no float32: value out of range`},
+			{"1,2\n3,1e99\n", `"1e99", want a valid float32: value out of range`},
 		} {
 			it, err := csvOf(t, c.text, map[string]string{"batch_size": "2", "ctx": ctx})
 			require.NoError(t, err)
@@ -270,7 +270,7 @@ func TestCSVDTypesAndFolders(t *testing.T) {
 	require.NoError(t, it.Close())
 }
 
-// TestManyRows: rows in order, from both engines, with the reading ahead on.
+// TestManyRows checks the order of rows from both engines, with reading ahead.
 func TestManyRows(t *testing.T) {
 	const n, size = 3000, 7
 	var text strings.Builder
@@ -324,7 +324,7 @@ func TestCancel(t *testing.T) {
 	require.NoError(t, c.Close())
 }
 
-// numbers is a source of rows x (float32, of 2), label, number.
+// numbers is a source of rows x (two float32), label and number.
 type numbers struct{ n int64 }
 
 var numberColumns = []dataset.Column{
@@ -404,7 +404,7 @@ func TestFromDataset(t *testing.T) {
 		o    FromOptions
 		says string
 	}{
-		{FromOptions{Data: []string{"z"}, BatchSize: 4}, `Data = "z", want one of the columns ["x" "y" "number"]; the nearest is "x"`},
+		{FromOptions{Data: []string{"z"}, BatchSize: 4}, `Data = "z", want a column of the dataset; known: number, x, y`},
 		{FromOptions{Data: []string{"x"}, Label: []string{"numbers"}, BatchSize: 4}, `Label = "numbers"`},
 		{FromOptions{Data: []string{"x"}}, "BatchSize = 0"},
 		{FromOptions{BatchSize: 4}, "Data is missing"},
@@ -424,8 +424,8 @@ func TestFromDataset(t *testing.T) {
 	require.NoError(t, it.Close())
 }
 
-// custom is an iterator of a program's own: epoch e has batches of 3 rows, the
-// numbers from 100 e on; what is wrong with batch 1 is its to say.
+// custom is an iterator of a program's own: epoch e has batches of 3 rows,
+// numbered from 100e. bad may damage batch 1.
 type custom struct {
 	n     int
 	bad   func(b *DataBatch) error
@@ -459,7 +459,7 @@ func (c *custom) Next(ctx context.Context) (*DataBatch, error) {
 	return &c.batch, nil
 }
 
-// rows is what a run gives of its epoch, at most so many.
+// rows returns up to most rows of a run's epoch.
 func rows(t *testing.T, r Runner, most int) (l []float32) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
@@ -501,7 +501,7 @@ func TestToDataset(t *testing.T) {
 		require.NoError(t, back.Close())
 		require.NoError(t, b.Close())
 
-		// Resumed with an iterator made anew.
+		// Resume with a new iterator.
 		b, err = dataset.Build(dataset.From(ToDataset(&custom{n: 7}, ToOptions{})).Unbatch(), dataset.Options{})
 		require.NoError(t, err)
 		again, err := pullpipe.New(b, state)
@@ -514,7 +514,7 @@ func TestToDataset(t *testing.T) {
 		require.NoError(t, b.Close())
 	}
 
-	// The batches of an iterator of ours, with their padding; the same in every epoch.
+	// An NDArrayIter with padding, whose epochs are all the same.
 	it := ndIter(t, 5, func(o *NDArrayOptions) { o.BatchSize = 3 })
 	b, err := dataset.Build(dataset.From(ToDataset(it, ToOptions{Same: true, KeepPad: true})), dataset.Options{})
 	require.NoError(t, err)
@@ -527,7 +527,8 @@ func TestToDataset(t *testing.T) {
 	require.NoError(t, b.Close())
 }
 
-// TestRollOverResumed: what was carried over from epochs before is there again.
+// TestRollOverResumed checks that rows carried over from earlier epochs
+// reappear after resuming.
 func TestRollOverResumed(t *testing.T) {
 	build := func() *dataset.Built {
 		it := ndIter(t, 10, func(o *NDArrayOptions) { o.BatchSize, o.LastBatch, o.Shuffle = 4, "roll_over", true })
@@ -568,7 +569,7 @@ func TestToDatasetErrors(t *testing.T) {
 		}, `batch 1: "x" is float32 (3, 1), want float32 (?,)`},
 		{"nil", func(b *DataBatch) error { b.Data[0] = nil; return nil }, `batch 1: "x"`},
 		{"too few", func(b *DataBatch) error { b.Data = nil; return nil }, "batch 1: 0 data and 0 labels"},
-		{"pad", func(b *DataBatch) error { b.Pad = 4; return nil }, "batch 1: pad 4 of 3 rows"},
+		{"pad", func(b *DataBatch) error { b.Pad = 4; return nil }, "batch 1: pad 4, want 0 to 3"},
 		{"its own description", func(b *DataBatch) error {
 			b.ProvideData = []DataDesc{{Name: "x", Shape: tensor.Dims(3), DType: tensor.Int32}}
 			return nil
@@ -585,11 +586,11 @@ func TestToDatasetErrors(t *testing.T) {
 				require.ErrorContains(t, err, c.says)
 				require.ErrorContains(t, err, `sample "batch 1"`)
 				require.NoError(t, r.Close())
-				break // the iterator has passed it
+				break // the iterator is past the epoch
 			}
 			require.NoError(t, b.Close())
 
-			// Left out: the run goes on, or the epoch is over.
+			// Skipped: the run continues, or the epoch is over.
 			b, err = dataset.Build(dataset.From(ToDataset(&custom{n: 9, bad: c.bad}, ToOptions{})), dataset.Options{OnError: dataset.BadSkipped})
 			require.NoError(t, err)
 			p, err := pullpipe.New(b, nil)
@@ -604,7 +605,7 @@ func TestToDatasetErrors(t *testing.T) {
 	require.ErrorIs(t, err, dataset.ErrParam)
 }
 
-// blocked waits for ever.
+// blocked waits forever.
 type blocked struct{ custom }
 
 func (b *blocked) Next(ctx context.Context) (*DataBatch, error) {
@@ -612,7 +613,7 @@ func (b *blocked) Next(ctx context.Context) (*DataBatch, error) {
 	return nil, ctx.Err()
 }
 
-// TestBlocked: closing the Built ends an iterator that waits.
+// TestBlocked checks that closing the Built ends an iterator that waits.
 func TestBlocked(t *testing.T) {
 	b, err := dataset.Build(dataset.From(ToDataset(&blocked{}, ToOptions{})), dataset.Options{})
 	require.NoError(t, err)
@@ -626,7 +627,8 @@ func TestBlocked(t *testing.T) {
 	require.NoError(t, p.Close())
 }
 
-// TestAllocations: batches are made without new memory, but for the name of each row.
+// TestAllocations checks that batches reuse their memory, except for the key of
+// each row.
 func TestAllocations(t *testing.T) {
 	csv, err := csvOf(t, strings.Repeat("1,2\n", 1000), map[string]string{"batch_size": "10", "ctx": "cpu"})
 	require.NoError(t, err)
@@ -651,7 +653,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// TestSources: what is below the iterators keeps the contract of package dataset.
+// TestSources runs the contract tests on the iterators' sources.
 func TestSources(t *testing.T) {
 	csv, err := csvOf(t, "1,2\n\n3,4\n", map[string]string{"batch_size": "2"})
 	require.NoError(t, err)

@@ -11,42 +11,45 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// NDArrayOptions are the parameters of NewNDArrayIter. DefaultNDArrayOptions has the usual ones.
+// NDArrayOptions are the options of NewNDArrayIter. DefaultNDArrayOptions
+// returns the defaults.
 type NDArrayOptions struct {
-	BatchSize int // MXNet: batch_size
-	// Shuffle gives the rows in another order in each epoch, which is a function of
-	// Seed and the epoch. (MXNet: shuffle.)
+	BatchSize int // 1 to 1048576 (MXNet: batch_size)
+	// Shuffle puts the rows in another order in each epoch, a function of Seed
+	// and the epoch. (MXNet: shuffle.)
 	Shuffle bool
 	Seed    uint64
-	// LastBatch is what becomes of rows at the end that are no batch: "pad" completes
-	// it with rows from the beginning of the epoch, again and again if need be;
-	// "discard" leaves them out; "roll_over" puts them in front of the next epoch.
-	// (MXNet: last_batch_handle.)
+	// LastBatch handles the last rows if they don't fill a batch. "pad", the
+	// default, completes the batch with rows from the beginning of the epoch,
+	// repeatedly if necessary. "discard" drops them. "roll_over" puts them
+	// before the next epoch. (MXNet: last_batch_handle.)
 	LastBatch string
-	// DataName and LabelName are the names of inputs without one: of a single one
-	// as it is; of several "_0_data", "_1_data", … (MXNet: data_name, label_name.)
+	// DataName and LabelName are the names of inputs without one. A single
+	// input has the name itself, several have "_0_data", "_1_data", … (MXNet:
+	// data_name, label_name.)
 	DataName, LabelName string
-	// Layout has the letter N in the place of the axis that has the rows, in all
+	// Layout has the letter N at the position of the axis of rows, for all
 	// inputs. (MXNet: layout.)
 	Layout string
 }
 
-// DefaultNDArrayOptions are batches of one, not shuffled, pad, "data",
-// "softmax_label", "NCHW".
+// DefaultNDArrayOptions returns MXNet's defaults: batches of one row, not
+// shuffled, "pad", "data", "softmax_label", "NCHW".
 func DefaultNDArrayOptions() NDArrayOptions {
 	return NDArrayOptions{BatchSize: 1, LastBatch: "pad", DataName: "data", LabelName: "softmax_label", Layout: "NCHW"}
 }
 
 var lastBatches = map[string]last{"pad": lastPad, "discard": lastDiscard, "roll_over": lastRoll}
 
-// NDArrayIter gives batches of arrays in memory. See the package for what is
-// different from mx.io.NDArrayIter. It reads within Next, without goroutines.
+// NDArrayIter iterates over batches of arrays in memory. It reads within Next,
+// without goroutines. The package comment lists the differences from
+// mx.io.NDArrayIter.
 type NDArrayIter struct{ *rowIter }
 
-// NewNDArrayIter begins an iterator over arrays, which it shares: nobody may write them as
-// long as it is in use. All have the same number of rows, one at least. Inputs are in the
-// order of their names, as MXNet has them, whatever their order in data and label.
-// Label may be empty. Errors are a *ParamError.
+// NewNDArrayIter returns an iterator over arrays. It shares them: they must not
+// be modified while it is in use. All must have the same number of rows, at
+// least one. Inputs are sorted by name, as in MXNet, whatever their order in
+// data and label. label may be empty. Errors are a *ParamError.
 func NewNDArrayIter(data, label []tensor.Named, o NDArrayOptions) (*NDArrayIter, error) {
 	fail := func(name, value, want string) (*NDArrayIter, error) {
 		return nil, &ParamError{Iter: "NDArrayIter", Name: name, Value: value, Want: want}
@@ -59,9 +62,9 @@ func NewNDArrayIter(data, label []tensor.Named, o NDArrayOptions) (*NDArrayIter,
 	case !ok:
 		return fail("last_batch_handle", strconv.Quote(o.LastBatch), "pad, discard or roll_over")
 	case axis < 0:
-		return fail("layout", strconv.Quote(o.Layout), "an N where the batch's axis is")
+		return fail("layout", strconv.Quote(o.Layout), "an N at the position of the batch's axis")
 	case len(data) == 0:
-		return fail("data", "", "an array at least")
+		return fail("data", "", "at least one array")
 	}
 	d, l := named(data, o.DataName), named(label, o.LabelName)
 	all := slices.Concat(d, l)
@@ -74,16 +77,16 @@ func NewNDArrayIter(data, label []tensor.Named, o NDArrayOptions) (*NDArrayIter,
 		twice := slices.ContainsFunc(all[:i], func(o tensor.Named) bool { return o.Name == x.Name })
 		switch {
 		case x.Name == "" || strings.Contains(x.Name, "\x00") || twice:
-			return what("another name for each input")
+			return what("a distinct name for each input")
 		case x.T == nil || x.T.DType == tensor.Bytes || x.T.Shape.Rank() <= axis:
-			return what("an array with an axis %d, the one of the rows (layout %s)", axis, o.Layout)
+			return what("an array with an axis %d for the rows (layout %s)", axis, o.Layout)
 		}
 		n := int64(x.T.Shape.At(axis))
 		if i == 0 {
 			a.n = n
 		}
 		if n != a.n || n == 0 {
-			return what("%d rows, as the first input has, and one at least; it has %d", a.n, n)
+			return what("at least one row and as many as the first input, %d; it has %d", a.n, n)
 		}
 		a.t = append(a.t, x.T)
 		descs = append(descs, DataDesc{Name: x.Name, Shape: x.T.Shape.With(axis, o.BatchSize), DType: x.T.DType, Layout: o.Layout})
@@ -102,7 +105,7 @@ func NewNDArrayIter(data, label []tensor.Named, o NDArrayOptions) (*NDArrayIter,
 // maxBatch bounds the rows of a batch.
 const maxBatch = 1 << 20
 
-// named gives inputs their names and order.
+// named names and sorts the inputs.
 func named(l []tensor.Named, name string) []tensor.Named {
 	l = slices.Clone(l)
 	for i := range l {
@@ -118,13 +121,13 @@ func named(l []tensor.Named, name string) []tensor.Named {
 	return l
 }
 
-// HardReset is Reset that also forgets rows that were carried over.
+// HardReset is like Reset, but drops the rows that were carried over.
 func (it *NDArrayIter) HardReset() error {
 	it.carried = 0
 	return it.Reset()
 }
 
-// arrays are the rows of arrays.
+// arrays is the rows of arrays.
 type arrays struct {
 	t       []*tensor.Tensor
 	axis    int
@@ -150,7 +153,7 @@ func (a *arrays) Read(i int64, s *dataset.Sample) error {
 	return setRow(&s.Values[len(a.t)], i)
 }
 
-// row is the view of t at an index of an axis, without the axis.
+// row returns a view of t at index i of an axis, without that axis.
 func row(t *tensor.Tensor, axis, i int) (v tensor.Tensor) {
 	v.Desc = tensor.Desc{DType: t.DType, Shape: without(t.Shape, axis)}
 	copy(v.Strides[:axis], t.Strides[:axis])

@@ -11,51 +11,52 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Runner is a run of a dataset by either engine: *pullpipe.Pipe, *pipeline.Pipeline.
+// Runner is a run of a dataset by either engine: a *pullpipe.Pipe or a
+// *pipeline.Pipeline.
 type Runner interface {
 	Next(ctx context.Context) (*dataset.Sample, error)
 	NextEpoch() error
 	Close() error
 }
 
-// last says what becomes of an epoch's last rows, if they are no batch.
+// last selects the handling of an epoch's last rows if they don't fill a batch.
 type last uint8
 
 const (
-	lastPad     last = iota // rows of the epoch's beginning follow
-	lastDiscard             // they are left out
-	lastRoll                // they come first in the next epoch
-	lastZero                // zeros follow
-	lastShort               // the batch is of them alone
+	lastPad     last = iota // complete the batch with the epoch's first rows
+	lastDiscard             // drop them
+	lastRoll                // put them before the next epoch
+	lastZero                // complete the batch with zeros
+	lastShort               // return a shorter batch
 )
 
-// rowsName is the column of rows' numbers. No input can have it, since names with
-// a NUL are refused.
+// rowsName is the column of row numbers. No input can have this name, since
+// names with a NUL are refused.
 const rowsName = "\x00row"
 
-// rowIter makes batches of the rows that a run gives: their order, and reading
-// ahead, are the run's.
+// rowIter makes batches of the rows of a run. The run determines the order and
+// reads ahead.
 type rowIter struct {
 	data, label []DataDesc
-	src         dataset.Rows // what is read
+	src         dataset.Rows // the rows that are read
 	built       *dataset.Built
 	run         Runner
 	size        int
 	last        last
-	// blocks says that the run gives the rows in batches, so that it makes whole
-	// batches ahead.
+	// blocks is set if the run itself returns batches of rows, so that whole
+	// batches are read ahead.
 	blocks bool
-	block  *dataset.Sample // of which at rows were taken
+	block  *dataset.Sample // the current block; its first at rows are consumed
 	at     int
 
 	cols  []stacked // of data and then label
 	batch DataBatch
-	views []tensor.Tensor // of a block that is a batch
+	views []tensor.Tensor // of a block that is returned as a batch
 	index []int64
-	n     int // rows that the next batch has already
-	// carried are how many of these are of the epoch before, as they were read then.
+	n     int // rows already in the next batch
+	// carried is the number of these rows that come from the epoch before.
 	carried int
-	// first are the epoch's first rows, as many as its last batch may want.
+	// first holds the epoch's first rows, as many as its last batch may need.
 	first      []stacked
 	firstIndex []int64
 	row        dataset.Sample // of a block
@@ -67,7 +68,7 @@ type stacked struct {
 	tensor.Tensor
 	axis    int // of the batch
 	outer   int // elements before the axis
-	inner   int // bytes behind it
+	inner   int // bytes after the axis
 	scratch tensor.Tensor
 }
 
@@ -84,28 +85,30 @@ func newStacked(d tensor.Desc, axis int) (c stacked, err error) {
 	return c, c.Reset(d)
 }
 
-// source is a dataset.Source of data that is open.
+// source is a dataset.Source of rows that are already open.
 type source struct{ rows dataset.Rows }
 
 func (s *source) Validate() error { return nil }
 
 func (s *source) Open() (dataset.Data, error) { return s.rows, nil }
 
-// rowOptions are those of newRowIter.
+// rowOptions are the options of newRowIter.
 type rowOptions struct {
 	size    int
 	last    last
 	seed    uint64
 	shuffle bool
 	blocks  bool
-	// each is put between the rows' order and the batches; nil for nothing. Its
-	// columns are those of data, of label, and the row's number.
+	// each is inserted between the rows' order and the batches; it may be nil.
+	// Its result must have the columns of data and of label, and the row's
+	// number.
 	each   func(*dataset.Dataset) *dataset.Dataset
 	engine func(*dataset.Built) (Runner, error)
 }
 
-// newRowIter begins an iterator of rows whose columns are those of data, of label, and the row's
-// number. It closes src if it fails, and when it is closed.
+// newRowIter returns an iterator of rows. Their columns are those of data,
+// those of label, and the row's number. It closes src if it fails; otherwise
+// Close does.
 func newRowIter(src dataset.Rows, data, label []DataDesc, o rowOptions) (*rowIter, error) {
 	it := &rowIter{data: data, label: label, src: src, size: o.size, last: o.last, blocks: o.blocks, index: make([]int64, o.size)}
 	short := int(src.Len() % int64(o.size))
@@ -149,13 +152,13 @@ func newRowIter(src dataset.Rows, data, label []DataDesc, o rowOptions) (*rowIte
 	return it, nil
 }
 
-// ProvideData describes the data of batches.
+// ProvideData describes the batches' data.
 func (it *rowIter) ProvideData() []DataDesc { return it.data }
 
-// ProvideLabel describes the labels of batches.
+// ProvideLabel describes the batches' labels.
 func (it *rowIter) ProvideLabel() []DataDesc { return it.label }
 
-// Next gives the next batch; see DataIter.
+// Next returns the next batch; see DataIter.
 func (it *rowIter) Next(ctx context.Context) (*DataBatch, error) {
 	if it.ended != nil {
 		return nil, it.ended
@@ -167,7 +170,8 @@ func (it *rowIter) Next(ctx context.Context) (*DataBatch, error) {
 				return it.lastBatch()
 			}
 			if err != nil {
-				// If ctx is what ended, the run may still go on; if not, it says so again.
+				// After a cancelled ctx the run may be able to continue. If
+				// not, it returns the error again.
 				return nil, err
 			}
 			if it.blocks && it.n == 0 && len(it.numbers()) == it.size {
@@ -181,7 +185,7 @@ func (it *rowIter) Next(ctx context.Context) (*DataBatch, error) {
 	return it.give(0), nil
 }
 
-// pull takes the next block, or row, of the run.
+// pull gets the next block or row from the run.
 func (it *rowIter) pull(ctx context.Context) error {
 	s, err := it.run.Next(ctx)
 	if err == nil {
@@ -190,12 +194,12 @@ func (it *rowIter) pull(ctx context.Context) error {
 	return err
 }
 
-// numbers are those of the block's rows.
+// numbers returns the numbers of the block's rows.
 func (it *rowIter) numbers() []int64 {
 	return tensor.View[int64](&it.block.Values[len(it.cols)].Tensor)
 }
 
-// rowOf is row i of the block, until the next call.
+// rowOf returns row i of the block. It is valid until the next call.
 func (it *rowIter) rowOf(i int) *dataset.Sample {
 	if !it.blocks {
 		return it.block
@@ -208,7 +212,7 @@ func (it *rowIter) rowOf(i int) *dataset.Sample {
 	return &it.row
 }
 
-// take makes the block's next row the batch's.
+// take appends the block's next row to the batch.
 func (it *rowIter) take() error {
 	numbers := it.numbers()
 	s := it.rowOf(it.at)
@@ -228,7 +232,7 @@ func (it *rowIter) take() error {
 	return nil
 }
 
-// keep keeps a row if it is one of the first that may be wanted again.
+// keep saves a row if the last batch may need it.
 func (it *rowIter) keep(s *dataset.Sample, number int64) error {
 	k := len(it.firstIndex)
 	if k == cap(it.firstIndex) {
@@ -238,7 +242,7 @@ func (it *rowIter) keep(s *dataset.Sample, number int64) error {
 	return put(it.first, k, s)
 }
 
-// whole makes the block a batch, in its own memory.
+// whole returns the block as a batch. It uses the block's memory if possible.
 func (it *rowIter) whole() (*DataBatch, error) {
 	numbers := it.numbers()
 	for i := range numbers {
@@ -275,7 +279,7 @@ func (it *rowIter) whole() (*DataBatch, error) {
 	return b, nil
 }
 
-// lastBatch is what there is at the end of the data.
+// lastBatch handles the end of the data.
 func (it *rowIter) lastBatch() (*DataBatch, error) {
 	it.ended = io.EOF
 	n := it.n
@@ -311,7 +315,7 @@ func (it *rowIter) lastBatch() (*DataBatch, error) {
 	return it.give(it.size - n), nil
 }
 
-// short is a batch of the rows that there are.
+// short returns a batch of the remaining rows.
 func (it *rowIter) short() (*DataBatch, error) {
 	n := it.n
 	b := it.give(0)
@@ -333,7 +337,7 @@ func (it *rowIter) short() (*DataBatch, error) {
 	return b, nil
 }
 
-// give is the batch that is complete.
+// give returns the completed batch.
 func (it *rowIter) give(pad int) *DataBatch {
 	b := &it.batch
 	b.Data, b.Label, b.Pad, b.Index = b.Data[:0], b.Label[:0], pad, it.index
@@ -348,7 +352,7 @@ func (it *rowIter) give(pad int) *DataBatch {
 	return b
 }
 
-// put makes a row the i-th of batches.
+// put copies a row to index i of the batch.
 func put(cols []stacked, i int, s *dataset.Sample) error {
 	for j := range cols {
 		if err := cols[j].put(i, &s.Values[j].Tensor); err != nil {
@@ -358,7 +362,8 @@ func put(cols []stacked, i int, s *dataset.Sample) error {
 	return nil
 }
 
-// Reset begins the next epoch. Rows that were carried over stay for its first batch.
+// Reset starts the next epoch. Rows carried over are the first ones of its
+// first batch.
 func (it *rowIter) Reset() error {
 	if it.ended == dataset.ErrClosed {
 		return it.ended
@@ -376,7 +381,7 @@ func (it *rowIter) Close() error {
 	return errors.Join(it.run.Close(), it.built.Close())
 }
 
-// put makes row t the i-th of the batch.
+// put copies t to row i of the batch.
 func (c *stacked) put(i int, t *tensor.Tensor) error {
 	if !t.Dense() {
 		if err := c.scratch.Reset(t.Desc); err != nil {
@@ -394,7 +399,7 @@ func (c *stacked) put(i int, t *tensor.Tensor) error {
 	return nil
 }
 
-// zero makes row i of the batch zeros.
+// zero clears row i of the batch.
 func (c *stacked) zero(i int) {
 	n := c.Shape.At(c.axis)
 	for o := range c.outer {
@@ -402,7 +407,7 @@ func (c *stacked) zero(i int) {
 	}
 }
 
-// without is a shape without an axis.
+// without removes an axis from a shape.
 func without(s tensor.Shape, axis int) (r tensor.Shape) {
 	for a := range s.Rank() {
 		if a != axis {
@@ -412,7 +417,7 @@ func without(s tensor.Shape, axis int) (r tensor.Shape) {
 	return r
 }
 
-// with is a shape with one more axis of n.
+// with inserts an axis of size n into a shape.
 func with(s tensor.Shape, axis, n int) (r tensor.Shape) {
 	for a := range s.Rank() + 1 {
 		switch {
@@ -427,7 +432,7 @@ func with(s tensor.Shape, axis, n int) (r tensor.Shape) {
 	return r
 }
 
-// columns are those of a source of rows.
+// columns returns the columns of a source of rows.
 func columns(data, label []DataDesc) []dataset.Column {
 	var l []dataset.Column
 	for _, d := range slices.Concat(data, label) {

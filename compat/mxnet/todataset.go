@@ -12,48 +12,51 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// ToOptions are those of ToDataset.
+// ToOptions are the options of ToDataset.
 type ToOptions struct {
-	// Same says that every epoch of the iterator has the same batches in the same
-	// order, so that Reset begins any epoch again.
+	// Same declares that every epoch of the iterator has the same batches in
+	// the same order. Then Reset can start any epoch.
 	Same bool
-	// KeepPad keeps the rows that only fill a batch.
+	// KeepPad keeps the rows that only pad a batch.
 	KeepPad bool
 }
 
-// ErrRewind is the error of an epoch that an iterator cannot begin again.
-var ErrRewind = errors.New("mxnet: the iterator has passed the beginning of the epoch, and its epochs are not the same (ToOptions.Same)")
+// ErrRewind reports an epoch that an iterator can't start again.
+var ErrRewind = errors.New("mxnet: the iterator has passed the start of the epoch, and ToOptions.Same is not set")
 
-// ErrBusy is the error of an iterator that is wanted by two runs at once.
+// ErrBusy reports an iterator that is in use by another run.
 var ErrBusy = errors.New("mxnet: the iterator is in use by another run")
 
-// ToDataset makes a dataset's source of a DataIter: its samples are the iterator's batches,
-// without the rows that only fill them, with the columns that ProvideData and
-// ProvideLabel name. Unbatch makes rows of them, if the batch's axis is the first:
+// ToDataset returns a dataset.Source whose samples are the iterator's batches,
+// without padding rows. Its columns are those that ProvideData and ProvideLabel
+// describe. Unbatch splits the batches into rows if the batch's axis comes
+// first:
 //
 //	d := dataset.From(mxnet.ToDataset(it, mxnet.ToOptions{})).Unbatch().Shuffle…
 //
-// Epoch 0 of the dataset is the iterator's from where it stands, each Reset is the next
-// one. So a run that was stopped is resumed exactly by an iterator that was made anew
-// and gives the same epochs: epochs before that of the state are read through. The iterator is of one run at
-// a time (ErrBusy), which may be of either engine. It stays the caller's to close, after the
-// run; its Next is called without a deadline until the Built is closed.
+// Epoch 0 of the dataset is the iterator's current epoch, and each Reset starts
+// the next one. To resume a stopped run exactly, create a new iterator with the
+// same epochs; epochs before that of the state are read and dropped. Only one
+// run of either engine may use the iterator at a time; others get ErrBusy. The
+// caller closes the iterator after the run. Closing the Built ends a Next that
+// waits.
 //
-// A batch that is not as ProvideData and ProvideLabel, or its own, say is a *DescError;
-// sizes that differ from batch to batch are Unknown in the iterator's.
+// A batch that does not match ProvideData and ProvideLabel, the iterator's or
+// its own, is a *DescError. Sizes that differ between batches are Unknown in
+// the iterator's descriptions.
 func ToDataset(it DataIter, o ToOptions) dataset.Source { return &iterSource{it: it, o: o} }
 
 type iterSource struct {
 	it DataIter
 	o  ToOptions
 
-	mu      sync.Mutex
-	epoch   uint64 // that the iterator stands in
-	touched bool   // Next was called in it
+	mu      sync.Mutex // current epoch of the iterator
+	epoch   uint64     // Next was called in this epoch
+	touched bool       // Next was called in it
 	busy    bool
 }
 
-// Validate wants inputs with an axis of the batch.
+// Validate requires inputs with a batch axis.
 func (s *iterSource) Validate() error {
 	if s.it == nil {
 		return fmt.Errorf("mxnet: %w: no iterator", dataset.ErrParam)
@@ -63,19 +66,19 @@ func (s *iterSource) Validate() error {
 	}
 	for _, d := range slices.Concat(s.it.ProvideData(), s.it.ProvideLabel()) {
 		if a := d.BatchAxis(); a < 0 || a >= d.Shape.Rank() || d.DType == tensor.Bytes {
-			return fmt.Errorf("mxnet: %w: %v has no axis of the batch", dataset.ErrParam, d)
+			return fmt.Errorf("mxnet: %w: %v has no batch axis", dataset.ErrParam, d)
 		}
 	}
 	return nil
 }
 
-// Open gives a stream; the iterator is not touched.
+// Open returns a Stream. It does not use the iterator yet.
 func (s *iterSource) Open() (dataset.Data, error) {
 	x := &iterStream{s: s}
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	for _, d := range slices.Concat(s.it.ProvideData(), s.it.ProvideLabel()) {
 		desc := d.desc()
-		desc.Shape = desc.Shape.With(d.BatchAxis(), tensor.Unknown) // short, or without its padding
+		desc.Shape = desc.Shape.With(d.BatchAxis(), tensor.Unknown) // a batch may be short, or lose its padding
 		x.columns = append(x.columns, dataset.Column{Name: d.Name, Desc: desc})
 		x.axes = append(x.axes, d.BatchAxis())
 	}
@@ -92,13 +95,13 @@ type iterStream struct {
 
 func (x *iterStream) Columns() []dataset.Column { return x.columns }
 
-// Close ends a Next that waits. The iterator is the caller's.
+// Close ends a Next that waits. The caller closes the iterator.
 func (x *iterStream) Close() error {
 	x.cancel()
 	return nil
 }
 
-// Start brings the iterator to the beginning of an epoch.
+// Start moves the iterator to the start of an epoch.
 func (x *iterStream) Start(epoch uint64) (dataset.Reader, error) {
 	s := x.s
 	s.mu.Lock()
@@ -112,10 +115,11 @@ func (x *iterStream) Start(epoch uint64) (dataset.Reader, error) {
 			return nil, err
 		}
 	case epoch <= s.epoch:
-		return nil, fmt.Errorf("%w: epoch %d is wanted, it stands in %d", ErrRewind, epoch, s.epoch)
+		return nil, fmt.Errorf("%w: epoch %d is requested, the iterator is in epoch %d", ErrRewind, epoch, s.epoch)
 	}
 	for !s.o.Same && s.epoch < epoch {
-		// An epoch may depend on those before, as with rows carried over.
+		// Read at least one batch: an epoch can depend on the one before, as
+		// with rows carried over.
 		for !s.touched {
 			if _, err := s.it.Next(x.ctx); err == io.EOF {
 				break
@@ -132,15 +136,16 @@ func (x *iterStream) Start(epoch uint64) (dataset.Reader, error) {
 	return &iterReader{x: x}, nil
 }
 
-// iterReader reads the epoch.
+// iterReader reads one epoch.
 type iterReader struct {
 	x    *iterStream
 	step int64
 	over bool
 }
 
-// Next copies the next batch. An error of the iterator's ends the epoch, since it
-// may be given again and again; a batch that is not as described is a bad sample.
+// Next copies the next batch. An error of the iterator ends the epoch, since
+// the iterator may return it forever. A batch that does not match its
+// description is a bad sample.
 func (r *iterReader) Next(s *dataset.Sample) error {
 	if r.over {
 		return io.EOF
@@ -155,17 +160,17 @@ func (r *iterReader) Next(s *dataset.Sample) error {
 	defer func() { r.step++ }()
 	axes, descs := x.axes, slices.Concat(b.ProvideData, b.ProvideLabel)
 	if len(descs) > 0 && len(descs) != len(axes) {
-		return fmt.Errorf("mxnet: batch %d: it describes %d inputs, the iterator %d", r.step, len(descs), len(axes))
+		return fmt.Errorf("mxnet: batch %d: it describes %d inputs, want %d as the iterator provides", r.step, len(descs), len(axes))
 	}
-	for i := range descs { // of the batch itself
+	for i := range descs { // the batch's own description
 		a := descs[i].BatchAxis()
 		if a != axes[i] {
-			return fmt.Errorf("mxnet: batch %d: %v, the iterator has the batch's axis at %d", r.step, descs[i], axes[i])
+			return fmt.Errorf("mxnet: batch %d: %v, want the batch's axis at %d as in the iterator", r.step, descs[i], axes[i])
 		}
 	}
 	l := slices.Concat(b.Data, b.Label)
 	if len(b.Data) != len(x.s.it.ProvideData()) || len(l) != len(axes) {
-		return fmt.Errorf("mxnet: batch %d: %d data and %d labels, the iterator provides %d inputs", r.step, len(b.Data), len(b.Label), len(axes))
+		return fmt.Errorf("mxnet: batch %d: %d data and %d labels, want %d inputs as the iterator provides", r.step, len(b.Data), len(b.Label), len(axes))
 	}
 	rows := -1
 	for i, t := range l {
@@ -181,7 +186,7 @@ func (r *iterReader) Next(s *dataset.Sample) error {
 		if want.Matches(got) && rows < 0 {
 			rows = t.Shape.At(axes[i])
 		}
-		// Both what the batch says and the dataset's column.
+		// Check both the batch's description and the dataset's column.
 		if !want.Matches(got) || !x.columns[i].Desc.Matches(got) || t.Shape.At(axes[i]) != rows {
 			want.Shape = want.Shape.With(axes[i], rows)
 			return &DescError{r.step, x.columns[i].Name, got, want}
@@ -191,7 +196,7 @@ func (r *iterReader) Next(s *dataset.Sample) error {
 			keep -= b.Pad
 		}
 		if b.Pad < 0 || keep < 0 {
-			return fmt.Errorf("mxnet: batch %d: pad %d of %d rows", r.step, b.Pad, rows)
+			return fmt.Errorf("mxnet: batch %d: pad %d, want 0 to %d", r.step, b.Pad, rows)
 		}
 		part, err := t.Slice(axes[i], 0, keep)
 		if err != nil {
@@ -208,7 +213,7 @@ func (r *iterReader) Next(s *dataset.Sample) error {
 	return nil
 }
 
-// Close lets go of the iterator.
+// Close makes the iterator available to other runs.
 func (r *iterReader) Close() error {
 	r.x.s.mu.Lock()
 	defer r.x.s.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 )
 
 func init() {
-	// Any source of package dataset is a file reader.
+	// Any dataset.Source can be a file reader.
 	paddle.RegisterFileReader("csv", func(path string) (dataset.Source, error) {
 		s := csv.New(path)
 		s.ColumnTypes = []tensor.DType{tensor.Float32, tensor.Int64}

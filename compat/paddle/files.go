@@ -12,16 +12,17 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Files is the source of some files, one after another: what one thread of
-// OpenFiles reads. It has random access, and a length, if all its files have.
+// Files is the source of several files in order: the files of one thread of
+// OpenFiles. It has random access and a length if all its files have.
 //
-// Columns: those of the field.
+// Columns: those of the field Columns.
 type Files struct {
 	Paths []string `json:"paths"`
-	// Format is the tag of all files' format; empty: FormatOf.
+	// Format is the tag of all files. If empty, FormatOf determines it for each
+	// file.
 	Format string `json:"format"`
-	// Columns are those that every file must have, with these names, in this order. Every
-	// sample is checked. Sizes of -1 are any.
+	// Columns are the names, types and sizes that every file must have, in this
+	// order. Every sample is checked. A size of -1 matches any size.
 	Columns []dataset.OutColumn `json:"columns"`
 }
 
@@ -32,7 +33,7 @@ func init() {
 	})
 }
 
-// Validate wants files and columns.
+// Validate requires files and valid columns.
 func (n *Files) Validate() error {
 	if len(n.Paths) == 0 {
 		return fmt.Errorf("%w: no files", dataset.ErrParam)
@@ -48,8 +49,8 @@ func (n *Files) Validate() error {
 	return nil
 }
 
-// Open opens the files, and checks what they say of themselves: a *FormatError, a
-// *ShapeError, or what a file's reader says.
+// Open opens the files and checks their columns. It returns a *FormatError, a
+// *ShapeError or an error of a file's reader.
 func (n *Files) Open() (_ dataset.Data, err error) {
 	d := &data{n: n}
 	defer func() {
@@ -76,7 +77,7 @@ func (n *Files) Open() (_ dataset.Data, err error) {
 			continue
 		}
 		if r.Len() < 0 || r.Len() > math.MaxInt64-1-rows {
-			return nil, fmt.Errorf("paddle: %s: %w: %d rows, after %d", path, dataset.ErrData, r.Len(), rows)
+			return nil, fmt.Errorf("paddle: %s: %w: %d rows after %d, want a total below 2^63", path, dataset.ErrData, r.Len(), rows)
 		}
 		rows += r.Len()
 		d.ends = append(d.ends, rows)
@@ -96,20 +97,17 @@ func (n *Files) open(path string) (dataset.Data, error) {
 			return nil, err
 		}
 	}
-	formats.RLock()
-	f, ok := formats.m[tag]
+	f, ok := formats.Get(tag)
 	if !ok {
-		defer formats.RUnlock()
 		return nil, unknown(path, tag)
 	}
-	formats.RUnlock()
 	fail := func(err error) (dataset.Data, error) { return nil, fmt.Errorf("paddle: %s: %w", path, err) }
 	src, err := f.open(path)
 	if err != nil {
 		return fail(err)
 	}
 	if src == nil {
-		return fail(fmt.Errorf("the file reader %q gave no source", tag))
+		return fail(fmt.Errorf("file reader %q returned no source", tag))
 	}
 	if err := src.Validate(); err != nil {
 		return fail(err)
@@ -122,15 +120,15 @@ func (n *Files) open(path string) (dataset.Data, error) {
 	case dataset.Rows, dataset.Stream:
 		return d, nil
 	}
-	return fail(fmt.Errorf("the file reader %q gave a %T, want a dataset.Rows or a dataset.Stream", tag, d))
+	return fail(fmt.Errorf("file reader %q returned a %T, want a dataset.Rows or a dataset.Stream", tag, d))
 }
 
-// data are opened files.
+// data is a list of opened files.
 type data struct {
 	n       *Files
 	columns []dataset.Column
 	files   []dataset.Data
-	ends    []int64 // for each file, the rows in it and those before it
+	ends    []int64 // for each file, the number of rows up to its end
 }
 
 func (d *data) Columns() []dataset.Column { return d.columns }
@@ -144,7 +142,7 @@ func (d *data) Close() error {
 	return errors.Join(l...)
 }
 
-// checkFile checks what a file says of its columns.
+// checkFile compares the columns that a file declares with the required ones.
 func (d *data) checkFile(path string, have []dataset.Column) error {
 	for i := range max(len(have), len(d.columns)) {
 		switch {
@@ -159,7 +157,7 @@ func (d *data) checkFile(path string, have []dataset.Column) error {
 	return nil
 }
 
-// possible reports whether values of description a may be of description b.
+// possible reports whether a value can match both a and b.
 func possible(a, b tensor.Desc) bool {
 	if a.DType != b.DType || a.Layout != b.Layout || a.Shape.Rank() != b.Shape.Rank() {
 		return false
@@ -172,7 +170,8 @@ func possible(a, b tensor.Desc) bool {
 	return true
 }
 
-// done is what becomes of a sample of a file that was read.
+// done completes a sample that was read: it sets a missing key, wraps an error
+// and checks the columns.
 func (d *data) done(file int, row int64, s *dataset.Sample, err error) error {
 	path := d.n.Paths[file]
 	if s.Key == "" {
@@ -189,7 +188,7 @@ func (d *data) done(file int, row int64, s *dataset.Sample, err error) error {
 	return nil
 }
 
-// rowFiles are files with random access.
+// rowFiles is a list of files with random access.
 type rowFiles struct{ *data }
 
 func (d *rowFiles) Len() int64 { return d.ends[len(d.ends)-1] }
@@ -198,7 +197,7 @@ func (d *rowFiles) Read(i int64, s *dataset.Sample) error {
 	if i < 0 || i >= d.Len() {
 		return fmt.Errorf("paddle: %w: row %d of %d", dataset.ErrParam, i, d.Len())
 	}
-	s.Key = "" // that a file's reader may leave as it is
+	s.Key = "" // a file's reader may leave it empty
 	k := sort.Search(len(d.ends), func(k int) bool { return d.ends[k] > i })
 	if k > 0 {
 		i -= d.ends[k-1]
@@ -206,20 +205,20 @@ func (d *rowFiles) Read(i int64, s *dataset.Sample) error {
 	return d.done(k, i, s, d.files[k].(dataset.Rows).Read(i, s))
 }
 
-// streamFiles are files of which some have none.
+// streamFiles is a list of files, some without random access.
 type streamFiles struct{ *data }
 
 func (d *streamFiles) Start(epoch uint64) (dataset.Reader, error) {
 	return &reader{d: d.data, epoch: epoch}, nil
 }
 
-// reader reads file after file, with one open at a time.
+// reader reads one file after another.
 type reader struct {
 	d     *data
 	epoch uint64
 	file  int
 	row   int64
-	in    dataset.Reader // of the file; nil if it is not begun, or has rows
+	in    dataset.Reader // the current Stream's reader; nil before it is started
 }
 
 func (r *reader) Next(s *dataset.Sample) error {
@@ -236,7 +235,7 @@ func (r *reader) Next(s *dataset.Sample) error {
 			if r.in == nil {
 				if r.in, err = f.Start(r.epoch); err != nil {
 					in := r.file
-					r.file++ // what cannot be begun is over
+					r.file++ // skip a file that can't be started
 					return fmt.Errorf("paddle: %s: %w", r.d.n.Paths[in], err)
 				}
 			}

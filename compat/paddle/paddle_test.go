@@ -26,14 +26,14 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// TestMain looks for goroutines that are left; one of them is js/wasm's own.
+// TestMain fails on leaked goroutines, except for the one of js/wasm's runtime.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("runtime.handleEvent"))
 }
 
-// lines is a file with a number in each line: x is (number, number + 0.5), or of
-// another size for "long", y is the number. A line "!" is an error, "panic" panics,
-// "wait" waits a little.
+// lines is a file with one number per line. x is (number, number + 0.5) and y
+// is the number. The line "long" has an x of another size, "!" is an error,
+// "panic" panics and "wait" is slow.
 type lines struct {
 	path string
 	rows bool
@@ -44,7 +44,7 @@ var column = []dataset.Column{
 	{Name: "y", Desc: tensor.Desc{DType: tensor.Int64}},
 }
 
-// want is what the tests ask for.
+// want is the columns that the tests require.
 var want = []dataset.Column{
 	{Name: "x", Desc: tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(2)}},
 	{Name: "y", Desc: tensor.Desc{DType: tensor.Int64}},
@@ -150,7 +150,7 @@ func (r *lineReader) Close() error {
 	return r.f.Close()
 }
 
-// write writes files of lines, and gives their paths.
+// write writes files of lines and returns their paths.
 func write(t *testing.T, ext string, texts ...string) (paths []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -169,7 +169,7 @@ func start(t *testing.T, r *Reader, o Options) *Run {
 	return run
 }
 
-// numbers reads y of what is left of the epoch, at most so many samples, with HasNext or without.
+// numbers reads y of up to most samples of the epoch, with or without HasNext.
 func numbers(t *testing.T, r *Run, most int, ask bool) (l []int64) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
@@ -197,8 +197,8 @@ func numbers(t *testing.T, r *Run, most int, ask bool) (l []int64) {
 	return l
 }
 
-// turns is the order of the package: files go to threads in turn, samples come
-// from the threads in turn.
+// turns returns the order that the package comment states: files are assigned
+// to threads in turn, and samples are taken from the threads in turn.
 func turns(files [][]int64, threads int) (l []int64) {
 	lanes := make([][]int64, min(threads, len(files)))
 	for i, f := range files {
@@ -215,7 +215,7 @@ func turns(files [][]int64, threads int) (l []int64) {
 	return l
 }
 
-// many writes files of several lengths.
+// many writes files of different lengths.
 func many(t *testing.T, ext string, n int) (paths []string, files [][]int64) {
 	t.Helper()
 	var texts []string
@@ -230,8 +230,8 @@ func many(t *testing.T, ext string, n int) (paths []string, files [][]int64) {
 	return write(t, ext, texts...), files
 }
 
-// TestOrder: the order is the one that the package says, whatever the buffer, the engine
-// and the kind of files, also in the next pass, after ReInit in the middle, and resumed.
+// TestOrder checks the documented order for every buffer size, engine and kind
+// of file. It includes a second pass, ReInit in the middle and a resumed run.
 func TestOrder(t *testing.T) {
 	for _, ext := range []string{"nums", "numrows"} {
 		paths, files := many(t, ext, 9)
@@ -244,7 +244,7 @@ func TestOrder(t *testing.T) {
 					require.Equal(t, want, numbers(t, run, 1000, false))
 					require.NoError(t, run.ReInit())
 					require.Equal(t, want[:7], numbers(t, run, 7, true))
-					_, err := run.HasNext(context.Background()) // looks ahead, which the state does not count
+					_, err := run.HasNext(context.Background()) // reads ahead, which State must not count
 					require.NoError(t, err)
 					state := run.State()
 					require.Equal(t, want[7:9], numbers(t, run, 2, true))
@@ -382,9 +382,9 @@ func TestStartErrors(t *testing.T) {
 	}{
 		{"dtype", x(desc(tensor.Float64, 2), want[1]), ShapeError{Column: "x", Got: column[0].Desc, Want: desc(tensor.Float64, 2)}, `column "x": got float32 (?,), want float64 (2,)`},
 		{"axes", x(desc(tensor.Float32, 2, 1), want[1]), ShapeError{Column: "x", Got: column[0].Desc, Want: desc(tensor.Float32, 2, 1)}, `want float32 (2, 1)`},
-		{"too few", want[:1], ShapeError{Column: "y", Got: want[1].Desc}, `column "y": got int64 (), want none`},
-		{"too many", append(want2(), dataset.Column{Name: "z", Desc: want[1].Desc}), ShapeError{Column: "z", Want: want[1].Desc}, `column "z": there is none in its place, want int64 ()`},
-		{"other name", append(want2()[:1], dataset.Column{Name: "z", Desc: want[1].Desc}), ShapeError{Column: "z", Want: want[1].Desc}, `column "z": there is none`},
+		{"too few", want[:1], ShapeError{Column: "y", Got: want[1].Desc}, `column "y": got int64 (), want no such column`},
+		{"too many", append(want2(), dataset.Column{Name: "z", Desc: want[1].Desc}), ShapeError{Column: "z", Want: want[1].Desc}, `column "z": missing, want int64 ()`},
+		{"other name", append(want2()[:1], dataset.Column{Name: "z", Desc: want[1].Desc}), ShapeError{Column: "z", Want: want[1].Desc}, `column "z": missing`},
 	} {
 		_, err := OpenFiles(c.columns, FilesOptions{Threads: 2}, paths...).Start(Options{})
 		var e *ShapeError
@@ -404,11 +404,11 @@ func TestStartErrors(t *testing.T) {
 		{OpenFiles(nil, FilesOptions{}, paths...), dataset.ErrParam, "no columns"},
 		{OpenFiles(want, FilesOptions{Threads: -1}, paths...), dataset.ErrParam, "-1 threads"},
 		{OpenFiles(want, FilesOptions{Buffer: maxBuffer + 1}, paths...), dataset.ErrParam, "a buffer of 1025"},
-		{OpenFiles(want, FilesOptions{Format: "parquet"}, paths...), nil, `no file reader is registered for "parquet"`},
-		{OpenFiles(want, FilesOptions{}, paths[0], other), nil, other + `: no file reader is registered for "other"`},
+		{OpenFiles(want, FilesOptions{Format: "parquet"}, paths...), nil, `unknown file format "parquet"; known: broken, csv, none, numrows, nums`},
+		{OpenFiles(want, FilesOptions{}, paths[0], other), nil, other + `: unknown file format "other"`},
 		{OpenFiles(want, FilesOptions{}, paths[0], missing), os.ErrNotExist, missing},
 		{OpenFiles(want, FilesOptions{}, write(t, "broken", "")...), os.ErrPermission, "part0.broken: permission denied"},
-		{OpenFiles(want, FilesOptions{}, write(t, "none", "")...), nil, "gave no source"},
+		{OpenFiles(want, FilesOptions{}, write(t, "none", "")...), nil, "returned no source"},
 		{OpenFiles(want, FilesOptions{}, paths...).Batch(0), dataset.ErrParam, "batches of 0"},
 		{OpenFiles(want, FilesOptions{}, paths...).Shuffle(0), dataset.ErrParam, "a buffer of 0"},
 		{OpenFiles(want, FilesOptions{}, paths...).MultiPass(0), dataset.ErrParam, "0 passes"},
@@ -422,12 +422,12 @@ func TestStartErrors(t *testing.T) {
 	}
 	_, err := OpenFiles(want, FilesOptions{}, paths...).Start(Options{Pipeline: pipeline.Options{Workers: -1}})
 	require.ErrorIs(t, err, dataset.ErrParam)
-	// The format of the name is not the one that was asked for, which is used.
+	// An explicit Format overrides the file's extension.
 	require.Equal(t, []int64{1}, numbers(t, start(t, OpenFiles(want, FilesOptions{Format: "nums"}, other), Options{}), 10, false))
 }
 
-// TestSampleErrors: the error names the file and the sample; after it the run is over
-// until ReInit; with BadSkipped the sample is left out.
+// TestSampleErrors checks that an error names the file and the sample, and that
+// the run is over until ReInit. With SkipOnError the sample is skipped.
 func TestSampleErrors(t *testing.T) {
 	for _, ext := range []string{"nums", "numrows"} {
 		for _, c := range []struct{ line, says string }{
@@ -472,7 +472,8 @@ func TestSampleErrors(t *testing.T) {
 	}
 }
 
-// TestCancel: a run that waits ends with its context; Close ends it anywhere.
+// TestCancel checks that cancelling the context ends a waiting run, and that
+// Close works at any point.
 func TestCancel(t *testing.T) {
 	paths := write(t, "nums", strings.Repeat("wait ", 500)+"1", strings.Repeat("wait ", 500)+"1")
 	r := OpenFiles(want, FilesOptions{Threads: 2, Buffer: 1}, paths...).Shuffle(100).Batch(100).DoubleBuffer()
@@ -496,7 +497,7 @@ func TestCancel(t *testing.T) {
 	require.NoError(t, idle.Close())
 }
 
-// TestWritten: the definition has a form that is written and read.
+// TestWritten writes and reads a definition in its JSON form.
 func TestWritten(t *testing.T) {
 	paths, files := many(t, "numrows", 4)
 	r := OpenFiles(want, FilesOptions{Threads: 2}, paths...).MultiPass(2)
@@ -508,14 +509,15 @@ func TestWritten(t *testing.T) {
 	require.Equal(t, append(all, all...), numbers(t, start(t, FromDataset(&d), Options{}), 1000, false))
 }
 
-// TestLargeQueue: queues beyond what package pipeline's tuner would make.
+// TestLargeQueue uses queues larger than package pipeline's tuner would choose.
 func TestLargeQueue(t *testing.T) {
 	paths, files := many(t, "nums", 4)
 	run := start(t, OpenFiles(want, FilesOptions{Threads: 2}, paths...).DoubleBuffer(), Options{Pipeline: pipeline.Options{Queue: 3000}})
 	require.Equal(t, turns(files, 2), numbers(t, run, 1000, false))
 }
 
-// TestRanks: ranks divide what files with random access have; what ends with the data is refused.
+// TestRanks checks that ranks share files with random access, and that streams
+// are refused.
 func TestRanks(t *testing.T) {
 	var got []int64
 	paths, files := many(t, "numrows", 5)
@@ -526,15 +528,15 @@ func TestRanks(t *testing.T) {
 	}
 	all := slices.Concat(files...)
 	slices.Sort(got)
-	require.Equal(t, got, slices.Compact(slices.Clone(got)), "nothing twice")
+	require.Equal(t, got, slices.Compact(slices.Clone(got)), "duplicates")
 	require.Subset(t, all, got)
-	require.Greater(t, len(got), len(all)-2*world, "but for what is left over of each thread")
+	require.Greater(t, len(got), len(all)-2*world, "except for the remainder of each thread")
 	streams, _ := many(t, "nums", 5)
 	_, err := OpenFiles(want, FilesOptions{}, streams...).Start(Options{Dataset: dataset.Options{World: world}})
 	require.ErrorIs(t, err, dataset.ErrDefinition)
 }
 
-// TestSource: Files keep the contract of package dataset.
+// TestSource runs the contract tests of package dataset.
 func TestSource(t *testing.T) {
 	for _, ext := range []string{"nums", "numrows"} {
 		paths, _ := many(t, ext, 4)

@@ -12,8 +12,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// ahead is a function that does nothing: a stage of the engine, which reads ahead
-// what is below it.
+// ahead names a function that does nothing. It adds a stage to the engine, and
+// the stage reads ahead.
 const ahead = "paddle/ahead"
 
 func init() {
@@ -24,33 +24,35 @@ func readAhead(d *dataset.Dataset) *dataset.Dataset {
 	return dataset.Of(&dataset.Func{Name: ahead, In: []string{}, Out: []dataset.OutColumn{}}, d)
 }
 
-// Reader is a definition of what is read. It is immutable.
+// Reader is an immutable definition of files and decorators.
 type Reader struct {
 	d      *dataset.Dataset
 	buffer int
 	double bool
-	err    error // of a parameter, which Start gives
+	err    error // an invalid parameter, returned by Start
 }
 
-// FilesOptions are those of OpenFiles.
+// FilesOptions are the options of OpenFiles.
 type FilesOptions struct {
-	// Threads is how many files are read at once, each by a goroutine of its own that
-	// reads ahead. Default: 1. (Paddle: thread_num.)
+	// Threads is the number of files read at once. Each file has a goroutine
+	// that reads ahead. Default 1. (Paddle: thread_num.)
 	Threads int
-	// Buffer is how many samples each thread has ready, and the channel that they are
-	// gathered in. Default: 64; at most 1024. (Paddle: buffer_size, of the channel only.)
+	// Buffer is the number of samples that each thread reads ahead, and the
+	// size of the channel that collects them. Default 64; 1 to 1024. (Paddle:
+	// buffer_size, of the channel only.)
 	Buffer int
-	// Format is the tag of all files' format; empty: FormatOf.
+	// Format is the tag of all files. Default: FormatOf determines it for each
+	// file.
 	Format string
 }
 
-// maxBuffer is the most that a stage of package pipeline holds.
+// maxBuffer is the most samples that a stage of package pipeline holds.
 const maxBuffer = 1024
 
-// OpenFiles is a Reader of many files, of one or several registered formats. Every
-// file has these columns, and every sample is checked; sizes of -1 are any. See the
-// package for the order. (Paddle: fluid.layers.open_files, whose shapes, lod_levels
-// and dtypes are the columns here.)
+// OpenFiles returns a Reader of files of registered formats. Every file must
+// have these columns, and every sample is checked against them; -1 is any size.
+// The package comment describes the order. (Paddle: fluid.layers.open_files,
+// whose shapes, lod_levels and dtypes are the columns.)
 func OpenFiles(columns []dataset.Column, o FilesOptions, paths ...string) *Reader {
 	if o.Threads == 0 {
 		o.Threads = 1
@@ -60,7 +62,7 @@ func OpenFiles(columns []dataset.Column, o FilesOptions, paths ...string) *Reade
 	}
 	r := &Reader{buffer: o.Buffer}
 	if o.Threads < 1 || o.Buffer < 1 || o.Buffer > maxBuffer {
-		r.err = fmt.Errorf("paddle: OpenFiles: %w: %d threads, a buffer of %d; want 1 or more, and 1 to %d", dataset.ErrParam, o.Threads, o.Buffer, maxBuffer)
+		r.err = fmt.Errorf("paddle: OpenFiles: %w: %d threads and a buffer of %d, want at least 1 thread and a buffer of 1 to %d", dataset.ErrParam, o.Threads, o.Buffer, maxBuffer)
 	}
 	out := []dataset.OutColumn{}
 	for _, c := range columns {
@@ -82,57 +84,61 @@ func OpenFiles(columns []dataset.Column, o FilesOptions, paths ...string) *Reade
 	return r
 }
 
-// FromDataset is a dataset as a Reader.
+// FromDataset converts a dataset to a Reader.
 func FromDataset(d *dataset.Dataset) *Reader { return &Reader{d: d} }
 
-// Dataset is the Reader as a dataset. DoubleBuffer and the buffer of OpenFiles are
-// no part of it: they are options of package pipeline.
+// Dataset returns the Reader as a dataset. It leaves out DoubleBuffer and the
+// buffer of OpenFiles, which are options of package pipeline.
 func (r *Reader) Dataset() *dataset.Dataset { return r.d }
 
-// with is r with another dataset.
+// with returns a copy of r that reads another dataset.
 func (r *Reader) with(d *dataset.Dataset) *Reader {
 	c := *r
 	c.d = d
 	return &c
 }
 
-// Shuffle mixes samples within a buffer of this many. It stands below Batch. (Paddle:
-// fluid.layers.shuffle.)
+// Shuffle mixes samples in a buffer of the given size. Call it before Batch.
+// (Paddle: fluid.layers.shuffle.)
 func (r *Reader) Shuffle(buffer int) *Reader { return r.with(r.d.ShuffleBuffer(buffer)) }
 
 // Batch stacks n samples; the last batch may have fewer. (Paddle: fluid.layers.batch.)
 func (r *Reader) Batch(n int) *Reader { return r.with(r.d.Batch(n)) }
 
-// MultiPass makes n passes over r one: what ends after each pass ends after n. Each is
-// another epoch for shuffles below it. (Paddle: fluid.layers.multi_pass.)
+// MultiPass combines n passes into one: the end of the data comes after n
+// passes. Shuffles before it treat each pass as a separate epoch. (Paddle:
+// fluid.layers.multi_pass.)
 func (r *Reader) MultiPass(n int) *Reader {
 	c := r.with(r.d.Repeat(int64(n)))
 	if n < 1 && c.err == nil {
-		c.err = fmt.Errorf("paddle: MultiPass: %w: %d passes, want 1 or more", dataset.ErrParam, n)
+		c.err = fmt.Errorf("paddle: MultiPass: %w: %d passes, want at least 1", dataset.ErrParam, n)
 	}
 	return c
 }
 
-// DoubleBuffer has two samples or batches ready for ReadNext, on the device if
-// pipeline.Options.Upload brings them there, while the last one is worked on. It is one buffer
-// at the end of all, wherever DoubleBuffer stands. (Paddle: fluid.layers.double_buffer.)
+// DoubleBuffer keeps two samples or batches ready for ReadNext. If
+// pipeline.Options.Upload is set, they are uploaded to the device meanwhile.
+// Wherever it is called, the buffer is the last stage. (Paddle:
+// fluid.layers.double_buffer.)
 func (r *Reader) DoubleBuffer() *Reader {
 	c := r.with(r.d)
 	c.double = true
 	return c
 }
 
-// Options are those of Start.
+// Options are the options of Start.
 type Options struct {
 	Dataset dataset.Options
-	// Pipeline are the engine's, with other defaults: one worker a stage; the
-	// Buffer of OpenFiles for Queue; Prefetch 2 with DoubleBuffer, else none.
+	// Pipeline are the engine's options, with different defaults: Workers is 1,
+	// Queue is the Buffer of OpenFiles, and Prefetch is 2 after DoubleBuffer
+	// and off otherwise.
 	Pipeline pipeline.Options
-	State    *dataset.State // where to begin; nil is the beginning
+	State    *dataset.State // where to start; nil means the beginning
 }
 
-// Start opens the files and makes a Run. Nothing is read ahead yet. Errors are those
-// of parameters, which wrap dataset.ErrParam, those of Files' Open, and dataset.Build's.
+// Start opens the files and returns a Run, which does not read samples yet. It
+// returns the errors of parameters (they wrap dataset.ErrParam), of opening the
+// files, and of dataset.Build.
 func (r *Reader) Start(o Options) (*Run, error) {
 	if r.err != nil {
 		return nil, r.err
@@ -160,24 +166,25 @@ func (r *Reader) Start(o Options) (*Run, error) {
 	return &Run{b: b, p: p}, nil
 }
 
-// Run is a Reader that is being read. It is used by one goroutine at a time, apart from Stats.
+// Run reads the samples of a Reader. Only Stats may be called concurrently with
+// other methods.
 type Run struct {
 	b *dataset.Built
 	p *pipeline.Pipeline
 
-	looked bool // next and err are what ReadNext gives
+	looked bool // next and err are the result of the next ReadNext
 	next   *dataset.Sample
 	err    error
-	before *dataset.State // that was before next
+	before *dataset.State // the state before next was read
 }
 
 // Columns describes the samples.
 func (r *Run) Columns() []dataset.Column { return r.b.Columns() }
 
-// HasNext reports whether ReadNext has another sample. It reads it, so that the sample
-// before is not valid any more; it notes the State before that, which costs a little with
-// a large Shuffle: who only wants the samples calls ReadNext until io.EOF. An error that it
-// gives ReadNext gives too.
+// HasNext reports whether ReadNext has another sample. It reads that sample, so
+// the one before becomes invalid. It also saves the State before that read,
+// which costs some time with a large Shuffle; a loop that doesn't need HasNext
+// calls ReadNext until io.EOF. ReadNext returns the same error as HasNext.
 func (r *Run) HasNext(ctx context.Context) (bool, error) {
 	if !r.looked {
 		before := r.p.State()
@@ -196,8 +203,8 @@ func (r *Run) HasNext(ctx context.Context) (bool, error) {
 	return false, r.err
 }
 
-// ReadNext gives the next sample or batch, or io.EOF, itself, at the end, again and
-// again until ReInit. If ctx is cancelled while it waits, the run is over.
+// ReadNext returns the next sample or batch. At the end it returns io.EOF
+// itself until ReInit. If ctx is cancelled while it waits, the run is over.
 func (r *Run) ReadNext(ctx context.Context) (*dataset.Sample, error) {
 	if !r.looked {
 		return r.p.Next(ctx)
@@ -211,13 +218,13 @@ func (r *Run) ReadNext(ctx context.Context) (*dataset.Sample, error) {
 
 func (r *Run) forget() { r.looked, r.next, r.err, r.before = false, nil, nil, nil }
 
-// ReInit begins again, with the next epoch, wherever the run stands.
+// ReInit starts the next epoch, whether or not the current one has ended.
 func (r *Run) ReInit() error {
 	r.forget()
 	return r.p.NextEpoch()
 }
 
-// State is where the run stands: behind the last sample that ReadNext gave.
+// State returns the position after the last sample that ReadNext returned.
 func (r *Run) State() *dataset.State {
 	if r.looked && r.err == nil {
 		return r.before
@@ -225,10 +232,11 @@ func (r *Run) State() *dataset.State {
 	return r.p.State()
 }
 
-// Stats is what the engine's stages did; see pipeline.Pipeline. Any goroutine may call it.
+// Stats returns the counters of the engine's stages; see pipeline.Pipeline. It
+// is safe for concurrent use.
 func (r *Run) Stats() []pipeline.StageStats { return r.p.Stats() }
 
-// Close ends the run, with all its goroutines, and closes the files.
+// Close ends the run and its goroutines and closes the files.
 func (r *Run) Close() error {
 	r.forget()
 	return errors.Join(r.p.Close(), r.b.Close())

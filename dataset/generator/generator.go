@@ -7,12 +7,9 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"maps"
-	"slices"
-	"strings"
-	"sync"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/internal/registry"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -43,10 +40,7 @@ type Generator struct {
 // can't be written.
 type Func struct{ Definition }
 
-var (
-	mu      sync.RWMutex
-	defined = map[string]Definition{}
-)
+var defined = registry.New[Definition]("generator")
 
 func init() {
 	dataset.Register(dataset.Info{Name: "generator", Version: 1, New: func() dataset.Node { return New("") }, Doc: "what a function of the program, registered under a name, gives"})
@@ -56,12 +50,10 @@ func init() {
 // panics if the name is empty or taken or the definition is incomplete: these
 // are programming errors.
 func Register(name string, d Definition) {
-	mu.Lock()
-	defer mu.Unlock()
-	if _, ok := defined[name]; ok || name == "" || d.check() != nil {
-		panic(fmt.Sprintf("generator: cannot register %q", name))
+	if err := d.check(); err != nil {
+		defined.Refuse(name, err.Error())
 	}
-	defined[name] = d
+	defined.Add(name, d)
 }
 
 // New returns a source of a registered function.
@@ -78,12 +70,9 @@ func (d *Definition) check() error {
 }
 
 func (o *Generator) find() (Definition, error) {
-	mu.RLock()
-	defer mu.RUnlock()
-	d, ok := defined[o.Name]
-	if !ok {
-		return d, fmt.Errorf("%w: no generator is registered as %q, there is %s", dataset.ErrParam, o.Name,
-			strings.Join(slices.Sorted(maps.Keys(defined)), ", "))
+	d, err := defined.Lookup(o.Name)
+	if err != nil {
+		return d, fmt.Errorf("%w: %w", dataset.ErrParam, err)
 	}
 	return d, nil
 }

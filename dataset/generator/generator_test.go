@@ -150,7 +150,7 @@ func TestErrors(t *testing.T) {
 	}
 	require.ErrorIs(t, New("no such").Validate(), dataset.ErrParam)
 	_, err := New("no such").Open()
-	require.ErrorContains(t, err, "there is count")
+	require.ErrorContains(t, err, `unknown generator "no such"; known: count`)
 	require.ErrorIs(t, NewFunc(Definition{}).Validate(), dataset.ErrParam)
 	_, err = NewFunc(Definition{}).Open()
 	require.ErrorIs(t, err, dataset.ErrParam)
