@@ -1,7 +1,7 @@
 # Every target works from a fresh clone and installs what it needs; see CONTRIBUTING.md.
 GO ?= go
 
-.PHONY: test test-device test-nested lint generate cross parity parity-onnx fuzz bench bench-device bench-pipeline bench-scale microbench bench-records interop release-dry-run
+.PHONY: test test-device test-nested lint generate cross parity parity-onnx parity-extremes fuzz bench bench-device bench-pipeline bench-scale microbench bench-records interop release-dry-run
 
 test:
 	$(GO) vet ./...
@@ -45,6 +45,13 @@ parity:
 	$(GO) build -o bin/infer-prep ./cmd/infer-prep
 	@py=$$(parity/venv.sh parity/requirements.txt parity/requirements-no-deps.txt) && $$py parity/parity.py bin/infer-prep $(PHOTOS)
 	@parity/more.sh bin/infer-prep $(PHOTOS)
+
+# 800 JPEG files of quality 95 to 100 (noise, and the photographs of the folder PHOTOS) against Pillow.
+parity-extremes:
+	@[ -n "$(PHOTOS)" ] || { echo "parity-extremes: PHOTOS is not set: want PHOTOS=DIR, a folder of photographs"; exit 1; }
+	@mkdir -p bin
+	$(GO) build -o bin/infer-prep ./cmd/infer-prep
+	@py=$$(parity/venv.sh parity/requirements-extremes.txt) && $$py parity/extremes.py bin/infer-prep "$(PHOTOS)"
 
 # Exported ONNX models under ONNX Runtime against infer-prep's own tensors.
 parity-onnx:

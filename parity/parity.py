@@ -2,16 +2,16 @@
 
 usage: parity.py INFER_PREP [FOLDER]...
 
-Every case is a graph, a reference, and the images it is run on: those of
-testdata/images and of the folders given. The graph is run by the command line
-as a user would run it, and all its outputs are compared with what the reference
-gives for the same files. One line a case:
+A case is a graph, a reference and images: those of testdata/images and of the
+given folders, and for the decode cases those of testdata/extremes too. The
+command line runs the graph as a user would, and the script compares all its
+outputs with the reference's for the same files. It prints one line per case:
 
     <reference>  <graph>  exact n of m, worst difference d
 
-m counts the images that the reference takes. An image that one side takes and
-the other refuses is not exact and is named. The exit status is 1 when a case
-that must be exact is not.
+m counts the images that the reference takes. An image that only one side takes
+is not exact, and its name is printed. The exit status is 1 if a case is not
+exact.
 """
 
 import os
@@ -281,13 +281,14 @@ def main():
     program, folders = sys.argv[1], [ROOT / "testdata" / "images", *map(pathlib.Path, sys.argv[2:])]
     images = sorted(p.resolve() for f in folders for p in f.rglob("*")
                     if p.suffix.lower() in (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".tif", ".tiff", ".webp"))
+    extremes = sorted((ROOT / "testdata" / "extremes").glob("*"))
     print(f"{len(images)} images in {', '.join(map(str, folders))}", flush=True)
     only, bad = os.environ.get("ONLY", ""), 0
     with tempfile.TemporaryDirectory() as tmp:
         for case in cases(tmp):
             if only not in f"{case.who} {case.name}":
                 continue
-            exact, total, worst, notes, tried = compare(program, case, images)
+            exact, total, worst, notes, tried = compare(program, case, images + extremes if case.name.startswith("decode") else images)
             print(f"{case.who:34} {case.name:56} exact {exact} of {total}, worst difference {worst:g}", flush=True)
             if tried == 0:
                 print("    no image of this kind was found")

@@ -31,6 +31,10 @@ func (c *collector) Rows(y, n int, pix []byte) {
 func TestDecodeRowsEqualsDecode(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/images/*")
 	require.NoError(t, err)
+	extremes, err := filepath.Glob("../../testdata/extremes/*")
+	require.NoError(t, err)
+	require.Len(t, extremes, 171)
+	files = append(files, extremes...)
 	var whole, rows codec.Decoder
 	decoded := map[codec.Scale]int{}
 	for i, f := range files {
@@ -46,7 +50,7 @@ func TestDecodeRowsEqualsDecode(t *testing.T) {
 	}
 	require.Greater(t, decoded[codec.ScaleFull], 2000)
 	for scale := codec.ScaleHalf; scale <= codec.ScaleEighth; scale++ {
-		require.Equal(t, 5*168, decoded[scale], "regions of images at the scale %v", scale)
+		require.Equal(t, 5*(168+171), decoded[scale], "regions of images at the scale %v", scale)
 	}
 }
 

@@ -240,6 +240,16 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 	}
+	// Half of the extremes; FuzzExtremes mutates them all.
+	files, err := filepath.Glob(filepath.Join(testdata, "extremes", "*"))
+	require.NoError(f, err)
+	for i := 0; i < len(files); i += 2 {
+		b, err := os.ReadFile(files[i])
+		require.NoError(f, err)
+		if len(b) < 8000 {
+			f.Add(b, byte(i/2))
+		}
+	}
 	limits := codec.Limits{Pixels: 1 << 18, Bytes: 4 << 20, Scans: 30}
 	f.Fuzz(func(t *testing.T, data []byte, scale byte) {
 		shared := NewDecoder()

@@ -58,23 +58,41 @@ func TestQuickEqualsCareful(t *testing.T) {
 	require.Greater(t, accepted, 60)
 }
 
-// noiseJPEG encodes noise with the standard library, as gray or as 4:2:0.
-func noiseJPEG(t *testing.T, r *rand.Rand, width, height, quality int, gray bool) []byte {
+// noise is a source of samples: the bytes of first, then random ones.
+type noise struct {
+	first []byte
+	rest  *rand.Rand
+}
+
+func newNoise(seed uint64, first []byte) *noise {
+	return &noise{first: first, rest: rand.New(rand.NewPCG(seed, 4))}
+}
+
+func (n *noise) next() uint8 {
+	if len(n.first) == 0 {
+		return uint8(n.rest.Uint32())
+	}
+	v := n.first[0]
+	n.first = n.first[1:]
+	return v
+}
+
+// encodeNoise encodes noise with the standard library, as gray or as 4:2:0.
+func encodeNoise(t *testing.T, n *noise, width, height, quality int, gray bool) []byte {
 	t.Helper()
 	var m image.Image
 	bounds := image.Rect(0, 0, width, height)
 	if gray {
 		g := image.NewGray(bounds)
 		for i := range g.Pix {
-			g.Pix[i] = uint8(r.Uint32())
+			g.Pix[i] = n.next()
 		}
 		m = g
 	} else {
 		c := image.NewRGBA(bounds)
 		for y := range height {
 			for x := range width {
-				v := r.Uint32()
-				c.SetRGBA(x, y, color.RGBA{R: uint8(v), G: uint8(v >> 8), B: uint8(v >> 16), A: 255})
+				c.SetRGBA(x, y, color.RGBA{R: n.next(), G: n.next(), B: n.next(), A: 255})
 			}
 		}
 		m = c
@@ -88,7 +106,7 @@ func noiseJPEG(t *testing.T, r *rand.Rand, width, height, quality int, gray bool
 // qualities with and without the quick decoder. Their blocks take up to 150
 // bytes, so that the quick decoder fetches padding before the last MCU ends.
 func TestQuickExtremes(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
+	source := newNoise(3, nil)
 	quick, careful := NewDecoder(), NewDecoder()
 	careful.quick.off = true
 	entered := 0
@@ -96,7 +114,7 @@ func TestQuickExtremes(t *testing.T) {
 		for width := 1; width <= 33; width++ {
 			for _, height := range []int{1, 7, 8, 9, 16, 17, 33} {
 				for _, gray := range []bool{false, true} {
-					data := noiseJPEG(t, r, width, height, quality, gray)
+					data := encodeNoise(t, source, width, height, quality, gray)
 					var got, want codec.Raster
 					o := codec.DefaultOptions()
 					quick.quick.Buf = nil

@@ -83,10 +83,29 @@ func TestDigest(t *testing.T) {
 		t.Logf("%x %s", sum, n)
 		all.Write(sum)
 	}
+	// Separate from "all tensors", which stays comparable with older versions.
+	t.Logf("extremes: %x", extremes(t))
 	sum := training(t)
 	t.Logf("%x training", sum)
 	all.Write(sum)
 	t.Logf("all tensors: %x", all.Sum(nil))
+}
+
+// extremes is a digest of the files of testdata/extremes, decoded.
+func extremes(t *testing.T) []byte {
+	files, err := filepath.Glob("../../testdata/extremes/*")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	h := sha256.New()
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		require.NoError(t, err)
+		out, err := codec.Decode(b, nil)
+		require.NoError(t, err, f)
+		fmt.Fprintf(h, "%s: %v\n", filepath.Base(f), out.Desc)
+		require.NoError(t, tensor.WriteRaw(h, out))
+	}
+	return h.Sum(nil)
 }
 
 // training is a digest of two epochs of a training: what is drawn, its order, and
