@@ -1,9 +1,6 @@
 package transforms
 
-import (
-	"github.com/infer-prep/infer-prep/internal/kernel"
-	"github.com/infer-prep/infer-prep/tensor"
-)
+import "github.com/infer-prep/infer-prep/tensor"
 
 // CHW2HWC moves the channels of an image from the outermost to the innermost
 // axis. It takes CHW images of any dtype of fixed size and gives HWC ones of
@@ -32,24 +29,9 @@ func (o *CHW2HWC) Infer(dst, in []tensor.Desc) error {
 	return inferLayout(dst, in, tensor.CHW, tensor.HWC)
 }
 
-// Apply copies.
+// Apply transposes.
 func (o *CHW2HWC) Apply(c *Context, dst, src []*tensor.Tensor) error {
-	s, err := c.Dense(src[0])
-	if err != nil {
-		return err
-	}
-	pixels, channels := s.Height()*s.Width(), s.Channels()
-	switch out := dst[0].Data; s.DType.Size() {
-	case 1:
-		kernel.Interleave(out, s.Data, pixels, channels)
-	case 2:
-		kernel.Interleave(tensor.Cast[uint16](out), tensor.Cast[uint16](s.Data), pixels, channels)
-	case 4:
-		kernel.Interleave(tensor.Cast[int32](out), tensor.Cast[int32](s.Data), pixels, channels)
-	case 8:
-		kernel.Interleave(tensor.Cast[int64](out), tensor.Cast[int64](s.Data), pixels, channels)
-	}
-	return nil
+	return applyLayout(c, dst[0], src[0])
 }
 
 // Pointwise says that the op is one, see type Pointwise.

@@ -1,9 +1,6 @@
 package transforms
 
-import (
-	"github.com/infer-prep/infer-prep/internal/kernel"
-	"github.com/infer-prep/infer-prep/tensor"
-)
+import "github.com/infer-prep/infer-prep/tensor"
 
 // HWC2CHW moves the channels of an image from the innermost to the outermost
 // axis. It takes HWC images of any dtype of fixed size and gives CHW ones of
@@ -32,36 +29,9 @@ func (o *HWC2CHW) Infer(dst, in []tensor.Desc) error {
 	return inferLayout(dst, in, tensor.HWC, tensor.CHW)
 }
 
-// Apply copies.
+// Apply transposes.
 func (o *HWC2CHW) Apply(c *Context, dst, src []*tensor.Tensor) error {
-	s, err := c.Dense(src[0])
-	if err != nil {
-		return err
-	}
-	pixels, channels := s.Height()*s.Width(), s.Channels()
-	switch out := dst[0].Data; s.DType.Size() {
-	case 1:
-		kernel.Deinterleave(out, pixels, s.Data, channels)
-	case 2:
-		kernel.Deinterleave(tensor.Cast[uint16](out), pixels, tensor.Cast[uint16](s.Data), channels)
-	case 4:
-		kernel.Deinterleave(tensor.Cast[int32](out), pixels, tensor.Cast[int32](s.Data), channels)
-	case 8:
-		kernel.Deinterleave(tensor.Cast[int64](out), pixels, tensor.Cast[int64](s.Data), channels)
-	}
-	return nil
-}
-
-// inferLayout takes an image of one layout and gives it in another.
-func inferLayout(dst, in []tensor.Desc, from, to tensor.Layout) error {
-	if err := wantImage(in[0]); err != nil {
-		return err
-	}
-	if in[0].Layout != from {
-		return inputErr("%v, want layout %v", in[0], from)
-	}
-	dst[0] = tensor.Image(in[0].DType, to, in[0].Height(), in[0].Width(), in[0].Channels())
-	return nil
+	return applyLayout(c, dst[0], src[0])
 }
 
 // Pointwise says that the op is one, see type Pointwise.

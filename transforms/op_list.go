@@ -94,6 +94,22 @@ func inferOne(op Op, d tensor.Desc) (tensor.Desc, error) {
 	return out[0], err
 }
 
+// inferAny describes the output of any one of the ops for the input d.
+func (l OpList) inferAny(d tensor.Desc) (any tensor.Desc, err error) {
+	for i := range l {
+		out, err := l.inferAt(i, d)
+		if err != nil {
+			return any, err
+		}
+		if i == 0 {
+			any = out
+		} else if any, err = either(any, out); err != nil {
+			return any, err
+		}
+	}
+	return any, nil
+}
+
 // either is what is known of an output that is a or b. The two must be of the
 // same dtype, layout and rank.
 func either(a, b tensor.Desc) (tensor.Desc, error) {

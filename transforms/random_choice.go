@@ -41,20 +41,9 @@ func (o *RandomChoice) Validate() error {
 }
 
 // Infer gives what is the same with every op.
-func (o *RandomChoice) Infer(dst, in []tensor.Desc) error {
-	d := in[0]
-	for i := range o.Ops {
-		out, err := o.Ops.inferAt(i, d)
-		if err != nil {
-			return err
-		}
-		if i == 0 {
-			dst[0] = out
-		} else if dst[0], err = either(dst[0], out); err != nil {
-			return err
-		}
-	}
-	return nil
+func (o *RandomChoice) Infer(dst, in []tensor.Desc) (err error) {
+	dst[0], err = o.Ops.inferAny(in[0])
+	return err
 }
 
 // Apply is not for random ops.

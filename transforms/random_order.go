@@ -29,7 +29,7 @@ func (o *RandomOrder) lists() []OpList { return []OpList{o.Ops} }
 func (o *RandomOrder) Validate() error { return o.Ops.check("ops") }
 
 // Infer gives what is the same in every order.
-func (o *RandomOrder) Infer(dst, in []tensor.Desc) error {
+func (o *RandomOrder) Infer(dst, in []tensor.Desc) (err error) {
 	// What an op may find: its input, or that of any number of others. Every round
 	// but the last makes a size unknown, of which there are not many.
 	any := in[0]
@@ -48,18 +48,8 @@ func (o *RandomOrder) Infer(dst, in []tensor.Desc) error {
 			break
 		}
 	}
-	for i := range o.Ops {
-		out, err := o.Ops.inferAt(i, any)
-		if err != nil {
-			return err
-		}
-		if i == 0 {
-			dst[0] = out
-		} else if dst[0], err = either(dst[0], out); err != nil {
-			return err
-		}
-	}
-	return nil
+	dst[0], err = o.Ops.inferAny(any)
+	return err
 }
 
 // Apply is not for random ops.

@@ -38,9 +38,9 @@ DATA cv_pairs1<>+30(SB)/1, $0x0d
 DATA cv_pairs1<>+31(SB)/1, $0x80
 GLOBL cv_pairs1<>(SB), RODATA|NOPTR, $32
 
-// func cvRow1AVX2(dst *int16, src *byte, n int, first *int32, pair *int32)
+// func cvRow1SIMD(dst *int16, src *byte, n int, first *int32, pair *int32)
 // Requires: AVX, AVX2
-TEXT ·cvRow1AVX2(SB), NOSPLIT, $0-40
+TEXT ·cvRow1SIMD(SB), NOSPLIT, $0-40
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
 	MOVQ    n+16(FP), DX
@@ -196,9 +196,9 @@ DATA cv_close3<>+30(SB)/1, $0x80
 DATA cv_close3<>+31(SB)/1, $0x80
 GLOBL cv_close3<>(SB), RODATA|NOPTR, $32
 
-// func cvRow3AVX2(dst *int16, src *byte, n int, first *int32, pair *int32)
+// func cvRow3SIMD(dst *int16, src *byte, n int, first *int32, pair *int32)
 // Requires: AVX, AVX2
-TEXT ·cvRow3AVX2(SB), NOSPLIT, $0-40
+TEXT ·cvRow3SIMD(SB), NOSPLIT, $0-40
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
 	MOVQ    n+16(FP), DX
@@ -367,9 +367,9 @@ DATA cv_close4<>+30(SB)/1, $0x80
 DATA cv_close4<>+31(SB)/1, $0x80
 GLOBL cv_close4<>(SB), RODATA|NOPTR, $32
 
-// func cvRow4AVX2(dst *int16, src *byte, n int, first *int32, pair *int32)
+// func cvRow4SIMD(dst *int16, src *byte, n int, first *int32, pair *int32)
 // Requires: AVX, AVX2
-TEXT ·cvRow4AVX2(SB), NOSPLIT, $0-40
+TEXT ·cvRow4SIMD(SB), NOSPLIT, $0-40
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
 	MOVQ    n+16(FP), DX
@@ -444,9 +444,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func cvCubic1AVX2(dst *int32, src *byte, n int, first *int32, pairs *int32)
+// func cvCubic1SIMD(dst *int32, src *byte, n int, first *int32, pairs *int32)
 // Requires: AVX, AVX2
-TEXT ·cvCubic1AVX2(SB), NOSPLIT, $0-40
+TEXT ·cvCubic1SIMD(SB), NOSPLIT, $0-40
 	MOVQ  dst+0(FP), AX
 	MOVQ  src+8(FP), CX
 	MOVQ  n+16(FP), DX
@@ -565,9 +565,9 @@ DATA cv_cubic_weights3_1<>+24(SB)/4, $0x00000003
 DATA cv_cubic_weights3_1<>+28(SB)/4, $0x00000003
 GLOBL cv_cubic_weights3_1<>(SB), RODATA|NOPTR, $32
 
-// func cvCubic3AVX2(dst *int32, src *byte, n int, first *int32, pairs *int32)
+// func cvCubic3SIMD(dst *int32, src *byte, n int, first *int32, pairs *int32)
 // Requires: AVX, AVX2
-TEXT ·cvCubic3AVX2(SB), NOSPLIT, $0-40
+TEXT ·cvCubic3SIMD(SB), NOSPLIT, $0-40
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
 	MOVQ    n+16(FP), DX
@@ -691,9 +691,9 @@ DATA cv_cubic_weights4_1<>+24(SB)/4, $0x00000003
 DATA cv_cubic_weights4_1<>+28(SB)/4, $0x00000003
 GLOBL cv_cubic_weights4_1<>(SB), RODATA|NOPTR, $32
 
-// func cvCubic4AVX2(dst *int32, src *byte, n int, first *int32, pairs *int32)
+// func cvCubic4SIMD(dst *int32, src *byte, n int, first *int32, pairs *int32)
 // Requires: AVX, AVX2
-TEXT ·cvCubic4AVX2(SB), NOSPLIT, $0-40
+TEXT ·cvCubic4SIMD(SB), NOSPLIT, $0-40
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
 	MOVQ    n+16(FP), DX
@@ -729,9 +729,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func cvMixCubicAVX2(dst *byte, a *int32, b *int32, c *int32, d *int32, n int, w *[4]float32)
+// func cvMixCubicSIMD(dst *byte, a *int32, b *int32, c *int32, d *int32, n int, w *[4]float32)
 // Requires: AVX, AVX2
-TEXT ·cvMixCubicAVX2(SB), NOSPLIT, $0-56
+TEXT ·cvMixCubicSIMD(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         b+16(FP), DX
@@ -839,9 +839,9 @@ DATA cv_half_close1<>+30(SB)/1, $0x80
 DATA cv_half_close1<>+31(SB)/1, $0x80
 GLOBL cv_half_close1<>(SB), RODATA|NOPTR, $32
 
-// func cvHalf1AVX2(dst *byte, a *byte, b *byte, n int)
+// func cvHalf1SIMD(dst *byte, a *byte, b *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·cvHalf1AVX2(SB), NOSPLIT, $0-32
+TEXT ·cvHalf1SIMD(SB), NOSPLIT, $0-32
 	MOVQ     dst+0(FP), AX
 	MOVQ     a+8(FP), CX
 	MOVQ     b+16(FP), DX
@@ -946,9 +946,9 @@ DATA cv_half_close3<>+30(SB)/1, $0x80
 DATA cv_half_close3<>+31(SB)/1, $0x80
 GLOBL cv_half_close3<>(SB), RODATA|NOPTR, $32
 
-// func cvHalf3AVX2(dst *byte, a *byte, b *byte, n int)
+// func cvHalf3SIMD(dst *byte, a *byte, b *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·cvHalf3AVX2(SB), NOSPLIT, $0-32
+TEXT ·cvHalf3SIMD(SB), NOSPLIT, $0-32
 	MOVQ     dst+0(FP), AX
 	MOVQ     a+8(FP), CX
 	MOVQ     b+16(FP), DX
@@ -1064,9 +1064,9 @@ DATA cv_half_close4<>+30(SB)/1, $0x80
 DATA cv_half_close4<>+31(SB)/1, $0x80
 GLOBL cv_half_close4<>(SB), RODATA|NOPTR, $32
 
-// func cvHalf4AVX2(dst *byte, a *byte, b *byte, n int)
+// func cvHalf4SIMD(dst *byte, a *byte, b *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·cvHalf4AVX2(SB), NOSPLIT, $0-32
+TEXT ·cvHalf4SIMD(SB), NOSPLIT, $0-32
 	MOVQ     dst+0(FP), AX
 	MOVQ     a+8(FP), CX
 	MOVQ     b+16(FP), DX
@@ -1108,9 +1108,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func sumRowsAVX2(dst *uint16, src *byte, n int, rows int, stride int)
+// func sumRowsSIMD(dst *uint16, src *byte, n int, rows int, stride int)
 // Requires: AVX, AVX2
-TEXT ·sumRowsAVX2(SB), NOSPLIT, $0-40
+TEXT ·sumRowsSIMD(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -1136,9 +1136,9 @@ rows:
 	VZEROUPPER
 	RET
 
-// func sumBlocksAVX2(dst *float32, src *uint16, n int, k int, ch int, scale float32)
+// func sumBlocksSIMD(dst *float32, src *uint16, n int, k int, ch int, scale float32)
 // Requires: AVX
-TEXT ·sumBlocksAVX2(SB), NOSPLIT, $0-44
+TEXT ·sumBlocksSIMD(SB), NOSPLIT, $0-44
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -1164,9 +1164,9 @@ block:
 	JNZ       loop
 	RET
 
-// func bytesToFloatAVX2(dst *float32, src *byte, n int)
+// func bytesToFloatSIMD(dst *float32, src *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·bytesToFloatAVX2(SB), NOSPLIT, $0-24
+TEXT ·bytesToFloatSIMD(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -1182,9 +1182,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func cvArea1AVX2(dst *float32, src *float32, n int, first *int32, w *float32, k int, line int)
+// func cvArea1SIMD(dst *float32, src *float32, n int, first *int32, w *float32, k int, line int)
 // Requires: AVX, AVX2
-TEXT ·cvArea1AVX2(SB), NOSPLIT, $0-56
+TEXT ·cvArea1SIMD(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -1220,9 +1220,9 @@ taps:
 	VZEROUPPER
 	RET
 
-// func cvArea3AVX2(dst *float32, src *float32, n int, first *int32, w *float32, k int)
+// func cvArea3SIMD(dst *float32, src *float32, n int, first *int32, w *float32, k int)
 // Requires: AVX
-TEXT ·cvArea3AVX2(SB), NOSPLIT, $0-48
+TEXT ·cvArea3SIMD(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -1322,9 +1322,9 @@ loop4:
 	JNZ          loop4
 	RET
 
-// func cvArea4AVX2(dst *float32, src *float32, n int, first *int32, w *float32, k int)
+// func cvArea4SIMD(dst *float32, src *float32, n int, first *int32, w *float32, k int)
 // Requires: AVX
-TEXT ·cvArea4AVX2(SB), NOSPLIT, $0-48
+TEXT ·cvArea4SIMD(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -1424,9 +1424,9 @@ loop4:
 	JNZ          loop4
 	RET
 
-// func addScaledAVX2(sum *float32, buf *float32, n int, w float32, first bool)
+// func addScaledSIMD(sum *float32, buf *float32, n int, w float32, first bool)
 // Requires: AVX
-TEXT ·addScaledAVX2(SB), NOSPLIT, $0-29
+TEXT ·addScaledSIMD(SB), NOSPLIT, $0-29
 	MOVQ         sum+0(FP), AX
 	MOVQ         buf+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -1456,9 +1456,9 @@ first:
 	VZEROUPPER
 	RET
 
-// func roundU8AVX2(dst *byte, src *float32, n int)
+// func roundU8SIMD(dst *byte, src *float32, n int)
 // Requires: AVX, AVX2
-TEXT ·roundU8AVX2(SB), NOSPLIT, $0-24
+TEXT ·roundU8SIMD(SB), NOSPLIT, $0-24
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
 	MOVQ    n+16(FP), DX
@@ -1544,9 +1544,9 @@ DATA pick_close1<>+30(SB)/1, $0x80
 DATA pick_close1<>+31(SB)/1, $0x80
 GLOBL pick_close1<>(SB), RODATA|NOPTR, $32
 
-// func pick1AVX2(dst *byte, src *byte, n int, index *int32)
+// func pick1SIMD(dst *byte, src *byte, n int, index *int32)
 // Requires: AVX, AVX2
-TEXT ·pick1AVX2(SB), NOSPLIT, $0-32
+TEXT ·pick1SIMD(SB), NOSPLIT, $0-32
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
 	MOVQ    n+16(FP), DX
@@ -1603,9 +1603,9 @@ DATA pick_close3<>+30(SB)/1, $0x80
 DATA pick_close3<>+31(SB)/1, $0x80
 GLOBL pick_close3<>(SB), RODATA|NOPTR, $32
 
-// func pick3AVX2(dst *byte, src *byte, n int, index *int32)
+// func pick3SIMD(dst *byte, src *byte, n int, index *int32)
 // Requires: AVX, AVX2
-TEXT ·pick3AVX2(SB), NOSPLIT, $0-32
+TEXT ·pick3SIMD(SB), NOSPLIT, $0-32
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
 	MOVQ    n+16(FP), DX
@@ -1663,9 +1663,9 @@ DATA pick_close4<>+30(SB)/1, $0x0e
 DATA pick_close4<>+31(SB)/1, $0x0f
 GLOBL pick_close4<>(SB), RODATA|NOPTR, $32
 
-// func pick4AVX2(dst *byte, src *byte, n int, index *int32)
+// func pick4SIMD(dst *byte, src *byte, n int, index *int32)
 // Requires: AVX, AVX2
-TEXT ·pick4AVX2(SB), NOSPLIT, $0-32
+TEXT ·pick4SIMD(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ n+16(FP), DX

@@ -4,8 +4,8 @@
 
 #include "textflag.h"
 
-// func cvRow1NEON(dst *int16, src *byte, n int, first, pair *int32)
-TEXT ·cvRow1NEON(SB), NOSPLIT, $0-40
+// func cvRow1SIMD(dst *int16, src *byte, n int, first, pair *int32)
+TEXT ·cvRow1SIMD(SB), NOSPLIT, $0-40
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2
@@ -51,8 +51,8 @@ loop:
 	BNE loop
 	RET
 
-// func cvRow3NEON(dst *int16, src *byte, n int, first, pair *int32)
-TEXT ·cvRow3NEON(SB), NOSPLIT, $0-40
+// func cvRow3SIMD(dst *int16, src *byte, n int, first, pair *int32)
+TEXT ·cvRow3SIMD(SB), NOSPLIT, $0-40
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2
@@ -104,8 +104,8 @@ loop:
 	BNE loop
 	RET
 
-// func cvRow4NEON(dst *int16, src *byte, n int, first, pair *int32)
-TEXT ·cvRow4NEON(SB), NOSPLIT, $0-40
+// func cvRow4SIMD(dst *int16, src *byte, n int, first, pair *int32)
+TEXT ·cvRow4SIMD(SB), NOSPLIT, $0-40
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2
@@ -173,8 +173,8 @@ loop:
 	BNE loop
 	RET
 
-// func bytesToFloatNEON(dst *float32, src *byte, n int)
-TEXT ·bytesToFloatNEON(SB), NOSPLIT, $0-24
+// func bytesToFloatSIMD(dst *float32, src *byte, n int)
+TEXT ·bytesToFloatSIMD(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2
@@ -195,8 +195,8 @@ loop:
 	BNE loop
 	RET
 
-// func cvArea1NEON(dst, row *float32, n int, first *int32, w *float32, k, line int)
-TEXT ·cvArea1NEON(SB), NOSPLIT, $0-56
+// func cvArea1SIMD(dst, row *float32, n int, first *int32, w *float32, k, line int)
+TEXT ·cvArea1SIMD(SB), NOSPLIT, $0-56
 	MOVD dst+0(FP), R0
 	MOVD row+8(FP), R1
 	MOVD n+16(FP), R2
@@ -233,8 +233,8 @@ term:
 	BNE loop
 	RET
 
-// func cvArea3NEON(dst, row *float32, n int, first *int32, w *float32, k int)
-TEXT ·cvArea3NEON(SB), NOSPLIT, $0-48
+// func cvArea3SIMD(dst, row *float32, n int, first *int32, w *float32, k int)
+TEXT ·cvArea3SIMD(SB), NOSPLIT, $0-48
 	MOVD dst+0(FP), R0
 	MOVD row+8(FP), R1
 	MOVD n+16(FP), R2
@@ -259,8 +259,8 @@ term:
 	BNE loop
 	RET
 
-// func cvArea4NEON(dst, row *float32, n int, first *int32, w *float32, k int)
-TEXT ·cvArea4NEON(SB), NOSPLIT, $0-48
+// func cvArea4SIMD(dst, row *float32, n int, first *int32, w *float32, k int)
+TEXT ·cvArea4SIMD(SB), NOSPLIT, $0-48
 	MOVD dst+0(FP), R0
 	MOVD row+8(FP), R1
 	MOVD n+16(FP), R2
@@ -317,8 +317,8 @@ loop:
 	BNE loop
 	RET
 
-// func roundU8NEON(dst *byte, src *float32, n int)
-TEXT ·roundU8NEON(SB), NOSPLIT, $0-24
+// func roundU8SIMD(dst *byte, src *float32, n int)
+TEXT ·roundU8SIMD(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2
@@ -339,8 +339,8 @@ loop:
 	BNE loop
 	RET
 
-// func cvHalf1NEON(dst, a, b *byte, n int)
-TEXT ·cvHalf1NEON(SB), NOSPLIT, $0-32
+// func cvHalf1SIMD(dst, a, b *byte, n int)
+TEXT ·cvHalf1SIMD(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD b+16(FP), R2
@@ -356,8 +356,8 @@ loop:
 	BNE loop
 	RET
 
-// func cvHalf3NEON(dst, a, b *byte, n int)
-TEXT ·cvHalf3NEON(SB), NOSPLIT, $0-32
+// func cvHalf3SIMD(dst, a, b *byte, n int)
+TEXT ·cvHalf3SIMD(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD b+16(FP), R2
@@ -379,8 +379,8 @@ loop:
 	BNE loop
 	RET
 
-// func cvHalf4NEON(dst, a, b *byte, n int)
-TEXT ·cvHalf4NEON(SB), NOSPLIT, $0-32
+// func cvHalf4SIMD(dst, a, b *byte, n int)
+TEXT ·cvHalf4SIMD(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD b+16(FP), R2
@@ -405,8 +405,8 @@ loop:
 	BNE loop
 	RET
 
-// func pick1(dst, src *byte, n int, xs *int32)
-TEXT ·pick1(SB), NOSPLIT, $0-32
+// func pick1SIMD(dst, src *byte, n int, xs *int32)
+TEXT ·pick1SIMD(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2
@@ -429,8 +429,8 @@ loop:
 	BNE loop
 	RET
 
-// func pick3(dst, src *byte, n int, xs *int32)
-TEXT ·pick3(SB), NOSPLIT, $0-32
+// func pick3SIMD(dst, src *byte, n int, xs *int32)
+TEXT ·pick3SIMD(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2
@@ -457,8 +457,8 @@ loop:
 	BNE loop
 	RET
 
-// func pick4(dst, src *byte, n int, xs *int32)
-TEXT ·pick4(SB), NOSPLIT, $0-32
+// func pick4SIMD(dst, src *byte, n int, xs *int32)
+TEXT ·pick4SIMD(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2
@@ -479,8 +479,8 @@ loop:
 	BNE loop
 	RET
 
-// func sumRowsNEON(dst *uint16, src *byte, n, rows, stride int)
-TEXT ·sumRowsNEON(SB), NOSPLIT, $0-40
+// func sumRowsSIMD(dst *uint16, src *byte, n, rows, stride int)
+TEXT ·sumRowsSIMD(SB), NOSPLIT, $0-40
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2
@@ -504,8 +504,8 @@ row:
 	BNE loop
 	RET
 
-// func sumBlocksNEON(dst *float32, src *uint16, n, k, ch int, scale float32)
-TEXT ·sumBlocksNEON(SB), NOSPLIT, $0-44
+// func sumBlocksSIMD(dst *float32, src *uint16, n, k, ch int, scale float32)
+TEXT ·sumBlocksSIMD(SB), NOSPLIT, $0-44
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2
@@ -529,8 +529,8 @@ term:
 	BNE loop
 	RET
 
-// func cvCubic1NEON(dst *int32, src *byte, n int, first, pairs *int32)
-TEXT ·cvCubic1NEON(SB), NOSPLIT, $0-40
+// func cvCubic1SIMD(dst *int32, src *byte, n int, first, pairs *int32)
+TEXT ·cvCubic1SIMD(SB), NOSPLIT, $0-40
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2
@@ -569,8 +569,8 @@ loop:
 	BNE loop
 	RET
 
-// func cvCubic3NEON(dst *int32, src *byte, n int, first, pairs *int32)
-TEXT ·cvCubic3NEON(SB), NOSPLIT, $0-40
+// func cvCubic3SIMD(dst *int32, src *byte, n int, first, pairs *int32)
+TEXT ·cvCubic3SIMD(SB), NOSPLIT, $0-40
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2
@@ -610,8 +610,8 @@ loop:
 	BNE loop
 	RET
 
-// func cvCubic4NEON(dst *int32, src *byte, n int, first, pairs *int32)
-TEXT ·cvCubic4NEON(SB), NOSPLIT, $0-40
+// func cvCubic4SIMD(dst *int32, src *byte, n int, first, pairs *int32)
+TEXT ·cvCubic4SIMD(SB), NOSPLIT, $0-40
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2
@@ -643,8 +643,8 @@ loop:
 	BNE loop
 	RET
 
-// func cvMixCubicNEON(dst *byte, a, b, c, d *int32, n int, w *[4]float32)
-TEXT ·cvMixCubicNEON(SB), NOSPLIT, $0-56
+// func cvMixCubicSIMD(dst *byte, a, b, c, d *int32, n int, w *[4]float32)
+TEXT ·cvMixCubicSIMD(SB), NOSPLIT, $0-56
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD b+16(FP), R2

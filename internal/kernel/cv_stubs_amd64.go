@@ -4,128 +4,128 @@
 
 package kernel
 
-// cvRow1AVX2 is a row of n pixels, a multiple of 16 and not 0, of 1 channel: sums with 7 fractional bits.
+// cvRow1SIMD is a row of n pixels, a multiple of 16 and not 0, of 1 channel: sums with 7 fractional bits.
 // It reads 4 bytes at each of first.
 //
 //go:noescape
-func cvRow1AVX2(dst *int16, src *byte, n int, first *int32, pair *int32)
+func cvRow1SIMD(dst *int16, src *byte, n int, first *int32, pair *int32)
 
-// cvRow3AVX2 is a row of n pixels, a multiple of 4 and not 0, of 3 channels: sums with 7 fractional bits.
+// cvRow3SIMD is a row of n pixels, a multiple of 4 and not 0, of 3 channels: sums with 7 fractional bits.
 // It reads 8 bytes at each of first, which counts pixels.
 // It writes 4 bytes too many.
 //
 //go:noescape
-func cvRow3AVX2(dst *int16, src *byte, n int, first *int32, pair *int32)
+func cvRow3SIMD(dst *int16, src *byte, n int, first *int32, pair *int32)
 
-// cvRow4AVX2 is a row of n pixels, a multiple of 4 and not 0, of 4 channels: sums with 7 fractional bits.
+// cvRow4SIMD is a row of n pixels, a multiple of 4 and not 0, of 4 channels: sums with 7 fractional bits.
 // It reads 8 bytes at each of first, which counts pixels.
 // It writes not a byte too many.
 //
 //go:noescape
-func cvRow4AVX2(dst *int16, src *byte, n int, first *int32, pair *int32)
+func cvRow4SIMD(dst *int16, src *byte, n int, first *int32, pair *int32)
 
 // cvMixLinearAVX2 is CVMixLinearU8 of n sums, a multiple of 32 and not 0, of 7 fractional bits.
 //
 //go:noescape
 func cvMixLinearAVX2(dst *byte, a *int16, b *int16, n int, t int16, u int16)
 
-// cvCubic1AVX2 is CVRowU8 of n pixels, a multiple of 8 and not 0, of 1 channel, whose four taps are neighbours.
+// cvCubic1SIMD is CVRowU8 of n pixels, a multiple of 8 and not 0, of 1 channel, whose four taps are neighbours.
 //
 //go:noescape
-func cvCubic1AVX2(dst *int32, src *byte, n int, first *int32, pairs *int32)
+func cvCubic1SIMD(dst *int32, src *byte, n int, first *int32, pairs *int32)
 
-// cvCubic3AVX2 is CVRowU8 of n pixels, a multiple of 2 and not 0, of 3 channels, whose four taps are neighbours.
+// cvCubic3SIMD is CVRowU8 of n pixels, a multiple of 2 and not 0, of 3 channels, whose four taps are neighbours.
 // It reads 16 bytes at each of first, and writes 4 elements where a pixel begins.
 //
 //go:noescape
-func cvCubic3AVX2(dst *int32, src *byte, n int, first *int32, pairs *int32)
+func cvCubic3SIMD(dst *int32, src *byte, n int, first *int32, pairs *int32)
 
-// cvCubic4AVX2 is CVRowU8 of n pixels, a multiple of 2 and not 0, of 4 channels, whose four taps are neighbours.
+// cvCubic4SIMD is CVRowU8 of n pixels, a multiple of 2 and not 0, of 4 channels, whose four taps are neighbours.
 // It reads 16 bytes at each of first, and writes 4 elements where a pixel begins.
 //
 //go:noescape
-func cvCubic4AVX2(dst *int32, src *byte, n int, first *int32, pairs *int32)
+func cvCubic4SIMD(dst *int32, src *byte, n int, first *int32, pairs *int32)
 
-// cvMixCubicAVX2 is CVMixCubicU8's arithmetic in float32, of n sums, a multiple of 8 and not 0.
+// cvMixCubicSIMD is CVMixCubicU8's arithmetic in float32, of n sums, a multiple of 8 and not 0.
 //
 //go:noescape
-func cvMixCubicAVX2(dst *byte, a *int32, b *int32, c *int32, d *int32, n int, w *[4]float32)
+func cvMixCubicSIMD(dst *byte, a *int32, b *int32, c *int32, d *int32, n int, w *[4]float32)
 
-// cvHalf1AVX2 averages the pixels of two rows to n, a multiple of 32 and not 0.
+// cvHalf1SIMD averages the pixels of two rows to n, a multiple of 32 and not 0.
 // It reads and writes not a byte too many.
 //
 //go:noescape
-func cvHalf1AVX2(dst *byte, a *byte, b *byte, n int)
+func cvHalf1SIMD(dst *byte, a *byte, b *byte, n int)
 
-// cvHalf3AVX2 averages the pixels of two rows to n, a multiple of 8 and not 0.
+// cvHalf3SIMD averages the pixels of two rows to n, a multiple of 8 and not 0.
 // It reads and writes 4 bytes too many.
 //
 //go:noescape
-func cvHalf3AVX2(dst *byte, a *byte, b *byte, n int)
+func cvHalf3SIMD(dst *byte, a *byte, b *byte, n int)
 
-// cvHalf4AVX2 averages the pixels of two rows to n, a multiple of 8 and not 0.
+// cvHalf4SIMD averages the pixels of two rows to n, a multiple of 8 and not 0.
 // It reads and writes not a byte too many.
 //
 //go:noescape
-func cvHalf4AVX2(dst *byte, a *byte, b *byte, n int)
+func cvHalf4SIMD(dst *byte, a *byte, b *byte, n int)
 
-// sumRowsAVX2 adds the first n bytes, a multiple of 16 and not 0, of rows, rows > 0, that are stride apart.
+// sumRowsSIMD adds the first n bytes, a multiple of 16 and not 0, of rows, rows > 0, that are stride apart.
 //
 //go:noescape
-func sumRowsAVX2(dst *uint16, src *byte, n int, rows int, stride int)
+func sumRowsSIMD(dst *uint16, src *byte, n int, rows int, stride int)
 
-// sumBlocksAVX2 adds k pixels of ch elements, at most 4, and scales the sum, n times; n and k are not 0.
+// sumBlocksSIMD adds k pixels of ch elements, at most 4, and scales the sum, n times; n and k are not 0.
 // It reads and writes 4 elements where a pixel begins.
 //
 //go:noescape
-func sumBlocksAVX2(dst *float32, src *uint16, n int, k int, ch int, scale float32)
+func sumBlocksSIMD(dst *float32, src *uint16, n int, k int, ch int, scale float32)
 
-// bytesToFloatAVX2 converts n bytes, a multiple of 8 and not 0.
+// bytesToFloatSIMD converts n bytes, a multiple of 8 and not 0.
 //
 //go:noescape
-func bytesToFloatAVX2(dst *float32, src *byte, n int)
+func bytesToFloatSIMD(dst *float32, src *byte, n int)
 
-// cvArea1AVX2 gives n sums, a multiple of 8 and not 0, of k products; the weights of one place in the sums are line apart.
+// cvArea1SIMD gives n sums, a multiple of 8 and not 0, of k products; the weights of one place in the sums are line apart.
 //
 //go:noescape
-func cvArea1AVX2(dst *float32, src *float32, n int, first *int32, w *float32, k int, line int)
+func cvArea1SIMD(dst *float32, src *float32, n int, first *int32, w *float32, k int, line int)
 
-// cvArea3AVX2 gives the sums of k products, none of them below 0, of n pixels, n > 0 and k > 0, of 3 channels.
+// cvArea3SIMD gives the sums of k products, none of them below 0, of n pixels, n > 0 and k > 0, of 3 channels.
 // It reads and writes 4 elements where a pixel begins.
 //
 //go:noescape
-func cvArea3AVX2(dst *float32, src *float32, n int, first *int32, w *float32, k int)
+func cvArea3SIMD(dst *float32, src *float32, n int, first *int32, w *float32, k int)
 
-// cvArea4AVX2 gives the sums of k products, none of them below 0, of n pixels, n > 0 and k > 0, of 4 channels.
+// cvArea4SIMD gives the sums of k products, none of them below 0, of n pixels, n > 0 and k > 0, of 4 channels.
 // It reads and writes 4 elements where a pixel begins.
 //
 //go:noescape
-func cvArea4AVX2(dst *float32, src *float32, n int, first *int32, w *float32, k int)
+func cvArea4SIMD(dst *float32, src *float32, n int, first *int32, w *float32, k int)
 
-// addScaledAVX2 is addScaled of n elements, a multiple of 8 and not 0.
+// addScaledSIMD is addScaled of n elements, a multiple of 8 and not 0.
 //
 //go:noescape
-func addScaledAVX2(sum *float32, buf *float32, n int, w float32, first bool)
+func addScaledSIMD(sum *float32, buf *float32, n int, w float32, first bool)
 
-// roundU8AVX2 is RoundU8 of n elements, a multiple of 32 and not 0.
+// roundU8SIMD is RoundU8 of n elements, a multiple of 32 and not 0.
 //
 //go:noescape
-func roundU8AVX2(dst *byte, src *float32, n int)
+func roundU8SIMD(dst *byte, src *float32, n int)
 
-// pick1AVX2 copies the n pixels of index, a multiple of 8 and not 0. It reads 4 bytes of each.
+// pick1SIMD copies the n pixels of index, a multiple of 8 and not 0. It reads 4 bytes of each.
 // It writes not a byte too many.
 //
 //go:noescape
-func pick1AVX2(dst *byte, src *byte, n int, index *int32)
+func pick1SIMD(dst *byte, src *byte, n int, index *int32)
 
-// pick3AVX2 copies the n pixels of index, a multiple of 8 and not 0. It reads 4 bytes of each.
+// pick3SIMD copies the n pixels of index, a multiple of 8 and not 0. It reads 4 bytes of each.
 // It writes 4 bytes too many.
 //
 //go:noescape
-func pick3AVX2(dst *byte, src *byte, n int, index *int32)
+func pick3SIMD(dst *byte, src *byte, n int, index *int32)
 
-// pick4AVX2 copies the n pixels of index, a multiple of 8 and not 0. It reads 4 bytes of each.
+// pick4SIMD copies the n pixels of index, a multiple of 8 and not 0. It reads 4 bytes of each.
 // It writes not a byte too many.
 //
 //go:noescape
-func pick4AVX2(dst *byte, src *byte, n int, index *int32)
+func pick4SIMD(dst *byte, src *byte, n int, index *int32)

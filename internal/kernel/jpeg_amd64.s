@@ -214,9 +214,9 @@ DATA idct4_16<>+24(SB)/4, $0x00100010
 DATA idct4_16<>+28(SB)/4, $0x00100010
 GLOBL idct4_16<>(SB), RODATA|NOPTR, $32
 
-// func idctRow4AVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
+// func idctRow4SIMD(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
 // Requires: AVX, AVX2
-TEXT ·idctRow4AVX2(SB), NOSPLIT, $0-48
+TEXT ·idctRow4SIMD(SB), NOSPLIT, $0-48
 	MOVQ  dst+0(FP), AX
 	MOVQ  stride+8(FP), CX
 	MOVQ  blocks+16(FP), DX
@@ -550,9 +550,9 @@ DATA idct2_spread<>+30(SB)/1, $0x01
 DATA idct2_spread<>+31(SB)/1, $0x01
 GLOBL idct2_spread<>(SB), RODATA|NOPTR, $32
 
-// func idctRow2AVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
+// func idctRow2SIMD(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
 // Requires: AVX, AVX2
-TEXT ·idctRow2AVX2(SB), NOSPLIT, $0-48
+TEXT ·idctRow2SIMD(SB), NOSPLIT, $0-48
 	MOVQ  dst+0(FP), AX
 	MOVQ  stride+8(FP), CX
 	MOVQ  blocks+16(FP), DX
@@ -3433,104 +3433,6 @@ loop:
 done:
 	RET
 
-// func yccToPlanesx16(red *byte, green *byte, blue *byte, y *byte, cb *byte, cr *byte, n int)
-// Requires: AVX
-TEXT ·yccToPlanesx16(SB), NOSPLIT, $0-56
-	MOVQ red+0(FP), AX
-	MOVQ green+8(FP), CX
-	MOVQ blue+16(FP), DX
-	MOVQ y+24(FP), BX
-	MOVQ cb+32(FP), SI
-	MOVQ cr+40(FP), DI
-	MOVQ n+48(FP), R8
-	SUBQ $0x10, R8
-
-loop:
-	VMOVDQU    ycc_middle<>+0(SB), X0
-	VPXOR      X1, X1, X1
-	VMOVDQU    (BX), X2
-	VPXOR      (SI), X0, X3
-	VPXOR      (DI), X0, X4
-	VPUNPCKLBW X2, X0, X5
-	VPUNPCKLBW X3, X1, X6
-	VPUNPCKLBW X4, X1, X7
-	VPSRLW     $0x07, X5, X5
-	VPSRAW     $0x07, X6, X6
-	VPSRAW     $0x07, X7, X7
-	VPMULHW    ycc_r<>+0(SB), X7, X8
-	VPADDW     X7, X8, X8
-	VPADDW     X5, X8, X8
-	VPSRAW     $0x01, X8, X8
-	VPMULHW    ycc_b<>+0(SB), X6, X9
-	VPADDW     X6, X9, X9
-	VPADDW     X6, X9, X9
-	VPADDW     X5, X9, X9
-	VPSRAW     $0x01, X9, X9
-	VPUNPCKLWD X7, X6, X10
-	VPUNPCKHWD X7, X6, X6
-	VPMADDWD   ycc_g<>+0(SB), X10, X10
-	VPADDD     ycc_half<>+0(SB), X10, X10
-	VPSRAD     $0x10, X10, X10
-	VPMADDWD   ycc_g<>+0(SB), X6, X6
-	VPADDD     ycc_half<>+0(SB), X6, X6
-	VPSRAD     $0x10, X6, X6
-	VPACKSSDW  X6, X10, X10
-	VPSRLW     $0x01, X5, X5
-	VPADDW     X5, X10, X10
-	VPUNPCKHBW X2, X0, X0
-	VPUNPCKHBW X3, X1, X2
-	VPUNPCKHBW X4, X1, X1
-	VPSRLW     $0x07, X0, X0
-	VPSRAW     $0x07, X2, X2
-	VPSRAW     $0x07, X1, X1
-	VPMULHW    ycc_r<>+0(SB), X1, X3
-	VPADDW     X1, X3, X3
-	VPADDW     X0, X3, X3
-	VPSRAW     $0x01, X3, X3
-	VPMULHW    ycc_b<>+0(SB), X2, X4
-	VPADDW     X2, X4, X4
-	VPADDW     X2, X4, X4
-	VPADDW     X0, X4, X4
-	VPSRAW     $0x01, X4, X4
-	VPUNPCKLWD X1, X2, X5
-	VPUNPCKHWD X1, X2, X1
-	VPMADDWD   ycc_g<>+0(SB), X5, X5
-	VPADDD     ycc_half<>+0(SB), X5, X5
-	VPSRAD     $0x10, X5, X5
-	VPMADDWD   ycc_g<>+0(SB), X1, X1
-	VPADDD     ycc_half<>+0(SB), X1, X1
-	VPSRAD     $0x10, X1, X1
-	VPACKSSDW  X1, X5, X5
-	VPSRLW     $0x01, X0, X0
-	VPADDW     X0, X5, X5
-	VPACKUSWB  X3, X8, X8
-	VPACKUSWB  X5, X10, X10
-	VPACKUSWB  X4, X9, X9
-	VMOVDQU    X8, (AX)
-	VMOVDQU    X10, (CX)
-	VMOVDQU    X9, (DX)
-	ADDQ       $0x00000010, AX
-	ADDQ       $0x00000010, CX
-	ADDQ       $0x00000010, DX
-	ADDQ       $0x00000010, BX
-	ADDQ       $0x00000010, SI
-	ADDQ       $0x00000010, DI
-	SUBQ       $0x10, R8
-	JGE        loop
-	CMPQ       R8, $-16
-	JE         done
-	ADDQ       R8, AX
-	ADDQ       R8, CX
-	ADDQ       R8, DX
-	ADDQ       R8, BX
-	ADDQ       R8, SI
-	ADDQ       R8, DI
-	XORQ       R8, R8
-	JMP        loop
-
-done:
-	RET
-
 // func yccToRGBx32(dst *byte, y *byte, cb *byte, cr *byte, n int)
 // Requires: AVX, AVX2
 TEXT ·yccToRGBx32(SB), NOSPLIT, $0-40
@@ -3639,105 +3541,6 @@ loop:
 	ADDQ         SI, BX
 	XORQ         SI, SI
 	JMP          loop
-
-done:
-	VZEROUPPER
-	RET
-
-// func yccToPlanesx32(red *byte, green *byte, blue *byte, y *byte, cb *byte, cr *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·yccToPlanesx32(SB), NOSPLIT, $0-56
-	MOVQ red+0(FP), AX
-	MOVQ green+8(FP), CX
-	MOVQ blue+16(FP), DX
-	MOVQ y+24(FP), BX
-	MOVQ cb+32(FP), SI
-	MOVQ cr+40(FP), DI
-	MOVQ n+48(FP), R8
-	SUBQ $0x20, R8
-
-loop:
-	VMOVDQU    ycc_middle<>+0(SB), Y0
-	VPXOR      Y1, Y1, Y1
-	VMOVDQU    (BX), Y2
-	VPXOR      (SI), Y0, Y3
-	VPXOR      (DI), Y0, Y4
-	VPUNPCKLBW Y2, Y0, Y5
-	VPUNPCKLBW Y3, Y1, Y6
-	VPUNPCKLBW Y4, Y1, Y7
-	VPSRLW     $0x07, Y5, Y5
-	VPSRAW     $0x07, Y6, Y6
-	VPSRAW     $0x07, Y7, Y7
-	VPMULHW    ycc_r<>+0(SB), Y7, Y8
-	VPADDW     Y7, Y8, Y8
-	VPADDW     Y5, Y8, Y8
-	VPSRAW     $0x01, Y8, Y8
-	VPMULHW    ycc_b<>+0(SB), Y6, Y9
-	VPADDW     Y6, Y9, Y9
-	VPADDW     Y6, Y9, Y9
-	VPADDW     Y5, Y9, Y9
-	VPSRAW     $0x01, Y9, Y9
-	VPUNPCKLWD Y7, Y6, Y10
-	VPUNPCKHWD Y7, Y6, Y6
-	VPMADDWD   ycc_g<>+0(SB), Y10, Y10
-	VPADDD     ycc_half<>+0(SB), Y10, Y10
-	VPSRAD     $0x10, Y10, Y10
-	VPMADDWD   ycc_g<>+0(SB), Y6, Y6
-	VPADDD     ycc_half<>+0(SB), Y6, Y6
-	VPSRAD     $0x10, Y6, Y6
-	VPACKSSDW  Y6, Y10, Y10
-	VPSRLW     $0x01, Y5, Y5
-	VPADDW     Y5, Y10, Y10
-	VPUNPCKHBW Y2, Y0, Y0
-	VPUNPCKHBW Y3, Y1, Y2
-	VPUNPCKHBW Y4, Y1, Y1
-	VPSRLW     $0x07, Y0, Y0
-	VPSRAW     $0x07, Y2, Y2
-	VPSRAW     $0x07, Y1, Y1
-	VPMULHW    ycc_r<>+0(SB), Y1, Y3
-	VPADDW     Y1, Y3, Y3
-	VPADDW     Y0, Y3, Y3
-	VPSRAW     $0x01, Y3, Y3
-	VPMULHW    ycc_b<>+0(SB), Y2, Y4
-	VPADDW     Y2, Y4, Y4
-	VPADDW     Y2, Y4, Y4
-	VPADDW     Y0, Y4, Y4
-	VPSRAW     $0x01, Y4, Y4
-	VPUNPCKLWD Y1, Y2, Y5
-	VPUNPCKHWD Y1, Y2, Y1
-	VPMADDWD   ycc_g<>+0(SB), Y5, Y5
-	VPADDD     ycc_half<>+0(SB), Y5, Y5
-	VPSRAD     $0x10, Y5, Y5
-	VPMADDWD   ycc_g<>+0(SB), Y1, Y1
-	VPADDD     ycc_half<>+0(SB), Y1, Y1
-	VPSRAD     $0x10, Y1, Y1
-	VPACKSSDW  Y1, Y5, Y5
-	VPSRLW     $0x01, Y0, Y0
-	VPADDW     Y0, Y5, Y5
-	VPACKUSWB  Y3, Y8, Y8
-	VPACKUSWB  Y5, Y10, Y10
-	VPACKUSWB  Y4, Y9, Y9
-	VMOVDQU    Y8, (AX)
-	VMOVDQU    Y10, (CX)
-	VMOVDQU    Y9, (DX)
-	ADDQ       $0x00000020, AX
-	ADDQ       $0x00000020, CX
-	ADDQ       $0x00000020, DX
-	ADDQ       $0x00000020, BX
-	ADDQ       $0x00000020, SI
-	ADDQ       $0x00000020, DI
-	SUBQ       $0x20, R8
-	JGE        loop
-	CMPQ       R8, $-32
-	JE         done
-	ADDQ       R8, AX
-	ADDQ       R8, CX
-	ADDQ       R8, DX
-	ADDQ       R8, BX
-	ADDQ       R8, SI
-	ADDQ       R8, DI
-	XORQ       R8, R8
-	JMP        loop
 
 done:
 	VZEROUPPER

@@ -7,8 +7,8 @@
 DATA ycc<>+0(SB)/8, $0x492ea7e6c5a266e9
 GLOBL ycc<>(SB), RODATA|NOPTR, $8
 
-// func yccToRGBNEON(dst, y, cb, cr *byte, n int)
-TEXT ·yccToRGBNEON(SB), NOSPLIT, $0-40
+// func yccToRGBSIMD(dst, y, cb, cr *byte, n int)
+TEXT ·yccToRGBSIMD(SB), NOSPLIT, $0-40
 	MOVD dst+0(FP), R3
 	MOVD y+8(FP), R0
 	MOVD cb+16(FP), R1
@@ -76,88 +76,14 @@ whole:
 	BNE loop
 	RET
 
-// func yccToPlanesNEON(red, green, blue, y, cb, cr *byte, n int)
-TEXT ·yccToPlanesNEON(SB), NOSPLIT, $0-56
-	MOVD red+0(FP), R3
-	MOVD green+8(FP), R4
-	MOVD blue+16(FP), R5
-	MOVD y+24(FP), R0
-	MOVD cb+32(FP), R1
-	MOVD cr+40(FP), R2
-	MOVD n+48(FP), R6
-	MOVD $ycc<>(SB), R7
-	WORD $0xfd4000e0 // ldr d0, [x7, #0]
-	WORD $0x4f04e401 // movi v1.16b, #0x80
-loop:
-	CMP $16, R6
-	BGE whole
-	SUB $16, R6, R8
-	ADD R8, R0
-	ADD R8, R1
-	ADD R8, R2
-	ADD R8, R3
-	ADD R8, R4
-	ADD R8, R5
-	MOVD $16, R6
-whole:
-	WORD $0x4cdf7023 // ld1 {v3.16b}, [x1], #16
-	WORD $0x4cdf7044 // ld1 {v4.16b}, [x2], #16
-	WORD $0x4cdf7002 // ld1 {v2.16b}, [x0], #16
-	WORD $0x2e212086 // usubl v6.8h, v4.8b, v1.8b
-	WORD $0x2e212065 // usubl v5.8h, v3.8b, v1.8b
-	WORD $0x4f40c0c7 // sqdmulh v7.8h, v6.8h, v0.h[0]
-	WORD $0x2e2210c8 // uaddw v8.8h, v6.8h, v2.8b
-	WORD $0x0f60a0aa // smull v10.4s, v5.4h, v0.h[2]
-	WORD $0x4f60a0ab // smull2 v11.4s, v5.8h, v0.h[2]
-	WORD $0x4f1f34e8 // srsra v8.8h, v7.8h, #1
-	WORD $0x4f50c0a7 // sqdmulh v7.8h, v5.8h, v0.h[1]
-	WORD $0x2e2210a9 // uaddw v9.8h, v5.8h, v2.8b
-	WORD $0x0f7020ca // smlal v10.4s, v6.4h, v0.h[3]
-	WORD $0x4f7020cb // smlal2 v11.4s, v6.8h, v0.h[3]
-	WORD $0x4e658529 // add v9.8h, v9.8h, v5.8h
-	WORD $0x4f1f34e9 // srsra v9.8h, v7.8h, #1
-	WORD $0x0f108d4a // rshrn v10.4h, v10.4s, #16
-	WORD $0x4f108d6a // rshrn2 v10.8h, v11.4s, #16
-	WORD $0x2e22114a // uaddw v10.8h, v10.8h, v2.8b
-	WORD $0x6e66854a // sub v10.8h, v10.8h, v6.8h
-	WORD $0x2e212918 // sqxtun v24.8b, v8.8h
-	WORD $0x2e212959 // sqxtun v25.8b, v10.8h
-	WORD $0x2e21293a // sqxtun v26.8b, v9.8h
-	WORD $0x6e21208e // usubl2 v14.8h, v4.16b, v1.16b
-	WORD $0x6e21206d // usubl2 v13.8h, v3.16b, v1.16b
-	WORD $0x4f40c1cf // sqdmulh v15.8h, v14.8h, v0.h[0]
-	WORD $0x6e2211d0 // uaddw2 v16.8h, v14.8h, v2.16b
-	WORD $0x0f60a1b2 // smull v18.4s, v13.4h, v0.h[2]
-	WORD $0x4f60a1b3 // smull2 v19.4s, v13.8h, v0.h[2]
-	WORD $0x4f1f35f0 // srsra v16.8h, v15.8h, #1
-	WORD $0x4f50c1af // sqdmulh v15.8h, v13.8h, v0.h[1]
-	WORD $0x6e2211b1 // uaddw2 v17.8h, v13.8h, v2.16b
-	WORD $0x0f7021d2 // smlal v18.4s, v14.4h, v0.h[3]
-	WORD $0x4f7021d3 // smlal2 v19.4s, v14.8h, v0.h[3]
-	WORD $0x4e6d8631 // add v17.8h, v17.8h, v13.8h
-	WORD $0x4f1f35f1 // srsra v17.8h, v15.8h, #1
-	WORD $0x0f108e52 // rshrn v18.4h, v18.4s, #16
-	WORD $0x4f108e72 // rshrn2 v18.8h, v19.4s, #16
-	WORD $0x6e221252 // uaddw2 v18.8h, v18.8h, v2.16b
-	WORD $0x6e6e8652 // sub v18.8h, v18.8h, v14.8h
-	WORD $0x6e212a18 // sqxtun2 v24.16b, v16.8h
-	WORD $0x6e212a59 // sqxtun2 v25.16b, v18.8h
-	WORD $0x6e212a3a // sqxtun2 v26.16b, v17.8h
-	WORD $0x4c9f7078 // st1 {v24.16b}, [x3], #16
-	WORD $0x4c9f7099 // st1 {v25.16b}, [x4], #16
-	WORD $0x4c9f70ba // st1 {v26.16b}, [x5], #16
-	SUBS $16, R6
-	BNE loop
-	RET
-
 DATA dct<>+0(SB)/8, $0xe6dc29cfd6301151
 DATA dct<>+8(SB)/8, $0xe333ecc1192525a1
 DATA dct<>+16(SB)/8, $0x133e1051adfdefb0
 DATA dct<>+24(SB)/8, $0x2c63f72dd39e08d4
 GLOBL dct<>(SB), RODATA|NOPTR, $32
 
-// func idctRowNEON(dst *byte, stride int, coef, quant *[64]int16, last *uint8, n int)
-TEXT ·idctRowNEON(SB), NOSPLIT, $0-48
+// func idctRowSIMD(dst *byte, stride int, coef, quant *[64]int16, last *uint8, n int)
+TEXT ·idctRowSIMD(SB), NOSPLIT, $0-48
 	MOVD dst+0(FP), R0
 	MOVD stride+8(FP), R1
 	MOVD coef+16(FP), R2
@@ -598,8 +524,8 @@ DATA turn<>+0(SB)/8, $0x0d0905010c080400
 DATA turn<>+8(SB)/8, $0x0f0b07030e0a0602
 GLOBL turn<>(SB), RODATA|NOPTR, $16
 
-// func idctRow4NEON(dst *byte, stride int, coef, quant *[64]int16, last *uint8, n int)
-TEXT ·idctRow4NEON(SB), NOSPLIT, $0-48
+// func idctRow4SIMD(dst *byte, stride int, coef, quant *[64]int16, last *uint8, n int)
+TEXT ·idctRow4SIMD(SB), NOSPLIT, $0-48
 	MOVD dst+0(FP), R0
 	MOVD stride+8(FP), R1
 	MOVD coef+16(FP), R2
@@ -826,8 +752,8 @@ block:
 	BNE block
 	RET
 
-// func upsampleH2V1NEON(dst, src *byte, n int)
-TEXT ·upsampleH2V1NEON(SB), NOSPLIT, $0-24
+// func upsampleH2V1SIMD(dst, src *byte, n int)
+TEXT ·upsampleH2V1SIMD(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R3
@@ -861,8 +787,8 @@ whole:
 	BNE loop
 	RET
 
-// func upsampleH1V2NEON(dst, near, far *byte, n, bias int)
-TEXT ·upsampleH1V2NEON(SB), NOSPLIT, $0-40
+// func upsampleH1V2SIMD(dst, near, far *byte, n, bias int)
+TEXT ·upsampleH1V2SIMD(SB), NOSPLIT, $0-40
 	MOVD dst+0(FP), R0
 	MOVD near+8(FP), R1
 	MOVD far+16(FP), R2
@@ -892,8 +818,8 @@ whole:
 	BNE loop
 	RET
 
-// func upsampleH2V2NEON(dst, near, far *byte, n int)
-TEXT ·upsampleH2V2NEON(SB), NOSPLIT, $0-32
+// func upsampleH2V2SIMD(dst, near, far *byte, n int)
+TEXT ·upsampleH2V2SIMD(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
 	MOVD near+8(FP), R1
 	MOVD far+16(FP), R2

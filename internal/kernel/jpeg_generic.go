@@ -6,8 +6,6 @@ func idctRow([]byte, int, [][64]int16, *[64]int16, []uint8) bool { return false 
 
 func yccToRGB(_, _, _, _ []byte) bool { return false }
 
-func yccToPlanes(_, _, _, _, _, _ []byte) bool { return false }
-
 func upsampleH2V1(_, _ []byte) bool { return false }
 
 func upsampleH2V2(_, _, _ []byte) bool { return false }

@@ -4,15 +4,15 @@
 
 package kernel
 
-// idctRow4AVX2 is IDCTRow4 of n blocks, n > 0.
+// idctRow4SIMD is IDCTRow4 of n blocks, n > 0.
 //
 //go:noescape
-func idctRow4AVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
+func idctRow4SIMD(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
 
-// idctRow2AVX2 is IDCTRow2 of n blocks, n > 0.
+// idctRow2SIMD is IDCTRow2 of n blocks, n > 0.
 //
 //go:noescape
-func idctRow2AVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
+func idctRow2SIMD(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
 
 // idctRowAVX2 is IDCTRow of n blocks, n > 0.
 //
@@ -59,17 +59,7 @@ func upsampleH1V2x32(dst *byte, near *byte, far *byte, n int, bias int)
 //go:noescape
 func yccToRGBx16(dst *byte, y *byte, cb *byte, cr *byte, n int)
 
-// yccToPlanesx16 converts n pixels, n >= 16.
-//
-//go:noescape
-func yccToPlanesx16(red *byte, green *byte, blue *byte, y *byte, cb *byte, cr *byte, n int)
-
 // yccToRGBx32 converts n pixels, n >= 32.
 //
 //go:noescape
 func yccToRGBx32(dst *byte, y *byte, cb *byte, cr *byte, n int)
-
-// yccToPlanesx32 converts n pixels, n >= 32.
-//
-//go:noescape
-func yccToPlanesx32(red *byte, green *byte, blue *byte, y *byte, cb *byte, cr *byte, n int)

@@ -72,7 +72,6 @@ func TestYCCPageEnd(t *testing.T) {
 		for _, mem := range []func(*testing.T, int) []byte{pageEnd, pageStart} {
 			y, cb, cr := mem(t, n), mem(t, n), mem(t, n)
 			YCCToRGB(mem(t, 3*n), y, cb, cr)
-			YCCToRGBPlanar(mem(t, n), mem(t, n), mem(t, n), y, cb, cr)
 		}
 	}
 }

@@ -30,9 +30,9 @@ DATA lookupCHW3x4AVX2_spread<>+88(SB)/4, $0x8080800c
 DATA lookupCHW3x4AVX2_spread<>+92(SB)/4, $0x8080800f
 GLOBL lookupCHW3x4AVX2_spread<>(SB), RODATA|NOPTR, $96
 
-// func lookupCHW3x4AVX2(dst *byte, plane int, src *byte, n int, tables *byte)
+// func lookupCHW3x4SIMD(dst *byte, plane int, src *byte, n int, tables *byte)
 // Requires: AVX, AVX2
-TEXT ·lookupCHW3x4AVX2(SB), NOSPLIT, $0-40
+TEXT ·lookupCHW3x4SIMD(SB), NOSPLIT, $0-40
 	MOVQ    dst+0(FP), AX
 	MOVQ    plane+8(FP), CX
 	MOVQ    src+16(FP), DX
@@ -105,9 +105,9 @@ DATA lookupCHW4x4AVX2_spread<>+120(SB)/4, $0x8080800b
 DATA lookupCHW4x4AVX2_spread<>+124(SB)/4, $0x8080800f
 GLOBL lookupCHW4x4AVX2_spread<>(SB), RODATA|NOPTR, $128
 
-// func lookupCHW4x4AVX2(dst *byte, plane int, src *byte, n int, tables *byte)
+// func lookupCHW4x4SIMD(dst *byte, plane int, src *byte, n int, tables *byte)
 // Requires: AVX, AVX2
-TEXT ·lookupCHW4x4AVX2(SB), NOSPLIT, $0-40
+TEXT ·lookupCHW4x4SIMD(SB), NOSPLIT, $0-40
 	MOVQ    dst+0(FP), AX
 	MOVQ    plane+8(FP), CX
 	MOVQ    src+16(FP), DX
@@ -218,9 +218,9 @@ DATA lookupCHW3x2AVX2_spread<>+88(SB)/4, $0x8080800c
 DATA lookupCHW3x2AVX2_spread<>+92(SB)/4, $0x8080800f
 GLOBL lookupCHW3x2AVX2_spread<>(SB), RODATA|NOPTR, $96
 
-// func lookupCHW3x2AVX2(dst *byte, plane int, src *byte, n int, tables *byte)
+// func lookupCHW3x2SIMD(dst *byte, plane int, src *byte, n int, tables *byte)
 // Requires: AVX, AVX2
-TEXT ·lookupCHW3x2AVX2(SB), NOSPLIT, $0-40
+TEXT ·lookupCHW3x2SIMD(SB), NOSPLIT, $0-40
 	MOVQ     dst+0(FP), AX
 	MOVQ     plane+8(FP), CX
 	MOVQ     src+16(FP), DX
@@ -318,9 +318,9 @@ DATA lookupCHW4x2AVX2_spread<>+120(SB)/4, $0x8080800b
 DATA lookupCHW4x2AVX2_spread<>+124(SB)/4, $0x8080800f
 GLOBL lookupCHW4x2AVX2_spread<>(SB), RODATA|NOPTR, $128
 
-// func lookupCHW4x2AVX2(dst *byte, plane int, src *byte, n int, tables *byte)
+// func lookupCHW4x2SIMD(dst *byte, plane int, src *byte, n int, tables *byte)
 // Requires: AVX, AVX2
-TEXT ·lookupCHW4x2AVX2(SB), NOSPLIT, $0-40
+TEXT ·lookupCHW4x2SIMD(SB), NOSPLIT, $0-40
 	MOVQ     dst+0(FP), AX
 	MOVQ     plane+8(FP), CX
 	MOVQ     src+16(FP), DX
@@ -488,9 +488,9 @@ DATA lookupCHW3x1AVX2_spread<>+88(SB)/4, $0x8080800c
 DATA lookupCHW3x1AVX2_spread<>+92(SB)/4, $0x8080800f
 GLOBL lookupCHW3x1AVX2_spread<>(SB), RODATA|NOPTR, $96
 
-// func lookupCHW3x1AVX2(dst *byte, plane int, src *byte, n int, tables *byte)
+// func lookupCHW3x1SIMD(dst *byte, plane int, src *byte, n int, tables *byte)
 // Requires: AVX, AVX2
-TEXT ·lookupCHW3x1AVX2(SB), NOSPLIT, $0-40
+TEXT ·lookupCHW3x1SIMD(SB), NOSPLIT, $0-40
 	MOVQ     dst+0(FP), AX
 	MOVQ     plane+8(FP), CX
 	MOVQ     src+16(FP), DX
@@ -591,9 +591,9 @@ DATA lookupCHW4x1AVX2_spread<>+120(SB)/4, $0x8080800b
 DATA lookupCHW4x1AVX2_spread<>+124(SB)/4, $0x8080800f
 GLOBL lookupCHW4x1AVX2_spread<>(SB), RODATA|NOPTR, $128
 
-// func lookupCHW4x1AVX2(dst *byte, plane int, src *byte, n int, tables *byte)
+// func lookupCHW4x1SIMD(dst *byte, plane int, src *byte, n int, tables *byte)
 // Requires: AVX, AVX2
-TEXT ·lookupCHW4x1AVX2(SB), NOSPLIT, $0-40
+TEXT ·lookupCHW4x1SIMD(SB), NOSPLIT, $0-40
 	MOVQ     dst+0(FP), AX
 	MOVQ     plane+8(FP), CX
 	MOVQ     src+16(FP), DX
@@ -1679,9 +1679,9 @@ loop:
 	JNZ     loop
 	RET
 
-// func normalizeAVX2(dst *float32, src *float32, n int, mean *[24]float32, std *[24]float32)
+// func normalizeSIMD(dst *float32, src *float32, n int, mean *[24]float32, std *[24]float32)
 // Requires: AVX
-TEXT ·normalizeAVX2(SB), NOSPLIT, $0-40
+TEXT ·normalizeSIMD(SB), NOSPLIT, $0-40
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
 	MOVQ    n+16(FP), DX
@@ -1714,9 +1714,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func quantizeUint8AVX2(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
+// func quantizeUint8SIMD(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
 // Requires: AVX, AVX2
-TEXT ·quantizeUint8AVX2(SB), NOSPLIT, $0-40
+TEXT ·quantizeUint8SIMD(SB), NOSPLIT, $0-40
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
 	MOVQ    n+16(FP), DX
@@ -1795,9 +1795,9 @@ DATA quantize_most_Uint8<>+24(SB)/4, $0x48435000
 DATA quantize_most_Uint8<>+28(SB)/4, $0x48435000
 GLOBL quantize_most_Uint8<>(SB), RODATA|NOPTR, $32
 
-// func quantizeInt8AVX2(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
+// func quantizeInt8SIMD(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
 // Requires: AVX, AVX2
-TEXT ·quantizeInt8AVX2(SB), NOSPLIT, $0-40
+TEXT ·quantizeInt8SIMD(SB), NOSPLIT, $0-40
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
 	MOVQ    n+16(FP), DX
@@ -1876,9 +1876,9 @@ DATA quantize_most_Int8<>+24(SB)/4, $0x48435000
 DATA quantize_most_Int8<>+28(SB)/4, $0x48435000
 GLOBL quantize_most_Int8<>(SB), RODATA|NOPTR, $32
 
-// func quantizeUint16AVX2(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
+// func quantizeUint16SIMD(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
 // Requires: AVX, AVX2
-TEXT ·quantizeUint16AVX2(SB), NOSPLIT, $0-40
+TEXT ·quantizeUint16SIMD(SB), NOSPLIT, $0-40
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
 	MOVQ    n+16(FP), DX
@@ -1954,9 +1954,9 @@ DATA quantize_most_Uint16<>+24(SB)/4, $0x48435000
 DATA quantize_most_Uint16<>+28(SB)/4, $0x48435000
 GLOBL quantize_most_Uint16<>(SB), RODATA|NOPTR, $32
 
-// func quantizeInt16AVX2(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
+// func quantizeInt16SIMD(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
 // Requires: AVX, AVX2
-TEXT ·quantizeInt16AVX2(SB), NOSPLIT, $0-40
+TEXT ·quantizeInt16SIMD(SB), NOSPLIT, $0-40
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
 	MOVQ    n+16(FP), DX

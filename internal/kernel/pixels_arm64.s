@@ -210,8 +210,8 @@ loop4:
 	BNE loop4
 	RET
 
-// func lookupCHW3x4(dst *byte, plane int, src *byte, n int, tables *byte)
-TEXT ·lookupCHW3x4(SB), NOSPLIT, $0-40
+// func lookupCHW3x4SIMD(dst *byte, plane int, src *byte, n int, tables *byte)
+TEXT ·lookupCHW3x4SIMD(SB), NOSPLIT, $0-40
 	MOVD dst+0(FP), R0
 	MOVD plane+8(FP), R1
 	MOVD src+16(FP), R2
@@ -294,8 +294,8 @@ loop:
 	BNE loop
 	RET
 
-// func lookupCHW4x4(dst *byte, plane int, src *byte, n int, tables *byte)
-TEXT ·lookupCHW4x4(SB), NOSPLIT, $0-40
+// func lookupCHW4x4SIMD(dst *byte, plane int, src *byte, n int, tables *byte)
+TEXT ·lookupCHW4x4SIMD(SB), NOSPLIT, $0-40
 	MOVD dst+0(FP), R0
 	MOVD plane+8(FP), R1
 	MOVD src+16(FP), R2
@@ -402,8 +402,8 @@ loop:
 	BNE loop
 	RET
 
-// func lookupHWC1x4(dst, src *byte, n int, tables *byte)
-TEXT ·lookupHWC1x4(SB), NOSPLIT, $0-32
+// func lookupHWC1x4SIMD(dst, src *byte, n int, tables *byte)
+TEXT ·lookupHWC1x4SIMD(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R8
 	MOVD src+8(FP), R2
 	MOVD n+16(FP), R3
@@ -436,8 +436,8 @@ loop:
 	BNE loop
 	RET
 
-// func lookupHWC3x4(dst, src *byte, n int, tables *byte)
-TEXT ·lookupHWC3x4(SB), NOSPLIT, $0-32
+// func lookupHWC3x4SIMD(dst, src *byte, n int, tables *byte)
+TEXT ·lookupHWC3x4SIMD(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R8
 	MOVD src+8(FP), R2
 	MOVD n+16(FP), R3
@@ -514,8 +514,8 @@ loop:
 	BNE loop
 	RET
 
-// func lookupHWC4x4(dst, src *byte, n int, tables *byte)
-TEXT ·lookupHWC4x4(SB), NOSPLIT, $0-32
+// func lookupHWC4x4SIMD(dst, src *byte, n int, tables *byte)
+TEXT ·lookupHWC4x4SIMD(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R8
 	MOVD src+8(FP), R2
 	MOVD n+16(FP), R3
@@ -551,8 +551,8 @@ loop:
 	BNE loop
 	RET
 
-// func lookupCHW3x2(dst *byte, plane int, src *byte, n int, tables *byte)
-TEXT ·lookupCHW3x2(SB), NOSPLIT, $0-40
+// func lookupCHW3x2SIMD(dst *byte, plane int, src *byte, n int, tables *byte)
+TEXT ·lookupCHW3x2SIMD(SB), NOSPLIT, $0-40
 	MOVD dst+0(FP), R0
 	MOVD plane+8(FP), R1
 	MOVD src+16(FP), R2
@@ -647,8 +647,8 @@ loop:
 	BNE loop
 	RET
 
-// func lookupCHW4x2(dst *byte, plane int, src *byte, n int, tables *byte)
-TEXT ·lookupCHW4x2(SB), NOSPLIT, $0-40
+// func lookupCHW4x2SIMD(dst *byte, plane int, src *byte, n int, tables *byte)
+TEXT ·lookupCHW4x2SIMD(SB), NOSPLIT, $0-40
 	MOVD dst+0(FP), R0
 	MOVD plane+8(FP), R1
 	MOVD src+16(FP), R2
@@ -771,8 +771,8 @@ loop:
 	BNE loop
 	RET
 
-// func lookupHWC1x2(dst, src *byte, n int, tables *byte)
-TEXT ·lookupHWC1x2(SB), NOSPLIT, $0-32
+// func lookupHWC1x2SIMD(dst, src *byte, n int, tables *byte)
+TEXT ·lookupHWC1x2SIMD(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R8
 	MOVD src+8(FP), R2
 	MOVD n+16(FP), R3
@@ -809,8 +809,8 @@ loop:
 	BNE loop
 	RET
 
-// func lookupHWC3x2(dst, src *byte, n int, tables *byte)
-TEXT ·lookupHWC3x2(SB), NOSPLIT, $0-32
+// func lookupHWC3x2SIMD(dst, src *byte, n int, tables *byte)
+TEXT ·lookupHWC3x2SIMD(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R8
 	MOVD src+8(FP), R2
 	MOVD n+16(FP), R3
@@ -899,8 +899,8 @@ loop:
 	BNE loop
 	RET
 
-// func lookupHWC4x2(dst, src *byte, n int, tables *byte)
-TEXT ·lookupHWC4x2(SB), NOSPLIT, $0-32
+// func lookupHWC4x2SIMD(dst, src *byte, n int, tables *byte)
+TEXT ·lookupHWC4x2SIMD(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R8
 	MOVD src+8(FP), R2
 	MOVD n+16(FP), R3
@@ -940,8 +940,8 @@ loop:
 	BNE loop
 	RET
 
-// func lookupCHW3x1NEON(dst *byte, plane int, src *byte, n int, tables *byte)
-TEXT ·lookupCHW3x1NEON(SB), NOSPLIT, $0-40
+// func lookupCHW3x1SIMD(dst *byte, plane int, src *byte, n int, tables *byte)
+TEXT ·lookupCHW3x1SIMD(SB), NOSPLIT, $0-40
 	MOVD dst+0(FP), R0
 	MOVD plane+8(FP), R1
 	MOVD src+16(FP), R2
@@ -1009,8 +1009,8 @@ channel2:
 	BNE channel2
 	RET
 
-// func lookupCHW4x1NEON(dst *byte, plane int, src *byte, n int, tables *byte)
-TEXT ·lookupCHW4x1NEON(SB), NOSPLIT, $0-40
+// func lookupCHW4x1SIMD(dst *byte, plane int, src *byte, n int, tables *byte)
+TEXT ·lookupCHW4x1SIMD(SB), NOSPLIT, $0-40
 	MOVD dst+0(FP), R0
 	MOVD plane+8(FP), R1
 	MOVD src+16(FP), R2
@@ -1098,8 +1098,8 @@ channel3:
 	BNE channel3
 	RET
 
-// func lookupHWC1x1NEON(dst, src *byte, n int, tables *byte)
-TEXT ·lookupHWC1x1NEON(SB), NOSPLIT, $0-32
+// func lookupHWC1x1SIMD(dst, src *byte, n int, tables *byte)
+TEXT ·lookupHWC1x1SIMD(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R2
 	MOVD n+16(FP), R3
@@ -1126,8 +1126,8 @@ channel0:
 	BNE channel0
 	RET
 
-// func lookupHWC3x1NEON(dst, src *byte, n int, tables *byte)
-TEXT ·lookupHWC3x1NEON(SB), NOSPLIT, $0-32
+// func lookupHWC3x1SIMD(dst, src *byte, n int, tables *byte)
+TEXT ·lookupHWC3x1SIMD(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R2
 	MOVD n+16(FP), R3
@@ -1197,8 +1197,8 @@ channel2:
 	BNE channel2
 	RET
 
-// func lookupHWC4x1NEON(dst, src *byte, n int, tables *byte)
-TEXT ·lookupHWC4x1NEON(SB), NOSPLIT, $0-32
+// func lookupHWC4x1SIMD(dst, src *byte, n int, tables *byte)
+TEXT ·lookupHWC4x1SIMD(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R2
 	MOVD n+16(FP), R3
@@ -1308,8 +1308,8 @@ loop:
 	BNE loop
 	RET
 
-// func normalizeNEON(dst, src *float32, n int, mean, std *[24]float32)
-TEXT ·normalizeNEON(SB), NOSPLIT, $0-40
+// func normalizeSIMD(dst, src *float32, n int, mean, std *[24]float32)
+TEXT ·normalizeSIMD(SB), NOSPLIT, $0-40
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2
@@ -1340,8 +1340,8 @@ loop:
 	BNE loop
 	RET
 
-// func quantizeUint8NEON(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
-TEXT ·quantizeUint8NEON(SB), NOSPLIT, $0-40
+// func quantizeUint8SIMD(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
+TEXT ·quantizeUint8SIMD(SB), NOSPLIT, $0-40
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2
@@ -1386,8 +1386,8 @@ loop:
 	BNE loop
 	RET
 
-// func quantizeInt8NEON(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
-TEXT ·quantizeInt8NEON(SB), NOSPLIT, $0-40
+// func quantizeInt8SIMD(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
+TEXT ·quantizeInt8SIMD(SB), NOSPLIT, $0-40
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2
@@ -1432,8 +1432,8 @@ loop:
 	BNE loop
 	RET
 
-// func quantizeUint16NEON(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
-TEXT ·quantizeUint16NEON(SB), NOSPLIT, $0-40
+// func quantizeUint16SIMD(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
+TEXT ·quantizeUint16SIMD(SB), NOSPLIT, $0-40
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2
@@ -1475,8 +1475,8 @@ loop:
 	BNE loop
 	RET
 
-// func quantizeInt16NEON(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
-TEXT ·quantizeInt16NEON(SB), NOSPLIT, $0-40
+// func quantizeInt16SIMD(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
+TEXT ·quantizeInt16SIMD(SB), NOSPLIT, $0-40
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2

@@ -4,51 +4,51 @@
 
 package kernel
 
-// lookupCHW3x4AVX2 is lookupCHW of n pixels of 3 channels, a multiple of 8 and not 0.
+// lookupCHW3x4SIMD is lookupCHW of n pixels of 3 channels, a multiple of 8 and not 0.
 // plane is in bytes.
 //
 //go:noescape
-func lookupCHW3x4AVX2(dst *byte, plane int, src *byte, n int, tables *byte)
+func lookupCHW3x4SIMD(dst *byte, plane int, src *byte, n int, tables *byte)
 
-// lookupCHW4x4AVX2 is lookupCHW of n pixels of 4 channels, a multiple of 8 and not 0.
+// lookupCHW4x4SIMD is lookupCHW of n pixels of 4 channels, a multiple of 8 and not 0.
 // plane is in bytes.
 //
 //go:noescape
-func lookupCHW4x4AVX2(dst *byte, plane int, src *byte, n int, tables *byte)
+func lookupCHW4x4SIMD(dst *byte, plane int, src *byte, n int, tables *byte)
 
 // lookupHWC4AVX2 looks up n bytes, a multiple of 24 and not 0; the tables of each 24 begin at the entries first.
 //
 //go:noescape
 func lookupHWC4AVX2(dst *byte, src *byte, n int, tables *byte, first *[24]int32)
 
-// lookupCHW3x2AVX2 is lookupCHW of n pixels of 3 channels, a multiple of 8 and not 0.
+// lookupCHW3x2SIMD is lookupCHW of n pixels of 3 channels, a multiple of 8 and not 0.
 // plane is in bytes.
 //
 //go:noescape
-func lookupCHW3x2AVX2(dst *byte, plane int, src *byte, n int, tables *byte)
+func lookupCHW3x2SIMD(dst *byte, plane int, src *byte, n int, tables *byte)
 
-// lookupCHW4x2AVX2 is lookupCHW of n pixels of 4 channels, a multiple of 8 and not 0.
+// lookupCHW4x2SIMD is lookupCHW of n pixels of 4 channels, a multiple of 8 and not 0.
 // plane is in bytes.
 //
 //go:noescape
-func lookupCHW4x2AVX2(dst *byte, plane int, src *byte, n int, tables *byte)
+func lookupCHW4x2SIMD(dst *byte, plane int, src *byte, n int, tables *byte)
 
 // lookupHWC2AVX2 looks up n bytes, a multiple of 24 and not 0; the tables of each 24 begin at the entries first.
 //
 //go:noescape
 func lookupHWC2AVX2(dst *byte, src *byte, n int, tables *byte, first *[24]int32)
 
-// lookupCHW3x1AVX2 is lookupCHW of n pixels of 3 channels, a multiple of 8 and not 0.
+// lookupCHW3x1SIMD is lookupCHW of n pixels of 3 channels, a multiple of 8 and not 0.
 // plane is in bytes.
 //
 //go:noescape
-func lookupCHW3x1AVX2(dst *byte, plane int, src *byte, n int, tables *byte)
+func lookupCHW3x1SIMD(dst *byte, plane int, src *byte, n int, tables *byte)
 
-// lookupCHW4x1AVX2 is lookupCHW of n pixels of 4 channels, a multiple of 8 and not 0.
+// lookupCHW4x1SIMD is lookupCHW of n pixels of 4 channels, a multiple of 8 and not 0.
 // plane is in bytes.
 //
 //go:noescape
-func lookupCHW4x1AVX2(dst *byte, plane int, src *byte, n int, tables *byte)
+func lookupCHW4x1SIMD(dst *byte, plane int, src *byte, n int, tables *byte)
 
 // lookupHWC1AVX2 looks up n bytes, a multiple of 24 and not 0; the tables of each 24 begin at the entries first.
 //
@@ -95,27 +95,27 @@ func flip32AVX2(last *byte, src *byte, n int, reverse *[16]uint8)
 //go:noescape
 func flip16AVX2(last *byte, src *byte, n int, reverse *[16]uint8, step int)
 
-// normalizeAVX2 is NormalizeF32 of n elements, a multiple of 24 and not 0.
+// normalizeSIMD is NormalizeF32 of n elements, a multiple of 24 and not 0.
 //
 //go:noescape
-func normalizeAVX2(dst *float32, src *float32, n int, mean *[24]float32, std *[24]float32)
+func normalizeSIMD(dst *float32, src *float32, n int, mean *[24]float32, std *[24]float32)
 
-// quantizeUint8AVX2 is QuantizeF32 of n elements, a multiple of 24 and not 0.
+// quantizeUint8SIMD is QuantizeF32 of n elements, a multiple of 24 and not 0.
 //
 //go:noescape
-func quantizeUint8AVX2(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
+func quantizeUint8SIMD(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
 
-// quantizeInt8AVX2 is QuantizeF32 of n elements, a multiple of 24 and not 0.
+// quantizeInt8SIMD is QuantizeF32 of n elements, a multiple of 24 and not 0.
 //
 //go:noescape
-func quantizeInt8AVX2(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
+func quantizeInt8SIMD(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
 
-// quantizeUint16AVX2 is QuantizeF32 of n elements, a multiple of 24 and not 0.
+// quantizeUint16SIMD is QuantizeF32 of n elements, a multiple of 24 and not 0.
 //
 //go:noescape
-func quantizeUint16AVX2(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
+func quantizeUint16SIMD(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
 
-// quantizeInt16AVX2 is QuantizeF32 of n elements, a multiple of 24 and not 0.
+// quantizeInt16SIMD is QuantizeF32 of n elements, a multiple of 24 and not 0.
 //
 //go:noescape
-func quantizeInt16AVX2(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
+func quantizeInt16SIMD(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)

@@ -2,39 +2,12 @@
 
 package kernel
 
-import "github.com/infer-prep/infer-prep/internal/cpu"
-
-// packed is the form of fixed-point weights that the assembly multiplies with:
-// for every output blocks of four taps, as int16 the low halves (signed) of the
-// four weights and then the high ones, so that w = hi<<16 + lo. Sums are right
-// modulo 1<<32, as int32's are, however many taps there are. Taps beyond an
-// output's Len have weight 0.
-type packed struct {
-	w       []int32
-	blocks  int // an output
-	longest int // of Len
-}
-
-// packedBlock is the number of elements of packed.w a block.
-const packedBlock = 4
-
-// pack makes the packed weights of W32 if there is assembly for them.
-func (t *Taps) pack() {
+// packWeights fills packed.w. A block of four taps holds the low halves (signed)
+// of the four weights as int16 and then the high halves, so that
+// w = high<<16 + low. Sums are correct modulo 1<<32, as int32's are, for any
+// number of taps.
+func (t *Taps) packWeights() {
 	p := &t.packed
-	p.blocks, p.longest = 0, 0
-	if !cpu.Has(cpu.AVX2) {
-		return
-	}
-	longest, last := int32(0), int32(0)
-	for i, n := range t.Len {
-		if t.Start[i] < last {
-			return // horizontal needs Start in order
-		}
-		longest, last = max(longest, n), t.Start[i]
-	}
-	p.longest = int(longest)
-	p.blocks = (p.longest + 3) / 4
-	p.w = grow(p.w, len(t.Len)*p.blocks*packedBlock)
 	to := p.w
 	var rest [4]int32
 	for i := range t.Len {
@@ -56,10 +29,8 @@ func (t *Taps) pack() {
 	}
 }
 
-// rows4 is four rows that are resampled together; some may be the same.
-type rows4 struct{ dst, src [4]*byte }
-
-// resample makes n outputs, 4 or more, of the first rows of r or of all of them.
+// resample computes n outputs, 4 or more, of the first min(rows, 4) rows of r;
+// it may compute the other rows too.
 func (r *rows4) resample(p *packed, rows, ch int, start, w *int32, n int) {
 	if ch == 1 {
 		resampleGrayAVX2(&r.dst, &r.src, start, w, n, p.blocks)
@@ -75,87 +46,10 @@ func (r *rows4) resample(p *packed, rows, ch int, start, w *int32, n int) {
 	}
 }
 
-// horizontal is Horizontal by assembly, if there is any for it.
-func (t *Taps) horizontal(dst, src []uint8, rows, inW, ch int) bool {
-	outW, p := len(t.Start), &t.packed
-	if outW < 4 || rows == 0 || p.blocks == 0 || !cpu.Has(cpu.AVX2) {
-		return false
-	}
-	read := 16 // bytes a block
-	switch ch {
-	case 1:
-		read = 4
-	case 3, 4:
-	default:
-		return false
-	}
-	line, out := inW*ch, outW*ch
-	src, dst = src[:rows*line], dst[:rows*out]
-	window := (p.blocks-1)*4*ch + read // bytes that are read for an output
-	start, size := t.Start, p.blocks*packedBlock
-	w := p.w[:outW*size]
-	if start[0] < 0 {
-		return false
-	}
-	end := int(start[outW-1])*ch + window
-	var r rows4
-	for y := 0; y < rows; y += 4 {
-		for i := range 4 {
-			at := min(y+i, rows-1)
-			r.dst[i], r.src[i] = &dst[at*out], &src[at*line]
-		}
-		last := min(y+3, rows-1)
-		if last*line+end <= len(src) {
-			r.resample(p, rows-y, ch, &start[0], &w[0], outW)
-			continue
-		}
-		// The last outputs would read beyond src. The first safe don't: they stay
-		// within their row.
-		safe := outW
-		for safe > 0 && int(start[safe-1])*ch+window > line {
-			safe--
-		}
-		if safe >= 4 {
-			r.resample(p, rows-y, ch, &start[0], &w[0], safe)
-		} else {
-			safe = 0
-		}
-		if !t.edge(dst, src, y, rows, line, ch, min(safe, outW-4), end) {
-			t.horizontalGo(dst[y*out:], src[y*line:], last+1-y, inW, ch, safe)
-		}
-	}
-	return true
-}
-
-// edge makes the outputs from first on of up to four rows from y on, if they need
-// few enough pixels: from a copy, after which there is room for what is read too
-// much.
-func (t *Taps) edge(dst, src []uint8, y, rows, line, ch, first, end int) bool {
-	const room, most = 160, 16
-	n := len(t.Start) - first
-	left := int(t.Start[first]) * ch
-	if n > most || end-left > room || left >= line {
-		return false
-	}
-	var r rows4
-	var copies [4][room]uint8
-	var start [most]int32
-	for i, s := range t.Start[first:] {
-		start[i] = s - t.Start[first]
-	}
-	for i := range 4 {
-		at := min(y+i, rows-1)
-		copy(copies[i][:], src[at*line+left:(at+1)*line])
-		r.src[i], r.dst[i] = &copies[i][0], &dst[(at*len(t.Start)+first)*ch]
-	}
-	r.resample(&t.packed, rows-y, ch, &start[0], &t.packed.w[first*t.packed.blocks*packedBlock], n)
-	return true
-}
-
-// vertical is VerticalRow by assembly, if there is any for it.
+// vertical runs VerticalRow in assembly and reports whether it did.
 func (t *Taps) vertical(dst, src []uint8, line, i int) bool {
 	p, n := &t.packed, int(t.Len[i])
-	if n == 0 || n > p.longest || line < 32 || !cpu.Has(cpu.AVX2) {
+	if n == 0 || n > p.longest || line < 32 || !hasSIMD() {
 		return false
 	}
 	w := p.w[i*p.blocks*packedBlock:][:p.blocks*packedBlock]

@@ -52,22 +52,6 @@ func YCCToRGB(dst, y, cb, cr []byte) {
 	}
 }
 
-// YCCToRGBPlanar is YCCToRGB to three planes of the length of red, which do not
-// overlap the others.
-func YCCToRGBPlanar(red, green, blue, y, cb, cr []byte) {
-	n := len(red)
-	green, blue, y, cb, cr = green[:n], blue[:n], y[:n], cb[:n], cr[:n]
-	if yccToPlanes(red, green, blue, y, cb, cr) {
-		return
-	}
-	for i, l := range y {
-		l, b, r := int32(l), cb[i], cr[i]
-		red[i] = clampByte(l + crR[r])
-		green[i] = clampByte(l + (cbG[b]+crG[r])>>16)
-		blue[i] = clampByte(l + cbB[b])
-	}
-}
-
 // YCCKToCMYK converts the first three planes to RGB, which is inverted CMY, and
 // then inverts all as Pillow does: libjpeg's own inversion and Pillow's cancel
 // out in C, M and Y.

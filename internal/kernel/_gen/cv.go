@@ -56,8 +56,8 @@ func cvRow1() {
 		}
 		return i/4*4 + i%4/2
 	}))
-	function("cvRow1AVX2", "func(dst *int16, src *byte, n int, first, pair *int32)")
-	Doc("cvRow1AVX2 is a row of n pixels, a multiple of 16 and not 0, of 1 channel: sums with 7 fractional bits.", "It reads 4 bytes at each of first.")
+	function("cvRow1SIMD", "func(dst *int16, src *byte, n int, first, pair *int32)")
+	Doc("cvRow1SIMD is a row of n pixels, a multiple of 16 and not 0, of 1 channel: sums with 7 fractional bits.", "It reads 4 bytes at each of first.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
 	first, pair := Load(Param("first"), GP64()), Load(Param("pair"), GP64())
@@ -114,7 +114,7 @@ func cvRow(ch int) {
 		}
 		return -1
 	}))
-	name := fmt.Sprintf("cvRow%dAVX2", ch)
+	name := fmt.Sprintf("cvRow%dSIMD", ch)
 	function(name, "func(dst *int16, src *byte, n int, first, pair *int32)")
 	Doc(fmt.Sprintf("%s is a row of n pixels, a multiple of 4 and not 0, of %d channels: sums with 7 fractional bits.", name, ch),
 		"It reads 8 bytes at each of first, which counts pixels.", tooMany("writes", ch))
@@ -241,7 +241,7 @@ func cvHalf(ch int) {
 		}
 		return -1
 	}))
-	name := fmt.Sprintf("cvHalf%dAVX2", ch)
+	name := fmt.Sprintf("cvHalf%dSIMD", ch)
 	function(name, "func(dst, a, b *byte, n int)")
 	k := map[int]int{1: 32, 3: 8, 4: 8}[ch]
 	Doc(fmt.Sprintf("%s averages the pixels of two rows to n, a multiple of %d and not 0.", name, k), tooMany("reads and writes", ch))
@@ -301,8 +301,8 @@ func cvHalf(ch int) {
 }
 
 func bytesToFloat() {
-	function("bytesToFloatAVX2", "func(dst *float32, src *byte, n int)")
-	Doc("bytesToFloatAVX2 converts n bytes, a multiple of 8 and not 0.")
+	function("bytesToFloatSIMD", "func(dst *float32, src *byte, n int)")
+	Doc("bytesToFloatSIMD converts n bytes, a multiple of 8 and not 0.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
 	Label("loop")
@@ -319,8 +319,8 @@ func bytesToFloat() {
 }
 
 func cvArea1() {
-	function("cvArea1AVX2", "func(dst, src *float32, n int, first *int32, w *float32, k, line int)")
-	Doc("cvArea1AVX2 gives n sums, a multiple of 8 and not 0, of k products; the weights of one place in the sums are line apart.")
+	function("cvArea1SIMD", "func(dst, src *float32, n int, first *int32, w *float32, k, line int)")
+	Doc("cvArea1SIMD gives n sums, a multiple of 8 and not 0, of k products; the weights of one place in the sums are line apart.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
 	first, w := Load(Param("first"), GP64()), Load(Param("w"), GP64())
@@ -355,7 +355,7 @@ func cvArea1() {
 
 // cvArea sums pixels of ch floats; loops of up to four products are unrolled.
 func cvArea(ch int) {
-	name := fmt.Sprintf("cvArea%dAVX2", ch)
+	name := fmt.Sprintf("cvArea%dSIMD", ch)
 	function(name, "func(dst, src *float32, n int, first *int32, w *float32, k int)")
 	Doc(fmt.Sprintf("%s gives the sums of k products, none of them below 0, of n pixels, n > 0 and k > 0, of %d channels.", name, ch),
 		"It reads and writes 4 elements where a pixel begins.")
@@ -409,8 +409,8 @@ func cvArea(ch int) {
 }
 
 func addScaled() {
-	function("addScaledAVX2", "func(sum, buf *float32, n int, w float32, first bool)")
-	Doc("addScaledAVX2 is addScaled of n elements, a multiple of 8 and not 0.")
+	function("addScaledSIMD", "func(sum, buf *float32, n int, w float32, first bool)")
+	Doc("addScaledSIMD is addScaled of n elements, a multiple of 8 and not 0.")
 	sum, buf := Load(Param("sum"), GP64()), Load(Param("buf"), GP64())
 	n, f := Load(Param("n"), GP64()), Load(Param("first"), GP8())
 	p, err := Param("w").Resolve()
@@ -440,8 +440,8 @@ func addScaled() {
 }
 
 func roundBytes() {
-	function("roundU8AVX2", "func(dst *byte, src *float32, n int)")
-	Doc("roundU8AVX2 is RoundU8 of n elements, a multiple of 32 and not 0.")
+	function("roundU8SIMD", "func(dst *byte, src *float32, n int)")
+	Doc("roundU8SIMD is RoundU8 of n elements, a multiple of 32 and not 0.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
 	order := GLOBL("round_order", 8|16)
@@ -482,7 +482,7 @@ func pick(size int) {
 		}
 		return -1
 	}))
-	name := fmt.Sprintf("pick%dAVX2", size)
+	name := fmt.Sprintf("pick%dSIMD", size)
 	function(name, "func(dst, src *byte, n int, index *int32)")
 	Doc(fmt.Sprintf("%s copies the n pixels of index, a multiple of 8 and not 0. It reads 4 bytes of each.", name), tooMany("writes", size))
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
@@ -526,8 +526,8 @@ func pick(size int) {
 }
 
 func sumRows() {
-	function("sumRowsAVX2", "func(dst *uint16, src *byte, n, rows, stride int)")
-	Doc("sumRowsAVX2 adds the first n bytes, a multiple of 16 and not 0, of rows, rows > 0, that are stride apart.")
+	function("sumRowsSIMD", "func(dst *uint16, src *byte, n, rows, stride int)")
+	Doc("sumRowsSIMD adds the first n bytes, a multiple of 16 and not 0, of rows, rows > 0, that are stride apart.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n, rows := Load(Param("n"), GP64()), Load(Param("rows"), GP64())
 	stride := Load(Param("stride"), GP64())
@@ -553,8 +553,8 @@ func sumRows() {
 }
 
 func sumBlocks() {
-	function("sumBlocksAVX2", "func(dst *float32, src *uint16, n, k, ch int, scale float32)")
-	Doc("sumBlocksAVX2 adds k pixels of ch elements, at most 4, and scales the sum, n times; n and k are not 0.",
+	function("sumBlocksSIMD", "func(dst *float32, src *uint16, n, k, ch int, scale float32)")
+	Doc("sumBlocksSIMD adds k pixels of ch elements, at most 4, and scales the sum, n times; n and k are not 0.",
 		"It reads and writes 4 elements where a pixel begins.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n, k := Load(Param("n"), GP64()), Load(Param("k"), GP64())
@@ -587,8 +587,8 @@ func sumBlocks() {
 
 // cvCubic1 sums four neighbours at eight places at a time.
 func cvCubic1() {
-	function("cvCubic1AVX2", "func(dst *int32, src *byte, n int, first, pairs *int32)")
-	Doc("cvCubic1AVX2 is CVRowU8 of n pixels, a multiple of 8 and not 0, of 1 channel, whose four taps are neighbours.")
+	function("cvCubic1SIMD", "func(dst *int32, src *byte, n int, first, pairs *int32)")
+	Doc("cvCubic1SIMD is CVRowU8 of n pixels, a multiple of 8 and not 0, of 1 channel, whose four taps are neighbours.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
 	first, pairs := Load(Param("first"), GP64()), Load(Param("pairs"), GP64())
@@ -613,7 +613,7 @@ func cvCubic1() {
 
 // cvCubic sums four neighbours of ch bytes at two places at a time.
 func cvCubic(ch int) {
-	name := fmt.Sprintf("cvCubic%dAVX2", ch)
+	name := fmt.Sprintf("cvCubic%dSIMD", ch)
 	var taps, weights [2]Mem // of the first and the second two neighbours
 	for p := range taps {
 		taps[p] = bytesOf(fmt.Sprintf("cv_cubic%d_%d", ch, p), 32, twice(func(i int) int {
@@ -674,8 +674,8 @@ func cvCubic(ch int) {
 }
 
 func cvMixCubic() {
-	function("cvMixCubicAVX2", "func(dst *byte, a, b, c, d *int32, n int, w *[4]float32)")
-	Doc("cvMixCubicAVX2 is CVMixCubicU8's arithmetic in float32, of n sums, a multiple of 8 and not 0.")
+	function("cvMixCubicSIMD", "func(dst *byte, a, b, c, d *int32, n int, w *[4]float32)")
+	Doc("cvMixCubicSIMD is CVMixCubicU8's arithmetic in float32, of n sums, a multiple of 8 and not 0.")
 	dst := Load(Param("dst"), GP64())
 	var rows [4]Register
 	for i, name := range []string{"a", "b", "c", "d"} {

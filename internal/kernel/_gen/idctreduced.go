@@ -58,7 +58,7 @@ func idct4() {
 	spread := shuffled("idct4_spread", 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1)
 	sixteen := words("idct4_16", 16, 16)
 
-	l := idctLoop("idctRow4AVX2", "idctRow4AVX2 is IDCTRow4 of n blocks, n > 0.")
+	l := idctLoop("idctRow4SIMD", "idctRow4SIMD is IDCTRow4 of n blocks, n > 0.")
 	flag := GP64()
 	l.dcOnly()
 	// four makes 4 values of pairs of 7; p0 has value 0 in its low words.
@@ -194,7 +194,7 @@ func idct2() {
 	middle := bytes("idct2_middle", 128, 128)
 	spread := shuffled("idct2_spread", 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1)
 
-	l := idctLoop("idctRow2AVX2", "idctRow2AVX2 is IDCTRow2 of n blocks, n > 0.")
+	l := idctLoop("idctRow2SIMD", "idctRow2SIMD is IDCTRow2 of n blocks, n > 0.")
 	l.dcOnly()
 	in0, in1, in3, in5, in7 := l.scaled(0), l.scaled(1), l.scaled(3), l.scaled(5), l.scaled(7)
 	zero := YMM()

@@ -104,10 +104,10 @@ func (t table) store(v VecVirtual, to Mem) {
 }
 
 func lookupCHW(ch, size int) {
-	name := fmt.Sprintf("lookupCHW%dx%dAVX2", ch, size)
+	name := fmt.Sprintf("lookupCHW%dx%dSIMD", ch, size)
 	// The bytes of a channel of eight pixels, as dwords: the low lane holds the
 	// first 16 of the bytes, the high lane the last.
-	spread := GLOBL(name+"_spread", 8|16)
+	spread := GLOBL(fmt.Sprintf("lookupCHW%dx%dAVX2_spread", ch, size), 8|16)
 	for c := range ch {
 		for i := range 8 {
 			at := i*ch + c
@@ -449,8 +449,8 @@ func flip16() {
 }
 
 func normalize() {
-	function("normalizeAVX2", "func(dst, src *float32, n int, mean, std *[24]float32)")
-	Doc("normalizeAVX2 is NormalizeF32 of n elements, a multiple of 24 and not 0.")
+	function("normalizeSIMD", "func(dst, src *float32, n int, mean, std *[24]float32)")
+	Doc("normalizeSIMD is NormalizeF32 of n elements, a multiple of 24 and not 0.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
 	mean, std := Load(Param("mean"), GP64()), Load(Param("std"), GP64())
@@ -478,8 +478,8 @@ func normalize() {
 
 // quantize writes elements of a type of the name.
 func quantize(name string, size int) {
-	function("quantize"+name+"AVX2", "func(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)")
-	Doc("quantize" + name + "AVX2 is QuantizeF32 of n elements, a multiple of 24 and not 0.")
+	function("quantize"+name+"SIMD", "func(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)")
+	Doc("quantize" + name + "SIMD is QuantizeF32 of n elements, a multiple of 24 and not 0.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
 	scale, zero := Load(Param("scale"), GP64()), Load(Param("zero"), GP64())

@@ -116,17 +116,5 @@ func ycc() {
 				}
 			}
 		})
-
-		TEXT(fmt.Sprintf("yccToPlanesx%d", width), NOSPLIT, "func(red, green, blue, y, cb, cr *byte, n int)")
-		Pragma("noescape")
-		Doc(fmt.Sprintf("yccToPlanesx%d converts n pixels, n >= %d.", width, width))
-		planes := []place{arg("red", 1), arg("green", 1), arg("blue", 1)}
-		y, cb, cr = arg("y", 1), arg("cb", 1), arg("cr", 1)
-		n = Load(Param("n"), GP64())
-		sampleLoop(width, n, append(planes, y, cb, cr), func() {
-			for i, v := range colours(y, cb, cr) {
-				VMOVDQU(v, Mem{Base: planes[i].reg})
-			}
-		})
 	}
 }

@@ -40,7 +40,7 @@ func rowArgs(name string) {
 
 // cvRow1 mixes two neighbours at eight places at a time.
 func cvRow1() {
-	rowArgs("cvRow1NEON")
+	rowArgs("cvRow1SIMD")
 	const dst, pair, at = R(0), R(4), R(9)
 	const a, b, t, u, lo, hi = V(0), V(1), V(2), V(3), V(4), V(5)
 	label("loop")
@@ -67,7 +67,7 @@ func cvRow1() {
 
 // cvRow mixes two neighbours of ch bytes at four places at a time.
 func cvRow(ch int) {
-	rowArgs(fmt.Sprintf("cvRow%dNEON", ch))
+	rowArgs(fmt.Sprintf("cvRow%dSIMD", ch))
 	const dst, pair, at = R(0), R(4), R(9)
 	const weights, a, b, sum = V(0), V(1), V(16), V(5)
 	label("loop")
@@ -141,7 +141,7 @@ func cvMix() {
 
 // bytesToFloat widens 16 bytes at a time.
 func bytesToFloat() {
-	text("bytesToFloatNEON", 24, "func bytesToFloatNEON(dst *float32, src *byte, n int)")
+	text("bytesToFloatSIMD", 24, "func bytesToFloatSIMD(dst *float32, src *byte, n int)")
 	p("MOVD dst+0(FP), R0")
 	p("MOVD src+8(FP), R1")
 	p("MOVD n+16(FP), R2")
@@ -165,7 +165,7 @@ func bytesToFloat() {
 // cvArea1 makes four sums at a time; the weights of one place in the sums are
 // line apart.
 func cvArea1() {
-	text("cvArea1NEON", 56, "func cvArea1NEON(dst, row *float32, n int, first *int32, w *float32, k, line int)")
+	text("cvArea1SIMD", 56, "func cvArea1SIMD(dst, row *float32, n int, first *int32, w *float32, k, line int)")
 	p("MOVD dst+0(FP), R0")
 	p("MOVD row+8(FP), R1")
 	p("MOVD n+16(FP), R2")
@@ -201,7 +201,7 @@ func cvArea1() {
 
 // cvArea makes the sums of the ch channels of an output at a time.
 func cvArea(ch int) {
-	name := fmt.Sprintf("cvArea%dNEON", ch)
+	name := fmt.Sprintf("cvArea%dSIMD", ch)
 	text(name, 48, "func "+name+"(dst, row *float32, n int, first *int32, w *float32, k int)")
 	p("MOVD dst+0(FP), R0")
 	p("MOVD row+8(FP), R1")
@@ -265,7 +265,7 @@ func scale(adds bool) {
 
 // round gives 16 bytes at a time.
 func round() {
-	text("roundU8NEON", 24, "func roundU8NEON(dst *byte, src *float32, n int)")
+	text("roundU8SIMD", 24, "func roundU8SIMD(dst *byte, src *float32, n int)")
 	p("MOVD dst+0(FP), R0")
 	p("MOVD src+8(FP), R1")
 	p("MOVD n+16(FP), R2")
@@ -288,7 +288,7 @@ func round() {
 
 // cvHalf makes means of 2 x 2 pixels, eight at a time.
 func cvHalf(ch int) {
-	name := fmt.Sprintf("cvHalf%dNEON", ch)
+	name := fmt.Sprintf("cvHalf%dSIMD", ch)
 	text(name, 32, "func "+name+"(dst, a, b *byte, n int)")
 	p("MOVD dst+0(FP), R0")
 	p("MOVD a+8(FP), R1")
@@ -330,7 +330,7 @@ func cvHalf(ch int) {
 
 // pick copies four pixels of size bytes at a time.
 func pick(size int) {
-	name := fmt.Sprintf("pick%d", size)
+	name := fmt.Sprintf("pick%dSIMD", size)
 	text(name, 32, "func "+name+"(dst, src *byte, n int, xs *int32)")
 	p("MOVD dst+0(FP), R0")
 	p("MOVD src+8(FP), R1")
@@ -373,7 +373,7 @@ func pick(size int) {
 
 // sumRows adds 16 columns at a time.
 func sumRows() {
-	text("sumRowsNEON", 40, "func sumRowsNEON(dst *uint16, src *byte, n, rows, stride int)")
+	text("sumRowsSIMD", 40, "func sumRowsSIMD(dst *uint16, src *byte, n, rows, stride int)")
 	p("MOVD dst+0(FP), R0")
 	p("MOVD src+8(FP), R1")
 	p("MOVD n+16(FP), R2")
@@ -400,7 +400,7 @@ func sumRows() {
 
 // sumBlocks adds the up to four channels of k pixels at a time.
 func sumBlocks() {
-	text("sumBlocksNEON", 44, "func sumBlocksNEON(dst *float32, src *uint16, n, k, ch int, scale float32)")
+	text("sumBlocksSIMD", 44, "func sumBlocksSIMD(dst *float32, src *uint16, n, k, ch int, scale float32)")
 	p("MOVD dst+0(FP), R0")
 	p("MOVD src+8(FP), R1")
 	p("MOVD n+16(FP), R2")
@@ -437,7 +437,7 @@ func cubicArgs(name string) {
 
 // cvCubic1 makes four sums of four products at a time.
 func cvCubic1() {
-	cubicArgs("cvCubic1NEON")
+	cubicArgs("cvCubic1SIMD")
 	const weights, v, sum = V(0), V(4), V(16)
 	label("loop")
 	for i := range V(4) {
@@ -461,7 +461,7 @@ func cvCubic1() {
 
 // cvCubic makes two times the sums of ch channels at a time.
 func cvCubic(ch int) {
-	cubicArgs(fmt.Sprintf("cvCubic%dNEON", ch))
+	cubicArgs(fmt.Sprintf("cvCubic%dSIMD", ch))
 	const weights, pixels, sum = V(0), V(16), V(4)
 	label("loop")
 	ldrPost(4, weights, 4, 16)
@@ -505,7 +505,7 @@ func cvCubic(ch int) {
 
 // cvMixCubic mixes four rows of sums, eight at a time, the last row first.
 func cvMixCubic() {
-	text("cvMixCubicNEON", 56, "func cvMixCubicNEON(dst *byte, a, b, c, d *int32, n int, w *[4]float32)")
+	text("cvMixCubicSIMD", 56, "func cvMixCubicSIMD(dst *byte, a, b, c, d *int32, n int, w *[4]float32)")
 	p("MOVD dst+0(FP), R0")
 	for i, row := range "abcd" {
 		p("MOVD %c+%d(FP), R%d", row, 8+8*i, 1+i)

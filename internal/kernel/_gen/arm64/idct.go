@@ -120,7 +120,7 @@ func idct() {
 	const in, out = V(16), V(24)
 	const dst, stride, coef, quant, last, at, factors, sign = R(0), R(1), R(2), R(3), R(4), R(6), R(7), V(15)
 	halves("dct", dctFactors...)
-	text("idctRowNEON", 48, "func idctRowNEON(dst *byte, stride int, coef, quant *[64]int16, last *uint8, n int)")
+	text("idctRowSIMD", 48, "func idctRowSIMD(dst *byte, stride int, coef, quant *[64]int16, last *uint8, n int)")
 	p("MOVD dst+0(FP), R0")
 	p("MOVD stride+8(FP), R1")
 	p("MOVD coef+16(FP), R2")

@@ -47,7 +47,7 @@ func idct4() {
 	const coef, quant, at = R(2), R(3), R(6)
 	const round1, round2, turned, sign, a = V(2), V(3), V(4), V(5), V(6)
 	const in, out = V(16), V(24)
-	rowArguments("idctRow4NEON", true)
+	rowArguments("idctRow4SIMD", true)
 	p("MOVD $dct4<>(SB), R7")
 	ld1(4, V(0).h8(), 7, 0)
 	p("MOVD $turn<>(SB), R7")

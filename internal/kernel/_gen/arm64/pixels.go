@@ -105,7 +105,7 @@ func lookup(ch, size int, planar bool) {
 	if planar {
 		layout, args, bytes = "CHW", "dst *byte, plane int, src *byte, n int, tables *byte", 40
 	}
-	name := fmt.Sprintf("lookup%s%dx%d", layout, ch, size)
+	name := fmt.Sprintf("lookup%s%dx%dSIMD", layout, ch, size)
 	text(name, bytes, "func "+name+"("+args+")")
 	elements := 8
 	if planar {
@@ -191,7 +191,7 @@ func lookupBytes(ch int, planar bool) {
 	if planar {
 		layout, args, bytes = "CHW", "dst *byte, plane int, src *byte, n int, tables *byte", 40
 	}
-	name := fmt.Sprintf("lookup%s%dx1NEON", layout, ch)
+	name := fmt.Sprintf("lookup%s%dx1SIMD", layout, ch)
 	text(name, bytes, "func "+name+"("+args+")")
 	const dst, src, tables = R(0), R(2), R(4)
 	p("MOVD dst+0(FP), R0")
@@ -280,7 +280,7 @@ func flip() {
 
 // normalize subtracts and divides 24 elements at a time.
 func normalize() {
-	text("normalizeNEON", 40, "func normalizeNEON(dst, src *float32, n int, mean, std *[24]float32)")
+	text("normalizeSIMD", 40, "func normalizeSIMD(dst, src *float32, n int, mean, std *[24]float32)")
 	const dst, src, mean, std = R(0), R(1), R(3), R(4)
 	p("MOVD dst+0(FP), R0")
 	p("MOVD src+8(FP), R1")
@@ -310,7 +310,7 @@ func normalize() {
 // quantize divides, rounds and clamps 24 elements at a time, to size bytes each.
 // The clamp of the additions is beyond that of the type.
 func quantize(name string, size int, signed bool) {
-	name = "quantize" + name + "NEON"
+	name = "quantize" + name + "SIMD"
 	text(name, 40, "func "+name+"(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)")
 	const dst, src, scale, zero = R(0), R(1), R(3), R(4)
 	p("MOVD dst+0(FP), R0")

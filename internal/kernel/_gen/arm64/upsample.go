@@ -24,7 +24,7 @@ func upsample() {
 	const dst, near, far = R(0), R(1), R(2)
 	const three = V(0)
 
-	text("upsampleH2V1NEON", 24, "func upsampleH2V1NEON(dst, src *byte, n int)")
+	text("upsampleH2V1SIMD", 24, "func upsampleH2V1SIMD(dst, src *byte, n int)")
 	p("MOVD dst+0(FP), R0")
 	p("MOVD src+8(FP), R1")
 	p("MOVD n+16(FP), R3")
@@ -50,7 +50,7 @@ func upsample() {
 	p("BNE loop")
 	p("RET")
 
-	text("upsampleH1V2NEON", 40, "func upsampleH1V2NEON(dst, near, far *byte, n, bias int)")
+	text("upsampleH1V2SIMD", 40, "func upsampleH1V2SIMD(dst, near, far *byte, n, bias int)")
 	p("MOVD dst+0(FP), R0")
 	p("MOVD near+8(FP), R1")
 	p("MOVD far+16(FP), R2")
@@ -72,7 +72,7 @@ func upsample() {
 	p("BNE loop")
 	p("RET")
 
-	text("upsampleH2V2NEON", 32, "func upsampleH2V2NEON(dst, near, far *byte, n int)")
+	text("upsampleH2V2SIMD", 32, "func upsampleH2V2SIMD(dst, near, far *byte, n int)")
 	p("MOVD dst+0(FP), R0")
 	p("MOVD near+8(FP), R1")
 	p("MOVD far+16(FP), R2")

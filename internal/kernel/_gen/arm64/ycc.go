@@ -1,7 +1,5 @@
 package main
 
-import "strings"
-
 // ycc converts 16 pixels at a time; the last 16 begin earlier where the number is
 // no multiple. The factors are those of ycc.go less whole numbers, so that they
 // fit 16 bits:
@@ -12,23 +10,13 @@ import "strings"
 // round(f x / 65536) is (floor(2 f x / 65536) + 1) / 2, which sqdmulh and srsra give.
 func ycc() {
 	halves("ycc", 26345, -14942, -22554, 18734)
-	yccTo("yccToRGBNEON", "dst")
-	yccTo("yccToPlanesNEON", "red", "green", "blue")
-}
-
-// yccTo writes pixels to one place, or their colours to three.
-func yccTo(name string, outs ...string) {
-	all := append(outs, "y", "cb", "cr")
-	text(name, 8*len(all)+8, "func "+name+"("+strings.Join(all, ", ")+" *byte, n int)")
+	text("yccToRGBSIMD", 40, "func yccToRGBSIMD(dst, y, cb, cr *byte, n int)")
 	const y, cb, cr, dst = R(0), R(1), R(2), R(3)
-	for i, arg := range all {
-		at := int(dst) + i
-		if i >= len(outs) {
-			at = i - len(outs)
-		}
-		p("MOVD %s+%d(FP), R%d", arg, 8*i, at)
-	}
-	p("MOVD n+%d(FP), R6", 8*len(all))
+	p("MOVD dst+0(FP), R3")
+	p("MOVD y+8(FP), R0")
+	p("MOVD cb+16(FP), R1")
+	p("MOVD cr+24(FP), R2")
+	p("MOVD n+32(FP), R6")
 	p("MOVD $ycc<>(SB), R7")
 	const factors, bias = V(0), V(1)
 	const vy, vb, vr = V(2), V(3), V(4)
@@ -38,12 +26,10 @@ func yccTo(name string, outs ...string) {
 	p("CMP $16, R6")
 	p("BGE whole")
 	p("SUB $16, R6, R8")
-	for i := range 3 + len(outs) {
+	for i := range 4 {
 		p("ADD R8, R%d", i)
 	}
-	if len(outs) == 1 {
-		p("ADD R8<<1, R%d", dst)
-	}
+	p("ADD R8<<1, R%d", dst)
 	p("MOVD $16, R6")
 	label("whole")
 	ld1(1, vb.b16(), cb, 16)
@@ -81,13 +67,7 @@ func yccTo(name string, outs ...string) {
 		sqxtun(part(bytes+1), g.h8())
 		sqxtun(part(bytes+2), blue.h8())
 	}
-	if len(outs) == 1 {
-		st3(bytes.b16(), dst, 48)
-	} else {
-		for i := range outs {
-			st1(1, (bytes + V(i)).b16(), dst+R(i), 16)
-		}
-	}
+	st3(bytes.b16(), dst, 48)
 	p("SUBS $16, R6")
 	p("BNE loop")
 	p("RET")
