@@ -18,9 +18,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/records/kaldi"
 	"github.com/infer-prep/infer-prep/records/webdataset"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -154,7 +154,7 @@ func (k *kaldiSamples) load(ctx context.Context, s *Samples, o KaldiOptions) err
 		if isArray(f.Field) {
 			options.DType = tensor.Float32
 		}
-		script, err := kaldi.OpenScript(ctx, recordio.Local, f.File, options)
+		script, err := kaldi.OpenScript(ctx, store.Local, f.File, options)
 		var pipe *kaldi.PipeError
 		if errors.As(err, &pipe) {
 			return fmt.Errorf("pack: %s: line %d: %q is %w: %q; run it first and name what it wrote", pipe.File, pipe.Line, pipe.Key, kaldi.ErrPipe, pipe.Command)

@@ -21,6 +21,7 @@ import (
 	"github.com/infer-prep/infer-prep/internal/filelock"
 	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // photos makes n small PNG files in a new folder and gives items of them; every 11th is damaged.
@@ -123,9 +124,9 @@ func TestRecordIO(t *testing.T) {
 		require.Len(t, l, 18)
 		require.Equal(t, []float32{40}, l[0].Labels)
 
-		list, err := recordio.Files(t.Context(), recordio.Local, filepath.Join(dir, "p_val.rec"), false)
+		list, err := store.Files(t.Context(), store.Local, []string{filepath.Join(dir, "p_val.rec")}, false)
 		require.NoError(t, err)
-		files, err := recordio.NewStream(t.Context(), recordio.Local, list, 4)
+		files, err := recordio.NewStream(t.Context(), store.Local, list, 4)
 		require.NoError(t, err)
 		sums, err := recordio.ReadSums("", strings.NewReader(got["p_val.rec.sums"]))
 		require.NoError(t, err)

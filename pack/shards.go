@@ -13,9 +13,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/records/webdataset"
 	"github.com/infer-prep/infer-prep/rng"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 var (
@@ -178,7 +178,7 @@ type section struct {
 // Fields are in the order of their names, and so the shards those that webdataset writes
 // (with mtime=0).
 func Shards(ctx context.Context, s *Samples, dir string, o ShardOptions) (*ShardReport, error) {
-	p := &shardPack{ctx: ctx, s: s, dir: dir, report: &ShardReport{}, open: &shardOpener{Opener: recordio.Local}}
+	p := &shardPack{ctx: ctx, s: s, dir: dir, report: &ShardReport{}, open: &shardOpener{Opener: store.Local}}
 	var err error
 	if p.o, err = o.fill(s); err != nil {
 		return p.report, err
@@ -249,7 +249,7 @@ func (o ShardOptions) fill(s *Samples) (ShardOptions, error) {
 	if strings.ContainsAny(o.Name, `/\`) || strings.HasPrefix(o.Name, ".") {
 		return o, fmt.Errorf("pack: name %q, want the name of a file, such as data-%%05d.tar", o.Name)
 	}
-	if _, err := webdataset.NewWriter(context.Background(), recordio.Local, o.Name, webdataset.WriterOptions{Count: o.Count, Size: o.Size, Index: o.Index}); err != nil {
+	if _, err := webdataset.NewWriter(context.Background(), store.Local, o.Name, webdataset.WriterOptions{Count: o.Count, Size: o.Size, Index: o.Index}); err != nil {
 		return o, err
 	}
 	switch {
@@ -365,7 +365,7 @@ func (p *shardPack) pack() error {
 	}
 	if p.s.ClassNames != nil {
 		names := []byte(strings.Join(p.s.ClassNames, "\n") + "\n")
-		if err := recordio.WriteFile(p.ctx, p.open, filepath.Join(p.dir, classesFile), names); err != nil {
+		if err := store.WriteFile(p.ctx, p.open, filepath.Join(p.dir, classesFile), names); err != nil {
 			return fmt.Errorf("pack: %w", err)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/records/webdataset"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // journalFile is where a pack notes how far it is.
@@ -210,18 +210,18 @@ func sumFile(ctx context.Context, name string) (s fileState, err error) {
 
 // shardOpener sums what is written into shards, and does not say when they were written.
 type shardOpener struct {
-	recordio.Opener
+	store.Opener
 	name      string // of the last shard, without its folder
 	fileState        // and what it has
 }
 
-func (o *shardOpener) Stat(ctx context.Context, name string) (recordio.Info, error) {
+func (o *shardOpener) Stat(ctx context.Context, name string) (store.Info, error) {
 	i, err := o.Opener.Stat(ctx, name)
 	i.Modified = time.Time{}
 	return i, err
 }
 
-func (o *shardOpener) Create(ctx context.Context, name string) (recordio.NewFile, error) {
+func (o *shardOpener) Create(ctx context.Context, name string) (store.NewFile, error) {
 	f, err := o.Opener.Create(ctx, name)
 	if err != nil || strings.HasSuffix(name, webdataset.IndexName("")) {
 		return f, err
@@ -231,7 +231,7 @@ func (o *shardOpener) Create(ctx context.Context, name string) (recordio.NewFile
 }
 
 type shardFile struct {
-	recordio.NewFile
+	store.NewFile
 	o *shardOpener
 }
 

@@ -24,9 +24,9 @@ import (
 
 	_ "github.com/infer-prep/infer-prep/codec/png"
 	"github.com/infer-prep/infer-prep/internal/filelock"
-	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/records/kaldi"
 	"github.com/infer-prep/infer-prep/records/webdataset"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -134,7 +134,7 @@ func TestShardsOfKaldi(t *testing.T) {
 	require.Equal(t, []string{"_1.5", "1.5_3"}, []string{filepath.Base(filepath.Dir(r.Shards[0].Name)), filepath.Base(filepath.Dir(r.Shards[1].Name))})
 	require.Equal(t, []int{1, 4}, []int{r.Shards[0].Samples, r.Shards[1].Samples})
 	require.Len(t, r.Outside, s.Len()-5)
-	groups, err := webdataset.Groups(t.Context(), recordio.Local, out)
+	groups, err := webdataset.Groups(t.Context(), store.Local, out)
 	require.NoError(t, err)
 	require.Equal(t, []string{"1.5_3", "_1.5"}, []string{groups[0].Name, groups[1].Name})
 	require.NoError(t, s.Close())
@@ -447,7 +447,7 @@ func TestShardsSamples(t *testing.T) {
 		require.Equal(t, o.Sort, slices.IsSorted(keys))
 		if o.Index {
 			for _, x := range r.Shards {
-				require.NoError(t, webdataset.Verify(t.Context(), recordio.Local, x.Name, webdataset.Options{}))
+				require.NoError(t, webdataset.Verify(t.Context(), store.Local, x.Name, webdataset.Options{}))
 			}
 		}
 	}

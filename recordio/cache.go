@@ -9,6 +9,9 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"strings"
+
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // Cached is a Split whose first epoch is written to a file, from which later
@@ -20,13 +23,13 @@ import (
 // of others, or damaged, is made anew. docs/format/splitcache.md describes it.
 type Cached struct {
 	split  *Split
-	opener Opener
+	opener store.Opener
 	ctx    context.Context
 	name   string
 	print  [sha256.Size]byte
 
-	file   File    // of an epoch that is read from it; nil in the first
-	out    NewFile // in the first
+	file   store.File    // of an epoch that is read from it; nil in the first
+	out    store.NewFile // in the first
 	sum    uint32
 	count  uint64
 	at     int64 // in file
@@ -52,9 +55,9 @@ const (
 
 // OpenCached is OpenSplit with a cache of this name, which CacheName makes the
 // part's. The order must be that of the files: neither Random nor Pieces, and not Lenient.
-func OpenCached(ctx context.Context, o Opener, names, cache string, options SplitOptions) (*Cached, error) {
+func OpenCached(ctx context.Context, o store.Opener, names []string, cache string, options SplitOptions) (*Cached, error) {
 	if options.Random || options.Pieces > 0 || options.Lenient {
-		return nil, fmt.Errorf("recordio: %s: a cache has the files' own order, strictly", names)
+		return nil, fmt.Errorf("recordio: cache: %s: Random, Pieces and Lenient must not be set: a cache has the files' own order", strings.Join(names, ", "))
 	}
 	s, err := OpenSplit(ctx, o, names, options)
 	if err != nil {
@@ -107,7 +110,7 @@ func (c *Cached) header() []byte {
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // check reads all of a file. Not ok if it is another's, or damaged.
-func (c *Cached) check(f File) (ok bool, err error) {
+func (c *Cached) check(f store.File) (ok bool, err error) {
 	size := f.Size()
 	if size < splitHeader+splitChunk+4 {
 		return false, nil
@@ -222,10 +225,8 @@ func (c *Cached) readChunk(to *Chunk) error {
 	to.Text, to.limit = c.split.o.Text, c.split.o.Limit
 	to.File, to.Offset = c.split.stream.files[i].Name, int64(binary.LittleEndian.Uint64(head[8:]))
 	to.Data = nil
-	if m, ok := c.file.(Mapped); ok {
-		if b := m.Bytes(); int64(len(b)) == c.end {
-			to.Data = b[at : at+n : at+n]
-		}
+	if b := store.MappedBytes(c.file); b != nil {
+		to.Data = b[at : at+n : at+n]
 	}
 	if to.Data == nil {
 		if int64(cap(to.own)) < n {

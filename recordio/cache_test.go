@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/internal/hexdoc"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 func nextCached(t testing.TB, c *Cached) (l []string) {
@@ -30,7 +31,7 @@ func nextCached(t testing.TB, c *Cached) (l []string) {
 // whenever it begins anew, and by a later program.
 func TestCached(t *testing.T) {
 	for _, text := range []bool{false, true} {
-		for _, o := range []Opener{Local, unmapped{Local}} {
+		for _, o := range []store.Opener{store.Local, unmapped{store.Local}} {
 			dir := t.TempDir()
 			in := filepath.Join(dir, "in")
 			for f := range 3 {
@@ -47,7 +48,7 @@ func TestCached(t *testing.T) {
 				require.NotEmpty(t, want)
 				name := fmt.Sprintf("%s.split2.part%d", cache, part)
 				open := func(made bool) *Cached {
-					c, err := OpenCached(t.Context(), o, in, cache, options)
+					c, err := OpenCached(t.Context(), o, []string{in}, cache, options)
 					require.NoError(t, err)
 					require.Equal(t, made, c.file != nil)
 					return c
@@ -103,13 +104,13 @@ func TestCached(t *testing.T) {
 			}
 			// Files of another time.
 			require.NoError(t, os.Chtimes(filepath.Join(in, "1"), time.Time{}, time.Unix(1, 0)))
-			c, err := OpenCached(t.Context(), o, in, cache, SplitOptions{Parts: 2, Text: text})
+			c, err := OpenCached(t.Context(), o, []string{in}, cache, SplitOptions{Parts: 2, Text: text})
 			require.NoError(t, err)
 			require.Nil(t, c.file)
 			require.NoError(t, c.Close())
 		}
 	}
-	_, err := OpenCached(t.Context(), Local, "x", "y", SplitOptions{Lenient: true})
+	_, err := OpenCached(t.Context(), store.Local, []string{"x"}, "y", SplitOptions{Lenient: true})
 	require.ErrorContains(t, err, "a cache has the files' own order")
 	require.Equal(t, "c", CacheName("c", 0, 1))
 }
@@ -118,7 +119,7 @@ func TestCached(t *testing.T) {
 func TestCacheFormat(t *testing.T) {
 	dir := t.TempDir()
 	in := put(t, dir, "a", write(t, "abc"))
-	c, err := OpenCached(t.Context(), Local, in, filepath.Join(dir, "cache"), SplitOptions{})
+	c, err := OpenCached(t.Context(), store.Local, []string{in}, filepath.Join(dir, "cache"), SplitOptions{})
 	require.NoError(t, err)
 	for i := range c.print { // as in the example
 		c.print[i] = 0xab
@@ -129,7 +130,7 @@ func TestCacheFormat(t *testing.T) {
 	got, err := os.ReadFile(filepath.Join(dir, "cache"))
 	require.NoError(t, err)
 	require.Equal(t, hex.Dump(hexdoc.Read(t, "..", "splitcache")), hex.Dump(got))
-	f, err := Local.Open(t.Context(), filepath.Join(dir, "cache"))
+	f, err := store.Local.Open(t.Context(), filepath.Join(dir, "cache"))
 	require.NoError(t, err)
 	ok, err := c.check(f)
 	require.NoError(t, err)

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // memoryFiles is files in memory that are not mapped.
@@ -22,7 +24,7 @@ type memoryFile struct{ *bytes.Reader }
 
 func (memoryFile) Close() error { return nil }
 
-func (m memoryFiles) Open(_ context.Context, name string) (File, error) {
+func (m memoryFiles) Open(_ context.Context, name string) (store.File, error) {
 	b, ok := m[name]
 	if !ok {
 		return nil, fs.ErrNotExist
@@ -30,17 +32,17 @@ func (m memoryFiles) Open(_ context.Context, name string) (File, error) {
 	return memoryFile{bytes.NewReader(b)}, nil
 }
 
-func (m memoryFiles) Stat(_ context.Context, name string) (Info, error) {
+func (m memoryFiles) Stat(_ context.Context, name string) (store.Info, error) {
 	b, ok := m[name]
 	if !ok {
-		return Info{}, fs.ErrNotExist
+		return store.Info{}, fs.ErrNotExist
 	}
-	return Info{Name: name, Size: int64(len(b))}, nil
+	return store.Info{Name: name, Size: int64(len(b))}, nil
 }
 
-func (m memoryFiles) List(context.Context, string) ([]Info, error) { return nil, fs.ErrNotExist }
+func (m memoryFiles) List(context.Context, string) ([]store.Info, error) { return nil, fs.ErrNotExist }
 
-func (m memoryFiles) Create(_ context.Context, name string) (NewFile, error) {
+func (m memoryFiles) Create(_ context.Context, name string) (store.NewFile, error) {
 	return &memoryNew{m: m, name: name}, nil
 }
 
@@ -54,7 +56,7 @@ func (f *memoryNew) Close() error { f.m[f.name] = f.Bytes(); return nil }
 func (f *memoryNew) Abort() error { return nil }
 
 func memoryStream(t testing.TB, b []byte) *Stream {
-	s, err := NewStream(context.Background(), memoryFiles{"a": b}, []Info{{Name: "a", Size: int64(len(b))}}, 4)
+	s, err := NewStream(context.Background(), memoryFiles{"a": b}, []store.Info{{Name: "a", Size: int64(len(b))}}, 4)
 	require.NoError(t, err)
 	return s
 }
@@ -142,7 +144,7 @@ func TestSumsDamage(t *testing.T) {
 func TestCacheDamage(t *testing.T) {
 	files := memoryFiles{"a": write(t, "first", m+"x"), "b": write(t, "", "the last")}
 	open := func() *Cached {
-		c, err := OpenCached(t.Context(), files, "a;b", "cache", SplitOptions{Chunk: 20})
+		c, err := OpenCached(t.Context(), files, []string{"a", "b"}, "cache", SplitOptions{Chunk: 20})
 		require.NoError(t, err)
 		return c
 	}
@@ -238,7 +240,7 @@ func FuzzSums(f *testing.F) {
 func FuzzCache(f *testing.F) {
 	files := memoryFiles{"a": write(f, "first", m+"x")}
 	open := func(t testing.TB) *Cached {
-		c, err := OpenCached(context.Background(), files, "a", "cache", SplitOptions{})
+		c, err := OpenCached(context.Background(), files, []string{"a"}, "cache", SplitOptions{})
 		require.NoError(t, err)
 		return c
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // One part of a file's records, with chunks of them read ahead, and their memory used again.
@@ -30,7 +31,7 @@ func Example() {
 		panic(err)
 	}
 
-	split, err := recordio.OpenSplit(context.Background(), recordio.Local, name, recordio.SplitOptions{Part: 1, Parts: 2})
+	split, err := recordio.OpenSplit(context.Background(), store.Local, []string{name}, recordio.SplitOptions{Part: 1, Parts: 2})
 	if err != nil {
 		panic(err)
 	}

@@ -6,12 +6,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 func mxnetFile(name string) string { return filepath.Join("..", "testdata", "recordio", name) }
@@ -71,7 +71,7 @@ func TestMXNetParts(t *testing.T) {
 			c.Files[i] = mxnetFile(f + ".rec")
 		}
 		for k, want := range c.Parts {
-			s, err := OpenSplit(t.Context(), Local, strings.Join(c.Files, ";"), SplitOptions{Part: k, Parts: len(c.Parts)})
+			s, err := OpenSplit(t.Context(), store.Local, c.Files, SplitOptions{Part: k, Parts: len(c.Parts)})
 			require.NoError(t, err)
 			got := []int{}
 			for _, r := range next(t, s) {

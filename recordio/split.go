@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/infer-prep/infer-prep/rng"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // SplitOptions are those of OpenSplit.
@@ -53,8 +55,9 @@ type Split struct {
 
 type span struct{ from, to int64 }
 
-// OpenSplit opens one part of the files that names stands for, as Files tells.
-func OpenSplit(ctx context.Context, o Opener, names string, options SplitOptions) (_ *Split, err error) {
+// OpenSplit opens one part of the files that names stands for, as store.Files
+// expands them.
+func OpenSplit(ctx context.Context, o store.Opener, names []string, options SplitOptions) (_ *Split, err error) {
 	p := options
 	if p.Parts == 0 {
 		p.Parts = 1
@@ -81,9 +84,9 @@ func OpenSplit(ctx context.Context, o Opener, names string, options SplitOptions
 		err = fmt.Errorf("chunks of %d bytes", p.Chunk)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("recordio: %s: %w", names, err)
+		return nil, fmt.Errorf("recordio: split: %s: %w", strings.Join(names, ", "), err)
 	}
-	files, err := Files(ctx, o, names, p.Recursive)
+	files, err := store.Files(ctx, o, names, p.Recursive)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +128,7 @@ func OpenSplit(ctx context.Context, o Opener, names string, options SplitOptions
 }
 
 // indexed divides the records of an index.
-func (s *Split) indexed(ctx context.Context, o Opener) (err error) {
+func (s *Split) indexed(ctx context.Context, o store.Opener) (err error) {
 	f, err := o.Open(ctx, s.o.Index)
 	if err != nil {
 		return fmt.Errorf("recordio: %w", err)

@@ -14,17 +14,19 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/store"
 )
 
-// unmapped is Local with files that are not in memory.
-type unmapped struct{ Opener }
+// unmapped is store.Local with files that are not in memory.
+type unmapped struct{ store.Opener }
 
-func (u unmapped) Open(ctx context.Context, name string) (File, error) {
+func (u unmapped) Open(ctx context.Context, name string) (store.File, error) {
 	f, err := u.Opener.Open(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	return struct{ File }{f}, nil
+	return struct{ store.File }{f}, nil
 }
 
 func put(t testing.TB, dir, name string, data []byte) string {
@@ -47,9 +49,9 @@ func next(t testing.TB, s *Split) (l []string) {
 	}
 }
 
-func openSplit(t testing.TB, o Opener, names string, options SplitOptions) *Split {
+func openSplit(t testing.TB, o store.Opener, name string, options SplitOptions) *Split {
 	t.Helper()
-	s, err := OpenSplit(t.Context(), o, names, options)
+	s, err := OpenSplit(t.Context(), o, []string{name}, options)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s
@@ -98,13 +100,13 @@ func TestPartition(t *testing.T) {
 			most = 400
 		}
 		for _, parts := range []int{1, 2, 3, 1 + r.IntN(most)} {
-			var o Opener = Local
+			var o store.Opener = store.Local
 			if r.IntN(2) == 0 {
-				o = unmapped{Local}
+				o = unmapped{store.Local}
 			}
 			var got []string
 			for k := range parts {
-				s, err := OpenSplit(t.Context(), o, dir, SplitOptions{Part: k, Parts: parts, Text: text, Chunk: 1 + r.IntN(500)})
+				s, err := OpenSplit(t.Context(), o, []string{dir}, SplitOptions{Part: k, Parts: parts, Text: text, Chunk: 1 + r.IntN(500)})
 				require.NoError(t, err)
 				l := next(t, s)
 				s.Reset()
@@ -121,7 +123,7 @@ func TestPartition(t *testing.T) {
 		want := slices.Sorted(slices.Values(all))
 		var got []string
 		for k := range 3 {
-			s, err := OpenSplit(t.Context(), Local, dir, SplitOptions{Part: k, Parts: 3, Pieces: 4, Seed: 7})
+			s, err := OpenSplit(t.Context(), store.Local, []string{dir}, SplitOptions{Part: k, Parts: 3, Pieces: 4, Seed: 7})
 			require.NoError(t, err)
 			got = append(got, next(t, s)...)
 			require.NoError(t, s.Close())
@@ -137,8 +139,8 @@ func TestUpstreamParts(t *testing.T) {
 	for i := range 4 {
 		put(t, dir, fmt.Sprint(i+1), []byte("2 2:2\n"))
 	}
-	require.Len(t, next(t, openSplit(t, Local, dir, SplitOptions{Text: true, Parts: 2})), 6)
-	require.Len(t, next(t, openSplit(t, Local, dir, SplitOptions{Text: true, Part: 1, Parts: 2})), 4)
+	require.Len(t, next(t, openSplit(t, store.Local, dir, SplitOptions{Text: true, Parts: 2})), 6)
+	require.Len(t, next(t, openSplit(t, store.Local, dir, SplitOptions{Text: true, Part: 1, Parts: 2})), 4)
 }
 
 func TestIndexedSplit(t *testing.T) {
@@ -159,7 +161,7 @@ func TestIndexedSplit(t *testing.T) {
 	}
 	idx := put(t, dir, "idx", []byte(index.String()))
 	names := filepath.Join(dir, `\d\.rec`)
-	for _, o := range []Opener{Local, unmapped{Local}} {
+	for _, o := range []store.Opener{store.Local, unmapped{store.Local}} {
 		for _, parts := range []int{1, 2, 3, 7, 50, 60} {
 			var got, random []string
 			for k := range parts {
@@ -182,9 +184,9 @@ func TestIndexedSplit(t *testing.T) {
 		}
 	}
 	// Random access across the files.
-	files2, err := Files(t.Context(), Local, names, false)
+	files2, err := store.Files(t.Context(), store.Local, []string{names}, false)
 	require.NoError(t, err)
-	s, err := NewStream(t.Context(), Local, files2, 4)
+	s, err := NewStream(t.Context(), store.Local, files2, 4)
 	require.NoError(t, err)
 	defer s.Close()
 	entries, err := ReadIndex("idx", strings.NewReader(index.String()))
@@ -243,19 +245,19 @@ func TestSplitErrors(t *testing.T) {
 		{"a.rec", SplitOptions{Index: filepath.Join(dir, "none")}, fs.ErrNotExist, "none"},
 		{"b.rec", SplitOptions{}, fs.ErrNotExist, "b.rec"},
 		{"b(.rec", SplitOptions{}, fs.ErrNotExist, "b(.rec"},
-		{"empty", SplitOptions{}, fs.ErrNotExist, "no files that are not empty"},
+		{"empty", SplitOptions{}, fs.ErrNotExist, "all files are empty or missing"},
 		{"odd", SplitOptions{}, ErrCorrupt, "31 bytes, want a multiple of 4"},
 	} {
-		_, err := OpenSplit(t.Context(), Local, filepath.Join(dir, c.names), c.o)
+		_, err := OpenSplit(t.Context(), store.Local, []string{filepath.Join(dir, c.names)}, c.o)
 		require.ErrorContains(t, err, c.want)
 		if c.is != nil {
 			require.ErrorIs(t, err, c.is)
 		}
 	}
-	_, err := OpenSplit(t.Context(), Local, "s3://a/b", SplitOptions{})
-	require.ErrorContains(t, err, "no store for s3://")
+	_, err := OpenSplit(t.Context(), store.Local, []string{"s3://a/b"}, SplitOptions{})
+	require.ErrorContains(t, err, "store: s3://a/b: no store for s3:// here: want a path or file://")
 
-	s := openSplit(t, unmapped{Local}, filepath.Join(dir, "damaged"), SplitOptions{Chunk: 8})
+	s := openSplit(t, unmapped{store.Local}, filepath.Join(dir, "damaged"), SplitOptions{Chunk: 8})
 	for range 2 {
 		for _, want := range []string{"first", "second"} {
 			b, err := s.Next()
@@ -269,39 +271,15 @@ func TestSplitErrors(t *testing.T) {
 		require.Equal(t, err, again)
 		s.Reset()
 	}
-	s = openSplit(t, unmapped{Local}, filepath.Join(dir, "damaged"), SplitOptions{Chunk: 8, Lenient: true})
+	s = openSplit(t, unmapped{store.Local}, filepath.Join(dir, "damaged"), SplitOptions{Chunk: 8, Lenient: true})
 	require.Equal(t, []string{"first", "second"}, next(t, s))
 	require.EqualValues(t, 12, s.Skipped().Bytes)
 
 	// A file that is shortened after it was listed.
-	s = openSplit(t, unmapped{Local}, filepath.Join(dir, "a.rec"), SplitOptions{})
+	s = openSplit(t, unmapped{store.Local}, filepath.Join(dir, "a.rec"), SplitOptions{})
 	require.NoError(t, os.Truncate(filepath.Join(dir, "a.rec"), 8))
 	_, err = s.Next()
 	require.ErrorContains(t, err, "it had 32 before")
-}
-
-func TestFiles(t *testing.T) {
-	dir := t.TempDir()
-	for _, n := range []string{"b", "a", "sub/c", "sub/deep/d", "x-1.rec", "x-2.rec", "x-10.rec"} {
-		put(t, dir, n, []byte("data"))
-	}
-	put(t, dir, "none", nil)
-	names := func(uri string, recursive bool) string {
-		l, err := Files(t.Context(), Local, uri, recursive)
-		require.NoError(t, err)
-		var s []string
-		for _, i := range l {
-			rel, err := filepath.Rel(dir, strings.TrimPrefix(i.Name, "file://"))
-			require.NoError(t, err)
-			s = append(s, filepath.ToSlash(rel))
-		}
-		return strings.Join(s, " ")
-	}
-	require.Equal(t, "a b x-1.rec x-10.rec x-2.rec", names(dir, false))
-	require.Equal(t, "a b sub/c sub/deep/d x-1.rec x-10.rec x-2.rec", names(dir, true))
-	require.Equal(t, "x-1.rec x-10.rec x-2.rec b", names(filepath.Join(dir, "x-.*")+";"+filepath.Join(dir, "b"), false))
-	require.Equal(t, "b a", names(filepath.Join(dir, "b")+";"+filepath.Join(dir, "a")+";"+filepath.Join(dir, "none"), false))
-	require.Equal(t, "a", names("file://"+filepath.Join(dir, "a"), false))
 }
 
 func TestURI(t *testing.T) {
@@ -359,26 +337,6 @@ func TestLines(t *testing.T) {
 	require.Equal(t, io.EOF, err)
 }
 
-func TestCreate(t *testing.T) {
-	dir := t.TempDir()
-	name := filepath.Join(dir, "a.rec")
-	f, err := Local.Create(t.Context(), name)
-	require.NoError(t, err)
-	_, err = f.Write([]byte("data"))
-	require.NoError(t, err)
-	require.NoFileExists(t, name)
-	require.NoError(t, f.Close())
-	require.NoError(t, f.Abort())
-	require.FileExists(t, name)
-	f, err = Local.Create(t.Context(), name)
-	require.NoError(t, err)
-	require.NoError(t, f.Abort())
-	require.NoError(t, f.Close())
-	l, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	require.Len(t, l, 1)
-}
-
 // TestIndexPart: the records of a part of a stream, and of an index, are those that a Split of it gives.
 func TestIndexPart(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
@@ -391,8 +349,8 @@ func TestIndexPart(t *testing.T) {
 			}
 			put(t, dir, fmt.Sprint(f, ".rec"), write(t, append(l, "x")...))
 		}
-		for _, o := range []Opener{Local, unmapped{Local}} {
-			files, err := Files(t.Context(), o, dir, false)
+		for _, o := range []store.Opener{store.Local, unmapped{store.Local}} {
+			files, err := store.Files(t.Context(), o, []string{dir}, false)
 			require.NoError(t, err)
 			s, err := NewStream(t.Context(), o, files, align)
 			require.NoError(t, err)

@@ -7,23 +7,25 @@ import (
 	"io"
 	"sort"
 	"sync"
+
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // Stream is several files as one, one after another. It may be read by several goroutines.
 type Stream struct {
 	ctx    context.Context
-	opener Opener
-	files  []Info
+	opener store.Opener
+	files  []store.Info
 	starts []int64 // of the files, and the end
 
 	mu   sync.Mutex
-	open []File // nil: not yet
+	open []store.File // nil: not yet
 }
 
 // NewStream makes a stream of files, whose sizes must be multiples of unit (4 for
 // record files). Files are opened when they are read.
-func NewStream(ctx context.Context, o Opener, files []Info, unit int64) (*Stream, error) {
-	s := &Stream{ctx: ctx, opener: o, files: files, starts: []int64{0}, open: make([]File, len(files))}
+func NewStream(ctx context.Context, o store.Opener, files []store.Info, unit int64) (*Stream, error) {
+	s := &Stream{ctx: ctx, opener: o, files: files, starts: []int64{0}, open: make([]store.File, len(files))}
 	for _, f := range files {
 		if f.Size%unit != 0 {
 			return nil, &CorruptionError{f.Name, f.Size / unit * unit, fmt.Sprintf("the file has %d bytes, want a multiple of %d", f.Size, unit)}
@@ -45,7 +47,7 @@ func (s *Stream) At(place int64) (file int, offset int64) {
 }
 
 // file opens a file, and wants it as large as it was listed.
-func (s *Stream) file(i int) (File, error) {
+func (s *Stream) file(i int) (store.File, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open[i] != nil {
@@ -69,7 +71,7 @@ func (s *Stream) view(i int, from, to int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := Bytes(f)
+	b := store.MappedBytes(f)
 	if b == nil {
 		return nil, nil
 	}

@@ -5,17 +5,19 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // TestSums: with sums beside them every changed bit of two files is found, in its record.
 func TestSums(t *testing.T) {
-	for _, o := range []Opener{Local, unmapped{Local}} {
+	for _, o := range []store.Opener{store.Local, unmapped{store.Local}} {
 		dir := t.TempDir()
 		a, b := write(t, "first", m+"x"), write(t, "", "the last")
 		stream := func(a, b []byte) *Stream {
 			put(t, dir, "a", a)
 			put(t, dir, "b", b)
-			l, err := Files(t.Context(), o, dir, false)
+			l, err := store.Files(t.Context(), o, []string{dir}, false)
 			require.NoError(t, err)
 			s, err := NewStream(t.Context(), o, l, 4)
 			require.NoError(t, err)

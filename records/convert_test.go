@@ -22,6 +22,7 @@ import (
 	"github.com/infer-prep/infer-prep/records/tfexample"
 	"github.com/infer-prep/infer-prep/records/tfrecord"
 	"github.com/infer-prep/infer-prep/records/webdataset"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -174,10 +175,10 @@ func convert(t testing.TB, from, in, to, out string) (notes []string, err error)
 	require.NoError(t, err)
 	g, err := records.Lookup(to)
 	require.NoError(t, err)
-	r, err := f.Open(t.Context(), recordio.Local, in, records.ReadOptions{})
+	r, err := f.Open(t.Context(), store.Local, []string{in}, records.ReadOptions{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, r.Close()) }()
-	w, err := g.Create(t.Context(), recordio.Local, out, records.WriteOptions{Note: func(s string) { notes = append(notes, s) }})
+	w, err := g.Create(t.Context(), store.Local, out, records.WriteOptions{Note: func(s string) { notes = append(notes, s) }})
 	require.NoError(t, err)
 	var x records.Record
 	for {
@@ -243,7 +244,7 @@ func TestPairs(t *testing.T) {
 				}
 				require.Empty(t, notes)
 
-				f, err := records.Detect(t.Context(), recordio.Local, between)
+				f, err := records.Detect(t.Context(), store.Local, between)
 				require.NoError(t, err)
 				if to == "tfrecord" && from == "tfrecord" || to != "tfrecord" && to != "recordio" {
 					require.Equal(t, to, f.Name)
@@ -279,7 +280,7 @@ func TestLabels(t *testing.T) {
 			require.NoError(t, err)
 			out := filepath.Join(t.TempDir(), "a.rec")
 			var notes []string
-			w, err := f.Create(t.Context(), recordio.Local, out, records.WriteOptions{Note: func(s string) { notes = append(notes, s) }})
+			w, err := f.Create(t.Context(), store.Local, out, records.WriteOptions{Note: func(s string) { notes = append(notes, s) }})
 			require.NoError(t, err)
 			err = w.Write(&records.Record{Key: c.key, Fields: append(c.fields, bytesField("jpg", jpg))})
 			require.Equal(t, c.notes, notes)
@@ -304,7 +305,7 @@ func TestLabels(t *testing.T) {
 	// Once keys are ids, all are.
 	f, err := records.Lookup("imagerecord")
 	require.NoError(t, err)
-	w, err := f.Create(t.Context(), recordio.Local, filepath.Join(t.TempDir(), "a.rec"), records.WriteOptions{})
+	w, err := f.Create(t.Context(), store.Local, filepath.Join(t.TempDir(), "a.rec"), records.WriteOptions{})
 	require.NoError(t, err)
 	fields := []records.Field{intField("cls", 1), bytesField("jpg", jpg)}
 	require.NoError(t, w.Write(&records.Record{Key: "5", Fields: fields}))
@@ -369,7 +370,7 @@ func TestMisfits(t *testing.T) {
 			f, err := records.Lookup(c.format)
 			require.NoError(t, err)
 			dir := t.TempDir()
-			w, err := f.Create(t.Context(), recordio.Local, filepath.Join(dir, "a"+ends[c.format]), records.WriteOptions{})
+			w, err := f.Create(t.Context(), store.Local, filepath.Join(dir, "a"+ends[c.format]), records.WriteOptions{})
 			require.NoError(t, err)
 			err = w.Write(&records.Record{Key: c.key, Fields: c.fields, File: "in", Offset: 5})
 			require.ErrorIs(t, err, records.ErrField)
@@ -425,7 +426,7 @@ func TestShardOfImages(t *testing.T) {
 	notes, err := convert(t, "imagerecord", in, "webdataset", out)
 	require.NoError(t, err)
 	require.Empty(t, notes)
-	r, err := webdataset.Open(t.Context(), recordio.Local, out, webdataset.Options{})
+	r, err := webdataset.Open(t.Context(), store.Local, out, webdataset.Options{})
 	require.NoError(t, err)
 	s, err := r.Next()
 	require.NoError(t, err)
@@ -448,7 +449,7 @@ func TestDetect(t *testing.T) {
 		for _, file := range []string{"named" + ends[name], "unnamed-" + name} {
 			path := filepath.Join(dir, file)
 			require.NoError(t, os.WriteFile(path, b, 0o666))
-			f, err := records.Detect(t.Context(), recordio.Local, path)
+			f, err := records.Detect(t.Context(), store.Local, path)
 			require.NoError(t, err, path)
 			require.Equal(t, name, f.Name, path)
 		}
@@ -461,7 +462,7 @@ func TestDetect(t *testing.T) {
 		require.Equal(t, want, f.Name, name)
 		path := filepath.Join(dir, "empty"+filepath.Ext(name))
 		require.NoError(t, os.WriteFile(path, nil, 0o666))
-		f, err = records.Detect(t.Context(), recordio.Local, path)
+		f, err = records.Detect(t.Context(), store.Local, path)
 		if !strings.HasSuffix(name, ".gz") && !strings.HasSuffix(name, ".zst") {
 			require.NoError(t, err, name)
 			require.Equal(t, want, f.Name, name)
@@ -472,11 +473,11 @@ func TestDetect(t *testing.T) {
 	require.ErrorContains(t, err, "want one of imagerecord, kaldi, recordio, tfexample, tfrecord, webdataset")
 	_, err = records.Lookup("mxnet")
 	require.ErrorIs(t, err, records.ErrUnknown)
-	_, err = records.Detect(t.Context(), recordio.Local, filepath.Join(dir, "missing.txt"))
+	_, err = records.Detect(t.Context(), store.Local, filepath.Join(dir, "missing.txt"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "text"), []byte("a text of some length"), 0o666))
-	_, err = records.Detect(t.Context(), recordio.Local, filepath.Join(dir, "text"))
+	_, err = records.Detect(t.Context(), store.Local, filepath.Join(dir, "text"))
 	require.ErrorIs(t, err, records.ErrUnknown)
-	_, err = records.Detect(t.Context(), recordio.Local, dir)
+	_, err = records.Detect(t.Context(), store.Local, dir)
 	require.ErrorContains(t, err, "a folder")
 }

@@ -1,17 +1,12 @@
 package records
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"slices"
-	"strings"
 
-	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -80,13 +75,12 @@ func (c *concat) Close() error {
 	return r.Close()
 }
 
-// FileNames are the names in a list with semicolons between.
-func FileNames(names string) ([]string, error) {
-	l := slices.DeleteFunc(strings.Split(names, ";"), func(s string) bool { return s == "" })
-	if len(l) == 0 {
-		return nil, fmt.Errorf("records: %w: no file is named", fs.ErrNotExist)
+// CheckFiles returns an error that wraps fs.ErrNotExist if the list is empty.
+func CheckFiles(format string, files []string) error {
+	if len(files) == 0 {
+		return fmt.Errorf("%s: no files: want at least one name: %w", format, fs.ErrNotExist)
 	}
-	return l, nil
+	return nil
 }
 
 // ErrOption is an option that a format does not have.
@@ -121,40 +115,6 @@ func (n *Notes) Tell(format string, args ...any) {
 	}
 	n.told[s] = true
 	n.To(s)
-}
-
-// Output is a file that is being written, through a buffer.
-type Output struct {
-	*bufio.Writer
-	file recordio.NewFile
-}
-
-// Create makes a file; see recordio.Opener.
-func Create(ctx context.Context, o recordio.Opener, name string) (*Output, error) {
-	f, err := o.Create(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	return &Output{bufio.NewWriterSize(f, 256<<10), f}, nil
-}
-
-// Close puts the file under its name, or drops it if that fails.
-func (w *Output) Close() error {
-	if err := w.Flush(); err != nil {
-		return errors.Join(err, w.file.Abort())
-	}
-	return w.file.Close()
-}
-
-// Abort drops the file. After Close it does nothing.
-func (w *Output) Abort() error { return w.file.Abort() }
-
-// Input is the bytes of an open file: all of them in memory, or a reader.
-func Input(f recordio.File) (mapped []byte, r io.Reader) {
-	if b := recordio.Bytes(f); b != nil {
-		return b, bytes.NewReader(b)
-	}
-	return nil, bufio.NewReaderSize(io.NewSectionReader(f, 0, f.Size()), 256<<10)
 }
 
 // OnlyBytes is the value of a record whose one field is bytes called data, which is all

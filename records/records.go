@@ -15,7 +15,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -126,7 +126,7 @@ type Writer interface {
 // LocalOpener is an Opener of the machine's own files that is told of files which a format does not
 // open through it, because a library does, as SQLite.
 type LocalOpener interface {
-	recordio.Opener
+	store.Opener
 	// Claim is called before a file is read or written. An error refuses it.
 	Claim(name string, write bool) error
 }
@@ -175,19 +175,19 @@ type Format struct {
 	// Over names the format that this one is a special case of: a file that is of both
 	// is of this one.
 	Over string
-	// Open reads the files of names: one name, or several with semicolons between,
-	// and whatever patterns the format knows. Nil if the format is not read.
-	Open func(ctx context.Context, o recordio.Opener, names string, options ReadOptions) (Reader, error)
+	// Open opens the files of a list, in its order. Names may be patterns that the
+	// format knows. Nil if the format cannot be read.
+	Open func(ctx context.Context, o store.Opener, files []string, options ReadOptions) (Reader, error)
 	// Create writes into the file of a name, or into several if the format has patterns.
 	// Nil if the format is not written.
-	Create func(ctx context.Context, o recordio.Opener, name string, options WriteOptions) (Writer, error)
-	// Index makes the index beside the files of a name, and tells which files it wrote.
-	// Nil if the format has none.
-	Index func(ctx context.Context, o recordio.Opener, name string, options IndexOptions) ([]string, error)
-	// Verify reads the files of a name and compares them with what stands beside them (an
-	// index, checksums), the names of which it gives. bad is told of each difference; the
-	// error is what is no damage. Nil if nothing ever stands beside a file.
-	Verify func(ctx context.Context, o recordio.Opener, name string, options ReadOptions, bad func(error)) ([]string, error)
+	Create func(ctx context.Context, o store.Opener, name string, options WriteOptions) (Writer, error)
+	// Index writes the index beside each file of a list, and returns the names of the
+	// files that it wrote. Nil if the format has no index.
+	Index func(ctx context.Context, o store.Opener, files []string, options IndexOptions) ([]string, error)
+	// Verify reads the files of a list and compares them with the files beside them (an
+	// index, checksums), whose names it returns. It calls bad for each difference; err
+	// is any other error. Nil if the format has no such files.
+	Verify func(ctx context.Context, o store.Opener, files []string, options ReadOptions, bad func(error)) ([]string, error)
 }
 
 var registry = struct {
@@ -218,7 +218,7 @@ const headSize = 512
 // Detect finds the format of a file by its name and its first bytes, and where there is
 // no such file (a pattern, say) by the name. ErrUnknown if it is of no format that is linked,
 // or could be of several.
-func Detect(ctx context.Context, o recordio.Opener, name string) (Format, error) {
+func Detect(ctx context.Context, o store.Opener, name string) (Format, error) {
 	var head []byte
 	f, err := o.Open(ctx, name)
 	switch {

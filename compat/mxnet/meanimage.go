@@ -9,7 +9,7 @@ import (
 	"math"
 
 	"github.com/infer-prep/infer-prep/dataset"
-	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -133,7 +133,7 @@ func parseMean(b []byte, shape tensor.Shape) (*tensor.Tensor, error) {
 
 // readMean reads a mean image.
 func readMean(ctx context.Context, name string, shape tensor.Shape) (*tensor.Tensor, error) {
-	f, err := recordio.Local.Open(ctx, name)
+	f, err := store.Local.Open(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func readMean(ctx context.Context, name string, shape tensor.Shape) (*tensor.Ten
 
 // writeMean writes a mean image. The file appears when it is complete.
 func writeMean(ctx context.Context, name string, mean *tensor.Tensor) error {
-	return recordio.WriteFile(ctx, recordio.Local, name, appendMean(nil, mean))
+	return store.WriteFile(ctx, store.Local, name, appendMean(nil, mean))
 }
 
 // meanOf returns the mean of a run's images, summed in order.

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -27,7 +29,7 @@ import (
 // Reference: MXNet 1.9.1's ImageRecordIter: the same records in the order of the
 // files, which are sorted by name here.
 type ImageRecord struct {
-	// Files are names of files and folders with semicolons between, as recordio.Files takes them.
+	// Files are names of files and folders with semicolons between, as store.Files takes them.
 	Files string `json:"files"`
 	// Index is the .idx file of all files together; empty for none.
 	Index string `json:"index"`
@@ -78,12 +80,12 @@ func (o *ImageRecord) Open() (dataset.Data, error) {
 		return nil, fmt.Errorf("imagerecord: %w", err)
 	}
 	ctx := context.Background()
-	files, err := recordio.Files(ctx, recordio.Local, o.Files, false)
+	files, err := store.Files(ctx, store.Local, strings.Split(o.Files, ";"), false)
 	if err != nil {
 		return nil, fmt.Errorf("imagerecord: %w: %w", dataset.ErrData, err)
 	}
 	r := &rows{width: o.LabelWidth}
-	if r.stream, err = recordio.NewStream(ctx, recordio.Local, files, 4); err != nil {
+	if r.stream, err = recordio.NewStream(ctx, store.Local, files, 4); err != nil {
 		return nil, fmt.Errorf("imagerecord: %w: %w", dataset.ErrData, err)
 	}
 	if err := r.open(ctx, o); err != nil {
@@ -147,7 +149,7 @@ func (r *rows) readList(ctx context.Context, name string) error {
 }
 
 func read[T any](ctx context.Context, name string, parse func(string, io.Reader) ([]T, error)) ([]T, error) {
-	f, err := recordio.Local.Open(ctx, name)
+	f, err := store.Local.Open(ctx, name)
 	if err != nil {
 		return nil, err
 	}

@@ -13,8 +13,8 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/lines"
-	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/records/kaldi"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -113,7 +113,7 @@ func (o *Kaldi) Open() (dataset.Data, error) {
 		if strings.HasSuffix(name, ".scp") {
 			open = kaldi.OpenScript
 		}
-		s, err := open(ctx, recordio.Local, name, options)
+		s, err := open(ctx, store.Local, name, options)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", dataset.ErrData, err)
 		}
@@ -124,13 +124,13 @@ func (o *Kaldi) Open() (dataset.Data, error) {
 }
 
 // archive is the script of all of an archive.
-func archive(ctx context.Context, opener recordio.Opener, name string, o kaldi.Options) (*kaldi.Script, error) {
+func archive(ctx context.Context, opener store.Opener, name string, o kaldi.Options) (*kaldi.Script, error) {
 	f, err := opener.Open(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	in := io.Reader(io.NewSectionReader(f, 0, f.Size()))
-	if b := recordio.Bytes(f); b != nil {
+	if b := store.MappedBytes(f); b != nil {
 		in = bytes.NewReader(b)
 	}
 	r := kaldi.NewReader(in, o)

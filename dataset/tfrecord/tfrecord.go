@@ -9,10 +9,11 @@ import (
 	"io"
 	"sort"
 	"strconv"
+	"strings"
 
 	"github.com/infer-prep/infer-prep/dataset"
-	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/records/tfrecord"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -28,7 +29,7 @@ import (
 //
 // Reference: TensorFlow 2's documentation of TFRecord. Files that are compressed as a whole are refused, since the first head is none.
 type TFRecord struct {
-	// Files are names of files and folders with semicolons between, as recordio.Files takes them.
+	// Files are names of files and folders with semicolons between, as store.Files takes them.
 	Files string `json:"files"`
 }
 
@@ -56,7 +57,7 @@ func (o *TFRecord) Open() (dataset.Data, error) {
 		return nil, fmt.Errorf("tfrecord: %w", err)
 	}
 	ctx := context.Background()
-	list, err := recordio.Files(ctx, recordio.Local, o.Files, false)
+	list, err := store.Files(ctx, store.Local, strings.Split(o.Files, ";"), false)
 	if err != nil {
 		return nil, fmt.Errorf("tfrecord: %w: %w", dataset.ErrData, err)
 	}
@@ -70,7 +71,7 @@ func (o *TFRecord) Open() (dataset.Data, error) {
 }
 
 type file struct {
-	recordio.File
+	store.File
 	name    string
 	mapped  []byte
 	offsets []int64 // of the records, and the end
@@ -83,11 +84,11 @@ type rows struct {
 }
 
 func (r *rows) add(ctx context.Context, name string) error {
-	f, err := recordio.Local.Open(ctx, name)
+	f, err := store.Local.Open(ctx, name)
 	if err != nil {
 		return err
 	}
-	x := file{File: f, name: name, mapped: recordio.Bytes(f)}
+	x := file{File: f, name: name, mapped: store.MappedBytes(f)}
 	from := io.ReaderAt(f)
 	if x.mapped != nil {
 		from = bytes.NewReader(x.mapped)

@@ -15,8 +15,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/infer-prep/infer-prep/dataset"
-	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/records/webdataset"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -151,7 +151,7 @@ func (o *WebDataset) Open() (dataset.Data, error) {
 		return nil, fmt.Errorf("webdataset: %w", err)
 	}
 	ctx := context.Background()
-	shards, err := webdataset.Shards(ctx, recordio.Local, o.Shards, nil)
+	shards, err := webdataset.Shards(ctx, store.Local, o.Shards, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", dataset.ErrData, err)
 	}
@@ -174,21 +174,21 @@ type rows struct {
 }
 
 func (r *rows) add(ctx context.Context, name string) error {
-	packed, err := webdataset.Compressed(ctx, recordio.Local, name)
+	packed, err := webdataset.Compressed(ctx, store.Local, name)
 	if err != nil {
 		return err
 	}
 	if packed {
 		return fmt.Errorf("webdataset: %s: compressed, so that it can only be read from its beginning; infer-prep records convert makes a tar file of it", name)
 	}
-	x, err := webdataset.LoadIndex(ctx, recordio.Local, name)
+	x, err := webdataset.LoadIndex(ctx, store.Local, name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, webdataset.ErrStale) {
-		x, err = webdataset.Scan(ctx, recordio.Local, name, webdataset.Options{})
+		x, err = webdataset.Scan(ctx, store.Local, name, webdataset.Options{})
 	}
 	if err != nil {
 		return err
 	}
-	s, err := x.Open(ctx, recordio.Local, name, webdataset.Options{})
+	s, err := x.Open(ctx, store.Local, name, webdataset.Options{})
 	if err != nil {
 		return err
 	}

@@ -14,8 +14,8 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/sourcetest"
-	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/records/webdataset"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -61,9 +61,9 @@ func write(t *testing.T, name string, l ...*webdataset.Sample) {
 }
 
 func index(t *testing.T, name string) {
-	x, err := webdataset.MakeIndex(context.Background(), recordio.Local, name, webdataset.Options{})
+	x, err := webdataset.MakeIndex(context.Background(), store.Local, name, webdataset.Options{})
 	require.NoError(t, err)
-	require.NoError(t, webdataset.SaveIndex(context.Background(), recordio.Local, name, x))
+	require.NoError(t, webdataset.SaveIndex(context.Background(), store.Local, name, x))
 }
 
 func all(shards string) *WebDataset {

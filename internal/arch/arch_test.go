@@ -26,9 +26,9 @@ func TestImports(t *testing.T) {
 	jpegli := and(codec, "github.com/gen2brain/jpegli", "github.com/tetratelabs/wazero", "github.com/tetratelabs/wazero/", "golang.org/x/sys/")
 	datagraph := and(ours("datagraph", "transforms", "rng", "internal/spec", "internal/msgpread"), and(codec, "github.com/tinylib/msgp/", "github.com/philhofer/fwd")...)
 	bundle := and(ours("modelbundle", "internal/mapfile"), datagraph...)
-	data := and(ours("dataset", "internal/filelock", "internal/mapfile"), datagraph...)
+	data := and(ours("dataset", "store", "internal/filelock", "internal/mapfile"), datagraph...)
 	engines := and(ours("pullpipe", "pipeline"), and(data, "golang.org/x/sys/")...)
-	records := and(ours("recordio", "rng", "internal/mapfile"), kernel...)
+	records := and(ours("store", "recordio", "rng", "internal/mapfile"), kernel...)
 	format := and(ours("records", "tensor", "internal/enum"), records...)
 	// SQLite and what it takes; nothing else may have it.
 	mindrecord := and(ours("records/mindrecord", "internal/msgpread"), and(format, "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "modernc.org/", "golang.org/x/sys/",
@@ -40,6 +40,7 @@ func TestImports(t *testing.T) {
 		{"tensor", nil},
 		{"internal/kernel", kernel},
 		{"rng", kernel},
+		{"store", ours("internal/mapfile")},
 		{"recordio", records},
 		{"recordio/imagerecord", nil},
 		{"records", and(ours("tensor", "internal/enum"), records...)},
@@ -57,15 +58,15 @@ func TestImports(t *testing.T) {
 		{"onnx", and(bundle, "google.golang.org/protobuf/")},
 		{"device", and(bundle, "golang.org/x/sys/")},
 		{"dataset", data},
-		{"dataset/webdataset", and(ours("recordio", "records", "records/webdataset"), and(data, "github.com/klauspost/compress", "github.com/klauspost/compress/")...)},
-		{"dataset/tfrecord", and(ours("recordio", "records", "records/tfrecord"), data...)},
-		{"dataset/kaldi", and(ours("recordio", "records", "records/kaldi", "dataset/internal/lines"), data...)},
+		{"dataset/webdataset", and(ours("store", "recordio", "rng", "records", "records/webdataset"), and(data, "github.com/klauspost/compress", "github.com/klauspost/compress/")...)},
+		{"dataset/tfrecord", and(ours("store", "recordio", "records", "records/tfrecord"), data...)},
+		{"dataset/kaldi", and(ours("store", "recordio", "records", "records/kaldi", "dataset/internal/lines"), data...)},
 		{"pullpipe", data},
 		{"pipeline", engines},
-		{"compat/mxnet", and(ours("recordio", "recordio/imagerecord", "dataset/imagerecord", "codec/jpeg", "codec/png", "codec/internal/"), engines...)},
+		{"compat/mxnet", and(ours("store", "recordio", "recordio/imagerecord", "dataset/imagerecord", "codec/jpeg", "codec/png", "codec/internal/"), engines...)},
 		{"compat/paddle", engines},
 		{"codec/jpegli", jpegli},
-		{"pack", and(ours("internal/spec", "internal/msgpread", "internal/filelock", "transforms", "recordio", "recordio/imagerecord", "internal/mapfile", "rng", "codec/jpegli", "records", "records/kaldi", "records/webdataset"), and(jpegli, "github.com/klauspost/compress", "github.com/klauspost/compress/", "github.com/tinylib/msgp/", "github.com/philhofer/fwd")...)},
+		{"pack", and(ours("internal/spec", "internal/msgpread", "internal/filelock", "transforms", "store", "recordio", "recordio/imagerecord", "internal/mapfile", "rng", "codec/jpegli", "records", "records/kaldi", "records/webdataset"), and(jpegli, "github.com/klauspost/compress", "github.com/klauspost/compress/", "github.com/tinylib/msgp/", "github.com/philhofer/fwd")...)},
 		{"eager", []string{module, "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/image/", "golang.org/x/sys/cpu"}},
 	} {
 		t.Run(c.pkg, func(t *testing.T) {

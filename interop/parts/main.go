@@ -15,6 +15,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 func main() {
@@ -31,7 +32,7 @@ func part(folder, key string) error {
 	if _, err := fmt.Sscanf(key, "%d/%d/%d", &set, &count, &k); err != nil {
 		return err
 	}
-	s, err := recordio.OpenSplit(context.Background(), recordio.Local, filepath.Join(folder, fmt.Sprint(set)), recordio.SplitOptions{Part: k, Parts: count})
+	s, err := recordio.OpenSplit(context.Background(), store.Local, []string{filepath.Join(folder, fmt.Sprint(set))}, recordio.SplitOptions{Part: k, Parts: count})
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -388,7 +388,7 @@ func (f failing) Write(b []byte) (int, error) { return len(b) - 1, f.err }
 
 // memory is files by name.
 type memory struct {
-	recordio.Opener
+	store.Opener
 	files map[string][]byte
 	mu    *sync.Mutex
 	open  map[string]int
@@ -400,7 +400,7 @@ type memoryFile struct {
 	name string
 }
 
-func (m memory) Open(_ context.Context, name string) (recordio.File, error) {
+func (m memory) Open(_ context.Context, name string) (store.File, error) {
 	b, ok := m.files[name]
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
@@ -768,7 +768,7 @@ func TestLarge(t *testing.T) {
 		_, err := r.Next()
 		require.ErrorIs(t, err, ErrCorrupt)
 	}
-	s, err := OpenScript(ctx, recordio.Local, path+".scp", Options{})
+	s, err := OpenScript(ctx, store.Local, path+".scp", Options{})
 	require.NoError(t, err)
 	for _, i := range []int{3, 0, 4, 1, 2} {
 		h, err := s.Header(ctx, i)
@@ -779,7 +779,7 @@ func TestLarge(t *testing.T) {
 		require.Equal(t, want[i].Data, got.Data)
 	}
 	require.NoError(t, s.Close())
-	_, err = OpenScript(ctx, recordio.Local, path+".none", Options{})
+	_, err = OpenScript(ctx, store.Local, path+".none", Options{})
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.Equal(t, "CM2 binary matrix type(9) form(9)", fmt.Sprint(CM2, Binary, Matrix, Type(9), Form(9)))
 }

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -44,9 +44,8 @@ func isFormat(name string, head []byte) bool {
 		(bytes.HasPrefix(object, []byte("\x00B")) || bytes.HasPrefix(object, []byte("RIFF")))
 }
 
-func openFormat(ctx context.Context, o recordio.Opener, names string, options records.ReadOptions) (records.Reader, error) {
-	files, err := records.FileNames(names)
-	if err != nil {
+func openFormat(ctx context.Context, o store.Opener, files []string, options records.ReadOptions) (records.Reader, error) {
+	if err := records.CheckFiles("kaldi", files); err != nil {
 		return nil, err
 	}
 	p := Options{Limit: options.Limit}
@@ -66,7 +65,7 @@ func openFormat(ctx context.Context, o recordio.Opener, names string, options re
 	})
 }
 
-func newArchive(f recordio.File, name string, p Options) *archive {
+func newArchive(f store.File, name string, p Options) *archive {
 	p.Name = name
 	return &archive{name: name, file: f, r: NewReader(section(f, 0), p)}
 }
@@ -146,7 +145,7 @@ func (x *scriptRecords) Close() error { return x.s.Close() }
 // ScriptName is the name of an archive's script beside it: .scp in place of .ark.
 func ScriptName(archive string) string { return strings.TrimSuffix(archive, ".ark") + ".scp" }
 
-func createFormat(ctx context.Context, o recordio.Opener, name string, options records.WriteOptions) (records.Writer, error) {
+func createFormat(ctx context.Context, o store.Opener, name string, options records.WriteOptions) (records.Writer, error) {
 	if err := options.OneFile(formatName, name, true); err != nil {
 		return nil, err
 	}
@@ -155,12 +154,12 @@ func createFormat(ctx context.Context, o recordio.Opener, name string, options r
 	}
 	x := &formatWriter{}
 	var err error
-	if x.out, err = records.Create(ctx, o, name); err != nil {
+	if x.out, err = store.NewWriter(ctx, o, name); err != nil {
 		return nil, err
 	}
 	p := WriterOptions{Name: name}
 	if options.Index {
-		if x.script, err = records.Create(ctx, o, ScriptName(name)); err != nil {
+		if x.script, err = store.NewWriter(ctx, o, ScriptName(name)); err != nil {
 			return nil, errors.Join(err, x.out.Abort())
 		}
 		p.Script = x.script
@@ -170,7 +169,7 @@ func createFormat(ctx context.Context, o recordio.Opener, name string, options r
 }
 
 type formatWriter struct {
-	out, script *records.Output // script is nil without one
+	out, script *store.Writer // script is nil without one
 	w           *Writer
 }
 
@@ -250,12 +249,11 @@ func (x *formatWriter) Abort() error {
 }
 
 // indexFormat makes the scripts of archives.
-func indexFormat(ctx context.Context, o recordio.Opener, names string, options records.IndexOptions) (written []string, err error) {
+func indexFormat(ctx context.Context, o store.Opener, files []string, options records.IndexOptions) (written []string, err error) {
 	if options.Sums {
-		return nil, fmt.Errorf("kaldi: %s: %w: a file of sums", names, records.ErrOption)
+		return nil, fmt.Errorf("kaldi: %s: %w: a file of sums", strings.Join(files, ", "), records.ErrOption)
 	}
-	files, err := records.FileNames(names)
-	if err != nil {
+	if err := records.CheckFiles("kaldi", files); err != nil {
 		return nil, err
 	}
 	for _, name := range files {
@@ -275,8 +273,8 @@ func indexFormat(ctx context.Context, o recordio.Opener, names string, options r
 	return written, nil
 }
 
-func scriptOf(ctx context.Context, o recordio.Opener, f recordio.File, name string, options records.IndexOptions) error {
-	w, err := records.Create(ctx, o, ScriptName(name))
+func scriptOf(ctx context.Context, o store.Opener, f store.File, name string, options records.IndexOptions) error {
+	w, err := store.NewWriter(ctx, o, ScriptName(name))
 	if err != nil {
 		return err
 	}
@@ -304,9 +302,8 @@ func scriptOf(ctx context.Context, o recordio.Opener, f recordio.File, name stri
 
 // verifyFormat compares archives with the scripts beside them: each entry of a script that
 // names the archive wants an object of its key there.
-func verifyFormat(ctx context.Context, o recordio.Opener, names string, options records.ReadOptions, bad func(error)) (beside []string, err error) {
-	files, err := records.FileNames(names)
-	if err != nil {
+func verifyFormat(ctx context.Context, o store.Opener, files []string, options records.ReadOptions, bad func(error)) (beside []string, err error) {
+	if err := records.CheckFiles("kaldi", files); err != nil {
 		return nil, err
 	}
 	for _, name := range files {
@@ -342,7 +339,7 @@ func verifyFormat(ctx context.Context, o recordio.Opener, names string, options 
 	return beside, nil
 }
 
-func compareScript(ctx context.Context, o recordio.Opener, name string, l []Entry, options records.ReadOptions, bad func(error)) error {
+func compareScript(ctx context.Context, o store.Opener, name string, l []Entry, options records.ReadOptions, bad func(error)) error {
 	f, err := o.Open(ctx, name)
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -298,7 +298,7 @@ const maxOpen = 16
 // Script reads the objects of a script, in any order, by several goroutines. Paths
 // are what the opener takes them for; Kaldi has them relative to where it is started.
 type Script struct {
-	opener  recordio.Opener
+	opener  store.Opener
 	entries []Entry
 	o       Options
 	readers sync.Pool
@@ -309,14 +309,14 @@ type Script struct {
 }
 
 type openFile struct {
-	recordio.File
+	store.File
 	name    string
 	users   int
 	dropped bool // it is closed when the last user is done
 }
 
 // OpenScript reads the script called name.
-func OpenScript(ctx context.Context, opener recordio.Opener, name string, o Options) (*Script, error) {
+func OpenScript(ctx context.Context, opener store.Opener, name string, o Options) (*Script, error) {
 	f, err := opener.Open(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("kaldi: %w", err)
@@ -330,7 +330,7 @@ func OpenScript(ctx context.Context, opener recordio.Opener, name string, o Opti
 }
 
 // NewScript is a Script of entries that are there.
-func NewScript(opener recordio.Opener, entries []Entry, o Options) (*Script, error) {
+func NewScript(opener store.Opener, entries []Entry, o Options) (*Script, error) {
 	o, err := o.check()
 	if err != nil {
 		return nil, err
@@ -519,8 +519,8 @@ func (s *Script) with(ctx context.Context, i int, f func(*Reader, Entry) error) 
 }
 
 // section is what follows offset, in memory where the file is.
-func section(f recordio.File, offset int64) io.Reader {
-	if b := recordio.Bytes(f); b != nil {
+func section(f store.File, offset int64) io.Reader {
+	if b := store.MappedBytes(f); b != nil {
 		return bytes.NewReader(b[offset:])
 	}
 	return io.NewSectionReader(f, offset, f.Size()-offset)

@@ -9,13 +9,13 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // data is an open data file.
 type data struct {
 	name   string
-	file   recordio.File
+	file   store.File
 	mapped []byte // nil if the file is not in memory
 	h      *header
 	groups []group
@@ -25,7 +25,7 @@ type data struct {
 
 // openData opens a data file and checks its header.
 func openData(name string) (*data, error) {
-	f, err := recordio.Local.Open(context.Background(), name)
+	f, err := store.Local.Open(context.Background(), name)
 	if err != nil {
 		return nil, fmt.Errorf("mindrecord: %w", err)
 	}
@@ -36,7 +36,7 @@ func openData(name string) (*data, error) {
 	return d, nil
 }
 
-func newData(name string, f recordio.File) (*data, error) {
+func newData(name string, f store.File) (*data, error) {
 	h, err := readHeader(name, f, f.Size())
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func newData(name string, f recordio.File) (*data, error) {
 	if d.groups, err = h.groups(); err != nil {
 		return nil, &CorruptionError{name, 0, err.Error()}
 	}
-	d.mapped = recordio.Bytes(f)
+	d.mapped = store.MappedBytes(f)
 	return d, nil
 }
 

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -34,8 +34,8 @@ func isData(head []byte) bool {
 }
 
 // local wants files of this machine, and says which they are: the index of each is one, too.
-func local(o recordio.Opener, write bool, names ...string) error {
-	if o == recordio.Local {
+func local(o store.Opener, write bool, names ...string) error {
+	if o == store.Local {
 		return nil
 	}
 	l, ok := o.(records.LocalOpener)
@@ -52,13 +52,13 @@ func local(o recordio.Opener, write bool, names ...string) error {
 	return nil
 }
 
-// openRecords reads one set, or several files with semicolons between. A record's key is its field of keys, else its row's
+// openRecords opens a set by one of its files, or by all of them. A record's key is its field of keys, else its row's
 // number.
-func openRecords(_ context.Context, o recordio.Opener, names string, options records.ReadOptions) (records.Reader, error) {
+func openRecords(_ context.Context, o store.Opener, files []string, options records.ReadOptions) (records.Reader, error) {
 	if err := local(o, false); err != nil {
 		return nil, err
 	}
-	s, err := Open(strings.Split(names, ";"))
+	s, err := Open(files)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (r *recordReader) Close() error { return r.set.Close() }
 
 // createRecords writes a set whose schema is that of the first record: text, bytes, or numbers, whose first axis may have
 // another size in other records. Keys are a field of text, unless the first is the record's number: then all must be.
-func createRecords(_ context.Context, o recordio.Opener, name string, options records.WriteOptions) (records.Writer, error) {
+func createRecords(_ context.Context, o store.Opener, name string, options records.WriteOptions) (records.Writer, error) {
 	if err := local(o, true, name, name+"0"); err != nil {
 		return nil, err
 	}

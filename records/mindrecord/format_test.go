@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -34,7 +34,7 @@ func TestFormatKeys(t *testing.T) {
 		f, err := records.Lookup("mindrecord")
 		require.NoError(t, err)
 		name := filepath.Join(t.TempDir(), "x.mindrecord")
-		w, err := f.Create(t.Context(), recordio.Local, name, records.WriteOptions{Keys: c.ask})
+		w, err := f.Create(t.Context(), store.Local, name, records.WriteOptions{Keys: c.ask})
 		require.NoError(t, err)
 		for i, k := range c.keys {
 			r := &records.Record{Key: k, File: "in", Offset: 3, Fields: []records.Field{{Name: "x", Value: *tensor.FromBytes([]byte{byte(i)})}}}
@@ -56,7 +56,7 @@ func TestFormatKeys(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, s.Columns(), map[bool]int{false: 1, true: 2}[c.stored])
 		require.NoError(t, s.Close())
-		r, err := f.Open(t.Context(), recordio.Local, name, records.ReadOptions{})
+		r, err := f.Open(t.Context(), store.Local, []string{name}, records.ReadOptions{})
 		require.NoError(t, err)
 		for i, k := range c.keys {
 			var got records.Record

@@ -12,7 +12,7 @@ import (
 
 	"github.com/tinylib/msgp/msgp"
 
-	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -107,7 +107,7 @@ func (w *Writer) begin() error {
 	if len(w.done) == maxShards {
 		return fmt.Errorf("mindrecord: %s: more than %d files, want more rows in each", w.name, maxShards)
 	}
-	f, err := recordio.CreateTemp(w.name)
+	f, err := store.CreateTemp(w.name)
 	if err != nil {
 		return err
 	}
@@ -410,7 +410,7 @@ func makeIndex(name, final string) (index string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	f, err := recordio.CreateTemp(indexName(final))
+	f, err := store.CreateTemp(indexName(final))
 	if err != nil {
 		return "", err
 	}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -85,7 +85,7 @@ func TestNothingHalf(t *testing.T) {
 	require.NoError(t, w.Write(rows[0]))
 	require.Error(t, w.Close())
 	_, err = Create(other, s, small)
-	require.ErrorContains(t, err, "a folder, want the name of a file")
+	require.ErrorContains(t, err, "is a folder: want the name of a file")
 	require.Equal(t, []string{"x", "x.db", "y"}, seen())
 }
 
@@ -197,19 +197,19 @@ func TestFormatRecords(t *testing.T) {
 		require.True(t, f.Is(name, head[:min(512, len(head))]))
 		require.False(t, f.Is(name, head[:20]))
 	}
-	store := struct{ recordio.Opener }{recordio.Local}
-	_, err = f.Open(ctx, store, filepath.Join(dir, "scalars"), records.ReadOptions{})
+	remote := struct{ store.Opener }{store.Local}
+	_, err = f.Open(ctx, remote, []string{filepath.Join(dir, "scalars")}, records.ReadOptions{})
 	require.ErrorContains(t, err, "files of this machine")
-	_, err = f.Create(ctx, store, filepath.Join(dir, "new"), records.WriteOptions{})
+	_, err = f.Create(ctx, remote, filepath.Join(dir, "new"), records.WriteOptions{})
 	require.ErrorContains(t, err, "files of this machine")
-	_, err = f.Create(ctx, recordio.Local, filepath.Join(dir, "new"), records.WriteOptions{Size: 1})
+	_, err = f.Create(ctx, store.Local, filepath.Join(dir, "new"), records.WriteOptions{Size: 1})
 	require.Error(t, err)
 	if !here(t) {
 		return
 	}
-	r, err := f.Open(ctx, recordio.Local, filepath.Join(dir, "bytes"), records.ReadOptions{})
+	r, err := f.Open(ctx, store.Local, []string{filepath.Join(dir, "bytes")}, records.ReadOptions{})
 	require.NoError(t, err)
-	w, err := f.Create(ctx, recordio.Local, filepath.Join(dir, "new"), records.WriteOptions{Count: 25})
+	w, err := f.Create(ctx, store.Local, filepath.Join(dir, "new"), records.WriteOptions{Count: 25})
 	require.NoError(t, err)
 	var record records.Record
 	n := 0
@@ -233,7 +233,7 @@ func TestFormatRecords(t *testing.T) {
 	require.Equal(t, expected(t)["bytes"], rowsOf(t, filepath.Join(dir, "new")))
 	require.FileExists(t, filepath.Join(dir, "new2.db"))
 
-	w, err = f.Create(ctx, recordio.Local, filepath.Join(dir, "none"), records.WriteOptions{})
+	w, err = f.Create(ctx, store.Local, filepath.Join(dir, "none"), records.WriteOptions{})
 	require.NoError(t, err)
 	require.ErrorIs(t, w.Write(&records.Record{Fields: []records.Field{{Name: "a.b", Value: *tensor.FromBytes(nil)}}}), ErrField)
 	require.ErrorIs(t, w.Close(), ErrField)
@@ -250,7 +250,7 @@ func TestFormatRecords(t *testing.T) {
 	require.NoError(t, os.WriteFile(name, b, 0o600))
 	var skipped []error
 	for _, lenient := range []bool{false, true} {
-		r, err := f.Open(ctx, recordio.Local, name, records.ReadOptions{Lenient: lenient, Skipped: func(err error) { skipped = append(skipped, err) }})
+		r, err := f.Open(ctx, store.Local, []string{name}, records.ReadOptions{Lenient: lenient, Skipped: func(err error) { skipped = append(skipped, err) }})
 		require.NoError(t, err)
 		n := 0
 		for err = r.Next(&record); err == nil; err = r.Next(&record) {
@@ -268,7 +268,7 @@ func TestFormatRecords(t *testing.T) {
 		}
 		require.NoError(t, r.Close())
 	}
-	r, err = f.Open(ctx, recordio.Local, filepath.Join(dir, "shards1")+";"+filepath.Join(dir, "shards0"), records.ReadOptions{Limit: 5})
+	r, err = f.Open(ctx, store.Local, []string{filepath.Join(dir, "shards1"), filepath.Join(dir, "shards0")}, records.ReadOptions{Limit: 5})
 	require.NoError(t, err)
 	require.ErrorIs(t, r.Next(&record), ErrTooLarge)
 	require.NoError(t, r.Close())

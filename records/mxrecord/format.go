@@ -19,6 +19,7 @@ import (
 	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
 	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -93,7 +94,7 @@ func IndexName(name string) string { return strings.TrimSuffix(name, ".rec") + "
 func SumsName(name string) string { return name + ".sums" }
 
 // readBeside reads a file that may not be there.
-func readBeside(ctx context.Context, o recordio.Opener, name string, read func(io.Reader) error) (found bool, err error) {
+func readBeside(ctx context.Context, o store.Opener, name string, read func(io.Reader) error) (found bool, err error) {
 	f, err := o.Open(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -105,7 +106,7 @@ func readBeside(ctx context.Context, o recordio.Opener, name string, read func(i
 }
 
 // readIndex reads a file's index in the order of offsets; nil if there is none.
-func readIndex(ctx context.Context, o recordio.Opener, name string) (l []recordio.Entry, found bool, err error) {
+func readIndex(ctx context.Context, o store.Opener, name string) (l []recordio.Entry, found bool, err error) {
 	found, err = readBeside(ctx, o, IndexName(name), func(r io.Reader) (err error) {
 		l, err = recordio.ReadIndex(IndexName(name), r)
 		return err
@@ -114,10 +115,9 @@ func readIndex(ctx context.Context, o recordio.Opener, name string) (l []recordi
 	return l, found, err
 }
 
-func opener(images bool) func(context.Context, recordio.Opener, string, records.ReadOptions) (records.Reader, error) {
-	return func(ctx context.Context, o recordio.Opener, names string, options records.ReadOptions) (records.Reader, error) {
-		files, err := records.FileNames(names)
-		if err != nil {
+func opener(images bool) func(context.Context, store.Opener, []string, records.ReadOptions) (records.Reader, error) {
+	return func(ctx context.Context, o store.Opener, files []string, options records.ReadOptions) (records.Reader, error) {
+		if err := records.CheckFiles("recordio", files); err != nil {
 			return nil, err
 		}
 		var count int64
@@ -127,7 +127,7 @@ func opener(images bool) func(context.Context, recordio.Opener, string, records.
 	}
 }
 
-func open(ctx context.Context, o recordio.Opener, name string, images bool, count *int64, options records.ReadOptions) (*reader, error) {
+func open(ctx context.Context, o store.Opener, name string, images bool, count *int64, options records.ReadOptions) (*reader, error) {
 	x := &reader{name: name, o: options, images: images, count: count}
 	x.differs = x.damage
 	var err error
@@ -140,7 +140,7 @@ func open(ctx context.Context, o recordio.Opener, name string, images bool, coun
 		return nil, err
 	}
 	p := recordio.Options{Name: name, Lenient: options.Lenient, Limit: int(min(options.Limit, recordio.MaxRecord))}
-	if b, r := records.Input(x.file); b != nil {
+	if r, b := store.NewReader(x.file); b != nil {
 		x.r = recordio.NewBytes(b, p)
 	} else {
 		x.r = recordio.NewReader(r, p)
@@ -153,7 +153,7 @@ type reader struct {
 	o       records.ReadOptions
 	images  bool
 	count   *int64 // of the records of all files
-	file    recordio.File
+	file    store.File
 	r       *recordio.Reader
 	indexed bool
 	index   []recordio.Entry  // that are not reached yet
@@ -287,10 +287,9 @@ func (x *reader) fields(r *records.Record, b []byte) error {
 }
 
 // index makes the index, and the sums if they are asked for.
-func index(images bool) func(context.Context, recordio.Opener, string, records.IndexOptions) ([]string, error) {
-	return func(ctx context.Context, o recordio.Opener, names string, options records.IndexOptions) (written []string, err error) {
-		files, err := records.FileNames(names)
-		if err != nil {
+func index(images bool) func(context.Context, store.Opener, []string, records.IndexOptions) ([]string, error) {
+	return func(ctx context.Context, o store.Opener, files []string, options records.IndexOptions) (written []string, err error) {
+		if err := records.CheckFiles("recordio", files); err != nil {
 			return nil, err
 		}
 		for _, name := range files {
@@ -308,15 +307,15 @@ func index(images bool) func(context.Context, recordio.Opener, string, records.I
 	}
 }
 
-func stream(ctx context.Context, o recordio.Opener, name string) (*recordio.Stream, error) {
+func stream(ctx context.Context, o store.Opener, name string) (*recordio.Stream, error) {
 	info, err := o.Stat(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	return recordio.NewStream(ctx, o, []recordio.Info{info}, 4)
+	return recordio.NewStream(ctx, o, []store.Info{info}, 4)
 }
 
-func indexFile(ctx context.Context, o recordio.Opener, s *recordio.Stream, name string, images bool, options records.IndexOptions) (written []string, err error) {
+func indexFile(ctx context.Context, o store.Opener, s *recordio.Stream, name string, images bool, options records.IndexOptions) (written []string, err error) {
 	p := recordio.Options{Name: name, Limit: int(min(options.Limit, recordio.MaxRecord))}
 	entries, err := s.Index(p)
 	if err != nil {
@@ -374,8 +373,8 @@ func indexFile(ctx context.Context, o recordio.Opener, s *recordio.Stream, name 
 	return append(written, SumsName(name)), nil
 }
 
-func put(ctx context.Context, o recordio.Opener, name string, b []byte) error {
-	w, err := records.Create(ctx, o, name)
+func put(ctx context.Context, o store.Opener, name string, b []byte) error {
+	w, err := store.NewWriter(ctx, o, name)
 	if err != nil {
 		return err
 	}
@@ -386,9 +385,8 @@ func put(ctx context.Context, o recordio.Opener, name string, b []byte) error {
 }
 
 // verify compares files with the index and the sums beside them.
-func verify(ctx context.Context, o recordio.Opener, names string, options records.ReadOptions, bad func(error)) (beside []string, err error) {
-	files, err := records.FileNames(names)
-	if err != nil {
+func verify(ctx context.Context, o store.Opener, files []string, options records.ReadOptions, bad func(error)) (beside []string, err error) {
+	if err := records.CheckFiles("recordio", files); err != nil {
 		return nil, err
 	}
 	for _, name := range files {
@@ -401,7 +399,7 @@ func verify(ctx context.Context, o recordio.Opener, names string, options record
 	return beside, nil
 }
 
-func verifyFile(ctx context.Context, o recordio.Opener, name string, options records.ReadOptions, bad func(error)) (beside []string, err error) {
+func verifyFile(ctx context.Context, o store.Opener, name string, options records.ReadOptions, bad func(error)) (beside []string, err error) {
 	var sums []recordio.Sum
 	summed, err := readBeside(ctx, o, SumsName(name), func(r io.Reader) (err error) {
 		sums, err = recordio.ReadSums(SumsName(name), r)

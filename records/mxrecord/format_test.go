@@ -15,6 +15,7 @@ import (
 	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
 	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // images is a file of three image records, and its index, made by the format's writer.
@@ -22,7 +23,7 @@ func images(t testing.TB) (name string) {
 	name = filepath.Join(t.TempDir(), "a.rec")
 	f, err := records.Lookup(Image)
 	require.NoError(t, err)
-	w, err := f.Create(t.Context(), recordio.Local, name, records.WriteOptions{Index: true})
+	w, err := f.Create(t.Context(), store.Local, name, records.WriteOptions{Index: true})
 	require.NoError(t, err)
 	for i, key := range []string{"10", "20", "5"} {
 		var r records.Record
@@ -35,12 +36,12 @@ func images(t testing.TB) (name string) {
 	return name
 }
 
-func read(ctx context.Context, format, name string, o records.ReadOptions) (l []string, err error) {
+func read(ctx context.Context, format string, files []string, o records.ReadOptions) (l []string, err error) {
 	f, err := records.Lookup(format)
 	if err != nil {
 		return nil, err
 	}
-	r, err := f.Open(ctx, recordio.Local, name, o)
+	r, err := f.Open(ctx, store.Local, files, o)
 	if err != nil {
 		return nil, err
 	}
@@ -61,17 +62,17 @@ func TestKeys(t *testing.T) {
 	b, err := os.ReadFile(IndexName(name))
 	require.NoError(t, err)
 	require.Equal(t, "10\t0\n20\t44\n5\t88\n", string(b))
-	l, err := read(t.Context(), Image, name, records.ReadOptions{})
+	l, err := read(t.Context(), Image, []string{name}, records.ReadOptions{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"10@0 2", "20@44 2", "5@88 2"}, l)
-	l, err = read(t.Context(), Raw, name, records.ReadOptions{}) // by the index
+	l, err = read(t.Context(), Raw, []string{name}, records.ReadOptions{}) // by the index
 	require.NoError(t, err)
 	require.Equal(t, []string{"10@0 1", "20@44 1", "5@88 1"}, l)
 	require.NoError(t, os.Remove(IndexName(name)))
-	l, err = read(t.Context(), Raw, name+";;"+name, records.ReadOptions{})
+	l, err = read(t.Context(), Raw, []string{name, name}, records.ReadOptions{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"0@0 1", "1@44 1", "2@88 1", "3@0 1", "4@44 1", "5@88 1"}, l)
-	_, err = read(t.Context(), Raw, ";", records.ReadOptions{})
+	_, err = read(t.Context(), Raw, nil, records.ReadOptions{})
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
@@ -82,7 +83,7 @@ func TestIndex(t *testing.T) {
 	want, err := os.ReadFile(IndexName(name))
 	require.NoError(t, err)
 	require.NoError(t, os.Remove(IndexName(name)))
-	l, err := f.Index(t.Context(), recordio.Local, name, records.IndexOptions{Sums: true})
+	l, err := f.Index(t.Context(), store.Local, []string{name}, records.IndexOptions{Sums: true})
 	require.NoError(t, err)
 	require.Equal(t, []string{IndexName(name), SumsName(name)}, l)
 	got, err := os.ReadFile(IndexName(name))
@@ -90,14 +91,14 @@ func TestIndex(t *testing.T) {
 	require.Equal(t, string(want), string(got))
 	f, err = records.Lookup(Raw)
 	require.NoError(t, err)
-	_, err = f.Index(t.Context(), recordio.Local, name, records.IndexOptions{})
+	_, err = f.Index(t.Context(), store.Local, []string{name}, records.IndexOptions{})
 	require.NoError(t, err)
 	got, err = os.ReadFile(IndexName(name))
 	require.NoError(t, err)
 	require.Equal(t, "0\t0\n1\t44\n2\t88\n", string(got))
 
 	require.NoError(t, os.WriteFile(name, nil, 0o666))
-	_, err = f.Index(t.Context(), recordio.Local, name, records.IndexOptions{})
+	_, err = f.Index(t.Context(), store.Local, []string{name}, records.IndexOptions{})
 	require.ErrorContains(t, err, "no records")
 }
 
@@ -109,10 +110,10 @@ func TestVerify(t *testing.T) {
 	require.NoError(t, err)
 	index, err := os.ReadFile(IndexName(name))
 	require.NoError(t, err)
-	_, err = f.Index(t.Context(), recordio.Local, name, records.IndexOptions{Sums: true})
+	_, err = f.Index(t.Context(), store.Local, []string{name}, records.IndexOptions{Sums: true})
 	require.NoError(t, err)
 	verify := func() (bad []error) {
-		beside, err := f.Verify(t.Context(), recordio.Local, name, records.ReadOptions{}, func(err error) { bad = append(bad, err) })
+		beside, err := f.Verify(t.Context(), store.Local, []string{name}, records.ReadOptions{}, func(err error) { bad = append(bad, err) })
 		if err != nil {
 			return append(bad, err)
 		}
@@ -127,7 +128,7 @@ func TestVerify(t *testing.T) {
 		c := bytes.Clone(b)
 		c[i] ^= 1 << (i * 5 % 8)
 		require.NoError(t, os.WriteFile(name, c, 0o666))
-		_, err := read(t.Context(), Image, name, records.ReadOptions{})
+		_, err := read(t.Context(), Image, []string{name}, records.ReadOptions{})
 		if bad := verify(); len(bad) == 0 && err == nil {
 			pads++
 		} else {
@@ -154,15 +155,15 @@ func TestVerify(t *testing.T) {
 		require.NotEmpty(t, l, bad)
 		require.ErrorContains(t, errors.Join(l...), want)
 		// Reading as recordio takes the index's keys, and so its word for it.
-		_, err := read(t.Context(), Raw, name, records.ReadOptions{})
+		_, err := read(t.Context(), Raw, []string{name}, records.ReadOptions{})
 		require.ErrorIs(t, err, recordio.ErrCorrupt)
-		_, err = read(t.Context(), Image, name, records.ReadOptions{})
+		_, err = read(t.Context(), Image, []string{name}, records.ReadOptions{})
 		require.NoError(t, err)
 	}
 	require.NoError(t, os.WriteFile(IndexName(name), index, 0o666))
 	require.NoError(t, os.WriteFile(SumsName(name), []byte("x"), 0o666))
 	l := []error{}
-	_, err = f.Verify(t.Context(), recordio.Local, name, records.ReadOptions{}, func(err error) { l = append(l, err) })
+	_, err = f.Verify(t.Context(), store.Local, []string{name}, records.ReadOptions{}, func(err error) { l = append(l, err) })
 	require.NoError(t, err)
 	require.Len(t, l, 1)
 }
@@ -180,11 +181,11 @@ func TestLenient(t *testing.T) {
 	file[52] ^= 1 // the magic word of the third
 	name := filepath.Join(t.TempDir(), "a.rec")
 	require.NoError(t, os.WriteFile(name, file, 0o666))
-	_, err = read(t.Context(), Image, name, records.ReadOptions{})
+	_, err = read(t.Context(), Image, []string{name}, records.ReadOptions{})
 	require.ErrorIs(t, err, recordio.ErrCorrupt)
 	require.ErrorContains(t, err, "at byte 36: invalid image record: 5 bytes")
 	var skipped []string
-	l, err := read(t.Context(), Image, name, records.ReadOptions{Lenient: true, Skipped: func(err error) { skipped = append(skipped, err.Error()) }})
+	l, err := read(t.Context(), Image, []string{name}, records.ReadOptions{Lenient: true, Skipped: func(err error) { skipped = append(skipped, err.Error()) }})
 	require.NoError(t, err)
 	require.Equal(t, []string{"1@0 2", "1@124 2"}, l)
 	require.Len(t, skipped, 3, skipped)

@@ -13,11 +13,12 @@ import (
 	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
 	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-func creator(images bool) func(context.Context, recordio.Opener, string, records.WriteOptions) (records.Writer, error) {
-	return func(ctx context.Context, o recordio.Opener, name string, options records.WriteOptions) (records.Writer, error) {
+func creator(images bool) func(context.Context, store.Opener, string, records.WriteOptions) (records.Writer, error) {
+	return func(ctx context.Context, o store.Opener, name string, options records.WriteOptions) (records.Writer, error) {
 		x := &writer{format: Raw, notes: records.Notes{To: options.Note}}
 		if images {
 			x.format = Image
@@ -26,11 +27,11 @@ func creator(images bool) func(context.Context, recordio.Opener, string, records
 			return nil, err
 		}
 		var err error
-		if x.out, err = records.Create(ctx, o, name); err != nil {
+		if x.out, err = store.NewWriter(ctx, o, name); err != nil {
 			return nil, err
 		}
 		if options.Index {
-			if x.idx, err = records.Create(ctx, o, IndexName(name)); err != nil {
+			if x.idx, err = store.NewWriter(ctx, o, IndexName(name)); err != nil {
 				return nil, errors.Join(err, x.out.Abort())
 			}
 			x.indexed, err = recordio.NewIndexedWriter(x.out, x.idx, 0)
@@ -47,7 +48,7 @@ func creator(images bool) func(context.Context, recordio.Opener, string, records
 type writer struct {
 	format   string
 	notes    records.Notes
-	out, idx *records.Output // idx is nil without an index
+	out, idx *store.Writer // idx is nil without an index
 	plain    *recordio.Writer
 	indexed  *recordio.IndexedWriter
 	number   uint64

@@ -10,9 +10,9 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/records/tfrecord"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -45,8 +45,8 @@ func is(name string, start []byte) bool {
 	return utf8.Valid(b[:min(uint64(len(b)), length)]) || uint64(len(b)) < length
 }
 
-func open(ctx context.Context, o recordio.Opener, names string, options records.ReadOptions) (records.Reader, error) {
-	return tfrecord.Concat(ctx, o, names, options, fields)
+func open(ctx context.Context, o store.Opener, files []string, options records.ReadOptions) (records.Reader, error) {
+	return tfrecord.Concat(ctx, o, files, options, fields)
 }
 
 // list tells whether a name is that of an element of a list, and which: "name[3]". index is -1
@@ -121,7 +121,7 @@ func add[T tensor.Elem](r *records.Record, name string, d tensor.DType, v []T) e
 	return nil
 }
 
-func create(ctx context.Context, o recordio.Opener, name string, options records.WriteOptions) (records.Writer, error) {
+func create(ctx context.Context, o store.Opener, name string, options records.WriteOptions) (records.Writer, error) {
 	return tfrecord.CreateFormat(ctx, o, formatName, name, options, func(r *records.Record, number int64, _ *records.Notes) ([]byte, error) {
 		return example(r, number)
 	})

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 const formatName = "tfrecord"
@@ -39,18 +39,17 @@ func Head(start []byte) (data []byte, length uint64) {
 	return data[:min(uint64(len(data)), length)], length
 }
 
-func openRecords(ctx context.Context, o recordio.Opener, names string, options records.ReadOptions) (records.Reader, error) {
-	return Concat(ctx, o, names, options, func(r *records.Record, _ int64, b []byte) error {
+func openRecords(ctx context.Context, o store.Opener, files []string, options records.ReadOptions) (records.Reader, error) {
+	return Concat(ctx, o, files, options, func(r *records.Record, _ int64, b []byte) error {
 		r.AddBytes("data", b)
 		return nil
 	})
 }
 
-// Concat reads the records of files, with semicolons between their names, as records
-// whose keys are their numbers. add adds the fields of a record's data.
-func Concat(ctx context.Context, o recordio.Opener, names string, options records.ReadOptions, add func(r *records.Record, number int64, data []byte) error) (records.Reader, error) {
-	files, err := records.FileNames(names)
-	if err != nil {
+// Concat opens files as one records.Reader. The key of a record is its number over
+// all files; add adds the fields of a record's data to it.
+func Concat(ctx context.Context, o store.Opener, files []string, options records.ReadOptions, add func(r *records.Record, number int64, data []byte) error) (records.Reader, error) {
+	if err := records.CheckFiles(formatName, files); err != nil {
 		return nil, err
 	}
 	var count int64
@@ -61,7 +60,7 @@ func Concat(ctx context.Context, o recordio.Opener, names string, options record
 		}
 		x := &formatReader{name: name, file: f, count: &count, add: add}
 		o := Options{Name: name, Limit: options.Limit}
-		if b, in := records.Input(f); b != nil {
+		if in, b := store.NewReader(f); b != nil {
 			x.r = NewBytes(b, o)
 		} else {
 			x.r = NewReader(in, o)
@@ -93,7 +92,7 @@ func (x *formatReader) Close() error { return x.file.Close() }
 
 // FormatWriter writes records, whose data others make, as a records.Writer does.
 type FormatWriter struct {
-	out    *records.Output
+	out    *store.Writer
 	w      *Writer
 	number int64
 	notes  records.Notes
@@ -101,11 +100,11 @@ type FormatWriter struct {
 }
 
 // CreateFormat makes the file of a FormatWriter, and data the data of its records.
-func CreateFormat(ctx context.Context, o recordio.Opener, format, name string, options records.WriteOptions, data func(r *records.Record, number int64, notes *records.Notes) ([]byte, error)) (*FormatWriter, error) {
+func CreateFormat(ctx context.Context, o store.Opener, format, name string, options records.WriteOptions, data func(r *records.Record, number int64, notes *records.Notes) ([]byte, error)) (*FormatWriter, error) {
 	if err := options.OneFile(format, name, false); err != nil {
 		return nil, err
 	}
-	out, err := records.Create(ctx, o, name)
+	out, err := store.NewWriter(ctx, o, name)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +129,7 @@ func (x *FormatWriter) Close() error { return x.out.Close() }
 // Abort drops it.
 func (x *FormatWriter) Abort() error { return x.out.Abort() }
 
-func createRecords(ctx context.Context, o recordio.Opener, name string, options records.WriteOptions) (records.Writer, error) {
+func createRecords(ctx context.Context, o store.Opener, name string, options records.WriteOptions) (records.Writer, error) {
 	return CreateFormat(ctx, o, formatName, name, options, func(r *records.Record, number int64, notes *records.Notes) ([]byte, error) {
 		b, err := records.OnlyBytes(formatName, r)
 		if err == nil && r.Key != strconv.FormatInt(number, 10) {

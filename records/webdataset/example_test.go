@@ -9,7 +9,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/records/webdataset"
 
-	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // Shards are written with their indices, and one of two ranks reads its batches.
@@ -20,7 +20,7 @@ func Example() {
 	}
 	defer os.RemoveAll(dir)
 	ctx, folder := context.Background(), filepath.ToSlash(dir)
-	w, err := webdataset.NewWriter(ctx, recordio.Local, folder+"/data-%05d.tar", webdataset.WriterOptions{Count: 4, Index: true})
+	w, err := webdataset.NewWriter(ctx, store.Local, folder+"/data-%05d.tar", webdataset.WriterOptions{Count: 4, Index: true})
 	if err != nil {
 		panic(err)
 	}
@@ -34,11 +34,11 @@ func Example() {
 		panic(err)
 	}
 
-	shards, err := webdataset.Shards(ctx, recordio.Local, folder+"/data-{00000..00002}.tar", nil)
+	shards, err := webdataset.Shards(ctx, store.Local, folder+"/data-{00000..00002}.tar", nil)
 	if err != nil {
 		panic(err)
 	}
-	set, err := webdataset.OpenSet(ctx, recordio.Local, shards, webdataset.SetOptions{Rank: 1, Ranks: 2, Batch: 2})
+	set, err := webdataset.OpenSet(ctx, store.Local, shards, webdataset.SetOptions{Rank: 1, Ranks: 2, Batch: 2})
 	if err != nil {
 		panic(err)
 	}

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -328,8 +328,8 @@ func isWhole(f *records.Field) bool {
 	return strings.HasSuffix(f.Name, "."+end)
 }
 
-func openFormat(ctx context.Context, o recordio.Opener, names string, options records.ReadOptions) (records.Reader, error) {
-	shards, err := formatShards(ctx, o, names)
+func openFormat(ctx context.Context, o store.Opener, files []string, options records.ReadOptions) (records.Reader, error) {
+	shards, err := formatShards(ctx, o, files)
 	if err != nil {
 		return nil, err
 	}
@@ -342,13 +342,12 @@ func openFormat(ctx context.Context, o recordio.Opener, names string, options re
 	})
 }
 
-func formatShards(ctx context.Context, o recordio.Opener, names string) ([]string, error) {
-	l, err := records.FileNames(names)
-	if err != nil {
+func formatShards(ctx context.Context, o store.Opener, files []string) ([]string, error) {
+	if err := records.CheckFiles(formatName, files); err != nil {
 		return nil, err
 	}
 	var shards []string
-	for _, s := range l {
+	for _, s := range files {
 		// A file of that name is meant, whatever a pattern would make of it.
 		if i, err := o.Stat(ctx, s); err == nil && !i.Folder {
 			shards = append(shards, s)
@@ -383,7 +382,7 @@ func (x *formatReader) Next(r *records.Record) error {
 	return nil
 }
 
-func createFormat(ctx context.Context, o recordio.Opener, name string, options records.WriteOptions) (records.Writer, error) {
+func createFormat(ctx context.Context, o store.Opener, name string, options records.WriteOptions) (records.Writer, error) {
 	one := !strings.Contains(name, "%")
 	if one && (options.Count != 0 || options.Size != 0) {
 		return nil, fmt.Errorf("webdataset: %s: %w: a number of samples or bytes for each shard wants a name with a place for the shard's number, such as data-%%06d.tar", name, records.ErrOption)
@@ -417,11 +416,11 @@ func (x *formatWriter) Close() error { return x.w.Close() }
 
 func (x *formatWriter) Abort() error { return x.w.Abort() }
 
-func indexFormat(ctx context.Context, o recordio.Opener, names string, options records.IndexOptions) (written []string, err error) {
+func indexFormat(ctx context.Context, o store.Opener, files []string, options records.IndexOptions) (written []string, err error) {
 	if options.Sums {
-		return nil, fmt.Errorf("webdataset: %s: %w: a file of sums; the index has them", names, records.ErrOption)
+		return nil, fmt.Errorf("webdataset: %s: %w: a file of sums; the index has them", strings.Join(files, ", "), records.ErrOption)
 	}
-	shards, err := formatShards(ctx, o, names)
+	shards, err := formatShards(ctx, o, files)
 	if err != nil {
 		return nil, err
 	}
@@ -438,8 +437,8 @@ func indexFormat(ctx context.Context, o recordio.Opener, names string, options r
 	return written, nil
 }
 
-func verifyFormat(ctx context.Context, o recordio.Opener, names string, options records.ReadOptions, bad func(error)) (beside []string, err error) {
-	shards, err := formatShards(ctx, o, names)
+func verifyFormat(ctx context.Context, o store.Opener, files []string, options records.ReadOptions, bad func(error)) (beside []string, err error) {
+	shards, err := formatShards(ctx, o, files)
 	if err != nil {
 		return nil, err
 	}
@@ -456,7 +455,7 @@ func verifyFormat(ctx context.Context, o recordio.Opener, names string, options 
 }
 
 // verifyShard compares a shard with its index, sample by sample.
-func verifyShard(ctx context.Context, o recordio.Opener, shard string, options records.ReadOptions, bad func(error)) (found bool, err error) {
+func verifyShard(ctx context.Context, o store.Opener, shard string, options records.ReadOptions, bad func(error)) (found bool, err error) {
 	p := Options{Limit: options.Limit}
 	x, err := OpenIndexed(ctx, o, shard, p)
 	switch {

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // Entry is where a sample stands in a tar file.
@@ -171,17 +171,17 @@ func parseEntry(s string) (e Entry, ok bool) {
 }
 
 // MakeIndex makes the index of a shard by reading it once. A compressed shard has none.
-func MakeIndex(ctx context.Context, o recordio.Opener, shard string, options Options) (*Index, error) {
+func MakeIndex(ctx context.Context, o store.Opener, shard string, options Options) (*Index, error) {
 	return makeIndex(ctx, o, shard, options, (*Reader).index)
 }
 
 // Scan is MakeIndex by the members' headers alone: the data, where the shard is in memory, is not
 // looked at, and there are no checksums. What is wrong within a sample shows when it is read.
-func Scan(ctx context.Context, o recordio.Opener, shard string, options Options) (*Index, error) {
+func Scan(ctx context.Context, o store.Opener, shard string, options Options) (*Index, error) {
 	return makeIndex(ctx, o, shard, options, (*Reader).scan)
 }
 
-func makeIndex(ctx context.Context, o recordio.Opener, shard string, options Options, f func(*Reader, context.Context) (*Index, error)) (*Index, error) {
+func makeIndex(ctx context.Context, o store.Opener, shard string, options Options, f func(*Reader, context.Context) (*Index, error)) (*Index, error) {
 	info, err := o.Stat(ctx, shard)
 	if err != nil {
 		return nil, fmt.Errorf("webdataset: %w", err)
@@ -252,10 +252,10 @@ func (r *Reader) scan(ctx context.Context) (*Index, error) {
 }
 
 // SaveIndex writes the index beside the shard.
-func SaveIndex(ctx context.Context, o recordio.Opener, shard string, x *Index) error {
+func SaveIndex(ctx context.Context, o store.Opener, shard string, x *Index) error {
 	b, err := x.AppendText(nil)
 	if err == nil {
-		err = recordio.WriteFile(ctx, o, IndexName(shard), b)
+		err = store.WriteFile(ctx, o, IndexName(shard), b)
 	}
 	if err != nil {
 		return fmt.Errorf("webdataset: %s: %w", IndexName(shard), err)
@@ -265,7 +265,7 @@ func SaveIndex(ctx context.Context, o recordio.Opener, shard string, x *Index) e
 
 // LoadIndex reads the index beside a shard and compares its size and time with the
 // shard's: ErrStale if they differ. No index is fs.ErrNotExist.
-func LoadIndex(ctx context.Context, o recordio.Opener, shard string) (*Index, error) {
+func LoadIndex(ctx context.Context, o store.Opener, shard string) (*Index, error) {
 	f, err := o.Open(ctx, IndexName(shard))
 	if err != nil {
 		return nil, fmt.Errorf("webdataset: %w", err)
@@ -290,14 +290,14 @@ func LoadIndex(ctx context.Context, o recordio.Opener, shard string) (*Index, er
 // Indexed reads the samples of an uncompressed shard in any order. It may be used by
 // several goroutines.
 type Indexed struct {
-	f   recordio.File
+	f   store.File
 	mem []byte
 	x   *Index
 	o   Options
 }
 
 // OpenIndexed opens a shard with the index beside it.
-func OpenIndexed(ctx context.Context, o recordio.Opener, shard string, options Options) (*Indexed, error) {
+func OpenIndexed(ctx context.Context, o store.Opener, shard string, options Options) (*Indexed, error) {
 	x, err := LoadIndex(ctx, o, shard)
 	if err != nil {
 		return nil, err
@@ -306,7 +306,7 @@ func OpenIndexed(ctx context.Context, o recordio.Opener, shard string, options O
 }
 
 // Open opens the shard that the index is of.
-func (x *Index) Open(ctx context.Context, o recordio.Opener, shard string, options Options) (*Indexed, error) {
+func (x *Index) Open(ctx context.Context, o store.Opener, shard string, options Options) (*Indexed, error) {
 	f, err := o.Open(ctx, shard)
 	if err != nil {
 		return nil, fmt.Errorf("webdataset: %w", err)
@@ -318,7 +318,7 @@ func (x *Index) Open(ctx context.Context, o recordio.Opener, shard string, optio
 		options.Name = shard
 	}
 	options.Lenient = false
-	return &Indexed{f: f, x: x, o: options.fill(), mem: recordio.Bytes(f)}, nil
+	return &Indexed{f: f, x: x, o: options.fill(), mem: store.MappedBytes(f)}, nil
 }
 
 // Len is the number of samples.
@@ -386,7 +386,7 @@ func (x *Indexed) Read(i int, b *Buffer) (s *Sample, shared bool, err error) {
 
 // Verify reads a whole shard and compares every byte that matters with its index. The
 // first difference is the error.
-func Verify(ctx context.Context, o recordio.Opener, shard string, options Options) error {
+func Verify(ctx context.Context, o store.Opener, shard string, options Options) error {
 	want, err := LoadIndex(ctx, o, shard)
 	if err != nil {
 		return err

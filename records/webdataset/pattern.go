@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // A pattern stands for at most maxNames names, as many as webdataset resamples from,
@@ -319,7 +319,7 @@ func unescape(s string) string {
 // a name. Files are sorted by name, index files left out; webdataset has no wildcards.
 // A name with wildcards that no file has is fs.ErrNotExist. In the address of a store a
 // question mark is itself.
-func Shards(ctx context.Context, o recordio.Opener, list string, env func(name string) (value string, ok bool)) ([]string, error) {
+func Shards(ctx context.Context, o store.Opener, list string, env func(name string) (value string, ok bool)) ([]string, error) {
 	names, err := Expand(list, env)
 	if err != nil {
 		return nil, err
@@ -363,7 +363,7 @@ func refuse(name string) error {
 }
 
 // glob finds files. Folders are separated by slashes.
-func glob(ctx context.Context, o recordio.Opener, name, wild string) ([]string, error) {
+func glob(ctx context.Context, o store.Opener, name, wild string) ([]string, error) {
 	parts := strings.Split(name, "/")
 	first := slices.IndexFunc(parts, func(s string) bool { return strings.ContainsAny(s, wild) })
 	folders := []string{strings.Join(parts[:first], "/")}

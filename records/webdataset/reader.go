@@ -12,7 +12,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // maxWindow bounds what a zstd frame may ask for; zstd's own tool reads that much
@@ -95,7 +95,7 @@ func compressed(b []byte) bool {
 }
 
 // Compressed tells by a shard's first bytes whether it is compressed.
-func Compressed(ctx context.Context, o recordio.Opener, shard string) (bool, error) {
+func Compressed(ctx context.Context, o store.Opener, shard string) (bool, error) {
 	if err := refuse(shard); err != nil {
 		return false, err
 	}
@@ -181,7 +181,7 @@ func (u unpacked) Read(b []byte) (int, error) {
 }
 
 // Open opens a shard of a store. Close closes it.
-func Open(ctx context.Context, o recordio.Opener, name string, options Options) (*Reader, error) {
+func Open(ctx context.Context, o store.Opener, name string, options Options) (*Reader, error) {
 	f, err := o.Open(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("webdataset: %w", err)
@@ -190,7 +190,7 @@ func Open(ctx context.Context, o recordio.Opener, name string, options Options) 
 		options.Name = name
 	}
 	var r *Reader
-	if b := recordio.Bytes(f); b != nil {
+	if b := store.MappedBytes(f); b != nil {
 		r, err = NewBytes(b, options)
 	} else {
 		r, err = NewReader(io.NewSectionReader(f, 0, f.Size()), options)

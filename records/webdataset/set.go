@@ -8,8 +8,8 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/rng"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // SetOptions are those of a Set.
@@ -55,7 +55,7 @@ type span struct {
 // if it has one.
 type Set struct {
 	ctx    context.Context
-	opener recordio.Opener
+	opener store.Opener
 	o      SetOptions
 	shards []string
 	counts []int64
@@ -79,7 +79,7 @@ type Set struct {
 // OpenSet makes a Set of shards, as Shards gives them. It has to know how many samples
 // each has: from its index, or, if there is none or it is stale, by reading the shard's
 // headers.
-func OpenSet(ctx context.Context, opener recordio.Opener, shards []string, o SetOptions) (*Set, error) {
+func OpenSet(ctx context.Context, opener store.Opener, shards []string, o SetOptions) (*Set, error) {
 	if o.Ranks == 0 {
 		o.Ranks = 1
 	}
@@ -120,7 +120,7 @@ func OpenSet(ctx context.Context, opener recordio.Opener, shards []string, o Set
 }
 
 // Count is the number of a shard's samples, from its index or by reading it.
-func Count(ctx context.Context, o recordio.Opener, shard string) (int64, error) {
+func Count(ctx context.Context, o store.Opener, shard string) (int64, error) {
 	if err := refuse(shard); err != nil {
 		return 0, err
 	}
@@ -377,7 +377,7 @@ type Group struct {
 // Groups finds the folders with shards (.tar, .tgz, .tar.gz, .tar.zst, .tar.bz2) in
 // a folder and those below: a
 // folder before those in it, which are sorted by name.
-func Groups(ctx context.Context, o recordio.Opener, folder string) ([]Group, error) {
+func Groups(ctx context.Context, o store.Opener, folder string) ([]Group, error) {
 	var l []Group
 	var walk func(folder, name string, depth int) error
 	walk = func(folder, name string, depth int) error {

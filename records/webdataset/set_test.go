@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // memory is a store whose files are not mapped.
@@ -31,7 +31,7 @@ type memoryFile struct{ *bytes.Reader }
 
 func (memoryFile) Close() error { return nil }
 
-func (m *memory) Open(_ context.Context, name string) (recordio.File, error) {
+func (m *memory) Open(_ context.Context, name string) (store.File, error) {
 	b, ok := m.files[name]
 	if !ok {
 		return nil, fs.ErrNotExist
@@ -39,17 +39,17 @@ func (m *memory) Open(_ context.Context, name string) (recordio.File, error) {
 	return memoryFile{bytes.NewReader(b)}, nil
 }
 
-func (m *memory) Stat(_ context.Context, name string) (recordio.Info, error) {
+func (m *memory) Stat(_ context.Context, name string) (store.Info, error) {
 	b, ok := m.files[name]
 	if !ok {
-		return recordio.Info{}, fs.ErrNotExist
+		return store.Info{}, fs.ErrNotExist
 	}
-	return recordio.Info{Name: name, Size: int64(len(b)), Modified: m.time()}, nil
+	return store.Info{Name: name, Size: int64(len(b)), Modified: m.time()}, nil
 }
 
-func (m *memory) List(context.Context, string) ([]recordio.Info, error) { return nil, fs.ErrNotExist }
+func (m *memory) List(context.Context, string) ([]store.Info, error) { return nil, fs.ErrNotExist }
 
-func (m *memory) Create(_ context.Context, name string) (recordio.NewFile, error) {
+func (m *memory) Create(_ context.Context, name string) (store.NewFile, error) {
 	return &memoryNew{m: m, name: name}, nil
 }
 
@@ -128,14 +128,14 @@ func TestWriter(t *testing.T) {
 		require.Equal(t, c.n, at)
 	}
 	for _, p := range []string{"x.tar", "%d%d", "%s", "%5d", "%", "%0", "%0100d", "%x"} {
-		_, err := NewWriter(ctx, recordio.Local, p, WriterOptions{})
+		_, err := NewWriter(ctx, store.Local, p, WriterOptions{})
 		require.ErrorIs(t, err, ErrPattern, p)
 	}
 	for _, o := range []WriterOptions{{Start: -1}, {Count: -1}, {Size: -1}, {TarOptions: TarOptions{ModTime: -1}}} {
-		_, err := NewWriter(ctx, recordio.Local, "%d", o)
+		_, err := NewWriter(ctx, store.Local, "%d", o)
 		require.Error(t, err)
 	}
-	_, err := NewWriter(ctx, recordio.Local, "%d.tgz", WriterOptions{Index: true})
+	_, err := NewWriter(ctx, store.Local, "%d.tgz", WriterOptions{Index: true})
 	require.Error(t, err)
 }
 
@@ -143,7 +143,7 @@ func TestWriter(t *testing.T) {
 func TestAbort(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	for _, end := range []string{"tar", "tar.gz", "tar.zst"} {
-		w, err := NewWriter(ctx, recordio.Local, filepath.ToSlash(dir)+"/%d."+end, WriterOptions{Count: 2})
+		w, err := NewWriter(ctx, store.Local, filepath.ToSlash(dir)+"/%d."+end, WriterOptions{Count: 2})
 		require.NoError(t, err)
 		for i := range 3 {
 			require.NoError(t, w.Write(numbered(i)))
@@ -156,7 +156,7 @@ func TestAbort(t *testing.T) {
 		require.Equal(t, "0."+end, l[0].Name())
 		require.NoError(t, os.Remove(filepath.Join(dir, "0."+end)))
 	}
-	w, err := NewWriter(ctx, recordio.Local, filepath.Join(dir, "none", "%d.tar"), WriterOptions{})
+	w, err := NewWriter(ctx, store.Local, filepath.Join(dir, "none", "%d.tar"), WriterOptions{})
 	require.NoError(t, err)
 	require.ErrorIs(t, w.Write(numbered(0)), fs.ErrNotExist)
 	require.ErrorIs(t, w.Close(), fs.ErrNotExist)
@@ -164,7 +164,7 @@ func TestAbort(t *testing.T) {
 
 func TestIndex(t *testing.T) {
 	ctx := context.Background()
-	for _, o := range []recordio.Opener{recordio.Local, &memory{files: map[string][]byte{}}} {
+	for _, o := range []store.Opener{store.Local, &memory{files: map[string][]byte{}}} {
 		name := filepath.Join(t.TempDir(), "s.tar")
 		f, err := o.Create(ctx, name)
 		require.NoError(t, err)
@@ -205,7 +205,7 @@ func TestIndex(t *testing.T) {
 		for _, i := range []int{2, 0, 3, 1, 0} {
 			s, shared, err := r.Read(i, &m)
 			require.NoError(t, err)
-			require.False(t, shared && o != recordio.Local)
+			require.False(t, shared && o != store.Local)
 			require.Equal(t, plain(l[i:i+1]), plain([]*Sample{s}))
 		}
 		require.NoError(t, r.Close())
@@ -248,7 +248,7 @@ func TestIndex(t *testing.T) {
 	}
 	_, err = ReadIndex("i", bytes.NewReader(append(b, '\n')))
 	require.ErrorIs(t, err, ErrCorrupt)
-	_, err = MakeIndex(ctx, recordio.Local, filepath.Join(tests, "writer.tar.bz2"), Options{})
+	_, err = MakeIndex(ctx, store.Local, filepath.Join(tests, "writer.tar.bz2"), Options{})
 	require.ErrorContains(t, err, "compressed")
 }
 
@@ -278,30 +278,30 @@ func TestWildcards(t *testing.T) {
 			full = append(full, dir+"/"+w)
 		}
 		list := dir + "/" + strings.ReplaceAll(p, "::", "::"+dir+"/")
-		got, err := Shards(ctx, recordio.Local, list, nil)
+		got, err := Shards(ctx, store.Local, list, nil)
 		require.NoError(t, err, p)
 		require.Equal(t, full, got, p)
 	}
-	_, err := Shards(ctx, recordio.Local, dir+"/z*", nil)
+	_, err := Shards(ctx, store.Local, dir+"/z*", nil)
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	_, err = Shards(ctx, recordio.Local, dir+"/none/z*", nil)
+	_, err = Shards(ctx, store.Local, dir+"/none/z*", nil)
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	_, err = Shards(ctx, recordio.Local, dir+"/a/[", nil)
+	_, err = Shards(ctx, store.Local, dir+"/a/[", nil)
 	require.ErrorIs(t, err, ErrPattern)
-	_, err = Shards(ctx, recordio.Local, "pipe:cat {1..2}", nil)
+	_, err = Shards(ctx, store.Local, "pipe:cat {1..2}", nil)
 	require.ErrorContains(t, err, "pipes are refused")
-	got, err := Shards(ctx, recordio.Local, "s3://b/x.tar?v={1,2}", nil)
+	got, err := Shards(ctx, store.Local, "s3://b/x.tar?v={1,2}", nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"s3://b/x.tar?v=1", "s3://b/x.tar?v=2"}, got)
 
-	groups, err := Groups(ctx, recordio.Local, dir)
+	groups, err := Groups(ctx, store.Local, dir)
 	require.NoError(t, err)
 	want := []Group{{"a", []string{dir + "/a/q[1].tar", dir + "/a/x-1.tar", dir + "/a/x-2.tar", dir + "/a/y.tgz"}}, {"b", []string{dir + "/b/x-1.tar"}}}
 	if colons {
 		want = slices.Insert(want, 0, Group{"10:50/deep", []string{dir + "/10:50/deep/x-9.tar.zst"}})
 	}
 	require.Equal(t, want, groups)
-	_, err = Groups(ctx, recordio.Local, t.TempDir())
+	_, err = Groups(ctx, store.Local, t.TempDir())
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
@@ -366,7 +366,7 @@ func TestSet(t *testing.T) {
 							}
 							var got []string
 							for k, names := range [][]string{plainNames, plainNames, zipped} {
-								s, err := OpenSet(ctx, []recordio.Opener{m, indexed, m}[k], names, o)
+								s, err := OpenSet(ctx, []store.Opener{m, indexed, m}[k], names, o)
 								require.NoError(t, err)
 								require.NoError(t, s.Reset(epoch))
 								require.Equal(t, epoch, s.Epoch())

@@ -21,7 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/internal/hexdoc"
-	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 var (
@@ -140,7 +140,7 @@ func TestShards(t *testing.T) {
 				"bytes":  func() (*Reader, error) { return NewBytes(b, Options{}) },
 				"reader": func() (*Reader, error) { return NewReader(iotest.HalfReader(bytes.NewReader(b)), Options{}) },
 				"opener": func() (*Reader, error) {
-					return Open(context.Background(), recordio.Local, filepath.Join(tests, name), Options{})
+					return Open(context.Background(), store.Local, filepath.Join(tests, name), Options{})
 				},
 			}
 			if filepath.Ext(name) == ".tar" {
@@ -415,7 +415,7 @@ func TestEveryFlip(t *testing.T) {
 	require.NotZero(t, quiet)
 	ctx := context.Background()
 	require.NoError(t, os.WriteFile(name, b, 0o644))
-	y, err := MakeIndex(ctx, recordio.Local, name, Options{})
+	y, err := MakeIndex(ctx, store.Local, name, Options{})
 	require.NoError(t, err)
 	require.Equal(t, x.Entries, y.Entries)
 	for at := 0; at < len(b); at += 7 {

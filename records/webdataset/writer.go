@@ -15,7 +15,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // record is what the size of an archive is a multiple of: 20 blocks, as tar has it.
@@ -276,11 +276,11 @@ type Written struct {
 // used by one goroutine at a time.
 type Writer struct {
 	ctx     context.Context
-	opener  recordio.Opener
+	opener  store.Opener
 	pattern string
 	o       WriterOptions
 	next    int // number
-	file    recordio.NewFile
+	file    store.NewFile
 	pack    io.WriteCloser // nil without compression
 	tar     *TarWriter
 	now     Written
@@ -292,7 +292,7 @@ type Writer struct {
 // NewWriter makes a writer. The pattern is the shards' names with one verb for the
 // number, such as data-%06d.tar; an end in .gz, .tgz or .zst has them compressed. No
 // file is made before there is a sample for it.
-func NewWriter(ctx context.Context, opener recordio.Opener, pattern string, o WriterOptions) (*Writer, error) {
+func NewWriter(ctx context.Context, opener store.Opener, pattern string, o WriterOptions) (*Writer, error) {
 	if o.One {
 		o.Count, o.Size = math.MaxInt, math.MaxInt64
 	} else if _, err := shardName(pattern, 0); err != nil {

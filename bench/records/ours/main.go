@@ -20,6 +20,7 @@ import (
 	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/records/mindrecord"
 	"github.com/infer-prep/infer-prep/records/webdataset"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -119,13 +120,13 @@ func writeMindRecord(name string, size, count int) error {
 
 // recordIO gives use the records of a file.
 func recordIO(name string, use func([]byte)) (n int, err error) {
-	f, err := recordio.Local.Open(context.Background(), name)
+	f, err := store.Local.Open(context.Background(), name)
 	if err != nil {
 		return 0, err
 	}
 	defer f.Close()
 	r := recordio.NewReader(io.NewSectionReader(f, 0, f.Size()), recordio.Options{Name: name})
-	if b := recordio.Bytes(f); b != nil {
+	if b := store.MappedBytes(f); b != nil {
 		r = recordio.NewBytes(b, recordio.Options{Name: name})
 	}
 	for ; ; n++ {
@@ -142,7 +143,7 @@ func recordIO(name string, use func([]byte)) (n int, err error) {
 
 // shard gives use the fields of a shard's samples.
 func shard(name string, use func([]byte)) (n int, err error) {
-	r, err := webdataset.Open(context.Background(), recordio.Local, name, webdataset.Options{})
+	r, err := webdataset.Open(context.Background(), store.Local, name, webdataset.Options{})
 	if err != nil {
 		return 0, err
 	}

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/records"
 	_ "github.com/infer-prep/infer-prep/records/all" // formats of record files
+	"github.com/infer-prep/infer-prep/store"
 )
 
 func (a *app) recordsCmd() *cobra.Command {
@@ -69,7 +69,7 @@ func fromFlag(cmd *cobra.Command, from *string) {
 }
 
 // recordFormat finds the format of a file, or of from if that is not empty.
-func recordFormat(ctx context.Context, o recordio.Opener, name, from string) (records.Format, error) {
+func recordFormat(ctx context.Context, o store.Opener, name, from string) (records.Format, error) {
 	f, err := records.Format{}, error(nil)
 	if from != "" {
 		if f, err = records.Lookup(from); err != nil {
@@ -94,7 +94,7 @@ func recordFormat(ctx context.Context, o recordio.Opener, name, from string) (re
 func (a *app) eachRecordFile(ctx context.Context, names []string, from string, do func(name string, f records.Format) (bool, error)) (ok bool, err error) {
 	ok = true
 	for _, name := range names {
-		f, err := recordFormat(ctx, recordio.Local, name, from)
+		f, err := recordFormat(ctx, store.Local, name, from)
 		if isUsage(err) {
 			return false, err
 		}
@@ -129,10 +129,10 @@ func readable(name string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// eachRecord opens the files of a name and calls f with every record. It ends with the first
+// eachRecord opens files and calls f with every record. It ends with the first
 // error of either, io.EOF apart.
-func eachRecord(ctx context.Context, format records.Format, o recordio.Opener, names string, options records.ReadOptions, f func(*records.Record) error) error {
-	r, err := format.Open(ctx, o, names, options)
+func eachRecord(ctx context.Context, format records.Format, o store.Opener, files []string, options records.ReadOptions, f func(*records.Record) error) error {
+	r, err := format.Open(ctx, o, files, options)
 	if err != nil {
 		return err
 	}
@@ -150,6 +150,20 @@ func eachRecord(ctx context.Context, format records.Format, o recordio.Opener, n
 	return errors.Join(err, r.Close())
 }
 
+// splitFiles returns the files of arguments, each of which may be several names
+// separated by semicolons.
+func splitFiles(args ...string) []string {
+	var l []string
+	for _, arg := range args {
+		for _, s := range strings.Split(arg, ";") {
+			if s != "" {
+				l = append(l, s)
+			}
+		}
+	}
+	return l
+}
+
 // interrupted is the error of a command that was, if it was.
 func interrupted(ctx context.Context, what string) error {
 	if ctx.Err() == nil {
@@ -159,7 +173,7 @@ func interrupted(ctx context.Context, what string) error {
 }
 
 // isFile reports that a name is that of a file, and no pattern.
-func isFile(ctx context.Context, o recordio.Opener, name string) (recordio.Info, bool) {
+func isFile(ctx context.Context, o store.Opener, name string) (store.Info, bool) {
 	i, err := o.Stat(ctx, name)
 	return i, err == nil && !i.Folder
 }
@@ -167,14 +181,14 @@ func isFile(ctx context.Context, o recordio.Opener, name string) (recordio.Info,
 // outputs is an Opener for what is written: it refuses to replace files unless force is
 // true, and files that are read, and can take back what it wrote.
 type outputs struct {
-	recordio.Opener
+	store.Opener
 	force bool
 	read  map[string]bool // by absolute name
 	made  map[string]bool // what is begun or done, true once it has its name
 }
 
 func newOutputs(force bool) *outputs {
-	return &outputs{recordio.Local, force, map[string]bool{}, map[string]bool{}}
+	return &outputs{store.Local, force, map[string]bool{}, map[string]bool{}}
 }
 
 func absolutePath(name string) string {
@@ -188,7 +202,7 @@ func absolutePath(name string) string {
 }
 
 // Open opens a file that is not one of those written.
-func (o *outputs) Open(ctx context.Context, name string) (recordio.File, error) {
+func (o *outputs) Open(ctx context.Context, name string) (store.File, error) {
 	if _, own := o.made[absolutePath(name)]; own {
 		return nil, fmt.Errorf("%s: it was to be read, and has been written", name)
 	}
@@ -219,7 +233,7 @@ func (o *outputs) Claim(name string, write bool) error {
 }
 
 // Create makes a file.
-func (o *outputs) Create(ctx context.Context, name string) (recordio.NewFile, error) {
+func (o *outputs) Create(ctx context.Context, name string) (store.NewFile, error) {
 	if err := o.Claim(name, true); err != nil {
 		return nil, err
 	}
@@ -233,7 +247,7 @@ func (o *outputs) Create(ctx context.Context, name string) (recordio.NewFile, er
 }
 
 type madeFile struct {
-	recordio.NewFile
+	store.NewFile
 	o    *outputs
 	name string
 }

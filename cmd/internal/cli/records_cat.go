@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -104,11 +104,11 @@ func (a *app) catRecords(cmd *cobra.Command, args []string, f *recordsCatFlags) 
 	skip, left := f.skip, f.limit
 	options := records.ReadOptions{Lenient: f.lenient, Skipped: func(err error) { a.complain(fmt.Errorf("left out: %w", err)) }}
 	for _, name := range args {
-		format, err := recordFormat(ctx, recordio.Local, name, f.from)
+		format, err := recordFormat(ctx, store.Local, name, f.from)
 		if err != nil {
 			return err
 		}
-		err = eachRecord(ctx, format, recordio.Local, name, options, func(r *records.Record) error {
+		err = eachRecord(ctx, format, store.Local, splitFiles(name), options, func(r *records.Record) error {
 			if len(f.keys) > 0 && !slices.Contains(f.keys, r.Key) {
 				return nil
 			}

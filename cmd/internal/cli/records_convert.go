@@ -238,7 +238,7 @@ func (a *app) convert(ctx context.Context, o *outputs, in, to records.Format, ar
 	if err != nil {
 		return 0, err
 	}
-	err = eachRecord(ctx, in, o, strings.Join(args, ";"), options, func(r *records.Record) error {
+	err = eachRecord(ctx, in, o, splitFiles(args...), options, func(r *records.Record) error {
 		if a.testDelay != nil {
 			a.testDelay()
 		}

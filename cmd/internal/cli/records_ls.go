@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -96,13 +96,13 @@ func listRecords(ctx context.Context, f records.Format, name string) ([]*recordF
 	start := func(file string, size int64) {
 		l = append(l, &recordFileJSON{File: file, Format: f.Name, Size: size, Fields: []recordFieldJSON{}})
 	}
-	info, one := isFile(ctx, recordio.Local, name)
+	info, one := isFile(ctx, store.Local, name)
 	if one {
 		start(name, info.Size)
 	}
-	err := eachRecord(ctx, f, recordio.Local, name, records.ReadOptions{}, func(r *records.Record) error {
+	err := eachRecord(ctx, f, store.Local, splitFiles(name), records.ReadOptions{}, func(r *records.Record) error {
 		if !one && (len(l) == 0 || l[len(l)-1].File != r.File) {
-			i, err := recordio.Local.Stat(ctx, r.File)
+			i, err := store.Local.Stat(ctx, r.File)
 			if err != nil {
 				return err
 			}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 func (a *app) recordsVerifyCmd() *cobra.Command {
@@ -46,13 +46,13 @@ read; 2 a wrong flag; 130 interrupted.`,
 				}
 				options := records.ReadOptions{Lenient: lenient, Skipped: bad}
 				n := 0
-				if err := eachRecord(ctx, f, recordio.Local, name, options, func(*records.Record) error { n++; return nil }); err != nil && ctx.Err() == nil {
+				if err := eachRecord(ctx, f, store.Local, splitFiles(name), options, func(*records.Record) error { n++; return nil }); err != nil && ctx.Err() == nil {
 					bad(err)
 				}
 				var beside []string
 				if f.Verify != nil && ctx.Err() == nil {
 					var err error
-					if beside, err = f.Verify(ctx, recordio.Local, name, records.ReadOptions{}, bad); err != nil && ctx.Err() == nil {
+					if beside, err = f.Verify(ctx, store.Local, splitFiles(name), records.ReadOptions{}, bad); err != nil && ctx.Err() == nil {
 						bad(err)
 					}
 				}
@@ -108,14 +108,14 @@ format or one without an index; 2 a wrong flag; 130 interrupted.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			for _, name := range args {
-				f, err := recordFormat(ctx, recordio.Local, name, from)
+				f, err := recordFormat(ctx, store.Local, name, from)
 				if err != nil {
 					return err
 				}
 				if f.Index == nil {
 					return failErr("%s: the format %s has no index", name, f.Name)
 				}
-				written, err := f.Index(ctx, newOutputs(force), name, options)
+				written, err := f.Index(ctx, newOutputs(force), splitFiles(name), options)
 				for _, w := range written {
 					if _, err := fmt.Fprintln(a.stdout, printable(w)); err != nil {
 						return err

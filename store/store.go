@@ -1,0 +1,125 @@
+// Package store opens, lists and creates files, on the local disk or in another
+// store. Every reader and writer of files in this module takes an [Opener];
+// [Local] is the one for the local disk, and an application can implement
+// another one for an object store.
+//
+// Package recordio reads RecordIO through a store, and package records reads all
+// record formats.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Opener opens, lists and creates files by name. Its methods are safe for
+// concurrent use. All of them return an error that wraps fs.ErrNotExist for a
+// file or folder that does not exist.
+type Opener interface {
+	// Open opens a file for reading.
+	Open(ctx context.Context, name string) (File, error)
+	// Stat describes a file or a folder.
+	Stat(ctx context.Context, name string) (Info, error)
+	// List describes the files and folders directly in a folder, sorted by name.
+	List(ctx context.Context, folder string) ([]Info, error)
+	// Create creates a file or replaces an existing one. The file appears under
+	// its name when it is closed, and never if it is aborted.
+	Create(ctx context.Context, name string) (NewFile, error)
+}
+
+// File is a file that is open for reading. ReadAt and Size are safe for
+// concurrent use.
+type File interface {
+	io.ReaderAt
+	io.Closer
+	// Size returns the size in bytes when the file was opened.
+	Size() int64
+}
+
+// Mapped is implemented by a File whose content can be in memory.
+type Mapped interface {
+	// Bytes returns the whole file, or nil if it cannot be in memory. The slice is
+	// read-only and valid until Close. Bytes is safe for concurrent use.
+	Bytes() []byte
+}
+
+// MappedBytes returns the whole file if it is in memory, else nil. The slice is
+// read-only and valid until the file is closed. A file of [Local] is mapped at
+// the first call.
+func MappedBytes(f File) []byte {
+	if m, ok := f.(Mapped); ok {
+		if b := m.Bytes(); int64(len(b)) == f.Size() {
+			return b
+		}
+	}
+	return nil
+}
+
+// NewFile is a file that is being written.
+type NewFile interface {
+	io.Writer
+	// Close makes the file appear under its name.
+	Close() error
+	// Abort discards the file. After Close it does nothing.
+	Abort() error
+}
+
+// Info describes a file or a folder.
+type Info struct {
+	Name   string // the name that Open or List takes
+	Size   int64  // in bytes
+	Folder bool
+	// Modified is the modification time, zero if unknown.
+	Modified time.Time
+}
+
+// ErrTooLarge reports a file above the size limit of ReadFile.
+var ErrTooLarge = errors.New("file too large")
+
+// ReadFile reads a whole file. It reads into buf if that has the capacity, else
+// into new memory, and returns the slice that holds the file, which the caller
+// owns. A file of more than limit bytes is an ErrTooLarge, reported before
+// anything is read or allocated; a negative limit is unlimited.
+func ReadFile(ctx context.Context, o Opener, name string, buf []byte, limit int64) (b []byte, err error) {
+	f, err := o.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if cerr := f.Close(); err == nil && cerr != nil {
+			b, err = nil, cerr
+		}
+	}()
+	size := f.Size()
+	if limit >= 0 && size > limit || size != int64(int(size)) {
+		return nil, fmt.Errorf("store: read: %s: %w: %d bytes, the limit is %d", name, ErrTooLarge, size, limit)
+	}
+	if int64(cap(buf)) < size {
+		buf = make([]byte, size)
+	}
+	buf = buf[:size]
+	n, err := f.ReadAt(buf, 0)
+	if n < len(buf) {
+		if err == nil || err == io.EOF {
+			err = io.ErrUnexpectedEOF // the file was shortened
+		}
+		return nil, fmt.Errorf("store: read: %s: at byte %d of %d: %w", name, n, size, err)
+	}
+	return buf, nil
+}
+
+// WriteFile creates a file with the content b. After an error the file does not
+// exist, or has its old content.
+func WriteFile(ctx context.Context, o Opener, name string, b []byte) error {
+	f, err := o.Create(ctx, name)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(b); err != nil {
+		return errors.Join(err, f.Abort())
+	}
+	return f.Close()
+}
