@@ -54,6 +54,7 @@ func TestImports(t *testing.T) {
 		{"codec", ours("tensor", "internal/enum")},
 		{"codec/jpeg", codec},
 		{"datagraph", datagraph},
+		{"diff", datagraph},
 		{"modelbundle", bundle},
 		{"onnx", and(bundle, "google.golang.org/protobuf/")},
 		{"device", and(bundle, "golang.org/x/sys/")},

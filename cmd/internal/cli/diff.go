@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/infer-prep/infer-prep/internal/diff"
+	"github.com/infer-prep/infer-prep/diff"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -22,41 +22,43 @@ type diffFlags struct {
 	against, like, column, png string
 	places                     int
 	json                       bool
-	same                       tensor.Desc // of --like
+	likeDesc                   tensor.Desc // parsed from --like
 }
 
 func (a *app) diffCmd() *cobra.Command {
 	f := &diffFlags{}
 	cmd := &cobra.Command{
 		Use:   "diff A B | diff [--preset NAME | --graph FILE | …] IMAGE DIR | … IMAGE --against FILE",
-		Short: "Say where tensors differ, and why",
-		Long: `Say where tensors differ, and why.
+		Short: "Show where tensors differ, and why",
+		Long: `Diff compares tensors and shows where they differ. Given a graph, it also finds
+the usual preprocessing mistake that explains the difference.
 
-A and B are two files of tensors, or two folders of them. A file is npy, npz, pb
-(ONNX TensorProto), safetensors, or raw or bin (the elements alone), by its
-extension; FILE:NAME is one tensor of an npz or safetensors file of several. Files
-of several tensors and folders are compared tensor by tensor, by name, and the
-first that differs is told of. In a folder every file is one tensor, as graph show
---steps writes them: 00-decode.image.npy, 01-resize.image.npy, …; other files are left
-out. A raw file is taken to be as the other tensor, unless --like says what it is.
+diff A B
+    compares two tensor files, or two folders of them, by tensor name.
+diff --preset NAME IMAGE DIR (or another flag that names a graph)
+    runs the graph on IMAGE and compares the output of each step with the file of
+    that name in DIR. "graph show --steps" writes such a folder; so can another
+    program. Steps without a file are skipped.
+diff --preset NAME IMAGE --against FILE
+    compares the graph's output with a tensor that another program made of the same
+    image. If they differ, diff tries the usual differences between programs: another
+    library's resize, no antialiasing, BGR, values of 0-255, the EXIF orientation,
+    the rounding of a center crop, a squashed image, the mean and std, the order of
+    steps, the layout and more. It tries one change, then two, then adds changes to
+    the nearest. It prints the changes that make the tensors equal or, if none do,
+    those with the smallest mean absolute difference. This takes seconds, and minutes
+    for large photos.
 
-With a graph, IMAGE and DIR, the graph is run on IMAGE, and what each step gives is
-compared with the file of its name in DIR, which graph show --steps wrote, or another
-program that uses the same names; there need not be a file for every step.
+The extension of a tensor file is its format: npy, npz, pb (ONNX TensorProto),
+safetensors, raw or bin. FILE:NAME selects one tensor of an npz or safetensors file.
+In a folder every file is one tensor, such as 00-decode.image.npy; files with other
+extensions are ignored. raw and bin files hold elements only: diff assumes the type
+and shape of the other tensor unless --like states them.
 
-With a graph, IMAGE and --against, the graph's output is compared with a tensor that
-another program made of the same image. If they differ, the graph is changed as
-programs usually differ: another library's resize, no antialiasing, BGR, values of
-0-255, the EXIF orientation, the rounding of a centre crop, a squashed image, the mean
-and std, the order of steps, the layout, …; one change at a time, then two at a time,
-then what came nearest with further ones. That takes seconds, of large photos minutes.
-Told is which changes make the tensors equal, or, if none do, nearest (by the mean
-of the absolute differences).
+Places are (y, x, c) for images of any layout, else one index for each axis. Tensors
+are equal if dtype, shape and all bits are equal.
 
-Places are (y, x, c) for images, whatever their layout, else indices in the order of
-the axes. Tensors are equal if dtype, shape and all bits are.
-
-Exit status: 0 equal; 1 different; 2 a wrong flag, graph or file; 130 interrupted.`,
+Exit status: 0 equal; 1 different; 2 invalid flag, graph or file; 130 interrupted.`,
 		Example: `  infer-prep diff a.npy b.npy
   infer-prep graph show --preset clip --steps ours cat.jpg && infer-prep diff ours theirs
   infer-prep diff --hf preprocessor_config.json cat.jpg theirs/
@@ -69,10 +71,10 @@ Exit status: 0 equal; 1 different; 2 a wrong flag, graph or file; 130 interrupte
 	f.add(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.against, "against", "", "compare the graph's output with the tensor in `FILE`, and explain the difference")
-	fl.StringVar(&f.like, "like", "", "what raw files hold: `DESC` such as float32:3,224,224 or uint8:224,224,3:HWC, or another file of a tensor")
-	fl.StringVar(&f.column, "column", "", "with --against, the graph's output or side output `NAME`; usually its first output")
-	fl.StringVar(&f.png, "png", "", "draw the differences to `FILE`: of each pixel the largest of its channels, from black (none) to white (the largest of all)")
-	fl.IntVar(&f.places, "places", 5, "tell of the first `N` places that differ")
+	fl.StringVar(&f.like, "like", "", "the type and shape of raw files: `DESC` such as float32:3,224,224 or uint8:224,224,3:HWC, or a tensor file")
+	fl.StringVar(&f.column, "column", "", "with --against, compare the graph's output or side output `NAME` (default its first output)")
+	fl.StringVar(&f.png, "png", "", "draw the differences to `FILE`: for each pixel the largest of its channels, from black (none) to white (the largest of the image)")
+	fl.IntVar(&f.places, "places", 5, "print the first `N` places that differ")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	noErr(cmd.MarkFlagFilename("against"))
 	noErr(cmd.MarkFlagFilename("png", "png"))
@@ -90,19 +92,19 @@ func (f *diffFlags) hasGraph(cmd *cobra.Command) bool {
 
 func (a *app) diff(cmd *cobra.Command, f *diffFlags, args []string) (err error) {
 	if f.places < 0 {
-		return usageErr("--places %d: want 0 or more", f.places)
+		return usageErr("--places %d: want at least 0", f.places)
 	}
 	if f.like != "" {
-		if f.same, err = f.description(f.like); err != nil {
+		if f.likeDesc, err = f.description(f.like); err != nil {
 			return usageErr("--like %w", err)
 		}
 	}
 	if !f.hasGraph(cmd) {
 		switch {
 		case f.against != "" || f.column != "":
-			return usageErr("--against and --column want a graph, one of %s", f.flagNames())
+			return usageErr("--against and --column need a graph: %s", f.flagNames())
 		case len(args) != 2:
-			return usageErr("want two files or folders of tensors, or a graph and an image; got %s and no graph", plural(len(args), "argument"))
+			return usageErr("want two tensor files or folders, or a graph and an image; got %s and no graph", plural(len(args), "argument"))
 		}
 		return a.diffFiles(cmd.Context(), f, args[0], args[1])
 	}
@@ -112,7 +114,7 @@ func (a *app) diff(cmd *cobra.Command, f *diffFlags, args []string) (err error) 
 	case len(args) == 2 && against == "":
 		against = args[1]
 	default:
-		return usageErr("want an image, and a folder of tensors or --against FILE")
+		return usageErr("want an image, and either a folder of tensors or --against FILE")
 	}
 	g, err := f.load(cmd, a.stdin)
 	if err != nil {
@@ -123,18 +125,19 @@ func (a *app) diff(cmd *cobra.Command, f *diffFlags, args []string) (err error) 
 		return asUsage(err)
 	}
 	if r.graph.Random() {
-		return usageErr("the graph has random ops, which give something else each time")
+		return usageErr("the graph has random ops: its output differs from run to run")
 	}
 	if isFolder(against) {
 		if f.against != "" {
-			return usageErr("--against %s: a folder, want a file; without --against a folder is compared step by step", against)
+			return usageErr("--against %s: is a folder, want a file; to compare a folder step by step, omit --against", against)
 		}
 		return a.diffSteps(cmd.Context(), f, r, against)
 	}
-	return a.diffForeign(cmd.Context(), f, r, against)
+	return a.diffAgainst(cmd.Context(), f, r, against)
 }
 
-// asUsage makes an error of status 2: status 1 is for tensors that differ.
+// asUsage returns an error with status 2, since status 1 means that tensors
+// differ.
 func asUsage(err error) error {
 	var e *exitError
 	if errors.As(err, &e) && e.status == exitFailed && e.err != nil {
@@ -148,7 +151,7 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// maxTensor bounds the elements of files that are compared: as much as a run may have.
+// maxTensor returns the largest tensor to read from a file: the limit of a run.
 func (f *diffFlags) maxTensor() int64 {
 	if n := f.limits.Bytes; n > 0 {
 		return n
@@ -156,16 +159,17 @@ func (f *diffFlags) maxTensor() int64 {
 	return 1 << 62
 }
 
-// description is what --like says: a description or a file that has it.
+// description parses --like: a description, or a tensor file with that type and
+// shape.
 func (f *diffFlags) description(s string) (tensor.Desc, error) {
-	if d, err := diff.ParseLike(s); err == nil {
+	if d, err := parseDesc(s); err == nil {
 		return d, nil
 	} else if _, serr := os.Stat(s); serr != nil {
 		return d, err
 	}
-	l, err := diff.Load(s, nil, f.maxTensor())
+	l, err := loadTensors(s, nil, f.maxTensor())
 	if err == nil && len(l) != 1 {
-		err = fmt.Errorf("%s: %d tensors, want one: FILE:NAME", s, len(l))
+		err = fmt.Errorf("%s: the file has %d tensors: select one with FILE:NAME", s, len(l))
 	}
 	if err != nil {
 		return tensor.Desc{}, err
@@ -173,42 +177,42 @@ func (f *diffFlags) description(s string) (tensor.Desc, error) {
 	return l[0].T.Desc, nil
 }
 
-// read reads a file; like is what it is if it is raw and --like says nothing.
+// read reads a tensor file. like describes a raw file unless --like is given.
 func (f *diffFlags) read(path string, like *tensor.Desc) ([]tensor.Named, error) {
 	if f.like != "" {
-		like = &f.same
+		like = &f.likeDesc
 	}
-	l, err := diff.Load(path, like, f.maxTensor())
+	l, err := loadTensors(path, like, f.maxTensor())
 	if err != nil {
 		return nil, usageErr("%w", err)
 	}
 	return l, nil
 }
 
-// entry is a tensor of a file or folder, which is read when it is compared.
+// entry is a tensor of a file or folder. It is read when it is compared.
 type entry struct {
 	name string
 	read func(like *tensor.Desc) (*tensor.Tensor, error)
 	raw  bool
 }
 
-// entries are the tensors of a file or folder, by name.
+// entries lists the tensors of a file or folder.
 func (f *diffFlags) entries(path string) ([]entry, error) {
 	if isFolder(path) {
-		steps, err := diff.Folder(path)
+		steps, err := tensorFolder(path)
 		if err != nil {
 			return nil, usageErr("%w", err)
 		}
 		if len(steps) == 0 {
-			return nil, usageErr("%s: no files of tensors in the folder", path)
+			return nil, usageErr("%s: the folder has no tensor files", path)
 		}
 		var l []entry
 		for _, s := range steps {
-			l = append(l, entry{name: s.Name, raw: diff.IsRaw(s.Path), read: func(like *tensor.Desc) (*tensor.Tensor, error) { return f.readOne(s.Path, like) }})
+			l = append(l, entry{name: s.name, raw: isRaw(s.path), read: func(like *tensor.Desc) (*tensor.Tensor, error) { return f.readOne(s.path, like) }})
 		}
 		return l, nil
 	}
-	if diff.IsRaw(path) {
+	if isRaw(path) {
 		return []entry{{raw: true, read: func(like *tensor.Desc) (*tensor.Tensor, error) { return f.readOne(path, like) }}}, nil
 	}
 	ts, err := f.read(path, nil)
@@ -216,7 +220,7 @@ func (f *diffFlags) entries(path string) ([]entry, error) {
 		return nil, err
 	}
 	if len(ts) == 0 {
-		return nil, usageErr("%s: no tensors in the file", path)
+		return nil, usageErr("%s: the file has no tensors", path)
 	}
 	var l []entry
 	for _, t := range ts {
@@ -228,7 +232,7 @@ func (f *diffFlags) entries(path string) ([]entry, error) {
 func (f *diffFlags) readOne(path string, like *tensor.Desc) (*tensor.Tensor, error) {
 	l, err := f.read(path, like)
 	if err == nil && len(l) != 1 {
-		err = usageErr("%s: %d tensors, want one", path, len(l))
+		err = usageErr("%s: the file has %d tensors, want one", path, len(l))
 	}
 	if err != nil {
 		return nil, err
@@ -236,17 +240,17 @@ func (f *diffFlags) readOne(path string, like *tensor.Desc) (*tensor.Tensor, err
 	return l[0].T, nil
 }
 
-// compared is one tensor's difference, as --json tells it.
+// compared is the comparison of one tensor, as --json prints it.
 type compared struct {
 	Name string `json:"name"`
-	// Missing says where the tensor is not.
+	// Missing is the file or folder that lacks the tensor.
 	Missing    string           `json:"missing,omitempty"`
 	Difference *diff.Difference `json:"difference,omitempty"`
 }
 
 func (c *compared) equal() bool { return c.Missing == "" && c.Difference.Equal }
 
-// diffReport is what diff found, as --json tells it.
+// diffReport is the result of the command, as --json prints it.
 type diffReport struct {
 	A     string `json:"a"`
 	B     string `json:"b"`
@@ -255,13 +259,13 @@ type diffReport struct {
 	First   *string        `json:"first,omitempty"`
 	Tensors []compared     `json:"tensors"`
 	Explain *diff.Report   `json:"explain,omitempty"`
-	one     bool           // without names
-	a, b    *tensor.Tensor // the first that differ and can be drawn
+	one     bool           // one tensor on each side, printed without its name
+	a, b    *tensor.Tensor // the first that differ, for --png
 }
 
-// add notes a comparison; a and b must stay as they are only if they are kept by the caller.
+// add compares two tensors. It keeps b if it is the first that differs.
 func (r *diffReport) add(f *diffFlags, name string, a, b *tensor.Tensor) {
-	d := diff.Tensors(a, b, f.places)
+	d := diff.Compare(a, b, f.places)
 	r.Tensors = append(r.Tensors, compared{Name: name, Difference: &d})
 	if r.First == nil && !d.Equal {
 		r.First = &name
@@ -288,7 +292,8 @@ func (a *app) diffFiles(ctx context.Context, f *diffFlags, pathA, pathB string) 
 	}
 	r := &diffReport{A: pathA, B: pathB, one: len(la) == 1 && len(lb) == 1 && !isFolder(pathA) && !isFolder(pathB)}
 	pair := func(name string, x, y entry) error {
-		// What is raw is as the other one.
+		// A raw tensor takes the description of the other one, which is read
+		// first.
 		var ta, tb *tensor.Tensor
 		var err error
 		if x.raw && !y.raw {
@@ -334,7 +339,7 @@ func (a *app) diffFiles(ctx context.Context, f *diffFlags, pathA, pathB string) 
 	return a.diffDone(f, r)
 }
 
-// diffSteps compares what the steps of a graph give with the files of a folder.
+// diffSteps compares the outputs of a graph's steps with the files of a folder.
 func (a *app) diffSteps(ctx context.Context, f *diffFlags, r *inferred, dir string) error {
 	entries, err := f.entries(dir)
 	if err != nil {
@@ -360,7 +365,7 @@ func (a *app) diffSteps(ctx context.Context, f *diffFlags, r *inferred, dir stri
 			name := r.stepName(step, i)
 			e, ok := there[name]
 			if !ok {
-				continue // a program may write some steps alone
+				continue // the other program may have written only some steps
 			}
 			found++
 			t, err := e.read(&o.Desc)
@@ -381,13 +386,14 @@ func (a *app) diffSteps(ctx context.Context, f *diffFlags, r *inferred, dir stri
 	case err != nil:
 		return usageErr("%s: %w", r.image, message(err))
 	case found == 0:
-		return usageErr("%s: no file has the name of a step, want %s.npy or others that graph show --steps writes", dir, r.stepName(0, 0))
+		return usageErr("%s: no file is named after a step of the graph, such as %s.npy; \"graph show --steps\" writes such files", dir, r.stepName(0, 0))
 	}
 	return a.diffDone(f, rep)
 }
 
-// diffForeign compares the graph's output with a tensor, and explains the difference.
-func (a *app) diffForeign(ctx context.Context, f *diffFlags, r *inferred, path string) error {
+// diffAgainst compares the graph's output with another program's tensor and
+// explains the difference.
+func (a *app) diffAgainst(ctx context.Context, f *diffFlags, r *inferred, path string) error {
 	outputs := slices.Concat(r.graph.Outputs, r.graph.SideOutputs)
 	k := 0
 	if f.column != "" {
@@ -403,14 +409,14 @@ func (a *app) diffForeign(ctx context.Context, f *diffFlags, r *inferred, path s
 	if err != nil {
 		return usageErr("%s: %w", r.image, message(err))
 	}
-	foreign, err := f.readOne(path, &out[k].Desc)
+	other, err := f.readOne(path, &out[k].Desc)
 	if err != nil {
 		return err
 	}
 	rep := &diffReport{A: r.image, B: path, one: true}
-	rep.add(f, outputs[k], out[k], foreign)
+	rep.add(f, outputs[k], out[k], other)
 	if rep.First != nil {
-		rep.Explain, err = diff.Explain(ctx, r.graph, outputs[k], image, foreign, diff.Options{Limits: f.limits})
+		rep.Explain, err = diff.Explain(ctx, r.graph, outputs[k], image, other, diff.Options{Limits: f.limits})
 		if ctx.Err() != nil {
 			return &exitError{exitInterrupted, errors.New("interrupted")}
 		}
@@ -421,7 +427,7 @@ func (a *app) diffForeign(ctx context.Context, f *diffFlags, r *inferred, path s
 	return a.diffDone(f, rep)
 }
 
-// diffDone tells of what was found.
+// diffDone prints the report and writes the heat map.
 func (a *app) diffDone(f *diffFlags, r *diffReport) error {
 	r.Equal = r.First == nil
 	var err error
@@ -436,7 +442,7 @@ func (a *app) diffDone(f *diffFlags, r *diffReport) error {
 	if f.png != "" {
 		x, y := r.a, r.b
 		if x == nil && r.Equal && len(r.Tensors) > 0 {
-			// Nothing differs: a black picture of the last, if it is an image.
+			// Nothing differs: draw a black image of the last tensor's size.
 			d := r.Tensors[len(r.Tensors)-1].Difference.A
 			t, err := tensor.New(d)
 			if err != nil {
@@ -445,9 +451,9 @@ func (a *app) diffDone(f *diffFlags, r *diffReport) error {
 			x, y = t, t
 		}
 		if x == nil {
-			return usageErr("--png: the first tensor that differs, %s, is not on both sides", *r.First)
+			return usageErr("--png: the first tensor that differs, %s, is missing on one side", *r.First)
 		}
-		m, err := diff.Heat(x, y)
+		m, err := diff.HeatMap(x, y)
 		if err != nil {
 			return usageErr("--png: %w", err)
 		}
@@ -480,7 +486,7 @@ func (r *diffReport) text(f *diffFlags) string {
 			case c.equal():
 				equal++
 			case c.Missing != "":
-				what = "not in " + printable(c.Missing)
+				what = "missing in " + printable(c.Missing)
 			default:
 				what = sentence(c.Difference)
 			}
@@ -506,7 +512,7 @@ func (r *diffReport) text(f *diffFlags) string {
 	return b.String()
 }
 
-// sentence says how large a difference is.
+// sentence summarizes a difference.
 func sentence(d *diff.Difference) string {
 	hint := d.Hint
 	if hint != "" {
@@ -525,7 +531,7 @@ func sentence(d *diff.Difference) string {
 		s += fmt.Sprintf(", largest difference %s at %s, mean of all %s", figure(d.Max), at(d, d.Largest.At), figure(d.Mean))
 	}
 	if d.NotFinite > 0 {
-		s += fmt.Sprintf(", %d by no finite number", d.NotFinite)
+		s += fmt.Sprintf(", %d by NaN or infinity", d.NotFinite)
 	}
 	return s
 }
@@ -561,7 +567,7 @@ func places(d *diff.Difference) string {
 	return b.String()
 }
 
-// explained is what Explain found, for people.
+// explained formats the report of diff.Explain.
 func explained(r *diff.Report) string {
 	var b strings.Builder
 	b.WriteString("\n")
@@ -569,31 +575,31 @@ func explained(r *diff.Report) string {
 		fmt.Fprintf(&b, "%s\n", f)
 	}
 	if len(r.Explanations) == 0 {
-		fmt.Fprintf(&b, "none of %d combinations of usual differences gives a tensor of that shape\n", r.Tried)
+		fmt.Fprintf(&b, "none of %d combinations of usual differences yields a tensor of that shape\n", r.Tried)
 		return b.String()
 	}
 	switch best := r.Explanations[0]; {
 	case best.Equal:
 		b.WriteString("all values are equal if\n")
 	case best.Rounding:
-		b.WriteString("all values are equal, but for the rounding of float32, if\n")
-	case len(best.Suspects) == 0:
-		fmt.Fprintf(&b, "none of %d combinations of usual differences brings it much nearer: another image, or an op that is not usual\n", r.Tried)
+		b.WriteString("all values are equal within the rounding of float32 if\n")
+	case len(best.Changes) == 0:
+		fmt.Fprintf(&b, "none of %d combinations of usual differences comes much nearer; is it another image, or an unusual op?\n", r.Tried)
 		return b.String()
 	default:
-		fmt.Fprintf(&b, "none of %d combinations of usual differences makes all values equal; the nearest:\n", r.Tried)
+		fmt.Fprintf(&b, "none of %d combinations of usual differences makes all values equal; nearest:\n", r.Tried)
 	}
 	for i, x := range r.Explanations {
 		if (x.Equal || x.Rounding) && i > 0 {
 			b.WriteString("or if\n")
 		}
-		if len(x.Suspects) == 0 {
-			b.WriteString("  - nothing else is changed\n")
+		if len(x.Changes) == 0 {
+			b.WriteString("  - nothing else changes\n")
 		}
-		for j, s := range x.Suspects {
+		for j, s := range x.Changes {
 			and := ""
 			if len(x.Also[j]) > 0 {
-				and = ", or " + strings.Join(x.Also[j], ", ") + ", which is the same here"
+				and = "; the same here: " + strings.Join(x.Also[j], ", ")
 			}
 			fmt.Fprintf(&b, "  - %s (%s%s)\n", s.Text, s.Name, and)
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// explainedJSON is what the tests read of --json.
+// explainedJSON is the part of --json that the tests read.
 type explainedJSON struct {
 	Equal   bool
 	First   string
@@ -31,7 +31,7 @@ type explainedJSON struct {
 	Explain struct {
 		Facts        []string
 		Explanations []struct {
-			Suspects        []struct{ Name string }
+			Changes         []struct{ Name string }
 			Equal, Rounding bool
 		}
 	}
@@ -41,23 +41,23 @@ func testImage(name string) string {
 	return filepath.Join("..", "..", "..", "testdata", "images", name)
 }
 
-// TestDiffExplains: testdata/gen/diff.py made the tensors with OpenCV, torch and
-// Pillow, each with something wrong, which diff must find.
+// TestDiffExplains: diff finds the mistake of each tensor that
+// testdata/gen/diff.py made with OpenCV, torch and Pillow.
 func TestDiffExplains(t *testing.T) {
 	dir := tree(t, map[string][]byte{"preset.json": []byte(`{"torchvision": {"crop_size": 16, "resize_size": 20}}`)})
-	want := map[string]string{ // the suspects of the first explanation
+	want := map[string]string{ // the changes of the first explanation
 		"nhwc": "=", "opencv": "= opencv-bilinear", "opencv_area": "= opencv-area", "opencv_bgr": "= bgr opencv-bilinear", "bgr": "= bgr",
 		"bgr_throughout": "= bgr-throughout", "no_antialias": "= torch-bilinear-no-antialias rescaled-first", "bicubic": "= pillow-bicubic",
 		"squash": "= squash", "squash_not_rescaled": "= squash raw-values", "letterbox": "= letterbox-114 opencv-bilinear", "margin": "= margin-0.875",
-		"crop_floor": "= crop-floor", "exif": "= exif", "size_rule": "= size-half-even", "not_normalised": "= not-normalised", "not_rescaled": "= not-rescaled",
+		"crop_floor": "= crop-floor", "exif": "= exif", "size_rule": "= size-half-even", "not_normalised": "= not-normalized", "not_rescaled": "= not-rescaled",
 		"rescaled_twice": "= rescaled-twice", "half": "= rescaled-to-1-1", "fused": "~", "float64": "~", "uint8": "= raw-values", "mirrored": "= mirrored",
 		"reshaped": "= reshaped", "three_things": "= bgr squash pillow-bicubic", "four_things": "= bgr squash opencv-bilinear raw-values", "another_image": "?",
 	}
 	facts := map[string]string{
-		"nhwc":        "the foreign tensor has a batch axis; the foreign tensor is HWC, the graph's is CHW",
-		"four_things": "the foreign tensor has a batch axis; the foreign tensor is HWC, the graph's is CHW",
-		"uint8":       "the foreign tensor is uint8, the graph's is float32; the foreign tensor is HWC, the graph's is CHW",
-		"float64":     "the foreign tensor is float64, the graph's is float32",
+		"nhwc":        "the other tensor has a batch axis; the other tensor is HWC, the graph's is CHW",
+		"four_things": "the other tensor has a batch axis; the other tensor is HWC, the graph's is CHW",
+		"uint8":       "the other tensor is uint8, the graph's is float32; the other tensor is HWC, the graph's is CHW",
+		"float64":     "the other tensor is float64, the graph's is float32",
 	}
 	files, err := filepath.Glob(filepath.Join("testdata", "diff", "*.npy"))
 	require.NoError(t, err)
@@ -85,7 +85,7 @@ func TestDiffExplains(t *testing.T) {
 			case x.Rounding:
 				have = "~"
 			}
-			for _, s := range x.Suspects {
+			for _, s := range x.Changes {
 				have += " " + s.Name
 			}
 			require.Equal(t, want[name], have, c.stdout)
@@ -104,7 +104,7 @@ func TestDiffExplainsInWords(t *testing.T) {
 		"B  testdata/diff/size_rule.webp_lossy_q100.webp.npy: float32 (3, 16, 16)\n\n"+
 		"739 of 768 elements differ (96 %), largest difference 2.196 at (y 10, x 0, c 2), mean of all", filepath.ToSlash(c.stdout[:strings.Index(c.stdout, " 0.")]))
 	require.Contains(t, c.stdout, "\n  at (y 0, x 0, c 0):  A ")
-	require.Contains(t, c.stdout, "\nall values are equal if\n  - sides are rounded half to even (size-half-even, or size-half-up, which is the same here)\n")
+	require.Contains(t, c.stdout, "\nall values are equal if\n  - sides are rounded half to even (size-half-even; the same here: size-half-up)\n")
 	m, err := os.ReadFile(heat)
 	require.NoError(t, err)
 	p, err := png.Decode(bytes.NewReader(m))
@@ -112,7 +112,8 @@ func TestDiffExplainsInWords(t *testing.T) {
 	require.Equal(t, 16, p.Bounds().Dx())
 }
 
-// npyOf is a .npy of a tensor whose elements count up from a number, with one other.
+// npyOf returns a .npy file of a tensor whose elements count up from a number.
+// The element at place is another number unless place is negative.
 func npyOf(t *testing.T, d tensor.Desc, from float32, place int, other float32) []byte {
 	t.Helper()
 	x, err := tensor.New(d)
@@ -165,8 +166,8 @@ func TestDiffFiles(t *testing.T) {
 		{"equal", []string{"a.npy", "same.npy"}, 0, []string{"equal: float32 (3, 4, 5)"}},
 		{"itself", []string{"a.npy", "a.npy"}, 0, nil},
 		{"other formats", []string{"a.npy", "a.pb"}, 0, nil},
-		{"raw is as the other", []string{"a.raw", "a.npy"}, 0, nil},
-		{"two raw ones", []string{"a.raw", "a.raw"}, 0, []string{"uint8 (240,)"}},
+		{"raw like the other", []string{"a.raw", "a.npy"}, 0, nil},
+		{"two raw files", []string{"a.raw", "a.raw"}, 0, []string{"uint8 (240,)"}},
 		{"like", []string{"--like", "float32:4,5,3:HWC", "a.raw", "hwc.npy"}, 0, []string{"equal: float32 HWC (4, 5, 3)"}},
 		{"one element", []string{"a.npy", "b.npy"}, 1, []string{
 			"1 of 60 elements differ (1.7 %), largest difference 2.5 at (y 2, x 3, c 1), mean of all 0.04167", "\n  at (y 2, x 3, c 1):  A 33  B 35.5\n",
@@ -179,24 +180,24 @@ func TestDiffFiles(t *testing.T) {
 			"1 of 3 are equal. The first that differs is 01-b\n  at (y 0, x 0, c 0):  A 0  B 7\n",
 		}},
 		{"equal folders", []string{"s", "s"}, 0, []string{"equal: all 3"}},
-		{"steps that are missing", []string{"s", "v"}, 1, []string{"01-b  not in ", "03-d  not in ", "1 of 4 are equal. The first that differs is 01-b\n"}},
+		{"missing steps", []string{"s", "v"}, 1, []string{"01-b  missing in ", "03-d  missing in ", "1 of 4 are equal. The first that differs is 01-b\n"}},
 		{"no such file", []string{"a.npy", "none.npy"}, 2, []string{"none.npy: no such file"}},
-		{"no such member", []string{"a.npz:z", "a.npy"}, 2, []string{`no tensor "z", there are ["p" "q"]`}},
-		{"an empty folder", []string{"empty", "s"}, 2, []string{"no files of tensors"}},
-		{"cut", []string{"a.npy", "cut.npy"}, 2, []string{"cut.npy: tensor: npy: malformed"}},
-		{"too short", []string{"a.npy", "short.raw"}, 2, []string{"it has 8 bytes, want 240"}},
-		{"no tensor", []string{"a.npy", "x.txt"}, 2, []string{"its name does not say what it is"}},
-		{"one file", []string{"a.npy"}, 2, []string{"want two files"}},
+		{"no such member", []string{"a.npz:z", "a.npy"}, 2, []string{`no tensor "z"; the file has ["p" "q"]`}},
+		{"an empty folder", []string{"empty", "s"}, 2, []string{"the folder has no tensor files"}},
+		{"truncated", []string{"a.npy", "cut.npy"}, 2, []string{"cut.npy: tensor: npy: malformed"}},
+		{"too short", []string{"a.npy", "short.raw"}, 2, []string{"the file has 8 bytes, want 240"}},
+		{"not a tensor", []string{"a.npy", "x.txt"}, 2, []string{"unknown extension"}},
+		{"one file", []string{"a.npy"}, 2, []string{"want two tensor files"}},
 		{"bad like", []string{"--like", "float32", "a.raw", "a.npy"}, 2, []string{"--like", "want a description"}},
 		{"bad places", []string{"--places", "-1", "a.npy", "a.npy"}, 2, []string{"--places -1"}},
-		{"against without a graph", []string{"--against", "a.npy", "cat.png"}, 2, []string{"want a graph"}},
+		{"against without a graph", []string{"--against", "a.npy", "cat.png"}, 2, []string{"need a graph"}},
 		{"a graph without a tensor", []string{"--preset", "decode", "cat.png"}, 2, []string{"--against FILE"}},
-		{"against a folder", []string{"--preset", "decode", "cat.png", "--against", "s"}, 2, []string{"a folder, want a file"}},
-		{"an image that is none", []string{"--preset", "decode", "x.txt", "s"}, 2, []string{"x.txt"}},
-		{"a folder without steps", []string{"--preset", "decode", "cat.png", "s"}, 2, []string{"no file has the name of a step, want 00-decode.image.npy"}},
+		{"against a folder", []string{"--preset", "decode", "cat.png", "--against", "s"}, 2, []string{"is a folder, want a file"}},
+		{"not an image", []string{"--preset", "decode", "x.txt", "s"}, 2, []string{"x.txt"}},
+		{"a folder without steps", []string{"--preset", "decode", "cat.png", "s"}, 2, []string{"no file is named after a step of the graph, such as 00-decode.image.npy"}},
 		{"no such column", []string{"--preset", "decode", "cat.png", "--against", "a.npy", "--column", "x"}, 2, []string{`--column "x": want one of image`}},
-		{"no picture", []string{"--png", "heat.png", "a.npy", "hwc.npy"}, 1, nil},
-		{"no picture of other sizes", []string{"--png", "heat.png", "s/00-a.npy", "a.raw", "--like", "uint8:240"}, 2, []string{"no map of the differences"}},
+		{"no heat map", []string{"--png", "heat.png", "a.npy", "hwc.npy"}, 1, nil},
+		{"no heat map of two sizes", []string{"--png", "heat.png", "s/00-a.npy", "a.raw", "--like", "uint8:240"}, 2, []string{"want two images of the same size"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Chdir(dir)
@@ -209,8 +210,8 @@ func TestDiffFiles(t *testing.T) {
 	}
 }
 
-// TestDiffSteps compares what graph show --steps writes with itself, with a step
-// that another program does otherwise, and with the graph.
+// TestDiffSteps compares the files of graph show --steps with themselves, with
+// the graph, and with files in which one step differs.
 func TestDiffSteps(t *testing.T) {
 	dir := tree(t, map[string][]byte{"cat.png": pngBytes(t, 50, 40, 3)})
 	t.Chdir(dir)
@@ -270,7 +271,8 @@ func TestGraphImportDataset(t *testing.T) {
 	}
 }
 
-// TestDiffExplainsTheExample: the skewed tensors of examples/classifier.
+// TestDiffExplainsTheExample: diff explains the skewed tensors of
+// examples/classifier.
 func TestDiffExplainsTheExample(t *testing.T) {
 	dir := filepath.Join("..", "..", "..", "examples", "classifier")
 	files, err := filepath.Glob(filepath.Join(dir, "skewed", "*.npy"))

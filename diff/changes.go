@@ -12,36 +12,37 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// Suspect is something that another program may do in another way. It is a change
-// of the graph, or of the foreign tensor back to what the graph gives. One more is
-// one more entry of a function below, and, if that is new, of suspects.
-type Suspect struct {
-	Name string `json:"name"` // "opencv-bilinear"
-	Text string `json:"text"` // what the other program did, for people
-	// group is that of suspects of which only one can be so.
+// Change is something that another program may do differently. It changes the
+// graph, or undoes the change in the other program's tensor. To add a change,
+// add an entry to a function below and, if that function is new, to allChanges.
+type Change struct {
+	Name string `json:"name"` // such as "opencv-bilinear"
+	Text string `json:"text"` // what the other program did, as a clause
+	// group names changes that exclude each other.
 	group string
-	// rewrite changes a graph, which is a copy with ops of its own; it reports
-	// whether there was anything to change.
+	// rewrite changes a clone of the graph, whose ops it may modify. It reports
+	// whether the change applies.
 	rewrite func(g *datagraph.Graph, t target) bool
-	// undo changes the foreign image back, in place.
+	// undo undoes the change in the other program's image, in place. It reports
+	// whether the change applies.
 	undo func(p *pixels) bool
 }
 
-// target is what is known of the foreign tensor.
+// target describes the output that a change must produce.
 type target struct {
 	h, w   int    // of an image; else 0
 	output string // the graph's column
 }
 
-// suspects are all of them, in the order in which two are applied: the geometry
-// before the arithmetic, which then holds for what the geometry put there.
-func suspects() []Suspect {
-	return slices.Concat(decoding(), sizing(), cropping(), resampling(), scaling(), normalising(), ordering(), mirroring())
+// allChanges returns all changes in the order in which they are applied.
+// Geometry comes first, so that changes of the arithmetic apply to the ops it
+// inserts.
+func allChanges() []Change {
+	return slices.Concat(decoding(), sizing(), cropping(), resampling(), scaling(), normalizing(), ordering(), mirroring())
 }
 
-// The helpers.
-
-// clone copies a graph and its ops, whose lists are shared: they are replaced, never written.
+// clone copies a graph and its ops. The ops' slices are shared: changes replace
+// them and never write to them.
 func clone(g *datagraph.Graph) *datagraph.Graph {
 	c := *g
 	c.Steps = slices.Clone(g.Steps)
@@ -53,7 +54,7 @@ func clone(g *datagraph.Graph) *datagraph.Graph {
 	return &c
 }
 
-// each calls f with every op of a type, and reports whether f changed one.
+// each calls f with every op of type T and reports whether f changed one.
 func each[T transforms.Op](g *datagraph.Graph, f func(op T) bool) bool {
 	changed := false
 	for _, s := range g.Steps {
@@ -64,7 +65,7 @@ func each[T transforms.Op](g *datagraph.Graph, f func(op T) bool) bool {
 	return changed
 }
 
-// find is the first step from a number on whose op is of one of the types, or -1.
+// find returns the first step at or after from whose op matches, or -1.
 func find(g *datagraph.Graph, from int, is func(op transforms.Op) bool) int {
 	for i := from; i >= 0 && i < len(g.Steps); i++ {
 		if is(g.Steps[i].Op) {
@@ -79,8 +80,9 @@ func isType[T transforms.Op](op transforms.Op) bool {
 	return ok
 }
 
-// on makes steps of ops on what step i reads, of which the last writes what it writes first.
-func on(s datagraph.Step, ops ...transforms.Op) (l []datagraph.Step) {
+// chain returns steps that apply ops one after another, from the first input of
+// s to its first output.
+func chain(s datagraph.Step, ops ...transforms.Op) (l []datagraph.Step) {
 	in := s.In[:1]
 	for _, op := range ops {
 		l = append(l, datagraph.Step{Op: op, In: in, Out: s.Out[:1]})
@@ -89,18 +91,19 @@ func on(s datagraph.Step, ops ...transforms.Op) (l []datagraph.Step) {
 	return l
 }
 
-// replace puts ops in the place of step i. None: the column is bound on.
+// replace replaces step i by ops. Without ops it removes the step, and later
+// steps read the step's input.
 func replace(g *datagraph.Graph, i int, ops ...transforms.Op) {
 	s := g.Steps[i]
 	if len(ops) > 0 {
-		g.Steps = slices.Replace(g.Steps, i, i+1, on(s, ops...)...)
+		g.Steps = slices.Replace(g.Steps, i, i+1, chain(s, ops...)...)
 		return
 	}
 	g.Steps = slices.Delete(g.Steps, i, i+1)
 	if s.In[0] == s.Out[0] {
 		return
 	}
-	// Whoever reads what it wrote, until that is written anew, reads what it read.
+	// Later steps read the input, up to the step that overwrites the column.
 	old, name := s.Out[0], s.In[0]
 	for j := i; j < len(g.Steps); j++ {
 		n := g.Steps[j]
@@ -123,7 +126,7 @@ func replace(g *datagraph.Graph, i int, ops ...transforms.Op) {
 	}
 }
 
-// insert puts ops behind step i, on what it writes first.
+// insert inserts ops after step i; they work on its first output.
 func insert(g *datagraph.Graph, i int, ops ...transforms.Op) {
 	var l []datagraph.Step
 	for _, op := range ops {
@@ -132,18 +135,17 @@ func insert(g *datagraph.Graph, i int, ops ...transforms.Op) {
 	g.Steps = slices.Insert(g.Steps, i+1, l...)
 }
 
-// The decoder.
-
-func decoding() []Suspect {
-	l := []Suspect{
+// decoding returns changes of the decoder.
+func decoding() []Change {
+	l := []Change{
 		{
-			Name: "bgr", Text: "the channels are BGR, as OpenCV reads them, with the mean and std meant for RGB", group: "colour",
-			rewrite: func(g *datagraph.Graph, _ target) bool { return each(g, exchange) },
+			Name: "bgr", Text: "the channels are BGR, as OpenCV reads them, with the mean and std meant for RGB", group: "color",
+			rewrite: func(g *datagraph.Graph, _ target) bool { return each(g, swapRedBlue) },
 		},
 		{
-			Name: "bgr-throughout", Text: "the channels are BGR throughout, mean and std too", group: "colour",
+			Name: "bgr-throughout", Text: "the channels are BGR throughout, mean and std too", group: "color",
 			rewrite: func(g *datagraph.Graph, _ target) bool {
-				if !each(g, exchange) {
+				if !each(g, swapRedBlue) {
 					return false
 				}
 				each(g, func(o *transforms.Normalize) bool {
@@ -156,7 +158,7 @@ func decoding() []Suspect {
 			},
 		},
 		{
-			Name: "exif", Text: "the EXIF orientation is applied, or is not, as here it is not or is", group: "exif",
+			Name: "exif", Text: "the EXIF orientation is handled the other way: applied instead of ignored, or ignored instead of applied", group: "exif",
 			rewrite: func(g *datagraph.Graph, _ target) bool {
 				return each(g, func(o *transforms.Decode) bool {
 					if o.Orientation == codec.OrientationApply {
@@ -174,10 +176,10 @@ func decoding() []Suspect {
 		alpha      codec.Alpha
 	}{
 		{"alpha-drop", "transparency is dropped", codec.AlphaDrop},
-		{"alpha-white", "transparent pixels are put on white", codec.AlphaWhite},
-		{"alpha-key-white", "pixels of a transparent colour are put on white", codec.AlphaKeyWhite},
+		{"alpha-white", "transparent pixels are blended with white", codec.AlphaWhite},
+		{"alpha-key-white", "pixels of the transparent color become white", codec.AlphaKeyWhite},
 	} {
-		l = append(l, Suspect{Name: a.name, Text: a.text, group: "alpha", rewrite: func(g *datagraph.Graph, _ target) bool {
+		l = append(l, Change{Name: a.name, Text: a.text, group: "alpha", rewrite: func(g *datagraph.Graph, _ target) bool {
 			return each(g, func(o *transforms.Decode) bool {
 				had := o.Alpha
 				o.Alpha = a.alpha
@@ -185,7 +187,7 @@ func decoding() []Suspect {
 			})
 		}})
 	}
-	l = append(l, Suspect{Name: "gray16-high", Text: "16-bit gray keeps its high byte, as in OpenCV", group: "gray16", rewrite: func(g *datagraph.Graph, _ target) bool {
+	l = append(l, Change{Name: "gray16-high", Text: "16-bit gray keeps its high byte, as in OpenCV", group: "gray16", rewrite: func(g *datagraph.Graph, _ target) bool {
 		return each(g, func(o *transforms.Decode) bool {
 			had := o.Gray16
 			o.Gray16 = codec.Gray16High
@@ -194,8 +196,8 @@ func decoding() []Suspect {
 	}})
 	for i, name := range []string{"half", "quarter", "eighth"} {
 		scale := codec.ScaleHalf + codec.Scale(i)
-		l = append(l, Suspect{
-			Name: "decoded-" + name, Text: "the JPEG is decoded at a part of its size: " + name + ", as Image.draft and IMREAD_REDUCED do", group: "scale",
+		l = append(l, Change{
+			Name: "decoded-" + name, Text: "the JPEG is decoded at a reduced size (" + name + "), as Image.draft and IMREAD_REDUCED do", group: "scale",
 			rewrite: func(g *datagraph.Graph, _ target) bool {
 				return each(g, func(o *transforms.Decode) bool {
 					had := o.Scale
@@ -208,8 +210,8 @@ func decoding() []Suspect {
 	return l
 }
 
-// exchange makes a decoder give red and blue exchanged.
-func exchange(o *transforms.Decode) bool {
+// swapRedBlue makes a decoder return BGR instead of RGB, or the reverse.
+func swapRedBlue(o *transforms.Decode) bool {
 	switch o.Color {
 	case codec.ToRGB:
 		o.Color = codec.ToBGR
@@ -227,16 +229,14 @@ func reversed(l []float64) []float64 {
 	return l
 }
 
-// Sizes and places.
-
 func isResize(op transforms.Op) bool {
 	return isType[*transforms.Resize](op) || isType[*transforms.Letterbox](op)
 }
 
 func isCrop(op transforms.Op) bool { return isType[*transforms.CenterCrop](op) }
 
-// sized replaces the first resize, and the centre crop behind it, by other ops, of
-// which those that scale get the arithmetic of the first.
+// sized replaces the first resize and the center crop after it by other ops.
+// Ops that resize take over the first one's interpolation and backend.
 func sized(g *datagraph.Graph, ops ...transforms.Op) bool {
 	i := find(g, 0, isResize)
 	if i < 0 {
@@ -260,7 +260,7 @@ func sized(g *datagraph.Graph, ops ...transforms.Op) bool {
 	if c := find(g, i+1, isCrop); c >= 0 {
 		replace(g, c)
 	}
-	if l, ok := ops[0].(*transforms.Letterbox); ok { // which has three outputs
+	if l, ok := ops[0].(*transforms.Letterbox); ok { // it has three outputs
 		s := g.Steps[i]
 		g.Steps[i] = datagraph.Step{Op: l, In: s.In[:1], Out: []string{s.Out[0], "diff_scale", "diff_pad"}}
 		return true
@@ -269,7 +269,8 @@ func sized(g *datagraph.Graph, ops ...transforms.Op) bool {
 	return true
 }
 
-func sizing() []Suspect {
+// sizing returns changes of sizes and positions.
+func sizing() []Change {
 	shortest := func(of func(side int) int) func(g *datagraph.Graph, t target) bool {
 		return func(g *datagraph.Graph, t target) bool {
 			if t.h == 0 {
@@ -298,27 +299,27 @@ func sizing() []Suspect {
 			return sized(g, l)
 		}
 	}
-	l := []Suspect{
-		{Name: "squash", Text: "the whole image is scaled to the size, whatever its aspect", rewrite: func(g *datagraph.Graph, t target) bool {
+	l := []Change{
+		{Name: "squash", Text: "the whole image is scaled to the size without keeping its aspect ratio", rewrite: func(g *datagraph.Graph, t target) bool {
 			return t.h > 0 && sized(g, &transforms.Resize{Fit: transforms.FitExact, Height: t.h, Width: t.w})
 		}},
-		{Name: "shortest-crop", Text: "the shorter edge is scaled to the size, and the middle cut out", rewrite: shortest(func(n int) int { return n })},
-		{Name: "margin-0.875", Text: "the shorter edge is scaled to the size by 0.875 (256 for 224), and the middle cut out", rewrite: shortest(func(n int) int { return n * 8 / 7 })},
-		{Name: "margin-0.9", Text: "the shorter edge is scaled to the size by 0.9, and the middle cut out", rewrite: shortest(func(n int) int { return n * 10 / 9 })},
-		{Name: "margin-0.95", Text: "the shorter edge is scaled to the size by 0.95, and the middle cut out", rewrite: shortest(func(n int) int { return n * 20 / 19 })},
+		{Name: "shortest-crop", Text: "the shorter edge is scaled to the size, then the center is cropped", rewrite: shortest(func(n int) int { return n })},
+		{Name: "margin-0.875", Text: "the shorter edge is scaled to the size divided by 0.875 (256 for 224), then the center is cropped", rewrite: shortest(func(n int) int { return n * 8 / 7 })},
+		{Name: "margin-0.9", Text: "the shorter edge is scaled to the size divided by 0.9, then the center is cropped", rewrite: shortest(func(n int) int { return n * 10 / 9 })},
+		{Name: "margin-0.95", Text: "the shorter edge is scaled to the size divided by 0.95, then the center is cropped", rewrite: shortest(func(n int) int { return n * 20 / 19 })},
 		{Name: "letterbox-114", Text: "the image is scaled to fit and padded with 114", rewrite: boxed(114, false)},
 		{Name: "letterbox-0", Text: "the image is scaled to fit and padded with black", rewrite: boxed(0, false)},
 		{Name: "letterbox-128", Text: "the image is scaled to fit and padded with 128", rewrite: boxed(128, false)},
-		{Name: "corner-114", Text: "the image is scaled to fit, and padded with 114 at the bottom and right", rewrite: boxed(114, true)},
-		{Name: "corner-0", Text: "the image is scaled to fit, and padded with black at the bottom and right", rewrite: boxed(0, true)},
-		{Name: "uncropped", Text: "the middle is not cut out", rewrite: func(g *datagraph.Graph, _ target) bool {
+		{Name: "corner-114", Text: "the image is scaled to fit and padded with 114 at the bottom and right", rewrite: boxed(114, true)},
+		{Name: "corner-0", Text: "the image is scaled to fit and padded with black at the bottom and right", rewrite: boxed(0, true)},
+		{Name: "uncropped", Text: "the center is not cropped", rewrite: func(g *datagraph.Graph, _ target) bool {
 			i := find(g, 0, isCrop)
 			if i >= 0 {
 				replace(g, i)
 			}
 			return i >= 0
 		}},
-		{Name: "unscaled-crop", Text: "the middle is cut out of the image as it is, which is not scaled", rewrite: func(g *datagraph.Graph, _ target) bool {
+		{Name: "unscaled-crop", Text: "the center is cropped without scaling the image first", rewrite: func(g *datagraph.Graph, _ target) bool {
 			i := find(g, 0, isType[*transforms.Resize])
 			if i >= 0 {
 				replace(g, i)
@@ -337,7 +338,7 @@ func sizing() []Suspect {
 		{"size-half-even", "sides are rounded half to even", transforms.SizeHalfEven},
 		{"size-half-up", "sides are rounded half up", transforms.SizeHalfUp},
 	} {
-		l = append(l, Suspect{Name: r.name, Text: r.text, group: "size", rewrite: func(g *datagraph.Graph, _ target) bool {
+		l = append(l, Change{Name: r.name, Text: r.text, group: "size", rewrite: func(g *datagraph.Graph, _ target) bool {
 			return each(g, func(o *transforms.Resize) bool {
 				had := o.SizeRule
 				if o.Fit != transforms.FitExact {
@@ -350,15 +351,16 @@ func sizing() []Suspect {
 	return l
 }
 
-func cropping() (l []Suspect) {
+// cropping returns changes of the center crop's rounding.
+func cropping() (l []Change) {
 	for _, r := range []struct {
 		name, text string
 		rounding   transforms.CropRounding
 	}{
-		{"crop-half-even", "the middle is rounded half to even, as torchvision does", transforms.CropHalfEven},
-		{"crop-floor", "the middle is rounded down, as transformers does", transforms.CropFloor},
+		{"crop-half-even", "the crop offset is rounded half to even, as torchvision does", transforms.CropHalfEven},
+		{"crop-floor", "the crop offset is rounded down, as transformers does", transforms.CropFloor},
 	} {
-		l = append(l, Suspect{Name: r.name, Text: r.text, group: "crop", rewrite: func(g *datagraph.Graph, _ target) bool {
+		l = append(l, Change{Name: r.name, Text: r.text, group: "crop", rewrite: func(g *datagraph.Graph, _ target) bool {
 			return each(g, func(o *transforms.CenterCrop) bool {
 				had := o.CropRounding
 				o.CropRounding = r.rounding
@@ -369,8 +371,8 @@ func cropping() (l []Suspect) {
 	return l
 }
 
-// The arithmetic of scaling: every kernel that there is.
-func resampling() (l []Suspect) {
+// resampling returns one change for each interpolation of each library.
+func resampling() (l []Change) {
 	for _, antialias := range []bool{true, false} {
 		for backend := transforms.Pillow; backend <= transforms.Torch; backend++ {
 			for interp := transforms.Nearest; interp <= transforms.Area; interp++ {
@@ -379,7 +381,7 @@ func resampling() (l []Suspect) {
 				if probe.Validate() != nil || !antialias && !matters || backend == transforms.Pillow && interp == transforms.NearestExact {
 					continue
 				}
-				s := Suspect{Name: fmt.Sprintf("%v-%v", backend, interp), Text: fmt.Sprintf("the image is scaled by %s's %v", libraries[backend], interp), group: "kernel"}
+				s := Change{Name: fmt.Sprintf("%v-%v", backend, interp), Text: fmt.Sprintf("the image is scaled by %s's %v", libraries[backend], interp), group: "kernel"}
 				switch {
 				case !antialias:
 					s.Name += "-no-antialias"
@@ -410,15 +412,14 @@ func resampling() (l []Suspect) {
 
 var libraries = map[transforms.Backend]string{transforms.Pillow: "Pillow", transforms.OpenCV: "OpenCV", transforms.Torch: "torch"}
 
-// The range of values.
-
 func isRescale(op transforms.Op) bool {
 	return isType[*transforms.Rescale](op) || isType[*transforms.ToTensor](op)
 }
 
-func scaling() []Suspect {
-	l := []Suspect{
-		{Name: "not-rescaled", Text: "the values are 0 to 255 where they should be 0 to 1: they are not divided by 255", rewrite: func(g *datagraph.Graph, _ target) bool {
+// scaling returns changes of the range of values.
+func scaling() []Change {
+	l := []Change{
+		{Name: "not-rescaled", Text: "the values are 0 to 255 instead of 0 to 1: they are not divided by 255", rewrite: func(g *datagraph.Graph, _ target) bool {
 			i := find(g, 0, isRescale)
 			if i < 0 {
 				return false
@@ -430,7 +431,7 @@ func scaling() []Suspect {
 			replace(g, i, ops...)
 			return true
 		}},
-		{Name: "raw-values", Text: "the values are 0 to 255, neither divided by 255 nor normalised", rewrite: func(g *datagraph.Graph, _ target) bool {
+		{Name: "raw-values", Text: "the values are 0 to 255, neither divided by 255 nor normalized", rewrite: func(g *datagraph.Graph, _ target) bool {
 			i := find(g, 0, isRescale)
 			n := find(g, 0, isType[*transforms.Normalize])
 			if i < 0 || n < i {
@@ -451,14 +452,14 @@ func scaling() []Suspect {
 			}
 			return i >= 0
 		}},
-		{Name: "rescaled", Text: "the values are divided by 255, 0 to 1", rewrite: func(g *datagraph.Graph, t target) bool {
+		{Name: "rescaled", Text: "the values are divided by 255, to 0 to 1", rewrite: func(g *datagraph.Graph, t target) bool {
 			if find(g, 0, isRescale) >= 0 {
 				return false
 			}
 			g.Then(transforms.NewRescale(1.0/255), []string{t.output}, []string{t.output})
 			return true
 		}},
-		{Name: "rescaled-to-1-1", Text: "the values are scaled to -1 to 1, by 127.5 and then less 1", rewrite: func(g *datagraph.Graph, _ target) bool {
+		{Name: "rescaled-to-1-1", Text: "the values are scaled to -1 to 1: divided by 127.5, then minus 1", rewrite: func(g *datagraph.Graph, _ target) bool {
 			i := find(g, 0, isRescale)
 			if i < 0 {
 				return false
@@ -479,11 +480,11 @@ func scaling() []Suspect {
 		rule       transforms.RescaleRule
 		scale      float64
 	}{
-		{"rescale-hf", "1/255 is multiplied in float64, as transformers does", transforms.RescaleHF, 1.0 / 255},
-		{"rescale-multiply", "1/255 is multiplied in float32, as torchvision's to_dtype does", transforms.RescaleMultiply, 1.0 / 255},
-		{"rescale-divide", "255 is divided by in float32, as ToTensor does", transforms.RescaleDivide, 255},
+		{"rescale-hf", "the values are multiplied by 1/255 in float64, as transformers does", transforms.RescaleHF, 1.0 / 255},
+		{"rescale-multiply", "the values are multiplied by 1/255 in float32, as torchvision's to_dtype does", transforms.RescaleMultiply, 1.0 / 255},
+		{"rescale-divide", "the values are divided by 255 in float32, as ToTensor does", transforms.RescaleDivide, 255},
 	} {
-		l = append(l, Suspect{Name: r.name, Text: r.text, rewrite: func(g *datagraph.Graph, _ target) bool {
+		l = append(l, Change{Name: r.name, Text: r.text, rewrite: func(g *datagraph.Graph, _ target) bool {
 			i := find(g, 0, isRescale)
 			if i < 0 {
 				return false
@@ -511,8 +512,8 @@ func scaling() []Suspect {
 	return l
 }
 
-// Mean and standard deviation.
-func normalising() []Suspect {
+// normalizing returns changes of the mean and standard deviation.
+func normalizing() []Change {
 	set := func(mean, std []float64) func(g *datagraph.Graph, _ target) bool {
 		return func(g *datagraph.Graph, _ target) bool {
 			op := transforms.NewNormalize(mean, std)
@@ -531,8 +532,8 @@ func normalising() []Suspect {
 			return each(g, func(o *transforms.Normalize) bool { f(o); return true })
 		}
 	}
-	l := []Suspect{
-		{Name: "not-normalised", Text: "the mean and std are not applied", rewrite: func(g *datagraph.Graph, _ target) bool {
+	l := []Change{
+		{Name: "not-normalized", Text: "the mean and std are not applied", rewrite: func(g *datagraph.Graph, _ target) bool {
 			i := find(g, 0, isType[*transforms.Normalize])
 			if i >= 0 {
 				replace(g, i)
@@ -540,20 +541,21 @@ func normalising() []Suspect {
 			return i >= 0
 		}},
 		{Name: "mean-missing", Text: "the mean is not subtracted", rewrite: change(func(o *transforms.Normalize) { o.Mean = []float64{0} })},
-		{Name: "std-missing", Text: "the std is not divided by", rewrite: change(func(o *transforms.Normalize) { o.Std = []float64{1} })},
-		{Name: "mean-reversed", Text: "the mean and std are in the order BGR", rewrite: change(func(o *transforms.Normalize) { o.Mean, o.Std = reversed(o.Mean), reversed(o.Std) })},
-		{Name: "normalised-twice", Text: "the mean and std are applied twice", rewrite: func(g *datagraph.Graph, _ target) bool {
+		{Name: "std-missing", Text: "the values are not divided by the std", rewrite: change(func(o *transforms.Normalize) { o.Std = []float64{1} })},
+		{Name: "mean-reversed", Text: "the mean and std are in BGR order", rewrite: change(func(o *transforms.Normalize) { o.Mean, o.Std = reversed(o.Mean), reversed(o.Std) })},
+		{Name: "normalized-twice", Text: "the mean and std are applied twice", rewrite: func(g *datagraph.Graph, _ target) bool {
 			i := find(g, 0, isType[*transforms.Normalize])
 			if i >= 0 {
 				insert(g, i, clone(g).Steps[i].Op)
 			}
 			return i >= 0
 		}},
-		// ImageNet's of torchvision, timm and transformers; OpenAI's of CLIP; Inception's.
+		// Of ImageNet (torchvision, timm, transformers), of CLIP (OpenAI) and
+		// of Inception.
 		{Name: "imagenet-mean", Text: "the mean and std are ImageNet's", rewrite: set([]float64{0.485, 0.456, 0.406}, []float64{0.229, 0.224, 0.225})},
 		{Name: "clip-mean", Text: "the mean and std are CLIP's", rewrite: set([]float64{0.48145466, 0.4578275, 0.40821073}, []float64{0.26862954, 0.26130258, 0.27577711})},
 		{Name: "half-mean", Text: "the mean and std are 0.5: the values are -1 to 1", rewrite: set([]float64{0.5}, []float64{0.5})},
-		{Name: "fused-mean", Text: "the values are not divided by 255, but the mean and std multiplied by it", rewrite: func(g *datagraph.Graph, _ target) bool {
+		{Name: "fused-mean", Text: "the mean and std are multiplied by 255 instead of dividing the values by 255", rewrite: func(g *datagraph.Graph, _ target) bool {
 			i := find(g, 0, isRescale)
 			n := find(g, i+1, isType[*transforms.Normalize])
 			if i < 0 || n < 0 {
@@ -582,15 +584,15 @@ func normalising() []Suspect {
 	return l
 }
 
-// The order of steps.
-func ordering() []Suspect {
+// ordering returns changes of the order of steps.
+func ordering() []Change {
 	first := func(is func(op transforms.Op) bool) func(g *datagraph.Graph, _ target) bool {
 		return func(g *datagraph.Graph, _ target) bool {
 			from := find(g, 0, isResize)
 			if from < 0 {
 				return false
 			}
-			// The last of the steps that go before the first resize.
+			// The last step that moves before the first resize.
 			to := -1
 			for i := from + 1; i < len(g.Steps); i++ {
 				if is(g.Steps[i].Op) {
@@ -605,7 +607,7 @@ func ordering() []Suspect {
 					return false
 				}
 			}
-			// All columns become the one before, since the steps change places.
+			// The steps change places, so all of them work on one column.
 			column := g.Steps[from].In[0]
 			last := g.Steps[to].Out[0]
 			var before, after []datagraph.Step
@@ -626,31 +628,31 @@ func ordering() []Suspect {
 			return true
 		}
 	}
-	return []Suspect{
+	return []Change{
 		{Name: "rescaled-first", Text: "the values are divided by 255 before the image is scaled, as floats", group: "order", rewrite: first(isRescale)},
-		{Name: "normalised-first", Text: "the mean and std are applied before the image is scaled, as floats", group: "order", rewrite: first(isType[*transforms.Normalize])},
+		{Name: "normalized-first", Text: "the mean and std are applied before the image is scaled, as floats", group: "order", rewrite: first(isType[*transforms.Normalize])},
 	}
 }
 
-// What was done to the tensor as a whole.
-func mirroring() []Suspect {
-	l := []Suspect{
-		{Name: "mirrored", Text: "left and right are exchanged", undo: func(p *pixels) bool {
+// mirroring returns changes of the whole tensor.
+func mirroring() []Change {
+	l := []Change{
+		{Name: "mirrored", Text: "left and right are swapped", undo: func(p *pixels) bool {
 			return p.permute(p.h, p.w, func(y, x, c int) (int, int, int) { return y, p.w - 1 - x, c })
 		}},
-		{Name: "upside-down", Text: "top and bottom are exchanged", undo: func(p *pixels) bool {
+		{Name: "upside-down", Text: "top and bottom are swapped", undo: func(p *pixels) bool {
 			return p.permute(p.h, p.w, func(y, x, c int) (int, int, int) { return p.h - 1 - y, x, c })
 		}},
-		{Name: "transposed", Text: "height and width are exchanged", undo: func(p *pixels) bool {
+		{Name: "transposed", Text: "height and width are swapped", undo: func(p *pixels) bool {
 			return p.permute(p.w, p.h, func(y, x, c int) (int, int, int) { return x, y, c })
 		}},
-		{Name: "reshaped", Text: "the layout was changed by reshape, and not by transpose", undo: func(p *pixels) bool {
-			g := Geometry{p.layout, p.h, p.w, p.c}
-			o := Geometry{tensor.CHW, p.h, p.w, p.c}
+		{Name: "reshaped", Text: "the layout was changed by a reshape instead of a transpose", undo: func(p *pixels) bool {
+			g := geometry{p.layout, p.h, p.w, p.c}
+			o := geometry{tensor.CHW, p.h, p.w, p.c}
 			if p.layout == tensor.CHW {
-				o.Layout = tensor.HWC
+				o.layout = tensor.HWC
 			}
-			return p.permute(p.h, p.w, func(y, x, c int) (int, int, int) { return g.Where(o.Index(y, x, c)) })
+			return p.permute(p.h, p.w, func(y, x, c int) (int, int, int) { return g.pixel(o.index(y, x, c)) })
 		}},
 	}
 	for i := range l {

@@ -1,4 +1,4 @@
-package diff
+package cli
 
 import (
 	"errors"
@@ -13,33 +13,30 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// extensions are those of files of tensors.
-var extensions = []string{".npy", ".npz", ".pb", ".safetensors", ".raw", ".bin"}
+// tensorExtensions are the extensions of tensor files.
+var tensorExtensions = []string{".npy", ".npz", ".pb", ".safetensors", ".raw", ".bin"}
 
-// IsRaw reports whether a file's name says that it has elements alone.
-func IsRaw(path string) bool {
+// isRaw reports whether a file's extension says that it holds elements only.
+func isRaw(path string) bool {
 	e := strings.ToLower(filepath.Ext(path))
 	return e == ".raw" || e == ".bin"
 }
 
-// Load reads the tensors of a file, by its extension: npy, npz, pb (ONNX
-// TensorProto), safetensors, raw or bin, of which like is the description (nil:
-// bytes as uint8). FILE:NAME is one tensor of a file of several. Tensors have their
-// names in the file; that of npy and raw is empty. limit bounds the elements' bytes.
-func Load(path string, like *tensor.Desc, limit int64) ([]tensor.Named, error) {
+// loadTensors reads the tensors of a file. The extension decides the format:
+// npy, npz, pb (ONNX TensorProto), safetensors, raw or bin. like describes a
+// raw file; if it is nil the file is bytes of uint8. FILE:NAME selects one
+// tensor of a file of several. Tensors of npy and raw files have no name. limit
+// bounds the bytes of the elements.
+func loadTensors(path string, like *tensor.Desc, limit int64) ([]tensor.Named, error) {
 	member := ""
 	if _, err := os.Stat(path); err != nil {
-		if i := strings.LastIndexByte(path, ':'); i > 0 && slices.Contains(extensions, strings.ToLower(filepath.Ext(path[:i]))) {
+		if i := strings.LastIndexByte(path, ':'); i > 0 && slices.Contains(tensorExtensions, strings.ToLower(filepath.Ext(path[:i]))) {
 			path, member = path[:i], path[i+1:]
 		}
 	}
-	l, err := load(path, like, limit)
+	l, err := readTensorFile(path, like, limit)
 	if err != nil {
-		var pe *os.PathError
-		if errors.As(err, &pe) {
-			err = pe.Err
-		}
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, plain(path, err)
 	}
 	if member == "" {
 		return l, nil
@@ -51,10 +48,10 @@ func Load(path string, like *tensor.Desc, limit int64) ([]tensor.Named, error) {
 		}
 		have = append(have, n.Name)
 	}
-	return nil, fmt.Errorf("%s: no tensor %q, there are %q", path, member, have)
+	return nil, fmt.Errorf("%s: no tensor %q; the file has %q", path, member, have)
 }
 
-func load(path string, like *tensor.Desc, limit int64) ([]tensor.Named, error) {
+func readTensorFile(path string, like *tensor.Desc, limit int64) ([]tensor.Named, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -94,27 +91,27 @@ func load(path string, like *tensor.Desc, limit int64) ([]tensor.Named, error) {
 			d = *like
 		}
 		if d.Size() != info.Size() {
-			return nil, fmt.Errorf("it has %d bytes, want %d: %v", info.Size(), d.Size(), d)
+			return nil, fmt.Errorf("the file has %d bytes, want %d for %v", info.Size(), d.Size(), d)
 		}
 		t, err := tensor.ReadRaw(f, d, limit)
 		return one("", t, err)
 	}
-	return nil, fmt.Errorf("its name does not say what it is, want one of %s", strings.Join(extensions, ", "))
+	return nil, fmt.Errorf("unknown extension, want one of %s", strings.Join(tensorExtensions, ", "))
 }
 
 func atEnd(r io.Reader) error {
 	var b [1]byte
 	if n, err := io.ReadFull(r, b[:]); n > 0 {
-		return errors.New("bytes after the tensor")
+		return errors.New("unexpected bytes after the tensor")
 	} else if err != io.EOF {
 		return err
 	}
 	return nil
 }
 
-// ParseLike reads a description: float32:1,3,224,224, with or without a layout at
-// the end, float32:224,224,3:HWC.
-func ParseLike(s string) (tensor.Desc, error) {
+// parseDesc parses a description such as float32:1,3,224,224. It may end in a
+// layout, as in float32:224,224,3:HWC.
+func parseDesc(s string) (tensor.Desc, error) {
 	bad := fmt.Errorf("%q: want a description such as float32:3,224,224 or uint8:224,224,3:HWC", s)
 	parts := strings.Split(s, ":")
 	if len(parts) < 2 || len(parts) > 3 {
@@ -147,32 +144,26 @@ func ParseLike(s string) (tensor.Desc, error) {
 	return d, nil
 }
 
-// Step is a tensor of a folder, by the file's name without the extension.
-type Step struct {
-	Name string
-	Path string
-}
+// tensorFile is a tensor file of a folder. Its name is the file's name without
+// the extension.
+type tensorFile struct{ name, path string }
 
-// Folder lists the files of tensors in a folder, by name. Other files, such as
-// pictures, are left out; two of one name are an error.
-func Folder(dir string) ([]Step, error) {
-	entries, err := os.ReadDir(dir) // sorted
+// tensorFolder lists the tensor files of a folder, sorted by name. It ignores
+// other files. Two files with one name are an error.
+func tensorFolder(dir string) ([]tensorFile, error) {
+	entries, err := os.ReadDir(dir)
 	if err != nil {
-		var pe *os.PathError
-		if errors.As(err, &pe) {
-			err = pe.Err
-		}
-		return nil, fmt.Errorf("%s: %w", dir, err)
+		return nil, plain(dir, err)
 	}
-	var l []Step
+	var l []tensorFile
 	for _, e := range entries {
 		ext := filepath.Ext(e.Name())
-		if e.IsDir() || !slices.Contains(extensions, strings.ToLower(ext)) {
+		if e.IsDir() || !slices.Contains(tensorExtensions, strings.ToLower(ext)) {
 			continue
 		}
-		s := Step{Name: strings.TrimSuffix(e.Name(), ext), Path: filepath.Join(dir, e.Name())}
-		if i := slices.IndexFunc(l, func(o Step) bool { return o.Name == s.Name }); i >= 0 {
-			return nil, fmt.Errorf("%s and %s: one tensor in two files", l[i].Path, s.Path)
+		s := tensorFile{strings.TrimSuffix(e.Name(), ext), filepath.Join(dir, e.Name())}
+		if i := slices.IndexFunc(l, func(o tensorFile) bool { return o.name == s.name }); i >= 0 {
+			return nil, fmt.Errorf("%s and %s: two files of one tensor", l[i].path, s.path)
 		}
 		l = append(l, s)
 	}
