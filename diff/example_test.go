@@ -40,9 +40,9 @@ func ExampleExplain() {
 		fmt.Println("-", c.Text)
 	}
 	// Output:
-	// equal: true - the channels are BGR, as OpenCV reads them, with the mean
-	// and std meant for RGB - the image is scaled by OpenCV's bilinear, which
-	// does not antialias
+	// equal: true
+	// - the channels are BGR, as OpenCV reads them, with the mean and std meant for RGB
+	// - the image is scaled by OpenCV's bilinear, which does not antialias
 }
 
 func ExampleCompare() {
