@@ -1,0 +1,140 @@
+package store
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Entry is a name in a folder.
+type Entry struct {
+	Name   string // the name that Open or ListNames takes
+	Base   string // the last element of Name
+	Folder bool   // a folder, or a link to one
+	Link   bool   // a symbolic link
+	// Irregular is set for what is neither a file nor a folder: a device, or a
+	// link that leads nowhere.
+	Irregular bool
+}
+
+// NameLister is implemented by stores that list names faster than List
+// describes files. [ListNames] uses it.
+type NameLister interface {
+	// ListNames lists the names directly in a folder, sorted by Base. Unlike List
+	// it includes irregular entries.
+	ListNames(ctx context.Context, folder string) ([]Entry, error)
+	// SameFile reports whether two names lead to the same file or folder.
+	SameFile(ctx context.Context, a, b string) (bool, error)
+}
+
+// ListNames lists the names directly in a folder, sorted by Base. It uses List
+// for a store that is not a [NameLister].
+func ListNames(ctx context.Context, o Opener, folder string) ([]Entry, error) {
+	if l, ok := o.(NameLister); ok {
+		return l.ListNames(ctx, folder)
+	}
+	in, err := o.List(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
+	l := make([]Entry, len(in))
+	for i, e := range in {
+		l[i] = Entry{Name: e.Name, Base: Base(e.Name), Folder: e.Folder}
+	}
+	slices.SortFunc(l, func(a, b Entry) int { return strings.Compare(a.Base, b.Base) })
+	return l, nil
+}
+
+// SameFile reports whether two names lead to the same file or folder. Without a
+// [NameLister] that is so if the names are equal.
+func SameFile(ctx context.Context, o Opener, a, b string) (bool, error) {
+	if l, ok := o.(NameLister); ok {
+		return l.SameFile(ctx, a, b)
+	}
+	return a == b, nil
+}
+
+func (local) ListNames(ctx context.Context, folder string) ([]Entry, error) {
+	dir, err := localPath(folder)
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	in, err := os.ReadDir(dir) // sorted by name
+	if err != nil {
+		return nil, err
+	}
+	l := make([]Entry, len(in))
+	for i, e := range in {
+		l[i] = Entry{Name: filepath.Join(dir, e.Name()), Base: e.Name()}
+		kind := e.Type()
+		if l[i].Link = kind&fs.ModeSymlink != 0; l[i].Link {
+			if s, err := os.Stat(l[i].Name); err == nil {
+				kind = s.Mode()
+			}
+		}
+		l[i].Folder, l[i].Irregular = kind.IsDir(), !kind.IsDir() && !kind.IsRegular()
+	}
+	return l, nil
+}
+
+func (local) SameFile(_ context.Context, a, b string) (bool, error) {
+	var in [2]fs.FileInfo
+	for i, name := range []string{a, b} {
+		p, err := localPath(name)
+		if err != nil {
+			return false, err
+		}
+		if in[i], err = os.Stat(p); err != nil {
+			return false, err
+		}
+	}
+	return os.SameFile(in[0], in[1]), nil
+}
+
+// hasScheme reports whether a name is a URL, such as s3://bucket/file.
+func hasScheme(name string) bool { return strings.Contains(name, "://") }
+
+// Join appends a relative name with slashes to the name of a folder. A folder
+// with a scheme keeps it, other folders are paths of the operating system. An
+// empty folder returns the name itself as a path.
+func Join(folder, name string) string {
+	switch {
+	case !hasScheme(folder):
+		return filepath.Join(folder, filepath.FromSlash(name))
+	case name == "":
+		return folder
+	}
+	return strings.TrimSuffix(folder, "/") + "/" + path.Clean(name)
+}
+
+// Dir returns the folder of a name, without a trailing separator.
+func Dir(name string) string {
+	scheme, rest, ok := strings.Cut(name, "://")
+	if !ok {
+		return filepath.Dir(name)
+	}
+	if d := path.Dir(rest); d != "." {
+		return scheme + "://" + d
+	}
+	return scheme + "://"
+}
+
+// Base returns the last element of a name. Slashes and, on Windows, backslashes
+// separate elements; one at the end is ignored.
+func Base(name string) string {
+	if hasScheme(name) {
+		return path.Base(name)
+	}
+	return filepath.Base(name)
+}
+
+// IsAbs reports whether a name does not depend on a current folder: it has a
+// scheme or is an absolute path.
+func IsAbs(name string) bool { return hasScheme(name) || filepath.IsAbs(name) }
