@@ -275,7 +275,7 @@ func TestForms(t *testing.T) {
 		{`"infer_prep_graph":1`, `"x":1`, "unknown field"},
 		{`"horizontal_flip"`, `"no_such_op"`, `unknown op "no_such_op"`},
 		{`"horizontal_flip","version":1`, `"horizontal_flip","version":9`, "version 9"},
-		{`"params":{}`, `"params":{"a":1}`, `unknown field "a"`},
+		{`"params":{}`, `"params":{"a":1}`, `unknown parameter "a": expected no parameters`},
 		{`"color":"rgb",`, ``, `parameter "color" is missing`},
 		{`"color":"rgb"`, `"color":"ultraviolet"`, "ultraviolet"},
 		{`"dtype":"bytes"`, `"dtype":"string"`, `unknown dtype "string"`},

@@ -1,12 +1,10 @@
 package datagraph
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 
+	"github.com/infer-prep/infer-prep/internal/spec"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -59,13 +57,8 @@ func (g *Graph) MarshalJSON() ([]byte, error) {
 // versions other than this build's are refused by name.
 func (g *Graph) UnmarshalJSON(b []byte) error {
 	var j jsonGraph
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&j); err != nil {
+	if err := spec.Decode(b, &j); err != nil {
 		return fmt.Errorf("datagraph: %w: %w", ErrGraph, err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("datagraph: %w", graphErr("data after the graph"))
 	}
 	if j.Version != Version {
 		return fmt.Errorf("datagraph: %w", graphErr("infer_prep_graph is %d, this build reads %d", j.Version, Version))

@@ -77,8 +77,8 @@ func (n Note) String() string { return fmt.Sprintf("%s (%s): %s", n.Path, n.Op, 
 // different ways; a map that takes other columns of the source too.
 func InferenceGraph(d *Dataset, o InferenceOptions) (*datagraph.Graph, []Note, error) {
 	for name := range o.Replace {
-		if i, ok := transforms.Lookup(name); !ok {
-			return nil, nil, fmt.Errorf("dataset: %w", paramErr("a replacement of %q, which is no op", name))
+		if i, err := transforms.Lookup(name); err != nil {
+			return nil, nil, fmt.Errorf("dataset: %w: replacement: %w", ErrParam, err)
 		} else if _, ok := i.New().(transforms.Random); !ok {
 			return nil, nil, fmt.Errorf("dataset: %w", paramErr("a replacement of %s, which is not random", name))
 		}

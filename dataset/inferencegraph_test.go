@@ -262,7 +262,7 @@ func TestInferenceGraphOf(test *testing.T) {
 		},
 		{
 			name: "a replacement of no op", d: photo.Map(train), o: dataset.InferenceOptions{Replace: map[string]dataset.Replacement{"random_cropp": nil}},
-			err: `a replacement of "random_cropp", which is no op`,
+			err: `replacement: transforms: unknown op "random_cropp"; did you mean "random_crop"?`,
 		},
 		{
 			name: "a replacement of another op", d: photo.Map(train), err: "dataset: map/2: invalid parameter: the replacement squash is not for random_horizontal_flip",

@@ -1,11 +1,8 @@
 package dataset
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 
 	specs "github.com/infer-prep/infer-prep/internal/spec"
 )
@@ -85,13 +82,8 @@ func (d *Dataset) jsonNode(above string) (jsonNode, error) {
 // are refused by name. Sources and functions are those that the program links.
 func (d *Dataset) UnmarshalJSON(b []byte) error {
 	var j jsonDataset
-	dec := json.NewDecoder(bytes.NewReader(b))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&j); err != nil {
+	if err := specs.Decode(b, &j); err != nil {
 		return fmt.Errorf("dataset: %w: %w", ErrDefinition, err)
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("dataset: %w", defErr("data after the definition"))
 	}
 	if j.Version != Version {
 		return fmt.Errorf("dataset: %w", defErr("infer_prep_dataset is %d, this build reads %d", j.Version, Version))

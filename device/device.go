@@ -14,11 +14,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/registry"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -89,8 +89,8 @@ func (p Placement) Least() Class {
 
 // The kinds of error, for errors.Is.
 var (
-	// ErrUnknown is that of a name that no linked package has registered.
-	ErrUnknown = errors.New("unknown device")
+	// ErrUnknown reports a device that no imported package registered.
+	ErrUnknown = drivers.ErrUnknown()
 	// ErrUnavailable: the device, its library or its driver is not there.
 	ErrUnavailable = errors.New("device is not available")
 	// ErrClass: the placement is worse than what is accepted.
@@ -145,31 +145,26 @@ type Driver struct {
 	Open func(options map[string]string) (Device, error)
 }
 
-var drivers = map[string]Driver{}
+var drivers = registry.New[Driver]("device")
 
-// Register adds a driver; it is called from init functions. It panics on a name that is taken.
+// Register adds a driver. Packages call it from init functions. It panics if the
+// name is empty or taken, or if Open is nil.
 func Register(d Driver) {
-	if _, ok := drivers[d.Name]; ok || d.Name == "" || d.Open == nil {
-		panic(fmt.Sprintf("device: cannot register %q", d.Name))
+	if d.Open == nil {
+		drivers.Refuse(d.Name, "Open is nil")
 	}
-	drivers[d.Name] = d
+	drivers.Add(d.Name, d)
 }
 
-// Drivers lists what is registered, by name.
-func Drivers() []Driver {
-	var l []Driver
-	for _, n := range slices.Sorted(maps.Keys(drivers)) {
-		l = append(l, drivers[n])
-	}
-	return l
-}
+// Drivers returns the registered drivers, sorted by name.
+func Drivers() []Driver { return slices.Clone(drivers.All()) }
 
 // Open opens a device by its name and options: "cpu", "ort:cuda,device_id=1".
 func Open(spec string) (Device, error) {
 	parts := strings.Split(spec, ",")
-	d, ok := drivers[parts[0]]
-	if !ok {
-		return nil, fmt.Errorf("device: %w %q, want one of %s", ErrUnknown, parts[0], strings.Join(slices.Sorted(maps.Keys(drivers)), ", "))
+	d, err := drivers.Lookup(parts[0])
+	if err != nil {
+		return nil, fmt.Errorf("device: %w", err)
 	}
 	options := map[string]string{}
 	for _, p := range parts[1:] {

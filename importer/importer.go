@@ -13,17 +13,20 @@ package importer
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/registry"
 )
 
 // Importer reads the files of one ecosystem.
 type Importer struct {
-	Name string // the ecosystem: "hf"
-	Flag string // the command line's flag without dashes: "hf"
+	// Name is the ecosystem's name and the command line's flag: "hf".
+	Name string
+	// Doc names, in one line, the file that Import reads, and the program and version whose
+	// preprocessing the graph reproduces.
+	Doc string
 	// Import makes the graph. Its errors wrap those of this package. It keeps no
 	// reference to data and may be called by many goroutines.
 	Import func(data []byte) (*datagraph.Graph, error)
@@ -83,25 +86,38 @@ func (l Errors) Unwrap() []error {
 	return u
 }
 
-var registered = map[string]Importer{}
+var registered = registry.New[Importer]("importer")
 
-// Register adds an importer; it is called from init functions. It panics on a
-// name that is taken, which is a programming error.
+// ErrUnknown reports an importer that no imported package registered.
+var ErrUnknown = registered.ErrUnknown()
+
+// Register adds an importer. Packages call it from init functions. It panics if
+// the name is empty or taken, or if Doc or Import is missing.
 func Register(i Importer) {
-	if _, ok := registered[i.Name]; ok || i.Name == "" || i.Flag == "" || i.Import == nil {
-		panic(fmt.Sprintf("importer: cannot register %q", i.Name))
+	if i.Doc == "" {
+		registered.Refuse(i.Name, "Doc is empty")
 	}
-	registered[i.Name] = i
+	if i.Import == nil {
+		registered.Refuse(i.Name, "Import is nil")
+	}
+	registered.Add(i.Name, i)
 }
 
-// Lookup finds an importer by name.
-func Lookup(name string) (Importer, bool) {
-	i, ok := registered[name]
-	return i, ok
+// Lookup returns the importer of a name. The error of an unknown name wraps
+// ErrUnknown and suggests the closest known name.
+func Lookup(name string) (Importer, error) {
+	i, err := registered.Lookup(name)
+	if err != nil {
+		return i, fmt.Errorf("importer: %w", err)
+	}
+	return i, nil
 }
 
-// Names lists the registered importers, sorted.
-func Names() []string { return slices.Sorted(maps.Keys(registered)) }
+// All returns the registered importers, sorted by name.
+func All() []Importer { return slices.Clone(registered.All()) }
+
+// Names returns the names of the registered importers, sorted.
+func Names() []string { return slices.Clone(registered.Names()) }
 
 // Finish checks that a graph made from a file can be run, and returns it. What
 // an op refuses of the file's values is of kind ErrValue.

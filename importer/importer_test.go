@@ -60,8 +60,8 @@ func goldens(t *testing.T) golden {
 }
 
 func importAs(t testing.TB, name string, config []byte) (*datagraph.Graph, error) {
-	i, ok := importer.Lookup(name)
-	require.True(t, ok, name)
+	i, err := importer.Lookup(name)
+	require.NoError(t, err)
 	return i.Import(config)
 }
 
@@ -155,9 +155,17 @@ func TestConfigs(t *testing.T) {
 
 func TestRegistry(t *testing.T) {
 	require.Equal(t, []string{"hf", "keras", "mindir", "onnx", "opencv", "tflite", "timm", "torchvision", "ultralytics"}, importer.Names())
-	_, ok := importer.Lookup("nobody")
-	require.False(t, ok)
-	require.Panics(t, func() { importer.Register(importer.Importer{Name: "hf", Flag: "hf", Import: nil}) })
+	for _, i := range importer.All() {
+		require.NotEmpty(t, i.Doc, i.Name)
+	}
+	_, err := importer.Lookup("kears")
+	require.ErrorIs(t, err, importer.ErrUnknown)
+	require.EqualError(t, err, `importer: unknown importer "kears"; did you mean "keras"?`)
+	hf, err := importer.Lookup("hf")
+	require.NoError(t, err)
+	require.PanicsWithValue(t, `register importer "hf": the name is taken`, func() { importer.Register(hf) })
+	hf.Name, hf.Import = "hf2", nil
+	require.PanicsWithValue(t, `register importer "hf2": Import is nil`, func() { importer.Register(hf) })
 }
 
 // binary importers read other files than JSON.

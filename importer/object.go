@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/infer-prep/infer-prep/internal/registry"
 )
 
 // maxFile bounds a file's size. The largest known are timm's with the
@@ -354,9 +356,19 @@ func (o *Object) Err(name string) error {
 }
 
 func (o *Object) unknown(l Errors) Errors {
+	var absent []string // the keys that would have been read
+	for k := range o.asked {
+		if !o.Has(k) {
+			absent = append(absent, k)
+		}
+	}
 	for _, k := range o.Keys() {
 		if !o.asked[k] {
-			l = append(l, &Error{ErrUnknownKey, o.path + k, ""})
+			text := ""
+			if s := registry.Suggest(k, absent); s != "" {
+				text = fmt.Sprintf("did you mean %q?", s)
+			}
+			l = append(l, &Error{ErrUnknownKey, o.path + k, text})
 		}
 	}
 	for _, c := range o.kids {

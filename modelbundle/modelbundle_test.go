@@ -441,7 +441,7 @@ func TestSectionsThatOpenReads(t *testing.T) {
 		want                string
 	}{
 		{"unknown op", "graph", replace("horizontal_flip", "horizontal_flap"), x.ErrUnknownOp, `"horizontal_flap"`},
-		{"newer op", "graph", replace(flip+"\x01", flip+"\x02"), x.ErrUnknownOp, `"horizontal_flip" of version 2, this build has version 1`},
+		{"newer op", "graph", replace(flip+"\x01", flip+"\x02"), x.ErrUnknownOp, `"horizontal_flip" version 2: this build has version 1`},
 		{"newer graph", "graph", string(valid[:1]) + "\x02" + string(valid[2:]), datagraph.ErrGraph, "version 2"},
 		{"random graph", "graph", string(random), ErrRandom, ""},
 		{"bytes after the graph", "graph", string(valid) + "\x00", ErrFormat, "after the graph"},

@@ -1,17 +1,16 @@
 package onnx
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/spec"
 	"github.com/infer-prep/infer-prep/modelbundle"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -150,13 +149,8 @@ func marshalGoldens(goldens []Golden) ([]byte, error) {
 
 func unmarshalGoldens(b []byte) ([]Golden, error) {
 	var j jsonGoldens
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&j); err != nil {
+	if err := spec.Decode(b, &j); err != nil {
 		return nil, err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("data after the goldens")
 	}
 	if j.Version != goldensVersion {
 		return nil, fmt.Errorf("version %d, this build reads %d", j.Version, goldensVersion)

@@ -44,8 +44,8 @@ type goldenArray struct {
 }
 
 func (g goldenFile) op(t *testing.T, c goldenCase) Op {
-	i, ok := Lookup(g.Op)
-	require.True(t, ok, "op %q", g.Op)
+	i, err := Lookup(g.Op)
+	require.NoError(t, err)
 	op, err := UnmarshalParams(i.Name, i.Version, c.Params)
 	require.NoError(t, err)
 	return op

@@ -2,11 +2,11 @@ package transforms
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/tinylib/msgp/msgp"
+
+	"github.com/infer-prep/infer-prep/internal/registry"
 )
 
 // Info describes an op to the registry.
@@ -26,10 +26,7 @@ type Info struct {
 	Exactness string
 }
 
-var (
-	byName = map[string]Info{}
-	byType = map[reflect.Type]Info{}
-)
+var registered = registry.New[Info]("op")
 
 // Register adds an op; it is called from init functions. An op that is to be
 // written in graphs and bundles must also implement msgp.Marshaler and
@@ -42,38 +39,33 @@ func Register(i Info) {
 	if i.Out == nil {
 		i.Out = []string{"image"}
 	}
-	t := reflect.TypeOf(i.New())
-	if _, ok := byName[i.Name]; ok || byType[t].Name != "" || i.Version < 1 || i.Name == "" {
-		panic(fmt.Sprintf("transforms: cannot register op %q of type %v", i.Name, t))
+	if i.Version < 1 {
+		registered.Refuse(i.Name, fmt.Sprintf("version %d: must be at least 1", i.Version))
 	}
-	byName[i.Name] = i
-	byType[t] = i
+	registered.AddType(i.Name, i.New(), i)
 }
 
-// Lookup finds an op by name.
-func Lookup(name string) (Info, bool) {
-	i, ok := byName[name]
-	return i, ok
+// Lookup returns the registration of an op. The error of an unknown name wraps
+// ErrUnknownOp and suggests the closest known name.
+func Lookup(name string) (Info, error) {
+	i, err := registered.Lookup(name)
+	if err != nil {
+		return i, fmt.Errorf("transforms: %w", err)
+	}
+	return i, nil
 }
 
 // InfoOf finds an op's registration by its type. An op that nobody registered
 // has a Name made from its type and Version 0.
 func InfoOf(op Op) Info {
-	if i, ok := byType[reflect.TypeOf(op)]; ok {
+	if i, ok := registered.ByType(op); ok {
 		return i
 	}
 	return Info{Name: fmt.Sprintf("%T", op), In: []string{"image"}, Out: []string{"image"}}
 }
 
-// Ops lists the registered ops by name.
-func Ops() []Info {
-	l := make([]Info, 0, len(byName))
-	for _, i := range byName {
-		l = append(l, i)
-	}
-	slices.SortFunc(l, func(a, b Info) int { return strings.Compare(a.Name, b.Name) })
-	return l
-}
+// Ops returns the registered ops, sorted by name.
+func Ops() []Info { return slices.Clone(registered.All()) }
 
 // spec is what a registered op must be in order to be written.
 type spec interface {

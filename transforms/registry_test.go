@@ -120,7 +120,12 @@ func TestRegistryInfo(t *testing.T) {
 	}
 	_, err := UnmarshalParams("no_such_op", 1, []byte("{}"))
 	require.ErrorIs(t, err, ErrUnknownOp)
-	require.ErrorContains(t, err, "no_such_op")
+	require.EqualError(t, err, `transforms: unknown op "no_such_op"`)
+	_, err = UnmarshalParams("reszie", 1, []byte("{}"))
+	require.EqualError(t, err, `transforms: unknown op "reszie"; did you mean "resize"?`)
+	_, err = UnmarshalParams("resize", 1, []byte(`{"widht": 1}`))
+	require.ErrorIs(t, err, ErrParam)
+	require.ErrorContains(t, err, `unknown parameter "widht"; did you mean "width"?`)
 }
 
 func TestRegistryRoundTrips(t *testing.T) {
@@ -479,8 +484,8 @@ func FuzzParamsJSON(f *testing.F) {
 		f.Add(i.Name, []byte(b))
 	})
 	f.Fuzz(func(t *testing.T, name string, b []byte) {
-		i, ok := Lookup(name)
-		if !ok {
+		i, err := Lookup(name)
+		if err != nil {
 			return
 		}
 		op, err := UnmarshalParams(name, i.Version, b)
@@ -504,8 +509,8 @@ func FuzzParamsMsgp(f *testing.F) {
 		f.Add(i.Name, b)
 	})
 	f.Fuzz(func(t *testing.T, name string, b []byte) {
-		i, ok := Lookup(name)
-		if !ok {
+		i, err := Lookup(name)
+		if err != nil {
 			return
 		}
 		op, _, err := ReadParams(name, i.Version, b)

@@ -2,27 +2,26 @@ package transforms
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	specs "github.com/infer-prep/infer-prep/internal/spec"
 )
 
-// ErrUnknownOp is the error of an op name that is not registered, or of a
-// version newer than this build's.
-var ErrUnknownOp = errors.New("transforms: unknown op")
+// ErrUnknownOp reports an op that is not registered, or a version of it that
+// this build does not have.
+var ErrUnknownOp = registered.ErrUnknown()
 
 func lookup(name string, version int) (Info, spec, error) {
-	i, ok := Lookup(name)
-	if !ok {
-		return Info{}, nil, fmt.Errorf("%w %q", ErrUnknownOp, name)
+	i, err := Lookup(name)
+	if err != nil {
+		return Info{}, nil, err
 	}
 	if version != i.Version {
-		return Info{}, nil, fmt.Errorf("%w %q of version %d, this build has version %d", ErrUnknownOp, name, version, i.Version)
+		return Info{}, nil, fmt.Errorf("transforms: %w %q version %d: this build has version %d", ErrUnknownOp, name, version, i.Version)
 	}
 	s, ok := i.New().(spec)
 	if !ok {
-		return Info{}, nil, fmt.Errorf("%w: %q is registered but cannot be read: it has no msgp form", ErrUnknownOp, name)
+		return Info{}, nil, fmt.Errorf("transforms: %w %q: it is registered without msgp methods", ErrUnknownOp, name)
 	}
 	return i, s, nil
 }
@@ -30,7 +29,7 @@ func lookup(name string, version int) (Info, spec, error) {
 // MarshalParams writes an op's parameters as a JSON object.
 func MarshalParams(op Op) (json.RawMessage, error) {
 	if InfoOf(op).Version == 0 {
-		return nil, fmt.Errorf("%w %T: register it to write it in a graph", ErrUnknownOp, op)
+		return nil, fmt.Errorf("transforms: %w %T: it is not registered", ErrUnknownOp, op)
 	}
 	return json.Marshal(op)
 }
@@ -53,7 +52,7 @@ func UnmarshalParams(name string, version int, params []byte) (Op, error) {
 func AppendParams(b []byte, op Op) ([]byte, error) {
 	s, ok := op.(spec)
 	if !ok || InfoOf(op).Version == 0 {
-		return nil, fmt.Errorf("%w %T: register it, with its msgp methods, to write it in a graph", ErrUnknownOp, op)
+		return nil, fmt.Errorf("transforms: %w %T: it is not registered with msgp methods", ErrUnknownOp, op)
 	}
 	return s.MarshalMsg(b)
 }

@@ -199,8 +199,8 @@ func files(t testing.TB, folder string) map[string][]byte {
 }
 
 func imported(t testing.TB, name, file string) *datagraph.Graph {
-	i, ok := importer.Lookup(name)
-	require.True(t, ok)
+	i, err := importer.Lookup(name)
+	require.NoError(t, err)
 	b, err := os.ReadFile(file)
 	require.NoError(t, err)
 	g, err := i.Import(b)
@@ -265,8 +265,8 @@ func TestConfigs(t *testing.T) {
 	for _, name := range []string{"hf", "timm", "torchvision", "ultralytics"} {
 		l, err := filepath.Glob("../../testdata/configs/" + name + "/*")
 		require.NoError(t, err)
-		i, ok := importer.Lookup(name)
-		require.True(t, ok)
+		i, err := importer.Lookup(name)
+		require.NoError(t, err)
 		for _, file := range l {
 			b, err := os.ReadFile(file)
 			require.NoError(t, err)

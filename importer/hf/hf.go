@@ -26,6 +26,7 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/internal/registry"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -34,7 +35,10 @@ import (
 const Output = "pixel_values"
 
 func init() {
-	importer.Register(importer.Importer{Name: "hf", Flag: "hf", Import: Import})
+	importer.Register(importer.Importer{
+		Name: "hf", Import: Import,
+		Doc: "Hugging Face's preprocessor_config.json, as transformers 5.23.0 (PIL backend) applies it",
+	})
 }
 
 // inert are keys without influence on pixel_values: names of classes, settings
@@ -90,11 +94,20 @@ func classOf(o *importer.Object) (class, error) {
 	if !ok || !known {
 		return class{}, fmt.Errorf("importer: hf: %w", &importer.Error{
 			Kind: importer.ErrUnknownClass, Path: key,
-			Text: fmt.Sprintf("%s, want one of %s, each followed by ImageProcessor", importer.Describe(name), strings.Join(Classes(), ", ")),
+			Text: fmt.Sprintf("%s%s; must be one of %s, each followed by ImageProcessor", importer.Describe(name), registry.DidYouMean(name, processors()), strings.Join(Classes(), ", ")),
 		})
 	}
 	c.name = base
 	return c, nil
+}
+
+// processors returns the full names of the classes.
+func processors() []string {
+	l := Classes()
+	for i := range l {
+		l[i] += "ImageProcessor"
+	}
+	return l
 }
 
 // Classes lists the classes that are known, without "ImageProcessor".

@@ -28,7 +28,10 @@ import (
 )
 
 func init() {
-	importer.Register(importer.Importer{Name: "keras", Flag: "keras", Import: Import})
+	importer.Register(importer.Importer{
+		Name: "keras", Import: Import,
+		Doc: "load_img and preprocess_input arguments as JSON, as Keras 3.15.1 applies them",
+	})
 }
 
 // interpolations are load_img's names.

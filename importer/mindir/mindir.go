@@ -40,7 +40,10 @@ import (
 const maxFile = 2<<30 - 1
 
 func init() {
-	importer.Register(importer.Importer{Name: "mindir", Flag: "mindir", Import: Import, MaxBytes: maxFile})
+	importer.Register(importer.Importer{
+		Name: "mindir", Import: Import, MaxBytes: maxFile,
+		Doc: "a MindIR model exported with its dataset, as MindSpore 2.10.0 applies it",
+	})
 }
 
 // The numbers of the fields of MindIR's ModelProto, PreprocessorProto and

@@ -93,7 +93,7 @@ func TestRefusals(t *testing.T) {
 		"batch":          {model([]step{{InputColumns: `["image"]`, Operations: "[" + decode + "]", OpType: `"Batch"`}}), importer.ErrValue, "op_type"},
 		"replaced":       {model([]step{{InputColumns: `["label"]`, OutputColumns: `["image"]`, Operations: "[]", OpType: `"Map"`}}), importer.ErrValue, "output_columns"},
 		"projected":      {model([]step{{InputColumns: `["image"]`, ProjectColumns: `["label"]`, Operations: "[" + decode + "]", OpType: `"Map"`}}), importer.ErrValue, "project_columns"},
-		"unknown op":     {op(`{"tensor_op_name":"Equalize"}`), importer.ErrValue, `"Equalize", want one of`},
+		"unknown op":     {op(`{"tensor_op_name":"Equalize"}`), importer.ErrValue, `"Equalize"; must be one of`},
 		"random":         {op(`{"tensor_op_name":"RandomHorizontalFlip","tensor_op_params":{"prob":0.5}}`), importer.ErrValue, "RandomHorizontalFlip"},
 		"python":         {op(`{"tensor_op_name":"<lambda>","python_module":"x"}`), importer.ErrValue, "<lambda>"},
 		"unknown key":    {op(`{"tensor_op_name":"Resize","tensor_op_params":{"size":[1],"zoom":1}}`), importer.ErrUnknownKey, "preprocessor.op.0.operations.1.tensor_op_params.zoom"},

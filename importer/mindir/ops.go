@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/internal/registry"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -110,7 +111,7 @@ func (b *builder) op(o *importer.Object) {
 	make, ok := makers[name]
 	if !ok {
 		o.Inert("tensor_op_params")
-		o.Fail(importer.ErrValue, "tensor_op_name", fmt.Sprintf("%s, want one of %s", importer.Describe(name), strings.Join(makerNames(), ", ")))
+		o.Fail(importer.ErrValue, "tensor_op_name", fmt.Sprintf("%s%s; must be one of %s", importer.Describe(name), registry.DidYouMean(name, makerNames()), strings.Join(makerNames(), ", ")))
 		return
 	}
 	if name != "Decode" && len(b.ops) == 0 {

@@ -17,7 +17,10 @@ import (
 
 func init() {
 	// 2 GiB are what protobuf messages, and so models, are bounded by.
-	importer.Register(importer.Importer{Name: "onnx", Flag: "onnx", Import: Import, MaxBytes: math.MaxInt32})
+	importer.Register(importer.Importer{
+		Name: "onnx", Import: Import, MaxBytes: math.MaxInt32,
+		Doc: "an ONNX model with a graph embedded by infer-prep bundle embed-onnx, exact as the embedded graph",
+	})
 }
 
 // Import reads a model. One without a graph is importer.ErrMissing, what is no

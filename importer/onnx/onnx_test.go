@@ -16,8 +16,8 @@ func TestImport(t *testing.T) {
 		require.NoError(t, err)
 		return b
 	}
-	i, ok := importer.Lookup("onnx")
-	require.True(t, ok)
+	i, err := importer.Lookup("onnx")
+	require.NoError(t, err)
 	g, err := i.Import(read("embedded.onnx"))
 	require.NoError(t, err)
 	want, _, err := onnx.Extract(read("embedded.onnx"))

@@ -43,7 +43,10 @@ import (
 const Output = "blob"
 
 func init() {
-	importer.Register(importer.Importer{Name: "opencv", Flag: "opencv", Import: Import})
+	importer.Register(importer.Importer{
+		Name: "opencv", Import: Import,
+		Doc: "cv2.dnn.blobFromImage arguments as JSON, as OpenCV 5.0.0.93 applies them",
+	})
 }
 
 // Import reads the parameters.

@@ -33,7 +33,10 @@ import (
 const maxFile = 2<<30 - 1
 
 func init() {
-	importer.Register(importer.Importer{Name: "tflite", Flag: "tflite", Import: Import, MaxBytes: maxFile})
+	importer.Register(importer.Importer{
+		Name: "tflite", Import: Import, MaxBytes: maxFile,
+		Doc: "a TFLite model with metadata, as the Task Library of tflite-support 0.4.4 applies it",
+	})
 }
 
 // The identifiers at byte 4 of a model and of its metadata.

@@ -20,7 +20,10 @@ import (
 )
 
 func init() {
-	importer.Register(importer.Importer{Name: "timm", Flag: "timm", Import: Import})
+	importer.Register(importer.Importer{
+		Name: "timm", Import: Import,
+		Doc: "a timm model's config.json, as timm 1.0.31 applies it",
+	})
 }
 
 // inertModel are keys that describe the model, around the nested cfg or, in old

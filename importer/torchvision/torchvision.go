@@ -21,7 +21,10 @@ import (
 )
 
 func init() {
-	importer.Register(importer.Importer{Name: "torchvision", Flag: "torchvision", Import: Import})
+	importer.Register(importer.Importer{
+		Name: "torchvision", Import: Import,
+		Doc: "the arguments of torchvision's ImageClassification preset as JSON, as torchvision 0.29.2 applies them",
+	})
 }
 
 // The preset's defaults.

@@ -30,7 +30,10 @@ import (
 const Output = "images"
 
 func init() {
-	importer.Register(importer.Importer{Name: "ultralytics", Flag: "ultralytics", Import: Import})
+	importer.Register(importer.Importer{
+		Name: "ultralytics", Import: Import,
+		Doc: "LetterBox arguments or a model's metadata as JSON, as ultralytics 8.4.190 applies them",
+	})
 }
 
 // inert are the keys of an exported model's metadata that do not change the

@@ -141,8 +141,8 @@ func (e *unknownError) Is(target error) bool { return target == e.unknown || tar
 // Hint returns the end of an unknown name's message: `; did you mean "resize"?`
 // if a known name is close, else a list of the known names if they are few.
 func Hint(name string, known []string) string {
-	if s := Suggest(name, known); s != "" {
-		return fmt.Sprintf("; did you mean %q?", s)
+	if s := DidYouMean(name, known); s != "" {
+		return s
 	}
 	switch {
 	case len(known) == 0:
@@ -151,6 +151,14 @@ func Hint(name string, known []string) string {
 		return ""
 	}
 	return "; known: " + strings.Join(slices.Sorted(slices.Values(known)), ", ")
+}
+
+// DidYouMean returns `; did you mean "resize"?` if a known name is close, else "".
+func DidYouMean(name string, known []string) string {
+	if s := Suggest(name, known); s != "" {
+		return fmt.Sprintf("; did you mean %q?", s)
+	}
+	return ""
 }
 
 // Suggest returns the known name closest to name, "" if none is close. A close

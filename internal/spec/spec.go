@@ -7,8 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/infer-prep/infer-prep/internal/registry"
 )
 
 // Unmarshal reads a JSON object into the struct that v points to: every field
@@ -18,31 +23,89 @@ func Unmarshal(b []byte, v any) error {
 	usual := reflect.ValueOf(v).Elem()
 	var have map[string]json.RawMessage
 	if err := json.Unmarshal(b, &have); err != nil {
-		return fmt.Errorf("parameters: %w, want an object", err)
+		return fmt.Errorf("parameters: %w: must be an object", err)
+	}
+	var known []string
+	for i := range usual.NumField() {
+		known = append(known, fieldName(usual.Type().Field(i)))
+	}
+	known = slices.DeleteFunc(known, func(n string) bool { return n == "" })
+	for _, name := range slices.Sorted(maps.Keys(have)) {
+		if len(known) == 0 {
+			return fmt.Errorf("unknown parameter %q: expected no parameters", name)
+		}
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("unknown parameter %q%s", name, registry.Hint(name, known))
+		}
 	}
 	for i := range usual.NumField() {
 		f := usual.Type().Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "-" || !f.IsExported() {
+		name := fieldName(f)
+		if name == "" {
+			if f.IsExported() && f.Tag.Get("json") != "-" {
+				return fmt.Errorf("%T.%s has no json tag", v, f.Name)
+			}
 			continue
 		}
-		if name == "" {
-			return fmt.Errorf("%T.%s has no json tag", v, f.Name)
-		}
-		// encoding/json takes null for the zero value, which is as good as missing.
+		// encoding/json reads null as the zero value, so null counts as missing.
 		if v, ok := have[name]; !ok || string(v) == "null" {
 			u, _ := json.Marshal(usual.Field(i).Interface())
-			return fmt.Errorf("parameter %q is missing; parameters are written in full, usually %s", name, u)
+			return fmt.Errorf("parameter %q is missing; every parameter is required; its usual value is %s", name, u)
 		}
 		usual.Field(i).SetZero()
 	}
+	return Decode(b, v)
+}
+
+// Decode decodes one JSON value into v. Unknown fields are errors that suggest
+// the closest known name.
+func Decode(b []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
+		// encoding/json has no type for this error.
+		if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+			if n, e := strconv.Unquote(name); e == nil {
+				name = n
+			}
+			return fmt.Errorf("unknown field %q%s", name, registry.Hint(name, fieldNames(reflect.TypeOf(v), map[reflect.Type]bool{})))
+		}
 		return err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("parameters: data after the object")
+		return errors.New("data after the JSON value")
 	}
 	return nil
+}
+
+// fieldName returns the name of f in JSON, "" if f has none.
+func fieldName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	if name == "-" || !f.IsExported() {
+		return ""
+	}
+	return name
+}
+
+// fieldNames returns the names of the fields of t and of the types in it.
+func fieldNames(t reflect.Type, seen map[reflect.Type]bool) (names []string) {
+	if seen[t] {
+		return nil
+	}
+	seen[t] = true
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		return fieldNames(t.Elem(), seen)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			f := t.Field(i)
+			if n := fieldName(f); n != "" {
+				names = append(names, n)
+			}
+			if f.IsExported() {
+				names = append(names, fieldNames(f.Type, seen)...)
+			}
+		}
+	}
+	return names
 }

@@ -34,7 +34,7 @@ func TestDeviceFlags(t *testing.T) {
 		status int
 		stderr string
 	}{
-		{[]string{"--device", "npu"}, exitUsage, `--device npu: device: unknown device "npu", want one of cpu, `},
+		{[]string{"--device", "npu"}, exitUsage, `--device npu: device: unknown device "npu"; did you mean "cpu"?`},
 		{[]string{"--device", "cpu,threads=2"}, exitUsage, "options [threads] are unknown"},
 		{[]string{"--device", "ort:cpu,form=all"}, exitUsage, `form="all"`},
 		{[]string{"--device", "ort:cpu,lib=" + filepath.Join(dir, "none")}, exitFailed, "device is not available"},

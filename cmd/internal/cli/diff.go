@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/diff"
+	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -84,8 +85,8 @@ Exit status: 0 equal; 1 different; 2 invalid flag, graph or file; 130 interrupte
 // hasGraph reports whether a flag names a graph.
 func (f *diffFlags) hasGraph(cmd *cobra.Command) bool {
 	flags := []string{"preset", "graph", "bundle"}
-	for _, i := range importers() {
-		flags = append(flags, i.Flag)
+	for _, i := range importer.All() {
+		flags = append(flags, i.Name)
 	}
 	return slices.ContainsFunc(flags, cmd.Flags().Changed)
 }

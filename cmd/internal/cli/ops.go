@@ -42,8 +42,8 @@ as they stand in graph files.`,
 			if len(args) == 0 {
 				return a.listOps(asJSON)
 			}
-			i, ok := transforms.Lookup(args[0])
-			if !ok {
+			i, err := transforms.Lookup(args[0])
+			if err != nil {
 				return usageErr("unknown op %q%s; see %s ops", args[0], similar(args[0]), program)
 			}
 			d := describeOp(i)

@@ -49,9 +49,9 @@ func (f *graphFlags) add(cmd *cobra.Command) {
 	fl.StringVar(&f.graph, "graph", "", "the graph in `FILE`, as graph import writes it; - reads standard input")
 	fl.StringVar(&f.bundle, "bundle", "", "the graph in the model bundle `FILE`")
 	f.imports = map[string]*string{}
-	for _, i := range importers() {
-		f.imports[i.Name] = fl.String(i.Flag, "", importUsage(i))
-		noErr(cmd.MarkFlagFilename(i.Flag))
+	for _, i := range importer.All() {
+		f.imports[i.Name] = fl.String(i.Name, "", "the graph that `FILE` describes: "+i.Doc)
+		noErr(cmd.MarkFlagFilename(i.Name))
 	}
 	fl.StringVar(&f.dtype, "dtype", "", "convert the outputs that are images or floats to this `TYPE`, as NumPy's astype does; side outputs stay")
 	fl.StringVar(&f.layout, "layout", "", "turn the outputs that are images to this `LAYOUT`, HWC or CHW")
@@ -67,34 +67,6 @@ func (f *graphFlags) add(cmd *cobra.Command) {
 	complete(cmd, "preset", preset.Names()...)
 	complete(cmd, "layout", "HWC", "CHW")
 	complete(cmd, "dtype", dtypeNames()...)
-}
-
-// importers are those that are linked, by name.
-func importers() (l []importer.Importer) {
-	for _, n := range importer.Names() {
-		i, _ := importer.Lookup(n)
-		l = append(l, i)
-	}
-	return l
-}
-
-// importUsage describes an importer's flag.
-func importUsage(i importer.Importer) string {
-	what := map[string]string{
-		"hf":          "Hugging Face's preprocessor_config.json",
-		"timm":        "a timm model's config.json",
-		"torchvision": "the arguments of torchvision's ImageClassification preset, as JSON",
-		"ultralytics": "imgsz, stride and auto, or a model's metadata, as JSON",
-		"keras":       "the mode of Keras's preprocess_input with load_img's size and interpolation, as JSON",
-		"opencv":      "the parameters of cv2.dnn.blobFromImage, as JSON",
-		"tflite":      "a TFLite model with metadata",
-		"mindir":      "a MindIR model that was exported with its dataset",
-		"onnx":        "an ONNX model that bundle embed-onnx wrote",
-	}[i.Name]
-	if what == "" {
-		what = "a configuration of " + i.Name
-	}
-	return "the graph that `FILE` describes: " + what
 }
 
 // noErr is for registrations that fail only if the flag does not exist, which the first test finds.
@@ -120,8 +92,8 @@ func dtypeNames() []string {
 // flagNames lists the flags that name a graph.
 func (f *graphFlags) flagNames() string {
 	l := []string{"--preset", "--graph", "--bundle"}
-	for _, i := range importers() {
-		l = append(l, "--"+i.Flag)
+	for _, i := range importer.All() {
+		l = append(l, "--"+i.Name)
 	}
 	return strings.Join(l[:len(l)-1], ", ") + " or " + l[len(l)-1]
 }
@@ -150,8 +122,8 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 	if set("bundle") {
 		g, err = f.fromBundle(f.bundle)
 	}
-	for _, i := range importers() {
-		if set(i.Flag) {
+	for _, i := range importer.All() {
+		if set(i.Name) {
 			g, err = f.fromFile(*f.imports[i.Name], stdin, i.Import, i.MaxBytes)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/infer-prep/infer-prep/dataset"
 	_ "github.com/infer-prep/infer-prep/dataset/all" // every source
 	"github.com/infer-prep/infer-prep/dataset/imagefolder"
+	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/pipeline"
 	"github.com/infer-prep/infer-prep/pullpipe"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -136,8 +137,8 @@ func (f *trainFlags) check(cmd *cobra.Command, args []string) error {
 		return ""
 	}
 	graphs := []string{"preset", "graph", "dtype", "layout", "exif"}
-	for _, i := range importers() {
-		graphs = append(graphs, i.Flag)
+	for _, i := range importer.All() {
+		graphs = append(graphs, i.Name)
 	}
 	of := append([]string{"train", "batch", "shuffle"}, graphs...)
 	pool := given("workers", "prefetch", "bytes", "autotune", "trace")
