@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -401,8 +402,11 @@ func (c *collator) stack(s *Sample, l []*Sample) error {
 }
 
 // guard calls f, with a panic made an error.
-func guard(f func() error) error { return Do(guarded(f), &Sample{}) }
-
-type guarded func() error
-
-func (g guarded) Do(*Sample) error { return g() }
+func guard(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &PanicError{v, debug.Stack()}
+		}
+	}()
+	return f()
+}

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"context"
-	"errors"
 	"io"
 	"slices"
 
@@ -108,14 +107,7 @@ func (n *BucketBatch) stream(o *opener, s *step, epoch uint64) (Iterator, error)
 	if it.in, err = o.open(s.in[0], epoch); err != nil {
 		return nil, err
 	}
-	samples, err := o.refind(s.in[0], l)
-	if err != nil {
-		return nil, errors.Join(err, it.Close())
-	}
-	for _, x := range samples {
-		i := it.bucket(x)
-		it.buckets[i] = append(it.buckets[i], x)
-	}
+	it.refill = o.refilling(s.in[0], l)
 	return it, nil
 }
 
@@ -128,6 +120,7 @@ type bucketed struct {
 	free    []*Sample
 	last    int // at the end, the bucket that was given last; -1 before the end
 	failed  func(*Sample, error) error
+	refill  *refill // nil unless a resumed run has yet to find its samples
 }
 
 // bucket is the one that a sample belongs to.
@@ -144,6 +137,17 @@ func (b *bucketed) bucket(x *Sample) int {
 }
 
 func (b *bucketed) Next(ctx context.Context, s *Sample) error {
+	if b.refill != nil {
+		l, err := b.refill.find(ctx)
+		if err != nil {
+			return err
+		}
+		b.refill = nil
+		for _, x := range l {
+			i := b.bucket(x)
+			b.buckets[i] = append(b.buckets[i], x)
+		}
+	}
 	for b.last < 0 {
 		x := &Sample{}
 		if n := len(b.free); n > 0 {
@@ -207,6 +211,9 @@ func (b *bucketed) give(s *Sample, i int) error {
 }
 
 func (b *bucketed) Save(w []int64) []int64 {
+	if b.refill != nil {
+		return b.in.Save(appendHeld(append(w, int64(b.last)), b.refill.l))
+	}
 	var l []*Sample
 	for _, x := range b.buckets {
 		l = append(l, x...)

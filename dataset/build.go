@@ -9,12 +9,15 @@ import (
 	"strconv"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // Options are those of Build.
 type Options struct {
 	// Seed is that of all random numbers.
 	Seed uint64
+	// Store opens the files of all sources. Default: store.Local.
+	Store store.Opener
 	// Limits bounds decoding and the tensors of each worker. Default: codec.DefaultLimits().
 	Limits codec.Limits
 	// Rank of World processes gets its part of the samples. Default: 0 of 1.
@@ -154,9 +157,11 @@ type streamer interface {
 
 // Build checks a definition and opens its sources.
 //
-// Its errors are a *NodeError, which names the node and wraps ErrParam,
-// ErrDefinition, or what the source or the map's graph says.
-func Build(d *Dataset, o Options) (_ *Built, err error) {
+// ctx bounds Build alone: the Built stays valid after ctx ends.
+//
+// Build returns a *NodeError that names the node and wraps ErrParam,
+// ErrDefinition, or the error of the source or of the map's graph.
+func Build(ctx context.Context, d *Dataset, o Options) (_ *Built, err error) {
 	if o.World == 0 {
 		o.World = 1
 	}
@@ -166,16 +171,19 @@ func Build(d *Dataset, o Options) (_ *Built, err error) {
 	if o.Limits == (codec.Limits{}) {
 		o.Limits = codec.DefaultLimits()
 	}
+	if o.Store == nil {
+		o.Store = store.Local
+	}
 	b := &Built{options: o}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, b.Close())
 		}
 	}()
-	if b.top, err = b.step(d, "", 0); err != nil {
+	if b.top, err = b.step(ctx, d, "", 0); err != nil {
 		return nil, err
 	}
-	b.optimise()
+	b.optimise(ctx)
 	b.number(b.top, false)
 	b.fingerprint = fingerprint(d, o.Seed)
 	if o.World > 1 && o.AllDone == nil && b.Len() == Unknown {
@@ -186,7 +194,7 @@ func Build(d *Dataset, o Options) (_ *Built, err error) {
 
 // step builds a node and what is below it. Paths name the nodes from the top
 // down, with the number of the input where there are several.
-func (b *Built) step(d *Dataset, above string, depth int) (*step, error) {
+func (b *Built) step(ctx context.Context, d *Dataset, above string, depth int) (*step, error) {
 	if d == nil || d.Node == nil {
 		return nil, &NodeError{above, defErr("an input is nil")}
 	}
@@ -203,7 +211,7 @@ func (b *Built) step(d *Dataset, above string, depth int) (*step, error) {
 		if len(d.In) > 0 {
 			return fail(defErr("a source with %d inputs", len(d.In)))
 		}
-		data, err := src.Open()
+		data, err := src.Open(ctx, b.options.Store)
 		if err != nil {
 			return fail(err)
 		}
@@ -233,7 +241,7 @@ func (b *Built) step(d *Dataset, above string, depth int) (*step, error) {
 		if len(d.In) > 1 {
 			prefix += strconv.Itoa(i) + ":"
 		}
-		c, err := b.step(in, prefix, depth+1)
+		c, err := b.step(ctx, in, prefix, depth+1)
 		if err != nil {
 			return nil, err
 		}

@@ -46,7 +46,7 @@ func (n *Cache) build(_ *Built, s *step) error {
 	}
 	left := &atomic.Int64{}
 	left.Store(n.Bytes)
-	s.state = &store{left: left, samples: map[int64]*Sample{}}
+	s.state = &memoryCache{left: left, samples: map[int64]*Sample{}}
 	return nil
 }
 
@@ -106,13 +106,13 @@ type caching struct {
 	in     Iterator
 }
 
-func (w *caching) Do(s *Sample) error {
+func (w *caching) Do(ctx context.Context, s *Sample) error {
 	if ok, err := w.keeper.get(s.row, s); ok || err != nil {
 		return err
 	}
 	*w.place = place{k: int64(s.Ordinal), pos: s.row, epoch: s.Epoch}
 	row := s.row
-	if err := w.in.Next(context.Background(), s); err != nil {
+	if err := w.in.Next(ctx, s); err != nil {
 		var e *SampleError
 		if errors.As(err, &e) {
 			return &elsewhere{e.Path, e.Err}
@@ -125,15 +125,15 @@ func (w *caching) Do(s *Sample) error {
 	return w.keeper.keep(row, s)
 }
 
-// store is the memory that all workers share.
-type store struct {
+// memoryCache is the memory that all workers share.
+type memoryCache struct {
 	left *atomic.Int64 // bytes that are free
 
 	mu      sync.RWMutex
 	samples map[int64]*Sample
 }
 
-func (c *store) get(row int64, s *Sample) (bool, error) {
+func (c *memoryCache) get(row int64, s *Sample) (bool, error) {
 	c.mu.RLock()
 	have := c.samples[row]
 	c.mu.RUnlock()
@@ -148,7 +148,7 @@ func (c *store) get(row int64, s *Sample) (bool, error) {
 	return true, nil
 }
 
-func (c *store) keep(row int64, s *Sample) error {
+func (c *memoryCache) keep(row int64, s *Sample) error {
 	n := int64(0)
 	for i := range s.Values {
 		n += s.Values[i].dense()

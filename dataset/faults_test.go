@@ -18,6 +18,7 @@ import (
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/pipeline"
 	"github.com/infer-prep/infer-prep/pullpipe"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -90,7 +91,7 @@ func builtTroubled(t *testing.T, r *rand.Rand, o dataset.Options) (string, *data
 		if r.IntN(3) == 0 {
 			d = d.Batch(r.IntN(5) + 1)
 		}
-		b, err := dataset.Build(d, o)
+		b, err := dataset.Build(t.Context(), d, o)
 		if err == nil {
 			return describe(d), b
 		}
@@ -350,7 +351,7 @@ func TestCancelledWithoutSamples(t *testing.T) {
 		"bad samples": dataset.Of(&numbers{N: 5}).Repeat(0).MapFunc(bad, []string{"x"}, int64Column...).Batch(2),
 		"above":       dataset.Of(&numbers{N: 5}).Repeat(0).ShuffleBuffer(3).MapFunc(bad, []string{"x"}, int64Column...).ShuffleBuffer(2),
 	} {
-		b, err := dataset.Build(d, dataset.Options{OnError: dataset.BadSkipped})
+		b, err := dataset.Build(t.Context(), d, dataset.Options{OnError: dataset.BadSkipped})
 		require.NoError(t, err)
 		for engine, p := range engines(t, b, nil) {
 			ctx, stop := context.WithCancel(t.Context())
@@ -375,7 +376,7 @@ func TestCancelledWithoutSamples(t *testing.T) {
 
 // TestStreamThatOnlyFails: a stream that gives errors for ever ends the run.
 func TestStreamThatOnlyFails(t *testing.T) {
-	b, err := dataset.Build(dataset.Of(&brokenStream{}), dataset.Options{OnError: dataset.BadSkipped})
+	b, err := dataset.Build(t.Context(), dataset.Of(&brokenStream{}), dataset.Options{OnError: dataset.BadSkipped})
 	require.NoError(t, err)
 	p, err := pullpipe.New(b, nil)
 	require.NoError(t, err)
@@ -387,16 +388,18 @@ func TestStreamThatOnlyFails(t *testing.T) {
 
 type brokenStream struct{}
 
-func (*brokenStream) Validate() error                        { return nil }
-func (s *brokenStream) Open() (dataset.Data, error)          { return s, nil }
-func (*brokenStream) Columns() []dataset.Column              { return int64Column }
-func (*brokenStream) Close() error                           { return nil }
-func (s *brokenStream) Start(uint64) (dataset.Reader, error) { return brokenReader{}, nil }
+func (*brokenStream) Validate() error                                            { return nil }
+func (s *brokenStream) Open(context.Context, store.Opener) (dataset.Data, error) { return s, nil }
+func (*brokenStream) Columns() []dataset.Column                                  { return int64Column }
+func (*brokenStream) Close() error                                               { return nil }
+func (s *brokenStream) Start(_ context.Context, _ uint64) (dataset.Reader, error) {
+	return brokenReader{}, nil
+}
 
 type brokenReader struct{}
 
-func (brokenReader) Next(*dataset.Sample) error { return errTrouble }
-func (brokenReader) Close() error               { return nil }
+func (brokenReader) Next(context.Context, *dataset.Sample) error { return errTrouble }
+func (brokenReader) Close() error                                { return nil }
 
 // TestCallbackFails: where a callback fails the sample is not lost.
 func TestCallbackFails(t *testing.T) {
@@ -416,7 +419,7 @@ func TestCallbackFails(t *testing.T) {
 			if when == "end" {
 				c = dataset.Callback{StepEnd: call}
 			}
-			b, err := dataset.Build(dataset.Of(&numbers{N: 9}).Watch(c), dataset.Options{})
+			b, err := dataset.Build(t.Context(), dataset.Of(&numbers{N: 9}).Watch(c), dataset.Options{})
 			require.NoError(t, err)
 			for name, p := range engines(t, b, nil) {
 				fail.Store(true)
@@ -443,7 +446,7 @@ func TestAllDoneFails(t *testing.T) {
 		}
 		return done, nil
 	}}
-	b, err := dataset.Build(dataset.Of(&numbers{N: 12}).ShuffleBuffer(3), o)
+	b, err := dataset.Build(t.Context(), dataset.Of(&numbers{N: 12}).ShuffleBuffer(3), o)
 	require.NoError(t, err)
 	p := pull(t, b, nil)
 	want := rest(t, pull(t, b, nil), 2)
@@ -463,17 +466,21 @@ func TestAllDoneFails(t *testing.T) {
 func TestWaitedAndBad(t *testing.T) {
 	defer trouble.Store(false)
 	col := []dataset.OutColumn{{Name: "x", Desc: int64Column[0].Desc}}
-	b, err := dataset.Build(dataset.Of(&dataset.Func{Name: "test/trouble", In: []string{"x"}, Out: col}, dataset.Of(&numbers{N: 40})).ShuffleBuffer(30), dataset.Options{})
+	b, err := dataset.Build(t.Context(), dataset.Of(&dataset.Func{Name: "test/trouble", In: []string{"x"}, Out: col}, dataset.Of(&numbers{N: 40})).ShuffleBuffer(30), dataset.Options{})
 	require.NoError(t, err)
 	p := pull(t, b, nil)
 	rest(t, p, 1)
 	state := p.State()
 	require.NoError(t, p.Close())
 	trouble.Store(true)
-	_, err = pullpipe.New(b, state)
-	require.ErrorIs(t, err, dataset.ErrState)
-	require.ErrorIs(t, err, errTrouble)
-	require.ErrorContains(t, err, "a sample that waited is bad now")
+	for name, p := range map[string]runner{"pull": pull(t, b, state), "parallel": parallel(t, b, 2, state)} {
+		_, err = p.Next(t.Context())
+		require.ErrorIs(t, err, dataset.ErrState, name)
+		require.ErrorIs(t, err, errTrouble, name)
+		require.ErrorContains(t, err, "a sample that waited is bad now", name)
+		require.Equal(t, state, p.State(), name)
+		require.NoError(t, p.Close(), name)
+	}
 	require.NoError(t, b.Close())
 }
 
@@ -509,7 +516,7 @@ func TestStatesAlike(t *testing.T) {
 		"one of several passes": noise(noise(stream.ShuffleBuffer(40)).Repeat(4)).ShuffleBuffer(33).Batch(3),
 		"two side by side":      dataset.Interleaved(2, noise(stream).ShuffleBuffer(50).Repeat(3), noise(stream.ShuffleBuffer(20)).Repeat(0)).Take(900),
 	} {
-		b, err := dataset.Build(d, dataset.Options{Seed: 1})
+		b, err := dataset.Build(t.Context(), d, dataset.Options{Seed: 1})
 		require.NoError(t, err)
 		check(b, 2000, what)
 	}

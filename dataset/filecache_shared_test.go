@@ -60,7 +60,7 @@ func TestFileCacheOfKilledProcesses(test *testing.T) {
 		if i%2 == 0 {
 			require.NoError(test, c.Process.Kill())
 		}
-		b, err := dataset.Build(d.Take(childRows/3*int64(i%4)), dataset.Options{})
+		b, err := dataset.Build(test.Context(), d.Take(childRows/3*int64(i%4)), dataset.Options{})
 		require.NoError(test, err)
 		p := pull(test, b, nil)
 		require.Equal(test, want[0][:childRows/3*(i%4)], look(test, p, 1000))

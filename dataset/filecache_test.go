@@ -28,7 +28,7 @@ func decoded(n int64, r *reads) *dataset.Dataset {
 // epochs are the samples of some epochs, on the pull engine or with workers.
 func epochs(test *testing.T, d *dataset.Dataset, o dataset.Options, n, workers int) (l [][]string) {
 	test.Helper()
-	b, err := dataset.Build(d, o)
+	b, err := dataset.Build(test.Context(), d, o)
 	require.NoError(test, err)
 	p := pull(test, b, nil)
 	if workers > 0 {
@@ -118,7 +118,7 @@ func TestFileCacheIsRefused(test *testing.T) {
 		"open ":                       decoded(3, nil).FileCache(filepath.Join(file, "x"), 1<<20),
 		"needs random access":         dataset.From(&numbers{N: 3, Stream: true}).FileCache(file, 1<<20),
 	} {
-		_, err := dataset.Build(d, dataset.Options{})
+		_, err := dataset.Build(test.Context(), d, dataset.Options{})
 		var e *dataset.NodeError
 		require.ErrorAs(test, err, &e)
 		require.Contains(test, err.Error(), want)
@@ -130,7 +130,7 @@ func TestFileCacheAllocatesNothing(test *testing.T) {
 	if runtime.GOOS == "js" {
 		test.Skip("reading a file allocates in js")
 	}
-	b, err := dataset.Build(decoded(10, nil).FileCache(filepath.Join(test.TempDir(), "cache"), 1<<24).Repeat(0), dataset.Options{})
+	b, err := dataset.Build(test.Context(), decoded(10, nil).FileCache(filepath.Join(test.TempDir(), "cache"), 1<<24).Repeat(0), dataset.Options{})
 	require.NoError(test, err)
 	p := pull(test, b, nil)
 	ctx := test.Context()
@@ -159,7 +159,7 @@ func TestFileCacheChild(test *testing.T) {
 	}
 	slow, err := strconv.Atoi(os.Getenv(childSlow))
 	require.NoError(test, err)
-	b, err := dataset.Build(decoded(childRows, nil).FileCache(file, 1<<24).Shuffle(), dataset.Options{Seed: uint64(os.Getpid())})
+	b, err := dataset.Build(test.Context(), decoded(childRows, nil).FileCache(file, 1<<24).Shuffle(), dataset.Options{Seed: uint64(os.Getpid())})
 	require.NoError(test, err)
 	p := pull(test, b, nil)
 	for {

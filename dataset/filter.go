@@ -1,6 +1,10 @@
 package dataset
 
-import "github.com/infer-prep/infer-prep/tensor"
+import (
+	"context"
+
+	"github.com/infer-prep/infer-prep/tensor"
+)
 
 // Filter keeps the samples for which a predicate is true.
 type Filter struct {
@@ -57,7 +61,7 @@ type filterWorker struct {
 	src    []*tensor.Tensor
 }
 
-func (w *filterWorker) Do(s *Sample) error {
+func (w *filterWorker) Do(_ context.Context, s *Sample) error {
 	w.src = w.src[:0]
 	for _, i := range w.in {
 		w.src = append(w.src, &s.Values[i].Tensor)

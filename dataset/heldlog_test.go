@@ -7,22 +7,23 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
 // count10 is a stream of ten numbers.
 type count10 struct{ i int32 }
 
-func (*count10) Validate() error              { return nil }
-func (*count10) Open() (Data, error)          { return &count10{}, nil }
-func (*count10) Close() error                 { return nil }
-func (*count10) Start(uint64) (Reader, error) { return &count10{}, nil }
+func (*count10) Validate() error                                   { return nil }
+func (*count10) Open(context.Context, store.Opener) (Data, error)  { return &count10{}, nil }
+func (*count10) Close() error                                      { return nil }
+func (*count10) Start(_ context.Context, _ uint64) (Reader, error) { return &count10{}, nil }
 
 func (*count10) Columns() []Column {
 	return []Column{{Name: "x", Desc: tensor.Desc{DType: tensor.Int32}}}
 }
 
-func (c *count10) Next(s *Sample) error {
+func (c *count10) Next(_ context.Context, s *Sample) error {
 	if c.i == 10 {
 		return io.EOF
 	}
@@ -32,7 +33,7 @@ func (c *count10) Next(s *Sample) error {
 
 // TestHeldLogsAreCut: the logs of buffers do not grow with the length of a run.
 func TestHeldLogsAreCut(t *testing.T) {
-	b, err := Build(Of(&count10{}).ShuffleBuffer(5).Repeat(0).ShuffleBuffer(7), Options{})
+	b, err := Build(t.Context(), Of(&count10{}).ShuffleBuffer(5).Repeat(0).ShuffleBuffer(7), Options{})
 	require.NoError(t, err)
 	r, err := NewRun(b, Config{Stage: Inline})
 	require.NoError(t, err)

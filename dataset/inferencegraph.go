@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -46,6 +48,9 @@ type InferenceOptions struct {
 	// made of the image, the side outputs of maps as side outputs; of those that are
 	// the same without random ops between them one, with a Note of the others.
 	Outputs []string
+	// Store opens the sources' files, where a source must be opened to list its
+	// columns. Default: store.Local.
+	Store store.Opener
 }
 
 // Note is something of the training that is not in its inference graph.
@@ -75,7 +80,7 @@ func (n Note) String() string { return fmt.Sprintf("%s (%s): %s", n.Path, n.Op, 
 // is wanted is not a graph's result: a function of the user's, or a Filter, that looks at
 // the image; a map on whole batches; datasets that are mixed but make the image in
 // different ways; a map that takes other columns of the source too.
-func InferenceGraph(d *Dataset, o InferenceOptions) (*datagraph.Graph, []Note, error) {
+func InferenceGraph(ctx context.Context, d *Dataset, o InferenceOptions) (*datagraph.Graph, []Note, error) {
 	for name := range o.Replace {
 		if i, err := transforms.Lookup(name); err != nil {
 			return nil, nil, fmt.Errorf("dataset: %w: replacement: %w", ErrParam, err)
@@ -83,18 +88,21 @@ func InferenceGraph(d *Dataset, o InferenceOptions) (*datagraph.Graph, []Note, e
 			return nil, nil, fmt.Errorf("dataset: %w", paramErr("a replacement of %s, which is not random", name))
 		}
 	}
-	t := &tracer{}
-	top, err := t.walk(d, "", 0)
+	t := &tracer{files: o.Store}
+	if t.files == nil {
+		t.files = store.Local
+	}
+	top, err := t.walk(ctx, d, "", 0)
 	if err != nil {
 		return nil, nil, err
 	}
 	path := InfoOf(d.Node).Name
-	image, outputs, side, err := t.choose(top, o, path)
+	image, outputs, side, err := t.choose(ctx, top, o, path)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, c := range t.checks {
-		if l, err := c.scope.columns(c.columns); err != nil {
+		if l, err := c.scope.columns(ctx, c.columns); err != nil {
 			return nil, nil, &NodeError{c.path, err}
 		} else if i := slices.IndexFunc(l, func(x *traced) bool { return slices.Contains(x.sources, image) }); i >= 0 {
 			if c.err != nil {
@@ -141,6 +149,7 @@ type scope struct {
 	either bool            // it is in all of below, of which any may give the sample
 	closed bool            // there are no others than the known
 	source Source          // of a leaf
+	files  store.Opener    // of a leaf
 	path   string
 	axes   int        // those that batches put before the others
 	spoilt *NodeError // what became of all columns since
@@ -159,7 +168,7 @@ func (s *scope) above(path string) *scope {
 }
 
 // get finds a column.
-func (s *scope) get(name string) (*traced, error) {
+func (s *scope) get(ctx context.Context, name string) (*traced, error) {
 	if t, ok := s.known[name]; ok {
 		return t, nil
 	}
@@ -177,11 +186,11 @@ func (s *scope) get(name string) (*traced, error) {
 	var err error
 	switch {
 	case s.either:
-		t, err = s.getEither(name)
+		t, err = s.getEither(ctx, name)
 	case len(s.below) == 1:
-		t, err = s.below[0].get(name)
+		t, err = s.below[0].get(ctx, name)
 	default:
-		t, err = s.getOne(name)
+		t, err = s.getOne(ctx, name)
 	}
 	if err != nil {
 		return nil, err
@@ -196,11 +205,11 @@ func (s *scope) get(name string) (*traced, error) {
 }
 
 // getOne finds a column of one of several datasets side by side.
-func (s *scope) getOne(name string) (*traced, error) {
+func (s *scope) getOne(ctx context.Context, name string) (*traced, error) {
 	var open []*scope
 	for _, b := range s.below {
 		if slices.Contains(b.list(), name) {
-			return b.get(name)
+			return b.get(ctx, name)
 		}
 		if b.may(name) {
 			open = append(open, b)
@@ -209,7 +218,7 @@ func (s *scope) getOne(name string) (*traced, error) {
 	if len(open) > 1 { // their sources must tell
 		var have []*scope
 		for _, b := range open {
-			has, err := b.has(name)
+			has, err := b.has(ctx, name)
 			if err != nil {
 				return nil, err
 			}
@@ -222,7 +231,7 @@ func (s *scope) getOne(name string) (*traced, error) {
 	if len(open) == 0 {
 		return nil, defErr("no column %q, there are %q", name, s.list())
 	}
-	return open[0].get(name)
+	return open[0].get(ctx, name)
 }
 
 // may reports whether a source below could have a column of this name that is seen here.
@@ -234,19 +243,19 @@ func (s *scope) may(name string) bool {
 }
 
 // has opens the sources below to see whether one has a column.
-func (s *scope) has(name string) (bool, error) {
+func (s *scope) has(ctx context.Context, name string) (bool, error) {
 	if !s.may(name) {
 		return false, nil
 	}
 	if s.source == nil {
 		for _, b := range s.below {
-			if ok, err := b.has(name); ok || err != nil {
+			if ok, err := b.has(ctx, name); ok || err != nil {
 				return ok, err
 			}
 		}
 		return false, nil
 	}
-	d, err := s.source.Open()
+	d, err := s.source.Open(ctx, s.files)
 	if err != nil {
 		return false, &NodeError{s.path, fmt.Errorf("opened to see whether it has the column %q: %w", name, err)}
 	}
@@ -255,13 +264,13 @@ func (s *scope) has(name string) (bool, error) {
 }
 
 // getEither finds a column that all of several datasets have, which must make it alike.
-func (s *scope) getEither(name string) (*traced, error) {
-	first, err := s.below[0].get(name)
+func (s *scope) getEither(ctx context.Context, name string) (*traced, error) {
+	first, err := s.below[0].get(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	for i, b := range s.below[1:] {
-		t, err := b.get(name)
+		t, err := b.get(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -293,11 +302,11 @@ func alike(a, b *traced) bool {
 	return slices.EqualFunc(a.by.in, b.by.in, alike)
 }
 
-func (s *scope) columns(names []string) ([]*traced, error) {
+func (s *scope) columns(ctx context.Context, names []string) ([]*traced, error) {
 	l := make([]*traced, len(names))
 	for i, n := range names {
 		var err error
-		if l[i], err = s.get(n); err != nil {
+		if l[i], err = s.get(ctx, n); err != nil {
 			return nil, err
 		}
 	}
@@ -322,6 +331,7 @@ func (s *scope) list() []string {
 
 // tracer follows columns up through a definition.
 type tracer struct {
+	files  store.Opener
 	checks []check
 	notes  []Note
 }
@@ -336,7 +346,7 @@ type check struct {
 }
 
 // walk gives the columns above a node.
-func (t *tracer) walk(d *Dataset, above string, depth int) (*scope, error) {
+func (t *tracer) walk(ctx context.Context, d *Dataset, above string, depth int) (*scope, error) {
 	if d == nil || d.Node == nil {
 		return nil, &NodeError{above, defErr("an input is nil")}
 	}
@@ -349,7 +359,7 @@ func (t *tracer) walk(d *Dataset, above string, depth int) (*scope, error) {
 		return fail(err)
 	}
 	if src, ok := d.Node.(Source); ok {
-		return &scope{known: map[string]*traced{}, source: src, path: path}, nil
+		return &scope{known: map[string]*traced{}, source: src, files: t.files, path: path}, nil
 	}
 	var in []*scope
 	for i, x := range d.In {
@@ -357,7 +367,7 @@ func (t *tracer) walk(d *Dataset, above string, depth int) (*scope, error) {
 		if len(d.In) > 1 {
 			prefix += strconv.Itoa(i) + ":"
 		}
-		s, err := t.walk(x, prefix, depth+1)
+		s, err := t.walk(ctx, x, prefix, depth+1)
 		if err != nil {
 			return nil, err
 		}
@@ -375,17 +385,17 @@ func (t *tracer) walk(d *Dataset, above string, depth int) (*scope, error) {
 	var err error
 	switch n := d.Node.(type) {
 	case *Map:
-		err = t.mapped(s, n)
+		err = t.mapped(ctx, s, n)
 	case *Func:
-		err = computed(s, n.In, n.Out, "the function "+called(n.Name)+" makes it, which a graph cannot")
+		err = computed(ctx, s, n.In, n.Out, "the function "+called(n.Name)+" makes it, which a graph cannot")
 	case *FlatMap:
-		err = computed(s, n.In, n.Out, "the function "+called(n.Name)+" makes several samples of one, which a graph cannot")
+		err = computed(ctx, s, n.In, n.Out, "the function "+called(n.Name)+" makes several samples of one, which a graph cannot")
 		s.closed = true
 	case *Filter:
 		t.checks = append(t.checks, check{path: path, scope: in[0], columns: n.In, err: defErr("the predicate %s looks at it, and a graph leaves no image out", called(n.Name))})
 	case *Project:
 		var l []*traced
-		if l, err = in[0].columns(n.Columns); err == nil {
+		if l, err = in[0].columns(ctx, n.Columns); err == nil {
 			for i, c := range n.Columns {
 				s.put(c, l[i])
 			}
@@ -393,7 +403,7 @@ func (t *tracer) walk(d *Dataset, above string, depth int) (*scope, error) {
 		s.closed = true
 	case *Rename:
 		var l []*traced
-		if l, err = in[0].columns(n.From); err == nil {
+		if l, err = in[0].columns(ctx, n.From); err == nil {
 			for _, c := range n.From {
 				s.hidden[c] = true
 			}
@@ -452,8 +462,8 @@ func (t *tracer) batch(s, in *scope, n Node, pad []PadColumn) {
 }
 
 // computed puts the columns that a function of the user's makes.
-func computed(s *scope, in []string, out []OutColumn, why string) error {
-	from, err := s.below[0].columns(in)
+func computed(ctx context.Context, s *scope, in []string, out []OutColumn, why string) error {
+	from, err := s.below[0].columns(ctx, in)
 	if err != nil {
 		return err
 	}
@@ -478,7 +488,7 @@ func union(l []*traced) (sources []*traced) {
 }
 
 // mapped puts the columns that a map makes.
-func (t *tracer) mapped(s *scope, n *Map) error {
+func (t *tracer) mapped(ctx context.Context, s *scope, n *Map) error {
 	g := n.Graph
 	names := n.In
 	if len(names) == 0 {
@@ -486,7 +496,7 @@ func (t *tracer) mapped(s *scope, n *Map) error {
 			names = append(names, c.Name)
 		}
 	}
-	in, err := s.below[0].columns(names)
+	in, err := s.below[0].columns(ctx, names)
 	if err != nil {
 		return err
 	}
@@ -535,13 +545,13 @@ type named struct {
 }
 
 // choose finds the column with the image, and the outputs.
-func (t *tracer) choose(top *scope, o InferenceOptions, path string) (image *traced, outputs, side []named, err error) {
+func (t *tracer) choose(ctx context.Context, top *scope, o InferenceOptions, path string) (image *traced, outputs, side []named, err error) {
 	fail := func(err error) (*traced, []named, []named, error) { return nil, nil, nil, &NodeError{path, err} }
 	names := o.Outputs
 	if len(names) == 0 {
 		names = top.list()
 	}
-	l, err := top.columns(names)
+	l, err := top.columns(ctx, names)
 	if err != nil {
 		return fail(err)
 	}

@@ -67,11 +67,11 @@ func TestInferenceGraph(test *testing.T) {
 	for seed := range n {
 		d := imageDefinition(rand.New(rand.NewPCG(uint64(seed), 7)), false, dir)
 		what := fmt.Sprintf("definition %d: %s", seed, describe(d))
-		built, err := dataset.Build(certain(d), dataset.Options{})
+		built, err := dataset.Build(test.Context(), certain(d), dataset.Options{})
 		if err != nil {
 			continue
 		}
-		g, l, err := dataset.InferenceGraph(d, dataset.InferenceOptions{})
+		g, l, err := dataset.InferenceGraph(test.Context(), d, dataset.InferenceOptions{})
 		if err != nil {
 			require.True(test, strings.Contains(err.Error(), "test/") || strings.Contains(err.Error(), "maps make none of an image"), "%s: %v", what, err)
 			refused++
@@ -270,7 +270,7 @@ func TestInferenceGraphOf(test *testing.T) {
 		},
 	} {
 		test.Run(c.name, func(test *testing.T) {
-			g, notes, err := dataset.InferenceGraph(c.d, c.o)
+			g, notes, err := dataset.InferenceGraph(test.Context(), c.d, c.o)
 			if c.err != "" {
 				require.ErrorContains(test, err, c.err)
 				return

@@ -28,7 +28,7 @@ type Iterator interface {
 // Worker works on one sample after another.
 type Worker interface {
 	// Do changes s, or drops it. It must not keep s.
-	Do(s *Sample) error
+	Do(ctx context.Context, s *Sample) error
 }
 
 // Stage is work on samples for an engine to place.
@@ -69,7 +69,7 @@ func (s *Sample) Dropped() bool { return s.dropped }
 func (s *Sample) Memory() int64 { return s.size() }
 
 // Do is w.Do, with a panic made an error. A dropped sample is left alone.
-func Do(w Worker, s *Sample) (err error) {
+func Do(ctx context.Context, w Worker, s *Sample) (err error) {
 	if s.dropped {
 		return nil
 	}
@@ -78,7 +78,7 @@ func Do(w Worker, s *Sample) (err error) {
 			err = &PanicError{v, debug.Stack()}
 		}
 	}()
-	return w.Do(s)
+	return w.Do(ctx, s)
 }
 
 // Inline is a stage without goroutines: Next does the work.
@@ -108,7 +108,11 @@ func (i *inline) Next(ctx context.Context, s *Sample) error {
 	if err != nil {
 		return err
 	}
-	if err := Do(i.w, s); err != nil {
+	if err := Do(ctx, i.w, s); err != nil {
+		if ended := ctx.Err(); ended != nil { // the work was interrupted: the sample is not bad
+			i.failed = true
+			return ended
+		}
 		var panicked *PanicError
 		if errors.As(err, &panicked) { // the worker may be in any state
 			if w, err := i.New(); err == nil {
@@ -436,9 +440,9 @@ type reading struct {
 	columns int
 }
 
-func (r *reading) Do(s *Sample) error {
+func (r *reading) Do(ctx context.Context, s *Sample) error {
 	s.resize(r.columns)
-	return r.rows.Read(s.row, s)
+	return r.rows.Read(ctx, s.row, s)
 }
 
 // joined is a router with several inputs: it takes each sample from the input
@@ -509,7 +513,7 @@ func (t *streamed) Next(ctx context.Context, s *Sample) error {
 			return io.EOF
 		}
 		if t.reader == nil || k < t.at {
-			if err := t.restart(); err != nil {
+			if err := t.restart(ctx); err != nil {
 				return err
 			}
 		}
@@ -521,10 +525,14 @@ func (t *streamed) Next(ctx context.Context, s *Sample) error {
 			s.resize(t.n)
 			s.Key, s.Epoch, s.Ordinal, s.dropped = "", t.epoch, uint64(t.at), false
 			s.origin = origin{root: t.root, k: t.at, epoch: t.epoch}
-			err := t.read(s)
+			err := t.read(ctx, s)
 			if errors.Is(err, io.EOF) {
 				t.cursor.j--
 				return io.EOF
+			}
+			if ended := ctx.Err(); err != nil && ended != nil { // the reading was interrupted
+				t.cursor.j--
+				return ended
 			}
 			t.at++
 			if err != nil && t.at > k {
@@ -550,13 +558,13 @@ func (t *streamed) Next(ctx context.Context, s *Sample) error {
 const manyErrors = 1000
 
 // read reads, with a panic made an error.
-func (t *streamed) read(s *Sample) (err error) {
+func (t *streamed) read(ctx context.Context, s *Sample) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &PanicError{v, debug.Stack()}
 		}
 	}()
-	err = t.reader.Next(s)
+	err = t.reader.Next(ctx, s)
 	if err == io.EOF {
 		return err
 	}
@@ -566,13 +574,13 @@ func (t *streamed) read(s *Sample) (err error) {
 	return err
 }
 
-func (t *streamed) restart() error {
+func (t *streamed) restart(ctx context.Context) error {
 	if err := t.Close(); err != nil {
 		return err
 	}
 	var r Reader
 	err := guard(func() (err error) {
-		r, err = t.stream.Start(t.epoch)
+		r, err = t.stream.Start(ctx, t.epoch)
 		return err
 	})
 	if err != nil {

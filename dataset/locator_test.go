@@ -20,7 +20,7 @@ func TestLocatorsAreForOneGoroutine(t *testing.T) {
 		a.Concat(b).Shuffle().Repeat(200),
 		dataset.Together(c, d.Rename([]string{"x"}, []string{"y"})).Shuffle().Repeat(200),
 	} {
-		built, err := dataset.Build(d, dataset.Options{})
+		built, err := dataset.Build(t.Context(), d, dataset.Options{})
 		require.NoError(t, err)
 		want := rest(t, pull(t, built, nil), 2000)
 		for range 5 {

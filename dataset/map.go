@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -143,7 +144,7 @@ type mapping struct {
 	out    []Value
 }
 
-func (w *mapping) Do(s *Sample) error {
+func (w *mapping) Do(_ context.Context, s *Sample) error {
 	w.src = w.src[:0]
 	for _, i := range w.cols.in {
 		w.src = append(w.src, &s.Values[i].Tensor)

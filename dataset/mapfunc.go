@@ -1,6 +1,10 @@
 package dataset
 
-import "github.com/infer-prep/infer-prep/tensor"
+import (
+	"context"
+
+	"github.com/infer-prep/infer-prep/tensor"
+)
 
 // Func runs a function of the user's on every sample. The columns In make place
 // for those of Out; all others stand beside them.
@@ -75,7 +79,7 @@ type funcWorker struct {
 	dst    []*Value
 }
 
-func (w *funcWorker) Do(s *Sample) error {
+func (w *funcWorker) Do(_ context.Context, s *Sample) error {
 	w.src, w.out, w.dst = w.src[:0], w.out[:0], w.dst[:0]
 	for _, i := range w.cols.in {
 		w.src = append(w.src, &s.Values[i].Tensor)

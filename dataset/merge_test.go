@@ -47,7 +47,7 @@ func TestMerge(t *testing.T) {
 		if !divides(d) {
 			continue
 		}
-		one, err := dataset.Build(d, dataset.Options{Seed: uint64(seed)})
+		one, err := dataset.Build(t.Context(), d, dataset.Options{Seed: uint64(seed)})
 		if err != nil || one.Len() > most {
 			continue
 		}
@@ -124,7 +124,7 @@ func indexedSources(d *dataset.Dataset) int {
 }
 
 func TestMergeRefuses(t *testing.T) {
-	b, err := dataset.Build(dataset.Of(&numbers{N: 9}), dataset.Options{World: 2})
+	b, err := dataset.Build(t.Context(), dataset.Of(&numbers{N: 9}), dataset.Options{World: 2})
 	require.NoError(t, err)
 	p := pull(t, b, nil)
 	rest(t, p, 1)

@@ -10,22 +10,23 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
 // vectors is rows of which row i has Lengths[i] elements, all of them i.
 type vectors struct{ Lengths []int }
 
-func (v *vectors) Validate() error             { return nil }
-func (v *vectors) Open() (dataset.Data, error) { return v, nil }
-func (v *vectors) Close() error                { return nil }
-func (v *vectors) Len() int64                  { return int64(len(v.Lengths)) }
+func (v *vectors) Validate() error                                          { return nil }
+func (v *vectors) Open(context.Context, store.Opener) (dataset.Data, error) { return v, nil }
+func (v *vectors) Close() error                                             { return nil }
+func (v *vectors) Len() int64                                               { return int64(len(v.Lengths)) }
 
 func (v *vectors) Columns() []dataset.Column {
 	return []dataset.Column{{Name: "v", Desc: tensor.Desc{DType: tensor.Int32, Shape: tensor.Dims(tensor.Unknown)}}}
 }
 
-func (v *vectors) Read(i int64, s *dataset.Sample) error {
+func (v *vectors) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	if err := s.Values[0].Reset(tensor.Desc{DType: tensor.Int32, Shape: tensor.Dims(v.Lengths[i])}); err != nil {
 		return err
 	}
@@ -52,7 +53,7 @@ func nested(t *tensor.Tensor) any {
 // all are the first columns of the samples of an epoch, as JSON.
 func all(t *testing.T, d *dataset.Dataset) string {
 	t.Helper()
-	b, err := dataset.Build(d, dataset.Options{})
+	b, err := dataset.Build(t.Context(), d, dataset.Options{})
 	require.NoError(t, err)
 	defer b.Close()
 	p := pull(t, b, nil)
@@ -168,7 +169,7 @@ func TestBatchFunc(t *testing.T) {
 // TestSamplers holds what the samplers promise.
 func TestSamplers(t *testing.T) {
 	rows := func(d *dataset.Dataset, seed uint64) []string {
-		b, err := dataset.Build(d, dataset.Options{Seed: seed})
+		b, err := dataset.Build(t.Context(), d, dataset.Options{Seed: seed})
 		require.NoError(t, err)
 		defer b.Close()
 		p := pull(t, b, nil)
@@ -204,7 +205,7 @@ func TestSamplers(t *testing.T) {
 		&dataset.SequentialSampler{Start: 9, Count: 2}, &dataset.SubsetSampler{Rows: []int64{10}}, &dataset.RandomSampler{Count: 11},
 		&dataset.WeightedSampler{Weights: []float64{1}, Count: 1}, &dataset.PKSampler{PerClass: 1},
 	} {
-		_, err := dataset.Build(ten().Sample(bad), dataset.Options{})
+		_, err := dataset.Build(t.Context(), ten().Sample(bad), dataset.Options{})
 		require.ErrorIs(t, err, dataset.ErrDefinition, "%T", bad)
 		var ne *dataset.NodeError
 		require.ErrorAs(t, err, &ne)
@@ -235,7 +236,7 @@ func TestBuildErrors(t *testing.T) {
 		{dataset.Of(&dataset.Shuffle{}), "no input"},
 		{dataset.Of(&dataset.Filter{Name: "test/nobody"}, ten()), `no function "test/nobody"`},
 	} {
-		_, err := dataset.Build(c.d, dataset.Options{})
+		_, err := dataset.Build(t.Context(), c.d, dataset.Options{})
 		require.ErrorContains(t, err, c.want)
 		var ne *dataset.NodeError
 		require.ErrorAs(t, err, &ne, c.want)

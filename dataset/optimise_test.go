@@ -18,6 +18,7 @@ import (
 	_ "github.com/infer-prep/infer-prep/codec/all"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 	t "github.com/infer-prep/infer-prep/transforms"
 )
@@ -36,7 +37,7 @@ func (n *photos) Validate() error { return nil }
 
 var photoFiles = []string{"jpeg_base_420.jpg", "png_p2.png", "jpeg_base_444.jpg", "jpeg_arith_prog.jpg", "jpeg_gray.jpg", "jpeg_base_411.jpg"}
 
-func (n *photos) Open() (dataset.Data, error) {
+func (n *photos) Open(context.Context, store.Opener) (dataset.Data, error) {
 	d := &photoRows{photos: n}
 	for _, f := range photoFiles {
 		b, err := os.ReadFile(filepath.Join("..", "testdata", "images", f))
@@ -59,7 +60,7 @@ func (d *photoRows) Columns() []dataset.Column {
 func (d *photoRows) Len() int64   { return d.N }
 func (d *photoRows) Close() error { return nil }
 
-func (d *photoRows) Read(i int64, s *dataset.Sample) error {
+func (d *photoRows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	s.Key = fmt.Sprint("photo ", i)
 	if d.reads != nil {
 		d.reads.n <- i
@@ -289,7 +290,7 @@ func TestPassesChangeNothing(test *testing.T) {
 			o.World, o.Rank = 2, r.IntN(2)
 			o.AllDone = func(_ context.Context, done bool) (bool, error) { return done, nil }
 		}
-		plain, err := dataset.Build(d, o)
+		plain, err := dataset.Build(test.Context(), d, o)
 		if err != nil {
 			require.ErrorIs(test, err, dataset.ErrDefinition)
 			continue
@@ -320,7 +321,7 @@ func TestPassesChangeNothing(test *testing.T) {
 				v.off = append(slices.Clone(v.off), dataset.FilterEarly) // which drops bad samples
 			}
 			o.Off, o.CacheBytes = v.off, v.bytes
-			b, err := dataset.Build(d, o)
+			b, err := dataset.Build(test.Context(), d, o)
 			require.NoError(test, err, what)
 			what := fmt.Sprintf("%s, without %v, %d bytes", what, v.off, v.bytes)
 			for _, s := range b.Steps() {
@@ -369,7 +370,7 @@ func TestDecodeAndCropAreOneGraph(test *testing.T) {
 	d := dataset.From(&photos{N: 6}).Map(datagraph.New(t.NewDecode())).Project("label", "image").
 		Rename([]string{"image"}, []string{"pixels"}).Shuffle().
 		MapColumns(onPixels(t.NewResizedCrop(1, 2, 12, 12, 8, 8)), []string{"pixels"}, []string{"crop"})
-	b, err := dataset.Build(d, dataset.Options{})
+	b, err := dataset.Build(test.Context(), d, dataset.Options{})
 	require.NoError(test, err)
 	require.Equal(test, []string{"shuffle", "map", "test/photos"}, kinds(b))
 	s := b.Steps()[1]
@@ -385,7 +386,7 @@ func TestFiltersDecodeLess(test *testing.T) {
 	d := dataset.From(&photos{N: 20, Bad: 7}).Map(datagraph.New(t.NewDecode())).Shuffle()
 	d = dataset.Of(&dataset.Filter{Name: "test/some", In: []string{"label"}}, d) // drops 5, 6, 12, 13, 19
 	for _, off := range [][]dataset.Pass{nil, {dataset.FilterEarly}} {
-		b, err := dataset.Build(d, dataset.Options{Off: off})
+		b, err := dataset.Build(test.Context(), d, dataset.Options{Off: off})
 		require.NoError(test, err)
 		p := pull(test, b, nil)
 		l := look(test, p, 100)
@@ -407,7 +408,7 @@ func TestFusedMapsNameTheNode(test *testing.T) {
 	} {
 		d := dataset.From(source).Map(datagraph.New(t.NewDecode(), t.NewVerticalFlip())).
 			Map(onPixels(t.NewHorizontalFlip(), t.NewResizedCrop(0, 0, 4000, 4000, 5, 5)))
-		b, err := dataset.Build(d, dataset.Options{})
+		b, err := dataset.Build(test.Context(), d, dataset.Options{})
 		require.NoError(test, err)
 		require.Equal(test, []string{"map", "test/photos"}, kinds(b))
 		p := pull(test, b, nil)
@@ -431,7 +432,7 @@ func TestCachePrefixReadsOnce(test *testing.T) {
 		{9 * (12*12*3 + 8), []string{"batch", "map", "shuffle", "cache", "map", "test/photos"}, 9},
 		{9*(12*12*3+8) - 1, []string{"batch", "map", "shuffle", "test/photos"}, 27},
 	} {
-		b, err := dataset.Build(d, dataset.Options{CacheBytes: c.bytes})
+		b, err := dataset.Build(test.Context(), d, dataset.Options{CacheBytes: c.bytes})
 		require.NoError(test, err)
 		require.Equal(test, c.kinds, kinds(b))
 		p := pull(test, b, nil)
@@ -452,7 +453,7 @@ func TestFusedMapsAllocateNothing(test *testing.T) {
 	d := dataset.From(&photos{N: 3}).Map(datagraph.New(t.NewDecode())).Map(onPixels(t.NewHorizontalFlip(), &cropping{Size: 12})).
 		Map(onPixels(t.NewRandomHorizontalFlip(), t.NewToTensor())).Repeat(0)
 	for _, bytes := range []int64{0, 1 << 24} {
-		b, err := dataset.Build(d, dataset.Options{CacheBytes: bytes})
+		b, err := dataset.Build(test.Context(), d, dataset.Options{CacheBytes: bytes})
 		require.NoError(test, err)
 		p := pull(test, b, nil)
 		next := func() {

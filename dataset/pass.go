@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -39,7 +40,7 @@ const (
 type passInfo struct {
 	name, doc string
 	// run gives what takes the place of s, the top of the tree.
-	run func(b *Built, s *step) *step
+	run func(ctx context.Context, b *Built, s *step) *step
 }
 
 var passInfos = [passCount]*passInfo{&filterEarly, &decodeCrop, &cachePrefix, &fuseMaps}
@@ -83,10 +84,10 @@ func (p Pass) Doc() string {
 }
 
 // optimise runs the passes.
-func (b *Built) optimise() {
+func (b *Built) optimise(ctx context.Context) {
 	for _, p := range Passes() {
 		if !slices.Contains(b.options.Off, p) {
-			b.top = passInfos[p].run(b, b.top)
+			b.top = passInfos[p].run(ctx, b, b.top)
 		}
 	}
 }

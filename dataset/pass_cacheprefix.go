@@ -15,7 +15,7 @@ var cachePrefix = passInfo{
 	run:  runCachePrefix,
 }
 
-func runCachePrefix(b *Built, top *step) *step {
+func runCachePrefix(ctx context.Context, b *Built, top *step) *step {
 	if b.options.CacheBytes <= 0 {
 		return top
 	}
@@ -32,7 +32,7 @@ func runCachePrefix(b *Built, top *step) *step {
 		above = append(above, slot)
 		switch len(s.in) {
 		case 0:
-			room -= b.cachePrefix(above, room, left)
+			room -= b.cachePrefix(ctx, above, room, left)
 		case 1:
 			walk(&s.in[0], above)
 		default:
@@ -48,7 +48,7 @@ func runCachePrefix(b *Built, top *step) *step {
 // cachePrefix puts a cache above the source in the last of the slots, which follow
 // one another from above, and gives the bytes that it is going to need: 0 if there
 // is none.
-func (b *Built) cachePrefix(slots []**step, room int64, left *atomic.Int64) int64 {
+func (b *Built) cachePrefix(ctx context.Context, slots []**step, room int64, left *atomic.Int64) int64 {
 	source := *slots[len(slots)-1]
 	if !source.indexed || source.size <= 0 || source.size == Endless {
 		return 0
@@ -90,13 +90,13 @@ chain:
 	if maps == 0 || rows == 0 {
 		return 0
 	}
-	one := b.sampleSize(low)
+	one := b.sampleSize(ctx, low)
 	if one < 0 || one > room/rows {
 		return 0
 	}
 	now := &step{
 		node: &Cache{Bytes: room}, name: "cache", path: source.path + "+cache", in: []*step{low}, columns: low.columns,
-		size: low.size, indexed: true, state: &store{left: left, samples: map[int64]*Sample{}},
+		size: low.size, indexed: true, state: &memoryCache{left: left, samples: map[int64]*Sample{}},
 	}
 	now.by(CachePrefix)
 	for _, s := range high {
@@ -119,7 +119,7 @@ func (s *step) on(in *step) *step {
 
 // sampleSize is how many bytes a sample of s has: from the descriptions of its
 // columns, else from the first one; -1 if that is none.
-func (b *Built) sampleSize(s *step) int64 {
+func (b *Built) sampleSize(ctx context.Context, s *step) int64 {
 	known := int64(0)
 	for _, c := range s.columns {
 		n := c.Desc.Size()
@@ -138,7 +138,7 @@ func (b *Built) sampleSize(s *step) int64 {
 		return -1
 	}
 	var first Sample
-	err = it.Next(context.Background(), &first)
+	err = it.Next(ctx, &first)
 	n := int64(0)
 	for i := range first.Values {
 		n += int64(len(first.Values[i].Data))

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"slices"
 
 	"github.com/infer-prep/infer-prep/datagraph"
@@ -12,9 +13,9 @@ var decodeCrop = passInfo{
 	run:  runDecodeCrop,
 }
 
-func runDecodeCrop(b *Built, s *step) *step {
+func runDecodeCrop(ctx context.Context, b *Built, s *step) *step {
 	for i := range s.in {
-		s.in[i] = runDecodeCrop(b, s.in[i])
+		s.in[i] = runDecodeCrop(ctx, b, s.in[i])
 	}
 	switch s.node.(type) {
 	case *Project, *Rename:

@@ -1,14 +1,16 @@
 package dataset
 
+import "context"
+
 var filterEarly = passInfo{
 	name: "filter-early",
 	doc:  "a filter stands below the maps that leave its columns alone",
 	run:  runFilterEarly,
 }
 
-func runFilterEarly(b *Built, s *step) *step {
+func runFilterEarly(ctx context.Context, b *Built, s *step) *step {
 	for i := range s.in {
-		s.in[i] = runFilterEarly(b, s.in[i])
+		s.in[i] = runFilterEarly(ctx, b, s.in[i])
 	}
 	if _, ok := s.node.(*Filter); ok {
 		return sink(s)

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strconv"
@@ -16,9 +17,9 @@ var fuseMaps = passInfo{
 	run:  runFuseMaps,
 }
 
-func runFuseMaps(b *Built, s *step) *step {
+func runFuseMaps(ctx context.Context, b *Built, s *step) *step {
 	for i := range s.in {
-		s.in[i] = runFuseMaps(b, s.in[i])
+		s.in[i] = runFuseMaps(ctx, b, s.in[i])
 	}
 	if _, ok := s.node.(*Map); !ok {
 		return s
@@ -207,8 +208,8 @@ type fusedMapping struct {
 	parts []Worker // nil before they are needed
 }
 
-func (w *fusedMapping) Do(s *Sample) error {
-	err := Do(w.whole, s)
+func (w *fusedMapping) Do(ctx context.Context, s *Sample) error {
+	err := Do(ctx, w.whole, s)
 	if err == nil {
 		return nil
 	}
@@ -222,7 +223,7 @@ func (w *fusedMapping) Do(s *Sample) error {
 		}
 	}
 	for i, p := range w.parts {
-		if err := Do(p, s); err != nil {
+		if err := Do(ctx, p, s); err != nil {
 			return &elsewhere{w.steps[i].path, err}
 		}
 	}

@@ -1,5 +1,7 @@
 package dataset
 
+import "context"
+
 // Project keeps some columns, in the order given.
 type Project struct {
 	Columns []string `json:"columns"`
@@ -40,7 +42,7 @@ func (n *Project) worker(_ *Built, s *step) (Worker, error) {
 
 type projecting struct{ cols *outputs }
 
-func (w *projecting) Do(s *Sample) error {
+func (w *projecting) Do(_ context.Context, s *Sample) error {
 	w.cols.apply(s, nil)
 	w.cols.spare = w.cols.spare[:0]
 	return nil

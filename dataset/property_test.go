@@ -16,6 +16,7 @@ import (
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/pipeline"
 	"github.com/infer-prep/infer-prep/pullpipe"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -28,7 +29,7 @@ type numbers struct {
 
 func (n *numbers) Validate() error { return nil }
 
-func (n *numbers) Open() (dataset.Data, error) {
+func (n *numbers) Open(context.Context, store.Opener) (dataset.Data, error) {
 	if n.Stream {
 		return numberStream{n}, nil
 	}
@@ -48,23 +49,25 @@ func (n *numbers) put(i int64, s *dataset.Sample) error {
 
 type numberRows struct{ n *numbers }
 
-func (r numberRows) Columns() []dataset.Column             { return int64Column }
-func (r numberRows) Len() int64                            { return r.n.N }
-func (r numberRows) Read(i int64, s *dataset.Sample) error { return r.n.put(i, s) }
-func (r numberRows) Close() error                          { return nil }
+func (r numberRows) Columns() []dataset.Column                                { return int64Column }
+func (r numberRows) Len() int64                                               { return r.n.N }
+func (r numberRows) Read(_ context.Context, i int64, s *dataset.Sample) error { return r.n.put(i, s) }
+func (r numberRows) Close() error                                             { return nil }
 
 type numberStream struct{ n *numbers }
 
-func (r numberStream) Columns() []dataset.Column                  { return int64Column }
-func (r numberStream) Close() error                               { return nil }
-func (r numberStream) Start(epoch uint64) (dataset.Reader, error) { return &numberReader{n: r.n}, nil }
+func (r numberStream) Columns() []dataset.Column { return int64Column }
+func (r numberStream) Close() error              { return nil }
+func (r numberStream) Start(_ context.Context, epoch uint64) (dataset.Reader, error) {
+	return &numberReader{n: r.n}, nil
+}
 
 type numberReader struct {
 	n *numbers
 	i int64
 }
 
-func (r *numberReader) Next(s *dataset.Sample) error {
+func (r *numberReader) Next(_ context.Context, s *dataset.Sample) error {
 	if r.i == r.n.N {
 		return io.EOF
 	}
@@ -149,7 +152,7 @@ func built(t *testing.T, r *rand.Rand, o dataset.Options) (*dataset.Dataset, *da
 		if r.IntN(3) == 0 {
 			d = d.Batch(r.IntN(5) + 1)
 		}
-		b, err := dataset.Build(d, o)
+		b, err := dataset.Build(t.Context(), d, o)
 		if err == nil {
 			return d, b
 		}

@@ -18,7 +18,7 @@ func ranks(t *testing.T, d *dataset.Dataset, world int, o dataset.Options) ([]*d
 	var l []*dataset.Built
 	for r := range world {
 		o.Rank, o.World = r, world
-		b, err := dataset.Build(d, o)
+		b, err := dataset.Build(t.Context(), d, o)
 		if err != nil {
 			return nil, err
 		}
@@ -49,7 +49,7 @@ func TestRanks(t *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(seed), 3))
 		o := dataset.Options{Seed: uint64(seed), DropUneven: r.IntN(2) == 0}
 		d := definition(r, r.IntN(4)+1)
-		one, err := dataset.Build(d, o)
+		one, err := dataset.Build(t.Context(), d, o)
 		if err != nil {
 			continue
 		}
@@ -189,7 +189,7 @@ func TestRanksEndTogether(t *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(seed), 4))
 		d := definition(r, r.IntN(4)+1).Take(100)
 		o := dataset.Options{Seed: uint64(seed), DropUneven: true}
-		one, err := dataset.Build(d, o)
+		one, err := dataset.Build(t.Context(), d, o)
 		if err != nil {
 			continue
 		}

@@ -1,6 +1,9 @@
 package dataset
 
-import "slices"
+import (
+	"context"
+	"slices"
+)
 
 // Rename gives columns other names.
 type Rename struct {
@@ -44,4 +47,4 @@ func (n *Rename) worker(*Built, *step) (Worker, error) { return nothing{}, nil }
 // nothing is a Worker without work. Engines need no stage for it.
 type nothing struct{}
 
-func (nothing) Do(*Sample) error { return nil }
+func (nothing) Do(context.Context, *Sample) error { return nil }

@@ -91,11 +91,8 @@ func (n *ShuffleBuffer) stream(o *opener, s *step, epoch uint64) (Iterator, erro
 	if it.in, err = o.open(s.in[0], epoch); err != nil {
 		return nil, err
 	}
-	it.samples, err = o.refind(s.in[0], held)
-	if err != nil {
-		return nil, errors.Join(err, it.Close())
-	}
-	it.full = len(it.samples) > 0
+	it.refill = o.refilling(s.in[0], held)
+	it.full = len(held) > 0
 	it.log.held, it.log.at = held, it.given
 	it.number = o.logs.add(s.path, &it.log)
 	return it, nil
@@ -111,11 +108,19 @@ type buffered struct {
 	ended   bool
 	before  []int64 // the state of in before it was filled
 	log     heldLog
-	number  int64  // of the log
-	put     []held // samples that this Next put
+	number  int64   // of the log
+	put     []held  // samples that this Next put
+	refill  *refill // nil unless a resumed run has yet to find its samples
 }
 
 func (b *buffered) Next(ctx context.Context, s *Sample) error {
+	if b.refill != nil {
+		l, err := b.refill.find(ctx)
+		if err != nil {
+			return err
+		}
+		b.samples, b.refill = l, nil
+	}
 	if !b.full && len(b.samples) == 0 {
 		b.before = b.in.Save(b.before[:0])
 	}
@@ -159,7 +164,7 @@ func (b *buffered) Save(w []int64) []int64 {
 	if !b.full && len(b.samples) > 0 { // an error while it was filled: resumed with some samples it would count as full
 		return append(saveHeld(w, nil), b.before...)
 	}
-	if len(b.samples) == 0 {
+	if len(b.samples) == 0 && b.refill == nil {
 		w = saveHeld(w, nil)
 	} else {
 		w = reference(w, b.number, b.given)
@@ -204,11 +209,25 @@ func (o *opener) loadHeld() []held {
 	return l
 }
 
-// refind makes the samples that waited in a buffer above s again, in their order.
-func (o *opener) refind(s *step, l []held) ([]*Sample, error) {
+// refill reads the samples that waited in a buffer when its state was saved. The
+// buffer's first Next calls find, so that the samples are read with its ctx.
+type refill struct {
+	o *opener
+	s *step // the buffer's input
+	l []held
+}
+
+// refilling returns a refill of a buffer above s, or nil if no samples waited.
+func (o *opener) refilling(s *step, l []held) *refill {
 	if len(l) == 0 {
-		return nil, nil
+		return nil
 	}
+	return &refill{o, s, l}
+}
+
+// find returns the samples in the order of r.l.
+func (r *refill) find(ctx context.Context) ([]*Sample, error) {
+	o, s, l := r.o, r.s, r.l
 	found := make([]*Sample, len(l))
 	// One pass for each epoch and root, in the order of places, since streams
 	// begin anew for a place before.
@@ -226,12 +245,12 @@ func (o *opener) refind(s *step, l []held) ([]*Sample, error) {
 		}
 		passes[p][h.k] = append(passes[p][h.k], i)
 	}
-	r := *o
-	r.state = nil
-	r.stage = Inline
-	r.bad, r.lenient = &badList{}, true // samples beside those that are wanted may be bad
+	in := *o
+	in.state = nil
+	in.stage = Inline
+	in.bad, in.lenient = &badList{}, true // samples beside those that are wanted may be bad
 	for _, p := range order {
-		if err := r.refindPass(s, p.root, p.epoch, l, passes[p], found); err != nil {
+		if err := in.refindPass(ctx, s, p.root, p.epoch, l, passes[p], found); err != nil {
 			return nil, err
 		}
 	}
@@ -239,7 +258,7 @@ func (o *opener) refind(s *step, l []held) ([]*Sample, error) {
 		if x != nil {
 			continue
 		}
-		for _, e := range r.bad.l {
+		for _, e := range in.bad.l {
 			if e.Epoch == l[i].epoch && e.Ordinal == l[i].ordinal {
 				return nil, fmt.Errorf("%w: a sample that waited is bad now: %w", ErrState, e)
 			}
@@ -249,7 +268,7 @@ func (o *opener) refind(s *step, l []held) ([]*Sample, error) {
 	return found, nil
 }
 
-func (o *opener) refindPass(s *step, root int32, epoch uint64, l []held, want map[int64][]int, found []*Sample) (err error) {
+func (o *opener) refindPass(ctx context.Context, s *step, root int32, epoch uint64, l []held, want map[int64][]int, found []*Sample) (err error) {
 	r := *o
 	r.replay = &replay{root: root, places: sortedKeys(want)}
 	it, err := r.open(s, epoch)
@@ -259,7 +278,7 @@ func (o *opener) refindPass(s *step, root int32, epoch uint64, l []held, want ma
 	defer func() { err = errors.Join(err, it.Close()) }()
 	for {
 		x := &Sample{}
-		err := pull(context.Background(), it, x)
+		err := pull(ctx, it, x)
 		if err == io.EOF {
 			return nil
 		}

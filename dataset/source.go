@@ -1,5 +1,11 @@
 package dataset
 
+import (
+	"context"
+
+	"github.com/infer-prep/infer-prep/store"
+)
+
 // Node is a step of a dataset's definition: a source, or an op on datasets. It is a
 // pointer to a plain struct whose fields are all of its parameters, in the same
 // way as a transforms.Op; see Register.
@@ -11,9 +17,10 @@ type Node interface {
 // Source is a Node without inputs: where samples come from.
 type Source interface {
 	Node
-	// Open reads what must be known before the first sample: lists of files,
-	// indices, annotations; no images. What it returns is a Rows or a Stream.
-	Open() (Data, error)
+	// Open reads lists of files, indices and annotations through files; it reads no
+	// images. It returns a Rows or a Stream. ctx bounds Open alone: the returned
+	// Data must not keep it. The Data may keep files.
+	Open(ctx context.Context, files store.Opener) (Data, error)
 }
 
 // Data is an opened source.
@@ -33,24 +40,26 @@ type Rows interface {
 	Len() int64
 	// Read fills s, which has a Value for each column, with row i, and sets Key.
 	// It allocates nothing where values fit the memory that s has. An error
-	// should say which file and where in it; that of a row that is not there wraps
-	// ErrParam.
-	Read(i int64, s *Sample) error
+	// should name the file and the place in it; the error of an invalid i wraps
+	// ErrParam. ctx bounds this call alone: the ctx of the engine's Next, or, in a
+	// parallel pipeline, a ctx that ends with the epoch.
+	Read(ctx context.Context, i int64, s *Sample) error
 }
 
 // Stream is Data that can only be read from its beginning.
 type Stream interface {
 	Data
-	// Start begins an epoch. The same epoch must always give the same samples, or
-	// resuming is not exact.
-	Start(epoch uint64) (Reader, error)
+	// Start begins an epoch. Equal epochs must return equal samples, or a resumed
+	// run is not exact. ctx bounds Start alone: the Reader must not keep it.
+	Start(ctx context.Context, epoch uint64) (Reader, error)
 }
 
 // Reader is a Stream that was started. It is used by one goroutine.
 type Reader interface {
-	// Next fills s, as Rows.Read does, or returns io.EOF. Any other error is of one
-	// sample: the next call goes on after it. 1,000 of them in succession end a run.
-	Next(s *Sample) error
+	// Next fills s, as Rows.Read does, or returns io.EOF. Any other error is the
+	// error of one sample: the next call reads the sample after it. 1,000 errors in
+	// succession end a run. ctx bounds this call alone.
+	Next(ctx context.Context, s *Sample) error
 	Close() error
 }
 

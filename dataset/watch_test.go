@@ -24,7 +24,7 @@ func TestWatch(t *testing.T) {
 	d := dataset.Of(&numbers{N: 5}).Watch(dataset.Callback{
 		Every: 2, EpochBegin: note("E"), EpochEnd: note("e"), StepBegin: note("S"), StepEnd: note("s"),
 	}).Batch(2)
-	b, err := dataset.Build(d, dataset.Options{})
+	b, err := dataset.Build(t.Context(), d, dataset.Options{})
 	require.NoError(t, err)
 	require.Equal(t, int64(3), b.Len())
 	p := pull(t, b, nil)
@@ -40,7 +40,7 @@ func TestWatch(t *testing.T) {
 		}
 		return nil
 	}})
-	b, err = dataset.Build(d, dataset.Options{})
+	b, err = dataset.Build(t.Context(), d, dataset.Options{})
 	require.NoError(t, err)
 	p = pull(t, b, nil)
 	require.Len(t, rest(t, p, 2), 2)
@@ -57,7 +57,7 @@ func TestWatchWaits(t *testing.T) {
 		got = append(got, p.Answer)
 		return nil
 	}})
-	b, err := dataset.Build(d, dataset.Options{})
+	b, err := dataset.Build(t.Context(), d, dataset.Options{})
 	require.NoError(t, err)
 	p, err := pipeline.New(b, pipeline.Options{Prefetch: 4}, nil)
 	require.NoError(t, err)

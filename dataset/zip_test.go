@@ -16,7 +16,7 @@ func TestZipOfWhatIsLeft(t *testing.T) {
 		dataset.Of(&dataset.Filter{Name: "test/some", In: []string{"x"}}, dataset.From(&numbers{N: 10})),
 		dataset.From(&numbers{From: 100, N: 10}).Rename([]string{"x"}, []string{"y"}),
 	)
-	b, err := dataset.Build(d, dataset.Options{})
+	b, err := dataset.Build(t.Context(), d, dataset.Options{})
 	require.NoError(t, err)
 	for _, p := range []runner{pull(t, b, nil), parallel(t, b, 2, nil)} {
 		var got []string

@@ -13,7 +13,7 @@ func BenchmarkSample(b *testing.B) {
 	for _, workers := range []int{1, 2} {
 		b.Run(fmt.Sprint(workers, " workers"), func(b *testing.B) {
 			d := dataset.Of(&source{n: int64(b.N)}).Shuffle().MapFunc(each(func(int) error { return nil }), x, column...)
-			built, err := dataset.Build(d, dataset.Options{})
+			built, err := dataset.Build(b.Context(), d, dataset.Options{})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -69,14 +69,12 @@ type Options struct {
 // Pipeline is a run. Its methods are those of dataset.Run, and Stats. It is used by
 // one goroutine at a time, apart from Stats.
 //
-// Goroutines end with Close or NextEpoch, which wait for them. What was begun is not
-// interrupted: a source that blocks in Read or Next, or a function of the user's that
-// does, is waited for, since they have no context; an Upload has one.
+// Goroutines end with Close or NextEpoch, which wait for them. Sources and Upload
+// get a ctx that ends then; its values are those of the ctx of the epoch's first
+// Next. Functions of the user's have no ctx: Close waits until they return.
 type Pipeline struct {
 	*dataset.Run
 	o      Options
-	ctx    context.Context
-	cancel context.CancelFunc
 	budget *budget
 	tuner  *tuner
 
@@ -121,14 +119,12 @@ func New(b *dataset.Built, o Options, state *dataset.State) (*Pipeline, error) {
 		}
 	}
 	p := &Pipeline{o: o, budget: newBudget(o.Bytes), past: map[string]*counters{}}
-	p.ctx, p.cancel = context.WithCancel(context.Background())
 	c := dataset.Config{Stage: p.stage, State: state}
 	if o.Prefetch > 0 || o.Upload != nil {
 		c.Top = p.top
 	}
 	var err error
 	if p.Run, err = dataset.NewRun(b, c); err != nil {
-		p.cancel()
 		return nil, err
 	}
 	return p, nil
@@ -166,14 +162,13 @@ const sending = "sending"
 
 // top is the last stage, which has samples ready.
 func (p *Pipeline) top(st dataset.Stage) (dataset.Iterator, error) {
-	var s *stage
 	st.Path = sending
-	st.New = func() (dataset.Worker, error) { return &uploading{p.o.Upload, &s}, nil }
+	st.New = func() (dataset.Worker, error) { return uploading{p.o.Upload}, nil }
 	st.Failed = func(x *dataset.Sample, err error) error {
 		return &dataset.SampleError{Path: sending, Key: x.Key, Epoch: x.Epoch, Ordinal: x.Ordinal, Err: fmt.Errorf("upload: %w", err)}
 	}
-	var err error
-	if s, err = p.add(st, 1, max(p.o.Prefetch, 1)); err != nil {
+	s, err := p.add(st, 1, max(p.o.Prefetch, 1))
+	if err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -181,14 +176,13 @@ func (p *Pipeline) top(st dataset.Stage) (dataset.Iterator, error) {
 
 type uploading struct {
 	upload func(context.Context, *dataset.Sample) error
-	stage  **stage
 }
 
-func (u *uploading) Do(s *dataset.Sample) error {
+func (u uploading) Do(ctx context.Context, s *dataset.Sample) error {
 	if u.upload == nil {
 		return nil
 	}
-	return u.upload((*u.stage).ctx, s)
+	return u.upload(ctx, s)
 }
 
 // add makes a stage.
@@ -234,7 +228,9 @@ func (p *Pipeline) running() []*stage {
 
 // Close ends the run and waits for all its goroutines. The Built stays open.
 func (p *Pipeline) Close() error {
-	p.cancel()
+	for _, s := range p.running() {
+		s.stop()
+	}
 	err := p.Run.Close()
 	p.mu.Lock()
 	t := p.tuner

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -54,7 +55,7 @@ var column = []dataset.Column{{Name: "x", Desc: tensor.Desc{DType: tensor.Uint8,
 
 func (s *source) Validate() error { return nil }
 
-func (s *source) Open() (dataset.Data, error) {
+func (s *source) Open(context.Context, store.Opener) (dataset.Data, error) {
 	if s.stream {
 		return sourceStream{s}, nil
 	}
@@ -78,16 +79,16 @@ func (s *source) put(i int64, x *dataset.Sample) error {
 
 type sourceRows struct{ s *source }
 
-func (r sourceRows) Columns() []dataset.Column             { return column }
-func (r sourceRows) Len() int64                            { return r.s.n }
-func (r sourceRows) Read(i int64, x *dataset.Sample) error { return r.s.put(i, x) }
-func (r sourceRows) Close() error                          { return nil }
+func (r sourceRows) Columns() []dataset.Column                                { return column }
+func (r sourceRows) Len() int64                                               { return r.s.n }
+func (r sourceRows) Read(_ context.Context, i int64, x *dataset.Sample) error { return r.s.put(i, x) }
+func (r sourceRows) Close() error                                             { return nil }
 
 type sourceStream struct{ s *source }
 
 func (r sourceStream) Columns() []dataset.Column { return column }
 func (r sourceStream) Close() error              { return nil }
-func (r sourceStream) Start(uint64) (dataset.Reader, error) {
+func (r sourceStream) Start(_ context.Context, _ uint64) (dataset.Reader, error) {
 	if r.s.start != nil {
 		r.s.start()
 	}
@@ -99,7 +100,7 @@ type sourceReader struct {
 	i int64
 }
 
-func (r *sourceReader) Next(x *dataset.Sample) error {
+func (r *sourceReader) Next(_ context.Context, x *dataset.Sample) error {
 	if r.i == r.s.n {
 		return io.EOF
 	}
@@ -111,7 +112,7 @@ func (r *sourceReader) Close() error { return nil }
 
 func build(t *testing.T, d *dataset.Dataset, o dataset.Options) *dataset.Built {
 	t.Helper()
-	b, err := dataset.Build(d, o)
+	b, err := dataset.Build(t.Context(), d, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, b.Close()) })
 	return b

@@ -58,15 +58,16 @@ func newStage(p *Pipeline, st dataset.Stage, workers, queue int) *stage {
 	return &stage{p: p, st: st, workers: workers, queue: queue}
 }
 
-// start starts the goroutines.
-func (s *stage) start() error {
+// start starts the goroutines. They keep ctx's values, but outlive ctx: they end
+// with Close.
+func (s *stage) start(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.started = true
 	if !s.st.Stateless {
 		s.mark = s.st.In.Save(s.mark[:0])
 	}
-	s.ctx, s.cancel = context.WithCancel(s.p.ctx)
+	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	n := max(mostItems, s.queue) // no channel is ever full
 	s.free, s.work, s.tickets, s.quit = make(chan *item, n), make(chan *item, n), make(chan *item, n), make(chan struct{}, n)
 	for range s.queue {
@@ -212,7 +213,7 @@ func (s *stage) serve(w dataset.Worker, number int) {
 		case it := <-s.work:
 			at = it
 			begin := s.c.busy.begin()
-			it.err = dataset.Do(w, &it.s)
+			it.err = dataset.Do(s.ctx, w, &it.s)
 			took := s.c.busy.end(begin)
 			at = nil
 			s.p.o.Trace.event(s, number, begin, took, &it.s)
@@ -244,7 +245,7 @@ func (s *stage) Next(ctx context.Context, to *dataset.Sample) error {
 		return s.ended
 	}
 	if s.ctx == nil {
-		if err := s.start(); err != nil {
+		if err := s.start(ctx); err != nil {
 			s.ended = err
 			return err
 		}
@@ -317,6 +318,15 @@ func (s *stage) Save(w []int64) []int64 {
 		return s.st.In.Save(w)
 	}
 	return append(w, s.mark...)
+}
+
+// stop tells the goroutines to end, and does not wait for them.
+func (s *stage) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.started {
+		s.cancel()
+	}
 }
 
 // Close ends the goroutines and what is below.

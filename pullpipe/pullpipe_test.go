@@ -16,6 +16,7 @@ import (
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/pullpipe"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 	t "github.com/infer-prep/infer-prep/transforms"
 )
@@ -23,16 +24,16 @@ import (
 // memory is a source of JPEG files in memory.
 type memory struct{ files [][]byte }
 
-func (m *memory) Validate() error             { return nil }
-func (m *memory) Open() (dataset.Data, error) { return m, nil }
-func (m *memory) Close() error                { return nil }
-func (m *memory) Len() int64                  { return int64(len(m.files)) }
+func (m *memory) Validate() error                                          { return nil }
+func (m *memory) Open(context.Context, store.Opener) (dataset.Data, error) { return m, nil }
+func (m *memory) Close() error                                             { return nil }
+func (m *memory) Len() int64                                               { return int64(len(m.files)) }
 
 func (m *memory) Columns() []dataset.Column {
 	return []dataset.Column{{Name: "image", Desc: tensor.Encoded()}, {Name: "label", Desc: tensor.Desc{DType: tensor.Int32}}}
 }
 
-func (m *memory) Read(i int64, s *dataset.Sample) error {
+func (m *memory) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	s.Key = "in memory"
 	s.Values[0].ShareBytes(m.files[i])
 	return s.Values[1].SetInt32(int32(i))
@@ -54,7 +55,7 @@ func trainGraph() *datagraph.Graph {
 }
 
 func build(tb testing.TB, d *dataset.Dataset) *dataset.Built {
-	b, err := dataset.Build(d, dataset.Options{Seed: 1})
+	b, err := dataset.Build(tb.Context(), d, dataset.Options{Seed: 1})
 	require.NoError(tb, err)
 	tb.Cleanup(func() { require.NoError(tb, b.Close()) })
 	return b

@@ -18,6 +18,7 @@ import (
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/pipeline"
 	"github.com/infer-prep/infer-prep/pullpipe"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 	t "github.com/infer-prep/infer-prep/transforms"
 )
@@ -25,16 +26,16 @@ import (
 // records are N images of 32 x 32 that follow from their numbers.
 type records struct{ n int64 }
 
-func (r *records) Validate() error             { return nil }
-func (r *records) Open() (dataset.Data, error) { return r, nil }
-func (r *records) Close() error                { return nil }
-func (r *records) Len() int64                  { return r.n }
+func (r *records) Validate() error                                          { return nil }
+func (r *records) Open(context.Context, store.Opener) (dataset.Data, error) { return r, nil }
+func (r *records) Close() error                                             { return nil }
+func (r *records) Len() int64                                               { return r.n }
 
 func (r *records) Columns() []dataset.Column {
 	return []dataset.Column{{Name: "image", Desc: tensor.Image(tensor.Uint8, tensor.HWC, 32, 32, 3)}, {Name: "label", Desc: tensor.Desc{DType: tensor.Int32}}}
 }
 
-func (r *records) Read(i int64, s *dataset.Sample) error {
+func (r *records) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	if err := s.Values[0].Reset(tensor.Image(tensor.Uint8, tensor.HWC, 32, 32, 3)); err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func table() error {
 			g := datagraph.New(t.NewHorizontalFlip(), t.NewToTensor(), t.NewNormalize([]float64{0.5, 0.5, 0.5}, []float64{0.25, 0.25, 0.25}))
 			g.Inputs[0].Desc = tensor.Image(tensor.Uint8, tensor.HWC, tensor.Unknown, tensor.Unknown, 3)
 			begin := time.Now()
-			b, err := dataset.Build(dataset.From(&records{n}).Shuffle().Repeat(0).Map(g).Batch(32), dataset.Options{Seed: 1})
+			b, err := dataset.Build(context.Background(), dataset.From(&records{n}).Shuffle().Repeat(0).Map(g).Batch(32), dataset.Options{Seed: 1})
 			if err != nil {
 				return err
 			}

@@ -2,6 +2,7 @@ package mxnet
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -224,7 +225,7 @@ func (c *csvRows) Close() error {
 	return err
 }
 
-func (c *csvRows) Read(i int64, s *dataset.Sample) error {
+func (c *csvRows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	if i < 0 || i >= c.Len() {
 		return fmt.Errorf("mxnet: CSVIter: %w: row %d of %d", dataset.ErrParam, i, c.Len())
 	}

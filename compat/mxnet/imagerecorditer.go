@@ -13,6 +13,7 @@ import (
 	"github.com/infer-prep/infer-prep/dataset/imagerecord"
 	"github.com/infer-prep/infer-prep/pipeline"
 	"github.com/infer-prep/infer-prep/pullpipe"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -55,7 +56,7 @@ func newImageIter(p ImageRecordParams) (*ImageRecordIter, error) {
 	}
 	o := imagerecord.New(p.PathImgRec)
 	o.Index, o.List, o.LabelWidth, o.Part, o.Parts = p.PathImgIdx, p.PathImgList, p.LabelWidth, p.PartIndex, p.NumParts
-	data, err := o.Open()
+	data, err := o.Open(context.Background(), store.Local)
 	if err != nil {
 		return fail(err)
 	}
@@ -125,7 +126,7 @@ func (p ImageRecordParams) meanImage(src dataset.Rows) (*tensor.Tensor, error) {
 	}
 	p.DType = tensor.Float32
 	p.PrefetchBuffer = 16 // counts images here
-	built, err := dataset.Build(p.each(nil)(dataset.From(&source{keptOpen{src}})), dataset.Options{Seed: p.seed()})
+	built, err := dataset.Build(ctx, p.each(nil)(dataset.From(&source{keptOpen{src}})), dataset.Options{Seed: p.seed()})
 	if err != nil {
 		return nil, err
 	}

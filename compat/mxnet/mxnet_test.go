@@ -18,6 +18,7 @@ import (
 	"github.com/infer-prep/infer-prep/dataset/sourcetest"
 	"github.com/infer-prep/infer-prep/pipeline"
 	"github.com/infer-prep/infer-prep/pullpipe"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -333,12 +334,12 @@ var numberColumns = []dataset.Column{
 	{Name: "number", Desc: rowDesc},
 }
 
-func (n *numbers) Validate() error             { return nil }
-func (n *numbers) Open() (dataset.Data, error) { return n, nil }
-func (n *numbers) Columns() []dataset.Column   { return numberColumns }
-func (n *numbers) Len() int64                  { return n.n }
-func (n *numbers) Close() error                { return nil }
-func (n *numbers) Read(i int64, s *dataset.Sample) error {
+func (n *numbers) Validate() error                                          { return nil }
+func (n *numbers) Open(context.Context, store.Opener) (dataset.Data, error) { return n, nil }
+func (n *numbers) Columns() []dataset.Column                                { return numberColumns }
+func (n *numbers) Len() int64                                               { return n.n }
+func (n *numbers) Close() error                                             { return nil }
+func (n *numbers) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	for j := range 2 {
 		if err := s.Values[j].Reset(numberColumns[j].Desc); err != nil {
 			return err
@@ -360,7 +361,7 @@ func engines(t *testing.T, b *dataset.Built) map[string]Runner {
 }
 
 func TestFromDataset(t *testing.T) {
-	b, err := dataset.Build(dataset.From(&numbers{10}).Shuffle().Batch(4), dataset.Options{Seed: 3})
+	b, err := dataset.Build(t.Context(), dataset.From(&numbers{10}).Shuffle().Batch(4), dataset.Options{Seed: 3})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, b.Close()) }()
 	var want [][]goldenBatch
@@ -477,7 +478,7 @@ func rows(t *testing.T, r Runner, most int) (l []float32) {
 
 func TestToDataset(t *testing.T) {
 	for _, name := range []string{"pullpipe", "pipeline"} {
-		b, err := dataset.Build(dataset.From(ToDataset(&custom{n: 7}, ToOptions{})).Unbatch(), dataset.Options{})
+		b, err := dataset.Build(t.Context(), dataset.From(ToDataset(&custom{n: 7}, ToOptions{})).Unbatch(), dataset.Options{})
 		require.NoError(t, err)
 		require.Equal(t, []dataset.Column{{Name: "x", Desc: tensor.Desc{DType: tensor.Float32}}}, b.Columns())
 		r := engines(t, b)[name]
@@ -502,7 +503,7 @@ func TestToDataset(t *testing.T) {
 		require.NoError(t, b.Close())
 
 		// Resume with a new iterator.
-		b, err = dataset.Build(dataset.From(ToDataset(&custom{n: 7}, ToOptions{})).Unbatch(), dataset.Options{})
+		b, err = dataset.Build(t.Context(), dataset.From(ToDataset(&custom{n: 7}, ToOptions{})).Unbatch(), dataset.Options{})
 		require.NoError(t, err)
 		again, err := pullpipe.New(b, state)
 		require.NoError(t, err)
@@ -516,7 +517,7 @@ func TestToDataset(t *testing.T) {
 
 	// An NDArrayIter with padding, whose epochs are all the same.
 	it := ndIter(t, 5, func(o *NDArrayOptions) { o.BatchSize = 3 })
-	b, err := dataset.Build(dataset.From(ToDataset(it, ToOptions{Same: true, KeepPad: true})), dataset.Options{})
+	b, err := dataset.Build(t.Context(), dataset.From(ToDataset(it, ToOptions{Same: true, KeepPad: true})), dataset.Options{})
 	require.NoError(t, err)
 	for range 2 {
 		p, err := pullpipe.New(b, nil)
@@ -532,7 +533,7 @@ func TestToDataset(t *testing.T) {
 func TestRollOverResumed(t *testing.T) {
 	build := func() *dataset.Built {
 		it := ndIter(t, 10, func(o *NDArrayOptions) { o.BatchSize, o.LastBatch, o.Shuffle = 4, "roll_over", true })
-		b, err := dataset.Build(dataset.From(ToDataset(it, ToOptions{})).Unbatch(), dataset.Options{})
+		b, err := dataset.Build(t.Context(), dataset.From(ToDataset(it, ToOptions{})).Unbatch(), dataset.Options{})
 		require.NoError(t, err)
 		return b
 	}
@@ -576,7 +577,7 @@ func TestToDatasetErrors(t *testing.T) {
 		}, "want int32 (?,)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b, err := dataset.Build(dataset.From(ToDataset(&custom{n: 9, bad: c.bad}, ToOptions{})), dataset.Options{})
+			b, err := dataset.Build(t.Context(), dataset.From(ToDataset(&custom{n: 9, bad: c.bad}, ToOptions{})), dataset.Options{})
 			require.NoError(t, err)
 			for _, r := range engines(t, b) {
 				_, err = r.Next(context.Background())
@@ -591,7 +592,7 @@ func TestToDatasetErrors(t *testing.T) {
 			require.NoError(t, b.Close())
 
 			// Skipped: the run continues, or the epoch is over.
-			b, err = dataset.Build(dataset.From(ToDataset(&custom{n: 9, bad: c.bad}, ToOptions{})), dataset.Options{OnError: dataset.BadSkipped})
+			b, err = dataset.Build(t.Context(), dataset.From(ToDataset(&custom{n: 9, bad: c.bad}, ToOptions{})), dataset.Options{OnError: dataset.BadSkipped})
 			require.NoError(t, err)
 			p, err := pullpipe.New(b, nil)
 			require.NoError(t, err)
@@ -601,7 +602,7 @@ func TestToDatasetErrors(t *testing.T) {
 			require.NoError(t, b.Close())
 		})
 	}
-	_, err := dataset.Build(dataset.From(ToDataset(nil, ToOptions{})), dataset.Options{})
+	_, err := dataset.Build(t.Context(), dataset.From(ToDataset(nil, ToOptions{})), dataset.Options{})
 	require.ErrorIs(t, err, dataset.ErrParam)
 }
 
@@ -613,9 +614,9 @@ func (b *blocked) Next(ctx context.Context) (*DataBatch, error) {
 	return nil, ctx.Err()
 }
 
-// TestBlocked checks that closing the Built ends an iterator that waits.
+// TestBlocked checks that closing the pipeline ends an iterator that waits.
 func TestBlocked(t *testing.T) {
-	b, err := dataset.Build(dataset.From(ToDataset(&blocked{}, ToOptions{})), dataset.Options{})
+	b, err := dataset.Build(t.Context(), dataset.From(ToDataset(&blocked{}, ToOptions{})), dataset.Options{})
 	require.NoError(t, err)
 	p, err := pipeline.New(b, pipeline.Options{}, nil)
 	require.NoError(t, err)
@@ -623,8 +624,8 @@ func TestBlocked(t *testing.T) {
 	defer cancel()
 	_, err = p.Next(ctx)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	require.NoError(t, b.Close())
 	require.NoError(t, p.Close())
+	require.NoError(t, b.Close())
 }
 
 // TestAllocations checks that batches reuse their memory, except for the key of

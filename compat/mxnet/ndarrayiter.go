@@ -1,6 +1,7 @@
 package mxnet
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -141,7 +142,7 @@ func (a *arrays) Len() int64 { return a.n }
 
 func (a *arrays) Close() error { return nil }
 
-func (a *arrays) Read(i int64, s *dataset.Sample) error {
+func (a *arrays) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	if i < 0 || i >= a.n {
 		return fmt.Errorf("mxnet: NDArrayIter: %w: row %d of %d", dataset.ErrParam, i, a.n)
 	}

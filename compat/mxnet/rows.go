@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -90,7 +91,7 @@ type source struct{ rows dataset.Rows }
 
 func (s *source) Validate() error { return nil }
 
-func (s *source) Open() (dataset.Data, error) { return s.rows, nil }
+func (s *source) Open(context.Context, store.Opener) (dataset.Data, error) { return s.rows, nil }
 
 // rowOptions are the options of newRowIter.
 type rowOptions struct {
@@ -143,7 +144,7 @@ func newRowIter(src dataset.Rows, data, label []DataDesc, o rowOptions) (*rowIte
 	}
 	var err error
 	// Build closes src if it fails.
-	if it.built, err = dataset.Build(d, dataset.Options{Seed: o.seed}); err != nil {
+	if it.built, err = dataset.Build(context.Background(), d, dataset.Options{Seed: o.seed}); err != nil {
 		return nil, err
 	}
 	if it.run, err = o.engine(it.built); err != nil {

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -73,9 +74,8 @@ func (s *iterSource) Validate() error {
 }
 
 // Open returns a Stream. It does not use the iterator yet.
-func (s *iterSource) Open() (dataset.Data, error) {
+func (s *iterSource) Open(context.Context, store.Opener) (dataset.Data, error) {
 	x := &iterStream{s: s}
-	x.ctx, x.cancel = context.WithCancel(context.Background())
 	for _, d := range slices.Concat(s.it.ProvideData(), s.it.ProvideLabel()) {
 		desc := d.desc()
 		desc.Shape = desc.Shape.With(d.BatchAxis(), tensor.Unknown) // a batch may be short, or lose its padding
@@ -87,22 +87,17 @@ func (s *iterSource) Open() (dataset.Data, error) {
 
 type iterStream struct {
 	s       *iterSource
-	ctx     context.Context
-	cancel  context.CancelFunc
 	columns []dataset.Column
 	axes    []int
 }
 
 func (x *iterStream) Columns() []dataset.Column { return x.columns }
 
-// Close ends a Next that waits. The caller closes the iterator.
-func (x *iterStream) Close() error {
-	x.cancel()
-	return nil
-}
+// Close does nothing: the caller closes the iterator.
+func (x *iterStream) Close() error { return nil }
 
 // Start moves the iterator to the start of an epoch.
-func (x *iterStream) Start(epoch uint64) (dataset.Reader, error) {
+func (x *iterStream) Start(ctx context.Context, epoch uint64) (dataset.Reader, error) {
 	s := x.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +116,7 @@ func (x *iterStream) Start(epoch uint64) (dataset.Reader, error) {
 		// Read at least one batch: an epoch can depend on the one before, as
 		// with rows carried over.
 		for !s.touched {
-			if _, err := s.it.Next(x.ctx); err == io.EOF {
+			if _, err := s.it.Next(ctx); err == io.EOF {
 				break
 			} else if err != nil {
 				return nil, err
@@ -146,13 +141,13 @@ type iterReader struct {
 // Next copies the next batch. An error of the iterator ends the epoch, since
 // the iterator may return it forever. A batch that does not match its
 // description is a bad sample.
-func (r *iterReader) Next(s *dataset.Sample) error {
+func (r *iterReader) Next(ctx context.Context, s *dataset.Sample) error {
 	if r.over {
 		return io.EOF
 	}
 	x := r.x
 	s.Key = fmt.Sprintf("batch %d", r.step)
-	b, err := x.s.it.Next(x.ctx)
+	b, err := x.s.it.Next(ctx)
 	if err != nil {
 		r.over = true
 		return err

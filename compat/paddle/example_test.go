@@ -41,7 +41,7 @@ func Example() {
 		{Name: "label", Desc: tensor.Desc{DType: tensor.Int64}},
 	}
 	r := paddle.OpenFiles(columns, paddle.FilesOptions{Threads: 2, Buffer: 16}, paths...).MultiPass(2).Batch(3).DoubleBuffer()
-	run, err := r.Start(paddle.Options{})
+	run, err := r.Start(context.Background(), paddle.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

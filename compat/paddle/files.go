@@ -1,6 +1,7 @@
 package paddle
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -51,7 +53,7 @@ func (n *Files) Validate() error {
 
 // Open opens the files and checks their columns. It returns a *FormatError, a
 // *ShapeError or an error of a file's reader.
-func (n *Files) Open() (_ dataset.Data, err error) {
+func (n *Files) Open(ctx context.Context, files store.Opener) (_ dataset.Data, err error) {
 	d := &data{n: n}
 	defer func() {
 		if err != nil {
@@ -64,7 +66,7 @@ func (n *Files) Open() (_ dataset.Data, err error) {
 	all := true
 	rows := int64(0)
 	for _, path := range n.Paths {
-		f, err := n.open(path)
+		f, err := n.open(ctx, files, path)
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +91,7 @@ func (n *Files) Open() (_ dataset.Data, err error) {
 }
 
 // open opens one file.
-func (n *Files) open(path string) (dataset.Data, error) {
+func (n *Files) open(ctx context.Context, files store.Opener, path string) (dataset.Data, error) {
 	tag := n.Format
 	if tag == "" {
 		var err error
@@ -112,7 +114,7 @@ func (n *Files) open(path string) (dataset.Data, error) {
 	if err := src.Validate(); err != nil {
 		return fail(err)
 	}
-	d, err := src.Open()
+	d, err := src.Open(ctx, files)
 	if err != nil {
 		return fail(err)
 	}
@@ -193,7 +195,7 @@ type rowFiles struct{ *data }
 
 func (d *rowFiles) Len() int64 { return d.ends[len(d.ends)-1] }
 
-func (d *rowFiles) Read(i int64, s *dataset.Sample) error {
+func (d *rowFiles) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	if i < 0 || i >= d.Len() {
 		return fmt.Errorf("paddle: %w: row %d of %d", dataset.ErrParam, i, d.Len())
 	}
@@ -202,13 +204,13 @@ func (d *rowFiles) Read(i int64, s *dataset.Sample) error {
 	if k > 0 {
 		i -= d.ends[k-1]
 	}
-	return d.done(k, i, s, d.files[k].(dataset.Rows).Read(i, s))
+	return d.done(k, i, s, d.files[k].(dataset.Rows).Read(ctx, i, s))
 }
 
 // streamFiles is a list of files, some without random access.
 type streamFiles struct{ *data }
 
-func (d *streamFiles) Start(epoch uint64) (dataset.Reader, error) {
+func (d *streamFiles) Start(_ context.Context, epoch uint64) (dataset.Reader, error) {
 	return &reader{d: d.data, epoch: epoch}, nil
 }
 
@@ -221,7 +223,7 @@ type reader struct {
 	in    dataset.Reader // the current Stream's reader; nil before it is started
 }
 
-func (r *reader) Next(s *dataset.Sample) error {
+func (r *reader) Next(ctx context.Context, s *dataset.Sample) error {
 	s.Key = ""
 	for ; r.file < len(r.d.files); r.file, r.row = r.file+1, 0 {
 		var err error
@@ -230,16 +232,16 @@ func (r *reader) Next(s *dataset.Sample) error {
 			if r.row == f.Len() {
 				continue
 			}
-			err = f.Read(r.row, s)
+			err = f.Read(ctx, r.row, s)
 		case dataset.Stream:
 			if r.in == nil {
-				if r.in, err = f.Start(r.epoch); err != nil {
+				if r.in, err = f.Start(ctx, r.epoch); err != nil {
 					in := r.file
 					r.file++ // skip a file that can't be started
 					return fmt.Errorf("paddle: %s: %w", r.d.n.Paths[in], err)
 				}
 			}
-			if err = r.in.Next(s); err == io.EOF {
+			if err = r.in.Next(ctx, s); err == io.EOF {
 				if err := r.Close(); err != nil {
 					return err
 				}

@@ -23,6 +23,7 @@ import (
 	"github.com/infer-prep/infer-prep/dataset/sourcetest"
 	"github.com/infer-prep/infer-prep/pipeline"
 	"github.com/infer-prep/infer-prep/pullpipe"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -61,7 +62,7 @@ func init() {
 
 func (l *lines) Validate() error { return nil }
 
-func (l *lines) Open() (dataset.Data, error) {
+func (l *lines) Open(context.Context, store.Opener) (dataset.Data, error) {
 	if !l.rows {
 		if _, err := os.Stat(l.path); err != nil {
 			return nil, err
@@ -113,16 +114,16 @@ func put(line string, s *dataset.Sample) error {
 
 type lineRows struct{ l []string }
 
-func (d *lineRows) Columns() []dataset.Column             { return column }
-func (d *lineRows) Len() int64                            { return int64(len(d.l)) }
-func (d *lineRows) Close() error                          { return nil }
-func (d *lineRows) Read(i int64, s *dataset.Sample) error { return put(d.l[i], s) }
+func (d *lineRows) Columns() []dataset.Column                                { return column }
+func (d *lineRows) Len() int64                                               { return int64(len(d.l)) }
+func (d *lineRows) Close() error                                             { return nil }
+func (d *lineRows) Read(_ context.Context, i int64, s *dataset.Sample) error { return put(d.l[i], s) }
 
 type lineStream struct{ *lines }
 
 func (d lineStream) Columns() []dataset.Column { return column }
 func (d lineStream) Close() error              { return nil }
-func (d lineStream) Start(uint64) (dataset.Reader, error) {
+func (d lineStream) Start(_ context.Context, _ uint64) (dataset.Reader, error) {
 	f, err := os.Open(d.path)
 	if err != nil {
 		return nil, err
@@ -136,7 +137,7 @@ type lineReader struct {
 	s *bufio.Scanner
 }
 
-func (r *lineReader) Next(s *dataset.Sample) error {
+func (r *lineReader) Next(_ context.Context, s *dataset.Sample) error {
 	for r.s.Scan() {
 		if !strings.HasPrefix(r.s.Text(), "#") {
 			return put(r.s.Text(), s)
@@ -163,7 +164,7 @@ func write(t *testing.T, ext string, texts ...string) (paths []string) {
 
 func start(t *testing.T, r *Reader, o Options) *Run {
 	t.Helper()
-	run, err := r.Start(o)
+	run, err := r.Start(t.Context(), o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, run.Close()) })
 	return run
@@ -254,7 +255,7 @@ func TestOrder(t *testing.T) {
 					again := start(t, r.DoubleBuffer(), Options{State: state, Pipeline: pipeline.Options{Workers: 3}})
 					require.Equal(t, want[7:], numbers(t, again, 1000, false), "resumed")
 
-					b, err := dataset.Build(r.Dataset(), dataset.Options{})
+					b, err := dataset.Build(t.Context(), r.Dataset(), dataset.Options{})
 					require.NoError(t, err)
 					p, err := pullpipe.New(b, nil)
 					require.NoError(t, err)
@@ -386,7 +387,7 @@ func TestStartErrors(t *testing.T) {
 		{"too many", append(want2(), dataset.Column{Name: "z", Desc: want[1].Desc}), ShapeError{Column: "z", Want: want[1].Desc}, `column "z": missing, want int64 ()`},
 		{"other name", append(want2()[:1], dataset.Column{Name: "z", Desc: want[1].Desc}), ShapeError{Column: "z", Want: want[1].Desc}, `column "z": missing`},
 	} {
-		_, err := OpenFiles(c.columns, FilesOptions{Threads: 2}, paths...).Start(Options{})
+		_, err := OpenFiles(c.columns, FilesOptions{Threads: 2}, paths...).Start(t.Context(), Options{})
 		var e *ShapeError
 		require.ErrorAs(t, err, &e, c.name)
 		c.got.File = paths[0]
@@ -414,13 +415,13 @@ func TestStartErrors(t *testing.T) {
 		{OpenFiles(want, FilesOptions{}, paths...).MultiPass(0), dataset.ErrParam, "0 passes"},
 		{OpenFiles(want, FilesOptions{}, paths...).Batch(2).Shuffle(2), dataset.ErrDefinition, "a buffer of batches"},
 	} {
-		_, err := c.r.Start(Options{})
+		_, err := c.r.Start(t.Context(), Options{})
 		require.ErrorContains(t, err, c.says)
 		if c.is != nil {
 			require.ErrorIs(t, err, c.is)
 		}
 	}
-	_, err := OpenFiles(want, FilesOptions{}, paths...).Start(Options{Pipeline: pipeline.Options{Workers: -1}})
+	_, err := OpenFiles(want, FilesOptions{}, paths...).Start(t.Context(), Options{Pipeline: pipeline.Options{Workers: -1}})
 	require.ErrorIs(t, err, dataset.ErrParam)
 	// An explicit Format overrides the file's extension.
 	require.Equal(t, []int64{1}, numbers(t, start(t, OpenFiles(want, FilesOptions{Format: "nums"}, other), Options{}), 10, false))
@@ -532,7 +533,7 @@ func TestRanks(t *testing.T) {
 	require.Subset(t, all, got)
 	require.Greater(t, len(got), len(all)-2*world, "except for the remainder of each thread")
 	streams, _ := many(t, "nums", 5)
-	_, err := OpenFiles(want, FilesOptions{}, streams...).Start(Options{Dataset: dataset.Options{World: world}})
+	_, err := OpenFiles(want, FilesOptions{}, streams...).Start(t.Context(), Options{Dataset: dataset.Options{World: world}})
 	require.ErrorIs(t, err, dataset.ErrDefinition)
 }
 

@@ -139,7 +139,7 @@ type Options struct {
 // Start opens the files and returns a Run, which does not read samples yet. It
 // returns the errors of parameters (they wrap dataset.ErrParam), of opening the
 // files, and of dataset.Build.
-func (r *Reader) Start(o Options) (*Run, error) {
+func (r *Reader) Start(ctx context.Context, o Options) (*Run, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
@@ -155,7 +155,7 @@ func (r *Reader) Start(o Options) (*Run, error) {
 			o.Pipeline.Prefetch = 2
 		}
 	}
-	b, err := dataset.Build(r.d, o.Dataset)
+	b, err := dataset.Build(ctx, r.d, o.Dataset)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package celeba
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/files"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -58,7 +60,7 @@ func (o *CelebA) Validate() error {
 const maxAttributes = 4096
 
 // Open reads the lists.
-func (o *CelebA) Open() (dataset.Data, error) {
+func (o *CelebA) Open(context.Context, store.Opener) (dataset.Data, error) {
 	d, err := o.open()
 	if err != nil {
 		return nil, fmt.Errorf("celeba: %w", err)
@@ -243,7 +245,7 @@ func (d *rows) Columns() []dataset.Column {
 
 func (d *rows) Len() int64 { return int64(len(d.keys)) }
 
-func (d *rows) Read(i int64, s *dataset.Sample) error {
+func (d *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	if err := files.Index(i, d.Len()); err != nil {
 		return fmt.Errorf("celeba: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/sourcetest"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 const testdata = "../../testdata/datasets/celeba/"
@@ -59,7 +60,7 @@ func TestBadLists(t *testing.T) {
 				require.Len(t, sourcetest.Samples(t, o), 1)
 				return
 			}
-			_, err := o.Open()
+			_, err := o.Open(t.Context(), store.Local)
 			require.ErrorIs(t, err, dataset.ErrData)
 			require.ErrorContains(t, err, c.want)
 		})
@@ -68,14 +69,14 @@ func TestBadLists(t *testing.T) {
 
 func TestMissing(t *testing.T) {
 	dir := t.TempDir()
-	_, err := New(dir).Open()
+	_, err := New(dir).Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "list_attr_celeba.txt"), []byte("1\na\n1.jpg 1\n"), 0o600))
-	_, err = New(dir).Open()
+	_, err = New(dir).Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, os.ErrNotExist, "the list of parts")
-	d, err := (&CelebA{dir, "", "all"}).Open()
+	d, err := (&CelebA{dir, "", "all"}).Open(t.Context(), store.Local)
 	require.NoError(t, err)
-	require.ErrorIs(t, d.(dataset.Rows).Read(0, sourcetest.New(d)), os.ErrNotExist)
+	require.ErrorIs(t, d.(dataset.Rows).Read(t.Context(), 0, sourcetest.New(d)), os.ErrNotExist)
 }
 
 func FuzzParse(f *testing.F) {

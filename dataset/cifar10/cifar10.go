@@ -2,9 +2,12 @@
 package cifar10
 
 import (
+	"context"
+
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/cifar"
 	"github.com/infer-prep/infer-prep/dataset/internal/files"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // CIFAR10 is the binary version of CIFAR-10: data_batch_1.bin to data_batch_5.bin and
@@ -36,7 +39,7 @@ func (o *CIFAR10) Validate() error { return files.Usage(o.Usage, "train", "test"
 var format = cifar.Format{Package: "cifar10", Labels: []string{"label"}, Classes: []int{10}, Names: "batches.meta.txt"}
 
 // Open looks at the files' sizes.
-func (o *CIFAR10) Open() (dataset.Data, error) {
+func (o *CIFAR10) Open(context.Context, store.Opener) (dataset.Data, error) {
 	var names []string
 	if o.Usage != "test" {
 		names = []string{"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/sourcetest"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 const testdata = "../../testdata/datasets/cifar10/"
@@ -45,7 +46,7 @@ func TestBadFiles(t *testing.T) {
 				require.NoError(t, os.WriteFile(filepath.Join(dir, "test_batch.bin"), c.file, 0o600))
 			}
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "batches.meta.txt"), []byte(c.meta), 0o600))
-			_, err := (&CIFAR10{dir, "test"}).Open()
+			_, err := (&CIFAR10{dir, "test"}).Open(t.Context(), store.Local)
 			require.ErrorContains(t, err, c.want)
 			if c.file != nil {
 				require.ErrorIs(t, err, dataset.ErrData)
@@ -55,12 +56,12 @@ func TestBadFiles(t *testing.T) {
 	dir := t.TempDir()
 	record[0] = 10
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "test_batch.bin"), append(make([]byte, 3073), record...), 0o600))
-	d, err := (&CIFAR10{dir, "test"}).Open()
+	d, err := (&CIFAR10{dir, "test"}).Open(t.Context(), store.Local)
 	require.NoError(t, err)
 	defer d.Close()
 	require.Empty(t, d.(dataset.ClassIndexed).ClassIndex(), "no file with names")
-	require.NoError(t, d.(dataset.Rows).Read(0, sourcetest.New(d)))
-	err = d.(dataset.Rows).Read(1, sourcetest.New(d))
+	require.NoError(t, d.(dataset.Rows).Read(t.Context(), 0, sourcetest.New(d)))
+	err = d.(dataset.Rows).Read(t.Context(), 1, sourcetest.New(d))
 	require.ErrorIs(t, err, dataset.ErrData)
 	require.ErrorContains(t, err, "test_batch.bin at byte 3073: label 10, want one of 10 classes")
 	_, err = d.(dataset.Classed).Class(1)
@@ -74,7 +75,7 @@ func FuzzOpen(f *testing.F) {
 		dir := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "test_batch.bin"), file, 0o600))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "batches.meta.txt"), names, 0o600))
-		d, err := (&CIFAR10{dir, "test"}).Open()
+		d, err := (&CIFAR10{dir, "test"}).Open(t.Context(), store.Local)
 		if err != nil {
 			require.ErrorIs(t, err, dataset.ErrData)
 			return
@@ -83,7 +84,7 @@ func FuzzOpen(f *testing.F) {
 		r := d.(dataset.Rows)
 		s := sourcetest.New(d)
 		for i := range r.Len() {
-			if err := r.Read(i, s); err != nil {
+			if err := r.Read(t.Context(), i, s); err != nil {
 				require.ErrorIs(t, err, dataset.ErrData)
 			}
 		}

@@ -2,9 +2,12 @@
 package cifar100
 
 import (
+	"context"
+
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/cifar"
 	"github.com/infer-prep/infer-prep/dataset/internal/files"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // CIFAR100 is the binary version of CIFAR-100: train.bin and test.bin, of any number
@@ -40,7 +43,7 @@ var format = cifar.Format{
 }
 
 // Open looks at the files' sizes.
-func (o *CIFAR100) Open() (dataset.Data, error) {
+func (o *CIFAR100) Open(context.Context, store.Opener) (dataset.Data, error) {
 	var names []string
 	if o.Usage != "train" {
 		names = []string{"test.bin"}

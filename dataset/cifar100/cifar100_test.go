@@ -9,6 +9,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/sourcetest"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 const testdata = "../../testdata/datasets/cifar100/"
@@ -26,7 +27,7 @@ func TestValidate(t *testing.T) {
 
 // TestClass: the class is the fine label.
 func TestClass(t *testing.T) {
-	d, err := (&CIFAR100{testdata, "train"}).Open()
+	d, err := (&CIFAR100{testdata, "train"}).Open(t.Context(), store.Local)
 	require.NoError(t, err)
 	defer d.Close()
 	for i, want := range []int64{99, 66, 33} {
@@ -42,9 +43,9 @@ func TestBadLabels(t *testing.T) {
 		b := make([]byte, 3074)
 		b[at] = 255
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "train.bin"), b, 0o600))
-		d, err := New(dir).Open()
+		d, err := New(dir).Open(t.Context(), store.Local)
 		require.NoError(t, err)
-		err = d.(dataset.Rows).Read(0, sourcetest.New(d))
+		err = d.(dataset.Rows).Read(t.Context(), 0, sourcetest.New(d))
 		require.ErrorIs(t, err, dataset.ErrData)
 		require.ErrorContains(t, err, want)
 		require.NoError(t, d.Close())

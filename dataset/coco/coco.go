@@ -2,12 +2,14 @@
 package coco
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/files"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -78,7 +80,7 @@ func (o *Coco) Validate() error {
 }
 
 // Open reads the annotations.
-func (o *Coco) Open() (dataset.Data, error) {
+func (o *Coco) Open(context.Context, store.Opener) (dataset.Data, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("coco: %w", err)
 	}
@@ -171,7 +173,7 @@ func (d *rows) vector(j int) []float32 {
 	return d.numbers[d.ends[j-1]:d.ends[j]]
 }
 
-func (d *rows) Read(i int64, s *dataset.Sample) error {
+func (d *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	if err := files.Index(i, d.Len()); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package coco
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -10,10 +11,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/golden"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
-	"github.com/stretchr/testify/require"
 )
 
 const testdata = "../../testdata/datasets/coco/"
@@ -115,15 +118,15 @@ func TestErrors(t *testing.T) {
 	s := New(testdata+"images", testdata+"instances.json")
 	s.Task = "boxes"
 	require.ErrorIs(t, s.Validate(), dataset.ErrParam)
-	_, err = s.Open()
+	_, err = s.Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, dataset.ErrParam)
-	_, err = New("", filepath.Join(t.TempDir(), "none.json")).Open()
+	_, err = New("", filepath.Join(t.TempDir(), "none.json")).Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	d, err := read(t, Detection, box(`"image_id": 2, "bbox": [1, 2, 3, 4], "category_id": 1`))
 	require.NoError(t, err)
 	d.dir = t.TempDir()
 	sample := dataset.Sample{Values: make([]dataset.Value, 4)}
-	require.ErrorIs(t, d.Read(1, &sample), os.ErrNotExist)
+	require.ErrorIs(t, d.Read(t.Context(), 1, &sample), os.ErrNotExist)
 	require.Equal(t, "1.jpg", sample.Key)
 }
 
@@ -147,7 +150,7 @@ func FuzzParse(f *testing.F) {
 		s := dataset.Sample{Values: make([]dataset.Value, len(d.Columns()))}
 		for i := range d.Len() {
 			d.names[i] = "x"
-			require.NoError(t, d.Read(i, &s))
+			require.NoError(t, d.Read(t.Context(), i, &s))
 			for j, c := range d.Columns() {
 				require.True(t, c.Desc.Matches(s.Values[j].Desc), "%v, want %v", s.Values[j].Desc, c.Desc)
 			}
@@ -160,7 +163,7 @@ func FuzzParse(f *testing.F) {
 
 // The annotations of every sample are in the sample's memory.
 func TestAllocations(t *testing.T) {
-	data, err := New(testdata+"images", testdata+"instances.json").Open()
+	data, err := New(testdata+"images", testdata+"instances.json").Open(t.Context(), store.Local)
 	require.NoError(t, err)
 	// Opening a file takes some; the annotations none.
 	file := golden.Allocs(t, noAnnotations{data.(*rows)})
@@ -170,11 +173,11 @@ func TestAllocations(t *testing.T) {
 // noAnnotations is the images alone.
 type noAnnotations struct{ *rows }
 
-func (d noAnnotations) Read(i int64, s *dataset.Sample) error {
+func (d noAnnotations) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	keep := s.Values
 	s.Values = s.Values[:2]
 	defer func() { s.Values = keep }()
-	return d.rows.Read(i, s)
+	return d.rows.Read(context.Background(), i, s)
 }
 
 // The annotations that torchvision's CocoDetection gives for each image are the
@@ -215,7 +218,7 @@ func TestTorchvision(t *testing.T) {
 		}
 		o := New(testdata+"images", testdata+c.Name+".json")
 		o.Task = tasks[c.Name]
-		data, err := o.Open()
+		data, err := o.Open(t.Context(), store.Local)
 		require.NoError(t, err)
 		d := data.(*rows)
 		seen := 0

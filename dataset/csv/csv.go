@@ -2,6 +2,7 @@
 package csv
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -9,6 +10,7 @@ import (
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/files"
 	"github.com/infer-prep/infer-prep/dataset/internal/lines"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -117,7 +119,7 @@ func (o *CSV) columns(names []string) ([]dataset.Column, error) {
 }
 
 // Open indexes the files and reads their headers.
-func (o *CSV) Open() (_ dataset.Data, err error) {
+func (o *CSV) Open(context.Context, store.Opener) (_ dataset.Data, err error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("csv: %w", err)
 	}
@@ -194,7 +196,7 @@ func (d *rows) headers(at []int64) ([]string, error) {
 
 func (d *rows) Columns() []dataset.Column { return d.columns }
 
-func (d *rows) Read(i int64, s *dataset.Sample) error {
+func (d *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	if err := files.Index(i, d.Len()); err != nil {
 		return err
 	}

@@ -11,10 +11,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/golden"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
-	"github.com/stretchr/testify/require"
 )
 
 func TestMindSpore(t *testing.T) {
@@ -40,7 +42,7 @@ func open(t testing.TB, o *CSV, texts ...string) (dataset.Rows, error) {
 		o.Files = append(o.Files, filepath.Join(t.TempDir(), string(rune('a'+i))+".csv"))
 		require.NoError(t, os.WriteFile(o.Files[i], []byte(x), 0o600))
 	}
-	data, err := o.Open()
+	data, err := o.Open(t.Context(), store.Local)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +75,7 @@ func TestUnlikeMindSpore(t *testing.T) {
 	d, err = open(t, plain(2, tensor.Int64, tensor.Float64), "-9223372036854775808,1e-320\n")
 	require.NoError(t, err)
 	s := dataset.Sample{Values: make([]dataset.Value, 2)}
-	require.NoError(t, d.Read(0, &s))
+	require.NoError(t, d.Read(t.Context(), 0, &s))
 	require.EqualValues(t, -1<<63, tensor.View[int64](&s.Values[0].Tensor)[0])
 	require.Equal(t, 1e-320, tensor.View[float64](&s.Values[1].Tensor)[0])
 }
@@ -87,7 +89,7 @@ func TestLong(t *testing.T) {
 		require.EqualValues(t, 3, d.Len())
 		s := dataset.Sample{Values: make([]dataset.Value, 2)}
 		for i, want := range [][2]string{{long, "y"}, {"a", strings.Repeat(`"`, n)}, {strings.Repeat("\n", n), "z"}} {
-			require.NoError(t, d.Read(int64(i), &s))
+			require.NoError(t, d.Read(t.Context(), int64(i), &s))
 			require.Equal(t, want[0], string(s.Values[0].Data))
 			require.Equal(t, want[1], string(s.Values[1].Data))
 		}
@@ -115,10 +117,10 @@ func TestMalformedRows(t *testing.T) {
 		require.NoError(t, err)
 		require.EqualValues(t, 3, d.Len())
 		s := dataset.Sample{Values: make([]dataset.Value, 2)}
-		require.NoError(t, d.Read(0, &s))
-		require.NoError(t, d.Read(2, &s))
+		require.NoError(t, d.Read(t.Context(), 0, &s))
+		require.NoError(t, d.Read(t.Context(), 2, &s))
 		require.EqualValues(t, 9, tensor.View[int32](&s.Values[0].Tensor)[0])
-		err = d.Read(1, &s)
+		err = d.Read(t.Context(), 1, &s)
 		require.ErrorIs(t, err, dataset.ErrData, c.text)
 		require.ErrorContains(t, err, c.want)
 		require.ErrorContains(t, err, "a.csv")
@@ -127,7 +129,7 @@ func TestMalformedRows(t *testing.T) {
 	d, err := open(t, plain(2), "1,2\n\n3,\"4\n5,6\n")
 	require.NoError(t, err)
 	require.EqualValues(t, 2, d.Len())
-	require.ErrorContains(t, d.Read(1, &dataset.Sample{Values: make([]dataset.Value, 2)}), "line 3 (offset 7): the file ends within quotes")
+	require.ErrorContains(t, d.Read(t.Context(), 1, &dataset.Sample{Values: make([]dataset.Value, 2)}), "line 3 (offset 7): the file ends within quotes")
 }
 
 func TestErrors(t *testing.T) {
@@ -147,7 +149,7 @@ func TestErrors(t *testing.T) {
 		change(o)
 		require.ErrorIs(t, o.Validate(), dataset.ErrParam)
 		require.ErrorContains(t, o.Validate(), name)
-		_, err := o.Open()
+		_, err := o.Open(t.Context(), store.Local)
 		require.ErrorIs(t, err, dataset.ErrParam)
 	}
 	for _, c := range []struct {
@@ -171,7 +173,7 @@ func TestErrors(t *testing.T) {
 	o.ColumnNames = []string{"p"}
 	_, err := open(t, o, "a,b\n1,2")
 	require.ErrorContains(t, err, "2 columns, want the 1 of column_names")
-	_, err = New(t.TempDir() + "/*").Open()
+	_, err = New(t.TempDir()+"/*").Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, dataset.ErrData)
 }
 

@@ -3,12 +3,14 @@
 package fakeimage
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/files"
 	"github.com/infer-prep/infer-prep/dataset/internal/noise"
 	"github.com/infer-prep/infer-prep/rng"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -59,7 +61,7 @@ func (o *FakeImage) Validate() error {
 }
 
 // Open validates the parameters; it reads no files.
-func (o *FakeImage) Open() (dataset.Data, error) {
+func (o *FakeImage) Open(context.Context, store.Opener) (dataset.Data, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
@@ -80,7 +82,7 @@ func (d *rows) Columns() []dataset.Column {
 
 func (d *rows) Len() int64 { return d.o.Images }
 
-func (d *rows) Read(i int64, s *dataset.Sample) error {
+func (d *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	if err := files.Index(i, d.o.Images); err != nil {
 		return fmt.Errorf("fakeimage: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/sourcetest"
 	"github.com/infer-prep/infer-prep/rng"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -68,7 +69,7 @@ func TestValidate(t *testing.T) {
 		o := New()
 		change(o)
 		require.ErrorIs(t, o.Validate(), dataset.ErrParam)
-		_, err := o.Open()
+		_, err := o.Open(t.Context(), store.Local)
 		require.ErrorIs(t, err, dataset.ErrParam)
 	}
 }

@@ -4,12 +4,14 @@
 package generator
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"iter"
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/internal/registry"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -84,7 +86,7 @@ func (o *Generator) Validate() error {
 }
 
 // Open looks up the function. The function is called when an epoch starts.
-func (o *Generator) Open() (dataset.Data, error) {
+func (o *Generator) Open(context.Context, store.Opener) (dataset.Data, error) {
 	d, err := o.find()
 	if err != nil {
 		return nil, err
@@ -96,7 +98,7 @@ func (o *Generator) Open() (dataset.Data, error) {
 func (o *Func) Validate() error { return o.check() }
 
 // Open validates the definition. The function is called when an epoch starts.
-func (o *Func) Open() (dataset.Data, error) {
+func (o *Func) Open(context.Context, store.Opener) (dataset.Data, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -110,7 +112,7 @@ type stream struct {
 
 func (d *stream) Columns() []dataset.Column { return d.d.Columns }
 
-func (d *stream) Start(epoch uint64) (dataset.Reader, error) {
+func (d *stream) Start(_ context.Context, epoch uint64) (dataset.Reader, error) {
 	r, err := d.d.Start(epoch)
 	if err != nil {
 		return nil, fmt.Errorf("generator %s: epoch %d: %w", d.name, epoch, err)
@@ -129,12 +131,12 @@ type reader struct {
 }
 
 // Next also checks that the sample matches the columns.
-func (r *reader) Next(s *dataset.Sample) error {
+func (r *reader) Next(ctx context.Context, s *dataset.Sample) error {
 	if r.end != nil {
 		return r.end
 	}
 	s.Key = ""
-	err := r.r.Next(s)
+	err := r.r.Next(ctx, s)
 	if err == nil {
 		if len(s.Values) != len(r.d.d.Columns) {
 			err = fmt.Errorf("%w: %d values, want %d", dataset.ErrData, len(s.Values), len(r.d.d.Columns))
@@ -177,7 +179,7 @@ type pulled struct {
 	stop func()
 }
 
-func (p *pulled) Next(s *dataset.Sample) error {
+func (p *pulled) Next(_ context.Context, s *dataset.Sample) error {
 	ts, err, ok := p.next()
 	if !ok {
 		return io.EOF

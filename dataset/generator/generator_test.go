@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"context"
 	"errors"
 	"io"
 	"iter"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/sourcetest"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -22,7 +24,7 @@ var columns = []dataset.Column{
 // counter counts up to an end that differs between epochs.
 type counter struct{ at, end int32 }
 
-func (c *counter) Next(s *dataset.Sample) error {
+func (c *counter) Next(_ context.Context, s *dataset.Sample) error {
 	if c.at == c.end {
 		return io.EOF
 	}
@@ -56,18 +58,18 @@ func TestGenerator(t *testing.T) {
 	sourcetest.Spec(t, New("count"))
 	for _, src := range []dataset.Source{New("count"), NewFunc(Definition{columns, start}), NewFunc(Definition{columns, Iter(count)})} {
 		sourcetest.Run(t, src)
-		d, err := src.Open()
+		d, err := src.Open(t.Context(), store.Local)
 		require.NoError(t, err)
 		for epoch := range uint64(3) {
-			r, err := d.(dataset.Stream).Start(epoch)
+			r, err := d.(dataset.Stream).Start(t.Context(), epoch)
 			require.NoError(t, err)
 			s := sourcetest.New(d)
 			for i := range 5 + int32(epoch) {
-				require.NoError(t, r.Next(s))
+				require.NoError(t, r.Next(t.Context(), s))
 				require.Equal(t, []int32{i + 1}, tensor.View[int32](&s.Values[0].Tensor))
 				require.Equal(t, "some text that is cut"[:i+1], string(s.Values[1].Data))
 			}
-			require.Equal(t, io.EOF, r.Next(s))
+			require.Equal(t, io.EOF, r.Next(t.Context(), s))
 			require.NoError(t, r.Close())
 		}
 	}
@@ -77,19 +79,19 @@ func TestAllocs(t *testing.T) {
 	endless := Definition{columns, func(uint64) (dataset.Reader, error) { return &counter{at: -1 << 30, end: 1}, nil }}
 	endless.Columns = columns[:1]
 	endless.Start = func(uint64) (dataset.Reader, error) { return numbers{}, nil }
-	d, err := NewFunc(endless).Open()
+	d, err := NewFunc(endless).Open(t.Context(), store.Local)
 	require.NoError(t, err)
-	r, err := d.(dataset.Stream).Start(0)
+	r, err := d.(dataset.Stream).Start(t.Context(), 0)
 	require.NoError(t, err)
 	s := sourcetest.New(d)
-	require.NoError(t, r.Next(s))
-	require.Zero(t, testing.AllocsPerRun(100, func() { _ = r.Next(s) }))
+	require.NoError(t, r.Next(t.Context(), s))
+	require.Zero(t, testing.AllocsPerRun(100, func() { _ = r.Next(t.Context(), s) }))
 }
 
 type numbers struct{}
 
-func (numbers) Next(s *dataset.Sample) error { return s.Values[0].SetInt32(7) }
-func (numbers) Close() error                 { return nil }
+func (numbers) Next(_ context.Context, s *dataset.Sample) error { return s.Values[0].SetInt32(7) }
+func (numbers) Close() error                                    { return nil }
 
 // TestCloseEndsIterator checks that Close runs the deferred calls of an
 // unfinished iterator.
@@ -105,11 +107,11 @@ func TestCloseEndsIterator(t *testing.T) {
 				}
 			}
 		}
-	})}).Open()
+	})}).Open(t.Context(), store.Local)
 	require.NoError(t, err)
-	r, err := d.(dataset.Stream).Start(0)
+	r, err := d.(dataset.Stream).Start(t.Context(), 0)
 	require.NoError(t, err)
-	require.NoError(t, r.Next(sourcetest.New(d)))
+	require.NoError(t, r.Next(t.Context(), sourcetest.New(d)))
 	require.False(t, ended)
 	require.NoError(t, r.Close())
 	require.True(t, ended)
@@ -137,22 +139,22 @@ func TestErrors(t *testing.T) {
 		{give(n, nil), dataset.ErrData, "value 1 is nil"},
 		{give(n, n), dataset.ErrData, "text is int32"},
 	} {
-		d, err := NewFunc(c.d).Open()
+		d, err := NewFunc(c.d).Open(t.Context(), store.Local)
 		require.NoError(t, err)
-		r, err := d.(dataset.Stream).Start(3)
+		r, err := d.(dataset.Stream).Start(t.Context(), 3)
 		if err == nil {
-			err = r.Next(sourcetest.New(d))
-			require.Equal(t, err, r.Next(sourcetest.New(d)), "the error stays")
+			err = r.Next(t.Context(), sourcetest.New(d))
+			require.Equal(t, err, r.Next(t.Context(), sourcetest.New(d)), "the error stays")
 			require.NoError(t, r.Close())
 		}
 		require.ErrorIs(t, err, c.kind)
 		require.ErrorContains(t, err, c.want)
 	}
 	require.ErrorIs(t, New("no such").Validate(), dataset.ErrParam)
-	_, err := New("no such").Open()
+	_, err := New("no such").Open(t.Context(), store.Local)
 	require.ErrorContains(t, err, `unknown generator "no such"; known: count`)
 	require.ErrorIs(t, NewFunc(Definition{}).Validate(), dataset.ErrParam)
-	_, err = NewFunc(Definition{}).Open()
+	_, err = NewFunc(Definition{}).Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, dataset.ErrParam)
 	require.Panics(t, func() { Register("count", Definition{columns, start}) })
 	require.Zero(t, dataset.InfoOf(NewFunc(Definition{})).Version, "a function without a name is not written")

@@ -3,6 +3,7 @@
 package imagefolder
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/files"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -82,7 +84,7 @@ func (o *ImageFolder) Validate() error {
 }
 
 // Open lists the files.
-func (o *ImageFolder) Open() (dataset.Data, error) {
+func (o *ImageFolder) Open(context.Context, store.Opener) (dataset.Data, error) {
 	d, err := o.open()
 	if err != nil {
 		return nil, fmt.Errorf("imagefolder: %w", err)
@@ -201,7 +203,7 @@ func (d *rows) Columns() []dataset.Column {
 
 func (d *rows) Len() int64 { return int64(len(d.keys)) }
 
-func (d *rows) Read(i int64, s *dataset.Sample) error {
+func (d *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	if err := files.Index(i, d.Len()); err != nil {
 		return fmt.Errorf("imagefolder: %w", err)
 	}

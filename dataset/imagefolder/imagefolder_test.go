@@ -9,6 +9,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/sourcetest"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 const testdata = "../../testdata/datasets/imagefolder/"
@@ -80,10 +81,10 @@ func TestLinks(t *testing.T) {
 
 	// A link to an image that is not there fails when it is read.
 	link(t, dir, "nowhere.png", "b/3.png")
-	d, err := New(dir).Open()
+	d, err := New(dir).Open(t.Context(), store.Local)
 	require.NoError(t, err)
 	require.EqualValues(t, 10, d.(dataset.Rows).Len())
-	require.ErrorIs(t, d.(dataset.Rows).Read(3, sourcetest.New(d)), os.ErrNotExist)
+	require.ErrorIs(t, d.(dataset.Rows).Read(t.Context(), 3, sourcetest.New(d)), os.ErrNotExist)
 
 	for name, to := range map[string]string{"itself": ".", "the class": "../b", "the dataset": "../.."} {
 		dir := tree(t, "a/1.png", "b/sub/2.png")
@@ -92,14 +93,14 @@ func TestLinks(t *testing.T) {
 			require.NoError(t, os.Remove(filepath.Join(dir, "b/sub/loop")))
 			link(t, dir, "../../b", "b/sub/loop")
 		}
-		_, err := New(dir).Open()
+		_, err := New(dir).Open(t.Context(), store.Local)
 		require.ErrorIs(t, err, dataset.ErrData, name)
 		require.ErrorContains(t, err, "leads back", name)
 	}
 }
 
 func TestBadFolders(t *testing.T) {
-	_, err := New(filepath.Join(t.TempDir(), "none")).Open()
+	_, err := New(filepath.Join(t.TempDir(), "none")).Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	for _, c := range []struct {
 		dir     string
@@ -113,7 +114,7 @@ func TestBadFolders(t *testing.T) {
 	} {
 		o := New(c.dir)
 		o.ClassIndexing = c.classes
-		_, err := o.Open()
+		_, err := o.Open(t.Context(), store.Local)
 		require.ErrorIs(t, err, dataset.ErrData)
 		require.ErrorContains(t, err, c.want)
 	}

@@ -75,20 +75,19 @@ func (o *ImageRecord) Validate() error {
 }
 
 // Open finds the records.
-func (o *ImageRecord) Open() (dataset.Data, error) {
+func (o *ImageRecord) Open(ctx context.Context, files store.Opener) (dataset.Data, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("imagerecord: %w", err)
 	}
-	ctx := context.Background()
-	files, err := store.Files(ctx, store.Local, strings.Split(o.Files, ";"), false)
+	list, err := store.Files(ctx, files, strings.Split(o.Files, ";"), false)
 	if err != nil {
 		return nil, fmt.Errorf("imagerecord: %w: %w", dataset.ErrData, err)
 	}
 	r := &rows{width: o.LabelWidth}
-	if r.stream, err = recordio.NewStream(ctx, store.Local, files, 4); err != nil {
+	if r.stream, err = recordio.NewStream(ctx, files, list, 4); err != nil {
 		return nil, fmt.Errorf("imagerecord: %w: %w", dataset.ErrData, err)
 	}
-	if err := r.open(ctx, o); err != nil {
+	if err := r.open(ctx, files, o); err != nil {
 		return nil, errors.Join(fmt.Errorf("imagerecord: %w: %w", dataset.ErrData, err), r.stream.Close())
 	}
 	return r, nil
@@ -110,9 +109,9 @@ type memory struct {
 	record imagerecord.Record
 }
 
-func (r *rows) open(ctx context.Context, o *ImageRecord) (err error) {
+func (r *rows) open(ctx context.Context, files store.Opener, o *ImageRecord) (err error) {
 	if o.List != "" {
-		if err := r.readList(ctx, o.List); err != nil {
+		if err := r.readList(ctx, files, o.List); err != nil {
 			return err
 		}
 	}
@@ -120,7 +119,7 @@ func (r *rows) open(ctx context.Context, o *ImageRecord) (err error) {
 	var end int64
 	if o.Index == "" {
 		entries, end, err = r.stream.IndexPart(o.Part, o.Parts, recordio.Options{})
-	} else if entries, err = read(ctx, o.Index, recordio.ReadIndex); err == nil {
+	} else if entries, err = read(ctx, files, o.Index, recordio.ReadIndex); err == nil {
 		entries, end, err = r.stream.PartIndex(entries, o.Part, o.Parts, recordio.Options{Name: o.Index})
 	}
 	if err == nil {
@@ -130,8 +129,8 @@ func (r *rows) open(ctx context.Context, o *ImageRecord) (err error) {
 }
 
 // readList reads the labels of a list.
-func (r *rows) readList(ctx context.Context, name string) error {
-	items, err := read(ctx, name, imagerecord.ReadList)
+func (r *rows) readList(ctx context.Context, files store.Opener, name string) error {
+	items, err := read(ctx, files, name, imagerecord.ReadList)
 	if err != nil {
 		return err
 	}
@@ -148,8 +147,8 @@ func (r *rows) readList(ctx context.Context, name string) error {
 	return nil
 }
 
-func read[T any](ctx context.Context, name string, parse func(string, io.Reader) ([]T, error)) ([]T, error) {
-	f, err := store.Local.Open(ctx, name)
+func read[T any](ctx context.Context, files store.Opener, name string, parse func(string, io.Reader) ([]T, error)) ([]T, error) {
+	f, err := files.Open(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +184,7 @@ func (r *rows) Columns() []dataset.Column {
 func (r *rows) Len() int64 { return int64(r.index.Len()) }
 
 // Read reads a record.
-func (r *rows) Read(i int64, s *dataset.Sample) error {
+func (r *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	if i < 0 || i >= r.Len() {
 		return fmt.Errorf("imagerecord: %w: row %d of %d", dataset.ErrParam, i, r.Len())
 	}

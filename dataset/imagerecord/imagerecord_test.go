@@ -13,6 +13,7 @@ import (
 	"github.com/infer-prep/infer-prep/dataset/sourcetest"
 	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -78,15 +79,15 @@ func TestErrors(t *testing.T) {
 	dir, index := files(t, 1)
 	require.ErrorIs(t, New("").Validate(), dataset.ErrParam)
 	require.ErrorIs(t, (&ImageRecord{Files: "a", Parts: 1}).Validate(), dataset.ErrParam)
-	_, err := New(filepath.Join(dir, "none")).Open()
+	_, err := New(filepath.Join(dir, "none")).Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, dataset.ErrData)
 
 	o := New(dir)
 	o.LabelWidth = 2
-	d, err := o.Open()
+	d, err := o.Open(t.Context(), store.Local)
 	require.NoError(t, err)
 	defer d.Close()
-	err = d.(dataset.Rows).Read(1, sourcetest.New(d))
+	err = d.(dataset.Rows).Read(t.Context(), 1, sourcetest.New(d))
 	require.ErrorIs(t, err, dataset.ErrData)
 	require.ErrorContains(t, err, "1 labels, want 2")
 
@@ -96,16 +97,16 @@ func TestErrors(t *testing.T) {
 	require.NoError(t, err)
 	b[0] ^= 1
 	require.NoError(t, os.WriteFile(name, b, 0o600))
-	_, err = New(dir).Open()
+	_, err = New(dir).Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, recordio.ErrCorrupt)
 	o = New(dir)
 	o.Index = index
-	d2, err := o.Open()
+	d2, err := o.Open(t.Context(), store.Local)
 	require.NoError(t, err)
 	defer d2.Close()
 	s := sourcetest.New(d2)
-	require.NoError(t, d2.(dataset.Rows).Read(1, s))
-	err = d2.(dataset.Rows).Read(0, s)
+	require.NoError(t, d2.(dataset.Rows).Read(t.Context(), 1, s))
+	err = d2.(dataset.Rows).Read(t.Context(), 0, s)
 	require.ErrorIs(t, err, recordio.ErrCorrupt)
 	require.ErrorContains(t, err, "0.rec: at byte 0")
 }
@@ -148,7 +149,7 @@ func TestParts(t *testing.T) {
 	require.NoError(t, os.WriteFile(far, []byte("0\t0\n1\t4000000\n"), 0o600))
 	o := New(dir)
 	o.Index = far
-	_, err := o.Open()
+	_, err := o.Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, recordio.ErrCorrupt)
 	require.ErrorContains(t, err, "far.idx")
 }
@@ -174,10 +175,10 @@ func TestList(t *testing.T) {
 	}
 	o := New(dir)
 	o.List, o.LabelWidth = list, 4
-	_, err := o.Open()
+	_, err := o.Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, dataset.ErrData)
 	require.ErrorContains(t, err, "has 3 labels, want 4")
 	o.List = filepath.Join(dir, "none.lst")
-	_, err = o.Open()
+	_, err = o.Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, os.ErrNotExist)
 }

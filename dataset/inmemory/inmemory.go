@@ -7,11 +7,13 @@
 package inmemory
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/arrays"
 	"github.com/infer-prep/infer-prep/dataset/internal/files"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -60,7 +62,7 @@ func (o *Slices) Validate() error {
 }
 
 // Open checks the tensors; it copies only those that are not dense.
-func (o *Slices) Open() (dataset.Data, error) {
+func (o *Slices) Open(context.Context, store.Opener) (dataset.Data, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
@@ -89,7 +91,7 @@ func (o *Samples) Validate() error {
 }
 
 // Open checks the samples; it copies nothing.
-func (o *Samples) Open() (dataset.Data, error) {
+func (o *Samples) Open(context.Context, store.Opener) (dataset.Data, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
@@ -102,7 +104,7 @@ func (d *rows) Columns() []dataset.Column { return d.o.Columns }
 
 func (d *rows) Len() int64 { return int64(len(d.o.Rows)) }
 
-func (d *rows) Read(i int64, s *dataset.Sample) error {
+func (d *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	if err := files.Index(i, d.Len()); err != nil {
 		return fmt.Errorf("inmemory: %w", err)
 	}

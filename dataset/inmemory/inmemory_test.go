@@ -8,6 +8,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/sourcetest"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -25,10 +26,10 @@ func TestSlices(t *testing.T) {
 	src := New(tensor.Named{Name: "image", T: image}, tensor.Named{Name: "label", T: counting(t, tensor.Int16, 4)}, tensor.Named{Name: "none", T: counting(t, tensor.Float32, 4, 0)})
 	sourcetest.Run(t, src)
 	require.Zero(t, sourcetest.Allocs(t, src))
-	d, err := src.Open()
+	d, err := src.Open(t.Context(), store.Local)
 	require.NoError(t, err)
 	s := sourcetest.New(d)
-	require.NoError(t, d.(dataset.Rows).Read(2, s))
+	require.NoError(t, d.(dataset.Rows).Read(t.Context(), 2, s))
 	require.Same(t, &image.Data[12], &s.Values[0].Data[0], "shared")
 	require.Equal(t, 6, len(s.Values[0].Data))
 	require.Equal(t, 6, cap(s.Values[0].Data))
@@ -54,7 +55,7 @@ func TestClasses(t *testing.T) {
 	for d, want := range map[tensor.DType]int64{
 		tensor.Uint8: 1, tensor.Int8: 1, tensor.Bool: 1, tensor.Uint16: 0x0302, tensor.Int16: 0x0302, tensor.Int32: 0x07060504, tensor.Int64: 0x0f0e0d0c0b0a0908,
 	} {
-		data, err := New(tensor.Named{Name: "label", T: counting(t, d, 3)}).Open()
+		data, err := New(tensor.Named{Name: "label", T: counting(t, d, 3)}).Open(t.Context(), store.Local)
 		require.NoError(t, err)
 		c, err := data.(dataset.Classed).Class(1)
 		require.NoError(t, err)
@@ -63,7 +64,7 @@ func TestClasses(t *testing.T) {
 	for _, a := range []tensor.Named{
 		{Name: "label", T: counting(t, tensor.Float32, 3)}, {Name: "label", T: counting(t, tensor.Int32, 3, 1)}, {Name: "other", T: counting(t, tensor.Int32, 3)},
 	} {
-		data, err := New(a).Open()
+		data, err := New(a).Open(t.Context(), store.Local)
 		require.NoError(t, err)
 		_, ok := data.(dataset.Classed)
 		require.False(t, ok, a.Name)
@@ -103,7 +104,7 @@ func TestValidate(t *testing.T) {
 		&Samples{Columns: columns, Rows: [][]*tensor.Tensor{{one}}, Keys: []string{}},
 	} {
 		require.ErrorIs(t, o.Validate(), dataset.ErrParam)
-		_, err := o.Open()
+		_, err := o.Open(t.Context(), store.Local)
 		require.ErrorIs(t, err, dataset.ErrParam)
 	}
 }

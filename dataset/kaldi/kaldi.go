@@ -96,7 +96,7 @@ func (o *Kaldi) parse() (d tensor.Desc, options kaldi.Options, err error) {
 }
 
 // Open finds the objects.
-func (o *Kaldi) Open() (dataset.Data, error) {
+func (o *Kaldi) Open(ctx context.Context, files store.Opener) (dataset.Data, error) {
 	desc, options, err := o.parse()
 	if err != nil {
 		return nil, fmt.Errorf("kaldi: %w", err)
@@ -105,7 +105,6 @@ func (o *Kaldi) Open() (dataset.Data, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kaldi: %w", err)
 	}
-	ctx := context.Background()
 	r := &rows{desc: desc, starts: []int64{0}}
 	for _, name := range names {
 		options.Name = name
@@ -113,7 +112,7 @@ func (o *Kaldi) Open() (dataset.Data, error) {
 		if strings.HasSuffix(name, ".scp") {
 			open = kaldi.OpenScript
 		}
-		s, err := open(ctx, store.Local, name, options)
+		s, err := open(ctx, files, name, options)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", dataset.ErrData, err)
 		}
@@ -167,7 +166,7 @@ func (r *rows) Columns() []dataset.Column {
 func (r *rows) Len() int64 { return r.starts[len(r.starts)-1] }
 
 // Read reads an object.
-func (r *rows) Read(i int64, s *dataset.Sample) error {
+func (r *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	if i < 0 || i >= r.Len() {
 		return fmt.Errorf("kaldi: %w: row %d of %d", dataset.ErrParam, i, r.Len())
 	}
@@ -180,7 +179,7 @@ func (r *rows) Read(i int64, s *dataset.Sample) error {
 	}
 	copy(s.Values[0].Bytes(len(e.Key)), e.Key)
 	v := &s.Values[1]
-	err := script.ReadTo(context.Background(), n, func(d tensor.Desc) (*tensor.Tensor, error) {
+	err := script.ReadTo(ctx, n, func(d tensor.Desc) (*tensor.Tensor, error) {
 		if !r.desc.Matches(d) {
 			return nil, fmt.Errorf("%q: %v, want %v", e.Key, d, r.desc)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/sourcetest"
 	"github.com/infer-prep/infer-prep/records/kaldi"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -90,18 +91,18 @@ func TestRange(t *testing.T) {
 	require.NoError(t, os.WriteFile(scp, []byte("a "+ark+":10[1:2,0:1]\nb "+ark+":10\nc "+ark+":10[4:4]\n"), 0o600))
 	o := New(scp)
 	o.DType = tensor.Float64
-	d, err := o.Open()
+	d, err := o.Open(t.Context(), store.Local)
 	require.NoError(t, err)
 	defer d.Close()
 	s := sourcetest.New(d)
 	rows := d.(dataset.Rows)
-	require.NoError(t, rows.Read(1, s))
+	require.NoError(t, rows.Read(t.Context(), 1, s))
 	whole := append([]float64{}, tensor.View[float64](&s.Values[1].Tensor)...)
-	require.NoError(t, rows.Read(0, s))
+	require.NoError(t, rows.Read(t.Context(), 0, s))
 	require.Equal(t, ark+"@10[1:2,0:1]", s.Key)
 	require.Equal(t, tensor.Dims(2, 2), s.Values[1].Shape)
 	require.Equal(t, []float64{whole[3], whole[4], whole[6], whole[7]}, tensor.View[float64](&s.Values[1].Tensor))
-	require.ErrorIs(t, rows.Read(2, s), dataset.ErrData)
+	require.ErrorIs(t, rows.Read(t.Context(), 2, s), dataset.ErrData)
 }
 
 func TestErrors(t *testing.T) {
@@ -114,7 +115,7 @@ func TestErrors(t *testing.T) {
 		err := o.Validate()
 		require.ErrorIs(t, err, dataset.ErrParam)
 		require.ErrorContains(t, err, want)
-		_, err = o.Open()
+		_, err = o.Open(t.Context(), store.Local)
 		require.ErrorIs(t, err, dataset.ErrParam)
 	}
 	ark, scp := files(t, func(w *kaldi.Writer, key string, i int) error {
@@ -122,34 +123,34 @@ func TestErrors(t *testing.T) {
 	})
 	o := New(scp)
 	o.Type, o.DType = "wave", tensor.Int16
-	d, err := o.Open()
+	d, err := o.Open(t.Context(), store.Local)
 	require.NoError(t, err)
-	err = d.(dataset.Rows).Read(0, sourcetest.New(d))
+	err = d.(dataset.Rows).Read(t.Context(), 0, sourcetest.New(d))
 	require.ErrorIs(t, err, dataset.ErrData)
 	require.ErrorContains(t, err, `"größe-3": uint8`)
 	require.NoError(t, d.Close())
 	// Another type, and a file that is cut off: of a script that object alone, of an archive all.
-	d, err = New(scp).Open()
+	d, err = New(scp).Open(t.Context(), store.Local)
 	require.NoError(t, err)
-	require.ErrorIs(t, d.(dataset.Rows).Read(0, sourcetest.New(d)), kaldi.ErrCorrupt)
+	require.ErrorIs(t, d.(dataset.Rows).Read(t.Context(), 0, sourcetest.New(d)), kaldi.ErrCorrupt)
 	require.NoError(t, d.Close())
-	_, err = New(ark).Open()
+	_, err = New(ark).Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, kaldi.ErrCorrupt)
 	b, err := os.ReadFile(ark)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(ark, b[:len(b)-1], 0o600))
 	o.DType = tensor.Uint8
-	d, err = o.Open()
+	d, err = o.Open(t.Context(), store.Local)
 	require.NoError(t, err)
-	require.ErrorIs(t, d.(dataset.Rows).Read(0, sourcetest.New(d)), kaldi.ErrCorrupt)
-	require.NoError(t, d.(dataset.Rows).Read(1, sourcetest.New(d)))
+	require.ErrorIs(t, d.(dataset.Rows).Read(t.Context(), 0, sourcetest.New(d)), kaldi.ErrCorrupt)
+	require.NoError(t, d.(dataset.Rows).Read(t.Context(), 1, sourcetest.New(d)))
 	require.NoError(t, d.Close())
 	o.Files = []string{ark}
-	_, err = o.Open()
+	_, err = o.Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, kaldi.ErrCorrupt)
 	require.NoError(t, os.WriteFile(scp, []byte("a cat x |\n"), 0o600))
-	_, err = New(scp).Open()
+	_, err = New(scp).Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, kaldi.ErrPipe)
-	_, err = New(filepath.Join(filepath.Dir(ark), "none*")).Open()
+	_, err = New(filepath.Join(filepath.Dir(ark), "none*")).Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, dataset.ErrData)
 }

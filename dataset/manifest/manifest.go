@@ -5,6 +5,7 @@ package manifest
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/files"
 	"github.com/infer-prep/infer-prep/dataset/internal/jsonstream"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -65,7 +67,7 @@ func (o *Manifest) Validate() error {
 }
 
 // Open reads the manifest.
-func (o *Manifest) Open() (dataset.Data, error) {
+func (o *Manifest) Open(context.Context, store.Opener) (dataset.Data, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
@@ -254,7 +256,7 @@ func (d *rows) Columns() []dataset.Column {
 
 func (d *rows) Len() int64 { return int64(len(d.sources)) }
 
-func (d *rows) Read(i int64, s *dataset.Sample) error {
+func (d *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	if err := files.Index(i, d.Len()); err != nil {
 		return err
 	}

@@ -8,9 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/golden"
-	"github.com/stretchr/testify/require"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 const testdata = "../../testdata/datasets/manifest/"
@@ -29,7 +31,7 @@ func TestMindSpore(t *testing.T) {
 					r["label"] = v
 				}
 			} else {
-				data, err := s.Open()
+				data, err := s.Open(t.Context(), store.Local)
 				require.NoError(t, err)
 				for i, r := range c.Rows {
 					class, err := data.(dataset.Classed).Class(int64(i))
@@ -51,22 +53,22 @@ func TestUnlikeMindSpore(t *testing.T) {
 	text := fmt.Sprintf("\n\n {\"usage\": \"holdOUT\", \"annotation\": [{\"name\": \"a\"}], \"source\": %q} \r\n\n", image) +
 		`{"usage": "other"}` + "\n" + `{"usage": "holdout", "annotation": [{"name": "b"}], "source": "gone.jpg"}`
 	require.NoError(t, os.WriteFile(o.File, []byte(text), 0o600))
-	data, err := o.Open()
+	data, err := o.Open(t.Context(), store.Local)
 	require.NoError(t, err)
 	d := data.(dataset.Classed)
 	require.EqualValues(t, 2, d.Len())
 	s := dataset.Sample{Values: make([]dataset.Value, 2)}
-	require.NoError(t, d.Read(0, &s))
+	require.NoError(t, d.Read(t.Context(), 0, &s))
 	require.Equal(t, "no JPEG", string(s.Values[0].Data))
-	require.ErrorIs(t, d.Read(1, &s), os.ErrNotExist)
+	require.ErrorIs(t, d.Read(t.Context(), 1, &s), os.ErrNotExist)
 	require.Equal(t, "gone.jpg", s.Key)
 }
 
 func TestErrors(t *testing.T) {
 	require.ErrorIs(t, (&Manifest{}).Validate(), dataset.ErrParam)
-	_, err := (&Manifest{}).Open()
+	_, err := (&Manifest{}).Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, dataset.ErrParam)
-	_, err = New(filepath.Join(t.TempDir(), "none")).Open()
+	_, err = New(filepath.Join(t.TempDir(), "none")).Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	good := `{"source": "a", "usage": "train", "annotation": [{"name": "x"}]}` + "\n"
 	for x, want := range map[string]string{

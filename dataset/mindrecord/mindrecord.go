@@ -3,6 +3,7 @@
 package mindrecord
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/records/mindrecord"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -62,7 +64,7 @@ func (o *MindRecord) Validate() error {
 }
 
 // Open opens the files.
-func (o *MindRecord) Open() (dataset.Data, error) {
+func (o *MindRecord) Open(context.Context, store.Opener) (dataset.Data, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("mindrecord: %w", err)
 	}
@@ -94,7 +96,7 @@ func (r *rows) Columns() (l []dataset.Column) {
 func (r *rows) Len() int64 { return r.set.Len() }
 
 // Read reads a row.
-func (r *rows) Read(i int64, s *dataset.Sample) error {
+func (r *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	if i < 0 || i >= r.Len() {
 		return fmt.Errorf("mindrecord: %w: row %d of %d", dataset.ErrParam, i, r.Len())
 	}

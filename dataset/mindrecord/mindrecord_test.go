@@ -12,6 +12,7 @@ import (
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/sourcetest"
 	"github.com/infer-prep/infer-prep/records/mindrecord"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -29,7 +30,7 @@ func files(t *testing.T) (name string) {
 	}}, mindrecord.WriterOptions{HeaderSize: 1 << 14, PageSize: 1 << 15, Rows: 4})
 	if errors.Is(err, errors.ErrUnsupported) {
 		require.NoError(t, os.WriteFile(name, nil, 0o600))
-		_, err = New(name).Open()
+		_, err = New(name).Open(t.Context(), store.Local)
 		require.ErrorIs(t, err, dataset.ErrData)
 		sourcetest.Spec(t, New("a", "b"))
 		return ""
@@ -99,7 +100,7 @@ func TestMindRecord(t *testing.T) {
 func TestErrors(t *testing.T) {
 	require.ErrorIs(t, New().Validate(), dataset.ErrParam)
 	require.ErrorIs(t, (&MindRecord{Files: []string{"a"}, Columns: []string{"x", "x"}}).Validate(), dataset.ErrParam)
-	_, err := New(filepath.Join(t.TempDir(), "none")).Open()
+	_, err := New(filepath.Join(t.TempDir(), "none")).Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, dataset.ErrData)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	name := files(t)
@@ -108,7 +109,7 @@ func TestErrors(t *testing.T) {
 	}
 	o := New(name)
 	o.Columns = []string{"none"}
-	_, err = o.Open()
+	_, err = o.Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, dataset.ErrParam)
 
 	// A damaged row is one bad sample.
@@ -116,14 +117,14 @@ func TestErrors(t *testing.T) {
 	require.NoError(t, err)
 	b[1<<14+1<<15] ^= 1 // the length of the first raw record
 	require.NoError(t, os.WriteFile(name+"0", b, 0o600))
-	d, err := New(name).Open()
+	d, err := New(name).Open(t.Context(), store.Local)
 	require.NoError(t, err)
 	defer d.Close()
 	s := sourcetest.New(d)
-	err = d.(dataset.Rows).Read(0, s)
+	err = d.(dataset.Rows).Read(t.Context(), 0, s)
 	require.ErrorIs(t, err, mindrecord.ErrCorrupt)
 	require.ErrorContains(t, err, "0@0")
-	require.NoError(t, d.(dataset.Rows).Read(1, s))
+	require.NoError(t, d.(dataset.Rows).Read(t.Context(), 1, s))
 }
 
 func TestAllocs(t *testing.T) {

@@ -20,11 +20,13 @@
 package mnist
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/files"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -96,18 +98,22 @@ func (o *EMNIST) Validate() error {
 }
 
 // Open reads the headers and labels.
-func (o *MNIST) Open() (dataset.Data, error) { return open(o.Dir, "", "t10k", o.Usage, digitClasses) }
+func (o *MNIST) Open(context.Context, store.Opener) (dataset.Data, error) {
+	return open(o.Dir, "", "t10k", o.Usage, digitClasses)
+}
 
 // Open reads the headers and labels.
-func (o *Fashion) Open() (dataset.Data, error) {
+func (o *Fashion) Open(context.Context, store.Opener) (dataset.Data, error) {
 	return open(o.Dir, "", "t10k", o.Usage, fashionClasses)
 }
 
 // Open reads the headers and labels.
-func (o *KMNIST) Open() (dataset.Data, error) { return open(o.Dir, "", "t10k", o.Usage, kanaClasses) }
+func (o *KMNIST) Open(context.Context, store.Opener) (dataset.Data, error) {
+	return open(o.Dir, "", "t10k", o.Usage, kanaClasses)
+}
 
 // Open reads the headers and labels.
-func (o *EMNIST) Open() (dataset.Data, error) {
+func (o *EMNIST) Open(context.Context, store.Opener) (dataset.Data, error) {
 	return open(o.Dir, "emnist-"+o.Name+"-", "test", o.Usage, emnistClasses[o.Name])
 }
 
@@ -255,7 +261,7 @@ func (d *rows) at(i int64) (*part, int64, error) {
 	return &d.parts[k], i, nil
 }
 
-func (d *rows) Read(i int64, s *dataset.Sample) error {
+func (d *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	p, i, err := d.at(i)
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/sourcetest"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 const testdata = "../../testdata/datasets/mnist/"
@@ -93,7 +94,7 @@ func TestBadFiles(t *testing.T) {
 					}
 					require.NoError(t, os.WriteFile(filepath.Join(dir, name), b, 0o600))
 				}
-				d, err := New(dir).Open()
+				d, err := New(dir).Open(t.Context(), store.Local)
 				if c.want == "" {
 					require.NoError(t, err)
 					require.NoError(t, d.Close())
@@ -120,7 +121,7 @@ func TestPackedClaims(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "train-images-idx3-ubyte.gz"), packed(t, append(h, make([]byte, 3<<20)...)), 0o600))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := New(dir).Open()
+		_, err := New(dir).Open(t.Context(), store.Local)
 		require.ErrorIs(t, err, dataset.ErrData)
 		runtime.ReadMemStats(&after)
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20), "%v", err)
@@ -133,13 +134,13 @@ func TestCutLater(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "train-labels-idx1-ubyte"), append(idx(2), 1, 2), 0o600))
 	name := filepath.Join(dir, "train-images-idx3-ubyte")
 	require.NoError(t, os.WriteFile(name, append(idx(2, 2, 3), make([]byte, 12)...), 0o600))
-	d, err := New(dir).Open()
+	d, err := New(dir).Open(t.Context(), store.Local)
 	require.NoError(t, err)
 	defer d.Close()
 	require.NoError(t, os.Truncate(name, 25))
 	s := sourcetest.New(d)
-	require.NoError(t, d.(dataset.Rows).Read(0, s))
-	err = d.(dataset.Rows).Read(1, s)
+	require.NoError(t, d.(dataset.Rows).Read(t.Context(), 0, s))
+	err = d.(dataset.Rows).Read(t.Context(), 1, s)
 	require.ErrorIs(t, err, dataset.ErrData)
 	require.ErrorContains(t, err, "at byte 25")
 }
@@ -157,7 +158,7 @@ func FuzzOpen(f *testing.F) {
 		}
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "train-labels-idx1-ubyte"+end), labels, 0o600))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "train-images-idx3-ubyte"+end), images, 0o600))
-		d, err := New(dir).Open()
+		d, err := New(dir).Open(t.Context(), store.Local)
 		if err != nil {
 			require.ErrorIs(t, err, dataset.ErrData)
 			return
@@ -166,7 +167,7 @@ func FuzzOpen(f *testing.F) {
 		r := d.(dataset.Rows)
 		s := sourcetest.New(d)
 		for i := range min(r.Len(), 100) {
-			require.NoError(t, r.Read(i, s))
+			require.NoError(t, r.Read(t.Context(), i, s))
 		}
 	})
 }

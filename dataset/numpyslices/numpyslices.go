@@ -2,6 +2,7 @@
 package numpyslices
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/arrays"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -66,7 +68,7 @@ func (o *NumpySlices) Validate() error {
 }
 
 // Open reads the arrays.
-func (o *NumpySlices) Open() (dataset.Data, error) {
+func (o *NumpySlices) Open(context.Context, store.Opener) (dataset.Data, error) {
 	left := o.MaxBytes
 	var all []tensor.Named
 	for _, f := range o.Files {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/sourcetest"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -64,16 +65,16 @@ func TestBadFiles(t *testing.T) {
 			if c.change != nil {
 				c.change(o)
 			}
-			_, err := o.Open()
+			_, err := o.Open(t.Context(), store.Local)
 			require.ErrorIs(t, err, c.kind)
 			require.ErrorContains(t, err, c.want)
 		})
 	}
-	_, err := New("none.npy").Open()
+	_, err := New("none.npy").Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	bad := filepath.Join(t.TempDir(), "bad.npz")
 	require.NoError(t, os.WriteFile(bad, whole, 0o600))
-	_, err = New(bad).Open()
+	_, err = New(bad).Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, dataset.ErrData)
 }
 
@@ -91,7 +92,7 @@ func FuzzOpen(f *testing.F) {
 		require.NoError(t, os.WriteFile(name, b, 0o600))
 		o := New(name)
 		o.MaxBytes = 1 << 20
-		d, err := o.Open()
+		d, err := o.Open(t.Context(), store.Local)
 		if err != nil {
 			require.ErrorIs(t, err, dataset.ErrData)
 			return
@@ -99,7 +100,7 @@ func FuzzOpen(f *testing.F) {
 		r := d.(dataset.Rows)
 		s := sourcetest.New(d)
 		for i := range min(r.Len(), 100) {
-			require.NoError(t, r.Read(i, s))
+			require.NoError(t, r.Read(t.Context(), i, s))
 		}
 	})
 }

@@ -4,6 +4,7 @@
 package random
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/infer-prep/infer-prep/dataset/internal/files"
 	"github.com/infer-prep/infer-prep/dataset/internal/noise"
 	"github.com/infer-prep/infer-prep/rng"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -98,7 +100,7 @@ func (c *Column) desc() tensor.Desc {
 }
 
 // Open validates the parameters; it reads no files.
-func (o *Random) Open() (dataset.Data, error) {
+func (o *Random) Open(context.Context, store.Opener) (dataset.Data, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
@@ -119,7 +121,7 @@ func (d *rows) Columns() []dataset.Column { return d.columns }
 
 func (d *rows) Len() int64 { return d.n }
 
-func (d *rows) Read(i int64, s *dataset.Sample) error {
+func (d *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	if err := files.Index(i, d.n); err != nil {
 		return fmt.Errorf("random: %w", err)
 	}

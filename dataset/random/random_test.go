@@ -9,6 +9,7 @@ import (
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/sourcetest"
 	"github.com/infer-prep/infer-prep/rng"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -92,7 +93,7 @@ func TestValidate(t *testing.T) {
 		New(1, Column{"a", tensor.Uint8, []int{1 << 29}}, Column{"b", tensor.Uint8, []int{1<<29 + 1}}),
 	} {
 		require.ErrorIs(t, o.Validate(), dataset.ErrParam, fmt.Sprintf("%+v", o))
-		_, err := o.Open()
+		_, err := o.Open(t.Context(), store.Local)
 		require.ErrorIs(t, err, dataset.ErrParam)
 	}
 }

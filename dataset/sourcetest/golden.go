@@ -11,6 +11,7 @@ import (
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/golden"
 	"github.com/infer-prep/infer-prep/internal/spec"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // Golden compares sources with what a reference read from the same files, as a JSON file
@@ -47,7 +48,7 @@ func Golden(t *testing.T, name string) (compared int) {
 			require.NoError(t, spec.Unmarshal(c.Params, src))
 			Spec(t, src)
 			Run(t, src)
-			d, err := src.Open()
+			d, err := src.Open(t.Context(), store.Local)
 			require.NoError(t, err)
 			defer d.Close()
 			if c.ClassIndexing != nil {
@@ -61,7 +62,7 @@ func Golden(t *testing.T, name string) (compared int) {
 			}
 			s := New(d)
 			for i, want := range c.Rows {
-				require.NoError(t, r.Read(int64(i), s), "row %d", i)
+				require.NoError(t, r.Read(t.Context(), int64(i), s), "row %d", i)
 				require.NotEmpty(t, want)
 				for k, v := range want {
 					require.Contains(t, index, k, "row %d: column", i)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/internal/spec"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -105,7 +106,7 @@ func Spec(t *testing.T, n dataset.Node) {
 // over the first rows.
 func Allocs(t *testing.T, src dataset.Source) float64 {
 	t.Helper()
-	d, err := src.Open()
+	d, err := src.Open(t.Context(), store.Local)
 	require.NoError(t, err)
 	defer d.Close()
 	r, ok := d.(dataset.Rows)
@@ -113,11 +114,11 @@ func Allocs(t *testing.T, src dataset.Source) float64 {
 	s := New(d)
 	n := min(r.Len(), most)
 	for i := range n {
-		require.NoError(t, r.Read(i, s))
+		require.NoError(t, r.Read(t.Context(), i, s))
 	}
 	i := int64(0)
 	return testing.AllocsPerRun(100, func() {
-		if err := r.Read(i, s); err != nil {
+		if err := r.Read(t.Context(), i, s); err != nil {
 			t.Error(err)
 		}
 		i = (i + 1) % n
@@ -133,7 +134,7 @@ func New(d dataset.Data) *dataset.Sample {
 // of their own.
 func Samples(t *testing.T, src dataset.Source) []*dataset.Sample {
 	t.Helper()
-	d, err := src.Open()
+	d, err := src.Open(t.Context(), store.Local)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, d.Close()) }()
 	if st, ok := d.(dataset.Stream); ok {
@@ -144,7 +145,7 @@ func Samples(t *testing.T, src dataset.Source) []*dataset.Sample {
 	var all []*dataset.Sample
 	s := New(d)
 	for i := range r.Len() {
-		require.NoError(t, r.Read(i, s), "row %d", i)
+		require.NoError(t, r.Read(t.Context(), i, s), "row %d", i)
 		all = append(all, clone(t, s))
 	}
 	return all
@@ -153,7 +154,7 @@ func Samples(t *testing.T, src dataset.Source) []*dataset.Sample {
 // read opens a source, lets f look at it and gives its samples.
 func read(t *testing.T, src dataset.Source, f func(dataset.Data)) []*dataset.Sample {
 	t.Helper()
-	d, err := src.Open()
+	d, err := src.Open(t.Context(), store.Local)
 	require.NoError(t, err)
 	if f != nil {
 		f(d)
@@ -163,7 +164,7 @@ func read(t *testing.T, src dataset.Source, f func(dataset.Data)) []*dataset.Sam
 	case dataset.Rows:
 		s := New(d)
 		for _, i := range indices(d) {
-			require.NoError(t, d.Read(i, s), "row %d", i)
+			require.NoError(t, d.Read(t.Context(), i, s), "row %d", i)
 			all = append(all, clone(t, s))
 		}
 	case dataset.Stream:
@@ -232,8 +233,8 @@ func rows(t *testing.T, r dataset.Rows) {
 	var share []shared
 	for _, i := range all {
 		a, b := New(r), New(r)
-		require.NoError(t, r.Read(i, a), "row %d", i)
-		require.NoError(t, r.Read(i, b), "row %d", i)
+		require.NoError(t, r.Read(t.Context(), i, a), "row %d", i)
+		require.NoError(t, r.Read(t.Context(), i, b), "row %d", i)
 		matches(t, r, a, "row", i)
 		equal(t, a, b, "row %d, read twice", i)
 		want[i] = clone(t, a)
@@ -247,7 +248,7 @@ func rows(t *testing.T, r dataset.Rows) {
 	s := New(r)
 	for k := range all {
 		for _, i := range []int64{all[k], all[len(all)-1-k], all[k*7%len(all)]} {
-			require.NoError(t, r.Read(i, s), "row %d", i)
+			require.NoError(t, r.Read(t.Context(), i, s), "row %d", i)
 			equal(t, want[i], s, "row %d in a used sample", i)
 		}
 	}
@@ -256,7 +257,7 @@ func rows(t *testing.T, r dataset.Rows) {
 		require.NoError(t, s.Values[c].Reset(tensor.Desc{DType: tensor.Float64, Shape: tensor.Dims(3, 5)}))
 	}
 	for _, i := range all {
-		require.NoError(t, r.Read(i, s), "row %d", i)
+		require.NoError(t, r.Read(t.Context(), i, s), "row %d", i)
 		equal(t, want[i], s, "row %d in a sample of other data", i)
 	}
 
@@ -268,7 +269,7 @@ func rows(t *testing.T, r dataset.Rows) {
 			s := New(r)
 			for k := range all {
 				i := all[(k*(g%2*2-1)+g*len(all)/8+len(all))%len(all)]
-				if errs[g] = r.Read(i, s); errs[g] != nil {
+				if errs[g] = r.Read(t.Context(), i, s); errs[g] != nil {
 					return
 				}
 				c := new(dataset.Sample)
@@ -304,7 +305,7 @@ func rows(t *testing.T, r dataset.Rows) {
 	c, classed := r.(dataset.Classed)
 	for _, i := range []int64{-1, n, n + 1, 1 << 62, -1 << 63} {
 		require.NotPanics(t, func() {
-			require.ErrorIs(t, r.Read(i, New(r)), dataset.ErrParam, "row %d of %d", i, n)
+			require.ErrorIs(t, r.Read(t.Context(), i, New(r)), dataset.ErrParam, "row %d of %d", i, n)
 			if classed {
 				_, err := c.Class(i)
 				require.ErrorIs(t, err, dataset.ErrParam, "class of row %d of %d", i, n)
@@ -325,17 +326,17 @@ func stream(t *testing.T, d dataset.Stream) {
 		}
 	}
 	// Two at once, and one that is left early.
-	a, err := d.Start(0)
+	a, err := d.Start(t.Context(), 0)
 	require.NoError(t, err)
-	b, err := d.Start(0)
+	b, err := d.Start(t.Context(), 0)
 	require.NoError(t, err)
 	s, u := New(d), New(d)
 	for range 3 {
-		if err := a.Next(s); err == io.EOF {
+		if err := a.Next(t.Context(), s); err == io.EOF {
 			break
 		}
 		require.NoError(t, err)
-		require.NoError(t, b.Next(u))
+		require.NoError(t, b.Next(t.Context(), u))
 		equal(t, clone(t, s), clone(t, u), "two readers at once")
 	}
 	require.NoError(t, a.Close())
@@ -346,13 +347,13 @@ func stream(t *testing.T, d dataset.Stream) {
 // epoch reads up to n samples of an epoch, all of them if n < 0.
 func epoch(t *testing.T, d dataset.Stream, e uint64, n int) (all []*dataset.Sample) {
 	t.Helper()
-	r, err := d.Start(e)
+	r, err := d.Start(t.Context(), e)
 	require.NoError(t, err, "Start(%d)", e)
 	s := New(d)
 	for n < 0 || len(all) < n {
-		err := r.Next(s)
+		err := r.Next(t.Context(), s)
 		if err == io.EOF {
-			require.Equal(t, io.EOF, r.Next(s), "after the end")
+			require.Equal(t, io.EOF, r.Next(t.Context(), s), "after the end")
 			break
 		}
 		require.NoError(t, err, "sample %d of epoch %d", len(all), e)

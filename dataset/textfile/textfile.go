@@ -3,11 +3,13 @@ package textfile
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/files"
 	"github.com/infer-prep/infer-prep/dataset/internal/lines"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -52,7 +54,7 @@ func (o *TextFile) Validate() error {
 }
 
 // Open indexes the files.
-func (o *TextFile) Open() (dataset.Data, error) {
+func (o *TextFile) Open(context.Context, store.Opener) (dataset.Data, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("textfile: %w", err)
 	}
@@ -96,7 +98,7 @@ func (d rows) Columns() []dataset.Column {
 	return []dataset.Column{{Name: "text", Desc: tensor.Encoded()}}
 }
 
-func (d rows) Read(i int64, s *dataset.Sample) error {
+func (d rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	if err := files.Index(i, d.Len()); err != nil {
 		return err
 	}

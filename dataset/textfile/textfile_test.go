@@ -8,9 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/golden"
-	"github.com/stretchr/testify/require"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 func TestMindSpore(t *testing.T) {
@@ -31,14 +33,14 @@ func read(t *testing.T, texts ...string) (dataset.Rows, []string) {
 		o.Files = append(o.Files, filepath.Join(t.TempDir(), string(rune('a'+i))))
 		require.NoError(t, os.WriteFile(o.Files[i], []byte(x), 0o600))
 	}
-	data, err := o.Open()
+	data, err := o.Open(t.Context(), store.Local)
 	require.NoError(t, err)
 	t.Cleanup(func() { data.Close() })
 	d := data.(dataset.Rows)
 	var got []string
 	s := dataset.Sample{Values: make([]dataset.Value, 1)}
 	for i := range d.Len() {
-		require.NoError(t, d.Read(i, &s))
+		require.NoError(t, d.Read(t.Context(), i, &s))
 		got = append(got, string(s.Values[0].Data))
 	}
 	return d, got
@@ -55,30 +57,30 @@ func TestLong(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	require.ErrorIs(t, New().Validate(), dataset.ErrParam)
-	_, err := New().Open()
+	_, err := New().Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, dataset.ErrParam)
 	dir := t.TempDir()
-	_, err = New(filepath.Join(dir, "*.txt")).Open()
+	_, err = New(filepath.Join(dir, "*.txt")).Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, dataset.ErrData)
-	_, err = New(dir).Open()
+	_, err = New(dir).Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, dataset.ErrData)
-	_, err = New(filepath.Join(dir, "[")).Open()
+	_, err = New(filepath.Join(dir, "[")).Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, dataset.ErrParam)
 	name := filepath.Join(dir, "a.txt")
 	require.NoError(t, os.WriteFile(name, []byte("\n\n\n"), 0o600))
-	_, err = New(name).Open()
+	_, err = New(name).Open(t.Context(), store.Local)
 	require.ErrorContains(t, err, "no line in 1 files")
 
 	// A file that is cut while it is in use.
 	require.NoError(t, os.WriteFile(name, []byte("a\n\n\nb\nc\n"), 0o600))
-	data, err := New(name).Open()
+	data, err := New(name).Open(t.Context(), store.Local)
 	require.NoError(t, err)
 	defer data.Close()
 	require.NoError(t, os.Truncate(name, 6))
 	s := dataset.Sample{Values: make([]dataset.Value, 1)}
-	require.NoError(t, data.(dataset.Rows).Read(1, &s))
+	require.NoError(t, data.(dataset.Rows).Read(t.Context(), 1, &s))
 	require.Equal(t, name+"@4", s.Key)
-	err = data.(dataset.Rows).Read(2, &s)
+	err = data.(dataset.Rows).Read(t.Context(), 2, &s)
 	require.ErrorIs(t, err, dataset.ErrData)
 	require.ErrorContains(t, err, "a.txt line 5 (offset 6): the file is shorter than it was")
 }

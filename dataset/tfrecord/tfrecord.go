@@ -52,18 +52,17 @@ func (o *TFRecord) Validate() error {
 }
 
 // Open finds the records.
-func (o *TFRecord) Open() (dataset.Data, error) {
+func (o *TFRecord) Open(ctx context.Context, files store.Opener) (dataset.Data, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("tfrecord: %w", err)
 	}
-	ctx := context.Background()
-	list, err := store.Files(ctx, store.Local, strings.Split(o.Files, ";"), false)
+	list, err := store.Files(ctx, files, strings.Split(o.Files, ";"), false)
 	if err != nil {
 		return nil, fmt.Errorf("tfrecord: %w: %w", dataset.ErrData, err)
 	}
 	r := &rows{starts: []int64{0}}
 	for _, i := range list {
-		if err := r.add(ctx, i.Name); err != nil {
+		if err := r.add(ctx, files, i.Name); err != nil {
 			return nil, errors.Join(fmt.Errorf("tfrecord: %w: %w", dataset.ErrData, err), r.Close())
 		}
 	}
@@ -83,8 +82,8 @@ type rows struct {
 	starts []int64 // the first row of each file, and the number of rows
 }
 
-func (r *rows) add(ctx context.Context, name string) error {
-	f, err := store.Local.Open(ctx, name)
+func (r *rows) add(ctx context.Context, files store.Opener, name string) error {
+	f, err := files.Open(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -110,7 +109,7 @@ func (r *rows) Columns() []dataset.Column {
 func (r *rows) Len() int64 { return r.starts[len(r.starts)-1] }
 
 // Read reads a record.
-func (r *rows) Read(i int64, s *dataset.Sample) error {
+func (r *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	if i < 0 || i >= r.Len() {
 		return fmt.Errorf("tfrecord: %w: row %d of %d", dataset.ErrParam, i, r.Len())
 	}

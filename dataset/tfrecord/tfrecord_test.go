@@ -12,6 +12,7 @@ import (
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/sourcetest"
 	"github.com/infer-prep/infer-prep/records/tfrecord"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // files writes two files of three records each.
@@ -43,7 +44,7 @@ func TestTFRecord(t *testing.T) {
 func TestErrors(t *testing.T) {
 	require.ErrorIs(t, New("").Validate(), dataset.ErrParam)
 	dir := files(t)
-	_, err := New(filepath.Join(dir, "none")).Open()
+	_, err := New(filepath.Join(dir, "none")).Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, dataset.ErrData)
 
 	// A changed byte of data is of its record alone; one of a head, and the end, of all.
@@ -54,13 +55,13 @@ func TestErrors(t *testing.T) {
 		c := bytes.Clone(b)
 		c[at] ^= 1
 		require.NoError(t, os.WriteFile(name, c, 0o600))
-		return New(dir).Open()
+		return New(dir).Open(t.Context(), store.Local)
 	}
 	d, err := change(16 + 13)
 	require.NoError(t, err)
 	s := sourcetest.New(d)
 	for i := range d.(dataset.Rows).Len() {
-		err := d.(dataset.Rows).Read(i, s)
+		err := d.(dataset.Rows).Read(t.Context(), i, s)
 		if i == 4 {
 			require.ErrorIs(t, err, dataset.ErrData)
 			require.ErrorIs(t, err, tfrecord.ErrCorrupt)
@@ -73,6 +74,6 @@ func TestErrors(t *testing.T) {
 	_, err = change(16 + 9)
 	require.ErrorIs(t, err, tfrecord.ErrCorrupt)
 	require.NoError(t, os.WriteFile(name, b[:len(b)-1], 0o600))
-	_, err = New(dir).Open()
+	_, err = New(dir).Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, tfrecord.ErrCorrupt)
 }

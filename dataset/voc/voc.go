@@ -3,6 +3,7 @@ package voc
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/files"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -75,7 +77,7 @@ func (o *VOC) Validate() error {
 }
 
 // Open reads the list and, for detection, the annotations.
-func (o *VOC) Open() (dataset.Data, error) {
+func (o *VOC) Open(context.Context, store.Opener) (dataset.Data, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("voc: %w", err)
 	}
@@ -194,7 +196,7 @@ func (d *rows) Columns() []dataset.Column {
 
 func (d *rows) Len() int64 { return int64(len(d.ids)) }
 
-func (d *rows) Read(i int64, s *dataset.Sample) error {
+func (d *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	if err := files.Index(i, d.Len()); err != nil {
 		return err
 	}

@@ -7,9 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/golden"
-	"github.com/stretchr/testify/require"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 const testdata = "../../testdata/datasets/voc/"
@@ -80,12 +82,12 @@ func TestErrors(t *testing.T) {
 	} {
 		require.ErrorIs(t, o.Validate(), dataset.ErrParam)
 		require.ErrorContains(t, o.Validate(), want)
-		_, err := o.Open()
+		_, err := o.Open(t.Context(), store.Local)
 		require.ErrorIs(t, err, dataset.ErrParam)
 	}
 
 	dir := t.TempDir()
-	_, err := New(dir, "train").Open()
+	_, err := New(dir, "train").Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	write := func(name, text string) {
 		p := filepath.Join(dir, name)
@@ -93,29 +95,29 @@ func TestErrors(t *testing.T) {
 		require.NoError(t, os.WriteFile(p, []byte(text), 0o600))
 	}
 	write("ImageSets/Main/train.txt", "\r\n\n")
-	_, err = New(dir, "train").Open()
+	_, err = New(dir, "train").Open(t.Context(), store.Local)
 	require.ErrorContains(t, err, "no images for detection")
 	require.ErrorIs(t, err, dataset.ErrData)
 	write("ImageSets/Main/train.txt", "a\n"+strings.Repeat("x", 1<<17))
-	_, err = New(dir, "train").Open()
+	_, err = New(dir, "train").Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, dataset.ErrData)
 	write("ImageSets/Main/train.txt", "a\n\n")
-	_, err = New(dir, "train").Open()
+	_, err = New(dir, "train").Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	write("Annotations/a.xml", "<a>\n\n<object/></a>")
-	_, err = New(dir, "train").Open()
+	_, err = New(dir, "train").Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, dataset.ErrData)
 	require.ErrorContains(t, err, "a.xml: invalid data: line 3: an object without bndbox")
 	write("Annotations/a.xml", "<a><object><name>dog</name>"+box+"</object></a>")
 	o := New(dir, "train")
 	o.ClassIndexing["cat"] = 1
-	_, err = o.Open()
+	_, err = o.Open(t.Context(), store.Local)
 	require.ErrorContains(t, err, "no images for detection")
 	o.ClassIndexing = nil
-	data, err := o.Open()
+	data, err := o.Open(t.Context(), store.Local)
 	require.NoError(t, err)
 	s := dataset.Sample{Values: make([]dataset.Value, 5)}
-	require.ErrorIs(t, data.(dataset.Rows).Read(0, &s), os.ErrNotExist)
+	require.ErrorIs(t, data.(dataset.Rows).Read(t.Context(), 0, &s), os.ErrNotExist)
 	require.Equal(t, "a", s.Key)
 }
 
@@ -167,7 +169,7 @@ func TestTorchvision(t *testing.T) {
 		if c.Name == "segmentation" {
 			o.Task, o.Usage = Segmentation, "train"
 		}
-		data, err := o.Open()
+		data, err := o.Open(t.Context(), store.Local)
 		require.NoError(t, err)
 		d := data.(*rows)
 		require.EqualValues(t, len(c.Images), d.Len())

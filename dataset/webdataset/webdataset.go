@@ -145,19 +145,18 @@ func parseArray(s string) (d tensor.Desc, ok bool) {
 }
 
 // Open finds the samples.
-func (o *WebDataset) Open() (dataset.Data, error) {
+func (o *WebDataset) Open(ctx context.Context, files store.Opener) (dataset.Data, error) {
 	columns, err := o.columns()
 	if err != nil {
 		return nil, fmt.Errorf("webdataset: %w", err)
 	}
-	ctx := context.Background()
-	shards, err := webdataset.Shards(ctx, store.Local, o.Shards, nil)
+	shards, err := webdataset.Shards(ctx, files, o.Shards, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", dataset.ErrData, err)
 	}
 	r := &rows{columns: columns, starts: []int64{0}}
 	for _, name := range shards {
-		if err := r.add(ctx, name); err != nil {
+		if err := r.add(ctx, files, name); err != nil {
 			return nil, errors.Join(fmt.Errorf("%w: %w", dataset.ErrData, err), r.Close())
 		}
 	}
@@ -173,22 +172,22 @@ type rows struct {
 	memory  sync.Pool // of *webdataset.Buffer
 }
 
-func (r *rows) add(ctx context.Context, name string) error {
-	packed, err := webdataset.Compressed(ctx, store.Local, name)
+func (r *rows) add(ctx context.Context, files store.Opener, name string) error {
+	packed, err := webdataset.Compressed(ctx, files, name)
 	if err != nil {
 		return err
 	}
 	if packed {
 		return fmt.Errorf("webdataset: %s: compressed, so that it can only be read from its beginning; infer-prep records convert makes a tar file of it", name)
 	}
-	x, err := webdataset.LoadIndex(ctx, store.Local, name)
+	x, err := webdataset.LoadIndex(ctx, files, name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, webdataset.ErrStale) {
-		x, err = webdataset.Scan(ctx, store.Local, name, webdataset.Options{})
+		x, err = webdataset.Scan(ctx, files, name, webdataset.Options{})
 	}
 	if err != nil {
 		return err
 	}
-	s, err := x.Open(ctx, store.Local, name, webdataset.Options{})
+	s, err := x.Open(ctx, files, name, webdataset.Options{})
 	if err != nil {
 		return err
 	}
@@ -210,7 +209,7 @@ func (r *rows) Columns() []dataset.Column {
 func (r *rows) Len() int64 { return r.starts[len(r.starts)-1] }
 
 // Read reads a sample.
-func (r *rows) Read(i int64, s *dataset.Sample) error {
+func (r *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	if i < 0 || i >= r.Len() {
 		return fmt.Errorf("webdataset: %w: row %d of %d", dataset.ErrParam, i, r.Len())
 	}

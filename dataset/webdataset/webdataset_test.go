@@ -118,7 +118,7 @@ func TestParameters(t *testing.T) {
 		err := o.Validate()
 		require.ErrorIs(t, err, dataset.ErrParam, what)
 		require.ErrorContains(t, err, what)
-		_, err = o.Open()
+		_, err = o.Open(t.Context(), store.Local)
 		require.ErrorIs(t, err, dataset.ErrParam, what)
 	}
 }
@@ -144,9 +144,9 @@ func TestBad(t *testing.T) {
 		"field feat.npy: ":                                                  sample("jpg", "", "cls", "1", "txt", "", "feat.npy", good[:len(good)-1]),
 	} {
 		write(t, name, s)
-		d, err := all(name).Open()
+		d, err := all(name).Open(t.Context(), store.Local)
 		require.NoError(t, err)
-		err = d.(dataset.Rows).Read(0, sourcetest.New(d))
+		err = d.(dataset.Rows).Read(t.Context(), 0, sourcetest.New(d))
 		require.ErrorIs(t, err, dataset.ErrData)
 		require.ErrorContains(t, err, name+`: sample "k": `+want)
 		require.NoError(t, d.Close())
@@ -154,9 +154,9 @@ func TestBad(t *testing.T) {
 	write(t, name, sample("jpg", "", "cls", "1", "txt", "", "feat.npy", good))
 	o := all(name)
 	o.ColumnTypes[3] = "npy:float64:2"
-	d, err := o.Open()
+	d, err := o.Open(t.Context(), store.Local)
 	require.NoError(t, err)
-	require.ErrorContains(t, d.(dataset.Rows).Read(0, sourcetest.New(d)), "an array float32")
+	require.ErrorContains(t, d.(dataset.Rows).Read(t.Context(), 0, sourcetest.New(d)), "an array float32")
 	require.NoError(t, d.Close())
 }
 
@@ -165,7 +165,7 @@ func TestShards(t *testing.T) {
 	dir := shards(t)
 	name := filepath.Join(dir, "000.tar")
 	open := func(list string) error {
-		d, err := New(filepath.ToSlash(list)).Open()
+		d, err := New(filepath.ToSlash(list)).Open(t.Context(), store.Local)
 		if err == nil {
 			require.NoError(t, d.Close())
 		}
@@ -198,11 +198,11 @@ func TestShards(t *testing.T) {
 	b[at] ^= 1
 	require.NoError(t, os.WriteFile(name, b, 0o600))
 	require.NoError(t, os.Chtimes(name, then, then))
-	d, err := New(filepath.ToSlash(name)).Open()
+	d, err := New(filepath.ToSlash(name)).Open(t.Context(), store.Local)
 	require.NoError(t, err)
 	defer d.Close()
 	s := sourcetest.New(d)
-	require.NoError(t, d.(dataset.Rows).Read(0, s))
-	require.ErrorIs(t, d.(dataset.Rows).Read(1, s), webdataset.ErrCorrupt)
-	require.NoError(t, d.(dataset.Rows).Read(2, s))
+	require.NoError(t, d.(dataset.Rows).Read(t.Context(), 0, s))
+	require.ErrorIs(t, d.(dataset.Rows).Read(t.Context(), 1, s), webdataset.ErrCorrupt)
+	require.NoError(t, d.(dataset.Rows).Read(t.Context(), 2, s))
 }

@@ -25,7 +25,7 @@ func main() {
 		t.NewNormalize([]float64{0.485, 0.456, 0.406}, []float64{0.229, 0.224, 0.225}))
 	ds := dataset.From(imagefolder.New(os.Args[1])).Shuffle().Map(augment).Batch(32)
 
-	data, err := dataset.Build(ds, dataset.Options{Seed: 42})
+	data, err := dataset.Build(context.Background(), ds, dataset.Options{Seed: 42})
 	if err != nil {
 		log.Fatal(err)
 	}

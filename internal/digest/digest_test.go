@@ -21,6 +21,7 @@ import (
 	_ "github.com/infer-prep/infer-prep/importer/all"
 	"github.com/infer-prep/infer-prep/preset"
 	"github.com/infer-prep/infer-prep/pullpipe"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 	x "github.com/infer-prep/infer-prep/transforms"
 )
@@ -120,7 +121,7 @@ func training(t *testing.T) []byte {
 	g := datagraph.New(x.NewRandomCropDecodeResize(48, 40), x.NewRandomHorizontalFlip(), x.NewRandomColorAdjust(0.4, 0.4, 0.4, 0.1),
 		x.NewRandomApply(0.3, x.NewRandomGrayscale(), x.NewRandomVerticalFlip()), x.NewToTensor(), x.NewRandomErasing(),
 		x.NewNormalize([]float64{0.485, 0.456, 0.406}, []float64{0.229, 0.224, 0.225}))
-	b, err := dataset.Build(dataset.From(files).Repeat(5).Shuffle().Map(g).ShuffleBuffer(5).Batch(3), dataset.Options{Seed: 7})
+	b, err := dataset.Build(t.Context(), dataset.From(files).Repeat(5).Shuffle().Map(g).ShuffleBuffer(5).Batch(3), dataset.Options{Seed: 7})
 	require.NoError(t, err)
 	p, err := pullpipe.New(b, nil)
 	require.NoError(t, err)
@@ -142,16 +143,16 @@ func training(t *testing.T) []byte {
 // memory is a source of encoded images.
 type memory struct{ files [][]byte }
 
-func (m *memory) Validate() error             { return nil }
-func (m *memory) Open() (dataset.Data, error) { return m, nil }
-func (m *memory) Close() error                { return nil }
-func (m *memory) Len() int64                  { return int64(len(m.files)) }
+func (m *memory) Validate() error                                          { return nil }
+func (m *memory) Open(context.Context, store.Opener) (dataset.Data, error) { return m, nil }
+func (m *memory) Close() error                                             { return nil }
+func (m *memory) Len() int64                                               { return int64(len(m.files)) }
 
 func (m *memory) Columns() []dataset.Column {
 	return []dataset.Column{{Name: "image", Desc: tensor.Encoded()}, {Name: "label", Desc: tensor.Desc{DType: tensor.Int32}}}
 }
 
-func (m *memory) Read(i int64, s *dataset.Sample) error {
+func (m *memory) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	s.Values[0].ShareBytes(m.files[i])
 	return s.Values[1].SetInt32(int32(i))
 }

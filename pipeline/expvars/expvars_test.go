@@ -1,6 +1,7 @@
 package expvars
 
 import (
+	"context"
 	"encoding/json"
 	"expvar"
 	"io"
@@ -10,23 +11,26 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/pipeline"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
 // numbers is a source of five numbers.
 type numbers struct{}
 
-func (numbers) Validate() error               { return nil }
-func (n numbers) Open() (dataset.Data, error) { return n, nil }
+func (numbers) Validate() error                                            { return nil }
+func (n numbers) Open(context.Context, store.Opener) (dataset.Data, error) { return n, nil }
 func (numbers) Columns() []dataset.Column {
 	return []dataset.Column{{Name: "x", Desc: tensor.Desc{DType: tensor.Int32}}}
 }
-func (numbers) Len() int64                            { return 5 }
-func (numbers) Read(i int64, s *dataset.Sample) error { return s.Values[0].SetInt32(int32(i)) }
-func (numbers) Close() error                          { return nil }
+func (numbers) Len() int64 { return 5 }
+func (numbers) Read(_ context.Context, i int64, s *dataset.Sample) error {
+	return s.Values[0].SetInt32(int32(i))
+}
+func (numbers) Close() error { return nil }
 
 func TestPublish(t *testing.T) {
-	b, err := dataset.Build(dataset.Of(numbers{}), dataset.Options{})
+	b, err := dataset.Build(t.Context(), dataset.Of(numbers{}), dataset.Options{})
 	require.NoError(t, err)
 	value := func() (l []pipeline.StageStats) {
 		require.NoError(t, json.Unmarshal([]byte(expvar.Get("training").String()), &l))

@@ -1,6 +1,7 @@
 package prometheus
 
 import (
+	"context"
 	"errors"
 	"io"
 	"testing"
@@ -11,20 +12,21 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/pipeline"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
 // numbers is a source of five numbers, of which one is bad.
 type numbers struct{}
 
-func (numbers) Validate() error               { return nil }
-func (n numbers) Open() (dataset.Data, error) { return n, nil }
+func (numbers) Validate() error                                            { return nil }
+func (n numbers) Open(context.Context, store.Opener) (dataset.Data, error) { return n, nil }
 func (numbers) Columns() []dataset.Column {
 	return []dataset.Column{{Name: "x", Desc: tensor.Desc{DType: tensor.Int32}}}
 }
 func (numbers) Len() int64   { return 5 }
 func (numbers) Close() error { return nil }
-func (numbers) Read(i int64, s *dataset.Sample) error {
+func (numbers) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	if i == 3 {
 		return errors.New("bad")
 	}
@@ -32,7 +34,7 @@ func (numbers) Read(i int64, s *dataset.Sample) error {
 }
 
 func TestCollector(t *testing.T) {
-	b, err := dataset.Build(dataset.Of(numbers{}), dataset.Options{OnError: dataset.BadSkipped})
+	b, err := dataset.Build(t.Context(), dataset.Of(numbers{}), dataset.Options{OnError: dataset.BadSkipped})
 	require.NoError(t, err)
 	p, err := pipeline.New(b, pipeline.Options{Workers: 1}, nil)
 	require.NoError(t, err)

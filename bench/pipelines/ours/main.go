@@ -41,7 +41,8 @@ func run(args []string) error {
 	}
 	g := datagraph.New(t.NewDecode(), t.NewRandomResizedCrop(224, 224), t.NewRandomHorizontalFlip(), t.NewToTensor(),
 		t.NewNormalize([]float64{0.485, 0.456, 0.406}, []float64{0.229, 0.224, 0.225}))
-	b, err := dataset.Build(dataset.From(imagefolder.New(args[0])).Shuffle().Map(g).Batch(32), dataset.Options{Seed: 1})
+	ctx := context.Background()
+	b, err := dataset.Build(ctx, dataset.From(imagefolder.New(args[0])).Shuffle().Map(g).Batch(32), dataset.Options{Seed: 1})
 	if err != nil {
 		return err
 	}
@@ -51,7 +52,6 @@ func run(args []string) error {
 		return err
 	}
 	defer p.Close()
-	ctx := context.Background()
 	if first {
 		s, err := p.Next(ctx)
 		if err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -55,7 +56,7 @@ func (f *datasetFlags) check(cmd *cobra.Command) error {
 }
 
 // parse reads a definition, and makes the graph and the notes.
-func (f *datasetFlags) parse(b []byte) (*datagraph.Graph, error) {
+func (f *datasetFlags) parse(ctx context.Context, b []byte) (*datagraph.Graph, error) {
 	o := dataset.InferenceOptions{Column: f.column, Outputs: f.outputs, Replace: map[string]dataset.Replacement{}}
 	switch f.random {
 	case "drop":
@@ -83,7 +84,7 @@ func (f *datasetFlags) parse(b []byte) (*datagraph.Graph, error) {
 	if err := d.UnmarshalJSON(b); err != nil {
 		return nil, err
 	}
-	g, notes, err := dataset.InferenceGraph(&d, o)
+	g, notes, err := dataset.InferenceGraph(ctx, &d, o)
 	if err != nil {
 		return nil, err
 	}

@@ -128,7 +128,7 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 		}
 	}
 	if f.dataset != nil && set("dataset") {
-		g, err = f.fromFile(f.dataset.file, stdin, f.dataset.parse, maxGraphBytes)
+		g, err = f.fromFile(f.dataset.file, stdin, func(b []byte) (*datagraph.Graph, error) { return f.dataset.parse(cmd.Context(), b) }, maxGraphBytes)
 	}
 	if len(sources) != 1 {
 		if len(sources) == 0 {

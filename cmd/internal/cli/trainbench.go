@@ -22,6 +22,7 @@ import (
 	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/pipeline"
 	"github.com/infer-prep/infer-prep/pullpipe"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -257,13 +258,13 @@ var imageColumn = []dataset.Column{{Name: "image", Desc: tensor.Encoded()}}
 // folder is the source of images without classes.
 type folder struct{ inputs []*input }
 
-func (d *folder) Validate() error             { return nil }
-func (d *folder) Open() (dataset.Data, error) { return d, nil }
-func (d *folder) Columns() []dataset.Column   { return imageColumn }
-func (d *folder) Len() int64                  { return int64(len(d.inputs)) }
-func (d *folder) Close() error                { return nil }
+func (d *folder) Validate() error                                          { return nil }
+func (d *folder) Open(context.Context, store.Opener) (dataset.Data, error) { return d, nil }
+func (d *folder) Columns() []dataset.Column                                { return imageColumn }
+func (d *folder) Len() int64                                               { return int64(len(d.inputs)) }
+func (d *folder) Close() error                                             { return nil }
 
-func (d *folder) Read(i int64, s *dataset.Sample) error {
+func (d *folder) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	s.Key = d.inputs[i].name
 	f, err := os.Open(d.inputs[i].path)
 	if err != nil {
@@ -327,7 +328,7 @@ func (a *app) trainBench(cmd *cobra.Command, f *trainFlags, args []string) (err 
 		o.OnError = dataset.BadSkipped
 		o.Bad = func(e *dataset.SampleError) { t.table.above(func() { a.complain(trainErr(e)) }) }
 	}
-	built, err := dataset.Build(d, o)
+	built, err := dataset.Build(cmd.Context(), d, o)
 	if err != nil {
 		return wrongDefinition(err)
 	}

@@ -2,6 +2,7 @@
 package arrays
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/infer-prep/infer-prep/dataset"
@@ -75,7 +76,7 @@ func (d *rows) Columns() []dataset.Column { return d.columns }
 
 func (d *rows) Len() int64 { return d.n }
 
-func (d *rows) Read(i int64, s *dataset.Sample) error {
+func (d *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	if err := files.Index(i, d.n); err != nil {
 		return fmt.Errorf("%s: %w", d.name, err)
 	}

@@ -3,6 +3,7 @@
 package cifar
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -112,7 +113,7 @@ func (d *rows) label(p *part, record []byte, at int64, l int) (int32, error) {
 	return int32(record[l]), nil
 }
 
-func (d *rows) Read(i int64, s *dataset.Sample) error {
+func (d *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	p, i, err := d.at(i)
 	if err != nil {
 		return err

@@ -20,6 +20,7 @@ import (
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/internal/spec"
 	"github.com/infer-prep/infer-prep/pullpipe"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -81,7 +82,7 @@ func (c *Case) Specs(t testing.TB, fresh func() dataset.Node) dataset.Source {
 // Compare opens s and wants the rows of the case, whatever order and how many
 // goroutines they are read in, and columns that agree with their description.
 func (c *Case) Compare(t testing.TB, s dataset.Source) {
-	data, err := s.Open()
+	data, err := s.Open(t.Context(), store.Local)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, data.Close()) }()
 	d := data.(dataset.Rows)
@@ -97,7 +98,7 @@ func (c *Case) Compare(t testing.TB, s dataset.Source) {
 		require.Equal(t, c.ClassIndexing, data.(dataset.ClassIndexed).ClassIndex())
 	}
 	read := func(s *dataset.Sample, i int) error {
-		if err := d.Read(int64(i), s); err != nil {
+		if err := d.Read(t.Context(), int64(i), s); err != nil {
 			return err
 		}
 		if s.Key == "" {
@@ -135,7 +136,7 @@ func (c *Case) Compare(t testing.TB, s dataset.Source) {
 
 // run wants the rows of the case from an engine.
 func (c *Case) run(t testing.TB, s dataset.Source, columns []dataset.Column) {
-	b, err := dataset.Build(dataset.From(s), dataset.Options{})
+	b, err := dataset.Build(t.Context(), dataset.From(s), dataset.Options{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, b.Close()) }()
 	p, err := pullpipe.New(b, nil)
@@ -227,10 +228,11 @@ func (c *Case) equal(row int, k dataset.Column, got *tensor.Tensor) error {
 
 // Allocs is how many times reading any row allocates, once the sample has its memory.
 func Allocs(t testing.TB, d dataset.Rows) float64 {
+	ctx := t.Context()
 	s := dataset.Sample{Values: make([]dataset.Value, len(d.Columns()))}
 	all := func() {
 		for i := range d.Len() {
-			require.NoError(t, d.Read(i, &s))
+			require.NoError(t, d.Read(ctx, i, &s))
 		}
 	}
 	all()
