@@ -1,63 +1,14 @@
 package pack
 
 import (
-	"context"
-	"errors"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/infer-prep/infer-prep/internal/filelock"
 )
-
-func TestOrdered(t *testing.T) {
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	for _, workers := range []int{1, 2, 7} {
-		var got []int
-		var under, most atomic.Int32
-		err := ordered(t.Context(), 3, 500, workers, func(_ context.Context, i int) (int, error) {
-			most.Store(max(most.Load(), under.Add(1)))
-			defer under.Add(-1)
-			return i * i, nil
-		}, func(i, v int, err error) error {
-			require.NoError(t, err)
-			require.Equal(t, i*i, v)
-			got = append(got, i)
-			return nil
-		})
-		require.NoError(t, err)
-		require.Len(t, got, 497)
-		for k, i := range got {
-			require.Equal(t, k+3, i)
-		}
-		require.LessOrEqual(t, int(most.Load()), workers)
-
-		stop := errors.New("stop")
-		n := 0
-		err = ordered(t.Context(), 0, 500, workers, func(_ context.Context, i int) (int, error) { return i, nil }, func(int, int, error) error {
-			if n++; n == 10 {
-				return stop
-			}
-			return nil
-		})
-		require.ErrorIs(t, err, stop)
-		require.Equal(t, 10, n)
-
-		ctx, cancel := context.WithCancel(t.Context())
-		err = ordered(ctx, 0, 500, workers, func(ctx context.Context, i int) (int, error) {
-			if i == 20 {
-				cancel()
-			}
-			return i, nil
-		}, func(int, int, error) error { return nil })
-		require.ErrorIs(t, err, context.Canceled)
-	}
-	require.NoError(t, ordered(t.Context(), 5, 5, 2, nil, func(int, int, error) error { return nil }))
-}
 
 func TestJournal(t *testing.T) {
 	type state struct{ Done, Size int }

@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/infer-prep/infer-prep/codec/jpegli"
+	"github.com/infer-prep/infer-prep/internal/ordered"
 	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
 )
@@ -321,7 +322,7 @@ func (w *recordIOWriter) pack(ctx context.Context, states []recordIOState) (err 
 	w.progress()
 	w.workers.New = func() any { return &images{o: &p.Image} }
 	buffers := sync.Pool{New: func() any { return new([]byte) }}
-	err = ordered(ctx, w.state.Items, len(out.Items), p.Jobs, func(_ context.Context, i int) (*[]byte, error) {
+	err = ordered.Run(ctx, ordered.Options{From: w.state.Items, To: len(out.Items), Workers: p.Jobs}, func(_ context.Context, _, i int) (*[]byte, error) {
 		worker := w.workers.Get().(*images)
 		defer w.workers.Put(worker)
 		buf := buffers.Get().(*[]byte)
@@ -332,6 +333,9 @@ func (w *recordIOWriter) pack(ctx context.Context, states []recordIOState) (err 
 		return buf, err
 	}, func(i int, buf *[]byte, err error) error {
 		defer buffers.Put(buf)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err := w.put(i, *buf, err); err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/infer-prep/infer-prep/internal/ordered"
 	"github.com/infer-prep/infer-prep/records/webdataset"
 	"github.com/infer-prep/infer-prep/rng"
 	"github.com/infer-prep/infer-prep/store"
@@ -338,7 +339,7 @@ func (p *shardPack) pack() error {
 				return fmt.Errorf("pack: %w", err)
 			}
 		}
-		err := ordered(p.ctx, next, len(items), p.o.Jobs, func(ctx context.Context, k int) (*webdataset.Sample, error) {
+		err := ordered.Run(p.ctx, ordered.Options{From: next, To: len(items), Workers: p.o.Jobs}, func(ctx context.Context, _, k int) (*webdataset.Sample, error) {
 			return p.s.read(ctx, items[k])
 		}, func(k int, s *webdataset.Sample, err error) error {
 			if p.ctx.Err() != nil { // what was read before it ended waits until it is read again
@@ -487,7 +488,9 @@ func (p *shardPack) divide() error {
 	}
 	p.steps += n
 	lengths := make([]float64, n)
-	err := ordered(p.ctx, 0, n, p.o.Jobs, p.s.length, func(k int, length float64, err error) error {
+	err := ordered.Run(p.ctx, ordered.Options{To: n, Workers: p.o.Jobs}, func(ctx context.Context, _, k int) (float64, error) {
+		return p.s.length(ctx, k)
+	}, func(k int, length float64, err error) error {
 		p.step()
 		if err == nil {
 			lengths[k] = length

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/infer-prep/infer-prep/internal/ordered"
 	"github.com/infer-prep/infer-prep/records/webdataset"
 	"github.com/infer-prep/infer-prep/store"
 )
@@ -161,7 +162,7 @@ func (p *shardPack) resume(states []shardState) (next int, err error) {
 	}
 	p.report.Resumed = len(states)
 	p.report.Bad += p.bads
-	err = ordered(p.ctx, 0, len(states), p.o.Jobs, func(ctx context.Context, k int) (fileState, error) {
+	err = ordered.Run(p.ctx, ordered.Options{To: len(states), Workers: p.o.Jobs}, func(ctx context.Context, _, k int) (fileState, error) {
 		return sumFile(ctx, filepath.Join(p.dir, states[k].Name))
 	}, func(k int, got fileState, err error) error {
 		s := states[k].Shard

@@ -11,10 +11,11 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/ordered"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// batch is a run of one plan over many inputs, by several workers.
+// batch runs one plan over many inputs, with several workers.
 type batch struct {
 	app    *app
 	plan   *datagraph.Plan
@@ -23,101 +24,36 @@ type batch struct {
 	inputs []input
 	jobs   int
 
-	sessions *sessions // of another device than the CPU, or with a model; else nil
+	sessions *sessions // nil on the CPU without a model
 }
 
-// outcome is what became of an input.
+// outcome is the result of one input.
 type outcome struct {
-	i       int
 	in      *input
-	skipped bool // it is no image, and was not named itself
+	skipped bool // not an image, and found in a folder or by a glob
 	err     error
 	results []result
 }
 
-// ahead is how many inputs for each worker may be done before the first that is not.
+// ahead is the number of inputs for each worker that may be done before the first
+// input that is not.
 const ahead = 16
 
-// run works on the inputs and calls emit with every outcome, in the order of
-// the inputs and from one goroutine. When ctx ends, or emit fails, the images
-// being worked on are finished and no others are begun; the outcomes of those
-// that are done are still emitted.
+// run processes the inputs and calls emit with every outcome, in the order of the
+// inputs and from one goroutine. When ctx ends it finishes the images that were
+// begun, emits their outcomes and begins no others. An error of emit ends the run.
 func (b *batch) run(ctx context.Context, emit func(outcome) error) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	next := make(chan int)
-	done := make(chan outcome, b.jobs)
-	window := make(chan struct{}, ahead*b.jobs)
 	mem := newBudget(b.limits.Bytes)
-
-	go func() {
-		defer close(next)
-		for i := range b.inputs {
-			select {
-			case window <- struct{}{}:
-			case <-ctx.Done():
-				return
-			}
-			select {
-			case next <- i:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	var workers sync.WaitGroup
-	for range b.jobs {
-		workers.Go(func() {
-			w := worker{b: b, mem: mem}
-			for i := range next {
-				if ctx.Err() != nil {
-					return
-				}
-				done <- w.do(ctx, i)
-			}
-		})
+	workers := make([]worker, b.jobs)
+	for i := range workers {
+		workers[i] = worker{b: b, mem: mem}
 	}
-	go func() {
-		workers.Wait()
-		close(done)
-	}()
-
-	waiting := map[int]outcome{}
-	first := 0
-	var failed error
-	give := func(o outcome) {
-		if failed == nil {
-			if failed = emit(o); failed != nil {
-				stop(failed)
-			}
-		}
-	}
-	for o := range done {
-		waiting[o.i] = o
-		for {
-			o, ok := waiting[first]
-			if !ok {
-				break
-			}
-			delete(waiting, first)
-			first++
-			<-window
-			give(o)
-		}
-	}
-	for ; len(waiting) > 0 && first < len(b.inputs); first++ { // after an interruption there are gaps
-		if o, ok := waiting[first]; ok {
-			delete(waiting, first)
-			give(o)
-		}
-	}
-	if failed != nil {
-		return failed
-	}
-	return ctx.Err()
+	return ordered.Run(ctx, ordered.Options{To: len(b.inputs), Workers: b.jobs, Window: ahead * b.jobs},
+		func(ctx context.Context, w, i int) (outcome, error) { return workers[w].do(ctx, i), nil },
+		func(_ int, o outcome, _ error) error { return emit(o) })
 }
 
-// worker turns one image after another into tensors, in memory that it keeps.
+// worker turns one image after another into tensors and reuses its memory.
 type worker struct {
 	b      *batch
 	mem    *budget
@@ -128,12 +64,12 @@ type worker struct {
 
 func (w *worker) do(ctx context.Context, i int) (o outcome) {
 	in := &w.b.inputs[i]
-	o = outcome{i: i, in: in, err: in.err}
+	o = outcome{in: in, err: in.err}
 	if in.err != nil {
 		return o
 	}
 	defer func() {
-		if p := recover(); p != nil { // a bug, which must not end the run of all other images
+		if p := recover(); p != nil { // a bug: the other images go on
 			o.err = fmt.Errorf("internal error: %v", p)
 			w.runner = nil
 		}
@@ -163,7 +99,7 @@ func (w *worker) do(ctx context.Context, i int) (o outcome) {
 		}
 		sound := false
 		defer func() { s.give(session, sound) }()
-		// What was begun is finished, as on the CPU.
+		// An image that was begun is finished, as on the CPU.
 		out, err := s.run(context.WithoutCancel(ctx), session, &w.image)
 		sound = true
 		return w.write(o, out, err)
@@ -171,12 +107,12 @@ func (w *worker) do(ctx context.Context, i int) (o outcome) {
 	out, err := w.runner.Run(&w.image)
 	o = w.write(o, out, err)
 	if w.mem.total > 0 && need > w.mem.total/int64(w.b.jobs) {
-		w.runner = nil // it would keep more than its share while it does nothing
+		w.runner = nil // an idle worker must not hold more than its share
 	}
 	return o
 }
 
-// write writes what a run gave.
+// write writes the outputs of a run.
 func (w *worker) write(o outcome, out []*tensor.Tensor, err error) outcome {
 	if err != nil {
 		o.err = err
@@ -189,8 +125,8 @@ func (w *worker) write(o outcome, out []*tensor.Tensor, err error) outcome {
 	return o
 }
 
-// read reads an input's bytes; of a file that may be no image only the first
-// until that is known. The file's size is looked at before anything is read.
+// read reads an input. It checks the file's size first, and the first bytes of a
+// file that the user did not name; skip reports that they are not an image's.
 func (w *worker) read(in *input) (skip bool, err error) {
 	f, err := os.Open(in.path)
 	if err != nil {
@@ -220,7 +156,7 @@ func (w *worker) read(in *input) (skip bool, err error) {
 	}
 	for {
 		if len(w.data) == cap(w.data) {
-			w.data = append(w.data, 0)[:len(w.data)] // the file grew since
+			w.data = append(w.data, 0)[:len(w.data)] // the file has grown
 		}
 		n, err := f.Read(w.data[len(w.data):cap(w.data)])
 		w.data = w.data[:len(w.data)+n]
@@ -236,9 +172,8 @@ func (w *worker) read(in *input) (skip bool, err error) {
 	}
 }
 
-// message is what a user is told of an error: without the path, which stands
-// before it already, and of a decoder's error not the step, since there is the
-// image to blame.
+// message strips an error of details that its context repeats: the path of a file
+// error, and the step of a decoder's error.
 func message(err error) error {
 	var pe *fs.PathError
 	var ce *codec.Error
@@ -251,8 +186,9 @@ func message(err error) error {
 	return err
 }
 
-// need is the memory that a run on the worker's image takes, by its header: the
-// file, the arena, the rows between, and as much as the decoded image for the decoder.
+// need estimates the memory of a run on the worker's image from its header: the
+// file, the arena, the rows between steps, and the decoded image once more for the
+// decoder.
 func (w *worker) need() (int64, error) {
 	c, err := w.runner.Costs(&w.image)
 	if err != nil {
@@ -268,7 +204,7 @@ func (w *worker) need() (int64, error) {
 	return total, nil
 }
 
-// arenaBytes is all buffers; what is unknown counts as nothing.
+// arenaBytes sums the buffers. Unknown sizes count as 0.
 func arenaBytes(c datagraph.Costs) int64 {
 	n := int64(0)
 	for _, b := range c.Buffers {
@@ -277,13 +213,13 @@ func arenaBytes(c datagraph.Costs) int64 {
 	return n
 }
 
-// budget bounds the memory of all workers together. What is wanted beyond all
-// of it is given when nobody else has any: the limit on one image is the
-// decoder's and the Runner's business.
+// budget bounds the memory of all workers together. A request beyond the total is
+// granted when no other is active: the decoder and the Runner enforce the limit of
+// one image.
 type budget struct {
 	mu    sync.Mutex
 	free  sync.Cond
-	total int64 // 0: no limit
+	total int64 // 0 means no limit
 	used  int64
 }
 
