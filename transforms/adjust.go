@@ -7,16 +7,17 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// What AdjustBrightness, AdjustContrast, AdjustSaturation and AdjustHue share.
+// This file holds the arithmetic of AdjustBrightness, AdjustContrast,
+// AdjustSaturation and AdjustHue.
 
 const adjustReference = "Pillow 13.0.0 ImageEnhance; torchvision 0.29.2 v2 (x86-64 with AVX2); MindSpore 2.10.0 vision and OpenCV 5.0.0 for opencv; " +
 	"MXNet 1.9.1 ImageRecordIter"
 
-// maxFactor bounds factors: beyond it every value but one is clipped, and below
-// it no result is beyond int32.
+// maxFactor bounds the factors. Beyond it every value but one is clipped; up to
+// it every result fits an int32.
 const maxFactor = 1e6
 
-// checkAdjust wants a factor of leastFactor to maxFactor, and a backend that adjustments have.
+// checkAdjust wants a factor in leastFactor..maxFactor and a supported backend.
 func checkAdjust(f float64, b Backend) error {
 	if least := leastFactor(b); !(f >= least && f <= maxFactor) {
 		return paramErr("factor is %v, want %v to %v", f, least, maxFactor)
@@ -24,7 +25,8 @@ func checkAdjust(f float64, b Backend) error {
 	return checkAdjustBackend(b)
 }
 
-// leastFactor is below 0 for MXNet alone, whose own factors are, where they are drawn from far about 1.
+// leastFactor is negative for MXNet alone, which draws negative factors if its
+// range is wide.
 func leastFactor(b Backend) float64 {
 	if b == MXNet {
 		return -maxFactor
@@ -32,7 +34,7 @@ func leastFactor(b Backend) float64 {
 	return 0
 }
 
-// checkAdjustBackend wants one of the backends that adjustments have.
+// checkAdjustBackend wants a backend that colour adjustments support.
 func checkAdjustBackend(b Backend) error {
 	if b > Torch && b != MXNet {
 		return paramErr("backend is %v, want pillow, opencv, torch or mxnet", b)
@@ -40,7 +42,8 @@ func checkAdjustBackend(b Backend) error {
 	return nil
 }
 
-// wantAdjusted wants a uint8 image of three channels, or of one too, which MindSpore and MXNet refuse.
+// wantAdjusted wants a uint8 image of three channels. It accepts one channel
+// too, except for OpenCV (MindSpore) and MXNet, which reject it.
 func wantAdjusted(d tensor.Desc, b Backend) error {
 	if err := wantImage(d, tensor.Uint8); err != nil {
 		return err
@@ -51,16 +54,16 @@ func wantAdjusted(d tensor.Desc, b Backend) error {
 	return wantChannels(d, 1, 3)
 }
 
-// blend is how an adjustment mixes a value with another, that of a degenerate
-// image, by a factor, of which 1 gives the value.
+// blend mixes each value with the value of a degenerate image. A factor of 1
+// returns the original value.
 type blend struct {
 	backend Backend
 	factor  float32
-	rest    float64      // 1 - factor, rounded to float32 as the backend does
-	scaled  [256]float32 // every value times the factor; not for Pillow
+	rest    float64      // 1 - factor, rounded to float32 as in the backend
+	scaled  [256]float32 // each value times the factor; not for Pillow
 }
 
-// set prepares for a factor.
+// set prepares the blend for a factor.
 func (m *blend) set(b Backend, factor float64) {
 	f := float32(factor)
 	m.backend, m.factor, m.rest = b, f, float64(1-f)
@@ -74,11 +77,11 @@ func (m *blend) set(b Backend, factor float64) {
 	}
 }
 
-// of is v mixed with other, which is a whole number of 0 to 255 but for torch.
+// of mixes v with other, which is an integer in 0..255 except for torch.
 func (m *blend) of(v uint8, other float32) uint8 {
 	switch m.backend {
 	case Pillow:
-		// Within a factor of 1 nothing is clipped there, nor here.
+		// With a factor within 1, neither Pillow nor this code clips.
 		return trunc8(other + float32(m.factor*(float32(v)-other)))
 	case Torch:
 		return trunc8(kernel.FMA32(float64(float64(other)*m.rest), m.scaled[v]))
@@ -88,14 +91,16 @@ func (m *blend) of(v uint8, other float32) uint8 {
 	return round8(kernel.FMA32(float64(float64(other)*m.rest), m.scaled[v]))
 }
 
-// trunc8 is a number within int32 without its fraction, clipped to 0 .. 255.
+// trunc8 truncates a number within int32's range and clips it to 0..255.
 func trunc8(f float32) uint8 { return clamp8(int32(f)) }
 
-// round8 is a number within int32 rounded half to even, clipped to 0 .. 255.
+// round8 rounds a number within int32's range half to even and clips it to
+// 0..255.
 func round8(f float32) uint8 { return clamp8(int32(math.RoundToEven(float64(f)))) }
 
-// The greens and blues of torchGrayFused. Products of 8 and 24 bits are exact, and so
-// are their sums with a float32 that is no smaller than their last bits.
+// The green and blue terms of torchGrayFused. Products of 8 and 24 bits are
+// exact. So are their sums with a float32 that is not smaller than their last
+// bits.
 var torchGreenExact, torchBlueExact = exactly24(0.587), exactly24(0.114)
 
 func exactly24(f float32) (t [256]float64) {
@@ -105,13 +110,14 @@ func exactly24(f float32) (t [256]float64) {
 	return t
 }
 
-// torchGrayFused is the gray of torchvision's v2 on a CPU with FMA, as a whole number.
+// torchGrayFused is the gray value of torchvision v2 on a CPU with FMA, as an
+// integer.
 func torchGrayFused(r, g, b uint8) uint8 {
 	rg := float32(torchGreenExact[g] + float64(torchRed[r]))
 	return uint8(int32(float32(torchBlueExact[b] + float64(rg))))
 }
 
-// grayOf is the gray value of a colour for the backend.
+// grayOf returns the gray function of a backend.
 func grayOf(b Backend) func(r, g, b uint8) uint8 {
 	switch b {
 	case Pillow:
@@ -124,15 +130,16 @@ func grayOf(b Backend) func(r, g, b uint8) uint8 {
 	return openCVGray
 }
 
-// mxnetGray is OpenCV 3.4's gray of 14 bits of a pixel whose red and blue are taken for each other.
+// mxnetGray is OpenCV 3.4's 14-bit gray value with red and blue exchanged.
 func mxnetGray(r, g, b uint8) uint8 {
 	return uint8((1868*uint32(r) + 9617*uint32(g) + 4899*uint32(b) + 8192) >> 14)
 }
 
-// alias reports whether two dense tensors of the same description are one.
+// alias reports whether two dense tensors with the same description share their
+// data.
 func alias(a, b *tensor.Tensor) bool { return &a.Data[0] == &b.Data[0] }
 
-// copyUnlessSame copies the values of src to dst, unless dst is src.
+// copyUnlessSame copies src to dst unless they share their data.
 func copyUnlessSame(dst, src *tensor.Tensor) {
 	if !alias(dst, src) {
 		copy(dst.Data, src.Data)

@@ -5,22 +5,25 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// AdjustBrightness multiplies every value by a factor: 0 gives black, 1 the
-// image, more a brighter one. It takes a uint8 image of one or three channels, for
-// opencv and mxnet of three, in both layouts, and gives the same description, 0 to 255.
+// AdjustBrightness multiplies every value by a factor: 0 returns black, 1 the
+// image, and more than 1 a brighter image. It takes a uint8 image of one or
+// three channels (opencv and mxnet: three), HWC or CHW, and keeps the
+// description. Values range from 0 to 255.
 //
-// For a value v and the factor f as float32, the product is a float32, clipped, and
+// The product of a value v and the factor f is a float32. It is clipped and
+// then converted:
 //
-//   - Pillow, Torch: its fraction is cut off;
-//   - OpenCV, MXNet: it is rounded half to even.
+//   - Pillow, Torch: truncated;
+//   - OpenCV, MXNet: rounded half to even.
 //
 // Reference: Pillow 13.0.0, ImageEnhance.Brightness, which torchvision's
-// adjust_brightness of a Pillow image is; torchvision 0.29.2, v2's of a uint8 tensor; MindSpore
-// 2.10.0, vision.AdjustBrightness of an array, which is OpenCV's convertScaleAbs; MXNet 1.9.1,
-// ImageRecordIter's brightness.
+// adjust_brightness calls for a Pillow image; torchvision 0.29.2, v2's
+// adjust_brightness of a uint8 tensor; MindSpore 2.10.0,
+// vision.AdjustBrightness of an array, which calls OpenCV's convertScaleAbs;
+// MXNet 1.9.1, ImageRecordIter's brightness.
 type AdjustBrightness struct {
-	Factor  float64 `json:"factor"`  // 0 to 1e6, mxnet: -1e6 to 1e6; usually about 1
-	Backend Backend `json:"backend"` // usually pillow
+	Factor  float64 `json:"factor"`  // 0 to 1e6 (mxnet: -1e6 to 1e6); 1 keeps the image
+	Backend Backend `json:"backend"` // pillow, opencv, torch or mxnet; default pillow
 }
 
 //msgp:tuple AdjustBrightness
@@ -33,7 +36,7 @@ func init() {
 	})
 }
 
-// NewAdjustBrightness multiplies as Pillow does.
+// NewAdjustBrightness returns the op with Pillow's arithmetic.
 func NewAdjustBrightness(factor float64) *AdjustBrightness {
 	return &AdjustBrightness{Factor: factor, Backend: Pillow}
 }
@@ -49,14 +52,14 @@ func (o *AdjustBrightness) Infer(dst, in []tensor.Desc) error {
 	return wantAdjusted(in[0], o.Backend)
 }
 
-// adjustBrightnessState is the table of an op.
+// adjustBrightnessState is the lookup table of an op.
 type adjustBrightnessState struct {
 	op    AdjustBrightness
 	valid bool
 	table [256]uint8
 }
 
-// Apply multiplies, by a table.
+// Apply looks the products up in a table.
 func (o *AdjustBrightness) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	s, err := c.Dense(src[0])
 	if err != nil {
@@ -82,5 +85,5 @@ func (o *AdjustBrightness) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return nil
 }
 
-// Pointwise says that the op is one, see type Pointwise.
+// Pointwise marks the op as Pointwise.
 func (o *AdjustBrightness) Pointwise() {}

@@ -5,32 +5,38 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// AdjustContrast mixes an image with the mean m of its gray values: a factor f of 0
-// gives an image that is m throughout, 1 the image, more a stronger contrast. It takes
-// a uint8 image of one or three channels, for opencv and mxnet of three, in both layouts, and
-// gives the same description, 0 to 255.
+// AdjustContrast mixes an image with the mean m of its gray values. A factor f
+// of 0 returns m everywhere, 1 the image, and more than 1 a stronger contrast.
+// It takes a uint8 image of one or three channels (opencv and mxnet: three),
+// HWC or CHW, and keeps the description. Values range from 0 to 255.
 //
-// All in float32, each operation rounded, except that a*b+c is rounded once where
-// it says fma; the result is clipped:
+// All arithmetic is float32 with each operation rounded, except that fma rounds
+// a*b+c once. The result is clipped.
 //
-//   - Pillow: m is the mean rounded half up, of Grayscale's gray. m + f*(v - m), its fraction cut off.
-//   - Torch: m is the sum divided by the number of pixels, as float32s, of Grayscale's
-//     torch gray with its products and sums fused. fma(m, 1-f, v*f), its fraction cut off.
-//   - OpenCV: m is the mean rounded half up, of Grayscale's opencv gray: the sum times the
-//     reciprocal of the number. fma(m, 1-f, v*f), rounded half to even.
-//   - MXNet: m is that mean as a float32, not rounded, of (1868 R + 9617 G + 4899 B + 8192) >> 14: the weights of
-//     red and blue are exchanged, as upstream. v*f + m*(1-f), rounded half to even.
+//   - Pillow: m is the mean of Grayscale's pillow gray, rounded half up. The
+//     result is m + f*(v - m), truncated.
+//   - Torch: m is the sum divided by the number of pixels, both float32, of
+//     Grayscale's torch gray with its products and sums fused. The result is
+//     fma(m, 1-f, v*f), truncated.
+//   - OpenCV: m is the sum of Grayscale's opencv gray times the reciprocal of
+//     the number of pixels, rounded half up. The result is fma(m, 1-f, v*f),
+//     rounded half to even.
+//   - MXNet: m is the unrounded float32 mean of (1868 R + 9617 G + 4899 B +
+//     8192) >> 14. The weights of red and blue are exchanged, as in MXNet. The
+//     result is v*f + m*(1-f), rounded half to even.
 //
-// The sum is exact here. torch's is float32: exact up to 65,793 pixels, beyond
-// which it depends on the CPU and the number of threads, and the mean may differ in its last bits.
+// The sum is exact here. Torch sums in float32, which is exact up to 65,793
+// pixels. Beyond that torch's sum depends on the CPU and the number of threads,
+// and its mean may differ in the last bits.
 //
 // Reference: Pillow 13.0.0, ImageEnhance.Contrast, which torchvision's
-// adjust_contrast of a Pillow image is; torchvision 0.29.2, v2's of a uint8 tensor; MindSpore
-// 2.10.0, vision.AdjustContrast of an array, which is OpenCV's cvtColor, mean and addWeighted; MXNet 1.9.1,
+// adjust_contrast calls for a Pillow image; torchvision 0.29.2, v2's
+// adjust_contrast of a uint8 tensor; MindSpore 2.10.0, vision.AdjustContrast of
+// an array, which calls OpenCV's cvtColor, mean and addWeighted; MXNet 1.9.1,
 // ImageRecordIter's contrast.
 type AdjustContrast struct {
-	Factor  float64 `json:"factor"`  // 0 to 1e6, mxnet: -1e6 to 1e6; usually about 1
-	Backend Backend `json:"backend"` // usually pillow
+	Factor  float64 `json:"factor"`  // 0 to 1e6 (mxnet: -1e6 to 1e6); 1 keeps the image
+	Backend Backend `json:"backend"` // pillow, opencv, torch or mxnet; default pillow
 }
 
 //msgp:tuple AdjustContrast
@@ -38,11 +44,11 @@ type AdjustContrast struct {
 func init() {
 	Register(Info{
 		Name: "adjust_contrast", Version: 1, New: func() Op { return NewAdjustContrast(1) }, InPlace: true,
-		Reference: adjustReference, Exactness: "0; torch: up to 65,793 pixels, beyond which its own sum depends on CPU and threads",
+		Reference: adjustReference, Exactness: "0 (torch: up to 65,793 pixels; beyond that torch's own sum depends on the CPU and the threads)",
 	})
 }
 
-// NewAdjustContrast adjusts as Pillow does.
+// NewAdjustContrast returns the op with Pillow's arithmetic.
 func NewAdjustContrast(factor float64) *AdjustContrast {
 	return &AdjustContrast{Factor: factor, Backend: Pillow}
 }
@@ -58,7 +64,7 @@ func (o *AdjustContrast) Infer(dst, in []tensor.Desc) error {
 	return wantAdjusted(in[0], o.Backend)
 }
 
-// Apply sums up the gray values, then mixes by a table.
+// Apply sums the gray values, then mixes with a table.
 func (o *AdjustContrast) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	s, err := c.Dense(src[0])
 	if err != nil {

@@ -6,21 +6,25 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// AdjustHLS adds whole numbers to the hue, the lightness and the saturation of every pixel. It
-// takes uint8 HWC images of three channels, red, green and blue, and gives the same description, 0 to 255.
+// AdjustHLS adds integers to the hue, the lightness and the saturation of every
+// pixel. It takes a uint8 HWC image with the channels red, green and blue, and
+// keeps the description. Values range from 0 to 255.
 //
-// The hue of 8 bits is in steps of 2 degrees, 0 to 179, lightness and saturation are 0 to 255. What was added to is clamped to
-// 0 .. 180 (which is the hue 0 again) and 0 .. 255. Both conversions are in float32, and rounded half to even. The saturation of
-// light colours is d / (2-(max+min)), in the last W mod 4 columns d / ((2-max)-min), as the vectorized loop
-// and the other one have it.
+// The 8-bit hue has steps of 2 degrees, 0 to 179. Lightness and saturation
+// range from 0 to 255. The sums are clamped to 0..180 (180 is the same hue as
+// 0) and 0..255. Both conversions are float32 and round half to even. The
+// saturation of light colours is d / (2-(max+min)), as in OpenCV's vector loop.
+// In the last W mod 4 columns it is d / ((2-max)-min), as in the scalar loop.
 //
-// Reference: MXNet 1.9.1, what random_h, random_l and random_s of its ImageRecordIter do, which is cvtColor with COLOR_BGR2HLS
-// and COLOR_HLS2BGR of the OpenCV 3.4.2 in its wheel (x86-64). Later releases fuse multiplications and additions on CPUs with
-// AVX2: 1601 of the 2^24 colours then come back as others, by up to 8.
+// Reference: MXNet 1.9.1, random_h, random_l and random_s of ImageRecordIter.
+// They call cvtColor with COLOR_BGR2HLS and COLOR_HLS2BGR of OpenCV 3.4.2,
+// which MXNet's wheel contains (x86-64). Later OpenCV releases fuse
+// multiplications and additions on CPUs with AVX2: 1601 of the 2^24 colours
+// then differ, by up to 8.
 type AdjustHLS struct {
-	H int `json:"h"` // to add to the hue, -255 to 255, usually about 0
-	L int `json:"l"` // to the lightness, likewise
-	S int `json:"s"` // to the saturation, likewise
+	H int `json:"h"` // added to the hue, -255 to 255; 0 keeps it
+	L int `json:"l"` // added to the lightness, -255 to 255; 0 keeps it
+	S int `json:"s"` // added to the saturation, -255 to 255; 0 keeps it
 }
 
 //msgp:tuple AdjustHLS
@@ -32,10 +36,10 @@ func init() {
 	})
 }
 
-// NewAdjustHLS makes the op.
+// NewAdjustHLS returns the op.
 func NewAdjustHLS(h, l, s int) *AdjustHLS { return &AdjustHLS{h, l, s} }
 
-// Validate checks the numbers.
+// Validate checks the range of the numbers.
 func (o *AdjustHLS) Validate() error {
 	for i, v := range [3]int{o.H, o.L, o.S} {
 		if v < -255 || v > 255 {
@@ -62,7 +66,7 @@ func wantColors(d tensor.Desc) error {
 	return wantChannels(d, 3)
 }
 
-// Apply converts, adds and converts back.
+// Apply converts to HLS, adds and converts back.
 func (o *AdjustHLS) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	s, err := c.Dense(src[0])
 	if err != nil {
@@ -82,17 +86,19 @@ func (o *AdjustHLS) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return nil
 }
 
-// near8 is a number of about 0 to 255 rounded half to even: beyond 2^23 a float32 has no fraction.
+// near8 rounds a number within 0..255 half to even: from 2^23 on a float32 has
+// no fraction.
 func near8(f float32) uint8 { return uint8(math.Float32bits(f + 3<<22)) }
 
-// openCVToHLS is COLOR_RGB2HLS of OpenCV 3.4.2; body says that the pixel is in its vectorized part.
+// openCVToHLS is COLOR_RGB2HLS of OpenCV 3.4.2. body reports whether the pixel
+// is in its vector loop.
 func openCVToHLS(r, g, b uint8, body bool) (h, l, s uint8) {
 	most, least := max(r, g, b), min(r, g, b)
 	top, low := torchUnit[most], torchUnit[least]
 	sum, d := top+low, top-low
 	light := float32(sum * 0.5)
 	var hue, sat float32
-	if most != least { // the least difference of two is far above FLT_EPSILON
+	if most != least { // the smallest difference of two values is far above FLT_EPSILON
 		rest := sum
 		if light >= 0.5 {
 			if body {
@@ -119,8 +125,9 @@ func openCVToHLS(r, g, b uint8, body bool) (h, l, s uint8) {
 	return near8(float32(hue * 0.5)), near8(float32(light * 255)), near8(float32(sat * 255))
 }
 
-// hlsParts says for each sector which of p2, p1 and what lies between them are red, green and blue, and hlsBetween
-// where it lies for every hue, as a part of p2-p1.
+// hlsParts holds, for each sector, which of p2, p1 and the value between them
+// are red, green and blue. hlsBetween holds, for each hue, the fraction of
+// p2-p1 at which the value between them lies.
 var (
 	hlsParts   = [6][3]uint8{{0, 2, 1}, {2, 0, 1}, {1, 0, 2}, {1, 2, 0}, {2, 1, 0}, {0, 1, 2}}
 	hlsBetween = func() (t [256]float32) {
@@ -133,7 +140,7 @@ var (
 	}()
 )
 
-// openCVFromHLS is COLOR_HLS2RGB of OpenCV 3.4.2. The hue is at most 180.
+// openCVFromHLS is COLOR_HLS2RGB of OpenCV 3.4.2. The hue must be at most 180.
 func openCVFromHLS(h, l, s uint8) (r, g, b uint8) {
 	light, sat := torchUnit[l], torchUnit[s]
 	p2 := float32(light * (1 + sat))

@@ -2,22 +2,25 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// AdjustHue turns the hue of every pixel by a part of the colour circle: a third
-// makes red green. It takes a uint8 image of three channels in both layouts, or of
-// one, which is kept (not for opencv), and gives the same description, 0 to 255.
+// AdjustHue rotates the hue of every pixel by a fraction of the colour circle:
+// one third turns red into green. It takes a uint8 image of three channels, HWC
+// or CHW, and keeps the description. An image of one channel is copied (opencv
+// rejects it). Values range from 0 to 255.
 //
-//   - Pillow: ConvertColor's to HSV and back, all of 8 bits, with int(255*f) added to the hue modulo 256.
-//   - Torch: in float32 HSV of 0 to 1, as torchvision's tensor code; the result
-//     times 255.999 without its fraction.
-//   - OpenCV: COLOR_RGB2HSV_FULL and COLOR_HSV2RGB_FULL as ConvertColor has the others
-//     (truncated in the columns taken 32 at a time, rounded in the last ones),
-//     with int(255*f) added to the hue modulo 256.
+//   - Pillow: converts to 8-bit HSV and back as ConvertColor does, and adds
+//     int(255*f) to the hue modulo 256.
+//   - Torch: computes in float32 HSV with values of 0 to 1, as torchvision does
+//     for tensors. The result is multiplied by 255.999 and truncated.
+//   - OpenCV: uses COLOR_RGB2HSV_FULL and COLOR_HSV2RGB_FULL, and adds
+//     int(255*f) to the hue modulo 256. The conversion to RGB truncates in the
+//     columns that OpenCV processes 32 at a time and rounds in the last ones,
+//     as in ConvertColor.
 //
 // Reference: torchvision 0.29.2, adjust_hue of a Pillow 13.0.0 image, and v2's
-// of a uint8 tensor; MindSpore 2.10.0, vision.AdjustHue of an array.
+// adjust_hue of a uint8 tensor; MindSpore 2.10.0, vision.AdjustHue of an array.
 type AdjustHue struct {
-	Factor  float64 `json:"factor"`  // in turns, -0.5 to 0.5, usually about 0
-	Backend Backend `json:"backend"` // usually pillow
+	Factor  float64 `json:"factor"`  // in turns, -0.5 to 0.5; 0 keeps the hue
+	Backend Backend `json:"backend"` // pillow, opencv or torch; default pillow
 }
 
 //msgp:tuple AdjustHue
@@ -31,7 +34,7 @@ func init() {
 	})
 }
 
-// NewAdjustHue adjusts as torchvision does with Pillow.
+// NewAdjustHue returns the op with Pillow's arithmetic, as torchvision uses it.
 func NewAdjustHue(factor float64) *AdjustHue { return &AdjustHue{Factor: factor, Backend: Pillow} }
 
 // Validate checks the factor and the backend.
@@ -48,7 +51,7 @@ func (o *AdjustHue) Infer(dst, in []tensor.Desc) error {
 	return wantAdjusted(in[0], o.Backend)
 }
 
-// Apply turns.
+// Apply rotates the hue.
 func (o *AdjustHue) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	s, err := c.Dense(src[0])
 	if err != nil {
@@ -83,10 +86,11 @@ func (o *AdjustHue) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return nil
 }
 
-// torchUnit is every uint8 as torchvision's float32 of 0 to 1.
+// torchUnit holds every uint8 as torchvision's float32 of 0 to 1.
 var torchUnit = scaled(1.0 / 255)
 
-// torchHue turns the hue of a pixel by a part of the circle, as torchvision's tensors.
+// torchHue rotates the hue of a pixel by a fraction of the circle, as
+// torchvision does for tensors.
 func torchHue(r, g, b uint8, part float32) (uint8, uint8, uint8) {
 	fr, fg, fb := torchUnit[r], torchUnit[g], torchUnit[b]
 	top, low := max(fr, fg, fb), min(fr, fg, fb)
@@ -104,7 +108,7 @@ func torchHue(r, g, b uint8, part float32) (uint8, uint8, uint8) {
 			h = (gc + 4) - rc
 		}
 	}
-	// The remainder of 1, of at most 2 and not below 0.
+	// This is the remainder modulo 1 of a number in 0..2.
 	h = float32(h*float32(1.0/6)) + 1
 	if h >= 1 {
 		h--
@@ -114,7 +118,7 @@ func torchHue(r, g, b uint8, part float32) (uint8, uint8, uint8) {
 	case h >= 1:
 		h--
 	case h < 0:
-		h++ // may become 1
+		h++ // rounding may make it 1
 	}
 	six := float32(h * 6)
 	i := int32(six)
@@ -130,5 +134,5 @@ func torchHue(r, g, b uint8, part float32) (uint8, uint8, uint8) {
 	return t[p[0]], t[p[1]], t[p[2]]
 }
 
-// torch8 is a number clipped to 0 .. 1 as torchvision's uint8.
+// torch8 clips a number to 0..1 and converts it to torchvision's uint8.
 func torch8(f float32) uint8 { return uint8(int32(float32(min(max(f, 0), 1) * 255.999))) }

@@ -2,27 +2,31 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// AdjustSaturation mixes every pixel with its gray value g: a factor f of 0 gives a
-// gray image, 1 the image, more stronger colours. It takes a uint8 image of three channels
-// in both layouts, or of one, which is kept (not for opencv and mxnet), and gives the same description, 0 to 255.
+// AdjustSaturation mixes every pixel with its gray value g. A factor f of 0
+// returns a gray image, 1 the image, and more than 1 stronger colours. It takes
+// a uint8 image of three channels, HWC or CHW, and keeps the description. An
+// image of one channel is copied (opencv and mxnet reject it). Values range
+// from 0 to 255.
 //
-// All in float32, each operation rounded, except that a*b+c is rounded once where
-// it says fma; the result is clipped:
+// All arithmetic is float32 with each operation rounded, except that fma rounds
+// a*b+c once. The result is clipped.
 //
-//   - Pillow: g + f*(v - g), its fraction cut off; g is Grayscale's.
-//   - Torch: fma(g, 1-f, v*f), its fraction cut off; g is Grayscale's torch gray
-//     with its products and sums fused.
-//   - OpenCV: fma(g, 1-f, v*f), rounded half to even; g is Grayscale's opencv gray.
-//   - MXNet: v*f + g*(1-f), rounded half to even; g is (1868 R + 9617 G + 4899 B + 8192) >> 14: the weights of red
-//     and blue are exchanged, as upstream.
+//   - Pillow: g + f*(v - g), truncated; g is Grayscale's pillow gray.
+//   - Torch: fma(g, 1-f, v*f), truncated; g is Grayscale's torch gray with its
+//     products and sums fused.
+//   - OpenCV: fma(g, 1-f, v*f), rounded half to even; g is Grayscale's opencv
+//     gray.
+//   - MXNet: v*f + g*(1-f), rounded half to even; g is (1868 R + 9617 G + 4899
+//     B + 8192) >> 14. The weights of red and blue are exchanged, as in MXNet.
 //
 // Reference: Pillow 13.0.0, ImageEnhance.Color, which torchvision's
-// adjust_saturation of a Pillow image is; torchvision 0.29.2, v2's of a uint8 tensor; MindSpore
-// 2.10.0, vision.AdjustSaturation of an array, which is OpenCV's cvtColor and addWeighted; MXNet 1.9.1,
-// ImageRecordIter's saturation.
+// adjust_saturation calls for a Pillow image; torchvision 0.29.2, v2's
+// adjust_saturation of a uint8 tensor; MindSpore 2.10.0,
+// vision.AdjustSaturation of an array, which calls OpenCV's cvtColor and
+// addWeighted; MXNet 1.9.1, ImageRecordIter's saturation.
 type AdjustSaturation struct {
-	Factor  float64 `json:"factor"`  // 0 to 1e6, mxnet: -1e6 to 1e6; usually about 1
-	Backend Backend `json:"backend"` // usually pillow
+	Factor  float64 `json:"factor"`  // 0 to 1e6 (mxnet: -1e6 to 1e6); 1 keeps the image
+	Backend Backend `json:"backend"` // pillow, opencv, torch or mxnet; default pillow
 }
 
 //msgp:tuple AdjustSaturation
@@ -34,7 +38,7 @@ func init() {
 	})
 }
 
-// NewAdjustSaturation adjusts as Pillow does.
+// NewAdjustSaturation returns the op with Pillow's arithmetic.
 func NewAdjustSaturation(factor float64) *AdjustSaturation {
 	return &AdjustSaturation{Factor: factor, Backend: Pillow}
 }
@@ -50,7 +54,7 @@ func (o *AdjustSaturation) Infer(dst, in []tensor.Desc) error {
 	return wantAdjusted(in[0], o.Backend)
 }
 
-// Apply mixes.
+// Apply mixes each pixel with its gray value.
 func (o *AdjustSaturation) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	s, err := c.Dense(src[0])
 	if err != nil {

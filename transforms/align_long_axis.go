@@ -2,15 +2,17 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// AlignLongAxis turns an image by a quarter clockwise if its longer axis is
-// not that of Height x Width: portrait images for a landscape target, and the other
-// way about. A square image, and any image for a square target, is copied. It
-// takes any dtype of fixed size and both layouts, and keeps them; no value is changed.
+// AlignLongAxis rotates an image clockwise by 90 degrees if its longer axis is
+// not that of Height x Width: a portrait image for a landscape target, or a
+// landscape image for a portrait target. A square image is copied, and so is
+// any image for a square target. It takes any dtype of fixed size, HWC or CHW,
+// and keeps both. No value changes.
 //
-// Reference: align_long_axis of transformers 5.23.0 (Donut), which is rot90 of NumPy 2.4.6.
+// Reference: align_long_axis of transformers 5.23.0 (Donut), which is rot90 of
+// NumPy 2.4.6.
 type AlignLongAxis struct {
-	Height int `json:"height"` // of the target, 1 to 2^24
-	Width  int `json:"width"`  // likewise
+	Height int `json:"height"` // target height in pixels, 1 to 2^24
+	Width  int `json:"width"`  // target width in pixels, 1 to 2^24
 }
 
 //msgp:tuple AlignLongAxis
@@ -22,7 +24,7 @@ func init() {
 	})
 }
 
-// NewAlignLongAxis makes the op for a target of height x width.
+// NewAlignLongAxis returns the op for a target of height x width.
 func NewAlignLongAxis(height, width int) *AlignLongAxis {
 	return &AlignLongAxis{Height: height, Width: width}
 }
@@ -30,13 +32,13 @@ func NewAlignLongAxis(height, width int) *AlignLongAxis {
 // Validate checks the sides.
 func (o *AlignLongAxis) Validate() error { return checkSides(o.Height, o.Width) }
 
-// turns says whether an image of h x w is turned.
+// turns reports whether an image of h x w is rotated.
 func (o *AlignLongAxis) turns(h, w int) bool {
 	return o.Width < o.Height && w > h || o.Width > o.Height && w < h
 }
 
-// Infer swaps height and width of an image that is turned. Where that depends on
-// a size that is unknown, both are unknown.
+// Infer swaps the height and the width of an image that is rotated. If the
+// rotation depends on an unknown size, both sides are unknown.
 func (o *AlignLongAxis) Infer(dst, in []tensor.Desc) error {
 	if err := wantImage(in[0]); err != nil {
 		return err
@@ -53,7 +55,7 @@ func (o *AlignLongAxis) Infer(dst, in []tensor.Desc) error {
 	return nil
 }
 
-// Apply turns or copies.
+// Apply rotates or copies.
 func (o *AlignLongAxis) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	if !o.turns(src[0].Height(), src[0].Width()) {
 		return src[0].CopyTo(dst[0])

@@ -3,17 +3,18 @@ package transforms
 import "github.com/infer-prep/infer-prep/tensor"
 
 // AlphaComposite draws a uint8 RGBA image over an opaque background and drops
-// the alpha channel. It takes four channels, both layouts, and gives uint8 with three.
+// the alpha channel. It takes four channels, HWC or CHW, and returns uint8 with
+// three channels.
 //
-// For a colour v over the background b with alpha a: t = 128*(v*a + b*(255-a) +
-// 128), the result is ((t>>8) + t) >> 15, which is the quotient by 255 rounded to
-// nearest.
+// For a colour v over the background b with alpha a, let t = 128*(v*a +
+// b*(255-a) + 128). The result is ((t>>8) + t) >> 15: the quotient by 255,
+// rounded to nearest.
 //
 // Reference: Pillow 13.0.0, Image.alpha_composite over an opaque image of the
 // background, then convert("RGB").
 type AlphaComposite struct {
-	// Background is the colour behind the image, whole numbers of 0 to 255: one
-	// for all three channels or three. Usually white.
+	// Background is the colour behind the image: one integer of 0 to 255 for
+	// all three channels, or three. Default 255, white.
 	Background []float64 `json:"background"`
 }
 
@@ -26,7 +27,7 @@ func init() {
 	})
 }
 
-// NewAlphaComposite draws on white.
+// NewAlphaComposite returns the op with a white background.
 func NewAlphaComposite() *AlphaComposite {
 	return &AlphaComposite{Background: []float64{255, 255, 255}}
 }
@@ -44,7 +45,7 @@ func (o *AlphaComposite) Validate() error {
 	return nil
 }
 
-// Infer takes four channels and gives three.
+// Infer takes four channels and returns three.
 func (o *AlphaComposite) Infer(dst, in []tensor.Desc) error {
 	if err := wantImage(in[0], tensor.Uint8); err != nil {
 		return err

@@ -7,19 +7,21 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// BlobCrop scales an image so that it covers Height x Width, and cuts out the
-// middle. It takes uint8 and float32 images of any number of channels, HWC or CHW,
-// and keeps dtype, layout and channels. An image of the size already is copied.
+// BlobCrop scales an image until it covers Height x Width, and cuts out the
+// centre. It takes a uint8 or float32 image of any number of channels, HWC or
+// CHW, and keeps dtype, layout and channels. An image of the output size is
+// copied.
 //
-// With f = max(Width/w, Height/h) in float32, the sides become w*f and h*f, rounded
-// half to even, and pixels are sampled 1/f apart, which is not quite the quotient of
-// the sides: that is why Resize and CenterCrop do not give the same bytes. The filter
-// is OpenCV's bilinear; the odd pixel is cut off at the bottom and right.
+// With f = max(Width/w, Height/h) in float32, the scaled sides are w*f and h*f,
+// rounded half to even. Pixels are sampled 1/f apart. This differs slightly
+// from the quotient of the sides, so Resize followed by CenterCrop returns
+// other bytes. The filter is OpenCV's bilinear. An odd pixel is cut off at the
+// bottom and at the right.
 //
 // Reference: OpenCV 5.0.0.93, dnn.blobFromImage with crop=True, without IPP.
 type BlobCrop struct {
-	Height int `json:"height"` // of the output, in pixels, 1 to 2^24
-	Width  int `json:"width"`  // likewise
+	Height int `json:"height"` // output height in pixels, 1 to 2^24
+	Width  int `json:"width"`  // output width in pixels, 1 to 2^24
 }
 
 //msgp:tuple BlobCrop
@@ -32,13 +34,13 @@ func init() {
 	})
 }
 
-// NewBlobCrop makes the op for an output of height x width.
+// NewBlobCrop returns the op for an output of height x width.
 func NewBlobCrop(height, width int) *BlobCrop { return &BlobCrop{height, width} }
 
 // Validate checks the size.
 func (o *BlobCrop) Validate() error { return checkSides(o.Height, o.Width) }
 
-// covering gives the scale and the size that the image is scaled to.
+// covering returns the scale and the scaled size of the image.
 func (o *BlobCrop) covering(h, w int) (f float64, nh, nw int, err error) {
 	f = float64(max(float32(o.Width)/float32(w), float32(o.Height)/float32(h)))
 	sh, sw := math.RoundToEven(float64(float64(h)*f)), math.RoundToEven(float64(float64(w)*f))
@@ -48,7 +50,7 @@ func (o *BlobCrop) covering(h, w int) (f float64, nh, nw int, err error) {
 	return f, int(sh), int(sw), nil
 }
 
-// Infer gives the input's description with the output's size.
+// Infer sets the output size.
 func (o *BlobCrop) Infer(dst, in []tensor.Desc) error {
 	d := in[0]
 	if err := wantSampled(d); err != nil {
@@ -63,7 +65,7 @@ func (o *BlobCrop) Infer(dst, in []tensor.Desc) error {
 	return inferred(dst[0])
 }
 
-// blobCropState is a resampler whose tables are those of one scale.
+// blobCropState is a resampler with the tables for one scale.
 type blobCropState struct {
 	resampler
 	f float64
@@ -94,7 +96,7 @@ func (o *BlobCrop) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		return inputErr("%v resized to %d x %d (height x width) takes %d bytes between the passes, the limit is %d", s.Desc, nh, nw, need, c.Limits.Bytes)
 	}
 	sh, sw := nh, nw
-	if f == 0.5 { // the last row or column may be half of an image's, and is cut off then
+	if f == 0.5 { // the last row or column may cover half an input pixel; the crop drops it
 		sh, sw = min(nh, h/2), min(nw, w/2)
 	}
 	scaled, err := c.Temp(s.Desc.WithSize(sh, sw))
@@ -105,9 +107,9 @@ func (o *BlobCrop) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		st.f, st.x.in, st.y.in = f, 0, 0
 	}
 	switch {
-	case f == 1: // one side is the image's own, so both are
+	case f == 1: // one side has the output size, so both do
 		copy(scaled.Data, s.Data)
-	case f == 0.5: // two by two pixels: the mean, as cv2.resize has it
+	case f == 0.5: // blocks of 2 x 2 pixels are averaged, as in cv2.resize
 		st.areaFast(s, scaled, shapeOf(s.Desc), shapeOf(scaled.Desc), 2, 2)
 	default:
 		if st.x.fresh(how, s.DType, w, nw) {
@@ -118,6 +120,7 @@ func (o *BlobCrop) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		}
 		st.cvPasses(c, s, scaled, kernel.CVLinear)
 	}
-	// The rest is split towards the top left: int(0.5 * (size - window)).
+	// The excess is split with more at the bottom right: int(0.5 * (size -
+	// window)).
 	return padTo(c, dst[0], scaled, -((nh - o.Height) / 2), -((nw - o.Width) / 2), PadConstant, zeroFill)
 }

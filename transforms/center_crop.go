@@ -5,18 +5,19 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// CropRounding says where the odd pixel goes when a centred window does not
-// divide evenly.
+// CropRounding is the rule that places a centred window if the margins cannot
+// be equal.
 type CropRounding uint8
 
 // The roundings.
 const (
-	// CropHalfEven is torchvision's and timm's: the window starts at
-	// (size-window)/2 rounded half to even; a larger window has the odd pixel of
-	// padding at the bottom and right.
+	// CropHalfEven is the rule of torchvision and timm. The window starts at
+	// (size-window)/2, rounded half to even. If the window is larger than the
+	// image, the odd pixel of padding is at the bottom and at the right.
 	CropHalfEven CropRounding = iota
-	// CropFloor is Hugging Face's: the window starts at (size-window)/2 rounded
-	// down; a larger window has the odd pixel of padding at the top and left.
+	// CropFloor is the rule of Hugging Face. The window starts at
+	// (size-window)/2, rounded down. If the window is larger than the image,
+	// the odd pixel of padding is at the top and at the left.
 	CropFloor
 )
 
@@ -26,20 +27,21 @@ func (r CropRounding) String() string {
 	return enum.String("crop rounding", cropRoundingNames, r)
 }
 
-// MarshalText writes the name.
+// MarshalText returns the name.
 func (r CropRounding) MarshalText() ([]byte, error) {
 	return enum.Format("crop rounding", cropRoundingNames, r)
 }
 
-// UnmarshalText reads the name.
+// UnmarshalText parses the name.
 func (r *CropRounding) UnmarshalText(t []byte) error {
 	return enum.Parse(r, "crop rounding", cropRoundingNames, t)
 }
 
-// start is where a centred window of n begins in an image of size; below 0 if it is larger.
+// start returns the first index of a centred window of n in an axis of size. It
+// is negative if the window is larger.
 func (r CropRounding) start(size, n int) int {
 	d := size - n
-	half := d >> 1 // floor, also below 0
+	half := d >> 1 // rounds down, also below 0
 	switch {
 	case r == CropFloor || d&1 == 0:
 		return half
@@ -49,20 +51,20 @@ func (r CropRounding) start(size, n int) int {
 	return half + half&1
 }
 
-// CenterCrop cuts the middle Height x Width out of an image: Height rows from
-// (h-Height)/2 on, rounded by CropRounding, and likewise for the columns. Where
-// the image is smaller it is padded with Fill, each axis by itself. It takes any
-// dtype of fixed size and both layouts, and keeps them; no value is changed.
+// CenterCrop cuts the centre of Height x Width out of an image. The window
+// starts at row (h-Height)/2, rounded by CropRounding; the columns follow the
+// same rule. An axis shorter than the window is padded with Fill. It takes any
+// dtype of fixed size, HWC or CHW, and keeps both. No value changes. A fill
+// that the dtype cannot hold is an ErrInput.
 //
 // Reference: torchvision 0.29.2 center_crop and timm 1.0.31 center_crop_or_pad
 // (half_even), transformers 5.23.0 image_transforms.center_crop (floor).
 type CenterCrop struct {
-	Height       int          `json:"height"`        // of the output, in pixels, 1 to 2^24
-	Width        int          `json:"width"`         // likewise
-	CropRounding CropRounding `json:"crop_rounding"` // usually half_even
+	Height       int          `json:"height"`        // output height in pixels, 1 to 2^24
+	Width        int          `json:"width"`         // output width in pixels, 1 to 2^24
+	CropRounding CropRounding `json:"crop_rounding"` // half_even or floor; default half_even
 	// Fill is the value of the padding, in the image's own range: one for all
-	// channels or one for each. Usually 0. A value that the image's dtype cannot
-	// hold is an ErrInput.
+	// channels or one per channel. Default 0.
 	Fill []float64 `json:"fill"`
 }
 
@@ -75,12 +77,12 @@ func init() {
 	})
 }
 
-// NewCenterCrop rounds as torchvision and pads with zeros.
+// NewCenterCrop returns the op with torchvision's rounding and a fill of 0.
 func NewCenterCrop(height, width int) *CenterCrop {
 	return &CenterCrop{Height: height, Width: width, CropRounding: CropHalfEven, Fill: []float64{0}}
 }
 
-// Validate checks the size, the rounding and that there is a fill value.
+// Validate checks the size, the rounding and the fill.
 func (o *CenterCrop) Validate() error {
 	if err := checkSides(o.Height, o.Width); err != nil {
 		return err
@@ -91,7 +93,7 @@ func (o *CenterCrop) Validate() error {
 	return checkValues("fill", o.Fill)
 }
 
-// Infer gives the image Height x Width.
+// Infer sets the output size.
 func (o *CenterCrop) Infer(dst, in []tensor.Desc) error {
 	if err := wantPadding(in[0], PadConstant, o.Fill); err != nil {
 		return err
@@ -107,7 +109,7 @@ func (o *CenterCrop) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return padTo(c, dst[0], src[0], -top, -left, PadConstant, o.Fill)
 }
 
-// Frame is the middle of the image.
+// Frame returns the centred window.
 func (o *CenterCrop) Frame(h, w int) Frame {
 	return Frame{
 		Top: o.CropRounding.start(h, o.Height), Left: o.CropRounding.start(w, o.Width),

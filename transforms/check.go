@@ -8,13 +8,14 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// maxSide bounds every size, offset and border, in pixels: beyond it a float32
-// does not count pixels, which several references do, and below it sums of a few
-// never overflow an int32. Real images end at 1<<16.
+// maxSide bounds every size, offset and border, in pixels. Up to it a float32,
+// which several references use, represents every integer, and sums of a few
+// values fit an int32. Real images have at most 1<<16 pixels per side.
 const maxSide = 1 << 24
 
-// wantImage refuses a description that is not an image's, that has an axis of
-// size 0, or whose dtype is none of those named; no name means any of fixed size.
+// wantImage rejects a description that is not an image's, has an axis of size
+// 0, or has a dtype other than dtypes. Without dtypes it accepts every dtype of
+// fixed size.
 func wantImage(d tensor.Desc, dtypes ...tensor.DType) error {
 	if err := d.Check(); err != nil {
 		return inputErr("%v", err)
@@ -28,13 +29,14 @@ func wantImage(d tensor.Desc, dtypes ...tensor.DType) error {
 		}
 	}
 	if len(dtypes) > 0 && !slices.Contains(dtypes, d.DType) {
-		// The copy keeps the list of every call off the heap.
+		// The copy keeps the variadic list off the heap on success.
 		return inputErr("%v, want dtype %v", d, slices.Clone(dtypes))
 	}
 	return nil
 }
 
-// wantChannels refuses an image whose number of channels is known and none of those given.
+// wantChannels rejects an image with a known number of channels that is not in
+// counts.
 func wantChannels(d tensor.Desc, counts ...int) error {
 	if c := d.Channels(); c != tensor.Unknown && !slices.Contains(counts, c) {
 		return inputErr("%v, want %v channels", d, slices.Clone(counts))
@@ -42,8 +44,8 @@ func wantChannels(d tensor.Desc, counts ...int) error {
 	return nil
 }
 
-// wantPerChannel refuses an image that n values of the named parameter do not
-// fit: they are one for all channels or one for each.
+// wantPerChannel rejects an image whose channels do not match a parameter of n
+// values: one for all channels or one for each.
 func wantPerChannel(d tensor.Desc, name string, n int) error {
 	if c := d.Channels(); n != 1 && c != tensor.Unknown && n != c {
 		return inputErr("%v, but %s has %d values: want 1 or one for each channel", d, name, n)
@@ -51,7 +53,8 @@ func wantPerChannel(d tensor.Desc, name string, n int) error {
 	return nil
 }
 
-// inferred refuses an output that cannot be, such as one with more elements than can be counted.
+// inferred rejects an invalid output, such as one with too many elements to
+// count.
 func inferred(d tensor.Desc) error {
 	if err := d.Check(); err != nil {
 		return inputErr("the output would be %v", err)
@@ -59,7 +62,7 @@ func inferred(d tensor.Desc) error {
 	return nil
 }
 
-// checkSide refuses a size, in pixels, outside 1 .. maxSide.
+// checkSide rejects a size outside 1..maxSide pixels.
 func checkSide(name string, n int) error {
 	if n < 1 || n > maxSide {
 		return paramErr("%s is %d, want 1 to %d", name, n, maxSide)
@@ -67,7 +70,7 @@ func checkSide(name string, n int) error {
 	return nil
 }
 
-// checkSides refuses an output size outside 1 .. maxSide.
+// checkSides rejects an output size outside 1..maxSide pixels.
 func checkSides(height, width int) error {
 	if err := checkSide("height", height); err != nil {
 		return err
@@ -75,7 +78,7 @@ func checkSides(height, width int) error {
 	return checkSide("width", width)
 }
 
-// checkEnum refuses a value without a name.
+// checkEnum rejects a value that has no name.
 func checkEnum[E interface {
 	~uint8
 	fmt.Stringer
@@ -86,7 +89,7 @@ func checkEnum[E interface {
 	return nil
 }
 
-// checkLibrary wants one of the three backends that most ops have.
+// checkLibrary accepts the three backends that most ops support.
 func checkLibrary(b Backend) error {
 	if b > Torch {
 		return paramErr("backend is %v, want pillow, opencv or torch", b)
@@ -94,8 +97,8 @@ func checkLibrary(b Backend) error {
 	return nil
 }
 
-// checkValues refuses a parameter without values, or with one that is not a
-// finite number in float32, the type that pixels are computed in.
+// checkValues rejects an empty parameter and values that are not finite in
+// float32, the type that pixels are computed in.
 func checkValues(name string, values []float64) error {
 	if len(values) == 0 {
 		return paramErr("%s has no values, want 1 or one for each channel", name)
@@ -108,7 +111,8 @@ func checkValues(name string, values []float64) error {
 	return nil
 }
 
-// checkDivisors is checkValues for what is divided by: 0 is refused, also one that is 0 in float32.
+// checkDivisors is checkValues for divisors: it also rejects values that are 0
+// in float32.
 func checkDivisors(name string, values []float64) error {
 	for i, v := range values {
 		if float32(v) == 0 {
@@ -118,7 +122,8 @@ func checkDivisors(name string, values []float64) error {
 	return checkValues(name, values)
 }
 
-// channelValue is value i of a parameter that has one value for all channels or one for each.
+// channelValue returns value i of a parameter with one value for all channels
+// or one for each.
 func channelValue[T any](values []T, i int) T {
 	if len(values) == 1 {
 		return values[0]

@@ -3,8 +3,8 @@ package transforms
 import "github.com/infer-prep/infer-prep/tensor"
 
 // CHW2HWC moves the channels of an image from the outermost to the innermost
-// axis. It takes CHW images of any dtype of fixed size and gives HWC ones of
-// the same dtype; no value is changed. Another layout is an ErrInput.
+// axis. It takes a CHW image of any dtype of fixed size and returns an HWC
+// image of the same dtype. No value changes. Another layout is an ErrInput.
 //
 // Reference: NumPy 2.4.6, transpose(1, 2, 0).
 type CHW2HWC struct{}
@@ -18,10 +18,10 @@ func init() {
 	})
 }
 
-// NewCHW2HWC makes the op.
+// NewCHW2HWC returns the op.
 func NewCHW2HWC() *CHW2HWC { return &CHW2HWC{} }
 
-// Validate accepts it always: there are no parameters.
+// Validate returns nil: the op has no parameters.
 func (o *CHW2HWC) Validate() error { return nil }
 
 // Infer takes CHW and gives HWC.
@@ -34,5 +34,5 @@ func (o *CHW2HWC) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return applyLayout(c, dst[0], src[0])
 }
 
-// Pointwise says that the op is one, see type Pointwise.
+// Pointwise marks the op as Pointwise.
 func (o *CHW2HWC) Pointwise() {}

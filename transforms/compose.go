@@ -2,9 +2,9 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// Compose does its ops one after the other. It is for lists of ops within other
-// ops, such as RandomChoice; a graph has its steps for that. Like the ops that it is
-// for, it is run by an engine that draws, also where none of its ops is random.
+// Compose runs its ops one after the other. Use it for lists inside other ops,
+// such as RandomChoice; a graph has steps instead. Only an engine that supports
+// random ops runs it, even if none of its ops is random.
 //
 // Reference: torchvision 0.29.2's Compose.
 type Compose struct {
@@ -20,7 +20,7 @@ func init() {
 	})
 }
 
-// NewCompose does the ops in order.
+// NewCompose returns an op that runs the ops in order.
 func NewCompose(ops ...Op) *Compose { return &Compose{Ops: ops} }
 
 func (o *Compose) lists() []OpList { return []OpList{o.Ops} }
@@ -28,13 +28,13 @@ func (o *Compose) lists() []OpList { return []OpList{o.Ops} }
 // Validate checks the ops.
 func (o *Compose) Validate() error { return o.Ops.check("ops") }
 
-// Infer is the ops' one after the other.
+// Infer chains the ops' descriptions.
 func (o *Compose) Infer(dst, in []tensor.Desc) (err error) {
 	dst[0], err = o.Ops.infer(in[0])
 	return err
 }
 
-// Apply is not for random ops.
+// Apply returns ErrNotDrawn.
 func (o *Compose) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor) error { return ErrNotDrawn }
 
 // Draw emits the ops.

@@ -5,14 +5,14 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Context is the memory that one op keeps between its runs, so that a run in
-// steady state allocates nothing. An engine has one for every step of every
-// worker. It is used by one goroutine at a time.
+// Context holds the memory that one op keeps between runs, so that a run in
+// steady state does not allocate. An engine has one Context per step and
+// worker. A Context is not safe for concurrent use.
 type Context struct {
-	// State is the op's own: coefficient tables, a decoder. Only the op that
-	// set it reads it, and an op only ever sees its own Context.
+	// State belongs to the op: coefficient tables or a decoder, for example.
+	// Only the op that set it reads it. A Context serves one op.
 	State any
-	// Limits bounds what decoding may cost.
+	// Limits bounds the size and the work of decoding.
 	Limits codec.Limits
 
 	scratch *scratch
@@ -25,17 +25,18 @@ type scratch struct {
 	usedT   int
 }
 
-// NewContext makes the Context of one op.
+// NewContext returns the Context of one op.
 func NewContext(l codec.Limits) *Context { return &Context{Limits: l, scratch: &scratch{}} }
 
-// Sibling makes the Context of another op of the same worker; the two share
-// scratch memory, since they never run at once.
+// Sibling returns a Context for another op of the same worker. The two share
+// scratch memory, so their ops must not run at the same time.
 func (c *Context) Sibling() *Context { return &Context{Limits: c.Limits, scratch: c.scratch} }
 
-// Begin gives back all scratch memory. The engine calls it before each Apply.
+// Begin releases all scratch memory. The engine calls it before each Apply.
 func (c *Context) Begin() { c.scratch.usedB, c.scratch.usedT = 0, 0 }
 
-// Scratch is n bytes of any content, aligned to 8, the op's until Apply returns.
+// Scratch returns n bytes of undefined content, aligned to 8 bytes. They are
+// valid until Apply returns.
 func (c *Context) Scratch(n int) []byte {
 	s := c.scratch
 	if s.usedB == len(s.bufs) {
@@ -50,7 +51,8 @@ func (c *Context) Scratch(n int) []byte {
 	return b[:n]
 }
 
-// Temp is a dense scratch tensor of description d, the op's until Apply returns.
+// Temp returns a dense scratch tensor with description d. It is valid until
+// Apply returns.
 func (c *Context) Temp(d tensor.Desc) (*tensor.Tensor, error) {
 	s := c.scratch
 	if s.usedT == len(s.tensors) {
@@ -61,7 +63,7 @@ func (c *Context) Temp(d tensor.Desc) (*tensor.Tensor, error) {
 	return t, t.Reset(d)
 }
 
-// Dense is t itself if it is dense, else a dense copy in scratch memory.
+// Dense returns t if t is dense, else a dense copy in scratch memory.
 func (c *Context) Dense(t *tensor.Tensor) (*tensor.Tensor, error) {
 	if t.DType == tensor.Bytes || t.Dense() {
 		return t, nil

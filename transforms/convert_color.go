@@ -7,7 +7,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// ColorSpace says what an image's channels are.
+// ColorSpace names the channels of an image.
 type ColorSpace uint8
 
 // The colour spaces.
@@ -17,7 +17,7 @@ const (
 	RGBA                    // red, green, blue, alpha
 	BGRA                    // blue, green, red, alpha
 	Gray                    // one channel
-	HSV                     // hue, saturation, value; the ranges are the backend's
+	HSV                     // hue, saturation, value; the ranges depend on the backend
 	YCrCb                   // luma, red difference, blue difference
 )
 
@@ -25,12 +25,12 @@ var colorSpaceNames = []string{"rgb", "bgr", "rgba", "bgra", "gray", "hsv", "ycr
 
 func (s ColorSpace) String() string { return enum.String("color space", colorSpaceNames, s) }
 
-// MarshalText writes the name.
+// MarshalText returns the name.
 func (s ColorSpace) MarshalText() ([]byte, error) {
 	return enum.Format("color space", colorSpaceNames, s)
 }
 
-// UnmarshalText reads the name.
+// UnmarshalText parses the name.
 func (s *ColorSpace) UnmarshalText(t []byte) error {
 	return enum.Parse(s, "color space", colorSpaceNames, t)
 }
@@ -45,30 +45,32 @@ func (s ColorSpace) channels() int {
 	return 3
 }
 
-// ConvertColor changes the colour space of a uint8 image, in either layout,
-// which is kept. The image must have From's number of channels: 1 for gray, 4
-// for rgba and bgra, else 3. All arithmetic ends in whole numbers of 0 to 255.
+// ConvertColor changes the colour space of a uint8 image, HWC or CHW, and keeps
+// the layout. The image must have From's number of channels: 1 for gray, 4 for
+// rgba and bgra, else 3. All results are integers of 0 to 255.
 //
-// Channels are only reordered between RGB, BGR, RGBA and BGRA: a new alpha is
-// 255, an old one is dropped. Gray becomes three equal channels. The gray value
-// of a colour is Grayscale's of the backend. Beyond that:
+// Conversions between RGB, BGR, RGBA and BGRA reorder the channels: a new alpha
+// is 255, and an old alpha is dropped. Gray becomes three equal channels. A
+// colour becomes gray as in Grayscale with the same backend. The other
+// conversions are:
 //
-//   - OpenCV, HSV: hue 0 to 179 in steps of 2 degrees. Back to RGB as its x86-64
-//     build does on a CPU with AVX2, which truncates in the columns that it takes
-//     32 at a time and rounds in the W mod 32 last ones of every row. Hues
-//     from 180 on wrap around.
-//   - OpenCV, YCrCb: the 14-bit fixed point of COLOR_RGB2YCrCb and back.
-//   - Pillow, HSV: convert("HSV"), all channels 0 to 255.
-//   - Pillow, YCrCb: convert("YCbCr"), JPEG's full range, with the chroma channels in
-//     the order Cr, Cb. Its Y is Pillow's gray there and back.
+//   - OpenCV, HSV: the hue is 0 to 179 in steps of 2 degrees. The conversion to
+//     RGB matches OpenCV's x86-64 build on a CPU with AVX2: it truncates in the
+//     columns that OpenCV processes 32 at a time and rounds in the last W mod
+//     32 columns of each row. Hues from 180 on wrap around.
+//   - OpenCV, YCrCb: the 14-bit fixed point of COLOR_RGB2YCrCb and its inverse.
+//   - Pillow, HSV: convert("HSV"), with all channels 0 to 255.
+//   - Pillow, YCrCb: convert("YCbCr"), JPEG's full range, with the chroma
+//     channels in the order Cr, Cb. A conversion between gray and its Y uses
+//     Pillow's gray.
 //
-// Pairs that the reference has no single conversion for go through RGB.
+// A pair without a single conversion in the reference goes through RGB.
 //
 // Reference: OpenCV 5.0.0, cvtColor without IPP; Pillow 13.0.0, Image.convert.
 type ConvertColor struct {
-	From    ColorSpace `json:"from"`    // of the input
-	To      ColorSpace `json:"to"`      // of the output; From gives a copy
-	Backend Backend    `json:"backend"` // opencv or pillow; usually opencv
+	From    ColorSpace `json:"from"`    // colour space of the input
+	To      ColorSpace `json:"to"`      // colour space of the output; the same as From copies
+	Backend Backend    `json:"backend"` // opencv or pillow; default opencv
 }
 
 //msgp:tuple ConvertColor
@@ -80,7 +82,7 @@ func init() {
 	})
 }
 
-// NewConvertColor converts as OpenCV.
+// NewConvertColor returns the op with OpenCV's arithmetic.
 func NewConvertColor(from, to ColorSpace) *ConvertColor {
 	return &ConvertColor{From: from, To: to, Backend: OpenCV}
 }
@@ -110,7 +112,7 @@ func (o *ConvertColor) Infer(dst, in []tensor.Desc) error {
 	return inferred(dst[0])
 }
 
-// Apply converts row by row: into RGBA, and from there.
+// Apply converts each row to RGBA, and from there to the output.
 func (o *ConvertColor) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	s, err := c.Dense(src[0])
 	if err != nil {
@@ -143,13 +145,14 @@ func (o *ConvertColor) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return nil
 }
 
-// rows is one row of an image: the channel ch of pixel x is at start + x*step + ch*next.
+// rows is one row of an image: channel ch of pixel x is at start + x*step +
+// ch*next.
 type rows struct {
 	data              []byte
 	start, step, next int
 }
 
-// decode turns a row into RGBA.
+// decode converts a row to RGBA.
 func (o *ConvertColor) decode(buf []byte, in rows) {
 	at := in.start
 	for x := 0; x < len(buf)/4; x++ {
@@ -182,7 +185,7 @@ func (o *ConvertColor) decode(buf []byte, in rows) {
 	}
 }
 
-// encode writes a row from RGBA.
+// encode converts a row from RGBA.
 func (o *ConvertColor) encode(out rows, buf []byte) {
 	at := out.start
 	for x := 0; x < len(buf)/4; x++ {
@@ -218,7 +221,7 @@ func (o *ConvertColor) encode(out rows, buf []byte) {
 
 func clamp8(v int32) uint8 { return uint8(min(max(v, 0), 255)) }
 
-// OpenCV's YCrCb: 14-bit fixed point.
+// OpenCV's YCrCb uses 14-bit fixed point.
 
 func openCVToYCrCb(r, g, b uint8) (y, cr, cb uint8) {
 	l := (4899*int32(r) + 9617*int32(g) + 1868*int32(b) + 8192) >> 14
@@ -231,8 +234,9 @@ func openCVFromYCrCb(y, cr, cb uint8) (r, g, b uint8) {
 	return clamp8(l + (22987*u+8192)>>14), clamp8(l + (-11698*u-5636*v+8192)>>14), clamp8(l + (29049*v+8192)>>14)
 }
 
-// OpenCV's 8-bit HSV. To HSV with 12-bit reciprocals of the value and of the
-// range of the channels, rounded half to even; from HSV in float32.
+// OpenCV's 8-bit HSV. The conversion to HSV uses 12-bit reciprocals of the
+// value and of the channels' range and rounds half to even. The conversion from
+// HSV is float32.
 
 var hsvSat, hsvHue, hsvHueFull = func() (s, h, full [256]int32) {
 	for i := 1; i < 256; i++ {
@@ -247,7 +251,8 @@ func openCVToHSV(r, g, b uint8) (h, s, v uint8) {
 	return openCVHSV(r, g, b, &hsvHue, 180)
 }
 
-// openCVHSV has the hue in so many steps, 0 to turn-1, with the reciprocals for them.
+// openCVHSV converts to HSV with a hue of 0 to turn-1. reciprocals must match
+// turn.
 func openCVHSV(r, g, b uint8, reciprocals *[256]int32, turn int32) (h, s, v uint8) {
 	v = max(r, g, b)
 	d := int32(v - min(r, g, b))
@@ -267,14 +272,15 @@ func openCVHSV(r, g, b uint8, reciprocals *[256]int32, turn int32) (h, s, v uint
 	return clamp8(hue), uint8((d*hsvSat[v] + 2048) >> 12), v
 }
 
-// hsvCircle is, for every 8-bit hue, which of the six sectors of the colour
-// circle it is in and how far.
+// hsvCircle holds, for each 8-bit hue, the sector of the colour circle (of six)
+// and the position within it.
 type hsvCircle struct {
 	sector   [256]uint8
 	fraction [256]float32
 }
 
-// hsvHalf has hues in steps of 2 degrees, hsvFull 255 of them (of COLOR_HSV2RGB_FULL).
+// hsvHalf has hues in steps of 2 degrees; hsvFull has 255 hues, as in
+// COLOR_HSV2RGB_FULL.
 var hsvHalf, hsvFull = newHSVCircle(180), newHSVCircle(255)
 
 func newHSVCircle(turn float32) *hsvCircle {
@@ -287,13 +293,15 @@ func newHSVCircle(turn float32) *hsvCircle {
 	return c
 }
 
-// openCVFromHSV is COLOR_HSV2RGB; body says that the pixel is in its vectorized part.
+// openCVFromHSV is COLOR_HSV2RGB. body reports whether the pixel is in its
+// vector loop.
 func openCVFromHSV(h, s, v uint8, body bool) (r, g, b uint8) { return hsvHalf.rgb(h, s, v, body) }
 
 func (c *hsvCircle) rgb(h, s, v uint8, body bool) (r, g, b uint8) {
 	sat, val := float32(float32(s)*(float32(1)/255)), float32(float32(v)*(float32(1)/255))
 	f := c.fraction[h]
-	// One rounding for 1 - s*f: its build fuses the two. In float64 the product is exact.
+	// 1 - s*f is rounded once: OpenCV's build fuses the two operations. The
+	// product is exact in float64.
 	t := [4]float32{
 		val,
 		float32(val * (1 - sat)),
@@ -310,10 +318,11 @@ func (c *hsvCircle) rgb(h, s, v uint8, body bool) (r, g, b uint8) {
 
 func roundEven8(f float32) uint8 { return uint8(int32(math.RoundToEven(float64(f)))) }
 
-// hsvParts says for each sector which of v, v(1-s), v(1-sf) and v(1-s(1-f)) are red, green and blue.
+// hsvParts holds, for each sector, which of v, v(1-s), v(1-sf) and v(1-s(1-f))
+// are red, green and blue.
 var hsvParts = [6][3]uint8{{0, 3, 1}, {2, 0, 1}, {1, 0, 3}, {1, 2, 0}, {3, 1, 0}, {0, 1, 2}}
 
-// Pillow's HSV: Python's colorsys in float and double.
+// Pillow's HSV is that of Python's colorsys, in float and double.
 
 func pillowToHSV(r, g, b uint8) (h, s, v uint8) {
 	v = max(r, g, b)
@@ -334,7 +343,7 @@ func pillowToHSV(r, g, b uint8) (h, s, v uint8) {
 	}
 	turn := float64(f)/6 + 1
 	if turn >= 1 {
-		turn-- // at most 1 + 5/6, so this is the remainder of 1
+		turn-- // at most 1 + 5/6, so this is the remainder modulo 1
 	}
 	f = float32(turn)
 	return uint8(int32(float64(f) * 255)), uint8(int32(float64(d/float32(v)) * 255)), v
@@ -355,7 +364,8 @@ func pillowFromHSV(h, s, v uint8) (r, g, b uint8) {
 	return t[p[0]], t[p[1]], t[p[2]]
 }
 
-// pillowCircle is hsvCircle with Pillow's arithmetic, pillowUnit every value by 255.
+// pillowCircle is an hsvCircle with Pillow's arithmetic; pillowUnit holds every
+// value divided by 255.
 var pillowCircle, pillowUnit = func() (c hsvCircle, unit [256]float32) {
 	for v := range unit {
 		six := float64(v) * 6 / 255
@@ -366,14 +376,14 @@ var pillowCircle, pillowUnit = func() (c hsvCircle, unit [256]float32) {
 	return c, unit
 }()
 
-// roundUp8 rounds a number of 0 to 255 half up, as C's round.
+// roundUp8 rounds a number of 0 to 255 half up, like C's round.
 func roundUp8(f float64) uint8 { return uint8(int32(f + 0.5)) }
 
-// Pillow's YCbCr: JPEG's, with tables of the products in 6-bit fixed point.
+// Pillow's YCbCr is JPEG's, with tables of the products in 6-bit fixed point.
 
 var yccTables = func() (t struct{ yr, yg, yb, br, bg, half, rg, rb, toR, toGCb, toGCr, toB [256]int32 }) {
-	// The factors in 1/100000, rounded as int(factor*value*64 + 0.5) does, which
-	// for products below 0 is not to the nearest.
+	// factor is in units of 1/100000. The rounding matches int(factor*value*64
+	// + 0.5), which does not round negative products to nearest.
 	product := func(factor, v int) int32 { return int32((factor*v*64 + 50000) / 100000) }
 	for v := range 256 {
 		t.yr[v], t.yg[v], t.yb[v] = product(29900, v), product(58700, v), product(11400, v)

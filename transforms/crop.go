@@ -2,17 +2,17 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// Crop cuts a window of Height x Width, whose first pixel is row Top and column
-// Left, out of an image. The window may reach outside, or lie there altogether;
-// what is outside is 0. It takes any dtype of fixed size and both layouts, and
-// keeps them; no value is changed.
+// Crop cuts a window of Height x Width out of an image. The window's first
+// pixel is at row Top and column Left. The window may extend beyond the image
+// or lie outside it; pixels outside the image are 0. It takes any dtype of
+// fixed size, HWC or CHW, and keeps both. No value changes.
 //
 // Reference: torchvision 0.29.2, crop; Pillow 13.0.0, Image.crop.
 type Crop struct {
-	Top    int `json:"top"`    // the window's first row, -2^24 to 2^24
-	Left   int `json:"left"`   // its first column, likewise
-	Height int `json:"height"` // its size, in pixels, 1 to 2^24
-	Width  int `json:"width"`  // likewise
+	Top    int `json:"top"`    // first row of the window, -2^24 to 2^24
+	Left   int `json:"left"`   // first column of the window, -2^24 to 2^24
+	Height int `json:"height"` // height of the window in pixels, 1 to 2^24
+	Width  int `json:"width"`  // width of the window in pixels, 1 to 2^24
 }
 
 //msgp:tuple Crop
@@ -24,10 +24,11 @@ func init() {
 	})
 }
 
-// NewCrop cuts out height x width pixels from row top and column left on.
+// NewCrop returns the op for height x width pixels that start at row top and
+// column left.
 func NewCrop(top, left, height, width int) *Crop { return &Crop{top, left, height, width} }
 
-// Validate checks the size.
+// Validate checks the position and the size.
 func (o *Crop) Validate() error {
 	for i, n := range []int{o.Top, o.Left} {
 		if n < -maxSide || n > maxSide {
@@ -37,7 +38,7 @@ func (o *Crop) Validate() error {
 	return checkSides(o.Height, o.Width)
 }
 
-// Infer gives the image Height x Width.
+// Infer sets the output size.
 func (o *Crop) Infer(dst, in []tensor.Desc) error {
 	if err := wantImage(in[0]); err != nil {
 		return err
@@ -46,7 +47,7 @@ func (o *Crop) Infer(dst, in []tensor.Desc) error {
 	return inferred(dst[0])
 }
 
-// zeroFill is the fill of ops that have none as a parameter.
+// zeroFill is the fill of ops without a fill parameter.
 var zeroFill = []float64{0}
 
 // Apply copies the window.
@@ -54,7 +55,7 @@ func (o *Crop) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return padTo(c, dst[0], src[0], -o.Top, -o.Left, PadConstant, zeroFill)
 }
 
-// Frame is the window.
+// Frame returns the window.
 func (o *Crop) Frame(_, _ int) Frame {
 	return Frame{Top: o.Top, Left: o.Left, Height: o.Height, Width: o.Width, Fill: zeroFill}
 }

@@ -2,19 +2,20 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// Erase overwrites a box of an image, of Height x Width, whose first pixel is row
-// Top and column Left. A box that does not lie within the image is an ErrInput. It
-// takes any dtype of fixed size and both layouts, and keeps them.
+// Erase overwrites a box of Height x Width pixels. The box's first pixel is at
+// row Top and column Left. A box that exceeds the image is an ErrInput, and so
+// is a value that the dtype cannot hold. It takes any dtype of fixed size, HWC
+// or CHW, and keeps both.
 //
 // Reference: torchvision 0.29.2, erase, of a uint8 or float32 tensor; MindSpore
 // 2.10.0, vision.Erase.
 type Erase struct {
-	Top    int `json:"top"`    // the box's first row, 0 to 2^24
-	Left   int `json:"left"`   // its first column, likewise
-	Height int `json:"height"` // its size, in pixels, 1 to 2^24
-	Width  int `json:"width"`  // likewise
-	// Value is what the box becomes, in the image's own range: one for all channels
-	// or one for each. Usually 0. A value that the image's dtype cannot hold is an ErrInput.
+	Top    int `json:"top"`    // first row of the box, 0 to 2^24
+	Left   int `json:"left"`   // first column of the box, 0 to 2^24
+	Height int `json:"height"` // height of the box in pixels, 1 to 2^24
+	Width  int `json:"width"`  // width of the box in pixels, 1 to 2^24
+	// Value is the new value, in the image's own range: one for all channels or
+	// one per channel. Default 0.
 	Value []float64 `json:"value"`
 }
 
@@ -27,12 +28,13 @@ func init() {
 	})
 }
 
-// NewErase makes the box of height x width at (top, left) 0.
+// NewErase returns the op for a box of height x width at (top, left) and a
+// value of 0.
 func NewErase(top, left, height, width int) *Erase {
 	return &Erase{Top: top, Left: left, Height: height, Width: width, Value: []float64{0}}
 }
 
-// Validate checks the box and that there is a value.
+// Validate checks the box and the value.
 func (o *Erase) Validate() error {
 	if err := checkBox(o.Top, o.Left, o.Height, o.Width); err != nil {
 		return err
@@ -40,7 +42,7 @@ func (o *Erase) Validate() error {
 	return checkValues("value", o.Value)
 }
 
-// checkBox wants a box that begins at 0 or more, with sides of 1 or more.
+// checkBox wants a box that starts at 0 or more and has sides of 1 or more.
 func checkBox(top, left, height, width int) error {
 	if top < 0 || left < 0 || top > maxSide || left > maxSide {
 		return paramErr("top %d, left %d, want 0 to %d", top, left, maxSide)
@@ -48,7 +50,7 @@ func checkBox(top, left, height, width int) error {
 	return checkSides(height, width)
 }
 
-// wantBox refuses an image of known size that the box does not lie within.
+// wantBox rejects an image of known size that does not contain the box.
 func wantBox(d tensor.Desc, top, left, height, width int) error {
 	h, w := d.Height(), d.Width()
 	if h != tensor.Unknown && top+height > h || w != tensor.Unknown && left+width > w {
@@ -69,7 +71,7 @@ func (o *Erase) Infer(dst, in []tensor.Desc) error {
 	return wantFill(in[0], "value", o.Value)
 }
 
-// Apply overwrites.
+// Apply overwrites the box.
 func (o *Erase) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	s, err := c.Dense(src[0])
 	if err != nil {

@@ -5,21 +5,23 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// EraseNoise overwrites a box of a float32 image, of Height x Width, whose first pixel is
-// row Top and column Left, with normal noise of mean 0 and standard deviation 1. A box that
-// does not lie within the image is an ErrInput. Both layouts are taken and kept, and give the same noise.
+// EraseNoise overwrites a box of a float32 image with normal noise of mean 0
+// and standard deviation 1. The box has Height x Width pixels and starts at row
+// Top and column Left. A box that exceeds the image is an ErrInput. The image
+// is HWC or CHW; the layout is kept and does not affect the noise.
 //
-// The noise of the channel c at row y and column x of the box is Normal of
-// package rng's stream with the key Key and the ordinal (c*Height + y)*Width + x, as a float32.
+// The noise of channel c at row y and column x of the box is a float32 from
+// package rng: Normal of the stream with key Key and ordinal (c*Height +
+// y)*Width + x.
 //
 // Reference: the distribution is that of torchvision 0.29.2's RandomErasing
 // with random values; the numbers are package rng's.
 type EraseNoise struct {
-	Top    int    `json:"top"`    // the box's first row, 0 to 2^24
-	Left   int    `json:"left"`   // its first column, likewise
-	Height int    `json:"height"` // its size, in pixels, 1 to 2^24
-	Width  int    `json:"width"`  // likewise
-	Key    uint64 `json:"key"`    // of the noise: the key's first word is its lower half
+	Top    int    `json:"top"`    // first row of the box, 0 to 2^24
+	Left   int    `json:"left"`   // first column of the box, 0 to 2^24
+	Height int    `json:"height"` // height of the box in pixels, 1 to 2^24
+	Width  int    `json:"width"`  // width of the box in pixels, 1 to 2^24
+	Key    uint64 `json:"key"`    // key of the noise; its lower half is the first word of the stream's key
 }
 
 //msgp:tuple EraseNoise
@@ -31,7 +33,7 @@ func init() {
 	})
 }
 
-// NewEraseNoise makes the box of height x width at (top, left) noise.
+// NewEraseNoise returns the op for a box of height x width at (top, left).
 func NewEraseNoise(top, left, height, width int, key uint64) *EraseNoise {
 	return &EraseNoise{top, left, height, width, key}
 }
@@ -48,7 +50,7 @@ func (o *EraseNoise) Infer(dst, in []tensor.Desc) error {
 	return wantBox(in[0], o.Top, o.Left, o.Height, o.Width)
 }
 
-// Apply overwrites.
+// Apply overwrites the box.
 func (o *EraseNoise) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	s, err := c.Dense(src[0])
 	if err != nil {

@@ -2,69 +2,74 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// What an engine may know of an op, so that it can compute several in one go.
-// An op that says nothing of itself is run by its Apply, always.
+// The interfaces below describe properties of ops, which let an engine compute
+// several ops at once. An op without any of them is always run by its Apply.
 
-// Pointwise is an Op of one image input and one image output of the same
-// height, width and channels, whose every output element follows from the
-// input's dtype, the value of the input element at the same row, column and
-// channel, and the channel's number, and from nothing else: not from the place,
-// the size, the layout or other elements. Dtype and layout may change. An engine
-// may run it on any other image with the same values instead.
+// Pointwise is an Op with one image input and one image output of the same
+// height, width and channels. Each output element depends only on the input
+// element at the same row, column and channel, on the dtype and on the
+// channel's number. It does not depend on the position, the size, the layout or
+// other elements. Dtype and layout may change. An engine may run the op on a
+// different image with the same values.
 type Pointwise interface {
 	Op
 	Pointwise()
 }
 
-// Described is an Op of one image input whose outputs follow from the input's
-// description alone, not from its values: Apply may be given a tensor without data.
+// Described is an Op with one image input whose outputs depend only on the
+// input's description. Apply accepts a tensor without data.
 type Described interface {
 	Op
 	Described()
 }
 
-// Frame is a window of Height x Width pixels into an unbounded plane, which
-// holds an image with its first pixel at (0, 0) and around it Fill, one value for
-// all channels or one for each. Top and Left are the place of the window's first
-// pixel. What is seen is then mirrored.
+// Frame is a window of Height x Width pixels in an unbounded plane. The image
+// lies in the plane with its first pixel at (0, 0). All other pixels are Fill:
+// one value for all channels or one for each. Top and Left are the window's
+// first row and column. FlipX and FlipY then mirror the content of the window.
 type Frame struct {
 	Top, Left, Height, Width int
 	FlipX, FlipY             bool
 	Fill                     []float64
 }
 
-// Framed is an Op of one image input and one image output which shows the input
-// through a Frame and changes no value.
+// Framed is an Op with one image input and one image output that is a Frame of
+// the input. It changes no value.
 type Framed interface {
 	Op
-	// Frame is the frame for an image of h x w, which Infer has accepted.
+	// Frame returns the frame for an image of h x w pixels, which Infer has
+	// accepted.
 	Frame(h, w int) Frame
 }
 
-// Scale is what a Scaled op does: Cut is shown of the image, without mirroring,
-// scaled to Height x Width, and shown through Place. An image that has the size
-// already is not changed by scaling.
+// Scale describes a Scaled op. It scales the window Cut, which is not mirrored,
+// to Height x Width and then takes the window Place of the result. Scaling to
+// the same size changes nothing.
 type Scale struct {
 	Cut           Frame
 	Height, Width int
 	Place         Frame
-	// Halved says that OpenCV's bilinear is the mean of two by two pixels here.
+	// Halved reports whether OpenCV's bilinear filter averages blocks of 2 x 2
+	// pixels here.
 	Halved bool
-	// VerticalFirst says that Pillow's filters scale the height before the width here.
+	// VerticalFirst reports whether Pillow's filters scale the height before
+	// the width here.
 	VerticalFirst bool
 }
 
-// Scaled is an Op whose first output is its one input, an image, scaled.
+// Scaled is an Op with one image input whose first output is the input, scaled.
 type Scaled interface {
 	Op
-	// Sampling is how it scales; antialias where the backend has the choice.
+	// Sampling returns the filter. antialias matters only for backends that can
+	// switch it off.
 	Sampling() (i Interpolation, b Backend, antialias bool)
-	// Scale is what it does to an image of h x w, which Infer has accepted. The
-	// outputs after the first are written to side, unless it is nil.
+	// Scale describes the scaling of an image of h x w pixels, which Infer has
+	// accepted. It writes the outputs after the first to side, unless side is
+	// nil.
 	Scale(h, w int, side []*tensor.Tensor) (Scale, error)
 }
 
-// rules fills in what follows from the sizes.
+// rules sets the fields that follow from the sizes.
 func (s *Scale) rules(how sampling) {
 	s.Halved = how.backend == OpenCV && how.interp == Bilinear &&
 		exactly(s.Cut.Height, s.Height) == 2 && exactly(s.Cut.Width, s.Width) == 2
@@ -72,7 +77,7 @@ func (s *Scale) rules(how sampling) {
 		how.verticalFirst(shape{h: s.Cut.Height, w: s.Cut.Width}, shape{h: s.Height, w: s.Width})
 }
 
-// wholly scales all of an image of h x w to nh x nw, and no more.
+// wholly returns the scaling of a whole image of h x w pixels to nh x nw.
 func wholly(how sampling, h, w, nh, nw int) Scale {
 	s := Scale{Cut: Frame{Height: h, Width: w}, Height: nh, Width: nw, Place: Frame{Height: nh, Width: nw}}
 	s.rules(how)

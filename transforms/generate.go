@@ -4,5 +4,5 @@ package transforms
 
 //msgp:ignore Context Info scratch Frame Scale Draw drawn OpList hsvCircle
 
-// The lists of parameters are short: a value for each channel.
+// Lists of parameters are short: one value per channel.
 //msgp:limit arrays:4096

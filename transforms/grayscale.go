@@ -2,24 +2,25 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// Grayscale turns a uint8 RGB image into one of one channel, or of three equal
-// ones. The values of a gray image are kept. It takes one or three channels, both
-// layouts, and gives uint8, 0 to 255.
+// Grayscale converts a uint8 RGB image to one channel, or to three equal
+// channels. It takes one or three channels, HWC or CHW, and returns uint8. The
+// values of a gray image do not change. Values range from 0 to 255.
 //
 // The gray value of each backend:
 //
 //   - Pillow: (19595 R + 38470 G + 7471 B + 32768) >> 16, as convert("L");
 //   - OpenCV: (9798 R + 19235 G + 3735 B + 16384) >> 15, as COLOR_RGB2GRAY;
-//   - Torch: 0.2989 R + 0.587 G + 0.114 B in float32, each product and sum rounded, without its
-//     fraction, as torchvision's functional.rgb_to_grayscale of a tensor. Its v2
-//     namesake fuses the multiplications and additions on a CPU with FMA: 21 of
-//     the 2^24 colours then differ, by 1.
+//   - Torch: 0.2989 R + 0.587 G + 0.114 B in float32, with each product and sum
+//     rounded and the result truncated, as torchvision's
+//     functional.rgb_to_grayscale of a tensor. Its v2 namesake fuses the
+//     multiplications and additions on a CPU with FMA: 21 of the 2^24 colours
+//     then differ, by 1.
 //
 // Reference: Pillow 13.0.0, Image.convert; OpenCV 5.0.0, cvtColor; torchvision
 // 0.29.2, rgb_to_grayscale.
 type Grayscale struct {
-	Channels int     `json:"channels"` // of the output: 1 or 3; usually 1
-	Backend  Backend `json:"backend"`  // usually pillow
+	Channels int     `json:"channels"` // of the output: 1 or 3; default 1
+	Backend  Backend `json:"backend"`  // pillow, opencv or torch; default pillow
 }
 
 //msgp:tuple Grayscale
@@ -32,7 +33,7 @@ func init() {
 	})
 }
 
-// NewGrayscale gives one channel, as Pillow computes it.
+// NewGrayscale returns the op for one channel with Pillow's arithmetic.
 func NewGrayscale() *Grayscale { return &Grayscale{Channels: 1, Backend: Pillow} }
 
 // Validate checks the number of channels and the backend.
@@ -43,7 +44,7 @@ func (o *Grayscale) Validate() error {
 	return checkLibrary(o.Backend)
 }
 
-// Infer changes the number of channels.
+// Infer sets the number of channels.
 func (o *Grayscale) Infer(dst, in []tensor.Desc) error {
 	if err := wantImage(in[0], tensor.Uint8); err != nil {
 		return err
@@ -65,7 +66,8 @@ func scaled(f float32) (t [256]float32) {
 	return t
 }
 
-// pillowGray, openCVGray and torchGray are the gray value of a colour; see Grayscale.
+// pillowGray, openCVGray and torchGray return the gray value of a colour; see
+// Grayscale.
 func pillowGray(r, g, b uint8) uint8 {
 	return uint8((19595*uint32(r) + 38470*uint32(g) + 7471*uint32(b) + 32768) >> 16)
 }
@@ -78,7 +80,7 @@ func torchGray(r, g, b uint8) uint8 {
 	return uint8(int32((torchRed[r] + torchGreen[g]) + torchBlue[b]))
 }
 
-// Apply computes.
+// Apply computes the gray values.
 func (o *Grayscale) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	s, err := c.Dense(src[0])
 	if err != nil {

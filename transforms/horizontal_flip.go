@@ -6,11 +6,11 @@ import (
 )
 
 // HorizontalFlip mirrors an image left to right: column x becomes column W-1-x.
-// It takes any dtype of fixed size and both layouts, and keeps
-// them; no value is changed.
+// It takes any dtype of fixed size, HWC or CHW, and keeps both. No value
+// changes.
 //
-// Reference: NumPy 2.4.6, flip along the width, which the flips of Pillow,
-// torchvision and OpenCV equal.
+// Reference: NumPy 2.4.6, flip along the width. The flips of Pillow,
+// torchvision and OpenCV return the same.
 type HorizontalFlip struct{}
 
 //msgp:tuple HorizontalFlip
@@ -22,10 +22,10 @@ func init() {
 	})
 }
 
-// NewHorizontalFlip makes the op.
+// NewHorizontalFlip returns the op.
 func NewHorizontalFlip() *HorizontalFlip { return &HorizontalFlip{} }
 
-// Validate accepts it always: there are no parameters.
+// Validate returns nil: the op has no parameters.
 func (o *HorizontalFlip) Validate() error { return nil }
 
 // Infer keeps the description.

@@ -3,8 +3,8 @@ package transforms
 import "github.com/infer-prep/infer-prep/tensor"
 
 // HWC2CHW moves the channels of an image from the innermost to the outermost
-// axis. It takes HWC images of any dtype of fixed size and gives CHW ones of
-// the same dtype; no value is changed. Another layout is an ErrInput.
+// axis. It takes an HWC image of any dtype of fixed size and returns a CHW
+// image of the same dtype. No value changes. Another layout is an ErrInput.
 //
 // Reference: NumPy 2.4.6, transpose(2, 0, 1).
 type HWC2CHW struct{}
@@ -18,10 +18,10 @@ func init() {
 	})
 }
 
-// NewHWC2CHW makes the op.
+// NewHWC2CHW returns the op.
 func NewHWC2CHW() *HWC2CHW { return &HWC2CHW{} }
 
-// Validate accepts it always: there are no parameters.
+// Validate returns nil: the op has no parameters.
 func (o *HWC2CHW) Validate() error { return nil }
 
 // Infer takes HWC and gives CHW.
@@ -34,5 +34,5 @@ func (o *HWC2CHW) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return applyLayout(c, dst[0], src[0])
 }
 
-// Pointwise says that the op is one, see type Pointwise.
+// Pointwise marks the op as Pointwise.
 func (o *HWC2CHW) Pointwise() {}

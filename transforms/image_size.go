@@ -2,14 +2,14 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// ImageSize tells an image's size: height, then width, in pixels. It takes
-// images of any dtype of fixed size and both layouts, whose values it does not
-// read, and gives a tensor of shape (2).
+// ImageSize returns the size of an image in pixels: height, then width. It
+// takes an image of any dtype of fixed size, HWC or CHW, and does not read its
+// values. The output is a tensor of shape (2).
 //
 // Reference: transformers 5.23.0, original_sizes and reshaped_input_sizes of
 // SamImageProcessorPil, which are NumPy's int64.
 type ImageSize struct {
-	DType tensor.DType `json:"dtype"` // of the output: int32, int64 or float32, all of which hold every size; usually int64
+	DType tensor.DType `json:"dtype"` // of the output: int32, int64 or float32, which hold every size; default int64
 }
 
 //msgp:tuple ImageSize
@@ -22,7 +22,7 @@ func init() {
 	})
 }
 
-// NewImageSize tells the size as int64.
+// NewImageSize returns the op with an int64 output.
 func NewImageSize() *ImageSize { return &ImageSize{DType: tensor.Int64} }
 
 // Validate checks the dtype.
@@ -34,7 +34,7 @@ func (o *ImageSize) Validate() error {
 	return paramErr("dtype is %v, want int32, int64 or float32", o.DType)
 }
 
-// Infer gives two numbers.
+// Infer describes two numbers.
 func (o *ImageSize) Infer(dst, in []tensor.Desc) error {
 	if err := wantImage(in[0]); err != nil {
 		return err
@@ -54,5 +54,5 @@ func (o *ImageSize) Apply(_ *Context, dst, src []*tensor.Tensor) error {
 	return nil
 }
 
-// Described says that the op is one, see type Described.
+// Described marks the op as Described.
 func (o *ImageSize) Described() {}

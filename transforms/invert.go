@@ -6,8 +6,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Invert turns every uint8 value v into 255-v, alpha channels too. It takes any
-// number of channels and both layouts.
+// Invert turns every uint8 value v into 255-v, including alpha. It takes any
+// number of channels, HWC or CHW, and keeps the description.
 //
 // Reference: torchvision 0.29.2, invert; Pillow 13.0.0, ImageOps.invert.
 type Invert struct{}
@@ -21,10 +21,10 @@ func init() {
 	})
 }
 
-// NewInvert makes the op.
+// NewInvert returns the op.
 func NewInvert() *Invert { return &Invert{} }
 
-// Validate accepts it always: there are no parameters.
+// Validate returns nil: the op has no parameters.
 func (o *Invert) Validate() error { return nil }
 
 // Infer keeps the description.
@@ -51,5 +51,5 @@ func (o *Invert) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return nil
 }
 
-// Pointwise says that the op is one, see type Pointwise.
+// Pointwise marks the op as Pointwise.
 func (o *Invert) Pointwise() {}

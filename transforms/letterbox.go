@@ -6,37 +6,41 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Letterbox scales an image so that it fits Height x Width with its aspect
-// kept, and pads the rest. It takes uint8 and float32 images, HWC or CHW, and
-// keeps dtype, layout and channels. A fill that the dtype cannot hold, or whose
-// number of values is not that of the channels, is an ErrInput.
+// Letterbox scales an image to fit Height x Width, keeps its aspect ratio, and
+// pads the rest. It takes a uint8 or float32 image, HWC or CHW, and keeps
+// dtype, layout and channels. A fill is an ErrInput if the dtype cannot hold it
+// or if its number of values does not match the channels.
 //
-// With r = min(Height/h, Width/w) in float64, the sides become round(h*r) and
-// round(w*r), half to even, at least 1. The rest is split into two halves d, of
-// which the first is round(d-0.1) and the second round(d+0.1). Auto pads only
-// to the next multiple of Stride; ScaleFill stretches to Height x Width without
-// padding; NoScaleUp leaves small images as they are; TopLeft pads at the
-// bottom and at the right alone. As in the reference, Auto wins over ScaleFill,
-// and ScaleFill stretches even with NoScaleUp.
+// With r = min(Height/h, Width/w) in float64, the scaled sides are round(h*r)
+// and round(w*r), half to even, at least 1. The padding of an axis is split
+// into two halves d: the first is round(d-0.1), the second round(d+0.1).
+//
+//   - Auto pads only to the next multiple of Stride.
+//   - ScaleFill stretches to Height x Width without padding.
+//   - NoScaleUp does not enlarge small images.
+//   - TopLeft pads only at the bottom and at the right.
+//
+// As in the reference, Auto takes precedence over ScaleFill, and ScaleFill
+// stretches even with NoScaleUp.
 //
 // Outputs: image; scale, float32 (2): the ratios of height and width as the
 // reference reports them (r, r, unless stretched); pad, int32 (4): top, bottom,
 // left, right.
 //
-// Reference: LetterBox of ultralytics 8.4.190, whose cv2.resize is that of
-// OpenCV 5.0.0.93; other interpolations and backends are those of Resize,
-// always antialiased where the backend can.
+// Reference: LetterBox of ultralytics 8.4.190 with cv2.resize of OpenCV
+// 5.0.0.93. Other interpolations and backends are those of Resize, antialiased
+// if the backend supports it.
 type Letterbox struct {
-	Height        int           `json:"height"`        // of the output, in pixels, 1 to 2^24; usually 640
-	Width         int           `json:"width"`         // likewise
-	Auto          bool          `json:"auto"`          // pad only to the next multiple of Stride; usually false
-	ScaleFill     bool          `json:"scale_fill"`    // stretch instead of padding; usually false
-	NoScaleUp     bool          `json:"no_scale_up"`   // leave small images as they are; usually false
-	TopLeft       bool          `json:"top_left"`      // the image in the top left corner, not in the middle; usually false
-	Stride        int           `json:"stride"`        // in pixels, 1 to 2^24, for Auto; usually 32
-	Fill          []float64     `json:"fill"`          // of the padding, in the image's own range: one value for all channels or one for each; usually 114
-	Interpolation Interpolation `json:"interpolation"` // usually bilinear
-	Backend       Backend       `json:"backend"`       // usually opencv
+	Height        int           `json:"height"`        // output height in pixels, 1 to 2^24; default 640
+	Width         int           `json:"width"`         // output width in pixels, 1 to 2^24; default 640
+	Auto          bool          `json:"auto"`          // pad only to the next multiple of Stride; default false
+	ScaleFill     bool          `json:"scale_fill"`    // stretch instead of padding; default false
+	NoScaleUp     bool          `json:"no_scale_up"`   // do not enlarge small images; default false
+	TopLeft       bool          `json:"top_left"`      // place the image in the top left corner instead of the centre; default false
+	Stride        int           `json:"stride"`        // in pixels, 1 to 2^24, for Auto; default 32
+	Fill          []float64     `json:"fill"`          // value of the padding, in the image's own range: one for all channels or one per channel; default 114
+	Interpolation Interpolation `json:"interpolation"` // see Resize; default bilinear
+	Backend       Backend       `json:"backend"`       // see Resize; default opencv
 }
 
 //msgp:tuple Letterbox
@@ -49,14 +53,14 @@ func init() {
 	})
 }
 
-// NewLetterbox makes the op for an output of height x width: bilinear, OpenCV,
-// centred, padded with 114.
+// NewLetterbox returns the op for an output of height x width: bilinear,
+// OpenCV, centred, padded with 114.
 func NewLetterbox(height, width int) *Letterbox {
 	return &Letterbox{Height: height, Width: width, Stride: 32, Fill: []float64{114}, Interpolation: Bilinear, Backend: OpenCV}
 }
 
-// Validate wants sides of 1 to 2^24, a stride in the same range, a fill, and a
-// backend that has the interpolation.
+// Validate checks that the sides and the stride are 1 to 2^24, that there is a
+// fill, and that the backend supports the interpolation.
 func (o *Letterbox) Validate() error {
 	if err := checkSides(o.Height, o.Width); err != nil {
 		return err
@@ -70,7 +74,7 @@ func (o *Letterbox) Validate() error {
 	return sampling{o.Interpolation, o.Backend, true}.validate()
 }
 
-// boxed is what becomes of an image of one size.
+// boxed is the geometry of the output for an image of one size.
 type boxed struct {
 	h, w                     int // of the scaled image
 	top, bottom, left, right int
@@ -107,7 +111,7 @@ func (o *Letterbox) fit(h, w int) (boxed, error) {
 	return b, nil
 }
 
-// pythonMod is a modulo n with the sign of n, for whole numbers.
+// pythonMod returns a modulo n with the sign of n, for integers.
 func pythonMod(a, n float64) float64 {
 	m := math.Mod(a, n)
 	if m < 0 {
@@ -116,7 +120,7 @@ func pythonMod(a, n float64) float64 {
 	return m
 }
 
-// Infer gives the padded size, which does not depend on the input's unless Auto is set.
+// Infer sets the padded size. It depends on the input's size only with Auto.
 func (o *Letterbox) Infer(dst, in []tensor.Desc) error {
 	d := in[0]
 	if err := wantSampled(d); err != nil {
@@ -174,12 +178,12 @@ func (b *boxed) report(scale, pad *tensor.Tensor) {
 	p[0], p[1], p[2], p[3] = int32(b.top), int32(b.bottom), int32(b.left), int32(b.right)
 }
 
-// Sampling is the op's parameters.
+// Sampling returns the op's parameters.
 func (o *Letterbox) Sampling() (Interpolation, Backend, bool) {
 	return o.Interpolation, o.Backend, true
 }
 
-// Scale gives the sizes and the padding, and writes scale and pad.
+// Scale returns the sizes and the padding, and writes scale and pad.
 func (o *Letterbox) Scale(h, w int, side []*tensor.Tensor) (Scale, error) {
 	b, err := o.fit(h, w)
 	if err != nil {

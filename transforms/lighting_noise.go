@@ -5,22 +5,27 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// LightingAlpha is how far a colour moves along each of three directions.
+// LightingAlpha is the distance by which a colour moves along each of three
+// directions.
 type LightingAlpha [3]float32
 
-// UnmarshalJSON reads a list of three.
+// UnmarshalJSON parses a list of three numbers.
 func (a *LightingAlpha) UnmarshalJSON(b []byte) error { return unmarshalExactly(b, a[:]) }
 
-// LightingNoise moves all colours of an image along the principal components of ImageNet's colours: AlexNet's augmentation.
-// It takes uint8 images of three channels, red, green and blue, in both layouts, and gives the same description, 0 to 255.
+// LightingNoise moves all colours of an image along the principal components of
+// ImageNet's colours: AlexNet's augmentation. It takes a uint8 image with the
+// channels red, green and blue, HWC or CHW, and keeps the description. Values
+// range from 0 to 255.
 //
-// Red is added 55.46*-0.5675*a + 4.794*0.7192*b + 1.148*0.4009*c for the three alphas, green and blue likewise with
-// (-0.5808, -0.0045, -0.8140) and (-0.5836, -0.6948, 0.4203). All are float32, each operation is rounded; the sum's fraction
-// is cut off, and it is clamped.
+// For the alphas a, b and c, red increases by 55.46*-0.5675*a + 4.794*0.7192*b
+// + 1.148*0.4009*c. Green and blue use the eigenvectors (-0.5808, -0.0045,
+// -0.8140) and (-0.5836, -0.6948, 0.4203). All arithmetic is float32 with each
+// operation rounded. The sum is truncated and clamped.
 //
-// Reference: MXNet 1.9.1, pca_noise of its ImageRecordIter, whose alphas are normal.
+// Reference: MXNet 1.9.1, pca_noise of its ImageRecordIter, which draws the
+// alphas from a normal distribution.
 type LightingNoise struct {
-	Alpha LightingAlpha `json:"alpha"` // -1e6 to 1e6 each, usually about 0
+	Alpha LightingAlpha `json:"alpha"` // -1e6 to 1e6 each; 0 keeps the colours
 }
 
 //msgp:tuple LightingAlpha LightingNoise
@@ -33,10 +38,10 @@ func init() {
 	})
 }
 
-// NewLightingNoise makes the op.
+// NewLightingNoise returns the op.
 func NewLightingNoise(alpha [3]float32) *LightingNoise { return &LightingNoise{Alpha: alpha} }
 
-// Validate checks the alphas.
+// Validate checks the range of the alphas.
 func (o *LightingNoise) Validate() error {
 	for i, v := range o.Alpha {
 		if !(v >= -maxFactor && v <= maxFactor) {
@@ -55,7 +60,8 @@ func (o *LightingNoise) Infer(dst, in []tensor.Desc) error {
 	return wantChannels(in[0], 3)
 }
 
-// lightingAxes are the eigenvectors by their eigenvalues, for red, green and blue.
+// lightingAxes holds the eigenvectors times their eigenvalues, for red, green
+// and blue.
 var lightingAxes = func() (axes [3][3]float32) {
 	values := [3]float32{55.46, 4.794, 1.148}
 	for i, row := range [3][3]float32{{-0.5675, 0.7192, 0.4009}, {-0.5808, -0.0045, -0.8140}, {-0.5836, -0.6948, 0.4203}} {
@@ -66,14 +72,14 @@ var lightingAxes = func() (axes [3][3]float32) {
 	return axes
 }()
 
-// lightingState is the table of an op.
+// lightingState is the lookup table of an op.
 type lightingState struct {
 	op    LightingNoise
 	valid bool
 	table [3 * 256]uint8
 }
 
-// Apply adds, by a table.
+// Apply looks the sums up in a table.
 func (o *LightingNoise) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	s, err := c.Dense(src[0])
 	if err != nil {
@@ -104,5 +110,5 @@ func (o *LightingNoise) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return nil
 }
 
-// Pointwise says that the op is one, see type Pointwise.
+// Pointwise marks the op as Pointwise.
 func (o *LightingNoise) Pointwise() {}

@@ -2,13 +2,15 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// Multiply multiplies every value of a channel by that channel's factor, in float32.
-// It takes and gives float32 images of any range, in both layouts. The factors are
-// rounded to float32 first. The bits of a NaN are not specified.
+// Multiply multiplies every value of a channel by that channel's factor, in
+// float32. It takes a float32 image of any range, HWC or CHW, and keeps the
+// description. The factors are rounded to float32 first. The bits of a NaN are
+// unspecified.
 //
-// Reference: OpenCV 5.0.0, dnn.blobFromImageWithParams' scalefactor; NumPy 2.4.6 in float32.
+// Reference: OpenCV 5.0.0, dnn.blobFromImageWithParams' scalefactor; NumPy
+// 2.4.6 in float32.
 type Multiply struct {
-	Factor []float64 `json:"factor"` // one for all channels or one for each; finite in float32
+	Factor []float64 `json:"factor"` // one for all channels or one per channel; finite in float32
 }
 
 //msgp:tuple Multiply
@@ -20,10 +22,10 @@ func init() {
 	})
 }
 
-// NewMultiply makes the op; it keeps the slice.
+// NewMultiply returns the op, which keeps the slice.
 func NewMultiply(factor ...float64) *Multiply { return &Multiply{Factor: factor} }
 
-// Validate checks that there are factors, and finite ones.
+// Validate checks that there are factors and that they are finite.
 func (o *Multiply) Validate() error { return checkValues("factor", o.Factor) }
 
 // Infer keeps the description.
@@ -53,5 +55,5 @@ func (o *Multiply) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return nil
 }
 
-// Pointwise says that the op is one, see type Pointwise.
+// Pointwise marks the op as Pointwise.
 func (o *Multiply) Pointwise() {}

@@ -5,16 +5,16 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Normalize computes (x - mean) / std for every value x. It takes and gives
-// float32 of any range, in both layouts. The mean and std of each channel are
-// rounded to float32 first; there is one rounding after the subtraction and one
-// after the division. The bits of a NaN are not specified.
+// Normalize computes (x - mean) / std for every value x. It takes a float32
+// image of any range, HWC or CHW, and keeps the description. The mean and the
+// std are rounded to float32 first. The subtraction and the division are
+// rounded separately. The bits of a NaN are unspecified.
 //
 // Reference: torchvision 0.29.2, normalize; transformers 5.23.0,
 // image_transforms.normalize; NumPy 2.4.6 in float32.
 type Normalize struct {
-	Mean []float64 `json:"mean"` // one for all channels or one for each, in the image's own range
-	Std  []float64 `json:"std"`  // likewise; not 0, also when rounded to float32
+	Mean []float64 `json:"mean"` // one for all channels or one per channel, in the image's own range
+	Std  []float64 `json:"std"`  // one for all channels or one per channel; not 0, also after rounding to float32
 }
 
 //msgp:tuple Normalize
@@ -28,10 +28,11 @@ func init() {
 	})
 }
 
-// NewNormalize makes the op; it keeps the slices.
+// NewNormalize returns the op, which keeps the slices.
 func NewNormalize(mean, std []float64) *Normalize { return &Normalize{Mean: mean, Std: std} }
 
-// Validate checks that there are values, finite, and no divisor of 0.
+// Validate checks that the values are present and finite and that no divisor is
+// 0.
 func (o *Normalize) Validate() error { return checkMeanStd(o.Mean, o.Std) }
 
 func checkMeanStd(mean, std []float64) error {
@@ -53,7 +54,7 @@ func (o *Normalize) Infer(dst, in []tensor.Desc) error {
 	return wantPerChannel(in[0], "std", len(o.Std))
 }
 
-// Apply computes.
+// Apply normalizes.
 func (o *Normalize) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	s, err := c.Dense(src[0])
 	if err != nil {
@@ -76,5 +77,5 @@ func (o *Normalize) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return nil
 }
 
-// Pointwise says that the op is one, see type Pointwise.
+// Pointwise marks the op as Pointwise.
 func (o *Normalize) Pointwise() {}

@@ -2,19 +2,19 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// NormalizePad normalizes an RGB image and gives it a fourth channel of zeros.
-// The others are (x - mean) / std as Normalize computes it, in float32, then
-// rounded half to even to the output's dtype. It takes uint8 and float32, three channels, both layouts. The
-// bits of a NaN are not specified.
+// NormalizePad normalizes an RGB image and adds a fourth channel of zeros. The
+// first three channels are (x - mean) / std, computed as in Normalize and
+// rounded half to even to the output's dtype. It takes uint8 or float32 with
+// three channels, HWC or CHW. The bits of a NaN are unspecified.
 //
 // Reference: MindSpore 2.10.0, vision.NormalizePad with is_hwc=False. With
-// is_hwc=True that release packs the three-channel pixels one after another into
-// the four-channel buffer and leaves all the zeros at its end; here HWC images
-// have the same values as CHW ones.
+// is_hwc=True that release packs the three-channel pixels one after another
+// into the four-channel buffer and leaves all zeros at its end. Here HWC images
+// have the same values as CHW images.
 type NormalizePad struct {
-	Mean  []float64    `json:"mean"`  // one for all channels or one for each of the three, in the image's own range
-	Std   []float64    `json:"std"`   // likewise; not 0, also when rounded to float32
-	DType tensor.DType `json:"dtype"` // of the output: float32 or float16; usually float32
+	Mean  []float64    `json:"mean"`  // one for all three channels or one per channel, in the image's own range
+	Std   []float64    `json:"std"`   // one for all three channels or one per channel; not 0, also after rounding to float32
+	DType tensor.DType `json:"dtype"` // of the output: float32 or float16; default float32
 }
 
 //msgp:tuple NormalizePad
@@ -30,12 +30,13 @@ func init() {
 	})
 }
 
-// NewNormalizePad gives float32; it keeps the slices.
+// NewNormalizePad returns the op with a float32 output. It keeps the slices.
 func NewNormalizePad(mean, std []float64) *NormalizePad {
 	return &NormalizePad{Mean: mean, Std: std, DType: tensor.Float32}
 }
 
-// Validate checks that there are values, finite, no divisor of 0, and the dtype.
+// Validate checks the dtype, that the values are present and finite, and that
+// no divisor is 0.
 func (o *NormalizePad) Validate() error {
 	if o.DType != tensor.Float32 && o.DType != tensor.Float16 {
 		return paramErr("dtype is %v, want float32 or float16", o.DType)
@@ -48,7 +49,7 @@ func (o *NormalizePad) Validate() error {
 	return checkMeanStd(o.Mean, o.Std)
 }
 
-// Infer gives four channels of the dtype.
+// Infer describes four channels of the dtype.
 func (o *NormalizePad) Infer(dst, in []tensor.Desc) error {
 	if err := wantImage(in[0], tensor.Uint8, tensor.Float32); err != nil {
 		return err
@@ -61,8 +62,8 @@ func (o *NormalizePad) Infer(dst, in []tensor.Desc) error {
 	return inferred(dst[0])
 }
 
-// normalizePadState holds the parameters it was made for and, for uint8, the
-// results of all values of each channel.
+// normalizePadState holds the parameters it was built for. For uint8 it also
+// holds the results for all values of each channel.
 type normalizePadState struct {
 	mean, std [3]float32
 	float     [3][256]float32
@@ -89,7 +90,7 @@ func (o *NormalizePad) state(c *Context) *normalizePadState {
 	return st
 }
 
-// Apply computes.
+// Apply normalizes.
 func (o *NormalizePad) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	s, err := c.Dense(src[0])
 	if err != nil {
@@ -130,7 +131,7 @@ func (o *NormalizePad) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return nil
 }
 
-// A span is the elements of one channel: n of them, from start on, step apart.
+// span holds the elements of one channel: n elements from start on, step apart.
 type span struct{ start, step, n int }
 
 func (s span) at(i int) int { return s.start + i*s.step }

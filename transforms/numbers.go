@@ -6,11 +6,12 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// blockLen is how many elements the ops that work in a wider type convert at a time.
+// blockLen is the number of elements that an op with a wider intermediate type
+// converts at a time.
 const blockLen = 512
 
-// loadFloats reads elements from index i on as float64, which holds every dtype
-// but int64 exactly; int64 is rounded.
+// loadFloats reads elements from index i on as float64. The conversion is exact
+// for every dtype except int64, which is rounded.
 func loadFloats(dst []float64, t *tensor.Tensor, i int) {
 	switch t.DType {
 	case tensor.Float32:
@@ -30,7 +31,7 @@ func loadFloats(dst []float64, t *tensor.Tensor, i int) {
 	}
 }
 
-// loadInts reads elements of an integer dtype or bools from index i on.
+// loadInts reads elements of an integer dtype or bool from index i on.
 func loadInts[D int64 | float64](dst []D, t *tensor.Tensor, i int) {
 	switch t.DType {
 	case tensor.Uint8:
@@ -59,7 +60,7 @@ func load[D int64 | float64, S tensor.Elem](dst []D, src []S) {
 }
 
 // storeInts writes integers as elements of any dtype from index i on. Integer
-// types keep the low bits, the floating-point types round half to even.
+// dtypes keep the low bits; floating-point dtypes round half to even.
 func storeInts(t *tensor.Tensor, i int, src []int64) {
 	switch t.DType {
 	case tensor.Uint8:
@@ -79,7 +80,8 @@ func storeInts(t *tensor.Tensor, i int, src []int64) {
 	}
 }
 
-// storeFloats writes numbers as elements of a floating-point dtype or bools, rounded half to even.
+// storeFloats writes numbers as elements of a floating-point dtype or bool,
+// rounded half to even.
 func storeFloats[S int64 | float64](t *tensor.Tensor, i int, src []S) {
 	switch t.DType {
 	case tensor.Float32:
@@ -93,7 +95,7 @@ func storeFloats[S int64 | float64](t *tensor.Tensor, i int, src []S) {
 	case tensor.Float16:
 		out := tensor.View[uint16](t)[i:]
 		for k, v := range src {
-			out[k] = tensor.Float16FromFloat64(float64(v)) // which holds every integer that is not beyond float16
+			out[k] = tensor.Float16FromFloat64(float64(v)) // exact for integers within float16's range
 		}
 	case tensor.BFloat16:
 		out := tensor.View[uint16](t)[i:]
@@ -117,9 +119,9 @@ func truth(b bool) uint8 {
 	return 0
 }
 
-// toInt is v without its fraction as an int64: one outside of lo .. hi becomes
-// the nearer of the two, a NaN 0. Go leaves the conversion of such values to
-// the platform, so it is never asked to.
+// toInt truncates v to an int64. Values outside lo..hi become the nearer bound,
+// and NaN becomes 0. Go leaves the conversion of such values to the platform,
+// so toInt avoids it.
 func toInt(v, lo, hi float64) int64 {
 	switch {
 	case v != v:
@@ -128,14 +130,14 @@ func toInt(v, lo, hi float64) int64 {
 		v = lo
 	case v >= hi:
 		if hi >= math.MaxInt64-1023 {
-			return math.MaxInt64 // what no float64 holds
+			return math.MaxInt64 // no float64 holds MaxInt64
 		}
 		v = hi
 	}
 	return int64(v)
 }
 
-// isFloat reports whether a dtype is a floating-point type.
+// isFloat reports whether d is a floating-point type.
 func isFloat(d tensor.DType) bool {
 	return d == tensor.Float16 || d == tensor.BFloat16 || d == tensor.Float32 || d == tensor.Float64
 }

@@ -2,18 +2,18 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// OneHot turns a label, a whole number from 0 to Classes-1, into a vector of
-// Classes numbers, which are 0 but for the label's, which is 1. It takes one label, as
-// a scalar or a vector of one, or several in a vector, which give as many rows, of any
-// integer dtype. A label out of range is an error of Apply, an ErrInput.
+// OneHot turns a label of 0 to Classes-1 into a vector of Classes numbers: 1 at
+// the label's index, else 0. It takes one label of any integer dtype, as a
+// scalar or a vector of one. A vector of several labels returns one row per
+// label. A label out of range is an ErrInput of Apply.
 //
-// With a Smoothing r of 0 the dtype is kept. Otherwise it becomes float64, the
-// 0 becomes r/Classes and the 1 becomes 1 - r + r/Classes.
+// With a Smoothing r of 0 the output keeps the dtype. Otherwise the output is
+// float64, with r/Classes in place of 0 and 1 - r + r/Classes in place of 1.
 //
 // Reference: MindSpore 2.10.0, transforms.OneHot.
 type OneHot struct {
-	Classes   int     `json:"classes"`   // 1 to 2^24; with smoothing 0 no more than the dtype can number
-	Smoothing float64 `json:"smoothing"` // 0 to 1, usually 0
+	Classes   int     `json:"classes"`   // 1 to 2^24; without smoothing at most what the dtype can represent
+	Smoothing float64 `json:"smoothing"` // 0 to 1; default 0
 }
 
 //msgp:tuple OneHot
@@ -26,10 +26,10 @@ func init() {
 	})
 }
 
-// NewOneHot makes the op without smoothing.
+// NewOneHot returns the op without smoothing.
 func NewOneHot(classes int) *OneHot { return &OneHot{Classes: classes} }
 
-// Validate checks the numbers.
+// Validate checks the range of the parameters.
 func (o *OneHot) Validate() error {
 	if err := checkSide("classes", o.Classes); err != nil {
 		return err

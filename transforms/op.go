@@ -1,14 +1,14 @@
-// Package transforms is the op set: every step that an image can take on its
-// way to a model, each with a named reference whose bytes it gives.
+// Package transforms holds the ops: the steps that turn an image into a model's
+// input. Each op names a reference implementation and produces the same bytes.
 //
-// An op is a plain struct whose fields are all of its parameters. Zero means
-// zero; the usual values come from the constructors (NewResize, NewCenterCrop,
-// …). The same struct is printed as JSON, written into bundles as msgp, and run
-// by the engines, so there is one description of what is done to an image.
+// An op is a plain struct, and its fields are all of its parameters. A zero
+// field means zero. The constructors (NewResize, NewCenterCrop, …) set the
+// defaults. Graphs in JSON, bundles in msgp and the engines use the same
+// struct, so each step has one description.
 //
-// Ops are not changed by running: one op value may be used by many goroutines,
-// each with a Context of its own. Most programs do not call Apply themselves
-// but use package eager (one image) or datagraph (a compiled graph).
+// Ops are not modified while they run: many goroutines may share an op if each
+// has its own Context. Most programs do not call Apply. They use package eager
+// for one image or package datagraph for a compiled graph.
 package transforms
 
 import (
@@ -22,37 +22,39 @@ import (
 type Op interface {
 	// Validate checks the parameters alone. Its error wraps ErrParam.
 	Validate() error
-	// Infer gives the outputs' descriptions for the inputs'; sizes may be
-	// tensor.Unknown on both sides. len(dst) and len(in) are the op's numbers of
-	// outputs and inputs. Inputs that the op does not take give an error that
-	// wraps ErrInput. It is called on a valid op only.
+	// Infer describes the outputs for the given inputs. Sizes may be
+	// tensor.Unknown on both sides. len(dst) and len(in) are the op's numbers
+	// of outputs and inputs. Unsupported inputs return an error that wraps
+	// ErrInput. The op must be valid.
 	Infer(dst, in []tensor.Desc) error
-	// Apply computes dst from src. The dst are dense, have the descriptions that
-	// Infer gives for src's, and share no memory with src, unless the op is
-	// registered as InPlace. The src may be strided views and must not be
-	// written. In a Context's second use with the same sizes it allocates nothing.
+	// Apply computes dst from src. Each dst is dense, has the description that
+	// Infer returns for src, and shares no memory with src unless the op is
+	// registered as InPlace. Each src may be a strided view and must not be
+	// written. From the second call with the same Context and sizes on, Apply
+	// does not allocate.
 	Apply(c *Context, dst, src []*tensor.Tensor) error
 }
 
-// DataShaped is an Op whose output sizes depend on the input's data, as a
-// decoder's do: Infer leaves them Unknown and InferData reads them from the data.
+// DataShaped is an Op whose output sizes depend on the input's data, as those
+// of a decoder do. Infer leaves the sizes Unknown; InferData reads them from
+// the data.
 type DataShaped interface {
 	Op
 	InferData(c *Context, dst []tensor.Desc, src []*tensor.Tensor) error
 }
 
-// The kinds of error, for errors.Is.
+// The kinds of errors, for errors.Is.
 var (
 	ErrParam = errors.New("invalid parameter")
 	ErrInput = errors.New("invalid input")
 )
 
-// paramErr is an error of kind ErrParam.
+// paramErr returns an error of kind ErrParam.
 func paramErr(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrParam, fmt.Sprintf(format, args...))
 }
 
-// inputErr is an error of kind ErrInput.
+// inputErr returns an error of kind ErrInput.
 func inputErr(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrInput, fmt.Sprintf(format, args...))
 }

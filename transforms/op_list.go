@@ -11,25 +11,28 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// OpList is a list of ops as a parameter of another op. Each has one input and one
-// output, and may be random. In JSON it is a list of objects of the keys op, version
-// and params, in msgp a list of tuples of the three, both as in a graph.
+// OpList is a parameter that holds ops. Each op has one input and one output
+// and may be random. The JSON form is a list of objects with the keys op,
+// version and params. The msgp form is a list of tuples of the same three. Both
+// match the form of a graph.
 //
-// A list has 1 to 64 ops, and lists within lists go 8 deep.
+// A list has 1 to 64 ops. Lists may be nested 8 levels deep.
 type OpList []Op
 
 const (
 	maxListed    = 64
 	maxListDepth = 8
-	// maxNesting bounds the levels of arrays and objects that are read for a list.
-	// A list in a list is at most 5 further down: params, policies, policy, op, tuple.
+	// maxNesting bounds the nesting of arrays and objects in a list that is
+	// parsed. A nested list adds at most 5 levels: params, policies, policy,
+	// op, tuple.
 	maxNesting = 5 * maxListDepth
 )
 
-// nested is an op that has lists of ops.
+// nested is an op with lists of ops.
 type nested interface{ lists() []OpList }
 
-// depth is how deep lists in the list go, at most one more than is allowed.
+// depth returns the nesting depth of the lists, at most one more than the
+// limit.
 func (l OpList) depth(at int) int {
 	deepest := at + 1
 	if at == maxListDepth {
@@ -68,7 +71,7 @@ func (l OpList) check(name string) error {
 	return nil
 }
 
-// infer is what one op after the other makes of d.
+// infer describes the output of the whole list for the input d.
 func (l OpList) infer(d tensor.Desc) (_ tensor.Desc, err error) {
 	for i := range l {
 		if d, err = l.inferAt(i, d); err != nil {
@@ -78,7 +81,7 @@ func (l OpList) infer(d tensor.Desc) (_ tensor.Desc, err error) {
 	return d, err
 }
 
-// inferAt is what one of the ops makes of d.
+// inferAt describes the output of op i for the input d.
 func (l OpList) inferAt(i int, d tensor.Desc) (tensor.Desc, error) {
 	d, err := inferOne(l[i], d)
 	if err != nil {
@@ -110,8 +113,8 @@ func (l OpList) inferAny(d tensor.Desc) (any tensor.Desc, err error) {
 	return any, nil
 }
 
-// either is what is known of an output that is a or b. The two must be of the
-// same dtype, layout and rank.
+// either describes an output that is either a or b. The two must have the same
+// dtype, layout and rank.
 func either(a, b tensor.Desc) (tensor.Desc, error) {
 	if a.DType != b.DType || a.Layout != b.Layout || a.Shape.Rank() != b.Shape.Rank() {
 		return a, inputErr("the output would be %v or %v by chance, want the same dtype and layout always", a, b)
@@ -124,7 +127,7 @@ func either(a, b tensor.Desc) (tensor.Desc, error) {
 	return a, nil
 }
 
-// emit emits one op after the other.
+// emit emits the ops in order.
 func (l OpList) emit(d *Draw) error {
 	for i := range l {
 		if err := l.emitAt(i, d); err != nil {
@@ -134,7 +137,7 @@ func (l OpList) emit(d *Draw) error {
 	return nil
 }
 
-// emitAt emits one of the ops.
+// emitAt emits op i.
 func (l OpList) emitAt(i int, d *Draw) error {
 	err := d.Emit(l[i])
 	if err != nil {
@@ -143,7 +146,7 @@ func (l OpList) emitAt(i int, d *Draw) error {
 	return err
 }
 
-// String is the JSON form.
+// String returns the JSON form.
 func (l OpList) String() string {
 	b, err := l.MarshalJSON()
 	if err != nil {
@@ -158,7 +161,7 @@ type jsonOp struct {
 	Params  json.RawMessage `json:"params"`
 }
 
-// MarshalJSON writes the list. An op that is not registered is an ErrUnknownOp.
+// MarshalJSON returns the JSON form. An unregistered op is an ErrUnknownOp.
 func (l OpList) MarshalJSON() ([]byte, error) {
 	j := make([]jsonOp, len(l))
 	for i, op := range l {
@@ -172,7 +175,7 @@ func (l OpList) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// UnmarshalJSON reads a list.
+// UnmarshalJSON parses the JSON form.
 func (l *OpList) UnmarshalJSON(b []byte) error {
 	if err := checkNestingJSON(b); err != nil {
 		return err
@@ -199,8 +202,8 @@ func (l *OpList) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// checkNestingJSON refuses a value of too many levels of arrays and objects, before
-// it is taken apart level by level. It is sound JSON.
+// checkNestingJSON rejects values that are nested too deep, before they are
+// parsed level by level. b must be valid JSON.
 func checkNestingJSON(b []byte) error {
 	level, text := 0, false
 	for i := 0; i < len(b); i++ {
@@ -221,7 +224,7 @@ func checkNestingJSON(b []byte) error {
 	return nil
 }
 
-// MarshalMsg appends the msgp form. An op that is not registered is an ErrUnknownOp.
+// MarshalMsg appends the msgp form. An unregistered op is an ErrUnknownOp.
 func (l OpList) MarshalMsg(b []byte) ([]byte, error) {
 	b = msgp.AppendArrayHeader(b, uint32(len(l)))
 	for _, op := range l {
@@ -237,7 +240,7 @@ func (l OpList) MarshalMsg(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// UnmarshalMsg reads the msgp form and returns the rest of b.
+// UnmarshalMsg parses the msgp form and returns the rest of b.
 func (l *OpList) UnmarshalMsg(b []byte) ([]byte, error) {
 	if err := checkNestingMsg(b); err != nil {
 		return nil, err
@@ -277,16 +280,17 @@ func (l *OpList) UnmarshalMsg(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// maxOpName bounds the names of ops that are read.
+// maxOpName bounds the length of an op's name, in bytes.
 const maxOpName = 1024
 
-// Msgsize is an upper bound of the bytes of the msgp form without those of
-// parameters, which are appended as they come.
+// Msgsize returns an upper bound of the size of the msgp form, without the
+// parameters. MarshalMsg grows the buffer for those.
 func (l OpList) Msgsize() int { return msgp.ArrayHeaderSize + 64*len(l) }
 
-// checkNestingMsg refuses a msgp value of too many levels, before it is taken apart level by level.
+// checkNestingMsg rejects values that are nested too deep, before they are
+// parsed level by level.
 func checkNestingMsg(b []byte) error {
-	left := [maxNesting]uint64{1} // values to come at every level
+	left := [maxNesting]uint64{1} // remaining values per level
 	for level := 0; level >= 0; {
 		if left[level] == 0 {
 			level--
@@ -319,7 +323,7 @@ func checkNestingMsg(b []byte) error {
 	return nil
 }
 
-// checkWeights wants n weights that are not negative and whose sum is positive and finite.
+// checkWeights wants n non-negative weights with a positive, finite sum.
 func checkWeights(name string, w []float64, n int) error {
 	if len(w) != n {
 		return paramErr("%s has %d values, want %d, one for each op", name, len(w), n)

@@ -5,14 +5,14 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// PadMode says what stands outside an image.
+// PadMode defines the pixels outside an image.
 type PadMode uint8
 
 // The padding modes, with NumPy's names. For the row abcd:
 const (
 	PadConstant  PadMode = iota // the fill value
 	PadEdge                     // aaa|abcd|ddd
-	PadReflect                  // dcb|abcd|cba: the border pixel is not repeated; a single pixel is
+	PadReflect                  // dcb|abcd|cba: the border pixel is not repeated, except in an axis of one pixel
 	PadSymmetric                // cba|abcd|dcb
 )
 
@@ -20,17 +20,18 @@ var padModeNames = []string{"constant", "edge", "reflect", "symmetric"}
 
 func (m PadMode) String() string { return enum.String("padding mode", padModeNames, m) }
 
-// MarshalText writes the name.
+// MarshalText returns the name.
 func (m PadMode) MarshalText() ([]byte, error) {
 	return enum.Format("padding mode", padModeNames, m)
 }
 
-// UnmarshalText reads the name.
+// UnmarshalText parses the name.
 func (m *PadMode) UnmarshalText(t []byte) error {
 	return enum.Parse(m, "padding mode", padModeNames, t)
 }
 
-// index is the index in 0 .. n-1 that stands at i; not ok means the fill value.
+// index returns the index in 0..n-1 that supplies position i. If ok is false,
+// the fill value does.
 func (m PadMode) index(i, n int) (int, bool) {
 	if i >= 0 && i < n {
 		return i, true
@@ -52,7 +53,7 @@ func (m PadMode) index(i, n int) (int, bool) {
 	}
 }
 
-// mod is i modulo n, never negative.
+// mod returns i modulo n, which is never negative.
 func mod(i, n int) int {
 	if i %= n; i < 0 {
 		i += n
@@ -60,22 +61,20 @@ func mod(i, n int) int {
 	return i
 }
 
-// Pad adds a border to an image. It takes any dtype of fixed size and both
-// layouts, and keeps them; no value is changed.
+// Pad adds a border to an image. It takes any dtype of fixed size, HWC or CHW,
+// and keeps both. No value changes. A border may be wider than the image:
+// reflections then alternate. A fill that the dtype cannot hold is an ErrInput.
 //
-// A border may be wider than the image: reflections then go back and forth.
-//
-// Reference: NumPy 2.4.6, pad, which torchvision 0.29.2's pad of a Pillow image
-// equals; its pad of a tensor too, where it allows the border.
+// Reference: NumPy 2.4.6, pad. torchvision 0.29.2's pad of a Pillow image
+// returns the same, and so does its pad of a tensor for the borders it allows.
 type Pad struct {
-	Top    int     `json:"top"`    // rows to add above, 0 to 2^24
-	Bottom int     `json:"bottom"` // rows to add below, likewise
-	Left   int     `json:"left"`   // columns to add, likewise
-	Right  int     `json:"right"`  // likewise
-	Mode   PadMode `json:"mode"`   // usually constant
-	// Fill is the value of constant borders, in the image's own range: one for
-	// all channels or one for each. Usually 0. A value that the image's dtype
-	// cannot hold is an ErrInput.
+	Top    int     `json:"top"`    // rows added above, 0 to 2^24
+	Bottom int     `json:"bottom"` // rows added below, 0 to 2^24
+	Left   int     `json:"left"`   // columns added on the left, 0 to 2^24
+	Right  int     `json:"right"`  // columns added on the right, 0 to 2^24
+	Mode   PadMode `json:"mode"`   // default constant
+	// Fill is the value of a constant border, in the image's own range: one for
+	// all channels or one per channel. Default 0.
 	Fill []float64 `json:"fill"`
 }
 
@@ -88,12 +87,12 @@ func init() {
 	})
 }
 
-// NewPad makes a constant border of zeros.
+// NewPad returns the op with a constant border of zeros.
 func NewPad(top, bottom, left, right int) *Pad {
 	return &Pad{Top: top, Bottom: bottom, Left: left, Right: right, Mode: PadConstant, Fill: []float64{0}}
 }
 
-// Validate checks the widths, the mode and that there is a fill value.
+// Validate checks the widths, the mode and the fill.
 func (o *Pad) Validate() error {
 	names := []string{"top", "bottom", "left", "right"}
 	for i, n := range []int{o.Top, o.Bottom, o.Left, o.Right} {
@@ -121,7 +120,7 @@ func (o *Pad) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return padTo(c, dst[0], src[0], o.Top, o.Left, o.Mode, o.Fill)
 }
 
-// grown is a size with n more, unknown if it is unknown.
+// grown returns size+n, or unknown if size is unknown.
 func grown(size, n int) int {
 	if size == tensor.Unknown {
 		return size
@@ -129,7 +128,8 @@ func grown(size, n int) int {
 	return size + n
 }
 
-// wantPadding refuses what cannot be padded: no image, or one that the fill does not fit.
+// wantPadding rejects a description that is not an image's or does not match
+// the fill.
 func wantPadding(d tensor.Desc, mode PadMode, fill []float64) error {
 	if err := wantImage(d); err != nil {
 		return err
@@ -141,7 +141,7 @@ func wantPadding(d tensor.Desc, mode PadMode, fill []float64) error {
 }
 
 // padTo draws src into dst with its corner at (top, left), which may be
-// negative, and the border of the mode around it.
+// negative, and fills the rest of dst by the mode.
 func padTo(c *Context, dst, src *tensor.Tensor, top, left int, mode PadMode, fill []float64) error {
 	s, err := c.Dense(src)
 	if err != nil {

@@ -2,19 +2,22 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// PadSequence adds rows of one value at the end of a sequence, a tensor without a
-// layout whose first axis is the sequence's, so that it has Length rows, and says
-// which rows were there. It takes any dtype of fixed size and keeps it. A longer
-// sequence is an ErrInput, unless KeepLonger is set.
+// PadSequence pads a sequence at the end to Length rows and reports which rows
+// are from the input. A sequence is a tensor without a layout; its first axis
+// counts the rows. It takes any dtype of fixed size and keeps it. A longer
+// sequence is an ErrInput unless KeepLonger is set. A fill that the dtype
+// cannot hold is an ErrInput.
 //
-// Outputs: image, the sequence; mask, int32 (Length): 1 for rows of the input, 0 for those added.
+// Outputs: image, the sequence; mask, int32 (Length): 1 for a row of the input,
+// 0 for an added row.
 //
-// Reference: pad_along_first_dim of transformers 5.23.0 (SigLIP2). Like it,
-// KeepLonger leaves longer sequences as they are, and their mask is still Length ones.
+// Reference: pad_along_first_dim of transformers 5.23.0 (SigLIP2). As there,
+// KeepLonger does not change longer sequences, and their mask still has Length
+// ones.
 type PadSequence struct {
 	Length     int     `json:"length"`      // rows of the output, 1 to 2^24
-	Fill       float64 `json:"fill"`        // usually 0; a value that the dtype cannot hold is an ErrInput
-	KeepLonger bool    `json:"keep_longer"` // do not refuse longer sequences, whose mask is too short then; usually false
+	Fill       float64 `json:"fill"`        // value of the added rows; default 0
+	KeepLonger bool    `json:"keep_longer"` // accept longer sequences, whose mask is then too short; default false
 }
 
 //msgp:tuple PadSequence
@@ -27,10 +30,10 @@ func init() {
 	})
 }
 
-// NewPadSequence makes the op that pads with zeros.
+// NewPadSequence returns the op with a fill of 0.
 func NewPadSequence(length int) *PadSequence { return &PadSequence{Length: length} }
 
-// Validate checks the length and the value.
+// Validate checks the length and the fill.
 func (o *PadSequence) Validate() error {
 	if err := checkSide("length", o.Length); err != nil {
 		return err
@@ -38,7 +41,7 @@ func (o *PadSequence) Validate() error {
 	return checkValues("fill", []float64{o.Fill})
 }
 
-// Infer gives the sequence Length rows.
+// Infer sets the number of rows to Length.
 func (o *PadSequence) Infer(dst, in []tensor.Desc) error {
 	d := in[0]
 	if err := d.Check(); err != nil {
@@ -64,7 +67,7 @@ func (o *PadSequence) Infer(dst, in []tensor.Desc) error {
 	return inferred(dst[0])
 }
 
-// Apply copies the rows and adds others.
+// Apply copies the rows and appends the padding.
 func (o *PadSequence) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	s, err := c.Dense(src[0])
 	if err != nil {

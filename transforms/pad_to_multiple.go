@@ -2,18 +2,19 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// PadToMultiple adds a border to an image so that its height and width are
-// multiples of Multiple: the next ones, or its own. It takes any dtype of fixed
-// size and both layouts, and keeps them; no value is changed.
+// PadToMultiple pads an image until its height and its width are multiples of
+// Multiple. Sides that are multiples already do not grow. It takes any dtype of
+// fixed size, HWC or CHW, and keeps both. No value changes. A fill that the
+// dtype cannot hold is an ErrInput.
 //
-// Reference: transformers 5.23.0, pad_image of DPTImageProcessorPil (center, constant).
+// Reference: transformers 5.23.0, pad_image of DPTImageProcessorPil (center,
+// constant).
 type PadToMultiple struct {
-	Multiple int      `json:"multiple"` // of both sides, in pixels, 1 to 2^24; usually 14 or 32
-	Position Position `json:"position"` // of the image in the output; usually center or top_left
-	Mode     PadMode  `json:"mode"`     // usually constant
-	// Fill is the value of constant borders, in the image's own range: one for
-	// all channels or one for each. Usually 0. A value that the image's dtype
-	// cannot hold is an ErrInput.
+	Multiple int      `json:"multiple"` // of both sides, in pixels, 1 to 2^24; 14 and 32 are common
+	Position Position `json:"position"` // of the image in the output; default center
+	Mode     PadMode  `json:"mode"`     // default constant
+	// Fill is the value of a constant border, in the image's own range: one for
+	// all channels or one per channel. Default 0.
 	Fill []float64 `json:"fill"`
 }
 
@@ -26,12 +27,12 @@ func init() {
 	})
 }
 
-// NewPadToMultiple centres the image on zeros.
+// NewPadToMultiple returns the op that centres the image on zeros.
 func NewPadToMultiple(multiple int) *PadToMultiple {
 	return &PadToMultiple{Multiple: multiple, Position: Center, Mode: PadConstant, Fill: []float64{0}}
 }
 
-// Validate checks the multiple, the position, the mode and that there is a fill value.
+// Validate checks the multiple, the position, the mode and the fill.
 func (o *PadToMultiple) Validate() error {
 	if err := checkSide("multiple", o.Multiple); err != nil {
 		return err

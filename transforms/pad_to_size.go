@@ -5,31 +5,31 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Position says where an image lies in a larger one.
+// Position is the place of an image in a larger one.
 type Position uint8
 
 // The positions.
 const (
-	Center      Position = iota // the odd pixel of padding at the bottom and right
-	TopLeft                     // padding at the bottom and right
-	BottomRight                 // padding at the top and left
+	Center      Position = iota // equal margins; an odd pixel of padding is at the bottom and at the right
+	TopLeft                     // padding at the bottom and at the right
+	BottomRight                 // padding at the top and at the left
 )
 
 var positionNames = []string{"center", "top_left", "bottom_right"}
 
 func (p Position) String() string { return enum.String("position", positionNames, p) }
 
-// MarshalText writes the name.
+// MarshalText returns the name.
 func (p Position) MarshalText() ([]byte, error) {
 	return enum.Format("position", positionNames, p)
 }
 
-// UnmarshalText reads the name.
+// UnmarshalText parses the name.
 func (p *Position) UnmarshalText(t []byte) error {
 	return enum.Parse(p, "position", positionNames, t)
 }
 
-// before is how much of n pixels of padding comes before the image.
+// before returns how many of n pixels of padding precede the image.
 func (p Position) before(n int) int {
 	switch p {
 	case TopLeft:
@@ -40,20 +40,20 @@ func (p Position) before(n int) int {
 	return n / 2
 }
 
-// PadToSize adds a border to an image so that it is Height x Width. An image
-// with a longer side is an ErrInput. It takes any dtype of fixed size and both
-// layouts, and keeps them; no value is changed.
+// PadToSize pads an image to Height x Width. An image with a longer side is an
+// ErrInput, and so is a fill that the dtype cannot hold. It takes any dtype of
+// fixed size, HWC or CHW, and keeps both. No value changes.
 //
-// Reference: NumPy 2.4.6, pad with the widths that the position gives, as
-// transformers 5.23.0 uses it in image_transforms.pad (top_left) and for Donut (center).
+// Reference: NumPy 2.4.6, pad with the widths that follow from the position, as
+// transformers 5.23.0 uses it in image_transforms.pad (top_left) and for Donut
+// (center).
 type PadToSize struct {
-	Height   int      `json:"height"`   // of the output, in pixels, 1 to 2^24
-	Width    int      `json:"width"`    // likewise
-	Position Position `json:"position"` // of the image in the output; usually center
-	Mode     PadMode  `json:"mode"`     // usually constant
-	// Fill is the value of constant borders, in the image's own range: one for
-	// all channels or one for each. Usually 0. A value that the image's dtype
-	// cannot hold is an ErrInput.
+	Height   int      `json:"height"`   // output height in pixels, 1 to 2^24
+	Width    int      `json:"width"`    // output width in pixels, 1 to 2^24
+	Position Position `json:"position"` // of the image in the output; default center
+	Mode     PadMode  `json:"mode"`     // default constant
+	// Fill is the value of a constant border, in the image's own range: one for
+	// all channels or one per channel. Default 0.
 	Fill []float64 `json:"fill"`
 }
 
@@ -66,12 +66,12 @@ func init() {
 	})
 }
 
-// NewPadToSize centres the image on zeros.
+// NewPadToSize returns the op that centres the image on zeros.
 func NewPadToSize(height, width int) *PadToSize {
 	return &PadToSize{Height: height, Width: width, Position: Center, Mode: PadConstant, Fill: []float64{0}}
 }
 
-// Validate checks the size, the position, the mode and that there is a fill value.
+// Validate checks the size, the position, the mode and the fill.
 func (o *PadToSize) Validate() error {
 	if err := checkSides(o.Height, o.Width); err != nil {
 		return err
@@ -85,7 +85,7 @@ func (o *PadToSize) Validate() error {
 	return checkValues("fill", o.Fill)
 }
 
-// Infer gives the image Height x Width.
+// Infer sets the output size.
 func (o *PadToSize) Infer(dst, in []tensor.Desc) error {
 	if err := wantPadding(in[0], o.Mode, o.Fill); err != nil {
 		return err

@@ -2,27 +2,26 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// PadWithMask adds a border to an image so that it is Height x Width, and tells
-// which pixels are the image's. An image with a longer side is an ErrInput. It
-// takes any dtype of fixed size and both layouts, and keeps them; no value is
-// changed.
+// PadWithMask pads an image to Height x Width and returns a mask of the
+// original pixels. An image with a longer side is an ErrInput, and so is a fill
+// that the dtype cannot hold. It takes any dtype of fixed size, HWC or CHW, and
+// keeps both. No value changes.
 //
 // Outputs: image; mask, of shape (height, width): 1 for a pixel of the image, 0
-// for one of the border.
+// for a pixel of the border.
 //
 // Reference: transformers 5.23.0, pad of DetrImageProcessorPil (top_left,
-// constant, int64), whose mask is pixel_mask. One image that is padded without a
-// size (Height and Width 0) has a mask of ones.
+// constant, int64), whose mask is pixel_mask. A single image that is padded
+// without a size (Height and Width 0) has a mask of ones.
 type PadWithMask struct {
-	Height   int      `json:"height"`   // of the output, in pixels, 1 to 2^24; 0: as high as the image
-	Width    int      `json:"width"`    // likewise; 0: as wide as the image
-	Position Position `json:"position"` // of the image in the output; usually top_left
-	Mode     PadMode  `json:"mode"`     // usually constant
-	// Fill is the value of constant borders, in the image's own range: one for
-	// all channels or one for each. Usually 0. A value that the image's dtype
-	// cannot hold is an ErrInput.
+	Height   int      `json:"height"`   // output height in pixels, 1 to 2^24; 0 keeps the height; default 0
+	Width    int      `json:"width"`    // output width in pixels, 1 to 2^24; 0 keeps the width; default 0
+	Position Position `json:"position"` // of the image in the output; default top_left
+	Mode     PadMode  `json:"mode"`     // default constant
+	// Fill is the value of a constant border, in the image's own range: one for
+	// all channels or one per channel. Default 0.
 	Fill      []float64    `json:"fill"`
-	MaskDType tensor.DType `json:"mask_dtype"` // any but bytes; usually int64
+	MaskDType tensor.DType `json:"mask_dtype"` // any except bytes; default int64
 }
 
 //msgp:tuple PadWithMask
@@ -35,12 +34,14 @@ func init() {
 	})
 }
 
-// NewPadWithMask puts the image in the top left corner of zeros; the mask is int64.
+// NewPadWithMask returns the op that places the image in the top left corner of
+// zeros. The mask is int64.
 func NewPadWithMask(height, width int) *PadWithMask {
 	return &PadWithMask{Height: height, Width: width, Position: TopLeft, Mode: PadConstant, Fill: []float64{0}, MaskDType: tensor.Int64}
 }
 
-// Validate checks the size, the position, the mode, the mask's dtype and that there is a fill value.
+// Validate checks the size, the position, the mode, the mask's dtype and the
+// fill.
 func (o *PadWithMask) Validate() error {
 	for _, p := range []struct {
 		name string
@@ -62,7 +63,7 @@ func (o *PadWithMask) Validate() error {
 	return checkValues("fill", o.Fill)
 }
 
-// Infer gives the padded size, to image and mask.
+// Infer sets the size of the image and the mask.
 func (o *PadWithMask) Infer(dst, in []tensor.Desc) error {
 	if err := wantPadding(in[0], o.Mode, o.Fill); err != nil {
 		return err
@@ -85,7 +86,7 @@ func (o *PadWithMask) Infer(dst, in []tensor.Desc) error {
 	return inferred(dst[1])
 }
 
-// Apply copies the image, draws the border, and writes the mask.
+// Apply copies the image, draws the border and writes the mask.
 func (o *PadWithMask) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	h, w := src[0].Height(), src[0].Width()
 	top, left := o.Position.before(dst[0].Height()-h), o.Position.before(dst[0].Width()-w)

@@ -4,27 +4,28 @@ import "github.com/infer-prep/infer-prep/tensor"
 
 //msgp:shim tensor.Layout as:uint8 using:uint8/tensor.Layout
 
-// Patchify cuts an image into square patches, each a row of the output: the form
-// in which models that take images of any size are fed. It takes any dtype of
-// fixed size and both layouts; no value is changed. Sides that are not
-// multiples of Patch times Merge are an ErrInput.
+// Patchify cuts an image into square patches and returns each patch as a row.
+// Models that accept images of any size take this form. It takes any dtype of
+// fixed size, HWC or CHW. No value changes. A side that is not a multiple of
+// Patch times Merge is an ErrInput.
 //
-// Rows come in the image's order, line by line of patches; with a Merge m above 1
-// line by line of squares of m x m patches, whose patches follow each other line by
-// line. In a row the values are in the order of Layout: CHW is channel, frame,
-// line, column; HWC is line, column, channel. Temporal makes a video of the image,
-// which shows it in so many frames; 0 is no video, so without an axis of frames.
+// Patches are in raster order. With a Merge m above 1, squares of m x m patches
+// are in raster order, and so are the patches in each square. Layout orders the
+// values of a row: CHW is channel, frame, line, column; HWC is line, column,
+// channel. Temporal repeats the image as the frames of a video; 0 omits the
+// axis of frames.
 //
-// Outputs: image, (patches, values a patch), without a layout; grid, int64: the
-// numbers of lines and columns of patches, and before them, with a Temporal above 0, 1.
+// Outputs: image, (patches, values per patch), without a layout; grid, int64:
+// the numbers of lines and columns of patches. With a Temporal above 0, grid
+// starts with a 1.
 //
-// Reference: transformers 5.23.0, patchify of Qwen2-VL (CHW, Temporal 2, Merge 2)
-// and convert_image_to_patches of SigLIP2 (HWC).
+// Reference: transformers 5.23.0, patchify of Qwen2-VL (CHW, Temporal 2, Merge
+// 2) and convert_image_to_patches of SigLIP2 (HWC).
 type Patchify struct {
-	Patch    int           `json:"patch"`    // a patch's side in pixels, 1 to 2^24; usually 14 or 16
-	Temporal int           `json:"temporal"` // frames of a patch, 0 to 2^24; usually 0, Qwen2-VL: 2
-	Merge    int           `json:"merge"`    // the side of a square of patches, 1 to 2^24; usually 1, Qwen2-VL: 2
-	Layout   tensor.Layout `json:"layout"`   // of a patch: CHW or HWC, which wants Temporal 0
+	Patch    int           `json:"patch"`    // side of a patch in pixels, 1 to 2^24; 14 and 16 are common
+	Temporal int           `json:"temporal"` // frames of a patch, 0 to 2^24; default 0, Qwen2-VL: 2
+	Merge    int           `json:"merge"`    // side of a square of patches, 1 to 2^24; default 1, Qwen2-VL: 2
+	Layout   tensor.Layout `json:"layout"`   // of a patch: CHW, or HWC with Temporal 0; default HWC
 }
 
 //msgp:tuple Patchify
@@ -37,10 +38,11 @@ func init() {
 	})
 }
 
-// NewPatchify makes the op for patches of patch x patch pixels: HWC, of one image, line by line.
+// NewPatchify returns the op for patches of patch x patch pixels: HWC, no
+// video, no merging.
 func NewPatchify(patch int) *Patchify { return &Patchify{Patch: patch, Merge: 1, Layout: tensor.HWC} }
 
-// Validate checks the numbers and the layout.
+// Validate checks the sizes and the layout.
 func (o *Patchify) Validate() error {
 	if err := checkSide("patch", o.Patch); err != nil {
 		return err
@@ -60,13 +62,14 @@ func (o *Patchify) Validate() error {
 	return paramErr("layout is %v, want HWC or CHW", o.Layout)
 }
 
-// Infer gives the number of patches and the values of each.
+// Infer describes the patches and the grid.
 func (o *Patchify) Infer(dst, in []tensor.Desc) error {
 	d := in[0]
 	if err := wantImage(d); err != nil {
 		return err
 	}
-	// In int64: the products of two sides do not overflow, and those of more are refused before.
+	// The products of two sides do not overflow an int64. Larger products are
+	// rejected first.
 	square := int64(o.Patch) * int64(o.Merge)
 	count := int64(1)
 	for _, n := range [2]int{d.Height(), d.Width()} {
@@ -163,8 +166,8 @@ func (o *Patchify) patch(to []byte, s *tensor.Tensor, top, left, size int) {
 	}
 }
 
-// scatterGather copies n elements of the size, which lie so many bytes from each
-// other in to and from.
+// scatterGather copies n elements of size bytes. They are toStep bytes apart in
+// to and fromStep bytes apart in from.
 func scatterGather(to, from []byte, n, size, toStep, fromStep int) {
 	switch size {
 	case 1:

@@ -6,9 +6,9 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// A grid is a dense image as the geometry ops see it: planes of rows of pixels
-// of so many bytes. HWC is one plane with whole pixels, CHW is a plane for each
-// channel, so that one loop serves both layouts and every dtype.
+// grid is a dense image as the geometry ops see it: planes of rows of pixels.
+// An HWC image is one plane with whole pixels, a CHW image has one plane per
+// channel. One loop then serves both layouts and every dtype.
 type grid struct {
 	planes, height, width int
 	pixel                 int // bytes
@@ -24,13 +24,14 @@ func gridOf(d tensor.Desc) grid {
 	return g
 }
 
-// row is row y of plane p of the image's data.
+// row returns row y of plane p.
 func (g grid) row(data []byte, p, y int) []byte {
 	n := g.width * g.pixel
 	return data[(p*g.height+y)*n:][:n]
 }
 
-// strides are the elements from pixel to pixel and from channel to channel of a dense image.
+// strides returns the distances, in elements, between pixels and between
+// channels of a dense image.
 func strides(d tensor.Desc) (pixel, channel int) {
 	if d.Layout == tensor.CHW {
 		return 1, d.Height() * d.Width()
@@ -38,8 +39,8 @@ func strides(d tensor.Desc) (pixel, channel int) {
 	return d.Channels(), 1
 }
 
-// fillPixel is one pixel of the fill values in the dtype of d: the bytes for
-// plane p of its grid are the pixel bytes from p*pixel on. See wantFill.
+// fillPixel returns one pixel of the fill values in the dtype of d. The bytes
+// for plane p of its grid start at p*pixel. See wantFill.
 func fillPixel(c *Context, d tensor.Desc, fill []float64) []byte {
 	size := d.DType.Size()
 	b := c.Scratch(size * d.Channels())
@@ -49,7 +50,7 @@ func fillPixel(c *Context, d tensor.Desc, fill []float64) []byte {
 	return b
 }
 
-// wantFill refuses fill values that do not fit the image's channels or dtype.
+// wantFill rejects fill values that do not match the image's channels or dtype.
 func wantFill(d tensor.Desc, name string, fill []float64) error {
 	for i, v := range fill {
 		if !holds(d.DType, v) {
@@ -59,8 +60,8 @@ func wantFill(d tensor.Desc, name string, fill []float64) error {
 	return wantPerChannel(d, name, len(fill))
 }
 
-// intRange is the range of an integer dtype as float64s; the upper end is the
-// largest float64 that fits (2^63 itself does not).
+// intRange returns the range of an integer dtype as float64s. The upper bound
+// is the largest float64 in the range, so it is less than 2^63 for int64.
 func intRange(d tensor.DType) (lo, hi float64, ok bool) {
 	switch d {
 	case tensor.Bool:
@@ -87,8 +88,8 @@ const (
 	maxBFloat16 = 0x1.FEp127
 )
 
-// holds reports whether a value can be an element: integers exactly, the
-// floating-point types rounded, but not beyond their range.
+// holds reports whether an element can hold v: exactly for integer dtypes,
+// rounded but within the range for floating-point dtypes.
 func holds(d tensor.DType, v float64) bool {
 	if lo, hi, ok := intRange(d); ok {
 		return v >= lo && v <= hi && v == math.Trunc(v)
@@ -104,7 +105,7 @@ func holds(d tensor.DType, v float64) bool {
 	return true
 }
 
-// putNumber writes a value that the dtype holds.
+// putNumber writes a value that holds accepts.
 func putNumber(b []byte, d tensor.DType, v float64) {
 	switch d {
 	case tensor.Uint8, tensor.Bool:
@@ -130,7 +131,7 @@ func putNumber(b []byte, d tensor.DType, v float64) {
 	}
 }
 
-// repeat fills b with copies of the pixel p, whose length divides b's.
+// repeat fills b with copies of the pixel p. len(p) must divide len(b).
 func repeat(b, p []byte) {
 	n := copy(b, p)
 	for n > 0 && n < len(b) {
@@ -138,19 +139,21 @@ func repeat(b, p []byte) {
 	}
 }
 
-// A window is a view into an unbounded plane that holds an image at (0, 0): its
-// top left corner is at (top, left), and what lies outside the image follows the mode.
+// window is a view into an unbounded plane that holds an image at (0, 0). Its
+// top left corner is at (top, left). The mode defines the pixels outside the
+// image.
 type window struct {
 	top, left int
 	mode      PadMode
-	fill      []byte // of fillPixel, for PadConstant
+	fill      []byte // from fillPixel, for PadConstant
 }
 
-// apply copies the window of src to all of dst; the two differ in height and width only.
+// apply copies the window of src to dst, which differs in height and width
+// only.
 func (w window) apply(dst, src *tensor.Tensor) {
 	in, out := gridOf(src.Desc), gridOf(dst.Desc)
 	px := in.pixel
-	// The columns of dst that lie in the image: from, to.
+	// The image covers the columns from..to of dst.
 	from := min(max(-w.left, 0), out.width)
 	to := max(min(in.width-w.left, out.width), from)
 	for p := range out.planes {

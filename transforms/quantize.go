@@ -5,16 +5,17 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Quantize turns float32 into an integer type: x is divided by the scale in
-// float32, rounded half to even, the zero point is added, and the sum is
-// clamped to the range of the type. A NaN becomes the zero point (ONNX leaves it
-// open), infinities the ends of the range. It takes float32 images, both layouts.
+// Quantize converts float32 to an integer type. It divides x by the scale in
+// float32, rounds half to even, adds the zero point and clamps the sum to the
+// range of the type. NaN becomes the zero point (ONNX leaves it undefined).
+// Infinities become the bounds of the range. It takes a float32 image, HWC or
+// CHW.
 //
 // Reference: ONNX QuantizeLinear (opset 21), as the reference evaluator of onnx
 // 1.23.2 and ONNX Runtime 1.31.1 compute it.
 type Quantize struct {
-	Scale     []float64    `json:"scale"`      // above 0, also when rounded to float32; one for all channels or one for each
-	ZeroPoint []int        `json:"zero_point"` // likewise, in the range of the dtype
+	Scale     []float64    `json:"scale"`      // above 0, also after rounding to float32; one for all channels or one per channel
+	ZeroPoint []int        `json:"zero_point"` // in the range of the dtype; one for all channels or one per channel
 	DType     tensor.DType `json:"dtype"`      // of the output: uint8, int8, uint16 or int16
 }
 
@@ -28,7 +29,7 @@ func init() {
 	})
 }
 
-// NewQuantize makes the op; it keeps the slices.
+// NewQuantize returns the op, which keeps the slices.
 func NewQuantize(scale []float64, zeroPoint []int, d tensor.DType) *Quantize {
 	return &Quantize{Scale: scale, ZeroPoint: zeroPoint, DType: d}
 }
@@ -75,7 +76,7 @@ func (o *Quantize) Infer(dst, in []tensor.Desc) error {
 	return nil
 }
 
-// Apply computes.
+// Apply quantizes.
 func (o *Quantize) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	s, err := c.Dense(src[0])
 	if err != nil {
@@ -111,5 +112,5 @@ func quantize[T uint8 | int8 | uint16 | int16](o *Quantize, c *Context, dst, src
 	}
 }
 
-// Pointwise says that the op is one, see type Pointwise.
+// Pointwise marks the op as Pointwise.
 func (o *Quantize) Pointwise() {}

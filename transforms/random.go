@@ -9,42 +9,41 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Random is an Op whose parameters are drawn anew for each sample. It has no
-// kernel of its own: Draw gives the ops that are run on the sample, which are
-// ordinary ones, with what was drawn as their parameters. Its Infer tells what
-// is known before drawing, and its Apply returns ErrNotDrawn.
+// Random is an Op whose parameters are drawn for each sample. It has no kernel:
+// Draw emits ordinary ops, whose parameters hold the numbers drawn. Infer
+// describes the outputs as far as they are known before the draw. Apply returns
+// ErrNotDrawn.
 //
-// A Random op has as many outputs as inputs, and the ops that it gives have the
-// same number of each.
+// A Random op and the ops it emits have the same number of outputs as inputs.
 type Random interface {
 	Op
-	// Draw draws from d and calls d.Emit for each op to run, in their order; none
-	// leaves the sample as it is. It may be called by several goroutines at once,
-	// each with a Draw of its own. The numbers drawn must follow from the op, d's
-	// descriptions and d's stream alone.
+	// Draw draws from d and calls d.Emit for each op to run, in order. If it
+	// emits no op, the sample is unchanged. Goroutines may call Draw
+	// concurrently, each with its own Draw. The numbers drawn must depend only
+	// on the op, on the descriptions in d and on d's random stream.
 	Draw(d *Draw) error
 }
 
-// What random ops are measured against: the numbers of their references come
-// from other generators, so it is the distributions that are compared.
+// The references of random ops use other random generators, so only the
+// distributions are compared.
 const (
-	randomReference = "torchvision 0.29.2, of its draws the distribution"
-	randomExactness = "0 for the ops that are drawn; the numbers drawn are package rng's, of the same distribution"
+	randomReference = "torchvision 0.29.2 (distribution of the draws)"
+	randomExactness = "0 for the ops drawn; random numbers come from package rng, with the same distribution"
 )
 
-// ErrNotDrawn is the error of a random op that is run without being drawn.
-var ErrNotDrawn = errors.New("a random op is run by an engine that draws: package dataset, or datagraph.Runner")
+// ErrNotDrawn reports a random op that was run without a draw.
+var ErrNotDrawn = errors.New("transforms: random op: use an engine that draws its parameters: package dataset or datagraph.Runner")
 
-// Draw is where a Random op takes its numbers and leaves the ops to run.
+// Draw supplies random numbers to a Random op and collects the ops to run.
 type Draw struct {
 	rng.Stream
-	// In describes the op's inputs: first the sample's, then, after each Emit, what
-	// the emitted op makes of them. Sizes are known, unless they depend on data
-	// that no header tells.
+	// In describes the op's inputs: first those of the sample, then, after each
+	// Emit, the outputs of the emitted op. Sizes are known unless they depend
+	// on data beyond a header.
 	In []tensor.Desc
-	// Src are the inputs, for a Random op that must look into them, such as one
-	// that reads a JPEG header. It is nil where they are not computed yet: after an
-	// Emit, and if steps before the op are not done.
+	// Src holds the inputs, for a Random op that must read them, such as a JPEG
+	// header. It is nil if the inputs are not computed yet: after an Emit, and
+	// before the preceding steps have run.
 	Src []*tensor.Tensor
 
 	ops  []Op
@@ -53,16 +52,17 @@ type Draw struct {
 	pool map[reflect.Type]*drawn
 }
 
-// drawn are the ops of one type that a Draw made, of which the first used are given out.
+// drawn pools the ops of one type that a Draw created; the first used are
+// taken.
 type drawn struct {
 	ops  []Op
 	used int
 }
 
-// NewDraw makes a Draw, which keeps its memory from sample to sample.
+// NewDraw returns a Draw, which reuses its memory for each sample.
 func NewDraw(c *Context) *Draw { return &Draw{ctx: c, pool: map[reflect.Type]*drawn{}} }
 
-// Begin begins a sample: all ops that were made are free again.
+// Begin starts a new sample and makes all pooled ops available again.
 func (d *Draw) Begin() {
 	for _, p := range d.pool {
 		p.used = 0
@@ -70,9 +70,9 @@ func (d *Draw) Begin() {
 	d.ops = d.ops[:0]
 }
 
-// Run draws op from the stream for inputs of these descriptions, and returns the
-// ops to run. They are valid until Begin. src may be nil. in is overwritten with
-// the descriptions of the outputs.
+// Run draws op from the stream for inputs with these descriptions and returns
+// the ops to run. They are valid until Begin. src may be nil. Run overwrites in
+// with the descriptions of the outputs.
 func (d *Draw) Run(op Random, s rng.Stream, in []tensor.Desc, src []*tensor.Tensor) ([]Op, error) {
 	d.Stream, d.In, d.Src = s, in, src
 	n := len(d.ops)
@@ -80,7 +80,7 @@ func (d *Draw) Run(op Random, s rng.Stream, in []tensor.Desc, src []*tensor.Tens
 	return d.ops[n:len(d.ops):len(d.ops)], err
 }
 
-// Emit adds an op to run. If it is Random it is drawn, from the same stream.
+// Emit adds an op to run. A Random op is drawn from the same stream.
 func (d *Draw) Emit(op Op) error {
 	if r, ok := op.(Random); ok {
 		return r.Draw(d)
@@ -107,7 +107,7 @@ func (d *Draw) Emit(op Op) error {
 	return nil
 }
 
-// size is the height and width of the one input, an image.
+// size returns the height and width of the input, which must be one image.
 func (d *Draw) size() (h, w int, err error) {
 	in := d.In[0]
 	if err := wantImage(in); err != nil {
@@ -119,7 +119,7 @@ func (d *Draw) size() (h, w int, err error) {
 	return h, w, nil
 }
 
-// permute puts the numbers from 0 on in random order.
+// permute fills p with a random permutation of 0..len(p)-1.
 func (d *Draw) permute(p []uint8) {
 	for i := range p {
 		p[i] = uint8(i)
@@ -127,8 +127,8 @@ func (d *Draw) permute(p []uint8) {
 	d.Shuffle(len(p), func(i, j int) { p[i], p[j] = p[j], p[i] })
 }
 
-// Make is an op of type T for Emit, in memory that is used again for later
-// samples: its fields are whatever they were, and all must be set.
+// Make returns an op of type T to pass to Emit. It reuses memory from earlier
+// samples: its fields hold old values, and the caller must set all of them.
 func Make[T any, P interface {
 	*T
 	Op

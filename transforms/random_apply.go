@@ -2,14 +2,15 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// RandomApply does all of its ops with a probability, and leaves the image as it is
-// otherwise. The ops must keep the dtype and the layout.
+// RandomApply runs all of its ops with a given probability; otherwise it does
+// not change the image. The ops must keep the dtype and the layout.
 //
-// Reference: torchvision 0.29.2's RandomApply: one number of [0, 1) is drawn, and
-// the ops are done if it is below the probability, in order, each with its own draws.
+// Reference: torchvision 0.29.2's RandomApply. One number of [0, 1) is drawn.
+// If it is below the probability, the ops run in order, each with its own
+// draws.
 type RandomApply struct {
 	Ops         OpList  `json:"ops"`
-	Probability float64 `json:"probability"` // 0 to 1, usually 0.5
+	Probability float64 `json:"probability"` // 0 to 1; default 0.5
 }
 
 //msgp:tuple RandomApply
@@ -21,7 +22,7 @@ func init() {
 	})
 }
 
-// NewRandomApply does the ops with a probability.
+// NewRandomApply returns the op.
 func NewRandomApply(probability float64, ops ...Op) *RandomApply {
 	return &RandomApply{Ops: ops, Probability: probability}
 }
@@ -36,7 +37,7 @@ func (o *RandomApply) Validate() error {
 	return o.Ops.check("ops")
 }
 
-// Infer gives what is the same with the ops and without.
+// Infer describes what is common to the outputs with and without the ops.
 func (o *RandomApply) Infer(dst, in []tensor.Desc) error {
 	out, err := o.Ops.infer(in[0])
 	if err != nil {
@@ -46,7 +47,7 @@ func (o *RandomApply) Infer(dst, in []tensor.Desc) error {
 	return err
 }
 
-// Apply is not for random ops.
+// Apply returns ErrNotDrawn.
 func (o *RandomApply) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor) error { return ErrNotDrawn }
 
 // Draw emits the ops or nothing.

@@ -2,14 +2,15 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// RandomChoice does one of its ops. They must give the same dtype and layout.
+// RandomChoice runs one of its ops. All must return the same dtype and layout.
 //
-// Reference: torchvision 0.29.2's RandomChoice: an op is drawn with a probability
-// proportional to its weight: one number of [0, 1) times the sum of the weights, less the
-// weights in order until it is below one.
+// Reference: torchvision 0.29.2's RandomChoice. Each op is drawn with a
+// probability proportional to its weight: a number of [0, 1) is multiplied by
+// the sum of the weights, and the weights are subtracted in order until the
+// number is below the next one.
 type RandomChoice struct {
 	Ops     OpList    `json:"ops"`
-	Weights []float64 `json:"weights"` // one for each op, 0 to 1e30 and not all 0; usually equal
+	Weights []float64 `json:"weights"` // one per op, 0 to 1e30 and not all 0; default 1 each
 }
 
 //msgp:tuple RandomChoice
@@ -21,7 +22,7 @@ func init() {
 	})
 }
 
-// NewRandomChoice does one of the ops, all as likely.
+// NewRandomChoice returns the op with equal weights.
 func NewRandomChoice(ops ...Op) *RandomChoice {
 	o := &RandomChoice{Ops: ops, Weights: make([]float64, len(ops))}
 	for i := range o.Weights {
@@ -40,13 +41,13 @@ func (o *RandomChoice) Validate() error {
 	return checkWeights("weights", o.Weights, len(o.Ops))
 }
 
-// Infer gives what is the same with every op.
+// Infer describes what is common to the outputs of all ops.
 func (o *RandomChoice) Infer(dst, in []tensor.Desc) (err error) {
 	dst[0], err = o.Ops.inferAny(in[0])
 	return err
 }
 
-// Apply is not for random ops.
+// Apply returns ErrNotDrawn.
 func (o *RandomChoice) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor) error { return ErrNotDrawn }
 
 // Draw emits one op.
@@ -55,7 +56,7 @@ func (o *RandomChoice) Draw(d *Draw) error {
 	return o.Ops.emitAt(i, d)
 }
 
-// drawIndex is an index with a probability proportional to its weight.
+// drawIndex draws an index with a probability proportional to its weight.
 func drawIndex(d *Draw, weights []float64) int {
 	v := float64(d.Float64() * sum(weights))
 	last := 0

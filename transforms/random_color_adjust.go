@@ -3,19 +3,21 @@ package transforms
 import "github.com/infer-prep/infer-prep/tensor"
 
 // RandomColorAdjust changes brightness, contrast, saturation and hue by random
-// factors in random order. Images and backends are those of AdjustBrightness,
-// AdjustContrast, AdjustSaturation and AdjustHue. A range of the one number that changes nothing, 1 to 1 or
-// for hue 0 to 0, leaves its adjustment out.
+// factors in random order. It takes the images and the backends of
+// AdjustBrightness, AdjustContrast, AdjustSaturation and AdjustHue. A range
+// that changes nothing skips its adjustment: 1 to 1, or 0 to 0 for the hue.
 //
 // Reference: torchvision 0.29.2's ColorJitter. First the order of all four is
-// drawn, then the factor of each that is not left out, uniform in its range, in
-// the order brightness, contrast, saturation, hue. MXNet 1.9.1's ImageRecordIter draws brightness, contrast and saturation alike.
+// drawn. Then the factor of each adjustment that is not skipped is drawn
+// uniformly from its range, in the order brightness, contrast, saturation, hue.
+// MXNet 1.9.1's ImageRecordIter draws brightness, contrast and saturation in
+// the same way.
 type RandomColorAdjust struct {
-	Brightness Range   `json:"brightness"` // of factors, 0 to 1e6, mxnet: -1e6 to 1e6
-	Contrast   Range   `json:"contrast"`   // likewise
-	Saturation Range   `json:"saturation"` // likewise
-	Hue        Range   `json:"hue"`        // of factors, in turns, within -0.5 to 0.5; mxnet: 0 to 0
-	Backend    Backend `json:"backend"`    // usually pillow
+	Brightness Range   `json:"brightness"` // of factors, 0 to 1e6 (mxnet: -1e6 to 1e6)
+	Contrast   Range   `json:"contrast"`   // of factors, 0 to 1e6 (mxnet: -1e6 to 1e6)
+	Saturation Range   `json:"saturation"` // of factors, 0 to 1e6 (mxnet: -1e6 to 1e6)
+	Hue        Range   `json:"hue"`        // in turns, within -0.5 to 0.5 (mxnet: 0 to 0)
+	Backend    Backend `json:"backend"`    // default pillow
 }
 
 //msgp:tuple RandomColorAdjust
@@ -27,8 +29,8 @@ func init() {
 	})
 }
 
-// NewRandomColorAdjust adjusts as ColorJitter of these numbers does with Pillow:
-// factors of 1-v to 1+v, not below 0, for hue of -v to v.
+// NewRandomColorAdjust returns the op with Pillow's arithmetic and the ranges
+// of ColorJitter: factors of 1-v to 1+v, at least 0, and -v to v for the hue.
 func NewRandomColorAdjust(brightness, contrast, saturation, hue float64) *RandomColorAdjust {
 	around := func(v float64) Range { return Range{max(0, 1-v), 1 + v} }
 	return &RandomColorAdjust{around(brightness), around(contrast), around(saturation), Range{-hue, hue}, Pillow}
@@ -56,7 +58,7 @@ func (o *RandomColorAdjust) Infer(dst, in []tensor.Desc) error {
 	return wantAdjusted(in[0], o.Backend)
 }
 
-// Apply is not for random ops.
+// Apply returns ErrNotDrawn.
 func (o *RandomColorAdjust) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor) error {
 	return ErrNotDrawn
 }

@@ -2,25 +2,25 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// RandomCrop cuts a window of Height x Width out of an image at a random place,
-// after a border was added. It takes any dtype of fixed size and both layouts, and
-// keeps them; no value is changed. Without PadIfNeeded, an image that is smaller than the
-// window with its border is an ErrInput.
+// RandomCrop pads an image and cuts a window of Height x Width out of it at a
+// random position. It takes any dtype of fixed size, HWC or CHW, and keeps
+// both. No value changes. Without PadIfNeeded, a padded image that is smaller
+// than the window is an ErrInput.
 //
-// Reference: torchvision 0.29.2's RandomCrop. With PadIfNeeded all that is missing is
-// added on both sides, so that twice as much is. If there is room, the first row is
-// drawn, all as likely, and then likewise the first column.
+// Reference: torchvision 0.29.2's RandomCrop. PadIfNeeded adds the missing
+// pixels on both sides, so twice as many as needed. If the window fits in more
+// than one way, the first row is drawn uniformly, then the first column.
 type RandomCrop struct {
-	Height      int     `json:"height"`        // of the output, in pixels, 1 to 2^24
-	Width       int     `json:"width"`         // likewise
-	Top         int     `json:"top"`           // rows to add above, 0 to 2^24, usually 0
-	Bottom      int     `json:"bottom"`        // rows to add below, likewise
-	Left        int     `json:"left"`          // columns to add, likewise
-	Right       int     `json:"right"`         // likewise
-	PadIfNeeded bool    `json:"pad_if_needed"` // usually false
-	Mode        PadMode `json:"mode"`          // of the border, usually constant
-	// Fill is the value of constant borders, in the image's own range: one for
-	// all channels or one for each. Usually 0.
+	Height      int     `json:"height"`        // output height in pixels, 1 to 2^24
+	Width       int     `json:"width"`         // output width in pixels, 1 to 2^24
+	Top         int     `json:"top"`           // rows added above, 0 to 2^24; default 0
+	Bottom      int     `json:"bottom"`        // rows added below, 0 to 2^24; default 0
+	Left        int     `json:"left"`          // columns added on the left, 0 to 2^24; default 0
+	Right       int     `json:"right"`         // columns added on the right, 0 to 2^24; default 0
+	PadIfNeeded bool    `json:"pad_if_needed"` // pad an image that is too small; default false
+	Mode        PadMode `json:"mode"`          // of the border; default constant
+	// Fill is the value of a constant border, in the image's own range: one for
+	// all channels or one per channel. Default 0.
 	Fill []float64 `json:"fill"`
 }
 
@@ -33,8 +33,8 @@ func init() {
 	})
 }
 
-// NewRandomCrop cuts out height x width after a border of zeros, so many pixels
-// wide, was added on all sides.
+// NewRandomCrop returns the op for a window of height x width and a border of
+// zeros that is border pixels wide on all sides.
 func NewRandomCrop(height, width, border int) *RandomCrop {
 	return &RandomCrop{
 		Height: height, Width: width, Top: border, Bottom: border, Left: border, Right: border,
@@ -53,7 +53,7 @@ func (o *RandomCrop) Validate() error {
 	return p.Validate()
 }
 
-// Infer gives the image Height x Width.
+// Infer sets the output size.
 func (o *RandomCrop) Infer(dst, in []tensor.Desc) error {
 	if err := wantPadding(in[0], o.Mode, o.Fill); err != nil {
 		return err
@@ -65,7 +65,8 @@ func (o *RandomCrop) Infer(dst, in []tensor.Desc) error {
 	return inferred(dst[0])
 }
 
-// padding is the border of an image, with what PadIfNeeded adds where the size is known.
+// padding returns the border of an image. If the size is known, it includes
+// what PadIfNeeded adds.
 func (o *RandomCrop) padding(d tensor.Desc) (Pad, error) {
 	p := o.pad()
 	for _, a := range []struct {
@@ -85,10 +86,11 @@ func (o *RandomCrop) padding(d tensor.Desc) (Pad, error) {
 	return p, nil
 }
 
-// Apply is not for random ops.
+// Apply returns ErrNotDrawn.
 func (o *RandomCrop) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor) error { return ErrNotDrawn }
 
-// Draw emits a Pad, if there is a border, and a Crop, if there is room.
+// Draw emits a Pad if there is a border, and a Crop if the window has more than
+// one position.
 func (o *RandomCrop) Draw(d *Draw) error {
 	if _, _, err := d.size(); err != nil {
 		return err

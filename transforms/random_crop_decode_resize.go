@@ -5,26 +5,28 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// RandomCropDecodeResize decodes an image and then does what RandomResizedCrop
-// does; of a JPEG an engine decodes no more than the box. The box is drawn for the
-// size that the image has as decoded. Formats and policies are those of Decode, the rest is RandomResizedCrop's.
+// RandomCropDecodeResize decodes an image and then runs RandomResizedCrop. For
+// a JPEG, an engine decodes only the box. The box is drawn for the size of the
+// decoded image. Formats and policies are those of Decode; the other parameters
+// are those of RandomResizedCrop.
 //
-// Reference: the values are those of Decode and ResizedCrop, the numbers drawn
-// those of torchvision 0.29.2's RandomResizedCrop. The name is MindSpore 2.10.0's.
+// Reference: the values are those of Decode and ResizedCrop. The distribution
+// is that of torchvision 0.29.2's RandomResizedCrop. The name is MindSpore
+// 2.10.0's.
 type RandomCropDecodeResize struct {
-	Height        int               `json:"height"`        // of the output, in pixels, 1 to 2^24
-	Width         int               `json:"width"`         // likewise
-	Scale         Range             `json:"scale"`         // of the box's area, 0 to 100, usually 0.08 to 1
-	Ratio         Range             `json:"ratio"`         // of its aspect ratio, 0.001 to 1000, usually 3/4 to 4/3
-	Interpolation Interpolation     `json:"interpolation"` // usually bilinear
-	Backend       Backend           `json:"backend"`       // of the scaling, usually pillow
-	NoAntialias   bool              `json:"no_antialias"`  // for torch; usually false
-	Color         codec.Color       `json:"color"`         // Decode's, usually rgb
-	Alpha         codec.Alpha       `json:"alpha"`         // Decode's, usually drop
-	Gray16        codec.Gray16      `json:"gray16"`        // Decode's, usually clip
-	Refuse        codec.Refuse      `json:"refuse"`        // Decode's, usually nothing
-	Orientation   codec.Orientation `json:"orientation"`   // Decode's, usually ignore
-	Damage        codec.Damage      `json:"damage"`        // Decode's, usually pillow
+	Height        int               `json:"height"`        // output height in pixels, 1 to 2^24
+	Width         int               `json:"width"`         // output width in pixels, 1 to 2^24
+	Scale         Range             `json:"scale"`         // area of the box relative to the image, 0 to 100; default 0.08 to 1
+	Ratio         Range             `json:"ratio"`         // aspect ratio of the box, width by height, 0.001 to 1000; default 3/4 to 4/3
+	Interpolation Interpolation     `json:"interpolation"` // default bilinear
+	Backend       Backend           `json:"backend"`       // of the scaling; default pillow
+	NoAntialias   bool              `json:"no_antialias"`  // for torch; default false
+	Color         codec.Color       `json:"color"`         // see Decode; default rgb
+	Alpha         codec.Alpha       `json:"alpha"`         // see Decode; default drop
+	Gray16        codec.Gray16      `json:"gray16"`        // see Decode; default clip
+	Refuse        codec.Refuse      `json:"refuse"`        // see Decode; default nothing
+	Orientation   codec.Orientation `json:"orientation"`   // see Decode; default ignore
+	Damage        codec.Damage      `json:"damage"`        // see Decode; default pillow
 }
 
 //msgp:tuple RandomCropDecodeResize
@@ -36,7 +38,8 @@ func init() {
 	})
 }
 
-// NewRandomCropDecodeResize is NewDecode and then NewRandomResizedCrop.
+// NewRandomCropDecodeResize returns the op with the defaults of NewDecode and
+// NewRandomResizedCrop.
 func NewRandomCropDecodeResize(height, width int) *RandomCropDecodeResize {
 	c := NewRandomResizedCrop(height, width)
 	return &RandomCropDecodeResize{
@@ -52,7 +55,7 @@ func (o *RandomCropDecodeResize) crop() RandomResizedCrop {
 	return RandomResizedCrop{o.Height, o.Width, o.Scale, o.Ratio, o.Interpolation, o.Backend, o.NoAntialias}
 }
 
-// Validate is that of Decode and RandomResizedCrop.
+// Validate checks the parameters as Decode and RandomResizedCrop do.
 func (o *RandomCropDecodeResize) Validate() error {
 	d, c := o.decode(), o.crop()
 	if err := d.Validate(); err != nil {
@@ -61,7 +64,7 @@ func (o *RandomCropDecodeResize) Validate() error {
 	return c.Validate()
 }
 
-// Infer gives an image of Height x Width.
+// Infer describes an image of Height x Width.
 func (o *RandomCropDecodeResize) Infer(dst, in []tensor.Desc) error {
 	d, c := o.decode(), o.crop()
 	if err := d.Infer(dst, in); err != nil {
@@ -70,7 +73,7 @@ func (o *RandomCropDecodeResize) Infer(dst, in []tensor.Desc) error {
 	return c.Infer(dst, dst)
 }
 
-// Apply is not for random ops.
+// Apply returns ErrNotDrawn.
 func (o *RandomCropDecodeResize) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor) error {
 	return ErrNotDrawn
 }

@@ -5,23 +5,31 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// RandomErasing overwrites a random box of an image with a probability, and leaves
-// it as it is otherwise. Dtypes and layouts are those of Erase, with Noise of EraseNoise.
+// RandomErasing overwrites a random box of an image with a given probability;
+// otherwise it does not change the image. It takes the dtypes and the layouts
+// of Erase, or those of EraseNoise if Noise is set.
 //
-// Reference: torchvision 0.29.2's RandomErasing. One number of [0, 1) is drawn, and nothing
-// is done unless it is below the probability. Up to ten times an area is drawn, uniform in Scale times the
-// image's, then an aspect ratio (height by width), of which the logarithm is uniform between those of
-// Ratio's ends. The sides sqrt(area*ratio) and sqrt(area/ratio) are rounded half to even; if both are smaller than
-// the image's, the noise's key is drawn, if there is noise, then the first row, all as likely, and then likewise the
-// first column. A side of 0 erases nothing; nor does the op after ten times.
+// Reference: torchvision 0.29.2's RandomErasing. One number of [0, 1) is drawn.
+// If it is not below the probability, nothing happens. Otherwise the op draws
+// boxes, up to ten times:
+//
+//   - The area is uniform in Scale times the image's area. The logarithm of the
+//     aspect ratio (height by width) is uniform between the logarithms of
+//     Ratio's bounds.
+//   - The sides sqrt(area*ratio) and sqrt(area/ratio) are rounded half to even.
+//   - If both are smaller than the image's, the key of the noise is drawn (with
+//     Noise), then the first row and the first column, both uniformly.
+//
+// A side of 0 erases nothing, and neither does the op after ten failed
+// attempts.
 type RandomErasing struct {
-	Probability float64 `json:"probability"` // 0 to 1, usually 0.5
-	Scale       Range   `json:"scale"`       // of the box's area, 0 to 1, usually 0.02 to 0.33
-	Ratio       Range   `json:"ratio"`       // of its aspect ratio, 0.001 to 1000, usually 0.3 to 3.3
-	// Value is what the box becomes, in the image's own range: one for all channels
-	// or one for each. Usually 0.
+	Probability float64 `json:"probability"` // 0 to 1; default 0.5
+	Scale       Range   `json:"scale"`       // area of the box relative to the image, 0 to 1; default 0.02 to 0.33
+	Ratio       Range   `json:"ratio"`       // aspect ratio of the box, height by width, 0.001 to 1000; default 0.3 to 3.3
+	// Value is the new value, in the image's own range: one for all channels or
+	// one per channel. Default 0.
 	Value []float64 `json:"value"`
-	Noise bool      `json:"noise"` // the box becomes normal noise and Value is not used; usually false
+	Noise bool      `json:"noise"` // fill the box with normal noise and ignore Value; default false
 }
 
 //msgp:tuple RandomErasing
@@ -33,12 +41,13 @@ func init() {
 	})
 }
 
-// NewRandomErasing makes the op with the usual ranges, the probability 0.5 and the value 0.
+// NewRandomErasing returns the op with the default ranges, probability 0.5 and
+// value 0.
 func NewRandomErasing() *RandomErasing {
 	return &RandomErasing{Probability: 0.5, Scale: Range{0.02, 0.33}, Ratio: Range{0.3, 3.3}, Value: []float64{0}}
 }
 
-// Validate checks the probability, the ranges and that there is a value.
+// Validate checks the probability, the ranges and the value.
 func (o *RandomErasing) Validate() error {
 	if err := checkProbability(o.Probability); err != nil {
 		return err
@@ -61,7 +70,7 @@ func (o *RandomErasing) Infer(dst, in []tensor.Desc) error {
 	return wantFill(in[0], "value", o.Value)
 }
 
-// Apply is not for random ops.
+// Apply returns ErrNotDrawn.
 func (o *RandomErasing) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor) error {
 	return ErrNotDrawn
 }

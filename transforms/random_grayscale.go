@@ -2,14 +2,16 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// RandomGrayscale makes a uint8 image gray with a probability, and leaves it as it
-// is otherwise. It takes one or three channels, which are kept, and both layouts.
+// RandomGrayscale turns a uint8 image gray with a given probability; otherwise
+// it does not change the image. It takes one or three channels, HWC or CHW, and
+// keeps their number.
 //
-// Reference: torchvision 0.29.2's RandomGrayscale: one number of [0, 1) is drawn,
-// and the image is made gray, as Grayscale does, if it is below the probability.
+// Reference: torchvision 0.29.2's RandomGrayscale. One number of [0, 1) is
+// drawn. If it is below the probability, the image becomes gray as with
+// Grayscale.
 type RandomGrayscale struct {
-	Probability float64 `json:"probability"` // 0 to 1, usually 0.1
-	Backend     Backend `json:"backend"`     // Grayscale's, usually pillow
+	Probability float64 `json:"probability"` // 0 to 1; default 0.1
+	Backend     Backend `json:"backend"`     // see Grayscale; default pillow
 }
 
 //msgp:tuple RandomGrayscale
@@ -21,7 +23,8 @@ func init() {
 	})
 }
 
-// NewRandomGrayscale makes the op with probability 0.1 and Pillow's gray.
+// NewRandomGrayscale returns the op with probability 0.1 and Pillow's
+// arithmetic.
 func NewRandomGrayscale() *RandomGrayscale { return &RandomGrayscale{0.1, Pillow} }
 
 // Validate checks the probability and the backend.
@@ -41,7 +44,7 @@ func (o *RandomGrayscale) Infer(dst, in []tensor.Desc) error {
 	return wantChannels(in[0], 1, 3)
 }
 
-// Apply is not for random ops.
+// Apply returns ErrNotDrawn.
 func (o *RandomGrayscale) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor) error {
 	return ErrNotDrawn
 }

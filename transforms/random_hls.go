@@ -2,17 +2,19 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// RandomHLS adds random whole numbers to the hue, the lightness and the saturation of an image: those of
-// AdjustHLS, with its images and arithmetic.
+// RandomHLS adds random integers to the hue, the lightness and the saturation
+// of an image. It takes the images of AdjustHLS and uses its arithmetic.
 //
-// For hue, saturation and lightness in this order two numbers u and v from 0 to 1 are drawn. In float32, (u + 4v)/5 * 2n - n without
-// its fraction is added, with n the largest that may be: small numbers are a little likelier than large ones.
+// For the hue, the saturation and the lightness, in this order, two numbers u
+// and v of 0 to 1 are drawn. With n the largest allowed value, (u + 4v)/5 * 2n
+// - n is computed in float32, truncated and added. Small values are slightly
+// more likely than large ones.
 //
 // Reference: MXNet 1.9.1's ImageRecordIter: random_h, random_l and random_s.
 type RandomHLS struct {
-	H int `json:"h"` // the largest for the hue, 0 to 255, usually 36
-	L int `json:"l"` // for the lightness, likewise, usually 50
-	S int `json:"s"` // for the saturation, likewise, usually 50
+	H int `json:"h"` // largest change of the hue, 0 to 255; default 36
+	L int `json:"l"` // largest change of the lightness, 0 to 255; default 50
+	S int `json:"s"` // largest change of the saturation, 0 to 255; default 50
 }
 
 //msgp:tuple RandomHLS
@@ -24,10 +26,10 @@ func init() {
 	})
 }
 
-// NewRandomHLS makes the op.
+// NewRandomHLS returns the op.
 func NewRandomHLS(h, l, s int) *RandomHLS { return &RandomHLS{h, l, s} }
 
-// Validate checks the numbers.
+// Validate checks the range of the numbers.
 func (o *RandomHLS) Validate() error {
 	for i, v := range [3]int{o.H, o.L, o.S} {
 		if v < 0 || v > 255 {
@@ -43,7 +45,7 @@ func (o *RandomHLS) Infer(dst, in []tensor.Desc) error {
 	return wantColors(in[0])
 }
 
-// Apply is not for random ops.
+// Apply returns ErrNotDrawn.
 func (o *RandomHLS) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor) error { return ErrNotDrawn }
 
 // Draw emits an AdjustHLS.

@@ -2,13 +2,14 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// RandomHorizontalFlip mirrors an image left to right with a probability, and
-// leaves it as it is otherwise. Dtypes and layouts are those of HorizontalFlip.
+// RandomHorizontalFlip mirrors an image left to right with a given probability;
+// otherwise it does not change the image. It takes the dtypes and the layouts
+// of HorizontalFlip.
 //
-// Reference: torchvision 0.29.2's RandomHorizontalFlip: one number of [0, 1) is
-// drawn, and the image is mirrored if it is below the probability.
+// Reference: torchvision 0.29.2's RandomHorizontalFlip. One number of [0, 1) is
+// drawn. If it is below the probability, the image is mirrored.
 type RandomHorizontalFlip struct {
-	Probability float64 `json:"probability"` // 0 to 1, usually 0.5
+	Probability float64 `json:"probability"` // 0 to 1; default 0.5
 }
 
 //msgp:tuple RandomHorizontalFlip
@@ -20,10 +21,10 @@ func init() {
 	})
 }
 
-// NewRandomHorizontalFlip makes the op with probability 0.5.
+// NewRandomHorizontalFlip returns the op with probability 0.5.
 func NewRandomHorizontalFlip() *RandomHorizontalFlip { return &RandomHorizontalFlip{0.5} }
 
-// Validate wants a probability.
+// Validate checks the probability.
 func (o *RandomHorizontalFlip) Validate() error { return checkProbability(o.Probability) }
 
 // Infer keeps the description.
@@ -32,7 +33,7 @@ func (o *RandomHorizontalFlip) Infer(dst, in []tensor.Desc) error {
 	return wantImage(in[0])
 }
 
-// Apply is not for random ops.
+// Apply returns ErrNotDrawn.
 func (o *RandomHorizontalFlip) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor) error {
 	return ErrNotDrawn
 }

@@ -2,12 +2,13 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// RandomLightingNoise moves all colours of an image by LightingNoise, whose images and arithmetic it has, with
-// three alphas drawn from the normal distribution of mean 0.
+// RandomLightingNoise moves all colours of an image as LightingNoise does, with
+// three alphas from a normal distribution of mean 0. It takes the images of
+// LightingNoise and uses its arithmetic.
 //
 // Reference: MXNet 1.9.1's ImageRecordIter: pca_noise.
 type RandomLightingNoise struct {
-	SD float64 `json:"sd"` // the standard deviation, 0 to 1e5, usually 0.1
+	SD float64 `json:"sd"` // standard deviation, 0 to 1e5; default 0.1
 }
 
 //msgp:tuple RandomLightingNoise
@@ -19,7 +20,7 @@ func init() {
 	})
 }
 
-// NewRandomLightingNoise makes the op.
+// NewRandomLightingNoise returns the op.
 func NewRandomLightingNoise(sd float64) *RandomLightingNoise { return &RandomLightingNoise{SD: sd} }
 
 // Validate checks the standard deviation.
@@ -35,7 +36,7 @@ func (o *RandomLightingNoise) Infer(dst, in []tensor.Desc) error {
 	return (&LightingNoise{}).Infer(dst, in)
 }
 
-// Apply is not for random ops.
+// Apply returns ErrNotDrawn.
 func (o *RandomLightingNoise) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor) error {
 	return ErrNotDrawn
 }

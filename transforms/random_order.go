@@ -2,11 +2,11 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// RandomOrder does all of its ops, in random order. Each must keep the dtype and
-// the layout.
+// RandomOrder runs all of its ops in random order. Each op must keep the dtype
+// and the layout.
 //
-// Reference: torchvision 0.29.2's RandomOrder: the order is drawn first, all as
-// likely, then each op has its own draws.
+// Reference: torchvision 0.29.2's RandomOrder. The order is drawn first,
+// uniformly; then each op has its own draws.
 type RandomOrder struct {
 	Ops OpList `json:"ops"`
 }
@@ -20,7 +20,7 @@ func init() {
 	})
 }
 
-// NewRandomOrder does the ops in random order.
+// NewRandomOrder returns the op.
 func NewRandomOrder(ops ...Op) *RandomOrder { return &RandomOrder{Ops: ops} }
 
 func (o *RandomOrder) lists() []OpList { return []OpList{o.Ops} }
@@ -28,10 +28,11 @@ func (o *RandomOrder) lists() []OpList { return []OpList{o.Ops} }
 // Validate checks the ops.
 func (o *RandomOrder) Validate() error { return o.Ops.check("ops") }
 
-// Infer gives what is the same in every order.
+// Infer describes what is common to the outputs of all orders.
 func (o *RandomOrder) Infer(dst, in []tensor.Desc) (err error) {
-	// What an op may find: its input, or that of any number of others. Every round
-	// but the last makes a size unknown, of which there are not many.
+	// any describes the input of an op: in[0], or the output of any ops before
+	// it. Each round but the last makes a size unknown, so there are few
+	// rounds.
 	any := in[0]
 	for {
 		before := any
@@ -52,7 +53,7 @@ func (o *RandomOrder) Infer(dst, in []tensor.Desc) (err error) {
 	return err
 }
 
-// Apply is not for random ops.
+// Apply returns ErrNotDrawn.
 func (o *RandomOrder) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor) error { return ErrNotDrawn }
 
 // Draw emits all ops.

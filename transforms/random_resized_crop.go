@@ -8,23 +8,30 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// RandomResizedCrop cuts a box of random size, shape and place out of an image and
-// scales it to Height x Width. Dtypes, layouts, arithmetic and differences are those of ResizedCrop.
+// RandomResizedCrop cuts a box of random size, shape and position out of an
+// image and scales it to Height x Width. It takes the dtypes and the layouts of
+// ResizedCrop and uses its arithmetic, with the same differences.
 //
-// Reference: torchvision 0.29.2's RandomResizedCrop. Up to ten times an area is drawn, uniform in
-// Scale times the image's, then an aspect ratio (width by height), of which the logarithm is uniform
-// between those of Ratio's ends. The sides sqrt(area*ratio) and sqrt(area/ratio) are rounded half to
-// even; if they are neither 0 nor larger than the image's, the first row is drawn, all as likely,
-// and then likewise the first column. After ten times it is the largest box in the image's middle
-// whose ratio is within Ratio.
+// Reference: torchvision 0.29.2's RandomResizedCrop. It draws boxes, up to ten
+// times:
+//
+//   - The area is uniform in Scale times the image's area. The logarithm of the
+//     aspect ratio (width by height) is uniform between the logarithms of
+//     Ratio's bounds.
+//   - The sides sqrt(area*ratio) and sqrt(area/ratio) are rounded half to even.
+//   - If neither is 0 or larger than the image's, the first row and then the
+//     first column are drawn, both uniformly.
+//
+// After ten failed attempts the box is the largest centred box whose ratio is
+// within Ratio.
 type RandomResizedCrop struct {
-	Height        int           `json:"height"`        // of the output, in pixels, 1 to 2^24
-	Width         int           `json:"width"`         // likewise
-	Scale         Range         `json:"scale"`         // of the box's area, 0 to 100, usually 0.08 to 1
-	Ratio         Range         `json:"ratio"`         // of its aspect ratio, 0.001 to 1000, usually 3/4 to 4/3
-	Interpolation Interpolation `json:"interpolation"` // usually bilinear
-	Backend       Backend       `json:"backend"`       // usually pillow
-	NoAntialias   bool          `json:"no_antialias"`  // for torch; usually false
+	Height        int           `json:"height"`        // output height in pixels, 1 to 2^24
+	Width         int           `json:"width"`         // output width in pixels, 1 to 2^24
+	Scale         Range         `json:"scale"`         // area of the box relative to the image, 0 to 100; default 0.08 to 1
+	Ratio         Range         `json:"ratio"`         // aspect ratio of the box, width by height, 0.001 to 1000; default 3/4 to 4/3
+	Interpolation Interpolation `json:"interpolation"` // default bilinear
+	Backend       Backend       `json:"backend"`       // default pillow
+	NoAntialias   bool          `json:"no_antialias"`  // for torch; default false
 }
 
 //msgp:tuple RandomResizedCrop
@@ -36,14 +43,16 @@ func init() {
 	})
 }
 
-// NewRandomResizedCrop makes the op with the usual ranges: bilinear, Pillow, antialiased.
+// NewRandomResizedCrop returns the op with the default ranges: bilinear,
+// Pillow, antialiased.
 func NewRandomResizedCrop(height, width int) *RandomResizedCrop {
 	return &RandomResizedCrop{
 		Height: height, Width: width, Scale: Range{0.08, 1}, Ratio: Range{3.0 / 4, 4.0 / 3}, Interpolation: Bilinear, Backend: Pillow,
 	}
 }
 
-// Validate checks the size, the ranges, and that the backend has the interpolation.
+// Validate checks the size, the ranges, and that the backend supports the
+// interpolation.
 func (o *RandomResizedCrop) Validate() error {
 	if err := checkSides(o.Height, o.Width); err != nil {
 		return err
@@ -54,7 +63,7 @@ func (o *RandomResizedCrop) Validate() error {
 	return sampling{o.Interpolation, o.Backend, !o.NoAntialias}.validate()
 }
 
-// Infer gives the image Height x Width.
+// Infer sets the output size.
 func (o *RandomResizedCrop) Infer(dst, in []tensor.Desc) error {
 	if err := wantSampled(in[0]); err != nil {
 		return err
@@ -63,7 +72,7 @@ func (o *RandomResizedCrop) Infer(dst, in []tensor.Desc) error {
 	return nil
 }
 
-// Apply is not for random ops.
+// Apply returns ErrNotDrawn.
 func (o *RandomResizedCrop) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor) error {
 	return ErrNotDrawn
 }
@@ -90,10 +99,11 @@ func checkBoxes(scale Range, most float64, ratio Range) error {
 	return ratio.check("ratio", 0.001, 1000)
 }
 
-// boxTries is how often a box is drawn before the image is taken as it is.
+// boxTries is the number of attempts to draw a box.
 const boxTries = 10
 
-// drawBox is a box in an image of h x w as RandomResizedCrop has it.
+// drawBox draws a box in an image of h x w, as documented for
+// RandomResizedCrop.
 func drawBox(s *rng.Stream, h, w int, scale, ratio Range) (top, left, height, width int) {
 	logs := Range{kernel.Log(ratio.Min), kernel.Log(ratio.Max)}
 	for range boxTries {
@@ -111,13 +121,15 @@ func drawBox(s *rng.Stream, h, w int, scale, ratio Range) (top, left, height, wi
 	case have > ratio.Max:
 		width = int(math.RoundToEven(float64(h) * ratio.Max))
 	}
-	// Rounding may not make it larger than the image, but leave nothing of a line.
+	// Rounding does not make the box larger than the image, but it may make a
+	// side 0.
 	height, width = max(height, 1), max(width, 1)
 	return (h - height) / 2, (w - width) / 2, height, width
 }
 
-// drawSides is the two sides of a box for an image of h x w: first the one that a
-// ratio above 1 makes the longer. The ratio's logarithm is drawn.
+// drawSides draws the two sides of a box for an image of h x w. The first is
+// the longer one if the ratio is above 1. logs holds the logarithms of the
+// ratio's bounds.
 func drawSides(s *rng.Stream, h, w int, scale, logs Range) (a, b int) {
 	area := float64(float64(h) * float64(w) * scale.draw(s))
 	ratio := kernel.Exp(logs.draw(s))

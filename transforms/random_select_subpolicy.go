@@ -6,14 +6,16 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// RandomSelectSubpolicy does one of several lists of ops, all as likely, and of it each op
-// with a probability of its own. All ops must keep the dtype and the layout.
+// RandomSelectSubpolicy runs one of several policies. A policy is a list of
+// ops, each with its own probability. All policies are equally likely. All ops
+// must keep the dtype and the layout.
 //
-// Reference: MindSpore 2.10.0's RandomSelectSubpolicy. The list is drawn first, then for each
-// of its ops in order one number of [0, 1), and it is done, with its own draws, if that is below its probability.
+// Reference: MindSpore 2.10.0's RandomSelectSubpolicy. The policy is drawn
+// first. Then one number of [0, 1) is drawn for each of its ops, in order. The
+// op runs, with its own draws, if the number is below its probability.
 type RandomSelectSubpolicy struct {
 	Policies      []OpList    `json:"policies"`      // 1 to 64
-	Probabilities [][]float64 `json:"probabilities"` // 0 to 1, for each op of each policy
+	Probabilities [][]float64 `json:"probabilities"` // 0 to 1, one per op of each policy
 }
 
 //msgp:tuple RandomSelectSubpolicy
@@ -23,14 +25,15 @@ func init() {
 		Name: "random_select_subpolicy", Version: 1, New: func() Op {
 			return NewRandomSelectSubpolicy().Policy([]float64{0.5}, NewHorizontalFlip())
 		},
-		Reference: "MindSpore 2.10.0 vision.RandomSelectSubpolicy, of its choices the distribution", Exactness: randomExactness,
+		Reference: "MindSpore 2.10.0 vision.RandomSelectSubpolicy (distribution of the choices)", Exactness: randomExactness,
 	})
 }
 
-// NewRandomSelectSubpolicy has no policy yet, which is not valid; see Policy.
+// NewRandomSelectSubpolicy returns the op without policies. It is valid once
+// Policy has added one.
 func NewRandomSelectSubpolicy() *RandomSelectSubpolicy { return &RandomSelectSubpolicy{} }
 
-// Policy adds a list of ops with their probabilities, and returns the op.
+// Policy adds a list of ops with their probabilities and returns the op.
 func (o *RandomSelectSubpolicy) Policy(probabilities []float64, ops ...Op) *RandomSelectSubpolicy {
 	o.Policies = append(o.Policies, ops)
 	o.Probabilities = append(o.Probabilities, probabilities)
@@ -63,7 +66,8 @@ func (o *RandomSelectSubpolicy) Validate() error {
 	return nil
 }
 
-// Infer gives what is the same with every policy, and with and without each op.
+// Infer describes what is common to the outputs of all policies, with and
+// without each op.
 func (o *RandomSelectSubpolicy) Infer(dst, in []tensor.Desc) error {
 	first := in[0]
 	for i, l := range o.Policies {
@@ -88,7 +92,7 @@ func (o *RandomSelectSubpolicy) Infer(dst, in []tensor.Desc) error {
 	return nil
 }
 
-// Apply is not for random ops.
+// Apply returns ErrNotDrawn.
 func (o *RandomSelectSubpolicy) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor) error {
 	return ErrNotDrawn
 }

@@ -2,13 +2,14 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// RandomVerticalFlip mirrors an image top to bottom with a probability, and
-// leaves it as it is otherwise. Dtypes and layouts are those of VerticalFlip.
+// RandomVerticalFlip mirrors an image top to bottom with a given probability;
+// otherwise it does not change the image. It takes the dtypes and the layouts
+// of VerticalFlip.
 //
-// Reference: torchvision 0.29.2's RandomVerticalFlip: one number of [0, 1) is
-// drawn, and the image is mirrored if it is below the probability.
+// Reference: torchvision 0.29.2's RandomVerticalFlip. One number of [0, 1) is
+// drawn. If it is below the probability, the image is mirrored.
 type RandomVerticalFlip struct {
-	Probability float64 `json:"probability"` // 0 to 1, usually 0.5
+	Probability float64 `json:"probability"` // 0 to 1; default 0.5
 }
 
 //msgp:tuple RandomVerticalFlip
@@ -20,10 +21,10 @@ func init() {
 	})
 }
 
-// NewRandomVerticalFlip makes the op with probability 0.5.
+// NewRandomVerticalFlip returns the op with probability 0.5.
 func NewRandomVerticalFlip() *RandomVerticalFlip { return &RandomVerticalFlip{0.5} }
 
-// Validate wants a probability.
+// Validate checks the probability.
 func (o *RandomVerticalFlip) Validate() error { return checkProbability(o.Probability) }
 
 // Infer keeps the description.
@@ -32,7 +33,7 @@ func (o *RandomVerticalFlip) Infer(dst, in []tensor.Desc) error {
 	return wantImage(in[0])
 }
 
-// Apply is not for random ops.
+// Apply returns ErrNotDrawn.
 func (o *RandomVerticalFlip) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor) error {
 	return ErrNotDrawn
 }

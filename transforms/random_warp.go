@@ -7,13 +7,13 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// AngleList is a list of angles in whole degrees, which may be empty.
+// AngleList is a list of angles in whole degrees. It may be empty.
 type AngleList []int
 
-// MarshalJSON writes a list.
+// MarshalJSON returns a list, never null.
 func (l AngleList) MarshalJSON() ([]byte, error) { return json.Marshal(append([]int{}, l...)) }
 
-// UnmarshalJSON reads a list.
+// UnmarshalJSON parses a list.
 func (l *AngleList) UnmarshalJSON(b []byte) error {
 	*l = nil
 	var list []int
@@ -26,32 +26,36 @@ func (l *AngleList) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// RandomWarp shears, rotates and scales an image and changes its aspect, all at random and about its middle. Images, interpolations
-// and arithmetic are those of WarpAffine. The output's sides are the input's times the scale, within MinSize and MaxSize and
-// without a fraction; where one of them would be 0, both are the input's.
+// RandomWarp shears, rotates and scales an image about its centre and changes
+// its aspect ratio, all at random. It takes the images and the interpolations
+// of WarpAffine and uses its arithmetic. The sides of the output are those of
+// the input times the scale, clamped to MinSize..MaxSize and truncated. If one
+// of them would be 0, the output has the input's size.
 //
-// Four numbers are drawn: the shear, the angle, the scale k and the aspect r, of each all as likely. In float32, each operation
-// rounded, with a and b the angle's cosine and sine, p = 2k/(1+r) and q = r*p, the matrix is
+// The shear s, the angle, the scale k and the aspect ratio r are drawn
+// uniformly. Let a and b be the cosine and the sine of the angle, p = 2k/(1+r)
+// and q = r*p. With each operation rounded to float32, the matrix is
 //
 //	[p*a - s*b*q   p*b + s*a*q]
 //	[-b*q          a*q        ]
 //
-// and (w/2, h/2) of the input comes to the middle of the output.
+// and the point (w/2, h/2) of the input moves to the centre of the output.
 //
-// Reference: MXNet 1.9.1's ImageRecordIter: max_shear_ratio, max_rotate_angle, rotate, rotate_list, random_scale, aspect_ratio
-// and img_size.
+// Reference: MXNet 1.9.1's ImageRecordIter: max_shear_ratio, max_rotate_angle,
+// rotate, rotate_list, random_scale, aspect_ratio and img_size.
 type RandomWarp struct {
-	Shear    Range `json:"shear"`     // within -1000 to 1000, usually 0 to 0
-	MaxAngle int   `json:"max_angle"` // whole degrees from -MaxAngle to MaxAngle, 0 to 1,000,000; usually 0
-	// Angles are those to choose from, if there are any, in place of MaxAngle: whole degrees of -1,000,000 to 1,000,000.
+	Shear    Range `json:"shear"`     // within -1000 to 1000; default 0 to 0
+	MaxAngle int   `json:"max_angle"` // whole degrees from -MaxAngle to MaxAngle, 0 to 1,000,000; default 0
+	// Angles, if not empty, holds the angles to choose from and replaces
+	// MaxAngle. Whole degrees, -1,000,000 to 1,000,000. Default empty.
 	Angles        AngleList     `json:"angles"`
-	Scale         Range         `json:"scale"`         // 0.001 to 1000, usually 1 to 1
-	Aspect        Range         `json:"aspect"`        // width by height, 0.001 to 1000, usually 1 to 1
-	MinSize       float64       `json:"min_size"`      // of the output's sides, 0 to 2^24, usually 0
-	MaxSize       float64       `json:"max_size"`      // likewise, MinSize to 1e10, usually 1e10
-	Interpolation Interpolation `json:"interpolation"` // usually bilinear
+	Scale         Range         `json:"scale"`         // 0.001 to 1000; default 1 to 1
+	Aspect        Range         `json:"aspect"`        // width by height, 0.001 to 1000; default 1 to 1
+	MinSize       float64       `json:"min_size"`      // smallest side of the output, 0 to 2^24; default 0
+	MaxSize       float64       `json:"max_size"`      // largest side of the output, MinSize to 1e10; default 1e10
+	Interpolation Interpolation `json:"interpolation"` // see WarpAffine; default bilinear
 	Backend       Backend       `json:"backend"`       // opencv4
-	Fill          []float64     `json:"fill"`          // usually 255
+	Fill          []float64     `json:"fill"`          // value of the pixels outside the input: one for all channels or one per channel; default 255
 }
 
 //msgp:tuple RandomWarp
@@ -64,12 +68,13 @@ func init() {
 }
 
 const (
-	mxnetDrawReference = "MXNet 1.9.1 ImageRecordIter, of its draws the distribution"
+	mxnetDrawReference = "MXNet 1.9.1 ImageRecordIter (distribution of the draws)"
 	maxAngle           = 1_000_000
 	maxWarpSize        = 1e10 // MXNet's own default
 )
 
-// NewRandomWarp rotates by up to so many degrees, bilinearly, and fills with 255.
+// NewRandomWarp returns the op that rotates by up to maxAngle degrees:
+// bilinear, with a fill of 255.
 func NewRandomWarp(maxAngle int) *RandomWarp {
 	return &RandomWarp{
 		MaxAngle: maxAngle, Scale: Range{1, 1}, Aspect: Range{1, 1}, MaxSize: maxWarpSize,
@@ -77,7 +82,7 @@ func NewRandomWarp(maxAngle int) *RandomWarp {
 	}
 }
 
-// Validate checks the ranges, the names and that there is a fill value.
+// Validate checks the ranges, the names and the fill.
 func (o *RandomWarp) Validate() error {
 	if err := o.Shear.check("shear", -1000, 1000); err != nil {
 		return err
@@ -108,7 +113,8 @@ func (o *RandomWarp) Validate() error {
 	return checkValues("fill", o.Fill)
 }
 
-// Infer gives an image whose size is known if all scales give the same.
+// Infer describes the output. Its size is known if all scales lead to the same
+// size.
 func (o *RandomWarp) Infer(dst, in []tensor.Desc) error {
 	if err := wantWarped(in[0], o.Fill); err != nil {
 		return err
@@ -133,7 +139,8 @@ func (o *RandomWarp) Infer(dst, in []tensor.Desc) error {
 	return inferred(dst[0])
 }
 
-// size is the output's for an image of h x w, with fractions.
+// size returns the sides of the output for an image of h x w, before
+// truncation.
 func (o *RandomWarp) size(scale float32, h, w int) (float32, float32) {
 	side := func(n int) float32 {
 		return max(float32(o.MinSize), min(float32(o.MaxSize), float32(scale*float32(n))))
@@ -141,7 +148,7 @@ func (o *RandomWarp) size(scale float32, h, w int) (float32, float32) {
 	return side(h), side(w)
 }
 
-// Apply is not for random ops.
+// Apply returns ErrNotDrawn.
 func (o *RandomWarp) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor) error { return ErrNotDrawn }
 
 // Draw emits a WarpAffine.
@@ -169,7 +176,7 @@ func (o *RandomWarp) Draw(d *Draw) error {
 	if nh > maxSide || nw > maxSide {
 		return inputErr("%v would become %v x %v, want sides of at most %d", d.In[0], nh, nw, maxSide)
 	}
-	if nh < 1 || nw < 1 { // cv2.warpAffine takes an empty size for the input's
+	if nh < 1 || nw < 1 { // cv2.warpAffine replaces an empty size by the input's
 		nh, nw = float32(h), float32(w)
 	}
 	op := Make[WarpAffine](d)

@@ -6,17 +6,18 @@ import (
 	"github.com/infer-prep/infer-prep/rng"
 )
 
-// Range is an interval that a random op draws from, in JSON a list of the two.
+// Range is the closed interval that a random op draws from. The JSON form is
+// [min, max].
 type Range struct {
 	Min, Max float64
 }
 
 //msgp:tuple Range
 
-// MarshalJSON writes [min, max].
+// MarshalJSON returns [min, max].
 func (r Range) MarshalJSON() ([]byte, error) { return json.Marshal([2]float64{r.Min, r.Max}) }
 
-// UnmarshalJSON reads [min, max].
+// UnmarshalJSON parses [min, max].
 func (r *Range) UnmarshalJSON(b []byte) error {
 	var l []float64
 	if err := json.Unmarshal(b, &l); err != nil {
@@ -29,7 +30,7 @@ func (r *Range) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// check wants an interval within lo .. hi.
+// check wants a non-empty interval within lo..hi.
 func (r Range) check(name string, lo, hi float64) error {
 	if !(r.Min >= lo && r.Min <= r.Max && r.Max <= hi) {
 		return paramErr("%s is %v to %v, want a range within %v to %v", name, r.Min, r.Max, lo, hi)
@@ -37,5 +38,5 @@ func (r Range) check(name string, lo, hi float64) error {
 	return nil
 }
 
-// draw draws from Min to Max; rounding never leads beyond.
+// draw draws from [Min, Max]. The clamp corrects rounding beyond Max.
 func (r Range) draw(s *rng.Stream) float64 { return min(s.Uniform(r.Min, r.Max), r.Max) }

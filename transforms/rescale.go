@@ -6,7 +6,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// RescaleRule is how Rescale computes.
+// RescaleRule is the arithmetic of Rescale.
 type RescaleRule uint8
 
 // The rules, for a value v:
@@ -21,33 +21,35 @@ var rescaleRuleNames = []string{"hf", "multiply", "divide", "fused"}
 
 func (r RescaleRule) String() string { return enum.String("rescale rule", rescaleRuleNames, r) }
 
-// MarshalText writes the name.
+// MarshalText returns the name.
 func (r RescaleRule) MarshalText() ([]byte, error) {
 	return enum.Format("rescale rule", rescaleRuleNames, r)
 }
 
-// UnmarshalText reads the name.
+// UnmarshalText parses the name.
 func (r *RescaleRule) UnmarshalText(t []byte) error {
 	return enum.Parse(r, "rescale rule", rescaleRuleNames, t)
 }
 
-// Rescale multiplies or divides every value by Scale and adds Offset; the
-// result is float32. It takes images of any dtype but int64, bool and bytes, in
-// both layouts.
+// Rescale multiplies or divides every value by Scale and adds Offset. The
+// result is float32. It takes an image of any dtype except int64, bool and
+// bytes, HWC or CHW.
 //
-// The rules differ in the last bit: of the 256 values v/255, RescaleMultiply by
-// 1/255 gives 126 that are not the quotient's float32, the other two give none.
-// RescaleFused rounds once, after adding Offset. The other rules add Offset to the
-// float32, in float32; an Offset of 0 adds nothing (and so keeps the sign of -0). The
-// bits of a NaN are not specified.
+// The rules differ in the last bit. Of the 256 values v/255, RescaleMultiply by
+// 1/255 computes 126 that differ from the quotient rounded to float32;
+// RescaleHF and RescaleDivide compute none. RescaleFused rounds once, after
+// adding Offset. The other rules add Offset to the float32 result in float32.
+// An Offset of 0 adds nothing and keeps the sign of -0. The bits of a NaN are
+// unspecified.
 //
 // Reference: transformers 5.23.0, image_transforms.rescale, and with Offset -1
-// EfficientNet's and ViViT's rescale with offset; torchvision 0.29.2, v2.to_dtype
-// with scale (multiply) and to_tensor (divide); MindSpore 2.10.0, vision.Rescale (fused).
+// the rescaling with offset of EfficientNet and ViViT; torchvision 0.29.2,
+// v2.to_dtype with scale (multiply) and to_tensor (divide); MindSpore 2.10.0,
+// vision.Rescale (fused).
 type Rescale struct {
-	Scale  float64     `json:"scale"`  // finite in float32, for divide not 0; usually 1/255, for divide 255
-	Offset float64     `json:"offset"` // finite in float32; usually 0
-	Rule   RescaleRule `json:"rule"`   // usually hf
+	Scale  float64     `json:"scale"`  // finite in float32; for divide not 0; 1/255 is common, for divide 255
+	Offset float64     `json:"offset"` // finite in float32; default 0
+	Rule   RescaleRule `json:"rule"`   // default hf
 }
 
 //msgp:tuple Rescale
@@ -59,10 +61,10 @@ func init() {
 	})
 }
 
-// NewRescale multiplies as transformers does.
+// NewRescale returns the op with transformers' arithmetic and no offset.
 func NewRescale(scale float64) *Rescale { return &Rescale{Scale: scale, Rule: RescaleHF} }
 
-// Validate checks that the numbers are finite, and a divisor not 0.
+// Validate checks that the numbers are finite and that a divisor is not 0.
 func (o *Rescale) Validate() error {
 	if err := checkEnum("rule", o.Rule, rescaleRuleNames); err != nil {
 		return err
@@ -91,7 +93,7 @@ func (o *Rescale) Infer(dst, in []tensor.Desc) error {
 	return inferred(dst[0])
 }
 
-// of is the rule for one value, which float64 holds exactly.
+// of applies the rule to one value, which must be exact in float64.
 func (o *Rescale) of(v float64) float32 {
 	var f float32
 	if o.Rule == RescaleFused {
@@ -111,13 +113,13 @@ func (o *Rescale) of(v float64) float32 {
 	return f
 }
 
-// rescaleState is the table of the 256 values of uint8 for an op.
+// rescaleState is the lookup table of an op for uint8.
 type rescaleState struct {
 	op    Rescale
 	table [256]float32
 }
 
-// Apply computes.
+// Apply rescales.
 func (o *Rescale) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	s, err := c.Dense(src[0])
 	if err != nil {
@@ -147,5 +149,5 @@ func (o *Rescale) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return nil
 }
 
-// Pointwise says that the op is one, see type Pointwise.
+// Pointwise marks the op as Pointwise.
 func (o *Rescale) Pointwise() {}

@@ -2,12 +2,14 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// Resize scales an image to another size. It takes uint8 and float32 images of
+// Resize scales an image to another size. It takes a uint8 or float32 image of
 // any number of channels, HWC or CHW, and keeps dtype, layout and channels.
-// Sides are in pixels, 1 to 2^24; parameters that the fit does not use must be
-// 0. An image that has the size already is copied.
+// Sides are 1 to 2^24 pixels. Parameters that the fit does not use must be 0.
+// An image that already has the size is copied. If the first pass needs more
+// memory than the Context's Limits.Bytes, the image is an ErrInput.
 //
-// Fit and SizeRule give the size; Interpolation and Backend the arithmetic:
+// Fit and SizeRule define the size. Interpolation and Backend define the
+// arithmetic:
 //
 //	              pillow   opencv   torch
 //	nearest       yes      yes      yes
@@ -20,59 +22,58 @@ import "github.com/infer-prep/infer-prep/tensor"
 //	area          -        yes      yes (adaptive average)
 //	pilcubic      yes      -        -
 //
-// Pillow's filters (all but nearest) always antialias. Its box is what area is
-// elsewhere, and its nearest samples pixel centres, which is why torchvision
-// uses it for nearest_exact too. uint8 is Pillow's 8-bit fixed point, each pass
-// rounded and clamped to 8 bits; float32 is its mode F, for every channel
-// alone. Two and four uint8 channels are LA and RGBA, whose last channel is
-// alpha, in either layout: as Image.resize does, all filters but nearest mix
-// colours multiplied by alpha, which is then divided out.
+// Pillow's filters, except nearest, always antialias. Its box is called area
+// elsewhere. Its nearest samples pixel centres, so torchvision uses it for
+// nearest_exact too. uint8 uses Pillow's 8-bit fixed point, with each pass
+// rounded and clamped to 8 bits. float32 uses mode F, one channel at a time.
+// Two and four uint8 channels are LA and RGBA, in either layout, and their last
+// channel is alpha. As in Image.resize, every filter except nearest mixes
+// colours that are multiplied by alpha, and divides the alpha out afterwards.
 //
-// OpenCV never antialiases but in area; NoAntialias has no effect. Two to one
-// bilinear is area, as in cv2.resize.
+// Pillow 13 scales the height first if the height shrinks by more than twice
+// the factor of the width, else the width first. Earlier versions always scale
+// the width first, so some of their bytes differ by 1, rarely by more. pilcubic
+// is the bicubic filter with the width first, as in MindSpore 2.10.0.
 //
-// MXNet is the OpenCV 3.4.2 in MXNet 1.9.1's wheel, which adds the rows of uint8 bicubic in another order. It has
-// no other interpolation: they are opencv's.
+// OpenCV antialiases only with area; NoAntialias has no effect. Bilinear at a
+// ratio of two to one is area, as in cv2.resize.
 //
-// Torch antialiases bilinear, bicubic and lanczos unless NoAntialias is set;
-// uint8 is its float32 arithmetic rounded half to even and clamped, not its
-// native uint8 kernels, whose bytes depend on the CPU. The float32 arithmetic is
-// that of CPUs with fused multiply-add (on x86 AVX2 and AVX-512 agree), which is
-// computed here in the same bits everywhere, and of more than one thread: with
-// one, torch takes another kernel for bilinear without antialiasing of three
-// channels. Two quirks of torch 2.15.0 are kept: an antialiased result of one
-// column repeats its first row when the height changes; bilinear and
-// nearest_exact results whose height and width sum to at most 128 come from
-// another kernel than larger ones.
+// MXNet is OpenCV 3.4.2, which MXNet 1.9.1's wheel contains. It adds the rows
+// of uint8 bicubic in another order. It supports only bicubic; use opencv for
+// the other interpolations.
 //
-// Differences measured: 0 in every byte of uint8 and every bit of float32, for
-// up to 4 channels, except torch's float32 area to 1 x 1, a mean that torch sums
-// in an order that depends on its threads: within 1e-6 of the largest value.
+// Torch antialiases bilinear, bicubic and lanczos unless NoAntialias is set.
+// uint8 uses its float32 arithmetic, rounded half to even and clamped. It does
+// not use torch's native uint8 kernels, whose bytes depend on the CPU. The
+// float32 arithmetic matches torch on CPUs with fused multiply-add (AVX2 and
+// AVX-512 agree) and with more than one thread. It is the same on every CPU
+// here. With one thread, torch uses another kernel for bilinear of three
+// channels without antialiasing. Two quirks of torch 2.15.0 are kept: an
+// antialiased result of one column repeats its first row when the height
+// changes, and bilinear and nearest_exact use another kernel if the output's
+// height and width sum to at most 128.
 //
-// Pillow 13 resizes the height first where it shrinks by more than twice the
-// pixels that the width does, else the width first; versions before began with
-// the width, so their bytes differ there by 1, seldom more. Pilcubic is the bicubic
-// filter in that order, which MindSpore 2.10.0 keeps.
-//
-// An image whose first pass would take more than the Context's Limits.Bytes is
-// ErrInput.
+// All bytes of uint8 and all bits of float32 are equal to the reference for up
+// to 4 channels, with one exception. Torch's float32 area to 1 x 1 is a mean,
+// which torch sums in an order that depends on its threads: it is within 1e-6
+// of the largest value.
 //
 // Reference: Image.resize of Pillow 13.0.0; cv2.resize of OpenCV 5.0.0.93
 // without IPP; torch 2.15.0's interpolate (align_corners=False) as torchvision
-// 0.29.2 calls it. The pixel-centre rule of all but nearest and area is
+// 0.29.2 calls it. All interpolations except nearest and area sample at
 // (i+0.5)*scale-0.5.
 type Resize struct {
-	Fit           Fit           `json:"fit"`           // how the size is found; usually exact or shortest
+	Fit           Fit           `json:"fit"`           // rule for the output size; default exact
 	Height        int           `json:"height"`        // for exact, inside, multiple, cover, thumbnail
-	Width         int           `json:"width"`         // likewise
+	Width         int           `json:"width"`         // for exact, inside, multiple, cover, thumbnail
 	Edge          int           `json:"edge"`          // for shortest, longest
-	MaxEdge       int           `json:"max_edge"`      // for shortest: the most that the longer edge may have; 0 is no bound
+	MaxEdge       int           `json:"max_edge"`      // for shortest: largest length of the longer edge; 0 means no limit
 	Multiple      int           `json:"multiple"`      // for fit multiple and size_rule yolos
-	KeepAspect    bool          `json:"keep_aspect"`   // for multiple: scale both sides alike
-	SizeRule      SizeRule      `json:"size_rule"`     // for all but exact; usually truncate
-	Interpolation Interpolation `json:"interpolation"` // usually bilinear or bicubic
-	Backend       Backend       `json:"backend"`       // usually pillow
-	NoAntialias   bool          `json:"no_antialias"`  // for torch; usually false
+	KeepAspect    bool          `json:"keep_aspect"`   // for multiple: scale both sides by one factor
+	SizeRule      SizeRule      `json:"size_rule"`     // for all except exact; default truncate
+	Interpolation Interpolation `json:"interpolation"` // default bilinear
+	Backend       Backend       `json:"backend"`       // default pillow
+	NoAntialias   bool          `json:"no_antialias"`  // for torch; default false
 }
 
 //msgp:tuple Resize
@@ -84,19 +85,20 @@ func init() {
 	})
 }
 
-// NewResize makes the op that scales to height x width: bilinear, Pillow, antialiased.
+// NewResize returns the op that scales to height x width: bilinear, Pillow,
+// antialiased.
 func NewResize(height, width int) *Resize {
 	return &Resize{Fit: FitExact, Height: height, Width: width, Interpolation: Bilinear, Backend: Pillow}
 }
 
-// NewResizeShortest makes the op that scales the shorter edge to edge and keeps
-// the aspect: bilinear, Pillow, antialiased.
+// NewResizeShortest returns the op that scales the shorter edge to edge and
+// keeps the aspect ratio: bilinear, Pillow, antialiased.
 func NewResizeShortest(edge int) *Resize {
 	return &Resize{Fit: FitShortest, Edge: edge, Interpolation: Bilinear, Backend: Pillow}
 }
 
-// Validate wants the sizes that the fit uses to be 1 to 2^24 and the backend to
-// have the interpolation. Parameters that the fit does not use must be 0.
+// Validate checks that the sizes of the fit are 1 to 2^24, that the other sizes
+// are 0, and that the backend supports the interpolation.
 func (o *Resize) Validate() error {
 	if err := checkEnum("fit", o.Fit, fitNames); err != nil {
 		return err
@@ -151,7 +153,7 @@ func (o *Resize) Validate() error {
 
 func (o *Resize) sampling() sampling { return sampling{o.Interpolation, o.Backend, !o.NoAntialias} }
 
-// Infer gives the input's description with the new size.
+// Infer sets the output size.
 func (o *Resize) Infer(dst, in []tensor.Desc) error {
 	if err := wantSampled(in[0]); err != nil {
 		return err
@@ -169,12 +171,12 @@ func (o *Resize) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return o.sampling().apply(c, dst[0], src[0])
 }
 
-// Sampling is the op's parameters.
+// Sampling returns the op's parameters.
 func (o *Resize) Sampling() (Interpolation, Backend, bool) {
 	return o.Interpolation, o.Backend, !o.NoAntialias
 }
 
-// Scale gives the size.
+// Scale returns the size.
 func (o *Resize) Scale(h, w int, _ []*tensor.Tensor) (Scale, error) {
 	nh, nw, err := o.sized(h, w)
 	return wholly(o.sampling(), h, w, nh, nw), err

@@ -4,24 +4,26 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// ResizeLibyuv scales a uint8 HWC image of any number of channels to Height x Width
-// as libyuv's ARGBScale with kFilterBilinear does, which is how the TFLite Task
-// Library (and Android's YUV pipelines) resize. It keeps dtype, layout and channels. An
-// image that has the size already is copied.
+// ResizeLibyuv scales a uint8 HWC image of any number of channels to Height x
+// Width as libyuv's ARGBScale with kFilterBilinear does. The TFLite Task
+// Library and Android's YUV pipelines resize this way. It keeps dtype, layout
+// and channels. An image that already has the size is copied.
 //
-// It does not antialias. Positions are in 16-bit fixed point: a side that shrinks, or
-// stays, is sampled at pixel centres, one that grows from the first pixel's centre to
-// the last one's. Weights have 8 bits between rows and 7 between columns, whose sum is 127,
-// so that a flat image may become darker by 1. Where the height grows, columns are
-// scaled first, else rows. Some sizes have ways of their own, as in libyuv: by even
-// whole factors the mean of the two by two pixels in the middle, by odd ones the
-// pixel in the middle.
+// It does not antialias. Positions are 16-bit fixed point. An axis that shrinks
+// or keeps its size is sampled at pixel centres. An axis that grows is sampled
+// from the centre of the first pixel to the centre of the last. Weights have 8
+// bits between rows and 7 bits between columns. The column weights sum to 127,
+// so a flat image may become darker by 1. If the height grows, columns are
+// scaled first, else rows. As in libyuv, some sizes have their own rule: even
+// whole factors average the central 2 x 2 pixels, and odd whole factors take
+// the central pixel.
 //
-// Reference: tflite-support 0.4.4's Task Library, vision, with RGB images; its libyuv
-// on x86-64. Sides are at most 32767 pixels, the most that this form of libyuv takes.
+// Reference: tflite-support 0.4.4's Task Library, vision, with RGB images and
+// its libyuv on x86-64. Sides are at most 32767 pixels, the limit of this form
+// of libyuv.
 type ResizeLibyuv struct {
-	Height int `json:"height"` // of the output, in pixels, 1 to 32767
-	Width  int `json:"width"`  // likewise
+	Height int `json:"height"` // output height in pixels, 1 to 32767
+	Width  int `json:"width"`  // output width in pixels, 1 to 32767
 }
 
 //msgp:tuple ResizeLibyuv
@@ -36,7 +38,7 @@ func init() {
 	})
 }
 
-// NewResizeLibyuv makes the op that scales to height x width.
+// NewResizeLibyuv returns the op that scales to height x width.
 func NewResizeLibyuv(height, width int) *ResizeLibyuv { return &ResizeLibyuv{height, width} }
 
 // Validate checks the size.
@@ -49,7 +51,7 @@ func (o *ResizeLibyuv) Validate() error {
 	return nil
 }
 
-// Infer gives the image Height x Width.
+// Infer sets the output size.
 func (o *ResizeLibyuv) Infer(dst, in []tensor.Desc) error {
 	if err := wantImage(in[0], tensor.Uint8); err != nil {
 		return err
@@ -66,7 +68,8 @@ func (o *ResizeLibyuv) Infer(dst, in []tensor.Desc) error {
 	return inferred(dst[0])
 }
 
-// yuvAxis is where an axis is sampled: from start on in steps, in pixels times 65536.
+// yuvAxis describes the samples of an axis: the first at start, the others step
+// apart, in 1/65536 of a pixel.
 type yuvAxis struct{ in, out, start, step int }
 
 // yuvSlope is libyuv's ScaleSlope for bilinear filters.
@@ -82,10 +85,10 @@ func yuvSlope(in, out int) yuvAxis {
 	return a
 }
 
-// whole says that the axis is sampled at every so many pixels.
+// whole reports whether the step is a whole number of pixels.
 func (a yuvAxis) whole() bool { return a.step&0xffff == 0 }
 
-// yuvFilter is which axes are filtered.
+// yuvFilter names the axes that are filtered.
 type yuvFilter uint8
 
 const (
@@ -94,7 +97,7 @@ const (
 	yuvBilinear
 )
 
-// yuvReduce is libyuv's ScaleFilterReduce, from bilinear on.
+// yuvReduce is libyuv's ScaleFilterReduce for the bilinear filter.
 func yuvReduce(h, w, oh, ow int) yuvFilter {
 	f := yuvBilinear
 	if h == 1 || oh == h || oh*3 == h {
@@ -128,7 +131,7 @@ func (o *ResizeLibyuv) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		case x.step == 0 || y.step == 0:
 			filter = yuvNone
 		case !oddX && !oddY:
-			yuvEven(out, in, y, x, ch) // never of one pixel: the filter is whole
+			yuvEven(out, in, y, x, ch) // never a single pixel: the filter is whole
 			return nil
 		case oddX && oddY:
 			filter = yuvNone
@@ -153,8 +156,8 @@ func (o *ResizeLibyuv) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return nil
 }
 
-// yuvEven scales down by even whole factors. Groups of four pixels are rounded twice,
-// as x86's vectors do it; the rest of a row once.
+// yuvEven scales down by even whole factors. Groups of four pixels are rounded
+// twice, as in the x86 vector code; the rest of a row is rounded once.
 func yuvEven(out, in []byte, y, x yuvAxis, ch int) {
 	row := x.in * ch
 	mean := func(a, b byte) int { return (int(a) + int(b) + 1) >> 1 }
@@ -174,7 +177,8 @@ func yuvEven(out, in []byte, y, x yuvAxis, ch int) {
 	}
 }
 
-// yuvRow is a row between two, f of 256 from the first to the second.
+// yuvRow interpolates between two rows. f is the position from a to b, in
+// 1/256.
 func yuvRow(out, a, b []byte, f int) {
 	switch f {
 	case 0:
@@ -196,14 +200,14 @@ func yuvCols(out, in []byte, x yuvAxis, ch int) {
 		at := x.start + j*x.step
 		f := at >> 9 & 0x7f
 		i := at >> 16 * ch
-		next := min(i+ch, len(in)-ch) // its weight is 0 where it is not the next one
+		next := min(i+ch, len(in)-ch) // the weight is 0 if this is not the next pixel
 		for k := range ch {
 			out[j*ch+k] = byte((int(in[i+k])*(0x7f^f) + int(in[next+k])*f) >> 7)
 		}
 	}
 }
 
-// yuvVertical scales the height alone.
+// yuvVertical scales only the height.
 func yuvVertical(out, in []byte, y yuvAxis, row, line int, f yuvFilter) {
 	last := 0
 	if y.in > 1 {
@@ -226,7 +230,7 @@ func yuvVertical(out, in []byte, y yuvAxis, row, line int, f yuvFilter) {
 	}
 }
 
-// yuvDown is for a height that does not grow: rows first.
+// yuvDown scales rows first, for a height that does not grow.
 func yuvDown(c *Context, out, in []byte, y, x yuvAxis, ch int, f yuvFilter) {
 	row, line := x.in*ch, x.out*ch
 	mid := c.Scratch(row)
@@ -244,12 +248,13 @@ func yuvDown(c *Context, out, in []byte, y, x yuvAxis, ch int, f yuvFilter) {
 	}
 }
 
-// yuvUp is for a height that grows: columns first, of two rows that are kept.
+// yuvUp scales columns first, for a height that grows. It keeps two scaled
+// rows.
 func yuvUp(c *Context, out, in []byte, y, x yuvAxis, ch int, f yuvFilter) {
 	row, line := x.in*ch, x.out*ch
 	rows := c.Scratch(2 * line)
 	a, b := rows[:line], rows[line:]
-	have := [2]int{-1, -1} // the rows that a and b are of
+	have := [2]int{-1, -1} // the rows that a and b hold
 	last := (y.in - 1) << 16
 	at := y.start
 	for i := range y.out {

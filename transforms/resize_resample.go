@@ -12,7 +12,7 @@ const (
 	resampleExactness = "0 (torch: on CPUs with fused multiply-add, with more than one thread; float32 area to 1 x 1 within 1e-6 of the largest value)"
 )
 
-// sampling is how an image is scaled, whatever the sizes.
+// sampling is the method of scaling, without the sizes.
 type sampling struct {
 	interp    Interpolation
 	backend   Backend
@@ -52,7 +52,7 @@ func (s sampling) validate() error {
 	return nil
 }
 
-// wantSampled refuses what the resizing ops do not take.
+// wantSampled rejects images that the resizing ops do not support.
 func wantSampled(d tensor.Desc) error {
 	if err := wantImage(d, tensor.Uint8, tensor.Float32); err != nil {
 		return err
@@ -68,7 +68,8 @@ func wantSampled(d tensor.Desc) error {
 	return nil
 }
 
-// inferSized is Infer of an op that scales whole images to the size that sized gives.
+// inferSized is Infer for an op that scales whole images to the size that sized
+// returns.
 func inferSized(dst, in []tensor.Desc, sized func(h, w int) (int, int, error)) error {
 	if err := wantSampled(in[0]); err != nil {
 		return err
@@ -81,7 +82,7 @@ func inferSized(dst, in []tensor.Desc, sized func(h, w int) (int, int, error)) e
 	return inferred(dst[0])
 }
 
-// apply scales src to dst, which has the size.
+// apply scales src to the size of dst.
 func (s sampling) apply(c *Context, dst, src *tensor.Tensor) error {
 	r := resamplerOf(c)
 	dense, err := c.Dense(src)
@@ -91,7 +92,7 @@ func (s sampling) apply(c *Context, dst, src *tensor.Tensor) error {
 	return r.resample(c, s, dst, dense)
 }
 
-// axis is the table of one axis; its slices are used again for other sizes.
+// axis is the table of one axis. Its slices are reused for other sizes.
 type axis struct {
 	how     sampling
 	dtype   tensor.DType
@@ -102,7 +103,7 @@ type axis struct {
 	index   []int32
 }
 
-// fresh reports whether the table must be computed, and notes for what.
+// fresh reports whether the table must be computed, and records its key.
 func (a *axis) fresh(how sampling, d tensor.DType, in, out int) bool {
 	if a.out == out && a.in == in && a.dtype == d && a.how == how {
 		return false
@@ -127,7 +128,8 @@ func resamplerOf(c *Context) *resampler {
 	return r
 }
 
-// window is a view of the box in t, which it lies within. It is r's until the next call.
+// window returns a view of a box of t. The box must lie within t. The view is
+// valid until the next call.
 func (r *resampler) window(t *tensor.Tensor, top, left, h, w int) *tensor.Tensor {
 	v := &r.view
 	*v = *t
@@ -146,7 +148,8 @@ func (r *resampler) window(t *tensor.Tensor, top, left, h, w int) *tensor.Tensor
 	return v
 }
 
-// shape is an image as the kernels see it: planes of rows of pixels of ch channels.
+// shape is an image as the kernels see it: planes of rows of pixels of ch
+// channels.
 type shape struct{ planes, h, w, ch int }
 
 func shapeOf(d tensor.Desc) shape {
@@ -176,16 +179,16 @@ func (r *resampler) resample(c *Context, how sampling, dst, src *tensor.Tensor) 
 	return nil
 }
 
-// memory is about the number of bytes that a resize takes beside its input and
-// output: the result of the first pass, or as much of it as is kept, and the
-// weights. An image of one column that becomes one of one row would take the
-// product of the two.
+// memory estimates the bytes that a resize needs besides its input and output:
+// the result of the first pass, or the part of it that is kept, and the
+// weights. For an image of one column that becomes one row, the first result is
+// the product of the two.
 func (s sampling) memory(src, dst tensor.Desc) int64 {
 	h, w, oh, ow := int64(src.Height()), int64(src.Width()), int64(dst.Height()), int64(dst.Width())
 	if s.interp == Nearest || s.interp == NearestExact {
 		return 4 * (oh + ow)
 	}
-	// No filter reaches further than 3 pixels of the larger image to each side.
+	// No filter reaches more than 3 pixels of the larger image to each side.
 	weights := 12 * (7*(oh+ow) + 6*(h+w))
 	if s.backend == OpenCV || s.backend == MXNet {
 		return weights + 8*4*ow*int64(dst.Channels())
@@ -204,7 +207,7 @@ func (s sampling) memory(src, dst tensor.Desc) int64 {
 	return weights + max(h*ow, oh*w)*int64(src.Channels())*size
 }
 
-// nearest copies the pixels that the axes' index tables name.
+// nearest copies the pixels at the indices of the axes' tables.
 func (r *resampler) nearest(how sampling, rule func(idx []int32, in, out int), dst, src *tensor.Tensor) {
 	s, d := shapeOf(src.Desc), shapeOf(dst.Desc)
 	r.x.nearest(how, rule, s.w, d.w)
@@ -283,7 +286,7 @@ func (r *resampler) pillowPlain(c *Context, how sampling, dst, src *tensor.Tenso
 	case how.verticalFirst(s, d):
 		mid = c.Scratch(rowsAhead * s.w * s.ch)
 	default:
-		// K is no less than any Len.
+		// K is at least every Len.
 		mid = c.Scratch(min(r.y.taps.K+rowsAhead, s.h) * d.w * s.ch)
 	}
 	for p := range s.planes {
@@ -291,14 +294,14 @@ func (r *resampler) pillowPlain(c *Context, how sampling, dst, src *tensor.Tenso
 	}
 }
 
-// Rows that are made at a time between the two passes of bytes; a number that
-// kernels like.
+// rowsAhead is the number of rows that the first pass of bytes computes at a
+// time. Kernels process groups of 4.
 const rowsAhead = 16
 
-// pillowBytes is both passes of one plane, with the rows between them in mid.
+// pillowBytes runs both passes for one plane. mid holds the rows between them.
 func (r *resampler) pillowBytes(how sampling, mid []uint8, s, d shape, dst, src []uint8) {
 	x, y := &r.x.taps, &r.y.taps
-	in, out := s.w*s.ch, d.w*s.ch // bytes a row
+	in, out := s.w*s.ch, d.w*s.ch // bytes per row
 	switch {
 	case s.h == d.h:
 		x.Horizontal(dst, src, s.h, s.w, s.ch)
@@ -314,7 +317,7 @@ func (r *resampler) pillowBytes(how sampling, mid []uint8, s, d shape, dst, src 
 		}
 	default:
 		room := len(mid) / out
-		first, end := 0, 0 // the rows that are in mid
+		first, end := 0, 0 // the rows in mid
 		for i, start := range y.Start {
 			if need := int(start + y.Len[i]); need > end {
 				keep := min(int(start), end)
@@ -332,8 +335,8 @@ func (r *resampler) pillowBytes(how sampling, mid []uint8, s, d shape, dst, src 
 	}
 }
 
-// twoPasses scales by a horizontal pass over so many rows and a vertical one of
-// rows so wide, or by the one that is needed.
+// twoPasses scales by a horizontal pass over n rows and a vertical pass over
+// rows of n elements. It skips a pass that is not needed.
 func twoPasses[T uint8 | float32](c *Context, how sampling, s, d shape, dst, src []T, horizontal, vertical func(out, in []T, n int)) {
 	size := int(unsafe.Sizeof(src[0]))
 	switch {
@@ -352,15 +355,16 @@ func twoPasses[T uint8 | float32](c *Context, how sampling, s, d shape, dst, src
 	}
 }
 
-// verticalFirst is the order of Pillow's two passes, which shows in the bytes,
-// since the first one's result is rounded: vertical first where the height
-// shrinks by more than twice what the width does. (Found by trying both on
-// Pillow 13.0.0; versions before always began with the horizontal pass.)
+// verticalFirst reports the order of Pillow's two passes. The order affects the
+// bytes, because the result of the first pass is rounded. The vertical pass is
+// first if the height shrinks by more than twice as much as the width. This was
+// measured with both orders on Pillow 13.0.0; earlier versions always start
+// with the horizontal pass.
 func (how sampling) verticalFirst(s, d shape) bool {
 	return how.interp != PILCubic && d.h < s.h && s.h-d.h > 2*(s.w-d.w)
 }
 
-// pillowFloat is pillowPlain in mode F.
+// pillowFloat is pillowPlain for mode F.
 func (r *resampler) pillowFloat(c *Context, how sampling, s, d shape, dst, src []float32) {
 	x, y := &r.x.taps, &r.y.taps
 	horizontal := func(out, in []float32, h int) {
@@ -376,7 +380,8 @@ func (r *resampler) pillowFloat(c *Context, how sampling, s, d shape, dst, src [
 	twoPasses(c, how, s, d, dst, src, horizontal, vertical)
 }
 
-// exactly is n if in is n times out by OpenCV's arithmetic in float64, else 0.
+// exactly returns n if in is n times out in OpenCV's float64 arithmetic, else
+// 0.
 func exactly(in, out int) int {
 	scale := 1 / (float64(out) / float64(in))
 	n := int(scale + 0.5)
@@ -421,7 +426,7 @@ func (r *resampler) opencv(c *Context, how sampling, dst, src *tensor.Tensor) {
 	r.cvPasses(c, src, dst, filter)
 }
 
-// cvPasses scales by the tables of OpenCV's taps.
+// cvPasses scales with the tables of OpenCV's taps.
 func (r *resampler) cvPasses(c *Context, src, dst *tensor.Tensor, filter kernel.CVFilter) {
 	s, d := shapeOf(src.Desc), shapeOf(dst.Desc)
 	k := filter.Taps()
@@ -448,7 +453,7 @@ func (r *resampler) areaFast(src, dst *tensor.Tensor, s, d shape, fx, fy int) {
 }
 
 func (r *resampler) area(c *Context, how sampling, src, dst *tensor.Tensor, s, d shape) {
-	// Not the table of an axis that grows: Invalid keeps the two apart.
+	// Invalid marks the table of an axis that does not grow.
 	if r.x.fresh(how, tensor.Invalid, s.w, d.w) {
 		r.x.area.Resize(s.w, d.w)
 	}

@@ -30,7 +30,7 @@ func (r *resampler) torch(c *Context, how sampling, dst, src *tensor.Tensor) {
 	kernel.RoundU8(dst.Data, out)
 }
 
-// small is torch's condition for the kernels that it prefers for small outputs.
+// small is torch's condition for the kernels it prefers for small outputs.
 func small(d shape) bool { return d.h+d.w <= 128 }
 
 func (r *resampler) torchFloat(c *Context, how sampling, s, d shape, dst, src []float32) {
@@ -52,7 +52,7 @@ func (r *resampler) torchFloat(c *Context, how sampling, s, d shape, dst, src []
 		direct := f == kernel.TorchLinear && small(d)
 		fused, key := f == kernel.TorchCubic || direct, tensor.Float32
 		if fused {
-			key = tensor.Invalid // a table of its own
+			key = tensor.Invalid // with its own table
 		}
 		if r.x.fresh(how, key, s.w, d.w) {
 			r.x.cv.TorchPlain(s.w, d.w, f, fused)

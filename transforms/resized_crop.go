@@ -2,21 +2,21 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// ResizedCrop cuts a box out of an image and scales it: no pixel outside the
-// box is read. A box that does not lie within the image is an ErrInput. Dtypes,
+// ResizedCrop cuts a box out of an image and scales it. It does not read pixels
+// outside the box. A box that exceeds the image is an ErrInput. Dtypes,
 // layouts, arithmetic and differences are those of Resize with the fit exact.
 //
 // Reference: torchvision 0.29.2's resized_crop, which crops and then resizes.
 type ResizedCrop struct {
-	Top           int           `json:"top"`           // the box's first row, 0 to 2^24
-	Left          int           `json:"left"`          // its first column, likewise
-	Height        int           `json:"height"`        // its size, in pixels, 1 to 2^24
-	Width         int           `json:"width"`         // likewise
-	OutHeight     int           `json:"out_height"`    // of the output, in pixels, 1 to 2^24
-	OutWidth      int           `json:"out_width"`     // likewise
-	Interpolation Interpolation `json:"interpolation"` // usually bilinear
-	Backend       Backend       `json:"backend"`       // usually pillow
-	NoAntialias   bool          `json:"no_antialias"`  // for torch; usually false
+	Top           int           `json:"top"`           // first row of the box, 0 to 2^24
+	Left          int           `json:"left"`          // first column of the box, 0 to 2^24
+	Height        int           `json:"height"`        // height of the box in pixels, 1 to 2^24
+	Width         int           `json:"width"`         // width of the box in pixels, 1 to 2^24
+	OutHeight     int           `json:"out_height"`    // output height in pixels, 1 to 2^24
+	OutWidth      int           `json:"out_width"`     // output width in pixels, 1 to 2^24
+	Interpolation Interpolation `json:"interpolation"` // see Resize; default bilinear
+	Backend       Backend       `json:"backend"`       // see Resize; default pillow
+	NoAntialias   bool          `json:"no_antialias"`  // for torch; default false
 }
 
 //msgp:tuple ResizedCrop
@@ -28,7 +28,7 @@ func init() {
 	})
 }
 
-// NewResizedCrop makes the op for the box of height x width at (top, left) and
+// NewResizedCrop returns the op for a box of height x width at (top, left) and
 // an output of outHeight x outWidth: bilinear, Pillow, antialiased.
 func NewResizedCrop(top, left, height, width, outHeight, outWidth int) *ResizedCrop {
 	return &ResizedCrop{
@@ -37,8 +37,8 @@ func NewResizedCrop(top, left, height, width, outHeight, outWidth int) *ResizedC
 	}
 }
 
-// Validate wants the box to begin at 0 or more, sides of 1 to 2^24, and a
-// backend that has the interpolation.
+// Validate checks the position and the sizes, and that the backend supports the
+// interpolation.
 func (o *ResizedCrop) Validate() error {
 	if o.Top < 0 || o.Left < 0 || o.Top > maxSide || o.Left > maxSide {
 		return paramErr("top %d, left %d, want 0 to %d", o.Top, o.Left, maxSide)
@@ -58,8 +58,7 @@ func (o *ResizedCrop) sampling() sampling {
 	return sampling{o.Interpolation, o.Backend, !o.NoAntialias}
 }
 
-// Infer gives the input's description with the output's size. A box that
-// reaches outside the image is ErrInput.
+// Infer sets the output size. A box that exceeds the image is an ErrInput.
 func (o *ResizedCrop) Infer(dst, in []tensor.Desc) error {
 	if err := wantSampled(in[0]); err != nil {
 		return err
@@ -77,12 +76,12 @@ func (o *ResizedCrop) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return o.sampling().apply(c, dst[0], resamplerOf(c).window(src[0], o.Top, o.Left, o.Height, o.Width))
 }
 
-// Sampling is the op's parameters.
+// Sampling returns the op's parameters.
 func (o *ResizedCrop) Sampling() (Interpolation, Backend, bool) {
 	return o.Interpolation, o.Backend, !o.NoAntialias
 }
 
-// Scale gives the box and the size.
+// Scale returns the box and the size.
 func (o *ResizedCrop) Scale(_, _ int, _ []*tensor.Tensor) (Scale, error) {
 	s := Scale{
 		Cut:    Frame{Top: o.Top, Left: o.Left, Height: o.Height, Width: o.Width},

@@ -2,12 +2,12 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// Rotate90 turns an image counter-clockwise by a number of quarter turns. It
-// takes any dtype of fixed size and both layouts, and keeps them; no value is changed.
+// Rotate90 rotates an image counter-clockwise by a multiple of 90 degrees. It
+// takes any dtype of fixed size, HWC or CHW, and keeps both. No value changes.
 //
 // Reference: NumPy 2.4.6, rot90 over height and width.
 type Rotate90 struct {
-	Turns int `json:"turns"` // quarter turns counter-clockwise, any number; negative ones are clockwise
+	Turns int `json:"turns"` // number of rotations by 90 degrees counter-clockwise; negative is clockwise
 }
 
 //msgp:tuple Rotate90
@@ -19,13 +19,13 @@ func init() {
 	})
 }
 
-// NewRotate90 makes the op.
+// NewRotate90 returns the op.
 func NewRotate90(turns int) *Rotate90 { return &Rotate90{Turns: turns} }
 
-// Validate accepts any number of turns.
+// Validate returns nil: any number of turns is valid.
 func (o *Rotate90) Validate() error { return nil }
 
-// Infer swaps height and width if the number of turns is odd.
+// Infer swaps the height and the width if the number of turns is odd.
 func (o *Rotate90) Infer(dst, in []tensor.Desc) error {
 	if err := wantImage(in[0]); err != nil {
 		return err
@@ -37,14 +37,14 @@ func (o *Rotate90) Infer(dst, in []tensor.Desc) error {
 	return nil
 }
 
-// Apply turns.
+// Apply rotates.
 func (o *Rotate90) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	s, err := c.Dense(src[0])
 	if err != nil {
 		return err
 	}
 	in, out := gridOf(s.Desc), gridOf(dst[0].Desc)
-	// The source of dst's pixel (x, y) is at start + x*dx + y*dy pixels.
+	// Pixel (x, y) of dst comes from the pixel start + x*dx + y*dy of src.
 	var start, dx, dy int
 	w, h := in.width, in.height
 	switch mod(o.Turns, 4) {

@@ -7,30 +7,33 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Fit says how Resize finds the output's size.
+// Fit is the rule by which Resize computes the output size.
 type Fit uint8
 
 // The fits.
 const (
-	// FitExact is Height x Width, whatever the aspect.
+	// FitExact outputs Height x Width and ignores the aspect ratio.
 	FitExact Fit = iota
-	// FitShortest makes the shorter edge Edge; MaxEdge, if not 0, bounds the longer one.
+	// FitShortest scales the shorter edge to Edge. If MaxEdge is not 0, it
+	// bounds the longer edge.
 	FitShortest
-	// FitLongest makes the longer edge Edge.
+	// FitLongest scales the longer edge to Edge.
 	FitLongest
-	// FitInside is the largest size within Height x Width that keeps the aspect.
+	// FitInside outputs the largest size within Height x Width that keeps the
+	// aspect ratio.
 	FitInside
-	// FitMultiple is Height x Width with the sides rounded to multiples of
-	// Multiple; with KeepAspect both sides are scaled by the factor that is nearer to 1.
+	// FitMultiple outputs Height x Width with the sides rounded to multiples of
+	// Multiple. With KeepAspect it scales both sides by the factor that is
+	// nearer to 1.
 	FitMultiple
-	// FitCover is the smallest size that covers Height x Width and keeps the
-	// aspect: timm's ResizeKeepRatio for targets that are not square.
+	// FitCover outputs the smallest size that covers Height x Width and keeps
+	// the aspect ratio. It is timm's ResizeKeepRatio for non-square targets.
 	FitCover
-	// FitThumbnail makes no side longer and keeps an image within Height x Width as
-	// it is. Of any other, the longer edge is cut to its side of Height x Width, if
-	// it is longer than that, and the shorter edge follows by the aspect; it may then
-	// still be longer than its own side. A square image is cut on both sides.
-	// Donut's thumbnail; with size rule truncate only.
+	// FitThumbnail never enlarges. It keeps an image within Height x Width
+	// unchanged. For a larger image it reduces the longer edge to its side of
+	// Height x Width, and the shorter edge follows by the aspect ratio; the
+	// shorter edge may still exceed its own side. A square image is reduced on
+	// both sides. It is Donut's thumbnail, and requires size rule truncate.
 	FitThumbnail
 )
 
@@ -38,36 +41,39 @@ var fitNames = []string{"exact", "shortest", "longest", "inside", "multiple", "c
 
 func (f Fit) String() string { return enum.String("fit", fitNames, f) }
 
-// MarshalText writes the name.
+// MarshalText returns the name.
 func (f Fit) MarshalText() ([]byte, error) { return enum.Format("fit", fitNames, f) }
 
-// UnmarshalText reads the name.
+// UnmarshalText parses the name.
 func (f *Fit) UnmarshalText(t []byte) error {
 	return enum.Parse(f, "fit", fitNames, t)
 }
 
-// SizeRule is the arithmetic by which a side is rounded where the aspect is
-// kept: libraries that resize with the same filter differ in it by a pixel.
+// SizeRule is the arithmetic that rounds a side when the aspect ratio is kept.
+// Libraries with the same filter differ in it by a pixel.
 type SizeRule uint8
 
-// The rules. All but the last compute in float64, and in the order of their reference.
+// The rules. All but the last compute in float64, in the order of their
+// reference.
 const (
-	// SizeTruncate is int(edge * long / short): torchvision 0.29.2, the HF
-	// processors' get_resize_output_image_size; for FitInside int(side * scale).
+	// SizeTruncate is int(edge * long / short): torchvision 0.29.2 and
+	// get_resize_output_image_size of Hugging Face processors. For FitInside it
+	// is int(side * scale).
 	SizeTruncate SizeRule = iota
-	// SizeHalfEven is Python's round(side / ratio), of timm 1.0.31
-	// (ResizeKeepRatio), and DPT's multiples.
+	// SizeHalfEven is Python's round(side / ratio): timm 1.0.31's
+	// ResizeKeepRatio and DPT's multiples.
 	SizeHalfEven
 	// SizeHalfUp is SAM's int(side * scale + 0.5).
 	SizeHalfUp
-	// SizeDETR is DETR's: where MaxEdge bounds, the shorter edge is rounded but
-	// the longer one is truncated from the unrounded value. For FitShortest only.
+	// SizeDETR is DETR's rule: if MaxEdge applies, the shorter edge is rounded,
+	// but the longer edge is truncated from the unrounded value. For
+	// FitShortest only.
 	SizeDETR
-	// SizeYOLOS is YOLOS's: as DETR's, then both sides cut to multiples of
-	// Multiple. For FitShortest only.
+	// SizeYOLOS is YOLOS's rule: DETR's, then both sides are reduced to
+	// multiples of Multiple. For FitShortest only.
 	SizeYOLOS
-	// SizeTruncate32 is int(side * scale) in float32: OpenCV 5.0.0's letterbox in
-	// dnn.blobFromImageWithParams. For FitInside only.
+	// SizeTruncate32 is int(side * scale) in float32: OpenCV 5.0.0's letterbox
+	// in dnn.blobFromImageWithParams. For FitInside only.
 	SizeTruncate32
 )
 
@@ -75,17 +81,17 @@ var sizeRuleNames = []string{"truncate", "half_even", "half_up", "detr", "yolos"
 
 func (r SizeRule) String() string { return enum.String("size rule", sizeRuleNames, r) }
 
-// MarshalText writes the name.
+// MarshalText returns the name.
 func (r SizeRule) MarshalText() ([]byte, error) {
 	return enum.Format("size rule", sizeRuleNames, r)
 }
 
-// UnmarshalText reads the name.
+// UnmarshalText parses the name.
 func (r *SizeRule) UnmarshalText(t []byte) error {
 	return enum.Parse(r, "size rule", sizeRuleNames, t)
 }
 
-// sized is the size rule of Resize. Unknown sides give unknown sides.
+// sized returns the output size of Resize. Unknown sides stay unknown.
 func (o *Resize) sized(h, w int) (int, int, error) {
 	if o.Fit == FitExact {
 		return o.Height, o.Width, nil
@@ -111,7 +117,7 @@ func (o *Resize) sized(h, w int) (int, int, error) {
 				raw := float64(most*short) / long
 				s, l = math.RoundToEven(raw), math.Trunc(float64(raw*long)/short)
 			}
-			if s == short && (o.SizeRule == SizeDETR || h <= w) { // it fits as it is; YOLOS does not look at portraits
+			if s == short && (o.SizeRule == SizeDETR || h <= w) { // the size is right already; YOLOS does not check portrait images
 				l = long
 			}
 			if o.SizeRule == SizeYOLOS {
@@ -157,7 +163,7 @@ func (o *Resize) sized(h, w int) (int, int, error) {
 			nh, nw = math.Trunc(float64(float32(h)*scale)), math.Trunc(float64(float32(w)*scale))
 			break
 		}
-		choose := math.Min // of the scales
+		choose := math.Min // of the two scales
 		if o.Fit == FitCover {
 			choose = math.Max
 		}
@@ -200,8 +206,8 @@ func (o *Resize) sized(h, w int) (int, int, error) {
 	return sides(h, w, nh, nw)
 }
 
-// sides are the whole numbers nh and nw, the size that an image of h x w is to
-// have, if an image can have them.
+// sides converts nh and nw, the new size of an image of h x w, to ints. It
+// rejects sizes that no image can have.
 func sides(h, w int, nh, nw float64) (int, int, error) {
 	if !(nh >= 1 && nw >= 1 && nh <= maxSide && nw <= maxSide) {
 		return 0, 0, inputErr("an image of %d x %d (height x width) would become %.0f x %.0f, want sides of 1 to %d", h, w, nh, nw, maxSide)

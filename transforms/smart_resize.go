@@ -7,27 +7,29 @@ import (
 )
 
 // SmartResize scales an image so that both sides are multiples of Factor, the
-// area is within MinPixels and MaxPixels, and the aspect changes little. It takes
-// uint8 and float32 images of any number of channels, HWC or CHW, and keeps
-// dtype, layout and channels.
+// area is within MinPixels and MaxPixels, and the aspect ratio changes little.
+// It takes a uint8 or float32 image of any number of channels, HWC or CHW, and
+// keeps dtype, layout and channels. An image whose longer side is more than 200
+// times the shorter is an ErrInput.
 //
-// The sides are round(h/Factor) and round(w/Factor) times Factor, half to even. If
-// their product is above MaxPixels, they are instead floor(h/b/Factor), at least 1,
-// times Factor, with b = sqrt(h*w/MaxPixels), and likewise for w; if it is below
-// MinPixels, ceil(h*b/Factor) times Factor, with b = sqrt(MinPixels/(h*w)): all in
-// float64. So an area that cannot be met with whole multiples may lie outside the
-// bounds. An image whose longer side is more than 200 times the shorter is an ErrInput.
+// The sides are round(h/Factor) and round(w/Factor) times Factor, half to even.
+// If their product is above MaxPixels, let b = sqrt(h*w/MaxPixels): each side
+// is floor(side/b/Factor), at least 1, times Factor. If the product is below
+// MinPixels, let b = sqrt(MinPixels/(h*w)): each side is ceil(side*b/Factor)
+// times Factor. All arithmetic is float64. If no multiples of Factor meet the
+// bounds, the area lies outside them.
 //
 // Interpolation and Backend are those of Resize.
 //
-// Reference: smart_resize of transformers 5.23.0 (Qwen2-VL), with Image.resize of Pillow 13.0.0.
+// Reference: smart_resize of transformers 5.23.0 (Qwen2-VL), with Image.resize
+// of Pillow 13.0.0.
 type SmartResize struct {
 	Factor        int           `json:"factor"`        // in pixels, 1 to 2^24; Qwen2-VL: patch size times merge size, 28
-	MinPixels     int64         `json:"min_pixels"`    // of the output's area, 1 to 2^48; Qwen2-VL: 3136
-	MaxPixels     int64         `json:"max_pixels"`    // likewise; Qwen2-VL: 1003520
-	Interpolation Interpolation `json:"interpolation"` // usually bicubic
-	Backend       Backend       `json:"backend"`       // usually pillow
-	NoAntialias   bool          `json:"no_antialias"`  // for torch; usually false
+	MinPixels     int64         `json:"min_pixels"`    // smallest area of the output, 1 to 2^48; Qwen2-VL: 3136
+	MaxPixels     int64         `json:"max_pixels"`    // largest area of the output, 1 to 2^48; Qwen2-VL: 1003520
+	Interpolation Interpolation `json:"interpolation"` // see Resize; default bicubic
+	Backend       Backend       `json:"backend"`       // see Resize; default pillow
+	NoAntialias   bool          `json:"no_antialias"`  // for torch; default false
 }
 
 //msgp:tuple SmartResize
@@ -39,18 +41,20 @@ func init() {
 	})
 }
 
-// NewSmartResize makes the op: bicubic, Pillow, antialiased.
+// NewSmartResize returns the op: bicubic, Pillow, antialiased.
 func NewSmartResize(factor int, minPixels, maxPixels int64) *SmartResize {
 	return &SmartResize{Factor: factor, MinPixels: minPixels, MaxPixels: maxPixels, Interpolation: Bicubic, Backend: Pillow}
 }
 
-// maxPixels is the area of an image whose sides are both maxSide.
+// maxPixels is the largest area of an image.
 const maxPixels = maxSide * maxSide
 
-// maxSmartAspect is smart_resize's bound of the longer side over the shorter.
+// maxSmartAspect is smart_resize's limit of the longer side divided by the
+// shorter.
 const maxSmartAspect = 200
 
-// Validate checks the factor, the areas, and that the backend has the interpolation.
+// Validate checks the factor and the areas, and that the backend supports the
+// interpolation.
 func (o *SmartResize) Validate() error {
 	if err := checkSide("factor", o.Factor); err != nil {
 		return err
@@ -68,7 +72,7 @@ func (o *SmartResize) sampling() sampling {
 	return sampling{o.Interpolation, o.Backend, !o.NoAntialias}
 }
 
-// sized is the size of an image of h x w. Unknown sides give unknown sides.
+// sized returns the new size of an image of h x w. Unknown sides stay unknown.
 func (o *SmartResize) sized(h, w int) (int, int, error) {
 	if h == tensor.Unknown || w == tensor.Unknown {
 		return tensor.Unknown, tensor.Unknown, nil
@@ -77,7 +81,7 @@ func (o *SmartResize) sized(h, w int) (int, int, error) {
 		return 0, 0, inputErr("an image of %d x %d (height x width) has an aspect ratio of %.1f, want at most %d", h, w, float64(long)/float64(short), maxSmartAspect)
 	}
 	fh, fw, f := float64(h), float64(w), float64(o.Factor)
-	// Products of sides are whole numbers below 2^53, so exact.
+	// Products of sides are integers below 2^53, so they are exact.
 	area, least, most := float64(fh*fw), float64(o.MinPixels), float64(o.MaxPixels)
 	nh, nw := float64(math.RoundToEven(fh/f)*f), float64(math.RoundToEven(fw/f)*f)
 	switch got := float64(nh * nw); {
@@ -91,7 +95,7 @@ func (o *SmartResize) sized(h, w int) (int, int, error) {
 	return sides(h, w, nh, nw)
 }
 
-// Infer gives the input's description with the new size.
+// Infer sets the output size.
 func (o *SmartResize) Infer(dst, in []tensor.Desc) error {
 	return inferSized(dst, in, o.sized)
 }
@@ -101,12 +105,12 @@ func (o *SmartResize) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return o.sampling().apply(c, dst[0], src[0])
 }
 
-// Sampling is the op's parameters.
+// Sampling returns the op's parameters.
 func (o *SmartResize) Sampling() (Interpolation, Backend, bool) {
 	return o.Interpolation, o.Backend, !o.NoAntialias
 }
 
-// Scale gives the size.
+// Scale returns the size.
 func (o *SmartResize) Scale(h, w int, _ []*tensor.Tensor) (Scale, error) {
 	nh, nw, err := o.sized(h, w)
 	return wholly(o.sampling(), h, w, nh, nw), err

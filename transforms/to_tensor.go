@@ -5,11 +5,12 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// ToTensor turns a uint8 HWC image into float32 CHW: every value divided by
-// 255, rounded to float32, so 0 to 1. Another dtype or layout is an ErrInput.
+// ToTensor converts a uint8 HWC image to float32 CHW and divides every value by
+// 255. The quotients are rounded to float32 and range from 0 to 1. Another
+// dtype or layout is an ErrInput.
 //
-// Reference: torchvision 0.29.2, to_tensor (true division; its newer to_dtype
-// multiplies by 1/255 instead, see RescaleMultiply).
+// Reference: torchvision 0.29.2, to_tensor, which divides. Its newer to_dtype
+// multiplies by 1/255; see RescaleMultiply.
 type ToTensor struct{}
 
 //msgp:tuple ToTensor
@@ -21,13 +22,13 @@ func init() {
 	})
 }
 
-// NewToTensor makes the op.
+// NewToTensor returns the op.
 func NewToTensor() *ToTensor { return &ToTensor{} }
 
-// Validate accepts it always: there are no parameters.
+// Validate returns nil: the op has no parameters.
 func (o *ToTensor) Validate() error { return nil }
 
-// Infer takes uint8 HWC and gives float32 CHW.
+// Infer takes uint8 HWC and returns float32 CHW.
 func (o *ToTensor) Infer(dst, in []tensor.Desc) error {
 	if err := wantImage(in[0], tensor.Uint8); err != nil {
 		return err
@@ -39,7 +40,7 @@ func (o *ToTensor) Infer(dst, in []tensor.Desc) error {
 	return inferred(dst[0])
 }
 
-// unit is v/255 for all uint8 v, four times: a table for each channel.
+// unit holds v/255 for every uint8 v, four times: one table per channel.
 var unit = func() (t [4 * 256]float32) {
 	for v := range t {
 		t[v] = float32(v%256) / 255
@@ -47,7 +48,7 @@ var unit = func() (t [4 * 256]float32) {
 	return t
 }()
 
-// Apply computes.
+// Apply converts.
 func (o *ToTensor) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	s, err := c.Dense(src[0])
 	if err != nil {
@@ -69,5 +70,5 @@ func (o *ToTensor) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return nil
 }
 
-// Pointwise says that the op is one, see type Pointwise.
+// Pointwise marks the op as Pointwise.
 func (o *ToTensor) Pointwise() {}

@@ -10,19 +10,20 @@ import (
 
 //msgp:shim tensor.DType as:uint8 using:uint8/tensor.DType
 
-// CastRule says how ToType turns a number into one of a narrower type.
+// CastRule is the rule by which ToType converts a number to a narrower type.
 type CastRule uint8
 
-// The rules. They differ only where the target is an integer type.
+// The rules. They differ only for integer targets.
 const (
-	// CastTruncate is NumPy's astype: integers keep their low bits (300 becomes 44
-	// as uint8), floating-point numbers lose their fraction. Numbers outside the
-	// target's range, which NumPy and C leave to the platform, become the nearest
-	// number in it, and NaN becomes 0.
+	// CastTruncate is NumPy's astype. Integers keep their low bits (300 becomes
+	// 44 as uint8), and floating-point numbers are truncated. NumPy and C leave
+	// floating-point numbers outside the target's range to the platform; here
+	// they become the nearest number in the range, and NaN becomes 0.
 	CastTruncate CastRule = iota
-	// CastSaturate is OpenCV's saturate_cast: rounded half to even, numbers
-	// outside the target's range become the nearest in it. NaN becomes 0, and so
-	// large a number as OpenCV leaves to the platform (beyond int32) saturates too.
+	// CastSaturate is OpenCV's saturate_cast. Numbers are rounded half to even,
+	// and numbers outside the target's range become the nearest number in it.
+	// NaN becomes 0. Numbers beyond int32, which OpenCV leaves to the platform,
+	// saturate too.
 	CastSaturate
 )
 
@@ -30,28 +31,29 @@ var castRuleNames = []string{"truncate", "saturate"}
 
 func (r CastRule) String() string { return enum.String("cast rule", castRuleNames, r) }
 
-// MarshalText writes the name.
+// MarshalText returns the name.
 func (r CastRule) MarshalText() ([]byte, error) {
 	return enum.Format("cast rule", castRuleNames, r)
 }
 
-// UnmarshalText reads the name.
+// UnmarshalText parses the name.
 func (r *CastRule) UnmarshalText(t []byte) error {
 	return enum.Parse(r, "cast rule", castRuleNames, t)
 }
 
-// ToType converts every value to another dtype, without scaling it. It takes
-// tensors of any shape, with a layout or without, and any dtype of fixed size.
+// ToType converts every value to another dtype without scaling. It takes a
+// tensor of any shape, with or without a layout, and any dtype of fixed size.
 //
-// To a floating-point type numbers are rounded half to even; too large ones
-// become infinite; bfloat16 is rounded from float32. To bool everything but 0
-// becomes true, NaN too. To integer types see CastRule. Same dtype: a copy.
+// Numbers are rounded half to even to a floating-point type, and too large
+// numbers become infinite. bfloat16 is rounded from float32. Everything but 0,
+// also NaN, becomes true in bool. CastRule defines the conversion to integer
+// types. The same dtype is copied.
 //
 // Reference: NumPy 2.4.6, astype (with ml_dtypes for bfloat16); OpenCV 5.0.0,
-// convertTo for saturate. NaN and numbers out of range have the rules above.
+// convertTo for saturate. The rules above define NaN and numbers out of range.
 type ToType struct {
-	DType tensor.DType `json:"dtype"` // of the output: any but bytes
-	Rule  CastRule     `json:"rule"`  // usually truncate
+	DType tensor.DType `json:"dtype"` // of the output: any except bytes
+	Rule  CastRule     `json:"rule"`  // default truncate
 }
 
 //msgp:tuple ToType
@@ -63,7 +65,7 @@ func init() {
 	})
 }
 
-// NewToType truncates, as NumPy's astype.
+// NewToType returns the op that truncates, as NumPy's astype.
 func NewToType(d tensor.DType) *ToType { return &ToType{DType: d, Rule: CastTruncate} }
 
 // Validate checks the dtype and the rule.
@@ -107,14 +109,14 @@ func (o *ToType) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return nil
 }
 
-// toTypeState is the values of all bytes as another dtype.
+// toTypeState holds the converted value of every byte.
 type toTypeState struct {
 	op     ToType
 	values *tensor.Tensor
 	from   tensor.DType
 }
 
-// lookUp converts elements of one byte by a table of all of them.
+// lookUp converts one-byte elements with a table.
 func (o *ToType) lookUp(c *Context, dst, src *tensor.Tensor) error {
 	st, ok := c.State.(*toTypeState)
 	if !ok || st.op != *o || st.from != src.DType {
@@ -182,5 +184,5 @@ func (o *ToType) convert(dst, s *tensor.Tensor) {
 	}
 }
 
-// Pointwise says that the op is one, see type Pointwise.
+// Pointwise marks the op as Pointwise.
 func (o *ToType) Pointwise() {}

@@ -3,11 +3,10 @@ package transforms
 import "github.com/infer-prep/infer-prep/tensor"
 
 // VerticalFlip mirrors an image top to bottom: row y becomes row H-1-y. It
-// takes any dtype of fixed size and both layouts, and keeps them; no value is
-// changed.
+// takes any dtype of fixed size, HWC or CHW, and keeps both. No value changes.
 //
-// Reference: NumPy 2.4.6, flip along the height, which the flips of Pillow,
-// torchvision and OpenCV equal.
+// Reference: NumPy 2.4.6, flip along the height. The flips of Pillow,
+// torchvision and OpenCV return the same.
 type VerticalFlip struct{}
 
 //msgp:tuple VerticalFlip
@@ -19,10 +18,10 @@ func init() {
 	})
 }
 
-// NewVerticalFlip makes the op.
+// NewVerticalFlip returns the op.
 func NewVerticalFlip() *VerticalFlip { return &VerticalFlip{} }
 
-// Validate accepts it always: there are no parameters.
+// Validate returns nil: the op has no parameters.
 func (o *VerticalFlip) Validate() error { return nil }
 
 // Infer keeps the description.

@@ -8,14 +8,15 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Affine is an affine map of pixels: two rows of three, of which the third is added.
+// Affine is an affine map of pixels: two rows of three numbers. The third
+// number of a row is the translation.
 type Affine [6]float64
 
-// UnmarshalJSON reads a list of six.
+// UnmarshalJSON parses a list of six numbers.
 func (a *Affine) UnmarshalJSON(b []byte) error { return unmarshalExactly(b, a[:]) }
 
-// unmarshalExactly reads a JSON list of as many numbers as dst has; encoding/json would
-// take fewer and more of them for an array.
+// unmarshalExactly parses a JSON list of len(dst) numbers. encoding/json would
+// accept shorter and longer lists for an array.
 func unmarshalExactly[T any](b []byte, dst []T) error {
 	var l []T
 	if err := json.Unmarshal(b, &l); err != nil {
@@ -28,24 +29,29 @@ func unmarshalExactly[T any](b []byte, dst []T) error {
 	return nil
 }
 
-// WarpAffine moves the pixels of an image by an affine map: pixel (x, y) of the input
-// comes to M0*x + M1*y + M2, M3*x + M4*y + M5 of an output of Height x Width. It takes
-// uint8 HWC images of one, three or four channels and sides up to 32766, and gives uint8, 0 to 255.
+// WarpAffine moves the pixels of an image by an affine map. Pixel (x, y) of the
+// input moves to (M0*x + M1*y + M2, M3*x + M4*y + M5) in an output of Height x
+// Width. It takes a uint8 HWC image of one, three or four channels with sides
+// up to 32766, and returns uint8.
 //
-// The map is inverted in float64; the inverse of one whose determinant is 0 maps all to (0, 0).
-// M0*x*1024 and (M1*y+M2)*1024 of the inverse are each rounded half to even and added: coordinates, which are
-// cut off to 1/32 of a pixel after half of that was added (nearest: to whole pixels). A pixel is the sum of 1, 2 x 2,
-// 4 x 4 (bicubic, a = -0.75) or 8 x 8 (lanczos) neighbours with weights of 15 bits, rounded half up; those outside are Fill.
+// The map is inverted in float64. If its determinant is 0, the inverse maps
+// everything to (0, 0). With the inverse, M0*x*1024 and (M1*y+M2)*1024 are
+// rounded half to even and added. The sum is rounded half up to 1/32 of a
+// pixel, or to whole pixels for nearest. An output pixel is the weighted sum of
+// 1, 2 x 2, 4 x 4 (bicubic, a = -0.75) or 8 x 8 (lanczos) pixels. The weights
+// have 15 bits, and the sum is rounded half up. Pixels outside the input are
+// Fill.
 //
-// Reference: OpenCV 4.11.0, warpAffine without IPP, with BORDER_CONSTANT; releases from 3.4 on do
-// the same, but for 4.7 with coordinates that int32 does not hold in 1/1024 of a pixel. OpenCV 5 has other kernels.
+// Reference: OpenCV 4.11.0, warpAffine without IPP, with BORDER_CONSTANT. All
+// releases from 3.4 on return the same, except 4.7 for coordinates that do not
+// fit an int32 in units of 1/1024 of a pixel. OpenCV 5 has other kernels.
 type WarpAffine struct {
 	Matrix        Affine        `json:"matrix"`        // from the input to the output
-	Height        int           `json:"height"`        // of the output, in pixels, 1 to 2^24
-	Width         int           `json:"width"`         // likewise
-	Interpolation Interpolation `json:"interpolation"` // nearest, bilinear, bicubic or lanczos; area is bilinear here; usually bilinear
+	Height        int           `json:"height"`        // output height in pixels, 1 to 2^24
+	Width         int           `json:"width"`         // output width in pixels, 1 to 2^24
+	Interpolation Interpolation `json:"interpolation"` // nearest, bilinear, bicubic, lanczos or area, which is bilinear here; default bilinear
 	Backend       Backend       `json:"backend"`       // opencv4
-	Fill          []float64     `json:"fill"`          // of what is outside: one for all channels or one for each, whole numbers of 0 to 255
+	Fill          []float64     `json:"fill"`          // value of the pixels outside the input: one for all channels or one per channel, integers of 0 to 255; default 0
 }
 
 //msgp:tuple Affine WarpAffine
@@ -59,15 +65,17 @@ func init() {
 
 const warpReference = "OpenCV 4.11.0 warpAffine, BORDER_CONSTANT (no IPP)"
 
-// maxWarpSide is what remap's coordinates, which are of 16 bits, may reach in an input.
+// maxWarpSide is the largest coordinate in an input: remap's coordinates have
+// 16 bits.
 const maxWarpSide = math.MaxInt16 - 1
 
-// NewWarpAffine warps bilinearly, and fills with zeros.
+// NewWarpAffine returns the op: bilinear, with a fill of 0.
 func NewWarpAffine(matrix [6]float64, height, width int) *WarpAffine {
 	return &WarpAffine{Matrix: matrix, Height: height, Width: width, Interpolation: Bilinear, Backend: OpenCV4, Fill: []float64{0}}
 }
 
-// Validate checks that the matrix is finite, the size, the names, and that there is a fill value.
+// Validate checks that the matrix is finite, and checks the size, the names and
+// the fill.
 func (o *WarpAffine) Validate() error {
 	for i, v := range o.Matrix {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -83,7 +91,7 @@ func (o *WarpAffine) Validate() error {
 	return checkValues("fill", o.Fill)
 }
 
-// checkWarp wants an interpolation that warps have, and their backend.
+// checkWarp wants an interpolation and a backend that warps support.
 func checkWarp(i Interpolation, b Backend) error {
 	if b != OpenCV4 {
 		return paramErr("backend is %v, want opencv4", b)
@@ -94,7 +102,7 @@ func checkWarp(i Interpolation, b Backend) error {
 	return nil
 }
 
-// warpTaps is the number of neighbours of an interpolation, 0 for one that there is not.
+// warpTaps returns the taps of an interpolation, 0 for an unsupported one.
 func warpTaps(i Interpolation) kernel.WarpTaps {
 	switch i {
 	case Nearest:
@@ -109,7 +117,7 @@ func warpTaps(i Interpolation) kernel.WarpTaps {
 	return 0
 }
 
-// wantWarped refuses what warps do not take.
+// wantWarped rejects images that warps do not support.
 func wantWarped(d tensor.Desc, fill []float64) error {
 	if err := wantImage(d, tensor.Uint8); err != nil {
 		return err
@@ -126,7 +134,7 @@ func wantWarped(d tensor.Desc, fill []float64) error {
 	return wantFill(d, "fill", fill)
 }
 
-// Infer gives the image Height x Width.
+// Infer sets the output size.
 func (o *WarpAffine) Infer(dst, in []tensor.Desc) error {
 	if err := wantWarped(in[0], o.Fill); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// TestCurrent: the generated files are those of the source.
+// TestCurrent checks that the generated files match the source.
 func TestCurrent(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	code, text, err := generate(root)
@@ -23,12 +23,12 @@ func TestCurrent(t *testing.T) {
 	} {
 		got, err := os.ReadFile(name)
 		require.NoError(t, err)
-		// A checkout may have changed the line ends.
-		require.Equal(t, string(want), strings.ReplaceAll(string(got), "\r\n", "\n"), "%s is old: go generate ./internal/opdoc", name)
+		// A checkout may change the line endings.
+		require.Equal(t, string(want), strings.ReplaceAll(string(got), "\r\n", "\n"), "%s is out of date: run go generate ./internal/opdoc", name)
 	}
 }
 
-// TestComplete: every op has a summary, and every parameter its meaning.
+// TestComplete checks that every op has a doc comment that starts with its name.
 func TestComplete(t *testing.T) {
 	for _, i := range transforms.Ops() {
 		d, ok := opdoc.Lookup(i.Name)
