@@ -229,7 +229,7 @@ func wrap(s string) string {
 	for l := range strings.Lines(s) {
 		text := strings.TrimLeft(l, " ")
 		indent := len(l) - len(text)
-		if indent >= 4 || strings.HasPrefix(text, "|") {
+		if indent >= 4 || strings.HasPrefix(text, "\t") || strings.HasPrefix(text, "|") {
 			b.WriteString(l)
 			continue
 		}
