@@ -2,10 +2,8 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"sync"
 
@@ -170,20 +168,6 @@ func (w *worker) read(in *input) (skip bool, err error) {
 			return false, codec.Errorf("", -1, codec.ErrLimit, "the file has more than %d bytes", l)
 		}
 	}
-}
-
-// message strips an error of details that its context repeats: the path of a file
-// error, and the step of a decoder's error.
-func message(err error) error {
-	var pe *fs.PathError
-	var ce *codec.Error
-	switch {
-	case errors.As(err, &pe):
-		return pe.Err
-	case errors.As(err, &ce):
-		return ce
-	}
-	return err
 }
 
 // need estimates the memory of a run on the worker's image from its header: the

@@ -290,23 +290,6 @@ func (b *bencher) print(p figures, passes int, graph string, asJSON bool) error 
 	return t.write(b.app.stdout)
 }
 
-// digits rounds to six digits, which are more than a clock is worth.
-func digits(x float64) float64 {
-	r, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 6, 64), 64)
-	return r
-}
-
-// short writes a figure for people; - is one that the system does not tell.
-func short(x *float64) string {
-	switch {
-	case x == nil:
-		return "-"
-	case *x >= 100 || *x == 0:
-		return strconv.FormatFloat(*x, 'f', 0, 64)
-	}
-	return strconv.FormatFloat(*x, 'g', 3, 64)
-}
-
 // pass is a run over all images, several times.
 type pass struct {
 	times    int

@@ -108,19 +108,6 @@ flag or graph; 130 interrupted.`,
 	return cmd
 }
 
-// pairs are the values NAME=VALUE of a flag.
-func pairs(flag string, l []string) (map[string]string, error) {
-	m := map[string]string{}
-	for _, s := range l {
-		k, v, ok := strings.Cut(s, "=")
-		if _, twice := m[k]; !ok || k == "" || twice {
-			return nil, usageErr("--%s %q: want NAME=VALUE, each name once", flag, s)
-		}
-		m[k] = v
-	}
-	return m, nil
-}
-
 func (a *app) createBundle(cmd *cobra.Command, f *bundleCreateFlags) error {
 	switch {
 	case f.out == "":

@@ -192,22 +192,6 @@ func (f *bundleVerifyFlags) verifyDevice(ctx context.Context, b *modelbundle.Bun
 	return verifyOn(ctx, f.device, plan, goldens, least)
 }
 
-// flatten lists the errors that errors.Join put into one.
-func flatten(err error) (l []error) {
-	if err == nil {
-		return nil
-	}
-	if j, ok := err.(interface{ Unwrap() []error }); ok {
-		if joined := j.Unwrap(); errors.Join(joined...).Error() == err.Error() {
-			for _, e := range joined {
-				l = append(l, flatten(e)...)
-			}
-			return l
-		}
-	}
-	return []error{err}
-}
-
 func (a *app) bundleSignCmd() *cobra.Command {
 	var keyFile, detached, out string
 	cmd := &cobra.Command{

@@ -8,54 +8,17 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	_ "github.com/infer-prep/infer-prep/codec/all" // every image format
 )
 
-// The exit statuses.
-const (
-	exitOK          = 0
-	exitFailed      = 1   // some inputs failed or were missing, or a file could not be written
-	exitUsage       = 2   // a wrong flag or graph
-	exitInterrupted = 130 // as a shell reports a process that SIGINT ended
-)
-
 // program is the name that messages start with.
 const program = "infer-prep"
-
-// exitError is an error with an exit status of its own. Without a message (Err
-// is nil) everything has been said already.
-type exitError struct {
-	status int
-	err    error
-}
-
-func (e *exitError) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit status %d", e.status)
-	}
-	return e.err.Error()
-}
-
-func (e *exitError) Unwrap() error { return e.err }
-
-// usageErr is a wrong flag, argument or graph.
-func usageErr(format string, args ...any) error {
-	return &exitError{exitUsage, fmt.Errorf(format, args...)}
-}
-
-// failErr is a failure that no change of the flags mends.
-func failErr(format string, args ...any) error {
-	return &exitError{exitFailed, fmt.Errorf(format, args...)}
-}
 
 // app is what the commands share.
 type app struct {
@@ -106,27 +69,6 @@ func (a *app) run(ctx context.Context, args []string) int {
 	return e.status
 }
 
-// complain prints an error on one line. Names of files and graphs are not
-// ours: what could move a terminal's cursor is escaped as in a Go string.
-func (a *app) complain(err error) {
-	fmt.Fprintf(a.stderr, "%s: %s\n", program, printable(err.Error()))
-}
-
-func printable(s string) string {
-	var b strings.Builder
-	for len(s) > 0 {
-		r, n := utf8.DecodeRuneInString(s)
-		if unicode.IsPrint(r) && !(r == utf8.RuneError && n == 1) {
-			b.WriteString(s[:n])
-		} else {
-			q := strconv.Quote(s[:n])
-			b.WriteString(q[1 : len(q)-1])
-		}
-		s = s[n:]
-	}
-	return b.String()
-}
-
 func (a *app) root() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   program,
@@ -163,28 +105,3 @@ or graph; 130 interrupted.`,
 
 // parseNoise is what strconv says before what is wrong.
 var parseNoise = regexp.MustCompile(`strconv\.Parse\w+: parsing "[^"]*": `)
-
-// commandName is a command's name without the program's, with which errors begin.
-func commandName(cmd *cobra.Command) string {
-	return strings.TrimPrefix(cmd.CommandPath(), program+" ")
-}
-
-// noArgs refuses arguments.
-func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usageErr("%s takes no argument, got %q", commandName(cmd), args[0])
-	}
-	return nil
-}
-
-// oneOfCommands refuses arguments of a command that has commands only.
-func oneOfCommands(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	var l []string
-	for _, c := range cmd.Commands() {
-		l = append(l, c.Name())
-	}
-	return usageErr("unknown command %q, want one of %s", args[0], strings.Join(l, ", "))
-}

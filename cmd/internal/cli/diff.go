@@ -137,16 +137,6 @@ func (a *app) diff(cmd *cobra.Command, f *diffFlags, args []string) (err error) 
 	return a.diffAgainst(cmd.Context(), f, r, against)
 }
 
-// asUsage returns an error with status 2, since status 1 means that tensors
-// differ.
-func asUsage(err error) error {
-	var e *exitError
-	if errors.As(err, &e) && e.status == exitFailed && e.err != nil {
-		return &exitError{exitUsage, e.err}
-	}
-	return err
-}
-
 func isFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()

@@ -86,13 +86,6 @@ func (a *app) graphImportCmd() *cobra.Command {
 	return cmd
 }
 
-func wrapFail(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &exitError{exitFailed, err}
-}
-
 // indent lays JSON out for people: an object's members on lines of their own,
 // but lists of numbers and names on one.
 func indent(b []byte) ([]byte, error) {

@@ -225,15 +225,3 @@ func (a *app) printPlan(r *inferred, asJSON bool) error {
 	t.row(fmt.Sprintf("touched: %s bytes, without passes %s", bytesText(fused.Touched), bytesText(touched(r.plain))))
 	return t.write(a.stdout)
 }
-
-// bytesText is a number with its thousands apart, or ? if it is not known.
-func bytesText(n int64) string {
-	if n < 0 {
-		return "?"
-	}
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}

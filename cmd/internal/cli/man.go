@@ -1,9 +1,10 @@
 package cli
 
 import (
+	"os"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
-	"os"
 )
 
 // manCmd writes the man pages; it is for packagers, and hidden.

@@ -6,7 +6,6 @@ import (
 	"io"
 	"reflect"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -194,23 +193,6 @@ func (a *app) printOp(d opJSON) error {
 
 // opWidth is where the text beside a parameter's name is wrapped.
 const opWidth = 72
-
-// wrap breaks text into lines of at most width characters where it can.
-func wrap(s string, width int) []string {
-	lines := []string{""}
-	for _, w := range strings.Fields(s) {
-		n := len(lines) - 1
-		switch {
-		case lines[n] == "":
-			lines[n] = w
-		case utf8.RuneCountInString(lines[n])+1+utf8.RuneCountInString(w) <= width:
-			lines[n] += " " + w
-		default:
-			lines = append(lines, w)
-		}
-	}
-	return lines
-}
 
 // similar suggests ops whose names have something in common with name.
 func similar(name string) string {

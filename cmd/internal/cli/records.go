@@ -112,23 +112,6 @@ func (a *app) eachRecordFile(ctx context.Context, names []string, from string, d
 	return ok, nil
 }
 
-// isUsage reports an error of the flags.
-func isUsage(err error) bool {
-	var e *exitError
-	return errors.As(err, &e) && e.status == exitUsage
-}
-
-// readable is an error that names the file, once.
-func readable(name string, err error) error {
-	if plain := ofFile(err); plain != err {
-		return plain
-	}
-	if errors.Is(err, errExists) || strings.Contains(err.Error(), name) {
-		return err
-	}
-	return fmt.Errorf("%s: %w", name, err)
-}
-
 // eachRecord opens files and calls f with every record. It ends with the first
 // error of either, io.EOF apart.
 func eachRecord(ctx context.Context, format records.Format, o store.Opener, files []string, options records.ReadOptions, f func(*records.Record) error) error {
@@ -162,14 +145,6 @@ func splitFiles(args ...string) []string {
 		}
 	}
 	return l
-}
-
-// interrupted is the error of a command that was, if it was.
-func interrupted(ctx context.Context, what string) error {
-	if ctx.Err() == nil {
-		return nil
-	}
-	return &exitError{exitInterrupted, errors.New("interrupted: " + what)}
 }
 
 // isFile reports that a name is that of a file, and no pattern.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -10,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -288,43 +286,6 @@ func (a *app) nothing(l *listing, asJSON bool) error {
 	return noImages(len(l.inputs), l.skipped)
 }
 
-func noImages(failed, skipped int) error {
-	msg := "no images found"
-	if failed > 0 {
-		msg = fmt.Sprintf("no images found; %s failed", plural(failed, "input"))
-	}
-	if skipped > 0 {
-		msg += fmt.Sprintf(", %s skipped", plural(skipped, "file"))
-	}
-	return failErr("%s", msg)
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// failed names an input that failed, on stderr and, with --json, on stdout.
-func (a *app) failed(path string, err error, asJSON bool) error {
-	a.complain(err)
-	if !asJSON {
-		return nil
-	}
-	return a.printLine(struct {
-		Input string `json:"input"`
-		Error string `json:"error"`
-	}{path, err.Error()})
-}
-
-// printLine writes v to stdout as JSON on one line.
-func (a *app) printLine(v any) error {
-	e := json.NewEncoder(a.stdout)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
-}
-
 // report runs a batch and tells of it, in the order of the inputs.
 func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) error {
 	start := time.Now()
@@ -385,11 +346,6 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) er
 		return &exitError{status: exitFailed}
 	}
 	return nil
-}
-
-// diskFull is true for an error that all images after this one would have too.
-func diskFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
 // tooLarge refuses a file by its size, before it is read.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -67,17 +66,6 @@ func (f *graphFlags) add(cmd *cobra.Command) {
 	complete(cmd, "preset", preset.Names()...)
 	complete(cmd, "layout", "HWC", "CHW")
 	complete(cmd, "dtype", dtypeNames()...)
-}
-
-// noErr is for registrations that fail only if the flag does not exist, which the first test finds.
-func noErr(err error) {
-	if err != nil {
-		panic(err)
-	}
-}
-
-func complete(cmd *cobra.Command, flag string, values ...string) {
-	noErr(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
 }
 
 // dtypeNames are the types that a graph can convert to.
@@ -337,64 +325,3 @@ func describeOutputs(g *datagraph.Graph, descs [][]tensor.Desc) string {
 	}
 	return strings.Join(l, ", ")
 }
-
-// plain removes what os puts before a path's error and names the path once; nil stays nil.
-func plain(path string, err error) error {
-	if err == nil {
-		return nil
-	}
-	var pe *os.PathError
-	var le *os.LinkError
-	switch {
-	case errors.As(err, &pe):
-		err = pe.Err
-	case errors.As(err, &le):
-		err = le.Err
-	}
-	return fmt.Errorf("%s: %w", path, err)
-}
-
-// ofFile is plain of the file that an error is about, if it is about one.
-func ofFile(err error) error {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
-		return plain(pe.Path, err)
-	}
-	return err
-}
-
-// count is a flag's number, with an optional unit: k, M and G are powers of
-// 1000, Ki, Mi and Gi of 1024.
-type count int64
-
-var units = []struct {
-	suffix string
-	factor int64
-}{{"Ki", 1 << 10}, {"Mi", 1 << 20}, {"Gi", 1 << 30}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}}
-
-func (c *count) Set(s string) error {
-	factor := int64(1)
-	for _, u := range units {
-		if rest, ok := strings.CutSuffix(s, u.suffix); ok {
-			s, factor = rest, u.factor
-			break
-		}
-	}
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || n < 0 || n > (1<<62)/factor {
-		return errors.New("want a number of 0 or more, such as 400000000, 400M or 2Gi")
-	}
-	*c = count(n * factor)
-	return nil
-}
-
-func (c *count) String() string {
-	for _, u := range units {
-		if n := int64(*c); n > 0 && n%u.factor == 0 && n/u.factor < 1000 {
-			return strconv.FormatInt(n/u.factor, 10) + u.suffix
-		}
-	}
-	return strconv.FormatInt(int64(*c), 10)
-}
-
-func (c *count) Type() string { return "N" }

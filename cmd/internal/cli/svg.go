@@ -236,10 +236,3 @@ func svgGraph(r *inferred, all bool) (nodes []svgNode, edges []svgEdge) {
 	outputs(r.graph.SideOutputs, "side")
 	return nodes, edges
 }
-
-func shorten(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n-1]) + "…"
-}

@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/infer-prep/infer-prep/codec"
+)
+
+// Exit statuses.
+const (
+	exitOK          = 0
+	exitFailed      = 1   // some inputs failed or were missing, or a file could not be written
+	exitUsage       = 2   // a wrong flag or graph
+	exitInterrupted = 130 // as a shell reports a process that SIGINT ended
+)
+
+// exitError is an error with an exit status of its own. Without a message (Err
+// is nil) everything has been said already.
+type exitError struct {
+	status int
+	err    error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit status %d", e.status)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// usageErr is a wrong flag, argument or graph.
+func usageErr(format string, args ...any) error {
+	return &exitError{exitUsage, fmt.Errorf(format, args...)}
+}
+
+// failErr is a failure that no change of the flags mends.
+func failErr(format string, args ...any) error {
+	return &exitError{exitFailed, fmt.Errorf(format, args...)}
+}
+
+func wrapFail(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &exitError{exitFailed, err}
+}
+
+// asUsage returns an error with status 2, since status 1 means that tensors
+// differ.
+func asUsage(err error) error {
+	var e *exitError
+	if errors.As(err, &e) && e.status == exitFailed && e.err != nil {
+		return &exitError{exitUsage, e.err}
+	}
+	return err
+}
+
+// isUsage reports an error of the flags.
+func isUsage(err error) bool {
+	var e *exitError
+	return errors.As(err, &e) && e.status == exitUsage
+}
+
+// interrupted is the error of a command that was, if it was.
+func interrupted(ctx context.Context, what string) error {
+	if ctx.Err() == nil {
+		return nil
+	}
+	return &exitError{exitInterrupted, errors.New("interrupted: " + what)}
+}
+
+// plain removes what os puts before a path's error and names the path once; nil stays nil.
+func plain(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var pe *os.PathError
+	var le *os.LinkError
+	switch {
+	case errors.As(err, &pe):
+		err = pe.Err
+	case errors.As(err, &le):
+		err = le.Err
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// ofFile is plain of the file that an error is about, if it is about one.
+func ofFile(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return plain(pe.Path, err)
+	}
+	return err
+}
+
+// readable is an error that names the file, once.
+func readable(name string, err error) error {
+	if plain := ofFile(err); plain != err {
+		return plain
+	}
+	if errors.Is(err, errExists) || strings.Contains(err.Error(), name) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+// message strips an error of details that its context repeats: the path of a file
+// error, and the step of a decoder's error.
+func message(err error) error {
+	var pe *fs.PathError
+	var ce *codec.Error
+	switch {
+	case errors.As(err, &pe):
+		return pe.Err
+	case errors.As(err, &ce):
+		return ce
+	}
+	return err
+}
+
+// flatten lists the errors that errors.Join put into one.
+func flatten(err error) (l []error) {
+	if err == nil {
+		return nil
+	}
+	if j, ok := err.(interface{ Unwrap() []error }); ok {
+		if joined := j.Unwrap(); errors.Join(joined...).Error() == err.Error() {
+			for _, e := range joined {
+				l = append(l, flatten(e)...)
+			}
+			return l
+		}
+	}
+	return []error{err}
+}
+
+// diskFull is true for an error that all images after this one would have too.
+func diskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+func noImages(failed, skipped int) error {
+	msg := "no images found"
+	if failed > 0 {
+		msg = fmt.Sprintf("no images found; %s failed", plural(failed, "input"))
+	}
+	if skipped > 0 {
+		msg += fmt.Sprintf(", %s skipped", plural(skipped, "file"))
+	}
+	return failErr("%s", msg)
+}

@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// complain prints an error on one line. Names of files and graphs are not
+// ours: what could move a terminal's cursor is escaped as in a Go string.
+func (a *app) complain(err error) {
+	fmt.Fprintf(a.stderr, "%s: %s\n", program, printable(err.Error()))
+}
+
+func printable(s string) string {
+	var b strings.Builder
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		if unicode.IsPrint(r) && !(r == utf8.RuneError && n == 1) {
+			b.WriteString(s[:n])
+		} else {
+			q := strconv.Quote(s[:n])
+			b.WriteString(q[1 : len(q)-1])
+		}
+		s = s[n:]
+	}
+	return b.String()
+}
+
+// failed names an input that failed, on stderr and, with --json, on stdout.
+func (a *app) failed(path string, err error, asJSON bool) error {
+	a.complain(err)
+	if !asJSON {
+		return nil
+	}
+	return a.printLine(struct {
+		Input string `json:"input"`
+		Error string `json:"error"`
+	}{path, err.Error()})
+}
+
+// printLine writes v to stdout as JSON on one line.
+func (a *app) printLine(v any) error {
+	e := json.NewEncoder(a.stdout)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// printJSON writes v to stdout, indented.
+func (a *app) printJSON(v any) error {
+	e := json.NewEncoder(a.stdout)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// wrap breaks text into lines of at most width characters where it can.
+func wrap(s string, width int) []string {
+	lines := []string{""}
+	for _, w := range strings.Fields(s) {
+		n := len(lines) - 1
+		switch {
+		case lines[n] == "":
+			lines[n] = w
+		case utf8.RuneCountInString(lines[n])+1+utf8.RuneCountInString(w) <= width:
+			lines[n] += " " + w
+		default:
+			lines = append(lines, w)
+		}
+	}
+	return lines
+}
+
+func shorten(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n-1]) + "…"
+}
+
+// digits rounds to six digits, which are more than a clock is worth.
+func digits(x float64) float64 {
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 6, 64), 64)
+	return r
+}
+
+// short writes a figure for people; - is one that the system does not tell.
+func short(x *float64) string {
+	switch {
+	case x == nil:
+		return "-"
+	case *x >= 100 || *x == 0:
+		return strconv.FormatFloat(*x, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(*x, 'g', 3, 64)
+}
+
+// bytesText is a number with its thousands apart, or ? if it is not known.
+func bytesText(n int64) string {
+	if n < 0 {
+		return "?"
+	}
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
