@@ -82,8 +82,6 @@ func (c *count) Set(s string) error {
 	return nil
 }
 
-
-
 func (c *count) String() string {
 	for _, u := range units {
 		if n := int64(*c); n > 0 && n%u.factor == 0 && n/u.factor < 1000 {
