@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/infer-prep/infer-prep/codec"
 	_ "github.com/infer-prep/infer-prep/codec/jpeg"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/preset"
@@ -17,7 +16,7 @@ import (
 func presetPlan(tb testing.TB, name string, off ...datagraph.Pass) *datagraph.Plan {
 	g, err := preset.Graph(name)
 	require.NoError(tb, err)
-	p, err := datagraph.Compile(g, codec.DefaultLimits(), off...)
+	p, err := datagraph.Compile(g, datagraph.CompileOptions{Disable: off})
 	require.NoError(tb, err)
 	return p
 }

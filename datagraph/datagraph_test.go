@@ -32,7 +32,7 @@ func pngImage(t testing.TB, w, h int) *tensor.Tensor {
 }
 
 func compile(t testing.TB, g *Graph) *Plan {
-	p, err := Compile(g, codec.DefaultLimits())
+	p, err := Compile(g, CompileOptions{})
 	require.NoError(t, err)
 	return p
 }
@@ -135,7 +135,7 @@ func TestValidate(t *testing.T) {
 			c.edit(g)
 			err := g.Validate()
 			require.ErrorContains(t, err, c.want)
-			_, err2 := Compile(g, codec.DefaultLimits())
+			_, err2 := Compile(g, CompileOptions{})
 			require.Equal(t, err, err2)
 		})
 	}
@@ -183,26 +183,26 @@ func TestLimits(t *testing.T) {
 	limits := codec.DefaultLimits()
 	limits.Bytes = 100_000
 	flipped := New(transforms.NewDecode(), transforms.NewHorizontalFlip())
-	p, err := Compile(flipped, limits, Passes()...)
+	p, err := Compile(flipped, CompileOptions{Limits: limits, Disable: Passes()})
 	require.NoError(t, err)
 	r := p.NewRunner()
 	_, err = r.Run(pngImage(t, 100, 100))
 	require.NoError(t, err)
 	_, err = r.Run(pngImage(t, 150, 140)) // 63,000 bytes twice
 	require.ErrorIs(t, err, codec.ErrLimit)
-	p, err = Compile(flipped, limits)
+	p, err = Compile(flipped, CompileOptions{Limits: limits})
 	require.NoError(t, err)
 	_, err = p.NewRunner().Run(pngImage(t, 150, 140)) // without the image between
 	require.NoError(t, err)
 	limits.Pixels = 99
-	p, err = Compile(New(transforms.NewDecode()), limits)
+	p, err = Compile(New(transforms.NewDecode()), CompileOptions{Limits: limits})
 	require.NoError(t, err)
 	_, err = p.NewRunner().Run(pngImage(t, 10, 10))
 	require.ErrorIs(t, err, codec.ErrLimit)
 
 	g := New(transforms.NewHorizontalFlip())
 	g.Inputs[0].Desc = tensor.Image(tensor.Uint8, tensor.HWC, 1000, 1000, 3)
-	_, err = Compile(g, limits)
+	_, err = Compile(g, CompileOptions{Limits: limits})
 	require.ErrorIs(t, err, codec.ErrLimit, "known sizes are checked when compiling")
 }
 
@@ -323,7 +323,7 @@ func FuzzJSON(f *testing.F) {
 		twice, err := json.Marshal(&again)
 		require.NoError(t, err)
 		require.Equal(t, string(out), string(twice))
-		_, _ = Compile(&g, codec.DefaultLimits())
+		_, _ = Compile(&g, CompileOptions{})
 	})
 }
 
@@ -344,6 +344,6 @@ func FuzzMsgp(f *testing.F) {
 		rest, err := again.UnmarshalMsg(out)
 		require.NoError(t, err)
 		require.Empty(t, rest)
-		_, _ = Compile(&g, codec.DefaultLimits())
+		_, _ = Compile(&g, CompileOptions{})
 	})
 }

@@ -330,7 +330,7 @@ type same struct {
 
 func (s *same) check(t *testing.T, g namedGraph, images []namedImage) {
 	limits := codec.DefaultLimits()
-	plain, err := datagraph.Compile(g.graph, limits, datagraph.Passes()...)
+	plain, err := datagraph.Compile(g.graph, datagraph.CompileOptions{Limits: limits, Disable: datagraph.Passes()})
 	require.NoError(t, err, g.name)
 	require.Same(t, plain, plain.Unfused())
 	want := plain.NewRunner()
@@ -340,7 +340,7 @@ func (s *same) check(t *testing.T, g namedGraph, images []namedImage) {
 		if off >= 0 {
 			l = append(l, datagraph.Pass(off))
 		}
-		p, err := datagraph.Compile(g.graph, limits, l...)
+		p, err := datagraph.Compile(g.graph, datagraph.CompileOptions{Limits: limits, Disable: l})
 		require.NoError(t, err, g.name)
 		if p != p.Unfused() {
 			runners = append(runners, p.NewRunner())

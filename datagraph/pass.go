@@ -1,10 +1,9 @@
 package datagraph
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 
+	"github.com/infer-prep/infer-prep/internal/pass"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
@@ -26,54 +25,28 @@ const (
 	// RowStep makes one step of decoding, moving and looking up, through which
 	// rows run one after another, so that no image between them is ever in memory.
 	RowStep
-	passes
 )
 
-// passInfo is what the file of a pass says of it.
-type passInfo struct {
-	name, doc string
-	run       func(p *Plan)
-}
+// passTable has the passes in the order of the constants.
+var passTable = pass.NewTable[Pass]("datagraph", &foldGeometry, &pointwiseTable, &regionDecode, &rowStep)
 
-var passInfos = [passes]*passInfo{&foldGeometry, &pointwiseTable, &regionDecode, &rowStep}
+type passInfo = pass.Info[func(p *Plan)]
 
-// Passes lists all passes in the order in which they run.
-func Passes() []Pass {
-	var l []Pass
-	for p := range passes {
-		l = append(l, p)
-	}
-	return l
-}
+// Passes returns all passes in the order in which they run.
+func Passes() []Pass { return passTable.All() }
 
-// ErrPass is the error of a pass that is none.
-var ErrPass = errors.New("unknown pass")
+// ErrPass reports the name or number of a pass that does not exist.
+var ErrPass = pass.ErrUnknown
 
-// ParsePass is the inverse of String.
-func ParsePass(name string) (Pass, error) {
-	for p, i := range passInfos {
-		if i.name == name {
-			return Pass(p), nil
-		}
-	}
-	return 0, fmt.Errorf("datagraph: %w %q", ErrPass, name)
-}
+// ParsePass returns the pass of a name such as "fold-geometry". The error of an
+// unknown name matches ErrPass and suggests the closest name.
+func ParsePass(name string) (Pass, error) { return passTable.Parse(name) }
 
-// String is the pass's name: "fold-geometry".
-func (p Pass) String() string {
-	if p < passes {
-		return passInfos[p].name
-	}
-	return fmt.Sprintf("pass %d", uint8(p))
-}
+// String returns the pass's name: "fold-geometry".
+func (p Pass) String() string { return passTable.Name(p) }
 
-// Doc is a sentence on what the pass does.
-func (p Pass) Doc() string {
-	if p < passes {
-		return passInfos[p].doc
-	}
-	return ""
-}
+// Doc returns a sentence that says what the pass does.
+func (p Pass) Doc() string { return passTable.Doc(p) }
 
 // part is step i as a fused op, nil if it is none.
 func (p *Plan) part(i int) *fused {
@@ -128,15 +101,8 @@ func (p *Plan) replace(i, n int, f *fused, by Pass) {
 		}
 	}
 	for _, o := range old {
-		for _, q := range o.passes {
-			if !slices.Contains(s.passes, q) {
-				s.passes = append(s.passes, q)
-			}
-		}
+		s.passes = pass.Add(s.passes, o.passes...)
 	}
-	if !slices.Contains(s.passes, by) {
-		s.passes = append(s.passes, by)
-	}
-	slices.Sort(s.passes)
+	s.passes = pass.Add(s.passes, by)
 	p.steps = slices.Replace(p.steps, i, i+n, s)
 }

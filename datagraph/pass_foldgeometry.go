@@ -1,9 +1,9 @@
 package datagraph
 
 var foldGeometry = passInfo{
-	name: "fold-geometry",
-	doc:  "a resize with crops and flips around it computes only the pixels that survive",
-	run:  runFoldGeometry,
+	Name: "fold-geometry",
+	Doc:  "a resize with crops and flips around it computes only the pixels that survive",
+	Run:  runFoldGeometry,
 }
 
 func runFoldGeometry(p *Plan) {

@@ -6,9 +6,9 @@ import (
 )
 
 var pointwiseTable = passInfo{
-	name: "pointwise-table",
-	doc:  "pointwise ops on uint8, dtype and layout are one look-up in a table of 256 entries a channel",
-	run:  runPointwiseTable,
+	Name: "pointwise-table",
+	Doc:  "pointwise ops on uint8, dtype and layout are one look-up in a table of 256 entries a channel",
+	Run:  runPointwiseTable,
 }
 
 // maxTableChannels bounds the size of tables. No image format has more channels.

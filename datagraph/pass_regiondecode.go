@@ -1,9 +1,9 @@
 package datagraph
 
 var regionDecode = passInfo{
-	name: "region-decode",
-	doc:  "only the pixels that a following crop or resize needs are decoded",
-	run:  runRegionDecode,
+	Name: "region-decode",
+	Doc:  "only the pixels that a following crop or resize needs are decoded",
+	Run:  runRegionDecode,
 }
 
 func runRegionDecode(p *Plan) {

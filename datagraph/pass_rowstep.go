@@ -7,9 +7,9 @@ import (
 )
 
 var rowStep = passInfo{
-	name: "row-step",
-	doc:  "decoding, geometry and look-up are one step that rows run through, without images between",
-	run:  runRowStep,
+	Name: "row-step",
+	Doc:  "decoding, geometry and look-up are one step that rows run through, without images between",
+	Run:  runRowStep,
 }
 
 func runRowStep(p *Plan) {

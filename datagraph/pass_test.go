@@ -72,7 +72,7 @@ func TestPasses(t *testing.T) {
 		{"sizes on the way", sized, nil, "0-3 decode+image_size+resize+to_tensor p r; 4-4 image_size"},
 		{"a pad is no frame", datagraph.New(transforms.NewDecode(), transforms.NewPad(1, 1, 1, 1), transforms.NewToTensor()), nil, "0-0 decode; 1-1 pad; 2-2 to_tensor p"},
 	} {
-		p, err := datagraph.Compile(c.graph, codec.DefaultLimits(), c.off...)
+		p, err := datagraph.Compile(c.graph, datagraph.CompileOptions{Disable: c.off})
 		require.NoError(t, err)
 		require.Equal(t, c.want, describe(p), c.name)
 		require.Len(t, p.Unfused().Steps(), len(c.graph.Steps))
@@ -112,10 +112,10 @@ func (o *halve) Apply(_ *transforms.Context, dst, src []*tensor.Tensor) error {
 // TestUsersOpsFuse is that an op need not be of package transforms, and that one
 // that fails on the table's image is left alone.
 func TestUsersOpsFuse(t *testing.T) {
-	p, err := datagraph.Compile(datagraph.New(transforms.NewDecode(), &halve{}, transforms.NewInvert()), codec.DefaultLimits())
+	p, err := datagraph.Compile(datagraph.New(transforms.NewDecode(), &halve{}, transforms.NewInvert()), datagraph.CompileOptions{})
 	require.NoError(t, err)
 	require.Equal(t, "0-2 decode+*datagraph_test.halve+invert p r", describe(p))
-	p, err = datagraph.Compile(datagraph.New(transforms.NewDecode(), &halve{true}, transforms.NewInvert()), codec.DefaultLimits())
+	p, err = datagraph.Compile(datagraph.New(transforms.NewDecode(), &halve{true}, transforms.NewInvert()), datagraph.CompileOptions{})
 	require.NoError(t, err)
 	_, err = p.NewRunner().Run(testImage(t, "jpeg_large.jpg"))
 	var s *datagraph.StepError
@@ -156,8 +156,8 @@ func TestLimitsWithPasses(t *testing.T) {
 		for limit := int64(3000); limit < 9_000_000; limit = limit * 7 / 4 {
 			l := codec.DefaultLimits()
 			l.Bytes = limit
-			plain, plainErr := datagraph.Compile(g.graph, l, datagraph.Passes()...)
-			fused, err := datagraph.Compile(g.graph, l)
+			plain, plainErr := datagraph.Compile(g.graph, datagraph.CompileOptions{Limits: l, Disable: datagraph.Passes()})
+			fused, err := datagraph.Compile(g.graph, datagraph.CompileOptions{Limits: l})
 			if plainErr != nil {
 				continue
 			}
@@ -227,7 +227,7 @@ func TestHugeImageTakesLittleMemory(t *testing.T) {
 func TestCosts(t *testing.T) {
 	g := datagraph.New(transforms.NewDecode(), transforms.NewCenterCrop(100, 60), transforms.NewToTensor())
 	in := testImage(t, "jpeg_large.jpg") // 420 x 310
-	p, err := datagraph.Compile(g, codec.DefaultLimits(), datagraph.RowStep)
+	p, err := datagraph.Compile(g, datagraph.CompileOptions{Disable: []datagraph.Pass{datagraph.RowStep}})
 	require.NoError(t, err)
 	c, err := p.NewRunner().Costs(in)
 	require.NoError(t, err)
@@ -245,7 +245,7 @@ func TestCosts(t *testing.T) {
 	require.Equal(t, []int64{420 * 310 * 3, 100 * 60 * 3}, c.Buffers)
 
 	outside := datagraph.New(transforms.NewDecode(), transforms.NewCrop(5000, 0, 2, 2))
-	p, err = datagraph.Compile(outside, codec.DefaultLimits())
+	p, err = datagraph.Compile(outside, datagraph.CompileOptions{})
 	require.NoError(t, err)
 	c, err = p.NewRunner().Costs(in)
 	require.NoError(t, err)

@@ -12,7 +12,7 @@ import (
 // Plan is a compiled graph: immutable, and safe for concurrent use.
 type Plan struct {
 	graph   *Graph
-	limits  codec.Limits
+	options CompileOptions // with the defaults filled in
 	steps   []planStep
 	values  []value // every tensor that a run makes or is given, in order of production
 	inputs  int     // values[:inputs] are the graph's inputs
@@ -20,7 +20,6 @@ type Plan struct {
 	buffers int
 	unfused *Plan // the plan without passes, nil if this is it
 	random  bool  // has random ops; passes run on what is drawn
-	off     []Pass
 }
 
 type planStep struct {
@@ -39,30 +38,43 @@ type value struct {
 	last   int         // the last step that reads it; len(steps) for outputs
 }
 
-// Compile checks the graph, infers shapes, runs the passes but for those that
-// are off, and assigns memory: two tensors share a buffer when one is dead
-// before the other is written. Passes change neither outputs nor errors.
+// CompileOptions are the options of Compile. The zero value means the default
+// limits and all passes.
+type CompileOptions struct {
+	// Limits bounds the cost of each run. Limits.Bytes bounds the memory of a
+	// decoder and, separately, of all of a Runner's tensors together. The zero
+	// value means codec.DefaultLimits.
+	Limits codec.Limits
+	// Disable lists passes that Compile does not run. Default: none.
+	Disable []Pass
+}
+
+// Compile validates the graph, infers shapes, runs the passes and assigns memory:
+// two tensors share a buffer if the first is dead before the second is written.
 //
-// Limits bounds what each run may cost; Limits.Bytes bounds decoding and, apart
-// from it, all of a Runner's tensors together. What a plan without passes
-// accepts, one with passes accepts too. The graph must not be changed afterwards.
-func Compile(g *Graph, limits codec.Limits, off ...Pass) (*Plan, error) {
+// Passes change neither outputs nor errors. A run that succeeds without passes
+// also succeeds with them. The graph must not be changed after Compile.
+func Compile(g *Graph, o CompileOptions) (*Plan, error) {
+	if o.Limits == (codec.Limits{}) {
+		o.Limits = codec.DefaultLimits()
+	}
+	o.Disable = slices.Clone(o.Disable)
+	enabled, err := passTable.Enabled(o.Disable)
+	if err != nil {
+		return nil, err
+	}
 	descs, err := g.Infer()
 	if err != nil {
 		return nil, err
 	}
-	plain := newPlan(g, limits, descs)
-	plain.off = off
+	plain := newPlan(g, o, descs)
 	p := plain
-	for _, pass := range Passes() {
-		if plain.random || slices.Contains(off, pass) {
-			continue
+	if len(enabled) > 0 && !plain.random {
+		p = newPlan(g, o, descs)
+		p.unfused = plain
+		for _, q := range enabled {
+			passTable.Run(q)(p)
 		}
-		if p == plain {
-			p = newPlan(g, limits, descs)
-			p.unfused = plain
-		}
-		passInfos[pass].run(p)
 	}
 	if len(p.steps) == len(plain.steps) && !p.changed() {
 		p = plain
@@ -71,8 +83,8 @@ func Compile(g *Graph, limits codec.Limits, off ...Pass) (*Plan, error) {
 	if p != plain {
 		p.assign()
 	}
-	if n := p.arenaSize(); limits.Bytes > 0 && n > limits.Bytes {
-		return nil, fmt.Errorf("datagraph: %w: the tensors need %d bytes, the limit is %d", codec.ErrLimit, n, limits.Bytes)
+	if n, limit := p.arenaSize(), o.Limits.Bytes; limit > 0 && n > limit {
+		return nil, fmt.Errorf("datagraph: compile: %w: the tensors need %d bytes, the limit is %d", codec.ErrLimit, n, limit)
 	}
 	return p, nil
 }
@@ -83,8 +95,8 @@ func (p *Plan) changed() bool {
 }
 
 // newPlan is the plan without passes and memory.
-func newPlan(g *Graph, limits codec.Limits, descs [][]tensor.Desc) *Plan {
-	p := &Plan{graph: g, limits: limits, inputs: len(g.Inputs), random: g.Random()}
+func newPlan(g *Graph, o CompileOptions, descs [][]tensor.Desc) *Plan {
+	p := &Plan{graph: g, options: o, inputs: len(g.Inputs), random: g.Random()}
 	bound := map[string]int{}
 	for i, c := range g.Inputs {
 		p.values = append(p.values, value{column: c.Name, desc: c.Desc})
@@ -226,4 +238,4 @@ func opName(op transforms.Op) string {
 func (p *Plan) Buffers() int { return p.buffers }
 
 // Limits are those that the plan was compiled with.
-func (p *Plan) Limits() codec.Limits { return p.limits }
+func (p *Plan) Limits() codec.Limits { return p.options.Limits }

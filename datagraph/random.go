@@ -273,7 +273,7 @@ func (r *Runner) newVariant() (*variant, error) {
 		}
 		v.outputs = append(v.outputs, j)
 	}
-	plan, err := Compile(g, p.limits, p.off...)
+	plan, err := Compile(g, p.options)
 	if err != nil {
 		return nil, err
 	}

@@ -59,9 +59,9 @@ func TestRandomOps(test *testing.T) {
 	images := []*tensor.Tensor{testImage(test, "jpeg_large.jpg"), testImage(test, "png_rgba8.png"), testImage(test, "jpeg_large_prog.jpg")}
 	for name, ops := range trainingOps() {
 		test.Run(name, func(test *testing.T) {
-			p, err := datagraph.Compile(datagraph.New(ops...), codec.DefaultLimits())
+			p, err := datagraph.Compile(datagraph.New(ops...), datagraph.CompileOptions{})
 			require.NoError(test, err)
-			q, err := datagraph.Compile(datagraph.New(ops...), codec.DefaultLimits(), datagraph.Passes()...)
+			q, err := datagraph.Compile(datagraph.New(ops...), datagraph.CompileOptions{Disable: datagraph.Passes()})
 			require.NoError(test, err)
 			fused, plain := p.NewRunner(), q.NewRunner()
 			differ := map[string]bool{}

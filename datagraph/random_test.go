@@ -19,7 +19,7 @@ func randomGraph() *datagraph.Graph {
 
 // TestRandomRun: a random graph gives what the graph of the ops drawn gives.
 func TestRandomRun(test *testing.T) {
-	p, err := datagraph.Compile(randomGraph(), codec.DefaultLimits())
+	p, err := datagraph.Compile(randomGraph(), datagraph.CompileOptions{})
 	require.NoError(test, err)
 	r := p.NewRunner()
 	image := testImage(test, "jpeg_large.jpg")
@@ -28,7 +28,7 @@ func TestRandomRun(test *testing.T) {
 		{t.NewDecode(), t.NewResizedCrop(3, 4, 100, 90, 64, 64), t.NewToTensor()},
 		{t.NewDecode(), t.NewResizedCrop(3, 4, 100, 90, 64, 64), t.NewHorizontalFlip(), t.NewToTensor()},
 	} {
-		q, err := datagraph.Compile(datagraph.New(ops...), codec.DefaultLimits())
+		q, err := datagraph.Compile(datagraph.New(ops...), datagraph.CompileOptions{})
 		require.NoError(test, err)
 		out, err := q.NewRunner().Run(image)
 		require.NoError(test, err)
@@ -60,7 +60,7 @@ func TestRandomRun(test *testing.T) {
 	require.ErrorAs(test, err, &se)
 	require.Equal(test, "decode", se.Op)
 	// The plain way gives the same.
-	q, err := datagraph.Compile(randomGraph(), codec.DefaultLimits(), datagraph.Passes()...)
+	q, err := datagraph.Compile(randomGraph(), datagraph.CompileOptions{Disable: datagraph.Passes()})
 	require.NoError(test, err)
 	rq := q.NewRunner()
 	for o := range uint64(10) {
@@ -82,7 +82,7 @@ func TestRandomOutputsThatAreOne(test *testing.T) {
 	g := datagraph.New(t.NewDecode(), t.NewResizedCrop(3, 4, 100, 90, 64, 64))
 	g.Then(t.NewRandomHorizontalFlip(), []string{"image"}, []string{"flipped"})
 	g.Outputs = []string{"image", "flipped"}
-	p, err := datagraph.Compile(g, codec.DefaultLimits())
+	p, err := datagraph.Compile(g, datagraph.CompileOptions{})
 	require.NoError(test, err)
 	r := p.NewRunner()
 	image := testImage(test, "jpeg_large.jpg")

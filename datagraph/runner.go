@@ -46,7 +46,7 @@ type runStep struct {
 }
 
 // NewRunner makes a Runner. It allocates almost nothing before the first run.
-func (p *Plan) NewRunner() *Runner { return p.newRunner(transforms.NewContext(p.limits)) }
+func (p *Plan) NewRunner() *Runner { return p.newRunner(transforms.NewContext(p.options.Limits)) }
 
 func (p *Plan) newRunner(scratch *transforms.Context) *Runner {
 	r := &Runner{
@@ -233,7 +233,7 @@ func (r *Runner) place(v int, d tensor.Desc) error {
 				total += int64(cap(o))
 			}
 		}
-		if limit := r.plan.limits.Bytes; limit > 0 && (n > limit || total > limit) {
+		if limit := r.plan.options.Limits.Bytes; limit > 0 && (n > limit || total > limit) {
 			return fmt.Errorf("%w: the tensors need %d bytes, the limit is %d", codec.ErrLimit, total, limit)
 		}
 	}

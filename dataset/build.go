@@ -44,8 +44,8 @@ type Options struct {
 	// CacheBytes is the memory that CachePrefix may use for caches that the
 	// definition does not have; those that it has are not counted. Default: 0, no such caches.
 	CacheBytes int64
-	// Off are passes that are not run.
-	Off []Pass
+	// Disable lists passes that Build does not run. Default: none.
+	Disable []Pass
 }
 
 // Policy says what becomes of a bad sample.
@@ -183,7 +183,9 @@ func Build(ctx context.Context, d *Dataset, o Options) (_ *Built, err error) {
 	if b.top, err = b.step(ctx, d, "", 0); err != nil {
 		return nil, err
 	}
-	b.optimise(ctx)
+	if err = b.optimise(ctx); err != nil {
+		return nil, err
+	}
 	b.number(b.top, false)
 	b.fingerprint = fingerprint(d, o.Seed)
 	if o.World > 1 && o.AllDone == nil && b.Len() == Unknown {

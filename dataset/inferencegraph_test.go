@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -79,7 +78,7 @@ func TestInferenceGraph(test *testing.T) {
 			continue
 		}
 		notes += len(l)
-		plan, err := datagraph.Compile(g, codec.DefaultLimits())
+		plan, err := datagraph.Compile(g, datagraph.CompileOptions{})
 		require.NoError(test, err, what)
 		columns := map[string]int{}
 		for i, c := range built.Columns() {

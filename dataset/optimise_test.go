@@ -282,7 +282,7 @@ func TestPassesChangeNothing(test *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(seed), 7))
 		bad := seed%4 == 3
 		d := imageDefinition(r, bad, dir)
-		o := dataset.Options{Seed: uint64(seed), Off: dataset.Passes()}
+		o := dataset.Options{Seed: uint64(seed), Disable: dataset.Passes()}
 		if bad && seed%8 == 3 {
 			o.OnError = dataset.BadQuarantined
 		}
@@ -320,7 +320,7 @@ func TestPassesChangeNothing(test *testing.T) {
 			if bad && !slices.Contains(v.off, dataset.FilterEarly) {
 				v.off = append(slices.Clone(v.off), dataset.FilterEarly) // which drops bad samples
 			}
-			o.Off, o.CacheBytes = v.off, v.bytes
+			o.Disable, o.CacheBytes = v.off, v.bytes
 			b, err := dataset.Build(test.Context(), d, o)
 			require.NoError(test, err, what)
 			what := fmt.Sprintf("%s, without %v, %d bytes", what, v.off, v.bytes)
@@ -386,7 +386,7 @@ func TestFiltersDecodeLess(test *testing.T) {
 	d := dataset.From(&photos{N: 20, Bad: 7}).Map(datagraph.New(t.NewDecode())).Shuffle()
 	d = dataset.Of(&dataset.Filter{Name: "test/some", In: []string{"label"}}, d) // drops 5, 6, 12, 13, 19
 	for _, off := range [][]dataset.Pass{nil, {dataset.FilterEarly}} {
-		b, err := dataset.Build(test.Context(), d, dataset.Options{Off: off})
+		b, err := dataset.Build(test.Context(), d, dataset.Options{Disable: off})
 		require.NoError(test, err)
 		p := pull(test, b, nil)
 		l := look(test, p, 100)

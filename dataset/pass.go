@@ -2,11 +2,10 @@ package dataset
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/pass"
 )
 
 // Pass is an optimisation that Build does: it rearranges the nodes where samples,
@@ -33,72 +32,45 @@ const (
 	// FuseMaps makes one Map of several in a row: one graph, and one stage, which has
 	// the path of the upper one. Errors are still those of the map that failed.
 	FuseMaps
-	passCount
 )
 
-// passInfo is what the file of a pass says of it.
-type passInfo struct {
-	name, doc string
-	// run gives what takes the place of s, the top of the tree.
-	run func(ctx context.Context, b *Built, s *step) *step
-}
+// passTable has the passes in the order of the constants.
+var passTable = pass.NewTable[Pass]("dataset", &filterEarly, &decodeCrop, &cachePrefix, &fuseMaps)
 
-var passInfos = [passCount]*passInfo{&filterEarly, &decodeCrop, &cachePrefix, &fuseMaps}
+// passInfo describes a pass. Its function returns the step that replaces s, the
+// top of the tree.
+type passInfo = pass.Info[func(ctx context.Context, b *Built, s *step) *step]
 
-// Passes lists all passes in the order in which they run.
-func Passes() []Pass {
-	var l []Pass
-	for p := range passCount {
-		l = append(l, p)
+// Passes returns all passes in the order in which they run.
+func Passes() []Pass { return passTable.All() }
+
+// ErrPass reports the name or number of a pass that does not exist.
+var ErrPass = pass.ErrUnknown
+
+// ParsePass returns the pass of a name such as "fuse-maps". The error of an
+// unknown name matches ErrPass and suggests the closest name.
+func ParsePass(name string) (Pass, error) { return passTable.Parse(name) }
+
+// String returns the pass's name: "fuse-maps".
+func (p Pass) String() string { return passTable.Name(p) }
+
+// Doc returns a sentence that says what the pass does.
+func (p Pass) Doc() string { return passTable.Doc(p) }
+
+// optimise runs the passes that are not disabled.
+func (b *Built) optimise(ctx context.Context) error {
+	enabled, err := passTable.Enabled(b.options.Disable)
+	if err != nil {
+		return err
 	}
-	return l
-}
-
-// ErrPass is the error of a pass that is none.
-var ErrPass = errors.New("unknown pass")
-
-// ParsePass is the inverse of String.
-func ParsePass(name string) (Pass, error) {
-	for p, i := range passInfos {
-		if i.name == name {
-			return Pass(p), nil
-		}
+	for _, p := range enabled {
+		b.top = passTable.Run(p)(ctx, b, b.top)
 	}
-	return 0, fmt.Errorf("dataset: %w %q", ErrPass, name)
+	return nil
 }
 
-// String is the pass's name: "fuse-maps".
-func (p Pass) String() string {
-	if p < passCount {
-		return passInfos[p].name
-	}
-	return fmt.Sprintf("pass %d", uint8(p))
-}
-
-// Doc is a sentence on what the pass does.
-func (p Pass) Doc() string {
-	if p < passCount {
-		return passInfos[p].doc
-	}
-	return ""
-}
-
-// optimise runs the passes.
-func (b *Built) optimise(ctx context.Context) {
-	for _, p := range Passes() {
-		if !slices.Contains(b.options.Off, p) {
-			b.top = passInfos[p].run(ctx, b, b.top)
-		}
-	}
-}
-
-// by notes that a pass made s what it is.
-func (s *step) by(p Pass) {
-	if !slices.Contains(s.made, p) {
-		s.made = append(slices.Clone(s.made), p)
-		slices.Sort(s.made)
-	}
-}
+// by records that a pass made or moved s.
+func (s *step) by(p Pass) { s.made = pass.Add(s.made, p) }
 
 // chooser reports whether s only chooses and orders samples of one input that has
 // an index. What such a step gives is read from its input by place, so a map below

@@ -10,9 +10,9 @@ import (
 )
 
 var cachePrefix = passInfo{
-	name: "cache-prefix",
-	doc:  "what maps give alike in every epoch is kept in memory, if all of it has room",
-	run:  runCachePrefix,
+	Name: "cache-prefix",
+	Doc:  "what maps give alike in every epoch is kept in memory, if all of it has room",
+	Run:  runCachePrefix,
 }
 
 func runCachePrefix(ctx context.Context, b *Built, top *step) *step {
@@ -187,7 +187,7 @@ func (b *Built) split(s, in *step) (first, second *step) {
 	if len(a.g.Inputs) == 0 || len(a.g.Outputs) == 0 {
 		return nil, nil
 	}
-	plan, err := datagraph.Compile(&a.g, b.options.Limits)
+	plan, err := datagraph.Compile(&a.g, datagraph.CompileOptions{Limits: b.options.Limits})
 	if err != nil {
 		return nil, nil
 	}
@@ -234,7 +234,7 @@ func (b *Built) split(s, in *step) (first, second *step) {
 		}
 		next.from = append(next.from, c)
 	}
-	if plan, err = datagraph.Compile(&z, b.options.Limits); err != nil {
+	if plan, err = datagraph.Compile(&z, datagraph.CompileOptions{Limits: b.options.Limits}); err != nil {
 		return nil, nil
 	}
 	r.state = &mapState{plan: plan, cols: next, before: st.before + k}

@@ -8,9 +8,9 @@ import (
 )
 
 var decodeCrop = passInfo{
-	name: "decode-crop",
-	doc:  "choosing and renaming columns is part of the map below, so that maps follow one another",
-	run:  runDecodeCrop,
+	Name: "decode-crop",
+	Doc:  "choosing and renaming columns is part of the map below, so that maps follow one another",
+	Run:  runDecodeCrop,
 }
 
 func runDecodeCrop(ctx context.Context, b *Built, s *step) *step {
@@ -57,7 +57,7 @@ func (b *Built) without(old *mapState, cols *outputs) *mapState {
 	if len(g.Outputs) == 0 || len(g.Outputs) == len(all) {
 		return st
 	}
-	plan, err := datagraph.Compile(&g, b.options.Limits)
+	plan, err := datagraph.Compile(&g, datagraph.CompileOptions{Limits: b.options.Limits})
 	if err != nil {
 		return st
 	}

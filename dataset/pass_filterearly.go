@@ -3,9 +3,9 @@ package dataset
 import "context"
 
 var filterEarly = passInfo{
-	name: "filter-early",
-	doc:  "a filter stands below the maps that leave its columns alone",
-	run:  runFilterEarly,
+	Name: "filter-early",
+	Doc:  "a filter stands below the maps that leave its columns alone",
+	Run:  runFilterEarly,
 }
 
 func runFilterEarly(ctx context.Context, b *Built, s *step) *step {

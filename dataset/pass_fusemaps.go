@@ -12,9 +12,9 @@ import (
 )
 
 var fuseMaps = passInfo{
-	name: "fuse-maps",
-	doc:  "maps in a row are one map",
-	run:  runFuseMaps,
+	Name: "fuse-maps",
+	Doc:  "maps in a row are one map",
+	Run:  runFuseMaps,
 }
 
 func runFuseMaps(ctx context.Context, b *Built, s *step) *step {
@@ -84,7 +84,7 @@ func (b *Built) fuse(low, high *step) *step {
 	if !drawable(&w.g) {
 		return nil
 	}
-	plan, err := datagraph.Compile(&w.g, b.options.Limits)
+	plan, err := datagraph.Compile(&w.g, datagraph.CompileOptions{Limits: b.options.Limits})
 	if err != nil {
 		return nil
 	}

@@ -286,7 +286,7 @@ func within1(plan *datagraph.Plan, output string) float64 {
 	for _, op := range slices.Backward(ops) {
 		tail.Then(op, []string{datagraph.Image}, []string{datagraph.Image})
 	}
-	p, err := datagraph.Compile(tail, plan.Limits())
+	p, err := datagraph.Compile(tail, datagraph.CompileOptions{Limits: plan.Limits()})
 	if err != nil {
 		return -1
 	}

@@ -37,7 +37,7 @@ func picture(t *testing.T) []byte {
 }
 
 func plan(t *testing.T, g *datagraph.Graph) *datagraph.Plan {
-	p, err := datagraph.Compile(g, codec.DefaultLimits())
+	p, err := datagraph.Compile(g, datagraph.CompileOptions{})
 	require.NoError(t, err)
 	return p
 }

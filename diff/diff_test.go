@@ -156,7 +156,7 @@ func TestRunner(t *testing.T) {
 	for _, n := range preset.Names() {
 		g, err := preset.Graph(n)
 		require.NoError(t, err)
-		plan, err := datagraph.Compile(g, codec.DefaultLimits())
+		plan, err := datagraph.Compile(g, datagraph.CompileOptions{})
 		require.NoError(t, err)
 		want, err := plan.NewRunner().Run(tensor.FromBytes(file))
 		require.NoError(t, err)

@@ -99,7 +99,7 @@ func (r *runner) step(s datagraph.Step, columns map[string]column) error {
 			one.Outputs = append(one.Outputs, fmt.Sprintf("out%d", j))
 		}
 		one.Then(s.Op, names, one.Outputs)
-		plan, err := datagraph.Compile(one, r.limits)
+		plan, err := datagraph.Compile(one, datagraph.CompileOptions{Limits: r.limits})
 		if err != nil {
 			return err
 		}

@@ -10,7 +10,6 @@ package eager
 import (
 	"fmt"
 
-	"github.com/infer-prep/infer-prep/codec"
 	_ "github.com/infer-prep/infer-prep/codec/all" // every image format
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -34,7 +33,7 @@ func Apply[I []byte | *tensor.Tensor](image I, ops ...transforms.Op) (*tensor.Te
 	}
 	g := datagraph.New(ops...)
 	g.Inputs[0].Desc = in.Desc
-	p, err := datagraph.Compile(g, codec.DefaultLimits())
+	p, err := datagraph.Compile(g, datagraph.CompileOptions{})
 	if err != nil {
 		return nil, err
 	}

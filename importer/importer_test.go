@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/infer-prep/infer-prep/codec"
 	_ "github.com/infer-prep/infer-prep/codec/all"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
@@ -80,7 +79,7 @@ func TestGoldens(t *testing.T) {
 			g, err := importAs(t, c.Importer, c.Config)
 			require.NoError(t, err, "%s", c.Config)
 			require.NotEmpty(t, g.Reference)
-			p, err := datagraph.Compile(g, codec.DefaultLimits())
+			p, err := datagraph.Compile(g, datagraph.CompileOptions{})
 			require.NoError(t, err)
 			r := p.NewRunner()
 			for _, res := range c.Results {
@@ -333,7 +332,7 @@ func TestHuge(t *testing.T) {
 			require.ErrorIs(t, err, importer.ErrValue, name)
 			continue
 		}
-		p, err := datagraph.Compile(g, codec.DefaultLimits())
+		p, err := datagraph.Compile(g, datagraph.CompileOptions{})
 		if err != nil {
 			continue
 		}

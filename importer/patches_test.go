@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -59,7 +58,7 @@ func TestPatchOutputs(t *testing.T) {
 	runner := func(config string) (*datagraph.Plan, *datagraph.Runner) {
 		g, err := importAs(t, "hf", []byte(config))
 		require.NoError(t, err)
-		p, err := datagraph.Compile(g, codec.DefaultLimits())
+		p, err := datagraph.Compile(g, datagraph.CompileOptions{})
 		require.NoError(t, err)
 		return p, p.NewRunner()
 	}

@@ -44,7 +44,7 @@ func MakeGolden(g *datagraph.Graph, name string, input []byte, limits codec.Limi
 // has no layout takes the graph's. The graph is not run: Bundle.Verify compares.
 func GoldenOf(g *datagraph.Graph, name string, input []byte, outputs []tensor.Named) (Golden, error) {
 	s := Golden{Name: name, Input: input}
-	plan, err := goldenPlan(g, name, codec.Limits{})
+	plan, err := goldenPlan(g, name, codec.Limits{Pixels: -1, Bytes: -1, Scans: -1})
 	if err != nil {
 		return s, err
 	}
@@ -96,7 +96,7 @@ func goldenPlan(g *datagraph.Graph, name string, limits codec.Limits) (*datagrap
 	if err := checkGraph(g); err != nil {
 		return nil, content("golden sample %q: %w", name, err)
 	}
-	plan, err := datagraph.Compile(g, limits)
+	plan, err := datagraph.Compile(g, datagraph.CompileOptions{Limits: limits})
 	if err != nil {
 		return nil, fmt.Errorf("modelbundle: golden sample %q: %w", name, err)
 	}

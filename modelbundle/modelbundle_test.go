@@ -646,7 +646,7 @@ func TestGoldens(t *testing.T) {
 func TestGoldenOf(t *testing.T) {
 	g := datagraph.New(x.NewDecode(), x.NewLetterbox(8, 8))
 	require.NotEmpty(t, g.SideOutputs)
-	plan, err := datagraph.Compile(g, codec.DefaultLimits())
+	plan, err := datagraph.Compile(g, datagraph.CompileOptions{})
 	require.NoError(t, err)
 	out, err := plan.NewRunner().Run(tensor.FromBytes(bmp(3, 2)))
 	require.NoError(t, err)

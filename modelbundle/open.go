@@ -483,7 +483,7 @@ func (b *Bundle) stream(ctx context.Context, s Section, f func([]byte) error) er
 // ErrDigest, and a *MismatchError for each output.
 func (b *Bundle) Verify(ctx context.Context) error {
 	errs := []error{b.Check(ctx)}
-	plan, err := datagraph.Compile(b.Graph(), b.limits.Run)
+	plan, err := datagraph.Compile(b.Graph(), datagraph.CompileOptions{Limits: b.limits.Run})
 	if err != nil {
 		return errors.Join(append(errs, err)...)
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -105,7 +104,7 @@ func reference(t testing.TB, g *datagraph.Graph, e *Exported, in *tensor.Tensor)
 	for _, p := range e.Outputs {
 		part.Outputs = append(part.Outputs, p.Column)
 	}
-	plan, err := datagraph.Compile(part, codec.DefaultLimits())
+	plan, err := datagraph.Compile(part, datagraph.CompileOptions{})
 	require.NoError(t, err)
 	out, err := plan.NewRunner().Run(in)
 	require.NoError(t, err)

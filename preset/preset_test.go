@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/infer-prep/infer-prep/codec"
 	_ "github.com/infer-prep/infer-prep/codec/all"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -32,7 +31,7 @@ func TestGoldens(t *testing.T) {
 	for _, name := range Names() {
 		g, err := Graph(name)
 		require.NoError(t, err)
-		p, err := datagraph.Compile(g, codec.DefaultLimits())
+		p, err := datagraph.Compile(g, datagraph.CompileOptions{})
 		require.NoError(t, err)
 		r := p.NewRunner()
 		require.NotEmpty(t, golden[name])

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/infer-prep/infer-prep/codec"
 	_ "github.com/infer-prep/infer-prep/codec/jpeg"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
@@ -111,7 +110,7 @@ func TestFirstSample(test *testing.T) {
 	label := tensor.View[int32](&s.Values[1].Tensor)[0]
 	file := tensor.FromBytes(m.files[label])
 	compiled := func() {
-		plan, err := datagraph.Compile(trainGraph(), codec.DefaultLimits())
+		plan, err := datagraph.Compile(trainGraph(), datagraph.CompileOptions{})
 		require.NoError(test, err)
 		_, err = plan.NewRunner().Run(file)
 		require.NoError(test, err)

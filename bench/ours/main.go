@@ -28,7 +28,7 @@ func main() {
 }
 
 func runner(g *datagraph.Graph) (*datagraph.Runner, error) {
-	p, err := datagraph.Compile(g, codec.DefaultLimits())
+	p, err := datagraph.Compile(g, datagraph.CompileOptions{})
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ func openSession(t *testing.T, d device.Device, p *datagraph.Plan, o device.Opti
 }
 
 func plan(t *testing.T, g *datagraph.Graph) *datagraph.Plan {
-	p, err := datagraph.Compile(g, codec.DefaultLimits())
+	p, err := datagraph.Compile(g, datagraph.CompileOptions{})
 	require.NoError(t, err)
 	return p
 }

@@ -70,7 +70,7 @@ func (d *ortDevice) open(p *datagraph.Plan, o device.Options) (_ *Session, err e
 	}()
 	hostPlan := p
 	if low.Exported != nil {
-		if hostPlan, err = datagraph.Compile(low.Host, p.Limits()); err != nil {
+		if hostPlan, err = datagraph.Compile(low.Host, datagraph.CompileOptions{Limits: p.Limits()}); err != nil {
 			return nil, err
 		}
 		if s.pre, err = d.load(low.Model, max(1, d.c.threads), d.c.fallback != fallbackAll); err != nil {

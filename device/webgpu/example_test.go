@@ -8,7 +8,6 @@ import (
 	"log"
 	"os"
 
-	"github.com/infer-prep/infer-prep/codec"
 	_ "github.com/infer-prep/infer-prep/codec/all"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/device"
@@ -27,7 +26,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := datagraph.Compile(g, codec.DefaultLimits())
+	p, err := datagraph.Compile(g, datagraph.CompileOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

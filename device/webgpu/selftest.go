@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -47,7 +46,7 @@ func (d *Device) test(ops []transforms.Op) error {
 	}
 	g := datagraph.New(ops...)
 	g.Inputs[0].Desc = t.Desc
-	p, err := datagraph.Compile(g, codec.Limits{})
+	p, err := datagraph.Compile(g, datagraph.CompileOptions{})
 	if err != nil {
 		return err
 	}

@@ -110,7 +110,7 @@ func (s *Session) host(p part) (*hostPart, error) {
 		return h, nil
 	}
 	g := s.low.part(p.first, p.n)
-	plan, err := datagraph.Compile(g, s.limits)
+	plan, err := datagraph.Compile(g, datagraph.CompileOptions{Limits: s.limits})
 	if err != nil {
 		return nil, shifted(err, p.first)
 	}

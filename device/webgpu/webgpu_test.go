@@ -53,7 +53,7 @@ func gpu(t testing.TB) *Device {
 }
 
 func compile(t testing.TB, g *datagraph.Graph) *datagraph.Plan {
-	p, err := datagraph.Compile(g, codec.DefaultLimits())
+	p, err := datagraph.Compile(g, datagraph.CompileOptions{})
 	require.NoError(t, err)
 	return p
 }
@@ -341,7 +341,7 @@ func TestRandomGraphs(t *testing.T) {
 			}
 			g.SideOutputs = append(g.SideOutputs, "middle")
 		}
-		if _, err := datagraph.Compile(g, codec.DefaultLimits()); err != nil {
+		if _, err := datagraph.Compile(g, datagraph.CompileOptions{}); err != nil {
 			refused++
 			continue
 		}
@@ -474,7 +474,7 @@ func TestLimits(t *testing.T) {
 	// The plan's limit bounds all buffers together; beyond it nothing is kept either.
 	small := codec.DefaultLimits()
 	small.Bytes = 20000
-	p, err = datagraph.Compile(g, small)
+	p, err = datagraph.Compile(g, datagraph.CompileOptions{Limits: small})
 	require.NoError(t, err)
 	s = session(t, d, p)
 	for _, n := range []int{10, 20, 30, 35, 30, 12} {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/infer-prep/infer-prep/codec"
 	_ "github.com/infer-prep/infer-prep/codec/jpeg"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer/torchvision"
@@ -45,7 +44,7 @@ func TestTensors(t *testing.T) {
 	require.NoError(t, err)
 	g, err := torchvision.Import(b)
 	require.NoError(t, err)
-	plan, err := datagraph.Compile(g, codec.DefaultLimits())
+	plan, err := datagraph.Compile(g, datagraph.CompileOptions{})
 	require.NoError(t, err)
 	r := plan.NewRunner()
 	for name, want := range load(t) {

@@ -24,7 +24,7 @@ func TestImports(t *testing.T) {
 	kernel := and(ours("internal/cpu", "internal/kernel"), "golang.org/x/sys/cpu")
 	codec := and(ours("tensor", "internal/enum", "codec"), kernel...)
 	jpegli := and(codec, "github.com/gen2brain/jpegli", "github.com/tetratelabs/wazero", "github.com/tetratelabs/wazero/", "golang.org/x/sys/")
-	datagraph := and(ours("datagraph", "transforms", "rng", "internal/spec", "internal/msgpread"), and(codec, "github.com/tinylib/msgp/", "github.com/philhofer/fwd")...)
+	datagraph := and(ours("datagraph", "transforms", "rng", "internal/pass", "internal/spec", "internal/msgpread"), and(codec, "github.com/tinylib/msgp/", "github.com/philhofer/fwd")...)
 	bundle := and(ours("modelbundle", "internal/mapfile"), datagraph...)
 	data := and(ours("dataset", "store", "internal/filelock", "internal/mapfile"), datagraph...)
 	engines := and(ours("pullpipe", "pipeline"), and(data, "golang.org/x/sys/")...)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/infer-prep/infer-prep/codec"
 	_ "github.com/infer-prep/infer-prep/codec/all"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
@@ -59,7 +58,7 @@ func TestDigest(t *testing.T) {
 	}
 	all := sha256.New()
 	for _, n := range names {
-		plan, err := datagraph.Compile(graphs[n], codec.DefaultLimits())
+		plan, err := datagraph.Compile(graphs[n], datagraph.CompileOptions{})
 		require.NoError(t, err, n)
 		r := plan.NewRunner()
 		h := sha256.New()

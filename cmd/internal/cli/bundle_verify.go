@@ -181,7 +181,7 @@ func (f *bundleVerifyFlags) verifyDevice(ctx context.Context, b *modelbundle.Bun
 	if err != nil {
 		return nil, err
 	}
-	plan, err := datagraph.Compile(b.Graph(), f.limits)
+	plan, err := datagraph.Compile(b.Graph(), datagraph.CompileOptions{Limits: f.limits})
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/preset"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -329,7 +328,7 @@ func TestRunCase(t *testing.T) {
 	g, err := preset.Graph("yolo")
 	require.NoError(t, err)
 	g.Rename("Scale")
-	plan, err := datagraph.Compile(g, codec.DefaultLimits())
+	plan, err := datagraph.Compile(g, datagraph.CompileOptions{})
 	require.NoError(t, err)
 	_, err = outputNames(g, plan, true, formats[0])
 	require.ErrorContains(t, err, "Scale and scale differ in case alone")

@@ -138,7 +138,7 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 
 // compile is datagraph.Compile, with errors that name the graph's file.
 func (f *graphFlags) compile(g *datagraph.Graph) (*datagraph.Plan, error) {
-	plan, err := datagraph.Compile(g, f.limits, f.off...)
+	plan, err := datagraph.Compile(g, datagraph.CompileOptions{Limits: f.limits, Disable: f.off})
 	if err != nil && f.file != "" {
 		err = fmt.Errorf("%s: %w", f.file, err)
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -77,7 +76,7 @@ func (c *Case) run(t *testing.T, in []byte, load func([]byte) (*datagraph.Graph,
 	var back datagraph.Graph
 	require.NoError(t, json.Unmarshal(j, &back))
 	require.Equal(t, g, &back)
-	p, err := datagraph.Compile(g, codec.DefaultLimits())
+	p, err := datagraph.Compile(g, datagraph.CompileOptions{})
 	require.NoError(t, err)
 	r := p.NewRunner()
 	for _, res := range c.Results {
