@@ -123,7 +123,7 @@ func (n *Batch) length(b *Built, s *step) int64 {
 	return (l + int64(n.Size) - 1) / int64(n.Size)
 }
 
-func (n *Batch) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
+func (n *Batch) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	in, err := o.open(s.in[0], epoch)
 	if err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func (n *Batch) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
 }
 
 type batching struct {
-	in      Iterator
+	in      iterator
 	n       *Batch
 	f       BatchFunc
 	c       *collator

@@ -87,7 +87,7 @@ type bucketState struct {
 	c      *collator
 }
 
-func (n *BucketBatch) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
+func (n *BucketBatch) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	st := s.state.(bucketState)
 	it := &bucketed{n: n, column: st.column, c: st.c.clone(), buckets: make([][]*Sample, len(n.Sizes))}
 	it.failed = func(x *Sample, err error) error { return o.failed(s.path, x, err) }
@@ -112,7 +112,7 @@ func (n *BucketBatch) stream(o *opener, s *step, epoch uint64) (Iterator, error)
 }
 
 type bucketed struct {
-	in      Iterator
+	in      iterator
 	n       *BucketBatch
 	column  int
 	c       *collator

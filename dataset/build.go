@@ -33,14 +33,15 @@ type Options struct {
 	// done true when it has none; it returns whether any rank is done, which ends the
 	// epoch on all. It is a collective operation of the training, such as an all-reduce.
 	AllDone func(ctx context.Context, done bool) (bool, error)
-	// OnError says what becomes of a sample whose reading or transformation fails.
-	// Default: BadFails.
-	OnError Policy
-	// Bad, if it is not nil, is told of every sample that is skipped or quarantined,
-	// in the order of samples, by the goroutine that calls Next, before that gives the
-	// sample which follows. Where one sample is made into several (Unbatch, FlatMap),
-	// a run that is resumed among them tells again of the bad ones below.
-	Bad func(*SampleError)
+	// OnError decides about a sample whose reading or transformation fails. Default:
+	// FailOnError.
+	OnError ErrorPolicy
+	// OnSkip, if not nil, is called for every skipped or quarantined sample, in the
+	// order of the samples. The goroutine that calls Next calls it before Next
+	// returns the sample that follows. If a run is resumed within the samples that
+	// Unbatch or FlatMap made of one sample, OnSkip is called again for the bad
+	// samples below them.
+	OnSkip func(*SampleError)
 	// CacheBytes is the memory that CachePrefix may use for caches that the
 	// definition does not have; those that it has are not counted. Default: 0, no such caches.
 	CacheBytes int64
@@ -48,17 +49,18 @@ type Options struct {
 	Disable []Pass
 }
 
-// Policy says what becomes of a bad sample.
-type Policy uint8
+// ErrorPolicy decides about a sample that cannot be read or transformed.
+type ErrorPolicy uint8
 
 // The policies.
 const (
-	// BadFails ends the run with the sample's error.
-	BadFails Policy = iota
-	// BadSkipped leaves the sample out, and counts it.
-	BadSkipped
-	// BadQuarantined leaves the sample out, and keeps its error in the run's list.
-	BadQuarantined
+	// FailOnError ends the run with the sample's error.
+	FailOnError ErrorPolicy = iota
+	// SkipOnError skips the sample and counts it in Run.Skipped.
+	SkipOnError
+	// QuarantineOnError skips and counts the sample, and adds its error to
+	// Run.Quarantined.
+	QuarantineOnError
 )
 
 // ErrDefinition is the error of a definition that cannot be: missing columns,
@@ -146,13 +148,13 @@ type router interface {
 // mapper is an op that makes one sample of one, or drops it.
 type mapper interface {
 	op
-	worker(b *Built, s *step) (Worker, error)
+	worker(b *Built, s *step) (worker, error)
 }
 
 // streamer is an op with an iterator of its own.
 type streamer interface {
 	op
-	stream(o *opener, s *step, epoch uint64) (Iterator, error)
+	stream(o *opener, s *step, epoch uint64) (iterator, error)
 }
 
 // Build checks a definition and opens its sources.
@@ -302,7 +304,7 @@ func (b *Built) Len() int64 { return b.lenOf(b.top) }
 // lenOf is a step's length for this rank.
 func (b *Built) lenOf(s *step) int64 {
 	if s.indexed {
-		if b.options.OnError != BadFails {
+		if b.options.OnError != FailOnError {
 			return Unknown // bad samples are left out
 		}
 		c := b.cursor(s)

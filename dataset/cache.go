@@ -87,12 +87,12 @@ type keeper interface {
 	keep(row int64, s *Sample) error
 }
 
-func (o *opener) openCache(s *step, f feed) (Iterator, error) {
-	return o.work(s, &feeder{f}, &badList{}, func() (Worker, error) {
+func (o *opener) openCache(s *step, f feed) (iterator, error) {
+	return o.work(s, &feeder{f}, &badList{}, func() (worker, error) {
 		// Each worker makes what is missing by itself: all below runs in it.
 		w := &caching{keeper: s.state.(keeper), place: &place{}}
 		inner := *o
-		inner.stage = Inline
+		inner.stage = inline
 		inner.strict = true
 		var err error
 		w.in, err = inner.openIndexed(s.in[0], feed{root: f.root, epoch: f.epoch, one: w.place})
@@ -103,7 +103,7 @@ func (o *opener) openCache(s *step, f feed) (Iterator, error) {
 type caching struct {
 	keeper keeper
 	place  *place
-	in     Iterator
+	in     iterator
 }
 
 func (w *caching) Do(ctx context.Context, s *Sample) error {

@@ -105,7 +105,7 @@ func (n *Concat) length(b *Built, s *step) int64 {
 }
 
 // stream goes through inputs of which some have no index; each rank has its part of each.
-func (n *Concat) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
+func (n *Concat) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	c := &concatenated{}
 	if o.state != nil {
 		c.at = int(o.state.int())
@@ -127,7 +127,7 @@ func (n *Concat) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
 }
 
 type concatenated struct {
-	in []Iterator
+	in []iterator
 	at int
 }
 

@@ -143,12 +143,12 @@ func TestBadSamplesAlike(t *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(seed), 3))
 		var mu sync.Mutex
 		var told []string
-		o := dataset.Options{Seed: uint64(seed), OnError: dataset.BadSkipped}
+		o := dataset.Options{Seed: uint64(seed), OnError: dataset.SkipOnError}
 		if seed%2 == 0 {
-			o.OnError = dataset.BadQuarantined
+			o.OnError = dataset.QuarantineOnError
 		}
 		at := 0
-		o.Bad = func(e *dataset.SampleError) {
+		o.OnSkip = func(e *dataset.SampleError) {
 			mu.Lock()
 			defer mu.Unlock()
 			told = append(told, fmt.Sprintf("before %d: %s %q %d %d", at, e.Path, e.Key, e.Epoch, e.Ordinal))
@@ -161,7 +161,7 @@ func TestBadSamplesAlike(t *testing.T) {
 		}
 		type runOf interface {
 			runner
-			Bad() int64
+			Skipped() int64
 			Quarantined() []*dataset.SampleError
 		}
 		run := func(p runOf, k int) []string {
@@ -181,8 +181,8 @@ func TestBadSamplesAlike(t *testing.T) {
 		want := run(p, most)
 		wantTold := told
 		bad += len(told)
-		require.EqualValues(t, len(told), p.Bad(), what)
-		if o.OnError == dataset.BadQuarantined {
+		require.EqualValues(t, len(told), p.Skipped(), what)
+		if o.OnError == dataset.QuarantineOnError {
 			require.Len(t, p.Quarantined(), len(told), what)
 		} else {
 			require.Empty(t, p.Quarantined(), what)
@@ -351,7 +351,7 @@ func TestCancelledWithoutSamples(t *testing.T) {
 		"bad samples": dataset.Of(&numbers{N: 5}).Repeat(0).MapFunc(bad, []string{"x"}, int64Column...).Batch(2),
 		"above":       dataset.Of(&numbers{N: 5}).Repeat(0).ShuffleBuffer(3).MapFunc(bad, []string{"x"}, int64Column...).ShuffleBuffer(2),
 	} {
-		b, err := dataset.Build(t.Context(), d, dataset.Options{OnError: dataset.BadSkipped})
+		b, err := dataset.Build(t.Context(), d, dataset.Options{OnError: dataset.SkipOnError})
 		require.NoError(t, err)
 		for engine, p := range engines(t, b, nil) {
 			ctx, stop := context.WithCancel(t.Context())
@@ -376,7 +376,7 @@ func TestCancelledWithoutSamples(t *testing.T) {
 
 // TestStreamThatOnlyFails: a stream that gives errors for ever ends the run.
 func TestStreamThatOnlyFails(t *testing.T) {
-	b, err := dataset.Build(t.Context(), dataset.Of(&brokenStream{}), dataset.Options{OnError: dataset.BadSkipped})
+	b, err := dataset.Build(t.Context(), dataset.Of(&brokenStream{}), dataset.Options{OnError: dataset.SkipOnError})
 	require.NoError(t, err)
 	p, err := pullpipe.New(b, nil)
 	require.NoError(t, err)
@@ -514,7 +514,7 @@ func TestStatesAlike(t *testing.T) {
 	for what, d := range map[string]*dataset.Dataset{
 		"a long buffer":         noise(stream.ShuffleBuffer(200)).Batch(7),
 		"one of several passes": noise(noise(stream.ShuffleBuffer(40)).Repeat(4)).ShuffleBuffer(33).Batch(3),
-		"two side by side":      dataset.Interleaved(2, noise(stream).ShuffleBuffer(50).Repeat(3), noise(stream.ShuffleBuffer(20)).Repeat(0)).Take(900),
+		"two side by side":      dataset.NewInterleave(2, noise(stream).ShuffleBuffer(50).Repeat(3), noise(stream.ShuffleBuffer(20)).Repeat(0)).Take(900),
 	} {
 		b, err := dataset.Build(t.Context(), d, dataset.Options{Seed: 1})
 		require.NoError(t, err)

@@ -43,7 +43,7 @@ func (n *Filter) build(_ *Built, s *step) error {
 	return err
 }
 
-func (n *Filter) worker(b *Built, s *step) (Worker, error) {
+func (n *Filter) worker(b *Built, s *step) (worker, error) {
 	f := n.f
 	if f == nil {
 		var err error

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/internal/engine"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -35,7 +36,7 @@ func (c *count10) Next(_ context.Context, s *Sample) error {
 func TestHeldLogsAreCut(t *testing.T) {
 	b, err := Build(t.Context(), Of(&count10{}).ShuffleBuffer(5).Repeat(0).ShuffleBuffer(7), Options{})
 	require.NoError(t, err)
-	r, err := NewRun(b, Config{Stage: Inline})
+	r, err := newRun(b, nil, engine.Config[*Sample, *SampleError]{Stage: inline})
 	require.NoError(t, err)
 	for i := range 5000 {
 		_, err := r.Next(context.Background())

@@ -209,12 +209,12 @@ func TestInferenceGraphOf(test *testing.T) {
 		},
 		{
 			name: "datasets side by side", o: drop,
-			d:     dataset.Together(photo.Project("image"), photo.Rename([]string{"image", "label"}, []string{"other", "n"})).Map(datagraph.New(t.NewDecode())),
+			d:     dataset.NewZip(photo.Project("image"), photo.Rename([]string{"image", "label"}, []string{"other", "n"})).Map(datagraph.New(t.NewDecode())),
 			steps: "image; decode image->image; [image] []",
 		},
 		{
 			name: "sources tell what they have", o: drop,
-			d:     dataset.Together(photo, dataset.From(&numbers{})).Map(datagraph.New(t.NewDecode())),
+			d:     dataset.NewZip(photo, dataset.From(&numbers{})).Map(datagraph.New(t.NewDecode())),
 			steps: "image; decode image->image; [image] []",
 		},
 		{

@@ -6,49 +6,20 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+
+	"github.com/infer-prep/infer-prep/internal/engine"
 )
 
-// Iterator gives samples one after another. It is what engines put their stages
-// between; programs use packages pullpipe and pipeline. It is used by one
-// goroutine at a time.
-type Iterator interface {
-	// Next fills s with the next sample, or returns io.EOF. The sample may be a
-	// dropped one, which is only passed on. Values are valid until s is given to
-	// another Next; s may be another one each time.
-	Next(ctx context.Context, s *Sample) error
-	// Save appends the state after the last sample that Next gave, which only
-	// Run.State makes one that can be kept. An error of Next
-	// is the last thing that it gives; the state is then one from which the sample
-	// that failed, or what was to become of it, comes next.
-	Save(words []int64) []int64
-	// Close ends it, goroutines included. It may be called twice.
-	Close() error
-}
+// The contract with the engines, see package engine.
+type (
+	iterator = engine.Iterator[*Sample]
+	worker   = engine.Worker[*Sample]
+	stage    = engine.Stage[*Sample, *SampleError]
+	placer   = func(stage) (iterator, error)
+)
 
-// Worker works on one sample after another.
-type Worker interface {
-	// Do changes s, or drops it. It must not keep s.
-	Do(ctx context.Context, s *Sample) error
-}
-
-// Stage is work on samples for an engine to place.
-type Stage struct {
-	Path string // of the node
-	In   Iterator
-	// New makes a Worker for one goroutine.
-	New func() (Worker, error)
-	// Failed says what becomes of a sample that Do failed on: nil if it is dropped
-	// now. It is called in the order of samples, by the goroutine that calls Next.
-	Failed func(s *Sample, err error) error
-	// Left takes away the errors of the samples that In left out. It is called after
-	// In.Next by the goroutine that called that; what it gave is handed to Pass when
-	// the sample or error of In goes up, by the goroutine that calls Next. So bad
-	// samples are told of in the same order by every engine, and when they are due.
-	Left func() []*SampleError
-	Pass func([]*SampleError)
-	// Stateless says that In.Save appends nothing.
-	Stateless bool
-}
+// inline places a stage without goroutines.
+var inline placer = engine.Inline[*Sample, *SampleError]
 
 // badList are the errors of samples that were left out since it was last asked.
 // It belongs to the goroutine that calls Next of the iterators which fill it.
@@ -62,95 +33,43 @@ func (b *badList) take() []*SampleError {
 
 func (b *badList) put(l []*SampleError) { b.l = append(b.l, l...) }
 
-// Dropped reports whether the sample is to be passed over.
-func (s *Sample) Dropped() bool { return s.dropped }
+func isDropped(s *Sample) bool { return s.dropped }
 
-// Memory is the bytes of memory that the sample holds on to.
-func (s *Sample) Memory() int64 { return s.size() }
+// guardedWorker is the worker of a stage: it ignores dropped samples and returns a
+// panic as a *PanicError.
+type guardedWorker struct {
+	make func() (worker, error)
+	w    worker
+}
 
-// Do is w.Do, with a panic made an error. A dropped sample is left alone.
-func Do(ctx context.Context, w Worker, s *Sample) (err error) {
+// guardWorker returns a guardedWorker of the workers that make returns.
+func guardWorker(make func() (worker, error)) (worker, error) {
+	w, err := make()
+	if err != nil {
+		return nil, err
+	}
+	return &guardedWorker{make, w}, nil
+}
+
+func (g *guardedWorker) Do(ctx context.Context, s *Sample) (err error) {
 	if s.dropped {
 		return nil
 	}
 	defer func() {
 		if v := recover(); v != nil {
 			err = &PanicError{v, debug.Stack()}
-		}
-	}()
-	return w.Do(ctx, s)
-}
-
-// Inline is a stage without goroutines: Next does the work.
-func Inline(st Stage) (Iterator, error) {
-	w, err := st.New()
-	if err != nil {
-		return nil, err
-	}
-	return &inline{Stage: st, w: w}, nil
-}
-
-type inline struct {
-	Stage
-	w      Worker
-	before []int64 // the state before the last sample
-	failed bool    // on which the work failed for good
-}
-
-func (i *inline) Next(ctx context.Context, s *Sample) error {
-	if !i.Stateless {
-		i.before = i.In.Save(i.before[:0])
-	}
-	err := i.In.Next(ctx, s)
-	if l := i.Left(); l != nil {
-		i.Pass(l)
-	}
-	if err != nil {
-		return err
-	}
-	if err := Do(ctx, i.w, s); err != nil {
-		if ended := ctx.Err(); ended != nil { // the work was interrupted: the sample is not bad
-			i.failed = true
-			return ended
-		}
-		var panicked *PanicError
-		if errors.As(err, &panicked) { // the worker may be in any state
-			if w, err := i.New(); err == nil {
-				i.w = w
+			if w, e := g.make(); e == nil { // the old one may be in any state
+				g.w = w
 			}
 		}
-		err := i.Failed(s, err)
-		i.failed = err != nil
-		return err
-	}
-	return nil
-}
-
-func (i *inline) Save(w []int64) []int64 {
-	if i.failed {
-		return append(w, i.before...)
-	}
-	return i.In.Save(w)
-}
-
-func (i *inline) Close() error { return i.In.Close() }
-
-// Config is what an engine brings to a run.
-type Config struct {
-	// Stage places work: Inline, or one with goroutines.
-	Stage func(Stage) (Iterator, error)
-	// Top, if it is not nil, is put on top of the iterator of the whole: it is given
-	// a Stage with In, Left and Pass alone.
-	Top func(Stage) (Iterator, error)
-	// State is where to begin, nil for the beginning of epoch Epoch.
-	State *State
-	Epoch uint64
+	}()
+	return g.w.Do(ctx, s)
 }
 
 // opener makes the iterators of an epoch.
 type opener struct {
 	b     *Built
-	stage func(Stage) (Iterator, error)
+	stage placer
 	state *stateReader // nil from the beginning
 	// replay, if it is not nil, are the places of one root that are wanted again;
 	// nothing follows them.
@@ -175,7 +94,7 @@ func (o *opener) failed(path string, s *Sample, err error) error {
 		return &elsewhere{path, err}
 	}
 	e := &SampleError{path, s.Key, s.Epoch, s.Ordinal, err}
-	if !o.lenient && o.b.options.OnError == BadFails {
+	if !o.lenient && o.b.options.OnError == FailOnError {
 		return e
 	}
 	s.dropped = true
@@ -189,7 +108,7 @@ type replay struct {
 }
 
 // open makes the iterator of a step that is no part of an indexed tree above it.
-func (o *opener) open(s *step, epoch uint64) (Iterator, error) {
+func (o *opener) open(s *step, epoch uint64) (iterator, error) {
 	if s.indexed {
 		return o.openRoot(s, epoch)
 	}
@@ -221,37 +140,37 @@ func (o *opener) open(s *step, epoch uint64) (Iterator, error) {
 		if err != nil {
 			return nil, err
 		}
-		return o.work(s, in, below.bad, func() (Worker, error) { return n.worker(o.b, s) })
+		return o.work(s, in, below.bad, func() (worker, error) { return n.worker(o.b, s) })
 	}
 	return nil, fmt.Errorf("dataset: %s has no iterator", s.path)
 }
 
 // tagged gives samples the ordinals that they have above a node of several inputs.
 type tagged struct {
-	Iterator
+	iterator
 	in int
 }
 
 func (t *tagged) Next(ctx context.Context, s *Sample) error {
-	err := t.Iterator.Next(ctx, s)
+	err := t.iterator.Next(ctx, s)
 	s.Ordinal = ofInput(s.Ordinal, t.in)
 	return err
 }
 
 // work places a stage. In notes bad samples in below.
-func (o *opener) work(s *step, in Iterator, below *badList, worker func() (Worker, error)) (Iterator, error) {
+func (o *opener) work(s *step, in iterator, below *badList, newWorker func() (worker, error)) (iterator, error) {
 	place := o.stage
 	switch s.node.(type) {
 	case *Project, *Rename:
-		place = Inline // there is nothing to do that a goroutine would be worth
+		place = inline // there is nothing to do that a goroutine would be worth
 	}
-	it, err := place(Stage{
-		Path: s.path, In: in, New: worker,
+	it, err := place(stage{
+		Path: s.path, In: in, New: func() (worker, error) { return guardWorker(newWorker) },
 		Failed: func(x *Sample, err error) error {
 			path, err := whose(s.path, err)
 			return o.failed(path, x, err)
 		},
-		Left: below.take, Pass: o.bad.put, Stateless: s.indexed,
+		Left: below.take, Pass: o.bad.put, Dropped: isDropped, Stateless: s.indexed,
 	})
 	if err != nil {
 		return nil, errors.Join(err, in.Close())
@@ -262,11 +181,11 @@ func (o *opener) work(s *step, in Iterator, below *badList, worker func() (Worke
 // root is the iterator of an indexed tree: it goes through the cursor's places in
 // step with what the tree gives.
 type root struct {
-	in     Iterator
+	in     iterator
 	cursor cursor
 }
 
-func (o *opener) openRoot(s *step, epoch uint64) (Iterator, error) {
+func (o *opener) openRoot(s *step, epoch uint64) (iterator, error) {
 	c := o.b.cursor(s)
 	switch {
 	case o.replay != nil && o.replay.root == s.root:
@@ -372,11 +291,11 @@ next:
 }
 
 // openIndexed makes the iterator of a step of an indexed tree.
-func (o *opener) openIndexed(s *step, f feed) (Iterator, error) {
+func (o *opener) openIndexed(s *step, f feed) (iterator, error) {
 	if s.data != nil {
 		rows := s.data.(Rows)
 		n := len(s.columns)
-		return o.work(s, &feeder{f}, &badList{}, func() (Worker, error) { return &reading{rows, n}, nil })
+		return o.work(s, &feeder{f}, &badList{}, func() (worker, error) { return &reading{rows, n}, nil })
 	}
 	switch n := s.node.(type) {
 	case router:
@@ -411,7 +330,7 @@ func (o *opener) openIndexed(s *step, f feed) (Iterator, error) {
 		if err != nil {
 			return nil, err
 		}
-		return o.work(s, in, below.bad, func() (Worker, error) { return n.worker(o.b, s) })
+		return o.work(s, in, below.bad, func() (worker, error) { return n.worker(o.b, s) })
 	}
 	return nil, fmt.Errorf("dataset: %s has no index", s.path)
 }
@@ -450,7 +369,7 @@ func (r *reading) Do(ctx context.Context, s *Sample) error {
 type joined struct {
 	feed   feed
 	locate func(epoch uint64, k int64) (int, uint64, int64)
-	in     []Iterator
+	in     []iterator
 }
 
 func (j *joined) Next(ctx context.Context, s *Sample) error {
@@ -466,7 +385,7 @@ func (j *joined) Save(w []int64) []int64 { return w }
 
 func (j *joined) Close() error { return closeAll(j.in) }
 
-func closeAll(l []Iterator) error {
+func closeAll(l []iterator) error {
 	var errs []error
 	for _, it := range l {
 		errs = append(errs, it.Close())
@@ -488,7 +407,7 @@ type streamed struct {
 	failed func(s *Sample, err error) error
 }
 
-func (o *opener) openStream(s *step, epoch uint64) (Iterator, error) {
+func (o *opener) openStream(s *step, epoch uint64) (iterator, error) {
 	c := o.b.cursor(s)
 	c.n, c.drop = Unknown, true
 	switch {
@@ -602,7 +521,7 @@ func (t *streamed) Close() error {
 }
 
 // pull is Next without dropped samples.
-func pull(ctx context.Context, it Iterator, s *Sample) error {
+func pull(ctx context.Context, it iterator, s *Sample) error {
 	for {
 		if err := it.Next(ctx, s); err != nil || !s.dropped {
 			return err

@@ -18,7 +18,7 @@ func TestLocatorsAreForOneGoroutine(t *testing.T) {
 	c, d := two()
 	for _, d := range []*dataset.Dataset{
 		a.Concat(b).Shuffle().Repeat(200),
-		dataset.Together(c, d.Rename([]string{"x"}, []string{"y"})).Shuffle().Repeat(200),
+		dataset.NewZip(c, d.Rename([]string{"x"}, []string{"y"})).Shuffle().Repeat(200),
 	} {
 		built, err := dataset.Build(t.Context(), d, dataset.Options{})
 		require.NoError(t, err)

@@ -121,13 +121,12 @@ func fits(want, have tensor.Desc) error {
 	return nil
 }
 
-func (n *Map) worker(b *Built, s *step) (Worker, error) {
+func (n *Map) worker(b *Built, s *step) (worker, error) {
 	st := s.state.(*mapState)
-	w := newMapping(b, st)
 	if len(st.parts) > 0 {
-		return &fusedMapping{whole: w, b: b, state: st, steps: st.parts}, nil
+		return &fusedMapping{whole: guardMapping(b, st), b: b, steps: st.parts}, nil
 	}
-	return w, nil
+	return newMapping(b, st), nil
 }
 
 func newMapping(b *Built, st *mapState) *mapping {

@@ -58,7 +58,7 @@ func (n *Func) build(_ *Built, s *step) error {
 	return err
 }
 
-func (n *Func) worker(b *Built, s *step) (Worker, error) {
+func (n *Func) worker(b *Built, s *step) (worker, error) {
 	f := n.f
 	if f == nil {
 		var err error

@@ -72,7 +72,7 @@ func (b *Built) Merge(states ...*State) (*State, error) {
 func (b *Built) beginning(rank, world int, epoch uint64) ([]int64, error) {
 	c := *b
 	c.options.Rank, c.options.World = rank, world
-	o := &opener{b: &c, stage: Inline, bad: &badList{}, logs: newHeldLogs()}
+	o := &opener{b: &c, stage: inline, bad: &badList{}, logs: newHeldLogs()}
 	it, err := o.open(b.top, epoch)
 	if err != nil {
 		return nil, err

@@ -32,12 +32,12 @@ func init() {
 
 // WeightedMix takes each sample from one of the datasets, drawn by weight, until
 // the one drawn has ended.
-func WeightedMix(weights []float64, d ...*Dataset) *Dataset {
+func NewMix(weights []float64, d ...*Dataset) *Dataset {
 	return Of(&Mix{Weights: weights}, d...)
 }
 
 // Interleaved takes block samples from each of the datasets in turn.
-func Interleaved(block int64, d ...*Dataset) *Dataset { return Of(&Interleave{block}, d...) }
+func NewInterleave(block int64, d ...*Dataset) *Dataset { return Of(&Interleave{block}, d...) }
 
 // Validate wants weights of which one is not 0.
 func (n *Mix) Validate() error {
@@ -98,18 +98,18 @@ func sumOf(b *Built, s *step) int64 {
 	return sum
 }
 
-func (n *Mix) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
+func (n *Mix) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	m := &mixed{n: n, key: rng.NewKey(o.b.options.Seed, epoch, s.path), weights: append([]float64(nil), n.Weights...)}
 	return m, m.open(o, s, epoch)
 }
 
-func (n *Interleave) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
+func (n *Interleave) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	m := &mixed{block: n.Block}
 	return m, m.open(o, s, epoch)
 }
 
 type mixed struct {
-	in      []Iterator
+	in      []iterator
 	ended   []bool
 	given   int64 // with Interleave, turns of one sample: those of ended inputs count
 	block   int64 // of Interleave; 0 is Mix

@@ -228,7 +228,7 @@ func TestBuildErrors(t *testing.T) {
 		{ten().Repeat(0).Shuffle(), "without an end"},
 		{ten().Repeat(0).Skip(1<<62 + 1), "without an end"},
 		{ten().Concat(ten().Rename([]string{"x"}, []string{"y"})), `column 0 of input 1 is "y"`},
-		{dataset.Together(ten(), ten()), `named "x"`},
+		{dataset.NewZip(ten(), ten()), `named "x"`},
 		{ten().Split(1, 3, 4)[0], "7 samples in all, there are 10"},
 		{ten().Split(1, 0.5, 0.4)[0], "sum 0.9, want 1"},
 		{ten().Shuffle().Cache(100), "shuffle below a cache"},

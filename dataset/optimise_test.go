@@ -214,7 +214,7 @@ func imageDefinition(r *rand.Rand, bad bool, dir string) *dataset.Dataset {
 				}
 			}
 		case 15:
-			d = dataset.Together(d.Rename([]string{label}, []string{"n"}), d.Project(label)).Project(image, "n").Rename([]string{"n"}, []string{label})
+			d = dataset.NewZip(d.Rename([]string{label}, []string{"n"}), d.Project(label)).Project(image, "n").Rename([]string{"n"}, []string{label})
 			other = false
 			// Zip of inputs without an index is no place for buffers.
 			if !indexed {
@@ -284,7 +284,7 @@ func TestPassesChangeNothing(test *testing.T) {
 		d := imageDefinition(r, bad, dir)
 		o := dataset.Options{Seed: uint64(seed), Disable: dataset.Passes()}
 		if bad && seed%8 == 3 {
-			o.OnError = dataset.BadQuarantined
+			o.OnError = dataset.QuarantineOnError
 		}
 		if seed%5 == 4 {
 			o.World, o.Rank = 2, r.IntN(2)

@@ -5,7 +5,7 @@ import "context"
 // parted gives this rank's part of the samples of an iterator that all ranks go
 // through alike: every world-th of those that count.
 type parted struct {
-	in          Iterator
+	in          iterator
 	rank, world int64
 	at          int64   // samples gone through
 	counted     int64   // of them, those that were dealt out to the ranks of now

@@ -132,7 +132,7 @@ func (b *Built) sampleSize(ctx context.Context, s *step) int64 {
 	if known >= 0 {
 		return known
 	}
-	o := &opener{b: b, stage: Inline, bad: &badList{}, strict: true, logs: newHeldLogs()}
+	o := &opener{b: b, stage: inline, bad: &badList{}, strict: true, logs: newHeldLogs()}
 	it, err := o.openIndexed(s, feed{one: &place{}})
 	if err != nil {
 		return -1

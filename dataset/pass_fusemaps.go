@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 
@@ -198,32 +197,32 @@ func drawable(g *datagraph.Graph) bool {
 	return true
 }
 
-// fusedMapping is the worker of a fused map. When it fails, the maps that it was
-// made of say what is wrong, each for itself, or find nothing wrong.
+// fusedMapping is the worker of a fused map. If it fails, it runs the maps that it
+// was made of one by one, so that the error names the map that failed.
 type fusedMapping struct {
-	whole *mapping
+	whole worker
 	b     *Built
-	state *mapState
 	steps []*step
-	parts []Worker // nil before they are needed
+	parts []worker // nil until the first error
+}
+
+// guardMapping returns a guarded worker of a map.
+func guardMapping(b *Built, st *mapState) worker {
+	make := func() (worker, error) { return newMapping(b, st), nil }
+	return &guardedWorker{make, newMapping(b, st)}
 }
 
 func (w *fusedMapping) Do(ctx context.Context, s *Sample) error {
-	err := Do(ctx, w.whole, s)
-	if err == nil {
+	if w.whole.Do(ctx, s) == nil {
 		return nil
-	}
-	var panicked *PanicError
-	if errors.As(err, &panicked) { // the runner may be in any state
-		w.whole = newMapping(w.b, w.state)
 	}
 	if w.parts == nil {
 		for _, p := range w.steps {
-			w.parts = append(w.parts, newMapping(w.b, p.state.(*mapState)))
+			w.parts = append(w.parts, guardMapping(w.b, p.state.(*mapState)))
 		}
 	}
 	for i, p := range w.parts {
-		if err := Do(ctx, p, s); err != nil {
+		if err := p.Do(ctx, s); err != nil {
 			return &elsewhere{w.steps[i].path, err}
 		}
 	}

@@ -36,7 +36,7 @@ func (n *Project) build(_ *Built, s *step) error {
 	return err
 }
 
-func (n *Project) worker(_ *Built, s *step) (Worker, error) {
+func (n *Project) worker(_ *Built, s *step) (worker, error) {
 	return &projecting{s.state.(*outputs).clone()}, nil
 }
 

@@ -132,9 +132,9 @@ func definition(r *rand.Rand, depth int) *dataset.Dataset {
 	case 11:
 		return dataset.Of(&dataset.Mix{Weights: []float64{1, 2}, UntilAll: r.IntN(2) == 0}, one(), one())
 	case 12:
-		return dataset.Interleaved(int64(r.IntN(3)+1), one(), one())
+		return dataset.NewInterleave(int64(r.IntN(3)+1), one(), one())
 	case 13:
-		return dataset.Together(one(), one().Rename([]string{"x"}, []string{"y"})).Project("y").Rename([]string{"y"}, []string{"x"})
+		return dataset.NewZip(one(), one().Rename([]string{"x"}, []string{"y"})).Project("y").Rename([]string{"y"}, []string{"x"})
 	case 14:
 		return one().Batch(r.IntN(4) + 1).Unbatch()
 	case 15:

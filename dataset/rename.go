@@ -42,7 +42,7 @@ func (n *Rename) build(_ *Built, s *step) error {
 	return nil
 }
 
-func (n *Rename) worker(*Built, *step) (Worker, error) { return nothing{}, nil }
+func (n *Rename) worker(*Built, *step) (worker, error) { return nothing{}, nil }
 
 // nothing is a Worker without work. Engines need no stage for it.
 type nothing struct{}

@@ -69,7 +69,7 @@ func (n *Repeat) locator(_ *Built, s *step) func(uint64, int64) (int, uint64, in
 	return func(epoch uint64, k int64) (int, uint64, int64) { return 0, n.epoch(epoch, k/size), k % size }
 }
 
-func (n *Repeat) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
+func (n *Repeat) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	r := &repeated{o: *o, n: n, s: s, epoch: epoch}
 	if o.state != nil {
 		r.pass = o.state.int()
@@ -94,7 +94,7 @@ type repeated struct {
 	epoch uint64
 	pass  int64
 	any   bool // samples in this pass
-	in    Iterator
+	in    iterator
 }
 
 func (r *repeated) Next(ctx context.Context, s *Sample) error {

@@ -7,15 +7,17 @@ import (
 	"io"
 	"slices"
 	"sync"
+
+	"github.com/infer-prep/infer-prep/internal/engine"
 )
 
 // Run is a run of a Built: what both engines are made of. It is used by one
 // goroutine at a time, apart from Quarantined.
 type Run struct {
 	built  *Built
-	stage  func(Stage) (Iterator, error)
-	top    func(Stage) (Iterator, error)
-	it     Iterator
+	stage  placer
+	top    placer
+	it     iterator
 	epoch  uint64
 	steps  int64   // of the epoch
 	ended  error   // io.EOF, or what ended the run
@@ -32,13 +34,15 @@ type Run struct {
 	count int64
 }
 
-// NewRun begins a run. An engine calls it; programs use pullpipe.New or pipeline.New.
-func NewRun(b *Built, c Config) (*Run, error) {
-	r := &Run{built: b, stage: c.Stage, top: c.Top, epoch: c.Epoch}
-	if c.State == nil {
+func init() { engine.Register(newRun) }
+
+// newRun starts a run from a state, nil for the beginning. Engines call it through
+// engine.NewRun.
+func newRun(b *Built, s *State, c engine.Config[*Sample, *SampleError]) (*Run, error) {
+	r := &Run{built: b, stage: c.Stage, top: c.Top}
+	if s == nil {
 		return r, nil
 	}
-	s := c.State
 	switch {
 	case s.Version != stateVersion:
 		return nil, fmt.Errorf("%w: version %d, this build reads %d", ErrState, s.Version, stateVersion)
@@ -96,7 +100,7 @@ func (r *Run) open(words *stateReader) error {
 		return err
 	}
 	if r.top != nil {
-		top, err := r.top(Stage{In: it, Left: below.bad.take, Pass: r.due.put})
+		top, err := r.top(stage{In: it, Left: below.bad.take, Pass: r.due.put, Dropped: isDropped})
 		if err != nil {
 			return errors.Join(err, it.Close())
 		}
@@ -111,24 +115,24 @@ func (r *Run) told() {
 	for _, e := range r.due.take() {
 		r.mu.Lock()
 		r.count++
-		if r.built.options.OnError == BadQuarantined {
+		if r.built.options.OnError == QuarantineOnError {
 			r.bad = append(r.bad, e)
 		}
 		r.mu.Unlock()
-		if r.built.options.Bad != nil {
-			r.built.options.Bad(e)
+		if r.built.options.OnSkip != nil {
+			r.built.options.OnSkip(e)
 		}
 	}
 }
 
-// Bad is how many bad samples were left out so far. It may be called by any goroutine.
-func (r *Run) Bad() int64 {
+// Skipped is how many bad samples were left out so far. It may be called by any goroutine.
+func (r *Run) Skipped() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.count
 }
 
-// Quarantined lists the bad samples so far (BadQuarantined). It may be called by
+// Quarantined lists the bad samples so far (QuarantineOnError). It may be called by
 // any goroutine.
 func (r *Run) Quarantined() []*SampleError {
 	r.mu.Lock()

@@ -89,8 +89,9 @@ func (v *Value) copyFrom(o *Value) error {
 	return o.CopyTo(&v.Tensor)
 }
 
-// size is the bytes of memory that the sample holds on to.
-func (s *Sample) size() (n int64) {
+// Memory returns the number of bytes in the sample's own buffers. Shared data does
+// not count.
+func (s *Sample) Memory() (n int64) {
 	for i := range s.Values {
 		n += int64(cap(s.Values[i].own))
 	}

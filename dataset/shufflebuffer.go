@@ -74,7 +74,7 @@ func (s *step) refindable() error {
 
 func (n *ShuffleBuffer) length(b *Built, s *step) int64 { return b.lenOf(s.in[0]) }
 
-func (n *ShuffleBuffer) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
+func (n *ShuffleBuffer) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	it := &buffered{size: n.Size, key: rng.NewKey(o.b.options.Seed, epoch, s.path)}
 	var held []held
 	if o.state != nil {
@@ -99,7 +99,7 @@ func (n *ShuffleBuffer) stream(o *opener, s *step, epoch uint64) (Iterator, erro
 }
 
 type buffered struct {
-	in      Iterator
+	in      iterator
 	size    int
 	key     rng.Key
 	samples []*Sample
@@ -247,7 +247,7 @@ func (r *refill) find(ctx context.Context) ([]*Sample, error) {
 	}
 	in := *o
 	in.state = nil
-	in.stage = Inline
+	in.stage = inline
 	in.bad, in.lenient = &badList{}, true // samples beside those that are wanted may be bad
 	for _, p := range order {
 		if err := in.refindPass(ctx, s, p.root, p.epoch, l, passes[p], found); err != nil {

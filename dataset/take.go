@@ -93,22 +93,22 @@ func (n *Skip) length(b *Built, s *step) int64 {
 // Without an index all ranks count all samples, so that it is the same ones that
 // are taken whatever their number.
 
-func (n *Take) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
+func (n *Take) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	return counted(o, s, epoch, 0, n.Count)
 }
 
-func (n *Skip) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
+func (n *Skip) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	return counted(o, s, epoch, n.Count, Endless)
 }
 
 // count gives samples from..to of an iterator.
 type count struct {
-	in       Iterator
+	in       iterator
 	at       int64
 	from, to int64
 }
 
-func counted(o *opener, s *step, epoch uint64, from, to int64) (Iterator, error) {
+func counted(o *opener, s *step, epoch uint64, from, to int64) (iterator, error) {
 	p, err := o.part()
 	if err != nil {
 		return nil, err

@@ -82,7 +82,7 @@ func (n *FlatMap) build(_ *Built, s *step) error {
 	return err
 }
 
-func (n *Unbatch) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
+func (n *Unbatch) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	return flatten(o, s, epoch, func(i int, dst *Sample, src *Sample) (bool, error) {
 		dst.resize(len(src.Values))
 		for j := range src.Values {
@@ -115,7 +115,7 @@ func (n *Unbatch) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
 	})
 }
 
-func (n *FlatMap) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
+func (n *FlatMap) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	f := n.f
 	if f == nil {
 		var err error
@@ -161,7 +161,7 @@ func (n *FlatMap) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
 
 // flat gives several samples for one.
 type flat struct {
-	in     Iterator
+	in     iterator
 	one    Sample
 	have   bool
 	i      int // of one's samples, the next
@@ -210,7 +210,7 @@ func (p partly) has(s *Sample, i int) bool {
 	return !ok || int64(i) >= x.from || slices.Contains(x.also, int64(i))
 }
 
-func flatten(o *opener, s *step, epoch uint64, f func(i int, dst, src *Sample) (bool, error)) (Iterator, error) {
+func flatten(o *opener, s *step, epoch uint64, f func(i int, dst, src *Sample) (bool, error)) (iterator, error) {
 	it := &flat{make: f, failed: func(x *Sample, err error) error { return o.failed(s.path, x, err) }}
 	skip := int64(0)
 	if o.state != nil {

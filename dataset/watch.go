@@ -64,7 +64,7 @@ func (n *Watch) build(_ *Built, s *step) error {
 
 func (n *Watch) length(b *Built, s *step) int64 { return b.lenOf(s.in[0]) }
 
-func (n *Watch) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
+func (n *Watch) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	w := &watching{c: n.c, epoch: epoch}
 	if w.c.Every == 0 {
 		w.c.Every = 1
@@ -84,7 +84,7 @@ func (n *Watch) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
 }
 
 type watching struct {
-	in    Iterator
+	in    iterator
 	c     Callback
 	epoch uint64
 	step  int64

@@ -14,8 +14,9 @@ func init() {
 	Register(Info{Name: "zip", Version: 1, New: func() Node { return &Zip{} }, Doc: "samples of several datasets side by side"})
 }
 
-// Together is the dataset of samples of all of them side by side, as long as the shortest.
-func Together(d ...*Dataset) *Dataset { return Of(&Zip{}, d...) }
+// NewZip returns the dataset whose samples have the columns of all d side by side.
+// It ends with the shortest.
+func NewZip(d ...*Dataset) *Dataset { return Of(&Zip{}, d...) }
 
 // Validate accepts it.
 func (n *Zip) Validate() error { return nil }
@@ -39,7 +40,7 @@ func (n *Zip) build(_ *Built, s *step) error {
 
 // stream zips inputs of which some have no index. Of several ranks each makes all
 // samples, so that pairs are the same, and takes its part.
-func (n *Zip) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
+func (n *Zip) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	z := &zipped{samples: make([]Sample, len(s.in))}
 	p, err := o.part()
 	if err != nil {
@@ -58,7 +59,7 @@ func (n *Zip) stream(o *opener, s *step, epoch uint64) (Iterator, error) {
 
 // zipped is the iterator.
 type zipped struct {
-	in      []Iterator
+	in      []iterator
 	samples []Sample
 	before  []int64 // the state before the last sample, where there is one to save
 	ended   bool    // with an error

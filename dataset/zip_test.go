@@ -12,7 +12,7 @@ import (
 
 // TestZipOfWhatIsLeft: samples that a filter dropped have no partner.
 func TestZipOfWhatIsLeft(t *testing.T) {
-	d := dataset.Together(
+	d := dataset.NewZip(
 		dataset.Of(&dataset.Filter{Name: "test/some", In: []string{"x"}}, dataset.From(&numbers{N: 10})),
 		dataset.From(&numbers{From: 100, N: 10}).Rename([]string{"x"}, []string{"y"}),
 	)

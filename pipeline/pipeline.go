@@ -23,10 +23,12 @@ import (
 	"iter"
 	"math"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"time"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/internal/engine"
 )
 
 // Options are those of New.
@@ -119,12 +121,12 @@ func New(b *dataset.Built, o Options, state *dataset.State) (*Pipeline, error) {
 		}
 	}
 	p := &Pipeline{o: o, budget: newBudget(o.Bytes), past: map[string]*counters{}}
-	c := dataset.Config{Stage: p.stage, State: state}
+	c := engine.Config[*dataset.Sample, *dataset.SampleError]{Stage: p.stage}
 	if o.Prefetch > 0 || o.Upload != nil {
 		c.Top = p.top
 	}
 	var err error
-	if p.Run, err = dataset.NewRun(b, c); err != nil {
+	if p.Run, err = engine.NewRun[*dataset.Run](b, state, c); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -141,7 +143,7 @@ const (
 func queueOf(workers int) int { return 2*workers + 2 }
 
 // stage places a node's work.
-func (p *Pipeline) stage(st dataset.Stage) (dataset.Iterator, error) {
+func (p *Pipeline) stage(st stageSpec) (iterator, error) {
 	workers := p.o.Workers
 	if n, ok := p.o.StageWorkers[st.Path]; ok {
 		workers = n
@@ -161,9 +163,9 @@ func (p *Pipeline) stage(st dataset.Stage) (dataset.Iterator, error) {
 const sending = "sending"
 
 // top is the last stage, which has samples ready.
-func (p *Pipeline) top(st dataset.Stage) (dataset.Iterator, error) {
+func (p *Pipeline) top(st stageSpec) (iterator, error) {
 	st.Path = sending
-	st.New = func() (dataset.Worker, error) { return uploading{p.o.Upload}, nil }
+	st.New = func() (worker, error) { return uploading{p.o.Upload, st.Dropped}, nil }
 	st.Failed = func(x *dataset.Sample, err error) error {
 		return &dataset.SampleError{Path: sending, Key: x.Key, Epoch: x.Epoch, Ordinal: x.Ordinal, Err: fmt.Errorf("upload: %w", err)}
 	}
@@ -175,18 +177,24 @@ func (p *Pipeline) top(st dataset.Stage) (dataset.Iterator, error) {
 }
 
 type uploading struct {
-	upload func(context.Context, *dataset.Sample) error
+	upload  func(context.Context, *dataset.Sample) error
+	dropped func(*dataset.Sample) bool
 }
 
-func (u uploading) Do(ctx context.Context, s *dataset.Sample) error {
-	if u.upload == nil {
+func (u uploading) Do(ctx context.Context, s *dataset.Sample) (err error) {
+	if u.upload == nil || u.dropped(s) {
 		return nil
 	}
+	defer func() {
+		if v := recover(); v != nil {
+			err = &dataset.PanicError{Value: v, Stack: debug.Stack()}
+		}
+	}()
 	return u.upload(ctx, s)
 }
 
 // add makes a stage.
-func (p *Pipeline) add(st dataset.Stage, workers, queue int) (*stage, error) {
+func (p *Pipeline) add(st stageSpec, workers, queue int) (*stage, error) {
 	// The first Worker is made here, so that what is wrong is said at once.
 	w, err := st.New()
 	if err != nil {

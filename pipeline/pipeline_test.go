@@ -246,12 +246,12 @@ func TestGoexit(t *testing.T) {
 		return true, each(f)(nil, dst, src)
 	}
 	for _, workers := range []int{1, 2} {
-		p := open(t, build(t, dataset.Of(&source{n: 20}).MapFunc(each(f), x, column...), dataset.Options{OnError: dataset.BadSkipped}), Options{Workers: workers})
+		p := open(t, build(t, dataset.Of(&source{n: 20}).MapFunc(each(f), x, column...), dataset.Options{OnError: dataset.SkipOnError}), Options{Workers: workers})
 		within(t, func() {
 			n, err := drain(p)
 			require.NoError(t, err)
 			require.Equal(t, 19, n)
-			require.EqualValues(t, 1, p.Bad())
+			require.EqualValues(t, 1, p.Skipped())
 			require.NoError(t, p.Close())
 		})
 		p = open(t, build(t, dataset.Of(&source{n: 20}).FlatMap(flat, x, column...), dataset.Options{}), Options{Workers: workers})
@@ -272,15 +272,15 @@ func TestWorkerAfterPanic(t *testing.T) {
 		}
 		return nil
 	}
-	for _, policy := range []dataset.Policy{dataset.BadSkipped, dataset.BadQuarantined} {
+	for _, policy := range []dataset.ErrorPolicy{dataset.SkipOnError, dataset.QuarantineOnError} {
 		p := open(t, build(t, dataset.Of(&source{n: 100}).MapFunc(each(f), x, column...), dataset.Options{OnError: policy}), Options{Workers: 2})
 		within(t, func() {
 			n, err := drain(p)
 			require.NoError(t, err)
 			require.Equal(t, 67, n)
-			require.EqualValues(t, 33, p.Bad())
+			require.EqualValues(t, 33, p.Skipped())
 			require.EqualValues(t, 33, p.Stats()[1].Errors)
-			if policy == dataset.BadQuarantined {
+			if policy == dataset.QuarantineOnError {
 				require.Len(t, p.Quarantined(), 33)
 				require.Equal(t, "sample 4", p.Quarantined()[1].Key)
 			}
@@ -338,7 +338,7 @@ func TestSourceFails(t *testing.T) {
 // TestUploadFails: an upload that fails ends the run, and names the sample.
 func TestUploadFails(t *testing.T) {
 	full := errors.New("device memory is full")
-	p := open(t, build(t, dataset.Of(&source{n: 20}), dataset.Options{OnError: dataset.BadSkipped}), Options{
+	p := open(t, build(t, dataset.Of(&source{n: 20}), dataset.Options{OnError: dataset.SkipOnError}), Options{
 		Workers: 2, Upload: func(_ context.Context, s *dataset.Sample) error {
 			if s.Values[0].Data[0] == 5 {
 				return full
@@ -568,9 +568,9 @@ func TestNoWorker(t *testing.T) {
 	for _, fails := range []int{0, 1, 2} {
 		p := open(t, b, Options{Workers: 3})
 		none, made := errors.New("no worker"), 0
-		s, err := p.stage(dataset.Stage{
+		s, err := p.stage(stageSpec{
 			Path: "test", In: empty{}, Left: func() []*dataset.SampleError { return nil },
-			New: func() (dataset.Worker, error) {
+			New: func() (worker, error) {
 				if made++; made > fails {
 					return nil, none
 				}
@@ -722,7 +722,7 @@ func TestStats(t *testing.T) {
 		}
 		return nil
 	})
-	p := open(t, build(t, dataset.Of(&source{n: 200, bytes: 1000}).MapFunc(bad, x, column...).Batch(4), dataset.Options{OnError: dataset.BadSkipped}), Options{Workers: 2})
+	p := open(t, build(t, dataset.Of(&source{n: 200, bytes: 1000}).MapFunc(bad, x, column...).Batch(4), dataset.Options{OnError: dataset.SkipOnError}), Options{Workers: 2})
 	go func() {
 		defer close(stopped)
 		for {

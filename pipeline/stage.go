@@ -10,15 +10,23 @@ import (
 	"sync/atomic"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/internal/engine"
+)
+
+// The contract with package dataset, see package engine.
+type (
+	iterator  = engine.Iterator[*dataset.Sample]
+	worker    = engine.Worker[*dataset.Sample]
+	stageSpec = engine.Stage[*dataset.Sample, *dataset.SampleError]
 )
 
 // stage is an Iterator that has its work done by goroutines: one that takes
 // samples from below, and the workers.
 type stage struct {
 	p     *Pipeline
-	st    dataset.Stage
+	st    stageSpec
 	c     *counters
-	first dataset.Worker // made beforehand
+	first worker // made beforehand
 
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -54,7 +62,7 @@ type item struct {
 // mostItems bounds what the tuner can make of a queue.
 const mostItems = 1024
 
-func newStage(p *Pipeline, st dataset.Stage, workers, queue int) *stage {
+func newStage(p *Pipeline, st stageSpec, workers, queue int) *stage {
 	return &stage{p: p, st: st, workers: workers, queue: queue}
 }
 
@@ -93,7 +101,7 @@ func (s *stage) start(ctx context.Context) error {
 func newItem() *item { return &item{done: make(chan struct{}, 1)} }
 
 // run starts a worker. The stage is locked.
-func (s *stage) run(w dataset.Worker) {
+func (s *stage) run(w worker) {
 	s.running++
 	s.workerNo++
 	s.c.workers.Store(int64(s.running))
@@ -185,7 +193,7 @@ func (s *stage) account(it *item, n int64) {
 }
 
 // serve is a worker.
-func (s *stage) serve(w dataset.Worker, number int) {
+func (s *stage) serve(w worker, number int) {
 	defer s.all.Done()
 	if s.p.o.Pin {
 		defer pin(number)()
@@ -213,7 +221,7 @@ func (s *stage) serve(w dataset.Worker, number int) {
 		case it := <-s.work:
 			at = it
 			begin := s.c.busy.begin()
-			it.err = dataset.Do(s.ctx, w, &it.s)
+			it.err = w.Do(s.ctx, &it.s)
 			took := s.c.busy.end(begin)
 			at = nil
 			s.p.o.Trace.event(s, number, begin, took, &it.s)
@@ -224,12 +232,6 @@ func (s *stage) serve(w dataset.Worker, number int) {
 				s.p.budget.changed()
 			}
 			s.c.ready.Add(1)
-			var panicked *dataset.PanicError
-			if errors.As(it.err, &panicked) { // the worker may be in any state
-				if other, err := s.st.New(); err == nil {
-					w = other
-				}
-			}
 			it.done <- struct{}{}
 		case <-s.quit:
 			return

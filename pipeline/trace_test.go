@@ -26,7 +26,7 @@ func TestTrace(t *testing.T) {
 		}
 		return nil
 	})
-	b := build(t, dataset.Of(&source{n: n}).MapFunc(bad, x, column...).Batch(3), dataset.Options{OnError: dataset.BadSkipped})
+	b := build(t, dataset.Of(&source{n: n}).MapFunc(bad, x, column...).Batch(3), dataset.Options{OnError: dataset.SkipOnError})
 	p := open(t, b, Options{Workers: 3, Trace: trace})
 	within(t, func() {
 		for range 2 {

@@ -12,6 +12,7 @@ import (
 	"iter"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/internal/engine"
 )
 
 // Pipe is a run. See dataset.Run for its methods; it is used by one goroutine at a time.
@@ -19,7 +20,9 @@ type Pipe struct{ *dataset.Run }
 
 // New begins a run of b at the beginning of epoch 0, or where state says.
 func New(b *dataset.Built, state *dataset.State) (*Pipe, error) {
-	r, err := dataset.NewRun(b, dataset.Config{Stage: dataset.Inline, State: state})
+	r, err := engine.NewRun[*dataset.Run](b, state, engine.Config[*dataset.Sample, *dataset.SampleError]{
+		Stage: engine.Inline[*dataset.Sample, *dataset.SampleError],
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -592,7 +592,7 @@ func TestToDatasetErrors(t *testing.T) {
 			require.NoError(t, b.Close())
 
 			// Skipped: the run continues, or the epoch is over.
-			b, err = dataset.Build(t.Context(), dataset.From(ToDataset(&custom{n: 9, bad: c.bad}, ToOptions{})), dataset.Options{OnError: dataset.BadSkipped})
+			b, err = dataset.Build(t.Context(), dataset.From(ToDataset(&custom{n: 9, bad: c.bad}, ToOptions{})), dataset.Options{OnError: dataset.SkipOnError})
 			require.NoError(t, err)
 			p, err := pullpipe.New(b, nil)
 			require.NoError(t, err)

@@ -466,7 +466,7 @@ func TestSampleErrors(t *testing.T) {
 					require.NoError(t, run.ReInit())
 					require.Equal(t, []int64{1, 3, 2}, numbers(t, run, 3, ask))
 				}
-				run := start(t, r, Options{Dataset: dataset.Options{OnError: dataset.BadSkipped}})
+				run := start(t, r, Options{Dataset: dataset.Options{OnError: dataset.SkipOnError}})
 				require.Equal(t, []int64{1, 3, 2, 5, 7, 6}, numbers(t, run, 100, true))
 			})
 		}

@@ -79,7 +79,7 @@ func OpenFiles(columns []dataset.Column, o FilesOptions, paths ...string) *Reade
 	}
 	r.d = threads[0]
 	if n > 1 {
-		r.d = readAhead(dataset.Interleaved(1, threads...))
+		r.d = readAhead(dataset.NewInterleave(1, threads...))
 	}
 	return r
 }

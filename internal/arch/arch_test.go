@@ -26,7 +26,7 @@ func TestImports(t *testing.T) {
 	jpegli := and(codec, "github.com/gen2brain/jpegli", "github.com/tetratelabs/wazero", "github.com/tetratelabs/wazero/", "golang.org/x/sys/")
 	datagraph := and(ours("datagraph", "transforms", "rng", "internal/pass", "internal/spec", "internal/msgpread"), and(codec, "github.com/tinylib/msgp/", "github.com/philhofer/fwd")...)
 	bundle := and(ours("modelbundle", "internal/mapfile"), datagraph...)
-	data := and(ours("dataset", "store", "internal/filelock", "internal/mapfile"), datagraph...)
+	data := and(ours("dataset", "store", "internal/engine", "internal/registry", "internal/filelock", "internal/mapfile"), datagraph...)
 	engines := and(ours("pullpipe", "pipeline"), and(data, "golang.org/x/sys/")...)
 	records := and(ours("store", "recordio", "rng", "internal/mapfile"), kernel...)
 	format := and(ours("records", "tensor", "internal/enum"), records...)

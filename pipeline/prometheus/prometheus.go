@@ -77,5 +77,5 @@ func (c *Collector) Collect(to chan<- client.Metric) {
 			to <- client.MustNewConstMetric(m.desc, m.kind, m.value(&l[i]), l[i].Path)
 		}
 	}
-	to <- client.MustNewConstMetric(c.bad, client.CounterValue, float64(c.p.Bad()))
+	to <- client.MustNewConstMetric(c.bad, client.CounterValue, float64(c.p.Skipped()))
 }

@@ -34,7 +34,7 @@ func (numbers) Read(_ context.Context, i int64, s *dataset.Sample) error {
 }
 
 func TestCollector(t *testing.T) {
-	b, err := dataset.Build(t.Context(), dataset.Of(numbers{}), dataset.Options{OnError: dataset.BadSkipped})
+	b, err := dataset.Build(t.Context(), dataset.Of(numbers{}), dataset.Options{OnError: dataset.SkipOnError})
 	require.NoError(t, err)
 	p, err := pipeline.New(b, pipeline.Options{Workers: 1}, nil)
 	require.NoError(t, err)

@@ -292,7 +292,7 @@ func trainErr(err error) error {
 type trainRun interface {
 	Next(context.Context) (*dataset.Sample, error)
 	NextEpoch() error
-	Bad() int64
+	Skipped() int64
 	Close() error
 }
 
@@ -325,8 +325,8 @@ func (a *app) trainBench(cmd *cobra.Command, f *trainFlags, args []string) (err 
 	t := &trainer{app: a, f: f, batched: givesBatches(d), table: a.liveTable(f.json)}
 	o := dataset.Options{Seed: f.seed, Limits: f.limits}
 	if f.onError == "skip" {
-		o.OnError = dataset.BadSkipped
-		o.Bad = func(e *dataset.SampleError) { t.table.above(func() { a.complain(trainErr(e)) }) }
+		o.OnError = dataset.SkipOnError
+		o.OnSkip = func(e *dataset.SampleError) { t.table.above(func() { a.complain(trainErr(e)) }) }
 	}
 	built, err := dataset.Build(cmd.Context(), d, o)
 	if err != nil {
@@ -441,7 +441,7 @@ func (t *trainer) measure(ctx context.Context, b *dataset.Built, trace *pipeline
 	switch {
 	case interrupted:
 		return &exitError{exitInterrupted, errors.New("interrupted")}
-	case t.run.Bad() > 0:
+	case t.run.Skipped() > 0:
 		return &exitError{status: exitFailed}
 	}
 	return nil
@@ -564,7 +564,7 @@ func (t *trainer) print(elapsed, cpu time.Duration, stats []pipeline.StageStats,
 		Interrupted   bool           `json:"interrupted"`
 	}{
 		ImagesPerS: digits(float64(images) / max(seconds, 1e-9)), Images: images, Batches: t.batches.Load(), Epochs: t.epochs.Load(),
-		Seconds: digits(seconds), FirstBatchS: digits(t.first.Seconds()), Bad: t.run.Bad(), Engine: t.f.engine,
+		Seconds: digits(seconds), FirstBatchS: digits(t.first.Seconds()), Bad: t.run.Skipped(), Engine: t.f.engine,
 		Stages: percentages(nil, stats, elapsed), Tuned: append([]string{}, t.tuned...), Interrupted: interrupted,
 	}
 	if bottleneck >= 0 {
