@@ -1,8 +1,9 @@
-// Package arch has one test: who may import whom.
 package arch
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -10,91 +11,129 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const module = "github.com/infer-prep/infer-prep/"
+const module = Module + "/"
 
-func TestImports(t *testing.T) {
-	ours := func(l ...string) (r []string) {
-		for _, p := range l {
-			r = append(r, module+p)
-		}
-		return r
-	}
-	and := func(l []string, more ...string) []string { return slices.Concat(l, more) }
-	// What a package may import is what those below it may, and more.
-	kernel := and(ours("internal/cpu", "internal/kernel"), "golang.org/x/sys/cpu")
-	codec := and(ours("tensor", "internal/enum", "codec"), kernel...)
-	jpegli := and(codec, "github.com/gen2brain/jpegli", "github.com/tetratelabs/wazero", "github.com/tetratelabs/wazero/", "golang.org/x/sys/")
-	datagraph := and(ours("datagraph", "transforms", "rng", "internal/pass", "internal/spec", "internal/msgpread"), and(codec, "github.com/tinylib/msgp/", "github.com/philhofer/fwd")...)
-	bundle := and(ours("modelbundle", "internal/mapfile"), datagraph...)
-	data := and(ours("dataset", "store", "internal/engine", "internal/registry", "internal/filelock", "internal/mapfile"), datagraph...)
-	engines := and(ours("pullpipe", "pipeline"), and(data, "golang.org/x/sys/")...)
-	records := and(ours("store", "recordio", "rng", "internal/mapfile"), kernel...)
-	format := and(ours("records", "tensor", "internal/enum"), records...)
-	// SQLite and what it takes; nothing else may have it.
-	mindrecord := and(ours("records/mindrecord", "internal/msgpread"), and(format, "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "modernc.org/", "golang.org/x/sys/",
-		"github.com/dustin/go-humanize", "github.com/google/uuid", "github.com/mattn/go-isatty", "github.com/ncruces/go-strftime", "github.com/remyoudompheng/bigfft")...)
-	for _, c := range []struct {
-		pkg     string
-		allowed []string
-	}{
-		{"tensor", nil},
-		{"internal/kernel", kernel},
-		{"rng", kernel},
-		{"store", ours("internal/mapfile")},
-		{"recordio", records},
-		{"recordio/imagerecord", nil},
-		{"records", and(ours("tensor", "internal/enum"), records...)},
-		{"records/mxrecord", and(ours("recordio/imagerecord"), format...)},
-		{"records/kaldi", format},
-		{"records/tfrecord", format},
-		{"records/tfexample", and(ours("records/tfrecord"), and(format, "google.golang.org/protobuf/")...)},
-		{"records/webdataset", and(format, "github.com/klauspost/compress", "github.com/klauspost/compress/")},
-		{"records/mindrecord", mindrecord},
-		{"dataset/mindrecord", and(mindrecord, data...)},
-		{"codec", ours("tensor", "internal/enum")},
-		{"codec/jpeg", codec},
-		{"datagraph", datagraph},
-		{"diff", datagraph},
-		{"modelbundle", bundle},
-		{"onnx", and(bundle, "google.golang.org/protobuf/")},
-		{"device", and(bundle, "golang.org/x/sys/")},
-		{"dataset", data},
-		{"dataset/webdataset", and(ours("store", "recordio", "rng", "records", "records/webdataset"), and(data, "github.com/klauspost/compress", "github.com/klauspost/compress/")...)},
-		{"dataset/tfrecord", and(ours("store", "recordio", "records", "records/tfrecord"), data...)},
-		{"dataset/kaldi", and(ours("store", "recordio", "records", "records/kaldi", "dataset/internal/lines"), data...)},
-		{"pullpipe", data},
-		{"pipeline", engines},
-		{"compat/mxnet", and(ours("store", "recordio", "recordio/imagerecord", "dataset/imagerecord", "codec/jpeg", "codec/png", "codec/internal/"), engines...)},
-		{"compat/paddle", engines},
-		{"codec/jpegli", jpegli},
-		{"pack", and(ours("internal/ordered", "internal/spec", "internal/msgpread", "internal/filelock", "transforms", "store", "recordio", "recordio/imagerecord", "internal/mapfile", "rng", "codec/jpegli", "records", "records/kaldi", "records/webdataset"), and(jpegli, "github.com/klauspost/compress", "github.com/klauspost/compress/", "github.com/tinylib/msgp/", "github.com/philhofer/fwd")...)},
-		{"eager", []string{module, "github.com/tinylib/msgp/", "github.com/philhofer/fwd", "golang.org/x/image/", "golang.org/x/sys/cpu"}},
-	} {
-		t.Run(c.pkg, func(t *testing.T) {
-			out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", module+c.pkg).Output()
-			require.NoError(t, err)
-			deps := strings.Fields(string(out))
-			require.Contains(t, deps, module+c.pkg)
-			for _, d := range deps {
-				if d == module+c.pkg || d == module+"internal/registry" { // any package may have a registry
-					continue
-				}
-				ok := false
-				for _, a := range c.allowed {
-					ok = ok || d == a || strings.HasSuffix(a, "/") && strings.HasPrefix(d, a)
-				}
-				require.True(t, ok, "%s imports %s", c.pkg, d)
-			}
-			if c.pkg == "datagraph" || c.pkg == "modelbundle" || c.pkg == "onnx" || c.pkg == "dataset" || c.pkg == "pullpipe" {
-				require.NotContains(t, deps, module+"codec/jpeg", "formats are linked by whoever wants them")
-			}
-		})
+const root = "../.."
+
+func read(t *testing.T) map[string]*Found {
+	found, err := Read(root)
+	require.NoError(t, err)
+	require.Greater(t, len(found), 80)
+	return found
+}
+
+// TestLayers checks every package of the repository against the table.
+func TestLayers(t *testing.T) {
+	require.Empty(t, strings.Join(Problems(Layers, read(t)), "\n"))
+}
+
+// TestLayersPrint prints the layers with go test -v -run TestLayersPrint.
+func TestLayersPrint(t *testing.T) {
+	text := Print(read(t))
+	t.Log("\n" + text)
+	for _, l := range Layers {
+		require.Contains(t, text, l.Name)
 	}
 }
 
-// TestSQLite: only those who import MindRecord link SQLite.
-func TestSQLite(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", module+"dataset/all", module+"compat/...").Output()
+// TestProblems breaks a small table in every way that Problems reports.
+func TestProblems(t *testing.T) {
+	found := map[string]*Found{
+		"internal/low": {Doc: "x"},
+		"mid":          {Doc: "x", Imports: []string{"internal/low", "example.com/m/sub"}},
+		"top":          {Doc: "x", Imports: []string{"mid"}},
+	}
+	table := func(low, mid, top Package) []Layer {
+		return []Layer{{"a", []Package{low, mid}}, {"b", []Package{top}}}
+	}
+	low := Package{Path: "internal/low"}
+	mid := Package{Path: "mid", May: []string{"internal/low", "example.com/m"}}
+	top := Package{Path: "top", May: []string{"mid"}}
+	require.Empty(t, Problems(table(low, mid, top), found))
+
+	bad := mid
+	bad.May = bad.May[:1]
+	require.Equal(t, []string{"mid: imports example.com/m/sub, which is not allowed"}, Problems(table(low, bad, top), found))
+	bad = low
+	bad.May = []string{"top"}
+	require.Equal(t, []string{
+		"internal/low: an internal package may import the public top without a reason",
+		"internal/low: may import top, which is not below it",
+	}, Problems(table(bad, mid, top), found))
+	require.Equal(t, []string{"top: not in the table"}, Problems(table(low, mid, top)[:1], found))
+	delete(found, "top")
+	found["mid"].Doc = ""
+	require.Equal(t, []string{"mid: no package comment", "top: no such package"}, Problems(table(low, mid, top), found))
+}
+
+// TestDesign compares the table in docs/design.md with the one in this package.
+func TestDesign(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join(root, "docs", "design.md"))
 	require.NoError(t, err)
-	require.NotContains(t, string(out), "modernc.org/")
+	want, err := Replace(string(b), Table(read(t)))
+	require.NoError(t, err)
+	if want != string(b) {
+		t.Error("docs/design.md: the table of packages is out of date; run go generate ./internal/arch")
+	}
+}
+
+// reach returns the packages that the table lets path import, directly or
+// through others, and the modules that come with them.
+func reach(path string) map[string]bool {
+	rules := map[string]Package{}
+	for _, l := range Layers {
+		for _, p := range l.Packages {
+			rules[p.Path] = p
+		}
+	}
+	all := map[string]bool{}
+	var visit func(string)
+	visit = func(p string) {
+		if !all[p] {
+			all[p] = true
+			for _, m := range slices.Concat(rules[p].May, Brings[p]) {
+				visit(m)
+			}
+		}
+	}
+	visit(path)
+	return all
+}
+
+// TestFormatsAreOptional checks that programs link only the image formats and
+// the SQLite driver that they ask for.
+func TestFormatsAreOptional(t *testing.T) {
+	for _, p := range []string{"datagraph", "modelbundle", "onnx", "device", "dataset", "pullpipe", "pipeline", "diff", "preset", "importer/all"} {
+		for _, f := range formats {
+			require.False(t, reach(p)[f], "%s reaches %s", p, f)
+		}
+	}
+	for _, p := range []string{"dataset/all", "records/all", "compat/mxnet", "compat/paddle", "pack", "cmd/internal/cli", "device/ort"} {
+		require.False(t, reach(p)[sqlite], "%s reaches SQLite", p)
+	}
+}
+
+// TestModules checks the modules of others that each package links on this
+// platform, those that come with them included.
+func TestModules(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}} {{join .Deps \" \"}}", module+"...").Output()
+	require.NoError(t, err)
+	for line := range strings.Lines(string(out)) {
+		f := strings.Fields(line)
+		pkg := strings.TrimPrefix(f[0], module)
+		all := reach(pkg)
+		for _, d := range f[1:] {
+			host, _, _ := strings.Cut(d, "/")
+			if d == Module || strings.HasPrefix(d, module) || !strings.Contains(host, ".") {
+				continue
+			}
+			ok := false
+			for m := range all {
+				ok = ok || isOther(m) && inModule(d, m)
+			}
+			if !ok {
+				t.Errorf("%s links %s", pkg, d)
+			}
+		}
+	}
 }

@@ -1,0 +1,212 @@
+// Package arch states which packages a package may import, and checks it.
+package arch
+
+//go:generate go run ./gen ../../docs/design.md
+
+// Layer is a group of packages. A package may only import packages of earlier
+// layers and packages listed before it in its own layer.
+type Layer struct {
+	Name     string
+	Packages []Package
+}
+
+// Package states the rules for one package.
+type Package struct {
+	// Path is the folder below the module's root.
+	Path string
+	// May lists the allowed direct imports besides the standard library, without
+	// those of tests: folders of this module, and modules of others.
+	May []string
+	// Why is the reason that a package of the top-level internal folder imports
+	// public ones. It is empty for all others.
+	Why string
+}
+
+// Modules of others.
+const (
+	ximage     = "golang.org/x/image"
+	cobra      = "github.com/spf13/cobra"
+	compress   = "github.com/klauspost/compress"
+	jpegli     = "github.com/gen2brain/jpegli"
+	msgp       = "github.com/tinylib/msgp"
+	progress   = "github.com/schollz/progressbar/v3"
+	prometheus = "github.com/prometheus/client_golang"
+	protobuf   = "google.golang.org/protobuf"
+	purego     = "github.com/ebitengine/purego"
+	sqlite     = "modernc.org/sqlite"
+	sys        = "golang.org/x/sys"
+	term       = "golang.org/x/term"
+	testify    = "github.com/stretchr/testify"
+	webgpu     = "github.com/gogpu/wgpu"
+	webgpuType = "github.com/gogpu/gputypes"
+)
+
+// Brings lists the modules that come with a module of others: a package that may
+// import the former links the latter too.
+var Brings = map[string][]string{
+	cobra:    {"github.com/spf13/pflag", "github.com/cpuguy83/go-md2man/v2", "github.com/russross/blackfriday/v2", "go.yaml.in/yaml/v3"},
+	jpegli:   {"github.com/tetratelabs/wazero", sys},
+	msgp:     {"github.com/philhofer/fwd"},
+	progress: {"github.com/mitchellh/colorstring", "github.com/rivo/uniseg", sys, term},
+	sqlite:   {"modernc.org/libc", "modernc.org/mathutil", "modernc.org/memory", "github.com/dustin/go-humanize", "github.com/google/uuid", "github.com/mattn/go-isatty", "github.com/ncruces/go-strftime", "github.com/remyoudompheng/bigfft", sys},
+	term:     {sys},
+	testify:  {"github.com/davecgh/go-spew", "github.com/pmezard/go-difflib", "go.yaml.in/yaml/v3"},
+}
+
+// formats are the packages of codec/all. Nothing below codec/all and eager may
+// link them: a program links the formats that it needs.
+var formats = []string{"codec/bmp", "codec/gif", "codec/jpeg", "codec/png", "codec/tiff", "codec/webp"}
+
+// source lists what a package of a dataset source may import.
+func source(more ...string) []string {
+	return append([]string{"dataset", "store", "tensor", "internal/registry"}, more...)
+}
+
+// imports lists what an importer may import.
+func imports(more ...string) []string {
+	return append([]string{"codec", "datagraph", "importer", "internal/registry", "tensor", "transforms"}, more...)
+}
+
+// Layers lists every package of this repository, from the bottom to the top.
+var Layers = []Layer{
+	{"foundations", []Package{
+		{Path: "internal/cpu", May: []string{sys}},
+		{Path: "internal/enum"},
+		{Path: "internal/filelock", May: []string{sys}},
+		{Path: "internal/hexdoc", May: []string{testify}},
+		{Path: "internal/kernel", May: []string{"internal/cpu"}},
+		{Path: "internal/mapfile", May: []string{sys}},
+		{Path: "internal/msgpread", May: []string{msgp}},
+		{Path: "internal/opdoc"},
+		{Path: "internal/ordered"},
+		{Path: "internal/pass"},
+		{Path: "internal/registry"},
+		{Path: "internal/spec", May: []string{"internal/registry"}},
+	}},
+	{"values", []Package{
+		{Path: "rng", May: []string{"internal/kernel"}},
+		{Path: "tensor", May: []string{"internal/enum"}},
+		{Path: "store", May: []string{"internal/mapfile"}},
+	}},
+	{"images", []Package{
+		{Path: "codec", May: []string{"internal/enum", "internal/kernel", "internal/registry", "tensor"}},
+		{Path: "codec/internal/codectest", May: []string{"codec", testify}},
+		{Path: "codec/bmp", May: []string{"codec"}},
+		{Path: "codec/gif", May: []string{"codec"}},
+		{Path: "codec/jpeg", May: []string{"codec", "internal/kernel"}},
+		{Path: "codec/png", May: []string{"codec"}},
+		{Path: "codec/tiff", May: []string{"codec", ximage}},
+		{Path: "codec/webp", May: []string{"codec", ximage}},
+		{Path: "codec/all", May: formats},
+		{Path: "codec/jpegli", May: []string{"codec", "internal/enum", "tensor", jpegli}},
+	}},
+	{"graphs", []Package{
+		{Path: "transforms", May: []string{"codec", "internal/enum", "internal/kernel", "internal/registry", "internal/spec", "rng", "tensor", msgp}},
+		{Path: "datagraph", May: []string{"codec", "internal/kernel", "internal/msgpread", "internal/pass", "internal/spec", "rng", "tensor", "transforms", msgp}},
+		{Path: "diff", May: []string{"codec", "datagraph", "tensor", "transforms"}},
+		{Path: "preset", May: []string{"codec", "datagraph", "internal/registry", "transforms"}},
+		{Path: "eager", May: []string{"codec", "codec/all", "datagraph", "tensor", "transforms"}},
+	}},
+	{"models", []Package{
+		{Path: "modelbundle", May: []string{"codec", "datagraph", "internal/mapfile", "internal/msgpread", "store", "tensor", msgp}},
+		{Path: "onnx", May: []string{"codec", "datagraph", "internal/kernel", "internal/spec", "modelbundle", "tensor", "transforms", protobuf}},
+		{Path: "importer", May: []string{"datagraph", "internal/registry"}},
+		{Path: "importer/internal/golden", May: []string{"codec", "datagraph", "tensor", testify}},
+		{Path: "importer/hf", May: imports()},
+		{Path: "importer/keras", May: imports()},
+		{Path: "importer/mindir", May: imports(protobuf)},
+		{Path: "importer/onnx", May: imports("onnx")},
+		{Path: "importer/opencv", May: imports()},
+		{Path: "importer/tflite", May: imports()},
+		{Path: "importer/timm", May: imports()},
+		{Path: "importer/torchvision", May: imports()},
+		{Path: "importer/triton", May: imports()},
+		{Path: "importer/ultralytics", May: imports()},
+		{Path: "importer/all", May: []string{"importer/hf", "importer/keras", "importer/mindir", "importer/onnx", "importer/opencv", "importer/tflite", "importer/timm", "importer/torchvision", "importer/ultralytics"}},
+		{Path: "device", May: []string{"datagraph", "internal/registry", "modelbundle", "tensor", "transforms"}},
+		{Path: "device/cpu", May: []string{"datagraph", "device", "tensor", "transforms"}},
+		{Path: "device/ort", May: []string{"datagraph", "device", "internal/registry", "onnx", "tensor", "transforms", purego, sys}},
+		{Path: "device/webgpu", May: []string{"codec", "datagraph", "device", "internal/kernel", "internal/registry", "tensor", "transforms", webgpu, webgpuType}},
+	}},
+	{"records", []Package{
+		{Path: "recordio", May: []string{"internal/kernel", "rng", "store"}},
+		{Path: "recordio/imagerecord"},
+		{Path: "records", May: []string{"internal/registry", "store", "tensor"}},
+		{Path: "records/kaldi", May: []string{"records", "store", "tensor"}},
+		{Path: "records/mindrecord", May: []string{"internal/msgpread", "records", "store", "tensor", msgp, sqlite}},
+		{Path: "records/mxrecord", May: []string{"recordio", "recordio/imagerecord", "records", "store", "tensor"}},
+		{Path: "records/tfrecord", May: []string{"records", "store"}},
+		{Path: "records/tfexample", May: []string{"records", "records/tfrecord", "store", "tensor", protobuf}},
+		{Path: "records/webdataset", May: []string{"records", "rng", "store", "tensor", compress}},
+		{Path: "records/all", May: []string{"records/kaldi", "records/mxrecord", "records/tfexample", "records/tfrecord", "records/webdataset"}},
+		{Path: "pack", May: []string{"codec", "codec/jpegli", "internal/enum", "internal/filelock", "internal/ordered", "recordio", "recordio/imagerecord", "records", "records/kaldi", "records/webdataset", "rng", "store", "tensor", "transforms", compress}},
+	}},
+	{"datasets", []Package{
+		{Path: "dataset", May: []string{"codec", "datagraph", "internal/filelock", "internal/mapfile", "internal/pass", "internal/registry", "internal/spec", "rng", "store", "tensor", "transforms", msgp}},
+		{Path: "pullpipe", May: []string{"dataset", "store"}},
+		{Path: "pipeline", May: []string{"dataset", "store", sys}},
+		{Path: "pipeline/expvars", May: []string{"pipeline"}},
+		{Path: "pipeline/prometheus", May: []string{"pipeline", prometheus}},
+		{Path: "dataset/internal/files", May: []string{"dataset", "store"}},
+		{Path: "dataset/internal/arrays", May: source("dataset/internal/files")},
+		{Path: "dataset/internal/cifar", May: source("dataset/internal/files")},
+		{Path: "dataset/internal/golden", May: source("internal/spec", "pullpipe", testify)},
+		{Path: "dataset/internal/jsonstream", May: []string{"dataset", "dataset/internal/files", "store"}},
+		{Path: "dataset/internal/lines", May: []string{"dataset", "dataset/internal/files", "store"}},
+		{Path: "dataset/internal/noise", May: []string{"rng", "tensor"}},
+		{Path: "dataset/sourcetest", May: source("dataset/internal/golden", "internal/spec", testify)},
+		{Path: "dataset/celeba", May: source("dataset/internal/files")},
+		{Path: "dataset/cifar10", May: source("dataset/internal/cifar", "dataset/internal/files")},
+		{Path: "dataset/cifar100", May: source("dataset/internal/cifar", "dataset/internal/files")},
+		{Path: "dataset/coco", May: source("dataset/internal/files", "dataset/internal/jsonstream")},
+		{Path: "dataset/csv", May: source("dataset/internal/files", "dataset/internal/lines")},
+		{Path: "dataset/fakeimage", May: source("dataset/internal/files", "dataset/internal/noise", "rng")},
+		{Path: "dataset/generator", May: source()},
+		{Path: "dataset/imagefolder", May: source("dataset/internal/files")},
+		{Path: "dataset/imagerecord", May: source("dataset/internal/files", "recordio", "recordio/imagerecord")},
+		{Path: "dataset/inmemory", May: source("dataset/internal/arrays", "dataset/internal/files")},
+		{Path: "dataset/kaldi", May: source("dataset/internal/files", "dataset/internal/lines", "records/kaldi")},
+		{Path: "dataset/manifest", May: source("dataset/internal/files", "dataset/internal/jsonstream")},
+		{Path: "dataset/mindrecord", May: source("records/mindrecord")},
+		{Path: "dataset/mnist", May: source("dataset/internal/files")},
+		{Path: "dataset/numpyslices", May: source("dataset/internal/arrays")},
+		{Path: "dataset/random", May: source("dataset/internal/files", "dataset/internal/noise", "rng")},
+		{Path: "dataset/textfile", May: source("dataset/internal/files", "dataset/internal/lines")},
+		{Path: "dataset/tfrecord", May: source("records/tfrecord")},
+		{Path: "dataset/voc", May: source("dataset/internal/files")},
+		{Path: "dataset/webdataset", May: source("records/webdataset")},
+		{Path: "dataset/all", May: []string{"dataset/celeba", "dataset/cifar10", "dataset/cifar100", "dataset/coco", "dataset/csv", "dataset/fakeimage", "dataset/generator", "dataset/imagefolder", "dataset/imagerecord", "dataset/kaldi", "dataset/manifest", "dataset/mnist", "dataset/numpyslices", "dataset/random", "dataset/textfile", "dataset/tfrecord", "dataset/voc", "dataset/webdataset"}},
+		{Path: "compat/mxnet", May: []string{"codec", "codec/jpeg", "codec/png", "datagraph", "dataset", "dataset/imagerecord", "internal/registry", "pipeline", "pullpipe", "recordio", "recordio/imagerecord", "store", "tensor", "transforms"}},
+		{Path: "compat/paddle", May: []string{"dataset", "internal/registry", "pipeline", "store", "tensor"}},
+	}},
+	{"programs", []Package{
+		{Path: "cmd/internal/cli", May: []string{
+			"codec", "codec/all", "codec/jpegli", "datagraph", "dataset", "dataset/all", "dataset/imagefolder", "device", "device/cpu", "diff", "importer", "importer/all", "importer/triton",
+			"internal/opdoc", "internal/ordered", "internal/registry", "modelbundle", "onnx", "pack", "pipeline", "preset", "pullpipe", "recordio/imagerecord", "records", "records/all", "store", "tensor", "transforms",
+			cobra, progress, term,
+		}},
+		{Path: "cmd/infer-prep", May: []string{"cmd/internal/cli", "dataset/mindrecord", "device/ort", "records/mindrecord"}},
+		{Path: "cmd/infer-prep-webgpu", May: []string{"cmd/internal/cli", "device/webgpu"}},
+		{Path: "examples/classifier"},
+		{Path: "examples/eager", May: []string{"eager", "tensor", "transforms"}},
+		{Path: "examples/train", May: []string{"codec/all", "datagraph", "dataset", "dataset/imagefolder", "pipeline", "transforms"}},
+	}},
+	{"tools of this repository", []Package{
+		{Path: "internal/arch"},
+		{Path: "internal/arch/gen", May: []string{"internal/arch"}},
+		{Path: "internal/digest"},
+		{Path: "internal/msgpgen"},
+		{Path: "internal/opdoc/gen", May: []string{"internal/opdoc", "transforms"}, Why: "it generates docs/ops.md from the registered ops"},
+		{Path: "internal/tools/sbom"},
+		{Path: "internal/tools/width"},
+		{Path: "bench/internal/peer"},
+		{Path: "bench/gopeers", May: []string{"bench/internal/peer", jpegli}},
+		{Path: "bench/ours", May: []string{"bench/internal/peer", "codec", "codec/jpeg", "datagraph", "preset", "tensor", "transforms"}},
+		{Path: "bench/pipelines/ours", May: []string{"bench/internal/peer", "codec/jpeg", "datagraph", "dataset", "dataset/imagefolder", "pipeline", "tensor", "transforms"}},
+		{Path: "bench/records/ours", May: []string{"bench/internal/peer", "codec", "codec/png", "compat/mxnet", "recordio", "recordio/imagerecord", "records/mindrecord", "records/webdataset", "store", "tensor"}},
+		{Path: "bench/scale", May: []string{"datagraph", "dataset", "pipeline", "pullpipe", "store", "tensor", "transforms"}},
+		{Path: "bench/spawn"},
+		{Path: "interop/iterate", May: []string{"codec/all", "compat/mxnet", "tensor"}},
+		{Path: "interop/parts", May: []string{"recordio", "recordio/imagerecord", "store"}},
+	}},
+}
