@@ -79,8 +79,8 @@ var Layers = []Layer{
 		{Path: "internal/msgpread", May: []string{msgp}},
 		{Path: "internal/opdoc"},
 		{Path: "internal/ordered"},
-		{Path: "internal/pass"},
 		{Path: "internal/registry"},
+		{Path: "internal/pass", May: []string{"internal/registry"}},
 		{Path: "internal/spec", May: []string{"internal/registry"}},
 	}},
 	{"values", []Package{
