@@ -72,6 +72,7 @@ var Layers = []Layer{
 	{"foundations", []Package{
 		{Path: "internal/cpu", May: []string{sys}},
 		{Path: "internal/enum"},
+		{Path: "internal/engine"},
 		{Path: "internal/filelock", May: []string{sys}},
 		{Path: "internal/hexdoc", May: []string{testify}},
 		{Path: "internal/kernel", May: []string{"internal/cpu"}},
@@ -142,9 +143,9 @@ var Layers = []Layer{
 		{Path: "pack", May: []string{"codec", "codec/jpegli", "internal/enum", "internal/filelock", "internal/ordered", "recordio", "recordio/imagerecord", "records", "records/kaldi", "records/webdataset", "rng", "store", "tensor", "transforms", compress}},
 	}},
 	{"datasets", []Package{
-		{Path: "dataset", May: []string{"codec", "datagraph", "internal/filelock", "internal/mapfile", "internal/pass", "internal/registry", "internal/spec", "rng", "store", "tensor", "transforms", msgp}},
-		{Path: "pullpipe", May: []string{"dataset", "store"}},
-		{Path: "pipeline", May: []string{"dataset", "store", sys}},
+		{Path: "dataset", May: []string{"codec", "datagraph", "internal/engine", "internal/filelock", "internal/mapfile", "internal/pass", "internal/registry", "internal/spec", "rng", "store", "tensor", "transforms", msgp}},
+		{Path: "pullpipe", May: []string{"dataset", "internal/engine", "store"}},
+		{Path: "pipeline", May: []string{"dataset", "internal/engine", "store", sys}},
 		{Path: "pipeline/expvars", May: []string{"pipeline"}},
 		{Path: "pipeline/prometheus", May: []string{"pipeline", prometheus}},
 		{Path: "dataset/internal/files", May: []string{"dataset", "store"}},
