@@ -30,7 +30,7 @@ func TestAdjustBrightness(t *testing.T) {
 	refusesInput(t, "want [1 3] channels", NewAdjustBrightness(1), rgb8.WithChannels(4))
 	refusesInput(t, "want [3] channels", &AdjustBrightness{1, OpenCV}, rgb8.WithChannels(1))
 
-	// One Context for changing factors, as a random op has.
+	// One Context serves changing factors, as with a random op.
 	c := newContext()
 	for _, f := range []float64{0.5, 2, 0.5} {
 		y, err := run(c, NewAdjustBrightness(f), x)

@@ -10,7 +10,7 @@ import (
 )
 
 func TestAdjustContrast(t *testing.T) {
-	// The mean is 5.5: 6 rounded, for torch as it is.
+	// The mean is 5.5: rounded to 6, but not for torch.
 	x := pixelsOf[uint8](t, tensor.Uint8, tensor.CHW, 1, 2, 1, 1, 10)
 	require.Equal(t, []byte{3, 8}, applyOne(t, NewAdjustContrast(0.5), x).Data)
 	require.Equal(t, []byte{3, 7}, applyOne(t, &AdjustContrast{0.5, Torch}, x).Data)

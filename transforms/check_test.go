@@ -9,7 +9,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// pixelsOf makes an image of literal values.
+// pixelsOf returns an image of literal values.
 func pixelsOf[T tensor.Elem](t *testing.T, d tensor.DType, l tensor.Layout, h, w, c int, v ...T) *tensor.Tensor {
 	t.Helper()
 	x, err := tensor.New(tensor.Image(d, l, h, w, c))
@@ -28,7 +28,8 @@ func applyOne(t *testing.T, op Op, src *tensor.Tensor) *tensor.Tensor {
 	return out[0]
 }
 
-// refusesParam wants Validate's error, an ErrParam, to say word.
+// refusesParam requires Validate to return an ErrParam whose text contains
+// word.
 func refusesParam(t *testing.T, word string, op Op) {
 	t.Helper()
 	err := op.Validate()
@@ -36,7 +37,7 @@ func refusesParam(t *testing.T, word string, op Op) {
 	require.ErrorContains(t, err, word)
 }
 
-// refusesInput wants Infer's error, an ErrInput, to say word.
+// refusesInput requires Infer to return an ErrInput whose text contains word.
 func refusesInput(t *testing.T, word string, op Op, d tensor.Desc) {
 	t.Helper()
 	require.NoError(t, op.Validate())

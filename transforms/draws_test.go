@@ -19,8 +19,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// drawsFile is testdata/<op>/draws.json, which testdata/gen/draws.py makes from
-// what the op's reference draws.
+// drawsFile is testdata/<op>/draws.json. testdata/gen/draws.py computes it from
+// the draws of the op's reference.
 type drawsFile struct {
 	Op        string      `json:"op"`
 	Reference string      `json:"reference"`
@@ -34,13 +34,13 @@ type drawsCase struct {
 	Width  int             `json:"width"`
 	File   string          `json:"file"` // in testdata/images, for an op that decodes
 	N      int             `json:"n"`    // samples
-	// Outcomes are by the names of the ops that were drawn.
+	// Outcomes is keyed by the names of the ops drawn.
 	Outcomes map[string]drawsOutcome `json:"outcomes"`
 }
 
 type drawsOutcome struct {
 	Count  int                  `json:"count"`
-	Values map[string]drawsStat `json:"values"` // by the op's index and the parameter's name
+	Values map[string]drawsStat `json:"values"` // keyed by the op's index and the parameter's name
 }
 
 // drawsStat describes a distribution.
@@ -50,10 +50,10 @@ type drawsStat struct {
 	Min  float64   `json:"min"`
 	Max  float64   `json:"max"`
 	At   []float64 `json:"at"`
-	UpTo []float64 `json:"up_to"` // the fraction of the values up to each of At
+	UpTo []float64 `json:"up_to"` // fraction of the values up to each of At
 }
 
-// randomOps are the registered ops that are Random.
+// randomOps returns the registered ops that are Random.
 func randomOps() (l []Info) {
 	for _, i := range Ops() {
 		if _, ok := i.New().(Random); ok {
@@ -75,13 +75,13 @@ func readDraws(t testing.TB, op string) drawsFile {
 	return f
 }
 
-// drawing is a case that is drawn again and again.
+// drawing is a case that is drawn repeatedly.
 type drawing struct {
 	op       Random
 	in       tensor.Desc
-	src      []*tensor.Tensor // nil but for an op that decodes
+	src      []*tensor.Tensor // nil except for an op that decodes
 	draw     *Draw
-	descs    [1]tensor.Desc // the outputs' after a draw
+	descs    [1]tensor.Desc // descriptions of the outputs after a draw
 	srcSlice []*tensor.Tensor
 }
 
@@ -101,7 +101,7 @@ func (k drawsCase) drawing(t testing.TB, i Info) *drawing {
 	return d
 }
 
-// at draws for a sample; the ops are valid until the next.
+// at draws for a sample. The ops are valid until the next call.
 func (d *drawing) at(k rng.Key, ordinal uint64) ([]Op, error) {
 	d.draw.Begin()
 	d.descs[0] = d.in
@@ -119,7 +119,8 @@ func eachDraws(t *testing.T, f func(t *testing.T, i Info, k drawsCase, d *drawin
 	}
 }
 
-// numbers are the numeric parameters of an op by their names, with what follows from those of a box.
+// numbers returns the numeric parameters of an op by name, and the values
+// derived from the parameters of a box.
 func numbers(op Op, h, w int) map[string]float64 {
 	m := map[string]float64{}
 	v := reflect.ValueOf(op).Elem()
@@ -147,15 +148,15 @@ func numbers(op Op, h, w int) map[string]float64 {
 	return m
 }
 
-// deviations is how many standard deviations two numbers may be apart that are
-// estimates from samples of finite size. A test of this file makes some thousands of
-// comparisons; by chance one in 1.7 million is further apart than five. The samples
-// here are always the same, so a test that passes will always.
+// deviations is the allowed distance of two estimates, in standard deviations.
+// The tests in this file make some thousands of comparisons; by chance one in
+// 1.7 million exceeds five. The samples are fixed, so a test that passes once
+// always passes.
 const deviations = 5
 
-// TestDraws compares the distributions of what is drawn with the reference's:
-// how often each list of ops comes, and of each of their parameters the mean, the
-// bounds and the distribution function at nine places.
+// TestDraws compares the distributions of the draws with the reference's: the
+// frequency of each list of ops, and for each of their parameters the mean, the
+// bounds and the distribution function at nine points.
 func TestDraws(t *testing.T) {
 	eachDraws(t, func(t *testing.T, i Info, k drawsCase, d *drawing) {
 		n := k.N
@@ -189,7 +190,8 @@ func TestDraws(t *testing.T) {
 		fraction := func(what string, want float64, wantN int, got float64, gotN int) {
 			p := (want*float64(wantN) + got*float64(gotN)) / float64(wantN+gotN)
 			limit := deviations * math.Sqrt(p*(1-p)*(1/float64(wantN)+1/float64(gotN)))
-			// Small counts are not normal: add what one sample makes.
+			// Small counts are not normally distributed: allow for one more
+			// sample.
 			require.InDelta(t, want, got, limit+1/float64(min(wantN, gotN)), what)
 		}
 		for name := range have {
@@ -216,7 +218,8 @@ func TestDraws(t *testing.T) {
 					}
 				}
 				require.InDelta(t, s.Mean, mean, deviations*s.SD*math.Sqrt(1/float64(want.Count)+1/float64(len(v)))+slack+1e-12, "mean of %s", what)
-				// The largest of so many is exceeded by some of as many others: by 20 once in a million times.
+				// Some values exceed the largest of equally many others. More
+				// than 20 do once in a million times.
 				require.LessOrEqual(t, beyond, 20*max(1, len(v)/want.Count), "%s beyond %v to %v", what, s.Min, s.Max)
 				for j, at := range s.At {
 					count := 0
@@ -232,8 +235,8 @@ func TestDraws(t *testing.T) {
 	})
 }
 
-// TestDrawsAreValid: what is drawn can be run on the input, one op after the
-// other, and gives what Infer of the random op said.
+// TestDrawsAreValid checks that the ops drawn run on the input one after the
+// other, and that the result matches Infer of the random op.
 func TestDrawsAreValid(t *testing.T) {
 	eachDraws(t, func(t *testing.T, i Info, k drawsCase, d *drawing) {
 		var before [1]tensor.Desc
@@ -269,8 +272,8 @@ func TestDrawsAreValid(t *testing.T) {
 	})
 }
 
-// TestDrawsAreAFunction: of the stream and the descriptions, whatever was drawn
-// before, by whomever.
+// TestDrawsAreAFunction checks that a draw depends only on the stream and the
+// descriptions, not on earlier or concurrent draws.
 func TestDrawsAreAFunction(t *testing.T) {
 	eachDraws(t, func(t *testing.T, i Info, k drawsCase, d *drawing) {
 		key := rng.NewKey(5, 1, k.Name)
@@ -288,7 +291,7 @@ func TestDrawsAreAFunction(t *testing.T) {
 		errs := make([]error, 3)
 		for g := range errs {
 			other := k.drawing(t, i)
-			other.op = d.op // several goroutines draw from one op
+			other.op = d.op // several goroutines share an op
 			wg.Go(func() {
 				for j := range n {
 					o := (j*37 + g*11) % n // another order
@@ -307,7 +310,8 @@ func TestDrawsAreAFunction(t *testing.T) {
 	})
 }
 
-// TestDrawsAllocate nothing once each list of ops was drawn, but for the header of a file that is no JPEG.
+// TestDrawsAllocateNothing checks that a draw does not allocate once each list
+// of ops was drawn, except for the header of a file that is not a JPEG.
 func TestDrawsAllocateNothing(t *testing.T) {
 	eachDraws(t, func(t *testing.T, i Info, k drawsCase, d *drawing) {
 		if k.File != "" && !strings.HasSuffix(k.File, ".jpg") {
@@ -335,7 +339,8 @@ func TestDrawsRoundTrips(t *testing.T) {
 	eachDraws(t, func(t *testing.T, i Info, k drawsCase, d *drawing) { roundTrips(t, i, d.op) })
 }
 
-// TestDrawsWrongInputs: an image of unknown size, or no image, is refused when drawing too.
+// TestDrawsWrongInputs checks that a draw rejects inputs that are not images,
+// and images of unknown size.
 func TestDrawsWrongInputs(t *testing.T) {
 	require.ErrorIs(t, NewRandomHorizontalFlip().Apply(newContext(), nil, nil), ErrNotDrawn)
 	eachDraws(t, func(t *testing.T, i Info, k drawsCase, d *drawing) {

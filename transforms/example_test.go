@@ -9,7 +9,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// exampleRun runs an op of one input as an engine does: infer, allocate, apply.
+// exampleRun runs an op with one input as an engine does: infer, allocate,
+// apply.
 func exampleRun(op Op, src *tensor.Tensor) []*tensor.Tensor {
 	if err := op.Validate(); err != nil {
 		panic(err)
@@ -39,7 +40,7 @@ func exampleRun(op Op, src *tensor.Tensor) []*tensor.Tensor {
 	return dst
 }
 
-// exampleDraw is what a random op draws for a sample's image of 8 x 6 pixels.
+// exampleDraw returns the ops that a random op draws for an 8 x 6 image.
 func exampleDraw(op Random, ordinal uint64) OpList {
 	d := NewDraw(NewContext(codec.DefaultLimits()))
 	in := []tensor.Desc{tensor.Image(tensor.Uint8, tensor.HWC, 6, 8, 3)}
@@ -50,7 +51,7 @@ func exampleDraw(op Random, ordinal uint64) OpList {
 	return ops
 }
 
-// exampleBytes is a uint8 HWC image.
+// exampleBytes returns a uint8 HWC image.
 func exampleBytes(h, w, c int, v ...uint8) *tensor.Tensor {
 	t, err := tensor.Wrap(tensor.Image(tensor.Uint8, tensor.HWC, h, w, c), v)
 	if err != nil {
@@ -59,7 +60,7 @@ func exampleBytes(h, w, c int, v ...uint8) *tensor.Tensor {
 	return t
 }
 
-// exampleFloats is a float32 HWC image.
+// exampleFloats returns a float32 HWC image.
 func exampleFloats(h, w, c int, v ...float32) *tensor.Tensor {
 	t, err := tensor.New(tensor.Image(tensor.Float32, tensor.HWC, h, w, c))
 	if err != nil {
@@ -106,7 +107,7 @@ func ExampleCrop() {
 }
 
 func ExampleDecode() {
-	// A 2x1 BMP of 24 bits: a red pixel and a blue one.
+	// A 24-bit BMP of 2x1 pixels: red and blue.
 	file := append([]byte("BM\x3e\x00\x00\x00\x00\x00\x00\x00\x36\x00\x00\x00\x28\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00"+
 		"\x01\x00\x18\x00\x00\x00\x00\x00\x08\x00\x00\x00"), make([]byte, 16)...)
 	file = append(file, 0, 0, 255, 255, 0, 0, 0, 0)

@@ -16,11 +16,11 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// goldenFile is testdata/<op>/cases.json, which a script in testdata/gen makes
+// goldenFile is testdata/<op>/cases.json. A script in testdata/gen computes it
 // from the op's reference; the arrays are in golden.npz beside it.
 type goldenFile struct {
 	Op        string       `json:"op"`
-	Reference string       `json:"reference"` // with versions
+	Reference string       `json:"reference"` // includes versions
 	Cases     []goldenCase `json:"cases"`
 }
 
@@ -29,11 +29,11 @@ type goldenCase struct {
 	Params json.RawMessage `json:"params"`
 	In     []goldenArray   `json:"in"`
 	Out    []goldenArray   `json:"out"`
-	// Tolerance is the largest difference allowed, with the reason why it is
-	// not 0. Without one, every bit must be equal.
+	// Tolerance is the largest allowed difference; Reason explains why it is
+	// not 0. Without a tolerance, every bit must be equal.
 	Tolerance float64 `json:"tolerance"`
 	Reason    string  `json:"reason"`
-	// Allocates says why Apply allocates in steady state, where it does.
+	// Allocates explains why Apply allocates in steady state, if it does.
 	Allocates string `json:"allocates"`
 }
 
@@ -68,7 +68,7 @@ func readGoldens(t *testing.T, op string) (goldenFile, map[string]*tensor.Tensor
 	for _, n := range list {
 		arrays[n.Name] = n.T
 	}
-	// What an ecosystem gives with another environment stands in a folder of its own.
+	// Results from another environment have their own folder.
 	if _, err := os.Stat(dir + "_mxnet"); err == nil {
 		more, theirs := readGoldens(t, op+"_mxnet")
 		require.Equal(t, g.Op, more.Op)
@@ -125,7 +125,7 @@ func run(c *Context, op Op, src ...*tensor.Tensor) ([]*tensor.Tensor, error) {
 			return nil, err
 		}
 		for j := range dst[i].Data {
-			dst[i].Data[j] = 0xA5 // an op writes every byte of its outputs
+			dst[i].Data[j] = 0xA5 // an op must write every byte of its outputs
 		}
 	}
 	c.Begin()
@@ -134,13 +134,13 @@ func run(c *Context, op Op, src ...*tensor.Tensor) ([]*tensor.Tensor, error) {
 
 func newContext() *Context { return NewContext(codec.DefaultLimits()) }
 
-// TestGoldens runs every registered op over the goldens of its reference.
+// TestGoldens runs every registered op over the golden cases of its reference.
 func TestGoldens(t *testing.T) {
 	for _, info := range applied() {
 		t.Run(info.Name, func(t *testing.T) {
 			g, arrays := readGoldens(t, info.Name)
 			require.Equal(t, info.Name, g.Op)
-			c := newContext() // one for all cases: an op must cope with changing sizes
+			c := newContext() // shared by all cases: an op must handle changing sizes
 			for _, k := range g.Cases {
 				t.Run(k.Name, func(t *testing.T) {
 					var src []*tensor.Tensor

@@ -8,7 +8,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// The reference's own example: 480 x 640 into 640 x 640 gets bars of 80 rows.
+// TestLetterboxBars is the reference's example: 480 x 640 in 640 x 640 gets
+// bars of 80 rows.
 func TestLetterboxBars(t *testing.T) {
 	x := randomImage(t, tensor.Uint8, tensor.HWC, 480, 640, 3)
 	y, err := run(newContext(), NewLetterbox(640, 640), x)

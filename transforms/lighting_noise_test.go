@@ -14,14 +14,14 @@ import (
 func TestLightingNoise(t *testing.T) {
 	x := pixelsOf[uint8](t, tensor.Uint8, tensor.HWC, 1, 2, 3, 100, 100, 100, 0, 250, 255)
 	require.Equal(t, x.Data, applyOne(t, NewLightingNoise([3]float32{}), x).Data)
-	// 100 - 31.47, 100 - 32.21, 100 - 32.36, without their fractions.
+	// 100 - 31.47, 100 - 32.21 and 100 - 32.36, truncated.
 	require.Equal(t, []byte{68, 67, 67, 0, 217, 222}, applyOne(t, NewLightingNoise([3]float32{1, 0, 0}), x).Data)
 	require.Equal(t, []byte{0, 0, 0, 0, 0, 0}, applyOne(t, NewLightingNoise([3]float32{1e6, 0, 0}), x).Data)
 	require.Equal(t, []byte{255, 255, 255, 255, 255, 255}, applyOne(t, NewLightingNoise([3]float32{-1e6, 0, 0}), x).Data)
 	chw := pixelsOf[uint8](t, tensor.Uint8, tensor.CHW, 1, 2, 3, 100, 0, 100, 250, 100, 255)
 	require.Equal(t, []byte{68, 0, 67, 217, 67, 222}, applyOne(t, NewLightingNoise([3]float32{1, 0, 0}), chw).Data)
 
-	// One Context for changing parameters, as a random op has.
+	// One Context serves changing parameters, as with a random op.
 	c := newContext()
 	for _, a := range []float32{1, 0, 1} {
 		y, err := run(c, NewLightingNoise([3]float32{a}), x)

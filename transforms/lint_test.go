@@ -12,14 +12,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// inexact are the functions of package math whose last bits differ between
-// platforms, because some have them in assembly or fuse multiplications into
-// additions. Floor, Trunc, RoundToEven, Sqrt, Abs and the like are exact.
+// inexact lists the functions of package math whose last bits depend on the
+// platform: some platforms implement them in assembly or fuse multiplications
+// into additions. Floor, Trunc, RoundToEven, Sqrt, Abs and similar functions
+// are exact.
 var inexact = strings.Fields(`Exp Exp2 Expm1 Log Log2 Log10 Log1p Logb Sin Cos Sincos Tan Asin Acos Atan Atan2 Sinh Cosh Tanh
 	Asinh Acosh Atanh Pow Cbrt Hypot FMA Gamma Lgamma Erf Erfc Erfinv Erfcinv J0 J1 Jn Y0 Y1 Yn`)
 
-// TestNoInexactMath: no code of the module that can reach a tensor uses them.
-// Commands and benchmarks may.
+// TestNoInexactMath checks that no code that can reach a tensor uses these
+// functions. Commands and benchmarks may.
 func TestNoInexactMath(t *testing.T) {
 	forbidden := map[string]bool{}
 	for _, n := range inexact {

@@ -10,7 +10,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// labels is a vector of int32, of a scalar if scalar is true.
+// labels returns a vector of int32, or a scalar.
 func labels(scalar bool, v ...int32) *tensor.Tensor {
 	d := tensor.Desc{DType: tensor.Int32, Shape: tensor.Dims(len(v))}
 	if scalar {

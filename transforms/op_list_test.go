@@ -7,10 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// stranger is an op that nobody registered.
+// stranger is an unregistered op.
 type stranger struct{ Invert }
 
-// within puts an op into lists that go so deep.
+// within nests an op in depth lists.
 func within(depth int, op Op) Op {
 	for range depth {
 		op = NewCompose(op)
@@ -34,7 +34,8 @@ func TestOpListDepth(t *testing.T) {
 	self.Ops[0] = self
 	refusesParam(t, "deeper than 8", self)
 
-	// Forms that are deeper are refused before they are taken apart: this takes no time.
+	// Input that is nested too deep is rejected before it is parsed, in no
+	// time.
 	const deep = 1 << 20
 	text := strings.Repeat(`{"ops":[{"op":"compose","version":1,"params":`, 3000) + `{}` + strings.Repeat(`}]}`, 3000)
 	_, err := UnmarshalParams("compose", 1, []byte(text))
@@ -85,7 +86,7 @@ func TestOpListForms(t *testing.T) {
 	_, err = UnmarshalParams("random_resized_crop", 1, []byte(`{"height":1,"width":1,"scale":[1],"ratio":[1,1],"interpolation":"bilinear","backend":"pillow","no_antialias":false}`))
 	require.ErrorContains(t, err, "a range has 1 values")
 
-	// An op of one's own may stand in a list, but cannot be written unless it is registered.
+	// A list may hold an unregistered op, but cannot be serialized then.
 	own := NewCompose(&stranger{})
 	require.NoError(t, own.Validate())
 	_, err = MarshalParams(own)

@@ -11,8 +11,9 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// TestOracle compares the ops that only move or negate bytes with gift 1.2.1, a
-// second implementation in Go besides the Python references of the goldens.
+// TestOracle compares the ops that only move or negate bytes with gift 1.2.1.
+// It is a second implementation in Go, besides the Python references of the
+// goldens.
 func TestOracle(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, size := range []image.Point{{1, 1}, {5, 3}, {4, 7}, {33, 18}} {
@@ -50,7 +51,7 @@ func TestOracle(t *testing.T) {
 			for i, v := range got[0].Data {
 				x, y := i/4%want.Rect.Dx(), i/4/want.Rect.Dx()
 				if c.name == "invert" && i%4 == 3 {
-					continue // gift keeps alpha; Invert knows no alpha
+					continue // gift keeps alpha, Invert does not
 				}
 				require.Equal(t, want.Pix[i], v, "%s at (%d, %d) of %v", c.name, x, y, size)
 			}

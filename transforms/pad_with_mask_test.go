@@ -22,7 +22,7 @@ func TestPadWithMask(t *testing.T) {
 		require.Equal(t, want[0], y[0].Data, "%v", position)
 		require.Equal(t, want[1], y[1].Data, "%v", position)
 	}
-	// One side as it is.
+	// A side of 0 keeps the image's.
 	y, err := run(newContext(), NewPadWithMask(2, 0), x)
 	require.NoError(t, err)
 	require.Equal(t, []byte{1, 2, 0, 0}, y[0].Data)

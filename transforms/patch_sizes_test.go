@@ -11,8 +11,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// TestPatchSizes compares the sizes of thumbnails and of ops for patches with the
-// reference's: see testdata/gen/patches.py.
+// TestPatchSizes compares the sizes of thumbnails and of ops for patches with
+// the reference's; see testdata/gen/patches.py.
 func TestPatchSizes(t *testing.T) {
 	for op, file := range map[string]string{"smart_resize": "sizes.json", "resize_to_patches": "sizes.json", "resize": "thumbnail.json"} {
 		b, err := os.ReadFile(filepath.Join("testdata", op, file))
@@ -42,7 +42,7 @@ func TestPatchSizes(t *testing.T) {
 				require.Equal(t, [2]int{s[2], s[3]}, [2]int{p.Height, p.Width})
 			}
 		}
-		if op != "resize_to_patches" { // which takes every image
+		if op != "resize_to_patches" { // it accepts every image
 			require.NotZero(t, refused, op)
 		}
 	}

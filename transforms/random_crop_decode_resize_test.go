@@ -19,7 +19,8 @@ func TestRandomCropDecodeResize(t *testing.T) {
 	require.ErrorIs(t, op.Validate(), ErrParam)
 	refusesInput(t, "want bytes", NewRandomCropDecodeResize(1, 1), rgb8)
 
-	// The same boxes as RandomResizedCrop's of the decoded image, also when policies of several ops differ.
+	// The boxes are those of RandomResizedCrop for the decoded image, also if
+	// ops differ in their policies.
 	b, err := os.ReadFile("../testdata/images/jpeg_large.jpg")
 	require.NoError(t, err)
 	src := []*tensor.Tensor{tensor.FromBytes(b)}
@@ -40,7 +41,7 @@ func TestRandomCropDecodeResize(t *testing.T) {
 	}
 	_, err = d.Run(op, rng.Key{}.At(0), []tensor.Desc{src[0].Desc}, []*tensor.Tensor{tensor.FromBytes([]byte("no image"))})
 	require.Error(t, err)
-	// Nothing is known of a file that a step before is still to make.
+	// The file is not computed yet, so its size is unknown.
 	_, err = d.Run(NewRandomCropDecodeResize(1, 1), rng.Key{}.At(0), []tensor.Desc{src[0].Desc}, nil)
 	require.ErrorIs(t, err, ErrInput)
 }

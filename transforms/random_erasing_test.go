@@ -22,7 +22,7 @@ func TestRandomErasing(t *testing.T) {
 	op.Noise = true
 	refusesInput(t, "want dtype", op, rgb8)
 
-	// Never as high or as wide as the image.
+	// The box is never as high or as wide as the image.
 	op = NewRandomErasing()
 	op.Probability, op.Scale = 1, Range{1, 1}
 	require.Empty(t, exampleDraw(op, 0))

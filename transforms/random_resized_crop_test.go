@@ -25,7 +25,7 @@ func TestRandomResizedCrop(t *testing.T) {
 	require.ErrorIs(t, op.Validate(), ErrParam)
 	refusesInput(t, "want an image", NewRandomResizedCrop(4, 4), vector)
 
-	// A scale beyond the image never fits: the box in the middle.
+	// A scale beyond the image never fits: the box is centred.
 	op = NewRandomResizedCrop(4, 4)
 	op.Scale, op.Ratio = Range{50, 100}, Range{1, 1}
 	require.Equal(t, OpList{NewResizedCrop(0, 1, 6, 6, 4, 4)}, exampleDraw(op, 0))

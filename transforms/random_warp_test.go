@@ -14,8 +14,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// TestRandomWarpMatrix: where nothing is left to chance the op drawn is that with which WarpAffine
-// gives what MXNet does.
+// TestRandomWarpMatrix checks the matrix of an op without random ranges:
+// WarpAffine with this matrix returns MXNet's result.
 func TestRandomWarpMatrix(t *testing.T) {
 	g, arrays := readGoldens(t, "warp_affine")
 	count := 0
@@ -72,7 +72,7 @@ func TestRandomWarp(t *testing.T) {
 	refusesInput(t, "want layout HWC", NewRandomWarp(5), tensor.Image(tensor.Uint8, tensor.CHW, 4, 5, 3))
 	refusesInput(t, "would become", change(func(o *RandomWarp) { o.Scale = Range{1000, 1000} }), rgb8.WithSize(20000, 2))
 
-	// Of an image too large for its scale nothing is drawn.
+	// Nothing is drawn for an image that is too large for its scale.
 	d := NewDraw(NewContext(codec.DefaultLimits()))
 	op := change(func(o *RandomWarp) { o.Scale = Range{900, 1000} })
 	_, err := d.Run(op, rng.NewKey(1, 1, "").At(0), []tensor.Desc{rgb8.WithSize(20000, 2)}, nil)

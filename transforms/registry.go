@@ -9,29 +9,31 @@ import (
 	"github.com/infer-prep/infer-prep/internal/registry"
 )
 
-// Info describes an op to the registry.
+// Info is the registration of an op.
 type Info struct {
 	Name    string // in graphs and on the command line: "center_crop"
-	Version int    // of the parameters and their meaning, from 1
-	// New makes the op with its usual parameters, all of them written out. The
-	// value's type is the op's identity.
+	Version int // of the parameters and their meaning, from 1
+	// New returns the op with its default parameters. The type of the value
+	// identifies the op.
 	New func() Op
-	In  []string // the inputs' names; nil means one, "image"
-	Out []string // the outputs' names; nil means one, "image"
-	// InPlace says that dst[0] may be src[0].
+	In  []string // names of the inputs; nil means one, "image"
+	Out []string // names of the outputs; nil means one, "image"
+	// InPlace reports whether dst[0] may be src[0].
 	InPlace bool
-	// Reference names whose bytes the op gives, with the version they were measured at.
+	// Reference names the implementation whose bytes the op produces, with the
+	// measured version.
 	Reference string
-	// Exactness is the measured difference from the reference: "0" or a sentence.
+	// Exactness is the measured difference from the reference: "0" or a
+	// sentence.
 	Exactness string
 }
 
 var registered = registry.New[Info]("op")
 
-// Register adds an op; it is called from init functions. An op that is to be
-// written in graphs and bundles must also implement msgp.Marshaler and
-// msgp.Unmarshaler (the msgp tool writes them) and have JSON tags. It panics on a
-// name or type that is taken, which is a programming error.
+// Register adds an op. Call it from an init function. An op that graphs and
+// bundles can hold must also have JSON tags and implement msgp.Marshaler and
+// msgp.Unmarshaler, which the msgp tool generates. Register panics if the name
+// or the type is taken, which is a programming error.
 func Register(i Info) {
 	if i.In == nil {
 		i.In = []string{"image"}
@@ -55,8 +57,8 @@ func Lookup(name string) (Info, error) {
 	return i, nil
 }
 
-// InfoOf finds an op's registration by its type. An op that nobody registered
-// has a Name made from its type and Version 0.
+// InfoOf returns an op's registration by its type. An unregistered op has
+// Version 0 and the name of its type.
 func InfoOf(op Op) Info {
 	if i, ok := registered.ByType(op); ok {
 		return i
@@ -67,7 +69,7 @@ func InfoOf(op Op) Info {
 // Ops returns the registered ops, sorted by name.
 func Ops() []Info { return slices.Clone(registered.All()) }
 
-// spec is what a registered op must be in order to be written.
+// spec is a registered op that can be serialized.
 type spec interface {
 	Op
 	msgp.Marshaler

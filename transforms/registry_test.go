@@ -21,11 +21,11 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// These tests demand of every registered op what the package promises of all of
-// them. They run over the op's golden cases; TestGoldens compares the values. Random
-// ops, which are drawn and not applied, have the tests of draws_test.go for that.
+// The tests below check the promises of the package for every registered op.
+// They run over the op's golden cases, whose values TestGoldens compares. The
+// tests in draws_test.go check random ops, which are drawn and not applied.
 
-// applied are the registered ops that are not Random.
+// applied returns the registered ops that are not Random.
 func applied() (l []Info) {
 	for _, i := range Ops() {
 		if _, ok := i.New().(Random); !ok {
@@ -35,7 +35,7 @@ func applied() (l []Info) {
 	return l
 }
 
-// eachCase runs f for every golden case of every op.
+// eachCase calls f for every golden case of every op.
 func eachCase(t *testing.T, f func(t *testing.T, i Info, op Op, src []*tensor.Tensor)) {
 	t.Helper()
 	eachGolden(t, func(t *testing.T, i Info, _ goldenCase, op Op, src []*tensor.Tensor) { f(t, i, op, src) })
@@ -68,7 +68,7 @@ func descs(src []*tensor.Tensor) []tensor.Desc {
 	return d
 }
 
-// outputs makes the tensors that Apply writes, every byte set to fill.
+// outputs returns the tensors for Apply to write, with every byte set to fill.
 func outputs(t *testing.T, c *Context, op Op, src []*tensor.Tensor, fill byte) []*tensor.Tensor {
 	t.Helper()
 	out := make([]tensor.Desc, len(InfoOf(op).Out))
@@ -132,7 +132,8 @@ func TestRegistryRoundTrips(t *testing.T) {
 	eachCase(t, func(t *testing.T, i Info, op Op, _ []*tensor.Tensor) { roundTrips(t, i, op) })
 }
 
-// roundTrips writes and reads the parameters in both forms, whole and broken.
+// roundTrips writes and reads the parameters in both forms, complete and
+// corrupt.
 func roundTrips(t *testing.T, i Info, op Op) {
 	text, err := MarshalParams(op)
 	require.NoError(t, err)
@@ -157,7 +158,7 @@ func roundTrips(t *testing.T, i Info, op Op) {
 		_, _, err := ReadParams(i.Name, i.Version, b[:n])
 		require.ErrorIs(t, err, ErrParam, "cut after %d of %d bytes", n, len(b))
 	}
-	b[0]++ // a tuple of one more than the op has
+	b[0]++ // a tuple with one element too many
 	_, _, err = ReadParams(i.Name, i.Version, append(b, 0))
 	require.ErrorIs(t, err, ErrParam)
 
@@ -180,8 +181,8 @@ func roundTrips(t *testing.T, i Info, op Op) {
 	require.ErrorContains(t, err, "no_such_field")
 }
 
-// TestRegistryInfer: what is inferred while the height, the width or both are
-// unknown fits what is inferred once they are known.
+// TestRegistryInfer checks that the result of Infer with an unknown height or
+// width agrees with its result for known sizes.
 func TestRegistryInfer(t *testing.T) {
 	eachCase(t, func(t *testing.T, i Info, op Op, src []*tensor.Tensor) {
 		c := newContext()
@@ -210,7 +211,7 @@ func TestRegistryInfer(t *testing.T) {
 	})
 }
 
-// framed is a tensor of the same values that is a window of a larger one.
+// framed returns a tensor with the same values that is a view of a larger one.
 func framed(t *testing.T, x *tensor.Tensor) *tensor.Tensor {
 	big := x.Desc
 	for a := range big.Shape.Rank() {
@@ -230,7 +231,7 @@ func framed(t *testing.T, x *tensor.Tensor) *tensor.Tensor {
 	return v
 }
 
-// scatter copies the dense x into the view v.
+// scatter copies the dense x to the view v.
 func scatter(x, v *tensor.Tensor, axis, from, to int) {
 	size := x.DType.Size()
 	if axis == x.Shape.Rank() {
@@ -242,7 +243,8 @@ func scatter(x, v *tensor.Tensor, axis, from, to int) {
 	}
 }
 
-// turned is a tensor of the same values whose memory is in the other layout.
+// turned returns a tensor with the same values in the memory order of the other
+// layout.
 func turned(t *testing.T, x *tensor.Tensor) *tensor.Tensor {
 	y, err := x.Transposed()
 	require.NoError(t, err)
@@ -287,8 +289,8 @@ func TestRegistryMemory(t *testing.T) {
 	})
 }
 
-// TestRegistryAllocations: from its third run on an op allocates nothing, unless
-// the case says why it does.
+// TestRegistryAllocations checks that an op does not allocate from its third
+// run on, unless the case explains why.
 func TestRegistryAllocations(t *testing.T) {
 	eachGolden(t, func(t *testing.T, i Info, k goldenCase, op Op, src []*tensor.Tensor) {
 		if k.Allocates != "" {
@@ -316,7 +318,8 @@ func TestRegistryAllocations(t *testing.T) {
 	})
 }
 
-// TestRegistryConcurrent: an op value may be used by many goroutines (the race detector looks).
+// TestRegistryConcurrent runs an op in several goroutines, for the race
+// detector.
 func TestRegistryConcurrent(t *testing.T) {
 	for _, i := range applied() {
 		t.Run(i.Name, func(t *testing.T) {
@@ -343,7 +346,7 @@ func TestRegistryConcurrent(t *testing.T) {
 	}
 }
 
-// someDescs are descriptions of every kind, sound and not.
+// someDescs returns valid and invalid descriptions of every kind.
 func someDescs() []tensor.Desc {
 	var l []tensor.Desc
 	sizes := []int{0, 1, 7, tensor.Unknown}
@@ -369,8 +372,8 @@ func someDescs() []tensor.Desc {
 	return l
 }
 
-// TestRegistryWrongInputs: Infer takes a description or refuses it as an
-// ErrInput; it never panics, and what it gives can be.
+// TestRegistryWrongInputs checks that Infer accepts a description or returns an
+// ErrInput, never panics, and returns valid descriptions.
 func TestRegistryWrongInputs(t *testing.T) {
 	list := someDescs()
 	for _, i := range Ops() {
@@ -410,7 +413,8 @@ func TestRegistryWrongInputs(t *testing.T) {
 	}
 }
 
-// TestRegistryExamples: every op has an example that runs, named after its type.
+// TestRegistryExamples checks that every op has an example that is named after
+// its type.
 func TestRegistryExamples(t *testing.T) {
 	names, err := filepath.Glob("*_test.go")
 	require.NoError(t, err)
@@ -444,7 +448,7 @@ func seeds(f *testing.F, add func(i Info, op Op)) {
 		}
 		b, err := os.ReadFile(filepath.Join("testdata", i.Name, "cases.json"))
 		if err != nil {
-			continue // TestGoldens demands it
+			continue // TestGoldens reports it
 		}
 		var g goldenFile
 		require.NoError(f, json.Unmarshal(b, &g))

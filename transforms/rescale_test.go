@@ -48,7 +48,7 @@ func TestRescale(t *testing.T) {
 	refusesInput(t, "want dtype", NewRescale(1), tensor.Image(tensor.Bool, tensor.HWC, 1, 1, 1))
 	refusesInput(t, "want an image", NewRescale(1), vector)
 
-	// One context for two ops: the table must not be the other's.
+	// Two ops share one Context: each must rebuild the other's table.
 	c := newContext()
 	out := pixelsOf[float32](t, tensor.Float32, tensor.HWC, 16, 16, 1, make([]float32, 256)...)
 	require.NoError(t, NewRescale(1).Apply(c, []*tensor.Tensor{out}, []*tensor.Tensor{x}))

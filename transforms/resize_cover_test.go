@@ -8,7 +8,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Sizes of timm 1.0.31's ResizeKeepRatio with longest 0 (cover) and 1 (inside).
+// TestResizeCover compares with the sizes of timm 1.0.31's ResizeKeepRatio with
+// longest 0 (cover) and 1 (inside).
 func TestResizeCover(t *testing.T) {
 	for _, c := range []struct {
 		h, w, height, width int

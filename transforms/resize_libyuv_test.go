@@ -9,7 +9,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Any size becomes any other, of values within the image's but for the weights' sum of 127.
+// TestResizeLibyuv scales between all sizes. The values stay within the
+// image's, except that weights may sum to 127.
 func TestResizeLibyuv(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	side := func() int { return []int{1, 2, 3, 4, 6, 9, 12, 1 + r.IntN(60)}[r.IntN(8)] }

@@ -10,8 +10,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// TestResizeWindow: the passes over a few rows at a time give what two whole
-// passes do.
+// TestResizeWindow checks that passes over a few rows at a time return the
+// result of two whole passes.
 func TestResizeWindow(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	side := func() int {

@@ -10,7 +10,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// everySampling lists what the backends have.
+// everySampling returns all combinations that the backends support.
 func everySampling() []sampling {
 	var l []sampling
 	for b := range backendNames {
@@ -51,7 +51,8 @@ func randomImage(t testing.TB, d tensor.DType, l tensor.Layout, h, w, c int) *te
 	return x
 }
 
-// One colour stays that colour, whatever the sizes.
+// TestResizeConstant checks that an image of one colour keeps its colour at
+// every size.
 func TestResizeConstant(t *testing.T) {
 	for _, s := range everySampling() {
 		for _, size := range [][4]int{{9, 14, 5, 31}, {40, 30, 7, 7}, {3, 3, 10, 2}, {1, 1, 6, 5}} {
@@ -63,7 +64,7 @@ func TestResizeConstant(t *testing.T) {
 			y, err := run(newContext(), s.resize(size[2], size[3]), x)
 			require.NoError(t, err)
 			for i, v := range y[0].Data {
-				// OpenCV's two truncated products can lose one.
+				// OpenCV's two truncated products may lose one unit.
 				low := 0.0
 				if s.backend == OpenCV && (s.interp == Bilinear || s.interp == Area) {
 					low = 1
@@ -86,9 +87,10 @@ func TestResizeSameSize(t *testing.T) {
 	}
 }
 
-// A planar image gives the planar form of what the interleaved one gives,
-// except where the reference's own code goes by the number of channels: OpenCV's
-// two to one and the tails of its vectors.
+// TestResizeLayouts checks that a planar image returns the planar form of the
+// interleaved result. The exceptions depend on the number of channels in the
+// reference's code: OpenCV's ratio of two to one and the tails of its vector
+// loops.
 func TestResizeLayouts(t *testing.T) {
 	for _, s := range everySampling() {
 		if (s.backend == OpenCV || s.backend == MXNet) && s.interp != Nearest && s.interp != NearestExact && s.interp != Bilinear {
@@ -109,8 +111,8 @@ func TestResizeLayouts(t *testing.T) {
 	}
 }
 
-// One Context serves changing sizes and gives what a new one gives, without
-// allocating once it has seen them.
+// TestResizeContext checks that one Context serves changing sizes. It returns
+// the results of a new Context and does not allocate for sizes it has seen.
 func TestResizeContext(t *testing.T) {
 	sizes := [][2]int{{20, 30}, {31, 17}, {20, 31}, {60, 44}, {22, 22}}
 	for _, s := range everySampling() {
@@ -207,18 +209,18 @@ func TestResizeInputs(t *testing.T) {
 			require.ErrorIs(t, op.Infer(out[:], []tensor.Desc{d}), ErrInput, "%s %T", name, op)
 		}
 	}
-	// A side that would vanish is an error, as in torchvision and Pillow.
+	// A side that would become 0 is an error, as in torchvision and Pillow.
 	var out [1]tensor.Desc
 	long := &Resize{Fit: FitLongest, Edge: 10, Interpolation: Bilinear}
 	require.NoError(t, long.Validate())
 	require.ErrorIs(t, long.Infer(out[:], []tensor.Desc{tensor.Image(tensor.Uint8, tensor.HWC, 1, 100, 3)}), ErrInput)
-	// And so is one that would be too long.
+	// A side that would become too long is an error too.
 	wide := NewResizeShortest(1 << 20)
 	require.ErrorIs(t, wide.Infer(out[:], []tensor.Desc{tensor.Image(tensor.Uint8, tensor.HWC, 1, 100, 3)}), ErrInput)
 }
 
-// A column that becomes a row takes the product of the two in between: an
-// error, not an exhausted machine.
+// TestResizeMemory checks that a column that becomes a row is an error. Its
+// first pass would need the product of the two sides.
 func TestResizeMemory(t *testing.T) {
 	x := randomImage(t, tensor.Uint8, tensor.HWC, 1<<20, 1, 1)
 	for _, s := range everySampling() {
@@ -230,7 +232,8 @@ func TestResizeMemory(t *testing.T) {
 	}
 }
 
-// Whatever the parameters, an op refuses or works: it does not panic.
+// FuzzResize checks that an op with arbitrary parameters returns an error or a
+// result and does not panic.
 func FuzzResize(f *testing.F) {
 	f.Add(uint8(0), uint8(3), uint8(0), 10, 20, 0, uint16(30), uint16(40), uint8(3), true)
 	f.Add(uint8(1), uint8(5), uint8(1), 0, 0, 16, uint16(1), uint16(300), uint8(1), false)
@@ -277,8 +280,9 @@ func BenchmarkResize(b *testing.B) {
 	}
 }
 
-// MXNet's bicubic differs from OpenCV's by 1 here and there, of uint8. That it gives MXNet's bytes is tested with
-// package compat/mxnet's goldens.
+// TestResizeMXNet checks that MXNet's bicubic differs from OpenCV's by at most
+// 1 for uint8. The goldens of package compat/mxnet compare it with MXNet's
+// bytes.
 func TestResizeMXNet(t *testing.T) {
 	require.ErrorIs(t, (&Resize{Height: 3, Width: 3, Interpolation: Bilinear, Backend: MXNet}).Validate(), ErrParam)
 	for _, d := range []tensor.DType{tensor.Uint8, tensor.Float32} {

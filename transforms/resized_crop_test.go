@@ -8,7 +8,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// The box is resized as an image of its own would be: nothing around it counts.
+// TestResizedCropReadsTheBoxAlone checks that the box is resized like a
+// separate image: the pixels around it do not matter.
 func TestResizedCropReadsTheBoxAlone(t *testing.T) {
 	for _, s := range everySampling() {
 		for _, l := range []tensor.Layout{tensor.HWC, tensor.CHW} {
@@ -32,7 +33,7 @@ func TestResizedCropReadsTheBoxAlone(t *testing.T) {
 	}
 }
 
-// A strided view is cropped like its copy.
+// TestResizedCropOfView checks that a strided view is cropped like its copy.
 func TestResizedCropOfView(t *testing.T) {
 	x := randomImage(t, tensor.Float32, tensor.HWC, 30, 40, 3)
 	v, err := x.Transposed()

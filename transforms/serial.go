@@ -26,7 +26,7 @@ func lookup(name string, version int) (Info, spec, error) {
 	return i, s, nil
 }
 
-// MarshalParams writes an op's parameters as a JSON object.
+// MarshalParams returns an op's parameters as a JSON object.
 func MarshalParams(op Op) (json.RawMessage, error) {
 	if InfoOf(op).Version == 0 {
 		return nil, fmt.Errorf("transforms: %w %T: it is not registered", ErrUnknownOp, op)
@@ -34,9 +34,9 @@ func MarshalParams(op Op) (json.RawMessage, error) {
 	return json.Marshal(op)
 }
 
-// UnmarshalParams makes a registered op from the JSON object of its parameters
-// and validates it. Parameters are written in full: an unknown one and a
-// missing one are errors that name it.
+// UnmarshalParams creates a registered op from the JSON object of its
+// parameters and validates it. The object must state every parameter; an
+// unknown or missing parameter is an error that names it.
 func UnmarshalParams(name string, version int, params []byte) (Op, error) {
 	_, op, err := lookup(name, version)
 	if err != nil {
@@ -48,7 +48,8 @@ func UnmarshalParams(name string, version int, params []byte) (Op, error) {
 	return op, op.Validate()
 }
 
-// AppendParams appends an op's parameters in msgp form, a tuple in the order of the fields.
+// AppendParams appends an op's parameters in msgp form: a tuple in the order of
+// the fields.
 func AppendParams(b []byte, op Op) ([]byte, error) {
 	s, ok := op.(spec)
 	if !ok || InfoOf(op).Version == 0 {
@@ -57,7 +58,8 @@ func AppendParams(b []byte, op Op) ([]byte, error) {
 	return s.MarshalMsg(b)
 }
 
-// ReadParams is the inverse of AppendParams; it returns the rest of b.
+// ReadParams creates a registered op from its msgp form, validates it and
+// returns the rest of b.
 func ReadParams(name string, version int, b []byte) (Op, []byte, error) {
 	_, op, err := lookup(name, version)
 	if err != nil {

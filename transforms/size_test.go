@@ -10,7 +10,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// TestSizes compares the size rules with the libraries that have them: see
+// TestSizes compares the size rules with their libraries; see
 // testdata/gen/resize.py.
 func TestSizes(t *testing.T) {
 	b, err := os.ReadFile("testdata/resize/sizes.json")
@@ -37,14 +37,15 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// Rules that no reference combines with the fit.
+// TestSizesWithoutReference tests rules that no reference combines with the
+// fit.
 func TestSizesWithoutReference(t *testing.T) {
 	for _, k := range []struct {
 		op           Resize
 		h, w, oh, ow int
 	}{
-		{Resize{Fit: FitShortest, Edge: 10, SizeRule: SizeHalfUp}, 20, 33, 10, 17},               // 16.5 goes up
-		{Resize{Fit: FitShortest, Edge: 10, SizeRule: SizeHalfEven}, 20, 33, 10, 16},             // 16.5 goes to even
+		{Resize{Fit: FitShortest, Edge: 10, SizeRule: SizeHalfUp}, 20, 33, 10, 17},               // 16.5 rounds up
+		{Resize{Fit: FitShortest, Edge: 10, SizeRule: SizeHalfEven}, 20, 33, 10, 16},             // 16.5 rounds to even
 		{Resize{Fit: FitShortest, Edge: 10, SizeRule: SizeTruncate}, 33, 20, 16, 10},             // portrait
 		{Resize{Fit: FitShortest, Edge: 10, MaxEdge: 12, SizeRule: SizeHalfEven}, 20, 33, 7, 12}, // 7.27
 		{Resize{Fit: FitShortest, Edge: 10, MaxEdge: 12, SizeRule: SizeHalfUp}, 33, 20, 12, 7},   //

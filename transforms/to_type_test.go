@@ -33,7 +33,7 @@ func TestToType(t *testing.T) {
 	require.Equal(t, []int64{300, -1, 256, math.MinInt32}, tensor.View[int64](applyOne(t, &ToType{DType: tensor.Int64, Rule: CastSaturate}, x)))
 	require.Equal(t, []uint8{1, 1, 1, 1}, applyOne(t, NewToType(tensor.Bool), x).Data)
 	require.Equal(t, []uint16{0x4396, 0xBF80, 0x4380, 0xCF00}, tensor.View[uint16](applyOne(t, NewToType(tensor.BFloat16), x)))
-	// Ties to even, infinity, and back.
+	// Ties round to even, and 1e39 becomes infinite.
 	y := pixelsOf[float64](t, tensor.Float64, tensor.HWC, 1, 1, 4, 1, 1+1.0/256, 1+3.0/256, 1e39)
 	b := applyOne(t, NewToType(tensor.BFloat16), y)
 	require.Equal(t, []uint16{0x3F80, 0x3F80, 0x3F82, 0x7F80}, tensor.View[uint16](b))

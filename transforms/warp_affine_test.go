@@ -60,7 +60,7 @@ func TestWarpAffine(t *testing.T) {
 }
 
 func ExampleWarpAffine() {
-	// Twice as large, about the first pixel.
+	// Scale by two about the first pixel.
 	op := NewWarpAffine([6]float64{2, 0, 0, 0, 2, 0}, 2, 4)
 	fmt.Println(exampleRun(op, exampleBytes(1, 2, 1, 0, 100))[0].Data)
 	// Output: [0 50 100 50 0 25 50 25]

@@ -1,10 +1,10 @@
-// Package cpu says which instruction sets the kernels may use.
+// Package cpu reports which instruction sets the kernels may use.
 package cpu
 
 // Feature is an instruction set.
 type Feature int
 
-// The instruction sets that kernels exist for. None is there under the build tag purego.
+// The instruction sets with kernels. Build tag purego disables all of them.
 const (
 	AVX2   Feature = iota
 	AVX512         // F, BW, DQ and VL
@@ -15,18 +15,18 @@ const (
 
 var has [count]bool
 
-// Has reports whether the processor has f and nobody has disabled it.
+// Has reports whether the processor has f and f is not disabled.
 func Has(f Feature) bool { return has[f] }
 
-// Disable turns f off until restore is called. It is for tests: nothing else may
-// run kernels at the same time.
+// Disable turns f off until restore is called. It is for tests: no kernel may
+// run at the same time.
 func Disable(f Feature) (restore func()) {
 	old := has[f]
 	has[f] = false
 	return func() { has[f] = old }
 }
 
-// DisableAll is Disable for every feature, so that only the Go reference is left.
+// DisableAll is Disable for every feature. Only the Go reference then runs.
 func DisableAll() (restore func()) {
 	old := has
 	has = [count]bool{}

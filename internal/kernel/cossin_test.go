@@ -6,7 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Python 3.11: struct.pack("f", math.cos(n / 180.0 * math.pi)) and of math.sin.
+// The values are from Python 3.11: struct.pack("f", math.cos(n / 180.0 *
+// math.pi)), and the same with math.sin.
 func TestCosSinDegrees(t *testing.T) {
 	for _, c := range []struct {
 		n        int

@@ -2,10 +2,10 @@ package kernel
 
 import "math"
 
-// CVFilter is one of OpenCV's interpolations of a fixed number of taps.
+// CVFilter is an interpolation of OpenCV with a fixed number of taps.
 type CVFilter uint8
 
-// The filters. CVAreaUp is what INTER_AREA does when a side grows.
+// The filters. CVAreaUp is INTER_AREA for an axis that grows.
 const (
 	CVLinear CVFilter = iota
 	CVCubic
@@ -13,7 +13,7 @@ const (
 	CVAreaUp
 )
 
-// Taps is the number of weights of an output pixel.
+// Taps returns the number of weights per output pixel.
 func (f CVFilter) Taps() int {
 	switch f {
 	case CVCubic:
@@ -24,38 +24,39 @@ func (f CVFilter) Taps() int {
 	return 2
 }
 
-// CVTaps is OpenCV's table of one axis: output i is the sum of the K inputs
-// Index[i*K:], which are clamped to the image, weighted by WI (8-bit images, 11
-// fractional bits) or WF.
+// CVTaps is OpenCV's table of one axis. Output i is the sum of the K inputs at
+// Index[i*K:], which are clamped to the image. The weights are WI (8-bit
+// images, 11 fractional bits) or WF.
 type CVTaps struct {
 	K     int
 	Index []int32
 	WI    []int32
 	WF    []float32
-	// FromFirst adds the four rows of a vertical axis from the first on, as OpenCV 3.4.2
-	// does, of 8-bit images; else from the last.
+	// FromFirst adds the four rows of a vertical axis of an 8-bit image in
+	// ascending order, as OpenCV 3.4.2 does. By default the order is
+	// descending.
 	FromFirst bool
 
-	// Of a horizontal axis of two or four taps: the first input of each output,
-	// and the weights WI as words, two in a dword. Of two taps the second weight
-	// is 0 where there is no second neighbour. Of four taps, those of the outputs
-	// from inner[0] up to inner[1] are neighbours. Resize alone sets them; first
-	// ascends.
+	// The fields below are for a horizontal axis of two or four taps. first
+	// holds the first input of each output, in ascending order. pair holds the
+	// weights WI as words, two per dword. With two taps, the second weight is 0
+	// if there is no second neighbour. With four taps, the taps of the outputs
+	// in [inner[0], inner[1]) are adjacent. Only Resize sets these fields.
 	first, pair []int32
 	inner       [2]int
 }
 
 const cvBits = 11 // INTER_RESIZE_COEF_BITS
 
-// Resize fills the table of an axis. The weights of a vertical one stay as they
-// are where both taps fall on the border's pixel; those of a horizontal one
-// become 1 and 0. Source: modules/imgproc/src/resize.cpp of OpenCV 5.0.0.
+// Resize fills the table of an axis. If both taps fall on the border's pixel, a
+// vertical axis keeps their weights, and a horizontal axis sets them to 1 and
+// 0. Source: modules/imgproc/src/resize.cpp of OpenCV 5.0.0.
 func (t *CVTaps) Resize(in, out int, f CVFilter, vertical bool) {
 	t.ResizeBy(in, out, float64(out)/float64(in), f, vertical)
 }
 
-// ResizeBy is Resize for a scale that is not the quotient of the sizes: cv2.resize
-// with fx and fy, where inv is one of them.
+// ResizeBy is Resize for a scale that is not the quotient of the sizes:
+// cv2.resize with fx and fy. inv is fx or fy.
 func (t *CVTaps) ResizeBy(in, out int, inv float64, f CVFilter, vertical bool) {
 	k := f.Taps()
 	t.K = k
@@ -149,7 +150,8 @@ func cvLanczos4(w []float32, x float32) {
 	}
 }
 
-// CVRowU8 is one row of OpenCV's horizontal pass over 8-bit pixels: sums with 11 fractional bits.
+// CVRowU8 computes one row of OpenCV's horizontal pass over 8-bit pixels: sums
+// with 11 fractional bits.
 func CVRowU8(dst []int32, src []uint8, ch int, index, w []int32, k int) {
 	n := len(index) / k
 	if k == 2 {
@@ -212,8 +214,8 @@ func CVRowF32(dst, src []float32, ch int, index []int32, w []float32, k int) {
 	}
 }
 
-// CVMixLinearU8 mixes two rows of sums into bytes, with the intermediate
-// truncations of OpenCV's vertical pass.
+// CVMixLinearU8 mixes two rows of sums into bytes. Intermediate results are
+// truncated as in OpenCV's vertical pass.
 func CVMixLinearU8(dst []uint8, a, b []int32, t, u int32) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -222,8 +224,8 @@ func CVMixLinearU8(dst []uint8, a, b []int32, t, u int32) {
 	}
 }
 
-// CVMixCubicU8 mixes four rows of sums. All but the last len%lanes elements go
-// through float32, as OpenCV's vectors do; the rest are integer.
+// CVMixCubicU8 mixes four rows of sums. The last len%lanes elements are
+// computed with integers, the others in float32, as in OpenCV's vector code.
 func CVMixCubicU8(dst []uint8, a, b, c, d []int32, w []int32, lanes int) {
 	const one = float32(1) / (1 << (2 * cvBits))
 	n := len(dst)
@@ -243,7 +245,8 @@ func CVMixCubicU8(dst []uint8, a, b, c, d []int32, w []int32, lanes int) {
 	}
 }
 
-// CVMixU8 mixes k rows of sums, integer throughout; row j of sums begins at rows[j].
+// CVMixU8 mixes k rows of sums with integers only. Row j of sums starts at
+// rows[j].
 func CVMixU8(dst []uint8, sums []int32, rows []int, w []int32) {
 	for i := range dst {
 		s := int32(1 << (2*cvBits - 1))
@@ -254,7 +257,7 @@ func CVMixU8(dst []uint8, sums []int32, rows []int, w []int32) {
 	}
 }
 
-// CVMixF32 mixes rows of float32 sums from the first to the last.
+// CVMixF32 mixes rows of float32 sums in ascending order.
 func CVMixF32(dst, sums []float32, rows []int, w []float32) {
 	n := len(dst)
 	for j, r := range rows {
@@ -271,8 +274,8 @@ func CVMixF32(dst, sums []float32, rows []int, w []float32) {
 	}
 }
 
-// CVMixBackF32 mixes rows of float32 sums from the last to the first, as
-// OpenCV's vectors do, and the last len%lanes elements from the first on.
+// CVMixBackF32 mixes rows of float32 sums in descending order, as OpenCV's
+// vector code does. The last len%lanes elements use ascending order.
 func CVMixBackF32(dst, sums []float32, rows []int, w []float32, lanes int) {
 	n := len(dst) - len(dst)%lanes
 	k := len(rows) - 1
@@ -300,24 +303,26 @@ func CVMixBackF32(dst, sums []float32, rows []int, w []float32, lanes int) {
 	}
 }
 
-// roundU8 is OpenCV's saturate_cast of a float to a byte: half to even, clamped.
+// roundU8 is OpenCV's saturate_cast of a float to a byte: rounded half to even
+// and clamped.
 func roundU8(v float32) uint8 {
 	return uint8(min(max(math.RoundToEven(float64(v)), 0), 255))
 }
 
-// AreaTab is OpenCV's table of an axis that shrinks by INTER_AREA: entry i adds
+// AreaTab is OpenCV's table of an axis that shrinks by INTER_AREA. Entry i adds
 // input In[i], weighted by W[i], to output Out[i].
 type AreaTab struct {
 	In, Out []int32
 	W       []float32
 
-	// The same with k inputs for every output, from first on, where those that
-	// add nothing have the weight 0: fixed are the weights by output, across by
-	// place. k is 0 where an output has no input. Resize alone sets them.
+	// The fields below hold the same table with k inputs per output, from first
+	// on; inputs that do not contribute have weight 0. fixed holds the weights
+	// by output, across by position. k is 0 if an output has no input. Only
+	// Resize sets these fields.
 	k             int
 	first         []int32
 	fixed, across []float32
-	row           []float32 // scratch: finite numbers
+	row           []float32 // scratch; all numbers are finite
 }
 
 // Resize fills the table. Source: computeResizeAreaTab of OpenCV 5.0.0.
@@ -347,10 +352,10 @@ func (t *AreaTab) Resize(in, out int) {
 	t.regular(in, out)
 }
 
-// regular fills the tables of a fixed number of inputs.
+// regular fills the tables with a fixed number of inputs.
 func (t *AreaTab) regular(in, out int) {
 	t.first = grow(t.first, out)
-	count := grow(t.across, out)[:out] // for now
+	count := grow(t.across, out)[:out] // temporary use of the memory
 	clear(count)
 	t.k = 0
 	for i, d := range t.Out {
@@ -379,7 +384,7 @@ func (t *AreaTab) regular(in, out int) {
 	}
 }
 
-// CVAreaRow adds the weighted pixels of one row: dst has the output's width.
+// CVAreaRow adds the weighted pixels of one row. dst has the output's width.
 func CVAreaRow[T uint8 | float32](dst []float32, src []T, ch int, in, out []int32, w []float32) {
 	clear(dst)
 	in, out = in[:len(w)], out[:len(w)]
@@ -405,7 +410,7 @@ func CVAreaRow[T uint8 | float32](dst []float32, src []T, ch int, in, out []int3
 	}
 }
 
-// RoundU8 rounds sums to bytes, half to even, clamped to 0..255.
+// RoundU8 rounds sums half to even and clamps them to 0..255.
 func RoundU8(dst []uint8, src []float32) {
 	src = src[:len(dst)]
 	for i := roundsU8(dst, src); i < len(dst); i++ {
@@ -413,7 +418,8 @@ func RoundU8(dst []uint8, src []float32) {
 	}
 }
 
-// CVAreaFastU8 averages blocks of sx x sy pixels, which divide the image.
+// CVAreaFastU8 averages blocks of sx x sy pixels. The blocks must divide the
+// image.
 func CVAreaFastU8(dst, src []uint8, outH, outW, ch, sx, sy int) {
 	line := outW * sx * ch
 	two := sx == 2 && sy == 2 && (ch == 1 || ch == 3 || ch == 4)
@@ -434,9 +440,9 @@ func CVAreaFastU8(dst, src []uint8, outH, outW, ch, sx, sy int) {
 	}
 }
 
-// cvAreaBlocks gives one row of CVAreaFastU8.
+// cvAreaBlocks computes one row of CVAreaFastU8.
 func cvAreaBlocks(out, in []uint8, line, ch, sx, sy int, scale float32) {
-	const most = 2048 // elements of a line at a time
+	const most = 2048 // elements of a row per step
 	block := sx * ch
 	if block > most || sy > math.MaxUint16/255 {
 		for i := range out {
@@ -480,13 +486,13 @@ func cvAreaBlocks(out, in []uint8, line, ch, sx, sy int, scale float32) {
 	}
 }
 
-// CVAreaFastF32 is CVAreaFastU8 for float32 pixels. The sums' order is OpenCV's:
-// four pixels at a time, but for 2 x 2 blocks of 4 channels, and of 1 channel in
-// groups of four outputs, the two rows apart.
+// CVAreaFastF32 is CVAreaFastU8 for float32 pixels. The sums follow OpenCV's
+// order: four pixels at a time. Blocks of 2 x 2 pixels sum each row separately,
+// for 4 channels and for groups of four outputs of 1 channel.
 func CVAreaFastF32(dst, src []float32, outH, outW, ch, sx, sy int) {
 	line := outW * sx * ch
 	scale := float32(1) / float32(sx*sy)
-	apart := 0 // outputs of a line whose rows are summed apart
+	apart := 0 // outputs of a row that sum each input row separately
 	if sx == 2 && sy == 2 {
 		switch ch {
 		case 1:
@@ -527,13 +533,14 @@ func CVAreaFastF32(dst, src []float32, outH, outW, ch, sx, sy int) {
 	}
 }
 
-// CVScratch is small memory that the CVResize functions use again.
+// CVScratch is scratch memory that the CVResize functions reuse.
 type CVScratch struct {
-	held [8]int32 // which input row each slot of the row buffer holds
-	rows [8]int   // where the rows of one output row begin
+	held [8]int32 // the input row in each slot of the row buffer
+	rows [8]int   // the start of each row that an output row needs
 }
 
-// begin forgets the rows of another image; it gives where the k rows of an output row begin.
+// begin forgets the rows of the previous image. It returns the starts of the k
+// rows that an output row needs.
 func (t *CVScratch) begin(k int) []int {
 	for i := range t.held {
 		t.held[i] = -1
@@ -541,10 +548,10 @@ func (t *CVScratch) begin(k int) []int {
 	return t.rows[:k]
 }
 
-// place says where input row r, the j-th of k neighbours, is in the row buffer,
-// and reports whether it is still to be computed.
+// place assigns input row r, the j-th of k neighbours, to a slot of the row
+// buffer. It reports whether the row must be computed.
 func (t *CVScratch) place(j int, r int32, k, line int) bool {
-	slot := int(r) % k // the k rows are neighbours, so their slots differ
+	slot := int(r) % k // the k rows are adjacent, so their slots differ
 	t.rows[j] = slot * line
 	fresh := t.held[slot] != r
 	t.held[slot] = r
@@ -604,12 +611,13 @@ func CVResizeF32(dst, src []float32, inW, outW, ch int, x, y *CVTaps, rows []flo
 	}
 }
 
-// CVAreaU8 shrinks one image of 8-bit pixels. buf and sum are scratch of outW*ch elements.
+// CVAreaU8 shrinks one image of 8-bit pixels. buf and sum are scratch of
+// outW*ch elements.
 func CVAreaU8(dst, src []uint8, inW, outW, ch int, x, y *AreaTab, buf, sum []float32) {
 	line := outW * ch
 	buf, sum = buf[:line], sum[:line]
 	for j, w := range y.W {
-		// A row that adds to two rows is summed once.
+		// A row that contributes to two output rows is summed once.
 		if j == 0 || y.In[j] != y.In[j-1] {
 			row := src[int(y.In[j])*inW*ch:][:inW*ch]
 			if !cvAreaRowU8(buf, row, ch, x) {
@@ -628,7 +636,7 @@ func CVAreaF32(dst, src []float32, inW, outW, ch int, x, y *AreaTab, buf, sum []
 	line := outW * ch
 	buf, sum = buf[:line], sum[:line]
 	for j, w := range y.W {
-		// A row that adds to two rows is summed once.
+		// A row that contributes to two output rows is summed once.
 		if j == 0 || y.In[j] != y.In[j-1] {
 			CVAreaRow(buf, src[int(y.In[j])*inW*ch:][:inW*ch], ch, x.In, x.Out, x.W)
 		}

@@ -28,8 +28,8 @@ const (
 //go:noescape
 func cvRow1SIMD(dst *int16, src *byte, n int, first, pair *int32)
 
-// cvRow3SIMD computes a row of n pixels of three channels, n a multiple of 4 and
-// not 0. It reads 8 bytes at each pixel of first and writes one extra sum.
+// cvRow3SIMD computes a row of n pixels of three channels, n a multiple of 4
+// and not 0. It reads 8 bytes at each pixel of first and writes one extra sum.
 //
 //go:noescape
 func cvRow3SIMD(dst *int16, src *byte, n int, first, pair *int32)
@@ -55,19 +55,20 @@ func cvMixLinearSIMD(dst *byte, a, b *int16, n int, t, u int32) {
 //go:noescape
 func bytesToFloatSIMD(dst *float32, src *byte, n int)
 
-// cvArea1SIMD computes n sums, a multiple of 4 and not 0, of k products each. The
-// weights of consecutive terms of a sum are line apart.
+// cvArea1SIMD computes n sums, a multiple of 4 and not 0, of k products each.
+// The weights of consecutive terms of a sum are line apart.
 //
 //go:noescape
 func cvArea1SIMD(dst, row *float32, n int, first *int32, w *float32, k, line int)
 
-// cvArea3SIMD computes the three sums of k products of n pixels, n > 0. It reads
-// and writes one extra number.
+// cvArea3SIMD computes the three sums of k products of n pixels, n > 0. It
+// reads and writes one extra number.
 //
 //go:noescape
 func cvArea3SIMD(dst, row *float32, n int, first *int32, w *float32, k int)
 
-// cvArea4SIMD is cvArea3SIMD for four channels. It reads and writes nothing extra.
+// cvArea4SIMD is cvArea3SIMD for four channels. It reads and writes nothing
+// extra.
 //
 //go:noescape
 func cvArea4SIMD(dst, row *float32, n int, first *int32, w *float32, k int)
@@ -94,8 +95,8 @@ func addScaledSIMD(sum, buf *float32, n int, w float32, first bool) {
 //go:noescape
 func roundU8SIMD(dst *byte, src *float32, n int)
 
-// cvHalf1SIMD, cvHalf3SIMD and cvHalf4SIMD average n blocks of 2 x 2 pixels, n a
-// multiple of 8 and not 0.
+// cvHalf1SIMD, cvHalf3SIMD and cvHalf4SIMD average n blocks of 2 x 2 pixels, n
+// a multiple of 8 and not 0.
 //
 //go:noescape
 func cvHalf1SIMD(dst, a, b *byte, n int)
@@ -118,8 +119,8 @@ func pick3SIMD(dst, src *byte, n int, xs *int32)
 //go:noescape
 func pick4SIMD(dst, src *byte, n int, xs *int32)
 
-// sumRowsSIMD sums n columns, a multiple of 16 and not 0, of rows that are stride
-// bytes apart.
+// sumRowsSIMD sums n columns, a multiple of 16 and not 0, of rows that are
+// stride bytes apart.
 //
 //go:noescape
 func sumRowsSIMD(dst *uint16, src *byte, n, rows, stride int)
@@ -130,14 +131,15 @@ func sumRowsSIMD(dst *uint16, src *byte, n, rows, stride int)
 //go:noescape
 func sumBlocksSIMD(dst *float32, src *uint16, n, k, ch int, scale float32)
 
-// cvCubic1SIMD computes n sums, a multiple of 4 and not 0, of four adjacent taps.
+// cvCubic1SIMD computes n sums, a multiple of 4 and not 0, of four adjacent
+// taps.
 //
 //go:noescape
 func cvCubic1SIMD(dst *int32, src *byte, n int, first, pairs *int32)
 
-// cvCubic3SIMD computes the three sums of n pixels, a multiple of 2 and not 0, of
-// four adjacent taps. It reads 16 bytes at each index of first and writes one
-// extra sum.
+// cvCubic3SIMD computes the three sums of n pixels, a multiple of 2 and not 0,
+// of four adjacent taps. It reads 16 bytes at each index of first and writes
+// one extra sum.
 //
 //go:noescape
 func cvCubic3SIMD(dst *int32, src *byte, n int, first, pairs *int32)

@@ -18,7 +18,8 @@ func cvLinearU8(dst, src []uint8, inW, outW, ch int, x, y *CVTaps, rows []int32,
 	}
 	line := outW * ch
 	rows = rows[:2*line]
-	// Each row is followed by as much free memory: cvRow3SIMD writes beyond its end.
+	// Each row is followed by as much free memory: cvRow3SIMD writes beyond its
+	// end.
 	sums := unsafe.Slice((*int16)(unsafe.Pointer(&rows[0])), 4*line)
 	at := t.begin(2)
 	for o := range len(y.Index) / 2 {

@@ -4,78 +4,86 @@
 
 package kernel
 
-// cvRow1SIMD is a row of n pixels, a multiple of 16 and not 0, of 1 channel: sums with 7 fractional bits.
-// It reads 4 bytes at each of first.
+// cvRow1SIMD computes a row of n pixels of 1 channel, n a multiple of 16 and not 0:
+// sums with 7 fractional bits. It reads 4 bytes at each index of first.
 //
 //go:noescape
 func cvRow1SIMD(dst *int16, src *byte, n int, first *int32, pair *int32)
 
-// cvRow3SIMD is a row of n pixels, a multiple of 4 and not 0, of 3 channels: sums with 7 fractional bits.
-// It reads 8 bytes at each of first, which counts pixels.
-// It writes 4 bytes too many.
+// cvRow3SIMD computes a row of n pixels of 3 channels, n a multiple of 4 and not 0:
+// sums with 7 fractional bits.
+// It reads 8 bytes at each pixel of first.
+// It writes 4 extra bytes.
 //
 //go:noescape
 func cvRow3SIMD(dst *int16, src *byte, n int, first *int32, pair *int32)
 
-// cvRow4SIMD is a row of n pixels, a multiple of 4 and not 0, of 4 channels: sums with 7 fractional bits.
-// It reads 8 bytes at each of first, which counts pixels.
-// It writes not a byte too many.
+// cvRow4SIMD computes a row of n pixels of 4 channels, n a multiple of 4 and not 0:
+// sums with 7 fractional bits.
+// It reads 8 bytes at each pixel of first.
+// It writes no extra bytes.
 //
 //go:noescape
 func cvRow4SIMD(dst *int16, src *byte, n int, first *int32, pair *int32)
 
-// cvMixLinearAVX2 is CVMixLinearU8 of n sums, a multiple of 32 and not 0, of 7 fractional bits.
+// cvMixLinearAVX2 is CVMixLinearU8 for n sums with 7 fractional bits, n a multiple of
+// 32 and not 0.
 //
 //go:noescape
 func cvMixLinearAVX2(dst *byte, a *int16, b *int16, n int, t int16, u int16)
 
-// cvCubic1SIMD is CVRowU8 of n pixels, a multiple of 8 and not 0, of 1 channel, whose four taps are neighbours.
+// cvCubic1SIMD is CVRowU8 for n pixels of 1 channel whose four taps are adjacent, n a
+// multiple of 8 and not 0.
 //
 //go:noescape
 func cvCubic1SIMD(dst *int32, src *byte, n int, first *int32, pairs *int32)
 
-// cvCubic3SIMD is CVRowU8 of n pixels, a multiple of 2 and not 0, of 3 channels, whose four taps are neighbours.
-// It reads 16 bytes at each of first, and writes 4 elements where a pixel begins.
+// cvCubic3SIMD is CVRowU8 for n pixels of 3 channels whose four taps are adjacent, n a
+// multiple of 2 and not 0.
+// It reads 16 bytes at each index of first and writes 4 elements at each pixel.
 //
 //go:noescape
 func cvCubic3SIMD(dst *int32, src *byte, n int, first *int32, pairs *int32)
 
-// cvCubic4SIMD is CVRowU8 of n pixels, a multiple of 2 and not 0, of 4 channels, whose four taps are neighbours.
-// It reads 16 bytes at each of first, and writes 4 elements where a pixel begins.
+// cvCubic4SIMD is CVRowU8 for n pixels of 4 channels whose four taps are adjacent, n a
+// multiple of 2 and not 0.
+// It reads 16 bytes at each index of first and writes 4 elements at each pixel.
 //
 //go:noescape
 func cvCubic4SIMD(dst *int32, src *byte, n int, first *int32, pairs *int32)
 
-// cvMixCubicSIMD is CVMixCubicU8's arithmetic in float32, of n sums, a multiple of 8 and not 0.
+// cvMixCubicSIMD is the float32 part of CVMixCubicU8 for n sums, a multiple of 8 and not 0.
 //
 //go:noescape
 func cvMixCubicSIMD(dst *byte, a *int32, b *int32, c *int32, d *int32, n int, w *[4]float32)
 
-// cvHalf1SIMD averages the pixels of two rows to n, a multiple of 32 and not 0.
-// It reads and writes not a byte too many.
+// cvHalf1SIMD averages the pixels of two rows to n pixels, a multiple of 32 and not 0.
+// It reads and writes no extra bytes.
 //
 //go:noescape
 func cvHalf1SIMD(dst *byte, a *byte, b *byte, n int)
 
-// cvHalf3SIMD averages the pixels of two rows to n, a multiple of 8 and not 0.
-// It reads and writes 4 bytes too many.
+// cvHalf3SIMD averages the pixels of two rows to n pixels, a multiple of 8 and not 0.
+// It reads and writes 4 extra bytes.
 //
 //go:noescape
 func cvHalf3SIMD(dst *byte, a *byte, b *byte, n int)
 
-// cvHalf4SIMD averages the pixels of two rows to n, a multiple of 8 and not 0.
-// It reads and writes not a byte too many.
+// cvHalf4SIMD averages the pixels of two rows to n pixels, a multiple of 8 and not 0.
+// It reads and writes no extra bytes.
 //
 //go:noescape
 func cvHalf4SIMD(dst *byte, a *byte, b *byte, n int)
 
-// sumRowsSIMD adds the first n bytes, a multiple of 16 and not 0, of rows, rows > 0, that are stride apart.
+// sumRowsSIMD sums the first n bytes, a multiple of 16 and not 0, of rows that are stride
+// bytes apart, rows > 0.
 //
 //go:noescape
 func sumRowsSIMD(dst *uint16, src *byte, n int, rows int, stride int)
 
-// sumBlocksSIMD adds k pixels of ch elements, at most 4, and scales the sum, n times; n and k are not 0.
-// It reads and writes 4 elements where a pixel begins.
+// sumBlocksSIMD sums k pixels of up to 4 elements and scales the sum, n times. n and k
+// are not 0.
+// It reads and writes 4 elements at each pixel.
 //
 //go:noescape
 func sumBlocksSIMD(dst *float32, src *uint16, n int, k int, ch int, scale float32)
@@ -85,47 +93,53 @@ func sumBlocksSIMD(dst *float32, src *uint16, n int, k int, ch int, scale float3
 //go:noescape
 func bytesToFloatSIMD(dst *float32, src *byte, n int)
 
-// cvArea1SIMD gives n sums, a multiple of 8 and not 0, of k products; the weights of one place in the sums are line apart.
+// cvArea1SIMD computes n sums, a multiple of 8 and not 0, of k products each. The weights
+// of consecutive terms of a sum are line apart.
 //
 //go:noescape
 func cvArea1SIMD(dst *float32, src *float32, n int, first *int32, w *float32, k int, line int)
 
-// cvArea3SIMD gives the sums of k products, none of them below 0, of n pixels, n > 0 and k > 0, of 3 channels.
-// It reads and writes 4 elements where a pixel begins.
+// cvArea3SIMD computes the sums of k non-negative products of n pixels of 3 channels,
+// n > 0 and k > 0.
+// It reads and writes 4 elements at each pixel.
 //
 //go:noescape
 func cvArea3SIMD(dst *float32, src *float32, n int, first *int32, w *float32, k int)
 
-// cvArea4SIMD gives the sums of k products, none of them below 0, of n pixels, n > 0 and k > 0, of 4 channels.
-// It reads and writes 4 elements where a pixel begins.
+// cvArea4SIMD computes the sums of k non-negative products of n pixels of 4 channels,
+// n > 0 and k > 0.
+// It reads and writes 4 elements at each pixel.
 //
 //go:noescape
 func cvArea4SIMD(dst *float32, src *float32, n int, first *int32, w *float32, k int)
 
-// addScaledSIMD is addScaled of n elements, a multiple of 8 and not 0.
+// addScaledSIMD is addScaled for n elements, a multiple of 8 and not 0.
 //
 //go:noescape
 func addScaledSIMD(sum *float32, buf *float32, n int, w float32, first bool)
 
-// roundU8SIMD is RoundU8 of n elements, a multiple of 32 and not 0.
+// roundU8SIMD is RoundU8 for n elements, a multiple of 32 and not 0.
 //
 //go:noescape
 func roundU8SIMD(dst *byte, src *float32, n int)
 
-// pick1SIMD copies the n pixels of index, a multiple of 8 and not 0. It reads 4 bytes of each.
-// It writes not a byte too many.
+// pick1SIMD copies the n pixels at index, n a multiple of 8 and not 0. It reads
+// 4 bytes at each.
+// It writes no extra bytes.
 //
 //go:noescape
 func pick1SIMD(dst *byte, src *byte, n int, index *int32)
 
-// pick3SIMD copies the n pixels of index, a multiple of 8 and not 0. It reads 4 bytes of each.
-// It writes 4 bytes too many.
+// pick3SIMD copies the n pixels at index, n a multiple of 8 and not 0. It reads
+// 4 bytes at each.
+// It writes 4 extra bytes.
 //
 //go:noescape
 func pick3SIMD(dst *byte, src *byte, n int, index *int32)
 
-// pick4SIMD copies the n pixels of index, a multiple of 8 and not 0. It reads 4 bytes of each.
-// It writes not a byte too many.
+// pick4SIMD copies the n pixels at index, n a multiple of 8 and not 0. It reads
+// 4 bytes at each.
+// It writes no extra bytes.
 //
 //go:noescape
 func pick4SIMD(dst *byte, src *byte, n int, index *int32)

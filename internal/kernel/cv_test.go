@@ -11,13 +11,13 @@ import (
 	"github.com/infer-prep/infer-prep/internal/cpu"
 )
 
-// sizesCV calls do with many input and output sizes.
+// sizesCV calls do with many pairs of input and output sizes.
 func sizesCV(r *rand.Rand, do func(inH, inW, outH, outW int)) {
 	for outW := 1; outW <= 70; outW++ {
 		outH := 1 + r.IntN(6)
 		do(outH*2, outW*2, outH, outW)
 		do(outH*3, outW*5, outH, outW)
-		do(outH+r.IntN(20), outW+r.IntN(90), outH, outW) // area shrinks
+		do(outH+r.IntN(20), outW+r.IntN(90), outH, outW) // INTER_AREA shrinks
 		do(1+r.IntN(9), 1+r.IntN(90), outH, outW)
 		do(1, 1, outH, outW)
 		do(outH+1, outW+1, outH, outW)
@@ -25,7 +25,7 @@ func sizesCV(r *rand.Rand, do func(inH, inW, outH, outW int)) {
 	}
 }
 
-// equalPixels names the first pixel that differs.
+// equalPixels reports the first pixel that differs.
 func equalPixels(t *testing.T, want, got []uint8, w, ch int, what string) {
 	for i := range want {
 		if want[i] != got[i] {
@@ -86,7 +86,7 @@ func testCVIn(t *testing.T, f fence) {
 
 func TestCV(t *testing.T) { testCVIn(t, &guard{}) }
 
-// testCVRowsIn compares the functions of rows.
+// testCVRowsIn compares the row functions.
 func testCVRowsIn(t *testing.T, f fence) {
 	r := rand.New(rand.NewPCG(23, 24))
 	values := []float32{0.5, 1.5, 254.5, 255.5, 256, -0.5, -1, 3e9, -3e9, 70000, -70000, float32(math.Inf(1)), float32(math.Inf(-1)), 127.49999}

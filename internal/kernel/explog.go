@@ -2,24 +2,24 @@ package kernel
 
 import "math"
 
-// Exp and Log are not math's: those give other bits on other platforms. These
-// use additions, multiplications and divisions in a fixed order.
+// Exp and Log do not use package math, whose results depend on the platform.
+// They use additions, multiplications and divisions in a fixed order.
 
-// ln 2 in two parts: the first has 21 zero bits at its end, so that its product
-// with an exponent is exact.
+// ln 2 in two parts. The first part ends with 21 zero bits, so its product with
+// an exponent is exact.
 const (
 	ln2High = 6.93147180369123816490e-01
 	ln2Low  = 1.90821492927058770002e-10
 )
 
-// The reciprocals of 3, 5, 7, …, from the last. |s| <= 0.1716 in Log makes the
-// first term left out smaller than 2^-70 of the first.
+// The reciprocals of 3, 5, 7, …, last first. With |s| <= 0.1716 in Log, the
+// first omitted term is smaller than 2^-70 of the first term.
 var logTerms = [...]float64{
 	1.0 / 27, 1.0 / 25, 1.0 / 23, 1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3,
 }
 
-// Log is the natural logarithm of x with an error below 0.6 units in the last
-// place: -Inf for 0, NaN for less.
+// Log returns the natural logarithm of x with an error below 0.6 units in the
+// last place. Log(0) is -Inf, and Log of a negative number is NaN.
 func Log(x float64) float64 {
 	switch {
 	case x != x || x < 0:
@@ -35,7 +35,8 @@ func Log(x float64) float64 {
 		m = float64(m * 2)
 		k--
 	}
-	// log m = 2 atanh(s) = 2(s + s^3/3 + s^5/5 + …) with s = (m-1)/(m+1) in two parts
+	// log m = 2 atanh(s) = 2(s + s^3/3 + s^5/5 + …) with s = (m-1)/(m+1) in two
+	// parts
 	f := m - 1
 	d, dl := twoSum(m, 1)
 	s := f / d
@@ -51,15 +52,15 @@ func Log(x float64) float64 {
 	return h + (l + (float64(2*tail) + float64(float64(k)*ln2Low)))
 }
 
-// The reciprocals of the factorials of 16, 15, … 2: |r| <= 0.35 makes the first
-// term left out smaller than 2^-70.
+// The reciprocals of the factorials of 16, 15, … 2. With |r| <= 0.35, the first
+// omitted term is smaller than 2^-70.
 var expTerms = [...]float64{
 	1.0 / 20922789888000, 1.0 / 1307674368000, 1.0 / 87178291200, 1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800,
 	1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 1.0 / 2,
 }
 
-// Exp is e to the power of x with an error below 0.6 units in the last place,
-// where the result is a normal number: 0 below, +Inf above.
+// Exp returns e to the power of x with an error below 0.6 units in the last
+// place. A result below the normal numbers is 0, and one above them is +Inf.
 func Exp(x float64) float64 {
 	switch {
 	case x != x:
@@ -81,7 +82,7 @@ func Exp(x float64) float64 {
 	return math.Ldexp(h+(l+tail), int(k))
 }
 
-// Cos2Pi is the cosine of 2*pi*x for x from 0 to 1.
+// Cos2Pi returns the cosine of 2*pi*x for x in 0..1.
 func Cos2Pi(x float64) float64 {
 	_, c := sinCos(float64(x * (2 * math.Pi)))
 	return c

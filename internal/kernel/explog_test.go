@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// bigExp is e^x in 200 bits: the series of x/2^20, squared 20 times.
+// bigExp returns e^x with 200 bits: the series of x/2^20, squared 20 times.
 func bigExp(x *big.Float) *big.Float {
 	const squarings = 20
 	r := new(big.Float).SetPrec(200).SetMantExp(x, -squarings)
@@ -25,7 +25,7 @@ func bigExp(x *big.Float) *big.Float {
 	return sum
 }
 
-// ulps is the error of got in units in the last place of want.
+// ulps returns the error of got in units in the last place of want.
 func ulps(got float64, want *big.Float) float64 {
 	w, _ := want.Float64()
 	d := new(big.Float).SetPrec(200).SetFloat64(got)
@@ -52,8 +52,8 @@ func TestExp(t *testing.T) {
 func TestLog(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	check := func(x float64) {
-		// One step from a value near it is good for 100 bits. (math.Log is of no help
-		// for subnormal numbers, where its assembly is wrong.)
+		// One Newton step from a close value is accurate to 100 bits. math.Log
+		// does not help for subnormal numbers, where its assembly is wrong.
 		y := new(big.Float).SetPrec(200).SetFloat64(Log(x))
 		q := new(big.Float).SetPrec(200).Quo(new(big.Float).SetPrec(200).SetFloat64(x), bigExp(y))
 		q.Sub(q, big.NewFloat(1))

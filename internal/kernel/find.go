@@ -2,13 +2,13 @@ package kernel
 
 import "encoding/binary"
 
-// FindWord is the place of the first little-endian word w at a multiple of 4 in b;
-// -1 if there is none. Bytes behind the last whole word are not looked at.
+// FindWord returns the index of the first little-endian word w at a multiple of
+// 4 in b, or -1. It ignores bytes after the last whole word.
 func FindWord(b []byte, w uint32) int {
 	i := findWord(b, w)
 	both := uint64(w)<<32 | uint64(w)
-	// (x-1) &^ x has the highest bit of a half set if the half is 0; if the lower
-	// half is 0 the borrow may set the upper one's too, so that both are looked at.
+	// (x-1) &^ x sets the highest bit of a half that is 0. If the lower half is
+	// 0, the borrow may set the bit of the upper half too, so both are checked.
 	const ones, tops = 1<<32 | 1, 1<<63 | 1<<31
 	for ; i+32 <= len(b); i += 32 {
 		p := b[i : i+32 : i+32]

@@ -4,10 +4,11 @@ package kernel
 
 import "github.com/infer-prep/infer-prep/internal/cpu"
 
-// findBlock is how much findWordAVX2 looks at together.
+// findBlock is the number of bytes that findWordAVX2 compares at a time.
 const findBlock = 128
 
-// findWord is a place of b before which w is not. Short slices are left to plain Go.
+// findWord returns an index before the first occurrence of w. It leaves short
+// slices to plain Go.
 func findWord(b []byte, w uint32) int {
 	n := len(b) / findBlock * findBlock
 	if n == 0 || !cpu.Has(cpu.AVX2) {

@@ -4,7 +4,8 @@
 
 package kernel
 
-// findWordAVX2 is where the first block of 128 bytes begins that has w at a multiple of 4; n if none has. n is a multiple of 128 and not 0.
+// findWordAVX2 returns the index of the first block of 128 bytes that has w at a multiple
+// of 4, or n. n is a multiple of 128 and not 0.
 //
 //go:noescape
 func findWordAVX2(b *byte, n int, w uint32) int

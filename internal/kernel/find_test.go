@@ -10,7 +10,7 @@ import (
 	"github.com/infer-prep/infer-prep/internal/cpu"
 )
 
-// findPlain is FindWord word for word.
+// findPlain is FindWord with a loop over words.
 func findPlain(b []byte, w uint32) int {
 	for i := 0; i+4 <= len(b); i += 4 {
 		if binary.LittleEndian.Uint32(b[i:]) == w {
@@ -20,7 +20,8 @@ func findPlain(b []byte, w uint32) int {
 	return -1
 }
 
-// TestFindWord: every length and beginning with the word at every place, also where it does not count.
+// TestFindWord tests every length and start with the word at every position,
+// including positions that do not count.
 func TestFindWord(t *testing.T) {
 	const w = 0xced7230a
 	test := func(t *testing.T) {
@@ -29,7 +30,7 @@ func TestFindWord(t *testing.T) {
 			for start := range 3 {
 				b := mem[start : start+n : start+n]
 				clear(mem)
-				binary.LittleEndian.PutUint32(mem[start+n:], w) // right behind it
+				binary.LittleEndian.PutUint32(mem[start+n:], w) // directly behind b
 				require.Equal(t, -1, FindWord(b, w), "%d bytes", n)
 				for at := 0; at+4 <= n; at += 1 + at%7 {
 					clear(b)
@@ -42,7 +43,8 @@ func TestFindWord(t *testing.T) {
 				}
 			}
 		}
-		// Words that differ in one bit, and the ones beside 0 in the plain test.
+		// These words differ from w in one bit. The next ones differ from 0 by
+		// 1.
 		b := make([]byte, 256)
 		for bit := range 32 {
 			for at := 0; at < len(b); at += 4 {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Pages are memory whose end is followed by a page that cannot be accessed.
+// pages is memory that ends at an inaccessible page.
 type pages [8][]uint8
 
 const pagesLen = 1 << 20
@@ -30,7 +30,7 @@ func (p *pages) bytes(place, n int) []uint8 { return p[place][pagesLen-n:] }
 
 func (p *pages) check(*testing.T, string) {}
 
-// TestPageEnds: nothing is read or written beyond the slices.
+// TestPageEnds checks that no function reads or writes beyond its slices.
 func TestPageEnds(t *testing.T) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	p := newPages(t)

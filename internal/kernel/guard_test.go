@@ -7,14 +7,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A fence gives memory in which kernels are tested, so that reads and writes
-// outside of it show. Memory of one place is valid until it is asked for again.
+// fence supplies memory for tests of kernels and detects accesses outside it.
+// The memory of a place is valid until the next request for the same place.
 type fence interface {
 	bytes(place, n int) []uint8
 	check(t *testing.T, what string)
 }
 
-// A guard surrounds the memory by bytes that must stay.
+// guard surrounds the memory with bytes that must not change.
 type guard struct {
 	all  [8][]uint8
 	used [8][2]int
@@ -47,7 +47,7 @@ func (g *guard) check(t *testing.T, what string) {
 	}
 }
 
-// fenced is n elements of the memory.
+// fenced returns n elements of the memory.
 func fenced[T Word](f fence, place, n int) []T {
 	var z T
 	b := f.bytes(place, n*int(unsafe.Sizeof(z)))

@@ -2,31 +2,31 @@ package kernel
 
 import "encoding/binary"
 
-// HuffBits is the number of bits that one look-up in a HuffTable takes.
+// HuffBits is the number of bits of one look-up in a HuffTable.
 const HuffBits = 11
 
-// A HuffEntry says what the next HuffBits bits start with: a step of the block's
-// decoding, or two where both are in them. A step is a coefficient with the zeros
-// before it, or the end of the block.
+// HuffEntry describes the start of the next HuffBits bits: one step of decoding
+// a block, or two if the bits contain both. A step is a coefficient with the
+// zeros before it, or the end of the block.
 //
-//	bits 0-7    the length of all
-//	bits 8-15   how far the first step goes in the block: 1 to 16, or 0 if it is
-//	            the end; or HuffRare
-//	bits 16-23  how far all goes; the end counts as 64
+//	bits 0-7    the length of both steps
+//	bits 8-15   the advance of the first step in the block, 1 to 16; 0 for the
+//	            end of the block; or HuffRare
+//	bits 16-23  the advance of both steps; the end of the block counts as 64
 //	bits 24-29  the length of the first step if it is a coefficient, else 0
 //	bit  30     set if the last step is the end of the block
 //	bits 32-47  the first value; 0 if there is none
-//	bits 48-63  the second value, or the first again if there is no second; with
-//	            the end, -1 if there is no first and 0 if there is
+//	bits 48-63  the second value, or the first value if there is no second; if
+//	            the last step is the end, -1 without a first value, else 0
 //
-// HuffRare is all else: symbols without a value but EOB, and what the bits do not hold to its end. Bits 0-7
-// are then the length of the code and bits 32-39 its symbol, both 0 if the code
-// itself is longer than HuffBits.
+// HuffRare marks all other cases: symbols without a value except EOB, and steps
+// that do not end within the bits. Bits 0-7 are then the length of the code and
+// bits 32-39 its symbol. Both are 0 if the code is longer than HuffBits.
 //
 // In a table for DC, bits 32-47 are the difference, and every step is 1.
 type HuffEntry uint64
 
-// HuffRare is the step of what takes longer.
+// HuffRare is the step of an entry that needs the slow path.
 const HuffRare = 128
 
 const huffEnds = 1 << 30
@@ -38,28 +38,28 @@ func (e HuffEntry) first() uint  { return uint(e >> 24 & 63) }
 func (e HuffEntry) v1() int16    { return int16(e >> 32) }
 func (e HuffEntry) v2() int16    { return int16(e >> 48) }
 
-// A HuffTable decodes one Huffman table of T.81.
+// HuffTable decodes one Huffman table of T.81.
 type HuffTable struct {
 	Look [1 << HuffBits]HuffEntry
-	// Of the codes of HuffBits+1+i bits: the largest, -1 if there is none; and the
-	// index of the first one's symbol less that code.
+	// For codes of HuffBits+1+i bits: Max is the largest code, -1 if there is
+	// none. Offset is the index of the first code's symbol minus that code.
 	Max    [16 - HuffBits]int32
 	Offset [16 - HuffBits]int32
 	Vals   [256]uint8
 }
 
-// HuffKind says what a table is for.
+// HuffKind is the use of a table.
 type HuffKind uint8
 
 // The kinds.
 const (
 	HuffAC     HuffKind = iota // coefficients with the zeros before them
 	HuffDC                     // differences
-	HuffRefine                 // symbols alone: every entry is a HuffRare one
+	HuffRefine                 // symbols alone: every entry is HuffRare
 )
 
-// Build makes the table of codes: counts[l] of l bits, with the symbols vals in
-// their order, which must fit their lengths.
+// Build builds the table for counts[l] codes of l bits with the symbols vals,
+// in order. The counts must be valid for their lengths.
 func (t *HuffTable) Build(counts *[17]uint8, vals *[256]uint8, kind HuffKind) {
 	t.Vals = *vals
 	code, p := int32(0), 0
@@ -117,8 +117,8 @@ func (t *HuffTable) Build(counts *[17]uint8, vals *[256]uint8, kind HuffKind) {
 	}
 }
 
-// pair adds second steps: what the bits after the first one start with, if it is
-// no longer than they are.
+// pair adds second steps: the step that follows the first one, if it fits the
+// remaining bits.
 func (t *HuffTable) pair() {
 	for i, e := range &t.Look {
 		if s := e.step(); s == 0 || s == HuffRare {
@@ -126,7 +126,7 @@ func (t *HuffTable) pair() {
 		}
 		l := e.length()
 		f := t.Look[i<<l&(1<<HuffBits-1)]
-		fs, fl := f.step(), f.first() // its own first step
+		fs, fl := f.step(), f.first() // its first step
 		if fs == 0 {
 			fl = f.length()
 		}
@@ -151,8 +151,8 @@ func extend(r int32, s uint) int32 {
 	return r
 }
 
-// rare decodes the symbol whose code is at the top of acc, where e is its entry,
-// and gives the code's length. A bad code is 17 bits and the symbol 0.
+// rare decodes the symbol whose code is at the top of acc and returns the
+// code's length. e is its entry. An invalid code has length 17 and symbol 0.
 func (t *HuffTable) rare(acc uint64, e HuffEntry) (symbol, length uint) {
 	if l := e.length(); l != 0 {
 		return uint(e>>32) & 0xFF, l
@@ -165,35 +165,37 @@ func (t *HuffTable) rare(acc uint64, e HuffEntry) (symbol, length uint) {
 	return 0, 17
 }
 
-// HuffTarget is one of an MCU's blocks: its tables, and where its coefficients go.
+// HuffTarget is one block of an MCU: its tables and the destination of its
+// coefficients.
 type HuffTarget struct {
 	DC, AC *HuffTable
-	Blocks [][64]int16 // a row of blocks, from that of MCU number 0 on; natural order
-	Last   []uint8     // likewise: the zigzag index of a block's last coefficient, or more
+	Blocks [][64]int16 // a row of blocks, starting with MCU 0; natural order
+	Last   []uint8     // the zigzag index of each block's last coefficient, or more
 	Step   int         // blocks from one MCU to the next
-	Comp   int         // which of Pred is its DC's predictor
+	Comp   int         // index into Pred of its DC predictor
 }
 
-// HuffReader decodes MCUs of a baseline scan, without checks.
+// HuffReader decodes the MCUs of a baseline scan without checks.
 type HuffReader struct {
 	Buf  []byte // data without stuffed zeros
-	Pos  int    // the next byte
+	Pos  int    // index of the next byte
 	Stop int    // no MCU starts beyond Buf[Stop]
-	Acc  uint64 // unread bits, at the top; below them there may be more of Buf
-	N    uint   // the number of unread bits, less than 64
+	Acc  uint64 // unread bits, at the top; the bits below may hold more of Buf
+	N    uint   // number of unread bits, less than 64
 
 	To    [10]HuffTarget
 	MCU   int // blocks in an MCU
 	Pred  [4]int32
-	X     int // the number of the next MCU
-	Limit int // MCUs are decoded up to this one, not included
+	X     int // index of the next MCU
+	Limit int // index at which decoding stops
 }
 
-// HuffBlockBytes is more than any block and what is fetched ahead of it take.
+// HuffBlockBytes is an upper bound of the bytes of a block plus the bytes
+// fetched ahead.
 const HuffBlockBytes = 512
 
-// coefPlace gives twice the place in a block of the coefficient before the k'th in
-// zigzag order; corrupt data may go beyond the last.
+// coefPlace returns, for k, twice the position in a block of coefficient k-1 in
+// zigzag order. Corrupt data may exceed the last coefficient.
 var coefPlace = func() (t [256]uint8) {
 	x, y := 0, 0
 	for k := 1; k < 256; k++ {
@@ -220,9 +222,8 @@ var coefPlace = func() (t [256]uint8) {
 	return t
 }()
 
-// Decode decodes MCUs from number X on, into blocks that are zero, until X is
-// Limit or Pos beyond Stop. There must be MCU*HuffBlockBytes bytes in Buf from
-// Stop on.
+// Decode decodes MCUs from X on into blocks that are zero, until X is Limit or
+// Pos exceeds Stop. Buf must have MCU*HuffBlockBytes bytes from Stop on.
 func (r *HuffReader) Decode() {
 	if r.X >= r.Limit || r.Pos > r.Stop {
 		return
@@ -256,7 +257,7 @@ func (r *HuffReader) Decode() {
 			*p += diff
 			blk[0] = int16(*p)
 
-			k := uint(1) // the next coefficient
+			k := uint(1) // index of the next coefficient
 			for {
 				// 56 bits are enough for five look-ups.
 				acc |= binary.BigEndian.Uint64(buf[pos:]) >> (n & 63)
@@ -319,8 +320,8 @@ func (r *HuffReader) Decode() {
 					break
 				}
 				if e.step() != HuffRare {
-					// The last coefficient, or (in corrupt data) one beyond: the first of
-					// the entry or its second.
+					// This is the last coefficient or, in corrupt data, one
+					// beyond: the first or the second of the entry.
 					v, l := e.v1(), e.first()
 					blk[coefPlace[uint8(k1)]>>1&63] = v
 					if k = k1; k1 <= 63 {

@@ -8,12 +8,12 @@ import (
 	"github.com/infer-prep/infer-prep/internal/cpu"
 )
 
-// huffDecode is Decode if there is assembly for it, and says so.
+// huffDecode runs Decode in assembly and reports whether it did.
 func huffDecode(r *HuffReader) bool {
 	if !cpu.Has(cpu.BMI2) {
 		return false
 	}
-	// What it reads and writes is within bounds.
+	// The assembly reads and writes only within these bounds.
 	_ = r.Buf[r.Pos : r.Stop+r.MCU*HuffBlockBytes]
 	for i := range r.To[:r.MCU] {
 		to := &r.To[i]

@@ -459,7 +459,7 @@ end:
 	INCQ 880(AX)
 	JMP  mcu
 
-	// The last coefficient, or in corrupt data one beyond: the entry's first or second.
+	// The last coefficient or, in corrupt data, one beyond: the entry's first or second.
 full:
 	MOVWLSX 4(R11), R9
 	MOVBQZX (R10)(R14*1), SI

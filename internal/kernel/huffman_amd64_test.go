@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHuffmanLayout: the assembly knows the structs by these offsets.
+// TestHuffmanLayout checks the offsets by which the assembly accesses the
+// structs.
 func TestHuffmanLayout(t *testing.T) {
 	var r HuffReader
 	require.Equal(t, []uintptr{0, 24, 32, 40, 48, 56, 856, 864, 880, 888}, []uintptr{

@@ -4,7 +4,7 @@
 
 package kernel
 
-// huffDecodeBMI2 is HuffReader.Decode; r is a HuffReader.
+// huffDecodeBMI2 is HuffReader.Decode. r points to a HuffReader.
 //
 //go:noescape
 func huffDecodeBMI2(r *byte)

@@ -10,12 +10,13 @@ import (
 type HuffBand struct {
 	First, Last int // zigzag indices
 	Shift       int // Al
-	EOBRun      int // blocks that are still to end at once
-	// Masks has bit k of a block's set if its k'th coefficient in zigzag order is not 0.
+	EOBRun      int // number of following blocks that end at once
+	// Masks holds, for each block, a bit for each nonzero coefficient in zigzag
+	// order.
 	Masks []uint64
 }
 
-// refill gives 56 bits or more.
+// refill reads until Acc has at least 56 bits.
 func (r *HuffReader) refill() {
 	r.Acc |= binary.BigEndian.Uint64(r.Buf[r.Pos:]) >> (r.N & 63)
 	r.Pos += int((63 - r.N) >> 3)
@@ -30,8 +31,8 @@ func (r *HuffReader) take(n uint) uint {
 	return v
 }
 
-// DCFirst decodes MCUs of a first scan of DC coefficients, as Decode does. It
-// returns false if one of MCU number X is out of range.
+// DCFirst decodes the MCUs of a first scan of DC coefficients, as Decode does.
+// It returns false if a coefficient of MCU X is out of range.
 func (r *HuffReader) DCFirst(shift int) bool {
 	for ; r.X < r.Limit && r.Pos <= r.Stop; r.X++ {
 		for b := range r.MCU {
@@ -61,7 +62,7 @@ func (r *HuffReader) DCFirst(shift int) bool {
 	return true
 }
 
-// DCRefine decodes MCUs of a refinement scan of DC coefficients.
+// DCRefine decodes the MCUs of a refinement scan of DC coefficients.
 func (r *HuffReader) DCRefine(shift int) {
 	for ; r.X < r.Limit && r.Pos <= r.Stop; r.X++ {
 		r.refill()
@@ -72,16 +73,17 @@ func (r *HuffReader) DCRefine(shift int) {
 	}
 }
 
-// put stores a coefficient that was 0, in the place before the k'th coefficient's.
-// Beyond the block's end, where corrupt data may go, that is the last one.
+// put stores a coefficient that was 0, at the position before that of
+// coefficient k. Corrupt data may exceed the block's end; the position is then
+// the last one.
 func put(blk *[64]int16, mask *uint64, k uint, v int16) {
 	blk[coefPlace[uint8(k)]>>1&63] = v
-	if v != 0 { // it may be, in 16 bits
+	if v != 0 { // v may be 0 in 16 bits
 		*mask |= 1 << (min(k-1, 63) & 63)
 	}
 }
 
-// ACFirst decodes blocks of a first scan of AC coefficients.
+// ACFirst decodes the blocks of a first scan of AC coefficients.
 func (r *HuffReader) ACFirst(band *HuffBand) {
 	buf, pos, acc, n := r.Buf, r.Pos, r.Acc, r.N
 	to := &r.To[0]
@@ -95,7 +97,7 @@ func (r *HuffReader) ACFirst(band *HuffBand) {
 		}
 		blk, mask := &to.Blocks[r.X], &band.Masks[r.X]
 		r.X++
-		k := uint(band.First) // the next coefficient
+		k := uint(band.First) // index of the next coefficient
 		for k <= last {
 			acc |= binary.BigEndian.Uint64(buf[pos:]) >> (n & 63)
 			pos += int((63 - n) >> 3)
@@ -147,8 +149,8 @@ func (r *HuffReader) ACFirst(band *HuffBand) {
 	r.Pos, r.Acc, r.N = pos, acc, n
 }
 
-// ACRefine decodes blocks of a refinement scan of AC coefficients. The table must
-// be of plain symbols.
+// ACRefine decodes the blocks of a refinement scan of AC coefficients. The
+// table must be of kind HuffRefine.
 func (r *HuffReader) ACRefine(band *HuffBand) {
 	buf, pos, acc, n := r.Buf, r.Pos, r.Acc, r.N
 	to := &r.To[0]
@@ -182,8 +184,8 @@ func (r *HuffReader) ACRefine(band *HuffBand) {
 					n -= zeros
 				}
 				if run == 0 {
-					// Pass over so many zeros to the next, correcting the coefficients
-					// between them.
+					// Skip the zeros before the next coefficient, and correct
+					// the nonzero coefficients between them.
 					free := ^*mask & all >> k << k
 					for ; zeros > 0; zeros-- {
 						free &= free - 1
@@ -193,7 +195,7 @@ func (r *HuffReader) ACRefine(band *HuffBand) {
 					}
 				}
 			}
-			// A bit for each coefficient that is to be corrected.
+			// Each coefficient to correct has one bit.
 			for which := *mask >> k << k & (1<<at - 1); which != 0; which &= which - 1 {
 				if n == 0 {
 					acc |= binary.BigEndian.Uint64(buf[pos:])

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// Constants of the inverse DCT: 13-bit fixed point, from "Practical fast 1-D DCT
-// algorithms with 11 multiplications" (Loeffler, Ligtenberg, Moschytz, 1989), as
-// in libjpeg's jidctint.c.
+// Constants of the inverse DCT: 13-bit fixed point, from "Practical fast 1-D
+// DCT algorithms with 11 multiplications" (Loeffler, Ligtenberg, Moschytz,
+// 1989), as in libjpeg's jidctint.c.
 const (
 	constBits = 13
 	pass1Bits = 2
@@ -30,14 +30,14 @@ func sat16(v int32) int16 {
 	return int16(min(max(v, math.MinInt16), math.MaxInt16))
 }
 
-// clamp8 is a sample from a transform's result.
+// clamp8 converts a transform's result to a sample.
 func clamp8(v int32) byte {
 	return byte(min(max(v, -128), 127) + 128)
 }
 
-// dct1 is the one-dimensional inverse DCT of 8 values, not yet scaled down. The
-// sums of inputs wrap around at 16 bits and the rest at 32, as in libjpeg's SIMD
-// code.
+// dct1 is the one-dimensional inverse DCT of 8 values, before the final
+// scaling. Sums of inputs wrap around at 16 bits and other sums at 32 bits, as
+// in libjpeg's SIMD code.
 func dct1(in0, in1, in2, in3, in4, in5, in6, in7 int16) (o0, o1, o2, o3, o4, o5, o6, o7 int32) {
 	a2, a6 := int32(in2), int32(in6)
 	t2 := a2*f0541 + a6*(f0541-f1847)
@@ -59,7 +59,7 @@ func dct1(in0, in1, in2, in3, in4, in5, in6, in7 int16) (o0, o1, o2, o3, o4, o5,
 }
 
 // IDCT dequantizes a block of coefficients in natural order and writes its 8x8
-// samples to dst: libjpeg-turbo's "islow", as its SIMD code computes it.
+// samples to dst. It is libjpeg-turbo's "islow" as its SIMD code computes it.
 func IDCT(dst []byte, stride int, coef, quant *[64]int16) {
 	var ws [64]int16
 	var ac int16
@@ -67,7 +67,8 @@ func IDCT(dst []byte, stride int, coef, quant *[64]int16) {
 		ac |= coef[i] | coef[i+1] | coef[i+2] | coef[i+3] | coef[i+4] | coef[i+5] | coef[i+6] | coef[i+7]
 	}
 	if ac == 0 {
-		// Only the first row: the SIMD code then shifts within 16 bits.
+		// Only the first row is nonzero: the SIMD code then shifts within 16
+		// bits.
 		for c := range 8 {
 			v := coef[c] * quant[c] << pass1Bits
 			for r := 0; r < 64; r += 8 {
@@ -115,7 +116,7 @@ func IDCT(dst []byte, stride int, coef, quant *[64]int16) {
 	}
 }
 
-// IDCTDC is IDCT of a block that has only its DC coefficient.
+// IDCTDC is IDCT for a block with only a DC coefficient.
 func IDCTDC(dst []byte, stride int, dc, q int16) {
 	w := dc * q << pass1Bits
 	const shift = pass1Bits + 3
@@ -125,9 +126,9 @@ func IDCTDC(dst []byte, stride int, dc, q int16) {
 	}
 }
 
-// IDCTRow is IDCT of a row of blocks with one table, one after another: block i
-// goes to dst[8*i:]. last[i] is the zigzag index of block i's last coefficient
-// that is not 0, or more; 0 says that there is only the DC.
+// IDCTRow is IDCT for a row of blocks with one table. Block i goes to
+// dst[8*i:]. last[i] is at least the zigzag index of block i's last nonzero
+// coefficient. If it is 0, the block has only a DC coefficient.
 func IDCTRow(dst []byte, stride int, blocks [][64]int16, quant *[64]int16, last []uint8) {
 	if len(blocks) == 0 || idctRow(dst, stride, blocks, quant, last) {
 		return

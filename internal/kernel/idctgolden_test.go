@@ -10,9 +10,9 @@ import (
 	"github.com/infer-prep/infer-prep/internal/cpu"
 )
 
-// TestIDCTGolden: blocks of coefficients become what libjpeg-turbo makes of them,
-// at full size and at a half, a quarter and an eighth. testdata/gen/idct_reduced.py
-// made the file, and says what is in it.
+// TestIDCTGolden compares transformed blocks with libjpeg-turbo's, at full
+// size, a half, a quarter and an eighth. testdata/gen/idct_reduced.py computes
+// and describes the file.
 func TestIDCTGolden(t *testing.T) {
 	data, err := os.ReadFile("testdata/idct_reduced.bin")
 	require.NoError(t, err)

@@ -1,11 +1,11 @@
 package kernel
 
-// Inverse DCTs that give a block at a half, a quarter or an eighth of its size:
-// libjpeg's jidctred.c, whose outputs are the means of neighbours that the whole
-// transform would give; for halves and quarters as libjpeg-turbo's SIMD code
-// computes it (simd/x86_64/jidctred-sse2.asm of 3.1).
+// These inverse DCTs return a block at a half, a quarter or an eighth of its
+// size. They are libjpeg's jidctred.c, whose outputs are the means of adjacent
+// outputs of the full transform. Halves and quarters match libjpeg-turbo's SIMD
+// code (simd/x86_64/jidctred-sse2.asm of 3.1).
 //
-// Of the constants, names give the thousandths.
+// The name of a constant holds its value in thousandths.
 const (
 	g0211 = 1730
 	g0509 = 4176
@@ -23,8 +23,8 @@ const (
 	g3624 = 29692
 )
 
-// dct4 is the one-dimensional transform of 8 values to 4, not yet scaled down.
-// The fifth value has no part in it. Sums wrap around at 32 bits.
+// dct4 is the one-dimensional transform of 8 values to 4, before the final
+// scaling. It does not use the fifth value. Sums wrap around at 32 bits.
 func dct4(in0, in1, in2, in3, in5, in6, in7 int16) (o0, o1, o2, o3 int32) {
 	e := int32(in0) << (constBits + 1)
 	z := int32(in2)*g1847 - int32(in6)*g0765
@@ -34,7 +34,7 @@ func dct4(in0, in1, in2, in3, in5, in6, in7 int16) (o0, o1, o2, o3 int32) {
 }
 
 // IDCT4 dequantizes a block of coefficients in natural order and writes 4x4
-// samples to dst, the block at half its size.
+// samples to dst: the block at half its size.
 func IDCT4(dst []byte, stride int, coef, quant *[64]int16) {
 	var ws [32]int16
 	var ac int16
@@ -45,7 +45,8 @@ func IDCT4(dst []byte, stride int, coef, quant *[64]int16) {
 	}
 	for c := range 8 {
 		if ac == 0 {
-			// Only the first row: the SIMD code then shifts within 16 bits.
+			// Only the first row is nonzero: the SIMD code then shifts within
+			// 16 bits.
 			v := coef[c] * quant[c] << pass1Bits
 			ws[c], ws[c+8], ws[c+16], ws[c+24] = v, v, v, v
 			continue
@@ -78,9 +79,10 @@ func dct2(in1, in3, in5, in7 int16) int32 {
 }
 
 // IDCT2 dequantizes a block of coefficients in natural order and writes 2x2
-// samples to dst, the block at a quarter of its size.
+// samples to dst: the block at a quarter of its size.
 func IDCT2(dst []byte, stride int, coef, quant *[64]int16) {
-	// a and b are the two rows. Their first values keep 32 bits, unlike the others.
+	// a and b are the two rows. Unlike the others, their first values keep 32
+	// bits.
 	column := func(c int) (a, b int32) {
 		const shift = constBits - pass1Bits + 2
 		const round = 1 << (shift - 1)
@@ -104,14 +106,15 @@ func IDCT2(dst []byte, stride int, coef, quant *[64]int16) {
 	}
 }
 
-// IDCT1 writes to dst[0] the mean of a block. The result is limited by a table
-// of 1024 places, so that values outside of it come round again.
+// IDCT1 writes the mean of a block to dst[0]. A table of 1024 entries limits
+// the result, so values outside it wrap around.
 func IDCT1(dst []byte, _ int, coef, quant *[64]int16) {
 	v := (int32(coef[0])*int32(quant[0]) + 4) >> 3
 	dst[0] = clamp8(v << 22 >> 22)
 }
 
-// IDCTRow4 is IDCT4 of a row of blocks, as IDCTRow is IDCT: block i goes to dst[4*i:].
+// IDCTRow4 is IDCT4 for a row of blocks, like IDCTRow: block i goes to
+// dst[4*i:].
 func IDCTRow4(dst []byte, stride int, blocks [][64]int16, quant *[64]int16, last []uint8) {
 	if len(blocks) == 0 || idctRow4(dst, stride, blocks, quant, last) {
 		return
@@ -122,7 +125,8 @@ func IDCTRow4(dst []byte, stride int, blocks [][64]int16, quant *[64]int16, last
 	}
 }
 
-// IDCTRow2 is IDCT2 of a row of blocks, as IDCTRow is IDCT: block i goes to dst[2*i:].
+// IDCTRow2 is IDCT2 for a row of blocks, like IDCTRow: block i goes to
+// dst[2*i:].
 func IDCTRow2(dst []byte, stride int, blocks [][64]int16, quant *[64]int16, last []uint8) {
 	if len(blocks) == 0 || idctRow2(dst, stride, blocks, quant, last) {
 		return
@@ -133,8 +137,8 @@ func IDCTRow2(dst []byte, stride int, blocks [][64]int16, quant *[64]int16, last
 	}
 }
 
-// IDCTRow1 is IDCT1 of a row of blocks: block i goes to dst[i]. Neither
-// the stride nor the last indexes matter.
+// IDCTRow1 is IDCT1 for a row of blocks: block i goes to dst[i]. It ignores the
+// stride and the last indices.
 func IDCTRow1(dst []byte, _ int, blocks [][64]int16, quant *[64]int16, _ []uint8) {
 	dst = dst[:len(blocks)]
 	for i := range blocks {

@@ -11,7 +11,7 @@ import (
 	"github.com/infer-prep/infer-prep/internal/cpu"
 )
 
-// zigzag is T.81 figure 5: the place in natural order of each zigzag index.
+// zigzag is T.81 figure 5: the position in natural order of each zigzag index.
 var zigzag = func() (z [64]int) {
 	u, v := 0, 0
 	for i := range z {
@@ -34,7 +34,7 @@ var zigzag = func() (z [64]int) {
 	return z
 }()
 
-// kinds of values in a test's blocks.
+// Kinds of values in a test's blocks.
 const (
 	photoValues = iota
 	anyValues
@@ -57,7 +57,7 @@ func randomBlock(r *rand.Rand, b *[64]int16, last, kind int) {
 	}
 }
 
-// randomTable fills a table of quantizers, which go up to 65535.
+// randomTable fills a quantization table with values up to 65535.
 func randomTable(r *rand.Rand, q *[64]int16, kind int) {
 	for i := range q {
 		switch kind {
@@ -71,13 +71,13 @@ func randomTable(r *rand.Rand, q *[64]int16, kind int) {
 	}
 }
 
-// lasts are last indexes that are ways of their own, and their neighbours.
+// lasts holds last indices with their own code path, and their neighbours.
 var lasts = []int{0, 0, 1, 2, 5, 8, 9, 9, 10, 11, 20, 35, 36, 62, 63}
 
 type rowFunc func(dst []byte, stride int, blocks [][64]int16, quant *[64]int16, last []uint8)
 
-// testRow compares f, whose blocks become size samples wide and high, with one
-// at a time of block and with itself without assembly, in rows of up to 64.
+// testRow compares f, whose output blocks are size samples wide and high, with
+// block for single blocks and with f without assembly, in rows of up to 64.
 func testRow(t *testing.T, size int, f rowFunc, block func(dst []byte, stride int, coef, quant *[64]int16)) {
 	r := rand.New(rand.NewPCG(1, 9))
 	for round := range 3000 {
@@ -95,7 +95,7 @@ func testRow(t *testing.T, size int, f rowFunc, block func(dst []byte, stride in
 				l, kind = 10+r.IntN(54), photoValues
 			}
 			if l > 0 && r.IntN(6) == 0 {
-				// The first row alone.
+				// Only the first row is nonzero.
 				for k := range 8 {
 					randomBlock(r, &blocks[i], 0, kind)
 					blocks[i][0], blocks[i][k] = blocks[i][k], blocks[i][0]
@@ -106,7 +106,7 @@ func testRow(t *testing.T, size int, f rowFunc, block func(dst []byte, stride in
 			}
 			last[i] = uint8(l)
 			if l > 0 && r.IntN(8) == 0 {
-				last[i] = uint8(l + r.IntN(256-l)) // more is allowed
+				last[i] = uint8(l + r.IntN(256-l)) // a larger index is allowed
 			}
 		}
 		got := make([]byte, off+size*stride+40)
@@ -147,7 +147,8 @@ func TestIDCTRow4(t *testing.T) { testRow(t, 4, IDCTRow4, IDCT4) }
 func TestIDCTRow2(t *testing.T) { testRow(t, 2, IDCTRow2, IDCT2) }
 func TestIDCTRow1(t *testing.T) { testRow(t, 1, IDCTRow1, IDCT1) }
 
-// TestRowLengths: slices too short are refused before anything is written.
+// TestRowLengths checks that slices that are too short are rejected before
+// anything is written.
 func TestRowLengths(t *testing.T) {
 	blocks, last := make([][64]int16, 3), []uint8{0, 0, 0}
 	var quant [64]int16

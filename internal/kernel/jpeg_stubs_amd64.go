@@ -24,12 +24,14 @@ func idctRowAVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, las
 //go:noescape
 func idctRowAVX512(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int)
 
-// upsampleH2V1x16 doubles n samples, n >= 16; those before and after them are read.
+// upsampleH2V1x16 doubles n samples, n >= 16.
+// It also reads the samples before and after them.
 //
 //go:noescape
 func upsampleH2V1x16(dst *byte, src *byte, n int)
 
-// upsampleH2V2x16 mixes two rows and doubles n samples, n >= 16; those before and after them are read.
+// upsampleH2V2x16 mixes two rows and doubles n samples, n >= 16.
+// It also reads the samples before and after them.
 //
 //go:noescape
 func upsampleH2V2x16(dst *byte, near *byte, far *byte, n int)
@@ -39,12 +41,14 @@ func upsampleH2V2x16(dst *byte, near *byte, far *byte, n int)
 //go:noescape
 func upsampleH1V2x16(dst *byte, near *byte, far *byte, n int, bias int)
 
-// upsampleH2V1x32 doubles n samples, n >= 32; those before and after them are read.
+// upsampleH2V1x32 doubles n samples, n >= 32.
+// It also reads the samples before and after them.
 //
 //go:noescape
 func upsampleH2V1x32(dst *byte, src *byte, n int)
 
-// upsampleH2V2x32 mixes two rows and doubles n samples, n >= 32; those before and after them are read.
+// upsampleH2V2x32 mixes two rows and doubles n samples, n >= 32.
+// It also reads the samples before and after them.
 //
 //go:noescape
 func upsampleH2V2x32(dst *byte, near *byte, far *byte, n int)

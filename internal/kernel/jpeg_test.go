@@ -34,9 +34,9 @@ func floatIDCT(coef *[64]float64) (out [64]float64) {
 	return out
 }
 
-// TestIDCTAgainstFloat: over coefficients that 8-bit images have, the integer
-// transform is within 1 of the exact value (IEEE 1180 allows a peak error of 1),
-// and within 0.02 of it in the mean.
+// TestIDCTAgainstFloat tests coefficients of 8-bit images. The integer
+// transform is within 1 of the exact value (IEEE 1180 allows a peak error of 1)
+// and within 0.02 on average.
 func TestIDCTAgainstFloat(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	quant := [64]int16{}
@@ -68,7 +68,7 @@ func TestIDCTAgainstFloat(t *testing.T) {
 	require.Less(t, math.Abs(total/float64(n)), 0.02)
 }
 
-// TestIDCTConstants: the constants are the rounded cosines.
+// TestIDCTConstants checks that the constants are the rounded cosines.
 func TestIDCTConstants(t *testing.T) {
 	c := func(k int) float64 { return math.Sqrt2 * math.Cos(float64(k)*math.Pi/16) }
 	fix := func(x float64) int { return int(math.Round(x * (1 << constBits))) }
@@ -93,8 +93,9 @@ func TestIDCTConstants(t *testing.T) {
 	}
 }
 
-// TestIDCTShortcuts: blocks of DC only, and of one row, take other ways to the
-// same samples, except where the SIMD code wraps around.
+// TestIDCTShortcuts checks that the shortcuts for blocks with only a DC
+// coefficient or only one row return the samples of the full transform, except
+// where the SIMD code wraps around.
 func TestIDCTShortcuts(t *testing.T) {
 	one := [64]int16{}
 	for i := range one {
@@ -113,7 +114,7 @@ func TestIDCTShortcuts(t *testing.T) {
 	// 8192 << 2 wraps to -32768 in 16 bits.
 	IDCTDC(b, 8, 8192, 1)
 	require.Equal(t, byte(0), b[0])
-	// With a coefficient in another row the same sum saturates.
+	// With a coefficient in another row, the same sum saturates.
 	coef := [64]int16{0: 8192, 8: 1}
 	IDCT(a, 8, &coef, &one)
 	require.Equal(t, byte(255), a[0])
@@ -133,7 +134,7 @@ func TestColor(t *testing.T) {
 		YCCToRGB(got[:], c.ycc[:1], c.ycc[1:2], c.ycc[2:])
 		require.Equal(t, c.rgb, got, "YCbCr %v", c.ycc)
 	}
-	// All of YCbCr against the formula, rounded as the tables are.
+	// Compare all of YCbCr with the formula, rounded as in the tables.
 	for cb := 0; cb < 256; cb += 5 {
 		for cr := 0; cr < 256; cr += 3 {
 			for y := 0; y < 256; y += 51 {
@@ -142,7 +143,8 @@ func TestColor(t *testing.T) {
 				b, r := float64(cb-128), float64(cr-128)
 				for i, v := range []float64{float64(y) + 1.402*r, float64(y) - 0.34414*b - 0.71414*r, float64(y) + 1.772*b} {
 					v = min(max(v, 0), 255)
-					// Half a unit of rounding, and the constants' own rounding.
+					// The tolerance is half a unit of rounding plus the
+					// rounding of the constants.
 					require.InDelta(t, v, float64(got[i]), 0.502, "YCbCr %d %d %d, channel %d", y, cb, cr, i)
 				}
 			}
@@ -150,8 +152,8 @@ func TestColor(t *testing.T) {
 	}
 }
 
-// TestYCCToRGBWidths compares the assembly with the reference at every width and
-// alignment, and checks that nothing outside the pixels is written.
+// TestYCCToRGBWidths compares the assembly with the reference at every width
+// and alignment, and checks that nothing outside the pixels is written.
 func TestYCCToRGBWidths(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	src := make([]byte, 3*200)
@@ -178,7 +180,7 @@ func TestYCCToRGBWidths(t *testing.T) {
 			both(off, n, src[off:off+n], src[200+off/2:][:n], src[400+off/3:][:n])
 		}
 	}
-	// Every pair of chroma values, with and without assembly.
+	// Test every pair of chroma values, with and without assembly.
 	for cb := range 256 {
 		var y, b, c [256]byte
 		for i := range y {

@@ -1,7 +1,8 @@
-// Package kernel holds the loops of the ops: pure functions over slices, which
-// allocate nothing and know nothing of tensors. They are the reference in plain
-// Go; assembly, where there is some, gives the same bytes.
+// Package kernel implements the inner loops of the ops as pure functions over
+// slices. They do not allocate, and they do not depend on tensors. Each
+// function has a plain Go version, which is the reference; assembly, where it
+// exists, produces the same bytes.
 //
-// An image is rows of pixels of ch channels that lie one after another. Planar
-// images are ch = 1 and more rows.
+// An image is a sequence of rows of pixels of ch channels. A planar image is an
+// image with ch = 1 and more rows.
 package kernel

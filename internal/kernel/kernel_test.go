@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPillowTaps compares the fixed-point weights of thousands of tables with
-// those of a formula whose sine is the C library's.
+// TestPillowTaps compares the fixed-point weights of thousands of tables with a
+// formula that uses the C library's sine.
 func TestPillowTaps(t *testing.T) {
 	b, err := os.ReadFile("testdata/taps.json")
 	require.NoError(t, err)
@@ -88,7 +88,7 @@ func TestLanczosQuick(t *testing.T) {
 	require.Greater(t, quick, outputs*9/10)
 }
 
-// TestSinCos checks against math's functions, which are within one unit.
+// TestSinCos compares with package math, whose error is at most one unit.
 func TestSinCos(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200000 {
@@ -98,7 +98,8 @@ func TestSinCos(t *testing.T) {
 			t.Fatalf("at %v: got %v, %v, want %v, %v", x, s, c, math.Sin(x), math.Cos(x))
 		}
 	}
-	// Values to 0.5 units in the last place, from 300-bit arithmetic.
+	// These values are correct to 0.5 units in the last place, from 300-bit
+	// arithmetic.
 	for x, want := range map[float64]float64{
 		0: 0, math.Pi: 1.2246467991473532e-16, 2 * math.Pi: -2.4492935982947064e-16, 3 * math.Pi: 3.6739403974420594e-16,
 		math.Pi / 2: 1, 1: 0.8414709848078965, 3: 0.1411200080598672, 9: 0.4121184852417566,
@@ -108,7 +109,8 @@ func TestSinCos(t *testing.T) {
 	}
 }
 
-// TestFMA32 compares with exact arithmetic, ties and subnormal results included.
+// TestFMA32 compares with exact arithmetic, including ties and subnormal
+// results.
 func TestFMA32(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	check := func(a, b, c float32) {
@@ -128,7 +130,7 @@ func TestFMA32(t *testing.T) {
 		check(float32(r.NormFloat64()), float32(r.NormFloat64()), float32(r.NormFloat64()))
 	}
 	for range 50000 {
-		// Few bits and far exponents make ties.
+		// Few bits and distant exponents produce ties.
 		a, b := float32(1+r.IntN(4096))/4096, float32(1+r.IntN(8192))/4096
 		c := float32(math.Ldexp(float64(1+r.IntN(1<<24)), r.IntN(60)-30))
 		check(a, b, c)

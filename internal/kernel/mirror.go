@@ -2,9 +2,9 @@ package kernel
 
 import "slices"
 
-// Mirror makes t, which has fixed-point weights, the table for an input that is
-// read backwards, its pixel i being pixel at-i. The outputs are then in reverse
-// order too, so that Start ascends again.
+// Mirror turns t, which must have fixed-point weights, into the table for an
+// input that is read backwards: its pixel i is pixel at-i. The order of the
+// outputs is reversed too, so Start still ascends.
 func (t *Taps) Mirror(at int) {
 	slices.Reverse(t.Start)
 	slices.Reverse(t.Len)
@@ -22,7 +22,7 @@ func (t *Taps) Mirror(at int) {
 	t.pack()
 }
 
-// Cut leaves the outputs from from to to, whose inputs are then relative to by.
+// Cut keeps the outputs in [from, to). Their inputs become relative to by.
 func (t *CVTaps) Cut(from, to, by int) {
 	k := t.K
 	t.Index = t.Index[:copy(t.Index, t.Index[from*k:to*k])]

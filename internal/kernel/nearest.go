@@ -2,9 +2,9 @@ package kernel
 
 import "math"
 
-// NearestPillow lists the source index of every output pixel by Pillow's rule,
-// -1 for none: the coordinate starts at the first pixel's centre and the scale
-// is added from pixel to pixel. Source: ImagingScaleAffine of Pillow 13.0.0.
+// NearestPillow computes the source index of every output pixel by Pillow's
+// rule, -1 for none. The coordinate starts at the first pixel's centre, and the
+// scale is added for each pixel. Source: ImagingScaleAffine of Pillow 13.0.0.
 func NearestPillow(idx []int32, in, out int) {
 	scale := float64(in) / float64(out)
 	at := float64(scale * 0.5)
@@ -17,7 +17,8 @@ func NearestPillow(idx []int32, in, out int) {
 	}
 }
 
-// NearestCV is the rule of OpenCV's INTER_NEAREST: floor of the output index times the scale.
+// NearestCV is the rule of OpenCV's INTER_NEAREST: the floor of the output
+// index times the scale.
 func NearestCV(idx []int32, in, out int) {
 	scale := 1 / (float64(out) / float64(in))
 	for i := range idx[:out] {
@@ -25,8 +26,8 @@ func NearestCV(idx []int32, in, out int) {
 	}
 }
 
-// NearestExactCV is the rule of INTER_NEAREST_EXACT, which is Pillow's.
-// (OpenCV 4 had one in 16-bit fixed point.)
+// NearestExactCV is the rule of INTER_NEAREST_EXACT, which is Pillow's. OpenCV
+// 4 has another rule in 16-bit fixed point.
 func NearestExactCV(idx []int32, in, out int) {
 	NearestPillow(idx, in, out)
 	for i, n := range idx[:out] {
@@ -56,7 +57,8 @@ func NearestExactTorch(idx []int32, in, out int) {
 	}
 }
 
-// NearestExactTorchSmall is the same in the kernel that torch uses for small outputs.
+// NearestExactTorchSmall is NearestExactTorch in the kernel that torch uses for
+// small outputs.
 func NearestExactTorchSmall(idx []int32, in, out int) {
 	scale := float32(in) / float32(out)
 	for i := range idx[:out] {
@@ -64,8 +66,9 @@ func NearestExactTorchSmall(idx []int32, in, out int) {
 	}
 }
 
-// Pick copies the pixels that xs and ys name: dst is len(ys) rows of len(xs)
-// pixels of size bytes, src has rows of inW pixels. An index of -1 gives zeros.
+// Pick copies the pixels at the columns xs and the rows ys. dst has len(ys)
+// rows of len(xs) pixels of size bytes; src has rows of inW pixels. An index of
+// -1 writes zeros.
 func Pick(dst, src []uint8, inW, size int, xs, ys []int32) {
 	line := len(xs) * size
 	last := int32(-2)

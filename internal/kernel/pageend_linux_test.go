@@ -9,8 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// pageEnd is n bytes of which the last is the last of its page, where the next
-// page can't be touched.
+// pageEnd returns n bytes that end where an inaccessible page starts.
 func pageEnd(t *testing.T, n int) []byte {
 	page := syscall.Getpagesize()
 	whole := (n + page - 1) / page * page
@@ -21,8 +20,7 @@ func pageEnd(t *testing.T, n int) []byte {
 	return m[whole-n : whole : whole]
 }
 
-// pageStart is n bytes of which the first is the first of its page, where the
-// page before can't be touched.
+// pageStart returns n bytes that start where an inaccessible page ends.
 func pageStart(t *testing.T, n int) []byte {
 	page := syscall.Getpagesize()
 	m, err := syscall.Mmap(-1, 0, page+n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
@@ -32,7 +30,7 @@ func pageStart(t *testing.T, n int) []byte {
 	return m[page : page+n : page+n]
 }
 
-// TestRowPageEnd: nothing outside the slices is touched.
+// TestRowPageEnd checks that nothing outside the slices is accessed.
 func TestRowPageEnd(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for size, f := range map[int]rowFunc{8: IDCTRow, 4: IDCTRow4, 2: IDCTRow2, 1: IDCTRow1} {
@@ -55,7 +53,7 @@ func TestRowPageEnd(t *testing.T) {
 	}
 }
 
-// TestUpsamplePageEnd: nothing outside the slices is touched.
+// TestUpsamplePageEnd checks that nothing outside the slices is accessed.
 func TestUpsamplePageEnd(t *testing.T) {
 	for n := 3; n < 100; n++ {
 		for _, mem := range []func(*testing.T, int) []byte{pageEnd, pageStart} {
@@ -66,7 +64,7 @@ func TestUpsamplePageEnd(t *testing.T) {
 	}
 }
 
-// TestYCCPageEnd: nothing outside the slices is touched.
+// TestYCCPageEnd checks that nothing outside the slices is accessed.
 func TestYCCPageEnd(t *testing.T) {
 	for n := 1; n < 100; n++ {
 		for _, mem := range []func(*testing.T, int) []byte{pageEnd, pageStart} {
@@ -76,7 +74,7 @@ func TestYCCPageEnd(t *testing.T) {
 	}
 }
 
-// TestFindWordPageEnd: nothing outside the slice is read.
+// TestFindWordPageEnd checks that nothing outside the slice is read.
 func TestFindWordPageEnd(t *testing.T) {
 	for n := 1; n < 400; n++ {
 		for _, mem := range []func(*testing.T, int) []byte{pageEnd, pageStart} {

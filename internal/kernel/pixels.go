@@ -5,18 +5,18 @@ import (
 	"unsafe"
 )
 
-// Word is an element of a fixed size: 1, 2, 4 or 8 bytes. The functions here
-// move or look up elements and never compute with them, so an unsigned integer
-// stands for any type of its size (float16 is uint16, float32 is uint32 or itself).
+// Word is an element of 1, 2, 4 or 8 bytes. The functions here move or look up
+// elements but do not compute with them. An unsigned integer therefore stands
+// for any type of its size: float16 is uint16, float32 is uint32 or itself.
 type Word interface {
 	~uint8 | ~int8 | ~uint16 | ~int16 | ~uint32 | ~int32 | ~uint64 | ~int64 | ~float32 | ~float64
 }
 
-// LookupCHW replaces the bytes of len(src)/ch interleaved pixels by entries of
-// tables and writes them as planes: byte v of channel c of pixel i becomes
+// LookupCHW looks up the bytes of len(src)/ch interleaved pixels in tables and
+// writes the results as planes. Byte v of channel c of pixel i becomes
 // tables[c*256+v] at dst[c*plane+i]. tables has ch tables of 256 entries. dst
-// begins at the first pixel's place in the first plane; it must reach the last
-// pixel's place in the last one.
+// starts at the first pixel of the first plane and must contain the last pixel
+// of the last plane.
 func LookupCHW[T Word](dst []T, plane int, src []uint8, ch int, tables []T) {
 	if len(src) == 0 { // ch may be 0
 		return
@@ -34,8 +34,7 @@ func LookupCHW[T Word](dst []T, plane int, src []uint8, ch int, tables []T) {
 }
 
 // LookupHWC is LookupCHW without the change of layout: dst[i*ch+c] is
-// tables[c*256+src[i*ch+c]]. With ch = 1 it looks all bytes up in one table,
-// whatever they are.
+// tables[c*256+src[i*ch+c]]. With ch = 1 it looks up all bytes in one table.
 func LookupHWC[T Word](dst []T, src []uint8, ch int, tables []T) {
 	if len(src) == 0 {
 		return
@@ -82,8 +81,8 @@ func Deinterleave[T Word](dst []T, plane int, src []T, ch int) {
 	}
 }
 
-// Interleave is Deinterleave's inverse: element c of pixel i, of len(dst)/ch,
-// comes from src[c*plane+i].
+// Interleave is the inverse of Deinterleave: element c of pixel i, of
+// len(dst)/ch pixels, comes from src[c*plane+i].
 func Interleave[T Word](dst, src []T, plane, ch int) {
 	if len(dst) == 0 {
 		return
@@ -99,8 +98,8 @@ func Interleave[T Word](dst, src []T, plane, ch int) {
 	}
 }
 
-// FlipRow writes the pixels of src, of size bytes each, in reverse order. dst is
-// as long as src and does not overlap it.
+// FlipRow writes the pixels of src, of size bytes each, in reverse order. dst
+// must have the length of src and must not overlap it.
 func FlipRow(dst, src []uint8, size int) {
 	if len(src) == 0 {
 		return
@@ -113,8 +112,9 @@ func FlipRow(dst, src []uint8, size int) {
 	}
 }
 
-// NormalizeF32 is (x - mean[c]) / std[c] for element c of len(src)/len(mean)
-// interleaved pixels, rounded after each of the two operations. dst may be src.
+// NormalizeF32 computes (x - mean[c]) / std[c] for element c of
+// len(src)/len(mean) interleaved pixels. Both operations are rounded. dst may
+// be src.
 func NormalizeF32(dst, src, mean, std []float32) {
 	if len(src) == 0 {
 		return
@@ -145,9 +145,10 @@ func NormalizeF32(dst, src, mean, std []float32) {
 	}
 }
 
-// QuantizeF32 is x / scale[c], rounded half to even, plus zero[c], clamped to
-// the range of the type, for element c of len(src)/len(scale) interleaved
-// pixels. A quotient that is NaN counts as 0. zero must be in the range of the type.
+// QuantizeF32 computes x / scale[c], rounded half to even, plus zero[c], for
+// element c of len(src)/len(scale) interleaved pixels. It clamps the sum to the
+// range of the type. A NaN quotient counts as 0. zero must be in the range of
+// the type.
 func QuantizeF32[T uint8 | int8 | uint16 | int16](dst []T, src, scale []float32, zero []int32) {
 	if len(src) == 0 {
 		return

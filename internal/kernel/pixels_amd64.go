@@ -40,8 +40,8 @@ func lookupHWC[T Word](dst []T, src []uint8, ch int, tables []T) int {
 	return n
 }
 
-// transposeBlock is the number of pixels that deinterleaveSIMD and interleaveSIMD
-// process at a time, 0 for pixels they do not support.
+// transposeBlock is the number of pixels that deinterleaveSIMD and
+// interleaveSIMD process at a time, 0 for pixels they do not support.
 func transposeBlock(size, ch int) int {
 	switch {
 	case size == 1 && (ch == 3 || ch == 4):
@@ -89,8 +89,8 @@ func flipRow(dst, src []uint8, size int) int {
 		flip32AVX2(last, &src[0], n, &reverses[size])
 		return n
 	}
-	// A step also writes bytes before its pixels. The next step overwrites them,
-	// and the caller overwrites those of the last step.
+	// A step also writes bytes before its pixels. The next step overwrites
+	// them, and the caller overwrites those of the last step.
 	step := 16 / size * size
 	times := (n-16)/step + 1
 	flip16AVX2(last, &src[0], times, &reverses[size], step)

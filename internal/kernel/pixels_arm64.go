@@ -26,8 +26,8 @@ func interleave3NEON(dst, src *byte, plane, n, size int)
 func interleave4NEON(dst, src *byte, plane, n, size int)
 
 // lookupCHW3x4SIMD and the next three process n pixels, a multiple of 8 and not
-// 0. The name holds the number of channels and the bytes of an entry. plane is in
-// bytes.
+// 0. The name holds the number of channels and the bytes of an entry. plane is
+// in bytes.
 //
 //go:noescape
 func lookupCHW3x4SIMD(dst *byte, plane int, src *byte, n int, tables *byte)
@@ -50,8 +50,8 @@ func lookupCHW3x1SIMD(dst *byte, plane int, src *byte, n int, tables *byte)
 //go:noescape
 func lookupCHW4x1SIMD(dst *byte, plane int, src *byte, n int, tables *byte)
 
-// lookupHWC1x4SIMD and the next five process n elements, not 0: a multiple of 24
-// for three channels, else of 8.
+// lookupHWC1x4SIMD and the next five process n elements, not 0: a multiple of
+// 24 for three channels, else of 8.
 //
 //go:noescape
 func lookupHWC1x4SIMD(dst, src *byte, n int, tables *byte)
@@ -71,7 +71,8 @@ func lookupHWC3x2SIMD(dst, src *byte, n int, tables *byte)
 //go:noescape
 func lookupHWC4x2SIMD(dst, src *byte, n int, tables *byte)
 
-// lookupHWC1x1SIMD and the next two process n pixels, a multiple of 16 and not 0.
+// lookupHWC1x1SIMD and the next two process n pixels, a multiple of 16 and not
+// 0.
 //
 //go:noescape
 func lookupHWC1x1SIMD(dst, src *byte, n int, tables *byte)
@@ -82,8 +83,9 @@ func lookupHWC3x1SIMD(dst, src *byte, n int, tables *byte)
 //go:noescape
 func lookupHWC4x1SIMD(dst, src *byte, n int, tables *byte)
 
-// flipNEON permutes 16 bytes by order, times times. Each time it advances src by
-// step bytes and moves back by as many from last, the last byte of the output.
+// flipNEON permutes 16 bytes by order, times times. Each time it advances src
+// by step bytes and moves back by as many from last, the last byte of the
+// output.
 //
 //go:noescape
 func flipNEON(last, src *byte, times int, order *[16]uint8, step int)
@@ -151,8 +153,8 @@ func lookupHWC[T Word](dst []T, src []uint8, ch int, tables []T) int {
 	return n
 }
 
-// transposeBlock is the number of pixels that deinterleaveSIMD and interleaveSIMD
-// process at a time, 0 for pixels they do not support.
+// transposeBlock is the number of pixels that deinterleaveSIMD and
+// interleaveSIMD process at a time, 0 for pixels they do not support.
 func transposeBlock(size, ch int) int {
 	if ch != 3 && ch != 4 {
 		return 0
@@ -185,8 +187,8 @@ func flipRow(dst, src []uint8, size int) int {
 	if n < 16 || size >= len(reverses) || !hasSIMD() {
 		return 0
 	}
-	// A step also writes bytes before its pixels. The next step overwrites them,
-	// and the caller overwrites those of the last step.
+	// A step also writes bytes before its pixels. The next step overwrites
+	// them, and the caller overwrites those of the last step.
 	step := 16 / size * size
 	times := (n-16)/step + 1
 	flipNEON(&dst[n-1], &src[0], times, &reverses[size], step)

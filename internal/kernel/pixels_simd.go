@@ -69,8 +69,9 @@ func interleave[T Word](dst, src []T, plane, ch int) int {
 	return n
 }
 
-// wholeBlocks returns how many of the pixels in that many elements of size bytes
-// fill whole blocks of the assembly, or 0 if there is no assembly for them.
+// wholeBlocks returns how many of the pixels in that many elements of size
+// bytes fill whole blocks of the assembly, or 0 if there is no assembly for
+// them.
 func wholeBlocks(elements, size, ch int) int {
 	block := transposeBlock(size, ch)
 	if block == 0 || !hasSIMD() {

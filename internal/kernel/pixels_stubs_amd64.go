@@ -4,118 +4,125 @@
 
 package kernel
 
-// lookupCHW3x4SIMD is lookupCHW of n pixels of 3 channels, a multiple of 8 and not 0.
+// lookupCHW3x4SIMD is lookupCHW for n pixels of 3 channels, n a multiple of 8 and not 0.
 // plane is in bytes.
 //
 //go:noescape
 func lookupCHW3x4SIMD(dst *byte, plane int, src *byte, n int, tables *byte)
 
-// lookupCHW4x4SIMD is lookupCHW of n pixels of 4 channels, a multiple of 8 and not 0.
+// lookupCHW4x4SIMD is lookupCHW for n pixels of 4 channels, n a multiple of 8 and not 0.
 // plane is in bytes.
 //
 //go:noescape
 func lookupCHW4x4SIMD(dst *byte, plane int, src *byte, n int, tables *byte)
 
-// lookupHWC4AVX2 looks up n bytes, a multiple of 24 and not 0; the tables of each 24 begin at the entries first.
+// lookupHWC4AVX2 looks up n bytes, a multiple of 24 and not 0. The tables of each 24 bytes
+// start at the entries first.
 //
 //go:noescape
 func lookupHWC4AVX2(dst *byte, src *byte, n int, tables *byte, first *[24]int32)
 
-// lookupCHW3x2SIMD is lookupCHW of n pixels of 3 channels, a multiple of 8 and not 0.
+// lookupCHW3x2SIMD is lookupCHW for n pixels of 3 channels, n a multiple of 8 and not 0.
 // plane is in bytes.
 //
 //go:noescape
 func lookupCHW3x2SIMD(dst *byte, plane int, src *byte, n int, tables *byte)
 
-// lookupCHW4x2SIMD is lookupCHW of n pixels of 4 channels, a multiple of 8 and not 0.
+// lookupCHW4x2SIMD is lookupCHW for n pixels of 4 channels, n a multiple of 8 and not 0.
 // plane is in bytes.
 //
 //go:noescape
 func lookupCHW4x2SIMD(dst *byte, plane int, src *byte, n int, tables *byte)
 
-// lookupHWC2AVX2 looks up n bytes, a multiple of 24 and not 0; the tables of each 24 begin at the entries first.
+// lookupHWC2AVX2 looks up n bytes, a multiple of 24 and not 0. The tables of each 24 bytes
+// start at the entries first.
 //
 //go:noescape
 func lookupHWC2AVX2(dst *byte, src *byte, n int, tables *byte, first *[24]int32)
 
-// lookupCHW3x1SIMD is lookupCHW of n pixels of 3 channels, a multiple of 8 and not 0.
+// lookupCHW3x1SIMD is lookupCHW for n pixels of 3 channels, n a multiple of 8 and not 0.
 // plane is in bytes.
 //
 //go:noescape
 func lookupCHW3x1SIMD(dst *byte, plane int, src *byte, n int, tables *byte)
 
-// lookupCHW4x1SIMD is lookupCHW of n pixels of 4 channels, a multiple of 8 and not 0.
+// lookupCHW4x1SIMD is lookupCHW for n pixels of 4 channels, n a multiple of 8 and not 0.
 // plane is in bytes.
 //
 //go:noescape
 func lookupCHW4x1SIMD(dst *byte, plane int, src *byte, n int, tables *byte)
 
-// lookupHWC1AVX2 looks up n bytes, a multiple of 24 and not 0; the tables of each 24 begin at the entries first.
+// lookupHWC1AVX2 looks up n bytes, a multiple of 24 and not 0. The tables of each 24 bytes
+// start at the entries first.
 //
 //go:noescape
 func lookupHWC1AVX2(dst *byte, src *byte, n int, tables *byte, first *[24]int32)
 
-// deinterleave3AVX2 is Deinterleave of n pixels of 3 bytes, a multiple of 32 and not 0.
+// deinterleave3AVX2 is Deinterleave for n pixels of 3 bytes, a multiple of 32 and not 0.
 //
 //go:noescape
 func deinterleave3AVX2(dst *byte, plane int, src *byte, n int)
 
-// interleave3AVX2 is Interleave of n pixels of 3 bytes, a multiple of 32 and not 0.
+// interleave3AVX2 is Interleave for n pixels of 3 bytes, a multiple of 32 and not 0.
 //
 //go:noescape
 func interleave3AVX2(dst *byte, src *byte, plane int, n int)
 
-// deinterleave4AVX2 is Deinterleave of n pixels of 4 bytes, a multiple of 32 and not 0.
+// deinterleave4AVX2 is Deinterleave for n pixels of 4 bytes, a multiple of 32 and not 0.
 //
 //go:noescape
 func deinterleave4AVX2(dst *byte, plane int, src *byte, n int)
 
-// interleave4AVX2 is Interleave of n pixels of 4 bytes, a multiple of 32 and not 0.
+// interleave4AVX2 is Interleave for n pixels of 4 bytes, a multiple of 32 and not 0.
 //
 //go:noescape
 func interleave4AVX2(dst *byte, src *byte, plane int, n int)
 
-// deinterleave3x4AVX2 is Deinterleave of n pixels of 3 dwords, a multiple of 8 and not 0. plane is in bytes.
+// deinterleave3x4AVX2 is Deinterleave for n pixels of 3 dwords, a multiple of 8 and not 0.
+// plane is in bytes.
 //
 //go:noescape
 func deinterleave3x4AVX2(dst *byte, plane int, src *byte, n int)
 
-// interleave3x4AVX2 is Interleave of n pixels of 3 dwords, a multiple of 8 and not 0. plane is in bytes.
+// interleave3x4AVX2 is Interleave for n pixels of 3 dwords, a multiple of 8 and not 0.
+// plane is in bytes.
 //
 //go:noescape
 func interleave3x4AVX2(dst *byte, src *byte, plane int, n int)
 
-// flip32AVX2 writes n bytes, a multiple of 32 and not 0, in reverse order up to last; reverse is the order within 16.
+// flip32AVX2 writes n bytes, a multiple of 32 and not 0, in reverse order, ending at last.
+// reverse is the order within 16 bytes.
 //
 //go:noescape
 func flip32AVX2(last *byte, src *byte, n int, reverse *[16]uint8)
 
-// flip16AVX2 moves 16 bytes in the order reverse to up to last, and both pointers by step, n times, n > 0.
+// flip16AVX2 permutes 16 bytes by reverse, writes them so that they end at last, and moves
+// both pointers by step, n times, n > 0.
 //
 //go:noescape
 func flip16AVX2(last *byte, src *byte, n int, reverse *[16]uint8, step int)
 
-// normalizeSIMD is NormalizeF32 of n elements, a multiple of 24 and not 0.
+// normalizeSIMD is NormalizeF32 for n elements, a multiple of 24 and not 0.
 //
 //go:noescape
 func normalizeSIMD(dst *float32, src *float32, n int, mean *[24]float32, std *[24]float32)
 
-// quantizeUint8SIMD is QuantizeF32 of n elements, a multiple of 24 and not 0.
+// quantizeUint8SIMD is QuantizeF32 for n elements, a multiple of 24 and not 0.
 //
 //go:noescape
 func quantizeUint8SIMD(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
 
-// quantizeInt8SIMD is QuantizeF32 of n elements, a multiple of 24 and not 0.
+// quantizeInt8SIMD is QuantizeF32 for n elements, a multiple of 24 and not 0.
 //
 //go:noescape
 func quantizeInt8SIMD(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
 
-// quantizeUint16SIMD is QuantizeF32 of n elements, a multiple of 24 and not 0.
+// quantizeUint16SIMD is QuantizeF32 for n elements, a multiple of 24 and not 0.
 //
 //go:noescape
 func quantizeUint16SIMD(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
 
-// quantizeInt16SIMD is QuantizeF32 of n elements, a multiple of 24 and not 0.
+// quantizeInt16SIMD is QuantizeF32 for n elements, a multiple of 24 and not 0.
 //
 //go:noescape
 func quantizeInt16SIMD(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)

@@ -22,7 +22,7 @@ func bytesOf(r *rand.Rand, n int) []uint8 {
 func wordsOf[T Word](r *rand.Rand, n int) []T {
 	w := make([]T, n)
 	for i := range w {
-		w[i] = T(r.Uint64() >> 40) // any float holds it
+		w[i] = T(r.Uint64() >> 40) // exact in every floating-point type
 	}
 	return w
 }
@@ -173,7 +173,7 @@ func TestPixels(t *testing.T)       { testPixelsIn(t, &guard{}) }
 func TestFlipRow(t *testing.T)      { testFlipIn(t, &guard{}) }
 func TestNormalizeF32(t *testing.T) { testNormalizeIn(t, &guard{}) }
 
-// TestNoChannels: an image of no channels has no elements, and nothing happens.
+// TestNoChannels checks that an image without channels is a no-op.
 func TestNoChannels(t *testing.T) {
 	var b []uint8
 	var f []float32
@@ -188,7 +188,7 @@ func TestNoChannels(t *testing.T) {
 	})
 }
 
-// TestPixelsReference is the same without assembly.
+// TestPixelsReference runs the same tests without assembly.
 func TestPixelsReference(t *testing.T) {
 	defer cpu.DisableAll()()
 	testPixelsIn(t, &guard{})

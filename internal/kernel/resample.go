@@ -1,6 +1,6 @@
 package kernel
 
-// clip8 is a fixed-point sum as a byte.
+// clip8 converts a fixed-point sum to a byte.
 func clip8(v int32) uint8 {
 	v >>= TapsBits
 	if uint32(v) > 255 {
@@ -12,27 +12,27 @@ func clip8(v int32) uint8 {
 	return uint8(v)
 }
 
-// Horizontal resamples the rows of src, one after another and each of inW pixels
-// of ch channels, to dst, whose rows are of len(t.Start) pixels: one pass of
-// Pillow's fixed-point resampling. t is a table with fixed-point weights whose
-// Start is relative to src's first column; the passes only read it, so that
-// several may run at once. Groups of four rows are quickest.
+// Horizontal is the horizontal pass of Pillow's fixed-point resampling. It
+// resamples rows of inW pixels of ch channels from src to rows of len(t.Start)
+// pixels in dst. t must have fixed-point weights, and its Start must be
+// relative to src's first column. Concurrent passes may share t. Groups of four
+// rows are fastest.
 func (t *Taps) Horizontal(dst, src []uint8, rows, inW, ch int) {
 	if !t.horizontal(dst, src, rows, inW, ch) {
 		t.horizontalGo(dst, src, rows, inW, ch, 0)
 	}
 }
 
-// Vertical resamples src, rows of line bytes, to the len(t.Start) rows of dst:
-// the other pass. t's Start is relative to src's first row.
+// Vertical is the vertical pass. It resamples src, rows of line bytes, to the
+// len(t.Start) rows of dst. Start must be relative to src's first row.
 func (t *Taps) Vertical(dst, src []uint8, line int) {
 	for y, s := range t.Start {
 		t.VerticalRow(dst[y*line:][:line], src[int(s)*line:], line, y)
 	}
 }
 
-// VerticalRow gives row i of Vertical alone: src begins with row t.Start[i] of
-// the input and has t.Len[i] rows of line bytes, and maybe more.
+// VerticalRow computes row i of Vertical. src starts with row t.Start[i] of the
+// input and has at least t.Len[i] rows of line bytes.
 func (t *Taps) VerticalRow(dst, src []uint8, line, i int) {
 	if !t.vertical(dst, src, line, i) {
 		t.verticalGo(dst, src, line, i)
@@ -156,7 +156,7 @@ func (t *Taps) verticalGo(dst, src []uint8, line, i int) {
 	}
 }
 
-// HorizontalF32 is Taps.Horizontal of Pillow's mode F: sums in float64.
+// HorizontalF32 is Taps.Horizontal for Pillow's mode F, with sums in float64.
 func HorizontalF32(dst, src []float32, rows, inW, outW, ch int, start, length []int32, w []float64, k int) {
 	start, length = start[:outW], length[:outW]
 	for y := range rows {
@@ -175,7 +175,8 @@ func HorizontalF32(dst, src []float32, rows, inW, outW, ch int, start, length []
 	}
 }
 
-// VerticalF32 is Taps.Vertical of Pillow's mode F. sum is scratch of line elements.
+// VerticalF32 is Taps.Vertical for Pillow's mode F. sum is scratch of line
+// elements.
 func VerticalF32(dst, src []float32, outH, line int, start, length []int32, w []float64, k int, sum []float64) {
 	sum = sum[:line]
 	for y := range outH {
@@ -194,8 +195,9 @@ func VerticalF32(dst, src []float32, outH, line int, start, length []int32, w []
 	}
 }
 
-// Premultiply multiplies the colours of pixels of ch channels by the last one,
-// alpha, as Pillow's convert("RGBa") and convert("La") do. dst may be src.
+// Premultiply multiplies the colours of pixels of ch channels by the last
+// channel, alpha, as Pillow's convert("RGBa") and convert("La") do. dst may be
+// src.
 func Premultiply(dst, src []uint8, ch int) {
 	for i := 0; i+ch <= len(src); i += ch {
 		a := uint32(src[i+ch-1])
@@ -207,7 +209,8 @@ func Premultiply(dst, src []uint8, ch int) {
 	}
 }
 
-// Unpremultiply is Pillow's convert from RGBa to RGBA and from La to LA. dst may be src.
+// Unpremultiply is Pillow's conversion from RGBa to RGBA and from La to LA. dst
+// may be src.
 func Unpremultiply(dst, src []uint8, ch int) {
 	for i := 0; i+ch <= len(src); i += ch {
 		a := uint32(src[i+ch-1])

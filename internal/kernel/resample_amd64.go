@@ -2,10 +2,10 @@
 
 package kernel
 
-// packWeights fills packed.w. A block of four taps holds the low halves (signed)
-// of the four weights as int16 and then the high halves, so that
-// w = high<<16 + low. Sums are correct modulo 1<<32, as int32's are, for any
-// number of taps.
+// packWeights fills packed.w. A block of four taps holds the low halves
+// (signed) of the four weights as int16 and then the high halves, so that w =
+// high<<16 + low. Sums are correct modulo 1<<32, as int32's are, for any number
+// of taps.
 func (t *Taps) packWeights() {
 	p := &t.packed
 	to := p.w

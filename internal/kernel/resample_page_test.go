@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// beforeNothing is a slice of n bytes after which no memory can be read.
+// beforeNothing returns n bytes that end where an inaccessible page starts.
 func beforeNothing(t *testing.T, n int) []uint8 {
 	page := syscall.Getpagesize()
 	size := (n + page - 1) / page * page
@@ -20,7 +20,7 @@ func beforeNothing(t *testing.T, n int) []uint8 {
 	return b[size-n : size : size]
 }
 
-// TestResampleReads: no pass reads or writes beyond its slices.
+// TestResampleReads checks that no pass reads or writes beyond its slices.
 func TestResampleReads(t *testing.T) {
 	levels(t, func(t *testing.T) {
 		const most = 9 * 600 * 4

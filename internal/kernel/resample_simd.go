@@ -66,8 +66,8 @@ func (t *Taps) horizontal(dst, src []uint8, rows, inW, ch int) bool {
 			r.resample(p, rows-y, ch, &start[0], &w[0], outW)
 			continue
 		}
-		// The last outputs would read beyond src. The first safe outputs read only
-		// their own row.
+		// The last outputs would read beyond src. The first safe outputs read
+		// only their own row.
 		safe := outW
 		for safe > 0 && int(start[safe-1])*ch+window > line {
 			safe--

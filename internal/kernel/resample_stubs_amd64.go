@@ -4,25 +4,26 @@
 
 package kernel
 
-// resampleRGBAVX2 resamples two rows to n pixels, 4 or more, with blocks of 4 packed weights an output,
-// of which it uses parts of 2. It reads 16 bytes a block.
+// resampleRGBAVX2 resamples two rows to n pixels, 4 or more, with blocks of 4 packed
+// weights per output. It uses the first parts pairs of weights and reads 16 bytes per block.
 //
 //go:noescape
 func resampleRGBAVX2(dst0 *byte, dst1 *byte, src0 *byte, src1 *byte, start *int32, w *int32, n int, blocks int, parts int)
 
-// resampleRGBAAVX2 resamples two rows to n pixels, 4 or more, with blocks of 4 packed weights an output,
-// of which it uses parts of 2. It reads 16 bytes a block.
+// resampleRGBAAVX2 resamples two rows to n pixels, 4 or more, with blocks of 4 packed
+// weights per output. It uses the first parts pairs of weights and reads 16 bytes per block.
 //
 //go:noescape
 func resampleRGBAAVX2(dst0 *byte, dst1 *byte, src0 *byte, src1 *byte, start *int32, w *int32, n int, blocks int, parts int)
 
-// resampleGrayAVX2 resamples four rows to n pixels, 4 or more, with blocks of 4 packed weights an output.
-// It reads 4 bytes a block.
+// resampleGrayAVX2 resamples four rows to n pixels, 4 or more, with blocks of 4 packed
+// weights per output. It reads 4 bytes per block.
 //
 //go:noescape
 func resampleGrayAVX2(dst *[4]*byte, src *[4]*byte, start *int32, w *int32, n int, blocks int)
 
-// resampleColumnsAVX2 makes a row of line bytes, 32 or more, of so many rows with packed weights.
+// resampleColumnsAVX2 computes a row of line bytes, 32 or more, as the weighted sum of
+// rows, with packed weights.
 //
 //go:noescape
 func resampleColumnsAVX2(dst *byte, src *byte, line int, w *int32, rows int)

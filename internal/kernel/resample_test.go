@@ -22,8 +22,8 @@ func noise(seed uint64, n int) []uint8 {
 	return b
 }
 
-// guarded is a slice of n bytes at an odd address, and a check that the bytes
-// around it are as they were.
+// guarded returns n bytes at an odd address. whole reports whether the bytes
+// around them are unchanged.
 func guarded(n int) (b []uint8, whole func() bool) {
 	const guard = 67
 	all := bytes.Repeat([]uint8{0xa5}, n+2*guard)
@@ -33,7 +33,7 @@ func guarded(n int) (b []uint8, whole func() bool) {
 	}
 }
 
-// content is data whose sums reach the ends of the range, besides noise.
+// content returns noise, or data whose sums reach the bounds of the range.
 func content(kind int, n int) []uint8 {
 	b := noise(uint64(kind), n)
 	switch kind % 4 {
@@ -53,7 +53,7 @@ func content(kind int, n int) []uint8 {
 	return b
 }
 
-// levels runs f with every set of instructions that there is.
+// levels runs f with every available set of instructions.
 func levels(t *testing.T, f func(t *testing.T)) {
 	t.Run("best", f)
 	t.Run("reference", func(t *testing.T) {
@@ -62,13 +62,13 @@ func levels(t *testing.T, f func(t *testing.T)) {
 	})
 }
 
-// resampleInputs are input sizes for an output of out: about the scales that
-// matter, enlargements, and the extremes.
+// resampleInputs returns input sizes for an output of out: near the scales that
+// matter, enlargements and extremes.
 func resampleInputs(out int) []int {
 	return []int{1, 2, 3, 5, max(1, out/3), out, out + 1, out*25/16 + 1, out*2 + 1, out*4 + 3, 16*out + 7, 1000}
 }
 
-// checkResample compares a table's passes with the loops in Go.
+// checkResample compares a table's passes with the Go loops.
 func checkResample(t *testing.T, taps *Taps, in, rows, ch, kind int) {
 	out := len(taps.Start)
 	src := content(kind, rows*in*ch)
@@ -149,8 +149,8 @@ func TestVertical(t *testing.T) {
 	})
 }
 
-// TestRegion: outputs from a table of a part of them, over the part of the input
-// that they need, are those of the whole.
+// TestRegion checks that the outputs of a table for a region, computed from the
+// required part of the input, equal those of the whole.
 func TestRegion(t *testing.T) {
 	levels(t, func(t *testing.T) {
 		const in, rows = 300, 5
@@ -184,7 +184,8 @@ func TestRegion(t *testing.T) {
 	})
 }
 
-// TestResampleAllocates nothing, once a table is made.
+// TestResampleAllocates checks that a pass does not allocate once its table
+// exists.
 func TestResampleAllocates(t *testing.T) {
 	var taps Taps
 	src, dst := noise(1, 9*90*3), make([]uint8, 9*90*3)
@@ -202,7 +203,7 @@ func TestResampleAllocates(t *testing.T) {
 	}))
 }
 
-// BenchmarkResample is 450 x 400 pixels to 288 x 256, pass by pass.
+// BenchmarkResample scales 450 x 400 pixels to 288 x 256, pass by pass.
 func BenchmarkResample(b *testing.B) {
 	const w, h, ow, oh = 450, 400, 288, 256
 	for _, level := range []string{"best", "go"} {

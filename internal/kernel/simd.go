@@ -10,9 +10,10 @@ import (
 
 // The *_simd.go files hold the wrappers that amd64 and arm64 share. A wrapper
 // checks that the assembly stays within its slices, and leaves the rest of the
-// work to the plain Go loop of its caller. It calls functions whose names end in
-// SIMD. Each architecture declares them with the same signature, together with
-// the constants that say how much its assembly processes, reads and writes.
+// work to the plain Go loop of its caller. It calls functions whose names end
+// in SIMD. Each architecture declares them with the same signature, together
+// with the constants that say how much its assembly processes, reads and
+// writes.
 
 // hasSIMD reports whether the vector instructions of this architecture may be
 // used: AVX2 on amd64, NEON on arm64.

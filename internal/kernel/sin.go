@@ -2,12 +2,12 @@ package kernel
 
 import "math"
 
-// The sine and cosine here are not math's: those give other bits on other
-// platforms. These use additions and multiplications in a fixed order, with an
+// The sine and cosine here do not use package math, whose results depend on the
+// platform. They use additions and multiplications in a fixed order, with an
 // error below 0.52 units in the last place.
 
-// pi/2 in three parts of 33 bits and a rest, so that small multiples of the
-// first three are exact (the split of fdlibm's e_rem_pio2).
+// pi/2 in three parts of 33 bits and a remainder. Small multiples of the first
+// three are exact (the split of fdlibm's e_rem_pio2).
 const (
 	piHalf1 = 1.57079632673412561417e+00
 	piHalf2 = 6.07710050630396597660e-11
@@ -15,14 +15,15 @@ const (
 	piHalf4 = 8.47842766036889956997e-32
 )
 
-// twoSum is a+b and its rounding error.
+// twoSum returns a+b and its rounding error.
 func twoSum(a, b float64) (s, e float64) {
 	s = a + b
 	t := s - a
 	return s, (a - (s - t)) + (b - t)
 }
 
-// twoProd is a*b and its rounding error (Dekker: the factors in halves of 26 bits).
+// twoProd returns a*b and its rounding error, by Dekker's split of the factors
+// into halves of 26 bits.
 func twoProd(a, b float64) (p, e float64) {
 	const split = 1<<27 + 1
 	p = float64(a * b)
@@ -39,7 +40,8 @@ func twoProd(a, b float64) (p, e float64) {
 	return p, e
 }
 
-// quarter is k and, in two parts, x - k*pi/2, where it is smallest, for x from 0 to 2^18: k has at most 20 bits.
+// quarter returns the k with the smallest remainder x - k*pi/2, and the
+// remainder in two parts, for x in 0..2^18. k has at most 20 bits.
 func quarter(x float64) (k int, r, e float64) {
 	q := math.Floor(float64(x*(2/math.Pi)) + 0.5)
 	r, e = twoSum(x-float64(q*piHalf1), -float64(q*piHalf2))
@@ -48,7 +50,7 @@ func quarter(x float64) (k int, r, e float64) {
 	return int(q), r, e
 }
 
-// sinCos is the sine and the cosine of 0 <= x <= 2^18.
+// sinCos returns the sine and the cosine of x, 0 <= x <= 2^18.
 func sinCos(x float64) (sin, cos float64) {
 	k, r, e := quarter(x)
 	s, c := sinSmall(r, e), cosSmall(r, e)
@@ -63,7 +65,7 @@ func sinCos(x float64) (sin, cos float64) {
 	return -c, s
 }
 
-// sine is sinCos's first result.
+// sine returns the sine of x, 0 <= x <= 2^18.
 func sine(x float64) float64 {
 	k, r, e := quarter(x)
 	switch k & 3 {
@@ -77,7 +79,8 @@ func sine(x float64) float64 {
 	return -cosSmall(r, e)
 }
 
-// Terms of the Taylor series; |r| <= pi/4 makes the first one left out smaller than 2^-70.
+// Terms of the Taylor series. With |r| <= pi/4, the first omitted term is
+// smaller than 2^-70.
 var (
 	sinTerms = [...]float64{
 		1.0 / 51090942171709440000, -1.0 / 121645100408832000, 1.0 / 355687428096000, -1.0 / 1307674368000,
@@ -94,14 +97,15 @@ const (
 	sixthLow  = -9.25185853854297066e-18 // -1/6 - sixthHigh
 )
 
-// square is (r+e)^2 in two parts.
+// square returns (r+e)^2 in two parts.
 func square(r, e float64) (h, l float64) {
 	h, l = twoProd(r, r)
 	l += float64(2 * float64(r*e))
 	return h, l
 }
 
-// sinSmall is r - r^3/6 + r^5*(1/120 - ...), the first two terms in two parts.
+// sinSmall computes r - r^3/6 + r^5*(1/120 - ...), with the first two terms in
+// two parts.
 func sinSmall(r, e float64) float64 {
 	h, l := square(r, e)
 	tail := 0.0
@@ -120,7 +124,7 @@ func sinSmall(r, e float64) float64 {
 	return sh + (sl + (pl + e))
 }
 
-// cosSmall is 1 - r^2/2 + r^4*(1/24 - ...).
+// cosSmall computes 1 - r^2/2 + r^4*(1/24 - ...).
 func cosSmall(r, e float64) float64 {
 	h, l := square(r, e)
 	tail := 0.0
@@ -133,8 +137,10 @@ func cosSmall(r, e float64) float64 {
 	return th + (tl + (sl - float64(0.5*l)))
 }
 
-// CosSinDegrees are the cosine and the sine of whole degrees as C programs have them that turn degrees into
-// radians as n/180.0*M_PI and keep a float: not 0 where the angle's are. For angles of up to a million degrees.
+// CosSinDegrees returns the cosine and the sine of n degrees as a C program
+// computes them that converts to radians as n/180.0*M_PI and keeps a float.
+// They are therefore not exactly 0 for multiples of 90 degrees. n is at most a
+// million.
 func CosSinDegrees(n int) (cos, sin float32) {
 	x := float64(math.Abs(float64(n)) / 180 * math.Pi)
 	s, c := sinCos(x)

@@ -14,15 +14,15 @@ const (
 	FilterLanczos
 )
 
-// Taps is the table of a resampling along one axis: output i is the sum of the
-// Len[i] inputs from Start[i] on, weighted by the weights from i*K on. Only the
-// kind of weights that was asked for is set.
+// Taps is the table of one axis. Output i is the sum of the Len[i] inputs from
+// Start[i] on, weighted by the weights from i*K on. Only the requested kind of
+// weights is set.
 type Taps struct {
 	K          int
 	Start, Len []int32
 	W32        []int32   // fixed point
 	WF         []float32 // torch
-	W64        []float64 // Pillow's floating point modes; scratch of its fixed-point ones
+	W64        []float64 // Pillow's floating-point modes; scratch of its fixed-point modes
 	packed     packed    // W32 for the assembly
 }
 
@@ -70,7 +70,7 @@ func (f Filter) at(x float64) float64 {
 	case f == FilterHamming && x < 1:
 		x = float64(x * math.Pi)
 		s, c := sinCos(x)
-		// The reference's constants are single precision.
+		// The constants of the reference are single precision.
 		return float64(s / x * (float64(float32(0.54)) + float64(float64(float32(0.46))*c)))
 	case f == FilterBicubic:
 		return bicubic(x)
@@ -78,7 +78,7 @@ func (f Filter) at(x float64) float64 {
 	return 0
 }
 
-// bicubic is Keys' filter with a = -0.5 of x >= 0.
+// bicubic is Keys' filter with a = -0.5, for x >= 0.
 func bicubic(x float64) float64 {
 	if x < 1 {
 		return float64(float64((float64(1.5*x)-2.5)*x)*x) + 1
@@ -97,10 +97,10 @@ func sinc(x float64) float64 {
 	return sine(x) / x
 }
 
-// Pillow fills t for the outputs from from to to (not included) of Pillow's
-// resampling of in pixels to out, with fixed-point weights or, if float is set,
-// with float64 ones. Entry 0 is output from's. Source: libImaging/Resample.c
-// of Pillow 13.0.0 (precompute_coeffs, normalize_coeffs_8bpc).
+// Pillow fills t for the outputs in [from, to) of Pillow's resampling of in
+// pixels to out. Weights are fixed-point, or float64 if float is set. Entry 0
+// belongs to output from. Source: libImaging/Resample.c of Pillow 13.0.0
+// (precompute_coeffs, normalize_coeffs_8bpc).
 func (t *Taps) Pillow(in, out, from, to int, f Filter, float bool) {
 	scale := float64(in) / float64(out)
 	stretch := max(scale, 1)
@@ -111,7 +111,7 @@ func (t *Taps) Pillow(in, out, from, to int, f Filter, float bool) {
 	if float {
 		t.W64 = grow(t.W64, outs*t.K)
 	} else {
-		t.W64 = grow(t.W64, t.K) // of one output
+		t.W64 = grow(t.W64, t.K) // for one output
 		t.W32 = grow(t.W32, outs*t.K)
 	}
 	inv := 1 / stretch
@@ -155,8 +155,8 @@ func (t *Taps) Pillow(in, out, from, to int, f Filter, float bool) {
 	}
 }
 
-// weights fills w with the filter's values at the pixels from lo on of an output
-// that has its center there, and gives their sum.
+// weights fills w with the filter's values at the pixels from lo on, for an
+// output centred at center. It returns their sum.
 func (f Filter) weights(w []float64, lo int, center, inv float64) float64 {
 	sum := 0.0
 	switch f {
@@ -182,27 +182,28 @@ func (f Filter) weights(w []float64, lo int, center, inv float64) float64 {
 	return sum
 }
 
-// lanczosQuick makes fixed-point weights of Lanczos's filter without a sine a
-// weight: by turning the angle of one pixel to the next's, and from
-// sin 3a = 3 sin a - 4 sin^3 a. That is less precise than Filter.at, but rounds to the
-// same except perhaps near a half of the last place, where it gives up.
+// lanczosQuick computes fixed-point weights of Lanczos's filter without a sine
+// per weight. It rotates the angle of one pixel to that of the next, and uses
+// sin 3a = 3 sin a - 4 sin^3 a. This is less precise than Filter.at but rounds
+// to the same weight, except near a half of the last place, where it gives up.
 type lanczosQuick struct {
-	inv      float64 // pixels of the filter a pixel of the input
-	sin, cos float64 // of pi/3 times that
+	inv      float64 // filter units per input pixel
+	sin, cos float64 // of pi/3 times inv
 }
 
 const (
-	// Turning adds less than 4 units of 2^-53 to a sine's error, so that of n
-	// pixels none is wrong by more than 5e-16 n. A weight at the distance
-	// lanczosNear from the center (it falls with the distance, closer ones go
-	// another way) is then wrong by less than 6e-14 n, before it is divided by the
-	// sum, about n/6: 4e-13, less than a 500,000th of the last place.
+	// A rotation adds less than 4 units of 2^-53 to a sine's error, so among n
+	// pixels no sine is wrong by more than 5e-16 n. A weight decreases with the
+	// distance; weights closer than lanczosNear to the centre are computed
+	// directly. A weight at lanczosNear is wrong by less than 6e-14 n before
+	// the division by the sum, about n/6. That is 4e-13, less than a 500,000th
+	// of the last place.
 	lanczosNear  = 1.0 / 64
 	lanczosDoubt = 1.0 / 4096
 )
 
-// fixed sets weights to those of the pixels from lo on, or gives up. w is scratch
-// of the same length.
+// fixed sets weights for the pixels from lo on, and reports whether it could. w
+// is scratch of the same length.
 func (q *lanczosQuick) fixed(weights []int32, w []float64, lo int, center float64) bool {
 	a := float64((float64(lo) - center + 0.5) * q.inv * (math.Pi / 3))
 	s, c := sinCos(math.Abs(a))
@@ -240,8 +241,8 @@ func (q *lanczosQuick) fixed(weights []int32, w []float64, lo int, center float6
 	return true
 }
 
-// Shift makes Start relative to the input pixel by, the first of the region that
-// a caller has.
+// Shift makes Start relative to the input pixel by, the first pixel of the
+// caller's region.
 func (t *Taps) Shift(by int) {
 	for i := range t.Start {
 		t.Start[i] -= int32(by)

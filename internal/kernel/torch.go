@@ -2,12 +2,12 @@ package kernel
 
 import "math"
 
-// fma32 is a*b+c with one rounding, as torch's kernels compute it on every CPU
-// with fused multiply-add. The product is exact in float64; only a sum that
-// lands half way between two float32 needs care.
+// fma32 returns a*b+c with one rounding, as torch's kernels compute it on every
+// CPU with fused multiply-add. The product is exact in float64. Only a sum half
+// way between two float32 numbers needs care.
 func fma32(a, b, c float32) float32 { return FMA32(float64(float64(a)*float64(b)), c) }
 
-// fmaTie rounds p+z, of which s is the float64, once: to odd, then to float32.
+// fmaTie rounds p+z once: to odd, then to float32. s is the sum in float64.
 func fmaTie(p, z, s float64) float32 {
 	t := s - p
 	e := (p - (s - t)) + (z - t)
@@ -22,8 +22,8 @@ func fmaTie(p, z, s float64) float32 {
 	return float32(s)
 }
 
-// FMA32 is a*b + c for finite numbers, rounded once: where a reference's build
-// computes so. The product of two float32s is ab, which is exact.
+// FMA32 returns a*b + c, rounded once, for finite numbers. ab is the product of
+// two float32 numbers, which is exact.
 func FMA32(ab float64, c float32) float32 {
 	z := float64(c)
 	s := ab + z
@@ -33,7 +33,7 @@ func FMA32(ab float64, c float32) float32 {
 	return float32(s)
 }
 
-// TorchFilter is an interpolation of torch that is a separable filter.
+// TorchFilter is a separable interpolation of torch.
 type TorchFilter uint8
 
 // The filters.
@@ -69,7 +69,7 @@ func (f TorchFilter) at(x float32) float32 {
 		}
 	case TorchLanczos:
 		if x < 3 {
-			// torch's second factor is a double: x/3.0 makes it one.
+			// The second factor is a double in torch, because x/3.0 is one.
 			return float32(float64(float64(sinc32(x)) * sinc(float64(x)/3)))
 		}
 	}
@@ -85,9 +85,9 @@ func sinc32(x float32) float32 {
 }
 
 // sin32 is the sine of 0 <= y < 3*pi as glibc 2.28 and later compute it in
-// single precision, which is not always the nearest float32: a polynomial in
-// float64 after a reduction by multiples of pi/2. The coefficients are those of
-// ARM's optimized-routines, from which glibc has it.
+// single precision. It is not always the nearest float32: a polynomial in
+// float64 follows a reduction by multiples of pi/2. The coefficients are those
+// of ARM's optimized-routines, the source of glibc's.
 func sin32(y float32) float32 {
 	const (
 		c1, c2, c3, c4 = -0x1.ffffffd0c621cp-2, 0x1.55553e1068f19p-5, -0x1.6c087e89a359dp-10, 0x1.99343027bf8c3p-16
@@ -148,9 +148,10 @@ func (t *Taps) Torch(in, out int, f TorchFilter) {
 	}
 }
 
-// TorchHorizontal resamples rows of float32 pixels. The order is that of torch's
-// vectors: after the first tap, groups of four are multiplied and then added one
-// by one; the one to three that remain are fused.
+// TorchHorizontal resamples rows of float32 pixels. The order is that of
+// torch's vector code: after the first tap, groups of four products are
+// computed and then added one by one. The remaining one to three taps are
+// fused.
 func TorchHorizontal(dst, src []float32, rows, inW, outW, ch int, start, length []int32, w []float32, k int) {
 	start, length = start[:outW], length[:outW]
 	for y := range rows {
@@ -198,9 +199,9 @@ func TorchVertical(dst, src []float32, outH, line int, start, length []int32, w 
 }
 
 // TorchPlain fills t for torch's resampling without antialiasing, TorchLinear
-// or TorchCubic: output i is the sum of the K inputs Index[i*K:], weighted by
-// WF. fused says whether the coordinate is computed with a fused multiply-add,
-// which differs between torch's kernels.
+// or TorchCubic. Output i is the sum of the K inputs Index[i*K:], weighted by
+// WF. If fused is set, the coordinate uses a fused multiply-add; torch's
+// kernels differ in this.
 func (t *CVTaps) TorchPlain(in, out int, f TorchFilter, fused bool) {
 	k := f.size()
 	t.K, t.Index, t.WF = k, grow(t.Index, out*k), grow(t.WF, out*k)
@@ -235,8 +236,8 @@ func (t *CVTaps) TorchPlain(in, out int, f TorchFilter, fused bool) {
 	}
 }
 
-// The same polynomials as torch's kernel without antialiasing computes them:
-// the last step is not fused.
+// cubicNearPlain and cubicFarPlain are the polynomials of torch's kernel
+// without antialiasing, whose last step is not fused.
 func cubicNearPlain(x, a float32) float32 {
 	return float32(float32(fma32(a+2, x, -(a+3))*x)*x) + 1
 }
@@ -245,8 +246,8 @@ func cubicFarPlain(x, a float32) float32 {
 	return float32(fma32(fma32(a, x, float32(-5*a)), x, float32(8*a))*x) + float32(-4*a)
 }
 
-// TorchMixed scales one image with the tables of TorchPlain, each output pixel
-// on its own: along the width, then along the height.
+// TorchMixed scales one image with the tables of TorchPlain. It computes each
+// output pixel separately, along the width and then along the height.
 func TorchMixed(dst, src []float32, inW, outW, ch int, x, y *CVTaps) {
 	k, line := x.K, inW*ch
 	for o := range len(y.Index) / k {
@@ -286,8 +287,8 @@ func TorchMixed(dst, src []float32, inW, outW, ch int, x, y *CVTaps) {
 	}
 }
 
-// TorchSmallLinear is torch's other kernel of TorchLinear, which it uses for
-// small outputs: the four pixels by the products of their weights.
+// TorchSmallLinear is torch's TorchLinear kernel for small outputs: it weights
+// the four pixels by the products of their weights.
 func TorchSmallLinear(dst, src []float32, inW, outW, ch int, x, y *CVTaps) {
 	line := inW * ch
 	for o := range len(y.Index) / 2 {
@@ -310,7 +311,7 @@ func TorchSmallLinear(dst, src []float32, inW, outW, ch int, x, y *CVTaps) {
 }
 
 // TorchArea is torch's adaptive average: output (y, x) is the mean of the
-// inputs that its share of the image touches.
+// inputs that its part of the image touches.
 func TorchArea(dst, src []float32, inH, inW, outH, outW, ch int) {
 	for y := range outH {
 		y0, y1 := y*inH/outH, ((y+1)*inH+outH-1)/outH
@@ -329,7 +330,7 @@ func TorchArea(dst, src []float32, inH, inW, outH, outW, ch int) {
 	}
 }
 
-// ToF32 widens bytes.
+// ToF32 converts bytes to float32.
 func ToF32(dst []float32, src []uint8) {
 	dst = dst[:len(src)]
 	for i, v := range src {

@@ -1,9 +1,11 @@
 package kernel
 
-// libjpeg's chroma upsampling (jdsample.c): "fancy" triangle filters, and replication.
+// This file holds libjpeg's chroma upsampling (jdsample.c): "fancy" triangle
+// filters, and replication.
 
-// UpsampleH2V1 doubles the n samples of src, n > 2: 3/4 of the nearer and 1/4 of
-// the further sample, halves rounded down and up in turn.
+// UpsampleH2V1 doubles the n samples of src, n > 2. An output is 3/4 of the
+// nearer sample and 1/4 of the farther one. Halves are rounded down and up
+// alternately.
 func UpsampleH2V1(dst, src []byte, n int) {
 	src = src[:n]
 	dst = dst[: 2*n : 2*n]
@@ -20,8 +22,9 @@ func UpsampleH2V1(dst, src []byte, n int) {
 	dst[2*n-1] = src[n-1]
 }
 
-// UpsampleH1V2 mixes the nearer and the further row, 3 to 1. bias is 1 for the
-// upper of the two rows of pixels, 2 for the lower. dst does not overlap the rows.
+// UpsampleH1V2 mixes the nearer and the farther row, 3 to 1. bias is 1 for the
+// upper of the two output rows and 2 for the lower. dst must not overlap the
+// rows.
 func UpsampleH1V2(dst, near, far []byte, n, bias int) {
 	dst, near, far = dst[:n], near[:n], far[:n]
 	if upsampleH1V2(dst, near, far, bias) {
@@ -32,8 +35,9 @@ func UpsampleH1V2(dst, near, far []byte, n, bias int) {
 	}
 }
 
-// UpsampleH2V2 mixes two rows 3 to 1 and doubles the columns likewise: 9, 3, 3
-// and 1 sixteenths. n > 2. dst does not overlap the rows.
+// UpsampleH2V2 mixes two rows 3 to 1 and doubles the columns in the same way:
+// the weights are 9, 3, 3 and 1 sixteenths. n > 2. dst must not overlap the
+// rows.
 func UpsampleH2V2(dst, near, far []byte, n int) {
 	near, far = near[:n], far[:n]
 	dst = dst[: 2*n : 2*n]
@@ -57,7 +61,7 @@ func UpsampleH2V2(dst, near, far []byte, n int) {
 	dst[2*n-1] = byte((this*4 + 7) >> 4)
 }
 
-// UpsampleBox repeats each sample h times, until dst is full.
+// UpsampleBox repeats each sample h times until dst is full.
 func UpsampleBox(dst, src []byte, h int) {
 	i := 0
 	for _, v := range src {

@@ -16,7 +16,7 @@ func TestUpsample(t *testing.T) {
 	UpsampleH2V1(dst, src, 4)
 	require.Equal(t, []byte{0, 25, 75, 100, 101, 140, 216, 255}, dst)
 
-	// Halves go down at odd places, up at even ones.
+	// Halves round down at odd positions and up at even ones.
 	UpsampleH2V1(dst[:6], []byte{0, 2, 0}, 3)
 	require.Equal(t, []byte{0, 1, 1, 2, 0, 0}, dst[:6])
 
@@ -26,20 +26,22 @@ func TestUpsample(t *testing.T) {
 	UpsampleH1V2(dst[:3], near, far, 3, 2)
 	require.Equal(t, []byte{13, 20, 25}, dst[:3])
 
-	// Column sums 50, 80, 100; then 3:1 with biases 8 and 7.
+	// The column sums are 50, 80 and 100. They are mixed 3:1 with the biases 8
+	// and 7.
 	UpsampleH2V2(dst[:6], near, far, 3)
 	require.Equal(t, []byte{13, 14, 18, 21, 24, 25}, dst[:6])
 
 	UpsampleBox(dst[:7], []byte{1, 2, 3}, 3)
 	require.Equal(t, []byte{1, 1, 1, 2, 2, 2, 3}, dst[:7])
 
-	// A constant stays constant.
+	// A constant row stays constant.
 	c := []byte{77, 77, 77, 77}
 	UpsampleH2V2(dst, c, c, 4)
 	require.Equal(t, []byte{77, 77, 77, 77, 77, 77, 77, 77}, dst)
 }
 
-// upsamplers are those with assembly: out is the number of samples for one.
+// upsamplers lists the functions with assembly. out is the number of output
+// samples per input sample.
 var upsamplers = []struct {
 	name string
 	out  int
@@ -51,8 +53,8 @@ var upsamplers = []struct {
 	{"H1V2 lower", 1, func(dst, near, far []byte, n int) { UpsampleH1V2(dst, near, far, n, 2) }},
 }
 
-// TestUpsampleWidths compares assembly and reference at every width and many
-// alignments, and looks for writes outside.
+// TestUpsampleWidths compares the assembly with the reference at every width
+// and many alignments, and checks that nothing outside the samples is written.
 func TestUpsampleWidths(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 5))
 	src := make([]byte, 600)
@@ -79,7 +81,7 @@ func TestUpsampleWidths(t *testing.T) {
 			}
 		}
 	}
-	// Every pair of neighbours, and of rows.
+	// Test every pair of neighbours, and of rows.
 	var near, far [258]byte
 	for a := range 256 {
 		for b := range near {

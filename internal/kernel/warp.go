@@ -5,19 +5,20 @@ import (
 	"sync"
 )
 
-// Affine warps of 8-bit images as OpenCV 3.4 to 4.11 computes them: coordinates with 10
-// fractional bits, rounded to 1/32 of a pixel, and weights of 15 bits.
-// Source: modules/imgproc/src/imgwarp.cpp of OpenCV 4.11 (WarpAffineInvoker, initInterTab2D, remap).
+// Affine warps of 8-bit images as OpenCV 3.4 to 4.11 computes them. Coordinates
+// have 10 fractional bits and are rounded to 1/32 of a pixel. Weights have 15
+// bits. Source: modules/imgproc/src/imgwarp.cpp of OpenCV 4.11
+// (WarpAffineInvoker, initInterTab2D, remap).
 
 const (
 	warpBits = 10 // AB_BITS
-	warpFrac = 5  // INTER_BITS: 32 places in a pixel
+	warpFrac = 5  // INTER_BITS: 32 positions per pixel
 	warpMask = 1<<warpFrac - 1
 	warpOne  = 1 << 15 // INTER_REMAP_COEF_SCALE
 )
 
-// WarpInvert is the inverse of an affine map, in rows, as warpAffine makes it: that of a
-// matrix whose determinant is 0 maps everything to (0, 0).
+// WarpInvert returns the inverse of an affine map, in rows, as warpAffine
+// computes it. If the determinant is 0, the result maps everything to (0, 0).
 func WarpInvert(m [6]float64) [6]float64 {
 	d := float64(m[0]*m[4]) - float64(m[1]*m[3])
 	if d != 0 {
@@ -31,18 +32,19 @@ func WarpInvert(m [6]float64) [6]float64 {
 	}
 }
 
-// WarpTaps is the number of neighbours in a row: 1 (nearest), 2, 4 (cubic) or 8 (Lanczos).
+// WarpTaps is the number of taps per axis: 1 (nearest), 2, 4 (cubic) or 8
+// (Lanczos).
 type WarpTaps int
 
-// WarpDeltas fills in how far each column is from the first one, in 1/1024 of a pixel:
-// m is a row of the inverse.
+// WarpDeltas fills dst with the distance of each column from the first, in
+// 1/1024 of a pixel. m is an element of the inverse.
 func WarpDeltas(dst []int32, m float64) {
 	for x := range dst {
 		dst[x] = warpInt(float64(float64(m*float64(x)) * (1 << warpBits)))
 	}
 }
 
-// WarpStart is where the first column of row y is.
+// WarpStart returns the position of the first column of row y.
 func (k WarpTaps) WarpStart(m1, m2 float64, y int) int32 {
 	half := int32(1 << (warpBits - warpFrac - 1))
 	if k == 1 {
@@ -51,7 +53,8 @@ func (k WarpTaps) WarpStart(m1, m2 float64, y int) int32 {
 	return warpInt(float64((float64(m1*float64(y))+m2)*(1<<warpBits))) + half
 }
 
-// warpInt rounds half to even; what an int32 does not hold is its least number, as SSE2's conversion has it.
+// warpInt rounds half to even. A number that an int32 cannot hold becomes the
+// smallest int32, as in SSE2's conversion.
 func warpInt(v float64) int32 {
 	if v = math.RoundToEven(v); v >= math.MinInt32 && v <= math.MaxInt32 {
 		return int32(v)
@@ -59,14 +62,14 @@ func warpInt(v float64) int32 {
 	return math.MinInt32
 }
 
-// warpSource is the image that is warped.
+// warpSource is the image to warp.
 type warpSource struct {
 	pix            []uint8
 	w, h, channels int
 	fill           []uint8
 }
 
-// at is a channel of a pixel, or the fill outside.
+// at returns a channel of a pixel, or the fill outside the image.
 func (s *warpSource) at(x, y, c int) int32 {
 	if uint(x) < uint(s.w) && uint(y) < uint(s.h) {
 		return int32(s.pix[(y*s.w+x)*s.channels+c])
@@ -74,8 +77,9 @@ func (s *warpSource) at(x, y, c int) int32 {
 	return int32(s.fill[c])
 }
 
-// WarpRow makes one row of the output from the dense image src of w x h pixels. Column i is
-// at (x0+dx[i], y0+dy[i]); what lies outside is fill, which has a value for each channel.
+// WarpRow computes one row of the output from the dense image src of w x h
+// pixels. Column i samples (x0+dx[i], y0+dy[i]). Pixels outside the image are
+// fill, which has one value per channel.
 func (k WarpTaps) WarpRow(dst, src []uint8, w, h, channels int, fill []uint8, x0, y0 int32, dx, dy []int32) {
 	s := warpSource{src[:w*h*channels], w, h, channels, fill[:channels]}
 	dst, dy = dst[:len(dx)*channels], dy[:len(dx)]
@@ -91,7 +95,7 @@ func (k WarpTaps) WarpRow(dst, src []uint8, w, h, channels int, fill []uint8, x0
 	}
 }
 
-// warpWhole is the pixel of a coordinate, within int16.
+// warpWhole returns the pixel of a coordinate, clamped to int16.
 func warpWhole(v int32) int { return int(min(max(v, math.MinInt16), math.MaxInt16)) }
 
 func (s *warpSource) nearest(dst []uint8, x0, y0 int32, dx, dy []int32) {
@@ -111,8 +115,9 @@ func (s *warpSource) nearest(dst []uint8, x0, y0 int32, dx, dy []int32) {
 	}
 }
 
-// bilinear has products of weights of 5 bits for those of 15, which are 32 times as much. (Where both
-// coordinates are whole OpenCV's are 32767 and 1, but no difference of 255 shows.)
+// bilinear uses products of 5-bit weights in place of the 15-bit weights, which
+// are 32 times as large. If both coordinates are whole, OpenCV's weights are
+// 32767 and 1, but no difference of up to 255 shows.
 func (s *warpSource) bilinear(dst []uint8, x0, y0 int32, dx, dy []int32) {
 	ch, line := s.channels, s.w*s.channels
 	for i := range dx {
@@ -151,7 +156,7 @@ func (s *warpSource) bilinear(dst []uint8, x0, y0 int32, dx, dy []int32) {
 	}
 }
 
-// taps is k x k neighbours with the weights of table.
+// taps sums k x k pixels with the weights of table.
 func (s *warpSource) taps(dst []uint8, k int, table []int16, x0, y0 int32, dx, dy []int32) {
 	ch, line := s.channels, s.w*s.channels
 	for i := range dx {
@@ -199,11 +204,11 @@ func (s *warpSource) taps(dst []uint8, k int, table []int16, x0, y0 int32, dx, d
 	}
 }
 
-// warpRound is a sum of 15 fractional bits, clipped to a byte.
+// warpRound converts a sum with 15 fractional bits to a byte, clamped.
 func warpRound(v int32) uint8 { return uint8(min(max((v+warpOne/2)>>15, 0), 255)) }
 
-// warpCubic and warpLanczos have the weights of all 32 x 32 places in a pixel, those of rows
-// outermost. They are made when they are first used: 32 and 128 KiB.
+// warpCubic and warpLanczos hold the weights of all 32 x 32 positions within a
+// pixel, rows outermost. They are built on first use and take 32 and 128 KiB.
 var (
 	warpCubic = sync.OnceValue(func() []int16 {
 		return warpTable(4, cvCubic)
@@ -220,8 +225,9 @@ var (
 	})
 )
 
-// warpTable multiplies the weights of both axes, rounds, and gives what the sum then lacks of 1 to the
-// largest of the four in the middle, or takes it from the least.
+// warpTable multiplies the weights of both axes and rounds. If the weights do
+// not sum to 1, it adds the missing part to the largest of the four central
+// weights, or subtracts the excess from the smallest.
 func warpTable(k int, at func([]float32, float32)) []int16 {
 	const n = 1 << warpFrac
 	one := make([]float32, n*k)
@@ -241,7 +247,7 @@ func warpTable(k int, at func([]float32, float32)) []int16 {
 		if sum == warpOne {
 			continue
 		}
-		// The four at and behind the middle, as OpenCV has it.
+		// These are the four weights at and after the centre, as in OpenCV.
 		most := k/2*k + k/2
 		least := most
 		for r := k / 2; r < k/2+2; r++ {

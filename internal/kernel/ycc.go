@@ -6,8 +6,9 @@ package kernel
 //	G = Y - 0.34414 Cb - 0.71414 Cr
 //	B = Y + 1.77200 Cb
 //
-// with Cb and Cr less 128. R's and B's chroma parts are rounded alone, G's two
-// are added first: so libjpeg's tables are made.
+// 128 is subtracted from Cb and Cr first. As in libjpeg's tables, the chroma
+// terms of R and B are rounded separately, and the two of G are added before
+// rounding.
 var crR, cbB, crG, cbG [256]int32
 
 // The factors, times 65536.
@@ -28,7 +29,7 @@ func init() {
 	}
 }
 
-// clampByte limits a colour to a byte.
+// clampByte clamps a colour to a byte.
 func clampByte(v int32) byte {
 	if uint32(v) > 255 {
 		return byte(^(v >> 31))
@@ -36,7 +37,8 @@ func clampByte(v int32) byte {
 	return byte(v)
 }
 
-// YCCToRGB fills dst, three bytes a pixel. dst does not overlap the others.
+// YCCToRGB fills dst with three bytes per pixel. dst must not overlap the
+// inputs.
 func YCCToRGB(dst, y, cb, cr []byte) {
 	n := len(dst) / 3
 	y, cb, cr = y[:n], cb[:n], cr[:n]
@@ -52,9 +54,9 @@ func YCCToRGB(dst, y, cb, cr []byte) {
 	}
 }
 
-// YCCKToCMYK converts the first three planes to RGB, which is inverted CMY, and
-// then inverts all as Pillow does: libjpeg's own inversion and Pillow's cancel
-// out in C, M and Y.
+// YCCKToCMYK converts the first three planes to RGB, which is inverted CMY. It
+// then inverts all channels as Pillow does; in C, M and Y libjpeg's own
+// inversion cancels Pillow's.
 func YCCKToCMYK(dst, y, cb, cr, k []byte) {
 	n := len(dst) / 4
 	y, cb, cr, k = y[:n], cb[:n], cr[:n], k[:n]

@@ -35,7 +35,7 @@ func cv() {
 	}
 }
 
-// allOnes gives a register of ones, the mask of a gather of everything.
+// allOnes returns a register of ones: the mask that gathers every lane.
 func allOnes() VecVirtual {
 	v := YMM()
 	VPCMPEQD(v, v, v)
@@ -48,7 +48,7 @@ func zeros() VecVirtual {
 	return v
 }
 
-// cvRow1 mixes the two bytes at 16 places at a time.
+// cvRow1 mixes two bytes for 16 outputs at a time.
 func cvRow1() {
 	pairs := bytesOf("cv_pairs1", 32, twice(func(i int) int {
 		if i%2 == 1 {
@@ -57,7 +57,7 @@ func cvRow1() {
 		return i/4*4 + i%4/2
 	}))
 	function("cvRow1SIMD", "func(dst *int16, src *byte, n int, first, pair *int32)")
-	Doc("cvRow1SIMD is a row of n pixels, a multiple of 16 and not 0, of 1 channel: sums with 7 fractional bits.", "It reads 4 bytes at each of first.")
+	Doc("cvRow1SIMD computes a row of n pixels of 1 channel, n a multiple of 16 and not 0:", "sums with 7 fractional bits. It reads 4 bytes at each index of first.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
 	first, pair := Load(Param("first"), GP64()), Load(Param("pair"), GP64())
@@ -86,9 +86,9 @@ func cvRow1() {
 	RET()
 }
 
-// cvRow mixes two neighbours of ch bytes at four places at a time.
+// cvRow mixes two neighbours of ch bytes for four outputs at a time.
 func cvRow(ch int) {
-	var pairs [2]Mem // of the first and the second place in a lane
+	var pairs [2]Mem // of the first and the second output in a lane
 	for p := range pairs {
 		pairs[p] = bytesOf(fmt.Sprintf("cv_pairs%d_%d", ch, p), 32, twice(func(i int) int {
 			if c := i / 4; i%2 == 0 && c < ch {
@@ -97,7 +97,7 @@ func cvRow(ch int) {
 			return -1
 		}))
 	}
-	// Which of four dwords each lane repeats.
+	// The dword of four that each lane repeats.
 	weights := [2]Mem{}
 	for p := range weights {
 		weights[p] = GLOBL(fmt.Sprintf("cv_weights%d_%d", ch, p), 8|16)
@@ -116,8 +116,8 @@ func cvRow(ch int) {
 	}))
 	name := fmt.Sprintf("cvRow%dSIMD", ch)
 	function(name, "func(dst *int16, src *byte, n int, first, pair *int32)")
-	Doc(fmt.Sprintf("%s is a row of n pixels, a multiple of 4 and not 0, of %d channels: sums with 7 fractional bits.", name, ch),
-		"It reads 8 bytes at each of first, which counts pixels.", tooMany("writes", ch))
+	Doc(fmt.Sprintf("%s computes a row of n pixels of %d channels, n a multiple of 4 and not 0:", name, ch), "sums with 7 fractional bits.",
+		"It reads 8 bytes at each pixel of first.", tooMany("writes", ch))
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
 	first, pair := Load(Param("first"), GP64()), Load(Param("pair"), GP64())
@@ -176,7 +176,7 @@ func cvRow(ch int) {
 
 func cvMixLinear() {
 	function("cvMixLinearAVX2", "func(dst *byte, a, b *int16, n int, t, u int16)")
-	Doc("cvMixLinearAVX2 is CVMixLinearU8 of n sums, a multiple of 32 and not 0, of 7 fractional bits.")
+	Doc("cvMixLinearAVX2 is CVMixLinearU8 for n sums with 7 fractional bits, n a multiple of", "32 and not 0.")
 	dst := Load(Param("dst"), GP64())
 	a, b := Load(Param("a"), GP64()), Load(Param("b"), GP64())
 	n := Load(Param("n"), GP64())
@@ -216,12 +216,12 @@ func cvMixLinear() {
 	RET()
 }
 
-// tooMany says what the functions for pixels of 3 bytes do.
+// tooMany describes the accesses beyond a pixel of 3 bytes.
 func tooMany(what string, ch int) string {
 	if ch == 3 {
-		return "It " + what + " 4 bytes too many."
+		return "It " + what + " 4 extra bytes."
 	}
-	return "It " + what + " not a byte too many."
+	return "It " + what + " no extra bytes."
 }
 
 // cvHalf averages blocks of 2 x 2 pixels of ch bytes.
@@ -244,7 +244,7 @@ func cvHalf(ch int) {
 	name := fmt.Sprintf("cvHalf%dSIMD", ch)
 	function(name, "func(dst, a, b *byte, n int)")
 	k := map[int]int{1: 32, 3: 8, 4: 8}[ch]
-	Doc(fmt.Sprintf("%s averages the pixels of two rows to n, a multiple of %d and not 0.", name, k), tooMany("reads and writes", ch))
+	Doc(fmt.Sprintf("%s averages the pixels of two rows to n pixels, a multiple of %d and not 0.", name, k), tooMany("reads and writes", ch))
 	dst := Load(Param("dst"), GP64())
 	rows := []Register{Load(Param("a"), GP64()), Load(Param("b"), GP64())}
 	n := Load(Param("n"), GP64())
@@ -320,7 +320,7 @@ func bytesToFloat() {
 
 func cvArea1() {
 	function("cvArea1SIMD", "func(dst, src *float32, n int, first *int32, w *float32, k, line int)")
-	Doc("cvArea1SIMD gives n sums, a multiple of 8 and not 0, of k products; the weights of one place in the sums are line apart.")
+	Doc("cvArea1SIMD computes n sums, a multiple of 8 and not 0, of k products each. The weights", "of consecutive terms of a sum are line apart.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
 	first, w := Load(Param("first"), GP64()), Load(Param("w"), GP64())
@@ -353,12 +353,12 @@ func cvArea1() {
 	RET()
 }
 
-// cvArea sums pixels of ch floats; loops of up to four products are unrolled.
+// cvArea sums pixels of ch floats. Loops of up to four products are unrolled.
 func cvArea(ch int) {
 	name := fmt.Sprintf("cvArea%dSIMD", ch)
 	function(name, "func(dst, src *float32, n int, first *int32, w *float32, k int)")
-	Doc(fmt.Sprintf("%s gives the sums of k products, none of them below 0, of n pixels, n > 0 and k > 0, of %d channels.", name, ch),
-		"It reads and writes 4 elements where a pixel begins.")
+	Doc(fmt.Sprintf("%s computes the sums of k non-negative products of n pixels of %d channels,", name, ch), "n > 0 and k > 0.",
+		"It reads and writes 4 elements at each pixel.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
 	first, w := Load(Param("first"), GP64()), Load(Param("w"), GP64())
@@ -410,7 +410,7 @@ func cvArea(ch int) {
 
 func addScaled() {
 	function("addScaledSIMD", "func(sum, buf *float32, n int, w float32, first bool)")
-	Doc("addScaledSIMD is addScaled of n elements, a multiple of 8 and not 0.")
+	Doc("addScaledSIMD is addScaled for n elements, a multiple of 8 and not 0.")
 	sum, buf := Load(Param("sum"), GP64()), Load(Param("buf"), GP64())
 	n, f := Load(Param("n"), GP64()), Load(Param("first"), GP8())
 	p, err := Param("w").Resolve()
@@ -441,7 +441,7 @@ func addScaled() {
 
 func roundBytes() {
 	function("roundU8SIMD", "func(dst *byte, src *float32, n int)")
-	Doc("roundU8SIMD is RoundU8 of n elements, a multiple of 32 and not 0.")
+	Doc("roundU8SIMD is RoundU8 for n elements, a multiple of 32 and not 0.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
 	order := GLOBL("round_order", 8|16)
@@ -455,8 +455,9 @@ func roundBytes() {
 	var v [4]VecVirtual
 	for i := range v {
 		v[i] = YMM()
-		// A NaN stays one: the second operand is the result. It becomes the least
-		// int32 and so 0, as any number too small does.
+		// NaN stays NaN, because the second operand is the result. It then
+		// becomes the smallest int32 and so 0, like any number that is too
+		// small.
 		VMOVUPS(Mem{Base: src, Disp: 32 * i}, v[i])
 		VMINPS(v[i], most, v[i])
 		VCVTPS2DQ(v[i], v[i])
@@ -484,7 +485,7 @@ func pick(size int) {
 	}))
 	name := fmt.Sprintf("pick%dSIMD", size)
 	function(name, "func(dst, src *byte, n int, index *int32)")
-	Doc(fmt.Sprintf("%s copies the n pixels of index, a multiple of 8 and not 0. It reads 4 bytes of each.", name), tooMany("writes", size))
+	Doc(fmt.Sprintf("%s copies the n pixels at index, n a multiple of 8 and not 0. It reads", name), "4 bytes at each.", tooMany("writes", size))
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n, index := Load(Param("n"), GP64()), Load(Param("index"), GP64())
 	m := YMM()
@@ -527,7 +528,7 @@ func pick(size int) {
 
 func sumRows() {
 	function("sumRowsSIMD", "func(dst *uint16, src *byte, n, rows, stride int)")
-	Doc("sumRowsSIMD adds the first n bytes, a multiple of 16 and not 0, of rows, rows > 0, that are stride apart.")
+	Doc("sumRowsSIMD sums the first n bytes, a multiple of 16 and not 0, of rows that are stride", "bytes apart, rows > 0.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n, rows := Load(Param("n"), GP64()), Load(Param("rows"), GP64())
 	stride := Load(Param("stride"), GP64())
@@ -554,8 +555,8 @@ func sumRows() {
 
 func sumBlocks() {
 	function("sumBlocksSIMD", "func(dst *float32, src *uint16, n, k, ch int, scale float32)")
-	Doc("sumBlocksSIMD adds k pixels of ch elements, at most 4, and scales the sum, n times; n and k are not 0.",
-		"It reads and writes 4 elements where a pixel begins.")
+	Doc("sumBlocksSIMD sums k pixels of up to 4 elements and scales the sum, n times. n and k", "are not 0.",
+		"It reads and writes 4 elements at each pixel.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n, k := Load(Param("n"), GP64()), Load(Param("k"), GP64())
 	ch := Load(Param("ch"), GP64())
@@ -585,10 +586,10 @@ func sumBlocks() {
 	RET()
 }
 
-// cvCubic1 sums four neighbours at eight places at a time.
+// cvCubic1 sums four neighbours for eight outputs at a time.
 func cvCubic1() {
 	function("cvCubic1SIMD", "func(dst *int32, src *byte, n int, first, pairs *int32)")
-	Doc("cvCubic1SIMD is CVRowU8 of n pixels, a multiple of 8 and not 0, of 1 channel, whose four taps are neighbours.")
+	Doc("cvCubic1SIMD is CVRowU8 for n pixels of 1 channel whose four taps are adjacent, n a", "multiple of 8 and not 0.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
 	first, pairs := Load(Param("first"), GP64()), Load(Param("pairs"), GP64())
@@ -611,10 +612,10 @@ func cvCubic1() {
 	RET()
 }
 
-// cvCubic sums four neighbours of ch bytes at two places at a time.
+// cvCubic sums four neighbours of ch bytes for two outputs at a time.
 func cvCubic(ch int) {
 	name := fmt.Sprintf("cvCubic%dSIMD", ch)
-	var taps, weights [2]Mem // of the first and the second two neighbours
+	var taps, weights [2]Mem // of the first and the second pair of neighbours
 	for p := range taps {
 		taps[p] = bytesOf(fmt.Sprintf("cv_cubic%d_%d", ch, p), 32, twice(func(i int) int {
 			if c := i / 4; i%2 == 0 && c < ch {
@@ -628,8 +629,8 @@ func cvCubic(ch int) {
 		}
 	}
 	function(name, "func(dst *int32, src *byte, n int, first, pairs *int32)")
-	Doc(fmt.Sprintf("%s is CVRowU8 of n pixels, a multiple of 2 and not 0, of %d channels, whose four taps are neighbours.", name, ch),
-		"It reads 16 bytes at each of first, and writes 4 elements where a pixel begins.")
+	Doc(fmt.Sprintf("%s is CVRowU8 for n pixels of %d channels whose four taps are adjacent, n a", name, ch), "multiple of 2 and not 0.",
+		"It reads 16 bytes at each index of first and writes 4 elements at each pixel.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
 	first, pairs := Load(Param("first"), GP64()), Load(Param("pairs"), GP64())
@@ -675,7 +676,7 @@ func cvCubic(ch int) {
 
 func cvMixCubic() {
 	function("cvMixCubicSIMD", "func(dst *byte, a, b, c, d *int32, n int, w *[4]float32)")
-	Doc("cvMixCubicSIMD is CVMixCubicU8's arithmetic in float32, of n sums, a multiple of 8 and not 0.")
+	Doc("cvMixCubicSIMD is the float32 part of CVMixCubicU8 for n sums, a multiple of 8 and not 0.")
 	dst := Load(Param("dst"), GP64())
 	var rows [4]Register
 	for i, name := range []string{"a", "b", "c", "d"} {

@@ -8,12 +8,12 @@ import (
 
 var _ = add("find", findWord)
 
-// findWord writes the search for a word: 128 bytes at once, ahead of which the memory
-// is told what comes, since files that are read once are not in a cache.
+// findWord writes the search for a word in blocks of 128 bytes. It prefetches,
+// because files that are read once are not in a cache.
 func findWord() {
-	const ahead = 8192 // the fastest of 256 to 8192 where the file is in the system's cache
+	const ahead = 8192 // the fastest of 256 to 8192 for a file in the page cache
 	function("findWordAVX2", "func(b *byte, n int, w uint32) int")
-	Doc("findWordAVX2 is where the first block of 128 bytes begins that has w at a multiple of 4; n if none has. n is a multiple of 128 and not 0.")
+	Doc("findWordAVX2 returns the index of the first block of 128 bytes that has w at a multiple", "of 4, or n. n is a multiple of 128 and not 0.")
 	p, n, at := Load(Param("b"), GP64()), Load(Param("n"), GP64()), GP64()
 	w, one := YMM(), XMM()
 	VMOVD(Load(Param("w"), GP32()), one)

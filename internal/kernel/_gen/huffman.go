@@ -20,8 +20,8 @@ const huffBits = 11
 
 var _ = add("huffman", huffman)
 
-// huffman is HuffReader.Decode. The chain of dependent instructions from one
-// look-up to the next is what it costs: shift, load the length, shift.
+// huffman writes HuffReader.Decode. Its cost is the chain of dependent
+// instructions between two look-ups: shift, load the length, shift.
 func huffman() {
 	place := GLOBL("huff_place", 8|16)
 	x, y := 0, 0
@@ -53,7 +53,7 @@ func huffman() {
 
 	TEXT("huffDecodeBMI2", NOSPLIT, "func(r *byte)")
 	Pragma("noescape")
-	Doc("huffDecodeBMI2 is HuffReader.Decode; r is a HuffReader.")
+	Doc("huffDecodeBMI2 is HuffReader.Decode. r points to a HuffReader.")
 	r := Load(Param("r"), GP64())
 	stop, end, last := AllocLocal(8), AllocLocal(8), AllocLocal(8)
 	src, acc, n, k := GP64(), GP64(), GP64(), GP64()
@@ -90,13 +90,14 @@ func huffman() {
 		SUBQ(bits, n)
 	}
 	lookUp := func() {
-		// What the next look-up waits for does not wait for the LEA.
+		// The next look-up does not wait for the LEA.
 		MOVQ(acc, t)
 		SHRQ(U8(64-huffBits), t)
 		MOVBQZX(Mem{Base: ac, Index: t, Scale: 8}, length)
 		LEAQ(Mem{Base: ac, Index: t, Scale: 8}, p)
 	}
-	// symbol finishes a rare look-up: the symbol to u, the code's length to length.
+	// symbol finishes a rare look-up: it moves the symbol to u and the code's
+	// length to length.
 	symbol := func(name string) {
 		MOVBQZX(at(p, 4), u)
 		MOVBQZX(at(p, 0), length)
@@ -131,7 +132,8 @@ func huffman() {
 		MOVQ(U32(17), length)
 		Label(name + "_known")
 	}
-	// extend makes v of the size top bits of bits, T.81's EXTEND; it changes t and bits.
+	// extend sets v to T.81's EXTEND of the size top bits of bits. It changes t
+	// and bits.
 	extend := func(v, size, bits Register) {
 		MOVQ(I32(-1), t)
 		BZHIQ(size, t, t)
@@ -165,7 +167,7 @@ func huffman() {
 	SHLQ(U8(7), t)
 	MOVQ(at(to, targetBlocks), blk)
 	ADDQ(t, blk)
-	MOVQ(at(to, targetDC), ac) // the DC's table, for now
+	MOVQ(at(to, targetDC), ac) // temporarily the DC's table
 	refill()
 	lookUp()
 	MOVWQSX(at(p, 4), u)
@@ -227,7 +229,7 @@ func huffman() {
 	INCQ(at(r, readerX))
 	JMP(LabelRef("mcu"))
 
-	Comment("The last coefficient, or in corrupt data one beyond: the entry's first or second.")
+	Comment("The last coefficient or, in corrupt data, one beyond: the entry's first or second.")
 	Label("full")
 	v := GP64()
 	MOVWLSX(at(p, 4), v.As32())

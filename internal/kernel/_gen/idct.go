@@ -13,18 +13,18 @@ const (
 
 	one = 1 << 13
 	// sparse is the last zigzag index up to which all coefficients are in the
-	// first four rows and columns: the tenth further one begins row 4.
+	// first four rows and columns. Index 10 starts row 4.
 	sparse = 9
 )
 
-// madd is the sums of neighbours' products.
+// madd returns the sums of the products of adjacent words.
 func madd(a VecVirtual, m Mem) VecVirtual {
 	x := YMM()
 	VPMADDWD(m, a, x)
 	return x
 }
 
-// zip interleaves a and b, and uses up a.
+// zip interleaves a and b and overwrites a.
 func zip(a, b VecVirtual, lo, hi func(Op, Op, Op)) (VecVirtual, VecVirtual) {
 	l := YMM()
 	lo(b, a, l)
@@ -41,14 +41,14 @@ func qh(a, b, c Op) { VPUNPCKHQDQ(a, b, c) }
 func bl(a, b, c Op) { VPUNPCKLBW(a, b, c) }
 func bh(a, b, c Op) { VPUNPCKHBW(a, b, c) }
 
-// A rowLoop goes over a row of blocks by pairs: the last pair of an odd number
-// overlaps the one before; a block alone is both of its pair.
+// rowLoop iterates over a row of blocks in pairs. The last pair of an odd
+// number overlaps the previous pair. A single block is both blocks of its pair.
 type rowLoop struct {
 	dst, stride, coef, second, quant Register
 	last, secondLast, n, single      Register
 }
 
-// idctLoop begins a row function.
+// idctLoop starts a row function.
 func idctLoop(name, doc string) *rowLoop {
 	TEXT(name, NOSPLIT, "func(dst *byte, stride int, blocks, quant *[64]int16, last *uint8, n int)")
 	Pragma("noescape")
@@ -67,7 +67,8 @@ func idctLoop(name, doc string) *rowLoop {
 	return l
 }
 
-// end goes to the next pair. width is that of a block's samples.
+// end advances to the next pair. width is the width of an output block in
+// samples.
 func (l *rowLoop) end(width int) {
 	Label("next")
 	ADDQ(U32(2*128), l.coef)
@@ -87,15 +88,15 @@ func (l *rowLoop) end(width int) {
 	RET()
 }
 
-// row is row r of the two blocks' coefficients, one in each lane.
+// row returns row r of the coefficients of two blocks, one block per lane.
 func (l *rowLoop) row(r int) VecVirtual {
 	x := YMM()
-	VBROADCASTI128(Mem{Base: l.coef, Disp: 16 * r}, x) // all of x, so that avo sees it begin here
+	VBROADCASTI128(Mem{Base: l.coef, Disp: 16 * r}, x) // all of x, so that avo sees where its live range starts
 	VINSERTI128(U8(1), Mem{Base: l.coef, Index: l.second, Scale: 1, Disp: 16 * r}, x, x)
 	return x
 }
 
-// scaled is row r, dequantized.
+// scaled returns row r, dequantized.
 func (l *rowLoop) scaled(r int) VecVirtual {
 	x, q := l.row(r), YMM()
 	VBROADCASTI128(Mem{Base: l.quant, Disp: 16 * r}, q)
@@ -103,8 +104,8 @@ func (l *rowLoop) scaled(r int) VecVirtual {
 	return x
 }
 
-// store writes 8 rows of 16 samples, or of 8 if there is one block: v[i] has
-// rows 2i and 2i+1, a block in each lane.
+// store writes 8 rows of 16 samples, or of 8 samples for a single block. v[i]
+// holds rows 2i and 2i+1, one block per lane.
 func (l *rowLoop) store(v [4]VecVirtual) {
 	narrow, next := label("narrow"), LabelRef("next")
 	p := GP64()
@@ -131,7 +132,7 @@ func (l *rowLoop) store(v [4]VecVirtual) {
 	JMP(next)
 }
 
-// overflows tells, in the flag NE, whether shifting row 0 by 2 loses bits of it.
+// overflows sets the flag NE if shifting row 0 by 2 loses bits.
 func overflows(row0 VecVirtual) {
 	t := YMM()
 	VPSLLW(U8(2), row0, t)
@@ -140,10 +141,11 @@ func overflows(row0 VecVirtual) {
 	VPTEST(t, t)
 }
 
-// factors are a pass's constants.
+// factors holds the constants of a pass.
 type factors struct{ t3, t2, y3, y4, u0, u3, u1, u2 Mem }
 
-// rounding is that of a pass. It is the product of a word next to the sum.
+// rounding holds the constants that round a pass. The rounding is the product
+// of a word beside the sum.
 type rounding struct {
 	word, factors, whole Mem
 	shift                uint64
@@ -163,14 +165,14 @@ func idct() {
 		words("idct_u1", -f2562, f2053-f2562),
 		words("idct_u2", f3072-f2562, -f2562),
 	}
-	// The same of two values each, the others being 0.
+	// The same for two nonzero values each.
 	s := struct{ e, u [4]Mem }{
 		[4]Mem{words("idct_s_e0", one, f0541+f0765), words("idct_s_e1", one, f0541),
 			words("idct_s_e2", one, -f0541), words("idct_s_e3", one, -f0541-f0765)},
 		[4]Mem{words("idct_s_u0", f1175-f0899, f1175-f1961), words("idct_s_u1", f1175-f0390, f1175-f2562),
 			words("idct_s_u2", f1175, f3072-f2562+f1175-f1961), words("idct_s_u3", f1501-f0899+f1175-f0390, f1175)},
 	}
-	// Rounding of 11 bits in the first pass, of 18 in the second.
+	// The first pass rounds 11 bits, the second 18.
 	rounds := [2]rounding{
 		{words("idct_r1", 1<<10, 1<<10), words("idct_f1", one, 1), dwords("idct_round1", 1<<10), 11},
 		{words("idct_r2", 1<<14, 1<<14), words("idct_f2", one, 1<<3), dwords("idct_round2", 1<<17), 18},
@@ -183,8 +185,9 @@ func idct() {
 	idctRow(true, k, s.e, s.u, rounds, middle, sixteen, spread)
 }
 
-// idctRow writes a row function. Each lane of a register holds a row of one of two
-// blocks; with quads, of one of four where none is sparse.
+// idctRow writes a row function. Each lane of a register holds a row of one of
+// two blocks. With quads it holds a row of one of four blocks, unless one of
+// them is sparse.
 func idctRow(quads bool, k factors, se, su [4]Mem, rounds [2]rounding, middle, sixteen, spread Mem) {
 	name := "idctRowAVX2"
 	if quads {
@@ -209,7 +212,7 @@ func idctRow(quads bool, k factors, se, su [4]Mem, rounds [2]rounding, middle, s
 	CMPL(b, U8(sparse))
 	JA(LabelRef("full"))
 
-	// finish makes rows of samples of columns of words.
+	// finish converts columns of words to rows of samples.
 	finish := func(x [8]VecVirtual) {
 		m := YMM()
 		VMOVDQU(middle, m)
@@ -217,7 +220,7 @@ func idctRow(quads bool, k factors, se, su [4]Mem, rounds [2]rounding, middle, s
 			VPACKSSWB(x[i+4], x[i], x[i])
 			VPADDB(m, x[i], x[i])
 		}
-		// Columns x and x+4 of 8 rows of bytes each: to rows.
+		// Transpose the columns x and x+4 of 8 rows of bytes.
 		x02, x46 := zip(x[0], x[2], bl, bh)
 		x13, x57 := zip(x[1], x[3], bl, bh)
 		y0, y4 := zip(x02, x13, bl, bh)
@@ -228,8 +231,8 @@ func idctRow(quads bool, k factors, se, su [4]Mem, rounds [2]rounding, middle, s
 		l.store(rows)
 	}
 
-	// Four rows and four columns. Where shifting the first row wraps around,
-	// the full transform knows what to do.
+	// This path handles four rows and four columns. If shifting the first row
+	// wraps around, the full transform handles the block.
 	r0 := l.scaled(0)
 	overflows(r0)
 	JNZ(LabelRef("full"))
@@ -257,7 +260,7 @@ func idctRow(quads bool, k factors, se, su [4]Mem, rounds [2]rounding, middle, s
 	for i := range 4 {
 		VPACKSSDW(o[i+4], o[i], o[i])
 	}
-	// o[i] has rows i and i+4 of pairs 02 and 13.
+	// o[i] holds rows i and i+4 of pairs 02 and 13.
 	a0, a4 := zip(o[0], o[1], dl, dh)
 	a2, a6 := zip(o[2], o[3], dl, dh)
 	evenLo, oddLo := zip(a0, a2, ql, qh)
@@ -308,7 +311,7 @@ func idctRow(quads bool, k factors, se, su [4]Mem, rounds [2]rounding, middle, s
 				}
 				return x
 			}
-			// both gives e+o and e-o, scaled down, to places i and 7-i.
+			// both writes e+o and e-o, scaled down, to positions i and 7-i.
 			both := func(i int, e, o VecVirtual) {
 				s := YMM()
 				VPADDD(o, e, s)
@@ -364,7 +367,8 @@ func idctRow(quads bool, k factors, se, su [4]Mem, rounds [2]rounding, middle, s
 	TESTB(flag.As8(), flag.As8())
 	JNZ(LabelRef("wrap"))
 	Label("transpose")
-	// In each lane, row i of columns 0 to 7 to column i of rows 0 to 7.
+	// In each lane, transpose row i of columns 0 to 7 to column i of rows 0 to
+	// 7.
 	a01l, a01h := zip(w[0], w[1], wl, wh)
 	a23l, a23h := zip(w[2], w[3], wl, wh)
 	a45l, a45h := zip(w[4], w[5], wl, wh)
@@ -380,7 +384,7 @@ func idctRow(quads bool, k factors, se, su [4]Mem, rounds [2]rounding, middle, s
 	col[6], col[7] = zip(b67, c67, ql, qh)
 	finish(pass(col, rounds[1]))
 
-	// A block that has nothing but its first row shifts that within 16 bits.
+	// A block with only its first row shifts that within 16 bits.
 	Label("wrap")
 	or, zero, first := l.row(1), YMM(), l.scaled(0)
 	for r := 2; r < 8; r++ {
@@ -432,7 +436,7 @@ func idctRow(quads bool, k factors, se, su [4]Mem, rounds [2]rounding, middle, s
 	l.end(8)
 }
 
-// zips is zip of four blocks.
+// zips is zip for four blocks.
 func zips(a, b VecVirtual, lo, hi func(...Op)) (VecVirtual, VecVirtual) {
 	l := ZMM()
 	lo(b, a, l)
@@ -440,8 +444,8 @@ func zips(a, b VecVirtual, lo, hi func(...Op)) (VecVirtual, VecVirtual) {
 	return l, a
 }
 
-// quad is the transform of four blocks. If shifting a first row wraps around, it
-// leaves them to label two.
+// quad transforms four blocks. If shifting a first row wraps around, it jumps
+// to label two.
 func (l *rowLoop) quad(k factors, rounds [2]rounding, middle Mem) {
 	all := func(m Mem) VecVirtual {
 		z := ZMM()
@@ -486,7 +490,7 @@ func (l *rowLoop) quad(k factors, rounds [2]rounding, middle Mem) {
 				VPMADDWD(m, a, x)
 				return x
 			}
-			// both gives e+o and e-o, scaled down, to places i and 7-i.
+			// both writes e+o and e-o, scaled down, to positions i and 7-i.
 			both := func(i int, e, o VecVirtual) {
 				s := ZMM()
 				VPADDD(o, e, s)
@@ -571,7 +575,7 @@ func (l *rowLoop) quad(k factors, rounds [2]rounding, middle Mem) {
 			LEAQ(Mem{Base: p, Index: l.stride, Scale: 2}, p)
 		}
 	}
-	// The loop then goes on by the other two.
+	// The loop then continues with the other two blocks.
 	ADDQ(U32(2*128), l.coef)
 	ADDQ(U8(16), l.dst)
 	ADDQ(U8(2), l.last)

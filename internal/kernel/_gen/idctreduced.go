@@ -12,7 +12,7 @@ const (
 	g1061, g1272, g1451, g1847, g2172, g2562, g3624 = 8697, 10426, 11893, 15137, 17799, 20995, 29692
 )
 
-// dcOnly jumps to dc if both blocks have nothing else.
+// dcOnly jumps to dc if both blocks have only a DC coefficient.
 func (l *rowLoop) dcOnly() {
 	Label("loop")
 	a := GP32()
@@ -21,7 +21,7 @@ func (l *rowLoop) dcOnly() {
 	JZ(LabelRef("dc"))
 }
 
-// dc is the two blocks' dequantized DC words.
+// dc returns the dequantized DC words of the two blocks.
 func (l *rowLoop) dc() VecVirtual {
 	dc, q := XMM(), XMM()
 	x := GP32()
@@ -34,7 +34,7 @@ func (l *rowLoop) dc() VecVirtual {
 	return dc
 }
 
-// shuffled is a constant of 16 bytes, twice.
+// shuffled is a constant of 16 bytes, repeated once.
 func shuffled(name string, at ...int) Mem {
 	m := GLOBL(name, 8|16)
 	for i := range 32 {
@@ -45,7 +45,7 @@ func shuffled(name string, at ...int) Mem {
 
 var _ = add("jpeg", idct4)
 
-// idct4 does two blocks at a time, one in each lane.
+// idct4 transforms two blocks at a time, one per lane.
 func idct4() {
 	even, odd2, odd0 := words("idct4_even", g1847, -g0765), words("idct4_13_2", g2562, g0899), words("idct4_13_0", g1061, -g2172)
 	odd2b, odd0b := words("idct4_57_2", -g0601, -g0509), words("idct4_57_0", g1451, -g0211)
@@ -61,7 +61,8 @@ func idct4() {
 	l := idctLoop("idctRow4SIMD", "idctRow4SIMD is IDCTRow4 of n blocks, n > 0.")
 	flag := GP64()
 	l.dcOnly()
-	// four makes 4 values of pairs of 7; p0 has value 0 in its low words.
+	// four computes 4 values from the pairs of 7 values. p0 holds value 0 in
+	// its low words.
 	four := func(p0, p26, p13, p57 VecVirtual, round Mem, shift uint64) [4]VecVirtual {
 		e := madd(p0, first)
 		VPADDD(round, e, e)
@@ -121,7 +122,7 @@ func idct4() {
 	VPACKSSWB(o[2], o[0], o[0])
 	VPADDB(middle, o[0], o[0])
 	VPSHUFB(transpose, o[0], o[0])
-	// Four rows of four bytes in each lane.
+	// Each lane holds four rows of four bytes.
 	one, two := o[0].AsX(), XMM()
 	VEXTRACTI128(U8(1), o[0], two)
 	rows, rows2 := XMM(), XMM()
@@ -161,8 +162,8 @@ func idct4() {
 	VMOVDQA(rows, rows2)
 	JMP(LabelRef("store"))
 
-	// A block that has nothing but its first row shifts that within 16 bits. Row
-	// 4, which has no part in it, does not count.
+	// A block with only its first row shifts that within 16 bits. The transform
+	// does not use row 4, so it does not count.
 	Label("wrap")
 	or, zero, row0 := l.row(1), YMM(), l.scaled(0)
 	for _, r := range []int{2, 3, 5, 6, 7} {
@@ -182,10 +183,10 @@ func idct4() {
 
 var _ = add("jpeg", idct2)
 
-// idct2 does two blocks at a time, one in each lane.
+// idct2 transforms two blocks at a time, one per lane.
 func idct2() {
 	k13, k57 := words("idct2_13", g3624, -g1272), words("idct2_57", g0850, -g0720)
-	// The odd ones of 8 words.
+	// The odd words of 8.
 	odd := GLOBL("idct2_odd", 8|16)
 	for i := range 8 {
 		DATA(4*i, U32(uint32(uint16([]int{g3624, -g1272, g0850, -g0720}[i%4]))<<16))
@@ -227,7 +228,7 @@ func idct2() {
 	VPMADDWD(odd, b[0], b[0])
 	VPHADDD(b[0], a[0], a[0])
 	VPHADDD(a[0], a[0], a[0]) // row 0, row 1, and again
-	// Both rows of the first pixel and of the second.
+	// Combine both rows of the first pixel and of the second.
 	dif := YMM()
 	VPSUBD(a[0], firsts, dif)
 	VPADDD(a[0], firsts, firsts)

@@ -11,8 +11,8 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// groups are the files that are written, by the name of -group. Each kernel adds
-// what it writes to its own.
+// groups maps the name of each output file (-group) to the functions that write
+// it. Each kernel adds its own functions.
 var groups = map[string][]func(){}
 
 func add(group string, f func()) bool {
@@ -21,11 +21,11 @@ func add(group string, f func()) bool {
 }
 
 func main() {
-	group := flag.String("group", "", "what to write")
+	group := flag.String("group", "", "group of functions to write")
 	flag.Parse()
 	write, ok := groups[*group]
 	if !ok {
-		fmt.Fprintf(os.Stderr, "-group %q is not known\n", *group)
+		fmt.Fprintf(os.Stderr, "unknown -group %q\n", *group)
 		os.Exit(2)
 	}
 	Constraint(buildtags.Not("purego").ToConstraint())
@@ -35,7 +35,7 @@ func main() {
 	Generate()
 }
 
-// words is a constant of 16 words, a and b in turn.
+// words is a constant of 16 words that alternate between a and b.
 func words(name string, a, b int) Mem {
 	m := GLOBL(name, 8|16) // RODATA, NOPTR
 	for i := range 8 {
@@ -44,7 +44,7 @@ func words(name string, a, b int) Mem {
 	return m
 }
 
-// dwords is a constant of 8 times v.
+// dwords is a constant of 8 copies of v.
 func dwords(name string, v uint32) Mem {
 	m := GLOBL(name, 8|16)
 	for i := range 8 {
@@ -55,13 +55,14 @@ func dwords(name string, v uint32) Mem {
 
 var labels int
 
-// label is a new name for a label.
+// label returns a unique label.
 func label(name string) string {
 	labels++
 	return fmt.Sprint(name, labels)
 }
 
-// function begins a function that keeps none of its arguments, so that they may be on the stack.
+// function starts a function that does not retain its arguments, so they may be
+// on the stack.
 func function(name, signature string) {
 	TEXT(name, NOSPLIT, signature)
 	Pragma("noescape")

@@ -32,8 +32,8 @@ func pixels() {
 	quantize("Int16", 2)
 }
 
-// bytesOf is a constant of the bytes that at gives; those below 0 are 0x80, for
-// which VPSHUFB gives 0.
+// bytesOf is a constant of the bytes at(0) to at(n-1). A negative byte becomes
+// 0x80, for which VPSHUFB returns 0.
 func bytesOf(name string, n int, at func(i int) int) Mem {
 	m := GLOBL(name, 8|16)
 	for i := range n {
@@ -46,11 +46,11 @@ func bytesOf(name string, n int, at func(i int) int) Mem {
 	return m
 }
 
-// A table is gathered from in whole dwords, so that nothing beyond it is read.
+// table is gathered in whole dwords, so that nothing beyond it is read.
 type table struct {
 	base Register
 	size int
-	low  VecVirtual // the bits that say where in the dword the element is
+	low  VecVirtual // the index bits that select the element within a dword
 	mask VecVirtual // of an element
 }
 
@@ -66,14 +66,15 @@ func newTable(base Register, size int) table {
 	return t
 }
 
-// look gives the entries, zero-extended, of the eight indices, from entry first on.
+// look returns the entries at the eight indices, zero-extended. first is the
+// first entry of the table.
 func (t table) look(idx VecVirtual, first int) VecVirtual {
 	ones, v, at := YMM(), YMM(), idx
 	if t.size < 4 {
 		at = YMM()
 		VPSRLD(U8(3-t.size), idx, at)
 		VPAND(t.low, idx, idx)
-		VPSLLD(U8(2+t.size), idx, idx) // to bits
+		VPSLLD(U8(2+t.size), idx, idx) // to a bit offset
 	}
 	VPCMPEQD(ones, ones, ones)
 	VPXOR(v, v, v)
@@ -105,8 +106,8 @@ func (t table) store(v VecVirtual, to Mem) {
 
 func lookupCHW(ch, size int) {
 	name := fmt.Sprintf("lookupCHW%dx%dSIMD", ch, size)
-	// The bytes of a channel of eight pixels, as dwords: the low lane holds the
-	// first 16 of the bytes, the high lane the last.
+	// Spread the bytes of a channel of eight pixels to dwords. The low lane
+	// holds the first 16 bytes, the high lane the last 16.
 	spread := GLOBL(fmt.Sprintf("lookupCHW%dx%dAVX2_spread", ch, size), 8|16)
 	for c := range ch {
 		for i := range 8 {
@@ -118,7 +119,7 @@ func lookupCHW(ch, size int) {
 		}
 	}
 	function(name, "func(dst *byte, plane int, src *byte, n int, tables *byte)")
-	Doc(fmt.Sprintf("%s is lookupCHW of n pixels of %d channels, a multiple of 8 and not 0.", name, ch), "plane is in bytes.")
+	Doc(fmt.Sprintf("%s is lookupCHW for n pixels of %d channels, n a multiple of 8 and not 0.", name, ch), "plane is in bytes.")
 	dst, plane := Load(Param("dst"), GP64()), Load(Param("plane"), GP64())
 	src, n := Load(Param("src"), GP64()), Load(Param("n"), GP64())
 	t := newTable(Load(Param("tables"), GP64()), size)
@@ -153,7 +154,7 @@ func lookupCHW(ch, size int) {
 func lookupHWC(size int) {
 	name := fmt.Sprintf("lookupHWC%dAVX2", size)
 	function(name, "func(dst *byte, src *byte, n int, tables *byte, first *[24]int32)")
-	Doc(name + " looks up n bytes, a multiple of 24 and not 0; the tables of each 24 begin at the entries first.")
+	Doc(name+" looks up n bytes, a multiple of 24 and not 0. The tables of each 24 bytes", "start at the entries first.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
 	t := newTable(Load(Param("tables"), GP64()), size)
@@ -178,7 +179,7 @@ func lookupHWC(size int) {
 	RET()
 }
 
-// planes gives the pointers of ch planes.
+// planes returns the pointers to ch planes.
 func planes(first string, ch int) []Register {
 	p, plane := []Register{Load(Param(first), GP64())}, Load(Param("plane"), GP64())
 	for c := 1; c < ch; c++ {
@@ -189,7 +190,7 @@ func planes(first string, ch int) []Register {
 	return p
 }
 
-// lanes loads 16 bytes at each of the places.
+// lanes loads 16 bytes from each of two offsets.
 func lanes(p Register, low, high int) VecVirtual {
 	v := YMM()
 	VMOVDQU(Mem{Base: p, Disp: low}, v.AsX())
@@ -197,19 +198,19 @@ func lanes(p Register, low, high int) VecVirtual {
 	return v
 }
 
-// storeLanes is lanes' inverse.
+// storeLanes is the inverse of lanes.
 func storeLanes(v VecVirtual, p Register, low, high int) {
 	VMOVDQU(v.AsX(), Mem{Base: p, Disp: low})
 	VEXTRACTI128(U8(1), v, Mem{Base: p, Disp: high})
 }
 
-// twice is a constant of 32 bytes whose lanes are the same.
+// twice repeats the first 16 bytes, for a constant of two equal lanes.
 func twice(at func(i int) int) func(int) int {
 	return func(i int) int { return at(i % 16) }
 }
 
 func deinterleave3() {
-	var m [9]Mem // the bytes of channel c that the part of 16 bytes holds
+	var m [9]Mem // the bytes of channel c within each part of 16 bytes
 	for c := range 3 {
 		for part := range 3 {
 			m[3*c+part] = bytesOf(fmt.Sprintf("split3_%d%d", c, part), 32, twice(func(i int) int {
@@ -222,7 +223,7 @@ func deinterleave3() {
 		}
 	}
 	function("deinterleave3AVX2", "func(dst *byte, plane int, src *byte, n int)")
-	Doc("deinterleave3AVX2 is Deinterleave of n pixels of 3 bytes, a multiple of 32 and not 0.")
+	Doc("deinterleave3AVX2 is Deinterleave for n pixels of 3 bytes, a multiple of 32 and not 0.")
 	d := planes("dst", 3)
 	src, n := Load(Param("src"), GP64()), Load(Param("n"), GP64())
 	Label("loop")
@@ -249,7 +250,7 @@ func deinterleave3() {
 }
 
 func interleave3() {
-	var m [9]Mem // where the bytes of channel c go in the part
+	var m [9]Mem // the destinations of the bytes of channel c within each part
 	for c := range 3 {
 		for part := range 3 {
 			m[3*c+part] = bytesOf(fmt.Sprintf("merge3_%d%d", c, part), 32, twice(func(i int) int {
@@ -261,7 +262,7 @@ func interleave3() {
 		}
 	}
 	function("interleave3AVX2", "func(dst *byte, src *byte, plane int, n int)")
-	Doc("interleave3AVX2 is Interleave of n pixels of 3 bytes, a multiple of 32 and not 0.")
+	Doc("interleave3AVX2 is Interleave for n pixels of 3 bytes, a multiple of 32 and not 0.")
 	s := planes("src", 3)
 	dst, n := Load(Param("dst"), GP64()), Load(Param("n"), GP64())
 	Label("loop")
@@ -306,7 +307,7 @@ func highQwords(a, b, c Op) { VPUNPCKHQDQ(a, b, c) }
 func deinterleave4() {
 	sort := bytesOf("split4", 32, twice(func(i int) int { return i%4*4 + i/4 }))
 	function("deinterleave4AVX2", "func(dst *byte, plane int, src *byte, n int)")
-	Doc("deinterleave4AVX2 is Deinterleave of n pixels of 4 bytes, a multiple of 32 and not 0.")
+	Doc("deinterleave4AVX2 is Deinterleave for n pixels of 4 bytes, a multiple of 32 and not 0.")
 	d := planes("dst", 4)
 	src, n := Load(Param("src"), GP64()), Load(Param("n"), GP64())
 	m := YMM()
@@ -332,7 +333,7 @@ func deinterleave4() {
 
 func interleave4() {
 	function("interleave4AVX2", "func(dst *byte, src *byte, plane int, n int)")
-	Doc("interleave4AVX2 is Interleave of n pixels of 4 bytes, a multiple of 32 and not 0.")
+	Doc("interleave4AVX2 is Interleave for n pixels of 4 bytes, a multiple of 32 and not 0.")
 	s := planes("src", 4)
 	dst, n := Load(Param("dst"), GP64()), Load(Param("n"), GP64())
 	Label("loop")
@@ -354,8 +355,8 @@ func interleave4() {
 	RET()
 }
 
-// Four pixels of three dwords are three vectors of four. Channel c of them
-// stands at the places colourAt[c][vector], with their order order[c].
+// Four pixels of three dwords are three vectors of four. Channel c is at the
+// positions colourAt[c][vector], in the order order[c].
 var (
 	colourAt = [3][3]uint64{{0b1001, 0b0100, 0b0010}, {0b0010, 0b1001, 0b0100}, {0b0100, 0b0010, 0b1001}}
 	order    = [3]uint64{0 | 3<<2 | 2<<4 | 1<<6, 1 | 0<<2 | 3<<4 | 2<<6, 2 | 1<<2 | 0<<4 | 3<<6}
@@ -363,7 +364,7 @@ var (
 
 func deinterleave3x4() {
 	function("deinterleave3x4AVX2", "func(dst *byte, plane int, src *byte, n int)")
-	Doc("deinterleave3x4AVX2 is Deinterleave of n pixels of 3 dwords, a multiple of 8 and not 0. plane is in bytes.")
+	Doc("deinterleave3x4AVX2 is Deinterleave for n pixels of 3 dwords, a multiple of 8 and not 0.", "plane is in bytes.")
 	d := planes("dst", 3)
 	src, n := Load(Param("src"), GP64()), Load(Param("n"), GP64())
 	Label("loop")
@@ -388,7 +389,7 @@ func deinterleave3x4() {
 
 func interleave3x4() {
 	function("interleave3x4AVX2", "func(dst *byte, src *byte, plane int, n int)")
-	Doc("interleave3x4AVX2 is Interleave of n pixels of 3 dwords, a multiple of 8 and not 0. plane is in bytes.")
+	Doc("interleave3x4AVX2 is Interleave for n pixels of 3 dwords, a multiple of 8 and not 0.", "plane is in bytes.")
 	s := planes("src", 3)
 	dst, n := Load(Param("dst"), GP64()), Load(Param("n"), GP64())
 	Label("loop")
@@ -413,7 +414,7 @@ func interleave3x4() {
 
 func flip32() {
 	function("flip32AVX2", "func(last *byte, src *byte, n int, reverse *[16]uint8)")
-	Doc("flip32AVX2 writes n bytes, a multiple of 32 and not 0, in reverse order up to last; reverse is the order within 16.")
+	Doc("flip32AVX2 writes n bytes, a multiple of 32 and not 0, in reverse order, ending at last.", "reverse is the order within 16 bytes.")
 	end, src := Load(Param("last"), GP64()), Load(Param("src"), GP64())
 	n, m := Load(Param("n"), GP64()), YMM()
 	VBROADCASTI128(Mem{Base: Load(Param("reverse"), GP64())}, m)
@@ -431,7 +432,7 @@ func flip32() {
 
 func flip16() {
 	function("flip16AVX2", "func(last *byte, src *byte, n int, reverse *[16]uint8, step int)")
-	Doc("flip16AVX2 moves 16 bytes in the order reverse to up to last, and both pointers by step, n times, n > 0.")
+	Doc("flip16AVX2 permutes 16 bytes by reverse, writes them so that they end at last, and moves", "both pointers by step, n times, n > 0.")
 	end, src := Load(Param("last"), GP64()), Load(Param("src"), GP64())
 	n, m := Load(Param("n"), GP64()), XMM()
 	VMOVDQU(Mem{Base: Load(Param("reverse"), GP64())}, m)
@@ -450,7 +451,7 @@ func flip16() {
 
 func normalize() {
 	function("normalizeSIMD", "func(dst, src *float32, n int, mean, std *[24]float32)")
-	Doc("normalizeSIMD is NormalizeF32 of n elements, a multiple of 24 and not 0.")
+	Doc("normalizeSIMD is NormalizeF32 for n elements, a multiple of 24 and not 0.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
 	mean, std := Load(Param("mean"), GP64()), Load(Param("std"), GP64())
@@ -476,10 +477,10 @@ func normalize() {
 	RET()
 }
 
-// quantize writes elements of a type of the name.
+// quantize writes the function for a type by its name.
 func quantize(name string, size int) {
 	function("quantize"+name+"SIMD", "func(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)")
-	Doc("quantize" + name + "SIMD is QuantizeF32 of n elements, a multiple of 24 and not 0.")
+	Doc("quantize" + name + "SIMD is QuantizeF32 for n elements, a multiple of 24 and not 0.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
 	scale, zero := Load(Param("scale"), GP64()), Load(Param("zero"), GP64())
@@ -489,8 +490,8 @@ func quantize(name string, size int) {
 		VMOVUPS(Mem{Base: scale, Disp: 32 * i}, s[i])
 		VMOVDQU(Mem{Base: zero, Disp: 32 * i}, z[i])
 	}
-	// Beyond these every sum with a zero point is beyond the type, and within
-	// them the sum fits an int32.
+	// Beyond these bounds every sum with a zero point is outside the type's
+	// range. Within them the sum fits an int32.
 	least, most := YMM(), YMM()
 	VMOVUPS(dwords("quantize_least_"+name, 0xC8435000), least) // -200000
 	VMOVUPS(dwords("quantize_most_"+name, 0x48435000), most)   // 200000

@@ -19,9 +19,9 @@ func resample() {
 	resampleColumns(round)
 }
 
-// group writes a loop over the parameter n's outputs by fours, the last four of
-// which may be done again; n is 4 or more. move goes to output x, which is in a
-// register.
+// group writes a loop over n outputs in groups of four; n is 4 or more. It may
+// compute some of the last four twice. move sets the pointers for output x,
+// which is in a register.
 func group(move, body func(x Register)) {
 	x := GP64()
 	XORQ(x, x)
@@ -43,7 +43,8 @@ func group(move, body func(x Register)) {
 	RET()
 }
 
-// split adds the sums of the weights' two halves, lo and hi<<16, and shifts.
+// split adds the sums for the two halves of the weights, lo and hi<<16, and
+// shifts.
 func split(lo, hi VecVirtual) {
 	VPSLLD(U8(16), hi, hi)
 	VPADDD(hi, lo, lo)
@@ -51,10 +52,11 @@ func split(lo, hi VecVirtual) {
 }
 
 // resampleRows is the horizontal pass of two rows of pixels of 3 or 4 channels:
-// one row a lane, one channel a dword.
+// one row per lane, one channel per dword.
 func resampleRows(round Mem, ch int) {
 	name := map[int]string{3: "resampleRGB", 4: "resampleRGBA"}[ch]
-	// The channels of two pixels side by side, as words: pixels 0 and 1, 2 and 3.
+	// The masks place the channels of two adjacent pixels side by side as
+	// words: pixels 0 and 1, 2 and 3.
 	var masks [2]Mem
 	for half := range masks {
 		masks[half] = GLOBL(name+[]string{"_01", "_23"}[half], 8|16)
@@ -80,8 +82,8 @@ func resampleRows(round Mem, ch int) {
 
 	TEXT(name+"AVX2", NOSPLIT, "func(dst0, dst1, src0, src1 *byte, start, w *int32, n, blocks, parts int)")
 	Pragma("noescape")
-	Doc(name+"AVX2 resamples two rows to n pixels, 4 or more, with blocks of 4 packed weights an output,",
-		"of which it uses parts of 2. It reads 16 bytes a block.")
+	Doc(name+"AVX2 resamples two rows to n pixels, 4 or more, with blocks of 4 packed",
+		"weights per output. It uses the first parts pairs of weights and reads 16 bytes per block.")
 	dst := []Register{Load(Param("dst0"), GP64()), Load(Param("dst1"), GP64())}
 	src := []Register{Load(Param("src0"), GP64()), Load(Param("src1"), GP64())}
 	start, blocks := Load(Param("start"), GP64()), Load(Param("blocks"), GP64())
@@ -107,8 +109,9 @@ func resampleRows(round Mem, ch int) {
 				SHLQ(U8(2), off)
 			}
 			if i == 0 {
-				// The next two rows, if these follow one another: a row is too short
-				// for the processor to foresee it, and the time goes to waiting.
+				// Prefetch the next two rows, assuming that rows are adjacent.
+				// A row is too short for the hardware prefetcher, and the loop
+				// would wait for memory.
 				next := GP64()
 				MOVQ(src[1], next)
 				for range 2 {
@@ -184,7 +187,8 @@ func resampleRows(round Mem, ch int) {
 	})
 }
 
-// toWeights sets weights to those of output x, size bytes an output.
+// toWeights sets weights to the weights of output x. size is the number of
+// bytes per output.
 func toWeights(x, size, weights Register) {
 	w := GP64()
 	Load(Param("w"), w)
@@ -193,8 +197,8 @@ func toWeights(x, size, weights Register) {
 	ADDQ(w, weights)
 }
 
-// resamplePlanes is the horizontal pass of four rows of one channel: two rows a
-// lane, two partial sums a row.
+// resamplePlanes is the horizontal pass of four rows of one channel: two rows
+// per lane, two partial sums per row.
 func resamplePlanes(round Mem) {
 	join := GLOBL("resampleGray_join", 8|16)
 	for i := range 32 {
@@ -206,8 +210,8 @@ func resamplePlanes(round Mem) {
 	}
 	TEXT("resampleGrayAVX2", NOSPLIT, "func(dst, src *[4]*byte, start, w *int32, n, blocks int)")
 	Pragma("noescape")
-	Doc("resampleGrayAVX2 resamples four rows to n pixels, 4 or more, with blocks of 4 packed weights an output.",
-		"It reads 4 bytes a block.")
+	Doc("resampleGrayAVX2 resamples four rows to n pixels, 4 or more, with blocks of 4 packed",
+		"weights per output. It reads 4 bytes per block.")
 	src := pointers("src")
 	blocks, size, weights := Load(Param("blocks"), GP64()), GP64(), GP64()
 	MOVQ(blocks, size)
@@ -280,7 +284,7 @@ func resamplePlanes(round Mem) {
 func resampleColumns(round Mem) {
 	TEXT("resampleColumnsAVX2", NOSPLIT, "func(dst, src *byte, line int, w *int32, rows int)")
 	Pragma("noescape")
-	Doc("resampleColumnsAVX2 makes a row of line bytes, 32 or more, of so many rows with packed weights.")
+	Doc("resampleColumnsAVX2 computes a row of line bytes, 32 or more, as the weighted sum of", "rows, with packed weights.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	line, w, rows := Load(Param("line"), GP64()), Load(Param("w"), GP64()), Load(Param("rows"), GP64())
 	zero, rounds := YMM(), YMM()
@@ -299,7 +303,7 @@ func resampleColumns(round Mem) {
 	MOVQ(w, weights)
 	MOVQ(rows, left)
 	pair := func(disp int, first bool) {
-		// The weight of the row after the last one is 0: any will do.
+		// The row after the last one has weight 0, so any row will do.
 		LEAQ(Mem{Base: p, Index: line, Scale: 1}, second)
 		CMPQ(left, U8(1))
 		CMOVQEQ(p, second)
@@ -331,7 +335,8 @@ func resampleColumns(round Mem) {
 		}
 		SUBQ(U8(2), left)
 	}
-	// Weights come in blocks of four: the low halves of two pairs, the high ones.
+	// Weights come in blocks of four: the low halves of two pairs, then the
+	// high halves.
 	pair(0, true)
 	JLE(LabelRef("store"))
 	Label("more")
@@ -364,7 +369,7 @@ func resampleColumns(round Mem) {
 	RET()
 }
 
-// pointers loads the four pointers that a parameter points to.
+// pointers loads the four pointers at a parameter.
 func pointers(name string) (r [4]Register) {
 	p := Load(Param(name), GP64())
 	for i := range r {

@@ -8,7 +8,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// vec is a new register of 16 or 32 bytes.
+// vec returns a new register of 16 or 32 bytes.
 func vec(width int) VecVirtual {
 	if width == 32 {
 		return YMM()
@@ -16,7 +16,7 @@ func vec(width int) VecVirtual {
 	return XMM()
 }
 
-// bytes is a constant of 32 bytes, a and b in turn.
+// bytes is a constant of 32 bytes that alternate between a and b.
 func bytes(name string, a, b int) Mem {
 	m := GLOBL(name, 8|16)
 	for i := range 16 {
@@ -25,18 +25,18 @@ func bytes(name string, a, b int) Mem {
 	return m
 }
 
-// A place is a pointer that goes forward by step bytes a sample.
+// place is a pointer that advances by step bytes per sample.
 type place struct {
 	reg  Register
 	step int
 }
 
-// arg is the pointer of that name.
+// arg returns the pointer parameter of that name.
 func arg(name string, step int) place { return place{Load(Param(name), GP64()), step} }
 
-// sampleLoop writes a function's loop over n samples, n >= width, which body
-// makes width at a time. If n is no multiple of width, the last ones overlap
-// those before.
+// sampleLoop writes a loop over n samples, n >= width. body processes width
+// samples. If n is not a multiple of width, the last samples overlap the
+// previous ones.
 func sampleLoop(width int, n Register, places []place, body func()) {
 	SUBQ(U8(width), n)
 	Label("loop")
@@ -46,7 +46,7 @@ func sampleLoop(width int, n Register, places []place, body func()) {
 	}
 	SUBQ(U8(width), n)
 	JGE(LabelRef("loop"))
-	// n is now the number of samples left, less width.
+	// n is now the number of remaining samples minus width.
 	CMPQ(n, I32(-width))
 	JE(LabelRef("done"))
 	for _, p := range places {
@@ -63,7 +63,7 @@ func sampleLoop(width int, n Register, places []place, body func()) {
 	RET()
 }
 
-// store2 stores what unpacking made of one vector.
+// store2 stores the two halves of an unpacked vector.
 func store2(dst place, lo, hi VecVirtual, width int) {
 	VMOVDQU(lo.AsX(), Mem{Base: dst.reg})
 	VMOVDQU(hi.AsX(), Mem{Base: dst.reg, Disp: 16})
@@ -83,7 +83,7 @@ func upsample() {
 	high := words("up_high", -256, -256)
 
 	for _, width := range []int{16, 32} {
-		// mix is 3 times near and once far of words.
+		// mix computes 3 times near plus far, as words.
 		mix := func(near2, far Op, k Mem) (lo, hi VecVirtual) {
 			lo, hi = vec(width), vec(width)
 			VPUNPCKLBW(far, near2, lo)
@@ -97,7 +97,8 @@ func upsample() {
 			VMOVDQU(Mem{Base: p.reg, Disp: off}, v)
 			return v
 		}
-		// joined gives even>>shift in the low and odd>>shift in the high byte.
+		// joined combines even>>shift in the low byte and odd>>shift in the
+		// high byte.
 		joined := func(even, odd VecVirtual, shift uint64) VecVirtual {
 			VPSRLW(U8(shift), even, even)
 			VPSLLW(U8(8-shift), odd, odd)
@@ -108,7 +109,7 @@ func upsample() {
 
 		TEXT(fmt.Sprintf("upsampleH2V1x%d", width), NOSPLIT, "func(dst, src *byte, n int)")
 		Pragma("noescape")
-		Doc(fmt.Sprintf("upsampleH2V1x%d doubles n samples, n >= %d; those before and after them are read.", width, width))
+		Doc(fmt.Sprintf("upsampleH2V1x%d doubles n samples, n >= %d.", width, width), "It also reads the samples before and after them.")
 		dst, src, n := arg("dst", 2), arg("src", 1), Load(Param("n"), GP64())
 		sampleLoop(width, n, []place{dst, src}, func() {
 			x, prev, next := load(src, 0), load(src, -1), load(src, 1)
@@ -123,7 +124,7 @@ func upsample() {
 
 		TEXT(fmt.Sprintf("upsampleH2V2x%d", width), NOSPLIT, "func(dst, near, far *byte, n int)")
 		Pragma("noescape")
-		Doc(fmt.Sprintf("upsampleH2V2x%d mixes two rows and doubles n samples, n >= %d; those before and after them are read.", width, width))
+		Doc(fmt.Sprintf("upsampleH2V2x%d mixes two rows and doubles n samples, n >= %d.", width, width), "It also reads the samples before and after them.")
 		row, row2 := arg("near", 1), arg("far", 1)
 		dst, n = arg("dst", 2), Load(Param("n"), GP64())
 		sampleLoop(width, n, []place{dst, row, row2}, func() {

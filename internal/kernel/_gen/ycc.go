@@ -10,20 +10,21 @@ import (
 
 var _ = add("jpeg", ycc)
 
-// ycc converts 32 or 16 pixels at a time. The factors are those of ycc.go, less
-// whole numbers where 16 bits need it, and all chroma is doubled:
+// ycc converts 32 or 16 pixels at a time. The factors are those of ycc.go,
+// minus integers so that they fit 16 bits. All chroma is doubled:
 //
 //	2 R = 2 Y + 1 + 2 Cr + floor(26345 (2 Cr) / 65536)
 //	2 B = 2 Y + 1 + 4 Cb + floor(-14942 (2 Cb) / 65536)
 //	  G =   Y + floor((-11277 (2 Cb) - 23401 (2 Cr) + 32768) / 65536)
 //
-// The halves of the first two are rounded down, as floor(x/2 + 1/2) is for whole x.
+// The first two are halved and rounded down, as in floor(x/2 + 1/2) for
+// integers x.
 func ycc() {
 	fr, fb := words("ycc_r", 26345, 26345), words("ycc_b", -14942, -14942)
 	fg := words("ycc_g", -11277, -23401)
 	half := dwords("ycc_half", 1<<15)
 	middle := bytes("ycc_middle", 128, 128)
-	// Byte i of 48 comes from place i/3 of colour i%3.
+	// Byte i of 48 comes from position i/3 of colour i%3.
 	shuffle := GLOBL("ycc_shuffle", 8|16)
 	for part := range 3 {
 		for c := range 3 {
@@ -44,7 +45,7 @@ func ycc() {
 			f(m, a, x)
 			return x
 		}
-		// colours makes the three colours of the pixels at y, cb and cr.
+		// colours computes the three colours of the pixels at y, cb and cr.
 		colours := func(y, cb, cr place) (rgb [3]VecVirtual) {
 			m, zero := vec(width), vec(width)
 			VMOVDQU(middle, m)
@@ -58,7 +59,7 @@ func ycc() {
 				if part == 1 {
 					unpack = bh
 				}
-				// As high bytes of words, less a bit.
+				// The values are the high bytes of words, shifted right by 7.
 				l2, b2, r2 := op(unpack, l, m), op(unpack, b, zero), op(unpack, r, zero)
 				VPSRLW(U8(7), l2, l2)
 				VPSRAW(U8(7), b2, b2)

@@ -23,6 +23,9 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
+// opsPath is the import path of the documented package.
+const opsPath = "github.com/infer-prep/infer-prep/transforms"
+
 func main() {
 	// go generate runs in internal/opdoc.
 	code, text, err := generate(filepath.Join("..", ".."))
@@ -101,7 +104,7 @@ func parse(dir string) (*doc.Package, map[string]*doc.Type, error) {
 		}
 		files = append(files, f)
 	}
-	pkg, err := doc.NewFromFiles(fset, files, "github.com/infer-prep/infer-prep/transforms")
+	pkg, err := doc.NewFromFiles(fset, files, opsPath)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -173,16 +176,16 @@ func section(w *bytes.Buffer, pkg *doc.Package, i transforms.Info, d opdoc.Op) e
 	return nil
 }
 
-// enumeration writes a table of a parameter's values with their meaning, once per
-// type. It omits types without documented constants in package transforms.
+// enumeration writes a table of a parameter's values with their meaning, once
+// per type. It omits types without documented constants in package transforms.
 func enumeration(w *bytes.Buffer, v reflect.Value, types map[string]*doc.Type, seen map[string]bool) {
 	name := v.Type().Name()
 	typ := types[name]
-	if typ == nil || seen[name] || values(v) == "" {
+	if typ == nil || v.Type().PkgPath() != opsPath || seen[name] || values(v) == "" {
 		return
 	}
 	seen[name] = true
-	fmt.Fprintf(w, "\n### %s\n\n%s\n\n| value | meaning |\n|---|---|\n", name, line(typ.Doc))
+	fmt.Fprintf(w, "\n### %s\n\n%s\n| value | meaning |\n|---|---|\n", name, wrap(line(typ.Doc)+"\n"))
 	names := strings.Split(values(v), ", ")
 	for _, c := range typ.Consts {
 		for n, s := range c.Decl.Specs {
@@ -192,8 +195,9 @@ func enumeration(w *bytes.Buffer, v reflect.Value, types map[string]*doc.Type, s
 	}
 }
 
-// values returns the names of an enumeration, "" if v is not one. Its values must
-// be numbered without gaps from 0 or 1. A set of flags is not an enumeration.
+// values returns the names of an enumeration, "" if v is not one. Its values
+// must be numbered without gaps from 0 or 1. A set of flags is not an
+// enumeration.
 func values(v reflect.Value) string {
 	if _, ok := v.Interface().(encoding.TextMarshaler); !ok || v.Kind() != reflect.Uint8 {
 		return ""

@@ -28,7 +28,8 @@ func TestCurrent(t *testing.T) {
 	}
 }
 
-// TestComplete checks that every op has a doc comment that starts with its name.
+// TestComplete checks that every op has a doc comment that starts with its
+// name.
 func TestComplete(t *testing.T) {
 	for _, i := range transforms.Ops() {
 		d, ok := opdoc.Lookup(i.Name)

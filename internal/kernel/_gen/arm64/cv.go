@@ -2,7 +2,7 @@ package main
 
 import "fmt"
 
-// cv makes the functions of ../../cv_arm64.go.
+// cv writes the functions of ../../cv_arm64.go.
 func cv() {
 	cvRow1()
 	cvRow(3)
@@ -38,7 +38,7 @@ func rowArgs(name string) {
 	p("MOVD pair+32(FP), R4")
 }
 
-// cvRow1 mixes two neighbours at eight places at a time.
+// cvRow1 mixes two neighbours for eight outputs at a time.
 func cvRow1() {
 	rowArgs("cvRow1SIMD")
 	const dst, pair, at = R(0), R(4), R(9)
@@ -65,7 +65,7 @@ func cvRow1() {
 	p("RET")
 }
 
-// cvRow mixes two neighbours of ch bytes at four places at a time.
+// cvRow mixes two neighbours of ch bytes for four outputs at a time.
 func cvRow(ch int) {
 	rowArgs(fmt.Sprintf("cvRow%dSIMD", ch))
 	const dst, pair, at = R(0), R(4), R(9)
@@ -108,8 +108,8 @@ func cvRow(ch int) {
 	p("RET")
 }
 
-// cvMix mixes two rows of sums, 16 at a time. sqdmulh gives twice the product,
-// of which the halving drops the bit too many.
+// cvMix mixes two rows of sums, 16 at a time. sqdmulh returns twice the
+// product; halving the result drops the extra bit.
 func cvMix() {
 	text("cvMixLinearNEON", 40, "func cvMixLinearNEON(dst *byte, a, b *int16, n, weights int)")
 	p("MOVD dst+0(FP), R0")
@@ -139,7 +139,7 @@ func cvMix() {
 	p("RET")
 }
 
-// bytesToFloat widens 16 bytes at a time.
+// bytesToFloat converts 16 bytes at a time.
 func bytesToFloat() {
 	text("bytesToFloatSIMD", 24, "func bytesToFloatSIMD(dst *float32, src *byte, n int)")
 	p("MOVD dst+0(FP), R0")
@@ -162,8 +162,8 @@ func bytesToFloat() {
 	p("RET")
 }
 
-// cvArea1 makes four sums at a time; the weights of one place in the sums are
-// line apart.
+// cvArea1 computes four sums at a time. The weights of consecutive terms of a
+// sum are line apart.
 func cvArea1() {
 	text("cvArea1SIMD", 56, "func cvArea1SIMD(dst, row *float32, n int, first *int32, w *float32, k, line int)")
 	p("MOVD dst+0(FP), R0")
@@ -199,7 +199,7 @@ func cvArea1() {
 	p("RET")
 }
 
-// cvArea makes the sums of the ch channels of an output at a time.
+// cvArea computes the sums of the ch channels of one output at a time.
 func cvArea(ch int) {
 	name := fmt.Sprintf("cvArea%dSIMD", ch)
 	text(name, 48, "func "+name+"(dst, row *float32, n int, first *int32, w *float32, k int)")
@@ -233,7 +233,8 @@ func cvArea(ch int) {
 	p("RET")
 }
 
-// scale multiplies eight floats at a time, and adds the products if so said.
+// scale multiplies eight floats at a time. If adds is set, it adds the products
+// to sum.
 func scale(adds bool) {
 	name := "scaleNEON"
 	if adds {
@@ -263,7 +264,7 @@ func scale(adds bool) {
 	p("RET")
 }
 
-// round gives 16 bytes at a time.
+// round converts 16 numbers at a time.
 func round() {
 	text("roundU8SIMD", 24, "func roundU8SIMD(dst *byte, src *float32, n int)")
 	p("MOVD dst+0(FP), R0")
@@ -286,7 +287,7 @@ func round() {
 	p("RET")
 }
 
-// cvHalf makes means of 2 x 2 pixels, eight at a time.
+// cvHalf averages blocks of 2 x 2 pixels, eight at a time.
 func cvHalf(ch int) {
 	name := fmt.Sprintf("cvHalf%dSIMD", ch)
 	text(name, 32, "func "+name+"(dst, a, b *byte, n int)")
@@ -398,7 +399,7 @@ func sumRows() {
 	p("RET")
 }
 
-// sumBlocks adds the up to four channels of k pixels at a time.
+// sumBlocks sums up to four channels of k pixels at a time.
 func sumBlocks() {
 	text("sumBlocksSIMD", 44, "func sumBlocksSIMD(dst *float32, src *uint16, n, k, ch int, scale float32)")
 	p("MOVD dst+0(FP), R0")
@@ -435,7 +436,7 @@ func cubicArgs(name string) {
 	p("MOVD pairs+32(FP), R4")
 }
 
-// cvCubic1 makes four sums of four products at a time.
+// cvCubic1 computes four sums of four products at a time.
 func cvCubic1() {
 	cubicArgs("cvCubic1SIMD")
 	const weights, v, sum = V(0), V(4), V(16)
@@ -459,7 +460,7 @@ func cvCubic1() {
 	p("RET")
 }
 
-// cvCubic makes two times the sums of ch channels at a time.
+// cvCubic computes the sums of ch channels for two outputs at a time.
 func cvCubic(ch int) {
 	cubicArgs(fmt.Sprintf("cvCubic%dSIMD", ch))
 	const weights, pixels, sum = V(0), V(16), V(4)

@@ -6,8 +6,8 @@ const (
 	f1501, f1847, f1961, f2053, f2562, f3072 = 12299, 15137, 16069, 16819, 20995, 25172
 )
 
-// dctFactors are the lanes of registers 0 and 1: those of a whole transform,
-// and the four more of one whose last four inputs are 0.
+// dctFactors holds the lanes of registers 0 and 1: those of a whole transform,
+// and four more for a transform whose last four inputs are 0.
 var dctFactors = []int{
 	f0541, f0541 - f1847, f0541 + f0765, f1175 - f1961, f1175, f1175 - f0390, f0298 - f0899, -f0899,
 	f2053 - f2562, -f2562, f3072 - f2562, f1501 - f0899,
@@ -23,8 +23,8 @@ func factor(v int) lane {
 	panic("no such factor")
 }
 
-// products is the sum of products of registers with factors, with what d has
-// already if more is set.
+// products sums the products of registers with factors. If more is set, it adds
+// them to d.
 func products(half int, d V, more bool, terms ...any) {
 	for i := 0; i < len(terms); i += 2 {
 		n, f := dctHalf(terms[i].(V), half), factor(terms[i+1].(int))
@@ -43,14 +43,14 @@ func dctHalf(v V, half int) vec {
 	return v.h8()
 }
 
-// A dctSink takes the outputs of a pass. Output i of half 0 or 1 goes to register
-// to(half, i), and put then does with it what is to be done.
+// dctSink receives the outputs of a pass. Output i of half 0 or 1 goes to
+// register to(half, i). put then processes it.
 type dctSink struct {
 	to  func(half, i int) V
 	put func(half, i int, v V)
 }
 
-// end gives outputs i and 7-i, the sum and the difference of e and o.
+// end computes outputs i and 7-i: the sum and the difference of e and o.
 func (s dctSink) end(half int, e, o [4]V) {
 	for i := range e {
 		sum, dif := s.to(half, i), s.to(half, 7-i)
@@ -61,11 +61,11 @@ func (s dctSink) end(half int, e, o [4]V) {
 	}
 }
 
-// A spare register for output i.
+// dctSpare returns a spare register for output i.
 func dctSpare(i int) V { return V(14 + i/4) }
 
-// dctWhole is dct1 of ../../idct.go over the eight registers from in on, which it
-// overwrites.
+// dctWhole is dct1 of ../../idct.go over the eight registers from in on. It
+// overwrites them.
 func dctWhole(in V, s dctSink) {
 	const sum, z3, z4 = V(2), V(3), V(4)
 	dif := in + 4
@@ -95,7 +95,7 @@ func dctWhole(in V, s dctSink) {
 	}
 }
 
-// dctQuarter is dct1 where the last four inputs are 0.
+// dctQuarter is dct1 for inputs whose last four values are 0.
 func dctQuarter(in V, half int, s dctSink) {
 	const u2, u3, u0, u1, t3, t2, t0, e0, e1 = V(5), V(6), V(7), V(8), V(9), V(10), V(11), V(12), V(13)
 	products(half, t3, false, in+2, f0541+f0765)
@@ -113,9 +113,9 @@ func dctQuarter(in V, half int, s dctSink) {
 }
 
 // idct transforms a row of blocks. A lane is a column of the block in the first
-// pass and a row in the second. No sum of dct1 reaches 2^31 - 2^17 (the largest
-// is 8192+15137+41241 times 2^15), so shifts that round without wrapping give
-// the reference's values.
+// pass and a row in the second. No sum of dct1 reaches 2^31 - 2^17; the largest
+// is 8192+15137+41241 times 2^15. Shifts that round without wrapping therefore
+// return the reference's values.
 func idct() {
 	const in, out = V(16), V(24)
 	const dst, stride, coef, quant, last, at, factors, sign = R(0), R(1), R(2), R(3), R(4), R(6), R(7), V(15)
@@ -178,7 +178,8 @@ func idct() {
 			}
 			return dctSpare(i)
 		},
-		// The upper halves of all sums; the two bits that are left go later.
+		// Take the upper halves of all sums. The remaining two bits are dropped
+		// later.
 		func(half, i int, v V) {
 			if half == 1 {
 				uzp2((out + V(i)).h8(), (out + V(i)).h8(), v.h8())
@@ -227,7 +228,7 @@ func idct() {
 	dctWhole(in, second)
 
 	label("store")
-	// Columns x and x+4 of eight rows to rows.
+	// Transpose the columns x and x+4 of eight rows.
 	for i := range V(4) {
 		sqrshrn((in + i).b8(), (out + i).h8(), 2)
 		sqrshrn((in + i).b16(), (out + i + 4).h8(), 2)
@@ -238,9 +239,9 @@ func idct() {
 	trn2((a + 3).b16(), (in + 2).b16(), (in + 3).b16())
 	movi(sign.b16(), 0x80)
 	trn1(in.h8(), a.h8(), (a + 2).h8())             // rows 0 and 4
-	trn2((in + 1).h8(), a.h8(), (a + 2).h8())       // 2 and 6
-	trn1((in + 2).h8(), (a + 1).h8(), (a + 3).h8()) // 1 and 5
-	trn2((in + 3).h8(), (a + 1).h8(), (a + 3).h8()) // 3 and 7
+	trn2((in + 1).h8(), a.h8(), (a + 2).h8())       // rows 2 and 6
+	trn1((in + 2).h8(), (a + 1).h8(), (a + 3).h8()) // rows 1 and 5
+	trn2((in + 3).h8(), (a + 1).h8(), (a + 3).h8()) // rows 3 and 7
 	uzp1(a.s4(), in.s4(), (in + 2).s4())
 	uzp1((a + 1).s4(), (in + 1).s4(), (in + 3).s4())
 	uzp2((a + 2).s4(), in.s4(), (in + 2).s4())
@@ -264,7 +265,8 @@ func idct() {
 	p("BNE block")
 	p("RET")
 
-	// Nothing but the first row: libjpeg's SIMD code shifts that within 16 bits.
+	// Only the first row is nonzero: libjpeg's SIMD code shifts it within 16
+	// bits.
 	label("quarterFlat")
 	shl(in.h4(), in.h4(), 2)
 	for i := range V(4) {

@@ -7,18 +7,19 @@ const (
 	g2562, g3624                             = 20995, 29692
 )
 
-// dct4Factors are the lanes of registers 0 and 1.
+// dct4Factors holds the lanes of registers 0 and 1.
 var dct4Factors = []int{
 	g1847, -g0765, g1061, -g2172, g1451, -g0211, g2562, g0899,
 	-g0601, -g0509, 0, 0, 0, 0, 0, 0,
 }
 
-// fill is v in all lanes of a constant of 16 bytes.
+// fill repeats the 32-bit v in a constant of 16 bytes.
 func fill(v int) []int {
 	return []int{v & 0xffff, v >> 16, v & 0xffff, v >> 16, v & 0xffff, v >> 16, v & 0xffff, v >> 16}
 }
 
-// rowArguments loads the arguments of a function that transforms a row of blocks.
+// rowArguments loads the arguments of a function that transforms a row of
+// blocks.
 func rowArguments(name string, last bool) {
 	args, bytes, after := "dst *byte, stride int, coef, quant *[64]int16, n int", 40, 32
 	if last {
@@ -35,8 +36,9 @@ func rowArguments(name string, last bool) {
 	p("MOVD n+%d(FP), R5", after)
 }
 
-// idct4 gives blocks at half their size. Sums wrap around, also when the half that
-// rounds is added, so it goes into the even part and the shifts don't round.
+// idct4 transforms blocks to half their size. Sums wrap around, also when the
+// rounding half is added. The half is therefore added to the even part, and the
+// shifts do not round.
 func idct4() {
 	var turn []byte // a 4 x 4 block of bytes
 	for i := range byte(16) {
@@ -62,8 +64,8 @@ func idct4() {
 		}
 		panic("no such factor")
 	}
-	// pass is dct4 of four columns, of which input i is in(i), to the registers
-	// from out on.
+	// pass is dct4 for four columns. Input i is in(i), and the outputs go to
+	// the registers from out on.
 	pass := func(in func(i int) vec, round, out V) {
 		const e, z, u0, u2, sum = V(10), V(11), V(12), V(13), V(14)
 		sum4 := func(d V, terms ...int) {
@@ -120,7 +122,7 @@ func idct4() {
 	trn2((a + 1).h8(), out.h8(), (out + 1).h8())
 	trn1((a + 2).h8(), (out + 2).h8(), (out + 3).h8())
 	trn2((a + 3).h8(), (out + 2).h8(), (out + 3).h8())
-	// Columns i and i+4 in one register.
+	// Each register holds columns i and i+4.
 	trn1(in.s4(), a.s4(), (a + 2).s4())
 	trn1((in + 1).s4(), (a + 1).s4(), (a + 3).s4())
 	trn2((in + 2).s4(), a.s4(), (a + 2).s4())
@@ -131,7 +133,7 @@ func idct4() {
 		}
 		return (in + V(i-4)).h8()
 	}, round2, out)
-	// The upper halves of the sums, and three bits less.
+	// Take the upper halves of the sums, and drop three bits.
 	uzp2(out.h8(), out.h8(), (out + 1).h8())
 	uzp2((out + 1).h8(), (out + 2).h8(), (out + 3).h8())
 	sqshrn(out.b8(), out.h8(), 3)
@@ -152,7 +154,8 @@ func idct4() {
 	p("BNE block")
 	p("RET")
 
-	// Nothing but the first row: libjpeg's SIMD code shifts that within 16 bits.
+	// Only the first row is nonzero: libjpeg's SIMD code shifts it within 16
+	// bits.
 	label("flat")
 	shl(in.h8(), in.h8(), 2)
 	for i := range V(4) {
@@ -171,7 +174,7 @@ func idct4() {
 	p("B store")
 }
 
-// idct2 gives blocks at a quarter of their size.
+// idct2 transforms blocks to a quarter of their size.
 func idct2() {
 	halves("dct2", append(append([]int{
 		g3624, -g1272, g0850, -g0720, 0, 0, 0, 0,

@@ -2,20 +2,21 @@ package main
 
 import "fmt"
 
-// V is a vector register; its methods say how it is looked at.
+// V is a vector register. Its methods select lanes.
 type V uint32
 
 // R is a general register.
 type R uint32
 
-// A vec is a register as lanes of 8<<size bits: 16 bytes of them if q, else 8.
+// vec is a register with lanes of 8<<size bits. It has 16 bytes if q is set,
+// else 8.
 type vec struct {
 	n    V
 	size uint32
 	q    bool
 }
 
-// A lane is one lane of a register.
+// lane is one lane of a register.
 type lane struct {
 	n       V
 	size, i uint32
@@ -43,8 +44,8 @@ func (v vec) String() string {
 
 func (l lane) String() string { return fmt.Sprintf("v%d.%c[%d]", l.n, "bhsd"[l.size], l.i) }
 
-// Q is the bit of a whole register, and the suffix of instructions that take
-// or give the upper half.
+// Q is the bit of a whole register, and the suffix of instructions that access
+// the upper half.
 func (v vec) Q() uint32 {
 	if v.q {
 		return 1 << 30
@@ -59,7 +60,7 @@ func (v vec) two() string {
 	return ""
 }
 
-// want stops the generator where a kernel is wrong.
+// want stops the generator at an invalid instruction.
 func want(ok bool, name string, args ...any) {
 	if !ok {
 		panic(fmt.Sprint(name, " ", args))
@@ -72,7 +73,7 @@ func same(name string, code uint32, d, n, m vec) {
 	word(0x0E200400|code|d.Q()|uint32(m.n)<<16|uint32(n.n)<<5|uint32(d.n), "%s %v, %v, %v", name, d, n, m)
 }
 
-// sized is same of any size of integers.
+// sized is same for integers of any size.
 func sized(name string, u, op uint32, d, n, m vec) { same(name, u<<29|d.size<<22|op<<11, d, n, m) }
 
 func add(d, n, m vec)   { sized("add", 0, 0b10000, d, n, m) }
@@ -88,7 +89,7 @@ func logic(name string, u, size uint32, d, n, m vec) {
 func orr(d, n, m vec) { logic("orr", 0, 2, d, n, m) }
 func eor(d, n, m vec) { logic("eor", 1, 0, d, n, m) }
 
-// mov is orr of a register with itself.
+// mov copies a register with orr.
 func mov(d, n V) { orr(d.b16(), n.b16(), n.b16()) }
 
 func float(name string, u, size, op uint32, d, n, m vec) {
@@ -100,7 +101,8 @@ func fsub(d, n, m vec) { float("fsub", 0, 2, 0b11010, d, n, m) }
 func fmul(d, n, m vec) { float("fmul", 1, 0, 0b11011, d, n, m) }
 func fdiv(d, n, m vec) { float("fdiv", 1, 0, 0b11111, d, n, m) }
 
-// long encodes "three registers of different types": d's lanes are twice as wide as m's.
+// long encodes "three registers of different types". The lanes of d are twice
+// as wide as those of m.
 func long(name string, u, op uint32, d, n, m vec) {
 	want(d.q && d.size == m.size+1 && n.q == m.q && n.size == m.size, name, d, n, m)
 	word(0x0E200000|m.Q()|u<<29|m.size<<22|uint32(m.n)<<16|op<<12|uint32(n.n)<<5|uint32(d.n), "%s%s %v, %v, %v", name, m.two(), d, n, m)
@@ -111,14 +113,14 @@ func smlal(d, n, m vec) { long("smlal", 0, 0b1000, d, n, m) }
 func smull(d, n, m vec) { long("smull", 0, 0b1100, d, n, m) }
 func umlal(d, n, m vec) { long("umlal", 1, 0b1000, d, n, m) }
 
-// wide encodes long with a first operand that is as wide as d.
+// wide encodes long with a first operand as wide as d.
 func wide(name string, u, op uint32, d, n, m vec) {
 	want(d.q && d.size == m.size+1 && n.q && n.size == d.size, name, d, n, m)
 	word(0x0E200000|m.Q()|u<<29|m.size<<22|uint32(m.n)<<16|op<<12|uint32(n.n)<<5|uint32(d.n), "%s%s %v, %v, %v", name, m.two(), d, n, m)
 }
 func uaddw(d, n, m vec) { wide("uaddw", 1, 0b0001, d, n, m) }
 
-// element is the code of a lane as last operand.
+// element encodes a lane as the last operand.
 func element(l lane) uint32 {
 	if l.size == 1 {
 		want(l.n < 16 && l.i < 8, "element", l)
@@ -128,7 +130,7 @@ func element(l lane) uint32 {
 	return 2<<22 | l.i&1<<21 | l.i&2<<10 | uint32(l.n)<<16
 }
 
-// by encodes an operation with a lane.
+// by encodes an operation with one lane.
 func by(name string, u, op uint32, d, n vec, m lane) {
 	want(d.size == n.size && n.size == m.size && d.q == n.q, name, d, n, m)
 	word(0x0F000000|d.Q()|u<<29|element(m)|op<<12|uint32(n.n)<<5|uint32(d.n), "%s %v, %v, %v", name, d, n, m)
@@ -144,7 +146,7 @@ func longBy(name string, u, op uint32, d, n vec, m lane) {
 func smullBy(d, n vec, m lane) { longBy("smull", 0, 0b1010, d, n, m) }
 func smlalBy(d, n vec, m lane) { longBy("smlal", 0, 0b0010, d, n, m) }
 
-// shift encodes a shift by a constant; bits is the width that it counts from.
+// shift encodes a shift by a constant.
 func shift(name string, u, op uint32, q uint32, immhb int, d, n vec, by int) {
 	word(0x0F000400|q|u<<29|uint32(immhb)<<16|op<<11|uint32(n.n)<<5|uint32(d.n), "%s %v, %v, #%d", name, d, n, by)
 }
@@ -165,7 +167,8 @@ func shl(d, n vec, by int) {
 	shift("shl", 0, 0b01010, d.Q(), bits+by, d, n, by)
 }
 
-// narrow shifts right into lanes half as wide; a whole d is its upper half.
+// narrow shifts right into lanes half as wide. A whole d selects its upper
+// half.
 func narrow(name string, u, op uint32, d, n vec, by int) {
 	bits := 8 << d.size
 	want(n.q && n.size == d.size+1 && by > 0 && by <= bits, name, d, n, by)
@@ -208,7 +211,7 @@ func scvtf(d, n vec)  { want(d.size == 2, "scvtf", d); unary("scvtf", 0, 0, 0b11
 func ucvtf(d, n vec)  { want(d.size == 2, "ucvtf", d); unary("ucvtf", 1, 0, 0b11101, d, n) }
 func fcvtns(d, n vec) { want(d.size == 2, "fcvtns", d); unary("fcvtns", 0, 0, 0b11010, d, n) }
 
-// pairs adds neighbours to lanes twice as wide.
+// pairs adds adjacent lanes into lanes twice as wide.
 func pairs(name string, op uint32, d, n vec) {
 	want(d.size == n.size+1 && d.q == n.q, name, d, n)
 	misc(name, 1, n.size, op, d.Q(), d, n)
@@ -216,7 +219,7 @@ func pairs(name string, op uint32, d, n vec) {
 func uaddlp(d, n vec) { pairs("uaddlp", 0b00010, d, n) }
 func uadalp(d, n vec) { pairs("uadalp", 0b00110, d, n) }
 
-// permute encodes the zips.
+// permute encodes the zip, uzp and trn instructions.
 func permute(name string, op uint32, d, n, m vec) {
 	want(d.size == n.size && n.size == m.size && d.q == n.q && n.q == m.q, name, d, n, m)
 	word(0x0E000800|d.Q()|d.size<<22|uint32(m.n)<<16|op<<12|uint32(n.n)<<5|uint32(d.n), "%s %v, %v, %v", name, d, n, m)
@@ -227,14 +230,14 @@ func zip1(d, n, m vec) { permute("zip1", 3, d, n, m) }
 func uzp2(d, n, m vec) { permute("uzp2", 5, d, n, m) }
 func trn2(d, n, m vec) { permute("trn2", 6, d, n, m) }
 
-// ext is bytes at to at+15 of n and m one after another.
+// ext extracts the bytes at to at+15 of the concatenation of n and m.
 func ext(d, n, m V, at int) {
 	want(at >= 0 && at < 16, "ext", at)
 	word(0x6E000000|uint32(m)<<16|uint32(at)<<11|uint32(n)<<5|uint32(d), "ext %v, %v, %v, #%d", d.b16(), n.b16(), m.b16(), at)
 }
 
-// tbl looks up m's bytes in regs registers from n on. Those outside give 0, with
-// tbx what d had.
+// tbl looks up the bytes of m in regs registers from n on. An index outside
+// them returns 0; with tbx it keeps the byte of d.
 func tbl(d, n V, regs int, m V) { table("tbl", 0, d, n, regs, m) }
 func tbx(d, n V, regs int, m V) { table("tbx", 1, d, n, regs, m) }
 
@@ -242,7 +245,7 @@ func table(name string, op uint32, d, n V, regs int, m V) {
 	word(0x4E000000|uint32(m)<<16|uint32(regs-1)<<13|op<<12|uint32(n)<<5|uint32(d), "%s %v, {%s}, %v", name, d.b16(), list(regs, n.b16()), m.b16())
 }
 
-// list is so many registers from v on.
+// list formats regs registers from v on.
 func list(regs int, v vec) string {
 	want(int(v.n)+regs <= 32, "list", v)
 	s := v.String()
@@ -252,7 +255,7 @@ func list(regs int, v vec) string {
 	return s
 }
 
-// imm5 is a lane's number and size.
+// imm5 encodes the number and the size of a lane.
 func imm5(size, i uint32) uint32 { return (i<<1 | 1) << size << 16 }
 
 func dup(d vec, n lane) {
@@ -267,20 +270,20 @@ func dupR(d vec, n R) {
 	word(0x0E000C00|d.Q()|imm5(d.size, 0)|uint32(n)<<5|uint32(d.n), "dup %v, %s%d", d, x, n)
 }
 
-// umovD is a doubleword lane in a general register.
+// umovD moves a doubleword lane to a general register.
 func umovD(d R, n lane) {
 	want(n.size == 3, "umov", n)
 	word(0x4E003C00|imm5(3, n.i)|uint32(n.n)<<5|uint32(d), "mov x%d, %v", d, n)
 }
 
-// movi sets all bytes.
+// movi sets all bytes to v.
 func movi(d vec, v uint32) {
 	want(d.size == 0 && v < 256, "movi", d, v)
 	word(0x0F00E400|d.Q()|v>>5<<16|v&31<<5|uint32(d.n), "movi %v, #0x%x", d, v)
 }
 
-// multiple encodes loads and stores of whole registers. by is the step of the
-// address afterwards: 0, or the number of bytes.
+// multiple encodes loads and stores of whole registers. by is the
+// post-increment of the address: 0, or the number of bytes.
 func multiple(name string, op, load uint32, regs int, v vec, at R, by int) {
 	bytes := 8 * regs
 	if v.q {
@@ -296,13 +299,14 @@ func multiple(name string, op, load uint32, regs int, v vec, at R, by int) {
 	word(code, "%s {%s}, [x%d]%s", name, list(regs, v), at, post)
 }
 
-// Registers of any number up to four, one after another in memory.
+// ld1 and st1 access up to four registers that are adjacent in memory.
 func ld1(regs int, v vec, at R, by int) { multiple("ld1", ones[regs], 1, regs, v, at, by) }
 func st1(regs int, v vec, at R, by int) { multiple("st1", ones[regs], 0, regs, v, at, by) }
 
 var ones = [5]uint32{1: 0b0111, 2: 0b1010, 3: 0b0110, 4: 0b0010}
 
-// Lanes in turn: lane i of register r is element regs*i+r.
+// ld2 to ld4 and st2 to st4 interleave lanes: lane i of register r is element
+// regs*i+r.
 func ld2(v vec, at R, by int) { multiple("ld2", 0b1000, 1, 2, v, at, by) }
 func ld3(v vec, at R, by int) { multiple("ld3", 0b0100, 1, 3, v, at, by) }
 func ld4(v vec, at R, by int) { multiple("ld4", 0b0000, 1, 4, v, at, by) }
@@ -315,9 +319,8 @@ func ld1r(v vec, at R) {
 	word(0x0D40C000|v.Q()|v.size<<10|uint32(at)<<5|uint32(v.n), "ld1r {%v}, [x%d]", v, at)
 }
 
-// ldr and str take the first 1<<size bytes of a register (4, 8 or 16), at an
-// offset that they divide. Those with Post then move the address by any step
-// of a few bytes.
+// ldr and str access the first 1<<size bytes of a register (4, 8 or 16) at a
+// multiple of that size. The Post forms then move the address by a small step.
 func ldr(size uint32, d V, at R, off int)    { offset("ldr", 1, size, d, at, off) }
 func str(size uint32, d V, at R, off int)    { offset("str", 0, size, d, at, off) }
 func ldrPost(size uint32, d V, at R, by int) { post("ldr", 1, size, d, at, by) }
@@ -328,7 +331,7 @@ func post(name string, load, size uint32, d V, at R, by int) {
 	word(0x3C000400|load<<22|sizeOf(size)|uint32(by&511)<<12|uint32(at)<<5|uint32(d), "%s %c%d, [x%d], #%d", name, "bhsdq"[size], d, at, by)
 }
 
-// sizeOf is the part of a load's or store's code that says how many bytes.
+// sizeOf encodes the number of bytes of a load or store.
 func sizeOf(size uint32) uint32 {
 	if size == 4 {
 		return 1 << 23
@@ -347,8 +350,8 @@ func ldur(d V, at R, off int) {
 	word(0x3CC00000|uint32(off&511)<<12|uint32(at)<<5|uint32(d), "ldur q%d, [x%d, #%d]", d, at, off)
 }
 
-// st1Lane stores one lane of 4 or 8 bytes, ld1Lane loads one of 2 or 4. by is the
-// step of the address afterwards: 0, or the number of bytes.
+// st1Lane stores a lane of 4 or 8 bytes; ld1Lane loads one of 2 or 4. by is the
+// post-increment of the address: 0, or the number of bytes.
 func st1Lane(n lane, at R)         { single("st1", 0, n, at, 0) }
 func ld1Lane(n lane, at R, by int) { single("ld1", 1, n, at, by) }
 

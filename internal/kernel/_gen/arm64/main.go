@@ -1,6 +1,6 @@
-// Command arm64 writes the assembly of internal/kernel for arm64. Go's assembler
-// lacks most of NEON's instructions, so they are written by their codes, with
-// GNU's text behind; the rest (arguments, labels, branches) is Go's.
+// Command arm64 writes the assembly of internal/kernel for arm64. Go's
+// assembler lacks most NEON instructions, so they are written as codes, with
+// GNU's text as a comment. Arguments, labels and branches use Go's syntax.
 package main
 
 import (
@@ -9,7 +9,8 @@ import (
 	"os"
 )
 
-// groups are the files that are written, by the name of -group.
+// groups maps the name of each output file (-group) to the function that writes
+// it.
 var groups = map[string]func(){
 	"jpeg":     func() { ycc(); idct(); idct4(); idct2(); upsample() },
 	"resample": resample,
@@ -18,12 +19,12 @@ var groups = map[string]func(){
 }
 
 func main() {
-	group := flag.String("group", "", "what to write")
-	path := flag.String("out", "", "where to")
+	group := flag.String("group", "", "group of functions to write")
+	path := flag.String("out", "", "path of the output file")
 	flag.Parse()
 	write, ok := groups[*group]
 	if !ok {
-		fmt.Fprintf(os.Stderr, "-group %q is not known\n", *group)
+		fmt.Fprintf(os.Stderr, "unknown -group %q\n", *group)
 		os.Exit(2)
 	}
 	header(*group)

@@ -2,8 +2,8 @@ package main
 
 import "fmt"
 
-// pixels makes the functions of ../../pixels.go. A size is that of an element in
-// bytes.
+// pixels writes the functions of ../../pixels_arm64.go. Sizes are those of an
+// element in bytes.
 func pixels() {
 	for _, ch := range []int{3, 4} {
 		transpose(ch, true)
@@ -31,12 +31,12 @@ func pixels() {
 	quantize("Int16", 2, true)
 }
 
-// of is a whole register as lanes of size bytes.
+// of returns a whole register as lanes of size bytes.
 func of(v V, size int) vec {
 	return map[int]vec{1: v.b16(), 2: v.h8(), 4: v.s4(), 8: v.d2()}[size]
 }
 
-// planes sets the registers from R8 on to the beginnings of the planes.
+// planes sets the registers from R8 on to the starts of the planes.
 func planes(first, plane string, ch int) {
 	p("MOVD %s, R8", first)
 	for c := 1; c < ch; c++ {
@@ -44,7 +44,8 @@ func planes(first, plane string, ch int) {
 	}
 }
 
-// transpose makes Deinterleave and Interleave: 16 bytes of every channel at once.
+// transpose writes Deinterleave and Interleave: 16 bytes of every channel at a
+// time.
 func transpose(ch int, apart bool) {
 	args := "dst *byte, plane int, src *byte, n, size int"
 	name := fmt.Sprintf("deinterleave%dNEON", ch)
@@ -98,8 +99,9 @@ func transpose(ch int, apart bool) {
 	}
 }
 
-// lookup makes LookupCHW (planar) or LookupHWC for elements of 4 or 2 bytes, in
-// general registers: eight pixels, or so many that they are whole words.
+// lookup writes LookupCHW (planar) or LookupHWC for elements of 4 or 2 bytes.
+// It uses general registers and processes eight pixels at a time, or as many as
+// fill whole words.
 func lookup(ch, size int, planar bool) {
 	layout, args, bytes := "HWC", "dst, src *byte, n int, tables *byte", 32
 	if planar {
@@ -134,7 +136,7 @@ func lookup(ch, size int, planar bool) {
 		p("MOVD %d(R2), R%d", 8*w, words+w)
 	}
 	p("ADD $%d, R2", elements)
-	// four makes the entries of four elements and stores them at offset off of dst.
+	// four looks up four elements and stores them at offset off of dst.
 	four := func(e [4]int, dst, off int) {
 		for i, at := range e {
 			word, shift := words+at/8, at%8*8
@@ -184,8 +186,9 @@ func lookup(ch, size int, planar bool) {
 	p("RET")
 }
 
-// lookupBytes makes LookupCHW or LookupHWC for bytes: a channel's table is in 16
-// registers, and the channels are done one after another, 16 pixels at a time.
+// lookupBytes writes LookupCHW or LookupHWC for bytes. The table of a channel
+// is in 16 registers. The channels are processed one after another, 16 pixels
+// at a time.
 func lookupBytes(ch int, planar bool) {
 	layout, args, bytes := "HWC", "dst, src *byte, n int, tables *byte", 32
 	if planar {
@@ -249,14 +252,14 @@ func lookupBytes(ch int, planar bool) {
 		case planar:
 			p("ADD R1, R0")
 		default:
-			p("MOVD R0, R2") // the other channels are still to be done there
+			p("MOVD R0, R2") // the next channel reads what this one wrote
 		}
 	}
 	p("RET")
 }
 
-// flip writes 16 bytes in reverse order a time, of which the next time writes
-// over those that are no whole pixels.
+// flip writes 16 bytes in reverse order at a time. The next step overwrites
+// bytes that are not part of whole pixels.
 func flip() {
 	text("flipNEON", 40, "func flipNEON(last, src *byte, times int, order *[16]uint8, step int)")
 	const dst, src, at, from = R(0), R(1), R(3), V(1)
@@ -307,8 +310,8 @@ func normalize() {
 	p("RET")
 }
 
-// quantize divides, rounds and clamps 24 elements at a time, to size bytes each.
-// The clamp of the additions is beyond that of the type.
+// quantize divides, rounds and clamps 24 elements at a time, to size bytes
+// each. The clamp of the additions is wider than that of the type.
 func quantize(name string, size int, signed bool) {
 	name = "quantize" + name + "SIMD"
 	text(name, 40, "func "+name+"(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)")

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// resample makes the passes of ../../resample.go: 32-bit products of bytes and
-// weights, four sums a register. Weights come in blocks of four.
+// resample writes the passes of ../../resample.go: 32-bit products of bytes and
+// weights, four sums per register. Weights come in blocks of four.
 func resample() {
-	// Byte 4*part+i of 16, as lane i of a register, for the four parts; the same
-	// for pixels of 3 bytes; and the first 3 bytes of 4 pixels, together.
+	// fours spreads byte 4*part+i of 16 to lane i, for four parts. threes does
+	// the same for pixels of 3 bytes. thin packs the first 3 bytes of 4 pixels.
 	var fours, threes, thin []byte
 	for part := range byte(4) {
 		for lane := range byte(4) {
@@ -38,8 +38,8 @@ func resample() {
 	resampleColumns()
 }
 
-// clip is sums as bytes: sums of four registers from a on to one, a. Two steps
-// of 22 bits altogether, of which both clamp.
+// clip converts the sums in four registers from a on to bytes in a. Two steps
+// shift by 22 bits in total, and both clamp.
 func clip(a V) {
 	sqshrun(a.h4(), a.s4(), 16)
 	sqshrun((a + 2).h4(), (a + 2).s4(), 16)
@@ -49,7 +49,7 @@ func clip(a V) {
 	uqshrn(a.b16(), (a + 2).h8(), 6)
 }
 
-// half is what sums begin with: a half of 1<<22.
+// half sets v to the initial value of the sums: a half of 1<<22.
 func half(v V) {
 	movi(v.b16(), 0x20)
 	ushr(v.s4(), v.s4(), 29)
@@ -58,8 +58,9 @@ func half(v V) {
 
 const sums, parts, begin = V(16), V(28), V(26)
 
-// back prepares the last four outputs where their number is no multiple of
-// four: some are made twice. R6 is how many are left, R7 the blocks of an output.
+// back prepares the last four outputs if their number is not a multiple of
+// four. Some outputs are then computed twice. R6 is the number of remaining
+// outputs, R7 the number of blocks per output.
 func back(dst []string, bytes int) {
 	p("CMP $4, R6")
 	p("BGE four")
@@ -80,8 +81,8 @@ func back(dst []string, bytes int) {
 	label("four")
 }
 
-// resamplePixels makes one row or two of pixels of ch bytes. parts counts half
-// blocks, which need not be read to the end of the last block.
+// resamplePixels resamples one or two rows of pixels of ch bytes. parts counts
+// half blocks; the last block need not be read to its end.
 func resamplePixels(ch, count int) {
 	name := fmt.Sprintf("resample%sx%dNEON", map[int]string{3: "RGB", 4: "RGBA"}[ch], count)
 	args := []string{"dst", "src"}
@@ -109,7 +110,7 @@ func resamplePixels(ch, count int) {
 	}
 	ld1(4, parts.b16(), 8, 0)
 	half(begin)
-	// taps adds so many products of every row to pixel px.
+	// taps adds n products of every row to pixel px.
 	taps := func(px, n V) {
 		for r := range last {
 			ldrPost(4, 1+r, rows[r], 4*ch)
@@ -170,7 +171,7 @@ func resamplePixels(ch, count int) {
 	p("RET")
 }
 
-// resampleGray makes four rows.
+// resampleGray resamples four rows.
 func resampleGray() {
 	text("resampleGrayNEON", 48, "func resampleGrayNEON(dst, src *[4]*byte, start, w *int32, n, blocks int)")
 	const w = R(5)
@@ -232,8 +233,8 @@ func resampleGray() {
 	p("RET")
 }
 
-// resampleColumns makes 32 bytes at a time; the last 32 begin earlier where the
-// length is no multiple.
+// resampleColumns processes 32 bytes at a time. If the length is not a multiple
+// of 32, the last 32 bytes overlap the previous ones.
 func resampleColumns() {
 	text("resampleColumnsNEON", 40, "func resampleColumnsNEON(dst, src *byte, line int, w *int32, rows int)")
 	const dst, at, w = R(0), R(5), R(6)

@@ -1,7 +1,8 @@
 package main
 
-// upsample makes the chroma filters of ../../upsample.go, 16 samples of input at
-// a time; the last 16 begin earlier where the number is no multiple.
+// upsample writes the chroma filters of ../../upsample.go, 16 input samples at
+// a time. If their number is not a multiple of 16, the last 16 overlap the
+// previous ones.
 func upsample() {
 	half := func(v V, h int) vec {
 		if h == 0 {
@@ -83,7 +84,7 @@ func upsample() {
 	ushr(threes.h8(), three.h8(), 8)
 	ushr(seven.h8(), seven.h8(), 8)
 	loop("ADD R8<<1, R0", "R1", "R2")
-	// Sums of the columns from 1 before on, and from 1 after on.
+	// These are sums of the columns that start one before, and one after.
 	const nearPrev, nearNext, farPrev, farNext = V(2), V(3), V(4), V(5)
 	const before, after, mid = V(16), V(18), V(20)
 	ldur(nearPrev, near, -1)

@@ -1,13 +1,14 @@
 package main
 
-// ycc converts 16 pixels at a time; the last 16 begin earlier where the number is
-// no multiple. The factors are those of ycc.go less whole numbers, so that they
-// fit 16 bits:
+// ycc converts 16 pixels at a time. If their number is not a multiple of 16,
+// the last 16 overlap the previous ones. The factors are those of ycc.go minus
+// integers, so that they fit 16 bits:
 //
 //	R = Y + Cr + round(26345 Cr), B = Y + 2 Cb + round(-14942 Cb),
 //	G = Y - Cr + round(-22554 Cb + 18734 Cr), in 65536ths.
 //
-// round(f x / 65536) is (floor(2 f x / 65536) + 1) / 2, which sqdmulh and srsra give.
+// round(f x / 65536) is (floor(2 f x / 65536) + 1) / 2, which sqdmulh and srsra
+// compute.
 func ycc() {
 	halves("ycc", 26345, -14942, -22554, 18734)
 	text("yccToRGBSIMD", 40, "func yccToRGBSIMD(dst, y, cb, cr *byte, n int)")
