@@ -125,9 +125,9 @@ func openCVToHLS(r, g, b uint8, body bool) (h, l, s uint8) {
 	return near8(float32(hue * 0.5)), near8(float32(light * 255)), near8(float32(sat * 255))
 }
 
-// hlsParts holds, for each sector, which of p2, p1 and the value between them
-// are red, green and blue. hlsBetween holds, for each hue, the fraction of
-// p2-p1 at which the value between them lies.
+// hlsParts holds, for each sector, which of p2, p1 and the value between are
+// red, green and blue. For each hue, hlsBetween holds the position of the value
+// between, as a fraction of p2-p1.
 var (
 	hlsParts   = [6][3]uint8{{0, 2, 1}, {2, 0, 1}, {1, 0, 2}, {1, 2, 0}, {2, 1, 0}, {0, 1, 2}}
 	hlsBetween = func() (t [256]float32) {

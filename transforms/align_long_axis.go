@@ -3,10 +3,10 @@ package transforms
 import "github.com/infer-prep/infer-prep/tensor"
 
 // AlignLongAxis rotates an image clockwise by 90 degrees if its longer axis is
-// not that of Height x Width: a portrait image for a landscape target, or a
-// landscape image for a portrait target. A square image is copied, and so is
-// any image for a square target. It takes any dtype of fixed size, HWC or CHW,
-// and keeps both. No value changes.
+// not that of Height x Width. It turns portrait images for a landscape target,
+// and landscape images for a portrait target. A square image is copied, and so
+// is any image for a square target. It takes any dtype of fixed size, HWC or
+// CHW, and keeps both. No value changes.
 //
 // Reference: align_long_axis of transformers 5.23.0 (Donut), which is rot90 of
 // NumPy 2.4.6.

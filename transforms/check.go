@@ -57,7 +57,7 @@ func wantPerChannel(d tensor.Desc, name string, n int) error {
 // count.
 func inferred(d tensor.Desc) error {
 	if err := d.Check(); err != nil {
-		return inputErr("the output would be %v", err)
+		return inputErr("the output is invalid: %v", err)
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func checkValues(name string, values []float64) error {
 func checkDivisors(name string, values []float64) error {
 	for i, v := range values {
 		if float32(v) == 0 {
-			return paramErr("%s[%d] is %v, which is 0 in float32: nothing can be divided by it", name, i, v)
+			return paramErr("%s[%d] is %v, want a number that is not 0 in float32", name, i, v)
 		}
 	}
 	return checkValues(name, values)

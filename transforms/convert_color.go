@@ -55,8 +55,8 @@ func (s ColorSpace) channels() int {
 // conversions are:
 //
 //   - OpenCV, HSV: the hue is 0 to 179 in steps of 2 degrees. The conversion to
-//     RGB matches OpenCV's x86-64 build on a CPU with AVX2: it truncates in the
-//     columns that OpenCV processes 32 at a time and rounds in the last W mod
+//     RGB matches OpenCV's x86-64 build on a CPU with AVX2. It truncates in the
+//     columns that OpenCV processes 32 at a time, and rounds in the last W mod
 //     32 columns of each row. Hues from 180 on wrap around.
 //   - OpenCV, YCrCb: the 14-bit fixed point of COLOR_RGB2YCrCb and its inverse.
 //   - Pillow, HSV: convert("HSV"), with all channels 0 to 255.

@@ -154,9 +154,9 @@ func numbers(op Op, h, w int) map[string]float64 {
 // always passes.
 const deviations = 5
 
-// TestDraws compares the distributions of the draws with the reference's: the
-// frequency of each list of ops, and for each of their parameters the mean, the
-// bounds and the distribution function at nine points.
+// TestDraws compares the distributions of the draws with the reference's. It
+// compares the frequency of each list of ops. For each of their parameters it
+// compares the mean, the bounds and the distribution function at nine points.
 func TestDraws(t *testing.T) {
 	eachDraws(t, func(t *testing.T, i Info, k drawsCase, d *drawing) {
 		n := k.N

@@ -59,8 +59,8 @@ func NewLetterbox(height, width int) *Letterbox {
 	return &Letterbox{Height: height, Width: width, Stride: 32, Fill: []float64{114}, Interpolation: Bilinear, Backend: OpenCV}
 }
 
-// Validate checks that the sides and the stride are 1 to 2^24, that there is a
-// fill, and that the backend supports the interpolation.
+// Validate checks that the sides and the stride are 1 to 2^24, that Fill is not
+// empty, and that the backend supports the interpolation.
 func (o *Letterbox) Validate() error {
 	if err := checkSides(o.Height, o.Width); err != nil {
 		return err

@@ -25,7 +25,7 @@ func init() {
 // NewMultiply returns the op, which keeps the slice.
 func NewMultiply(factor ...float64) *Multiply { return &Multiply{Factor: factor} }
 
-// Validate checks that there are factors and that they are finite.
+// Validate checks that the factors are present and finite.
 func (o *Multiply) Validate() error { return checkValues("factor", o.Factor) }
 
 // Infer keeps the description.

@@ -51,7 +51,7 @@ func (o *OneHot) Infer(dst, in []tensor.Desc) error {
 	dst[0] = tensor.Desc{DType: in[0].DType, Shape: tensor.Dims(o.Classes)}
 	switch s := in[0].Shape; {
 	case s.Rank() > 1 || s.Rank() == 1 && s.At(0) < 1:
-		return inputErr("%v, want a label or a vector of so many", in[0])
+		return inputErr("%v, want a scalar label or a vector of labels", in[0])
 	case s.Rank() == 1 && s.At(0) > 1:
 		dst[0].Shape = tensor.Dims(s.At(0), o.Classes)
 	}

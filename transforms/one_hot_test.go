@@ -38,8 +38,8 @@ func TestOneHot(t *testing.T) {
 	refusesParam(t, "classes", NewOneHot(0))
 	refusesParam(t, "smoothing", &OneHot{2, 1.1})
 	refusesInput(t, "integer", NewOneHot(2), tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(2)})
-	refusesInput(t, "want a label", NewOneHot(2), tensor.Desc{DType: tensor.Int32, Shape: tensor.Dims(2, 2)})
-	refusesInput(t, "want a label", NewOneHot(2), tensor.Desc{DType: tensor.Int32, Shape: tensor.Dims(tensor.Unknown)})
+	refusesInput(t, "want a scalar label", NewOneHot(2), tensor.Desc{DType: tensor.Int32, Shape: tensor.Dims(2, 2)})
+	refusesInput(t, "want a scalar label", NewOneHot(2), tensor.Desc{DType: tensor.Int32, Shape: tensor.Dims(tensor.Unknown)})
 }
 
 func ExampleOneHot() {

@@ -54,7 +54,7 @@ func (l OpList) check(name string) error {
 		return paramErr("%s has %d ops, want 1 to %d", name, len(l), maxListed)
 	}
 	if l.depth(0) > maxListDepth {
-		return paramErr("%s has lists in lists deeper than %d", name, maxListDepth)
+		return paramErr("%s has lists nested deeper than %d", name, maxListDepth)
 	}
 	for i, op := range l {
 		if op == nil {
@@ -117,7 +117,7 @@ func (l OpList) inferAny(d tensor.Desc) (any tensor.Desc, err error) {
 // dtype, layout and rank.
 func either(a, b tensor.Desc) (tensor.Desc, error) {
 	if a.DType != b.DType || a.Layout != b.Layout || a.Shape.Rank() != b.Shape.Rank() {
-		return a, inputErr("the output would be %v or %v by chance, want the same dtype and layout always", a, b)
+		return a, inputErr("the output is %v or %v depending on the draw, want the same dtype and layout", a, b)
 	}
 	for i := range a.Shape.Rank() {
 		if a.Shape.At(i) != b.Shape.At(i) {
@@ -215,7 +215,7 @@ func checkNestingJSON(b []byte) error {
 		case text:
 		case c == '[' || c == '{':
 			if level++; level > maxNesting {
-				return paramErr("lists in lists are deeper than %d", maxListDepth)
+				return paramErr("lists are nested deeper than %d", maxListDepth)
 			}
 		case c == ']' || c == '}':
 			level--
@@ -316,7 +316,7 @@ func checkNestingMsg(b []byte) error {
 			return err
 		}
 		if level++; level == maxNesting {
-			return paramErr("lists in lists are deeper than %d", maxListDepth)
+			return paramErr("lists are nested deeper than %d", maxListDepth)
 		}
 		left[level] = values * uint64(n)
 	}

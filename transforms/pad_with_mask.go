@@ -70,7 +70,7 @@ func (o *PadWithMask) Infer(dst, in []tensor.Desc) error {
 	}
 	h, w := in[0].Height(), in[0].Width()
 	if o.Height != 0 && h > o.Height || o.Width != 0 && w > o.Width {
-		return inputErr("%v is larger than %dx%d (height x width; 0 is no bound)", in[0], o.Height, o.Width)
+		return inputErr("%v is larger than %dx%d (height x width; 0 means no limit)", in[0], o.Height, o.Width)
 	}
 	if o.Height != 0 {
 		h = o.Height

@@ -93,7 +93,7 @@ func (o *Patchify) Infer(dst, in []tensor.Desc) error {
 		}
 	}
 	if int64(int(count)) != count || int64(int(values)) != values {
-		return inputErr("%v: %d patches of %d values are more than can be counted", d, count, values)
+		return inputErr("%v: %d patches of %d values are too many to count", d, count, values)
 	}
 	dst[0] = tensor.Desc{DType: d.DType, Shape: tensor.Dims(int(count), int(values))}
 	dst[1] = tensor.Desc{DType: tensor.Int64, Shape: tensor.Dims(2)}

@@ -86,14 +86,14 @@ func (d *Draw) Emit(op Op) error {
 		return r.Draw(d)
 	}
 	if err := op.Validate(); err != nil {
-		return fmt.Errorf("%s as drawn: %w", InfoOf(op).Name, err)
+		return fmt.Errorf("drawn op %s: %w", InfoOf(op).Name, err)
 	}
 	if len(d.out) < len(d.In) {
 		d.out = make([]tensor.Desc, len(d.In))
 	}
 	out := d.out[:len(d.In)]
 	if err := op.Infer(out, d.In); err != nil {
-		return fmt.Errorf("%s as drawn: %w", InfoOf(op).Name, err)
+		return fmt.Errorf("drawn op %s: %w", InfoOf(op).Name, err)
 	}
 	if s, ok := op.(DataShaped); ok && d.Src != nil {
 		d.ctx.Begin()
@@ -114,7 +114,7 @@ func (d *Draw) size() (h, w int, err error) {
 		return 0, 0, err
 	}
 	if h, w = in.Height(), in.Width(); h == tensor.Unknown || w == tensor.Unknown {
-		return 0, 0, inputErr("%v, want an image whose size is known before it is computed", in)
+		return 0, 0, inputErr("%v, want an image of known size", in)
 	}
 	return h, w, nil
 }

@@ -14,7 +14,7 @@ func TestRandomApply(t *testing.T) {
 	refusesParam(t, "ops[1] is nil", NewRandomApply(0.5, NewInvert(), nil))
 	refusesParam(t, "ops[0], pad: invalid parameter: top", NewRandomApply(0.5, NewPad(-1, 0, 0, 0)))
 	refusesParam(t, "want one of each", NewRandomApply(0.5, NewLetterbox(5, 5)))
-	refusesInput(t, "by chance", NewRandomApply(0.5, NewToTensor()), rgb8)
+	refusesInput(t, "depending on the draw", NewRandomApply(0.5, NewToTensor()), rgb8)
 	d, err := inferOne(NewRandomApply(0.5, NewResize(9, 5)), rgb8)
 	require.NoError(t, err)
 	require.Equal(t, rgb8.WithSize(tensor.Unknown, 5), d, "4 or 9 rows")

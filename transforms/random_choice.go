@@ -4,9 +4,9 @@ import "github.com/infer-prep/infer-prep/tensor"
 
 // RandomChoice runs one of its ops. All must return the same dtype and layout.
 //
-// Reference: torchvision 0.29.2's RandomChoice. Each op is drawn with a
-// probability proportional to its weight: a number of [0, 1) is multiplied by
-// the sum of the weights, and the weights are subtracted in order until the
+// Reference: torchvision 0.29.2's RandomChoice. An op is drawn with a
+// probability proportional to its weight. A number of [0, 1) is multiplied by
+// the sum of the weights. The weights are then subtracted in order until the
 // number is below the next one.
 type RandomChoice struct {
 	Ops     OpList    `json:"ops"`

@@ -17,7 +17,7 @@ func TestRandomChoice(t *testing.T) {
 		op.Weights = w
 		refusesParam(t, "weights", op)
 	}
-	refusesInput(t, "by chance", NewRandomChoice(NewToTensor(), NewInvert()), rgb8)
+	refusesInput(t, "depending on the draw", NewRandomChoice(NewToTensor(), NewInvert()), rgb8)
 	d, err := inferOne(NewRandomChoice(NewResize(9, 7), NewCrop(0, 0, 9, 3)), rgb8)
 	require.NoError(t, err)
 	require.Equal(t, rgb8.WithSize(9, tensor.Unknown), d)

@@ -47,7 +47,7 @@ func (o *RandomColorAdjust) Validate() error {
 		return err
 	}
 	if o.Backend == MXNet && o.Hue != (Range{}) {
-		return paramErr("hue is %v to %v with backend mxnet, which does not adjust it: want 0 to 0", o.Hue.Min, o.Hue.Max)
+		return paramErr("hue is %v to %v with backend mxnet, want 0 to 0: MXNet has no hue adjustment", o.Hue.Min, o.Hue.Max)
 	}
 	return checkAdjustBackend(o.Backend)
 }

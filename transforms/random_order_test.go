@@ -11,7 +11,7 @@ import (
 
 func TestRandomOrder(t *testing.T) {
 	refusesParam(t, "ops has 0 ops", NewRandomOrder())
-	refusesInput(t, "by chance", NewRandomOrder(NewToTensor(), NewInvert()), rgb8)
+	refusesInput(t, "depending on the draw", NewRandomOrder(NewToTensor(), NewInvert()), rgb8)
 	d, err := inferOne(NewRandomOrder(NewResize(9, 5), NewInvert()), rgb8)
 	require.NoError(t, err)
 	require.Equal(t, rgb8.WithSize(tensor.Unknown, 5), d, "what an op may find is all that is known")

@@ -16,7 +16,7 @@ func TestRandomSelectSubpolicy(t *testing.T) {
 	refusesParam(t, "probability 2", NewRandomSelectSubpolicy().Policy([]float64{2}, NewInvert()))
 	refusesParam(t, "probabilities has 0 lists", &RandomSelectSubpolicy{Policies: []OpList{{NewInvert()}}})
 	op := NewRandomSelectSubpolicy().Policy([]float64{0.5}, NewToTensor())
-	refusesInput(t, "by chance", op, rgb8)
+	refusesInput(t, "depending on the draw", op, rgb8)
 	op = NewRandomSelectSubpolicy().Policy([]float64{0.5}, NewInvert()).Policy([]float64{1, 0.5}, NewResize(9, 5), NewInvert())
 	d, err := inferOne(op, rgb8)
 	require.NoError(t, err)

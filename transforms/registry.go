@@ -12,7 +12,7 @@ import (
 // Info is the registration of an op.
 type Info struct {
 	Name    string // in graphs and on the command line: "center_crop"
-	Version int // of the parameters and their meaning, from 1
+	Version int    // of the parameters and their meaning, from 1
 	// New returns the op with its default parameters. The type of the value
 	// identifies the op.
 	New func() Op

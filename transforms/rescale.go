@@ -35,12 +35,12 @@ func (r *RescaleRule) UnmarshalText(t []byte) error {
 // result is float32. It takes an image of any dtype except int64, bool and
 // bytes, HWC or CHW.
 //
-// The rules differ in the last bit. Of the 256 values v/255, RescaleMultiply by
-// 1/255 computes 126 that differ from the quotient rounded to float32;
-// RescaleHF and RescaleDivide compute none. RescaleFused rounds once, after
-// adding Offset. The other rules add Offset to the float32 result in float32.
-// An Offset of 0 adds nothing and keeps the sign of -0. The bits of a NaN are
-// unspecified.
+// The rules differ in the last bit. RescaleMultiply by 1/255 computes 126 of
+// the 256 values v/255 differently from the quotient rounded to float32.
+// RescaleHF and RescaleDivide match it for all of them. RescaleFused rounds
+// once, after adding Offset. The other rules add Offset to the float32 result
+// in float32. An Offset of 0 adds nothing and keeps the sign of -0. The bits of
+// a NaN are unspecified.
 //
 // Reference: transformers 5.23.0, image_transforms.rescale, and with Offset -1
 // the rescaling with offset of EfficientNet and ViViT; torchvision 0.29.2,

@@ -48,10 +48,10 @@ import "github.com/infer-prep/infer-prep/tensor"
 // float32 arithmetic matches torch on CPUs with fused multiply-add (AVX2 and
 // AVX-512 agree) and with more than one thread. It is the same on every CPU
 // here. With one thread, torch uses another kernel for bilinear of three
-// channels without antialiasing. Two quirks of torch 2.15.0 are kept: an
+// channels without antialiasing. Two quirks of torch 2.15.0 are kept. An
 // antialiased result of one column repeats its first row when the height
-// changes, and bilinear and nearest_exact use another kernel if the output's
-// height and width sum to at most 128.
+// changes. Bilinear and nearest_exact use another kernel if the output's height
+// and width sum to at most 128.
 //
 // All bytes of uint8 and all bits of float32 are equal to the reference for up
 // to 4 channels, with one exception. Torch's float32 area to 1 x 1 is a mean,
@@ -131,15 +131,15 @@ func (o *Resize) Validate() error {
 				return err
 			}
 		} else if p.n != 0 {
-			return paramErr("%s %d has no meaning with fit %v and size_rule %v, want 0", p.name, p.n, o.Fit, o.SizeRule)
+			return paramErr("%s %d is not used with fit %v and size_rule %v, want 0", p.name, p.n, o.Fit, o.SizeRule)
 		}
 	}
 	if o.KeepAspect && o.Fit != FitMultiple {
-		return paramErr("keep_aspect has no meaning with fit %v, want false", o.Fit)
+		return paramErr("keep_aspect is not used with fit %v, want false", o.Fit)
 	}
 	if o.MaxEdge != 0 {
 		if o.Fit != FitShortest {
-			return paramErr("max_edge %d has no meaning with fit %v, want 0", o.MaxEdge, o.Fit)
+			return paramErr("max_edge %d is not used with fit %v, want 0", o.MaxEdge, o.Fit)
 		}
 		if err := checkSide("max_edge", o.MaxEdge); err != nil {
 			return err

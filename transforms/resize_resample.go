@@ -26,10 +26,10 @@ func (s sampling) validate() error {
 	switch s.backend {
 	case Pillow:
 		if s.interp == Area {
-			return paramErr("interpolation area with backend pillow, which has no such filter: want box, its equal")
+			return paramErr("interpolation area with backend pillow, want box, which is the same filter")
 		}
 		if !s.antialias && s.interp != Nearest && s.interp != NearestExact {
-			return paramErr("no_antialias with backend pillow, whose filters always antialias: want false, or another backend")
+			return paramErr("no_antialias with backend pillow, which always antialiases: want false, or another backend")
 		}
 	case OpenCV:
 		if s.interp == Box || s.interp == Hamming || s.interp == PILCubic {
@@ -40,11 +40,11 @@ func (s sampling) validate() error {
 			return paramErr("interpolation %v with backend torch, want one of nearest, nearest_exact, bilinear, bicubic, lanczos, area", s.interp)
 		}
 		if s.interp == Lanczos && !s.antialias {
-			return paramErr("no_antialias with interpolation lanczos and backend torch, which has no such kernel: want false")
+			return paramErr("no_antialias with interpolation lanczos and backend torch, want false: torch has no such kernel")
 		}
 	case MXNet:
 		if s.interp != Bicubic {
-			return paramErr("interpolation %v with backend mxnet, want bicubic, or backend opencv, its equal for all others", s.interp)
+			return paramErr("interpolation %v with backend mxnet, want bicubic; use backend opencv for other interpolations", s.interp)
 		}
 	default:
 		return checkLibrary(s.backend)
@@ -166,7 +166,7 @@ func (r *resampler) resample(c *Context, how sampling, dst, src *tensor.Tensor) 
 		return nil
 	}
 	if need := how.memory(src.Desc, dst.Desc); c.Limits.Bytes > 0 && need > c.Limits.Bytes {
-		return inputErr("%v resized to %d x %d (height x width) takes %d bytes between the passes, the limit is %d", src.Desc, dst.Height(), dst.Width(), need, c.Limits.Bytes)
+		return inputErr("%v resized to %d x %d (height x width) needs %d bytes between the passes, want at most %d", src.Desc, dst.Height(), dst.Width(), need, c.Limits.Bytes)
 	}
 	switch how.backend {
 	case Pillow:

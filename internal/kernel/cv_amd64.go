@@ -14,7 +14,7 @@ const (
 	pickPixels        = 8
 )
 
-// What the assembly reads and writes beyond its pixels.
+// Accesses of the assembly beyond its pixels.
 const (
 	cvRow1Reads  = 4 // bytes that cvRow1SIMD reads at a pixel
 	pick1Reads   = 4 // bytes that pick1SIMD reads at a pixel

@@ -41,8 +41,8 @@ func (e HuffEntry) v2() int16    { return int16(e >> 48) }
 // HuffTable decodes one Huffman table of T.81.
 type HuffTable struct {
 	Look [1 << HuffBits]HuffEntry
-	// For codes of HuffBits+1+i bits: Max is the largest code, -1 if there is
-	// none. Offset is the index of the first code's symbol minus that code.
+	// For codes of HuffBits+1+i bits: Max is the largest code, or -1 without
+	// codes. Offset is the index of the first code's symbol minus that code.
 	Max    [16 - HuffBits]int32
 	Offset [16 - HuffBits]int32
 	Vals   [256]uint8

@@ -196,8 +196,8 @@ const (
 	// pixels no sine is wrong by more than 5e-16 n. A weight decreases with the
 	// distance; weights closer than lanczosNear to the centre are computed
 	// directly. A weight at lanczosNear is wrong by less than 6e-14 n before
-	// the division by the sum, about n/6. That is 4e-13, less than a 500,000th
-	// of the last place.
+	// the division by the sum, about n/6. After the division it is wrong by
+	// 4e-13, less than a 500,000th of the last place.
 	lanczosNear  = 1.0 / 64
 	lanczosDoubt = 1.0 / 4096
 )
