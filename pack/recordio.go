@@ -19,6 +19,7 @@ import (
 	"github.com/infer-prep/infer-prep/internal/ordered"
 	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
+	"github.com/infer-prep/infer-prep/records"
 )
 
 // ErrExists is the error of a pack whose files are there already.
@@ -371,7 +372,7 @@ func (w *recordIOWriter) put(i int, content []byte, err error) error {
 		}
 		r.Content = content
 		if w.b = r.Append(w.b[:0]); len(w.b) > recordio.MaxRecord {
-			err = fmt.Errorf("%w: a record of %d bytes, at most %d can be written", recordio.ErrTooLarge, len(w.b), recordio.MaxRecord)
+			err = fmt.Errorf("%w: a record of %d bytes, at most %d can be written", records.ErrTooLarge, len(w.b), recordio.MaxRecord)
 		}
 	}
 	if err != nil {

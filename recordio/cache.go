@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -210,7 +211,7 @@ func (c *Cached) finish() error {
 func (c *Cached) readChunk(to *Chunk) error {
 	var head [splitChunk]byte
 	if _, err := c.file.ReadAt(head[:], c.at); err == io.EOF {
-		return &CorruptionError{c.name, c.at, "the cache ends within a chunk's head"}
+		return records.Corruptf(formatName, c.name, c.at, "the cache ends within a chunk's head")
 	} else if err != nil {
 		return fmt.Errorf("recordio: cache %s: %w", c.name, err)
 	}
@@ -220,7 +221,7 @@ func (c *Cached) readChunk(to *Chunk) error {
 	}
 	at := c.at + splitChunk
 	if int(i) >= len(c.split.stream.files) || n < 0 || n > c.end-at {
-		return &CorruptionError{c.name, c.at, "the cache was changed while it was in use"}
+		return records.Corruptf(formatName, c.name, c.at, "the cache was changed while it was in use")
 	}
 	to.Text, to.limit = c.split.o.Text, c.split.o.Limit
 	to.File, to.Offset = c.split.stream.files[i].Name, int64(binary.LittleEndian.Uint64(head[8:]))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -78,11 +79,11 @@ func eachDamage(b []byte, f func(what string, b []byte)) {
 // TestIndexDamage: an index that is cut off or changed is an error when it is read or a record is, or has
 // all records, with other keys at most. Only of a line's key is there nothing else that tells it.
 func TestIndexDamage(t *testing.T) {
-	records := []string{"first", "", "abcd" + m + "efg", m + m, "the last"}
+	written := []string{"first", "", "abcd" + m + "efg", m + m, "the last"}
 	var rec, idx bytes.Buffer
 	w, err := NewIndexedWriter(&rec, &idx, 0)
 	require.NoError(t, err)
-	for i, r := range records {
+	for i, r := range written {
 		require.NoError(t, w.WriteKey(int64(7*i), []byte(r)))
 	}
 	s := memoryStream(t, rec.Bytes())
@@ -97,20 +98,20 @@ func TestIndexDamage(t *testing.T) {
 		for i := 0; err == nil && i < x.Len(); i++ {
 			var r []byte
 			if r, _, err = x.Record(i, &buf); err == nil {
-				require.Contains(t, records, string(r), what)
+				require.Contains(t, written, string(r), what)
 			}
 		}
 		if err != nil {
-			require.ErrorIs(t, err, ErrCorrupt, what)
+			require.ErrorIs(t, err, records.ErrCorrupt, what)
 			found++
 			return
 		}
 		quiet++
-		require.Equal(t, len(records), x.Len(), what)
-		for i := range records {
+		require.Equal(t, len(written), x.Len(), what)
+		for i := range written {
 			r, _, err := x.Record(i, &buf)
 			require.NoError(t, err)
-			require.Equal(t, records[i], string(r), what)
+			require.Equal(t, written[i], string(r), what)
 		}
 	})
 	require.NotZero(t, quiet)
@@ -129,11 +130,11 @@ func TestSumsDamage(t *testing.T) {
 	eachDamage(text, func(what string, b []byte) {
 		sums, err := ReadSums("s", bytes.NewReader(b))
 		if err != nil {
-			require.ErrorIs(t, err, ErrCorrupt, what)
+			require.ErrorIs(t, err, records.ErrCorrupt, what)
 			return
 		}
 		bad := 0
-		require.NoError(t, s.Verify(sums, Options{}, func(*CorruptionError) { bad++ }))
+		require.NoError(t, s.Verify(sums, Options{}, func(*records.CorruptionError) { bad++ }))
 		if bad == 0 {
 			require.Equal(t, want, sums, what)
 		}
@@ -193,13 +194,13 @@ func FuzzIndex(f *testing.F) {
 		require.Equal(t, l, again)
 		x, err := memoryStream(t, rec).Indexed(l, Options{})
 		if err != nil {
-			require.ErrorIs(t, err, ErrCorrupt)
+			require.ErrorIs(t, err, records.ErrCorrupt)
 			return
 		}
 		var buf Buffer
 		for i := range x.Len() {
 			if _, _, err := x.Record(i, &buf); err != nil {
-				require.ErrorIs(t, err, ErrCorrupt)
+				require.ErrorIs(t, err, records.ErrCorrupt)
 			}
 		}
 	})
@@ -229,7 +230,7 @@ func FuzzSums(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, l, again)
 		bad := 0
-		require.NoError(t, memoryStream(t, rec).Verify(l, Options{}, func(*CorruptionError) { bad++ }))
+		require.NoError(t, memoryStream(t, rec).Verify(l, Options{}, func(*records.CorruptionError) { bad++ }))
 		if bad == 0 {
 			require.Equal(t, sums, l)
 		}
@@ -268,7 +269,7 @@ func FuzzCache(f *testing.F) {
 		}
 		require.Error(t, err)
 		if err != io.EOF {
-			require.True(t, errors.Is(err, ErrCorrupt) || errors.Is(err, ErrTooLarge), "%v", err)
+			require.True(t, errors.Is(err, records.ErrCorrupt) || errors.Is(err, records.ErrTooLarge), "%v", err)
 		}
 	})
 }

@@ -46,15 +46,15 @@ func Example() {
 		if err != nil {
 			panic(err)
 		}
-		for records := chunk.Records(); ; {
-			b, err := records.Next()
+		for in := chunk.Records(); ; {
+			b, err := in.Next()
 			if err == io.EOF {
 				break
 			}
 			if err != nil {
 				panic(err)
 			}
-			fmt.Println(string(b), "at", records.Offset())
+			fmt.Println(string(b), "at", in.Offset())
 		}
 		ahead.Recycle(chunk)
 	}

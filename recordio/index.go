@@ -9,6 +9,8 @@ import (
 	"io"
 	"slices"
 	"strconv"
+
+	"github.com/infer-prep/infer-prep/records"
 )
 
 // Entry is a line of an .idx file: the key by which a record is found, and the
@@ -37,7 +39,7 @@ func ReadIndex(name string, r io.Reader) ([]Entry, error) {
 			}
 		}
 		if err != nil || e.Offset < 0 || e.Offset%align != 0 {
-			return nil, &CorruptionError{name, at, fmt.Sprintf("%.60q, want a key and an offset that is a multiple of %d", s.Text(), align)}
+			return nil, records.Corruptf(formatName, name, at, "%.60q, want a key and an offset that is a multiple of %d", s.Text(), align)
 		}
 		l = append(l, e)
 	}
@@ -45,7 +47,7 @@ func ReadIndex(name string, r io.Reader) ([]Entry, error) {
 		return nil, fmt.Errorf("recordio: %s: %w", name, err)
 	}
 	if len(l) == 0 {
-		return nil, &CorruptionError{name, 0, "no entries"}
+		return nil, records.Corruptf(formatName, name, 0, "no entries")
 	}
 	return l, nil
 }
@@ -100,7 +102,7 @@ type Indexed struct {
 }
 
 // Indexed makes a reader of the records that an index has. Record i is that of entry i.
-// An entry beyond the end, or two of one place, are a CorruptionError; whether a
+// An entry beyond the end, or two of one place, are a records.CorruptionError; whether a
 // record begins there shows when it is read.
 func (s *Stream) Indexed(index []Entry, o Options) (*Indexed, error) {
 	return s.IndexedTo(s.Size(), index, o)
@@ -123,7 +125,7 @@ func (s *Stream) IndexedTo(end int64, index []Entry, o Options) (*Indexed, error
 			end = index[order[k+1]].Offset
 		}
 		if x.ends[i] = end; end-index[i].Offset < header {
-			return nil, &CorruptionError{o.Name, index[i].Offset, fmt.Sprintf("the index has a record of %d bytes there (key %d)", end-index[i].Offset, index[i].Key)}
+			return nil, records.Corruptf(formatName, o.Name, index[i].Offset, "the index has a record of %d bytes there (key %d)", end-index[i].Offset, index[i].Key)
 		}
 	}
 	return x, nil
@@ -155,7 +157,7 @@ func (x *Indexed) Record(i int, b *Buffer) (record []byte, shared bool, err erro
 	file, offset := x.stream.At(at)
 	name := x.stream.files[file].Name
 	if n > x.stream.files[file].Size-offset {
-		return nil, false, &CorruptionError{name, offset, fmt.Sprintf("the index has a record of %d bytes there, beyond the file's end", n)}
+		return nil, false, records.Corruptf(formatName, name, offset, "the index has a record of %d bytes there, beyond the file's end", n)
 	}
 	part, err := x.stream.view(file, offset, offset+n)
 	if err != nil {
@@ -164,7 +166,7 @@ func (x *Indexed) Record(i int, b *Buffer) (record []byte, shared bool, err erro
 	if shared = part != nil; !shared {
 		// A record of several parts has a few bytes more for each.
 		if n > int64(x.limit)*3+header {
-			return nil, false, fmt.Errorf("recordio: %s: at byte %d: %w: %d bytes, the limit is %d", name, offset, ErrTooLarge, n, x.limit)
+			return nil, false, fmt.Errorf("recordio: %s: at byte %d: %w: %d bytes, the limit is %d", name, offset, records.ErrTooLarge, n, x.limit)
 		}
 		if int64(cap(b.b)) < n {
 			b.b = make([]byte, n+n/4) // some more, for the next ones
@@ -180,12 +182,12 @@ func (x *Indexed) Record(i int, b *Buffer) (record []byte, shared bool, err erro
 	b.r = Reader{o: Options{Name: name, Limit: x.limit}, buf: part, base: offset, end: io.EOF, join: b.r.join}
 	if record, err = b.r.Next(); err != nil {
 		if err == io.EOF {
-			err = &CorruptionError{name, offset, "no record"}
+			err = records.Corruptf(formatName, name, offset, "no record")
 		}
 		return nil, false, err
 	}
 	if b.r.End() != offset+n {
-		return nil, false, &CorruptionError{name, b.r.End(), fmt.Sprintf("the record ends, the next one of the index begins at %d", offset+n)}
+		return nil, false, records.Corruptf(formatName, name, b.r.End(), "the record ends, the next one of the index begins at %d", offset+n)
 	}
 	return record, shared && !b.r.joined, nil
 }
@@ -219,7 +221,7 @@ func (s *Stream) PartIndex(index []Entry, k, n int, o Options) (part []Entry, en
 	slices.SortStableFunc(index, func(a, b Entry) int { return cmp.Compare(a.Offset, b.Offset) })
 	if len(index) > 0 {
 		if e := index[len(index)-1]; e.Offset >= s.Size() {
-			return nil, 0, &CorruptionError{o.Name, 0, fmt.Sprintf("key %d is at byte %d, the files have %d", e.Key, e.Offset, s.Size())}
+			return nil, 0, records.Corruptf(formatName, o.Name, 0, "key %d is at byte %d, the files have %d", e.Key, e.Offset, s.Size())
 		}
 	}
 	step := (len(index) + n - 1) / n

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/infer-prep/infer-prep/records"
 )
 
 // Options are those of a Reader.
@@ -42,7 +44,7 @@ type Skipped struct {
 	Places int64 // of damage
 	Bytes  int64
 	// First is what was wrong at the first place.
-	First *CorruptionError
+	First *records.CorruptionError
 }
 
 // bufferSize is what is read at once, at least.
@@ -65,7 +67,7 @@ func NewBytes(b []byte, o Options) *Reader {
 }
 
 // Next is the next record, valid until the next call; io.EOF at the end. Damage is
-// a *CorruptionError; after an error there is nothing more, the error apart.
+// a *records.CorruptionError; after an error there is nothing more, the error apart.
 func (r *Reader) Next() ([]byte, error) {
 	if r.err != nil {
 		return nil, r.err
@@ -77,7 +79,7 @@ func (r *Reader) Next() ([]byte, error) {
 			r.pos += n
 			return record, nil
 		}
-		var c *CorruptionError
+		var c *records.CorruptionError
 		if !r.o.Lenient || !errors.As(err, &c) {
 			r.err = err
 			return nil, err
@@ -105,7 +107,7 @@ func (r *Reader) Skipped() Skipped { return r.skipped }
 func (r *Reader) DirtyPads() int64 { return r.dirty }
 
 func (r *Reader) corrupt(at int, format string, args ...any) error {
-	return &CorruptionError{r.o.Name, r.base + int64(at), fmt.Sprintf(format, args...)}
+	return records.Corruptf(formatName, r.o.Name, r.base+int64(at), format, args...)
 }
 
 // have brings n bytes from place at on into buf, which may move. It is how many there are.
@@ -187,7 +189,7 @@ func (r *Reader) record() (record []byte, n int, err error) {
 var magicBytes = []byte{Magic & 0xff, Magic >> 8 & 0xff, Magic >> 16 & 0xff, Magic >> 24}
 
 func (r *Reader) tooLarge(n int) error {
-	return fmt.Errorf("recordio: %s: at byte %d: %w: %d bytes, the limit is %d", r.o.Name, r.base+int64(r.pos), ErrTooLarge, n, r.o.Limit)
+	return fmt.Errorf("recordio: %s: at byte %d: %w: %d bytes, the limit is %d", r.o.Name, r.base+int64(r.pos), records.ErrTooLarge, n, r.o.Limit)
 }
 
 // part parses the part at a place of buf, of n bytes in all; io.EOF if nothing is there.

@@ -12,16 +12,15 @@
 //
 // Reading is strict unless asked otherwise: what dmlc-core accepts or loses in
 // silence (a file that ends within a record, parts without a beginning, kinds that
-// nobody writes, missing padding) is a [CorruptionError].
+// nobody writes, missing padding) is a [records.CorruptionError].
 //
 // Reference: dmlc-core as of 2026-03, and MXNet 1.9.1.
 package recordio
 
-import (
-	"encoding/binary"
-	"errors"
-	"fmt"
-)
+import "encoding/binary"
+
+// formatName is the Format of this package's errors.
+const formatName = "recordio"
 
 // Magic begins every part.
 const Magic = 0xced7230a
@@ -58,26 +57,3 @@ func isHead(b []byte) bool {
 	kind, _ := split(word(b[align:]))
 	return kind == whole || kind == first
 }
-
-// ErrCorrupt is what every CorruptionError is.
-var ErrCorrupt = errors.New("corrupt record file")
-
-// ErrTooLarge is the error of a record above the limit.
-var ErrTooLarge = errors.New("record too large")
-
-// CorruptionError is damage in a file, or what no writer writes.
-type CorruptionError struct {
-	File   string // as it was opened; may be empty
-	Offset int64  // of the part that is damaged
-	What   string // what is there and what was wanted
-}
-
-func (e *CorruptionError) Error() string {
-	if e.File == "" {
-		return fmt.Sprintf("recordio: at byte %d: %s", e.Offset, e.What)
-	}
-	return fmt.Sprintf("recordio: %s: at byte %d: %s", e.File, e.Offset, e.What)
-}
-
-// Is reports that it is ErrCorrupt.
-func (e *CorruptionError) Is(target error) bool { return target == ErrCorrupt }

@@ -14,16 +14,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/internal/hexdoc"
+	"github.com/infer-prep/infer-prep/records"
 )
 
 // m is the magic word as a string.
 var m = string(magicBytes)
 
-func write(t testing.TB, records ...string) []byte {
+func write(t testing.TB, written ...string) []byte {
 	var b bytes.Buffer
 	w, err := NewWriter(&b, 0)
 	require.NoError(t, err)
-	for _, r := range records {
+	for _, r := range written {
 		require.EqualValues(t, b.Len(), w.Offset())
 		require.NoError(t, w.Write([]byte(r)))
 	}
@@ -170,10 +171,10 @@ func TestStrict(t *testing.T) {
 		for name, r := range readers([]byte(c.file), Options{Name: "f.rec"}) {
 			got, err := readAll(r)
 			require.Equal(t, []string{"good"}, got, "%s: %q", name, c.file)
-			var e *CorruptionError
+			var e *records.CorruptionError
 			require.ErrorAs(t, err, &e, name)
-			require.ErrorIs(t, err, ErrCorrupt)
-			require.Equal(t, &CorruptionError{"f.rec", c.at, c.what}, e, name)
+			require.ErrorIs(t, err, records.ErrCorrupt)
+			require.Equal(t, &records.CorruptionError{Format: "recordio", File: "f.rec", Offset: c.at, Detail: c.what}, e, name)
 			_, again := r.Next()
 			require.Equal(t, err, again)
 		}
@@ -190,17 +191,17 @@ func TestLimit(t *testing.T) {
 	b := write(t, "abcd", "abcdefgh", "efgh")
 	for _, r := range readers(b, Options{Limit: 7}) {
 		got, err := readAll(r)
-		require.ErrorIs(t, err, ErrTooLarge)
+		require.ErrorIs(t, err, records.ErrTooLarge)
 		require.Equal(t, []string{"abcd"}, got)
 	}
 	b = write(t, "abcd", "ab"+"cd"+m+"efgh")
 	for _, r := range readers(b, Options{Limit: 11}) {
 		_, err := readAll(r)
-		require.ErrorIs(t, err, ErrTooLarge)
+		require.ErrorIs(t, err, records.ErrTooLarge)
 	}
 	w, err := NewWriter(io.Discard, 0)
 	require.NoError(t, err)
-	require.ErrorIs(t, w.Write(make([]byte, MaxRecord+1)), ErrTooLarge)
+	require.ErrorIs(t, w.Write(make([]byte, MaxRecord+1)), records.ErrTooLarge)
 	require.NoError(t, w.Write(nil), "nothing was written")
 	_, err = NewWriter(io.Discard, 3)
 	require.ErrorContains(t, err, "multiple of 4")
@@ -210,8 +211,8 @@ func TestLimit(t *testing.T) {
 // the damage are read, and then there is an error, or only the payload of the
 // record that has the byte is another (the format has no checksum).
 func TestEveryDamage(t *testing.T) {
-	records := []string{"first", "", "abcd" + m + "efg", m + m, "the last"}
-	b := write(t, records...)
+	written := []string{"first", "", "abcd" + m + "efg", m + m, "the last"}
+	b := write(t, written...)
 	var starts []int64
 	r := NewBytes(b, Options{})
 	for {
@@ -220,7 +221,7 @@ func TestEveryDamage(t *testing.T) {
 		}
 		starts = append(starts, r.Offset())
 	}
-	require.Len(t, starts, len(records))
+	require.Len(t, starts, len(written))
 	before := func(at int) (n int) { // records that end at or before a place
 		for n < len(starts) && int(append(starts[1:], int64(len(b)))[n]) <= at {
 			n++
@@ -230,11 +231,11 @@ func TestEveryDamage(t *testing.T) {
 	for n := range b {
 		for name, r := range readers(b[:n], Options{}) {
 			got, err := readAll(r)
-			require.Equal(t, records[:before(n)], append([]string{}, got...), "%s: %d bytes", name, n)
+			require.Equal(t, written[:before(n)], append([]string{}, got...), "%s: %d bytes", name, n)
 			if slices.Contains(starts, int64(n)) {
 				require.Equal(t, io.EOF, err)
 			} else {
-				require.ErrorIs(t, err, ErrCorrupt, "%s: %d bytes", name, n)
+				require.ErrorIs(t, err, records.ErrCorrupt, "%s: %d bytes", name, n)
 			}
 		}
 	}
@@ -246,18 +247,18 @@ func TestEveryDamage(t *testing.T) {
 			got, err := readAll(NewBytes(x, Options{}))
 			k := before(at)
 			if err != io.EOF {
-				require.ErrorIs(t, err, ErrCorrupt)
+				require.ErrorIs(t, err, records.ErrCorrupt)
 				// A part that says that it is a whole record shows at the next one.
 				require.GreaterOrEqual(t, len(got), k, "byte %d bit %d", at, bit)
 				require.LessOrEqual(t, len(got), k+1, "byte %d bit %d", at, bit)
-				require.Equal(t, records[:k], append([]string{}, got[:k]...))
+				require.Equal(t, written[:k], append([]string{}, got[:k]...))
 				continue
 			}
 			silent++
-			require.Len(t, got, len(records), "byte %d bit %d: no record lost or split", at, bit)
+			require.Len(t, got, len(written), "byte %d bit %d: no record lost or split", at, bit)
 			for i := range got {
 				if i != k {
-					require.Equal(t, records[i], got[i], "byte %d bit %d: another record", at, bit)
+					require.Equal(t, written[i], got[i], "byte %d bit %d: another record", at, bit)
 				}
 			}
 		}
@@ -266,8 +267,8 @@ func TestEveryDamage(t *testing.T) {
 }
 
 func TestLenient(t *testing.T) {
-	records := []string{"first", "second", "third record", "abcd" + m + "efg", "last"}
-	b := write(t, records...)
+	written := []string{"first", "second", "third record", "abcd" + m + "efg", "last"}
+	b := write(t, written...)
 	read := func(b []byte) ([]string, Skipped) {
 		var want []string
 		var skipped Skipped
@@ -283,18 +284,18 @@ func TestLenient(t *testing.T) {
 		return want, skipped
 	}
 	got, s := read(b)
-	require.Equal(t, records, got)
+	require.Equal(t, written, got)
 	require.Zero(t, s)
 
 	x := bytes.Clone(b)
 	x[17] ^= 0xff // the second's magic
 	got, s = read(x)
-	require.Equal(t, slices.Delete(slices.Clone(records), 1, 2), got)
+	require.Equal(t, slices.Delete(slices.Clone(written), 1, 2), got)
 	require.Equal(t, Skipped{1, 16, s.First}, s)
 	require.EqualValues(t, 16, s.First.Offset)
 
 	got, s = read(append([]byte("junk"), b[:len(b)-2]...)) // also without all of the last one
-	require.Equal(t, records[:4], got)
+	require.Equal(t, written[:4], got)
 	require.EqualValues(t, 2, s.Places)
 	require.EqualValues(t, 4+header+2, s.Bytes)
 
@@ -304,7 +305,7 @@ func TestLenient(t *testing.T) {
 
 	// Much that is damaged, in bounded memory.
 	got, s = read(slices.Concat(bytes.Repeat([]byte("junk"), 1<<20), b))
-	require.Equal(t, records, got)
+	require.Equal(t, written, got)
 	require.EqualValues(t, 4<<20, s.Bytes)
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -212,15 +213,15 @@ func TestIndexedSplit(t *testing.T) {
 	x, err = s.Indexed(entries, Options{Name: "f"})
 	require.NoError(t, err)
 	_, _, err = x.Record(2, &buf)
-	require.ErrorIs(t, err, ErrCorrupt)
+	require.ErrorIs(t, err, records.ErrCorrupt)
 	_, _, err = x.Record(3, &buf)
-	require.ErrorIs(t, err, ErrCorrupt)
+	require.ErrorIs(t, err, records.ErrCorrupt)
 	entries[3].Offset = s.Size()
 	_, err = s.Indexed(entries, Options{Name: "f"})
-	require.ErrorIs(t, err, ErrCorrupt)
+	require.ErrorIs(t, err, records.ErrCorrupt)
 	for _, bad := range []string{"", "\n", "1\n", "1 2 3\n", "a\t0\n", "1\t-4\n", "1\t3\n", "1\t99999999999999999999\n"} {
 		_, err = ReadIndex("f.idx", strings.NewReader(bad))
-		require.ErrorIs(t, err, ErrCorrupt, "%q", bad)
+		require.ErrorIs(t, err, records.ErrCorrupt, "%q", bad)
 	}
 }
 
@@ -246,7 +247,7 @@ func TestSplitErrors(t *testing.T) {
 		{"b.rec", SplitOptions{}, fs.ErrNotExist, "b.rec"},
 		{"b(.rec", SplitOptions{}, fs.ErrNotExist, "b(.rec"},
 		{"empty", SplitOptions{}, fs.ErrNotExist, "all files are empty or missing"},
-		{"odd", SplitOptions{}, ErrCorrupt, "31 bytes, want a multiple of 4"},
+		{"odd", SplitOptions{}, records.ErrCorrupt, "31 bytes, want a multiple of 4"},
 	} {
 		_, err := OpenSplit(t.Context(), store.Local, []string{filepath.Join(dir, c.names)}, c.o)
 		require.ErrorContains(t, err, c.want)
@@ -265,7 +266,7 @@ func TestSplitErrors(t *testing.T) {
 			require.Equal(t, want, string(b))
 		}
 		_, err = s.Next()
-		require.ErrorIs(t, err, ErrCorrupt)
+		require.ErrorIs(t, err, records.ErrCorrupt)
 		require.ErrorContains(t, err, filepath.Join(dir, "damaged", "a.rec")+": at byte 32")
 		_, again := s.Next()
 		require.Equal(t, err, again)

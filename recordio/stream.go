@@ -8,6 +8,7 @@ import (
 	"sort"
 	"sync"
 
+	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -28,7 +29,7 @@ func NewStream(ctx context.Context, o store.Opener, files []store.Info, unit int
 	s := &Stream{ctx: ctx, opener: o, files: files, starts: []int64{0}, open: make([]store.File, len(files))}
 	for _, f := range files {
 		if f.Size%unit != 0 {
-			return nil, &CorruptionError{f.Name, f.Size / unit * unit, fmt.Sprintf("the file has %d bytes, want a multiple of %d", f.Size, unit)}
+			return nil, records.Corruptf(formatName, f.Name, f.Size/unit*unit, "the file has %d bytes, want a multiple of %d", f.Size, unit)
 		}
 		s.starts = append(s.starts, s.Size()+f.Size)
 	}

@@ -8,6 +8,8 @@ import (
 	"hash/crc32"
 	"io"
 	"strconv"
+
+	"github.com/infer-prep/infer-prep/records"
 )
 
 // Sum is what a file of sums has of a record, since RecordIO has no checksums: where it begins, its
@@ -41,7 +43,7 @@ func ReadSums(name string, r io.Reader) ([]Sum, error) {
 			}
 		}
 		if err != nil || s.Offset < 0 || s.Length < 0 || s.Length > MaxRecord || len(l) > 0 && s.Offset <= l[len(l)-1].Offset {
-			return nil, &CorruptionError{name, at, fmt.Sprintf("%.60q, want an offset above the last one, a length and eight hexadecimal digits", in.Text())}
+			return nil, records.Corruptf(formatName, name, at, "%.60q, want an offset above the last one, a length and eight hexadecimal digits", in.Text())
 		}
 		s.CRC = uint32(crc)
 		l = append(l, s)
@@ -100,12 +102,12 @@ func (s *Stream) Sums(o Options) (l []Sum, err error) {
 }
 
 // Verify reads all of the stream and compares its records with their sums. bad is told
-// of each that is another, as a *CorruptionError, and of the one at which reading ends, if it
+// of each that is another, as a *records.CorruptionError, and of the one at which reading ends, if it
 // cannot go on. It returns what is no damage.
-func (s *Stream) Verify(sums []Sum, o Options, bad func(*CorruptionError)) error {
+func (s *Stream) Verify(sums []Sum, o Options, bad func(*records.CorruptionError)) error {
 	corrupt := func(at int64, format string, args ...any) {
 		file, offset := s.At(at)
-		bad(&CorruptionError{s.files[file].Name, offset, fmt.Sprintf(format, args...)})
+		bad(records.Corruptf(formatName, s.files[file].Name, offset, format, args...))
 	}
 	n := 0
 	err := s.each(o, func(at int64, record []byte) error {
@@ -123,7 +125,7 @@ func (s *Stream) Verify(sums []Sum, o Options, bad func(*CorruptionError)) error
 		}
 		return nil
 	})
-	var c *CorruptionError
+	var c *records.CorruptionError
 	if errors.As(err, &c) {
 		bad(c)
 		return nil

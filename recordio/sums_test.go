@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -36,9 +37,9 @@ func TestSums(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, sums)
 
-		verify := func(a, b []byte) (l []*CorruptionError) {
+		verify := func(a, b []byte) (l []*records.CorruptionError) {
 			s := stream(a, b)
-			require.NoError(t, s.Verify(sums, Options{}, func(e *CorruptionError) { l = append(l, e) }))
+			require.NoError(t, s.Verify(sums, Options{}, func(e *records.CorruptionError) { l = append(l, e) }))
 			require.NoError(t, s.Close())
 			return l
 		}
@@ -64,6 +65,6 @@ func TestSums(t *testing.T) {
 	}
 	for _, bad := range []string{"0\t1\n", "0\t1\t0000000g\n", "0\t1\t0\n", "-4\t1\t00000000\n", "0\t-1\t00000000\n", "4\t1\t00000000\n4\t1\t00000000\n"} {
 		_, err := ReadSums("x.sums", strings.NewReader(bad))
-		require.ErrorIs(t, err, ErrCorrupt, "%q", bad)
+		require.ErrorIs(t, err, records.ErrCorrupt, "%q", bad)
 	}
 }

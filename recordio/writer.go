@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+
+	"github.com/infer-prep/infer-prep/records"
 )
 
 // Writer writes records. It is used by one goroutine at a time.
@@ -33,7 +35,7 @@ func (w *Writer) Write(record []byte) error {
 		return w.err
 	}
 	if len(record) > MaxRecord {
-		return fmt.Errorf("recordio: %w: %d bytes, at most %d can be written", ErrTooLarge, len(record), MaxRecord)
+		return fmt.Errorf("recordio: %w: %d bytes, at most %d can be written", records.ErrTooLarge, len(record), MaxRecord)
 	}
 	kind := first
 	for w.err == nil {

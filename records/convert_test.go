@@ -178,7 +178,7 @@ func convert(t testing.TB, from, in, to, out string) (notes []string, err error)
 	r, err := f.Open(t.Context(), store.Local, []string{in}, records.ReadOptions{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, r.Close()) }()
-	w, err := g.Create(t.Context(), store.Local, out, records.WriteOptions{Note: func(s string) { notes = append(notes, s) }})
+	w, err := g.Create(t.Context(), store.Local, out, records.WriteOptions{OnNote: func(s string) { notes = append(notes, s) }})
 	require.NoError(t, err)
 	var x records.Record
 	for {
@@ -280,7 +280,7 @@ func TestLabels(t *testing.T) {
 			require.NoError(t, err)
 			out := filepath.Join(t.TempDir(), "a.rec")
 			var notes []string
-			w, err := f.Create(t.Context(), store.Local, out, records.WriteOptions{Note: func(s string) { notes = append(notes, s) }})
+			w, err := f.Create(t.Context(), store.Local, out, records.WriteOptions{OnNote: func(s string) { notes = append(notes, s) }})
 			require.NoError(t, err)
 			err = w.Write(&records.Record{Key: c.key, Fields: append(c.fields, bytesField("jpg", jpg))})
 			require.Equal(t, c.notes, notes)
@@ -457,7 +457,7 @@ func TestDetect(t *testing.T) {
 	for name, want := range map[string]string{
 		"a.rec": "recordio", "a.tfrecord": "tfrecord", "a.tfrecords": "tfrecord", "a-{0..3}.tar": "webdataset", "a.tar.gz": "webdataset", "./b.tgz": "webdataset", "a-%d.tar.zst": "webdataset", "a.scp": "kaldi", "a.ark": "kaldi",
 	} {
-		f, err := records.ByName(name)
+		f, err := records.DetectByName(name)
 		require.NoError(t, err, name)
 		require.Equal(t, want, f.Name, name)
 		path := filepath.Join(dir, "empty"+filepath.Ext(name))
@@ -468,7 +468,7 @@ func TestDetect(t *testing.T) {
 			require.Equal(t, want, f.Name, name)
 		}
 	}
-	_, err := records.ByName("a.txt")
+	_, err := records.DetectByName("a.txt")
 	require.ErrorIs(t, err, records.ErrUnknown)
 	require.ErrorContains(t, err, "want one of imagerecord, kaldi, recordio, tfexample, tfrecord, webdataset")
 	_, err = records.Lookup("mxnet")

@@ -10,11 +10,11 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Concat reads files one after another as one Reader: open opens the reader of a file.
+// Concat reads several files as one Reader. It calls open for each file when its
+// turn comes, and for the first one at once.
 func Concat(ctx context.Context, files []string, open func(name string) (Reader, error)) (Reader, error) {
 	c := &concat{ctx: ctx, files: files, open: open}
-	// The first one now, so that what is wrong with it is the error of Open.
-	if len(files) > 0 {
+	if len(files) > 0 { // an error of the first file is an error of Open
 		if c.err = c.next(); c.err != nil {
 			return nil, c.err
 		}
@@ -24,7 +24,7 @@ func Concat(ctx context.Context, files []string, open func(name string) (Reader,
 
 type concat struct {
 	ctx   context.Context
-	files []string // that are not open yet
+	files []string // not yet opened
 	open  func(name string) (Reader, error)
 	r     Reader
 	err   error
@@ -65,7 +65,7 @@ func (c *concat) Next(r *Record) error {
 
 func (c *concat) Close() error {
 	if c.err == nil {
-		c.err = errors.New("records: closed")
+		c.err = errors.New("records: the reader is closed")
 	}
 	if c.r == nil {
 		return nil
@@ -83,14 +83,11 @@ func CheckFiles(format string, files []string) error {
 	return nil
 }
 
-// ErrOption is an option that a format does not have.
-var ErrOption = errors.New("option that the format does not have")
-
-// OneFile refuses the options of formats that are written into several files, and unless
-// indexed is true an index.
-func (o WriteOptions) OneFile(format, name string, indexed bool) error {
+// CheckSingleFile returns an ErrOption if the options ask for several files, or
+// for an index although indexed is false. Formats that write one file call it.
+func (o WriteOptions) CheckSingleFile(format, name string, indexed bool) error {
 	if o.Count != 0 || o.Size != 0 {
-		return fmt.Errorf("%s: %s: %w: a number of records or bytes for each file, it is written into one", format, name, ErrOption)
+		return fmt.Errorf("%s: %s: %w: a number of records or bytes for each file: the format writes one file", format, name, ErrOption)
 	}
 	if o.Index && !indexed {
 		return fmt.Errorf("%s: %s: %w: an index", format, name, ErrOption)
@@ -98,38 +95,38 @@ func (o WriteOptions) OneFile(format, name string, indexed bool) error {
 	return nil
 }
 
-// Notes tells each note to a function once. The function may be nil.
+// Notes calls a function once for each different note.
 type Notes struct {
-	To   func(string)
-	told map[string]bool
+	OnNote func(string) // may be nil
+	seen   map[string]bool
 }
 
-// Tell tells a note, if it was not told before.
-func (n *Notes) Tell(format string, args ...any) {
+// Addf formats a note and passes it on unless it was added before.
+func (n *Notes) Addf(format string, args ...any) {
 	s := fmt.Sprintf(format, args...)
-	if n.To == nil || n.told[s] {
+	if n.OnNote == nil || n.seen[s] {
 		return
 	}
-	if n.told == nil {
-		n.told = map[string]bool{}
+	if n.seen == nil {
+		n.seen = map[string]bool{}
 	}
-	n.told[s] = true
-	n.To(s)
+	n.seen[s] = true
+	n.OnNote(s)
 }
 
-// OnlyBytes is the value of a record whose one field is bytes called data, which is all
-// that a format of plain records holds.
-func OnlyBytes(format string, r *Record) ([]byte, error) {
+// RawBytes returns the value of a record's only field, bytes called data. Formats
+// of plain bytes hold no other records: they are a FieldError.
+func RawBytes(format string, r *Record) ([]byte, error) {
 	for _, f := range r.Fields {
 		switch {
 		case f.Name != "data":
-			return nil, r.Misfit(format, f.Name, "want one field, data (drop this one, or rename it)")
+			return nil, r.FieldErrorf(format, f.Name, "want one field, data (drop this one, or rename it)")
 		case f.Value.DType != tensor.Bytes:
-			return nil, r.Misfit(format, f.Name, "%v, want bytes", f.Value.Desc)
+			return nil, r.FieldErrorf(format, f.Name, "%v, want bytes", f.Value.Desc)
 		}
 	}
 	if len(r.Fields) != 1 {
-		return nil, r.Misfit(format, "", "%d fields data, want one", len(r.Fields))
+		return nil, r.FieldErrorf(format, "", "%d fields data, want one", len(r.Fields))
 	}
 	return r.Fields[0].Value.Data, nil
 }

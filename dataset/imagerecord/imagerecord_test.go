@@ -13,6 +13,7 @@ import (
 	"github.com/infer-prep/infer-prep/dataset/sourcetest"
 	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
+	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -98,7 +99,7 @@ func TestErrors(t *testing.T) {
 	b[0] ^= 1
 	require.NoError(t, os.WriteFile(name, b, 0o600))
 	_, err = New(dir).Open(t.Context(), store.Local)
-	require.ErrorIs(t, err, recordio.ErrCorrupt)
+	require.ErrorIs(t, err, records.ErrCorrupt)
 	o = New(dir)
 	o.Index = index
 	d2, err := o.Open(t.Context(), store.Local)
@@ -107,7 +108,7 @@ func TestErrors(t *testing.T) {
 	s := sourcetest.New(d2)
 	require.NoError(t, d2.(dataset.Rows).Read(t.Context(), 1, s))
 	err = d2.(dataset.Rows).Read(t.Context(), 0, s)
-	require.ErrorIs(t, err, recordio.ErrCorrupt)
+	require.ErrorIs(t, err, records.ErrCorrupt)
 	require.ErrorContains(t, err, "0.rec: at byte 0")
 }
 
@@ -150,7 +151,7 @@ func TestParts(t *testing.T) {
 	o := New(dir)
 	o.Index = far
 	_, err := o.Open(t.Context(), store.Local)
-	require.ErrorIs(t, err, recordio.ErrCorrupt)
+	require.ErrorIs(t, err, records.ErrCorrupt)
 	require.ErrorContains(t, err, "far.idx")
 }
 

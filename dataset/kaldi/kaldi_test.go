@@ -11,6 +11,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/sourcetest"
+	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/records/kaldi"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -132,22 +133,22 @@ func TestErrors(t *testing.T) {
 	// Another type, and a file that is cut off: of a script that object alone, of an archive all.
 	d, err = New(scp).Open(t.Context(), store.Local)
 	require.NoError(t, err)
-	require.ErrorIs(t, d.(dataset.Rows).Read(t.Context(), 0, sourcetest.New(d)), kaldi.ErrCorrupt)
+	require.ErrorIs(t, d.(dataset.Rows).Read(t.Context(), 0, sourcetest.New(d)), records.ErrCorrupt)
 	require.NoError(t, d.Close())
 	_, err = New(ark).Open(t.Context(), store.Local)
-	require.ErrorIs(t, err, kaldi.ErrCorrupt)
+	require.ErrorIs(t, err, records.ErrCorrupt)
 	b, err := os.ReadFile(ark)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(ark, b[:len(b)-1], 0o600))
 	o.DType = tensor.Uint8
 	d, err = o.Open(t.Context(), store.Local)
 	require.NoError(t, err)
-	require.ErrorIs(t, d.(dataset.Rows).Read(t.Context(), 0, sourcetest.New(d)), kaldi.ErrCorrupt)
+	require.ErrorIs(t, d.(dataset.Rows).Read(t.Context(), 0, sourcetest.New(d)), records.ErrCorrupt)
 	require.NoError(t, d.(dataset.Rows).Read(t.Context(), 1, sourcetest.New(d)))
 	require.NoError(t, d.Close())
 	o.Files = []string{ark}
 	_, err = o.Open(t.Context(), store.Local)
-	require.ErrorIs(t, err, kaldi.ErrCorrupt)
+	require.ErrorIs(t, err, records.ErrCorrupt)
 	require.NoError(t, os.WriteFile(scp, []byte("a cat x |\n"), 0o600))
 	_, err = New(scp).Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, kaldi.ErrPipe)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/sourcetest"
+	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/records/mindrecord"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -122,7 +123,7 @@ func TestErrors(t *testing.T) {
 	defer d.Close()
 	s := sourcetest.New(d)
 	err = d.(dataset.Rows).Read(t.Context(), 0, s)
-	require.ErrorIs(t, err, mindrecord.ErrCorrupt)
+	require.ErrorIs(t, err, records.ErrCorrupt)
 	require.ErrorContains(t, err, "0@0")
 	require.NoError(t, d.(dataset.Rows).Read(t.Context(), 1, s))
 }

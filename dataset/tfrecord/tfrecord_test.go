@@ -11,6 +11,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/sourcetest"
+	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/records/tfrecord"
 	"github.com/infer-prep/infer-prep/store"
 )
@@ -64,7 +65,7 @@ func TestErrors(t *testing.T) {
 		err := d.(dataset.Rows).Read(t.Context(), i, s)
 		if i == 4 {
 			require.ErrorIs(t, err, dataset.ErrData)
-			require.ErrorIs(t, err, tfrecord.ErrCorrupt)
+			require.ErrorIs(t, err, records.ErrCorrupt)
 			require.ErrorContains(t, err, "1.tfrecord: at byte 16")
 			continue
 		}
@@ -72,8 +73,8 @@ func TestErrors(t *testing.T) {
 	}
 	require.NoError(t, d.Close())
 	_, err = change(16 + 9)
-	require.ErrorIs(t, err, tfrecord.ErrCorrupt)
+	require.ErrorIs(t, err, records.ErrCorrupt)
 	require.NoError(t, os.WriteFile(name, b[:len(b)-1], 0o600))
 	_, err = New(dir).Open(t.Context(), store.Local)
-	require.ErrorIs(t, err, tfrecord.ErrCorrupt)
+	require.ErrorIs(t, err, records.ErrCorrupt)
 }

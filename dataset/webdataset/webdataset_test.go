@@ -14,6 +14,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/sourcetest"
+	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/records/webdataset"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -189,7 +190,7 @@ func TestShards(t *testing.T) {
 	require.ErrorContains(t, err, "infer-prep records convert")
 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "cut.tar"), b[:len(b)/2], 0o600))
-	require.ErrorIs(t, open(filepath.Join(dir, "cut.tar")), webdataset.ErrCorrupt)
+	require.ErrorIs(t, open(filepath.Join(dir, "cut.tar")), records.ErrCorrupt)
 	// A changed byte of data is found if there is an index, and in that sample alone.
 	at := bytes.Index(b, []byte("image 0 1"))
 	then := time.Unix(1_700_000_000, 0)
@@ -203,6 +204,6 @@ func TestShards(t *testing.T) {
 	defer d.Close()
 	s := sourcetest.New(d)
 	require.NoError(t, d.(dataset.Rows).Read(t.Context(), 0, s))
-	require.ErrorIs(t, d.(dataset.Rows).Read(t.Context(), 1, s), webdataset.ErrCorrupt)
+	require.ErrorIs(t, d.(dataset.Rows).Read(t.Context(), 1, s), records.ErrCorrupt)
 	require.NoError(t, d.(dataset.Rows).Read(t.Context(), 2, s))
 }

@@ -4,7 +4,7 @@ package all
 
 import (
 	_ "github.com/infer-prep/infer-prep/records/kaldi"
-	_ "github.com/infer-prep/infer-prep/records/mxrecord"
+	_ "github.com/infer-prep/infer-prep/records/mxnet"
 	_ "github.com/infer-prep/infer-prep/records/tfexample"
 	_ "github.com/infer-prep/infer-prep/records/tfrecord"
 	_ "github.com/infer-prep/infer-prep/records/webdataset"

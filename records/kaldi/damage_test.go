@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -101,7 +102,7 @@ func TestEveryDamage(t *testing.T) {
 					require.Equal(t, io.EOF, err)
 					continue
 				}
-				var e *CorruptionError
+				var e *records.CorruptionError
 				require.ErrorAs(t, err, &e, "%s: %d bytes", name, n)
 				require.Equal(t, "f", e.File)
 				require.GreaterOrEqual(t, e.Offset, int64(starts[k]))
@@ -119,7 +120,7 @@ func TestEveryDamage(t *testing.T) {
 				}
 				require.GreaterOrEqual(t, k, record(n))
 				if n != starts[record(n)] {
-					require.ErrorIs(t, err, ErrCorrupt, "%s: %d bytes", name, n)
+					require.ErrorIs(t, err, records.ErrCorrupt, "%s: %d bytes", name, n)
 				} else {
 					require.Equal(t, io.EOF, err)
 				}
@@ -156,7 +157,7 @@ func TestEveryDamage(t *testing.T) {
 						continue
 					}
 					require.LessOrEqual(t, len(got), k+1, where)
-					require.True(t, errors.Is(err, ErrCorrupt) || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrUnsupported), "%s: %v", where, err)
+					require.True(t, errors.Is(err, records.ErrCorrupt) || errors.Is(err, records.ErrTooLarge) || errors.Is(err, ErrUnsupported), "%s: %v", where, err)
 				}
 				require.Equal(t, texts[0], texts[1], where)
 				flips++
@@ -180,42 +181,42 @@ func TestReadErrors(t *testing.T) {
 		want   error
 		text   string
 	}{
-		"rows without columns": {"\x00BFM " + le(3) + le(0), Options{}, ErrCorrupt, "3 x 0"},
-		"negative":             {"\x00BFM " + le(1<<31) + le(1), Options{}, ErrCorrupt, "number of rows"},
-		"negative vector":      {"\x00B" + le(1<<31), Options{}, ErrCorrupt, "-2147483648 numbers"},
-		"negative compressed":  {"\x00BCM2 " + raw(0) + raw(0) + raw(1<<31) + raw(1), Options{}, ErrCorrupt, "-2147483648 x 1"},
-		"size of a size":       {"\x00BFM \x08" + raw(1) + le(1), Options{}, ErrCorrupt, "number of rows"},
-		"huge":                 {"\x00BDM " + le(math.MaxInt32) + le(math.MaxInt32), Options{}, ErrTooLarge, ""},
-		"limit":                {"\x00BFV " + le(1000), Options{Limit: 3999}, ErrTooLarge, "4000 bytes"},
-		"limit of CM":          {"\x00BCM3 " + raw(0) + raw(0) + raw(10) + raw(10), Options{Limit: 399}, ErrTooLarge, "400 bytes"},
-		"claimed":              {"\x00BFV " + le(100<<20), Options{}, ErrCorrupt, "the file ends"},
-		"token":                {"\x00BXM " + le(1) + le(1), Options{}, ErrCorrupt, `"XM "`},
-		"long token":           {"\x00BMatrix ", Options{}, ErrCorrupt, `"Matri"`},
-		"marker":               {"\x00CFM ", Options{}, ErrCorrupt, "want 00 42"},
-		"type":                 {"\x00BFV " + le(0), Options{Type: Matrix}, ErrCorrupt, "a vector, want a matrix"},
+		"rows without columns": {"\x00BFM " + le(3) + le(0), Options{}, records.ErrCorrupt, "3 x 0"},
+		"negative":             {"\x00BFM " + le(1<<31) + le(1), Options{}, records.ErrCorrupt, "number of rows"},
+		"negative vector":      {"\x00B" + le(1<<31), Options{}, records.ErrCorrupt, "-2147483648 numbers"},
+		"negative compressed":  {"\x00BCM2 " + raw(0) + raw(0) + raw(1<<31) + raw(1), Options{}, records.ErrCorrupt, "-2147483648 x 1"},
+		"size of a size":       {"\x00BFM \x08" + raw(1) + le(1), Options{}, records.ErrCorrupt, "number of rows"},
+		"huge":                 {"\x00BDM " + le(math.MaxInt32) + le(math.MaxInt32), Options{}, records.ErrTooLarge, ""},
+		"limit":                {"\x00BFV " + le(1000), Options{Limit: 3999}, records.ErrTooLarge, "4000 bytes"},
+		"limit of CM":          {"\x00BCM3 " + raw(0) + raw(0) + raw(10) + raw(10), Options{Limit: 399}, records.ErrTooLarge, "400 bytes"},
+		"claimed":              {"\x00BFV " + le(100<<20), Options{}, records.ErrCorrupt, "the file ends"},
+		"token":                {"\x00BXM " + le(1) + le(1), Options{}, records.ErrCorrupt, `"XM "`},
+		"long token":           {"\x00BMatrix ", Options{}, records.ErrCorrupt, `"Matri"`},
+		"marker":               {"\x00CFM ", Options{}, records.ErrCorrupt, "want 00 42"},
+		"type":                 {"\x00BFV " + le(0), Options{Type: Matrix}, records.ErrCorrupt, "a vector, want a matrix"},
 		"pickle":               {"PKL\x01\x00", Options{}, ErrUnsupported, "PKL"},
 		"numpy":                {"NPY\x01\x00", Options{}, ErrUnsupported, "NPY"},
 		"audio":                {"AUDIO\x01", Options{}, ErrUnsupported, "AUDI"},
 		"flac":                 {"fLaC\x01", Options{}, ErrUnsupported, "fLaC"},
-		"ragged":               {" [\n 1 2\n 3 ]\n", Options{}, ErrCorrupt, "row 1 has 1"},
-		"vector of lines":      {" [ 1 2\n 3 4 ]\n", Options{Type: Vector}, ErrCorrupt, "a line ends within a vector"},
-		"words":                {" [ 1 x ]\n", Options{}, ErrCorrupt, `"x" is no number`},
-		"hexadecimal":          {" [ 0x1p3 ]\n", Options{}, ErrCorrupt, "0x1p3"},
-		"overflow":             {" [ 1e39 ]\n", Options{}, ErrCorrupt, "of 32 bits"},
-		"nested":               {" [ [ 1 ]\n", Options{}, ErrCorrupt, "bracket within"},
-		"behind":               {" [ 1 ] 2\n", Options{}, ErrCorrupt, "behind the bracket"},
-		"no int":               {"1 2.5\n", Options{}, ErrCorrupt, `"2.5" is no int32`},
-		"int32":                {"2147483648\n", Options{}, ErrCorrupt, "no int32"},
-		"many digits":          {strings.Repeat("1", 100) + "\n", Options{}, ErrCorrupt, "no number"},
-		"text limit":           {" [ 1 2 3 ]\n", Options{Limit: 8}, ErrTooLarge, ""},
-		"RIFF":                 {"RIFZ", Options{}, ErrCorrupt, "RIFZ"},
-		"AVI":                  {"RIFF" + raw(4) + "AVI ", Options{}, ErrCorrupt, "AVI"},
-		"no format":            {wav(12, "data"+raw(0)), Options{}, ErrCorrupt, "data before fmt"},
-		"short format":         {wav(30, "fmt "+raw(4)+"xxxx"), Options{}, ErrCorrupt, "16 or more"},
-		"odd data":             {wav(39, format+"data"+raw(3)+"abc"), Options{}, ErrCorrupt, "2 at a time"},
-		"RIFF too short":       {wav(36, format+"data"+raw(4)+"abcd"), Options{}, ErrCorrupt, "begin at 44"},
+		"ragged":               {" [\n 1 2\n 3 ]\n", Options{}, records.ErrCorrupt, "row 1 has 1"},
+		"vector of lines":      {" [ 1 2\n 3 4 ]\n", Options{Type: Vector}, records.ErrCorrupt, "a line ends within a vector"},
+		"words":                {" [ 1 x ]\n", Options{}, records.ErrCorrupt, `"x" is no number`},
+		"hexadecimal":          {" [ 0x1p3 ]\n", Options{}, records.ErrCorrupt, "0x1p3"},
+		"overflow":             {" [ 1e39 ]\n", Options{}, records.ErrCorrupt, "of 32 bits"},
+		"nested":               {" [ [ 1 ]\n", Options{}, records.ErrCorrupt, "bracket within"},
+		"behind":               {" [ 1 ] 2\n", Options{}, records.ErrCorrupt, "behind the bracket"},
+		"no int":               {"1 2.5\n", Options{}, records.ErrCorrupt, `"2.5" is no int32`},
+		"int32":                {"2147483648\n", Options{}, records.ErrCorrupt, "no int32"},
+		"many digits":          {strings.Repeat("1", 100) + "\n", Options{}, records.ErrCorrupt, "no number"},
+		"text limit":           {" [ 1 2 3 ]\n", Options{Limit: 8}, records.ErrTooLarge, ""},
+		"RIFF":                 {"RIFZ", Options{}, records.ErrCorrupt, "RIFZ"},
+		"AVI":                  {"RIFF" + raw(4) + "AVI ", Options{}, records.ErrCorrupt, "AVI"},
+		"no format":            {wav(12, "data"+raw(0)), Options{}, records.ErrCorrupt, "data before fmt"},
+		"short format":         {wav(30, "fmt "+raw(4)+"xxxx"), Options{}, records.ErrCorrupt, "16 or more"},
+		"odd data":             {wav(39, format+"data"+raw(3)+"abc"), Options{}, records.ErrCorrupt, "2 at a time"},
+		"RIFF too short":       {wav(36, format+"data"+raw(4)+"abcd"), Options{}, records.ErrCorrupt, "begin at 44"},
 		"float wave":           {wav(36, strings.Replace(format, "\x01\x00\x01", "\x03\x00\x01", 1)), Options{}, ErrUnsupported, "format 3"},
-		"no channels":          {wav(36, strings.Replace(format, "\x01\x00\x01", "\x01\x00\x00", 1)), Options{}, ErrCorrupt, "0 channels"},
+		"no channels":          {wav(36, strings.Replace(format, "\x01\x00\x01", "\x01\x00\x00", 1)), Options{}, records.ErrCorrupt, "0 channels"},
 	} {
 		r := NewReader(plain{strings.NewReader("key " + c.object)}, c.o)
 		_, err := r.Next()
@@ -228,7 +229,7 @@ func TestReadErrors(t *testing.T) {
 	}
 	for name, b := range map[string]string{"control": "a\x01 ", "UTF-8": "a\xff ", "long": strings.Repeat("a", maxKey+1), "cut": "abc"} {
 		_, err := NewReader(strings.NewReader(b), Options{}).Next()
-		require.ErrorIs(t, err, ErrCorrupt, name)
+		require.ErrorIs(t, err, records.ErrCorrupt, name)
 	}
 	gone := errors.New("gone")
 	for name, entries := range small(t) {
@@ -523,7 +524,7 @@ func TestScriptFiles(t *testing.T) {
 	x, err := s.Read(ctx, i)
 	require.NoError(t, err)
 	require.Equal(t, []float32{6, 7}, tensor.View[float32](x))
-	for key, want := range map[string]error{"c": ErrCorrupt, "end": ErrCorrupt, "none": fs.ErrNotExist} {
+	for key, want := range map[string]error{"c": records.ErrCorrupt, "end": records.ErrCorrupt, "none": fs.ErrNotExist} {
 		i, _ := s.Find(key)
 		_, err := s.Read(ctx, i)
 		require.ErrorIs(t, err, want, key)
@@ -605,10 +606,10 @@ func TestEntries(t *testing.T) {
 	}
 	for _, text := range []string{"a b\nk", "a b\n\nc d\n", "a b\nk\n", "a " + strings.Repeat("x", maxLine) + "\n"} {
 		_, err := ReadScript(strings.NewReader(text), Options{Name: "s"})
-		require.ErrorIs(t, err, ErrCorrupt)
+		require.ErrorIs(t, err, records.ErrCorrupt)
 	}
 	_, err := ReadScript(strings.NewReader("a b\n"), Options{Limit: 3})
-	require.ErrorIs(t, err, ErrTooLarge)
+	require.ErrorIs(t, err, records.ErrTooLarge)
 }
 
 func TestCMVN(t *testing.T) {
@@ -766,7 +767,7 @@ func TestLarge(t *testing.T) {
 			require.NoError(t, err)
 		}
 		_, err := r.Next()
-		require.ErrorIs(t, err, ErrCorrupt)
+		require.ErrorIs(t, err, records.ErrCorrupt)
 	}
 	s, err := OpenScript(ctx, store.Local, path+".scp", Options{})
 	require.NoError(t, err)
@@ -803,7 +804,7 @@ func TestScriptDamage(t *testing.T) {
 	for n := range text {
 		l, err := read(text[:n])
 		if n > 0 && text[n-1] != '\n' {
-			require.ErrorIs(t, err, ErrCorrupt, n)
+			require.ErrorIs(t, err, records.ErrCorrupt, n)
 			continue
 		}
 		require.NoError(t, err)
@@ -817,7 +818,7 @@ func TestScriptDamage(t *testing.T) {
 			b[at] ^= 1 << bit
 			l, err := read(b)
 			if err != nil {
-				require.True(t, errors.Is(err, ErrCorrupt) || errors.Is(err, ErrPipe), "byte %d bit %d: %v", at, bit, err)
+				require.True(t, errors.Is(err, records.ErrCorrupt) || errors.Is(err, ErrPipe), "byte %d bit %d: %v", at, bit, err)
 				continue
 			}
 			if len(l) != len(want) {

@@ -27,7 +27,7 @@ const (
 func init() {
 	records.Register(records.Format{
 		Name: formatName, Doc: "Kaldi's archives (.ark) and scripts (.scp): matrices, vectors, waves",
-		Is: isFormat, Open: openFormat, Create: createFormat, Index: indexFormat, Verify: verifyFormat,
+		Match: isFormat, Open: openFormat, Create: createFormat, Index: indexFormat, Verify: verifyFormat,
 	})
 }
 
@@ -146,7 +146,7 @@ func (x *scriptRecords) Close() error { return x.s.Close() }
 func ScriptName(archive string) string { return strings.TrimSuffix(archive, ".ark") + ".scp" }
 
 func createFormat(ctx context.Context, o store.Opener, name string, options records.WriteOptions) (records.Writer, error) {
-	if err := options.OneFile(formatName, name, true); err != nil {
+	if err := options.CheckSingleFile(formatName, name, true); err != nil {
 		return nil, err
 	}
 	if isScript(name) {
@@ -175,30 +175,30 @@ type formatWriter struct {
 
 func (x *formatWriter) Write(r *records.Record) error {
 	if err := CheckKey(r.Key); err != nil {
-		return r.Misfit(formatName, "", "%s", strings.TrimPrefix(err.Error(), "kaldi: "))
+		return r.FieldErrorf(formatName, "", "%s", strings.TrimPrefix(err.Error(), "kaldi: "))
 	}
 	if len(r.Fields) != 1 {
 		var names []string
 		for _, f := range r.Fields {
 			names = append(names, f.Name)
 		}
-		return r.Misfit(formatName, "", "fields %s; want one, %s or %s (drop the others)", strings.Join(names, ", "), dataField, waveField)
+		return r.FieldErrorf(formatName, "", "fields %s; want one, %s or %s (drop the others)", strings.Join(names, ", "), dataField, waveField)
 	}
 	f := &r.Fields[0]
 	v := &f.Value
 	switch {
 	case f.Name == waveField && v.DType == tensor.Bytes:
 		if err := wholeWave(v.Data); err != nil {
-			return r.Misfit(formatName, f.Name, "%s", strings.TrimPrefix(err.Error(), "kaldi: "))
+			return r.FieldErrorf(formatName, f.Name, "%s", strings.TrimPrefix(err.Error(), "kaldi: "))
 		}
 		return x.w.WriteRaw(r.Key, v.Data)
 	case f.Name != dataField:
-		return r.Misfit(formatName, f.Name, "want %s, or a wave called %s (rename it?)", dataField, waveField)
+		return r.FieldErrorf(formatName, f.Name, "want %s, or a wave called %s (rename it?)", dataField, waveField)
 	}
 	before := x.w.Offset()
 	err := x.w.Write(r.Key, v)
 	if err != nil && x.w.Offset() == before && x.w.err == nil { // refused
-		return r.Misfit(formatName, f.Name, "%s", strings.TrimPrefix(err.Error(), "kaldi: "))
+		return r.FieldErrorf(formatName, f.Name, "%s", strings.TrimPrefix(err.Error(), "kaldi: "))
 	}
 	return err
 }
@@ -321,7 +321,7 @@ func verifyFormat(ctx context.Context, o store.Opener, files []string, options r
 		never := func(string) (io.ReadCloser, error) { return nil, ErrPipe }
 		l, err := ReadScript(io.NewSectionReader(f, 0, f.Size()), Options{Name: ScriptName(name), Run: never})
 		err2 := f.Close()
-		if errors.Is(err, ErrCorrupt) {
+		if errors.Is(err, records.ErrCorrupt) {
 			beside = append(beside, ScriptName(name))
 			bad(err)
 			continue
@@ -353,7 +353,7 @@ func compareScript(ctx context.Context, o store.Opener, name string, l []Entry, 
 			err = ctx.Err()
 		}
 	}
-	broken := errors.Is(err, ErrCorrupt) // which shows when it is read; what is behind is not known
+	broken := errors.Is(err, records.ErrCorrupt) // which shows when it is read; what is behind is not known
 	if err == io.EOF || broken {
 		err = nil
 	}
@@ -367,9 +367,9 @@ func compareScript(ctx context.Context, o store.Opener, name string, l []Entry, 
 		}
 		key, ok := keys[e.Offset]
 		if !ok {
-			bad(&CorruptionError{name, e.Offset, e.Key, fmt.Sprintf("no object, line %d of the script has one there", e.Number)})
+			bad(corrupt(name, e.Offset, e.Key, "no object, line %d of the script has one there", e.Number))
 		} else if key != e.Key {
-			bad(&CorruptionError{name, e.Offset, e.Key, fmt.Sprintf("the key is %q, line %d of the script has another", key, e.Number)})
+			bad(corrupt(name, e.Offset, e.Key, "the key is %q, line %d of the script has another", key, e.Number))
 		}
 	}
 	return nil

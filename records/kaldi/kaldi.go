@@ -10,7 +10,7 @@
 // a script names, in any order.
 //
 // Reading is strict: a file that ends within an entry, keys that are no UTF-8 text
-// and text objects without the line's end behind them are a [CorruptionError].
+// and text objects without the line's end behind them are a [records.CorruptionError].
 // Nothing is ever run: lines of a script that are commands (a pipe) are a
 // [PipeError] unless the caller gives a function that runs them, and kaldiio's
 // pickled entries are refused.
@@ -24,6 +24,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -88,12 +89,6 @@ type Header struct {
 	Rate int
 }
 
-// ErrCorrupt is what every CorruptionError is.
-var ErrCorrupt = errors.New("corrupt Kaldi file")
-
-// ErrTooLarge is the error of an object above the limit.
-var ErrTooLarge = errors.New("object too large")
-
 // ErrUnsupported is the error of objects that are known and not read: pickled
 // entries of kaldiio, which run code, its NPY and AUDIO entries, waves that are not
 // PCM of 8 or 16 bits.
@@ -102,29 +97,25 @@ var ErrUnsupported = errors.New("not supported")
 // ErrPipe is what every PipeError is.
 var ErrPipe = errors.New("a command, which is not run")
 
-// CorruptionError is damage in a file, or what no writer writes.
-type CorruptionError struct {
-	File   string // as it was opened; may be empty
-	Offset int64  // of what is damaged
-	Key    string // of the entry, if it is known
-	What   string
+// corrupt returns the error of damage in a file. key is that of the damaged
+// entry, or empty.
+func corrupt(file string, offset int64, key, detail string, args ...any) error {
+	if key != "" {
+		detail, args = "%q: "+detail, append([]any{key}, args...)
+	}
+	return records.Corruptf(formatName, file, offset, detail, args...)
 }
 
-func (e *CorruptionError) Error() string {
-	return "kaldi: " + where(e.File, e.Key, e.Offset) + e.What
-}
-
-// Is reports that it is ErrCorrupt.
-func (e *CorruptionError) Is(target error) bool { return target == ErrCorrupt }
-
+// where returns the start of a message that names a place in a file.
 func where(file, key string, offset int64) (s string) {
 	if file != "" {
 		s = file + ": "
 	}
+	s += fmt.Sprintf("at byte %d: ", offset)
 	if key != "" {
 		s += fmt.Sprintf("%q: ", key)
 	}
-	return s + fmt.Sprintf("at byte %d: ", offset)
+	return s
 }
 
 // PipeError is a line of a script that names a command.

@@ -9,6 +9,7 @@ import (
 	"math"
 	"unicode/utf8"
 
+	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -124,7 +125,7 @@ func (r *Reader) next() error {
 func (r *Reader) Offset() int64 { return r.at }
 
 func (r *Reader) corrupt(format string, args ...any) error {
-	return &CorruptionError{r.o.Name, r.h.Offset, r.h.Key, fmt.Sprintf(format, args...)}
+	return corrupt(r.o.Name, r.h.Offset, r.h.Key, format, args...)
 }
 
 // failed is the error of reading: the file's end is damage, since there had to be more.
@@ -136,7 +137,7 @@ func (r *Reader) failed(err error) error {
 }
 
 func (r *Reader) tooLarge(n int64) error {
-	return fmt.Errorf("kaldi: %s%w: %d bytes, the limit is %d", where(r.o.Name, r.h.Key, r.h.Offset), ErrTooLarge, n, r.o.Limit)
+	return fmt.Errorf("kaldi: %s%w: %d bytes, the limit is %d", where(r.o.Name, r.h.Key, r.h.Offset), records.ErrTooLarge, n, r.o.Limit)
 }
 
 // space reports the bytes that are blanks or end lines. Kaldi also takes the

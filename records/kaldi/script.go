@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -265,7 +266,7 @@ func ReadScript(r io.Reader, o Options) ([]Entry, error) {
 	for number := 1; ; number++ {
 		line, err := b.ReadSlice('\n')
 		corrupt := func(key, what string) error {
-			return &CorruptionError{o.Name, at, key, fmt.Sprintf("line %d: %s", number, what)}
+			return corrupt(o.Name, at, key, "line %d: %s", number, what)
 		}
 		switch {
 		case err == io.EOF && len(line) == 0:
@@ -287,7 +288,7 @@ func ReadScript(r io.Reader, o Options) ([]Entry, error) {
 		}
 		l = append(l, e)
 		if at += int64(len(line)); at-o.Offset > o.Limit {
-			return nil, fmt.Errorf("kaldi: %s%w: the limit is %d", where(o.Name, "", at), ErrTooLarge, o.Limit)
+			return nil, fmt.Errorf("kaldi: %s%w: the limit is %d", where(o.Name, "", at), records.ErrTooLarge, o.Limit)
 		}
 	}
 }
@@ -501,7 +502,7 @@ func (s *Script) with(ctx context.Context, i int, f func(*Reader, Entry) error) 
 		}
 		defer func() { err = errors.Join(err, s.done(file)) }()
 		if e.Offset >= file.Size() {
-			return &CorruptionError{e.Path, e.Offset, e.Key, fmt.Sprintf("the file has %d bytes", file.Size())}
+			return corrupt(e.Path, e.Offset, e.Key, "the file has %d bytes", file.Size())
 		}
 		r.reset(section(file, e.Offset), o)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -132,7 +133,7 @@ func TestEveryDamage(t *testing.T) {
 			write(name, b)
 			got, errs, err := read(t, name)
 			if err != nil {
-				require.ErrorIs(t, err, ErrCorrupt, "byte %d: %v", at, err)
+				require.ErrorIs(t, err, records.ErrCorrupt, "byte %d: %v", at, err)
 				require.Less(t, at, minHeader)
 				count["file"]++
 				continue
@@ -141,7 +142,7 @@ func TestEveryDamage(t *testing.T) {
 			changed := 0
 			for i := range got {
 				if errs[i] != nil {
-					require.ErrorIs(t, errs[i], ErrCorrupt, "byte %d", at)
+					require.ErrorIs(t, errs[i], records.ErrCorrupt, "byte %d", at)
 					count["row"]++
 				} else if !equalRow(want[i], got[i]) {
 					require.Equal(t, rowOf(at), i, "byte %d", at)
@@ -166,7 +167,7 @@ func TestEveryDamage(t *testing.T) {
 		}
 		write(name, data[:n])
 		_, _, err := read(t, name)
-		require.ErrorIs(t, err, ErrCorrupt, "cut to %d bytes", n)
+		require.ErrorIs(t, err, records.ErrCorrupt, "cut to %d bytes", n)
 	}
 	write(name, data)
 	clear(count)
@@ -177,7 +178,7 @@ func TestEveryDamage(t *testing.T) {
 			write(indexName(name), b)
 			got, errs, err := read(t, name)
 			if err != nil {
-				require.ErrorIs(t, err, ErrCorrupt, "byte %d: %v", at, err)
+				require.ErrorIs(t, err, records.ErrCorrupt, "byte %d: %v", at, err)
 				count["file"]++
 				continue
 			}
@@ -197,7 +198,7 @@ func TestEveryDamage(t *testing.T) {
 			require.Equal(t, want, got)
 			count["cut"]++
 		} else {
-			require.ErrorIs(t, err, ErrCorrupt, "cut to %d bytes", n)
+			require.ErrorIs(t, err, records.ErrCorrupt, "cut to %d bytes", n)
 		}
 	}
 	t.Logf("%d cut indexes have all that is read", count["cut"])

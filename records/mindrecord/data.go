@@ -9,6 +9,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -44,11 +45,11 @@ func newData(name string, f store.File) (*data, error) {
 	d := &data{name: name, file: f, h: h}
 	for i, p := range h.pages {
 		if end := h.at(i) + p.used; end > f.Size() {
-			return nil, &CorruptionError{name, h.at(i), fmt.Sprintf("page %d ends at byte %d of a file of %d", i, end, f.Size())}
+			return nil, records.Corruptf(formatName, name, h.at(i), "page %d ends at byte %d of a file of %d", i, end, f.Size())
 		}
 	}
 	if d.groups, err = h.groups(); err != nil {
-		return nil, &CorruptionError{name, 0, err.Error()}
+		return nil, records.Corruptf(formatName, name, 0, "%v", err)
 	}
 	d.mapped = store.MappedBytes(f)
 	return d, nil
@@ -109,7 +110,7 @@ func (d *data) record(page int, place [2]int64, buf *[]byte) ([]byte, error) {
 }
 
 func (d *data) corrupt(page int, offset int64, format string, args ...any) error {
-	return &CorruptionError{d.name, d.h.at(page) + offset, fmt.Sprintf(format, args...)}
+	return records.Corruptf(formatName, d.name, d.h.at(page)+offset, format, args...)
 }
 
 // walk finds the ends of all records by their lengths, without the index.

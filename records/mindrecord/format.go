@@ -20,7 +20,7 @@ func init() {
 	records.Register(records.Format{
 		Name: formatName,
 		Doc:  "MindSpore's MindRecord: typed fields in pages, and an index that is a SQLite database",
-		Is: func(name string, head []byte) bool {
+		Match: func(name string, head []byte) bool {
 			return isData(head) || head == nil && strings.HasSuffix(name, ".mindrecord")
 		},
 		Open: openRecords, Create: createRecords,
@@ -44,7 +44,7 @@ func local(o store.Opener, write bool, names ...string) error {
 	}
 	for _, name := range names {
 		for _, n := range []string{name, indexName(name)} {
-			if err := l.Claim(n, write); err != nil {
+			if err := l.CheckAccess(n, write); err != nil {
 				return fmt.Errorf("mindrecord: %w", err)
 			}
 		}
@@ -87,9 +87,9 @@ func (r *recordReader) Next(to *records.Record) error {
 		}
 		r.next++
 		err := r.set.Read(i, &r.row)
-		if r.o.Lenient && errors.Is(err, ErrCorrupt) {
-			if r.o.Skipped != nil {
-				r.o.Skipped(err)
+		if r.o.Lenient && errors.Is(err, records.ErrCorrupt) {
+			if r.o.OnSkip != nil {
+				r.o.OnSkip(err)
 			}
 			continue
 		}
@@ -99,7 +99,7 @@ func (r *recordReader) Next(to *records.Record) error {
 			size += int64(len(r.row.Values[k].Data))
 		}
 		if err == nil && r.o.Limit > 0 && size > r.o.Limit {
-			err = fmt.Errorf("mindrecord: %s: at byte %d: %w: %d bytes, the limit is %d", file, offset, ErrTooLarge, size, r.o.Limit)
+			err = fmt.Errorf("mindrecord: %s: at byte %d: %w: %d bytes, the limit is %d", file, offset, records.ErrTooLarge, size, r.o.Limit)
 		}
 		if err != nil {
 			r.err = err
@@ -156,7 +156,7 @@ func (w *recordWriter) Write(r *records.Record) error {
 		w.keys = w.keys || r.Key != number
 		schema, err := schemaOf(r, w.keys)
 		if err != nil {
-			return r.Misfit(formatName, "", "%v", err)
+			return r.FieldErrorf(formatName, "", "%v", err)
 		}
 		if w.w, err = Create(w.name, schema, w.o); err != nil {
 			return err
@@ -167,10 +167,10 @@ func (w *recordWriter) Write(r *records.Record) error {
 	if w.keys {
 		fields--
 	} else if r.Key != number {
-		return r.Misfit(formatName, "", "its key is not its number, %s, as the first one's is: keys must be asked for (--keys)", number)
+		return r.FieldErrorf(formatName, "", "its key is not its number, %s, as the first one's is: keys must be asked for (--keys)", number)
 	}
 	if len(r.Fields) != fields {
-		return r.Misfit(formatName, "", "it has %d fields, want %q as in the first one", len(r.Fields), names(w.fields))
+		return r.FieldErrorf(formatName, "", "it has %d fields, want %q as in the first one", len(r.Fields), names(w.fields))
 	}
 	w.values = w.values[:0]
 	for _, f := range w.fields {
@@ -180,13 +180,13 @@ func (w *recordWriter) Write(r *records.Record) error {
 		}
 		v := r.Get(f.Name)
 		if v == nil || v.Text != f.Text {
-			return r.Misfit(formatName, f.Name, "want %s, as the first one has", f.kind())
+			return r.FieldErrorf(formatName, f.Name, "want %s, as the first one has", f.kind())
 		}
 		w.values = append(w.values, v.Value)
 	}
 	err := w.w.Write(w.values)
 	if errors.Is(err, ErrField) {
-		return r.Misfit(formatName, "", "%v", err)
+		return r.FieldErrorf(formatName, "", "%v", err)
 	}
 	if err == nil {
 		w.rows++

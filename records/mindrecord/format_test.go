@@ -74,7 +74,7 @@ func TestFormatKeys(t *testing.T) {
 }
 
 func TestFormatName(t *testing.T) {
-	f, err := records.ByName("a/b.mindrecord")
+	f, err := records.DetectByName("a/b.mindrecord")
 	require.NoError(t, err)
 	require.Equal(t, "mindrecord", f.Name)
 }

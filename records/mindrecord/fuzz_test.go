@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -126,7 +127,7 @@ func FuzzFile(f *testing.F) {
 		defer func() { require.NoError(t, s.Close()) }()
 		var r Row
 		for i := range s.Len() {
-			if err := s.Read(i, &r); err != nil && !errors.Is(err, ErrCorrupt) {
+			if err := s.Read(i, &r); err != nil && !errors.Is(err, records.ErrCorrupt) {
 				require.NoError(t, err)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -417,7 +418,7 @@ func appendText(b []byte, s string) []byte {
 // readHeader reads the header of a file, whose errors are of its first byte. Memory grows with what is read.
 func readHeader(name string, r io.ReaderAt, size int64) (*header, error) {
 	corrupt := func(format string, args ...any) error {
-		return &CorruptionError{name, 0, fmt.Sprintf(format, args...)}
+		return records.Corruptf(formatName, name, 0, format, args...)
 	}
 	var first [8]byte
 	if size < int64(len(first)) {

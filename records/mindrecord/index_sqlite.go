@@ -14,6 +14,7 @@ import (
 
 	_ "modernc.org/sqlite" // the driver
 
+	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -51,7 +52,7 @@ func (d *data) readIndex() (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	corrupt := func(format string, args ...any) error {
-		return &CorruptionError{name, -1, fmt.Sprintf(format, args...)}
+		return records.Corruptf(formatName, name, -1, format, args...)
 	}
 	// Views could compute anything.
 	var tables int

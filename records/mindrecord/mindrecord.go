@@ -9,7 +9,7 @@
 // Files are the machine's own: SQLite reads no others.
 //
 // Reading is strict: what is read is held against the header, the index and the schema, and what does not agree
-// is a [CorruptionError]. The format has no checksums, so a changed value is not seen.
+// is a [records.CorruptionError]. The format has no checksums, so a changed value is not seen.
 //
 // Reference: MindSpore 2.10.0, whose files have the version "3.0".
 package mindrecord
@@ -26,32 +26,11 @@ import (
 
 // Errors, as errors.Is knows them.
 var (
-	// ErrCorrupt is what every CorruptionError is.
-	ErrCorrupt = errors.New("corrupt record file")
 	// ErrField is a schema or a value that MindRecord cannot hold.
 	ErrField = records.ErrField
-	// ErrTooLarge is a record above the page's size, or pages that the header has no room for.
-	ErrTooLarge = errors.New("record too large")
 	// ErrPlatform is the error where SQLite has no port. It is an errors.ErrUnsupported.
 	ErrPlatform = fmt.Errorf("SQLite, which MindRecord's index needs, has no port to this platform: %w", errors.ErrUnsupported)
 )
-
-// CorruptionError is damage in a file, or what no writer writes.
-type CorruptionError struct {
-	File   string // the data file or its index
-	Offset int64  // of what is damaged; -1 if that is not known, as in an index
-	What   string // what is there and what was wanted
-}
-
-func (e *CorruptionError) Error() string {
-	if e.Offset < 0 {
-		return fmt.Sprintf("mindrecord: %s: %s", e.File, e.What)
-	}
-	return fmt.Sprintf("mindrecord: %s: at byte %d: %s", e.File, e.Offset, e.What)
-}
-
-// Is reports that it is ErrCorrupt.
-func (e *CorruptionError) Is(target error) bool { return target == ErrCorrupt }
 
 // Field is a column of a file.
 type Field struct {

@@ -11,6 +11,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -116,7 +117,7 @@ func (s *Set) add(name string) error {
 	}
 	if err = d.readIndex(); err == nil && len(s.files) > 0 {
 		if first := s.files[0]; !d.h.schema.equal(&first.h.schema) {
-			err = &CorruptionError{d.name, 0, fmt.Sprintf("it has the fields %v, %s has %v", d.h.schema.Fields, first.name, first.h.schema.Fields)}
+			err = records.Corruptf(formatName, d.name, 0, "it has the fields %v, %s has %v", d.h.schema.Fields, first.name, first.h.schema.Fields)
 		}
 	}
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tinylib/msgp/msgp"
 
+	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -116,7 +117,7 @@ func (w *Writer) begin() error {
 }
 
 // Write writes a row: a value for each field of the schema, in the order of their names. What does not fit the schema is an
-// ErrField, a row that is larger than a page an ErrTooLarge, and nothing of it is written. After another error, or
+// ErrField, a row that is larger than a page an records.ErrTooLarge, and nothing of it is written. After another error, or
 // an ErrTooLarge that says that the header is full, nothing more is.
 func (w *Writer) Write(values []tensor.Tensor) error {
 	if w.err != nil {
@@ -130,7 +131,7 @@ func (w *Writer) Write(values []tensor.Tensor) error {
 		return err
 	}
 	if n := max(len(w.blob), len(w.raw)); int64(n) > w.o.PageSize {
-		return fmt.Errorf("mindrecord: %w: %d bytes, a page has %d", ErrTooLarge, n, w.o.PageSize)
+		return fmt.Errorf("mindrecord: %w: %d bytes, a page has %d", records.ErrTooLarge, n, w.o.PageSize)
 	}
 	if w.o.Rows > 0 && w.now.rows == w.o.Rows {
 		if w.err = w.finish(); w.err == nil {
@@ -230,7 +231,7 @@ func (s *shard) addPage(p page) error {
 
 func (s *shard) take(n int64) error {
 	if s.room += n; s.room > s.h.size-s.fixed() {
-		return fmt.Errorf("mindrecord: %w: %d pages do not fit a header of %d bytes: want larger pages, a larger header, or several files", ErrTooLarge, len(s.h.pages), s.h.size)
+		return fmt.Errorf("mindrecord: %w: %d pages do not fit a header of %d bytes: want larger pages, a larger header, or several files", records.ErrTooLarge, len(s.h.pages), s.h.size)
 	}
 	return nil
 }
@@ -393,7 +394,7 @@ func (s *shard) end() error {
 	b := s.h.appendJSON(make([]byte, 8))
 	binary.LittleEndian.PutUint64(b, uint64(len(b)-8))
 	if int64(len(b)) > s.h.size {
-		return fmt.Errorf("%w: a header of %d bytes, want at most %d", ErrTooLarge, len(b), s.h.size)
+		return fmt.Errorf("%w: a header of %d bytes, want at most %d", records.ErrTooLarge, len(b), s.h.size)
 	}
 	f, err := os.OpenFile(s.temp, os.O_RDWR, 0)
 	if err != nil {

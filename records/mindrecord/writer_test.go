@@ -68,7 +68,7 @@ func TestNothingHalf(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(indexName(name), index, 0o600))
 	_, err = Open([]string{name})
-	require.ErrorIs(t, err, ErrCorrupt)
+	require.ErrorIs(t, err, records.ErrCorrupt)
 	require.NoError(t, Index(name))
 	require.Equal(t, want, rowsOf(t, name))
 	got, err = os.ReadFile(indexName(name))
@@ -169,17 +169,17 @@ func TestRefusals(t *testing.T) {
 	require.ErrorIs(t, w.Write([]tensor.Tensor{b(1)}), ErrField)
 	require.ErrorIs(t, w.Write([]tensor.Tensor{b(1), *tensor.FromBytes([]byte("\xff"))}), ErrField)
 	require.ErrorIs(t, w.Write([]tensor.Tensor{b(1), scalar[int32](t, tensor.Int32, 1)}), ErrField)
-	require.ErrorIs(t, w.Write([]tensor.Tensor{b(minPage - 7), b(1)}), ErrTooLarge)
-	require.ErrorIs(t, w.Write([]tensor.Tensor{b(1), b(minPage)}), ErrTooLarge)
+	require.ErrorIs(t, w.Write([]tensor.Tensor{b(minPage - 7), b(1)}), records.ErrTooLarge)
+	require.ErrorIs(t, w.Write([]tensor.Tensor{b(1), b(minPage)}), records.ErrTooLarge)
 	require.NoError(t, w.Write([]tensor.Tensor{b(minPage - 8), b(1)}))
 	// Each row takes a page, until the header is full.
 	for err == nil {
 		err = w.Write([]tensor.Tensor{b(minPage - 8), b(1)})
 	}
-	require.ErrorIs(t, err, ErrTooLarge)
+	require.ErrorIs(t, err, records.ErrTooLarge)
 	require.ErrorContains(t, err, "header")
-	require.ErrorIs(t, w.Write([]tensor.Tensor{b(1), b(1)}), ErrTooLarge)
-	require.ErrorIs(t, w.Close(), ErrTooLarge)
+	require.ErrorIs(t, w.Write([]tensor.Tensor{b(1), b(1)}), records.ErrTooLarge)
+	require.ErrorIs(t, w.Close(), records.ErrTooLarge)
 	left, err := os.ReadDir(filepath.Dir(name))
 	require.NoError(t, err)
 	require.Empty(t, left)
@@ -194,8 +194,8 @@ func TestFormatRecords(t *testing.T) {
 	for _, name := range []string{"scalars", "empty", "many03"} {
 		head, err := os.ReadFile(filepath.Join(dir, name))
 		require.NoError(t, err)
-		require.True(t, f.Is(name, head[:min(512, len(head))]))
-		require.False(t, f.Is(name, head[:20]))
+		require.True(t, f.Match(name, head[:min(512, len(head))]))
+		require.False(t, f.Match(name, head[:20]))
 	}
 	remote := struct{ store.Opener }{store.Local}
 	_, err = f.Open(ctx, remote, []string{filepath.Join(dir, "scalars")}, records.ReadOptions{})
@@ -250,7 +250,7 @@ func TestFormatRecords(t *testing.T) {
 	require.NoError(t, os.WriteFile(name, b, 0o600))
 	var skipped []error
 	for _, lenient := range []bool{false, true} {
-		r, err := f.Open(ctx, store.Local, []string{name}, records.ReadOptions{Lenient: lenient, Skipped: func(err error) { skipped = append(skipped, err) }})
+		r, err := f.Open(ctx, store.Local, []string{name}, records.ReadOptions{Lenient: lenient, OnSkip: func(err error) { skipped = append(skipped, err) }})
 		require.NoError(t, err)
 		n := 0
 		for err = r.Next(&record); err == nil; err = r.Next(&record) {
@@ -261,7 +261,7 @@ func TestFormatRecords(t *testing.T) {
 			require.Equal(t, 29, n)
 			require.Len(t, skipped, 1)
 		} else {
-			var c *CorruptionError
+			var c *records.CorruptionError
 			require.ErrorAs(t, err, &c)
 			require.Equal(t, at, c.Offset)
 			require.Equal(t, 2, n)
@@ -270,6 +270,6 @@ func TestFormatRecords(t *testing.T) {
 	}
 	r, err = f.Open(ctx, store.Local, []string{filepath.Join(dir, "shards1"), filepath.Join(dir, "shards0")}, records.ReadOptions{Limit: 5})
 	require.NoError(t, err)
-	require.ErrorIs(t, r.Next(&record), ErrTooLarge)
+	require.ErrorIs(t, r.Next(&record), records.ErrTooLarge)
 	require.NoError(t, r.Close())
 }

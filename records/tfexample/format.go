@@ -21,14 +21,14 @@ const formatName = "tfexample"
 func init() {
 	records.Register(records.Format{
 		Name: formatName, Doc: "TFRecord files of tf.train.Example messages",
-		Is: is, Over: "tfrecord", Open: open, Create: create,
+		Match: is, Refines: "tfrecord", Open: open, Create: create,
 	})
 }
 
 // is reports that the first record begins as an Example with a feature: a field 1 that
 // is all of it, and in that a field 1 that begins with a name as field 1.
 func is(name string, start []byte) bool {
-	if !tfrecord.Is(name, start) {
+	if !tfrecord.Match(name, start) {
 		return false
 	}
 	b, length := tfrecord.Head(start)
@@ -71,12 +71,12 @@ func list(name string) (base string, index int, ok bool) {
 func fields(r *records.Record, number int64, data []byte) error {
 	l, err := Parse(data)
 	if err != nil {
-		return &tfrecord.CorruptionError{File: r.File, Offset: r.Offset, What: strings.TrimPrefix(err.Error(), "tfexample: ")}
+		return records.Corruptf(formatName, r.File, r.Offset, "%s", strings.TrimPrefix(err.Error(), "tfexample: "))
 	}
 	for i := range l {
 		f := &l[i]
 		if _, _, ok := list(f.Name); ok {
-			return r.Misfit(formatName, f.Name, "the name would be taken for an element of a list")
+			return r.FieldErrorf(formatName, f.Name, "the name would be taken for an element of a list")
 		}
 		if f.Name == records.KeyField && f.Kind == Bytes && len(f.Bytes) == 1 && utf8.Valid(f.Bytes[0]) {
 			r.Key = string(f.Bytes[0])
@@ -179,7 +179,7 @@ func example(r *records.Record, number int64) ([]byte, error) {
 			}
 		}
 		if err != nil {
-			return nil, r.Misfit(formatName, f.Name, "%s", err.Error())
+			return nil, r.FieldErrorf(formatName, f.Name, "%s", err.Error())
 		}
 	}
 	for base, parts := range lists {
@@ -190,14 +190,14 @@ func example(r *records.Record, number int64) ([]byte, error) {
 		for k := range len(parts) {
 			b, ok := parts[k]
 			if !ok || len(parts) == 1 {
-				return nil, r.Misfit(formatName, base, "%d elements of a list, want those from [0] on, two at least", len(parts))
+				return nil, r.FieldErrorf(formatName, base, "%d elements of a list, want those from [0] on, two at least", len(parts))
 			}
 			f.Bytes = append(f.Bytes, b)
 		}
 	}
 	if r.Key != strconv.FormatInt(number, 10) {
 		if !utf8.ValidString(r.Key) {
-			return nil, r.Misfit(formatName, "", "the key is no UTF-8 text")
+			return nil, r.FieldErrorf(formatName, "", "the key is no UTF-8 text")
 		}
 		l = append(l, Feature{Name: records.KeyField, Kind: Bytes, Bytes: [][]byte{[]byte(r.Key)}})
 	}

@@ -16,13 +16,13 @@ const formatName = "tfrecord"
 func init() {
 	records.Register(records.Format{
 		Name: formatName, Doc: "TensorFlow's record files: any bytes",
-		Is: Is, Open: openRecords, Create: createRecords,
+		Match: Match, Open: openRecords, Create: createRecords,
 	})
 }
 
-// Is reports that a file begins with the head of a record, or that its name, if there are no bytes,
+// Match reports whether a file begins with the head of a record, or that its name, if there are no bytes,
 // ends in .tfrecord or .tfrecords.
-func Is(name string, start []byte) bool {
+func Match(name string, start []byte) bool {
 	if len(start) == 0 {
 		return strings.HasSuffix(name, ".tfrecord") || strings.HasSuffix(name, ".tfrecords")
 	}
@@ -101,14 +101,14 @@ type FormatWriter struct {
 
 // CreateFormat makes the file of a FormatWriter, and data the data of its records.
 func CreateFormat(ctx context.Context, o store.Opener, format, name string, options records.WriteOptions, data func(r *records.Record, number int64, notes *records.Notes) ([]byte, error)) (*FormatWriter, error) {
-	if err := options.OneFile(format, name, false); err != nil {
+	if err := options.CheckSingleFile(format, name, false); err != nil {
 		return nil, err
 	}
 	out, err := store.NewWriter(ctx, o, name)
 	if err != nil {
 		return nil, err
 	}
-	return &FormatWriter{out: out, w: NewWriter(out, 0), notes: records.Notes{To: options.Note}, data: data}, nil
+	return &FormatWriter{out: out, w: NewWriter(out, 0), notes: records.Notes{OnNote: options.OnNote}, data: data}, nil
 }
 
 // Write writes a record.
@@ -131,9 +131,9 @@ func (x *FormatWriter) Abort() error { return x.out.Abort() }
 
 func createRecords(ctx context.Context, o store.Opener, name string, options records.WriteOptions) (records.Writer, error) {
 	return CreateFormat(ctx, o, formatName, name, options, func(r *records.Record, number int64, notes *records.Notes) ([]byte, error) {
-		b, err := records.OnlyBytes(formatName, r)
+		b, err := records.RawBytes(formatName, r)
 		if err == nil && r.Key != strconv.FormatInt(number, 10) {
-			notes.Tell("%s: keys are replaced by the records' numbers", formatName)
+			notes.Addf("%s: keys are replaced by the records' numbers", formatName)
 		}
 		return b, err
 	})

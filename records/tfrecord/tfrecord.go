@@ -12,10 +12,11 @@ package tfrecord
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
+
+	"github.com/infer-prep/infer-prep/records"
 )
 
 // The sizes of what stands before and behind the data.
@@ -30,29 +31,6 @@ func masked(b []byte) uint32 {
 	c := crc32.Checksum(b, castagnoli)
 	return (c>>15 | c<<17) + 0xa282ead8
 }
-
-// ErrCorrupt is what every CorruptionError is; ErrTooLarge is the error of a record above the limit.
-var (
-	ErrCorrupt  = errors.New("corrupt TFRecord file")
-	ErrTooLarge = errors.New("record too large")
-)
-
-// CorruptionError is damage in a file.
-type CorruptionError struct {
-	File   string // as it was opened; may be empty
-	Offset int64  // of the record
-	What   string
-}
-
-func (e *CorruptionError) Error() string {
-	if e.File == "" {
-		return fmt.Sprintf("tfrecord: at byte %d: %s", e.Offset, e.What)
-	}
-	return fmt.Sprintf("tfrecord: %s: at byte %d: %s", e.File, e.Offset, e.What)
-}
-
-// Is reports that it is ErrCorrupt.
-func (e *CorruptionError) Is(target error) bool { return target == ErrCorrupt }
 
 // Options are those of a Reader.
 type Options struct {
@@ -103,7 +81,7 @@ func (r *Reader) Next() ([]byte, error) {
 }
 
 func (r *Reader) corrupt(format string, args ...any) error {
-	return &CorruptionError{r.o.Name, r.at, fmt.Sprintf(format, args...)}
+	return records.Corruptf(formatName, r.o.Name, r.at, format, args...)
 }
 
 // full fills b, or takes as much as there is.
@@ -140,7 +118,7 @@ func (r *Reader) head() (length int, err error) {
 	}
 	l := binary.LittleEndian.Uint64(h[:])
 	if l > uint64(r.o.Limit) {
-		return 0, fmt.Errorf("tfrecord: %s: at byte %d: %w: %d bytes, the limit is %d", r.o.Name, r.at, ErrTooLarge, l, r.o.Limit)
+		return 0, fmt.Errorf("tfrecord: %s: at byte %d: %w: %d bytes, the limit is %d", r.o.Name, r.at, records.ErrTooLarge, l, r.o.Limit)
 	}
 	return int(l), nil
 }

@@ -13,12 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/internal/hexdoc"
+	"github.com/infer-prep/infer-prep/records"
 )
 
-func write(t testing.TB, records ...string) []byte {
+func write(t testing.TB, written ...string) []byte {
 	var b bytes.Buffer
 	w := NewWriter(&b, 0)
-	for _, r := range records {
+	for _, r := range written {
 		require.EqualValues(t, b.Len(), w.Offset())
 		require.NoError(t, w.Write([]byte(r)))
 	}
@@ -36,12 +37,12 @@ func readAll(r *Reader) (l []string, err error) {
 }
 
 func TestRoundTrip(t *testing.T) {
-	records := []string{"first", "", strings.Repeat("x", 3<<20), "last"}
-	b := write(t, records...)
+	written := []string{"first", "", strings.Repeat("x", 3<<20), "last"}
+	b := write(t, written...)
 	for _, r := range []*Reader{NewReader(bytes.NewReader(b), Options{}), NewReader(iotest.HalfReader(bytes.NewReader(b)), Options{}), NewBytes(b, Options{})} {
 		got, err := readAll(r)
 		require.Equal(t, io.EOF, err)
-		require.Equal(t, records, got)
+		require.Equal(t, written, got)
 	}
 	// The bytes of TFRecordWriter of the tfrecord package 1.14.6.
 	require.Equal(t, "0300000000000000b099490e6162636e57f121", hex.EncodeToString(write(t, "abc")))
@@ -77,8 +78,8 @@ func both(t testing.TB, b []byte, o Options) ([]string, error) {
 
 // TestEveryDamage: every truncation and every changed bit is an error at its record.
 func TestEveryDamage(t *testing.T) {
-	records := []string{"first", "", "the third"}
-	b := write(t, records...)
+	written := []string{"first", "", "the third"}
+	b := write(t, written...)
 	starts := []int{0, 21, 37, len(b)}
 	record := func(at int) (k int) {
 		for at >= starts[k+1] {
@@ -89,12 +90,12 @@ func TestEveryDamage(t *testing.T) {
 	for n := range b {
 		got, err := both(t, b[:n], Options{Name: "f"})
 		k := record(n)
-		require.Equal(t, records[:k], append([]string{}, got...))
+		require.Equal(t, written[:k], append([]string{}, got...))
 		if n == starts[k] {
 			require.Equal(t, io.EOF, err)
 			continue
 		}
-		var e *CorruptionError
+		var e *records.CorruptionError
 		require.ErrorAs(t, err, &e)
 		require.EqualValues(t, starts[k], e.Offset)
 	}
@@ -103,8 +104,8 @@ func TestEveryDamage(t *testing.T) {
 			x := bytes.Clone(b)
 			x[at] ^= 1 << bit
 			got, err := both(t, x, Options{})
-			require.ErrorIs(t, err, ErrCorrupt)
-			require.Equal(t, records[:record(at)], append([]string{}, got...))
+			require.ErrorIs(t, err, records.ErrCorrupt)
+			require.Equal(t, written[:record(at)], append([]string{}, got...))
 		}
 	}
 	r := NewBytes(b[:3], Options{})
@@ -121,7 +122,7 @@ func TestErrors(t *testing.T) {
 		require.ErrorIs(t, err, gone)
 	}
 	_, err := readAll(NewReader(bytes.NewReader(b), Options{Limit: 5}))
-	require.ErrorIs(t, err, ErrTooLarge)
+	require.ErrorIs(t, err, records.ErrTooLarge)
 	w := NewWriter(iotest.TruncateWriter(io.Discard, 0), 0)
 	require.NoError(t, w.Write([]byte("a"))) // TruncateWriter drops in silence
 	require.EqualValues(t, 17, w.Offset())

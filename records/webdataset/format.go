@@ -21,7 +21,7 @@ const formatName = "webdataset"
 func init() {
 	records.Register(records.Format{
 		Name: formatName, Doc: "webdataset's shards: samples in tar files (.tar, .tar.gz, .tgz, .tar.zst)",
-		Is: isFormat, Open: openFormat, Create: createFormat, Index: indexFormat, Verify: verifyFormat,
+		Match: isFormat, Open: openFormat, Create: createFormat, Index: indexFormat, Verify: verifyFormat,
 	})
 }
 
@@ -290,7 +290,7 @@ func encodeAll(members []Field, r *records.Record) ([]Field, error) {
 		f := &r.Fields[i]
 		m, what := encode(f, isWhole(f))
 		if what != "" {
-			return nil, r.Misfit(formatName, f.Name, "%s", what)
+			return nil, r.FieldErrorf(formatName, f.Name, "%s", what)
 		}
 		any = any || isWhole(f)
 		members = append(members, m)
@@ -338,7 +338,7 @@ func openFormat(ctx context.Context, o store.Opener, files []string, options rec
 		if err != nil {
 			return nil, err
 		}
-		return &formatReader{r, options.Skipped, false}, nil
+		return &formatReader{r, options.OnSkip, false}, nil
 	})
 }
 
@@ -407,7 +407,7 @@ func (x *formatWriter) Write(r *records.Record) error {
 	x.s = Sample{Key: escapeKey(r.Key), Fields: members}
 	err = x.w.Write(&x.s)
 	if errors.Is(err, ErrName) {
-		return r.Misfit(formatName, "", "%s", strings.TrimPrefix(err.Error(), "webdataset: "))
+		return r.FieldErrorf(formatName, "", "%s", strings.TrimPrefix(err.Error(), "webdataset: "))
 	}
 	return err
 }
@@ -461,7 +461,7 @@ func verifyShard(ctx context.Context, o store.Opener, shard string, options reco
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
-	case errors.Is(err, ErrStale), errors.Is(err, ErrCorrupt):
+	case errors.Is(err, ErrStale), errors.Is(err, records.ErrCorrupt):
 		bad(err)
 		return true, nil
 	case err != nil:
@@ -470,7 +470,7 @@ func verifyShard(ctx context.Context, o store.Opener, shard string, options reco
 	damaged := false
 	for i := range x.Len() {
 		_, err := x.Sample(i)
-		if errors.Is(err, ErrCorrupt) {
+		if errors.Is(err, records.ErrCorrupt) {
 			damaged = true
 			bad(err)
 			err = nil
@@ -486,7 +486,7 @@ func verifyShard(ctx context.Context, o store.Opener, shard string, options reco
 		return true, err
 	}
 	// What is between the samples. Damage there that is no difference shows when the shard is read.
-	if err := Verify(ctx, o, shard, p); errors.Is(err, ErrCorrupt) {
+	if err := Verify(ctx, o, shard, p); errors.Is(err, records.ErrCorrupt) {
 		bad(err)
 	} else if err != nil {
 		return true, err

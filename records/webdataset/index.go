@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -67,7 +68,7 @@ func ReadIndex(name string, r io.Reader) (*Index, error) {
 	var at, next int64
 	var sum uint32
 	corrupt := func(format string, args ...any) error {
-		return &CorruptionError{name, at, fmt.Sprintf(format, args...)}
+		return records.Corruptf(formatName, name, at, format, args...)
 	}
 	line := func() (string, error) {
 		at = next
@@ -351,7 +352,7 @@ func (x *Indexed) Read(i int, b *Buffer) (s *Sample, shared bool, err error) {
 	if shared = x.mem != nil; shared {
 		data = x.mem[e.Offset : e.Offset+e.Size]
 	} else if e.Size/2 > x.o.Limit { // headers and padding come on top of the fields
-		return nil, false, fmt.Errorf("webdataset: %s: at byte %d: %w: %d bytes, the limit is %d", x.o.Name, e.Offset, ErrTooLarge, e.Size, x.o.Limit)
+		return nil, false, fmt.Errorf("webdataset: %s: at byte %d: %w: %d bytes, the limit is %d", x.o.Name, e.Offset, records.ErrTooLarge, e.Size, x.o.Limit)
 	} else {
 		if int64(cap(b.b)) < e.Size {
 			b.b = make([]byte, e.Size+e.Size/4) // some more, for the next ones
@@ -359,27 +360,27 @@ func (x *Indexed) Read(i int, b *Buffer) (s *Sample, shared bool, err error) {
 		data = b.b[:e.Size]
 		if n, err := x.f.ReadAt(data, e.Offset); n < len(data) {
 			if err == io.EOF {
-				return nil, false, &CorruptionError{x.o.Name, e.Offset, fmt.Sprintf("the file ends %d bytes into a sample of %d", n, len(data))}
+				return nil, false, records.Corruptf(formatName, x.o.Name, e.Offset, "the file ends %d bytes into a sample of %d", n, len(data))
 			}
 			return nil, false, fmt.Errorf("webdataset: %s: at byte %d: %w", x.o.Name, e.Offset, err)
 		}
 	}
 	if !x.x.Scanned {
 		if got := crc32.Checksum(data, castagnoli); got != e.CRC {
-			return nil, false, &CorruptionError{x.o.Name, e.Offset, fmt.Sprintf("the checksum of sample %q is %08x, want %08x", e.Key, got, e.CRC)}
+			return nil, false, records.Corruptf(formatName, x.o.Name, e.Offset, "the checksum of sample %q is %08x, want %08x", e.Key, got, e.CRC)
 		}
 	}
 	r := &b.r
 	*r = Reader{t: tarReader{name: x.o.Name, mem: data, at: e.Offset, bare: true, long: r.t.long}, o: x.o, sample: Sample{Fields: r.sample.Fields}, ends: r.ends}
 	s, err = r.Next()
 	if err == io.EOF {
-		err = &CorruptionError{x.o.Name, e.Offset, "no sample is where the index has one"}
+		err = records.Corruptf(formatName, x.o.Name, e.Offset, "no sample is where the index has one")
 	}
 	if err != nil {
 		return nil, false, err
 	}
 	if s.Key != e.Key || r.to != e.Offset+e.Size {
-		return nil, false, &CorruptionError{x.o.Name, e.Offset, fmt.Sprintf("sample %q, want %q, as in the index", s.Key, e.Key)}
+		return nil, false, records.Corruptf(formatName, x.o.Name, e.Offset, "sample %q, want %q, as in the index", s.Key, e.Key)
 	}
 	return s, shared, nil
 }
@@ -415,7 +416,7 @@ func Verify(ctx context.Context, o store.Opener, shard string, options Options) 
 	a, _ := want.AppendText(nil)
 	b, _ := got.AppendText(nil)
 	if !bytes.Equal(a, b) {
-		return &CorruptionError{shard, 0, fmt.Sprintf("%d samples, want %d, at the places that the index has", len(got.Entries), len(want.Entries))}
+		return records.Corruptf(formatName, shard, 0, "%d samples, want %d, at the places that the index has", len(got.Entries), len(want.Entries))
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -223,7 +224,7 @@ func (r *Reader) Next() (*Sample, error) {
 		if r.err = r.read(); r.err == nil {
 			return &r.sample, nil
 		}
-		if r.o.Lenient && errors.Is(r.err, ErrCorrupt) {
+		if r.o.Lenient && errors.Is(r.err, records.ErrCorrupt) {
 			r.dropped.First = r.err
 			if r.begun {
 				r.dropped.Samples++
@@ -281,7 +282,7 @@ func (r *Reader) read() (err error) {
 		}
 		if m.size > r.o.Limit-total {
 			return fmt.Errorf("webdataset: %s: at byte %d: %w: %q has %d bytes after %d of the sample, the limit is %d",
-				r.o.Name, m.start, ErrTooLarge, m.name, m.size, total, r.o.Limit)
+				r.o.Name, m.start, records.ErrTooLarge, m.name, m.size, total, r.o.Limit)
 		}
 		total += m.size
 		var data []byte

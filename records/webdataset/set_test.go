@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -214,7 +215,7 @@ func TestIndex(t *testing.T) {
 		r, err = OpenIndexed(ctx, o, name, Options{Limit: 10})
 		require.NoError(t, err)
 		_, err = r.Sample(2)
-		require.ErrorIs(t, err, ErrTooLarge)
+		require.ErrorIs(t, err, records.ErrTooLarge)
 		require.NoError(t, r.Close())
 		for _, y := range []Index{{Size: x.Size + 512, Modified: x.Modified, Entries: x.Entries}, {Size: x.Size, Modified: x.Modified.Add(1), Entries: x.Entries}} {
 			require.NoError(t, SaveIndex(ctx, o, name, &y))
@@ -224,13 +225,13 @@ func TestIndex(t *testing.T) {
 		// An index without the last sample, and one with other places, in good order otherwise.
 		y := Index{Size: x.Size, Modified: x.Modified, Entries: x.Entries[:3]}
 		require.NoError(t, SaveIndex(ctx, o, name, &y))
-		require.ErrorIs(t, Verify(ctx, o, name, Options{}), ErrCorrupt)
+		require.ErrorIs(t, Verify(ctx, o, name, Options{}), records.ErrCorrupt)
 		y.Entries = []Entry{{x.Entries[0].Key, x.Entries[0].Offset, x.Entries[0].Size + 512, x.Entries[0].CRC}}
 		require.NoError(t, SaveIndex(ctx, o, name, &y))
-		require.ErrorIs(t, Verify(ctx, o, name, Options{}), ErrCorrupt)
+		require.ErrorIs(t, Verify(ctx, o, name, Options{}), records.ErrCorrupt)
 		y.Entries = []Entry{{"other", x.Entries[0].Offset, x.Entries[0].Size, x.Entries[0].CRC}}
 		require.NoError(t, SaveIndex(ctx, o, name, &y))
-		require.ErrorIs(t, Verify(ctx, o, name, Options{}), ErrCorrupt)
+		require.ErrorIs(t, Verify(ctx, o, name, Options{}), records.ErrCorrupt)
 	}
 	// Every truncation and every changed bit of an index.
 	b, err := (&Index{Size: 10240, Modified: time.Unix(5, 0), Entries: []Entry{{"a", 0, 1024, 1}, {"b\n", 1024, 512, 0xfedcba98}}}).AppendText(nil)
@@ -238,16 +239,16 @@ func TestIndex(t *testing.T) {
 	require.Equal(t, "infer-prep webdataset index 1\nsize 10240\nmodified 5000000000\nsamples 2\n0 1024 00000001 \"a\"\n1024 512 fedcba98 \"b\\n\"\ncrc 03c25ccc\n", string(b))
 	for n := range b {
 		_, err := ReadIndex("i", bytes.NewReader(b[:n]))
-		require.ErrorIs(t, err, ErrCorrupt)
+		require.ErrorIs(t, err, records.ErrCorrupt)
 		for bit := range 8 {
 			c := bytes.Clone(b)
 			c[n] ^= 1 << bit
 			_, err := ReadIndex("i", bytes.NewReader(c))
-			require.ErrorIs(t, err, ErrCorrupt)
+			require.ErrorIs(t, err, records.ErrCorrupt)
 		}
 	}
 	_, err = ReadIndex("i", bytes.NewReader(append(b, '\n')))
-	require.ErrorIs(t, err, ErrCorrupt)
+	require.ErrorIs(t, err, records.ErrCorrupt)
 	_, err = MakeIndex(ctx, store.Local, filepath.Join(tests, "writer.tar.bz2"), Options{})
 	require.ErrorContains(t, err, "compressed")
 }
@@ -479,13 +480,13 @@ func TestSetDamage(t *testing.T) {
 	}
 	require.Equal(t, io.EOF, drain(8))
 	m.files[names[1]] = whole[:3000] // the index is stale then, and reading finds the cut
-	require.ErrorIs(t, drain(5), ErrCorrupt)
+	require.ErrorIs(t, drain(5), records.ErrCorrupt)
 	_, err = OpenSet(ctx, m, names, SetOptions{})
-	require.ErrorIs(t, err, ErrCorrupt)
+	require.ErrorIs(t, err, records.ErrCorrupt)
 	c := bytes.Clone(whole)
 	c[block] ^= 1
 	m.files[names[1]] = c
-	require.ErrorIs(t, drain(4), ErrCorrupt)
+	require.ErrorIs(t, drain(4), records.ErrCorrupt)
 	m.files[names[1]] = write(t, TarOptions{}, numbered(1))
 	m.moved = time.Hour
 	require.ErrorContains(t, drain(5), "changed meanwhile")

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/infer-prep/infer-prep/records"
 )
 
 // block is the unit of a tar file.
@@ -56,13 +58,13 @@ type member struct {
 }
 
 func (t *tarReader) corrupt(at int64, format string, args ...any) error {
-	return &CorruptionError{t.name, at, fmt.Sprintf(format, args...)}
+	return records.Corruptf(formatName, t.name, at, format, args...)
 }
 
 // fail is the error of reading: the end of the file where it must not be, damage that
 // decompression found, or something else.
 func (t *tarReader) fail(at int64, what string, err error) error {
-	var c *CorruptionError
+	var c *records.CorruptionError
 	switch {
 	case errors.As(err, &c):
 		return err

@@ -7,7 +7,7 @@
 // asked otherwise: what webdataset passes over in silence (a shard that is cut
 // off, whose last sample it gives without some of its fields; a damaged header in
 // the middle, which it takes for the end; members behind the end) is a
-// CorruptionError with file and offset. docs/format/webdataset.md has the format.
+// records.CorruptionError with file and offset. docs/format/webdataset.md has the format.
 //
 // Reference: webdataset 1.0.2 and braceexpand 0.1.7 of PyPI, with the tarfile
 // module of Python 3.11.
@@ -15,17 +15,12 @@ package webdataset
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
 var (
-	// ErrCorrupt is what every CorruptionError is.
-	ErrCorrupt = errors.New("corrupt shard")
-	// ErrTooLarge is the error of a sample above the limit.
-	ErrTooLarge = errors.New("sample too large")
 	// ErrPattern is the error of a pattern that is none, or stands for too many names.
 	ErrPattern = errors.New("invalid pattern")
 	// ErrName is the error of a key or field that would not be read back as it is.
@@ -33,23 +28,6 @@ var (
 	// ErrStale is the error of an index that is not of the shard as it is now.
 	ErrStale = errors.New("the index is not of this shard")
 )
-
-// CorruptionError is damage in a shard, or what no sound shard has.
-type CorruptionError struct {
-	File   string // as it was opened; may be empty
-	Offset int64  // in the tar file, after decompression
-	What   string // what is there and what was wanted
-}
-
-func (e *CorruptionError) Error() string {
-	if e.File == "" {
-		return fmt.Sprintf("webdataset: at byte %d: %s", e.Offset, e.What)
-	}
-	return fmt.Sprintf("webdataset: %s: at byte %d: %s", e.File, e.Offset, e.What)
-}
-
-// Is reports that it is ErrCorrupt.
-func (e *CorruptionError) Is(target error) bool { return target == ErrCorrupt }
 
 // Field is one member of a sample.
 type Field struct {

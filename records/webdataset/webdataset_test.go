@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/internal/hexdoc"
+	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -327,7 +328,7 @@ func TestEveryTruncation(t *testing.T) {
 				if n >= end+2*block {
 					require.Equal(t, io.EOF, err)
 				} else {
-					var e *CorruptionError
+					var e *records.CorruptionError
 					require.ErrorAs(t, err, &e, "%s %s %d", name, how, n)
 					require.Equal(t, "f", e.File)
 					require.LessOrEqual(t, e.Offset, int64(n))
@@ -342,7 +343,7 @@ func TestEveryTruncation(t *testing.T) {
 			require.Equal(t, io.EOF, err)
 			require.Equal(t, plain(l[:want]), plain(got))
 			if d := r.Dropped(); n < end+2*block {
-				require.ErrorIs(t, d.First, ErrCorrupt)
+				require.ErrorIs(t, d.First, records.ErrCorrupt)
 				require.EqualValues(t, len(d.Keys), d.Samples)
 			} else {
 				require.Zero(t, d)
@@ -388,7 +389,7 @@ func TestEveryFlip(t *testing.T) {
 			c[at] ^= 1 << bit
 			got, err := readBytes(c, Options{})
 			if err != io.EOF {
-				require.ErrorIs(t, err, ErrCorrupt, "%d", at)
+				require.ErrorIs(t, err, records.ErrCorrupt, "%d", at)
 				require.LessOrEqual(t, len(got), len(l))
 				for i, s := range plain(got) {
 					if int(x.Entries[i].Offset+x.Entries[i].Size) <= at {
@@ -424,7 +425,7 @@ func TestEveryFlip(t *testing.T) {
 		f := &memory{files: map[string][]byte{"s": c}}
 		y.Modified = whole(f.time())
 		require.NoError(t, SaveIndex(ctx, f, "s", y))
-		require.ErrorIs(t, Verify(ctx, f, "s", Options{}), ErrCorrupt, at)
+		require.ErrorIs(t, Verify(ctx, f, "s", Options{}), records.ErrCorrupt, at)
 	}
 }
 
@@ -437,7 +438,7 @@ func TestPacked(t *testing.T) {
 		z := pack(t, how, b)
 		for n := range z {
 			got, err := readBytes(z[:n], Options{Name: "f"})
-			require.ErrorIs(t, err, ErrCorrupt, "%s %d", how, n)
+			require.ErrorIs(t, err, records.ErrCorrupt, "%s %d", how, n)
 			require.Equal(t, plain(l[:len(got)]), plain(got))
 		}
 		for at := range z {
@@ -447,12 +448,12 @@ func TestPacked(t *testing.T) {
 				if got, err := readBytes(c, Options{}); err == io.EOF {
 					require.Equal(t, plain(l), plain(got), "%s %d", how, at)
 				} else {
-					require.ErrorIs(t, err, ErrCorrupt, "%s %d", how, at)
+					require.ErrorIs(t, err, records.ErrCorrupt, "%s %d", how, at)
 				}
 			}
 		}
 		_, err := readBytes(append(bytes.Clone(z), "garbage"...), Options{})
-		require.ErrorIs(t, err, ErrCorrupt, how)
+		require.ErrorIs(t, err, records.ErrCorrupt, how)
 		gone := errors.New("gone")
 		for n := 0; n < len(z); n += 5 {
 			r, err := NewReader(io.MultiReader(bytes.NewReader(z[:n]), iotest.ErrReader(gone)), Options{})
@@ -496,7 +497,7 @@ func TestStrict(t *testing.T) {
 		"at most":          bytes.Join([][]byte{special('L', "p", strings.Repeat("n", maxName+1)), member("a.txt", ""), end}, nil),
 	} {
 		_, err := readBytes(c, Options{Name: "f"})
-		require.ErrorIs(t, err, ErrCorrupt, what)
+		require.ErrorIs(t, err, records.ErrCorrupt, what)
 		require.ErrorContains(t, err, what)
 		require.ErrorContains(t, err, "f: at byte")
 	}
@@ -512,15 +513,15 @@ func TestStrict(t *testing.T) {
 	r, err := NewReader(bytes.NewReader(c), Options{})
 	require.NoError(t, err)
 	_, err = readAll(r)
-	require.ErrorIs(t, err, ErrCorrupt)
+	require.ErrorIs(t, err, records.ErrCorrupt)
 	// The limit is that of a sample.
 	got, err := readBytes(b, Options{Limit: 599})
-	require.ErrorIs(t, err, ErrTooLarge)
+	require.ErrorIs(t, err, records.ErrTooLarge)
 	require.Len(t, got, 1)
 	_, err = readBytes(b, Options{Limit: 600})
 	require.Equal(t, io.EOF, err)
 	_, err = readBytes(b, Options{Limit: 5})
-	require.ErrorIs(t, err, ErrTooLarge)
+	require.ErrorIs(t, err, records.ErrTooLarge)
 	gone := errors.New("gone")
 	for n := 0; n < 6*block; n += 50 {
 		r, err := NewReader(io.MultiReader(bytes.NewReader(b[:n]), iotest.ErrReader(gone)), Options{})
@@ -580,7 +581,7 @@ func FuzzIndex(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		x, err := ReadIndex("i", bytes.NewReader(b))
 		if err != nil {
-			require.ErrorIs(t, err, ErrCorrupt)
+			require.ErrorIs(t, err, records.ErrCorrupt)
 			return
 		}
 		again, err := x.AppendText(nil)

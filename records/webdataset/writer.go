@@ -15,6 +15,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -114,7 +115,7 @@ func (w *TarWriter) Write(s *Sample) error {
 			return fmt.Errorf("webdataset: %w: %q does not fit a USTAR header", ErrName, name)
 		}
 		if w.o.USTAR && int64(len(s.Fields[i].Data)) >= 1<<33 {
-			return fmt.Errorf("webdataset: %w: %q has %d bytes, a USTAR header has 33 bits for that", ErrTooLarge, name, len(s.Fields[i].Data))
+			return fmt.Errorf("webdataset: %w: %q has %d bytes, a USTAR header has 33 bits for that", records.ErrTooLarge, name, len(s.Fields[i].Data))
 		}
 	}
 	w.crc = 0

@@ -76,7 +76,7 @@ func recordFormat(ctx context.Context, o store.Opener, name, from string) (recor
 			return f, usageErr("--from %s: want one of %s", from, strings.Join(records.Names(), ", "))
 		}
 	} else if f, err = records.Detect(ctx, o, name); errors.Is(err, records.ErrUnknown) {
-		if f, err = records.ByName(name); err == nil {
+		if f, err = records.DetectByName(name); err == nil {
 			return f, failErr("%s: it is not what its name says, %s, and its first bytes are of no known format; --from overrides what is detected", name, f.Name)
 		}
 		return f, failErr("%s: neither its name nor its first bytes are of a known format: say --from with one of %s", name, strings.Join(records.Names(), ", "))
@@ -192,7 +192,7 @@ func (o *outputs) Open(ctx context.Context, name string) (store.File, error) {
 var errExists = errors.New("it exists; --force replaces it")
 
 // Claim refuses to write what is read, and what is there unless force is true.
-func (o *outputs) Claim(name string, write bool) error {
+func (o *outputs) CheckAccess(name string, write bool) error {
 	p := absolutePath(name)
 	if !write {
 		o.read[p] = true
@@ -209,7 +209,7 @@ func (o *outputs) Claim(name string, write bool) error {
 
 // Create makes a file.
 func (o *outputs) Create(ctx context.Context, name string) (store.NewFile, error) {
-	if err := o.Claim(name, true); err != nil {
+	if err := o.CheckAccess(name, true); err != nil {
 		return nil, err
 	}
 	p := absolutePath(name)

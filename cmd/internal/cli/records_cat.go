@@ -102,7 +102,7 @@ func (a *app) catRecords(cmd *cobra.Command, args []string, f *recordsCatFlags) 
 	}
 	missing := slices.Clone(f.keys)
 	skip, left := f.skip, f.limit
-	options := records.ReadOptions{Lenient: f.lenient, Skipped: func(err error) { a.complain(fmt.Errorf("left out: %w", err)) }}
+	options := records.ReadOptions{Lenient: f.lenient, OnSkip: func(err error) { a.complain(fmt.Errorf("left out: %w", err)) }}
 	for _, name := range args {
 		format, err := recordFormat(ctx, store.Local, name, f.from)
 		if err != nil {

@@ -83,10 +83,10 @@ func (f *recordsConvertFlags) target(in records.Format) (records.Format, error) 
 			return to, usageErr("--to %s: want one of %s", f.to, strings.Join(records.Names(), ", "))
 		}
 	} else {
-		if to, err = records.ByName(f.out); err != nil {
+		if to, err = records.DetectByName(f.out); err != nil {
 			return to, usageErr("%s: the name is of no known format: say --to with one of %s", f.out, strings.Join(records.Names(), ", "))
 		}
-		if in.Over == to.Name { // more special, and as good a reading of the name
+		if in.Refines == to.Name { // more special, and as good a reading of the name
 			to = in
 		}
 	}
@@ -138,7 +138,7 @@ func (c *changes) apply(r *records.Record) error {
 	for i, f := range r.Fields {
 		for _, g := range r.Fields[:i] {
 			if f.Name == g.Name {
-				return r.Misfit("--rename", f.Name, "the record has another field of that name")
+				return r.FieldErrorf("--rename", f.Name, "the record has another field of that name")
 			}
 		}
 	}
@@ -200,7 +200,7 @@ func (a *app) convertRecords(cmd *cobra.Command, args []string, f *recordsConver
 		}
 		if errors.Is(err, records.ErrField) && f.to == "" {
 			for _, x := range records.Formats() {
-				if x.Over == to.Name && x.Create != nil {
+				if x.Refines == to.Name && x.Create != nil {
 					err = fmt.Errorf("%w; or --to %s", err, x.Name)
 				}
 			}
@@ -231,9 +231,9 @@ func (a *app) convert(ctx context.Context, o *outputs, in, to records.Format, ar
 		bar.clear()
 		a.complain(err)
 	}
-	options := records.ReadOptions{Lenient: f.lenient, Skipped: func(err error) { tell(fmt.Errorf("left out: %w", err)) }}
+	options := records.ReadOptions{Lenient: f.lenient, OnSkip: func(err error) { tell(fmt.Errorf("left out: %w", err)) }}
 	write := f.write
-	write.Note = func(s string) { tell(errors.New(s)) }
+	write.OnNote = func(s string) { tell(errors.New(s)) }
 	w, err := to.Create(ctx, o, f.out, write)
 	if err != nil {
 		return 0, err

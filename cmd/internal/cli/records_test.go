@@ -195,7 +195,7 @@ feats.scp: kaldi, 2 records: ok
 	for _, c := range []struct{ scp, want, stderr string }{
 		{string(scp), "2 records, compared with feats.scp: ok\n", ""},
 		{strings.ReplaceAll(string(scp), "feats", "other"), "2 records: ok\n", ""},
-		{"utt.1 feats.ark:7\n", "damaged in 1 place\n", "kaldi: feats.ark: \"utt.1\": at byte 7: no object, line 1 of the script has one there\n"},
+		{"utt.1 feats.ark:7\n", "damaged in 1 place\n", "kaldi: feats.ark: at byte 7: \"utt.1\": no object, line 1 of the script has one there\n"},
 		{"utt.1", "damaged in 1 place\n", "kaldi: feats.scp: at byte 0: line 1: "},
 	} {
 		require.NoError(t, os.WriteFile("feats.scp", []byte(c.scp), 0o666))
@@ -359,7 +359,7 @@ func TestRecordsErrors(t *testing.T) {
 		{"exists", []string{"convert", "images.rec", "-o", "there.tar"}, exitFailed, "there.tar: it exists; --force replaces it"},
 		{"itself", []string{"convert", "images.rec", "-o", "images.rec", "--force"}, exitFailed, "it is read"},
 		{"count of one file", []string{"convert", "images.rec", "-o", "x.tar", "--count", "2"}, exitUsage, "data-%06d.tar"},
-		{"count of one file only", []string{"convert", "samples.tar", "-o", "x.tfrecord", "--to", "tfexample", "--count", "2"}, exitUsage, "it is written into one"},
+		{"count of one file only", []string{"convert", "samples.tar", "-o", "x.tfrecord", "--to", "tfexample", "--count", "2"}, exitUsage, "unsupported option: a number of records or bytes for each file: the format writes one file"},
 		{"no index for", []string{"convert", "samples.tar", "-o", "x.tfrecord", "--to", "tfexample", "--index"}, exitUsage, "an index"},
 		{"compressed index", []string{"convert", "images.rec", "-o", "x.tar.gz", "--index"}, exitFailed, "a compressed shard has no index"},
 		{"negative", []string{"convert", "images.rec", "-o", "x-%d.tar", "--count", "-1"}, exitUsage, "--count -1"},

@@ -44,7 +44,7 @@ read; 2 a wrong flag; 130 interrupted.`,
 						a.complain(err)
 					}
 				}
-				options := records.ReadOptions{Lenient: lenient, Skipped: bad}
+				options := records.ReadOptions{Lenient: lenient, OnSkip: bad}
 				n := 0
 				if err := eachRecord(ctx, f, store.Local, splitFiles(name), options, func(*records.Record) error { n++; return nil }); err != nil && ctx.Err() == nil {
 					bad(err)

@@ -1,7 +1,7 @@
-// Package mxrecord makes the record files of MXNet formats of package records:
+// Package mxnet makes the record files of MXNet formats of package records:
 // recordio, whose records are bytes, and imagerecord, whose records are images with
 // labels. docs/format/records.md has what becomes of fields and keys.
-package mxrecord
+package mxnet
 
 import (
 	"bytes"
@@ -32,12 +32,12 @@ const (
 func init() {
 	records.Register(records.Format{
 		Name: Raw, Doc: "MXNet's record files: any bytes",
-		Is:   isRecordIO,
-		Open: opener(false), Create: creator(false), Index: index(false), Verify: verify,
+		Match: isRecordIO,
+		Open:  opener(false), Create: creator(false), Index: index(false), Verify: verify,
 	})
 	records.Register(records.Format{
 		Name: Image, Doc: "MXNet's record files of images with labels",
-		Is: isImages, Over: Raw,
+		Match: isImages, Refines: Raw,
 		Open: opener(true), Create: creator(true), Index: index(true), Verify: verify,
 	})
 }
@@ -158,7 +158,7 @@ type reader struct {
 	indexed bool
 	index   []recordio.Entry  // that are not reached yet
 	differs func(error) error // is told where file and index differ
-	places  int64             // of damage that Skipped was told of
+	places  int64             // of damage that OnSkip was called for
 	bytes   int64
 	end     int64 // of the last record
 	image   imagerecord.Record
@@ -167,13 +167,21 @@ type reader struct {
 
 func (x *reader) Close() error { return x.file.Close() }
 
+// format returns the name of the reader's format.
+func (x *reader) format() string {
+	if x.images {
+		return Image
+	}
+	return Raw
+}
+
 // damage is left out, and told, by a lenient reader, and an error of others.
 func (x *reader) damage(err error) error {
 	if !x.o.Lenient {
 		return err
 	}
-	if x.o.Skipped != nil {
-		x.o.Skipped(err)
+	if x.o.OnSkip != nil {
+		x.o.OnSkip(err)
 	}
 	return nil
 }
@@ -187,7 +195,7 @@ func (x *reader) told() {
 	if x.places == 0 && s.First != nil {
 		_ = x.damage(s.First) // only a lenient reader leaves anything out
 	} else {
-		_ = x.damage(&recordio.CorruptionError{File: x.name, Offset: x.end, What: fmt.Sprintf("%d bytes are left out", s.Bytes-x.bytes)})
+		_ = x.damage(records.Corruptf(x.format(), x.name, x.end, "%d bytes are left out", s.Bytes-x.bytes))
 	}
 	x.places, x.bytes = s.Places, s.Bytes
 }
@@ -220,7 +228,7 @@ func (x *reader) Next(r *records.Record) error {
 			return nil
 		}
 		if err := x.image.Parse(b); err != nil {
-			if err = x.damage(&recordio.CorruptionError{File: x.name, Offset: at, What: strings.TrimPrefix(err.Error(), "imagerecord: ")}); err != nil {
+			if err = x.damage(records.Corruptf(x.format(), x.name, at, "%s", strings.TrimPrefix(err.Error(), "imagerecord: "))); err != nil {
 				return err
 			}
 			continue
@@ -237,7 +245,7 @@ const end = math.MaxInt64
 // key is the index's for the record at a place. Entries for places before that are damage.
 func (x *reader) key(at int64) (int64, error) {
 	damage := func(at int64, format string, args ...any) error {
-		return x.differs(&recordio.CorruptionError{File: x.name, Offset: at, What: fmt.Sprintf(format, args...)})
+		return x.differs(records.Corruptf(x.format(), x.name, at, format, args...))
 	}
 	for len(x.index) > 0 && x.index[0].Offset < at {
 		e := x.index[0]
@@ -405,21 +413,21 @@ func verifyFile(ctx context.Context, o store.Opener, name string, options record
 		sums, err = recordio.ReadSums(SumsName(name), r)
 		return err
 	})
-	if errors.Is(err, recordio.ErrCorrupt) {
+	if errors.Is(err, records.ErrCorrupt) {
 		bad(err)
 		summed = false
 	} else if err != nil {
 		return nil, err
 	}
 	_, indexed, err := readIndex(ctx, o, name)
-	if errors.Is(err, recordio.ErrCorrupt) {
+	if errors.Is(err, records.ErrCorrupt) {
 		bad(err)
 	} else if err != nil {
 		return nil, err
 	} else if indexed {
 		beside = append(beside, IndexName(name))
 		p := options
-		p.Lenient, p.Skipped = true, nil // what is wrong with the file itself shows when it is read
+		p.Lenient, p.OnSkip = true, nil // what is wrong with the file itself shows when it is read
 		var count int64
 		r, err := open(ctx, o, name, false, &count, p)
 		if err != nil {
@@ -445,6 +453,6 @@ func verifyFile(ctx context.Context, o store.Opener, name string, options record
 	if err != nil {
 		return beside, err
 	}
-	err = s.Verify(sums, recordio.Options{Name: name, Limit: int(min(options.Limit, recordio.MaxRecord))}, func(c *recordio.CorruptionError) { bad(c) })
+	err = s.Verify(sums, recordio.Options{Name: name, Limit: int(min(options.Limit, recordio.MaxRecord))}, func(c *records.CorruptionError) { bad(c) })
 	return beside, errors.Join(err, s.Close())
 }

@@ -1,4 +1,4 @@
-package mxrecord
+package mxnet
 
 import (
 	"bytes"
@@ -133,7 +133,7 @@ func TestVerify(t *testing.T) {
 			pads++
 		} else {
 			for _, err := range bad {
-				require.ErrorIs(t, err, recordio.ErrCorrupt)
+				require.ErrorIs(t, err, records.ErrCorrupt)
 			}
 		}
 	}
@@ -156,7 +156,7 @@ func TestVerify(t *testing.T) {
 		require.ErrorContains(t, errors.Join(l...), want)
 		// Reading as recordio takes the index's keys, and so its word for it.
 		_, err := read(t.Context(), Raw, []string{name}, records.ReadOptions{})
-		require.ErrorIs(t, err, recordio.ErrCorrupt)
+		require.ErrorIs(t, err, records.ErrCorrupt)
 		_, err = read(t.Context(), Image, []string{name}, records.ReadOptions{})
 		require.NoError(t, err)
 	}
@@ -182,10 +182,10 @@ func TestLenient(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a.rec")
 	require.NoError(t, os.WriteFile(name, file, 0o666))
 	_, err = read(t.Context(), Image, []string{name}, records.ReadOptions{})
-	require.ErrorIs(t, err, recordio.ErrCorrupt)
+	require.ErrorIs(t, err, records.ErrCorrupt)
 	require.ErrorContains(t, err, "at byte 36: invalid image record: 5 bytes")
 	var skipped []string
-	l, err := read(t.Context(), Image, []string{name}, records.ReadOptions{Lenient: true, Skipped: func(err error) { skipped = append(skipped, err.Error()) }})
+	l, err := read(t.Context(), Image, []string{name}, records.ReadOptions{Lenient: true, OnSkip: func(err error) { skipped = append(skipped, err.Error()) }})
 	require.NoError(t, err)
 	require.Equal(t, []string{"1@0 2", "1@124 2"}, l)
 	require.Len(t, skipped, 3, skipped)

@@ -1,4 +1,4 @@
-package mxrecord
+package mxnet
 
 import (
 	"context"
@@ -19,11 +19,11 @@ import (
 
 func creator(images bool) func(context.Context, store.Opener, string, records.WriteOptions) (records.Writer, error) {
 	return func(ctx context.Context, o store.Opener, name string, options records.WriteOptions) (records.Writer, error) {
-		x := &writer{format: Raw, notes: records.Notes{To: options.Note}}
+		x := &writer{format: Raw, notes: records.Notes{OnNote: options.OnNote}}
 		if images {
 			x.format = Image
 		}
-		if err := options.OneFile(x.format, name, true); err != nil {
+		if err := options.CheckSingleFile(x.format, name, true); err != nil {
 			return nil, err
 		}
 		var err error
@@ -73,8 +73,8 @@ func (x *writer) Write(r *records.Record) error {
 	} else {
 		err = x.plain.Write(b)
 	}
-	if errors.Is(err, recordio.ErrTooLarge) {
-		return r.Misfit(x.format, "", "%d bytes, want %d at most", len(b), recordio.MaxRecord)
+	if errors.Is(err, records.ErrTooLarge) {
+		return r.FieldErrorf(x.format, "", "%d bytes, want %d at most", len(b), recordio.MaxRecord)
 	}
 	if err == nil {
 		x.number++
@@ -88,7 +88,7 @@ func (x *writer) raw(r *records.Record) (b []byte, key uint64, err error) {
 	n, ok := numeric(r.Key)
 	if x.indexed != nil && n > math.MaxInt64 {
 		if x.format == Image && ok {
-			return nil, 0, r.Misfit(x.format, "", "the key is above 2^63-1, which an index cannot hold")
+			return nil, 0, r.FieldErrorf(x.format, "", "the key is above 2^63-1, which an index cannot hold")
 		}
 		ok = false
 	}
@@ -97,21 +97,21 @@ func (x *writer) raw(r *records.Record) (b []byte, key uint64, err error) {
 	case kept && first:
 		x.own = ok
 	case kept && x.own && !ok:
-		return nil, 0, r.Misfit(x.format, "", "the key is no number, as those before are")
+		return nil, 0, r.FieldErrorf(x.format, "", "the key is no number, as those before are")
 	}
 	key = x.number
 	if kept && x.own {
 		key = n
 	}
 	if x.format == Raw {
-		if b, err = records.OnlyBytes(x.format, r); err != nil {
+		if b, err = records.RawBytes(x.format, r); err != nil {
 			return nil, 0, err
 		}
 	} else if b, err = x.imageRecord(r, key); err != nil {
 		return nil, 0, err
 	}
 	if key != n || !ok {
-		x.notes.Tell("%s: keys are replaced by the records' numbers", x.format)
+		x.notes.Addf("%s: keys are replaced by the records' numbers", x.format)
 	}
 	return b, key, nil
 }
@@ -127,7 +127,7 @@ func (x *writer) imageRecord(r *records.Record, id uint64) ([]byte, error) {
 		}
 	}
 	if label == nil {
-		return nil, r.Misfit(Image, "", "no label: want a field label, cls or json")
+		return nil, r.FieldErrorf(Image, "", "no label: want a field label, cls or json")
 	}
 	if err := x.setLabels(r, label); err != nil {
 		return nil, err
@@ -147,19 +147,19 @@ func (x *writer) imageRecord(r *records.Record, id uint64) ([]byte, error) {
 			if content != "" {
 				what += fmt.Sprintf(" beside the content %q", content)
 			}
-			return nil, r.Misfit(Image, f.Name, "%s, want one label, one image and perhaps id2 (drop it?)", what)
+			return nil, r.FieldErrorf(Image, f.Name, "%s, want one label, one image and perhaps id2 (drop it?)", what)
 		default:
 			content, m.Content = f.Name, f.Value.Data
 			if content == "" {
-				return nil, r.Misfit(Image, "", "a field without a name")
+				return nil, r.FieldErrorf(Image, "", "a field without a name")
 			}
 			if name := imageName(m.Content); name != content {
-				x.notes.Tell("%s: the field %q will be read as %q, by its first bytes", Image, content, name)
+				x.notes.Addf("%s: the field %q will be read as %q, by its first bytes", Image, content, name)
 			}
 		}
 	}
 	if content == "" {
-		return nil, r.Misfit(Image, "", "no image: want a field of bytes")
+		return nil, r.FieldErrorf(Image, "", "no image: want a field of bytes")
 	}
 	x.b = m.Append(x.b[:0])
 	if m.Listed {
@@ -172,7 +172,7 @@ func (x *writer) imageRecord(r *records.Record, id uint64) ([]byte, error) {
 func (x *writer) setLabels(r *records.Record, f *records.Field) error {
 	m := &x.image
 	bad := func(what string, args ...any) error {
-		return r.Misfit(Image, f.Name, "%s, want a number or a list of numbers that float32 holds exactly", fmt.Sprintf(what, args...))
+		return r.FieldErrorf(Image, f.Name, "%s, want a number or a list of numbers that float32 holds exactly", fmt.Sprintf(what, args...))
 	}
 	v := &f.Value
 	if v.DType == tensor.Bytes {
