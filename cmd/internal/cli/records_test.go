@@ -214,7 +214,7 @@ feats.scp: kaldi, 2 records: ok
 		"plain.rec":         {1, "plain.rec: at byte 0: "},
 		"examples.tfrecord": {200, "examples.tfrecord: at byte 148: the checksum of "},
 		"samples.tar":       {512, "samples.tar: at byte 0: the checksum of sample "},
-		"feats.ark":         {45, "at byte 51: the key is "},
+		"feats.ark":         {45, "at byte 51: \"utt.2\": the key is "},
 	} {
 		b, err := os.ReadFile(name)
 		require.NoError(t, err)
