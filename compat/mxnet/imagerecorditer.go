@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	_ "github.com/infer-prep/infer-prep/codec/jpeg" // the formats that im2rec packs
 	_ "github.com/infer-prep/infer-prep/codec/png"
@@ -54,7 +55,7 @@ func newImageIter(p ImageRecordParams) (*ImageRecordIter, error) {
 	fail := func(err error) (*ImageRecordIter, error) {
 		return nil, fmt.Errorf("mxnet: %s: %w", imageIter, err)
 	}
-	o := imagerecord.New(p.PathImgRec)
+	o := imagerecord.New(strings.Split(p.PathImgRec, ";")...)
 	o.Index, o.List, o.LabelWidth, o.Part, o.Parts = p.PathImgIdx, p.PathImgList, p.LabelWidth, p.PartIndex, p.NumParts
 	data, err := o.Open(context.Background(), store.Local)
 	if err != nil {

@@ -1,4 +1,6 @@
-// Package celeba is the dataset CelebA: photos of faces with 40 attributes.
+// Package celeba reads the dataset CelebA: photos of faces with 40 attributes.
+// Columns: image, attr. Reference: MindSpore's CelebADataset and torchvision's
+// CelebA.
 package celeba
 
 import (
@@ -7,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -18,26 +19,26 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// CelebA is the photos that list_attr_celeba.txt lists, in its order: the number
-// of photos, a line with the attributes' names, and for each photo its file and 1
-// or -1 for every attribute. list_eval_partition.txt says for the same photos in
-// the same order which part they are of; it is read unless Usage is all.
+// CelebA reads the photos that list_attr_celeba.txt lists, in its order. That
+// file has the number of photos, a line with the attributes' names, and one
+// line per photo: its file name and 1 or -1 for each attribute.
+// list_eval_partition.txt assigns the same photos, in the same order, to the
+// usages; it is not read if Usage is all.
 //
 // Columns: image (bytes: the file), attr (int32 (attributes): 1 or 0).
 //
-// Reference: MindSpore 2.10.0's CelebADataset (columns; its attr is uint32, and the
-// images are beside the lists: Images is then empty) and torchvision 0.29.2's
-// CelebA with target attr (the order, and where the images are; its attr is
-// int64). Their samples are the same. Here the number of photos, lists that do
-// not name the same photos, values other than 1 and -1, and files that lie
-// elsewhere are errors, which the references do not look at.
-// Reading a file allocates what the operating system's calls take, some hundred bytes.
+// Reference: MindSpore 2.10.0's CelebADataset (columns; its attr is uint32, and
+// its images are beside the lists, so Images is empty). torchvision 0.29.2's
+// CelebA with target attr (order and folder of images; its attr is int64). Both
+// have the same samples. Unlike them, this source refuses a wrong number of
+// photos, lists of different photos, values other than 1 and -1, and files
+// outside the folder.
 type CelebA struct {
-	Dir string `json:"dir"` // the folder with the lists: torchvision's ROOT/celeba
-	// Images is the folder of the images below Dir, with slashes. Usually
+	Dir string `json:"dir"` // folder with the lists: torchvision's ROOT/celeba
+	// Images is the folder of the images below Dir, with slashes. Default
 	// img_align_celeba; empty for Dir itself.
 	Images string `json:"images"`
-	// Usage is train, valid, test or all. Usually train.
+	// Usage is train, valid, test or all. Default train.
 	Usage string `json:"usage"`
 }
 
@@ -45,7 +46,7 @@ func init() {
 	dataset.Register(dataset.Info{Name: "celeba", Version: 1, New: func() dataset.Node { return New("") }, Doc: "CelebA: photos of faces with 40 attributes"})
 }
 
-// New makes the source of the training photos.
+// New returns a source of the training photos.
 func New(dir string) *CelebA { return &CelebA{dir, "img_align_celeba", "train"} }
 
 // Validate checks the usage, and that Images is below Dir.
@@ -56,35 +57,40 @@ func (o *CelebA) Validate() error {
 	return files.Usage(o.Usage, "train", "valid", "test", "all")
 }
 
-// maxAttributes is more than any such list has: there are 40.
+// maxAttributes exceeds the length of any such list; CelebA has 40.
 const maxAttributes = 4096
 
 // Open reads the lists.
-func (o *CelebA) Open(context.Context, store.Opener) (dataset.Data, error) {
-	d, err := o.open()
+func (o *CelebA) Open(ctx context.Context, s store.Opener) (dataset.Data, error) {
+	d, err := o.open(ctx, s)
 	if err != nil {
 		return nil, fmt.Errorf("celeba: %w", err)
 	}
 	return d, nil
 }
 
-func (o *CelebA) open() (*rows, error) {
-	attr, err := openList(filepath.Join(o.Dir, "list_attr_celeba.txt"))
+func (o *CelebA) open(ctx context.Context, s store.Opener) (*rows, error) {
+	attr, err := openList(ctx, s, store.Join(o.Dir, "list_attr_celeba.txt"))
 	if err != nil {
 		return nil, err
 	}
 	defer attr.close()
 	var part *list
 	if o.Usage != "all" {
-		if part, err = openList(filepath.Join(o.Dir, "list_eval_partition.txt")); err != nil {
+		if part, err = openList(ctx, s, store.Join(o.Dir, "list_eval_partition.txt")); err != nil {
 			return nil, err
 		}
 		defer part.close()
 	}
-	return parse(filepath.Join(o.Dir, filepath.FromSlash(o.Images)), o.Usage, attr, part)
+	d, err := parse(store.Join(o.Dir, o.Images), o.Usage, attr, part)
+	if err != nil {
+		return nil, err
+	}
+	d.store = s
+	return d, nil
 }
 
-// parse reads the list of attributes and, unless it is nil, that of parts.
+// parse reads the list of attributes and, unless nil, the list of partitions.
 func parse(dir, usage string, attr, part *list) (*rows, error) {
 	d := &rows{dir: dir}
 	f, err := attr.fields()
@@ -140,11 +146,11 @@ func parse(dir, usage string, attr, part *list) (*rows, error) {
 		}
 	}
 	if listed != claimed {
-		return nil, attr.errorf("the end of %d photos, want %d as the first line says", listed, claimed)
+		return nil, attr.errorf("the list ends after %d photos, want %d as the first line states", listed, claimed)
 	}
 	if part != nil {
 		if f, err := part.fields(); err == nil {
-			return nil, part.errorf("%q, want the end, since %s has it", f[0], attr.name)
+			return nil, part.errorf("%q, want the end, since %s ends here", f[0], attr.name)
 		} else if err != io.EOF {
 			return nil, part.end(err)
 		}
@@ -155,14 +161,14 @@ func parse(dir, usage string, attr, part *list) (*rows, error) {
 	return d, nil
 }
 
-// partOf is the part of the next photo of the list, which must be photo.
+// partOf returns the usage of the list's next photo, which must be photo.
 func partOf(part *list, photo string) (string, error) {
 	f, err := part.fields()
 	if err != nil {
 		return "", part.end(err)
 	}
 	if len(f) != 2 || f[0] != photo {
-		return "", part.errorf("%q, want %q and its part", strings.Join(f, " "), photo)
+		return "", part.errorf("%q, want %q and its partition", strings.Join(f, " "), photo)
 	}
 	switch f[1] {
 	case "0":
@@ -172,10 +178,10 @@ func partOf(part *list, photo string) (string, error) {
 	case "2":
 		return "test", nil
 	}
-	return "", part.errorf("part %q, want 0, 1 or 2", f[1])
+	return "", part.errorf("partition %q, want 0, 1 or 2", f[1])
 }
 
-// list is a text of fields between blanks.
+// list reads a text file of fields separated by spaces.
 type list struct {
 	name string
 	s    *bufio.Scanner
@@ -183,8 +189,8 @@ type list struct {
 	f    io.Closer
 }
 
-func openList(name string) (*list, error) {
-	f, err := os.Open(name)
+func openList(ctx context.Context, o store.Opener, name string) (*list, error) {
+	f, err := files.OpenReader(ctx, o, name)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +207,7 @@ func newList(name string, r io.Reader) *list {
 
 func (l *list) close() { l.f.Close() }
 
-// fields is the next line that is not empty, or io.EOF.
+// fields returns the fields of the next line that is not empty, or io.EOF.
 func (l *list) fields() ([]string, error) {
 	for l.s.Scan() {
 		l.line++
@@ -215,10 +221,10 @@ func (l *list) fields() ([]string, error) {
 	return nil, io.EOF
 }
 
-// end is the error of a line that cannot be read.
+// end converts an error of fields.
 func (l *list) end(err error) error {
 	if errors.Is(err, io.EOF) {
-		return l.errorf("the end, want more lines")
+		return l.errorf("the list ends, want more lines")
 	}
 	l.line++
 	return l.errorf("%v", err)
@@ -229,6 +235,7 @@ func (l *list) errorf(format string, args ...any) error {
 }
 
 type rows struct {
+	store      store.Opener
 	dir        string
 	keys       []string
 	attributes int
@@ -245,12 +252,12 @@ func (d *rows) Columns() []dataset.Column {
 
 func (d *rows) Len() int64 { return int64(len(d.keys)) }
 
-func (d *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
-	if err := files.Index(i, d.Len()); err != nil {
+func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
+	if err := files.Check(ctx, i, d.Len()); err != nil {
 		return fmt.Errorf("celeba: %w", err)
 	}
 	s.Key = d.keys[i]
-	if err := files.Read(&s.Values[0], d.dir, d.keys[i]); err != nil {
+	if err := files.Read(ctx, d.store, &s.Values[0], store.Join(d.dir, d.keys[i])); err != nil {
 		return fmt.Errorf("celeba: %w", err)
 	}
 	if err := s.Values[1].Reset(d.desc()); err != nil {

@@ -1,6 +1,6 @@
 //go:build !js
 
-// Where the runtime's calls of the system do not allocate.
+// System calls allocate on js.
 
 package cifar10
 

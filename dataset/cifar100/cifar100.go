@@ -1,4 +1,5 @@
-// Package cifar100 is the dataset CIFAR-100 in its binary version.
+// Package cifar100 reads the dataset CIFAR-100 in its binary version. Columns:
+// image, coarse_label, fine_label. Reference: MindSpore's Cifar100Dataset.
 package cifar100
 
 import (
@@ -10,21 +11,22 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// CIFAR100 is the binary version of CIFAR-100: train.bin and test.bin, of any number
-// of records. A row's class is its fine label; fine_label_names.txt names the
-// classes, and they have no names if it is missing.
+// CIFAR100 reads the binary version of CIFAR-100: train.bin and test.bin, with
+// any number of records. A row's class is its fine label. fine_label_names.txt
+// names the classes; they have no names if it is missing.
 //
-// Columns: image (uint8 HWC (32, 32, 3), RGB), coarse_label (int32 scalar: one of 20),
-// fine_label (int32 scalar: one of 100).
+// Columns: image (uint8 HWC (32, 32, 3), RGB), coarse_label (int32 scalar: one
+// of 20), fine_label (int32 scalar: one of 100).
 //
-// Reference: MindSpore 2.10.0's Cifar100Dataset (columns, and the order of usage all:
-// the images for testing, then those for training), whose labels are uint32 and
-// whose files must have 50,000 and 10,000 records. torchvision 0.29.2's CIFAR100 reads
-// the version that is Python pickles, which this does not read; it has the same
-// images in the same order, and the fine label alone.
+// Reference: MindSpore 2.10.0's Cifar100Dataset defines the columns and the
+// order of usage all: the images for testing, then those for training. Its
+// labels are uint32, and its files must have 50,000 and 10,000 records.
+// torchvision 0.29.2's CIFAR100 has the same images in the same order and only
+// the fine label; it reads the version of Python pickles, which is not
+// supported here.
 type CIFAR100 struct {
-	Dir string `json:"dir"` // the folder with the files: cifar-100-binary
-	// Usage is train, test or all. Usually train.
+	Dir string `json:"dir"` // folder with the files: cifar-100-binary
+	// Usage is train, test or all. Default train.
 	Usage string `json:"usage"`
 }
 
@@ -32,7 +34,7 @@ func init() {
 	dataset.Register(dataset.Info{Name: "cifar100", Version: 1, New: func() dataset.Node { return New("") }, Doc: "CIFAR-100, binary version: 32x32 photos of a hundred classes"})
 }
 
-// New makes the source of the training images.
+// New returns a source of the training images.
 func New(dir string) *CIFAR100 { return &CIFAR100{dir, "train"} }
 
 // Validate checks the usage.
@@ -42,8 +44,8 @@ var format = cifar.Format{
 	Package: "cifar100", Labels: []string{"coarse_label", "fine_label"}, Classes: []int{20, 100}, Class: 1, Names: "fine_label_names.txt",
 }
 
-// Open looks at the files' sizes.
-func (o *CIFAR100) Open(context.Context, store.Opener) (dataset.Data, error) {
+// Open checks the sizes of the files.
+func (o *CIFAR100) Open(ctx context.Context, files store.Opener) (dataset.Data, error) {
 	var names []string
 	if o.Usage != "train" {
 		names = []string{"test.bin"}
@@ -51,5 +53,5 @@ func (o *CIFAR100) Open(context.Context, store.Opener) (dataset.Data, error) {
 	if o.Usage != "test" {
 		names = append(names, "train.bin")
 	}
-	return format.Open(o.Dir, names...)
+	return format.Open(ctx, files, o.Dir, names...)
 }

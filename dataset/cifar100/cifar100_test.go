@@ -25,7 +25,7 @@ func TestValidate(t *testing.T) {
 	require.ErrorIs(t, (&CIFAR100{"x", "valid"}).Validate(), dataset.ErrParam)
 }
 
-// TestClass: the class is the fine label.
+// TestClass checks that the class is the fine label.
 func TestClass(t *testing.T) {
 	d, err := (&CIFAR100{testdata, "train"}).Open(t.Context(), store.Local)
 	require.NoError(t, err)

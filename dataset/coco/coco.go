@@ -1,10 +1,12 @@
-// Package coco is the dataset of a folder of images with a COCO annotation file.
+// Package coco reads a folder of images with a COCO annotation file. Columns:
+// image, and the annotations of one of four tasks. Reference: MindSpore's
+// CocoDataset and torchvision's CocoDetection.
 package coco
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/infer-prep/infer-prep/dataset"
@@ -13,49 +15,56 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Task says which annotations a sample has.
+// Task selects the annotations of a sample.
 type Task string
 
-// The tasks. All have the column image (bytes: the file). With n annotations of
-// the image, in the file's order, the other columns are these. MindSpore's names
-// of the tasks are Detection, Keypoint, Stuff and Panoptic.
+// The tasks. All have the column image (bytes: the file). The other columns
+// have the image's n annotations in the order of the file. MindSpore names the
+// tasks Detection, Keypoint, Stuff and Panoptic.
 const (
 	// Detection has bbox (float32, n x 4: left, top, width, height in pixels),
 	// category_id and iscrowd (int64, n x 1).
 	Detection Task = "detection"
 	// Keypoints has keypoints (float32, n x k: x, y, visibility of each point;
-	// filled up with -1) and num_keypoints (int64, n x 1).
+	// padded with -1) and num_keypoints (int64, n x 1).
 	Keypoints Task = "keypoints"
-	// Segmentation has segmentation (float32, m x k, filled up with -1) and iscrowd
-	// (int64, n x 1). An annotation has a row for each polygon (x, y, x, y, …), or
-	// one row of the counts of its run-length encoding (pixels outside and inside,
-	// alternately, column by column). So m may differ from n. Counts beyond
-	// 2^24 are rounded.
+	// Segmentation has segmentation (float32, m x k, padded with -1) and
+	// iscrowd (int64, n x 1). An annotation has one row per polygon (x, y, x,
+	// y, …). If it is run-length encoded, it has one row of counts (pixels
+	// outside and inside, alternately, column by column). So m may differ from
+	// n. Counts beyond 2^24 are rounded.
 	Segmentation Task = "segmentation"
-	// Panoptic has bbox, category_id and iscrowd as Detection, of the image's
-	// segments, and area (int64, n x 1: in pixels, without a fraction).
+	// Panoptic has bbox, category_id and iscrowd as Detection, for the image's
+	// segments, and area (int64, n x 1: in whole pixels).
 	Panoptic Task = "panoptic"
 )
 
-// Coco is a folder of images and a file of annotations in the format of the COCO
-// dataset. Images are in the order of the file's list; those without annotations
-// (for Segmentation: without a polygon or count) are left out. All of the annotations
-// that the task needs are in memory, about 60 bytes for each box; the file is read as a stream.
+// Coco reads a folder of images and an annotation file in the format of the
+// COCO dataset. Images have the order of the file's list. Images without
+// annotations (for Segmentation: without a polygon or count) are ignored. The
+// annotation file is read as a stream; the annotations of the task stay in
+// memory, about 60 bytes for each box.
 //
-// ClassIndex maps the categories' names to their ids, the last one of a name, if the ids fit.
+// ClassIndex maps the categories' names to their ids if the ids fit an int32.
+// Of several categories with one name, the last one counts.
 //
-// Reference: MindSpore 2.10.0's CocoDataset: the same images, order, values and
-// shapes; its uint32 are int64 here. Unlike it, several images of one file name
-// stay apart; an image id that is there twice, a bbox of other than four numbers,
-// an id with a fraction and keys that are there twice are errors; iscrowd may be missing in every
-// task; run-length encodings are read whatever iscrowd is, compressed ones too, which
-// MindSpore refuses (of plain ones with iscrowd 0 it makes two rows, counts and size).
+// Reference: MindSpore 2.10.0's CocoDataset has the same images, order, values
+// and shapes; its uint32 are int64 here. These differences are intended:
+//
+//   - Several images with one file name stay separate.
+//   - A repeated image id, a bbox without exactly four numbers, an id with a
+//     fraction and a repeated key are errors.
+//   - iscrowd is optional in every task.
+//   - Run-length encodings are read whatever iscrowd is, also compressed ones.
+//     MindSpore refuses compressed ones, and splits plain ones with iscrowd 0
+//     into two rows, counts and size.
+//
 // torchvision's CocoDetection orders images by id and keeps those without
-// annotations; the annotations of an image are the same, in the same order.
+// annotations. The annotations of an image are the same, in the same order.
 type Coco struct {
-	Dir         string `json:"dir"`         // of the images
+	Dir         string `json:"dir"`         // folder of the images
 	Annotations string `json:"annotations"` // the JSON file
-	Task        Task   `json:"task"`        // usually detection
+	Task        Task   `json:"task"`        // default detection
 }
 
 func init() {
@@ -65,12 +74,12 @@ func init() {
 	})
 }
 
-// New makes the source for detection.
+// New returns a source for detection.
 func New(dir, annotations string) *Coco {
 	return &Coco{Dir: dir, Annotations: annotations, Task: Detection}
 }
 
-// Validate wants one of the tasks.
+// Validate requires a known task.
 func (o *Coco) Validate() error {
 	switch o.Task {
 	case Detection, Keypoints, Segmentation, Panoptic:
@@ -80,32 +89,33 @@ func (o *Coco) Validate() error {
 }
 
 // Open reads the annotations.
-func (o *Coco) Open(context.Context, store.Opener) (dataset.Data, error) {
+func (o *Coco) Open(ctx context.Context, s store.Opener) (dataset.Data, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("coco: %w", err)
 	}
-	f, err := os.Open(o.Annotations)
+	f, err := files.OpenReader(ctx, s, o.Annotations)
 	if err != nil {
 		return nil, fmt.Errorf("coco: %w", err)
 	}
-	defer f.Close()
 	d, err := parse(f, o.Task)
-	if err != nil {
+	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("coco: %s: %w", o.Annotations, err)
 	}
-	d.dir = o.Dir
+	d.dir, d.store = o.Dir, s
 	return d, nil
 }
 
-// rows is an opened file. Row i of matrices is image i's.
+// rows is an opened file. Row i of each group belongs to image i.
 type rows struct {
+	store   store.Opener
 	dir     string
 	task    Task
 	names   []string
 	classes map[string]int32
 
-	// The numbers of image i are vectors at[i] to at[i+1], vector j of which is
-	// numbers[ends[j-1]:ends[j]], and its items are columns of at2[i] to at2[i+1].
+	// The vectors of image i are vectors.of(i); vector j is
+	// numbers[ends[j-1]:ends[j]]. Its items are items.of(i), the indices into
+	// each list of ints.
 	vectors group
 	numbers []float32
 	ends    []int
@@ -113,15 +123,15 @@ type rows struct {
 	ints    [3][]int64 // category_id, iscrowd, area; or num_keypoints; or iscrowd
 }
 
-// group is which of a list's elements are of each image, in the list's order.
+// group assigns the elements of a list to images, in the list's order.
 type group struct {
-	start []int // and of one image more
+	start []int // one entry per image, and the end
 	which []int
 }
 
 func (g *group) of(i int64) []int { return g.which[g.start[i]:g.start[i+1]] }
 
-// grouped sorts a list of image numbers.
+// grouped groups a list of image numbers.
 func grouped(images []int, n int) group {
 	g := group{make([]int, n+1), make([]int, len(images))}
 	for _, i := range images {
@@ -138,7 +148,8 @@ func grouped(images []int, n int) group {
 	return g
 }
 
-// kind is what a task has beside the image: a matrix of numbers and columns of integers.
+// kind lists a task's columns after the image: a matrix of numbers, and columns
+// of integers.
 type kind struct {
 	matrix string
 	width  int
@@ -173,12 +184,12 @@ func (d *rows) vector(j int) []float32 {
 	return d.numbers[d.ends[j-1]:d.ends[j]]
 }
 
-func (d *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
-	if err := files.Index(i, d.Len()); err != nil {
+func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
+	if err := files.Check(ctx, i, d.Len()); err != nil {
 		return err
 	}
 	s.Key = d.names[i]
-	if err := files.Read(&s.Values[0], d.dir, d.names[i]); err != nil {
+	if err := files.Read(ctx, d.store, &s.Values[0], store.Join(d.dir, d.names[i])); err != nil {
 		return err
 	}
 	vectors := d.vectors.of(i)
@@ -209,7 +220,7 @@ func (d *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	return nil
 }
 
-// width is the length of the longest of vectors.
+// width returns the length of the longest vector.
 func (d *rows) width(vectors []int) (w int) {
 	for _, j := range vectors {
 		w = max(w, len(d.vector(j)))

@@ -31,7 +31,7 @@ func TestMindSpore(t *testing.T) {
 	}
 }
 
-// read parses a file that names image 1 and categories 1 and 2.
+// read parses a file with images 1 and 2 and categories 1 and 2.
 func read(t *testing.T, task Task, annotations string) (*rows, error) {
 	t.Helper()
 	return parse(strings.NewReader(`{"images": [{"id": 1, "file_name": "0.jpg"}, {"id": 2, "file_name": "1.jpg"}],
@@ -39,7 +39,8 @@ func read(t *testing.T, task Task, annotations string) (*rows, error) {
 }
 
 func TestUnlikeMindSpore(t *testing.T) {
-	// "04" and "3" are 0, 4, 3; then differences from the one before the last: 4+96, 3-3, 100+0.
+	// "04" and "3" are 0, 4, 3. The rest are differences from the count two
+	// before: 4+96, 3-3, 100+0.
 	for _, x := range []string{`[{"image_id": 1, "segmentation": {"size": [1, 1], "counts": [0, 4, 3, 100, 0, 100]}}]`,
 		`[{"image_id": 1, "segmentation": {"counts": "043P3M0"}, "iscrowd": true}]`} {
 		d, err := read(t, Segmentation, x)
@@ -49,7 +50,7 @@ func TestUnlikeMindSpore(t *testing.T) {
 	d, err := read(t, Panoptic, `[{"segments_info": [{"area": 12.9, "bbox": [1, 2, 3, 4], "category_id": 2}], "image_id": 1.0}]`)
 	require.NoError(t, err)
 	require.Equal(t, [3][]int64{{2}, {0}, {12}}, d.ints)
-	// Images of one file name.
+	// Two images with one file name.
 	d, err = parse(strings.NewReader(`{"images": [{"id": 1, "file_name": "0.jpg"}, {"id": 2, "file_name": "0.jpg"}], "annotations": [
 		{"image_id": 2, "keypoints": [1, 2, 3], "num_keypoints": 1}, {"image_id": 1, "keypoints": [], "num_keypoints": 0}], "categories": [{"id": 5000000000, "name": "far"}]}`), Keypoints)
 	require.NoError(t, err)
@@ -67,15 +68,15 @@ func TestErrors(t *testing.T) {
 		annotations string
 		want        string
 	}{
-		{Detection, box(`"image_id": 9, "bbox": [1, 2, 3, 4], "category_id": 1`), "before offset 273: image_id 9 is not among the images"},
-		{Detection, box(`"image_id": 1, "bbox": [1, 2, 3, 4], "category_id": 9`), "category_id 9 is not among the categories"},
+		{Detection, box(`"image_id": 9, "bbox": [1, 2, 3, 4], "category_id": 1`), "before offset 273: image_id 9, want one of the images"},
+		{Detection, box(`"image_id": 1, "bbox": [1, 2, 3, 4], "category_id": 9`), "category_id 9, want one of the categories"},
 		{Detection, box(`"image_id": 1, "bbox": [1, 2, 3], "category_id": 1`), "offset 251: a bbox of 3 numbers, want 4"},
 		{Detection, box(`"image_id": 1, "category_id": 1`), `an annotation without "bbox"`},
-		{Detection, box(`"image_id": 1, "image_id": 1`), `an annotation: "image_id" is there twice`},
+		{Detection, box(`"image_id": 1, "image_id": 1`), `an annotation: "image_id" appears twice`},
 		{Detection, box(`"image_id": 1.5`), "1.5, want a whole number"},
 		{Detection, box(`"image_id": null`), "want a number"},
-		{Detection, box(`"bbox": [1e39]`), "beyond a float32"},
-		{Detection, `[], "annotations": []`, `"annotations" is there twice`},
+		{Detection, box(`"bbox": [1e39]`), "overflows float32"},
+		{Detection, `[], "annotations": []`, `"annotations" appears twice`},
 		{Detection, `[]`, "no image has annotations for detection"},
 		{Detection, `{}`, "array begins with '{'"},
 		{Detection, `[`, "object begins with '}', want '{'"},
@@ -84,12 +85,12 @@ func TestErrors(t *testing.T) {
 		{Panoptic, `[{"image_id": 1, "segments_info": [{"bbox": [1, 2, 3, 4], "category_id": 1, "iscrowd": 0}]}]`, `a segment without "area"`},
 		{Panoptic, `[{"image_id": 1, "segments_info": [{"area": 1e300}]}]`, "want less than 2^53"},
 		{Panoptic, `[{"image_id": 1, "segments_info": []}]`, "no image has annotations for panoptic"},
-		{Segmentation, `[{"image_id": 1, "iscrowd": 1, "segmentation": [[1, 2]]}]`, "not run-length encoded"},
+		{Segmentation, `[{"image_id": 1, "iscrowd": 1, "segmentation": [[1, 2]]}]`, "iscrowd 1 with polygons"},
 		{Segmentation, `[{"image_id": 1, "iscrowd": 2, "segmentation": [[1, 2]]}]`, "iscrowd 2, want 0 or 1"},
 		{Segmentation, `[{"image_id": 1, "segmentation": {}}]`, `a segmentation without "counts"`},
 		{Segmentation, `[{"image_id": 1, "segmentation": {"counts": "P"}}]`, "counts end within a number"},
-		{Segmentation, `[{"image_id": 1, "segmentation": {"counts": "!"}}]`, "not a run-length encoding"},
-		{Segmentation, `[{"image_id": 1, "segmentation": {"counts": "oooooooo"}}]`, "not a run-length encoding"},
+		{Segmentation, `[{"image_id": 1, "segmentation": {"counts": "!"}}]`, "invalid counts"},
+		{Segmentation, `[{"image_id": 1, "segmentation": {"counts": "oooooooo"}}]`, "invalid counts"},
 		{Segmentation, `[{"image_id": 1, "segmentation": {"counts": "O"}}]`, "count 0 is -1"},
 		{Segmentation, `[{"image_id": 1, "segmentation": [[[1]]]}]`, "want a number"},
 	} {
@@ -100,7 +101,7 @@ func TestErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"annotations": []}`: `no "images"`,
 		`{"images": []}`:      `no "annotations"`,
-		`{"images": [{"id": 1, "file_name": "a"}, {"id": 1, "file_name": "b"}]}`: "image id 1 is there twice",
+		`{"images": [{"id": 1, "file_name": "a"}, {"id": 1, "file_name": "b"}]}`: "image id 1 appears twice",
 		`{"images": [{"id": 1}]}`:        `an image without "file_name"`,
 		`{"categories": [{"name": ""}]}`: `a category without "id"`,
 		`[]`:                             "object begins with '['",
@@ -110,7 +111,8 @@ func TestErrors(t *testing.T) {
 		require.ErrorIs(t, err, dataset.ErrData)
 		require.ErrorContains(t, err, want)
 	}
-	// A few long rows among many short ones would make a matrix that nobody can hold.
+	// A few long rows among many short ones would make a matrix that does not
+	// fit in memory.
 	many := `[{"image_id": 1, "keypoints": [` + strings.Repeat("1,", 1<<17) + `1], "num_keypoints": 1}` + strings.Repeat(`,{"image_id": 1, "keypoints": [], "num_keypoints": 0}`, 1<<12) + `]`
 	_, err := read(t, Keypoints, many)
 	require.ErrorContains(t, err, "image 0.jpg: 4097 x 131073 numbers")
@@ -124,7 +126,7 @@ func TestErrors(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 	d, err := read(t, Detection, box(`"image_id": 2, "bbox": [1, 2, 3, 4], "category_id": 1`))
 	require.NoError(t, err)
-	d.dir = t.TempDir()
+	d.store, d.dir = store.Local, t.TempDir()
 	sample := dataset.Sample{Values: make([]dataset.Value, 4)}
 	require.ErrorIs(t, d.Read(t.Context(), 1, &sample), os.ErrNotExist)
 	require.Equal(t, "1.jpg", sample.Key)
@@ -146,7 +148,7 @@ func FuzzParse(f *testing.F) {
 			require.ErrorIs(t, err, dataset.ErrData)
 			return
 		}
-		d.dir = dir
+		d.store, d.dir = store.Local, dir
 		s := dataset.Sample{Values: make([]dataset.Value, len(d.Columns()))}
 		for i := range d.Len() {
 			d.names[i] = "x"
@@ -161,16 +163,16 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// The annotations of every sample are in the sample's memory.
+// TestAllocations checks that annotations use the sample's memory.
 func TestAllocations(t *testing.T) {
 	data, err := New(testdata+"images", testdata+"instances.json").Open(t.Context(), store.Local)
 	require.NoError(t, err)
-	// Opening a file takes some; the annotations none.
+	// Opening the file allocates; the annotations must not.
 	file := golden.Allocs(t, noAnnotations{data.(*rows)})
 	require.LessOrEqual(t, golden.Allocs(t, data.(dataset.Rows)), file)
 }
 
-// noAnnotations is the images alone.
+// noAnnotations reads the images alone.
 type noAnnotations struct{ *rows }
 
 func (d noAnnotations) Read(_ context.Context, i int64, s *dataset.Sample) error {
@@ -180,8 +182,8 @@ func (d noAnnotations) Read(_ context.Context, i int64, s *dataset.Sample) error
 	return d.rows.Read(context.Background(), i, s)
 }
 
-// The annotations that torchvision's CocoDetection gives for each image are the
-// same; its images are ordered by id, and there are those without annotations.
+// TestTorchvision compares the annotations of each image with torchvision's
+// CocoDetection. It orders images by id and includes those without annotations.
 func TestTorchvision(t *testing.T) {
 	type annotation struct {
 		Bbox, Keypoints []float64

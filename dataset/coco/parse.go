@@ -10,7 +10,8 @@ import (
 	"github.com/infer-prep/infer-prep/dataset/internal/jsonstream"
 )
 
-// parser collects what the file says, in its order, whatever the order of its lists.
+// parser collects the content of an annotation file. The file may have its lists
+// in any order.
 type parser struct {
 	*jsonstream.Scanner
 	rows *rows
@@ -18,7 +19,7 @@ type parser struct {
 	names      []string // of all images
 	images     map[int64]int
 	categories map[int64]bool
-	lists      map[string]bool // that were read
+	lists      map[string]bool // already read
 
 	vectorImage, itemImage []int64 // image ids
 	firstUse               map[int64]int64
@@ -44,7 +45,7 @@ func parse(r io.Reader, task Task) (*rows, error) {
 		}
 		name := string(key)
 		if p.lists[name] {
-			return p.Errorf("%q is there twice", name)
+			return p.Errorf("%q appears twice", name)
 		}
 		p.lists[name] = true
 		return p.Array(element)
@@ -58,34 +59,44 @@ func parse(r io.Reader, task Task) (*rows, error) {
 	return p.finish()
 }
 
-// fields reads an object whose keys are wanted once. member reads a value and
-// returns true, or returns false for a value to skip.
-func (p *parser) fields(what string, need []string, member func(key string) (bool, error)) error {
-	var seen [8]bool
+// member is a key of an object and the function that reads its value.
+type member struct {
+	name string
+	read func() error
+}
+
+// readAs returns a function that stores a value in to.
+func readAs[T any](to *T, read func() (T, error)) func() error {
+	return func() (err error) {
+		*to, err = read()
+		return err
+	}
+}
+
+// object reads an object with the given members, each exactly once, and skips
+// other keys. Only iscrowd is optional: MindSpore reads its absence as 0 in
+// detection.
+func (p *parser) object(what string, members ...member) error {
+	var seen [8]bool // by member
 	err := p.Object(func(key []byte) error {
-		for i, n := range need {
-			if string(key) != n {
+		for i := range members {
+			if string(key) != members[i].name {
 				continue
 			}
 			if seen[i] {
-				return p.Errorf("%s: %q is there twice", what, n)
+				return p.Errorf("%s: %q appears twice", what, key)
 			}
 			seen[i] = true
-			used, err := member(n)
-			if err == nil && !used {
-				err = p.Skip()
-			}
-			return err
+			return members[i].read()
 		}
 		return p.Skip()
 	})
 	if err != nil {
 		return err
 	}
-	for i, n := range need {
-		// All but this have no meaning without; MindSpore takes its absence for 0 in detection.
-		if !seen[i] && n != "iscrowd" {
-			return p.Errorf("%s without %q", what, n)
+	for i, m := range members {
+		if !seen[i] && m.name != "iscrowd" {
+			return p.Errorf("%s without %q", what, m.name)
 		}
 	}
 	return nil
@@ -94,19 +105,11 @@ func (p *parser) fields(what string, need []string, member func(key string) (boo
 func (p *parser) image() error {
 	var id int64
 	var name string
-	err := p.fields("an image", []string{"id", "file_name"}, func(key string) (_ bool, err error) {
-		if key == "id" {
-			id, err = p.Int()
-		} else {
-			name, err = p.String()
-		}
-		return true, err
-	})
-	if err != nil {
+	if err := p.object("an image", member{"id", readAs(&id, p.Int)}, member{"file_name", readAs(&name, p.String)}); err != nil {
 		return err
 	}
 	if _, ok := p.images[id]; ok {
-		return p.Errorf("image id %d is there twice", id)
+		return p.Errorf("image id %d appears twice", id)
 	}
 	p.images[id] = len(p.names)
 	p.names = append(p.names, name)
@@ -116,15 +119,7 @@ func (p *parser) image() error {
 func (p *parser) category() error {
 	var id int64
 	var name string
-	err := p.fields("a category", []string{"id", "name"}, func(key string) (_ bool, err error) {
-		if key == "id" {
-			id, err = p.Int()
-		} else {
-			name, err = p.String()
-		}
-		return true, err
-	})
-	if err != nil {
+	if err := p.object("a category", member{"id", readAs(&id, p.Int)}, member{"name", readAs(&name, p.String)}); err != nil {
 		return err
 	}
 	p.categories[id] = true
@@ -136,89 +131,98 @@ func (p *parser) category() error {
 
 // annotation reads an element of the list of annotations.
 func (p *parser) annotation() error {
+	var image int64
+	id := member{"image_id", readAs(&image, p.Int)}
+	vectors, items := len(p.vectorImage), len(p.itemImage)
+	var err error
 	switch p.rows.task {
 	case Panoptic:
-		return p.panoptic()
+		err = p.object("an annotation", id, member{"segments_info", func() error {
+			return p.Array(func() error { return p.box("a segment") })
+		}})
 	case Keypoints:
-		return p.keypoints()
+		err = p.keypoints(id)
 	case Segmentation:
-		return p.segmentation()
+		err = p.segmentation(id)
+	default:
+		err = p.box("an annotation", id)
 	}
-	return p.box("an annotation", []string{"bbox", "category_id", "iscrowd", "image_id"}, nil)
+	if err != nil {
+		return err
+	}
+	// The image may be listed later.
+	if _, ok := p.firstUse[image]; !ok {
+		p.firstUse[image] = p.Offset()
+	}
+	for i := vectors; i < len(p.vectorImage); i++ {
+		p.vectorImage[i] = image
+	}
+	for i := items; i < len(p.itemImage); i++ {
+		p.itemImage[i] = image
+	}
+	return nil
 }
 
-// mark notes that an annotation is of an image, which may be listed later.
-func (p *parser) mark(id int64) {
-	if _, ok := p.firstUse[id]; !ok {
-		p.firstUse[id] = p.Offset()
-	}
-}
-
-// item ends an annotation with integers.
-func (p *parser) item(image int64, v ...int64) {
-	p.itemImage = append(p.itemImage, image)
+// item ends an annotation with integers. annotation sets its image.
+func (p *parser) item(v ...int64) {
+	p.itemImage = append(p.itemImage, 0)
 	for i, x := range v {
 		p.rows.ints[i] = append(p.rows.ints[i], x)
 	}
 }
 
-// endVector ends a vector, whose image may be unknown as yet.
-func (p *parser) endVector(image int64) {
+// endVector ends a vector. annotation sets its image.
+func (p *parser) endVector() {
 	p.rows.ends = append(p.rows.ends, len(p.rows.numbers))
-	p.vectorImage = append(p.vectorImage, image)
+	p.vectorImage = append(p.vectorImage, 0)
 }
 
 // vector reads an array of numbers.
-func (p *parser) vector() (n int, err error) {
-	before := len(p.rows.numbers)
-	err = p.Array(func() error {
+func (p *parser) vector() error {
+	return p.Array(func() error {
 		f, err := p.Float32()
 		p.rows.numbers = append(p.rows.numbers, f)
 		return err
 	})
-	return len(p.rows.numbers) - before, err
 }
 
-// box reads a box of an image that is known, or named by image_id.
-func (p *parser) box(what string, need []string, known *int64) error {
-	var image, category, area int64
-	var crowd int64
-	err := p.fields(what, need, func(key string) (_ bool, err error) {
-		switch key {
-		case "image_id":
-			image, err = p.Int()
-		case "category_id":
-			category, err = p.Int()
-		case "iscrowd":
-			crowd, err = p.flag()
-		case "area":
-			var f float64
-			if f, err = p.Float64(); err == nil && !(math.Abs(f) < 1<<53) {
-				err = p.Errorf("area %g, want less than 2^53", f)
-			}
-			area = int64(f)
-		case "bbox":
-			var n int
-			if n, err = p.vector(); err == nil && n != 4 {
-				err = p.Errorf("a bbox of %d numbers, want 4", n)
-			}
-		}
-		return true, err
-	})
-	if err != nil {
+// box reads an annotation or a segment with a box. more are members that only one
+// of them has.
+func (p *parser) box(what string, more ...member) error {
+	var category, crowd, area int64
+	members := append(more, member{"category_id", readAs(&category, p.Int)}, member{"iscrowd", readAs(&crowd, p.flag)}, member{"bbox", p.bbox})
+	if p.rows.task == Panoptic {
+		members = append(members, member{"area", readAs(&area, p.area)})
+	}
+	if err := p.object(what, members...); err != nil {
 		return err
 	}
-	if known != nil {
-		image = *known
-	} else {
-		p.mark(image)
-	}
-	p.endVector(image)
-	p.item(image, []int64{category, crowd, area}[:len(kinds[p.rows.task].items)]...)
+	p.endVector()
+	p.item([]int64{category, crowd, area}[:len(kinds[p.rows.task].items)]...)
 	return nil
 }
 
-// flag reads an iscrowd, which some write as a boolean.
+func (p *parser) bbox() error {
+	before := len(p.rows.numbers)
+	if err := p.vector(); err != nil {
+		return err
+	}
+	if n := len(p.rows.numbers) - before; n != 4 {
+		return p.Errorf("a bbox of %d numbers, want 4", n)
+	}
+	return nil
+}
+
+// area reads an area and drops its fraction.
+func (p *parser) area() (int64, error) {
+	f, err := p.Float64()
+	if err == nil && !(math.Abs(f) < 1<<53) {
+		err = p.Errorf("area %g, want less than 2^53", f)
+	}
+	return int64(f), err
+}
+
+// flag reads an iscrowd, which some files have as a boolean.
 func (p *parser) flag() (int64, error) {
 	c, err := p.Kind()
 	if err != nil {
@@ -234,131 +238,81 @@ func (p *parser) flag() (int64, error) {
 	return p.Int()
 }
 
-func (p *parser) panoptic() error {
-	var image int64
-	first := len(p.vectorImage)
-	err := p.fields("an annotation", []string{"image_id", "segments_info"}, func(key string) (_ bool, err error) {
-		if key == "image_id" {
-			image, err = p.Int()
-			return true, err
-		}
-		unknown := int64(0)
-		return true, p.Array(func() error {
-			return p.box("a segment", []string{"bbox", "category_id", "iscrowd", "area"}, &unknown)
-		})
-	})
-	if err != nil {
+func (p *parser) keypoints(id member) error {
+	var n int64
+	if err := p.object("an annotation", id, member{"num_keypoints", readAs(&n, p.Int)}, member{"keypoints", p.vector}); err != nil {
 		return err
 	}
-	p.mark(image)
-	for i := first; i < len(p.vectorImage); i++ {
-		p.vectorImage[i], p.itemImage[i] = image, image
-	}
+	p.endVector()
+	p.item(n)
 	return nil
 }
 
-func (p *parser) keypoints() error {
-	var image, n int64
-	err := p.fields("an annotation", []string{"image_id", "num_keypoints", "keypoints"}, func(key string) (_ bool, err error) {
-		switch key {
-		case "image_id":
-			image, err = p.Int()
-		case "num_keypoints":
-			n, err = p.Int()
-		default:
-			_, err = p.vector()
-		}
-		return true, err
-	})
-	if err != nil {
-		return err
-	}
-	p.mark(image)
-	p.endVector(image)
-	p.item(image, n)
-	return nil
-}
-
-func (p *parser) segmentation() error {
-	var image, crowd int64
-	first := len(p.vectorImage)
+func (p *parser) segmentation(id member) error {
+	var crowd int64
 	rle := false
-	err := p.fields("an annotation", []string{"image_id", "iscrowd", "segmentation"}, func(key string) (_ bool, err error) {
-		switch key {
-		case "image_id":
-			image, err = p.Int()
-		case "iscrowd":
-			crowd, err = p.flag()
-		default:
-			var c byte
-			if c, err = p.Kind(); err != nil {
-				return true, err
-			}
-			if rle = c == '{'; rle {
-				err = p.counts()
-			} else {
-				err = p.Array(func() error {
-					_, err := p.vector()
-					p.endVector(0)
-					return err
-				})
-			}
+	err := p.object("an annotation", id, member{"iscrowd", readAs(&crowd, p.flag)}, member{"segmentation", func() error {
+		c, err := p.Kind()
+		if err != nil {
+			return err
 		}
-		return true, err
-	})
+		if rle = c == '{'; rle {
+			return p.counts()
+		}
+		return p.Array(func() error {
+			err := p.vector()
+			p.endVector()
+			return err
+		})
+	}})
 	switch {
 	case err != nil:
 		return err
 	case crowd != 0 && crowd != 1:
 		return p.Errorf("iscrowd %d, want 0 or 1", crowd)
 	case crowd == 1 && !rle:
-		return p.Errorf("iscrowd is 1 and segmentation is not run-length encoded")
+		return p.Errorf("iscrowd 1 with polygons, want a run-length encoding")
 	}
-	p.mark(image)
-	for i := first; i < len(p.vectorImage); i++ {
-		p.vectorImage[i] = image
-	}
-	p.item(image, crowd)
+	p.item(crowd)
 	return nil
 }
 
 // counts reads a run-length encoding.
 func (p *parser) counts() error {
-	err := p.fields("a segmentation", []string{"counts"}, func(string) (bool, error) {
+	err := p.object("a segmentation", member{"counts", func() error {
 		c, err := p.Kind()
 		if err != nil {
-			return true, err
+			return err
 		}
 		if c != '"' {
-			_, err = p.vector()
-			return true, err
+			return p.vector()
 		}
 		b, err := p.Bytes()
-		if err == nil {
-			err = p.compressed(b)
+		if err != nil {
+			return err
 		}
-		return true, err
-	})
-	p.endVector(0)
+		return p.compressed(b)
+	}})
+	p.endVector()
 	return err
 }
 
-// compressed reads the string form of run lengths of the COCO API: five bits a
-// character, from the least, with 32 for more to come and a sign in the last;
-// from the fourth number on the difference from the one before the last.
+// compressed decodes the COCO API's string form of run lengths. A character has
+// five bits, low bits first, and 32 if more follow; the last one has a sign. From
+// the fourth number on, numbers are differences from the one two before.
 func (p *parser) compressed(b []byte) error {
 	var before [2]int64
 	for n := 0; len(b) > 0; n++ {
 		var x int64
 		for k := 0; ; k += 5 {
 			if len(b) == 0 {
-				return p.Errorf("counts end within a number")
+				return p.Errorf("counts end within a number, want a run-length encoding")
 			}
 			c := int64(b[0]) - 48
 			b = b[1:]
 			// 35 bits hold every count of an image.
 			if c < 0 || c > 63 || k > 30 {
-				return p.Errorf("counts are not a run-length encoding")
+				return p.Errorf("invalid counts, want a run-length encoding")
 			}
 			x |= c & 31 << k
 			if c&32 == 0 {
@@ -373,14 +327,14 @@ func (p *parser) compressed(b []byte) error {
 		}
 		before[n%2] = x
 		if x < 0 || x > math.MaxUint32 {
-			return p.Errorf("count %d is %d", n, x)
+			return p.Errorf("count %d is %d, want 0 to 2^32-1", n, x)
 		}
 		p.rows.numbers = append(p.rows.numbers, float32(x))
 	}
 	return nil
 }
 
-// finish brings everything into the order of the images that have annotations.
+// finish groups everything by the images that have annotations.
 func (p *parser) finish() (*rows, error) {
 	d := p.rows
 	for _, n := range []string{"images", "annotations"} {
@@ -395,12 +349,12 @@ func (p *parser) finish() (*rows, error) {
 		}
 	}
 	if first < math.MaxInt64 {
-		return nil, fmt.Errorf("%w: before offset %d: image_id %d is not among the images", dataset.ErrData, first, unlisted)
+		return nil, fmt.Errorf("%w: before offset %d: image_id %d, want one of the images", dataset.ErrData, first, unlisted)
 	}
 	if d.task == Detection || d.task == Panoptic {
 		for _, c := range d.ints[0] {
 			if !p.categories[c] {
-				return nil, fmt.Errorf("%w: category_id %d is not among the categories", dataset.ErrData, c)
+				return nil, fmt.Errorf("%w: category_id %d, want one of the categories", dataset.ErrData, c)
 			}
 		}
 	}
@@ -424,7 +378,7 @@ func (p *parser) finish() (*rows, error) {
 		vectors[k] = place[p.images[id]]
 	}
 	d.vectors = grouped(vectors, len(d.names))
-	// Of an image without any polygon there may be items, which are not among the rows.
+	// Drop the items of images without any polygon.
 	var items []int
 	kept := 0
 	for k, id := range p.itemImage {

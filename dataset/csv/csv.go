@@ -1,4 +1,5 @@
-// Package csv is the dataset of the rows of files of comma-separated values.
+// Package csv reads the rows of files of comma-separated values. Columns: those
+// of the files, as bytes or numbers. Reference: MindSpore's CSVDataset.
 package csv
 
 import (
@@ -14,44 +15,53 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// maxColumns is far beyond what is meant: a file with so many is another kind of file.
+// maxColumns bounds the columns; a file with more is not a CSV file.
 const maxColumns = 1 << 16
 
-// CSV is the rows of files of comma-separated values as RFC 4180 describes
-// them: a field in quotes may have delimiters, ends of lines and, doubled,
-// quotes; otherwise a row ends at a line feed or a carriage return, and
-// empty lines are passed over. Spaces belong to fields. Every row must have as many
-// fields as there are columns. A quote within a field that is not in quotes, bytes after
-// a closing quote and quotes that the file does not close are errors of the row that
-// has them, as are numbers that are none.
+// CSV reads files of comma-separated values as RFC 4180 describes them. A
+// quoted field may contain delimiters, line ends and doubled quotes. Otherwise
+// a row ends at a line feed or a carriage return, and empty lines are ignored.
+// Spaces belong to fields. Every row must have one field per column. A quote in
+// an unquoted field, bytes after a closing quote, an unclosed quote and an
+// invalid number are errors of their row.
 //
-// Columns: those of the files, each bytes (the field, without its quotes) or a
-// scalar. The field of a number may have spaces around it; an integer is decimal and must fit its type, a
-// float is rounded once, may be inf or nan, and must not overflow.
+// Columns: those of the files. Each is bytes (the field without its quotes) or
+// a scalar. A number may have spaces around it. An integer is decimal and must
+// fit its type. A float is rounded once, may be inf or nan, and must not
+// overflow.
 //
-// Open reads all files once, for an index of 8 bytes a row, and keeps them open.
-// Rows are read from the files; one has at most 1 GiB. The Key is the file and the
-// row's offset in it, "train.csv@1234"; errors also say the line.
+// Open reads all files once to build an index of 8 bytes per row, and keeps
+// them open. A row has at most 1 GiB. The Key is the file and the row's offset
+// in it, "train.csv@1234"; errors also state the line.
 //
-// Reference: MindSpore 2.10.0's CSVDataset without shuffling, one worker: the same
-// rows in the same order. Unlike it, a number must be the whole field (it reads
-// 1x as 1, and 1.9 as 1 for an int; and hexadecimal floats), a float may be
-// subnormal, the last row of a file of one column need not have an end (it loses such a row), and names of
-// the header may be in quotes, have line ends of their own, and follow empty lines (it takes the first line,
-// cuts it at every delimiter and keeps quotes). One malformed row does not make it impossible to read the
-// others. Its column_defaults give types alone, which are ColumnTypes here.
+// Reference: MindSpore 2.10.0's CSVDataset without shuffling, with one worker,
+// has the same rows in the same order. These differences are intended:
+//
+//   - A number must be the whole field. MindSpore reads 1x as 1, 1.9 as the int
+//     1, and hexadecimal floats.
+//   - A float may be subnormal.
+//   - The last row of a file of one column needs no line end. MindSpore loses
+//     such a row.
+//   - Names in the header may be quoted, contain line ends and follow empty
+//     lines. MindSpore splits the first line at every delimiter and keeps
+//     quotes.
+//   - A malformed row does not affect the others.
+//   - ColumnTypes states the types; MindSpore's column_defaults serve for
+//     nothing else.
 type CSV struct {
-	// Files are names and patterns of files, sorted and read as those of a TextFile.
+	// Files are names and patterns of files, sorted and expanded as those of a
+	// TextFile.
 	Files []string `json:"files"`
-	// Delim is the byte between fields, usually a comma; no quote, no end of a line.
+	// Delim is the byte between fields. Default: a comma. It can't be a quote
+	// or a line end.
 	Delim string `json:"field_delim"`
-	// Header says that the first row of each file is the names of its columns, which must be
-	// the same in all files. Usually so.
+	// Header states that the first row of each file has the names of its
+	// columns, which must be the same in all files. Default true.
 	Header bool `json:"header"`
-	// ColumnNames are the columns' names in place of the header's. Needed without a header.
+	// ColumnNames replace the header's names. Required without a header.
 	ColumnNames []string `json:"column_names"`
-	// ColumnTypes are bytes, int32, int64, float32 or float64, one for each column.
-	// Empty: bytes.
+	// ColumnTypes has one type for each column: bytes, int32, int64, float32 or
+	// float64. Default: bytes for all.
 	ColumnTypes []tensor.DType `json:"column_types"`
 }
 
@@ -62,20 +72,20 @@ func init() {
 	})
 }
 
-// New makes the source of files, and patterns of files, with headers and commas.
+// New returns a source of files and patterns of files, with headers and commas.
 func New(files ...string) *CSV {
 	return &CSV{Files: append([]string{}, files...), Delim: ",", Header: true, ColumnNames: []string{}, ColumnTypes: []tensor.DType{}}
 }
 
-// Validate checks the parameters as their fields say.
+// Validate checks each parameter.
 func (o *CSV) Validate() error {
 	switch {
 	case len(o.Files) == 0:
 		return fmt.Errorf("%w: no files", dataset.ErrParam)
 	case len(o.Delim) != 1 || o.Delim == `"` || o.Delim == "\r" || o.Delim == "\n":
-		return fmt.Errorf("%w: field_delim %q, want one byte that is no quote and no end of a line", dataset.ErrParam, o.Delim)
+		return fmt.Errorf("%w: field_delim %q, want one byte that is neither a quote nor a line end", dataset.ErrParam, o.Delim)
 	case !o.Header && len(o.ColumnNames) == 0:
-		return fmt.Errorf("%w: no column_names, and no header to take them from", dataset.ErrParam)
+		return fmt.Errorf("%w: no column_names, want them since header is false", dataset.ErrParam)
 	}
 	for _, t := range o.ColumnTypes {
 		switch t {
@@ -92,10 +102,10 @@ func (o *CSV) Validate() error {
 	return nil
 }
 
-// columns describes the columns of the given names.
+// columns returns the columns with the given names.
 func (o *CSV) columns(names []string) ([]dataset.Column, error) {
 	if n := len(o.ColumnTypes); n > 0 && n != len(names) {
-		return nil, fmt.Errorf("%d columns and %d column_types", len(names), n)
+		return nil, fmt.Errorf("%d columns and %d column_types, want as many", len(names), n)
 	}
 	if len(names) > maxColumns {
 		return nil, fmt.Errorf("%d columns, want at most %d", len(names), maxColumns)
@@ -119,16 +129,16 @@ func (o *CSV) columns(names []string) ([]dataset.Column, error) {
 }
 
 // Open indexes the files and reads their headers.
-func (o *CSV) Open(context.Context, store.Opener) (_ dataset.Data, err error) {
+func (o *CSV) Open(ctx context.Context, files store.Opener) (_ dataset.Data, err error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("csv: %w", err)
 	}
-	names, err := lines.Expand(o.Files)
+	names, err := lines.Expand(ctx, files, o.Files)
 	if err != nil {
 		return nil, fmt.Errorf("csv: %w", err)
 	}
 	s := &splitter{delim: o.Delim[0], header: o.Header}
-	x, err := lines.Open(names, s)
+	x, err := lines.Open(ctx, files, names, s)
 	if err != nil {
 		return nil, fmt.Errorf("csv: %w", err)
 	}
@@ -167,7 +177,7 @@ type rows struct {
 	buffers sync.Pool // of *[]byte, for rows
 }
 
-// headers reads the header of each file, which must be the same.
+// headers reads the header of each file and requires that all are equal.
 func (d *rows) headers(at []int64) ([]string, error) {
 	var first []string
 	for file := range d.Files() {
@@ -188,7 +198,7 @@ func (d *rows) headers(at []int64) ([]string, error) {
 		case file == 0:
 			first = names
 		case !slices.Equal(names, first):
-			return nil, d.Errorf(file, at[file], "the header is not that of %s", d.Name(0))
+			return nil, d.Errorf(file, at[file], "the header differs from that of %s", d.Name(0))
 		}
 	}
 	return first, nil
@@ -196,8 +206,8 @@ func (d *rows) headers(at []int64) ([]string, error) {
 
 func (d *rows) Columns() []dataset.Column { return d.columns }
 
-func (d *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
-	if err := files.Index(i, d.Len()); err != nil {
+func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
+	if err := files.Check(ctx, i, d.Len()); err != nil {
 		return err
 	}
 	file, at, n := d.Span(i)
@@ -219,8 +229,9 @@ func (d *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	return nil
 }
 
-// row reads the row at an offset of a file, which ends before n bytes, and gives
-// each field to f, perhaps several times.
+// row reads the row at an offset of a file and passes each field to f. The row
+// ends within n bytes. If the first read does not cover the row, f is called
+// again from the first field.
 func (d *rows) row(file int, at, n int64, f func(k int, f field) error) error {
 	buf, _ := d.buffers.Get().(*[]byte)
 	if buf == nil {

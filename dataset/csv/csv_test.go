@@ -34,7 +34,7 @@ func TestMindSpore(t *testing.T) {
 	}
 }
 
-// open opens files of the given contents.
+// open opens files with the given contents.
 func open(t testing.TB, o *CSV, texts ...string) (dataset.Rows, error) {
 	t.Helper()
 	o.Files = nil
@@ -50,7 +50,7 @@ func open(t testing.TB, o *CSV, texts ...string) (dataset.Rows, error) {
 	return data.(dataset.Rows), nil
 }
 
-// plain has no header and the columns a, b, …
+// plain returns a source without a header, with columns a, b, …
 func plain(columns int, types ...tensor.DType) *CSV {
 	o := New()
 	o.Header, o.ColumnTypes = false, types
@@ -80,7 +80,8 @@ func TestUnlikeMindSpore(t *testing.T) {
 	require.Equal(t, 1e-320, tensor.View[float64](&s.Values[1].Tensor)[0])
 }
 
-// Long fields and runs of empty lines, at and around the sizes in which files are read.
+// TestLong reads long fields and runs of empty lines, at and around the sizes
+// of reads.
 func TestLong(t *testing.T) {
 	for _, n := range []int{1<<16 - 3, 1 << 16, 1<<16 + 1, 1<<20 - 2, 1 << 20, 1<<20 + 1} {
 		long := strings.Repeat("x", n)
@@ -96,22 +97,23 @@ func TestLong(t *testing.T) {
 	}
 }
 
-// A malformed row is an error, and the others can be read.
+// TestMalformedRows checks that a malformed row is an error and the others can
+// be read.
 func TestMalformedRows(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"1", "line 2 (offset 4): 1 fields, want 2"},
 		{"1,2,3", "line 2 (offset 8): more than 2 fields"},
-		{`1"2,3`, "line 2 (offset 5): a quote within a field"},
+		{`1"2,3`, "line 2 (offset 5): a quote within an unquoted field"},
 		{`"1"2,3`, `line 2 (offset 7): '2' after a closing quote`},
-		{"x,2", `line 2 (offset 4): "x" is no int32`},
-		{",2", `"" is no int32`},
-		{" ,2", `" " is no int32`},
-		{"1.9,2", `"1.9" is no int32`},
-		{"2147483648,2", `"2147483648" is no int32`},
-		{"1,2x", `line 2 (offset 6): "2x" is no float32`},
-		{"1,1e39", `"1e39" is no float32`},
-		{"1,0x1p3", `is no float32`},
-		{"1,1_000", `is no float32`},
+		{"x,2", `line 2 (offset 4): "x", want a valid int32`},
+		{",2", `"", want a valid int32`},
+		{" ,2", `" ", want a valid int32`},
+		{"1.9,2", `"1.9", want a valid int32`},
+		{"2147483648,2", `"2147483648", want a valid int32`},
+		{"1,2x", `line 2 (offset 6): "2x", want a valid float32`},
+		{"1,1e39", `"1e39", want a valid float32`},
+		{"1,0x1p3", `want a valid float32`},
+		{"1,1_000", `want a valid float32`},
 	} {
 		d, err := open(t, plain(2, tensor.Int32, tensor.Float32), "0,0\n"+c.text+"\n\n9,9\n")
 		require.NoError(t, err)
@@ -158,11 +160,11 @@ func TestErrors(t *testing.T) {
 	}{
 		{"a.csv has no header", []string{""}},
 		{"b.csv has no header", []string{"a,b\n1,2", "\n\n"}},
-		{"b.csv line 2 (offset 1): the header is not that of", []string{"a,b\n1,2\n", "\nb,a\n1,2\n"}},
+		{"b.csv line 2 (offset 1): the header differs from that of", []string{"a,b\n1,2\n", "\nb,a\n1,2\n"}},
 		{"no row in 2 files", []string{"a,b", "a,b\n"}},
 		{"column 1 has no name", []string{"a,\n1,2"}},
 		{`two columns are named "a"`, []string{"a,a\n1,2"}},
-		{"a quote within a field", []string{"a\"b\n1"}},
+		{"a quote within an unquoted field", []string{"a\"b\n1"}},
 		{"more than 65536 columns", []string{strings.Repeat("a,", 1<<16) + "b\n"}},
 	} {
 		_, err := open(t, New(), c.texts...)
@@ -177,7 +179,7 @@ func TestErrors(t *testing.T) {
 	require.ErrorIs(t, err, dataset.ErrData)
 }
 
-// The key, and nothing else.
+// TestAllocations allows one allocation per row: the key.
 func TestAllocations(t *testing.T) {
 	if runtime.GOOS == "js" {
 		t.Skip("reading a file allocates in js")
@@ -189,8 +191,9 @@ func TestAllocations(t *testing.T) {
 	require.EqualValues(t, 1, golden.Allocs(t, d))
 }
 
-// What encoding/csv accepts is read alike, except that it takes carriage returns for
-// data and changes line ends within quotes; nothing is lost by reading in pieces.
+// FuzzRows compares rows with encoding/csv. It treats carriage returns as data
+// and converts line ends within quotes, so inputs with them are compared with
+// reading in pieces only.
 func FuzzRows(f *testing.F) {
 	for _, x := range []string{"a,b\n1,\"2\n3\"\n\n\"\"\"\",x", "a,b\r\n", `a"b`, `"a"b`, `"`, ",\n,", "\"a\n", "1,2\r3,4"} {
 		f.Add([]byte(x), 3)
@@ -225,10 +228,10 @@ func FuzzRows(f *testing.F) {
 				good = false
 				continue
 			}
-			// All that is left is ends of lines.
+			// Only line ends may remain.
 			require.Empty(t, bytes.Trim(row[pos:], "\r\n"))
 			rows = append(rows, fields)
-			// A part of a row is either cut or all of it.
+			// A prefix of a row is either incomplete or the whole row.
 			want := fields
 			for k := range row {
 				if _, err := split(row[:k], ',', false, take); err == nil {

@@ -10,15 +10,15 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// splitter finds where rows begin. It makes of malformed rows what it can, so
-// that only those are lost: a quote within a field and bytes after a closing quote
-// are ordinary bytes.
+// splitter finds the starts of rows. To keep the damage of a malformed row
+// local, it treats a quote within a field and bytes after a closing quote as
+// ordinary bytes.
 type splitter struct {
 	delim   byte
 	header  bool
-	headers []int64 // of each file where its header is, or -1
+	headers []int64 // offset of each file's header, or -1
 	state   state
-	base    int64 // of the file
+	base    int64 // offset of the file
 	next    int64
 }
 
@@ -29,7 +29,7 @@ const (
 	fieldStart
 	unquoted
 	quoted
-	closed // after a quote within quotes: the end, or half of a doubled one
+	closed // after a quote within quotes: the end, or half of a doubled quote
 )
 
 func (s *splitter) Reset() {
@@ -85,17 +85,17 @@ func (s *splitter) Split(starts []int64, b []byte, at int64) []int64 {
 	return starts
 }
 
-// errCut says that a row does not end where its bytes end.
+// errCut reports that the bytes end within the row.
 var errCut = errors.New("csv: cut")
 
-// field is a field's bytes without quotes around them.
+// field is the bytes of a field without the quotes around them.
 type field struct {
 	b       []byte
-	doubled bool // has quotes that are doubled
+	doubled bool // has doubled quotes
 }
 
-// split gives the fields of the row at the beginning of b to f. whole says that
-// b has all of the row. An error is at the returned position.
+// split passes the fields of the row at the beginning of b to f. whole states
+// that b contains the whole row. On error, pos is its position.
 func split(b []byte, delim byte, whole bool, f func(k int, f field) error) (pos int, err error) {
 	for k := 0; ; k++ {
 		start := pos
@@ -120,7 +120,7 @@ func split(b []byte, delim byte, whole bool, f func(k int, f field) error) (pos 
 		} else {
 			for pos < len(b) && b[pos] != delim && b[pos] != '\n' && b[pos] != '\r' {
 				if b[pos] == '"' {
-					return pos, errors.New("a quote within a field that has none around it")
+					return pos, errors.New("a quote within an unquoted field")
 				}
 				pos++
 			}
@@ -157,7 +157,7 @@ func (f field) appendTo(to []byte) []byte {
 	return append(to, b...)
 }
 
-// set makes v the field's value.
+// set stores the field's value in v.
 func (f field) set(v *dataset.Value, t tensor.DType) error {
 	if t == tensor.Bytes {
 		v.Data = f.appendTo(v.Bytes(len(f.b))[:0])
@@ -167,7 +167,8 @@ func (f field) set(v *dataset.Value, t tensor.DType) error {
 		return err
 	}
 	b := bytes.Trim(f.b, " \t")
-	// A name of infinity is 8 bytes long; digits of a float may be many.
+	// The longest name of infinity has 8 bytes, but a float may have many
+	// digits.
 	ok := len(b) > 0 && len(b) <= 1024
 	if ok {
 		var err error
@@ -185,11 +186,11 @@ func (f field) set(v *dataset.Value, t tensor.DType) error {
 		case tensor.Float64:
 			tensor.View[float64](&v.Tensor)[0], err = strconv.ParseFloat(string(b), 64)
 		}
-		// Go takes 0x1p3 and 1_000 too.
+		// ParseFloat and ParseInt would accept 0x1p3 and 1_000.
 		ok = err == nil && !bytes.ContainsAny(b, "xX_")
 	}
 	if !ok {
-		return fmt.Errorf("%.40q is no %v", f.b, t)
+		return fmt.Errorf("%.40q, want a valid %v", f.b, t)
 	}
 	return nil
 }

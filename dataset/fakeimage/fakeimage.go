@@ -61,7 +61,10 @@ func (o *FakeImage) Validate() error {
 }
 
 // Open validates the parameters; it reads no files.
-func (o *FakeImage) Open(context.Context, store.Opener) (dataset.Data, error) {
+func (o *FakeImage) Open(ctx context.Context, _ store.Opener) (dataset.Data, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
@@ -82,8 +85,8 @@ func (d *rows) Columns() []dataset.Column {
 
 func (d *rows) Len() int64 { return d.o.Images }
 
-func (d *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
-	if err := files.Index(i, d.o.Images); err != nil {
+func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
+	if err := files.Check(ctx, i, d.o.Images); err != nil {
 		return fmt.Errorf("fakeimage: %w", err)
 	}
 	s.Key = "fake_image"

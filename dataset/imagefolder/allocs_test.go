@@ -1,6 +1,6 @@
 //go:build !js
 
-// Where the runtime's calls of the system do not allocate.
+// System calls allocate on js.
 
 package imagefolder
 
@@ -12,7 +12,8 @@ import (
 	"github.com/infer-prep/infer-prep/dataset/sourcetest"
 )
 
-// TestAllocs: opening a file allocates the path, the file and what it is said to be.
+// TestAllocs bounds the allocations of opening a file: its path, the file and
+// its FileInfo.
 func TestAllocs(t *testing.T) {
 	require.LessOrEqual(t, sourcetest.Allocs(t, New(testdata+"flat")), 12.0)
 }

@@ -1,15 +1,12 @@
-// Package imagefolder is the dataset of a folder with a subfolder of images for
-// each class.
+// Package imagefolder reads a folder that has one subfolder of images per
+// class. Columns: image, label. Reference: torchvision's ImageFolder.
 package imagefolder
 
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -19,32 +16,33 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// ImageFolder is a folder whose subfolders are classes: the name of a subfolder
-// is the class's name, and all images below it, at any depth, are of that class.
+// ImageFolder reads a folder whose subfolders are classes. A subfolder's name
+// is the class's name, and all images below it, at any depth, belong to that
+// class.
+//
 // Classes are numbered in the order of their names. Within a class, folders are
-// ordered by path, byte by byte, and so are the images of a folder. Links are
-// followed, but for one to a folder above it, which is an error. Files with other
-// extensions are left out; a class without images is an error, as is, when it is
-// read, an image that cannot be read. Reading a file allocates what the operating
-// system's calls take, some hundred bytes.
+// sorted by path and images by name, byte by byte. Links are followed; a link
+// to a parent folder is an error. Files with other extensions are ignored, and
+// a class without images is an error. An image that can't be read is an error
+// of its row.
 //
 // Columns: image (bytes: the file), label (int32 scalar: the class).
 //
-// Reference: torchvision 0.29.2's ImageFolder: the same images, order and labels
-// (which differ from walking the tree where the name of a folder, a-b, sorts
-// between another, a, and what is in it, a/c). MindSpore 2.10.0's
-// ImageFolderDataset has the same columns, classes and order, and ClassIndexing;
-// but it takes files of any extension unless told otherwise, and no folders below
-// those of the classes, where an image is an error.
+// Reference: torchvision 0.29.2's ImageFolder has the same images, order and
+// labels. Its order differs from walking the tree where the name of a folder,
+// a-b, sorts between another, a, and its contents, a/c. MindSpore 2.10.0's
+// ImageFolderDataset has the same columns, classes, order and ClassIndexing. By
+// default it takes files of any extension, and a folder below a class folder is
+// an error there.
 type ImageFolder struct {
 	Dir string `json:"dir"`
-	// Extensions are those of images, with a dot, in lower case; a file's
-	// extension may have capitals. Usually torchvision's: .jpg .jpeg .png .ppm
-	// .bmp .pgm .tif .tiff .webp.
+	// Extensions are the extensions of images, in lower case with a dot; files
+	// may have capitals. Default: torchvision's .jpg .jpeg .png .ppm .bmp .pgm
+	// .tif .tiff .webp.
 	Extensions []string `json:"extensions"`
-	// ClassIndexing numbers the classes; those that it does not name are left out.
-	// The order of rows is still that of the classes' names. Empty: 0, 1, 2, … in
-	// the order of names.
+	// ClassIndexing numbers the classes; classes that it does not list are
+	// ignored. Rows are sorted by the classes' names all the same. Default: 0,
+	// 1, 2, … in the order of names.
 	ClassIndexing map[string]int32 `json:"class_indexing"`
 }
 
@@ -55,17 +53,18 @@ func init() {
 	})
 }
 
-// New makes the source with torchvision's extensions.
+// New returns a source of a folder with torchvision's extensions.
 func New(dir string) *ImageFolder {
 	return &ImageFolder{
 		Dir:        dir,
 		Extensions: []string{".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp"},
-		// An empty map, since null is a missing parameter.
+		// An empty map, since null is a missing parameter. // null would be a missing parameter
 		ClassIndexing: map[string]int32{},
 	}
 }
 
-// Validate wants extensions in lower case with a dot, and classes that are folders, once each.
+// Validate requires lower-case extensions with a dot, and class names that can
+// be folders.
 func (o *ImageFolder) Validate() error {
 	if len(o.Extensions) == 0 {
 		return fmt.Errorf("%w: no extensions", dataset.ErrParam)
@@ -84,40 +83,40 @@ func (o *ImageFolder) Validate() error {
 }
 
 // Open lists the files.
-func (o *ImageFolder) Open(context.Context, store.Opener) (dataset.Data, error) {
-	d, err := o.open()
+func (o *ImageFolder) Open(ctx context.Context, s store.Opener) (dataset.Data, error) {
+	d, err := o.open(ctx, s)
 	if err != nil {
 		return nil, fmt.Errorf("imagefolder: %w", err)
 	}
 	return d, nil
 }
 
-func (o *ImageFolder) open() (*rows, error) {
-	entries, err := os.ReadDir(o.Dir)
+func (o *ImageFolder) open(ctx context.Context, s store.Opener) (*rows, error) {
+	entries, err := store.ListNames(ctx, s, o.Dir)
 	if err != nil {
 		return nil, err
 	}
 	wanted := o.ClassIndexing
-	d := &rows{dir: o.Dir, classes: map[string]int32{}}
+	d := &rows{store: s, dir: o.Dir, classes: map[string]int32{}}
 	for _, e := range entries { // sorted by name
-		label, named := wanted[e.Name()]
+		label, named := wanted[e.Base]
 		if !named && len(wanted) > 0 {
 			continue
 		}
-		if !isFolder(o.Dir, e) {
+		if !e.Folder {
 			continue
 		}
 		if !named {
 			label = int32(len(d.classes))
 		}
-		d.classes[e.Name()] = label
+		d.classes[e.Base] = label
 		before := len(d.keys)
-		if err := o.list(d, e.Name(), label); err != nil {
+		if err := o.list(ctx, d, e.Base, label); err != nil {
 			return nil, err
 		}
 		if len(d.keys) == before {
 			return nil, fmt.Errorf("%w: class %q of %s has no image with an extension of %s",
-				dataset.ErrData, e.Name(), o.Dir, strings.Join(o.Extensions, " "))
+				dataset.ErrData, e.Base, o.Dir, strings.Join(o.Extensions, " "))
 		}
 	}
 	for name := range o.ClassIndexing {
@@ -131,20 +130,10 @@ func (o *ImageFolder) open() (*rows, error) {
 	return d, nil
 }
 
-// isFolder says if an entry of dir is a folder or leads to one. A link that leads
-// nowhere is a file, which fails when it is read.
-func isFolder(dir string, e fs.DirEntry) bool {
-	if e.Type()&fs.ModeSymlink == 0 {
-		return e.IsDir()
-	}
-	i, err := os.Stat(filepath.Join(dir, e.Name()))
-	return err == nil && i.IsDir()
-}
-
-// list adds the images of a class: of its folders, ordered by path.
-func (o *ImageFolder) list(d *rows, class string, label int32) error {
+// list adds the images of a class, folder by folder in the order of their paths.
+func (o *ImageFolder) list(ctx context.Context, d *rows, class string, label int32) error {
 	found := map[string][]string{}
-	if err := o.walk(d.dir, class, nil, found); err != nil {
+	if err := o.walk(ctx, d, store.Entry{Name: store.Join(d.dir, class), Link: true}, class, []string{d.dir}, found); err != nil {
 		return err
 	}
 	for _, folder := range slices.Sorted(maps.Keys(found)) {
@@ -156,41 +145,44 @@ func (o *ImageFolder) list(d *rows, class string, label int32) error {
 	return nil
 }
 
-// walk finds the images of each folder in and below one, sorted by name. Above it
-// are the folders that it was reached by, so that a link to one of them is no
-// endless walk.
-func (o *ImageFolder) walk(dir, folder string, above []fs.FileInfo, found map[string][]string) error {
-	real := filepath.Join(dir, filepath.FromSlash(folder))
-	here, err := os.Stat(real)
-	if err != nil {
-		return err
-	}
-	for _, a := range above {
-		if os.SameFile(a, here) {
-			return fmt.Errorf("%w: %s leads back to a folder above it", dataset.ErrData, real)
+// walk collects the images of each folder in and below one, sorted by name.
+// folder is the key of the folder, above lists the folders on the way, to detect
+// a link to one of them. An irregular entry, such as a dangling link, counts as a
+// file: it fails when it is read.
+func (o *ImageFolder) walk(ctx context.Context, d *rows, in store.Entry, folder string, above []string, found map[string][]string) error {
+	if in.Link {
+		for _, a := range above {
+			same, err := store.SameFile(ctx, d.store, a, in.Name)
+			if err != nil {
+				return err
+			}
+			if same {
+				return fmt.Errorf("%w: %s leads back to a folder above it", dataset.ErrData, in.Name)
+			}
 		}
 	}
-	above = append(above, here)
-	entries, err := os.ReadDir(real)
+	above = append(above, in.Name)
+	entries, err := store.ListNames(ctx, d.store, in.Name)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if isFolder(real, e) {
-			if err := o.walk(dir, path.Join(folder, e.Name()), above, found); err != nil {
+		if e.Folder {
+			if err := o.walk(ctx, d, e, path.Join(folder, e.Base), above, found); err != nil {
 				return err
 			}
 			continue
 		}
-		lower := strings.ToLower(e.Name())
+		lower := strings.ToLower(e.Base)
 		if slices.ContainsFunc(o.Extensions, func(x string) bool { return strings.HasSuffix(lower, x) }) {
-			found[folder] = append(found[folder], e.Name())
+			found[folder] = append(found[folder], e.Base)
 		}
 	}
 	return nil
 }
 
 type rows struct {
+	store   store.Opener
 	dir     string
 	keys    []string // paths below dir, with slashes
 	labels  []int32
@@ -203,12 +195,12 @@ func (d *rows) Columns() []dataset.Column {
 
 func (d *rows) Len() int64 { return int64(len(d.keys)) }
 
-func (d *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
-	if err := files.Index(i, d.Len()); err != nil {
+func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
+	if err := files.Check(ctx, i, d.Len()); err != nil {
 		return fmt.Errorf("imagefolder: %w", err)
 	}
 	s.Key = d.keys[i]
-	if err := files.Read(&s.Values[0], d.dir, d.keys[i]); err != nil {
+	if err := files.Read(ctx, d.store, &s.Values[0], store.Join(d.dir, d.keys[i])); err != nil {
 		return fmt.Errorf("imagefolder: %w", err)
 	}
 	return s.Values[1].SetInt32(d.labels[i])

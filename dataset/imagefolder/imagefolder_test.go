@@ -48,7 +48,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// tree makes files, each with its name as contents.
+// tree creates files that contain their names.
 func tree(t *testing.T, names ...string) string {
 	dir := t.TempDir()
 	for _, n := range names {
@@ -69,7 +69,7 @@ func TestLinks(t *testing.T) {
 	link(t, dir, "../b/2.png", "a/0.png")
 	link(t, dir, "a", "c")
 	link(t, dir, "nowhere", "nowhere")
-	link(t, dir, "y", "x") // a circle
+	link(t, dir, "y", "x") // a cycle
 	link(t, dir, "x", "y")
 	link(t, dir, "x.txt", "a/x.txt")
 	sourcetest.Run(t, New(dir))
@@ -79,7 +79,7 @@ func TestLinks(t *testing.T) {
 	}
 	require.Equal(t, []string{"a/0.png", "a/1.png", "a/more/2.png", "b/2.png", "c/0.png", "c/1.png", "c/more/2.png"}, keys)
 
-	// A link to an image that is not there fails when it is read.
+	// A dangling link to an image fails when it is read.
 	link(t, dir, "nowhere.png", "b/3.png")
 	d, err := New(dir).Open(t.Context(), store.Local)
 	require.NoError(t, err)
@@ -120,7 +120,8 @@ func TestBadFolders(t *testing.T) {
 	}
 }
 
-// TestSizes: files of very different sizes, an empty one among them, in one sample.
+// TestSizes reads files of very different sizes, one of them empty, into one
+// sample.
 func TestSizes(t *testing.T) {
 	dir := tree(t, "a/1.png", "a/2.png", "a/3.png", "a/4.png")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a", "2.png"), make([]byte, 100_000), 0o600))

@@ -1,4 +1,5 @@
-// Package imagerecord is the dataset of the image records of RecordIO files, as MXNet packs them.
+// Package imagerecord reads the image records of RecordIO files, as MXNet packs
+// them. Columns: image, label, id. Reference: MXNet's ImageRecordIter.
 package imagerecord
 
 import (
@@ -7,69 +8,75 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/internal/files"
 	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// ImageRecord is the images of RecordIO files.
+// ImageRecord reads the image records of RecordIO files.
 //
-// Columns: image (bytes: the encoded image, as it was packed), label (float32, as many as LabelWidth) and id (int64).
+// Columns: image (bytes: the encoded image as packed), label (float32
+// (LabelWidth)), id (int64 scalar).
 //
-// With an index Open reads nothing else; without one it goes once through all files, or the
-// part's bytes, and keeps 16 bytes for each record. Files are mapped where the system can: images are then views
-// of the mapping, valid until the dataset is closed, and nothing is copied. The Key is the file
-// and the record's offset in it, "train.rec@1234".
+// With an index, Open reads only the index. Without one it reads all files, or
+// the part's bytes, once, and keeps 16 bytes per record. Files are mapped if
+// the system can do so. Images are then views of the mapping, valid until the
+// dataset is closed, and nothing is copied. The Key is the file and the
+// record's offset in it, "train.rec@1234".
 //
-// Reference: MXNet 1.9.1's ImageRecordIter: the same records in the order of the
-// files, which are sorted by name here.
+// Reference: MXNet 1.9.1's ImageRecordIter has the same records in the order of
+// the files. The files of a folder are sorted by name here.
 type ImageRecord struct {
-	// Files are names of files and folders with semicolons between, as store.Files takes them.
-	Files string `json:"files"`
-	// Index is the .idx file of all files together; empty for none.
+	// Files are names of files and folders, as store.Files expands them.
+	Files []string `json:"files"`
+	// Index is the .idx file of all files together. Empty: no index.
 	Index string `json:"index"`
-	// List is a .lst file whose labels are taken in place of the records', by the records' ids: a record that
-	// is not in it is a bad sample. Empty for none.
+	// List is a .lst file whose labels replace those of the records with the
+	// same ids. A record that it does not list is a bad sample. Empty: no list.
 	List string `json:"list"`
-	// LabelWidth is the number of labels of each record: one that has others is a bad sample.
-	// Of a line of the list that has more, they are the first ones.
+	// LabelWidth is the number of labels of each record; a record with another
+	// number is a bad sample. If a line of the list has more labels, the first
+	// ones are used.
 	LabelWidth int `json:"label_width"`
-	// Part of Parts is what is read: MXNet's part_index of num_parts. With an index parts are
-	// divided by records, without one by bytes, as recordio.Split does. Usually 0 of 1.
+	// Part of Parts is the part that is read: MXNet's part_index of num_parts.
+	// With an index parts are divided by records, without one by bytes as in
+	// recordio.Split. Default 0 of 1.
 	Part  int `json:"part"`
 	Parts int `json:"parts"`
 }
 
 func init() {
 	dataset.Register(dataset.Info{
-		Name: "image_record", Version: 1, New: func() dataset.Node { return New("") },
+		Name: "image_record", Version: 1, New: func() dataset.Node { return New() },
 		Doc: "the image records of RecordIO files",
 	})
 }
 
-// New makes the source of files without an index, with one label for each record.
-func New(files string) *ImageRecord { return &ImageRecord{Files: files, LabelWidth: 1, Parts: 1} }
+// New returns a source of files without an index, with one label per record.
+func New(files ...string) *ImageRecord {
+	return &ImageRecord{Files: append([]string{}, files...), LabelWidth: 1, Parts: 1}
+}
 
 const (
 	maxLabels = 1 << 20 // of a record
-	maxParts  = 1 << 24 // package recordio's
+	maxParts  = 1 << 24 // as in package recordio
 )
 
-// Validate wants files, a number of labels, and a part that there is.
+// Validate requires files, a number of labels and a valid part.
 func (o *ImageRecord) Validate() error {
-	if o.Files == "" {
+	if len(o.Files) == 0 {
 		return fmt.Errorf("%w: no files", dataset.ErrParam)
 	}
 	if o.LabelWidth < 1 || o.LabelWidth > maxLabels {
-		return fmt.Errorf("%w: %d labels, want 1 to %d", dataset.ErrParam, o.LabelWidth, maxLabels)
+		return fmt.Errorf("%w: label_width %d, want 1 to %d", dataset.ErrParam, o.LabelWidth, maxLabels)
 	}
 	if o.Parts < 1 || o.Parts > maxParts || o.Part < 0 || o.Part >= o.Parts {
-		return fmt.Errorf("%w: part %d of %d", dataset.ErrParam, o.Part, o.Parts)
+		return fmt.Errorf("%w: part %d of %d, want a part from 0 and 1 to %d parts", dataset.ErrParam, o.Part, o.Parts, maxParts)
 	}
 	return nil
 }
@@ -79,7 +86,7 @@ func (o *ImageRecord) Open(ctx context.Context, files store.Opener) (dataset.Dat
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("imagerecord: %w", err)
 	}
-	list, err := store.Files(ctx, files, strings.Split(o.Files, ";"), false)
+	list, err := store.Files(ctx, files, o.Files, false)
 	if err != nil {
 		return nil, fmt.Errorf("imagerecord: %w: %w", dataset.ErrData, err)
 	}
@@ -99,11 +106,11 @@ type rows struct {
 	stream *recordio.Stream
 	index  *recordio.Indexed
 	list   string
-	labels map[uint64][]float32 // by id, if there is a list
+	labels map[uint64][]float32 // by id; nil without a list
 	memory sync.Pool            // of *memory
 }
 
-// memory is what reading a record takes.
+// memory is the memory for reading a record.
 type memory struct {
 	buf    recordio.Buffer
 	record imagerecord.Record
@@ -140,7 +147,7 @@ func (r *rows) readList(ctx context.Context, files store.Opener, name string) er
 			return fmt.Errorf("%s: id %d has %d labels, want %d", name, i.Index, len(i.Labels), r.width)
 		}
 		if _, twice := r.labels[i.Index]; twice {
-			return fmt.Errorf("%s: id %d is there twice", name, i.Index)
+			return fmt.Errorf("%s: id %d appears twice, want distinct ids", name, i.Index)
 		}
 		r.labels[i.Index] = i.Labels[:r.width]
 	}
@@ -156,7 +163,7 @@ func read[T any](ctx context.Context, files store.Opener, name string, parse fun
 	return l, errors.Join(err, f.Close())
 }
 
-// labelsOf are the labels of a record.
+// labelsOf returns the labels of a record.
 func (r *rows) labelsOf(m *imagerecord.Record) ([]float32, error) {
 	if r.labels != nil {
 		l, ok := r.labels[m.ID]
@@ -171,7 +178,7 @@ func (r *rows) labelsOf(m *imagerecord.Record) ([]float32, error) {
 	return m.Labels, nil
 }
 
-// Columns are image, label and id.
+// Columns returns image, label and id.
 func (r *rows) Columns() []dataset.Column {
 	return []dataset.Column{
 		{Name: "image", Desc: tensor.Encoded()},
@@ -180,13 +187,13 @@ func (r *rows) Columns() []dataset.Column {
 	}
 }
 
-// Len is the number of records.
+// Len returns the number of records.
 func (r *rows) Len() int64 { return int64(r.index.Len()) }
 
 // Read reads a record.
-func (r *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
-	if i < 0 || i >= r.Len() {
-		return fmt.Errorf("imagerecord: %w: row %d of %d", dataset.ErrParam, i, r.Len())
+func (r *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
+	if err := files.Check(ctx, i, r.Len()); err != nil {
+		return fmt.Errorf("imagerecord: %w", err)
 	}
 	file, at := r.index.Place(int(i))
 	s.Key = file + "@" + strconv.FormatInt(at, 10)

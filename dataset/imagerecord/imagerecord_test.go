@@ -18,9 +18,9 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// files writes two files of four records each, with so many labels, and an index of
-// both in descending order.
-func files(t *testing.T, labels int) (dir, index string) {
+// writeFiles writes two files of four records each with the given number of labels,
+// and an index of both in descending order.
+func writeFiles(t *testing.T, labels int) (dir, index string) {
 	dir = t.TempDir()
 	var idx []recordio.Entry
 	place := int64(0)
@@ -31,7 +31,7 @@ func files(t *testing.T, labels int) (dir, index string) {
 		for i := range 4 {
 			r := imagerecord.Record{ID: uint64(10*f + i), Listed: labels > 1, Content: fmt.Appendf(nil, "%d\n\x23\xd7\xceimage", i)}
 			if i == 2 {
-				r.Content = []byte("abcd\n\x23\xd7\xceefgh") // with a magic word where it counts
+				r.Content = []byte("abcd\n\x23\xd7\xceefgh") // with the magic word at an aligned position
 			}
 			for l := range labels {
 				r.Labels = append(r.Labels, float32(f)+float32(i)/4+float32(100*l))
@@ -53,7 +53,7 @@ func files(t *testing.T, labels int) (dir, index string) {
 
 func TestImageRecord(t *testing.T) {
 	for _, labels := range []int{1, 3} {
-		dir, index := files(t, labels)
+		dir, index := writeFiles(t, labels)
 		for _, index := range []string{"", index} {
 			o := New(dir)
 			o.Index, o.LabelWidth = index, labels
@@ -61,7 +61,7 @@ func TestImageRecord(t *testing.T) {
 			sourcetest.Run(t, o)
 			all := sourcetest.Samples(t, o)
 			require.Len(t, all, 8)
-			for k, s := range all { // in the order of the files, with an index too
+			for k, s := range all { // in the order of the files, even with an index
 				f, i := k/4, k%4
 				require.Equal(t, int64(10*f+i), tensor.View[int64](&s.Values[2].Tensor)[0])
 				require.Equal(t, float32(f)+float32(i)/4, tensor.View[float32](&s.Values[1].Tensor)[0])
@@ -77,9 +77,9 @@ func TestImageRecord(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	dir, index := files(t, 1)
-	require.ErrorIs(t, New("").Validate(), dataset.ErrParam)
-	require.ErrorIs(t, (&ImageRecord{Files: "a", Parts: 1}).Validate(), dataset.ErrParam)
+	dir, index := writeFiles(t, 1)
+	require.ErrorIs(t, New().Validate(), dataset.ErrParam)
+	require.ErrorIs(t, (&ImageRecord{Files: []string{"a"}, Parts: 1}).Validate(), dataset.ErrParam)
 	_, err := New(filepath.Join(dir, "none")).Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, dataset.ErrData)
 
@@ -92,7 +92,8 @@ func TestErrors(t *testing.T) {
 	require.ErrorIs(t, err, dataset.ErrData)
 	require.ErrorContains(t, err, "1 labels, want 2")
 
-	// One that is damaged: with an index that record alone, without one all of it.
+	// A damaged record: with an index it affects that record alone, without one
+	// all.
 	name := filepath.Join(dir, "0.rec")
 	b, err := os.ReadFile(name)
 	require.NoError(t, err)
@@ -112,9 +113,10 @@ func TestErrors(t *testing.T) {
 	require.ErrorContains(t, err, "0.rec: at byte 0")
 }
 
-// TestParts: the parts together are all records, in order, by both rules.
+// TestParts checks that the parts together are all records, in order, by both
+// rules.
 func TestParts(t *testing.T) {
-	dir, index := files(t, 1)
+	dir, index := writeFiles(t, 1)
 	for _, index := range []string{"", index} {
 		for parts := 1; parts <= 12; parts++ {
 			var all []int64
@@ -142,10 +144,10 @@ func TestParts(t *testing.T) {
 			}
 		}
 	}
-	for _, o := range []*ImageRecord{{Files: dir, LabelWidth: 1}, {Files: dir, LabelWidth: 1, Part: 2, Parts: 2}, {Files: dir, LabelWidth: 1, Part: -1, Parts: 2}} {
+	for _, o := range []*ImageRecord{{Files: []string{dir}, LabelWidth: 1}, {Files: []string{dir}, LabelWidth: 1, Part: 2, Parts: 2}, {Files: []string{dir}, LabelWidth: 1, Part: -1, Parts: 2}} {
 		require.ErrorIs(t, o.Validate(), dataset.ErrParam)
 	}
-	// An entry beyond the files' end.
+	// An entry beyond the end of the files.
 	far := filepath.Join(t.TempDir(), "far.idx")
 	require.NoError(t, os.WriteFile(far, []byte("0\t0\n1\t4000000\n"), 0o600))
 	o := New(dir)
@@ -155,9 +157,9 @@ func TestParts(t *testing.T) {
 	require.ErrorContains(t, err, "far.idx")
 }
 
-// TestList: labels of a list, by id.
+// TestList reads labels from a list, by id.
 func TestList(t *testing.T) {
-	dir, _ := files(t, 2)
+	dir, _ := writeFiles(t, 2)
 	list := filepath.Join(t.TempDir(), "x.lst")
 	var text []byte
 	for _, id := range []uint64{13, 12, 11, 10, 3, 2, 1, 0, 99} {

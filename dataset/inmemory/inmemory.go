@@ -62,7 +62,10 @@ func (o *Slices) Validate() error {
 }
 
 // Open checks the tensors; it copies only those that are not dense.
-func (o *Slices) Open(context.Context, store.Opener) (dataset.Data, error) {
+func (o *Slices) Open(ctx context.Context, _ store.Opener) (dataset.Data, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
@@ -91,7 +94,10 @@ func (o *Samples) Validate() error {
 }
 
 // Open checks the samples; it copies nothing.
-func (o *Samples) Open(context.Context, store.Opener) (dataset.Data, error) {
+func (o *Samples) Open(ctx context.Context, _ store.Opener) (dataset.Data, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
@@ -104,8 +110,8 @@ func (d *rows) Columns() []dataset.Column { return d.o.Columns }
 
 func (d *rows) Len() int64 { return int64(len(d.o.Rows)) }
 
-func (d *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
-	if err := files.Index(i, d.Len()); err != nil {
+func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
+	if err := files.Check(ctx, i, d.Len()); err != nil {
 		return fmt.Errorf("inmemory: %w", err)
 	}
 	s.Key = "inmemory"

@@ -1,4 +1,5 @@
-// Package kaldi is the dataset of the objects of Kaldi's archives and scripts.
+// Package kaldi reads the objects of Kaldi's archives and scripts. Columns:
+// key, data. Reference: kaldi_native_io.
 package kaldi
 
 import (
@@ -12,36 +13,42 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/internal/files"
 	"github.com/infer-prep/infer-prep/dataset/internal/lines"
 	"github.com/infer-prep/infer-prep/records/kaldi"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Kaldi is the objects of scripts (scp) and archives (ark), all of one type.
+// Kaldi reads the objects of scripts (scp) and archives (ark), all of one type.
 //
-// Columns: key (bytes: UTF-8 text) and data, which is, by the type,
+// Columns: key (bytes: UTF-8 text) and data. The type determines data:
 //
 //	matrix      float32 or float64 (rows, columns)
 //	vector      float32 or float64 (n)
 //	int_vector  int32 (n)
-//	wave        int16 or uint8 (samples, channels), as it is stored
+//	wave        int16 or uint8 (samples, channels), as stored
 //
-// Open reads a script's lines, and goes through an archive's keys and headers once; it keeps some 100 bytes and the key
-// of every object. Objects are read from the files when they are wanted, at most 16 of which are kept
-// open for each script. The Key is the file and the
-// object's offset in it, "feats.ark@1234", with the script's range behind it, if it has one.
+// Open reads a script's lines, or the keys and headers of an archive once. It
+// keeps the key and some 100 bytes of every object. Objects are read from the
+// files on demand; at most 16 files of each script stay open. The Key is the
+// file and the object's offset in it, "feats.ark@1234", followed by the
+// script's range if it has one.
 //
-// Paths in scripts are relative to where the program runs, as in Kaldi. A line that is a command is refused.
+// Paths in scripts are relative to the process's working directory, as in
+// Kaldi. A line that is a command is refused.
 //
-// Reference: kaldi_native_io 1.23.0's SequentialFloatMatrixReader and its like: the same keys and values in the
-// order of the files, which are sorted by name where a pattern names several.
+// Reference: kaldi_native_io 1.23.0's SequentialFloatMatrixReader and similar
+// readers have the same keys and values in the order of the files. Files that
+// match a pattern are sorted by name here.
 type Kaldi struct {
-	// Files are names and patterns of files, as those of a TextFile. What ends in .scp is a script, all else an archive.
+	// Files are names and patterns of files, as those of a TextFile. A name
+	// that ends in .scp is a script, any other an archive.
 	Files []string `json:"files"`
-	// Type is matrix, vector, int_vector or wave. Usually matrix.
+	// Type is matrix, vector, int_vector or wave. Default matrix.
 	Type string `json:"type"`
-	// DType is that of data. Matrices and vectors are read as that whatever they are stored as. Usually float32.
+	// DType is the type of data. Matrices and vectors of another type are
+	// converted. Default float32.
 	DType tensor.DType `json:"dtype"`
 }
 
@@ -52,12 +59,12 @@ func init() {
 	})
 }
 
-// New makes the source of matrices of float32.
+// New returns a source of float32 matrices.
 func New(files ...string) *Kaldi {
 	return &Kaldi{Files: append([]string{}, files...), Type: "matrix", DType: tensor.Float32}
 }
 
-// Validate wants files, a type and its dtype.
+// Validate requires files, a known type and a dtype that fits it.
 func (o *Kaldi) Validate() error {
 	_, _, err := o.parse()
 	return err
@@ -101,7 +108,7 @@ func (o *Kaldi) Open(ctx context.Context, files store.Opener) (dataset.Data, err
 	if err != nil {
 		return nil, fmt.Errorf("kaldi: %w", err)
 	}
-	names, err := lines.Expand(o.Files)
+	names, err := lines.Expand(ctx, files, o.Files)
 	if err != nil {
 		return nil, fmt.Errorf("kaldi: %w", err)
 	}
@@ -114,7 +121,7 @@ func (o *Kaldi) Open(ctx context.Context, files store.Opener) (dataset.Data, err
 		}
 		s, err := open(ctx, files, name, options)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", dataset.ErrData, err)
+			return nil, errors.Join(fmt.Errorf("%w: %w", dataset.ErrData, err), r.Close())
 		}
 		r.scripts = append(r.scripts, s)
 		r.starts = append(r.starts, r.Len()+int64(s.Len()))
@@ -122,7 +129,7 @@ func (o *Kaldi) Open(ctx context.Context, files store.Opener) (dataset.Data, err
 	return r, nil
 }
 
-// archive is the script of all of an archive.
+// archive returns a script of all objects of an archive.
 func archive(ctx context.Context, opener store.Opener, name string, o kaldi.Options) (*kaldi.Script, error) {
 	f, err := opener.Open(ctx, name)
 	if err != nil {
@@ -157,18 +164,18 @@ type rows struct {
 	starts  []int64 // the first row of each script, and the number of rows
 }
 
-// Columns are key and data.
+// Columns returns key and data.
 func (r *rows) Columns() []dataset.Column {
 	return []dataset.Column{{Name: "key", Desc: tensor.Encoded()}, {Name: "data", Desc: r.desc}}
 }
 
-// Len is the number of objects.
+// Len returns the number of objects.
 func (r *rows) Len() int64 { return r.starts[len(r.starts)-1] }
 
 // Read reads an object.
 func (r *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
-	if i < 0 || i >= r.Len() {
-		return fmt.Errorf("kaldi: %w: row %d of %d", dataset.ErrParam, i, r.Len())
+	if err := files.Check(ctx, i, r.Len()); err != nil {
+		return fmt.Errorf("kaldi: %w", err)
 	}
 	k := sort.Search(len(r.scripts), func(k int) bool { return r.starts[k+1] > i })
 	script, n := r.scripts[k], int(i-r.starts[k])
@@ -183,7 +190,7 @@ func (r *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 		if !r.desc.Matches(d) {
 			return nil, fmt.Errorf("%q: %v, want %v", e.Key, d, r.desc)
 		}
-		return &v.Tensor, v.Reset(d) // into memory of its own
+		return &v.Tensor, v.Reset(d) // into the sample's own memory
 	})
 	if err != nil {
 		return fmt.Errorf("kaldi: %w: %s: %w", dataset.ErrData, s.Key, err)

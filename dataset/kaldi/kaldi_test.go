@@ -21,13 +21,13 @@ func object(t *testing.T, d tensor.DType, dims ...int) *tensor.Tensor {
 	x, err := tensor.New(tensor.Desc{DType: d, Shape: tensor.Dims(dims...)})
 	require.NoError(t, err)
 	for i := range x.Data {
-		x.Data[i] = byte(i % 64) // no nan
+		x.Data[i] = byte(i % 64) // no NaN
 	}
 	return x
 }
 
-// files writes an archive of four objects and a script of them, the last first.
-func files(t *testing.T, write func(w *kaldi.Writer, key string, i int) error) (ark, scp string) {
+// writeFiles writes an archive of four objects and a script of them, the last first.
+func writeFiles(t *testing.T, write func(w *kaldi.Writer, key string, i int) error) (ark, scp string) {
 	dir := t.TempDir()
 	ark, scp = filepath.Join(dir, "a.ark"), filepath.Join(dir, "a.scp")
 	var b, script bytes.Buffer
@@ -57,7 +57,7 @@ func TestKaldi(t *testing.T) {
 		"wave":       {tensor.Int16, func(i int) *tensor.Tensor { return object(t, tensor.Int16, 10*i+1, 2) }},
 	} {
 		t.Run(kind, func(t *testing.T) {
-			ark, scp := files(t, func(w *kaldi.Writer, key string, i int) error {
+			ark, scp := writeFiles(t, func(w *kaldi.Writer, key string, i int) error {
 				if kind == "wave" {
 					return w.WriteWave(key, c.data(i), 8000)
 				}
@@ -85,9 +85,9 @@ func TestKaldi(t *testing.T) {
 	}
 }
 
-// TestRange: what a script leaves of a matrix, read as another type.
+// TestRange reads parts of a matrix, and converts to another type.
 func TestRange(t *testing.T) {
-	ark, _ := files(t, func(w *kaldi.Writer, key string, i int) error { return w.Write(key, object(t, tensor.Float32, 4, 3)) })
+	ark, _ := writeFiles(t, func(w *kaldi.Writer, key string, i int) error { return w.Write(key, object(t, tensor.Float32, 4, 3)) })
 	scp := filepath.Join(filepath.Dir(ark), "r.scp")
 	require.NoError(t, os.WriteFile(scp, []byte("a "+ark+":10[1:2,0:1]\nb "+ark+":10\nc "+ark+":10[4:4]\n"), 0o600))
 	o := New(scp)
@@ -119,7 +119,7 @@ func TestErrors(t *testing.T) {
 		_, err = o.Open(t.Context(), store.Local)
 		require.ErrorIs(t, err, dataset.ErrParam)
 	}
-	ark, scp := files(t, func(w *kaldi.Writer, key string, i int) error {
+	ark, scp := writeFiles(t, func(w *kaldi.Writer, key string, i int) error {
 		return w.WriteWave(key, object(t, tensor.Uint8, 7, 1), 8000)
 	})
 	o := New(scp)
@@ -130,7 +130,8 @@ func TestErrors(t *testing.T) {
 	require.ErrorIs(t, err, dataset.ErrData)
 	require.ErrorContains(t, err, `"größe-3": uint8`)
 	require.NoError(t, d.Close())
-	// Another type, and a file that is cut off: of a script that object alone, of an archive all.
+	// Another type, and a truncated file: in a script they affect that object
+	// alone, in an archive all objects.
 	d, err = New(scp).Open(t.Context(), store.Local)
 	require.NoError(t, err)
 	require.ErrorIs(t, d.(dataset.Rows).Read(t.Context(), 0, sourcetest.New(d)), records.ErrCorrupt)

@@ -1,5 +1,5 @@
-// Package manifest is the dataset of a manifest file, which lists images and
-// their labels line by line.
+// Package manifest reads the images and labels that a manifest file lists, one
+// per line. Columns: image, label. Reference: MindSpore's ManifestDataset.
 package manifest
 
 import (
@@ -9,8 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -21,28 +19,35 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Manifest is the images of a manifest file, each line of which is a JSON object:
+// Manifest reads the images of a manifest file. Each line is a JSON object:
 //
 //	{"source": "images/1.jpg", "usage": "train", "annotation": [{"name": "cat"}]}
 //
-// Images are in the order of the lines. Those of another usage are left out, and those
-// without a label; labels that ClassIndexing does not name are none. A relative source is below the
-// manifest's folder. Other members of the objects are passed over, as are empty lines. Classes are numbered
-// from 0 in the order of their names, byte by byte, of those that the usage has.
+// Images have the order of the lines. Images of another usage and images
+// without a label are ignored, and so are labels that ClassIndexing does not
+// list. A relative source is relative to the manifest's folder. Other members
+// of the objects and empty lines are ignored. Classes are those of the usage,
+// numbered from 0 in the byte order of their names.
 //
-// Columns: image (bytes: the file) and label (int32: the class). The label is a scalar if every
-// image has one label, else a vector of the image's labels in their order.
+// Columns: image (bytes: the file), label (int32: the class). The label is a
+// scalar if every image has one label. Otherwise it is a vector of the image's
+// labels in their order.
 //
-// Reference: MindSpore 2.10.0's ManifestDataset: the same images, order and
-// labels. Unlike it, where some images have several labels those of
-// the others are vectors too (it gives scalars); a relative source does not depend on the
-// process's folder; usage is not one of train, eval and inference alone; images are
-// not opened to find their kind: what is no JPEG, PNG, GIF or BMP is a row here and
-// is left out there, and an image that cannot be read is an error of its row.
+// Reference: MindSpore 2.10.0's ManifestDataset has the same images, order and
+// labels. These differences are intended:
+//
+//   - If some images have several labels, the labels of all images are vectors;
+//     MindSpore mixes in scalars.
+//   - A relative source does not depend on the process's working directory.
+//   - usage may be any word, not only train, eval and inference.
+//   - Images are not opened to find their format. MindSpore drops files that
+//     are not JPEG, PNG, GIF or BMP; here they are rows, and an unreadable
+//     image is an error of its row.
 type Manifest struct {
 	File  string `json:"file"`
-	Usage string `json:"usage"` // whose images; capitals do not matter
-	// ClassIndexing numbers the classes, and leaves out others. Empty: all, in the order of their names.
+	Usage string `json:"usage"` // selects images; case is ignored
+	// ClassIndexing numbers the classes; other classes are ignored. Default:
+	// all classes, in the order of their names.
 	ClassIndexing map[string]int32 `json:"class_indexing"`
 }
 
@@ -53,12 +58,12 @@ func init() {
 	})
 }
 
-// New makes the source of the images for training.
+// New returns a source of the images for training.
 func New(file string) *Manifest {
 	return &Manifest{File: file, Usage: "train", ClassIndexing: map[string]int32{}}
 }
 
-// Validate wants a usage.
+// Validate requires a usage.
 func (o *Manifest) Validate() error {
 	if o.Usage == "" {
 		return fmt.Errorf("%w: no usage", dataset.ErrParam)
@@ -67,20 +72,19 @@ func (o *Manifest) Validate() error {
 }
 
 // Open reads the manifest.
-func (o *Manifest) Open(context.Context, store.Opener) (dataset.Data, error) {
+func (o *Manifest) Open(ctx context.Context, s store.Opener) (dataset.Data, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
-	f, err := os.Open(o.File)
+	f, err := files.OpenReader(ctx, s, o.File)
 	if err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
-	defer f.Close()
 	d, err := parse(f, o.Usage, o.ClassIndexing)
-	if err != nil {
+	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("manifest: %s: %w", o.File, err)
 	}
-	d.dir = filepath.Dir(o.File)
+	d.store, d.dir = s, store.Dir(o.File)
 	if d.single {
 		return oneLabel{d}, nil
 	}
@@ -147,7 +151,7 @@ func parse(r io.Reader, usage string, index map[string]int32) (*rows, error) {
 	return d, nil
 }
 
-// next appends a line to b, and is io.EOF after the last.
+// next appends a line to b. It returns io.EOF after the last line.
 func next(in *bufio.Reader, b []byte) ([]byte, error) {
 	for {
 		part, err := in.ReadSlice('\n')
@@ -164,14 +168,14 @@ func next(in *bufio.Reader, b []byte) ([]byte, error) {
 	}
 }
 
-// line is a line of a manifest.
+// line parses the lines of a manifest.
 type line struct {
 	s      *jsonstream.Scanner
 	r      bytes.Reader
 	text   []byte
 	source string
 	names  []string
-	used   bool // is of the wanted usage
+	used   bool // has the wanted usage
 }
 
 func (l *line) parse(usage string) error {
@@ -238,6 +242,7 @@ func (l *line) label() error {
 }
 
 type rows struct {
+	store   store.Opener
 	dir     string
 	sources []string
 	start   []int // of each image's labels
@@ -256,16 +261,16 @@ func (d *rows) Columns() []dataset.Column {
 
 func (d *rows) Len() int64 { return int64(len(d.sources)) }
 
-func (d *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
-	if err := files.Index(i, d.Len()); err != nil {
+func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
+	if err := files.Check(ctx, i, d.Len()); err != nil {
 		return err
 	}
 	s.Key = d.sources[i]
-	dir := d.dir
-	if filepath.IsAbs(s.Key) {
-		dir = ""
+	name := s.Key
+	if !store.IsAbs(name) {
+		name = store.Join(d.dir, name)
 	}
-	if err := files.Read(&s.Values[0], dir, s.Key); err != nil {
+	if err := files.Read(ctx, d.store, &s.Values[0], name); err != nil {
 		return err
 	}
 	if d.single {
@@ -283,7 +288,7 @@ func (d *rows) ClassIndex() map[string]int32 { return d.classes }
 
 func (d *rows) Close() error { return nil }
 
-// oneLabel is rows that have one label each, and so a class.
+// oneLabel is rows with one label each, which is their class.
 type oneLabel struct{ *rows }
 
 func (d oneLabel) Class(i int64) (int64, error) { return int64(d.labels[i]), nil }

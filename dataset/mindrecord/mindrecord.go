@@ -1,5 +1,8 @@
-// Package mindrecord is the dataset of the rows of MindRecord files, as MindSpore writes them. It links SQLite, and so it is
-// no part of dataset/all: whoever reads MindRecord imports it.
+// Package mindrecord reads the rows of MindRecord files, as MindSpore writes
+// them. Columns: those of the files. Reference: MindSpore's MindDataset.
+//
+// It links SQLite, so package dataset/all does not import it. Import it to read
+// MindRecord.
 package mindrecord
 
 import (
@@ -10,29 +13,37 @@ import (
 	"sync"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/internal/files"
 	"github.com/infer-prep/infer-prep/records/mindrecord"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// MindRecord is the rows of MindRecord files.
+// MindRecord reads the rows of MindRecord files.
 //
-// Columns: those of the files, or those that are wanted: int32, int64, float32 and float64 scalars and arrays, one of whose
-// sizes may be unknown; bytes; and text, which is bytes too.
+// Columns: those of the files, or the selected ones. int32, int64, float32 and
+// float64 are scalars or arrays, one of whose sizes may be unknown. Text is
+// bytes too.
 //
-// Open reads the indexes, and keeps 8 bytes for each row. Files are mapped where the system can: bytes and text are then views of the
-// mapping, valid until the dataset is closed, and nothing is copied. Pages that have none of the columns are not read. The
-// Key is the file and the row's number in it, "train.mindrecord0@12".
+// Open reads the indexes and keeps 8 bytes per row. Files are mapped if the
+// system can do so. Bytes and text are then views of the mapping, valid until
+// the dataset is closed, and nothing is copied. Pages without selected columns
+// are not read. The Key is the file and the row's number in it,
+// "train.mindrecord0@12".
 //
-// Where SQLite has no port, Open is an error that errors.Is knows as errors.ErrUnsupported.
+// On platforms without SQLite, Open returns an error that wraps
+// errors.ErrUnsupported.
 //
-// Reference: MindSpore 2.10.0's MindDataset without shuffling: the same rows in the same order. Its padded_sample and num_padded are
-// a Concat with a source of the padding.
+// Reference: MindSpore 2.10.0's MindDataset without shuffling has the same rows
+// in the same order. Use a Concat with a source of the padding for its
+// padded_sample and num_padded.
 type MindRecord struct {
-	// Files are names. One stands for all files of its set: that of any of them, or what their names have before the number;
-	// several are these and no others.
+	// Files are names. A single name stands for all files of its set: it is the
+	// name of one of them, or their common name before the number. Several
+	// names are these files and no others.
 	Files []string `json:"files"`
-	// Columns are those that are wanted, in this order. Empty: all, sorted by name.
+	// Columns are the selected columns, in this order. Default: all, sorted by
+	// name.
 	Columns []string `json:"columns"`
 }
 
@@ -43,12 +54,12 @@ func init() {
 	})
 }
 
-// New makes the source of files with all columns.
+// New returns a source of files with all columns.
 func New(files ...string) *MindRecord {
 	return &MindRecord{Files: append([]string{}, files...), Columns: []string{}}
 }
 
-// Validate wants files, and names of columns that differ.
+// Validate requires files, and distinct column names.
 func (o *MindRecord) Validate() error {
 	if len(o.Files) == 0 {
 		return fmt.Errorf("%w: no files", dataset.ErrParam)
@@ -56,7 +67,7 @@ func (o *MindRecord) Validate() error {
 	seen := map[string]bool{}
 	for _, c := range o.Columns {
 		if c == "" || seen[c] {
-			return fmt.Errorf("%w: column %q, want names that differ", dataset.ErrParam, c)
+			return fmt.Errorf("%w: column %q, want distinct non-empty names", dataset.ErrParam, c)
 		}
 		seen[c] = true
 	}
@@ -84,7 +95,7 @@ type rows struct {
 	memory sync.Pool // of *mindrecord.Row
 }
 
-// Columns are those of the schema.
+// Columns returns the columns of the schema.
 func (r *rows) Columns() (l []dataset.Column) {
 	for _, f := range r.set.Columns() {
 		l = append(l, dataset.Column{Name: f.Name, Desc: f.Desc})
@@ -92,13 +103,13 @@ func (r *rows) Columns() (l []dataset.Column) {
 	return l
 }
 
-// Len is the number of rows.
+// Len returns the number of rows.
 func (r *rows) Len() int64 { return r.set.Len() }
 
 // Read reads a row.
-func (r *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
-	if i < 0 || i >= r.Len() {
-		return fmt.Errorf("mindrecord: %w: row %d of %d", dataset.ErrParam, i, r.Len())
+func (r *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
+	if err := files.Check(ctx, i, r.Len()); err != nil {
+		return fmt.Errorf("mindrecord: %w", err)
 	}
 	file, number, _ := r.set.Place(i)
 	s.Key = file + "@" + strconv.FormatInt(number, 10)
@@ -117,7 +128,7 @@ func (r *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 			if err := to.Reset(from.Desc); err != nil {
 				return err
 			}
-			copy(to.Data, from.Data) // dense, both
+			copy(to.Data, from.Data) // both are dense
 		case r.set.Mapped():
 			to.ShareBytes(from.Data)
 		default:

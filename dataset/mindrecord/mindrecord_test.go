@@ -17,8 +17,9 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// files writes ten rows into three files; empty where there is no SQLite, which is shown.
-func files(t *testing.T) (name string) {
+// writeFiles writes ten rows into three files. On a platform without SQLite it
+// checks the error and returns "".
+func writeFiles(t *testing.T) (name string) {
 	name = "x;#%41 é.mindrecord"
 	if runtime.GOOS != "windows" {
 		name = "?" + name
@@ -53,7 +54,7 @@ func files(t *testing.T) (name string) {
 }
 
 func TestMindRecord(t *testing.T) {
-	name := files(t)
+	name := writeFiles(t)
 	if name == "" {
 		return
 	}
@@ -104,7 +105,7 @@ func TestErrors(t *testing.T) {
 	_, err := New(filepath.Join(t.TempDir(), "none")).Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, dataset.ErrData)
 	require.ErrorIs(t, err, os.ErrNotExist)
-	name := files(t)
+	name := writeFiles(t)
 	if name == "" {
 		return
 	}
@@ -129,7 +130,7 @@ func TestErrors(t *testing.T) {
 }
 
 func TestAllocs(t *testing.T) {
-	if name := files(t); name != "" {
+	if name := writeFiles(t); name != "" {
 		t.Log(sourcetest.Allocs(t, New(name)))
 	}
 }

@@ -2,7 +2,7 @@ package mnist
 
 import "strings"
 
-// The classes' names are those of torchvision 0.29.2.
+// The names of classes are those of torchvision 0.29.2.
 var (
 	digitClasses = []string{
 		"0 - zero", "1 - one", "2 - two", "3 - three", "4 - four",
@@ -17,7 +17,7 @@ var (
 		"byclass":  strings.Split(digits+upper+lower, ""),
 		"bymerge":  strings.Split(digits+upper+unmerged, ""),
 		"balanced": strings.Split(digits+upper+unmerged, ""),
-		// There is no label 0.
+		// Label 0 is unused.
 		"letters": append([]string{"N/A"}, strings.Split(lower, "")...),
 		"digits":  strings.Split(digits, ""),
 		"mnist":   strings.Split(digits, ""),
@@ -28,6 +28,6 @@ const (
 	digits = "0123456789"
 	upper  = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	lower  = "abcdefghijklmnopqrstuvwxyz"
-	// unmerged are the lower case letters that do not look like their capitals.
+	// unmerged is the lower-case letters that do not look like their capitals.
 	unmerged = "abdefghnqrt"
 )

@@ -1,22 +1,21 @@
-// Package mnist is the datasets of handwritten characters in IDX files: MNIST,
-// Fashion-MNIST, KMNIST and EMNIST, which differ in the names of their files and
-// classes.
+// Package mnist reads datasets of handwritten characters in IDX files: MNIST,
+// Fashion-MNIST, KMNIST and EMNIST. They differ in the names of their files and
+// classes. Columns: image, label. Reference: MindSpore and torchvision.
 //
-// Columns: image (uint8 HWC (28, 28, 1), or whatever size the files have), label
-// (int32 scalar: the class).
+// image is uint8 HWC (28, 28, 1), or the size that the files have. label is an
+// int32 scalar: the class.
 //
-// Files are read as they are or, where a file NAME is missing, from NAME.gz,
-// which is unpacked into memory when the dataset is opened. A file must have just
-// the size that its header says.
+// If a file NAME does not exist, NAME.gz is read: Open unpacks it into memory.
+// The size of a file must match its header.
 //
-// Reference: MindSpore 2.10.0's MnistDataset, FashionMnistDataset, KMnistDataset and
-// EMnistDataset (columns, and the order of usage all: first the test images, then
-// those of training) and torchvision 0.29.2's MNIST, FashionMNIST, KMNIST and
-// EMNIST (order, names of classes). Their images and labels are the same. What
-// differs: MindSpore's labels are uint32, a type that this module does not have;
-// it refuses images that are not 28x28, where torchvision takes any size, as is
-// done here; torchvision has no usage all and gives an image without the axis of
-// channels. Labels beyond the last class are refused here and taken by both.
+// MindSpore 2.10.0's MnistDataset, FashionMnistDataset, KMnistDataset and
+// EMnistDataset define the columns, and the order of usage all: the test
+// images, then those for training. torchvision 0.29.2's MNIST, FashionMNIST,
+// KMNIST and EMNIST define the order and the classes' names. Both have the same
+// images and labels. MindSpore's labels are uint32, which this module lacks,
+// and it refuses images that are not 28x28. torchvision takes any size, has no
+// usage all, and returns images without a channel axis. This package refuses
+// labels beyond the last class; both references accept them.
 package mnist
 
 import (
@@ -30,33 +29,38 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// MNIST is the handwritten digits: train-images-idx3-ubyte, train-labels-idx1-ubyte,
-// t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, of which those of Usage must be there.
+// MNIST reads the handwritten digits: train-images-idx3-ubyte,
+// train-labels-idx1-ubyte, t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte.
+// Only the files of Usage are required.
 type MNIST struct {
 	// Dir is the folder with the files: torchvision's ROOT/MNIST/raw.
 	Dir string `json:"dir"`
-	// Usage is train, test or all, which is test and then train. Usually train.
+	// Usage is train, test or all, which is test followed by train. Default
+	// train.
 	Usage string `json:"usage"`
 }
 
-// Fashion is Fashion-MNIST, images of clothes; its files are named as MNIST's.
+// Fashion reads Fashion-MNIST, images of clothes. Its files are named as
+// MNIST's.
 type Fashion struct {
 	Dir   string `json:"dir"`   // torchvision's ROOT/FashionMNIST/raw
 	Usage string `json:"usage"` // as MNIST's
 }
 
-// KMNIST is Kuzushiji-MNIST, images of hiragana; its files are named as MNIST's.
+// KMNIST reads Kuzushiji-MNIST, images of hiragana. Its files are named as
+// MNIST's.
 type KMNIST struct {
 	Dir   string `json:"dir"`   // torchvision's ROOT/KMNIST/raw
 	Usage string `json:"usage"` // as MNIST's
 }
 
-// EMNIST is handwritten digits and letters: emnist-NAME-train-images-idx3-ubyte and so
-// on. Images are as the files have them, which is mirrored along the diagonal.
+// EMNIST reads handwritten digits and letters:
+// emnist-NAME-train-images-idx3-ubyte and so on. Images are returned as stored,
+// which is mirrored along the diagonal.
 type EMNIST struct {
 	Dir string `json:"dir"` // torchvision's ROOT/EMNIST/raw
-	// Name is the split: byclass, bymerge, balanced, letters (labels from 1 to 26),
-	// digits or mnist. Usually balanced.
+	// Name is the split: byclass, bymerge, balanced, letters (labels from 1 to
+	// 26), digits or mnist. Default balanced.
 	Name  string `json:"name"`
 	Usage string `json:"usage"` // as MNIST's
 }
@@ -68,16 +72,16 @@ func init() {
 	dataset.Register(dataset.Info{Name: "emnist", Version: 1, New: func() dataset.Node { return NewEMNIST("", "balanced") }, Doc: "handwritten digits and letters in IDX files"})
 }
 
-// New makes the source of the training images.
+// New returns a source of the training images.
 func New(dir string) *MNIST { return &MNIST{dir, "train"} }
 
-// NewFashion makes the source of the training images.
+// NewFashion returns a source of the training images.
 func NewFashion(dir string) *Fashion { return &Fashion{dir, "train"} }
 
-// NewKMNIST makes the source of the training images.
+// NewKMNIST returns a source of the training images.
 func NewKMNIST(dir string) *KMNIST { return &KMNIST{dir, "train"} }
 
-// NewEMNIST makes the source of the training images of a split.
+// NewEMNIST returns a source of the training images of a split.
 func NewEMNIST(dir, name string) *EMNIST { return &EMNIST{dir, name, "train"} }
 
 // Validate checks the usage.
@@ -98,23 +102,23 @@ func (o *EMNIST) Validate() error {
 }
 
 // Open reads the headers and labels.
-func (o *MNIST) Open(context.Context, store.Opener) (dataset.Data, error) {
-	return open(o.Dir, "", "t10k", o.Usage, digitClasses)
+func (o *MNIST) Open(ctx context.Context, files store.Opener) (dataset.Data, error) {
+	return open(ctx, files, o.Dir, "", "t10k", o.Usage, digitClasses)
 }
 
 // Open reads the headers and labels.
-func (o *Fashion) Open(context.Context, store.Opener) (dataset.Data, error) {
-	return open(o.Dir, "", "t10k", o.Usage, fashionClasses)
+func (o *Fashion) Open(ctx context.Context, files store.Opener) (dataset.Data, error) {
+	return open(ctx, files, o.Dir, "", "t10k", o.Usage, fashionClasses)
 }
 
 // Open reads the headers and labels.
-func (o *KMNIST) Open(context.Context, store.Opener) (dataset.Data, error) {
-	return open(o.Dir, "", "t10k", o.Usage, kanaClasses)
+func (o *KMNIST) Open(ctx context.Context, files store.Opener) (dataset.Data, error) {
+	return open(ctx, files, o.Dir, "", "t10k", o.Usage, kanaClasses)
 }
 
 // Open reads the headers and labels.
-func (o *EMNIST) Open(context.Context, store.Opener) (dataset.Data, error) {
-	return open(o.Dir, "emnist-"+o.Name+"-", "test", o.Usage, emnistClasses[o.Name])
+func (o *EMNIST) Open(ctx context.Context, files store.Opener) (dataset.Data, error) {
+	return open(ctx, files, o.Dir, "emnist-"+o.Name+"-", "test", o.Usage, emnistClasses[o.Name])
 }
 
 func usage(u string) error { return files.Usage(u, "train", "test", "all") }
@@ -134,9 +138,9 @@ type part struct {
 	keys   files.Keys
 }
 
-// open opens the files of a usage, whose names are made with prefix and with what
-// test images are called.
-func open(dir, prefix, test, usage string, classes []string) (dataset.Data, error) {
+// open opens the files of a usage. Their names begin with prefix; test is the
+// word for test images in them.
+func open(ctx context.Context, o store.Opener, dir, prefix, test, usage string, classes []string) (dataset.Data, error) {
 	d := &rows{classes: map[string]int32{}}
 	for i, c := range classes {
 		d.classes[c] = int32(i)
@@ -149,7 +153,7 @@ func open(dir, prefix, test, usage string, classes []string) (dataset.Data, erro
 		names = append(names, prefix+"train")
 	}
 	for _, name := range names {
-		if err := d.add(dir, name, len(classes)); err != nil {
+		if err := d.add(ctx, o, dir, name, len(classes)); err != nil {
 			d.Close()
 			return nil, fmt.Errorf("mnist: %w", err)
 		}
@@ -157,8 +161,8 @@ func open(dir, prefix, test, usage string, classes []string) (dataset.Data, erro
 	return d, nil
 }
 
-func (d *rows) add(dir, name string, classes int) error {
-	f, err := files.Open(dir, name+"-labels-idx1-ubyte")
+func (d *rows) add(ctx context.Context, o store.Opener, dir, name string, classes int) error {
+	f, err := files.Open(ctx, o, dir, name+"-labels-idx1-ubyte")
 	if err != nil {
 		return err
 	}
@@ -177,31 +181,31 @@ func (d *rows) add(dir, name string, classes int) error {
 		}
 	}
 
-	if p.images, err = files.Open(dir, name+"-images-idx3-ubyte"); err != nil {
+	if p.images, err = files.Open(ctx, o, dir, name+"-images-idx3-ubyte"); err != nil {
 		return err
 	}
-	d.parts = append(d.parts, p) // from here on Close closes it
+	d.parts = append(d.parts, p) // Close closes it from now on
 	if shape, err = openIDX(p.images, 3); err != nil {
 		return err
 	}
 	if shape[0] != p.n {
-		return p.images.Errorf(4, "%d images, want %d as there are labels", shape[0], p.n)
+		return p.images.Errorf(4, "%d images, want %d, the number of labels", shape[0], p.n)
 	}
 	image := tensor.Image(tensor.Uint8, tensor.HWC, int(shape[1]), int(shape[2]), 1)
 	if len(d.parts) > 1 && image != d.image {
-		return p.images.Errorf(8, "images of %v, want %v as those of %s", image, d.image, d.parts[0].images.Name)
+		return p.images.Errorf(8, "images of %v, want %v as in %s", image, d.image, d.parts[0].images.Name)
 	}
 	d.image = image
 	d.parts[len(d.parts)-1].keys = files.NewKeys(name, p.n)
 	return nil
 }
 
-// headerSize is that of an IDX file: two zeros, the type, the number of axes, and
-// each axis's size.
+// headerSize returns the size of an IDX header: two zeros, the type, the number
+// of axes, and the size of each axis.
 func headerSize(axes int) int64 { return int64(4 + 4*axes) }
 
-// openIDX reads the header of an IDX file of bytes (type 8), and checks it against
-// the file's size before anything is allocated for the data.
+// openIDX reads the header of an IDX file of bytes (type 8). It checks the
+// header against the file's size before anything is allocated.
 func openIDX(f *files.Data, axes int) ([]int64, error) {
 	head, err := f.Head(int(headerSize(axes)))
 	if err != nil {
@@ -214,10 +218,10 @@ func openIDX(f *files.Data, axes int) ([]int64, error) {
 	for i := range shape {
 		shape[i] = int64(binary.BigEndian.Uint32(head[4+4*i:]))
 		if shape[i] == 0 {
-			return nil, f.Errorf(int64(4+4*i), "axis %d has size 0, want data", i)
+			return nil, f.Errorf(int64(4+4*i), "axis %d has size 0, want at least 1", i)
 		}
 	}
-	// Dividing, since the product may not fit.
+	// Divide, since the product may overflow.
 	have := f.Size - headerSize(axes)
 	left, whole := have, true
 	for _, n := range shape {
@@ -233,7 +237,7 @@ func openIDX(f *files.Data, axes int) ([]int64, error) {
 		size += n
 	}
 	if left < 1 || !f.Packed && (left != 1 || !whole) {
-		return nil, f.Errorf(4, "the header says %v bytes of data, and there are %d", shape, have)
+		return nil, f.Errorf(4, "%d bytes of data, want %v as the header states", have, shape)
 	}
 	return shape, f.Inflate(size)
 }
@@ -249,7 +253,7 @@ func (d *rows) Len() (n int64) {
 	return n
 }
 
-// at finds the part that has row i, and the row's place in it.
+// at returns the part with row i and the row's index in it.
 func (d *rows) at(i int64) (*part, int64, error) {
 	if err := files.Index(i, d.Len()); err != nil {
 		return nil, 0, fmt.Errorf("mnist: %w", err)
@@ -261,7 +265,10 @@ func (d *rows) at(i int64) (*part, int64, error) {
 	return &d.parts[k], i, nil
 }
 
-func (d *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
+func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	p, i, err := d.at(i)
 	if err != nil {
 		return err

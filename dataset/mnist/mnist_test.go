@@ -25,7 +25,7 @@ func TestAsReferences(t *testing.T) {
 	}
 }
 
-// TestAllocsPacked: those files are in memory.
+// TestAllocsPacked reads packed files, which are in memory.
 func TestAllocsPacked(t *testing.T) {
 	require.Zero(t, sourcetest.Allocs(t, &KMNIST{testdata + "kmnist", "all"}))
 }
@@ -68,18 +68,18 @@ func TestBadFiles(t *testing.T) {
 		{"no images", labels, nil, "o such file"},
 		{"empty", labels, []byte{}, "images-idx3-ubyte at byte 0: the data ends"},
 		{"cut header", labels, images[:13], "images-idx3-ubyte at byte 13: the data ends"},
-		{"cut data", labels, images[:27], "at byte 4: the header says [2 2 3] bytes of data, and there are 11"},
-		{"more data", labels, append(bytes.Clone(images), 0), "at byte 4: the header says [2 2 3] bytes of data, and there are 13"},
+		{"cut data", labels, images[:27], "at byte 4: 11 bytes of data, want [2 2 3] as the header states"},
+		{"more data", labels, append(bytes.Clone(images), 0), "at byte 4: 13 bytes of data, want [2 2 3] as the header states"},
 		{"floats", labels, append([]byte{0, 0, 13, 3}, images[4:]...), "at byte 0: 00000d03, want 00000803"},
 		{"swapped", images, labels, "at byte 0: 00000803, want 00000801"},
-		{"a million million images", labels, append(idx(1_000_000, 1_000, 1_000), 1, 2, 3), "the header says [1000000 1000 1000]"},
-		{"the largest numbers", labels, append(idx(1<<32-1, 1<<32-1, 1<<32-1), 1, 2, 3), "the header says [4294967295 4294967295 4294967295]"},
-		{"an overflow to the right size", labels, append(idx(1<<31, 1<<31, 4), 1, 2, 3), "the header says"},
+		{"a million million images", labels, append(idx(1_000_000, 1_000, 1_000), 1, 2, 3), "want [1000000 1000 1000] as the header states"},
+		{"the largest numbers", labels, append(idx(1<<32-1, 1<<32-1, 1<<32-1), 1, 2, 3), "want [4294967295 4294967295 4294967295] as the header states"},
+		{"an overflow to the right size", labels, append(idx(1<<31, 1<<31, 4), 1, 2, 3), "as the header states"},
 		{"no rows", labels, idx(0, 28, 28), "axis 0 has size 0"},
 		{"no height", labels, idx(2, 0, 28), "axis 1 has size 0"},
-		{"another number", labels, append(idx(1, 3, 4), make([]byte, 12)...), "at byte 4: 1 images, want 2 as there are labels"},
+		{"another number", labels, append(idx(1, 3, 4), make([]byte, 12)...), "at byte 4: 1 images, want 2, the number of labels"},
 		{"a label too large", append(idx(2), 3, 10), images, "labels-idx1-ubyte at byte 9: label 10, want one of 10 classes"},
-		{"cut labels", labels[:9], images, "labels-idx1-ubyte at byte 4: the header says [2] bytes of data, and there are 1"},
+		{"cut labels", labels[:9], images, "labels-idx1-ubyte at byte 4: 1 bytes of data, want [2] as the header states"},
 	} {
 		for _, gz := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, packed: %v", c.name, gz), func(t *testing.T) {
@@ -113,7 +113,8 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// TestPackedClaims: a small gzip whose header claims 100 GB, and one that is 1 GB and more.
+// TestPackedClaims opens a small gzip whose header claims 100 GB, and one that
+// claims over 1 GB.
 func TestPackedClaims(t *testing.T) {
 	for _, h := range [][]byte{idx(1_000_000, 1000, 100), idx(1<<31, 1, 1)} {
 		dir := t.TempDir()
@@ -128,7 +129,7 @@ func TestPackedClaims(t *testing.T) {
 	}
 }
 
-// TestCutLater: a file that gets shorter after it was opened is an error at the row.
+// TestCutLater truncates a file after opening: that is an error of the row.
 func TestCutLater(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "train-labels-idx1-ubyte"), append(idx(2), 1, 2), 0o600))

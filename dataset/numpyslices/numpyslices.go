@@ -1,37 +1,38 @@
-// Package numpyslices is the dataset of arrays in NumPy's files, sliced along their first axis.
+// Package numpyslices slices arrays in NumPy's files along their first axis.
+// Columns: one for each array. Reference: MindSpore's NumpySlicesDataset.
 package numpyslices
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/arrays"
+	"github.com/infer-prep/infer-prep/dataset/internal/files"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// NumpySlices is arrays in .npy and .npz files. Row i is slice i of every array, and
-// shares its memory: all arrays are held in memory, and reading copies nothing. For
-// arrays that are not in files see package inmemory.
+// NumpySlices reads arrays in .npy and .npz files. Row i is slice i of every
+// array. All arrays stay in memory and rows share it, so reading copies
+// nothing. Package inmemory does the same for arrays that are not in files.
 //
-// Columns: one for each array, of the array's type and its shape without the first
-// axis. If one of them is named label and has integers without a shape, they are
-// the rows' classes.
+// Columns: one for each array, with the array's type and its shape without the
+// first axis. A scalar integer column named "label" becomes the rows' class.
 //
-// Reference: MindSpore 2.10.0's NumpySlicesDataset for a dict or a tuple of arrays:
-// the same columns, names and rows; but types that this module does not have
+// Reference: MindSpore 2.10.0's NumpySlicesDataset for a dict or a tuple of
+// arrays has the same columns, names and rows. Types that this module lacks
 // (uint32, uint64, strings) are refused.
 type NumpySlices struct {
-	// Files are .npy files with an array each, and .npz files with several.
+	// Files are .npy files with one array each, and .npz files with several.
 	Files []string `json:"files"`
-	// Names are the columns' names, one for each array. Empty: those of an .npz, and
-	// column_0, column_1, … for the arrays of .npy files.
+	// Names are the columns' names, one for each array. Default: the names in
+	// an .npz, and column_0, column_1, … for the arrays of .npy files.
 	Names []string `json:"names"`
-	// MaxBytes is the most memory that the arrays may take, usually 1 GiB.
+	// MaxBytes is the most memory that the arrays may take. Default 1 GiB.
 	MaxBytes int64 `json:"max_bytes"`
 }
 
@@ -39,12 +40,12 @@ func init() {
 	dataset.Register(dataset.Info{Name: "numpy_slices", Version: 1, New: func() dataset.Node { return New() }, Doc: "arrays in .npy and .npz files, sliced along their first axis"})
 }
 
-// New makes the source of all arrays of the files.
+// New returns a source of all arrays of the files.
 func New(files ...string) *NumpySlices {
 	return &NumpySlices{Files: append([]string{}, files...), Names: []string{}, MaxBytes: 1 << 30}
 }
 
-// Validate wants names of files that end in .npy or .npz.
+// Validate requires names of files that end in .npy or .npz.
 func (o *NumpySlices) Validate() error {
 	if len(o.Files) == 0 {
 		return fmt.Errorf("%w: no files", dataset.ErrParam)
@@ -57,7 +58,7 @@ func (o *NumpySlices) Validate() error {
 	seen := map[string]bool{}
 	for _, n := range o.Names {
 		if n == "" || seen[n] {
-			return fmt.Errorf("%w: name %q, want different names", dataset.ErrParam, n)
+			return fmt.Errorf("%w: name %q, want distinct non-empty names", dataset.ErrParam, n)
 		}
 		seen[n] = true
 	}
@@ -68,11 +69,11 @@ func (o *NumpySlices) Validate() error {
 }
 
 // Open reads the arrays.
-func (o *NumpySlices) Open(context.Context, store.Opener) (dataset.Data, error) {
+func (o *NumpySlices) Open(ctx context.Context, s store.Opener) (dataset.Data, error) {
 	left := o.MaxBytes
 	var all []tensor.Named
 	for _, f := range o.Files {
-		ts, err := load(f, left)
+		ts, err := load(ctx, s, f, left)
 		if err != nil {
 			return nil, fmt.Errorf("numpyslices: %w: %s: %w", dataset.ErrData, f, err)
 		}
@@ -86,7 +87,7 @@ func (o *NumpySlices) Open(context.Context, store.Opener) (dataset.Data, error) 
 	}
 	if len(o.Names) > 0 {
 		if len(o.Names) != len(all) {
-			return nil, fmt.Errorf("numpyslices: %w: %d names, want %d as there are arrays", dataset.ErrParam, len(o.Names), len(all))
+			return nil, fmt.Errorf("numpyslices: %w: %d names, want %d, the number of arrays", dataset.ErrParam, len(o.Names), len(all))
 		}
 		for i := range all {
 			all[i].Name = o.Names[i]
@@ -95,19 +96,15 @@ func (o *NumpySlices) Open(context.Context, store.Opener) (dataset.Data, error) 
 	return arrays.New("numpyslices", dataset.ErrData, all)
 }
 
-// load reads a file; the array of an .npy has no name.
-func load(name string, limit int64) ([]tensor.Named, error) {
-	f, err := os.Open(name)
+// load reads a file. The array of an .npy file has no name.
+func load(ctx context.Context, o store.Opener, name string, limit int64) (_ []tensor.Named, err error) {
+	f, err := files.OpenReader(ctx, o, name)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	i, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
+	defer func() { err = errors.Join(err, f.Close()) }()
 	if strings.HasSuffix(name, ".npz") {
-		return tensor.ReadNPZ(f, i.Size(), limit)
+		return tensor.ReadNPZ(f, f.Size(), limit)
 	}
 	t, err := tensor.ReadNPY(f, limit)
 	if err != nil {
@@ -115,7 +112,7 @@ func load(name string, limit int64) ([]tensor.Named, error) {
 	}
 	if at, err := f.Seek(0, io.SeekCurrent); err != nil {
 		return nil, err
-	} else if at < i.Size() {
+	} else if at < f.Size() {
 		return nil, fmt.Errorf("data after the array, at byte %d", at)
 	}
 	return []tensor.Named{{T: t}}, nil

@@ -100,7 +100,10 @@ func (c *Column) desc() tensor.Desc {
 }
 
 // Open validates the parameters; it reads no files.
-func (o *Random) Open(context.Context, store.Opener) (dataset.Data, error) {
+func (o *Random) Open(ctx context.Context, _ store.Opener) (dataset.Data, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
@@ -121,8 +124,8 @@ func (d *rows) Columns() []dataset.Column { return d.columns }
 
 func (d *rows) Len() int64 { return d.n }
 
-func (d *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
-	if err := files.Index(i, d.n); err != nil {
+func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
+	if err := files.Check(ctx, i, d.n); err != nil {
 		return fmt.Errorf("random: %w", err)
 	}
 	s.Key = "random"

@@ -14,11 +14,12 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// Golden compares sources with what a reference read from the same files, as a JSON file
-// has it (testdata/gen/datasets1_common.py says how): the number and order of the
-// rows, and of the columns that the reference has the types, shapes and values. A
-// reference's uint32 and int64 are int32 here, and a Python integer has no type.
-// Each case is tested with Run and Spec too. It returns the number of rows compared.
+// Golden compares sources with the output of a reference reader for the same
+// files. The JSON file has the format of testdata/gen/datasets1_common.py. It
+// requires equal numbers and order of rows, and equal types, shapes and values
+// of the reference's columns. A reference's uint32 and int64 are int32 here,
+// and a Python integer has no type. Golden also calls Run and Spec for each
+// case. It returns the number of rows compared.
 func Golden(t *testing.T, name string) (compared int) {
 	t.Helper()
 	b, err := os.ReadFile(name)
@@ -75,5 +76,6 @@ func Golden(t *testing.T, name string) (compared int) {
 	return compared
 }
 
-// narrower are the types of the references that are narrower here; a Python integer has none.
+// narrower lists types of the references with their narrower replacements here.
+// A Python integer has no type.
 var narrower = map[string][]string{"uint32": {"int32"}, "int64": {"int32"}, "int": {"int32"}}

@@ -1,5 +1,5 @@
-// Package sourcetest tests that a dataset.Source keeps the contract of package
-// dataset, for the tests of sources, also of those outside this module.
+// Package sourcetest checks that a dataset.Source keeps the contract of package
+// dataset. Tests of sources use it, in this module and in others.
 package sourcetest
 
 import (
@@ -20,13 +20,13 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// most is how many rows, from the beginning and from the end, are read.
+// most is the number of rows read from the beginning and from the end.
 const most = 200
 
-// Run tests a source that can be opened: its parameters are valid, and what it
-// opens keeps the contract of Rows or Stream (and of Classed and ClassIndexed,
-// if it is so), also when it is opened again. All samples must be readable. A row
-// that is not there must be an error of kind ErrParam.
+// Run checks a valid source: what it opens must keep the contract of Rows or
+// Stream, and of Classed and ClassIndexed if it implements them, also when it
+// is opened again. All samples must be readable. An invalid row must be an
+// error of kind ErrParam.
 func Run(t *testing.T, src dataset.Source) {
 	t.Helper()
 	require.NoError(t, src.Validate())
@@ -49,8 +49,8 @@ func Run(t *testing.T, src dataset.Source) {
 	}
 }
 
-// Spec tests that the JSON and msgp forms of a registered node give the same node
-// again, byte for byte, and that cut, extended and incomplete forms are refused.
+// Spec checks that a registered node survives encoding as JSON and msgp
+// unchanged, and that truncated, extended and incomplete forms are refused.
 func Spec(t *testing.T, n dataset.Node) {
 	t.Helper()
 	i := dataset.InfoOf(n)
@@ -102,8 +102,8 @@ func Spec(t *testing.T, n dataset.Node) {
 	}
 }
 
-// Allocs is the number of allocations that reading a row takes in steady state,
-// over the first rows.
+// Allocs returns the number of allocations to read a row in steady state,
+// averaged over the first rows.
 func Allocs(t *testing.T, src dataset.Source) float64 {
 	t.Helper()
 	d, err := src.Open(t.Context(), store.Local)
@@ -125,13 +125,13 @@ func Allocs(t *testing.T, src dataset.Source) float64 {
 	})
 }
 
-// New is a sample for d, without memory yet.
+// New returns a sample for d, without memory yet.
 func New(d dataset.Data) *dataset.Sample {
 	return &dataset.Sample{Values: make([]dataset.Value, len(d.Columns()))}
 }
 
-// Samples reads all samples of a source, of a Stream those of epoch 0, in memory
-// of their own.
+// Samples returns copies of all samples of a source; for a Stream, those of
+// epoch 0.
 func Samples(t *testing.T, src dataset.Source) []*dataset.Sample {
 	t.Helper()
 	d, err := src.Open(t.Context(), store.Local)
@@ -151,7 +151,7 @@ func Samples(t *testing.T, src dataset.Source) []*dataset.Sample {
 	return all
 }
 
-// read opens a source, lets f look at it and gives its samples.
+// read opens a source, passes it to f and returns its samples.
 func read(t *testing.T, src dataset.Source, f func(dataset.Data)) []*dataset.Sample {
 	t.Helper()
 	d, err := src.Open(t.Context(), store.Local)
@@ -190,7 +190,7 @@ func columns(t *testing.T, d dataset.Data) {
 	require.Equal(t, c, d.Columns(), "columns when asked again")
 }
 
-// matches says that a sample is as its columns say.
+// matches requires that a sample matches its columns.
 func matches(t *testing.T, d dataset.Data, s *dataset.Sample, what string, i int64) {
 	t.Helper()
 	c := d.Columns()
@@ -209,7 +209,7 @@ func matches(t *testing.T, d dataset.Data, s *dataset.Sample, what string, i int
 	}
 }
 
-// indices are the first and last rows.
+// indices returns the indices of the first and last rows.
 func indices(r dataset.Rows) (l []int64) {
 	n := r.Len()
 	for i := range min(n, most) {
@@ -227,7 +227,8 @@ func rows(t *testing.T, r dataset.Rows) {
 	require.GreaterOrEqual(t, n, int64(0), "Len")
 	all := indices(r)
 
-	// Each row into a sample without memory, twice: what has the same address is shared.
+	// Read each row twice into samples without memory: values with equal
+	// addresses are shared.
 	want := map[int64]*dataset.Sample{}
 	type shared struct{ now, before tensor.Tensor }
 	var share []shared
@@ -244,7 +245,7 @@ func rows(t *testing.T, r dataset.Rows) {
 			}
 		}
 	}
-	// One sample for rows of all sizes, forwards, backwards and across.
+	// Read rows of all sizes into one sample: forwards, backwards and strided.
 	s := New(r)
 	for k := range all {
 		for _, i := range []int64{all[k], all[len(all)-1-k], all[k*7%len(all)]} {
@@ -252,7 +253,7 @@ func rows(t *testing.T, r dataset.Rows) {
 			equal(t, want[i], s, "row %d in a used sample", i)
 		}
 	}
-	// A sample that was of other data.
+	// Read into a sample that held other data.
 	for c := range s.Values {
 		require.NoError(t, s.Values[c].Reset(tensor.Desc{DType: tensor.Float64, Shape: tensor.Dims(3, 5)}))
 	}
@@ -325,7 +326,7 @@ func stream(t *testing.T, d dataset.Stream) {
 			equal(t, whole[i], again[i], "epoch %d started again: sample %d", e, i)
 		}
 	}
-	// Two at once, and one that is left early.
+	// Run two readers at once, and close one early.
 	a, err := d.Start(t.Context(), 0)
 	require.NoError(t, err)
 	b, err := d.Start(t.Context(), 0)
@@ -344,7 +345,7 @@ func stream(t *testing.T, d dataset.Stream) {
 	require.NoError(t, b.Close())
 }
 
-// epoch reads up to n samples of an epoch, all of them if n < 0.
+// epoch reads up to n samples of an epoch, or all of them if n < 0.
 func epoch(t *testing.T, d dataset.Stream, e uint64, n int) (all []*dataset.Sample) {
 	t.Helper()
 	r, err := d.Start(t.Context(), e)
@@ -388,7 +389,7 @@ func clone(t *testing.T, s *dataset.Sample) *dataset.Sample {
 	return c
 }
 
-// equal says that two samples have the same values and key.
+// equal requires that two samples have the same values and key.
 func equal(t *testing.T, want, got *dataset.Sample, what string, args ...any) {
 	t.Helper()
 	args = append([]any{what + ": column %d"}, append(args, 0)...)

@@ -1,4 +1,5 @@
-// Package textfile is the dataset of the lines of text files.
+// Package textfile reads the lines of text files. Column: text. Reference:
+// MindSpore's TextFileDataset.
 package textfile
 
 import (
@@ -13,25 +14,26 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// TextFile is the lines of text files that are not empty. A line ends with a
-// line feed, which is not part of it; a carriage return before it is, so that
-// an empty line of a DOS file is one of a carriage return. Bytes are as
-// they are: a byte order mark belongs to the first line, and nothing must be UTF-8.
+// TextFile reads the lines of text files, without empty lines. A line ends with
+// a line feed, which is not part of it; a carriage return before it is, so an
+// empty line of a DOS file is a line of one carriage return. Bytes are
+// unchanged: a byte order mark belongs to the first line, and text need not be
+// UTF-8.
 //
 // Column: text (bytes: the line).
 //
-// Open reads all files once and keeps them open, with 8 bytes of memory for each
-// line. Lines are read from the files; a line has at most 1 GiB. The Key is
-// the file and the line's offset in it, "train.txt@1234".
+// Open reads all files once to build an index of 8 bytes per line, and keeps
+// them open. A line has at most 1 GiB. The Key is the file and the line's
+// offset in it, "train.txt@1234".
 //
-// Reference: MindSpore 2.10.0's TextFileDataset without shuffling, one worker: the same lines in the same order. It
-// refuses lines that are not UTF-8, and takes the name of a file with
-// brackets for a pattern even if that file exists.
+// Reference: MindSpore 2.10.0's TextFileDataset without shuffling, with one
+// worker, has the same lines in the same order. It refuses lines that are not
+// UTF-8, and treats a name with brackets as a pattern even if that file exists.
 type TextFile struct {
-	// Files are names and patterns of files. The files are sorted by name, byte by
-	// byte; one that is named twice is read twice. In patterns, * and ? are any
-	// bytes and any byte of a name (but no dot at its beginning), [a-c] and [!a-c] sets of them,
-	// and ** is any number of folders.
+	// Files are names and patterns of files. The files are sorted by name, byte
+	// by byte; a file that is named twice is read twice. In patterns, * matches
+	// any bytes of a name and ? one byte; neither matches a leading dot. [a-c]
+	// and [!a-c] are sets, and ** matches any number of folders.
 	Files []string `json:"files"`
 }
 
@@ -42,10 +44,10 @@ func init() {
 	})
 }
 
-// New makes the source of files and patterns of files.
+// New returns a source of files and patterns of files.
 func New(files ...string) *TextFile { return &TextFile{Files: append([]string{}, files...)} }
 
-// Validate wants a file.
+// Validate requires at least one file.
 func (o *TextFile) Validate() error {
 	if len(o.Files) == 0 {
 		return fmt.Errorf("%w: no files", dataset.ErrParam)
@@ -54,15 +56,15 @@ func (o *TextFile) Validate() error {
 }
 
 // Open indexes the files.
-func (o *TextFile) Open(context.Context, store.Opener) (dataset.Data, error) {
+func (o *TextFile) Open(ctx context.Context, files store.Opener) (dataset.Data, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("textfile: %w", err)
 	}
-	names, err := lines.Expand(o.Files)
+	names, err := lines.Expand(ctx, files, o.Files)
 	if err != nil {
 		return nil, fmt.Errorf("textfile: %w", err)
 	}
-	x, err := lines.Open(names, &splitter{})
+	x, err := lines.Open(ctx, files, names, &splitter{})
 	if err != nil {
 		return nil, fmt.Errorf("textfile: %w", err)
 	}
@@ -98,8 +100,8 @@ func (d rows) Columns() []dataset.Column {
 	return []dataset.Column{{Name: "text", Desc: tensor.Encoded()}}
 }
 
-func (d rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
-	if err := files.Index(i, d.Len()); err != nil {
+func (d rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
+	if err := files.Check(ctx, i, d.Len()); err != nil {
 		return err
 	}
 	file, at, n := d.Span(i)
@@ -110,7 +112,7 @@ func (d rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 		if err := d.Index.Read(b, file, at); err != nil {
 			return fmt.Errorf("textfile: %w", err)
 		}
-		// Empty lines may follow, and the last line may have no end.
+		// Empty lines may follow, and the last line may lack its end.
 		if k := bytes.IndexByte(b, '\n'); k >= 0 {
 			v.Data = b[:k]
 			return nil

@@ -25,7 +25,7 @@ func TestMindSpore(t *testing.T) {
 	}
 }
 
-// read is the lines of files of the given contents.
+// read returns the lines of files with the given contents.
 func read(t *testing.T, texts ...string) (dataset.Rows, []string) {
 	t.Helper()
 	o := New()
@@ -46,7 +46,8 @@ func read(t *testing.T, texts ...string) (dataset.Rows, []string) {
 	return d, got
 }
 
-// Lines, and runs of empty lines, at and around the sizes in which files are read.
+// TestLong reads lines and runs of empty lines, at and around the sizes of
+// reads.
 func TestLong(t *testing.T) {
 	for _, n := range []int{1<<16 - 1, 1 << 16, 1<<16 + 1, 1<<20 - 1, 1 << 20, 1<<20 + 1, 3 << 20} {
 		long := strings.Repeat("x", n)
@@ -71,7 +72,7 @@ func TestErrors(t *testing.T) {
 	_, err = New(name).Open(t.Context(), store.Local)
 	require.ErrorContains(t, err, "no line in 1 files")
 
-	// A file that is cut while it is in use.
+	// Truncate a file that is in use.
 	require.NoError(t, os.WriteFile(name, []byte("a\n\n\nb\nc\n"), 0o600))
 	data, err := New(name).Open(t.Context(), store.Local)
 	require.NoError(t, err)
@@ -82,7 +83,7 @@ func TestErrors(t *testing.T) {
 	require.Equal(t, name+"@4", s.Key)
 	err = data.(dataset.Rows).Read(t.Context(), 2, &s)
 	require.ErrorIs(t, err, dataset.ErrData)
-	require.ErrorContains(t, err, "a.txt line 5 (offset 6): the file is shorter than it was")
+	require.ErrorContains(t, err, "a.txt line 5 (offset 6): the file was truncated after it was opened")
 }
 
 // The key, and nothing else.

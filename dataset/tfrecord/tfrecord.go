@@ -1,4 +1,5 @@
-// Package tfrecord is the dataset of the records of TFRecord files.
+// Package tfrecord reads the records of TFRecord files. Column: data.
+// Reference: TensorFlow's documentation of TFRecord.
 package tfrecord
 
 import (
@@ -9,43 +10,45 @@ import (
 	"io"
 	"sort"
 	"strconv"
-	"strings"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/internal/files"
 	"github.com/infer-prep/infer-prep/records/tfrecord"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// TFRecord is the records of TFRecord files, as they are: what is in them, usually an
-// encoded tf.train.Example, is the business of others.
+// TFRecord reads the records of TFRecord files without decoding them; most
+// contain an encoded tf.train.Example.
 //
 // Column: data (bytes).
 //
-// Open goes through the heads of all records once, comparing their checksums, and keeps 8 bytes for each record; the
-// data's checksum is compared when a record is read. Files are kept open, and mapped where the
-// system can: records are then views of the mapping, valid until the dataset is closed. The Key is the file and
-// the record's offset in it, "train.tfrecord@1234".
+// Open reads the headers of all records once, verifies their checksums and
+// keeps 8 bytes per record. The checksum of the data is verified when a record
+// is read. Files stay open and are mapped if the system can do so. Records are
+// then views of the mapping, valid until the dataset is closed. The Key is the
+// file and the record's offset in it, "train.tfrecord@1234".
 //
-// Reference: TensorFlow 2's documentation of TFRecord. Files that are compressed as a whole are refused, since the first head is none.
+// Reference: TensorFlow 2's documentation of TFRecord. Files that are
+// compressed as a whole are refused, since their first header is invalid.
 type TFRecord struct {
-	// Files are names of files and folders with semicolons between, as store.Files takes them.
-	Files string `json:"files"`
+	// Files are names of files and folders, as store.Files expands them.
+	Files []string `json:"files"`
 }
 
 func init() {
 	dataset.Register(dataset.Info{
-		Name: "tfrecord", Version: 1, New: func() dataset.Node { return New("") },
+		Name: "tfrecord", Version: 1, New: func() dataset.Node { return New() },
 		Doc: "the records of TFRecord files",
 	})
 }
 
-// New makes the source of files.
-func New(files string) *TFRecord { return &TFRecord{files} }
+// New returns a source of files.
+func New(files ...string) *TFRecord { return &TFRecord{append([]string{}, files...)} }
 
-// Validate wants files.
+// Validate requires files.
 func (o *TFRecord) Validate() error {
-	if o.Files == "" {
+	if len(o.Files) == 0 {
 		return fmt.Errorf("%w: no files", dataset.ErrParam)
 	}
 	return nil
@@ -56,7 +59,7 @@ func (o *TFRecord) Open(ctx context.Context, files store.Opener) (dataset.Data, 
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("tfrecord: %w", err)
 	}
-	list, err := store.Files(ctx, files, strings.Split(o.Files, ";"), false)
+	list, err := store.Files(ctx, files, o.Files, false)
 	if err != nil {
 		return nil, fmt.Errorf("tfrecord: %w: %w", dataset.ErrData, err)
 	}
@@ -100,18 +103,18 @@ func (r *rows) add(ctx context.Context, files store.Opener, name string) error {
 	return nil
 }
 
-// Columns is data.
+// Columns returns data.
 func (r *rows) Columns() []dataset.Column {
 	return []dataset.Column{{Name: "data", Desc: tensor.Encoded()}}
 }
 
-// Len is the number of records.
+// Len returns the number of records.
 func (r *rows) Len() int64 { return r.starts[len(r.starts)-1] }
 
 // Read reads a record.
-func (r *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
-	if i < 0 || i >= r.Len() {
-		return fmt.Errorf("tfrecord: %w: row %d of %d", dataset.ErrParam, i, r.Len())
+func (r *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
+	if err := files.Check(ctx, i, r.Len()); err != nil {
+		return fmt.Errorf("tfrecord: %w", err)
 	}
 	k := sort.Search(len(r.files), func(k int) bool { return r.starts[k+1] > i })
 	f := &r.files[k]
@@ -125,7 +128,7 @@ func (r *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 		b = v.Bytes(int(end - at))
 		if _, err := f.ReadAt(b, at); err != nil {
 			if err == io.EOF {
-				err = io.ErrUnexpectedEOF // it was shortened
+				err = io.ErrUnexpectedEOF // the file was truncated
 			}
 			return fmt.Errorf("tfrecord: %w: %s: %w", dataset.ErrData, s.Key, err)
 		}
@@ -137,7 +140,7 @@ func (r *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	if f.mapped != nil {
 		v.ShareBytes(data)
 	} else {
-		copy(b, data) // over its own head
+		copy(b, data) // overwrites its own header
 		v.Bytes(len(data))
 	}
 	return nil

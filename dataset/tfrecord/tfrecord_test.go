@@ -16,8 +16,8 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// files writes two files of three records each.
-func files(t *testing.T) (dir string) {
+// writeFiles writes two files of three records each.
+func writeFiles(t *testing.T) (dir string) {
 	dir = t.TempDir()
 	for f := range 2 {
 		var b bytes.Buffer
@@ -31,24 +31,25 @@ func files(t *testing.T) (dir string) {
 }
 
 func TestTFRecord(t *testing.T) {
-	o := New(files(t))
+	o := New(writeFiles(t))
 	sourcetest.Spec(t, o)
 	sourcetest.Run(t, o)
 	all := sourcetest.Samples(t, o)
 	require.Len(t, all, 6)
 	for k, s := range all {
 		require.Equal(t, string(bytes.Repeat(fmt.Appendf(nil, "record %d %d ", k/3, k%3), k%3)), string(s.Values[0].Data))
-		require.Equal(t, filepath.Join(o.Files, fmt.Sprintf("%d.tfrecord@%d", k/3, []int{0, 16, 32 + len("record 0 0 ")}[k%3])), s.Key)
+		require.Equal(t, filepath.Join(o.Files[0], fmt.Sprintf("%d.tfrecord@%d", k/3, []int{0, 16, 32 + len("record 0 0 ")}[k%3])), s.Key)
 	}
 }
 
 func TestErrors(t *testing.T) {
-	require.ErrorIs(t, New("").Validate(), dataset.ErrParam)
-	dir := files(t)
+	require.ErrorIs(t, New().Validate(), dataset.ErrParam)
+	dir := writeFiles(t)
 	_, err := New(filepath.Join(dir, "none")).Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, dataset.ErrData)
 
-	// A changed byte of data is of its record alone; one of a head, and the end, of all.
+	// A changed byte of data affects its record alone; one of a header, or a
+	// truncated end, affects the whole file.
 	name := filepath.Join(dir, "1.tfrecord")
 	b, err := os.ReadFile(name)
 	require.NoError(t, err)

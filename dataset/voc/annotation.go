@@ -2,60 +2,64 @@ package voc
 
 import (
 	"bytes"
+	"context"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/internal/files"
+	"github.com/infer-prep/infer-prep/store"
 )
 
-// The limits of annotations, whose real ones have some kilobytes and five levels.
+// Limits of annotations. Real ones have some kilobytes and five levels.
 const (
 	maxAnnotation = 16 << 20
 	maxDepth      = 64
 )
 
-// object is an object element of an annotation.
+// object is one object of an annotation.
 type object struct {
 	name                 string
 	box                  [4]float32 // xmin, ymin, xmax, ymax
 	difficult, truncated int32
 }
 
-func readAnnotation(name string) ([]object, error) {
-	f, err := os.Open(name)
+func readAnnotation(ctx context.Context, o store.Opener, name string) ([]object, error) {
+	f, err := files.OpenReader(ctx, o, name)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	return parse(f)
+	objects, err := parse(f)
+	return objects, errors.Join(err, f.Close())
 }
 
-// element is an element that is open. Of an element's children of one name the
-// first counts, and of its texts the first, if it comes before any child.
+// element is an open element. Of several children with one name only the first
+// counts. An element's text is its first text, if that comes before any child.
 type element struct {
 	name string
 	text string
-	seen uint // bits of the children that came, in the order of their names' list
+	seen uint // bits of the children seen, by their index in the list of names
 	busy bool // has a child or a text
-	want bool // is an element that is looked at
+	want bool // is read
 }
 
-// Names of children that are looked at, of an object and of a bndbox.
+// The children that are read, of an object and of a bndbox.
 var (
 	inObject = []string{"name", "difficult", "truncated", "bndbox"}
 	inBox    = []string{"xmin", "ymin", "xmax", "ymax"}
 )
 
-// parse reads the objects of an annotation, an element of any name.
+// parse reads the objects of an annotation, whatever the name of its root
+// element.
 func parse(r io.Reader) (objects []object, err error) {
 	limited := &io.LimitedReader{R: r, N: maxAnnotation + 1}
 	d := xml.NewDecoder(limited)
-	// What is not UTF-8 is an error, whatever encoding the file claims to have.
+	// The decoder refuses text that is not UTF-8, whatever encoding the file
+	// declares.
 	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 	fail := func(format string, args ...any) error {
 		line, _ := d.InputPos()
@@ -64,7 +68,8 @@ func parse(r io.Reader) (objects []object, err error) {
 	var open []element
 	ended := false
 	for {
-		// Raw, since to readers without namespaces xmlns is an attribute like others.
+		// Raw tokens, since readers without namespaces treat xmlns as any
+		// attribute.
 		t, err := d.RawToken()
 		if limited.N <= 0 {
 			return nil, fail("more than %d bytes", maxAnnotation)
@@ -112,7 +117,7 @@ func parse(r io.Reader) (objects []object, err error) {
 			open = append(open, e)
 		case xml.CharData:
 			if len(open) == 0 {
-				// Before it there may be a byte order mark.
+				// A byte order mark may precede the element.
 				if len(bytes.TrimSpace(bytes.TrimPrefix(t, []byte("\ufeff")))) > 0 {
 					return nil, fail("text outside of the element")
 				}
@@ -124,7 +129,7 @@ func parse(r io.Reader) (objects []object, err error) {
 			}
 		case xml.EndElement:
 			if len(open) == 0 || open[len(open)-1].name != nameOf(t.Name) {
-				return nil, fail("</%s> ends nothing that is open", nameOf(t.Name))
+				return nil, fail("</%s> does not match an open element", nameOf(t.Name))
 			}
 			e := open[len(open)-1]
 			open = open[:len(open)-1]
@@ -138,7 +143,7 @@ func parse(r io.Reader) (objects []object, err error) {
 	}
 }
 
-// nameOf is a name as it is written.
+// nameOf returns a name as written.
 func nameOf(n xml.Name) string {
 	if n.Space != "" {
 		return n.Space + ":" + n.Local
@@ -146,7 +151,8 @@ func nameOf(n xml.Name) string {
 	return n.Local
 }
 
-// first says whether e had no child of a listed name before, and notes it.
+// first reports whether name is a listed child that e has not had before, and
+// records it.
 func (e *element) first(names []string, name string) bool {
 	for i, n := range names {
 		if n == name && e.seen&(1<<i) == 0 {
@@ -157,7 +163,7 @@ func (e *element) first(names []string, name string) bool {
 	return false
 }
 
-// set takes an element that ended, of an object or within it.
+// set stores an element of an object that has ended.
 func (o *object) set(e *element) (err error) {
 	switch e.name {
 	case "object":
@@ -166,7 +172,7 @@ func (o *object) set(e *element) (err error) {
 		}
 	case "bndbox":
 		if b := o.box; !(b[0] > 0 && b[1] > 0 && b[2] > b[0] && b[3] > b[1]) {
-			return fmt.Errorf("box (%g, %g) to (%g, %g), want it to begin above 0 and not to be empty", b[0], b[1], b[2], b[3])
+			return fmt.Errorf("box (%g, %g) to (%g, %g), want it to start above 0 and not to be empty", b[0], b[1], b[2], b[3])
 		}
 	case "name":
 		o.name = e.text
@@ -186,7 +192,7 @@ func (o *object) set(e *element) (err error) {
 	return err
 }
 
-// number is an element's text, 0 if there is none.
+// number parses an element's text; an empty one is 0.
 func (e *element) number() (float32, error) {
 	b := bytes.TrimSpace([]byte(e.text))
 	if len(b) == 0 {
@@ -199,7 +205,7 @@ func (e *element) number() (float32, error) {
 	return float32(f), nil
 }
 
-// flag is a number without its fraction.
+// flag parses a number and drops its fraction.
 func (e *element) flag() (int32, error) {
 	f, err := e.number()
 	if err == nil && !(f > -(1<<31) && f < 1<<31) {

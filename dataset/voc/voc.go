@@ -1,12 +1,13 @@
-// Package voc is the dataset of a folder in the format of the PASCAL VOC challenges.
+// Package voc reads a folder in the format of the PASCAL VOC challenges.
+// Columns: image, and boxes or a segmentation mask. Reference: MindSpore's
+// VOCDataset and torchvision's VOCDetection and VOCSegmentation.
 package voc
 
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,38 +17,42 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Task says what a sample has beside the image.
+// Task selects the columns beside the image.
 type Task string
 
 // The tasks. Both have the column image (bytes: the file JPEGImages/ID.jpg).
 const (
-	// Detection has, for the image's n objects in the order of Annotations/ID.xml,
-	// bbox (float32, n x 4: xmin, ymin, width and height in pixels, where the first pixel
-	// is 1 and width is xmax - xmin), label, difficult and truncate (int32, n x 1).
-	// Images are listed by ImageSets/Main.
+	// Detection has bbox, label, difficult and truncate, with the image's n
+	// objects in the order of Annotations/ID.xml. bbox is float32, n x 4: xmin,
+	// ymin, width and height in pixels, where the first pixel is 1 and width is
+	// xmax - xmin. The others are int32, n x 1. ImageSets/Main has the lists of
+	// images.
 	Detection Task = "detection"
-	// Segmentation has target (bytes: the file SegmentationClass/ID.png). Images are
-	// listed by ImageSets/Segmentation.
+	// Segmentation has target (bytes: the file SegmentationClass/ID.png).
+	// ImageSets/Segmentation has the lists of images.
 	Segmentation Task = "segmentation"
 )
 
-// VOC is a folder such as VOCdevkit/VOC2012, with images in the order of one of its lists.
-// For detection all annotations are read when it is opened, 28 bytes of
-// memory an object; objects without a name are left out, and those of classes that
-// ClassIndexing does not name, and images without others. Classes are numbered from 0 in the order of their
-// names, byte by byte, of those that the listed images have.
+// VOC reads a folder such as VOCdevkit/VOC2012. Images have the order of one of
+// its lists. For detection, Open reads all annotations and keeps 28 bytes per
+// object. It ignores objects without a name, objects of classes that
+// ClassIndexing does not list, and images without any other object. Classes are
+// those of the listed images, numbered from 0 in the byte order of their names.
 //
-// Reference: MindSpore 2.10.0's VOCDataset: the same images, order, values and
-// shapes; its uint32 are int32 here. As there, an annotation
-// without objects and a box that is empty or begins before 1 are errors, and the
-// text of a name is not trimmed. Unlike it, a number must be the whole text of its element, and lists may have
-// empty lines. Annotations must be UTF-8, whatever they say. torchvision's VOCDetection has the same images and order, and
-// gives the annotation as a tree of texts, trimmed: xmax and ymax, not width and height, and no class numbers.
+// Reference: MindSpore 2.10.0's VOCDataset has the same images, order, values
+// and shapes; its uint32 are int32 here. In both, an annotation without objects
+// and a box that is empty or starts before 1 are errors, and names keep their
+// spaces. Here a number must be the whole text of its element, lists may have
+// empty lines, and annotations must be UTF-8, whatever they declare.
+// torchvision's VOCDetection has the same images and order. It returns the
+// annotation as a tree of trimmed texts, with xmax and ymax and without class
+// numbers.
 type VOC struct {
 	Dir   string `json:"dir"`
-	Task  Task   `json:"task"`  // usually detection
-	Usage string `json:"usage"` // the list: train, val, trainval, test or any other name of a file in ImageSets, without .txt
-	// ClassIndexing numbers the classes of detection, and leaves out others. Empty: all, in the order of their names.
+	Task  Task   `json:"task"`  // default detection
+	Usage string `json:"usage"` // name of the list: train, val, trainval, test or another file in ImageSets, without .txt
+	// ClassIndexing numbers the classes of detection; other classes are
+	// ignored. Default: all classes, in the order of their names.
 	ClassIndexing map[string]int32 `json:"class_indexing"`
 }
 
@@ -58,12 +63,13 @@ func init() {
 	})
 }
 
-// New makes the source for detection.
+// New returns a source for detection.
 func New(dir, usage string) *VOC {
 	return &VOC{Dir: dir, Task: Detection, Usage: usage, ClassIndexing: map[string]int32{}}
 }
 
-// Validate wants one of the tasks, a name for a list, and class numbers for detection alone.
+// Validate requires a known task and the name of a list. It allows
+// ClassIndexing for detection only.
 func (o *VOC) Validate() error {
 	switch {
 	case o.Task != Detection && o.Task != Segmentation:
@@ -71,28 +77,28 @@ func (o *VOC) Validate() error {
 	case o.Usage == "" || strings.ContainsAny(o.Usage, `/\`):
 		return fmt.Errorf("%w: usage %q, want the name of a list", dataset.ErrParam, o.Usage)
 	case o.Task == Segmentation && len(o.ClassIndexing) > 0:
-		return fmt.Errorf("%w: class_indexing, which segmentation has no use for", dataset.ErrParam)
+		return fmt.Errorf("%w: class_indexing, want none for segmentation", dataset.ErrParam)
 	}
 	return nil
 }
 
 // Open reads the list and, for detection, the annotations.
-func (o *VOC) Open(context.Context, store.Opener) (dataset.Data, error) {
+func (o *VOC) Open(ctx context.Context, s store.Opener) (dataset.Data, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("voc: %w", err)
 	}
-	d := &rows{dir: o.Dir, task: o.Task, classes: map[string]int32{}}
+	d := &rows{store: s, dir: o.Dir, task: o.Task, classes: map[string]int32{}}
 	folder := "Main"
 	if o.Task == Segmentation {
 		folder = "Segmentation"
 	}
-	list := filepath.Join(o.Dir, "ImageSets", folder, o.Usage+".txt")
-	ids, err := readList(list)
+	list := store.Join(o.Dir, "ImageSets/"+folder+"/"+o.Usage+".txt")
+	ids, err := readList(ctx, s, list)
 	if err != nil {
 		return nil, fmt.Errorf("voc: %w", err)
 	}
 	if d.ids = ids; o.Task == Detection {
-		if err := d.annotate(ids, o.ClassIndexing); err != nil {
+		if err := d.annotate(ctx, ids, o.ClassIndexing); err != nil {
 			return nil, fmt.Errorf("voc: %w", err)
 		}
 	}
@@ -102,15 +108,15 @@ func (o *VOC) Open(context.Context, store.Opener) (dataset.Data, error) {
 	return d, nil
 }
 
-// readList is the lines of a file.
-func readList(name string) ([]string, error) {
-	f, err := os.Open(name)
+// readList returns the lines of a file.
+func readList(ctx context.Context, o store.Opener, name string) (_ []string, err error) {
+	f, err := files.OpenReader(ctx, o, name)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer func() { err = errors.Join(err, f.Close()) }()
 	var ids []string
-	// Lines of more than 64 KiB are an error.
+	// The scanner refuses lines of more than 64 KiB.
 	s := bufio.NewScanner(f)
 	for s.Scan() {
 		if s.Text() != "" {
@@ -123,15 +129,15 @@ func readList(name string) ([]string, error) {
 	return ids, nil
 }
 
-// annotate reads the annotations of images and keeps those that have any.
-func (d *rows) annotate(ids []string, index map[string]int32) error {
+// annotate reads the annotations of images and keeps the images that have any.
+func (d *rows) annotate(ctx context.Context, ids []string, index map[string]int32) error {
 	d.ids = nil
 	d.start = []int{0}
 	var names []string // of classes, in the order of their appearance
 	number := map[string]int32{}
 	for _, id := range ids {
-		p := filepath.Join(d.dir, "Annotations", id+".xml")
-		objects, err := readAnnotation(p)
+		p := store.Join(d.dir, "Annotations/"+id+".xml")
+		objects, err := readAnnotation(ctx, d.store, p)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p, err)
 		}
@@ -172,6 +178,7 @@ func (d *rows) annotate(ids []string, index map[string]int32) error {
 }
 
 type rows struct {
+	store   store.Opener
 	dir     string
 	task    Task
 	ids     []string
@@ -196,17 +203,17 @@ func (d *rows) Columns() []dataset.Column {
 
 func (d *rows) Len() int64 { return int64(len(d.ids)) }
 
-func (d *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
-	if err := files.Index(i, d.Len()); err != nil {
+func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
+	if err := files.Check(ctx, i, d.Len()); err != nil {
 		return err
 	}
 	id := d.ids[i]
 	s.Key = id
-	if err := files.Read(&s.Values[0], d.dir, "JPEGImages/"+id+".jpg"); err != nil {
+	if err := files.Read(ctx, d.store, &s.Values[0], store.Join(d.dir, "JPEGImages/"+id+".jpg")); err != nil {
 		return err
 	}
 	if d.task == Segmentation {
-		return files.Read(&s.Values[1], d.dir, "SegmentationClass/"+id+".png")
+		return files.Read(ctx, d.store, &s.Values[1], store.Join(d.dir, "SegmentationClass/"+id+".png"))
 	}
 	lo, hi := d.start[i], d.start[i+1]
 	v := &s.Values[1]
@@ -224,7 +231,7 @@ func (d *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	return nil
 }
 
-// ClassIndex is empty for segmentation, whose classes have no names in the folder.
+// ClassIndex is empty for segmentation: the folder does not name its classes.
 func (d *rows) ClassIndex() map[string]int32 { return d.classes }
 
 func (d *rows) Close() error { return nil }

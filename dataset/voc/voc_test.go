@@ -54,14 +54,14 @@ func TestErrors(t *testing.T) {
 		"<object>" + box + "</object>":      "no object",
 		"<a><b><object/></b></a>":           "no object",
 		"<a>\n<object></object></a>":        "line 2: an object without bndbox",
-		"<a><object><bndbox/></object></a>": "want it to begin above 0",
+		"<a><object><bndbox/></object></a>": "want it to start above 0",
 		"<a><object><bndbox><xmin>1px</xmin></bndbox></object></a>":           `xmin is "1px", want a number`,
 		"<a><object>" + strings.Replace(box, "3", "1", 1) + "</object></a>":   "box (1, 2) to (1, 5)",
 		"<a><object>" + strings.Replace(box, "3", "inf", 1) + "</object></a>": "want a number",
 		"<a><object><difficult>1e10</difficult></object></a>":                 "difficult is 1e+10, want an int32",
 		"<a><object>" + box:              "the file ends within <object>",
-		"<a><object>" + box + "</b></a>": "</b> ends nothing",
-		"<a></a></a>":                    "</a> ends nothing",
+		"<a><object>" + box + "</b></a>": "</b> does not match an open element",
+		"<a></a></a>":                    "</a> does not match an open element",
 		"<a/><a/>":                       "a second element",
 		"x<a/>":                          "text outside",
 		"<a>&unknown;</a>":               "entity",
@@ -144,8 +144,9 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// What torchvision's VOCDetection and VOCSegmentation list, in their order; their boxes have
-// right and lower edges, and classes have names alone.
+// TestTorchvision compares with torchvision's VOCDetection and VOCSegmentation,
+// in their order. Their boxes have right and lower edges, and their classes
+// have no numbers.
 func TestTorchvision(t *testing.T) {
 	var file struct {
 		Cases []struct {

@@ -1,4 +1,5 @@
-// Package webdataset is the dataset of the samples of webdataset's shards.
+// Package webdataset reads the samples of webdataset's shards. Columns: those
+// that the parameters name, each from one field. Reference: webdataset.
 package webdataset
 
 import (
@@ -15,82 +16,90 @@ import (
 	"unicode/utf8"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/internal/files"
 	"github.com/infer-prep/infer-prep/records/webdataset"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// WebDataset is the samples of shards: tar files in which adjacent members with the
-// same key are the fields of a sample.
+// WebDataset reads the samples of shards: tar files in which adjacent members
+// with the same key are the fields of a sample.
 //
-// Columns: those that ColumnNames has, each made of one field of the sample, as ColumnTypes says:
+// Columns: those of ColumnNames. Each is made of one field of the sample, as
+// ColumnTypes states:
 //
-//	bytes          the field as it is: an encoded image, JSON
+//	bytes          the field unchanged: an encoded image, JSON
 //	text           the field, which must be UTF-8
-//	int            int64: a decimal number, with white space around it at most
-//	npy:DTYPE:N    an array of NumPy (.npy) of that type and N axes of any length, npy:float32:2 say
+//	int            int64: a decimal number, with optional white space around it
+//	npy:DTYPE:N    a NumPy array (.npy) of that type and N axes of any size, such as npy:float32:2
 //
-// A sample without the field is a bad sample, as is one whose field is not of its column's type.
+// A sample that lacks the field, or whose field does not fit the column's type,
+// is a bad sample.
 //
-// Open reads the index beside each shard, or, if there is none or it is of another state of the shard, goes through
-// the shard's headers once, and keeps some 50 bytes and the key of every sample. With an index, and only then, every sample's bytes are
-// compared with a checksum. Shards are kept open, and mapped where the system can: bytes and text are then views
-// of the mapping, valid until the dataset is closed. The Key is the shard and the sample's
-// key, "train-000.tar@n01440764_18". Reading allocates the members' names, some hundred bytes.
+// Open reads the index beside each shard. If it is missing or stale, Open reads
+// the shard's headers once. It keeps some 50 bytes and the key of every sample.
+// Only with an index, every sample's bytes are verified by a checksum. Shards
+// stay open and are mapped if the system can do so. bytes and text are then
+// views of the mapping, valid until the dataset is closed. The Key is the shard
+// and the sample's key, "train-000.tar@n01440764_18". Reading a sample
+// allocates the members' names, some hundred bytes.
 //
-// Compressed shards, which can only be read from their beginning, are refused: `infer-prep records convert` makes others of them.
+// Compressed shards have no random access and are refused; `infer-prep records
+// convert` converts them.
 //
-// Reference: webdataset 1.0.2 without shuffling: the same samples with the same fields
-// in the same order. What it passes over in silence (a shard that is cut off, say) is an error.
+// Reference: webdataset 1.0.2 without shuffling has the same samples with the
+// same fields in the same order. Defects that it ignores, such as a truncated
+// shard, are errors here.
 type WebDataset struct {
-	// Shards are names of files and patterns, divided by "::": {000..123} and {a,b} as webdataset has them, and *, ? and [a-z],
-	// for files sorted by name.
-	Shards string `json:"shards"`
-	// ColumnNames are the columns' names, different ones.
+	// Shards are names and patterns of files. As in webdataset, {000..123} and
+	// {a,b} expand; *, ? and [a-z] match files, which are sorted by name.
+	Shards []string `json:"shards"`
+	// ColumnNames are the columns' names, which must differ.
 	ColumnNames []string `json:"column_names"`
-	// Fields are, for each column, the names of fields with semicolons between, as in "jpg;png;jpeg":
-	// the first that the sample has is taken.
-	Fields []string `json:"fields"`
+	// Fields has, for each column, the names of fields. The column is made of the
+	// first one that the sample has.
+	Fields [][]string `json:"fields"`
 	// ColumnTypes are the columns' types.
 	ColumnTypes []string `json:"column_types"`
 }
 
 func init() {
 	dataset.Register(dataset.Info{
-		Name: "webdataset", Version: 1, New: func() dataset.Node { return New("") },
+		Name: "webdataset", Version: 1, New: func() dataset.Node { return New() },
 		Doc: "the samples of webdataset's shards",
 	})
 }
 
-// New makes the source of images and their classes: the columns image, of the field jpg, jpeg, png or webp, and label, of cls.
-func New(shards string) *WebDataset {
+// New returns a source of images and their classes: the column image, of the
+// field jpg, jpeg, png or webp, and the column label, of cls.
+func New(shards ...string) *WebDataset {
 	return &WebDataset{
-		Shards: shards, ColumnNames: []string{"image", "label"},
-		Fields: []string{"jpg;jpeg;png;webp", "cls"}, ColumnTypes: []string{"bytes", "int"},
+		Shards: append([]string{}, shards...), ColumnNames: []string{"image", "label"},
+		Fields: [][]string{{"jpg", "jpeg", "png", "webp"}, {"cls"}}, ColumnTypes: []string{"bytes", "int"},
 	}
 }
 
-// maxColumns is far beyond what is meant.
+// maxColumns bounds the columns; no real dataset has as many.
 const maxColumns = 1 << 16
 
-// Validate wants shards, and columns with names, fields and types.
+// Validate requires shards, and columns with names, fields and types.
 func (o *WebDataset) Validate() error {
 	_, err := o.columns()
 	return err
 }
 
-// column is where a column comes from.
+// column describes the field and the type of a column.
 type column struct {
 	name   string
 	fields []string
-	kind   byte        // 'b', 't', 'i' or 'n', as the types begin
-	desc   tensor.Desc // sizes are Unknown
+	kind   byte        // 'b', 't', 'i' or 'n', the first letter of the type
+	desc   tensor.Desc // with sizes Unknown
 }
 
 func (o *WebDataset) columns() ([]column, error) {
 	n := len(o.ColumnNames)
 	switch {
-	case o.Shards == "":
+	case len(o.Shards) == 0 || slices.Contains(o.Shards, ""):
 		return nil, fmt.Errorf("%w: no shards", dataset.ErrParam)
 	case n < 1 || n > maxColumns:
 		return nil, fmt.Errorf("%w: %d columns, want 1 to %d", dataset.ErrParam, n, maxColumns)
@@ -101,13 +110,16 @@ func (o *WebDataset) columns() ([]column, error) {
 	l := make([]column, n)
 	for i, name := range o.ColumnNames {
 		if name == "" || seen[name] {
-			return nil, fmt.Errorf("%w: column_names: %q, want different names", dataset.ErrParam, name)
+			return nil, fmt.Errorf("%w: column_names: %q, want distinct non-empty names", dataset.ErrParam, name)
 		}
 		seen[name] = true
-		l[i] = column{name: name, fields: strings.Split(o.Fields[i], ";"), desc: tensor.Encoded()}
+		l[i] = column{name: name, fields: o.Fields[i], desc: tensor.Encoded()}
+		if len(o.Fields[i]) == 0 {
+			return nil, fmt.Errorf("%w: fields of %s: none, want at least one", dataset.ErrParam, name)
+		}
 		for _, f := range l[i].fields {
 			if f == "" || f != strings.ToLower(f) {
-				return nil, fmt.Errorf("%w: fields of %s: %q, want names in lower case with semicolons between", dataset.ErrParam, name, o.Fields[i])
+				return nil, fmt.Errorf("%w: fields of %s: %q, want lower-case names", dataset.ErrParam, name, f)
 			}
 		}
 		ok := true
@@ -128,7 +140,7 @@ func (o *WebDataset) columns() ([]column, error) {
 	return l, nil
 }
 
-// parseArray reads "npy:float32:2".
+// parseArray parses "npy:float32:2".
 func parseArray(s string) (d tensor.Desc, ok bool) {
 	p := strings.Split(s, ":")
 	if len(p) != 3 || p[0] != "npy" || d.DType.UnmarshalText([]byte(p[1])) != nil || d.DType == tensor.Bytes {
@@ -150,7 +162,7 @@ func (o *WebDataset) Open(ctx context.Context, files store.Opener) (dataset.Data
 	if err != nil {
 		return nil, fmt.Errorf("webdataset: %w", err)
 	}
-	shards, err := webdataset.Shards(ctx, files, o.Shards, nil)
+	shards, err := webdataset.Shards(ctx, files, strings.Join(o.Shards, "::"), nil)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", dataset.ErrData, err)
 	}
@@ -178,7 +190,7 @@ func (r *rows) add(ctx context.Context, files store.Opener, name string) error {
 		return err
 	}
 	if packed {
-		return fmt.Errorf("webdataset: %s: compressed, so that it can only be read from its beginning; infer-prep records convert makes a tar file of it", name)
+		return fmt.Errorf("webdataset: %s: compressed shard, want a tar file; infer-prep records convert makes one", name)
 	}
 	x, err := webdataset.LoadIndex(ctx, files, name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, webdataset.ErrStale) {
@@ -196,7 +208,7 @@ func (r *rows) add(ctx context.Context, files store.Opener, name string) error {
 	return nil
 }
 
-// Columns are those of the parameters.
+// Columns returns the columns of the parameters.
 func (r *rows) Columns() []dataset.Column {
 	l := make([]dataset.Column, len(r.columns))
 	for i, c := range r.columns {
@@ -205,13 +217,13 @@ func (r *rows) Columns() []dataset.Column {
 	return l
 }
 
-// Len is the number of samples.
+// Len returns the number of samples.
 func (r *rows) Len() int64 { return r.starts[len(r.starts)-1] }
 
 // Read reads a sample.
-func (r *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
-	if i < 0 || i >= r.Len() {
-		return fmt.Errorf("webdataset: %w: row %d of %d", dataset.ErrParam, i, r.Len())
+func (r *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
+	if err := files.Check(ctx, i, r.Len()); err != nil {
+		return fmt.Errorf("webdataset: %w", err)
 	}
 	shard := sort.Search(len(r.shards), func(k int) bool { return r.starts[k+1] > i })
 	x, n := r.shards[shard], int(i-r.starts[shard])
@@ -233,7 +245,7 @@ func (r *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	return nil
 }
 
-// set makes v what the sample has for the column.
+// set sets v from the first of the column's fields that the sample has.
 func (c *column) set(v *dataset.Value, s *webdataset.Sample, shared bool) error {
 	for _, f := range c.fields {
 		b, ok := s.Get(f)
@@ -256,7 +268,7 @@ func (c *column) value(v *dataset.Value, b []byte, shared bool) error {
 	switch c.kind {
 	case 't':
 		if !utf8.Valid(b) {
-			return errors.New("no UTF-8 text")
+			return errors.New("invalid UTF-8, want text")
 		}
 		fallthrough
 	case 'b':
@@ -283,12 +295,12 @@ func (c *column) value(v *dataset.Value, b []byte, shared bool) error {
 		return err
 	}
 	if in.Len() > 0 {
-		return fmt.Errorf("%d bytes behind the array", in.Len())
+		return fmt.Errorf("%d bytes after the array, want none", in.Len())
 	}
 	if !c.desc.Matches(t.Desc) {
 		return fmt.Errorf("an array %v, want %v", t.Desc, c.desc)
 	}
-	v.Share(t) // memory that nobody else has
+	v.Share(t) // t has its own memory
 	return nil
 }
 

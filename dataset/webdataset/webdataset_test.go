@@ -67,17 +67,17 @@ func index(t *testing.T, name string) {
 	require.NoError(t, webdataset.SaveIndex(context.Background(), store.Local, name, x))
 }
 
-func all(shards string) *WebDataset {
+func all(shards ...string) *WebDataset {
 	return &WebDataset{
 		Shards: shards, ColumnNames: []string{"image", "label", "text", "features"},
-		Fields: []string{"jpg;png;jpeg", "cls", "txt", "feat.npy"}, ColumnTypes: []string{"bytes", "int", "text", "npy:float32:2"},
+		Fields: [][]string{{"jpg", "png", "jpeg"}, {"cls"}, {"txt"}, {"feat.npy"}}, ColumnTypes: []string{"bytes", "int", "text", "npy:float32:2"},
 	}
 }
 
 func TestWebDataset(t *testing.T) {
 	dir := shards(t)
-	for indexed, list := range []string{filepath.ToSlash(dir) + "/{000..001}.tar", filepath.ToSlash(dir) + "/*.tar", filepath.ToSlash(dir) + "/000.tar::" + filepath.ToSlash(dir) + "/001.tar"} {
-		o := all(list)
+	for indexed, list := range [][]string{{filepath.ToSlash(dir) + "/{000..001}.tar"}, {filepath.ToSlash(dir) + "/*.tar"}, {filepath.ToSlash(dir) + "/000.tar", filepath.ToSlash(dir) + "/001.tar"}} {
+		o := all(list...)
 		sourcetest.Spec(t, o)
 		sourcetest.Run(t, o)
 		samples := sourcetest.Samples(t, o)
@@ -93,7 +93,7 @@ func TestWebDataset(t *testing.T) {
 				require.Equal(t, float32(i)+0.125, tensor.View[float32](&s.Values[3].Tensor)[1])
 			}
 		}
-		if indexed < 2 { // none, one and two of them have one
+		if indexed < 2 { // none, one and two of them have an index
 			index(t, filepath.Join(dir, fmt.Sprintf("%03d.tar", indexed)))
 		}
 	}
@@ -103,16 +103,16 @@ func TestWebDataset(t *testing.T) {
 
 func TestParameters(t *testing.T) {
 	for what, change := range map[string]func(*WebDataset){
-		"no shards":            func(o *WebDataset) { o.Shards = "" },
-		"0 columns":            func(o *WebDataset) { o.ColumnNames = []string{} },
-		"want as many of each": func(o *WebDataset) { o.Fields = o.Fields[:1] },
-		"different names":      func(o *WebDataset) { o.ColumnNames[1] = "image" },
-		"lower case":           func(o *WebDataset) { o.Fields[0] = "JPG" },
-		"semicolons between":   func(o *WebDataset) { o.Fields[0] = "jpg;" },
-		`type "npy:bytes:1"`:   func(o *WebDataset) { o.ColumnTypes[0] = "npy:bytes:1" },
-		`type "npy:float32:9"`: func(o *WebDataset) { o.ColumnTypes[0] = "npy:float32:9" },
-		`type "npy:float32"`:   func(o *WebDataset) { o.ColumnTypes[0] = "npy:float32" },
-		`type "json"`:          func(o *WebDataset) { o.ColumnTypes[0] = "json" },
+		"no shards":                func(o *WebDataset) { o.Shards = []string{} },
+		"0 columns":                func(o *WebDataset) { o.ColumnNames = []string{} },
+		"want as many of each":     func(o *WebDataset) { o.Fields = o.Fields[:1] },
+		"distinct non-empty names": func(o *WebDataset) { o.ColumnNames[1] = "image" },
+		"lower-case names":         func(o *WebDataset) { o.Fields[0] = []string{"JPG"} },
+		"want at least one":        func(o *WebDataset) { o.Fields[0] = nil },
+		`type "npy:bytes:1"`:       func(o *WebDataset) { o.ColumnTypes[0] = "npy:bytes:1" },
+		`type "npy:float32:9"`:     func(o *WebDataset) { o.ColumnTypes[0] = "npy:float32:9" },
+		`type "npy:float32"`:       func(o *WebDataset) { o.ColumnTypes[0] = "npy:float32" },
+		`type "json"`:              func(o *WebDataset) { o.ColumnTypes[0] = "json" },
 	} {
 		o := New("a.tar")
 		change(o)
@@ -124,7 +124,7 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// TestBad: samples that are not as the columns want.
+// TestBad reads samples that do not match the columns.
 func TestBad(t *testing.T) {
 	sample := func(fields ...string) *webdataset.Sample {
 		s := &webdataset.Sample{Key: "k"}
@@ -140,8 +140,8 @@ func TestBad(t *testing.T) {
 		"no field jpg or png or jpeg for the column image, it has cls, gif": sample("cls", "1", "gif", ""),
 		`field cls: "one", want a decimal number`:                           sample("jpg", "", "cls", "one"),
 		`field cls: "1.5", want a decimal number`:                           sample("jpg", "", "cls", "1.5"),
-		"field txt: no UTF-8 text":                                          sample("jpg", "", "cls", "1", "txt", "\xff"),
-		"field feat.npy: 1 bytes behind the array":                          sample("jpg", "", "cls", "1", "txt", "", "feat.npy", good+"x"),
+		"field txt: invalid UTF-8, want text":                               sample("jpg", "", "cls", "1", "txt", "\xff"),
+		"field feat.npy: 1 bytes after the array":                           sample("jpg", "", "cls", "1", "txt", "", "feat.npy", good+"x"),
 		"field feat.npy: ":                                                  sample("jpg", "", "cls", "1", "txt", "", "feat.npy", good[:len(good)-1]),
 	} {
 		write(t, name, s)
@@ -161,7 +161,7 @@ func TestBad(t *testing.T) {
 	require.NoError(t, d.Close())
 }
 
-// TestShards: shards that are not there, compressed, cut off or damaged.
+// TestShards opens shards that are missing, compressed, truncated or damaged.
 func TestShards(t *testing.T) {
 	dir := shards(t)
 	name := filepath.Join(dir, "000.tar")
@@ -191,7 +191,7 @@ func TestShards(t *testing.T) {
 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "cut.tar"), b[:len(b)/2], 0o600))
 	require.ErrorIs(t, open(filepath.Join(dir, "cut.tar")), records.ErrCorrupt)
-	// A changed byte of data is found if there is an index, and in that sample alone.
+	// With an index a changed byte of data is detected, in its sample alone.
 	at := bytes.Index(b, []byte("image 0 1"))
 	then := time.Unix(1_700_000_000, 0)
 	require.NoError(t, os.Chtimes(name, then, then))

@@ -76,8 +76,8 @@ func (d *rows) Columns() []dataset.Column { return d.columns }
 
 func (d *rows) Len() int64 { return d.n }
 
-func (d *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
-	if err := files.Index(i, d.n); err != nil {
+func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
+	if err := files.Check(ctx, i, d.n); err != nil {
 		return fmt.Errorf("%s: %w", d.name, err)
 	}
 	s.Key = d.name

@@ -1,5 +1,5 @@
-// Package cifar reads CIFAR's binary files: records of some labels, a byte each,
-// and 32x32 pixels in three planes.
+// Package cifar reads CIFAR's binary files. A record has some labels, one byte
+// each, and 32x32 pixels in three planes.
 package cifar
 
 import (
@@ -10,21 +10,22 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/files"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
 const side = 32
 
-// plane is the bytes of one colour.
+// plane is the number of bytes of one colour.
 const plane = side * side
 
-// Format is how records are.
+// Format describes the records.
 type Format struct {
 	Package string   // for errors
 	Labels  []string // the labels' columns, in the record's order
-	Classes []int    // how many classes each has
-	Class   int      // which of the labels is a row's class
-	Names   string   // the file with that label's classes' names
+	Classes []int    // the number of classes of each label
+	Class   int      // index of the label that is the row's class
+	Names   string   // file with the names of that label's classes
 }
 
 func (f *Format) size() int64 { return int64(len(f.Labels) + 3*plane) }
@@ -34,7 +35,7 @@ type rows struct {
 	parts   []part
 	n       int64
 	classes map[string]int32
-	// scratch are records as they are in the file.
+	// scratch holds *[]byte for records as stored.
 	scratch sync.Pool
 }
 
@@ -44,11 +45,11 @@ type part struct {
 	keys files.Keys
 }
 
-// Open opens the files, in the order of the rows.
-func (f *Format) Open(dir string, names ...string) (dataset.Data, error) {
+// Open opens the files in the order of their rows.
+func (f *Format) Open(ctx context.Context, o store.Opener, dir string, names ...string) (dataset.Data, error) {
 	d := &rows{Format: f}
 	d.scratch.New = func() any { b := make([]byte, f.size()); return &b }
-	err := d.open(dir, names)
+	err := d.open(ctx, o, dir, names)
 	if err != nil {
 		d.Close()
 		return nil, fmt.Errorf("%s: %w", f.Package, err)
@@ -56,19 +57,19 @@ func (f *Format) Open(dir string, names ...string) (dataset.Data, error) {
 	return d, nil
 }
 
-func (d *rows) open(dir string, names []string) (err error) {
-	if d.classes, err = files.Names(dir, d.Names); err != nil {
+func (d *rows) open(ctx context.Context, o store.Opener, dir string, names []string) (err error) {
+	if d.classes, err = files.Names(ctx, o, dir, d.Names); err != nil {
 		return err
 	}
 	if n := len(d.classes); n > d.Classes[d.Format.Class] {
 		return fmt.Errorf("%w: %s has %d names, want at most %d", dataset.ErrData, d.Names, n, d.Classes[d.Format.Class])
 	}
 	for _, name := range names {
-		f, err := files.Open(dir, name)
+		f, err := files.Open(ctx, o, dir, name)
 		if err != nil {
 			return err
 		}
-		d.parts = append(d.parts, part{Data: f}) // from here on Close closes it
+		d.parts = append(d.parts, part{Data: f}) // Close closes it from now on
 		if f.Packed {
 			return f.Errorf(0, "a gzip, want the file unpacked")
 		}
@@ -93,7 +94,7 @@ func (d *rows) Columns() []dataset.Column {
 
 func (d *rows) Len() int64 { return d.n }
 
-// at finds the part that has row i, and the row's place in it.
+// at returns the part with row i and the row's index in it.
 func (d *rows) at(i int64) (*part, int64, error) {
 	if err := files.Index(i, d.n); err != nil {
 		return nil, 0, fmt.Errorf("%s: %w", d.Package, err)
@@ -105,7 +106,7 @@ func (d *rows) at(i int64) (*part, int64, error) {
 	return &d.parts[k], i, nil
 }
 
-// label is one of the labels of a record at a place in a file.
+// label returns label l of the record at an offset.
 func (d *rows) label(p *part, record []byte, at int64, l int) (int32, error) {
 	if int(record[l]) >= d.Classes[l] {
 		return 0, fmt.Errorf("%s: %w", d.Package, p.Errorf(at+int64(l), "%s %d, want one of %d classes", d.Labels[l], record[l], d.Classes[l]))
@@ -113,7 +114,10 @@ func (d *rows) label(p *part, record []byte, at int64, l int) (int32, error) {
 	return int32(record[l]), nil
 }
 
-func (d *rows) Read(_ context.Context, i int64, s *dataset.Sample) error {
+func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	p, i, err := d.at(i)
 	if err != nil {
 		return err

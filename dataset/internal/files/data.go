@@ -4,39 +4,41 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/store"
 )
 
-// deflateRatio is the most bytes that a byte of deflate can stand for: a match of
-// 258 bytes takes at least two bits.
+// deflateRatio bounds the bytes that one byte of deflate data can expand to: a
+// match of 258 bytes takes at least two bits.
 const deflateRatio = 1032
 
-// Data is a file of binary data, read at any place by several goroutines.
+// Data is a binary file with random access. Its ReadAt and Fill are safe for
+// concurrent use.
 type Data struct {
 	io.ReaderAt
 	Name string // path
-	Size int64  // of the data, once known; see Open
-	// Packed says that the file is a gzip: nothing can be read before Inflate, and
-	// Size is only the most that it can hold.
+	Size int64  // of the data; see Packed
+	// Packed reports that the file is a gzip that Inflate has not unpacked yet.
+	// Only Head can then be read, and Size is an upper bound.
 	Packed bool
 
-	file *os.File
+	file store.File // nil when closed
 }
 
-// Open opens the file name below dir, or name with .gz if there is none.
-func Open(dir, name string) (*Data, error) {
-	d := &Data{Name: filepath.Join(dir, name)}
-	f, err := os.Open(d.Name)
+// Open opens the file name in dir, or name with .gz if the first does not exist.
+func Open(ctx context.Context, o store.Opener, dir, name string) (*Data, error) {
+	d := &Data{Name: store.Join(dir, name)}
+	f, err := o.Open(ctx, d.Name)
 	if errors.Is(err, fs.ErrNotExist) {
-		if g, e := os.Open(d.Name + ".gz"); e == nil {
+		if g, e := o.Open(ctx, d.Name+".gz"); e == nil {
 			f, err = g, nil
 			d.Name += ".gz"
 			d.Packed = true
@@ -45,26 +47,19 @@ func Open(dir, name string) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	i, err := f.Stat()
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	if !i.Mode().IsRegular() {
-		f.Close()
-		return nil, fmt.Errorf("%w: %s is %v, want a regular file", dataset.ErrData, d.Name, i.Mode().Type())
-	}
-	d.file, d.ReaderAt, d.Size = f, f, i.Size()
+	d.file, d.ReaderAt, d.Size = f, f, f.Size()
 	if d.Packed {
-		d.Size = min(i.Size(), 1<<50) * deflateRatio
+		d.Size = min(d.Size, 1<<50) * deflateRatio
 	}
 	return d, nil
 }
 
-// Head reads the first n bytes, of what is packed in a gzip too.
+func (d *Data) section() io.Reader { return io.NewSectionReader(d.file, 0, d.file.Size()) }
+
+// Head reads the first n bytes of the data, also of a packed file.
 func (d *Data) Head(n int) ([]byte, error) {
 	b := make([]byte, n)
-	r := io.Reader(io.NewSectionReader(d.file, 0, 1<<62))
+	r := d.section()
 	if d.Packed {
 		z, err := gzip.NewReader(r)
 		if err != nil {
@@ -78,8 +73,8 @@ func (d *Data) Head(n int) ([]byte, error) {
 	return b, nil
 }
 
-// Inflate unpacks a gzip of exactly size bytes, which were checked against Size,
-// into memory. It does nothing to a file that is not packed.
+// Inflate unpacks a gzip of exactly size bytes into memory. The caller must
+// check size against Size first. It does nothing to a file that is not packed.
 func (d *Data) Inflate(size int64) error {
 	if !d.Packed {
 		return nil
@@ -87,7 +82,7 @@ func (d *Data) Inflate(size int64) error {
 	if size > Limit {
 		return d.Errorf(0, "%d bytes unpacked, want at most %d; unpack the file", size, Limit)
 	}
-	z, err := gzip.NewReader(io.NewSectionReader(d.file, 0, 1<<62))
+	z, err := gzip.NewReader(d.section())
 	if err != nil {
 		return d.Errorf(0, "%v, want a gzip", err)
 	}
@@ -95,51 +90,52 @@ func (d *Data) Inflate(size int64) error {
 	if n, err := io.ReadFull(z, b); err != nil {
 		return d.Errorf(int64(n), "%v, want %d bytes unpacked", err, size)
 	}
-	// The checksum is behind the end.
+	// The gzip checksum is verified when the end is read.
 	if n, err := z.Read(make([]byte, 1)); n != 0 || err != io.EOF {
 		return d.Errorf(size, "%v, want the end", err)
 	}
 	d.ReaderAt, d.Size, d.Packed = bytes.NewReader(b), size, false
-	return d.file.Close()
+	return d.Close()
 }
 
-// Errorf is an ErrData at a place of the file.
+// Errorf returns an ErrData error at an offset of the file.
 func (d *Data) Errorf(at int64, format string, args ...any) error {
 	return fmt.Errorf("%w: %s at byte %d: %s", dataset.ErrData, d.Name, at, fmt.Sprintf(format, args...))
 }
 
-// Fill reads len(b) bytes at a place.
+// Fill reads len(b) bytes at an offset.
 func (d *Data) Fill(b []byte, at int64) error {
 	n, err := d.ReadAt(b, at)
 	switch {
 	case n == len(b):
 		return nil
 	case err == io.EOF:
-		return d.Errorf(at+int64(n), "the file was cut after it was opened, want %d bytes", len(b))
+		return d.Errorf(at+int64(n), "the file was truncated after it was opened, want %d bytes", len(b))
 	}
 	return fmt.Errorf("%s at byte %d: %w", d.Name, at, err)
 }
 
-// Close closes the file.
+// Close closes the file. Further calls do nothing.
 func (d *Data) Close() error {
-	if err := d.file.Close(); err != nil && !errors.Is(err, fs.ErrClosed) {
-		return err
+	f := d.file
+	if d.file = nil; f == nil {
+		return nil
 	}
-	return nil
+	return f.Close()
 }
 
-// Names reads names of classes, one a line, and numbers them from 0. Empty lines
-// are left out. A file that is missing is no error, and no names.
-func Names(dir, name string) (map[string]int32, error) {
-	p := filepath.Join(dir, name)
-	f, err := os.Open(p)
+// Names reads class names, one per line, and numbers them from 0. It skips empty
+// lines. A missing file returns nil and no error.
+func Names(ctx context.Context, o store.Opener, dir, name string) (_ map[string]int32, err error) {
+	p := store.Join(dir, name)
+	f, err := OpenReader(ctx, o, p)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer func() { err = errors.Join(err, f.Close()) }()
 	names := map[string]int32{}
 	s := bufio.NewScanner(f)
 	line := 0
@@ -150,7 +146,7 @@ func Names(dir, name string) (map[string]int32, error) {
 			continue
 		}
 		if _, ok := names[n]; ok || len(names) == 1<<16 {
-			return nil, fmt.Errorf("%w: %s:%d: class %q, want different names and at most %d", dataset.ErrData, p, line, n, 1<<16)
+			return nil, fmt.Errorf("%w: %s:%d: class %q, want distinct names and at most %d", dataset.ErrData, p, line, n, 1<<16)
 		}
 		names[n] = int32(len(names))
 	}
@@ -160,32 +156,22 @@ func Names(dir, name string) (map[string]int32, error) {
 	return names, nil
 }
 
-// Index says that row i is one of n.
-func Index(i, n int64) error {
-	if i < 0 || i >= n {
-		return fmt.Errorf("%w: row %d of %d", dataset.ErrParam, i, n)
-	}
-	return nil
-}
-
-// Usage says that a usage is one of those wanted.
+// Usage checks that a usage is one of those wanted.
 func Usage(got string, want ...string) error {
-	for _, w := range want {
-		if got == w {
-			return nil
-		}
+	if slices.Contains(want, got) {
+		return nil
 	}
 	return fmt.Errorf("%w: usage %q, want one of %s", dataset.ErrParam, got, strings.Join(want, ", "))
 }
 
-// Keys are the keys of numbered rows, "name:0" to "name:n-1", all in one string, so
-// that a key is a piece of it and not new memory.
+// Keys holds the keys of numbered rows, "name:0" to "name:n-1", in one string,
+// so that At allocates nothing.
 type Keys struct {
 	all    string
 	prefix int64
 }
 
-// NewKeys makes n keys.
+// NewKeys returns n keys.
 func NewKeys(name string, n int64) Keys {
 	k := Keys{prefix: int64(len(name)) + 1}
 	var b []byte
@@ -198,14 +184,14 @@ func NewKeys(name string, n int64) Keys {
 	return k
 }
 
-// At is the key of row i.
+// At returns the key of row i.
 func (k Keys) At(i int64) string { return k.all[k.start(i):k.start(i+1)] }
 
-// start is how long the keys before row i are together.
+// start returns the total length of the keys before row i.
 func (k Keys) start(i int64) int64 {
 	n := i * (k.prefix + 1)
 	for p := int64(10); p < i; p *= 10 {
-		n += i - p // each from p on has a digit more
+		n += i - p // rows from p on have one more digit
 	}
 	return n
 }

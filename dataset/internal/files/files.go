@@ -1,35 +1,80 @@
-// Package files reads whole files into samples.
+// Package files opens and reads the files of dataset sources.
 package files
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/store"
 )
 
-// Limit is the size above which a file is refused: no image that decoders take
-// (100 megapixels) is as large.
+// Limit is the largest file that is read. No image that decoders accept (100
+// megapixels) is as large.
 const Limit = 1 << 30
 
-// Read makes v the bytes of the file name, with slashes, below dir.
-func Read(v *dataset.Value, dir, name string) error {
-	f, err := os.Open(filepath.Join(dir, filepath.FromSlash(name)))
+// Read makes v the bytes of a file, in v's own memory.
+func Read(ctx context.Context, o store.Opener, v *dataset.Value, name string) (err error) {
+	f, err := o.Open(ctx, name)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	i, err := f.Stat()
+	defer func() { err = errors.Join(err, f.Close()) }()
+	size := f.Size()
+	if size > Limit {
+		return fmt.Errorf("%w: %s has %d bytes, want at most %d", dataset.ErrData, name, size, Limit)
+	}
+	b := v.Bytes(int(size))
+	if n, err := f.ReadAt(b, 0); n < len(b) {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF // the file was truncated after it was opened
+		}
+		return fmt.Errorf("%s: at byte %d: %w", name, n, err)
+	}
+	return nil
+}
+
+// Reader reads a file from its beginning, until ctx ends.
+type Reader struct {
+	*io.SectionReader
+	ctx  context.Context
+	file store.File
+}
+
+// OpenReader opens a file.
+func OpenReader(ctx context.Context, o store.Opener, name string) (*Reader, error) {
+	f, err := o.Open(ctx, name)
 	if err != nil {
+		return nil, err
+	}
+	return &Reader{io.NewSectionReader(f, 0, f.Size()), ctx, f}, nil
+}
+
+// Read reads the next bytes.
+func (r *Reader) Read(b []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.SectionReader.Read(b)
+}
+
+// Close closes the file.
+func (r *Reader) Close() error { return r.file.Close() }
+
+// Check checks that ctx has not ended and that row i is one of n rows.
+func Check(ctx context.Context, i, n int64) error {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if i.Size() > Limit {
-		return fmt.Errorf("%w: %s has %d bytes, want at most %d", dataset.ErrData, f.Name(), i.Size(), Limit)
-	}
-	if _, err := io.ReadFull(f, v.Bytes(int(i.Size()))); err != nil {
-		return fmt.Errorf("%s: %w", f.Name(), err)
+	return Index(i, n)
+}
+
+// Index checks that row i is one of n rows.
+func Index(i, n int64) error {
+	if i < 0 || i >= n {
+		return fmt.Errorf("%w: row %d, want 0 to %d", dataset.ErrParam, i, n-1)
 	}
 	return nil
 }

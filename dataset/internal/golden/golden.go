@@ -1,4 +1,5 @@
-// Package golden compares sources with what reference readers read; for tests.
+// Package golden compares sources with the output of reference readers, for
+// tests.
 package golden
 
 import (
@@ -24,7 +25,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Case is a dataset as a reference read it.
+// Case is a dataset as a reference reads it.
 type Case struct {
 	Name          string
 	Params        json.RawMessage
@@ -33,8 +34,8 @@ type Case struct {
 	Rows          []map[string]Value
 }
 
-// Value is a column of a row: Size and SHA256 of a file, Hex of a string, or, of an
-// array, Data as text or the SHA256 of its bytes.
+// Value is one column of a row: Size and SHA256 of a file, Hex of a string,
+// Data of an array as text, or SHA256 of the array's bytes.
 type Value struct {
 	DType  string
 	Shape  []int
@@ -44,7 +45,8 @@ type Value struct {
 	SHA256 string
 }
 
-// Load reads a reference's cases, such as datasets/coco/mindspore.json, from testdata.
+// Load reads the cases of a reference, such as datasets/coco/mindspore.json,
+// from testdata.
 func Load(t testing.TB, name string) []Case {
 	b, err := os.ReadFile(filepath.Join("..", "..", "testdata", filepath.FromSlash(name)))
 	require.NoError(t, err)
@@ -54,8 +56,8 @@ func Load(t testing.TB, name string) []Case {
 	return f.Cases
 }
 
-// Specs reads the parameters of a case in their JSON form, and wants them
-// unchanged from there to msgp and back.
+// Specs decodes a case's JSON parameters and checks that they survive encoding
+// as JSON and msgp.
 func (c *Case) Specs(t testing.TB, fresh func() dataset.Node) dataset.Source {
 	n := fresh()
 	require.NoError(t, spec.Unmarshal(c.Params, n))
@@ -63,7 +65,7 @@ func (c *Case) Specs(t testing.TB, fresh func() dataset.Node) dataset.Source {
 	require.NoError(t, err)
 	require.JSONEq(t, string(c.Params), string(b))
 	require.NoError(t, n.Validate())
-	// As part of a definition.
+	// The same as part of a definition.
 	def := dataset.From(n.(dataset.Source))
 	b, err = json.Marshal(def)
 	require.NoError(t, err)
@@ -79,8 +81,8 @@ func (c *Case) Specs(t testing.TB, fresh func() dataset.Node) dataset.Source {
 	return n.(dataset.Source)
 }
 
-// Compare opens s and wants the rows of the case, whatever order and how many
-// goroutines they are read in, and columns that agree with their description.
+// Compare opens s and requires the rows of the case, in any order of reading
+// and from several goroutines, and columns that match their description.
 func (c *Case) Compare(t testing.TB, s dataset.Source) {
 	data, err := s.Open(t.Context(), store.Local)
 	require.NoError(t, err)
@@ -134,7 +136,7 @@ func (c *Case) Compare(t testing.TB, s dataset.Source) {
 	}
 }
 
-// run wants the rows of the case from an engine.
+// run requires the rows of the case from an engine.
 func (c *Case) run(t testing.TB, s dataset.Source, columns []dataset.Column) {
 	b, err := dataset.Build(t.Context(), dataset.From(s), dataset.Options{})
 	require.NoError(t, err)
@@ -152,8 +154,8 @@ func (c *Case) run(t testing.TB, s dataset.Source, columns []dataset.Column) {
 	require.Len(t, c.Rows, n)
 }
 
-// Equal compares. as lists, for types of the reference that are others here, what
-// they may be.
+// Equal compares a value. as lists, for each type of the reference, the types
+// that this module may use in its place.
 func (v *Value) Equal(got *tensor.Tensor, as map[string][]string) error {
 	sum := func(b []byte) string {
 		h := sha256.Sum256(b)
@@ -214,10 +216,11 @@ func (v *Value) Equal(got *tensor.Tensor, as map[string][]string) error {
 	return nil
 }
 
-// wider are the types of MindSpore that there are none of here.
+// wider lists the MindSpore types that this module lacks, with their
+// replacements.
 var wider = map[string][]string{"uint32": {"int32", "int64"}}
 
-// equal compares a column of a row.
+// equal compares one column of a row.
 func (c *Case) equal(row int, k dataset.Column, got *tensor.Tensor) error {
 	if !k.Desc.Matches(got.Desc) {
 		return fmt.Errorf("%v does not match the column's %v", got.Desc, k.Desc)
@@ -226,7 +229,8 @@ func (c *Case) equal(row int, k dataset.Column, got *tensor.Tensor) error {
 	return v.Equal(got, wider)
 }
 
-// Allocs is how many times reading any row allocates, once the sample has its memory.
+// Allocs returns the average number of allocations to read a row, once the
+// sample has its memory.
 func Allocs(t testing.TB, d dataset.Rows) float64 {
 	ctx := t.Context()
 	s := dataset.Sample{Values: make([]dataset.Value, len(d.Columns()))}

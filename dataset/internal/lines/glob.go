@@ -1,48 +1,55 @@
 package lines
 
 import (
+	"context"
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/store"
 )
 
-// Expand is the files that patterns name, sorted byte by byte; one that several
-// patterns name is there several times. The name of an existing file is taken as
-// it is. In other patterns, as in Python's glob, * and ? do not match slashes
-// nor a dot at the beginning, [a-c] and [!a-c] are sets, ** is any number of
-// folders, without hidden ones. A pattern without a file is an error.
-func Expand(patterns []string) ([]string, error) {
+// Expand returns the files that match the patterns, sorted byte by byte. A file
+// that matches several patterns is returned several times. The name of an
+// existing file matches itself. In other patterns, as in Python's glob, * and ?
+// match neither slashes nor a leading dot. [a-c] and [!a-c] are sets. ** matches
+// any number of folders except hidden ones. A pattern that matches no file is an
+// error.
+func Expand(ctx context.Context, o store.Opener, patterns []string) ([]string, error) {
 	var all []string
 	for _, p := range patterns {
-		if isFile(p) {
+		g := glob{ctx: ctx, store: o}
+		if ok, err := g.isFile(p); err != nil {
+			return nil, err
+		} else if ok {
 			all = append(all, p)
 			continue
 		}
-		if _, err := path.Match(ours(filepath.ToSlash(p)), ""); err != nil {
+		whole := filepath.ToSlash(p)
+		if _, err := path.Match(convert(whole), ""); err != nil {
 			return nil, fmt.Errorf("%w: pattern %s: %w", dataset.ErrParam, p, err)
 		}
-		g := glob{}
 		dir := ""
-		whole := filepath.ToSlash(p)
+		if scheme, rest, ok := strings.Cut(whole, "://"); ok {
+			dir, whole = scheme+"://", rest
+		}
 		if strings.HasPrefix(whole, "/") {
-			dir = "/"
+			dir += "/"
 		}
 		parts := strings.FieldsFunc(whole, func(r rune) bool { return r == '/' })
-		// Several ** in a row are one.
+		// Consecutive ** equal one.
 		parts = slices.CompactFunc(parts, func(a, b string) bool { return a == "**" && b == "**" })
-		// What ends with a slash is a folder.
+		// A pattern that ends with a slash is a folder.
 		if len(parts) > 0 && !strings.HasSuffix(whole, "/") {
 			if err := g.walk(dir, parts, nil); err != nil {
 				return nil, fmt.Errorf("pattern %s: %w", p, err)
 			}
 		}
 		if len(g.found) == 0 {
-			return nil, fmt.Errorf("%w: no file is named %s", dataset.ErrData, p)
+			return nil, fmt.Errorf("%w: pattern %s matches no file", dataset.ErrData, p)
 		}
 		// ** may reach a file in several ways.
 		slices.Sort(g.found)
@@ -52,74 +59,78 @@ func Expand(patterns []string) ([]string, error) {
 	return all, nil
 }
 
-// ours is a pattern for path.Match, which takes a backslash for an escape and [^ for [!.
-func ours(pattern string) string {
+// convert converts a pattern to the syntax of path.Match: it escapes backslashes
+// and replaces [! by [^.
+func convert(pattern string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(pattern, `\`, `\\`), "[!", "[^")
 }
 
-func isFile(name string) bool {
-	i, err := os.Stat(name)
-	return err == nil && i.Mode().IsRegular()
+type glob struct {
+	ctx   context.Context
+	store store.Opener
+	found []string
 }
 
-type glob struct{ found []string }
+// isFile reports whether a file has the name. Its error is that of a cancelled
+// context; a name that can't be read matches nothing.
+func (g *glob) isFile(name string) (bool, error) {
+	i, err := g.store.Stat(g.ctx, name)
+	return err == nil && !i.Folder, g.ctx.Err()
+}
 
-// walk finds files below dir, reached by ** through the folders above.
-func (g *glob) walk(dir string, parts []string, above []os.FileInfo) error {
+// walk finds files below dir. above lists the folders that ** has passed.
+func (g *glob) walk(dir string, parts []string, above []string) error {
 	here := dir
 	if here == "" {
 		here = "."
 	}
 	part, rest := parts[0], parts[1:]
 	if !strings.ContainsAny(part, "*?[") {
-		if name := join(dir, part); len(rest) > 0 {
+		name := join(dir, part)
+		if len(rest) > 0 {
 			return g.walk(name, rest, above)
-		} else if isFile(name) {
+		}
+		ok, err := g.isFile(name)
+		if ok {
 			g.found = append(g.found, name)
 		}
-		return nil
+		return err
 	}
 	deep := part == "**"
 	if deep {
-		i, err := os.Stat(here)
-		if err != nil {
-			return nil
+		for _, a := range above {
+			same, err := store.SameFile(g.ctx, g.store, a, here)
+			if err != nil || same { // not a folder, or a link to one above it
+				return g.ctx.Err()
+			}
 		}
-		// A link to a folder above it.
-		if slices.ContainsFunc(above, func(a os.FileInfo) bool { return os.SameFile(a, i) }) {
-			return nil
-		}
-		above = append(above[:len(above):len(above)], i)
+		above = append(above[:len(above):len(above)], here)
 		if len(rest) > 0 {
 			if err := g.walk(dir, rest, above); err != nil {
 				return err
 			}
 		}
 	}
-	entries, err := os.ReadDir(here)
+	entries, err := store.ListNames(g.ctx, g.store, here)
 	if err != nil {
-		// No folder, or one that may not be read: nothing matches there.
-		return nil
+		// Missing and unreadable folders match nothing.
+		return g.ctx.Err()
 	}
 	for _, e := range entries {
-		ok, err := path.Match(ours(part), e.Name())
+		ok, err := path.Match(convert(part), e.Base)
 		if err != nil {
 			return fmt.Errorf("%w: %w", dataset.ErrParam, err)
 		}
-		if !ok || e.Name()[0] == '.' && part[0] != '.' {
+		if !ok || e.Base[0] == '.' && part[0] != '.' {
 			continue
 		}
-		name := join(dir, e.Name())
-		if len(rest) == 0 && isFile(name) {
+		name := join(dir, e.Base)
+		switch {
+		case !e.Folder && !e.Irregular && len(rest) == 0:
 			g.found = append(g.found, name)
-		}
-		i, err := os.Stat(name)
-		if err != nil || !i.IsDir() {
-			continue
-		}
-		if deep {
+		case e.Folder && deep:
 			err = g.walk(name, parts, above)
-		} else if len(rest) > 0 {
+		case e.Folder && len(rest) > 0:
 			err = g.walk(name, rest, above)
 		}
 		if err != nil {

@@ -1,54 +1,56 @@
-// Package lines gives random access to the lines of text files: an index of
-// where each begins, of 8 bytes a line, made in one pass.
+// Package lines provides random access to the rows of text files. It reads the
+// files once to build an index of 8 bytes per row.
 package lines
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"sort"
 	"strconv"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/store"
 )
 
-// A Splitter finds where rows begin in a file that it is given in pieces.
+// A Splitter finds the start of each row in a file that is passed in pieces.
 type Splitter interface {
-	// Reset begins a file.
+	// Reset starts a file.
 	Reset()
-	// Split appends to starts the offsets of the rows that begin in b, the file's next bytes, which are at offset at.
+	// Split appends to starts the offsets of the rows that begin in b, the file's
+	// next bytes, which are at offset at.
 	Split(starts []int64, b []byte, at int64) []int64
 }
 
-// chunk is what is read of a file at once to index it, and how far apart the
-// places are where lines are counted.
+// chunk is the size of reads while indexing, and the interval at which line ends
+// are counted.
 const chunk = 1 << 20
 
-// first is how much is read of a row at first: rows may be followed by
-// any number of empty lines, which are not read with them.
+// first is the number of bytes of a row that are read at first. Any number of
+// empty lines may follow the row, and most need not be read.
 const first = 64 << 10
 
-// Limit is the length above which a row is refused, a whole tensor's.
+// Limit is the largest row that is read, as for a whole tensor.
 const Limit = 1 << 30
 
-// Index is open files and where their rows begin. Its methods may be called by
-// several goroutines.
+// Index is a list of open files and the offsets of their rows. Its methods are
+// safe for concurrent use.
 type Index struct {
 	files []file
-	// starts has where rows begin, as if the files were one. It is in blocks so that
-	// it grows without a second copy.
+	// starts has the offsets of rows in the concatenated files. It is stored in
+	// blocks so that it grows without a second copy.
 	starts [][]int64
 	len    int64
 }
 
-// block is the length of the blocks but the last.
+// block is the length of all blocks but the last.
 const block = 1 << 16
 
 func (x *Index) start(i int64) int64 { return x.starts[i/block][i%block] }
 
-// add adds rows.
+// add appends rows.
 func (x *Index) add(starts []int64) {
 	x.len += int64(len(starts))
 	for len(starts) > 0 {
@@ -64,14 +66,15 @@ func (x *Index) add(starts []int64) {
 }
 
 type file struct {
-	*os.File
+	store.File
+	name       string
 	base, size int64
-	row        int64   // the first
+	row        int64   // the first row
 	counts     []int64 // of line ends before each chunk
 }
 
-// Open indexes files. They stay open.
-func Open(names []string, s Splitter) (_ *Index, err error) {
+// Open opens files and indexes them. They stay open until Close.
+func Open(ctx context.Context, o store.Opener, names []string, s Splitter) (_ *Index, err error) {
 	x := &Index{}
 	defer func() {
 		if err != nil {
@@ -81,12 +84,12 @@ func Open(names []string, s Splitter) (_ *Index, err error) {
 	buf := make([]byte, chunk)
 	base := int64(0)
 	for _, n := range names {
-		f, err := os.Open(n)
+		f, err := o.Open(ctx, n)
 		if err != nil {
 			return nil, err
 		}
-		x.files = append(x.files, file{File: f, base: base, row: x.Len()})
-		if err := x.index(&x.files[len(x.files)-1], s, buf); err != nil {
+		x.files = append(x.files, file{File: f, name: n, base: base, row: x.Len()})
+		if err := x.index(ctx, &x.files[len(x.files)-1], s, buf); err != nil {
 			return nil, err
 		}
 		base += x.files[len(x.files)-1].size
@@ -94,13 +97,17 @@ func Open(names []string, s Splitter) (_ *Index, err error) {
 	return x, nil
 }
 
-// index indexes a file.
-func (x *Index) index(f *file, s Splitter, buf []byte) error {
+// index indexes one file.
+func (x *Index) index(ctx context.Context, f *file, s Splitter, buf []byte) error {
 	s.Reset()
 	var starts []int64
 	ends := int64(0)
+	in := io.NewSectionReader(f.File, 0, f.Size())
 	for {
-		n, err := io.ReadFull(f.File, buf)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, err := io.ReadFull(in, buf)
 		b := buf[:n]
 		f.counts = append(f.counts, ends)
 		ends += int64(bytes.Count(b, []byte{'\n'}))
@@ -125,27 +132,28 @@ func (x *Index) Close() error {
 	return errors.Join(errs...)
 }
 
-// Len is the number of rows.
+// Len returns the number of rows.
 func (x *Index) Len() int64 { return x.len }
 
-// Files is the number of files.
+// Files returns the number of files.
 func (x *Index) Files() int { return len(x.files) }
 
-// Name is the name of a file.
-func (x *Index) Name(file int) string { return x.files[file].File.Name() }
+// Name returns the name of a file.
+func (x *Index) Name(file int) string { return x.files[file].name }
 
-// Span is where row i is: its file, its offset there, and how many bytes there
-// are up to the next row or the file's end.
+// Span returns the position of row i: its file, its offset, and the number of
+// bytes up to the next row or the end of the file.
 func (x *Index) Span(i int64) (file int, at, n int64) {
-	// The last file whose first row is not after i: files without rows have the next one's.
+	// Find the last file whose first row is not after i. A file without rows has
+	// the first row of the next file.
 	file = sort.Search(len(x.files), func(k int) bool { return x.files[k].row > i }) - 1
 	f := &x.files[file]
 	at = x.start(i) - f.base
 	return file, at, x.Rest(file, at, i)
 }
 
-// Rest is how many bytes there are from an offset of a file up to a row after i,
-// which is -1 before any row, or the file's end.
+// Rest returns the number of bytes from an offset of a file up to the row after i
+// or the end of the file. i is -1 before the first row.
 func (x *Index) Rest(file int, at, i int64) int64 {
 	f := &x.files[file]
 	end := f.base + f.size
@@ -155,16 +163,20 @@ func (x *Index) Rest(file int, at, i int64) int64 {
 	return end - f.base - at
 }
 
-// Read fills b from a file's offset.
+// Read fills b from an offset of a file.
 func (x *Index) Read(b []byte, file int, at int64) error {
-	_, err := x.files[file].ReadAt(b, at)
+	n, err := x.files[file].ReadAt(b, at)
+	if n == len(b) {
+		return nil
+	}
 	if errors.Is(err, io.EOF) {
-		return x.Errorf(file, at, "the file is shorter than it was")
+		return x.Errorf(file, at, "the file was truncated after it was opened")
 	}
 	return err
 }
 
-// Grow is how much of a row's n bytes is to be read after have did not suffice, or 0.
+// Grow returns how many of a row's n bytes to read next if have bytes did not
+// suffice, or 0 if all were read.
 func Grow(have int, n int64) int {
 	switch {
 	case int64(have) == n:
@@ -175,14 +187,15 @@ func Grow(have int, n int64) int {
 	return int(min(n, 4*int64(have), Limit+1))
 }
 
-// Key names a row: file@offset.
+// Key returns the key of a row: file@offset.
 func (x *Index) Key(file int, at int64) string {
 	var a [256]byte
-	b := append(a[:0], x.files[file].File.Name()...)
+	b := append(a[:0], x.files[file].name...)
 	return string(strconv.AppendInt(append(b, '@'), at, 10))
 }
 
-// Errorf is an error at an offset of a file: it says the line too, which it counts.
+// Errorf returns an ErrData error at an offset of a file. It counts lines to
+// state the line number too.
 func (x *Index) Errorf(file int, at int64, format string, args ...any) error {
 	f := &x.files[file]
 	k := min(at/chunk, int64(len(f.counts)-1))
@@ -196,8 +209,9 @@ func (x *Index) Errorf(file int, at int64, format string, args ...any) error {
 			break
 		}
 	}
-	return fmt.Errorf("%w: %s line %d (offset %d): %s", dataset.ErrData, f.Name(), line, at, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: %s line %d (offset %d): %s", dataset.ErrData, f.name, line, at, fmt.Sprintf(format, args...))
 }
 
-// HeadLen is how many bytes there are from an offset of a file up to its first row, or its end.
+// HeadLen returns the number of bytes from an offset of a file up to its first
+// row or its end.
 func (x *Index) HeadLen(file int, at int64) int64 { return x.Rest(file, at, x.files[file].row-1) }

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 func TestExpand(t *testing.T) {
@@ -17,7 +19,7 @@ func TestExpand(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(n), 0o700))
 		require.NoError(t, os.WriteFile(n, nil, 0o600))
 	}
-	// A link to a folder above it, one to nothing, and one to a file.
+	// Links to a parent folder, to a missing file and to a file.
 	require.NoError(t, os.Symlink("..", "sub/deep/up"))
 	require.NoError(t, os.Symlink("nothing", "gone.txt"))
 	require.NoError(t, os.Symlink("a.txt", "link.txt"))
@@ -40,19 +42,19 @@ func TestExpand(t *testing.T) {
 		"sub/deep/up/c.txt":    "sub/deep/up/c.txt",
 		abs[:len(abs)-3] + "*": abs,
 	} {
-		got, err := Expand(strings.Fields(patterns))
+		got, err := Expand(t.Context(), store.Local, strings.Fields(patterns))
 		require.NoError(t, err, patterns)
 		require.Equal(t, strings.Fields(want), got, patterns)
 	}
 	for _, p := range []string{"none", "none/*", "sub", "gone.txt", "*.jpg", "a.txt/*", "", "/", "a.txt/", "sub//", "*/"} {
-		_, err := Expand([]string{"a.txt", p})
+		_, err := Expand(t.Context(), store.Local, []string{"a.txt", p})
 		require.ErrorIs(t, err, dataset.ErrData, p)
 	}
-	_, err = Expand([]string{"[a"})
+	_, err = Expand(t.Context(), store.Local, []string{"[a"})
 	require.ErrorIs(t, err, dataset.ErrParam)
 }
 
-// everyLine has a row for each line.
+// everyLine starts a row at each line.
 type everyLine struct{ within bool }
 
 func (s *everyLine) Reset() { s.within = false }
@@ -67,7 +69,7 @@ func (s *everyLine) Split(starts []int64, b []byte, at int64) []int64 {
 	return starts
 }
 
-// Places in files of more than a chunk, and among more rows than a block.
+// TestIndex uses files larger than a chunk and more rows than a block.
 func TestIndex(t *testing.T) {
 	dir := t.TempDir()
 	var names []string
@@ -81,7 +83,7 @@ func TestIndex(t *testing.T) {
 		require.NoError(t, os.WriteFile(names[k], []byte(b.String()), 0o600))
 	}
 	names = append(names, names[1])
-	x, err := Open(names, &everyLine{})
+	x, err := Open(t.Context(), store.Local, names, &everyLine{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, x.Close()) }()
 	require.EqualValues(t, 2*rows, x.Len())
@@ -95,8 +97,8 @@ func TestIndex(t *testing.T) {
 			require.EqualError(t, x.Errorf(file, at, "%s", "bad"), fmt.Sprintf("invalid data: %s line %d (offset %d): bad", names[1], i%rows+1, at))
 		}
 	}
-	_, err = Open(append(names, filepath.Join(dir, "none")), &everyLine{})
+	_, err = Open(t.Context(), store.Local, append(names, filepath.Join(dir, "none")), &everyLine{})
 	require.ErrorIs(t, err, os.ErrNotExist)
-	_, err = Open([]string{dir}, &everyLine{})
+	_, err = Open(t.Context(), store.Local, []string{dir}, &everyLine{})
 	require.Error(t, err)
 }
