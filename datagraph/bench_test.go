@@ -21,15 +21,15 @@ func presetPlan(tb testing.TB, name string, off ...datagraph.Pass) *datagraph.Pl
 	return p
 }
 
-// testImage reads an image; jpeg_large.jpg has 420x310 pixels.
+// testImage reads a test image. jpeg_large.jpg has 420x310 pixels.
 func testImage(tb testing.TB, name string) *tensor.Tensor {
 	b, err := os.ReadFile("../testdata/images/" + name)
 	require.NoError(tb, err)
 	return tensor.FromBytes(b)
 }
 
-// TestPlanRunAllocatesNothing runs every preset on images of several sizes in
-// turn, with and without passes.
+// TestPlanRunAllocatesNothing runs every preset on images of alternating sizes,
+// with and without passes.
 func TestPlanRunAllocatesNothing(t *testing.T) {
 	in := []*tensor.Tensor{
 		testImage(t, "jpeg_large.jpg"), testImage(t, "jpeg_base_420.jpg"), testImage(t, "jpeg_exif_mm_6.jpg"),

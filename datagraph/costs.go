@@ -2,30 +2,31 @@ package datagraph
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// StepCost is the bytes that a step moves.
+// StepCost is the memory traffic of a step, in bytes.
 type StepCost struct {
-	Read    int64 // the inputs
-	Written int64 // the outputs
-	// Window is the memory that the step keeps rows in on their way through, 0 for
-	// a step that is no row step.
+	Read    int64 // the size of the inputs
+	Written int64 // the size of the outputs
+	// Window is the memory for rows inside the step. It is 0 unless the step
+	// works row by row.
 	Window int64
 }
 
-// Costs is what a run takes.
+// Costs is the estimated cost of a run.
 type Costs struct {
-	// Descs are those of the outputs of every step of the graph, as of Infer.
+	// Descs are the descriptions of every step's outputs, as Infer returns
+	// them.
 	Descs   [][]tensor.Desc
-	Steps   []StepCost // of the plan
-	Buffers []int64    // bytes of each buffer of the arena
-	// Unknown says that some sizes are not known; they count as nothing.
+	Steps   []StepCost // of the plan's steps
+	Buffers []int64    // the bytes of each buffer
+	// Unknown reports that some sizes are unknown. They count as 0.
 	Unknown bool
-	// Declined says that the steps and buffers are those of the plan without
-	// passes, since the fused steps cannot do these inputs.
+	// Declined reports that the fused steps cannot handle these inputs. Steps
+	// and Buffers are then those of the plan without passes.
 	Declined bool
 }
 
-// Costs tells what a run on these inputs would take, from their headers alone;
-// without inputs, what is known when compiling.
+// Costs estimates the cost of a run on these inputs from their headers alone.
+// Without inputs it returns what is known at compile time.
 func (r *Runner) Costs(inputs ...*tensor.Tensor) (Costs, error) {
 	p := r.plan
 	descs := p.descs(p.all())
@@ -91,7 +92,7 @@ func (r *Runner) Costs(inputs ...*tensor.Tensor) (Costs, error) {
 	return c, nil
 }
 
-// all are all values.
+// all returns the indices of all values.
 func (p *Plan) all() []int {
 	l := make([]int, len(p.values))
 	for i := range l {

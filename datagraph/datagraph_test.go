@@ -18,7 +18,8 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// pngImage is a w x h image whose pixel (x, y) is (x, y, 7).
+// pngImage returns an encoded image of w x h pixels whose pixel (x, y) is (x,
+// y, 7).
 func pngImage(t testing.TB, w, h int) *tensor.Tensor {
 	m := image.NewRGBA(image.Rect(0, 0, w, h))
 	for y := range h {
@@ -37,7 +38,7 @@ func compile(t testing.TB, g *Graph) *Plan {
 	return p
 }
 
-// splitOp is user-defined and has two outputs; it is not registered.
+// splitOp is a user-defined op with two outputs. It is not registered.
 type splitOp struct{ fail bool }
 
 func (o *splitOp) Validate() error { return nil }
@@ -70,8 +71,8 @@ func TestRun(t *testing.T) {
 	require.Equal(t, "uint8 HWC (?, ?, 3)", p.Outputs()[0].Desc.String())
 }
 
-// TestBuffersAreShared holds that a chain needs two buffers however long it
-// is, and that an output is not overwritten by later steps.
+// TestBuffersAreShared checks that a chain of any length needs two buffers, and
+// that later steps do not overwrite an output.
 func TestBuffersAreShared(t *testing.T) {
 	g := New(transforms.NewDecode())
 	for range 6 {
@@ -97,7 +98,7 @@ func TestColumnsAreRebound(t *testing.T) {
 	require.Equal(t, []string{"pixel_values"}, g.Steps[1].Out)
 	require.Equal(t, []string{"image"}, g.Steps[0].Out)
 	require.NoError(t, g.Validate())
-	// Steps after the one that gives the output read it by its new name.
+	// Steps after the one that produces the output read it by its new name.
 	g = New(transforms.NewDecode()).Then(transforms.NewImageSize(), []string{"image"}, []string{"size"}).Rename("x")
 	require.Equal(t, []string{"x"}, g.Steps[0].Out)
 	require.Equal(t, []string{"x"}, g.Steps[1].In)
@@ -116,17 +117,17 @@ func TestValidate(t *testing.T) {
 			g.Steps = nil
 			g.Then(flip, []string{"b"}, []string{"a"}).Then(flip, []string{"a"}, []string{"b"})
 		}, `datagraph: step 0 (horizontal_flip): invalid graph: column "b" is used before step 1 (horizontal_flip) produces it`},
-		{"never produced", func(g *Graph) { g.Then(flip, []string{"x"}, image) }, `step 2 (horizontal_flip): invalid graph: column "x" is not produced`},
+		{"never produced", func(g *Graph) { g.Then(flip, []string{"x"}, image) }, `step 2 (horizontal_flip): invalid graph: column "x" is neither an input nor produced by an earlier step`},
 		{"arity", func(g *Graph) { g.Then(flip, []string{"image", "image"}, image) }, `want 1 -> 1`},
 		{"no such output", func(g *Graph) { g.Outputs = []string{"y"} }, `output "y" is not produced`},
 		{"no output", func(g *Graph) { g.Outputs = nil }, "0 outputs"},
-		{"twice", func(g *Graph) { g.SideOutputs = image }, `output "image" is named twice`},
+		{"twice", func(g *Graph) { g.SideOutputs = image }, `output "image" is listed twice`},
 		{"no input", func(g *Graph) { g.Inputs = nil }, "0 inputs"},
 		{"two inputs of one name", func(g *Graph) { g.Inputs = append(g.Inputs, g.Inputs[0]) }, `two inputs are named "image"`},
 		{"path as a name", func(g *Graph) { g.Then(flip, image, []string{"../x"}) }, `column name "../x"`},
 		{"hidden name", func(g *Graph) { g.Inputs[0].Name = ".x" }, `column name ".x"`},
 		{"bad desc", func(g *Graph) { g.Inputs[0].Desc.DType = 77 }, "invalid description"},
-		{"nil op", func(g *Graph) { g.Then(nil, image, image) }, "no op"},
+		{"nil op", func(g *Graph) { g.Then(nil, image, image) }, "the op is nil"},
 		{"too long", func(g *Graph) { g.Steps = make([]Step, maxSteps+1) }, "steps, want at most"},
 		{"bad parameter", func(g *Graph) { g.Add(&transforms.Decode{Color: 99}) }, "step 2 (decode): invalid parameter"},
 	} {
@@ -153,7 +154,7 @@ func TestInferRefusesDtypes(t *testing.T) {
 func TestRunErrors(t *testing.T) {
 	r := compile(t, New(transforms.NewDecode(), transforms.NewHorizontalFlip())).NewRunner()
 	_, err := r.Run()
-	require.ErrorContains(t, err, "0 inputs, want 1")
+	require.ErrorContains(t, err, "datagraph: run: 0 inputs, want 1")
 	_, err = r.Run(nil)
 	require.ErrorIs(t, err, transforms.ErrInput)
 	whole := pngImage(t, 8, 8)
@@ -192,7 +193,7 @@ func TestLimits(t *testing.T) {
 	require.ErrorIs(t, err, codec.ErrLimit)
 	p, err = Compile(flipped, CompileOptions{Limits: limits})
 	require.NoError(t, err)
-	_, err = p.NewRunner().Run(pngImage(t, 150, 140)) // without the image between
+	_, err = p.NewRunner().Run(pngImage(t, 150, 140)) // without an intermediate image
 	require.NoError(t, err)
 	limits.Pixels = 99
 	p, err = Compile(New(transforms.NewDecode()), CompileOptions{Limits: limits})

@@ -9,32 +9,31 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// fused is the op of a plan's step that does the work of several steps of the
-// graph: it decodes an image, sees it through frames, scales it, sees the result
-// through frames, and replaces its values by those of a table; every part may be
-// missing. It works on rows, see rowRun, and never holds an image between its
-// parts. What it cannot do for the sizes of a run, it declines.
+// fused is an op that does the work of several steps of the graph. It decodes
+// an image, applies frames, scales, applies more frames, and looks values up in
+// a table; every part is optional. It works on rows (see rowRun) and keeps no
+// image between its parts. It declines sizes that it cannot handle.
 type fused struct {
-	ops    []transforms.Op // what it does, in order
-	source tensor.Desc     // of the image that it is given or decodes; sizes may be unknown
+	ops    []transforms.Op // the ops that it replaces, in order
+	source tensor.Desc     // the image that it reads or decodes; sizes may be unknown
 	out    []tensor.Desc
 
 	decode *transforms.Decode
 	before []transforms.Framed
 	scale  transforms.Scaled
 	after  []transforms.Framed
-	swap   bool // red and blue are exchanged after all frames, by decode
+	swap   bool // decode writes BGR in place of RGB; the fill is swapped to match
 	table  *table
 
-	region bool // decode only the pixels that are needed
-	rows   bool // take rows as they are decoded; else the region is decoded first
+	region bool // decode only the needed pixels
+	rows   bool // process rows as they are decoded; false decodes the region first
 }
 
-// errDeclined is the error of a run whose sizes a fused op has no way for. The
-// Runner then runs the plan without passes.
+// errDeclined reports sizes that a fused op cannot handle. The Runner then runs
+// the plan without passes.
 var errDeclined = errors.New("not fused for these sizes")
 
-// partOf is an op as a fused one, nil if it is none that can be part of one.
+// partOf returns an op as a fused op, or nil if the op cannot be part of one.
 func partOf(op transforms.Op, in, out []tensor.Desc) *fused {
 	if f, ok := op.(*fused); ok {
 		return f
@@ -65,12 +64,13 @@ func partOf(op transforms.Op, in, out []tensor.Desc) *fused {
 	return f
 }
 
-// isPixels reports whether d is what rows are made of: uint8, HWC, a known number of channels.
+// isPixels reports whether rows of d can be processed: uint8, HWC, and a known
+// number of channels.
 func isPixels(d tensor.Desc) bool {
 	return d.IsImage() && d.DType == tensor.Uint8 && d.Layout == tensor.HWC && d.Channels() > 0
 }
 
-// scales reports whether rowRun has the op's way of scaling.
+// scales reports whether rowTables supports the op's sampling.
 func scales(o transforms.Scaled) bool {
 	i, b, antialias := o.Sampling()
 	switch b {
@@ -82,10 +82,10 @@ func scales(o transforms.Scaled) bool {
 	return false
 }
 
-// geometry reports whether pixels move.
+// geometry reports whether the op moves pixels.
 func (f *fused) geometry() bool { return f.scale != nil || len(f.before)+len(f.after) > 0 }
 
-// cuts reports whether parts of a large image are not needed.
+// cuts reports whether the op ignores parts of a large image.
 func (f *fused) cuts() bool {
 	const large = 1 << 24
 	cut := func(f transforms.Frame) bool { return f.Height < large || f.Width < large }
@@ -101,8 +101,8 @@ func (f *fused) cuts() bool {
 	return err == nil && cut(s.Cut)
 }
 
-// join is the op that does first a and then b, which reads a's first output and
-// nothing else does; nil if there is none.
+// join returns the op that does a and then b, or nil if they cannot be joined.
+// b must be the only reader of a's first output, and read nothing else.
 func join(a, b *fused) *fused {
 	if b.decode != nil || a.table != nil || a.swap && (a.decode == nil || b.geometry()) {
 		return nil
@@ -125,7 +125,7 @@ func join(a, b *fused) *fused {
 			break
 		}
 		if _, backend, _ := f.scale.Sampling(); backend == transforms.OpenCV && len(f.before) > 0 {
-			return nil // no way for mirrored input
+			return nil // the tables of OpenCV do not support mirrored input
 		}
 	case b.scale != nil:
 		return nil
@@ -135,8 +135,9 @@ func join(a, b *fused) *fused {
 	return &f
 }
 
-// exchange makes decode give its colours in the other order; what lies between
-// does the same to every channel. Not ok if they are none that have one.
+// exchange makes decode write its colours in the opposite order. The ops
+// between treat every channel alike. ok is false if the decoded colours have no
+// order.
 func (f *fused) exchange() (ok bool) {
 	d := *f.decode
 	switch d.Color {
@@ -151,16 +152,16 @@ func (f *fused) exchange() (ok bool) {
 	return true
 }
 
-// Validate accepts it: the graph's ops were validated.
+// Validate returns nil: the graph's ops were validated.
 func (f *fused) Validate() error { return nil }
 
-// Infer gives what Compile knows; InferData gives the sizes.
+// Infer returns what is known at compile time. InferData adds the sizes.
 func (f *fused) Infer(dst, _ []tensor.Desc) error {
 	copy(dst, f.out)
 	return nil
 }
 
-// fusedState is a fused op's memory between runs.
+// fusedState is the memory that a fused op keeps between runs.
 type fusedState struct {
 	decode *transforms.Context
 	tables rowTables
@@ -169,7 +170,7 @@ type fusedState struct {
 	in     [1]tensor.Desc
 	out    []tensor.Desc
 	one    []tensor.Desc   // the outputs of one op
-	seen   []tensor.Tensor // what each op sees, without data
+	seen   []tensor.Tensor // the input of each op, without data
 	src    [1]*tensor.Tensor
 }
 
@@ -183,7 +184,7 @@ func (f *fused) state(c *transforms.Context) *fusedState {
 	return s
 }
 
-// InferData finds the image's size and makes the tables for it.
+// InferData reads the image's size and builds the tables for it.
 func (f *fused) InferData(c *transforms.Context, dst []tensor.Desc, src []*tensor.Tensor) error {
 	s := f.state(c)
 	if f.decode != nil {
@@ -200,7 +201,8 @@ func (f *fused) InferData(c *transforms.Context, dst []tensor.Desc, src []*tenso
 	return nil
 }
 
-// prepare makes the tables for an image.
+// prepare builds the tables for an image, unless they are those of the last
+// image.
 func (f *fused) prepare(c *transforms.Context, s *fusedState, d tensor.Desc) error {
 	t := &s.tables
 	if t.source == d {
@@ -220,7 +222,7 @@ func (f *fused) prepare(c *transforms.Context, s *fusedState, d tensor.Desc) err
 	return nil
 }
 
-// infer asks all ops for their outputs. Their errors are the reason to decline.
+// infer calls Infer of every op. If one fails, the fused op declines.
 func (f *fused) infer(s *fusedState, d tensor.Desc) error {
 	at := len(s.out)
 	s.in[0] = d
@@ -235,7 +237,7 @@ func (f *fused) infer(s *fusedState, d tensor.Desc) error {
 			return err
 		}
 		s.seen[i].Desc = s.in[0]
-		// The side outputs of later ops stand before those of earlier ones.
+		// The side outputs of later ops come before those of earlier ones.
 		if _, ok := op.(transforms.Described); ok {
 			copy(s.out[at-n:at], out)
 			at -= n
@@ -248,7 +250,7 @@ func (f *fused) infer(s *fusedState, d tensor.Desc) error {
 	return nil
 }
 
-// Apply runs.
+// Apply runs the op.
 func (f *fused) Apply(c *transforms.Context, dst, src []*tensor.Tensor) error {
 	s := f.state(c)
 	w := &s.run
@@ -260,7 +262,7 @@ func (f *fused) Apply(c *transforms.Context, dst, src []*tensor.Tensor) error {
 		if err != nil {
 			return err
 		}
-		if t.Layout == tensor.CHW { // a table alone
+		if t.Layout == tensor.CHW { // only a table
 			w.out.begin(dst[0], f.table, w.ch)
 			w.out.planes(t.Data)
 			w.release()
@@ -290,8 +292,8 @@ func (f *fused) Apply(c *transforms.Context, dst, src []*tensor.Tensor) error {
 	return w.end()
 }
 
-// side writes the outputs after the first, in the places where infer has their
-// descriptions.
+// side writes the outputs after the first, at the positions that infer
+// assigned.
 func (f *fused) side(c *transforms.Context, s *fusedState, dst []*tensor.Tensor) error {
 	at := len(dst)
 	for i, op := range f.ops {
@@ -315,14 +317,14 @@ func (f *fused) side(c *transforms.Context, s *fusedState, dst []*tensor.Tensor)
 	return nil
 }
 
-// regionImage keeps all rows.
+// regionImage collects all rows.
 type regionImage struct{ pix []byte }
 
 func (r *regionImage) Rows(_, _ int, pix []byte) { r.pix = append(r.pix, pix...) }
 
 var _ codec.RowSink = (*regionImage)(nil)
 
-// name is the op's name for people.
+// name returns the names of the ops, joined by "+".
 func (f *fused) name() string {
 	var l []string
 	for _, op := range f.ops {

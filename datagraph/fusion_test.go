@@ -37,7 +37,7 @@ type namedImage struct {
 	t    *tensor.Tensor
 }
 
-// knownGraphs are the presets and all importer configurations.
+// knownGraphs returns the presets and all importer configurations.
 func knownGraphs(t testing.TB) (l []namedGraph) {
 	for _, n := range preset.Names() {
 		g, err := preset.Graph(n)
@@ -45,7 +45,7 @@ func knownGraphs(t testing.TB) (l []namedGraph) {
 		l = append(l, namedGraph{n, g})
 	}
 	for _, n := range importer.Names() {
-		if n == "onnx" { // it gives back the graph that somebody put into a model
+		if n == "onnx" { // it reads a graph embedded in a model
 			continue
 		}
 		files, err := filepath.Glob("../testdata/configs/" + n + "/*")
@@ -69,8 +69,8 @@ func resize(h, w int, i transforms.Interpolation, b transforms.Backend) *transfo
 	return r
 }
 
-// scalings are resizing ops of every filter and backend, up and down, for
-// images whose sides are about 4 to 400.
+// scalings returns resizing ops of every filter and backend, which enlarge and
+// reduce images with sides of about 4 to 400.
 func scalings() (l []transforms.Op) {
 	sizes := [][2]int{{20, 30}, {61, 47}, {300, 11}, {9, 250}, {3, 3}, {150, 150}}
 	add := func(i transforms.Interpolation, b transforms.Backend) {
@@ -99,7 +99,8 @@ func scalings() (l []transforms.Op) {
 	return l
 }
 
-// heads stand before a resize, tails after it, both for ch channels.
+// heads returns ops to put before a resize, and tails ops to put after it, for
+// ch channels.
 func heads() [][]transforms.Op {
 	return [][]transforms.Op{
 		nil, nil,
@@ -134,8 +135,8 @@ func tails(ch int) [][]transforms.Op {
 	}
 }
 
-// madeGraphs are heads, scalings and tails in turn, for images of ch channels;
-// n of them. The first op, if any, makes the image.
+// madeGraphs returns n graphs that combine heads, scalings and tails for images
+// of ch channels. first, if any, produces the image.
 func madeGraphs(n, ch int, first ...transforms.Op) (l []namedGraph) {
 	h, s, t := heads(), append(scalings(), nil), tails(ch)
 	for i := range n {
@@ -158,7 +159,8 @@ func madeGraphs(n, ch int, first ...transforms.Op) (l []namedGraph) {
 	return l
 }
 
-// wirings read columns twice, rebind them, and output what lies between.
+// wirings returns graphs that read columns twice, rebind them, and output
+// intermediate columns.
 func wirings() (l []namedGraph) {
 	add := func(name string, edit func(g *datagraph.Graph)) {
 		g := datagraph.New(transforms.NewDecode())
@@ -261,7 +263,7 @@ func wirings() (l []namedGraph) {
 	return l
 }
 
-// files are all test images, the damaged ones and some of odd sizes.
+// files returns all test images, the damaged ones, and some of odd sizes.
 func files(t testing.TB) (l []namedImage) {
 	for _, dir := range []string{"images", "damaged"} {
 		names, err := filepath.Glob("../testdata/" + dir + "/*")
@@ -294,7 +296,7 @@ func files(t testing.TB) (l []namedImage) {
 // scales vertically first.
 var oddSizes = [][2]int{{1, 1}, {1, 9}, {9, 1}, {2, 3}, {37, 53}, {300, 20}, {20, 300}, {64, 64}, {400, 90}, {30, 100}, {140, 100}}
 
-// tensors are images of ch channels in odd sizes, dense and as views.
+// tensors returns images of ch channels in odd sizes, dense and as views.
 func tensors(t testing.TB, ch int) (l []namedImage) {
 	r := rand.New(rand.NewPCG(2, uint64(ch)))
 	for i, s := range oddSizes {
@@ -386,8 +388,8 @@ func firstDifference(want, got *tensor.Tensor) string {
 	return "no difference"
 }
 
-// some are the n'th of every so many images. Elsewhere than on amd64 they are
-// fewer, since the tests run under emulation too.
+// some returns the n'th of every so many images. It returns fewer on other
+// architectures than amd64, where the tests run under emulation.
 func some(l []namedImage, n, every int) (s []namedImage) {
 	if runtime.GOARCH != "amd64" {
 		every *= 9
@@ -398,10 +400,10 @@ func some(l []namedImage, n, every int) (s []namedImage) {
 	return s
 }
 
-// TestPassesChangeNothing is what lets a pass stay: over ops, graphs and images
-// of all kinds, the bytes and the errors' texts are those of the plan without
-// passes. Every graph sees a part of the images, so that every image sees graphs
-// of every kind.
+// TestPassesChangeNothing checks the condition for every pass: over ops, graphs
+// and images of all kinds, the bytes and the error texts equal those of the
+// plan without passes. Every graph runs on some of the images, so that every
+// image meets graphs of every kind.
 func TestPassesChangeNothing(t *testing.T) {
 	all := files(t)
 	var s same

@@ -1,9 +1,18 @@
-// Package datagraph is the inference data graph: an ordered list of ops over
-// named columns that turns an encoded image into a model's input tensors.
+// Package datagraph compiles and runs preprocessing graphs: it turns encoded
+// images into a model's input tensors.
 //
-// A [Graph] is data: it is written as JSON for people and as msgp in bundles.
-// [Compile] checks it and gives a [Plan], which is immutable and shared by all
-// workers; every worker runs it with a [Runner] of its own.
+// A [Graph] is an ordered list of ops over named columns. It is plain data,
+// written as JSON for people and as msgp in bundles. [Compile] validates and
+// optimises it and returns a [Plan], which is immutable and shared by all
+// workers. Every worker runs the Plan with its own [Runner], which allocates
+// nothing per image in steady state:
+//
+//	plan, err := datagraph.Compile(graph, datagraph.CompileOptions{})
+//	runner := plan.NewRunner() // one for each goroutine
+//	tensors, err := runner.Run(tensor.FromBytes(jpeg))
+//
+// Import the decoders of the image formats that the program reads, or all of
+// them with codec/all.
 package datagraph
 
 import (
@@ -14,21 +23,21 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// Graph is an ordered list of steps over named columns. A column is a tensor
-// per sample; it may be rebound by a later step, as a variable may. Names are
-// 1 to 64 letters, digits and _ . - and do not start with a dot or dash, since
-// they become parts of file names.
+// Graph is an ordered list of steps over named columns. A column is one tensor
+// per sample. A later step may rebind a column, like a variable. Names consist
+// of 1 to 64 letters, digits and _ . - and do not start with a dot or a dash,
+// because they become parts of file names.
 type Graph struct {
-	// Reference says what the graph reproduces, with versions, for people:
-	// "transformers 5.23.0 CLIPImageProcessorPil". May be empty.
+	// Reference says for people which library the graph reproduces, with
+	// versions: "transformers 5.23.0 CLIPImageProcessorPil". Optional.
 	Reference string
-	// Inputs are the columns that a run is given, in the order of Run's arguments.
+	// Inputs are the columns given to a run, in the order of its arguments.
 	Inputs []Column
 	Steps  []Step
-	// Outputs are the columns that the model is fed, in order.
+	// Outputs are the columns passed to the model, in order.
 	Outputs []string
-	// SideOutputs are further columns that a program may want, such as a
-	// letterbox's scale and padding.
+	// SideOutputs are further columns for the program, such as the scale and
+	// padding of a letterbox.
 	SideOutputs []string
 }
 
@@ -38,22 +47,24 @@ type Column struct {
 	Desc tensor.Desc
 }
 
-// Step is an op with the columns it reads and writes, in the op's own order.
+// Step is an op with the columns that it reads and writes, in the op's own
+// order.
 type Step struct {
 	Op      transforms.Op
 	In, Out []string
-	// Path names the numbers that a random op draws; empty means the step's
-	// number. It is not written: a training's definition makes it from the step's
-	// place, before optimisation moves the step elsewhere.
+	// Path is part of the seed of a random op. Empty means the step's number.
+	// It is not serialized: a training definition sets it to the step's
+	// original place before passes move the step.
 	Path string
 }
 
-// Image is the column of a graph made by New, and the usual one of every op.
+// Image is the column of a graph made by New, and the default column of ops.
 const Image = "image"
 
-// New is a graph whose input is an encoded image in the column "image", with
-// the ops one after another on it. Its output is that column, and the further
-// outputs of the ops are its side outputs. Rename, Then and Output build others.
+// New returns a graph that applies the ops in order to an encoded image. The
+// input and the output are the column "image"; further outputs of the ops
+// become side outputs. Use Rename, Then and the fields of Graph for other
+// graphs.
 func New(ops ...transforms.Op) *Graph {
 	g := &Graph{Inputs: []Column{{Image, tensor.Encoded()}}, Outputs: []string{Image}}
 	for _, op := range ops {
@@ -62,7 +73,7 @@ func New(ops ...transforms.Op) *Graph {
 	return g
 }
 
-// Add appends an op on its usual columns ("image" for most) and returns g.
+// Add appends an op on its default columns ("image" for most) and returns g.
 func (g *Graph) Add(op transforms.Op) *Graph {
 	i := transforms.InfoOf(op)
 	for _, o := range i.Out[1:] {
@@ -79,12 +90,12 @@ func (g *Graph) Then(op transforms.Op, in, out []string) *Graph {
 	return g
 }
 
-// Rename gives the graph's first output the name that the model knows it by
-// ("pixel_values"), as RenameOutput does. It returns g.
+// Rename renames the graph's first output, usually to the model's input name
+// ("pixel_values"). It returns g. See RenameOutput.
 func (g *Graph) Rename(name string) *Graph { return g.RenameOutput(0, name) }
 
-// RenameOutput gives the i-th output another name: the step that produces it last
-// writes that column instead, and steps after it read that. It returns g.
+// RenameOutput renames output i: the last step that writes the column writes
+// the new name instead, and later steps read that name. It returns g.
 func (g *Graph) RenameOutput(i int, name string) *Graph {
 	old := g.Outputs[i]
 	g.Outputs[i] = name
@@ -108,8 +119,8 @@ func (g *Graph) RenameOutput(i int, name string) *Graph {
 	return g
 }
 
-// Last is the description that a column has at the graph's end, by descs, which is
-// what Infer gives; the zero Desc if there is no such column.
+// Last returns the description of a column after the last step. descs is the
+// result of Infer. Last returns the zero Desc if the column does not exist.
 func (g *Graph) Last(descs [][]tensor.Desc, column string) tensor.Desc {
 	for i, s := range slices.Backward(g.Steps) {
 		if j := slices.Index(s.Out, column); j >= 0 {
@@ -124,9 +135,9 @@ func (g *Graph) Last(descs [][]tensor.Desc, column string) tensor.Desc {
 	return tensor.Desc{}
 }
 
-// StepError is an error in one step of a graph.
+// StepError reports an error in one step of a graph.
 type StepError struct {
-	Step int    // from 0
+	Step int    // counted from 0
 	Op   string // the op's name
 	Err  error
 }
@@ -135,7 +146,7 @@ func (e *StepError) Error() string {
 	return fmt.Sprintf("datagraph: step %d (%s): %v", e.Step, e.Op, e.Err)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *StepError) Unwrap() error { return e.Err }
 
 func (g *Graph) stepErr(i int, err error) error {

@@ -9,8 +9,8 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// Version is the version of the JSON and msgp forms that this build writes and
-// reads. Each op has a version of its own beside it.
+// Version is the version of the JSON and msgp forms that this build reads and
+// writes. Each op has its own version as well.
 const Version = 1
 
 type jsonGraph struct {
@@ -35,7 +35,8 @@ type jsonStep struct {
 	Params  json.RawMessage `json:"params"`
 }
 
-// MarshalJSON writes the graph. An op that is not registered is refused by name.
+// MarshalJSON returns the graph as JSON. An op that is not registered is an
+// error that names the op.
 func (g *Graph) MarshalJSON() ([]byte, error) {
 	j := jsonGraph{Version: Version, Reference: g.Reference, Outputs: g.Outputs, SideOutputs: g.SideOutputs}
 	for _, c := range g.Inputs {
@@ -54,7 +55,7 @@ func (g *Graph) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads a graph and validates it. Unknown fields, unknown ops and
-// versions other than this build's are refused by name.
+// unknown versions are errors that name them.
 func (g *Graph) UnmarshalJSON(b []byte) error {
 	var j jsonGraph
 	if err := spec.Decode(b, &j); err != nil {

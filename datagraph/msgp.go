@@ -10,14 +10,16 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// The msgp form is tuples throughout, so that nothing is skipped unseen:
+// The msgp form consists of tuples only, so that a reader cannot skip anything
+// unseen:
 //
 //	[Version, reference, [[name, dtype, layout, [size…]]…], [[op, version, [in…], [out…], params]…], [output…], [side output…]]
 
-// maxText bounds the strings of a graph other than column names.
+// maxText is the largest length of a string other than a column name.
 const maxText = 1024
 
-// MarshalMsg appends the graph's msgp form to b. An op that is not registered is refused by name.
+// MarshalMsg appends the graph's msgp form to b. An op that is not registered
+// is an error that names the op.
 func (g *Graph) MarshalMsg(b []byte) ([]byte, error) {
 	b = msgp.AppendArrayHeader(b, 6)
 	b = msgp.AppendInt(b, Version)
@@ -59,7 +61,7 @@ func appendStrings(b []byte, l []string) []byte {
 }
 
 // UnmarshalMsg reads a graph, validates it, and returns the rest of b. Unknown
-// ops and versions other than this build's are refused by name.
+// ops and unknown versions are errors that name them.
 func (g *Graph) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := reader{msgpread.Reader{B: b}}
 	r.Tuple(6)

@@ -7,23 +7,23 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// Pass is an optimisation that Compile does: it makes one step of several where
-// the bytes stay the same. Passes run in the order of their declaration, and each
-// can be switched off without the others.
+// Pass is an optimisation of Compile. It merges several steps into one without
+// changing any output byte. Passes run in the order of their declaration, and
+// each can be disabled on its own.
 type Pass uint8
 
 // The passes.
 const (
-	// FoldGeometry makes one step of a chain of crops and flips with at most one
-	// resizing: it computes the pixels that survive and no others.
+	// FoldGeometry merges a chain of crops and flips with at most one resize
+	// into one step, which computes only the pixels that remain.
 	FoldGeometry Pass = iota
-	// PointwiseTable makes one look-up in tables of a chain of pointwise ops on
-	// uint8, the changes of layout and dtype included.
+	// PointwiseTable merges a chain of pointwise ops on uint8, including
+	// changes of layout and dtype, into one table lookup.
 	PointwiseTable
 	// RegionDecode decodes only the pixels that a following crop needs.
 	RegionDecode
-	// RowStep makes one step of decoding, moving and looking up, through which
-	// rows run one after another, so that no image between them is ever in memory.
+	// RowStep merges decoding, geometry and table lookup into one step that
+	// works row by row, so that no intermediate image is kept in memory.
 	RowStep
 )
 
@@ -48,17 +48,18 @@ func (p Pass) String() string { return passTable.Name(p) }
 // Doc returns a sentence that says what the pass does.
 func (p Pass) Doc() string { return passTable.Doc(p) }
 
-// part is step i as a fused op, nil if it is none.
+// part returns step i as a fused op, or nil if the step cannot be part of one.
 func (p *Plan) part(i int) *fused {
 	s := &p.steps[i]
 	return partOf(s.op, p.descs(s.in), p.descs(s.out))
 }
 
-// feeds reports whether step i+1 reads step i's first output, and nothing else does.
+// feeds reports whether step i+1 reads step i's first output and nothing else
+// reads it.
 func (p *Plan) feeds(i int) bool { return p.feedsOver(i, 0) }
 
-// feedsOver reports whether step i's first output is read by the k steps that
-// follow and by the one after them, which reads nothing else, and by no other.
+// feedsOver reports whether the first output of step i is read only by the k
+// steps that follow it and by the step after those, which reads nothing else.
 func (p *Plan) feedsOver(i, k int) bool {
 	if i+k+1 >= len(p.steps) {
 		return false
@@ -75,8 +76,8 @@ func (p *Plan) feedsOver(i, k int) bool {
 	return true
 }
 
-// describing counts the steps after step i that tell of its first output no more
-// than its description.
+// describing counts the steps directly after step i that read only the
+// description of its first output.
 func (p *Plan) describing(i int) (k int) {
 	for i+k+1 < len(p.steps) {
 		s := &p.steps[i+k+1]
@@ -88,7 +89,7 @@ func (p *Plan) describing(i int) (k int) {
 	return k
 }
 
-// replace puts one step, f, in the place of the n from i on.
+// replace replaces the n steps from i on by one step that runs f.
 func (p *Plan) replace(i, n int, f *fused, by Pass) {
 	old := p.steps[i : i+n]
 	s := planStep{op: f, in: old[0].in, out: slices.Clone(old[n-1].out), first: old[0].first}

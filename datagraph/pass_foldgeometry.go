@@ -2,7 +2,7 @@ package datagraph
 
 var foldGeometry = passInfo{
 	Name: "fold-geometry",
-	Doc:  "a resize with crops and flips around it computes only the pixels that survive",
+	Doc:  "a resize with its crops and flips computes only the pixels that remain",
 	Run:  runFoldGeometry,
 }
 

@@ -7,11 +7,12 @@ import (
 
 var pointwiseTable = passInfo{
 	Name: "pointwise-table",
-	Doc:  "pointwise ops on uint8, dtype and layout are one look-up in a table of 256 entries a channel",
+	Doc:  "pointwise ops on uint8, with dtype and layout, are one lookup in a table of 256 entries a channel",
 	Run:  runPointwiseTable,
 }
 
-// maxTableChannels bounds the size of tables. No image format has more channels.
+// maxTableChannels bounds the size of tables. No image format has more
+// channels.
 const maxTableChannels = 64
 
 func runPointwiseTable(p *Plan) {
@@ -36,7 +37,7 @@ func runPointwiseTable(p *Plan) {
 		if n == 0 {
 			continue
 		}
-		if t, ok := tableOf(ops, in); ok {
+		if t, ok := newTable(ops, in); ok {
 			f := &fused{ops: ops, source: in, out: p.descs(p.steps[i+n-1].out), table: t}
 			p.replace(i, n, f, PointwiseTable)
 		}

@@ -8,7 +8,7 @@ import (
 
 var rowStep = passInfo{
 	Name: "row-step",
-	Doc:  "decoding, geometry and look-up are one step that rows run through, without images between",
+	Doc:  "decoding, geometry and table lookup are one step that works row by row, without intermediate images",
 	Run:  runRowStep,
 }
 
@@ -25,7 +25,7 @@ func runRowStep(p *Plan) {
 			}
 			next := p.part(i + n + k)
 			if next == nil || f.geometry() && next.geometry() {
-				break // that is fold-geometry's
+				break // fold-geometry merges these, if they can be merged
 			}
 			both := join(p.described(f, i+n, k), next)
 			if both == nil {
@@ -41,8 +41,8 @@ func runRowStep(p *Plan) {
 	}
 }
 
-// described is f with the outputs of the k steps from i on, which describe its
-// first output.
+// described returns f extended by the outputs of the k steps from i on, which
+// describe its first output.
 func (p *Plan) described(f *fused, i, k int) *fused {
 	g := *f
 	for _, s := range p.steps[i : i+k] {

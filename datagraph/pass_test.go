@@ -19,7 +19,7 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// describe lists a plan's steps with their passes, by first letters.
+// describe lists a plan's steps with the first letters of their passes.
 func describe(p *datagraph.Plan) string {
 	var l []string
 	for _, s := range p.Steps() {
@@ -32,8 +32,8 @@ func describe(p *datagraph.Plan) string {
 	return strings.Join(l, "; ")
 }
 
-// TestPasses is what every pass makes of the presets and of graphs in which it
-// has something to do, with the others and without.
+// TestPasses checks the result of every pass on the presets and on other
+// graphs, with and without the other passes.
 func TestPasses(t *testing.T) {
 	named := func(n string) *datagraph.Graph {
 		g, err := preset.Graph(n)
@@ -90,7 +90,7 @@ func TestPasses(t *testing.T) {
 	require.Empty(t, datagraph.Pass(99).Doc())
 }
 
-// halve is a user's pointwise op.
+// halve is a user-defined pointwise op.
 type halve struct{ fail bool }
 
 func (o *halve) Validate() error { return nil }
@@ -109,8 +109,8 @@ func (o *halve) Apply(_ *transforms.Context, dst, src []*tensor.Tensor) error {
 	return nil
 }
 
-// TestUsersOpsFuse is that an op need not be of package transforms, and that one
-// that fails on the table's image is left alone.
+// TestUsersOpsFuse checks that an op of another package can be fused, and that
+// an op that fails on the table's image stays a step of its own.
 func TestUsersOpsFuse(t *testing.T) {
 	p, err := datagraph.Compile(datagraph.New(transforms.NewDecode(), &halve{}, transforms.NewInvert()), datagraph.CompileOptions{})
 	require.NoError(t, err)
@@ -123,7 +123,7 @@ func TestUsersOpsFuse(t *testing.T) {
 	require.Equal(t, 1, s.Step)
 }
 
-// TestOnStepSeesEveryStep, also of a plan that has one step.
+// TestOnStepSeesEveryStep also runs a plan of one step.
 func TestOnStepSeesEveryStep(t *testing.T) {
 	p := presetPlan(t, "imagenet")
 	require.Len(t, p.Steps(), 1)
@@ -147,7 +147,8 @@ func TestOnStepSeesEveryStep(t *testing.T) {
 	require.Len(t, seen, 5)
 }
 
-// TestLimitsWithPasses is that a plan with passes runs wherever one without does.
+// TestLimitsWithPasses checks that a plan with passes runs within every limit
+// in which the plan without passes runs.
 func TestLimitsWithPasses(t *testing.T) {
 	in := []*tensor.Tensor{testImage(t, "jpeg_large.jpg"), testImage(t, "jpeg_base_420.jpg"), testImage(t, "png_rgb8.png")}
 	graphs := append(knownGraphs(t)[:6], wirings()...)
@@ -167,7 +168,7 @@ func TestLimitsWithPasses(t *testing.T) {
 				want, wantErr := a.Run(x)
 				got, err := b.Run(x)
 				if wantErr != nil {
-					a = plain.NewRunner() // without the memory of the run that failed
+					a = plain.NewRunner() // without the memory of the failed run
 					more += bool2int(err == nil)
 					continue
 				}
@@ -191,11 +192,12 @@ func bool2int(b bool) int {
 	return 0
 }
 
-// TestHugeImageTakesLittleMemory: rows of an image of 50 megapixels run through
-// the step in a few megabytes, output and decoder included.
+// TestHugeImageTakesLittleMemory checks that the rows of an image of 50
+// megapixels pass through the step in a few megabytes, including output and
+// decoder.
 func TestHugeImageTakesLittleMemory(t *testing.T) {
 	height := 5780
-	if runtime.GOARCH != "amd64" { // emulated, mostly
+	if runtime.GOARCH != "amd64" { // usually emulated
 		height = 578
 	}
 	m := image.NewYCbCr(image.Rect(0, 0, 8660, height), image.YCbCrSubsampleRatio420)
@@ -223,7 +225,7 @@ func TestHugeImageTakesLittleMemory(t *testing.T) {
 	}
 }
 
-// TestCosts counts by hand.
+// TestCosts compares the costs with values computed by hand.
 func TestCosts(t *testing.T) {
 	g := datagraph.New(transforms.NewDecode(), transforms.NewCenterCrop(100, 60), transforms.NewToTensor())
 	in := testImage(t, "jpeg_large.jpg") // 420 x 310

@@ -9,33 +9,33 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// Plan is a compiled graph: immutable, and safe for concurrent use.
+// Plan is a compiled graph. It is immutable and safe for concurrent use.
 type Plan struct {
 	graph   *Graph
 	options CompileOptions // with the defaults filled in
 	steps   []planStep
-	values  []value // every tensor that a run makes or is given, in order of production
+	values  []value // every input and every tensor that a run computes, in that order
 	inputs  int     // values[:inputs] are the graph's inputs
-	outputs []int   // values of Outputs, then of SideOutputs
+	outputs []int   // values of the outputs, then of the side outputs
 	buffers int
-	unfused *Plan // the plan without passes, nil if this is it
-	random  bool  // has random ops; passes run on what is drawn
+	unfused *Plan // the plan without passes; nil if passes changed nothing
+	random  bool  // the graph has random ops; passes run on the drawn ops
 }
 
 type planStep struct {
 	op       transforms.Op
 	in, out  []int // values
-	first, n int   // the steps of the graph that it covers
+	first, n int   // it replaces n steps of the graph, from first on
 	passes   []Pass
 }
 
-// value is one tensor of a run. Columns are names for values: a column that is
-// rebound names another value from then on.
+// value is one tensor of a run. A column names a value; a rebound column names
+// a new value from then on.
 type value struct {
 	column string
 	desc   tensor.Desc // sizes may be unknown
 	buffer int         // -1 for inputs
-	last   int         // the last step that reads it; len(steps) for outputs
+	last   int         // the last step that uses it; len(steps) for outputs
 }
 
 // CompileOptions are the options of Compile. The zero value means the default
@@ -89,12 +89,12 @@ func Compile(g *Graph, o CompileOptions) (*Plan, error) {
 	return p, nil
 }
 
-// changed reports whether passes did anything.
+// changed reports whether a pass changed the plan.
 func (p *Plan) changed() bool {
 	return slices.ContainsFunc(p.steps, func(s planStep) bool { return len(s.passes) > 0 })
 }
 
-// newPlan is the plan without passes and memory.
+// newPlan returns the plan before passes, without buffers.
 func newPlan(g *Graph, o CompileOptions, descs [][]tensor.Desc) *Plan {
 	p := &Plan{graph: g, options: o, inputs: len(g.Inputs), random: g.Random()}
 	bound := map[string]int{}
@@ -120,7 +120,7 @@ func newPlan(g *Graph, o CompileOptions, descs [][]tensor.Desc) *Plan {
 	return p
 }
 
-// descs are the descriptions of values.
+// descs returns the descriptions of values.
 func (p *Plan) descs(values []int) []tensor.Desc {
 	l := make([]tensor.Desc, len(values))
 	for i, v := range values {
@@ -129,8 +129,8 @@ func (p *Plan) descs(values []int) []tensor.Desc {
 	return l
 }
 
-// assign gives each value that a step makes a buffer. A step's outputs never
-// share one with its inputs, since ops read while they write.
+// assign assigns a buffer to each value that a step computes. A step's outputs
+// never share a buffer with its inputs, because ops read while they write.
 func (p *Plan) assign() {
 	for v := range p.values {
 		p.values[v].buffer, p.values[v].last = -1, -1
@@ -164,7 +164,8 @@ func (p *Plan) assign() {
 	}
 }
 
-// arenaSize is the bytes of all buffers for the sizes known at compile time.
+// arenaSize returns the bytes of all buffers, as far as sizes are known at
+// compile time.
 func (p *Plan) arenaSize() int64 {
 	sizes := make([]int64, p.buffers)
 	for _, v := range p.values {
@@ -179,11 +180,11 @@ func (p *Plan) arenaSize() int64 {
 	return n
 }
 
-// Graph is the graph that the plan was made from; it must not be changed.
+// Graph returns the graph that the plan was compiled from. Do not modify it.
 func (p *Plan) Graph() *Graph { return p.graph }
 
-// Outputs describes the outputs, then the side outputs, by column. Sizes that
-// depend on the data are tensor.Unknown.
+// Outputs describes the outputs, then the side outputs. Sizes that depend on
+// the data are tensor.Unknown.
 func (p *Plan) Outputs() []Column {
 	var l []Column
 	for _, v := range p.outputs {
@@ -192,8 +193,8 @@ func (p *Plan) Outputs() []Column {
 	return l
 }
 
-// Unfused is the plan of the same graph and limits without passes; p itself if
-// passes did nothing. Its steps are the graph's.
+// Unfused returns the plan of the same graph and limits without passes, or p if
+// passes changed nothing. Its steps are the graph's.
 func (p *Plan) Unfused() *Plan {
 	if p.unfused != nil {
 		return p.unfused
@@ -201,11 +202,11 @@ func (p *Plan) Unfused() *Plan {
 	return p
 }
 
-// StepInfo is what a plan knows of a step, for people.
+// StepInfo describes a step of a plan.
 type StepInfo struct {
-	Op       string // of several: "decode+resize+center_crop"
-	First, N int    // the steps of the graph that it covers: N, from First on
-	Passes   []Pass // that made it
+	Op       string // "decode", or "decode+resize+center_crop" for a fused step
+	First, N int    // it replaces N steps of the graph, from First on
+	Passes   []Pass // the passes that made it
 	In, Out  []Column
 	Buffers  []int // the buffer of each output
 }
@@ -234,8 +235,8 @@ func opName(op transforms.Op) string {
 	return transforms.InfoOf(op).Name
 }
 
-// Buffers is the number of buffers of a Runner's arena.
+// Buffers returns the number of buffers of a Runner.
 func (p *Plan) Buffers() int { return p.buffers }
 
-// Limits are those that the plan was compiled with.
+// Limits returns the limits that the plan was compiled with.
 func (p *Plan) Limits() codec.Limits { return p.options.Limits }

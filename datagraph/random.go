@@ -11,12 +11,12 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// A graph with random ops is another graph for each sample: that of the ops
-// drawn. Which ops there are changes little, only their parameters do. So a
-// Runner keeps a variant for each list of types of op that it has seen: a graph of
-// concrete ops of its own, compiled with all passes, whose parameters are
-// overwritten with those drawn. Parameters that passes decide by, such as a
-// backend, and the kind of image that comes of the ops are part of the list.
+// Random ops draw concrete ops for each sample. The types of the drawn ops
+// repeat; mostly their parameters change. A Runner therefore keeps a variant for
+// each list of op types that it has seen: a graph of concrete ops, compiled with
+// all passes, whose parameters are overwritten by the drawn ones. The key of a
+// variant also has the parameters that passes depend on, such as a backend, and
+// the kinds of the resulting images.
 
 // Random reports whether the graph has random ops.
 func (g *Graph) Random() bool {
@@ -28,31 +28,33 @@ func isRandom(op transforms.Op) bool {
 	return ok
 }
 
-// maxVariants bounds the variants that a Runner keeps; when there are more, it
-// starts again. Colours changed in random order with two flips, gray and erasing
-// have 384.
+// maxVariants bounds the variants that a Runner keeps; beyond it, the Runner
+// drops all of them. Colour changes in random order with two flips, grayscale
+// and erasing have 384.
 const maxVariants = 1024
 
-// drawing is what a Runner of a random graph has.
+// drawing is the state of a Runner of a random graph.
 type drawing struct {
 	draw     *transforms.Draw
-	at       rng.Point // that keys are for
-	keys     []rng.Key // of the steps
+	at       rng.Point // the seed and epoch of keys
+	keys     []rng.Key // one for each step
 	types    map[reflect.Type]byte
 	variants map[string]*variant
-	name     []byte // of the variant: for every random step the number of ops, what they are, and the outputs' kinds
-	ops      []transforms.Op
-	counts   []int // how many of ops each random step has
-	known    []tensor.Desc
-	one, in  []tensor.Desc
-	src      []*tensor.Tensor
+	// name is the key of the variant: for every random step the number of its ops,
+	// their types and kinds, and the kinds of the outputs.
+	name    []byte
+	ops     []transforms.Op
+	counts  []int // the number of ops of each random step
+	known   []tensor.Desc
+	one, in []tensor.Desc
+	src     []*tensor.Tensor
 }
 
 type variant struct {
 	runner *Runner
-	ops    []transforms.Op // drawn ones
-	steps  []int           // of the random graph, for every step of the variant's
-	// outputs are the variant's, for every output of the random graph.
+	ops    []transforms.Op // the drawn ops
+	steps  []int           // the step of the random graph, for each step of the variant
+	// outputs maps the outputs of the random graph to those of the variant.
 	outputs []int
 }
 
@@ -116,7 +118,8 @@ func (r *Runner) runRandom(inputs []*tensor.Tensor) ([]*tensor.Tensor, error) {
 	return r.outputs, nil
 }
 
-// originalStep is a variant's error with the step of the random graph.
+// originalStep returns a variant's error with the step number of the random
+// graph.
 func (r *Runner) originalStep(v *variant, err error) error {
 	var se *StepError
 	if errors.As(err, &se) {
@@ -125,7 +128,7 @@ func (r *Runner) originalStep(v *variant, err error) error {
 	return err
 }
 
-// setKeys makes the keys of the steps for an epoch.
+// setKeys computes the keys of the steps for an epoch.
 func (d *drawing) setKeys(g *Graph, at rng.Point) {
 	at.Ordinal = 0
 	if d.keys != nil && d.at == at {
@@ -142,7 +145,8 @@ func (d *drawing) setKeys(g *Graph, at rng.Point) {
 	d.at = at
 }
 
-// drawOps draws all random steps, and follows the descriptions through all steps.
+// drawOps draws the ops of all random steps, and infers descriptions through
+// all steps.
 func (r *Runner) drawOps() error {
 	d := r.drawing
 	d.draw.Begin()
@@ -201,7 +205,8 @@ func (r *Runner) drawOps() error {
 	return nil
 }
 
-// appendKinds appends the parameters of an op that are no numbers: names and booleans.
+// appendKinds appends the parameters of an op that are not numbers: enums and
+// booleans.
 func appendKinds(b []byte, op reflect.Value) []byte {
 	for i := range op.NumField() {
 		switch f := op.Field(i); f.Kind() {
@@ -216,7 +221,7 @@ func appendKinds(b []byte, op reflect.Value) []byte {
 	return b
 }
 
-// newVariant compiles the graph of the ops drawn, with ops of its own in their place.
+// newVariant compiles the graph of the drawn ops, with its own copies of them.
 func (r *Runner) newVariant() (*variant, error) {
 	d, p := r.drawing, r.plan
 	v := &variant{}
@@ -264,7 +269,7 @@ func (r *Runner) newVariant() (*variant, error) {
 		}
 		ops = ops[n:]
 	}
-	// Two outputs may be one now, where nothing was drawn between them.
+	// Two outputs may be the same column if nothing was drawn between them.
 	for _, o := range columns(p.outputs) {
 		j := slices.Index(g.Outputs, o)
 		if j < 0 {
@@ -281,7 +286,7 @@ func (r *Runner) newVariant() (*variant, error) {
 	return v, nil
 }
 
-// outdate makes the fused steps look at the parameters of the drawn ops again.
+// outdate makes the fused steps read the parameters of the drawn ops again.
 func (r *Runner) outdate(drawn []transforms.Op) error {
 	for i, s := range r.plan.steps {
 		f, ok := s.op.(*fused)
@@ -292,7 +297,7 @@ func (r *Runner) outdate(drawn []transforms.Op) error {
 		if f.table == nil || !slices.ContainsFunc(f.table.ops, func(op transforms.Op) bool { return slices.Contains(drawn, op) }) {
 			continue
 		}
-		if err := f.table.make(); err != nil {
+		if err := f.table.update(); err != nil {
 			return r.plan.graph.stepErr(s.first, err)
 		}
 	}

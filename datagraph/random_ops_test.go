@@ -13,7 +13,7 @@ import (
 	t "github.com/infer-prep/infer-prep/transforms"
 )
 
-// trainingOps are lists of ops as trainings have them.
+// trainingOps returns typical lists of training ops.
 func trainingOps() map[string][]t.Op {
 	erase := t.NewRandomErasing()
 	erase.Probability = 0.7
@@ -54,7 +54,8 @@ func trainingOps() map[string][]t.Op {
 	}
 }
 
-// TestRandomOps: with all passes a random graph gives what it gives without any.
+// TestRandomOps checks that a random graph has the same outputs with and
+// without passes.
 func TestRandomOps(test *testing.T) {
 	images := []*tensor.Tensor{testImage(test, "jpeg_large.jpg"), testImage(test, "png_rgba8.png"), testImage(test, "jpeg_large_prog.jpg")}
 	for name, ops := range trainingOps() {
@@ -79,7 +80,7 @@ func TestRandomOps(test *testing.T) {
 			}
 			require.Greater(test, len(differ), 20)
 			if name == "noise" || name == "lists" || name == "colour" {
-				return // whose lists of ops are many
+				return // too many lists of ops to compare
 			}
 			fused.At.Ordinal = 0
 			again := func() {
@@ -95,7 +96,8 @@ func TestRandomOps(test *testing.T) {
 	}
 }
 
-// TestRandomOpsForms: a graph with random ops and lists of ops in JSON and msgp.
+// TestRandomOpsForms writes and reads graphs with random ops and op lists as
+// JSON and msgp.
 func TestRandomOpsForms(test *testing.T) {
 	for name, ops := range trainingOps() {
 		g := datagraph.New(ops...)

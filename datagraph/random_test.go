@@ -17,7 +17,8 @@ func randomGraph() *datagraph.Graph {
 	return datagraph.New(t.NewDecode(), t.NewResizedCrop(3, 4, 100, 90, 64, 64), t.NewRandomHorizontalFlip(), t.NewToTensor())
 }
 
-// TestRandomRun: a random graph gives what the graph of the ops drawn gives.
+// TestRandomRun checks that a random graph has the outputs of the graph of the
+// drawn ops.
 func TestRandomRun(test *testing.T) {
 	p, err := datagraph.Compile(randomGraph(), datagraph.CompileOptions{})
 	require.NoError(test, err)
@@ -59,7 +60,7 @@ func TestRandomRun(test *testing.T) {
 	var se *datagraph.StepError
 	require.ErrorAs(test, err, &se)
 	require.Equal(test, "decode", se.Op)
-	// The plain way gives the same.
+	// The plan without passes has the same outputs.
 	q, err := datagraph.Compile(randomGraph(), datagraph.CompileOptions{Disable: datagraph.Passes()})
 	require.NoError(test, err)
 	rq := q.NewRunner()
@@ -76,8 +77,8 @@ func TestRandomIsNotApplied(test *testing.T) {
 	require.ErrorIs(test, t.NewRandomHorizontalFlip().Apply(c, nil, nil), t.ErrNotDrawn)
 }
 
-// TestRandomOutputsThatAreOne: what was there before a random op that draws nothing,
-// and what is there after it, are both outputs.
+// TestRandomOutputsThatAreOne outputs a column before and after a random op
+// that draws nothing.
 func TestRandomOutputsThatAreOne(test *testing.T) {
 	g := datagraph.New(t.NewDecode(), t.NewResizedCrop(3, 4, 100, 90, 64, 64))
 	g.Then(t.NewRandomHorizontalFlip(), []string{"image"}, []string{"flipped"})

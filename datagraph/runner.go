@@ -11,31 +11,31 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// Runner runs a Plan again and again in memory of its own, which grows to what
-// the largest sample needed and then stays: in steady state a run allocates
-// nothing. A Runner is used by one goroutine at a time.
+// Runner runs a Plan repeatedly. It keeps its memory between runs, which grows
+// to the needs of the largest sample: in steady state a run allocates nothing.
+// A Runner must not be used by several goroutines at once.
 type Runner struct {
 	plan    *Plan
 	buffers [][]byte
 	steps   []runStep
 	values  []*tensor.Tensor
-	own     []tensor.Tensor // what values point to, but for the inputs
+	own     []tensor.Tensor // the targets of values, except for the inputs
 	outputs []*tensor.Tensor
-	scratch *transforms.Context // whose siblings are the steps'
-	unfused *Runner             // of plan.unfused, in the same memory; nil until it is needed
-	last    *Runner             // that gave the outputs: this one, unfused, or a variant's
-	// lastOutputs are last's, for every output of a random graph.
+	scratch *transforms.Context // the steps' contexts are its siblings
+	unfused *Runner             // runs plan.unfused in the same memory; nil until needed
+	last    *Runner             // made the last outputs: this one, unfused, or a variant's
+	// lastOutputs maps the outputs of a random graph to those of last.
 	lastOutputs []int
 
-	// At is the sample that random ops are drawn for. It may be set before every
-	// run, and has no meaning for a graph without random ops.
+	// At identifies the sample that random ops draw for. Set it before each
+	// run. It has no effect on a graph without random ops.
 	At rng.Point
 
-	drawing *drawing // of a graph with random ops; nil before the first run
+	drawing *drawing // the state of random ops; nil before the first run
 
-	// OnStep, if it is not nil, is called after every step of the graph with the
+	// OnStep, if not nil, is called after every step of the graph with the
 	// step's number and its outputs, which are valid until it returns. An error
-	// ends the run. The plan is then run without passes.
+	// ends the run. The plan then runs without passes.
 	OnStep func(step int, out []*tensor.Tensor) error
 }
 
@@ -45,7 +45,7 @@ type runStep struct {
 	src, dst []*tensor.Tensor
 }
 
-// NewRunner makes a Runner. It allocates almost nothing before the first run.
+// NewRunner returns a Runner. Most of its memory is allocated by the first run.
 func (p *Plan) NewRunner() *Runner { return p.newRunner(transforms.NewContext(p.options.Limits)) }
 
 func (p *Plan) newRunner(scratch *transforms.Context) *Runner {
@@ -71,11 +71,11 @@ func (p *Plan) newRunner(scratch *transforms.Context) *Runner {
 
 // Run computes the graph's outputs, then its side outputs, in the order of
 // Plan.Outputs. The inputs, in the order of Graph.Inputs, may be strided views;
-// they are not written. The outputs are the Runner's own memory: they are valid
-// until its next Run, and must be cloned to be kept longer.
+// Run does not write to them. The outputs belong to the Runner and are valid
+// until its next Run; clone them to keep them longer.
 //
-// Errors are a *StepError that names the step, and wrap the op's or decoder's
-// own error. After an error the Runner can be used again.
+// An error in a step is a *StepError, which wraps the error of the op or
+// decoder. After an error the Runner can be used again.
 func (r *Runner) Run(inputs ...*tensor.Tensor) ([]*tensor.Tensor, error) {
 	if r.plan.random {
 		return r.runRandom(inputs)
@@ -92,8 +92,8 @@ func (r *Runner) Run(inputs ...*tensor.Tensor) ([]*tensor.Tensor, error) {
 	if err == nil || isDecoders(err) {
 		return out, err
 	}
-	// Steps without passes say what is wrong, or find nothing wrong: a fused op
-	// may have declined, or the memory may have gone to a step that shares less.
+	// Run the steps without passes. They report the error, or succeed: a fused op
+	// may have declined, or used memory that the separate steps would share.
 	plain := r.plain()
 	if out, err = plain.run(inputs); errors.Is(err, codec.ErrLimit) {
 		plain.forget()
@@ -103,21 +103,23 @@ func (r *Runner) Run(inputs ...*tensor.Tensor) ([]*tensor.Tensor, error) {
 	return out, err
 }
 
-// Take gives output i of the last Run away, with its memory: it stays valid, and
-// the Runner uses spare instead, which may be nil or the memory of another tensor
-// that nobody needs any more. Not own if the output is one of the inputs, or one
-// with an output before it, which no random op changed: then it is as valid as that
-// one, and spare is not used. An output is taken once.
+// Take transfers output i of the last Run to the caller, with its memory. The
+// Runner uses spare instead, which may be nil or the memory of a tensor that is
+// no longer needed. Each output can be taken once.
+//
+// own is false if the output is an input, or an earlier output that no random
+// op changed. The tensor then lives only as long as that input or output, and
+// spare is unused.
 func (r *Runner) Take(i int, spare []byte) (t tensor.Tensor, own bool) {
 	l := r.last
-	one := false // with an output before
+	shared := false // with an earlier output
 	if r.plan.random {
 		j := r.lastOutputs[i]
-		one = slices.Index(r.lastOutputs, j) < i
+		shared = slices.Index(r.lastOutputs, j) < i
 		i = j
 	}
 	v := l.plan.outputs[i]
-	if one || v < l.plan.inputs {
+	if shared || v < l.plan.inputs {
 		return *l.values[v], false
 	}
 	t = *l.values[v]
@@ -125,13 +127,14 @@ func (r *Runner) Take(i int, spare []byte) (t tensor.Tensor, own bool) {
 	return t, true
 }
 
-// isDecoders reports whether a decoder refused its input, as it would without passes.
+// isDecoders reports whether a decoder refused its input. It would do so
+// without passes as well.
 func isDecoders(err error) bool {
 	var ce *codec.Error
 	return errors.As(err, &ce)
 }
 
-// plain is a Runner of the plan without passes in the same memory.
+// plain returns a Runner of the plan without passes in the same memory.
 func (r *Runner) plain() *Runner {
 	if r.unfused == nil {
 		u := r.plan.unfused.newRunner(r.scratch)
@@ -145,7 +148,7 @@ func (r *Runner) plain() *Runner {
 	return r.unfused
 }
 
-// forget lets go of the memory of earlier runs.
+// forget releases the memory of earlier runs.
 func (r *Runner) forget() { clear(r.buffers) }
 
 func (r *Runner) run(inputs []*tensor.Tensor) ([]*tensor.Tensor, error) {
@@ -167,7 +170,7 @@ func (r *Runner) run(inputs []*tensor.Tensor) ([]*tensor.Tensor, error) {
 func (r *Runner) bind(inputs []*tensor.Tensor) error {
 	g := r.plan.graph
 	if len(inputs) != len(g.Inputs) {
-		return fmt.Errorf("datagraph: %d inputs, want %d", len(inputs), len(g.Inputs))
+		return fmt.Errorf("datagraph: run: %d inputs, want %d", len(inputs), len(g.Inputs))
 	}
 	for i, t := range inputs {
 		if t == nil || !g.Inputs[i].Desc.Matches(t.Desc) {
@@ -175,14 +178,14 @@ func (r *Runner) bind(inputs []*tensor.Tensor) error {
 			if t != nil {
 				d = t.Desc
 			}
-			return fmt.Errorf("datagraph: input %q is %v, want %v: %w", g.Inputs[i].Name, d, g.Inputs[i].Desc, transforms.ErrInput)
+			return fmt.Errorf("datagraph: run: input %q is %v, want %v: %w", g.Inputs[i].Name, d, g.Inputs[i].Desc, transforms.ErrInput)
 		}
 		r.values[i] = t
 	}
 	return nil
 }
 
-// infer fills in the descriptions of step i's outputs for the actual inputs.
+// infer computes the descriptions of step i's outputs for the actual inputs.
 func (r *Runner) infer(i int) error {
 	s, st := &r.plan.steps[i], &r.steps[i]
 	for j, v := range s.in {
@@ -219,7 +222,7 @@ func (r *Runner) step(i int) error {
 	return nil
 }
 
-// place gives value v its memory: its buffer, grown if it must be.
+// place assigns memory to value v: its buffer, enlarged if necessary.
 func (r *Runner) place(v int, d tensor.Desc) error {
 	if err := d.Check(); err != nil {
 		return err
@@ -246,9 +249,9 @@ func (r *Runner) place(v int, d tensor.Desc) error {
 	return nil
 }
 
-// Infer gives the descriptions of the outputs of every step of the graph for
-// these inputs, reading headers but running nothing. Only ops that read graph
-// inputs can look at data; what depends on other data stays Unknown.
+// Infer returns the descriptions of the outputs of every step of the graph for
+// these inputs. It reads headers and runs nothing. Sizes that depend on other
+// data than the inputs are tensor.Unknown.
 func (r *Runner) Infer(inputs ...*tensor.Tensor) ([][]tensor.Desc, error) {
 	if r.plan.unfused != nil {
 		return r.plain().Infer(inputs...)

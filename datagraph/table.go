@@ -7,21 +7,21 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// table is what becomes of the 256 values of each channel: entries of the final
-// dtype, 256 for a channel, and the final layout. It is not changed but by make.
+// table maps the 256 values of each channel to entries of the final dtype and
+// layout, 256 for each channel. Only update changes it.
 type table struct {
 	dtype  tensor.DType
 	layout tensor.Layout
 	data   []byte
 
 	ops    []transforms.Op
-	images []*tensor.Tensor // all values of every channel, and what each op makes of them
+	images []*tensor.Tensor // all values of every channel, then the output of each op
 	ctx    []*transforms.Context
 }
 
-// tableOf runs pointwise ops on an image of all values of every channel. Not ok
-// if they cannot be run.
-func tableOf(ops []transforms.Op, d tensor.Desc) (_ *table, ok bool) {
+// newTable builds a table by running pointwise ops on an image with all values
+// of every channel. ok is false if the ops cannot run.
+func newTable(ops []transforms.Op, d tensor.Desc) (_ *table, ok bool) {
 	ch := d.Channels()
 	t, err := tensor.New(tensor.Image(tensor.Uint8, d.Layout, 1, 256, ch))
 	if err != nil {
@@ -53,12 +53,12 @@ func tableOf(ops []transforms.Op, d tensor.Desc) (_ *table, ok bool) {
 	if t.Layout == tensor.HWC {
 		r.data = tensor.Alloc(len(t.Data))
 	}
-	return r, r.make() == nil
+	return r, r.update() == nil
 }
 
-// make computes the entries with the parameters that the ops have now, which
-// leave the descriptions as they are.
-func (r *table) make() error {
+// update computes the entries with the current parameters of the ops, which
+// must not change the descriptions.
+func (r *table) update() error {
 	for i, op := range r.ops {
 		r.ctx[i].Begin()
 		if err := op.Apply(r.ctx[i], r.images[i+1:][:1], r.images[i:][:1]); err != nil {
@@ -76,12 +76,13 @@ func (r *table) make() error {
 	return nil
 }
 
-// output writes rows of uint8 pixels to a tensor, through a table if there is one.
+// output writes rows of uint8 pixels to a tensor, through a table if it has
+// one.
 type output struct {
 	table *table
 	ch    int
-	line  int // elements of a row of an HWC tensor, pixels of a CHW one
-	plane int // elements of a plane of a CHW tensor, 0 for HWC
+	line  int // the elements of an HWC row, or the pixels of a CHW row
+	plane int // the elements of a CHW plane; 0 for HWC
 	u8    []uint8
 	u16   []uint16
 	u32   []int32
@@ -113,7 +114,7 @@ func (o *output) begin(dst *tensor.Tensor, t *table, ch int) {
 	}
 }
 
-// row writes one row or several whole ones, from row y on.
+// row writes one or more whole rows, from row y on.
 func (o *output) row(y int, pix []byte) {
 	at := y * o.line
 	switch {
@@ -138,7 +139,7 @@ func lookup[T kernel.Word](o *output, dst []T, pix []byte, table []T) {
 	}
 }
 
-// planes looks up an image whose channels are planes.
+// planes writes an image whose channels are planes, through the table.
 func (o *output) planes(pix []byte) {
 	switch {
 	case o.u8 != nil:

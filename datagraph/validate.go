@@ -9,12 +9,12 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// ErrGraph is the error of a graph that cannot be: a column used before it is
-// produced, a bad name, a wrong number of columns.
+// ErrGraph reports an invalid graph: a column that is used before it is
+// produced, an invalid name, or a wrong number of columns.
 var ErrGraph = errors.New("invalid graph")
 
-// maxSteps and maxColumns bound what a graph file can make the program do. The
-// longest graph known (a vision-language processor) has below 30 steps.
+// The limits of a graph, which bound the work that a graph file can cause. The
+// longest known graph (a vision-language processor) has fewer than 30 steps.
 const (
 	maxSteps   = 1000
 	maxColumns = 100
@@ -25,7 +25,8 @@ func graphErr(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrGraph, fmt.Sprintf(format, args...))
 }
 
-// Validate checks names, columns and every op's parameters, not shapes; see Infer.
+// Validate checks names, columns and the parameters of every op. Infer also
+// checks shapes.
 func (g *Graph) Validate() error {
 	if len(g.Inputs) == 0 || len(g.Inputs) > maxColumns {
 		return fmt.Errorf("datagraph: %w", graphErr("%d inputs, want 1 to %d", len(g.Inputs), maxColumns))
@@ -42,7 +43,7 @@ func (g *Graph) Validate() error {
 			return fmt.Errorf("datagraph: input: %w", err)
 		}
 		if have[c.Name] {
-			return fmt.Errorf("datagraph: %w", graphErr("two inputs are named %q", c.Name))
+			return fmt.Errorf("datagraph: %w", graphErr("two inputs are named %q, want different names", c.Name))
 		}
 		if err := c.Desc.Check(); err != nil {
 			return fmt.Errorf("datagraph: input %q: %w", c.Name, err)
@@ -59,7 +60,7 @@ func (g *Graph) Validate() error {
 			return fmt.Errorf("datagraph: %w", graphErr("output %q is not produced by any step", o))
 		}
 		if slices.Index(slices.Concat(g.Outputs, g.SideOutputs), o) != i {
-			return fmt.Errorf("datagraph: %w", graphErr("output %q is named twice", o))
+			return fmt.Errorf("datagraph: %w", graphErr("output %q is listed twice", o))
 		}
 	}
 	return nil
@@ -68,7 +69,7 @@ func (g *Graph) Validate() error {
 func (g *Graph) validateStep(i int, have map[string]bool) error {
 	s := g.Steps[i]
 	if s.Op == nil {
-		return graphErr("no op")
+		return graphErr("the op is nil")
 	}
 	info := transforms.InfoOf(s.Op)
 	if len(s.In) != len(info.In) || len(s.Out) != len(info.Out) {
@@ -84,7 +85,7 @@ func (g *Graph) validateStep(i int, have map[string]bool) error {
 					return graphErr("column %q is used before step %d (%s) produces it", c, j, transforms.InfoOf(later.Op).Name)
 				}
 			}
-			return graphErr("column %q is not produced by any step before", c)
+			return graphErr("column %q is neither an input nor produced by an earlier step", c)
 		}
 	}
 	for j, c := range s.Out {
@@ -110,8 +111,8 @@ func checkName(s string) error {
 	return nil
 }
 
-// Infer gives the descriptions of every step's outputs when the inputs are
-// those of g.Inputs. Sizes that depend on the data are tensor.Unknown.
+// Infer returns the descriptions of every step's outputs for inputs as
+// described by g.Inputs. Sizes that depend on the data are tensor.Unknown.
 func (g *Graph) Infer() ([][]tensor.Desc, error) {
 	if err := g.Validate(); err != nil {
 		return nil, err

@@ -1,10 +1,14 @@
-// Package eager runs ops on one image at once:
+// Package eager runs preprocessing ops on one image, without a graph or a
+// runner to set up:
 //
 //	t, err := eager.Apply(jpegBytes, transforms.NewDecode(), transforms.NewResizeShortest(256), …)
 //
-// It is a graph that is compiled, run once and dropped, so its bytes are those
-// of every other engine. For many images with the same ops compile once
-// (package datagraph) and keep the Runner: that allocates nothing per image.
+// Apply compiles a graph, runs it once and drops it, so its bytes are those of
+// every other engine. To process many images with the same ops, compile once
+// with package datagraph and keep the Runner, which allocates nothing per
+// image.
+//
+// The package imports the decoders of all image formats.
 package eager
 
 import (
@@ -17,19 +21,19 @@ import (
 )
 
 // Apply runs the ops in order on image, an encoded image ([]byte) or a tensor,
-// with codec.DefaultLimits. It returns the tensor that the last op gives, which
-// is the caller's. Of ops with several outputs only the image goes on; use a
-// graph for the others. It is safe for concurrent use.
+// within the default limits. It returns the image output of the last op; the
+// caller owns it. To get the other outputs of ops, use a graph. Apply is safe
+// for concurrent use.
 //
-// Errors wrap those of the ops and decoders: codec.ErrFormat, codec.ErrLimit,
-// transforms.ErrParam, transforms.ErrInput, …
+// Errors wrap those of the ops and decoders, such as codec.ErrFormat,
+// codec.ErrLimit, transforms.ErrParam and transforms.ErrInput.
 func Apply[I []byte | *tensor.Tensor](image I, ops ...transforms.Op) (*tensor.Tensor, error) {
 	in, ok := any(image).(*tensor.Tensor)
 	if !ok {
 		in = tensor.FromBytes(any(image).([]byte))
 	}
 	if in == nil {
-		return nil, fmt.Errorf("eager: no tensor: %w", transforms.ErrInput)
+		return nil, fmt.Errorf("eager: apply: %w: the tensor is nil", transforms.ErrInput)
 	}
 	g := datagraph.New(ops...)
 	g.Inputs[0].Desc = in.Desc
@@ -42,7 +46,7 @@ func Apply[I []byte | *tensor.Tensor](image I, ops ...transforms.Op) (*tensor.Te
 		return nil, err
 	}
 	if len(ops) == 0 {
-		return out[0].Clone(), nil // it is the caller's input, not the Runner's
+		return out[0].Clone(), nil // the output is the caller's input
 	}
 	return out[0], nil
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// The tensor that torchvision makes for an ImageNet classifier, from a JPEG; the
-// digest is that of torchvision 0.29.2 on Pillow 13.0.0.
+// The input tensor of torchvision's ImageNet classifiers, from a JPEG. The
+// digest is that of torchvision 0.29.2 with Pillow 13.0.0.
 func Example() {
 	jpeg, err := os.ReadFile("../testdata/images/jpeg_large.jpg")
 	if err != nil {
@@ -51,14 +51,14 @@ func TestApply(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, direct.Data, image.Data)
 
-	// One call and two calls give the same.
+	// One call and two calls have the same result.
 	one, err := eager.Apply(data, transforms.NewDecode(), transforms.NewResize(20, 30), transforms.NewHWC2CHW())
 	require.NoError(t, err)
 	two, err := eager.Apply(image, transforms.NewResize(20, 30), transforms.NewHWC2CHW())
 	require.NoError(t, err)
 	require.Equal(t, one, two)
 
-	// The result is the caller's, also when nothing was done.
+	// The caller owns the result even if there are no ops.
 	same, err := eager.Apply(image)
 	require.NoError(t, err)
 	require.Equal(t, image.Data, same.Data)

@@ -9,7 +9,7 @@ import (
 	"github.com/infer-prep/infer-prep/modelbundle"
 )
 
-// TestClasses: package device knows them by the same names, and in the same order.
+// TestClasses checks that package device has the same names in the same order.
 func TestClasses(t *testing.T) {
 	for i, name := range []string{modelbundle.Exact, modelbundle.Within1, modelbundle.Approximate} {
 		require.Equal(t, name, (device.Exact - device.Class(i)).String())

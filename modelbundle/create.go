@@ -14,38 +14,42 @@ import (
 	"github.com/infer-prep/infer-prep/datagraph"
 )
 
-// Content is what a bundle is made of.
+// Content is the content of a bundle to create.
 type Content struct {
-	// Graph is the inference data graph: its ops are registered, and none is random.
+	// Graph is the preprocessing graph. Required. Its ops must be registered,
+	// and none may be random.
 	Graph *datagraph.Graph
-	// Versions are those of the libraries that training preprocessed with:
-	// "Pillow": "13.0.0". What the graph reproduces it says itself (Graph.Reference).
+	// Versions are the versions of the libraries that training preprocessed
+	// with, by name: "Pillow": "13.0.0". Graph.Reference says what the graph
+	// reproduces.
 	Versions map[string]string
-	// Least is the least exact class that is accepted of a device: Exact, Within1
-	// or Approximate. Empty is Exact.
+	// Least is the least exact class that a device may have: Exact, Within1 or
+	// Approximate. Default: Exact.
 	Least string
-	// Models are the encoded models, by different names.
+	// Models are the encoded models. Their names must differ.
 	Models []Model
-	// Labels are the names of the model's classes, by index; without line breaks.
+	// Labels are the names of the model's classes, by index, without line
+	// breaks.
 	Labels []string
-	// Meta is anything about the model, in UTF-8.
+	// Meta is any information about the model, in UTF-8.
 	Meta map[string]string
-	// Goldens are golden samples of Graph, as MakeGolden and GoldenOf make them, by different names.
+	// Goldens are golden samples of Graph, made by MakeGolden or GoldenOf.
+	// Their names must differ.
 	Goldens []Golden
 	// Sections are further sections, by name.
 	Sections map[string][]byte
 }
 
-// ErrRandom is the error of a graph with random ops, which has no golden samples.
+// ErrRandom reports a graph with random ops, which cannot have golden samples.
 var ErrRandom = errors.New("the graph has random ops")
 
 func content(format string, args ...any) error {
 	return fmt.Errorf("modelbundle: %w: %w", ErrContent, fmt.Errorf(format, args...))
 }
 
-// Create writes a bundle. Equal content gives equal bytes: names are sorted, and
-// there is no clock in it. What cannot be in a bundle is ErrContent, before
-// anything is written; other errors are those of w. It does not run the golden samples.
+// Create writes a bundle. Equal content has equal bytes: names are sorted, and
+// no time is stored. Invalid content is ErrContent, before anything is written;
+// other errors are those of w. Create does not run the golden samples.
 func Create(w io.Writer, c *Content) error {
 	m, data, err := c.manifest()
 	if err != nil {
@@ -64,7 +68,8 @@ func Create(w io.Writer, c *Content) error {
 	return p.err
 }
 
-// padded writes, and zeros to the next multiple of 64; it keeps the first error.
+// padded writes data with zeros up to the next multiple of 64. It keeps the
+// first error.
 type padded struct {
 	w   io.Writer
 	n   int64
@@ -83,7 +88,7 @@ func (p *padded) pad() {
 	p.write(zeros[:aligned(p.n)-p.n])
 }
 
-// manifest makes the manifest and the bytes of all sections.
+// manifest returns the manifest and the bytes of all sections.
 func (c *Content) manifest() (*manifest, map[string][]byte, error) {
 	if c.Graph == nil {
 		return nil, nil, content("no graph")
@@ -108,7 +113,7 @@ func (c *Content) manifest() (*manifest, map[string][]byte, error) {
 	}
 	for name, b := range c.Sections {
 		if reserved(name) {
-			return nil, nil, content("section name %q is taken by bundles themselves", name)
+			return nil, nil, content("section name %q is taken by the format", name)
 		}
 		data[name] = b
 	}
@@ -119,7 +124,7 @@ func (c *Content) manifest() (*manifest, map[string][]byte, error) {
 			return nil, nil, content("two models are named %q", x.Name)
 		}
 		if x.Format == "" {
-			return nil, nil, content("model %q has no format, want onnx, tflite or another word", x.Name)
+			return nil, nil, content("model %q has no format, want \"onnx\", \"tflite\" or another word", x.Name)
 		}
 		data[name], formats[name] = x.Data, x.Format
 	}
@@ -148,13 +153,13 @@ func (c *Content) manifest() (*manifest, map[string][]byte, error) {
 		m.sections = append(m.sections, Section{Name: name, Format: formats[name], Offset: aligned(end), Size: int64(len(b)), SHA256: sha256.Sum256(b)})
 		end = aligned(end) + int64(len(b))
 	}
-	if err := m.check(); err != nil {
+	if err := m.validate(); err != nil {
 		return nil, nil, content("%w", err)
 	}
 	return m, data, nil
 }
 
-// checkGraph refuses graphs that no bundle holds.
+// checkGraph refuses graphs that a bundle cannot hold.
 func checkGraph(g *datagraph.Graph) error {
 	if _, err := g.Infer(); err != nil {
 		return err
@@ -165,7 +170,8 @@ func checkGraph(g *datagraph.Graph) error {
 	return nil
 }
 
-// fits holds a golden sample's outputs against those of the graph: some of them, in their order.
+// fits checks that a golden sample's outputs are outputs of the graph, in the
+// same order.
 func fits(g *datagraph.Graph, s *Golden) error {
 	names := slices.Concat(g.Outputs, g.SideOutputs)
 	last := -1
@@ -175,7 +181,7 @@ func fits(g *datagraph.Graph, s *Golden) error {
 			return fmt.Errorf("golden sample %q has an output %q, the graph has %q", s.Name, e.Name, names)
 		}
 		if i <= last {
-			return fmt.Errorf("golden sample %q has its output %q not once and in the order of the graph's, %q", s.Name, e.Name, names)
+			return fmt.Errorf("golden sample %q has output %q twice or out of order, want the order %q", s.Name, e.Name, names)
 		}
 		last = i
 	}
@@ -185,7 +191,7 @@ func fits(g *datagraph.Graph, s *Golden) error {
 	return nil
 }
 
-// Labels are text, each on a line of its own.
+// appendLabels appends the labels as text, one on each line.
 func appendLabels(b []byte, labels []string) ([]byte, error) {
 	if len(labels) > maxLabels {
 		return nil, fmt.Errorf("%d labels, want at most %d", len(labels), maxLabels)
@@ -202,7 +208,7 @@ func appendLabels(b []byte, labels []string) ([]byte, error) {
 func parseLabels(b []byte) ([]string, error) {
 	s := string(b)
 	if !strings.HasSuffix(s, "\n") || !utf8.ValidString(s) || strings.Contains(s, "\r") {
-		return nil, errors.New("want lines of UTF-8, each with a line feed")
+		return nil, errors.New("want lines of UTF-8 that each end with a line feed")
 	}
 	if n := strings.Count(s, "\n"); n > maxLabels {
 		return nil, fmt.Errorf("%d labels, want at most %d", n, maxLabels)
@@ -210,10 +216,11 @@ func parseLabels(b []byte) ([]string, error) {
 	return strings.Split(s[:len(s)-1], "\n"), nil
 }
 
-// Metadata is a JSON object of strings, its members sorted.
+// marshalMeta returns the metadata as a JSON object of strings with sorted
+// members.
 func marshalMeta(meta map[string]string) ([]byte, error) {
 	for k, v := range meta {
-		if !utf8.ValidString(k) || !utf8.ValidString(v) { // which JSON would replace silently
+		if !utf8.ValidString(k) || !utf8.ValidString(v) { // JSON would replace the bytes silently
 			return nil, fmt.Errorf("%q: %q is not UTF-8", k, v)
 		}
 	}
@@ -225,7 +232,7 @@ func parseMeta(b []byte) (map[string]string, error) {
 	if !utf8.Valid(b) {
 		return nil, errors.New("not UTF-8")
 	}
-	// Tokens, since Unmarshal takes the last of several members with one name.
+	// Read tokens: Unmarshal would accept several members of the same name.
 	d := json.NewDecoder(strings.NewReader(string(b)))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return nil, errors.Join(errors.New("want a JSON object"), err)

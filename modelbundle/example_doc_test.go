@@ -11,7 +11,7 @@ import (
 	x "github.com/infer-prep/infer-prep/transforms"
 )
 
-// exampleBundle is that of docs/format/bundle.md.
+// exampleBundle returns the bundle of docs/format/bundle.md.
 func exampleBundle(t *testing.T) []byte {
 	g := datagraph.New(x.NewDecode()).Rename("pixels")
 	g.Reference = "Pillow 13.0.0"
@@ -22,8 +22,8 @@ func exampleBundle(t *testing.T) []byte {
 	}))
 }
 
-// TestDocumentExample reads the bundle that docs/format/bundle.md prints: it is what
-// Create and Sign write, and it opens.
+// TestDocumentExample checks that the bundle printed in docs/format/bundle.md
+// opens, and equals the output of Create and Sign.
 func TestDocumentExample(t *testing.T) {
 	raw := hexdoc.Read(t, "..", "bundle")
 	want := exampleBundle(t)

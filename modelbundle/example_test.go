@@ -14,6 +14,8 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
+// Pack a model with its preprocessing and a golden sample, and verify the
+// bundle.
 func Example() {
 	g := datagraph.New(transforms.NewDecode(), transforms.NewResize(32, 32), transforms.NewToTensor()).Rename("pixel_values")
 	image, err := os.ReadFile("../testdata/images/jpeg_base_420.jpg")
@@ -34,7 +36,7 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	b, err := modelbundle.Open(file.Bytes(), modelbundle.DefaultLimits())
+	b, err := modelbundle.Open(file.Bytes(), modelbundle.Limits{})
 	if err != nil {
 		log.Fatal(err)
 	}

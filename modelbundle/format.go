@@ -17,7 +17,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// The parts of the file; see docs/format/bundle.md.
+// Constants of the file format; see docs/format/bundle.md.
 const (
 	magic      = "IPbundle"
 	headerSize = 64
@@ -25,36 +25,37 @@ const (
 	signedSize = 128
 )
 
-// What a manifest may hold. The largest bundles known have hundreds of golden samples.
+// The limits of a manifest. The largest known bundles have hundreds of golden
+// samples.
 const (
 	maxSections = 10_000
 	maxVersions = 256
-	maxOutputs  = 100 // as a graph may have
+	maxOutputs  = 100 // the limit of a graph
 	maxValues   = 64
 	maxText     = 1024
-	maxName     = 255 // of a section, as of a file
+	maxName     = 255 // the limit of most file systems
 	maxLabels   = 1 << 20
 )
 
-// The names of sections that have a meaning.
+// The names of sections that the format defines.
 const (
 	graphName    = "graph"
 	labelsName   = "labels"
 	metaName     = "meta"
-	manifestName = "manifest" // no section, but a name that Section knows
+	manifestName = "manifest" // not a section, but Section accepts it
 	modelPrefix  = "model/"
 	goldenPrefix = "golden/"
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// aligned is n, or the next multiple of 64 after it.
+// aligned rounds n up to a multiple of 64.
 func aligned(n int64) int64 { return (n + align - 1) &^ (align - 1) }
 
 // header is the first 64 bytes.
 type header struct {
-	signature int64 // bytes of the signature at the end: 0 or signedSize
-	size      int64 // of the manifest
+	signature int64 // the bytes of the signature at the end: 0 or signedSize
+	size      int64 // the bytes of the manifest
 	digest    [sha256.Size]byte
 }
 
@@ -71,7 +72,7 @@ func (h *header) append(b []byte) []byte {
 	return b
 }
 
-// headerSum is the checksum of all of the header but itself.
+// headerSum returns the checksum of the header without its checksum field.
 func headerSum(b []byte) uint32 {
 	return crc32.Update(crc32.Checksum(b[:12], castagnoli), castagnoli, b[16:headerSize])
 }
@@ -80,19 +81,19 @@ func headerSum(b []byte) uint32 {
 func (h *header) parse(b []byte, size int64) error {
 	const part = "header"
 	if len(b) < len(magic) || string(b[:len(magic)]) != magic {
-		return fail(part, 0, ErrFormat, "the file does not begin with %q", magic)
+		return fail(part, 0, ErrFormat, "the file does not start with %q", magic)
 	}
 	if len(b) < headerSize {
-		return fail(part, size, ErrFormat, "the file ends within it")
+		return fail(part, size, ErrFormat, "the file ends within the header")
 	}
 	if v := binary.LittleEndian.Uint32(b[8:]); v != Version {
 		return fail(part, 8, ErrVersion, "version %d, this build reads %d", v, Version)
 	}
 	if binary.LittleEndian.Uint32(b[12:]) != headerSum(b) {
-		return fail(part, 0, ErrDigest, "of its %d bytes", headerSize)
+		return fail(part, 0, ErrDigest, "checksum of %d bytes", headerSize)
 	}
 	if n := binary.LittleEndian.Uint32(b[16:]); n != headerSize {
-		return fail(part, 16, ErrFormat, "the manifest begins at %d, want %d", n, headerSize)
+		return fail(part, 16, ErrFormat, "the manifest starts at %d, want %d", n, headerSize)
 	}
 	n := binary.LittleEndian.Uint32(b[20:])
 	if n != 0 && n != signedSize {
@@ -107,18 +108,19 @@ func (h *header) parse(b []byte, size int64) error {
 	return nil
 }
 
-// manifest is what the file says of its sections.
+// manifest describes the sections of the file:
 //
 //	[least, reference, [[library, version]…],
 //	 [[name, format, offset, size, sha256]…],
 //	 [[name, [[output, dtype, layout, [size…], sha256, [[at, value]…]]…]]…]]
 //
-// Offsets in it count from the first section, so that they do not depend on its own length.
+// Offsets count from the first section, so that they do not depend on the
+// length of the manifest.
 type manifest struct {
 	least, reference string
-	versions         [][2]string // by library
-	sections         []Section   // by name
-	goldens          []Golden    // by name, without inputs
+	versions         [][2]string // sorted by library
+	sections         []Section   // sorted by name
+	goldens          []Golden    // sorted by name, without inputs
 }
 
 func (m *manifest) append(b []byte) []byte {
@@ -171,7 +173,7 @@ func (e *Expected) append(b []byte) []byte {
 	return b
 }
 
-// parseManifest reads a manifest and checks all that it says by itself.
+// parseManifest reads a manifest and validates it.
 func parseManifest(b []byte) (*manifest, error) {
 	r := reader{msgpread.Reader{B: b}}
 	m := &manifest{}
@@ -211,14 +213,14 @@ func parseManifest(b []byte) (*manifest, error) {
 	if len(r.B) > 0 {
 		return nil, fail(manifestName, at, ErrFormat, "%d bytes after its end", len(r.B))
 	}
-	if err := m.check(); err != nil {
+	if err := m.validate(); err != nil {
 		return nil, &Error{manifestName, -1, fmt.Errorf("%w: %w", ErrFormat, err)}
 	}
 	return m, nil
 }
 
-// check is what holds of every manifest, written or read.
-func (m *manifest) check() error {
+// validate checks the rules of every manifest, written or read.
+func (m *manifest) validate() error {
 	if !slices.Contains(classes, m.least) {
 		return fmt.Errorf("class %q, want one of %s", m.least, strings.Join(classes, ", "))
 	}
@@ -230,7 +232,7 @@ func (m *manifest) check() error {
 	}
 	for i, v := range m.versions {
 		if v[0] == "" || len(v[0]) > maxText || len(v[1]) > maxText || !utf8.ValidString(v[0]+v[1]) {
-			return fmt.Errorf("library %q of version %q, want 1 to %d bytes of UTF-8", v[0], v[1], maxText)
+			return fmt.Errorf("library %q of version %q, want at most %d bytes of UTF-8 and a name", v[0], v[1], maxText)
 		}
 		if i > 0 && m.versions[i-1][0] >= v[0] {
 			return fmt.Errorf("library %q after %q, want each once and in order", v[0], m.versions[i-1][0])
@@ -252,10 +254,10 @@ func (m *manifest) check() error {
 			return fmt.Errorf("section %q: %w", s.Name, err)
 		}
 		if isModel := strings.HasPrefix(s.Name, modelPrefix); isModel != (s.Format != "") {
-			return fmt.Errorf("section %q has format %q; models have one, and nothing else", s.Name, s.Format)
+			return fmt.Errorf("section %q has format %q; models have one, other sections must not", s.Name, s.Format)
 		}
 		if s.Size < 0 || s.Size > maxSize || s.Offset != aligned(end) {
-			what := "overlaps what is before it"
+			what := "overlaps the section before it"
 			if s.Size < 0 || s.Size > maxSize {
 				what = "has an impossible size"
 			} else if s.Offset > aligned(end) {
@@ -271,7 +273,7 @@ func (m *manifest) check() error {
 		graph = graph || s.Name == graphName
 		if strings.HasPrefix(s.Name, goldenPrefix) {
 			if goldens >= len(m.goldens) || m.goldens[goldens].Name != s.Name[len(goldenPrefix):] {
-				return fmt.Errorf("section %q is of no golden sample", s.Name)
+				return fmt.Errorf("section %q belongs to no golden sample", s.Name)
 			}
 			goldens++
 		}
@@ -284,7 +286,7 @@ func (m *manifest) check() error {
 	}
 	for _, g := range m.goldens {
 		for i := range g.Outputs {
-			if err := g.Outputs[i].check(); err != nil {
+			if err := g.Outputs[i].validate(); err != nil {
 				return fmt.Errorf("golden sample %q: output %q: %w", g.Name, g.Outputs[i].Name, err)
 			}
 		}
@@ -292,10 +294,11 @@ func (m *manifest) check() error {
 	return nil
 }
 
-// maxSize is that of a bundle, far below what int64 counts, so that sums do not overflow.
+// maxSize is the largest size of a bundle. It is far below the limit of int64,
+// so that sums cannot overflow.
 const maxSize = 1 << 60
 
-func (e *Expected) check() error {
+func (e *Expected) validate() error {
 	if err := e.Desc.Check(); err != nil {
 		return err
 	}
@@ -317,8 +320,8 @@ func (e *Expected) check() error {
 	return nil
 }
 
-// checkName refuses names of sections that could not be those of files, where
-// somebody may want to put them.
+// checkName refuses section names that cannot be file names, because tools may
+// extract sections to files.
 func checkName(s string) error {
 	ok := len(s) > 0 && len(s) <= maxName && utf8.ValidString(s) && s != manifestName && !strings.ContainsFunc(s, func(r rune) bool {
 		return unicode.IsControl(r) || r == '\\'
@@ -327,12 +330,12 @@ func checkName(s string) error {
 		ok = ok && part != "" && part != "." && part != ".."
 	}
 	if !ok {
-		return fmt.Errorf("section name %q, want 1 to %d bytes of UTF-8 without control characters and backslashes, parts between slashes, and not %q", s, maxName, manifestName)
+		return fmt.Errorf("section name %q, want 1 to %d bytes of UTF-8 without control characters, backslashes and empty, \".\" or \"..\" parts, other than %q", s, maxName, manifestName)
 	}
 	return nil
 }
 
-// reserved is true for names that mean something by themselves.
+// reserved reports whether the format gives a name a meaning.
 func reserved(s string) bool {
 	return s == graphName || s == labelsName || s == metaName || strings.HasPrefix(s, modelPrefix) || strings.HasPrefix(s, goldenPrefix)
 }
@@ -346,7 +349,7 @@ func checkFormat(s string) error {
 	return nil
 }
 
-// reader reads a manifest's values.
+// reader reads the values of a manifest.
 type reader struct{ msgpread.Reader }
 
 func (r *reader) int64() int64 { return msgpread.Read(&r.Reader, msgp.ReadInt64Bytes) }

@@ -12,12 +12,14 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// places is how many elements MakeGolden keeps of an output, evenly from the
-// first to the last: enough to see what is wrong, and small beside the digest.
+// places is the number of elements that a golden sample keeps of an output,
+// evenly spaced from the first to the last: enough to locate an error, and
+// small beside the digest.
 const places = 8
 
-// MakeGolden runs a graph of one encoded input on an encoded sample, on the CPU, and
-// keeps what comes out: the outputs and side outputs.
+// MakeGolden runs a graph on an encoded image, on the CPU, and returns the
+// sample with the outputs and side outputs. The graph must have one encoded
+// input.
 func MakeGolden(g *datagraph.Graph, name string, input []byte, limits codec.Limits) (Golden, error) {
 	s := Golden{Name: name, Input: input}
 	plan, err := goldenPlan(g, name, limits)
@@ -29,7 +31,7 @@ func MakeGolden(g *datagraph.Graph, name string, input []byte, limits codec.Limi
 		return s, fmt.Errorf("modelbundle: golden sample %q: %w", name, err)
 	}
 	for i, c := range plan.Outputs() {
-		e, err := Expect(c.Name, out[i])
+		e, err := newExpected(c.Name, out[i])
 		if err != nil {
 			return s, err
 		}
@@ -38,10 +40,11 @@ func MakeGolden(g *datagraph.Graph, name string, input []byte, limits codec.Limi
 	return s, nil
 }
 
-// GoldenOf is a sample with the tensors that training made of it, by the names of the
-// graph's outputs and side outputs, some of which may be missing. They have the dtypes
-// and shapes that the graph gives, or an axis of 1 before these, which is left out; what
-// has no layout takes the graph's. The graph is not run: Bundle.Verify compares.
+// GoldenOf returns a sample with tensors that training computed, named like the
+// graph's outputs and side outputs; some may be missing. They must have the
+// graph's dtypes and shapes. A leading axis of 1 is dropped, and a missing
+// layout is taken from the graph. GoldenOf does not run the graph;
+// Bundle.Verify compares.
 func GoldenOf(g *datagraph.Graph, name string, input []byte, outputs []tensor.Named) (Golden, error) {
 	s := Golden{Name: name, Input: input}
 	plan, err := goldenPlan(g, name, codec.Limits{Pixels: -1, Bytes: -1, Scans: -1})
@@ -56,9 +59,9 @@ func GoldenOf(g *datagraph.Graph, name string, input []byte, outputs []tensor.Na
 			}
 			t, err := unbatched(o.T, c.Desc)
 			if err != nil {
-				return s, content("golden sample %q: output %q %w", name, c.Name, err)
+				return s, content("golden sample %q: output %q: %w", name, c.Name, err)
 			}
-			e, err := Expect(c.Name, t)
+			e, err := newExpected(c.Name, t)
 			if err != nil {
 				return s, err
 			}
@@ -67,12 +70,12 @@ func GoldenOf(g *datagraph.Graph, name string, input []byte, outputs []tensor.Na
 		}
 	}
 	if used != len(outputs) || used == 0 {
-		return s, content("golden sample %q: %d tensors, of which %d are outputs of the graph", name, len(outputs), used)
+		return s, content("golden sample %q: %d tensors, %d of them outputs of the graph", name, len(outputs), used)
 	}
 	return s, nil
 }
 
-// unbatched is a view of t of the description want.
+// unbatched returns a view of t that matches want.
 func unbatched(t *tensor.Tensor, want tensor.Desc) (*tensor.Tensor, error) {
 	v := *t
 	if n := t.Shape.Rank(); n == want.Shape.Rank()+1 && n > 1 && t.Shape.At(0) == 1 {
@@ -83,15 +86,15 @@ func unbatched(t *tensor.Tensor, want tensor.Desc) (*tensor.Tensor, error) {
 		v.Layout = want.Layout
 	}
 	if !want.Matches(v.Desc) {
-		return nil, fmt.Errorf("is %v, the graph gives %v", t.Desc, want)
+		return nil, fmt.Errorf("%v, want %v", t.Desc, want)
 	}
 	return &v, nil
 }
 
-// goldenPlan is the plan of a graph that golden samples can be of.
+// goldenPlan compiles a graph for golden samples.
 func goldenPlan(g *datagraph.Graph, name string, limits codec.Limits) (*datagraph.Plan, error) {
 	if len(g.Inputs) != 1 || g.Inputs[0].Desc != tensor.Encoded() {
-		return nil, content("golden sample %q: the graph does not take one encoded input", name)
+		return nil, content("golden sample %q: the graph has inputs %v, want one encoded input", name, g.Inputs)
 	}
 	if err := checkGraph(g); err != nil {
 		return nil, content("golden sample %q: %w", name, err)
@@ -103,40 +106,42 @@ func goldenPlan(g *datagraph.Graph, name string, limits codec.Limits) (*datagrap
 	return plan, nil
 }
 
-// Expect is what a golden sample keeps of an output: its digest, and some elements.
-func Expect(name string, t *tensor.Tensor) (Expected, error) {
+// newExpected returns the digest and some elements of an output.
+func newExpected(name string, t *tensor.Tensor) (Expected, error) {
 	e := Expected{Name: name, Desc: t.Desc}
 	var err error
-	if e.SHA256, err = Digest(t); err != nil || t.DType == tensor.Bytes {
+	if e.SHA256, err = tensorDigest(t); err != nil || t.DType == tensor.Bytes {
 		return e, err
 	}
 	n, value := t.Len(), tensor.Float64s(t)
 	for i := range min(n, places) {
 		at := i
 		if n > places {
-			at = i * (n - 1) / (places - 1) // no tensor is so large that this overflows
+			at = i * (n - 1) / (places - 1) // cannot overflow for any tensor in memory
 		}
 		e.Values = append(e.Values, Element{at, value(int(at))})
 	}
 	return e, nil
 }
 
-// Digest is the SHA-256 of a tensor's elements in row-major order, little-endian.
-func Digest(t *tensor.Tensor) (d [sha256.Size]byte, err error) {
+// tensorDigest returns the SHA-256 of a tensor's elements in row-major order,
+// little-endian.
+func tensorDigest(t *tensor.Tensor) (d [sha256.Size]byte, err error) {
 	h := sha256.New()
 	err = tensor.WriteRaw(h, t)
 	h.Sum(d[:0])
 	return d, err
 }
 
-// MismatchError is an output of a golden sample that is not what it must be. It is ErrGolden.
+// MismatchError reports an output of a golden sample that differs from the
+// expected one. It matches ErrGolden.
 type MismatchError struct {
 	Golden, Output string
 	Want, Got      tensor.Desc
-	// At is the index in row-major order of the first element that is known to
-	// differ, -1 if none of those that the bundle keeps does.
+	// At is the index in row-major order of the first kept element that
+	// differs, -1 if none of them does.
 	At                  int64
-	WantValue, GotValue float64 // of that element
+	WantValue, GotValue float64 // the values of that element
 }
 
 func (e *MismatchError) Error() string {
@@ -145,15 +150,15 @@ func (e *MismatchError) Error() string {
 	case e.Want != e.Got:
 		return s + fmt.Sprintf("is %v, want %v", e.Got, e.Want)
 	case e.At < 0:
-		return s + "differs, though none of the elements that the bundle keeps does"
+		return s + "differs in an element that the bundle does not keep"
 	}
 	return s + fmt.Sprintf("at %v: got %v, want %v", position(e.Want.Shape, e.At), e.GotValue, e.WantValue)
 }
 
-// Is makes it ErrGolden.
+// Is reports whether target is ErrGolden.
 func (e *MismatchError) Is(target error) bool { return target == ErrGolden }
 
-// position is an index in row-major order, by axis.
+// position converts an index in row-major order to an index along each axis.
 func position(s tensor.Shape, at int64) tensor.Shape {
 	p := s
 	for i := s.Rank() - 1; i >= 0; i-- {
@@ -164,9 +169,10 @@ func position(s tensor.Shape, at int64) tensor.Shape {
 	return p
 }
 
-// Check compares the outputs of a run, whose names are those of the plan's Outputs, with
-// those that the golden sample has: a *MismatchError for each that differs, joined.
-func (g *Golden) Check(columns []datagraph.Column, out []*tensor.Tensor) error {
+// Compare compares the outputs of a run with those of the golden sample.
+// columns are the columns of out, from Plan.Outputs. The error joins a
+// *MismatchError for each output that differs.
+func (g *Golden) Compare(columns []datagraph.Column, out []*tensor.Tensor) error {
 	var errs []error
 	for i := range g.Outputs {
 		e := &g.Outputs[i]
@@ -185,13 +191,13 @@ func (g *Golden) Check(columns []datagraph.Column, out []*tensor.Tensor) error {
 	return errors.Join(errs...)
 }
 
-// compare is nil for an output with the digest.
+// compare returns nil if t has the expected digest.
 func (e *Expected) compare(t *tensor.Tensor) (*MismatchError, error) {
 	m := &MismatchError{Output: e.Name, Want: e.Desc, Got: t.Desc, At: -1}
 	if e.Desc != t.Desc {
 		return m, nil
 	}
-	d, err := Digest(t)
+	d, err := tensorDigest(t)
 	if err != nil || d == e.SHA256 {
 		return nil, err
 	}

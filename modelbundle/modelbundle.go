@@ -1,22 +1,24 @@
-// Package modelbundle is the file that ships the preprocessing with the model:
-// the inference data graph, the model, labels, metadata, and golden samples by
-// which any device can prove that it gives the tensors of training.
+// Package modelbundle packs a model and its preprocessing into one file: the
+// preprocessing graph, the model, labels, metadata, and golden samples. A
+// golden sample is an encoded image with the digests of the tensors that
+// training computed from it. With golden samples, any device can prove that it
+// computes the same tensors.
 //
-// [Create] writes a bundle; equal content gives equal bytes. [Open], [OpenReader]
-// and [OpenFile] read one where it stands: nothing is extracted, and sections are
-// looked at when they are asked for. docs/format/bundle.md describes the file.
+// [Create] writes a bundle; equal content has equal bytes. [Open], [OpenReader]
+// and [OpenFile] open one. They extract nothing: sections are read on first
+// use. docs/format/bundle.md describes the file format.
 //
 // # Trust
 //
-// Every byte of a bundle is under a digest, a checksum or must be zero, so damage
-// is refused: that of the header, the manifest, the graph, the labels, the metadata
-// and a signature when the bundle is opened, that of any other section, by its name,
-// when it is first used. A digest does not say who made a bundle: a signature does,
-// once [Bundle.VerifySignature] or [Bundle.VerifyDetached] has held it against a key
-// that is known from elsewhere.
+// A digest, a checksum or a check for zero covers every byte of a bundle, so
+// damage is always detected. Opening a bundle checks the header, the manifest,
+// the graph, the labels, the metadata and the signature. Every other section is
+// checked on first use. A digest does not say who made a bundle. A signature
+// does, once [Bundle.VerifySignature] or [Bundle.VerifyDetached] has verified
+// it with a trusted key.
 //
-// What Open allocates is bounded by the bytes that the file has, and by
-// [Limits]. No input makes it panic.
+// The size of the file and [Limits] bound the memory that opening a bundle
+// allocates. No input makes it panic.
 package modelbundle
 
 import (
@@ -28,38 +30,39 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Version is the version of the format that this build writes and reads.
+// Version is the version of the format that this build reads and writes.
 const Version = 1
 
-// The kinds of error, for errors.Is. An op that this build does not know is
-// transforms.ErrUnknownOp, and a graph that cannot be is datagraph.ErrGraph.
+// The kinds of error, for errors.Is. An unknown op is transforms.ErrUnknownOp,
+// and an invalid graph is datagraph.ErrGraph.
 var (
-	// ErrFormat: the bytes are not of the format, or the file was cut or goes on.
+	// ErrFormat reports a file that is not a bundle, is truncated, or has extra
+	// bytes.
 	ErrFormat = errors.New("malformed bundle")
-	// ErrVersion: the bundle is of a version that this build does not read.
-	ErrVersion = errors.New("unknown version of the format")
-	// ErrDigest: the bytes are not those that were written.
-	ErrDigest = errors.New("damaged: the digest differs")
-	// ErrLimit: more than the Limits allow.
-	ErrLimit = errors.New("over the limit")
-	// ErrContent: what was to be put into a bundle cannot be in one.
+	// ErrVersion reports a version of the format that this build does not support.
+	ErrVersion = errors.New("unsupported format version")
+	// ErrDigest reports bytes that changed after they were written.
+	ErrDigest = errors.New("corrupt: the digest differs")
+	// ErrLimit reports a size above the Limits.
+	ErrLimit = errors.New("limit exceeded")
+	// ErrContent reports content that a bundle cannot hold.
 	ErrContent = errors.New("invalid content")
-	// ErrNoSection: the bundle has no section of that name.
+	// ErrNoSection reports a section that the bundle does not have.
 	ErrNoSection = errors.New("no such section")
-	// ErrGolden: a golden sample does not give the tensors that it should.
+	// ErrGolden reports a golden sample whose outputs differ from the expected ones.
 	ErrGolden = errors.New("golden sample differs")
-	// ErrUnsigned: there is no signature.
+	// ErrUnsigned reports a bundle without a signature.
 	ErrUnsigned = errors.New("not signed")
-	// ErrSignature: the signature is not one of this bundle by this key.
-	ErrSignature = errors.New("wrong signature")
-	// ErrClosed: the bundle was closed.
+	// ErrSignature reports a signature that is not of this bundle by this key.
+	ErrSignature = errors.New("invalid signature")
+	// ErrClosed reports the use of a closed bundle.
 	ErrClosed = errors.New("bundle is closed")
 )
 
-// Error is an error in a bundle, with its place.
+// Error is an error at a place in a bundle.
 type Error struct {
-	Part   string // "header", "manifest", "signature", or the name of a section with quotes
-	Offset int64  // in the file, -1 if there is no telling
+	Part   string // "header", "manifest", "signature", or `section "NAME"`
+	Offset int64  // in the file; -1 if unknown
 	Err    error
 }
 
@@ -70,63 +73,69 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("modelbundle: %s at offset %d: %v", e.Part, e.Offset, e.Err)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// fail is an *Error of a kind.
+// fail returns an *Error of a kind.
 func fail(part string, off int64, kind error, format string, args ...any) error {
 	return &Error{part, off, fmt.Errorf("%w: %w", kind, fmt.Errorf(format, args...))}
 }
 
-// Limits bound what opening and verifying a bundle may cost. A limit of 0 is none.
+// Limits bounds the cost of opening and verifying a bundle. The zero value
+// means the default limits. A negative limit is unlimited.
 type Limits struct {
-	// Parsed is the bytes of the manifest, and of each section that Open reads
-	// itself: the graph, labels and metadata. Default: 64 MiB
+	// Parsed is the largest size in bytes of the manifest, and of each section
+	// that Open parses: the graph, the labels and the metadata. Default: 64
+	// MiB.
 	Parsed int64
-	// Run are those of the golden samples' runs.
+	// Run bounds the runs of the golden samples. Default: codec.DefaultLimits.
 	Run codec.Limits
 }
 
-// DefaultLimits are the limits where none are given.
+// DefaultLimits returns the default limits.
 func DefaultLimits() Limits { return Limits{Parsed: 64 << 20, Run: codec.DefaultLimits()} }
 
-// The classes of exactness that a bundle may ask of a device, as package device names them.
+// The classes of exactness that a bundle may require of a device. Package
+// device has the same names.
 const (
 	Exact       = "exact"       // equal bits
-	Within1     = "within1"     // uint8 elements differ by 1 at most
+	Within1     = "within1"     // uint8 elements differ by at most 1
 	Approximate = "approximate" // no bound
 )
 
 var classes = []string{Exact, Within1, Approximate}
 
-// Golden is a sample with the tensors that the graph must make of it.
+// Golden is a sample with the tensors that the graph must compute from it.
 type Golden struct {
 	Name  string
-	Input []byte // encoded, as the graph's input takes it
-	// Outputs are one or more of the graph's outputs and side outputs, in their order.
+	Input []byte // the encoded image
+	// Outputs has one or more of the graph's outputs and side outputs, in their
+	// order.
 	Outputs []Expected
 }
 
-// Expected is what is known of one output: its digest, and some elements for people.
+// Expected identifies the expected value of one output. Values has some
+// elements for error messages.
 type Expected struct {
 	Name string
 	Desc tensor.Desc
-	// SHA256 is that of the elements in row-major order, little-endian.
+	// SHA256 is the digest of the elements in row-major order, little-endian.
 	SHA256 [sha256.Size]byte
 	Values []Element
 }
 
 // Element is one element of a tensor.
 type Element struct {
-	At    int64   // its index in row-major order
-	Value float64 // exactly, but for integers beyond 2^53
+	At    int64   // the index in row-major order
+	Value float64 // exact, except for integers above 2^53
 }
 
-// Section is a named part of a bundle.
+// Section describes a named part of a bundle.
 type Section struct {
-	// Name is "graph", "labels", "meta", "model/NAME", "golden/NAME", or any other.
+	// Name is "graph", "labels", "meta", "model/NAME", "golden/NAME", or another
+	// name.
 	Name   string
-	Format string // of a model: "onnx", "tflite", …; else ""
+	Format string // the format of a model: "onnx", "tflite"; empty for other sections
 	Offset int64  // in the file, a multiple of 64
 	Size   int64  // in bytes
 	SHA256 [sha256.Size]byte
@@ -134,7 +143,7 @@ type Section struct {
 
 // Model is a model in a bundle.
 type Model struct {
-	Name   string // such as "model.onnx"
-	Format string // "onnx", "tflite", or another word of lower-case letters and digits
+	Name   string // for example "model.onnx"
+	Format string // "onnx", "tflite", or another word of at most 32 lower-case letters and digits
 	Data   []byte
 }

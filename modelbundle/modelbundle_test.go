@@ -27,7 +27,8 @@ import (
 	x "github.com/infer-prep/infer-prep/transforms"
 )
 
-// bmp is an image of w x h pixels, 24 bits each; pixel (x, y) has blue x, green y, red 7.
+// bmp returns an image of w x h pixels of 24 bits; pixel (x, y) has blue x,
+// green y and red 7.
 func bmp(w, h int) []byte {
 	line := (3*w + 3) &^ 3
 	b := make([]byte, 54+h*line)
@@ -89,7 +90,8 @@ func TestRoundTrip(t *testing.T) {
 		open func() (*Bundle, error)
 	}{
 		{"memory", func() (*Bundle, error) { return Open(raw, DefaultLimits()) }},
-		{"no limits", func() (*Bundle, error) { return Open(raw, Limits{}) }},
+		{"default limits", func() (*Bundle, error) { return Open(raw, Limits{}) }},
+		{"no limits", func() (*Bundle, error) { return Open(raw, Limits{Parsed: -1}) }},
 		{"reader", func() (*Bundle, error) {
 			return OpenReader(bytes.NewReader(raw), int64(len(raw)), DefaultLimits())
 		}},
@@ -137,7 +139,7 @@ func TestRoundTrip(t *testing.T) {
 			require.NoError(t, b.Verify(t.Context()))
 			require.Nil(t, b.Signer())
 
-			// What is given is the caller's own.
+			// The caller owns the results.
 			g := b.Graph()
 			g.Steps[0].In[0], g.Outputs[0], g.Steps = "other", "other", g.Steps[:1]
 			b.Meta()["author"] = "x"
@@ -158,7 +160,7 @@ func TestRoundTrip(t *testing.T) {
 			if o.name == "file" {
 				_, err = b.Section("graph")
 				require.ErrorIs(t, err, ErrClosed)
-				require.ErrorIs(t, b.Check(t.Context()), ErrClosed)
+				require.ErrorIs(t, b.VerifyDigests(t.Context()), ErrClosed)
 			}
 		})
 	}
@@ -167,7 +169,7 @@ func TestRoundTrip(t *testing.T) {
 func TestEqualContentGivesEqualBytes(t *testing.T) {
 	a := testContent(t)
 	raw := create(t, a)
-	for range 20 { // of which maps have other orders
+	for range 20 { // maps iterate in different orders
 		b := testContent(t)
 		slices.Reverse(b.Models)
 		slices.Reverse(b.Goldens)
@@ -203,8 +205,8 @@ func TestContentIsRefused(t *testing.T) {
 		is     error
 	}{
 		{"no graph", func(c *Content) { c.Graph = nil }, "no graph", nil},
-		{"a graph that cannot be", func(c *Content) { c.Graph.Outputs = []string{"nothing"} }, `"nothing"`, datagraph.ErrGraph},
-		{"shapes that cannot be", func(c *Content) { c.Graph.Add(x.NewDecode()) }, "decode", x.ErrInput},
+		{"invalid graph", func(c *Content) { c.Graph.Outputs = []string{"nothing"} }, `"nothing"`, datagraph.ErrGraph},
+		{"invalid shapes", func(c *Content) { c.Graph.Add(x.NewDecode()) }, "decode", x.ErrInput},
 		{"random ops", func(c *Content) { c.Graph = datagraph.New(x.NewDecode(), x.NewRandomHorizontalFlip()) }, "random", ErrRandom},
 		{"class", func(c *Content) { c.Least = "unsupported" }, `"unsupported", want one of exact, within1, approximate`, nil},
 		{"library", func(c *Content) { c.Versions[""] = "1" }, "library", nil},
@@ -228,7 +230,7 @@ func TestContentIsRefused(t *testing.T) {
 		{"no output", func(c *Content) { c.Goldens[0].Outputs = nil }, "no outputs", nil},
 		{"an output twice", func(c *Content) {
 			c.Goldens[0].Outputs = append(c.Goldens[0].Outputs, c.Goldens[0].Outputs[0])
-		}, "not once", nil},
+		}, "twice or out of order", nil},
 		{"element outside", func(c *Content) { c.Goldens[0].Outputs[0].Values[0].At = 1 << 40 }, "element", nil},
 		{"unknown size", func(c *Content) { c.Goldens[0].Outputs[0].Desc.Shape = tensor.Dims(3, -1, 2) }, "unknown size", nil},
 	} {
@@ -252,8 +254,8 @@ type fullDisk struct{}
 
 func (fullDisk) Write(b []byte) (int, error) { return 0, io.ErrShortWrite }
 
-// damage requires that a bundle with the byte at off changed is refused, or that
-// Verify names the section that the byte is in.
+// damage changes the byte at off and requires that the bundle does not open, or
+// that Verify names the section of the byte.
 func damage(t *testing.T, raw []byte, sound []Section, off int, xor byte) {
 	t.Helper()
 	cut := slices.Clone(raw)
@@ -288,11 +290,12 @@ func typed(t *testing.T, err error, msg string, args ...any) {
 	t.Errorf("%v is of no kind: "+msg, append([]any{err}, args...)...)
 }
 
-// TestEveryDamage: each bit of a bundle, and all values of some of its bytes.
+// TestEveryDamage changes each bit of a bundle, and sets some bytes to all
+// values.
 func TestEveryDamage(t *testing.T) {
 	for name, raw := range map[string][]byte{"unsigned": create(t, testContent(t)), "signed": signed(t, create(t, testContent(t)))} {
 		t.Run(name, func(t *testing.T) {
-			// Under emulation, where this is slow, some of them: it is the same code.
+			// Emulation is slow: change only some of them.
 			few := testing.Short() || runtime.GOARCH != "amd64"
 			sound := opened(t, raw).Sections()
 			for off := range raw {
@@ -320,10 +323,10 @@ func TestEveryTruncation(t *testing.T) {
 		_, err := Open(raw[:n:n], DefaultLimits())
 		require.ErrorIs(t, err, ErrFormat, "%d bytes", n)
 		typed(t, err, "%d bytes", n)
-		// A reader that has less than it said.
+		// The reader has fewer bytes than announced.
 		b, err := OpenReader(bytes.NewReader(raw[:n]), int64(len(raw)), DefaultLimits())
 		if err == nil {
-			err = b.Check(t.Context())
+			err = b.VerifyDigests(t.Context())
 		}
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF, "%d bytes", n)
 	}
@@ -331,12 +334,12 @@ func TestEveryTruncation(t *testing.T) {
 		_, err := Open([]byte(string(raw)+more), DefaultLimits())
 		require.ErrorIs(t, err, ErrFormat, "%q", more)
 	}
-	// Twice the bundle is not one.
+	// Two bundles in one file are not a bundle.
 	_, err := Open(slices.Concat(raw, raw), DefaultLimits())
 	require.ErrorIs(t, err, ErrFormat)
 }
 
-// build makes a file of a manifest and of what is behind it, with a sound header.
+// build returns a file with a manifest, the bytes after it, and a valid header.
 func build(manifest, rest []byte) []byte {
 	h := header{size: int64(len(manifest)), digest: sha256.Sum256(manifest)}
 	b := append(h.append(nil), manifest...)
@@ -344,7 +347,8 @@ func build(manifest, rest []byte) []byte {
 	return append(b, rest...)
 }
 
-// sections are a manifest's, as they should be, and their bytes, for tests to spoil.
+// sections returns a valid manifest and the bytes of its sections, for tests to
+// modify.
 func sections(t testing.TB, data map[string]string) (*manifest, []byte) {
 	m := &manifest{least: Exact}
 	if _, ok := data[graphName]; !ok {
@@ -400,7 +404,7 @@ func TestSectionsThatCannotBe(t *testing.T) {
 		{"a model of no format", func(m *manifest, rest []byte) []byte { m.sections[3].Name = "model/z"; return rest }, "models have one"},
 		{"a sample's input alone", func(m *manifest, rest []byte) []byte { m.sections[1].Name = "golden/b"; return rest }, "no golden sample"},
 		{"a sample without input", func(m *manifest, rest []byte) []byte { m.goldens = []Golden{{Name: "b"}}; return rest }, `"b" has no section`},
-		{"a class that is none", func(m *manifest, rest []byte) []byte { m.least = "none"; return rest }, "class"},
+		{"unknown class", func(m *manifest, rest []byte) []byte { m.least = "none"; return rest }, "class"},
 		{"libraries out of order", func(m *manifest, rest []byte) []byte {
 			m.versions = [][2]string{{"b", "1"}, {"a", "1"}}
 			return rest
@@ -416,7 +420,7 @@ func TestSectionsThatCannotBe(t *testing.T) {
 			typed(t, err, c.name)
 		})
 	}
-	for i := range int64(10) { // the zeros behind "b"
+	for i := range int64(10) { // the zeros after "b"
 		m, rest := sections(t, map[string]string{"a": strings.Repeat("a", 70), "b": "b", "z": "z"})
 		rest[129+i*6] = 1
 		_, err := Open(build(m.append(nil), rest), DefaultLimits())
@@ -480,7 +484,7 @@ func TestSectionsThatOpenReads(t *testing.T) {
 	require.ErrorContains(t, err, "manifest")
 }
 
-// allocated is the bytes that f allocates.
+// allocated returns the number of bytes that f allocates.
 func allocated(f func()) uint64 {
 	var a, b runtime.MemStats
 	runtime.ReadMemStats(&a)
@@ -489,7 +493,8 @@ func allocated(f func()) uint64 {
 	return b.TotalAlloc - a.TotalAlloc
 }
 
-// TestClaims: what a header or a manifest claims, and no bytes bear out, takes no memory.
+// TestClaims checks that large sizes claimed by a header or a manifest allocate
+// no memory.
 func TestClaims(t *testing.T) {
 	m, rest := sections(t, map[string]string{"a": "a"})
 	sound := build(m.append(nil), rest)
@@ -532,7 +537,7 @@ func TestClaims(t *testing.T) {
 			require.ErrorIs(t, err, c.is)
 		})
 	}
-	// A file that is said to be large, and is not.
+	// The file is shorter than the reader's size.
 	large := int64(1) << 50
 	b := head(uint64(large - 64))
 	var err error
@@ -551,11 +556,11 @@ func TestVersions(t *testing.T) {
 		require.ErrorContains(t, err, fmt.Sprintf("version %d, this build reads 1", v))
 	}
 	_, err := Open([]byte("\x89PNG\r\n\x1a\n, which is none"), DefaultLimits())
-	require.ErrorContains(t, err, `does not begin with "IPbundle"`)
+	require.ErrorContains(t, err, `does not start with "IPbundle"`)
 }
 
-// TestReferenceBundle opens what testdata/gen/bundle.py wrote by docs/format/bundle.md
-// alone; its golden samples are torchvision's tensors.
+// TestReferenceBundle opens a bundle that testdata/gen/bundle.py wrote from
+// docs/format/bundle.md alone. Its golden samples have torchvision's tensors.
 func TestReferenceBundle(t *testing.T) {
 	b, err := OpenFile("../testdata/bundle/torchvision.bundle", DefaultLimits())
 	require.NoError(t, err)
@@ -598,7 +603,7 @@ func TestGoldens(t *testing.T) {
 		at     int64
 	}{
 		{"another digest", func(c *Content) { c.Goldens[0].Outputs[0].SHA256[0] ^= 1 },
-			`golden sample "in/3x2.bmp": output "pixel_values" differs, though none of the elements`, -1},
+			`golden sample "in/3x2.bmp": output "pixel_values" differs in an element that the bundle does not keep`, -1},
 		{"an element", func(c *Content) {
 			o := &c.Goldens[0].Outputs[0]
 			o.SHA256[0] ^= 1
@@ -639,10 +644,10 @@ func TestGoldens(t *testing.T) {
 	two.Inputs = append(two.Inputs, datagraph.Column{Name: "other", Desc: tensor.Encoded()})
 	_, err = MakeGolden(two, "a", bmp(1, 1), codec.DefaultLimits())
 	require.ErrorIs(t, err, ErrContent)
-	require.ErrorIs(t, c.Goldens[1].Check(nil, nil), ErrGolden)
+	require.ErrorIs(t, c.Goldens[1].Compare(nil, nil), ErrGolden)
 }
 
-// TestGoldenOf: samples with the tensors of another program.
+// TestGoldenOf makes samples with the tensors of another program.
 func TestGoldenOf(t *testing.T) {
 	g := datagraph.New(x.NewDecode(), x.NewLetterbox(8, 8))
 	require.NotEmpty(t, g.SideOutputs)
@@ -660,7 +665,7 @@ func TestGoldenOf(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, made, all)
 
-	// As npy has it: no layout, and an axis before the others.
+	// As in an npy file: no layout, and a batch axis.
 	first := *named[0].T
 	first.Layout, first.Shape = tensor.NoLayout, tensor.Dims(append([]int{1}, first.Shape.Slice()...)...)
 	copy(first.Strides[1:], named[0].T.Strides[:])
@@ -671,7 +676,7 @@ func TestGoldenOf(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, opened(t, create(t, &Content{Graph: g, Goldens: []Golden{one, side}})).Verify(t.Context()))
 
-	// Skewed: verify says so, not GoldenOf.
+	// Wrong tensors: Verify reports them, GoldenOf does not.
 	bgr := named[0].T.Clone()
 	for i := 0; i < len(bgr.Data); i += 3 {
 		bgr.Data[i], bgr.Data[i+2] = bgr.Data[i+2], bgr.Data[i]
@@ -685,10 +690,10 @@ func TestGoldenOf(t *testing.T) {
 		outputs []tensor.Named
 		want    string
 	}{
-		{nil, "0 tensors, of which 0"},
-		{[]tensor.Named{{Name: "y", T: bgr}}, "1 tensors, of which 0"},
-		{[]tensor.Named{{Name: named[0].Name, T: named[1].T}}, "the graph gives uint8 HWC (8, 8, 3)"},
-		{[]tensor.Named{{Name: named[0].Name, T: tensor.FromBytes(nil)}}, "is bytes, the graph gives"},
+		{nil, "0 tensors, 0 of them outputs"},
+		{[]tensor.Named{{Name: "y", T: bgr}}, "1 tensors, 0 of them outputs"},
+		{[]tensor.Named{{Name: named[0].Name, T: named[1].T}}, ", want uint8 HWC (8, 8, 3)"},
+		{[]tensor.Named{{Name: named[0].Name, T: tensor.FromBytes(nil)}}, ": bytes, want uint8"},
 	} {
 		_, err := GoldenOf(g, "a", bmp(3, 2), c.outputs)
 		require.ErrorIs(t, err, ErrContent)
@@ -698,7 +703,7 @@ func TestGoldenOf(t *testing.T) {
 	require.ErrorIs(t, err, ErrRandom)
 }
 
-// TestElements: of every type, and of views.
+// TestElements checks elements of every dtype, and of views.
 func TestElements(t *testing.T) {
 	half, brain := tensor.Float16FromFloat32(-1.5), tensor.BFloat16FromFloat32(-1.5)
 	for _, c := range []struct {
@@ -724,30 +729,30 @@ func TestElements(t *testing.T) {
 			copy(raw[len(c.bytes):], c.bytes)
 			x, err := tensor.ReadRaw(bytes.NewReader(raw), d, 1<<10)
 			require.NoError(t, err)
-			e, err := Expect("x", x)
+			e, err := newExpected("x", x)
 			require.NoError(t, err)
 			require.Equal(t, []Element{{0, 0}, {1, c.want}, {2, 0}, {3, 0}}, e.Values)
 			require.Equal(t, sha256.Sum256(raw), e.SHA256)
 			column, err := x.Slice(1, 1, 2)
 			require.NoError(t, err)
-			e, err = Expect("x", column)
+			e, err = newExpected("x", column)
 			require.NoError(t, err)
 			require.Equal(t, []Element{{0, c.want}, {1, 0}}, e.Values)
 			require.Equal(t, sha256.Sum256(slices.Concat(c.bytes, make([]byte, len(c.bytes)))), e.SHA256)
 		})
 	}
-	e, err := Expect("x", tensor.FromBytes([]byte("abc")))
+	e, err := newExpected("x", tensor.FromBytes([]byte("abc")))
 	require.NoError(t, err)
 	require.Empty(t, e.Values)
 	require.Equal(t, sha256.Sum256([]byte("abc")), e.SHA256)
 	empty, err := tensor.New(tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(0, 4)})
 	require.NoError(t, err)
-	e, err = Expect("x", empty)
+	e, err = newExpected("x", empty)
 	require.NoError(t, err)
 	require.Empty(t, e.Values)
 	long, err := tensor.New(tensor.Desc{DType: tensor.Uint8, Shape: tensor.Dims(1000)})
 	require.NoError(t, err)
-	e, err = Expect("x", long)
+	e, err = newExpected("x", long)
 	require.NoError(t, err)
 	var at []int64
 	for _, v := range e.Values {
@@ -790,7 +795,7 @@ func FuzzOpen(f *testing.F) {
 	m, rest := sections(f, map[string]string{"a": strings.Repeat("a", 70), "labels": "a\n"})
 	f.Add(build(m.append(nil), rest))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		// Digests are mended, so that what is behind them is tried too.
+		// Repair the digests to reach the code after the check.
 		for _, mend := range []bool{false, true} {
 			if mend {
 				if len(b) < headerSize {
@@ -816,7 +821,7 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// mended is the header of a file with its manifest's digest and its checksum put right.
+// mended returns the header of a file with correct digest and checksum.
 func mended(b []byte) []byte {
 	h := slices.Clone(b[:headerSize])
 	if n := binary.LittleEndian.Uint64(h[24:]); n <= uint64(len(b)-headerSize) {

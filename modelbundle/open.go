@@ -19,50 +19,51 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Bundle is an open bundle. It does not change, and is safe for concurrent use,
-// but for Close, after which it must not be used.
+// Bundle is an open bundle. It is immutable and safe for concurrent use, except
+// for Close, after which it must not be used.
 type Bundle struct {
 	r      io.ReaderAt
-	mem    []byte // all of the file, if it is in memory
+	mem    []byte // the whole file if it is in memory
 	size   int64
 	close  func() error
 	limits Limits
 
 	header   header
-	raw      []byte // the manifest's
+	raw      []byte // the manifest
 	manifest *manifest
-	parts    []part // of each section
+	parts    []part // one for each section
 	graph    *datagraph.Graph
 	labels   []string
 	meta     map[string]string
 
-	signer    ed25519.PublicKey // nil: not signed
+	signer    ed25519.PublicKey // nil if not signed
 	signature []byte
 }
 
-// part is what is known of a section's bytes.
+// part is the state of a section.
 type part struct {
 	mu   sync.Mutex
-	ok   bool // data has the digest
+	ok   bool // data is read and its digest checked
 	data []byte
 }
 
-// Open reads a bundle from memory, which must not be changed afterwards: sections are views of it.
+// Open opens a bundle in memory. Do not modify b afterwards: sections are views
+// of it.
 func Open(b []byte, l Limits) (*Bundle, error) {
 	return open(bytes.NewReader(b), b, int64(len(b)), l)
 }
 
-// OpenReader reads a bundle of size bytes from r. Sections are read when they are
-// asked for, and then kept.
+// OpenReader opens a bundle of size bytes. It reads sections on first use and
+// keeps them in memory.
 func OpenReader(r io.ReaderAt, size int64, l Limits) (*Bundle, error) {
 	return open(r, nil, size, l)
 }
 
-// OpenFile opens a bundle file: mapped into memory where the system can, read
-// elsewhere. The file must not be changed while it is open (replacing it by another
-// one is fine), and sections are valid until Close.
+// OpenFile opens a bundle file. It maps the file into memory where the system
+// supports that. Do not modify the file while it is open; replacing it by
+// another file is safe. Sections are valid until Close.
 func OpenFile(name string, l Limits) (*Bundle, error) {
-	info, err := os.Stat(name) // before it is opened, which waits for a pipe's other end
+	info, err := os.Stat(name) // before Open, which would wait for the other end of a pipe
 	if err == nil && !info.Mode().IsRegular() {
 		err = &os.PathError{Op: "open", Path: name, Err: errors.New("not a regular file")}
 	}
@@ -79,7 +80,7 @@ func OpenFile(name string, l Limits) (*Bundle, error) {
 	mem := mapfile.Map(f, info.Size())
 	closeAll := f.Close
 	if mem != nil {
-		if err := f.Close(); err != nil { // a mapping needs no file
+		if err := f.Close(); err != nil { // the mapping remains valid
 			return nil, errors.Join(err, mapfile.Unmap(mem))
 		}
 		closeAll = func() error { return mapfile.Unmap(mem) }
@@ -92,7 +93,7 @@ func OpenFile(name string, l Limits) (*Bundle, error) {
 	return b, nil
 }
 
-// Close lets go of the file. Slices that Section gave are not valid any more.
+// Close releases the file. Slices returned by Section become invalid.
 func (b *Bundle) Close() error {
 	c := b.close
 	if c == nil {
@@ -110,8 +111,11 @@ type closed struct{}
 
 func (closed) ReadAt([]byte, int64) (int, error) { return 0, ErrClosed }
 
-// open reads all but the sections that may be large.
+// open reads everything except the sections that may be large.
 func open(r io.ReaderAt, mem []byte, size int64, l Limits) (*Bundle, error) {
+	if l.Parsed == 0 {
+		l.Parsed = DefaultLimits().Parsed
+	}
 	b := &Bundle{r: r, mem: mem, size: size, limits: l}
 	if size < 0 || size > maxSize {
 		return nil, fail("header", 0, ErrFormat, "a file of %d bytes", size)
@@ -141,7 +145,8 @@ func open(r io.ReaderAt, mem []byte, size int64, l Limits) (*Bundle, error) {
 	return b, nil
 }
 
-// read gives n bytes of the file. The caller has held n against the file's size.
+// read returns n bytes of the file. The caller has checked n against the file's
+// size.
 func (b *Bundle) read(part string, off, n int64) ([]byte, error) {
 	if int64(int(n)) != n {
 		return nil, fail(part, off, ErrLimit, "%d bytes do not fit the address space", n)
@@ -175,11 +180,11 @@ func (b *Bundle) readManifest() error {
 		return err
 	}
 	if sha256.Sum256(raw) != b.header.digest {
-		return fail(manifestName, headerSize, ErrDigest, "of its %d bytes", len(raw))
+		return fail(manifestName, headerSize, ErrDigest, "SHA-256 of %d bytes", len(raw))
 	}
 	b.raw = raw
 	if b.mem != nil {
-		b.raw = slices.Clone(raw) // which outlives a mapping
+		b.raw = slices.Clone(raw) // stays valid after Close
 	}
 	if b.manifest, err = parseManifest(b.raw); err != nil {
 		return err
@@ -192,14 +197,14 @@ func (b *Bundle) readManifest() error {
 	return nil
 }
 
-// checkLayout holds the manifest against the file: what lies between the sections is
-// zero, and nothing is after them but the signature.
+// checkLayout checks the manifest against the file: bytes between sections must
+// be zero, and only the signature may follow the last section.
 func (b *Bundle) checkLayout() error {
 	body := b.body()
 	if body > b.size {
 		for _, s := range b.manifest.sections {
 			if s.Offset+s.Size > b.size {
-				return fail(quoted(s.Name), s.Offset, ErrFormat, "its %d bytes leave the file, which has %d", s.Size, b.size)
+				return fail(quoted(s.Name), s.Offset, ErrFormat, "%d bytes extend beyond the file of %d bytes", s.Size, b.size)
 			}
 		}
 	}
@@ -222,7 +227,8 @@ func (b *Bundle) checkLayout() error {
 	return nil
 }
 
-// body is where the sections end and a signature begins. There is always a section.
+// body returns the end of the sections, where a signature starts. A bundle has
+// at least one section.
 func (b *Bundle) body() int64 {
 	s := b.manifest.sections[len(b.manifest.sections)-1]
 	return aligned(s.Offset + s.Size)
@@ -230,7 +236,8 @@ func (b *Bundle) body() int64 {
 
 func quoted(section string) string { return fmt.Sprintf("section %q", section) }
 
-// parsed is a section that Open reads itself; nil if there is none.
+// parsed returns a section that Open parses, or nil if the bundle does not have
+// it.
 func (b *Bundle) parsed(name string) ([]byte, error) {
 	i := b.index(name)
 	if i < 0 {
@@ -258,7 +265,7 @@ func (b *Bundle) readGraph() error {
 	case len(rest) > 0:
 		err = fmt.Errorf("%w: %d bytes after the graph", ErrFormat, len(rest))
 	case g.Reference != b.manifest.reference:
-		err = fmt.Errorf("%w: it reproduces %q, the manifest says %q", ErrFormat, g.Reference, b.manifest.reference)
+		err = fmt.Errorf("%w: reference %q, the manifest has %q", ErrFormat, g.Reference, b.manifest.reference)
 	}
 	for i := range b.manifest.goldens {
 		if err == nil {
@@ -295,8 +302,8 @@ func (b *Bundle) readTexts() error {
 	return nil
 }
 
-// Graph is the bundle's graph. Its lists are the caller's; its ops are shared and
-// must not be changed.
+// Graph returns the bundle's graph. The caller owns its lists; the ops are
+// shared and must not be modified.
 func (b *Bundle) Graph() *datagraph.Graph {
 	g := *b.graph
 	g.Inputs = slices.Clone(g.Inputs)
@@ -309,10 +316,11 @@ func (b *Bundle) Graph() *datagraph.Graph {
 	return &g
 }
 
-// Reference says what the graph reproduces, as Graph.Reference does.
+// Reference says what the graph reproduces; see datagraph.Graph.Reference.
 func (b *Bundle) Reference() string { return b.manifest.reference }
 
-// Versions are those of the libraries that the bundle was made with, by name.
+// Versions returns the versions of the libraries that training preprocessed
+// with, by name.
 func (b *Bundle) Versions() map[string]string {
 	m := map[string]string{}
 	for _, v := range b.manifest.versions {
@@ -321,21 +329,22 @@ func (b *Bundle) Versions() map[string]string {
 	return m
 }
 
-// Least is the least exact class that the bundle accepts of a device: Exact,
-// Within1 or Approximate.
+// Least returns the least exact class that a device may have: Exact, Within1 or
+// Approximate.
 func (b *Bundle) Least() string { return b.manifest.least }
 
-// Labels are the names of the model's classes, by index; nil if there are none.
+// Labels returns the names of the model's classes, by index; nil if there are
+// none.
 func (b *Bundle) Labels() []string { return slices.Clone(b.labels) }
 
-// Meta is the metadata.
+// Meta returns the metadata.
 func (b *Bundle) Meta() map[string]string { return maps.Clone(b.meta) }
 
-// Digest is the SHA-256 of the manifest, which holds those of all sections: two
-// bundles with one digest have one content.
+// Digest returns the SHA-256 of the manifest, which contains the digests of all
+// sections. Bundles with equal digests have equal content.
 func (b *Bundle) Digest() [sha256.Size]byte { return b.header.digest }
 
-// Sections lists the sections, by name.
+// Sections describes the sections, sorted by name.
 func (b *Bundle) Sections() []Section { return slices.Clone(b.manifest.sections) }
 
 func (b *Bundle) index(name string) int {
@@ -346,9 +355,10 @@ func (b *Bundle) index(name string) int {
 	return i
 }
 
-// Section is the content of a section: a view, which must not be changed, and
-// which is valid until Close. Its digest is checked when it is asked for first:
-// ErrDigest. The name "manifest" gives the manifest's bytes. An unknown name is ErrNoSection.
+// Section returns the content of a section. Do not modify it; it is valid until
+// Close. The first call checks the digest and returns ErrDigest if the section
+// is corrupt. The name "manifest" returns the bytes of the manifest. An unknown
+// name is ErrNoSection.
 func (b *Bundle) Section(name string) ([]byte, error) {
 	if name == manifestName {
 		return slices.Clone(b.raw), nil
@@ -375,10 +385,10 @@ func (b *Bundle) Section(name string) ([]byte, error) {
 }
 
 func damaged(s Section) error {
-	return fail(quoted(s.Name), s.Offset, ErrDigest, "of its %d bytes", s.Size)
+	return fail(quoted(s.Name), s.Offset, ErrDigest, "SHA-256 of %d bytes", s.Size)
 }
 
-// Models lists the names of the models.
+// Models returns the names of the models, sorted.
 func (b *Bundle) Models() []string {
 	var l []string
 	for _, s := range b.manifest.sections {
@@ -389,16 +399,17 @@ func (b *Bundle) Models() []string {
 	return l
 }
 
-// Model is the model of a name; no name is the only model. Its Data is as of Section.
+// Model returns a model by name. An empty name selects the only model. Data is
+// valid as described at Section.
 func (b *Bundle) Model(name string) (Model, error) {
 	if name == "" {
 		switch l := b.Models(); len(l) {
 		case 0:
-			return Model{}, &Error{"model", -1, fmt.Errorf("%w: the bundle has none", ErrNoSection)}
+			return Model{}, &Error{"model", -1, fmt.Errorf("%w: the bundle has no model", ErrNoSection)}
 		case 1:
 			name = l[0]
 		default:
-			return Model{}, &Error{"model", -1, fmt.Errorf("%w: which of %s", ErrNoSection, strings.Join(l, ", "))}
+			return Model{}, &Error{"model", -1, fmt.Errorf("%w: no name given, the bundle has %s", ErrNoSection, strings.Join(l, ", "))}
 		}
 	}
 	data, err := b.Section(modelPrefix + name)
@@ -408,7 +419,8 @@ func (b *Bundle) Model(name string) (Model, error) {
 	return Model{name, b.manifest.sections[b.index(modelPrefix+name)].Format, data}, nil
 }
 
-// Goldens are the golden samples, by name. Their inputs are as of Section.
+// Goldens returns the golden samples, sorted by name. Their inputs are valid as
+// described at Section.
 func (b *Bundle) Goldens() ([]Golden, error) {
 	l := b.Expected()
 	for i := range l {
@@ -420,7 +432,8 @@ func (b *Bundle) Goldens() ([]Golden, error) {
 	return l, nil
 }
 
-// Expected are the golden samples, by name, without their inputs: it reads nothing.
+// Expected returns the golden samples without their inputs, sorted by name. It
+// reads no section.
 func (b *Bundle) Expected() []Golden {
 	var l []Golden
 	for _, g := range b.manifest.goldens {
@@ -434,9 +447,9 @@ func (b *Bundle) Expected() []Golden {
 	return l
 }
 
-// Check holds every section against its digest, and keeps none of them in memory.
-// Its error joins those of all damaged sections.
-func (b *Bundle) Check(ctx context.Context) error {
+// VerifyDigests checks the digest of every section and keeps none of them in
+// memory. The error joins those of all corrupt sections.
+func (b *Bundle) VerifyDigests(ctx context.Context) error {
 	var errs []error
 	for _, s := range b.manifest.sections {
 		errs = append(errs, b.stream(ctx, s, func([]byte) error { return nil }))
@@ -447,8 +460,8 @@ func (b *Bundle) Check(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// stream hands over a section in chunks, which are valid until f returns, and
-// holds the whole against its digest at the end.
+// stream passes a section to f in chunks, which are valid until f returns, and
+// checks the digest at the end.
 func (b *Bundle) stream(ctx context.Context, s Section, f func([]byte) error) error {
 	const chunk = 1 << 20
 	h := sha256.New()
@@ -478,11 +491,11 @@ func (b *Bundle) stream(ctx context.Context, s Section, f func([]byte) error) er
 	return nil
 }
 
-// Verify holds every section against its digest, runs the graph on the CPU on every
-// golden sample, and compares the outputs. Its error joins those of all that differs:
-// ErrDigest, and a *MismatchError for each output.
+// Verify checks the digest of every section, runs the graph on the CPU on every
+// golden sample, and compares the outputs. The error joins all differences:
+// ErrDigest for a corrupt section, and a *MismatchError for each output.
 func (b *Bundle) Verify(ctx context.Context) error {
-	errs := []error{b.Check(ctx)}
+	errs := []error{b.VerifyDigests(ctx)}
 	plan, err := datagraph.Compile(b.Graph(), datagraph.CompileOptions{Limits: b.limits.Run})
 	if err != nil {
 		return errors.Join(append(errs, err)...)
@@ -495,7 +508,7 @@ func (b *Bundle) Verify(ctx context.Context) error {
 		}
 		input, err := b.Section(goldenPrefix + g.Name)
 		if errors.Is(err, ErrDigest) {
-			continue // as Check said
+			continue // VerifyDigests has reported it
 		}
 		var out []*tensor.Tensor
 		if err == nil {
@@ -505,7 +518,7 @@ func (b *Bundle) Verify(ctx context.Context) error {
 			errs = append(errs, fmt.Errorf("modelbundle: golden sample %q: %w: %w", g.Name, ErrGolden, err))
 			continue
 		}
-		errs = append(errs, g.Check(plan.Outputs(), out))
+		errs = append(errs, g.Compare(plan.Outputs(), out))
 	}
 	return errors.Join(errs...)
 }

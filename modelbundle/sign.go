@@ -18,7 +18,7 @@ import (
 	"strings"
 )
 
-// A signature at the end of the file:
+// The signature at the end of the file:
 //
 //	"IPsigned"  algorithm u32  0 u32  public key  signature  16 zeros
 const (
@@ -27,18 +27,19 @@ const (
 	signedKey     = 16
 	signedSig     = signedKey + ed25519.PublicKeySize
 	signedEnd     = signedSig + ed25519.SignatureSize
-	signedMessage = "infer-prep bundle signature\x00" // so that a signature is of nothing else
+	signedMessage = "infer-prep bundle signature\x00" // keeps the signature from being valid for other data
 )
 
-// message is what the signature at a file's end is of.
+// message returns the signed message of the signature at the end of a file.
 func (b *Bundle) message() []byte {
 	m := append([]byte(signedMessage), magic...)
 	m = binary.LittleEndian.AppendUint32(m, Version)
 	return append(m, b.header.digest[:]...)
 }
 
-// readSignature reads the signature at the file's end. It is held against the key
-// beside it, so that a bit that turned over is seen; whose key that is it does not tell.
+// readSignature reads the signature at the end of the file. It verifies the
+// signature with the key beside it, to detect damage; that does not say whose
+// key it is.
 func (b *Bundle) readSignature() error {
 	if b.header.signature == 0 {
 		return nil
@@ -51,7 +52,7 @@ func (b *Bundle) readSignature() error {
 	}
 	switch {
 	case string(raw[:8]) != signedMagic:
-		return fail(part, off, ErrFormat, "it does not begin with %q", signedMagic)
+		return fail(part, off, ErrFormat, "it does not start with %q", signedMagic)
 	case binary.LittleEndian.Uint32(raw[8:]) != algoEd25519:
 		return fail(part, off+8, ErrVersion, "algorithm %d, this build knows %d (Ed25519)", binary.LittleEndian.Uint32(raw[8:]), algoEd25519)
 	case !zero(raw[12:signedKey]) || !zero(raw[signedEnd:]):
@@ -60,19 +61,20 @@ func (b *Bundle) readSignature() error {
 	key := ed25519.PublicKey(slices.Clone(raw[signedKey:signedSig]))
 	sig := slices.Clone(raw[signedSig:signedEnd])
 	if !ed25519.Verify(key, b.message(), sig) {
-		return fail(part, off, ErrSignature, "it is not of this manifest by the key beside it")
+		return fail(part, off, ErrSignature, "it does not match the manifest and the key beside it")
 	}
 	b.signer, b.signature = key, sig
 	return nil
 }
 
-// Sign writes the bundle with a signature by the key at its end, in the place of one
-// that it may have. The sections are checked before anything is written, and as they are copied.
+// Sign writes the bundle with a signature by key at its end, which replaces an
+// earlier signature. It checks the sections before it writes anything, and
+// again while it copies them.
 func (b *Bundle) Sign(ctx context.Context, w io.Writer, key ed25519.PrivateKey) error {
 	if err := checkPrivate(key); err != nil {
 		return err
 	}
-	if err := b.Check(ctx); err != nil {
+	if err := b.VerifyDigests(ctx); err != nil {
 		return err
 	}
 	h := b.header
@@ -102,34 +104,36 @@ func (b *Bundle) Sign(ctx context.Context, w io.Writer, key ed25519.PrivateKey) 
 
 func checkPrivate(key ed25519.PrivateKey) error {
 	if len(key) != ed25519.PrivateKeySize {
-		return fmt.Errorf("modelbundle: a private key of %d bytes, want %d", len(key), ed25519.PrivateKeySize)
+		return fmt.Errorf("modelbundle: sign: private key of %d bytes, want %d", len(key), ed25519.PrivateKeySize)
 	}
 	return nil
 }
 
-// Signer is the key that made the signature at the file's end, nil if there is
-// none. Anybody can sign: it means nothing before it is known whose key it is.
+// Signer returns the key that made the signature at the end of the file, nil if
+// there is none. Anyone can sign a bundle: the key proves nothing until the
+// caller knows its owner.
 func (b *Bundle) Signer() ed25519.PublicKey { return slices.Clone(b.signer) }
 
-// VerifySignature holds the signature at the file's end against a key: ErrUnsigned
-// without one, ErrSignature if it is of another key.
+// VerifySignature verifies the signature at the end of the file with a key. It
+// returns ErrUnsigned if there is no signature, and ErrSignature if another key
+// made it.
 //
-// A signature is of the manifest, and by the digests in it of all sections; these
-// are checked when they are used.
+// The signature covers the manifest, and through its digests all sections,
+// which are checked when they are used.
 func (b *Bundle) VerifySignature(key ed25519.PublicKey) error {
 	if b.signer == nil {
 		return &Error{"signature", -1, ErrUnsigned}
 	}
 	if len(key) != ed25519.PublicKeySize || !key.Equal(b.signer) || !ed25519.Verify(key, b.message(), b.signature) {
-		return fail("signature", b.body(), ErrSignature, "it is by the key %s, not by %s", KeyID(b.signer), KeyID(key))
+		return fail("signature", b.body(), ErrSignature, "it is by the key %s, want %s", KeyID(b.signer), KeyID(key))
 	}
 	return nil
 }
 
-// A signature in a file of its own is in the layout of OpenSSF Model Signing 1.0: a
-// Sigstore bundle with a DSSE envelope, whose payload is an in-toto statement that lists
-// the digests of files. The files are those that the sections would be, had they been
-// written to a folder under their names, and "manifest".
+// A detached signature has the layout of OpenSSF Model Signing 1.0: a Sigstore
+// bundle with a DSSE envelope, whose payload is an in-toto statement that lists
+// the digests of files. Its files are "manifest" and the sections, as if each
+// section were a file of that name in one folder.
 const (
 	sigstoreType  = "application/vnd.dev.sigstore.bundle.v0.3+json"
 	payloadType   = "application/vnd.in-toto+json"
@@ -187,7 +191,8 @@ type resource struct {
 	Digest    string `json:"digest"`
 }
 
-// resources are the manifest and the sections, by name, and the digest of their digests.
+// resources returns the manifest and the sections, sorted by name, and the
+// digest of their digests.
 func (b *Bundle) resources() (l []resource, root string) {
 	l = append(l, resource{manifestName, "sha256", hex.EncodeToString(b.header.digest[:])})
 	for _, s := range b.manifest.sections {
@@ -196,24 +201,25 @@ func (b *Bundle) resources() (l []resource, root string) {
 	slices.SortFunc(l, func(a, b resource) int { return strings.Compare(a.Name, b.Name) })
 	h := sha256.New()
 	for _, r := range l {
-		d, _ := hex.DecodeString(r.Digest) // as encoded above
+		d, _ := hex.DecodeString(r.Digest) // encoded above
 		h.Write(d)
 	}
 	return l, hex.EncodeToString(h.Sum(nil))
 }
 
-// envelopeMessage is DSSE's pre-authentication encoding, what is signed of a payload.
+// envelopeMessage returns DSSE's pre-authentication encoding: the signed
+// message for a payload.
 func envelopeMessage(payload []byte) []byte {
 	return append(fmt.Appendf(nil, "DSSEv1 %d %s %d ", len(payloadType), payloadType, len(payload)), payload...)
 }
 
-// SignDetached gives a signature to be kept in a file of its own, as JSON. The
-// sections are checked before.
+// SignDetached returns a signature for a file of its own, as JSON. It checks
+// the sections first.
 func (b *Bundle) SignDetached(ctx context.Context, key ed25519.PrivateKey) ([]byte, error) {
 	if err := checkPrivate(key); err != nil {
 		return nil, err
 	}
-	if err := b.Check(ctx); err != nil {
+	if err := b.VerifyDigests(ctx); err != nil {
 		return nil, err
 	}
 	st := statement{Type: statementType, PredicateType: predicateType}
@@ -235,8 +241,9 @@ func (b *Bundle) SignDetached(ctx context.Context, key ed25519.PrivateKey) ([]by
 	return append(out, '\n'), err
 }
 
-// VerifyDetached holds a signature of SignDetached, or another one in that layout,
-// against a key and the bundle: ErrSignature if it is none, is of another key, or is of something else.
+// VerifyDetached verifies a detached signature, made by SignDetached or another
+// program with the same layout, with a key. It returns ErrSignature if the
+// signature is malformed, by another key, or of another bundle.
 func (b *Bundle) VerifyDetached(signature []byte, key ed25519.PublicKey) error {
 	const part = "detached signature"
 	bad := func(format string, args ...any) error { return fail(part, -1, ErrSignature, format, args...) }
@@ -244,7 +251,7 @@ func (b *Bundle) VerifyDetached(signature []byte, key ed25519.PublicKey) error {
 		return fail(part, -1, ErrLimit, "%d bytes, the limit is %d", len(signature), maxDetached)
 	}
 	if len(key) != ed25519.PublicKeySize {
-		return bad("a key of %d bytes, want %d", len(key), ed25519.PublicKeySize)
+		return bad("public key of %d bytes, want %d", len(key), ed25519.PublicKeySize)
 	}
 	var s sigstoreBundle
 	if err := json.Unmarshal(signature, &s); err != nil {
@@ -257,12 +264,12 @@ func (b *Bundle) VerifyDetached(signature []byte, key ed25519.PublicKey) error {
 	if err != nil {
 		return bad("payload: %w", err)
 	}
-	// Nothing of the payload is looked at before the signature is known to be right.
+	// Verify the signature before parsing the payload.
 	if !slices.ContainsFunc(s.Envelope.Signatures, func(e envelopeSignature) bool {
 		sig, err := base64.StdEncoding.DecodeString(e.Sig)
 		return err == nil && ed25519.Verify(key, envelopeMessage(payload), sig)
 	}) {
-		return bad("it is by the key %q, not by %s, or it is damaged", s.Material.PublicKey.Hint, KeyID(key))
+		return bad("it is by the key %q, want %s, or it is corrupt", s.Material.PublicKey.Hint, KeyID(key))
 	}
 	var st statement
 	if err := json.Unmarshal(payload, &st); err != nil {
@@ -278,8 +285,8 @@ func (b *Bundle) VerifyDetached(signature []byte, key ed25519.PublicKey) error {
 	return nil
 }
 
-// KeyID names a public key: the SHA-256 of its PEM file, in hexadecimal, as
-// sha256sum tells it and as OpenSSF Model Signing does.
+// KeyID returns the name of a public key: the SHA-256 of its PEM file in
+// hexadecimal, as printed by sha256sum and used by OpenSSF Model Signing.
 func KeyID(key ed25519.PublicKey) string {
 	b, err := x509.MarshalPKIXPublicKey(key)
 	if err != nil || len(key) != ed25519.PublicKeySize {
@@ -289,11 +296,11 @@ func KeyID(key ed25519.PublicKey) string {
 	return hex.EncodeToString(d[:])
 }
 
-// ErrKey is the error of a key file that is not of Ed25519, or no key file.
+// ErrKey reports a file that is not an Ed25519 key in PEM.
 var ErrKey = errors.New("modelbundle: want an Ed25519 key in PEM")
 
-// ParsePrivateKey reads a private key in PEM (PKCS #8), as
-// "openssl genpkey -algorithm ed25519" writes it.
+// ParsePrivateKey reads a private key in PEM (PKCS #8), as written by "openssl
+// genpkey -algorithm ed25519".
 func ParsePrivateKey(b []byte) (ed25519.PrivateKey, error) {
 	der, err := pemBlock(b, "PRIVATE KEY")
 	if err != nil {
@@ -305,12 +312,13 @@ func ParsePrivateKey(b []byte) (ed25519.PrivateKey, error) {
 	}
 	key, ok := k.(ed25519.PrivateKey)
 	if !ok {
-		return nil, fmt.Errorf("%w: it is one of %T", ErrKey, k)
+		return nil, fmt.Errorf("%w: the key is a %T", ErrKey, k)
 	}
 	return key, nil
 }
 
-// ParsePublicKey reads a public key in PEM (PKIX), as "openssl pkey -pubout" writes it.
+// ParsePublicKey reads a public key in PEM (PKIX), as written by "openssl pkey
+// -pubout".
 func ParsePublicKey(b []byte) (ed25519.PublicKey, error) {
 	der, err := pemBlock(b, "PUBLIC KEY")
 	if err != nil {
@@ -322,21 +330,21 @@ func ParsePublicKey(b []byte) (ed25519.PublicKey, error) {
 	}
 	key, ok := k.(ed25519.PublicKey)
 	if !ok {
-		return nil, fmt.Errorf("%w: it is one of %T", ErrKey, k)
+		return nil, fmt.Errorf("%w: the key is a %T", ErrKey, k)
 	}
 	return key, nil
 }
 
-// pemBlock is the content of a file with one block.
+// pemBlock returns the content of a file with one PEM block.
 func pemBlock(b []byte, want string) ([]byte, error) {
 	p, rest := pem.Decode(b)
 	switch {
 	case p == nil:
 		return nil, fmt.Errorf("%w: no PEM block", ErrKey)
 	case p.Type != want:
-		return nil, fmt.Errorf("%w: it is a %s, want a %s", ErrKey, strings.ToLower(p.Type), strings.ToLower(want))
+		return nil, fmt.Errorf("%w: found a %s, want a %s", ErrKey, strings.ToLower(p.Type), strings.ToLower(want))
 	case len(bytes.TrimSpace(rest)) > 0:
-		return nil, fmt.Errorf("%w: more after the block", ErrKey)
+		return nil, fmt.Errorf("%w: data after the block", ErrKey)
 	}
 	return p.Bytes, nil
 }

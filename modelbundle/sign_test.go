@@ -44,7 +44,7 @@ func signed(t testing.TB, raw []byte) []byte {
 	return b.Bytes()
 }
 
-// otherKeys are of somebody else.
+// otherKeys returns the keys of another signer.
 func otherKeys() (ed25519.PublicKey, ed25519.PrivateKey) {
 	k := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, ed25519.SeedSize))
 	return k.Public().(ed25519.PublicKey), k
@@ -69,7 +69,7 @@ func TestSign(t *testing.T) {
 	require.ErrorContains(t, err, KeyID(publicKey(t)))
 	require.ErrorIs(t, b.VerifySignature(nil), ErrSignature)
 
-	// Signed again, by somebody else, from a reader: another signature in its place.
+	// Another signer replaces the signature of a bundle opened from a reader.
 	o, err := OpenReader(bytes.NewReader(s), int64(len(s)), DefaultLimits())
 	require.NoError(t, err)
 	var again bytes.Buffer
@@ -87,7 +87,7 @@ func TestSign(t *testing.T) {
 	_, err = Open(moved, DefaultLimits())
 	require.ErrorIs(t, err, ErrSignature)
 
-	// Another algorithm; nothing where the signature should be.
+	// Another algorithm, and zeros in place of the signature.
 	bad := slices.Clone(s)
 	bad[len(s)-128+8] = 2
 	_, err = Open(bad, DefaultLimits())
@@ -96,7 +96,7 @@ func TestSign(t *testing.T) {
 	_, err = Open(bad, DefaultLimits())
 	require.ErrorIs(t, err, ErrFormat)
 
-	// What is damaged is not signed.
+	// Sign refuses a corrupt bundle.
 	bad = slices.Clone(raw)
 	i := slices.IndexFunc(b.Sections(), func(s Section) bool { return s.Name == "model/net.onnx" })
 	bad[b.Sections()[i].Offset] ^= 1
@@ -105,7 +105,7 @@ func TestSign(t *testing.T) {
 	require.Zero(t, none.Len())
 	_, err = opened(t, bad).SignDetached(t.Context(), privateKey(t))
 	require.ErrorIs(t, err, ErrDigest)
-	require.ErrorContains(t, opened(t, raw).Sign(t.Context(), &none, nil), "private key of 0 bytes")
+	require.ErrorContains(t, opened(t, raw).Sign(t.Context(), &none, nil), "sign: private key of 0 bytes")
 }
 
 func TestSignDetached(t *testing.T) {
@@ -122,7 +122,7 @@ func TestSignDetached(t *testing.T) {
 	require.ErrorIs(t, b.VerifyDetached(sig, nil), ErrSignature)
 	require.NoError(t, opened(t, signed(t, raw)).VerifyDetached(sig, publicKey(t)), "it is of the content")
 
-	// What anybody finds in it.
+	// The public content of the signature.
 	var s sigstoreBundle
 	require.NoError(t, json.Unmarshal(sig, &s))
 	sum := sha256.Sum256([]byte(publicPEM))
@@ -145,7 +145,7 @@ func TestSignDetached(t *testing.T) {
 	require.Len(t, names, len(b.Sections())+1)
 	require.Equal(t, hex.EncodeToString(all.Sum(nil)), st.Subject[0].Digest["sha256"])
 
-	// Another bundle, and damage.
+	// Another bundle, and a corrupt signature.
 	c := testContent(t)
 	c.Labels[0] = "dog"
 	require.ErrorIs(t, opened(t, create(t, c)).VerifyDetached(sig, publicKey(t)), ErrSignature)
@@ -161,7 +161,7 @@ func TestSignDetached(t *testing.T) {
 	}
 	require.ErrorIs(t, b.VerifyDetached(make([]byte, maxDetached+1), publicKey(t)), ErrLimit)
 
-	// Signed statements that say something else.
+	// Signed statements with other content.
 	for name, change := range map[string]func(*statement){
 		"type":         func(s *statement) { s.Type += "x" },
 		"predicate":    func(s *statement) { s.PredicateType = "https://slsa.dev/provenance/v1" },
@@ -198,7 +198,7 @@ func TestKeys(t *testing.T) {
 		{"", "", "no PEM block"},
 		{publicPEM, privatePEM, "want a p"},
 		{ecPrivate, ecPublic, "ecdsa"},
-		{privatePEM + publicPEM, publicPEM + publicPEM, "more after"},
+		{privatePEM + publicPEM, publicPEM + publicPEM, "data after"},
 		{strings.Replace(privatePEM, "MC4C", "AC4C", 1), strings.Replace(publicPEM, "MCow", "ACow", 1), "asn1"},
 	} {
 		_, err := ParsePrivateKey([]byte(c.private))

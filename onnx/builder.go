@@ -23,17 +23,17 @@ type constant struct {
 	t    *tensor.Tensor
 }
 
-// builder collects the nodes and constants of a graph. Names are prefix, scope
-// and a number, so that equal graphs give equal bytes.
+// builder collects the nodes and constants of a graph. A name consists of
+// prefix, scope and a number, so that equal graphs have equal bytes.
 type builder struct {
 	opset  int
 	prefix string
-	scope  string // of the step that is lowered: "3_normalize"
+	scope  string // the current step: "3_normalize"
 	nodes  []node
 	consts []constant
 	known  map[string]string // constants by type, shape and content
 	counts map[string]int
-	err    error // the first failure to make a constant
+	err    error // the first invalid constant
 }
 
 func newBuilder(opset int, prefix string) *builder {
@@ -52,15 +52,15 @@ func (b *builder) name(what string) string {
 	return n
 }
 
-// op appends a node of one output and gives its name.
+// op appends a node with one output and returns the output's name.
 func (b *builder) op(kind string, attrs []attr, in ...string) string {
 	out := b.name(kind)
 	b.nodes = append(b.nodes, node{kind: kind, in: in, out: []string{out}, attrs: attrs})
 	return out
 }
 
-// rename makes old the name that is written as to, everywhere. It reports whether a
-// node writes old; else nothing is changed.
+// rename changes the name old to another name, everywhere. It returns false and
+// changes nothing if no node writes old.
 func (b *builder) rename(old, to string) bool {
 	i := slices.IndexFunc(b.nodes, func(n node) bool { return n.out[0] == old })
 	if i < 0 {
@@ -77,7 +77,8 @@ func (b *builder) rename(old, to string) bool {
 	return true
 }
 
-// add is a constant of the tensor, which it keeps; equal ones are one.
+// add returns a constant with the value of t, which it keeps. Equal constants
+// share a name.
 func (b *builder) add(what string, t *tensor.Tensor) string {
 	key := fmt.Sprint(t.Desc, string(t.Data))
 	if n, ok := b.known[key]; ok {
@@ -89,13 +90,13 @@ func (b *builder) add(what string, t *tensor.Tensor) string {
 	return n
 }
 
-// constOf is a constant of the values, in the shape given.
+// constOf returns a constant with these values and dimensions.
 func constOf[T tensor.Elem](b *builder, what string, values []T, dims ...int) string {
 	d := tensor.Desc{DType: dtypeOf[T](), Shape: tensor.Dims(dims...)}
 	t, err := tensor.New(d)
 	if err != nil || int(t.Len()) != len(values) {
 		if b.err == nil {
-			b.err = fmt.Errorf("onnx: a constant of %v: %w", d, err)
+			b.err = fmt.Errorf("onnx: constant of %v: %w", d, err)
 		}
 		return ""
 	}
@@ -124,14 +125,14 @@ func dtypeOf[T tensor.Elem]() tensor.DType {
 	}
 }
 
-// ints is a constant vector of int64, which axes and sizes are.
+// ints returns a constant vector of int64, for axes and sizes.
 func (b *builder) ints(v ...int64) string { return constOf(b, "ints", v, len(v)) }
 
 func (b *builder) cast(x string, to tensor.DType) string {
 	return b.op("Cast", []attr{{"to", int64(elemTypes[to])}}, x)
 }
 
-// graph writes the GraphProto's nodes and constants, apart from each other.
+// graph writes the GraphProto's nodes and constants.
 func (b *builder) graph() (nodes, consts []byte, err error) {
 	if b.err != nil {
 		return nil, nil, b.err
@@ -159,8 +160,8 @@ func (b *builder) graph() (nodes, consts []byte, err error) {
 	return nodes, consts, nil
 }
 
-// num is a whole number of the graph: known now, or the name of an int64 vector
-// of one element. The arithmetic below folds what is known.
+// num is an integer of the graph: a known value, or the name of an int64 vector
+// of one element. Its arithmetic folds known values.
 type num struct {
 	v    int64
 	name string
@@ -200,12 +201,14 @@ func (b *builder) times(x, y num) num {
 	return b.arith("Mul", func(x, y int64) int64 { return x * y }, x, y)
 }
 
-// over divides without remainder, so that it matters not how a runtime rounds.
+// over divides without remainder, so that the runtime's rounding does not
+// matter.
 func (b *builder) over(x, y num) num {
 	return b.arith("Div", func(x, y int64) int64 { return x / y }, x, y)
 }
 
-// mod is x modulo n > 0, never negative, as ONNX's Mod of integers.
+// mod returns x modulo n > 0, which is never negative, like ONNX's Mod of
+// integers.
 func (b *builder) mod(x, n num) num {
 	return b.arith("Mod", func(x, n int64) int64 { return (x%n + n) % n }, x, n)
 }
@@ -218,7 +221,7 @@ func (b *builder) most(x, y num) num {
 	return b.arith("Max", func(x, y int64) int64 { return max(x, y) }, x, y)
 }
 
-// vector is the numbers as one int64 vector.
+// vector returns the numbers as one int64 vector.
 func (b *builder) vector(l ...num) string {
 	v := make([]int64, len(l))
 	for i, n := range l {
@@ -234,7 +237,7 @@ func (b *builder) vector(l ...num) string {
 	return b.ints(v...)
 }
 
-// size is the length of a value's axis.
+// size returns the length of a value's axis.
 func (b *builder) size(x value, axis int) num {
 	if n := x.desc.Shape.At(axis); n != tensor.Unknown {
 		return known(n)
@@ -248,7 +251,7 @@ type value struct {
 	desc tensor.Desc
 }
 
-// The axes of an image.
+// axes returns the axes of an image.
 func axes(d tensor.Desc) (h, w, c int) {
 	if d.Layout == tensor.CHW {
 		return 1, 2, 0
@@ -256,8 +259,8 @@ func axes(d tensor.Desc) (h, w, c int) {
 	return 0, 1, 2
 }
 
-// perChannel is the shape in which n values, one for all channels or one for
-// each, stand beside an image.
+// perChannel returns the shape of n values that broadcast over an image, one
+// for all channels or one for each.
 func perChannel(d tensor.Desc, n int) []int {
 	switch {
 	case n == 1:

@@ -17,29 +17,31 @@ import (
 
 // The keys of metadata_props that Embed writes.
 const (
-	// KeyGraph is the graph's JSON, the form that --graph reads, without spaces.
+	// KeyGraph is the key of the graph: its JSON form without spaces, which --graph
+	// reads.
 	KeyGraph = "infer_prep.graph"
-	// KeyGoldens is a JSON object: "version" 1 and "goldens", a list of objects with
-	// "name", "input_sha256" (of the encoded image) and "outputs", each with "name",
-	// "dtype", "layout", "shape", "sha256" (of the elements in row-major order,
-	// little-endian) and "values", a list of [index, value].
+	// KeyGoldens is the key of the golden samples: a JSON object with "version" 1 and
+	// "goldens", a list of objects with "name", "input_sha256" (of the encoded image)
+	// and "outputs". Each output has "name", "dtype", "layout", "shape", "sha256" (of
+	// the elements in row-major order, little-endian) and "values", a list of
+	// [index, value].
 	KeyGoldens = "infer_prep.goldens"
 )
 
-// goldensVersion is that of KeyGoldens's form.
+// goldensVersion is the version of the form of KeyGoldens.
 const goldensVersion = 1
 
-// ErrNoGraph is of a model that has no graph embedded.
-var ErrNoGraph = errors.New("the model has no graph embedded in it")
+// ErrNoGraph reports a model without an embedded graph.
+var ErrNoGraph = errors.New("the model has no embedded graph")
 
-// Golden is a sample whose tensors are known, without the image itself.
+// Golden is a golden sample without its image.
 type Golden struct {
 	Name        string
-	InputSHA256 [sha256.Size]byte // of the encoded image
+	InputSHA256 [sha256.Size]byte // the digest of the encoded image
 	Outputs     []modelbundle.Expected
 }
 
-// Digests are the goldens without their images.
+// Digests returns golden samples with digests in place of their images.
 func Digests(goldens []modelbundle.Golden) []Golden {
 	var l []Golden
 	for _, g := range goldens {
@@ -66,7 +68,7 @@ type jsonOutput struct {
 	Values []jsonElement `json:"values"`
 }
 
-// digest is a SHA-256 in hex.
+// digest is a SHA-256 in hexadecimal.
 type digest [sha256.Size]byte
 
 func (d digest) MarshalText() ([]byte, error) { return []byte(hex.EncodeToString(d[:])), nil }
@@ -80,7 +82,7 @@ func (d *digest) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// jsonElement is [index, value]; a value that JSON has no number for is a string.
+// jsonElement is [index, value]. A value that is not a JSON number is a string.
 type jsonElement struct {
 	at    int64
 	value number
@@ -123,7 +125,7 @@ func (e *jsonElement) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	if len(l) != 2 {
-		return fmt.Errorf("an element has %d parts, want [index, value]", len(l))
+		return fmt.Errorf("element with %d parts, want [index, value]", len(l))
 	}
 	if err := json.Unmarshal(l[0], &e.at); err != nil {
 		return err
@@ -165,7 +167,7 @@ func unmarshalGoldens(b []byte) ([]Golden, error) {
 			e := modelbundle.Expected{Name: o.Name, Desc: o.Desc, SHA256: o.SHA256}
 			for _, v := range o.Values {
 				if n := o.Desc.Len(); v.at < 0 || n >= 0 && v.at >= n {
-					return nil, fmt.Errorf("golden %d, output %q: element %d, which %v does not have", i, o.Name, v.at, o.Desc)
+					return nil, fmt.Errorf("golden %d, output %q: element %d is outside %v", i, o.Name, v.at, o.Desc)
 				}
 				e.Values = append(e.Values, modelbundle.Element{At: v.at, Value: float64(v.value)})
 			}
@@ -176,15 +178,15 @@ func unmarshalGoldens(b []byte) ([]Golden, error) {
 	return l, nil
 }
 
-// Embed gives the model with the graph, and what is known of its golden samples
-// (none: no entry), in its metadata_props, in place of any that it had. All else
-// stays, byte for byte. Data that the model keeps in files of their own is found
-// by names relative to the model's: it must stay beside it.
+// Embed returns the model with the graph and its golden samples, if any, in
+// metadata_props. They replace those of an earlier Embed; everything else stays
+// byte for byte. A model finds external data by names relative to its own file,
+// so write the result beside the original.
 //
-// Bytes that are no model are ErrModel. A graph that is not valid, or has ops that
-// are not registered, is refused.
+// Bytes that are not a model are ErrModel. An invalid graph, or one with ops
+// that are not registered, is an error.
 func Embed(model []byte, g *datagraph.Graph, goldens []Golden) ([]byte, error) {
-	if _, err := Read(model); err != nil {
+	if _, err := parseModel(model); err != nil {
 		return nil, err
 	}
 	if err := g.Validate(); err != nil {
@@ -194,20 +196,20 @@ func Embed(model []byte, g *datagraph.Graph, goldens []Golden) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries := []Entry{{KeyGraph, string(b)}}
+	entries := []metadataProp{{KeyGraph, string(b)}}
 	if len(goldens) > 0 {
 		if b, err = marshalGoldens(goldens); err != nil {
 			return nil, fmt.Errorf("onnx: goldens: %w", err)
 		}
-		entries = append(entries, Entry{KeyGoldens, string(b)})
+		entries = append(entries, metadataProp{KeyGoldens, string(b)})
 	}
 	out, err := Strip(model)
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range entries {
-		m := appendString(nil, entryKey, e.Key)
-		out = appendMessage(out, modelMetadata, appendString(m, entryValue, e.Value))
+		m := appendString(nil, entryKey, e.key)
+		out = appendMessage(out, modelMetadata, appendString(m, entryValue, e.value))
 	}
 	if len(out) > maxModel {
 		return nil, errTooLarge
@@ -215,8 +217,8 @@ func Embed(model []byte, g *datagraph.Graph, goldens []Golden) ([]byte, error) {
 	return out, nil
 }
 
-// Strip gives the model without what Embed writes: for a model that had nothing of
-// it before, the bytes of before.
+// Strip returns the model without the entries of Embed. It restores the bytes
+// of a model that had no such entries before Embed.
 func Strip(model []byte) ([]byte, error) {
 	out := make([]byte, 0, len(model)+1<<12)
 	err := fields("model", model, func(f field) error {
@@ -225,7 +227,7 @@ func Strip(model []byte) ([]byte, error) {
 			if err != nil {
 				return err
 			}
-			if ours(e.Key) {
+			if ours(e.key) {
 				return nil
 			}
 		}
@@ -237,28 +239,29 @@ func Strip(model []byte) ([]byte, error) {
 
 func ours(key string) bool { return slices.Contains([]string{KeyGraph, KeyGoldens}, key) }
 
-// Extract gives the graph that Embed wrote into a model, and its goldens. A model
-// without a graph is ErrNoGraph; one with two, or whose graph or goldens cannot be
-// read, is ErrModel, and the graph's own kind of error.
+// Extract returns the graph and the golden samples that Embed wrote into a
+// model. A model without a graph is ErrNoGraph. A model with two graphs, or
+// with an invalid graph or invalid golden samples, is ErrModel; the error also
+// matches the graph's own kind.
 func Extract(model []byte) (*datagraph.Graph, []Golden, error) {
-	m, err := Read(model)
+	m, err := parseModel(model)
 	if err != nil {
 		return nil, nil, err
 	}
-	return m.Embedded()
+	return m.embedded()
 }
 
-// Embedded is Extract of a model that has been read.
-func (m *Model) Embedded() (*datagraph.Graph, []Golden, error) {
+// embedded is Extract for a parsed model.
+func (m *modelProto) embedded() (*datagraph.Graph, []Golden, error) {
 	found := map[string]string{}
-	for _, e := range m.Metadata {
-		if !ours(e.Key) {
+	for _, e := range m.metadata {
+		if !ours(e.key) {
 			continue
 		}
-		if _, twice := found[e.Key]; twice {
-			return nil, nil, modelErr("metadata_props has %s twice", e.Key)
+		if _, twice := found[e.key]; twice {
+			return nil, nil, modelErr("metadata_props has %s twice", e.key)
 		}
-		found[e.Key] = e.Value
+		found[e.key] = e.value
 	}
 	text, ok := found[KeyGraph]
 	if !ok {

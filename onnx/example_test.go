@@ -8,7 +8,8 @@ import (
 	"github.com/infer-prep/infer-prep/preset"
 )
 
-// What follows the resize and the crop, for a runtime that gets 224 x 224 bytes of RGB.
+// Export the steps after the resize and the crop, for a runtime that gets
+// images of 224 x 224 RGB pixels.
 func ExampleExport() {
 	g, err := preset.Graph("clip")
 	if err != nil {
@@ -31,7 +32,7 @@ func ExampleExport() {
 	// out pixel_values float32 CHW (3, 224, 224)
 }
 
-// The graph travels in the model, and comes back as it was.
+// Embed a graph in a model, and read it back.
 func ExampleEmbed() {
 	model, err := os.ReadFile("../testdata/onnx/tiny.onnx")
 	if err != nil {

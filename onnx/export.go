@@ -1,52 +1,52 @@
-// Package onnx puts data graphs into ONNX models: as metadata that this program
-// reads back ([Embed], [Extract]), and as ONNX operators that any runtime runs
-// ([Export], [Merge]).
+// Package onnx writes preprocessing graphs into ONNX models, in two ways: as
+// ONNX operators that any runtime executes ([Export], [Merge]), and as metadata
+// that this project reads back ([Embed], [Extract]).
 //
-// It writes and reads the protobuf messages itself. What it does not know of a
-// model it keeps byte for byte. Nothing here runs a model.
+// The package reads and writes the protobuf messages itself, and keeps unknown
+// parts of a model byte for byte. It never runs a model.
 //
 // # Forms
 //
-// A graph's tensor part, what follows the decoding, is lowered in one of three forms:
+// Export lowers the steps after decoding to operators, in one of three forms:
 //
-//	       resize                                        against the graph on the CPU
-//	Exact  Gather, Mul and Add of every tap, in integers  equal bytes
-//	Fast   Resize, antialiased as the backend does         within 1 of 255 before what follows
+//	       resize                                         compared with the graph on the CPU
+//	Exact  Gather, Mul and Add for every tap, in integers  equal bytes
+//	Fast   Resize, antialiased like the backend            within 1 of 255 before later steps
 //	Tail   on the host                                     equal bytes
 //
-// All that is not a resize is lowered to the same operators in every form, in the
-// reference's order of float32 operations: x/255 is a division, then the mean is
-// subtracted, then it is divided by std. Where no such operators give the op's
-// bits for all 256 values of uint8, a table of 256 entries stands for it.
+// Every form lowers other ops to the same operators, in the reference's order
+// of float32 operations: x/255 is a division, then the mean is subtracted, then
+// the result is divided by std. If no such operators compute an op's bits for
+// all 256 values of uint8, a table of 256 entries replaces it.
 //
-// Measured with ONNX Runtime 1.31.1's CPU provider; others may compute Resize in
-// other ways, or not at all, which is what Tail is for.
+// These bounds were measured with the CPU provider of ONNX Runtime 1.31.1.
+// Other runtimes may compute Resize differently, or lack it; use Tail for them.
 package onnx
 
 import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/registry"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// Form is how a graph is lowered.
+// Form selects how a graph is lowered.
 type Form uint8
 
 // The forms.
 const (
-	// Exact gives the bytes of the CPU. Resizes need the image's size, stated in the
+	// Exact computes the bytes of the CPU. Resizes need the image's size in the
 	// Options, or HostTaps.
 	Exact Form = iota
-	// Fast uses the operator Resize, whose bytes are within 1 of the CPU's. Sizes
-	// are computed in the model unless they are stated.
+	// Fast uses the operator Resize, whose bytes differ from the CPU's by at most 1.
+	// The model computes sizes unless the Options have them.
 	Fast
-	// Tail is what follows the last resize or crop: casts, rescaling,
-	// normalisation, layout, padding. The steps before run on the host.
+	// Tail exports the steps after the last resize or crop: casts, rescaling,
+	// normalisation, layout, padding. The host runs the steps before.
 	Tail
 )
 
@@ -59,49 +59,53 @@ func (f Form) String() string {
 	return fmt.Sprintf("form %d", uint8(f))
 }
 
-// ParseForm finds a form by its name.
+// ParseForm returns the form of a name: "exact", "fast" or "tail".
 func ParseForm(s string) (Form, error) {
 	if i := slices.Index(formNames, s); i >= 0 {
 		return Form(i), nil
 	}
-	return 0, fmt.Errorf("onnx: %w: form %q, want one of %s", ErrOptions, s, strings.Join(formNames, ", "))
+	return 0, fmt.Errorf("onnx: %w: unknown form %q%s", ErrOptions, s, registry.Hint(s, formNames))
 }
 
-// The opsets that models are written for, and the one of Options without.
+// The supported opsets, and the default.
 const (
 	MinOpset     = 13
 	DefaultOpset = 18
 	MaxOpset     = 26
 )
 
-// Options say how a graph is exported.
+// Options are the options of Export and Merge. The zero value means form Exact
+// for images of any size.
 type Options struct {
-	Form Form
-	// Height and Width are those of every decoded image, in pixels; both 0 for images of
-	// any size. Tail ignores them: its input has the size that the steps before give.
+	Form Form // default Exact
+	// Height and Width are the size of every decoded image, in pixels, 1 to
+	// 2^24. Both are 0 for images of any size. Tail ignores them: the steps
+	// before determine the size of its input.
 	Height, Width int
-	// HostTaps, for Exact without a size, makes the taps of every resize inputs of the
-	// model; see Exported.Taps.
+	// HostTaps makes the taps of every resize inputs of the model; see
+	// Exported.Taps. It is for Exact without a size.
 	HostTaps bool
-	// Opset is the version of ai.onnx, MinOpset to MaxOpset; 0 means
+	// Opset is the version of ai.onnx, MinOpset to MaxOpset. Default
 	// DefaultOpset. Fast's antialiased Resize needs 18.
 	Opset int
-	// Batch gives every output a leading axis of 1, as models have it. Inputs have none.
+	// Batch adds a leading axis of 1 to every output, for models with a batch
+	// axis. Inputs have no batch axis.
 	Batch bool
 }
 
 // The kinds of error, for errors.Is.
 var (
-	// ErrOptions is of options that cannot be.
+	// ErrOptions reports invalid options.
 	ErrOptions = errors.New("invalid option")
-	// ErrUnsupported is of a step that the form has no operators for; see StepError.
+	// ErrUnsupported reports a step that has no equivalent operators in the form;
+	// see StepError.
 	ErrUnsupported = errors.New("cannot be lowered to ONNX")
 )
 
 // StepError says why a step cannot be lowered.
 type StepError struct {
-	Step   int    // of the graph, from 0
-	Op     string // its name
+	Step   int    // the step of the graph, counted from 0
+	Op     string // the op's name
 	Form   Form
 	Reason string
 }
@@ -110,43 +114,49 @@ func (e *StepError) Error() string {
 	return fmt.Sprintf("onnx: step %d (%s) cannot be lowered in form %v: %s", e.Step, e.Op, e.Form, e.Reason)
 }
 
-// Unwrap gives ErrUnsupported.
+// Unwrap returns ErrUnsupported.
 func (e *StepError) Unwrap() error { return ErrUnsupported }
 
 // Exported is an exported graph.
 type Exported struct {
-	// Model is the ModelProto. Equal graphs and options give equal bytes.
+	// Model is the ModelProto. Equal graphs and options have equal bytes.
 	Model []byte
-	// First is the first step of the graph that the model runs. It runs all from there on.
+	// First is the first step of the graph that the model runs. It runs all
+	// later steps as well.
 	First int
-	// Host is the graph of the steps before, which the model's user runs. Its
-	// outputs are the columns of Inputs, in order and each once, and then those
-	// outputs and side outputs of the graph that no step of the model writes.
+	// Host is the graph of the steps before First, which the caller runs. Its
+	// outputs are the columns of Inputs, each once and in order, followed by
+	// the outputs and side outputs of the graph that the model does not
+	// compute.
 	Host *datagraph.Graph
-	// Inputs are what the model is fed: images without a batch axis. The taps of
-	// HostTaps are not among them.
+	// Inputs are the inputs of the model: images without a batch axis. They do
+	// not include the taps of HostTaps.
 	Inputs []Port
-	// Outputs are the graph's outputs and side outputs that the model computes, in
-	// the graph's order.
+	// Outputs are the outputs and side outputs of the graph that the model
+	// computes, in the graph's order.
 	Outputs []Port
-	// Within1 are the steps, of First and on, whose bytes may be off by one: resizes of Fast.
+	// Within1 lists the steps whose bytes may be off by one: the resizes of
+	// Fast.
 	Within1 []int
 
 	taps  []tapsOf
-	steps []datagraph.Step // of First and on
+	steps []datagraph.Step // from First on
 }
 
 // Port is an input or output of an exported model.
 type Port struct {
-	Name   string // in the model: the column's, or for an input that an output is named as, that and "_in"
-	Column string // in the graph
-	// Desc is without the batch axis. Sizes may be tensor.Unknown; in the model they
-	// are then named.
+	// Name is the name in the model: the column's name. An input whose column is
+	// also an output has the suffix "_in".
+	Name   string
+	Column string // the column of the graph
+	// Desc has no batch axis. Sizes may be tensor.Unknown; the model then names
+	// them.
 	Desc tensor.Desc
 }
 
-// Export lowers a graph. A graph that is not valid is datagraph's error; a random
-// one, or one with steps that the form has no operators for, is a *StepError.
+// Export lowers a graph. An invalid graph is an error of datagraph. A random
+// graph, or one with steps that have no equivalent operators in the form, is a
+// *StepError.
 func Export(g *datagraph.Graph, o Options) (*Exported, error) {
 	l, err := lowerGraph(g, o, "")
 	if err != nil {
@@ -155,20 +165,20 @@ func Export(g *datagraph.Graph, o Options) (*Exported, error) {
 	return l.finish()
 }
 
-// lowering is a graph on its way to ONNX.
+// lowering is the state of lowering a graph.
 type lowering struct {
 	*builder
 	graph   *datagraph.Graph
 	options Options
 	result  Exported
-	step    int // that is being lowered
-	// The columns as far as they are made, and those that the model is fed with.
-	columns map[string]value
-	fed     map[string]bool
-	outputs []value // of result.Outputs
+	step    int              // the current step
+	columns map[string]value // the columns produced so far
+	fed     map[string]bool  // the names of the model's inputs
+	outputs []value          // the values of result.Outputs
 }
 
-func (o *Options) check() error {
+// validate checks the options and fills in the defaults.
+func (o *Options) validate() error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("onnx: %w: %s", ErrOptions, fmt.Sprintf(format, args...))
 	}
@@ -181,12 +191,12 @@ func (o *Options) check() error {
 	if o.Opset < MinOpset || o.Opset > MaxOpset {
 		return bad("opset %d, want %d to %d", o.Opset, MinOpset, MaxOpset)
 	}
-	const most = 1 << 24 // the largest side that ops take
+	const most = 1 << 24 // the largest side of ops
 	if o.Height < 0 || o.Width < 0 || o.Height > most || o.Width > most || (o.Height == 0) != (o.Width == 0) {
-		return bad("input size %dx%d (height x width), want sides of 1 to %d, or none", o.Height, o.Width, most)
+		return bad("input size %dx%d (height x width), want sides of 1 to %d, or both 0", o.Height, o.Width, most)
 	}
 	if o.HostTaps && (o.Form != Exact || o.Height != 0) {
-		return bad("taps on the host are for form exact without an input size")
+		return bad("host taps need form exact without an input size")
 	}
 	if o.Form == Tail {
 		o.Height, o.Width = 0, 0
@@ -195,7 +205,7 @@ func (o *Options) check() error {
 }
 
 func lowerGraph(g *datagraph.Graph, o Options, prefix string) (*lowering, error) {
-	if err := o.check(); err != nil {
+	if err := o.validate(); err != nil {
 		return nil, err
 	}
 	descs, err := g.Infer()
@@ -205,7 +215,7 @@ func lowerGraph(g *datagraph.Graph, o Options, prefix string) (*lowering, error)
 	l := &lowering{builder: newBuilder(o.Opset, prefix), graph: g, options: o, columns: map[string]value{}, fed: map[string]bool{}}
 	for i, s := range g.Steps {
 		if _, random := s.Op.(transforms.Random); random {
-			return nil, &StepError{i, transforms.InfoOf(s.Op).Name, o.Form, "it is random; take the inference graph of the definition"}
+			return nil, &StepError{i, transforms.InfoOf(s.Op).Name, o.Form, "the op is random; use the inference graph of the definition"}
 		}
 	}
 	first := l.first(descs)
@@ -226,7 +236,8 @@ func lowerGraph(g *datagraph.Graph, o Options, prefix string) (*lowering, error)
 	return l, l.err
 }
 
-// first is the first step after the last that reads or writes bytes: decoding.
+// first returns the first step after the last one that reads or writes bytes:
+// after decoding.
 func (l *lowering) first(descs [][]tensor.Desc) int {
 	for i, s := range slices.Backward(l.graph.Steps) {
 		in := l.descsBefore(i, descs)
@@ -241,7 +252,7 @@ func (l *lowering) first(descs [][]tensor.Desc) int {
 	return 0
 }
 
-// descsBefore are the columns' descriptions before step i.
+// descsBefore returns the descriptions of the columns before step i.
 func (l *lowering) descsBefore(i int, descs [][]tensor.Desc) map[string]tensor.Desc {
 	m := map[string]tensor.Desc{}
 	for _, c := range l.graph.Inputs {
@@ -255,7 +266,7 @@ func (l *lowering) descsBefore(i int, descs [][]tensor.Desc) map[string]tensor.D
 	return m
 }
 
-// tail is the first step of the tail, at first or later.
+// tail returns the first step of the tail, at first or later.
 func (l *lowering) tail(first int, descs [][]tensor.Desc) (int, error) {
 	n := len(l.graph.Steps)
 	for i := n - 1; i >= first; i-- {
@@ -273,17 +284,17 @@ func (l *lowering) tail(first int, descs [][]tensor.Desc) (int, error) {
 	return first, nil
 }
 
-// notInTail says why step i does not belong to a tail, or nothing.
+// notInTail returns the reason why step i cannot be in a tail, "" if it can.
 func (l *lowering) notInTail(i int, descs [][]tensor.Desc) string {
 	s := l.graph.Steps[i]
 	switch s.Op.(type) {
 	case *transforms.Crop, *transforms.CenterCrop:
-		return "it crops, which is the host's work before the tail"
+		return "the host crops before the tail"
 	}
 	if _, ok := s.Op.(transforms.Scaled); ok {
-		return "it resizes, which is the host's work before the tail"
+		return "the host resizes before the tail"
 	}
-	// The step by itself, on inputs of the sizes that the graph has there.
+	// Lower the step alone, for the input sizes that the graph has there.
 	try := &lowering{builder: newBuilder(l.opset, ""), graph: l.graph, options: l.options, columns: map[string]value{}}
 	before := l.descsBefore(i, descs)
 	for _, c := range s.In {
@@ -300,7 +311,7 @@ func (l *lowering) notInTail(i int, descs [][]tensor.Desc) string {
 	return ""
 }
 
-// split finds the model's inputs and outputs, and the host's graph.
+// split determines the model's inputs and outputs, and the host's graph.
 func (l *lowering) split(descs [][]tensor.Desc) error {
 	g, r := l.graph, &l.result
 	before := l.descsBefore(r.First, descs)
@@ -330,7 +341,7 @@ func (l *lowering) split(descs [][]tensor.Desc) error {
 	for _, c := range used {
 		d := before[c]
 		if _, ok := elemTypes[d.DType]; !ok {
-			return &StepError{r.First, transforms.InfoOf(g.Steps[r.First].Op).Name, l.options.Form, fmt.Sprintf("its input %s is %v", c, d)}
+			return &StepError{r.First, transforms.InfoOf(g.Steps[r.First].Op).Name, l.options.Form, fmt.Sprintf("the input %s is %v", c, d)}
 		}
 		if l.options.Height > 0 && d.IsImage() {
 			d = d.WithSize(l.options.Height, l.options.Width)
@@ -354,7 +365,7 @@ func (l *lowering) refuse(format string, args ...any) error {
 	return &StepError{l.step, transforms.InfoOf(l.graph.Steps[l.step].Op).Name, l.options.Form, fmt.Sprintf(format, args...)}
 }
 
-// lowerStep lowers a step, for which its columns are there.
+// lowerStep lowers a step whose input columns are lowered.
 func (l *lowering) lowerStep(i int) error {
 	s := l.graph.Steps[i]
 	l.step = i
@@ -368,12 +379,12 @@ func (l *lowering) lowerStep(i int) error {
 	out := make([]value, len(s.Out))
 	outDescs := make([]tensor.Desc, len(s.Out))
 	if err := s.Op.Infer(outDescs, descs); err != nil {
-		return l.refuse("with an image of this size: %v", err)
+		return l.refuse("for an image of this size: %v", err)
 	}
 	for j, d := range outDescs {
 		out[j].desc = d
 		if _, ok := elemTypes[d.DType]; !ok {
-			return l.refuse("its output %s is %v", s.Out[j], d)
+			return l.refuse("the output %s is %v", s.Out[j], d)
 		}
 	}
 	if err := l.lowerOp(s.Op, out, in); err != nil {
@@ -385,7 +396,7 @@ func (l *lowering) lowerStep(i int) error {
 	return nil
 }
 
-// bind gives the outputs their names, after all steps.
+// bind names the outputs, after all steps.
 func (l *lowering) bind() {
 	l.scope = ""
 	renamed := map[string]string{}
@@ -410,7 +421,7 @@ func (l *lowering) bind() {
 	}
 }
 
-// dims are the dimensions of a value in a model.
+// dims returns the dimensions of a value in a model.
 func (l *lowering) dims(v value, batch bool) (d []dimension) {
 	if batch {
 		d = append(d, dimension{n: 1})
@@ -433,7 +444,8 @@ func (l *lowering) dims(v value, batch bool) (d []dimension) {
 // producer is the producer_name of exported models.
 const producer = "infer-prep"
 
-// ir is the ir_version of models for an opset: no newer than what came out with it.
+// ir returns the ir_version of models for an opset: no newer than the one
+// released with it.
 func ir(opset int) int64 {
 	switch {
 	case opset <= 14:
@@ -484,12 +496,12 @@ func (l *lowering) finish() (*Exported, error) {
 	return &l.result, nil
 }
 
-// appendOpset is the import of ai.onnx, whose name may be left out.
+// appendOpset returns the import of ai.onnx, whose name may be empty.
 func appendOpset(version int) []byte {
 	return appendInt(appendString(nil, opsetDomain, ""), opsetVersion, int64(version))
 }
 
-// maxModel is what a protobuf message can hold.
+// maxModel is the largest size of a protobuf message.
 const maxModel = 1<<31 - 1
 
-var errTooLarge = fmt.Errorf("onnx: %w: the model would not fit the 2 GiB of a protobuf message", ErrUnsupported)
+var errTooLarge = fmt.Errorf("onnx: %w: the model exceeds the 2 GiB of a protobuf message", ErrUnsupported)

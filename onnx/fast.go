@@ -7,28 +7,29 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// fastResize is the operator Resize of float32, rounded half to even. to are the
-// sizes of the image's axes, in its layout.
+// fastResize lowers a resize to the operator Resize in float32, rounded half to
+// even. to has the sizes of the image's axes, in its layout.
 //
-// With b the backend's bytes and f the operator's floats, |b-f| is at most half a
-// unit for b's last rounding, half a unit times the sum of the weights' magnitudes
-// (1 for bilinear, 1.25 for bicubic) for Pillow's rounding between its passes, and
-// 0.6 for the 11 bits of OpenCV's weights: below 1.5, so that the bytes differ by 1 at most.
-// For uint8 the operator rounds between its passes too, which is nearer to Pillow
-// nearly everywhere, but off by 2 where both roundings fall on a half.
+// Let b be the backend's bytes and f the operator's floats. |b-f| is the sum of
+// three errors: at most 0.5 for b's last rounding; at most 0.5 times the sum of
+// the weights' magnitudes (1 for bilinear, 1.25 for bicubic) for Pillow's rounding
+// between its passes; and 0.6 for the 11 bits of OpenCV's weights. The sum is
+// below 1.5 for each backend, so the bytes differ by at most 1. With uint8 the
+// operator also rounds between its passes. That is closer to Pillow almost
+// everywhere, but off by 2 where both roundings meet a half.
 func (l *lowering) fastResize(interp transforms.Interpolation, backend transforms.Backend, antialias bool, to [3]num, y *value, x value) error {
 	attrs := []attr{{"coordinate_transformation_mode", "half_pixel"}}
 	a := float32(-0.75)
 	if antialias = antialias && backend != transforms.OpenCV; antialias {
 		if l.opset < 18 {
-			return l.refuse("the operator Resize antialiases from opset 18 on, this is %d", l.opset)
+			return l.refuse("opset %d: the operator Resize antialiases from opset 18 on", l.opset)
 		}
 		attrs = append(attrs, attr{"antialias", int64(1)}, attr{"exclude_outside", int64(1)})
 		a = -0.5
 	}
 	switch {
 	case backend > transforms.Torch:
-		return l.refuse("there are no operators for backend %v here", backend)
+		return l.refuse("no operators for backend %v", backend)
 	case interp == transforms.Bilinear:
 		attrs = append(attrs, attr{"mode", "linear"})
 	case interp == transforms.Bicubic:
@@ -45,8 +46,8 @@ func (l *lowering) fastResize(interp transforms.Interpolation, backend transform
 	sh, sw, dh, dw := l.size(x, h), l.size(x, w), to[h], to[w]
 	channels := l.size(x, c)
 	name := l.cast(l.toLayout(x.name, x.desc, tensor.CHW), tensor.Float32)
-	// A Reshape and not an Unsqueeze, since ONNX Runtime 1.31.1 moves the Transpose
-	// through the latter and behind Resize, which then refuses cubic.
+	// Reshape, because ONNX Runtime 1.31.1 would move the Transpose through an
+	// Unsqueeze and behind Resize, which then refuses cubic.
 	name = l.op("Reshape", nil, name, l.vector(known(1), channels, sh, sw))
 	low, high := l.float(0), l.float(255)
 	resize := func(h, w num) {
@@ -56,7 +57,7 @@ func (l *lowering) fastResize(interp transforms.Interpolation, backend transform
 	case interp != transforms.Bicubic || backend != transforms.Pillow:
 		resize(dh, dw)
 	case allKnown(sh, sw, dh, dw):
-		// Pillow clips between its passes what bicubic overshoots, which shows.
+		// Pillow clips bicubic's overshoot between its passes, which is visible.
 		h1, w1 := sh, dw
 		if dh.v < sh.v && sh.v-dh.v > 2*(sw.v-dw.v) {
 			h1, w1 = dh, sw
@@ -69,7 +70,7 @@ func (l *lowering) fastResize(interp transforms.Interpolation, backend transform
 			resize(dh, dw)
 		}
 	default:
-		// Rows, columns, rows: the first or the last of the three changes nothing.
+		// Rows, columns, rows: either the first or the last pass changes nothing.
 		less := l.op("Less", nil, l.numName(dh), l.numName(sh))
 		more := l.op("Greater", nil, l.numName(l.minus(sh, dh)), l.numName(l.times(known(2), l.minus(sw, dw))))
 		h1 := num{name: l.op("Where", nil, l.op("And", nil, less, more), l.numName(dh), l.numName(sh))}
@@ -88,8 +89,8 @@ func (l *lowering) fastResize(interp transforms.Interpolation, backend transform
 	return nil
 }
 
-// A real is a float64 vector of one element, for the arithmetic of sizes: the
-// same operations in the same order as package transforms, so that no size
+// real is a float64 vector of one element, for the arithmetic of sizes. It uses
+// the same operations in the same order as package transforms, so that no size
 // differs by a pixel.
 type real string
 
@@ -116,13 +117,13 @@ func (l *lowering) mul(a, b real) real     { return l.do("Mul", a, b) }
 func (l *lowering) div(a, b real) real     { return l.do("Div", a, b) }
 func (l *lowering) min(a, b real) real     { return l.do("Min", a, b) }
 func (l *lowering) max(a, b real) real     { return l.do("Max", a, b) }
-func (l *lowering) trunc(a real) real      { return l.do("Floor", a) } // of numbers of 0 and more
+func (l *lowering) trunc(a real) real      { return l.do("Floor", a) } // operands are never negative
 func (l *lowering) round(a real) real      { return l.do("Round", a) } // half to even
 func (l *lowering) pick(c, a, b real) real { return l.do("Where", c, a, b) }
 
 func (l *lowering) halfUp(a real) real { return l.trunc(l.do("Add", a, l.double(0.5))) }
 
-// dynamic lowers a resizing op of images whose size only the model knows.
+// dynamic lowers a resizing op for images whose size is known only at run time.
 func (l *lowering) dynamic(o transforms.Scaled, out []value, x value) error {
 	interp, backend, antialias := o.Sampling()
 	if interp == transforms.Nearest || interp == transforms.NearestExact {
@@ -148,114 +149,139 @@ func (l *lowering) dynamic(o transforms.Scaled, out []value, x value) error {
 	case *transforms.Letterbox:
 		return l.letterbox(o, out, x)
 	}
-	return l.needSize("it")
+	return l.needSize("the op")
 }
 
-// sized is the size rule of Resize: see Resize.sized in package transforms.
+// sized computes the output size of Resize; see Resize.sized in package
+// transforms.
 func (l *lowering) sized(o *transforms.Resize, height, width num) (nh, nw num) {
 	if o.Fit == transforms.FitExact {
 		return known(o.Height), known(o.Width)
 	}
 	h, w := l.toReal(height), l.toReal(width)
 	edge, most := l.double(float64(o.Edge)), l.double(float64(o.MaxEdge))
-	bounded := o.MaxEdge > 0
 	var rh, rw real
 	switch o.Fit {
 	case transforms.FitShortest, transforms.FitLongest:
 		short, long := l.min(h, w), l.max(h, w)
 		var s, g real // the shorter and the longer side
-		switch {
-		case o.Fit == transforms.FitLongest:
-			switch o.SizeRule {
-			case transforms.SizeTruncate:
-				s, g = l.trunc(l.div(l.mul(edge, short), long)), edge
-			case transforms.SizeHalfEven:
-				ratio := l.div(long, edge)
-				s, g = l.round(l.div(short, ratio)), l.round(l.div(long, ratio))
-			default:
-				scale := l.div(edge, long)
-				s, g = l.halfUp(l.mul(short, scale)), l.halfUp(l.mul(long, scale))
-			}
-		case o.SizeRule == transforms.SizeTruncate:
-			s, g = edge, l.trunc(l.div(l.mul(edge, long), short))
-			if bounded {
-				beyond := l.do("Greater", g, most)
-				s, g = l.pick(beyond, l.trunc(l.div(l.mul(most, s), g)), s), l.pick(beyond, most, g)
-			}
-		case o.SizeRule == transforms.SizeDETR || o.SizeRule == transforms.SizeYOLOS:
-			s, g = edge, l.trunc(l.div(l.mul(edge, long), short))
-			if bounded {
-				beyond := l.do("Greater", l.mul(l.div(long, short), edge), most)
-				raw := l.div(l.mul(most, short), long)
-				s, g = l.pick(beyond, l.round(raw), s), l.pick(beyond, l.trunc(l.div(l.mul(raw, long), short)), g)
-			}
-			same := l.do("Equal", s, short)
-			if o.SizeRule == transforms.SizeYOLOS {
-				same = l.do("And", same, l.do("LessOrEqual", h, w))
-			}
-			g = l.pick(same, long, g)
-			if o.SizeRule == transforms.SizeYOLOS {
-				m := l.double(float64(o.Multiple))
-				s, g = l.mul(l.trunc(l.div(s, m)), m), l.mul(l.trunc(l.div(g, m)), m)
-			}
-		case o.SizeRule == transforms.SizeHalfEven:
-			ratio := l.div(short, edge)
-			if bounded {
-				ratio = l.max(ratio, l.div(long, most))
-			}
-			s, g = l.round(l.div(short, ratio)), l.round(l.div(long, ratio))
-		default:
-			scale := l.div(edge, short)
-			if bounded {
-				scale = l.min(scale, l.div(most, long))
-			}
-			s, g = l.halfUp(l.mul(short, scale)), l.halfUp(l.mul(long, scale))
+		if o.Fit == transforms.FitLongest {
+			s, g = l.longestEdge(o, short, long, edge)
+		} else {
+			s, g = l.shortestEdge(o, h, w, short, long, edge, most)
 		}
 		upright := l.do("Greater", h, w)
 		rh, rw = l.pick(upright, g, s), l.pick(upright, s, g)
 	case transforms.FitInside, transforms.FitCover:
-		th, tw := l.double(float64(o.Height)), l.double(float64(o.Width))
-		inside := o.Fit == transforms.FitInside
-		if o.SizeRule == transforms.SizeHalfEven {
-			ratio, r := l.div(h, th), l.div(w, tw)
-			if inside {
-				ratio = l.max(ratio, r)
-			} else {
-				ratio = l.min(ratio, r)
-			}
-			rh, rw = l.round(l.div(h, ratio)), l.round(l.div(w, ratio))
-			break
-		}
-		scale, r := l.div(th, h), l.div(tw, w)
-		if inside {
-			scale = l.min(scale, r)
-		} else {
-			scale = l.max(scale, r)
-		}
-		rounded := l.trunc
-		if o.SizeRule == transforms.SizeHalfUp {
-			rounded = l.halfUp
-		}
-		rh, rw = rounded(l.mul(h, scale)), rounded(l.mul(w, scale))
+		rh, rw = l.insideOrCover(o, h, w)
 	case transforms.FitMultiple:
-		sh, sw := l.div(l.double(float64(o.Height)), h), l.div(l.double(float64(o.Width)), w)
-		if o.KeepAspect {
-			one := l.double(1)
-			wider := l.do("Less", l.do("Abs", l.do("Sub", one, sw)), l.do("Abs", l.do("Sub", one, sh)))
-			sh = l.pick(wider, sw, sh)
-			sw = sh
-		}
-		rounded := map[transforms.SizeRule]func(real) real{transforms.SizeTruncate: l.trunc, transforms.SizeHalfUp: l.halfUp}[o.SizeRule]
-		if rounded == nil {
-			rounded = l.round
-		}
-		m := l.double(float64(o.Multiple))
-		rh, rw = l.mul(rounded(l.div(l.mul(sh, h), m)), m), l.mul(rounded(l.div(l.mul(sw, w), m)), m)
+		rh, rw = l.multiple(o, h, w)
 	}
 	return l.toNum(rh), l.toNum(rw)
 }
 
-// letterbox is Letterbox of images of any size: see Letterbox.fit in package transforms.
+// longestEdge returns the sides s <= g for which the longer side is edge.
+func (l *lowering) longestEdge(o *transforms.Resize, short, long, edge real) (s, g real) {
+	switch o.SizeRule {
+	case transforms.SizeTruncate:
+		return l.trunc(l.div(l.mul(edge, short), long)), edge
+	case transforms.SizeHalfEven:
+		ratio := l.div(long, edge)
+		return l.round(l.div(short, ratio)), l.round(l.div(long, ratio))
+	}
+	scale := l.div(edge, long)
+	return l.halfUp(l.mul(short, scale)), l.halfUp(l.mul(long, scale))
+}
+
+// shortestEdge returns the sides s <= g for which the shorter side is edge,
+// unless the longer one would exceed most.
+func (l *lowering) shortestEdge(o *transforms.Resize, h, w, short, long, edge, most real) (s, g real) {
+	bounded := o.MaxEdge > 0
+	switch o.SizeRule {
+	case transforms.SizeTruncate:
+		s, g = edge, l.trunc(l.div(l.mul(edge, long), short))
+		if bounded {
+			beyond := l.do("Greater", g, most)
+			s, g = l.pick(beyond, l.trunc(l.div(l.mul(most, s), g)), s), l.pick(beyond, most, g)
+		}
+		return s, g
+	case transforms.SizeDETR, transforms.SizeYOLOS:
+		s, g = edge, l.trunc(l.div(l.mul(edge, long), short))
+		if bounded {
+			beyond := l.do("Greater", l.mul(l.div(long, short), edge), most)
+			raw := l.div(l.mul(most, short), long)
+			s, g = l.pick(beyond, l.round(raw), s), l.pick(beyond, l.trunc(l.div(l.mul(raw, long), short)), g)
+		}
+		same := l.do("Equal", s, short)
+		if o.SizeRule == transforms.SizeYOLOS {
+			same = l.do("And", same, l.do("LessOrEqual", h, w))
+		}
+		g = l.pick(same, long, g)
+		if o.SizeRule == transforms.SizeYOLOS {
+			m := l.double(float64(o.Multiple))
+			s, g = l.mul(l.trunc(l.div(s, m)), m), l.mul(l.trunc(l.div(g, m)), m)
+		}
+		return s, g
+	case transforms.SizeHalfEven:
+		ratio := l.div(short, edge)
+		if bounded {
+			ratio = l.max(ratio, l.div(long, most))
+		}
+		return l.round(l.div(short, ratio)), l.round(l.div(long, ratio))
+	}
+	scale := l.div(edge, short)
+	if bounded {
+		scale = l.min(scale, l.div(most, long))
+	}
+	return l.halfUp(l.mul(short, scale)), l.halfUp(l.mul(long, scale))
+}
+
+// insideOrCover returns the largest size inside a box, or the smallest size that
+// covers it.
+func (l *lowering) insideOrCover(o *transforms.Resize, h, w real) (rh, rw real) {
+	th, tw := l.double(float64(o.Height)), l.double(float64(o.Width))
+	inside := o.Fit == transforms.FitInside
+	if o.SizeRule == transforms.SizeHalfEven {
+		ratio, r := l.div(h, th), l.div(w, tw)
+		if inside {
+			ratio = l.max(ratio, r)
+		} else {
+			ratio = l.min(ratio, r)
+		}
+		return l.round(l.div(h, ratio)), l.round(l.div(w, ratio))
+	}
+	scale, r := l.div(th, h), l.div(tw, w)
+	if inside {
+		scale = l.min(scale, r)
+	} else {
+		scale = l.max(scale, r)
+	}
+	rounded := l.trunc
+	if o.SizeRule == transforms.SizeHalfUp {
+		rounded = l.halfUp
+	}
+	return rounded(l.mul(h, scale)), rounded(l.mul(w, scale))
+}
+
+// multiple returns a size whose sides are multiples of o.Multiple.
+func (l *lowering) multiple(o *transforms.Resize, h, w real) (rh, rw real) {
+	sh, sw := l.div(l.double(float64(o.Height)), h), l.div(l.double(float64(o.Width)), w)
+	if o.KeepAspect {
+		one := l.double(1)
+		wider := l.do("Less", l.do("Abs", l.do("Sub", one, sw)), l.do("Abs", l.do("Sub", one, sh)))
+		sh = l.pick(wider, sw, sh)
+		sw = sh
+	}
+	rounded := map[transforms.SizeRule]func(real) real{transforms.SizeTruncate: l.trunc, transforms.SizeHalfUp: l.halfUp}[o.SizeRule]
+	if rounded == nil {
+		rounded = l.round
+	}
+	m := l.double(float64(o.Multiple))
+	return l.mul(rounded(l.div(l.mul(sh, h), m)), m), l.mul(rounded(l.div(l.mul(sw, w), m)), m)
+}
+
+// letterbox lowers Letterbox for images of any size; see Letterbox.fit in
+// package transforms.
 func (l *lowering) letterbox(o *transforms.Letterbox, out []value, x value) error {
 	ay, ax, ac := axes(x.desc)
 	h, w := l.toReal(l.size(x, ay)), l.toReal(l.size(x, ax))
@@ -269,7 +295,7 @@ func (l *lowering) letterbox(o *transforms.Letterbox, out []value, x value) erro
 	sh, sw := r, r
 	switch {
 	case o.Auto:
-		stride := l.double(float64(o.Stride)) // of numbers of 0 and more fmod is Python's modulo
+		stride := l.double(float64(o.Stride)) // fmod equals Python's modulo for operands that are not negative
 		mod := func(d real) real {
 			return real(l.op("Mod", []attr{{"fmod", int64(1)}}, string(d), string(stride)))
 		}

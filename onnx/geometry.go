@@ -13,7 +13,7 @@ func (l *lowering) flip(x string, axis int) string {
 	return l.op("Slice", nil, x, l.ints(-1), l.ints(math.MinInt64), l.ints(int64(axis)), l.ints(-1))
 }
 
-// padOp is the operator Pad with so much before and after each axis.
+// padOp adds the operator Pad with these amounts before and after each axis.
 func (l *lowering) padOp(x, mode string, before, after [3]num, fill string) string {
 	in := []string{x, l.vector(append(before[:], after[:]...)...)}
 	if fill != "" {
@@ -22,8 +22,8 @@ func (l *lowering) padOp(x, mode string, before, after [3]num, fill string) stri
 	return l.op("Pad", []attr{{"mode", mode}}, in...)
 }
 
-// window shows the image through a window of h x w with its first pixel at (top,
-// left) of the image, and fill outside.
+// window shows the image through a window of h x w pixels whose first pixel is
+// (top, left) of the image, with fill outside the image.
 func (l *lowering) window(y *value, x value, top, left, h, w num, fill []float64) error {
 	ay, ax, _ := axes(x.desc)
 	name := x.name
@@ -66,12 +66,12 @@ func allKnown(l ...num) bool {
 	return !slices.ContainsFunc(l, func(n num) bool { return n.name != "" })
 }
 
-// filled pads with a constant, which Pad can if it is one for all channels. Else
-// it is put where a padded image of ones has zeros.
+// filled pads with a constant. Pad supports one value for all channels;
+// otherwise filled writes the fill where a padded image of ones has zeros.
 func (l *lowering) filled(x string, d tensor.Desc, before, after [3]num, fill []float64) (string, error) {
 	switch d.DType {
 	case tensor.Float16, tensor.BFloat16, tensor.Uint16, tensor.Int16:
-		return "", l.refuse("ONNX Runtime's Pad does not take %v", d.DType)
+		return "", l.refuse("ONNX Runtime's Pad does not support %v", d.DType)
 	}
 	if len(slices.Compact(slices.Clone(fill))) == 1 {
 		return l.padOp(x, "constant", before, after, l.number(d.DType, fill[0])), nil
@@ -83,16 +83,16 @@ func (l *lowering) filled(x string, d tensor.Desc, before, after [3]num, fill []
 	return l.op("Where", nil, l.cast(inside, tensor.Bool), padded, l.numbers(d.DType, fill, perChannel(d, len(fill))...)), nil
 }
 
-// framed lowers what shows the image through a frame, for a size that is known.
+// framed lowers an op that shows the image through a frame, for a known size.
 func (l *lowering) framed(o transforms.Framed, y *value, x value) error {
 	if !known2(x.desc) {
-		return l.needSize("its frame")
+		return l.needSize("the frame")
 	}
 	return l.frame(o.Frame(x.desc.Height(), x.desc.Width()), y, x)
 }
 
 func (l *lowering) needSize(what string) error {
-	return l.refuse("%s needs the image's size, which is not stated", what)
+	return l.refuse("%s needs the image's size: set the input size", what)
 }
 
 func known2(d tensor.Desc) bool { return d.Height() != tensor.Unknown && d.Width() != tensor.Unknown }
@@ -116,13 +116,15 @@ func (l *lowering) frame(f transforms.Frame, y *value, x value) error {
 	return nil
 }
 
-// centerCrop finds the middle; for sizes that only the model knows, in it.
+// centerCrop crops the centre. The model computes the position if the size is
+// unknown.
 func (l *lowering) centerCrop(o *transforms.CenterCrop, y *value, x value) error {
 	ay, ax, _ := axes(x.desc)
 	return l.window(y, x, l.centre(o, l.size(x, ay), o.Height), l.centre(o, l.size(x, ax), o.Width), known(o.Height), known(o.Width), o.Fill)
 }
 
-// centre is where a centred window of n begins in size; see transforms.CropRounding.
+// centre returns the start of a centred window of n pixels; see
+// transforms.CropRounding.
 func (l *lowering) centre(o *transforms.CenterCrop, size num, n int) num {
 	if size.name == "" {
 		f := o.Frame(int(size.v), int(size.v))
@@ -137,7 +139,7 @@ func (l *lowering) centre(o *transforms.CenterCrop, size num, n int) num {
 	if o.CropRounding == transforms.CropFloor {
 		return half
 	}
-	// Of an odd rest, a half is rounded to even where the window is cut, and up where it is padded.
+	// The half of an odd difference is rounded to even for a crop, and up for padding.
 	larger := num{name: l.cast(l.op("Less", nil, l.numName(d), l.ints(0)), tensor.Int64)}
 	return l.plus(half, l.times(odd, l.most(larger, l.mod(half, known(2)))))
 }
@@ -152,7 +154,7 @@ func (l *lowering) pad(o *transforms.Pad, y *value, x value) error {
 	return l.reflected(o.Mode, y, x, [2]int{o.Top, o.Left}, [2]int{o.Bottom, o.Right})
 }
 
-// placed puts the image into a larger one of h x w, and says where.
+// placed puts the image into an area of h x w pixels and returns its position.
 func (l *lowering) placed(p transforms.Position, mode transforms.PadMode, fill []float64, h, w num, y *value, x value) (start [2]num, err error) {
 	ay, ax, _ := axes(x.desc)
 	var outside [2]num
@@ -188,7 +190,7 @@ func (l *lowering) padToMultiple(o *transforms.PadToMultiple, y *value, x value)
 	return err
 }
 
-// padWithMask pads ones as it pads the image.
+// padWithMask pads the image, and a mask of ones in the same way.
 func (l *lowering) padWithMask(o *transforms.PadWithMask, out []value, x value) error {
 	ay, ax, _ := axes(x.desc)
 	have := [2]num{l.size(x, ay), l.size(x, ax)}
@@ -225,7 +227,8 @@ func (l *lowering) imageSize(o *transforms.ImageSize, y *value, x value) {
 	}
 }
 
-// reflected pads by gathering rows and columns again. Edges need no size.
+// reflected pads by gathering rows and columns repeatedly. Mode edge also works
+// for unknown sizes.
 func (l *lowering) reflected(mode transforms.PadMode, y *value, x value, before, after [2]int) error {
 	ay, ax, _ := axes(x.desc)
 	if !known2(x.desc) {
@@ -253,7 +256,7 @@ func (l *lowering) reflected(mode transforms.PadMode, y *value, x value, before,
 	return nil
 }
 
-// mirrored is the pixel of n that stands at i: NumPy's pad modes.
+// mirrored returns which of n pixels is at position i, as in NumPy's pad modes.
 func mirrored(mode transforms.PadMode, i, n int) int {
 	period := 2 * n // cba|abcd|dcb
 	switch {

@@ -18,7 +18,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// goldens is testdata/onnx/goldens.json, which testdata/gen/onnx_forms.py makes.
+// goldens is testdata/onnx/goldens.json, written by testdata/gen/onnx_forms.py.
 type goldens struct {
 	Cases      []goldenCase
 	MergeGraph *datagraph.Graph `json:"merge_graph"`
@@ -68,7 +68,7 @@ func sum(b []byte) string {
 	return hex.EncodeToString(s[:])
 }
 
-// picture is that of onnx_forms.py.
+// picture returns the test image of onnx_forms.py.
 func picture(t testing.TB, h, w int) *tensor.Tensor {
 	p, err := tensor.New(tensor.Image(tensor.Uint8, tensor.HWC, h, w, 3))
 	require.NoError(t, err)
@@ -95,7 +95,7 @@ func (c *goldenCase) options(t testing.TB, r goldenRun) Options {
 	return o
 }
 
-// reference runs the steps that a model has on the CPU.
+// reference runs the steps of a model on the CPU.
 func reference(t testing.TB, g *datagraph.Graph, e *Exported, in *tensor.Tensor) []*tensor.Tensor {
 	part := &datagraph.Graph{Steps: g.Steps[e.First:]}
 	for _, p := range e.Inputs {
@@ -117,8 +117,9 @@ func raw(t testing.TB, x *tensor.Tensor) []byte {
 	return b.Bytes()
 }
 
-// Exported models are those that ONNX Runtime ran, and what it made of them is what
-// the CPU makes: exact and tail in every bit, fast within 1.
+// TestGoldens checks that exported models are the ones that ONNX Runtime ran,
+// and that its outputs equal those of the CPU: every bit for exact and tail,
+// within 1 for fast.
 func TestGoldens(t *testing.T) {
 	exact, fast := 0, 0
 	for _, c := range readGoldens(t).Cases {
@@ -157,8 +158,8 @@ func TestGoldens(t *testing.T) {
 	require.Greater(t, fast, 60)
 }
 
-// within compares ONNX Runtime's bytes: uint8 within 1, float32 within what 1 of 255
-// becomes in the graph's normalisation.
+// within compares with ONNX Runtime's bytes: uint8 within 1, float32 within the
+// normalised equivalent of 1 of 255.
 func within(t testing.TB, name, data string, want *tensor.Tensor) {
 	b, err := base64.StdEncoding.DecodeString(data)
 	require.NoError(t, err)
@@ -179,8 +180,8 @@ func within(t testing.TB, name, data string, want *tensor.Tensor) {
 	}
 }
 
-// Taps on the host give what the stated size gives: the goldens' models of both are
-// run by ONNX Runtime; here their forms are held together.
+// TestTaps compares the taps of host taps with those of a known size. ONNX
+// Runtime ran the models of both.
 func TestTaps(t *testing.T) {
 	for _, c := range readGoldens(t).Cases {
 		if !c.HostTaps {
@@ -194,17 +195,17 @@ func TestTaps(t *testing.T) {
 				taps, err := e.Taps(r.Height, r.Width)
 				require.NoError(t, err)
 				require.Len(t, taps, 6)
-				m, err := Read(e.Model)
+				m, err := parseModel(e.Model)
 				require.NoError(t, err)
-				require.Len(t, m.Graph.Inputs, 7)
+				require.Len(t, m.graph.inputs, 7)
 				names := map[string]bool{}
-				for _, in := range m.Graph.Inputs {
-					names[in.Name] = true
+				for _, in := range m.graph.inputs {
+					names[in.name] = true
 				}
 				for i, n := range taps {
 					require.True(t, names[n.Name], n.Name)
 					require.Equal(t, tensor.Int32, n.T.DType)
-					if i%2 == 1 { // every output's weights sum to one, but for their roundings
+					if i%2 == 1 { // every output's weights sum to one, apart from rounding
 						out := n.T.Shape.At(1)
 						for o := range out {
 							sum := int64(0)

@@ -10,54 +10,56 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// ErrMerge is of a model that preprocessing cannot be put in front of; the two
-// can still be run one after the other.
+// ErrMerge reports a model that preprocessing cannot be merged into. The two
+// models can still run one after the other.
 var ErrMerge = errors.New("cannot be merged into one model")
 
 func mergeErr(format string, args ...any) error {
 	return fmt.Errorf("onnx: %w: %s", ErrMerge, fmt.Sprintf(format, args...))
 }
 
-// Merge lowers a graph and puts it in front of a model: the model's inputs of the
-// graph's outputs' names, or the one input where there is one of each, are computed
-// instead of fed. Side outputs are left out. The model's other inputs, its
-// outputs, and all that is in it stay.
+// Merge lowers a graph and puts it in front of a model. Each output of the
+// graph replaces the model's input of the same name, or the only input if there
+// is one output and one input. The merged model computes these inputs. The
+// model's other inputs, its outputs and its content do not change. Side outputs
+// are dropped.
 //
 // The graph is written for the model's version of ai.onnx; o.Opset must be 0 or
-// that. An input of one axis more than the output gets a leading axis of 1; o.Batch
-// is not looked at. Names of the graph's values are chosen so that none clashes.
+// that version. An input with one axis more than the output gets a leading axis
+// of 1; Merge ignores o.Batch. The names of the graph's values do not clash
+// with the model's.
 //
-// ErrMerge says why it cannot be: a version of ai.onnx that is not within MinOpset
-// to MaxOpset, functions with a version of their own, which no checker or runtime
-// takes, or inputs that do not fit. Exported.Model is the merged model, and
-// Outputs are the inputs of the model that are computed.
+// ErrMerge says why a merge is impossible: a version of ai.onnx outside
+// MinOpset to MaxOpset, functions of another version, which checkers and
+// runtimes refuse, or inputs that do not match. In the result, Model is the
+// merged model, and Outputs are the model's computed inputs.
 func Merge(g *datagraph.Graph, o Options, model []byte) (*Exported, error) {
-	m, err := Read(model)
+	m, err := parseModel(model)
 	if err != nil {
 		return nil, err
 	}
-	version := m.Opset("")
+	version := m.opset("")
 	switch {
 	case version == 0:
 		return nil, mergeErr("the model does not import the operators of ai.onnx")
 	case version < MinOpset || version > MaxOpset:
-		return nil, mergeErr("the model is of opset %d, and the graph can be written for %d to %d", version, MinOpset, MaxOpset)
+		return nil, mergeErr("the model has opset %d, want %d to %d", version, MinOpset, MaxOpset)
 	case o.Opset != 0 && int64(o.Opset) != version:
-		return nil, mergeErr("the model is of opset %d, the graph is wanted for %d: one model has one version", version, o.Opset)
-	case m.IR < 4:
-		return nil, mergeErr("the model's ir_version %d wants every initializer among its inputs; 4 and later do not", m.IR)
+		return nil, mergeErr("the model has opset %d, the options %d: one model has one opset", version, o.Opset)
+	case m.ir < 4:
+		return nil, mergeErr("the model has ir_version %d, want at least 4: older versions list every initializer as an input", m.ir)
 	}
-	for _, f := range m.Functions {
-		for _, i := range f.Opsets {
-			if i.Domain == "" && i.Version != version {
-				return nil, mergeErr("the model's function %s.%s is of opset %d, the model of %d: checkers and runtimes refuse it in one model", f.Domain, f.Name, i.Version, version)
+	for _, f := range m.functions {
+		for _, i := range f.opsets {
+			if i.domain == "" && i.version != version {
+				return nil, mergeErr("the function %s.%s has opset %d, the model %d: checkers and runtimes refuse that", f.domain, f.name, i.version, version)
 			}
 		}
 	}
 	o.Opset, o.Batch = int(version), false
 	plain := *g
 	plain.SideOutputs = nil
-	l, err := lowerGraph(&plain, o, freePrefix(m.Graph.names))
+	l, err := lowerGraph(&plain, o, freePrefix(m.graph.names))
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +69,7 @@ func Merge(g *datagraph.Graph, o Options, model []byte) (*Exported, error) {
 	return l.merge(m)
 }
 
-// freePrefix is one that no name begins with.
+// freePrefix returns a prefix that no name starts with.
 func freePrefix(names map[string]bool) string {
 	p := "infer_prep/"
 	for taken := true; taken; {
@@ -83,29 +85,30 @@ func freePrefix(names map[string]bool) string {
 	return p
 }
 
-// connect finds the model's input for every output, and names both accordingly.
-func (l *lowering) connect(m *Model) error {
+// connect finds the model's input for every output, and assigns its name to
+// both.
+func (l *lowering) connect(m *modelProto) error {
 	r := &l.result
 	for _, c := range l.graph.Outputs {
 		if !slices.ContainsFunc(r.Outputs, func(p Port) bool { return p.Column == c }) {
-			return mergeErr("the graph's output %s is made before the step that the model would begin with", c)
+			return mergeErr("the graph computes output %s before the first step of the model", c)
 		}
 	}
 	l.scope = ""
 	renamed := map[string]string{}
 	for i, p := range r.Outputs {
-		in := slices.IndexFunc(m.Graph.Inputs, func(v ValueInfo) bool { return v.Name == p.Column })
-		if in < 0 && len(r.Outputs) == 1 && len(m.Graph.Inputs) == 1 {
+		in := slices.IndexFunc(m.graph.inputs, func(v valueInfo) bool { return v.name == p.Column })
+		if in < 0 && len(r.Outputs) == 1 && len(m.graph.inputs) == 1 {
 			in = 0
 		}
 		if in < 0 {
 			var names []string
-			for _, v := range m.Graph.Inputs {
-				names = append(names, v.Name)
+			for _, v := range m.graph.inputs {
+				names = append(names, v.name)
 			}
-			return mergeErr("the model has no input %s, but %s", p.Column, strings.Join(names, ", "))
+			return mergeErr("the model has no input %s, it has %s", p.Column, strings.Join(names, ", "))
 		}
-		want, v := m.Graph.Inputs[in], l.columns[p.Column]
+		want, v := m.graph.inputs[in], l.columns[p.Column]
 		batch, err := fits(want, v.desc)
 		if err != nil {
 			return err
@@ -119,15 +122,15 @@ func (l *lowering) connect(m *Model) error {
 		} else if _, shared := renamed[v.name]; shared || l.fed[v.name] {
 			name = l.op("Identity", nil, name)
 		}
-		if !l.rename(name, want.Name) {
-			l.rename(l.op("Identity", nil, name), want.Name)
+		if !l.rename(name, want.name) {
+			l.rename(l.op("Identity", nil, name), want.name)
 		}
 		if name == v.name {
-			renamed[v.name] = want.Name
+			renamed[v.name] = want.name
 		}
-		r.Outputs[i].Name, r.Outputs[i].Desc = want.Name, v.desc
+		r.Outputs[i].Name, r.Outputs[i].Desc = want.name, v.desc
 	}
-	// What the merged model is fed must not be named as anything in it.
+	// The inputs of the merged model must not have the name of anything in it.
 	names := map[string]string{}
 	taken := func(n string) bool {
 		for _, have := range names {
@@ -135,7 +138,7 @@ func (l *lowering) connect(m *Model) error {
 				return true
 			}
 		}
-		return m.Graph.names[n]
+		return m.graph.names[n]
 	}
 	for i, p := range r.Inputs {
 		name := p.Column
@@ -154,33 +157,33 @@ func (l *lowering) connect(m *Model) error {
 	return nil
 }
 
-// fits reports whether an input wants one axis more than d has, which is the
-// batch, or says why d cannot be its tensor.
-func fits(in ValueInfo, d tensor.Desc) (batch bool, err error) {
-	if in.DType != d.DType {
-		return false, mergeErr("the model's input %s is %v, the graph gives %v", in.Name, in.DType, d)
+// fits checks that d can be the tensor of an input. batch reports whether the
+// input has a batch axis in addition.
+func fits(in valueInfo, d tensor.Desc) (batch bool, err error) {
+	if in.dtype != d.DType {
+		return false, mergeErr("the model's input %s is %v, the graph's output is %v", in.name, in.dtype, d)
 	}
-	if in.Dims == nil {
-		return d.IsImage(), nil // not even a rank: images in batches, as models have it
+	if in.dims == nil {
+		return d.IsImage(), nil // unknown rank: models take images in batches
 	}
 	rank := d.Shape.Rank()
-	dims := in.Dims
+	dims := in.dims
 	switch {
 	case len(dims) == rank+1 && (dims[0] == 1 || dims[0] == tensor.Unknown):
 		batch, dims = true, dims[1:]
 	case len(dims) != rank:
-		return false, mergeErr("the model's input %s has the dimensions %v, the graph gives %v", in.Name, in.Dims, d)
+		return false, mergeErr("the model's input %s has the dimensions %v, the graph's output is %v", in.name, in.dims, d)
 	}
 	for i, n := range dims {
 		if have := d.Shape.At(i); n != tensor.Unknown && have != tensor.Unknown && int64(have) != n {
-			return false, mergeErr("the model's input %s has the dimensions %v, the graph gives %v", in.Name, in.Dims, d)
+			return false, mergeErr("the model's input %s has the dimensions %v, the graph's output is %v", in.name, in.dims, d)
 		}
 	}
 	return batch, nil
 }
 
-// merge writes the model with the nodes in front of its own.
-func (l *lowering) merge(m *Model) (*Exported, error) {
+// merge writes the model with the lowered nodes in front of its own.
+func (l *lowering) merge(m *modelProto) (*Exported, error) {
 	nodes, consts, err := l.builder.graph()
 	if err != nil {
 		return nil, err
@@ -190,22 +193,22 @@ func (l *lowering) merge(m *Model) (*Exported, error) {
 	for _, p := range l.result.Outputs {
 		computed[p.Name] = true
 	}
-	// The graph's own nodes first, since nodes stand in the order of their use.
+	// The lowered nodes come first: ONNX wants nodes in topological order.
 	out := append([]byte(nil), nodes...)
 	out = append(out, consts...)
 	out = append(out, inputs...)
-	err = fields("graph", m.graph, func(f field) error {
+	err = fields("graph", m.rawGraph, func(f field) error {
 		if f.num == graphInput {
 			v, err := valueInfoOf(f)
 			if err != nil {
 				return err
 			}
-			if computed[v.Name] { // an input no more, but its type still holds
+			if computed[v.name] { // no longer an input; keep its type
 				out = appendMessage(out, graphValueInfo, f.data)
 				return nil
 			}
 		}
-		out = append(out, m.graph[f.start:f.end]...)
+		out = append(out, m.rawGraph[f.start:f.end]...)
 		return nil
 	})
 	if err != nil {

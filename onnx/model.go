@@ -10,60 +10,63 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// ErrModel is of bytes that are no ModelProto, or one beyond this package's bounds.
+// ErrModel reports bytes that are not a ModelProto, or a model beyond the
+// limits of this package.
 var ErrModel = errors.New("not an ONNX model")
 
-// Model is what this package reads of a ModelProto. It shares the model's bytes.
-type Model struct {
-	IR        int64 // ir_version
-	Producer  string
-	Opsets    []Opset
-	Metadata  []Entry // metadata_props, in order
-	Functions []Function
-	Graph     Graph
+// modelProto is the part of a ModelProto that this package reads. It refers to
+// the model's bytes.
+type modelProto struct {
+	ir        int64 // ir_version
+	producer  string
+	opsets    []opsetImport
+	metadata  []metadataProp // metadata_props, in order
+	functions []functionProto
+	graph     graphProto
 
-	raw   []byte
-	graph []byte // the GraphProto
+	raw      []byte
+	rawGraph []byte // the GraphProto
 }
 
-// Opset is an import of operators. The domain of ONNX's own is "".
-type Opset struct {
-	Domain  string
-	Version int64
+// opsetImport is an import of operators. The domain of the standard operators is
+// "".
+type opsetImport struct {
+	domain  string
+	version int64
 }
 
-// Entry is one of metadata_props.
-type Entry struct{ Key, Value string }
+// metadataProp is one of metadata_props.
+type metadataProp struct{ key, value string }
 
-// Function is a function that comes with the model.
-type Function struct {
-	Name, Domain string
-	Opsets       []Opset
+// functionProto is a function defined in the model.
+type functionProto struct {
+	name, domain string
+	opsets       []opsetImport
 }
 
-// Graph is the model's graph.
-type Graph struct {
-	Name string
-	// Inputs are those that must be fed: without those that initializers are the default of.
-	Inputs, Outputs []ValueInfo
+// graphProto is the model's graph.
+type graphProto struct {
+	name string
+	// inputs are the required inputs: those without an initializer.
+	inputs, outputs []valueInfo
 
-	names map[string]bool // every name of a value or node, in subgraphs too
+	names map[string]bool // the names of all values and nodes, including subgraphs
 }
 
-// ValueInfo is an input or output.
-type ValueInfo struct {
-	Name string
-	// DType is Invalid for what is no tensor, or one of a type that tensors do not have.
-	DType tensor.DType
-	// Dims are tensor.Unknown where they are named or missing; nil if there is no
-	// shape, not even a rank.
-	Dims []int64
+// valueInfo is an input or output.
+type valueInfo struct {
+	name string
+	// dtype is Invalid if the value is not a tensor, or has an unsupported type.
+	dtype tensor.DType
+	// dims are tensor.Unknown if named or missing. A nil slice means an unknown
+	// rank.
+	dims []int64
 }
 
-// The bounds of what is read: far beyond any model known, and so low that a file
-// made for it can neither take the stack nor much more memory than its own size.
+// The limits of a model: far above any known model, and low enough that a crafted
+// file can neither overflow the stack nor allocate much more than its own size.
 const (
-	maxDepth   = 32 // of graphs in attributes of nodes
+	maxDepth   = 32 // of graphs inside attributes of nodes
 	maxOpsets  = 1000
 	maxEntries = 100000
 	maxPorts   = 100000
@@ -78,9 +81,9 @@ func modelErr(format string, args ...any) error {
 type field struct {
 	num        protowire.Number
 	kind       protowire.Type
-	start, end int    // with its tag
-	data       []byte // of bytes
-	v          uint64 // of a varint
+	start, end int    // the position with the tag
+	data       []byte // the value of a bytes field
+	v          uint64 // the value of a varint field
 }
 
 // fields calls f for every field of a message.
@@ -88,7 +91,7 @@ func fields(what string, b []byte, f func(field) error) error {
 	for at := 0; at < len(b); {
 		num, kind, n := protowire.ConsumeTag(b[at:])
 		if n < 0 {
-			return modelErr("%s: no field's tag at byte %d", what, at)
+			return modelErr("%s: invalid field tag at byte %d", what, at)
 		}
 		fd := field{num: num, kind: kind, start: at}
 		m := 0
@@ -101,11 +104,11 @@ func fields(what string, b []byte, f func(field) error) error {
 			_, m = protowire.ConsumeFixed32(b[at+n:])
 		case protowire.Fixed64Type:
 			_, m = protowire.ConsumeFixed64(b[at+n:])
-		default: // groups, which ONNX has none of
+		default: // groups, which ONNX does not use
 			return modelErr("%s: field %d at byte %d has wire type %d", what, num, at, kind)
 		}
 		if m < 0 {
-			return modelErr("%s: field %d at byte %d goes beyond the end", what, num, at)
+			return modelErr("%s: field %d at byte %d extends beyond the end", what, num, at)
 		}
 		at += n + m
 		fd.end = at
@@ -124,7 +127,7 @@ func (f field) want(what string, kind protowire.Type) error {
 	return nil
 }
 
-// text is a field that must be UTF-8.
+// text returns a field that must be UTF-8.
 func (f field) text(what string) (string, error) {
 	if err := f.want(what, protowire.BytesType); err != nil {
 		return "", err
@@ -135,49 +138,49 @@ func (f field) text(what string) (string, error) {
 	return string(f.data), nil
 }
 
-// Read reads a model, which it keeps. Errors wrap ErrModel. Weights are not
-// looked at; memory and time are in proportion to the number of fields.
-func Read(b []byte) (*Model, error) {
+// parseModel parses a model, which the result refers to. Errors wrap ErrModel. It
+// skips weights: memory and time are proportional to the number of fields.
+func parseModel(b []byte) (*modelProto, error) {
 	if len(b) > maxModel {
-		return nil, modelErr("%d bytes, protobuf messages have at most %d", len(b), maxModel)
+		return nil, modelErr("%d bytes, want at most %d", len(b), maxModel)
 	}
-	m := &Model{raw: b}
-	m.Graph.names = map[string]bool{}
+	m := &modelProto{raw: b}
+	m.graph.names = map[string]bool{}
 	graphs := 0
 	err := fields("model", b, func(f field) (err error) {
 		switch f.num {
 		case modelIR:
-			m.IR = int64(f.v)
+			m.ir = int64(f.v)
 			return f.want("model", protowire.VarintType)
 		case modelProducer:
-			m.Producer, err = f.text("model")
+			m.producer, err = f.text("model")
 		case modelOpset:
-			m.Opsets, err = appendOpsetOf(m.Opsets, f)
+			m.opsets, err = appendOpsetOf(m.opsets, f)
 		case modelMetadata:
-			if len(m.Metadata) == maxEntries {
+			if len(m.metadata) == maxEntries {
 				return modelErr("more than %d metadata_props", maxEntries)
 			}
-			var e Entry
+			var e metadataProp
 			if e, err = entryOf(f); err == nil {
-				m.Metadata = append(m.Metadata, e)
+				m.metadata = append(m.metadata, e)
 			}
 		case modelFunctions:
-			if len(m.Functions) == maxEntries {
+			if len(m.functions) == maxEntries {
 				return modelErr("more than %d functions", maxEntries)
 			}
-			var fn Function
+			var fn functionProto
 			if fn, err = functionOf(f); err == nil {
-				m.Functions = append(m.Functions, fn)
+				m.functions = append(m.functions, fn)
 			}
 		case modelGraph:
-			if graphs++; graphs > 1 { // parsers merge the two
+			if graphs++; graphs > 1 { // protobuf parsers would merge them
 				return modelErr("two graphs")
 			}
 			if err := f.want("model", protowire.BytesType); err != nil {
 				return err
 			}
-			m.graph = f.data
-			err = m.Graph.read(f.data)
+			m.rawGraph = f.data
+			err = m.graph.read(f.data)
 		}
 		return err
 	})
@@ -190,30 +193,30 @@ func Read(b []byte) (*Model, error) {
 	return m, nil
 }
 
-func appendOpsetOf(l []Opset, f field) ([]Opset, error) {
+func appendOpsetOf(l []opsetImport, f field) ([]opsetImport, error) {
 	if err := f.want("opset_import", protowire.BytesType); err != nil {
 		return nil, err
 	}
 	if len(l) == maxOpsets {
 		return nil, modelErr("more than %d opset imports", maxOpsets)
 	}
-	var o Opset
+	var o opsetImport
 	err := fields("opset_import", f.data, func(f field) (err error) {
 		switch f.num {
 		case opsetDomain:
-			o.Domain, err = f.text("opset_import")
+			o.domain, err = f.text("opset_import")
 		case opsetVersion:
-			o.Version, err = int64(f.v), f.want("opset_import", protowire.VarintType)
+			o.version, err = int64(f.v), f.want("opset_import", protowire.VarintType)
 		}
 		return err
 	})
-	if o.Domain == "ai.onnx" {
-		o.Domain = ""
+	if o.domain == "ai.onnx" {
+		o.domain = ""
 	}
 	return append(l, o), err
 }
 
-func entryOf(f field) (e Entry, err error) {
+func entryOf(f field) (e metadataProp, err error) {
 	const what = "metadata_props"
 	if err := f.want(what, protowire.BytesType); err != nil {
 		return e, err
@@ -221,16 +224,16 @@ func entryOf(f field) (e Entry, err error) {
 	err = fields(what, f.data, func(f field) (err error) {
 		switch f.num {
 		case entryKey:
-			e.Key, err = f.text(what)
+			e.key, err = f.text(what)
 		case entryValue:
-			e.Value, err = f.text(what)
+			e.value, err = f.text(what)
 		}
 		return err
 	})
 	return e, err
 }
 
-func functionOf(f field) (fn Function, err error) {
+func functionOf(f field) (fn functionProto, err error) {
 	const what = "function"
 	if err := f.want(what, protowire.BytesType); err != nil {
 		return fn, err
@@ -238,11 +241,11 @@ func functionOf(f field) (fn Function, err error) {
 	err = fields(what, f.data, func(f field) (err error) {
 		switch f.num {
 		case functionName:
-			fn.Name, err = f.text(what)
+			fn.name, err = f.text(what)
 		case functionDomain:
-			fn.Domain, err = f.text(what)
+			fn.domain, err = f.text(what)
 		case functionOpset:
-			fn.Opsets, err = appendOpsetOf(fn.Opsets, f)
+			fn.opsets, err = appendOpsetOf(fn.opsets, f)
 		}
 		return err
 	})
@@ -250,25 +253,25 @@ func functionOf(f field) (fn Function, err error) {
 }
 
 // read reads the GraphProto.
-func (g *Graph) read(b []byte) error {
+func (g *graphProto) read(b []byte) error {
 	defaults := map[string]bool{} // names of initializers
-	var all []ValueInfo
+	var all []valueInfo
 	err := fields("graph", b, func(f field) (err error) {
 		switch f.num {
 		case graphName:
-			g.Name, err = f.text("graph")
+			g.name, err = f.text("graph")
 		case graphInput, graphOutput:
-			if len(all)+len(g.Outputs) == maxPorts {
+			if len(all)+len(g.outputs) == maxPorts {
 				return modelErr("more than %d inputs and outputs", maxPorts)
 			}
-			var v ValueInfo
+			var v valueInfo
 			if v, err = valueInfoOf(f); err != nil {
 				return err
 			}
 			if f.num == graphInput {
 				all = append(all, v)
 			} else {
-				g.Outputs = append(g.Outputs, v)
+				g.outputs = append(g.outputs, v)
 			}
 		case graphInitializer, graphSparse:
 			var n string
@@ -282,15 +285,15 @@ func (g *Graph) read(b []byte) error {
 		return err
 	}
 	for _, v := range all {
-		if !defaults[v.Name] {
-			g.Inputs = append(g.Inputs, v)
+		if !defaults[v.name] {
+			g.inputs = append(g.inputs, v)
 		}
 	}
 	return g.collect(b, 0)
 }
 
-// nameOf is the name of an initializer: a TensorProto, or a SparseTensorProto, whose
-// name is that of its values.
+// nameOf returns the name of an initializer: of a TensorProto, or of the values
+// of a SparseTensorProto.
 func nameOf(f field) (name string, err error) {
 	const what = "initializer"
 	if err := f.want(what, protowire.BytesType); err != nil {
@@ -309,16 +312,16 @@ func nameOf(f field) (name string, err error) {
 	return name, err
 }
 
-func valueInfoOf(f field) (ValueInfo, error) {
+func valueInfoOf(f field) (valueInfo, error) {
 	const what = "input or output"
-	var v ValueInfo
+	var v valueInfo
 	if err := f.want(what, protowire.BytesType); err != nil {
 		return v, err
 	}
 	err := fields(what, f.data, func(f field) (err error) {
 		switch f.num {
 		case valueName:
-			v.Name, err = f.text(what)
+			v.name, err = f.text(what)
 		case valueType:
 			if err = f.want(what, protowire.BytesType); err == nil {
 				err = v.typed(f.data)
@@ -330,11 +333,11 @@ func valueInfoOf(f field) (ValueInfo, error) {
 }
 
 // typed reads a TypeProto.
-func (v *ValueInfo) typed(b []byte) error {
+func (v *valueInfo) typed(b []byte) error {
 	const what = "type"
 	return fields(what, b, func(f field) error {
 		if f.num != typeTensor {
-			return nil // a sequence, a map, an optional: no tensor
+			return nil // a sequence, map or optional
 		}
 		if err := f.want(what, protowire.BytesType); err != nil {
 			return err
@@ -342,7 +345,7 @@ func (v *ValueInfo) typed(b []byte) error {
 		return fields(what, f.data, func(f field) error {
 			switch f.num {
 			case tensorElem:
-				v.DType = elemType(f.v)
+				v.dtype = elemType(f.v)
 				return f.want(what, protowire.VarintType)
 			case tensorDims:
 				if err := f.want(what, protowire.BytesType); err != nil {
@@ -356,9 +359,9 @@ func (v *ValueInfo) typed(b []byte) error {
 }
 
 // shaped reads a TensorShapeProto.
-func (v *ValueInfo) shaped(b []byte) error {
+func (v *valueInfo) shaped(b []byte) error {
 	const what = "shape"
-	v.Dims = []int64{}
+	v.dims = []int64{}
 	return fields(what, b, func(f field) error {
 		if f.num != shapeDim {
 			return nil
@@ -366,8 +369,8 @@ func (v *ValueInfo) shaped(b []byte) error {
 		if err := f.want(what, protowire.BytesType); err != nil {
 			return err
 		}
-		if len(v.Dims) == maxDims {
-			return modelErr("a tensor of more than %d axes", maxDims)
+		if len(v.dims) == maxDims {
+			return modelErr("a tensor with more than %d axes", maxDims)
 		}
 		n := int64(tensor.Unknown)
 		err := fields(what, f.data, func(f field) error {
@@ -379,15 +382,16 @@ func (v *ValueInfo) shaped(b []byte) error {
 			}
 			return f.want(what, protowire.VarintType)
 		})
-		v.Dims = append(v.Dims, n)
+		v.dims = append(v.dims, n)
 		return err
 	})
 }
 
-// collect notes every name of a value or node of a graph, and of those in it.
-func (g *Graph) collect(b []byte, depth int) error {
+// collect records the names of all values and nodes of a graph and its
+// subgraphs.
+func (g *graphProto) collect(b []byte, depth int) error {
 	if depth > maxDepth {
-		return modelErr("graphs in graphs deeper than %d", maxDepth)
+		return modelErr("graphs nested deeper than %d", maxDepth)
 	}
 	return fields("graph", b, func(f field) error {
 		switch f.num {
@@ -419,7 +423,7 @@ func (g *Graph) collect(b []byte, depth int) error {
 			})
 		case graphInput, graphOutput, graphValueInfo:
 			v, err := valueInfoOf(f)
-			g.names[v.Name] = true
+			g.names[v.name] = true
 			return err
 		case graphInitializer, graphSparse:
 			n, err := nameOf(f)
@@ -430,11 +434,12 @@ func (g *Graph) collect(b []byte, depth int) error {
 	})
 }
 
-// Opset is the version of a domain's operators that the model imports, 0 if none.
-func (m *Model) Opset(domain string) int64 {
-	for _, o := range m.Opsets {
-		if o.Domain == domain {
-			return o.Version
+// opset returns the version of a domain's operators that the model imports, 0 if
+// it imports none.
+func (m *modelProto) opset(domain string) int64 {
+	for _, o := range m.opsets {
+		if o.domain == domain {
+			return o.version
 		}
 	}
 	return 0

@@ -73,35 +73,36 @@ func TestExportStructure(t *testing.T) {
 			require.NoError(t, err)
 			require.True(t, bytes.Equal(e.Model, again.Model), "equal graphs give equal bytes")
 
-			m, err := Read(e.Model)
+			m, err := parseModel(e.Model)
 			require.NoError(t, err)
-			require.Equal(t, producer, m.Producer)
-			require.Equal(t, []Opset{{"", c.opset}}, m.Opsets)
-			require.Len(t, m.Graph.Inputs, 1)
-			require.Equal(t, c.in.Name, m.Graph.Inputs[0].Name)
-			require.Equal(t, c.in.Desc.DType, m.Graph.Inputs[0].DType)
-			require.Len(t, m.Graph.Outputs, len(c.out))
+			require.Equal(t, producer, m.producer)
+			require.Equal(t, []opsetImport{{"", c.opset}}, m.opsets)
+			require.Len(t, m.graph.inputs, 1)
+			require.Equal(t, c.in.Name, m.graph.inputs[0].name)
+			require.Equal(t, c.in.Desc.DType, m.graph.inputs[0].dtype)
+			require.Len(t, m.graph.outputs, len(c.out))
 			dims := []int64{3, int64(c.out[0].Desc.Height()), int64(c.out[0].Desc.Width())}
 			if c.o.Batch {
 				dims = append([]int64{1}, dims...)
 			}
-			require.Equal(t, dims, m.Graph.Outputs[0].Dims)
+			require.Equal(t, dims, m.graph.outputs[0].dims)
 			checkNodes(t, m)
 		})
 	}
 }
 
-// checkNodes wants every node to use what stands before it, and names that are used once.
+// checkNodes requires that every node uses earlier values, and that names are
+// unique.
 func checkNodes(t testing.TB, m *Model) {
 	have := map[string]bool{"": true}
 	add := func(n string) {
 		require.False(t, have[n], "%q is made twice", n)
 		have[n] = true
 	}
-	for _, in := range m.Graph.Inputs {
-		add(in.Name)
+	for _, in := range m.graph.inputs {
+		add(in.name)
 	}
-	require.NoError(t, fields("graph", m.graph, func(f field) error {
+	require.NoError(t, fields("graph", m.rawGraph, func(f field) error {
 		if f.num == graphInitializer {
 			n, err := nameOf(f)
 			add(n)
@@ -110,7 +111,7 @@ func checkNodes(t testing.TB, m *Model) {
 		return nil
 	}))
 	names := map[string]bool{}
-	require.NoError(t, fields("graph", m.graph, func(f field) error {
+	require.NoError(t, fields("graph", m.rawGraph, func(f field) error {
 		if f.num != graphNode {
 			return nil
 		}
@@ -127,24 +128,24 @@ func checkNodes(t testing.TB, m *Model) {
 			return nil
 		})
 	}))
-	for _, o := range m.Graph.Outputs {
-		require.True(t, have[o.Name], o.Name)
+	for _, o := range m.graph.outputs {
+		require.True(t, have[o.name], o.name)
 	}
 }
 
-// Every model of the goldens is whole.
+// TestExportedNodes checks the nodes of every golden model.
 func TestExportedNodes(t *testing.T) {
 	for _, c := range readGoldens(t).Cases {
 		e, err := Export(c.Graph, c.options(t, c.Runs[0]))
 		require.NoError(t, err, c.Name)
-		m, err := Read(e.Model)
+		m, err := parseModel(e.Model)
 		require.NoError(t, err, c.Name)
 		checkNodes(t, m)
 	}
 }
 
-// An output that is an input of the model, one that is another's value, and columns that
-// are written again.
+// TestExportOutputs exports an output that is an input of the model, one that
+// shares the value of another output, and columns that are rebound.
 func TestExportOutputs(t *testing.T) {
 	g := &datagraph.Graph{
 		Inputs: []datagraph.Column{{Name: "x", Desc: tensor.Image(tensor.Uint8, tensor.HWC, 4, 5, 3)}},
@@ -160,10 +161,10 @@ func TestExportOutputs(t *testing.T) {
 		e, err := Export(g, Options{Batch: batch})
 		require.NoError(t, err)
 		require.Equal(t, "x_in", e.Inputs[0].Name)
-		m, err := Read(e.Model)
+		m, err := parseModel(e.Model)
 		require.NoError(t, err)
 		checkNodes(t, m)
-		require.Len(t, m.Graph.Outputs, 4)
+		require.Len(t, m.graph.outputs, 4)
 	}
 	_, err := Export(g, Options{Form: Tail})
 	require.NoError(t, err)
@@ -189,7 +190,7 @@ func TestExportRefuses(t *testing.T) {
 		step int
 		want string
 	}{
-		{"no size", presetGraph(t, "imagenet"), Options{}, ErrUnsupported, 1, "state it"},
+		{"no size", presetGraph(t, "imagenet"), Options{}, ErrUnsupported, 1, "set the input size"},
 		{"torch", then(resize(transforms.Bilinear, transforms.Torch)), stated, ErrUnsupported, 1, "fused multiply-add"},
 		{"opencv", then(resize(transforms.Bicubic, transforms.OpenCV)), stated, ErrUnsupported, 1, "bicubic of backend opencv"},
 		{"alpha", datagraph.New(rgba, resize(transforms.Bicubic, transforms.Pillow)), stated, ErrUnsupported, 1, "alpha"},
@@ -205,7 +206,7 @@ func TestExportRefuses(t *testing.T) {
 		{"torch gray", then(&transforms.Grayscale{Channels: 1, Backend: transforms.Torch}), stated, ErrUnsupported, 1, "float32"},
 		{"no tail", then(resize(transforms.Bicubic, transforms.Pillow)), Options{Form: Tail}, ErrUnsupported, 1, "host"},
 		{"crop outside", then(transforms.NewCrop(100, 0, 5, 5)), stated, ErrUnsupported, 1, "outside"},
-		{"narrowing", then(transforms.NewToTensor(), transforms.NewToType(tensor.Int64)), Options{Form: Tail}, ErrUnsupported, 2, "leaves open"},
+		{"narrowing", then(transforms.NewToTensor(), transforms.NewToType(tensor.Int64)), Options{Form: Tail}, ErrUnsupported, 2, "does not define"},
 		{"mirrored", then(&transforms.Pad{Top: 1, Mode: transforms.PadReflect, Fill: []float64{0}}), Options{Form: Fast}, ErrUnsupported, 1, "size"},
 		{"too small", then(transforms.NewResizedCrop(0, 0, 60, 60, 10, 10)), stated, ErrUnsupported, 1, "at least 60 x 60"},
 		{"decode alone", presetGraph(t, "decode"), Options{}, ErrUnsupported, -1, "after decoding"},
@@ -237,9 +238,9 @@ func TestExportRefuses(t *testing.T) {
 func TestMerge(t *testing.T) {
 	g := readGoldens(t)
 	tiny := readFile(t, "tiny.onnx")
-	before, err := Read(tiny)
+	before, err := parseModel(tiny)
 	require.NoError(t, err)
-	for _, m := range g.Merged { // ONNX Runtime ran them and gave what the two models give apart
+	for _, m := range g.Merged { // ONNX Runtime ran them, with the outputs of the separate models
 		t.Run(m.Form, func(t *testing.T) {
 			form, err := ParseForm(m.Form)
 			require.NoError(t, err)
@@ -253,20 +254,20 @@ func TestMerge(t *testing.T) {
 			require.Equal(t, m.Input, e.Inputs[0].Name)
 			require.Equal(t, "image_in", m.Input, "the model has an initializer named image")
 			require.Equal(t, []Port{{"pixels", "image", tensor.Image(tensor.Float32, tensor.CHW, 28, 28, 3)}}, e.Outputs)
-			after, err := Read(e.Model)
+			after, err := parseModel(e.Model)
 			require.NoError(t, err)
 			checkNodes(t, after)
-			require.Equal(t, before.Metadata, after.Metadata)
-			require.Equal(t, before.Graph.Outputs, after.Graph.Outputs)
-			require.Equal(t, before.Opsets, after.Opsets)
-			// The model's own fields are all there, in their order; its input became a value_info.
+			require.Equal(t, before.metadata, after.metadata)
+			require.Equal(t, before.graph.outputs, after.graph.outputs)
+			require.Equal(t, before.opsets, after.opsets)
+			// The merged model has all fields of the model in order; its input is a value_info.
 			at := 0
-			require.NoError(t, fields("graph", before.graph, func(f field) error {
-				b := before.graph[f.start:f.end]
+			require.NoError(t, fields("graph", before.rawGraph, func(f field) error {
+				b := before.rawGraph[f.start:f.end]
 				if f.num == graphInput {
 					b = appendMessage(nil, graphValueInfo, f.data)
 				}
-				i := bytes.Index(after.graph[at:], b)
+				i := bytes.Index(after.rawGraph[at:], b)
 				require.GreaterOrEqual(t, i, 0)
 				at += i + len(b)
 				return nil
@@ -275,18 +276,18 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// model makes a ModelProto of one Identity with what is given on top.
-func model(opset int64, in, out ValueInfo, more ...[]byte) []byte {
-	n := appendString(nil, nodeInput, in.Name)
-	n = appendString(n, nodeOutput, out.Name)
+// model returns a ModelProto of one Identity, followed by more.
+func model(opset int64, in, out valueInfo, more ...[]byte) []byte {
+	n := appendString(nil, nodeInput, in.name)
+	n = appendString(n, nodeOutput, out.name)
 	n = appendString(n, nodeType, "Identity")
 	g := appendMessage(nil, graphNode, n)
-	for i, v := range []ValueInfo{in, out} {
+	for i, v := range []valueInfo{in, out} {
 		var dims []dimension
-		for _, d := range v.Dims {
+		for _, d := range v.dims {
 			dims = append(dims, dimension{n: d})
 		}
-		g = appendValueInfo(g, []protowire.Number{graphInput, graphOutput}[i], v.Name, v.DType, dims)
+		g = appendValueInfo(g, []protowire.Number{graphInput, graphOutput}[i], v.name, v.dtype, dims)
 	}
 	m := appendInt(nil, modelIR, 8)
 	m = appendMessage(m, modelGraph, g)
@@ -294,8 +295,8 @@ func model(opset int64, in, out ValueInfo, more ...[]byte) []byte {
 	return append(m, slices.Concat(more...)...)
 }
 
-func port(name string, d tensor.DType, dims ...int64) ValueInfo {
-	return ValueInfo{Name: name, DType: d, Dims: dims}
+func port(name string, d tensor.DType, dims ...int64) valueInfo {
+	return valueInfo{name: name, dtype: d, dims: dims}
 }
 
 func TestMergeRefuses(t *testing.T) {
@@ -312,10 +313,10 @@ func TestMergeRefuses(t *testing.T) {
 		kind  error
 		want  string
 	}{
-		{"opset 11", clip, Options{Form: Tail}, readFile(t, "opset11.onnx"), ErrMerge, "opset 11"},
-		{"opset 40", clip, Options{Form: Tail}, model(40, values, out), ErrMerge, "opset 40"},
-		{"another opset", clip, Options{Form: Tail, Opset: 18}, model(20, values, out), ErrMerge, "one version"},
-		{"function", clip, Options{Form: Tail}, readFile(t, "function.onnx"), ErrMerge, "local.Twice is of opset 17, the model of 18"},
+		{"opset 11", clip, Options{Form: Tail}, readFile(t, "opset11.onnx"), ErrMerge, "opset 11, want 13 to 26"},
+		{"opset 40", clip, Options{Form: Tail}, model(40, values, out), ErrMerge, "opset 40, want 13 to 26"},
+		{"another opset", clip, Options{Form: Tail, Opset: 18}, model(20, values, out), ErrMerge, "one model has one opset"},
+		{"function", clip, Options{Form: Tail}, readFile(t, "function.onnx"), ErrMerge, "local.Twice has opset 17, the model 18"},
 		{"ir", clip, Options{Form: Tail}, old, ErrMerge, "ir_version 3"},
 		{"no ai.onnx", clip, Options{Form: Tail}, appendMessage(nil, modelGraph, nil), ErrMerge, "does not import"},
 		{"dtype", clip, Options{Form: Tail}, model(18, port("pixel_values", tensor.Float16, 1, 3, 224, 224), out), ErrMerge, "float16"},
@@ -332,17 +333,18 @@ func TestMergeRefuses(t *testing.T) {
 			require.ErrorContains(t, err, c.want)
 		})
 	}
-	// Two inputs, none of them of the name.
+	// Two inputs, and none has the name of the output.
 	g := appendValueInfo(nil, graphInput, "a", tensor.Float32, nil)
 	g = appendValueInfo(g, graphInput, "b", tensor.Float32, nil)
 	m := appendInt(nil, modelIR, 8)
 	m = appendMessage(appendMessage(m, modelGraph, g), modelOpset, appendOpset(18))
 	_, err := Merge(clip, Options{Form: Tail}, m)
 	require.ErrorIs(t, err, ErrMerge)
-	require.ErrorContains(t, err, "no input pixel_values, but a, b")
+	require.ErrorContains(t, err, "no input pixel_values, it has a, b")
 }
 
-// The preprocessing is written for the model's opset, and an input without a batch gets none.
+// TestMergeFits checks that the preprocessing has the model's opset, and that
+// an input without a batch axis gets none.
 func TestMergeFits(t *testing.T) {
 	clip := presetGraph(t, "clip")
 	for _, opset := range []int64{13, 17, 18, 26} {
@@ -350,18 +352,18 @@ func TestMergeFits(t *testing.T) {
 			m := model(opset, port("x", tensor.Float32, dims...), port("y", tensor.Float32, dims...))
 			e, err := Merge(clip, Options{Form: Tail}, m)
 			require.NoError(t, err)
-			r, err := Read(e.Model)
+			r, err := parseModel(e.Model)
 			require.NoError(t, err)
 			checkNodes(t, r)
-			require.Equal(t, opset, r.Opset(""))
+			require.Equal(t, opset, r.opset(""))
 			require.Equal(t, len(dims) == 4, bytes.Contains(e.Model, []byte("Unsqueeze")))
 		}
 	}
-	// Names of the model that begin as ours do.
+	// The model has names with the default prefix.
 	m := model(18, port("x", tensor.Float32, 3, 224, 224), port("infer_prep/3_rescale/Cast", tensor.Float32, 3, 224, 224))
 	e, err := Merge(clip, Options{Form: Tail}, m)
 	require.NoError(t, err)
-	r, err := Read(e.Model)
+	r, err := parseModel(e.Model)
 	require.NoError(t, err)
 	checkNodes(t, r)
 	require.Contains(t, string(e.Model), "_infer_prep/3_rescale/Cast")
@@ -372,7 +374,7 @@ func TestEmbed(t *testing.T) {
 	tiny := readFile(t, "tiny.onnx")
 	b, err := Embed(tiny, g, nil)
 	require.NoError(t, err)
-	require.True(t, bytes.Equal(readFile(t, "embedded.onnx"), b), "run testdata/gen/onnx_forms.py") // which ONNX Runtime loads
+	require.True(t, bytes.Equal(readFile(t, "embedded.onnx"), b), "run testdata/gen/onnx_forms.py") // ONNX Runtime loads it
 	require.True(t, bytes.HasPrefix(b, tiny), "nothing else changes")
 
 	back, goldens, err := Extract(b)
@@ -406,7 +408,8 @@ func TestEmbed(t *testing.T) {
 	require.Equal(t, want[:1], samples)
 }
 
-// Fields that nobody knows stay where they are, in the model and in the graph.
+// TestEmbedKeepsUnknown checks that unknown fields stay in place, in the model
+// and in the graph.
 func TestEmbedKeepsUnknown(t *testing.T) {
 	unknown := appendMessage(appendInt(nil, 1000, 77), 1001, []byte("future"))
 	unknown = protowire.AppendFixed64(protowire.AppendTag(unknown, 1002, protowire.Fixed64Type), 1)
@@ -468,34 +471,34 @@ func TestExtractRefuses(t *testing.T) {
 }
 
 func TestRead(t *testing.T) {
-	m, err := Read(readFile(t, "tiny.onnx"))
+	m, err := parseModel(readFile(t, "tiny.onnx"))
 	require.NoError(t, err)
-	require.Equal(t, int64(8), m.IR)
-	require.Equal(t, "tiny", m.Producer)
-	require.Equal(t, []Entry{{"author", "nobody"}, {"größe", "28×28"}}, m.Metadata)
-	require.Equal(t, "tiny", m.Graph.Name)
-	require.Equal(t, []ValueInfo{port("pixels", tensor.Float32, -1, 3, 28, 28)}, m.Graph.Inputs)
-	require.Equal(t, []ValueInfo{port("logits", tensor.Float32, -1, 3)}, m.Graph.Outputs)
+	require.Equal(t, int64(8), m.ir)
+	require.Equal(t, "tiny", m.producer)
+	require.Equal(t, []metadataProp{{"author", "nobody"}, {"größe", "28×28"}}, m.metadata)
+	require.Equal(t, "tiny", m.graph.name)
+	require.Equal(t, []valueInfo{port("pixels", tensor.Float32, -1, 3, 28, 28)}, m.graph.inputs)
+	require.Equal(t, []valueInfo{port("logits", tensor.Float32, -1, 3)}, m.graph.outputs)
 	for _, n := range []string{"pixels", "image", "v", "features", "mean", "flat", "logits"} {
-		require.True(t, m.Graph.names[n], n)
+		require.True(t, m.graph.names[n], n)
 	}
-	m, err = Read(readFile(t, "function.onnx"))
+	m, err = parseModel(readFile(t, "function.onnx"))
 	require.NoError(t, err)
-	require.Equal(t, []Function{{"Twice", "local", []Opset{{"", 17}}}}, m.Functions)
-	require.Equal(t, int64(1), m.Opset("local"))
-	require.Zero(t, m.Opset("other"))
+	require.Equal(t, []functionProto{{"Twice", "local", []opsetImport{{"", 17}}}}, m.functions)
+	require.Equal(t, int64(1), m.opset("local"))
+	require.Zero(t, m.opset("other"))
 
-	// An input with an initializer is a default; names in subgraphs count.
+	// An initializer makes an input optional. Names in subgraphs count.
 	g := appendValueInfo(nil, graphInput, "w", tensor.Float32, nil)
 	g = appendMessage(g, graphInitializer, appendString(nil, tensorName, "w"))
 	inner := appendMessage(nil, graphNode, appendString(nil, nodeOutput, "inside"))
 	sparse := appendMessage(nil, sparseValues, appendString(nil, tensorName, "s"))
 	g = appendMessage(g, graphSparse, sparse)
 	g = appendMessage(g, graphNode, appendMessage(nil, nodeAttribute, appendMessage(nil, attrGraph, inner)))
-	m, err = Read(appendMessage(nil, modelGraph, g))
+	m, err = parseModel(appendMessage(nil, modelGraph, g))
 	require.NoError(t, err)
-	require.Empty(t, m.Graph.Inputs)
-	require.True(t, m.Graph.names["inside"] && m.Graph.names["s"] && m.Graph.names["w"])
+	require.Empty(t, m.graph.inputs)
+	require.True(t, m.graph.names["inside"] && m.graph.names["s"] && m.graph.names["w"])
 }
 
 func TestReadRefuses(t *testing.T) {
@@ -517,9 +520,9 @@ func TestReadRefuses(t *testing.T) {
 		want string
 	}{
 		{"nothing", nil, "no graph"},
-		{"cut", tiny[:len(tiny)-1], "beyond the end"},
+		{"truncated", tiny[:len(tiny)-1], "beyond the end"},
 		{"two graphs", many(modelGraph, 2), "two graphs"},
-		{"deep", appendMessage(nil, modelGraph, deep), "deeper"},
+		{"deep", appendMessage(nil, modelGraph, deep), "nested deeper"},
 		{"group", []byte{0x0b}, "wire type 3"},
 		{"field 0", []byte{0x00}, "tag"},
 		{"graph of a number", appendInt(nil, modelGraph, 1), "wire type"},
@@ -531,14 +534,15 @@ func TestReadRefuses(t *testing.T) {
 		{"dims", appendMessage(nil, modelGraph, appendMessage(nil, graphInput, dims)), "axes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := Read(c.b)
+			_, err := parseModel(c.b)
 			require.ErrorIs(t, err, ErrModel)
 			require.ErrorContains(t, err, c.want)
 		})
 	}
-	// A model cut anywhere has no graph, or is cut in a field, or ends where one ends.
+	// A truncated model is an error, unless it ends at the end of a field after the
+	// graph.
 	for n := range tiny {
-		if _, err := Read(tiny[:n]); err != nil {
+		if _, err := parseModel(tiny[:n]); err != nil {
 			require.ErrorIs(t, err, ErrModel, "%d bytes", n)
 		}
 	}
@@ -551,12 +555,12 @@ func FuzzModel(f *testing.F) {
 	g, err := preset.Graph("clip")
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		m, err := Read(b)
+		m, err := parseModel(b)
 		if err != nil {
 			require.ErrorIs(t, err, ErrModel)
 			return
 		}
-		if _, _, err := m.Embedded(); err != nil {
+		if _, _, err := m.embedded(); err != nil {
 			require.True(t, strings.HasPrefix(err.Error(), "onnx: "), err)
 		}
 		stripped, err := Strip(b)
@@ -568,7 +572,7 @@ func FuzzModel(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, g, back)
 		if e, err := Merge(g, Options{Form: Tail}, b); err == nil {
-			_, err = Read(e.Model)
+			_, err = parseModel(e.Model)
 			require.NoError(t, err)
 		}
 	})

@@ -9,7 +9,7 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// lowerOp lowers an op: it sets the names of out, whose descriptions are there.
+// lowerOp lowers an op. It sets the names of out, whose descriptions are known.
 func (l *lowering) lowerOp(op transforms.Op, out, in []value) error {
 	x, y := in[0], &out[0]
 	switch o := op.(type) {
@@ -67,13 +67,13 @@ func (l *lowering) lowerOp(op transforms.Op, out, in []value) error {
 	case transforms.Pointwise:
 		return l.table(o, y, x)
 	}
-	return l.refuse("there are no operators for it here")
+	return l.refuse("no operators for this op")
 }
 
-// float is a float32 constant without axes.
+// float returns a float32 scalar.
 func (l *lowering) float(v float64) string { return constOf(l.builder, "float", []float32{float32(v)}) }
 
-// toLayout turns an image to a layout.
+// toLayout converts an image to a layout.
 func (l *lowering) toLayout(x string, d tensor.Desc, to tensor.Layout) string {
 	switch {
 	case d.Layout == to:
@@ -84,26 +84,36 @@ func (l *lowering) toLayout(x string, d tensor.Desc, to tensor.Layout) string {
 	return l.op("Transpose", []attr{{"perm", []int64{1, 2, 0}}}, x)
 }
 
-// floats are float32 values beside an image, one for all channels or one for each.
-func (l *lowering) floats(d tensor.Desc, v []float64) string {
+// float32s converts values to float32.
+func float32s(v []float64) []float32 {
 	f := make([]float32, len(v))
 	for i := range v {
 		f[i] = float32(v[i])
 	}
-	return constOf(l.builder, "floats", f, perChannel(d, len(v))...)
+	return f
+}
+
+// toFloat32 returns x as float32.
+func (l *lowering) toFloat32(x value) string {
+	if x.desc.DType == tensor.Float32 {
+		return x.name
+	}
+	return l.cast(x.name, tensor.Float32)
+}
+
+// floats returns float32 values that broadcast over an image, one for all
+// channels or one for each.
+func (l *lowering) floats(d tensor.Desc, v []float64) string {
+	return constOf(l.builder, "floats", float32s(v), perChannel(d, len(v))...)
 }
 
 func (l *lowering) normalize(x string, d tensor.Desc, mean, std []float64) string {
 	return l.op("Div", nil, l.op("Sub", nil, x, l.floats(d, mean)), l.floats(d, std))
 }
 
-// normalizePad appends the channel after it has normalised.
+// normalizePad normalises, then appends the channel.
 func (l *lowering) normalizePad(o *transforms.NormalizePad, y *value, x value) error {
-	name := x.name
-	if x.desc.DType != tensor.Float32 {
-		name = l.cast(name, tensor.Float32)
-	}
-	name = l.normalize(name, x.desc, o.Mean, o.Std)
+	name := l.normalize(l.toFloat32(x), x.desc, o.Mean, o.Std)
 	if o.DType == tensor.Float16 {
 		name = l.cast(name, tensor.Float16)
 	}
@@ -118,8 +128,8 @@ func (l *lowering) rescale(o *transforms.Rescale, y *value, x value) error {
 	kind, scale := "Mul", float32(o.Scale)
 	switch x.desc.DType {
 	case tensor.Uint8:
-		// transformers multiplies in float64. For the usual scales a float32 operation
-		// gives the same for all 256 values; which one is found by trying.
+		// transformers multiplies in float64. For common scales one of the float32
+		// operations has the same result for all 256 values.
 		t, err := runTable(o, tensor.Image(tensor.Uint8, tensor.HWC, 256, 1, 1))
 		if err != nil {
 			return l.refuse("%v", err)
@@ -147,7 +157,7 @@ func (l *lowering) rescale(o *transforms.Rescale, y *value, x value) error {
 			return l.table(o, y, x)
 		}
 	case tensor.Int8, tensor.Uint16, tensor.Int16, tensor.Float16, tensor.BFloat16, tensor.Float32:
-		// Each has its values in float32 and float64 both.
+		// float32 holds every value of these dtypes exactly.
 		switch o.Rule {
 		case transforms.RescaleHF:
 			kind = ""
@@ -158,18 +168,14 @@ func (l *lowering) rescale(o *transforms.Rescale, y *value, x value) error {
 			return l.refuse("rule %v of %v", o.Rule, x.desc.DType)
 		}
 	default:
-		return l.refuse("its input is %v", x.desc.DType)
+		return l.refuse("the input is %v", x.desc.DType)
 	}
 	var name string
 	if kind == "" {
 		scale := constOf(l.builder, "double", []float64{o.Scale})
 		name = l.cast(l.op("Mul", nil, l.cast(x.name, tensor.Float64), scale), tensor.Float32)
 	} else {
-		name = x.name
-		if x.desc.DType != tensor.Float32 {
-			name = l.cast(name, tensor.Float32)
-		}
-		name = l.op(kind, nil, name, l.float(float64(scale)))
+		name = l.op(kind, nil, l.toFloat32(x), l.float(float64(scale)))
 	}
 	if o.Offset != 0 {
 		name = l.op("Add", nil, name, l.float(o.Offset))
@@ -178,8 +184,8 @@ func (l *lowering) rescale(o *transforms.Rescale, y *value, x value) error {
 	return nil
 }
 
-// runTable is what an op makes of an image of 256 rows and one column of that
-// description, whose row v has the value v in every channel.
+// runTable runs an op on an image of 256 rows and one column. Row v has the
+// value v in every channel.
 func runTable(op transforms.Op, d tensor.Desc) (*tensor.Tensor, error) {
 	d = d.WithSize(256, 1)
 	src, err := tensor.New(d)
@@ -193,8 +199,13 @@ func runTable(op transforms.Op, d tensor.Desc) (*tensor.Tensor, error) {
 			src.Data[i] = byte(i / d.Channels())
 		}
 	}
+	return runOp(op, src)
+}
+
+// runOp runs an op with one output on a tensor.
+func runOp(op transforms.Op, src *tensor.Tensor) (*tensor.Tensor, error) {
 	var out [1]tensor.Desc
-	if err := op.Infer(out[:], []tensor.Desc{d}); err != nil {
+	if err := op.Infer(out[:], []tensor.Desc{src.Desc}); err != nil {
 		return nil, err
 	}
 	dst, err := tensor.New(out[0])
@@ -206,19 +217,19 @@ func runTable(op transforms.Op, d tensor.Desc) (*tensor.Tensor, error) {
 	return dst, op.Apply(c, []*tensor.Tensor{dst}, []*tensor.Tensor{src})
 }
 
-// table lowers a pointwise op on uint8 by what it makes of the 256 values in
-// each channel: exact whatever it computes.
+// table lowers a pointwise op on uint8 to a table of its results for the 256
+// values of each channel. That is exact for every op.
 func (l *lowering) table(op transforms.Op, y *value, x value) error {
 	d := x.desc
 	if d.DType != tensor.Uint8 || !d.IsImage() || d.Channels() == tensor.Unknown {
-		return l.refuse("its input is %v, and only of uint8 images can its values be listed", d)
+		return l.refuse("the input is %v, want a uint8 image, whose values fit a table", d)
 	}
 	t, err := runTable(op, d)
 	if err != nil {
 		return l.refuse("%v", err)
 	}
 	size, n := t.DType.Size(), d.Channels()
-	entries := make([]byte, 0, n*256*size) // by channel
+	entries := make([]byte, 0, n*256*size) // channel after channel
 	for c := range n {
 		for v := range 256 {
 			at := v*n + c
@@ -253,9 +264,9 @@ func (l *lowering) table(op transforms.Op, y *value, x value) error {
 	return nil
 }
 
-// holdsAll reports whether every value of a dtype is one of the other.
+// holdsAll reports whether to holds every value of from exactly.
 func holdsAll(to, from tensor.DType) bool {
-	bits := map[tensor.DType]int{ // that a value needs, with its sign
+	bits := map[tensor.DType]int{ // the bits of a value, including its sign
 		tensor.Bool: 1, tensor.Uint8: 8, tensor.Int8: 8, tensor.Uint16: 16, tensor.Int16: 16, tensor.Int32: 32, tensor.Int64: 64,
 	}
 	n, integer := bits[from]
@@ -285,13 +296,14 @@ func (l *lowering) toType(o *transforms.ToType, y *value, x value) error {
 	case from == tensor.Uint8:
 		return l.table(o, y, x)
 	case from != tensor.Float32:
-		return l.refuse("%v to %v: runtimes differ in values that the type does not hold", from, to)
-	case to == tensor.Float16 || to == tensor.BFloat16: // rounded half to even by both
+		return l.refuse("%v to %v: runtimes differ for values out of range", from, to)
+	case to == tensor.Float16 || to == tensor.BFloat16: // both round half to even
 		y.name = l.cast(x.name, to)
 	case to == tensor.Int64 || to == tensor.Bool || o.Rule > transforms.CastSaturate:
-		return l.refuse("%v to %v: ONNX leaves open what becomes of values that the type does not hold", from, to)
+		return l.refuse("%v to %v: ONNX does not define the result for values out of range", from, to)
 	default:
-		// What Cast leaves open is removed before it: NaN, and what is out of range.
+		// Cast does not define the result for NaN and values out of range: replace them
+		// first.
 		wide := l.cast(x.name, tensor.Float64)
 		zero := constOf(l.builder, "double", []float64{0})
 		wide = l.op("Where", nil, l.op("IsNaN", nil, x.name), zero, wide)
@@ -319,8 +331,8 @@ func limits(d tensor.DType) (lo, hi float64) {
 	return math.MinInt32, math.MaxInt32
 }
 
-// quantize is QuantizeLinear for 8 bits, and what it does, step by step, for 16,
-// which the operator has from opset 21 on.
+// quantize lowers to QuantizeLinear for 8 bits. For 16 bits, which the operator
+// supports from opset 21 on, it adds the operator's steps one by one.
 func (l *lowering) quantize(o *transforms.Quantize, y *value, x value) error {
 	n := max(len(o.Scale), len(o.ZeroPoint))
 	at := func(i, n int) int { return min(i, n-1) }
@@ -335,11 +347,7 @@ func (l *lowering) quantize(o *transforms.Quantize, y *value, x value) error {
 			_, _, c := axes(x.desc)
 			attrs, dims = []attr{{"axis", int64(c)}}, []int{n}
 		}
-		f := make([]float32, n)
-		for i := range f {
-			f[i] = float32(scale[i])
-		}
-		y.name = l.op("QuantizeLinear", attrs, x.name, constOf(l.builder, "scale", f, dims...), l.numbers(o.DType, zero, dims...))
+		y.name = l.op("QuantizeLinear", attrs, x.name, constOf(l.builder, "scale", float32s(scale), dims...), l.numbers(o.DType, zero, dims...))
 		return nil
 	}
 	name := l.op("Round", nil, l.op("Div", nil, x.name, l.floats(x.desc, scale)))
@@ -349,19 +357,14 @@ func (l *lowering) quantize(o *transforms.Quantize, y *value, x value) error {
 	return nil
 }
 
-// numbers is a constant of any dtype of numbers; the values must be in its range.
+// numbers returns a constant of any numeric dtype; the values must be in its
+// range.
 func (l *lowering) numbers(d tensor.DType, v []float64, dims ...int) string {
 	t, err := tensor.New(tensor.Desc{DType: tensor.Float64, Shape: tensor.Dims(dims...)})
 	if err == nil {
 		copy(tensor.View[float64](t), v)
-		to := transforms.ToType{DType: d}
-		out, e := tensor.New(tensor.Desc{DType: d, Shape: t.Shape})
-		if err = e; err == nil {
-			c := transforms.NewContext(codec.DefaultLimits())
-			c.Begin()
-			if err = to.Apply(c, []*tensor.Tensor{out}, []*tensor.Tensor{t}); err == nil {
-				return l.add("numbers", out)
-			}
+		if t, err = runOp(&transforms.ToType{DType: d}, t); err == nil {
+			return l.add("numbers", t)
 		}
 	}
 	if l.err == nil {
@@ -370,18 +373,19 @@ func (l *lowering) numbers(d tensor.DType, v []float64, dims ...int) string {
 	return ""
 }
 
+// number returns a scalar of any numeric dtype.
 func (l *lowering) number(d tensor.DType, v float64) string { return l.numbers(d, []float64{v}) }
 
-// grayscale weighs the channels in integers.
+// grayscale adds weighted channels in integers.
 func (l *lowering) grayscale(o *transforms.Grayscale, y *value, x value) error {
 	_, _, c := axes(x.desc)
 	name := x.name
 	switch {
 	case x.desc.Channels() == 1:
 	case x.desc.Channels() != 3:
-		return l.refuse("its input has an unknown number of channels")
+		return l.refuse("the number of channels is unknown")
 	case o.Backend == transforms.Torch:
-		return l.refuse("backend torch truncates sums of float32; want pillow or opencv, which weigh in integers")
+		return l.refuse("backend torch truncates float32 sums; want pillow or opencv, which use integers")
 	default:
 		weights, shift := []int32{19595, 38470, 7471}, 16
 		if o.Backend == transforms.OpenCV {
@@ -402,7 +406,7 @@ func (l *lowering) grayscale(o *transforms.Grayscale, y *value, x value) error {
 
 // convertColor reorders channels.
 func (l *lowering) convertColor(o *transforms.ConvertColor, y *value, x value) error {
-	orders := map[transforms.ColorSpace][]int64{ // the channels, red being 0
+	orders := map[transforms.ColorSpace][]int64{ // red is 0
 		transforms.RGB: {0, 1, 2}, transforms.BGR: {2, 1, 0}, transforms.RGBA: {0, 1, 2, 3}, transforms.BGRA: {2, 1, 0, 3},
 	}
 	from, to := orders[o.From], orders[o.To]

@@ -9,7 +9,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// The fields of the messages that this package knows (onnx.proto, onnx 1.23.2).
+// The message fields that this package knows (onnx.proto, onnx 1.23.2).
 const (
 	modelIR        = 1
 	modelProducer  = 2
@@ -66,7 +66,7 @@ const (
 	sparseValues = 1 // SparseTensorProto
 )
 
-// The values of AttributeProto.AttributeType that are written.
+// The values of AttributeProto.AttributeType that this package writes.
 const (
 	attrIsFloat  = 1
 	attrIsInt    = 2
@@ -74,13 +74,14 @@ const (
 	attrIsInts   = 7
 )
 
-// elemTypes are the values of TensorProto.DataType.
+// elemTypes maps dtypes to values of TensorProto.DataType.
 var elemTypes = map[tensor.DType]uint64{
 	tensor.Float32: 1, tensor.Uint8: 2, tensor.Int8: 3, tensor.Uint16: 4, tensor.Int16: 5, tensor.Int32: 6,
 	tensor.Int64: 7, tensor.Bool: 9, tensor.Float16: 10, tensor.Float64: 11, tensor.BFloat16: 16,
 }
 
-// elemType is the dtype of a TensorProto.DataType, Invalid for one that tensors do not have.
+// elemType returns the dtype of a TensorProto.DataType, Invalid if it is not
+// supported.
 func elemType(n uint64) tensor.DType {
 	for d, v := range elemTypes {
 		if v == n {
@@ -128,7 +129,8 @@ func (a attr) append(b []byte) []byte {
 	return appendMessage(b, nodeAttribute, appendInt(m, attrType, kind))
 }
 
-// appendValueInfo declares a tensor: its dtype and dimensions, each a number or a name.
+// appendValueInfo declares a tensor: its dtype, and a number or a name for each
+// dimension.
 func appendValueInfo(b []byte, field protowire.Number, name string, d tensor.DType, dims []dimension) []byte {
 	var shape []byte
 	for _, n := range dims {
@@ -147,7 +149,7 @@ func appendValueInfo(b []byte, field protowire.Number, name string, d tensor.DTy
 	return appendMessage(b, field, v)
 }
 
-// dimension is a number, or a name for one that is not known.
+// dimension is a number, or a name for an unknown number.
 type dimension struct {
 	n    int64
 	name string

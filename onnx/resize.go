@@ -8,12 +8,12 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// scaled lowers a resizing op. For a known size its parts are those that the op
-// itself tells: what is cut, the size, and how it is placed.
+// scaled lowers a resizing op. For a known size, the op itself provides the
+// cut, the size and the placement.
 func (l *lowering) scaled(o transforms.Scaled, out []value, x value) error {
 	d := x.desc
 	if d.DType != tensor.Uint8 && (l.options.Form != Exact || d.DType != tensor.Float32) {
-		return l.refuse("it resizes %v, want uint8", d.DType)
+		return l.refuse("resizing %v, want uint8", d.DType)
 	}
 	if !known2(d) {
 		switch {
@@ -22,7 +22,7 @@ func (l *lowering) scaled(o transforms.Scaled, out []value, x value) error {
 		case l.options.Form == Fast:
 			return l.dynamic(o, out, x)
 		}
-		return l.refuse("the image's size is not known: state it, or give the taps as inputs")
+		return l.refuse("the image's size is unknown: set the input size, or use host taps")
 	}
 	side := make([]*tensor.Tensor, len(out)-1)
 	for i := range side {
@@ -52,7 +52,7 @@ func (l *lowering) scaled(o transforms.Scaled, out []value, x value) error {
 	return l.frame(s.Place, &out[0], scaled)
 }
 
-// resize scales an image of known size to another one.
+// resize scales an image of known size to another size.
 func (l *lowering) resize(o transforms.Scaled, s transforms.Scale, y *value, x value) error {
 	interp, backend, antialias := o.Sampling()
 	if interp == transforms.Nearest || interp == transforms.NearestExact {
@@ -77,12 +77,12 @@ func (l *lowering) resize(o transforms.Scaled, s transforms.Scale, y *value, x v
 			l.openCVLinear(s.Halved, y, x)
 			return nil
 		}
-		return l.refuse("%v of backend opencv is float32 arithmetic of its own order; want bilinear of uint8", interp)
+		return l.refuse("%v of backend opencv has its own order of float32 operations; want bilinear of uint8", interp)
 	}
 	if backend == transforms.Torch {
-		return l.refuse("backend torch adds float32 products without rounding them (fused multiply-add), for which ONNX has no operator")
+		return l.refuse("backend torch adds unrounded float32 products (fused multiply-add), which ONNX cannot express")
 	}
-	return l.refuse("there are no operators for %v of backend %v here", interp, backend)
+	return l.refuse("no operators for %v of backend %v", interp, backend)
 }
 
 var pillowFilters = map[transforms.Interpolation]kernel.Filter{
@@ -93,23 +93,24 @@ var pillowFilters = map[transforms.Interpolation]kernel.Filter{
 func (l *lowering) pillowFilter(i transforms.Interpolation, x value) (kernel.Filter, error) {
 	f, ok := pillowFilters[i]
 	if !ok {
-		return 0, l.refuse("there are no operators for Pillow's %v here", i)
+		return 0, l.refuse("no operators for Pillow's %v", i)
 	}
 	if n := x.desc.Channels(); n == 2 || n == 4 || n == tensor.Unknown {
-		return 0, l.refuse("Pillow mixes colours multiplied by alpha in images of 2 and 4 channels; want 1 or 3")
+		return 0, l.refuse("Pillow premultiplies images of 2 and 4 channels by alpha; want 1 or 3 channels")
 	}
 	return f, nil
 }
 
-// tap is one weight of every output along an axis, and the pixel that it weighs.
+// tap is one weight for every output along an axis, and the pixel that it
+// applies to.
 type tap struct {
 	index []int32
 	fixed []int32
 	float []float64
 }
 
-// tapsAlong lists the taps of Pillow's resampling in to out pixels. An output with
-// fewer taps than others has further ones of weight 0.
+// tapsAlong returns the taps of Pillow's resampling from in to out pixels.
+// Outputs with fewer taps get additional taps of weight 0.
 func tapsAlong(in, out int, f kernel.Filter, float bool) []tap {
 	var t kernel.Taps
 	t.Pillow(in, out, 0, out, f, float)
@@ -133,7 +134,7 @@ func tapsAlong(in, out int, f kernel.Filter, float bool) []tap {
 	return taps
 }
 
-// beside is the shape of so many values along an axis of an image.
+// beside returns the shape of n values along an axis of an image.
 func beside(axis, n int) []int {
 	d := []int{n}
 	for range 2 - axis {
@@ -142,7 +143,7 @@ func beside(axis, n int) []int {
 	return d
 }
 
-// pillow is Pillow's two passes, each with its rounding.
+// pillow lowers Pillow's two passes with their roundings.
 func (l *lowering) pillow(f kernel.Filter, verticalFirst bool, y *value, x value) {
 	ay, ax, _ := axes(x.desc)
 	order := []int{ax, ay}
@@ -172,7 +173,8 @@ func (l *lowering) pillow(f kernel.Filter, verticalFirst bool, y *value, x value
 	y.name = name
 }
 
-// pass is the sum of the taps and of a half, in int32: no filter's sum leaves its range.
+// pass returns the sum of the taps plus a half, in int32. No filter's sum
+// overflows.
 func (l *lowering) pass(x string, axis int, taps []tap) string {
 	sum := constOf(l.builder, "half", []int32{1 << (kernel.TapsBits - 1)})
 	for _, t := range taps {
@@ -183,15 +185,16 @@ func (l *lowering) pass(x string, axis int, taps []tap) string {
 	return sum
 }
 
-// clip8 is a fixed-point sum as a number of 0 to 255. Clipping comes first, since
-// Div rounds numbers below 0 to the other side than a shift does.
+// clip8 converts a fixed-point sum to a number of 0 to 255. It clips first,
+// because Div rounds negative numbers differently than a shift.
 func (l *lowering) clip8(sum string) string {
 	const one = 1 << kernel.TapsBits
 	sum = l.op("Clip", nil, sum, constOf(l.builder, "low", []int32{0}), constOf(l.builder, "high", []int32{256*one - 1}))
 	return l.op("Div", nil, sum, constOf(l.builder, "one", []int32{one}))
 }
 
-// passFloat is a pass of Pillow's mode F: sums in float64, in order, rounded to float32.
+// passFloat lowers a pass of Pillow's mode F: sums in float64, in order,
+// rounded to float32.
 func (l *lowering) passFloat(x string, axis int, taps []tap) string {
 	x = l.cast(x, tensor.Float64)
 	sum := constOf(l.builder, "zero", []float64{0})
@@ -203,8 +206,9 @@ func (l *lowering) passFloat(x string, axis int, taps []tap) string {
 	return l.cast(sum, tensor.Float32)
 }
 
-// openCVLinear is OpenCV's fixed-point bilinear: 11 bits a pass, with the
-// truncations of its vertical pass. Nothing is below 0, so that Div is a shift.
+// openCVLinear lowers OpenCV's fixed-point bilinear: 11 bits for each pass,
+// with the truncations of its vertical pass. Nothing is negative, so that Div
+// is a shift.
 func (l *lowering) openCVLinear(halved bool, y *value, x value) {
 	ay, ax, _ := axes(x.desc)
 	int32s := func(v ...int32) string { return constOf(l.builder, "number", v) }
@@ -224,7 +228,7 @@ func (l *lowering) openCVLinear(halved bool, y *value, x value) {
 	}
 	shift := func(x string, bits int) string { return l.op("Div", nil, x, int32s(1<<bits)) }
 	name := l.cast(x.name, tensor.Int32)
-	if halved { // to one in two by two: their mean, rounded half up
+	if halved { // the mean of two by two pixels, rounded half up
 		for _, axis := range []int{ax, ay} {
 			var t kernel.CVTaps
 			n := y.desc.Shape.At(axis)

@@ -8,9 +8,10 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// tapsOf are the inputs of a model that hold one resize's taps. Pillow begins with
-// the rows or the columns, as the sizes have it, so there are three passes: rows,
-// columns, rows, one of which does nothing (each pixel once, with the weight 1).
+// tapsOf describes the inputs of a model that hold the taps of one resize.
+// Pillow starts with rows or with columns, depending on the sizes. So there are
+// three passes, rows, columns, rows, of which the first or the last copies each
+// pixel with weight 1.
 type tapsOf struct {
 	step   int
 	passes [3]tapsInput
@@ -31,12 +32,12 @@ func (t *tapsOf) declare(b []byte) []byte {
 	return b
 }
 
-// hostTaps lowers a resize whose taps are inputs. All of a pass's products are
-// held at once, so that the number of taps need not be known.
+// hostTaps lowers a resize whose taps are inputs. It computes all products of a
+// pass at once, so that the number of taps need not be known.
 func (l *lowering) hostTaps(o transforms.Scaled, y *value, x value) error {
 	interp, backend, _ := o.Sampling()
 	if backend != transforms.Pillow || interp == transforms.Nearest || interp == transforms.NearestExact || x.desc.DType != tensor.Uint8 {
-		return l.refuse("taps on the host are for uint8 images and Pillow's filters, this is %v of backend %v", interp, backend)
+		return l.refuse("%v of backend %v: host taps need uint8 images and Pillow's filters", interp, backend)
 	}
 	f, err := l.pillowFilter(interp, x)
 	if err != nil {
@@ -51,7 +52,7 @@ func (l *lowering) hostTaps(o transforms.Scaled, y *value, x value) error {
 		}
 		x.name = cut.name
 	default:
-		return l.refuse("what it does beside resizing depends on the image's size: state it")
+		return l.refuse("it depends on the image's size beyond the resize: set the input size")
 	}
 	ay, ax, _ := axes(x.desc)
 	t := tapsOf{step: l.step, filter: f}
@@ -59,7 +60,7 @@ func (l *lowering) hostTaps(o transforms.Scaled, y *value, x value) error {
 	for i, axis := range []int{ay, ax, ay} {
 		p := tapsInput{l.prefix + fmt.Sprintf("step%d_%s_index", l.step, passNames[i]), l.prefix + fmt.Sprintf("step%d_%s_weight", l.step, passNames[i])}
 		t.passes[i] = p
-		weight := p.weight // (taps, outputs), with axes of 1 behind
+		weight := p.weight // (taps, outputs), followed by axes of 1
 		if axis < 2 {
 			var behind []int64
 			for n := range 2 - axis {
@@ -77,10 +78,11 @@ func (l *lowering) hostTaps(o transforms.Scaled, y *value, x value) error {
 	return nil
 }
 
-// Taps are the inputs that a model with HostTaps takes beside its Inputs, for
-// decoded images of height x width: for each resize and each of three passes the
-// pixels, int32 (taps, outputs), and their weights, likewise. It is empty for
-// other models, and may be called by several goroutines.
+// Taps returns the further inputs of a model with HostTaps, for decoded images
+// of height x width pixels. For each resize and each of its three passes these
+// are the pixels, int32 (taps, outputs), and their weights, with the same dtype
+// and shape. Taps returns nothing for other models. It is safe for concurrent
+// use.
 func (e *Exported) Taps(height, width int) ([]tensor.Named, error) {
 	if len(e.taps) == 0 {
 		return nil, nil
@@ -134,7 +136,7 @@ func (e *Exported) Taps(height, width int) ([]tensor.Named, error) {
 	return named, nil
 }
 
-// pass makes the tensors of one pass.
+// pass returns the tensors of one pass.
 func (t *tapsOf) pass(in, out int) (index, weight *tensor.Tensor, err error) {
 	taps := []tap{{}}
 	if in == out {

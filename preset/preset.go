@@ -1,13 +1,18 @@
-// Package preset holds graphs that need no configuration file.
+// Package preset returns ready-made preprocessing graphs by name, so that
+// common models need no configuration file:
+//
+//	g, err := preset.Graph("imagenet")
+//
+// Compile a graph with package datagraph.
 package preset
 
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/registry"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
@@ -23,7 +28,7 @@ var presets = []preset{
 	{"yolo", yolo},
 }
 
-// Names lists the presets, sorted.
+// Names returns the names of the presets, sorted.
 func Names() []string {
 	var l []string
 	for _, p := range presets {
@@ -32,21 +37,22 @@ func Names() []string {
 	return l
 }
 
-// Graph makes a preset's graph, which is the caller's to change:
+// Graph returns a new graph of a preset; the caller owns it:
 //
-//   - decode: uint8 HWC RGB, as Pillow's Image.open(f).convert("RGB").
-//   - imagenet: float32 (3, 224, 224), as torchvision's evaluation of ImageNet
-//     classifiers on Pillow images: Resize(256), CenterCrop(224), ToTensor, Normalize.
-//   - clip: float32 (3, 224, 224) "pixel_values", as transformers'
+//   - decode: uint8 HWC RGB, as from Pillow's Image.open(f).convert("RGB").
+//   - imagenet: float32 (3, 224, 224), as from torchvision's evaluation of ImageNet
+//     classifiers on Pillow images: Resize(256), CenterCrop(224), ToTensor,
+//     Normalize.
+//   - clip: float32 (3, 224, 224) "pixel_values", as from transformers'
 //     CLIPImageProcessorPil with the configuration of openai/clip-vit-base-patch32.
-//   - yolo: float32 (3, 640, 640) "images" in RGB, as Ultralytics' LetterBox
-//     with auto off, then /255; with the side outputs scale and pad.
+//   - yolo: float32 (3, 640, 640) "images" in RGB, as from Ultralytics' LetterBox
+//     with auto off, divided by 255; with the side outputs scale and pad.
 //
-// An unknown name is an error that lists the names.
+// The error of an unknown name suggests the closest name or lists the names.
 func Graph(name string) (*datagraph.Graph, error) {
 	i := slices.IndexFunc(presets, func(p preset) bool { return p.name == name })
 	if i < 0 {
-		return nil, fmt.Errorf("preset: unknown preset %q, want one of %s", name, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("preset: unknown preset %q%s", name, registry.Hint(name, Names()))
 	}
 	return presets[i].graph(), nil
 }
@@ -57,8 +63,8 @@ func decode() *datagraph.Graph {
 	return g
 }
 
-// The mean and standard deviation of ImageNet's RGB, as torchvision's and
-// timm's models were trained with.
+// The mean and standard deviation of ImageNet's RGB, with which the models of
+// torchvision and timm were trained.
 var imagenetMean, imagenetStd = []float64{0.485, 0.456, 0.406}, []float64{0.229, 0.224, 0.225}
 
 func imagenet() *datagraph.Graph {
@@ -73,9 +79,9 @@ func imagenet() *datagraph.Graph {
 	return g
 }
 
-// clip is preprocessor_config.json of openai/clip-vit-base-patch32. The image
-// is as load_image gives it, convert("RGB"), after which the processor's own
-// do_convert_rgb puts a PNG's colour key on white.
+// clip reproduces preprocessor_config.json of openai/clip-vit-base-patch32. The
+// image is decoded as by load_image, convert("RGB"); the processor's own
+// do_convert_rgb then puts a PNG's colour key on white.
 func clip() *datagraph.Graph {
 	d := transforms.NewDecode()
 	d.Alpha = codec.AlphaKeyWhite

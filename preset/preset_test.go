@@ -15,8 +15,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// TestGoldens runs the presets on images of every format. The digests are the
-// references', see testdata/gen/preset.py.
+// TestGoldens runs the presets on images of every format.
+// testdata/gen/preset.py wrote the digests with the reference libraries.
 func TestGoldens(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join("testdata", "golden.json"))
 	require.NoError(t, err)
@@ -55,7 +55,8 @@ func TestGoldens(t *testing.T) {
 	}
 }
 
-// TestGraph is that every call gives a new graph, which its caller may change.
+// TestGraph checks that every call returns a new graph, which the caller may
+// change.
 func TestGraph(t *testing.T) {
 	for _, name := range Names() {
 		a, err := Graph(name)
@@ -72,5 +73,7 @@ func TestGraph(t *testing.T) {
 		require.JSONEq(t, string(before), string(after))
 	}
 	_, err := Graph("resnet")
-	require.EqualError(t, err, `preset: unknown preset "resnet", want one of clip, decode, imagenet, yolo`)
+	require.EqualError(t, err, `preset: unknown preset "resnet"; known: clip, decode, imagenet, yolo`)
+	_, err = Graph("imagnet")
+	require.EqualError(t, err, `preset: unknown preset "imagnet"; did you mean "imagenet"?`)
 }
