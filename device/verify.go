@@ -179,7 +179,7 @@ func (r *Report) worst() string {
 
 // proveHost compares the host's outputs with a sample's digests.
 func proveHost(golden modelbundle.Golden, columns []datagraph.Column, got []*tensor.Tensor) error {
-	err := golden.Check(columns, got)
+	err := golden.Compare(columns, got)
 	var m *modelbundle.MismatchError
 	switch {
 	case err == nil:

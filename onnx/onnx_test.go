@@ -93,7 +93,7 @@ func TestExportStructure(t *testing.T) {
 
 // checkNodes requires that every node uses earlier values, and that names are
 // unique.
-func checkNodes(t testing.TB, m *Model) {
+func checkNodes(t testing.TB, m *modelProto) {
 	have := map[string]bool{"": true}
 	add := func(n string) {
 		require.False(t, have[n], "%q is made twice", n)

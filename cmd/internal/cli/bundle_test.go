@@ -123,12 +123,12 @@ func TestBundleSignatures(t *testing.T) {
 	for _, args := range [][]string{{at("a.bundle")}, {"--signature", at("a.sig"), at("a.bundle")}} {
 		r = call(t, append([]string{"bundle", "verify", "--public-key", at("other.pem")}, args...)...)
 		require.Equal(t, exitFailed, r.status)
-		require.Contains(t, r.stderr, "wrong signature")
+		require.Contains(t, r.stderr, "invalid signature")
 		require.Empty(t, r.stdout)
 	}
 	r = call(t, append(public, "--signature", at("text"), at("a.bundle"))...)
 	require.Equal(t, exitFailed, r.status)
-	require.Contains(t, r.stderr, "wrong signature")
+	require.Contains(t, r.stderr, "invalid signature")
 }
 
 // TestBundleOfTraining: golden samples are what the training program of examples/classifier

@@ -8,7 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/onnx"
+	"github.com/infer-prep/infer-prep/preset"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -35,9 +37,11 @@ func TestExportONNX(t *testing.T) {
 	require.Equal(t, called{stdout: "steps   1 to 4 of 5\ninput   image_in  uint8 HWC (30, 40, 3)\noutput  image     float32 CHW (3, 224, 224)\n"}, r)
 	b, err := os.ReadFile(out)
 	require.NoError(t, err)
-	m, err := onnx.Read(b)
+	g, err := preset.Graph("imagenet")
 	require.NoError(t, err)
-	require.Equal(t, int64(onnx.DefaultOpset), m.Opset(""))
+	e, err := onnx.Export(g, onnx.Options{Height: 30, Width: 40, Opset: onnx.DefaultOpset})
+	require.NoError(t, err)
+	require.Equal(t, e.Model, b)
 
 	r = call(t, "graph", "export-onnx", "--preset", "clip", "--form", "fast", "--opset", "20", "--json", "-o", out)
 	require.Equal(t, exitOK, r.status, r.stderr)
@@ -87,7 +91,7 @@ func TestExportONNXMerge(t *testing.T) {
 	require.Equal(t, want, got)
 	require.NoError(t, os.Remove(out))
 
-	for name, why := range map[string]string{"opset11.onnx": "opset 11", "function.onnx": "local.Twice is of opset 17"} {
+	for name, why := range map[string]string{"opset11.onnx": "opset 11", "function.onnx": "local.Twice has opset 17"} {
 		r = call(t, "graph", "export-onnx", "--graph", graph, "--form", "tail", "--merge", model(name), "-o", out)
 		require.Equal(t, exitOK, r.status, r.stderr)
 		require.Contains(t, r.stderr, why)
@@ -99,9 +103,13 @@ func TestExportONNXMerge(t *testing.T) {
 		require.Equal(t, want, got)
 		b, err := os.ReadFile(filepath.Join(dir, "both.preprocess.onnx"))
 		require.NoError(t, err)
-		m, err := onnx.Read(b)
+		var g datagraph.Graph
+		text, err := os.ReadFile(graph)
 		require.NoError(t, err)
-		require.Equal(t, []int64{1, 3, 28, 28}, m.Graph.Outputs[0].Dims)
+		require.NoError(t, json.Unmarshal(text, &g))
+		e, err := onnx.Export(&g, onnx.Options{Form: onnx.Tail, Batch: true})
+		require.NoError(t, err)
+		require.Equal(t, e.Model, b)
 	}
 
 	r = call(t, "graph", "export-onnx", "--graph", graph, "--form", "tail", "--merge", graph, "-o", out)
