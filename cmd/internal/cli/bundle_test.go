@@ -208,7 +208,7 @@ func TestBundleDamage(t *testing.T) {
 	require.Len(t, verdicts[0].Errors, 2)
 	require.Contains(t, verdicts[0].Errors[0], `section "golden/a.png"`)
 	require.Contains(t, verdicts[0].Errors[1], `section "model/net.onnx"`)
-	require.Contains(t, verdicts[1].Errors[0], "leave the file")
+	require.Contains(t, verdicts[1].Errors[0], "extend beyond the file")
 	require.Equal(t, verdict{Bundle: at("a.bundle"), OK: true, Sections: 8, Goldens: 3}, verdicts[2])
 	require.Contains(t, verdicts[3].Errors[0], "none.bundle: no such file")
 	require.Contains(t, verdicts[4].Errors[0], `does not begin with "IPbundle"`)

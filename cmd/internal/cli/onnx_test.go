@@ -175,7 +175,7 @@ func TestEmbedONNX(t *testing.T) {
 		{exitUsage, "takes one model, got 0", nil},
 		{exitUsage, "want -o FILE", []string{model("tiny.onnx"), "--preset", "clip"}},
 		{exitUsage, "no graph", []string{model("tiny.onnx"), "-o", at("x")}},
-		{exitUsage, "tiny.onnx: importer: onnx: missing key: onnx: the model has no graph", []string{model("tiny.onnx"), "--onnx", model("tiny.onnx"), "-o", at("x")}},
+		{exitUsage, "tiny.onnx: importer: onnx: missing key: onnx: the model has no embedded graph", []string{model("tiny.onnx"), "--onnx", model("tiny.onnx"), "-o", at("x")}},
 		{exitFailed, "a.png: onnx: not an ONNX model", []string{at("a.png"), "--preset", "clip", "-o", at("x")}},
 		{exitFailed, "no such file", []string{at("none"), "--preset", "clip", "-o", at("x")}},
 		{exitFailed, "none", []string{model("tiny.onnx"), "--preset", "clip", "--golden", at("none"), "-o", at("x")}},
