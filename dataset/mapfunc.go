@@ -100,7 +100,7 @@ func (w *funcWorker) Do(_ context.Context, s *Sample) error {
 		// What is shared with the inputs would go with their memory.
 		if v := &w.out[i]; !v.owned() {
 			t := v.Tensor
-			if err := v.copyFrom(&Value{Tensor: t}); err != nil {
+			if err := v.copyTensor(&t); err != nil {
 				return err
 			}
 		}

@@ -77,16 +77,19 @@ func (v *Value) SetInt32(n int32) error {
 	return nil
 }
 
-// copyFrom makes v a copy of o in memory of its own.
-func (v *Value) copyFrom(o *Value) error {
-	if o.DType == tensor.Bytes {
-		copy(v.Bytes(len(o.Data)), o.Data)
+// copyFrom makes v a copy of o in v's own memory.
+func (v *Value) copyFrom(o *Value) error { return v.copyTensor(&o.Tensor) }
+
+// copyTensor makes v a copy of t in its own memory. t must not be &v.Tensor.
+func (v *Value) copyTensor(t *tensor.Tensor) error {
+	if t.DType == tensor.Bytes {
+		copy(v.Bytes(len(t.Data)), t.Data)
 		return nil
 	}
-	if err := v.Reset(o.Desc); err != nil {
+	if err := v.Reset(t.Desc); err != nil {
 		return err
 	}
-	return o.CopyTo(&v.Tensor)
+	return t.CopyTo(&v.Tensor)
 }
 
 // Memory returns the number of bytes in the sample's own buffers. Shared data does

@@ -150,7 +150,7 @@ func (n *FlatMap) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 			}
 			if !v.owned() {
 				t := v.Tensor
-				if err := v.copyFrom(&Value{Tensor: t}); err != nil {
+				if err := v.copyTensor(&t); err != nil {
 					return false, err
 				}
 			}

@@ -1,4 +1,4 @@
-package dataset
+package filecache
 
 import (
 	"bytes"
@@ -18,24 +18,40 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-var exampleColumns = []Column{
-	{Name: "image", Desc: tensor.Encoded()}, {Name: "box", Desc: tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(tensor.Unknown, 2)}},
+var exampleValues = []tensor.Desc{
+	tensor.Encoded(), {DType: tensor.Float32, Shape: tensor.Dims(tensor.Unknown, 2)},
 }
 
 var examplePrint = sha256.Sum256([]byte("example"))
 
-// exampleSample is sample 0 or 1 of the example.
-func exampleSample(t testing.TB, row int64) *Sample {
-	s := &Sample{Key: fmt.Sprintf("photo%d", row)}
-	s.resize(2)
-	copy(s.Values[0].Bytes(3), []string{"abc", "xyz"}[row])
-	require.NoError(t, s.Values[1].Reset(tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(1, 2)}))
-	copy(tensor.View[float32](&s.Values[1].Tensor), []float32{0.5, float32(row)})
+// sample is a Sample in memory.
+type sample struct {
+	key    string
+	values []tensor.Tensor
+}
+
+func (s *sample) Key() string                { return s.key }
+func (s *sample) Len() int                   { return len(s.values) }
+func (s *sample) Value(i int) *tensor.Tensor { return &s.values[i] }
+func (s *sample) Reset(n int, key string)    { s.key, s.values = key, make([]tensor.Tensor, n) }
+
+func (s *sample) Set(i int, t tensor.Tensor, _ bool) error {
+	t.Data = bytes.Clone(t.Data)
+	s.values[i] = t
+	return nil
+}
+
+// exampleSample returns sample 0 or 1 of the example.
+func exampleSample(t testing.TB, row int64) *sample {
+	s := &sample{key: fmt.Sprintf("photo%d", row), values: make([]tensor.Tensor, 2)}
+	s.values[0] = tensor.Tensor{Desc: tensor.Encoded(), Data: []byte([]string{"abc", "xyz"}[row])}
+	require.NoError(t, s.values[1].Reset(tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(1, 2)}))
+	copy(tensor.View[float32](&s.values[1]), []float32{0.5, float32(row)})
 	return s
 }
 
-func open(t testing.TB, name string, mapped bool) *fileStore {
-	c, err := openFileStore(name, exampleColumns, 2, 1<<12, examplePrint)
+func open(t testing.TB, name string, mapped bool) *File {
+	c, err := Open(name, exampleValues, 2, 1<<12, examplePrint)
 	require.NoError(t, err)
 	if !mapped {
 		require.NoError(t, mapfile.Unmap(c.mem))
@@ -45,16 +61,16 @@ func open(t testing.TB, name string, mapped bool) *fileStore {
 }
 
 // has reports whether the store has a row, which must then be right.
-func has(t testing.TB, c *fileStore, row int64) bool {
-	var s Sample
-	ok, err := c.get(row, &s)
+func has(t testing.TB, c *File, row int64) bool {
+	var s sample
+	ok, err := c.Get(row, &s)
 	require.NoError(t, err)
 	if ok {
 		want := exampleSample(t, row)
-		require.Equal(t, want.Key, s.Key)
-		for i := range want.Values {
-			require.Equal(t, want.Values[i].Desc, s.Values[i].Desc)
-			require.Equal(t, want.Values[i].Data, s.Values[i].Data)
+		require.Equal(t, want.key, s.key)
+		for i := range want.values {
+			require.Equal(t, want.values[i].Desc, s.values[i].Desc)
+			require.Equal(t, want.values[i].Data, s.values[i].Data)
 		}
 	}
 	return ok
@@ -65,8 +81,8 @@ func exampleFile(t testing.TB) []byte {
 	c := open(t, name, true)
 	for _, row := range []int64{1, 0} {
 		require.False(t, has(t, c, row))
-		require.NoError(t, c.keep(row, exampleSample(t, row)))
-		require.NoError(t, c.keep(row, exampleSample(t, row)))
+		require.NoError(t, c.Keep(row, exampleSample(t, row)))
+		require.NoError(t, c.Keep(row, exampleSample(t, row)))
 		require.True(t, has(t, c, row))
 	}
 	require.NoError(t, c.Close())
@@ -75,9 +91,9 @@ func exampleFile(t testing.TB) []byte {
 	return b
 }
 
-// TestCacheFormat: the file of docs/format/cache.md is what is written, and is read.
-func TestCacheFormat(t *testing.T) {
-	want := hexdoc.Read(t, "..", "cache")
+// TestFormat: the file of docs/format/cache.md is what is written, and is read.
+func TestFormat(t *testing.T) {
+	want := hexdoc.Read(t, "../../..", "cache")
 	got := exampleFile(t)
 	want = append(want, make([]byte, max(len(got)-len(want), 0))...)
 	require.Equal(t, hex.Dump(want), hex.Dump(got))
@@ -101,7 +117,7 @@ func recovers(t *testing.T, name string, file []byte, mapped bool, what string) 
 			had++
 			continue
 		}
-		require.NoError(t, c.keep(row, exampleSample(t, row)))
+		require.NoError(t, c.Keep(row, exampleSample(t, row)))
 		require.True(t, has(t, c, row), what)
 	}
 	require.NoError(t, c.Close())
@@ -114,7 +130,7 @@ func recovers(t *testing.T, name string, file []byte, mapped bool, what string) 
 // steps are between the bytes that tests change, with a mapping and without.
 var steps = map[bool]int{true: 1, false: 5}
 
-func TestCacheFileTruncated(t *testing.T) {
+func TestTruncated(t *testing.T) {
 	file := exampleFile(t)
 	name := filepath.Join(t.TempDir(), "cache")
 	for mapped, step := range steps {
@@ -125,7 +141,7 @@ func TestCacheFileTruncated(t *testing.T) {
 	}
 }
 
-func TestCacheFileFlipped(t *testing.T) {
+func TestFlipped(t *testing.T) {
 	file := exampleFile(t)
 	name := filepath.Join(t.TempDir(), "cache")
 	for mapped, step := range steps {
@@ -140,13 +156,13 @@ func TestCacheFileFlipped(t *testing.T) {
 	}
 }
 
-// TestCacheFileTorn: whatever a killed process had written, in the order in which
+// TestTorn: whatever a killed process had written, in the order in which
 // it writes, nothing of it is served but whole samples.
-func TestCacheFileTorn(t *testing.T) {
+func TestTorn(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "cache")
 	c := open(t, name, true)
-	require.NoError(t, c.keep(1, exampleSample(t, 1)))
+	require.NoError(t, c.Keep(1, exampleSample(t, 1)))
 	require.NoError(t, c.Close())
 	before, err := os.ReadFile(name)
 	require.NoError(t, err)
@@ -157,40 +173,40 @@ func TestCacheFileTorn(t *testing.T) {
 		require.Equal(t, 1, recovers(t, name, torn, true, fmt.Sprintf("%d bytes", n)))
 	}
 	torn := bytes.Clone(after)
-	copy(torn[cacheTable:], before[cacheTable:cacheTable+16])
+	copy(torn[headerSize:], before[headerSize:headerSize+16])
 	require.Equal(t, 1, recovers(t, name, torn, true, "without the table"))
 	for n := range 16 {
 		torn := append(bytes.Clone(before), after[len(before):]...)
-		copy(torn[cacheEnd:], after[cacheEnd:cacheEnd+n])
+		copy(torn[endOffset:], after[endOffset:endOffset+n])
 		had := recovers(t, name, torn, true, "within the end")
 		require.LessOrEqual(t, had, 1)
 	}
 }
 
-func TestCacheFileIsOfOneDefinition(t *testing.T) {
+func TestReplace(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "cache")
 	for _, c := range []struct {
 		rows  int64
 		print string
 		had   bool
 	}{{2, "a", false}, {2, "a", true}, {2, "b", false}, {3, "b", false}, {3, "b", true}} {
-		f, err := openFileStore(name, exampleColumns, c.rows, 1<<12, sha256.Sum256([]byte(c.print)))
+		f, err := Open(name, exampleValues, c.rows, 1<<12, sha256.Sum256([]byte(c.print)))
 		require.NoError(t, err)
 		require.Equal(t, c.had, has(t, f, 1), "%v", c)
-		require.NoError(t, f.keep(1, exampleSample(t, 1)))
+		require.NoError(t, f.Keep(1, exampleSample(t, 1)))
 		require.True(t, has(t, f, 1))
 		require.NoError(t, f.Close())
 	}
-	_, err := openFileStore(t.TempDir(), exampleColumns, 3, 1<<12, examplePrint)
+	_, err := Open(t.TempDir(), exampleValues, 3, 1<<12, examplePrint)
 	require.Error(t, err)
 }
 
-func TestCacheFileLimit(t *testing.T) {
+func TestLimit(t *testing.T) {
 	whole := int64(len(exampleFile(t)))
 	for _, mapped := range []bool{true, false} {
 		for limit := firstSample(2); limit <= whole; limit += 16 {
 			name := filepath.Join(t.TempDir(), "cache")
-			c, err := openFileStore(name, exampleColumns, 2, limit, examplePrint)
+			c, err := Open(name, exampleValues, 2, limit, examplePrint)
 			require.NoError(t, err)
 			if !mapped {
 				require.NoError(t, mapfile.Unmap(c.mem))
@@ -198,7 +214,7 @@ func TestCacheFileLimit(t *testing.T) {
 			}
 			n := 0
 			for row := range int64(2) {
-				require.NoError(t, c.keep(row, exampleSample(t, row)))
+				require.NoError(t, c.Keep(row, exampleSample(t, row)))
 				if has(t, c, row) {
 					n++
 				}
@@ -212,25 +228,25 @@ func TestCacheFileLimit(t *testing.T) {
 	}
 }
 
-// FuzzCacheFile reads tables and samples that are anything, with right checksums.
-func FuzzCacheFile(f *testing.F) {
+// FuzzFile reads tables and samples that are anything, with right checksums.
+func FuzzFile(f *testing.F) {
 	file := exampleFile(f)
-	f.Add(file[cacheTable:], true)
-	f.Add(file[cacheTable:], false)
-	for _, at := range []int{cacheTable, 192 + 8, 192 + 24, 192 + 28, 192 + 34, 192 + 40, 192 + 48, 192 + 56, 192 + 130} {
-		b := bytes.Clone(file[cacheTable:])
-		b[at-cacheTable]++
+	f.Add(file[headerSize:], true)
+	f.Add(file[headerSize:], false)
+	for _, at := range []int{headerSize, 192 + 8, 192 + 24, 192 + 28, 192 + 34, 192 + 40, 192 + 48, 192 + 56, 192 + 130} {
+		b := bytes.Clone(file[headerSize:])
+		b[at-headerSize]++
 		f.Add(b, true)
 	}
 	f.Fuzz(func(t *testing.T, body []byte, mapped bool) {
-		b := append(cacheHeader(2, examplePrint), body...)
+		b := append(newHeader(2, examplePrint), body...)
 		b = append(b, make([]byte, aligned(int64(max(len(b), int(firstSample(2)))))-int64(len(b)))...)
 		if len(b) > 1<<12 {
 			return
 		}
-		putEnd(b[cacheEnd:], int64(len(b)))
+		putEnd(b[endOffset:], int64(len(b)))
 		for row := range int64(2) {
-			at := binary.LittleEndian.Uint64(b[cacheTable+8*row:])
+			at := binary.LittleEndian.Uint64(b[headerSize+8*row:])
 			if at > uint64(len(b)) {
 				continue
 			}
@@ -242,16 +258,16 @@ func FuzzCacheFile(f *testing.F) {
 		require.NoError(t, os.WriteFile(name, b, 0o600))
 		c := open(t, name, mapped)
 		for row := range int64(2) {
-			var s Sample
-			ok, err := c.get(row, &s)
+			var s sample
+			ok, err := c.Get(row, &s)
 			require.NoError(t, err)
-			for i := range s.Values {
+			for i := range s.values {
 				if ok {
-					require.True(t, exampleColumns[i].Desc.Matches(s.Values[i].Desc))
-					require.LessOrEqual(t, len(s.Values[i].Data), len(b))
+					require.True(t, exampleValues[i].Matches(s.values[i].Desc))
+					require.LessOrEqual(t, len(s.values[i].Data), len(b))
 				}
 			}
-			require.NoError(t, c.keep(row, exampleSample(t, row)))
+			require.NoError(t, c.Keep(row, exampleSample(t, row)))
 		}
 		require.NoError(t, c.Close())
 	})

@@ -1,6 +1,6 @@
 //go:build linux || darwin || freebsd || netbsd || dragonfly
 
-package dataset
+package filecache
 
 import (
 	"os"
@@ -10,16 +10,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCacheFileIsReplacedWhileOpen: for who has it open it is still what it was.
-func TestCacheFileIsReplacedWhileOpen(t *testing.T) {
+// TestReplaceOpen checks that a file that is replaced stays valid where it is open.
+func TestReplaceOpen(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "cache")
 	a := open(t, name, true)
-	require.NoError(t, a.keep(0, exampleSample(t, 0)))
-	b, err := openFileStore(name, exampleColumns, 3, 1<<12, examplePrint)
+	require.NoError(t, a.Keep(0, exampleSample(t, 0)))
+	b, err := Open(name, exampleValues, 3, 1<<12, examplePrint)
 	require.NoError(t, err)
 	require.False(t, has(t, b, 0))
 	require.True(t, has(t, a, 0))
-	require.NoError(t, a.keep(1, exampleSample(t, 1)))
+	require.NoError(t, a.Keep(1, exampleSample(t, 1)))
 	require.True(t, has(t, a, 1))
 	require.False(t, has(t, b, 1))
 	require.NoError(t, a.Close())
