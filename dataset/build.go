@@ -205,8 +205,8 @@ func (b *Built) step(ctx context.Context, d *Dataset, above string, depth int) (
 	s := &step{node: d.Node, name: InfoOf(d.Node).Name, size: Unknown}
 	s.path = above + s.name
 	fail := func(err error) (*step, error) { return nil, &NodeError{s.path, err} }
-	if depth > deepest {
-		return fail(defErr("nodes %d deep, want at most %d", depth, deepest))
+	if depth > maxDepth {
+		return fail(defErr("nodes %d deep, want at most %d", depth, maxDepth))
 	}
 	if err := d.Node.Validate(); err != nil {
 		return fail(err)

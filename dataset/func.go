@@ -2,14 +2,14 @@ package dataset
 
 import (
 	"fmt"
-	"sync"
 
+	"github.com/infer-prep/infer-prep/internal/registry"
 	"github.com/infer-prep/infer-prep/rng"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Call is what a function of the user's is told besides values. It is valid
-// until the function returns.
+// Call describes the call of a user's function. It is valid until the function
+// returns.
 type Call struct {
 	// Stream has the random numbers of this sample for this node.
 	rng.Stream
@@ -17,63 +17,52 @@ type Call struct {
 	Epoch, Ordinal uint64
 }
 
-// MapFunc computes values from a sample's values. dst has a Value for each output
-// column, which it fills with Reset, Bytes or Share; it may share src's data. src
-// must not be written. It is called by several goroutines at once.
+// MapFunc computes output values from a sample's values. dst has a Value for each
+// output column, which the function fills with Reset, Bytes or Share. It may share
+// the data of src, which it must not write. It must be safe for concurrent use.
 type MapFunc func(c *Call, dst []*Value, src []*tensor.Tensor) error
 
-// Predicate says whether a sample is kept. It is called by several goroutines at once.
+// Predicate reports whether to keep a sample. It must be safe for concurrent use.
 type Predicate func(c *Call, src []*tensor.Tensor) (bool, error)
 
-// FlatMapFunc computes the i-th of the samples that a sample becomes, or returns
-// false if there are no more. It is called for i from 0 on, and again for the same
-// i where a run is resumed.
+// FlatMapFunc computes sample i of the samples that replace a sample, or returns
+// false if there are no more. It is called with i from 0 up. A resumed run may
+// call it again with an i that it had before.
 type FlatMapFunc func(c *Call, i int, dst []*Value, src []*tensor.Tensor) (bool, error)
 
-// BatchFunc changes the samples of a batch before they are stacked: a size for
-// this step, say. Each sample's values are its columns, in order; it may change
-// any of them to its heart's content, but all samples must fit together afterwards.
+// BatchFunc changes the samples of a batch before they are stacked, for example
+// to a size for this step. The values of a sample are its columns, in order. The
+// function may replace any of them, but must return samples that can be stacked.
 type BatchFunc func(c *Call, samples []*Sample) error
 
-// Functions are written in definitions by name, and found again by it.
-var functions = struct {
-	sync.RWMutex
-	m map[string]any
-}{m: map[string]any{}}
+var functions = registry.New[any]("dataset function")
 
-// RegisterFunc gives a MapFunc, Predicate, FlatMapFunc or BatchFunc the name that
-// it has in definitions that are read. It is called from init functions and
-// panics on a name that is taken, which is a programming error.
+// RegisterFunc registers a MapFunc, Predicate, FlatMapFunc or BatchFunc under the
+// name that it has in written definitions; init functions call it. It panics on
+// any other type, and if the name is empty or taken.
 func RegisterFunc(name string, f any) {
 	switch f.(type) {
 	case MapFunc, Predicate, FlatMapFunc, BatchFunc:
 	default:
-		panic(fmt.Sprintf("dataset: function %q is a %T", name, f))
+		functions.Refuse(name, fmt.Sprintf("%T is not a function type of package dataset", f))
 	}
-	functions.Lock()
-	defer functions.Unlock()
-	if _, ok := functions.m[name]; ok || name == "" {
-		panic(fmt.Sprintf("dataset: function %q is registered already, or has no name", name))
-	}
-	functions.m[name] = f
+	functions.Add(name, f)
 }
 
-// function finds a function by name.
+// function returns the function of a name.
 func function[F any](name string) (f F, err error) {
-	functions.RLock()
-	x, ok := functions.m[name]
-	functions.RUnlock()
-	f, is := x.(F)
-	switch {
-	case !ok:
-		err = paramErr("no function %q is registered", name)
-	case !is:
-		err = paramErr("function %q is a %T, want a %T", name, x, f)
+	x, err := functions.Lookup(name)
+	if err != nil {
+		return f, fmt.Errorf("%w: %w", ErrParam, err)
 	}
-	return f, err
+	f, ok := x.(F)
+	if !ok {
+		return f, paramErr("function %q is a %T, want a %T", name, x, f)
+	}
+	return f, nil
 }
 
-// caller makes the Calls of a node.
+// caller makes the Calls of a node, for one goroutine.
 type caller struct {
 	call  Call
 	seed  uint64
@@ -91,17 +80,16 @@ func (c *caller) of(s *Sample) *Call {
 	return &c.call
 }
 
-// outputs is how a worker replaces columns: those of the inputs make place for
-// the outputs.
+// outputs replaces the columns that a worker reads with those that it makes.
 type outputs struct {
-	in    []int // columns that are read
-	from  []int // for every new column, the old one, or -1-i for output i
-	spare []Value
-	next  []Value
+	in    []int   // the columns that the worker reads
+	from  []int   // for every new column, the old column, or -1-i for output i
+	spare []Value // free buffers
+	next  []Value // the sample's next list of values
 }
 
-// replace finds the new columns of s: those of in without the inputs, in whose
-// place, at the first of them, the outputs stand.
+// replace sets the columns of s: the columns of in without the inputs names, and
+// the outputs out at the place of the first input.
 func (s *step) replace(in *step, names []string, out []Column) (*outputs, error) {
 	o := &outputs{}
 	var err error
@@ -138,11 +126,11 @@ func (s *step) replace(in *step, names []string, out []Column) (*outputs, error)
 	return o, nil
 }
 
-// clone is for another worker.
+// clone returns outputs for another worker.
 func (o *outputs) clone() *outputs { return &outputs{in: o.in, from: o.from} }
 
-// apply gives s its new columns. out are the outputs, whose memory s takes over;
-// what memory it has too much goes to spare.
+// apply gives s its new columns. s takes over the buffers of out, the outputs; the
+// buffers of replaced columns become spare.
 func (o *outputs) apply(s *Sample, out []Value) {
 	o.next = append(o.next[:0], make([]Value, 0)...)
 	for _, f := range o.from {
@@ -162,7 +150,7 @@ func (o *outputs) apply(s *Sample, out []Value) {
 	s.Values, o.next = o.next, s.Values
 }
 
-// value is a Value with memory that is to spare, if there is any.
+// value returns a Value with a spare buffer, if there is one.
 func (o *outputs) value() Value {
 	n := len(o.spare)
 	if n == 0 {

@@ -72,7 +72,7 @@ func TestInferenceGraph(test *testing.T) {
 		}
 		g, l, err := dataset.InferenceGraph(test.Context(), d, dataset.InferenceOptions{})
 		if err != nil {
-			require.True(test, strings.Contains(err.Error(), "test/") || strings.Contains(err.Error(), "maps make none of an image"), "%s: %v", what, err)
+			require.True(test, strings.Contains(err.Error(), "test/") || strings.Contains(err.Error(), "no map makes one of the columns"), "%s: %v", what, err)
 			refused++
 			require.NoError(test, built.Close())
 			continue
@@ -150,13 +150,13 @@ func TestInferenceGraphOf(test *testing.T) {
 			name: "random ops are dropped", d: photo.Shuffle().Map(train).Repeat(3).Batch(4), o: drop,
 			steps: "image; decode image->image, to_tensor image->pixels; [pixels] []",
 			notes: []string{
-				"batch/repeat/map/1 (random_resized_crop): left out; the image had 24 x 20 (height x width) here in training: state the size for inference by a replacement, or with ops of your own",
+				"batch/repeat/map/1 (random_resized_crop): left out; in training the image was 24 x 20 (height x width) here: set the size for inference with a replacement, or with ops of your own",
 				"batch/repeat/map/2 (random_horizontal_flip): left out",
 			},
 		},
 		{
 			name: "random ops are refused", d: photo.Map(train).Batch(4), o: dataset.InferenceOptions{Random: dataset.RefuseRandom},
-			err: "dataset: batch/map/1: random op random_resized_crop: an inference graph has none: drop it, or replace it\ndataset: batch/map/2: random op random_horizontal_flip: an inference graph has none: drop it, or replace it",
+			err: "dataset: batch/map/1: random op random_resized_crop: not allowed in an inference graph: drop or replace it\ndataset: batch/map/2: random op random_horizontal_flip: not allowed in an inference graph: drop or replace it",
 		},
 		{
 			name: "a crop is replaced", d: photo.Map(train), o: named("resize_center_crop"),
@@ -177,7 +177,7 @@ func TestInferenceGraphOf(test *testing.T) {
 			name: "what is certain stays", d: photo.Map(datagraph.New(t.NewRandomCropDecodeResize(16, 16), t.NewCompose(t.NewVerticalFlip(), t.NewRandomGrayscale(), t.NewCompose(t.NewInvert())))), o: drop,
 			steps: "image; decode image->image, vertical_flip image->image, invert image->image; [image] []",
 			notes: []string{
-				"map/0 (random_crop_decode_resize): replaced by decode; the image had 16 x 16 (height x width) here in training: state the size for inference by a replacement, or with ops of your own",
+				"map/0 (random_crop_decode_resize): replaced by decode; in training the image was 16 x 16 (height x width) here: set the size for inference with a replacement, or with ops of your own",
 				"map/1 (random_grayscale): left out",
 			},
 		},
@@ -220,7 +220,7 @@ func TestInferenceGraphOf(test *testing.T) {
 		{
 			name: "a batch pads", d: photo.Map(datagraph.New(t.NewDecode())).BatchPadded(3, dataset.PadColumn{Column: "image", Shape: []int{-1, -1, 3}}), o: drop,
 			steps: "image; decode image->image; [image] []",
-			notes: []string{"batch (batch): left out: it pads the column image to [-1 -1 3], where -1 is the largest of the batch"},
+			notes: []string{"batch (batch): left out: it pads the column image to [-1 -1 3]; -1 is the largest of the batch"},
 		},
 		{
 			name: "a label is a function's", d: photo.Map(datagraph.New(t.NewDecode())).MapFunc(double, []string{"label"}, label).Filter(lookAt, "label"), o: drop,
@@ -229,16 +229,16 @@ func TestInferenceGraphOf(test *testing.T) {
 		{
 			name: "an image is a function's", o: drop,
 			d:   photo.MapFunc(double, []string{"image"}, dataset.Column{Name: "image", Desc: tensor.Encoded()}).Map(datagraph.New(t.NewDecode())),
-			err: "maps make none of an image of a source",
+			err: "no map makes one of the columns [\"image\"] of a source's image",
 		},
 		{
 			name: "a decoded image is a function's", o: drop,
 			d:   photo.Map(datagraph.New(t.NewDecode())).MapFunc(double, []string{"image"}, dataset.Column{Name: "image", Desc: tensor.Image(tensor.Uint8, tensor.HWC, 4, 4, 3)}),
-			err: `dataset: func: invalid definition: column "image": the function (which has no name) makes it, which a graph cannot`,
+			err: `dataset: func: invalid definition: column "image": the function (unnamed) makes it, which a graph cannot`,
 		},
 		{
 			name: "a filter looks at the image", d: photo.Map(datagraph.New(t.NewDecode())).Filter(lookAt, "label", "image").Batch(1), o: drop,
-			err: `dataset: batch/filter: column "image": invalid definition: the predicate (which has no name) looks at it, and a graph leaves no image out`,
+			err: `dataset: batch/filter: column "image": invalid definition: the predicate (unnamed) reads it, and a graph cannot drop an image`,
 		},
 		{
 			name: "datasets that are not alike", d: photo.Map(datagraph.New(t.NewDecode())).Concat(photo.Map(datagraph.New(t.NewDecode(), t.NewInvert()))), o: drop,
@@ -257,7 +257,7 @@ func TestInferenceGraphOf(test *testing.T) {
 		},
 		{
 			name: "an output that is none of the image", d: photo.Map(train), o: dataset.InferenceOptions{Outputs: []string{"label"}},
-			err: "maps make none of an image of a source",
+			err: "no map makes one of the columns [\"label\"] of a source's image",
 		},
 		{
 			name: "a replacement of no op", d: photo.Map(train), o: dataset.InferenceOptions{Replace: map[string]dataset.Replacement{"random_cropp": nil}},

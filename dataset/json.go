@@ -96,17 +96,17 @@ func (d *Dataset) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// deepest bounds the nodes of a definition above one another.
-const deepest = 200
+// maxDepth bounds the nodes of a definition above one another.
+const maxDepth = 200
 
 func (j *jsonNode) dataset(above string, depth int) (*Dataset, error) {
 	path := above + j.Node
-	if depth > deepest {
-		return nil, &NodeError{path, defErr("nodes %d deep, want at most %d", depth, deepest)}
+	if depth > maxDepth {
+		return nil, &NodeError{path, defErr("nodes %d deep, want at most %d", depth, maxDepth)}
 	}
-	i, ok := byName[j.Node]
-	if !ok {
-		return nil, &NodeError{path, fmt.Errorf("%w %q (sources are linked by whoever wants them)", ErrUnknownNode, j.Node)}
+	i, err := nodes.Lookup(j.Node)
+	if err != nil {
+		return nil, &NodeError{path, fmt.Errorf("%w (a source needs an import of its package)", err)}
 	}
 	if j.Version != i.Version {
 		return nil, &NodeError{path, fmt.Errorf("%w %q of version %d, this build has version %d", ErrUnknownNode, j.Node, j.Version, i.Version)}

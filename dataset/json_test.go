@@ -58,12 +58,12 @@ func TestDefinitionsThatAreRefused(test *testing.T) {
 	for text, want := range map[string]string{
 		`{}`: "infer_prep_dataset is 0",
 		`{"infer_prep_dataset":1,"top":{"node":"shuffle","version":1,"params":{}}} x`:                                                 "invalid character",
-		`{"infer_prep_dataset":1,"top":{"node":"none","version":1,"params":{}}}`:                                                      `unknown node "none"`,
+		`{"infer_prep_dataset":1,"top":{"node":"none","version":1,"params":{}}}`:                                                      `unknown dataset node "none"`,
 		`{"infer_prep_dataset":1,"top":{"node":"shuffle","version":2,"params":{}}}`:                                                   "version 2",
 		`{"infer_prep_dataset":1,"top":{"node":"batch","version":1,"params":{"size":3}}}`:                                             `"drop_remainder" is missing`,
 		`{"infer_prep_dataset":1,"top":{"node":"take","version":1,"params":{"count":3,"seed":1}}}`:                                    "seed",
 		`{"infer_prep_dataset":1,"top":{"node":"take","version":1,"params":{"count":-3}}}`:                                            "count -3",
-		`{"infer_prep_dataset":1,"top":{"node":"filter","version":1,"params":{"name":"test/nobody","in":[]}}}`:                        `no function "test/nobody"`,
+		`{"infer_prep_dataset":1,"top":{"node":"filter","version":1,"params":{"name":"test/nobody","in":[]}}}`:                        `unknown dataset function "test/nobody"`,
 		`{"infer_prep_dataset":1,"top":{"node":"filter","version":1,"params":{"name":"test/noise","in":[]}}}`:                         "want a dataset.Predicate",
 		strings.Repeat(`{"infer_prep_dataset":1,"top":`, 1) + strings.Repeat(`{"node":"shuffle","version":1,"params":{},"in":[`, 300): "unexpected",
 	} {

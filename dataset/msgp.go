@@ -85,13 +85,13 @@ func (d *Dataset) UnmarshalMsg(b []byte) ([]byte, error) {
 	return rest, d.UnmarshalJSON([]byte(text.String()))
 }
 
-// mostDepth bounds the depth of msgp values: each node of a definition has two,
+// maxMsgpDepth bounds the depth of msgp values: each node of a definition has two,
 // and its parameters some more.
-const mostDepth = 3*deepest + 100
+const maxMsgpDepth = 3*maxDepth + 100
 
 // jsonOf writes the first value of b as JSON, and returns the rest.
 func jsonOf(w *strings.Builder, b []byte, depth int) (rest []byte, err error) {
-	if depth > mostDepth {
+	if depth > maxMsgpDepth {
 		return b, fmt.Errorf("values %d deep", depth)
 	}
 	str := func(b []byte) ([]byte, error) {

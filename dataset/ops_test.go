@@ -234,7 +234,7 @@ func TestBuildErrors(t *testing.T) {
 		{ten().Shuffle().Cache(100), "shuffle below a cache"},
 		{ten().Batch(2).ShuffleBuffer(3), "a buffer of batches"},
 		{dataset.Of(&dataset.Shuffle{}), "no input"},
-		{dataset.Of(&dataset.Filter{Name: "test/nobody"}, ten()), `no function "test/nobody"`},
+		{dataset.Of(&dataset.Filter{Name: "test/nobody"}, ten()), `unknown dataset function "test/nobody"; known: `},
 	} {
 		_, err := dataset.Build(t.Context(), c.d, dataset.Options{})
 		require.ErrorContains(t, err, c.want)

@@ -3,68 +3,57 @@ package dataset
 import (
 	"errors"
 	"fmt"
-	"reflect"
-	"slices"
-	"strings"
+
+	"github.com/infer-prep/infer-prep/internal/registry"
 )
 
 // The kinds of error, for errors.Is.
 var (
-	// ErrParam is the error of a parameter that cannot be.
+	// ErrParam reports an invalid parameter.
 	ErrParam = errors.New("invalid parameter")
-	// ErrData is the error of data that is not what the source's format says.
+	// ErrData reports data that does not follow the source's format.
 	ErrData = errors.New("invalid data")
-	// ErrUnknownNode is the error of a name or version that is not registered.
-	ErrUnknownNode = errors.New("dataset: unknown node")
+	// ErrUnknownNode reports a node name or version that is not registered.
+	ErrUnknownNode = nodes.ErrUnknown()
 )
 
 // Info describes a kind of Node to the registry.
 type Info struct {
 	Name    string // in definitions: "image_folder"
 	Version int    // of the parameters and their meaning, from 1
-	// New makes the node with its usual parameters. The value's type is the node's identity.
+	// New returns a node with default parameters. The type of the value identifies
+	// the kind of node.
 	New func() Node
-	// Doc is a sentence for people.
+	// Doc is one sentence for people.
 	Doc string
 }
 
-var (
-	byName = map[string]Info{}
-	byType = map[reflect.Type]Info{}
-)
+var nodes = registry.New[Info]("dataset node")
 
-// Register adds a kind of node; it is called from init functions. The JSON tags of
-// the type's exported fields are its parameters' names. It panics on a name or type
-// that is taken, which is a programming error.
+// Register registers a kind of node; init functions call it. The JSON tags of the
+// type's exported fields name its parameters. Register panics if the name or the
+// type is taken, or if the version is below 1.
 func Register(i Info) {
-	t := reflect.TypeOf(i.New())
-	if _, ok := byName[i.Name]; ok || byType[t].Name != "" || i.Version < 1 || i.Name == "" {
-		panic(fmt.Sprintf("dataset: cannot register node %q of type %v", i.Name, t))
+	if i.Version < 1 {
+		nodes.Refuse(i.Name, fmt.Sprintf("version %d, want 1 or more", i.Version))
 	}
-	byName[i.Name] = i
-	byType[t] = i
+	nodes.AddType(i.Name, i.New(), i)
 }
 
-// InfoOf finds a node's registration by its type. A node that nobody registered
-// has a Name made from its type and Version 0.
+// InfoOf returns the registration of a node's type. The Info of an unregistered
+// node has a Name made from its type, and Version 0.
 func InfoOf(n Node) Info {
-	if i, ok := byType[reflect.TypeOf(n)]; ok {
+	if i, ok := nodes.ByType(n); ok {
 		return i
 	}
 	return Info{Name: fmt.Sprintf("%T", n)}
 }
 
-// Nodes lists the registered nodes by name.
-func Nodes() []Info {
-	var l []Info
-	for _, i := range byName {
-		l = append(l, i)
-	}
-	slices.SortFunc(l, func(a, b Info) int { return strings.Compare(a.Name, b.Name) })
-	return l
-}
+// Nodes returns the registered nodes, sorted by name. The slice is shared: do not
+// modify it.
+func Nodes() []Info { return nodes.All() }
 
-// paramErr is an error of kind ErrParam.
+// paramErr returns an error that wraps ErrParam.
 func paramErr(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrParam, fmt.Sprintf(format, args...))
 }
