@@ -143,7 +143,8 @@ var Layers = []Layer{
 		{Path: "pack", May: []string{"codec", "codec/jpegli", "internal/enum", "internal/filelock", "internal/ordered", "recordio", "recordio/imagerecord", "records", "records/kaldi", "records/webdataset", "rng", "store", "tensor", "transforms", compress}},
 	}},
 	{"datasets", []Package{
-		{Path: "dataset", May: []string{"codec", "datagraph", "internal/engine", "internal/filelock", "internal/mapfile", "internal/pass", "internal/registry", "internal/spec", "rng", "store", "tensor", "transforms", msgp}},
+		{Path: "dataset/internal/filecache", May: []string{"internal/filelock", "internal/mapfile", "tensor"}},
+		{Path: "dataset", May: []string{"codec", "datagraph", "dataset/internal/filecache", "internal/engine", "internal/pass", "internal/registry", "internal/spec", "rng", "store", "tensor", "transforms", msgp}},
 		{Path: "pullpipe", May: []string{"dataset", "internal/engine", "store"}},
 		{Path: "pipeline", May: []string{"dataset", "internal/engine", "store", sys}},
 		{Path: "pipeline/expvars", May: []string{"pipeline"}},
