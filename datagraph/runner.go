@@ -224,7 +224,7 @@ func (r *Runner) step(i int) error {
 
 // place assigns memory to value v: its buffer, enlarged if necessary.
 func (r *Runner) place(v int, d tensor.Desc) error {
-	if err := d.Check(); err != nil {
+	if err := d.Validate(); err != nil {
 		return err
 	}
 	b := r.plan.values[v].buffer

@@ -45,7 +45,7 @@ func (g *Graph) Validate() error {
 		if have[c.Name] {
 			return fmt.Errorf("datagraph: %w", graphErr("two inputs are named %q, want different names", c.Name))
 		}
-		if err := c.Desc.Check(); err != nil {
+		if err := c.Desc.Validate(); err != nil {
 			return fmt.Errorf("datagraph: input %q: %w", c.Name, err)
 		}
 		have[c.Name] = true
@@ -132,7 +132,7 @@ func (g *Graph) Infer() ([][]tensor.Desc, error) {
 			return nil, g.stepErr(i, err)
 		}
 		for j, c := range s.Out {
-			if err := out[j].Check(); err != nil {
+			if err := out[j].Validate(); err != nil {
 				return nil, g.stepErr(i, err)
 			}
 			have[c] = out[j]

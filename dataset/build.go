@@ -268,7 +268,7 @@ func checkColumns(l []Column) error {
 		if c.Name == "" || slices.ContainsFunc(l[:i], func(o Column) bool { return o.Name == c.Name }) {
 			return defErr("column %d is named %q, want another name for each", i, c.Name)
 		}
-		if err := c.Desc.Check(); err != nil {
+		if err := c.Desc.Validate(); err != nil {
 			return err
 		}
 	}

@@ -299,7 +299,7 @@ func (m *manifest) validate() error {
 const maxSize = 1 << 60
 
 func (e *Expected) validate() error {
-	if err := e.Desc.Check(); err != nil {
+	if err := e.Desc.Validate(); err != nil {
 		return err
 	}
 	if !e.Desc.Shape.Known() {

@@ -161,7 +161,7 @@ func unmarshalGoldens(b []byte) ([]Golden, error) {
 	for i, g := range j.Goldens {
 		golden := Golden{Name: g.Name, InputSHA256: g.Input}
 		for _, o := range g.Outputs {
-			if err := o.Desc.Check(); err != nil {
+			if err := o.Desc.Validate(); err != nil {
 				return nil, fmt.Errorf("golden %d, output %q: %w", i, o.Name, err)
 			}
 			e := modelbundle.Expected{Name: o.Name, Desc: o.Desc, SHA256: o.SHA256}

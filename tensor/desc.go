@@ -72,8 +72,8 @@ func (d Desc) Size() int64 {
 	return n * int64(d.DType.Size())
 }
 
-// Check reports whether d can be: see ErrDesc. Unknown sizes are allowed.
-func (d Desc) Check() error {
+// Validate returns an ErrDesc if d is invalid. Unknown sizes are allowed.
+func (d Desc) Validate() error {
 	switch {
 	case !d.DType.Valid() || int(d.Layout) >= len(layoutNames):
 		return fmt.Errorf("%w: %v", ErrDesc, d)

@@ -78,7 +78,7 @@ func (t *Tensor) sound() error {
 	if t == nil {
 		return fmt.Errorf("%w: no tensor", ErrDesc)
 	}
-	if err := t.Check(); err != nil {
+	if err := t.Validate(); err != nil {
 		return err
 	}
 	if t.DType == Bytes {

@@ -23,7 +23,7 @@ func WriteRaw(w io.Writer, t *Tensor) error {
 // it, and leaves r behind it. For Bytes it reads to the end of r. An unknown
 // size is an ErrDesc.
 func ReadRaw(r io.Reader, d Desc, limit int64) (*Tensor, error) {
-	if err := d.Check(); err != nil {
+	if err := d.Validate(); err != nil {
 		return nil, err
 	}
 	dec := decoder{r: r, format: "raw", have: remaining(r), limit: limit}

@@ -22,7 +22,7 @@ type Shape struct {
 }
 
 // Dims makes a Shape of the given sizes, outermost axis first. It panics when
-// there are more than MaxRank; sizes are checked by [Desc.Check].
+// there are more than MaxRank; sizes are checked by [Desc.Validate].
 func Dims(d ...int) Shape {
 	if len(d) > MaxRank {
 		panic("tensor: a shape has at most 8 axes")

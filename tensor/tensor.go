@@ -42,8 +42,6 @@ type Tensor struct {
 	Desc
 	Strides [MaxRank]int
 	Data    []byte
-
-	lease *lease // of a Pool, or nil
 }
 
 // New allocates a dense tensor of zeros. The description must be concrete;
@@ -60,7 +58,7 @@ func New(d Desc) (*Tensor, error) {
 // is the value; for others its length must be d.Size(). Elements of more than
 // one byte must be aligned, as slices that Go allocates are.
 func Wrap(d Desc, data []byte) (*Tensor, error) {
-	if err := d.Check(); err != nil {
+	if err := d.Validate(); err != nil {
 		return nil, err
 	}
 	if d.DType != Bytes && (!d.Shape.Known() || d.Size() != int64(len(data))) {
@@ -81,7 +79,7 @@ func FromBytes(b []byte) *Tensor { return &Tensor{Desc: Encoded(), Data: b} }
 // large enough (and aligned for d); the elements are then whatever was there. It
 // is how buffers are reused from image to image. A Bytes tensor keeps the length of its Data.
 func (t *Tensor) Reset(d Desc) error {
-	if err := d.Check(); err != nil {
+	if err := d.Validate(); err != nil {
 		return err
 	}
 	if d.DType == Bytes {

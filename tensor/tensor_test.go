@@ -117,12 +117,12 @@ func TestDesc(t *testing.T) {
 		{DType: Uint8, Layout: 7, Shape: Dims(2, 2, 2)}, {DType: Uint8, Shape: Dims(-2)}, {DType: Float64, Shape: Dims(1<<31, 1<<31)},
 		{DType: Uint8, Shape: Dims(0, math.MaxInt, math.MaxInt)},
 	} {
-		require.ErrorIs(t, d.Check(), ErrDesc, "%v", d)
+		require.ErrorIs(t, d.Validate(), ErrDesc, "%v", d)
 		_, err := New(d)
 		require.ErrorIs(t, err, ErrDesc, "%v", d)
 	}
 	unknown := Image(Uint8, HWC, Unknown, Unknown, 3)
-	require.NoError(t, unknown.Check())
+	require.NoError(t, unknown.Validate())
 	require.Equal(t, int64(-1), unknown.Size())
 	_, err := New(unknown)
 	require.ErrorIs(t, err, ErrDesc)

@@ -17,7 +17,7 @@ const maxSide = 1 << 24
 // 0, or has a dtype other than dtypes. Without dtypes it accepts every dtype of
 // fixed size.
 func wantImage(d tensor.Desc, dtypes ...tensor.DType) error {
-	if err := d.Check(); err != nil {
+	if err := d.Validate(); err != nil {
 		return inputErr("%v", err)
 	}
 	if !d.IsImage() {
@@ -56,7 +56,7 @@ func wantPerChannel(d tensor.Desc, name string, n int) error {
 // inferred rejects an invalid output, such as one with too many elements to
 // count.
 func inferred(d tensor.Desc) error {
-	if err := d.Check(); err != nil {
+	if err := d.Validate(); err != nil {
 		return inputErr("the output is invalid: %v", err)
 	}
 	return nil

@@ -42,7 +42,7 @@ func (o *OneHot) Validate() error {
 
 // Infer adds an axis of Classes.
 func (o *OneHot) Infer(dst, in []tensor.Desc) error {
-	if err := in[0].Check(); err != nil {
+	if err := in[0].Validate(); err != nil {
 		return inputErr("%v", err)
 	}
 	if _, _, ok := intRange(in[0].DType); !ok || in[0].DType == tensor.Bool {

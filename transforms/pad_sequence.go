@@ -44,7 +44,7 @@ func (o *PadSequence) Validate() error {
 // Infer sets the number of rows to Length.
 func (o *PadSequence) Infer(dst, in []tensor.Desc) error {
 	d := in[0]
-	if err := d.Check(); err != nil {
+	if err := d.Validate(); err != nil {
 		return inputErr("%v", err)
 	}
 	if d.DType.Size() == 0 || d.Layout != tensor.NoLayout || d.Shape.Rank() == 0 {

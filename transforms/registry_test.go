@@ -402,9 +402,9 @@ func TestRegistryWrongInputs(t *testing.T) {
 						require.ErrorIs(t, err, ErrInput, "%v", d)
 						continue
 					}
-					require.NoError(t, d.Check(), "accepted")
+					require.NoError(t, d.Validate(), "accepted")
 					for _, o := range out {
-						require.NoError(t, o.Check(), "inferred from %v", d)
+						require.NoError(t, o.Validate(), "inferred from %v", d)
 					}
 				}
 			}
@@ -476,7 +476,7 @@ func checkInfer(t *testing.T, i Info, op Op) {
 			continue
 		}
 		for _, o := range out {
-			require.NoError(t, o.Check())
+			require.NoError(t, o.Validate())
 		}
 	}
 }

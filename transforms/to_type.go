@@ -81,7 +81,7 @@ func (o *ToType) Validate() error {
 
 // Infer changes the dtype.
 func (o *ToType) Infer(dst, in []tensor.Desc) error {
-	if err := in[0].Check(); err != nil {
+	if err := in[0].Validate(); err != nil {
 		return inputErr("%v", err)
 	}
 	if in[0].DType == tensor.Bytes {

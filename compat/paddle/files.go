@@ -44,7 +44,7 @@ func (n *Files) Validate() error {
 		return fmt.Errorf("%w: no columns", dataset.ErrParam)
 	}
 	for _, c := range n.Columns {
-		if err := c.Desc.Check(); err != nil {
+		if err := c.Desc.Validate(); err != nil {
 			return fmt.Errorf("%w: column %q: %w", dataset.ErrParam, c.Name, err)
 		}
 	}

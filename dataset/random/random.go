@@ -87,7 +87,7 @@ func (o *Random) Validate() error {
 			return fmt.Errorf("%w: schema: column %q: %d axes, want at most %d", dataset.ErrParam, c.Name, len(c.Shape), tensor.MaxRank)
 		}
 		d := c.desc()
-		if err := d.Check(); err != nil || d.Size() < 0 || d.Size() > left {
+		if err := d.Validate(); err != nil || d.Size() < 0 || d.Size() > left {
 			return fmt.Errorf("%w: schema: column %q: %v, want known sizes and a row of at most %d bytes", dataset.ErrParam, c.Name, d, maxBytes)
 		}
 		left -= d.Size()

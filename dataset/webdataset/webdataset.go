@@ -153,7 +153,7 @@ func parseArray(s string) (d tensor.Desc, ok bool) {
 	for range n {
 		d.Shape = d.Shape.Append(tensor.Unknown)
 	}
-	return d, d.Check() == nil
+	return d, d.Validate() == nil
 }
 
 // Open finds the samples.

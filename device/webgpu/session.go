@@ -352,7 +352,7 @@ func (s *Session) runStep(i int) error {
 	err := st.Op.Infer(out, []tensor.Desc{v.desc})
 	for j := range out {
 		if err == nil {
-			err = out[j].Check()
+			err = out[j].Validate()
 		}
 	}
 	if err != nil {

@@ -104,7 +104,7 @@ func (s *Schema) Check() error {
 				unknown = 2
 			}
 		}
-		if unknown > 1 || f.Desc.Check() != nil {
+		if unknown > 1 || f.Desc.Validate() != nil {
 			return bad("%s is %v, want sizes above 0, and at most one that is not known", f.Name, f.Desc)
 		}
 	}

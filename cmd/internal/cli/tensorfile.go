@@ -138,7 +138,7 @@ func parseDesc(s string) (tensor.Desc, error) {
 			return tensor.Desc{}, bad
 		}
 	}
-	if d.Check() != nil {
+	if d.Validate() != nil {
 		return tensor.Desc{}, bad
 	}
 	return d, nil

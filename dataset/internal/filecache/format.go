@@ -176,7 +176,7 @@ func (x *stored) value(i int, want tensor.Desc) (t tensor.Tensor, ok bool) {
 		d.Shape = d.Shape.Append(int(n))
 	}
 	at, size := binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[16:])
-	if d.Check() != nil || !want.Matches(d) || at%alignment != 0 || at > uint64(len(x.b)) || size > uint64(len(x.b))-at {
+	if d.Validate() != nil || !want.Matches(d) || at%alignment != 0 || at > uint64(len(x.b)) || size > uint64(len(x.b))-at {
 		return t, false
 	}
 	data := x.b[at : at+size : at+size]

@@ -92,7 +92,7 @@ func (c *Case) Compare(t testing.TB, s dataset.Source) {
 	var names []string
 	for _, k := range columns {
 		names = append(names, k.Name)
-		require.NoError(t, k.Desc.Check())
+		require.NoError(t, k.Desc.Validate())
 	}
 	require.Equal(t, c.Columns, names)
 	require.EqualValues(t, len(c.Rows), d.Len())
