@@ -1,8 +1,8 @@
-"""Compares infer-prep with the libraries that do the same, in one run on one core.
+"""Compares infer-prep with other libraries, in one run on one core.
 
-Plain Python; what the libraries need is installed outside the checkout. See
-README.md for the protocol, and `make bench`. All settings are variables of the
-environment: PHOTOS, PEERS, CASES, ROUNDS, LIMIT, CORE.
+Plain Python; the libraries are installed outside the checkout. README.md describes
+the protocol; `make bench` runs this script. All settings are environment
+variables: PHOTOS, PEERS, CASES, ROUNDS, LIMIT, CORE.
 """
 import json
 import math
@@ -17,8 +17,8 @@ from common import BIN, GO, HERE, ONE_THREAD, OURS, WORK, Failed, Process, Run, 
 
 
 class Peer:
-    """A library. cases are those that it has; equal are the cases in which its
-    bytes must be ours; notes say what is not the same in a case."""
+    """A library. cases are the cases it supports; equal are the cases in which its
+    bytes must equal ours; notes name the differences of a case."""
 
     def __init__(self, environment, program, cases, equal=(), notes={}, start=None, start_count=15):
         self.environment, self.program, self.cases = environment, program, cases.split()
@@ -43,7 +43,7 @@ PEERS = {
 }
 CASES = ["decode", "imagenet", "resize-bilinear", "resize-bicubic", "train", "start", "linear"]
 
-# What infer-prep wants to be: at least so many times as fast as the peer, in CPU time.
+# The goals: the least speed-up over each peer, in CPU time.
 GOALS = [
     ("decode", "opencv", 1.25), ("decode", "pillow", 1.5),
     ("imagenet", "torchvision-tensors", 2), ("imagenet", "opencv", 1.7), ("imagenet", "pillow", 3), ("imagenet", "mindspore", 2.5),
@@ -301,11 +301,11 @@ class Bench(Run):
         return self.finish(machine, f"{images}. One core, one thread, {self.rounds} rounds in turn, medians", begin, "bench.json")
 
     def report(self):
-        table("case | library | version | images/s by CPU time | images/s by the clock | ours is so many times as fast | peak MB | bytes", self.rows)
+        table("case | library | version | images/s by CPU time | images/s by the clock | speed-up | peak MB | bytes", self.rows)
         used = [s for s, _ in STAGES if any(b[s] >= 0.5 for b in self.budgets.values())]
         table("infer-prep's stages: us an image | in all | " + " | ".join(used),
               [(case, f"{sum(b.values()):,.0f}", *(f"{b[s]:,.0f}" for s in used)) for case, b in self.budgets.items()])
-        table("start | ms to the first tensor | ours is so many times as fast | peak MB", self.start_rows)
+        table("start | ms to the first tensor | speed-up | peak MB", self.start_rows)
         table("infer-prep by size | megapixels | file MB | ns/pixel by CPU time | peak MB", self.linear_rows)
 
 

@@ -1,7 +1,7 @@
-"""What bench.py and pipeline.py share: installing, the photographs, the processes
+"""Shared by the benchmark scripts: installation, the photographs, the processes
 that speak the protocol of README.md, goals and tables.
 
-Plain Python; what the libraries need is installed outside the checkout.
+Plain Python; the libraries are installed outside the checkout.
 """
 import json
 import os
@@ -306,7 +306,7 @@ class Run:
                 "load": os.getloadavg()[0]}
 
     def at_least(self, text, want, ratio):
-        """The goal that ours is so many times as fast; ratio is None if it was not measured."""
+        """Records the goal of a speed-up; ratio is None if it was not measured."""
         self.goal(text, f"{ratio:.2f}x", ratio >= want) if ratio else self.goal(text)
 
     def save(self, name, raw):

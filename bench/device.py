@@ -102,7 +102,7 @@ class Bench(Run):
                 text = f"{case} at least {want}x {peer}"
                 self.at_least(text, want, x)
         self.save("bench-device.json", self.raw | {"machine": machine, "images": images, "rounds": self.rounds})
-        table("case | library | version | images/s by CPU time | images/s by the clock | ours is so many times as fast | peak MB", self.rows)
+        table("case | library | version | images/s by CPU time | images/s by the clock | speed-up | peak MB", self.rows)
         return self.finish(machine, f"{images}. One core, one thread, {self.rounds} rounds in turn, medians", begin, "bench-device.json")
 
 

@@ -1,9 +1,9 @@
 """Compares infer-prep's training pipeline with those of other libraries, in one run
 on the same cores.
 
-Plain Python; what the libraries need is installed outside the checkout. See
-README.md for the protocol, and `make bench-pipeline`. All settings are variables
-of the environment: PHOTOS, PEERS, COUNT, ROUNDS, FIRST, CORES.
+Plain Python; the libraries are installed outside the checkout. README.md describes
+the protocol; `make bench-pipeline` runs this script. All settings are environment
+variables: PHOTOS, PEERS, COUNT, ROUNDS, FIRST, CORES.
 """
 import glob
 import io
@@ -142,7 +142,7 @@ class Pipelines(Run):
             sys.exit(f"bench: CORES={self.cores}: want some of {','.join(map(str, cores))}")
         self.raw = {str(w): {} for w in WORKERS}
         self.rows = []
-        self.results = {}  # by workers and name: (ours is so many times as fast, peak bytes, seconds to the first batch)
+        self.results = {}  # by workers and name: (speed-up, peak bytes, seconds to the first batch)
 
     def install(self):
         os.makedirs(WORK, exist_ok=True)
@@ -288,7 +288,7 @@ class Pipelines(Run):
             self.measure(w)
         self.judge()
         self.save("bench-pipeline.json", {"workers": self.raw, "machine": machine, "images": images, "rounds": self.rounds, "memory": Memory.what})
-        table("workers | library | version | images/s by the clock | ours is so many times as fast | CPU ms an image | peak MB | s to the first batch", self.rows)
+        table("workers | library | version | images/s by the clock | speed-up | CPU ms an image | peak MB | s to the first batch", self.rows)
         what = f"{images}. Cores {self.cores} for all, {self.rounds} rounds in turn, medians; memory: {Memory.what} of all its processes"
         return self.finish(machine, what, begin, "bench-pipeline.json")
 

@@ -1,9 +1,9 @@
 """Compares infer-prep's readers and packers of record files with those of other
 libraries, in one run, on one core or two.
 
-Plain Python; what the libraries need is installed outside the checkout. See
-README.md for the protocol, and `make bench-records`. All settings are variables of the
-environment: PHOTOS, PEERS, CASES, ROUNDS, CORE.
+Plain Python; the libraries are installed outside the checkout. README.md describes
+the protocol; `make bench-records` runs this script. All settings are environment
+variables: PHOTOS, PEERS, CASES, ROUNDS, CORE.
 """
 import os
 import shutil
@@ -178,8 +178,8 @@ class Bench(Run):
                 self.at_least(text, want, x)
         self.save("bench-records.json", self.raw | {"machine": machine})
         rounds = f"{self.rounds} round{'s' * (self.rounds > 1)}" if self.rounds else "9 rounds of records, 5 of images"
-        table("case | library | version | records/s by CPU time | GB/s by CPU time | GB/s by the clock | ours is so many times as fast", self.rows)
-        table("case | library | version | images/s by the clock | images/s by CPU time | ours is so many times as fast, by the clock", self.image_rows)
+        table("case | library | version | records/s by CPU time | GB/s by CPU time | GB/s by the clock | speed-up", self.rows)
+        table("case | library | version | images/s by the clock | images/s by CPU time | speed-up by wall clock", self.image_rows)
         return self.finish(machine, f"{rounds} in turn, medians; the files are in the system's cache", begin, "bench-records.json")
 
 

@@ -1,6 +1,6 @@
 //go:build linux
 
-// Command gopeers is Go's image/jpeg and gen2brain/jpegli in the comparison of bench.py.
+// Command gopeers runs Go's image/jpeg and gen2brain/jpegli for bench.py.
 package main
 
 import (
@@ -46,8 +46,8 @@ func version(module string) string {
 	return "unknown"
 }
 
-// decodeCase decodes to 8-bit RGBA, Go's nearest to RGB: image/draw has a path of
-// its own for YCbCr.
+// decodeCase decodes to 8-bit RGBA, the closest type to RGB in package image;
+// image/draw has a fast path for it from YCbCr.
 func decodeCase(decode func(io.Reader) (image.Image, error)) peer.Case {
 	return func(images [][]byte, _ []byte) (func(int) ([]byte, error), error) {
 		var rgba image.RGBA

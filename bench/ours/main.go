@@ -1,6 +1,6 @@
 //go:build linux
 
-// Command ours is infer-prep in the comparison of bench.py.
+// Command ours runs infer-prep for bench.py.
 package main
 
 import (
@@ -56,7 +56,7 @@ func presetCase(name string) peer.Case {
 	}
 }
 
-// resizeCase scales decoded images to a short edge of 256.
+// resizeCase resizes decoded images to a short edge of 256.
 func resizeCase(interpolation transforms.Interpolation) peer.Case {
 	return func(images [][]byte, _ []byte) (func(int) ([]byte, error), error) {
 		var decoded []*tensor.Tensor
@@ -79,7 +79,7 @@ func resizeCase(interpolation transforms.Interpolation) peer.Case {
 	}
 }
 
-// tensorsCase is imagenet on decoded images.
+// tensorsCase runs preset imagenet on decoded images.
 func tensorsCase(images [][]byte, _ []byte) (func(int) ([]byte, error), error) {
 	var decoded []*tensor.Tensor
 	for _, b := range images {
@@ -102,8 +102,8 @@ func tensorsCase(images [][]byte, _ []byte) (func(int) ([]byte, error), error) {
 	return func(i int) ([]byte, error) { return data(r.Run(decoded[i])) }, nil
 }
 
-// trainCase is RandomResizedCrop with boxes that are given. The box is part of a
-// graph, so every image has a Runner of its own, with memory of its own.
+// trainCase runs RandomResizedCrop with the given boxes. A box is part of a graph,
+// so every image has a Runner and memory of its own.
 func trainCase(images [][]byte, extra []byte) (func(int) ([]byte, error), error) {
 	var boxes []struct {
 		Top, Left, Height, Width int

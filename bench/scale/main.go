@@ -1,8 +1,8 @@
 //go:build linux
 
 // Command scale shows that the cost of a sample does not grow with the number of
-// records: a full shuffle of a thousand, a hundred thousand and ten million
-// synthetic ones, in one table.
+// records. It prints one table for full shuffles of a thousand, a hundred thousand
+// and ten million synthetic records.
 package main
 
 import (
@@ -23,7 +23,8 @@ import (
 	t "github.com/infer-prep/infer-prep/transforms"
 )
 
-// records are N images of 32 x 32 that follow from their numbers.
+// records is a source of N synthetic images of 32 x 32 pixels, each computed from
+// its number.
 type records struct{ n int64 }
 
 func (r *records) Validate() error                                          { return nil }
@@ -120,7 +121,7 @@ func table() error {
 	return nil
 }
 
-// resident is the program's memory now, in MB.
+// resident returns the program's current memory in MB.
 func resident() (float64, error) {
 	b, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -1,10 +1,9 @@
 //go:build linux
 
-// Command spawn measures whole processes: spawn COUNT COMMAND ARGUMENT... runs
-// the command that often and prints a line for each: seconds until its first
-// line of output, seconds until its end, CPU seconds, peak bytes. It is a small
-// program of its own because a process's peak is at least that of the one which
-// started it.
+// Command spawn measures whole processes. "spawn COUNT COMMAND ARGUMENT..." runs
+// the command COUNT times. It prints a line for each run: seconds to the first line
+// of output, seconds to the end, CPU seconds, peak memory in bytes. It is a program
+// of its own because the peak of a process starts at the peak of its parent.
 package main
 
 import (

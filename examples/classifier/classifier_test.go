@@ -37,8 +37,7 @@ func load(t *testing.T) map[string]expected {
 	return m
 }
 
-// TestTensors: the graph imported from the training's transforms gives the
-// training's tensors.
+// TestTensors compares the tensors of the imported graph with the training's.
 func TestTensors(t *testing.T) {
 	b, err := os.ReadFile("transforms.json")
 	require.NoError(t, err)

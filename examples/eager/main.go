@@ -1,4 +1,4 @@
-// Command eager prints the tensor that an ImageNet classifier is given for an image.
+// Command eager prints the input tensor of an ImageNet classifier for an image.
 package main
 
 import (

@@ -117,7 +117,8 @@ func (s *server) preprocess(ctx context.Context, image []byte) ([]byte, error) {
 			return nil, err
 		}
 		var b bytes.Buffer
-		// The Runner reuses its output, so it is encoded before the Runner returns to the pool.
+		// The Runner reuses its output, so encode it before the Runner returns to the
+		// pool.
 		err = tensor.WriteNPY(&b, out[0])
 		return b.Bytes(), err
 	case <-ctx.Done():

@@ -1,5 +1,5 @@
-// Command train goes through an epoch of a folder with a subfolder of images for
-// each class, as a training would, stops in the middle, and resumes.
+// Command train reads an epoch of batches from a folder with one subfolder of images
+// per class. It stops in the middle and resumes from the saved state.
 package main
 
 import (
@@ -40,14 +40,14 @@ func main() {
 	}
 }
 
-// some goes on from a state for at most so many batches, and returns where it stands.
-func some(data *dataset.Built, from *dataset.State, most int64) (*dataset.State, error) {
+// some reads at most n batches, starting at a state, and returns the new state.
+func some(data *dataset.Built, from *dataset.State, n int64) (*dataset.State, error) {
 	p, err := pipeline.New(data, pipeline.Options{}, from)
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close()
-	for range most {
+	for range n {
 		batch, err := p.Next(context.Background())
 		if err == io.EOF {
 			break

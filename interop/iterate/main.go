@@ -56,13 +56,13 @@ func iterate(file, labels, side string) error {
 	}
 }
 
-// field tells of the one row of a batch.
+// field returns one column of a batch of one row.
 func field(t *tensor.Tensor) map[string]any {
 	shape := []int{}
 	for i := 1; i < t.Shape.Rank(); i++ {
 		shape = append(shape, t.Shape.At(i))
 	}
-	if len(shape) == 0 { // one label, which is told of as a list
+	if len(shape) == 0 { // a single label is printed as a list
 		shape = append(shape, 1)
 	}
 	return map[string]any{"dtype": t.DType.String(), "shape": shape, "sha256": fmt.Sprintf("%x", sha256.Sum256(t.Data))}

@@ -1,7 +1,7 @@
 //go:build linux
 
-// Package peer is a Go program's side of the protocol that bench.py and its kin speak with
-// the libraries they compare (bench/README.md).
+// Package peer implements the protocol between bench.py and the programs it
+// compares, for programs in Go. bench/README.md describes the protocol.
 package peer
 
 import (
@@ -19,9 +19,9 @@ import (
 	"time"
 )
 
-// Case prepares a case for the images, which are JPEG files in memory, and
-// returns what computes the output of the i-th. The bytes are valid until the
-// next call. extra is the file that the case was given besides, or nil.
+// Case prepares a case for images, which are encoded JPEG files. The function it
+// returns computes the output of image i; the bytes are valid until its next call.
+// extra is the content of the optional third argument, or nil.
 type Case func(images [][]byte, extra []byte) (func(i int) ([]byte, error), error)
 
 // Main runs the program: arguments CASE DIR [EXTRA].
@@ -74,7 +74,7 @@ func run(version string, cases map[string]Case, args []string) error {
 	}
 	return Serve(version, Answers{
 		Go:    func() (int, error) { return len(images), all(nothing) },
-		Check: func(w io.Writer) error { return all(func(b []byte) { _, _ = w.Write(b) }) }, // a hash's never fails
+		Check: func(w io.Writer) error { return all(func(b []byte) { _, _ = w.Write(b) }) }, // a hash never fails
 		Profile: func(file string) (int, error) {
 			n, err := profile(file, func() error { return all(nothing) })
 			return n * len(images), err
@@ -87,15 +87,16 @@ func run(version string, cases map[string]Case, args []string) error {
 	})
 }
 
-// Answers are what a program does on the words of the protocol. Those that are nil it does not know, Quit apart.
+// Answers holds a program's reactions to the words of the protocol. A nil function
+// makes its word unknown, except for Quit.
 type Answers struct {
-	Go      func() (int, error)     // what is timed; gives how many it did
-	Check   func(w io.Writer) error // writes what is compared
+	Go      func() (int, error)     // the timed work; returns the number of items
+	Check   func(w io.Writer) error // writes the data to compare
 	Profile func(file string) (int, error)
-	Quit    func() error // last
+	Quit    func() error // called last
 }
 
-// Serve says that the program is ready and answers until it is told to quit.
+// Serve prints that the program is ready and answers words until "quit".
 func Serve(version string, a Answers) error {
 	fmt.Printf("ready %s\n", version)
 	in := bufio.NewScanner(os.Stdin)
@@ -133,8 +134,8 @@ func Serve(version string, a Answers) error {
 	return in.Err()
 }
 
-// profile runs all again and again for some seconds, and writes a CPU profile of
-// it. It returns how often it ran.
+// profile repeats the work for profileTime and writes a CPU profile of it. It
+// returns the number of repetitions.
 func profile(name string, all func() error) (n int, err error) {
 	f, err := os.Create(name)
 	if err != nil {
@@ -150,21 +151,21 @@ func profile(name string, all func() error) (n int, err error) {
 	return n, errors.Join(err, f.Close())
 }
 
-// profileTime gives some 500 samples, so that a share of 10 % is right within 3.
+// profileTime yields some 500 samples: a share of 10 % is accurate within 3 %.
 const profileTime = 5 * time.Second
 
-// cpuTime is that of the process and of its children that have ended.
+// cpuTime returns the CPU time of the process and its ended children.
 func cpuTime() time.Duration {
 	var t time.Duration
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
 		var u syscall.Rusage
-		_ = syscall.Getrusage(who, &u) // which cannot fail with these arguments
+		_ = syscall.Getrusage(who, &u) // cannot fail with these arguments
 		t += time.Duration(u.Utime.Nano() + u.Stime.Nano())
 	}
 	return t
 }
 
-// peakRSS is the most memory that the program had, in bytes.
+// peakRSS returns the peak memory of the program in bytes.
 func peakRSS() (kib int64, err error) {
 	b, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -1,6 +1,6 @@
 //go:build linux
 
-// Command ours is infer-prep in the comparison of pipeline.py.
+// Command ours runs infer-prep for pipeline.py.
 package main
 
 import (

@@ -19,7 +19,8 @@ import (
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
 )
 
-// iterate is ImageRecordIter over a file of image records, with so many threads.
+// iterate runs ImageRecordIter over a file of image records with the given
+// number of threads.
 func iterate(name, threads string) error {
 	open := func(random string) (*mxnet.ImageRecordIter, error) {
 		p, err := mxnet.ParseImageRecordParams(map[string]string{ // as in mxnet_iter.py
@@ -65,15 +66,15 @@ func iterate(name, threads string) error {
 			return err
 		}
 		_, err = epoch(it, func(b *mxnet.DataBatch) {
-			_, _ = w.Write(b.Label[0].Data) // a hash's never fails
+			_, _ = w.Write(b.Label[0].Data) // a hash never fails
 			_, _ = w.Write(b.Data[0].Data)
 		})
 		return errors.Join(err, it.Close())
 	}})
 }
 
-// packer packs the images of a folder by the command PROGRAM, which is infer-prep, with so many jobs.
-// The list is made before, in a folder beside it.
+// packer packs the images of a folder with the program infer-prep at PROGRAM and
+// the given number of jobs. It makes the list beforehand, beside the output.
 func packer(program, folder, jobs string, flags []string) error {
 	d, err := os.MkdirTemp(filepath.Dir(folder), "pack-")
 	if err != nil {
@@ -110,7 +111,7 @@ func packer(program, folder, jobs string, flags []string) error {
 		return err
 	}
 	return protocol.Serve("this commit", protocol.Answers{Go: func() (int, error) { return n, pack(args...) }, Check: func(w io.Writer) error {
-		if flags[0] != "--pass-through" { // JPEG encoders differ, so pixels are compared where nothing is lost
+		if flags[0] != "--pass-through" { // JPEG encoders differ, so a lossless pack is compared
 			if err := pack(append(args, "--encoding", ".png", "--quality", "1")...); err != nil {
 				return err
 			}

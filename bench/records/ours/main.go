@@ -1,6 +1,7 @@
 //go:build linux
 
-// Command ours is infer-prep in the comparison of records.py, and makes its files of random bytes.
+// Command ours runs infer-prep for records.py. It also makes the record files of
+// random bytes that the comparison reads.
 package main
 
 import (
@@ -13,6 +14,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 
@@ -51,7 +53,8 @@ func run(args []string) error {
 	return fmt.Errorf("%q: want CASE FILE, make FILE SIZE COUNT, iterate FILE THREADS or pack PROGRAM FOLDER THREADS FLAG…", args)
 }
 
-// write makes FILE.rec, FILE.tar or FILE.mindrecord with so many records of random bytes; in the latter two they have a label too.
+// write creates FILE.rec, FILE.tar or FILE.mindrecord with the given number of
+// records of random bytes. Records of the latter two also have a label.
 func write(name string, size, count int) error {
 	if filepath.Ext(name) == ".mindrecord" {
 		return writeMindRecord(name, size, count)
@@ -70,7 +73,7 @@ func write(name string, size, count int) error {
 			return err
 		}
 		for range count {
-			_, _ = random.Read(b) // which never fails
+			_, _ = random.Read(b) // never fails
 			if err := w.Write(b); err != nil {
 				return err
 			}
@@ -118,7 +121,7 @@ func writeMindRecord(name string, size, count int) error {
 	return w.Close()
 }
 
-// recordIO gives use the records of a file.
+// recordIO calls use with each record of a file.
 func recordIO(name string, use func([]byte)) (n int, err error) {
 	f, err := store.Local.Open(context.Background(), name)
 	if err != nil {
@@ -141,7 +144,7 @@ func recordIO(name string, use func([]byte)) (n int, err error) {
 	}
 }
 
-// shard gives use the fields of a shard's samples.
+// shard calls use with each field of a shard's samples.
 func shard(name string, use func([]byte)) (n int, err error) {
 	r, err := webdataset.Open(context.Background(), store.Local, name, webdataset.Options{})
 	if err != nil {
@@ -162,7 +165,7 @@ func shard(name string, use func([]byte)) (n int, err error) {
 	}
 }
 
-// mindRecord gives use the field data of a file's rows, in order.
+// mindRecord calls use with field data of each row, in order.
 func mindRecord(name string, use func([]byte)) (n int, err error) {
 	s, err := mindrecord.Open([]string{name})
 	if err != nil {
@@ -180,9 +183,7 @@ func mindRecord(name string, use func([]byte)) (n int, err error) {
 	return n, nil
 }
 
-var sink uint64
-
-// sum reads every byte.
+// sum reads every byte, as eight-byte numbers.
 func sum(b []byte) {
 	var x, y uint64
 	for ; len(b) >= 16; b = b[16:] {
@@ -192,7 +193,7 @@ func sum(b []byte) {
 	for _, c := range b {
 		x += uint64(c)
 	}
-	sink += x + y
+	runtime.KeepAlive(x + y)
 }
 
 func peer(name, file string) error {
@@ -215,7 +216,7 @@ func peer(name, file string) error {
 		return err
 	}
 	return protocol.Serve("this commit", protocol.Answers{Go: func() (int, error) { return each(file, use) }, Check: func(w io.Writer) error {
-		_, err := each(file, func(b []byte) { _, _ = w.Write(b) }) // a hash's never fails
+		_, err := each(file, func(b []byte) { _, _ = w.Write(b) }) // a hash never fails
 		return err
 	}})
 }
