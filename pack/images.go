@@ -13,45 +13,51 @@ import (
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
 )
 
-// ListOptions say which files of a folder become items of a list, and how they are divided among
-// lists. The zero value of a field is im2rec's default, but for those that say otherwise.
+// ListOptions selects the files of a folder and divides them among lists. The
+// zero value of a field is im2rec's default unless its comment says otherwise.
 type ListOptions struct {
-	// Exts are the endings of the files that are taken, in upper or lower case. Default: .jpeg, .jpg, .png.
+	// Exts lists the extensions to take, in any case. Default: .jpeg, .jpg,
+	// .png.
 	Exts []string
-	// Recursive says that folders below the root are walked too, and that every folder
-	// with files in it is a label of its own: 0, 1, … in the order of the walk. Else all labels are 0.
+	// Recursive walks folders below the root. Every folder with files becomes a
+	// label: 0, 1, … in the order of the walk. Default: all labels are 0.
 	Recursive bool
 	// NoShuffle keeps the order of the walk.
 	NoShuffle bool
-	// Seed is that of the shuffle: Python's random.seed(Seed) and random.shuffle. im2rec's is 100.
+	// Seed seeds the shuffle as Python's random.seed does. The default is 0;
+	// im2rec's is 100.
 	Seed uint64
-	// Chunks is the number of parts that the files are divided into. Default: 1.
+	// Chunks is the number of parts of the files. Default: 1.
 	Chunks int
-	// TrainRatio and TestRatio are parts of every chunk: first the test list, then the
-	// training list, what is left is the validation list. TrainRatio 1 is one list, without a name;
-	// the zero value is no default.
+	// TrainRatio and TestRatio divide every chunk: first the test list, then
+	// the training list, then the validation list. With TrainRatio 1 there is
+	// one list with an empty suffix. The default, 0, makes an empty training
+	// list.
 	TrainRatio, TestRatio float64
 }
 
-// List is a list of images, and what its name has behind the prefix: "", "_train", "_0_val", ….
+// List is a list of images with the suffix of its name: "", "_train", "_0_val",
+// ….
 type List struct {
 	Suffix string
 	Items  []imagerecord.Item
 }
 
-// Lists finds the images below root and divides them as im2rec does. labels are the folders, relative to
-// root and with slashes, in the order of their labels, if o.Recursive. left counts images that are on no list, since
+// Lists finds the images below root and divides them as im2rec does. If
+// o.Recursive is set, labels holds the folders in the order of their labels,
+// relative to root and with slashes. left is the number of images on no list:
 // the sizes of a chunk's training and test lists are rounded down.
 //
-// A folder's files come before the folders in it, both in the order of their names' bytes.
-// Links are followed, but not to a folder that holds the link. Files whose names begin
-// with a dot are taken, as by im2rec. A name that a list cannot hold (not UTF-8, or with
-// a tab, line feed or carriage return in it, or white space at an end) is an error.
+// The files of a folder come before its subfolders, both sorted by the bytes of
+// their names. Links are followed, except to a folder above the link. Files
+// whose names begin with a dot are taken, as im2rec does. A name that a list
+// cannot hold is an error: invalid UTF-8, a tab, line feed or carriage return,
+// or surrounding white space.
 //
 // Reference: MXNet 1.9.1, tools/im2rec.py.
 func Lists(root string, o ListOptions) (lists []List, labels []string, left int, err error) {
 	if o.Chunks < 0 || !(o.TrainRatio >= 0 && o.TestRatio >= 0 && o.TrainRatio+o.TestRatio <= 1+1e-9) {
-		return nil, nil, 0, fmt.Errorf("pack: %d chunks, ratios %v and %v, want 1 or more, and ratios of 0 to 1 together", o.Chunks, o.TrainRatio, o.TestRatio)
+		return nil, nil, 0, fmt.Errorf("pack: %d chunks, ratios %v and %v: want at least 1 chunk, and ratios from 0 to 1 with a sum of at most 1", o.Chunks, o.TrainRatio, o.TestRatio)
 	}
 	w := walk{o: o, root: root}
 	if o.Exts == nil {
@@ -111,7 +117,8 @@ type walk struct {
 	labels []string
 }
 
-// folder adds what is in the folder rel. above are the folders that it is in, and itself.
+// folder adds the files in and below folder rel. above holds the folders on the
+// way to it and the folder itself.
 func (w *walk) folder(rel string, above []fs.FileInfo) error {
 	dir := filepath.Join(w.root, filepath.FromSlash(rel))
 	entries, err := os.ReadDir(dir)
@@ -126,7 +133,7 @@ func (w *walk) folder(rel string, above []fs.FileInfo) error {
 		if is&fs.ModeSymlink != 0 {
 			info, err := os.Stat(filepath.Join(dir, name))
 			if err != nil {
-				continue // a link to nowhere is no file
+				continue // a dangling link
 			}
 			is = info.Mode().Type()
 		}
@@ -136,7 +143,7 @@ func (w *walk) folder(rel string, above []fs.FileInfo) error {
 		case is.IsRegular() && w.exts[strings.ToLower(extension(name))]:
 			path := join(rel, name)
 			if !utf8.ValidString(path) || strings.ContainsAny(path, "\t\n\r") || strings.TrimSpace(path) != path {
-				return fmt.Errorf("%q: a list cannot hold this name: want UTF-8 without tabs, line ends, and white space at its ends", filepath.Join(dir, name))
+				return fmt.Errorf("%q: a list cannot hold this name: want UTF-8 without tabs, line ends and surrounding white space", filepath.Join(dir, name))
 			}
 			if label < 0 {
 				label = len(w.labels)
@@ -174,13 +181,14 @@ func join(rel, name string) string {
 	return rel + "/" + name
 }
 
-// extension is Python's os.path.splitext: a name that begins with dots has none there.
+// extension returns the extension as Python's os.path.splitext does: leading
+// dots of a name start none.
 func extension(name string) string {
 	return filepath.Ext(strings.TrimLeft(name, "."))
 }
 
-// pyRandom is the generator of Python's random module, MT19937, as random.seed(n) of a whole
-// number starts it. Reference: CPython 3.11, random.py and _randommodule.c.
+// pyRandom is MT19937 as Python's random module seeds it with random.seed(n)
+// for an integer n. Reference: CPython 3.11, random.py and _randommodule.c.
 type pyRandom struct {
 	state [624]uint32
 	at    int
@@ -232,7 +240,7 @@ func (r *pyRandom) uint32() uint32 {
 	return y ^ y>>18
 }
 
-// below is random._randbelow_with_getrandbits(n), n from 1 to 2^32-1.
+// below returns random._randbelow_with_getrandbits(n), for n from 1 to 2^32-1.
 func (r *pyRandom) below(n uint32) uint32 {
 	bits := 32
 	for n>>(bits-1) == 0 {
@@ -245,7 +253,7 @@ func (r *pyRandom) below(n uint32) uint32 {
 	}
 }
 
-// shuffle is random.shuffle of n things.
+// shuffle performs random.shuffle on n elements.
 func (r *pyRandom) shuffle(n int, swap func(i, j int)) {
 	for i := n - 1; i > 0; i-- {
 		swap(i, int(r.below(uint32(i+1))))

@@ -15,52 +15,53 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// Encoding is what images are packed as.
+// Encoding is the format of packed images.
 type Encoding uint8
 
 const (
-	JPEG        Encoding = iota // by jpegli, baseline
-	PNG                         // 8 bits
-	PassThrough                 // the files' bytes, whatever they are
+	JPEG        Encoding = iota // baseline, encoded by jpegli
+	PNG                         // 8 bits per sample
+	PassThrough                 // the unchanged bytes of the files
 )
 
 var encodingNames = []string{"jpeg", "png", "pass-through"}
 
-// String is the name.
+// String returns the name.
 func (e Encoding) String() string { return enum.String("encoding", encodingNames, e) }
 
-// Color says which channels are packed, as the flag of cv2.imread does.
+// Color selects the packed channels, as the flag of cv2.imread does.
 type Color uint8
 
 const (
-	// RGB is three channels, without alpha: IMREAD_COLOR.
+	// RGB packs three channels without alpha: IMREAD_COLOR.
 	RGB Color = iota
-	// Gray is one channel: IMREAD_GRAYSCALE.
+	// Gray packs one channel: IMREAD_GRAYSCALE.
 	Gray
-	// Unchanged is as many as the file has: one, three, or four in PNG (JPEG drops alpha). The EXIF
-	// orientation is not applied: IMREAD_UNCHANGED. Images of 16 bits are an error.
+	// Unchanged packs the channels of the file: one, three, or four in PNG
+	// (JPEG drops alpha). It ignores the EXIF orientation: IMREAD_UNCHANGED.
+	// Images with 16 bits per sample are an error.
 	Unchanged
 )
 
 var colorNames = []string{"rgb", "gray", "unchanged"}
 
-// String is the name.
+// String returns the name.
 func (c Color) String() string { return enum.String("color", colorNames, c) }
 
-// ImageOptions say what becomes of an image before it is packed. With PassThrough the others
-// have no meaning.
+// ImageOptions describes the processing of an image before it is packed. With
+// PassThrough only Limits has an effect.
 type ImageOptions struct {
 	Encoding   Encoding
-	Quality    int           // of JPEG: 1 to 100, default 95; of PNG: the compression, 1 to 9, default 3
-	Chroma     jpegli.Chroma // of JPEG; default 4:2:0
+	Quality    int           // JPEG: 1 to 100, default 95; PNG: compression level 1 to 9, default 3
+	Chroma     jpegli.Chroma // chroma subsampling of JPEG; default 4:2:0
 	Color      Color
-	CenterCrop bool         // the largest square in the middle, before Resize
-	Resize     int          // of the shorter edge, in pixels, up to 2^24; 0: as it is
+	CenterCrop bool         // crop the largest centred square, before Resize
+	Resize     int          // length of the shorter edge in pixels, up to 2^24; 0: no resize
 	Limits     codec.Limits // of decoding one image, and of the pixels after Resize; the zero value is no limit
 }
 
-// check refuses what makes no sense, and sets defaults.
-func (o *ImageOptions) check() error {
+// fill checks the options and sets defaults.
+func (o *ImageOptions) fill() error {
 	most := 0
 	switch o.Encoding {
 	case PassThrough:
@@ -78,16 +79,16 @@ func (o *ImageOptions) check() error {
 	}
 	switch {
 	case most == 0 || o.Color > Unchanged || o.Chroma > jpegli.Chroma444:
-		return fmt.Errorf("pack: encoding %v, color %v, chroma %v", o.Encoding, o.Color, o.Chroma)
+		return fmt.Errorf("pack: encoding %v, color %v, chroma %v: unknown value", o.Encoding, o.Color, o.Chroma)
 	case o.Quality < 1 || o.Quality > most:
-		return fmt.Errorf("pack: quality %d, want 1 to %d for %v", o.Quality, most, o.Encoding)
+		return fmt.Errorf("pack: quality %d: want 1 to %d for %v", o.Quality, most, o.Encoding)
 	case o.Resize < 0 || o.Resize > 1<<24:
-		return fmt.Errorf("pack: resize %d, want 0 to %d", o.Resize, 1<<24)
+		return fmt.Errorf("pack: resize %d: want 0 to %d", o.Resize, 1<<24)
 	}
 	return nil
 }
 
-// images prepares one image after another, in memory that it keeps.
+// images prepares images one after another and reuses its memory.
 type images struct {
 	o       *ImageOptions
 	file    []byte
@@ -100,10 +101,10 @@ type images struct {
 	png     pngWriter
 }
 
-// image appends the image in a file to dst, as it is packed.
+// image appends the packed form of an image file to dst.
 func (m *images) image(dst []byte, path string) (_ []byte, err error) {
 	defer func() {
-		if p := recover(); p != nil { // a bug, which must not end the packing of all other images
+		if p := recover(); p != nil { // a bug must not end the packing of all other images
 			err = fmt.Errorf("internal error: %v", p)
 		}
 	}()
@@ -126,17 +127,18 @@ func (m *images) image(dst []byte, path string) (_ []byte, err error) {
 	return jpegli.Encode(dst, t, jpegli.Options{Quality: m.o.Quality, Chroma: m.o.Chroma})
 }
 
-// decode decodes as cv2.imread does.
+// decode decodes m.file as cv2.imread does.
 func (m *images) decode() (*tensor.Tensor, error) {
 	o := codec.Options{Gray16: codec.Gray16High, Orientation: codec.OrientationApply, Limits: m.o.Limits}
-	format := "" // of what is converted to gray here
+	format := "" // of an image that is converted to gray here
 	switch m.o.Color {
 	case Gray:
 		i, err := m.decoder.Config(m.file, &o)
 		if err != nil {
 			return nil, err
 		}
-		// libjpeg gives its luma; what others decode to colour is converted.
+		// libjpeg returns its luma; other formats decode to colour, which is
+		// converted below.
 		if o.Color = codec.ToLuma; i.Format != "jpeg" || i.Mode == codec.CMYK {
 			o.Color, format = codec.ToRGB, i.Format
 		}
@@ -146,7 +148,7 @@ func (m *images) decode() (*tensor.Tensor, error) {
 		switch {
 		case err != nil:
 			return nil, err
-		case i.Mode == codec.L: // also with a colour key
+		case i.Mode == codec.L: // with or without a colour key
 			o.Color = codec.ToGray
 		case i.HasAlpha && m.o.Encoding == PNG:
 			o.Color = codec.ToRGBA
@@ -162,7 +164,7 @@ func (m *images) decode() (*tensor.Tensor, error) {
 	if err != nil || format == "" {
 		return &m.pixels, err
 	}
-	if format == "png" { // libpng's conversion, which cuts the fraction off: OpenCV leaves it to libpng
+	if format == "png" { // OpenCV leaves the conversion to libpng, which truncates
 		if err := m.gray.Reset(m.pixels.WithChannels(1)); err != nil {
 			return nil, err
 		}
@@ -204,12 +206,12 @@ func (m *images) scale(t *tensor.Tensor) (*tensor.Tensor, error) {
 		nh, nw = int(int64(h)*int64(edge)/int64(w)), edge
 	}
 	if l := m.o.Limits.Pixels; l > 0 && int64(nh) > l/int64(nw) {
-		return nil, fmt.Errorf("%w: %d x %d pixels when it is resized, the limit is %d", codec.ErrLimit, nw, nh, l)
+		return nil, fmt.Errorf("%w: %d x %d pixels after the resize: the limit is %d", codec.ErrLimit, nw, nh, l)
 	}
 	return m.apply(&m.resized, &transforms.Resize{Fit: transforms.FitExact, Height: nh, Width: nw, Interpolation: transforms.Bilinear, Backend: transforms.OpenCV}, t)
 }
 
-// apply is an op alone.
+// apply runs one op.
 func (m *images) apply(dst *tensor.Tensor, op transforms.Op, src *tensor.Tensor) (*tensor.Tensor, error) {
 	if err := op.Validate(); err != nil {
 		return nil, err
@@ -228,10 +230,11 @@ func (m *images) apply(dst *tensor.Tensor, op transforms.Op, src *tensor.Tensor)
 	return dst, op.Apply(m.context, []*tensor.Tensor{dst}, []*tensor.Tensor{src})
 }
 
-// readFile appends a file to b. One of more than limit bytes, if that is not 0, is codec.ErrLimit; one that is
-// none of data, such as a pipe, is an error.
+// readFile appends the content of a file to b. A file of more than limit bytes
+// is codec.ErrLimit, unless limit is 0. Anything but a regular file is an
+// error.
 func readFile(b []byte, path string, limit int64) (_ []byte, err error) {
-	info, err := os.Stat(path) // before it is opened: a pipe would wait for a writer
+	info, err := os.Stat(path) // before it is opened, because a pipe would wait for a writer
 	if err != nil {
 		return b, err
 	}
@@ -239,19 +242,19 @@ func readFile(b []byte, path string, limit int64) (_ []byte, err error) {
 		return b, &fs.PathError{Op: "read", Path: path, Err: errors.New("not a regular file")}
 	}
 	if limit > 0 && info.Size() > limit {
-		return b, fmt.Errorf("%w: a file of %d bytes, the limit is %d", codec.ErrLimit, info.Size(), limit)
+		return b, fmt.Errorf("%w: a file of %d bytes: the limit is %d", codec.ErrLimit, info.Size(), limit)
 	}
 	f, err := os.Open(path)
 	if err != nil {
 		return b, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if n := int(info.Size()) + 1; cap(b)-len(b) < n { // 1 more, so that the end is seen without growing
+	if n := int(info.Size()) + 1; cap(b)-len(b) < n { // one more byte, to see the end of the file without growing
 		b = append(make([]byte, 0, len(b)+n), b...)
 	}
 	for {
 		if len(b) == cap(b) {
-			b = append(b, 0)[:len(b)] // the file grew since
+			b = append(b, 0)[:len(b)] // the file has grown
 		}
 		n, err := f.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
@@ -267,7 +270,8 @@ func readFile(b []byte, path string, limit int64) (_ []byte, err error) {
 	}
 }
 
-// below is a path of a list below its root. As by os.path.join, an absolute one is taken as it is.
+// below joins root and a path of a list. As in os.path.join, an absolute path
+// stays as it is.
 func below(root, path string) string {
 	if p := filepath.FromSlash(path); filepath.IsAbs(p) {
 		return p

@@ -10,29 +10,32 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// pngWriter writes PNG files of 8 bits. It is ours, and its compression that of a pinned module, so that
-// a pack has the same bytes with every version of Go.
+// pngWriter writes PNG files with 8 bits per sample. It does not use image/png,
+// and it compresses with a pinned module, so that a pack has the same bytes
+// with every version of Go.
 type pngWriter struct {
 	z     *zlib.Writer
 	level int
-	out   []byte // the file
+	out   []byte // the file so far
 	rows  [5][]byte
 }
 
-// Write takes compressed data, for zlib.
+// Write appends compressed data; zlib calls it.
 func (p *pngWriter) Write(b []byte) (int, error) {
 	p.out = append(p.out, b...)
 	return len(b), nil
 }
 
-// pngTypes are the colour types by channels: gray, gray and alpha, RGB, RGBA.
+// pngTypes maps the number of channels to the colour type: gray, gray and
+// alpha, RGB, RGBA.
 var pngTypes = [...]byte{1: 0, 2: 4, 3: 2, 4: 6}
 
-// encode appends a file of a dense uint8 HWC image to dst, compressed at level 1 to 9.
+// encode appends the PNG file of a dense uint8 HWC image to dst, compressed at
+// level 1 to 9.
 func (p *pngWriter) encode(dst []byte, t *tensor.Tensor, level int) ([]byte, error) {
 	h, w, ch := t.Height(), t.Width(), t.Channels()
 	if ch < 1 || ch > 4 || h < 1 || w < 1 || h > 1<<31-1 || w > 1<<31-1 {
-		return dst, fmt.Errorf("png: %v, want 1 to 4 channels, and pixels", t.Desc)
+		return dst, fmt.Errorf("png: %v: want 1 to 4 channels and at least one pixel", t.Desc)
 	}
 	p.out = append(dst, "\x89PNG\r\n\x1a\n"...)
 	at := p.begin("IHDR")
@@ -41,7 +44,7 @@ func (p *pngWriter) encode(dst []byte, t *tensor.Tensor, level int) ([]byte, err
 	p.out = append(p.out, 8, pngTypes[ch], 0, 0, 0)
 	p.end(at)
 
-	at = p.begin("IDAT") // one, however long: at most 2^31-1 bytes
+	at = p.begin("IDAT") // a single chunk of at most 2^31-1 bytes
 	if p.z == nil || p.level != level {
 		z, err := zlib.NewWriterLevel(p, level)
 		if err != nil {
@@ -71,7 +74,7 @@ func (p *pngWriter) encode(dst []byte, t *tensor.Tensor, level int) ([]byte, err
 		return dst, fmt.Errorf("png: %w", err)
 	}
 	if len(p.out)-at-8 > 1<<31-1 {
-		return dst, fmt.Errorf("png: %d bytes of compressed pixels, at most 2^31-1 can be written", len(p.out)-at-8)
+		return dst, fmt.Errorf("png: %d bytes of compressed pixels: want at most 2^31-1", len(p.out)-at-8)
 	}
 	p.end(at)
 	p.end(p.begin("IEND"))
@@ -80,19 +83,18 @@ func (p *pngWriter) encode(dst []byte, t *tensor.Tensor, level int) ([]byte, err
 	return out, nil
 }
 
-// filter is the row behind the filter that gives the least sum of magnitudes, as the
-// PNG specification advises (12.8). up is nil in the first row, where it counts as zeros.
+// filter returns the row after the filter with the least sum of magnitudes, as
+// section 12.8 of the PNG specification advises. up is nil for the first row
+// and then counts as zeros.
 func (p *pngWriter) filter(row, up []byte, ch int) []byte {
 	copy(p.rows[0][1:], row)
-	n := 3 // none, sub and up, of which the first row has two
+	n := 5
 	if up == nil {
-		n = 2
-	} else {
-		n = 5
+		n = 2 // none and sub
 	}
 	sub, ups, avg, paeth := p.rows[1][1:], p.rows[2][1:], p.rows[3][1:], p.rows[4][1:]
 	for i, v := range row {
-		a := 0 // to the left
+		a := 0 // the sample to the left
 		if i >= ch {
 			a = int(row[i-ch])
 		}
@@ -131,7 +133,8 @@ func (p *pngWriter) filter(row, up []byte, ch int) []byte {
 
 func abs(n int) int { return max(n, -n) }
 
-// begin begins a chunk, and end ends it: length before, checksum behind.
+// begin starts a chunk. end writes its length before it and its checksum after
+// it.
 func (p *pngWriter) begin(kind string) (at int) {
 	at = len(p.out)
 	p.out = append(append(p.out, 0, 0, 0, 0), kind...)

@@ -27,7 +27,7 @@ import (
 
 const testImages = "../testdata/images"
 
-// golden is what testdata/gen/im2rec.py made.
+// golden is the output of testdata/gen/im2rec.py.
 type golden struct {
 	Tree  []string
 	Lists []struct {
@@ -52,7 +52,7 @@ func readGolden(t *testing.T) (g golden) {
 	return g
 }
 
-// values are the numbers behind a flag, ok if it is there.
+// values returns the numbers after a flag, and whether the flag is present.
 func values(t *testing.T, args []string, flag string) (l []string, ok bool) {
 	i := slices.Index(args, flag)
 	if i < 0 {
@@ -135,7 +135,7 @@ func TestListsMore(t *testing.T) {
 	lists, _, _, err := Lists(root, o)
 	require.NoError(t, err)
 	require.Equal(t, want, text(lists[0].Items))
-	if os.Symlink(root, filepath.Join(root, "b", "up")) == nil { // a cycle, in which im2rec goes round
+	if os.Symlink(root, filepath.Join(root, "b", "up")) == nil { // a cycle; im2rec loops in it
 		require.NoError(t, os.Symlink("nowhere", filepath.Join(root, "x.jpg")))
 		require.NoError(t, os.Symlink(filepath.Join(root, "b", "d"), filepath.Join(root, "link")))
 		lists, _, _, err = Lists(root, o)
@@ -157,7 +157,7 @@ func TestListsMore(t *testing.T) {
 
 	for _, o := range []ListOptions{{Chunks: -1}, {TrainRatio: -1}, {TrainRatio: 0.5, TestRatio: 0.6}} {
 		_, _, _, err := Lists(root, o)
-		require.ErrorContains(t, err, "want 1 or more, and ratios of 0 to 1 together")
+		require.ErrorContains(t, err, "want at least 1 chunk, and ratios from 0 to 1 with a sum of at most 1")
 	}
 	_, _, _, err = Lists(filepath.Join(root, "none"), o)
 	require.ErrorIs(t, err, os.ErrNotExist)
@@ -169,7 +169,8 @@ func TestListsMore(t *testing.T) {
 	}
 }
 
-// otherwise says what im2rec packs of files that are decoded in another way here, or not at all.
+// otherwise describes what im2rec packs for files that we decode differently or
+// not at all.
 var otherwise = map[string]string{
 	"jpeg_cmyk": "OpenCV's own conversion of CMYK", "jpeg_ycck": "likewise", "jpeg_lossless_cmyk": "likewise",
 	"jpeg_exif_byte": "an orientation of another type than SHORT is none here", "jpeg_exif_rational": "likewise, in OpenCV",
@@ -180,11 +181,11 @@ var otherwise = map[string]string{
 	"png_rgb16":    "gray: OpenCV converts 16 bits", "png_rgba16": "likewise",
 }
 
-// TestPixels is that images are packed as im2rec packs them: heads and pixels.
+// TestPixels compares heads and pixels of packed images with im2rec's.
 func TestPixels(t *testing.T) {
 	equal, other := 0, 0
 	for _, c := range readGolden(t).Pixels {
-		p := &RecordIO{Root: testImages, Image: ImageOptions{Encoding: PNG, Quality: 1}, Skip: true, Jobs: 2}
+		p := &RecordIO{Root: testImages, Image: ImageOptions{Encoding: PNG, Quality: 1}, OnError: SkipOnError, Workers: 2}
 		_, p.PackLabels = values(t, c.Args, "--pack-label")
 		_, p.Image.CenterCrop = values(t, c.Args, "--center-crop")
 		p.Image.Resize = int(number(t, c.Args, "--resize", 0))
@@ -231,12 +232,12 @@ func TestPixels(t *testing.T) {
 	require.Equal(t, 36, other)
 }
 
-// pngColor is the layout of a PNG file.
+// pngColor returns the layout of a PNG file.
 func pngColor(b []byte) codec.Color {
 	return map[byte]codec.Color{0: codec.ToGray, 2: codec.ToRGB, 6: codec.ToRGBA}[b[25]]
 }
 
-// goldenItems is the list that im2rec.py makes of every so manyth name.
+// goldenItems returns the list that im2rec.py makes of every n-th name.
 func goldenItems(names []string, every int) (l []imagerecord.Item) {
 	for i := 0; i*every < len(names); i++ {
 		item := imagerecord.Item{Index: uint64(3 * i), Labels: []float32{float32(i % 7)}, Path: names[i*every]}
@@ -279,7 +280,7 @@ func TestPassThrough(t *testing.T) {
 		names = append(names, e.Name())
 	}
 	for _, c := range readGolden(t).PassThrough {
-		p := &RecordIO{Root: testImages, Image: ImageOptions{Encoding: PassThrough}, Jobs: 3}
+		p := &RecordIO{Root: testImages, Image: ImageOptions{Encoding: PassThrough}, Workers: 3}
 		_, p.PackLabels = values(t, c.Args, "--pack-label")
 		name := filepath.Join(t.TempDir(), "x")
 		p.Outputs = []RecordIOOutput{{Name: name, Items: goldenItems(names, 9)}}
@@ -294,7 +295,7 @@ func TestPassThrough(t *testing.T) {
 	}
 }
 
-// drawn is an image of edges, slopes and noise.
+// drawn returns an image of edges, slopes and noise.
 func drawn(t testing.TB, h, w, channels int) *tensor.Tensor {
 	m, err := tensor.New(tensor.Image(tensor.Uint8, tensor.HWC, h, w, channels))
 	require.NoError(t, err)
@@ -307,7 +308,8 @@ func drawn(t testing.TB, h, w, channels int) *tensor.Tensor {
 	return m
 }
 
-// TestPNG: std's decoder reads what is written, and the bytes are the same everywhere.
+// TestPNG checks that image/png reads the files, and that their bytes are the
+// same on every platform.
 func TestPNG(t *testing.T) {
 	all := sha256.New()
 	var p pngWriter

@@ -13,23 +13,20 @@ import (
 	"github.com/infer-prep/infer-prep/internal/filelock"
 )
 
-// ErrOther is the error of a pack that would go on with the work of another one.
-var ErrOther = errors.New("an unfinished pack with other parameters or items")
-
-// castagnoli is the polynomial of all checksums here.
+// castagnoli is the polynomial of all checksums of this package.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// journal is the file in which a pack notes how far it is, so that it can go on after it was
-// killed. It is text: a line with the digest of what is packed and how, then a line for each state S, as
-// JSON behind the CRC-32C of it. A line that was not written to its end does not
-// count, and neither does what follows it.
+// journal is the file in which a pack records its progress, so that it can
+// resume after a kill. It is text: one line with the digest of input and
+// options, then one line per state S, as JSON after its CRC-32C. An incomplete
+// line and everything after it are ignored.
 type journal[S any] struct {
 	f *os.File
 }
 
-// openJournal opens or makes a journal, and gives the states that it has, oldest
-// first. It is ErrOther if the digest is not this one, and filelock.ErrLocked if
-// another process is at work.
+// openJournal opens or creates a journal and returns its states, oldest first.
+// It returns ErrOther if the digest differs, and filelock.ErrLocked if another
+// process is packing.
 func openJournal[S any](path, digest string) (j *journal[S], states []S, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -43,7 +40,7 @@ func openJournal[S any](path, digest string) (j *journal[S], states []S, err err
 	if err := filelock.TryLock(f); err != nil {
 		return nil, nil, err
 	}
-	if now, err := os.Stat(path); err != nil || !sameFile(f, now) { // another one finished in between
+	if now, err := os.Stat(path); err != nil || !sameFile(f, now) { // another process finished in between
 		return nil, nil, errors.Join(filelock.ErrLocked, err)
 	}
 	b, err := io.ReadAll(f)
@@ -88,7 +85,8 @@ func sameFile(f *os.File, i fs.FileInfo) bool {
 	return err == nil && os.SameFile(i, j)
 }
 
-// checked is a line without its checksum; ok if that is right.
+// checked returns a line without its checksum, and whether the checksum is
+// correct.
 func checked(line []byte) (text []byte, ok bool) {
 	if len(line) < 9 || line[8] != ' ' {
 		return nil, false
@@ -102,7 +100,7 @@ func (j *journal[S]) write(text []byte) error {
 	return err
 }
 
-// note adds a state. It is on the disk when note returns nil.
+// note appends a state. The state is on disk when note returns nil.
 func (j *journal[S]) note(s S) error {
 	b, err := json.Marshal(s)
 	if err == nil {
@@ -111,15 +109,15 @@ func (j *journal[S]) note(s S) error {
 	return errors.Join(err, j.f.Sync())
 }
 
-// close leaves the journal for the next time.
+// close closes the journal and keeps it for the next run.
 func (j *journal[S]) close() error { return j.f.Close() }
 
-// remove ends a pack that is finished.
+// remove removes the journal of a finished pack.
 func (j *journal[S]) remove() error {
 	return removeOpen(j.f)
 }
 
-// removeOpen removes and closes a file; some systems want the reverse order.
+// removeOpen removes and closes a file; some systems require the reverse order.
 func removeOpen(f *os.File) error {
 	err := os.Remove(f.Name())
 	cerr := f.Close()
@@ -129,16 +127,17 @@ func removeOpen(f *os.File) error {
 	return errors.Join(err, cerr)
 }
 
-// dropJournal removes the journal of another pack, if there is one and no process is at work with it.
+// dropJournal removes the journal of another pack, if it exists and no process
+// uses it.
 func dropJournal(path string) error { return lockJournal(path, removeOpen) }
 
-// emptyJournal forgets an unfinished pack likewise. The file stays, so that its shards are still
-// known for what they are.
+// emptyJournal empties the journal of an unfinished pack under the same
+// conditions. The file stays, so that the pack's shards are still recognised.
 func emptyJournal(path string) error {
 	return lockJournal(path, func(f *os.File) error { return errors.Join(f.Truncate(0), f.Close()) })
 }
 
-// lockJournal does something with a journal, and closes it.
+// lockJournal locks a journal and calls do, which closes it.
 func lockJournal(path string, do func(*os.File) error) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -24,60 +24,66 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// The fields that pack_data writes.
+// The names of the fields that pack_data writes.
 const (
 	matrixField = "mat.npy"
 	textField   = "label.txt"
 )
 
-// KaldiFile is a script, or a file with a line of text for each key, and the field that it
-// is for.
+// KaldiFile is a script, or a file with a line of text per key, and the name of
+// its field.
 type KaldiFile struct{ Field, File string }
 
-// ParseKaldiFile reads FIELD=FILE, or FILE for the field of that default. What has a slash is
-// no field.
+// ParseKaldiFile parses FIELD=FILE, or FILE with the given default field. Text
+// with a slash before the = is part of the file.
 func ParseKaldiFile(s, field string) (KaldiFile, error) {
 	if a, b, ok := strings.Cut(s, "="); ok && !strings.ContainsAny(a, `/\`) {
 		field, s = a, b
 	}
 	if s == "" {
-		return KaldiFile{}, fmt.Errorf("pack: %q, want FILE or FIELD=FILE", s)
+		return KaldiFile{}, fmt.Errorf("pack: %q: want FILE or FIELD=FILE", s)
 	}
 	if key, ext, ok := webdataset.KeyExt("k." + field); !ok || key != "k" || ext != field || field == "" || strings.ContainsFunc(field, func(c rune) bool { return c <= ' ' || c == 0x7f }) {
-		return KaldiFile{}, fmt.Errorf("pack: field %q, want a name in lower case, such as %s", field, matrixField)
+		return KaldiFile{}, fmt.Errorf("pack: field %q: want a name in lower case, for example %s", field, matrixField)
 	}
 	return KaldiFile{field, s}, nil
 }
 
-// ParseScript is ParseKaldiFile for a script, whose field is mat.npy unless it is said.
+// ParseScript is ParseKaldiFile for a script. The default field is mat.npy.
 func ParseScript(s string) (KaldiFile, error) { return ParseKaldiFile(s, matrixField) }
 
-// ParseLabels is ParseKaldiFile for labels, whose field is label.txt unless it is said.
+// ParseLabels is ParseKaldiFile for labels. The default field is label.txt.
 func ParseLabels(s string) (KaldiFile, error) { return ParseKaldiFile(s, textField) }
 
-// KaldiOptions say what KaldiSamples has.
+// KaldiOptions names the input of KaldiSamples.
 type KaldiOptions struct {
-	// Scripts are what the samples have, in the order of the first field's. Several of one field are
-	// taken as one, one after another. A field that is called npy, or something.npy, is an array in NumPy's format: the
-	// matrix or vector, in float32 whatever it is stored as, or the vector of int32. Of any other
-	// field the bytes are kept: those of the object in an archive, or those of the file where the script names a file alone.
+	// Scripts lists the fields of the samples; the first field determines their
+	// order. Several scripts of one field are concatenated. A field named npy
+	// or *.npy becomes an array in NumPy's format: a matrix or vector as
+	// float32, or a vector of int32. Any other field keeps the bytes: of the
+	// object in an archive, or of the file if the script names a file without
+	// an offset.
 	Scripts []KaldiFile
-	// Labels are lines of a key and a text, which is kept as it is but for blanks at its ends.
+	// Labels lists files with a key and a text per line. Surrounding blanks of
+	// the text are removed.
 	Labels []KaldiFile
-	// Segments, if it is not empty, is a file with lines
+	// Segments, if not empty, is a file with lines
 	//
 	//	KEY RECORDING FROM TO [CHANNEL]
 	//
-	// The scripts of the field wav then are of recordings, and the samples have the parts of them,
-	// FROM to TO in seconds; TO -1 is their end. Reference: Kaldi's extract-segments, with its rules for what is too short or too long.
+	// The scripts of field wav then list recordings, and the samples are parts
+	// of them, from FROM to TO in seconds; TO -1 means the end. Reference:
+	// Kaldi's extract-segments, with its rules for segments that are too short
+	// or too long.
 	Segments string
-	// Lengths, if it is not empty, is a file with lines of a key and a number, such as utt2num_frames
-	// or utt2dur. Otherwise the length is that of the first field: rows of a matrix, elements of a
-	// vector, samples of a wave.
+	// Lengths, if not empty, is a file with a key and a number per line, for
+	// example utt2num_frames or utt2dur. Default: the length of the first
+	// field, which is the number of rows of a matrix, elements of a vector or
+	// samples of a wave.
 	Lengths string
 }
 
-// object is where a field of a sample is.
+// object locates a field of a sample.
 type object struct {
 	script *kaldi.Script
 	entry  int
@@ -86,41 +92,43 @@ type object struct {
 
 type segment struct {
 	recording string
-	from, to  float64 // seconds; to -1: the end
-	channel   int     // -1: the only one
+	from, to  float64 // seconds; to is -1 for the end
+	channel   int     // -1: the only channel
 }
 
-// waveField is the one that Segments cuts.
+// waveField is the field that Segments divides.
 const waveField = "wav"
 
-// KaldiSamples are samples of Kaldi's archives and waves with labels, as the function pack_data of CAT (thu-spmi, version 2) packs
-// them, and, with the fields wav and txt, wenet's make_shard_list.py.
+// KaldiSamples returns samples of Kaldi's archives and waves with labels, as
+// the function pack_data of CAT (thu-spmi, version 2) packs them. With the
+// fields wav and txt they are those of wenet's make_shard_list.py.
 //
-// Every sample has all fields; keys that some of the files lack are bad, and so are keys that come
-// twice, and keys with a dot or what else webdataset would read as another key. A script's commands are a kaldi.PipeError.
+// Every sample has all fields. A key that some files lack, a duplicate key, and
+// a key that webdataset would read as another key, such as one with a dot, are
+// invalid. A command in a script is a kaldi.PipeError.
 func KaldiSamples(ctx context.Context, o KaldiOptions) (*Samples, error) {
 	if len(o.Scripts) == 0 {
-		return nil, errors.New("pack: no script, want at least one")
+		return nil, errors.New("pack: no script: want at least one")
 	}
-	k := &kaldiSamples{h: sha256.New(), objects: map[string]map[string]object{}, texts: map[string]map[string]string{}, stated: map[string]bool{}}
+	k := &kaldiSamples{h: sha256.New(), objects: map[string]map[string]object{}, texts: map[string]map[string]string{}, noted: map[string]bool{}}
 	s := &Samples{}
 	if err := k.load(ctx, s, o); err != nil {
 		return nil, errors.Join(err, k.closeScripts())
 	}
 	s.read, s.close = k.read(s), k.closeScripts
 	s.length = func(ctx context.Context, i int) (float64, error) { return k.length(ctx, s.keys[i]) }
-	s.about = k.h.Sum(nil)
+	s.digest = k.h.Sum(nil)
 	return s, nil
 }
 
 type kaldiSamples struct {
 	scripts []*kaldi.Script
-	fields  []string                     // of objects, in order
-	labels  []string                     // fields of texts, in order
+	fields  []string                     // names of the fields of objects, in order
+	labels  []string                     // names of the fields of texts, in order
 	objects map[string]map[string]object // by field and key
 	texts   map[string]map[string]string // by field and key
-	lengths map[string]float64           // nil: measured
-	stated  map[string]bool              // files that h has
+	lengths map[string]float64           // nil: lengths are measured
+	noted   map[string]bool              // files whose size and time h covers
 	h       hash.Hash
 }
 
@@ -134,22 +142,23 @@ func (k *kaldiSamples) closeScripts() error {
 
 func isArray(field string) bool { return field == "npy" || strings.HasSuffix(field, ".npy") }
 
-// state notes what a file is like, so that a pack does not go on with others.
-func (k *kaldiSamples) state(name string) {
-	if k.stated[name] {
+// note adds size and time of a file to the digest, so that a pack resumes only
+// with unchanged files.
+func (k *kaldiSamples) note(name string) {
+	if k.noted[name] {
 		return
 	}
-	k.stated[name] = true
+	k.noted[name] = true
 	if i, err := os.Stat(name); err == nil {
 		sourceFile{name, i.Size(), i.ModTime().UnixNano()}.note(k.h)
 	}
 }
 
 func (k *kaldiSamples) load(ctx context.Context, s *Samples, o KaldiOptions) error {
-	var order []string // keys of the first field
+	var order []string // the keys of the first field
 	for _, f := range o.Scripts {
 		fmt.Fprintf(k.h, "script %q\n", f)
-		k.state(f.File)
+		k.note(f.File)
 		options := kaldi.Options{}
 		if isArray(f.Field) {
 			options.DType = tensor.Float32
@@ -157,7 +166,7 @@ func (k *kaldiSamples) load(ctx context.Context, s *Samples, o KaldiOptions) err
 		script, err := kaldi.OpenScript(ctx, store.Local, f.File, options)
 		var pipe *kaldi.PipeError
 		if errors.As(err, &pipe) {
-			return fmt.Errorf("pack: %s: line %d: %q is %w: %q; run it first and name what it wrote", pipe.File, pipe.Line, pipe.Key, kaldi.ErrPipe, pipe.Command)
+			return fmt.Errorf("pack: %s: line %d: %q is %w: %q; run it first and name its output", pipe.File, pipe.Line, pipe.Key, kaldi.ErrPipe, pipe.Command)
 		}
 		if err != nil {
 			return err
@@ -172,9 +181,9 @@ func (k *kaldiSamples) load(ctx context.Context, s *Samples, o KaldiOptions) err
 				return ctx.Err()
 			}
 			e := script.Entry(i)
-			k.state(e.Path)
+			k.note(e.Path)
 			if _, twice := k.objects[f.Field][e.Key]; twice {
-				s.Bad = append(s.Bad, fmt.Errorf("pack: %w: %s: line %d: %q came before", ErrSample, f.File, e.Number, e.Key))
+				s.Invalid = append(s.Invalid, fmt.Errorf("pack: %w: %s: line %d: duplicate key %q", ErrSample, f.File, e.Number, e.Key))
 				continue
 			}
 			k.objects[f.Field][e.Key] = object{script: script, entry: i}
@@ -195,7 +204,7 @@ func (k *kaldiSamples) load(ctx context.Context, s *Samples, o KaldiOptions) err
 	for _, f := range o.Labels {
 		fmt.Fprintf(k.h, "labels %q\n", f)
 		if k.objects[f.Field] != nil {
-			return fmt.Errorf("pack: field %s is both a script's and a label's", f.Field)
+			return fmt.Errorf("pack: field %s: named by both a script and a label", f.Field)
 		}
 		if k.texts[f.Field] == nil {
 			k.labels = append(k.labels, f.Field)
@@ -203,7 +212,7 @@ func (k *kaldiSamples) load(ctx context.Context, s *Samples, o KaldiOptions) err
 		}
 		if err := k.lines(f.File, func(key, text string) error {
 			if other, twice := k.texts[f.Field][key]; twice && other != text {
-				return fmt.Errorf("%q has another text before", key)
+				return fmt.Errorf("duplicate key %q with another text", key)
 			}
 			k.texts[f.Field][key] = text
 			return nil
@@ -217,10 +226,10 @@ func (k *kaldiSamples) load(ctx context.Context, s *Samples, o KaldiOptions) err
 		if err := k.lines(o.Lengths, func(key, text string) error {
 			l, err := strconv.ParseFloat(text, 64)
 			if err != nil || !(l >= 0) || math.IsInf(l, 0) {
-				return fmt.Errorf("length %q of %q, want a number", text, key)
+				return fmt.Errorf("length %q of %q: want a number of at least 0", text, key)
 			}
 			if other, twice := k.lengths[key]; twice && other != l {
-				return fmt.Errorf("%q has another length before", key)
+				return fmt.Errorf("duplicate key %q with another length", key)
 			}
 			k.lengths[key] = l
 			return nil
@@ -232,7 +241,7 @@ func (k *kaldiSamples) load(ctx context.Context, s *Samples, o KaldiOptions) err
 	return nil
 }
 
-// join finds the keys that have everything. What others lack is bad.
+// join selects the keys that have all fields. Other keys are invalid.
 func (k *kaldiSamples) join(s *Samples, order []string) {
 	taken := map[string]bool{}
 	for _, key := range order {
@@ -256,20 +265,20 @@ func (k *kaldiSamples) join(s *Samples, order []string) {
 		name := key + "." + k.fields[0]
 		switch got, ext, ok := webdataset.KeyExt(name); {
 		case lacks != nil:
-			s.Bad = append(s.Bad, fmt.Errorf("pack: %w: %q has no %s", ErrSample, key, strings.Join(lacks, ", no ")))
+			s.Invalid = append(s.Invalid, fmt.Errorf("pack: %w: %q has no %s", ErrSample, key, strings.Join(lacks, ", no ")))
 		case !ok:
-			s.Bad = append(s.Bad, fmt.Errorf("pack: %w: webdataset does not read the key %q", ErrSample, key))
+			s.Invalid = append(s.Invalid, fmt.Errorf("pack: %w: key %q: webdataset cannot read it", ErrSample, key))
 		case got != key:
-			s.Bad = append(s.Bad, fmt.Errorf("pack: %w: webdataset would read the key %q as %q, and field %q", ErrSample, key, got, ext))
+			s.Invalid = append(s.Invalid, fmt.Errorf("pack: %w: key %q: webdataset would read it as key %q and field %q", ErrSample, key, got, ext))
 		default:
 			s.keys = append(s.keys, key)
 		}
 	}
-	// Of the other files' keys every one that the first has not, once.
+	// Report every key of the other files that the first field lacks once.
 	more := func(field, key string) {
 		if !taken[key] {
 			taken[key] = true
-			s.Bad = append(s.Bad, fmt.Errorf("pack: %w: %q has a %s, and no %s", ErrSample, key, field, k.fields[0]))
+			s.Invalid = append(s.Invalid, fmt.Errorf("pack: %w: %q has a %s but no %s", ErrSample, key, field, k.fields[0]))
 		}
 	}
 	for _, f := range k.fields[1:] {
@@ -284,9 +293,9 @@ func (k *kaldiSamples) join(s *Samples, order []string) {
 	}
 }
 
-// lines reads a file of keys and texts.
+// lines calls line for each line of a file of keys and texts.
 func (k *kaldiSamples) lines(name string, line func(key, text string) error) error {
-	k.state(name)
+	k.note(name)
 	f, err := os.Open(name)
 	if err != nil {
 		return fmt.Errorf("pack: %w", err)
@@ -294,7 +303,8 @@ func (k *kaldiSamples) lines(name string, line func(key, text string) error) err
 	return errors.Join(readLines(name, f, line), f.Close())
 }
 
-// readLines reads keys and texts, divided by blanks as Python's str.split divides; empty lines are passed over.
+// readLines calls line with key and text of each line, separated by blanks as
+// Python's str.split does. It ignores empty lines.
 func readLines(name string, r io.Reader, line func(key, text string) error) error {
 	const maxLine = 16 << 20
 	in := bufio.NewScanner(r)
@@ -308,7 +318,7 @@ func readLines(name string, r io.Reader, line func(key, text string) error) erro
 		}
 		var err error
 		if i := strings.IndexFunc(text, blank); !utf8.ValidString(text) {
-			err = errors.New("no UTF-8 text")
+			err = errors.New("want UTF-8 text")
 		} else if i < 0 {
 			err = line(text, "")
 		} else {
@@ -324,15 +334,16 @@ func readLines(name string, r io.Reader, line func(key, text string) error) erro
 	return nil
 }
 
-// blank is what Python's str.isspace says.
+// blank reports whether Python's str.isspace holds.
 func blank(c rune) bool { return unicode.IsSpace(c) || 0x1c <= c && c <= 0x1f }
 
-// segments puts the parts of recordings into the place of these.
+// segments replaces recordings by their parts and returns the order of the
+// parts.
 func (k *kaldiSamples) segments(s *Samples, name string) (order []string, err error) {
 	fmt.Fprintf(k.h, "segments %q\n", name)
 	recordings := k.objects[waveField]
 	if recordings == nil {
-		return nil, fmt.Errorf("pack: %s: segments of the field %s, want a script for it", name, waveField)
+		return nil, fmt.Errorf("pack: %s: segments need a script of field %s", name, waveField)
 	}
 	parts := map[string]object{}
 	k.objects[waveField] = parts
@@ -343,11 +354,11 @@ func (k *kaldiSamples) segments(s *Samples, name string) (order []string, err er
 		}
 		r, ok := recordings[c.recording]
 		if _, twice := parts[key]; twice {
-			s.Bad = append(s.Bad, fmt.Errorf("pack: %w: %s: %q came before", ErrSample, name, key))
+			s.Invalid = append(s.Invalid, fmt.Errorf("pack: %w: %s: duplicate key %q", ErrSample, name, key))
 			return nil
 		}
 		if !ok {
-			s.Bad = append(s.Bad, fmt.Errorf("pack: %w: %s: %q is of recording %q, which is not there", ErrSample, name, key, c.recording))
+			s.Invalid = append(s.Invalid, fmt.Errorf("pack: %w: %s: %q: unknown recording %q", ErrSample, name, key, c.recording))
 			return nil
 		}
 		r.cut = c
@@ -358,11 +369,11 @@ func (k *kaldiSamples) segments(s *Samples, name string) (order []string, err er
 	return order, err
 }
 
-// parseSegment reads a segment's line behind its key.
+// parseSegment parses the line of a segment after its key.
 func parseSegment(text string) (*segment, error) {
 	f := strings.Fields(text)
 	if len(f) != 3 && len(f) != 4 {
-		return nil, fmt.Errorf("%d fields, want a key, a recording, two times and perhaps a channel", len(f)+1)
+		return nil, fmt.Errorf("%d fields: want a key, a recording, two times and an optional channel", len(f)+1)
 	}
 	c := &segment{recording: f[0], channel: -1}
 	var errs [3]error
@@ -373,10 +384,10 @@ func parseSegment(text string) (*segment, error) {
 		n, errs[2] = strconv.ParseUint(f[3], 10, 31)
 		c.channel = int(n)
 	}
-	// Times are bounded so that a sample's number, at any rate, is an int64.
+	// The bound keeps the number of a sample within int64 at any rate.
 	const most = 1e9
 	if err := errors.Join(errs[:]...); err != nil || !(c.from >= 0 && c.from <= most) || !(c.to == -1 || c.to > c.from && c.to <= most) {
-		return nil, fmt.Errorf("the segment %q of %s, want two times, one after the other or -1, and perhaps a channel", text, c.recording)
+		return nil, fmt.Errorf("segment %q of %s: want two increasing times, or -1 as the second, and an optional channel", text, c.recording)
 	}
 	return c, nil
 }
@@ -410,7 +421,7 @@ func (o object) bytes(ctx context.Context, field string) ([]byte, error) {
 			return nil, err
 		}
 		if t.DType != tensor.Float32 && t.DType != tensor.Int32 {
-			return nil, fmt.Errorf("pack: %w: %q in %s is a wave, which is no field %s; want %s", ErrSample, e.Key, e.Path, field, waveField)
+			return nil, fmt.Errorf("pack: %w: %q in %s: a wave in field %s: want field %s", ErrSample, e.Key, e.Path, field, waveField)
 		}
 		var b bytes.Buffer
 		if err := tensor.WriteNPY(&b, t); err != nil {
@@ -423,7 +434,8 @@ func (o object) bytes(ctx context.Context, field string) ([]byte, error) {
 	return o.script.Raw(ctx, o.entry)
 }
 
-// span is the part's samples, as Kaldi's extract-segments finds them.
+// span returns the samples of the part, as Kaldi's extract-segments computes
+// them.
 func (o object) span(ctx context.Context) (h kaldi.Header, from, to int, err error) {
 	h, err = o.script.Header(ctx, o.entry)
 	if err != nil {
@@ -431,12 +443,13 @@ func (o object) span(ctx context.Context) (h kaldi.Header, from, to int, err err
 	}
 	c, e := o.cut, o.script.Entry(o.entry)
 	fail := func(format string, args ...any) (kaldi.Header, int, int, error) {
-		return h, 0, 0, fmt.Errorf("pack: %w: the segment from %v s to %v s of recording %q: %s", ErrSample, c.from, c.to, e.Key, fmt.Sprintf(format, args...))
+		return h, 0, 0, fmt.Errorf("pack: %w: segment from %v s to %v s of recording %q: %s", ErrSample, c.from, c.to, e.Key, fmt.Sprintf(format, args...))
 	}
 	if h.Type != kaldi.Wave {
-		return fail("it is a %v, want a wave", h.Type)
+		return fail("%v: want a wave", h.Type)
 	}
-	// The least and the most that the segment may be out by, in seconds.
+	// The shortest segment, and how far it may reach beyond the end, in
+	// seconds.
 	const (
 		least     = float32(0.1)
 		overshoot = float32(0.5)
@@ -449,23 +462,23 @@ func (o object) span(ctx context.Context) (h kaldi.Header, from, to int, err err
 	}
 	switch {
 	case start >= float64(n):
-		return fail("it has %d samples, %d a second", n, h.Rate)
+		return fail("starts after the %d samples at %d Hz", n, h.Rate)
 	case end > float64(n) && end >= float64(n+int(overshoot*rate)):
-		return fail("it has %d samples, %d a second; %v s beyond its end are too many", n, h.Rate, overshoot)
+		return fail("ends more than %v s after the %d samples at %d Hz", overshoot, n, h.Rate)
 	}
 	from, to = int(start), int(min(end, float64(n)))
 	switch {
 	case to <= from+int(least*rate):
-		return fail("%d samples, %d a second, want more than %v s", to-from, h.Rate, least)
+		return fail("%d samples at %d Hz: want more than %v s", to-from, h.Rate, least)
 	case c.channel >= channels:
 		return fail("channel %d of %d", c.channel, channels)
 	case c.channel < 0 && channels > 1:
-		return fail("it has %d channels, the segment names none", channels)
+		return fail("%d channels: the segment must name one", channels)
 	}
 	return h, from, to, nil
 }
 
-// part is the segment as a file.
+// part returns the segment as a wave file.
 func (o object) part(ctx context.Context) ([]byte, error) {
 	h, from, to, err := o.span(ctx)
 	if err != nil {
@@ -489,7 +502,7 @@ func (o object) part(ctx context.Context) ([]byte, error) {
 	return b.Bytes()[len(key)+1:], nil
 }
 
-// length is that of a sample for Groups.
+// length returns the length of a sample for Groups.
 func (k *kaldiSamples) length(ctx context.Context, key string) (float64, error) {
 	if k.lengths != nil {
 		return k.lengths[key], nil

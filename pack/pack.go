@@ -1,31 +1,59 @@
-// Package pack writes record files from images and other files, in parallel and in
-// order: the same bytes whatever the number of workers, and after a kill the next run
-// goes on where the last one was.
+// Package pack packs images and other files into record files: RecordIO files
+// as MXNet's im2rec writes them, and tar shards as webdataset reads them.
 //
-// Lists finds the images of a folder and divides them among lists, as MXNet's im2rec does; RecordIO packs
-// lists into record files with their indices:
+// Packing is parallel and deterministic: the bytes of the output depend on the
+// input and the options alone, not on the number of workers. A pack that was
+// killed resumes when it is run again, and its output is that of an undisturbed
+// run.
+//
+// [Lists] finds the images of a folder and divides them among lists. [RecordIO]
+// packs lists into record files with their indexes:
 //
 //	lists, _, _, err := pack.Lists("photos", pack.ListOptions{Recursive: true, Seed: 100, TrainRatio: 1})
 //	…
-//	p := &pack.RecordIO{Root: "photos", Image: pack.ImageOptions{Resize: 256}, Skip: true}
+//	p := &pack.RecordIO{Root: "photos", Image: pack.ImageOptions{Resize: 256}, OnError: pack.SkipOnError}
 //	for _, l := range lists {
 //		p.Outputs = append(p.Outputs, pack.RecordIOOutput{Name: "data/photos" + l.Suffix, Items: l.Items})
 //	}
-//	stats, err := p.Run(ctx)
+//	report, err := p.Run(ctx)
 //
-// What is written is called NAME.part until all of it is there, and a journal notes how much of it is sound, with
-// checksums.
-//
-// Shards packs samples into tar files, as webdataset reads them: the files of a folder, images with labels, or
-// Kaldi's features and waves with labels, in groups of like length:
+// [Shards] packs [Samples] into tar files. Samples are the files of a folder,
+// images with labels, or Kaldi's features and waves with labels, in groups of
+// similar length:
 //
 //	s, err := pack.KaldiSamples(ctx, pack.KaldiOptions{
 //		Scripts: []pack.KaldiFile{{Field: "mat.npy", File: "feats.scp"}},
 //		Labels:  []pack.KaldiFile{{Field: "label.txt", File: "text"}},
 //	})
 //	…
-//	report, err := pack.Shards(ctx, s, "data", pack.ShardOptions{Groups: []pack.Group{{From: 10, To: 500}, {From: 500, To: 800}}})
+//	p := &pack.Shards{Samples: s, Dir: "data", Groups: []pack.Group{{From: 10, To: 500}, {From: 500, To: 800}}}
+//	report, err := p.Run(ctx)
 //
-// A shard is there under its name when it is whole, and a journal notes each. The formats of images that are read are those that the program links: import codec/all, or
-// only the ones needed.
+// Unfinished files have temporary names, and a checksummed journal records how
+// much of them is complete. The program links the image formats it needs:
+// import codec/all, or single formats.
 package pack
+
+import "errors"
+
+// ErrorPolicy says what happens to an image or sample that cannot be packed.
+type ErrorPolicy uint8
+
+const (
+	// FailOnError ends the pack with the error. This is the default.
+	FailOnError ErrorPolicy = iota
+	// SkipOnError leaves the image or sample out and counts it.
+	SkipOnError
+)
+
+var (
+	// ErrExists reports that an output file exists and Force is not set.
+	ErrExists = errors.New("exists already")
+	// ErrOther reports an unfinished pack of other options or input at the same
+	// place.
+	ErrOther = errors.New("an unfinished pack with other parameters or items")
+	// ErrChanged reports that the files of an unfinished pack were changed.
+	ErrChanged = errors.New("the unfinished pack's files were changed")
+	// ErrSample reports an invalid sample.
+	ErrSample = errors.New("invalid sample")
+)

@@ -30,7 +30,7 @@ func TestJournal(t *testing.T) {
 
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)
-	for n := range len(whole) + 1 { // every truncation has a beginning of the states
+	for n := range len(whole) + 1 { // every truncation keeps the leading states
 		require.NoError(t, os.WriteFile(path, whole[:n], 0o644))
 		j, states, err := openJournal[state](path, "abc")
 		require.NoError(t, err)
@@ -42,7 +42,7 @@ func TestJournal(t *testing.T) {
 		require.Equal(t, append(states, state{9, 9}), again)
 		require.NoError(t, j.close())
 	}
-	for i := range whole { // and so has every damage
+	for i := range whole { // and so does every damage
 		b := append([]byte{}, whole...)
 		b[i] ^= 4
 		require.NoError(t, os.WriteFile(path, b, 0o644))

@@ -22,59 +22,69 @@ import (
 	"github.com/infer-prep/infer-prep/records"
 )
 
-// ErrExists is the error of a pack whose files are there already.
-var ErrExists = errors.New("exists already")
-
-// RecordIO packs images into RecordIO files, as MXNet's im2rec does: a file NAME.rec of image records
-// with its index NAME.idx for each list. Pixels are those that im2rec packs (decoded and resized as OpenCV does);
-// bytes are im2rec's with PassThrough, and else those of another encoder.
+// RecordIO packs images into RecordIO files, as MXNet's im2rec does. Each list
+// becomes a file NAME.rec of image records with its index NAME.idx. Pixels are
+// im2rec's: decoded and resized as OpenCV does. Bytes are im2rec's with
+// PassThrough; otherwise the encoder differs.
 //
-// Pixels differ from im2rec's, in JPEG and PNG files: of CMYK, by at most 2, since OpenCV converts it by itself; of 16-bit
-// colour that becomes gray, by 1; in their orientation, where that stands in XMP alone, or in EXIF in an unusual way. Files of
-// the other formats are decoded as package codec says, which for some GIF, TIFF and BMP files is not OpenCV's way.
+// Pixels of JPEG and PNG files differ from im2rec's in these cases: CMYK, by at
+// most 2, because OpenCV has a conversion of its own; 16-bit colour that
+// becomes gray, by 1; orientation that is in XMP only, or unusual in EXIF.
+// Other formats are decoded as package codec does, which for some GIF, TIFF and
+// BMP files is not OpenCV's way.
 //
-// The bytes depend on the images and the parameters alone: not on Jobs, the platform, or how often the
-// pack was killed. Files are written as NAME.rec.part and so on, which are renamed when the list is done. What is done
-// is noted in a journal, Journal. A pack that finds one goes on after the last state that is
-// in the files, by their checksums; it is ErrOther if that journal is of other parameters, lists or
-// folder. Images that changed in between are not noticed.
+// The bytes depend on the images and the options alone: not on Workers, the
+// platform, or the number of interruptions. Files are written as NAME.rec.part
+// and so on, and renamed when their list is complete. A journal records the
+// progress. A pack that finds a journal resumes after the last recorded state
+// whose checksums match the files. It returns ErrOther if the journal belongs
+// to other options, lists or root. It does not notice images that changed in
+// between.
+//
+// A RecordIO must not be changed while Run is running.
 //
 // Reference: MXNet 1.9.1, tools/im2rec.py, with OpenCV 5.0.0.93.
 type RecordIO struct {
-	Root    string // the folder that the lists' paths are in
+	Root    string // the folder that the paths of the lists are relative to
 	Outputs []RecordIOOutput
-	Journal string // default: NAME.rec.pack of the first output
+	Journal string // the journal's path; default: NAME.rec.pack of the first output
 	Image   ImageOptions
-	// PackLabels packs all labels of an item that has several, and not the first alone.
+	// PackLabels packs all labels of an item. Default: only the first.
 	PackLabels bool
-	Sums       bool // write NAME.rec.sums too, as recordio.ReadSums reads them
-	Jobs       int  // workers; default: GOMAXPROCS
-	// Skip leaves images out that cannot be packed, and else they end the pack. Bad is told of each, in
-	// order, from the goroutine that called Run; a pack that goes on does not tell again.
-	Skip bool
-	Bad  func(*ItemError)
-	// Force writes over files that are there already. Restart begins anew, whatever another pack left.
+	Sums       bool // also write NAME.rec.sums, which recordio.ReadSums reads
+	Workers    int  // number of goroutines; default: GOMAXPROCS
+	// OnError says what happens to an image that cannot be packed. Default:
+	// FailOnError, with an *ItemError.
+	OnError ErrorPolicy
+	// OnSkip, if not nil, is called for every skipped image, in order, by the
+	// goroutine that called Run. A resumed pack does not report an image again.
+	OnSkip func(*ItemError)
+	// Force replaces existing files. Restart discards an unfinished pack.
 	Force, Restart bool
-	// Progress is told how many items are done, of all lists.
-	Progress func(done int)
+	// Progress, if not nil, is called with the number of finished items and the
+	// number of items of all lists, by the goroutine that called Run.
+	Progress func(done, total int)
 
-	// For tests: other values than noteItems and partBuffer, and what is called where a process may die.
+	// For tests: values in place of noteItems and partBuffer, and a function
+	// that is called wherever a process may die.
 	noteItems, buffer int
 	test              func(point string) error
+
+	total int // items of all outputs
 }
 
-// RecordIOOutput is a list that is packed into one file.
+// RecordIOOutput is a list that becomes one record file.
 type RecordIOOutput struct {
 	Name  string // the path without .rec
-	List  string // what the list is called in errors
+	List  string // the name of the list in errors
 	Items []imagerecord.Item
 }
 
-// ItemError is an image that was not packed.
+// ItemError reports an image that cannot be packed.
 type ItemError struct {
-	List string
-	Item int // from 0
-	Path string
+	List string // the name of the list
+	Item int    // index in the list, from 0
+	Path string // the path in the list
 	Err  error
 }
 
@@ -82,10 +92,10 @@ func (e *ItemError) Error() string {
 	return fmt.Sprintf("%s: item %d: %s: %v", e.List, e.Item+1, e.Path, reason(e.Err))
 }
 
-// Unwrap gives the reason.
+// Unwrap returns the reason.
 func (e *ItemError) Unwrap() error { return e.Err }
 
-// reason is an error without the path, which stands before it.
+// reason returns err without its path, which the caller prints.
 func reason(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -94,26 +104,26 @@ func reason(err error) error {
 	return err
 }
 
-// RecordIOStats is what a pack did.
-type RecordIOStats struct {
-	Items   int   // of the lists that are done
-	Records int   // packed
-	Bad     int   // left out
-	Bytes   int64 // of the .rec files
-	Resumed int   // of Items, those that earlier packs had done
+// RecordIOReport describes what a pack did.
+type RecordIOReport struct {
+	Items   int   // finished items of all lists
+	Records int   // packed items
+	Skipped int   // items left out
+	Bytes   int64 // size of the .rec files
+	Resumed int   // the part of Items that earlier runs finished
 }
 
-// recordIOState is what the journal has: output, and what is in its files.
+// recordIOState is a line of the journal: the state of one output's files.
 type recordIOState struct {
 	Output  int
-	Items   int // done, of the output
-	Bad     int // of them
+	Items   int // finished items of the output
+	Bad     int // skipped ones among them
 	Bytes   int64
 	Files   []fileState
-	Through bool `json:",omitempty"` // the output is whole, and its files are being renamed
+	Through bool `json:",omitempty"` // the output is complete; its files are being renamed
 }
 
-// fileState is the beginning of a file, or all of it.
+// fileState describes a file, or its first Size bytes.
 type fileState struct {
 	Size int64
 	CRC  uint32 // CRC-32C
@@ -125,53 +135,81 @@ func (s *fileState) add(b []byte) {
 }
 
 const (
-	noteItems = 256     // a state is noted after so many items,
-	noteBytes = 8 << 20 // or so many bytes of records
+	// The journal gets a state after this many items or bytes of records: an
+	// interruption costs at most the work for them.
+	noteItems = 256
+	noteBytes = 8 << 20
 )
 
-// Run packs. What it did until an error is there for the next Run. When ctx ends, the state is
-// noted and the error is ctx's.
-func (p *RecordIO) Run(ctx context.Context) (stats RecordIOStats, err error) {
+// Validate checks the options and lists. It reads no files.
+func (p *RecordIO) Validate() error {
+	image := p.Image
+	if err := image.fill(); err != nil {
+		return err
+	}
+	switch {
+	case len(p.Outputs) == 0:
+		return errors.New("pack: no output: want at least one list")
+	case p.Workers < 0:
+		return fmt.Errorf("pack: %d workers: want at least 1, or 0 for the default", p.Workers)
+	case p.OnError > SkipOnError:
+		return fmt.Errorf("pack: error policy %d: want FailOnError or SkipOnError", p.OnError)
+	}
+	for _, o := range p.Outputs {
+		for k, i := range o.Items {
+			if i.Index > math.MaxInt64 {
+				return fmt.Errorf("pack: %s: item %d: index %d: want at most 2^63-1", o.List, k+1, i.Index)
+			}
+		}
+	}
+	return nil
+}
+
+// Run packs the lists. After an error or cancellation the next Run resumes.
+// When ctx ends, Run records the state and returns ctx's error. The report is
+// valid in any case.
+func (p *RecordIO) Run(ctx context.Context) (*RecordIOReport, error) {
+	report := &RecordIOReport{}
+	return report, p.run(ctx, report)
+}
+
+func (p *RecordIO) run(ctx context.Context, report *RecordIOReport) (err error) {
+	if err := p.Validate(); err != nil {
+		return err
+	}
 	q := *p
-	if err := q.Image.check(); err != nil {
-		return stats, err
+	if err := q.Image.fill(); err != nil {
+		return err
 	}
-	if len(q.Outputs) == 0 {
-		return stats, errors.New("pack: no list")
-	}
-	q.Jobs = cmp.Or(q.Jobs, runtime.GOMAXPROCS(0))
+	q.Workers = cmp.Or(q.Workers, runtime.GOMAXPROCS(0))
 	q.noteItems, q.buffer = cmp.Or(q.noteItems, noteItems), cmp.Or(q.buffer, partBuffer)
 	q.Journal = cmp.Or(q.Journal, q.Outputs[0].Name+".rec.pack")
 	for _, o := range q.Outputs {
-		for k, i := range o.Items {
-			if i.Index > math.MaxInt64 {
-				return stats, fmt.Errorf("pack: %s: item %d: the number %d is none of an index", o.List, k+1, i.Index)
-			}
-		}
+		q.total += len(o.Items)
 	}
 	if q.test == nil {
 		q.test = func(string) error { return nil }
 	}
 	digest, err := q.digest()
 	if err != nil {
-		return stats, err
+		return err
 	}
 	if q.Restart {
 		if err := dropJournal(q.Journal); err != nil {
-			return stats, err
+			return err
 		}
 	}
 	if _, err := os.Lstat(q.Journal); errors.Is(err, fs.ErrNotExist) {
 		if err := q.exists(0); err != nil {
-			return stats, err
+			return err
 		}
 	}
 	if err := os.MkdirAll(filepath.Dir(q.Journal), 0o777); err != nil {
-		return stats, fmt.Errorf("pack: %w", err)
+		return fmt.Errorf("pack: %w", err)
 	}
 	j, states, err := openJournal[recordIOState](q.Journal, digest)
 	if err != nil {
-		return stats, err
+		return err
 	}
 	defer func() {
 		if j != nil {
@@ -183,20 +221,20 @@ func (p *RecordIO) Run(ctx context.Context) (stats RecordIOStats, err error) {
 		at = states[len(states)-1].Output
 	}
 	if at >= len(q.Outputs) {
-		return stats, fmt.Errorf("pack: %s: %w", q.Journal, ErrOther)
+		return fmt.Errorf("pack: %s: %w", q.Journal, ErrOther)
 	}
-	for i := range at { // what is finished must still be there
+	for i := range at { // finished outputs must still exist
 		last, err := q.finished(i, states)
 		if err != nil {
-			return stats, err
+			return err
 		}
-		stats.add(last)
-		stats.Resumed += last.Items
+		report.add(last)
+		report.Resumed += last.Items
 	}
 	for ; at < len(q.Outputs); at++ {
-		w := recordIOWriter{p: &q, at: at, journal: j, stats: &stats, before: stats.Items}
+		w := recordIOWriter{p: &q, at: at, journal: j, report: report, before: report.Items}
 		if err := w.pack(ctx, states); err != nil {
-			return stats, err
+			return err
 		}
 		states = nil
 	}
@@ -205,17 +243,18 @@ func (p *RecordIO) Run(ctx context.Context) (stats RecordIOStats, err error) {
 	if err != nil {
 		err = fmt.Errorf("pack: %w", err)
 	}
-	return stats, err
+	return err
 }
 
-func (s *RecordIOStats) add(state recordIOState) {
-	s.Items += state.Items
-	s.Bad += state.Bad
-	s.Records += state.Items - state.Bad
-	s.Bytes += state.Bytes
+func (r *RecordIOReport) add(state recordIOState) {
+	r.Items += state.Items
+	r.Skipped += state.Bad
+	r.Records += state.Items - state.Bad
+	r.Bytes += state.Bytes
 }
 
-// digest names all that the bytes depend on but the images' own.
+// digest returns a digest of everything that determines the output, except the
+// content of the images.
 func (p *RecordIO) digest() (string, error) {
 	root, err := filepath.Abs(p.Root)
 	if err != nil {
@@ -243,7 +282,7 @@ func (p *RecordIO) digest() (string, error) {
 	return fmt.Sprintf("%x", d.Sum(nil)), nil
 }
 
-// files are those of an output.
+// files returns the names of an output's files.
 func (p *RecordIO) files(i int) []string {
 	l := []string{p.Outputs[i].Name + ".rec", p.Outputs[i].Name + ".idx"}
 	if p.Sums {
@@ -252,13 +291,14 @@ func (p *RecordIO) files(i int) []string {
 	return l
 }
 
-// exists is ErrExists if files of the outputs from on are there, and may not be replaced. What is no file never may.
+// exists returns ErrExists if a file of the outputs with index from or higher
+// exists and must not be replaced. Only regular files are ever replaced.
 func (p *RecordIO) exists(from int) error {
 	for i := from; i < len(p.Outputs); i++ {
 		for _, f := range p.files(i) {
 			info, err := os.Stat(f)
 			if err == nil && !info.Mode().IsRegular() {
-				return fmt.Errorf("pack: %s: a folder, device or the like, want the name of a file", f)
+				return fmt.Errorf("pack: %s: not a regular file: want the name of a file", f)
 			}
 			if _, err := os.Lstat(f); err == nil && !p.Force {
 				return fmt.Errorf("pack: %s: %w", f, ErrExists)
@@ -268,7 +308,8 @@ func (p *RecordIO) exists(from int) error {
 	return nil
 }
 
-// finished is the last state of an output whose files are renamed. They must have its sizes.
+// finished returns the last state of an output whose files were renamed, after
+// comparing their sizes.
 func (p *RecordIO) finished(output int, states []recordIOState) (last recordIOState, err error) {
 	for _, s := range states {
 		if s.Output == output && s.Through {
@@ -278,10 +319,10 @@ func (p *RecordIO) finished(output int, states []recordIOState) (last recordIOSt
 	for k, f := range p.files(output) {
 		info, err := os.Stat(f)
 		if err == nil && (k >= len(last.Files) || info.Size() != last.Files[k].Size) {
-			err = fmt.Errorf("%s: not the file that was packed", f)
+			err = fmt.Errorf("%s: size differs from the packed file's", f)
 		}
 		if err != nil {
-			return last, fmt.Errorf("pack: %s: its pack is unfinished, but %w", p.Journal, err)
+			return last, fmt.Errorf("pack: %s: unfinished pack: %w", p.Journal, err)
 		}
 	}
 	return last, nil
@@ -292,8 +333,8 @@ type recordIOWriter struct {
 	p       *RecordIO
 	at      int
 	journal *journal[recordIOState]
-	stats   *RecordIOStats
-	before  int // items of the outputs before
+	report  *RecordIOReport
+	before  int // items of earlier outputs
 
 	files   []*partFile
 	state   recordIOState
@@ -311,19 +352,19 @@ func (w *recordIOWriter) pack(ctx context.Context, states []recordIOState) (err 
 		return err
 	}
 	defer func() {
-		w.stats.add(w.state)
+		w.report.add(w.state)
 		for _, f := range w.files {
 			err = errors.Join(err, f.close())
 		}
 	}()
-	w.stats.Resumed += w.state.Items
+	w.report.Resumed += w.state.Items
 	if w.writer, err = recordio.NewIndexedWriter(w.files[0], w.files[1], w.files[0].Size); err != nil {
 		return fmt.Errorf("pack: %w", err)
 	}
 	w.progress()
 	w.workers.New = func() any { return &images{o: &p.Image} }
 	buffers := sync.Pool{New: func() any { return new([]byte) }}
-	err = ordered.Run(ctx, ordered.Options{From: w.state.Items, To: len(out.Items), Workers: p.Jobs}, func(_ context.Context, _, i int) (*[]byte, error) {
+	err = ordered.Run(ctx, ordered.Options{From: w.state.Items, To: len(out.Items), Workers: p.Workers}, func(_ context.Context, _, i int) (*[]byte, error) {
 		worker := w.workers.Get().(*images)
 		defer w.workers.Put(worker)
 		buf := buffers.Get().(*[]byte)
@@ -348,7 +389,7 @@ func (w *recordIOWriter) pack(ctx context.Context, states []recordIOState) (err 
 	})
 	if err != nil {
 		var bad *ItemError
-		if ctx.Err() != nil || errors.As(err, &bad) { // nothing is wrong with the files: what is done counts
+		if ctx.Err() != nil || errors.As(err, &bad) { // the files are sound: keep the finished items
 			err = errors.Join(err, w.note())
 		}
 		return err
@@ -360,7 +401,7 @@ func (w *recordIOWriter) pack(ctx context.Context, states []recordIOState) (err 
 	return w.finish()
 }
 
-// put writes an item's record, if err is nil.
+// put writes an item's record, or handles the error of preparing it.
 func (w *recordIOWriter) put(i int, content []byte, err error) error {
 	out := &w.p.Outputs[w.at]
 	item := &out.Items[i]
@@ -372,16 +413,16 @@ func (w *recordIOWriter) put(i int, content []byte, err error) error {
 		}
 		r.Content = content
 		if w.b = r.Append(w.b[:0]); len(w.b) > recordio.MaxRecord {
-			err = fmt.Errorf("%w: a record of %d bytes, at most %d can be written", records.ErrTooLarge, len(w.b), recordio.MaxRecord)
+			err = fmt.Errorf("%w: a record of %d bytes: want at most %d", records.ErrTooLarge, len(w.b), recordio.MaxRecord)
 		}
 	}
 	if err != nil {
 		bad := &ItemError{out.List, i, item.Path, err}
-		if w.p.Bad != nil {
-			w.p.Bad(bad)
-		}
-		if !w.p.Skip {
+		if w.p.OnError == FailOnError {
 			return bad
+		}
+		if w.p.OnSkip != nil {
+			w.p.OnSkip(bad)
 		}
 		w.state.Bad++
 		w.state.Items++
@@ -404,11 +445,11 @@ func (w *recordIOWriter) put(i int, content []byte, err error) error {
 
 func (w *recordIOWriter) progress() {
 	if w.p.Progress != nil {
-		w.p.Progress(w.before + w.state.Items)
+		w.p.Progress(w.before+w.state.Items, w.p.total)
 	}
 }
 
-// note writes what is buffered, and the state.
+// note flushes the files and records the state in the journal.
 func (w *recordIOWriter) note() error {
 	s := w.state
 	s.Files = nil
@@ -428,11 +469,11 @@ func (w *recordIOWriter) note() error {
 	return w.p.test("noted")
 }
 
-// open opens the output's files with what is sound of them.
+// open opens the output's files, cut to the last state that they match.
 func (w *recordIOWriter) open(states []recordIOState) (err error) {
 	p := w.p
 	names := p.files(w.at)
-	var valid []recordIOState // one that follows one with more items is where a pack went on
+	var valid []recordIOState // a state with fewer items than its predecessor comes from a resumed run
 	for _, s := range states {
 		if s.Output != w.at {
 			continue
@@ -447,7 +488,7 @@ func (w *recordIOWriter) open(states []recordIOState) (err error) {
 	}
 	states = valid
 	if n := len(states); n > 0 && states[n-1].Through {
-		// Some files may have been renamed: those are made parts again.
+		// Some files may have been renamed: rename them back.
 		for k, f := range names {
 			if err := unfinish(f, states[n-1].Files[k]); err != nil {
 				return fmt.Errorf("pack: %w", err)
@@ -490,13 +531,13 @@ func (w *recordIOWriter) open(states []recordIOState) (err error) {
 		}
 	}
 	if w.noted = w.state; sound < len(states) {
-		return w.note() // so that the states after it do not count any more
+		return w.note() // so that later states no longer count
 	}
 	return nil
 }
 
-// finish gives the files their names. What it replaces goes first, so that no index stands
-// beside the records of another pack.
+// finish renames the files to their final names. It removes the files they
+// replace first, so that no index ever lies beside the records of another pack.
 func (w *recordIOWriter) finish() error {
 	p := w.p
 	for _, f := range w.files {
@@ -519,7 +560,7 @@ func (w *recordIOWriter) finish() error {
 		if err := p.test("rename " + filepath.Ext(p.files(w.at)[k])); err != nil {
 			return err
 		}
-		if err := f.close(); err != nil { // some systems rename no open files
+		if err := f.close(); err != nil { // some systems cannot rename open files
 			return err
 		}
 		if err := os.Rename(f.path, p.files(w.at)[k]); err != nil {

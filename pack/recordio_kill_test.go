@@ -21,7 +21,7 @@ import (
 
 const killItems = 80
 
-// killed is the pack that is killed.
+// killed returns the pack that the test kills.
 func killed(root, dir string) *RecordIO {
 	var items []imagerecord.Item
 	for i := range killItems {
@@ -30,7 +30,8 @@ func killed(root, dir string) *RecordIO {
 	return small(root, items, dir)
 }
 
-// TestKilledProcess is the process that TestKilled starts; else it does nothing.
+// TestKilledProcess is the process that TestKilled starts. On its own it does
+// nothing.
 func TestKilledProcess(t *testing.T) {
 	at := os.Getenv("PACK_KILL_AT")
 	if at == "" {
@@ -45,19 +46,20 @@ func TestKilledProcess(t *testing.T) {
 			select {}
 		}
 	}
-	p.Progress = func(int) { point() }
+	p.Progress = func(int, int) { point() }
 	p.test = func(string) error { point(); return nil }
 	_, err = p.Run(t.Context())
 	require.NoError(t, err)
 }
 
-// TestKilled kills packs at random points, 50 times (less where programs are emulated), and runs them again until
-// they end: the files are those of a pack that was let alone. Two thirds of the kills are at a point that is chosen,
-// the others at a time.
+// TestKilled kills packs 50 times at random, or 8 times under an emulator, and
+// runs them again until they end. The files must be those of an undisturbed
+// pack. Two thirds of the kills happen at a chosen point, the others at a
+// chosen time.
 func TestKilled(t *testing.T) {
 	kills := 50
 	args := []string{os.Args[0], "-test.run=^TestKilledProcess$"}
-	if e := os.Getenv("EMULATOR"); e != "" { // what runs this program itself, see testdata/cross.sh
+	if e := os.Getenv("EMULATOR"); e != "" { // the emulator that runs this program, see testdata/cross.sh
 		args = append([]string{e}, args...)
 		kills = 8
 	} else if err := exec.Command(args[0], "-test.run=^$").Run(); err != nil {
@@ -96,7 +98,7 @@ func TestKilled(t *testing.T) {
 			require.Equal(t, syscall.SIGKILL, cmd.ProcessState.Sys().(syscall.WaitStatus).Signal(), "%v: %s", err, out.String())
 			n++
 			if l, err := os.ReadDir(dir); err == nil && len(l) == len(want) && !exists(filepath.Join(dir, "p.rec.pack")) {
-				break // it was through
+				break // killed after it had finished
 			}
 		}
 		same(t, want, contents(t, dir), "pack %d, %d kills", packs, n)

@@ -11,8 +11,8 @@ import (
 	"os"
 )
 
-// partFile is a file that is being written, under the name that it will have and .part. It
-// counts the bytes and their checksum.
+// partFile is an output file under construction, named like the output with
+// .part appended. It tracks the size and checksum of what was written.
 type partFile struct {
 	fileState
 	path   string
@@ -22,7 +22,7 @@ type partFile struct {
 	test   func(string) error
 }
 
-// partBuffer is the bytes that are written at once.
+// partBuffer is the size of one write in bytes.
 const partBuffer = 256 << 10
 
 func openPart(name string, buffer int, test func(string) error) (*partFile, error) {
@@ -35,7 +35,7 @@ func openPart(name string, buffer int, test func(string) error) (*partFile, erro
 	return p, nil
 }
 
-// partWriter is what is below the buffer.
+// partWriter is the writer below the buffer.
 type partWriter struct{ p *partFile }
 
 func (w partWriter) Write(b []byte) (int, error) {
@@ -46,7 +46,7 @@ func (w partWriter) Write(b []byte) (int, error) {
 	return w.p.f.Write(b)
 }
 
-// Write writes some bytes.
+// Write implements io.Writer.
 func (p *partFile) Write(b []byte) (int, error) {
 	p.add(b)
 	return p.buf.Write(b)
@@ -59,8 +59,8 @@ func (p *partFile) flush() error {
 	return nil
 }
 
-// sound finds how many of the states, from the first on, have a beginning of the file as
-// their file k, without one between that has not.
+// sound returns the number of leading states whose file k matches the beginning
+// of the file.
 func (p *partFile) sound(states []recordIOState, k int) (int, error) {
 	r := bufio.NewReaderSize(p.f, partBuffer)
 	sum := crc32.New(castagnoli)
@@ -80,7 +80,7 @@ func (p *partFile) sound(states []recordIOState, k int) (int, error) {
 	return len(states), nil
 }
 
-// cut makes the file end where the state does, and goes on there.
+// cut truncates the file to the state's size and positions it at the end.
 func (p *partFile) cut(s fileState) error {
 	p.fileState = s
 	err := p.f.Truncate(s.Size)
@@ -104,7 +104,8 @@ func (p *partFile) close() error {
 	return nil
 }
 
-// unfinish makes a file that has its name already a part again, if it is the one of the state.
+// unfinish renames a finished file back to its .part name if it matches the
+// state.
 func unfinish(name string, s fileState) error {
 	if _, err := os.Lstat(name + ".part"); err == nil {
 		return nil
@@ -122,7 +123,8 @@ func unfinish(name string, s fileState) error {
 	return os.Rename(name, name+".part")
 }
 
-// syncFolder makes renamed files last, where the system can. Its errors are those of systems that cannot.
+// syncFolder makes renames durable. It ignores errors, because some systems
+// cannot sync folders.
 func syncFolder(dir string) {
 	if f, err := os.Open(dir); err == nil {
 		_ = f.Sync()

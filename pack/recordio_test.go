@@ -24,7 +24,8 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// photos makes n small PNG files in a new folder and gives items of them; every 11th is damaged.
+// photos creates n small PNG files in a new folder and returns their items.
+// Every 11th file is damaged.
 func photos(t testing.TB, n int) (root string, items []imagerecord.Item) {
 	root = t.TempDir()
 	var p pngWriter
@@ -41,14 +42,14 @@ func photos(t testing.TB, n int) (root string, items []imagerecord.Item) {
 	return root, items
 }
 
-// slow is what tests are shortened by where they are interpreted.
+// slow is the factor that shortens tests where they are interpreted.
 var slow = map[bool]int{true: 4, false: 1}[runtime.GOARCH == "wasm"]
 
-// small makes a pack of two lists, that notes its state often.
+// small returns a pack of two lists that records its state often.
 func small(root string, items []imagerecord.Item, dir string) *RecordIO {
 	k := len(items) * 2 / 3
 	return &RecordIO{
-		Root: root, Journal: filepath.Join(dir, "p.rec.pack"), Image: ImageOptions{Encoding: PNG, Quality: 1, Resize: 3}, Jobs: 2, Skip: true, Sums: true,
+		Root: root, Journal: filepath.Join(dir, "p.rec.pack"), Image: ImageOptions{Encoding: PNG, Quality: 1, Resize: 3}, Workers: 2, OnError: SkipOnError, Sums: true,
 		Outputs: []RecordIOOutput{
 			{filepath.Join(dir, "p_train"), "train.lst", items[:k]},
 			{filepath.Join(dir, "p_val"), "val.lst", items[k:]},
@@ -57,7 +58,7 @@ func small(root string, items []imagerecord.Item, dir string) *RecordIO {
 	}
 }
 
-// contents are the files of a folder.
+// contents returns the files of a folder.
 func contents(t testing.TB, dir string) map[string]string {
 	m := map[string]string{}
 	l, err := os.ReadDir(dir)
@@ -95,21 +96,21 @@ func TestRecordIO(t *testing.T) {
 	for _, jobs := range []int{1, 2, 7} {
 		dir := filepath.Join(t.TempDir(), "new")
 		p := small(root, items, dir)
-		p.Jobs = jobs
+		p.Workers = jobs
 		var bad []string
-		p.Bad = func(e *ItemError) {
+		p.OnSkip = func(e *ItemError) {
 			require.Error(t, e.Unwrap())
 			bad = append(bad, strings.SplitN(e.Error(), ": png", 2)[0])
 		}
 		done := -1
-		p.Progress = func(n int) {
+		p.Progress = func(n, _ int) {
 			require.GreaterOrEqual(t, n, done)
 			done = n
 		}
 		s, err := p.Run(t.Context())
 		require.NoError(t, err)
 		got := contents(t, dir)
-		require.Equal(t, RecordIOStats{Items: 60, Records: 55, Bad: 5, Bytes: int64(len(got["p_train.rec"]) + len(got["p_val.rec"]))}, s)
+		require.Equal(t, &RecordIOReport{Items: 60, Records: 55, Skipped: 5, Bytes: int64(len(got["p_train.rec"]) + len(got["p_val.rec"]))}, s)
 		require.Equal(t, 60, done)
 		require.Equal(t, []string{
 			"train.lst: item 11: 10.png", "train.lst: item 22: 21.png", "train.lst: item 33: 32.png",
@@ -137,23 +138,23 @@ func TestRecordIO(t *testing.T) {
 	}
 }
 
-// TestFail is that an image ends the pack, which goes on when it is mended.
+// TestFail checks that a damaged image ends the pack, and that the pack resumes
+// when the image is repaired.
 func TestFail(t *testing.T) {
 	root, items := photos(t, 30)
 	dir := t.TempDir()
 	whole, err := os.ReadFile(filepath.Join(root, "9.png"))
 	require.NoError(t, err)
 	p := small(root, items, dir)
-	p.Skip = false
-	var told int
-	p.Bad = func(*ItemError) { told++ }
+	p.OnError = FailOnError
+	var skipped []int
+	p.OnSkip = func(e *ItemError) { skipped = append(skipped, e.Item) }
 	s, err := p.Run(t.Context())
 	var bad *ItemError
 	require.ErrorAs(t, err, &bad)
 	require.Equal(t, 10, bad.Item)
 	require.ErrorIs(t, err, codec.ErrFormat)
 	require.Equal(t, 10, s.Items)
-	require.Equal(t, 1, told)
 	require.NoFileExists(t, filepath.Join(dir, "p_train.rec"))
 	require.NoError(t, os.WriteFile(filepath.Join(root, "10.png"), whole, 0o666))
 	s, err = p.Run(t.Context())
@@ -162,21 +163,23 @@ func TestFail(t *testing.T) {
 	require.Equal(t, "val.lst", bad.List)
 	require.Equal(t, 21, s.Items)
 	require.Equal(t, 10, s.Resumed)
-	p.Skip = true // what is done is the same
+	require.Empty(t, skipped)
+	p.OnError = SkipOnError // finished items stay
 	s, err = p.Run(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, RecordIOStats{Items: 30, Records: 29, Bad: 1, Resumed: 21, Bytes: s.Bytes}, s)
+	require.Equal(t, []int{1}, skipped)
+	require.Equal(t, &RecordIOReport{Items: 30, Records: 29, Skipped: 1, Resumed: 21, Bytes: s.Bytes}, s)
 	got := contents(t, dir)
 	dir = t.TempDir()
 	_, err = small(root, items, dir).Run(t.Context())
 	require.NoError(t, err)
-	same(t, contents(t, dir), got, "mended")
+	same(t, contents(t, dir), got, "repaired")
 }
 
-// errStop is a process that ends.
+// errStop stands for the end of the process.
 var errStop = errors.New("stop")
 
-// stopAt lets a pack end at its nth point; it counts them.
+// stopAt ends a pack at its n-th point and counts the points.
 func stopAt(p *RecordIO, n int) *int {
 	at := 0
 	p.test = func(string) error {
@@ -188,7 +191,7 @@ func stopAt(p *RecordIO, n int) *int {
 	return &at
 }
 
-// countPoints is how many points a small pack has.
+// countPoints returns the number of points of a small pack.
 func countPoints(t *testing.T, root string, items []imagerecord.Item) int {
 	p := small(root, items, t.TempDir())
 	n := stopAt(p, 1<<30)
@@ -197,8 +200,8 @@ func countPoints(t *testing.T, root string, items []imagerecord.Item) int {
 	return *n
 }
 
-// TestStopped ends packs at every point at which files are written, states noted and
-// files renamed: the next run goes on, and the files are those of one run.
+// TestStopped ends packs at every point: writes, journal states and renames.
+// The next run resumes, and the files are those of one run.
 func TestStopped(t *testing.T) {
 	root, items := photos(t, 25)
 	for _, force := range []bool{false, true} {
@@ -224,7 +227,7 @@ func TestStopped(t *testing.T) {
 					require.True(t, b == want[name], "stopped at %d: half of %s has its name", n, name)
 				}
 			}
-			for _, out := range p.Outputs { // and never are the files of two packs together
+			for _, out := range p.Outputs { // the files of two packs never mix
 				old, _ := os.ReadFile(out.Name + ".rec")
 				idx, err := os.ReadFile(out.Name + ".idx")
 				require.True(t, err != nil || string(old) == "old" == (string(idx) == "old"), n)
@@ -238,7 +241,8 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// TestDamaged changes unfinished files in all ways: the pack goes on from what is sound.
+// TestDamaged damages unfinished files in all ways. The pack resumes at the
+// last intact state.
 func TestDamaged(t *testing.T) {
 	root, items := photos(t, 30)
 	dir := t.TempDir()
@@ -274,7 +278,7 @@ func TestDamaged(t *testing.T) {
 			case 0:
 				err = os.WriteFile(path, b[:k], 0o666)
 			case 1:
-				if len(b) > 0 && name != "p.rec.pack" { // its first line is the digest
+				if len(b) > 0 && name != "p.rec.pack" { // the first line of the journal is the digest
 					b[k] ^= 1 << r.IntN(8)
 				}
 				err = os.WriteFile(path, b, 0o666)
@@ -290,7 +294,7 @@ func TestDamaged(t *testing.T) {
 		}
 		p.test = nil
 		s, err := p.Run(t.Context())
-		if errors.Is(err, ErrExists) { // the journal is damaged, and so the finished files are any files
+		if errors.Is(err, ErrExists) { // the journal is damaged, so the finished files belong to nobody
 			p.Force = true
 			s, err = p.Run(t.Context())
 		}
@@ -301,7 +305,7 @@ func TestDamaged(t *testing.T) {
 	require.Greater(t, len(resumed), 3)
 }
 
-// TestTwice is a pack that goes on before the last of its states, and is stopped again.
+// TestTwice resumes a pack before its last state and stops it again.
 func TestTwice(t *testing.T) {
 	root, items := photos(t, 60)
 	dir := t.TempDir()
@@ -365,7 +369,7 @@ func TestRefused(t *testing.T) {
 		require.ErrorIs(t, err, ErrOther, name)
 		same(t, before, contents(t, dir), "refused")
 		p.Restart = true
-		p.Bad = nil
+		p.OnSkip = nil
 		_, err = p.Run(t.Context())
 		require.NoError(t, err, name)
 		require.NoFileExists(t, p.Journal)
@@ -386,19 +390,19 @@ func TestRefused(t *testing.T) {
 	p.test = nil
 	require.NoError(t, os.Truncate(p.Outputs[0].Name+".idx", 5))
 	_, err = p.Run(t.Context())
-	require.ErrorContains(t, err, "p_train.idx: not the file that was packed")
+	require.ErrorContains(t, err, "p_train.idx: size differs from the packed file's")
 	require.NoError(t, os.Remove(p.Outputs[0].Name+".idx"))
 	_, err = p.Run(t.Context())
 	require.ErrorIs(t, err, fs.ErrNotExist)
 
-	// Parameters.
+	// Invalid options.
 	for want, change := range map[string]func(p *RecordIO){
-		"quality 10, want 1 to 9 for png":     func(p *RecordIO) { p.Image.Quality = 10 },
-		"quality 101, want 1 to 100 for jpeg": func(p *RecordIO) { p.Image.Encoding, p.Image.Quality = JPEG, 101 },
-		"resize -1, want 0 to 16777216":       func(p *RecordIO) { p.Image.Resize = -1 },
+		"quality 10: want 1 to 9 for png":     func(p *RecordIO) { p.Image.Quality = 10 },
+		"quality 101: want 1 to 100 for jpeg": func(p *RecordIO) { p.Image.Encoding, p.Image.Quality = JPEG, 101 },
+		"resize -1: want 0 to 16777216":       func(p *RecordIO) { p.Image.Resize = -1 },
 		"color(3)":                            func(p *RecordIO) { p.Image.Color = 3 },
-		"no list":                             func(p *RecordIO) { p.Outputs = nil },
-		"the number 9223372036854775808 is none of": func(p *RecordIO) {
+		"no output":                           func(p *RecordIO) { p.Outputs = nil },
+		"index 9223372036854775808: want at most": func(p *RecordIO) {
 			p.Outputs = []RecordIOOutput{{"x", "x.lst", []imagerecord.Item{{Index: 1 << 63, Path: "x"}}}}
 		},
 	} {
@@ -418,9 +422,9 @@ func TestInterrupted(t *testing.T) {
 	for n := 1; n < 60; n += 7 {
 		dir := t.TempDir()
 		p := small(root, items, dir)
-		p.noteItems = 1000 // so that it is the interruption that notes
+		p.noteItems = 1000 // so that only the interruption records a state
 		ctx, cancel := context.WithCancel(t.Context())
-		p.Progress = func(done int) {
+		p.Progress = func(done, _ int) {
 			if done == n {
 				cancel()
 			}
@@ -430,7 +434,7 @@ func TestInterrupted(t *testing.T) {
 		done := s.Items
 		require.GreaterOrEqual(t, done, n)
 		p.Progress = nil
-		if filelock.Works { // while one is at work another is not
+		if filelock.Works { // only one pack runs at a time
 			p.test = func(string) error {
 				p.test = nil
 				q := *p
@@ -449,7 +453,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestMemory is that what is packed does not stay in memory.
+// TestMemory checks that packed data does not stay in memory.
 func TestMemory(t *testing.T) {
 	root := t.TempDir()
 	b := bytes.Repeat([]byte("0123456789abcdef"), 200)
@@ -460,12 +464,12 @@ func TestMemory(t *testing.T) {
 		}
 		items = append(items, imagerecord.Item{Index: uint64(i), Labels: []float32{0}, Path: fmt.Sprint(i % 20)})
 	}
-	p := &RecordIO{Root: root, Outputs: []RecordIOOutput{{filepath.Join(t.TempDir(), "x"), "", items}}, Image: ImageOptions{Encoding: PassThrough}, Jobs: 2}
+	p := &RecordIO{Root: root, Outputs: []RecordIOOutput{{filepath.Join(t.TempDir(), "x"), "", items}}, Image: ImageOptions{Encoding: PassThrough}, Workers: 2}
 	var m runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&m)
 	before, most := m.HeapAlloc, uint64(0)
-	p.Progress = func(done int) {
+	p.Progress = func(done, _ int) {
 		if done%500 == 0 {
 			runtime.GC()
 			runtime.ReadMemStats(&m)
@@ -488,7 +492,7 @@ func TestJPEG(t *testing.T) {
 		{ImageOptions{Resize: 30, CenterCrop: true, Quality: 80, Color: Gray}, 0x9fd03ab1},
 		{ImageOptions{Quality: 50, Chroma: 2, Color: Unchanged}, 0x730b4fa1},
 	} {
-		p := &RecordIO{Root: testImages, Image: c.o, Jobs: 2, Outputs: []RecordIOOutput{{
+		p := &RecordIO{Root: testImages, Image: c.o, Workers: 2, Outputs: []RecordIOOutput{{
 			filepath.Join(t.TempDir(), "x"), "", goldenItems([]string{"jpeg_base_420.jpg", "png_gray8.png", "png_rgba8.png", "webp_lossy_64x48.webp", "gif_8bit.gif"}, 1),
 		}}}
 		_, err := p.Run(t.Context())
@@ -514,7 +518,7 @@ func TestJPEG(t *testing.T) {
 	}
 }
 
-// TestBadImages are those that no image is made of.
+// TestBadImages packs files that cannot be packed.
 func TestBadImages(t *testing.T) {
 	root, _ := photos(t, 1)
 	require.NoError(t, os.Mkdir(filepath.Join(root, "folder"), 0o777))
@@ -528,17 +532,17 @@ func TestBadImages(t *testing.T) {
 	}
 	l := codec.DefaultLimits()
 	l.Pixels = 1 << 20
-	p := &RecordIO{Root: root, Outputs: []RecordIOOutput{{filepath.Join(t.TempDir(), "x"), "x.lst", items}}, Image: ImageOptions{Resize: 30, Limits: l}, Skip: true}
+	p := &RecordIO{Root: root, Outputs: []RecordIOOutput{{filepath.Join(t.TempDir(), "x"), "x.lst", items}}, Image: ImageOptions{Resize: 30, Limits: l}, OnError: SkipOnError}
 	var bad []*ItemError
-	p.Bad = func(e *ItemError) { bad = append(bad, e) }
+	p.OnSkip = func(e *ItemError) { bad = append(bad, e) }
 	s, err := p.Run(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, 1, s.Records) // the last one, whose path is absolute
+	require.Equal(t, 1, s.Records) // the last one; its path is absolute
 	require.Len(t, bad, 4)
 	require.ErrorIs(t, bad[0], fs.ErrNotExist)
 	require.EqualError(t, bad[1], "x.lst: item 2: folder: not a regular file")
 	require.ErrorIs(t, bad[2], codec.ErrFormat)
-	require.EqualError(t, bad[3], "x.lst: item 4: long: limit exceeded: 150000 x 30 pixels when it is resized, the limit is 1048576")
+	require.EqualError(t, bad[3], "x.lst: item 4: long: limit exceeded: 150000 x 30 pixels after the resize: the limit is 1048576")
 
 	p.Outputs[0].Name += "2"
 	p.Image = ImageOptions{Encoding: PassThrough, Limits: codec.Limits{Bytes: 20}}

@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,34 +21,30 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-var (
-	// ErrChanged is the error of an unfinished pack whose files are not those that it wrote.
-	ErrChanged = errors.New("the unfinished pack's files were changed")
-	// ErrSample is the error of samples that cannot be packed as they are.
-	ErrSample = errors.New("not a sample")
-)
-
-// Samples is what is packed into shards: a list of samples, each of which is read when it
-// is its turn. FolderSamples, ClassSamples, ListSamples and KaldiSamples make one. It may be used by several goroutines.
+// Samples is a list of samples to pack into shards. Each sample is read when it
+// is packed. FolderSamples, ClassSamples, ListSamples and KaldiSamples return
+// one. It is safe for concurrent use.
 type Samples struct {
-	// ClassNames are those of the labels 0, 1, …; nil if the samples have no such labels.
+	// ClassNames holds the names of the labels 0, 1, …; nil if the samples have
+	// no class labels.
 	ClassNames []string
-	// LeftOut are the files that belong to no sample, and are not meant to.
+	// LeftOut lists files that belong to no sample and are not expected to.
 	LeftOut []string
-	// Bad is what should have been a sample and cannot be one, in the order of the files.
-	Bad []error
+	// Invalid lists what should have been a sample and is not, in the order of
+	// the files. The errors wrap ErrSample.
+	Invalid []error
 
 	keys   []string
 	read   func(ctx context.Context, i int) (*webdataset.Sample, error)
-	length func(ctx context.Context, i int) (float64, error) // nil: they have none
+	length func(ctx context.Context, i int) (float64, error) // nil: samples have no length
 	close  func() error
-	about  []byte // another one for other samples
+	digest []byte // identifies the samples
 }
 
-// Len is how many there are.
+// Len returns the number of samples.
 func (s *Samples) Len() int { return len(s.keys) }
 
-// Key is that of sample i.
+// Key returns the key of sample i.
 func (s *Samples) Key(i int) string { return s.keys[i] }
 
 // Sample reads sample i.
@@ -54,7 +52,7 @@ func (s *Samples) Sample(ctx context.Context, i int) (*webdataset.Sample, error)
 	return s.read(ctx, i)
 }
 
-// Close closes the files that are open.
+// Close closes the open files.
 func (s *Samples) Close() error {
 	if s.close == nil {
 		return nil
@@ -62,11 +60,11 @@ func (s *Samples) Close() error {
 	return s.close()
 }
 
-// Group is the samples whose length is From or more and less than To.
+// Group selects the samples whose length is at least From and less than To.
 type Group struct{ From, To float64 }
 
-// ParseGroup reads "10:500". Without its first number a group begins at 1, without its
-// second it has no end.
+// ParseGroup parses a group such as "10:500". The first number defaults to 1,
+// the second to infinity.
 func ParseGroup(s string) (Group, error) {
 	a, b, ok := strings.Cut(s, ":")
 	g := Group{1, math.Inf(1)}
@@ -78,13 +76,13 @@ func ParseGroup(s string) (Group, error) {
 		g.To, err2 = strconv.ParseFloat(b, 64)
 	}
 	if !ok || err1 != nil || err2 != nil || !(g.From >= 0 && g.From < g.To) || b != "" && math.IsInf(g.To, 0) {
-		return Group{}, fmt.Errorf("pack: length group %q, want FROM:TO, such as 10:500, :10 or 500:", s)
+		return Group{}, fmt.Errorf("pack: length group %q: want FROM:TO, for example 10:500, :10 or 500:", s)
 	}
 	return g, nil
 }
 
-// String is the group's folder, as pack_data names it: 10_500, _10 for one from 1 or
-// less, 500_ for one without an end.
+// String returns the name of the group's folder, as pack_data names it: 10_500;
+// _10 for a group that starts at 1 or less; 500_ for a group without an end.
 func (g Group) String() string {
 	var a, b string
 	if g.From > 1 {
@@ -96,97 +94,114 @@ func (g Group) String() string {
 	return a + "_" + b
 }
 
-// ShardOptions say how samples are packed.
-type ShardOptions struct {
-	// Name is the shards', with one verb for the number; an end in .gz, .tgz or .zst has
-	// them compressed. Default: data-%05d.tar.
+// Shards packs samples into tar files in a folder. A shard appears under its
+// name when it is complete. The bytes depend on the samples and options, not on
+// Workers.
+//
+// An unfinished pack resumes after its last complete shard when Run is called
+// again with the same samples and options; Workers, OnError, OnSkip and
+// Progress may differ. The result is that of an undisturbed run. The file Name
+// + ".pack" in Dir records the progress and is removed at the end.
+//
+// Fields are sorted by name, so the shards are those that webdataset writes
+// with mtime=0.
+//
+// A Shards must not be changed while Run is running.
+type Shards struct {
+	Samples *Samples // the samples to pack; Run does not close them
+	Dir     string   // the folder of the shards; Run creates it
+	// Name is the name of the shards with one verb for the number. The
+	// extensions .gz, .tgz and .zst compress them. Default: data-%05d.tar.
 	Name string
-	// Count is the most samples of a shard. Default: 2000.
+	// Count is the largest number of samples of a shard. Default: 2000.
 	Count int
-	// Size ends a shard when its fields have that many bytes. Default: 3e9, as in webdataset.
+	// Size is the number of bytes of fields that ends a shard. Default: 3e9, as
+	// in webdataset.
 	Size int64
-	// Index writes the index of every shard beside it. The shards must not be compressed. So
-	// that the same samples give the same index, it says nothing of when the shard was written.
+	// Index writes the index of every shard beside it. The shards must not be
+	// compressed. The index has no time, so equal samples give equal indexes.
 	Index bool
-	// Sort packs the samples in the order of their keys, Shuffle in a random one, which is a
-	// function of Seed. Default: their own order.
+	// Sort packs the samples in the order of their keys. Shuffle packs them in
+	// a random order, which is a function of Seed. Default: their own order.
 	Sort, Shuffle bool
 	Seed          uint64
-	// Train and Test are parts of the samples: the first ones go into the folder test, those
-	// behind them into train, and what is left into val. Their numbers are rounded down; if nothing is to be left, train has the
-	// rest. Train 0 or 1 makes no such folders.
+	// Train and Test are fractions of the samples. The first samples go into
+	// the folder test, the next ones into train, the others into val. Their
+	// numbers are rounded down; if the fractions add up to 1, train also gets
+	// the remainder. Train 0 or 1 makes no such folders.
 	Train, Test float64
-	// Groups divide the samples by their lengths. If there are several, each has a folder of
-	// its own. They must not overlap; what is in none is not packed.
+	// Groups divides the samples by length. Each of several groups has a folder
+	// of its own. Groups must not overlap; a sample outside all groups is not
+	// packed.
 	Groups []Group
-	// Jobs is how many goroutines read samples. Default: 1.
-	Jobs int
-	// Force replaces the shards of that name that are there, Restart those of an unfinished
-	// pack.
+	// Workers is the number of goroutines that read samples. Default:
+	// GOMAXPROCS.
+	Workers int
+	// Force replaces existing shards of that name. Restart replaces those of an
+	// unfinished pack.
 	Force, Restart bool
-	// Bad is told of every sample that cannot be packed. If it gives nil, the sample is left
-	// out, else the pack ends with what it gives. It is called by the goroutine that
-	// called Shards. Default: the pack ends.
-	Bad func(error) error
-	// Progress is told that done of so many steps are done: samples that were packed, or measured
-	// before that for Groups. It is called as Bad is.
-	Progress func(done, steps int)
+	// OnError says what happens to a sample that cannot be packed. Default:
+	// FailOnError.
+	OnError ErrorPolicy
+	// OnSkip, if not nil, is called for every skipped sample, and for every
+	// entry of Samples.Invalid, by the goroutine that called Run.
+	OnSkip func(error)
+	// Progress, if not nil, is called with the number of finished steps and the
+	// number of all steps, by the goroutine that called Run. A step packs a
+	// sample, or measures it for Groups.
+	Progress func(done, total int)
 }
 
-// Shard is one that was packed.
+// Shard describes a packed shard.
 type Shard struct {
-	Name    string // its path
-	Samples int
-	Size    int64  // of the file
+	Name    string // the path
+	Samples int    // number of samples
+	Size    int64  // size of the file in bytes
 	CRC     uint32 // CRC-32C of the file
 }
 
-// ShardReport is what was packed.
-type ShardReport struct {
-	Shards  []Shard // folder by folder, in order
-	Samples int
-	Bad     int // samples, and other things that Bad was told of, which were left out
-	// Outside are the keys of the samples, with their lengths, that are in none of the Groups.
+// ShardsReport describes what a pack did.
+type ShardsReport struct {
+	Shards  []Shard // the complete shards, folder by folder
+	Samples int     // packed samples
+	Skipped int     // samples and invalid entries left out
+	// Outside lists the samples outside all Groups: key and length.
 	Outside []string
-	// Resumed is how many of the shards an earlier run had packed.
+	// Resumed is the number of shards that earlier runs packed.
 	Resumed int
 }
 
-// shardState is a line of the journal: a shard that is whole, or, the first one, that
-// nothing else is in the way.
+// shardState is a line of the journal: a complete shard. The first line has
+// section -1 and records that the way is clear.
 type shardState struct {
 	Section int `json:"section"`
-	Next    int `json:"next"` // item of the section behind it
+	Next    int `json:"next"` // the next item of the section
 	Bad     int `json:"bad"`  // samples that could not be read or written so far
 	Shard
 }
 
-// section is samples with a folder of their own.
+// section is a group of samples with a folder of its own.
 type section struct {
-	folder string // below the pack's; empty: that itself
+	folder string // below Dir; empty: Dir itself
 	items  []int
 }
 
-// Shards packs samples into tar files in the folder dir: each is there under its name when
-// it is whole. The bytes are a function of the samples and options, whatever Jobs is.
-//
-// A pack that did not end goes on behind its last whole shard when Shards is called again with
-// the same samples and options (Jobs and Bad may be others), and so gives what it would have
-// given at once. The file Name + ".pack" in dir, which is gone in the end, notes how far it is. A pack that
-// goes on after other samples or options is ErrOther, one beside a running one
-// filelock.ErrLocked. Whatever the error, the report tells of the shards that are whole.
-//
-// Fields are in the order of their names, and so the shards those that webdataset writes
-// (with mtime=0).
-func Shards(ctx context.Context, s *Samples, dir string, o ShardOptions) (*ShardReport, error) {
-	p := &shardPack{ctx: ctx, s: s, dir: dir, report: &ShardReport{}, open: &shardOpener{Opener: store.Local}}
-	var err error
-	if p.o, err = o.fill(s); err != nil {
-		return p.report, err
+// Run packs the samples. It returns ErrOther if the unfinished pack in Dir has
+// other samples or options, and filelock.ErrLocked if another process is
+// packing there. The report is valid in any case.
+func (p *Shards) Run(ctx context.Context) (*ShardsReport, error) {
+	x := &shardPack{ctx: ctx, report: &ShardsReport{}, open: &shardOpener{Opener: store.Local}}
+	return x.report, x.run(p)
+}
+
+func (p *shardPack) run(o *Shards) (err error) {
+	if p.o, err = o.fill(); err != nil {
+		return err
 	}
-	for _, err := range s.Bad {
+	p.s, p.dir = o.Samples, o.Dir
+	for _, err := range p.s.Invalid {
 		if err := p.bad(err); err != nil {
-			return p.report, err
+			return err
 		}
 	}
 	err = p.pack()
@@ -196,39 +211,43 @@ func Shards(ctx context.Context, s *Samples, dir string, o ShardOptions) (*Shard
 	if p.j != nil {
 		err = errors.Join(err, p.j.close())
 	}
-	return p.report, err
+	return err
 }
 
 type shardPack struct {
 	ctx      context.Context
 	s        *Samples
 	dir      string
-	o        ShardOptions
-	report   *ShardReport
+	o        Shards // with defaults
+	report   *ShardsReport
 	open     *shardOpener
 	j        *journal[shardState]
 	sections []section
-	lost     int // samples that could not be measured, or are outside
+	lost     int // samples that could not be measured, or are outside all groups
 	bads     int // samples that could not be read or written
-	done     int // steps
+	done     int // finished steps
 	steps    int
 
-	// The section that is being packed.
+	// The current section.
 	at     int
-	number int // of its next shard
+	number int // the number of its next shard
 	w      *webdataset.Writer
 	n      int // samples of the open shard
 	size   int64
 }
 
-// Check says what is wrong with the options, for these samples.
-func (o ShardOptions) Check(s *Samples) error {
-	_, err := o.fill(s)
+// Validate checks the options against the samples. It reads no files.
+func (p *Shards) Validate() error {
+	_, err := p.fill()
 	return err
 }
 
-// fill sets the defaults.
-func (o ShardOptions) fill(s *Samples) (ShardOptions, error) {
+// fill returns a copy with defaults.
+func (p *Shards) fill() (Shards, error) {
+	o := *p
+	if o.Samples == nil {
+		return o, errors.New("pack: no samples")
+	}
 	if o.Name == "" {
 		o.Name = "data-%05d.tar"
 	}
@@ -238,29 +257,29 @@ func (o ShardOptions) fill(s *Samples) (ShardOptions, error) {
 	if o.Size == 0 {
 		o.Size = 3_000_000_000
 	}
-	if o.Jobs == 0 {
-		o.Jobs = 1
-	}
-	if o.Bad == nil {
-		o.Bad = func(err error) error { return err }
+	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
+	if o.OnSkip == nil {
+		o.OnSkip = func(error) {}
 	}
 	if o.Progress == nil {
 		o.Progress = func(int, int) {}
 	}
 	if strings.ContainsAny(o.Name, `/\`) || strings.HasPrefix(o.Name, ".") {
-		return o, fmt.Errorf("pack: name %q, want the name of a file, such as data-%%05d.tar", o.Name)
+		return o, fmt.Errorf("pack: name %q: want the name of a file, for example data-%%05d.tar", o.Name)
 	}
 	if _, err := webdataset.NewWriter(context.Background(), store.Local, o.Name, webdataset.WriterOptions{Count: o.Count, Size: o.Size, Index: o.Index}); err != nil {
 		return o, err
 	}
 	switch {
-	case o.Jobs < 1:
-		return o, fmt.Errorf("pack: %d jobs, want at least 1", o.Jobs)
+	case o.Workers < 1:
+		return o, fmt.Errorf("pack: %d workers: want at least 1, or 0 for the default", o.Workers)
+	case o.OnError > SkipOnError:
+		return o, fmt.Errorf("pack: error policy %d: want FailOnError or SkipOnError", o.OnError)
 	case o.Sort && o.Shuffle:
-		return o, errors.New("pack: both sorted and shuffled, want one of them")
+		return o, errors.New("pack: both Sort and Shuffle: want at most one of them")
 	case !(o.Train >= 0 && o.Train <= 1 && o.Test >= 0 && o.Train+o.Test <= 1+1e-9) || o.Train == 0 && o.Test > 0:
-		return o, fmt.Errorf("pack: ratios %v for training and %v for testing, want them above 0 and at most 1 together", o.Train, o.Test)
-	case len(o.Groups) > 0 && s.length == nil:
+		return o, fmt.Errorf("pack: ratios %v for training and %v for testing: want positive ratios with a sum of at most 1", o.Train, o.Test)
+	case len(o.Groups) > 0 && o.Samples.length == nil:
 		return o, errors.New("pack: length groups of samples without lengths")
 	}
 	o.Groups = slices.SortedFunc(slices.Values(o.Groups), func(a, b Group) int {
@@ -271,27 +290,28 @@ func (o ShardOptions) fill(s *Samples) (ShardOptions, error) {
 	})
 	for i, g := range o.Groups {
 		if !(g.From >= 0 && g.From < g.To) {
-			return o, fmt.Errorf("pack: length group from %v to %v", g.From, g.To)
+			return o, fmt.Errorf("pack: length group from %v to %v: want 0 <= from < to", g.From, g.To)
 		}
 		if i > 0 && o.Groups[i-1].To > g.From {
 			return o, fmt.Errorf("pack: length groups %v and %v overlap", o.Groups[i-1], g)
 		}
 		if i > 0 && o.Groups[i-1].String() == g.String() {
-			return o, fmt.Errorf("pack: two length groups are called %v", g)
+			return o, fmt.Errorf("pack: two length groups are named %v", g)
 		}
 	}
 	return o, nil
 }
 
-// bad leaves a sample out, if it may be.
+// bad handles a sample that cannot be packed.
 func (p *shardPack) bad(err error) error {
 	if p.ctx.Err() != nil {
 		return p.ctx.Err()
 	}
-	if err := p.o.Bad(err); err != nil {
+	if p.o.OnError == FailOnError {
 		return err
 	}
-	p.report.Bad++
+	p.o.OnSkip(err)
+	p.report.Skipped++
 	return nil
 }
 
@@ -300,7 +320,7 @@ func (p *shardPack) step() {
 	p.o.Progress(p.done, p.steps)
 }
 
-// digest tells this pack from others.
+// digest identifies this pack.
 func (p *shardPack) digest() (string, error) {
 	b, err := json.Marshal(struct {
 		Version       int
@@ -313,13 +333,13 @@ func (p *shardPack) digest() (string, error) {
 		Train, Test   float64
 		Groups        string
 		About         []byte
-	}{1, p.o.Name, p.o.Count, p.o.Size, p.o.Index, p.o.Sort, p.o.Shuffle, p.o.Seed, p.o.Train, p.o.Test, fmt.Sprint(p.o.Groups), p.s.about})
+	}{1, p.o.Name, p.o.Count, p.o.Size, p.o.Index, p.o.Sort, p.o.Shuffle, p.o.Seed, p.o.Train, p.o.Test, fmt.Sprint(p.o.Groups), p.s.digest})
 	return fmt.Sprintf("shards %x", sha256.Sum256(b)), err
 }
 
 func (p *shardPack) pack() error {
 	if p.s.Len() == 0 {
-		return errors.New("pack: there is nothing to pack")
+		return errors.New("pack: no samples to pack")
 	}
 	states, err := p.begin()
 	if err != nil {
@@ -339,10 +359,10 @@ func (p *shardPack) pack() error {
 				return fmt.Errorf("pack: %w", err)
 			}
 		}
-		err := ordered.Run(p.ctx, ordered.Options{From: next, To: len(items), Workers: p.o.Jobs}, func(ctx context.Context, _, k int) (*webdataset.Sample, error) {
+		err := ordered.Run(p.ctx, ordered.Options{From: next, To: len(items), Workers: p.o.Workers}, func(ctx context.Context, _, k int) (*webdataset.Sample, error) {
 			return p.s.read(ctx, items[k])
 		}, func(k int, s *webdataset.Sample, err error) error {
-			if p.ctx.Err() != nil { // what was read before it ended waits until it is read again
+			if p.ctx.Err() != nil { // the sample is read again by the next run
 				return p.ctx.Err()
 			}
 			if err == nil {
@@ -375,10 +395,10 @@ func (p *shardPack) pack() error {
 	return err
 }
 
-// classesFile has the name of a class on each line.
+// classesFile is the name of the file with one class name per line.
 const classesFile = "classes.txt"
 
-// fatalError is an error of writing, which is none of the sample's.
+// fatalError is an error of the output, not of a sample.
 type fatalError struct{ err error }
 
 func (e *fatalError) Error() string { return e.err.Error() }
@@ -386,12 +406,13 @@ func (e *fatalError) Unwrap() error { return e.err }
 
 func (p *shardPack) folder() string { return filepath.Join(p.dir, p.sections[p.at].folder) }
 
-// pattern is the names of a folder's shards.
+// pattern returns the pattern of the names of a folder's shards.
 func (p *shardPack) pattern(folder string) string {
 	return filepath.Join(strings.ReplaceAll(folder, "%", "%%"), p.o.Name)
 }
 
-// write writes a sample, and ends the shard if it is full. next is the item behind it.
+// write writes a sample and ends the shard if it is full. next is the next
+// item.
 func (p *shardPack) write(s *webdataset.Sample, next int) error {
 	if p.w == nil {
 		w, err := webdataset.NewWriter(p.ctx, p.open, p.pattern(p.folder()), webdataset.WriterOptions{
@@ -419,7 +440,8 @@ func (p *shardPack) write(s *webdataset.Sample, next int) error {
 	return nil
 }
 
-// finish puts the open shard, if there is one with samples, under its name and notes it.
+// finish gives the open shard its name and records it. It drops a shard without
+// samples.
 func (p *shardPack) finish(next int) error {
 	if p.w == nil {
 		return nil
@@ -444,14 +466,14 @@ func (p *shardPack) finish(next int) error {
 	return nil
 }
 
-// The folders of the parts that Train and Test make.
+// The folders of the parts that Train and Test define.
 const (
 	trainPart = "train"
 	testPart  = "test"
 	valPart   = "val"
 )
 
-// divide makes the sections.
+// divide divides the samples into sections.
 func (p *shardPack) divide() error {
 	n := p.s.Len()
 	items := make([]int, n)
@@ -488,7 +510,7 @@ func (p *shardPack) divide() error {
 	}
 	p.steps += n
 	lengths := make([]float64, n)
-	err := ordered.Run(p.ctx, ordered.Options{To: n, Workers: p.o.Jobs}, func(ctx context.Context, _, k int) (float64, error) {
+	err := ordered.Run(p.ctx, ordered.Options{To: n, Workers: p.o.Workers}, func(ctx context.Context, _, k int) (float64, error) {
 		return p.s.length(ctx, k)
 	}, func(k int, length float64, err error) error {
 		p.step()

@@ -20,25 +20,26 @@ import (
 	"github.com/infer-prep/infer-prep/records/webdataset"
 )
 
-// maxField is the most bytes of a field: what webdataset.Options.Limit allows a sample.
+// maxField is the largest size of a field in bytes, the default of
+// webdataset.Options.Limit for a sample.
 const maxField = 1 << 30
 
-// labelField has a class's number, labelsField has labels that are none.
+// labelField holds the number of a class, labelsField other labels.
 const (
 	labelField  = "cls"
 	labelsField = "json"
 )
 
-// sourceFile is one below a folder.
+// sourceFile is a file below a folder.
 type sourceFile struct {
-	name string // from the folder, with slashes
+	name string // path from the folder, with slashes
 	size int64
-	time int64 // when it was modified, in nanoseconds
+	time int64 // modification time in nanoseconds
 }
 
-// walkFiles lists the files below a folder, folder by folder, each sorted by name; what begins
-// with a dot is left out, and so is the folder out, which is written to. Links are followed, but for one to a folder
-// above it, which is an error.
+// walkFiles lists the files below a folder, folder by folder, each sorted by
+// name. It skips names that begin with a dot, and the output folder out. It
+// follows links; a link to a folder above it is an error.
 func walkFiles(ctx context.Context, root, out string) ([]sourceFile, error) {
 	var l []sourceFile
 	written, err := os.Stat(out)
@@ -54,13 +55,13 @@ func walkFiles(ctx context.Context, root, out string) ([]sourceFile, error) {
 		}
 		if written != nil && os.SameFile(here, written) {
 			if folder == "" {
-				return fmt.Errorf("%s: the folder that is packed is the one that is written to", root)
+				return fmt.Errorf("%s: input and output are the same folder", root)
 			}
 			return nil
 		}
 		for _, a := range above {
 			if os.SameFile(a, here) {
-				return fmt.Errorf("%s leads back to a folder above it", real)
+				return fmt.Errorf("%s: link to a folder above it", real)
 			}
 		}
 		above = append(above[:len(above):len(above)], here)
@@ -79,7 +80,7 @@ func walkFiles(ctx context.Context, root, out string) ([]sourceFile, error) {
 			name := path.Join(folder, e.Name())
 			i, err := os.Stat(filepath.Join(real, e.Name()))
 			switch {
-			case errors.Is(err, fs.ErrNotExist): // a link to nowhere: what cannot be read is told of later
+			case errors.Is(err, fs.ErrNotExist): // a dangling link: reading it reports the error
 				l = append(l, sourceFile{name, -1, 0})
 			case err != nil:
 				return err
@@ -102,10 +103,10 @@ func walkFiles(ctx context.Context, root, out string) ([]sourceFile, error) {
 	return l, nil
 }
 
-// note adds a file to what tells samples from others.
+// note adds a file to the digest of the samples.
 func (f sourceFile) note(h hash.Hash) { fmt.Fprintf(h, "%q %d %d\n", f.name, f.size, f.time) }
 
-// fieldFile reads a field's file.
+// fieldFile reads the file of a field.
 func fieldFile(name string) ([]byte, error) {
 	b, err := readFile(nil, name, maxField)
 	if err != nil {
@@ -114,15 +115,16 @@ func fieldFile(name string) ([]byte, error) {
 	return b, nil
 }
 
-// fileError names the file, once.
+// fileError names the file once.
 func fileError(name string, err error) error {
 	return fmt.Errorf("pack: %s: %w", name, reason(err))
 }
 
-// FolderSamples are the samples of a folder as webdataset has them in a tar file: files, at any depth,
-// with the same path up to the first dot of their names are the fields of one
-// sample. They are sorted by key. Hidden files are passed over, as is the folder out, which the shards are
-// written to, if it is in this one; files without a dot in their names are left out.
+// FolderSamples returns the samples of a folder as webdataset groups the
+// members of a tar file. Files at any depth whose paths are equal up to the
+// first dot of their names are the fields of one sample. Samples are sorted by
+// key. Files without a dot in their names are left out. Hidden files and the
+// output folder out are ignored.
 func FolderSamples(ctx context.Context, dir, out string) (*Samples, error) {
 	files, err := walkFiles(ctx, dir, out)
 	if err != nil {
@@ -143,14 +145,14 @@ func FolderSamples(ctx context.Context, dir, out string) (*Samples, error) {
 			s.keys = append(s.keys, key)
 		}
 		if i := slices.IndexFunc(fields[key], func(o field) bool { return o.ext == ext }); i >= 0 {
-			s.Bad = append(s.Bad, fmt.Errorf("pack: %w: %s and %s in %s are both field %q of sample %q", ErrSample, fields[key][i].name, f.name, dir, ext, key))
+			s.Invalid = append(s.Invalid, fmt.Errorf("pack: %w: %s and %s in %s: both are field %q of sample %q", ErrSample, fields[key][i].name, f.name, dir, ext, key))
 			continue
 		}
 		fields[key] = append(fields[key], field{ext, f.name})
 		f.note(h)
 	}
 	slices.Sort(s.keys)
-	s.about = h.Sum(nil)
+	s.digest = h.Sum(nil)
 	s.read = func(_ context.Context, i int) (*webdataset.Sample, error) {
 		x := &webdataset.Sample{Key: s.keys[i]}
 		for _, f := range fields[s.keys[i]] {
@@ -165,15 +167,17 @@ func FolderSamples(ctx context.Context, dir, out string) (*Samples, error) {
 	return s, nil
 }
 
-// imageEndings are those that torchvision's ImageFolder takes.
-var imageEndings = []string{".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp"}
+// imageExtensions are the extensions that torchvision's ImageFolder takes.
+var imageExtensions = []string{".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp"}
 
-// ClassSamples are the images of a folder with a subfolder for each class, in the order of torchvision's
-// ImageFolder (dataset/imagefolder). Sample cat/001 has the file's bytes as the field of its ending,
-// and the class's number, in the order of their names, as cls. Dots in a file's name but the
-// last are underscores in the key. Files with other endings are left out, hidden ones passed over; a
-// class without images is an error. With an encoding the images are packed as that, and their field is jpg or
-// png; PassThrough keeps the files. The folder out is passed over, as by FolderSamples.
+// ClassSamples returns the images of a folder with one subfolder per class, in
+// the order of torchvision's ImageFolder (dataset/imagefolder). Field cls is
+// the number of the class in the order of their names. With PassThrough the
+// other field holds the file's bytes and is named after its extension;
+// otherwise it is jpg or png and holds the processed image. The key is the path
+// without the extension; further dots of the name become underscores. Files
+// with other extensions are left out. Hidden files and the output folder out
+// are ignored. A class without images is an error.
 func ClassSamples(ctx context.Context, dir, out string, image ImageOptions) (*Samples, error) {
 	files, err := walkFiles(ctx, dir, out)
 	if err != nil {
@@ -186,7 +190,7 @@ func ClassSamples(ctx context.Context, dir, out string, image ImageOptions) (*Sa
 		}
 		return c
 	}
-	slices.SortStableFunc(files, func(a, b sourceFile) int { // of a folder they are sorted by name
+	slices.SortStableFunc(files, func(a, b sourceFile) int { // files of one folder are sorted by name already
 		if c := strings.Compare(class(a), class(b)); c != 0 {
 			return c
 		}
@@ -198,13 +202,13 @@ func ClassSamples(ctx context.Context, dir, out string, image ImageOptions) (*Sa
 	fmt.Fprintf(h, "classes %q\n", dir)
 	for _, f := range files {
 		c := class(f)
-		if c == "" || !slices.Contains(imageEndings, strings.ToLower(path.Ext(f.name))) {
+		if c == "" || !slices.Contains(imageExtensions, strings.ToLower(path.Ext(f.name))) {
 			s.LeftOut = append(s.LeftOut, filepath.Join(dir, filepath.FromSlash(f.name)))
 			continue
 		}
 		if n := len(s.ClassNames); n == 0 || s.ClassNames[n-1] != c {
 			if strings.ContainsAny(c, "\r\n") {
-				return nil, fmt.Errorf("pack: %s: class %q has a line's end in its name", dir, c)
+				return nil, fmt.Errorf("pack: %s: class %q: line end in the name", dir, c)
 			}
 			s.ClassNames = append(s.ClassNames, c)
 		}
@@ -218,15 +222,16 @@ func ClassSamples(ctx context.Context, dir, out string, image ImageOptions) (*Sa
 	for _, e := range entries {
 		i, err := os.Stat(filepath.Join(dir, e.Name()))
 		if err == nil && i.IsDir() && !strings.HasPrefix(e.Name(), ".") && !slices.Contains(s.ClassNames, e.Name()) {
-			return nil, fmt.Errorf("pack: class %q of %s has no image with an ending of %s", e.Name(), dir, strings.Join(imageEndings, " "))
+			return nil, fmt.Errorf("pack: %[2]s: class %[1]q has no image: want one with extension %[3]s", e.Name(), dir, strings.Join(imageExtensions, " "))
 		}
 	}
 	return s, s.items(h, dir, items, image)
 }
 
-// ListSamples are the images of a .lst file, whose paths are relative to the folder root, in its order. The
-// key is the path without its ending, a single label that is a whole number the field cls, and other labels a
-// list of numbers in the field json. What becomes of the images is as with ClassSamples.
+// ListSamples returns the images of a .lst file in its order. The paths of the
+// list are relative to root. The key is the path without its extension. A
+// single integral label is field cls; other labels are a list of numbers in
+// field json. Images are processed as by ClassSamples.
 func ListSamples(ctx context.Context, name, root string, image ImageOptions) (*Samples, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -253,13 +258,14 @@ func ListSamples(ctx context.Context, name, root string, image ImageOptions) (*S
 	return s, s.items(h, root, items, image)
 }
 
-// items makes samples of images with labels. What cannot be one is bad. h has what the files are like.
+// items turns images with labels into samples. Invalid ones go to s.Invalid. h
+// is the digest of the files so far.
 func (s *Samples) items(h hash.Hash, root string, items []imagerecord.Item, image ImageOptions) error {
-	if err := image.check(); err != nil {
+	if err := image.fill(); err != nil {
 		return err
 	}
 	fmt.Fprintf(h, "%+v\n", image)
-	s.about = h.Sum(nil)
+	s.digest = h.Sum(nil)
 	seen := map[string]string{}
 	var good []imagerecord.Item
 	var exts []string
@@ -276,11 +282,11 @@ func (s *Samples) items(h hash.Hash, root string, items []imagerecord.Item, imag
 		}
 		switch other, twice := seen[key]; {
 		case slices.ContainsFunc(i.Labels, func(v float32) bool { return math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) }):
-			s.Bad = append(s.Bad, fmt.Errorf("pack: %w: %s in %s has labels %v, want numbers", ErrSample, i.Path, root, i.Labels))
+			s.Invalid = append(s.Invalid, fmt.Errorf("pack: %w: %s in %s: labels %v: want finite numbers", ErrSample, i.Path, root, i.Labels))
 		case !ok || ext == labelField || ext == labelsField:
-			s.Bad = append(s.Bad, fmt.Errorf("pack: %w: %s in %s, want a name with an image's ending", ErrSample, i.Path, root))
+			s.Invalid = append(s.Invalid, fmt.Errorf("pack: %w: %s in %s: want a name with an image's extension", ErrSample, i.Path, root))
 		case twice:
-			s.Bad = append(s.Bad, fmt.Errorf("pack: %w: %s and %s in %s would both be sample %q", ErrSample, other, i.Path, root, key))
+			s.Invalid = append(s.Invalid, fmt.Errorf("pack: %w: %s and %s in %s: both would be sample %q", ErrSample, other, i.Path, root, key))
 		default:
 			seen[key] = i.Path
 			s.keys = append(s.keys, key)
@@ -314,7 +320,7 @@ func (s *Samples) items(h hash.Hash, root string, items []imagerecord.Item, imag
 }
 
 func labelsOf(l []float32) webdataset.Field {
-	const exact = 1 << 24 // whole numbers up to it are float32
+	const exact = 1 << 24 // float32 represents all integers up to it
 	if len(l) == 1 && l[0] == float32(int32(min(max(l[0], -exact), exact))) {
 		return webdataset.Field{Ext: labelField, Data: strconv.AppendInt(nil, int64(l[0]), 10)}
 	}

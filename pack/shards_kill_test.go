@@ -24,18 +24,18 @@ const (
 	shardsChildItems = 300
 )
 
-func shardsChildOptions(name string) ShardOptions {
-	return ShardOptions{
-		Count: 7, Shuffle: true, Seed: 5, Bad: skipBad, Jobs: 2, Name: name, Index: strings.HasSuffix(name, ".tar"),
+func shardsChildOptions(name string) Shards {
+	return Shards{
+		Count: 7, Shuffle: true, Seed: 5, OnError: SkipOnError, Workers: 2, Name: name, Index: strings.HasSuffix(name, ".tar"),
 		Groups: []Group{{0, 2}, {2, 3}},
 	}
 }
 
-// TestShardsChild is what the processes of TestShardsKilled run.
+// TestShardsChild is the process that TestShardsKilled starts.
 func TestShardsChild(t *testing.T) {
 	dir := os.Getenv(shardsChildDir)
 	if dir == "" {
-		return // it is run by others only
+		return // only TestShardsKilled runs it
 	}
 	s := numbered(shardsChildItems)
 	read := s.read
@@ -43,18 +43,18 @@ func TestShardsChild(t *testing.T) {
 		time.Sleep(50 * time.Microsecond)
 		return read(ctx, i)
 	}
-	_, err := Shards(t.Context(), s, dir, shardsChildOptions(os.Getenv(shardsChildNames)))
+	_, err := packShards(t.Context(), s, dir, shardsChildOptions(os.Getenv(shardsChildNames)))
 	require.NoError(t, err)
 }
 
-// TestShardsKilled: processes that are killed at random, one after another, leave what one that is
-// not killed gives.
+// TestShardsKilled kills processes at random, one after another. The shards
+// must be those of an undisturbed process.
 func TestShardsKilled(t *testing.T) {
 	exe, err := os.Executable()
 	require.NoError(t, err)
 	child := func(dir, name string) *exec.Cmd {
 		args := []string{exe, "-test.run=^TestShardsChild$"}
-		if e := os.Getenv("EMULATOR"); e != "" { // what runs this program itself, see testdata/cross.sh
+		if e := os.Getenv("EMULATOR"); e != "" { // the emulator that runs this program, see testdata/cross.sh
 			args = append([]string{e}, args...)
 		}
 		c := exec.CommandContext(t.Context(), args[0], args[1:]...)
@@ -65,7 +65,7 @@ func TestShardsKilled(t *testing.T) {
 	kills, whole := 0, 0
 	for k, name := range []string{"data-%05d.tar", "data-%05d.tar.zst"} {
 		want := t.TempDir()
-		_, err := Shards(t.Context(), numbered(shardsChildItems), want, shardsChildOptions(name))
+		_, err := packShards(t.Context(), numbered(shardsChildItems), want, shardsChildOptions(name))
 		require.NoError(t, err)
 		files := shardFiles(t, want)
 
@@ -75,7 +75,7 @@ func TestShardsKilled(t *testing.T) {
 		long := time.Since(start)
 		require.Equal(t, files, shardFiles(t, dir))
 
-		// How many there are time for; one at least.
+		// As many as the time allows, at least one.
 		end := time.Now().Add(3 * time.Second)
 		for begun := false; kills < most*(k+1)/2 && (!begun || time.Now().Before(end)); {
 			dir := filepath.Join(t.TempDir(), "out")
@@ -94,7 +94,7 @@ func TestShardsKilled(t *testing.T) {
 				err := c.Wait()
 				require.NotContains(t, out.String(), "--- FAIL")
 				require.True(t, err == nil || kill, "%v: %s", err, &out)
-				// It may have been killed between the pack's end and its own.
+				// The process may have been killed after the pack was finished.
 				_, noJournal := os.Stat(filepath.Join(dir, name+".pack"))
 				if done = err == nil || noJournal != nil && len(shardFiles(t, dir)) == len(files); done {
 					whole++

@@ -17,13 +17,13 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// journalFile is where a pack notes how far it is.
+// journalFile returns the path of the journal.
 func (p *shardPack) journalFile() string { return filepath.Join(p.dir, p.o.Name+".pack") }
 
-// begin opens the journal, and clears the way if this is the beginning.
+// begin opens the journal. A new pack also removes what it replaces.
 func (p *shardPack) begin() ([]shardState, error) {
 	if i, err := p.open.Stat(p.ctx, p.dir); err == nil && !i.Folder {
-		return nil, fmt.Errorf("pack: %s: a file, want a folder", p.dir)
+		return nil, fmt.Errorf("pack: %s: a file: want a folder", p.dir)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("pack: %w", err)
 	}
@@ -41,7 +41,7 @@ func (p *shardPack) begin() ([]shardState, error) {
 	}
 	_, err = os.Stat(p.journalFile())
 	switch {
-	case err == nil: // what is there, is the unfinished pack's
+	case err == nil: // existing shards are the unfinished pack's
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("pack: %w", err)
 	case !p.o.Force:
@@ -58,7 +58,8 @@ func (p *shardPack) begin() ([]shardState, error) {
 		return nil, err
 	}
 	p.j = j
-	// What a run that was killed had not finished, and at the beginning what is replaced.
+	// Remove the unfinished files of a killed run and, for a new pack, what it
+	// replaces.
 	old, err := p.there(true)
 	if err != nil {
 		return nil, err
@@ -84,14 +85,14 @@ func (p *shardPack) begin() ([]shardState, error) {
 	return states[1:], nil
 }
 
-// there lists the shards of this pack's name, with their indexes, in the folders that it writes
-// to; or, if temporary is set, what is left of such that were not finished.
+// there lists the shards with this pack's name and their indexes in the folders
+// of the pack. If temporary is set, it lists unfinished ones instead.
 func (p *shardPack) there(temporary bool) ([]string, error) {
 	parts := []string{""}
 	if p.o.Train > 0 && p.o.Train < 1 {
 		parts = []string{trainPart, testPart, valPart}
 	}
-	folders := []string{""} // where classesFile is
+	folders := []string{""} // the folder of classesFile
 	for _, part := range parts {
 		folders = append(folders, part)
 		for _, g := range p.o.Groups {
@@ -123,10 +124,10 @@ func (p *shardPack) there(temporary bool) ([]string, error) {
 	return l, nil
 }
 
-// ours reports whether a file has the name of a shard, or of its index.
+// ours reports whether a file has the name of a shard or of an index.
 func (p *shardPack) ours(name string) bool {
 	name = strings.TrimSuffix(name, webdataset.IndexName(""))
-	var text [2]string // before and behind the number
+	var text [2]string // before and after the number
 	k := 0
 	for i := 0; i < len(p.o.Name); i++ {
 		if p.o.Name[i] == '%' {
@@ -143,14 +144,15 @@ func (p *shardPack) ours(name string) bool {
 	return ok && ok2 && number != "" && strings.Trim(number, "0123456789") == ""
 }
 
-// resume goes over the shards that are there, and compares them with what was noted.
+// resume compares the existing shards with the journal and returns the next
+// item.
 func (p *shardPack) resume(states []shardState) (next int, err error) {
 	for _, st := range states {
 		if st.Section < p.at || st.Section >= len(p.sections) || st.Section == p.at && st.Next <= next || st.Next > len(p.sections[st.Section].items) {
-			return 0, fmt.Errorf("pack: %s: %w: its shard %s is none of this pack", p.journalFile(), ErrOther, st.Name)
+			return 0, fmt.Errorf("pack: %s: %w: shard %s does not fit this pack", p.journalFile(), ErrOther, st.Name)
 		}
 		if st.Section > p.at {
-			p.done += len(p.sections[p.at].items) - next // bad ones
+			p.done += len(p.sections[p.at].items) - next // skipped ones
 			for _, s := range p.sections[p.at+1 : st.Section] {
 				p.done += len(s.items)
 			}
@@ -161,8 +163,8 @@ func (p *shardPack) resume(states []shardState) (next int, err error) {
 		p.number++
 	}
 	p.report.Resumed = len(states)
-	p.report.Bad += p.bads
-	err = ordered.Run(p.ctx, ordered.Options{To: len(states), Workers: p.o.Jobs}, func(ctx context.Context, _, k int) (fileState, error) {
+	p.report.Skipped += p.bads
+	err = ordered.Run(p.ctx, ordered.Options{To: len(states), Workers: p.o.Workers}, func(ctx context.Context, _, k int) (fileState, error) {
 		return sumFile(ctx, filepath.Join(p.dir, states[k].Name))
 	}, func(k int, got fileState, err error) error {
 		s := states[k].Shard
@@ -174,7 +176,7 @@ func (p *shardPack) resume(states []shardState) (next int, err error) {
 			return fmt.Errorf("pack: %w: %w", ErrChanged, err)
 		}
 		if err == nil && got != (fileState{s.Size, s.CRC}) {
-			return fmt.Errorf("pack: %w: %s has %d bytes with CRC-32C %08x, want %d with %08x", ErrChanged, s.Name, got.Size, got.CRC, s.Size, s.CRC)
+			return fmt.Errorf("pack: %w: %s: %d bytes with CRC-32C %08x: want %d with %08x", ErrChanged, s.Name, got.Size, got.CRC, s.Size, s.CRC)
 		}
 		p.report.Shards = append(p.report.Shards, s)
 		p.report.Samples += s.Samples
@@ -186,7 +188,7 @@ func (p *shardPack) resume(states []shardState) (next int, err error) {
 	return next, err
 }
 
-// sumFile reads a file.
+// sumFile returns size and checksum of a file.
 func sumFile(ctx context.Context, name string) (s fileState, err error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -209,11 +211,12 @@ func sumFile(ctx context.Context, name string) (s fileState, err error) {
 	}
 }
 
-// shardOpener sums what is written into shards, and does not say when they were written.
+// shardOpener computes the checksum of each shard as it is written, and hides
+// modification times.
 type shardOpener struct {
 	store.Opener
-	name      string // of the last shard, without its folder
-	fileState        // and what it has
+	name      string // name of the last shard, without its folder
+	fileState        // its size and checksum
 }
 
 func (o *shardOpener) Stat(ctx context.Context, name string) (store.Info, error) {

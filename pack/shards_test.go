@@ -30,7 +30,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// shardGolden is what testdata/gen/shards_pack.py made with webdataset's writer.
+// shardGolden is the output of webdataset's writer, made by
+// testdata/gen/shards_pack.py.
 type shardGolden struct {
 	Kaldi []struct {
 		Groups []string
@@ -55,7 +56,7 @@ func readShardGolden(t *testing.T) (g shardGolden) {
 	return g
 }
 
-// shardFiles are the files of a folder that are not hidden, by their paths.
+// shardFiles returns the visible files of a folder by path.
 func shardFiles(t testing.TB, dir string) map[string]string {
 	m := map[string]string{}
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -79,10 +80,12 @@ func groupsOf(t testing.TB, l ...string) (r []Group) {
 	return r
 }
 
-// jsEvents is a goroutine that the runtime has on js while the system's calls are under way.
+// jsEvents ignores the goroutine that the runtime has on js during system
+// calls.
 var jsEvents = goleak.IgnoreAnyFunction("runtime.handleEvent")
 
-// TestShardsOfKaldi: the bytes of webdataset's writer, with the values of Kaldi's readers.
+// TestShardsOfKaldi compares shards with those of webdataset's writer, fed by
+// Kaldi's readers.
 func TestShardsOfKaldi(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent(), jsEvents)
 	g := readShardGolden(t)
@@ -96,13 +99,13 @@ func TestShardsOfKaldi(t *testing.T) {
 	segments := waves
 	segments.Labels = []KaldiFile{{"txt", dir + "segments_text"}}
 	segments.Segments = dir + "segments"
-	check := func(o KaldiOptions, so ShardOptions, want map[string]string) {
-		for _, so.Jobs = range []int{1, 3} {
+	check := func(o KaldiOptions, so Shards, want map[string]string) {
+		for _, so.Workers = range []int{1, 3} {
 			s, err := KaldiSamples(t.Context(), o)
 			require.NoError(t, err)
-			require.Empty(t, s.Bad)
+			require.Empty(t, s.Invalid)
 			out := t.TempDir()
-			r, err := Shards(t.Context(), s, out, so)
+			r, err := packShards(t.Context(), s, out, so)
 			require.NoError(t, err)
 			require.Equal(t, want, shardFiles(t, out), "%v", so.Groups)
 			require.Len(t, r.Shards, len(want))
@@ -110,12 +113,12 @@ func TestShardsOfKaldi(t *testing.T) {
 		}
 	}
 	for _, c := range g.Kaldi {
-		check(feats, ShardOptions{Count: c.Count, Groups: groupsOf(t, c.Groups...)}, c.Files)
+		check(feats, Shards{Count: c.Count, Groups: groupsOf(t, c.Groups...)}, c.Files)
 	}
-	check(waves, ShardOptions{Count: g.Waves.Count}, g.Waves.Files)
-	check(segments, ShardOptions{Count: g.Segments.Count}, g.Segments.Files)
+	check(waves, Shards{Count: g.Waves.Count}, g.Waves.Files)
+	check(segments, Shards{Count: g.Segments.Count}, g.Segments.Files)
 
-	// The lengths of utterances may stand in a file.
+	// Lengths from a file.
 	var b strings.Builder
 	for i, l := range []string{"feats1.scp", "feats2.scp"} {
 		text, err := os.ReadFile(dir + l)
@@ -129,7 +132,7 @@ func TestShardsOfKaldi(t *testing.T) {
 	s, err := KaldiSamples(t.Context(), feats)
 	require.NoError(t, err)
 	out := t.TempDir()
-	r, err := Shards(t.Context(), s, out, ShardOptions{Groups: groupsOf(t, "0.5:1.5", "1.5:3")})
+	r, err := packShards(t.Context(), s, out, Shards{Groups: groupsOf(t, "0.5:1.5", "1.5:3")})
 	require.NoError(t, err)
 	require.Equal(t, []string{"_1.5", "1.5_3"}, []string{filepath.Base(filepath.Dir(r.Shards[0].Name)), filepath.Base(filepath.Dir(r.Shards[1].Name))})
 	require.Equal(t, []int{1, 4}, []int{r.Shards[0].Samples, r.Shards[1].Samples})
@@ -140,7 +143,7 @@ func TestShardsOfKaldi(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-// folderOf makes files with the digests of their names.
+// folderOf creates files that contain the digests of their names.
 func folderOf(t testing.TB, names ...string) string {
 	dir := t.TempDir()
 	for _, n := range names {
@@ -159,26 +162,27 @@ func TestShardsOfFolder(t *testing.T) {
 	s, err := FolderSamples(t.Context(), dir, out)
 	require.NoError(t, err)
 	require.Equal(t, []string{filepath.Join(dir, "README")}, s.LeftOut)
-	_, err = Shards(t.Context(), s, out, ShardOptions{Count: g.Count, Jobs: 2})
+	_, err = packShards(t.Context(), s, out, Shards{Count: g.Count, Workers: 2})
 	require.NoError(t, err)
 	require.Equal(t, g.Files, shardFiles(t, out))
 	_, err = FolderSamples(t.Context(), dir, dir)
-	require.ErrorContains(t, err, "is the one that is written to")
+	require.ErrorContains(t, err, "input and output are the same folder")
 
-	// What was packed is not packed again.
+	// The output folder inside the input is ignored.
 	again, err := FolderSamples(t.Context(), dir, out)
 	require.NoError(t, err)
 	require.Equal(t, s.keys, again.keys)
 
 	if err := os.Symlink(dir, filepath.Join(dir, "dir", "round")); err == nil {
 		_, err = FolderSamples(t.Context(), dir, out)
-		require.ErrorContains(t, err, "leads back")
+		require.ErrorContains(t, err, "link to a folder above it")
 	}
 	_, err = FolderSamples(t.Context(), filepath.Join(dir, "none"), out)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
-// shardMembers are the members of shards, as "name=data" if the data is text.
+// shardMembers returns the members of shards, as "name=data" if the data is
+// text.
 func shardMembers(t testing.TB, shards []Shard) (l []string) {
 	for _, s := range shards {
 		f, err := os.Open(s.Name)
@@ -201,7 +205,7 @@ func shardMembers(t testing.TB, shards []Shard) (l []string) {
 	return l
 }
 
-// keep packs images as they are.
+// keep packs images unchanged.
 var keep = ImageOptions{Encoding: PassThrough}
 
 func TestShardsOfClasses(t *testing.T) {
@@ -211,7 +215,7 @@ func TestShardsOfClasses(t *testing.T) {
 	require.Equal(t, []string{"a", "a-b", "b"}, s.ClassNames)
 	require.Equal(t, []string{filepath.Join(dir, "top.jpg"), filepath.Join(dir, "b", "list.txt")}, s.LeftOut)
 	out := t.TempDir()
-	r, err := Shards(t.Context(), s, out, ShardOptions{})
+	r, err := packShards(t.Context(), s, out, Shards{})
 	require.NoError(t, err)
 	require.Equal(t, []string{
 		"a/some_thing.cls=0", "a/some_thing.jpg=", "a/z.cls=0", "a/z.jpg=", "a/c/1.cls=0", "a/c/1.jpg=", "a-b/x.cls=1", "a-b/x.jpg=",
@@ -233,24 +237,22 @@ func TestShardsOfList(t *testing.T) {
 	s, err := ListSamples(t.Context(), list, dir, keep)
 	require.NoError(t, err)
 	var bad []string
-	note := func(err error) error {
-		bad = append(bad, err.Error())
-		return nil
-	}
-	r, err := Shards(t.Context(), s, t.TempDir(), ShardOptions{Bad: note})
+	note := func(err error) { bad = append(bad, err.Error()) }
+	r, err := packShards(t.Context(), s, t.TempDir(), Shards{OnError: SkipOnError, OnSkip: note})
 	require.NoError(t, err)
 	require.Equal(t, []string{"2.cls=3", "2.jpg=", "x/1.jpg=", "x/1.json=[0.5]", "3.jpg=", "3.json=[1, 2, -1.25]", "4.cls=-2", "4.png="}, shardMembers(t, r.Shards))
-	require.Equal(t, 5, r.Bad)
-	for i, want := range []string{"would both be sample \"x/1\"", "labels [NaN]", "noend", "c.cls", "gone.jpg"} {
+	require.Equal(t, 5, r.Skipped)
+	for i, want := range []string{"both would be sample \"x/1\"", "labels [NaN]", "noend", "c.cls", "gone.jpg"} {
 		require.Contains(t, bad[i], want)
 	}
-	_, err = Shards(t.Context(), s, t.TempDir(), ShardOptions{})
+	_, err = packShards(t.Context(), s, t.TempDir(), Shards{})
 	require.ErrorIs(t, err, ErrSample)
 	_, err = ListSamples(t.Context(), filepath.Join(dir, "none.lst"), dir, keep)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
-// TestShardsOfImages: images are changed as RecordIO changes them, by any number of workers.
+// TestShardsOfImages checks that images are processed as RecordIO processes
+// them, on any number of workers.
 func TestShardsOfImages(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 5 {
@@ -270,7 +272,7 @@ func TestShardsOfImages(t *testing.T) {
 			s, err := ClassSamples(t.Context(), dir, "", o)
 			require.NoError(t, err)
 			out := t.TempDir()
-			_, err = Shards(t.Context(), s, out, ShardOptions{Count: 2, Jobs: jobs})
+			_, err = packShards(t.Context(), s, out, Shards{Count: 2, Workers: jobs})
 			require.NoError(t, err)
 			if got := shardFiles(t, out); want == nil {
 				want = got
@@ -281,7 +283,7 @@ func TestShardsOfImages(t *testing.T) {
 				x, err := s.Sample(t.Context(), i)
 				require.NoError(t, err)
 				c := o
-				require.NoError(t, c.check())
+				require.NoError(t, c.fill())
 				b, err := (&images{o: &c}).image(nil, filepath.Join(dir, s.Key(i)+".png"))
 				require.NoError(t, err)
 				require.Equal(t, map[Encoding]string{JPEG: "jpg", PNG: "png"}[o.Encoding], x.Fields[0].Ext)
@@ -295,7 +297,7 @@ func TestShardsOfImages(t *testing.T) {
 	require.NoError(t, err)
 	b, err := ClassSamples(t.Context(), dir, "", ImageOptions{Resize: 8})
 	require.NoError(t, err)
-	require.NotEqual(t, a.about, b.about)
+	require.NotEqual(t, a.digest, b.digest)
 }
 
 func TestParseGroup(t *testing.T) {
@@ -310,9 +312,10 @@ func TestParseGroup(t *testing.T) {
 	}
 }
 
-// numbered are n samples of two fields and different sizes, without files.
+// numbered returns n samples of two fields and different sizes that need no
+// files.
 func numbered(n int) *Samples {
-	s := &Samples{about: []byte("numbered")}
+	s := &Samples{digest: []byte("numbered")}
 	for i := range n {
 		s.keys = append(s.keys, fmt.Sprintf("%04d", (i*7)%n))
 	}
@@ -334,18 +337,22 @@ func numbered(n int) *Samples {
 	return s
 }
 
-func journalName(o ShardOptions) string {
+func journalName(o Shards) string {
 	if o.Name == "" {
 		o.Name = "data-%05d.tar"
 	}
 	return o.Name + ".pack"
 }
 
-func skipBad(error) error { return nil }
+// packShards packs samples into a folder.
+func packShards(ctx context.Context, s *Samples, dir string, p Shards) (*ShardsReport, error) {
+	p.Samples, p.Dir = s, dir
+	return p.Run(ctx)
+}
 
-// shardPacks are packs of numbered samples in all ways.
-func shardPacks(t testing.TB) []ShardOptions {
-	l := []ShardOptions{
+// shardPacks returns packs with all kinds of options.
+func shardPacks(t testing.TB) []Shards {
+	l := []Shards{
 		{Count: 7},
 		{Count: 7, Index: true, Sort: true},
 		{Count: 1000, Size: 300, Name: "x%%%03d.tar"},
@@ -356,25 +363,25 @@ func shardPacks(t testing.TB) []ShardOptions {
 		{Count: 9, Name: "data-%d.tar.zst"},
 	}
 	for i := range l {
-		l[i].Bad, l[i].Jobs = skipBad, 3
+		l[i].OnError, l[i].Workers = SkipOnError, 3
 	}
 	return l
 }
 
-// TestShardsGoOn: a pack that is stopped anywhere, again and again, gives what one that
-// is not gives.
-func TestShardsGoOn(t *testing.T) {
+// TestShardsResume stops packs everywhere, again and again. The shards must be
+// those of an undisturbed pack.
+func TestShardsResume(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent(), jsEvents)
 	const n = 40
 	for _, o := range shardPacks(t) {
 		s := numbered(n)
 		whole := t.TempDir()
-		want, err := Shards(t.Context(), s, whole, o)
+		want, err := packShards(t.Context(), s, whole, o)
 		require.NoError(t, err)
 		files := shardFiles(t, whole)
-		o.Jobs = 1
+		o.Workers = 1
 		one := t.TempDir()
-		r, err := Shards(t.Context(), s, one, o)
+		r, err := packShards(t.Context(), s, one, o)
 		require.NoError(t, err)
 		require.Equal(t, files, shardFiles(t, one))
 		require.Equal(t, want.Samples, r.Samples)
@@ -388,12 +395,12 @@ func TestShardsGoOn(t *testing.T) {
 				p := o
 				p.Progress = func(done, steps int) {
 					require.LessOrEqual(t, done, steps)
-					// Every run is stopped a shard later, at least.
+					// Stop every run at least one shard later.
 					if seen++; seen == every*(runs+1) {
 						cancel()
 					}
 				}
-				r, err = Shards(ctx, s, dir, p)
+				r, err = packShards(ctx, s, dir, p)
 				cancel()
 				if err == nil {
 					break
@@ -404,7 +411,7 @@ func TestShardsGoOn(t *testing.T) {
 				}
 			}
 			require.Equal(t, files, shardFiles(t, dir), "%+v, stopped every %d", o, every)
-			require.Equal(t, want.Bad, r.Bad)
+			require.Equal(t, want.Skipped, r.Skipped)
 			require.Equal(t, want.Samples, r.Samples)
 			require.Equal(t, want.Outside, r.Outside)
 			require.Len(t, r.Shards, len(want.Shards))
@@ -416,7 +423,8 @@ func TestShardsGoOn(t *testing.T) {
 	}
 }
 
-// TestShardsSamples: every sample is packed once, in the order that was asked for.
+// TestShardsSamples checks that every sample is packed once, in the requested
+// order.
 func TestShardsSamples(t *testing.T) {
 	const n = 60
 	for _, o := range shardPacks(t) {
@@ -424,7 +432,7 @@ func TestShardsSamples(t *testing.T) {
 			continue
 		}
 		s := numbered(n)
-		r, err := Shards(t.Context(), s, t.TempDir(), o)
+		r, err := packShards(t.Context(), s, t.TempDir(), o)
 		require.NoError(t, err)
 		var keys []string
 		for _, c := range shardMembers(t, r.Shards) {
@@ -453,29 +461,29 @@ func TestShardsSamples(t *testing.T) {
 	}
 }
 
-// TestShardsKept: what is there is not lost, and not mixed up.
+// TestShardsKept checks that existing shards are neither lost nor mixed.
 func TestShardsKept(t *testing.T) {
 	ctx := t.Context()
 	s := numbered(30)
-	o := ShardOptions{Count: 4, Bad: skipBad, Index: true}
+	o := Shards{Count: 4, OnError: SkipOnError, Index: true}
 	dir := t.TempDir()
-	_, err := Shards(ctx, s, dir, o)
+	_, err := packShards(ctx, s, dir, o)
 	require.NoError(t, err)
 	want := shardFiles(t, dir)
-	_, err = Shards(ctx, s, dir, o)
+	_, err = packShards(ctx, s, dir, o)
 	require.ErrorIs(t, err, ErrExists)
 	require.Equal(t, want, shardFiles(t, dir))
 
-	// Shards of another name are another pack's.
+	// Shards of another name belong to another pack.
 	p := o
 	p.Name = "other-%05d.tar"
-	_, err = Shards(ctx, s, dir, p)
+	_, err = packShards(ctx, s, dir, p)
 	require.NoError(t, err)
 
-	// Force replaces all of them, and nothing else.
+	// Force replaces all shards of the name and nothing else.
 	few := numbered(8)
 	o.Force = true
-	_, err = Shards(ctx, few, dir, o)
+	_, err = packShards(ctx, few, dir, o)
 	require.NoError(t, err)
 	got := shardFiles(t, dir)
 	require.Contains(t, got, "data-00001.tar")
@@ -485,7 +493,7 @@ func TestShardsKept(t *testing.T) {
 	o.Force = false
 
 	// An unfinished pack.
-	stop := func(dir string, samples *Samples, o ShardOptions, after int) error {
+	stop := func(dir string, samples *Samples, o Shards, after int) error {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		o.Progress = func(done, _ int) {
@@ -493,49 +501,49 @@ func TestShardsKept(t *testing.T) {
 				cancel()
 			}
 		}
-		_, err := Shards(ctx, samples, dir, o)
+		_, err := packShards(ctx, samples, dir, o)
 		return err
 	}
 	dir = t.TempDir()
 	require.ErrorIs(t, stop(dir, s, o, 20), context.Canceled)
-	// Another one does not go on with it.
+	// A different pack does not resume it.
 	p = o
 	p.Count = 5
-	_, err = Shards(ctx, s, dir, p)
+	_, err = packShards(ctx, s, dir, p)
 	require.ErrorIs(t, err, ErrOther)
 	other := numbered(30)
-	other.about = []byte("other")
-	_, err = Shards(ctx, other, dir, o)
+	other.digest = []byte("other")
+	_, err = packShards(ctx, other, dir, o)
 	require.ErrorIs(t, err, ErrOther)
-	// Two at a time do not pack.
+	// Two packs cannot run at the same time.
 	if filelock.Works {
 		p = o
 		p.Progress = func(done, _ int) {
-			_, err := Shards(ctx, s, dir, o)
+			_, err := packShards(ctx, s, dir, o)
 			require.ErrorIs(t, err, filelock.ErrLocked)
 			r := o
 			r.Restart = true
-			_, err = Shards(ctx, s, dir, r)
+			_, err = packShards(ctx, s, dir, r)
 			require.ErrorIs(t, err, filelock.ErrLocked)
 		}
-		require.NoError(t, errors.Join(func() error { _, err := Shards(ctx, s, dir, p); return err }()))
+		require.NoError(t, errors.Join(func() error { _, err := packShards(ctx, s, dir, p); return err }()))
 		require.Equal(t, want, shardFiles(t, dir))
 		dir = t.TempDir()
 		require.ErrorIs(t, stop(dir, s, o, 20), context.Canceled)
 	}
-	// What was left by a run that was killed goes.
+	// Unfinished files of a killed run are removed.
 	for _, name := range []string{".data-00004.tar.tmp123", ".data-00003.tar.index.tmp9"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("half"), 0o666))
 	}
 	foreign := filepath.Join(dir, ".data-x.tar.tmp1")
 	require.NoError(t, os.WriteFile(foreign, nil, 0o666))
-	_, err = Shards(ctx, s, dir, o)
+	_, err = packShards(ctx, s, dir, o)
 	require.NoError(t, err)
 	require.FileExists(t, foreign)
 	require.NoError(t, os.Remove(foreign))
 	require.Equal(t, want, shardFiles(t, dir))
 
-	// Its shards were changed, or are gone.
+	// Its shards were changed or removed.
 	for _, change := range []func(name string) error{
 		os.Remove,
 		func(name string) error { return os.Remove(webdataset.IndexName(name)) },
@@ -549,22 +557,22 @@ func TestShardsKept(t *testing.T) {
 		dir = t.TempDir()
 		require.ErrorIs(t, stop(dir, s, o, 20), context.Canceled)
 		require.NoError(t, change(filepath.Join(dir, "data-00002.tar")))
-		_, err = Shards(ctx, s, dir, o)
+		_, err = packShards(ctx, s, dir, o)
 		require.ErrorIs(t, err, ErrChanged)
 		p = o
 		p.Restart = true
-		_, err = Shards(ctx, s, dir, p)
+		_, err = packShards(ctx, s, dir, p)
 		require.NoError(t, err)
 		require.Equal(t, want, shardFiles(t, dir))
 	}
-	// Restart forgets a pack of something else, too.
+	// Restart also discards a pack of other samples.
 	dir = t.TempDir()
 	require.ErrorIs(t, stop(dir, other, p, 20), context.Canceled)
-	_, err = Shards(ctx, s, dir, p)
+	_, err = packShards(ctx, s, dir, p)
 	require.NoError(t, err)
 	require.Equal(t, want, shardFiles(t, dir))
-	// But no finished one.
-	_, err = Shards(ctx, s, dir, p)
+	// It keeps a finished one.
+	_, err = packShards(ctx, s, dir, p)
 	require.ErrorIs(t, err, ErrExists)
 }
 
@@ -573,41 +581,41 @@ func TestShardsRefused(t *testing.T) {
 	dir := t.TempDir()
 	s := numbered(5)
 	for _, c := range []struct {
-		o    ShardOptions
+		o    Shards
 		want string
 	}{
-		{ShardOptions{Name: "a/b-%d.tar"}, "want the name of a file"},
-		{ShardOptions{Name: ".%d.tar"}, "want the name of a file"},
-		{ShardOptions{Name: "data.tar"}, "places for the number"},
-		{ShardOptions{Name: "data-%d.tar.gz", Index: true}, "no index"},
-		{ShardOptions{Count: -1}, "count -1"},
-		{ShardOptions{Size: -1}, "size -1"},
-		{ShardOptions{Jobs: -1}, "-1 jobs"},
-		{ShardOptions{Sort: true, Shuffle: true}, "one of them"},
-		{ShardOptions{Train: 0.7, Test: 0.5}, "ratios"},
-		{ShardOptions{Test: 0.5}, "ratios"},
-		{ShardOptions{Train: -1}, "ratios"},
-		{ShardOptions{Groups: groupsOf(t, "1:5", "4:7")}, "overlap"},
-		{ShardOptions{Groups: []Group{{0, 1}, {1, 1}}}, "length group"},
+		{Shards{Name: "a/b-%d.tar"}, "want the name of a file"},
+		{Shards{Name: ".%d.tar"}, "want the name of a file"},
+		{Shards{Name: "data.tar"}, "places for the number"},
+		{Shards{Name: "data-%d.tar.gz", Index: true}, "no index"},
+		{Shards{Count: -1}, "count -1"},
+		{Shards{Size: -1}, "size -1"},
+		{Shards{Workers: -1}, "-1 workers"},
+		{Shards{Sort: true, Shuffle: true}, "at most one of them"},
+		{Shards{Train: 0.7, Test: 0.5}, "ratios"},
+		{Shards{Test: 0.5}, "ratios"},
+		{Shards{Train: -1}, "ratios"},
+		{Shards{Groups: groupsOf(t, "1:5", "4:7")}, "overlap"},
+		{Shards{Groups: []Group{{0, 1}, {1, 1}}}, "length group"},
 	} {
-		_, err := Shards(ctx, s, dir, c.o)
+		_, err := packShards(ctx, s, dir, c.o)
 		require.ErrorContains(t, err, c.want)
 		require.Empty(t, shardFiles(t, dir))
 	}
 	none := numbered(0)
-	_, err := Shards(ctx, none, dir, ShardOptions{})
-	require.ErrorContains(t, err, "nothing to pack")
+	_, err := packShards(ctx, none, dir, Shards{})
+	require.ErrorContains(t, err, "no samples to pack")
 	short := numbered(5)
 	short.length = nil
-	_, err = Shards(ctx, short, dir, ShardOptions{Groups: groupsOf(t, "1:2")})
+	_, err = packShards(ctx, short, dir, Shards{Groups: groupsOf(t, "1:2")})
 	require.ErrorContains(t, err, "without lengths")
 	file := filepath.Join(dir, "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o666))
-	_, err = Shards(ctx, s, file, ShardOptions{})
+	_, err = packShards(ctx, s, file, Shards{})
 	require.ErrorContains(t, err, "want a folder")
-	_, err = Shards(ctx, s, "s3://bucket/x", ShardOptions{})
+	_, err = packShards(ctx, s, "s3://bucket/x", Shards{})
 	require.ErrorContains(t, err, "no store")
-	// What a sample's reader or the writer refuses ends the pack, or is left out.
+	// A sample that cannot be read or written ends the pack or is skipped.
 	out := filepath.Join(dir, "out%d%%")
 	bad := numbered(12)
 	good := bad.read
@@ -618,69 +626,71 @@ func TestShardsRefused(t *testing.T) {
 		}
 		return x, err
 	}
-	r, err := Shards(ctx, bad, out, ShardOptions{Count: 4})
+	r, err := packShards(ctx, bad, out, Shards{Count: 4})
 	require.ErrorIs(t, err, ErrSample)
 	require.Empty(t, r.Shards)
-	r, err = Shards(ctx, bad, out, ShardOptions{Count: 4, Bad: func(err error) error {
+	stopped, stop := context.WithCancel(ctx)
+	defer stop()
+	r, err = packShards(stopped, bad, out, Shards{Count: 4, OnError: SkipOnError, OnSkip: func(err error) {
 		if errors.Is(err, fs.ErrNotExist) {
-			return err
+			stop()
 		}
-		return nil
 	}})
-	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.ErrorIs(t, err, context.Canceled)
 	require.Len(t, r.Shards, 2)
-	r, err = Shards(ctx, bad, out, ShardOptions{Count: 4, Bad: skipBad})
+	r, err = packShards(ctx, bad, out, Shards{Count: 4, OnError: SkipOnError})
 	require.NoError(t, err)
-	require.Equal(t, []int{10, 2, 2, 3}, []int{r.Samples, r.Bad, r.Resumed, len(r.Shards)})
+	require.Equal(t, []int{10, 2, 2, 3}, []int{r.Samples, r.Skipped, r.Resumed, len(r.Shards)})
 	require.Equal(t, filepath.Join(out, "data-00000.tar"), r.Shards[0].Name)
 }
 
-// TestShardsFail: a shard that cannot be put under its name ends the pack, which then goes on.
+// TestShardsFail checks that a failing rename ends the pack, and that it
+// resumes.
 func TestShardsFail(t *testing.T) {
 	ctx := t.Context()
 	s := numbered(40)
 	whole := t.TempDir()
-	o := ShardOptions{Count: 6, Bad: skipBad, Jobs: 2}
-	_, err := Shards(ctx, s, whole, o)
+	o := Shards{Count: 6, OnError: SkipOnError, Workers: 2}
+	_, err := packShards(ctx, s, whole, o)
 	require.NoError(t, err)
 	for n := range 6 {
 		dir := t.TempDir()
 		in := filepath.Join(dir, fmt.Sprintf("data-%05d.tar", n))
 		require.NoError(t, os.MkdirAll(filepath.Join(in, "x"), 0o777))
-		for range 2 { // a sample that is left out would go on behind it
-			r, err := Shards(ctx, s, dir, o)
+		for range 2 { // a skipped sample would shift the others
+			r, err := packShards(ctx, s, dir, o)
 			require.ErrorContains(t, err, filepath.Base(in))
 			require.NotErrorIs(t, err, ErrSample)
 			require.Len(t, r.Shards, n)
 			entries, err := os.ReadDir(dir)
 			require.NoError(t, err)
-			require.Len(t, entries, n+2) // shards, the folder and the journal
+			require.Len(t, entries, n+2) // the shards, the folder and the journal
 		}
 		require.NoError(t, os.RemoveAll(in))
-		r, err := Shards(ctx, s, dir, o)
+		r, err := packShards(ctx, s, dir, o)
 		require.NoError(t, err)
 		require.Equal(t, n, r.Resumed)
 		require.Equal(t, shardFiles(t, whole), shardFiles(t, dir))
 	}
-	// The folder of a group, and the file of the classes.
+	// The folder of a group, and the file of class names.
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "_2"), nil, 0o666))
 	o.Groups = groupsOf(t, ":2", "2:")
-	_, err = Shards(ctx, s, dir, o)
+	_, err = packShards(ctx, s, dir, o)
 	require.Error(t, err)
 	require.NoError(t, os.Remove(filepath.Join(dir, "_2")))
 	s.ClassNames = []string{"a"}
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, classesFile, "x"), 0o777))
-	_, err = Shards(ctx, s, dir, o)
+	_, err = packShards(ctx, s, dir, o)
 	require.ErrorContains(t, err, classesFile)
 	require.FileExists(t, filepath.Join(dir, journalName(o)))
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, classesFile)))
-	_, err = Shards(ctx, s, dir, o)
+	_, err = packShards(ctx, s, dir, o)
 	require.NoError(t, err)
 	require.NoFileExists(t, filepath.Join(dir, journalName(o)))
 }
 
-// TestKaldiRefused: what is wrong is named.
+// TestKaldiRefused checks the errors for invalid input.
 func TestKaldiRefused(t *testing.T) {
 	ctx := t.Context()
 	t.Chdir(t.TempDir())
@@ -721,56 +731,54 @@ func TestKaldiRefused(t *testing.T) {
 		{KaldiOptions{Scripts: []KaldiFile{{matrixField, "pipe.scp"}}}, `pipe.scp: line 1: "a" is a command, which is not run: "sox x.wav"`},
 		{KaldiOptions{Scripts: []KaldiFile{{matrixField, "feats.scp"}, {"x.npy", "bad.scp"}}}, "line 1: the line \"a\""},
 		{KaldiOptions{Scripts: feats, Labels: []KaldiFile{{textField, "none"}}}, "none"},
-		{KaldiOptions{Scripts: feats, Labels: []KaldiFile{{textField, "badtext"}}}, "badtext:2: no UTF-8"},
-		{KaldiOptions{Scripts: feats, Labels: []KaldiFile{{textField, "conflict"}}}, `conflict:2: "a" has another text`},
-		{KaldiOptions{Scripts: feats, Labels: []KaldiFile{{matrixField, "text"}}}, "both a script's and a label's"},
+		{KaldiOptions{Scripts: feats, Labels: []KaldiFile{{textField, "badtext"}}}, "badtext:2: want UTF-8"},
+		{KaldiOptions{Scripts: feats, Labels: []KaldiFile{{textField, "conflict"}}}, `conflict:2: duplicate key "a" with another text`},
+		{KaldiOptions{Scripts: feats, Labels: []KaldiFile{{matrixField, "text"}}}, "named by both a script and a label"},
 		{KaldiOptions{Scripts: feats, Labels: []KaldiFile{{textField, "long"}}}, "long:1"},
 		{KaldiOptions{Scripts: feats, Lengths: "lens"}, `lens:2: length "x" of "b"`},
-		{KaldiOptions{Scripts: feats, Lengths: "lens2"}, `lens2:2: "a" has another length`},
-		{KaldiOptions{Scripts: feats, Segments: "seg1"}, "segments of the field wav"},
+		{KaldiOptions{Scripts: feats, Lengths: "lens2"}, `lens2:2: duplicate key "a" with another length`},
+		{KaldiOptions{Scripts: feats, Segments: "seg1"}, "segments need a script of field wav"},
 		{KaldiOptions{Scripts: []KaldiFile{{"wav", "feats.scp"}}, Segments: "seg1"}, "seg1:1: 6 fields"},
-		{KaldiOptions{Scripts: []KaldiFile{{"wav", "feats.scp"}}, Segments: "seg2"}, "seg2:1: the segment"},
-		{KaldiOptions{Scripts: []KaldiFile{{"wav", "feats.scp"}}, Segments: "seg3"}, "seg3:1: the segment"},
-		{KaldiOptions{Scripts: []KaldiFile{{"wav", "feats.scp"}}, Segments: "seg5"}, "seg5:1: the segment"},
+		{KaldiOptions{Scripts: []KaldiFile{{"wav", "feats.scp"}}, Segments: "seg2"}, "seg2:1: segment"},
+		{KaldiOptions{Scripts: []KaldiFile{{"wav", "feats.scp"}}, Segments: "seg3"}, "seg3:1: segment"},
+		{KaldiOptions{Scripts: []KaldiFile{{"wav", "feats.scp"}}, Segments: "seg5"}, "seg5:1: segment"},
 	} {
 		_, err := KaldiSamples(ctx, c.o)
 		require.ErrorContains(t, err, c.want)
 	}
-	bad := func(o KaldiOptions, so ShardOptions) (l []string, keys []string) {
+	bad := func(o KaldiOptions, so Shards) (l []string, keys []string) {
 		s, err := KaldiSamples(ctx, o)
 		require.NoError(t, err)
-		so.Bad = func(err error) error {
-			l = append(l, err.Error())
-			return nil
-		}
-		r, err := Shards(ctx, s, t.TempDir(), so)
+		so.OnError = SkipOnError
+		so.OnSkip = func(err error) { l = append(l, err.Error()) }
+		r, err := packShards(ctx, s, t.TempDir(), so)
 		require.NoError(t, err)
-		require.Len(t, l, r.Bad)
+		require.Len(t, l, r.Skipped)
 		for _, c := range shardMembers(t, r.Shards) {
 			keys = append(keys, strings.SplitN(c, ".", 2)[0])
 		}
 		return l, slices.Compact(keys)
 	}
-	l, keys := bad(KaldiOptions{Scripts: feats, Labels: []KaldiFile{{textField, "text"}}}, ShardOptions{})
+	l, keys := bad(KaldiOptions{Scripts: feats, Labels: []KaldiFile{{textField, "text"}}}, Shards{})
 	require.Equal(t, []string{"a", "b"}, keys)
 	require.Equal(t, []string{
-		`pack: not a sample: webdataset would read the key "c.d" as "c", and field "d.mat.npy"`,
-		`pack: not a sample: "e" has no label.txt`,
-		`pack: not a sample: "zz" has a label.txt, and no mat.npy`,
+		`pack: invalid sample: key "c.d": webdataset would read it as key "c" and field "d.mat.npy"`,
+		`pack: invalid sample: "e" has no label.txt`,
+		`pack: invalid sample: "zz" has a label.txt but no mat.npy`,
 	}, l)
-	l, keys = bad(KaldiOptions{Scripts: feats, Labels: []KaldiFile{{textField, "same"}}, Lengths: "lens3"}, ShardOptions{})
+	l, keys = bad(KaldiOptions{Scripts: feats, Labels: []KaldiFile{{textField, "same"}}, Lengths: "lens3"}, Shards{})
 	require.Equal(t, []string{"a"}, keys)
-	require.Equal(t, `pack: not a sample: "b" has no label.txt, no length`, l[0])
-	l, _ = bad(KaldiOptions{Scripts: []KaldiFile{{matrixField, "twice.scp"}, {"x", "feats.scp"}}}, ShardOptions{})
-	require.Equal(t, []string{`pack: not a sample: twice.scp: line 2: "a" came before`, `pack: not a sample: "b" has a x, and no mat.npy`}, l[:2])
-	for _, so := range []ShardOptions{{}, {Groups: groupsOf(t, ":")}} {
+	require.Equal(t, `pack: invalid sample: "b" has no label.txt, no length`, l[0])
+	l, _ = bad(KaldiOptions{Scripts: []KaldiFile{{matrixField, "twice.scp"}, {"x", "feats.scp"}}}, Shards{})
+	require.Equal(t, []string{`pack: invalid sample: twice.scp: line 2: duplicate key "a"`, `pack: invalid sample: "b" has a x but no mat.npy`}, l[:2])
+	for _, so := range []Shards{{}, {Groups: groupsOf(t, ":")}} {
 		l, _ = bad(KaldiOptions{Scripts: []KaldiFile{{matrixField, "missing.scp"}}}, so)
 		require.Len(t, l, 2)
 		require.Contains(t, l[0], "gone.ark")
 		require.Contains(t, l[1], "the file has")
 	}
 
-	// Waves, and what is none.
+	// Waves, and objects that are no waves.
 	ark.Reset()
 	scp.Reset()
 	w = kaldi.NewWriter(&ark, kaldi.WriterOptions{Script: &scp, Name: "w.ark"})
@@ -789,22 +797,22 @@ isnone mat 0 1
 gone rec 0 1
 ok a 0 1
 `)
-	l, keys = bad(KaldiOptions{Scripts: []KaldiFile{{"wav", "w.scp"}}, Segments: "segs"}, ShardOptions{})
+	l, keys = bad(KaldiOptions{Scripts: []KaldiFile{{"wav", "w.scp"}}, Segments: "segs"}, Shards{})
 	require.Equal(t, []string{"ok", "second"}, keys)
-	for i, want := range []string{`"gone" is of recording "rec"`, `"ok" came before`, "beyond its end", "it has 1000 samples", "100 samples, 1000 a second", "channel 1 of 1", "it has 2 channels", "a matrix, want a wave"} {
+	for i, want := range []string{`"gone": unknown recording "rec"`, `duplicate key "ok"`, "ends more than", "starts after the 1000 samples", "100 samples at 1000 Hz", "channel 1 of 1", "2 channels: the segment must name one", "matrix: want a wave"} {
 		require.Contains(t, l[i], want)
 	}
-	_, keys = bad(KaldiOptions{Scripts: []KaldiFile{{"wav", "w.scp"}}, Segments: "segs"}, ShardOptions{Groups: groupsOf(t, "801:")})
+	_, keys = bad(KaldiOptions{Scripts: []KaldiFile{{"wav", "w.scp"}}, Segments: "segs"}, Shards{Groups: groupsOf(t, "801:")})
 	require.Equal(t, []string{"second"}, keys)
-	l, keys = bad(KaldiOptions{Scripts: []KaldiFile{{matrixField, "w.scp"}}}, ShardOptions{})
+	l, keys = bad(KaldiOptions{Scripts: []KaldiFile{{matrixField, "w.scp"}}}, Shards{})
 	require.Equal(t, []string{"mat"}, keys)
-	require.Contains(t, l[0], "is a wave, which is no field mat.npy")
+	require.Contains(t, l[0], "a wave in field mat.npy")
 	write("range.scp", "a a.ark:2[0:1]\n")
-	l, keys = bad(KaldiOptions{Scripts: []KaldiFile{{"ark", "range.scp"}}}, ShardOptions{})
+	l, keys = bad(KaldiOptions{Scripts: []KaldiFile{{"ark", "range.scp"}}}, Shards{})
 	require.Empty(t, keys)
 	require.Contains(t, l[0], "no bytes of its own")
 
-	// The bytes of an object, and of a file.
+	// The bytes of an object and of a file.
 	write("raw.scp", "a a.ark:2\nb a.ark\n")
 	s, err := KaldiSamples(ctx, KaldiOptions{Scripts: []KaldiFile{{"ark", "raw.scp"}}})
 	require.NoError(t, err)
@@ -837,7 +845,7 @@ func TestParseKaldiFile(t *testing.T) {
 	}
 }
 
-// TestShardsDigest: a pack goes on only if its files are as they were.
+// TestShardsDigest checks that a pack resumes only with unchanged files.
 func TestShardsDigest(t *testing.T) {
 	ctx := t.Context()
 	dir := folderOf(t, "a/1.jpg", "b/2.jpg")
@@ -852,17 +860,17 @@ func TestShardsDigest(t *testing.T) {
 	for k, f := range makers {
 		s, err := f()
 		require.NoError(t, err)
-		before[k] = string(s.about)
+		before[k] = string(s.digest)
 		again, err := f()
 		require.NoError(t, err)
-		require.Equal(t, s.about, again.about)
+		require.Equal(t, s.digest, again.digest)
 	}
 	require.Len(t, slices.Compact(slices.Sorted(maps.Values(before))), len(before))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "b", "2.jpg"), []byte("other"), 0o666))
 	for k, f := range makers {
 		s, err := f()
 		require.NoError(t, err)
-		require.NotEqual(t, before[k], string(s.about))
+		require.NotEqual(t, before[k], string(s.digest))
 	}
 }
 
@@ -882,7 +890,8 @@ func countingWave(t testing.TB, samples, channels int) *tensor.Tensor {
 	return m
 }
 
-// FuzzKaldiLines: keys and texts are those of the lines, and segments have times in order.
+// FuzzKaldiLines checks that keys and texts are those of the lines, and that
+// the times of segments increase.
 func FuzzKaldiLines(f *testing.F) {
 	for _, name := range []string{"text1", "text2", "segments", "segments_text"} {
 		b, err := os.ReadFile("../testdata/pack/" + name)
@@ -905,7 +914,7 @@ func FuzzKaldiLines(f *testing.F) {
 	})
 }
 
-// FuzzGroup: a group is read back from its folder's name.
+// FuzzGroup checks that a group can be parsed back from its folder's name.
 func FuzzGroup(f *testing.F) {
 	for _, s := range []string{"10:500", ":10", "500:", "0.25:1e9"} {
 		f.Add(s)

@@ -146,7 +146,7 @@ func (a *app) packRecordIO(cmd *cobra.Command, f *packRecordIOFlags, prefix, roo
 	}
 	p := &pack.RecordIO{
 		Root: root, Journal: prefix + ".rec.pack", Image: f.image, PackLabels: f.packLabel, Sums: f.sums,
-		Jobs: f.jobs, Skip: f.bad == "skip", Force: f.force, Restart: f.restart,
+		Workers: f.jobs, Force: f.force, Restart: f.restart,
 	}
 	var err error
 	if p.Outputs, err = a.packLists(cmd, f, prefix, root); err != nil {
@@ -161,7 +161,7 @@ func (a *app) packRecordIO(cmd *cobra.Command, f *packRecordIOFlags, prefix, roo
 	}
 	bar := newProgress(a.stderr, total, f.quiet)
 	before := 0
-	p.Progress = func(done int) {
+	p.Progress = func(done, _ int) {
 		if a.testDelay != nil {
 			a.testDelay()
 		}
@@ -169,27 +169,28 @@ func (a *app) packRecordIO(cmd *cobra.Command, f *packRecordIOFlags, prefix, roo
 			bar.step()
 		}
 	}
-	p.Bad = func(e *pack.ItemError) {
-		if f.bad == "skip" { // else it is the error
+	if f.bad == "skip" {
+		p.OnError = pack.SkipOnError
+		p.OnSkip = func(e *pack.ItemError) {
 			bar.clear()
 			a.complain(e)
 		}
 	}
 	defer collectLess()()
-	stats, err := p.Run(cmd.Context())
+	report, err := p.Run(cmd.Context())
 	bar.clear()
 	if err != nil {
-		return unpacked(cmd.Context(), err, stats.Items, plural(total, "image"))
+		return unpacked(cmd.Context(), err, report.Items, plural(total, "image"))
 	}
-	return a.packed(f, p, stats)
+	return a.packed(f, p, report)
 }
 
 // packed tells what became of a pack.
-func (a *app) packed(f *packRecordIOFlags, p *pack.RecordIO, s pack.RecordIOStats) error {
+func (a *app) packed(f *packRecordIOFlags, p *pack.RecordIO, s *pack.RecordIOReport) error {
 	if !f.quiet {
 		left, resumed := "", ""
-		if s.Bad > 0 {
-			left = fmt.Sprintf(", %d could not be packed", s.Bad)
+		if s.Skipped > 0 {
+			left = fmt.Sprintf(", %d could not be packed", s.Skipped)
 		}
 		if s.Resumed > 0 {
 			resumed = fmt.Sprintf(" (%d by the pack before)", s.Resumed)
@@ -200,7 +201,7 @@ func (a *app) packed(f *packRecordIOFlags, p *pack.RecordIO, s pack.RecordIOStat
 		}
 		fmt.Fprintf(a.stderr, "%s in %s, %d bytes%s%s\n", plural(s.Records, "image"), printable(strings.Join(names, ", ")), s.Bytes, resumed, left)
 	}
-	if s.Bad > 0 {
+	if s.Skipped > 0 {
 		return &exitError{exitFailed, nil}
 	}
 	return nil

@@ -16,7 +16,7 @@ import (
 
 type packShardsFlags struct {
 	packFlags
-	pack.ShardOptions
+	pack.Shards
 	kaldi           pack.KaldiOptions
 	out             string
 	bytes           count
@@ -170,7 +170,7 @@ func (a *app) packShards(ctx context.Context, f *packShardsFlags, args []string)
 	case f.Count < 1 || f.bytes < 1:
 		return usageErr("--samples-per-file %d and --bytes-per-file %d, want at least 1", f.Count, int64(f.bytes))
 	}
-	f.Size, f.Jobs, f.Force, f.Restart = int64(f.bytes), f.jobs, f.force, f.restart
+	f.Size, f.Workers, f.Force, f.Restart = int64(f.bytes), f.jobs, f.force, f.restart
 	for _, s := range f.groups {
 		g, err := pack.ParseGroup(s)
 		if err != nil {
@@ -191,31 +191,32 @@ func (a *app) packShards(ctx context.Context, f *packShardsFlags, args []string)
 		return err
 	}
 	defer func() { err = errors.Join(err, wrapFail(s.Close())) }()
-	if err := f.Check(s); err != nil {
+	f.Samples, f.Dir = s, f.out
+	if err := f.Validate(); err != nil {
 		return usageErr("%w", err)
 	}
-	if s.Len() == 0 && len(s.Bad) == 0 {
+	if s.Len() == 0 && len(s.Invalid) == 0 {
 		return failErr("%s: there is nothing to pack", strings.Join(append(args, f.scripts...), ", "))
 	}
 	bar := &progress{}
 	done := 0
-	f.Progress = func(n, steps int) {
+	f.Progress = func(n, total int) {
 		if bar.bar == nil {
-			bar = newProgress(a.stderr, steps, f.quiet)
+			bar = newProgress(a.stderr, total, f.quiet)
 		}
 		for ; done < n; done++ {
 			bar.step()
 		}
 	}
 	if f.bad == "skip" {
-		f.Bad = func(err error) error {
+		f.OnError = pack.SkipOnError
+		f.OnSkip = func(err error) {
 			bar.clear()
 			a.complain(err)
-			return nil
 		}
 	}
 	defer collectLess()()
-	r, err := pack.Shards(ctx, s, f.out, f.ShardOptions)
+	r, err := f.Run(ctx)
 	bar.clear()
 	if err != nil {
 		if f.bad == "fail" && errors.Is(err, pack.ErrSample) {
@@ -241,14 +242,14 @@ func (a *app) packShards(ctx context.Context, f *packShardsFlags, args []string)
 	if !f.quiet {
 		a.packedShards(r, s)
 	}
-	if r.Bad > 0 {
+	if r.Skipped > 0 {
 		return &exitError{status: exitFailed}
 	}
 	return nil
 }
 
 // packedShards says what was packed, and what was not.
-func (a *app) packedShards(r *pack.ShardReport, s *pack.Samples) {
+func (a *app) packedShards(r *pack.ShardsReport, s *pack.Samples) {
 	say := fmt.Sprintf("%s with %s", plural(len(r.Shards), "shard"), plural(r.Samples, "sample"))
 	if r.Resumed > 0 {
 		say += fmt.Sprintf(", %d of them packed before", r.Resumed)
@@ -265,8 +266,8 @@ func (a *app) packedShards(r *pack.ShardReport, s *pack.Samples) {
 	if len(s.LeftOut) > 0 {
 		say += "; in no sample: " + such(s.LeftOut)
 	}
-	if r.Bad > 0 {
-		say += fmt.Sprintf("; %d could not be packed", r.Bad)
+	if r.Skipped > 0 {
+		say += fmt.Sprintf("; %d could not be packed", r.Skipped)
 	}
 	a.complain(errors.New(say))
 }
