@@ -191,6 +191,7 @@ var Layers = []Layer{
 		{Path: "cmd/infer-prep-webgpu", May: []string{"cmd/internal/cli", "device/webgpu"}},
 		{Path: "examples/classifier"},
 		{Path: "examples/eager", May: []string{"eager", "tensor", "transforms"}},
+		{Path: "examples/server", May: []string{"codec", "codec/all", "datagraph", "preset", "tensor"}},
 		{Path: "examples/train", May: []string{"codec/all", "datagraph", "dataset", "dataset/imagefolder", "pipeline", "transforms"}},
 	}},
 	{"tools of this repository", []Package{
@@ -199,6 +200,7 @@ var Layers = []Layer{
 		{Path: "internal/digest"},
 		{Path: "internal/msgpgen"},
 		{Path: "internal/opdoc/gen", May: []string{"internal/opdoc", "transforms"}, Why: "it generates docs/ops.md from the registered ops"},
+		{Path: "internal/readme"},
 		{Path: "internal/tools/sbom"},
 		{Path: "internal/tools/width"},
 		{Path: "bench/internal/peer"},
