@@ -238,7 +238,7 @@ func (f *fused) infer(s *fusedState, d tensor.Desc) error {
 		}
 		s.seen[i].Desc = s.in[0]
 		// The side outputs of later ops come before those of earlier ones.
-		if _, ok := op.(transforms.Described); ok {
+		if _, ok := op.(transforms.DescOnly); ok {
 			copy(s.out[at-n:at], out)
 			at -= n
 			continue
@@ -302,7 +302,7 @@ func (f *fused) side(c *transforms.Context, s *fusedState, dst []*tensor.Tensor)
 		}
 		n := len(transforms.InfoOf(op).Out)
 		var err error
-		if _, ok := op.(transforms.Described); ok {
+		if _, ok := op.(transforms.DescOnly); ok {
 			s.src[0] = &s.seen[i]
 			err = op.Apply(c, dst[at-n:at], s.src[:])
 			at -= n

@@ -81,7 +81,7 @@ func (p *Plan) feedsOver(i, k int) bool {
 func (p *Plan) describing(i int) (k int) {
 	for i+k+1 < len(p.steps) {
 		s := &p.steps[i+k+1]
-		if _, ok := s.op.(transforms.Described); !ok || s.in[0] != p.steps[i].out[0] {
+		if _, ok := s.op.(transforms.DescOnly); !ok || s.in[0] != p.steps[i].out[0] {
 			break
 		}
 		k++
@@ -95,7 +95,7 @@ func (p *Plan) replace(i, n int, f *fused, by Pass) {
 	s := planStep{op: f, in: old[0].in, out: slices.Clone(old[n-1].out), first: old[0].first}
 	for j, o := range slices.Backward(old) {
 		s.n += o.n
-		if _, ok := o.op.(transforms.Described); ok {
+		if _, ok := o.op.(transforms.DescOnly); ok {
 			s.out = append(s.out, o.out...)
 		} else if j < n-1 {
 			s.out = append(s.out, o.out[1:]...)

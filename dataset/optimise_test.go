@@ -91,7 +91,7 @@ func (o *cropping) Draw(d *t.Draw) error {
 	if h < 4 || w < 4 {
 		return fmt.Errorf("%w: image of %d x %d", t.ErrInput, h, w)
 	}
-	op := t.Make[t.ResizedCrop](d)
+	op := t.NewOp[t.ResizedCrop](d)
 	bh, bw := 4+d.IntN(h-3), 4+d.IntN(w-3)
 	*op = *t.NewResizedCrop(d.IntN(h-bh+1), d.IntN(w-bw+1), bh, bw, o.Size, o.Size)
 	return d.Emit(op)

@@ -16,11 +16,11 @@ type Pointwise interface {
 	Pointwise()
 }
 
-// Described is an Op with one image input whose outputs depend only on the
+// DescOnly is an Op with one image input whose outputs depend only on the
 // input's description. Apply accepts a tensor without data.
-type Described interface {
+type DescOnly interface {
 	Op
-	Described()
+	DescOnly()
 }
 
 // Frame is a window of Height x Width pixels in an unbounded plane. The image

@@ -54,5 +54,5 @@ func (o *ImageSize) Apply(_ *Context, dst, src []*tensor.Tensor) error {
 	return nil
 }
 
-// Described marks the op as Described.
-func (o *ImageSize) Described() {}
+// DescOnly marks the op as DescOnly.
+func (o *ImageSize) DescOnly() {}

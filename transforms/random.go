@@ -127,9 +127,9 @@ func (d *Draw) permute(p []uint8) {
 	d.Shuffle(len(p), func(i, j int) { p[i], p[j] = p[j], p[i] })
 }
 
-// Make returns an op of type T to pass to Emit. It reuses memory from earlier
+// NewOp returns an op of type T to pass to Emit. It reuses memory from earlier
 // samples: its fields hold old values, and the caller must set all of them.
-func Make[T any, P interface {
+func NewOp[T any, P interface {
 	*T
 	Op
 }](d *Draw) P {

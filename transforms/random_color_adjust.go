@@ -82,19 +82,19 @@ func (o *RandomColorAdjust) Draw(d *Draw) error {
 		var err error
 		switch i {
 		case 0:
-			op := Make[AdjustBrightness](d)
+			op := NewOp[AdjustBrightness](d)
 			*op = AdjustBrightness{factors[i], o.Backend}
 			err = d.Emit(op)
 		case 1:
-			op := Make[AdjustContrast](d)
+			op := NewOp[AdjustContrast](d)
 			*op = AdjustContrast{factors[i], o.Backend}
 			err = d.Emit(op)
 		case 2:
-			op := Make[AdjustSaturation](d)
+			op := NewOp[AdjustSaturation](d)
 			*op = AdjustSaturation{factors[i], o.Backend}
 			err = d.Emit(op)
 		default:
-			op := Make[AdjustHue](d)
+			op := NewOp[AdjustHue](d)
 			*op = AdjustHue{factors[i], o.Backend}
 			err = d.Emit(op)
 		}

@@ -100,7 +100,7 @@ func (o *RandomCrop) Draw(d *Draw) error {
 		return err
 	}
 	if p.Top > 0 || p.Bottom > 0 || p.Left > 0 || p.Right > 0 {
-		op := Make[Pad](d)
+		op := NewOp[Pad](d)
 		*op = p
 		if err := d.Emit(op); err != nil {
 			return err
@@ -120,7 +120,7 @@ func (o *RandomCrop) Draw(d *Draw) error {
 	if h == o.Height && w == o.Width {
 		return nil
 	}
-	op := Make[Crop](d)
+	op := NewOp[Crop](d)
 	*op = Crop{top, left, o.Height, o.Width}
 	return d.Emit(op)
 }

@@ -80,7 +80,7 @@ func (o *RandomCropDecodeResize) Apply(*Context, []*tensor.Tensor, []*tensor.Ten
 
 // Draw emits a Decode and a ResizedCrop.
 func (o *RandomCropDecodeResize) Draw(d *Draw) error {
-	op := Make[Decode](d)
+	op := NewOp[Decode](d)
 	*op = o.decode()
 	if err := d.Emit(op); err != nil {
 		return err

@@ -97,11 +97,11 @@ func (o *RandomErasing) Draw(d *Draw) error {
 		case height == 0 || width == 0:
 			return nil
 		case o.Noise:
-			op := Make[EraseNoise](d)
+			op := NewOp[EraseNoise](d)
 			*op = EraseNoise{top, left, height, width, key}
 			return d.Emit(op)
 		}
-		op := Make[Erase](d)
+		op := NewOp[Erase](d)
 		*op = Erase{top, left, height, width, o.Value}
 		return d.Emit(op)
 	}

@@ -54,7 +54,7 @@ func (o *RandomGrayscale) Draw(d *Draw) error {
 	if !d.Coin(o.Probability) || d.In[0].IsImage() && d.In[0].Channels() == 1 {
 		return nil
 	}
-	op := Make[Grayscale](d)
+	op := NewOp[Grayscale](d)
 	*op = Grayscale{Channels: 3, Backend: o.Backend}
 	return d.Emit(op)
 }

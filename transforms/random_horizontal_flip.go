@@ -43,7 +43,7 @@ func (o *RandomHorizontalFlip) Draw(d *Draw) error {
 	if !d.Coin(o.Probability) {
 		return nil
 	}
-	return d.Emit(Make[HorizontalFlip](d))
+	return d.Emit(NewOp[HorizontalFlip](d))
 }
 
 // checkProbability wants 0 to 1.

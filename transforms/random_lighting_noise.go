@@ -47,7 +47,7 @@ func (o *RandomLightingNoise) Draw(d *Draw) error {
 	for i := range alpha {
 		alpha[i] = float32(d.Normal() * o.SD)
 	}
-	op := Make[LightingNoise](d)
+	op := NewOp[LightingNoise](d)
 	*op = LightingNoise{alpha}
 	return d.Emit(op)
 }

@@ -83,7 +83,7 @@ func (o *RandomResizedCrop) Draw(d *Draw) error {
 	if err != nil {
 		return err
 	}
-	op := Make[ResizedCrop](d)
+	op := NewOp[ResizedCrop](d)
 	*op = ResizedCrop{
 		OutHeight: o.Height, OutWidth: o.Width, Interpolation: o.Interpolation, Backend: o.Backend, NoAntialias: o.NoAntialias,
 	}

@@ -43,5 +43,5 @@ func (o *RandomVerticalFlip) Draw(d *Draw) error {
 	if !d.Coin(o.Probability) {
 		return nil
 	}
-	return d.Emit(Make[VerticalFlip](d))
+	return d.Emit(NewOp[VerticalFlip](d))
 }

@@ -170,7 +170,7 @@ func (o *exposure) Draw(d *transforms.Draw) error {
 	p := o.p
 	contrast := float32(float32(between(d, -p.MaxRandomContrast, p.MaxRandomContrast)+1) * p.Scale)
 	illumination := float32(between(d, -p.MaxRandomIllumination, p.MaxRandomIllumination) * p.Scale)
-	factor, bias := transforms.Make[transforms.Multiply](d), transforms.Make[transforms.Normalize](d)
+	factor, bias := transforms.NewOp[transforms.Multiply](d), transforms.NewOp[transforms.Normalize](d)
 	for _, op := range p.expose(contrast, illumination, factor, bias) {
 		if err := d.Emit(op); err != nil {
 			return err
@@ -249,7 +249,7 @@ func (o *augment) scale(d *transforms.Draw, nh, nw int, m transforms.Interpolati
 	if d.In[0].Height() == nh && d.In[0].Width() == nw {
 		return nil
 	}
-	op := transforms.Make[transforms.Resize](d)
+	op := transforms.NewOp[transforms.Resize](d)
 	*op = transforms.Resize{Fit: transforms.FitExact, Height: nh, Width: nw, Interpolation: m, Backend: backend(m)}
 	return d.Emit(op)
 }
@@ -277,7 +277,7 @@ func (o *augment) crop(d *transforms.Draw, h, w int, random bool) error {
 	if h == d.In[0].Height() && w == d.In[0].Width() {
 		return nil
 	}
-	op := transforms.Make[transforms.Crop](d)
+	op := transforms.NewOp[transforms.Crop](d)
 	*op = transforms.Crop{Top: top, Left: left, Height: h, Width: w}
 	return d.Emit(op)
 }
@@ -286,7 +286,7 @@ func (o *augment) crop(d *transforms.Draw, h, w int, random bool) error {
 func (o *augment) cropScaled(d *transforms.Draw, h, w int, random bool) error {
 	top, left := o.place(d, h, w, random)
 	m := o.interpolation(d, h, w, o.h, o.w)
-	op := transforms.Make[transforms.ResizedCrop](d)
+	op := transforms.NewOp[transforms.ResizedCrop](d)
 	*op = transforms.ResizedCrop{
 		Top: top, Left: left, Height: h, Width: w, OutHeight: o.h, OutWidth: o.w, Interpolation: m, Backend: backend(m),
 	}
@@ -312,7 +312,7 @@ func (o *augment) Draw(d *transforms.Draw) error {
 		}
 	}
 	if p.Pad > 0 {
-		op := transforms.Make[transforms.Pad](d)
+		op := transforms.NewOp[transforms.Pad](d)
 		*op = transforms.Pad{Top: p.Pad, Bottom: p.Pad, Left: p.Pad, Right: p.Pad, Mode: transforms.PadConstant, Fill: o.fill}
 		if err := d.Emit(op); err != nil {
 			return err
@@ -339,15 +339,15 @@ func (o *augment) colors(d *transforms.Draw) error {
 			var op transforms.Op
 			switch f := float64(1 + between(d, -v, v)); which {
 			case 0:
-				b := transforms.Make[transforms.AdjustBrightness](d)
+				b := transforms.NewOp[transforms.AdjustBrightness](d)
 				*b = transforms.AdjustBrightness{Factor: f, Backend: transforms.MXNet}
 				op = b
 			case 1:
-				c := transforms.Make[transforms.AdjustContrast](d)
+				c := transforms.NewOp[transforms.AdjustContrast](d)
 				*c = transforms.AdjustContrast{Factor: f, Backend: transforms.MXNet}
 				op = c
 			default:
-				s := transforms.Make[transforms.AdjustSaturation](d)
+				s := transforms.NewOp[transforms.AdjustSaturation](d)
 				*s = transforms.AdjustSaturation{Factor: f, Backend: transforms.MXNet}
 				op = s
 			}
@@ -376,7 +376,7 @@ func (o *augment) warp(d *transforms.Draw) error {
 	side := func(n int) int {
 		return int(max(p.MinImgSize, min(p.MaxImgSize, float32(scale*float32(n)))))
 	}
-	op := transforms.Make[transforms.RandomWarp](d)
+	op := transforms.NewOp[transforms.RandomWarp](d)
 	*op = transforms.RandomWarp{
 		Shear: transforms.Range{Min: -float64(p.MaxShearRatio), Max: float64(p.MaxShearRatio)}, MaxAngle: p.MaxRotateAngle, Angles: o.rotations,
 		Scale: transforms.Range{Min: float64(scale), Max: float64(scale)}, Aspect: transforms.Range{Min: 1, Max: 1},
