@@ -2,8 +2,8 @@ package datagraph
 
 import "github.com/infer-prep/infer-prep/transforms"
 
-// axis is one axis of a canvas on which an image lies: canvas pixel i of n shows
-// image pixel at + step*i if lo <= i < hi, and a fill value otherwise.
+// axis is one axis of a canvas on which an image lies. Canvas pixel i of n
+// shows image pixel at + step*i if lo <= i < hi, and a fill value otherwise.
 type axis struct {
 	n, at, step int
 	lo, hi      int
@@ -45,8 +45,8 @@ func (a axis) visible() (from, to int) {
 	return min(first, last), max(first, last) + 1
 }
 
-// over composes two axes: b shows the canvas of a, and the result shows the image
-// of a on the canvas of b. a must be full wherever b looks.
+// over composes two axes: b shows the canvas of a, and the result shows the
+// image of a on the canvas of b. a must be full wherever b looks.
 func (a axis) over(b axis) axis {
 	b.at, b.step = a.at+a.step*b.at, a.step*b.step
 	return b

@@ -80,7 +80,7 @@ func (r *Runner) Costs(inputs ...*tensor.Tensor) (Costs, error) {
 			} else {
 				st := f.state(r.steps[i].ctx)
 				if err := f.prepare(r.steps[i].ctx, st, source); err != nil {
-					plain, err := r.plain().Costs(inputs...)
+					plain, err := r.fallback().Costs(inputs...)
 					plain.Declined = true
 					return plain, err
 				}

@@ -102,7 +102,8 @@ func (f *fused) cuts() bool {
 }
 
 // join returns the op that does a and then b, or nil if they cannot be joined.
-// b must be the only reader of a's first output, and read nothing else.
+// The op b must be the only reader of the first output of a, and must read
+// nothing else.
 func join(a, b *fused) *fused {
 	if b.decode != nil || a.table != nil || a.swap && (a.decode == nil || b.geometry()) {
 		return nil

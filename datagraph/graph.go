@@ -3,7 +3,7 @@
 //
 // A [Graph] is an ordered list of ops over named columns. It is plain data,
 // written as JSON for people and as msgp in bundles. [Compile] validates and
-// optimises it and returns a [Plan], which is immutable and shared by all
+// optimises a graph. The resulting [Plan] is immutable and shared by all
 // workers. Every worker runs the Plan with its own [Runner], which allocates
 // nothing per image in steady state:
 //

@@ -13,7 +13,8 @@ import (
 // The msgp form consists of tuples only, so that a reader cannot skip anything
 // unseen:
 //
-//	[Version, reference, [[name, dtype, layout, [size…]]…], [[op, version, [in…], [out…], params]…], [output…], [side output…]]
+//	[Version, reference, [[name, dtype, layout, [size…]]…],
+//	 [[op, version, [in…], [out…], params]…], [output…], [side output…]]
 
 // maxText is the largest length of a string other than a column name.
 const maxText = 1024

@@ -49,8 +49,9 @@ type CompileOptions struct {
 	Disable []Pass
 }
 
-// Compile validates the graph, infers shapes, runs the passes and assigns memory:
-// two tensors share a buffer if the first is dead before the second is written.
+// Compile validates the graph, infers shapes, runs the passes and assigns
+// memory: two tensors share a buffer if the first is dead before the second is
+// written.
 //
 // Passes change neither outputs nor errors. A run that succeeds without passes
 // also succeeds with them. The graph must not be changed after Compile.

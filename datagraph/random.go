@@ -12,11 +12,11 @@ import (
 )
 
 // Random ops draw concrete ops for each sample. The types of the drawn ops
-// repeat; mostly their parameters change. A Runner therefore keeps a variant for
-// each list of op types that it has seen: a graph of concrete ops, compiled with
-// all passes, whose parameters are overwritten by the drawn ones. The key of a
-// variant also has the parameters that passes depend on, such as a backend, and
-// the kinds of the resulting images.
+// repeat; mostly their parameters change. A Runner therefore keeps a variant
+// for each list of op types that it has seen. A variant is a graph of concrete
+// ops, compiled with all passes, whose parameters are overwritten by the drawn
+// ones. Its key also has the parameters that passes depend on, such as a
+// backend, and the kinds of the resulting images.
 
 // Random reports whether the graph has random ops.
 func (g *Graph) Random() bool {
@@ -40,8 +40,8 @@ type drawing struct {
 	keys     []rng.Key // one for each step
 	types    map[reflect.Type]byte
 	variants map[string]*variant
-	// name is the key of the variant: for every random step the number of its ops,
-	// their types and kinds, and the kinds of the outputs.
+	// name is the key of the variant: for every random step the number of its
+	// ops, their types and kinds, and the kinds of the outputs.
 	name    []byte
 	ops     []transforms.Op
 	counts  []int // the number of ops of each random step
@@ -100,7 +100,7 @@ func (r *Runner) runRandom(inputs []*tensor.Tensor) ([]*tensor.Tensor, error) {
 		r.buffers = append(r.buffers, nil)
 	}
 	v.runner.buffers = r.buffers
-	if err := v.runner.outdate(v.ops); err != nil {
+	if err := v.runner.refresh(v.ops); err != nil {
 		return nil, r.originalStep(v, err)
 	}
 	v.runner.OnStep = nil
@@ -286,8 +286,8 @@ func (r *Runner) newVariant() (*variant, error) {
 	return v, nil
 }
 
-// outdate makes the fused steps read the parameters of the drawn ops again.
-func (r *Runner) outdate(drawn []transforms.Op) error {
+// refresh makes the fused steps read the parameters of the drawn ops again.
+func (r *Runner) refresh(drawn []transforms.Op) error {
 	for i, s := range r.plan.steps {
 		f, ok := s.op.(*fused)
 		if !ok {

@@ -14,8 +14,8 @@ type rowRun struct {
 	*rowTables
 	out  output
 	next int // the output row to compute next
-	// line is one canvas row. It is nil without a value table: the rows are then
-	// written in place.
+	// line is one canvas row. It is nil without a value table: the rows are
+	// then written in place.
 	line         []byte
 	left, inside int    // bytes of a canvas row before the image, and of the image
 	fill         []byte // a canvas row of fill; nil if the canvas is the image

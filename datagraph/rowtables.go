@@ -10,8 +10,9 @@ import (
 )
 
 // rowTables holds everything about a fused op that depends on the sizes of its
-// source and output: which source pixels it reads, with which weights, and in
-// which order it writes output rows. A rowRun reads it and never changes it.
+// source and output. It says which source pixels the op reads, with which
+// weights, and in which order it writes output rows. A rowRun reads it and
+// never changes it.
 //
 // Frames cost almost nothing: they select the table entries to build and the
 // order of the output rows. A pixel is computed only if the output shows it.
@@ -60,8 +61,8 @@ const (
 	methodHalve                  // OpenCV's mean of two by two pixels
 )
 
-// blockRows is the number of rows that methodBilinear computes at once, to sum up
-// shared source rows once.
+// blockRows is the number of rows that methodBilinear computes at once, to sum
+// up shared source rows once.
 const blockRows = 32
 
 // stageRows is the number of rows collected when they arrive one by one: the
@@ -227,8 +228,8 @@ func (t *rowTables) bilinear(before, after canvas, sc transforms.Scale) {
 	t.y.cv.Resize(before.y.n, sc.Height, kernel.CVLinear, true)
 	t.y.cv.Cut(from, to, -before.y.at)
 	t.used = t.used[:0]
-	// Index ascends, except that the first row of a pair may lie before the second
-	// row of the previous pair.
+	// Index ascends, except that the first row of a pair may lie before the
+	// second row of the previous pair.
 	for i, y := range t.y.cv.Index {
 		if n := len(t.used); n == 0 || y > t.used[n-1] {
 			t.used = append(t.used, y)
@@ -276,7 +277,8 @@ func (t *rowTables) order(before, after canvas) {
 	}
 }
 
-// ascend reverses a descending list. It reports whether the list was descending.
+// ascend reverses a descending list. It reports whether the list was
+// descending.
 func ascend(l []int32) bool {
 	if l[0] <= l[len(l)-1] {
 		return false

@@ -84,7 +84,7 @@ func (r *Runner) Run(inputs ...*tensor.Tensor) ([]*tensor.Tensor, error) {
 		return r.run(inputs)
 	}
 	if r.OnStep != nil {
-		out, err := r.plain().run(inputs)
+		out, err := r.fallback().run(inputs)
 		r.last = r.unfused
 		return out, err
 	}
@@ -92,9 +92,9 @@ func (r *Runner) Run(inputs ...*tensor.Tensor) ([]*tensor.Tensor, error) {
 	if err == nil || isDecoders(err) {
 		return out, err
 	}
-	// Run the steps without passes. They report the error, or succeed: a fused op
-	// may have declined, or used memory that the separate steps would share.
-	plain := r.plain()
+	// Run the steps without passes. They report the error, or succeed: a fused
+	// op may have declined, or used memory that the separate steps would share.
+	plain := r.fallback()
 	if out, err = plain.run(inputs); errors.Is(err, codec.ErrLimit) {
 		plain.forget()
 		out, err = plain.run(inputs)
@@ -134,8 +134,8 @@ func isDecoders(err error) bool {
 	return errors.As(err, &ce)
 }
 
-// plain returns a Runner of the plan without passes in the same memory.
-func (r *Runner) plain() *Runner {
+// fallback returns a Runner of the plan without passes in the same memory.
+func (r *Runner) fallback() *Runner {
 	if r.unfused == nil {
 		u := r.plan.unfused.newRunner(r.scratch)
 		for len(r.buffers) < len(u.buffers) {
@@ -254,7 +254,7 @@ func (r *Runner) place(v int, d tensor.Desc) error {
 // data than the inputs are tensor.Unknown.
 func (r *Runner) Infer(inputs ...*tensor.Tensor) ([][]tensor.Desc, error) {
 	if r.plan.unfused != nil {
-		return r.plain().Infer(inputs...)
+		return r.fallback().Infer(inputs...)
 	}
 	if err := r.bind(inputs); err != nil {
 		return nil, err

@@ -1,7 +1,7 @@
 // Package eager runs preprocessing ops on one image, without a graph or a
 // runner to set up:
 //
-//	t, err := eager.Apply(jpegBytes, transforms.NewDecode(), transforms.NewResizeShortest(256), …)
+//	t, err := eager.Apply(jpeg, transforms.NewDecode(), resize)
 //
 // Apply compiles a graph, runs it once and drops it, so its bytes are those of
 // every other engine. To process many images with the same ops, compile once

@@ -3,6 +3,7 @@ package modelbundle_test
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
 	"fmt"
 	"log"
 	"os"
@@ -51,4 +52,53 @@ func Example() {
 	// model/net.onnx
 	// float32 CHW (3, 32, 32)
 	// verified: true
+}
+
+// Sign a bundle, and verify it before use with a public key that the user
+// trusts.
+func ExampleBundle_Sign() {
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	var unsigned, signed bytes.Buffer
+	g := datagraph.New(transforms.NewDecode())
+	if err := modelbundle.Create(&unsigned, &modelbundle.Content{Graph: g}); err != nil {
+		log.Fatal(err)
+	}
+	b, err := modelbundle.Open(unsigned.Bytes(), modelbundle.Limits{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("signed:", b.Signer() != nil)
+	if err := b.Sign(context.Background(), &signed, private); err != nil {
+		log.Fatal(err)
+	}
+	if b, err = modelbundle.Open(signed.Bytes(), modelbundle.Limits{}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("verified:", b.VerifySignature(public) == nil)
+	// Output:
+	// signed: false
+	// verified: true
+}
+
+// Read a bundle from any io.ReaderAt. Only the sections in use are read.
+func ExampleOpenReader() {
+	f, err := os.Open("../testdata/bundle/torchvision.bundle")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		log.Fatal(err)
+	}
+	b, err := modelbundle.OpenReader(f, info.Size(), modelbundle.Limits{Parsed: 1 << 20})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(b.Graph().Steps) > 0, b.Least())
+	// Output:
+	// true exact
 }

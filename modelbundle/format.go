@@ -112,7 +112,8 @@ func (h *header) parse(b []byte, size int64) error {
 //
 //	[least, reference, [[library, version]…],
 //	 [[name, format, offset, size, sha256]…],
-//	 [[name, [[output, dtype, layout, [size…], sha256, [[at, value]…]]…]]…]]
+//	 [[name,
+//	   [[output, dtype, layout, [size…], sha256, [[at, value]…]]…]]…]]
 //
 // Offsets count from the first section, so that they do not depend on the
 // length of the manifest.

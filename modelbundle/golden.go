@@ -12,10 +12,10 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// places is the number of elements that a golden sample keeps of an output,
-// evenly spaced from the first to the last: enough to locate an error, and
-// small beside the digest.
-const places = 8
+// keptElements is the number of elements that a golden sample keeps of an
+// output, evenly spaced from the first to the last. Eight locate most errors
+// and are small beside the digest.
+const keptElements = 8
 
 // MakeGolden runs a graph on an encoded image, on the CPU, and returns the
 // sample with the outputs and side outputs. The graph must have one encoded
@@ -114,10 +114,10 @@ func newExpected(name string, t *tensor.Tensor) (Expected, error) {
 		return e, err
 	}
 	n, value := t.Len(), tensor.Float64s(t)
-	for i := range min(n, places) {
+	for i := range min(n, keptElements) {
 		at := i
-		if n > places {
-			at = i * (n - 1) / (places - 1) // cannot overflow for any tensor in memory
+		if n > keptElements {
+			at = i * (n - 1) / (keptElements - 1) // cannot overflow for any tensor in memory
 		}
 		e.Values = append(e.Values, Element{at, value(int(at))})
 	}

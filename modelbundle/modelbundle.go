@@ -39,7 +39,8 @@ var (
 	// ErrFormat reports a file that is not a bundle, is truncated, or has extra
 	// bytes.
 	ErrFormat = errors.New("malformed bundle")
-	// ErrVersion reports a version of the format that this build does not support.
+	// ErrVersion reports a version of the format that this build does not
+	// support.
 	ErrVersion = errors.New("unsupported format version")
 	// ErrDigest reports bytes that changed after they were written.
 	ErrDigest = errors.New("corrupt: the digest differs")
@@ -49,7 +50,8 @@ var (
 	ErrContent = errors.New("invalid content")
 	// ErrNoSection reports a section that the bundle does not have.
 	ErrNoSection = errors.New("no such section")
-	// ErrGolden reports a golden sample whose outputs differ from the expected ones.
+	// ErrGolden reports a golden sample whose outputs differ from the expected
+	// ones.
 	ErrGolden = errors.New("golden sample differs")
 	// ErrUnsigned reports a bundle without a signature.
 	ErrUnsigned = errors.New("not signed")
@@ -132,8 +134,8 @@ type Element struct {
 
 // Section describes a named part of a bundle.
 type Section struct {
-	// Name is "graph", "labels", "meta", "model/NAME", "golden/NAME", or another
-	// name.
+	// Name is "graph", "labels", "meta", "model/NAME", "golden/NAME", or
+	// another name.
 	Name   string
 	Format string // the format of a model: "onnx", "tflite"; empty for other sections
 	Offset int64  // in the file, a multiple of 64

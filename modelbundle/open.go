@@ -23,7 +23,7 @@ import (
 // for Close, after which it must not be used.
 type Bundle struct {
 	r      io.ReaderAt
-	mem    []byte // the whole file if it is in memory
+	mem    []byte // all of the file, or nil if the file is not in memory
 	size   int64
 	close  func() error
 	limits Limits
@@ -333,8 +333,8 @@ func (b *Bundle) Versions() map[string]string {
 // Approximate.
 func (b *Bundle) Least() string { return b.manifest.least }
 
-// Labels returns the names of the model's classes, by index; nil if there are
-// none.
+// Labels returns the names of the model's classes, by index. It returns nil for
+// a bundle without labels.
 func (b *Bundle) Labels() []string { return slices.Clone(b.labels) }
 
 // Meta returns the metadata.

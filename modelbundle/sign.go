@@ -109,9 +109,9 @@ func checkPrivate(key ed25519.PrivateKey) error {
 	return nil
 }
 
-// Signer returns the key that made the signature at the end of the file, nil if
-// there is none. Anyone can sign a bundle: the key proves nothing until the
-// caller knows its owner.
+// Signer returns the key that made the signature at the end of the file. It
+// returns nil for an unsigned bundle. Anyone can sign a bundle: the key proves
+// nothing until the caller knows its owner.
 func (b *Bundle) Signer() ed25519.PublicKey { return slices.Clone(b.signer) }
 
 // VerifySignature verifies the signature at the end of the file with a key. It

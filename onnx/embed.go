@@ -17,14 +17,14 @@ import (
 
 // The keys of metadata_props that Embed writes.
 const (
-	// KeyGraph is the key of the graph: its JSON form without spaces, which --graph
-	// reads.
+	// KeyGraph is the key of the graph: its JSON form without spaces, which
+	// --graph reads.
 	KeyGraph = "infer_prep.graph"
-	// KeyGoldens is the key of the golden samples: a JSON object with "version" 1 and
-	// "goldens", a list of objects with "name", "input_sha256" (of the encoded image)
-	// and "outputs". Each output has "name", "dtype", "layout", "shape", "sha256" (of
-	// the elements in row-major order, little-endian) and "values", a list of
-	// [index, value].
+	// KeyGoldens is the key of the golden samples: a JSON object with "version"
+	// 1 and "goldens", a list of objects with "name", "input_sha256" (of the
+	// encoded image) and "outputs". Each output has "name", "dtype", "layout",
+	// "shape", "sha256" (of the elements in row-major order, little-endian) and
+	// "values", a list of [index, value].
 	KeyGoldens = "infer_prep.goldens"
 )
 
@@ -227,7 +227,7 @@ func Strip(model []byte) ([]byte, error) {
 			if err != nil {
 				return err
 			}
-			if ours(e.key) {
+			if isOwnKey(e.key) {
 				return nil
 			}
 		}
@@ -237,7 +237,7 @@ func Strip(model []byte) ([]byte, error) {
 	return out, err
 }
 
-func ours(key string) bool { return slices.Contains([]string{KeyGraph, KeyGoldens}, key) }
+func isOwnKey(key string) bool { return slices.Contains([]string{KeyGraph, KeyGoldens}, key) }
 
 // Extract returns the graph and the golden samples that Embed wrote into a
 // model. A model without a graph is ErrNoGraph. A model with two graphs, or
@@ -255,7 +255,7 @@ func Extract(model []byte) (*datagraph.Graph, []Golden, error) {
 func (m *modelProto) embedded() (*datagraph.Graph, []Golden, error) {
 	found := map[string]string{}
 	for _, e := range m.metadata {
-		if !ours(e.key) {
+		if !isOwnKey(e.key) {
 			continue
 		}
 		if _, twice := found[e.key]; twice {

@@ -9,15 +9,15 @@
 //
 // Export lowers the steps after decoding to operators, in one of three forms:
 //
-//	       resize                                         compared with the graph on the CPU
-//	Exact  Gather, Mul and Add for every tap, in integers  equal bytes
-//	Fast   Resize, antialiased like the backend            within 1 of 255 before later steps
-//	Tail   on the host                                     equal bytes
+//	       resize                      difference from the CPU
+//	Exact  taps in integer arithmetic  none
+//	Fast   operator Resize             at most 1 of 255 before later steps
+//	Tail   on the host                 none
 //
 // Every form lowers other ops to the same operators, in the reference's order
-// of float32 operations: x/255 is a division, then the mean is subtracted, then
-// the result is divided by std. If no such operators compute an op's bits for
-// all 256 values of uint8, a table of 256 entries replaces it.
+// of float32 operations. For example, x/255 is a division; the subtraction of
+// the mean and the division by std follow. If no such operators compute an op's
+// bits for all 256 values of uint8, a table of 256 entries replaces it.
 //
 // These bounds were measured with the CPU provider of ONNX Runtime 1.31.1.
 // Other runtimes may compute Resize differently, or lack it; use Tail for them.
@@ -42,8 +42,8 @@ const (
 	// Exact computes the bytes of the CPU. Resizes need the image's size in the
 	// Options, or HostTaps.
 	Exact Form = iota
-	// Fast uses the operator Resize, whose bytes differ from the CPU's by at most 1.
-	// The model computes sizes unless the Options have them.
+	// Fast uses the operator Resize, whose bytes differ from the CPU's by at
+	// most 1. The model computes sizes unless the Options have them.
 	Fast
 	// Tail exports the steps after the last resize or crop: casts, rescaling,
 	// normalisation, layout, padding. The host runs the steps before.
@@ -97,8 +97,8 @@ type Options struct {
 var (
 	// ErrOptions reports invalid options.
 	ErrOptions = errors.New("invalid option")
-	// ErrUnsupported reports a step that has no equivalent operators in the form;
-	// see StepError.
+	// ErrUnsupported reports a step that has no equivalent operators in the
+	// form; see StepError.
 	ErrUnsupported = errors.New("cannot be lowered to ONNX")
 )
 
@@ -139,14 +139,14 @@ type Exported struct {
 	// Fast.
 	Within1 []int
 
-	taps  []tapsOf
+	taps  []resizeTaps
 	steps []datagraph.Step // from First on
 }
 
 // Port is an input or output of an exported model.
 type Port struct {
-	// Name is the name in the model: the column's name. An input whose column is
-	// also an output has the suffix "_in".
+	// Name is the name in the model: the column's name. An input whose column
+	// is also an output has the suffix "_in".
 	Name   string
 	Column string // the column of the graph
 	// Desc has no batch axis. Sizes may be tensor.Unknown; the model then names

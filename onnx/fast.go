@@ -10,13 +10,17 @@ import (
 // fastResize lowers a resize to the operator Resize in float32, rounded half to
 // even. to has the sizes of the image's axes, in its layout.
 //
-// Let b be the backend's bytes and f the operator's floats. |b-f| is the sum of
-// three errors: at most 0.5 for b's last rounding; at most 0.5 times the sum of
-// the weights' magnitudes (1 for bilinear, 1.25 for bicubic) for Pillow's rounding
-// between its passes; and 0.6 for the 11 bits of OpenCV's weights. The sum is
-// below 1.5 for each backend, so the bytes differ by at most 1. With uint8 the
-// operator also rounds between its passes. That is closer to Pillow almost
-// everywhere, but off by 2 where both roundings meet a half.
+// Let b be the backend's bytes and f the operator's floats. Three errors add up
+// to |b-f|:
+//
+//   - at most 0.5 for b's last rounding
+//   - at most 0.5 times the sum of the weights' magnitudes (1 for bilinear,
+//     1.25 for bicubic) for Pillow's rounding between its passes
+//   - 0.6 for the 11 bits of OpenCV's weights
+//
+// The sum is below 1.5 for each backend, so the bytes differ by at most 1. With
+// uint8 the operator also rounds between its passes. The result is closer to
+// Pillow almost everywhere, but off by 2 where both roundings meet a half.
 func (l *lowering) fastResize(interp transforms.Interpolation, backend transforms.Backend, antialias bool, to [3]num, y *value, x value) error {
 	attrs := []attr{{"coordinate_transformation_mode", "half_pixel"}}
 	a := float32(-0.75)
@@ -57,7 +61,8 @@ func (l *lowering) fastResize(interp transforms.Interpolation, backend transform
 	case interp != transforms.Bicubic || backend != transforms.Pillow:
 		resize(dh, dw)
 	case allKnown(sh, sw, dh, dw):
-		// Pillow clips bicubic's overshoot between its passes, which is visible.
+		// Pillow clips bicubic's overshoot between its passes, which is
+		// visible.
 		h1, w1 := sh, dw
 		if dh.v < sh.v && sh.v-dh.v > 2*(sw.v-dw.v) {
 			h1, w1 = dh, sw
@@ -70,7 +75,8 @@ func (l *lowering) fastResize(interp transforms.Interpolation, backend transform
 			resize(dh, dw)
 		}
 	default:
-		// Rows, columns, rows: either the first or the last pass changes nothing.
+		// Rows, columns, rows: either the first or the last pass changes
+		// nothing.
 		less := l.op("Less", nil, l.numName(dh), l.numName(sh))
 		more := l.op("Greater", nil, l.numName(l.minus(sh, dh)), l.numName(l.times(known(2), l.minus(sw, dw))))
 		h1 := num{name: l.op("Where", nil, l.op("And", nil, less, more), l.numName(dh), l.numName(sh))}
@@ -113,13 +119,13 @@ func (l *lowering) do(kind string, in ...real) real {
 	return real(l.op(kind, nil, names...))
 }
 
-func (l *lowering) mul(a, b real) real     { return l.do("Mul", a, b) }
-func (l *lowering) div(a, b real) real     { return l.do("Div", a, b) }
-func (l *lowering) min(a, b real) real     { return l.do("Min", a, b) }
-func (l *lowering) max(a, b real) real     { return l.do("Max", a, b) }
-func (l *lowering) trunc(a real) real      { return l.do("Floor", a) } // operands are never negative
-func (l *lowering) round(a real) real      { return l.do("Round", a) } // half to even
-func (l *lowering) pick(c, a, b real) real { return l.do("Where", c, a, b) }
+func (l *lowering) mul(a, b real) real      { return l.do("Mul", a, b) }
+func (l *lowering) div(a, b real) real      { return l.do("Div", a, b) }
+func (l *lowering) min(a, b real) real      { return l.do("Min", a, b) }
+func (l *lowering) max(a, b real) real      { return l.do("Max", a, b) }
+func (l *lowering) trunc(a real) real       { return l.do("Floor", a) } // operands are never negative
+func (l *lowering) round(a real) real       { return l.do("Round", a) } // half to even
+func (l *lowering) where(c, a, b real) real { return l.do("Where", c, a, b) }
 
 func (l *lowering) halfUp(a real) real { return l.trunc(l.do("Add", a, l.double(0.5))) }
 
@@ -171,7 +177,7 @@ func (l *lowering) sized(o *transforms.Resize, height, width num) (nh, nw num) {
 			s, g = l.shortestEdge(o, h, w, short, long, edge, most)
 		}
 		upright := l.do("Greater", h, w)
-		rh, rw = l.pick(upright, g, s), l.pick(upright, s, g)
+		rh, rw = l.where(upright, g, s), l.where(upright, s, g)
 	case transforms.FitInside, transforms.FitCover:
 		rh, rw = l.insideOrCover(o, h, w)
 	case transforms.FitMultiple:
@@ -202,7 +208,7 @@ func (l *lowering) shortestEdge(o *transforms.Resize, h, w, short, long, edge, m
 		s, g = edge, l.trunc(l.div(l.mul(edge, long), short))
 		if bounded {
 			beyond := l.do("Greater", g, most)
-			s, g = l.pick(beyond, l.trunc(l.div(l.mul(most, s), g)), s), l.pick(beyond, most, g)
+			s, g = l.where(beyond, l.trunc(l.div(l.mul(most, s), g)), s), l.where(beyond, most, g)
 		}
 		return s, g
 	case transforms.SizeDETR, transforms.SizeYOLOS:
@@ -210,13 +216,13 @@ func (l *lowering) shortestEdge(o *transforms.Resize, h, w, short, long, edge, m
 		if bounded {
 			beyond := l.do("Greater", l.mul(l.div(long, short), edge), most)
 			raw := l.div(l.mul(most, short), long)
-			s, g = l.pick(beyond, l.round(raw), s), l.pick(beyond, l.trunc(l.div(l.mul(raw, long), short)), g)
+			s, g = l.where(beyond, l.round(raw), s), l.where(beyond, l.trunc(l.div(l.mul(raw, long), short)), g)
 		}
 		same := l.do("Equal", s, short)
 		if o.SizeRule == transforms.SizeYOLOS {
 			same = l.do("And", same, l.do("LessOrEqual", h, w))
 		}
-		g = l.pick(same, long, g)
+		g = l.where(same, long, g)
 		if o.SizeRule == transforms.SizeYOLOS {
 			m := l.double(float64(o.Multiple))
 			s, g = l.mul(l.trunc(l.div(s, m)), m), l.mul(l.trunc(l.div(g, m)), m)
@@ -236,8 +242,8 @@ func (l *lowering) shortestEdge(o *transforms.Resize, h, w, short, long, edge, m
 	return l.halfUp(l.mul(short, scale)), l.halfUp(l.mul(long, scale))
 }
 
-// insideOrCover returns the largest size inside a box, or the smallest size that
-// covers it.
+// insideOrCover returns the largest size inside a box, or the smallest size
+// that covers it.
 func (l *lowering) insideOrCover(o *transforms.Resize, h, w real) (rh, rw real) {
 	th, tw := l.double(float64(o.Height)), l.double(float64(o.Width))
 	inside := o.Fit == transforms.FitInside
@@ -269,7 +275,7 @@ func (l *lowering) multiple(o *transforms.Resize, h, w real) (rh, rw real) {
 	if o.KeepAspect {
 		one := l.double(1)
 		wider := l.do("Less", l.do("Abs", l.do("Sub", one, sw)), l.do("Abs", l.do("Sub", one, sh)))
-		sh = l.pick(wider, sw, sh)
+		sh = l.where(wider, sw, sh)
 		sw = sh
 	}
 	rounded := map[transforms.SizeRule]func(real) real{transforms.SizeTruncate: l.trunc, transforms.SizeHalfUp: l.halfUp}[o.SizeRule]

@@ -85,7 +85,7 @@ func (l *lowering) filled(x string, d tensor.Desc, before, after [3]num, fill []
 
 // framed lowers an op that shows the image through a frame, for a known size.
 func (l *lowering) framed(o transforms.Framed, y *value, x value) error {
-	if !known2(x.desc) {
+	if !knownSize(x.desc) {
 		return l.needSize("the frame")
 	}
 	return l.frame(o.Frame(x.desc.Height(), x.desc.Width()), y, x)
@@ -95,7 +95,9 @@ func (l *lowering) needSize(what string) error {
 	return l.refuse("%s needs the image's size: set the input size", what)
 }
 
-func known2(d tensor.Desc) bool { return d.Height() != tensor.Unknown && d.Width() != tensor.Unknown }
+func knownSize(d tensor.Desc) bool {
+	return d.Height() != tensor.Unknown && d.Width() != tensor.Unknown
+}
 
 // frame shows x through f and sets y's name.
 func (l *lowering) frame(f transforms.Frame, y *value, x value) error {
@@ -139,7 +141,8 @@ func (l *lowering) centre(o *transforms.CenterCrop, size num, n int) num {
 	if o.CropRounding == transforms.CropFloor {
 		return half
 	}
-	// The half of an odd difference is rounded to even for a crop, and up for padding.
+	// The half of an odd difference is rounded to even for a crop, and up for
+	// padding.
 	larger := num{name: l.cast(l.op("Less", nil, l.numName(d), l.ints(0)), tensor.Int64)}
 	return l.plus(half, l.times(odd, l.most(larger, l.mod(half, known(2)))))
 }
@@ -172,7 +175,7 @@ func (l *lowering) placed(p transforms.Position, mode transforms.PadMode, fill [
 	if mode == transforms.PadConstant {
 		return start, l.window(y, x, outside[0], outside[1], h, w, fill)
 	}
-	if !known2(x.desc) {
+	if !knownSize(x.desc) {
 		return start, l.needSize("padding in mode " + mode.String())
 	}
 	return start, l.reflected(mode, y, x, before, after)
@@ -231,7 +234,7 @@ func (l *lowering) imageSize(o *transforms.ImageSize, y *value, x value) {
 // for unknown sizes.
 func (l *lowering) reflected(mode transforms.PadMode, y *value, x value, before, after [2]int) error {
 	ay, ax, _ := axes(x.desc)
-	if !known2(x.desc) {
+	if !knownSize(x.desc) {
 		if mode != transforms.PadEdge {
 			return l.needSize("padding in mode " + mode.String())
 		}

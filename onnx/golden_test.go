@@ -117,9 +117,9 @@ func raw(t testing.TB, x *tensor.Tensor) []byte {
 	return b.Bytes()
 }
 
-// TestGoldens checks that exported models are the ones that ONNX Runtime ran,
-// and that its outputs equal those of the CPU: every bit for exact and tail,
-// within 1 for fast.
+// TestGoldens checks that exported models are the ones that ONNX Runtime ran.
+// Its outputs must equal those of the CPU: every bit for exact and tail, within
+// 1 for fast.
 func TestGoldens(t *testing.T) {
 	exact, fast := 0, 0
 	for _, c := range readGoldens(t).Cases {

@@ -28,8 +28,8 @@ type modelProto struct {
 	rawGraph []byte // the GraphProto
 }
 
-// opsetImport is an import of operators. The domain of the standard operators is
-// "".
+// opsetImport is an import of operators. The domain of the standard operators
+// is "".
 type opsetImport struct {
 	domain  string
 	version int64
@@ -56,15 +56,17 @@ type graphProto struct {
 // valueInfo is an input or output.
 type valueInfo struct {
 	name string
-	// dtype is Invalid if the value is not a tensor, or has an unsupported type.
+	// dtype is Invalid if the value is not a tensor, or has an unsupported
+	// type.
 	dtype tensor.DType
 	// dims are tensor.Unknown if named or missing. A nil slice means an unknown
 	// rank.
 	dims []int64
 }
 
-// The limits of a model: far above any known model, and low enough that a crafted
-// file can neither overflow the stack nor allocate much more than its own size.
+// The limits of a model: far above any known model, and low enough that a
+// crafted file can neither overflow the stack nor allocate much more than its
+// own size.
 const (
 	maxDepth   = 32 // of graphs inside attributes of nodes
 	maxOpsets  = 1000
@@ -138,8 +140,8 @@ func (f field) text(what string) (string, error) {
 	return string(f.data), nil
 }
 
-// parseModel parses a model, which the result refers to. Errors wrap ErrModel. It
-// skips weights: memory and time are proportional to the number of fields.
+// parseModel parses a model, which the result refers to. Errors wrap ErrModel.
+// It skips weights: memory and time are proportional to the number of fields.
 func parseModel(b []byte) (*modelProto, error) {
 	if len(b) > maxModel {
 		return nil, modelErr("%d bytes, want at most %d", len(b), maxModel)
@@ -434,8 +436,8 @@ func (g *graphProto) collect(b []byte, depth int) error {
 	})
 }
 
-// opset returns the version of a domain's operators that the model imports, 0 if
-// it imports none.
+// opset returns the version of a domain's operators that the model imports, 0
+// if it imports none.
 func (m *modelProto) opset(domain string) int64 {
 	for _, o := range m.opsets {
 		if o.domain == domain {

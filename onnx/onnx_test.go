@@ -260,7 +260,8 @@ func TestMerge(t *testing.T) {
 			require.Equal(t, before.metadata, after.metadata)
 			require.Equal(t, before.graph.outputs, after.graph.outputs)
 			require.Equal(t, before.opsets, after.opsets)
-			// The merged model has all fields of the model in order; its input is a value_info.
+			// The merged model has all fields of the model in order; its input
+			// is a value_info.
 			at := 0
 			require.NoError(t, fields("graph", before.rawGraph, func(f field) error {
 				b := before.rawGraph[f.start:f.end]
@@ -539,8 +540,8 @@ func TestReadRefuses(t *testing.T) {
 			require.ErrorContains(t, err, c.want)
 		})
 	}
-	// A truncated model is an error, unless it ends at the end of a field after the
-	// graph.
+	// A truncated model is an error, unless it ends at the end of a field after
+	// the graph.
 	for n := range tiny {
 		if _, err := parseModel(tiny[:n]); err != nil {
 			require.ErrorIs(t, err, ErrModel, "%d bytes", n)

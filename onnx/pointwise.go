@@ -128,8 +128,8 @@ func (l *lowering) rescale(o *transforms.Rescale, y *value, x value) error {
 	kind, scale := "Mul", float32(o.Scale)
 	switch x.desc.DType {
 	case tensor.Uint8:
-		// transformers multiplies in float64. For common scales one of the float32
-		// operations has the same result for all 256 values.
+		// transformers multiplies in float64. For common scales one of the
+		// float32 operations has the same result for all 256 values.
 		t, err := runTable(o, tensor.Image(tensor.Uint8, tensor.HWC, 256, 1, 1))
 		if err != nil {
 			return l.refuse("%v", err)
@@ -218,7 +218,7 @@ func runOp(op transforms.Op, src *tensor.Tensor) (*tensor.Tensor, error) {
 }
 
 // table lowers a pointwise op on uint8 to a table of its results for the 256
-// values of each channel. That is exact for every op.
+// values of each channel. The table is exact for every op.
 func (l *lowering) table(op transforms.Op, y *value, x value) error {
 	d := x.desc
 	if d.DType != tensor.Uint8 || !d.IsImage() || d.Channels() == tensor.Unknown {
@@ -302,8 +302,8 @@ func (l *lowering) toType(o *transforms.ToType, y *value, x value) error {
 	case to == tensor.Int64 || to == tensor.Bool || o.Rule > transforms.CastSaturate:
 		return l.refuse("%v to %v: ONNX does not define the result for values out of range", from, to)
 	default:
-		// Cast does not define the result for NaN and values out of range: replace them
-		// first.
+		// Cast does not define the result for NaN and values out of range:
+		// replace them first.
 		wide := l.cast(x.name, tensor.Float64)
 		zero := constOf(l.builder, "double", []float64{0})
 		wide = l.op("Where", nil, l.op("IsNaN", nil, x.name), zero, wide)

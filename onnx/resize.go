@@ -15,7 +15,7 @@ func (l *lowering) scaled(o transforms.Scaled, out []value, x value) error {
 	if d.DType != tensor.Uint8 && (l.options.Form != Exact || d.DType != tensor.Float32) {
 		return l.refuse("resizing %v, want uint8", d.DType)
 	}
-	if !known2(d) {
+	if !knownSize(d) {
 		switch {
 		case l.options.HostTaps:
 			return l.hostTaps(o, &out[0], x)
@@ -134,8 +134,8 @@ func tapsAlong(in, out int, f kernel.Filter, float bool) []tap {
 	return taps
 }
 
-// beside returns the shape of n values along an axis of an image.
-func beside(axis, n int) []int {
+// alongAxis returns the shape of n values along an axis of an image.
+func alongAxis(axis, n int) []int {
 	d := []int{n}
 	for range 2 - axis {
 		d = append(d, 1)
@@ -179,7 +179,7 @@ func (l *lowering) pass(x string, axis int, taps []tap) string {
 	sum := constOf(l.builder, "half", []int32{1 << (kernel.TapsBits - 1)})
 	for _, t := range taps {
 		p := l.op("Gather", []attr{{"axis", int64(axis)}}, x, constOf(l.builder, "index", t.index, len(t.index)))
-		p = l.op("Mul", nil, p, constOf(l.builder, "weight", t.fixed, beside(axis, len(t.fixed))...))
+		p = l.op("Mul", nil, p, constOf(l.builder, "weight", t.fixed, alongAxis(axis, len(t.fixed))...))
 		sum = l.op("Add", nil, sum, p)
 	}
 	return sum
@@ -200,7 +200,7 @@ func (l *lowering) passFloat(x string, axis int, taps []tap) string {
 	sum := constOf(l.builder, "zero", []float64{0})
 	for _, t := range taps {
 		p := l.op("Gather", []attr{{"axis", int64(axis)}}, x, constOf(l.builder, "index", t.index, len(t.index)))
-		p = l.op("Mul", nil, p, constOf(l.builder, "weight", t.float, beside(axis, len(t.float))...))
+		p = l.op("Mul", nil, p, constOf(l.builder, "weight", t.float, alongAxis(axis, len(t.float))...))
 		sum = l.op("Add", nil, sum, p)
 	}
 	return l.cast(sum, tensor.Float32)
@@ -224,7 +224,7 @@ func (l *lowering) openCVLinear(halved bool, y *value, x value) {
 		for i := range w {
 			w[i] = t.WI[2*i+j]
 		}
-		return l.op("Mul", nil, x, constOf(l.builder, "weight", w, beside(axis, len(w))...))
+		return l.op("Mul", nil, x, constOf(l.builder, "weight", w, alongAxis(axis, len(w))...))
 	}
 	shift := func(x string, bits int) string { return l.op("Div", nil, x, int32s(1<<bits)) }
 	name := l.cast(x.name, tensor.Int32)

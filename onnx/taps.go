@@ -8,11 +8,11 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// tapsOf describes the inputs of a model that hold the taps of one resize.
+// resizeTaps describes the inputs of a model that hold the taps of one resize.
 // Pillow starts with rows or with columns, depending on the sizes. So there are
 // three passes, rows, columns, rows, of which the first or the last copies each
 // pixel with weight 1.
-type tapsOf struct {
+type resizeTaps struct {
 	step   int
 	passes [3]tapsInput
 	filter kernel.Filter
@@ -23,7 +23,7 @@ type tapsInput struct{ index, weight string }
 
 var passNames = [3]string{"rows1", "columns", "rows2"}
 
-func (t *tapsOf) declare(b []byte) []byte {
+func (t *resizeTaps) declare(b []byte) []byte {
 	for i, p := range t.passes {
 		dims := []dimension{{name: fmt.Sprintf("step%d_%s_taps", t.step, passNames[i])}, {name: fmt.Sprintf("step%d_%s_outputs", t.step, passNames[i])}}
 		b = appendValueInfo(b, graphInput, p.index, tensor.Int32, dims)
@@ -55,7 +55,7 @@ func (l *lowering) hostTaps(o transforms.Scaled, y *value, x value) error {
 		return l.refuse("it depends on the image's size beyond the resize: set the input size")
 	}
 	ay, ax, _ := axes(x.desc)
-	t := tapsOf{step: l.step, filter: f}
+	t := resizeTaps{step: l.step, filter: f}
 	name := l.cast(x.name, tensor.Int32)
 	for i, axis := range []int{ay, ax, ay} {
 		p := tapsInput{l.prefix + fmt.Sprintf("step%d_%s_index", l.step, passNames[i]), l.prefix + fmt.Sprintf("step%d_%s_weight", l.step, passNames[i])}
@@ -137,7 +137,7 @@ func (e *Exported) Taps(height, width int) ([]tensor.Named, error) {
 }
 
 // pass returns the tensors of one pass.
-func (t *tapsOf) pass(in, out int) (index, weight *tensor.Tensor, err error) {
+func (t *resizeTaps) pass(in, out int) (index, weight *tensor.Tensor, err error) {
 	taps := []tap{{}}
 	if in == out {
 		for i := range out {

@@ -40,13 +40,15 @@ func Names() []string {
 // Graph returns a new graph of a preset; the caller owns it:
 //
 //   - decode: uint8 HWC RGB, as from Pillow's Image.open(f).convert("RGB").
-//   - imagenet: float32 (3, 224, 224), as from torchvision's evaluation of ImageNet
-//     classifiers on Pillow images: Resize(256), CenterCrop(224), ToTensor,
-//     Normalize.
+//   - imagenet: float32 (3, 224, 224), as from torchvision's evaluation of
+//     ImageNet classifiers on Pillow images: Resize(256), CenterCrop(224),
+//     ToTensor, Normalize.
 //   - clip: float32 (3, 224, 224) "pixel_values", as from transformers'
-//     CLIPImageProcessorPil with the configuration of openai/clip-vit-base-patch32.
-//   - yolo: float32 (3, 640, 640) "images" in RGB, as from Ultralytics' LetterBox
-//     with auto off, divided by 255; with the side outputs scale and pad.
+//     CLIPImageProcessorPil with the configuration of
+//     openai/clip-vit-base-patch32.
+//   - yolo: float32 (3, 640, 640) "images" in RGB, as from Ultralytics'
+//     LetterBox with auto off, divided by 255; with the side outputs scale and
+//     pad.
 //
 // The error of an unknown name suggests the closest name or lists the names.
 func Graph(name string) (*datagraph.Graph, error) {

@@ -42,8 +42,8 @@ func (t *Table[P, F]) All() []P {
 }
 
 // Enabled returns the passes that disabled does not list, in the order in which
-// they run. It returns an error that matches ErrUnknown if disabled lists a pass
-// that does not exist.
+// they run. It returns an error that matches ErrUnknown if disabled lists a
+// pass that does not exist.
 func (t *Table[P, F]) Enabled(disabled []P) ([]P, error) {
 	for _, p := range disabled {
 		if int(p) >= len(t.infos) {

@@ -211,7 +211,7 @@ func TestBundleDamage(t *testing.T) {
 	require.Contains(t, verdicts[1].Errors[0], "extend beyond the file")
 	require.Equal(t, verdict{Bundle: at("a.bundle"), OK: true, Sections: 8, Goldens: 3}, verdicts[2])
 	require.Contains(t, verdicts[3].Errors[0], "none.bundle: no such file")
-	require.Contains(t, verdicts[4].Errors[0], `does not begin with "IPbundle"`)
+	require.Contains(t, verdicts[4].Errors[0], `does not start with "IPbundle"`)
 	for _, args := range [][]string{{"sign", "--key", at("private.pem")}, {"sign", "--key", at("private.pem"), "--detached", at("x.sig")}} {
 		r = call(t, append(append([]string{"bundle"}, args...), at("damaged.bundle"))...)
 		require.Equal(t, exitFailed, r.status)
