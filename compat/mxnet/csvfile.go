@@ -3,17 +3,17 @@ package mxnet
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"sort"
 	"strconv"
 	"sync"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -25,7 +25,7 @@ type csvFiles struct {
 
 // csvFile is an indexed file. It is safe for concurrent use.
 type csvFile struct {
-	f     *os.File
+	f     store.File
 	name  string
 	start []int64 // of each row's line, and the file's size
 	// empty lists the rows that follow empty lines, with the number of empty
@@ -39,33 +39,19 @@ type emptyLines struct {
 }
 
 // openCSV opens a file, or the files of a folder in the order of their names.
-func openCSV(path string) (*csvFiles, error) {
+func openCSV(ctx context.Context, o store.Opener, path string) (*csvFiles, error) {
 	names := []string{path}
-	info, err := os.Stat(path)
+	info, err := o.Stat(ctx, path)
+	if err == nil && info.Folder {
+		names, err = filesIn(ctx, o, path)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("mxnet: CSVIter: %w", err)
-	}
-	if info.IsDir() {
-		entries, err := os.ReadDir(path) // sorted by name
-		if err != nil {
-			return nil, fmt.Errorf("mxnet: CSVIter: %w", err)
-		}
-		names = names[:0]
-		for _, e := range entries {
-			name := filepath.Join(path, e.Name())
-			info, err := os.Stat(name) // a link's target counts
-			if err != nil {
-				return nil, fmt.Errorf("mxnet: CSVIter: %w", err)
-			}
-			if info.Mode().IsRegular() {
-				names = append(names, name)
-			}
-		}
 	}
 	c := &csvFiles{}
 	n := int64(0)
 	for _, name := range names {
-		f, err := openCSVFile(name)
+		f, err := openCSVFile(ctx, o, name)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("mxnet: CSVIter: %w", err), c.close())
 		}
@@ -76,8 +62,20 @@ func openCSV(path string) (*csvFiles, error) {
 	return c, nil
 }
 
-func openCSVFile(name string) (_ *csvFile, err error) {
-	f, err := os.Open(name)
+// filesIn returns the files of a folder, sorted by name, without devices. It
+// includes dangling links, which are errors when they are opened.
+func filesIn(ctx context.Context, o store.Opener, folder string) (names []string, err error) {
+	entries, err := store.ListNames(ctx, o, folder)
+	for _, e := range entries {
+		if !e.Folder && (!e.Irregular || e.Link) {
+			names = append(names, e.Name)
+		}
+	}
+	return names, err
+}
+
+func openCSVFile(ctx context.Context, o store.Opener, name string) (_ *csvFile, err error) {
+	f, err := o.Open(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +85,7 @@ func openCSVFile(name string) (_ *csvFile, err error) {
 			err = errors.Join(err, f.Close())
 		}
 	}()
-	r := bufio.NewReaderSize(f, 1<<16)
+	r := bufio.NewReaderSize(io.NewSectionReader(f, 0, f.Size()), 1<<16)
 	at, empty := int64(0), int64(0)
 	if b, err := r.Peek(3); err == nil && string(b) == "\xef\xbb\xbf" {
 		if _, err := r.Discard(3); err != nil {
@@ -96,6 +94,9 @@ func openCSVFile(name string) (_ *csvFile, err error) {
 		at = 3
 	}
 	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		line, size, err := lineEnd(r)
 		if err != nil && err != io.EOF {
 			return nil, err
@@ -166,7 +167,10 @@ func (c *csvFiles) read(i int64, t *tensor.Tensor) error {
 	defer lines.Put(b)
 	n := int(f.start[k+1] - f.start[k])
 	*b = slices.Grow((*b)[:0], n)[:n]
-	_, err := f.f.ReadAt(*b, f.start[k])
+	got, err := f.f.ReadAt(*b, f.start[k])
+	if got == n {
+		err = nil
+	}
 	if err == nil {
 		line := *b
 		if j := bytes.IndexByte(line, '\n'); j >= 0 { // empty lines may follow

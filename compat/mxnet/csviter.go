@@ -14,6 +14,7 @@ import (
 	"github.com/infer-prep/infer-prep/internal/registry"
 	"github.com/infer-prep/infer-prep/pipeline"
 	"github.com/infer-prep/infer-prep/pullpipe"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -45,6 +46,8 @@ type CSVParams struct {
 	// DType is the type of data and labels: Float32, Int32 or Int64. (dtype;
 	// None is float32)
 	DType tensor.DType
+	// Store opens the files. Default: store.Local. It has no name in MXNet.
+	Store store.Opener
 }
 
 // DefaultCSVParams returns MXNet's defaults: label_shape (1,), round_batch,
@@ -165,7 +168,7 @@ type CSVIter struct{ *rowIter }
 // bytes per row. Numbers are parsed when their row is read. An error of a
 // parameter is a *ParamError. An error of data wraps dataset.ErrData and states
 // the file and line.
-func NewCSVIter(p CSVParams) (*CSVIter, error) {
+func NewCSVIter(ctx context.Context, p CSVParams) (*CSVIter, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
@@ -176,11 +179,11 @@ func NewCSVIter(p CSVParams) (*CSVIter, error) {
 	}
 	c := &csvRows{columns: columns([]DataDesc{data}, []DataDesc{label})}
 	var err error
-	if c.data, err = openCSV(p.DataCSV); err != nil {
+	if c.data, err = openCSV(ctx, localIfNil(p.Store), p.DataCSV); err != nil {
 		return nil, err
 	}
 	if p.LabelCSV != "" && p.LabelCSV != "NULL" {
-		if c.label, err = openCSV(p.LabelCSV); err != nil {
+		if c.label, err = openCSV(ctx, localIfNil(p.Store), p.LabelCSV); err != nil {
 			return nil, errors.Join(err, c.Close())
 		}
 		if c.label.len() < c.data.len() {
@@ -193,7 +196,7 @@ func NewCSVIter(p CSVParams) (*CSVIter, error) {
 		how = lastPad
 	}
 	ahead := p.Context == "gpu" && p.PrefetchBuffer > 0
-	it, err := newRowIter(c, []DataDesc{data}, []DataDesc{label}, rowOptions{
+	it, err := newRowIter(ctx, c, []DataDesc{data}, []DataDesc{label}, rowOptions{
 		size: p.BatchSize, last: how, blocks: ahead, engine: func(b *dataset.Built) (Runner, error) {
 			if !ahead {
 				return pullpipe.New(b, nil)

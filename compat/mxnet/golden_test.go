@@ -307,7 +307,7 @@ func csvOf(t *testing.T, text string, kwargs map[string]string) (*CSVIter, error
 	if err != nil {
 		return nil, err
 	}
-	return NewCSVIter(p)
+	return NewCSVIter(t.Context(), p)
 }
 
 func TestCSVText(t *testing.T) {

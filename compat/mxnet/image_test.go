@@ -190,7 +190,7 @@ func TestImageRandom(t *testing.T) {
 	epochs := func(change func(p *ImageRecordParams)) (r result) {
 		p := imageParams(t, folder, wild)
 		change(&p)
-		it, err := NewImageRecordIter(p)
+		it, err := NewImageRecordIter(t.Context(), p)
 		require.NoError(t, err)
 		for e := range 3 {
 			if e > 0 {
@@ -236,7 +236,7 @@ func TestImageParts(t *testing.T) {
 				if index {
 					p.PathImgIdx = filepath.Join(folder, "x.idx")
 				}
-				it, err := NewImageRecordIter(p)
+				it, err := NewImageRecordIter(t.Context(), p)
 				require.NoError(t, err)
 				_, order := byID(t, it, 3)
 				all = append(all, order...)
@@ -264,7 +264,7 @@ func TestImagePads(t *testing.T) {
 			for _, context := range []string{"cpu", "gpu"} {
 				p := imageParams(t, folder, map[string]any{"data_shape": []any{3, 4, 4}, "batch_size": size, "label_width": 2, "ctx": context})
 				p.LastBatch = how
-				it, err := NewImageRecordIter(p)
+				it, err := NewImageRecordIter(t.Context(), p)
 				require.NoError(t, err)
 				require.Equal(t, fmt.Sprintf("DataDesc[softmax_label,(%d, 2),float32,NCHW]", size), it.ProvideLabel()[0].String())
 				waiting := []int64{} // rows carried over
@@ -334,7 +334,7 @@ func TestImageErrors(t *testing.T) {
 	fails := func(p ImageRecordParams) error {
 		for _, c := range []string{"cpu", "gpu"} {
 			p.Context = c
-			it, err := NewImageRecordIter(p)
+			it, err := NewImageRecordIter(t.Context(), p)
 			if err != nil {
 				return err
 			}
@@ -429,7 +429,7 @@ func TestMeanImage(t *testing.T) {
 	folder := t.TempDir()
 	packImages(t, folder, imageFiles, 1)
 	p := imageParams(t, folder, map[string]any{"data_shape": []any{3, 8, 8}, "batch_size": 2, "mean_img": "", "rand_crop": true, "dtype": "int8"})
-	it, err := NewImageRecordIter(p)
+	it, err := NewImageRecordIter(t.Context(), p)
 	require.NoError(t, err)
 	require.NoError(t, it.Close())
 	made, err := os.ReadFile(p.MeanImg)
@@ -440,13 +440,13 @@ func TestMeanImage(t *testing.T) {
 		require.True(t, v >= 0 && v <= 255 && !math.IsNaN(float64(v)), "%d: %v", i, v)
 	}
 	p.DataShape = tensor.Dims(3, 8, 9)
-	_, err = NewImageRecordIter(p)
+	_, err = NewImageRecordIter(t.Context(), p)
 	require.ErrorContains(t, err, "mean_img "+p.MeanImg)
 	p.MeanImg = filepath.Join(folder, "none", "x.bin")
-	_, err = NewImageRecordIter(p)
+	_, err = NewImageRecordIter(t.Context(), p)
 	require.Error(t, err)
 	p.DType = tensor.Uint8 // ignores the mean image
-	it, err = NewImageRecordIter(p)
+	it, err = NewImageRecordIter(t.Context(), p)
 	require.NoError(t, err)
 	require.NoError(t, it.Close())
 }
@@ -456,14 +456,14 @@ func TestImageDTypes(t *testing.T) {
 	packImages(t, folder, imageFiles, 1)
 	p := imageParams(t, folder, map[string]any{"data_shape": []any{1, 8, 9}, "batch_size": 2, "mean_r": 127.5})
 	for _, c := range []struct {
-		open func(ImageRecordParams) (*ImageRecordIter, error)
+		open func(context.Context, ImageRecordParams) (*ImageRecordIter, error)
 		want string
 	}{
 		{NewImageRecordIter, "DataDesc[data,(2, 1, 8, 9),float32,NCHW]"},
 		{NewImageRecordUInt8Iter, "DataDesc[data,(2, 1, 8, 9),uint8,NCHW]"},
 		{NewImageRecordInt8Iter, "DataDesc[data,(2, 1, 8, 9),int8,NCHW]"},
 	} {
-		it, err := c.open(p)
+		it, err := c.open(t.Context(), p)
 		require.NoError(t, err)
 		require.Equal(t, []string{c.want, "DataDesc[softmax_label,(2,),float32,NCHW]"}, describeAll(it))
 		b, err := it.Next(t.Context())
@@ -673,7 +673,7 @@ func TestImageAllocations(t *testing.T) {
 	p := imageParams(t, folder, map[string]any{
 		"data_shape": []any{3, 20, 28}, "batch_size": 10, "resize": 40, "rand_crop": true, "rand_mirror": true, "max_random_contrast": 0.5, "mean_r": 100, "ctx": "cpu",
 	})
-	it, err := NewImageRecordIter(p)
+	it, err := NewImageRecordIter(t.Context(), p)
 	require.NoError(t, err)
 	for range 5 {
 		_, err := it.Next(t.Context())

@@ -145,7 +145,7 @@ func TestImagesAgainstMXNet(t *testing.T) {
 			p := imageParams(t, folder, c.Params)
 			for _, context := range []string{"cpu", "gpu"} {
 				p.Context = context
-				it, err := NewImageRecordIter(p)
+				it, err := NewImageRecordIter(t.Context(), p)
 				require.NoError(t, err)
 				got, _ := imagesOf(t, it)
 				require.NoError(t, it.Close())
@@ -202,7 +202,7 @@ func TestDecodeAgainstMXNet(t *testing.T) {
 			p := imageParams(t, folder, map[string]any{
 				"data_shape": []any{3 - 2*k, want[0], want[1]}, "batch_size": 1, "dtype": "uint8", "ctx": "cpu",
 			})
-			it, err := NewImageRecordIter(p)
+			it, err := NewImageRecordIter(t.Context(), p)
 			require.NoError(t, err)
 			of[k]++
 			b, err := it.Next(context.Background())

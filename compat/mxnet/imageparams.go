@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/internal/registry"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -161,6 +162,8 @@ type ImageRecordParams struct {
 	// next epoch. "short" returns a shorter batch. Empty: RoundBatch decides.
 	// MXNet has no name for it.
 	LastBatch string
+	// Store opens the files. Default: store.Local. It has no name in MXNet.
+	Store store.Opener
 }
 
 // DefaultImageRecordParams returns MXNet's defaults. PathImgRec, DataShape and

@@ -14,7 +14,6 @@ import (
 	"github.com/infer-prep/infer-prep/dataset/imagerecord"
 	"github.com/infer-prep/infer-prep/pipeline"
 	"github.com/infer-prep/infer-prep/pullpipe"
-	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -32,39 +31,39 @@ type ImageRecordIter struct{ *rowIter }
 // mean image if the file MeanImg does not exist. An error of a parameter is a
 // *ParamError. A record that can't be read or decoded ends the epoch with an
 // error that states its file and offset.
-func NewImageRecordIter(p ImageRecordParams) (*ImageRecordIter, error) {
+func NewImageRecordIter(ctx context.Context, p ImageRecordParams) (*ImageRecordIter, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	return newImageIter(p)
+	return newImageIter(ctx, p)
 }
 
 // NewImageRecordUInt8Iter is like NewImageRecordIter with dtype uint8.
-func NewImageRecordUInt8Iter(p ImageRecordParams) (*ImageRecordIter, error) {
+func NewImageRecordUInt8Iter(ctx context.Context, p ImageRecordParams) (*ImageRecordIter, error) {
 	p.DType = tensor.Uint8
-	return NewImageRecordIter(p)
+	return NewImageRecordIter(ctx, p)
 }
 
 // NewImageRecordInt8Iter is like NewImageRecordIter with dtype int8.
-func NewImageRecordInt8Iter(p ImageRecordParams) (*ImageRecordIter, error) {
+func NewImageRecordInt8Iter(ctx context.Context, p ImageRecordParams) (*ImageRecordIter, error) {
 	p.DType = tensor.Int8
-	return NewImageRecordIter(p)
+	return NewImageRecordIter(ctx, p)
 }
 
-func newImageIter(p ImageRecordParams) (*ImageRecordIter, error) {
+func newImageIter(ctx context.Context, p ImageRecordParams) (*ImageRecordIter, error) {
 	fail := func(err error) (*ImageRecordIter, error) {
 		return nil, fmt.Errorf("mxnet: %s: %w", imageIter, err)
 	}
 	o := imagerecord.New(strings.Split(p.PathImgRec, ";")...)
 	o.Index, o.List, o.LabelWidth, o.Part, o.Parts = p.PathImgIdx, p.PathImgList, p.LabelWidth, p.PartIndex, p.NumParts
-	data, err := o.Open(context.Background(), store.Local)
+	data, err := o.Open(ctx, localIfNil(p.Store))
 	if err != nil {
 		return fail(err)
 	}
 	src := data.(dataset.Rows)
 	var mean *tensor.Tensor
 	if p.MeanImg != "" && p.DType != tensor.Uint8 {
-		if mean, err = p.meanImage(src); err != nil {
+		if mean, err = p.meanImage(ctx, src); err != nil {
 			return fail(errors.Join(err, src.Close()))
 		}
 	}
@@ -73,7 +72,7 @@ func newImageIter(p ImageRecordParams) (*ImageRecordIter, error) {
 	if p.LabelWidth > 1 {
 		labels.Shape = tensor.Dims(p.BatchSize, p.LabelWidth)
 	}
-	it, err := newRowIter(src, []DataDesc{images}, []DataDesc{labels}, rowOptions{
+	it, err := newRowIter(ctx, src, []DataDesc{images}, []DataDesc{labels}, rowOptions{
 		size: p.BatchSize, last: p.lastBatch(), seed: p.seed(), shuffle: p.Shuffle, blocks: true,
 		each: p.each(mean), engine: p.engine,
 	})
@@ -119,9 +118,9 @@ func (p *ImageRecordParams) engine(b *dataset.Built) (Runner, error) {
 
 // meanImage reads the mean image. If the file does not exist, it computes the
 // mean of the images and writes the file.
-func (p ImageRecordParams) meanImage(src dataset.Rows) (*tensor.Tensor, error) {
-	ctx := context.Background()
-	mean, err := readMean(ctx, p.MeanImg, p.DataShape)
+func (p ImageRecordParams) meanImage(ctx context.Context, src dataset.Rows) (*tensor.Tensor, error) {
+	files := localIfNil(p.Store)
+	mean, err := readMean(ctx, files, p.MeanImg, p.DataShape)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return mean, err
 	}
@@ -139,7 +138,7 @@ func (p ImageRecordParams) meanImage(src dataset.Rows) (*tensor.Tensor, error) {
 	if err = errors.Join(err, run.Close(), built.Close()); err != nil {
 		return nil, err
 	}
-	return mean, writeMean(ctx, p.MeanImg, mean)
+	return mean, writeMean(ctx, files, p.MeanImg, mean)
 }
 
 // keptOpen keeps rows open when the dataset built on them is closed.

@@ -132,8 +132,8 @@ func parseMean(b []byte, shape tensor.Shape) (*tensor.Tensor, error) {
 }
 
 // readMean reads a mean image.
-func readMean(ctx context.Context, name string, shape tensor.Shape) (*tensor.Tensor, error) {
-	f, err := store.Local.Open(ctx, name)
+func readMean(ctx context.Context, o store.Opener, name string, shape tensor.Shape) (*tensor.Tensor, error) {
+	f, err := o.Open(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -153,8 +153,8 @@ func readMean(ctx context.Context, name string, shape tensor.Shape) (*tensor.Ten
 }
 
 // writeMean writes a mean image. The file appears when it is complete.
-func writeMean(ctx context.Context, name string, mean *tensor.Tensor) error {
-	return store.WriteFile(ctx, store.Local, name, appendMean(nil, mean))
+func writeMean(ctx context.Context, o store.Opener, name string, mean *tensor.Tensor) error {
+	return store.WriteFile(ctx, o, name, appendMean(nil, mean))
 }
 
 // meanOf returns the mean of a run's images, summed in order.

@@ -246,7 +246,7 @@ func TestCSVErrors(t *testing.T) {
 	require.ErrorContains(t, err, "1 rows of labels")
 	p := DefaultCSVParams()
 	p.DataCSV, p.DataShape, p.BatchSize = filepath.Join(t.TempDir(), "none.csv"), tensor.Dims(1), 1
-	_, err = NewCSVIter(p)
+	_, err = NewCSVIter(t.Context(), p)
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 

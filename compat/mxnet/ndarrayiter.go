@@ -93,7 +93,7 @@ func NewNDArrayIter(data, label []tensor.Named, o NDArrayOptions) (*NDArrayIter,
 		descs = append(descs, DataDesc{Name: x.Name, Shape: x.T.Shape.With(axis, o.BatchSize), DType: x.T.DType, Layout: o.Layout})
 	}
 	a.columns = columns(descs[:len(d)], descs[len(d):])
-	it, err := newRowIter(a, descs[:len(d)], descs[len(d):], rowOptions{
+	it, err := newRowIter(context.Background(), a, descs[:len(d)], descs[len(d):], rowOptions{
 		size: o.BatchSize, last: how, seed: o.Seed, shuffle: o.Shuffle,
 		engine: func(b *dataset.Built) (Runner, error) { return pullpipe.New(b, nil) },
 	})

@@ -110,7 +110,7 @@ type rowOptions struct {
 // newRowIter returns an iterator of rows. Their columns are those of data,
 // those of label, and the row's number. It closes src if it fails; otherwise
 // Close does.
-func newRowIter(src dataset.Rows, data, label []DataDesc, o rowOptions) (*rowIter, error) {
+func newRowIter(ctx context.Context, src dataset.Rows, data, label []DataDesc, o rowOptions) (*rowIter, error) {
 	it := &rowIter{data: data, label: label, src: src, size: o.size, last: o.last, blocks: o.blocks, index: make([]int64, o.size)}
 	short := int(src.Len() % int64(o.size))
 	if short > 0 && o.last == lastPad {
@@ -144,7 +144,7 @@ func newRowIter(src dataset.Rows, data, label []DataDesc, o rowOptions) (*rowIte
 	}
 	var err error
 	// Build closes src if it fails.
-	if it.built, err = dataset.Build(context.Background(), d, dataset.Options{Seed: o.seed}); err != nil {
+	if it.built, err = dataset.Build(ctx, d, dataset.Options{Seed: o.seed}); err != nil {
 		return nil, err
 	}
 	if it.run, err = o.engine(it.built); err != nil {
@@ -451,4 +451,11 @@ func setRow(v *dataset.Value, row int64) error {
 	}
 	tensor.View[int64](&v.Tensor)[0] = row
 	return nil
+}
+
+func localIfNil(o store.Opener) store.Opener {
+	if o == nil {
+		return store.Local
+	}
+	return o
 }

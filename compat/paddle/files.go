@@ -95,7 +95,7 @@ func (n *Files) open(ctx context.Context, files store.Opener, path string) (data
 	tag := n.Format
 	if tag == "" {
 		var err error
-		if tag, err = FormatOf(path); err != nil {
+		if tag, err = FormatOf(ctx, files, path); err != nil {
 			return nil, err
 		}
 	}

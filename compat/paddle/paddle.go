@@ -53,16 +53,16 @@
 package paddle
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/internal/registry"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -111,7 +111,7 @@ func (e *FormatError) Error() string {
 
 // FormatOf returns the tag of a file's format, from its extension or its first
 // bytes. It returns a *FormatError or an error of reading the file.
-func FormatOf(path string) (string, error) {
+func FormatOf(ctx context.Context, files store.Opener, path string) (string, error) {
 	tag := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
 	if _, ok := formats.Get(tag); ok {
 		return tag, nil
@@ -123,7 +123,7 @@ func FormatOf(path string) (string, error) {
 		}
 	}
 	if longest > 0 {
-		head, err := firstBytes(path, longest)
+		head, err := firstBytes(ctx, files, path, longest)
 		if err != nil {
 			return "", fmt.Errorf("paddle: %w", err)
 		}
@@ -146,18 +146,18 @@ func FormatOf(path string) (string, error) {
 
 func unknown(path, tag string) error { return &FormatError{path, tag, slices.Clone(formats.Names())} }
 
-func firstBytes(path string, n int) (_ string, err error) {
-	f, err := os.Open(path)
+// firstBytes reads up to n bytes from the beginning of a file.
+func firstBytes(ctx context.Context, files store.Opener, path string, n int) (_ string, err error) {
+	f, err := files.Open(ctx, path)
 	if err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	b := make([]byte, n)
-	n, err = io.ReadFull(f, b)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = nil // a file shorter than n
+	b := make([]byte, min(int64(n), f.Size()))
+	if k, err := f.ReadAt(b, 0); k < len(b) {
+		return "", err
 	}
-	return string(b[:n]), err
+	return string(b), nil
 }
 
 // ShapeError reports a file, or a sample of a file, that does not match the

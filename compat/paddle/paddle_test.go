@@ -348,17 +348,17 @@ func TestFormatOf(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	for name, want := range map[string]string{"a.NUMS": "nums", "b.nums": "nums", "c.txt": "numrows", "d": "nums"} {
-		tag, err := FormatOf(filepath.Join(dir, name))
+		tag, err := FormatOf(t.Context(), store.Local, filepath.Join(dir, name))
 		require.NoError(t, err)
 		require.Equal(t, want, tag, name)
 	}
 	for name, tag := range map[string]string{"e.bin": "bin", "f": ""} {
-		_, err := FormatOf(filepath.Join(dir, name))
+		_, err := FormatOf(t.Context(), store.Local, filepath.Join(dir, name))
 		var f *FormatError
 		require.ErrorAs(t, err, &f)
 		require.Equal(t, FormatError{filepath.Join(dir, name), tag, []string{"broken", "csv", "none", "numrows", "nums"}}, *f)
 	}
-	_, err := FormatOf(filepath.Join(dir, "missing"))
+	_, err := FormatOf(t.Context(), store.Local, filepath.Join(dir, "missing"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 	for _, tag := range []string{"", "nums", "Nums", "a.b"} {
 		require.Panics(t, func() {

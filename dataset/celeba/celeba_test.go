@@ -91,3 +91,7 @@ func FuzzParse(f *testing.F) {
 		require.Len(t, d.attrs, len(d.keys)*d.attributes)
 	})
 }
+
+func TestStore(t *testing.T) {
+	sourcetest.Store(t, testdata, func(dir string) dataset.Source { return New(dir) })
+}

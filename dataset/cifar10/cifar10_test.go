@@ -90,3 +90,7 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+func TestStore(t *testing.T) {
+	sourcetest.Store(t, testdata, func(dir string) dataset.Source { return &CIFAR10{dir, "all"} })
+}

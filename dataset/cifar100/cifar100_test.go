@@ -51,3 +51,7 @@ func TestBadLabels(t *testing.T) {
 		require.NoError(t, d.Close())
 	}
 }
+
+func TestStore(t *testing.T) {
+	sourcetest.Store(t, testdata, func(dir string) dataset.Source { return &CIFAR100{dir, "all"} })
+}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/golden"
+	"github.com/infer-prep/infer-prep/dataset/sourcetest"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -279,4 +280,8 @@ func narrow(v []float64) []float32 {
 		f[i] = float32(x)
 	}
 	return f
+}
+
+func TestStore(t *testing.T) {
+	sourcetest.Store(t, testdata, func(dir string) dataset.Source { return New(dir+"/images", dir+"/instances.json") })
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/golden"
+	"github.com/infer-prep/infer-prep/dataset/sourcetest"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -254,4 +255,8 @@ func FuzzRows(f *testing.F) {
 			require.Equal(t, want, rows[i])
 		}
 	})
+}
+
+func TestStore(t *testing.T) {
+	sourcetest.Store(t, "../../testdata/datasets/csv", func(dir string) dataset.Source { return New(dir + "/header*.csv") })
 }

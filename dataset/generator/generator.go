@@ -86,7 +86,10 @@ func (o *Generator) Validate() error {
 }
 
 // Open looks up the function. The function is called when an epoch starts.
-func (o *Generator) Open(context.Context, store.Opener) (dataset.Data, error) {
+func (o *Generator) Open(ctx context.Context, _ store.Opener) (dataset.Data, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	d, err := o.find()
 	if err != nil {
 		return nil, err
@@ -98,7 +101,10 @@ func (o *Generator) Open(context.Context, store.Opener) (dataset.Data, error) {
 func (o *Func) Validate() error { return o.check() }
 
 // Open validates the definition. The function is called when an epoch starts.
-func (o *Func) Open(context.Context, store.Opener) (dataset.Data, error) {
+func (o *Func) Open(ctx context.Context, _ store.Opener) (dataset.Data, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -134,6 +140,9 @@ type reader struct {
 func (r *reader) Next(ctx context.Context, s *dataset.Sample) error {
 	if r.end != nil {
 		return r.end
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	s.Key = ""
 	err := r.r.Next(ctx, s)

@@ -159,3 +159,8 @@ func TestErrors(t *testing.T) {
 	require.Panics(t, func() { Register("count", Definition{columns, start}) })
 	require.Zero(t, dataset.InfoOf(NewFunc(Definition{})).Version, "a function without a name is not written")
 }
+
+func TestCancel(t *testing.T) {
+	sourcetest.Cancel(t, New("count"))
+	sourcetest.Cancel(t, NewFunc(Definition{columns, Iter(count)}))
+}

@@ -128,3 +128,7 @@ func TestSizes(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a", "3.png"), nil, 0o600))
 	sourcetest.Run(t, New(dir))
 }
+
+func TestStore(t *testing.T) {
+	sourcetest.Store(t, testdata+"nested", func(dir string) dataset.Source { return New(dir) })
+}

@@ -185,3 +185,17 @@ func TestList(t *testing.T) {
 	_, err = o.Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
+
+func TestStore(t *testing.T) {
+	dir, index := writeFiles(t, 1)
+	b, err := os.ReadFile(index)
+	require.NoError(t, err)
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "below"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "below", "x.idx"), b, 0o600))
+	sourcetest.Store(t, dir, func(dir string) dataset.Source { return New(dir) })
+	sourcetest.Store(t, dir, func(dir string) dataset.Source {
+		o := New(dir + `/.*\.rec`)
+		o.Index = dir + "/below/x.idx"
+		return o
+	})
+}

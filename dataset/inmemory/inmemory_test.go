@@ -120,3 +120,9 @@ func TestNotWritten(t *testing.T) {
 		require.ErrorContains(t, err, name)
 	}
 }
+
+func TestCancel(t *testing.T) {
+	one := counting(t, tensor.Uint8, 3)
+	sourcetest.Cancel(t, New(tensor.Named{Name: "a", T: one}))
+	sourcetest.Cancel(t, NewSamples([]dataset.Column{{Name: "a", Desc: one.Desc}}, []*tensor.Tensor{one}))
+}

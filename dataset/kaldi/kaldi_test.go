@@ -156,3 +156,8 @@ func TestErrors(t *testing.T) {
 	_, err = New(filepath.Join(filepath.Dir(ark), "none*")).Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, dataset.ErrData)
 }
+
+func TestStore(t *testing.T) {
+	ark, _ := writeFiles(t, func(w *kaldi.Writer, key string, i int) error { return w.Write(key, object(t, tensor.Float32, 3, i+1)) })
+	sourcetest.Store(t, filepath.Dir(ark), func(dir string) dataset.Source { return New(dir + "/*.ark") })
+}

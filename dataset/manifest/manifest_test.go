@@ -12,6 +12,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/golden"
+	"github.com/infer-prep/infer-prep/dataset/sourcetest"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -116,4 +117,8 @@ func FuzzParse(f *testing.F) {
 			require.True(t, 0 <= l && int(l) < len(d.classes))
 		}
 	})
+}
+
+func TestStore(t *testing.T) {
+	sourcetest.Store(t, testdata, func(dir string) dataset.Source { return New(dir + "/many.manifest") })
 }

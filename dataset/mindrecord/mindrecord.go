@@ -31,6 +31,9 @@ import (
 // are not read. The Key is the file and the row's number in it,
 // "train.mindrecord0@12".
 //
+// SQLite reads files of the local disk only. Open copies each index from another
+// store into a temporary file and removes that file before it returns.
+//
 // On platforms without SQLite, Open returns an error that wraps
 // errors.ErrUnsupported.
 //
@@ -75,11 +78,11 @@ func (o *MindRecord) Validate() error {
 }
 
 // Open opens the files.
-func (o *MindRecord) Open(context.Context, store.Opener) (dataset.Data, error) {
+func (o *MindRecord) Open(ctx context.Context, files store.Opener) (dataset.Data, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("mindrecord: %w", err)
 	}
-	s, err := mindrecord.Open(o.Files, o.Columns...)
+	s, err := mindrecord.OpenStore(ctx, files, o.Files, o.Columns...)
 	if errors.Is(err, mindrecord.ErrField) {
 		return nil, fmt.Errorf("mindrecord: %w: %w", dataset.ErrParam, err)
 	}

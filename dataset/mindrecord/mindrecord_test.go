@@ -134,3 +134,9 @@ func TestAllocs(t *testing.T) {
 		t.Log(sourcetest.Allocs(t, New(name)))
 	}
 }
+
+func TestStore(t *testing.T) {
+	if name := writeFiles(t); name != "" {
+		sourcetest.Store(t, filepath.Dir(name), func(dir string) dataset.Source { return New(dir + "/" + filepath.Base(name)) })
+	}
+}

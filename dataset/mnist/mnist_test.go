@@ -172,3 +172,8 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+func TestStore(t *testing.T) {
+	sourcetest.Store(t, testdata+"mnist", func(dir string) dataset.Source { return &MNIST{dir, "all"} })
+	sourcetest.Store(t, testdata+"kmnist", func(dir string) dataset.Source { return &KMNIST{dir, "all"} }) // packed
+}

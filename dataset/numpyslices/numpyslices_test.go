@@ -104,3 +104,9 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+func TestStore(t *testing.T) {
+	for _, name := range []string{"all.npz", "image.npy"} {
+		sourcetest.Store(t, testdata, func(dir string) dataset.Source { return New(dir + "/" + name) })
+	}
+}

@@ -97,3 +97,5 @@ func TestValidate(t *testing.T) {
 		require.ErrorIs(t, err, dataset.ErrParam)
 	}
 }
+
+func TestCancel(t *testing.T) { sourcetest.Cancel(t, New(5, all()...)) }

@@ -134,7 +134,12 @@ func New(d dataset.Data) *dataset.Sample {
 // epoch 0.
 func Samples(t *testing.T, src dataset.Source) []*dataset.Sample {
 	t.Helper()
-	d, err := src.Open(t.Context(), store.Local)
+	return samples(t, src, store.Local)
+}
+
+func samples(t *testing.T, src dataset.Source, o store.Opener) []*dataset.Sample {
+	t.Helper()
+	d, err := src.Open(t.Context(), o)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, d.Close()) }()
 	if st, ok := d.(dataset.Stream); ok {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/golden"
+	"github.com/infer-prep/infer-prep/dataset/sourcetest"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -117,4 +118,8 @@ func FuzzSplit(f *testing.F) {
 		}
 		require.Equal(t, want, got)
 	})
+}
+
+func TestStore(t *testing.T) {
+	sourcetest.Store(t, "../../testdata/datasets/textfile", func(dir string) dataset.Source { return New(dir+"/**/*.txt", dir+"/*") })
 }

@@ -79,3 +79,7 @@ func TestErrors(t *testing.T) {
 	_, err = New(dir).Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, records.ErrCorrupt)
 }
+
+func TestStore(t *testing.T) {
+	sourcetest.Store(t, writeFiles(t), func(dir string) dataset.Source { return New(dir+"/1.tfrecord", dir) })
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/golden"
+	"github.com/infer-prep/infer-prep/dataset/sourcetest"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -188,5 +189,15 @@ func TestTorchvision(t *testing.T) {
 				require.Equal(t, []float32{w.Box[0], w.Box[1], w.Box[2] - w.Box[0], w.Box[3] - w.Box[1]}, d.boxes[4*j:4*j+4])
 			}
 		}
+	}
+}
+
+func TestStore(t *testing.T) {
+	for task, usage := range map[Task]string{Detection: "train", Segmentation: "train"} {
+		sourcetest.Store(t, testdata+"VOCdevkit/VOC2012", func(dir string) dataset.Source {
+			o := New(dir, usage)
+			o.Task = task
+			return o
+		})
 	}
 }

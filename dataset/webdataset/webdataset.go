@@ -162,6 +162,9 @@ func (o *WebDataset) Open(ctx context.Context, files store.Opener) (dataset.Data
 	if err != nil {
 		return nil, fmt.Errorf("webdataset: %w", err)
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err // Shards reports it as a missing file
+	}
 	shards, err := webdataset.Shards(ctx, files, strings.Join(o.Shards, "::"), nil)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", dataset.ErrData, err)

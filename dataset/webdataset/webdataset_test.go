@@ -207,3 +207,10 @@ func TestShards(t *testing.T) {
 	require.ErrorIs(t, d.(dataset.Rows).Read(t.Context(), 1, s), records.ErrCorrupt)
 	require.NoError(t, d.(dataset.Rows).Read(t.Context(), 2, s))
 }
+
+func TestStore(t *testing.T) {
+	dir := shards(t)
+	for _, pattern := range []string{"/*.tar", "/{000..001}.tar"} {
+		sourcetest.Store(t, dir, func(dir string) dataset.Source { return all(filepath.ToSlash(dir) + pattern) })
+	}
+}

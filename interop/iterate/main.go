@@ -36,7 +36,7 @@ func iterate(file, labels, side string) error {
 	if err != nil {
 		return err
 	}
-	it, err := mxnet.NewImageRecordIter(p)
+	it, err := mxnet.NewImageRecordIter(context.Background(), p)
 	if err != nil {
 		return err
 	}

@@ -108,7 +108,7 @@ func TestEveryDamage(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, want, 4)
 	require.NotContains(t, fmt.Sprint(errs), "mindrecord")
-	d, err := openData(name)
+	d, err := openData(disk, name)
 	require.NoError(t, err)
 	require.NoError(t, d.walk())
 	require.NoError(t, d.Close())

@@ -1,7 +1,6 @@
 package mindrecord
 
 import (
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -25,8 +24,8 @@ type data struct {
 }
 
 // openData opens a data file and checks its header.
-func openData(name string) (*data, error) {
-	f, err := store.Local.Open(context.Background(), name)
+func openData(in source, name string) (*data, error) {
+	f, err := in.store.Open(in.ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("mindrecord: %w", err)
 	}

@@ -19,7 +19,7 @@ func TestFormat(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "x")
 	require.NoError(t, os.WriteFile(name, b, 0o600))
-	d, err := openData(name)
+	d, err := openData(disk, name)
 	require.NoError(t, err)
 	require.NoError(t, d.walk())
 	require.EqualValues(t, 2, d.rows())

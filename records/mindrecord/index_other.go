@@ -6,8 +6,8 @@ import "fmt"
 
 const ported = false
 
-func (d *data) readIndex() error {
-	if err := exists(indexName(d.name)); err != nil {
+func (d *data) readIndex(in source) error {
+	if err := in.exists(indexName(d.name)); err != nil {
 		return err
 	}
 	return fmt.Errorf("mindrecord: %s: %w", indexName(d.name), ErrPlatform)

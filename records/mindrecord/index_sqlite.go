@@ -40,13 +40,18 @@ func openDB(name, mode string) (*sql.DB, error) {
 
 // readIndex reads where the rows of a data file are, and holds all of it against the pages that the header has: every
 // row is in its group's pages, and begins where the one before it ends.
-func (d *data) readIndex() (err error) {
+func (d *data) readIndex(in source) (err error) {
 	name := indexName(d.name)
-	if err := exists(name); err != nil {
+	if err := in.exists(name); err != nil {
 		return err
 	}
+	file, remove, err := in.onDisk(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
 	// Nobody writes it: SQLite neither locks it nor looks for a journal. What a schema may run is not trusted.
-	db, err := openDB(name, "mode=ro&immutable=1&_pragma=trusted_schema(0)&_pragma=cell_size_check(1)&_pragma=query_only(1)")
+	db, err := openDB(file, "mode=ro&immutable=1&_pragma=trusted_schema(0)&_pragma=cell_size_check(1)&_pragma=query_only(1)")
 	if err != nil {
 		return err
 	}

@@ -162,7 +162,7 @@ func equalFiles(t testing.TB, want, got string) (slack int) {
 	b, err := os.ReadFile(got)
 	require.NoError(t, err)
 	require.Equal(t, len(a), len(b), want)
-	d, err := openData(want)
+	d, err := openData(disk, want)
 	require.NoError(t, err)
 	defer d.Close()
 	require.Equal(t, string(bytes.TrimRight(a[:min(d.h.size, int64(len(a)))], "\x00")), string(bytes.TrimRight(b[:min(d.h.size, int64(len(b)))], "\x00")))

@@ -1,31 +1,20 @@
 package mindrecord
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
 
 	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
-
-// exists wants a file to be there.
-func exists(name string) error {
-	i, err := os.Stat(name)
-	if err == nil && i.IsDir() {
-		err = errors.New("a folder, want a file")
-	}
-	if err != nil {
-		return fmt.Errorf("mindrecord: %s: %w", name, err)
-	}
-	return nil
-}
 
 // path is a name without file:// before it.
 func path(name string) (string, error) {
@@ -55,22 +44,15 @@ type Set struct {
 // Everything that the index says is held against the header: 8 bytes are kept for each row. What does not agree is a
 // CorruptionError. An index that is missing can be made by [Index].
 func Open(names []string, columns ...string) (*Set, error) {
-	s, err := open(names)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.want(columns); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
+	return OpenStore(context.Background(), store.Local, names, columns...)
 }
 
-func open(names []string) (*Set, error) {
+func open(in source, names []string) (*Set, error) {
 	if len(names) == 0 {
 		return nil, errors.New("mindrecord: no files")
 	}
 	if len(names) == 1 {
-		d, err := openSet(names[0])
+		d, err := openSet(in, names[0])
 		if err != nil {
 			return nil, err
 		}
@@ -81,9 +63,9 @@ func open(names []string) (*Set, error) {
 	}
 	s := &Set{starts: []int64{0}, mapped: true}
 	for _, name := range names {
-		p, err := path(name)
+		p, err := in.path(name)
 		if err == nil {
-			err = s.add(p)
+			err = s.add(in, p)
 		}
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
@@ -93,29 +75,29 @@ func open(names []string) (*Set, error) {
 }
 
 // openSet opens a file, or the first of the set that has the name.
-func openSet(name string) (*data, error) {
-	p, err := path(name)
+func openSet(in source, name string) (*data, error) {
+	p, err := in.path(name)
 	if err != nil {
 		return nil, err
 	}
-	d, err := openData(p)
+	d, err := openData(in, p)
 	if errors.Is(err, fs.ErrNotExist) {
 		for width := 1; width <= 3; width++ {
 			first := p + strings.Repeat("0", width)
-			if _, e := os.Stat(first); e == nil {
-				return openData(first)
+			if _, e := in.store.Stat(in.ctx, first); e == nil {
+				return openData(in, first)
 			}
 		}
 	}
 	return d, err
 }
 
-func (s *Set) add(name string) error {
-	d, err := openData(name)
+func (s *Set) add(in source, name string) error {
+	d, err := openData(in, name)
 	if err != nil {
 		return err
 	}
-	if err = d.readIndex(); err == nil && len(s.files) > 0 {
+	if err = d.readIndex(in); err == nil && len(s.files) > 0 {
 		if first := s.files[0]; !d.h.schema.equal(&first.h.schema) {
 			err = records.Corruptf(formatName, d.name, 0, "it has the fields %v, %s has %v", d.h.schema.Fields, first.name, first.h.schema.Fields)
 		}

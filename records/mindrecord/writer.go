@@ -406,7 +406,7 @@ func (s *shard) end() error {
 
 // makeIndex makes the index of a data file under a temporary name, beside what will be the data file's name.
 func makeIndex(name, final string) (index string, err error) {
-	d, err := openData(name)
+	d, err := openData(disk, name)
 	if err != nil {
 		return "", err
 	}
@@ -440,7 +440,7 @@ func finish(name string) error {
 // the new one is whole. The names are as for Open.
 func Index(names ...string) error {
 	if len(names) == 1 {
-		d, err := openSet(names[0])
+		d, err := openSet(disk, names[0])
 		if err != nil {
 			return err
 		}

@@ -31,7 +31,7 @@ func iterate(name, threads string) error {
 		if err != nil {
 			return nil, err
 		}
-		return mxnet.NewImageRecordIter(p)
+		return mxnet.NewImageRecordIter(context.Background(), p)
 	}
 	epoch := func(it *mxnet.ImageRecordIter, use func(*mxnet.DataBatch)) (n int, err error) {
 		for {

@@ -38,10 +38,13 @@ func Open(ctx context.Context, o store.Opener, dir, name string) (*Data, error) 
 	d := &Data{Name: store.Join(dir, name)}
 	f, err := o.Open(ctx, d.Name)
 	if errors.Is(err, fs.ErrNotExist) {
-		if g, e := o.Open(ctx, d.Name+".gz"); e == nil {
+		switch g, e := o.Open(ctx, d.Name+".gz"); {
+		case e == nil:
 			f, err = g, nil
 			d.Name += ".gz"
 			d.Packed = true
+		case !errors.Is(e, fs.ErrNotExist):
+			err = e
 		}
 	}
 	if err != nil {
