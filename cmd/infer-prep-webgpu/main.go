@@ -4,8 +4,9 @@
 //
 //	infer-prep-webgpu run --device webgpu --preset imagenet -o tensors photos
 //
-// A program that has device/ort as well needs CGO_ENABLED=0 and -tags nofakecgo: both
-// bring a library that calls C without cgo, and only one may stand in for its runtime.
+// A program that has device/ort as well needs CGO_ENABLED=0 and -tags
+// nofakecgo: both bring a library that calls C without cgo, and only one may
+// stand in for its runtime.
 package main
 
 import (
@@ -19,7 +20,8 @@ import (
 )
 
 func main() {
-	// A reader that goes away is an error of the write, so that temporary files are removed.
+	// A reader that goes away is an error of the write, so that temporary files
+	// are removed.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once

@@ -7,8 +7,9 @@ import (
 	"syscall"
 )
 
-// ending are the signals that end a run tidily; ignored are those that do nothing: a
-// reader that goes away is an error of the write, so that temporary files are removed.
+// ending are the signals that end a run tidily; ignored are those that do
+// nothing: a reader that goes away is an error of the write, so that temporary
+// files are removed.
 var (
 	ending  = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
 	ignored = []os.Signal{syscall.SIGPIPE}

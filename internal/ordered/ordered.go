@@ -13,19 +13,19 @@ type Options struct {
 	From, To int
 	// Workers is the number of goroutines that call work; at least 1.
 	Workers int
-	// Window is the largest number of items that may be begun and not yet put, so
-	// that one slow item delays a bounded number of others. Default 4 for each
-	// worker; at least Workers.
+	// Window is the largest number of items that may be begun and not yet put,
+	// so that one slow item delays a bounded number of others. Default 4 for
+	// each worker; at least Workers.
 	Window int
 }
 
-// Run calls work for each item in o.Workers goroutines, and put with the results,
-// in order, on the calling goroutine. worker, from 0 to o.Workers-1, identifies
-// the goroutine, for state that calls of work reuse.
+// Run calls work for each item in o.Workers goroutines, and put with the
+// results, in order, on the calling goroutine. worker, from 0 to o.Workers-1,
+// identifies the goroutine, for state that calls of work reuse.
 //
-// If put returns an error, Run begins no further items and returns that error. If
-// ctx ends, Run begins no further items, puts the results of those already begun,
-// and returns ctx's error. All goroutines have ended when Run returns.
+// If put returns an error, Run begins no further items and returns that error.
+// If ctx ends, Run begins no further items, puts the results of those already
+// begun, and returns ctx's error. All goroutines have ended when Run returns.
 func Run[T any](ctx context.Context, o Options, work func(ctx context.Context, worker, i int) (T, error), put func(i int, v T, err error) error) error {
 	if o.From >= o.To {
 		return ctx.Err()

@@ -33,13 +33,14 @@ type outcome struct {
 	results []result
 }
 
-// ahead is the number of inputs for each worker that may be done before the first
-// input that is not.
+// ahead is the number of inputs for each worker that may be done before the
+// first input that is not.
 const ahead = 16
 
-// run processes the inputs and calls emit with every outcome, in the order of the
-// inputs and from one goroutine. When ctx ends it finishes the images that were
-// begun, emits their outcomes and begins no others. An error of emit ends the run.
+// run processes the inputs and calls emit with every outcome, in the order of
+// the inputs and from one goroutine. When ctx ends it finishes the images that
+// were begun, emits their outcomes and begins no others. An error of emit ends
+// the run.
 func (b *batch) run(ctx context.Context, emit func(outcome) error) error {
 	mem := newBudget(b.limits.Bytes)
 	workers := make([]worker, b.jobs)
@@ -123,8 +124,8 @@ func (w *worker) write(o outcome, out []*tensor.Tensor, err error) outcome {
 	return o
 }
 
-// read reads an input. It checks the file's size first, and the first bytes of a
-// file that the user did not name; skip reports that they are not an image's.
+// read reads an input. It checks the file's size first, and the first bytes of
+// a file that the user did not name; skip reports that they are not an image's.
 func (w *worker) read(in *input) (skip bool, err error) {
 	f, err := os.Open(in.path)
 	if err != nil {
@@ -171,8 +172,8 @@ func (w *worker) read(in *input) (skip bool, err error) {
 }
 
 // need estimates the memory of a run on the worker's image from its header: the
-// file, the arena, the rows between steps, and the decoded image once more for the
-// decoder.
+// file, the arena, the rows between steps, and the decoded image once more for
+// the decoder.
 func (w *worker) need() (int64, error) {
 	c, err := w.runner.Costs(&w.image)
 	if err != nil {
@@ -197,9 +198,9 @@ func arenaBytes(c datagraph.Costs) int64 {
 	return n
 }
 
-// budget bounds the memory of all workers together. A request beyond the total is
-// granted when no other is active: the decoder and the Runner enforce the limit of
-// one image.
+// budget bounds the memory of all workers together. A request beyond the total
+// is granted when no other is active: the decoder and the Runner enforce the
+// limit of one image.
 type budget struct {
 	mu    sync.Mutex
 	free  sync.Cond

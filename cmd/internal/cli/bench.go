@@ -18,10 +18,11 @@ import (
 )
 
 const (
-	// benchTime is what bench takes at most, the warm-up included, apart from reading the files.
+	// benchTime is the longest time of bench: the warm-up is included, reading
+	// the files is not.
 	benchTime = 5 * time.Second
-	// benchPass is what a pass takes at least: a small folder is run through several
-	// times, so that clocks and counters are not what is measured.
+	// benchPass is the shortest time of a pass. A small folder is run several
+	// times, so that the clocks' own cost does not count.
 	benchPass = 100 * time.Millisecond
 )
 
@@ -36,31 +37,29 @@ func (a *app) benchCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench [--preset NAME | --graph FILE | --hf FILE | …] DIR...",
 		Short: "Measure how fast a graph turns images into tensors",
-		Long: `Measure how fast a graph turns the images in DIR into tensors.
+		Long: `Bench measures how fast a graph turns images into tensors.
 
-DIR is a folder, a file or a glob, found as run finds its images. All files are
-read into memory first, which --limit-bytes bounds. Then every image is run once
-to warm up, and after that all of them again and again, for 5 seconds together
-at most; the figures are those of the median pass. If all images together take
-too long for that, the first of them are measured.
+DIR is a folder, a file or a glob, as for run. Bench reads all files into memory,
+which --limit-bytes bounds. It runs every image once to warm up, then runs all of
+them repeatedly, for at most 5 seconds in total, and prints the figures of the
+median pass. If one pass takes too long, bench measures only the first images.
 
-  images/s          by the clock, all jobs together
-  megapixels/s      millions of pixels of the source images
-  MB/s              millions of bytes of the encoded images
-  CPU ms/image      processor time of the program and of the system for it, which
-                    other programs on the machine change less than the clock
-  allocations       of memory, for an image
-  peak MB           the most memory that the program had, with the files, in
-                    millions of bytes
+  images/s           throughput of all jobs together
+  megapixels/s       millions of pixels of the source images
+  MB/s               millions of bytes of the encoded images
+  CPU ms/image       processor time in user and kernel mode; other programs on the
+                     machine disturb it less than images/s
+  allocations/image  memory allocations
+  peak MB            peak memory of the program, with the files, in millions of bytes
 
 --json prints one object with images_per_s, megapixels_per_s, mb_per_s,
 allocs_per_image, peak_rss_mb, skipped, cpu_ms_per_image, images, jobs and graph.
-peak_rss_mb and cpu_ms_per_image are missing on systems that do not tell them.
+Systems without such figures omit peak_rss_mb and cpu_ms_per_image.
 
-An image that cannot be read is named on standard error and skipped.
+Bench reports images that it cannot read on standard error and skips them.
 
-Exit status: 0 measured; 1 there are no images, or an argument is missing;
-2 a wrong flag or graph; 130 interrupted.`,
+Exit status: 0 success; 1 no images, or an argument does not exist; 2 invalid flag
+or graph; 130 interrupted.`,
 		Example: `  infer-prep bench --preset imagenet photos/
   infer-prep bench --hf preprocessor_config.json --jobs 4 --json photos/ | jq .images_per_s`,
 		DisableFlagsInUseLine: true,
@@ -71,13 +70,13 @@ Exit status: 0 measured; 1 there are no images, or an argument is missing;
 	f.add(cmd)
 	fl := cmd.Flags()
 	fl.BoolVar(&f.json, "json", false, "print the figures as one JSON object")
-	fl.IntVarP(&f.jobs, "jobs", "j", 1, "work on `N` images at once")
+	fl.IntVarP(&f.jobs, "jobs", "j", 1, "process `N` images at once")
 	return cmd
 }
 
 // bencher measures one graph.
 type bencher struct {
-	*batch  // plan, limits, steps and jobs
+	*batch  // its plan, limits and jobs
 	images  []benchImage
 	skipped int
 	mem     *budget
@@ -88,12 +87,12 @@ type bencher struct {
 type benchImage struct {
 	in           *input
 	data         []byte
-	need, pixels int64 // known after the warm-up
+	need, pixels int64 // set by the warm-up
 	warm         bool
 	err          error
 }
 
-// figures are those of one pass.
+// figures are the measurements of one pass.
 type figures struct {
 	wall, cpu time.Duration
 	mallocs   uint64
@@ -103,9 +102,9 @@ type figures struct {
 func (a *app) bench(cmd *cobra.Command, f *benchFlags, args []string) error {
 	switch {
 	case len(args) == 0:
-		return usageErr("no images, want files, folders or globs")
+		return usageErr("no images: want files, folders or globs")
 	case f.jobs < 1:
-		return usageErr("--jobs %d: want 1 or more", f.jobs)
+		return usageErr("--jobs %d: want at least 1", f.jobs)
 	}
 	g, err := f.load(cmd, a.stdin)
 	if err != nil {
@@ -143,8 +142,8 @@ func (a *app) bench(cmd *cobra.Command, f *benchFlags, args []string) error {
 
 var errBenchInterrupted = &exitError{exitInterrupted, errors.New("interrupted: nothing was measured")}
 
-// read reads all files into memory. It returns how many arguments are missing,
-// which it names, as it names files that cannot be read.
+// read reads all files into memory and reports those that it cannot read. It
+// returns the number of arguments that do not exist.
 func (b *bencher) read(l *listing) (missing int, err error) {
 	total := int64(0)
 	w := worker{b: b.batch}
@@ -158,7 +157,7 @@ func (b *bencher) read(l *listing) (missing int, err error) {
 			missing++
 			continue
 		}
-		w.data = nil // it is kept
+		w.data = nil // b.images keeps the slice
 		skip, err := w.read(in)
 		if err != nil {
 			b.app.complain(fmt.Errorf("%s: %w", in.path, message(err)))
@@ -169,7 +168,7 @@ func (b *bencher) read(l *listing) (missing int, err error) {
 		}
 		total += int64(len(w.data))
 		if limit := b.limits.Bytes; limit > 0 && total > limit {
-			return 0, failErr("the images have more than %d bytes together, which is all that --limit-bytes allows in memory: want fewer images or a higher limit", limit)
+			return 0, failErr("the images have more than %d bytes together, the --limit-bytes: want fewer images or a higher limit", limit)
 		}
 		b.images = append(b.images, benchImage{in: in, data: w.data})
 	}
@@ -226,7 +225,7 @@ func (b *bencher) measure(ctx context.Context, graph string, asJSON bool) error 
 		return noImages(0, b.skipped)
 	}
 	if tried < all {
-		b.app.complain(fmt.Errorf("all %d images take too long: the first %d are measured", all, len(good)))
+		b.app.complain(fmt.Errorf("a pass over all %d images takes too long: measuring the first %d", all, len(good)))
 	}
 
 	times := 1 + int(benchPass/max(warm.wall, time.Microsecond))
@@ -290,15 +289,15 @@ func (b *bencher) print(p figures, passes int, graph string, asJSON bool) error 
 	return t.write(b.app.stdout)
 }
 
-// pass is a run over all images, several times.
+// pass is a run over all images, one or more times.
 type pass struct {
 	times    int
-	warm     bool      // look at the images, and note what is wrong with them
-	deadline time.Time // of a warm-up: no image but the first is begun after it
+	warm     bool      // a warm-up: store the images' sizes and errors
+	deadline time.Time // of a warm-up: later images are not begun
 	ctx      context.Context
 	next     atomic.Int64
 	done     sync.WaitGroup
-	err      atomic.Pointer[error] // an image failed that had not before
+	err      atomic.Pointer[error] // an image failed that passed the warm-up
 }
 
 func (b *bencher) pass(ctx context.Context, p *pass) figures {
@@ -317,7 +316,7 @@ func (b *bencher) pass(ctx context.Context, p *pass) figures {
 	return f
 }
 
-// benchWorker is a job: one goroutine with a Runner of its own.
+// benchWorker is a job: one goroutine with its own Runner.
 type benchWorker struct {
 	worker
 	bench  *bencher
@@ -345,7 +344,7 @@ func (w *benchWorker) pass(p *pass) {
 		case p.warm:
 			m.warm, m.err = true, err
 		case err != nil:
-			failed := err // a variable of its own, so that only this case allocates
+			failed := err // a separate variable, so that only this case allocates
 			p.err.Store(&failed)
 		}
 	}
@@ -367,7 +366,7 @@ func (w *benchWorker) one(m *benchImage, warm bool) (err error) {
 		if m.need, err = w.need(); err != nil {
 			return err
 		}
-		m.need -= int64(len(m.data)) // which is counted already
+		m.need -= int64(len(m.data)) // b.images holds the file already
 		if info, err := codec.DecodeConfig(m.data, &codec.Options{Limits: w.b.limits}); err == nil {
 			m.pixels = int64(info.Width) * int64(info.Height)
 		}

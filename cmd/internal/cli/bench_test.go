@@ -77,10 +77,10 @@ func TestBench(t *testing.T) {
 			status: exitFailed, stderr: []string{"infer-prep: in/a.png: png: ", "infer-prep: no images found, 1 file skipped"},
 		},
 		{
-			name: "no argument", status: exitUsage, stderr: []string{"infer-prep: no images, want files, folders or globs", "usage: ", "see: "},
+			name: "no argument", status: exitUsage, stderr: []string{"infer-prep: no images: want files, folders or globs", "usage: ", "see: "},
 		},
 		{
-			name: "no jobs", args: []string{"--jobs", "0", "in"}, status: exitUsage, stderr: []string{"infer-prep: --jobs 0: want 1 or more", "usage: ", "see: "},
+			name: "no jobs", args: []string{"--jobs", "0", "in"}, status: exitUsage, stderr: []string{"infer-prep: --jobs 0: want at least 1", "usage: ", "see: "},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -145,7 +145,8 @@ func TestBenchGraph(t *testing.T) {
 	require.Equal(t, exitUsage, r.status)
 }
 
-// TestBenchTooMany is that the time is kept when the images are too many for it.
+// TestBenchTooMany is that the time is kept when the images are too many for
+// it.
 func TestBenchTooMany(t *testing.T) {
 	files := map[string][]byte{}
 	for i := range 200 {
@@ -154,7 +155,7 @@ func TestBenchTooMany(t *testing.T) {
 	t.Chdir(tree(t, files))
 	r := benchIn(t, t.Context(), func() { time.Sleep(5 * time.Millisecond) }, "--preset", "decode", "--json", "in")
 	require.Equal(t, exitOK, r.status, r.stderr)
-	require.Regexp(t, `^infer-prep: all 200 images take too long: the first \d+ are measured\n$`, r.stderr)
+	require.Regexp(t, `^infer-prep: a pass over all 200 images takes too long: measuring the first \d+\n$`, r.stderr)
 	var got struct {
 		Images int `json:"images"`
 	}

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// cpuTime is the processor time of the program so far, user's and system's; 0
-// if the system does not tell.
+// cpuTime returns the processor time of the program so far, in user and kernel
+// mode, 0 if unknown.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
@@ -21,9 +21,9 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// peakRSS is the most memory that the program had, in bytes; 0 if the system
-// does not tell. Linux's own figure comes first: getrusage's there is at least
-// that of the process which started this one.
+// peakRSS returns the peak memory of the program in bytes, 0 if unknown. It
+// prefers /proc on Linux, where getrusage also counts the memory of the parent
+// process before exec.
 func peakRSS() int64 {
 	if b, err := os.ReadFile("/proc/self/status"); err == nil {
 		for line := range bytes.Lines(b) {
@@ -39,7 +39,7 @@ func peakRSS() int64 {
 		return 0
 	}
 	if runtime.GOOS == "darwin" || runtime.GOOS == "ios" {
-		return int64(u.Maxrss) // bytes there, KiB elsewhere
+		return int64(u.Maxrss) // in bytes here, in KiB elsewhere
 	}
 	return int64(u.Maxrss) << 10
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// cpuTime is the processor time of the program so far, user's and system's; 0
-// if the system does not tell.
+// cpuTime returns the processor time of the program so far, in user and kernel
+// mode, 0 if unknown.
 func cpuTime() time.Duration {
 	self, err := syscall.GetCurrentProcess()
 	if err != nil {
@@ -16,11 +16,11 @@ func cpuTime() time.Duration {
 	if syscall.GetProcessTimes(self, &created, &exited, &kernel, &user) != nil {
 		return 0
 	}
-	ticks := func(f syscall.Filetime) time.Duration { // of 100 ns
+	ticks := func(f syscall.Filetime) time.Duration { // in units of 100 ns
 		return time.Duration(int64(f.HighDateTime)<<32 | int64(f.LowDateTime))
 	}
 	return 100 * (ticks(kernel) + ticks(user))
 }
 
-// peakRSS is not told: 0.
+// peakRSS returns 0: the peak memory is unknown.
 func peakRSS() int64 { return 0 }

@@ -23,15 +23,17 @@ import (
 func (a *app) bundleCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bundle",
-		Short: "Make, look into, check and sign model bundles",
-		Args:  oneOfCommands,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Short: "Create, inspect, verify and sign model bundles",
+		Long: `Bundle works on model bundles. A bundle is one file with a graph, a model, its
+labels, metadata, and golden samples that prove the graph on any machine.`,
+		Args: oneOfCommands,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.bundleCreateCmd(), a.bundleLsCmd(), a.bundleCatCmd(), a.bundleVerifyCmd(), a.bundleSignCmd(), a.bundleEmbedONNXCmd())
 	return cmd
 }
 
-// openBundle opens a bundle file; its errors are failures that name the file.
+// openBundle opens a bundle file. Its errors name the file.
 func openBundle(path string, l codec.Limits) (*modelbundle.Bundle, error) {
 	limits := modelbundle.DefaultLimits()
 	limits.Run = l
@@ -42,15 +44,15 @@ func openBundle(path string, l codec.Limits) (*modelbundle.Bundle, error) {
 	return b, nil
 }
 
-// bundleArgs wants a bundle, and with n = 2 a section too.
+// bundleArgs requires a bundle and, if n is 2, a section.
 func bundleArgs(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		want := "a bundle"
 		if n == 2 {
-			want = "a bundle and a section's name"
+			want = "a bundle and the name of a section"
 		}
 		if len(args) != n {
-			return usageErr("%s wants %s, got %s", commandName(cmd), want, plural(len(args), "argument"))
+			return usageErr("%s: want %s, got %s", commandName(cmd), want, plural(len(args), "argument"))
 		}
 		return nil
 	}
@@ -66,21 +68,22 @@ func (a *app) bundleCreateCmd() *cobra.Command {
 	f := &bundleCreateFlags{}
 	cmd := &cobra.Command{
 		Use:   "create [--preset NAME | --graph FILE | --hf FILE | …] -o FILE",
-		Short: "Make a bundle of a graph, a model, and samples that prove it",
-		Long: `Make a bundle: one file with the graph, the model, its labels, metadata, and
-golden samples. A golden sample is an encoded image with the digests of the
-tensors that the graph makes of it now; bundle verify makes them again, on any
-machine, and compares. The same content gives the same bytes.
+		Short: "Create a bundle of a graph, a model and golden samples",
+		Long: `Create writes a bundle: one file with the graph, the model, its labels, metadata and
+golden samples. A golden sample is an encoded image with the digests of its tensors.
+"bundle verify" computes the tensors again, on any machine, and compares the digests.
+The same content always yields the same bytes.
 
-IMAGE of --golden is a file, a folder or a glob, as run takes them. With --expect
-the tensors are not those that the graph makes, but those that the training program
-made of the same images, and bundle verify tells whether the graph reproduces
-them: for cat.jpg, DIR/cat.jpg.npy or DIR/cat.npy is the graph's first output, and
-DIR/cat.jpg.OUTPUT.npy or DIR/cat.OUTPUT.npy the one of that name. A batch axis of 1
-is left out.
+IMAGE of --golden is a file, a folder or a glob, as for run.
 
-Exit status: 0 done; 1 something could not be read, run or written; 2 a wrong
-flag or graph; 130 interrupted.`,
+Without --expect, the graph computes the tensors of the golden samples. With --expect
+DIR, the tensors are those that the training program saved, and "bundle verify" checks
+that the graph reproduces them. For cat.jpg, the graph's first output is
+DIR/cat.jpg.npy or DIR/cat.npy. Any output can be DIR/cat.jpg.OUTPUT.npy or
+DIR/cat.OUTPUT.npy. A batch axis of 1 is dropped.
+
+Exit status: 0 success; 1 a file could not be read or written, or an image failed;
+2 invalid flag or graph; 130 interrupted.`,
 		Example: `  infer-prep bundle create --hf preprocessor_config.json --model model.onnx --golden cat.jpg -o cat.bundle
   infer-prep bundle create --preset imagenet --labels classes.txt --meta license=MIT -o net.bundle
   infer-prep run --bundle cat.bundle -o tensors photos/`,
@@ -91,15 +94,15 @@ flag or graph; 130 interrupted.`,
 	}
 	f.add(cmd)
 	fl := cmd.Flags()
-	fl.StringVarP(&f.out, "output", "o", "", "the bundle `FILE` to write")
-	fl.StringArrayVar(&f.models, "model", nil, "put the model `FILE` in, under its own name: .onnx, .tflite or any other; may be given again")
-	fl.StringVar(&f.labels, "labels", "", "the names of the model's classes: a text `FILE` with one on each line")
-	fl.StringArrayVar(&f.meta, "meta", nil, "`NAME=VALUE` about the model; may be given again")
-	fl.StringArrayVar(&f.goldens, "golden", nil, "make a golden sample of `IMAGE`; may be given again")
-	fl.StringVar(&f.expect, "expect", "", "the tensors of the golden samples are in this folder `DIR`, as the training program saved them")
-	fl.StringArrayVar(&f.sections, "section", nil, "put in any other file: `NAME=FILE`; may be given again")
-	fl.StringVar(&f.least, "least", modelbundle.Exact, "the least exact `CLASS` of a device that may run the graph: exact, within1 or approximate")
-	fl.StringArrayVar(&f.libraries, "library", nil, "`NAME=VERSION` of a library that training preprocessed with; may be given again (default those that version lists)")
+	fl.StringVarP(&f.out, "output", "o", "", "write the bundle to `FILE`")
+	fl.StringArrayVar(&f.models, "model", nil, "add the model `FILE` under its own name: .onnx, .tflite or any other; repeatable")
+	fl.StringVar(&f.labels, "labels", "", "add the names of the model's classes from a text `FILE`, one a line")
+	fl.StringArrayVar(&f.meta, "meta", nil, "add the metadata `NAME=VALUE`; repeatable")
+	fl.StringArrayVar(&f.goldens, "golden", nil, "add a golden sample of `IMAGE`; repeatable")
+	fl.StringVar(&f.expect, "expect", "", "read the tensors of the golden samples from `DIR`, as the training program saved them")
+	fl.StringArrayVar(&f.sections, "section", nil, "add any other file as a section, `NAME=FILE`; repeatable")
+	fl.StringVar(&f.least, "least", modelbundle.Exact, "require this `CLASS` of devices that run the graph: exact, within1 or approximate")
+	fl.StringArrayVar(&f.libraries, "library", nil, "record `NAME=VERSION` of a library that training preprocessed with; repeatable (default those that the version command lists)")
 	for _, n := range []string{"output", "model", "labels"} {
 		noErr(cmd.MarkFlagFilename(n))
 	}
@@ -111,9 +114,9 @@ flag or graph; 130 interrupted.`,
 func (a *app) createBundle(cmd *cobra.Command, f *bundleCreateFlags) error {
 	switch {
 	case f.out == "":
-		return usageErr("no bundle to write, want -o FILE")
+		return usageErr("no output file: want -o FILE")
 	case f.expect != "" && len(f.goldens) == 0:
-		return usageErr("--expect wants the images of its tensors: --golden")
+		return usageErr("--expect needs --golden, the images of its tensors")
 	}
 	g, err := f.load(cmd, a.stdin)
 	if err != nil {
@@ -181,7 +184,7 @@ func (f *bundleCreateFlags) addGoldens(cmd *cobra.Command, c *modelbundle.Conten
 			continue
 		}
 		if cmd.Context().Err() != nil {
-			return nil // as the caller will see
+			return nil // the caller checks the context
 		}
 		t, err := readImage(in.path, f.limits)
 		if err != nil {
@@ -212,7 +215,7 @@ func (f *bundleCreateFlags) addGoldens(cmd *cobra.Command, c *modelbundle.Conten
 	return nil
 }
 
-// expected reads the tensors that training made of the image called name.
+// expected reads the tensors that the training program saved for an image.
 func (f *bundleCreateFlags) expected(g *datagraph.Graph, name string) (l []tensor.Named, err error) {
 	bare := strings.TrimSuffix(name, filepath.Ext(name))
 	for i, o := range slices.Concat(g.Outputs, g.SideOutputs) {
@@ -242,18 +245,18 @@ func (f *bundleCreateFlags) expected(g *datagraph.Graph, name string) (l []tenso
 		}
 	}
 	if len(l) == 0 {
-		return nil, fmt.Errorf("no tensor in %s: want %s.npy, or %s.npy", f.expect, filepath.ToSlash(name), filepath.ToSlash(bare))
+		return nil, fmt.Errorf("no tensor in %s: want %s.npy or %s.npy", f.expect, filepath.ToSlash(name), filepath.ToSlash(bare))
 	}
 	return l, nil
 }
 
-// readFile reads a file that the user named, whatever its size.
+// readFile reads a file of any size that the user named.
 func readFile(path string) ([]byte, error) {
 	b, err := os.ReadFile(path)
 	return b, wrapFail(plain(path, err))
 }
 
-// modelFormat tells a model's format by its file's name.
+// modelFormat returns the format of a model by its file's extension.
 func modelFormat(path string) string {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".onnx":
@@ -266,7 +269,7 @@ func modelFormat(path string) string {
 
 func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
 
-// lines are those of a text, whether or not the last one is ended.
+// lines splits a text into lines. The last one may lack its newline.
 func lines(s string) []string {
 	s = strings.TrimPrefix(strings.ReplaceAll(s, "\r\n", "\n"), "\ufeff")
 	if s = strings.TrimSuffix(s, "\n"); s == "" {
@@ -279,10 +282,10 @@ func (a *app) bundleLsCmd() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "ls FILE",
-		Short: "List what is in a bundle",
-		Long: `List what a bundle was made with, its sections with their sizes in bytes and
-SHA-256, and its golden samples. Models and golden samples are not read: bundle
-verify does that.`,
+		Short: "List the content of a bundle",
+		Long: `Ls lists a bundle's library versions and metadata, its sections with their sizes in
+bytes and SHA-256, and its golden samples. It does not check models and golden
+samples; "bundle verify" does.`,
 		DisableFlagsInUseLine: true,
 		Args:                  bundleArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -304,7 +307,7 @@ verify does that.`,
 	return cmd
 }
 
-// bundleJSON is a bundle as --json tells it.
+// bundleJSON is a bundle as --json prints it.
 type bundleJSON struct {
 	Reference string            `json:"reference"`
 	Libraries map[string]string `json:"libraries"`
@@ -411,9 +414,9 @@ func (a *app) bundleCatCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cat [-o FILE] BUNDLE SECTION",
 		Short: "Print a section of a bundle",
-		Long: `Print a section of a bundle, once its digest is known to be right. The graph is
-printed in its binary form; graph import --bundle prints it as JSON. The section
-called manifest is what the bundle says of the others, and what is signed.`,
+		Long: `Cat checks the digest of a section and prints its bytes. The graph is in its binary
+form; "graph import --bundle" prints it as JSON. The section manifest describes the
+others and is what a signature signs.`,
 		Example: `  infer-prep bundle cat cat.bundle model/model.onnx -o model.onnx
   infer-prep bundle cat cat.bundle labels`,
 		DisableFlagsInUseLine: true,
@@ -452,7 +455,7 @@ called manifest is what the bundle says of the others, and what is signed.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVarP(&out, "output", "o", "", "write to this `FILE` and not to standard output")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "write to `FILE` instead of standard output")
 	noErr(cmd.MarkFlagFilename("output"))
 	return cmd
 }

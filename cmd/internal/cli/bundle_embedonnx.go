@@ -17,26 +17,27 @@ func (a *app) bundleEmbedONNXCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "embed-onnx MODEL [--preset NAME | --graph FILE | …] -o FILE",
 		Short: "Write a graph into an ONNX model's metadata",
-		Long: `Write a graph into the metadata_props of an ONNX model, in place of any that it
-had, so that whoever loads the model gets its preprocessing with it: as JSON under
-the key ` + onnx.KeyGraph + `, and the digests of golden samples under ` + onnx.KeyGoldens + `:
-of the images that --golden names, and of those in the bundle whose graph is
-taken as it is. Nothing else of the model changes. Weights that it keeps in
-files of their own must stay beside it.
+		Long: `Embed-onnx writes a graph into the metadata_props of an ONNX model, so that the
+preprocessing travels with the model. It replaces a graph that the model already
+has and changes nothing else. Weights in separate files must stay beside the model.
 
-The graph is read back by --onnx, as in graph import --onnx MODEL.`,
+The key ` + onnx.KeyGraph + ` holds the graph as JSON. The key ` + onnx.KeyGoldens + ` holds
+the digests of golden samples: those of --golden and, with --bundle and an unchanged
+graph, those of the bundle.
+
+--onnx reads the graph back, as in "graph import --onnx MODEL".`,
 		Example: `  infer-prep bundle embed-onnx model.onnx --hf preprocessor_config.json -o model-prep.onnx
   infer-prep run --onnx model-prep.onnx -o tensors photos/`,
 		DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usageErr("%s takes one model, got %d", commandName(cmd), len(args))
+				return usageErr("%s: want one model, got %d", commandName(cmd), len(args))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.out == "" {
-				return usageErr("no output, want -o FILE")
+				return usageErr("no output file: want -o FILE")
 			}
 			g, err := f.load(cmd, a.stdin)
 			if err != nil {
@@ -64,14 +65,14 @@ The graph is read back by --onnx, as in graph import --onnx MODEL.`,
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().StringVarP(&f.out, "output", "o", "", "write the model to this `FILE`, which may be the model's own")
-	cmd.Flags().StringArrayVar(&f.goldens, "golden", nil, "make a golden sample of `IMAGE`; may be given again")
+	cmd.Flags().StringVarP(&f.out, "output", "o", "", "write the model to `FILE`, which may be MODEL itself")
+	cmd.Flags().StringArrayVar(&f.goldens, "golden", nil, "add a golden sample of `IMAGE`; repeatable")
 	noErr(cmd.MarkFlagFilename("output", "onnx"))
 	return cmd
 }
 
-// samples are the golden samples of --golden, after those of the bundle that the
-// graph is of, unless it was changed since.
+// samples returns the golden samples of the bundle, if the graph is the
+// bundle's own, and those of --golden.
 func (f *bundleCreateFlags) samples(cmd *cobra.Command, g *datagraph.Graph) ([]onnx.Golden, error) {
 	var l []onnx.Golden
 	if f.bundle != "" && !f.exif && f.dtype == "" && f.layout == "" {
@@ -80,7 +81,7 @@ func (f *bundleCreateFlags) samples(cmd *cobra.Command, g *datagraph.Graph) ([]o
 			return nil, err
 		}
 		samples, err := b.Goldens()
-		l = onnx.Digests(samples) // before Close, which takes the images away
+		l = onnx.Digests(samples) // before Close, which invalidates the images
 		if err = errors.Join(err, b.Close()); err != nil {
 			return nil, wrapFail(plain(f.bundle, err))
 		}

@@ -131,8 +131,9 @@ func TestBundleSignatures(t *testing.T) {
 	require.Contains(t, r.stderr, "invalid signature")
 }
 
-// TestBundleOfTraining: golden samples are what the training program of examples/classifier
-// made of its images; verify finds them here, and what a skewed program made not.
+// TestBundleOfTraining: golden samples are what the training program of
+// examples/classifier made of its images; verify finds them here, and what a
+// skewed program made not.
 func TestBundleOfTraining(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -164,7 +165,7 @@ func TestBundleOfTraining(t *testing.T) {
 	}
 	r = create("none.bundle", at("bgr"), "01.jpg")
 	require.Equal(t, exitFailed, r.status)
-	require.Contains(t, r.stderr, "01.jpg: no tensor in "+printable(at("bgr"))+": want 01.jpg.npy, or 01.npy")
+	require.Contains(t, r.stderr, "01.jpg: no tensor in "+printable(at("bgr"))+": want 01.jpg.npy or 01.npy")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "bgr", "01.npy"), []byte("no tensor"), 0o666))
 	require.Contains(t, create("none.bundle", at("bgr"), "01.jpg").stderr, "01.npy: ")
 	require.Equal(t, exitUsage, create("none.bundle", at("bgr")).status)
@@ -226,7 +227,8 @@ func TestBundleDamage(t *testing.T) {
 	require.Equal(t, exitUsage, r.status)
 	require.Contains(t, r.stderr, "cut.bundle: modelbundle: ")
 
-	// A machine on which the graph gives something else: here by another graph under the same samples.
+	// A machine on which the graph gives something else: here by another graph
+	// under the same samples.
 	c := &modelbundle.Content{Graph: datagraph.New(transforms.NewDecode())}
 	s, err := modelbundle.MakeGolden(c.Graph, "a.png", pngBytes(t, 5, 4, 1), modelbundle.DefaultLimits().Run)
 	require.NoError(t, err)
@@ -261,10 +263,10 @@ func TestBundleUsage(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"unknown command", []string{"bundle", "ruin"}, exitUsage, "want one of cat, create, embed-onnx, ls, sign, verify"},
+		{"unknown command", []string{"bundle", "ruin"}, exitUsage, "want cat, create, embed-onnx, ls, sign or verify"},
 		{"no output", []string{"bundle", "create", "--preset", "decode"}, exitUsage, "want -o FILE"},
 		{"no graph", []string{"bundle", "create", "-o", at("no.bundle")}, exitUsage, "no graph"},
-		{"two graphs", create("--bundle", at("a.bundle")), exitUsage, "--preset and --bundle: want one graph only"},
+		{"two graphs", create("--bundle", at("a.bundle")), exitUsage, "--preset and --bundle: want only one graph"},
 		{"an argument", create("x"), exitUsage, `"x"`},
 		{"class", create("--least", "unsupported"), exitUsage, `"unsupported"`},
 		{"meta", create("--meta", "x"), exitUsage, `--meta "x": want NAME=VALUE`},
@@ -281,10 +283,10 @@ func TestBundleUsage(t *testing.T) {
 		{"no samples", create("--golden", at("in/*.me")), exitFailed, "no images found"},
 		{"two samples", create("--golden", at("c.png"), "--golden", at("c.png")), exitUsage, "two golden samples"},
 		{"missing folder", []string{"bundle", "create", "--preset", "decode", "-o", at("none/a.bundle")}, exitFailed, "no such file"},
-		{"ls of nothing", []string{"bundle", "ls"}, exitUsage, "wants a bundle, got 0 arguments"},
+		{"ls of nothing", []string{"bundle", "ls"}, exitUsage, "bundle ls: want a bundle, got 0 arguments"},
 		{"ls of a missing file", []string{"bundle", "ls", at("none")}, exitFailed, "none: no such file"},
 		{"ls of text", []string{"bundle", "ls", at("text")}, exitFailed, "malformed"},
-		{"cat without a section", []string{"bundle", "cat", at("a.bundle")}, exitUsage, "a section's name, got 1 argument"},
+		{"cat without a section", []string{"bundle", "cat", at("a.bundle")}, exitUsage, "want a bundle and the name of a section, got 1 argument"},
 		{"verify nothing", []string{"bundle", "verify"}, exitUsage, "no bundle"},
 		{"signature without a key", []string{"bundle", "verify", "--signature", at("text"), at("a.bundle")}, exitUsage, "--public-key"},
 		{"signature of two", []string{"bundle", "verify", "--public-key", at("public.pem"), "--signature", at("text"), at("a.bundle"), at("a.bundle")}, exitUsage, "one bundle"},
@@ -293,8 +295,8 @@ func TestBundleUsage(t *testing.T) {
 		{"missing public key", []string{"bundle", "verify", "--public-key", at("none.pem"), at("a.bundle")}, exitUsage, "none.pem"},
 		{"sign without a key", []string{"bundle", "sign", at("a.bundle")}, exitUsage, "--key"},
 		{"sign with a public key", []string{"bundle", "sign", "--key", at("public.pem"), at("a.bundle")}, exitUsage, "want a private key"},
-		{"sign twice", []string{"bundle", "sign", "--key", at("private.pem"), "--detached", "a", "-o", "b", at("a.bundle")}, exitUsage, "one only"},
-		{"sign nothing", []string{"bundle", "sign", "--key", at("private.pem")}, exitUsage, "wants a bundle"},
+		{"sign twice", []string{"bundle", "sign", "--key", at("private.pem"), "--detached", "a", "-o", "b", at("a.bundle")}, exitUsage, "want only one"},
+		{"sign nothing", []string{"bundle", "sign", "--key", at("private.pem")}, exitUsage, "bundle sign: want a bundle, got 0 arguments"},
 		{"sign a missing file", []string{"bundle", "sign", "--key", at("private.pem"), at("none")}, exitFailed, "none: no such file"},
 		{"sign into a missing folder", []string{"bundle", "sign", "--key", at("private.pem"), "-o", at("none/b"), at("a.bundle")}, exitFailed, "no such file"},
 		{"run of a missing bundle", []string{"run", "--bundle", at("none"), "-o", at("out"), at("c.png")}, exitUsage, "none: no such file"},

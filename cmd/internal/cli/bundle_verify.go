@@ -27,21 +27,21 @@ func (a *app) bundleVerifyCmd() *cobra.Command {
 	f := &bundleVerifyFlags{limits: codec.DefaultLimits()}
 	cmd := &cobra.Command{
 		Use:   "verify [--public-key FILE [--signature FILE]] BUNDLE...",
-		Short: "Check that a bundle is whole, and that this machine gives the tensors of training",
-		Long: `Check every section of a bundle against its digest, run the graph on every golden
-sample, and compare the digests of what comes out with those in the bundle. What
-differs is named: the section, or the sample, the output and the first place
-where an element is known to be another.
+		Short: "Check a bundle's digests, golden samples and signature",
+		Long: `Verify checks that a bundle is undamaged and that this machine computes the tensors of
+training. It compares every section with its digest, runs the graph on every golden
+sample and compares the digests of the outputs. It prints every difference: the
+section, or the sample with its output and the first element that differs.
 
-With --public-key the bundle must also be signed by that key: at its end, as
-bundle sign does, or in the file of --signature. Without it a signature is not
-looked at, but for damage: it does not tell whose it is.
+With --public-key the bundle must also be signed by that key, either at its end, as
+"bundle sign" writes it, or in the file of --signature. Without --public-key, verify
+checks a signature only for damage, not for its owner.
 
-With --device that device is then held against this machine's CPU: it runs the graph on
-every golden sample, and the whole of every output is compared. It must be as exact
-as it claims, and as the bundle asks for, or --least.
+With --device verify also runs the graph on that device and compares every element
+of every golden sample with this machine's CPU. The device must be as exact as it
+claims, and as exact as the bundle and --least require.
 
-Exit status: 0 all is as it should be; 1 something is not; 2 a wrong flag; 130
+Exit status: 0 everything is right; 1 something is wrong; 2 invalid flag; 130
 interrupted.`,
 		Example: `  infer-prep bundle verify cat.bundle
   infer-prep bundle verify --public-key public.pem cat.bundle
@@ -49,7 +49,7 @@ interrupted.`,
 		DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && f.device != "help" {
-				return usageErr("no bundle, want one or more")
+				return usageErr("no bundle: want at least one")
 			}
 			return nil
 		},
@@ -62,25 +62,25 @@ interrupted.`,
 	}
 	f.add(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.publicKey, "public-key", "", "the Ed25519 key that must have signed: a PEM `FILE`")
-	fl.StringVar(&f.signature, "signature", "", "the signature is in this `FILE`, as sign --detached writes it")
-	fl.BoolVar(&f.json, "json", false, "print one JSON object a line for every bundle")
-	fl.Var((*count)(&f.limits.Pixels), "limit-pixels", "refuse golden samples of more pixels; 0 is no limit")
-	fl.Var((*count)(&f.limits.Bytes), "limit-bytes", "refuse golden samples that need more `BYTES` of memory; 0 is no limit")
+	fl.StringVar(&f.publicKey, "public-key", "", "require a signature by the Ed25519 key in the PEM `FILE`")
+	fl.StringVar(&f.signature, "signature", "", "read the signature from `FILE`, which \"bundle sign --detached\" writes")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object for each bundle, one a line")
+	fl.Var((*count)(&f.limits.Pixels), "limit-pixels", "refuse golden samples of more pixels; 0 means no limit")
+	fl.Var((*count)(&f.limits.Bytes), "limit-bytes", "refuse golden samples that need more `BYTES` of memory; 0 means no limit")
 	noErr(cmd.MarkFlagFilename("public-key", "pem"))
 	noErr(cmd.MarkFlagFilename("signature"))
 	return cmd
 }
 
-// verdict is what verify finds of one bundle.
+// verdict is the result of verify for one bundle.
 type verdict struct {
 	Bundle   string   `json:"bundle"`
 	OK       bool     `json:"ok"`
 	Sections int      `json:"sections"`
 	Goldens  int      `json:"golden_samples"`
-	SignedBy string   `json:"signed_by,omitempty"` // once the signature was held against a key
+	SignedBy string   `json:"signed_by,omitempty"` // set once the signature was verified
 	Errors   []string `json:"errors,omitempty"`
-	// Device is what was measured of the device of --device.
+	// Device is the measured exactness of --device.
 	Device *device.Report `json:"device,omitempty"`
 }
 
@@ -89,9 +89,9 @@ func (a *app) verifyBundles(ctx context.Context, f *bundleVerifyFlags, paths []s
 	var sig []byte
 	switch {
 	case f.publicKey == "" && f.signature != "":
-		return usageErr("--signature wants a --public-key to hold it against")
+		return usageErr("--signature needs --public-key to verify it")
 	case f.signature != "" && len(paths) > 1:
-		return usageErr("--signature is of one bundle, got %d", len(paths))
+		return usageErr("--signature: want one bundle, got %d", len(paths))
 	case f.publicKey != "":
 		b, err := readSmall(f.publicKey, a.stdin, maxGraphBytes)
 		if err == nil {
@@ -146,8 +146,8 @@ func (a *app) verifyBundles(ctx context.Context, f *bundleVerifyFlags, paths []s
 	return nil
 }
 
-// verifyBundle looks at the signature first: nothing of a bundle that is not signed
-// as it should be is run.
+// verifyBundle verifies the signature first: it runs nothing of a bundle with a
+// wrong signature.
 func verifyBundle(ctx context.Context, f *bundleVerifyFlags, path string, key ed25519.PublicKey, sig []byte) (verdict, error) {
 	v := verdict{Bundle: path}
 	limits := modelbundle.DefaultLimits()
@@ -175,7 +175,7 @@ func verifyBundle(ctx context.Context, f *bundleVerifyFlags, path string, key ed
 	return v, errors.Join(err, b.Close())
 }
 
-// verifyDevice holds a device against the CPU, by the bundle's golden samples.
+// verifyDevice compares a device with the CPU on the bundle's golden samples.
 func (f *bundleVerifyFlags) verifyDevice(ctx context.Context, b *modelbundle.Bundle) (*device.Report, error) {
 	least, err := f.class(b.Least())
 	if err != nil {
@@ -197,11 +197,11 @@ func (a *app) bundleSignCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sign --key FILE [--detached FILE | -o FILE] BUNDLE",
 		Short: "Sign a bundle with an Ed25519 key",
-		Long: `Sign a bundle. The signature is put at the bundle's end, in the place of an older
-one, or with --detached into a file of its own, in the layout of OpenSSF Model
-Signing. The bundle's sections are checked before; its golden samples are not run.
+		Long: `Sign signs a bundle. It writes the signature to the bundle's end, replacing an older
+one. With --detached it writes a separate file in the format of OpenSSF Model Signing.
+Sign first checks the bundle's sections; it does not run the golden samples.
 
-Keys are PEM files, as OpenSSL makes them.`,
+Keys are PEM files, as OpenSSL writes them.`,
 		Example: `  openssl genpkey -algorithm ed25519 -out private.pem
   openssl pkey -in private.pem -pubout -out public.pem
   infer-prep bundle sign --key private.pem cat.bundle
@@ -211,9 +211,9 @@ Keys are PEM files, as OpenSSL makes them.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case keyFile == "":
-				return usageErr("no key, want --key FILE")
+				return usageErr("no key: want --key FILE")
 			case detached != "" && out != "":
-				return usageErr("--detached and -o: want one only")
+				return usageErr("--detached and -o: want only one")
 			}
 			pem, err := readSmall(keyFile, a.stdin, maxGraphBytes)
 			if err != nil {
@@ -227,9 +227,9 @@ Keys are PEM files, as OpenSSL makes them.`,
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&keyFile, "key", "", "the private key: a PEM `FILE`; - reads standard input")
-	fl.StringVar(&detached, "detached", "", "write the signature to this `FILE` and leave the bundle as it is")
-	fl.StringVarP(&out, "output", "o", "", "write the signed bundle to this `FILE` and leave the other as it is")
+	fl.StringVar(&keyFile, "key", "", "sign with the private key in the PEM `FILE`; - reads standard input")
+	fl.StringVar(&detached, "detached", "", "write the signature to `FILE` and leave the bundle unchanged")
+	fl.StringVarP(&out, "output", "o", "", "write the signed bundle to `FILE` and leave BUNDLE unchanged")
 	noErr(cmd.MarkFlagFilename("key", "pem"))
 	for _, n := range []string{"detached", "output"} {
 		noErr(cmd.MarkFlagFilename(n))
@@ -257,7 +257,7 @@ func (a *app) signBundle(ctx context.Context, path, out, detached string, key ed
 	}
 	closed := false
 	err = writeFile(out, func(w io.Writer) error {
-		closed = true // some systems do not replace a file that is open
+		closed = true // some systems do not replace an open file
 		return errors.Join(b.Sign(ctx, w, key), b.Close())
 	})
 	if !closed {
@@ -266,7 +266,7 @@ func (a *app) signBundle(ctx context.Context, path, out, detached string, key ed
 	return signed(ctx, err)
 }
 
-// signed is how sign ends: files are written whole or not at all.
+// signed returns the result of sign.
 func signed(ctx context.Context, err error) error {
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return &exitError{exitInterrupted, errors.New("interrupted: nothing was written")}

@@ -1,5 +1,6 @@
-// Package cli is the command line: one file a command, and Run, which does all
-// that the program does but reads no global state, so that tests can drive it.
+// Package cli implements the command line of infer-prep. Each command has a
+// file of its own. Run runs the program without reading global state, so that
+// tests can drive it.
 package cli
 
 import (
@@ -13,25 +14,27 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	_ "github.com/infer-prep/infer-prep/codec/all" // every image format
+	"github.com/infer-prep/infer-prep/internal/registry"
 )
 
-// program is the name that messages start with.
+// program is the name that starts every message.
 const program = "infer-prep"
 
-// app is what the commands share.
+// app holds what the commands share.
 type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	testDelay      func()        // tests only: called before each image is written
-	benchTime      time.Duration // tests only: what bench takes at most
-	testWidth      int           // tests only: standard error is a terminal of this width
+	testDelay      func()        // for tests: called before each image is written
+	benchTime      time.Duration // for tests: the longest time of bench
+	testWidth      int           // for tests: standard error is a terminal of this width
 }
 
-// Run runs the program with the arguments args (without the program's name)
-// and returns its exit status. When ctx ends, work that was begun is finished,
-// no more is begun, and the status is 130.
+// Run runs the program with args, which exclude the program's name, and returns
+// its exit status. When ctx ends, Run finishes the work it has begun, begins no
+// more and returns 130.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return (&app{stdin: stdin, stdout: stdout, stderr: stderr}).run(ctx, args)
 }
@@ -42,21 +45,21 @@ func (a *app) run(ctx context.Context, args []string) int {
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
-	began := false // after which an error is none of the command line's
+	began := false // true once the command line was parsed
 	root.PersistentPreRun = func(*cobra.Command, []string) { began = true }
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitOK
 	}
-	if errors.Is(err, syscall.EPIPE) { // the reader of our output went away: nobody listens
+	if errors.Is(err, syscall.EPIPE) { // the reader of the output has gone
 		return exitFailed
 	}
 	var e *exitError
 	switch {
 	case errors.As(err, &e):
-	case began: // standard output cannot be written to
+	case began: // writing to standard output failed
 		e = &exitError{exitFailed, err}
-	default: // cobra's own, of several lines: unknown commands, missing arguments
+	default: // cobra's own: an unknown command, a missing argument; several lines
 		e = &exitError{exitUsage, errors.New(strings.Join(strings.Fields(err.Error()), " "))}
 	}
 	if e.err != nil {
@@ -72,13 +75,13 @@ func (a *app) run(ctx context.Context, args []string) int {
 func (a *app) root() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   program,
-		Short: "Turn images into exactly the tensors a model was trained on",
-		Long: `infer-prep turns encoded images into the tensors that a model was trained on,
-byte for byte those of the Python reference (Pillow, OpenCV, torchvision,
-transformers, timm).
+		Short: "Turn images into the exact tensors that a model was trained on",
+		Long: `infer-prep turns encoded images into the tensors that a model was trained on. The
+tensors are byte for byte those of the Python reference (Pillow, OpenCV,
+torchvision, transformers, timm).
 
-Exit status: 0 all done; 1 some inputs failed or were missing; 2 a wrong flag
-or graph; 130 interrupted.`,
+Exit status: 0 success; 1 some inputs failed or were missing; 2 invalid flag or
+graph; 130 interrupted.`,
 		Example: `  infer-prep run --preset imagenet -o tensors photos/
   infer-prep run --hf preprocessor_config.json -o tensors cat.jpg
   infer-prep graph show --preset clip`,
@@ -86,14 +89,20 @@ or graph; 130 interrupted.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return usageErr("%s", parseNoise.ReplaceAllString(err.Error(), ""))
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		hint := ""
+		if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+			var names []string
+			cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+			hint = registry.DidYouMean("--"+unknown.GetSpecifiedName(), names)
+		}
+		return usageErr("%s%s", parseNoise.ReplaceAllString(err.Error(), ""), hint)
 	})
 	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 100"))
 	cmd.AddCommand(a.runCmd(), a.benchCmd(), a.trainBenchCmd(), a.graphCmd(), a.bundleCmd(), a.diffCmd(), a.packCmd(), a.recordsCmd(), a.opsCmd(), a.versionCmd(), a.manCmd(cmd))
 	cmd.InitDefaultHelpCmd()
 	for _, c := range cmd.Commands() {
-		if c.Name() == "help" { // cobra's own says nothing wrong of an unknown command
+		if c.Name() == "help" { // cobra's help command accepts unknown names
 			c.Args = func(_ *cobra.Command, args []string) error {
 				_, _, err := cmd.Find(args)
 				return err
@@ -103,5 +112,5 @@ or graph; 130 interrupted.`,
 	return cmd
 }
 
-// parseNoise is what strconv says before what is wrong.
+// parseNoise matches the start of strconv's errors.
 var parseNoise = regexp.MustCompile(`strconv\.Parse\w+: parsing "[^"]*": `)

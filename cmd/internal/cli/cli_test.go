@@ -68,7 +68,8 @@ func tree(t *testing.T, files map[string][]byte) string {
 	return dir
 }
 
-// listFiles lists the files below dir with slashes, sorted; nil if dir does not exist.
+// listFiles lists the files below dir with slashes, sorted; nil if dir does not
+// exist.
 func listFiles(t *testing.T, dir string) []string {
 	t.Helper()
 	var l []string
@@ -109,23 +110,23 @@ func TestUsageErrors(t *testing.T) {
 		want []string // in stderr
 	}{
 		{"no output", []string{"run", "--preset", "decode", at("a.png")}, []string{"-o DIR"}},
-		{"URI as output", []string{"run", "--preset", "decode", "-o", "s3://bucket/x", at("a.png")}, []string{"URIs are not written to"}},
-		{"no image", []string{"run", "--preset", "decode", "-o", out}, []string{"no images, want files, folders or globs"}},
+		{"URI as output", []string{"run", "--preset", "decode", "-o", "s3://bucket/x", at("a.png")}, []string{"URIs are not supported: want a folder"}},
+		{"no image", []string{"run", "--preset", "decode", "-o", out}, []string{"no images: want files, folders or globs"}},
 		{"no graph", []string{"run", "-o", out, at("a.png")}, []string{"no graph", "--preset", "--graph", "--hf", "--timm", "--torchvision", "--ultralytics"}},
-		{"two graphs", []string{"run", "--preset", "decode", "--hf", at("a.png"), "-o", out, at("a.png")}, []string{"--preset and --hf", "one graph only"}},
-		{"unknown preset", []string{"run", "--preset", "resnet", "-o", out, at("a.png")}, []string{`"resnet"`, "clip, decode, imagenet, yolo"}},
-		{"empty preset", []string{"run", "--preset", "", "-o", out, at("a.png")}, []string{"clip, decode, imagenet, yolo"}},
+		{"two graphs", []string{"run", "--preset", "decode", "--hf", at("a.png"), "-o", out, at("a.png")}, []string{"--preset and --hf", "want only one graph"}},
+		{"unknown preset", []string{"run", "--preset", "resnet", "-o", out, at("a.png")}, []string{`"resnet"`, "want clip, decode, imagenet or yolo"}},
+		{"empty preset", []string{"run", "--preset", "", "-o", out, at("a.png")}, []string{"want clip, decode, imagenet or yolo"}},
 		{"unknown flag", []string{"run", "--no-such-flag"}, []string{"--no-such-flag"}},
 		{"unknown command", []string{"ruin"}, []string{`"ruin"`}},
-		{"unknown subcommand", []string{"graph", "ruin"}, []string{`"ruin"`, "import, show, plan, infer or export-onnx"}},
-		{"format", []string{"run", "--preset", "decode", "--format", "mat", "-o", out, at("a.png")}, []string{`"mat"`, "npy, npz, raw, pb, safetensors"}},
+		{"unknown subcommand", []string{"graph", "ruin"}, []string{`"ruin"`, "want export-onnx, import, infer, plan or show"}},
+		{"format", []string{"run", "--preset", "decode", "--format", "mat", "-o", out, at("a.png")}, []string{`"mat"`, "want npy, npz, raw, pb, safetensors"}},
 		{"outputs", []string{"run", "--preset", "decode", "--outputs", "some", "-o", out, at("a.png")}, []string{`"some"`, "main or all"}},
 		{"jobs", []string{"run", "--preset", "decode", "--jobs", "0", "-o", out, at("a.png")}, []string{"--jobs 0"}},
 		{"jobs not a number", []string{"run", "--preset", "decode", "--jobs", "x", "-o", out, at("a.png")}, []string{"--jobs"}},
 		{"limit", []string{"run", "--preset", "decode", "--limit-pixels", "-1", "-o", out, at("a.png")}, []string{"limit-pixels", "400M"}},
 		{"dtype", []string{"run", "--preset", "decode", "--dtype", "float8", "-o", out, at("a.png")}, []string{`"float8"`, "float16"}},
 		{"layout", []string{"run", "--preset", "decode", "--layout", "NCHW", "-o", out, at("a.png")}, []string{`"NCHW"`, "HWC or CHW"}},
-		{"bfloat16 in npy", []string{"run", "--preset", "imagenet", "--dtype", "bfloat16", "-o", out, at("a.png")}, []string{"bfloat16", "raw, pb, safetensors"}},
+		{"bfloat16 in npy", []string{"run", "--preset", "imagenet", "--dtype", "bfloat16", "-o", out, at("a.png")}, []string{"bfloat16", "want raw, pb, safetensors"}},
 		{"missing graph", []string{"run", "--graph", at("none.json"), "-o", out, at("a.png")}, []string{"none.json: no such file"}},
 		{"empty graph", []string{"run", "--graph", at("empty.json"), "-o", out, at("a.png")}, []string{"empty.json: the file is empty"}},
 		{"not json", []string{"run", "--graph", at("not.json"), "-o", out, at("a.png")}, []string{"not.json: "}},
@@ -139,7 +140,7 @@ func TestUsageErrors(t *testing.T) {
 		{"import with an argument", []string{"graph", "import", "--preset", "clip", "x"}, []string{`"x"`}},
 		{"steps without image", []string{"graph", "show", "--preset", "clip", "--steps", out}, []string{"IMAGE"}},
 		{"two images to infer", []string{"graph", "infer", "--preset", "clip", "a", "b"}, []string{"one image"}},
-		{"unknown op name", []string{"ops", "center-crop"}, []string{"did you mean center_crop?"}},
+		{"unknown op name", []string{"ops", "center-crop"}, []string{`did you mean "center_crop"?`}},
 		{"two ops", []string{"ops", "a", "b"}, []string{"one name"}},
 		{"version with an argument", []string{"version", "x"}, []string{`"x"`}},
 		{"help of nothing", []string{"help", "nope"}, []string{`"nope"`}},
@@ -232,7 +233,7 @@ func TestOps(t *testing.T) {
 	require.Contains(t, r.stdout, "Pillow 13.0.0")
 	require.Contains(t, r.stdout, "Resize scales an image to another size.")
 	require.Regexp(t, `(?m)^edge +0 +integer\n +for shortest, longest$`, r.stdout)
-	require.Contains(t, call(t, "ops", "hwc2chw").stdout, "It has no parameters.")
+	require.Contains(t, call(t, "ops", "hwc2chw").stdout, "No parameters.")
 	for _, i := range transforms.Ops() {
 		d := describeOp(i)
 		require.NotEmpty(t, d.Summary, i.Name)

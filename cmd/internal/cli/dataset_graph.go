@@ -10,23 +10,25 @@ import (
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/internal/registry"
 )
 
-// datasetFlags make an inference graph of a dataset's definition.
+// datasetFlags derive an inference graph from a dataset's definition.
 type datasetFlags struct {
 	file, random, column string
 	replace, outputs     []string
-	notes                []dataset.Note // that parse made
+	notes                []dataset.Note // set by parse
 }
 
+// datasetHelp returns the help of graph import.
 func datasetHelp() string {
 	var b strings.Builder
-	b.WriteString(`Print a graph as JSON, to keep and to give to --graph.
+	b.WriteString(`Import prints a graph as JSON, for --graph of other commands.
 
---dataset takes the definition of a training's dataset, as train-bench does, and
-makes the graph for inference of it: what its maps do to one image, the same each
-time. Random ops are left out, and each is named on standard error, or, with
---random refuse, they are an error. --replace puts other ops in their place:
+--dataset FILE derives the graph for inference from the definition of a training
+dataset, which train-bench also reads. The graph does what the dataset's maps do to
+one image, without random ops. Import names each dropped op on standard error; with
+--random refuse it fails instead. --replace puts another op in place of a random one:
 `)
 	for _, r := range dataset.Replacements() {
 		fmt.Fprintf(&b, "\n  %-20s %s; for %s", r.Name, r.Doc, strings.Join(r.For, ", "))
@@ -36,26 +38,26 @@ time. Random ops are left out, and each is named on standard error, or, with
 
 func (f *datasetFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.file, "dataset", "", "the inference graph of the dataset that `FILE` defines, as JSON; - reads standard input")
-	fl.StringVar(&f.random, "random", "drop", "with --dataset, `WHAT` becomes of random ops: drop or refuse")
-	fl.StringArrayVar(&f.replace, "replace", nil, "with --dataset, replace a random op, as `OP=NAME`; may be given several times")
-	fl.StringVar(&f.column, "dataset-column", "", "with --dataset, the `COLUMN` of the source that has the image, where that is not clear")
-	fl.StringSliceVar(&f.outputs, "dataset-outputs", nil, "with --dataset, the `COLUMNS` that the graph gives, with commas between")
+	fl.StringVar(&f.file, "dataset", "", "derive the inference graph of the dataset defined in the JSON `FILE`; - reads standard input")
+	fl.StringVar(&f.random, "random", "drop", "with --dataset, `WHAT` to do with random ops: drop or refuse")
+	fl.StringArrayVar(&f.replace, "replace", nil, "with --dataset, replace a random op, `OP=NAME`; repeatable")
+	fl.StringVar(&f.column, "dataset-column", "", "with --dataset, the source's `COLUMN` of the image; required if the source has several candidates")
+	fl.StringSliceVar(&f.outputs, "dataset-outputs", nil, "with --dataset, the `COLUMNS` that the graph outputs, separated by commas")
 	complete(cmd, "random", "drop", "refuse")
 	noErr(cmd.MarkFlagFilename("dataset", "json"))
 }
 
-// check refuses flags that only --dataset has a meaning for.
+// check refuses flags that need --dataset.
 func (f *datasetFlags) check(cmd *cobra.Command) error {
 	for _, name := range []string{"random", "replace", "dataset-column", "dataset-outputs"} {
 		if cmd.Flags().Changed(name) && !cmd.Flags().Changed("dataset") {
-			return usageErr("--%s wants --dataset", name)
+			return usageErr("--%s needs --dataset", name)
 		}
 	}
 	return nil
 }
 
-// parse reads a definition, and makes the graph and the notes.
+// parse reads a definition, derives its graph and sets f.notes.
 func (f *datasetFlags) parse(ctx context.Context, b []byte) (*datagraph.Graph, error) {
 	o := dataset.InferenceOptions{Column: f.column, Outputs: f.outputs, Replace: map[string]dataset.Replacement{}}
 	switch f.random {
@@ -63,7 +65,7 @@ func (f *datasetFlags) parse(ctx context.Context, b []byte) (*datagraph.Graph, e
 	case "refuse":
 		o.Random = dataset.RefuseRandom
 	default:
-		return nil, fmt.Errorf("--random %q: want drop or refuse", f.random)
+		return nil, oneOf("random", f.random, "drop", "refuse")
 	}
 	all := dataset.Replacements()
 	for _, s := range f.replace {
@@ -76,7 +78,7 @@ func (f *datasetFlags) parse(ctx context.Context, b []byte) (*datagraph.Graph, e
 					want = append(want, op+"="+r.Name)
 				}
 			}
-			return nil, fmt.Errorf("--replace %q: want one of %s", s, strings.Join(want, ", "))
+			return nil, fmt.Errorf("--replace %q: want %s%s", s, orList(want), registry.DidYouMean(s, want))
 		}
 		o.Replace[op] = all[i].With
 	}
@@ -91,7 +93,7 @@ func (f *datasetFlags) parse(ctx context.Context, b []byte) (*datagraph.Graph, e
 	for _, s := range f.replace {
 		op, _, _ := strings.Cut(s, "=")
 		if !slices.ContainsFunc(notes, func(n dataset.Note) bool { return n.Op == op }) {
-			return nil, fmt.Errorf("--replace %s: the definition has no such op on the way of the image", op)
+			return nil, fmt.Errorf("--replace %s: the definition does not apply such an op to the image", op)
 		}
 	}
 	f.notes = notes

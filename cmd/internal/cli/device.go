@@ -25,8 +25,8 @@ type deviceFlags struct {
 
 func (f *deviceFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.device, "device", cpu.Name, "run on this `DEVICE`: its name, then its options, as in ort:cuda,device_id=1; --device help lists them")
-	fl.StringVar(&f.least, "least", "", "refuse a device that is less exact than this `CLASS`: exact, within1 or approximate; a bundle's own counts too")
+	fl.StringVar(&f.device, "device", cpu.Name, "run on this `DEVICE`, a name with options such as ort:cuda,device_id=1; --device help lists the names")
+	fl.StringVar(&f.least, "least", "", "require this `CLASS` of the device: exact, within1 or approximate; a bundle may require a better one")
 	var names []string
 	for _, d := range device.Drivers() {
 		names = append(names, d.Name)
@@ -35,7 +35,7 @@ func (f *deviceFlags) add(cmd *cobra.Command) {
 	complete(cmd, "least", modelbundle.Exact, modelbundle.Within1, modelbundle.Approximate)
 }
 
-// class is the class that --least names, or the bundle's own if that is better.
+// class returns the better of --least and the bundle's class.
 func (f *deviceFlags) class(bundle string) (device.Class, error) {
 	least := device.Approximate
 	for _, s := range []struct{ text, by string }{{f.least, "--least"}, {bundle, "the bundle"}} {
@@ -51,18 +51,17 @@ func (f *deviceFlags) class(bundle string) (device.Class, error) {
 	return least, nil
 }
 
-// listDevices is --device help.
+// listDevices prints the drivers, for --device help.
 func (a *app) listDevices() error {
 	t := table{}
-	t.row("DEVICE", "WHAT IT IS")
+	t.row("DEVICE", "DESCRIPTION")
 	for _, d := range device.Drivers() {
 		t.row(d.Name, d.Doc)
 	}
 	return t.write(a.stdout)
 }
 
-// openDevice opens a device by its name and options. What is not there is a failure,
-// what is written wrongly is wrong usage.
+// openDevice opens a device by its name and options.
 func openDevice(spec string) (device.Device, error) {
 	d, err := device.Open(spec)
 	if err != nil {
@@ -71,7 +70,8 @@ func openDevice(spec string) (device.Device, error) {
 	return d, nil
 }
 
-// deviceErr gives an error of a device its exit status.
+// deviceErr adds the exit status to an error of a device: a missing or inexact
+// device is a failure, an invalid name or option is a usage error.
 func deviceErr(err error) error {
 	for _, kind := range []error{device.ErrUnavailable, device.ErrClass, device.ErrFellBack, device.ErrDiffers} {
 		if errors.Is(err, kind) {
@@ -81,9 +81,9 @@ func deviceErr(err error) error {
 	return usageErr("%w", err)
 }
 
-// verifyOn proves on a bundle's golden samples that a device gives the tensors of its class, and
-// that this is no worse than least. The report is there beside an error too, unless the device
-// could not be opened.
+// verifyOn checks on golden samples that a device computes the tensors of its
+// class, and that the class is at least least. It returns a report even with an
+// error, unless the device could not be opened.
 func verifyOn(ctx context.Context, spec string, plan *datagraph.Plan, goldens []modelbundle.Golden, least device.Class) (*device.Report, error) {
 	d, err := openDevice(spec)
 	if err != nil {
@@ -93,19 +93,20 @@ func verifyOn(ctx context.Context, spec string, plan *datagraph.Plan, goldens []
 	return r, errors.Join(err, d.Close())
 }
 
-// sessions are those of a device's that a batch's workers use, each one at a time.
+// sessions is a pool of a device's sessions for the workers of a batch. Each
+// worker uses one at a time.
 type sessions struct {
 	device device.Device
 	plan   *datagraph.Plan
 	o      device.Options
 	infer  bool     // run the model too
-	names  []string // of what run gives, in order
+	names  []string // of the tensors that run returns
 
 	mu   sync.Mutex
 	idle []device.Session
 }
 
-// newSessions opens a device and a first session, so that what cannot be is known at once.
+// newSessions opens a device and a first session, so that errors show at once.
 func newSessions(spec string, plan *datagraph.Plan, o device.Options) (*sessions, error) {
 	d, err := openDevice(spec)
 	if err != nil {
@@ -128,7 +129,7 @@ func (s *sessions) outputs() []datagraph.Column {
 	return nil
 }
 
-// take gives a session to a worker.
+// take returns an idle session, or a new one.
 func (s *sessions) take() (device.Session, error) {
 	s.mu.Lock()
 	if n := len(s.idle); n > 0 {
@@ -141,10 +142,10 @@ func (s *sessions) take() (device.Session, error) {
 	return s.device.Open(s.plan, s.o)
 }
 
-// give takes it back, or closes it if something went badly wrong in it.
+// give returns a session to the pool, or closes it if it is not sound.
 func (s *sessions) give(t device.Session, sound bool) {
 	if !sound {
-		_ = t.Close() // its error would hide the other
+		_ = t.Close() // the run's error matters more
 		return
 	}
 	s.mu.Lock()
@@ -152,7 +153,7 @@ func (s *sessions) give(t device.Session, sound bool) {
 	s.idle = append(s.idle, t)
 }
 
-// run runs a session on an image: the tensors that are written, in the order of their names.
+// run runs a session on an image and returns the tensors to write.
 func (s *sessions) run(ctx context.Context, t device.Session, image *tensor.Tensor) ([]*tensor.Tensor, error) {
 	if !s.infer {
 		return t.Preprocess(ctx, image)
@@ -168,7 +169,7 @@ func (s *sessions) run(ctx context.Context, t device.Session, image *tensor.Tens
 	return out, nil
 }
 
-// close closes the device, once no worker has a session.
+// close closes the device. No worker may have a session.
 func (s *sessions) close() error {
 	var errs []error
 	for _, t := range s.idle {
@@ -177,9 +178,9 @@ func (s *sessions) close() error {
 	return errors.Join(append(errs, s.device.Close())...)
 }
 
-// modelNames are the names that a model's outputs are written under: what cannot stand in a
-// file's name is an underscore. Names that are then the same, or types that the format cannot hold, are
-// refused.
+// modelNames returns the file names of a model's outputs. Characters that file
+// names cannot hold become underscores. Two equal names, or a type that the
+// format cannot hold, are errors.
 func modelNames(l []datagraph.Column, f format) ([]string, error) {
 	var names []string
 	for _, c := range l {
@@ -193,7 +194,7 @@ func modelNames(l []datagraph.Column, f format) ([]string, error) {
 			n = "output"
 		}
 		if i := slices.IndexFunc(names, func(o string) bool { return strings.EqualFold(o, n) }); i >= 0 {
-			return nil, usageErr("the model's outputs %s and %s would be written under one name", l[i].Name, c.Name)
+			return nil, usageErr("the model's outputs %s and %s have the same file name", l[i].Name, c.Name)
 		}
 		if slices.Contains(f.no, c.Desc.DType) {
 			return nil, usageErr("the model's output %s is %v, which --format %s cannot hold", c.Name, c.Desc.DType, f.name)
@@ -203,7 +204,7 @@ func modelNames(l []datagraph.Column, f format) ([]string, error) {
 	return names, nil
 }
 
-// placement is graph plan --device.
+// placement prints the placement of graph plan --device.
 func (a *app) placement(f *graphFlags, on *deviceFlags, g *datagraph.Graph, asJSON bool) error {
 	bundled := ""
 	if f.bundle != "" {

@@ -19,7 +19,8 @@ func ortModel(name string) string {
 	return filepath.Join("..", "..", "..", "device", "ort", "testdata", name+".onnx")
 }
 
-// needORT skips what needs the library where make test-device has not told where it is.
+// needORT skips what needs the library where make test-device has not told
+// where it is.
 func needORT(t *testing.T) {
 	if os.Getenv("INFER_PREP_ORT") == "" {
 		t.Skip("ONNX Runtime is not there: make test-device installs it and sets INFER_PREP_ORT")
@@ -93,7 +94,8 @@ cpu: exact
 	require.Contains(t, r.stderr, "want exact, and step 1 (resize) on ort:cpu is within1")
 }
 
-// TestBundleOnDevice: a bundle's graph and model run together, and its golden samples prove the device.
+// TestBundleOnDevice: a bundle's graph and model run together, and its golden
+// samples prove the device.
 func TestBundleOnDevice(t *testing.T) {
 	needORT(t)
 	dir := tree(t, map[string][]byte{"a.png": pngBytes(t, 40, 30, 1), "b.png": pngBytes(t, 31, 50, 2)})

@@ -257,12 +257,12 @@ func TestGraphImportDataset(t *testing.T) {
 	}{
 		{[]string{"--dataset", "train.json", "--random", "refuse"}, "random op random_resized_crop"},
 		{[]string{"--dataset", "train.json", "--random", "keep"}, "want drop or refuse"},
-		{[]string{"--dataset", "train.json", "--replace", "random_crop=center_crop"}, "the definition has no such op"},
-		{[]string{"--dataset", "train.json", "--replace", "random_crop"}, "want one of random_crop=center_crop"},
+		{[]string{"--dataset", "train.json", "--replace", "random_crop=center_crop"}, "the definition does not apply such an op to the image"},
+		{[]string{"--dataset", "train.json", "--replace", "random_crop"}, "want random_crop=center_crop"},
 		{[]string{"--dataset", "train.json", "--dataset-outputs", "label"}, "label"},
 		{[]string{"--dataset", "train.json", "--dataset-column", "label"}, `"label"`},
-		{[]string{"--dataset", "train.json", "--preset", "clip"}, "one graph only"},
-		{[]string{"--preset", "clip", "--random", "refuse"}, "--random wants --dataset"},
+		{[]string{"--dataset", "train.json", "--preset", "clip"}, "want only one graph"},
+		{[]string{"--preset", "clip", "--random", "refuse"}, "--random needs --dataset"},
 		{[]string{"--dataset", "bad.json"}, "bad.json"},
 	} {
 		c := call(t, append([]string{"graph", "import"}, x.args...)...)

@@ -15,13 +15,13 @@ import (
 // Exit statuses.
 const (
 	exitOK          = 0
-	exitFailed      = 1   // some inputs failed or were missing, or a file could not be written
-	exitUsage       = 2   // a wrong flag or graph
-	exitInterrupted = 130 // as a shell reports a process that SIGINT ended
+	exitFailed      = 1   // some inputs failed or were missing, or writing a file failed
+	exitUsage       = 2   // an invalid flag or graph
+	exitInterrupted = 130 // a shell's status of a process that SIGINT ended
 )
 
-// exitError is an error with an exit status of its own. Without a message (Err
-// is nil) everything has been said already.
+// exitError is an error with an exit status. If err is nil, the command has
+// printed its messages already.
 type exitError struct {
 	status int
 	err    error
@@ -36,16 +36,18 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// usageErr is a wrong flag, argument or graph.
+// usageErr returns the error of an invalid flag, argument or graph.
 func usageErr(format string, args ...any) error {
 	return &exitError{exitUsage, fmt.Errorf(format, args...)}
 }
 
-// failErr is a failure that no change of the flags mends.
+// failErr returns the error of a failure that is not the fault of the command
+// line.
 func failErr(format string, args ...any) error {
 	return &exitError{exitFailed, fmt.Errorf(format, args...)}
 }
 
+// wrapFail returns err with the status of a failure; nil stays nil.
 func wrapFail(err error) error {
 	if err == nil {
 		return nil
@@ -63,13 +65,14 @@ func asUsage(err error) error {
 	return err
 }
 
-// isUsage reports an error of the flags.
+// isUsage reports whether err is a usage error.
 func isUsage(err error) bool {
 	var e *exitError
 	return errors.As(err, &e) && e.status == exitUsage
 }
 
-// interrupted is the error of a command that was, if it was.
+// interrupted returns the error of an interrupted command, nil if ctx has not
+// ended.
 func interrupted(ctx context.Context, what string) error {
 	if ctx.Err() == nil {
 		return nil
@@ -77,7 +80,8 @@ func interrupted(ctx context.Context, what string) error {
 	return &exitError{exitInterrupted, errors.New("interrupted: " + what)}
 }
 
-// plain removes what os puts before a path's error and names the path once; nil stays nil.
+// plain returns err with the path in front, and without the operation and path
+// that package os adds; nil stays nil.
 func plain(path string, err error) error {
 	if err == nil {
 		return nil
@@ -93,7 +97,8 @@ func plain(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// ofFile is plain of the file that an error is about, if it is about one.
+// ofFile returns plain of a file error with its own path. Other errors stay as
+// they are.
 func ofFile(err error) error {
 	var pe *os.PathError
 	if errors.As(err, &pe) {
@@ -102,7 +107,7 @@ func ofFile(err error) error {
 	return err
 }
 
-// readable is an error that names the file, once.
+// readable returns an error that names the file exactly once.
 func readable(name string, err error) error {
 	if plain := ofFile(err); plain != err {
 		return plain
@@ -113,8 +118,8 @@ func readable(name string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// message strips an error of details that its context repeats: the path of a file
-// error, and the step of a decoder's error.
+// message strips an error of details that its context repeats: the path of a
+// file error, and the step of a decoder's error.
 func message(err error) error {
 	var pe *fs.PathError
 	var ce *codec.Error
@@ -127,7 +132,7 @@ func message(err error) error {
 	return err
 }
 
-// flatten lists the errors that errors.Join put into one.
+// flatten lists the errors that errors.Join joined.
 func flatten(err error) (l []error) {
 	if err == nil {
 		return nil
@@ -143,11 +148,12 @@ func flatten(err error) (l []error) {
 	return []error{err}
 }
 
-// diskFull is true for an error that all images after this one would have too.
+// diskFull reports whether err would also happen to every later image.
 func diskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
+// noImages returns the error of a command that found no image.
 func noImages(failed, skipped int) error {
 	msg := "no images found"
 	if failed > 0 {

@@ -2,37 +2,42 @@ package cli
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/infer-prep/infer-prep/internal/registry"
 )
 
-// noErr is for registrations that fail only if the flag does not exist, which the first test finds.
+// noErr panics on an error of a registration, which fails only for a flag that
+// does not exist.
 func noErr(err error) {
 	if err != nil {
 		panic(err)
 	}
 }
 
+// complete registers the values that a shell completes for a flag.
 func complete(cmd *cobra.Command, flag string, values ...string) {
 	noErr(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
 }
 
-// commandName is a command's name without the program's, with which errors begin.
+// commandName returns a command's path without the program, as errors name it.
 func commandName(cmd *cobra.Command) string {
 	return strings.TrimPrefix(cmd.CommandPath(), program+" ")
 }
 
-// noArgs refuses arguments.
+// noArgs accepts no argument.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usageErr("%s takes no argument, got %q", commandName(cmd), args[0])
+		return usageErr("%s: unexpected argument %q", commandName(cmd), args[0])
 	}
 	return nil
 }
 
-// oneOfCommands refuses arguments of a command that has commands only.
+// oneOfCommands refuses the arguments of a command that only has subcommands.
 func oneOfCommands(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -41,26 +46,53 @@ func oneOfCommands(cmd *cobra.Command, args []string) error {
 	for _, c := range cmd.Commands() {
 		l = append(l, c.Name())
 	}
-	return usageErr("unknown command %q, want one of %s", args[0], strings.Join(l, ", "))
+	return usageErr("unknown command %q: want %s%s", args[0], orList(l), registry.DidYouMean(args[0], l))
 }
 
-// pairs are the values NAME=VALUE of a flag.
+// orList joins names as in "a, b or c".
+func orList(l []string) string {
+	if len(l) < 2 {
+		return strings.Join(l, "")
+	}
+	return strings.Join(l[:len(l)-1], ", ") + " or " + l[len(l)-1]
+}
+
+// oneOf returns a usage error unless the flag's value is one of the choices.
+func oneOf(flag, value string, choices ...string) error {
+	if slices.Contains(choices, value) {
+		return nil
+	}
+	return usageErr("--%s %q: want %s%s", flag, value, orList(choices), registry.DidYouMean(value, choices))
+}
+
+// firstChanged returns the first of the flags that the user gave, or "".
+func firstChanged(cmd *cobra.Command, names ...string) string {
+	for _, n := range names {
+		if cmd.Flags().Changed(n) {
+			return n
+		}
+	}
+	return ""
+}
+
+// pairs parses the values NAME=VALUE of a repeated flag.
 func pairs(flag string, l []string) (map[string]string, error) {
 	m := map[string]string{}
 	for _, s := range l {
 		k, v, ok := strings.Cut(s, "=")
 		if _, twice := m[k]; !ok || k == "" || twice {
-			return nil, usageErr("--%s %q: want NAME=VALUE, each name once", flag, s)
+			return nil, usageErr("--%s %q: want NAME=VALUE with each name once", flag, s)
 		}
 		m[k] = v
 	}
 	return m, nil
 }
 
-// count is a flag's number, with an optional unit: k, M and G are powers of
-// 1000, Ki, Mi and Gi of 1024.
+// count is a flag's number with an optional unit: k, M and G are powers of
+// 1000, Ki, Mi and Gi powers of 1024.
 type count int64
 
+// units are the units of count, the longest first.
 var units = []struct {
 	suffix string
 	factor int64
@@ -76,7 +108,7 @@ func (c *count) Set(s string) error {
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n < 0 || n > (1<<62)/factor {
-		return errors.New("want a number of 0 or more, such as 400000000, 400M or 2Gi")
+		return errors.New("want a number of at least 0, such as 400000000, 400M or 2Gi")
 	}
 	*c = count(n * factor)
 	return nil

@@ -22,13 +22,9 @@ func (a *app) graphCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "graph",
 		Short: "Import, show, check and export graphs",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usageErr("unknown command %q, want import, show, plan, infer or export-onnx", args[0])
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Long:  `Graph works on data graphs, the steps that turn an encoded image into tensors.`,
+		Args:  oneOfCommands,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.graphImportCmd(), a.graphShowCmd(), a.graphPlanCmd(), a.graphInferCmd(), a.graphExportONNXCmd())
 	return cmd
@@ -40,7 +36,7 @@ func (a *app) graphImportCmd() *cobra.Command {
 	var asMsgp bool
 	cmd := &cobra.Command{
 		Use:   "import [--hf FILE | --timm FILE | --dataset FILE | …] [-o FILE]",
-		Short: "Print a graph as JSON, to keep and to give to --graph",
+		Short: "Print a graph as JSON, for --graph of other commands",
 		Long:  datasetHelp(),
 		Example: `  infer-prep graph import --hf preprocessor_config.json -o clip.json
   infer-prep run --graph clip.json -o tensors photos/
@@ -80,14 +76,14 @@ func (a *app) graphImportCmd() *cobra.Command {
 	}
 	f.add(cmd)
 	f.dataset.add(cmd)
-	cmd.Flags().StringVarP(&out, "output", "o", "", "write to this `FILE` and not to standard output")
-	cmd.Flags().BoolVar(&asMsgp, "msgp", false, "write the binary form that bundles hold")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "write to `FILE` instead of standard output")
+	cmd.Flags().BoolVar(&asMsgp, "msgp", false, "write the binary form, as in bundles")
 	noErr(cmd.MarkFlagFilename("output"))
 	return cmd
 }
 
-// indent lays JSON out for people: an object's members on lines of their own,
-// but lists of numbers and names on one.
+// indent formats JSON for people. It puts each member of an object on a line,
+// and lists of numbers and names on a single line.
 func indent(b []byte) ([]byte, error) {
 	var buf bytes.Buffer
 	if err := json.Indent(&buf, b, "", "  "); err != nil {
@@ -114,8 +110,8 @@ func indent(b []byte) ([]byte, error) {
 	return append(bytes.TrimRight(out.Bytes(), "\n"), '\n'), nil
 }
 
-// flatList is the offset of the line that ends the list which lines[0] opens,
-// if it holds neither objects nor lists; else 0.
+// flatList returns the offset of the line that closes the list opened by
+// lines[0]. It returns 0 if the list contains objects or lists.
 func flatList(lines []string) int {
 	if !strings.HasSuffix(lines[0], "[\n") {
 		return 0
@@ -136,8 +132,8 @@ type param struct {
 	name, value string
 }
 
-// params lists an op's parameters in the order of its fields. Unless all are
-// wanted, those that are zero are left out: they are off, or the first of the choices.
+// params lists an op's parameters in the order of its fields. Unless all is
+// true it omits zero values, which are the defaults.
 func params(op transforms.Op, all bool) []param {
 	v := reflect.Indirect(reflect.ValueOf(op))
 	if v.Kind() != reflect.Struct {
@@ -152,7 +148,7 @@ func params(op transforms.Op, all bool) []param {
 	return l
 }
 
-// paramName is a field's JSON name, "" if it has none.
+// paramName returns a field's JSON name, "" if it has none.
 func paramName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	if name == "-" {
@@ -161,7 +157,7 @@ func paramName(f reflect.StructField) string {
 	return name
 }
 
-// isZero is true for zero and for a list of nothing else.
+// isZero reports whether v is zero or a list of zeros.
 func isZero(v reflect.Value) bool {
 	if v.Kind() != reflect.Slice {
 		return v.IsZero()
@@ -174,7 +170,7 @@ func isZero(v reflect.Value) bool {
 	return true
 }
 
-// paramValue is a parameter's JSON, but names without quotes.
+// paramValue returns a parameter's JSON without quotes.
 func paramValue(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -191,7 +187,7 @@ func joinParams(l []param) string {
 	return strings.Join(s, " ")
 }
 
-// stepJSON is a step as --json tells it.
+// stepJSON is a step as --json prints it.
 type stepJSON struct {
 	Step   int             `json:"step"`
 	Op     string          `json:"op"`
@@ -207,19 +203,21 @@ type columnJSON struct {
 	Bytes  int64 `json:"bytes,omitempty"`
 }
 
-// inferred is a graph with the descriptions of all that its steps read and write.
+// inferred is a graph with the descriptions of all inputs and outputs of its
+// steps.
 type inferred struct {
 	graph *datagraph.Graph
 	plan  *datagraph.Plan
-	steps []datagraph.StepInfo // the graph's, with sizes filled in
+	steps []datagraph.StepInfo // of the graph, with sizes
 	descs [][]tensor.Desc
 	costs datagraph.Costs // of the plan
 	plain datagraph.Costs // of the plan without passes
 	off   []datagraph.Pass
-	image string // the file that the sizes are of, or ""
+	image string // the file whose sizes they are, or ""
 }
 
-// inferGraph finds the descriptions: for an image, by its header, or in general when there is none.
+// inferGraph infers the descriptions for an image, from its header, or for any
+// image if image is "".
 func inferGraph(f *graphFlags, g *datagraph.Graph, image string) (*inferred, error) {
 	plan, err := f.compile(g)
 	if err != nil {
@@ -307,5 +305,5 @@ func columnNames(cols []datagraph.Column) string {
 	return strings.Join(l, ", ")
 }
 
-// lastDesc is what the column is at the end of the graph.
+// lastDesc returns the description of a column at the end of the graph.
 func (r *inferred) lastDesc(column string) tensor.Desc { return r.graph.Last(r.descs, column) }

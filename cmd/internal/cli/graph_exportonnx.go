@@ -16,7 +16,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// sizeFlag is a flag's size, HEIGHTxWIDTH.
+// sizeFlag is the value HEIGHTxWIDTH of a flag.
 type sizeFlag struct{ height, width int }
 
 func (s *sizeFlag) Set(v string) error {
@@ -24,7 +24,7 @@ func (s *sizeFlag) Set(v string) error {
 	height, errH := strconv.Atoi(h)
 	width, errW := strconv.Atoi(w)
 	if !ok || errH != nil || errW != nil || height < 1 || width < 1 {
-		return errors.New("want a height and a width in pixels, such as 480x640")
+		return errors.New("want a height and width in pixels, such as 480x640")
 	}
 	*s = sizeFlag{height, width}
 	return nil
@@ -61,18 +61,18 @@ func (a *app) graphExportONNXCmd() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "export-onnx [--preset NAME | --graph FILE | …] -o FILE",
-		Short: "Write what follows the decoding as an ONNX model",
-		Long: `Write the part of a graph that follows the decoding as an ONNX model, which
-takes the decoded image, uint8 HWC. The forms:
+		Short: "Write the steps after decoding as an ONNX model",
+		Long: `Export-onnx writes the steps of a graph after decoding as an ONNX model. The model's
+input is the decoded image, uint8 HWC. --form chooses how:
 
-  exact  equal bytes: resizes are sums of integer taps, for images of --input-size,
-         or of any size with --host-taps
-  fast   resizes are the operator Resize: within 1 of 255 before what follows
-  tail   what follows the last resize or crop; the steps before are the host's
+  exact  the same bytes: resizes become sums of integer taps, for images of
+         --input-size, or of any size with --host-taps
+  fast   resizes become the operator Resize, with differences of at most 1 of 255
+  tail   only the steps after the last resize or crop; the host runs the others
 
---merge puts it in front of a model, so that the model takes the image. Where that
-cannot be, it says why and writes two models, FILE's name with .preprocess and
-.model before its ending, to be run one after the other.`,
+--merge puts the steps in front of another model, so that its input becomes the
+image. If the models cannot be merged, export-onnx reports why and writes two models
+to run one after the other: with .preprocess and .model before FILE's extension.`,
 		Example: `  infer-prep graph export-onnx --preset imagenet --form fast -o prep.onnx
   infer-prep graph export-onnx --hf preprocessor_config.json --form exact --input-size 480x640 --merge model.onnx -o both.onnx`,
 		DisableFlagsInUseLine: true,
@@ -81,13 +81,13 @@ cannot be, it says why and writes two models, FILE's name with .preprocess and
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var err error
 			if o.Form, err = onnx.ParseForm(form); err != nil {
-				return usageErr("--form %q: want exact, fast or tail", form)
+				return oneOf("form", form, "exact", "fast", "tail")
 			}
 			if out == "" {
-				return usageErr("no output, want -o FILE")
+				return usageErr("no output file: want -o FILE")
 			}
 			if tapsFor != (sizeFlag{}) && !o.HostTaps {
-				return usageErr("--taps-for goes with --host-taps")
+				return usageErr("--taps-for needs --host-taps")
 			}
 			o.Height, o.Width = size.height, size.width
 			g, err := f.load(cmd, a.stdin)
@@ -142,28 +142,28 @@ cannot be, it says why and writes two models, FILE's name with .preprocess and
 					return wrapFail(err)
 				}
 			}
-			return a.tellExport(e, g, asJSON)
+			return a.printExport(e, g, asJSON)
 		},
 	}
 	f.add(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&form, "form", "exact", "exact, fast or tail")
-	fl.Var(&size, "input-size", "the size of every decoded image; without it, of any")
-	fl.BoolVar(&o.HostTaps, "host-taps", false, "with --form exact: the taps of resizes are inputs of the model")
-	fl.Var(&tapsFor, "taps-for", "with --host-taps: write the taps for images of this size too, to FILE.HEIGHTxWIDTH.npz")
-	fl.IntVar(&o.Opset, "opset", 0, fmt.Sprintf("the version of ai.onnx, %d to %d; the usual one is %d, or that of the model to merge", onnx.MinOpset, onnx.MaxOpset, onnx.DefaultOpset))
-	fl.BoolVar(&o.Batch, "batch", false, "give every output a leading axis of 1")
-	fl.StringVar(&merge, "merge", "", "put it in front of the model in `FILE`")
-	fl.StringVarP(&out, "output", "o", "", "write the model to this `FILE`")
-	fl.BoolVar(&asJSON, "json", false, "print one JSON object of what the model takes and gives; an unknown size is -1")
+	fl.StringVar(&form, "form", "exact", "`FORM` of the model: exact, fast or tail")
+	fl.Var(&size, "input-size", "size of every decoded image (default any size)")
+	fl.BoolVar(&o.HostTaps, "host-taps", false, "with --form exact, make the taps of resizes inputs of the model")
+	fl.Var(&tapsFor, "taps-for", "with --host-taps, also write the taps for images of this size to FILE.HEIGHTxWIDTH.npz")
+	fl.IntVar(&o.Opset, "opset", 0, fmt.Sprintf("version of ai.onnx, %d to %d (default %d, or that of the model to merge)", onnx.MinOpset, onnx.MaxOpset, onnx.DefaultOpset))
+	fl.BoolVar(&o.Batch, "batch", false, "add a batch axis of 1 in front of every output")
+	fl.StringVar(&merge, "merge", "", "put the steps in front of the model in `FILE`")
+	fl.StringVarP(&out, "output", "o", "", "write the model to `FILE`")
+	fl.BoolVar(&asJSON, "json", false, "print the model's inputs and outputs as one JSON object, with -1 for an unknown size")
 	noErr(cmd.MarkFlagFilename("output", "onnx"))
 	noErr(cmd.MarkFlagFilename("merge", "onnx"))
 	complete(cmd, "form", "exact", "fast", "tail")
 	return cmd
 }
 
-// tellExport prints what a model takes and gives.
-func (a *app) tellExport(e *onnx.Exported, g *datagraph.Graph, asJSON bool) error {
+// printExport prints a model's inputs and outputs.
+func (a *app) printExport(e *onnx.Exported, g *datagraph.Graph, asJSON bool) error {
 	if asJSON {
 		return a.printJSON(struct {
 			First   int        `json:"first_step"`

@@ -6,14 +6,15 @@ import (
 	"github.com/infer-prep/infer-prep/datagraph"
 )
 
-// oneImage accepts no argument or one.
+// oneImage accepts at most one argument.
 func oneImage(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return usageErr("%s takes one image at most, got %d", commandName(cmd), len(args))
+		return usageErr("%s: want at most one image, got %d", commandName(cmd), len(args))
 	}
 	return nil
 }
 
+// first returns the first argument, or "".
 func first(args []string) string {
 	if len(args) == 0 {
 		return ""
@@ -26,10 +27,10 @@ func (a *app) graphInferCmd() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "infer [--preset NAME | --graph FILE | …] [IMAGE]",
-		Short: "Tell the shapes of a graph's outputs",
-		Long: `Tell the type and shape of a graph's outputs and side outputs: for IMAGE, of
-which only the header is decoded, or for any image. A ? stands for a size that
-depends on the image.`,
+		Short: "Print the types and shapes of a graph's outputs",
+		Long: `Infer prints the type and shape of a graph's outputs and side outputs. With IMAGE,
+the shapes are those of that image; infer decodes only its header. Without IMAGE, a ?
+stands for a size that depends on the image.`,
 		Example: `  infer-prep graph infer --preset yolo
   infer-prep graph infer --hf preprocessor_config.json cat.jpg`,
 		DisableFlagsInUseLine: true,
@@ -71,6 +72,6 @@ depends on the image.`,
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object; an unknown size is -1")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object, with -1 for an unknown size")
 	return cmd
 }

@@ -14,14 +14,13 @@ func (a *app) graphPlanCmd() *cobra.Command {
 	var asJSON bool
 	var off []string
 	long := strings.Builder{}
-	long.WriteString(`Tell which buffer every tensor of a run lies in, and how large the buffers are:
-first for the graph's steps as they stand, then for the steps that a run makes
-of them. Tensors share a buffer when one is no longer needed before the other is
-made. With IMAGE the sizes are those of that image, of which only the header is
-decoded; without it sizes that depend on the image are unknown and count as
-nothing.
+	long.WriteString(`Plan shows how a graph runs and which memory it uses. It lists the buffer of every
+tensor and the size of every buffer, first for the steps of the graph, then for the
+optimized steps of a run. Two tensors share a buffer if the first is no longer needed
+when the second is written. With IMAGE, the sizes are those of that image; plan
+decodes only its header. Without IMAGE, unknown sizes count as 0.
 
-A run's steps are made by passes, which change no byte of the result:
+Passes optimize the steps of a run without changing a byte of the result:
 `)
 	var names []string
 	for _, p := range datagraph.Passes() {
@@ -30,15 +29,15 @@ A run's steps are made by passes, which change no byte of the result:
 	}
 	long.WriteString(`
 
-Of each step are told the bytes that it reads and writes, and those of the window
-of rows that it keeps if rows run through it.
+For each optimized step, plan shows the bytes that it reads and writes, and the bytes
+of the window of rows that it buffers.
 
-With --device it is told instead where each step would run on that device, and how
-exactly: exact (the bits of the reference), within1 (bytes differ by 1 at most),
-approximate, or unsupported. IMAGE is not looked at then.`)
+With --device, plan shows instead where each step would run, and how exactly: exact
+(the bits of the reference), within1 (bytes differ by at most 1), approximate, or
+unsupported. It then ignores IMAGE.`)
 	cmd := &cobra.Command{
 		Use:   "plan [--preset NAME | --graph FILE | …] [IMAGE]",
-		Short: "Tell how a graph is run and how it uses memory",
+		Short: "Show how a graph runs and which memory it uses",
 		Long:  long.String(),
 		Example: `  infer-prep graph plan --preset yolo
   infer-prep graph plan --preset clip cat.jpg
@@ -50,7 +49,7 @@ approximate, or unsupported. IMAGE is not looked at then.`)
 			for _, name := range off {
 				p, err := datagraph.ParsePass(name)
 				if err != nil {
-					return usageErr("--off %q: want one of %s", name, strings.Join(names, ", "))
+					return oneOf("off", name, names...)
 				}
 				f.off = append(f.off, p)
 			}
@@ -74,23 +73,23 @@ approximate, or unsupported. IMAGE is not looked at then.`)
 	f.add(cmd)
 	on.add(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	cmd.Flags().StringArrayVar(&off, "off", nil, "switch a `PASS` off; may be repeated")
+	cmd.Flags().StringArrayVar(&off, "off", nil, "disable a `PASS`; repeatable")
 	complete(cmd, "off", names...)
 	return cmd
 }
 
-// bufferUse is a buffer and the tensors that lie in it, one after another.
+// bufferUse is a buffer and the tensors that use it, one after another.
 type bufferUse struct {
 	Buffer  int      `json:"buffer"`
 	Bytes   int64    `json:"bytes"`
 	Tensors []string `json:"tensors"` // step-op.column
 }
 
-// fusedStep is a step of a run.
+// fusedStep is an optimized step of a run.
 type fusedStep struct {
 	Step    int      `json:"step"`
-	First   int      `json:"first"` // of the graph's steps that it covers
-	Steps   int      `json:"steps"` // how many it covers
+	First   int      `json:"first"` // the first step of the graph that it covers
+	Steps   int      `json:"steps"` // the number of steps that it covers
 	Op      string   `json:"op"`
 	Passes  []string `json:"passes"`
 	Read    int64    `json:"read_bytes"`
@@ -98,7 +97,7 @@ type fusedStep struct {
 	Window  int64    `json:"window_bytes"`
 }
 
-// fusedPlan is what the passes made of a graph.
+// fusedPlan is a graph after the passes.
 type fusedPlan struct {
 	Off      []string    `json:"off"`
 	Declined bool        `json:"declined"`
@@ -107,7 +106,7 @@ type fusedPlan struct {
 	Touched  int64       `json:"touched_bytes"`
 }
 
-// touched is the bytes that all steps read, write and keep.
+// touched sums the bytes that all steps read, write and buffer.
 func touched(c datagraph.Costs) int64 {
 	n := int64(0)
 	for _, s := range c.Steps {
@@ -198,7 +197,7 @@ func (a *app) printPlan(r *inferred, asJSON bool) error {
 	t.row()
 	note := ""
 	if r.plain.Unknown {
-		note = ", and what depends on the image (give one for all sizes)"
+		note = " and the unknown sizes (name an image to see them)"
 	}
 	t.row(fmt.Sprintf("arena: %s bytes%s; without sharing %s", bytesText(arena), note, bytesText(apart)))
 	t.row()
@@ -219,7 +218,7 @@ func (a *app) printPlan(r *inferred, asJSON bool) error {
 		t.row("off: " + strings.Join(fused.Off, ", "))
 	}
 	if fused.Declined {
-		t.row("these sizes cannot be fused: run as the graph stands")
+		t.row("these sizes cannot be fused: the graph runs without passes")
 	}
 	t.row(fmt.Sprintf("arena: %s bytes, without passes %s", bytesText(fused.Arena), bytesText(arena)))
 	t.row(fmt.Sprintf("touched: %s bytes, without passes %s", bytesText(fused.Touched), bytesText(touched(r.plain))))

@@ -15,16 +15,18 @@ func (a *app) graphShowCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show [--preset NAME | --graph FILE | …] [--svg FILE] [--steps DIR] [IMAGE]",
 		Short: "Show a graph's steps with their parameters and shapes",
-		Long: `Show a graph's steps: op, parameters, and what each reads and writes. With IMAGE
-the shapes are those of that image, of which only the header is decoded; without
-it a ? stands for a size that depends on the image. Parameters that are zero, as
-they usually are, are left out; --all shows them.
+		Long: `Show prints the steps of a graph with their parameters, inputs and outputs. With
+IMAGE, the shapes are those of that image; show decodes only its header. Without
+IMAGE, a ? stands for a size that depends on the image. Parameters with their default
+are omitted unless --all is given.
 
---svg draws the same. --steps runs the graph on IMAGE and writes what every step
-gives: DIR/00-decode.image.npy, and for what is an image of 1, 3 or 4 channels a
-picture too, DIR/00-decode.image.png. A picture shows uint8 as it is; of other
-types the least value is black and the greatest white. The channels are taken
-to be gray, RGB or RGBA. (A bfloat16 tensor, which npy cannot hold, is written as raw.)`,
+--svg draws the graph.
+
+--steps runs the graph on IMAGE and writes the outputs of every step to DIR, such as
+DIR/00-decode.image.npy. For images of 1, 3 or 4 channels it adds a picture,
+DIR/00-decode.image.png, in gray, RGB or RGBA. Pictures show uint8 values unchanged;
+values of other types are scaled from the lowest, black, to the highest, white.
+Tensors of bfloat16, which npy cannot hold, are written as raw files.`,
 		Example: `  infer-prep graph show --preset clip
   infer-prep graph show --preset yolo --svg yolo.svg
   infer-prep graph show --preset clip --steps steps cat.jpg`,
@@ -33,7 +35,7 @@ to be gray, RGB or RGBA. (A bfloat16 tensor, which npy cannot hold, is written a
 		RunE: func(cmd *cobra.Command, args []string) error {
 			image := first(args)
 			if steps != "" && image == "" {
-				return usageErr("--steps wants an IMAGE to run the graph on")
+				return usageErr("--steps needs an IMAGE")
 			}
 			g, err := f.load(cmd, a.stdin)
 			if err != nil {
@@ -72,10 +74,10 @@ to be gray, RGB or RGBA. (A bfloat16 tensor, which npy cannot hold, is written a
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object; an unknown size is -1")
-	cmd.Flags().BoolVar(&all, "all", false, "show all parameters")
-	cmd.Flags().StringVar(&svg, "svg", "", "draw the graph to `FILE`; - is standard output")
-	cmd.Flags().StringVar(&steps, "steps", "", "write the tensor and a picture after every step of IMAGE to `DIR`")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object, with -1 for an unknown size")
+	cmd.Flags().BoolVar(&all, "all", false, "show parameters with their default too")
+	cmd.Flags().StringVar(&svg, "svg", "", "draw the graph to `FILE`; - writes standard output")
+	cmd.Flags().StringVar(&steps, "steps", "", "run the graph on IMAGE and write the outputs of every step to `DIR`, with pictures")
 	noErr(cmd.MarkFlagFilename("svg", "svg"))
 	noErr(cmd.MarkFlagDirname("steps"))
 	return cmd
@@ -148,7 +150,8 @@ func (a *app) showTable(r *inferred, all bool) error {
 	return err
 }
 
-// wrapParams puts parameters on lines of about width characters; one is never broken.
+// wrapParams puts parameters on lines of at most width characters. It never
+// breaks one.
 func wrapParams(l []param, width int) []string {
 	var lines []string
 	for _, p := range l {

@@ -58,7 +58,8 @@ func TestGraphImport(t *testing.T) {
 	require.Contains(t, r.stderr, "folder.json: no such file")
 }
 
-// TestGraphImportReadable is the layout of the JSON: steps one below the other, lists on one line.
+// TestGraphImportReadable is the layout of the JSON: steps one below the other,
+// lists on one line.
 func TestGraphImportReadable(t *testing.T) {
 	r := call(t, "graph", "import", "--preset", "imagenet", "--exif", "--dtype", "float16", "--layout", "HWC")
 	require.Equal(t, exitOK, r.status, r.stderr)
@@ -198,7 +199,7 @@ func TestGraphPlan(t *testing.T) {
 	require.Equal(t, r, call(t, "graph", "plan", "--preset", "decode", img))
 
 	r = call(t, "graph", "plan", "--preset", "decode")
-	require.Contains(t, r.stdout, "arena: 0 bytes, and what depends on the image (give one for all sizes)")
+	require.Contains(t, r.stdout, "arena: 0 bytes and the unknown sizes (name an image to see them)")
 
 	r = call(t, "graph", "plan", "--preset", "imagenet", "--json", img)
 	var plan struct {
@@ -223,7 +224,8 @@ func TestGraphPlan(t *testing.T) {
 	require.Equal(t, exitUsage, r.status)
 }
 
-// TestGraphPlanPasses is what the passes make of a graph, and what it is without some.
+// TestGraphPlanPasses is what the passes make of a graph, and what it is
+// without some.
 func TestGraphPlanPasses(t *testing.T) {
 	img := filepath.Join(tree(t, map[string][]byte{"a.png": pngBytes(t, 300, 200, 9)}), "a.png")
 	const tensorBytes, imageBytes = 3 * 224 * 224 * 4, 300 * 200 * 3
@@ -290,7 +292,7 @@ func TestGraphPlanPasses(t *testing.T) {
 
 	r = call(t, "graph", "plan", "--preset", "clip", "--off", "x")
 	require.Equal(t, exitUsage, r.status)
-	require.Contains(t, r.stderr, `--off "x": want one of fold-geometry, pointwise-table, region-decode, row-step`)
+	require.Contains(t, r.stderr, `--off "x": want fold-geometry, pointwise-table, region-decode or row-step`)
 	for _, q := range datagraph.Passes() {
 		require.Contains(t, call(t, "graph", "plan", "--help").stdout, q.Doc())
 	}

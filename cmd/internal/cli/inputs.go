@@ -16,25 +16,25 @@ import (
 
 // input is one file that may be an image.
 type input struct {
-	path string // as it is opened and named in messages
-	name string // what its outputs are called below the output folder
-	// explicit says that the user named this file, so that one which is no image is an error.
+	path string // to open, and for messages
+	name string // of its outputs, below the output folder
+	// explicit reports that the user named this file. It then must be an image.
 	explicit bool
-	err      error // why it cannot be read at all, such as that it is missing
+	err      error // why the file cannot be read, for example because it is missing
 }
 
-// listing is what the arguments of run come to.
+// listing holds the inputs that the arguments of run name.
 type listing struct {
-	ctx     context.Context // its end ends the walk
+	ctx     context.Context // ends the walk
 	inputs  []input         // in the order of the arguments, folders sorted
-	skipped int             // what is no regular file below folders and globs
+	skipped int             // number of other files in folders and globs
 }
 
-// expand turns arguments, each a file, a folder or a glob, into inputs. A path
-// that exists is taken as it is, whatever characters are in it. Folders are
-// walked recursively in lexical order; symbolic links to files are followed,
-// those to folders are not (there would be cycles). out, the folder that is
-// written to, is left out unless it is named itself.
+// expand turns arguments, each a file, a folder or a glob, into inputs. An
+// existing path is never a glob. Folders are walked recursively in lexical
+// order. Symbolic links to files are followed; links to folders are not, since
+// they can form cycles. The output folder out is skipped unless an argument
+// names it.
 func expand(ctx context.Context, args []string, out string) *listing {
 	l := &listing{ctx: ctx}
 	for _, arg := range args {
@@ -44,7 +44,7 @@ func expand(ctx context.Context, args []string, out string) *listing {
 			continue
 		}
 		if _, lerr := os.Lstat(arg); lerr == nil || !errors.Is(err, fs.ErrNotExist) && !hasGlob(arg) {
-			l.fail(arg, plain(arg, err)) // a link to nowhere, a folder that may not be entered
+			l.fail(arg, plain(arg, err)) // a dangling link, a folder without permission
 			continue
 		}
 		l.glob(arg, out)
@@ -54,7 +54,7 @@ func expand(ctx context.Context, args []string, out string) *listing {
 
 func hasGlob(s string) bool { return strings.ContainsAny(s, "*?[") }
 
-// isURI reports whether s is written as a URI and is no path that exists.
+// isURI reports whether s looks like a URI and is not an existing path.
 func isURI(s string) bool {
 	scheme, _, ok := strings.Cut(s, "://")
 	if !ok || scheme == "" || strings.ContainsAny(scheme, "*?[/") {
@@ -67,24 +67,24 @@ func isURI(s string) bool {
 func (l *listing) glob(pattern, out string) {
 	switch {
 	case isURI(pattern):
-		l.fail(pattern, fmt.Errorf("%s: URIs are not read, want a file, a folder or a glob", pattern))
+		l.fail(pattern, fmt.Errorf("%s: URIs are not supported: want a file, a folder or a glob", pattern))
 		return
 	case pattern == "":
-		l.fail(pattern, errors.New("an empty name is no file or folder"))
+		l.fail(pattern, errors.New("empty file name"))
 		return
 	case !hasGlob(pattern):
 		l.fail(pattern, fmt.Errorf("%s: no such file or folder", pattern))
 		return
-	case strings.Contains(pattern, "**"): // which Glob takes for *, so that files would be missed
-		l.fail(pattern, fmt.Errorf("%s: no such file, and globs have no **; a folder is walked when it is named", pattern))
+	case strings.Contains(pattern, "**"): // Glob reads ** as *, and would miss files
+		l.fail(pattern, fmt.Errorf("%s: no such file, and globs have no **: name the folder to walk it", pattern))
 		return
 	}
 	found, err := filepath.Glob(pattern)
 	switch {
 	case err != nil:
-		l.fail(pattern, fmt.Errorf("%s: no such file, and not a glob: %w", pattern, err))
+		l.fail(pattern, fmt.Errorf("%s: no such file, and not a valid glob: %w", pattern, err))
 	case len(found) == 0:
-		l.fail(pattern, fmt.Errorf("%s: no such file, and nothing matches it as a glob", pattern))
+		l.fail(pattern, fmt.Errorf("%s: no file matches", pattern))
 	}
 	slices.Sort(found)
 	for _, f := range found {
@@ -100,7 +100,7 @@ func (l *listing) fail(path string, err error) {
 	l.inputs = append(l.inputs, input{path: path, err: err})
 }
 
-// add adds a file, or a folder with all below it.
+// add adds a file, or a folder with everything below it.
 func (l *listing) add(path, name string, explicit bool, out string) {
 	info, err := os.Stat(path)
 	switch {
@@ -117,7 +117,8 @@ func (l *listing) add(path, name string, explicit bool, out string) {
 	}
 }
 
-// folder adds what is below a folder; rel is where we are below the folder that was named.
+// folder adds the files below a folder. rel is its path below the folder that
+// the user named.
 func (l *listing) folder(path, rel, out string) {
 	if l.ctx.Err() != nil || rel != "" && sameFile(path, out) {
 		return
@@ -156,11 +157,12 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(i, j)
 }
 
-// sniffBytes is how much of a file tells its format; codec.Sniff looks at no more.
+// sniffBytes is the number of bytes that codec.Sniff reads.
 const sniffBytes = 64
 
-// isImage reports whether a file starts as an image of a known format does. A
-// file that cannot be read counts as one: reading it will say why not.
+// isImage reports whether a file starts like an image of a known format. It
+// reports true for a file that it cannot read: reading it again will return the
+// error.
 func isImage(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -172,9 +174,9 @@ func isImage(path string) bool {
 	return err != nil && err != io.EOF && err != io.ErrUnexpectedEOF || codec.Sniff(head[:n]) != ""
 }
 
-// claim gives every input the files that its outputs are written to, in order;
-// an input that wants a file which another has already, or which is itself an
-// input, fails. Inputs that are no images take no files.
+// claim assigns output files to the inputs, in order. An input fails if one of
+// its output files belongs to an earlier input or is an input itself. Files
+// that are not images claim nothing.
 func (l *listing) claim(s *sink) {
 	key := func(path string) string {
 		if s.fold {
@@ -182,7 +184,7 @@ func (l *listing) claim(s *sink) {
 		}
 		return path
 	}
-	owners := map[string]int{} // by output file: how many inputs want it
+	owners := map[string]int{} // number of inputs for each output file
 	outputs := map[string]*input{}
 	for i := range l.inputs {
 		in := &l.inputs[i]
@@ -192,7 +194,7 @@ func (l *listing) claim(s *sink) {
 		for _, f := range s.files(in.name) {
 			owners[key(f)]++
 		}
-		if strings.HasSuffix(in.path, s.format.ext) { // it may be called as an output is
+		if strings.HasSuffix(in.path, s.format.ext) { // its name may be that of an output
 			outputs[key(absolute(in.path))] = in
 		}
 	}
@@ -205,11 +207,11 @@ func (l *listing) claim(s *sink) {
 		files := s.files(in.name)
 		shared := slices.ContainsFunc(files, func(f string) bool { return owners[key(f)] > 1 })
 		if shared && !in.explicit && !isImage(in.path) {
-			continue // it will be skipped
+			continue // run will skip it
 		}
 		for _, f := range files {
 			if first := taken[key(f)]; first != nil {
-				in.err = fmt.Errorf("%s: its output %s is already that of %s", in.path, f, first.path)
+				in.err = fmt.Errorf("%s: its output %s is already the output of %s", in.path, f, first.path)
 			} else if len(outputs) > 0 {
 				if o := outputs[key(absolute(f))]; o != nil && (o.explicit || isImage(o.path)) {
 					in.err = fmt.Errorf("%s: its output %s is an input", in.path, f)

@@ -10,16 +10,16 @@ import (
 	"golang.org/x/term"
 )
 
-// liveTable is a table on a terminal that is drawn again and again in its place,
-// or nothing where there is no terminal. It may be used by several goroutines.
+// liveTable is a table on a terminal that is redrawn in place. Without a
+// terminal it draws nothing. It is safe for concurrent use.
 type liveTable struct {
 	mu    sync.Mutex
 	app   *app
-	width func() int // of the terminal in characters; nil if there is none
-	lines int        // that are on the screen
+	width func() int // of the terminal in characters; nil without a terminal
+	lines int        // number of lines on the screen
 }
 
-// liveTable is one on standard error.
+// liveTable returns a table on standard error.
 func (a *app) liveTable(quiet bool) *liveTable {
 	t := &liveTable{app: a}
 	if a.testWidth > 0 {
@@ -39,26 +39,26 @@ func (a *app) liveTable(quiet bool) *liveTable {
 
 func (t *liveTable) shown() bool { return t.width != nil }
 
-// The sequences of ECMA-48 that are used, which all terminals know: a number of
-// lines up, and clearing from the cursor to the end of the screen.
+// Control sequences of ECMA-48: move up some lines, and clear from the cursor
+// to the end of the screen.
 const (
 	linesUp  = "\x1b[%dA"
 	clearEnd = "\x1b[J"
 )
 
-// draw draws a line of text and a table in place of what is there.
+// draw replaces the drawing with a line of text and a table.
 func (t *liveTable) draw(head string, make func(width int) *table) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	width := t.width()
 	var b bytes.Buffer
 	b.WriteString(head + "\n")
-	_ = make(width).write(&b) // a buffer takes everything
+	_ = make(width).write(&b) // to memory
 	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 	var out strings.Builder
 	t.up(&out)
 	for _, l := range lines {
-		if r := []rune(l); len(r) >= width && width > 0 { // a line that wraps would be two
+		if r := []rune(l); len(r) >= width && width > 0 { // a wrapped line would take two
 			l = string(r[:width-1])
 		}
 		out.WriteString(l + "\n")
@@ -67,7 +67,7 @@ func (t *liveTable) draw(head string, make func(width int) *table) {
 	fmt.Fprint(t.app.stderr, out.String())
 }
 
-// up goes to where the table begins, and clears it.
+// up moves to the start of the table and clears it.
 func (t *liveTable) up(out *strings.Builder) {
 	if t.lines > 0 {
 		fmt.Fprintf(out, linesUp, t.lines)
@@ -76,7 +76,7 @@ func (t *liveTable) up(out *strings.Builder) {
 	t.lines = 0
 }
 
-// above calls f, which may print, with the table out of the way.
+// above clears the table and calls f, which may print.
 func (t *liveTable) above(f func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -86,5 +86,5 @@ func (t *liveTable) above(f func()) {
 	f()
 }
 
-// clear takes the table away.
+// clear clears the table.
 func (t *liveTable) clear() { t.above(func() {}) }

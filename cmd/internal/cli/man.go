@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-// manCmd writes the man pages; it is for packagers, and hidden.
+// manCmd writes the man pages. It is hidden, since only packagers need it.
 func (a *app) manCmd(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use: "man DIR", Short: "Write the man pages to DIR", Hidden: true, Args: cobra.ExactArgs(1),

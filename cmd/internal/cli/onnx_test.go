@@ -70,7 +70,7 @@ func TestExportONNX(t *testing.T) {
 		{"step 1 (resize) cannot be lowered in form exact", nil},
 		{"such as 480x640", []string{"--input-size", "480"}},
 		{"such as 480x640", []string{"--input-size", "0x4"}},
-		{"--taps-for goes with --host-taps", []string{"--taps-for", "4x4"}},
+		{"--taps-for needs --host-taps", []string{"--taps-for", "4x4"}},
 		{"opset 12, want 13 to 26", []string{"--form", "tail", "--opset", "12"}},
 	} {
 		r := call(t, append([]string{"graph", "export-onnx", "--preset", "clip", "-o", out}, c.args...)...)
@@ -172,7 +172,7 @@ func TestEmbedONNX(t *testing.T) {
 		want   string
 		args   []string
 	}{
-		{exitUsage, "takes one model, got 0", nil},
+		{exitUsage, "want one model, got 0", nil},
 		{exitUsage, "want -o FILE", []string{model("tiny.onnx"), "--preset", "clip"}},
 		{exitUsage, "no graph", []string{model("tiny.onnx"), "-o", at("x")}},
 		{exitUsage, "tiny.onnx: importer: onnx: missing key: onnx: the model has no embedded graph", []string{model("tiny.onnx"), "--onnx", model("tiny.onnx"), "-o", at("x")}},

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/internal/opdoc"
+	"github.com/infer-prep/infer-prep/internal/registry"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
@@ -19,12 +21,14 @@ func (a *app) opsCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ops [NAME]",
 		Short: "List the ops, or describe one",
-		Long: `List the ops with what they read and write, the reference whose bytes they give,
-and the largest difference measured from it; or describe one with its parameters
-as they stand in graph files.`,
+		Example: `  infer-prep ops
+  infer-prep ops resize`,
+		Long: `Ops lists the ops of graphs. For each op it shows the columns that it reads and
+writes, the reference that it reproduces, and the largest measured difference. With
+NAME it describes one op and its parameters, as graph files name them.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usageErr("ops takes one name at most, got %d", len(args))
+				return usageErr("ops: want at most one name, got %d", len(args))
 			}
 			return nil
 		},
@@ -43,7 +47,7 @@ as they stand in graph files.`,
 			}
 			i, err := transforms.Lookup(args[0])
 			if err != nil {
-				return usageErr("unknown op %q%s; see %s ops", args[0], similar(args[0]), program)
+				return usageErr("unknown op %q%s; see %s ops", args[0], suggestOps(args[0]), program)
 			}
 			d := describeOp(i)
 			if asJSON {
@@ -56,7 +60,7 @@ as they stand in graph files.`,
 	return cmd
 }
 
-// opJSON is an op as --json tells it.
+// opJSON is an op as --json prints it.
 type opJSON struct {
 	Name       string      `json:"name"`
 	Version    int         `json:"version"`
@@ -73,7 +77,7 @@ type paramJSON struct {
 	Name    string   `json:"name"`
 	Type    string   `json:"type"`
 	Choices []string `json:"choices,omitempty"`
-	Usual   any      `json:"usual"`
+	Default any      `json:"default"`
 	Doc     string   `json:"doc,omitempty"`
 }
 
@@ -94,14 +98,14 @@ func describeOp(i transforms.Info) opJSON {
 		f := v.Type().Field(j)
 		if name := paramName(f); name != "" {
 			d.Parameters = append(d.Parameters, paramJSON{
-				Name: name, Type: paramType(f.Type), Choices: choices(f.Type), Usual: v.Field(j).Interface(), Doc: fields[name],
+				Name: name, Type: paramType(f.Type), Choices: choices(f.Type), Default: v.Field(j).Interface(), Doc: fields[name],
 			})
 		}
 	}
 	return d
 }
 
-// paramType names a parameter's type as it is in JSON.
+// paramType names the JSON type of a parameter.
 func paramType(t reflect.Type) string {
 	switch {
 	case t == reflect.TypeFor[codec.Refuse]():
@@ -118,7 +122,8 @@ func paramType(t reflect.Type) string {
 	return "integer"
 }
 
-// choices lists the names that a parameter of type t can have, nil if it is none of names.
+// choices lists the values of a parameter whose type is a set of names, else
+// nil.
 func choices(t reflect.Type) []string {
 	if t == reflect.TypeFor[codec.Refuse]() {
 		return codec.Refuse(0xff).Names()
@@ -159,16 +164,16 @@ func (a *app) printOp(d opJSON) error {
 	if d.Doc != "" {
 		fmt.Fprintf(&b, "\n%s\n", d.Doc)
 	}
-	if !strings.Contains(d.Doc, "\nReference: ") { // the doc's own says more
+	if !strings.Contains(d.Doc, "\nReference: ") { // unless the doc has a longer one
 		fmt.Fprintf(&b, "\nReference: %s\n", d.Reference)
 	}
 	fmt.Fprintf(&b, "\nLargest difference measured: %s\n", d.Exactness)
 	if len(d.Parameters) == 0 {
-		b.WriteString("\nIt has no parameters.\n")
+		b.WriteString("\nNo parameters.\n")
 	} else {
 		b.WriteString("\n")
 		t := table{}
-		t.row("PARAMETER", "USUALLY", "TYPE")
+		t.row("PARAMETER", "DEFAULT", "TYPE")
 		for _, p := range d.Parameters {
 			kind := p.Type
 			if len(p.Choices) > 0 {
@@ -178,7 +183,7 @@ func (a *app) printOp(d opJSON) error {
 			if p.Doc != "" {
 				lines = append(lines, wrap(p.Doc, opWidth)...)
 			}
-			t.row(p.Name, paramValue(p.Usual), lines[0])
+			t.row(p.Name, paramValue(p.Default), lines[0])
 			for _, l := range lines[1:] {
 				t.row("", "", l)
 			}
@@ -191,25 +196,21 @@ func (a *app) printOp(d opJSON) error {
 	return err
 }
 
-// opWidth is where the text beside a parameter's name is wrapped.
+// opWidth is the width of the text beside a parameter's name.
 const opWidth = 72
 
-// similar suggests ops whose names have something in common with name.
-func similar(name string) string {
-	flat := strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
-	var l []string
+// suggestOps returns a hint at the op with the closest name or, if none is
+// close, at the ops whose names contain it.
+func suggestOps(name string) string {
+	var all, parts []string
 	for _, i := range transforms.Ops() {
-		n := strings.ReplaceAll(i.Name, "_", "")
-		if n == flat {
-			l = []string{i.Name}
-			break
-		}
-		if len(flat) > 2 && (strings.Contains(n, flat) || strings.Contains(flat, n)) {
-			l = append(l, i.Name)
+		all = append(all, i.Name)
+		if len(name) > 2 && strings.Contains(i.Name, strings.ToLower(name)) {
+			parts = append(parts, strconv.Quote(i.Name))
 		}
 	}
-	if len(l) == 0 {
-		return ""
+	if hint := registry.DidYouMean(name, all); hint != "" || len(parts) == 0 {
+		return hint
 	}
-	return ", did you mean " + strings.Join(l, ", ") + "?"
+	return "; did you mean " + orList(parts) + "?"
 }

@@ -19,22 +19,24 @@ import (
 // format is a way to write tensors to files.
 type format struct {
 	name, ext string
-	// many says that one file holds all outputs of an image, with their names.
+	// many reports that one file holds all outputs of an image, with their
+	// names.
 	many bool
 	// no lists the types that the format cannot hold.
 	no    []tensor.DType
 	write func(w io.Writer, ts []tensor.Named) error
 
-	named    bool // tensors have the names that --name gives
-	numbered bool // images have numbers
-	// file is the path below the output folder of output i of an image, nil for the usual one.
+	named    bool // files contain the tensors' names, so --name applies
+	numbered bool // images are numbered
+	// file returns the path of output i of an image below the output folder.
+	// nil means the default, the image's name with ext.
 	file func(s *sink, image string, i int) string
-	// input refuses names of inputs, line an image by its files; the lines of all
-	// images that are done are the file list.
+	// input refuses invalid names of the model's inputs. line returns an
+	// image's line in the file named list, or refuses the image.
 	input func(name string) error
 	list  string
 	line  func(s *sink, image string, files []string) (string, error)
-	// prepare changes the graph.
+	// prepare changes the graph for the format.
 	prepare func(f *runFlags, g *datagraph.Graph) error
 }
 
@@ -54,6 +56,7 @@ var formats = slices.Concat([]format{
 	}},
 }, modelFormats)
 
+// formatNames lists the values of --format.
 func formatNames() []string {
 	var l []string
 	for _, f := range formats {
@@ -67,21 +70,21 @@ type sink struct {
 	dir    string
 	format format
 	names  []string // of the outputs, in order
-	inputs []string // of the outputs, as the model knows them
-	batch  bool     // put an axis of 1 before the others
-	fold   bool     // dir's file system does not tell upper case from lower; ready finds out
+	inputs []string // the model's input for each output
+	batch  bool     // add a batch axis of 1
+	fold   bool     // dir's file system ignores case; set by ready
 
 	renamed bool           // --name was given
 	numbers map[string]int // of images, by name
 	lines   []string       // of the list
 }
 
-// files are the paths that the outputs of the image called name are written to:
-// one for each output, or one for all.
+// files returns the output files of an image: one for each output, or one for
+// all.
 func (s *sink) files(name string) []string {
 	if s.format.file != nil {
 		if _, ok := s.numbers[name]; s.format.numbered && !ok {
-			return nil // it is no image
+			return nil // not an image
 		}
 		var l []string
 		for i := range s.names {
@@ -99,17 +102,17 @@ func (s *sink) files(name string) []string {
 	return l
 }
 
-// result is an output as --json tells it.
+// result is an output as --json prints it.
 type result struct {
 	Name  string       `json:"name"`
-	Input string       `json:"input,omitempty"` // as the model knows it, if that is another name
+	Input string       `json:"input,omitempty"` // the model's name of it, if different
 	File  string       `json:"file"`
 	DType tensor.DType `json:"dtype"`
 	Shape tensor.Shape `json:"shape"`
 }
 
-// write writes the outputs of one image, all or none: under temporary names
-// first, which are then renamed.
+// write writes all outputs of an image or none: it writes temporary files and
+// then renames them.
 func (s *sink) write(name string, out []*tensor.Tensor) ([]result, error) {
 	files := s.files(name)
 	if s.format.line != nil {
@@ -140,7 +143,7 @@ func (s *sink) write(name string, out []*tensor.Tensor) ([]result, error) {
 	var temps []string
 	defer func() {
 		for _, t := range temps {
-			_ = os.Remove(t) // what was renamed is gone already
+			_ = os.Remove(t) // fails for files that were renamed
 		}
 	}()
 	for i, f := range files {
@@ -165,7 +168,7 @@ func (s *sink) write(name string, out []*tensor.Tensor) ([]result, error) {
 	return results, nil
 }
 
-// batched is t with an axis of 1 before the others.
+// batched returns t with an axis of 1 in front.
 func batched(t *tensor.Tensor) (*tensor.Tensor, error) {
 	if t.DType == tensor.Bytes {
 		return t, nil
@@ -180,8 +183,8 @@ func batched(t *tensor.Tensor) (*tensor.Tensor, error) {
 	return &v, nil
 }
 
-// Temporary names are short, so that a long image name has room, and known as
-// ours, so that what a killed run leaves is not taken for an image.
+// Temporary names are short, so that long image names fit, and recognizable, so
+// that the leftovers of a killed run are not taken for images.
 const tempPrefix, tempSuffix = ".infer-prep-", ".tmp"
 
 func isTemp(path string) bool {
@@ -189,8 +192,8 @@ func isTemp(path string) bool {
 	return strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix)
 }
 
-// writeTemp writes a new file in dir with the permissions that the user's
-// umask gives, and returns its path. On an error there is no file.
+// writeTemp writes a new file in dir and returns its path. The user's umask
+// sets its permissions. On an error it leaves no file.
 func writeTemp(dir string, write func(io.Writer) error) (path string, err error) {
 	var f *os.File
 	for {
@@ -217,8 +220,9 @@ func writeTemp(dir string, write func(io.Writer) error) (path string, err error)
 	return path, nil
 }
 
-// writeFile writes a file in one step: it is there whole, or as it was before.
-// A link stays, and what is no regular file, such as /dev/stdout, is written to as it is.
+// writeFile writes a file completely or leaves the old one. It keeps a symbolic
+// link and writes to its target. It writes directly to something that is not a
+// regular file, such as /dev/stdout.
 func writeFile(path string, write func(io.Writer) error) error {
 	real := path
 	if p, err := filepath.EvalSymlinks(path); err == nil {
@@ -240,7 +244,7 @@ func writeFile(path string, write func(io.Writer) error) error {
 	return plain(path, err)
 }
 
-// ready makes the output folder and finds out whether it can be written to.
+// ready creates the output folder and checks that it is writable.
 func (s *sink) ready() error {
 	err := os.MkdirAll(s.dir, 0o777)
 	if err == nil {

@@ -16,10 +16,10 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// The formats that programs which run a model read, who find a tensor by the name
-// of the model's input.
+// modelFormats are the formats of programs that run models. They name tensors
+// by the model's inputs.
 var modelFormats = []format{
-	// What ONNX's backend tests and onnxruntime's onnx_test_runner read: a folder
+	// For ONNX's backend tests and onnxruntime's onnx_test_runner: a folder
 	// test_data_set_N for each sample, with the model's inputs by number.
 	{
 		name: "onnx-test", ext: ".pb", named: true, numbered: true,
@@ -32,20 +32,21 @@ var modelFormats = []format{
 			return filepath.Base(filepath.Dir(files[0])) + "\t" + filepath.ToSlash(image), refuse(image, unicode.IsControl, "a control character")
 		},
 	},
-	// The body of an inference request of the KServe protocol, version 2, which Triton speaks.
+	// The body of an inference request of the KServe protocol, version 2, for
+	// Triton.
 	{
 		name: "triton", ext: ".json", many: true, named: true, no: []tensor.DType{tensor.Float16, tensor.BFloat16, tensor.Bytes},
 		write: writeRequest,
 	},
-	// What perf_analyzer --input-data DIR reads: a folder with a file for each
-	// input, of the input's name, with the elements alone.
+	// For perf_analyzer --input-data DIR: a folder with a file for each input,
+	// named after it, with the elements only.
 	{
 		name: "triton-raw", named: true, write: func(w io.Writer, ts []tensor.Named) error { return tensor.WriteRaw(w, ts[0].T) },
 		file:  func(s *sink, image string, i int) string { return filepath.Join(image, s.inputs[i]) },
 		input: isFileName,
 	},
-	// What Qualcomm's snpe-net-run and qnn-net-run read with --input_list: float32
-	// NHWC files, and a list of them with a line for each sample.
+	// For --input_list of Qualcomm's snpe-net-run and qnn-net-run: float32 NHWC
+	// files, and a list of them with a line for each sample.
 	{
 		name: "input-list", ext: ".raw", named: true, write: func(w io.Writer, ts []tensor.Named) error { return tensor.WriteRaw(w, ts[0].T) },
 		prepare: nhwcFloats, list: "input_list.txt",
@@ -64,13 +65,13 @@ var modelFormats = []format{
 		},
 		input: func(name string) error {
 			if strings.Contains(name, ":=") {
-				return fmt.Errorf(":= in it, which the list cannot hold")
+				return fmt.Errorf("the name contains :=, which the list cannot hold")
 			}
 			return refuse(name, unicode.IsSpace, "white space")
 		},
 	},
-	// What TensorRT's trtexec reads with --loadInputs, of which the list has the
-	// value for each sample.
+	// For --loadInputs of TensorRT's trtexec. The list has its value for each
+	// sample.
 	{
 		name: "tensorrt", ext: ".raw", named: true, write: func(w io.Writer, ts []tensor.Named) error { return tensor.WriteRaw(w, ts[0].T) },
 		list: "load_inputs.txt",
@@ -81,7 +82,7 @@ var modelFormats = []format{
 					return "", err
 				}
 				name := s.inputs[i]
-				if strings.Contains(name+f, ":") { // the last of which ends the name, if it is not quoted
+				if strings.Contains(name+f, ":") { // the last colon ends an unquoted name
 					name = "'" + name + "'"
 				}
 				l = append(l, name+":"+f)
@@ -94,26 +95,28 @@ var modelFormats = []format{
 	},
 }
 
-// refuse is an error if there is a character in s that a list cannot hold.
+// refuse returns an error if s contains a character that the format cannot
+// hold.
 func refuse(s string, is func(r rune) bool, what string) error {
 	if strings.ContainsFunc(s, is) {
-		return fmt.Errorf("there is %s in %q, which the format cannot hold", what, s)
+		return fmt.Errorf("%[2]q contains %[1]s, which the format cannot hold", what, s)
 	}
 	return nil
 }
 
-// isFileName refuses a name that is no file's.
+// isFileName refuses names that are not valid file names.
 func isFileName(name string) error {
 	if name == "." || name == ".." || isTemp(name) {
-		return fmt.Errorf("it is no name for a file")
+		return fmt.Errorf("not a valid file name")
 	}
-	return refuse(name, func(r rune) bool { return strings.ContainsRune(`/\:*?"<>|`, r) || unicode.IsControl(r) }, "a character")
+	return refuse(name, func(r rune) bool { return strings.ContainsRune(`/\:*?"<>|`, r) || unicode.IsControl(r) }, "a special character")
 }
 
-// nhwcFloats makes images HWC, and all outputs float32 unless --dtype says otherwise.
+// nhwcFloats converts images to HWC and, without --dtype, all outputs to
+// float32.
 func nhwcFloats(f *runFlags, g *datagraph.Graph) error {
 	if f.layout != "" && !strings.EqualFold(f.layout, "HWC") {
-		return usageErr("--layout %s: --format input-list is HWC", f.layout)
+		return usageErr("--layout %s: --format input-list needs HWC", f.layout)
 	}
 	descs, err := g.Infer()
 	if err != nil {
@@ -135,7 +138,7 @@ func nhwcFloats(f *runFlags, g *datagraph.Graph) error {
 	return nil
 }
 
-// rename gives the outputs the names that --name says.
+// rename applies --name.
 func (s *sink) rename(names []string) error {
 	s.inputs = slices.Clone(s.names)
 	if len(names) > 0 && !s.format.named {
@@ -145,7 +148,7 @@ func (s *sink) rename(names []string) error {
 				l = append(l, f.name)
 			}
 		}
-		return usageErr("--name: the files of --format %s have no names in them, want one of %s", s.format.name, strings.Join(l, ", "))
+		return usageErr("--name: the files of --format %s contain no names: want --format %s", s.format.name, orList(l))
 	}
 	given := map[int]bool{}
 	for _, n := range names {
@@ -156,20 +159,20 @@ func (s *sink) rename(names []string) error {
 		}
 		switch {
 		case i < 0 || !ok:
-			return usageErr("--name %q: want OUTPUT=INPUT, where the outputs are %s", n, strings.Join(s.names, ", "))
+			return usageErr("--name %q: want OUTPUT=INPUT, where OUTPUT is %s", n, orList(s.names))
 		case input == "":
-			return usageErr("--name %q: no name", n)
+			return usageErr("--name %q: the name is empty", n)
 		case given[i]:
-			return usageErr("--name %q: the output has a name already", n)
+			return usageErr("--name %q: the output is named twice", n)
 		}
 		given[i] = true
 		s.inputs[i] = input
 	}
 	s.renamed = len(names) > 0
 	for i, n := range s.inputs {
-		same := func(o string) bool { return o == n || s.format.file != nil && strings.EqualFold(o, n) } // they may be files' names
+		same := func(o string) bool { return o == n || s.format.file != nil && strings.EqualFold(o, n) } // inputs are file names
 		if j := slices.IndexFunc(s.inputs[:i], same); j >= 0 {
-			return usageErr("--name: the outputs %s and %s would both be named %q", s.names[j], s.names[i], n)
+			return usageErr("--name: the outputs %s and %s are both named %q", s.names[j], s.names[i], n)
 		}
 		if s.format.input != nil {
 			if err := s.format.input(n); err != nil {
@@ -180,7 +183,7 @@ func (s *sink) rename(names []string) error {
 	return nil
 }
 
-// number gives images their numbers, in order. What is no image gets none.
+// number numbers the images, in order. Other files get no number.
 func (s *sink) number(inputs []input) {
 	if !s.format.numbered {
 		return
@@ -193,18 +196,18 @@ func (s *sink) number(inputs []input) {
 	}
 }
 
-// add notes the line of an image that is done.
+// add adds an image that succeeded to the list.
 func (s *sink) add(name string) {
 	if s.format.list == "" {
 		return
 	}
 	line, err := s.format.line(s, name, s.files(name))
-	if err == nil { // write had it too
+	if err == nil { // write reported it
 		s.lines = append(s.lines, line)
 	}
 }
 
-// writeList writes the list of the images that are done, in one step.
+// writeList writes the list.
 func (s *sink) writeList() error {
 	if s.format.list == "" || len(s.lines) == 0 {
 		return nil
@@ -215,14 +218,14 @@ func (s *sink) writeList() error {
 	}))
 }
 
-// datatypes are KServe's names of types.
+// datatypes are the names of types in KServe.
 var datatypes = map[tensor.DType]string{
 	tensor.Bool: "BOOL", tensor.Uint8: "UINT8", tensor.Int8: "INT8", tensor.Uint16: "UINT16", tensor.Int16: "INT16",
 	tensor.Int32: "INT32", tensor.Int64: "INT64", tensor.Float32: "FP32", tensor.Float64: "FP64",
 }
 
-// writeRequest writes a request with its tensors as JSON. Every number reads as
-// the same one again.
+// writeRequest writes a request with its tensors as JSON. Numbers keep their
+// exact value.
 func writeRequest(w io.Writer, ts []tensor.Named) error {
 	b := []byte(`{"inputs":[`)
 	for i, n := range ts {
@@ -287,7 +290,7 @@ func appendElement(b []byte, t *tensor.Tensor, i int) ([]byte, error) {
 		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
 			return b, fmt.Errorf("element %d is %v, which JSON cannot hold", i, v)
 		}
-		// The shortest text of the float32 may be read as a float64 first.
+		// A reader may parse the shortest text as a float64 and round it again.
 		n := len(b)
 		b = strconv.AppendFloat(b, float64(v), 'g', -1, 32)
 		if f, err := strconv.ParseFloat(string(b[n:]), 64); err != nil || float32(f) != v {
@@ -301,5 +304,5 @@ func appendElement(b []byte, t *tensor.Tensor, i int) ([]byte, error) {
 		}
 		return strconv.AppendFloat(b, v, 'g', -1, 64), nil
 	}
-	return b, fmt.Errorf("%v, which a request cannot hold", t.Desc)
+	return b, fmt.Errorf("a request cannot hold %v", t.Desc)
 }

@@ -187,18 +187,18 @@ func TestModelFormatErrors(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"a name without names", []string{"--preset", "decode", "--name", "x", "a.png"}, 2, "have no names in them, want one of npz, pb, safetensors, onnx-test"},
-		{"an unknown output", []string{"--preset", "decode", "--format", "pb", "--name", "x=y", "a.png"}, 2, "want OUTPUT=INPUT, where the outputs are image"},
-		{"several outputs", []string{"--preset", "yolo", "--outputs", "all", "--format", "triton", "--name", "y", "a.png"}, 2, "the outputs are images, scale, pad"},
-		{"no input", []string{"--preset", "decode", "--format", "pb", "--name", "image=", "a.png"}, 2, "no name"},
-		{"twice", []string{"--preset", "decode", "--format", "pb", "--name", "x", "--name", "image=y", "a.png"}, 2, "has a name already"},
-		{"one name", []string{"--preset", "yolo", "--outputs", "all", "--format", "pb", "--name", "images=pad", "a.png"}, 2, `the outputs images and pad would both be named "pad"`},
-		{"a path", []string{"--preset", "decode", "--format", "triton-raw", "--name", "../x", "a.png"}, 2, `there is a character in "../x"`},
-		{"white space in a name", []string{"--preset", "decode", "--format", "input-list", "--name", "a b", "a.png"}, 2, "there is white space"},
+		{"a name without names", []string{"--preset", "decode", "--name", "x", "a.png"}, 2, "contain no names: want --format npz, pb, safetensors, onnx-test"},
+		{"an unknown output", []string{"--preset", "decode", "--format", "pb", "--name", "x=y", "a.png"}, 2, "want OUTPUT=INPUT, where OUTPUT is image"},
+		{"several outputs", []string{"--preset", "yolo", "--outputs", "all", "--format", "triton", "--name", "y", "a.png"}, 2, "where OUTPUT is images, scale or pad"},
+		{"no input", []string{"--preset", "decode", "--format", "pb", "--name", "image=", "a.png"}, 2, "the name is empty"},
+		{"twice", []string{"--preset", "decode", "--format", "pb", "--name", "x", "--name", "image=y", "a.png"}, 2, "the output is named twice"},
+		{"one name", []string{"--preset", "yolo", "--outputs", "all", "--format", "pb", "--name", "images=pad", "a.png"}, 2, `the outputs images and pad are both named "pad"`},
+		{"a path", []string{"--preset", "decode", "--format", "triton-raw", "--name", "../x", "a.png"}, 2, `"../x" contains a special character`},
+		{"white space in a name", []string{"--preset", "decode", "--format", "input-list", "--name", "a b", "a.png"}, 2, "contains white space"},
 		{"half a number", []string{"--preset", "imagenet", "--dtype", "float16", "--format", "triton", "a.png"}, 2, "which --format triton cannot hold"},
-		{"CHW", []string{"--preset", "imagenet", "--layout", "CHW", "--format", "input-list", "a.png"}, 2, "--format input-list is HWC"},
-		{"white space in a file", []string{"--preset", "decode", "--format", "input-list", "a b.png"}, 1, `there is white space in "`},
-		{"a comma in a file", []string{"--preset", "decode", "--format", "tensorrt", "a,b.png"}, 1, "there is a comma, a quote or a control character in"},
+		{"CHW", []string{"--preset", "imagenet", "--layout", "CHW", "--format", "input-list", "a.png"}, 2, "--format input-list needs HWC"},
+		{"white space in a file", []string{"--preset", "decode", "--format", "input-list", "a b.png"}, 1, `contains white space`},
+		{"a comma in a file", []string{"--preset", "decode", "--format", "tensorrt", "a,b.png"}, 1, "contains a comma, a quote or a control character"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Chdir(tree(t, map[string][]byte{"a.png": img, "a b.png": img, "a,b.png": img}))
@@ -210,7 +210,8 @@ func TestModelFormatErrors(t *testing.T) {
 	}
 }
 
-// TestInterruptedList: an interrupted run writes no list, and leaves the older one.
+// TestInterruptedList: an interrupted run writes no list, and leaves the older
+// one.
 func TestInterruptedList(t *testing.T) {
 	files := map[string][]byte{"out/input_list.txt": []byte("older\n")}
 	for n := range 40 { // more than are under way at once

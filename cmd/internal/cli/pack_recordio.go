@@ -28,7 +28,7 @@ type packRecordIOFlags struct {
 	sums        bool
 }
 
-// listFlags are those that make lists, and recordFlags those that make records.
+// listFlags apply to lists, recordFlags to records.
 var (
 	listFlags   = []string{"exts", "recursive", "no-shuffle", "seed", "chunks", "train-ratio", "test-ratio"}
 	recordFlags = slices.Concat([]string{"lst", "pass-through"}, imageFlags, []string{"pack-label", "sums", "bad", "restart", "limit-pixels", "limit-bytes"})
@@ -39,25 +39,25 @@ func (a *app) packRecordIOCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "recordio [flags] PREFIX ROOT",
 		Short: "Pack images into RecordIO files, as MXNet's im2rec does",
-		Long: `Pack the images below the folder ROOT into PREFIX.rec, with its index PREFIX.idx.
-Flags, lists and records are those of MXNet's im2rec: the lists are the same byte for byte,
-and so are the pixels and, with --pass-through, the records. JPEG files are jpegli's.
+		Long: `Recordio packs the images below the folder ROOT into PREFIX.rec, with the index
+PREFIX.idx. Its flags, lists and records are those of MXNet's im2rec. Lists, pixels
+and, with --pass-through, records are byte for byte the same. JPEG files differ, since
+jpegli encodes them.
 
-Which images, in which order and with which labels is said by a list: lines of a
-number, labels and a path below ROOT, with tabs between. It is --lst FILE, or else the
+A list names the images, their order and their labels. Each line has a number, labels
+and a path below ROOT, separated by tabs. The list is --lst FILE or, by default, the
 lists that --list wrote for PREFIX: PREFIX.lst, PREFIX_train.lst, PREFIX_val.lst,
-PREFIX_test.lst, and those of chunks, PREFIX_0.lst and so on, which are packed each into
-its own files. If there are none the folder is listed as --list does. (im2rec takes every
-list whose name begins with PREFIX, and leaves lines out that it cannot read; here
-they are an error.)
+PREFIX_test.lst, and PREFIX_0.lst and so on for chunks. Each list is packed into its
+own files. Without any, recordio lists ROOT as --list does. Unlike im2rec, recordio
+ignores other lists whose names start with PREFIX, and refuses invalid lines.
 
-An image that cannot be packed is named with its list and its place in it; the others are
-packed, unless --bad fail is given. Files have .part behind their names until they are
-whole. A pack that was interrupted or killed goes on when the same command is given
-again: PREFIX.rec.pack says how far it was.
+Recordio reports an image that cannot be packed, with its list and line, and packs
+the others; --bad fail ends the pack instead. Unfinished files end in .part, and
+PREFIX.rec.pack records the progress. To resume a pack that was interrupted or
+killed, give the same command again.
 
-Exit status: 0 all done; 1 some images could not be packed, or a file could not be
-written; 2 a wrong flag; 130 interrupted.`,
+Exit status: 0 success; 1 some images could not be packed, or a file could not be
+written; 2 invalid flag; 130 interrupted.`,
 		Example: `  infer-prep pack recordio --recursive --resize 256 data/cats photos/
   infer-prep pack recordio --list --recursive --train-ratio 0.9 data/cats photos/
   infer-prep pack recordio --encoding .png --color 0 --jobs 8 data/cats photos/
@@ -65,53 +65,53 @@ written; 2 a wrong flag; 130 interrupted.`,
 		DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return usageErr("%s wants a prefix and a folder, got %s", commandName(cmd), plural(len(args), "argument"))
+				return usageErr("%s: want a prefix and a folder, got %s", commandName(cmd), plural(len(args), "argument"))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return a.packRecordIO(cmd, f, args[0], args[1]) },
 	}
 	fl := cmd.Flags()
-	fl.BoolVar(&f.list, "list", false, "write lists, and no records")
-	fl.StringSliceVar(&f.lists.Exts, "exts", []string{".jpeg", ".jpg", ".png"}, "list files with these `ENDINGS`, in upper or lower case")
-	fl.BoolVar(&f.lists.Recursive, "recursive", false, "list the folders below ROOT too; each one with images is a label of its own, 0, 1, … in the order of the walk")
+	fl.BoolVar(&f.list, "list", false, "write lists only, no records")
+	fl.StringSliceVar(&f.lists.Exts, "exts", []string{".jpeg", ".jpg", ".png"}, "list files with these `EXTENSIONS`, in any case")
+	fl.BoolVar(&f.lists.Recursive, "recursive", false, "list folders below ROOT too; each folder with images gets a label, 0, 1, … in the order of the walk")
 	fl.BoolVar(&f.lists.NoShuffle, "no-shuffle", false, "list the images in the order of their folders and names")
-	fl.Uint64Var(&f.lists.Seed, "seed", 100, "seed of the shuffle, which is Python's random.shuffle")
-	fl.IntVar(&f.lists.Chunks, "chunks", 1, "divide the images among `N` lists")
-	fl.Float64Var(&f.lists.TrainRatio, "train-ratio", 1, "`PART` of the images that is for training, 0 to 1; what is left behind the test images is for validation")
-	fl.Float64Var(&f.lists.TestRatio, "test-ratio", 0, "`PART` of the images that is for testing, 0 to 1")
-	fl.StringVar(&f.lst, "lst", "", "pack the images of this list `FILE`")
-	fl.BoolVar(&f.passThrough, "pass-through", false, "pack the files' bytes as they are")
-	fl.BoolVar(&f.packLabel, "pack-label", false, "pack all labels of a line, not the first alone")
-	fl.BoolVar(&f.sums, "sums", false, "write PREFIX.rec.sums too, with a checksum for each record")
+	fl.Uint64Var(&f.lists.Seed, "seed", 100, "seed of the shuffle, Python's random.shuffle")
+	fl.IntVar(&f.lists.Chunks, "chunks", 1, "split the images into `N` lists")
+	fl.Float64Var(&f.lists.TrainRatio, "train-ratio", 1, "`PART` of the images for training, 0 to 1; those in neither part are for validation")
+	fl.Float64Var(&f.lists.TestRatio, "test-ratio", 0, "`PART` of the images for testing, 0 to 1")
+	fl.StringVar(&f.lst, "lst", "", "pack the images of the list `FILE`")
+	fl.BoolVar(&f.passThrough, "pass-through", false, "pack the files unchanged")
+	fl.BoolVar(&f.packLabel, "pack-label", false, "pack all labels of a line, not only the first")
+	fl.BoolVar(&f.sums, "sums", false, "also write PREFIX.rec.sums with a checksum for each record")
 	f.add(cmd)
 	noErr(cmd.MarkFlagFilename("lst", "lst"))
 	return cmd
 }
 
-// check refuses flags that are wrong, or have no meaning together.
+// check refuses flags that are invalid or conflict.
 func (f *packRecordIOFlags) check(cmd *cobra.Command) error {
 	switch {
-	case f.list && changed(cmd, recordFlags) != "":
-		return usageErr("--%s is for records, and --list writes none", changed(cmd, recordFlags))
-	case f.lst != "" && changed(cmd, listFlags) != "":
-		return usageErr("--%s makes a list, and --lst is one", changed(cmd, listFlags))
-	case f.passThrough && changed(cmd, imageFlags) != "":
-		return usageErr("--%s: with --pass-through images are not changed", changed(cmd, imageFlags))
+	case f.list && firstChanged(cmd, recordFlags...) != "":
+		return usageErr("--%s applies to records, but --list writes none", firstChanged(cmd, recordFlags...))
+	case f.lst != "" && firstChanged(cmd, listFlags...) != "":
+		return usageErr("--%s applies to new lists, but --lst names one", firstChanged(cmd, listFlags...))
+	case f.passThrough && firstChanged(cmd, imageFlags...) != "":
+		return usageErr("--%s changes images, but --pass-through keeps them unchanged", firstChanged(cmd, imageFlags...))
 	case f.lists.Chunks < 1:
-		return usageErr("--chunks %d: want 1 or more", f.lists.Chunks)
+		return usageErr("--chunks %d: want at least 1", f.lists.Chunks)
 	case !ratio(f.lists.TrainRatio):
 		return usageErr("--train-ratio %v: want 0 to 1", f.lists.TrainRatio)
 	case !ratio(f.lists.TestRatio):
 		return usageErr("--test-ratio %v: want 0 to 1", f.lists.TestRatio)
 	case f.lists.TrainRatio == 1 && f.lists.TestRatio > 0:
-		return usageErr("--test-ratio %v: nothing is left for testing, want --train-ratio below 1", f.lists.TestRatio)
+		return usageErr("--test-ratio %v: no images are left for testing: want --train-ratio below 1", f.lists.TestRatio)
 	case f.lists.TrainRatio+f.lists.TestRatio > 1+1e-9:
-		return usageErr("--train-ratio %v and --test-ratio %v: want 1 at most together", f.lists.TrainRatio, f.lists.TestRatio)
+		return usageErr("--train-ratio %v and --test-ratio %v: want a sum of at most 1", f.lists.TrainRatio, f.lists.TestRatio)
 	}
 	for _, e := range f.lists.Exts {
 		if !strings.HasPrefix(e, ".") || strings.LastIndexByte(e, '.') > 0 {
-			return usageErr("--exts %q: want endings such as .jpg", e)
+			return usageErr("--exts %q: want extensions such as .jpg", e)
 		}
 	}
 	if err := f.packFlags.check(cmd); err != nil {
@@ -130,7 +130,7 @@ func (a *app) packRecordIO(cmd *cobra.Command, f *packRecordIOFlags, prefix, roo
 		return err
 	}
 	if prefix == "" || strings.HasSuffix(prefix, "/") || os.IsPathSeparator(prefix[len(prefix)-1]) {
-		return usageErr("%q is no prefix: want a folder and the beginning of a name", prefix)
+		return usageErr("%q is not a valid prefix: want a path without extension, such as data/cats", prefix)
 	}
 	if info, err := os.Stat(root); err != nil {
 		return wrapFail(plain(root, err))
@@ -157,7 +157,7 @@ func (a *app) packRecordIO(cmd *cobra.Command, f *packRecordIOFlags, prefix, roo
 		total += len(o.Items)
 	}
 	if total == 0 {
-		return failErr("%s: no images in it, there is nothing to pack", p.Outputs[0].List)
+		return failErr("%s: no images to pack", p.Outputs[0].List)
 	}
 	bar := newProgress(a.stderr, total, f.quiet)
 	before := 0
@@ -185,7 +185,7 @@ func (a *app) packRecordIO(cmd *cobra.Command, f *packRecordIOFlags, prefix, roo
 	return a.packed(f, p, report)
 }
 
-// packed tells what became of a pack.
+// packed prints the summary of a pack.
 func (a *app) packed(f *packRecordIOFlags, p *pack.RecordIO, s *pack.RecordIOReport) error {
 	if !f.quiet {
 		left, resumed := "", ""
@@ -193,7 +193,7 @@ func (a *app) packed(f *packRecordIOFlags, p *pack.RecordIO, s *pack.RecordIORep
 			left = fmt.Sprintf(", %d could not be packed", s.Skipped)
 		}
 		if s.Resumed > 0 {
-			resumed = fmt.Sprintf(" (%d by the pack before)", s.Resumed)
+			resumed = fmt.Sprintf(" (%d packed before)", s.Resumed)
 		}
 		var names []string
 		for _, o := range p.Outputs {
@@ -207,7 +207,7 @@ func (a *app) packed(f *packRecordIOFlags, p *pack.RecordIO, s *pack.RecordIORep
 	return nil
 }
 
-// packLists finds or makes the lists.
+// packLists reads the lists, or lists the folder.
 func (a *app) packLists(cmd *cobra.Command, f *packRecordIOFlags, prefix, root string) (l []pack.RecordIOOutput, err error) {
 	read := func(path, name string) error {
 		file, err := os.Open(path)
@@ -239,8 +239,8 @@ func (a *app) packLists(cmd *cobra.Command, f *packRecordIOFlags, prefix, root s
 		}
 	}
 	if len(l) > 0 {
-		if n := changed(cmd, listFlags); n != "" {
-			return nil, usageErr("--%s makes lists, but there is %s; remove it, or leave the flag out", n, l[0].List)
+		if n := firstChanged(cmd, listFlags...); n != "" {
+			return nil, usageErr("--%s applies to new lists, but %s exists: remove the list or the flag", n, l[0].List)
 		}
 		if !f.quiet {
 			var names []string
@@ -258,7 +258,7 @@ func (a *app) packLists(cmd *cobra.Command, f *packRecordIOFlags, prefix, root s
 	return l, err
 }
 
-// listImages lists the folder, and says which folder is which label.
+// listImages lists the folder and prints the label of each folder.
 func (a *app) listImages(f *packRecordIOFlags, root string) ([]pack.List, error) {
 	lists, labels, left, err := pack.Lists(root, f.lists)
 	if err != nil {
@@ -269,10 +269,10 @@ func (a *app) listImages(f *packRecordIOFlags, root string) ([]pack.List, error)
 		n += len(l.Items)
 	}
 	if n == 0 {
-		return nil, failErr("%s: no images found, want files with one of the endings %s", root, strings.Join(f.lists.Exts, " "))
+		return nil, failErr("%s: no images found: want files with the extension %s", root, orList(f.lists.Exts))
 	}
 	if left > 0 {
-		a.complain(fmt.Errorf("%s of %d in no list: the sizes of lists are rounded down, as im2rec does", plural(left, "image"), n))
+		a.complain(fmt.Errorf("%s of %d in no list, since the sizes of lists are rounded down as in im2rec", plural(left, "image"), n))
 	}
 	if f.lists.Recursive && !f.quiet {
 		for i, l := range labels {
@@ -287,7 +287,7 @@ func (a *app) listImages(f *packRecordIOFlags, root string) ([]pack.List, error)
 func (a *app) writeLists(f *packRecordIOFlags, prefix string, lists []pack.List) error {
 	for _, l := range lists {
 		if _, err := os.Lstat(prefix + l.Suffix + ".lst"); err == nil && !f.force {
-			return failErr("%s.lst: exists already; --force writes over it", prefix+l.Suffix)
+			return failErr("%s.lst: the file exists; --force replaces it", prefix+l.Suffix)
 		}
 	}
 	if err := os.MkdirAll(filepath.Dir(prefix), 0o777); err != nil {

@@ -32,7 +32,8 @@ func packed(t *testing.T, path string) (l []imagerecord.Record) {
 	}
 }
 
-// packTree is a folder of ten images in three folders, and one file that is none.
+// packTree is a folder of ten images in three folders, and one file that is
+// none.
 func packTree(t *testing.T) {
 	files := map[string][]byte{"in/dog/notes.txt": []byte("x")}
 	for i, name := range []string{"in/a.png", "in/cat/1.png", "in/cat/2.PNG", "in/cat/3.png", "in/dog/1.png", "in/dog/2.png", "in/dog/3.png", "in/dog/4.png", "in/dog/5.png", "in/dog/6.png"} {
@@ -70,7 +71,7 @@ func TestPackRecordIO(t *testing.T) {
 
 	// The files are there.
 	r = call(t, "pack", "recordio", "-q", "out/x", "in")
-	require.Equal(t, called{exitFailed, "", "infer-prep: pack: out/x.rec: exists already; --force writes over it\n"}, r)
+	require.Equal(t, called{exitFailed, "", "infer-prep: pack: out/x.rec: exists already; --force replaces it\n"}, r)
 	r = call(t, "pack", "recordio", "-q", "--force", "--encoding", ".png", "--color", "0", "--center-crop", "--exts", ".PNG", "out/x", "in")
 	require.Equal(t, called{exitOK, "", ""}, r)
 	require.Equal(t, []string{"x.idx", "x.rec"}, listFiles(t, "out"), "sums of other records are gone")
@@ -103,10 +104,10 @@ func TestPackRecordIO(t *testing.T) {
 func TestPackRecordIOLists(t *testing.T) {
 	packTree(t)
 	r := call(t, "pack", "recordio", "--list", "--recursive", "--train-ratio", "0.75", "--test-ratio", "0.25", "out/x", "in")
-	require.Equal(t, called{exitOK, ". 0\ncat 1\ndog 2\n", "infer-prep: 1 image of 10 in no list: the sizes of lists are rounded down, as im2rec does\n"}, r)
+	require.Equal(t, called{exitOK, ". 0\ncat 1\ndog 2\n", "infer-prep: 1 image of 10 in no list, since the sizes of lists are rounded down as in im2rec\n"}, r)
 	require.Equal(t, []string{"x_test.lst", "x_train.lst"}, listFiles(t, "out"))
 	r = call(t, "pack", "recordio", "--list", "--train-ratio", "0.5", "out/x", "in")
-	require.Equal(t, called{exitFailed, "", "infer-prep: out/x_train.lst: exists already; --force writes over it\n"}, r)
+	require.Equal(t, called{exitFailed, "", "infer-prep: out/x_train.lst: the file exists; --force replaces it\n"}, r)
 	require.NoError(t, os.WriteFile("out/x2.lst", []byte("an other list"), 0o666)) // which im2rec would take
 
 	r = call(t, "pack", "recordio", "--resize", "10", "out/x", "in")
@@ -116,7 +117,7 @@ func TestPackRecordIOLists(t *testing.T) {
 	require.Len(t, packed(t, "out/x_train.rec"), 7)
 	r = call(t, "pack", "recordio", "--recursive", "--force", "out/x", "in")
 	require.Equal(t, exitUsage, r.status)
-	require.Contains(t, r.stderr, "--recursive makes lists, but there is out/x_test.lst; remove it, or leave the flag out")
+	require.Contains(t, r.stderr, "--recursive applies to new lists, but out/x_test.lst exists: remove the list or the flag")
 
 	// A list of one's own.
 	require.NoError(t, os.WriteFile("my.lst", []byte("5\t1.5\t2\tdog/1.png\n\n7\t-1\tcat/1.png\n6\t3\t4\tcat/none.png\n"), 0o666))
@@ -133,14 +134,14 @@ func TestPackRecordIOLists(t *testing.T) {
 
 	// An image that ends the pack, which goes on when it is there.
 	r = call(t, "pack", "recordio", "--lst", "my.lst", "--bad", "fail", "out/w", "in")
-	require.Equal(t, called{exitFailed, "", "infer-prep: my.lst: item 3: cat/none.png: no such file or directory (2 of 3 images done, and the same command goes on from there)\n"}, r)
+	require.Equal(t, called{exitFailed, "", "infer-prep: my.lst: item 3: cat/none.png: no such file or directory (2 of 3 images done; give the same command again to resume)\n"}, r)
 	require.Equal(t, []string{"w.idx.part", "w.rec.pack", "w.rec.part"}, listFiles(t, "out")[:3])
 	r = call(t, "pack", "recordio", "--lst", "my.lst", "--bad", "fail", "--quality", "7", "out/w", "in")
-	require.Equal(t, called{exitFailed, "", "infer-prep: pack: out/w.rec.pack: an unfinished pack with other parameters or items; --restart begins anew\n"}, r)
+	require.Equal(t, called{exitFailed, "", "infer-prep: pack: out/w.rec.pack: an unfinished pack with other parameters or items; --restart discards it and starts again\n"}, r)
 	require.NoError(t, os.WriteFile("in/cat/none.png", pngBytes(t, 3, 3, 1), 0o666))
 	r = call(t, "pack", "recordio", "--lst", "my.lst", "--bad", "fail", "out/w", "in")
 	require.Equal(t, exitOK, r.status, r.stderr)
-	require.Regexp(t, `^3 images in out/w\.rec, \d+ bytes \(2 by the pack before\)\n$`, r.stderr)
+	require.Regexp(t, `^3 images in out/w\.rec, \d+ bytes \(2 packed before\)\n$`, r.stderr)
 
 	require.NoError(t, os.WriteFile("bad.lst", []byte("1\t2\ta.png\nx\t2\ta.png\n"), 0o666))
 	r = call(t, "pack", "recordio", "--lst", "bad.lst", "out/v", "in")
@@ -148,7 +149,7 @@ func TestPackRecordIOLists(t *testing.T) {
 	r = call(t, "pack", "recordio", "--lst", "none.lst", "out/v", "in")
 	require.Equal(t, called{exitFailed, "", "infer-prep: none.lst: no such file or directory\n"}, r)
 	r = call(t, "pack", "recordio", "--exts", ".bmp", "out/v", "in")
-	require.Equal(t, called{exitFailed, "", "infer-prep: in: no images found, want files with one of the endings .bmp\n"}, r)
+	require.Equal(t, called{exitFailed, "", "infer-prep: in: no images found: want files with the extension .bmp\n"}, r)
 	r = call(t, "pack", "recordio", "out/v", "nowhere")
 	require.Equal(t, called{exitFailed, "", "infer-prep: nowhere: no such file or directory\n"}, r)
 	r = call(t, "pack", "recordio", "out/v", "my.lst")
@@ -168,11 +169,11 @@ func TestPackRecordIOInterrupted(t *testing.T) {
 		}
 	}}
 	require.Equal(t, exitInterrupted, a.run(ctx, append(args, "out/x", "in")))
-	require.Regexp(t, `^infer-prep: interrupted: \d+ of 10 images done, and the same command goes on from there\n$`, errs.String())
+	require.Regexp(t, `^infer-prep: interrupted: \d+ of 10 images done; give the same command again to resume\n$`, errs.String())
 	require.Equal(t, []string{"x.idx.part", "x.rec.pack", "x.rec.part"}, listFiles(t, "out"))
 	r := call(t, append(args, "out/x", "in")...)
 	require.Equal(t, exitOK, r.status)
-	require.Contains(t, r.stderr, " by the pack before)")
+	require.Contains(t, r.stderr, " packed before)")
 	for _, f := range []string{"x.idx", "x.rec"} {
 		want, err := os.ReadFile(filepath.Join("whole", f))
 		require.NoError(t, err)
@@ -185,28 +186,28 @@ func TestPackRecordIOInterrupted(t *testing.T) {
 func TestPackRecordIOUsage(t *testing.T) {
 	packTree(t)
 	for args, want := range map[string]string{
-		"":                       "wants a prefix and a folder, got 0 arguments",
-		"a b c":                  "wants a prefix and a folder, got 3 arguments",
-		"out/ in":                `"out/" is no prefix`,
-		"--chunks 0 x in":        "--chunks 0: want 1 or more",
+		"":                       "want a prefix and a folder, got 0 arguments",
+		"a b c":                  "want a prefix and a folder, got 3 arguments",
+		"out/ in":                `"out/" is not a valid prefix`,
+		"--chunks 0 x in":        "--chunks 0: want at least 1",
 		"--train-ratio 1.1 x in": "--train-ratio 1.1: want 0 to 1",
 		"--train-ratio NaN x in": "--train-ratio NaN: want 0 to 1",
 		"--test-ratio -0.1 x in": "--test-ratio -0.1: want 0 to 1",
-		"--test-ratio 0.1 x in":  "nothing is left for testing",
-		"--train-ratio 0.6 --test-ratio 0.5 x in": "want 1 at most together",
-		"--jobs 0 x in":                     "--jobs 0: want 1 or more",
+		"--test-ratio 0.1 x in":  "no images are left for testing",
+		"--train-ratio 0.6 --test-ratio 0.5 x in": "want a sum of at most 1",
+		"--jobs 0 x in":                     "--jobs 0: want at least 1",
 		"--resize -1 x in":                  "--resize -1: want 0 to 16777216",
 		"--bad maybe x in":                  `--bad "maybe": want skip or fail`,
-		"--exts jpg x in":                   `--exts "jpg": want endings such as .jpg`,
+		"--exts jpg x in":                   `--exts "jpg": want extensions such as .jpg`,
 		"--encoding .gif x in":              `--encoding ".gif": want .jpg or .png`,
-		"--encoding .png --chroma 444 x in": "--chroma is for .jpg",
+		"--encoding .png --chroma 444 x in": "--chroma needs --encoding .jpg",
 		"--encoding .png --quality 10 x in": "--quality 10: want 1 to 9 for .png",
 		"--quality 0 x in":                  "--quality 0: want 1 to 100 for .jpg",
 		"--chroma 411 x in":                 `--chroma "411": want 420, 422 or 444`,
 		"--color 2 x in":                    "--color 2: want 1, 0 or -1",
-		"--list --resize 5 x in":            "--resize is for records, and --list writes none",
-		"--lst a.lst --recursive x in":      "--recursive makes a list, and --lst is one",
-		"--pass-through --resize 5 x in":    "--resize: with --pass-through images are not changed",
+		"--list --resize 5 x in":            "--resize applies to records, but --list writes none",
+		"--lst a.lst --recursive x in":      "--recursive applies to new lists, but --lst names one",
+		"--pass-through --resize 5 x in":    "--resize changes images, but --pass-through keeps them unchanged",
 		"--nonsense x in":                   "unknown flag: --nonsense",
 	} {
 		r := call(t, append([]string{"pack", "recordio"}, strings.Fields(args)...)...)
@@ -217,7 +218,7 @@ func TestPackRecordIOUsage(t *testing.T) {
 	require.Empty(t, listFiles(t, "out"))
 	r := call(t, "pack", "nonsense")
 	require.Equal(t, exitUsage, r.status)
-	require.Contains(t, r.stderr, `unknown command "nonsense", want one of recordio`)
+	require.Contains(t, r.stderr, `unknown command "nonsense": want recordio`)
 	r = call(t, "pack")
 	require.Equal(t, exitOK, r.status)
 	require.Contains(t, r.stdout, "recordio")

@@ -31,38 +31,41 @@ func (a *app) packShardsCmd() *cobra.Command {
 	f := &packShardsFlags{bytes: 3e9}
 	cmd := &cobra.Command{
 		Use:   "shards -o DIR [flags] (FOLDER | LIST.lst | --scp FILE...)",
-		Short: "Pack files, or Kaldi's features and waves, into tar shards for webdataset",
-		Long: `Pack samples into tar files, as webdataset reads them: DIR/data-00000.tar and so on,
-of 2000 samples each. The names of the shards are printed, or written to --list.
+		Short: "Pack files, or Kaldi features and waves, into tar shards for webdataset",
+		Long: `Shards packs samples into tar files for webdataset: DIR/data-00000.tar and so on, with
+2000 samples each. It prints the names of the shards, or writes them to --list. The
+samples are:
 
-  FOLDER             files with the same path up to the first dot of their names are
-                     a sample: a.jpg, a.cls, a.json
-  FOLDER --classes   images in a folder for each class: the sample cat/001 has its image
-                     and the class's number as cls; classes.txt has the names
-  LIST.lst           images of an im2rec list, below --root: one label that is a whole
-                     number as cls, others as a list in json
-  --scp, --label     Kaldi's scripts and lines of text, as pack_data takes them
+  FOLDER             files whose paths are equal up to the first dot of their names
+                     are one sample: a.jpg, a.cls, a.json
+  FOLDER --classes   images in one folder for each class. The sample cat/001 has its
+                     image, and the class's number as cls; classes.txt has the names.
+  LIST.lst           images of an im2rec list, below --root. One label that is an
+                     integer becomes cls, other labels become a list in json.
+  --scp, --label     Kaldi scripts and text files, as for pack_data
 
-Files are packed as they are, unless --encoding, --resize or the like say that images with labels are
-to be changed, as pack recordio changes them. Of a script the field mat.npy is an array of float32 in
-NumPy's format, and its lines' ranges are cut out; any other field has the bytes of
-the object, or of the file where the script names a file alone. Scripts are read as Kaldi
-reads them, but commands (a pipe at the end of a line) are refused. Several scripts, or files of
-labels, of one field are one after another; every sample has all fields.
+Files are packed unchanged, unless --encoding, --resize or a similar flag changes
+labeled images as "pack recordio" does.
 
---groups divides samples by their length, a number of frames: FROM:TO are those of FROM
-or more and less than TO, which go into the folder DIR/FROM_TO if there are several
-groups. What is in none is not packed. The length is that of the first script's object (of a
-wave its samples), or in --lengths, such as utt2num_frames or utt2dur.
+The field mat.npy of a script is an array of float32 in NumPy's format, with the
+ranges of the script's lines applied. Any other field has the bytes of the object, or
+of the file if the script names a whole file. Commands in scripts (lines that end in
+a pipe) are refused. Several scripts or label files of one field are concatenated.
+Every sample must have all fields.
 
-Samples are read by --jobs workers and written in order: the bytes do not depend on the
-number of workers, or the time. What cannot be packed is named and left out, unless
---bad fail is given. A name that ends in .tar.gz or .tar.zst has the shards compressed. A
-pack that was interrupted or killed goes on behind its last whole shard when the same command is
-given again; DIR/NAME.pack notes how far it is, and is gone in the end.
+--groups selects samples by their length in frames. FROM:TO selects lengths from FROM
+to below TO; several groups go to folders DIR/FROM_TO. Samples in no group are not
+packed. The length is that of the first script's object (for a wave, its samples), or
+comes from --lengths, such as utt2num_frames or utt2dur.
 
-Exit status: 0 all done; 1 something could not be packed, and is named; 2 a wrong flag;
-130 interrupted.`,
+--jobs workers read the samples; the output depends neither on their number nor on
+the time. Shards reports a sample that cannot be packed and skips it; --bad fail ends
+the pack instead. Names that end in .tar.gz or .tar.zst compress the shards. To resume
+a pack that was interrupted or killed, give the same command again: it continues after
+the last complete shard. DIR/NAME.pack records the progress and is removed at the end.
+
+Exit status: 0 success; 1 some samples could not be packed; 2 invalid flag; 130
+interrupted.`,
 		Example: `  infer-prep pack shards -o shards photos/
   infer-prep pack shards -o shards --classes --shuffle --train-ratio 0.9 imagenet/train
   infer-prep pack shards -o shards --name 'train-%06d.tar.zst' --root photos train.lst
@@ -73,34 +76,34 @@ Exit status: 0 all done; 1 something could not be packed, and is named; 2 a wron
 			if err := f.check(cmd); err != nil {
 				return err
 			}
-			if n := changed(cmd, imageFlags); n == "" {
+			if n := firstChanged(cmd, imageFlags...); n == "" {
 				f.image.Encoding = pack.PassThrough
 			} else if len(f.scripts) > 0 || !f.classes && len(args) == 1 && !strings.HasSuffix(args[0], ".lst") {
-				return usageErr("--%s is for images with labels: want --classes or a list", n)
+				return usageErr("--%s applies to labeled images: want --classes or a list", n)
 			}
 			return a.packShards(cmd.Context(), f, args)
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVarP(&f.out, "output", "o", "", "the folder `DIR` that the shards are written to")
+	fl.StringVarP(&f.out, "output", "o", "", "write the shards to the folder `DIR`")
 	fl.StringVar(&f.Name, "name", "data-%05d.tar", "`NAME` of the shards, with %d or %05d for the number")
-	fl.IntVar(&f.Count, "samples-per-file", 2000, "the most samples of a shard")
-	fl.Var(&f.bytes, "bytes-per-file", "end a shard when its samples have that many `BYTES`")
+	fl.IntVar(&f.Count, "samples-per-file", 2000, "maximum number of samples in a shard")
+	fl.Var(&f.bytes, "bytes-per-file", "end a shard once its samples have that many `BYTES`")
 	fl.BoolVar(&f.Index, "index", false, "write the index of every shard beside it")
 	fl.StringVar(&f.list, "list", "", "write the names of the shards to `FILE`")
-	fl.BoolVar(&f.classes, "classes", false, "the folders in FOLDER are classes of images")
-	fl.StringVar(&f.root, "root", "", "the folder `DIR` of the list's images")
-	fl.Lookup("root").DefValue = "the list's own"
-	fl.StringArrayVar(&f.scripts, "scp", nil, "a script, `[FIELD=]FILE`; the field is mat.npy unless it is said")
-	fl.StringArrayVar(&f.labels, "label", nil, "lines of a key and a text, `[FIELD=]FILE`; the field is label.txt unless it is said")
-	fl.StringVar(&f.kaldi.Segments, "segments", "", "the script of the field wav has recordings, and this `FILE` their parts that are the samples")
-	fl.StringVar(&f.kaldi.Lengths, "lengths", "", "lines of a key and its length in `FILE`")
+	fl.BoolVar(&f.classes, "classes", false, "treat the folders in FOLDER as classes of images")
+	fl.StringVar(&f.root, "root", "", "read the list's images from the folder `DIR`")
+	fl.Lookup("root").DefValue = "the list's folder"
+	fl.StringArrayVar(&f.scripts, "scp", nil, "pack the script `[FIELD=]FILE`; the default field is mat.npy; repeatable")
+	fl.StringArrayVar(&f.labels, "label", nil, "add the texts of `[FIELD=]FILE`, lines of a key and a text; the default field is label.txt; repeatable")
+	fl.StringVar(&f.kaldi.Segments, "segments", "", "take the samples from parts of the recordings in the script of the field wav; `FILE` lists the parts")
+	fl.StringVar(&f.kaldi.Lengths, "lengths", "", "read the lengths from `FILE`, lines of a key and a length")
 	fl.StringSliceVar(&f.groups, "groups", nil, "pack samples of these lengths, `FROM:TO,...`, in groups")
-	fl.BoolVar(&f.Sort, "sort", false, "pack in the order of the keys")
-	fl.BoolVar(&f.Shuffle, "shuffle", false, "pack in random order")
-	fl.Uint64Var(&f.Seed, "seed", 0, "seed of the random order")
-	fl.Float64Var(&f.Train, "train-ratio", 1, "part of the samples that go into DIR/train; those that are left go into DIR/val")
-	fl.Float64Var(&f.Test, "test-ratio", 0, "part of the samples that go into DIR/test")
+	fl.BoolVar(&f.Sort, "sort", false, "sort the samples by key")
+	fl.BoolVar(&f.Shuffle, "shuffle", false, "shuffle the samples")
+	fl.Uint64Var(&f.Seed, "seed", 0, "seed of --shuffle")
+	fl.Float64Var(&f.Train, "train-ratio", 1, "part of the samples for DIR/train; those in neither part go to DIR/val")
+	fl.Float64Var(&f.Test, "test-ratio", 0, "part of the samples for DIR/test")
 	f.add(cmd)
 	noErr(cmd.MarkFlagDirname("output"))
 	noErr(cmd.MarkFlagDirname("root"))
@@ -110,11 +113,11 @@ Exit status: 0 all done; 1 something could not be packed, and is named; 2 a wron
 	return cmd
 }
 
-// samples finds what is to be packed.
+// samples finds the samples to pack.
 func (f *packShardsFlags) samples(ctx context.Context, args []string) (*pack.Samples, error) {
 	if len(f.scripts) > 0 {
 		if len(args) > 0 || f.classes || f.root != "" {
-			return nil, usageErr("--scp is what is packed: want no folder or list beside it, nor --classes or --root")
+			return nil, usageErr("--scp excludes a folder or list, --classes and --root")
 		}
 		for _, l := range []struct {
 			flag   string
@@ -134,10 +137,10 @@ func (f *packShardsFlags) samples(ctx context.Context, args []string) (*pack.Sam
 		return s, wrapFail(ofFile(err))
 	}
 	if len(f.labels) > 0 || f.kaldi.Segments != "" || f.kaldi.Lengths != "" || len(f.groups) > 0 {
-		return nil, usageErr("--label, --segments, --lengths and --groups are for --scp")
+		return nil, usageErr("--label, --segments, --lengths and --groups need --scp")
 	}
 	if len(args) != 1 {
-		return nil, usageErr("got %s, want a folder, a list, or --scp", plural(len(args), "argument"))
+		return nil, usageErr("got %s, want a folder, a list or --scp", plural(len(args), "argument"))
 	}
 	info, err := os.Stat(args[0])
 	var s *pack.Samples
@@ -145,15 +148,15 @@ func (f *packShardsFlags) samples(ctx context.Context, args []string) (*pack.Sam
 	case err != nil:
 		return nil, wrapFail(plain(args[0], err))
 	case info.IsDir() && f.root != "":
-		return nil, usageErr("--root is for a list, %s is a folder", args[0])
+		return nil, usageErr("--root applies to a list, but %s is a folder", args[0])
 	case info.IsDir() && f.classes:
 		s, err = pack.ClassSamples(ctx, args[0], f.out, f.image)
 	case info.IsDir():
 		s, err = pack.FolderSamples(ctx, args[0], f.out)
 	case f.classes:
-		return nil, usageErr("--classes is for a folder, %s is none", args[0])
+		return nil, usageErr("--classes applies to a folder, but %s is a file", args[0])
 	case !strings.HasSuffix(args[0], ".lst"):
-		return nil, usageErr("%s: want a folder or a list, whose name ends in .lst", args[0])
+		return nil, usageErr("%s: want a folder, or a list with the extension .lst", args[0])
 	default:
 		if f.root == "" {
 			f.root = filepath.Dir(args[0])
@@ -166,9 +169,9 @@ func (f *packShardsFlags) samples(ctx context.Context, args []string) (*pack.Sam
 func (a *app) packShards(ctx context.Context, f *packShardsFlags, args []string) (err error) {
 	switch {
 	case f.out == "":
-		return usageErr("no folder to write to, want -o DIR")
+		return usageErr("no output folder: want -o DIR")
 	case f.Count < 1 || f.bytes < 1:
-		return usageErr("--samples-per-file %d and --bytes-per-file %d, want at least 1", f.Count, int64(f.bytes))
+		return usageErr("--samples-per-file %d, --bytes-per-file %d: want at least 1", f.Count, int64(f.bytes))
 	}
 	f.Size, f.Workers, f.Force, f.Restart = int64(f.bytes), f.jobs, f.force, f.restart
 	for _, s := range f.groups {
@@ -178,14 +181,14 @@ func (a *app) packShards(ctx context.Context, f *packShardsFlags, args []string)
 		}
 		f.Groups = append(f.Groups, g)
 	}
-	if f.list != "" { // not when all is packed
+	if f.list != "" { // fail before the work, not after it
 		if info, err := os.Stat(filepath.Dir(f.list)); err != nil || !info.IsDir() {
-			return failErr("--list %s: %s is no folder", f.list, filepath.Dir(f.list))
+			return failErr("--list %s: %s is not a folder", f.list, filepath.Dir(f.list))
 		}
 	}
 	s, err := f.samples(ctx, args)
 	if ctx.Err() != nil {
-		return &exitError{exitInterrupted, errors.New("interrupted: nothing was begun")}
+		return &exitError{exitInterrupted, errors.New("interrupted: nothing was done")}
 	}
 	if err != nil {
 		return err
@@ -196,7 +199,7 @@ func (a *app) packShards(ctx context.Context, f *packShardsFlags, args []string)
 		return usageErr("%w", err)
 	}
 	if s.Len() == 0 && len(s.Invalid) == 0 {
-		return failErr("%s: there is nothing to pack", strings.Join(append(args, f.scripts...), ", "))
+		return failErr("%s: nothing to pack", strings.Join(append(args, f.scripts...), ", "))
 	}
 	bar := &progress{}
 	done := 0
@@ -220,7 +223,7 @@ func (a *app) packShards(ctx context.Context, f *packShardsFlags, args []string)
 	bar.clear()
 	if err != nil {
 		if f.bad == "fail" && errors.Is(err, pack.ErrSample) {
-			err = fmt.Errorf("%w; --bad skip leaves it out", err)
+			err = fmt.Errorf("%w; --bad skip skips it", err)
 		}
 		return unpacked(ctx, err, r.Samples, plural(s.Len(), "sample"))
 	}
@@ -248,11 +251,11 @@ func (a *app) packShards(ctx context.Context, f *packShardsFlags, args []string)
 	return nil
 }
 
-// packedShards says what was packed, and what was not.
+// packedShards prints what was packed and what was not.
 func (a *app) packedShards(r *pack.ShardsReport, s *pack.Samples) {
 	say := fmt.Sprintf("%s with %s", plural(len(r.Shards), "shard"), plural(r.Samples, "sample"))
 	if r.Resumed > 0 {
-		say += fmt.Sprintf(", %d of them packed before", r.Resumed)
+		say += fmt.Sprintf(", %d packed before", r.Resumed)
 	}
 	such := func(l []string) string {
 		if len(l) == 1 {
@@ -261,7 +264,7 @@ func (a *app) packedShards(r *pack.ShardsReport, s *pack.Samples) {
 		return fmt.Sprintf("%d, such as %s", len(l), l[0])
 	}
 	if len(r.Outside) > 0 {
-		say += "; in no length group: " + such(r.Outside)
+		say += "; in no group: " + such(r.Outside)
 	}
 	if len(s.LeftOut) > 0 {
 		say += "; in no sample: " + such(s.LeftOut)

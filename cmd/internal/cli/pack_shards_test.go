@@ -43,7 +43,7 @@ func TestPackShards(t *testing.T) {
 	require.Equal(t, []string{"data-00000.tar", "data-00000.tar.index", "data-00001.tar", "data-00001.tar.index"}, listFiles(t, out))
 
 	r = call(t, "pack", "shards", "-o", out, "--samples-per-file", "2", dir)
-	require.Equal(t, called{1, "", "infer-prep: pack: " + shard(0) + ": exists already; --force writes over it\n"}, r)
+	require.Equal(t, called{1, "", "infer-prep: pack: " + shard(0) + ": exists already; --force replaces it\n"}, r)
 	list := filepath.Join(t.TempDir(), "shards.list")
 	r = call(t, "pack", "shards", "-o", out, "--force", "-q", "--list", list, "--name", "data-%05d.tar", dir)
 	require.Equal(t, called{0, "", ""}, r)
@@ -87,7 +87,7 @@ func TestPackShardsOfKaldi(t *testing.T) {
 	r := call(t, "pack", "shards", "-o", out, "--scp", data+"feats1.scp", "--scp", data+"feats2.scp", "--label", data+"text1", "--label", data+"text2",
 		"--groups", ":5,5:20", "--groups", "20:80", "--samples-per-file", "5", "--jobs", "2")
 	require.Equal(t, 0, r.status, r.stderr)
-	require.Regexp(t, `^infer-prep: \d+ shards with \d+ samples; in no length group: \d+, such as utt\S+ \(\d+\)\n$`, r.stderr)
+	require.Regexp(t, `^infer-prep: \d+ shards with \d+ samples; in no group: \d+, such as utt\S+ \(\d+\)\n$`, r.stderr)
 	require.Contains(t, listFiles(t, out), "5_20/data-00000.tar")
 
 	out = filepath.Join(t.TempDir(), "w")
@@ -100,7 +100,7 @@ func TestPackShardsOfKaldi(t *testing.T) {
 	args := []string{"pack", "shards", "-o", out, "--scp", data + "feats1.scp", "--label", data + "text1", "--label", data + "text2"}
 	r = call(t, append(args, "--bad", "fail")...)
 	require.Equal(t, 1, r.status)
-	require.Regexp(t, `^infer-prep: pack: not a sample: "utt\S+" has a label.txt, and no mat.npy; --bad skip leaves it out\n$`, r.stderr)
+	require.Regexp(t, `^infer-prep: pack: not a sample: "utt\S+" has a label.txt, and no mat.npy; --bad skip skips it\n$`, r.stderr)
 	require.Empty(t, listFiles(t, out))
 	r = call(t, args...)
 	require.Equal(t, 1, r.status)
@@ -122,7 +122,7 @@ func TestPackShardsUsage(t *testing.T) {
 		want string
 		args []string
 	}{
-		{"no folder to write to", []string{dir}},
+		{"no output folder: want -o DIR", []string{dir}},
 		{"got 0 arguments", []string{"-o", out}},
 		{"got 2 arguments", []string{"-o", out, dir, dir}},
 		{`--bad "x"`, []string{"-o", out, "--bad", "x", dir}},
@@ -130,14 +130,14 @@ func TestPackShardsUsage(t *testing.T) {
 		{`invalid argument "x" for "--samples-per-file" flag: invalid syntax`, []string{"-o", out, "--samples-per-file", "x", dir}},
 		{"--jobs 0", []string{"-o", out, "--jobs", "0", dir}},
 		{"--groups:", []string{"-o", out, "--groups", "5", dir}},
-		{"are for --scp", []string{"-o", out, "--groups", "5:6", dir}},
-		{"are for --scp", []string{"-o", out, "--label", "text", dir}},
-		{"want no folder or list", []string{"-o", out, "--scp", "feats.scp", dir}},
+		{"need --scp", []string{"-o", out, "--groups", "5:6", dir}},
+		{"need --scp", []string{"-o", out, "--label", "text", dir}},
+		{"--scp excludes a folder or list", []string{"-o", out, "--scp", "feats.scp", dir}},
 		{"--scp:", []string{"-o", out, "--scp", "WAV=feats.scp"}},
 		{"--label:", []string{"-o", out, "--scp", "feats.scp", "--label", "="}},
-		{"--root is for a list", []string{"-o", out, "--root", dir, dir}},
-		{"--classes is for a folder", []string{"-o", out, "--classes", file}},
-		{"want a folder or a list", []string{"-o", out, file}},
+		{"--root applies to a list", []string{"-o", out, "--root", dir, dir}},
+		{"--classes applies to a folder", []string{"-o", out, "--classes", file}},
+		{"want a folder, or a list with the extension .lst", []string{"-o", out, file}},
 		{"places for the number", []string{"-o", out, "--name", "x.tar", dir}},
 		{"no index", []string{"-o", out, "--name", "%d.tar.gz", "--index", dir}},
 		{"one of them", []string{"-o", out, "--sort", "--shuffle", dir}},
@@ -146,8 +146,8 @@ func TestPackShardsUsage(t *testing.T) {
 		{"--color", []string{"-o", out, "--color", "4", "--classes", dir}},
 		{"--quality 10", []string{"-o", out, "--quality", "10", "--encoding", ".png", "--classes", dir}},
 		{"--resize -1", []string{"-o", out, "--resize", "-1", "--classes", dir}},
-		{"images with labels", []string{"-o", out, "--resize", "10", dir}},
-		{"images with labels", []string{"-o", out, "--resize", "10", "--scp", "x"}},
+		{"applies to labeled images", []string{"-o", out, "--resize", "10", dir}},
+		{"applies to labeled images", []string{"-o", out, "--resize", "10", "--scp", "x"}},
 		{"ratios", []string{"-o", out, "--test-ratio", "0.5", "--train-ratio", "0.7", dir}},
 	} {
 		r := call(t, append([]string{"pack", "shards"}, c.args...)...)
@@ -200,17 +200,17 @@ func TestPackShardsInterrupted(t *testing.T) {
 	defer cancel()
 	errs := &stopping{stop: cancel}
 	require.Equal(t, exitInterrupted, Run(ctx, args(out), nil, io.Discard, errs))
-	require.Contains(t, errs.String(), "infer-prep: interrupted: 49 of 101 samples done, and the same command goes on from there\n")
+	require.Contains(t, errs.String(), "infer-prep: interrupted: 49 of 101 samples done; give the same command again to resume\n")
 	if filelock.Works { // it is held by nobody
 		require.FileExists(t, filepath.Join(out, "data-%05d.tar.pack"))
 	}
 	// Other flags are another pack.
 	r := call(t, append(args(out), "--samples-per-file", "8")...)
 	require.Equal(t, 1, r.status)
-	require.Contains(t, r.stderr, "; --restart begins anew\n")
+	require.Contains(t, r.stderr, "; --restart discards it and starts again\n")
 	r = call(t, args(out)...)
 	require.Equal(t, 1, r.status)
-	require.Contains(t, r.stderr, "15 shards with 100 samples, 7 of them packed before; 1 could not be packed\n")
+	require.Contains(t, r.stderr, "15 shards with 100 samples, 7 packed before; 1 could not be packed\n")
 	require.Equal(t, strings.ReplaceAll(whole.stdout, want, out), r.stdout)
 	for _, name := range listFiles(t, want) {
 		a, err := os.ReadFile(filepath.Join(want, name))
@@ -225,5 +225,5 @@ func TestPackShardsInterrupted(t *testing.T) {
 	stop()
 	var b bytes.Buffer
 	require.Equal(t, exitInterrupted, Run(cancelled, args(filepath.Join(t.TempDir(), "x")), nil, io.Discard, &b))
-	require.Equal(t, "infer-prep: interrupted: nothing was begun\n", b.String())
+	require.Equal(t, "infer-prep: interrupted: nothing was done\n", b.String())
 }

@@ -9,12 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// complain prints an error on one line. Names of files and graphs are not
-// ours: what could move a terminal's cursor is escaped as in a Go string.
+// complain prints an error on one line.
 func (a *app) complain(err error) {
 	fmt.Fprintf(a.stderr, "%s: %s\n", program, printable(err.Error()))
 }
 
+// printable escapes control characters as in a Go string: names of files and
+// graphs come from outside and must not control the terminal.
 func printable(s string) string {
 	var b strings.Builder
 	for len(s) > 0 {
@@ -30,7 +31,7 @@ func printable(s string) string {
 	return b.String()
 }
 
-// failed names an input that failed, on stderr and, with --json, on stdout.
+// failed reports an input that failed, on stderr and, with --json, on stdout.
 func (a *app) failed(path string, err error, asJSON bool) error {
 	a.complain(err)
 	if !asJSON {
@@ -57,6 +58,7 @@ func (a *app) printJSON(v any) error {
 	return e.Encode(v)
 }
 
+// plural returns a number with its noun: "1 image", "2 images".
 func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -64,7 +66,7 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// wrap breaks text into lines of at most width characters where it can.
+// wrap breaks text at spaces into lines of at most width characters.
 func wrap(s string, width int) []string {
 	lines := []string{""}
 	for _, w := range strings.Fields(s) {
@@ -81,6 +83,7 @@ func wrap(s string, width int) []string {
 	return lines
 }
 
+// shorten cuts s to n characters.
 func shorten(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
@@ -88,13 +91,13 @@ func shorten(s string, n int) string {
 	return string([]rune(s)[:n-1]) + "…"
 }
 
-// digits rounds to six digits, which are more than a clock is worth.
+// digits rounds to six digits: clocks are less precise than that.
 func digits(x float64) float64 {
 	r, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 6, 64), 64)
 	return r
 }
 
-// short writes a figure for people; - is one that the system does not tell.
+// short formats a figure for people. nil, an unknown figure, is "-".
 func short(x *float64) string {
 	switch {
 	case x == nil:
@@ -105,7 +108,8 @@ func short(x *float64) string {
 	return strconv.FormatFloat(*x, 'g', 3, 64)
 }
 
-// bytesText is a number with its thousands apart, or ? if it is not known.
+// bytesText formats a number with thousands separators. A negative, unknown
+// number is "?".
 func bytesText(n int64) string {
 	if n < 0 {
 		return "?"

@@ -9,17 +9,19 @@ import (
 	"golang.org/x/term"
 )
 
-// progress is a bar on standard error, or nothing where that is no terminal.
+// progress is a progress bar on standard error, or nothing if that is not a
+// terminal.
 type progress struct {
 	bar *progressbar.ProgressBar
 }
 
-// newProgress is a bar of images.
+// newProgress returns a bar that counts images.
 func newProgress(w io.Writer, total int, quiet bool) *progress {
 	return newProgressOf(w, int64(total), "images", quiet)
 }
 
-// newProgressOf is a bar of things of some name, or of bytes. A total of -1 is not known.
+// newProgressOf returns a bar that counts units or, if unit is "bytes", bytes.
+// A total of -1 is unknown.
 func newProgressOf(w io.Writer, total int64, unit string, quiet bool) *progress {
 	f, ok := w.(*os.File)
 	if !ok || quiet || !term.IsTerminal(int(f.Fd())) {
@@ -41,7 +43,7 @@ func newProgressOf(w io.Writer, total int64, unit string, quiet bool) *progress 
 	)}
 }
 
-// The bar's errors are those of a terminal that went away; the work goes on.
+// Errors of the bar mean that the terminal has gone. The work continues.
 
 func (p *progress) step() { p.add(1) }
 

@@ -20,8 +20,8 @@ func (a *app) recordsCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "records",
 		Short: "List, print, check, index and convert record files",
-		Long: `Look into files of records, check them, and convert them into one another. What
-becomes of fields and keys between formats is in docs/format/records.md.
+		Long: `Records inspects, checks, indexes and converts record files.
+docs/format/records.md describes how formats map fields and keys.
 
 ` + recordFormats(),
 		Args: oneOfCommands,
@@ -31,7 +31,7 @@ becomes of fields and keys between formats is in docs/format/records.md.
 	return cmd
 }
 
-// recordFormats is a paragraph of help: the formats that are linked.
+// recordFormats returns the paragraph of help that lists the formats.
 func recordFormats() string {
 	var b strings.Builder
 	b.WriteString("Formats:\n")
@@ -49,48 +49,51 @@ func recordFormats() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// detection is a paragraph of help.
-const detection = `The format of a file is told by its name and its first bytes: imagerecord if an
-image stands in the first record where an image record has it, else recordio;
-tfexample if the first record begins as one, else tfrecord. --from overrides it.`
+// detection is the paragraph of help about --from.
+const detection = `The name and the first bytes of a file decide its format. A .rec file is imagerecord
+if its first record contains an image in the right place, else recordio. A .tfrecord
+file is tfexample if its first record starts like one, else tfrecord. --from sets the
+format instead.`
 
-// recordArgs wants at least one file.
+// recordArgs requires at least one file.
 func recordArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return usageErr("%s wants a file of records, got no argument", commandName(cmd))
+		return usageErr("%s: no files: want at least one record file", commandName(cmd))
 	}
 	return nil
 }
 
 // fromFlag adds --from.
 func fromFlag(cmd *cobra.Command, from *string) {
-	cmd.Flags().StringVar(from, "from", "", "the format of the files: `FORMAT` is "+strings.Join(records.Names(), ", ")+" (default: detected)")
+	cmd.Flags().StringVar(from, "from", "", "read files of this `FORMAT`: "+orList(records.Names())+" (default: detected)")
 	complete(cmd, "from", records.Names()...)
 }
 
-// recordFormat finds the format of a file, or of from if that is not empty.
+// recordFormat returns the format from or, if that is empty, detects a file's
+// format.
 func recordFormat(ctx context.Context, o store.Opener, name, from string) (records.Format, error) {
 	f, err := records.Format{}, error(nil)
 	if from != "" {
 		if f, err = records.Lookup(from); err != nil {
-			return f, usageErr("--from %s: want one of %s", from, strings.Join(records.Names(), ", "))
+			return f, oneOf("from", from, records.Names()...)
 		}
 	} else if f, err = records.Detect(ctx, o, name); errors.Is(err, records.ErrUnknown) {
 		if f, err = records.DetectByName(name); err == nil {
-			return f, failErr("%s: it is not what its name says, %s, and its first bytes are of no known format; --from overrides what is detected", name, f.Name)
+			return f, failErr("%s: the name suggests the format %s, but the content does not match; --from sets the format", name, f.Name)
 		}
-		return f, failErr("%s: neither its name nor its first bytes are of a known format: say --from with one of %s", name, strings.Join(records.Names(), ", "))
+		return f, failErr("%s: unknown format: set --from to %s", name, orList(records.Names()))
 	} else if err != nil {
 		return f, failErr("%w", readable(name, err))
 	}
 	if f.Open == nil {
-		return f, usageErr("%s: the format %s is written, not read", name, f.Name)
+		return f, usageErr("%s: the format %s is write-only", name, f.Name)
 	}
 	return f, nil
 }
 
-// eachRecordFile calls do with each file, and goes on with the next where one is of no known format, which is
-// named, or do is false. It is false then; an error ends it.
+// eachRecordFile calls do with each file and its format. It reports a file of
+// unknown format and continues. ok is false if there was such a file or do
+// returned false. An error of do ends the loop.
 func (a *app) eachRecordFile(ctx context.Context, names []string, from string, do func(name string, f records.Format) (bool, error)) (ok bool, err error) {
 	ok = true
 	for _, name := range names {
@@ -112,8 +115,7 @@ func (a *app) eachRecordFile(ctx context.Context, names []string, from string, d
 	return ok, nil
 }
 
-// eachRecord opens files and calls f with every record. It ends with the first
-// error of either, io.EOF apart.
+// eachRecord opens files and calls f with every record, until the first error.
 func eachRecord(ctx context.Context, format records.Format, o store.Opener, files []string, options records.ReadOptions, f func(*records.Record) error) error {
 	r, err := format.Open(ctx, o, files, options)
 	if err != nil {
@@ -133,7 +135,7 @@ func eachRecord(ctx context.Context, format records.Format, o store.Opener, file
 	return errors.Join(err, r.Close())
 }
 
-// splitFiles returns the files of arguments, each of which may be several names
+// splitFiles returns the file names in arguments. An argument may hold several,
 // separated by semicolons.
 func splitFiles(args ...string) []string {
 	var l []string
@@ -147,19 +149,19 @@ func splitFiles(args ...string) []string {
 	return l
 }
 
-// isFile reports that a name is that of a file, and no pattern.
+// isFile reports whether name is an existing file rather than a pattern.
 func isFile(ctx context.Context, o store.Opener, name string) (store.Info, bool) {
 	i, err := o.Stat(ctx, name)
 	return i, err == nil && !i.Folder
 }
 
-// outputs is an Opener for what is written: it refuses to replace files unless force is
-// true, and files that are read, and can take back what it wrote.
+// outputs is an Opener that creates files. It refuses to write a file that is
+// read and, unless force is true, one that exists. It can remove what it wrote.
 type outputs struct {
 	store.Opener
 	force bool
-	read  map[string]bool // by absolute name
-	made  map[string]bool // what is begun or done, true once it has its name
+	read  map[string]bool // absolute names of files that are read
+	made  map[string]bool // absolute names of created files; true once complete
 }
 
 func newOutputs(force bool) *outputs {
@@ -176,10 +178,10 @@ func absolutePath(name string) string {
 	return name
 }
 
-// Open opens a file that is not one of those written.
+// Open opens a file. It refuses files that o created.
 func (o *outputs) Open(ctx context.Context, name string) (store.File, error) {
 	if _, own := o.made[absolutePath(name)]; own {
-		return nil, fmt.Errorf("%s: it was to be read, and has been written", name)
+		return nil, fmt.Errorf("%s: the file is both input and output", name)
 	}
 	f, err := o.Opener.Open(ctx, name)
 	if err == nil {
@@ -188,10 +190,10 @@ func (o *outputs) Open(ctx context.Context, name string) (store.File, error) {
 	return f, err
 }
 
-// errExists is the error of a file that is there.
-var errExists = errors.New("it exists; --force replaces it")
+// errExists reports an output file that exists.
+var errExists = errors.New("the file exists; --force replaces it")
 
-// Claim refuses to write what is read, and what is there unless force is true.
+// CheckAccess refuses to write a file that is read or, unless force is true, exists.
 func (o *outputs) CheckAccess(name string, write bool) error {
 	p := absolutePath(name)
 	if !write {
@@ -199,7 +201,7 @@ func (o *outputs) CheckAccess(name string, write bool) error {
 		return nil
 	}
 	if o.read[p] {
-		return fmt.Errorf("%s: it is read: it cannot be written at the same time", name)
+		return fmt.Errorf("%s: the file is both input and output", name)
 	}
 	if _, err := os.Lstat(name); err == nil && !o.force {
 		return fmt.Errorf("%s: %w", name, errExists)
@@ -207,7 +209,7 @@ func (o *outputs) CheckAccess(name string, write bool) error {
 	return nil
 }
 
-// Create makes a file.
+// Create creates a file.
 func (o *outputs) Create(ctx context.Context, name string) (store.NewFile, error) {
 	if err := o.CheckAccess(name, true); err != nil {
 		return nil, err
@@ -233,8 +235,8 @@ func (f *madeFile) Close() error {
 	return err
 }
 
-// takeBack removes what was written.
-func (o *outputs) takeBack() error {
+// remove removes the complete files that o created.
+func (o *outputs) remove() error {
 	var errs []error
 	for name, done := range o.made {
 		if done {

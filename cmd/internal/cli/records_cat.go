@@ -20,7 +20,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// recordJSON is a record as records cat tells of it.
+// recordJSON is a record as records cat prints it.
 type recordJSON struct {
 	Key    string                    `json:"key"`
 	File   string                    `json:"file"`
@@ -37,7 +37,7 @@ type fieldValueJSON struct {
 	Value  any          `json:"value,omitempty"`
 }
 
-// maxShown is how long a text may be that is shown.
+// maxShown is the longest text that cat prints, in bytes.
 const maxShown = 256
 
 type recordsCatFlags struct {
@@ -52,18 +52,18 @@ func (a *app) recordsCatCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cat [--field NAME [-o DIR]] FILE…",
 		Short: "Print records",
-		Long: `Print a line of JSON for each record: its key, the file and where in it the record
-begins, and for each field the type, shape, number of bytes and SHA-256 of the data,
-the value of a number, and texts of up to 256 bytes.
+		Long: `Cat prints one JSON object for each record, one a line: its key, file and offset. For
+each field it prints the type, shape, size and SHA-256 of the data. It adds the value
+of a number, and texts of up to 256 bytes.
 
-With --field the data of that field is printed, and nothing else: bytes as they
-are, numbers row-major and little-endian. With -o it goes to a file for each record,
-KEY.NAME, in which bytes other than letters, digits and -_.= are written as %XX.
+With --field, cat prints only the data of that field: bytes unchanged, numbers
+row-major and little-endian. With -o it writes a file KEY.NAME for each record.
+In these names, bytes other than letters, digits and -_.= become %XX.
 
 ` + detection + `
 
-Exit status: 0 done; 1 a file could not be read or written, is damaged or of no known
-format, or lacks the field or a key; 2 a wrong flag; 130 interrupted.`,
+Exit status: 0 success; 1 a file cannot be read or written, is damaged, or has an
+unknown format, or a field or key is missing; 2 invalid flag; 130 interrupted.`,
 		Example: `  infer-prep records cat --limit 3 train.rec
   infer-prep records cat --keys 17 --field jpg train.rec > 17.jpg
   infer-prep records cat --field jpg -o images 'shards/data-{000..012}.tar'`,
@@ -73,26 +73,26 @@ format, or lacks the field or a key; 2 a wrong flag; 130 interrupted.`,
 	}
 	fl := cmd.Flags()
 	fromFlag(cmd, &f.from)
-	fl.StringVar(&f.field, "field", "", "print the data of the field `NAME`")
-	fl.StringVarP(&f.out, "output", "o", "", "write the field of each record to a file in the folder `DIR`")
-	fl.StringSliceVar(&f.keys, "keys", nil, "only records with these `KEYS`, with commas between")
-	fl.Int64Var(&f.limit, "limit", -1, "at most `N` records (default: all)")
-	fl.Int64Var(&f.skip, "skip", 0, "pass over the first `N` records")
-	fl.BoolVar(&f.force, "force", false, "replace files that exist")
-	fl.BoolVar(&f.lenient, "lenient", false, "leave out damage where the format can, and tell of it")
+	fl.StringVar(&f.field, "field", "", "print only the data of the field `NAME`")
+	fl.StringVarP(&f.out, "output", "o", "", "with --field, write a file for each record to the folder `DIR`")
+	fl.StringSliceVar(&f.keys, "keys", nil, "print only records with these `KEYS`, separated by commas")
+	fl.Int64Var(&f.limit, "limit", -1, "print at most `N` records (default: all)")
+	fl.Int64Var(&f.skip, "skip", 0, "skip the first `N` records")
+	fl.BoolVar(&f.force, "force", false, "replace existing files")
+	fl.BoolVar(&f.lenient, "lenient", false, "report damage and continue after it, in formats that can")
 	noErr(cmd.MarkFlagDirname("output"))
 	return cmd
 }
 
-// errEnough ends reading.
+// errEnough ends reading at --limit.
 var errEnough = errors.New("enough")
 
 func (a *app) catRecords(cmd *cobra.Command, args []string, f *recordsCatFlags) error {
 	switch {
 	case f.out != "" && f.field == "":
-		return usageErr("-o wants the field that is to be written: --field NAME")
+		return usageErr("-o needs --field NAME, the field to write")
 	case f.skip < 0 || f.limit < -1:
-		return usageErr("--skip %d, --limit %d: want numbers from 0", f.skip, f.limit)
+		return usageErr("--skip %d, --limit %d: want at least 0", f.skip, f.limit)
 	}
 	ctx := cmd.Context()
 	if f.out != "" {
@@ -102,7 +102,7 @@ func (a *app) catRecords(cmd *cobra.Command, args []string, f *recordsCatFlags) 
 	}
 	missing := slices.Clone(f.keys)
 	skip, left := f.skip, f.limit
-	options := records.ReadOptions{Lenient: f.lenient, OnSkip: func(err error) { a.complain(fmt.Errorf("left out: %w", err)) }}
+	options := records.ReadOptions{Lenient: f.lenient, OnSkip: func(err error) { a.complain(fmt.Errorf("skipped: %w", err)) }}
 	for _, name := range args {
 		format, err := recordFormat(ctx, store.Local, name, f.from)
 		if err != nil {
@@ -125,7 +125,7 @@ func (a *app) catRecords(cmd *cobra.Command, args []string, f *recordsCatFlags) 
 			missing = slices.DeleteFunc(missing, func(k string) bool { return k == r.Key })
 			return a.catRecord(r, f)
 		})
-		if err := interrupted(ctx, "not all was printed"); err != nil {
+		if err := interrupted(ctx, "the output is incomplete"); err != nil {
 			return err
 		}
 		if errors.Is(err, errEnough) {
@@ -151,7 +151,7 @@ func (a *app) catRecord(r *records.Record, f *recordsCatFlags) error {
 		for _, f := range r.Fields {
 			names = append(names, f.Name)
 		}
-		return fmt.Errorf("%s: at byte %d: record %q has no field %q, it has %s", r.File, r.Offset, r.Key, f.field, strings.Join(names, ", "))
+		return fmt.Errorf("%s: at byte %d: record %q has no field %q; it has %s", r.File, r.Offset, r.Key, f.field, strings.Join(names, ", "))
 	}
 	write := func(w io.Writer) error { return tensor.WriteRaw(w, &x.Value) }
 	if f.out == "" {
@@ -164,7 +164,7 @@ func (a *app) catRecord(r *records.Record, f *recordsCatFlags) error {
 	return writeFile(path, write)
 }
 
-// safeName is a key as part of a file's name.
+// safeName escapes a key for use in a file name.
 func safeName(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -178,7 +178,7 @@ func safeName(s string) string {
 	return b.String()
 }
 
-// number is a scalar as JSON has it; text for what is none there.
+// number returns a scalar as JSON, NaN and the infinities as strings.
 func number(t *tensor.Tensor) any {
 	switch t.DType {
 	case tensor.Int64:

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,25 +23,27 @@ func (a *app) recordsConvertCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "convert [--from FORMAT] [--to FORMAT] [--drop NAME] [--rename OLD=NEW] IN… -o OUT",
 		Short: "Convert record files into another format",
-		Long: `Read record files, all of one format, one after another, and write their records in
-another format, or the same, in little memory. The format that is written is told by
-the name of OUT (.rec is recordio, or imagerecord if that is read; .tfrecord is
-tfrecord, or tfexample if that is read) or by --to.
+		Long: `Convert reads record files of one format, one after another, and writes their records
+in another format or the same. It needs little memory. --to or the name of OUT sets the
+output format: .rec means imagerecord if the input is imagerecord, else recordio;
+.tfrecord means tfexample if the input is tfexample, else tfrecord.
 
-Nothing is lost in silence: a field that the format cannot hold is an error that
-names record and field; --drop leaves a field out, and --rename gives it the name that
-the format wants. Keys of formats that have none become numbers, which is said once.
+Convert never drops data silently. A field that the output format cannot hold is an
+error that names the record and the field. --drop drops a field; --rename gives it the
+name that the format needs. If the output format has no keys, records are numbered and
+convert says so once.
 
-Shards are divided by --count and --size if OUT has a place for their number, such
-as data-%06d.tar. All files get their names when they are whole, and if anything
-fails, or is interrupted, none is left.
+If OUT contains a number, as in data-%06d.tar, --count and --size split the output.
+Files appear under their names once they are complete. If convert fails or is
+interrupted, it removes all of them.
 
 ` + detection + `
 
 ` + recordFormats() + `
 
-Exit status: 0 done; 1 something could not be read or written, is damaged, of no known
-format, or does not fit the one that is written; 2 a wrong flag; 130 interrupted.`,
+Exit status: 0 success; 1 a file cannot be read or written, is damaged, or has an
+unknown format, or a record does not fit the output format; 2 invalid flag; 130
+interrupted.`,
 		Example: `  infer-prep records convert train.rec -o data-%06d.tar --count 1000 --index
   infer-prep records convert 'data-{000000..000012}.tar' --to imagerecord -o train.rec --index
   infer-prep records convert train.tfrecord --rename image/encoded=jpg --rename image/class/label=cls -o train.tar
@@ -59,46 +60,46 @@ format, or does not fit the one that is written; 2 a wrong flag; 130 interrupted
 			writable = append(writable, x.Name)
 		}
 	}
-	fl.StringVar(&f.to, "to", "", "write `FORMAT`: "+strings.Join(writable, ", ")+" (default: by the name of OUT)")
+	fl.StringVar(&f.to, "to", "", "write files of this `FORMAT`: "+orList(writable)+" (default: by the name of OUT)")
 	complete(cmd, "to", writable...)
-	fl.StringVarP(&f.out, "output", "o", "", "the file `OUT` to write, or a pattern for several")
-	fl.IntVar(&f.write.Count, "count", 0, "at most `N` records in a file")
-	fl.Int64Var(&f.write.Size, "size", 0, "end a file when it has this many `BYTES` of data")
-	fl.BoolVar(&f.write.Index, "index", false, "write the format's index beside every file")
-	fl.BoolVar(&f.write.Keys, "keys", false, "keep the keys in a field although the first is the record's number (mindrecord)")
-	fl.BoolVar(&f.lenient, "lenient", false, "leave out damage where the format can, and tell of it")
-	fl.StringArrayVar(&f.drop, "drop", nil, "leave out the field `NAME`; may be given again")
-	fl.StringArrayVar(&f.rename, "rename", nil, "give a field another name: `OLD=NEW`; may be given again")
-	fl.BoolVar(&f.force, "force", false, "replace files that exist")
-	fl.BoolVarP(&f.quiet, "quiet", "q", false, "no progress bar")
+	fl.StringVarP(&f.out, "output", "o", "", "write the file `OUT`, or several if it is a pattern")
+	fl.IntVar(&f.write.Count, "count", 0, "write at most `N` records to a file")
+	fl.Int64Var(&f.write.Size, "size", 0, "end a file once it has this many `BYTES` of data")
+	fl.BoolVar(&f.write.Index, "index", false, "write an index beside every file")
+	fl.BoolVar(&f.write.Keys, "keys", false, "keep the keys in a field even if the first one is the record's number (mindrecord)")
+	fl.BoolVar(&f.lenient, "lenient", false, "report damage and continue after it, in formats that can")
+	fl.StringArrayVar(&f.drop, "drop", nil, "drop the field `NAME`; repeatable")
+	fl.StringArrayVar(&f.rename, "rename", nil, "rename a field, `OLD=NEW`; repeatable")
+	fl.BoolVar(&f.force, "force", false, "replace existing files")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print no progress bar")
 	noErr(cmd.MarkFlagFilename("output"))
 	return cmd
 }
 
-// target is the format that is written.
+// target returns the output format.
 func (f *recordsConvertFlags) target(in records.Format) (records.Format, error) {
 	to, err := records.Format{}, error(nil)
 	if f.to != "" {
 		if to, err = records.Lookup(f.to); err != nil {
-			return to, usageErr("--to %s: want one of %s", f.to, strings.Join(records.Names(), ", "))
+			return to, oneOf("to", f.to, records.Names()...)
 		}
 	} else {
 		if to, err = records.DetectByName(f.out); err != nil {
-			return to, usageErr("%s: the name is of no known format: say --to with one of %s", f.out, strings.Join(records.Names(), ", "))
+			return to, usageErr("%s: unknown extension: set --to to %s", f.out, orList(records.Names()))
 		}
-		if in.Refines == to.Name { // more special, and as good a reading of the name
+		if in.Refines == to.Name { // the input's format is a special case of it
 			to = in
 		}
 	}
 	if to.Create == nil {
-		return to, usageErr("the format %s is read, not written", to.Name)
+		return to, usageErr("the format %s is read-only", to.Name)
 	}
 	return to, nil
 }
 
-// changes are what --drop and --rename ask for.
+// changes holds the values of --drop and --rename.
 type changes struct {
-	drop   map[string]bool // true once a record had it
+	drop   map[string]bool // true once a record had the field
 	rename map[string]string
 	used   map[string]bool
 }
@@ -112,7 +113,7 @@ func (f *recordsConvertFlags) changes() (*changes, error) {
 	for _, name := range f.drop {
 		c.drop[name] = false
 		if _, both := c.rename[name]; both {
-			return nil, usageErr("--drop %s and --rename %s: want one of them", name, name)
+			return nil, usageErr("--drop %s and --rename %s: want only one of them", name, name)
 		}
 	}
 	return c, nil
@@ -138,14 +139,14 @@ func (c *changes) apply(r *records.Record) error {
 	for i, f := range r.Fields {
 		for _, g := range r.Fields[:i] {
 			if f.Name == g.Name {
-				return r.FieldErrorf("--rename", f.Name, "the record has another field of that name")
+				return r.FieldErrorf("--rename", f.Name, "the record already has a field of that name")
 			}
 		}
 	}
 	return nil
 }
 
-// unused are the names that no record had, sorted.
+// unused lists the names that no record had, sorted.
 func (c *changes) unused() (l []string) {
 	for name, used := range c.drop {
 		if !used {
@@ -164,9 +165,9 @@ func (c *changes) unused() (l []string) {
 func (a *app) convertRecords(cmd *cobra.Command, args []string, f *recordsConvertFlags) error {
 	switch {
 	case f.out == "":
-		return usageErr("no file to write, want -o OUT")
+		return usageErr("no output file: want -o OUT")
 	case f.write.Count < 0 || f.write.Size < 0:
-		return usageErr("--count %d, --size %d: want numbers above 0", f.write.Count, f.write.Size)
+		return usageErr("--count %d, --size %d: want at least 1", f.write.Count, f.write.Size)
 	}
 	change, err := f.changes()
 	if err != nil {
@@ -181,7 +182,7 @@ func (a *app) convertRecords(cmd *cobra.Command, args []string, f *recordsConver
 			return err
 		}
 		if i > 0 && x.Name != in.Name {
-			return usageErr("%s is %s, %s is %s: want files of one format, or --from", args[0], in.Name, name, x.Name)
+			return usageErr("%s is %s, but %s is %s: want files of one format, or --from", args[0], in.Name, name, x.Name)
 		}
 		in = x
 	}
@@ -191,7 +192,7 @@ func (a *app) convertRecords(cmd *cobra.Command, args []string, f *recordsConver
 	}
 	n, err := a.convert(ctx, o, in, to, args, f, change)
 	if err != nil {
-		err = errors.Join(ofFile(err), o.takeBack())
+		err = errors.Join(ofFile(err), o.remove())
 		if err := interrupted(ctx, "nothing was written"); err != nil {
 			return err
 		}
@@ -215,7 +216,7 @@ func (a *app) convertRecords(cmd *cobra.Command, args []string, f *recordsConver
 	return nil
 }
 
-// convert does it; what it made before an error is the caller's to take back.
+// convert converts the files. After an error the caller removes its output.
 func (a *app) convert(ctx context.Context, o *outputs, in, to records.Format, args []string, f *recordsConvertFlags, change *changes) (n int64, err error) {
 	bar := &inputBar{a: a, quiet: f.quiet, sizes: map[string]int64{}}
 	defer bar.clear()
@@ -231,7 +232,7 @@ func (a *app) convert(ctx context.Context, o *outputs, in, to records.Format, ar
 		bar.clear()
 		a.complain(err)
 	}
-	options := records.ReadOptions{Lenient: f.lenient, OnSkip: func(err error) { tell(fmt.Errorf("left out: %w", err)) }}
+	options := records.ReadOptions{Lenient: f.lenient, OnSkip: func(err error) { tell(fmt.Errorf("skipped: %w", err)) }}
 	write := f.write
 	write.OnNote = func(s string) { tell(errors.New(s)) }
 	w, err := to.Create(ctx, o, f.out, write)
@@ -258,14 +259,14 @@ func (a *app) convert(ctx context.Context, o *outputs, in, to records.Format, ar
 	return n, w.Close()
 }
 
-// inputBar is a progress bar of the bytes of input files, or of records where it is not known
-// how many there are.
+// inputBar is a progress bar of the bytes of input files, or of records if the
+// sizes are unknown.
 type inputBar struct {
 	a      *app
 	quiet  bool
-	sizes  map[string]int64 // by name; nil if they are not known
+	sizes  map[string]int64 // by name; nil if unknown
 	bar    *progress
-	file   string // that is read
+	file   string // being read
 	offset int64
 }
 
@@ -280,7 +281,7 @@ func (b *inputBar) at(r *records.Record) {
 				total += n
 			}
 		} else {
-			b.sizes = nil // a script, say, whose records are in other files
+			b.sizes = nil // such as a script, whose records are in other files
 		}
 		b.bar = newProgressOf(b.a.stderr, total, unit, b.quiet)
 	}
@@ -292,7 +293,7 @@ func (b *inputBar) at(r *records.Record) {
 		b.bar.add(b.sizes[b.file] - b.offset)
 		b.file, b.offset = r.File, 0
 	}
-	if at := min(r.Offset, size); at > b.offset { // a compressed file's are places of what is in it
+	if at := min(r.Offset, size); at > b.offset { // offsets in compressed files can exceed the file's size
 		b.bar.add(at - b.offset)
 		b.offset = at
 	}

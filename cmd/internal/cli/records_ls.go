@@ -12,7 +12,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// recordFileJSON is a file as records ls --json tells of it.
+// recordFileJSON is a file as records ls --json prints it.
 type recordFileJSON struct {
 	File    string            `json:"file"`
 	Format  string            `json:"format"`
@@ -44,15 +44,15 @@ func (a *app) recordsLsCmd() *cobra.Command {
 	var from string
 	cmd := &cobra.Command{
 		Use:   "ls [--json] FILE…",
-		Short: "Tell how many records files have, and what is in them",
-		Long: `List files of records: the format, how many records there are, the bytes of the
-file, and the fields of its first record with their types. All of a file is read.
-Of shards a pattern may be given, such as 'data-{000..012}.tar'.
+		Short: "List record files with their formats, sizes and fields",
+		Long: `Ls lists record files: their format, number of records and size in bytes, and the
+fields of the first record with their types. It reads each file completely. FILE may be
+a pattern of shards, such as 'data-{000..012}.tar'.
 
 ` + detection + `
 
-Exit status: 0 done; 1 a file could not be read, is damaged, or of no known format;
-2 a wrong flag; 130 interrupted.`,
+Exit status: 0 success; 1 a file cannot be read, is damaged, or has an unknown format;
+2 invalid flag; 130 interrupted.`,
 		Example: `  infer-prep records ls train.rec val.rec
   infer-prep records ls --json 'shards/data-*.tar'`,
 		DisableFlagsInUseLine: true,
@@ -62,7 +62,7 @@ Exit status: 0 done; 1 a file could not be read, is damaged, or of no known form
 			ctx := cmd.Context()
 			ok, err := a.eachRecordFile(ctx, args, from, func(name string, f records.Format) (bool, error) {
 				l, err := listRecords(ctx, f, name)
-				if err := interrupted(ctx, "not all was listed"); err != nil {
+				if err := interrupted(ctx, "the output is incomplete"); err != nil {
 					return false, err
 				}
 				if err != nil {
@@ -90,7 +90,8 @@ Exit status: 0 done; 1 a file could not be read, is damaged, or of no known form
 	return cmd
 }
 
-// listRecords tells of the files of a name; up to the damage, if there is an error.
+// listRecords lists the files of a name. With an error it lists what it read
+// before.
 func listRecords(ctx context.Context, f records.Format, name string) ([]*recordFileJSON, error) {
 	var l []*recordFileJSON
 	start := func(file string, size int64) {

@@ -23,7 +23,8 @@ import (
 
 const fakeJPEG = "\xff\xd8\xff image "
 
-// recordsTree makes files of most formats in a new folder, which becomes the current one.
+// recordsTree makes files of most formats in a new folder, which becomes the
+// current one.
 func recordsTree(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -153,10 +154,10 @@ func TestRecordsCat(t *testing.T) {
 	require.Equal(t, fakeJPEG+"2", string(b))
 	r = call(t, "records", "cat", "--field", "jpg", "-o", "out", "samples.tar")
 	require.Equal(t, exitFailed, r.status)
-	require.Contains(t, r.stderr, "it exists; --force replaces it")
+	require.Contains(t, r.stderr, "the file exists; --force replaces it")
 	require.Equal(t, exitOK, call(t, "records", "cat", "--field", "jpg", "-o", "out", "--force", "samples.tar").status)
 	r = call(t, "records", "cat", "--field", "png", "samples.tar")
-	require.Equal(t, called{exitFailed, "", "infer-prep: samples.tar: at byte 0: record \"train/0000\" has no field \"png\", it has cls, jpg, txt\n"}, r)
+	require.Equal(t, called{exitFailed, "", "infer-prep: samples.tar: at byte 0: record \"train/0000\" has no field \"png\"; it has cls, jpg, txt\n"}, r)
 }
 
 func TestRecordsIndexAndVerify(t *testing.T) {
@@ -173,7 +174,7 @@ func TestRecordsIndexAndVerify(t *testing.T) {
 		require.Equal(t, called{exitOK, strings.Join(c.written, "\n") + "\n", ""}, r)
 		r = call(t, append([]string{"records", "index"}, c.args...)...)
 		require.Equal(t, exitFailed, r.status)
-		require.Contains(t, r.stderr, c.written[0]+": it exists; --force replaces it\n")
+		require.Contains(t, r.stderr, c.written[0]+": the file exists; --force replaces it\n")
 		require.Equal(t, exitOK, call(t, append([]string{"records", "index", "--force"}, c.args...)...).status)
 	}
 	b, err := os.ReadFile("images.idx")
@@ -259,7 +260,7 @@ func TestRecordsLenient(t *testing.T) {
 	require.NoFileExists(t, "out.tar")
 	r = call(t, "records", "convert", "--lenient", "images.rec", "-o", "out.tar")
 	require.Equal(t, exitOK, r.status, r.stderr)
-	require.Contains(t, r.stderr, "infer-prep: left out: recordio: images.rec: at byte 44: ")
+	require.Contains(t, r.stderr, "infer-prep: skipped: recordio: images.rec: at byte 44: ")
 	require.Contains(t, call(t, "records", "ls", "out.tar").stdout, "webdataset  4 ")
 }
 
@@ -337,27 +338,27 @@ func TestRecordsErrors(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"no command", []string{"ruin"}, exitUsage, "want one of cat, convert, index, ls, verify"},
-		{"no file", []string{"ls"}, exitUsage, "records ls wants a file of records"},
-		{"no file to convert", []string{"convert", "-o", "x.tar"}, exitUsage, "wants a file of records"},
-		{"other than its name", []string{"ls", "text.rec"}, exitFailed, "text.rec: it is not what its name says, recordio, and its first bytes are of no known format"},
-		{"unknown file", []string{"ls", "text.txt"}, exitFailed, "text.txt: neither its name nor its first bytes are of a known format: say --from with one of imagerecord, kaldi, recordio, tfexample, tfrecord, webdataset"},
+		{"no command", []string{"ruin"}, exitUsage, "want cat, convert, index, ls or verify"},
+		{"no file", []string{"ls"}, exitUsage, "records ls: no files: want at least one record file"},
+		{"no file to convert", []string{"convert", "-o", "x.tar"}, exitUsage, "records convert: no files: want at least one record file"},
+		{"other than its name", []string{"ls", "text.rec"}, exitFailed, "text.rec: the name suggests the format recordio, but the content does not match"},
+		{"unknown file", []string{"ls", "text.txt"}, exitFailed, "text.txt: unknown format: set --from to imagerecord, kaldi, recordio, tfexample, tfrecord or webdataset"},
 		{"missing", []string{"cat", "missing.rec"}, exitFailed, "missing.rec: "},
 		{"missing with a pattern", []string{"ls", "missing-{0..2}.tar"}, exitFailed, "missing-0.tar: "},
 		{"folder", []string{"ls", "folder"}, exitFailed, "store: open: folder: is a folder: want a file"},
-		{"unknown format", []string{"ls", "--from", "mxnet", "images.rec"}, exitUsage, "--from mxnet: want one of imagerecord, "},
+		{"unknown format", []string{"ls", "--from", "mxnet", "images.rec"}, exitUsage, `--from "mxnet": want imagerecord, `},
 		{"wrong format", []string{"ls", "--from", "tfrecord", "images.rec"}, exitFailed, "tfrecord: images.rec: at byte 0: "},
-		{"wrong format to verify", []string{"verify", "--from", "mxnet", "images.rec"}, exitUsage, "--from mxnet"},
+		{"wrong format to verify", []string{"verify", "--from", "mxnet", "images.rec"}, exitUsage, `--from "mxnet"`},
 		{"folder without field", []string{"cat", "-o", "x", "images.rec"}, exitUsage, "--field NAME"},
 		{"limits", []string{"cat", "--limit", "-2", "images.rec"}, exitUsage, "--limit -2"},
 		{"no index", []string{"index", "examples.tfrecord"}, exitFailed, "the format tfexample has no index"},
 		{"no sums", []string{"index", "--sums", "samples.tar"}, exitUsage, "a file of sums"},
 		{"no output", []string{"convert", "images.rec"}, exitUsage, "want -o OUT"},
-		{"unknown output", []string{"convert", "images.rec", "-o", "x.bin"}, exitUsage, "x.bin: the name is of no known format: say --to"},
-		{"unknown target", []string{"convert", "images.rec", "--to", "x", "-o", "x.tar"}, exitUsage, "--to x: want one of"},
-		{"two formats", []string{"convert", "images.rec", "plain.rec", "-o", "x.tar"}, exitUsage, "images.rec is imagerecord, plain.rec is recordio"},
-		{"exists", []string{"convert", "images.rec", "-o", "there.tar"}, exitFailed, "there.tar: it exists; --force replaces it"},
-		{"itself", []string{"convert", "images.rec", "-o", "images.rec", "--force"}, exitFailed, "it is read"},
+		{"unknown output", []string{"convert", "images.rec", "-o", "x.bin"}, exitUsage, "x.bin: unknown extension: set --to to"},
+		{"unknown target", []string{"convert", "images.rec", "--to", "x", "-o", "x.tar"}, exitUsage, `--to "x": want imagerecord, `},
+		{"two formats", []string{"convert", "images.rec", "plain.rec", "-o", "x.tar"}, exitUsage, "images.rec is imagerecord, but plain.rec is recordio"},
+		{"exists", []string{"convert", "images.rec", "-o", "there.tar"}, exitFailed, "there.tar: the file exists; --force replaces it"},
+		{"itself", []string{"convert", "images.rec", "-o", "images.rec", "--force"}, exitFailed, "the file is both input and output"},
 		{"count of one file", []string{"convert", "images.rec", "-o", "x.tar", "--count", "2"}, exitUsage, "data-%06d.tar"},
 		{"count of one file only", []string{"convert", "samples.tar", "-o", "x.tfrecord", "--to", "tfexample", "--count", "2"}, exitUsage, "unsupported option: a number of records or bytes for each file: the format writes one file"},
 		{"no index for", []string{"convert", "samples.tar", "-o", "x.tfrecord", "--to", "tfexample", "--index"}, exitUsage, "an index"},
@@ -366,9 +367,9 @@ func TestRecordsErrors(t *testing.T) {
 		{"misfit", []string{"convert", "samples.tar", "--to", "imagerecord", "-o", "x.rec"}, exitFailed, `imagerecord: samples.tar: at byte 0: record "train/0000": field "txt": bytes beside the content "jpg", want one label, one image and perhaps id2 (drop it?)`},
 		{"misfit by name", []string{"convert", "samples.tar", "-o", "x.rec"}, exitFailed, `field "cls": want one field, data (drop this one, or rename it); or --to imagerecord`},
 		{"misfit late", []string{"convert", "images.rec", "--to", "tfexample", "--drop", "jpg", "--rename", "label=x[0]", "-o", "x.tfrecord"}, exitFailed, `record "0": field "x[0]"`},
-		{"drop and rename", []string{"convert", "images.rec", "--drop", "jpg", "--rename", "jpg=png", "-o", "x.tar"}, exitUsage, "want one of them"},
+		{"drop and rename", []string{"convert", "images.rec", "--drop", "jpg", "--rename", "jpg=png", "-o", "x.tar"}, exitUsage, "want only one of them"},
 		{"rename badly", []string{"convert", "images.rec", "--rename", "jpg", "-o", "x.tar"}, exitUsage, "NAME=VALUE"},
-		{"rename to another", []string{"convert", "images.rec", "--rename", "jpg=label", "-o", "x.tar"}, exitFailed, `field "label": the record has another field of that name`},
+		{"rename to another", []string{"convert", "images.rec", "--rename", "jpg=label", "-o", "x.tar"}, exitFailed, `field "label": the record already has a field of that name`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := call(t, append([]string{"records"}, c.args...)...)
@@ -409,13 +410,15 @@ func TestRecordsInterrupted(t *testing.T) {
 		require.Equal(t, before, listFiles(t, "."))
 		cancel()
 	}
-	for _, command := range []string{"ls", "cat", "verify", "index"} {
+	for command, why := range map[string]string{
+		"ls": "the output is incomplete", "cat": "the output is incomplete", "verify": "some files were not checked", "index": "some indexes were not written",
+	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		var stdout, stderr bytes.Buffer
 		a := &app{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr}
 		require.Equal(t, exitInterrupted, a.run(ctx, []string{"records", command, "images.rec"}), command)
-		require.Contains(t, stderr.String(), "interrupted: not all")
+		require.Contains(t, stderr.String(), "interrupted: "+why)
 	}
 }
 

@@ -16,31 +16,31 @@ func (a *app) recordsVerifyCmd() *cobra.Command {
 	var lenient bool
 	cmd := &cobra.Command{
 		Use:   "verify [--lenient] FILE…",
-		Short: "Read files of records strictly, and compare them with what stands beside them",
-		Long: `Read all records of files, strictly, and compare them with the index and the
-checksums beside them, if there are any: the .idx and .sums of recordio and
-imagerecord files, the .index of shards, the .scp of Kaldi's archives. What damage a
-format itself can show is in docs/format. Each damage is named on standard error,
-with its file and place, and the next file is looked at.
+		Short: "Check record files and the indexes and checksums beside them",
+		Long: `Verify reads all records strictly and compares them with the index and checksums
+beside the files, if they exist: .idx and .sums of recordio and imagerecord files,
+.index of shards, .scp of Kaldi archives. It reports each damage on standard error with
+its file and place, and continues with the next file. docs/format describes which
+damage each format can detect.
 
-Reading a file ends at its first damage, since nothing behind it is certain. With
---lenient it goes on where the format can, and all damage is counted.
+Verify stops reading a file at its first damage, since later records are uncertain.
+With --lenient it continues, in formats that can, and counts every damage.
 
 ` + detection + `
 
-Exit status: 0 all is well; 1 a file is damaged, of no known format, or could not be
-read; 2 a wrong flag; 130 interrupted.`,
+Exit status: 0 no damage; 1 a file is damaged, has an unknown format, or cannot be
+read; 2 invalid flag; 130 interrupted.`,
 		Example:               `  infer-prep records verify train.rec 'shards/data-*.tar'`,
 		DisableFlagsInUseLine: true,
 		Args:                  recordArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			ok, err := a.eachRecordFile(ctx, args, from, func(name string, f records.Format) (bool, error) {
-				told := map[string]bool{}
+				reported := map[string]bool{}
 				bad := func(err error) {
 					err = readable(name, err)
-					if !told[err.Error()] {
-						told[err.Error()] = true
+					if !reported[err.Error()] {
+						reported[err.Error()] = true
 						a.complain(err)
 					}
 				}
@@ -56,20 +56,20 @@ read; 2 a wrong flag; 130 interrupted.`,
 						bad(err)
 					}
 				}
-				if err := interrupted(ctx, "not all was checked"); err != nil {
+				if err := interrupted(ctx, "some files were not checked"); err != nil {
 					return false, err
 				}
 				line := fmt.Sprintf("%s: %s, %s", printable(name), f.Name, plural(n, "record"))
 				if len(beside) > 0 {
 					line += ", compared with " + printable(strings.Join(beside, ", "))
 				}
-				if len(told) == 0 {
+				if len(reported) == 0 {
 					line += ": ok"
 				} else {
-					line += fmt.Sprintf(": damaged in %s", plural(len(told), "place"))
+					line += fmt.Sprintf(": damaged in %s", plural(len(reported), "place"))
 				}
 				_, err := fmt.Fprintln(a.stdout, line)
-				return len(told) == 0, err
+				return len(reported) == 0, err
 			})
 			if err != nil {
 				return err
@@ -81,7 +81,7 @@ read; 2 a wrong flag; 130 interrupted.`,
 		},
 	}
 	fromFlag(cmd, &from)
-	cmd.Flags().BoolVar(&lenient, "lenient", false, "go on behind damage where the format can")
+	cmd.Flags().BoolVar(&lenient, "lenient", false, "continue after damage, in formats that can")
 	return cmd
 }
 
@@ -91,16 +91,18 @@ func (a *app) recordsIndexCmd() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "index [--sums] FILE…",
-		Short: "Make the indexes of record files",
-		Long: `Make the index beside files of records: the .idx of recordio files, with the
-records' numbers for keys, and of imagerecord files, with their ids; the .index of
-uncompressed shards, which has checksums; the .scp of Kaldi's archives, in which an
-archive is called as it is on the command line.
+		Short: "Write the indexes of record files",
+		Long: `Index writes the index beside each record file and prints its name:
+
+  .idx    of recordio files, with record numbers as keys, and of imagerecord files,
+          with their ids
+  .index  of uncompressed shards, with checksums
+  .scp    of Kaldi archives, which it names as on the command line
 
 ` + detection + `
 
-Exit status: 0 done; 1 a file could not be read or written, is damaged, or of no known
-format or one without an index; 2 a wrong flag; 130 interrupted.`,
+Exit status: 0 success; 1 a file cannot be read or written, is damaged, or has an
+unknown format or one without an index; 2 invalid flag; 130 interrupted.`,
 		Example: `  infer-prep records index --sums train.rec
   infer-prep records index 'shards/data-{000..012}.tar'`,
 		DisableFlagsInUseLine: true,
@@ -122,7 +124,7 @@ format or one without an index; 2 a wrong flag; 130 interrupted.`,
 					}
 				}
 				if err != nil {
-					if err := interrupted(ctx, "not all indexes were made"); err != nil {
+					if err := interrupted(ctx, "some indexes were not written"); err != nil {
 						return err
 					}
 					if errors.Is(err, records.ErrOption) {
@@ -136,7 +138,7 @@ format or one without an index; 2 a wrong flag; 130 interrupted.`,
 	}
 	fromFlag(cmd, &from)
 	fl := cmd.Flags()
-	fl.BoolVar(&options.Sums, "sums", false, "write a checksum of each record too, to FILE.sums (recordio, imagerecord)")
-	fl.BoolVar(&force, "force", false, "replace indexes that exist")
+	fl.BoolVar(&options.Sums, "sums", false, "also write a checksum of each record to FILE.sums (recordio, imagerecord)")
+	fl.BoolVar(&force, "force", false, "replace existing indexes")
 	return cmd
 }

@@ -36,58 +36,52 @@ func (a *app) runCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [--preset NAME | --graph FILE | --bundle FILE | --hf FILE | …] -o DIR IMAGE...",
 		Short: "Turn images into tensors",
-		Long: `Turn images into tensors, one file (or several) an image.
+		Long: `Run turns images into tensors and writes them below DIR, one file or several for
+each image.
 
-IMAGE is a file, a folder or a glob (with *, ? and [ ], but not **); a path that
-exists is taken as it is, even if it looks like a glob. Folders are walked
-recursively and in order, without DIR. Symbolic links to files are followed,
-those to folders below a folder are not. Below folders and globs, images are
-known by their first bytes and other files are skipped; a file that is named
-itself must be an image.
+IMAGE is a file, a folder or a glob with *, ? and [ ], but not **. Folders are walked
+recursively, in order, without DIR. Symbolic links to files are followed; links to
+folders inside a folder are not. In folders and globs, run detects images by their
+first bytes and skips other files. A file that you name must be an image. An existing
+path is not read as a glob.
 
-cat.jpg becomes DIR/cat.jpg.npy, and with several outputs DIR/cat.jpg.OUTPUT.npy;
-npz and safetensors files hold all outputs of an image, by name. Below a folder
-the relative path is kept: photos/a/cat.jpg becomes DIR/a/cat.jpg.npy. When two
-images want the same file, the second fails; where the file system does not tell
-upper case from lower, names that differ in nothing else are the same.
+cat.jpg becomes DIR/cat.jpg.npy or, with several outputs, DIR/cat.jpg.OUTPUT.npy. npz
+and safetensors files hold all outputs of an image. Files of a folder keep their
+relative path: photos/a/cat.jpg becomes DIR/a/cat.jpg.npy. If two images have the same
+output file, the second fails.
 
-A file is written whole or not at all, and takes the place of an older one of
-its name. An image that fails writes nothing and leaves older files as they are.
-A full disk ends the run.
+A file is written completely or not at all, and replaces an older one. An image that
+fails leaves older files unchanged. A full disk ends the run.
 
-Tensors have no batch dimension unless --batch is given. --outputs all writes
-side outputs too, such as a letterbox's scale and pad.
+Tensors have no batch axis unless --batch adds it. --outputs all also writes side
+outputs, such as a letterbox's scale and pad.
 
-Formats for programs that run models know tensors by the names of the model's
-inputs: those of the graph's outputs, or what --name says. The files of onnx-test and
-triton have shapes in them, with the model's batch axis if --batch is given.
+Some formats are for programs that run models. They name tensors by the model's
+inputs, which are the graph's outputs unless --name renames them. onnx-test and
+triton files contain shapes: add the model's batch axis with --batch.
 
-  onnx-test   DIR/test_data_set_N/input_I.pb, as onnx_test_runner reads them: images
-              are numbered in order, and outputs in the graph's order; an image
-              that fails leaves its number out. DIR/test_data_sets.txt says which
-              image is which.
+  onnx-test   DIR/test_data_set_N/input_I.pb for onnx_test_runner. N counts the images
+              in order and skips those that fail; I counts the outputs.
+              DIR/test_data_sets.txt lists the image of each number.
   triton      DIR/cat.jpg.json, the body of an inference request (KServe 2, JSON)
-  triton-raw  DIR/cat.jpg/INPUT, the elements alone: a folder for perf_analyzer's
-              --input-data
-  input-list  DIR/cat.jpg.raw, float32 and HWC whatever the graph gives (--dtype
-              chooses another type), and DIR/input_list.txt for snpe-net-run's and
-              qnn-net-run's --input_list: a line for each image, INPUT:=FILE where
-              there are several inputs or --name is given
+  triton-raw  DIR/cat.jpg/INPUT, the elements only, for perf_analyzer's --input-data
+  input-list  DIR/cat.jpg.raw, in float32 (or --dtype) and HWC, and DIR/input_list.txt
+              for --input_list of snpe-net-run and qnn-net-run. It has one line for
+              each image, INPUT:=FILE with --name or several inputs.
   tensorrt    DIR/cat.jpg.raw, and DIR/load_inputs.txt with the value of trtexec's
               --loadInputs for each image: INPUT:FILE
 
-A list names the files as they are reached from here, is written at the end and in
-one step, and has the images that were done; an interrupted run writes none.
+Such a list is written at the end and lists the images that succeeded, with paths
+relative to the current folder. An interrupted run writes none.
 
-With --device the graph, or a part of it, is run elsewhere than on the CPU: graph
-plan --device tells which, and how exactly. With --model, or --infer and a bundle
-that has a model, the model is run on the tensors, and its outputs are written
-in place of them; that wants a device that runs models, such as ort:cpu. Each job
-has a session of its own, and so a copy of the model: --jobs 1 for a large one, or
-a device's option for its threads, as in ort:cpu,threads=1.
+With --device the graph, or a part of it, runs on another device than the CPU; "graph
+plan --device" shows which part, and how exactly. With --model, or with --bundle and
+--infer, the model runs on the tensors and run writes the model's outputs instead.
+This needs a device that runs models, such as ort:cpu. Each job has its own copy of
+the model: use --jobs 1 for a large one, or an option such as ort:cpu,threads=1.
 
-Exit status: 0 all done; 1 some images failed or were missing, each named on
-standard error; 2 a wrong flag or graph; 130 interrupted.`,
+Exit status: 0 success; 1 some images failed or were missing, each reported on
+standard error; 2 invalid flag or graph; 130 interrupted.`,
 		Example: `  infer-prep run --preset imagenet -o tensors photos/
   infer-prep run --hf preprocessor_config.json --batch --format pb -o test_data_set_0 cat.jpg
   infer-prep run --preset yolo --outputs all --format npz -o tensors 'photos/*.jpg'
@@ -105,14 +99,14 @@ standard error; 2 a wrong flag or graph; 130 interrupted.`,
 	fl.StringVar(&f.model, "model", "", "run the ONNX model `FILE` on the tensors and write its outputs instead")
 	fl.BoolVar(&f.infer, "infer", false, "run the bundle's model on the tensors and write its outputs instead")
 	noErr(cmd.MarkFlagFilename("model", "onnx"))
-	fl.StringVarP(&f.out, "output", "o", "", "the folder `DIR` that tensors are written to; it is made if it does not exist")
-	fl.StringVar(&f.format, "format", "npy", "`FORMAT` of the files: npy, npz, raw (the elements alone), pb (ONNX TensorProto), safetensors, or one of those for programs that run models: onnx-test, triton, triton-raw, input-list, tensorrt")
-	fl.StringArrayVar(&f.names, "name", nil, "the model's name of an output, as `OUTPUT=INPUT`, for formats that have names; may be given several times; for one output INPUT is enough")
-	fl.StringVar(&f.outputs, "outputs", "main", "`WHICH` outputs to write: main, or all, side outputs too")
-	fl.BoolVar(&f.batch, "batch", false, "put a batch axis of 1 before the others")
-	fl.BoolVar(&f.json, "json", false, "print one JSON object a line for every image")
+	fl.StringVarP(&f.out, "output", "o", "", "write the tensors to the folder `DIR`, which is created if it does not exist")
+	fl.StringVar(&f.format, "format", "npy", "write files of this `FORMAT`: npy, npz, raw (the elements only), pb (ONNX TensorProto) or safetensors; for programs that run models: onnx-test, triton, triton-raw, input-list or tensorrt")
+	fl.StringArrayVar(&f.names, "name", nil, "rename an output to the model's input, `OUTPUT=INPUT`, in formats with names; repeatable; INPUT alone is enough for a single output")
+	fl.StringVar(&f.outputs, "outputs", "main", "`WHICH` outputs to write: main, or all to include side outputs")
+	fl.BoolVar(&f.batch, "batch", false, "add a batch axis of 1 in front")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object for each image, one a line")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only")
-	fl.IntVarP(&f.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "work on `N` images at once")
+	fl.IntVarP(&f.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "process `N` images at once")
 	fl.Lookup("jobs").DefValue = "one for each CPU" // help and man pages are the same everywhere
 	complete(cmd, "format", formatNames()...)
 	complete(cmd, "outputs", "main", "all")
@@ -126,22 +120,20 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 	}
 	switch {
 	case f.out == "":
-		return usageErr("no output folder, want -o DIR")
+		return usageErr("no output folder: want -o DIR")
 	case isURI(f.out):
-		return usageErr("-o %s: URIs are not written to, want a folder", f.out)
+		return usageErr("-o %s: URIs are not supported: want a folder", f.out)
 	case len(args) == 0:
-		return usageErr("no images, want files, folders or globs")
+		return usageErr("no images: want files, folders or globs")
 	case f.jobs < 1:
-		return usageErr("--jobs %d: want 1 or more", f.jobs)
-	case f.outputs != "main" && f.outputs != "all":
-		return usageErr("--outputs %q: want main or all", f.outputs)
+		return usageErr("--jobs %d: want at least 1", f.jobs)
 	case f.infer && f.model == "" && f.bundle == "":
-		return usageErr("--infer: no model, want --bundle or --model FILE")
+		return usageErr("--infer: no model: want --bundle or --model FILE")
+	}
+	if err := errors.Join(oneOf("outputs", f.outputs, "main", "all"), oneOf("format", f.format, formatNames()...)); err != nil {
+		return err
 	}
 	k := slices.IndexFunc(formats, func(x format) bool { return x.name == f.format })
-	if k < 0 {
-		return usageErr("--format %q: want one of %s", f.format, strings.Join(formatNames(), ", "))
-	}
 	g, err := f.load(cmd, a.stdin)
 	if err != nil {
 		return err
@@ -174,10 +166,10 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 		defer func() { err = errors.Join(err, on.close()) }()
 		if on.infer {
 			if f.batch {
-				return usageErr("--batch is for the graph's tensors; a model's outputs are as it gives them")
+				return usageErr("--batch changes the graph's tensors; it does not apply to a model's outputs")
 			}
 			if slices.ContainsFunc(modelFormats, func(m format) bool { return m.name == s.format.name }) {
-				return usageErr("--format %s is for the inputs of models, and with a model its outputs are written", s.format.name)
+				return usageErr("--format %s is for the inputs of models; it does not apply to a model's outputs", s.format.name)
 			}
 			if s.names, err = modelNames(on.outputs(), s.format); err != nil {
 				return err
@@ -190,7 +182,7 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 
 	l := expand(cmd.Context(), args, f.out)
 	if cmd.Context().Err() != nil {
-		return &exitError{exitInterrupted, errors.New("interrupted: nothing was begun")}
+		return &exitError{exitInterrupted, errors.New("interrupted: nothing was done")}
 	}
 	if !slices.ContainsFunc(l.inputs, func(in input) bool { return in.err == nil }) {
 		return a.nothing(l, f.json)
@@ -204,7 +196,7 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 	return a.report(cmd.Context(), b, f, l.skipped)
 }
 
-// deviceOptions reads the model, and the class that the bundle accepts.
+// deviceOptions reads the model and the class that the bundle requires.
 func (f *runFlags) deviceOptions(a *app) (o device.Options, err error) {
 	bundled := ""
 	if f.bundle != "" {
@@ -217,7 +209,7 @@ func (f *runFlags) deviceOptions(a *app) (o device.Options, err error) {
 		if f.infer && f.model == "" {
 			m, err := b.Model("")
 			if err == nil && m.Format != "onnx" {
-				err = fmt.Errorf("the model is %s, want onnx", m.Format)
+				err = fmt.Errorf("the model's format is %s, want onnx", m.Format)
 			}
 			if err != nil {
 				return o, usageErr("--infer: %s: %w", f.bundle, err)
@@ -237,7 +229,7 @@ func (f *runFlags) deviceOptions(a *app) (o device.Options, err error) {
 	return o, err
 }
 
-// wantOneImage refuses a graph that does not take one encoded image.
+// wantOneImage refuses a graph whose input is not one encoded image.
 func wantOneImage(g *datagraph.Graph) error {
 	if len(g.Inputs) == 1 && g.Inputs[0].Desc.DType == tensor.Bytes {
 		return nil
@@ -246,12 +238,12 @@ func wantOneImage(g *datagraph.Graph) error {
 	for _, c := range g.Inputs {
 		l = append(l, fmt.Sprintf("%s (%v)", c.Name, c.Desc))
 	}
-	return usageErr("the graph's inputs are %s, want one encoded image (bytes)", strings.Join(l, ", "))
+	return usageErr("the graph's inputs are %s: want one encoded image (bytes)", strings.Join(l, ", "))
 }
 
-// outputNames lists the outputs to write, which are the first of a run's, and
-// refuses types that the format does not have, and names that some file
-// systems take for one.
+// outputNames lists the outputs to write, the first ones of a run. It refuses
+// types that the format cannot hold, and names that a case-insensitive file
+// system would confuse.
 func outputNames(g *datagraph.Graph, plan *datagraph.Plan, all bool, f format) ([]string, error) {
 	names := g.Outputs
 	if all {
@@ -265,18 +257,18 @@ func outputNames(g *datagraph.Graph, plan *datagraph.Plan, all bool, f format) (
 					can = append(can, o.name)
 				}
 			}
-			return nil, usageErr("the output %s is %v, which --format %s cannot hold, want %s", names[i], c.Desc.DType, f.name, strings.Join(can, ", "))
+			return nil, usageErr("the output %s is %v, which --format %s cannot hold: want %s", names[i], c.Desc.DType, f.name, orList(can))
 		}
 	}
 	for i, n := range names {
 		if j := slices.IndexFunc(names[:i], func(o string) bool { return strings.EqualFold(o, n) }); j >= 0 && !f.many {
-			return nil, usageErr("the outputs %s and %s differ in case alone, which not every file system tells apart; want --format npz or safetensors", names[j], n)
+			return nil, usageErr("the outputs %s and %s differ only in case, which some file systems ignore: want --format npz or safetensors", names[j], n)
 		}
 	}
 	return names, nil
 }
 
-// nothing reports a run in which there is nothing to do.
+// nothing reports a run without images.
 func (a *app) nothing(l *listing, asJSON bool) error {
 	for _, in := range l.inputs {
 		if err := a.failed(in.path, in.err, asJSON); err != nil {
@@ -286,19 +278,19 @@ func (a *app) nothing(l *listing, asJSON bool) error {
 	return noImages(len(l.inputs), l.skipped)
 }
 
-// report runs a batch and tells of it, in the order of the inputs.
+// report runs a batch and prints its results in the order of the inputs.
 func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) error {
 	start := time.Now()
 	bar := newProgress(a.stderr, len(b.inputs), f.quiet)
 	done, failed := 0, 0
-	full := false // the disk
+	full := false // the disk is full
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	err := b.run(running, func(o outcome) error {
 		defer bar.step()
 		switch {
 		case full && diskFull(o.err):
-			// said already
+			// reported already
 		case o.skipped:
 			skipped++
 		case o.err != nil:
@@ -322,7 +314,7 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) er
 	})
 	bar.clear()
 	if err != nil && !errors.Is(err, context.Canceled) {
-		return failErr("%w", err) // standard output went away
+		return failErr("%w", err) // writing to standard output failed
 	}
 	if full {
 		return failErr("the disk is full: %d of %s done", done, plural(len(b.inputs), "file"))
@@ -348,7 +340,7 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) er
 	return nil
 }
 
-// tooLarge refuses a file by its size, before it is read.
+// tooLarge refuses a file whose size exceeds the limit, before it is read.
 func tooLarge(info os.FileInfo, limits codec.Limits) error {
 	if limits.Bytes > 0 && info.Size() > limits.Bytes {
 		return codec.Errorf("", -1, codec.ErrLimit, "the file has %d bytes, the limit is %d", info.Size(), limits.Bytes)

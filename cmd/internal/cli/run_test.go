@@ -111,7 +111,7 @@ func TestRunNames(t *testing.T) {
 		},
 		{
 			name: "an empty name", args: []string{"", "x.png"}, files: map[string][]byte{"x.png": img},
-			want: []string{"x.png.npy"}, status: 1, stderr: []string{`^infer-prep: an empty name`},
+			want: []string{"x.png.npy"}, status: 1, stderr: []string{`^infer-prep: empty file name`},
 		},
 		{
 			name: "a name that moves the cursor", args: []string{"\x1b]2J\n\xff.png", "x.png"}, files: map[string][]byte{"x.png": img},
@@ -140,13 +140,13 @@ func TestRunNames(t *testing.T) {
 		{
 			name: "two inputs of one name", args: []string{"a/x.png", "b/x.png", "c.png"},
 			files: map[string][]byte{"a/x.png": img, "b/x.png": img, "c.png": img}, want: []string{"c.png.npy", "x.png.npy"}, status: 1,
-			stderr: []string{`^infer-prep: b/x.png: its output out/x.png.npy is already that of a/x.png$`, `^3 images, 1 failed`},
+			stderr: []string{`^infer-prep: b/x.png: its output out/x.png.npy is already the output of a/x.png$`, `^3 images, 1 failed`},
 		},
 		{
 			name: "two folders with one name", args: []string{"a", "b"},
 			files:  map[string][]byte{"a/s/x.png": img, "b/s/x.png": img, "b/y.png": img, "a/t": text, "b/t": text},
 			want:   []string{"s/x.png.npy", "y.png.npy"},
-			status: 1, stderr: []string{`b/s/x.png: .* already that of a/s/x.png`, `^3 images, 1 failed, 2 skipped`},
+			status: 1, stderr: []string{`b/s/x.png: .* already the output of a/s/x.png`, `^3 images, 1 failed, 2 skipped`},
 		},
 		{
 			name: "what is no image takes no name", args: []string{"a", "b"}, files: map[string][]byte{"a/x": text, "b/x": img},
@@ -154,7 +154,7 @@ func TestRunNames(t *testing.T) {
 		},
 		{
 			name: "one input twice", args: []string{"x.png", "x.png"}, files: map[string][]byte{"x.png": img},
-			want: []string{"x.png.npy"}, status: 1, stderr: []string{`already that of x.png`},
+			want: []string{"x.png.npy"}, status: 1, stderr: []string{`already the output of x.png`},
 		},
 		{
 			name: "an output that is an input", args: []string{"x.png", "x.png.npy"}, out: ".", files: map[string][]byte{"x.png": img, "x.png.npy": img},
@@ -166,15 +166,15 @@ func TestRunNames(t *testing.T) {
 		},
 		{
 			name: "a glob without a match", args: []string{"*.jpg", "x.png"}, files: map[string][]byte{"x.png": img},
-			want: []string{"x.png.npy"}, status: 1, stderr: []string{`^infer-prep: \*.jpg: no such file, and nothing matches`},
+			want: []string{"x.png.npy"}, status: 1, stderr: []string{`^infer-prep: \*.jpg: no file matches`},
 		},
 		{
 			name: "not a glob either", args: []string{"[", "x.png"}, files: map[string][]byte{"x.png": img},
-			want: []string{"x.png.npy"}, status: 1, stderr: []string{`^infer-prep: \[: no such file, and not a glob`},
+			want: []string{"x.png.npy"}, status: 1, stderr: []string{`^infer-prep: \[: no such file, and not a valid glob`},
 		},
 		{
 			name: "a URI", args: []string{"https://example.com/cat.jpg", "x.png"}, files: map[string][]byte{"x.png": img},
-			want: []string{"x.png.npy"}, status: 1, stderr: []string{`URIs are not read`},
+			want: []string{"x.png.npy"}, status: 1, stderr: []string{`URIs are not supported: want a file, a folder or a glob`},
 		},
 		{
 			name: "a named file that is no image", args: []string{"t.txt", "x.png"}, files: map[string][]byte{"x.png": img, "t.txt": text},
@@ -315,7 +315,7 @@ func TestRunCase(t *testing.T) {
 		require.NoError(t, l.inputs[0].err)
 		require.NoError(t, l.inputs[2].err)
 		if fold {
-			require.ErrorContains(t, l.inputs[1].err, "is already that of "+filepath.Join("a", "Cat.png"))
+			require.ErrorContains(t, l.inputs[1].err, "is already the output of "+filepath.Join("a", "Cat.png"))
 		} else {
 			require.NoError(t, l.inputs[1].err)
 		}
@@ -331,7 +331,7 @@ func TestRunCase(t *testing.T) {
 	plan, err := datagraph.Compile(g, datagraph.CompileOptions{})
 	require.NoError(t, err)
 	_, err = outputNames(g, plan, true, formats[0])
-	require.ErrorContains(t, err, "Scale and scale differ in case alone")
+	require.ErrorContains(t, err, "Scale and scale differ only in case")
 	names, err := outputNames(g, plan, true, formats[1])
 	require.NoError(t, err)
 	require.Equal(t, []string{"Scale", "scale", "pad"}, names)
@@ -598,7 +598,8 @@ func TestRunMemory(t *testing.T) {
 	require.Empty(t, listFiles(t, "out2"))
 }
 
-// wholeFiles checks that a folder has complete .npy files alone, and counts them.
+// wholeFiles checks that a folder has complete .npy files alone, and counts
+// them.
 func wholeFiles(t *testing.T, dir string) int {
 	t.Helper()
 	files := listFiles(t, dir)

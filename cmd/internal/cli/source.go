@@ -22,43 +22,45 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// maxGraphBytes bounds the files that describe a graph; those known are below 100 kB.
+// maxGraphBytes is the largest file that describes a graph. Real ones are below
+// 100 kB.
 const maxGraphBytes = 16 << 20
 
-// graphFlags choose a graph and change it. Every command that works on a graph has them.
+// graphFlags choose and change a graph. Every command that works on a graph has
+// them.
 type graphFlags struct {
 	preset, graph string
 	bundle        string
-	imports       map[string]*string // by importer name: the file
+	imports       map[string]*string // the files, by importer name
 
-	dataset *datasetFlags // of graph import; nil for other commands
+	dataset *datasetFlags // only for graph import
 
 	dtype, layout string
-	triton        string // a file: what the outputs must be, and their names
+	triton        string // a Triton model's config.pbtxt
 	exif          bool
 	limits        codec.Limits
 
 	off  []datagraph.Pass
-	file string // that load read the graph from, "" for a preset
+	file string // the graph's file, set by load; "" for a preset
 }
 
 func (f *graphFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.preset, "preset", "", "the graph `NAME` that comes with the program: "+strings.Join(preset.Names(), ", "))
-	fl.StringVar(&f.graph, "graph", "", "the graph in `FILE`, as graph import writes it; - reads standard input")
-	fl.StringVar(&f.bundle, "bundle", "", "the graph in the model bundle `FILE`")
+	fl.StringVar(&f.preset, "preset", "", "use the built-in graph `NAME`: "+strings.Join(preset.Names(), ", "))
+	fl.StringVar(&f.graph, "graph", "", "use the graph in `FILE`, as graph import writes it; - reads standard input")
+	fl.StringVar(&f.bundle, "bundle", "", "use the graph in the model bundle `FILE`")
 	f.imports = map[string]*string{}
 	for _, i := range importer.All() {
-		f.imports[i.Name] = fl.String(i.Name, "", "the graph that `FILE` describes: "+i.Doc)
+		f.imports[i.Name] = fl.String(i.Name, "", "import the graph from `FILE`: "+i.Doc)
 		noErr(cmd.MarkFlagFilename(i.Name))
 	}
-	fl.StringVar(&f.dtype, "dtype", "", "convert the outputs that are images or floats to this `TYPE`, as NumPy's astype does; side outputs stay")
-	fl.StringVar(&f.layout, "layout", "", "turn the outputs that are images to this `LAYOUT`, HWC or CHW")
-	fl.StringVar(&f.triton, "triton", "", "give the outputs the names of the inputs in `FILE`, a Triton model's config.pbtxt, and want their types, shapes and layouts")
-	fl.BoolVar(&f.exif, "exif", false, "turn images upright by their EXIF orientation")
+	fl.StringVar(&f.dtype, "dtype", "", "convert outputs that are images or floats to `TYPE`, as NumPy's astype does; side outputs stay unchanged")
+	fl.StringVar(&f.layout, "layout", "", "convert outputs that are images to `LAYOUT`, HWC or CHW")
+	fl.StringVar(&f.triton, "triton", "", "rename the outputs to the inputs of a Triton model's config.pbtxt `FILE`, and check their types, shapes and layouts")
+	fl.BoolVar(&f.exif, "exif", false, "apply the EXIF orientation of images")
 	f.limits = codec.DefaultLimits()
-	fl.Var((*count)(&f.limits.Pixels), "limit-pixels", "refuse images of more pixels; 0 is no limit")
-	fl.Var((*count)(&f.limits.Bytes), "limit-bytes", "refuse files and images that need more `BYTES` of memory, and bound all jobs together; 0 is no limit")
+	fl.Var((*count)(&f.limits.Pixels), "limit-pixels", "refuse images of more pixels; 0 means no limit")
+	fl.Var((*count)(&f.limits.Bytes), "limit-bytes", "refuse files and images that need more `BYTES` of memory; all jobs together stay below it too; 0 means no limit")
 
 	noErr(cmd.MarkFlagFilename("graph", "json", "msgp"))
 	noErr(cmd.MarkFlagFilename("triton", "pbtxt"))
@@ -68,7 +70,7 @@ func (f *graphFlags) add(cmd *cobra.Command) {
 	complete(cmd, "dtype", dtypeNames()...)
 }
 
-// dtypeNames are the types that a graph can convert to.
+// dtypeNames lists the types of --dtype.
 func dtypeNames() []string {
 	var l []string
 	for d := tensor.Uint8; d < tensor.Bool; d++ {
@@ -83,11 +85,11 @@ func (f *graphFlags) flagNames() string {
 	for _, i := range importer.All() {
 		l = append(l, "--"+i.Name)
 	}
-	return strings.Join(l[:len(l)-1], ", ") + " or " + l[len(l)-1]
+	return orList(l)
 }
 
-// load reads the graph that the flags name, changed as the flags say. Its
-// errors are usage errors that name the file.
+// load reads the graph that the flags name and applies the flags that change
+// it. Its errors are usage errors and name the file.
 func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph, error) {
 	var sources []string
 	set := func(flag string) bool {
@@ -101,7 +103,7 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 	var err error
 	if set("preset") {
 		if g, err = preset.Graph(f.preset); err != nil {
-			err = fmt.Errorf("--preset %q: want one of %s", f.preset, strings.Join(preset.Names(), ", "))
+			err = oneOf("preset", f.preset, preset.Names()...)
 		}
 	}
 	if set("graph") {
@@ -120,9 +122,9 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 	}
 	if len(sources) != 1 {
 		if len(sources) == 0 {
-			return nil, usageErr("no graph, want one of %s", f.flagNames())
+			return nil, usageErr("no graph: want %s", f.flagNames())
 		}
-		return nil, usageErr("%s: want one graph only", strings.Join(sources, " and "))
+		return nil, usageErr("%s: want only one graph", strings.Join(sources, " and "))
 	}
 	if err == nil {
 		err = f.change(g)
@@ -136,7 +138,7 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 	return g, nil
 }
 
-// compile is datagraph.Compile, with errors that name the graph's file.
+// compile calls datagraph.Compile and adds the graph's file to errors.
 func (f *graphFlags) compile(g *datagraph.Graph) (*datagraph.Plan, error) {
 	plan, err := datagraph.Compile(g, datagraph.CompileOptions{Limits: f.limits, Disable: f.off})
 	if err != nil && f.file != "" {
@@ -167,7 +169,7 @@ func (f *graphFlags) fromFile(name string, stdin io.Reader, parse func([]byte) (
 	return g, nil
 }
 
-// fromBundle reads no more of a bundle than its graph.
+// fromBundle reads the graph of a bundle, and no other section.
 func (f *graphFlags) fromBundle(name string) (*datagraph.Graph, error) {
 	f.file = name
 	b, err := modelbundle.OpenFile(name, modelbundle.DefaultLimits())
@@ -177,7 +179,7 @@ func (f *graphFlags) fromBundle(name string) (*datagraph.Graph, error) {
 	return b.Graph(), plain(name, b.Close())
 }
 
-// readSmall reads a file of at most so many bytes; - is stdin.
+// readSmall reads a file of at most so many bytes. The name - means stdin.
 func readSmall(name string, stdin io.Reader, most int64) ([]byte, error) {
 	r := stdin
 	if name != "-" {
@@ -193,13 +195,13 @@ func readSmall(name string, stdin io.Reader, most int64) ([]byte, error) {
 		return nil, plain(name, err)
 	}
 	if int64(len(b)) > most {
-		return nil, fmt.Errorf("%s: more than %d bytes, which no such file has", name, most)
+		return nil, fmt.Errorf("%s: the file has more than %d bytes, the limit for such files", name, most)
 	}
 	return b, nil
 }
 
-// parseGraph reads a graph in its JSON form, or in its msgp form, which starts
-// with an array's byte.
+// parseGraph parses the JSON form of a graph, or the msgp form, whose first
+// byte starts an array.
 func parseGraph(b []byte) (*datagraph.Graph, error) {
 	g := &datagraph.Graph{}
 	if len(b) > 0 && (b[0]&0xf0 == 0x90 || b[0] == 0xdc || b[0] == 0xdd) {
@@ -210,7 +212,7 @@ func parseGraph(b []byte) (*datagraph.Graph, error) {
 		return g, err
 	}
 	if len(bytes.TrimSpace(b)) == 0 {
-		return nil, errors.New("the file is empty, want a graph")
+		return nil, errors.New("the file is empty: want a graph")
 	}
 	return g, g.UnmarshalJSON(b)
 }
@@ -291,7 +293,7 @@ func (f *graphFlags) changeLayout(g *datagraph.Graph) error {
 func (f *graphFlags) changeDType(g *datagraph.Graph) error {
 	want, err := tensor.ParseDType(f.dtype)
 	if err != nil || !slices.Contains(dtypeNames(), f.dtype) {
-		return fmt.Errorf("--dtype %q: want one of %s", f.dtype, strings.Join(dtypeNames(), ", "))
+		return oneOf("dtype", f.dtype, dtypeNames()...)
 	}
 	descs, err := g.Infer()
 	if err != nil {
@@ -318,6 +320,7 @@ func isFloat(d tensor.DType) bool {
 	return d == tensor.Float16 || d == tensor.BFloat16 || d == tensor.Float32 || d == tensor.Float64
 }
 
+// describeOutputs lists the outputs with their types, for errors.
 func describeOutputs(g *datagraph.Graph, descs [][]tensor.Desc) string {
 	var l []string
 	for _, o := range g.Outputs {

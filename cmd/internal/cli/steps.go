@@ -15,8 +15,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// writeSteps runs the graph on r.image and writes the tensors after every step
-// to dir, and pictures of those that are images.
+// writeSteps runs the graph on r.image and writes the outputs of every step to
+// dir, and pictures of those that are images.
 func writeSteps(ctx context.Context, r *inferred, limits codec.Limits, dir string) error {
 	t, err := readImage(r.image, limits)
 	if err != nil {
@@ -46,7 +46,7 @@ func writeSteps(ctx context.Context, r *inferred, limits codec.Limits, dir strin
 	return nil
 }
 
-// stepName is what the files of output i of a step are called, without the extension.
+// stepName returns the file name of output i of a step, without the extension.
 func (r *inferred) stepName(step, i int) string {
 	s := r.steps[step]
 	return fmt.Sprintf("%0*d-%s.%s", max(2, len(fmt.Sprint(len(r.steps)-1))), step, s.Op, s.Out[i].Name)
@@ -66,7 +66,8 @@ func writeStep(name string, t *tensor.Tensor) error {
 	return nil
 }
 
-// picture draws an image tensor, nil if it is none that can be drawn.
+// picture draws a tensor, or returns nil if it is not an image of 1, 3 or 4
+// channels.
 func picture(t *tensor.Tensor) image.Image {
 	if !t.IsImage() || t.Len() == 0 {
 		return nil
@@ -92,7 +93,7 @@ func picture(t *tensor.Tensor) image.Image {
 		}
 		level = func(i int) uint8 {
 			v := (at(i) - lo) / (hi - lo) * 255
-			if !(v > 0) { // NaN too, and an image of one value
+			if !(v > 0) { // also NaN, and images of a single value
 				return 0
 			}
 			return uint8(min(v+0.5, 255))

@@ -10,8 +10,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// The measures of a drawing, in pixels. The widths of letters are those of
-// fixed-width fonts, 0.6 of their size, so that text fits whatever font is there.
+// The measures of a drawing, in pixels. Letters of fixed-width fonts are 0.6
+// times as wide as their size.
 const (
 	svgMargin   = 24
 	svgPad      = 14 // inside a box, left and right
@@ -19,9 +19,9 @@ const (
 	svgText     = 12 // size of parameters and labels
 	svgLine     = 17 // from a line of text to the next
 	svgHead     = 30 // height of a box's title
-	svgArrow    = 46 // from a box to the next, with room for a label
-	svgGap      = 18 // from a box to the next, if no arrow is between them
-	svgLane     = 14 // between arrows that pass boxes by
+	svgArrow    = 46 // from a box to the next, with space for a label
+	svgGap      = 18 // from a box to the next, without an arrow between them
+	svgLane     = 14 // between arrows beside the boxes
 	svgMinWidth = 190
 	svgLetter   = 0.6
 )
@@ -34,7 +34,7 @@ type svgNode struct {
 	y, h  float64
 }
 
-// svgEdge is an arrow: a tensor that goes from one box to another.
+// svgEdge is an arrow from one box to another, for a tensor.
 type svgEdge struct {
 	from, to int
 	label    string
@@ -42,10 +42,10 @@ type svgEdge struct {
 }
 
 // drawSVG draws a graph from top to bottom. Arrows to the next box go straight
-// down; others go around at the right, in lanes.
+// down; others pass the boxes on the right, in lanes.
 func drawSVG(r *inferred, all bool) string {
 	nodes, edges := svgGraph(r, all)
-	straight := map[int][]string{} // by box: the labels of the arrow to the next
+	straight := map[int][]string{} // labels of the arrow from a box to the next
 	var around []svgEdge
 	for _, e := range edges {
 		if e.to == e.from+1 {
@@ -69,7 +69,7 @@ func drawSVG(r *inferred, all bool) string {
 		if len(n.lines) > 0 {
 			n.h += float64(len(n.lines)*svgLine) + 8
 		}
-		n.h = max(n.h, float64((svgLine+5)*(1+ends(around, i)))) // room for the arrows at its side, with labels
+		n.h = max(n.h, float64((svgLine+5)*(1+ends(around, i)))) // space for the arrows at its side, with labels
 		y += n.h + svgGap
 		if len(straight[i]) > 0 {
 			y += svgArrow - svgGap + float64(svgLine*(len(straight[i])-1))
@@ -170,7 +170,7 @@ func textWidth(s string, size int) float64 {
 	return svgLetter * float64(size*utf8.RuneCountInString(s))
 }
 
-// ends counts the arrows at the side of box i.
+// ends counts the arrow ends at the side of box i.
 func ends(l []svgEdge, i int) int {
 	n := 0
 	for _, e := range l {
@@ -184,8 +184,8 @@ func ends(l []svgEdge, i int) int {
 	return n
 }
 
-// assignLanes gives each arrow the innermost lane that is free beside all the
-// boxes which it passes, short arrows first, and returns the number of lanes.
+// assignLanes assigns each arrow the innermost lane that is free beside the
+// boxes it passes, short arrows first, and returns the number of lanes.
 func assignLanes(l []svgEdge) int {
 	slices.SortStableFunc(l, func(a, b svgEdge) int { return (a.to - a.from) - (b.to - b.from) })
 	lanes := 0
@@ -204,9 +204,9 @@ func assignLanes(l []svgEdge) int {
 	return lanes
 }
 
-// svgGraph makes the boxes, from top to bottom, and the arrows between them.
+// svgGraph returns the boxes, from top to bottom, and the arrows between them.
 func svgGraph(r *inferred, all bool) (nodes []svgNode, edges []svgEdge) {
-	from := map[string]int{} // the box that makes a column
+	from := map[string]int{} // the box that writes a column
 	descs := map[string]tensor.Desc{}
 	label := func(column string) string { return column + ": " + descs[column].String() }
 	for _, c := range r.graph.Inputs {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// table is text in columns. The last column of a row is not padded.
+// table is text in columns. The last cell of a row is not padded.
 type table struct {
 	rows [][]string
 }

@@ -50,48 +50,45 @@ func (a *app) trainBenchCmd() *cobra.Command {
 	f := &trainFlags{}
 	cmd := &cobra.Command{
 		Use:   "train-bench [DEFINITION | --folder DIR [--train | --preset NAME | --graph FILE | …]]",
-		Short: "Run a dataset as a training would, and show where its time goes",
-		Long: `Run a dataset as a training would, but throw the batches away, and show what
-each stage of the pipeline does.
+		Short: "Run a training dataset and show which stage limits its speed",
+		Long: `Train-bench runs a dataset as a training program would, discards the batches, and
+shows what each stage of the pipeline does.
 
-DEFINITION is a file with the JSON form of a dataset's definition; - reads
-standard input. Functions of a program's own are not linked here. Instead of it,
---folder takes a folder with a subfolder of images for each class, or images
-alone, and runs the graph that the flags name on each of them, in batches. The
-graph of --train is that of training ImageNet classifiers: a random crop resized
-to 224, a random flip, /255, ImageNet's mean and deviation, CHW.
+DEFINITION is a file with the JSON form of a dataset's definition; - reads standard
+input. It cannot use functions of your own program. Instead of DEFINITION, --folder
+names a folder with images, or with a subfolder for each class. Train-bench then runs
+the graph that the flags name on each image, in batches. --train selects the graph of
+ImageNet training: a random crop resized to 224, a random flip, /255, ImageNet's mean
+and standard deviation, CHW.
 
-On a terminal a table of the stages, from the source up, is shown on standard
-error and renewed twice a second; its rates and percentages are those of the last
-half second. A table of the whole run is printed at the end:
+On a terminal, train-bench shows a table of the stages on standard error, from the
+source up. It updates the table twice a second with the figures of the last half
+second. At the end it prints the table of the whole run:
 
-  stage      path of the node in the definition; "sending" has batches ready for
-             the training
-  workers    that it has
-  ready      samples (of sending: batches) that are done and wait, of as many as
-             the queue has places
-  in, out    samples that it took from below and gave
-  busy       how much of their time its workers worked
-  waited     how much of the time those above waited for it
-  MB         memory of the samples in it, in millions of bytes
-  errors     samples on which it failed
+  stage      path of the node in the definition; "sending" holds finished batches
+  workers    number of its workers
+  ready      finished samples (batches in sending) of the queue's capacity
+  in, out    samples that it received and passed on
+  busy %     share of their time that its workers worked
+  waited %   share of the time that the next stage waited for it
+  MB         memory of its samples in millions of bytes
+  errors     samples that failed
 
-The bottleneck is the stage whose workers are busiest while those above wait for
-it: more workers there, or less work, make the whole faster. If there is none,
-whoever takes the batches is slower than the stages.
+The bottleneck is the stage whose workers are busiest while the next stage waits.
+More workers or less work there make the pipeline faster. If no stage is marked, the
+consumer of the batches is the slowest part.
 
---json prints one object instead, with images_per_s, images, batches, epochs,
-seconds, first_batch_s, bad, peak_rss_mb, cpu_ms_per_image, engine, bottleneck
-(a stage's path, or an empty text), stages (a list, from the source up, of path,
-workers, queue, at_work, ready, bytes, in, out, errors, busy_ns, starved_ns,
-full_ns, waited_ns, busy_percent, waited_percent), tuned (what --autotune chose,
-in words) and interrupted. peak_rss_mb and cpu_ms_per_image are missing on systems
-that do not tell them; stages are empty with --engine pull, which has none.
+--json prints one object with images_per_s, images, batches, epochs, seconds,
+first_batch_s, bad, peak_rss_mb, cpu_ms_per_image, engine, bottleneck (a stage's path
+or ""), stages, tuned (the choices of --autotune) and interrupted. Each stage has path,
+workers, queue, at_work, ready, bytes, in, out, errors, busy_ns, starved_ns, full_ns,
+waited_ns, busy_percent and waited_percent. Systems without such figures omit
+peak_rss_mb and cpu_ms_per_image. --engine pull has no stages.
 
---trace writes what every worker did, for chrome://tracing or ui.perfetto.dev.
+--trace writes the activity of every worker, for chrome://tracing or ui.perfetto.dev.
 
-Exit status: 0 done; 1 a sample failed or there are none; 2 a wrong flag, graph
-or definition; 130 interrupted (the table of the time so far is printed).`,
+Exit status: 0 success; 1 a sample failed, or the dataset is empty; 2 invalid flag,
+graph or definition; 130 interrupted, after printing the figures so far.`,
 		Example: `  infer-prep train-bench --folder photos/ --train --shuffle --seconds 10
   infer-prep train-bench --autotune --trace trace.json train.json
   infer-prep train-bench --folder photos/ --preset clip --json | jq .bottleneck`,
@@ -102,23 +99,23 @@ or definition; 130 interrupted (the table of the time so far is printed).`,
 	}
 	f.add(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.folder, "folder", "", "run the images of `DIR` instead of a definition")
-	fl.BoolVar(&f.train, "train", false, "with --folder, run the graph of training ImageNet classifiers")
-	fl.IntVar(&f.batch, "batch", 32, "with --folder, images in a batch; 0 is none")
-	fl.BoolVar(&f.shuffle, "shuffle", false, "with --folder, images in random order, another one in each epoch")
+	fl.StringVar(&f.folder, "folder", "", "run the images in `DIR` instead of a definition")
+	fl.BoolVar(&f.train, "train", false, "with --folder, run the graph of ImageNet training")
+	fl.IntVar(&f.batch, "batch", 32, "with --folder, batches of `N` images; 0 means no batches")
+	fl.BoolVar(&f.shuffle, "shuffle", false, "with --folder, shuffle the images in each epoch")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of all random numbers")
-	fl.StringVar(&f.engine, "engine", "parallel", "`ENGINE`: parallel, stages with workers, or pull, one sample after another")
+	fl.StringVar(&f.engine, "engine", "parallel", "`ENGINE`: parallel, in stages with workers, or pull, one sample after another")
 	fl.IntVarP(&f.workers, "workers", "w", 0, "`N` workers in each stage")
-	fl.Lookup("workers").DefValue = "one for each CPU; with --autotune 1 to begin with"
-	fl.IntVar(&f.prefetch, "prefetch", 2, "batches that are ready ahead; 0 is none")
+	fl.Lookup("workers").DefValue = "one for each CPU; with --autotune, initially 1"
+	fl.IntVar(&f.prefetch, "prefetch", 2, "prepare `N` batches ahead")
 	f.bytes = 1 << 30
-	fl.Var(&f.bytes, "bytes", "bound on the memory of samples in all queues, in `BYTES`")
-	fl.BoolVar(&f.autotune, "autotune", false, "let the pipeline choose the workers and queues, and say what it chose")
-	fl.IntVar(&f.epochs, "epochs", 0, "passes over the dataset")
-	fl.Lookup("epochs").DefValue = "1; with --seconds as many as there is time for"
-	fl.Float64Var(&f.seconds, "seconds", 0, "end after this time")
+	fl.Var(&f.bytes, "bytes", "limit the samples in all queues to `BYTES` of memory")
+	fl.BoolVar(&f.autotune, "autotune", false, "let the pipeline choose the workers and queues, and print its choices")
+	fl.IntVar(&f.epochs, "epochs", 0, "run `N` passes over the dataset")
+	fl.Lookup("epochs").DefValue = "1; with --seconds, as many as fit"
+	fl.Float64Var(&f.seconds, "seconds", 0, "stop after `N` seconds")
 	fl.Lookup("seconds").DefValue = "no limit"
-	fl.StringVar(&f.onError, "on-error", "fail", "at a bad sample `fail`, or skip it and name it on standard error")
+	fl.StringVar(&f.onError, "on-error", "fail", "`WHAT` to do with a sample that fails: fail, or skip it and report it")
 	fl.StringVar(&f.trace, "trace", "", "write a trace of all workers to `FILE`")
 	fl.BoolVar(&f.json, "json", false, "print the figures as one JSON object")
 	complete(cmd, "engine", "parallel", "pull")
@@ -127,16 +124,9 @@ or definition; 130 interrupted (the table of the time so far is printed).`,
 	return cmd
 }
 
-// check refuses flags that cannot be, or that do not go together.
+// check refuses flags that are invalid or conflict.
 func (f *trainFlags) check(cmd *cobra.Command, args []string) error {
-	given := func(names ...string) string {
-		for _, n := range names {
-			if cmd.Flags().Changed(n) {
-				return n
-			}
-		}
-		return ""
-	}
+	given := func(names ...string) string { return firstChanged(cmd, names...) }
 	graphs := []string{"preset", "graph", "dtype", "layout", "exif"}
 	for _, i := range importer.All() {
 		graphs = append(graphs, i.Name)
@@ -145,38 +135,38 @@ func (f *trainFlags) check(cmd *cobra.Command, args []string) error {
 	pool := given("workers", "prefetch", "bytes", "autotune", "trace")
 	switch {
 	case len(args) > 1:
-		return usageErr("%d definitions, want one", len(args))
+		return usageErr("got %d definitions, want one", len(args))
 	case len(args) == 1 && f.folder != "":
-		return usageErr("a definition and --folder, want one of them")
+		return usageErr("a definition and --folder: want only one of them")
 	case len(args) == 0 && f.folder == "":
-		return usageErr("no dataset, want a definition or --folder DIR")
+		return usageErr("no dataset: want a definition or --folder DIR")
 	case len(args) == 1 && given(of...) != "":
-		return usageErr("--%s is for --folder: a definition says it itself", given(of...))
+		return usageErr("--%s needs --folder: a definition already contains it", given(of...))
 	case f.train && given(graphs...) != "":
-		return usageErr("--train and --%s, want one of them", given(graphs...))
+		return usageErr("--train and --%s: want only one of them", given(graphs...))
 	case f.engine != "parallel" && f.engine != "pull":
-		return usageErr("--engine %q: want parallel or pull", f.engine)
+		return oneOf("engine", f.engine, "parallel", "pull")
 	case f.engine == "pull" && pool != "":
-		return usageErr("--%s is for --engine parallel", pool)
+		return usageErr("--%s needs --engine parallel", pool)
 	case f.onError != "fail" && f.onError != "skip":
-		return usageErr("--on-error %q: want fail or skip", f.onError)
+		return oneOf("on-error", f.onError, "fail", "skip")
 	case f.batch < 0:
-		return usageErr("--batch %d: want 0 (none) or more", f.batch)
+		return usageErr("--batch %d: want at least 0", f.batch)
 	case f.workers < 0 || f.workers == 0 && given("workers") != "":
-		return usageErr("--workers %d: want 1 or more", f.workers)
+		return usageErr("--workers %d: want at least 1", f.workers)
 	case f.prefetch < 0:
-		return usageErr("--prefetch %d: want 0 (none) or more", f.prefetch)
+		return usageErr("--prefetch %d: want at least 0", f.prefetch)
 	case f.bytes < 1:
-		return usageErr("--bytes %d: want 1 or more", f.bytes)
+		return usageErr("--bytes %d: want at least 1", f.bytes)
 	case f.epochs < 0 || f.epochs == 0 && given("epochs") != "":
-		return usageErr("--epochs %d: want 1 or more", f.epochs)
+		return usageErr("--epochs %d: want at least 1", f.epochs)
 	case !(f.seconds >= 0) || f.seconds > 1e6 || f.seconds == 0 && given("seconds") != "":
-		return usageErr("--seconds %v: want a number above 0, at most 1000000", f.seconds)
+		return usageErr("--seconds %v: want more than 0 and at most 1000000", f.seconds)
 	}
 	return nil
 }
 
-// definition is the dataset that the flags or the argument describe.
+// definition returns the dataset of the argument or of --folder.
 func (f *trainFlags) definition(cmd *cobra.Command, stdin io.Reader, args []string) (*dataset.Dataset, error) {
 	if len(args) == 1 {
 		b, err := readSmall(args[0], stdin, maxGraphBytes)
@@ -214,15 +204,16 @@ func (f *trainFlags) definition(cmd *cobra.Command, stdin io.Reader, args []stri
 	return d, nil
 }
 
-// trainGraph is that of torchvision's training of ImageNet classifiers, without
-// the random ops that only some of them have.
+// trainGraph returns the graph of torchvision's ImageNet training, without the
+// random ops that only some models use.
 func trainGraph() *datagraph.Graph {
 	const size = 224
 	return datagraph.New(transforms.NewDecode(), transforms.NewRandomResizedCrop(size, size), transforms.NewRandomHorizontalFlip(),
 		transforms.NewToTensor(), transforms.NewNormalize([]float64{0.485, 0.456, 0.406}, []float64{0.229, 0.224, 0.225}))
 }
 
-// folderSource is the source of a folder: with classes if it has subfolders.
+// folderSource returns the source of a folder, with classes if it has
+// subfolders.
 func folderSource(ctx context.Context, dir string) (dataset.Source, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -246,7 +237,7 @@ func folderSource(ctx context.Context, dir string) (dataset.Source, error) {
 	}
 	switch {
 	case ctx.Err() != nil:
-		return nil, &exitError{exitInterrupted, errors.New("interrupted: nothing was begun")}
+		return nil, &exitError{exitInterrupted, errors.New("interrupted: nothing was done")}
 	case len(s.inputs) == 0:
 		return nil, noImages(0, len(l.inputs)+l.skipped)
 	}
@@ -255,7 +246,7 @@ func folderSource(ctx context.Context, dir string) (dataset.Source, error) {
 
 var imageColumn = []dataset.Column{{Name: "image", Desc: tensor.Encoded()}}
 
-// folder is the source of images without classes.
+// folder is a source of images without classes.
 type folder struct{ inputs []*input }
 
 func (d *folder) Validate() error                                          { return nil }
@@ -279,7 +270,7 @@ func (d *folder) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	return err
 }
 
-// trainErr is an error as people want it: of a sample its key and the cause.
+// trainErr shortens the error of a sample to its key, stage and cause.
 func trainErr(err error) error {
 	var e *dataset.SampleError
 	if errors.As(err, &e) {
@@ -296,7 +287,7 @@ type trainRun interface {
 	Close() error
 }
 
-// trainer runs a dataset and counts.
+// trainer runs a dataset and measures it.
 type trainer struct {
 	app     *app
 	f       *trainFlags
@@ -308,7 +299,7 @@ type trainer struct {
 	start           time.Time
 	first           time.Duration // until the first batch
 	images, batches atomic.Int64
-	epochs          atomic.Int64 // that are done
+	epochs          atomic.Int64 // finished ones
 
 	mu    sync.Mutex
 	tuned []string
@@ -340,7 +331,7 @@ func (a *app) trainBench(cmd *cobra.Command, f *trainFlags, args []string) (err 
 	if f.trace == "" {
 		return t.measure(cmd.Context(), built, nil)
 	}
-	var ran error // which the trace is written for all the same
+	var ran error // of the run; the trace is written even if it fails
 	wrote := writeFile(f.trace, func(w io.Writer) error {
 		trace := pipeline.NewTrace(w)
 		ran = t.measure(cmd.Context(), built, trace)
@@ -368,7 +359,8 @@ func givesBatches(d *dataset.Dataset) bool {
 	}
 }
 
-// wrongDefinition is an error of Build: a usage error, unless files are to blame.
+// wrongDefinition returns an error of Build as a usage error, or as a failure
+// if files or data caused it.
 func wrongDefinition(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) || errors.Is(err, dataset.ErrData) {
@@ -377,7 +369,7 @@ func wrongDefinition(err error) error {
 	return usageErr("%w", err)
 }
 
-// open begins the run.
+// open starts the run.
 func (t *trainer) open(b *dataset.Built, trace *pipeline.Trace) (err error) {
 	f := t.f
 	if f.engine == "pull" {
@@ -398,7 +390,7 @@ func (t *trainer) open(b *dataset.Built, trace *pipeline.Trace) (err error) {
 	return err
 }
 
-// stats are the stages' figures.
+// stats returns the figures of the stages.
 func (t *trainer) stats() []pipeline.StageStats {
 	if t.pipe == nil {
 		return nil
@@ -410,10 +402,10 @@ func (t *trainer) stats() []pipeline.StageStats {
 	return l
 }
 
-// named names the source that only this command has.
+// named replaces the type name of the source folder by a readable one.
 func named(s string) string { return strings.ReplaceAll(s, fmt.Sprintf("%T", &folder{}), "folder") }
 
-// measure runs, and prints the figures.
+// measure runs the dataset and prints the figures.
 func (t *trainer) measure(ctx context.Context, b *dataset.Built, trace *pipeline.Trace) error {
 	if err := t.open(b, trace); err != nil {
 		return usageErr("%w", err)
@@ -447,7 +439,7 @@ func (t *trainer) measure(ctx context.Context, b *dataset.Built, trace *pipeline
 	return nil
 }
 
-// loop takes batch after batch.
+// loop reads batches until the epochs or the time are over.
 func (t *trainer) loop(ctx context.Context) error {
 	f, timed := t.f, ctx
 	if f.seconds > 0 {
@@ -462,7 +454,7 @@ func (t *trainer) loop(ctx context.Context) error {
 	for {
 		within := timed
 		if t.batches.Load() == 0 {
-			within = ctx // there is nothing to tell before the first batch, however long that takes
+			within = ctx // wait for the first batch: without it there are no figures
 		}
 		s, err := t.run.Next(within)
 		switch {
@@ -496,14 +488,14 @@ func (t *trainer) loop(ctx context.Context) error {
 	}
 }
 
-// stageFigures are what is printed of a stage.
+// stageFigures are the printed figures of a stage.
 type stageFigures struct {
 	pipeline.StageStats
 	BusyPercent   float64 `json:"busy_percent"`
 	WaitedPercent float64 `json:"waited_percent"`
 }
 
-// percentages are those of the time since before, of elapsed.
+// percentages returns the figures of the time elapsed since before.
 func percentages(before, after []pipeline.StageStats, elapsed time.Duration) []stageFigures {
 	l := make([]stageFigures, 0, len(after))
 	for _, s := range after {
@@ -521,7 +513,8 @@ func percentages(before, after []pipeline.StageStats, elapsed time.Duration) []s
 	return l
 }
 
-// stageTable is the table of the stages. Paths are cut to so many characters, if that is above 0.
+// stageTable returns the table of the stages. A positive width cuts paths to so
+// many characters.
 func stageTable(stages []stageFigures, bottleneck, width int) *table {
 	t := &table{}
 	t.row("stage", "workers", "ready", "in", "out", "busy %", "waited %", "MB", "errors", "")
@@ -599,10 +592,10 @@ func (t *trainer) print(elapsed, cpu time.Duration, stats []pipeline.StageStats,
 	return l.write(t.app.stdout)
 }
 
-// liveInterval is the time between two pictures of the live table.
+// liveInterval is the time between two updates of the live table.
 const liveInterval = 500 * time.Millisecond
 
-// live shows the stages until stop is called, which takes the table away.
+// live shows the table of the stages. stop clears it.
 func (t *trainer) live() (stop func()) {
 	if !t.table.shown() {
 		return func() {}
@@ -625,7 +618,7 @@ func (t *trainer) live() (stop func()) {
 			head := fmt.Sprintf("%.1f s  epoch %d  %d batches  %.0f images/s", now.Sub(t.start).Seconds(), t.epochs.Load(), t.batches.Load(),
 				float64(n-images)/max(elapsed.Seconds(), 1e-9))
 			t.table.draw(head, func(width int) *table {
-				const others = 80 // columns of the other figures
+				const others = 80 // width of the other columns
 				return stageTable(percentages(before, stats, elapsed), pipeline.Bottleneck(before, stats, elapsed), max(width-others, 12))
 			})
 			before, images, at = stats, n, now

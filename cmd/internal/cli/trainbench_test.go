@@ -19,7 +19,8 @@ import (
 	"github.com/infer-prep/infer-prep/preset"
 )
 
-// trainIn is a call of train-bench, on a terminal of the width if that is above 0.
+// trainIn is a call of train-bench, on a terminal of the width if that is above
+// 0.
 func trainIn(t *testing.T, ctx context.Context, width int, delay func(), args ...string) called {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -141,8 +142,8 @@ func TestTrainBenchTable(t *testing.T) {
 	require.LessOrEqual(t, strings.Count(r.stdout, "bottleneck"), 1)
 }
 
-// TestTrainBenchLive is that the table on a terminal is renewed in its place and
-// taken away, and fits the terminal.
+// TestTrainBenchLive is that the table on a terminal is renewed in its place
+// and taken away, and fits the terminal.
 func TestTrainBenchLive(t *testing.T) {
 	trainTree(t)
 	const width = 60
@@ -192,28 +193,28 @@ func TestTrainBenchErrors(t *testing.T) {
 		status int
 		want   string
 	}{
-		{nil, exitUsage, "no dataset, want a definition or --folder DIR"},
-		{[]string{"train.json", "train.json"}, exitUsage, "2 definitions, want one"},
-		{append([]string{"train.json"}, folder...), exitUsage, "a definition and --folder, want one of them"},
-		{[]string{"train.json", "--shuffle"}, exitUsage, "--shuffle is for --folder: a definition says it itself"},
-		{[]string{"train.json", "--preset", "clip"}, exitUsage, "--preset is for --folder"},
-		{[]string{"--folder", "flat"}, exitUsage, "no graph, want one of --preset, --graph"},
-		{append(folder, "--train"), exitUsage, "--train and --preset, want one of them"},
-		{[]string{"train.json", "--train"}, exitUsage, "--train is for --folder"},
+		{nil, exitUsage, "no dataset: want a definition or --folder DIR"},
+		{[]string{"train.json", "train.json"}, exitUsage, "got 2 definitions, want one"},
+		{append([]string{"train.json"}, folder...), exitUsage, "a definition and --folder: want only one of them"},
+		{[]string{"train.json", "--shuffle"}, exitUsage, "--shuffle needs --folder: a definition already contains it"},
+		{[]string{"train.json", "--preset", "clip"}, exitUsage, "--preset needs --folder"},
+		{[]string{"--folder", "flat"}, exitUsage, "no graph: want --preset, --graph"},
+		{append(folder, "--train"), exitUsage, "--train and --preset: want only one of them"},
+		{[]string{"train.json", "--train"}, exitUsage, "--train needs --folder"},
 		{append(folder, "--engine", "push"), exitUsage, `--engine "push": want parallel or pull`},
-		{append(folder, "--engine", "pull", "--workers", "2"), exitUsage, "--workers is for --engine parallel"},
-		{append(folder, "--engine", "pull", "--trace", "x"), exitUsage, "--trace is for --engine parallel"},
+		{append(folder, "--engine", "pull", "--workers", "2"), exitUsage, "--workers needs --engine parallel"},
+		{append(folder, "--engine", "pull", "--trace", "x"), exitUsage, "--trace needs --engine parallel"},
 		{append(folder, "--on-error", "ignore"), exitUsage, `--on-error "ignore": want fail or skip`},
-		{append(folder, "--batch", "-1"), exitUsage, "--batch -1: want 0 (none) or more"},
+		{append(folder, "--batch", "-1"), exitUsage, "--batch -1: want at least 0"},
 		{append(folder, "--batch", "99999999"), exitUsage, "batches of 99999999"},
-		{append(folder, "--workers", "0"), exitUsage, "--workers 0: want 1 or more"},
+		{append(folder, "--workers", "0"), exitUsage, "--workers 0: want at least 1"},
 		{append(folder, "--workers", "1000000"), exitUsage, "Workers is 1000000, want 1 to 4096"},
-		{append(folder, "--prefetch", "-1"), exitUsage, "--prefetch -1: want 0 (none) or more"},
-		{append(folder, "--bytes", "0"), exitUsage, "--bytes 0: want 1 or more"},
+		{append(folder, "--prefetch", "-1"), exitUsage, "--prefetch -1: want at least 0"},
+		{append(folder, "--bytes", "0"), exitUsage, "--bytes 0: want at least 1"},
 		{append(folder, "--bytes", "many"), exitUsage, "400M or 2Gi"},
-		{append(folder, "--epochs", "0"), exitUsage, "--epochs 0: want 1 or more"},
-		{append(folder, "--seconds", "0"), exitUsage, "--seconds 0: want a number above 0"},
-		{append(folder, "--seconds", "NaN"), exitUsage, "--seconds NaN: want a number above 0"},
+		{append(folder, "--epochs", "0"), exitUsage, "--epochs 0: want at least 1"},
+		{append(folder, "--seconds", "0"), exitUsage, "--seconds 0: want more than 0 and at most 1000000"},
+		{append(folder, "--seconds", "NaN"), exitUsage, "--seconds NaN: want more than 0 and at most 1000000"},
 		{[]string{"not.json"}, exitUsage, "not.json: dataset: invalid definition"},
 		{[]string{"nothing.json"}, exitUsage, "nothing.json: no such file or directory"},
 		{[]string{"missing.json"}, exitFailed, "nowhere: no such file or directory"},

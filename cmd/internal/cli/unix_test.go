@@ -29,7 +29,8 @@ func TestWriteFIFO(t *testing.T) {
 	require.False(t, info.Mode().IsRegular(), "a device is not replaced by a file")
 }
 
-// TestNoFileReplaced is that record files, which are renamed when they are whole, do not replace what is no file, even with --force.
+// TestNoFileReplaced is that record files, which are renamed when they are
+// whole, do not replace what is no file, even with --force.
 func TestNoFileReplaced(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"in/a.png": pngBytes(t, 5, 4, 1)}))
 	require.Equal(t, exitOK, call(t, "pack", "recordio", "-q", "x", "in").status)
@@ -66,7 +67,8 @@ func TestRunFIFO(t *testing.T) {
 	}
 }
 
-// TestPackDanglingLink is that a link to nowhere is a sample that cannot be read, and does not end the pack.
+// TestPackDanglingLink is that a link to nowhere is a sample that cannot be
+// read, and does not end the pack.
 func TestPackDanglingLink(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"in/k/a.png": pngBytes(t, 5, 4, 1)}))
 	require.NoError(t, os.Symlink("nowhere", "in/k/b.png"))

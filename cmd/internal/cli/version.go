@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// references are the libraries whose bytes the op set gives, at the versions it is tested against.
+// references are the libraries that the ops reproduce, at the versions that
+// they are tested against.
 var references = []reference{
 	{"Pillow", "13.0.0"},
 	{"OpenCV", "5.0.0.93"},
@@ -23,6 +24,7 @@ type reference struct {
 	Version string `json:"version"`
 }
 
+// moduleVersion returns the version of the module that was built.
 func moduleVersion() string {
 	if b, ok := debug.ReadBuildInfo(); ok && b.Main.Version != "" {
 		return b.Main.Version
@@ -30,8 +32,8 @@ func moduleVersion() string {
 	return "(devel)"
 }
 
-// sourceDate is that of the commit that was built, so that man pages are the
-// same from build to build; the zero of Unix time if the build does not know.
+// sourceDate returns the date of the commit that was built, so that every build
+// writes the same man pages. It returns the zero of Unix time if unknown.
 func sourceDate() time.Time {
 	date := time.Unix(0, 0).UTC()
 	if b, ok := debug.ReadBuildInfo(); ok {
@@ -47,7 +49,7 @@ func sourceDate() time.Time {
 func (a *app) versionCmd() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "version", Short: "Print the versions of the program and of the references it reproduces", Args: noArgs,
+		Use: "version", Short: "Print the versions of the program and of the libraries it reproduces", Args: noArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
