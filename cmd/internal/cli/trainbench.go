@@ -320,6 +320,9 @@ func (a *app) trainBench(cmd *cobra.Command, f *trainFlags, args []string) (err 
 		o.OnSkip = func(e *dataset.SampleError) { t.table.above(func() { a.complain(trainErr(e)) }) }
 	}
 	built, err := dataset.Build(cmd.Context(), d, o)
+	if err := interrupted(cmd.Context(), "nothing was done"); err != nil && built == nil {
+		return err
+	}
 	if err != nil {
 		return wrongDefinition(err)
 	}
