@@ -15,13 +15,15 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// Cached is a Split whose first epoch is written to a file, from which later
-// epochs, and later programs, read. It is for files that are slow to read.
+// Cached is a Split that writes its first epoch to a cache file and reads later
+// epochs from it, also in later programs. Use it for files that are slow to
+// read.
 //
-// The file is made under another name and takes its own when it is whole: with the
-// end of the first epoch, or with the first Reset, which goes through what is left.
-// It says of which files (names, sizes, times), part and options it was made, and has a checksum; a file that is
-// of others, or damaged, is made anew. docs/format/splitcache.md describes it.
+// The file appears under its name when it is complete: at the end of the first
+// epoch, or at the first Reset, which reads the rest of the epoch. It records
+// the names, sizes and times of the source files, the part and the options, and
+// has a checksum. A cache of other files, or a damaged one, is replaced.
+// docs/format/splitcache.md describes the format.
 type Cached struct {
 	split  *Split
 	opener store.Opener
@@ -29,18 +31,18 @@ type Cached struct {
 	name   string
 	print  [sha256.Size]byte
 
-	file   store.File    // of an epoch that is read from it; nil in the first
-	out    store.NewFile // in the first
+	file   store.File    // nil in the first epoch
+	out    store.NewFile // nil after the first epoch
 	sum    uint32
 	count  uint64
-	at     int64 // in file
+	at     int64 // position in file
 	end    int64
 	in     chunked
-	broken error // of out
+	broken error // error of out
 }
 
-// CacheName is the name of a part's cache: dmlc-core's.
-func CacheName(cache string, part, parts int) string {
+// cacheName returns the name of a part's cache file, as dmlc-core does.
+func cacheName(cache string, part, parts int) string {
 	if parts <= 1 {
 		return cache
 	}
@@ -54,8 +56,9 @@ const (
 	splitEnd    = 1<<32 - 1               // the file number after the last chunk; its length is the number of chunks
 )
 
-// OpenCached is OpenSplit with a cache of this name, which CacheName makes the
-// part's. The order must be that of the files: neither Random nor Pieces, and not Lenient.
+// OpenCached opens a Split with a cache. With several parts, ".splitN.partK" is
+// appended to the name of the cache. The cache keeps the files' order: Random,
+// Pieces and Lenient are errors.
 func OpenCached(ctx context.Context, o store.Opener, names []string, cache string, options SplitOptions) (*Cached, error) {
 	if options.Random || options.Pieces > 0 || options.Lenient {
 		return nil, fmt.Errorf("recordio: cache: %s: Random, Pieces and Lenient must not be set: a cache has the files' own order", strings.Join(names, ", "))
@@ -64,7 +67,7 @@ func OpenCached(ctx context.Context, o store.Opener, names []string, cache strin
 	if err != nil {
 		return nil, err
 	}
-	c := &Cached{split: s, opener: o, ctx: ctx, name: CacheName(cache, s.o.Part, s.o.Parts)}
+	c := &Cached{split: s, opener: o, ctx: ctx, name: cacheName(cache, s.o.Part, s.o.Parts)}
 	h := sha256.New()
 	fmt.Fprintf(h, "%d of %d, text %v, index %q, limit %d\n", s.o.Part, s.o.Parts, s.o.Text, s.o.Index, s.o.Limit)
 	for _, f := range s.stream.files {
@@ -84,7 +87,7 @@ func OpenCached(ctx context.Context, o store.Opener, names []string, cache strin
 	return c, nil
 }
 
-// open opens the file if it is there and good.
+// open opens the cache file if it exists and is valid.
 func (c *Cached) open() error {
 	f, err := c.opener.Open(c.ctx, c.name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -110,7 +113,7 @@ func (c *Cached) header() []byte {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// check reads all of a file. Not ok if it is another's, or damaged.
+// check reads a cache file and reports whether it is valid and of this split.
 func (c *Cached) check(f store.File) (ok bool, err error) {
 	size := f.Size()
 	if size < splitHeader+splitChunk+4 {
@@ -137,7 +140,7 @@ func (c *Cached) check(f store.File) (ok bool, err error) {
 	return sum == word(end) && string(head) == string(c.header()), nil
 }
 
-// create begins a new file.
+// create begins a new cache file.
 func (c *Cached) create() (err error) {
 	if c.out, err = c.opener.Create(c.ctx, c.name); err != nil {
 		return fmt.Errorf("recordio: cache: %w", err)
@@ -164,7 +167,7 @@ func (c *Cached) writeChunk(file uint32, offset, length int64) {
 	c.write(binary.LittleEndian.AppendUint64(b, uint64(length)))
 }
 
-// nextChunk is the next chunk, of the files or of the cache.
+// nextChunk returns the next chunk, from the files or from the cache.
 func (c *Cached) nextChunk(to *Chunk) error {
 	if c.file != nil {
 		return c.readChunk(to)
@@ -187,8 +190,8 @@ func (c *Cached) nextChunk(to *Chunk) error {
 	return err
 }
 
-// finish puts the file under its name. One that could not be written is an error now,
-// when all records were given.
+// finish completes the cache file. A failed write is reported here, after all
+// records were returned.
 func (c *Cached) finish() error {
 	if c.out == nil {
 		return nil
@@ -207,7 +210,8 @@ func (c *Cached) finish() error {
 	return nil
 }
 
-// readChunk is the next chunk of the cache, which was checked when it was opened.
+// readChunk returns the next chunk of the cache file, whose checksum was
+// verified by open.
 func (c *Cached) readChunk(to *Chunk) error {
 	var head [splitChunk]byte
 	if _, err := c.file.ReadAt(head[:], c.at); err == io.EOF {
@@ -242,12 +246,13 @@ func (c *Cached) readChunk(to *Chunk) error {
 	return nil
 }
 
-// Next is the next record or line of the part, valid until the next call; io.EOF
-// at the end of the epoch. After another error there is nothing more, until Reset.
+// Next returns the next record or line of the part, valid until the next call,
+// and io.EOF at the end of the epoch. It returns any other error again until
+// Reset.
 func (c *Cached) Next() ([]byte, error) { return c.in.next() }
 
-// Reset begins the next epoch. In the first one it goes through what is left, so
-// that the cache is whole.
+// Reset begins the next epoch. In the first epoch it reads the rest, to
+// complete the cache.
 func (c *Cached) Reset() error {
 	for c.out != nil {
 		if err := c.nextChunk(&c.in.chunk); err == io.EOF {
@@ -270,10 +275,10 @@ func (c *Cached) Reset() error {
 	return nil
 }
 
-// Size is the bytes of all files, of which the part is one.
+// Size returns the total size of all files, not of the part.
 func (c *Cached) Size() int64 { return c.split.Size() }
 
-// Close closes the files. A cache that is not whole is dropped.
+// Close closes the files. It discards an incomplete cache.
 func (c *Cached) Close() error {
 	err := c.split.Close()
 	if c.out != nil {

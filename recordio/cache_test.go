@@ -27,8 +27,8 @@ func nextCached(t testing.TB, c *Cached) (l []string) {
 	}
 }
 
-// TestCached: the same records in all epochs, from the files and from the cache,
-// whenever it begins anew, and by a later program.
+// TestCached: the same records in all epochs, from the files and from the
+// cache, whenever it begins anew, and by a later program.
 func TestCached(t *testing.T) {
 	for _, text := range []bool{false, true} {
 		for _, o := range []store.Opener{store.Local, unmapped{store.Local}} {
@@ -112,10 +112,11 @@ func TestCached(t *testing.T) {
 	}
 	_, err := OpenCached(t.Context(), store.Local, []string{"x"}, "y", SplitOptions{Lenient: true})
 	require.ErrorContains(t, err, "a cache has the files' own order")
-	require.Equal(t, "c", CacheName("c", 0, 1))
+	require.Equal(t, "c", cacheName("c", 0, 1))
 }
 
-// TestCacheFormat: the example of docs/format/splitcache.md is what is written, and is accepted.
+// TestCacheFormat: the example of docs/format/splitcache.md is what is written,
+// and is accepted.
 func TestCacheFormat(t *testing.T) {
 	dir := t.TempDir()
 	in := put(t, dir, "a", write(t, "abc"))

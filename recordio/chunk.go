@@ -8,31 +8,32 @@ import (
 	"github.com/infer-prep/infer-prep/records"
 )
 
-// Chunk is whole records, or lines, of one file, in memory.
+// Chunk is a run of whole records, or lines, of one file, in memory.
 type Chunk struct {
 	Data   []byte
 	File   string
-	Offset int64 // of Data in the file
+	Offset int64 // position of Data in the file
 	Text   bool
 
-	own     []byte // memory for Data, where the file is not in memory
+	own     []byte // memory for Data if the file is not mapped
 	lenient bool
 	limit   int
 }
 
-// Records are what Reader and Lines are alike in.
+// Records iterates over records or lines. [Reader] implements it.
 type Records interface {
-	// Next is the next record or line; io.EOF at the end.
+	// Next returns the next record or line, and io.EOF at the end.
 	Next() ([]byte, error)
-	// Offset is where in the file it begins.
+	// Offset returns the position in the file at which it begins.
 	Offset() int64
 }
 
-// Records are those of the chunk.
+// Records returns the records of the chunk.
 func (c *Chunk) Records() Records { return c.Part(0, 1) }
 
-// Part are the records of part k of n of the chunk, for one of several goroutines: each record
-// is in exactly one part. It divides as Stream.Part does.
+// Part returns the records of part k of n of the chunk, so that several
+// goroutines can share it. Each record is in exactly one part, by the rule of
+// Stream.Part.
 func (c *Chunk) Part(k, n int) Records {
 	unit := align
 	if c.Text {
@@ -58,21 +59,22 @@ func (c *Chunk) Part(k, n int) Records {
 	from, to := cut(step*k), cut(step*(k+1))
 	b, at := c.Data[from:to:to], c.Offset+int64(from)
 	if c.Text {
-		return NewLines(b, at)
+		return newLines(b, at)
 	}
 	return NewBytes(b, Options{Name: c.File, Offset: at, Lenient: c.lenient, Limit: c.limit})
 }
 
-// chunked gives the records of chunks one after another.
+// chunked iterates over the records of a sequence of chunks.
 type chunked struct {
-	fill  func(*Chunk) error // makes the next chunk
-	ended func(Records)      // is told of the records of a chunk that has no more; may be nil
+	fill  func(*Chunk) error // fills the next chunk
+	ended func(Records)      // called at the end of each chunk; may be nil
 	chunk Chunk
 	in    Records
 	err   error
 }
 
-// next is the next record or line; an error again and again.
+// next returns the next record or line. It returns an error again at every
+// later call.
 func (c *chunked) next() ([]byte, error) {
 	for c.err == nil {
 		if c.in != nil {
@@ -96,10 +98,11 @@ func (c *chunked) next() ([]byte, error) {
 	return nil, c.err
 }
 
-// begin forgets the chunk, and an error.
+// begin discards the current chunk and the error.
 func (c *chunked) begin() { c.in, c.err = nil, nil }
 
-// lastCut is the last place above 0 of b where a record or line begins; 0 if there is none.
+// lastCut returns the last position above 0 where a record or line begins, or
+// 0.
 func lastCut(b []byte, text bool) int {
 	if text {
 		return bytes.LastIndexAny(b, "\r\n") + 1
@@ -112,10 +115,11 @@ func lastCut(b []byte, text bool) int {
 	return 0
 }
 
-// reach is how many bytes of b, which begins where a record does, its first record
-// has, or as many as must be seen to know; 0 if none begins there that can be read.
+// reach returns the size of the first record of b, or the number of bytes that
+// must be seen to know it. It returns 0 if no readable record begins at b.
 func reach(b []byte, limit int) int {
-	// Every part but the first has four bytes of the record at least, and eight of its own.
+	// Every part but the first holds at least 4 bytes of the record and has a
+	// head of 8.
 	for at := 0; at <= 3*limit+header; {
 		if at+header > len(b) {
 			return at + header
@@ -132,8 +136,8 @@ func reach(b []byte, limit int) int {
 	return 0
 }
 
-// fill makes c the records of a range of the stream from its beginning on, about
-// size bytes of them, and gives where the rest begins.
+// fill fills c with about size bytes of records from position from of the
+// stream, and returns the position behind them.
 func (c *Chunk) fill(s *Stream, from, to int64, size int) (rest int64, err error) {
 	if from >= to {
 		return from, io.EOF
@@ -158,8 +162,8 @@ func (c *Chunk) fill(s *Stream, from, to int64, size int) (rest int64, err error
 		cut := len(b)
 		if offset+n < end {
 			if cut = lastCut(b, c.Text); cut == 0 {
-				// The first record is larger. Memory grows by what its parts say, of those that
-				// are there; what is no record is the reader's to tell.
+				// The first record is larger than n. Grow by what the heads of
+				// its parts state; the reader reports invalid ones.
 				more := int64(0)
 				if !c.Text {
 					more = int64(reach(b, c.limit)) + header
@@ -170,7 +174,7 @@ func (c *Chunk) fill(s *Stream, from, to int64, size int) (rest int64, err error
 					n = more
 					continue
 				}
-				// A head that is not all there is the next chunk's.
+				// An incomplete head belongs to the next chunk.
 				if cut = (len(b) - align) &^ (align - 1); cut <= 0 || c.Text {
 					cut = len(b)
 				}

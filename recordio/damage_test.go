@@ -76,8 +76,9 @@ func eachDamage(b []byte, f func(what string, b []byte)) {
 	}
 }
 
-// TestIndexDamage: an index that is cut off or changed is an error when it is read or a record is, or has
-// all records, with other keys at most. Only of a line's key is there nothing else that tells it.
+// TestIndexDamage: an index that is cut off or changed is an error when it is
+// read or a record is, or has all records, with other keys at most. Only of a
+// line's key is there nothing else that tells it.
 func TestIndexDamage(t *testing.T) {
 	written := []string{"first", "", "abcd" + m + "efg", m + m, "the last"}
 	var rec, idx bytes.Buffer
@@ -118,7 +119,8 @@ func TestIndexDamage(t *testing.T) {
 	require.Greater(t, found, 4*quiet)
 }
 
-// TestSumsDamage: sums that are cut off or changed are an error, or are not those of the file, or say the same in other letters.
+// TestSumsDamage: sums that are cut off or changed are an error, or are not
+// those of the file, or say the same in other letters.
 func TestSumsDamage(t *testing.T) {
 	s := memoryStream(t, write(t, "first", "", m+"x", "the last"))
 	want, err := s.Sums(Options{})
@@ -141,7 +143,8 @@ func TestSumsDamage(t *testing.T) {
 	})
 }
 
-// TestCacheDamage: a cache of a split that is cut off, longer, or has any changed bit is not taken.
+// TestCacheDamage: a cache of a split that is cut off, longer, or has any
+// changed bit is not taken.
 func TestCacheDamage(t *testing.T) {
 	files := memoryFiles{"a": write(t, "first", m+"x"), "b": write(t, "", "the last")}
 	open := func() *Cached {

@@ -13,16 +13,16 @@ import (
 	"github.com/infer-prep/infer-prep/records"
 )
 
-// Entry is a line of an .idx file: the key by which a record is found, and the
-// offset of its first part.
+// Entry is a line of an .idx file: the key of a record and the offset of its
+// first part.
 type Entry struct {
 	Key    int64
 	Offset int64
 }
 
-// ReadIndex reads an .idx file: a line for each record, key and offset with white
-// space between. Keys need not be ascending; the entries are in the file's order.
-// An index that has none, or anything else in it, is an error.
+// ReadIndex reads an .idx file: one line for each record, with key and offset
+// separated by white space. It returns the entries in the order of the file;
+// keys need not ascend. An invalid line or an empty index is a CorruptionError.
 func ReadIndex(name string, r io.Reader) ([]Entry, error) {
 	var l []Entry
 	s := bufio.NewScanner(r)
@@ -52,7 +52,7 @@ func ReadIndex(name string, r io.Reader) ([]Entry, error) {
 	return l, nil
 }
 
-// AppendText appends the entry's line.
+// AppendText appends the entry's line to b.
 func (e Entry) AppendText(b []byte) ([]byte, error) {
 	b = strconv.AppendInt(b, e.Key, 10)
 	b = append(b, '\t')
@@ -60,14 +60,16 @@ func (e Entry) AppendText(b []byte) ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// IndexedWriter writes records and their index. It is used by one goroutine at a time.
+// IndexedWriter writes records and their index. It is for one goroutine at a
+// time.
 type IndexedWriter struct {
 	Writer
 	index io.Writer
 	line  []byte
 }
 
-// NewIndexedWriter makes a writer, as NewWriter does, which writes the index to index.
+// NewIndexedWriter returns a writer of records to w, as NewWriter does, and of
+// their index to index.
 func NewIndexedWriter(w, index io.Writer, offset int64) (*IndexedWriter, error) {
 	r, err := NewWriter(w, offset)
 	if err != nil {
@@ -76,7 +78,7 @@ func NewIndexedWriter(w, index io.Writer, offset int64) (*IndexedWriter, error) 
 	return &IndexedWriter{Writer: *r, index: index}, nil
 }
 
-// WriteKey writes one record, to be found by key.
+// WriteKey writes one record and its key.
 func (w *IndexedWriter) WriteKey(key int64, record []byte) error {
 	at := w.Offset()
 	if err := w.Write(record); err != nil {
@@ -92,23 +94,25 @@ func (w *IndexedWriter) WriteKey(key int64, record []byte) error {
 	return w.err
 }
 
-// Indexed reads the records of a stream in any order, by an index. It may be used by
-// several goroutines.
+// Indexed reads the records of a stream in any order, by an index. It is safe
+// for concurrent use with one Buffer per goroutine.
 type Indexed struct {
 	stream  *Stream
 	entries []Entry
-	ends    []int64 // of the records
+	ends    []int64 // where each record ends
 	limit   int
 }
 
-// Indexed makes a reader of the records that an index has. Record i is that of entry i.
-// An entry beyond the end, or two of one place, are a records.CorruptionError; whether a
-// record begins there shows when it is read.
+// Indexed returns a reader of the records of an index; record i is that of
+// entry i. An entry beyond the end of the stream, or two entries at one place,
+// are a CorruptionError. Whether a record begins at an entry is checked when it
+// is read.
 func (s *Stream) Indexed(index []Entry, o Options) (*Indexed, error) {
 	return s.IndexedTo(s.Size(), index, o)
 }
 
-// IndexedTo is Indexed of a part, whose last record ends at end.
+// IndexedTo is like Indexed for a part of the stream whose last record ends at
+// end.
 func (s *Stream) IndexedTo(end int64, index []Entry, o Options) (*Indexed, error) {
 	if o.Limit <= 0 || o.Limit > MaxRecord {
 		o.Limit = MaxRecord
@@ -131,26 +135,27 @@ func (s *Stream) IndexedTo(end int64, index []Entry, o Options) (*Indexed, error
 	return x, nil
 }
 
-// Len is the number of records.
+// Len returns the number of records.
 func (x *Indexed) Len() int { return len(x.entries) }
 
-// Key is the key of record i.
+// Key returns the key of record i.
 func (x *Indexed) Key(i int) int64 { return x.entries[i].Key }
 
-// Place is where record i begins: its file, and the offset in it.
+// Place returns the file of record i and its offset in it.
 func (x *Indexed) Place(i int) (file string, offset int64) {
 	f, offset := x.stream.At(x.entries[i].Offset)
 	return x.stream.files[f].Name, offset
 }
 
-// Buffer is the memory of Record, for one goroutine. The zero Buffer is ready for use.
+// Buffer is reusable memory for Record. It is for one goroutine; the zero
+// Buffer is ready for use.
 type Buffer struct {
 	b []byte
 	r Reader
 }
 
-// Record reads record i. It is valid until b is used again. It is a view of the file, valid until
-// that is closed, if shared is true.
+// Record reads record i. If shared is true, the record is a view of the file,
+// valid until the stream is closed; else it is valid until the next use of b.
 func (x *Indexed) Record(i int, b *Buffer) (record []byte, shared bool, err error) {
 	at, end := x.entries[i].Offset, x.ends[i]
 	n := end - at
@@ -164,12 +169,12 @@ func (x *Indexed) Record(i int, b *Buffer) (record []byte, shared bool, err erro
 		return nil, false, err
 	}
 	if shared = part != nil; !shared {
-		// A record of several parts has a few bytes more for each.
+		// The parts of a record take a few more bytes each.
 		if n > int64(x.limit)*3+header {
 			return nil, false, fmt.Errorf("recordio: %s: at byte %d: %w: %d bytes, the limit is %d", name, offset, records.ErrTooLarge, n, x.limit)
 		}
 		if int64(cap(b.b)) < n {
-			b.b = make([]byte, n+n/4) // some more, for the next ones
+			b.b = make([]byte, n+n/4) // room for larger records
 		}
 		part = b.b[:n]
 		if _, err := x.stream.ReadAt(part, at); err != nil {
@@ -192,15 +197,16 @@ func (x *Indexed) Record(i int, b *Buffer) (record []byte, shared bool, err erro
 	return record, shared && !b.r.joined, nil
 }
 
-// Index finds where the records of a stream begin, by reading all of it. Keys are the
+// Index returns the index of a stream by reading all of it. The keys are the
 // records' numbers.
 func (s *Stream) Index(o Options) (l []Entry, err error) {
 	l, _, err = s.IndexPart(0, 1, o)
 	return l, err
 }
 
-// IndexPart is the Index of part k of n, as Part divides, and where its last record ends. It reads nothing but
-// the part. Keys are numbers within it.
+// IndexPart is like Index for part k of n, as divided by Part, and reads only
+// that part. It also returns where the last record ends. The keys are the
+// records' numbers within the part.
 func (s *Stream) IndexPart(k, n int, o Options) (l []Entry, end int64, err error) {
 	from, end, err := s.Part(k, n, false)
 	if err != nil {
@@ -213,9 +219,10 @@ func (s *Stream) IndexPart(k, n int, o Options) (l []Entry, end int64, err error
 	return l, end, err
 }
 
-// PartIndex is part k of n of an index, in the order of offsets, and where its last record ends: dmlc-core's rule for
-// dividing records of an index, ceil(records/n) for each part until there are no more. An
-// entry beyond the stream's end is a CorruptionError.
+// PartIndex returns part k of n of an index, sorted by offset, and where its
+// last record ends. It divides as dmlc-core does: ceil(records/n) for each part
+// until all are used. An entry beyond the end of the stream is a
+// CorruptionError.
 func (s *Stream) PartIndex(index []Entry, k, n int, o Options) (part []Entry, end int64, err error) {
 	index = slices.Clone(index)
 	slices.SortStableFunc(index, func(a, b Entry) int { return cmp.Compare(a.Offset, b.Offset) })

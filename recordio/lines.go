@@ -5,20 +5,20 @@ import (
 	"io"
 )
 
-// Lines are the lines of a text without their ends, LF, CR or any run of them, so
-// that there are no empty ones.
-type Lines struct {
+// lines iterates over the lines of a text without their ends. A line ends with
+// any run of LF and CR, so that no line is empty.
+type lines struct {
 	b    []byte
 	pos  int
 	at   int64 // of b
 	line int64
 }
 
-// NewLines makes the lines of b, which begins at offset of its file.
-func NewLines(b []byte, offset int64) *Lines { return &Lines{b: b, at: offset} }
+// newLines returns the lines of b, which begins at offset in its file.
+func newLines(b []byte, offset int64) *lines { return &lines{b: b, at: offset} }
 
-// Next is the next line, a view of the text; io.EOF at the end.
-func (l *Lines) Next() ([]byte, error) {
+// Next returns the next line, a view of the text, and io.EOF at the end.
+func (l *lines) Next() ([]byte, error) {
 	for l.pos < len(l.b) && (l.b[l.pos] == '\n' || l.b[l.pos] == '\r') {
 		l.pos++
 	}
@@ -35,5 +35,5 @@ func (l *Lines) Next() ([]byte, error) {
 	return rest[:n:n], nil
 }
 
-// Offset is where the line that Next gave last begins in the file.
-func (l *Lines) Offset() int64 { return l.line }
+// Offset returns the position in the file of the last line of Next.
+func (l *lines) Offset() int64 { return l.line }

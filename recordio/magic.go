@@ -2,6 +2,6 @@ package recordio
 
 import "github.com/infer-prep/infer-prep/internal/kernel"
 
-// findMagic is the place of the first magic word at a multiple of 4 in b, whose
-// beginning is at such a place; -1 if there is none.
+// findMagic returns the first multiple of 4 at which b has the magic word, or
+// -1.
 func findMagic(b []byte) int { return kernel.FindWord(b, Magic) }

@@ -24,7 +24,8 @@ func label(t *testing.T, record []byte) int {
 	return int(r.ID)
 }
 
-// TestMXNetFiles: the records, written again with their index, are MXNet's files byte for byte.
+// TestMXNetFiles: the records, written again with their index, are MXNet's
+// files byte for byte.
 func TestMXNetFiles(t *testing.T) {
 	number, several := 0, 0
 	for _, name := range []string{"a", "b", "c"} {
@@ -56,7 +57,8 @@ func TestMXNetFiles(t *testing.T) {
 	require.GreaterOrEqual(t, several, 10, "records of several parts")
 }
 
-// TestMXNetParts: every part of 1 to 400 has the records that MXNet's has, in its order.
+// TestMXNetParts: every part of 1 to 400 has the records that MXNet's has, in
+// its order.
 func TestMXNetParts(t *testing.T) {
 	b, err := os.ReadFile(mxnetFile("parts.json"))
 	require.NoError(t, err)

@@ -2,13 +2,14 @@ package recordio
 
 import "bytes"
 
-// Part is dmlc-core's rule for dividing a stream among readers: the bytes from..to of part
-// k of n. Each record, or line, is in exactly one part; a part may be empty.
+// Part returns the range of bytes of part k of n of the stream. Each record, or
+// line for text, is in exactly one part; a part can be empty.
 //
-// The stream is cut into n pieces of the same size, rounded up to the unit, and
-// each cut that is not between two files is moved forward to the next place where
-// a record begins, or to the end of its file. For text that is behind the next
-// line's end, also if a line begins at the cut itself.
+// The rule is dmlc-core's. The stream is cut into n pieces of equal size,
+// rounded up to 4 bytes (1 for text). Each cut that is not between two files
+// moves forward to the next place where a record begins, or to the end of its
+// file. For text it moves behind the next line end, even if a line begins at
+// the cut itself.
 func (s *Stream) Part(k, n int, text bool) (from, to int64, err error) {
 	unit := int64(align)
 	if text {
@@ -24,7 +25,7 @@ func (s *Stream) Part(k, n int, text bool) (from, to int64, err error) {
 	return from, to, err
 }
 
-// cut moves a place to one where a record begins.
+// cut moves a position forward to one where a record begins.
 func (s *Stream) cut(place int64, text bool) (int64, error) {
 	i, offset := s.At(place)
 	if offset == 0 || place == s.Size() {
@@ -57,8 +58,8 @@ func (s *Stream) cut(place int64, text bool) (int64, error) {
 	return s.starts[i+1], nil
 }
 
-// findHead is the first place of b where a record begins; if there is none, from
-// where to look on.
+// findHead returns the first place of b where a record begins. If there is
+// none, place is -1 and next is where to continue.
 func findHead(b []byte, atEnd bool) (place, next int) {
 	for at := 0; ; {
 		i := findMagic(b[at:])

@@ -8,35 +8,36 @@ import (
 	"sync"
 )
 
-// Prefetch makes values ahead on a goroutine of its own, of which a few are ready
-// while others are worked on, and makes new ones in the memory of those that were
-// recycled (dmlc-core's ThreadedIter). Next and Recycle may be called by several
-// goroutines, Rewind and Close by one while no other calls anything.
+// Prefetch produces values ahead of their use, on its own goroutine, and reuses
+// the memory of recycled values. It is dmlc-core's ThreadedIter. Next and
+// Recycle are safe for concurrent use. Rewind and Close must not run at the
+// same time as any other method.
 type Prefetch[T any] struct {
 	next   func(*T) error
 	rewind func() error
 	most   int
 
 	mu    sync.Mutex
-	cond  sync.Cond // signals every change
+	cond  sync.Cond // signaled at every change
 	ready []*T
 	free  []*T
-	err   error // after the last of ready
+	err   error // returned after the last of ready
 	stop  bool
 	work  sync.WaitGroup
 	alive bool
 }
 
-// NewPrefetch has next make values: it fills one, that may have been filled before,
-// or returns io.EOF. At most ahead of them are ready at once. rewind begins anew; nil if nothing need be done.
-// Nothing starts before the first Next.
+// NewPrefetch returns a Prefetch of the values of next, which fills a new or a
+// recycled value, or returns io.EOF. It keeps at most ahead values ready, at
+// least 1. Rewind calls rewind, which may be nil. The goroutine starts at the
+// first Next.
 func NewPrefetch[T any](ahead int, next func(*T) error, rewind func() error) *Prefetch[T] {
 	p := &Prefetch[T]{next: next, rewind: rewind, most: max(ahead, 1)}
 	p.cond.L = &p.mu
 	return p
 }
 
-// start starts the goroutine. p is locked.
+// start starts the goroutine. p.mu is locked.
 func (p *Prefetch[T]) start() {
 	p.alive, p.stop = true, false
 	p.work.Go(p.produce)
@@ -79,7 +80,7 @@ func (p *Prefetch[T]) produce() {
 	}
 }
 
-// make is next, with a panic made an error.
+// make calls next and turns a panic into an error.
 func (p *Prefetch[T]) make(x *T) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -89,8 +90,8 @@ func (p *Prefetch[T]) make(x *T) (err error) {
 	return p.next(x)
 }
 
-// Next is the next value, the caller's until Recycle; io.EOF at the end, or the
-// error that next returned, again and again until Rewind.
+// Next returns the next value, which the caller owns until Recycle. It returns
+// io.EOF at the end, or the error of next, at every call until Rewind.
 func (p *Prefetch[T]) Next() (*T, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,7 +110,7 @@ func (p *Prefetch[T]) Next() (*T, error) {
 	return x, nil
 }
 
-// Recycle gives a value back, to be filled again.
+// Recycle returns a value, to be filled again.
 func (p *Prefetch[T]) Recycle(x *T) {
 	if x == nil {
 		return
@@ -119,7 +120,8 @@ func (p *Prefetch[T]) Recycle(x *T) {
 	p.free = append(p.free, x)
 }
 
-// halt ends the goroutine, which finishes what it is making, and recycles what is ready.
+// halt stops the goroutine after the value in work, and recycles the ready
+// values.
 func (p *Prefetch[T]) halt() {
 	p.mu.Lock()
 	p.stop = true
@@ -132,7 +134,8 @@ func (p *Prefetch[T]) halt() {
 	p.ready, p.alive, p.err = nil, false, nil
 }
 
-// Rewind begins anew, wherever it stands. What consumers still have they may recycle.
+// Rewind starts again from the beginning, from any state. Values that consumers
+// still hold may be recycled later.
 func (p *Prefetch[T]) Rewind() error {
 	p.halt()
 	if p.rewind == nil {
@@ -145,7 +148,7 @@ func (p *Prefetch[T]) Rewind() error {
 	return err
 }
 
-// Close ends the goroutine. Next then gives io.EOF.
+// Close stops the goroutine. Next then returns io.EOF.
 func (p *Prefetch[T]) Close() {
 	p.halt()
 	p.err = io.EOF

@@ -9,56 +9,57 @@ import (
 	"github.com/infer-prep/infer-prep/records"
 )
 
-// Options are those of a Reader.
+// Options are the options of a Reader. The zero value is ready for use.
 type Options struct {
-	// Name is the file's, for errors.
+	// Name is the name of the file in errors.
 	Name string
-	// Offset is where in the file the first byte stands.
+	// Offset is the position in the file of the first byte.
 	Offset int64
-	// Lenient leaves out what is damaged: reading goes on at the next place where a
-	// record begins, and Skipped counts. A last record without its padding is
-	// accepted then.
+	// Lenient skips damage: reading continues at the next place where a record
+	// begins, and Skipped counts what was lost. A last record without its
+	// padding is accepted.
 	Lenient bool
-	// Limit is the largest record that is read. Default: MaxRecord.
+	// Limit is the size of the largest record, in bytes. Default MaxRecord.
 	Limit int
 }
 
-// Reader reads records one after another. It is used by one goroutine at a time.
+// Reader reads records in order. It is for one goroutine at a time.
 type Reader struct {
 	o       Options
-	src     io.Reader // nil: buf is all there is
-	buf     []byte    // what is there from base on
-	pos     int       // of the next record in buf
+	src     io.Reader // nil if buf is the whole input
+	buf     []byte    // the input from base on
+	pos     int       // position in buf of the next record
 	base    int64
-	end     error // of src: io.EOF or what failed
+	end     error // error of src, io.EOF at its end
 	err     error
-	join    []byte // of a record of several parts
-	joined  bool   // the last record is one
+	join    []byte // a record of several parts, joined
+	joined  bool   // the last record is in join
 	at      int64
 	skipped Skipped
-	dirty   int64
+	dirty   int64 // parts whose padding is not zero, which all readers ignore
 }
 
-// Skipped counts what a lenient reader left out.
+// Skipped counts what a lenient reader skipped.
 type Skipped struct {
-	Places int64 // of damage
+	Places int64 // damaged places
 	Bytes  int64
-	// First is what was wrong at the first place.
+	// First is the damage at the first place.
 	First *records.CorruptionError
 }
 
-// bufferSize is what is read at once, at least.
+// bufferSize is the smallest number of bytes that one read asks for.
 const bufferSize = 256 << 10
 
-// NewReader reads records from r. A large file is read fastest without copying, by NewBytes.
+// NewReader returns a reader of the records in r. For a file in memory,
+// NewBytes is faster since it copies nothing.
 func NewReader(r io.Reader, o Options) *Reader {
 	d := NewBytes(nil, o)
 	d.src, d.end = r, nil
 	return d
 }
 
-// NewBytes reads the records in b, a mapped file, say. Records of one part, as
-// nearly all are, are views of b.
+// NewBytes returns a reader of the records in b, for example a mapped file.
+// Records of one part, as nearly all are, are views of b.
 func NewBytes(b []byte, o Options) *Reader {
 	if o.Limit <= 0 || o.Limit > MaxRecord {
 		o.Limit = MaxRecord
@@ -66,8 +67,9 @@ func NewBytes(b []byte, o Options) *Reader {
 	return &Reader{o: o, buf: b, base: o.Offset, end: io.EOF}
 }
 
-// Next is the next record, valid until the next call; io.EOF at the end. Damage is
-// a *records.CorruptionError; after an error there is nothing more, the error apart.
+// Next returns the next record, valid until the next call, and io.EOF at the
+// end. Damage is a *CorruptionError. Next returns an error again at every later
+// call.
 func (r *Reader) Next() ([]byte, error) {
 	if r.err != nil {
 		return nil, r.err
@@ -94,23 +96,23 @@ func (r *Reader) Next() ([]byte, error) {
 	}
 }
 
-// Offset is where the record that Next gave last begins in the file.
+// Offset returns the position in the file at which the last record of Next
+// begins.
 func (r *Reader) Offset() int64 { return r.at }
 
-// End is where the record that Next gave last ends, with its padding.
+// End returns the position in the file at which the last record of Next ends,
+// with its padding.
 func (r *Reader) End() int64 { return r.base + int64(r.pos) }
 
-// Skipped is what was left out so far.
+// Skipped returns what the reader skipped so far.
 func (r *Reader) Skipped() Skipped { return r.skipped }
-
-// DirtyPads is how many parts had padding that is not zero, which all readers pass over.
-func (r *Reader) DirtyPads() int64 { return r.dirty }
 
 func (r *Reader) corrupt(at int, format string, args ...any) error {
 	return records.Corruptf(formatName, r.o.Name, r.base+int64(at), format, args...)
 }
 
-// have brings n bytes from place at on into buf, which may move. It is how many there are.
+// have reads into buf until it holds n bytes from position at on, and returns
+// how many there are. It may move buf.
 func (r *Reader) have(at, n int) (int, error) {
 	for len(r.buf)-at < n && r.end == nil {
 		r.more(at + n)
@@ -122,7 +124,8 @@ func (r *Reader) have(at, n int) (int, error) {
 	return got, nil
 }
 
-// more reads on. Memory grows with what is read, not with what a length claims.
+// more reads more input. Memory grows with the input, not with the length that
+// a damaged head states.
 func (r *Reader) more(want int) {
 	if cap(r.buf) == len(r.buf) {
 		size := max(bufferSize, min(want, 2*len(r.buf)+bufferSize))
@@ -138,7 +141,7 @@ func (r *Reader) more(want int) {
 	r.end = err
 }
 
-// shift forgets what was read.
+// shift discards the records that were read.
 func (r *Reader) shift() {
 	if r.src == nil || r.pos == 0 {
 		return
@@ -149,7 +152,7 @@ func (r *Reader) shift() {
 	r.pos = 0
 }
 
-// record parses the record at pos, of n bytes in all.
+// record parses the record at pos and returns its total size n.
 func (r *Reader) record() (record []byte, n int, err error) {
 	if len(r.buf)-r.pos < header || r.src != nil && r.pos > cap(r.buf)/2 {
 		r.shift()
@@ -192,7 +195,8 @@ func (r *Reader) tooLarge(n int) error {
 	return fmt.Errorf("recordio: %s: at byte %d: %w: %d bytes, the limit is %d", r.o.Name, r.base+int64(r.pos), records.ErrTooLarge, n, r.o.Limit)
 }
 
-// part parses the part at a place of buf, of n bytes in all; io.EOF if nothing is there.
+// part parses the part at a position of buf and returns its total size n. It
+// returns io.EOF if the input ends there.
 func (r *Reader) part(at int) (kind int, data []byte, n int, err error) {
 	got, err := r.have(at, header)
 	switch {
@@ -235,10 +239,10 @@ func (r *Reader) part(at int) (kind int, data []byte, n int, err error) {
 	return kind, data, n, nil
 }
 
-// resync goes to the next place after pos where a record begins.
+// resync moves pos to the next place where a record begins.
 func (r *Reader) resync() error {
 	at := r.pos + align
-	// Files begin at a multiple of 4, whatever the reader was given.
+	// Parts are aligned in the file, even if the reader's input is not.
 	if rest := int((r.base + int64(at)) % align); rest != 0 {
 		at += align - rest
 	}
@@ -257,7 +261,7 @@ func (r *Reader) resync() error {
 		case i < 0:
 			at += (len(r.buf) - at) &^ (align - 1)
 		case at+i+header > len(r.buf) && r.end == nil:
-			at += i // its head is not all there
+			at += i // the head is incomplete
 		default:
 			if at += i; isHead(r.buf[at:]) {
 				r.skipped.Bytes += int64(at - r.pos)
@@ -266,7 +270,7 @@ func (r *Reader) resync() error {
 			}
 			at += align
 		}
-		if at-r.pos >= bufferSize && r.src != nil { // let go of what is passed over
+		if at-r.pos >= bufferSize && r.src != nil { // free the skipped bytes
 			r.skipped.Bytes += int64(at - r.pos)
 			r.pos = at
 			r.shift()

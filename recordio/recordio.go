@@ -1,18 +1,24 @@
-// Package recordio reads and writes RecordIO, MXNet's and dmlc-core's format of
-// record files, and divides files among readers as they do. It knows bytes alone:
-// what is in the records is the business of others.
+// Package recordio reads and writes RecordIO, the record format of MXNet and
+// dmlc-core. It also divides sets of files among readers, exactly as dmlc-core
+// does. Records are plain bytes; package imagerecord reads what MXNet puts into
+// them, and package records reads RecordIO like any other record format.
+//
+// [Reader] and [Writer] work on one file. [Stream] reads several files as one,
+// by an index or in parts. [Split] reads one worker's part of a set of files
+// epoch by epoch, and [Cached] keeps it in a local file.
 //
 // A record is one or more parts, each at an offset that is a multiple of 4:
 //
 //	magic 0a 23 d7 ce | kind (3 bits) and length (29 bits) | data | zeros to a multiple of 4
 //
-// Where the data has the magic word at a multiple of 4 it is left out and the
-// record goes on in another part, so that every such word of a file begins a part.
-// docs/format/recordio.md has the details and an example.
+// If the data contains the magic word at a multiple of 4, the writer omits the
+// word there and starts a new part, so that every such word in a file begins a
+// part. docs/format/recordio.md has the details and an example.
 //
-// Reading is strict unless asked otherwise: what dmlc-core accepts or loses in
-// silence (a file that ends within a record, parts without a beginning, kinds that
-// nobody writes, missing padding) is a [records.CorruptionError].
+// Reading is strict by default. It reports files that dmlc-core accepts or from
+// which it silently loses records as a [records.CorruptionError]: a file that
+// ends within a record, parts without a beginning, unknown kinds, and missing
+// padding.
 //
 // Reference: dmlc-core as of 2026-03, and MXNet 1.9.1.
 package recordio
@@ -22,13 +28,13 @@ import "encoding/binary"
 // formatName is the Format of this package's errors.
 const formatName = "recordio"
 
-// Magic begins every part.
+// Magic is the word at the start of every part.
 const Magic = 0xced7230a
 
-// MaxRecord is the largest record: 2^29 - 1 bytes.
+// MaxRecord is the size of the largest record, 2^29 - 1 bytes.
 const MaxRecord = 1<<29 - 1
 
-// The kinds of part.
+// The kinds of parts.
 const (
 	whole  = 0
 	first  = 1
@@ -41,12 +47,12 @@ const (
 	header = 8
 )
 
-// padded is n bytes with the zeros that follow them.
+// padded returns the length of n bytes with their padding.
 func padded(n int) int { return (n + align - 1) &^ (align - 1) }
 
 func word(b []byte) uint32 { return binary.LittleEndian.Uint32(b) }
 
-// split takes a part's second word apart.
+// split returns the two fields of a part's second word.
 func split(w uint32) (kind, length int) { return int(w >> 29), int(w & (1<<29 - 1)) }
 
 // isHead reports whether b begins with the head of a record's first part.

@@ -134,7 +134,8 @@ func TestFindMagic(t *testing.T) {
 			require.Equal(t, want, findMagic(b), "%d of %d", at, n)
 		}
 	}
-	// Words that are 1 more than the magic beside it, where a borrow may be seen.
+	// Words that are 1 more than the magic beside it, where a borrow may be
+	// seen.
 	b := []byte(m + "\x0b\x23\xd7\xce" + m)
 	require.Equal(t, 0, findMagic(b))
 	require.Equal(t, 4, findMagic(b[4:]))
@@ -184,7 +185,7 @@ func TestStrict(t *testing.T) {
 	got, err := readAll(r)
 	require.Equal(t, io.EOF, err)
 	require.Equal(t, []string{"abc", "good"}, got)
-	require.EqualValues(t, 1, r.DirtyPads())
+	require.EqualValues(t, 1, r.dirty)
 }
 
 func TestLimit(t *testing.T) {
@@ -207,9 +208,9 @@ func TestLimit(t *testing.T) {
 	require.ErrorContains(t, err, "multiple of 4")
 }
 
-// TestEveryDamage: of every truncation and every changed byte, the records before
-// the damage are read, and then there is an error, or only the payload of the
-// record that has the byte is another (the format has no checksum).
+// TestEveryDamage: of every truncation and every changed byte, the records
+// before the damage are read, and then there is an error, or only the payload
+// of the record that has the byte is another (the format has no checksum).
 func TestEveryDamage(t *testing.T) {
 	written := []string{"first", "", "abcd" + m + "efg", m + m, "the last"}
 	b := write(t, written...)
@@ -248,7 +249,8 @@ func TestEveryDamage(t *testing.T) {
 			k := before(at)
 			if err != io.EOF {
 				require.ErrorIs(t, err, records.ErrCorrupt)
-				// A part that says that it is a whole record shows at the next one.
+				// A part that says that it is a whole record shows at the next
+				// one.
 				require.GreaterOrEqual(t, len(got), k, "byte %d bit %d", at, bit)
 				require.LessOrEqual(t, len(got), k+1, "byte %d bit %d", at, bit)
 				require.Equal(t, written[:k], append([]string{}, got[:k]...))
@@ -375,8 +377,9 @@ func FuzzReader(f *testing.F) {
 			require.Equal(t, want, got, name)
 			require.Equal(t, end, err.Error(), name)
 			if err == io.EOF && !lenient {
-				// What is read without an error is what a writer writes, apart from padding.
-				if again := write(t, got...); r.DirtyPads() == 0 && !bytes.Equal(b, again) {
+				// What is read without an error is what a writer writes, apart
+				// from padding.
+				if again := write(t, got...); r.dirty == 0 && !bytes.Equal(b, again) {
 					require.Equal(t, fmt.Sprintf("%x", b), fmt.Sprintf("%x", again))
 				}
 			}
@@ -407,7 +410,8 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// TestFormat: the example of docs/format/recordio.md is what is written, and is read.
+// TestFormat: the example of docs/format/recordio.md is what is written, and is
+// read.
 func TestFormat(t *testing.T) {
 	want := []string{"first", "abcd" + m + "ef", ""}
 	b := hexdoc.Read(t, "..", "recordio")

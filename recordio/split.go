@@ -11,51 +11,53 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// SplitOptions are those of OpenSplit.
+// SplitOptions are the options of OpenSplit. The zero value reads all files in
+// order.
 type SplitOptions struct {
-	// Part of Parts is what this reader gets. Default: 0 of 1.
+	// Part and Parts select part Part of Parts. Default 0 of 1.
 	Part, Parts int
-	// Text splits text into lines instead of records.
+	// Text reads lines of text instead of records.
 	Text bool
-	// Recursive takes files of folders below folders too.
+	// Recursive includes the files of folders below folders.
 	Recursive bool
-	// Index is the .idx file of all files together, whose offsets are places of the
-	// stream of them: parts are then divided by records, in the order of offsets.
+	// Index is the .idx file of all files together, with offsets in the stream
+	// of them. With an index, parts are divided by number of records, sorted by
+	// offset.
 	Index string
-	// Random gives the records of the part in random order, another one in each
-	// epoch. It wants an Index.
+	// Random shuffles the records of the part, in a new order in each epoch. It
+	// requires an Index.
 	Random bool
-	// Pieces, if it is not 0, cuts the part into so many pieces, by the rule for
-	// Parts*Pieces parts, and gives them in random order, another one in each epoch.
-	// Within a piece the order stays. It is for files without an index.
+	// Pieces, if not 0, cuts the part into this many pieces, by the rule for
+	// Parts*Pieces parts, and shuffles them in each epoch. The order within a
+	// piece stays. Use it for files without an index.
 	Pieces int
-	// Seed is that of the random orders.
+	// Seed is the seed of the random orders.
 	Seed uint64
-	// Chunk is how much is read at once, in bytes. Default: 8 MiB.
+	// Chunk is the number of bytes that one read asks for. Default 8 MiB.
 	Chunk int
-	// Limit is the largest record that is read. Default: MaxRecord.
+	// Limit is the size of the largest record, in bytes. Default MaxRecord.
 	Limit int
-	// Lenient leaves out what is damaged, as a Reader's does.
+	// Lenient skips damage, as Options.Lenient does.
 	Lenient bool
 }
 
-// Split reads one part of several files, again and again. It is used by one
+// Split reads one part of a set of files, epoch by epoch. It is for one
 // goroutine at a time.
 type Split struct {
 	o      SplitOptions
 	stream *Stream
-	ranges []span // of an epoch, in the order of places
+	ranges []span // ranges of an epoch, sorted by position
 	order  []int
 	epoch  uint64
-	at     int   // in order
-	pos    int64 // in the range; the next byte
+	at     int   // index in order
+	pos    int64 // position of the next byte
 	in     chunked
 	past   Skipped
 }
 
 type span struct{ from, to int64 }
 
-// OpenSplit opens one part of the files that names stands for, as store.Files
+// OpenSplit opens one part of the files that names stand for, as store.Files
 // expands them.
 func OpenSplit(ctx context.Context, o store.Opener, names []string, options SplitOptions) (_ *Split, err error) {
 	p := options
@@ -159,7 +161,7 @@ func (s *Split) indexed(ctx context.Context, o store.Opener) (err error) {
 	return nil
 }
 
-// begin makes the order of an epoch.
+// begin sets the order of an epoch.
 func (s *Split) begin() {
 	s.order = s.order[:0]
 	for i := range s.ranges {
@@ -176,20 +178,21 @@ func (s *Split) begin() {
 	}
 }
 
-// Reset begins the next epoch, wherever this one stands.
+// Reset begins the next epoch, also before the end of the current one.
 func (s *Split) Reset() {
 	s.epoch++
 	s.begin()
 }
 
-// Epoch is the number of the epoch, from 0.
+// Epoch returns the number of the epoch, from 0.
 func (s *Split) Epoch() uint64 { return s.epoch }
 
-// Size is the bytes of all files, of which the part is one.
+// Size returns the total size of all files, not of the part.
 func (s *Split) Size() int64 { return s.stream.Size() }
 
-// NextChunk makes c the next records of the part, in its own memory if the files
-// are not in memory; io.EOF at the end. What Next has begun to give is passed over.
+// NextChunk reads the next records of the part into c, and returns io.EOF at
+// the end. If the files are not mapped, it reuses c's memory. It skips the rest
+// of a chunk of which Next returned the first records.
 func (s *Split) NextChunk(c *Chunk) error {
 	c.Text, c.lenient, c.limit = s.o.Text, s.o.Lenient, s.o.Limit
 	for {
@@ -215,8 +218,9 @@ func (s *Split) NextChunk(c *Chunk) error {
 	}
 }
 
-// Next is the next record or line of the part, valid until the next call; io.EOF
-// at the end of the epoch. After another error there is nothing more, until Reset.
+// Next returns the next record or line of the part, valid until the next call,
+// and io.EOF at the end of the epoch. It returns any other error again until
+// Reset.
 func (s *Split) Next() ([]byte, error) { return s.in.next() }
 
 func (s Skipped) and(o Skipped) Skipped {
@@ -227,7 +231,8 @@ func (s Skipped) and(o Skipped) Skipped {
 	return s
 }
 
-// Skipped is what a lenient split left out, of the chunks that Next has gone through.
+// Skipped returns what a lenient split skipped, in the chunks that Next has
+// finished.
 func (s *Split) Skipped() Skipped { return s.past }
 
 // Close closes the files.

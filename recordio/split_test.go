@@ -58,8 +58,8 @@ func openSplit(t testing.TB, o store.Opener, name string, options SplitOptions) 
 	return s
 }
 
-// TestPartition: for random sets of files and numbers of parts, every record is in
-// exactly one part, in order, however the files are read.
+// TestPartition: for random sets of files and numbers of parts, every record is
+// in exactly one part, in order, however the files are read.
 func TestPartition(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	sets := 200
@@ -133,7 +133,8 @@ func TestPartition(t *testing.T) {
 	}
 }
 
-// TestUpstreamParts: dmlc-core's test of lines divided in two: 6 lines in the first file, 1 in each of four.
+// TestUpstreamParts: dmlc-core's test of lines divided in two: 6 lines in the
+// first file, 1 in each of four.
 func TestUpstreamParts(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "0", []byte(strings.Repeat("1 1:1\n", 6)))
@@ -324,7 +325,7 @@ func TestChunkParts(t *testing.T) {
 }
 
 func TestLines(t *testing.T) {
-	l := NewLines([]byte("\n\na b\r\n\r\nc\rd\n"), 100)
+	l := newLines([]byte("\n\na b\r\n\r\nc\rd\n"), 100)
 	for _, c := range []struct {
 		s  string
 		at int64
@@ -338,7 +339,8 @@ func TestLines(t *testing.T) {
 	require.Equal(t, io.EOF, err)
 }
 
-// TestIndexPart: the records of a part of a stream, and of an index, are those that a Split of it gives.
+// TestIndexPart: the records of a part of a stream, and of an index, are those
+// that a Split of it gives.
 func TestIndexPart(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 10 {

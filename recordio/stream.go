@@ -12,19 +12,19 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// Stream is several files as one, one after another. It may be read by several goroutines.
+// Stream reads several files as one. It is safe for concurrent use.
 type Stream struct {
 	ctx    context.Context
 	opener store.Opener
 	files  []store.Info
-	starts []int64 // of the files, and the end
+	starts []int64 // where each file starts, and the end
 
 	mu   sync.Mutex
-	open []store.File // nil: not yet
+	open []store.File // nil if not yet opened
 }
 
-// NewStream makes a stream of files, whose sizes must be multiples of unit (4 for
-// record files). Files are opened when they are read.
+// NewStream returns a stream of files, whose sizes must be multiples of unit, 4
+// for record files. It opens each file at its first use.
 func NewStream(ctx context.Context, o store.Opener, files []store.Info, unit int64) (*Stream, error) {
 	s := &Stream{ctx: ctx, opener: o, files: files, starts: []int64{0}, open: make([]store.File, len(files))}
 	for _, f := range files {
@@ -36,18 +36,19 @@ func NewStream(ctx context.Context, o store.Opener, files []store.Info, unit int
 	return s, nil
 }
 
-// Size is the bytes of all files.
+// Size returns the total size of all files.
 func (s *Stream) Size() int64 { return s.starts[len(s.starts)-1] }
 
-// At is the file that has a place of the stream, and where in it that is. The end
-// of the stream is the end of its last file.
+// At returns the file that holds a position of the stream, and the offset in
+// it. The end of the stream is the end of the last file.
 func (s *Stream) At(place int64) (file int, offset int64) {
 	n := len(s.files)
 	file = min(sort.Search(n, func(i int) bool { return s.starts[i+1] > place }), n-1)
 	return file, place - s.starts[file]
 }
 
-// file opens a file, and wants it as large as it was listed.
+// file opens file i and checks that its size did not change since it was
+// listed.
 func (s *Stream) file(i int) (store.File, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +67,8 @@ func (s *Stream) file(i int) (store.File, error) {
 	return f, nil
 }
 
-// view is the bytes from..to of file i as they are in memory; nil if it is not in memory.
+// view returns the bytes from..to of file i, or nil if the file is not in
+// memory.
 func (s *Stream) view(i int, from, to int64) ([]byte, error) {
 	f, err := s.file(i)
 	if err != nil {
@@ -79,7 +81,7 @@ func (s *Stream) view(i int, from, to int64) ([]byte, error) {
 	return b[from:to:to], nil
 }
 
-// ReadAt reads across the files' borders.
+// ReadAt reads at a position of the stream, across the ends of files.
 func (s *Stream) ReadAt(b []byte, place int64) (n int, err error) {
 	if place < 0 {
 		return 0, fmt.Errorf("recordio: read at %d", place)
@@ -98,7 +100,7 @@ func (s *Stream) ReadAt(b []byte, place int64) (n int, err error) {
 		n, place = n+k, place+int64(k)
 		if k < len(part) {
 			if err == nil || err == io.EOF {
-				err = io.ErrUnexpectedEOF // it was shortened
+				err = io.ErrUnexpectedEOF // the file was shortened
 			}
 			return n, fmt.Errorf("recordio: %s: at byte %d: %w", s.files[i].Name, offset+int64(k), err)
 		}
@@ -106,7 +108,7 @@ func (s *Stream) ReadAt(b []byte, place int64) (n int, err error) {
 	return n, nil
 }
 
-// Close closes the files. A Stream may be used again after it.
+// Close closes the files. The stream opens them again when it is used.
 func (s *Stream) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,21 +12,22 @@ import (
 	"github.com/infer-prep/infer-prep/records"
 )
 
-// Sum is what a file of sums has of a record, since RecordIO has no checksums: where it begins, its
-// length, and its CRC-32C. The file is text, a line for each record in the order of
-// the stream: offset, length, and the sum as eight hexadecimal digits, with tabs between.
+// Sum is the checksum of one record, kept in a file of its own since RecordIO
+// has none: the record's offset and length, and its CRC-32C. The file is text
+// with one line for each record, in order: offset, length and the sum as eight
+// hexadecimal digits, separated by tabs.
 type Sum struct {
 	Offset int64
 	Length int
 	CRC    uint32
 }
 
-// AppendText appends the sum's line.
+// AppendText appends the sum's line to b.
 func (s Sum) AppendText(b []byte) ([]byte, error) {
 	return fmt.Appendf(b, "%d\t%d\t%08x\n", s.Offset, s.Length, s.CRC), nil
 }
 
-// ReadSums reads a file of sums.
+// ReadSums reads a file of sums. An invalid line is a CorruptionError.
 func ReadSums(name string, r io.Reader) ([]Sum, error) {
 	var l []Sum
 	in := bufio.NewScanner(r)
@@ -54,12 +55,13 @@ func ReadSums(name string, r io.Reader) ([]Sum, error) {
 	return l, nil
 }
 
-// each calls f for every record of the stream, with its offset in it.
+// each calls f for every record of the stream, with its position.
 func (s *Stream) each(o Options, f func(at int64, record []byte) error) error {
 	return s.within(0, s.Size(), o, f)
 }
 
-// within is each for the records from a place to another, at both of which one begins, or a file ends.
+// within is like each for the records between two positions, at each of which a
+// record begins or a file ends.
 func (s *Stream) within(from, to int64, o Options, f func(at int64, record []byte) error) error {
 	for i, file := range s.files {
 		first, end := max(from-s.starts[i], 0), min(to-s.starts[i], file.Size)
@@ -92,7 +94,7 @@ func (s *Stream) within(from, to int64, o Options, f func(at int64, record []byt
 	return nil
 }
 
-// Sums reads all of the stream and gives the sums of its records.
+// Sums reads the whole stream and returns the sums of its records.
 func (s *Stream) Sums(o Options) (l []Sum, err error) {
 	err = s.each(o, func(at int64, record []byte) error {
 		l = append(l, Sum{at, len(record), crc32.Checksum(record, castagnoli)})
@@ -101,9 +103,9 @@ func (s *Stream) Sums(o Options) (l []Sum, err error) {
 	return l, err
 }
 
-// Verify reads all of the stream and compares its records with their sums. bad is told
-// of each that is another, as a *records.CorruptionError, and of the one at which reading ends, if it
-// cannot go on. It returns what is no damage.
+// Verify reads the whole stream and compares its records with their sums. It
+// calls bad for each difference, and for damage that ends the reading. It
+// returns all other errors.
 func (s *Stream) Verify(sums []Sum, o Options, bad func(*records.CorruptionError)) error {
 	corrupt := func(at int64, format string, args ...any) {
 		file, offset := s.At(at)

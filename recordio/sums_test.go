@@ -10,7 +10,8 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// TestSums: with sums beside them every changed bit of two files is found, in its record.
+// TestSums: with sums beside them every changed bit of two files is found, in
+// its record.
 func TestSums(t *testing.T) {
 	for _, o := range []store.Opener{store.Local, unmapped{store.Local}} {
 		dir := t.TempDir()

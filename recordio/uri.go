@@ -6,17 +6,20 @@ import (
 	"strings"
 )
 
-// URI is a name of files with arguments and a cache: path?key=value&key=value#cache.
+// URI is a name of files with arguments and a cache, as dmlc-core writes it:
+// path?key=value&key=value#cache. The path may be several names separated by
+// semicolons.
 type URI struct {
 	Path  string
 	Args  map[string]string // never nil
 	Cache string
 }
 
-// ErrURI is the error of a URI that is none.
+// ErrURI reports an invalid URI.
 var ErrURI = errors.New("invalid URI")
 
-// ParseURI reads a URI. Every argument needs a key and a value, and stands once.
+// ParseURI parses a URI. Every argument needs a key and a value, and keys must
+// be unique.
 func ParseURI(s string) (URI, error) {
 	bad := func(what string) (URI, error) { return URI{}, fmt.Errorf("recordio: %w %q: %s", ErrURI, s, what) }
 	u := URI{Args: map[string]string{}}

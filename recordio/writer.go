@@ -8,7 +8,7 @@ import (
 	"github.com/infer-prep/infer-prep/records"
 )
 
-// Writer writes records. It is used by one goroutine at a time.
+// Writer writes records. It is for one goroutine at a time.
 type Writer struct {
 	w      io.Writer
 	offset int64
@@ -16,8 +16,8 @@ type Writer struct {
 	head   [header]byte
 }
 
-// NewWriter makes a writer whose first record stands at offset, a multiple of 4: 0
-// for a new file, the file's size to append to one.
+// NewWriter returns a writer whose first record begins at offset, a multiple of
+// 4. Use 0 for a new file, and the file's size to append.
 func NewWriter(w io.Writer, offset int64) (*Writer, error) {
 	if offset < 0 || offset%align != 0 {
 		return nil, fmt.Errorf("recordio: records written at %d, want a multiple of %d", offset, align)
@@ -25,11 +25,11 @@ func NewWriter(w io.Writer, offset int64) (*Writer, error) {
 	return &Writer{w: w, offset: offset}, nil
 }
 
-// Offset is where the next record will stand.
+// Offset returns the position of the next record.
 func (w *Writer) Offset() int64 { return w.offset }
 
-// Write writes one record. After an error all later ones fail likewise, since the
-// file may have half a record.
+// Write writes one record. After an error all later calls return it too, since
+// the file may end within a record.
 func (w *Writer) Write(record []byte) error {
 	if w.err != nil {
 		return w.err

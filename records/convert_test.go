@@ -40,7 +40,8 @@ func floats(t testing.TB, v []float32, dims ...int) *tensor.Tensor {
 	return x
 }
 
-// rawFile is RecordIO with any bytes, the magic word among them, and an empty record.
+// rawFile is RecordIO with any bytes, the magic word among them, and an empty
+// record.
 func rawFile(t testing.TB) []byte {
 	var b bytes.Buffer
 	w, err := recordio.NewWriter(&b, 0)
@@ -196,8 +197,8 @@ func convert(t testing.TB, from, in, to, out string) (notes []string, err error)
 	}
 }
 
-// TestPairs converts a file of each format into each and back: the same bytes, or an
-// ErrField that names record and field.
+// TestPairs converts a file of each format into each and back: the same bytes,
+// or an ErrField that names record and field.
 func TestPairs(t *testing.T) {
 	// What is refused, by from and to: words of the error.
 	refused := map[string]string{
@@ -254,7 +255,8 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// Labels of shards become those of image records, and keys become ids or numbers.
+// Labels of shards become those of image records, and keys become ids or
+// numbers.
 func TestLabels(t *testing.T) {
 	for name, c := range map[string]struct {
 		key    string
@@ -404,7 +406,8 @@ func TestMemoryIsFlat(t *testing.T) {
 				}
 				return n
 			}
-			// Twice what 80 more cost is what 160 more cost: nothing grows with what was before.
+			// Twice what 80 more cost is what 160 more cost: nothing grows with
+			// what was before.
 			a, b, c := per(20), per(100), per(260)
 			require.InDelta(t, 2*(b-a), c-b, 0.02*c+50, "%s to %s: %v, %v, %v allocations", from, to, a, b, c)
 		}

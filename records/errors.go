@@ -15,10 +15,11 @@ var (
 	ErrUnknown = formats.ErrUnknown()
 	// ErrCorrupt reports damage in a file. Every CorruptionError matches it.
 	ErrCorrupt = errors.New("corrupt record file")
-	// ErrTooLarge reports a record above the size limit of a reader or a format.
+	// ErrTooLarge reports a record above the size limit of a reader or a
+	// format.
 	ErrTooLarge = errors.New("record too large")
-	// ErrField reports a field that a format cannot hold, or a missing one. Every
-	// FieldError matches it.
+	// ErrField reports a field that a format cannot hold, or a missing one.
+	// Every FieldError matches it.
 	ErrField = errors.New("field does not fit the format")
 	// ErrOption reports an option that a format does not have.
 	ErrOption = errors.New("unsupported option")

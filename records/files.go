@@ -10,8 +10,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Concat reads several files as one Reader. It calls open for each file when its
-// turn comes, and for the first one at once.
+// Concat reads several files as one Reader. It calls open for each file when
+// its turn comes, and for the first one at once.
 func Concat(ctx context.Context, files []string, open func(name string) (Reader, error)) (Reader, error) {
 	c := &concat{ctx: ctx, files: files, open: open}
 	if len(files) > 0 { // an error of the first file is an error of Open
@@ -114,8 +114,8 @@ func (n *Notes) Addf(format string, args ...any) {
 	n.OnNote(s)
 }
 
-// RawBytes returns the value of a record's only field, bytes called data. Formats
-// of plain bytes hold no other records: they are a FieldError.
+// RawBytes returns the value of a record's only field, bytes called data.
+// Formats of plain bytes hold no other records: they are a FieldError.
 func RawBytes(format string, r *Record) ([]byte, error) {
 	for _, f := range r.Fields {
 		switch {

@@ -20,26 +20,26 @@ type Format struct {
 	// Match reports whether a file is of this format, by its name and its first
 	// bytes, at most 512. With a nil head it decides by the name alone.
 	Match func(name string, head []byte) bool
-	// Refines is the name of a more general format, or empty. A file that matches
-	// both is of this one.
+	// Refines is the name of a more general format, or empty. A file that
+	// matches both is of this one.
 	Refines string
-	// Open opens the files of a list, in its order. Names may be patterns that the
-	// format knows. Nil if the format cannot be read.
+	// Open opens the files of a list, in its order. Names may be patterns that
+	// the format knows. Nil if the format cannot be read.
 	Open func(ctx context.Context, o store.Opener, files []string, options ReadOptions) (Reader, error)
-	// Create creates a file, or several if the format has patterns for names. Nil if
-	// the format cannot be written.
+	// Create creates a file, or several if the format has patterns for names.
+	// Nil if the format cannot be written.
 	Create func(ctx context.Context, o store.Opener, name string, options WriteOptions) (Writer, error)
-	// Index writes the index beside each file of a list, and returns the names of the
-	// files that it wrote. Nil if the format has no index.
+	// Index writes the index beside each file of a list, and returns the names
+	// of the files that it wrote. Nil if the format has no index.
 	Index func(ctx context.Context, o store.Opener, files []string, options IndexOptions) ([]string, error)
-	// Verify reads the files of a list and compares them with the files beside them (an
-	// index, checksums), whose names it returns. It calls bad for each difference; err
-	// is any other error. Nil if the format has no such files.
+	// Verify reads the files of a list and compares them with the files beside
+	// them (an index, checksums), whose names it returns. It calls bad for each
+	// difference; err is any other error. Nil if the format has no such files.
 	Verify func(ctx context.Context, o store.Opener, files []string, options ReadOptions, bad func(error)) (beside []string, err error)
 }
 
-// Register adds a format, usually from an init function. It panics if the name is
-// taken.
+// Register adds a format, usually from an init function. It panics if the name
+// is taken.
 func Register(f Format) { formats.Add(f.Name, f) }
 
 // Formats returns the registered formats, sorted by name.
@@ -61,9 +61,9 @@ func Lookup(name string) (Format, error) {
 // headSize is the number of a file's first bytes for Format.Match.
 const headSize = 512
 
-// Detect returns the format of a file, by its name and its first bytes. If there
-// is no such file, for example because the name is a pattern, it decides by the
-// name. A file that matches no format, or several, is an ErrUnknown.
+// Detect returns the format of a file, by its name and its first bytes. If
+// there is no such file, for example because the name is a pattern, it decides
+// by the name. A file that matches no format, or several, is an ErrUnknown.
 func Detect(ctx context.Context, o store.Opener, name string) (Format, error) {
 	var head []byte
 	f, err := o.Open(ctx, name)

@@ -2,14 +2,14 @@
 // records: a key and named fields. It detects a file's format and converts any
 // format into any other in bounded memory.
 //
-// A format is a package that registers itself when it is imported: records/mxnet
-// (RecordIO and image records), records/tfrecord, records/tfexample,
-// records/webdataset, records/kaldi and records/mindrecord. Package records/all
-// imports all but MindRecord, which needs SQLite. docs/format/records.md says how
-// fields and keys map between formats.
+// A format is a package that registers itself when it is imported:
+// records/mxnet (RecordIO and image records), records/tfrecord,
+// records/tfexample, records/webdataset, records/kaldi and records/mindrecord.
+// Package records/all imports all but MindRecord, which needs SQLite.
+// docs/format/records.md says how fields and keys map between formats.
 //
-// Package recordio has the RecordIO framing itself, with indexes, partitions and
-// caches.
+// Package recordio has the RecordIO framing itself, with indexes, partitions
+// and caches.
 package records
 
 import (
@@ -31,8 +31,8 @@ type Record struct {
 // keys.
 const KeyField = "__key__"
 
-// Field is a named value. Its Value is undecoded: an encoded image is a scalar of
-// bytes, a number is a scalar, and a matrix is a tensor of two axes.
+// Field is a named value. Its Value is undecoded: an encoded image is a scalar
+// of bytes, a number is a scalar, and a matrix is a tensor of two axes.
 type Field struct {
 	Name  string
 	Value tensor.Tensor
@@ -67,17 +67,17 @@ func (r *Record) AddInt(name string, v int64) {
 
 // Reader reads records in order. It is for one goroutine at a time.
 type Reader interface {
-	// Next reads the next record into r and reuses r's memory. The record is valid
-	// until the next call. Next returns io.EOF at the end; it returns any other error
-	// again at every later call.
+	// Next reads the next record into r and reuses r's memory. The record is
+	// valid until the next call. Next returns io.EOF at the end; it returns any
+	// other error again at every later call.
 	Next(r *Record) error
 	Close() error
 }
 
 // Writer writes records in order. It is for one goroutine at a time.
 type Writer interface {
-	// Write writes a record. If the format cannot hold a field, Write returns an
-	// ErrField and writes nothing.
+	// Write writes a record. If the format cannot hold a field, Write returns
+	// an ErrField and writes nothing.
 	Write(r *Record) error
 	// Close makes the files appear under their names.
 	Close() error
@@ -89,8 +89,8 @@ type Writer interface {
 // themselves, as SQLite does. Such a format calls CheckAccess for each file.
 type LocalOpener interface {
 	store.Opener
-	// CheckAccess is called before a file is read, or written if write is true. An
-	// error forbids the access.
+	// CheckAccess is called before a file is read, or written if write is true.
+	// An error forbids the access.
 	CheckAccess(name string, write bool) error
 }
 
@@ -98,8 +98,8 @@ type LocalOpener interface {
 type ReadOptions struct {
 	// Lenient skips damaged records if the format can find the next one.
 	Lenient bool
-	// Limit is the size of the largest record, in bytes. Default: the format's own
-	// limit.
+	// Limit is the size of the largest record, in bytes. Default: the format's
+	// own limit.
 	Limit int64
 	// OnSkip, if not nil, is called with the error of each skipped part.
 	OnSkip func(error)
@@ -107,25 +107,26 @@ type ReadOptions struct {
 
 // WriteOptions are the options of Format.Create.
 type WriteOptions struct {
-	// Count and Size are the largest number of records and bytes of a file, if the
-	// name is a pattern such as data-%05d.tar. Default: the format's own.
+	// Count and Size are the largest number of records and bytes of a file, if
+	// the name is a pattern such as data-%05d.tar. Default: the format's own.
 	Count int
 	Size  int64
 	// Index writes the format's index beside every file, if it has one.
 	Index bool
-	// Keys stores the keys in a field in any case, in a format that stores them only
-	// if the first key is not the record's number (MindRecord).
+	// Keys stores the keys in a field in any case, in a format that stores them
+	// only if the first key is not the record's number (MindRecord).
 	Keys bool
-	// OnNote, if not nil, is called once for each change that a reader of the file
-	// will see and that is not an error, for example that keys are lost.
+	// OnNote, if not nil, is called once for each change that a reader of the
+	// file will see and that is not an error, for example that keys are lost.
 	OnNote func(string)
 }
 
 // IndexOptions are the options of Format.Index.
 type IndexOptions struct {
-	// Sums writes checksums of the records too, if the format has a file for them.
+	// Sums writes checksums of the records too, if the format has a file for
+	// them.
 	Sums bool
-	// Limit is the size of the largest record, in bytes. Default: the format's own
-	// limit.
+	// Limit is the size of the largest record, in bytes. Default: the format's
+	// own limit.
 	Limit int64
 }

@@ -8,18 +8,19 @@ import (
 	"io"
 )
 
-// bufferSize is the size of the buffers of Writer and NewReader. Larger ones were
-// not faster on a local disk.
+// bufferSize is the size of the buffers of Writer and NewReader. Larger ones
+// were not faster on a local disk.
 const bufferSize = 256 << 10
 
-// Writer is a NewFile with a buffer in front. It is for one goroutine at a time.
+// Writer is a NewFile with a buffer in front. It is for one goroutine at a
+// time.
 type Writer struct {
 	*bufio.Writer
 	file NewFile
 }
 
-// NewWriter creates a file, as Opener.Create does, and returns a buffered writer
-// for it.
+// NewWriter creates a file, as Opener.Create does, and returns a buffered
+// writer for it.
 func NewWriter(ctx context.Context, o Opener, name string) (*Writer, error) {
 	f, err := o.Create(ctx, name)
 	if err != nil {

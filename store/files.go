@@ -13,13 +13,15 @@ import (
 // maxDepth bounds the folders below a folder: a link can lead back up.
 const maxDepth = 64
 
-// Files expands names into a list of files, without empty files. A name is one of
+// Files expands names into a list of files, without empty files. A name is one
+// of
 //
 //   - a file;
 //   - a folder, for all files in it, and with recursive also those in folders
 //     below it;
 //   - a folder and a regular expression (the syntax of package regexp) that
-//     matches the whole name of files in it, if no file has this name literally.
+//     matches the whole name of files in it, if no file has this name
+//     literally.
 //
 // The files of a folder are sorted by name, so that all hosts have the same
 // order. Empty names are ignored. A list without files is an error that wraps

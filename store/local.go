@@ -14,10 +14,10 @@ import (
 	"github.com/infer-prep/infer-prep/internal/mapfile"
 )
 
-// Local is the store of the local disk. Names are paths, with or without file://
-// in front; a name with another scheme is an error. Its files are memory-mapped
-// where the system can do so: a program that shortens a mapped file makes its
-// readers fault.
+// Local is the store of the local disk. Names are paths, with or without
+// file:// in front; a name with another scheme is an error. Its files are
+// memory-mapped where the system can do so: a program that shortens a mapped
+// file makes its readers fault.
 var Local Opener = local{}
 
 type local struct{}

@@ -24,8 +24,8 @@ type Entry struct {
 // NameLister is implemented by stores that list names faster than List
 // describes files. [ListNames] uses it.
 type NameLister interface {
-	// ListNames lists the names directly in a folder, sorted by Base. Unlike List
-	// it includes irregular entries.
+	// ListNames lists the names directly in a folder, sorted by Base. Unlike
+	// List it includes irregular entries.
 	ListNames(ctx context.Context, folder string) ([]Entry, error)
 	// SameFile reports whether two names lead to the same file or folder.
 	SameFile(ctx context.Context, a, b string) (bool, error)

@@ -3,8 +3,8 @@
 // [Local] is the one for the local disk, and an application can implement
 // another one for an object store.
 //
-// Package recordio reads RecordIO through a store, and package records reads all
-// record formats.
+// Package recordio reads RecordIO through a store, and package records reads
+// all record formats.
 package store
 
 import (
@@ -23,7 +23,8 @@ type Opener interface {
 	Open(ctx context.Context, name string) (File, error)
 	// Stat describes a file or a folder.
 	Stat(ctx context.Context, name string) (Info, error)
-	// List describes the files and folders directly in a folder, sorted by name.
+	// List describes the files and folders directly in a folder, sorted by
+	// name.
 	List(ctx context.Context, folder string) ([]Info, error)
 	// Create creates a file or replaces an existing one. The file appears under
 	// its name when it is closed, and never if it is aborted.
@@ -41,8 +42,8 @@ type File interface {
 
 // Mapped is implemented by a File whose content can be in memory.
 type Mapped interface {
-	// Bytes returns the whole file, or nil if it cannot be in memory. The slice is
-	// read-only and valid until Close. Bytes is safe for concurrent use.
+	// Bytes returns the whole file, or nil if it cannot be in memory. The slice
+	// is read-only and valid until Close. Bytes is safe for concurrent use.
 	Bytes() []byte
 }
 

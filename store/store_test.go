@@ -94,8 +94,8 @@ func TestCreate(t *testing.T) {
 	require.EqualError(t, err, "store: open: "+dir+": is a folder: want a file")
 }
 
-// TestMapped tests that a file is mapped at the first call of MappedBytes, once,
-// and never after Close.
+// TestMapped tests that a file is mapped at the first call of MappedBytes,
+// once, and never after Close.
 func TestMapped(t *testing.T) {
 	name := put(t, t.TempDir(), "a", []byte("data"))
 	f, err := Local.Open(t.Context(), name)

@@ -1,7 +1,7 @@
-// Package filelock locks files among processes, where the system can.
+// Package filelock locks files between processes, if the system supports it.
 package filelock
 
 import "errors"
 
-// ErrLocked is the error of a file that another process has locked.
+// ErrLocked reports a file that another process has locked.
 var ErrLocked = errors.New("in use by another process")

@@ -4,7 +4,7 @@ package filelock
 
 import "os"
 
-// Works says that the system has no locks that are used here.
+// Works reports whether the system supports locks.
 const Works = false
 
 // Lock does nothing.

@@ -8,14 +8,14 @@ import (
 	"syscall"
 )
 
-// Works says that the system has locks.
+// Works reports whether the system supports locks.
 const Works = true
 
-// Lock waits until no other process has the file locked, and locks it. The lock ends
+// Lock waits until no other process holds the lock, and takes it. The lock ends
 // with the process, or when the file is closed.
 func Lock(f *os.File) error { return flock(f, syscall.LOCK_EX) }
 
-// TryLock locks the file, or is ErrLocked at once.
+// TryLock takes the lock, or returns ErrLocked at once.
 func TryLock(f *os.File) error {
 	err := flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -24,7 +24,7 @@ func TryLock(f *os.File) error {
 	return err
 }
 
-// Unlock ends the lock.
+// Unlock releases the lock.
 func Unlock(f *os.File) error { return flock(f, syscall.LOCK_UN) }
 
 func flock(f *os.File, how int) error {

@@ -4,8 +4,8 @@ package mapfile
 
 import "os"
 
-// Map maps nothing on this system.
+// Map returns nil: this system has no support.
 func Map(*os.File, int64) []byte { return nil }
 
-// Unmap has nothing to let go of.
+// Unmap does nothing.
 func Unmap([]byte) error { return nil }

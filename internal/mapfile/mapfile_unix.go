@@ -1,6 +1,7 @@
 //go:build unix && !aix && !solaris
 
-// Package mapfile maps files into memory for reading, where the system can.
+// Package mapfile maps files into memory for reading, if the system supports
+// it.
 package mapfile
 
 import (
@@ -8,9 +9,9 @@ import (
 	"syscall"
 )
 
-// Map maps the first n bytes of f, which may be more than it has: what it grows by can
-// then be read as soon as it is there. Nil if the address space has no such room, the file is of a
-// kind that cannot be mapped, or the system maps none.
+// Map maps the first n bytes of f. n may exceed the file's size: bytes that are
+// appended later become readable at once. Map returns nil if the mapping fails
+// or the system has no support.
 func Map(f *os.File, n int64) []byte {
 	if n <= 0 || int64(int(n)) != n {
 		return nil
@@ -22,7 +23,7 @@ func Map(f *os.File, n int64) []byte {
 	return b
 }
 
-// Unmap lets go of what Map gave; of nil it does nothing.
+// Unmap releases a mapping of Map. It does nothing for nil.
 func Unmap(b []byte) error {
 	if b == nil {
 		return nil

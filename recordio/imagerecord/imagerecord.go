@@ -1,5 +1,7 @@
-// Package imagerecord is what MXNet puts into the records of image files: a head
-// with labels, and the encoded image. Lists of images (.lst) are here too.
+// Package imagerecord encodes and decodes MXNet's image records: a head with
+// labels, followed by an encoded image. It also reads and writes lists of
+// images (.lst). Package recordio reads and writes the files that hold such
+// records.
 //
 // Reference: MXNet 1.9.1's mxnet.recordio.pack and unpack, and im2rec.
 package imagerecord
@@ -11,27 +13,28 @@ import (
 	"math"
 )
 
-// HeadSize is the bytes of a head without labels.
+// HeadSize is the size of a head without labels, in bytes.
 const HeadSize = 24
 
-// Record is an image with its labels, as one record has it: flag (uint32), label (float32), id and
-// id2 (uint64), all little-endian, then flag labels (float32) and the content.
+// Record is an image with its labels. Its encoding is flag (uint32), label
+// (float32), id and id2 (uint64), all little-endian, then flag labels
+// (float32), then the content.
 type Record struct {
-	// Labels are one or more. One label stands in the head, where flag is 0, unless Listed.
+	// Labels has one or more labels. A single label is stored in the head, with
+	// flag 0, unless Listed is true.
 	Labels []float32
-	// Listed says that the labels are listed behind the head although there is but one.
+	// Listed stores a single label behind the head.
 	Listed bool
-	ID     uint64 // names the image in lists of labels
-	ID2    uint64 // 0 in practice
-	// Content is the encoded image, as it is in the file.
+	ID     uint64 // identifies the image in lists of labels
+	ID2    uint64 // usually 0
+	// Content is the encoded image.
 	Content []byte
 }
 
-// ErrRecord is the error of a record that is none of an image.
+// ErrRecord reports an invalid image record.
 var ErrRecord = errors.New("invalid image record")
 
-// Parse reads a record. Content is a view of b; labels are in r's own memory, which
-// is used again.
+// Parse decodes a record. Content is a view of b; Labels reuses r's memory.
 func (r *Record) Parse(b []byte) error {
 	if len(b) < HeadSize {
 		return fmt.Errorf("imagerecord: %w: %d bytes, want a head of %d at least", ErrRecord, len(b), HeadSize)
@@ -56,8 +59,8 @@ func (r *Record) Parse(b []byte) error {
 	return nil
 }
 
-// Append appends the record. Without labels it has the label 0, as an empty array
-// gives in Python.
+// Append appends the encoded record to b. Without labels it writes the label 0,
+// as mxnet.recordio.pack does for an empty array.
 func (r *Record) Append(b []byte) []byte {
 	flag, label := uint32(0), float32(0)
 	switch {

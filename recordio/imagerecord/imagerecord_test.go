@@ -95,8 +95,9 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-// TestListDamage: a list has no checksum. What is changed is an error of a line, or changes that line
-// alone; a list that is cut off has the lines before, and the last one with less of its path, or an error of it.
+// TestListDamage: a list has no checksum. What is changed is an error of a
+// line, or changes that line alone; a list that is cut off has the lines
+// before, and the last one with less of its path, or an error of it.
 func TestListDamage(t *testing.T) {
 	var text []byte
 	want := []Item{{0, []float32{1}, "cats/a b.jpg"}, {17, []float32{0.5, -2}, "größe.png"}, {3, []float32{8}, "y.jpg"}}
@@ -139,8 +140,8 @@ func TestListDamage(t *testing.T) {
 	}
 }
 
-// TestRecordDamage: a record of a changed bit is read with what it then says, or is an error; one cut off within its
-// head or labels is an error.
+// TestRecordDamage: a record of a changed bit is read with what it then says,
+// or is an error; one cut off within its head or labels is an error.
 func TestRecordDamage(t *testing.T) {
 	want := Record{Labels: []float32{1, 2}, Listed: true, ID: 258, ID2: 5, Content: []byte("abc")}
 	b := want.Append(nil)
@@ -190,7 +191,8 @@ func FuzzList(f *testing.F) {
 	})
 }
 
-// TestFormat: the example of docs/format/imagerecord.md is what is written, and is read.
+// TestFormat: the example of docs/format/imagerecord.md is what is written, and
+// is read.
 func TestFormat(t *testing.T) {
 	want := []Record{
 		{Labels: []float32{3}, ID: 7, Content: []byte("jpeg")},

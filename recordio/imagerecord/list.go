@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Item is a line of a .lst file: a number, labels, and the path of an image,
+// Item is a line of a .lst file: a number, labels, and the path of an image
 // relative to a folder.
 type Item struct {
 	Index  uint64
@@ -18,11 +18,12 @@ type Item struct {
 	Path   string
 }
 
-// maxLine bounds a line: a path, and labels of some thousand boxes.
+// maxLine is the size of the longest line: a path and the labels of some
+// thousand boxes.
 const maxLine = 1 << 20
 
-// ReadList reads a .lst file: fields with tabs between, the first one the number, the
-// last one the path. Its errors name the line.
+// ReadList reads a .lst file: fields separated by tabs, the number first and
+// the path last. Errors name the line.
 func ReadList(name string, r io.Reader) ([]Item, error) {
 	var l []Item
 	s := bufio.NewScanner(r)
@@ -45,7 +46,7 @@ func ReadList(name string, r io.Reader) ([]Item, error) {
 	return l, nil
 }
 
-// ErrList is the error of a line that is none.
+// ErrList reports an invalid line of a list.
 var ErrList = errors.New("invalid line of a list")
 
 func parseItem(b []byte) (i Item, err error) {
@@ -53,7 +54,7 @@ func parseItem(b []byte) (i Item, err error) {
 	if len(f) < 3 {
 		return i, fmt.Errorf("%w: %d fields, want a number, labels and a path with tabs between", ErrList, len(f))
 	}
-	// im2rec reads the number as a float, and writes it as an integer.
+	// im2rec parses the number as a float and writes an integer.
 	if i.Index, err = strconv.ParseUint(string(bytes.TrimSpace(f[0])), 10, 64); err != nil {
 		n, ferr := strconv.ParseFloat(string(bytes.TrimSpace(f[0])), 64)
 		if ferr != nil || !(n >= 0 && n < 1<<53) || n != float64(uint64(n)) {
@@ -75,7 +76,8 @@ func parseItem(b []byte) (i Item, err error) {
 	return i, nil
 }
 
-// Append appends the item's line as im2rec writes it: labels with six decimals.
+// Append appends the item's line to b as im2rec writes it, with six decimals
+// for labels.
 func (i *Item) Append(b []byte) []byte {
 	b = strconv.AppendUint(b, i.Index, 10)
 	for _, l := range i.Labels {
