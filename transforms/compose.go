@@ -8,7 +8,7 @@ import "github.com/infer-prep/infer-prep/tensor"
 //
 // Reference: torchvision 0.29.2's Compose.
 type Compose struct {
-	Ops OpList `json:"ops"`
+	Ops OpList `json:"ops"` // 1 to 64 ops
 }
 
 //msgp:tuple Compose

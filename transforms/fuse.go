@@ -72,13 +72,13 @@ type Scaled interface {
 // rules sets the fields that follow from the sizes.
 func (s *Scale) rules(how sampling) {
 	s.Halved = how.backend == OpenCV && how.interp == Bilinear &&
-		exactly(s.Cut.Height, s.Height) == 2 && exactly(s.Cut.Width, s.Width) == 2
+		wholeRatio(s.Cut.Height, s.Height) == 2 && wholeRatio(s.Cut.Width, s.Width) == 2
 	s.VerticalFirst = how.backend == Pillow && s.Cut.Width != s.Width &&
 		how.verticalFirst(shape{h: s.Cut.Height, w: s.Cut.Width}, shape{h: s.Height, w: s.Width})
 }
 
-// wholly returns the scaling of a whole image of h x w pixels to nh x nw.
-func wholly(how sampling, h, w, nh, nw int) Scale {
+// wholeImage returns the scaling of a whole image of h x w pixels to nh x nw.
+func wholeImage(how sampling, h, w, nh, nw int) Scale {
 	s := Scale{Cut: Frame{Height: h, Width: w}, Height: nh, Width: nw, Place: Frame{Height: nh, Width: nw}}
 	s.rules(how)
 	return s

@@ -9,7 +9,7 @@ import "github.com/infer-prep/infer-prep/tensor"
 // If it is below the probability, the ops run in order, each with its own
 // draws.
 type RandomApply struct {
-	Ops         OpList  `json:"ops"`
+	Ops         OpList  `json:"ops"`         // 1 to 64 ops
 	Probability float64 `json:"probability"` // 0 to 1; default 0.5
 }
 

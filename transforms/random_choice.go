@@ -9,7 +9,7 @@ import "github.com/infer-prep/infer-prep/tensor"
 // the sum of the weights. The weights are then subtracted in order until the
 // number is below the next one.
 type RandomChoice struct {
-	Ops     OpList    `json:"ops"`
+	Ops     OpList    `json:"ops"`     // 1 to 64 ops
 	Weights []float64 `json:"weights"` // one per op, 0 to 1e30 and not all 0; default 1 each
 }
 

@@ -8,7 +8,7 @@ import "github.com/infer-prep/infer-prep/tensor"
 // Reference: torchvision 0.29.2's RandomOrder. The order is drawn first,
 // uniformly; then each op has its own draws.
 type RandomOrder struct {
-	Ops OpList `json:"ops"`
+	Ops OpList `json:"ops"` // 1 to 64 ops
 }
 
 //msgp:tuple RandomOrder

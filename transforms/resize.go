@@ -179,5 +179,5 @@ func (o *Resize) Sampling() (Interpolation, Backend, bool) {
 // Scale returns the size.
 func (o *Resize) Scale(h, w int, _ []*tensor.Tensor) (Scale, error) {
 	nh, nw, err := o.sized(h, w)
-	return wholly(o.sampling(), h, w, nh, nw), err
+	return wholeImage(o.sampling(), h, w, nh, nw), err
 }

@@ -380,9 +380,9 @@ func (r *resampler) pillowFloat(c *Context, how sampling, s, d shape, dst, src [
 	twoPasses(c, how, s, d, dst, src, horizontal, vertical)
 }
 
-// exactly returns n if in is n times out in OpenCV's float64 arithmetic, else
+// wholeRatio returns n if in is n times out in OpenCV's float64 arithmetic, else
 // 0.
-func exactly(in, out int) int {
+func wholeRatio(in, out int) int {
 	scale := 1 / (float64(out) / float64(in))
 	n := int(scale + 0.5)
 	const epsilon = 1.0 / (1 << 52) // DBL_EPSILON
@@ -406,7 +406,7 @@ func (r *resampler) opencv(c *Context, how sampling, dst, src *tensor.Tensor) {
 		return
 	}
 	s, d := shapeOf(src.Desc), shapeOf(dst.Desc)
-	fx, fy := exactly(s.w, d.w), exactly(s.h, d.h)
+	fx, fy := wholeRatio(s.w, d.w), wholeRatio(s.h, d.h)
 	filter := cvFilters[how.interp]
 	if how.interp == Bilinear && fx == 2 && fy == 2 || how.interp == Area && s.w >= d.w && s.h >= d.h {
 		if fx != 0 && fy != 0 {

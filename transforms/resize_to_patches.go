@@ -101,5 +101,5 @@ func (o *ResizeToPatches) Sampling() (Interpolation, Backend, bool) {
 // Scale returns the size.
 func (o *ResizeToPatches) Scale(h, w int, _ []*tensor.Tensor) (Scale, error) {
 	nh, nw, err := o.sized(h, w)
-	return wholly(o.sampling(), h, w, nh, nw), err
+	return wholeImage(o.sampling(), h, w, nh, nw), err
 }
