@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Accept is ErrClass, with the steps that are to blame, if the placement is worse than
-// least, and for a step that is Unsupported whatever least is.
+// Accept returns an ErrClass that lists the steps worse than least. It never
+// accepts an Unsupported step.
 func (p Placement) Accept(least Class) error {
 	least = max(least, Approximate)
 	var l []string
@@ -22,5 +22,5 @@ func (p Placement) Accept(least Class) error {
 	if len(l) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: want %v, and %s", ErrClass, least, strings.Join(l, ", "))
+	return fmt.Errorf("%w: must be %v: %s", ErrClass, least, strings.Join(l, ", "))
 }

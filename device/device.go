@@ -1,13 +1,14 @@
-// Package device replays inference data graphs on devices, and says how exactly.
+// Package device runs inference data graphs and their models on devices, and
+// states how exactly.
 //
-// A [Device] places the steps of a graph: each runs on the device, or on the host
-// by the ops of package transforms, which are the reference. Whatever the place,
-// its [Class] is said beforehand, and is checked: [Verify] compares a session with
-// the reference on a bundle's golden samples, and a class counts only after that.
-// Nothing falls back silently.
+// A [Device] places every step of a graph on the device or on the host. The
+// host runs the ops of package transforms, which are the reference. A
+// [Placement] states the [Class] of every step before it runs. [Verify]
+// measures the class by comparing a session with the reference on a bundle's
+// golden samples. Nothing falls back silently.
 //
-// Devices register themselves when their package is imported (device/cpu,
-// device/ort); [Open] finds them by name.
+// Devices register themselves when a program imports their package, such as
+// device/cpu or device/ort. [Open] opens them by name.
 package device
 
 import (
@@ -22,19 +23,19 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Class is how exactly a step is computed, against the reference.
+// Class states how exactly a step reproduces the reference.
 type Class uint8
 
-// The classes, from the worst on.
+// The classes, worst first.
 const (
-	// Unsupported: it cannot be run there.
+	// Unsupported steps cannot run on the device.
 	Unsupported Class = iota
-	// Approximate: no bound is known.
+	// Approximate steps have no known bound of the difference.
 	Approximate
-	// Within1: every uint8 element differs by 1 at most; a float element by what
-	// that becomes in the steps that follow.
+	// Within1 steps differ by at most 1 in every uint8 element, and in float
+	// elements by at most what the following steps make of that 1.
 	Within1
-	// Exact: equal bits.
+	// Exact steps return equal bits.
 	Exact
 )
 
@@ -47,38 +48,39 @@ func (c Class) String() string {
 	return fmt.Sprintf("class %d", uint8(c))
 }
 
-// MarshalText writes the class's name.
+// MarshalText returns the class's name.
 func (c Class) MarshalText() ([]byte, error) {
 	if int(c) >= len(classNames) {
-		return nil, fmt.Errorf("device: %v", c)
+		return nil, fmt.Errorf("device: invalid %v", c)
 	}
 	return []byte(c.String()), nil
 }
 
-// UnmarshalText reads a class's name.
+// UnmarshalText parses a class's name.
 func (c *Class) UnmarshalText(b []byte) error {
 	i := slices.Index(classNames, string(b))
 	if i < 0 {
-		return fmt.Errorf("device: class %q, want one of %s", b, strings.Join(classNames, ", "))
+		return fmt.Errorf("device: unknown class %q: must be one of %s", b, strings.Join(classNames, ", "))
 	}
 	*c = Class(i)
 	return nil
 }
 
-// Place is where one step of a graph runs.
+// Place states where one step of a graph runs.
 type Place struct {
 	Step  int    `json:"step"`
 	Op    string `json:"op"`
-	Where string `json:"where"` // a device's name; "cpu" is the host
+	Where string `json:"where"` // the device's name, "cpu" for the host
 	Class Class  `json:"class"`
-	// Why says in a few words what decided, where the step could have been elsewhere.
+	// Why states the reason in a few words. It is empty if there was no choice.
 	Why string `json:"why,omitempty"`
 }
 
-// Placement has a Place for each step of a graph as it was written, in order.
+// Placement holds a Place for each step of a graph, in the order of the graph
+// before fusion.
 type Placement []Place
 
-// Least is the worst class of the steps: that of the whole.
+// Least returns the worst class of the steps, which is the class of the whole.
 func (p Placement) Least() Class {
 	least := Exact
 	for _, s := range p {
@@ -91,64 +93,66 @@ func (p Placement) Least() Class {
 var (
 	// ErrUnknown reports a device that no imported package registered.
 	ErrUnknown = drivers.ErrUnknown()
-	// ErrUnavailable: the device, its library or its driver is not there.
+	// ErrUnavailable reports a missing device, library or driver.
 	ErrUnavailable = errors.New("device is not available")
-	// ErrClass: the placement is worse than what is accepted.
+	// ErrClass reports a class that is worse than the least accepted one.
 	ErrClass = errors.New("less exact than accepted")
-	// ErrFellBack: a runtime computed elsewhere than asked for.
+	// ErrFellBack reports that a runtime computed on another device.
 	ErrFellBack = errors.New("the runtime fell back to another device")
-	// ErrDiffers: the device's tensors are not those of its class.
+	// ErrDiffers reports tensors that differ more than their class allows.
 	ErrDiffers = errors.New("the device's tensors differ")
 )
 
-// Device is something that can run graphs, or part of them. It may be used by
-// several goroutines.
+// Device runs graphs or parts of them. It is safe for concurrent use.
 type Device interface {
-	// Name is that by which it was opened.
+	// Name returns the name that opened the device.
 	Name() string
-	// Place says where each step would run. It computes nothing.
+	// Place returns where each step would run. It computes nothing.
 	Place(p *datagraph.Plan) (Placement, error)
-	// Open prepares a session; a placement worse than o.Least is ErrClass.
+	// Open opens a session. It fails with ErrClass if the placement is worse
+	// than o.Least. The caller must close the session.
 	Open(p *datagraph.Plan, o Options) (Session, error)
-	// Close lets go of the device. Its sessions must be closed before.
+	// Close releases the device. Close its sessions first.
 	Close() error
 }
 
-// Options are those of a session.
+// Options configures a session.
 type Options struct {
-	// Model is an encoded model (ONNX) that is fed with the graph's outputs, by
-	// their names; nil for none. A device that runs no models refuses one.
+	// Model is an encoded ONNX model. Its inputs are the graph's outputs of the
+	// same names. Nil means no model. A device that runs no models rejects one.
 	Model []byte
-	// Least is the worst class that is accepted.
+	// Least is the worst class to accept. Default Unsupported: every class
+	// that can run.
 	Least Class
 }
 
-// Session runs one graph on one device. It is used by one goroutine at a time.
+// Session runs one graph on one device. It is not safe for concurrent use.
 type Session interface {
-	// Placement is that of its steps.
+	// Placement returns the place of every step.
 	Placement() Placement
-	// Preprocess runs the graph: its outputs, then its side outputs, in host
-	// memory. They are valid until the next call.
+	// Preprocess runs the graph. It returns the outputs, then the side
+	// outputs, in host memory. They are valid until the next call.
 	Preprocess(ctx context.Context, inputs ...*tensor.Tensor) ([]*tensor.Tensor, error)
-	// Infer runs the graph and the model: the model's outputs, likewise. Tensors stay on
-	// the device in between where it can hold them.
+	// Infer runs the graph and the model. It returns the model's outputs, which
+	// are valid until the next call. The tensors between graph and model stay
+	// on the device if it has memory for them.
 	Infer(ctx context.Context, inputs ...*tensor.Tensor) ([]tensor.Named, error)
 	Close() error
 }
 
 // Driver opens the devices of one name.
 type Driver struct {
-	Name string // without options: "cpu", "ort:cuda"
-	Doc  string // one line for people
-	// Open opens the device; options are the driver's own. What it does not know
-	// it refuses by name.
+	Name string // such as "cpu" or "ort:cuda"
+	Doc  string // one line about the device
+	// Open opens the device with the driver's own options. It rejects unknown
+	// ones.
 	Open func(options map[string]string) (Device, error)
 }
 
 var drivers = registry.New[Driver]("device")
 
-// Register adds a driver. Packages call it from init functions. It panics if the
-// name is empty or taken, or if Open is nil.
+// Register adds a driver. Packages call it from init functions. It panics if
+// the name is empty or taken, or if Open is nil.
 func Register(d Driver) {
 	if d.Open == nil {
 		drivers.Refuse(d.Name, "Open is nil")
@@ -159,7 +163,8 @@ func Register(d Driver) {
 // Drivers returns the registered drivers, sorted by name.
 func Drivers() []Driver { return slices.Clone(drivers.All()) }
 
-// Open opens a device by its name and options: "cpu", "ort:cuda,device_id=1".
+// Open opens a device. spec is its name and its options, such as "cpu" or
+// "ort:cuda,device_id=1". The caller must close the device.
 func Open(spec string) (Device, error) {
 	parts := strings.Split(spec, ",")
 	d, err := drivers.Lookup(parts[0])
@@ -170,7 +175,7 @@ func Open(spec string) (Device, error) {
 	for _, p := range parts[1:] {
 		k, v, ok := strings.Cut(p, "=")
 		if _, twice := options[k]; !ok || k == "" || twice {
-			return nil, fmt.Errorf("device: %s: option %q, want NAME=VALUE, each once", parts[0], p)
+			return nil, fmt.Errorf("device: %s: option %q: must be NAME=VALUE, each name once", parts[0], p)
 		}
 		options[k] = v
 	}

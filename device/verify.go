@@ -16,11 +16,11 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// Report is what Verify found.
+// Report is the result of Verify.
 type Report struct {
 	Device  string         `json:"device"`
-	Claimed Class          `json:"claimed"`  // by the placement
-	Class   Class          `json:"measured"` // over all samples and outputs; Unsupported if there was no session
+	Claimed Class          `json:"claimed"`  // the class of the placement
+	Class   Class          `json:"measured"` // the worst of all samples and outputs; Unsupported without a session
 	Outputs []OutputReport `json:"outputs"`
 }
 
@@ -30,22 +30,22 @@ type OutputReport struct {
 	Output string      `json:"output"`
 	Desc   tensor.Desc `json:"desc"`
 	Class  Class       `json:"class"`
-	// Differ is the number of elements whose bits are not the reference's, of Of.
+	// Differ is the number of elements, of Of, whose bits differ.
 	Differ int64 `json:"differ"`
 	Of     int64 `json:"of"`
-	// Largest is the largest difference, NaN if an element is not a number on one side alone
-	// or infinite there.
+	// Largest is the largest difference. It is NaN if a difference is not
+	// finite.
 	Largest float64 `json:"largest"`
-	// Bound is the difference up to which the output is within 1; -1 if there is none that
-	// is known.
+	// Bound is the largest difference of a Within1 output, -1 if unknown.
 	Bound float64 `json:"bound"`
-	// First is the first element that differs, -1 if none does, with both values.
+	// First is the index of the first element that differs, -1 if none does.
+	// Got and Want are its values.
 	First int64   `json:"first"`
 	Got   float64 `json:"got"`
 	Want  float64 `json:"want"`
 }
 
-// MarshalJSON writes null for what is not a finite number, which JSON does not have.
+// MarshalJSON returns the report with null for numbers that are not finite.
 func (o OutputReport) MarshalJSON() ([]byte, error) {
 	type plain OutputReport
 	finite := func(f float64) *float64 {
@@ -62,7 +62,8 @@ func (o OutputReport) MarshalJSON() ([]byte, error) {
 	}{plain(o), finite(o.Largest), finite(o.Got), finite(o.Want)})
 }
 
-// Place is the first element that differs, by its axes: "(2, 17, 40)".
+// Place returns the index of the first element that differs along every axis,
+// such as "(2, 17, 40)", or "" if none differs.
 func (o OutputReport) Place() string {
 	if o.First < 0 {
 		return ""
@@ -85,30 +86,31 @@ func (o OutputReport) String() string {
 	return s
 }
 
-// Verify proves a device on golden samples. The host's CPU is proved first, by the
-// digests of every output that a sample has; ErrDiffers says that it is not the reference.
-// Then the device runs the graph on every sample, and the whole of every output, side outputs
-// too, is compared with the CPU's.
+// Verify compares a device with the reference on golden samples. First it
+// compares the host's outputs with the digests of every sample; a mismatch is
+// ErrDiffers. Then it runs the graph on the device for every sample, and
+// compares all outputs and side outputs with the host's.
 //
-// The report has what was measured, also beside an error. ErrDiffers: a tensor is worse
-// than the device's placement claims, or has another description. ErrClass: what was measured
-// is worse than least. A class that is better than what the device claims counts: that is
-// what Verify is for; but what was measured is these samples alone.
+// Verify returns the report even with an error. ErrDiffers reports a tensor
+// that is worse than the device's placement claims, or that has another
+// description. ErrClass reports a measured class worse than least. A measured
+// class may be better than the claimed one; it holds for these samples only.
 //
-// An output is Exact if its bits are equal. It is Within1 if it is uint8 and differs by 1 at
-// most, or if only pointwise ops, crops, flips and paddings stand between it and a uint8
-// image, and no difference is larger than what a step of 1 there can become. Otherwise it is
-// Approximate.
+// An output is Exact if its bits are equal. A uint8 output is Within1 if it
+// differs by at most 1. Another output is Within1 if only pointwise ops, crops,
+// flips and paddings follow the last uint8 image, and no difference exceeds
+// what a step of 1 in that image can cause. Any other output is Approximate.
 //
-// The graph must take one encoded image, and the bytes of the samples are its input.
+// The graph must have one encoded image as its input, which the samples
+// provide.
 func Verify(ctx context.Context, dev Device, plan *datagraph.Plan, goldens []modelbundle.Golden, least Class) (*Report, error) {
 	r := &Report{Device: dev.Name()}
 	g := plan.Graph()
 	if len(goldens) == 0 {
-		return r, errors.New("device: no golden samples to verify with")
+		return r, errors.New("device: verify: there must be at least one golden sample")
 	}
 	if len(g.Inputs) != 1 || g.Inputs[0].Desc.DType != tensor.Bytes {
-		return r, errors.New("device: the graph does not take one encoded image, which golden samples are")
+		return r, errors.New("device: verify: the graph's input must be one encoded image")
 	}
 	session, err := dev.Open(plan, Options{})
 	if err != nil {
@@ -139,11 +141,11 @@ func Verify(ctx context.Context, dev Device, plan *datagraph.Plan, goldens []mod
 			return r, fmt.Errorf("device: golden %s: %w", golden.Name, err)
 		}
 		if len(got) != len(want) {
-			return r, fmt.Errorf("device: %w: golden %s: %s gives %d outputs, want %d", ErrDiffers, golden.Name, dev.Name(), len(got), len(want))
+			return r, fmt.Errorf("device: %w: golden %s: %s returned %d outputs, expected %d", ErrDiffers, golden.Name, dev.Name(), len(got), len(want))
 		}
 		for i, c := range columns {
 			if got[i].Desc != want[i].Desc {
-				return r, fmt.Errorf("device: %w: golden %s: output %s is %v on %s, want %v", ErrDiffers, golden.Name, c.Name, got[i].Desc, dev.Name(), want[i].Desc)
+				return r, fmt.Errorf("device: %w: golden %s: output %s is %v on %s, expected %v", ErrDiffers, golden.Name, c.Name, got[i].Desc, dev.Name(), want[i].Desc)
 			}
 			o := compare(got[i], want[i], bounds[i])
 			o.Golden, o.Output = golden.Name, c.Name
@@ -155,12 +157,12 @@ func Verify(ctx context.Context, dev Device, plan *datagraph.Plan, goldens []mod
 	case r.Class < r.Claimed:
 		return r, fmt.Errorf("device: %w: %s claims %v: %s", ErrDiffers, dev.Name(), r.Claimed, r.worst())
 	case r.Class < least:
-		return r, fmt.Errorf("device: %w: want %v: %s", ErrClass, least, r.worst())
+		return r, fmt.Errorf("device: %w: must be %v: %s", ErrClass, least, r.worst())
 	}
 	return r, nil
 }
 
-// worst tells of the worst outputs, the first of them in full.
+// worst describes the first of the worst outputs and counts the others.
 func (r *Report) worst() string {
 	var first string
 	n := 0
@@ -177,7 +179,7 @@ func (r *Report) worst() string {
 	return first
 }
 
-// proveHost compares the host's outputs with a sample's digests.
+// proveHost compares the host's outputs with the digests of a sample.
 func proveHost(golden modelbundle.Golden, columns []datagraph.Column, got []*tensor.Tensor) error {
 	err := golden.Compare(columns, got)
 	var m *modelbundle.MismatchError
@@ -187,16 +189,16 @@ func proveHost(golden modelbundle.Golden, columns []datagraph.Column, got []*ten
 	case !errors.As(err, &m):
 		return fmt.Errorf("device: on the host: %w", err)
 	case m.Got != m.Want:
-		return fmt.Errorf("device: %w: golden %s: output %s is %v on the host, want %v", ErrDiffers, golden.Name, m.Output, m.Got, m.Want)
+		return fmt.Errorf("device: %w: golden %s: output %s is %v on the host, expected %v", ErrDiffers, golden.Name, m.Output, m.Got, m.Want)
 	}
 	where := ""
 	if m.At >= 0 {
 		where = fmt.Sprintf("; at %s: got %v want %v", OutputReport{Desc: m.Want, First: m.At}.Place(), m.GotValue, m.WantValue)
 	}
-	return fmt.Errorf("device: %w: golden %s: output %s of the host is not that of the digest%s", ErrDiffers, golden.Name, m.Output, where)
+	return fmt.Errorf("device: %w: golden %s: output %s of the host does not match its digest%s", ErrDiffers, golden.Name, m.Output, where)
 }
 
-// compare compares two tensors of one description.
+// compare compares two tensors with equal descriptions.
 func compare(got, want *tensor.Tensor, bound float64) OutputReport {
 	o := OutputReport{Desc: want.Desc, Class: Exact, Of: want.Len(), First: -1, Bound: bound}
 	if want.DType == tensor.Bytes {
@@ -240,17 +242,18 @@ func compare(got, want *tensor.Tensor, bound float64) OutputReport {
 	return o
 }
 
-// within1 is the largest difference that an output can have when every element of the last
-// uint8 image before it is off by 1 at most: it runs the pointwise ops that follow that image
-// on all 256 values of every channel. What only moves elements is left out. -1 if something else
-// follows, or there is no such image.
+// within1 returns the largest difference that an output can have if every
+// element of the last uint8 image before it differs by at most 1. It runs the
+// pointwise ops after that image on all 256 values of every channel, and skips
+// ops that only move elements. It returns -1 if other ops follow, or if there
+// is no such image.
 func within1(plan *datagraph.Plan, output string) float64 {
 	g := plan.Graph()
 	descs, err := g.Infer()
 	if err != nil {
 		return -1
 	}
-	var ops []transforms.Op // backwards
+	var ops []transforms.Op // last first
 	var from tensor.Desc
 	column := output
 	for i, s := range slices.Backward(g.Steps) {

@@ -24,13 +24,14 @@ import (
 type Importer struct {
 	// Name is the ecosystem's name and the command line's flag: "hf".
 	Name string
-	// Doc names, in one line, the file that Import reads, and the program and version whose
-	// preprocessing the graph reproduces.
+	// Doc names, in one line, the file that Import reads, and the program and
+	// version whose preprocessing the graph reproduces.
 	Doc string
-	// Import makes the graph. Its errors wrap those of this package. It keeps no
-	// reference to data and may be called by many goroutines.
+	// Import makes the graph. Its errors wrap those of this package. It keeps
+	// no reference to data and may be called by many goroutines.
 	Import func(data []byte) (*datagraph.Graph, error)
-	// MaxBytes is the most that a file may have; 0 is 16 MiB. Model files are larger.
+	// MaxBytes is the most that a file may have; 0 is 16 MiB. Model files are
+	// larger.
 	MaxBytes int64
 }
 

@@ -319,7 +319,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// An image's largest sides are no error of the file, and cost nothing to import.
+// An image's largest sides are no error of the file, and cost nothing to
+// import.
 func TestHuge(t *testing.T) {
 	for name, in := range map[string]string{
 		"hf":          `{"image_processor_type":"ViTImageProcessor","size":16777216}`,

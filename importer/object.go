@@ -206,8 +206,8 @@ func (o *Object) Bad(key, want string) {
 	o.Fail(ErrValue, key, got+", want "+want)
 }
 
-// Fail notes an error of that kind at the key, or at the object itself if key is
-// empty. Only the first at a key is kept.
+// Fail notes an error of that kind at the key, or at the object itself if key
+// is empty. Only the first at a key is kept.
 func (o *Object) Fail(kind error, key, text string) {
 	p := strings.TrimSuffix(o.path+key, ".")
 	if !slices.ContainsFunc(*o.errs, func(e *Error) bool { return e.Path == p }) {
@@ -320,8 +320,8 @@ func (o *Object) Object(key string) *Object {
 	return c
 }
 
-// Objects is the objects of a list; nil if it is absent, null or not such a list, which
-// is noted. Their errors are reported with those of o.
+// Objects is the objects of a list; nil if it is absent, null or not such a
+// list, which is noted. Their errors are reported with those of o.
 func (o *Object) Objects(key string) []*Object {
 	v, _ := o.Get(key)
 	l, ok := v.([]any)

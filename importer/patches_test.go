@@ -47,8 +47,8 @@ func TestPatchRefusals(t *testing.T) {
 	}
 }
 
-// smart_resize refuses an image that is too narrow, and so does the graph, which
-// says why; the outputs of others are as the class's doc says.
+// smart_resize refuses an image that is too narrow, and so does the graph,
+// which says why; the outputs of others are as the class's doc says.
 func TestPatchOutputs(t *testing.T) {
 	encoded := func(w, h int) *tensor.Tensor {
 		var b bytes.Buffer

@@ -12,11 +12,12 @@ type Desc struct {
 	Shape  Shape  `json:"shape"`
 }
 
-// ErrDesc is the error of a description that cannot be: an invalid dtype or layout, a
-// negative size, a product that overflows, a layout on a shape without three axes.
+// ErrDesc reports an invalid description: an invalid dtype or layout, a
+// negative size, too many elements, or a layout on a shape without three axes.
 var ErrDesc = errors.New("tensor: invalid description")
 
-// Image describes an h x w image of c channels in the given layout. Any size may be Unknown.
+// Image returns the description of an h x w image with c channels. Any size may
+// be Unknown.
 func Image(d DType, l Layout, h, w, c int) Desc {
 	if l == CHW {
 		return Desc{d, CHW, Dims(c, h, w)}
@@ -24,19 +25,19 @@ func Image(d DType, l Layout, h, w, c int) Desc {
 	return Desc{d, HWC, Dims(h, w, c)}
 }
 
-// Encoded describes an encoded image: a Bytes scalar.
+// Encoded returns the description of an encoded image: a Bytes scalar.
 func Encoded() Desc { return Desc{DType: Bytes} }
 
-// IsImage reports whether d has a layout, and so Height, Width and Channels.
+// IsImage reports whether d has a layout. Height, Width and Channels need one.
 func (d Desc) IsImage() bool { return d.Layout != NoLayout && d.Shape.Rank() == 3 }
 
-// Height is an image's number of rows. It panics if d is no image.
+// Height returns the number of rows. It panics if d is not an image.
 func (d Desc) Height() int { return d.Shape.At(d.axis(0)) }
 
-// Width is an image's number of columns. It panics if d is no image.
+// Width returns the number of columns. It panics if d is not an image.
 func (d Desc) Width() int { return d.Shape.At(d.axis(1)) }
 
-// Channels is an image's number of channels. It panics if d is no image.
+// Channels returns the number of channels. It panics if d is not an image.
 func (d Desc) Channels() int { return d.Shape.At(d.axis(2)) }
 
 func (d Desc) axis(i int) int {
@@ -49,21 +50,21 @@ func (d Desc) axis(i int) int {
 	return i
 }
 
-// WithSize is the image description d with another height and width.
+// WithSize returns the image description d with height h and width w.
 func (d Desc) WithSize(h, w int) Desc {
 	return Image(d.DType, d.Layout, h, w, d.Channels())
 }
 
-// WithChannels is the image description d with another number of channels.
+// WithChannels returns the image description d with c channels.
 func (d Desc) WithChannels(c int) Desc {
 	return Image(d.DType, d.Layout, d.Height(), d.Width(), c)
 }
 
-// Len is the number of elements; see [Shape.Len].
+// Len returns the number of elements; see [Shape.Len].
 func (d Desc) Len() int64 { return d.Shape.Len() }
 
-// Size is the number of bytes of the dense data, -1 if it is unknown or
-// overflows, and 0 for Bytes.
+// Size returns the number of bytes of the dense data: -1 if it is unknown or
+// overflows an int64, 0 for Bytes.
 func (d Desc) Size() int64 {
 	n := d.Len()
 	if n < 0 || n > (1<<62)/8 {
@@ -72,29 +73,30 @@ func (d Desc) Size() int64 {
 	return n * int64(d.DType.Size())
 }
 
-// Validate returns an ErrDesc if d is invalid. Unknown sizes are allowed.
+// Validate returns an error that wraps ErrDesc if d is invalid. Unknown sizes
+// are valid.
 func (d Desc) Validate() error {
 	switch {
 	case !d.DType.Valid() || int(d.Layout) >= len(layoutNames):
 		return fmt.Errorf("%w: %v", ErrDesc, d)
 	case d.DType == Bytes && (d.Shape.Rank() != 0 || d.Layout != NoLayout):
-		return fmt.Errorf("%w: %v, bytes want no shape", ErrDesc, d)
+		return fmt.Errorf("%w: %v: bytes must have no shape and no layout", ErrDesc, d)
 	case d.Layout != NoLayout && d.Shape.Rank() != 3:
-		return fmt.Errorf("%w: %v, layout %v wants three axes", ErrDesc, d, d.Layout)
+		return fmt.Errorf("%w: %v: layout %v must have three axes", ErrDesc, d, d.Layout)
 	}
 	for i := range d.Shape.Rank() {
 		if d.Shape.At(i) < Unknown {
-			return fmt.Errorf("%w: %v, negative size", ErrDesc, d)
+			return fmt.Errorf("%w: %v: sizes must not be negative", ErrDesc, d)
 		}
 	}
 	if d.Shape.Known() && d.Size() < 0 {
-		return fmt.Errorf("%w: %v, more elements than an int64 counts", ErrDesc, d)
+		return fmt.Errorf("%w: %v: the data must be smaller than 2^62 bytes", ErrDesc, d)
 	}
 	return nil
 }
 
-// Matches reports whether the concrete description got fits the wanted d,
-// whose unknown axes fit any size.
+// Matches reports whether the concrete description got matches d. An unknown
+// axis of d matches any size.
 func (d Desc) Matches(got Desc) bool {
 	if d.DType != got.DType || d.Layout != got.Layout || d.Shape.Rank() != got.Shape.Rank() {
 		return false
@@ -107,7 +109,7 @@ func (d Desc) Matches(got Desc) bool {
 	return true
 }
 
-// String writes the description as "uint8 HWC (480, 640, 3)".
+// String returns the description in the form "uint8 HWC (480, 640, 3)".
 func (d Desc) String() string {
 	switch {
 	case d.DType == Bytes:

@@ -38,7 +38,7 @@ var dtypeSizes = [...]int{
 // Valid reports whether d is one of the declared types.
 func (d DType) Valid() bool { return d > Invalid && d <= Bytes }
 
-// Size is the number of bytes of one element; 0 for Bytes, which has no fixed size.
+// Size returns the number of bytes of one element, 0 for Bytes.
 func (d DType) Size() int {
 	if !d.Valid() {
 		return 0
@@ -46,7 +46,8 @@ func (d DType) Size() int {
 	return dtypeSizes[d]
 }
 
-// String is NumPy's name of the type ("uint8", "float32"), and "bfloat16" and "bytes".
+// String returns NumPy's name of the type, such as "uint8" or "float32". The
+// other types are "bfloat16" and "bytes".
 func (d DType) String() string {
 	if int(d) < len(dtypeNames) {
 		return dtypeNames[d]
@@ -54,17 +55,17 @@ func (d DType) String() string {
 	return fmt.Sprintf("dtype(%d)", uint8(d))
 }
 
-// ParseDType is the inverse of String.
+// ParseDType returns the type with the given name; see String.
 func ParseDType(s string) (DType, error) {
 	for d, n := range dtypeNames {
 		if n == s && DType(d).Valid() {
 			return DType(d), nil
 		}
 	}
-	return Invalid, fmt.Errorf("tensor: unknown dtype %q, want one of %v", s, dtypeNames[1:])
+	return Invalid, fmt.Errorf("tensor: unknown dtype %q: must be one of %v", s, dtypeNames[1:])
 }
 
-// MarshalText writes the type's name.
+// MarshalText returns the type's name.
 func (d DType) MarshalText() ([]byte, error) {
 	if !d.Valid() {
 		return nil, fmt.Errorf("tensor: invalid dtype %d", uint8(d))
@@ -72,7 +73,7 @@ func (d DType) MarshalText() ([]byte, error) {
 	return []byte(d.String()), nil
 }
 
-// UnmarshalText reads the type's name.
+// UnmarshalText parses the type's name.
 func (d *DType) UnmarshalText(b []byte) (err error) {
 	*d, err = ParseDType(string(b))
 	return err

@@ -8,12 +8,13 @@ type Elem interface {
 	~uint8 | ~int8 | ~uint16 | ~int16 | ~int32 | ~int64 | ~float32 | ~float64
 }
 
-// View is a tensor's Data as a slice of T, sharing its memory. It is the
-// caller's to match T with the dtype; View panics if the sizes differ or the
-// data is not aligned, which New, Reset and Wrap never give.
+// View returns a tensor's Data as a slice of T, sharing its memory. The caller
+// chooses a T that fits the dtype. View panics if the data has a partial
+// element or is not aligned for T; data from New, Reset and Wrap is always
+// aligned.
 func View[T Elem](t *Tensor) []T { return Cast[T](t.Data) }
 
-// Cast views bytes as a slice of T, sharing memory; see View.
+// Cast returns b as a slice of T, sharing memory; see View.
 func Cast[T Elem](b []byte) []T {
 	var z T
 	n := int(unsafe.Sizeof(z))
@@ -26,9 +27,9 @@ func Cast[T Elem](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), len(b)/n)
 }
 
-// Float64s reads a tensor's elements by their index in row-major order; nil for
-// Bytes. Of an int64 beyond 2^53 it is the nearest float64. A tensor that is not dense
-// is copied.
+// Float64s returns a function that reads element i of t, in row-major order. It
+// returns nil for Bytes. Int64 values beyond 2^53 round to the nearest float64.
+// Float64s copies a tensor that is not dense.
 func Float64s(t *Tensor) func(i int) float64 {
 	if !t.Dense() {
 		t = t.Clone()

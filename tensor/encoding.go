@@ -9,25 +9,26 @@ import (
 	"strconv"
 )
 
-// ErrEncoding is matched by every error of an encoding that is not the
-// reader's or writer's own. It comes with one of the three kinds.
+// ErrEncoding matches every error about an encoding, but no error of the
+// underlying reader or writer. Each such error also matches one of the kinds
+// below.
 var ErrEncoding = errors.New("tensor: encoding")
 
 // The kinds of [ErrEncoding].
 var (
-	ErrFormat      = errors.New("malformed")     // the bytes are not of the format, or end early
-	ErrUnsupported = errors.New("not supported") // well formed, but one side cannot hold it
+	ErrFormat      = errors.New("malformed")     // the bytes violate the format or end early
+	ErrUnsupported = errors.New("not supported") // valid, but this package or the format cannot represent it
 	ErrLimit       = errors.New("over the limit")
 )
 
-// Error says what an encoder or decoder refused. errors.Is matches ErrEncoding,
-// its Kind and Err.
+// Error reports input that an encoder or decoder rejects. errors.Is matches
+// ErrEncoding, its Kind and its Err.
 type Error struct {
 	Format string // "npy", "npz", "safetensors", "onnx" or "raw"
 	Kind   error  // ErrFormat, ErrUnsupported or ErrLimit
-	Name   string // of the tensor, where there is one
-	Offset int64  // in the input, in bytes; -1 if unknown. In an npz, inside the member.
-	Detail string // what was wrong and what was wanted
+	Name   string // of the tensor, or ""
+	Offset int64  // in bytes: in the input, or in the member of an npz; -1 if unknown
+	Detail string // the offending value and the expected one
 	Err    error  // the cause, or nil
 }
 
@@ -46,7 +47,7 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap gives ErrEncoding, the kind and the cause.
+// Unwrap returns ErrEncoding, the kind and the cause.
 func (e *Error) Unwrap() []error {
 	if e.Err == nil {
 		return []error{ErrEncoding, e.Kind}
@@ -60,7 +61,7 @@ type Named struct {
 	T    *Tensor
 }
 
-// hostLittle tells the machine's byte order, which is the order of Tensor.Data.
+// hostLittle reports whether the machine, and so Tensor.Data, is little-endian.
 var hostLittle = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 // swapElems reverses the bytes of every element of the given size.
@@ -72,11 +73,11 @@ func swapElems(b []byte, size int) {
 	}
 }
 
-// sound reports whether t can be written: a known description whose elements
-// all lie inside Data.
+// sound returns an error if t cannot be written: its description must be valid
+// and known, and its elements must be inside Data.
 func (t *Tensor) sound() error {
 	if t == nil {
-		return fmt.Errorf("%w: no tensor", ErrDesc)
+		return fmt.Errorf("%w: the tensor is nil", ErrDesc)
 	}
 	if err := t.Validate(); err != nil {
 		return err
@@ -86,7 +87,7 @@ func (t *Tensor) sound() error {
 	}
 	n := t.Size()
 	if n < 0 {
-		return fmt.Errorf("%w: %v has an unknown size", ErrDesc, t.Desc)
+		return fmt.Errorf("%w: %v: every size must be known", ErrDesc, t.Desc)
 	}
 	if n == 0 {
 		return nil
@@ -105,8 +106,8 @@ func (t *Tensor) sound() error {
 	return nil
 }
 
-// writeElems writes t's elements in row-major order, little-endian, strided or
-// not. t must be sound and not Bytes.
+// writeElems writes the elements of t, which may be strided, in row-major order
+// and little-endian. t must be sound and not Bytes.
 func writeElems(w io.Writer, t *Tensor) error {
 	n, size := t.Size(), t.DType.Size()
 	if n == 0 {
@@ -131,7 +132,7 @@ type elemWriter struct {
 	buf  []byte // whole elements
 }
 
-// axis writes what is inside axis i, from byte off of Data on.
+// axis writes the elements of axis i, which start at byte off of Data.
 func (e *elemWriter) axis(i, off int) error {
 	rank := e.t.Shape.Rank()
 	if i < rank-1 {
@@ -174,12 +175,12 @@ func (e *elemWriter) flush() error {
 	return err
 }
 
-// startBytes is what a reader allocates on a header's word alone.
+// startBytes is the most that a reader allocates because of a header alone.
 const startBytes = 1 << 20
 
-// readBytes reads n bytes into memory aligned to 8, of which start are allocated
-// at once; beyond that the buffer grows as bytes arrive.
-// If r ends early, the error is io.EOF and the bytes are what there was.
+// readBytes reads n bytes into memory aligned to 8. It allocates start bytes at
+// once and grows the buffer as more arrive. If r ends early, it returns the
+// bytes read and io.EOF.
 func readBytes(r io.Reader, n, start int64) ([]byte, error) {
 	if n != int64(int(n)) {
 		return nil, ErrLimit
@@ -205,7 +206,7 @@ func readBytes(r io.Reader, n, start int64) ([]byte, error) {
 	return b, nil
 }
 
-// remaining is how many bytes r is known to still hold, else 0.
+// remaining returns the number of bytes that r is known to hold, 0 if unknown.
 func remaining(r io.Reader) int64 {
 	switch s := r.(type) {
 	case interface{ Len() int }: // bytes.Reader, bytes.Buffer, strings.Reader
@@ -224,7 +225,7 @@ func remaining(r io.Reader) int64 {
 	return 0
 }
 
-// decoder reads the parts of one input and places its errors.
+// decoder reads the parts of one input and adds their position to errors.
 type decoder struct {
 	r      io.Reader
 	format string
@@ -238,17 +239,17 @@ func (d *decoder) fail(kind error, off int64, format string, args ...any) error 
 	return &Error{Format: d.format, Kind: kind, Name: d.name, Offset: off, Detail: fmt.Sprintf(format, args...)}
 }
 
-// bytes reads n bytes, which are called what in errors.
+// bytes reads n bytes; what names them in errors.
 func (d *decoder) bytes(n int64, what string) ([]byte, error) {
 	b, err := readBytes(d.r, n, max(d.have, startBytes))
 	d.off += int64(len(b))
 	d.have = max(0, d.have-int64(len(b)))
 	switch {
 	case err == ErrLimit:
-		return nil, d.fail(ErrLimit, -1, "%s has %d bytes, more than the address space", what, n)
+		return nil, d.fail(ErrLimit, -1, "%s has %d bytes: must fit the address space", what, n)
 	case err == io.EOF || err == io.ErrUnexpectedEOF:
 		return nil, &Error{Format: d.format, Kind: ErrFormat, Name: d.name, Offset: d.off,
-			Detail: fmt.Sprintf("input ends in %s of %d bytes", what, n), Err: io.ErrUnexpectedEOF}
+			Detail: fmt.Sprintf("the input ends inside %s of %d bytes", what, n), Err: io.ErrUnexpectedEOF}
 	case err != nil:
 		return nil, fmt.Errorf("tensor: %s: %w", d.format, err)
 	}
@@ -260,32 +261,32 @@ func (d *decoder) end() error {
 	var b [1]byte
 	switch n, err := io.ReadFull(d.r, b[:]); {
 	case n > 0:
-		return d.fail(ErrFormat, d.off, "bytes after the end")
+		return d.fail(ErrFormat, d.off, "data after the end")
 	case err != io.EOF:
 		return fmt.Errorf("tensor: %s: %w", d.format, err)
 	}
 	return nil
 }
 
-// desc makes the description of sizes as read, and takes them off the limit.
-// off is where the file says so.
+// desc returns the description of the sizes read at offset off, and subtracts
+// its size from the limit.
 func (d *decoder) desc(t DType, dims []int64, off int64) (Desc, error) {
 	if len(dims) > MaxRank {
-		return Desc{}, d.fail(ErrUnsupported, off, "%d axes, at most %d are held", len(dims), MaxRank)
+		return Desc{}, d.fail(ErrUnsupported, off, "%d axes: must be at most %d", len(dims), MaxRank)
 	}
 	desc := Desc{DType: t}
 	for _, n := range dims {
 		if n < 0 || n != int64(int(n)) {
-			return Desc{}, d.fail(ErrFormat, off, "size %d of an axis", n)
+			return Desc{}, d.fail(ErrFormat, off, "size %d of an axis: must not be negative and must fit an int", n)
 		}
 		desc.Shape = desc.Shape.Append(int(n))
 	}
 	n := desc.Size()
 	if n < 0 {
-		return Desc{}, d.fail(ErrFormat, off, "%v has more elements than an int64 counts", desc)
+		return Desc{}, d.fail(ErrFormat, off, "%v: the data must be smaller than 2^62 bytes", desc)
 	}
 	if n > d.limit {
-		return Desc{}, d.fail(ErrLimit, off, "%v has %d bytes, %d are allowed", desc, n, d.limit)
+		return Desc{}, d.fail(ErrLimit, off, "%v has %d bytes: must be at most %d", desc, n, d.limit)
 	}
 	d.limit -= n
 	return desc, nil
@@ -303,11 +304,11 @@ func (d *decoder) elems(desc Desc, little bool) (*Tensor, error) {
 	return d.wrap(desc, b, d.off-int64(len(b)))
 }
 
-// wrap makes the tensor of data in the machine's order that was read at off.
+// wrap returns the tensor of data in the machine's order, read at offset off.
 func (d *decoder) wrap(desc Desc, b []byte, off int64) (*Tensor, error) {
 	if desc.DType == Bool {
 		if i := slices.IndexFunc(b, func(v byte) bool { return v > 1 }); i >= 0 {
-			return nil, d.fail(ErrFormat, off+int64(i), "bool is %d, want 0 or 1", b[i])
+			return nil, d.fail(ErrFormat, off+int64(i), "bool is %d: must be 0 or 1", b[i])
 		}
 	}
 	t, err := Wrap(desc, b)
@@ -317,7 +318,7 @@ func (d *decoder) wrap(desc Desc, b []byte, off int64) (*Tensor, error) {
 	return t, nil
 }
 
-// refuse is the error of a tensor that cannot be written.
+// refuse returns the error for a tensor that a format cannot represent.
 func refuse(format, name string, t *Tensor, why string) error {
 	return &Error{Format: format, Kind: ErrUnsupported, Name: name, Offset: -1, Detail: t.Desc.String() + " " + why}
 }

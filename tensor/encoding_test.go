@@ -27,7 +27,8 @@ var (
 	shapes = []Shape{Dims(), Dims(0), Dims(1), Dims(2, 3), Dims(3, 2, 5), Dims(4, 0, 7)}
 )
 
-// pattern is the tensor that testdata/gen/tensor.py makes of a type and shape.
+// pattern returns the tensor that testdata/gen/tensor.py writes for a type and
+// shape.
 func pattern(t testing.TB, d DType, s Shape) *Tensor {
 	x, err := New(Desc{DType: d, Shape: s})
 	require.NoError(t, err)
@@ -43,7 +44,8 @@ func pattern(t testing.TB, d DType, s Shape) *Tensor {
 	return x
 }
 
-// strided is a view with t's elements that is not dense, where t has any.
+// strided returns a view with t's elements that is not dense, unless t is
+// empty.
 func strided(t testing.TB, x *Tensor) *Tensor {
 	rank := x.Shape.Rank()
 	d := x.Desc
@@ -153,7 +155,7 @@ func TestEncodingGoldens(t *testing.T) {
 					require.NoError(t, c.write(&b, x), c.file)
 					require.Equal(t, golden, b.Bytes(), c.file)
 				}
-				// Every shorter input is an error of the right kind, never a panic.
+				// Every truncated input returns an error of the right kind.
 				for i := range golden {
 					_, err := c.read(bytes.NewReader(golden[:i]))
 					if strings.HasPrefix(c.file, "onnx/") && err == nil {
@@ -203,7 +205,7 @@ func TestReadNPYVariants(t *testing.T) {
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }
 
-// everyNPZ is what the generator puts into its archives.
+// everyNPZ returns the tensors in the generator's archives.
 func everyNPZ(t testing.TB) (ts []Named) {
 	for _, d := range dtypes {
 		if d != BFloat16 {
@@ -247,7 +249,7 @@ func TestNPZGoldens(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, got)
 
-	// A damaged byte of any member's data is found by its checksum, cut files anyhow.
+	// The checksums detect a damaged byte in any member's data.
 	for _, name := range []string{"npz/savez.npz", "npz/compressed.npz"} {
 		file := bytes.Clone(g[name])
 		at := bytes.Index(file, []byte("\x93NUMPY")) + 130
@@ -284,7 +286,7 @@ func TestNPZ64(t *testing.T) {
 	equalAll(t, want, got)
 }
 
-// section is a ReaderAt that fails outside its bytes in its own way.
+// section is a ReaderAt with its own error for offsets outside its bytes.
 type section struct{ b []byte }
 
 func (s *section) ReadAt(b []byte, off int64) (int, error) {
@@ -332,7 +334,7 @@ func TestSafetensorsGoldens(t *testing.T) {
 	require.Equal(t, g["safetensors/none.safetensors"], b.Bytes())
 }
 
-// stFile is a safetensors file of a header and zeros.
+// stFile returns a safetensors file with a header and zeros.
 func stFile(head string, data int) []byte {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(len(head)))
 	return append(append(b, head...), make([]byte, data)...)
@@ -495,7 +497,7 @@ type zeros struct{}
 
 func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
-// npyFile is a file of format 1.0 with a header as given and some data.
+// npyFile returns a file of format 1.0 with the given header and some data.
 func npyFile(head string, data int) []byte {
 	b := binary.LittleEndian.AppendUint16([]byte("\x93NUMPY\x01\x00"), uint16(len(head)))
 	return append(append(b, head...), make([]byte, data)...)
@@ -563,7 +565,8 @@ func TestReadNPYRules(t *testing.T) {
 	}
 }
 
-// TestReadersAllocateLittle: a header alone must not make a reader allocate.
+// TestReadersAllocateLittle checks that a header alone does not make a reader
+// allocate much.
 func TestReadersAllocateLittle(t *testing.T) {
 	npy := npyFile(`{'descr': '<f8', 'fortran_order': True, 'shape': (1048576, 1048576)}`, 20)
 	st := stFile(`{"a":{"dtype":"F64","shape":[1048576,1048576],"data_offsets":[0,8796093022208]}}`, 20)
@@ -618,7 +621,7 @@ func TestReadsLargeStreams(t *testing.T) {
 	require.NoError(t, err)
 	equal(t, x, got, "raw")
 
-	// A file knows its size.
+	// The size of a file is known.
 	name := filepath.Join(t.TempDir(), "x.npy")
 	f, err := os.Create(name)
 	require.NoError(t, err)
@@ -656,7 +659,7 @@ func TestRaw(t *testing.T) {
 	_, err = ReadNPZ(brokenAt{}, 100, noLimit)
 	require.ErrorIs(t, err, errFull)
 	require.NotErrorIs(t, err, ErrEncoding)
-	// The reader's own error comes through, and is not one of the encoding.
+	// The reader's own error is returned, and is not an ErrEncoding.
 	boom := errors.New("boom")
 	for name, read := range map[string]func(io.Reader) error{
 		"npy":         func(r io.Reader) error { _, err := ReadNPY(r, noLimit); return err },
@@ -674,7 +677,7 @@ type brokenAt struct{}
 
 func (brokenAt) ReadAt([]byte, int64) (int, error) { return 0, errFull }
 
-// failAfter fails to write after n bytes.
+// failAfter is a writer that fails after n bytes.
 type failAfter struct{ n int }
 
 var errFull = errors.New("full")
@@ -741,11 +744,12 @@ func TestWritersRefuse(t *testing.T) {
 	}
 	require.Equal(t, `tensor: npy: not supported: bfloat16 (2,) has no type in NumPy's format`, WriteNPY(w, bf).Error())
 	_, err = ReadNPY(strings.NewReader("\x93NUMPY\x01"), 9)
-	require.EqualError(t, err, `tensor: npy: malformed: input ends in the magic string of 8 bytes at byte 7: unexpected EOF`)
+	require.EqualError(t, err, `tensor: npy: malformed: the input ends inside the magic string of 8 bytes at byte 7: unexpected EOF`)
 }
 
-// checkDir is where TestWriteForCheck leaves its files for
-// testdata/gen/tensor_check.py: go test ./tensor -run TestWriteForCheck -args -dir DIR
+// checkDir is the folder into which TestWriteForCheck writes files for
+// testdata/gen/tensor_check.py: go test ./tensor -run TestWriteForCheck -args
+// -dir DIR
 var checkDir = flag.String("dir", "", "directory for TestWriteForCheck")
 
 func TestWriteForCheck(t *testing.T) {

@@ -10,10 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fuzzLimit is small, so that a reader that disregards it shows.
+// fuzzLimit is small, so that a reader that ignores it fails.
 const fuzzLimit = 1 << 16
 
-// within checks what every decoded tensor is, and gives its bytes.
+// within checks the properties of every decoded tensor and returns its size in
+// bytes.
 func within(t *testing.T, x *Tensor) int64 {
 	require.NoError(t, x.sound())
 	require.Equal(t, NoLayout, x.Layout)
@@ -35,7 +36,7 @@ func seeds(f *testing.F, prefixes ...string) {
 	}
 }
 
-// refused says that a reader's error is one of the encoding's.
+// refused requires a reader's error to be an ErrEncoding.
 func refused(t *testing.T, err error) {
 	require.ErrorIs(t, err, ErrEncoding)
 }

@@ -2,15 +2,16 @@ package tensor
 
 import "math"
 
-// Float16FromFloat32 rounds f to binary16, to nearest and ties to even, and
-// returns its bits. It gives NumPy 2.4.6's astype(float16) bit for bit:
+// Float16FromFloat32 rounds f to binary16, to nearest with ties to even, and
+// returns its bits. The result equals astype(float16) of NumPy 2.4.6 bit for
+// bit:
 //
-//   - 65520 and above (half a step beyond the largest finite value, 65504) is
-//     infinity; what lies between the two rounds down to 65504;
-//   - 2^-25 and below is zero of f's sign; between that and 2^-14 the result is
-//     subnormal;
-//   - a NaN keeps its sign and the upper ten bits of its payload, quiet or not;
-//     where those are all zero the lowest is set, so that it stays a NaN.
+//   - Magnitudes of 65520 and more become infinity. Smaller ones above 65504,
+//     the largest finite value, round down to it.
+//   - Magnitudes of 2^-25 and less become a zero of f's sign. Larger ones below
+//     2^-14 become subnormal.
+//   - A NaN keeps its sign and the upper ten bits of its payload, quiet or not.
+//     If those bits are all zero, the lowest is set, so that it stays a NaN.
 //
 // The NaN rule is that of NumPy's software conversion, which its x86-64 wheels
 // use; hardware conversions also set the quiet bit.
@@ -33,12 +34,13 @@ func Float16FromFloat32(f float32) uint16 {
 		m := b&0x7fffff | 0x800000
 		return sign | uint16(roundShift(uint64(m), uint(126-b>>23)))
 	}
-	// A carry out of the significand goes into the exponent, as it should.
+	// A carry out of the significand correctly increments the exponent.
 	return sign | uint16(roundShift(uint64(b-(127-15)<<23), 13))
 }
 
-// Float16FromFloat64 rounds f to binary16 once (not through float32) and
-// returns its bits, by the rules of [Float16FromFloat32] and as NumPy does.
+// Float16FromFloat64 rounds f to binary16 in one step, not through float32, and
+// returns its bits. It follows the rules of [Float16FromFloat32], as NumPy
+// does.
 func Float16FromFloat64(f float64) uint16 {
 	b := math.Float64bits(f)
 	sign := uint16(b >> 48 & 0x8000)
@@ -61,14 +63,14 @@ func Float16FromFloat64(f float64) uint16 {
 	return sign | uint16(roundShift(b-(1023-15)<<52, 42))
 }
 
-// roundShift is v >> n rounded to nearest, ties to even; 1 <= n <= 63.
+// roundShift returns v >> n rounded to nearest, ties to even; 1 <= n <= 63.
 func roundShift(v uint64, n uint) uint64 {
 	return (v + 1<<(n-1) - 1 + v>>n&1) >> n
 }
 
-// Float16ToFloat32 is the float32 of binary16 bits. Every value is exact; a NaN
-// keeps its sign and payload (in the upper bits) and is not made quiet, as in
-// NumPy. So Float16FromFloat32 gives every pattern back.
+// Float16ToFloat32 returns the float32 of binary16 bits. Every value is exact.
+// A NaN keeps its sign and its payload, in the upper bits, and is not made
+// quiet, as in NumPy. Float16FromFloat32 therefore restores every bit pattern.
 func Float16ToFloat32(h uint16) float32 {
 	sign, e, m := uint32(h&0x8000)<<16, uint32(h>>10&0x1f), uint32(h&0x3ff)
 	switch {
@@ -76,7 +78,7 @@ func Float16ToFloat32(h uint16) float32 {
 		return math.Float32frombits(sign | 0x7f800000 | m<<13)
 	case e == 0 && m == 0:
 		return math.Float32frombits(sign)
-	case e == 0: // subnormal: shift the leading one to where it is implied
+	case e == 0: // subnormal: shift the leading one to the implied position
 		e = 1
 		for m&0x400 == 0 {
 			m <<= 1
@@ -87,10 +89,10 @@ func Float16ToFloat32(h uint16) float32 {
 	return math.Float32frombits(sign | (e+127-15)<<23 | m<<13)
 }
 
-// BFloat16FromFloat32 rounds f to bfloat16, to nearest and ties to even, and
-// returns its bits, as ml_dtypes 0.6.0 does: magnitudes from 0x7f7f8000 (half a
-// step beyond the largest finite value) on are infinity, subnormals are kept,
-// and every NaN becomes the quiet 0x7fc0 with f's sign, its payload lost.
+// BFloat16FromFloat32 rounds f to bfloat16, to nearest with ties to even, and
+// returns its bits, as ml_dtypes 0.6.0 does. Magnitudes of 0x7f7f8000 and more,
+// half a step beyond the largest finite value, become infinity. Subnormals stay
+// subnormal. Every NaN becomes the quiet 0x7fc0 with f's sign, without payload.
 func BFloat16FromFloat32(f float32) uint16 {
 	b := math.Float32bits(f)
 	if b&0x7fffffff > 0x7f800000 {
@@ -99,6 +101,6 @@ func BFloat16FromFloat32(f float32) uint16 {
 	return uint16(roundShift(uint64(b), 16))
 }
 
-// BFloat16ToFloat32 is the float32 of bfloat16 bits: those bits above 16 zeros,
-// for NaNs too.
+// BFloat16ToFloat32 returns the float32 of bfloat16 bits, NaNs included: the
+// bits followed by 16 zeros.
 func BFloat16ToFloat32(h uint16) float32 { return math.Float32frombits(uint32(h) << 16) }

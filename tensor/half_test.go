@@ -110,7 +110,8 @@ func TestHalfRules(t *testing.T) {
 		{math.Nextafter(65520, 0), 0x7bff}, {65520, 0x7c00}, {-65520, 0xfc00}, {inf, 0x7c00}, {-inf, 0xfc00},
 		{0x1p-25, 0}, {-0x1p-25, 0x8000}, {math.Nextafter(0x1p-25, 1), 1}, {0x1p-24, 1}, {0x3p-25, 2},
 		{0x1p-14, 0x400}, {math.Nextafter(0x1p-14, 0), 0x400}, {0x1.ff8p-15, 0x3ff}, {1 + 0x1p-11, 0x3c00}, {1 + 0x3p-11, 0x3c02},
-		// Rounded through float32 this tie breaks to even and loses the last bit.
+		// Rounded through float32 this tie breaks to even and loses the last
+		// bit.
 		{1 + 0x1p-11 + 0x1p-40, 0x3c01},
 	} {
 		require.Equal(t, c.want, Float16FromFloat64(c.f), "float16 of %x", c.f)

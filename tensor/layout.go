@@ -2,19 +2,20 @@ package tensor
 
 import "fmt"
 
-// Layout says which axes of a tensor are an image's height, width and channels.
+// Layout names the axes of an image tensor.
 type Layout uint8
 
-// The layouts. Plain tensors (labels, scales, masks) have none.
+// The layouts. Tensors that are not images (labels, scales, masks) have
+// NoLayout.
 const (
 	NoLayout Layout = iota
-	HWC             // height, width, channels: as decoders give it
-	CHW             // channels, height, width: as most models want it
+	HWC             // height, width, channels: the output of decoders
+	CHW             // channels, height, width: the input of most models
 )
 
 var layoutNames = [...]string{NoLayout: "none", HWC: "HWC", CHW: "CHW"}
 
-// String is "HWC", "CHW" or "none".
+// String returns "HWC", "CHW" or "none".
 func (l Layout) String() string {
 	if int(l) < len(layoutNames) {
 		return layoutNames[l]
@@ -22,7 +23,7 @@ func (l Layout) String() string {
 	return fmt.Sprintf("layout(%d)", uint8(l))
 }
 
-// MarshalText writes the layout's name.
+// MarshalText returns the layout's name.
 func (l Layout) MarshalText() ([]byte, error) {
 	if int(l) >= len(layoutNames) {
 		return nil, fmt.Errorf("tensor: invalid layout %d", uint8(l))
@@ -30,7 +31,7 @@ func (l Layout) MarshalText() ([]byte, error) {
 	return []byte(l.String()), nil
 }
 
-// UnmarshalText reads the layout's name.
+// UnmarshalText parses the layout's name.
 func (l *Layout) UnmarshalText(b []byte) error {
 	for i, n := range layoutNames {
 		if n == string(b) {
@@ -38,5 +39,5 @@ func (l *Layout) UnmarshalText(b []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("tensor: unknown layout %q, want one of %v", b, layoutNames)
+	return fmt.Errorf("tensor: unknown layout %q: must be one of %v", b, layoutNames)
 }

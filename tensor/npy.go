@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// NumPy's format (numpy/lib/_format_impl.py and NEP 1, NumPy 2.4.6): a magic
+// NumPy's format (numpy/lib/_format_impl.py and NEP 1, NumPy 2.4.6) is a magic
 // string, a version, the header's length, the header as a Python dictionary,
-// padded so that the data starts at a multiple of 64, and the data.
+// and the data. Padding makes the data start at a multiple of 64.
 const (
 	npyMagic     = "\x93NUMPY"
 	npyAlign     = 64
-	npyGrow      = 21    // the first size's digits are padded to this, for growing in place
-	npyMaxHeader = 10000 // NumPy's default bound on what it parses
+	npyGrow      = 21    // width to which the first size's digits are padded, so that it can grow in place
+	npyMaxHeader = 10000 // NumPy's default limit
 )
 
 var npyDescr = [...]string{
@@ -23,8 +23,9 @@ var npyDescr = [...]string{
 	Float16: "<f2", Float32: "<f4", Float64: "<f8", Bool: "|b1",
 }
 
-// WriteNPY writes t as numpy.save writes a C-contiguous array, byte for byte:
-// format 1.0, little-endian, row-major. BFloat16 and Bytes are ErrUnsupported.
+// WriteNPY writes t in format 1.0, little-endian and row-major. The file equals
+// numpy.save's of a C-contiguous array byte for byte. BFloat16 and Bytes are
+// ErrUnsupported.
 func WriteNPY(w io.Writer, t *Tensor) error {
 	head, err := npyHeader("npy", "", t)
 	if err != nil {
@@ -59,11 +60,11 @@ func npyHeader(format, name string, t *Tensor) ([]byte, error) {
 	return append(head, '\n'), nil
 }
 
-// ReadNPY reads one array of NumPy's format 1.0, 2.0 or 3.0, and leaves r
-// behind it. Big-endian elements are swapped and Fortran order is made
-// row-major, which needs the data's memory twice. Other element types (objects,
-// which are pickles, among them), and a type of several bytes without a byte
-// order, are ErrUnsupported; a header of more than 10,000 bytes is ErrLimit.
+// ReadNPY reads one array in format 1.0, 2.0 or 3.0, and reads no further. It
+// swaps big-endian elements. It converts Fortran order to row-major, which
+// needs twice the memory. Other element types, such as pickled objects, are
+// ErrUnsupported, and so are types of several bytes without a byte order. A
+// header of more than 10,000 bytes is ErrLimit.
 func ReadNPY(r io.Reader, limit int64) (*Tensor, error) {
 	d := decoder{r: r, format: "npy", have: remaining(r), limit: limit}
 	return d.npy()
@@ -75,11 +76,11 @@ func (d *decoder) npy() (*Tensor, error) {
 		return nil, err
 	}
 	if string(pre[:6]) != npyMagic {
-		return nil, d.fail(ErrFormat, 0, "starts with %q, want %q", pre[:6], npyMagic)
+		return nil, d.fail(ErrFormat, 0, "starts with %q: must be %q", pre[:6], npyMagic)
 	}
 	major, minor := pre[6], pre[7]
 	if major < 1 || major > 3 || minor != 0 {
-		return nil, d.fail(ErrUnsupported, 6, "version %d.%d, want 1.0, 2.0 or 3.0", major, minor)
+		return nil, d.fail(ErrUnsupported, 6, "version %d.%d: must be 1.0, 2.0 or 3.0", major, minor)
 	}
 	width := int64(4)
 	if major == 1 {
@@ -94,7 +95,7 @@ func (d *decoder) npy() (*Tensor, error) {
 		n = int64(binary.LittleEndian.Uint32(field))
 	}
 	if n > npyMaxHeader {
-		return nil, d.fail(ErrLimit, 8, "header of %d bytes, %d are allowed", n, npyMaxHeader)
+		return nil, d.fail(ErrLimit, 8, "header of %d bytes: must be at most %d", n, npyMaxHeader)
 	}
 	at := d.off
 	head, err := d.bytes(n, "the header")
@@ -116,7 +117,7 @@ func (d *decoder) npy() (*Tensor, error) {
 	if !p.fortran || desc.Shape.Rank() < 2 {
 		return d.elems(desc, little)
 	}
-	// The bytes are those of the reversed shape in row-major order.
+	// Fortran order is the row-major order of the reversed shape.
 	rev := desc
 	rank := desc.Shape.Rank()
 	for i := range rank {
@@ -134,7 +135,7 @@ func (d *decoder) npy() (*Tensor, error) {
 	return view.Clone(), nil
 }
 
-// npyType is the dtype and byte order (little?) of a dtype string.
+// npyType parses a dtype string. It reports whether the order is little-endian.
 func (d *decoder) npyType(descr string, at int64) (DType, bool, error) {
 	for t, s := range npyDescr {
 		if s == "" {
@@ -150,8 +151,8 @@ func (d *decoder) npyType(descr string, at int64) (DType, bool, error) {
 	return Invalid, false, d.fail(ErrUnsupported, at, "dtype %q", descr)
 }
 
-// npyParser reads the header: a Python dictionary literal of the three keys,
-// as NumPy and old Python 2 versions of it print it.
+// npyParser parses the header: a Python dictionary literal with three keys, as
+// NumPy writes it, also under Python 2.
 type npyParser struct {
 	d       *decoder
 	s       string
@@ -174,7 +175,7 @@ func (p *npyParser) space() {
 	}
 }
 
-// take steps over c if it comes next, after white space.
+// take skips white space, and then c if it comes next.
 func (p *npyParser) take(c byte) bool {
 	p.space()
 	if p.i < len(p.s) && p.s[p.i] == c {
@@ -186,7 +187,7 @@ func (p *npyParser) take(c byte) bool {
 
 func (p *npyParser) want(c byte) error {
 	if !p.take(c) {
-		return p.fail("header wants %q", c)
+		return p.fail("the header lacks %q", c)
 	}
 	return nil
 }
@@ -210,7 +211,7 @@ func (p *npyParser) dict() error {
 			return err
 		}
 		if seen[key] {
-			return p.fail("key %q twice in the header", key)
+			return p.fail("the header has the key %q twice", key)
 		}
 		seen[key] = true
 		if err := p.want(':'); err != nil {
@@ -228,17 +229,17 @@ func (p *npyParser) dict() error {
 		case "shape":
 			p.shape, err = p.tuple()
 		default:
-			return p.fail("key %q in the header", key)
+			return p.fail("the header has the unknown key %q", key)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	if len(seen) != 3 {
-		return p.fail("header has %d keys, want descr, fortran_order and shape", len(seen))
+		return p.fail("the header has %d keys: must be descr, fortran_order and shape", len(seen))
 	}
 	if p.space(); p.i != len(p.s) {
-		return p.fail("header goes on after the dictionary")
+		return p.fail("the header has data after the dictionary")
 	}
 	return nil
 }
@@ -247,11 +248,11 @@ func (p *npyParser) str() (string, error) {
 	p.space()
 	rest := p.s[p.i:]
 	if rest == "" || rest[0] != '\'' && rest[0] != '"' {
-		return "", p.fail("header wants a string")
+		return "", p.fail("the header lacks a string")
 	}
 	n := strings.IndexByte(rest[1:], rest[0])
 	if n < 0 || strings.ContainsAny(rest[1:1+n], "\\\n") {
-		return "", p.fail("string in the header")
+		return "", p.fail("the header has an invalid string")
 	}
 	p.i += n + 2
 	return rest[1 : 1+n], nil
@@ -264,10 +265,10 @@ func (p *npyParser) boolean() (bool, error) {
 			return w == "True", nil
 		}
 	}
-	return false, p.fail("header wants True or False")
+	return false, p.fail("the header lacks True or False")
 }
 
-// tuple reads (), (n,), (n, m), …; a lone (n) is a number in Python, not a tuple.
+// tuple reads (), (n,), (n, m), and so on. In Python, (n) is not a tuple.
 func (p *npyParser) tuple() ([]int64, error) {
 	if err := p.want('('); err != nil {
 		return nil, err
@@ -276,7 +277,7 @@ func (p *npyParser) tuple() ([]int64, error) {
 	comma := true
 	for !p.take(')') {
 		if !comma {
-			return nil, p.fail("shape wants a comma")
+			return nil, p.fail("the shape lacks a comma")
 		}
 		p.space()
 		j := p.i
@@ -286,7 +287,7 @@ func (p *npyParser) tuple() ([]int64, error) {
 		digits := p.s[p.i:j]
 		n, err := strconv.ParseInt(digits, 10, 64)
 		if err != nil || len(digits) > 1 && digits[0] == '0' && n != 0 {
-			return nil, p.fail("shape wants a size of 0 or more")
+			return nil, p.fail("the shape lacks a size of 0 or more")
 		}
 		dims = append(dims, n)
 		p.i = j
@@ -296,7 +297,7 @@ func (p *npyParser) tuple() ([]int64, error) {
 		comma = p.take(',')
 	}
 	if len(dims) == 1 && !comma {
-		return nil, p.fail("shape is a number, want a tuple")
+		return nil, p.fail("the shape is a number: must be a tuple")
 	}
 	return dims, nil
 }

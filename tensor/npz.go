@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// The parts of a zip archive that WriteNPZ writes, with the values that Python's
-// zipfile gives them (APPNOTE.TXT 4.3 and 4.4 for the fields).
+// The parts of a zip archive that WriteNPZ writes, with the values of Python's
+// zipfile. APPNOTE.TXT 4.3 and 4.4 define the fields.
 const (
 	zipLocal   = 0x04034b50
 	zipCentral = 0x02014b50
@@ -29,14 +29,14 @@ const (
 	zip64Marker = 0xffffffff
 )
 
-// WriteNPZ writes tensors as numpy.savez writes named arrays, byte for byte: a
-// zip archive of stored NAME.npy members, dated 1980-01-01. Data is read twice,
-// first for its checksum. BFloat16, Bytes, and names that are empty, too long
-// or used twice are ErrUnsupported, before anything is written.
+// WriteNPZ writes a zip archive of stored NAME.npy members, dated 1980-01-01.
+// The file equals numpy.savez's byte for byte. WriteNPZ reads the data twice,
+// first for the checksum. BFloat16, Bytes, and names that are empty, too long
+// or duplicate are ErrUnsupported; WriteNPZ then writes nothing.
 func WriteNPZ(w io.Writer, ts []Named) error { return writeNPZ(w, ts, 1<<31-1) }
 
-// writeNPZ is WriteNPZ with the largest size and offset that get no zip64
-// fields, which is zipfile's ZIP64_LIMIT and smaller in a test.
+// writeNPZ is WriteNPZ. zip32 is the largest size and offset without zip64
+// fields: zipfile's ZIP64_LIMIT, or less in a test.
 func writeNPZ(w io.Writer, ts []Named, zip32 uint64) error {
 	heads := make([][]byte, len(ts))
 	seen := make(map[string]bool, len(ts))
@@ -46,7 +46,7 @@ func writeNPZ(w io.Writer, ts []Named, zip32 uint64) error {
 			return err
 		}
 		if n.Name == "" || len(n.Name) > 0xffff-len(".npy") || seen[n.Name] || strings.Contains(n.Name, "\x00") || !utf8.ValidString(n.Name) {
-			return refuse("npz", n.Name, n.T, "needs a name of its own, in UTF-8 without NUL, of 1 to 65531 bytes")
+			return refuse("npz", n.Name, n.T, "must have a unique name of 1 to 65531 bytes, in UTF-8 without NUL")
 		}
 		seen[n.Name] = true
 	}
@@ -61,7 +61,7 @@ func writeNPZ(w io.Writer, ts []Named, zip32 uint64) error {
 		}
 		size := uint64(len(heads[i])) + uint64(n.T.Size())
 
-		// The local header always has a zip64 field, as numpy.savez forces it.
+		// numpy.savez forces a zip64 field in every local header.
 		local := binary.LittleEndian.AppendUint32(nil, zipLocal)
 		local = zipFields(local, name, crc.Sum32(), zip64Marker, zip64Marker, 20)
 		local = append(local, name...)
@@ -100,7 +100,7 @@ func writeNPZ(w io.Writer, ts []Named, zip32 uint64) error {
 	count16, size32, off32 := uint16(min(len(ts), 0xffff)), uint32(min(size, zip64Marker)), uint32(min(off, zip64Marker))
 	if len(ts) > 0xffff || off > zip32 || size > zip32 {
 		dir = binary.LittleEndian.AppendUint32(dir, zip64End)
-		dir = binary.LittleEndian.AppendUint64(dir, 44) // of what follows
+		dir = binary.LittleEndian.AppendUint64(dir, 44) // size of the rest of this record
 		dir = binary.LittleEndian.AppendUint16(dir, zipVersion)
 		dir = binary.LittleEndian.AppendUint16(dir, zipVersion)
 		dir = append(dir, make([]byte, 8)...) // disk 0
@@ -123,7 +123,7 @@ func writeNPZ(w io.Writer, ts []Named, zip32 uint64) error {
 	return err
 }
 
-// zipFields appends what local and central headers have in common.
+// zipFields appends the fields that local and central headers share.
 func zipFields(b []byte, name string, crc, packed, size uint32, extra int) []byte {
 	flags := uint16(0)
 	for _, c := range []byte(name) {
@@ -151,13 +151,14 @@ func zipExtra(b []byte, v ...uint64) []byte {
 	return b
 }
 
-// ReadNPZ reads an archive of size bytes as numpy.savez and
-// numpy.savez_compressed write it: every member must be an array in NumPy's
-// format, and its name without .npy is the tensor's. Checksums are checked.
-// Tensors come in the archive's order. The errors are those of [ReadNPY].
+// ReadNPZ reads an archive of size bytes, as numpy.savez and
+// numpy.savez_compressed write it. Every member must be an array in NumPy's
+// format. The tensor's name is the member's without .npy. ReadNPZ verifies the
+// checksums and returns the tensors in the archive's order. Its errors are
+// those of [ReadNPY].
 func ReadNPZ(r io.ReaderAt, size, limit int64) ([]Named, error) {
 	d := decoder{format: "npz", limit: limit}
-	// A section answers offsets outside the archive with io.EOF, whatever r does.
+	// A section returns io.EOF for offsets outside the archive.
 	z, err := zip.NewReader(io.NewSectionReader(r, 0, max(size, 0)), size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
 		return nil, d.zipError(err)
@@ -195,7 +196,7 @@ func (d *decoder) member(f *zip.File, size int64) (*Tensor, error) {
 	}
 	t, err := d.npy()
 	if err == nil {
-		err = d.end() // the checksum is checked there
+		err = d.end() // verifies the checksum
 	}
 	var e *Error
 	if err != nil && !errors.As(err, &e) {
@@ -204,7 +205,7 @@ func (d *decoder) member(f *zip.File, size int64) (*Tensor, error) {
 	return t, err
 }
 
-// zipError is the error of an archive, or of reading it.
+// zipError converts an error of package zip.
 func (d *decoder) zipError(err error) error {
 	var kind error
 	var corrupt flate.CorruptInputError

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// The fields of TensorProto that hold a tensor (onnx.proto, onnx 1.23.2).
+// The fields of TensorProto (onnx.proto, onnx 1.23.2).
 const (
 	onnxDims       = 1
 	onnxType       = 2
@@ -25,23 +25,23 @@ const (
 	onnxTypeString = 8 // TensorProto.DataType.STRING
 )
 
-// onnxTypes are the values of TensorProto.DataType.
+// onnxTypes holds the values of TensorProto.DataType.
 var onnxTypes = [...]int{
 	Uint8: 2, Int8: 3, Uint16: 4, Int16: 5, Int32: 6, Int64: 7, Float16: 10, BFloat16: 16, Float32: 1,
 	Float64: 11, Bool: 9, Bytes: onnxTypeString,
 }
 
-// WriteTensorProto writes t as an ONNX TensorProto with its elements in
-// raw_data (a Bytes tensor as one string_data), as the files of an ONNX
-// test_data_set are: byte for byte what onnx.numpy_helper.from_array(a, name)
-// serialises to in onnx 1.23.2. An empty name is left out. A name that is not
-// UTF-8, and data of 2 GiB, which protobuf cannot hold, are ErrUnsupported.
+// WriteTensorProto writes t as an ONNX TensorProto, the form of the files in an
+// ONNX test_data_set. The elements are in raw_data; a Bytes tensor is one
+// string_data. The bytes equal those of onnx.numpy_helper.from_array(a, name)
+// in onnx 1.23.2. An empty name is omitted. A name that is not UTF-8 is
+// ErrUnsupported, and so is data that exceeds protobuf's 2 GiB.
 func WriteTensorProto(w io.Writer, name string, t *Tensor) error {
 	if err := t.sound(); err != nil {
 		return err
 	}
 	if !utf8.ValidString(name) {
-		return refuse("onnx", name, t, "has a name that is not UTF-8")
+		return refuse("onnx", name, t, "must have a name in UTF-8")
 	}
 	var b []byte
 	for i := range t.Shape.Rank() {
@@ -54,7 +54,7 @@ func WriteTensorProto(w io.Writer, name string, t *Tensor) error {
 		size = t.Size()
 	}
 	if int64(len(b)+len(name))+size > math.MaxInt32-32 {
-		return refuse("onnx", name, t, "does not fit the 2 GiB of a protobuf message")
+		return refuse("onnx", name, t, "must fit the 2 GiB of a protobuf message")
 	}
 	if t.DType == Bytes {
 		b = append(b, onnxStrings<<3|2)
@@ -78,15 +78,15 @@ func WriteTensorProto(w io.Writer, name string, t *Tensor) error {
 	return writeElems(w, t)
 }
 
-// ReadTensorProto reads one message, to the end of r, and gives the tensor's
-// name too. The elements may be in raw_data or in the typed field of their
-// type, packed or not; a STRING of one element without axes is a Bytes tensor.
-// The message may have 1 MiB more than limit, and is held in memory beside the
-// tensor if its elements are not in raw_data.
+// ReadTensorProto reads one message, to the end of r, and returns the tensor
+// and its name. The elements may be in raw_data or in the field of their type,
+// packed or not. A STRING without axes becomes a Bytes tensor. The message may
+// be 1 MiB larger than limit. Unless the elements are in raw_data, both the
+// message and the tensor are in memory.
 //
-// External data, segments, the types that this package does not hold (UINT32
-// and the 8-bit floats among them) and other strings are ErrUnsupported. A
-// value out of its type's range is ErrFormat.
+// External data, segments, other strings, and types that this package lacks,
+// such as UINT32 and the 8-bit floats, are ErrUnsupported. A value outside its
+// type's range is ErrFormat.
 func ReadTensorProto(r io.Reader, limit int64) (string, *Tensor, error) {
 	d := decoder{r: r, format: "onnx", have: remaining(r), limit: limit}
 	b, err := d.all(max(0, min(limit, math.MaxInt64-startBytes)) + startBytes)
@@ -105,7 +105,7 @@ func ReadTensorProto(r io.Reader, limit int64) (string, *Tensor, error) {
 	return m.name, t, nil
 }
 
-// protoTensor is a message as its fields are found. Spans are places in buf.
+// protoTensor collects the fields of a message. Spans are ranges of buf.
 type protoTensor struct {
 	d    *decoder
 	buf  []byte
@@ -119,7 +119,7 @@ type protoTensor struct {
 	strings int
 	str     span
 	count   [16]int64 // elements of each typed field
-	first   [16]int   // where it begins
+	first   [16]int   // the offset of its first element
 }
 
 type span struct{ lo, hi int }
@@ -128,7 +128,7 @@ func (m *protoTensor) fail(kind error, at int, format string, args ...any) error
 	return m.d.fail(kind, int64(at), format, args...)
 }
 
-// varint reads a varint at i, and gives where it ends; -1 if there is none.
+// varint reads a varint at i and returns its end, -1 if it is invalid.
 func (m *protoTensor) varint(i, end int) (uint64, int) {
 	v, n := binary.Uvarint(m.buf[i:end])
 	if n <= 0 {
@@ -137,12 +137,11 @@ func (m *protoTensor) varint(i, end int) (uint64, int) {
 	return v, i + n
 }
 
-// field reads the tag at i: the field's number, its wire type, its content and
-// where it ends.
+// field reads the field at i: its number, wire type, value or content, and end.
 func (m *protoTensor) field(i int) (num uint64, wire int, v uint64, c span, next int, err error) {
 	tag, j := m.varint(i, len(m.buf))
 	if j < 0 || tag>>3 == 0 || tag>>3 > 1<<29-1 {
-		return 0, 0, 0, span{}, 0, m.fail(ErrFormat, i, "no field's tag")
+		return 0, 0, 0, span{}, 0, m.fail(ErrFormat, i, "invalid field tag")
 	}
 	num, wire = tag>>3, int(tag&7)
 	next = -1
@@ -163,16 +162,16 @@ func (m *protoTensor) field(i int) (num uint64, wire int, v uint64, c span, next
 	case 5:
 		c.hi = j + 4
 		next = c.hi
-	default: // groups, which no field of the message is
+	default: // groups, which the message does not use
 		return 0, 0, 0, span{}, 0, m.fail(ErrFormat, i, "field %d has wire type %d", num, wire)
 	}
 	if next < 0 || next > len(m.buf) {
-		return 0, 0, 0, span{}, 0, m.fail(ErrFormat, i, "field %d goes beyond the end", num)
+		return 0, 0, 0, span{}, 0, m.fail(ErrFormat, i, "field %d ends after the message", num)
 	}
 	return num, wire, v, c, next, nil
 }
 
-// onnxWire is the wire type of one element of each field that we read.
+// onnxWire holds the wire type of one element of each field that is read.
 var onnxWire = [16]int{
 	onnxDims: 0, onnxType: 0, onnxSegment: 2, onnxFloats: 5, onnxInt32s: 0, onnxStrings: 2, onnxInt64s: 0,
 	onnxName: 2, onnxRaw: 2, onnxDoubles: 1, onnxUint64s: 0, onnxExternal: 2, onnxLocation: 0, 12: 2, 15: -1,
@@ -206,7 +205,7 @@ func (m *protoTensor) fields() error {
 			for j := c.lo; j < c.hi; {
 				v, k := m.varint(j, c.hi)
 				if k < 0 {
-					return m.fail(ErrFormat, j, "no number in dims")
+					return m.fail(ErrFormat, j, "invalid number in dims")
 				}
 				m.dim(v)
 				j = k
@@ -258,7 +257,7 @@ func (m *protoTensor) packed(num uint64, c span) (int64, error) {
 	size := map[uint64]int{onnxFloats: 4, onnxDoubles: 8}[num]
 	if size > 0 {
 		if (c.hi-c.lo)%size != 0 {
-			return 0, m.fail(ErrFormat, c.lo, "field %d has %d bytes, want a multiple of %d", num, c.hi-c.lo, size)
+			return 0, m.fail(ErrFormat, c.lo, "field %d has %d bytes: must be a multiple of %d", num, c.hi-c.lo, size)
 		}
 		return int64((c.hi - c.lo) / size), nil
 	}
@@ -266,7 +265,7 @@ func (m *protoTensor) packed(num uint64, c span) (int64, error) {
 	for j := c.lo; j < c.hi; n++ {
 		_, k := m.varint(j, c.hi)
 		if k < 0 {
-			return 0, m.fail(ErrFormat, j, "no number in field %d", num)
+			return 0, m.fail(ErrFormat, j, "invalid number in field %d", num)
 		}
 		j = k
 	}
@@ -275,7 +274,7 @@ func (m *protoTensor) packed(num uint64, c span) (int64, error) {
 
 func (m *protoTensor) tensor() (*Tensor, error) {
 	if m.rank > MaxRank {
-		return nil, m.fail(ErrUnsupported, -1, "%d axes, at most %d are held", m.rank, MaxRank)
+		return nil, m.fail(ErrUnsupported, -1, "%d axes: must be at most %d", m.rank, MaxRank)
 	}
 	used := 0 // fields with data
 	for num, n := range m.count {
@@ -300,7 +299,7 @@ func (m *protoTensor) tensor() (*Tensor, error) {
 	}
 	if t == Invalid {
 		if m.kind == 0 {
-			return nil, m.fail(ErrFormat, -1, "no data_type")
+			return nil, m.fail(ErrFormat, -1, "data_type is missing")
 		}
 		return nil, m.fail(ErrUnsupported, -1, "data_type %d", m.kind)
 	}
@@ -310,9 +309,9 @@ func (m *protoTensor) tensor() (*Tensor, error) {
 	}
 	if m.hasRaw {
 		if int64(m.raw.hi-m.raw.lo) != desc.Size() {
-			return nil, m.fail(ErrFormat, m.raw.lo, "raw_data has %d bytes, %v wants %d", m.raw.hi-m.raw.lo, desc, desc.Size())
+			return nil, m.fail(ErrFormat, m.raw.lo, "raw_data of %[2]v has %[1]d bytes: must have %[3]d", m.raw.hi-m.raw.lo, desc, desc.Size())
 		}
-		// To the front of the buffer, which is aligned, instead of to new memory.
+		// The front of the buffer is aligned, so no new memory is needed.
 		n := copy(m.buf, m.buf[m.raw.lo:m.raw.hi])
 		b := m.buf[:n:n]
 		if !hostLittle {
@@ -323,11 +322,11 @@ func (m *protoTensor) tensor() (*Tensor, error) {
 	num, n := onnxField(t), desc.Len()
 	for other, c := range m.count {
 		if c > 0 && uint64(other) != num {
-			return nil, m.fail(ErrFormat, m.first[other], "field %d in a %v tensor, want %d", other, t, num)
+			return nil, m.fail(ErrFormat, m.first[other], "field %d in a %v tensor: must be field %d", other, t, num)
 		}
 	}
 	if m.count[num] != n {
-		return nil, m.fail(ErrFormat, -1, "field %d has %d elements, %v wants %d", num, m.count[num], desc, n)
+		return nil, m.fail(ErrFormat, -1, "field %[1]d of %[3]v has %[2]d elements: must have %[4]d", num, m.count[num], desc, n)
 	}
 	out := make([]byte, 0)
 	if n > 0 {
@@ -339,7 +338,7 @@ func (m *protoTensor) tensor() (*Tensor, error) {
 	return m.d.wrap(desc, out, -1)
 }
 
-// onnxField is the typed field of t's elements.
+// onnxField returns the number of the field for t's elements.
 func onnxField(t DType) uint64 {
 	switch t {
 	case Float32:
@@ -357,19 +356,20 @@ func (m *protoTensor) bytes(used int) (*Tensor, error) {
 	case m.hasRaw || used > 0:
 		return nil, m.fail(ErrFormat, -1, "a STRING tensor with data other than string_data")
 	case m.rank != 0:
-		return nil, m.fail(ErrUnsupported, -1, "strings with %d axes, only one string without axes is held", m.rank)
+		return nil, m.fail(ErrUnsupported, -1, "strings with %d axes: must be one string without axes", m.rank)
 	case m.strings != 1:
-		return nil, m.fail(ErrFormat, -1, "%d strings, want 1", m.strings)
+		return nil, m.fail(ErrFormat, -1, "%d strings: must be 1", m.strings)
 	}
 	n := m.str.hi - m.str.lo
 	if int64(n) > m.d.limit {
-		return nil, m.fail(ErrLimit, m.str.lo, "string has %d bytes, %d are allowed", n, m.d.limit)
+		return nil, m.fail(ErrLimit, m.str.lo, "string has %d bytes: must be at most %d", n, m.d.limit)
 	}
 	copy(m.buf, m.buf[m.str.lo:m.str.hi])
 	return FromBytes(m.buf[:n:n]), nil
 }
 
-// typed decodes a typed field into out, which has room for what fields counted.
+// typed decodes a typed field into out, which has room for the counted
+// elements.
 func (m *protoTensor) typed(want uint64, t DType, out []byte) error {
 	for i := 0; i < len(m.buf) && len(out) > 0; {
 		num, wire, v, c, next, err := m.field(i)
@@ -406,7 +406,7 @@ func (m *protoTensor) typed(want uint64, t DType, out []byte) error {
 	return nil
 }
 
-// put stores the element v, found at byte at, and returns the rest of out.
+// put stores the element v, read at offset at, and returns the rest of out.
 func (m *protoTensor) put(t DType, out []byte, v uint64, at int) ([]byte, error) {
 	lo, hi := int64(0), int64(0)
 	switch t {
@@ -429,10 +429,10 @@ func (m *protoTensor) put(t DType, out []byte, v uint64, at int) ([]byte, error)
 	default: // Uint16, and the bits of Float16 and BFloat16
 		hi = math.MaxUint16
 	}
-	// int32 is read as protobuf does: the low 32 bits of the number.
+	// Like protobuf, take the low 32 bits of an int32.
 	n := int64(int32(v))
 	if n < lo || n > hi {
-		return nil, m.fail(ErrFormat, at, "%d in int32_data is not of %v", n, t)
+		return nil, m.fail(ErrFormat, at, "%d in int32_data: must be a %v", n, t)
 	}
 	switch t.Size() {
 	case 1:

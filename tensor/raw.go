@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// WriteRaw writes t's elements and nothing else: row-major, little-endian, no
-// padding. A Bytes tensor is written as it is.
+// WriteRaw writes only t's elements: row-major, little-endian, without padding.
+// For a Bytes tensor it writes the bytes.
 func WriteRaw(w io.Writer, t *Tensor) error {
 	if err := t.sound(); err != nil {
 		return err
@@ -19,9 +19,9 @@ func WriteRaw(w io.Writer, t *Tensor) error {
 	return writeElems(w, t)
 }
 
-// ReadRaw reads a tensor of description d (layout included) as WriteRaw writes
-// it, and leaves r behind it. For Bytes it reads to the end of r. An unknown
-// size is an ErrDesc.
+// ReadRaw reads a tensor of description d, layout included, in the form that
+// WriteRaw writes. It reads no further than the tensor; for Bytes it reads to
+// the end of r. An unknown size is an ErrDesc.
 func ReadRaw(r io.Reader, d Desc, limit int64) (*Tensor, error) {
 	if err := d.Validate(); err != nil {
 		return nil, err
@@ -36,15 +36,15 @@ func ReadRaw(r io.Reader, d Desc, limit int64) (*Tensor, error) {
 	}
 	n := d.Size()
 	if n < 0 {
-		return nil, fmt.Errorf("%w: %v has an unknown size", ErrDesc, d)
+		return nil, fmt.Errorf("%w: %v: every size must be known", ErrDesc, d)
 	}
 	if n > limit {
-		return nil, dec.fail(ErrLimit, -1, "%v has %d bytes, %d are allowed", d, n, limit)
+		return nil, dec.fail(ErrLimit, -1, "%v has %d bytes: must be at most %d", d, n, limit)
 	}
 	return dec.elems(d, true)
 }
 
-// all reads to the end of the input, which may have limit bytes at most.
+// all reads to the end of the input, at most limit bytes.
 func (d *decoder) all(limit int64) ([]byte, error) {
 	limit = max(limit, 0)
 	b, err := readBytes(d.r, min(limit, math.MaxInt64-1)+1, max(d.have+1, 4096))
@@ -53,7 +53,7 @@ func (d *decoder) all(limit int64) ([]byte, error) {
 		d.off += int64(len(b))
 		return b, nil
 	case err == nil || err == ErrLimit:
-		return nil, d.fail(ErrLimit, limit, "input goes on, %d bytes are allowed", limit)
+		return nil, d.fail(ErrLimit, limit, "the input is longer than %d bytes", limit)
 	}
 	return nil, fmt.Errorf("tensor: %s: %w", d.format, err)
 }

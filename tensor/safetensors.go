@@ -14,16 +14,16 @@ import (
 	"unicode/utf8"
 )
 
-// The safetensors format (github.com/huggingface/safetensors, 0.8.0): the
+// The safetensors format (github.com/huggingface/safetensors, 0.8.0) is the
 // header's length as a little-endian uint64, the header as JSON padded with
 // spaces to a multiple of 8, and the data of all tensors without gaps.
 const (
-	stMaxHeader = 100_000_000 // the reference's bound
+	stMaxHeader = 100_000_000 // the reference's limit
 	stMeta      = "__metadata__"
 )
 
-// stTypes are the names of the types we hold, in the order of the reference's
-// enumeration, which is that of the data from its end.
+// stTypes names the supported types, in the order of the reference's
+// enumeration. Data is in the reverse order.
 var stTypes = [...]struct {
 	name string
 	t    DType
@@ -32,7 +32,7 @@ var stTypes = [...]struct {
 	{"BF16", BFloat16}, {"I32", Int32}, {"F32", Float32}, {"F64", Float64}, {"I64", Int64},
 }
 
-// stIndex is t's place in stTypes, -1 for Bytes.
+// stIndex returns t's index in stTypes, -1 for Bytes.
 func stIndex(t DType) int {
 	for i, e := range stTypes {
 		if e.t == t {
@@ -42,11 +42,12 @@ func stIndex(t DType) int {
 	return -1
 }
 
-// WriteSafetensors writes tensors, and metadata unless it is empty, as the
-// safetensors library 0.8.0 does, byte for byte: larger types first, then by
-// name, whatever the order of ts. Metadata is sorted by key, where the library
-// has no fixed order. Bytes, a name used twice, "__metadata__" as a name, and
-// strings that are not UTF-8 are ErrUnsupported, before anything is written.
+// WriteSafetensors writes tensors, and metadata unless it is empty. The file
+// equals that of the safetensors library 0.8.0 byte for byte: it sorts tensors
+// by type, larger types first, then by name. Metadata is sorted by key; the
+// library has no fixed order. Bytes, duplicate names, the name "__metadata__",
+// and strings that are not UTF-8 are ErrUnsupported; WriteSafetensors then
+// writes nothing.
 func WriteSafetensors(w io.Writer, ts []Named, metadata map[string]string) error {
 	order := slices.Clone(ts)
 	seen := make(map[string]bool, len(ts))
@@ -58,7 +59,7 @@ func WriteSafetensors(w io.Writer, ts []Named, metadata map[string]string) error
 		case stIndex(n.T.DType) < 0:
 			return refuse("safetensors", n.Name, n.T, "has no type in safetensors")
 		case n.Name == stMeta || seen[n.Name] || !utf8.ValidString(n.Name):
-			return refuse("safetensors", n.Name, n.T, "needs a name of its own, in UTF-8, other than "+stMeta)
+			return refuse("safetensors", n.Name, n.T, "must have a unique name in UTF-8, other than "+stMeta)
 		}
 		seen[n.Name] = true
 	}
@@ -75,7 +76,7 @@ func WriteSafetensors(w io.Writer, ts []Named, metadata map[string]string) error
 		for k, v := range metadata {
 			if !utf8.ValidString(k) || !utf8.ValidString(v) {
 				return &Error{Format: "safetensors", Kind: ErrUnsupported, Name: stMeta, Offset: -1,
-					Detail: fmt.Sprintf("metadata %q: %q is not UTF-8", k, v)}
+					Detail: fmt.Sprintf("metadata %q: %q: must be UTF-8", k, v)}
 			}
 			keys = append(keys, k)
 		}
@@ -105,7 +106,7 @@ func WriteSafetensors(w io.Writer, ts []Named, metadata map[string]string) error
 		}
 		end := off + n.T.Size()
 		if end < off {
-			return refuse("safetensors", n.Name, n.T, "ends beyond an int64")
+			return refuse("safetensors", n.Name, n.T, "must end within the range of an int64")
 		}
 		head = fmt.Appendf(head, `],"data_offsets":[%d,%d]}`, off, end)
 		off = end
@@ -116,7 +117,7 @@ func WriteSafetensors(w io.Writer, ts []Named, metadata map[string]string) error
 	}
 	if len(head)-8 > stMaxHeader {
 		return &Error{Format: "safetensors", Kind: ErrLimit, Offset: -1,
-			Detail: fmt.Sprintf("header of %d bytes, the format allows %d", len(head)-8, stMaxHeader)}
+			Detail: fmt.Sprintf("header of %d bytes: must be at most %d", len(head)-8, stMaxHeader)}
 	}
 	binary.LittleEndian.PutUint64(head, uint64(len(head)-8))
 	if _, err := w.Write(head); err != nil {
@@ -130,8 +131,8 @@ func WriteSafetensors(w io.Writer, ts []Named, metadata map[string]string) error
 	return nil
 }
 
-// stString appends s as a JSON string with the escapes of serde_json: only what
-// JSON demands.
+// stString appends s as a JSON string. Like serde_json, it escapes only the
+// characters that JSON requires it to.
 func stString(b []byte, s string) []byte {
 	b = append(b, '"')
 	for i := range len(s) {
@@ -152,19 +153,19 @@ func stString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// stEntry is one tensor of a header.
+// stEntry describes one tensor of a header.
 type stEntry struct {
 	name       string
 	desc       Desc
 	begin, end int64
 }
 
-// ReadSafetensors reads a whole file, to the end of r, and gives the tensors in
-// the order of their data, and the metadata (nil if there is none). All of the
-// format's rules are checked: the header's size (at most 100,000,000 bytes, and
-// at most limit and 1 MiB), its JSON, names used twice, offsets that leave gaps,
-// overlap or do not fit the shape, and data that is missing or left over.
-// Types that this package does not hold are ErrUnsupported.
+// ReadSafetensors reads a file to the end of r. It returns the tensors in the
+// order of their data, and the metadata, nil if there is none. It checks all
+// rules of the format: valid JSON, unique names, offsets that fit the shapes
+// and neither overlap nor leave gaps, and no missing or extra data. The header
+// may have at most 100,000,000 bytes, and at most limit plus 1 MiB. Types that
+// this package lacks are ErrUnsupported.
 func ReadSafetensors(r io.Reader, limit int64) ([]Named, map[string]string, error) {
 	d := decoder{r: r, format: "safetensors", have: remaining(r), limit: limit}
 	field, err := d.bytes(8, "the header's length")
@@ -173,7 +174,7 @@ func ReadSafetensors(r io.Reader, limit int64) ([]Named, map[string]string, erro
 	}
 	n := binary.LittleEndian.Uint64(field)
 	if most := min(stMaxHeader, min(stMaxHeader, max(limit, 0))+startBytes); n > uint64(most) {
-		return nil, nil, d.fail(ErrLimit, 0, "header of %d bytes, %d are allowed", n, most)
+		return nil, nil, d.fail(ErrLimit, 0, "header of %d bytes: must be at most %d", n, most)
 	}
 	head, err := d.bytes(int64(n), "the header")
 	if err != nil {
@@ -191,10 +192,10 @@ func ReadSafetensors(r io.Reader, limit int64) ([]Named, map[string]string, erro
 	for _, e := range entries {
 		d.name = e.name
 		if e.begin != at || e.end < e.begin {
-			return nil, nil, d.fail(ErrFormat, -1, "data_offsets [%d, %d], want them to begin at %d", e.begin, e.end, at)
+			return nil, nil, d.fail(ErrFormat, -1, "data_offsets [%d, %d]: must start at %d", e.begin, e.end, at)
 		}
 		if e.end-e.begin != e.desc.Size() {
-			return nil, nil, d.fail(ErrFormat, -1, "data_offsets [%d, %d], but %v has %d bytes", e.begin, e.end, e.desc, e.desc.Size())
+			return nil, nil, d.fail(ErrFormat, -1, "data_offsets [%d, %d]: %v has %d bytes", e.begin, e.end, e.desc, e.desc.Size())
 		}
 		at = e.end
 	}
@@ -216,17 +217,17 @@ func ReadSafetensors(r io.Reader, limit int64) ([]Named, map[string]string, erro
 
 func (d *decoder) stHeader(head []byte) ([]stEntry, map[string]string, error) {
 	if len(head) == 0 || head[0] != '{' {
-		return nil, nil, d.fail(ErrFormat, 8, "header does not start with {")
+		return nil, nil, d.fail(ErrFormat, 8, "the header must start with {")
 	}
 	if !utf8.Valid(head) {
-		return nil, nil, d.fail(ErrFormat, 8, "header is not UTF-8")
+		return nil, nil, d.fail(ErrFormat, 8, "the header must be UTF-8")
 	}
 	p := stParser{d: d, j: json.NewDecoder(bytes.NewReader(head))}
 	p.j.UseNumber()
 	if err := checkSurrogates(head); err >= 0 {
-		return nil, nil, d.fail(ErrFormat, 8+int64(err), "half of a surrogate pair")
+		return nil, nil, d.fail(ErrFormat, 8+int64(err), "unpaired surrogate")
 	}
-	// The whole is checked first, so that below only the structure can be wrong.
+	// The parser below relies on valid JSON.
 	if !json.Valid(head) {
 		var v json.RawMessage
 		err := json.Unmarshal(head, &v)
@@ -234,21 +235,21 @@ func (d *decoder) stHeader(head []byte) ([]stEntry, map[string]string, error) {
 		if errors.As(err, &syntax) {
 			return nil, nil, d.fail(ErrFormat, 8+syntax.Offset, "header: %v", err)
 		}
-		return nil, nil, d.fail(ErrFormat, 8, "header is not JSON")
+		return nil, nil, d.fail(ErrFormat, 8, "the header must be JSON")
 	}
 	var entries []stEntry
 	var metadata map[string]string
 	seen := map[string]bool{}
 	err := p.object(func(key string) error {
 		if seen[key] {
-			return p.fail("%q twice in the header", key)
+			return p.fail("the header has %q twice", key)
 		}
 		seen[key] = true
 		if key == stMeta {
 			metadata = map[string]string{}
 			return p.object(func(k string) error {
 				if _, twice := metadata[k]; twice {
-					return p.fail("metadata %q twice", k)
+					return p.fail("the metadata has %q twice", k)
 				}
 				v, err := p.str()
 				metadata[k] = v
@@ -265,8 +266,8 @@ func (d *decoder) stHeader(head []byte) ([]stEntry, map[string]string, error) {
 	return entries, metadata, err
 }
 
-// stParser walks over the header token by token: a decoder into maps would
-// miss keys that come twice.
+// stParser reads the header token by token. Decoding into a map would miss
+// duplicate keys.
 type stParser struct {
 	d *decoder
 	j *json.Decoder
@@ -287,12 +288,12 @@ func (p *stParser) next() (json.Token, error) {
 func (p *stParser) delim(want json.Delim) error {
 	t, err := p.next()
 	if err == nil && t != want {
-		err = p.fail("header has %v, want %v", t, want)
+		err = p.fail("the header has %v: must be %v", t, want)
 	}
 	return err
 }
 
-// object calls member at every value, which it must read.
+// object calls member for every key. member must read the value.
 func (p *stParser) object(member func(key string) error) error {
 	if err := p.delim('{'); err != nil {
 		return err
@@ -316,12 +317,13 @@ func (p *stParser) str() (string, error) {
 	}
 	s, ok := t.(string)
 	if !ok {
-		return "", p.fail("header has %v, want a string", t)
+		return "", p.fail("the header has %v: must be a string", t)
 	}
 	return s, nil
 }
 
-// numbers reads an array of at most most sizes; more are counted, not kept.
+// numbers reads an array of sizes. It returns at most most of them, and the
+// number of all.
 func (p *stParser) numbers(most int) (v []int64, n int, err error) {
 	if err := p.delim('['); err != nil {
 		return nil, 0, err
@@ -333,11 +335,11 @@ func (p *stParser) numbers(most int) (v []int64, n int, err error) {
 		}
 		num, ok := t.(json.Number)
 		if !ok {
-			return nil, 0, p.fail("header has %v, want a number", t)
+			return nil, 0, p.fail("the header has %v: must be a number", t)
 		}
 		i, err := strconv.ParseUint(string(num), 10, 63)
 		if err != nil {
-			return nil, 0, p.fail("header has %v, want a size", num)
+			return nil, 0, p.fail("the header has %v: must be a size", num)
 		}
 		if n++; n <= most {
 			v = append(v, int64(i))
@@ -346,7 +348,7 @@ func (p *stParser) numbers(most int) (v []int64, n int, err error) {
 	return v, n, p.delim(']')
 }
 
-// skip steps over a value.
+// skip skips a value.
 func (p *stParser) skip() error {
 	for depth := 0; ; {
 		t, err := p.next()
@@ -372,7 +374,7 @@ func (p *stParser) entry() (e stEntry, err error) {
 	seen := map[string]bool{}
 	err = p.object(func(key string) (err error) {
 		if seen[key] {
-			return p.fail("%q twice", key)
+			return p.fail("%q occurs twice", key)
 		}
 		switch key {
 		case "dtype":
@@ -381,7 +383,7 @@ func (p *stParser) entry() (e stEntry, err error) {
 			dims, rank, err = p.numbers(MaxRank)
 		case "data_offsets":
 			offsets, two, err = p.numbers(2)
-		default: // which the reference ignores too
+		default: // the reference ignores it too
 			return p.skip()
 		}
 		seen[key] = true
@@ -391,7 +393,7 @@ func (p *stParser) entry() (e stEntry, err error) {
 		return e, err
 	}
 	if len(seen) != 3 || two != 2 {
-		return e, p.fail("want dtype, shape and two data_offsets")
+		return e, p.fail("must have dtype, shape and two data_offsets")
 	}
 	e.begin, e.end = offsets[0], offsets[1]
 	at := 8 + p.j.InputOffset()
@@ -404,14 +406,14 @@ func (p *stParser) entry() (e stEntry, err error) {
 		return e, p.d.fail(ErrUnsupported, at, "dtype %q", dtype)
 	}
 	if rank > MaxRank {
-		return e, p.d.fail(ErrUnsupported, at, "%d axes, at most %d are held", rank, MaxRank)
+		return e, p.d.fail(ErrUnsupported, at, "%d axes: must be at most %d", rank, MaxRank)
 	}
 	e.desc, err = p.d.desc(e.desc.DType, dims, at)
 	return e, err
 }
 
-// checkSurrogates is where JSON text has a \u escape of half a surrogate pair,
-// which encoding/json would replace, or -1.
+// checkSurrogates returns the offset of the first \u escape of an unpaired
+// surrogate, -1 if there is none. encoding/json would silently replace it.
 func checkSurrogates(s []byte) int {
 	hex := func(i int) uint64 {
 		if i+6 > len(s) || s[i] != '\\' || s[i+1] != 'u' {
@@ -433,7 +435,7 @@ func checkSurrogates(s []byte) int {
 			}
 			i += 11
 		default:
-			i++ // what is escaped
+			i++ // skip the escaped character
 		}
 	}
 	return -1

@@ -10,19 +10,20 @@ import (
 // MaxRank is the largest number of axes of a tensor.
 const MaxRank = 8
 
-// Unknown is the size of an axis that is not known before the data is seen,
-// such as the height of an image that has not been decoded.
+// Unknown is the size of an axis that depends on the data, such as the height
+// of an image before it is decoded.
 const Unknown = -1
 
-// Shape is the size of every axis. It is a comparable value: assigning it
-// copies it, == compares it, and the zero Shape is a scalar's.
+// Shape holds the size of every axis. It is a comparable value: assignment
+// copies it and == compares it. The zero Shape is a scalar's.
 type Shape struct {
 	rank int8
 	dim  [MaxRank]int
 }
 
-// Dims makes a Shape of the given sizes, outermost axis first. It panics when
-// there are more than MaxRank; sizes are checked by [Desc.Validate].
+// Dims returns a Shape with the given sizes, outermost axis first. It panics if
+// there are more than MaxRank. It accepts any size; [Desc.Validate] checks
+// them.
 func Dims(d ...int) Shape {
 	if len(d) > MaxRank {
 		panic("tensor: a shape has at most 8 axes")
@@ -33,26 +34,26 @@ func Dims(d ...int) Shape {
 	return s
 }
 
-// Rank is the number of axes.
+// Rank returns the number of axes.
 func (s Shape) Rank() int { return int(s.rank) }
 
-// At is the size of axis i, 0 <= i < Rank.
+// At returns the size of axis i, 0 <= i < Rank.
 func (s Shape) At(i int) int { return s.dim[:s.rank][i] }
 
-// With is s with axis i set to n.
+// With returns s with the size of axis i set to n.
 func (s Shape) With(i, n int) Shape {
 	s.dim[:s.rank][i] = n
 	return s
 }
 
-// Append is s with one more innermost axis.
+// Append returns s with one more innermost axis of size n.
 func (s Shape) Append(n int) Shape {
 	s.dim[s.rank] = n
 	s.rank++
 	return s
 }
 
-// Slice is the sizes as a new slice.
+// Slice returns the sizes in a new slice.
 func (s Shape) Slice() []int { return append([]int{}, s.dim[:s.rank]...) }
 
 // Known reports whether every axis has a known size.
@@ -65,8 +66,8 @@ func (s Shape) Known() bool {
 	return true
 }
 
-// Len is the number of elements, 1 for a scalar, -1 when an axis is unknown or
-// the product overflows an int64's non-negative range.
+// Len returns the number of elements: 1 for a scalar, -1 if an axis is unknown
+// or the product overflows an int64.
 func (s Shape) Len() int64 {
 	n := int64(1)
 	zero := false
@@ -89,7 +90,8 @@ func (s Shape) Len() int64 {
 	return n
 }
 
-// String writes the shape as NumPy does, with ? for an unknown axis: (3, ?, 224).
+// String returns the shape in NumPy's form, with ? for an unknown axis:
+// (3, ?, 224).
 func (s Shape) String() string {
 	var b strings.Builder
 	b.WriteByte('(')
@@ -110,21 +112,21 @@ func (s Shape) String() string {
 	return b.String()
 }
 
-// MarshalJSON writes the sizes as an array, -1 for an unknown axis.
+// MarshalJSON returns the sizes as an array, -1 for an unknown axis.
 func (s Shape) MarshalJSON() ([]byte, error) { return json.Marshal(s.Slice()) }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON parses an array of sizes; see MarshalJSON.
 func (s *Shape) UnmarshalJSON(b []byte) error {
 	var d []int
 	if err := json.Unmarshal(b, &d); err != nil {
 		return err
 	}
 	if len(d) > MaxRank {
-		return fmt.Errorf("tensor: shape has %d axes, want at most %d", len(d), MaxRank)
+		return fmt.Errorf("tensor: shape: %d axes: must be at most %d", len(d), MaxRank)
 	}
 	for _, n := range d {
 		if n < Unknown {
-			return fmt.Errorf("tensor: shape %v has a size below -1", d)
+			return fmt.Errorf("tensor: shape %v: sizes must be -1 or more", d)
 		}
 	}
 	*s = Dims(d...)

@@ -1,19 +1,20 @@
-// Package tensor holds n-dimensional arrays: what the ops read and write, and
-// what is handed to a model.
+// Package tensor holds n-dimensional arrays, which ops read and write and
+// models take as input, and encodes them as npy, npz, safetensors, ONNX and raw
+// files.
 //
-// A [Desc] is the type (dtype, layout, shape), a [Tensor] is a Desc with data.
-// The data is bytes in the machine's own order, little-endian on every platform
-// this module is tested on; the encoders (npy, npz, raw, safetensors, ONNX
-// TensorProto) always write little-endian.
+// A [Desc] describes a tensor: dtype, layout and shape. A [Tensor] is a Desc
+// with data. The data is bytes in the machine's byte order, little-endian on
+// every platform that this module is tested on. The encoders always write
+// little-endian.
 //
 // Tensors are not safe for concurrent writes. Views share their parent's data.
 //
 // # Encodings
 //
-// The encodings hold type, shape and elements, and no layout: a decoded tensor
-// has NoLayout (but for raw, where the caller says what it is), is dense, and
-// shares no memory with anything. Strided views are written as they are, without
-// a copy of the whole.
+// The encodings store type, shape and elements, but no layout. A decoded tensor
+// is dense and owns its memory. It has NoLayout, except that the caller of
+// ReadRaw states the layout. Writers accept strided views and do not copy the
+// whole tensor.
 //
 //	           npy, npz  safetensors  ONNX TensorProto  raw
 //	BFloat16   no        yes          yes               yes
@@ -21,14 +22,14 @@
 //	others     yes       yes          yes               yes
 //
 // Every reader takes limit, the largest number of bytes of elements that it may
-// return, over all tensors of a file; beyond that it fails with [ErrLimit]
-// before it allocates. math.MaxInt64 is no limit. Memory also follows the bytes
-// that have arrived, or that a file or a bytes.Reader is known to hold, whatever
-// a header claims: it is at most 1 MiB, or three times those bytes while a
-// buffer grows. No input makes a reader panic.
+// return, over all tensors of a file. It fails with [ErrLimit] before it
+// allocates more. math.MaxInt64 means no limit. A header alone cannot make a
+// reader allocate much: memory is at most 1 MiB, or three times the bytes that
+// have arrived or that a file or bytes.Reader is known to hold. No input makes
+// a reader panic.
 //
-// The functions may be called concurrently on different readers and writers,
-// and on the same tensors to write.
+// The functions are safe for concurrent use on different readers and writers.
+// Several goroutines may write the same tensor.
 package tensor
 
 import (
@@ -36,16 +37,16 @@ import (
 	"unsafe"
 )
 
-// Tensor is an array, or a view of one. Data starts at the first element;
-// Strides are in elements. A Tensor made by New or Wrap is dense.
+// Tensor is an array, or a view of one. Data starts at the first element.
+// Strides count elements. New and Wrap return dense tensors.
 type Tensor struct {
 	Desc
 	Strides [MaxRank]int
 	Data    []byte
 }
 
-// New allocates a dense tensor of zeros. The description must be concrete;
-// an ErrDesc says what is wrong with it. The data is aligned to 8 bytes.
+// New allocates a dense tensor of zeros, aligned to 8 bytes. It returns an
+// error that wraps ErrDesc if d is invalid or has unknown sizes.
 func New(d Desc) (*Tensor, error) {
 	t := &Tensor{}
 	if err := t.Reset(d); err != nil {
@@ -54,30 +55,33 @@ func New(d Desc) (*Tensor, error) {
 	return t, nil
 }
 
-// Wrap makes a dense tensor over data, which it shares. For a Bytes tensor data
-// is the value; for others its length must be d.Size(). Elements of more than
-// one byte must be aligned, as slices that Go allocates are.
+// Wrap returns a dense tensor that shares data. A Bytes tensor takes data of
+// any length as its value. For other types the length must be d.Size(), and
+// elements of more than one byte must be aligned, as in slices that Go
+// allocates.
 func Wrap(d Desc, data []byte) (*Tensor, error) {
 	if err := d.Validate(); err != nil {
 		return nil, err
 	}
 	if d.DType != Bytes && (!d.Shape.Known() || d.Size() != int64(len(data))) {
-		return nil, fmt.Errorf("%w: %v needs %d bytes, got %d", ErrDesc, d, d.Size(), len(data))
+		return nil, fmt.Errorf("%w: %v: data has %[4]d bytes: must have %[3]d", ErrDesc, d, d.Size(), len(data))
 	}
 	if n := d.DType.Size(); n > 1 && len(data) > 0 && uintptr(unsafe.Pointer(&data[0]))%uintptr(n) != 0 {
-		return nil, fmt.Errorf("%w: %v needs data aligned to %d bytes", ErrDesc, d, n)
+		return nil, fmt.Errorf("%w: %v: data must be aligned to %d bytes", ErrDesc, d, n)
 	}
 	t := &Tensor{Desc: d, Data: data}
 	t.Strides = denseStrides(d.Shape)
 	return t, nil
 }
 
-// FromBytes is an encoded image (or any byte string) as a Bytes scalar that shares b.
+// FromBytes returns b, an encoded image or any byte string, as a Bytes scalar
+// that shares b.
 func FromBytes(b []byte) *Tensor { return &Tensor{Desc: Encoded(), Data: b} }
 
-// Reset makes t a dense tensor of description d, keeping t's memory when it is
-// large enough (and aligned for d); the elements are then whatever was there. It
-// is how buffers are reused from image to image. A Bytes tensor keeps the length of its Data.
+// Reset makes t a dense tensor of description d. It keeps t's memory if that is
+// large enough and aligned for d; the elements are then arbitrary. Callers use
+// it to reuse a buffer for the next image. With a d of Bytes, Data stays as it
+// is.
 func (t *Tensor) Reset(d Desc) error {
 	if err := d.Validate(); err != nil {
 		return err
@@ -88,12 +92,12 @@ func (t *Tensor) Reset(d Desc) error {
 	}
 	n := d.Size()
 	if n < 0 {
-		return fmt.Errorf("%w: %v has an unknown size", ErrDesc, d)
+		return fmt.Errorf("%w: %v: every size must be known", ErrDesc, d)
 	}
 	if n != int64(int(n)) || n > maxBytes {
 		return fmt.Errorf("%w: %v does not fit the address space", ErrDesc, d)
 	}
-	if size := uintptr(d.DType.Size()); int64(cap(t.Data)) < n || // or bytes or a view, at any address
+	if size := uintptr(d.DType.Size()); int64(cap(t.Data)) < n || // Bytes and views may start at any address
 		n > 0 && uintptr(unsafe.Pointer(unsafe.SliceData(t.Data)))%size != 0 {
 		t.Data = Alloc(int(n))
 	}
@@ -103,11 +107,11 @@ func (t *Tensor) Reset(d Desc) error {
 	return nil
 }
 
-// maxBytes is below what make panics at, on every 64-bit platform (the heap is
-// at most 48 bits wide). Whoever runs graphs bounds memory far below it.
+// maxBytes is below the size at which make panics on 64-bit platforms, whose
+// heap has at most 48-bit addresses. The limits of graphs are far smaller.
 const maxBytes = 1 << 46
 
-// Alloc makes n zero bytes, aligned to 8.
+// Alloc returns n zero bytes, aligned to 8.
 func Alloc(n int) []byte {
 	if n == 0 {
 		return []byte{}
@@ -125,7 +129,7 @@ func denseStrides(s Shape) (st [MaxRank]int) {
 	return st
 }
 
-// Dense reports whether the elements lie one after another in row-major order.
+// Dense reports whether the elements are contiguous and in row-major order.
 func (t *Tensor) Dense() bool {
 	n := 1
 	for i := t.Shape.Rank() - 1; i >= 0; i-- {
@@ -137,10 +141,10 @@ func (t *Tensor) Dense() bool {
 	return true
 }
 
-// Slice is the view of t that has only lo <= index < hi along an axis.
+// Slice returns the view of t with lo <= index < hi along an axis.
 func (t *Tensor) Slice(axis, lo, hi int) (*Tensor, error) {
 	if t.DType == Bytes || axis < 0 || axis >= t.Shape.Rank() || lo < 0 || hi < lo || hi > t.Shape.At(axis) {
-		return nil, fmt.Errorf("tensor: slice [%d:%d] of axis %d is outside %v", lo, hi, axis, t.Desc)
+		return nil, fmt.Errorf("tensor: slice: [%d:%d] of axis %d: must be inside %v", lo, hi, axis, t.Desc)
 	}
 	v := *t
 	v.Shape = t.Shape.With(axis, hi-lo)
@@ -150,14 +154,15 @@ func (t *Tensor) Slice(axis, lo, hi int) (*Tensor, error) {
 	}
 	off := lo * t.Strides[axis] * t.DType.Size()
 	end := off + v.extent()
-	v.Data = t.Data[off:end:end] // so that Reset of the view cannot reach beyond it
+	v.Data = t.Data[off:end:end] // Reset of the view must not reach beyond it
 	return &v, nil
 }
 
-// Transposed is the view of the image t in the other layout; pixels stay where they are.
+// Transposed returns a view of the image t in the other layout. It moves no
+// data.
 func (t *Tensor) Transposed() (*Tensor, error) {
 	if !t.IsImage() {
-		return nil, fmt.Errorf("tensor: %v has no layout to change", t.Desc)
+		return nil, fmt.Errorf("tensor: transposed: %v: must be an image", t.Desc)
 	}
 	v := *t
 	s := t.Strides
@@ -171,7 +176,8 @@ func (t *Tensor) Transposed() (*Tensor, error) {
 	return &v, nil
 }
 
-// extent is the number of bytes from the first element to the end of the last.
+// extent returns the number of bytes from the first element to the end of the
+// last.
 func (t *Tensor) extent() int {
 	n := 1
 	for i := range t.Shape.Rank() {
@@ -180,11 +186,11 @@ func (t *Tensor) extent() int {
 	return n * t.DType.Size()
 }
 
-// CopyTo copies t, which may be a strided view, into the dense dst, whose dtype
-// and shape must be t's. The two must not overlap.
+// CopyTo copies t, which may be a strided view, to dst. dst must be dense, with
+// the same dtype and shape, and must not overlap t.
 func (t *Tensor) CopyTo(dst *Tensor) error {
 	if t.DType == Bytes || dst.DType != t.DType || dst.Shape != t.Shape || !dst.Dense() {
-		return fmt.Errorf("tensor: cannot copy %v to %v", t.Desc, dst.Desc)
+		return fmt.Errorf("tensor: copy: %v to %v: types and shapes must be equal, the target dense, and not bytes", t.Desc, dst.Desc)
 	}
 	if t.Len() == 0 {
 		return nil
@@ -197,7 +203,8 @@ func (t *Tensor) CopyTo(dst *Tensor) error {
 	return nil
 }
 
-// gather copies axis and what is inside it to out, and returns the rest of out.
+// gather copies an axis and the axes inside it to out, and returns the rest of
+// out.
 func (t *Tensor) gather(out, in []byte, axis int) []byte {
 	size := t.DType.Size()
 	if axis == t.Shape.Rank() {
@@ -219,14 +226,14 @@ func (t *Tensor) gather(out, in []byte, axis int) []byte {
 	return out
 }
 
-// Clone is a dense copy of t.
+// Clone returns a dense copy of t.
 func (t *Tensor) Clone() *Tensor {
 	if t.DType == Bytes {
 		return FromBytes(append([]byte{}, t.Data...))
 	}
 	c := &Tensor{}
 	if err := c.Reset(t.Desc); err != nil {
-		panic(err) // t exists, so its description is sound
+		panic(err) // t exists, so its description is valid
 	}
 	if err := t.CopyTo(c); err != nil {
 		panic(err)
@@ -234,8 +241,8 @@ func (t *Tensor) Clone() *Tensor {
 	return c
 }
 
-// Overlaps reports whether the memory from the first to the last element of t
-// and that of u overlap; views whose elements lie between each other's count.
+// Overlaps reports whether the memory ranges of t and u overlap, each from its
+// first to its last element. Interleaved views therefore overlap.
 func (t *Tensor) Overlaps(u *Tensor) bool {
 	if len(t.Data) == 0 || len(u.Data) == 0 {
 		return false

@@ -130,7 +130,7 @@ func TestDesc(t *testing.T) {
 	require.ErrorIs(t, err, ErrDesc)
 }
 
-// at is the element at the index, by the strides.
+// at returns the element at an index, by the strides.
 func at[T Elem](x *Tensor, idx ...int) T {
 	off := 0
 	for i, k := range idx {
@@ -249,12 +249,12 @@ func TestReset(t *testing.T) {
 	require.NoError(t, x.Reset(Encoded()))
 	require.Len(t, x.Data, 60)
 
-	// Memory that is not aligned for the new type is not kept.
+	// Reset replaces memory that is not aligned for the new type.
 	odd := FromBytes(Alloc(65)[1:])
 	require.NoError(t, odd.Reset(Desc{DType: Float64, Shape: Dims(4)}))
 	require.Len(t, View[float64](odd), 4)
 
-	// A view that is reset does not reach beyond itself into its parent.
+	// Reset of a view must not reach into the rest of its parent.
 	p, err := New(Desc{DType: Uint8, Shape: Dims(16)})
 	require.NoError(t, err)
 	v, err := p.Slice(0, 0, 8)
@@ -284,7 +284,7 @@ func TestWrap(t *testing.T) {
 	require.Panics(t, func() { Cast[uint16](b[1:3]) })
 }
 
-// TestFloat64s: elements of every type, in row-major order, whatever the strides.
+// TestFloat64s reads elements of every type, dense and strided.
 func TestFloat64s(t *testing.T) {
 	for d := Uint8; d <= Bool; d++ {
 		x, err := New(Desc{DType: d, Shape: Dims(2, 3)})

@@ -1,6 +1,6 @@
-// Package cpu is the reference device, named "cpu": it runs graphs by package
-// datagraph, with all its passes, and is exact by definition. It has no options and
-// runs no models.
+// Package cpu registers the reference device, "cpu", which runs graphs on the
+// host. It uses package datagraph with all its passes, and is exact by
+// definition. It has no options and runs no models.
 package cpu
 
 import (
@@ -15,13 +15,13 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// Name is the device's.
+// Name is the device's name.
 const Name = "cpu"
 
 func init() {
-	device.Register(device.Driver{Name: Name, Doc: "the reference: graphs in Go, exact; no models", Open: func(options map[string]string) (device.Device, error) {
+	device.Register(device.Driver{Name: Name, Doc: "the reference: runs graphs in Go, exact; runs no models", Open: func(options map[string]string) (device.Device, error) {
 		if len(options) > 0 {
-			return nil, fmt.Errorf("cpu: options %v are unknown, it has none", slices.Sorted(maps.Keys(options)))
+			return nil, fmt.Errorf("cpu: unknown options %v: the device has no options", slices.Sorted(maps.Keys(options)))
 		}
 		return New(), nil
 	}})
@@ -29,9 +29,9 @@ func init() {
 
 type cpu struct{}
 
-var errModel = fmt.Errorf("%w for models: cpu runs graphs; for the model use ort:cpu", device.ErrUnavailable)
+var errModel = fmt.Errorf("%w for models: cpu runs only graphs; use ort:cpu for the model", device.ErrUnavailable)
 
-// New is the device. It holds nothing.
+// New returns the device. It holds no resources.
 func New() device.Device { return cpu{} }
 
 func (cpu) Name() string { return Name }
@@ -47,7 +47,7 @@ func (cpu) Place(p *datagraph.Plan) (device.Placement, error) {
 	return l, nil
 }
 
-// Open prepares a session; it refuses a model.
+// Open opens a session. It rejects a model.
 func (d cpu) Open(p *datagraph.Plan, o device.Options) (device.Session, error) {
 	if o.Model != nil {
 		return nil, errModel
@@ -73,7 +73,7 @@ func (s *session) Preprocess(ctx context.Context, inputs ...*tensor.Tensor) ([]*
 	return s.runner.Run(inputs...)
 }
 
-// Infer refuses: there is no model.
+// Infer always fails, since the session has no model.
 func (s *session) Infer(context.Context, ...*tensor.Tensor) ([]tensor.Named, error) {
 	return nil, errModel
 }

@@ -80,7 +80,8 @@ func loadAPI(path string) (*api, error) {
 	if a.minor, err = strconv.Atoi(parts[1]); err != nil || a.minor < apiBase {
 		return nil, fmt.Errorf("%w: %s: version %q of ONNX Runtime, want 1.%d or newer", device.ErrUnavailable, path, a.version, apiBase)
 	}
-	// The newest number of those that are used; each gives the same table as far as it goes.
+	// The newest number of those that are used; each gives the same table as
+	// far as it goes.
 	want := apiBase
 	for _, v := range []int{apiLibraries, apiAssignment} {
 		if a.minor >= v {

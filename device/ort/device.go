@@ -27,11 +27,12 @@ type ortDevice struct {
 	sessions  atomic.Int64
 }
 
-// logFatal is ORT_LOGGING_LEVEL_FATAL of OrtLoggingLevel, onnxruntime_c_api.h. What ORT prints of
-// other errors is in their text.
+// logFatal is ORT_LOGGING_LEVEL_FATAL of OrtLoggingLevel, onnxruntime_c_api.h.
+// What ORT prints of other errors is in their text.
 const logFatal = 4
 
-// OrtDeviceAllocator of OrtAllocatorType, OrtMemTypeDefault of OrtMemType, onnxruntime_c_api.h.
+// OrtDeviceAllocator of OrtAllocatorType, OrtMemTypeDefault of OrtMemType,
+// onnxruntime_c_api.h.
 const (
 	deviceAllocator = 0
 	memTypeDefault  = 0
@@ -101,7 +102,8 @@ func (a *api) memory(name string) (uintptr, error) {
 	return m, err
 }
 
-// libraries counts the provider libraries that were registered, for their names.
+// libraries counts the provider libraries that were registered, for their
+// names.
 var libraries atomic.Int64
 
 // register loads the provider library and finds the devices that it has.
@@ -111,7 +113,8 @@ func (d *ortDevice) register() error {
 	if err != nil {
 		return err
 	}
-	// Some libraries look at the first letters of the name that they are registered by.
+	// Some libraries look at the first letters of the name that they are
+	// registered by.
 	name := fmt.Sprintf("%s.%d", cmpOr(d.c.ep, "infer-prep"), libraries.Add(1))
 	n, err := cString(name)
 	if err != nil {

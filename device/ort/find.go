@@ -15,7 +15,8 @@ import (
 	"github.com/infer-prep/infer-prep/device"
 )
 
-// Environment is the variable that names the library, or a folder that it lies in.
+// Environment is the variable that names the library, or a folder that it lies
+// in.
 const Environment = "INFER_PREP_ORT"
 
 // libraryNames are glob patterns of the library's file, the likeliest first.
@@ -43,7 +44,8 @@ func inFolder(dir string) (string, bool) {
 	return "", false
 }
 
-// numbers are the version's in a file name: libonnxruntime.so.1.31.1 has 1, 31, 1.
+// numbers are the version's in a file name: libonnxruntime.so.1.31.1 has 1, 31,
+// 1.
 func numbers(name string) (l []int) {
 	for _, p := range strings.Split(name, ".") {
 		if n, err := strconv.Atoi(p); err == nil {
@@ -68,7 +70,8 @@ func named(by, path string) (string, error) {
 	return "", fmt.Errorf("%w: %s=%s: the folder has no %s", device.ErrUnavailable, by, path, strings.Join(libraryNames(), " or "))
 }
 
-// findLibrary finds the library, in the order that the package's documentation says.
+// findLibrary finds the library, in the order that the package's documentation
+// says.
 func findLibrary(option string) (string, error) {
 	if option != "" {
 		return named("lib", option)

@@ -16,7 +16,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// elementTypes are the tensor types by their ONNXTensorElementDataType, onnxruntime_c_api.h.
+// elementTypes are the tensor types by their ONNXTensorElementDataType,
+// onnxruntime_c_api.h.
 var elementTypes = map[int]tensor.DType{
 	1: tensor.Float32, 2: tensor.Uint8, 3: tensor.Int8, 4: tensor.Uint16, 5: tensor.Int16, 6: tensor.Int32, 7: tensor.Int64,
 	9: tensor.Bool, 10: tensor.Float16, 11: tensor.Float64, 16: tensor.BFloat16,
@@ -67,14 +68,15 @@ type graph struct {
 	assigned map[string][]string
 }
 
-// The entries of ORT's session configuration that are used, onnxruntime_session_options_config_keys.h.
+// The entries of ORT's session configuration that are used,
+// onnxruntime_session_options_config_keys.h.
 const (
 	keyNoCPUFallback = "session.disable_cpu_ep_fallback"
 	keyAssignment    = "session.record_ep_graph_assignment_info"
 )
 
-// load makes a session of a model, with so many threads, or as ORT likes for 0. strict forbids
-// ORT to leave any node to its CPU provider.
+// load makes a session of a model, with so many threads, or as ORT likes for 0.
+// strict forbids ORT to leave any node to its CPU provider.
 func (d *ortDevice) load(model []byte, threads int, strict bool) (_ *graph, err error) {
 	a := d.a
 	if len(model) == 0 {
@@ -150,7 +152,8 @@ func (d *ortDevice) configEntry(options uintptr, key, value string) error {
 	return d.a.status(slotAddSessionConfigEntry, options, uintptr(unsafe.Pointer(&k[0])), uintptr(unsafe.Pointer(&v[0])))
 }
 
-// addProvider adds the device's provider to a session's options, with its own options.
+// addProvider adds the device's provider to a session's options, with its own
+// options.
 func (d *ortDevice) addProvider(options uintptr) error {
 	a := d.a
 	var pin runtime.Pinner
@@ -321,7 +324,8 @@ type value struct{ p uintptr }
 
 func (a *api) releaseValue(v *value) { a.release(handleValue, slotReleaseValue, &v.p) }
 
-// wrap makes a value over memory: of Go, which the caller has pinned, or of ORT.
+// wrap makes a value over memory: of Go, which the caller has pinned, or of
+// ORT.
 func (a *api) wrap(memory, data uintptr, size int64, dtype tensor.DType, dims []int64) (v value, err error) {
 	e, ok := elementType(dtype)
 	if !ok {
@@ -335,7 +339,8 @@ func (a *api) wrap(memory, data uintptr, size int64, dtype tensor.DType, dims []
 // nothing is what a value without elements points to.
 var nothing [8]byte
 
-// feed makes a value of a tensor, whose memory pin pins: it must outlive the value.
+// feed makes a value of a tensor, whose memory pin pins: it must outlive the
+// value.
 func (a *api) feed(pin *runtime.Pinner, memory uintptr, t *tensor.Tensor, dims []int64) (value, error) {
 	if !t.Dense() {
 		t = t.Clone()
@@ -384,9 +389,9 @@ func (a *api) read(v value, t *tensor.Tensor) error {
 	return nil
 }
 
-// run runs the model on inputs by name and gives the outputs by name, which the caller
-// releases; memory is where they are to lie. When ctx ends, ORT is told to stop, and the
-// error is ctx's.
+// run runs the model on inputs by name and gives the outputs by name, which the
+// caller releases; memory is where they are to lie. When ctx ends, ORT is told
+// to stop, and the error is ctx's.
 func (g *graph) run(ctx context.Context, names []string, in []value, want []string, memory uintptr) (out []value, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

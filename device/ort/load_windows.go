@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// load loads a library and finds a function of it. Libraries that it needs itself are looked
-// for beside it, and not in the current folder.
+// load loads a library and finds a function of it. Libraries that it needs
+// itself are looked for beside it, and not in the current folder.
 func load(path, symbol string) (uintptr, error) {
 	h, err := windows.LoadLibraryEx(path, 0, windows.LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR|windows.LOAD_LIBRARY_SEARCH_DEFAULT_DIRS)
 	if err != nil {

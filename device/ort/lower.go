@@ -26,9 +26,9 @@ type lowered struct {
 	placement      device.Placement
 }
 
-// lower places a graph's steps. What the form has no operators for is an error, but for
-// tail, with which all is then on the host. Steps from Exported.First on are the device's, of class
-// claim, or within 1 where Exported says so.
+// lower places a graph's steps. What the form has no operators for is an error,
+// but for tail, with which all is then on the host. Steps from Exported.First
+// on are the device's, of class claim, or within 1 where Exported says so.
 func lower(g *datagraph.Graph, form, name string, claim device.Class) (*lowered, error) {
 	l := &lowered{}
 	why := ""

@@ -1,65 +1,74 @@
-// Package ort runs graphs and models with ONNX Runtime, through its C API and
-// without cgo. The library is not part of this module: whoever uses it brings it,
-// in version 1.18 or newer (1.31.1 is what the tests run). PyPI's wheels have had it since 1.20.
+// Package ort registers devices that run graphs and models with ONNX Runtime
+// (ORT). It calls ORT's C API without cgo. The module does not contain the
+// library: users install version 1.18 or newer. The tests run 1.31.1. PyPI's
+// wheels contain the library since 1.20.
 //
-// Importing the package registers a device for each execution provider:
-// "ort:cpu", "ort:cuda", … (see [Providers]). Their options, after the name as in
+// Importing the package registers a device for each execution provider, such as
+// "ort:cpu" and "ort:cuda"; see [Providers]. Options follow the name, as in
 // "ort:cuda,form=host,device_id=1":
 //
-//	lib=PATH         the library, or a folder that it lies in; see below
-//	ep_library=PATH  the provider's own library, for those that come apart
-//	form=tail        what of a graph runs there: the float part after the last
-//	                 resize, crop and decode (the default); host: nothing, only the
-//	                 model
-//	claim=CLASS      the class that the provider's steps are said to have; see Classes
-//	fallback=RULE    what ORT may leave to its CPU provider, where another was asked for:
-//	                 none: no node; model: some nodes of the model, but not all (the
-//	                 default); all: everything
-//	threads=N        threads for one operator, in each session; if not given, one for the
-//	                 graph's part, and for the model as many as ORT likes
+//	lib=PATH         the library, or its folder; see below
+//	ep_library=PATH  the provider's own library, if it is separate
+//	form=FORM        the part of the graph that ORT runs. tail (default): the
+//	                 float part after the last resize, crop and decode.
+//	                 host: none, only the model
+//	claim=CLASS      the class that the provider's steps claim; see Classes
+//	fallback=RULE    the nodes that ORT may run on its CPU provider instead of
+//	                 the requested one. none: no node. model (default): some
+//	                 nodes of the model, but not all. all: every node
+//	threads=N        threads for one operator, in each session. Default: 1 for
+//	                 the graph's part, ORT's own choice for the model
 //
-// No value has a comma in it. An option with a dot in its name is an entry of ORT's session configuration
-// ("session.intra_op.allow_spinning=0"); every other is the provider's own.
+// A value must not contain a comma. An option with a dot in its name is an
+// entry of ORT's session configuration, such as
+// session.intra_op.allow_spinning=0. Any other option belongs to the provider.
 //
 // # The library
 //
-// It is looked for, in this order: at lib=PATH; at the environment variable
-// INFER_PREP_ORT; beside the program, and in lib and ../lib beside it; in the
-// Python package onnxruntime of the environment in VIRTUAL_ENV; in the usual
-// folders of the system (/usr/local/lib, /usr/lib, /opt/homebrew/lib; not on Windows,
-// whose own onnxruntime.dll is an old one); and by the loader's own search. It is
-// loaded once and stays loaded.
+// The package searches for the library in this order:
 //
-// Linux, Windows and macOS on amd64 and arm64 are supported. Elsewhere, on Android,
-// and in programs built with the tag noort, the devices are there and refuse by
-// [device.ErrUnavailable]. On Linux a program that links this package needs the C library's
-// loader, also without cgo; the tag noort makes it a static one again.
+//  1. lib=PATH
+//  2. the environment variable INFER_PREP_ORT
+//  3. the program's folder, and lib and ../lib beside it
+//  4. the Python package onnxruntime in VIRTUAL_ENV
+//  5. /usr/local/lib, /usr/lib and /opt/homebrew/lib, except on Windows, whose
+//     own onnxruntime.dll is an old version
+//  6. the search path of the system's loader
+//
+// It loads the library once and never unloads it.
+//
+// Linux, Windows and macOS on amd64 and arm64 are supported. On other
+// platforms, on Android, and with the build tag noort, opening a device fails
+// with [device.ErrUnavailable]. On Linux, a program that links this package
+// needs the C library's loader, even without cgo. The tag noort makes the
+// program static.
 //
 // # Classes
 //
-// Steps on the host are exact. Those of the CPU provider are claimed to be exact too:
-// single IEEE operations on float32, which tests compare. No other provider has been
-// measured, so theirs are approximate until [device.Verify] has compared them on
-// the machine at hand and claim=exact or claim=within1 says so; form=host needs none
-// of that.
+// Steps on the host are exact. The CPU provider claims to be exact too: its
+// steps are single IEEE operations on float32, which tests compare. All other
+// providers are unmeasured, so their steps are approximate by default. After
+// [device.Verify] has measured a provider on a machine, claim=exact or
+// claim=within1 states the result. form=host needs no claim.
 //
 // # Fallback
 //
-// A provider that is not in the library is an error. A session of a provider
-// other than cpu forbids ORT to give nodes to its CPU provider, as fallback says, and where
-// the library can tell (1.24 and newer) is asked which provider got which node; see
-// [Session.Assigned]. What contradicts is [device.ErrFellBack]. With an older library
-// fallback=model is as none, since it could not be seen that all fell back.
+// A provider that the library lacks is an error. For providers other than cpu,
+// the option fallback limits which nodes ORT may assign to its CPU provider.
+// With ORT 1.24 and newer, the session checks which provider got each node and
+// fails with [device.ErrFellBack] if the assignment breaks the rule; see
+// [Session.Assigned]. Older versions do not report the assignment, so
+// fallback=model then means none.
 //
 // # Models
 //
-// The model's inputs are fed with the graph's outputs of their names; a model with
-// one input takes the only output of a graph whatever their names. An input with
-// one more axis than the output gets a batch axis of 1. Graph and model are two
-// sessions; tensors between them stay in ORT's memory, on the device where the
-// provider has memory of its own.
+// Each input of the model takes the graph's output of the same name. If the
+// model has one input and the graph one output, the names may differ. An input
+// with one more axis than the output gets a batch axis of 1. Graph and model
+// are two ORT sessions. Tensors between them stay in ORT's memory, on the
+// device if the provider has its own memory.
 //
-// A device may be used by several goroutines, a session by one at a time.
+// A device is safe for concurrent use; a session is not.
 package ort
 
 import (
@@ -69,32 +78,36 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/device"
+	"github.com/infer-prep/infer-prep/internal/registry"
 )
 
 // Provider is an execution provider of ONNX Runtime.
 type Provider struct {
-	// Name is that of the device, after "ort:".
+	// Name is the device's name after "ort:".
 	Name string
-	// EP is ORT's name of it, as onnxruntime.get_available_providers gives it.
+	// EP is ORT's name, as in onnxruntime.get_available_providers.
 	EP string
-	// add is the name for SessionOptionsAppendExecutionProvider, or how else it is added.
+	// add is the name for SessionOptionsAppendExecutionProvider, or one of the
+	// constants below.
 	add string
-	// memory is the name of its own memory, which tensors between the graph and
-	// the model lie in; "" is the host's.
+	// memory is the name of the memory for tensors between graph and model; ""
+	// is host memory.
 	memory string
 	doc    string
 }
 
-// How providers are added that SessionOptionsAppendExecutionProvider does not know.
+// Ways to add providers that SessionOptionsAppendExecutionProvider does not
+// know.
 const (
-	addCPU      = "" // always there
+	addCPU      = "" // always present
 	addCUDA     = "CUDA_V2"
 	addTensorRT = "TensorRT_V2"
-	addLibrary  = "library" // by ep_library alone
+	addLibrary  = "library" // only by ep_library
 )
 
-// providers are those that have a device. Names and ways: ONNX Runtime 1.31,
-// onnxruntime_c_api.h (SessionOptionsAppendExecutionProvider and the _V2 functions).
+// providers lists the providers with a device. The names are those of ONNX
+// Runtime 1.31, onnxruntime_c_api.h (SessionOptionsAppendExecutionProvider and
+// the _V2 functions).
 var providers = []Provider{
 	{"cpu", "CPUExecutionProvider", addCPU, "", "ONNX Runtime's CPU provider"},
 	{"azure", "AzureExecutionProvider", "AZURE", "", "remote operators"},
@@ -104,22 +117,22 @@ var providers = []Provider{
 	{"migraphx", "MIGraphXExecutionProvider", "MIGraphX", "", "AMD GPUs"},
 	{"nnapi", "NnapiExecutionProvider", "NNAPI", "", "Android's NNAPI"},
 	{"openvino", "OpenVINOExecutionProvider", "OpenVINO", "", "Intel CPUs, GPUs and NPUs"},
-	{"plugin", "", addLibrary, "", "any provider library: ep_library=PATH, and ep=NAME where it has several"},
+	{"plugin", "", addLibrary, "", "any provider library: ep_library=PATH, and ep=NAME if it has several"},
 	{"qnn", "QNNExecutionProvider", "QNN", "", "Qualcomm's NPU"},
 	{"tensorrt", "TensorrtExecutionProvider", addTensorRT, "Cuda", "NVIDIA TensorRT"},
 	{"webgpu", "WebGpuExecutionProvider", "WebGPU", "", "GPUs by WebGPU"},
 	{"xnnpack", "XnnpackExecutionProvider", "XNNPACK", "", "XNNPACK on the CPU"},
 }
 
-// Providers lists the providers that have a device, by name.
+// Providers returns the providers that have a device.
 func Providers() []Provider { return slices.Clone(providers) }
 
-// prefix is what the names of devices start with.
+// prefix starts the name of every device.
 const prefix = "ort:"
 
 func init() {
 	for _, p := range providers {
-		doc := "models and the float part of graphs by ONNX Runtime: " + p.doc
+		doc := "models and the float part of graphs with ONNX Runtime: " + p.doc
 		if p.Name != "cpu" {
 			doc += " (untested)"
 		}
@@ -133,14 +146,14 @@ func init() {
 	}
 }
 
-// Error is an error that ONNX Runtime gave.
+// Error is an error returned by ONNX Runtime.
 type Error struct {
 	Call    string // the function of the C API
 	Code    int    // OrtErrorCode
-	Message string // ORT's own
+	Message string // ORT's message
 }
 
-// codes are the names of OrtErrorCode, onnxruntime_c_api.h.
+// codes names the values of OrtErrorCode in onnxruntime_c_api.h.
 var codes = []string{
 	"OK", "FAIL", "INVALID_ARGUMENT", "NO_SUCHFILE", "NO_MODEL", "ENGINE_ERROR", "RUNTIME_EXCEPTION", "INVALID_PROTOBUF",
 	"MODEL_LOADED", "NOT_IMPLEMENTED", "INVALID_GRAPH", "EP_FAIL", "MODEL_LOAD_CANCELED", "MODEL_REQUIRES_COMPILATION", "NOT_FOUND",
@@ -154,16 +167,19 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("ONNX Runtime: %s: %s: %s", e.Call, code, e.Message)
 }
 
-// config is a device's options.
+// config holds a device's options.
 type config struct {
 	lib, epLibrary, ep string
 	form               string
 	claim              device.Class
 	fallback           string
 	threads            int
-	session            map[string]string // of ORT's session configuration
+	session            map[string]string // entries of ORT's session configuration
 	provider           map[string]string // the provider's own
 }
+
+// cpuOptions lists the options of the CPU provider.
+var cpuOptions = []string{"claim", "form", "lib", "threads"}
 
 // The values of fallback.
 const (
@@ -172,7 +188,7 @@ const (
 	fallbackAll   = "all"
 )
 
-// configure reads a device's options.
+// configure parses a device's options.
 func configure(p Provider, options map[string]string) (config, error) {
 	c := config{form: formTail, claim: device.Approximate, fallback: fallbackModel, ep: p.EP, session: map[string]string{}, provider: map[string]string{}}
 	if p.Name == "cpu" {
@@ -180,7 +196,7 @@ func configure(p Provider, options map[string]string) (config, error) {
 	}
 	oneOf := func(k, v string, want ...string) error {
 		if !slices.Contains(want, v) {
-			return fmt.Errorf("option %s=%q, want one of %s", k, v, strings.Join(want, ", "))
+			return fmt.Errorf("option %s=%q: must be one of %s", k, v, strings.Join(want, ", "))
 		}
 		return nil
 	}
@@ -189,9 +205,9 @@ func configure(p Provider, options map[string]string) (config, error) {
 		var err error
 		switch {
 		case v == "":
-			err = fmt.Errorf("option %s has no value", k)
+			err = fmt.Errorf("option %s: must have a value", k)
 		case strings.ContainsRune(k+v, 0):
-			err = fmt.Errorf("option %s=%q has a zero byte", k, v)
+			err = fmt.Errorf("option %s=%q: must not have a zero byte", k, v)
 		case k == "lib":
 			c.lib = v
 		case k == "ep_library":
@@ -208,12 +224,12 @@ func configure(p Provider, options map[string]string) (config, error) {
 			c.fallback, err = v, oneOf(k, v, fallbackNone, fallbackModel, fallbackAll)
 		case k == "threads":
 			if _, e := fmt.Sscanf(v, "%d", &c.threads); e != nil || c.threads < 1 || c.threads > 1<<16 || fmt.Sprint(c.threads) != v {
-				err = fmt.Errorf("option threads=%q, want a number of 1 or more", v)
+				err = fmt.Errorf("option threads=%q: must be a number of 1 to 65536", v)
 			}
 		case strings.Contains(k, "."):
 			c.session[k] = v
 		case p.add == addCPU:
-			err = fmt.Errorf("option %q is unknown, want one of lib, form, claim, threads, or an entry of ORT's session configuration", k)
+			err = fmt.Errorf("unknown option %q%s; or an entry of ORT's session configuration", k, registry.Hint(k, cpuOptions))
 		default:
 			c.provider[k] = v
 		}
@@ -222,10 +238,10 @@ func configure(p Provider, options map[string]string) (config, error) {
 		}
 	}
 	if p.add == addCPU && (c.epLibrary != "" || c.fallback != fallbackModel) {
-		return c, fmt.Errorf("options ep_library and fallback are for other providers")
+		return c, fmt.Errorf("options ep_library and fallback: must not be set for this provider")
 	}
 	if p.add == addLibrary && c.epLibrary == "" {
-		return c, fmt.Errorf("no provider library, want ep_library=PATH")
+		return c, fmt.Errorf("option ep_library: must be set")
 	}
 	return c, nil
 }

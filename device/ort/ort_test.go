@@ -26,7 +26,8 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// library skips tests that need the library where make test-device has not told where it is.
+// library skips tests that need the library where make test-device has not told
+// where it is.
 func library(t *testing.T) {
 	if os.Getenv(Environment) == "" {
 		t.Skip("ONNX Runtime is not there: make test-device installs it and sets " + Environment)
@@ -36,7 +37,8 @@ func library(t *testing.T) {
 // opened counts the devices of the running test.
 var opened int
 
-// openDevice opens a device. At its end the test must have released all that it made.
+// openDevice opens a device. At its end the test must have released all that it
+// made.
 func openDevice(t *testing.T, spec string) *ortDevice {
 	library(t)
 	dev, err := device.Open(spec)
@@ -111,7 +113,8 @@ func goldens(t *testing.T, p *datagraph.Plan, names ...string) []modelbundle.Gol
 
 var images = []string{"jpeg_base_1x3.jpg", "png_rgb8.png", "jpeg_large.jpg"}
 
-// TestForms: the differences of each form from the CPU are those that its class says.
+// TestForms: the differences of each form from the CPU are those that its class
+// says.
 func TestForms(t *testing.T) {
 	library(t)
 	graphs := map[string]*datagraph.Graph{"small": small()}
@@ -168,7 +171,8 @@ func TestPlacement(t *testing.T) {
 	require.ErrorIs(t, err, device.ErrClass)
 	require.ErrorContains(t, err, "resize")
 
-	// No other provider has been measured: nothing is claimed for it unless asked.
+	// No other provider has been measured: nothing is claimed for it unless
+	// asked.
 	low, err := lower(p.Graph(), formTail, "ort:cuda", device.Approximate)
 	require.NoError(t, err)
 	require.Equal(t, device.Approximate, low.placement.Least())
@@ -296,7 +300,8 @@ func TestModelErrors(t *testing.T) {
 	require.ErrorIs(t, err, errClosed)
 }
 
-// TestFellBack: the library has a provider that takes no node, so that ORT runs all on the CPU.
+// TestFellBack: the library has a provider that takes no node, so that ORT runs
+// all on the CPU.
 func TestFellBack(t *testing.T) {
 	p := plan(t, small())
 	for _, spec := range []string{"ort:azure", "ort:azure,fallback=none", "ort:azure,form=host", "ort:azure,form=host,fallback=none"} {

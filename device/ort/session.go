@@ -86,7 +86,8 @@ func (d *ortDevice) open(p *datagraph.Plan, o device.Options) (_ *Session, err e
 	}
 	s.host, s.hostCols = hostPlan.NewRunner(), hostPlan.Outputs()
 	if o.Model != nil {
-		// A library that cannot tell whether all nodes fell back must not let any.
+		// A library that cannot tell whether all nodes fell back must not let
+		// any.
 		strict := d.c.fallback == fallbackNone || d.c.fallback == fallbackModel && !d.a.has(slotSessionGetAssignment)
 		if s.model, err = d.load(o.Model, d.c.threads, strict); err != nil {
 			return nil, fmt.Errorf("the model: %w", err)
@@ -104,7 +105,8 @@ func (d *ortDevice) open(p *datagraph.Plan, o device.Options) (_ *Session, err e
 	return s, nil
 }
 
-// fellBack is device.ErrFellBack if none of the nodes, or with rule none not all, are where they should be.
+// fellBack is device.ErrFellBack if none of the nodes, or with rule none not
+// all, are where they should be.
 func (d *ortDevice) fellBack(g *graph, what string, all bool) error {
 	if d.p.add == addCPU || all || g.assigned == nil {
 		return nil
@@ -118,7 +120,8 @@ func (d *ortDevice) fellBack(g *graph, what string, all bool) error {
 	return nil
 }
 
-// ran tells which provider got which operators, in ORT's words: "CPUExecutionProvider runs Cast, Div, 2 Sub".
+// ran tells which provider got which operators, in ORT's words:
+// "CPUExecutionProvider runs Cast, Div, 2 Sub".
 func (g *graph) ran() string {
 	if g.assigned == nil {
 		return "the library is too old to say what runs where"
@@ -183,11 +186,13 @@ func (s *Session) connect() error {
 	return nil
 }
 
-// Placement is that of the steps. Why tells of those on the device which provider got their operators.
+// Placement is that of the steps. Why tells of those on the device which
+// provider got their operators.
 func (s *Session) Placement() device.Placement { return s.placement }
 
-// Assigned tells which operators of the model each provider got, by ORT's name of the
-// provider; nil without a model, or if the library is too old to tell (before 1.24).
+// Assigned tells which operators of the model each provider got, by ORT's name
+// of the provider; nil without a model, or if the library is too old to tell
+// (before 1.24).
 func (s *Session) Assigned() map[string][]string {
 	if s.model == nil {
 		return nil
@@ -195,8 +200,8 @@ func (s *Session) Assigned() map[string][]string {
 	return maps.Clone(s.model.assigned)
 }
 
-// ModelOutputs describes the model's outputs; none without a model. Sizes that are not
-// fixed are tensor.Unknown.
+// ModelOutputs describes the model's outputs; none without a model. Sizes that
+// are not fixed are tensor.Unknown.
 func (s *Session) ModelOutputs() []datagraph.Column {
 	if s.model == nil {
 		return nil
@@ -232,8 +237,8 @@ func (r *places) close() {
 	r.pin.Unpin()
 }
 
-// prepare runs the graph. Afterwards each column is in s.out, or, if it is one of pre's,
-// in r.values, in the given memory.
+// prepare runs the graph. Afterwards each column is in s.out, or, if it is one
+// of pre's, in r.values, in the given memory.
 func (s *Session) prepare(ctx context.Context, r *places, memory uintptr, inputs []*tensor.Tensor) error {
 	if s.closed {
 		return errClosed
@@ -301,8 +306,9 @@ func (s *Session) prepare(ctx context.Context, r *places, memory uintptr, inputs
 	return nil
 }
 
-// tapsFor gives the taps of the resizes for the images that the host gave, which are made anew
-// when their size is another one. A graph without resizes here has none.
+// tapsFor gives the taps of the resizes for the images that the host gave,
+// which are made anew when their size is another one. A graph without resizes
+// here has none.
 func (s *Session) tapsFor(host []*tensor.Tensor) ([]tensor.Named, error) {
 	if s.d.c.form != formExact {
 		return nil, nil
@@ -417,7 +423,8 @@ func (s *Session) infer(ctx context.Context, inputs []*tensor.Tensor) ([]tensor.
 	return s.results, nil
 }
 
-// modelInput is the value for an input of the model, where the column lies already if it can be.
+// modelInput is the value for an input of the model, where the column lies
+// already if it can be.
 func (s *Session) modelInput(r *places, f feed, memory uintptr) (value, error) {
 	v := r.values[f.column]
 	if v.p == 0 {

@@ -71,8 +71,8 @@ const (
 	slotAssignedNodeGetOperatorType slot = 412
 )
 
-// The API versions. An ORT release 1.N has the table of API version N, and gives
-// it out under every older number too.
+// The API versions. An ORT release 1.N has the table of API version N, and
+// gives it out under every older number too.
 const (
 	apiBase       = 18 // what is asked for: every slot up to slotAppendProvider is in it
 	apiLibraries  = 22 // provider libraries: slots 301 to 312

@@ -33,14 +33,14 @@ func init() {
 
 // Options are those of the device.
 type Options struct {
-	// Adapter is an adapter's number in the order of Adapters, or a part of its name
-	// in any case. Empty is the first that is not a software renderer.
+	// Adapter is an adapter's number in the order of Adapters, or a part of its
+	// name in any case. Empty is the first that is not a software renderer.
 	Adapter string
-	// Software accepts a software renderer where there is nothing else, or where
-	// Adapter names one.
+	// Software accepts a software renderer where there is nothing else, or
+	// where Adapter names one.
 	Software bool
-	// Strict refuses what is too large for the device with device.ErrFellBack, where
-	// otherwise the host takes over and Session.Placement says so.
+	// Strict refuses what is too large for the device with device.ErrFellBack,
+	// where otherwise the host takes over and Session.Placement says so.
 	Strict bool
 }
 
@@ -81,7 +81,8 @@ func (a Adapter) String() string { return fmt.Sprintf("%s (%s)", a.Name, a.Backe
 
 func adapterOf(i gputypes.AdapterInfo) Adapter {
 	a := Adapter{Name: i.Name, Backend: fmt.Sprint(i.Backend), Software: i.DeviceType == gputypes.DeviceTypeCPU}
-	// Drivers that translate (Direct3D on lavapipe, say) do not always call themselves a CPU.
+	// Drivers that translate (Direct3D on lavapipe, say) do not always call
+	// themselves a CPU.
 	name := strings.ToLower(i.Name)
 	for _, s := range []string{"llvmpipe", "lavapipe", "swiftshader", "microsoft basic render", "software"} {
 		a.Software = a.Software || strings.Contains(name, s)
@@ -102,7 +103,8 @@ func Adapters() ([]Adapter, error) {
 	return l, err
 }
 
-// newInstance looks for adapters. OpenGL is left out: it has none without a window.
+// newInstance looks for adapters. OpenGL is left out: it has none without a
+// window.
 func newInstance() *core.Instance {
 	i := gputypes.DefaultInstanceDescriptor()
 	i.Backends &^= gputypes.BackendsGL
@@ -166,8 +168,8 @@ func choose(l []Adapter, o Options) (int, error) {
 	return software, nil
 }
 
-// Device is an open adapter. Its methods may be called by several goroutines, and
-// it may have several sessions at once, which take turns on the GPU.
+// Device is an open adapter. Its methods may be called by several goroutines,
+// and it may have several sessions at once, which take turns on the GPU.
 type Device struct {
 	adapter  Adapter
 	strict   bool
@@ -187,7 +189,8 @@ type Device struct {
 }
 
 // Open opens an adapter and proves its kernels on a small image against the
-// CPU: a driver or shader compiler that computes something else is device.ErrDiffers.
+// CPU: a driver or shader compiler that computes something else is
+// device.ErrDiffers.
 func Open(o Options) (*Device, error) {
 	d := &Device{strict: o.Strict, memory: map[*memory]bool{}}
 	err := guard("opening the device", func() error { return d.open(o) })
@@ -239,12 +242,12 @@ func (d *Device) Name() string { return "webgpu" }
 // Adapter is what the device runs on.
 func (d *Device) Adapter() Adapter { return d.adapter }
 
-// GPU is the library's device, on whose queue a follower may use a session's Buffers.
-// It must not be released.
+// GPU is the library's device, on whose queue a follower may use a session's
+// Buffers. It must not be released.
 func (d *Device) GPU() *wgpu.Device { return d.gpu }
 
-// Place says where each step runs; see the package's documentation. A graph with
-// random ops is ErrRandom.
+// Place says where each step runs; see the package's documentation. A graph
+// with random ops is ErrRandom.
 func (d *Device) Place(p *datagraph.Plan) (device.Placement, error) {
 	l, err := lower(p.Graph())
 	if err != nil {
@@ -253,8 +256,8 @@ func (d *Device) Place(p *datagraph.Plan) (device.Placement, error) {
 	return l.placement(), nil
 }
 
-// Close lets go of the GPU. Sessions should be closed before; those that are not
-// refuse to run from then on, and the buffers that they gave away are gone.
+// Close lets go of the GPU. Sessions should be closed before; those that are
+// not refuse to run from then on, and the buffers that they gave away are gone.
 func (d *Device) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

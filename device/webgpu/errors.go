@@ -12,16 +12,19 @@ import (
 
 // The kinds of error beside those of package device, for errors.Is.
 var (
-	// ErrSoftware: there are only software renderers, and none was asked for. It is a
-	// device.ErrUnavailable.
+	// ErrSoftware: there are only software renderers, and none was asked for.
+	// It is a device.ErrUnavailable.
 	ErrSoftware = fmt.Errorf("%w: a software renderer, which software=true would accept", device.ErrUnavailable)
-	// ErrLost: the driver gave the device up. It must be closed and opened again.
+	// ErrLost: the driver gave the device up. It must be closed and opened
+	// again.
 	ErrLost = errors.New("the device was lost")
-	// ErrOption: an option that the driver does not know, or a value that it does not take.
+	// ErrOption: an option that the driver does not know, or a value that it
+	// does not take.
 	ErrOption = errors.New("invalid option")
 	// ErrRandom: the graph has random ops, which inference has not.
 	ErrRandom = errors.New("the graph has random ops")
-	// ErrModel: a model was given, or inference was asked for. It is a device.ErrUnavailable.
+	// ErrModel: a model was given, or inference was asked for. It is a
+	// device.ErrUnavailable.
 	ErrModel = fmt.Errorf("%w: it runs graphs, no models", device.ErrUnavailable)
 	// ErrClosed: the session or the device was closed before.
 	ErrClosed = errors.New("closed")
@@ -35,7 +38,8 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("webgpu: %s: %v", e.Doing, e.Err) }
 
-// Unwrap gives the cause; ErrLost for a lost device, whatever the library calls it.
+// Unwrap gives the cause; ErrLost for a lost device, whatever the library calls
+// it.
 func (e *Error) Unwrap() error { return e.Err }
 
 // failed is an *Error, nil for nil.

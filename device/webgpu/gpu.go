@@ -67,8 +67,8 @@ func (d *Device) makeKernels() error {
 	return nil
 }
 
-// memory is a session's buffers on the device, which it uses again from run to run.
-// What is used is only ever touched with the device's lock held.
+// memory is a session's buffers on the device, which it uses again from run to
+// run. What is used is only ever touched with the device's lock held.
 type memory struct {
 	d       *Device
 	budget  int64 // of all buffers together, 0 for no bound but the adapter's
@@ -143,8 +143,8 @@ func (m *memory) put(b *buffer) {
 	}
 }
 
-// trim lets go of the buffers that nobody uses, when the device does not either:
-// the library does not count what is to be uploaded.
+// trim lets go of the buffers that nobody uses, when the device does not
+// either: the library does not count what is to be uploaded.
 func (m *memory) trim() error {
 	if err := m.wait(); err != nil {
 		return err
@@ -200,8 +200,8 @@ func (m *memory) upload(data []byte, usage wgpu.BufferUsage) (*buffer, error) {
 	return b, m.write(b, data)
 }
 
-// write uploads data to the start of b. Uploads run before all that is recorded:
-// if that may use b, it must be done first.
+// write uploads data to the start of b. Uploads run before all that is
+// recorded: if that may use b, it must be done first.
 func (m *memory) write(b *buffer, data []byte) error {
 	if b.dirty {
 		if err := m.wait(); err != nil {

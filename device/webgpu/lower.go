@@ -39,8 +39,8 @@ type step struct {
 // maxChannels bounds tables, as package datagraph does.
 const maxChannels = 64
 
-// follows is what is known of a column beforehand: whether it is a uint8 image put
-// through pointwise ops, of which there may be none.
+// follows is what is known of a column beforehand: whether it is a uint8 image
+// put through pointwise ops, of which there may be none.
 type follows struct {
 	desc tensor.Desc // of the column
 	base tensor.Desc // of the uint8 image
@@ -53,7 +53,8 @@ func of(d tensor.Desc) follows {
 	return follows{desc: d, base: d, ok: ok}
 }
 
-// lower finds a way for each step. It looks at no sizes, which may not be known.
+// lower finds a way for each step. It looks at no sizes, which may not be
+// known.
 func lower(g *datagraph.Graph) (*lowered, error) {
 	if g.Random() {
 		return nil, fmt.Errorf("webgpu: %w", ErrRandom)
@@ -164,8 +165,8 @@ func (l *lowered) desc(column string, i int) tensor.Desc {
 	return tensor.Desc{}
 }
 
-// part is the graph of the n steps from first on. Its inputs and outputs are what
-// the graph's other steps make and need.
+// part is the graph of the n steps from first on. Its inputs and outputs are
+// what the graph's other steps make and need.
 func (l *lowered) part(first, n int) *datagraph.Graph {
 	p := &datagraph.Graph{Reference: l.graph.Reference, Steps: l.graph.Steps[first : first+n]}
 	var made []string

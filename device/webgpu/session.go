@@ -61,7 +61,8 @@ func (d *Device) Open(p *datagraph.Plan, o device.Options) (device.Session, erro
 	return d.NewSession(p, o)
 }
 
-// NewSession is Open with this package's own type, whose results can stay on the device.
+// NewSession is Open with this package's own type, whose results can stay on
+// the device.
 func (d *Device) NewSession(p *datagraph.Plan, o device.Options) (*Session, error) {
 	if o.Model != nil {
 		return nil, fmt.Errorf("webgpu: %w", ErrModel)
@@ -75,7 +76,8 @@ func (d *Device) NewSession(p *datagraph.Plan, o device.Options) (*Session, erro
 		hosts: map[part]*hostPart{}, tables: map[*table]*buffer{}, scales: make([]*scaling, len(l.steps)),
 		back: map[string]*tensor.Tensor{},
 	}
-	// Every step is exact, wherever it runs; this is for a class that there is not.
+	// Every step is exact, wherever it runs; this is for a class that there is
+	// not.
 	if least := s.placement.Least(); least < o.Least {
 		return nil, fmt.Errorf("webgpu: %w: %v, want %v", device.ErrClass, least, o.Least)
 	}
@@ -131,7 +133,8 @@ func shifted(err error, by int) error {
 	return err
 }
 
-// Placement is where the steps of the last run were, or will be in the first one.
+// Placement is where the steps of the last run were, or will be in the first
+// one.
 func (s *Session) Placement() device.Placement { return slices.Clone(s.placement) }
 
 // Infer is ErrModel.
@@ -139,10 +142,10 @@ func (s *Session) Infer(context.Context, ...*tensor.Tensor) ([]tensor.Named, err
 	return nil, fmt.Errorf("webgpu: %w", ErrModel)
 }
 
-// Preprocess runs the graph and reads the results back: its outputs, then its side
-// outputs. They are valid until the next call. Errors of steps are those of
-// datagraph's Runner, a *datagraph.StepError each; others are *Error, ErrLost or the
-// context's, which is looked at between steps.
+// Preprocess runs the graph and reads the results back: its outputs, then its
+// side outputs. They are valid until the next call. Errors of steps are those
+// of datagraph's Runner, a *datagraph.StepError each; others are *Error,
+// ErrLost or the context's, which is looked at between steps.
 func (s *Session) Preprocess(ctx context.Context, inputs ...*tensor.Tensor) ([]*tensor.Tensor, error) {
 	var names []string
 	err := s.locked(func() error {
@@ -162,18 +165,18 @@ func (s *Session) Preprocess(ctx context.Context, inputs ...*tensor.Tensor) ([]*
 	return s.out, nil
 }
 
-// Buffer is a result that stayed on the device: its elements in row-major order,
-// little-endian, from the start of GPU on, which may be longer.
+// Buffer is a result that stayed on the device: its elements in row-major
+// order, little-endian, from the start of GPU on, which may be longer.
 type Buffer struct {
 	Name string
 	Desc tensor.Desc
 	GPU  *wgpu.Buffer // usable as storage and as the source of copies
 }
 
-// PreprocessOnDevice is Preprocess without reading back: the computation is done
-// when it returns, and a follower may use the buffers on Device.GPU's queue until
-// the next call. Results that were computed on the host are uploaded; one of dtype
-// bytes is an error.
+// PreprocessOnDevice is Preprocess without reading back: the computation is
+// done when it returns, and a follower may use the buffers on Device.GPU's
+// queue until the next call. Results that were computed on the host are
+// uploaded; one of dtype bytes is an error.
 func (s *Session) PreprocessOnDevice(ctx context.Context, inputs ...*tensor.Tensor) ([]Buffer, error) {
 	var l []Buffer
 	err := s.locked(func() error {
@@ -329,7 +332,8 @@ func (s *Session) runHost(p part) error {
 	return nil
 }
 
-// bind gives a column a new value, and frees the memory of what nobody can reach.
+// bind gives a column a new value, and frees the memory of what nobody can
+// reach.
 func (s *Session) bind(column string, v *value) {
 	old := s.columns[column]
 	s.columns[column] = v

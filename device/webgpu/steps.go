@@ -41,7 +41,8 @@ func (s *Session) pickStep(op transforms.Op, v *value, out tensor.Desc) (*image,
 		q.Fill = []float64{-1}
 		op = &q
 	}
-	// Where pixels come from is found by running the op on the columns' and the rows' numbers.
+	// Where pixels come from is found by running the op on the columns' and the
+	// rows' numbers.
 	xs, err := places(op, v.desc.Width(), false)
 	if err != nil {
 		return nil, err
@@ -53,8 +54,9 @@ func (s *Session) pickStep(op transforms.Op, v *value, out tensor.Desc) (*image,
 	return s.pick(in, out.Height(), out.Width(), xs, ys, fill)
 }
 
-// places runs op, whose fill is -1, on an image of n rows of one pixel, or of one row of
-// n, which holds its pixels' numbers, and gives where each output row or column comes from.
+// places runs op, whose fill is -1, on an image of n rows of one pixel, or of
+// one row of n, which holds its pixels' numbers, and gives where each output
+// row or column comes from.
 func places(op transforms.Op, n int, rows bool) ([]int32, error) {
 	d := tensor.Image(tensor.Int32, tensor.HWC, 1, n, 1)
 	if rows {
@@ -99,7 +101,8 @@ func (s *Session) frame(in *image, f transforms.Frame) (*image, error) {
 		window(f.Left, f.Width, in.desc.Width(), f.FlipX), window(f.Top, f.Height, in.desc.Height(), f.FlipY), fill)
 }
 
-// window is where the n pixels from start on come from, in an axis of size pixels.
+// window is where the n pixels from start on come from, in an axis of size
+// pixels.
 func window(start, n, size int, flip bool) []int32 {
 	l := make([]int32, n)
 	for i := range l {
@@ -120,7 +123,8 @@ func isWhole(f transforms.Frame, h, w int) bool {
 	return f.Top == 0 && f.Left == 0 && f.Height == h && f.Width == w && !f.FlipX && !f.FlipY
 }
 
-// pick makes an image of h x w of the pixels that xs and ys name, -1 for the fill.
+// pick makes an image of h x w of the pixels that xs and ys name, -1 for the
+// fill.
 func (s *Session) pick(in *image, h, w int, xs, ys []int32, fill []float64) (*image, error) {
 	out := in.desc.WithSize(h, w)
 	filled, err := fillOf(in.desc, fill)
@@ -204,9 +208,10 @@ var filters = map[transforms.Interpolation]kernel.Filter{
 	transforms.Bicubic: kernel.FilterBicubic, transforms.Lanczos: kernel.FilterLanczos,
 }
 
-// load brings the weights to the device. Sums fit 32 bits: a filter's weights sum to
-// 2^22, those of one sign to less than 1.3 times that, so that with bytes and a half
-// they stay below 2^31. (If they did not, both the kernel and the CPU would wrap.)
+// load brings the weights to the device. Sums fit 32 bits: a filter's weights
+// sum to 2^22, those of one sign to less than 1.3 times that, so that with
+// bytes and a half they stay below 2^31. (If they did not, both the kernel and
+// the CPU would wrap.)
 func (a *axis) load(s *Session, filter transforms.Interpolation, in, out int) error {
 	if a.buf != nil && a.filter == filter && a.in == in && a.out == out {
 		return nil
@@ -330,16 +335,16 @@ func (z *passes) image(h, w int) (*image, error) {
 	return &image{d, b}, err
 }
 
-// horizontal scales so many rows to dst from row first on, a multiple of 4 or 0, so
-// that it begins with a whole word.
+// horizontal scales so many rows to dst from row first on, a multiple of 4 or
+// 0, so that it begins with a whole word.
 func (z *passes) horizontal(dst, src *image, rows, first int) error {
 	return z.s.mem.run(horizontal, dst.buf, src.buf, z.c.x.buf, params{
 		total: int64(rows) * int64(z.ow) * int64(z.ch), size: 1, w: z.ow, ch: z.ch, sw: z.w, weights: z.c.x.taps.K, first: first * z.ow * z.ch / 4,
 	})
 }
 
-// vertical makes the output rows from lo to hi of a width of w at row first of dst,
-// likewise. src begins with the input's row base.
+// vertical makes the output rows from lo to hi of a width of w at row first of
+// dst, likewise. src begins with the input's row base.
 func (z *passes) vertical(dst, src *image, w, lo, hi, base, first int) error {
 	return z.s.mem.run(vertical, dst.buf, src.buf, z.c.y.buf, params{
 		total: int64(hi-lo) * int64(w) * int64(z.ch), size: 1, h: lo, ch: z.ch, sw: w, sh: z.oh, base: base, weights: z.c.y.taps.K,
@@ -416,7 +421,8 @@ func (z *passes) banded(t *tensor.Tensor) (*image, error) {
 		return &image{buf: b}, err
 	}
 	if z.h == z.oh || z.w != z.ow && !z.verticalFirst {
-		// Rows are scaled alone: bands of the input, which begin with whole words.
+		// Rows are scaled alone: bands of the input, which begin with whole
+		// words.
 		mid := out
 		if z.h != z.oh {
 			if mid, err = z.image(z.h, z.ow); err != nil {

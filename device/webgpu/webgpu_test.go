@@ -208,7 +208,8 @@ func imported(t testing.TB, name, file string) *datagraph.Graph {
 	return g
 }
 
-// TestGraphs runs the graphs that matter most over all images, and one over the damaged ones.
+// TestGraphs runs the graphs that matter most over all images, and one over the
+// damaged ones.
 func TestGraphs(t *testing.T) {
 	d := gpu(t)
 	all := images(t)
@@ -257,7 +258,8 @@ func TestGraphs(t *testing.T) {
 	}
 }
 
-// TestConfigs runs every importer's configurations on a large and a small image.
+// TestConfigs runs every importer's configurations on a large and a small
+// image.
 func TestConfigs(t *testing.T) {
 	d := gpu(t)
 	all := images(t)
@@ -286,7 +288,8 @@ func TestConfigs(t *testing.T) {
 	require.Greater(t, n, 20)
 }
 
-// ops that may stand anywhere in a graph over a uint8 image; some combinations are refused.
+// ops that may stand anywhere in a graph over a uint8 image; some combinations
+// are refused.
 func anyOp(r *rand.Rand) transforms.Op {
 	n := func(most int) int { return r.IntN(most) + 1 }
 	resize := transforms.NewResize(n(40), n(40))
@@ -317,7 +320,8 @@ func anyOp(r *rand.Rand) transforms.Op {
 	return l[r.IntN(len(l))]
 }
 
-// TestRandomGraphs: graphs of any ops in any order are equal on both devices, errors too.
+// TestRandomGraphs: graphs of any ops in any order are equal on both devices,
+// errors too.
 func TestRandomGraphs(t *testing.T) {
 	d := gpu(t)
 	r := rand.New(rand.NewPCG(7, 11))
@@ -432,7 +436,8 @@ func TestBands(t *testing.T) {
 	}
 }
 
-// TestLimits: what does not fit the adapter or the plan's limits is the host's, and only then.
+// TestLimits: what does not fit the adapter or the plan's limits is the host's,
+// and only then.
 func TestLimits(t *testing.T) {
 	d := gpu(t)
 	limits := d.limits
@@ -471,7 +476,8 @@ func TestLimits(t *testing.T) {
 	require.Contains(t, s.Placement()[0].Why, "workgroups, the most are 25")
 	d.limits = limits
 
-	// The plan's limit bounds all buffers together; beyond it nothing is kept either.
+	// The plan's limit bounds all buffers together; beyond it nothing is kept
+	// either.
 	small := codec.DefaultLimits()
 	small.Bytes = 20000
 	p, err = datagraph.Compile(g, datagraph.CompileOptions{Limits: small})
@@ -504,7 +510,8 @@ func TestMemory(t *testing.T) {
 	require.Less(t, sizes[3], int64(100<<20))
 }
 
-// TestOnDevice: results that stay are what is read back, and a follower can use them.
+// TestOnDevice: results that stay are what is read back, and a follower can use
+// them.
 func TestOnDevice(t *testing.T) {
 	d := gpu(t)
 	in := noise(t, tensor.Image(tensor.Uint8, tensor.HWC, 30, 41, 3), 9)

@@ -196,8 +196,8 @@ func efficientNet(b *builder, o *importer.Object) {
 }
 
 // mobileViT never normalises. transformers rescales before it crops and swaps
-// channels last; both orders give the same bytes, since the padding is 0 and all
-// channels are rescaled alike, and this one needs the fewest operations.
+// channels last; both orders give the same bytes, since the padding is 0 and
+// all channels are rescaled alike, and this one needs the fewest operations.
 func mobileViT(b *builder, o *importer.Object) {
 	noOCR(o)
 	flip := o.Bool("do_flip_channel_order", true)

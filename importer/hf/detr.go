@@ -33,7 +33,8 @@ func detr(b *builder, o *importer.Object) { detection(b, o, transforms.SizeDETR)
 // nothing: an image alone is padded to its own size unless pad_size is given.
 func detection(b *builder, o *importer.Object, rule transforms.SizeRule) {
 	noOCR(o)
-	// pad_and_return_pixel_mask is do_pad's old name, and without a say beside it.
+	// pad_and_return_pixel_mask is do_pad's old name, and without a say beside
+	// it.
 	if old := o.Bool("pad_and_return_pixel_mask", b.pad); !o.Has("do_pad") {
 		b.pad = old
 	}

@@ -13,8 +13,8 @@ func init() {
 }
 
 // donut turns a page that lies on its side, scales its shorter edge to that of
-// size, scales again so that it fits, and centres it on zeros, which are rescaled
-// and normalised with it. pad_size is ignored.
+// size, scales again so that it fits, and centres it on zeros, which are
+// rescaled and normalised with it. pad_size is ignored.
 func donut(b *builder, o *importer.Object) {
 	noOCR(o)
 	// A list is [width, height] here, and null is the default.
@@ -41,7 +41,8 @@ func donut(b *builder, o *importer.Object) {
 	}
 	if thumbnail {
 		r := &transforms.Resize{Fit: transforms.FitThumbnail, Height: b.size.height, Width: b.size.width, Interpolation: b.resample, Backend: transforms.Pillow}
-		// The number of nearest, 0, counts as none, and so does null: then it is bicubic.
+		// The number of nearest, 0, counts as none, and so does null: then it
+		// is bicubic.
 		if r.Interpolation == transforms.Nearest || o.Null("resample") {
 			r.Interpolation = transforms.Bicubic
 		}
@@ -53,7 +54,8 @@ func donut(b *builder, o *importer.Object) {
 	b.tail(o)
 }
 
-// wantsResample is what transformers demands of a class with ownSize that resizes.
+// wantsResample is what transformers demands of a class with ownSize that
+// resizes.
 func (b *builder) wantsResample(o *importer.Object) {
 	if b.resize && o.Null("resample") {
 		o.Bad("resample", "a Pillow resampling number, for do_resize")

@@ -2,19 +2,19 @@
 //
 // The reference is transformers 5.23.0 with its PIL backend:
 // AutoImageProcessor.from_pretrained(dir, backend="pil"), called with
-// Image.open(f).convert("RGB"); the outputs are its own under their names, without
-// the axis of images: pixel_values first, for most classes alone. What a program
-// needs to undo the scaling, as SAM's original_sizes, are side outputs. Annotations
-// and segmentation maps are outside of the graph. The default backend of
-// transformers 5, torchvision's, gives other bytes.
+// Image.open(f).convert("RGB"); the outputs are its own under their names,
+// without the axis of images: pixel_values first, for most classes alone. What
+// a program needs to undo the scaling, as SAM's original_sizes, are side
+// outputs. Annotations and segmentation maps are outside of the graph. The
+// default backend of transformers 5, torchvision's, gives other bytes.
 //
 // The class that the file names decides, since absent keys mean that class's
 // defaults and null means no value, not the default. Accepted are the arguments
 // that transformers gives every image processor and the class's own. Where a
 // class ignores one of them (Segformer the centre crop, MobileViT the
 // normalisation), so does the graph. data_format is such a one: the PIL classes
-// always give channels first. With do_rescale and do_normalize off the output is
-// uint8, else float32.
+// always give channels first. With do_rescale and do_normalize off the output
+// is uint8, else float32.
 package hf
 
 import (
@@ -71,8 +71,9 @@ func Import(data []byte) (*datagraph.Graph, error) {
 	return importer.Finish("hf", g.Rename(Output))
 }
 
-// classOf finds the class as AutoImageProcessor does: image_processor_type, else
-// feature_extractor_type, with the names of older versions and other backends.
+// classOf finds the class as AutoImageProcessor does: image_processor_type,
+// else feature_extractor_type, with the names of older versions and other
+// backends.
 func classOf(o *importer.Object) (class, error) {
 	key := "image_processor_type"
 	if !o.Has(key) || o.Null(key) {
@@ -369,8 +370,8 @@ func (b *builder) tail(o *importer.Object) {
 	b.Add(transforms.NewHWC2CHW())
 }
 
-// pads is PilBackend.pad with zeros at the bottom and right. Without pad_size an
-// image alone is padded to its own size.
+// pads is PilBackend.pad with zeros at the bottom and right. Without pad_size
+// an image alone is padded to its own size.
 func (b *builder) pads(o *importer.Object) {
 	if !b.pad || b.padSize == (size{}) {
 		return

@@ -17,12 +17,13 @@ func init() {
 }
 
 // sam is SamImageProcessorPil without segmentation maps. Its side outputs
-// original_sizes and reshaped_input_sizes, int64 (2), are the height and width of
-// the image and of what the longest edge was scaled to, for undoing both. SAM-HQ
-// has the same class.
+// original_sizes and reshaped_input_sizes, int64 (2), are the height and width
+// of the image and of what the longest edge was scaled to, for undoing both.
+// SAM-HQ has the same class.
 func sam(b *builder, o *importer.Object) {
 	noOCR(o)
-	// Of segmentation maps: no influence, but transformers wants them to be sizes.
+	// Of segmentation maps: no influence, but transformers wants them to be
+	// sizes.
 	for _, key := range []string{"mask_size", "mask_pad_size"} {
 		var s size
 		readSize(o, key, &s, true, true)

@@ -1,23 +1,25 @@
 // Package mindir imports the preprocessing of a MindIR file: the map steps that
-// MindSpore's export stores in field preprocessor of the model when it is given a
-// dataset.
+// MindSpore's export stores in field preprocessor of the model when it is given
+// a dataset.
 //
-// The reference is MindSpore 2.10.0 on a CPU, with images as arrays, which is how
-// the steps are stored. A file names the ops and numbers the interpolations in its
-// own way (bilinear is 0), not in Python's. Steps of columns that the image does
-// not go into, such as labels, change nothing of the tensor and are passed over.
-// The image is the column "image", the only one that MindSpore exports; where its
-// steps do not decode it (the source did), a Decode comes first.
+// The reference is MindSpore 2.10.0 on a CPU, with images as arrays, which is
+// how the steps are stored. A file names the ops and numbers the interpolations
+// in its own way (bilinear is 0), not in Python's. Steps of columns that the
+// image does not go into, such as labels, change nothing of the tensor and are
+// passed over. The image is the column "image", the only one that MindSpore
+// exports; where its steps do not decode it (the source did), a Decode comes
+// first.
 //
-// Random ops are refused by name, see [ImportWith]; so are ops of MindSpore's Python
-// layer (those on PIL images, and functions, which are stored without what
-// they do) and ops of which no equal is known.
+// Random ops are refused by name, see [ImportWith]; so are ops of MindSpore's
+// Python layer (those on PIL images, and functions, which are stored without
+// what they do) and ops of which no equal is known.
 //
-// The decoding is that of Pillow, which is MindSpore's own for JPEG, PNG and plain BMP and
-// TIFF. CMYK images, which MindSpore decodes otherwise, are refused when they are met.
-// These differ, too: BMP of 16 bits a pixel, TIFF of 16 bits or with alpha, and JPEG
-// whose quantization overflows 16 bits. MindSpore refuses crops that reach out of the
-// image, or far out of it for CenterCrop; here they are padded with 0.
+// The decoding is that of Pillow, which is MindSpore's own for JPEG, PNG and
+// plain BMP and TIFF. CMYK images, which MindSpore decodes otherwise, are
+// refused when they are met. These differ, too: BMP of 16 bits a pixel, TIFF of
+// 16 bits or with alpha, and JPEG whose quantization overflows 16 bits.
+// MindSpore refuses crops that reach out of the image, or far out of it for
+// CenterCrop; here they are padded with 0.
 //
 // The output is named as the image's last column, without a batch dimension:
 // batching is no map step, and is not stored.
@@ -107,7 +109,8 @@ func formatErr(path, text string, args ...any) error {
 	return &importer.Error{Kind: importer.ErrFormat, Path: path, Text: fmt.Sprintf(text, args...)}
 }
 
-// document is the preprocessor field as one JSON object, whose strings are known to be JSON.
+// document is the preprocessor field as one JSON object, whose strings are
+// known to be JSON.
 func document(data []byte) ([]byte, error) {
 	if len(data) > maxFile {
 		return nil, formatErr("", "%d bytes, want at most %d", len(data), maxFile)
@@ -182,8 +185,8 @@ func mapStep(data []byte, path string) (string, error) {
 }
 
 // fields calls f for every field of a message; v is the contents of a field of
-// bytes, and nil for other types. Groups, which MindIR does not have, are refused:
-// protowire would follow them into any depth.
+// bytes, and nil for other types. Groups, which MindIR does not have, are
+// refused: protowire would follow them into any depth.
 func fields(data []byte, path string, f func(num protowire.Number, typ protowire.Type, v []byte) error) error {
 	for at := 0; at < len(data); {
 		num, typ, n := protowire.ConsumeTag(data[at:])
@@ -211,7 +214,8 @@ func fields(data []byte, path string, f func(num protowire.Number, typ protowire
 	return nil
 }
 
-// decode is MindSpore's Decode: three channels, no orientation, 16 bits by their high byte.
+// decode is MindSpore's Decode: three channels, no orientation, 16 bits by
+// their high byte.
 func decode() *transforms.Decode {
 	d := transforms.NewDecode()
 	d.Gray16 = codec.Gray16High

@@ -125,7 +125,8 @@ func (b *builder) op(o *importer.Object) {
 	make(b, p)
 }
 
-// random says whether the name is that of a random op. MindSpore calls all of them so, but these.
+// random says whether the name is that of a random op. MindSpore calls all of
+// them so, but these.
 func random(name string) bool {
 	return strings.HasPrefix(name, "Random") ||
 		slices.Contains([]string{"AutoAugment", "RandAugment", "TrivialAugmentWide", "UniformAugment", "UniformAug", "CutOut", "BoundingBoxAugment"}, name)
@@ -287,7 +288,8 @@ func init() {
 
 func (b *builder) add(op transforms.Op) { b.ops = append(b.ops, op) }
 
-// float makes the image float32, as MindSpore's arithmetic ops do with what they are given.
+// float makes the image float32, as MindSpore's arithmetic ops do with what
+// they are given.
 func (b *builder) float() {
 	if b.dtype != tensor.Float32 {
 		b.add(transforms.NewToType(tensor.Float32))

@@ -24,7 +24,8 @@ func init() {
 }
 
 // Import reads a model. One without a graph is importer.ErrMissing, what is no
-// model or has a graph that cannot be read is importer.ErrFormat; both wrap package onnx's errors too.
+// model or has a graph that cannot be read is importer.ErrFormat; both wrap
+// package onnx's errors too.
 func Import(data []byte) (*datagraph.Graph, error) {
 	g, _, err := onnx.Extract(data)
 	switch {

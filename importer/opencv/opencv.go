@@ -3,31 +3,39 @@
 //
 //	{"scalefactor": 0.00392156862745098, "size": [640, 480], "mean": [0, 0, 0], "swapRB": true}
 //
-// with or without an object "opencv" around it. Keys, with OpenCV's names and defaults:
+// with or without an object "opencv" around it. Keys, with OpenCV's names and
+// defaults:
 //
-//   - scalefactor: a number for all channels, or a list of three or four, for each; 1.
-//   - size: [width, height], OpenCV's order; absent or [0, 0] is the image's own.
+//   - scalefactor: a number for all channels, or a list of three or four, for
+//     each; 1.
+//   - size: [width, height], OpenCV's order; absent or [0, 0] is the image's
+//     own.
 //   - mean: three numbers, or four of which the last has no channel; 0. With
 //     swapRB it is in the order of the output, red first.
 //   - swapRB: false gives BGR, true RGB.
-//   - crop: scale to cover the size and cut out the middle; false. The same as paddingmode 1.
-//   - ddepth: 5, "CV_32F" (the default) or 0, "CV_8U", which takes neither scale nor mean.
+//   - crop: scale to cover the size and cut out the middle; false. The same as
+//     paddingmode 1.
+//   - ddepth: 5, "CV_32F" (the default) or 0, "CV_8U", which takes neither
+//     scale nor mean.
 //   - datalayout: 2, "NCHW" (the default) or 4, "NHWC".
-//   - paddingmode: 0 (DNN_PMODE_NULL, the default), 1 (DNN_PMODE_CROP_CENTER) or 2
-//     (DNN_PMODE_LETTERBOX); and borderValue, of the letterbox: three or four numbers,
-//     in the order of the image, blue first, before mean and scale; 0.
+//   - paddingmode: 0 (DNN_PMODE_NULL, the default), 1 (DNN_PMODE_CROP_CENTER)
+//     or 2 (DNN_PMODE_LETTERBOX); and borderValue, of the letterbox: three or
+//     four numbers, in the order of the image, blue first, before mean and
+//     scale; 0.
 //
-// The reference is OpenCV 5.0.0.93: cv2.imread, which turns the image upright by its
-// EXIF orientation, and the blob without its first axis. The mean is subtracted in
-// float32, and the difference multiplied in float32. The output is the column
-// blob. IPP, of which OpenCV's x86 builds may have a part, is not reproduced.
+// The reference is OpenCV 5.0.0.93: cv2.imread, which turns the image upright
+// by its EXIF orientation, and the blob without its first axis. The mean is
+// subtracted in float32, and the difference multiplied in float32. The output
+// is the column blob. IPP, of which OpenCV's x86 builds may have a part, is not
+// reproduced.
 //
-// The decoding is that of Pillow, which is OpenCV's own for JPEG, PNG, WebP and plain
-// BMP and TIFF. CMYK images, which OpenCV decodes otherwise, are refused when they are
-// met. These differ, too: BMP of 16 bits a pixel; GIF with transparency, or whose
-// frame does not fill it; TIFF of 16 bits or with alpha; APNG whose still image is no
-// frame; and an orientation that stands in WebP, in XMP alone, or in an EXIF entry of the
-// wrong type, which Pillow honours and OpenCV does not.
+// The decoding is that of Pillow, which is OpenCV's own for JPEG, PNG, WebP and
+// plain BMP and TIFF. CMYK images, which OpenCV decodes otherwise, are refused
+// when they are met. These differ, too: BMP of 16 bits a pixel; GIF with
+// transparency, or whose frame does not fill it; TIFF of 16 bits or with alpha;
+// APNG whose still image is no frame; and an orientation that stands in WebP,
+// in XMP alone, or in an EXIF entry of the wrong type, which Pillow honours and
+// OpenCV does not.
 package opencv
 
 import (
@@ -97,7 +105,8 @@ func build(o *importer.Object) *datagraph.Graph {
 			o.Bad("scalefactor", "1, with ddepth CV_8U")
 		}
 	} else {
-		// Where the mean is 0 and the factor 1, OpenCV's arithmetic changes nothing.
+		// Where the mean is 0 and the factor 1, OpenCV's arithmetic changes
+		// nothing.
 		g.Add(&transforms.Rescale{Scale: 1, Rule: transforms.RescaleMultiply})
 		if slices.ContainsFunc(mean, func(f float64) bool { return f != 0 }) {
 			g.Add(transforms.NewNormalize(mean, []float64{1}))
@@ -128,7 +137,8 @@ func bytes(o *importer.Object) bool {
 	return n == 0
 }
 
-// rows reads datalayout: whether the output is NHWC. 2 and 4 are OpenCV's numbers.
+// rows reads datalayout: whether the output is NHWC. 2 and 4 are OpenCV's
+// numbers.
 func rows(o *importer.Object) bool {
 	v, ok := o.Get("datalayout")
 	n, number := importer.Int(v, 2, 4)

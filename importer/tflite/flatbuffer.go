@@ -8,9 +8,10 @@ import (
 	"github.com/infer-prep/infer-prep/importer"
 )
 
-// A small reader of FlatBuffers. Nothing is trusted: every offset is checked against
-// the buffer before it is followed. Offsets only ever lead to fields that are asked
-// for, at a fixed depth, so a file cannot make the reader go in circles.
+// A small reader of FlatBuffers. Nothing is trusted: every offset is checked
+// against the buffer before it is followed. Offsets only ever lead to fields
+// that are asked for, at a fixed depth, so a file cannot make the reader go in
+// circles.
 
 // buffer is a FlatBuffer that notes the first thing wrong with it.
 type buffer struct {
@@ -46,7 +47,8 @@ type table struct {
 // root is the buffer's first table.
 func (b *buffer) root() table { return table{b, b.u32(0)} }
 
-// field is the place of the field with that number, whose value has n bytes; 0 if it is absent.
+// field is the place of the field with that number, whose value has n bytes; 0
+// if it is absent.
 func (t table) field(id, n int64) int64 {
 	if t.pos == 0 || t.b.err != nil {
 		return 0

@@ -1,21 +1,22 @@
-// Package tflite imports the metadata of a TFLite model: the size and type of its
-// input, and the NormalizationOptions that tflite-support's metadata writers store
-// in the buffer TFLITE_METADATA.
+// Package tflite imports the metadata of a TFLite model: the size and type of
+// its input, and the NormalizationOptions that tflite-support's metadata
+// writers store in the buffer TFLITE_METADATA.
 //
-// The file does not say how an image comes to the input's size. The reference is the
-// reader that the metadata was made for: the TFLite Task Library of tflite-support
-// 0.4.4, which resizes the whole image without keeping its aspect by libyuv's bilinear
-// filter (see transforms.ResizeLibyuv), then gives float32 models (x - mean) * (1/std) in
-// float32, and uint8 models the bytes. It is given the pixels of
-// Image.open(f).convert("RGB"): its own file reader decodes JPEG another way.
+// The file does not say how an image comes to the input's size. The reference
+// is the reader that the metadata was made for: the TFLite Task Library of
+// tflite-support 0.4.4, which resizes the whole image without keeping its
+// aspect by libyuv's bilinear filter (see transforms.ResizeLibyuv), then gives
+// float32 models (x - mean) * (1/std) in float32, and uint8 models the bytes.
+// It is given the pixels of Image.open(f).convert("RGB"): its own file reader
+// decodes JPEG another way.
 //
 // What the Task Library refuses is refused: models of several inputs, of a
-// quantized type but uint8, of another number of channels than 3, and float32 models
-// without normalization. So are inputs of unknown size, of which it would take the
-// image's.
+// quantized type but uint8, of another number of channels than 3, and float32
+// models without normalization. So are inputs of unknown size, of which it
+// would take the image's.
 //
-// The output is an image HWC without the batch dimension, named as the input's tensor;
-// characters that column names do not have become underscores.
+// The output is an image HWC without the batch dimension, named as the input's
+// tensor; characters that column names do not have become underscores.
 package tflite
 
 import (
@@ -45,7 +46,8 @@ const (
 	metadataID = "M001"
 )
 
-// metadataName is that of the model's entry that says which buffer holds the metadata.
+// metadataName is that of the model's entry that says which buffer holds the
+// metadata.
 const metadataName = "TFLITE_METADATA"
 
 // Fields of the tables, by their places in TensorFlow Lite's schema.fbs and

@@ -80,7 +80,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A model that is cut anywhere, or has any byte changed, is an error or a graph, never a panic.
+// A model that is cut anywhere, or has any byte changed, is an error or a
+// graph, never a panic.
 func TestDamaged(t *testing.T) {
 	b := input(t, golden.Case{File: "importer/tflite/testdata/channels.tflite"})
 	for n := range b {

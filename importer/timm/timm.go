@@ -2,11 +2,11 @@
 // which it is nested, or the cfg alone.
 //
 // The reference is timm 1.0.31:
-// create_transform(**resolve_data_config(pretrained_cfg=cfg), is_training=False)
-// applied to Image.open(f).convert("RGB"). The test_* values, which timm uses
-// only when asked to, have no influence. As timm's loader does, model_args'
-// img_size is honoured for models of a fixed input size. The output is the
-// column image, float32 CHW: timm has no name for it.
+// create_transform(**resolve_data_config(pretrained_cfg=cfg),
+// is_training=False) applied to Image.open(f).convert("RGB"). The test_*
+// values, which timm uses only when asked to, have no influence. As timm's
+// loader does, model_args' img_size is honoured for models of a fixed input
+// size. The output is the column image, float32 CHW: timm has no name for it.
 package timm
 
 import (

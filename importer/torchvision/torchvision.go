@@ -1,5 +1,6 @@
-// Package torchvision imports the arguments of torchvision's ImageClassification
-// preset, which every classification model's weights carry as their transforms:
+// Package torchvision imports the arguments of torchvision's
+// ImageClassification preset, which every classification model's weights carry
+// as their transforms:
 //
 //	{"torchvision": {"crop_size": 224, "resize_size": 232, "interpolation": "bilinear", "mean": […], "std": […]}}
 //

@@ -8,9 +8,9 @@ import (
 	"github.com/infer-prep/infer-prep/importer"
 )
 
-// A reader of protobuf's text format, as far as configurations use it: fields of
-// numbers, names, strings, messages and lists of them, in any order, with comments.
-// Extensions and Any values ([name]) are not read.
+// A reader of protobuf's text format, as far as configurations use it: fields
+// of numbers, names, strings, messages and lists of them, in any order, with
+// comments. Extensions and Any values ([name]) are not read.
 
 // The bounds of a file.
 const (
@@ -19,7 +19,8 @@ const (
 	maxFields = 1 << 20
 )
 
-// value is a field's value: a *message, a text as it was written, or a quoted string.
+// value is a field's value: a *message, a text as it was written, or a quoted
+// string.
 type value struct {
 	msg    *message
 	text   string

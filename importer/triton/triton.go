@@ -1,12 +1,13 @@
-// Package triton reads the inputs of a Triton model configuration, config.pbtxt, and
-// fits a data graph to them: its outputs get the names of the model's inputs, and
-// their types, shapes and layouts must be the model's.
+// Package triton reads the inputs of a Triton model configuration,
+// config.pbtxt, and fits a data graph to them: its outputs get the names of the
+// model's inputs, and their types, shapes and layouts must be the model's.
 //
-// A configuration does not say how an image is preprocessed, so it makes no graph of
-// its own, and nothing is converted to fit: a graph that gives other tensors is an
-// error that says what is wanted. The format is that of Triton Inference Server's
-// model_config.proto (2.x); of its fields those of ModelInput and max_batch_size are read,
-// the others have no influence on what a request holds, and unknown ones are refused.
+// A configuration does not say how an image is preprocessed, so it makes no
+// graph of its own, and nothing is converted to fit: a graph that gives other
+// tensors is an error that says what is wanted. The format is that of Triton
+// Inference Server's model_config.proto (2.x); of its fields those of
+// ModelInput and max_batch_size are read, the others have no influence on what
+// a request holds, and unknown ones are refused.
 package triton
 
 import (
@@ -23,7 +24,8 @@ import (
 // Config is what a configuration says of a model's inputs.
 type Config struct {
 	Name string // of the model; may be empty
-	// MaxBatchSize above 0 means that the inputs have a batch dimension which Dims do not hold.
+	// MaxBatchSize above 0 means that the inputs have a batch dimension which
+	// Dims do not hold.
 	MaxBatchSize int
 	Inputs       []Input
 }
@@ -36,14 +38,16 @@ type Input struct {
 	Dims   []int         // -1 is any size
 }
 
-// ignored are the fields of ModelConfig that do not describe what a request holds.
+// ignored are the fields of ModelConfig that do not describe what a request
+// holds.
 var ignored = []string{
 	"platform", "backend", "runtime", "version_policy", "output", "batch_input", "batch_output", "optimization", "dynamic_batching", "sequence_batching",
 	"ensemble_scheduling", "instance_group", "default_model_filename", "cc_model_filenames", "metric_tags", "parameters", "model_warmup",
 	"model_operations", "model_transaction_policy", "model_repository_agents", "response_cache", "model_metrics",
 }
 
-// ignoredInput are those of ModelInput: reshape is done by the server, after the request.
+// ignoredInput are those of ModelInput: reshape is done by the server, after
+// the request.
 var ignoredInput = []string{"reshape", "allow_ragged_batch", "optional", "is_non_linear_format_io"}
 
 // dtypes are the names of DataType.
@@ -181,9 +185,10 @@ func input(m *message, path string, errs *importer.Errors) Input {
 	return in
 }
 
-// Fit names g's outputs as the model's inputs, and checks that they are what the model takes. Outputs
-// that have the name of an input already are matched by it, the others in order. The graph's
-// sizes are those without a batch dimension, which the inputs may have in front, of 1 or any size, if
+// Fit names g's outputs as the model's inputs, and checks that they are what
+// the model takes. Outputs that have the name of an input already are matched
+// by it, the others in order. The graph's sizes are those without a batch
+// dimension, which the inputs may have in front, of 1 or any size, if
 // max_batch_size is 0. g is not changed if there is an error.
 func (c *Config) Fit(g *datagraph.Graph) error {
 	if err := c.fit(g); err != nil {
@@ -249,8 +254,9 @@ func (c *Config) fit(g *datagraph.Graph) error {
 	return nil
 }
 
-// renamable reports whether the step that writes the column last may write another
-// instead: not if it or a later one uses a column of that name, or if no step does.
+// renamable reports whether the step that writes the column last may write
+// another instead: not if it or a later one uses a column of that name, or if
+// no step does.
 func renamable(g *datagraph.Graph, old, name string) bool {
 	for i, s := range slices.Backward(g.Steps) {
 		if slices.Contains(s.Out, old) {
@@ -289,7 +295,8 @@ func (in Input) accepts(d tensor.Desc, batched bool) string {
 	return strings.Join(l, ", ")
 }
 
-// fits says whether a tensor of such sizes is one of the dims; a size that is not known fits any.
+// fits says whether a tensor of such sizes is one of the dims; a size that is
+// not known fits any.
 func fits(dims []int, d tensor.Desc) bool {
 	if len(dims) != d.Shape.Rank() {
 		return false

@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestNothingFuses: the compiler may compute x*y + z with one rounding where the
-// processor can, also when the product went through variables or inlined
+// TestNothingFuses: the compiler may compute x*y + z with one rounding where
+// the processor can, also when the product went through variables or inlined
 // functions in between; only an explicit conversion of the product forbids it.
 // So every product of floating-point numbers is converted where it stands,
 // unless what happens to it there is no addition: it is divided, compared, or

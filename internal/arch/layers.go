@@ -14,8 +14,8 @@ type Layer struct {
 type Package struct {
 	// Path is the folder below the module's root.
 	Path string
-	// May lists the allowed direct imports besides the standard library, without
-	// those of tests: folders of this module, and modules of others.
+	// May lists the allowed direct imports besides the standard library,
+	// without those of tests: folders of this module, and modules of others.
 	May []string
 	// Why is the reason that a package of the top-level internal folder imports
 	// public ones. It is empty for all others.
@@ -41,8 +41,8 @@ const (
 	webgpuType = "github.com/gogpu/gputypes"
 )
 
-// Brings lists the modules that come with a module of others: a package that may
-// import the former links the latter too.
+// Brings lists the modules that come with a module of others: a package that
+// may import the former links the latter too.
 var Brings = map[string][]string{
 	cobra:    {"github.com/spf13/pflag", "github.com/cpuguy83/go-md2man/v2", "github.com/russross/blackfriday/v2", "go.yaml.in/yaml/v3"},
 	jpegli:   {"github.com/tetratelabs/wazero", sys},

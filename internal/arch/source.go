@@ -18,7 +18,8 @@ import (
 // Module is the path of the main module.
 const Module = "github.com/infer-prep/infer-prep"
 
-// Found is a package as its files are. Files of every platform and build tag count.
+// Found is a package as its files are. Files of every platform and build tag
+// count.
 type Found struct {
 	Imports []string // direct imports without those of tests and of the standard library; sorted
 	Doc     string   // the first sentence of the package comment
@@ -86,8 +87,8 @@ func (p *Found) add(file *ast.File, test bool) error {
 	return nil
 }
 
-// Allows reports whether the package may import path, a folder of this module or
-// a package of another.
+// Allows reports whether the package may import path, a folder of this module
+// or a package of another.
 func (p Package) Allows(path string) bool {
 	return slices.ContainsFunc(p.May, func(m string) bool { return inModule(path, m) })
 }
@@ -205,8 +206,9 @@ func Print(found map[string]*Found) string {
 }
 
 // Problems returns every violation of the table, sorted: packages that are
-// missing from it or from the tree, imports that it does not allow or that point
-// up, and packages of the top-level internal folder that import public ones.
+// missing from it or from the tree, imports that it does not allow or that
+// point up, and packages of the top-level internal folder that import public
+// ones.
 func Problems(layers []Layer, found map[string]*Found) (bad []string) {
 	report := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
 	seen := map[string]bool{}

@@ -1,6 +1,6 @@
 // Package digest has one test: it runs every preset and example configuration
-// over every test image, and a training, and prints a digest of all the tensors, which must be
-// the same on every platform.
+// over every test image, and a training, and prints a digest of all the
+// tensors, which must be the same on every platform.
 package digest
 
 import (
@@ -108,8 +108,8 @@ func extremes(t *testing.T) []byte {
 	return h.Sum(nil)
 }
 
-// training is a digest of two epochs of a training: what is drawn, its order, and
-// what is made of it.
+// training is a digest of two epochs of a training: what is drawn, its order,
+// and what is made of it.
 func training(t *testing.T) []byte {
 	files := &memory{}
 	for _, n := range []string{"jpeg_base_420.jpg", "jpeg_exif_mm_6.jpg", "jpeg_large.jpg", "jpeg_exif_mm_3.jpg"} {

@@ -1,7 +1,7 @@
 // Package registry keeps the named values that packages register when they are
 // imported: ops, importers, devices, formats and dataset nodes. All of them
-// share its rules: a duplicate name panics, and an unknown name returns an error
-// that suggests the closest known one.
+// share its rules: a duplicate name panics, and an unknown name returns an
+// error that suggests the closest known one.
 package registry
 
 import (
@@ -121,11 +121,12 @@ func (r *Registry[T]) ByType(sample any) (T, bool) {
 // Names returns the names, sorted. The slice is shared: do not modify it.
 func (r *Registry[T]) Names() []string { return r.current.Load().names }
 
-// All returns the values, sorted by name. The slice is shared: do not modify it.
+// All returns the values, sorted by name. The slice is shared: do not modify
+// it.
 func (r *Registry[T]) All() []T { return r.current.Load().values }
 
-// unknownError reports an unknown name. It builds its text on demand, since many
-// callers only test for the error.
+// unknownError reports an unknown name. It builds its text on demand, since
+// many callers only test for the error.
 type unknownError struct {
 	unknown error
 	name    string
@@ -153,7 +154,8 @@ func Hint(name string, known []string) string {
 	return "; known: " + strings.Join(slices.Sorted(slices.Values(known)), ", ")
 }
 
-// DidYouMean returns `; did you mean "resize"?` if a known name is close, else "".
+// DidYouMean returns `; did you mean "resize"?` if a known name is close, else
+// "".
 func DidYouMean(name string, known []string) string {
 	if s := Suggest(name, known); s != "" {
 		return fmt.Sprintf("; did you mean %q?", s)

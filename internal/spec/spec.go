@@ -17,8 +17,8 @@ import (
 )
 
 // Unmarshal reads a JSON object into the struct that v points to: every field
-// must be there, and no other. Slices and structs of v are replaced, not merged.
-// v has the usual values, which the error of a missing one names.
+// must be there, and no other. Slices and structs of v are replaced, not
+// merged. v has the usual values, which the error of a missing one names.
 func Unmarshal(b []byte, v any) error {
 	usual := reflect.ValueOf(v).Elem()
 	var have map[string]json.RawMessage
@@ -47,7 +47,8 @@ func Unmarshal(b []byte, v any) error {
 			}
 			continue
 		}
-		// encoding/json reads null as the zero value, so null counts as missing.
+		// encoding/json reads null as the zero value, so null counts as
+		// missing.
 		if v, ok := have[name]; !ok || string(v) == "null" {
 			u, _ := json.Marshal(usual.Field(i).Interface())
 			return fmt.Errorf("parameter %q is missing; every parameter is required; its usual value is %s", name, u)

@@ -36,7 +36,7 @@ func TestDeviceFlags(t *testing.T) {
 		stderr string
 	}{
 		{[]string{"--device", "npu"}, exitUsage, `--device npu: device: unknown device "npu"; did you mean "cpu"?`},
-		{[]string{"--device", "cpu,threads=2"}, exitUsage, "options [threads] are unknown"},
+		{[]string{"--device", "cpu,threads=2"}, exitUsage, "unknown options [threads]: the device has no options"},
 		{[]string{"--device", "ort:cpu,form=all"}, exitUsage, `form="all"`},
 		{[]string{"--device", "ort:cpu,lib=" + filepath.Join(dir, "none")}, exitFailed, "device is not available"},
 		{[]string{"--least", "unsupported", "--device", "ort:cpu"}, exitUsage, "--least"},
@@ -91,7 +91,7 @@ cpu: exact
 	r = call(t, "graph", "plan", "--preset", "imagenet", "--device", "ort:cpu,form=fast", "--least", "exact")
 	require.Equal(t, exitFailed, r.status)
 	require.Contains(t, r.stdout, "ort:cpu: within1")
-	require.Contains(t, r.stderr, "want exact, and step 1 (resize) on ort:cpu is within1")
+	require.Contains(t, r.stderr, "must be exact: step 1 (resize) on ort:cpu is within1")
 }
 
 // TestBundleOnDevice: a bundle's graph and model run together, and its golden

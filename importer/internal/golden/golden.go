@@ -1,4 +1,5 @@
-// Package golden reads the golden files of the importers' tests and compares graphs with them.
+// Package golden reads the golden files of the importers' tests and compares
+// graphs with them.
 package golden
 
 import (
