@@ -166,7 +166,7 @@ func TestVerifyHost(t *testing.T) {
 	g.Outputs[0].Values = []modelbundle.Element{{At: 501, Value: 1e9}}
 	_, err := device.Verify(t.Context(), cpu.New(), p, []modelbundle.Golden{g}, device.Exact)
 	require.ErrorIs(t, err, device.ErrDiffers)
-	require.ErrorContains(t, err, "golden a: output pixel_values of the host is not that of the digest; at (1, 9, 1): got")
+	require.ErrorContains(t, err, "golden a: output pixel_values of the host does not match its digest; at (1, 9, 1): got")
 
 	g = golden(t, p, "a", picture(t))
 	g.Outputs[1].Name = "mask"
@@ -201,7 +201,7 @@ func TestCPU(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "float32 CHW (3, 16, 20)", out[0].Desc.String())
 	_, err = s.Infer(t.Context(), tensor.FromBytes(picture(t)))
-	require.ErrorContains(t, err, "cpu runs graphs")
+	require.ErrorContains(t, err, "cpu runs only graphs")
 	require.NoError(t, s.Close())
 	_, err = d.Open(p, device.Options{Model: []byte{1}})
 	require.ErrorIs(t, err, device.ErrUnavailable)
