@@ -1,33 +1,34 @@
 package codec
 
-// onWhite is one sample of Pillow's alpha_composite over opaque white
-// (libImaging/AlphaComposite.c, Pillow 13.0.0): 7 fraction bits, and a rounded
-// division by 255 made of shifts.
+// onWhite composites one sample over opaque white as Pillow's alpha_composite
+// (libImaging/AlphaComposite.c, Pillow 13.0.0): with 7 fraction bits, and a rounded
+// division by 255 by shifts.
 func onWhite(c, a uint8) uint8 {
 	t := uint32(c)*uint32(a)*128 + 255*128*(255-uint32(a)) + 0x80<<7
 	return uint8((t>>8 + t) >> 8 >> 7)
 }
 
-// luma is Pillow's L24 (libImaging/Convert.c): ITU-R 601-2 in 16 fraction bits.
+// luma is Pillow's L24 (libImaging/Convert.c): ITU-R 601-2 with 16 fraction bits.
 func luma(r, g, b uint8) uint8 {
 	return uint8((19595*uint32(r) + 38470*uint32(g) + 7471*uint32(b) + 0x8000) >> 16)
 }
 
-// inked is Pillow's cmyk2rgb for one ink: nk = 255 - K, less nk*c/255 rounded.
+// inked is Pillow's cmyk2rgb for one ink: nk - nk*c/255 rounded, where nk is
+// 255 - K.
 func inked(c, nk uint8) uint8 {
 	t := uint32(c)*uint32(nk) + 128
 	return nk - uint8((t>>8+t)>>8)
 }
 
-// converter turns rows of one raster into rows of the output.
+// converter converts rows of one raster to rows of the result.
 type converter struct {
 	o   *Options
 	src *Raster
-	lut [256][4]uint8 // L, I16 and P: a sample's colour, the policies applied
+	lut [256][4]uint8 // of L, I16 and P: each sample's colour, policies applied
 	row []byte        // one RGB row
 }
 
-// start prepares for src's rows.
+// start prepares the conversion of src's rows.
 func (c *converter) start(src *Raster, o *Options) {
 	c.o, c.src = o, src
 	if cap(c.row) < 3*src.Width {
@@ -77,7 +78,7 @@ func (c *converter) convert(dst []byte, y int) {
 		c.rgba(dst, in)
 	default: // ToGray, ToLuma
 		if src.Mode == L || src.Mode == P || src.Mode == I16 {
-			// A gray RGB's luma is the gray itself, so that the table serves all three.
+			// The luma of a gray RGB colour is the gray, so the table serves all three.
 			c.indexed(dst, in, 1)
 			return
 		}
@@ -95,7 +96,7 @@ func swapRB(p []byte) {
 	}
 }
 
-// indexed writes the table's colours with n channels (1: their luma).
+// indexed writes the table's colours with n channels. One channel is their luma.
 func (c *converter) indexed(dst, in []byte, n int) {
 	step, high := 1, false
 	if c.src.Mode == I16 {
@@ -107,7 +108,7 @@ func (c *converter) indexed(dst, in []byte, n int) {
 			gray[i] = luma(p[0], p[1], p[2])
 		}
 	}
-	if step == 1 && n == 3 { // by far the most frequent
+	if step == 1 && n == 3 { // the common case
 		for i, v := range in {
 			p, q := &c.lut[v], dst[3*i:][:3]
 			q[0], q[1], q[2] = p[0], p[1], p[2]
@@ -177,7 +178,7 @@ func keyToWhite(rgb []byte, key [3]uint8) {
 	}
 }
 
-// rgba writes a row as RGBA, with colour keys as alpha 0.
+// rgba writes a row as RGBA. Colour keys get alpha 0.
 func (c *converter) rgba(dst, in []byte) {
 	switch src := c.src; src.Mode {
 	case L, P, I16:

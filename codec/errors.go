@@ -7,18 +7,19 @@ import (
 
 // The kinds of decoding error, for errors.Is.
 var (
-	ErrFormat      = errors.New("invalid format") // the bytes break the format's rules, or end too early
-	ErrUnsupported = errors.New("unsupported")    // valid, but not decoded here, or refused by a policy
+	ErrFormat      = errors.New("invalid format") // the data breaks the format's rules or is truncated
+	ErrUnsupported = errors.New("unsupported")    // valid data that is not decoded, or that a policy refuses
 	ErrLimit       = errors.New("limit exceeded") // more pixels, bytes or scans than Limits allows
+	ErrInternal    = errors.New("internal error") // a decoder panicked: a bug, please report it
 )
 
-// Error is what every decoder of this package and below it returns: the
-// format, where in the input, what kind, and what was wrong.
+// Error reports an image that was not decoded.
 type Error struct {
-	Format string // "jpeg", "png", …; empty when the format is not known
-	Offset int64  // byte offset in the input, -1 if it is not known
-	Kind   error  // ErrFormat, ErrUnsupported or ErrLimit
-	Msg    string // what was found and what was wanted
+	Format string // "jpeg", "png", …; empty if the format is unknown
+	Offset int64  // byte offset in the data, -1 if unknown
+	Kind   error  // ErrFormat, ErrUnsupported, ErrLimit or ErrInternal
+	Msg    string // what was found and what was expected
+	Stack  []byte // the stack trace of an ErrInternal, else nil
 }
 
 func (e *Error) Error() string {
@@ -32,10 +33,10 @@ func (e *Error) Error() string {
 	return s + e.Kind.Error() + ": " + e.Msg
 }
 
-// Unwrap gives the kind.
+// Unwrap returns the kind.
 func (e *Error) Unwrap() error { return e.Kind }
 
-// Errorf makes an *Error.
+// Errorf returns an *Error. Decoders use it.
 func Errorf(format string, offset int64, kind error, msg string, args ...any) error {
 	return &Error{Format: format, Offset: offset, Kind: kind, Msg: fmt.Sprintf(msg, args...)}
 }

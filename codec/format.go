@@ -3,37 +3,45 @@ package codec
 import (
 	"slices"
 	"strings"
+
+	"github.com/infer-prep/infer-prep/internal/registry"
 )
 
-// Format is one image file format. Formats register themselves when their
-// package is imported; codec/all imports every one.
+// Format describes one image file format. Format packages register theirs when
+// they are imported; codec/all imports every one.
 type Format struct {
 	Name string // lower case: "jpeg"
-	// Match reports whether an input that starts with head (its first 64 bytes,
-	// fewer if it is shorter) is of this format.
-	Match func(head []byte) bool
-	// Scales says that the decoder can reduce: it is given Options.Scale, and its
-	// pixels are that part of Config's size.
+	// Magic lists patterns of a file's first bytes, at most 64 each. A '?' matches
+	// any byte. Data that matches one of them is of this format.
+	Magic []string
+	// Scales reports that the decoder supports Options.Scale. Its pixels then have
+	// the scaled size.
 	Scales bool
-	// New makes a decoder. It may keep buffers between images.
+	// New returns a decoder, which may keep buffers between images.
 	New func() FormatDecoder
 }
 
-// FormatDecoder decodes one format. It is used by one goroutine at a time.
+// FormatDecoder decodes the images of one format. One goroutine at a time uses
+// it. Options that it receives have limits without zero fields.
+//
+// A FormatDecoder may have a method Offset() int64, which returns its position in
+// the data. Errors of kind ErrInternal use it.
 type FormatDecoder interface {
-	// Config reads the header alone, and allocates nothing that grows with the image.
-	Config(data []byte, o *Options) (Config, error)
-	// Decode decodes the first frame into dst, reusing dst's memory where it is
-	// large enough. It checks o.Limits before it allocates. dst has the Mode,
-	// Width and Height that Config gave for the same data and options. On an
-	// error dst's contents are undefined.
-	Decode(dst *Raster, data []byte, o *Options) error
+	// Open reads the header. It allocates nothing that grows with the image. It may
+	// keep data and o until Decode returns or until the next Open.
+	Open(data []byte, o *Options) (Config, error)
+	// Decode decodes the first frame of the open image into dst and reuses dst's
+	// memory if it is large enough. It checks the limits before it allocates. dst
+	// gets the Mode, Width and Height of Open's Config. After an error dst's contents
+	// are undefined. Decode, or DecodeRows of a RowDecoder, is called at most once
+	// after each Open.
+	Decode(dst *Raster) error
 }
 
-// Mode is the kind of pixels in a file, with Pillow's names.
+// Mode is the kind of pixels in a file. The names are Pillow's.
 type Mode uint8
 
-// The modes. All samples are 8 bits except I16's.
+// The modes. Samples have 8 bits, except I16's.
 const (
 	NoMode Mode = iota
 	L           // gray (Pillow's "1" too: 0 and 255)
@@ -41,56 +49,59 @@ const (
 	P           // index into Raster.Palette
 	RGB
 	RGBA
-	CMYK // as Pillow gives it: 255 is full ink (Adobe's inversion already undone)
+	CMYK // as in Pillow: 255 is full ink (Adobe's inversion is undone)
 	I16  // 16-bit gray, little-endian
 )
 
 var modeNames = [...]string{"none", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I;16"}
 var modeSizes = [...]int{0, 1, 2, 1, 3, 4, 4, 2}
 
-// String is Pillow's name of the mode.
+// String returns Pillow's name of the mode.
 func (m Mode) String() string { return modeNames[m] }
 
-// Size is the number of bytes of a pixel.
+// Size returns the number of bytes of a pixel.
 func (m Mode) Size() int { return modeSizes[m] }
 
-// Config is what the header says.
+// Config holds what the header says about an image.
 type Config struct {
 	Format        string // "jpeg", …
-	Width, Height int    // pixels as stored, before orientation
+	Width, Height int    // size as stored, before orientation
 	Mode          Mode
-	Depth         int    // bits per sample as stored: 1, 2, 4, 8, 12, 16
-	Orientation   int    // EXIF's, 1 to 8; 1 if there is none
-	HasAlpha      bool   // an alpha channel, or transparent palette entries, or a colour key
-	Frames        int    // 1, or the number of frames if the header tells; 2 for "more than one"
+	Depth         int    // bits per sample as stored: 1, 2, 4, 8, 12 or 16
+	Orientation   int    // EXIF's, 1 to 8; 1 if the file has none
+	HasAlpha      bool   // an alpha channel, transparent palette entries, or a colour key
+	Frames        int    // number of frames; 2 if there are more and the header has no count
 	Variant       string // the format's own kind, for people: "baseline 4:2:0", "interlaced", …
-	// AutoOrient says that the reference applies the orientation unasked (Pillow does for TIFF).
+	// AutoOrient reports that the orientation is always applied, as Pillow does for
+	// TIFF.
 	AutoOrient bool
 }
 
-// Raster is a decoded frame before any policy has been applied.
+// Raster is a decoded frame before any policy is applied.
 type Raster struct {
 	Mode          Mode
 	Width, Height int
-	Stride        int    // bytes from a row to the next
+	Stride        int    // bytes from one row to the next
 	Pix           []byte // at least Stride*(Height-1) + Width*Mode.Size()
-	// Palette is P's colours, RGBA, not premultiplied; alpha 255 where the file has none.
+	// Palette holds the colours of mode P: RGBA, not premultiplied. Alpha is 255
+	// where the file has none.
 	Palette [256][4]uint8
-	// Key is the colour that the file calls transparent (PNG tRNS of gray and
-	// RGB images, GIF's index in a gray image), as Pillow compares it with the
-	// 8-bit samples; it is valid if HasKey. L and I16 use Key[0].
+	// Key is the colour that the file marks as transparent (PNG's tRNS of gray and
+	// RGB images, GIF's index in a gray image), as Pillow compares it with the 8-bit
+	// samples. It is valid if HasKey is true. L and I16 use Key[0].
 	Key    [3]uint8
 	HasKey bool
-	// KeyRGB is the colour that Pillow still calls transparent after
-	// convert("RGB"), valid if HasKeyRGB: the key, or the colour of a palette's
-	// only transparent entry. It differs from Key where Pillow converts it oddly.
+	// KeyRGB is the colour that is still transparent after Pillow's convert("RGB"):
+	// the key, or the colour of a palette's only transparent entry. It is valid if
+	// HasKeyRGB is true. Pillow's conversion of the key makes it differ from Key for
+	// some depths.
 	KeyRGB    [3]uint8
 	HasKeyRGB bool
-	// Damaged is set in Lenient mode when something was missing or wrong.
+	// Damaged is the first damage under DamageLenient, nil if there was none.
 	Damaged error
 }
 
-// Reset gives r the size and mode, dense, reusing its memory.
+// Reset gives r a mode and a size, dense rows, and no keys. It reuses r's memory.
 func (r *Raster) Reset(m Mode, width, height int) {
 	n := width * m.Size() * height
 	if cap(r.Pix) < n {
@@ -100,24 +111,22 @@ func (r *Raster) Reset(m Mode, width, height int) {
 	r.HasKey, r.HasKeyRGB, r.Damaged = false, false, nil
 }
 
-var formats []Format
+var formats = registry.New[*Format]("image format")
 
-// Register adds a format. It is called from init functions only.
+// Register adds a format. Format packages call it from init. It panics if the name
+// is empty or taken, or if a field is missing.
 func Register(f Format) {
-	formats = append(formats, f)
-	slices.SortFunc(formats, func(a, b Format) int { return strings.Compare(a.Name, b.Name) })
-}
-
-// Formats lists the names of the linked formats, sorted.
-func Formats() []string {
-	var names []string
-	for _, f := range formats {
-		names = append(names, f.Name)
+	if f.New == nil || len(f.Magic) == 0 {
+		formats.Refuse(f.Name, "want Magic and New")
 	}
-	return names
+	formats.Add(f.Name, &f)
 }
 
-// Sniff gives the name of the linked format that data starts as, "" if there is none.
+// Formats returns the names of the linked formats, sorted.
+func Formats() []string { return slices.Clone(formats.Names()) }
+
+// Sniff returns the name of the linked format whose magic bytes data starts with,
+// "" if none matches. It looks at no more than 64 bytes.
 func Sniff(data []byte) string {
 	if f := sniff(data); f != nil {
 		return f.Name
@@ -126,11 +135,74 @@ func Sniff(data []byte) string {
 }
 
 func sniff(data []byte) *Format {
-	head := data[:min(len(data), 64)]
-	for i := range formats {
-		if formats[i].Match(head) {
-			return &formats[i]
+	for _, f := range formats.All() {
+		for _, m := range f.Magic {
+			if hasMagic(data, m) {
+				return f
+			}
 		}
 	}
 	return nil
+}
+
+// hasMagic reports whether data starts with pattern, in which ? is any byte.
+func hasMagic(data []byte, pattern string) bool {
+	if len(data) < len(pattern) {
+		return false
+	}
+	for i := range len(pattern) {
+		if pattern[i] != '?' && pattern[i] != data[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// known lists the magic bytes of formats that may not be linked or are not
+// supported, for error messages.
+var known = [...]struct{ pattern, name, folder string }{
+	{"\xff\xd8\xff", "JPEG", "jpeg"},
+	{"\x89PNG\r\n\x1a\n", "PNG", "png"},
+	{"GIF87a", "GIF", "gif"},
+	{"GIF89a", "GIF", "gif"},
+	{"BM????\x00\x00\x00\x00", "BMP", "bmp"},
+	{"II*\x00", "TIFF", "tiff"},
+	{"MM\x00*", "TIFF", "tiff"},
+	{"RIFF????WEBP", "WebP", "webp"},
+	{"II+\x00", "BigTIFF", "tiff"},
+	{"MM\x00+", "big-endian BigTIFF", ""},
+	{"????ftypavi", "AVIF", ""},
+	{"????ftyphei", "HEIF", ""},
+	{"????ftypmif1", "HEIF", ""},
+	{"\x00\x00\x00\x0cjP  ", "JPEG 2000", ""},
+	{"\xff\x4f\xff\x51", "JPEG 2000", ""},
+	{"\x00\x00\x00\x0cJXL ", "JPEG XL", ""},
+	{"\xff\x0a", "JPEG XL", ""},
+	{"8BPS", "PSD", ""},
+	{"%PDF", "PDF", ""},
+	{"<svg", "SVG", ""},
+}
+
+// unknown returns the error for data that no linked format matches.
+func unknown(data []byte) error {
+	if len(data) == 0 {
+		return Errorf("", -1, ErrFormat, "empty input: want an encoded image")
+	}
+	linked := "none (import a package below codec, such as codec/all)"
+	if names := formats.Names(); len(names) > 0 {
+		linked = strings.Join(names, ", ")
+	}
+	for _, k := range known {
+		if !hasMagic(data, k.pattern) {
+			continue
+		}
+		if k.folder == "" {
+			return Errorf("", -1, ErrUnsupported, "%s: want one of the linked formats: %s", k.name, linked)
+		}
+		if _, ok := formats.Get(k.folder); !ok {
+			return Errorf("", -1, ErrUnsupported,
+				"%s is not linked: import github.com/infer-prep/infer-prep/codec/%s; the linked formats are: %s", k.name, k.folder, linked)
+		}
+	}
+	return Errorf("", 0, ErrFormat, "unknown format, first bytes %q: want one of the linked formats: %s", data[:min(len(data), 12)], linked)
 }

@@ -1,76 +1,102 @@
 package codec
 
-// Options are the policies of a decode. The zero value is Pillow's
-// Image.open(f).convert("RGB") with no limits; see DefaultOptions.
+import "fmt"
+
+// Options are the policies of decoding. The zero value is Pillow's
+// Image.open(f).convert("RGB") with DefaultLimits.
 type Options struct {
-	Color  Color  // what the pixels become. Default: ToRGB
-	Alpha  Alpha  // what becomes of transparency. Default: AlphaDrop
-	Gray16 Gray16 // how 16-bit gray becomes 8 bits. Default: Gray16Clip
-	// Refuse lists kinds of image that are an error (ErrUnsupported) and not converted.
+	Color  Color  // colour layout of the result. Default ToRGB
+	Alpha  Alpha  // treatment of transparency. Default AlphaDrop
+	Gray16 Gray16 // conversion of 16-bit gray to 8 bits. Default Gray16Clip
+	// Refuse is the set of image kinds that are an error (ErrUnsupported) instead
+	// of being converted. Default none.
 	Refuse      Refuse
-	Orientation Orientation // Default: OrientationIgnore
-	Damage      Damage      // Default: DamagePillow
-	Scale       Scale       // Default: ScaleFull
-	Limits      Limits
-	// Workers is the number of goroutines that decode one image, besides the
-	// caller's, which waits for them; less than 2 means the caller's alone. They
-	// change neither pixels nor errors, and have ended when the call returns. It has
-	// an effect on baseline Huffman JPEG of one scan with restart markers, all of
-	// them in place, and DamagePillow alone (see package jpeg). The buffers of each
-	// count for Limits.Bytes; if that is too little, none are started.
+	Orientation Orientation // treatment of the EXIF orientation. Default OrientationIgnore
+	Damage      Damage      // treatment of damaged files. Default DamagePillow
+	Scale       Scale       // fraction of the size to decode. Default ScaleFull
+	Limits      Limits      // bounds of the cost. Default DefaultLimits
+	// Workers is the number of goroutines that decode one image while the caller's
+	// goroutine waits. With less than 2, the caller's goroutine decodes alone. Workers
+	// changes neither pixels nor errors, and all goroutines end before the call
+	// returns. It takes effect for baseline Huffman JPEG of one scan with all its
+	// restart markers, under DamagePillow (see package jpeg). Each goroutine's buffers
+	// count towards Limits.Bytes; if they exceed it, no goroutine is started.
 	Workers int
 }
 
-// DefaultOptions is Options with DefaultLimits.
-func DefaultOptions() Options { return Options{Limits: DefaultLimits()} }
+// Validate checks that every policy has a known value.
+func (o *Options) Validate() error {
+	for _, p := range [...]struct {
+		kind  string
+		names []string
+		v     uint8
+	}{
+		{"color", colorNames, uint8(o.Color)},
+		{"alpha", alphaNames, uint8(o.Alpha)},
+		{"gray16", gray16Names, uint8(o.Gray16)},
+		{"orientation", orientationNames, uint8(o.Orientation)},
+		{"damage", damageNames, uint8(o.Damage)},
+		{"scale", scaleNames, uint8(o.Scale)},
+	} {
+		if int(p.v) >= len(p.names) {
+			return fmt.Errorf("codec: invalid %s %d: want 0 to %d", p.kind, p.v, len(p.names)-1)
+		}
+	}
+	return nil
+}
 
 // Color is the colour layout of the decoded pixels.
 type Color uint8
 
 // The colour layouts.
 const (
-	ToRGB  Color = iota // 3 channels
-	ToBGR               // 3 channels, as OpenCV keeps them
-	ToGray              // 1 channel: Image.open(f).convert("L"), (19595 R + 38470 G + 7471 B + 32768) >> 16, gray as it is
-	ToLuma              // 1 channel: a YCbCr JPEG's own Y, as OpenCV's IMREAD_GRAYSCALE and Pillow's draft("L"); other files as ToGray
-	ToRGBA              // 4 channels; alpha is 255 where the file has none
+	ToRGB Color = iota // 3 channels
+	ToBGR              // 3 channels, OpenCV's order
+	// ToGray has 1 channel, as Image.open(f).convert("L"): gray files unchanged,
+	// else (19595 R + 38470 G + 7471 B + 32768) >> 16.
+	ToGray
+	// ToLuma has 1 channel: the Y of a YCbCr JPEG, as OpenCV's IMREAD_GRAYSCALE and
+	// Pillow's draft("L"); other files as ToGray.
+	ToLuma
+	ToRGBA // 4 channels; alpha is 255 for files without alpha
 )
 
-// Channels is the number of channels of the layout.
+// Channels returns the number of channels of the layout.
 func (c Color) Channels() int { return [...]int{3, 3, 1, 1, 4}[c] }
 
-// Alpha says what becomes of transparency where the result has no alpha
-// channel; ToRGBA keeps alpha, whatever the policy. ToGray is the luma of the
-// result of the policy. Reference: transformers 5.23.0, image_transforms.convert_to_rgb,
-// with Pillow 13.0.0.
+// Alpha selects the treatment of transparency if the result has no alpha channel.
+// ToRGBA always keeps alpha. ToGray is the luma of the policy's result. Reference:
+// transformers 5.23.0, image_transforms.convert_to_rgb, with Pillow 13.0.0.
 type Alpha uint8
 
 // The alpha policies.
 const (
-	AlphaDrop  Alpha = iota // forget it: the colour under transparent pixels shows, as convert("RGB") does
-	AlphaWhite              // composite on white, palette transparency and colour keys too: transformers' convert_to_rgb(Image.open(f))
-	// AlphaKeyWhite is convert_to_rgb(Image.open(f).convert("RGB")): alpha
-	// channels and tables of palette alphas are forgotten, but a single
-	// transparent colour survives Pillow's conversion (see Raster.KeyRGB), and
-	// the pixels of that colour become white.
+	AlphaDrop Alpha = iota // drop alpha: colours of transparent pixels show, as in convert("RGB")
+	// AlphaWhite composites on white, with palette transparency and colour keys, as
+	// transformers' convert_to_rgb(Image.open(f)).
+	AlphaWhite
+	// AlphaKeyWhite is convert_to_rgb(Image.open(f).convert("RGB")). Alpha channels
+	// and palette alphas are dropped. A single transparent colour survives Pillow's
+	// conversion (see Raster.KeyRGB), and its pixels become white.
 	AlphaKeyWhite
 )
 
-// Gray16 says how 16-bit gray becomes 8 bits.
+// Gray16 selects the conversion of 16-bit gray to 8 bits. 16-bit colour always
+// keeps its high byte, as in Pillow.
 type Gray16 uint8
 
-// The 16-bit gray policies. 16-bit colour always keeps its high byte, as in Pillow.
+// The 16-bit gray policies.
 const (
 	Gray16Clip Gray16 = iota // min(v, 255), as Pillow's convert
 	Gray16High               // v >> 8, as OpenCV's 8-bit imread
 )
 
-// Refuse is a set of kinds of image.
+// Refuse is a set of image kinds.
 type Refuse uint8
 
 // The kinds that can be refused.
 const (
-	RefuseGray      Refuse = 1 << iota // gray images, where colour is wanted
+	RefuseGray      Refuse = 1 << iota // gray images if the result is in colour
 	RefuseAlpha                        // transparency of any kind
 	RefuseDepth16                      // 16 bits per sample
 	RefuseCMYK                         // CMYK and YCCK
@@ -78,8 +104,8 @@ const (
 	RefuseAnimation                    // more than one frame
 )
 
-// Orientation says what becomes of the EXIF orientation. TIFF's is always
-// applied, as Pillow does.
+// Orientation selects the treatment of the EXIF orientation. TIFF's orientation
+// is always applied, as in Pillow.
 type Orientation uint8
 
 // The orientation policies.
@@ -88,11 +114,11 @@ const (
 	OrientationApply                     // upright, as ImageOps.exif_transpose
 )
 
-// Scale says at which part of its size an image is decoded. Other scales than
-// ScaleFull give the pixels of libjpeg's scaled decoding (its reduced inverse
-// DCTs), which is Pillow's Image.draft and OpenCV's IMREAD_REDUCED_COLOR_2, _4
-// and _8; a side becomes ceil(side * scale). They are for JPEG that is not
-// lossless; other files are ErrUnsupported.
+// Scale is the fraction of its size at which an image is decoded. Scales other
+// than ScaleFull give the pixels of libjpeg's reduced inverse DCTs, as Pillow's
+// Image.draft and OpenCV's IMREAD_REDUCED_COLOR_2, _4 and _8. A side becomes
+// ceil(side * scale). They work for JPEG, except lossless JPEG; other files are
+// ErrUnsupported.
 type Scale uint8
 
 // The scales.
@@ -103,17 +129,17 @@ const (
 	ScaleEighth
 )
 
-// Of is the length of a side of n pixels.
+// Of returns the scaled length of a side of n pixels.
 func (s Scale) Of(n int) int { return (n + 1<<s - 1) >> s }
 
-// Damage says how broken files are treated.
+// Damage selects the treatment of damaged files. The policies differ for JPEG and
+// PNG. For PNG, DamageStrict verifies every checksum and requires that the
+// compressed data ends with the image. The other formats always use DamagePillow.
 type Damage uint8
 
-// The damage policies. They differ for JPEG; for PNG, DamageStrict verifies
-// every checksum and wants the stream to end with the image; the other formats
-// have DamagePillow alone.
+// The damage policies.
 const (
-	DamagePillow  Damage = iota // accept what Pillow accepts, and give what it gives
+	DamagePillow  Damage = iota // accept the files that Pillow accepts, with the same pixels
 	DamageStrict                // any damage is an error with its offset
-	DamageLenient               // decode what is there, and report it in Raster.Damaged
+	DamageLenient               // decode all that is readable and report damage in Raster.Damaged
 )

@@ -1,102 +1,9 @@
 package codec
 
-import (
-	"bytes"
-	"encoding/binary"
-)
-
-// tagOrientation is EXIF's and TIFF's tag 0x0112.
-const tagOrientation = 0x0112
-
-// EXIFOrientation finds the orientation in an EXIF block, with or without its
-// "Exif\0\0" prefix, and says whether the tag is there at all. A value that is
-// no orientation counts as 1, as in Pillow's ImageOps.exif_transpose. Damaged
-// blocks have no tag.
-func EXIFOrientation(exif []byte) (orientation int, found bool) {
-	for range 2 { // Pillow strips the prefix once or twice
-		exif = bytes.TrimPrefix(exif, []byte("Exif\x00\x00"))
-	}
-	if len(exif) < 8 {
-		return 1, false
-	}
-	var order binary.ByteOrder
-	switch string(exif[:4]) {
-	case "II*\x00":
-		order = binary.LittleEndian
-	case "MM\x00*":
-		order = binary.BigEndian
-	default:
-		return 1, false
-	}
-	p := uint64(order.Uint32(exif[4:]))
-	if p+2 > uint64(len(exif)) {
-		return 1, false
-	}
-	n := int(order.Uint16(exif[p:]))
-	for e := exif[p+2:]; n > 0 && len(e) >= 12; n, e = n-1, e[12:] {
-		if order.Uint16(e) != tagOrientation {
-			continue
-		}
-		typ, count, b := order.Uint16(e[2:]), uint64(order.Uint32(e[4:])), e[8:12]
-		size := map[uint16]uint64{3: 2, 4: 4, 6: 1, 8: 2, 9: 4}[typ] // SHORT, LONG, SBYTE, SSHORT, SLONG
-		if size*count > 4 {
-			at := uint64(order.Uint32(b))
-			if at+size*count > uint64(len(exif)) {
-				return 1, false
-			}
-			b = exif[at:]
-		}
-		v := uint32(0) // a list's first value counts; other types are no orientation
-		switch {
-		case count == 0:
-			continue
-		case size == 1:
-			v = uint32(b[0])
-		case size == 2:
-			v = uint32(order.Uint16(b))
-		case size == 4:
-			v = order.Uint32(b)
-		}
-		if v >= 1 && v <= 8 {
-			return int(v), true
-		}
-		return 1, true
-	}
-	return 1, false
-}
-
-// XMPOrientation finds tiff:Orientation in an XMP packet. Pillow uses it where
-// EXIF has no orientation; it looks for the text alone, and so does this.
-func XMPOrientation(xmp []byte) int {
-	key := []byte("tiff:Orientation")
-	for {
-		i := bytes.Index(xmp, key)
-		if i < 0 {
-			return 1
-		}
-		xmp = xmp[i+len(key):]
-		v := xmp
-		switch {
-		case bytes.HasPrefix(v, []byte(`="`)):
-			v = v[2:]
-		case bytes.HasPrefix(v, []byte(">")):
-			v = v[1:]
-		default:
-			continue
-		}
-		if len(v) > 0 && v[0] >= '0' && v[0] <= '9' {
-			if v[0] >= '1' && v[0] <= '8' {
-				return int(v[0] - '0')
-			}
-			return 1
-		}
-	}
-}
-
-// placement says where the pixels of a stored image of w x h pixels of n bytes
-// go in the upright one: pixel (x, y) goes to origin + x*dx + y*dy.
+// placement returns where pixels of n bytes of a stored w x h image go in the
+// upright image: pixel (x, y) goes to byte origin + x*dx + y*dy.
 func placement(orientation, w, h, n int) (origin, dx, dy int) {
-	right, down := n, w*n // a step right and down in the stored image's own frame
+	right, down := n, w*n // a step right and down in the upright image
 	if orientation >= 5 {
 		down = h * n
 	}
@@ -104,17 +11,17 @@ func placement(orientation, w, h, n int) (origin, dx, dy int) {
 	switch orientation {
 	case 2: // mirrored
 		return lastX * right, -right, down
-	case 3: // turned by 180 degrees
+	case 3: // rotated by 180 degrees
 		return lastX*right + lastY*down, -right, -down
 	case 4: // upside down, mirrored
 		return lastY * down, right, -down
 	case 5: // transposed
 		return 0, down, right
-	case 6: // to be turned clockwise by 90 degrees
+	case 6: // rotate by 90 degrees clockwise
 		return lastY * right, down, -right
-	case 7: // transposed along the other diagonal
+	case 7: // transposed along the anti-diagonal
 		return lastY*right + lastX*down, -down, -right
-	case 8: // to be turned counter-clockwise by 90 degrees
+	case 8: // rotate by 90 degrees counter-clockwise
 		return lastX * down, -down, right
 	}
 	return 0, right, down

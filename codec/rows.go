@@ -5,82 +5,103 @@ import "fmt"
 // Region is a rectangle of an image's pixels.
 type Region struct{ Left, Top, Width, Height int }
 
-// RowSink takes the rows of a region from the top down.
+// RowSink receives the rows of a region from top to bottom.
 type RowSink interface {
-	// Rows is given the n rows from row y of the image on, cut to the region's
-	// columns: n x Region.Width pixels, dense, which are valid until it returns.
+	// Rows receives n rows, the first of which is row y of the image, cut to the
+	// region's columns. pix holds n x Region.Width dense pixels and is valid until
+	// Rows returns.
 	Rows(y, n int, pix []byte)
 }
 
-// RowDecoder is a FormatDecoder that can give rows as they are decoded, so that
-// the image is never in memory as a whole, and spare itself the work for pixels
-// that nobody wants.
+// RowDecoder is a FormatDecoder that can pass rows on as it decodes them. It never
+// holds the whole image and skips work for pixels outside the region.
 type RowDecoder interface {
 	FormatDecoder
-	// DecodeRows is Decode of the pixels of region, which go to sink in Config's
-	// Mode. An error may come after rows; they are then to be forgotten. damaged
-	// is what Raster.Damaged says.
-	DecodeRows(sink RowSink, region Region, data []byte, o *Options) (damaged, err error)
+	// DecodeRows decodes the pixels of region and passes them to sink in the
+	// Config's Mode. After an error the caller discards the rows that it received.
+	// damaged has the meaning of Raster.Damaged.
+	DecodeRows(sink RowSink, region Region) (damaged, err error)
 }
 
-// DecodeRows is Decode of the pixels of region of the result, which go to sink
-// as rows of the result's channels. What Decode refuses it refuses, also where
-// the damage is outside the region; the error may come after rows have been
-// given, which are then to be forgotten. JPEG needs memory for a few rows and
-// computes no pixels outside the region, unless it must be turned upright; the
-// other formats are decoded as a whole first.
+// DecodeRows decodes the pixels of a region of the result and passes them to sink
+// as rows with the result's channels. It refuses the images that Decode refuses,
+// even for damage outside the region. An error may follow rows; the caller then
+// discards them. JPEG needs memory for a few rows and computes no pixels outside
+// the region, unless the image has to be turned. Other formats decode the whole
+// image first.
 //
-// A region that is empty or does not lie within the image is an error. o may be
-// nil: DefaultOptions.
-func (d *Decoder) DecodeRows(sink RowSink, region Region, data []byte, o *Options) (Info, error) {
-	o = d.options(o)
-	info, fd, err := d.config(data, o)
-	if err != nil {
-		return Info{}, err
-	}
+// A region that is empty or not within the image is an error.
+func (i *Image) DecodeRows(sink RowSink, region Region) error {
+	info, d, o := &i.info, i.d, &i.d.options
 	if region.Left < 0 || region.Top < 0 || region.Width < 1 || region.Height < 1 ||
 		region.Width > info.OutWidth-region.Left || region.Height > info.OutHeight-region.Top {
-		return Info{}, fmt.Errorf("codec: region %d x %d at (%d, %d), the image has %d x %d pixels",
+		return fmt.Errorf("codec: decode rows: region %dx%d at (%d, %d): want at least 1x1 within %dx%d pixels",
 			region.Width, region.Height, region.Left, region.Top, info.OutWidth, info.OutHeight)
 	}
-	if rd, ok := fd.(RowDecoder); ok && info.oriented(o) == 1 {
-		if !direct(&info, o) || o.Color == ToBGR {
-			d.rows.start(d, &info, o, sink, region)
-			sink = &d.rows
-		}
-		info.Damaged, err = rd.DecodeRows(sink, region, data, o)
-		d.rows.sink = nil
-		return info, err
+	if err := i.reopen(); err != nil {
+		return err
+	}
+	if rd, ok := i.format.(RowDecoder); ok && info.oriented(o) == 1 {
+		return i.decodeRows(rd, sink, region)
 	}
 	if cap(d.whole) < info.Size() {
 		d.whole = make([]byte, info.Size())
 	}
 	whole := d.whole[:info.Size()]
-	if info, err = d.Decode(whole, data, o); err != nil {
-		return Info{}, err
+	if err := i.Decode(whole); err != nil {
+		return err
 	}
 	n := info.Channels
 	line := info.OutWidth * n
 	if region.Width == info.OutWidth {
 		sink.Rows(region.Top, region.Height, whole[region.Top*line:][:region.Height*line])
-		return info, nil
+		return nil
 	}
 	for y := region.Top; y < region.Top+region.Height; y++ {
 		sink.Rows(y, 1, whole[y*line+region.Left*n:][:region.Width*n])
 	}
-	return info, nil
+	return nil
 }
 
-// rowConverter is the RowSink that makes the result's rows of the format's own.
+// decodeRows passes the rows on as the format's decoder makes them.
+func (i *Image) decodeRows(rd RowDecoder, sink RowSink, region Region) (err error) {
+	d, o, info := i.d, &i.d.options, &i.info
+	i.format = nil
+	defer d.recovered(info.Format, rd, &err)
+	d.guard = guardedSink{sink: sink}
+	sink = &d.guard
+	if !direct(info, o) || o.Color == ToBGR {
+		d.rows.start(d, info, o, &d.guard, region)
+		sink = &d.rows
+	}
+	info.Damaged, err = rd.DecodeRows(sink, region)
+	d.guard = guardedSink{}
+	return err
+}
+
+// guardedSink notes that its sink runs, so that a panic of the sink is not taken
+// for one of the decoder.
+type guardedSink struct {
+	sink   RowSink
+	inside bool
+}
+
+func (g *guardedSink) Rows(y, n int, pix []byte) {
+	g.inside = true
+	g.sink.Rows(y, n, pix)
+	g.inside = false
+}
+
+// rowConverter is the RowSink that converts the format's rows to the result's.
 type rowConverter struct {
 	conv   *converter
 	raster Raster
-	sink   RowSink
+	sink   *guardedSink
 	out    []byte
 	size   int // bytes of a row of out
 }
 
-func (c *rowConverter) start(d *Decoder, info *Info, o *Options, sink RowSink, region Region) {
+func (c *rowConverter) start(d *Decoder, info *Info, o *Options, sink *guardedSink, region Region) {
 	c.conv, c.sink = &d.conv, sink
 	c.raster.Mode, c.raster.Width, c.raster.Stride = info.Mode, region.Width, region.Width*info.Mode.Size()
 	c.conv.start(&c.raster, o)

@@ -8,7 +8,7 @@ import (
 	"github.com/infer-prep/infer-prep/internal/enum"
 )
 
-// The policies' names, as they stand in graphs. The index is the value.
+// The names of the policies in graphs and on the command line, by value.
 var (
 	colorNames       = []string{"rgb", "bgr", "gray", "luma", "rgba"}
 	alphaNames       = []string{"drop", "white", "key_white"}
@@ -19,56 +19,56 @@ var (
 	refuseNames      = []string{"gray", "alpha", "depth16", "cmyk", "palette", "animation"} // bit 0 first
 )
 
-// String is the layout's name: "rgb", "bgr", "gray", "luma", "rgba".
+// String returns the layout's name: "rgb", "bgr", "gray", "luma", "rgba".
 func (c Color) String() string { return enum.String("color", colorNames, c) }
 
-// MarshalText writes the name.
+// MarshalText returns the name.
 func (c Color) MarshalText() ([]byte, error) { return enum.Format("color", colorNames, c) }
 
-// UnmarshalText reads the name.
+// UnmarshalText parses a name.
 func (c *Color) UnmarshalText(b []byte) error { return enum.Parse(c, "color", colorNames, b) }
 
-// String is the policy's name: "drop", "white", "key_white".
+// String returns the policy's name: "drop", "white", "key_white".
 func (a Alpha) String() string { return enum.String("alpha", alphaNames, a) }
 
-// MarshalText writes the name.
+// MarshalText returns the name.
 func (a Alpha) MarshalText() ([]byte, error) { return enum.Format("alpha", alphaNames, a) }
 
-// UnmarshalText reads the name.
+// UnmarshalText parses a name.
 func (a *Alpha) UnmarshalText(b []byte) error { return enum.Parse(a, "alpha", alphaNames, b) }
 
-// String is the policy's name: "clip", "high".
+// String returns the policy's name: "clip", "high".
 func (g Gray16) String() string { return enum.String("gray16", gray16Names, g) }
 
-// MarshalText writes the name.
+// MarshalText returns the name.
 func (g Gray16) MarshalText() ([]byte, error) { return enum.Format("gray16", gray16Names, g) }
 
-// UnmarshalText reads the name.
+// UnmarshalText parses a name.
 func (g *Gray16) UnmarshalText(b []byte) error { return enum.Parse(g, "gray16", gray16Names, b) }
 
-// String is the policy's name: "ignore", "apply".
+// String returns the policy's name: "ignore", "apply".
 func (o Orientation) String() string { return enum.String("orientation", orientationNames, o) }
 
-// MarshalText writes the name.
+// MarshalText returns the name.
 func (o Orientation) MarshalText() ([]byte, error) {
 	return enum.Format("orientation", orientationNames, o)
 }
 
-// UnmarshalText reads the name.
+// UnmarshalText parses a name.
 func (o *Orientation) UnmarshalText(b []byte) error {
 	return enum.Parse(o, "orientation", orientationNames, b)
 }
 
-// String is the policy's name: "pillow", "strict", "lenient".
+// String returns the policy's name: "pillow", "strict", "lenient".
 func (d Damage) String() string { return enum.String("damage", damageNames, d) }
 
-// MarshalText writes the name.
+// MarshalText returns the name.
 func (d Damage) MarshalText() ([]byte, error) { return enum.Format("damage", damageNames, d) }
 
-// UnmarshalText reads the name.
+// UnmarshalText parses a name.
 func (d *Damage) UnmarshalText(b []byte) error { return enum.Parse(d, "damage", damageNames, b) }
 
-// Names lists the kinds in r: "gray", "alpha", "depth16", "cmyk", "palette", "animation".
+// Names returns the kinds in r: "gray", "alpha", "depth16", "cmyk", "palette", "animation".
 func (r Refuse) Names() []string {
 	names := []string{}
 	for i, n := range refuseNames {
@@ -79,12 +79,12 @@ func (r Refuse) Names() []string {
 	return names
 }
 
-// ParseRefuse is the inverse of Names.
+// ParseRefuse returns the set of the named kinds. It is the inverse of Names.
 func ParseRefuse(names ...string) (Refuse, error) {
 	var r Refuse
 	for _, n := range names {
 		var bit Refuse
-		if err := enum.Parse(&bit, "kind to refuse", refuseNames, []byte(n)); err != nil {
+		if err := enum.Parse(&bit, "refused kind", refuseNames, []byte(n)); err != nil {
 			return 0, err
 		}
 		r |= 1 << bit
@@ -92,22 +92,22 @@ func ParseRefuse(names ...string) (Refuse, error) {
 	return r, nil
 }
 
-// String is the names, separated by commas.
+// String returns the names, separated by commas.
 func (r Refuse) String() string { return strings.Join(r.Names(), ",") }
 
-// MarshalJSON writes a list of names.
+// MarshalJSON returns a list of names.
 func (r Refuse) MarshalJSON() ([]byte, error) {
 	if r>>len(refuseNames) != 0 {
-		return nil, fmt.Errorf("codec: invalid set of kinds to refuse %#x", uint8(r))
+		return nil, fmt.Errorf("codec: invalid set of refused kinds %#x", uint8(r))
 	}
 	return json.Marshal(r.Names())
 }
 
-// UnmarshalJSON reads a list of names.
+// UnmarshalJSON parses a list of names.
 func (r *Refuse) UnmarshalJSON(b []byte) error {
 	var names []string
 	if err := json.Unmarshal(b, &names); err != nil {
-		return fmt.Errorf("codec: kinds to refuse: want a list of names: %w", err)
+		return fmt.Errorf("codec: refused kinds: want a list of names: %w", err)
 	}
 	v, err := ParseRefuse(names...)
 	if err == nil {
@@ -116,11 +116,11 @@ func (r *Refuse) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// String is "full", "half", "quarter" or "eighth".
+// String returns "full", "half", "quarter" or "eighth".
 func (s Scale) String() string { return enum.String("scale", scaleNames, s) }
 
-// MarshalText writes the name.
+// MarshalText returns the name.
 func (s Scale) MarshalText() ([]byte, error) { return enum.Format("scale", scaleNames, s) }
 
-// UnmarshalText reads the name.
+// UnmarshalText parses a name.
 func (s *Scale) UnmarshalText(b []byte) error { return enum.Parse(s, "scale", scaleNames, b) }

@@ -56,9 +56,7 @@ type CompileOptions struct {
 // Passes change neither outputs nor errors. A run that succeeds without passes
 // also succeeds with them. The graph must not be changed after Compile.
 func Compile(g *Graph, o CompileOptions) (*Plan, error) {
-	if o.Limits == (codec.Limits{}) {
-		o.Limits = codec.DefaultLimits()
-	}
+	o.Limits = o.Limits.WithDefaults()
 	o.Disable = slices.Clone(o.Disable)
 	enabled, err := passTable.Enabled(o.Disable)
 	if err != nil {

@@ -107,7 +107,7 @@ func (r *Runner) runRandom(inputs []*tensor.Tensor) ([]*tensor.Tensor, error) {
 	if r.OnStep != nil {
 		v.runner.OnStep = func(step int, out []*tensor.Tensor) error { return r.OnStep(v.steps[step], out) }
 	}
-	out, err := v.runner.Run(inputs...)
+	out, err := v.runner.runInputs(inputs)
 	if err != nil {
 		return nil, r.originalStep(v, err)
 	}

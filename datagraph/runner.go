@@ -77,6 +77,12 @@ func (p *Plan) newRunner(scratch *transforms.Context) *Runner {
 // An error in a step is a *StepError, which wraps the error of the op or
 // decoder. After an error the Runner can be used again.
 func (r *Runner) Run(inputs ...*tensor.Tensor) ([]*tensor.Tensor, error) {
+	r.scratch.BeginRun()
+	return r.runInputs(inputs)
+}
+
+// runInputs is Run without BeginRun.
+func (r *Runner) runInputs(inputs []*tensor.Tensor) ([]*tensor.Tensor, error) {
 	if r.plan.random {
 		return r.runRandom(inputs)
 	}
@@ -256,6 +262,7 @@ func (r *Runner) Infer(inputs ...*tensor.Tensor) ([][]tensor.Desc, error) {
 	if r.plan.unfused != nil {
 		return r.fallback().Infer(inputs...)
 	}
+	r.scratch.BeginRun()
 	if err := r.bind(inputs); err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func newTable(ops []transforms.Op, d tensor.Desc) (_ *table, ok bool) {
 			return nil, false
 		}
 		r.images = append(r.images, t)
-		r.ctx = append(r.ctx, transforms.NewContext(codec.Limits{}))
+		r.ctx = append(r.ctx, transforms.NewContext(codec.NoLimits()))
 	}
 	if !t.IsImage() || t.Height() != 1 || t.Width() != 256 || t.Channels() != ch {
 		return nil, false

@@ -170,9 +170,7 @@ func Build(ctx context.Context, d *Dataset, o Options) (_ *Built, err error) {
 	if o.World < 1 || o.Rank < 0 || o.Rank >= o.World {
 		return nil, fmt.Errorf("dataset: %w: rank %d of %d", ErrParam, o.Rank, o.World)
 	}
-	if o.Limits == (codec.Limits{}) {
-		o.Limits = codec.DefaultLimits()
-	}
+	o.Limits = o.Limits.WithDefaults()
 	if o.Store == nil {
 		o.Store = store.Local
 	}

@@ -47,7 +47,7 @@ func MakeGolden(g *datagraph.Graph, name string, input []byte, limits codec.Limi
 // Bundle.Verify compares.
 func GoldenOf(g *datagraph.Graph, name string, input []byte, outputs []tensor.Named) (Golden, error) {
 	s := Golden{Name: name, Input: input}
-	plan, err := goldenPlan(g, name, codec.Limits{Pixels: -1, Bytes: -1, Scans: -1})
+	plan, err := goldenPlan(g, name, codec.NoLimits())
 	if err != nil {
 		return s, err
 	}

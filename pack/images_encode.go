@@ -57,11 +57,12 @@ type ImageOptions struct {
 	Color      Color
 	CenterCrop bool         // crop the largest centred square, before Resize
 	Resize     int          // length of the shorter edge in pixels, up to 2^24; 0: no resize
-	Limits     codec.Limits // of decoding one image, and of the pixels after Resize; the zero value is no limit
+	Limits     codec.Limits // of decoding one image, and of the pixels after Resize; zero fields mean the defaults
 }
 
 // fill checks the options and sets defaults.
 func (o *ImageOptions) fill() error {
+	o.Limits = o.Limits.WithDefaults()
 	most := 0
 	switch o.Encoding {
 	case PassThrough:
@@ -133,33 +134,37 @@ func (m *images) decode() (*tensor.Tensor, error) {
 	format := "" // of an image that is converted to gray here
 	switch m.o.Color {
 	case Gray:
-		i, err := m.decoder.Config(m.file, &o)
+		i, err := m.decoder.Open(m.file, &o)
 		if err != nil {
 			return nil, err
 		}
 		// libjpeg returns its luma; other formats decode to colour, which is
 		// converted below.
-		if o.Color = codec.ToLuma; i.Format != "jpeg" || i.Mode == codec.CMYK {
-			o.Color, format = codec.ToRGB, i.Format
+		if c := i.Info(); c.Format != "jpeg" || c.Mode == codec.CMYK {
+			format = c.Format
+		} else {
+			o.Color = codec.ToLuma
 		}
 	case Unchanged:
 		o.Orientation, o.Refuse = codec.OrientationIgnore, codec.RefuseDepth16
-		i, err := m.decoder.Config(m.file, &o)
-		switch {
-		case err != nil:
+		i, err := m.decoder.Open(m.file, &o)
+		if err != nil {
 			return nil, err
-		case i.Mode == codec.L: // with or without a colour key
+		}
+		switch c := i.Info(); {
+		case c.Mode == codec.L: // with or without a colour key
 			o.Color = codec.ToGray
-		case i.HasAlpha && m.o.Encoding == PNG:
+		case c.HasAlpha && m.o.Encoding == PNG:
 			o.Color = codec.ToRGBA
 		}
 	}
-	i, err := m.decoder.Config(m.file, &o)
+	i, err := m.decoder.Open(m.file, &o)
 	if err == nil {
-		err = m.pixels.Reset(i.Desc())
+		info := i.Info()
+		err = m.pixels.Reset(info.Desc())
 	}
 	if err == nil {
-		_, err = m.decoder.Decode(m.pixels.Data, m.file, &o)
+		err = i.Decode(m.pixels.Data)
 	}
 	if err != nil || format == "" {
 		return &m.pixels, err
@@ -231,7 +236,7 @@ func (m *images) apply(dst *tensor.Tensor, op transforms.Op, src *tensor.Tensor)
 }
 
 // readFile appends the content of a file to b. A file of more than limit bytes
-// is codec.ErrLimit, unless limit is 0. Anything but a regular file is an
+// is codec.ErrLimit, if limit is positive. Anything but a regular file is an
 // error.
 func readFile(b []byte, path string, limit int64) (_ []byte, err error) {
 	info, err := os.Stat(path) // before it is opened, because a pipe would wait for a writer

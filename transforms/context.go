@@ -19,6 +19,8 @@ type Context struct {
 }
 
 type scratch struct {
+	decode  decodeState
+	run     uint64 // number of BeginRun; 0 if it was never called
 	bufs    [][]byte
 	usedB   int
 	tensors []*tensor.Tensor
@@ -26,11 +28,18 @@ type scratch struct {
 }
 
 // NewContext returns the Context of one op.
-func NewContext(l codec.Limits) *Context { return &Context{Limits: l, scratch: &scratch{}} }
+func NewContext(l codec.Limits) *Context {
+	return &Context{Limits: l.WithDefaults(), scratch: &scratch{}}
+}
 
 // Sibling returns a Context for another op of the same worker. The two share
 // scratch memory, so their ops must not run at the same time.
 func (c *Context) Sibling() *Context { return &Context{Limits: c.Limits, scratch: c.scratch} }
+
+// BeginRun starts a run of a graph over new inputs. An engine that calls it allows
+// ops to reuse what they read from the same input earlier in the run: an image's
+// header is then read once.
+func (c *Context) BeginRun() { c.scratch.run++ }
 
 // Begin releases all scratch memory. The engine calls it before each Apply.
 func (c *Context) Begin() { c.scratch.usedB, c.scratch.usedT = 0, 0 }

@@ -63,20 +63,66 @@ func init() {
 // NewDecode is Pillow's Image.open(f).convert("RGB").
 func NewDecode() *Decode { return &Decode{} }
 
+// decodeState is the decoder that the Decode ops of one worker share, and the
+// image that it has open.
 type decodeState struct {
 	decoder codec.Decoder
+	image   *codec.Image // nil if none is open
 	options codec.Options
+	data    []byte // of image
+	run     uint64 // in which image was opened
 }
 
-func (o *Decode) state(c *Context) *decodeState {
-	s, ok := c.State.(*decodeState)
-	if !ok {
-		s = &decodeState{}
-		c.State = s
+// opened returns the image of src if it is open and not yet decoded, else nil.
+func (s *decodeState) opened(src *tensor.Tensor, o *codec.Options) *codec.Image {
+	if s.image == nil || s.options != *o || len(s.data) != len(src.Data) || len(s.data) > 0 && &s.data[0] != &src.Data[0] {
+		return nil
 	}
-	s.options = o.options() // not those of another op that was drawn in the same Context
-	s.options.Limits = c.Limits
-	return s
+	return s.image
+}
+
+// open reads the header of src.
+func (s *decodeState) open(c *Context, src *tensor.Tensor, o *codec.Options) (*codec.Image, error) {
+	s.options, s.run, s.image, s.data = *o, c.scratch.run, nil, nil
+	i, err := s.decoder.Open(src.Data, &s.options)
+	if err == nil {
+		s.image, s.data = i, src.Data
+	}
+	return i, err
+}
+
+// take returns the image of src for decoding. It reads the header unless InferData
+// has.
+func (o *Decode) take(c *Context, src *tensor.Tensor) (*codec.Image, error) {
+	s, opt := &c.scratch.decode, o.options()
+	opt.Limits = c.Limits
+	i := s.opened(src, &opt)
+	if i == nil {
+		var err error
+		if i, err = s.open(c, src, &opt); err != nil {
+			return nil, err
+		}
+	}
+	s.image, s.data = nil, nil
+	return i, nil
+}
+
+// Open reads the header of src and describes the image. Apply and ApplyRows use
+// what it read if they follow for the same input.
+func (o *Decode) Open(c *Context, src *tensor.Tensor) (codec.Info, error) {
+	s, opt := &c.scratch.decode, o.options()
+	opt.Limits = c.Limits
+	// Within a run the data of an input does not change.
+	if s.run != 0 && s.run == c.scratch.run {
+		if i := s.opened(src, &opt); i != nil {
+			return i.Info(), nil
+		}
+	}
+	i, err := s.open(c, src, &opt)
+	if err != nil {
+		return codec.Info{}, err
+	}
+	return i.Info(), nil
 }
 
 func (o *Decode) options() codec.Options {
@@ -89,7 +135,7 @@ func (o *Decode) options() codec.Options {
 // Validate refuses values that are no policy.
 func (o *Decode) Validate() error {
 	opt := o.options()
-	if err := opt.Check(); err != nil {
+	if err := opt.Validate(); err != nil {
 		return paramErr("%v", err)
 	}
 	return nil
@@ -104,10 +150,9 @@ func (o *Decode) Infer(dst, in []tensor.Desc) error {
 	return nil
 }
 
-// InferData reads the header.
+// InferData reads the header. Apply and ApplyRows use what it read.
 func (o *Decode) InferData(c *Context, dst []tensor.Desc, src []*tensor.Tensor) error {
-	s := o.state(c)
-	i, err := s.decoder.Config(src[0].Data, &s.options)
+	i, err := o.Open(c, src[0])
 	if err != nil {
 		return err
 	}
@@ -115,17 +160,23 @@ func (o *Decode) InferData(c *Context, dst []tensor.Desc, src []*tensor.Tensor) 
 	return nil
 }
 
-// Apply decodes.
+// Apply decodes the image.
 func (o *Decode) Apply(c *Context, dst, src []*tensor.Tensor) error {
-	s := o.state(c)
-	_, err := s.decoder.Decode(dst[0].Data, src[0].Data, &s.options)
-	return err
+	i, err := o.take(c, src[0])
+	if err != nil {
+		return err
+	}
+	defer i.Close()
+	return i.Decode(dst[0].Data)
 }
 
-// ApplyRows is Apply of a region of the image alone, whose rows go to sink; see
-// codec.Decoder.DecodeRows.
+// ApplyRows decodes a region of the image and passes its rows to sink; see
+// codec.Image.DecodeRows.
 func (o *Decode) ApplyRows(c *Context, sink codec.RowSink, region codec.Region, src *tensor.Tensor) error {
-	s := o.state(c)
-	_, err := s.decoder.DecodeRows(sink, region, src.Data, &s.options)
-	return err
+	i, err := o.take(c, src)
+	if err != nil {
+		return err
+	}
+	defer i.Close()
+	return i.DecodeRows(sink, region)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/codec/internal/codectest"
 )
 
 const testdata = "../../testdata/"
@@ -49,11 +50,10 @@ func digest(b []byte) string {
 func requireGolden(t *testing.T, d *codec.Decoder, data []byte, want golden) {
 	t.Helper()
 	decode := func(o codec.Options) (codec.Info, []byte) {
-		o.Limits = codec.DefaultLimits()
-		info, err := d.Config(data, &o)
+		info, err := codectest.Config(d, data, &o)
 		require.NoError(t, err)
 		dst := make([]byte, info.Size())
-		got, err := d.Decode(dst, data, &o)
+		got, err := codectest.Decode(d, dst, data, &o)
 		require.NoError(t, err)
 		require.Equal(t, info, got)
 		return info, dst
@@ -118,7 +118,7 @@ func TestWhole(t *testing.T) {
 	for _, p := range files {
 		name := filepath.Base(p)
 		data := read(t, "images", name)
-		o := codec.DefaultOptions()
+		o := codec.Options{}
 		_, err = codec.Decode(data, &o)
 		require.NoError(t, err, name)
 		if format, _, _ := strings.Cut(name, "_"); format == "jpeg" || format == "png" {
@@ -136,18 +136,18 @@ func TestScale(t *testing.T) {
 	for _, name := range []string{"png_rgb8.png", "gif_8bit.gif", "bmp_24.bmp", "tiff_gray8_le.tif", "webp_lossy_37x23.webp"} {
 		data := read(t, "images", name)
 		for s := codec.ScaleHalf; s <= codec.ScaleEighth; s++ {
-			o := codec.DefaultOptions()
+			o := codec.Options{}
 			o.Scale = s
-			_, err := d.Config(data, &o)
+			_, err := codectest.Config(&d, data, &o)
 			require.ErrorIs(t, err, codec.ErrUnsupported, name)
 			require.ErrorContains(t, err, s.String(), name)
-			_, err = d.Decode(nil, data, &o)
+			_, err = codectest.Decode(&d, nil, data, &o)
 			require.ErrorIs(t, err, codec.ErrUnsupported, name)
-			_, err = d.DecodeRows(&collector{t: t}, codec.Region{Width: 1, Height: 1}, data, &o)
+			_, err = codectest.DecodeRows(&d, &collector{t: t}, codec.Region{Width: 1, Height: 1}, data, &o)
 			require.ErrorIs(t, err, codec.ErrUnsupported, name)
 		}
 	}
-	_, err := d.Config(read(t, "images", "jpeg_gray.jpg"), &codec.Options{Scale: codec.ScaleEighth + 1})
+	_, err := codectest.Config(&d, read(t, "images", "jpeg_gray.jpg"), &codec.Options{Scale: codec.ScaleEighth + 1})
 	require.ErrorContains(t, err, "invalid scale 4")
 }
 
@@ -168,18 +168,18 @@ func TestScaledLimits(t *testing.T) {
 		{codec.ScaleEighth, codec.Limits{Bytes: 53*39*3 - 1}, false},
 		{codec.ScaleEighth, codec.Limits{Bytes: 53 * 39 * 3}, true},
 	} {
-		_, err := d.Config(data, &codec.Options{Scale: c.scale, Limits: c.limits})
+		_, err := codectest.Config(&d, data, &codec.Options{Scale: c.scale, Limits: c.limits})
 		if c.ok {
 			require.NoError(t, err, "%+v", c)
 		} else {
 			require.ErrorIs(t, err, codec.ErrLimit, "%+v", c)
 		}
 	}
-	info, err := d.Config(data, &codec.Options{Scale: codec.ScaleEighth})
+	info, err := codectest.Config(&d, data, &codec.Options{Scale: codec.ScaleEighth})
 	require.NoError(t, err)
 	// With the buffers, a quarter of what the whole image's pixels take is enough.
 	o := codec.Options{Scale: codec.ScaleEighth, Limits: codec.Limits{Bytes: 420 * 310 * 3 / 4}}
-	_, err = d.Decode(make([]byte, info.Size()), data, &o)
+	_, err = codectest.Decode(&d, make([]byte, info.Size()), data, &o)
 	require.NoError(t, err)
 }
 
@@ -189,10 +189,10 @@ func TestTruncated(t *testing.T) {
 	for name := range goldens(t).Images {
 		data := read(t, "images", name)
 		for n := 0; n < len(data); n += 1 + len(data)/97 {
-			info, err := d.Config(data[:n], nil)
+			info, err := codectest.Config(&d, data[:n], nil)
 			if err == nil {
 				dst := make([]byte, info.Size())
-				_, err = d.Decode(dst, data[:n], nil)
+				_, err = codectest.Decode(&d, dst, data[:n], nil)
 			}
 			if err != nil {
 				var e *codec.Error

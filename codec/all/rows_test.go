@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/codec/internal/codectest"
 )
 
 // collector puts the rows of a region together.
@@ -41,7 +42,7 @@ func TestDecodeRowsEqualsDecode(t *testing.T) {
 		data, err := os.ReadFile(f)
 		require.NoError(t, err)
 		for scale := codec.ScaleFull; scale <= codec.ScaleEighth; scale++ {
-			o := codec.DefaultOptions()
+			o := codec.Options{}
 			o.Color = codec.Color((i + int(scale)) % 5)
 			o.Orientation = codec.Orientation(i / 5 % 2)
 			o.Scale = scale
@@ -56,13 +57,13 @@ func TestDecodeRowsEqualsDecode(t *testing.T) {
 
 // requireRegions compares regions of an image with the whole, and says how many.
 func requireRegions(t *testing.T, whole, rows *codec.Decoder, f string, data []byte, o *codec.Options) (decoded int) {
-	info, err := whole.Config(data, o)
+	info, err := codectest.Config(whole, data, o)
 	if err != nil {
 		require.ErrorIs(t, err, codec.ErrUnsupported)
 		return 0
 	}
 	want := make([]byte, info.Size())
-	_, wantErr := whole.Decode(want, data, o)
+	_, wantErr := codectest.Decode(whole, want, data, o)
 	w, h, n := info.OutWidth, info.OutHeight, info.Channels
 	for _, r := range []codec.Region{
 		{Width: w, Height: h},
@@ -72,7 +73,7 @@ func requireRegions(t *testing.T, whole, rows *codec.Decoder, f string, data []b
 		{Left: 0, Top: h / 2, Width: (w + 1) / 2, Height: h - h/2},
 	} {
 		c := &collector{t: t, region: r, line: r.Width * n, next: r.Top}
-		got, err := rows.DecodeRows(c, r, data, o)
+		got, err := codectest.DecodeRows(rows, c, r, data, o)
 		if wantErr != nil {
 			require.Error(t, err, f)
 			require.Equal(t, wantErr.Error(), err.Error(), f)
@@ -88,7 +89,7 @@ func requireRegions(t *testing.T, whole, rows *codec.Decoder, f string, data []b
 		decoded++
 	}
 	for _, r := range []codec.Region{{}, {Left: -1, Width: 2, Height: 1}, {Left: w, Width: 1, Height: 1}, {Width: w + 1, Height: 1}, {Top: 1, Width: 1, Height: h}} {
-		_, err := rows.DecodeRows(&collector{t: t}, r, data, o)
+		_, err := codectest.DecodeRows(rows, &collector{t: t}, r, data, o)
 		require.ErrorContains(t, err, "region", f)
 	}
 	return decoded

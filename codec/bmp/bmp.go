@@ -15,7 +15,7 @@ import (
 const name = "bmp"
 
 func init() {
-	codec.Register(codec.Format{Name: name, Match: codec.Magic("BM"), New: func() codec.FormatDecoder { return new(decoder) }})
+	codec.Register(codec.Format{Name: name, Magic: []string{"BM"}, New: func() codec.FormatDecoder { return new(decoder) }})
 }
 
 // maxSide keeps the bits of a row within 32 bits.
@@ -256,11 +256,14 @@ func (h *header) setGray(colors int) error {
 
 type decoder struct {
 	h    header
-	runs []byte // run lengths, expanded
+	data []byte         // of the open image
+	o    *codec.Options // of the open image
+	runs []byte         // run lengths, expanded
 }
 
-// Config implements codec.FormatDecoder.
-func (d *decoder) Config(data []byte, _ *codec.Options) (codec.Config, error) {
+// Open implements codec.FormatDecoder.
+func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
+	d.data, d.o = data, o
 	h := &d.h
 	if err := h.parse(data); err != nil {
 		return codec.Config{}, err
@@ -279,11 +282,9 @@ func (d *decoder) Config(data []byte, _ *codec.Options) (codec.Config, error) {
 }
 
 // Decode implements codec.FormatDecoder.
-func (d *decoder) Decode(dst *codec.Raster, data []byte, o *codec.Options) error {
-	h := &d.h
-	if err := h.parse(data); err != nil {
-		return err
-	}
+func (d *decoder) Decode(dst *codec.Raster) error {
+	h, data, o := &d.h, d.data, d.o
+	d.data, d.o = nil, nil
 	compressed := h.compression == rle8 || h.compression == rle4
 	perPixel := h.mode.Size()
 	if compressed {

@@ -20,11 +20,9 @@ const name = "gif"
 
 func init() {
 	codec.Register(codec.Format{
-		Name: name,
-		Match: func(head []byte) bool {
-			return len(head) >= 6 && (string(head[:6]) == "GIF87a" || string(head[:6]) == "GIF89a")
-		},
-		New: func() codec.FormatDecoder { return new(decoder) },
+		Name:  name,
+		Magic: []string{"GIF87a", "GIF89a"},
+		New:   func() codec.FormatDecoder { return new(decoder) },
 	})
 }
 
@@ -195,8 +193,10 @@ func (h *header) frame(r *reader, at int, global []byte) error {
 }
 
 type decoder struct {
-	h   header
-	lzw lzw
+	h    header
+	lzw  lzw
+	data []byte         // of the open image
+	o    *codec.Options // of the open image
 }
 
 // mode is the mode of the pixels. A frame with its own ramp of grays below a
@@ -210,9 +210,10 @@ func (h *header) mode(o *codec.Options) codec.Mode {
 	return codec.P
 }
 
-// Config implements codec.FormatDecoder.
-func (d *decoder) Config(data []byte, o *codec.Options) (codec.Config, error) {
+// Open implements codec.FormatDecoder.
+func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 	h := &d.h
+	d.data, d.o = data, o
 	if err := h.parse(data); err != nil {
 		return codec.Config{}, err
 	}
@@ -224,11 +225,9 @@ func (d *decoder) Config(data []byte, o *codec.Options) (codec.Config, error) {
 }
 
 // Decode implements codec.FormatDecoder.
-func (d *decoder) Decode(dst *codec.Raster, data []byte, o *codec.Options) error {
-	h := &d.h
-	if err := h.parse(data); err != nil {
-		return err
-	}
+func (d *decoder) Decode(dst *codec.Raster) error {
+	h, data, o := &d.h, d.data, d.o
+	d.data, d.o = nil, nil
 	if err := o.Limits.CheckSize(name, h.width, h.height, 1); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ type arithState struct {
 const fixedBin = 113
 
 // startArith prepares the arithmetic decoder for a scan.
-func (d *Decoder) startArith() error {
+func (d *decoder) startArith() error {
 	for i := range d.nScan {
 		c := d.scan[i]
 		if !d.progressive || d.ss == 0 && d.ah == 0 {
@@ -34,7 +34,7 @@ func (d *Decoder) startArith() error {
 	return nil
 }
 
-func (d *Decoder) resetArith() {
+func (d *decoder) resetArith() {
 	e := &d.arith
 	for i := range d.nScan {
 		c := d.scan[i]
@@ -55,7 +55,7 @@ func (d *Decoder) resetArith() {
 
 // arithByte reads a byte. Past a marker there are zeros: that is allowed here.
 // The decoder cannot wait for data: Pillow fails where its piece of the file ends.
-func (d *Decoder) arithByte() int64 {
+func (d *decoder) arithByte() int64 {
 	if d.marker != 0 || d.arith.ended {
 		return 0
 	}
@@ -85,7 +85,7 @@ func (d *Decoder) arithByte() int64 {
 	return int64(b)
 }
 
-func (d *Decoder) arithRaw() (byte, bool) {
+func (d *decoder) arithRaw() (byte, bool) {
 	if d.pos >= d.end {
 		return 0, false
 	}
@@ -95,7 +95,7 @@ func (d *Decoder) arithRaw() (byte, bool) {
 }
 
 // decide decodes one binary decision.
-func (d *Decoder) decide(st *uint8) bool {
+func (d *decoder) decide(st *uint8) bool {
 	e := &d.arith
 	for e.a < 0x8000 {
 		if e.ct--; e.ct < 0 {
@@ -135,14 +135,14 @@ func (d *Decoder) decide(st *uint8) bool {
 }
 
 // badArith gives up on the segment.
-func (d *Decoder) badArith() {
+func (d *decoder) badArith() {
 	d.warn("bad arithmetic code")
 	d.arith.ct = -1
 }
 
 // magnitude decodes the bits below the highest of a value, whose category is m,
 // and the value's sign.
-func (d *Decoder) magnitude(st *uint8, m int32, neg bool) int32 {
+func (d *decoder) magnitude(st *uint8, m int32, neg bool) int32 {
 	v := m
 	for m >>= 1; m != 0; m >>= 1 {
 		if d.decide(st) {
@@ -157,7 +157,7 @@ func (d *Decoder) magnitude(st *uint8, m int32, neg bool) int32 {
 }
 
 // arithDC decodes the DC difference of a component of the scan.
-func (d *Decoder) arithDC(i, tab int) bool {
+func (d *decoder) arithDC(i, tab int) bool {
 	e := &d.arith
 	stats := &e.dcStats[tab]
 	at := e.context[i]
@@ -198,7 +198,7 @@ func (d *Decoder) arithDC(i, tab int) bool {
 
 // arithAC decodes a nonzero AC coefficient's value; its zero decisions are done.
 // at is the coefficient's bin.
-func (d *Decoder) arithAC(stats *[256]uint8, at, k int, kx uint8) (int32, bool) {
+func (d *decoder) arithAC(stats *[256]uint8, at, k int, kx uint8) (int32, bool) {
 	neg := d.decide(&d.arith.fixed)
 	at += 2
 	m := int32(0)
@@ -223,7 +223,7 @@ func (d *Decoder) arithAC(stats *[256]uint8, at, k int, kx uint8) (int32, bool) 
 }
 
 // arithBand decodes the AC coefficients first to last of a block, shifted left by al.
-func (d *Decoder) arithBand(blk *[64]int16, tab, first, last, al int) (lastK int, ok bool) {
+func (d *decoder) arithBand(blk *[64]int16, tab, first, last, al int) (lastK int, ok bool) {
 	stats := &d.arith.acStats[tab]
 	for k := first; k <= last; k++ {
 		at := 3 * (k - 1)
@@ -248,7 +248,7 @@ func (d *Decoder) arithBand(blk *[64]int16, tab, first, last, al int) (lastK int
 }
 
 // arithRefine decodes a block of an AC refinement scan.
-func (d *Decoder) arithRefine(blk *[64]int16, tab int) {
+func (d *decoder) arithRefine(blk *[64]int16, tab int) {
 	stats := &d.arith.acStats[tab]
 	p1, m1 := int16(1)<<d.al, int16(-1)<<d.al
 	// The end of the block in the previous stage.
@@ -290,7 +290,7 @@ func (d *Decoder) arithRefine(blk *[64]int16, tab int) {
 }
 
 // decodeMCUArith decodes an MCU of any arithmetic-coded scan.
-func (d *Decoder) decodeMCUArith(blocks *[maxMCU]*[64]int16) error {
+func (d *decoder) decodeMCUArith(blocks *[maxMCU]*[64]int16) error {
 	if d.restartInterval != 0 {
 		if d.restartsToGo == 0 {
 			if err := d.arithRestart(); err != nil {
@@ -345,7 +345,7 @@ func (d *Decoder) decodeMCUArith(blocks *[maxMCU]*[64]int16) error {
 }
 
 // arithRestart passes over a restart marker. Here too, the data must be there.
-func (d *Decoder) arithRestart() error {
+func (d *decoder) arithRestart() error {
 	hold := d.hold
 	d.hold = d.damage == codec.DamagePillow
 	d.nbits = 0

@@ -15,7 +15,7 @@ const minBits = 57 // libjpeg's MIN_GET_BITS for a 64-bit buffer
 // fill fetches bytes until there are at least 57 bits. Before a marker it stops,
 // and if there are fewer than want bits then it makes up zeros. It returns false
 // if the data ends first.
-func (d *Decoder) fill(want int) bool {
+func (d *decoder) fill(want int) bool {
 	if d.marker == 0 {
 		for d.nbits < minBits {
 			if d.pos+8 <= d.end {
@@ -55,7 +55,7 @@ func (d *Decoder) fill(want int) bool {
 
 // entropyByte reads a byte of entropy-coded data, or the marker that ends it into
 // d.marker. It returns false if the data ends.
-func (d *Decoder) entropyByte() (byte, bool) {
+func (d *decoder) entropyByte() (byte, bool) {
 	if !d.more() {
 		return d.entropyEnd()
 	}
@@ -79,7 +79,7 @@ func (d *Decoder) entropyByte() (byte, bool) {
 }
 
 // entropyEnd is the end of the file within entropy-coded data: an EOI, in lenient mode.
-func (d *Decoder) entropyEnd() (byte, bool) {
+func (d *decoder) entropyEnd() (byte, bool) {
 	if d.noMarker() != nil {
 		return 0, false
 	}
@@ -123,7 +123,7 @@ func fill48(data []byte, pos int, acc uint64) (newAcc uint64, newPos int, hit bo
 }
 
 // symbol decodes a Huffman code; -1 if the data ends.
-func (d *Decoder) symbol(t *huffTable) int {
+func (d *decoder) symbol(t *huffTable) int {
 	if d.nbits < lookBits {
 		if !d.fill(0) {
 			return -1
@@ -142,7 +142,7 @@ func (d *Decoder) symbol(t *huffTable) int {
 }
 
 // symbolSlow decodes a code known to be at least l bits long, bit by bit.
-func (d *Decoder) symbolSlow(t *huffTable, l int) int {
+func (d *decoder) symbolSlow(t *huffTable, l int) int {
 	if d.nbits < l && !d.fill(l) {
 		return -1
 	}
@@ -164,7 +164,7 @@ func (d *Decoder) symbolSlow(t *huffTable, l int) int {
 }
 
 // receive reads n bits, 1 to 16; false if the data ends.
-func (d *Decoder) receive(n int) (int32, bool) {
+func (d *decoder) receive(n int) (int32, bool) {
 	if d.nbits < n && !d.fill(n) {
 		return 0, false
 	}

@@ -56,16 +56,16 @@ func init() {
 	codec.Register(codec.Format{
 		Name:   format,
 		Scales: true,
-		Match:  func(head []byte) bool { return len(head) >= 3 && head[0] == 0xFF && head[1] == 0xD8 && head[2] == 0xFF },
-		New:    func() codec.FormatDecoder { return NewDecoder() },
+		Magic:  []string{"\xff\xd8\xff"},
+		New:    func() codec.FormatDecoder { return newDecoder() },
 	})
 }
 
-// Decoder decodes JPEG files. It keeps its buffers from one image to the next:
+// decoder decodes JPEG files. It keeps its buffers from one image to the next:
 // decoding images of the same size and kind again and again allocates nothing.
 // It must not be used by two goroutines at once; those of [codec.Options.Workers]
 // it starts and ends itself, with buffers of their own that it keeps too.
-type Decoder struct {
+type decoder struct {
 	reader
 	header
 	entropy
@@ -86,16 +86,15 @@ type Decoder struct {
 	bands  *bands // made when it is needed
 }
 
-// NewDecoder makes a Decoder.
-func NewDecoder() *Decoder { return &Decoder{} }
+// newDecoder makes a decoder.
+func newDecoder() *decoder { return &decoder{} }
 
-// Config reads the header up to the first scan. Mode is L for files of one
-// component (and of three, under codec.ToLuma), RGB for three and CMYK for four.
-// The error is a *codec.Error.
-func (d *Decoder) Config(data []byte, o *codec.Options) (codec.Config, error) {
+// Open reads the header up to the first scan. Mode is L for files of one component
+// (and of three, under codec.ToLuma), RGB for three and CMYK for four.
+func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 	d.begin(data, o)
-	defer d.release()
 	if err := d.open(); err != nil {
+		d.release()
 		return codec.Config{}, err
 	}
 	return codec.Config{
@@ -110,18 +109,16 @@ func (d *Decoder) Config(data []byte, o *codec.Options) (codec.Config, error) {
 	}, nil
 }
 
-// Decode decodes data into dst. The error is a *codec.Error.
-func (d *Decoder) Decode(dst *codec.Raster, data []byte, o *codec.Options) error {
-	d.begin(data, o)
+// Decode decodes the open image into dst.
+func (d *decoder) Decode(dst *codec.Raster) error {
 	d.dst, d.sink, d.region = dst, nil, codec.Region{}
 	err := d.decode()
 	d.release()
 	return err
 }
 
-// DecodeRows decodes the region's rows and gives them to sink. The error is a *codec.Error.
-func (d *Decoder) DecodeRows(sink codec.RowSink, region codec.Region, data []byte, o *codec.Options) (damaged, err error) {
-	d.begin(data, o)
+// DecodeRows decodes the region of the open image and passes its rows to sink.
+func (d *decoder) DecodeRows(sink codec.RowSink, region codec.Region) (damaged, err error) {
 	d.dst, d.sink, d.region = nil, sink, region
 	err = d.decode()
 	damaged = d.damaged
@@ -129,7 +126,10 @@ func (d *Decoder) DecodeRows(sink codec.RowSink, region codec.Region, data []byt
 	return damaged, err
 }
 
-func (d *Decoder) begin(data []byte, o *codec.Options) {
+// Offset returns the position in the data, for the report of a panic.
+func (d *decoder) Offset() int64 { return int64(d.pos) }
+
+func (d *decoder) begin(data []byte, o *codec.Options) {
 	d.o = o
 	d.reader.reset(data, o.Damage)
 	d.header.reset()
@@ -138,13 +138,13 @@ func (d *Decoder) begin(data []byte, o *codec.Options) {
 }
 
 // release forgets the caller's memory.
-func (d *Decoder) release() {
+func (d *decoder) release() {
 	d.data, d.dst, d.out, d.sink, d.o = nil, nil, nil, nil, nil
 	d.meta = meta{}
 }
 
 // open reads everything before the first scan and checks it.
-func (d *Decoder) open() error {
+func (d *decoder) open() error {
 	if err := d.pluginOpen(); err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (d *Decoder) open() error {
 	return d.setup()
 }
 
-func (d *Decoder) mode() codec.Mode {
+func (d *decoder) mode() codec.Mode {
 	switch {
 	case len(d.comps) == 1 || len(d.comps) == 3 && d.toLuma:
 		return codec.L
@@ -164,10 +164,7 @@ func (d *Decoder) mode() codec.Mode {
 	return codec.CMYK
 }
 
-func (d *Decoder) decode() error {
-	if err := d.open(); err != nil {
-		return err
-	}
+func (d *decoder) decode() error {
 	if err := d.checkLimits(); err != nil {
 		return err
 	}
@@ -201,9 +198,9 @@ func (d *Decoder) decode() error {
 
 // checkLimits holds the image against the limits: pixels, and the bytes of all
 // buffers together.
-func (d *Decoder) checkLimits() error {
+func (d *decoder) checkLimits() error {
 	l := d.o.Limits
-	if err := (codec.Limits{Pixels: l.Pixels}).CheckSize(format, d.width, d.height, 1); err != nil {
+	if err := (codec.Limits{Pixels: l.Pixels, Bytes: -1}).CheckSize(format, d.width, d.height, 1); err != nil {
 		return err
 	}
 	w, h := d.o.Scale.Of(d.width), d.o.Scale.Of(d.height)
@@ -227,7 +224,7 @@ func (d *Decoder) checkLimits() error {
 
 // decodeOneScan decodes a file whose only scan has all the components: rows of
 // MCUs go through inverse DCT, upsampling and colour conversion at once.
-func (d *Decoder) decodeOneScan() error {
+func (d *decoder) decodeOneScan() error {
 	fatal := d.startScan()
 	d.aimRegion()
 	if fatal == nil {
@@ -262,7 +259,7 @@ func (d *Decoder) decodeOneScan() error {
 }
 
 // decodeMultiScan reads all scans into coefficient storage, then makes pixels.
-func (d *Decoder) decodeMultiScan() error {
+func (d *decoder) decodeMultiScan() error {
 	d.store.reset(d)
 	d.bits.reset(len(d.comps))
 	if err := d.readScans(); err != nil && !d.forgive(err) {
@@ -278,7 +275,7 @@ func (d *Decoder) decodeMultiScan() error {
 }
 
 // readScans reads scans until EOI.
-func (d *Decoder) readScans() error {
+func (d *decoder) readScans() error {
 	for {
 		if err := d.startScan(); err != nil {
 			return err
@@ -296,7 +293,7 @@ func (d *Decoder) readScans() error {
 
 // nextScan reads the markers after a scan: true if they end in another SOS,
 // false if in EOI.
-func (d *Decoder) nextScan() (bool, error) {
+func (d *decoder) nextScan() (bool, error) {
 	d.leaveQuick()
 	d.checkScanEnd()
 	sos, err := d.readMarkers()
@@ -311,7 +308,7 @@ func (d *Decoder) nextScan() (bool, error) {
 
 // finish reads what follows the only scan. libjpeg demands EOI and refuses a
 // second scan. Pillow does not wait for more data once all rows are there.
-func (d *Decoder) finish() error {
+func (d *decoder) finish() error {
 	d.leaveQuick()
 	d.checkScanEnd()
 	d.hold = d.damage == codec.DamagePillow
@@ -329,7 +326,7 @@ func (d *Decoder) finish() error {
 }
 
 // forgive notes a fatal error that comes after the header as damage, in lenient mode.
-func (d *Decoder) forgive(err error) bool {
+func (d *decoder) forgive(err error) bool {
 	if d.damage != codec.DamageLenient || codecLimit(err) {
 		return false
 	}

@@ -22,7 +22,7 @@ func TestRegistered(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	d := NewDecoder()
+	d := newDecoder()
 	for _, c := range []struct {
 		file string
 		luma bool
@@ -41,11 +41,11 @@ func TestConfig(t *testing.T) {
 		{"lossless_psv1", false, codec.Config{Width: 29, Height: 23, Mode: codec.RGB, Variant: "lossless RGB 4:4:4"}},
 		{"exif_mm_6", false, codec.Config{Width: 12, Height: 8, Mode: codec.RGB, Orientation: 6, Variant: "baseline 4:2:0"}},
 	} {
-		o := codec.DefaultOptions()
+		o := codec.Options{}
 		if c.luma {
 			o.Color = codec.ToLuma
 		}
-		got, err := d.Config(read(t, "images", "jpeg_"+c.file+".jpg"), &o)
+		got, err := d.openData(read(t, "images", "jpeg_"+c.file+".jpg"), &o)
 		require.NoError(t, err, c.file)
 		c.want.Format, c.want.Depth, c.want.Frames = "jpeg", 8, 1
 		if c.want.Orientation == 0 {
@@ -56,7 +56,7 @@ func TestConfig(t *testing.T) {
 }
 
 func TestErrorKinds(t *testing.T) {
-	d := NewDecoder()
+	d := newDecoder()
 	for _, c := range []struct {
 		file string
 		kind error
@@ -78,8 +78,8 @@ func TestErrorKinds(t *testing.T) {
 		{"huffman_symbol", codec.ErrFormat},
 	} {
 		var r codec.Raster
-		o := codec.DefaultOptions()
-		err := d.Decode(&r, read(t, "damaged", "jpeg_"+c.file+".jpg"), &o)
+		o := codec.Options{}
+		err := d.decodeData(&r, read(t, "damaged", "jpeg_"+c.file+".jpg"), &o)
 		var e *codec.Error
 		require.ErrorAs(t, err, &e, c.file)
 		require.ErrorIs(t, err, c.kind, c.file)
@@ -88,8 +88,8 @@ func TestErrorKinds(t *testing.T) {
 		for _, m := range []codec.Damage{codec.DamagePillow, codec.DamageStrict, codec.DamageLenient} {
 			var r codec.Raster
 			o := codec.Options{Damage: m}
-			require.ErrorIs(t, d.Decode(&r, data, &o), codec.ErrFormat)
-			_, err := d.Config(data, &o)
+			require.ErrorIs(t, d.decodeData(&r, data, &o), codec.ErrFormat)
+			_, err := d.openData(data, &o)
 			require.ErrorIs(t, err, codec.ErrFormat)
 		}
 	}
@@ -123,36 +123,36 @@ func TestLimits(t *testing.T) {
 	for _, file := range []string{"gray", "gray_prog", "base_420", "prog_420", "arith_prog", "multiscan", "lossless_gray", "lossless_multiscan"} {
 		data := patchSize(t, read(t, "images", "jpeg_"+file+".jpg"), 65500, 65500)
 		for _, m := range []codec.Damage{codec.DamagePillow, codec.DamageStrict, codec.DamageLenient} {
-			d := NewDecoder()
-			o := codec.DefaultOptions()
+			d := newDecoder()
+			o := codec.Options{}
 			o.Damage = m
 			var r codec.Raster
 			start := time.Now()
-			n := allocated(func() { require.ErrorIs(t, d.Decode(&r, data, &o), codec.ErrLimit, file) })
+			n := allocated(func() { require.ErrorIs(t, d.decodeData(&r, data, &o), codec.ErrLimit, file) })
 			require.Less(t, n, uint64(100<<10), file)
 			require.Less(t, time.Since(start), time.Second, file)
 
-			o.Limits.Pixels = 0
-			n = allocated(func() { require.ErrorIs(t, d.Decode(&r, data, &o), codec.ErrLimit, file) })
+			o.Limits.Pixels = -1
+			n = allocated(func() { require.ErrorIs(t, d.decodeData(&r, data, &o), codec.ErrLimit, file) })
 			require.Less(t, n, uint64(100<<10), file)
 		}
 		// The sides that libjpeg does not take.
 		data = patchSize(t, data, 65535, 65535)
-		o := codec.DefaultOptions()
+		o := codec.Options{}
 		var r codec.Raster
-		d := NewDecoder()
-		n := allocated(func() { require.ErrorIs(t, d.Decode(&r, data, &o), codec.ErrUnsupported, file) })
+		d := newDecoder()
+		n := allocated(func() { require.ErrorIs(t, d.decodeData(&r, data, &o), codec.ErrUnsupported, file) })
 		require.Less(t, n, uint64(100<<10), file)
 	}
 
 	// Just enough, and one byte less.
 	data := read(t, "images", "jpeg_prog_420.jpg")
-	o := codec.DefaultOptions()
+	o := codec.Options{}
 	var r codec.Raster
 	lo, hi := int64(1), int64(1<<20)
 	for lo < hi {
 		o.Limits.Bytes = (lo + hi) / 2
-		if NewDecoder().Decode(&r, data, &o) == nil {
+		if newDecoder().decodeData(&r, data, &o) == nil {
 			hi = o.Limits.Bytes
 		} else {
 			lo = o.Limits.Bytes + 1
@@ -161,20 +161,20 @@ func TestLimits(t *testing.T) {
 	require.Greater(t, lo, int64(75*53*3+(10*8+2*5*4)*128), "pixels and coefficients")
 	// A scaled image needs fewer, but its pixels are those stored.
 	o.Limits = codec.Limits{Bytes: lo - 75*53*3 + 10*7*3, Pixels: 75 * 53}
-	require.ErrorIs(t, NewDecoder().Decode(&r, data, &o), codec.ErrLimit)
+	require.ErrorIs(t, newDecoder().decodeData(&r, data, &o), codec.ErrLimit)
 	o.Scale = codec.ScaleEighth
-	require.NoError(t, NewDecoder().Decode(&r, data, &o))
+	require.NoError(t, newDecoder().decodeData(&r, data, &o))
 	o.Limits.Pixels--
-	require.ErrorIs(t, NewDecoder().Decode(&r, data, &o), codec.ErrLimit)
+	require.ErrorIs(t, newDecoder().decodeData(&r, data, &o), codec.ErrLimit)
 	o.Scale = codec.ScaleFull
 	o.Limits = codec.Limits{Pixels: 75 * 53}
-	require.NoError(t, NewDecoder().Decode(&r, data, &o))
+	require.NoError(t, newDecoder().decodeData(&r, data, &o))
 	o.Limits = codec.Limits{Pixels: 75*53 - 1}
-	require.ErrorIs(t, NewDecoder().Decode(&r, data, &o), codec.ErrLimit)
+	require.ErrorIs(t, newDecoder().decodeData(&r, data, &o), codec.ErrLimit)
 	o.Limits = codec.Limits{Scans: 3}
-	require.ErrorIs(t, NewDecoder().Decode(&r, data, &o), codec.ErrLimit)
+	require.ErrorIs(t, newDecoder().decodeData(&r, data, &o), codec.ErrLimit)
 	o.Damage = codec.DamageLenient
-	require.ErrorIs(t, NewDecoder().Decode(&r, data, &o), codec.ErrLimit, "limits are not damage")
+	require.ErrorIs(t, newDecoder().decodeData(&r, data, &o), codec.ErrLimit, "limits are not damage")
 }
 
 // TestLazyCoefficients: under raised limits, coefficient memory comes with the
@@ -186,8 +186,8 @@ func TestLazyCoefficients(t *testing.T) {
 		o := codec.Options{}
 		var r codec.Raster
 		r.Reset(codec.L, w, h)
-		d := NewDecoder()
-		n := allocated(func() { require.NoError(t, d.Decode(&r, data, &o)) })
+		d := newDecoder()
+		n := allocated(func() { require.NoError(t, d.decodeData(&r, data, &o)) })
 		// All coefficients would take 32 MB.
 		require.Less(t, n, uint64(2<<20), file)
 	}
@@ -197,13 +197,13 @@ func TestLazyCoefficients(t *testing.T) {
 // memory of any former content, and allocates nothing the second time.
 func TestReuse(t *testing.T) {
 	g := readGoldens(t)
-	d := NewDecoder()
-	o := codec.DefaultOptions()
+	d := newDecoder()
+	o := codec.Options{}
 	var r codec.Raster
 	list := names(g.Images)
 	for range 2 {
 		for _, name := range list {
-			require.NoError(t, d.Decode(&r, read(t, "images", name), &o), name)
+			require.NoError(t, d.decodeData(&r, read(t, "images", name), &o), name)
 			require.Equal(t, g.Images[name].Native, sha(r.Pix), name)
 			for i := range r.Pix {
 				r.Pix[i] = 0xA5
@@ -215,11 +215,11 @@ func TestReuse(t *testing.T) {
 	}
 	for _, name := range []string{"large", "large_prog", "arith", "restart_1", "multiscan", "cmyk", "lossless_psv4", "partial_dc_only_2x2", "exif_mm_6"} {
 		data := read(t, "images", "jpeg_"+name+".jpg")
-		d := NewDecoder()
+		d := newDecoder()
 		for range 3 {
-			require.NoError(t, d.Decode(&r, data, &o))
+			require.NoError(t, d.decodeData(&r, data, &o))
 		}
-		require.Zero(t, testing.AllocsPerRun(5, func() { _ = d.Decode(&r, data, &o) }), name)
+		require.Zero(t, testing.AllocsPerRun(5, func() { _ = d.decodeData(&r, data, &o) }), name)
 	}
 }
 
@@ -252,13 +252,13 @@ func FuzzDecode(f *testing.F) {
 	}
 	limits := codec.Limits{Pixels: 1 << 18, Bytes: 4 << 20, Scans: 30}
 	f.Fuzz(func(t *testing.T, data []byte, scale byte) {
-		shared := NewDecoder()
+		shared := newDecoder()
 		for _, m := range []codec.Damage{codec.DamagePillow, codec.DamageStrict, codec.DamageLenient} {
 			for _, c := range []codec.Color{codec.ToRGB, codec.ToLuma} {
 				o := codec.Options{Damage: m, Limits: limits, Color: c, Scale: codec.Scale(scale % 4)}
 				var a, b codec.Raster
-				cfg, cfgErr := shared.Config(data, &o)
-				err := shared.Decode(&a, data, &o)
+				cfg, cfgErr := shared.openData(data, &o)
+				err := shared.decodeData(&a, data, &o)
 				if err != nil {
 					var e *codec.Error
 					require.ErrorAs(t, err, &e)
@@ -267,16 +267,16 @@ func FuzzDecode(f *testing.F) {
 					require.Equal(t, []any{o.Scale.Of(cfg.Width), o.Scale.Of(cfg.Height), cfg.Mode}, []any{a.Width, a.Height, a.Mode})
 					require.Len(t, a.Pix, a.Width*a.Height*a.Mode.Size())
 				}
-				fresh := NewDecoder()
+				fresh := newDecoder()
 				var err2 error
-				n := allocated(func() { err2 = fresh.Decode(&b, data, &o) })
+				n := allocated(func() { err2 = fresh.decodeData(&b, data, &o) })
 				require.Less(t, n, uint64(limits.Bytes)*2+1<<20)
 				require.Equal(t, err, err2)
 				if err == nil {
 					require.True(t, bytes.Equal(a.Pix, b.Pix), "decoded twice, different pixels")
 				}
 				o.Workers = 3
-				require.Equal(t, err, fresh.Decode(&b, data, &o))
+				require.Equal(t, err, fresh.decodeData(&b, data, &o))
 				if err == nil {
 					require.True(t, bytes.Equal(a.Pix, b.Pix), "other pixels of several goroutines")
 				}
@@ -287,14 +287,14 @@ func FuzzDecode(f *testing.F) {
 
 func benchmark(b *testing.B, file string) {
 	data := read(b, "images", "jpeg_"+file+".jpg")
-	d := NewDecoder()
-	o := codec.DefaultOptions()
+	d := newDecoder()
+	o := codec.Options{}
 	var r codec.Raster
-	require.NoError(b, d.Decode(&r, data, &o))
+	require.NoError(b, d.decodeData(&r, data, &o))
 	b.ReportAllocs()
 	b.SetBytes(int64(len(r.Pix)))
 	for b.Loop() {
-		if err := d.Decode(&r, data, &o); err != nil {
+		if err := d.decodeData(&r, data, &o); err != nil {
 			b.Fatal(err)
 		}
 	}

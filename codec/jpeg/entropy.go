@@ -40,7 +40,7 @@ type entropy struct {
 }
 
 // startEntropy prepares the entropy decoder for a scan.
-func (d *Decoder) startEntropy() error {
+func (d *decoder) startEntropy() error {
 	d.acc, d.nbits, d.insufficient = 0, 0, false
 	d.quick.on = false
 	d.eobrun = 0
@@ -88,7 +88,7 @@ func (d *Decoder) startEntropy() error {
 	return nil
 }
 
-func (d *Decoder) buildTable(t *[numTables]huffTable, s *[numTables]huffSpec, i, maxSym int) error {
+func (d *decoder) buildTable(t *[numTables]huffTable, s *[numTables]huffSpec, i, maxSym int) error {
 	if i >= numTables || !s[i].set {
 		return d.errorf(codec.ErrFormat, "Huffman table %d is not defined", i)
 	}
@@ -97,7 +97,7 @@ func (d *Decoder) buildTable(t *[numTables]huffTable, s *[numTables]huffSpec, i,
 
 // restart passes over a restart marker. If it is not there, libjpeg's
 // jpeg_resync_to_restart decides what to do.
-func (d *Decoder) restart() error {
+func (d *decoder) restart() error {
 	d.checkScanEnd()
 	d.nbits = 0
 	if d.marker == 0 {
@@ -124,7 +124,7 @@ func (d *Decoder) restart() error {
 
 // resync chooses between taking the marker for the wanted one, looking further,
 // and leaving it for later.
-func (d *Decoder) resync() error {
+func (d *decoder) resync() error {
 	d.warn("wrong or missing restart marker")
 	for {
 		m := int(d.marker)
@@ -150,7 +150,7 @@ func (d *Decoder) resync() error {
 
 // checkScanEnd notes whole bytes that the segment of entropy-coded data has beyond
 // what was needed. libjpeg drops them silently if a marker follows.
-func (d *Decoder) checkScanEnd() {
+func (d *decoder) checkScanEnd() {
 	if d.damage != codec.DamagePillow && !d.arithmetic && !d.insufficient && d.nbits >= 8 {
 		d.warn("more entropy-coded data than the scan needs")
 	}

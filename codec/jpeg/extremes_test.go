@@ -36,7 +36,7 @@ type extremeGolden struct {
 // TestGoldenExtremes compares the files with Pillow and OpenCV at every scale, and
 // the quick decoder with the careful one in every mode and with several workers.
 func TestGoldenExtremes(t *testing.T) {
-	d, careful := NewDecoder(), NewDecoder()
+	d, careful := newDecoder(), newDecoder()
 	careful.quick.off = true
 	for name, want := range extremes(t) {
 		t.Run(name, func(t *testing.T) {
@@ -45,15 +45,15 @@ func TestGoldenExtremes(t *testing.T) {
 			var r codec.Raster
 			for scale, digest := range []string{want.Native, want.Half, want.Quarter, want.Eighth} {
 				for _, damage := range []codec.Damage{codec.DamagePillow, codec.DamageStrict, codec.DamageLenient} {
-					o := codec.DefaultOptions()
+					o := codec.Options{}
 					o.Scale, o.Damage = codec.Scale(scale), damage
-					require.NoError(t, d.Decode(&r, data, &o))
+					require.NoError(t, d.decodeData(&r, data, &o))
 					require.NoError(t, r.Damaged)
 					require.Equal(t, digest, sha(r.Pix), "%v, %v", o.Scale, damage)
 					o.Workers = 3
-					require.NoError(t, d.Decode(&r, data, &o))
+					require.NoError(t, d.decodeData(&r, data, &o))
 					require.Equal(t, digest, sha(r.Pix), "%v, %v with workers", o.Scale, damage)
-					require.NoError(t, careful.Decode(&r, data, &o))
+					require.NoError(t, careful.decodeData(&r, data, &o))
 					require.Equal(t, digest, sha(r.Pix), "%v, %v, the careful decoder", o.Scale, damage)
 				}
 			}
@@ -63,12 +63,12 @@ func TestGoldenExtremes(t *testing.T) {
 
 // A comparer decodes with and without the quick decoder.
 type comparer struct {
-	quick, careful *Decoder
+	quick, careful *decoder
 	got, want      codec.Raster
 }
 
 func newComparer() *comparer {
-	p := &comparer{quick: NewDecoder(), careful: NewDecoder()}
+	p := &comparer{quick: newDecoder(), careful: newDecoder()}
 	p.careful.quick.off = true
 	return p
 }
@@ -76,8 +76,8 @@ func newComparer() *comparer {
 // requireEqual requires the same pixels or the same error of both.
 func (p *comparer) requireEqual(t *testing.T, data []byte, o codec.Options) {
 	t.Helper()
-	err := p.careful.Decode(&p.want, data, &o)
-	require.Equal(t, fmt.Sprint(err), fmt.Sprint(p.quick.Decode(&p.got, data, &o)))
+	err := p.careful.decodeData(&p.want, data, &o)
+	require.Equal(t, fmt.Sprint(err), fmt.Sprint(p.quick.decodeData(&p.got, data, &o)))
 	if err == nil {
 		require.True(t, bytes.Equal(p.want.Pix, p.got.Pix), "other pixels")
 	}
@@ -115,6 +115,6 @@ func FuzzEncoded(f *testing.F) {
 	p := newComparer()
 	f.Fuzz(func(t *testing.T, seed uint64, width, height, quality byte, gray bool, pixels []byte) {
 		data := encodeNoise(t, newNoise(seed, pixels), 1+int(width)%64, 1+int(height)%64, 95+int(quality)%6, gray)
-		p.requireEqual(t, data, codec.DefaultOptions())
+		p.requireEqual(t, data, codec.Options{})
 	})
 }

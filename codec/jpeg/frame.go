@@ -33,7 +33,7 @@ func ceilDiv(a, b int) int { return (a + b - 1) / b }
 
 // setup is what libjpeg does at the first SOS and when it chooses its modules:
 // it checks the frame and computes the sizes of the components.
-func (d *Decoder) setup() error {
+func (d *decoder) setup() error {
 	if d.height > maxSide || d.width > maxSide {
 		return d.errorf(codec.ErrUnsupported, "%dx%d pixels, want at most %d a side", d.width, d.height, maxSide)
 	}
@@ -103,7 +103,7 @@ func (h *header) unit() int {
 
 // guessSpace decides what the components mean, as libjpeg's
 // default_decompress_parms does.
-func (d *Decoder) guessSpace() {
+func (d *decoder) guessSpace() {
 	switch len(d.comps) {
 	case 1:
 		d.space = spaceGray
@@ -137,12 +137,12 @@ func (d *Decoder) guessSpace() {
 	}
 }
 
-// maxNames bounds the variants that a Decoder remembers; real files have a few.
+// maxNames bounds the variants that a decoder remembers; real files have a few.
 const maxNames = 32
 
 // variant names the kind of file for people. The strings serve again, so that a
 // steady stream of files of some kinds allocates nothing.
-func (d *Decoder) variant() string {
+func (d *decoder) variant() string {
 	d.nameBuf = d.appendVariant(d.nameBuf[:0])
 	name, ok := d.names[string(d.nameBuf)]
 	if !ok {
@@ -155,7 +155,7 @@ func (d *Decoder) variant() string {
 	return name
 }
 
-func (d *Decoder) appendVariant(s []byte) []byte {
+func (d *decoder) appendVariant(s []byte) []byte {
 	switch {
 	case d.lossless:
 		s = append(s, "lossless"...)
@@ -211,7 +211,7 @@ func (d *Decoder) appendVariant(s []byte) []byte {
 }
 
 // scanSetup computes what depends on the scan's components.
-func (d *Decoder) scanSetup() error {
+func (d *decoder) scanSetup() error {
 	unit := d.unit()
 	d.blocksInMCU = 0
 	if d.nScan == 1 {
@@ -250,7 +250,7 @@ func (d *Decoder) scanSetup() error {
 
 // latchQuant fixes the quantization tables of the scan's components that have
 // not been in a scan yet.
-func (d *Decoder) latchQuant() error {
+func (d *decoder) latchQuant() error {
 	for i := range d.nScan {
 		c := d.scan[i]
 		if c.hasQuant {
@@ -269,7 +269,7 @@ func (d *Decoder) latchQuant() error {
 }
 
 // startScan prepares for the data of the scan whose SOS has been read.
-func (d *Decoder) startScan() error {
+func (d *decoder) startScan() error {
 	if err := d.scanSetup(); err != nil {
 		return err
 	}
@@ -282,7 +282,7 @@ func (d *Decoder) startScan() error {
 }
 
 // mcuRows is the number of rows of MCUs in a row of fully interleaved MCUs.
-func (d *Decoder) mcuRows(row int) int {
+func (d *decoder) mcuRows(row int) int {
 	switch {
 	case d.nScan > 1:
 		return 1

@@ -96,14 +96,14 @@ func requirePixels(t *testing.T, want []byte, r *codec.Raster) {
 // requireGolden compares an image that Pillow reads with Pillow, in its own mode
 // and as RGB, and, where the golden file has OpenCV's digests, with OpenCV in
 // colour and in gray.
-func requireGolden(t *testing.T, d *Decoder, data []byte, want *goldenFile) {
+func requireGolden(t *testing.T, d *decoder, data []byte, want *goldenFile) {
 	t.Helper()
-	o := codec.DefaultOptions()
-	c, err := d.Config(data, &o)
+	o := codec.Options{}
+	c, err := d.openData(data, &o)
 	require.NoError(t, err)
 	require.Equal(t, []any{want.Width, want.Height, want.Mode, want.Orientation}, []any{c.Width, c.Height, c.Mode.String(), c.Orientation})
 	var r codec.Raster
-	require.NoError(t, d.Decode(&r, data, &o))
+	require.NoError(t, d.decodeData(&r, data, &o))
 	require.Equal(t, c.Mode, r.Mode)
 	if want.Pixels != nil {
 		requirePixels(t, want.Pixels, &r)
@@ -116,9 +116,9 @@ func requireGolden(t *testing.T, d *Decoder, data []byte, want *goldenFile) {
 	}
 
 	o.Color = codec.ToLuma
-	c, err = d.Config(data, &o)
+	c, err = d.openData(data, &o)
 	require.NoError(t, err)
-	require.NoError(t, d.Decode(&r, data, &o))
+	require.NoError(t, d.decodeData(&r, data, &o))
 	require.Equal(t, c.Mode, r.Mode)
 	if r.Mode == codec.CMYK {
 		require.Equal(t, want.Native, sha(r.Pix))
@@ -130,7 +130,7 @@ func requireGolden(t *testing.T, d *Decoder, data []byte, want *goldenFile) {
 // TestGoldenImages compares every whole file with the references.
 func TestGoldenImages(t *testing.T) {
 	g := readGoldens(t)
-	d := NewDecoder() // one for all: nothing may leak from file to file
+	d := newDecoder() // one for all: nothing may leak from file to file
 	shown := 0
 	for _, f := range g.Images {
 		if f.Pixels != nil {
@@ -147,13 +147,13 @@ func TestGoldenImages(t *testing.T) {
 // the pixels.
 func TestGoldenDamaged(t *testing.T) {
 	g := readGoldens(t)
-	d := NewDecoder()
-	o := codec.DefaultOptions()
+	d := newDecoder()
+	o := codec.Options{}
 	for _, name := range names(g.Damaged) {
 		t.Run(name, func(t *testing.T) {
 			data, want := read(t, "damaged", name), g.Damaged[name]
 			var r codec.Raster
-			err := d.Decode(&r, data, &o)
+			err := d.decodeData(&r, data, &o)
 			if want == nil {
 				var e *codec.Error
 				require.ErrorAs(t, err, &e, "Pillow refuses the file")
@@ -188,7 +188,7 @@ func TestGoldenScaled(t *testing.T) {
 	require.NoError(t, json.Unmarshal(b, &g))
 	all := readGoldens(t)
 	require.Equal(t, []int{len(all.Images), len(all.Damaged)}, []int{len(g.Images), len(g.Damaged)}, "files with goldens")
-	d := NewDecoder()
+	d := newDecoder()
 	counts := map[string]int{}
 	for _, kind := range []struct {
 		name  string
@@ -200,9 +200,9 @@ func TestGoldenScaled(t *testing.T) {
 				require.Len(t, scales, 3)
 				for scale, want := range scales {
 					var r codec.Raster
-					o := codec.DefaultOptions()
+					o := codec.Options{}
 					o.Scale = scale
-					err := d.Decode(&r, data, &o)
+					err := d.decodeData(&r, data, &o)
 					if want == nil {
 						var e *codec.Error
 						require.ErrorAs(t, err, &e, "%v: Pillow refuses the file", scale)
@@ -218,7 +218,7 @@ func TestGoldenScaled(t *testing.T) {
 						counts["opencv"]++
 					}
 					o.Color = codec.ToLuma
-					require.NoError(t, d.Decode(&r, data, &o))
+					require.NoError(t, d.decodeData(&r, data, &o))
 					if want.Luma != "" {
 						require.Equal(t, want.Luma, sha(r.Pix), "%v: pixels differ from Pillow's draft(\"L\")", scale)
 						counts["luma"]++
@@ -235,29 +235,29 @@ func TestGoldenScaled(t *testing.T) {
 
 // TestScaledLossless: a lossless file has no blocks to reduce.
 func TestScaledLossless(t *testing.T) {
-	d := NewDecoder()
+	d := newDecoder()
 	for _, s := range []codec.Scale{codec.ScaleHalf, codec.ScaleQuarter, codec.ScaleEighth} {
-		o := codec.DefaultOptions()
+		o := codec.Options{}
 		o.Scale = s
 		data := read(t, "images", "jpeg_lossless_gray.jpg")
-		_, err := d.Config(data, &o)
+		_, err := d.openData(data, &o)
 		require.ErrorIs(t, err, codec.ErrUnsupported)
 		require.ErrorContains(t, err, "lossless")
 		var r codec.Raster
-		require.ErrorIs(t, d.Decode(&r, data, &o), codec.ErrUnsupported)
+		require.ErrorIs(t, d.decodeData(&r, data, &o), codec.ErrUnsupported)
 	}
 }
 
 // TestStrict: whole files decode to the same pixels; damage is an error.
 func TestStrict(t *testing.T) {
 	g := readGoldens(t)
-	d := NewDecoder()
-	o := codec.DefaultOptions()
+	d := newDecoder()
+	o := codec.Options{}
 	o.Damage = codec.DamageStrict
 	for _, name := range names(g.Images) {
 		t.Run(name, func(t *testing.T) {
 			var r codec.Raster
-			require.NoError(t, d.Decode(&r, read(t, "images", name), &o))
+			require.NoError(t, d.decodeData(&r, read(t, "images", name), &o))
 			require.NoError(t, r.Damaged)
 			require.Equal(t, g.Images[name].Native, sha(r.Pix))
 		})
@@ -280,7 +280,7 @@ func TestStrict(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			data := read(t, "damaged", "jpeg_"+c.name+".jpg")
 			var r codec.Raster
-			err := d.Decode(&r, data, &o)
+			err := d.decodeData(&r, data, &o)
 			var e *codec.Error
 			require.ErrorAs(t, err, &e)
 			require.ErrorIs(t, err, codec.ErrFormat)
@@ -295,12 +295,12 @@ func TestStrict(t *testing.T) {
 // there is decoded and the damage reported.
 func TestLenient(t *testing.T) {
 	g := readGoldens(t)
-	d := NewDecoder()
-	o := codec.DefaultOptions()
+	d := newDecoder()
+	o := codec.Options{}
 	o.Damage = codec.DamageLenient
 	for _, name := range names(g.Images) {
 		var r codec.Raster
-		require.NoError(t, d.Decode(&r, read(t, "images", name), &o), name)
+		require.NoError(t, d.decodeData(&r, read(t, "images", name), &o), name)
 		require.Equal(t, g.Images[name].Native, sha(r.Pix), name)
 		require.NoError(t, r.Damaged, name)
 	}
@@ -310,15 +310,15 @@ func TestLenient(t *testing.T) {
 			continue // the latter is an accident of libjpeg's fast path
 		}
 		var r codec.Raster
-		require.NoError(t, d.Decode(&r, read(t, "damaged", name), &o), name)
+		require.NoError(t, d.decodeData(&r, read(t, "damaged", name), &o), name)
 		require.Equal(t, want.Native, sha(r.Pix), name)
 	}
 
 	// A file cut in the middle: the upper rows are right, the rest is there.
 	whole := read(t, "images", "jpeg_large.jpg")
 	var a, b codec.Raster
-	require.NoError(t, d.Decode(&a, whole, &o))
-	require.NoError(t, d.Decode(&b, whole[:len(whole)/2], &o))
+	require.NoError(t, d.decodeData(&a, whole, &o))
+	require.NoError(t, d.decodeData(&b, whole[:len(whole)/2], &o))
 	require.ErrorIs(t, b.Damaged, codec.ErrFormat)
 	n := a.Stride * 100
 	require.Equal(t, a.Pix[:n], b.Pix[:n])
@@ -328,7 +328,7 @@ func TestLenient(t *testing.T) {
 	}
 	for _, name := range []string{"base_half", "prog_half", "rst_half", "arith_half", "base_no_eoi", "arith_beyond_64k", "second_scan"} {
 		var r codec.Raster
-		require.NoError(t, d.Decode(&r, read(t, "damaged", "jpeg_"+name+".jpg"), &o), name)
+		require.NoError(t, d.decodeData(&r, read(t, "damaged", "jpeg_"+name+".jpg"), &o), name)
 		if name != "arith_beyond_64k" {
 			require.Error(t, r.Damaged, name)
 		}
@@ -336,6 +336,6 @@ func TestLenient(t *testing.T) {
 	// Without a frame there is nothing to decode.
 	for _, name := range []string{"frame_width_0", "frame_5_components", "base_without_c0"} {
 		var r codec.Raster
-		require.Error(t, d.Decode(&r, read(t, "damaged", "jpeg_"+name+".jpg"), &o), name)
+		require.Error(t, d.decodeData(&r, read(t, "damaged", "jpeg_"+name+".jpg"), &o), name)
 	}
 }

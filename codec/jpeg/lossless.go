@@ -22,7 +22,7 @@ func (c *component) losslessBytes(multiScan bool) int64 {
 }
 
 // startLossless checks the parameters of a lossless scan.
-func (d *Decoder) startLossless() error {
+func (d *decoder) startLossless() error {
 	if d.ss < 1 || d.ss > 7 || d.se != 0 || d.ah != 0 || d.al >= d.precision {
 		return d.errorf(codec.ErrFormat, "lossless scan with predictor %d, point transform %d, %d, %d", d.ss, d.al, d.se, d.ah)
 	}
@@ -41,14 +41,14 @@ func (d *Decoder) startLossless() error {
 	return nil
 }
 
-func (d *Decoder) resetPredictors() {
+func (d *decoder) resetPredictors() {
 	for i := range d.comps {
 		d.exact[i].first = true
 	}
 }
 
 // decodeLossless decodes a lossless file.
-func (d *Decoder) decodeLossless() error {
+func (d *decoder) decodeLossless() error {
 	for i := range d.comps {
 		c, l := &d.comps[i], &d.exact[i]
 		l.seen = false
@@ -96,7 +96,7 @@ func (d *Decoder) decodeLossless() error {
 	return nil
 }
 
-func (d *Decoder) losslessScans() error {
+func (d *decoder) losslessScans() error {
 	for {
 		if err := d.startScan(); err != nil {
 			return err
@@ -123,7 +123,7 @@ func (d *Decoder) losslessScans() error {
 }
 
 // losslessRow decodes the differences of a row of MCUs and makes samples of them.
-func (d *Decoder) losslessRow(row int) error {
+func (d *decoder) losslessRow(row int) error {
 	for y := range d.mcuRows(row) {
 		if d.restartInterval != 0 && d.restartsToGo == 0 {
 			if err := d.restart(); err != nil {
@@ -169,7 +169,7 @@ func (d *Decoder) losslessRow(row int) error {
 }
 
 // differences decodes the y'th row of MCUs of a row of fully interleaved ones.
-func (d *Decoder) differences(y int) bool {
+func (d *decoder) differences(y int) bool {
 	for x := range d.mcusPerRow {
 		for i := range d.nScan {
 			c := d.scan[i]
@@ -201,7 +201,7 @@ func (d *Decoder) differences(y int) bool {
 
 // undifference adds predictions to differences, modulo 2^16. prev is the row
 // above, and may be out itself.
-func (d *Decoder) undifference(out, prev, diff []int32, first *bool) {
+func (d *decoder) undifference(out, prev, diff []int32, first *bool) {
 	if *first {
 		*first = false
 		a := int32(1) << (d.precision - d.al - 1)

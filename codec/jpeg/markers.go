@@ -112,7 +112,7 @@ func (h *header) startStream() {
 }
 
 // readHeader reads up to the first SOS.
-func (d *Decoder) readHeader() error {
+func (d *decoder) readHeader() error {
 	for {
 		sos, err := d.readMarkers()
 		if err != nil {
@@ -132,7 +132,7 @@ func (d *Decoder) readHeader() error {
 }
 
 // readMarkers acts on markers until SOS (true) or EOI (false).
-func (d *Decoder) readMarkers() (bool, error) {
+func (d *decoder) readMarkers() (bool, error) {
 	for {
 		if d.marker == 0 {
 			if !d.sawSOI {
@@ -202,7 +202,7 @@ func (d *Decoder) readMarkers() (bool, error) {
 	}
 }
 
-func (d *Decoder) readSOI() error {
+func (d *decoder) readSOI() error {
 	if d.sawSOI {
 		return d.errorf(codec.ErrFormat, "a second SOI")
 	}
@@ -215,7 +215,7 @@ func (d *Decoder) readSOI() error {
 	return nil
 }
 
-func (d *Decoder) readSOF(progressive, arithmetic, lossless bool) error {
+func (d *decoder) readSOF(progressive, arithmetic, lossless bool) error {
 	if d.sawSOF {
 		return d.errorf(codec.ErrFormat, "a second frame header")
 	}
@@ -256,7 +256,7 @@ func (d *Decoder) readSOF(progressive, arithmetic, lossless bool) error {
 	return nil
 }
 
-func (d *Decoder) readSOS() error {
+func (d *decoder) readSOS() error {
 	if !d.sawSOF {
 		return d.errorf(codec.ErrFormat, "a scan before a frame header")
 	}
@@ -313,7 +313,7 @@ func (d *Decoder) readSOS() error {
 	return nil
 }
 
-func (d *Decoder) readDHT() error {
+func (d *decoder) readDHT() error {
 	length, err := d.u16()
 	if err != nil {
 		return err
@@ -363,7 +363,7 @@ func (d *Decoder) readDHT() error {
 	return nil
 }
 
-func (d *Decoder) readDQT() error {
+func (d *decoder) readDQT() error {
 	length, err := d.u16()
 	if err != nil {
 		return err
@@ -403,7 +403,7 @@ func (d *Decoder) readDQT() error {
 	return nil
 }
 
-func (d *Decoder) readDAC() error {
+func (d *decoder) readDAC() error {
 	length, err := d.u16()
 	if err != nil {
 		return err
@@ -437,7 +437,7 @@ func (d *Decoder) readDAC() error {
 	return nil
 }
 
-func (d *Decoder) readDRI() error {
+func (d *decoder) readDRI() error {
 	length, err := d.u16()
 	if err != nil {
 		return err
@@ -450,7 +450,7 @@ func (d *Decoder) readDRI() error {
 }
 
 // readApp looks for JFIF in APP0 and Adobe in APP14.
-func (d *Decoder) readApp(m byte) error {
+func (d *decoder) readApp(m byte) error {
 	length, err := d.u16()
 	if err != nil {
 		return err

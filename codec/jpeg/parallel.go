@@ -11,7 +11,7 @@ import (
 // segments before it contain: bits that a segment has too many are passed over up
 // to its marker, those that it has too few are made up, and a segment that a
 // marker follows cannot be an error. So the rows of MCUs are split into bands that
-// begin with a segment, and several goroutines decode them, each with a Decoder of
+// begin with a segment, and several goroutines decode them, each with a decoder of
 // its own. The caller's goroutine gives the pixels, in order, and makes those rows
 // of them that upsampling makes of samples of two bands.
 
@@ -28,7 +28,7 @@ const (
 
 // bands is the state of decoding in bands.
 type bands struct {
-	workers []*Decoder
+	workers []*decoder
 	used    int   // workers of this image
 	n       int   // bands
 	rows    int   // rows of MCUs of a band; the last one may have fewer
@@ -61,7 +61,7 @@ func (b *bands) band(j int) int {
 }
 
 // planBands says whether the scan is to be decoded in bands, and how.
-func (d *Decoder) planBands() bool {
+func (d *decoder) planBands() bool {
 	if d.o.Workers < 2 || d.damage != codec.DamagePillow || d.arithmetic || d.restartInterval == 0 {
 		return false
 	}
@@ -100,7 +100,7 @@ func (d *Decoder) planBands() bool {
 		return false
 	}
 	for len(b.workers) < workers {
-		b.workers = append(b.workers, NewDecoder())
+		b.workers = append(b.workers, newDecoder())
 	}
 	for i := range d.comps {
 		c := &d.comps[i]
@@ -124,7 +124,7 @@ func gcd(a, b int) int {
 }
 
 // bandsFit holds what the bands need in addition against the limit.
-func (d *Decoder) bandsFit(workers int) bool {
+func (d *decoder) bandsFit(workers int) bool {
 	l := d.o.Limits.Bytes
 	if l <= 0 {
 		return true
@@ -166,7 +166,7 @@ func (b *bands) find(data []byte, pos, segments int) bool {
 
 // readyWorkers makes the workers ready for the scan. What they refuse, which d has
 // not, is left to the serial way.
-func (d *Decoder) readyWorkers() bool {
+func (d *decoder) readyWorkers() bool {
 	for _, w := range d.bands.workers[:d.bands.used] {
 		w.o, w.region, w.toLuma = d.o, d.region, d.toLuma
 		w.reader.reset(d.data, d.damage)
@@ -189,7 +189,7 @@ func (d *Decoder) readyWorkers() bool {
 }
 
 // decodeBands gives the pixels of the bands, and leaves d after the last segment.
-func (d *Decoder) decodeBands() error {
+func (d *decoder) decodeBands() error {
 	b := d.bands
 	defer b.leave()
 	for _, w := range b.workers[:b.used] {
@@ -245,7 +245,7 @@ func (b *bands) leave() {
 }
 
 // work is a worker: it decodes bands as long as there are any.
-func (b *bands) work(d, w *Decoder) {
+func (b *bands) work(d, w *decoder) {
 	defer b.running.Done()
 	defer func() {
 		if v := recover(); v != nil {
@@ -292,7 +292,7 @@ func (b *bands) work(d, w *Decoder) {
 
 // decodeBand decodes band k and makes its pixels, apart from the rows at its ends
 // that need samples of others. end is that of the reader at the scan's start.
-func (d *Decoder) decodeBand(b *bands, k, end int) error {
+func (d *decoder) decodeBand(b *bands, k, end int) error {
 	// The state after a restart marker. The reference has been given the pieces of
 	// the file up to the one that has its last byte.
 	d.reader.reset(d.data, d.damage)
@@ -326,7 +326,7 @@ func (d *Decoder) decodeBand(b *bands, k, end int) error {
 }
 
 // bandPixels is the rows of pixels that are made with band k.
-func (d *Decoder) bandPixels(b *bands, k int) (from, to int) {
+func (d *decoder) bandPixels(b *bands, k int) (from, to int) {
 	first := k * b.rows
 	last := min(first+b.rows, d.iMCURows)
 	h := d.maxV * d.samples
@@ -344,7 +344,7 @@ func (d *Decoder) bandPixels(b *bands, k int) (from, to int) {
 // keepSeam keeps a row of samples of each component for the seam above band k,
 // which is above the row'th row of MCUs: the first one below it, or with -1 the
 // last one above.
-func (d *Decoder) keepSeam(b *bands, k, row, offset int) {
+func (d *decoder) keepSeam(b *bands, k, row, offset int) {
 	for i := range d.comps {
 		c := &d.comps[i]
 		y := row*c.v*c.samples + offset
@@ -354,7 +354,7 @@ func (d *Decoder) keepSeam(b *bands, k, row, offset int) {
 
 // giveSeam gives the rows of pixels above and below the seam above band k. Each is
 // made of the two rows of samples there, or of one of them.
-func (d *Decoder) giveSeam(k int) {
+func (d *decoder) giveSeam(k int) {
 	y := k * d.bands.rows * d.maxV * d.samples
 	from, to := max(y-1, d.region.Top), min(y+1, d.region.Top+d.region.Height)
 	if from >= to {

@@ -143,11 +143,11 @@ func (c *collector) Rows(y, n int, pix []byte) {
 
 // pair decodes with one goroutine and with several.
 type pair struct {
-	serial, several *Decoder
+	serial, several *decoder
 	entered         int // decodes in bands
 }
 
-func newPair() *pair { return &pair{serial: NewDecoder(), several: NewDecoder()} }
+func newPair() *pair { return &pair{serial: newDecoder(), several: newDecoder()} }
 
 // require compares Decode and DecodeRows of some regions, and gives the error.
 func (p *pair) require(t *testing.T, data []byte, o codec.Options, workers int, msg string, args ...any) error {
@@ -160,8 +160,8 @@ func (p *pair) require(t *testing.T, data []byte, o codec.Options, workers int, 
 	one := o
 	one.Workers = 1
 	o.Workers = workers
-	wantErr := p.serial.Decode(&want, data, &one)
-	err := p.several.Decode(&got, data, &o)
+	wantErr := p.serial.decodeData(&want, data, &one)
+	err := p.several.decodeData(&got, data, &o)
 	if p.several.bands != nil && p.several.bands.given > 0 {
 		p.entered++
 		require.Equal(t, p.several.bands.jobs, p.several.bands.given, msg)
@@ -186,8 +186,8 @@ func (p *pair) require(t *testing.T, data []byte, o codec.Options, workers int, 
 		}
 		a := collector{t: t, region: g, y: g.Top}
 		b := a
-		damaged, err := p.serial.DecodeRows(&a, g, data, &one)
-		damaged2, err2 := p.several.DecodeRows(&b, g, data, &o)
+		damaged, err := p.serial.decodeRowsOf(&a, g, data, &one)
+		damaged2, err2 := p.several.decodeRowsOf(&b, g, data, &o)
 		require.Equal(t, fmt.Sprint(err, damaged), fmt.Sprint(err2, damaged2), "%s: %v", msg, g)
 		if err == nil {
 			require.Equal(t, g.Top+g.Height, b.y, "%s: %v", msg, g)
@@ -229,7 +229,7 @@ func TestParallelEqualsSerial(t *testing.T) {
 				files++
 				data := randomJPEG(size[0], size[1], f, restart, 6, 0)
 				for _, workers := range []int{2, 3, 8} {
-					o := codec.DefaultOptions()
+					o := codec.Options{}
 					o.Scale = codec.Scale((i + workers) % 4 * (workers % 2))
 					if workers == 8 {
 						o.Color = codec.ToLuma
@@ -248,7 +248,7 @@ func TestParallelGoldens(t *testing.T) {
 	g := readGoldens(t)
 	p := newPair()
 	for _, m := range []codec.Damage{codec.DamagePillow, codec.DamageStrict, codec.DamageLenient} {
-		o := codec.DefaultOptions()
+		o := codec.Options{}
 		o.Damage = m
 		for _, name := range names(g.Images) {
 			p.require(t, read(t, "images", name), o, 3, "%s", name)
@@ -314,7 +314,7 @@ func TestParallelDamage(t *testing.T) {
 	accepted := 0
 	for i := range 20 * len(damage) {
 		data := damage[i%len(damage)](bytes.Clone(files[r.IntN(len(files))]))
-		o := codec.DefaultOptions()
+		o := codec.Options{}
 		o.Scale = codec.Scale(max(0, r.IntN(8)-4))
 		if p.require(t, data, o, []int{2, 3, 8}[r.IntN(3)], "damage %d", i) == nil {
 			accepted++
@@ -336,7 +336,7 @@ func TestParallelTail(t *testing.T) {
 		for at := -24; at <= 24; at++ {
 			data := randomJPEG(313, 120, "22 11 11", 20, 16, chunk-len(whole)+at)
 			data = append(data[:len(data)-2], tail...)
-			if p.require(t, data, codec.DefaultOptions(), 2, "tail %q at %d", tail, at) != nil {
+			if p.require(t, data, codec.Options{}, 2, "tail %q at %d", tail, at) != nil {
 				errors++
 			}
 		}
@@ -349,14 +349,14 @@ func TestParallelTail(t *testing.T) {
 // alone, and what the limit does not allow is done without them.
 func TestParallelMemory(t *testing.T) {
 	data := randomJPEG(313, 517, "22 11 11", 20, 16, 0)
-	d := NewDecoder()
+	d := newDecoder()
 	o := codec.Options{Workers: 2}
 	var r codec.Raster
 	region := codec.Region{Width: 313, Height: 517}
 	sink := codec.RowSink(ignore{})
 	for _, decode := range []func() error{
-		func() error { return d.Decode(&r, data, &o) },
-		func() error { _, err := d.DecodeRows(sink, region, data, &o); return err },
+		func() error { return d.decodeData(&r, data, &o) },
+		func() error { _, err := d.decodeRowsOf(sink, region, data, &o); return err },
 	} {
 		for range 5 {
 			require.NoError(t, decode())
@@ -368,13 +368,13 @@ func TestParallelMemory(t *testing.T) {
 	}
 	require.LessOrEqual(t, len(d.bands.bufs), 8)
 
-	d = NewDecoder()
-	require.NoError(t, d.Decode(&r, data, &codec.Options{}))
+	d = newDecoder()
+	require.NoError(t, d.decodeData(&r, data, &codec.Options{}))
 	o.Limits.Bytes = d.need
-	require.NoError(t, d.Decode(&r, data, &o))
+	require.NoError(t, d.decodeData(&r, data, &o))
 	require.Zero(t, d.bands.given, "went beyond the limit")
 	o.Limits.Bytes = d.need * 2
-	require.NoError(t, d.Decode(&r, data, &o))
+	require.NoError(t, d.decodeData(&r, data, &o))
 	require.NotZero(t, d.bands.given)
 }
 
@@ -396,15 +396,15 @@ func TestParallelPanics(t *testing.T) {
 	data := randomJPEG(313, 517, "22 11 11", 20, 16, 0)
 	before := goleak.IgnoreCurrent()
 	o := codec.Options{Workers: 3}
-	d := NewDecoder()
+	d := newDecoder()
 	for _, rows := range []int{0, 100, 500} {
 		require.PanicsWithValue(t, "boom", func() {
-			_, _ = d.DecodeRows(&bomb{rows: rows}, codec.Region{Width: 313, Height: 517}, data, &o)
+			_, _ = d.decodeRowsOf(&bomb{rows: rows}, codec.Region{Width: 313, Height: 517}, data, &o)
 		})
 	}
 	var want, got codec.Raster
-	require.NoError(t, NewDecoder().Decode(&want, data, &codec.Options{}))
-	require.NoError(t, d.Decode(&got, data, &o))
+	require.NoError(t, newDecoder().decodeData(&want, data, &codec.Options{}))
+	require.NoError(t, d.decodeData(&got, data, &o))
 	requireSame(t, &want, &got, "after a panic")
 
 	d.begin(data, &o)
@@ -426,15 +426,15 @@ func BenchmarkDecodeWorkers(b *testing.B) {
 	data := randomJPEG(6000, 4000, "22 11 11", 375, 6, 0)
 	for _, workers := range []int{1, 2, 4} {
 		b.Run(fmt.Sprint(workers), func(b *testing.B) {
-			d := NewDecoder()
-			o := codec.DefaultOptions()
+			d := newDecoder()
+			o := codec.Options{}
 			o.Workers = workers
 			var r codec.Raster
-			require.NoError(b, d.Decode(&r, data, &o))
+			require.NoError(b, d.decodeData(&r, data, &o))
 			b.ReportAllocs()
 			b.SetBytes(int64(len(r.Pix)))
 			for b.Loop() {
-				if err := d.Decode(&r, data, &o); err != nil {
+				if err := d.decodeData(&r, data, &o); err != nil {
 					b.Fatal(err)
 				}
 			}

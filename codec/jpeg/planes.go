@@ -51,7 +51,7 @@ func (c *component) ringBytes() int64 {
 }
 
 // allocPlanes makes the rings, reusing memory.
-func (d *Decoder) allocPlanes() {
+func (d *decoder) allocPlanes() {
 	d.rowsOut = 0
 	w := d.o.Scale.Of(d.width)
 	for i := range d.comps {
@@ -85,7 +85,7 @@ func (c *component) blockRow(y int) []byte {
 }
 
 // grayRow fills a row of MCUs with what zero coefficients give.
-func (d *Decoder) grayRow(row int) {
+func (d *decoder) grayRow(row int) {
 	for i := range d.comps {
 		c := &d.comps[i]
 		b := c.blockRow(row * c.v)[:c.v*c.samples*c.stride]
@@ -96,7 +96,7 @@ func (d *Decoder) grayRow(row int) {
 }
 
 // aimRegion finds the rows and columns of MCUs that the region's pixels come from.
-func (d *Decoder) aimRegion() {
+func (d *decoder) aimRegion() {
 	// Upsampling looks at one sample more to each side.
 	mx, my := 0, 0
 	for i := range d.comps {
@@ -118,7 +118,7 @@ func (d *Decoder) aimRegion() {
 // emit turns what row, the newest row of MCUs, completes of the region into
 // pixels. The last row of pixels, whose neighbours below are not there yet, waits,
 // except after the last row.
-func (d *Decoder) emit(row int) {
+func (d *decoder) emit(row int) {
 	from := max(d.rowsOut, d.region.Top)
 	end := (row + 1) * d.maxV * d.samples
 	to := min(end, d.region.Top+d.region.Height)
@@ -133,7 +133,7 @@ func (d *Decoder) emit(row int) {
 }
 
 // give makes rows of the region's pixels.
-func (d *Decoder) give(from, to int) {
+func (d *decoder) give(from, to int) {
 	line := d.region.Width * d.mode().Size()
 	if d.sink == nil {
 		for y := from; y < to; y++ {
@@ -149,7 +149,7 @@ func (d *Decoder) give(from, to int) {
 }
 
 // emitRow upsamples and colour-converts the region's part of the y'th row of pixels.
-func (d *Decoder) emitRow(out []byte, y int) {
+func (d *decoder) emitRow(out []byte, y int) {
 	var s [4][]byte
 	n := len(d.comps)
 	for i := range n {

@@ -10,7 +10,7 @@ import (
 // pluginOpen walks over the header as Pillow's JpegImagePlugin does before it
 // hands the file to libjpeg: it collects metadata, and refuses some files that
 // libjpeg would take.
-func (d *Decoder) pluginOpen() error {
+func (d *decoder) pluginOpen() error {
 	lax := d.damage == codec.DamageLenient
 	b := d.data
 	m := &d.meta

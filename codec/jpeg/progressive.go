@@ -22,7 +22,7 @@ func (b *coefBits) reset(n int) {
 }
 
 // startProgression checks the scan's parameters and notes what it will make known.
-func (d *Decoder) startProgression() error {
+func (d *decoder) startProgression() error {
 	bad := d.al > 13 || d.ah != 0 && d.al != d.ah-1
 	if d.ss == 0 {
 		bad = bad || d.se != 0
@@ -107,7 +107,7 @@ type coefStore struct {
 	rows   [maxComps][]stored
 }
 
-func (s *coefStore) reset(d *Decoder) {
+func (s *coefStore) reset(d *decoder) {
 	want := 0
 	for i := range d.comps {
 		c := &d.comps[i]
@@ -122,7 +122,7 @@ func (s *coefStore) reset(d *Decoder) {
 }
 
 // touch gives the row of MCUs of c its memory, and reports whether it had it.
-func (d *Decoder) touch(c *component, row int) bool {
+func (d *decoder) touch(c *component, row int) bool {
 	r := &c.rows[row]
 	if r.blocks != nil {
 		return true
@@ -138,7 +138,7 @@ func (d *Decoder) touch(c *component, row int) bool {
 }
 
 // consumeIMCURow decodes a row of MCUs of the current scan into storage.
-func (d *Decoder) consumeIMCURow(row int) error {
+func (d *decoder) consumeIMCURow(row int) error {
 	for y := range d.mcuRows(row) {
 		consume := d.consumeProgressive
 		if !d.progressive {
@@ -153,7 +153,7 @@ func (d *Decoder) consumeIMCURow(row int) error {
 
 // aimStore makes the y'th row of MCUs of row the targets, and reports whether
 // something was stored there before.
-func (d *Decoder) aimStore(row, y int) (again bool) {
+func (d *decoder) aimStore(row, y int) (again bool) {
 	b := 0
 	for i := range d.nScan {
 		c := d.scan[i]
@@ -176,7 +176,7 @@ func (d *Decoder) aimStore(row, y int) (again bool) {
 }
 
 // consumeSequential decodes the y'th row of MCUs of row, of a sequential file.
-func (d *Decoder) consumeSequential(row, y int) error {
+func (d *decoder) consumeSequential(row, y int) error {
 	if d.insufficient && d.restartInterval == 0 {
 		return nil // what changes nothing needs no memory
 	}
@@ -190,7 +190,7 @@ func (d *Decoder) consumeSequential(row, y int) error {
 }
 
 // consumeProgressive decodes the y'th row of MCUs of row, of a progressive file.
-func (d *Decoder) consumeProgressive(row, y int) error {
+func (d *decoder) consumeProgressive(row, y int) error {
 	aimed := false
 	for x := 0; x < d.mcusPerRow; {
 		if !d.insufficient {
@@ -250,7 +250,7 @@ func (d *Decoder) consumeProgressive(row, y int) error {
 }
 
 // progressiveMCU decodes MCU number x, which is aimed at.
-func (d *Decoder) progressiveMCU(x int) error {
+func (d *decoder) progressiveMCU(x int) error {
 	if d.ss != 0 {
 		d.mask = &d.to[0].masks[x]
 	}
@@ -279,7 +279,7 @@ func (d *Decoder) progressiveMCU(x int) error {
 }
 
 // dcFirst decodes an MCU of a first DC scan.
-func (d *Decoder) dcFirst() error {
+func (d *decoder) dcFirst() error {
 	for b := range d.blocksInMCU {
 		m := d.member[b] & 3
 		s := d.symbol(&d.dcTables[d.scan[m].dcTab&3])
@@ -304,7 +304,7 @@ func (d *Decoder) dcFirst() error {
 }
 
 // dcRefine decodes an MCU of a DC refinement scan.
-func (d *Decoder) dcRefine() bool {
+func (d *decoder) dcRefine() bool {
 	for b := range d.blocksInMCU {
 		bit, ok := d.receive(1)
 		if !ok {
@@ -317,7 +317,7 @@ func (d *Decoder) dcRefine() bool {
 
 // put stores a coefficient that was 0; beyond the block's end, where corrupt data
 // may go, that is the last one.
-func (d *Decoder) put(k int, v int16) {
+func (d *decoder) put(k int, v int16) {
 	d.blockPtrs[0][naturalOrder[k]] = v
 	if v != 0 { // it may be, in 16 bits
 		*d.mask |= 1 << min(k, 63)
@@ -325,7 +325,7 @@ func (d *Decoder) put(k int, v int16) {
 }
 
 // acFirst decodes a block of a first AC scan that is not in an EOB run.
-func (d *Decoder) acFirst() bool {
+func (d *decoder) acFirst() bool {
 	t := &d.acTables[d.scan[0].acTab&3]
 	for k := d.ss; k <= d.se; k++ {
 		s := d.symbol(t)
@@ -361,7 +361,7 @@ func (d *Decoder) acFirst() bool {
 }
 
 // acRefine decodes a block of an AC refinement scan.
-func (d *Decoder) acRefine() bool {
+func (d *decoder) acRefine() bool {
 	blk, t := d.blockPtrs[0], &d.acTables[d.scan[0].acTab&3]
 	p1 := int16(1) << d.al
 	m1 := int16(-1) << d.al
@@ -427,7 +427,7 @@ func (d *Decoder) acRefine() bool {
 }
 
 // correct reads a correction bit for a coefficient.
-func (d *Decoder) correct(p *int16, p1, m1 int16) bool {
+func (d *decoder) correct(p *int16, p1, m1 int16) bool {
 	bit, ok := d.receive(1)
 	if ok && bit != 0 && *p&p1 == 0 {
 		if *p >= 0 {
@@ -440,7 +440,7 @@ func (d *Decoder) correct(p *int16, p1, m1 int16) bool {
 }
 
 // outputIMCURow turns a row of MCUs of stored coefficients into samples.
-func (d *Decoder) outputIMCURow(row int, smooth bool) {
+func (d *decoder) outputIMCURow(row int, smooth bool) {
 	for i := range d.comps {
 		c := &d.comps[i]
 		if !c.needed {

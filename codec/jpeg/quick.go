@@ -49,7 +49,7 @@ type quickState struct {
 }
 
 // startQuick prepares for a scan.
-func (d *Decoder) startQuick() {
+func (d *decoder) startQuick() {
 	q := &d.quick
 	q.on, q.tried = false, false
 	if d.damage != codec.DamagePillow {
@@ -74,7 +74,7 @@ func (d *Decoder) startQuick() {
 
 // enterQuick starts quick decoding if there is enough undisturbed data, which it
 // tries once after each marker.
-func (d *Decoder) enterQuick() bool {
+func (d *decoder) enterQuick() bool {
 	q := &d.quick
 	if q.off || q.tried || d.damage != codec.DamagePillow || d.marker != 0 || d.nbits > 63 {
 		return false
@@ -118,7 +118,7 @@ func segmentEnd(data []byte, pos int) int {
 }
 
 // copyQuick copies the next chunk behind what has not been decoded.
-func (d *Decoder) copyQuick() {
+func (d *decoder) copyQuick() {
 	q := &d.quick
 	q.giveBack()
 	rest := q.data - q.Pos
@@ -141,7 +141,7 @@ func (d *Decoder) copyQuick() {
 
 // quickMargin is how far before the marker the quick way ends. Progressive scans
 // change what is there, so that they cannot be decoded again.
-func (d *Decoder) quickMargin() int {
+func (d *decoder) quickMargin() int {
 	switch {
 	case d.progressive && d.ss == 0:
 		return 16 * d.blocksInMCU // a code and a value are no more than 4
@@ -152,7 +152,7 @@ func (d *Decoder) quickMargin() int {
 }
 
 // leaveQuick gives the careful ways the state.
-func (d *Decoder) leaveQuick() {
+func (d *decoder) leaveQuick() {
 	q := &d.quick
 	if !q.on {
 		return
@@ -200,7 +200,7 @@ func unstuff(dst, src []byte) int {
 }
 
 // aimQuick gives the reader the targets and what it decodes from.
-func (d *Decoder) aimQuick(x, end int) {
+func (d *decoder) aimQuick(x, end int) {
 	q := &d.quick
 	for b := range d.blocksInMCU {
 		to, t := &q.To[b], &d.to[b]
@@ -211,7 +211,7 @@ func (d *Decoder) aimQuick(x, end int) {
 }
 
 // moreQuick reports whether an MCU can be decoded, after copying what is next.
-func (d *Decoder) moreQuick() bool {
+func (d *decoder) moreQuick() bool {
 	q := &d.quick
 	if q.Pos > q.Stop && q.next < q.end {
 		d.copyQuick()
@@ -221,7 +221,7 @@ func (d *Decoder) moreQuick() bool {
 
 // quickMCUs decodes MCUs from number x to end (not included) and gives the number
 // of the next: less than end if there is too little data ahead.
-func (d *Decoder) quickMCUs(x, end int) int {
+func (d *decoder) quickMCUs(x, end int) int {
 	q := &d.quick
 	d.aimQuick(x, end)
 	for q.X < end && d.moreQuick() {
@@ -244,7 +244,7 @@ func (d *Decoder) quickMCUs(x, end int) int {
 }
 
 // quickProgressive is quickMCUs for progressive files.
-func (d *Decoder) quickProgressive(x, end int) (int, error) {
+func (d *decoder) quickProgressive(x, end int) (int, error) {
 	q := &d.quick
 	d.aimQuick(x, end)
 	band := kernel.HuffBand{First: d.ss, Last: d.se, Shift: d.al, EOBRun: d.eobrun, Masks: d.to[0].masks}

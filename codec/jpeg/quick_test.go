@@ -36,18 +36,18 @@ func TestQuickEqualsCareful(t *testing.T) {
 		},
 		func(b []byte) []byte { i := 700 + r.IntN(len(b)-900); return append(b[:i:i], b[i+r.IntN(200):]...) },
 	}
-	quick, careful := NewDecoder(), NewDecoder()
+	quick, careful := newDecoder(), newDecoder()
 	careful.quick.off = true
 	var entered, accepted int
 	for i := range 160 {
 		data := damage[i%len(damage)](bytes.Clone(whole))
 		var got, want codec.Raster
-		o := codec.DefaultOptions()
-		errQuick := quick.Decode(&got, data, &o)
+		o := codec.Options{}
+		errQuick := quick.decodeData(&got, data, &o)
 		if quick.quick.Buf != nil {
 			entered++
 		}
-		require.Equal(t, fmt.Sprint(careful.Decode(&want, data, &o)), fmt.Sprint(errQuick), "damage %d", i)
+		require.Equal(t, fmt.Sprint(careful.decodeData(&want, data, &o)), fmt.Sprint(errQuick), "damage %d", i)
 		if errQuick == nil {
 			accepted++
 			require.True(t, bytes.Equal(want.Pix, got.Pix), "damage %d: other pixels", i)
@@ -107,7 +107,7 @@ func encodeNoise(t *testing.T, n *noise, width, height, quality int, gray bool) 
 // bytes, so that the quick decoder fetches padding before the last MCU ends.
 func TestQuickExtremes(t *testing.T) {
 	source := newNoise(3, nil)
-	quick, careful := NewDecoder(), NewDecoder()
+	quick, careful := newDecoder(), newDecoder()
 	careful.quick.off = true
 	entered := 0
 	for _, quality := range []int{1, 95, 96, 97, 98, 99, 100} {
@@ -116,14 +116,14 @@ func TestQuickExtremes(t *testing.T) {
 				for _, gray := range []bool{false, true} {
 					data := encodeNoise(t, source, width, height, quality, gray)
 					var got, want codec.Raster
-					o := codec.DefaultOptions()
+					o := codec.Options{}
 					quick.quick.Buf = nil
-					err := quick.Decode(&got, data, &o)
+					err := quick.decodeData(&got, data, &o)
 					if quick.quick.Buf != nil {
 						entered++
 					}
 					require.NoError(t, err)
-					require.NoError(t, careful.Decode(&want, data, &o))
+					require.NoError(t, careful.decodeData(&want, data, &o))
 					require.True(t, bytes.Equal(want.Pix, got.Pix), "quality %d, %dx%d, gray %v", quality, width, height, gray)
 				}
 			}

@@ -17,7 +17,7 @@ type target struct {
 }
 
 // aim points blockPtrs at the blocks of MCU number x.
-func (d *Decoder) aim(x int) {
+func (d *decoder) aim(x int) {
 	for b := range d.blocksInMCU {
 		t := &d.to[b]
 		d.blockPtrs[b] = &t.blocks[x*t.step]
@@ -26,7 +26,7 @@ func (d *Decoder) aim(x int) {
 
 // decodeMCUs decodes MCUs from number x to end (not included) of a sequential
 // scan into the targets, which are zero.
-func (d *Decoder) decodeMCUs(x, end int) error {
+func (d *decoder) decodeMCUs(x, end int) error {
 	for x < end {
 		if d.arithmetic {
 			d.aim(x)
@@ -66,7 +66,7 @@ func (d *Decoder) decodeMCUs(x, end int) error {
 }
 
 // noteLast gives MCU number x its blocks' last coefficients.
-func (d *Decoder) noteLast(x int) {
+func (d *decoder) noteLast(x int) {
 	for b := range d.blocksInMCU {
 		t := &d.to[b]
 		t.last[x*t.step] = uint8(d.lastK[b])
@@ -75,7 +75,7 @@ func (d *Decoder) noteLast(x int) {
 }
 
 // decodeMCU decodes an MCU of a sequential Huffman scan into blocks, which are zero.
-func (d *Decoder) decodeMCU(blocks *[maxMCU]*[64]int16) error {
+func (d *decoder) decodeMCU(blocks *[maxMCU]*[64]int16) error {
 	for !d.insufficient {
 		// libjpeg decodes without checks where there is enough data and no restart
 		// interval. See bitreader.go for why it matters that we do so in the same
@@ -106,7 +106,7 @@ func (d *Decoder) decodeMCU(blocks *[maxMCU]*[64]int16) error {
 // trySlow is decodeSlow with what becomes of it when the piece of the file that
 // the reference has at hand ends: it gets the next piece and decodes the MCU again
 // from its start.
-func (d *Decoder) trySlow(blocks *[maxMCU]*[64]int16) (ok, again bool) {
+func (d *decoder) trySlow(blocks *[maxMCU]*[64]int16) (ok, again bool) {
 	if d.end == len(d.data) {
 		return d.decodeSlow(blocks), false
 	}
@@ -129,7 +129,7 @@ func (d *Decoder) trySlow(blocks *[maxMCU]*[64]int16) (ok, again bool) {
 
 // decodeFast decodes an MCU. If it meets a marker it changes nothing but blocks
 // and returns false.
-func (d *Decoder) decodeFast(blocks *[maxMCU]*[64]int16) bool {
+func (d *decoder) decodeFast(blocks *[maxMCU]*[64]int16) bool {
 	data, pos, acc, n := d.data, d.pos, d.acc, uint(d.nbits)
 	last := d.lastDC
 	hit, h := false, false
@@ -225,7 +225,7 @@ func longCode(t *huffTable, acc uint64, n uint) (int32, uint) {
 }
 
 // decodeSlow decodes an MCU, with checks for markers and the end of the data.
-func (d *Decoder) decodeSlow(blocks *[maxMCU]*[64]int16) bool {
+func (d *decoder) decodeSlow(blocks *[maxMCU]*[64]int16) bool {
 	for b := range d.blocksInMCU {
 		blk, ac := blocks[b], d.acCur[b]
 		s := d.symbol(d.dcCur[b])
@@ -279,7 +279,7 @@ const segment = 64
 
 // allocSegment makes the targets of a single scan: a row of blocks for each row
 // of an MCU, as long as a segment's.
-func (d *Decoder) allocSegment() {
+func (d *decoder) allocSegment() {
 	d.segMCUs = min(max(1, segment/d.blocksInMCU), d.mcusPerRow)
 	d.segBlocks = grow(d.segBlocks, d.segMCUs*d.blocksInMCU)
 	d.segLast = grow(d.segLast, len(d.segBlocks))
@@ -301,7 +301,7 @@ func (d *Decoder) allocSegment() {
 
 // decodeIMCURow decodes a row of MCUs of a single-scan file and turns it into
 // samples.
-func (d *Decoder) decodeIMCURow(row int) error {
+func (d *decoder) decodeIMCURow(row int) error {
 	wanted := row >= d.firstRow && row < d.lastRow
 	first, last := d.firstMCU, d.lastMCU
 	if d.nScan == 1 { // an MCU is a block
@@ -331,7 +331,7 @@ func (d *Decoder) decodeIMCURow(row int) error {
 
 // transform makes samples of a segment: n MCUs from column x on of the y'th row
 // of MCUs of row. Blocks outside the image are dropped.
-func (d *Decoder) transform(row, y, x, n int) {
+func (d *decoder) transform(row, y, x, n int) {
 	b := 0
 	for i := range d.nScan {
 		c := d.scan[i]

@@ -34,7 +34,7 @@ var (
 
 // smoothingOK reports whether libjpeg would smooth: the DC of all components must
 // be known and some low AC coefficient not fully.
-func (d *Decoder) smoothingOK() bool {
+func (d *decoder) smoothingOK() bool {
 	if !d.progressive {
 		return false
 	}
@@ -65,7 +65,7 @@ func (d *Decoder) smoothingOK() bool {
 
 // smoothRow transforms n rows of blocks of a row of MCUs, with estimates for
 // coefficients that are zero and not fully known.
-func (d *Decoder) smoothRow(c *component, row, n int) {
+func (d *decoder) smoothRow(c *component, row, n int) {
 	bits := &d.bits.cur[c.index]
 	if row > d.lastGoodRow {
 		// The last scan did not get here.
@@ -152,7 +152,7 @@ func estimate(kernel *[25]int16, dc *[25]int64, q0, q int64, al int) int16 {
 }
 
 // coefRow is the y'th row of blocks of c.
-func (d *Decoder) coefRow(c *component, y int) [][64]int16 {
+func (d *decoder) coefRow(c *component, y int) [][64]int16 {
 	r := c.rows[y/c.v].blocks
 	if r == nil {
 		c.zero = grow(c.zero, c.padW)

@@ -16,7 +16,7 @@ const (
 // chooseUpsampling picks libjpeg's method for each component: triangle filters
 // where a factor of 2 is wanted, but for columns only if the plane is more than
 // two samples wide, and not for lossless files.
-func (d *Decoder) chooseUpsampling() {
+func (d *decoder) chooseUpsampling() {
 	d.context = false
 	for i := range d.comps {
 		c := &d.comps[i]

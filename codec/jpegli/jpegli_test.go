@@ -86,7 +86,7 @@ func TestPixels(t *testing.T) {
 		b, err := Encode([]byte("head"), m, Options{95, Chroma420})
 		require.NoError(t, err)
 		require.Equal(t, "head", string(b[:4]))
-		o := codec.DefaultOptions()
+		o := codec.Options{}
 		if channels == 1 {
 			o.Color = codec.ToLuma
 		}

@@ -21,6 +21,7 @@ import (
 	"io"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/codec/internal/exif"
 )
 
 const (
@@ -29,7 +30,7 @@ const (
 )
 
 func init() {
-	codec.Register(codec.Format{Name: name, Match: codec.Magic(magic), New: func() codec.FormatDecoder { return new(decoder) }})
+	codec.Register(codec.Format{Name: name, Magic: []string{magic}, New: func() codec.FormatDecoder { return new(decoder) }})
 }
 
 // The colour types of IHDR.
@@ -65,6 +66,8 @@ func (h *header) bitsPerPixel() int {
 
 type decoder struct {
 	h    header
+	data []byte         // of the open image
+	o    *codec.Options // of the open image
 	src  idatReader
 	zr   io.ReadCloser // compress/zlib's, kept
 	one  [1]byte
@@ -307,26 +310,27 @@ func (h *header) text(id string, b []byte, p int) error {
 }
 
 func (h *header) orientation() int {
-	exif := h.exif
-	if exif == nil && h.rawExif != nil {
+	block := h.exif
+	if block == nil && h.rawExif != nil {
 		// "\n<name>\n<length>\n<hex>"
 		if lines := bytes.SplitN(h.rawExif, []byte("\n"), 4); len(lines) == 4 {
 			raw := bytes.Join(bytes.Fields(lines[3]), nil)
 			if n, err := hex.Decode(raw, raw); err == nil {
-				exif = raw[:n]
+				block = raw[:n]
 			}
 		}
 	}
-	o, found := codec.EXIFOrientation(exif)
+	o, found := exif.Orientation(block)
 	if !found && h.xmp != nil {
-		return codec.XMPOrientation(h.xmp)
+		return exif.XMPOrientation(h.xmp)
 	}
 	return o
 }
 
-// Config implements codec.FormatDecoder.
-func (d *decoder) Config(data []byte, o *codec.Options) (codec.Config, error) {
+// Open implements codec.FormatDecoder.
+func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 	h := &d.h
+	d.data, d.o = data, o
 	if err := h.parse(data, o.Damage == codec.DamageStrict); err != nil {
 		return codec.Config{}, err
 	}
@@ -345,12 +349,10 @@ func (d *decoder) Config(data []byte, o *codec.Options) (codec.Config, error) {
 }
 
 // Decode implements codec.FormatDecoder.
-func (d *decoder) Decode(dst *codec.Raster, data []byte, o *codec.Options) error {
-	h := &d.h
+func (d *decoder) Decode(dst *codec.Raster) error {
+	h, data, o := &d.h, d.data, d.o
+	d.data, d.o = nil, nil
 	strict := o.Damage == codec.DamageStrict
-	if err := h.parse(data, strict); err != nil {
-		return err
-	}
 	if err := o.Limits.CheckSize(name, h.width, h.height, h.mode.Size()); err != nil {
 		return err
 	}

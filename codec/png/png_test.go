@@ -15,7 +15,7 @@ func FuzzDecode(f *testing.F) { codectest.Fuzz(f, name) }
 // TestStrict: what Pillow accepts and the specification does not. codec/all has
 // the whole images.
 func TestStrict(t *testing.T) {
-	o := codec.DefaultOptions()
+	o := codec.Options{}
 	o.Damage = codec.DamageStrict
 	for _, c := range []struct{ name, msg string }{
 		{"bad_idat_crc", "checksum of chunk IDAT"},
@@ -40,11 +40,11 @@ func TestSteadyState(t *testing.T) {
 	require.NoError(t, err)
 	for _, o := range []codec.Options{{}, {Color: codec.ToGray}, {Color: codec.ToRGBA}} {
 		var d codec.Decoder
-		info, err := d.Config(data, &o)
+		info, err := codectest.Config(&d, data, &o)
 		require.NoError(t, err)
 		dst := make([]byte, info.Size())
 		n := testing.AllocsPerRun(50, func() {
-			_, err = d.Decode(dst, data, &o)
+			_, err = codectest.Decode(&d, dst, data, &o)
 		})
 		require.NoError(t, err)
 		require.LessOrEqual(t, n, 1.0, o.Color)

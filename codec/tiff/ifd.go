@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
-	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/codec/internal/exif"
 )
 
 // The tags that matter here, with TIFF 6.0's numbers.
@@ -187,7 +187,7 @@ func (d *directory) orientation() int {
 		return 1
 	}
 	if v := d.tags[tagXMP]; v.size == 1 {
-		return codec.XMPOrientation(v.data)
+		return exif.XMPOrientation(v.data)
 	}
 	return 1
 }

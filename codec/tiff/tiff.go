@@ -32,17 +32,9 @@ const name = "tiff"
 func init() {
 	codec.Register(codec.Format{
 		Name: name,
-		Match: func(head []byte) bool {
-			if len(head) < 4 {
-				return false
-			}
-			switch string(head[:4]) {
-			case "II*\x00", "MM\x00*", "II+\x00": // BigTIFF; Pillow does not know the big-endian one
-				return true
-			}
-			return false
-		},
-		New: func() codec.FormatDecoder { return new(decoder) },
+		// The last one is BigTIFF. Pillow does not know big-endian BigTIFF.
+		Magic: []string{"II*\x00", "MM\x00*", "II+\x00"},
+		New:   func() codec.FormatDecoder { return new(decoder) },
 	})
 }
 
@@ -102,8 +94,10 @@ type header struct {
 type decoder struct {
 	dir   directory
 	h     header
-	block []byte // one strip or tile, unpacked
-	in    []byte // one strip or tile's compressed bytes, their bits reversed
+	data  []byte         // of the open image
+	o     *codec.Options // of the open image
+	block []byte         // one strip or tile, unpacked
+	in    []byte         // one strip or tile's compressed bytes, their bits reversed
 	zr    io.ReadCloser
 	fax   fax
 	one   [1]byte
@@ -352,8 +346,9 @@ func (h *header) setBlocks(t *directory) error {
 	return nil
 }
 
-// Config implements codec.FormatDecoder.
-func (d *decoder) Config(data []byte, _ *codec.Options) (codec.Config, error) {
+// Open implements codec.FormatDecoder.
+func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
+	d.data, d.o = data, o
 	if err := d.parse(data); err != nil {
 		return codec.Config{}, err
 	}
@@ -373,11 +368,9 @@ func (d *decoder) Config(data []byte, _ *codec.Options) (codec.Config, error) {
 }
 
 // Decode implements codec.FormatDecoder.
-func (d *decoder) Decode(dst *codec.Raster, data []byte, o *codec.Options) error {
-	if err := d.parse(data); err != nil {
-		return err
-	}
-	h := &d.h
+func (d *decoder) Decode(dst *codec.Raster) error {
+	h, data, o := &d.h, d.data, d.o
+	d.data, d.o = nil, nil
 	if err := o.Limits.CheckSize(name, h.width, h.height, h.mode.Size()); err != nil {
 		return err
 	}

@@ -17,12 +17,13 @@ import (
 	"golang.org/x/image/vp8l"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/codec/internal/exif"
 )
 
 const name = "webp"
 
 func init() {
-	codec.Register(codec.Format{Name: name, Match: codec.Magic("RIFF????WEBPVP8"), New: func() codec.FormatDecoder { return new(decoder) }})
+	codec.Register(codec.Format{Name: name, Magic: []string{"RIFF????WEBPVP8"}, New: func() codec.FormatDecoder { return new(decoder) }})
 }
 
 func bad(offset int, msg string, args ...any) error {
@@ -208,42 +209,38 @@ func (h *header) imageHeader() error {
 
 type decoder struct {
 	h   header
-	uv  [2][]byte    // a row of upsampled chroma
-	one codec.Raster // a frame that does not fill its canvas
+	o   *codec.Options // of the open image; its data is in h
+	uv  [2][]byte      // a row of upsampled chroma
+	one codec.Raster   // a frame that does not fill its canvas
 }
 
-// Config implements codec.FormatDecoder.
-func (d *decoder) Config(data []byte, _ *codec.Options) (codec.Config, error) {
+// Open implements codec.FormatDecoder.
+func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 	h := &d.h
+	d.o = o
 	if err := h.parse(data); err != nil {
 		return codec.Config{}, err
 	}
 	c := codec.Config{
-		Format: name, Width: h.canvasW, Height: h.canvasH, Mode: codec.RGB, Depth: 8, Frames: max(1, h.frames),
+		Format: name, Width: h.canvasW, Height: h.canvasH, Mode: h.mode(), Depth: 8, Frames: max(1, h.frames),
 		HasAlpha: h.hasAlpha, Variant: "lossy",
-	}
-	if h.hasAlpha {
-		c.Mode = codec.RGBA
 	}
 	if h.lossless {
 		c.Variant = "lossless"
 	}
 	var found bool
-	if c.Orientation, found = codec.EXIFOrientation(h.exif); !found {
-		c.Orientation = codec.XMPOrientation(h.xmp)
+	if c.Orientation, found = exif.Orientation(h.exif); !found {
+		c.Orientation = exif.XMPOrientation(h.xmp)
 	}
 	return c, nil
 }
 
 // Decode implements codec.FormatDecoder.
-func (d *decoder) Decode(dst *codec.Raster, data []byte, o *codec.Options) (err error) {
-	h := &d.h
-	c, err := d.Config(data, o)
-	if err != nil {
-		return err
-	}
+func (d *decoder) Decode(dst *codec.Raster) error {
+	h, o, mode := &d.h, d.o, d.h.mode()
+	defer func() { d.h, d.o = header{}, nil }()
 	// The memory of x/image, and dst: planes of 4:2:0, or 32-bit pixels twice.
-	perPixel := c.Mode.Size()
+	perPixel := mode.Size()
 	if !h.lossless {
 		perPixel += 2
 	}
@@ -252,23 +249,31 @@ func (d *decoder) Decode(dst *codec.Raster, data []byte, o *codec.Options) (err 
 	}
 	whole := h.width == h.canvasW && h.height == h.canvasH
 	if !whole {
-		perPixel += c.Mode.Size()
+		perPixel += mode.Size()
 	}
 	if err := o.Limits.CheckSize(name, h.canvasW, h.canvasH, perPixel); err != nil {
 		return err
 	}
 	if whole {
-		return d.image(dst, c.Mode)
+		return d.image(dst, mode)
 	}
-	if err := d.image(&d.one, c.Mode); err != nil {
+	if err := d.image(&d.one, mode); err != nil {
 		return err
 	}
-	dst.Reset(c.Mode, h.canvasW, h.canvasH)
+	dst.Reset(mode, h.canvasW, h.canvasH)
 	clear(dst.Pix)
 	for y := range h.height {
-		copy(dst.Pix[(h.y+y)*dst.Stride+h.x*c.Mode.Size():], d.one.Pix[y*d.one.Stride:][:d.one.Stride])
+		copy(dst.Pix[(h.y+y)*dst.Stride+h.x*mode.Size():], d.one.Pix[y*d.one.Stride:][:d.one.Stride])
 	}
 	return nil
+}
+
+// mode returns the mode of the pixels.
+func (h *header) mode() codec.Mode {
+	if h.hasAlpha {
+		return codec.RGBA
+	}
+	return codec.RGB
 }
 
 // image decodes the image, or the first frame.

@@ -56,7 +56,7 @@ func (o *decodeGray) Apply(c *transforms.Context, dst, src []*tensor.Tensor) err
 type decodeAlpha struct{ *transforms.Decode }
 
 func (o *decodeAlpha) InferData(c *transforms.Context, dst []tensor.Desc, src []*tensor.Tensor) error {
-	i, err := codec.DecodeConfig(src[0].Data, &codec.Options{Color: o.Color, Gray16: o.Gray16, Limits: c.Limits})
+	i, err := o.Open(c, src[0])
 	if err != nil {
 		return err
 	}

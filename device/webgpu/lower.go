@@ -263,7 +263,7 @@ func apply(op transforms.Op, t *tensor.Tensor) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := transforms.NewContext(codec.Limits{})
+	c := transforms.NewContext(codec.NoLimits())
 	c.Begin()
 	return r, op.Apply(c, []*tensor.Tensor{r}, []*tensor.Tensor{t})
 }

@@ -233,7 +233,7 @@ func (f *bundleCreateFlags) expected(g *datagraph.Graph, name string) (l []tenso
 				return nil, plain(path, err)
 			}
 			limit := f.limits.Bytes
-			if limit == 0 {
+			if limit <= 0 {
 				limit = math.MaxInt64
 			}
 			t, err := tensor.ReadNPY(file, limit)

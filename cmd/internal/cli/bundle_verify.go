@@ -65,8 +65,8 @@ interrupted.`,
 	fl.StringVar(&f.publicKey, "public-key", "", "require a signature by the Ed25519 key in the PEM `FILE`")
 	fl.StringVar(&f.signature, "signature", "", "read the signature from `FILE`, which \"bundle sign --detached\" writes")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object for each bundle, one a line")
-	fl.Var((*count)(&f.limits.Pixels), "limit-pixels", "refuse golden samples of more pixels; 0 means no limit")
-	fl.Var((*count)(&f.limits.Bytes), "limit-bytes", "refuse golden samples that need more `BYTES` of memory; 0 means no limit")
+	fl.Var((*limit)(&f.limits.Pixels), "limit-pixels", "refuse golden samples of more pixels; 0 means no limit")
+	fl.Var((*limit)(&f.limits.Bytes), "limit-bytes", "refuse golden samples that need more `BYTES` of memory; 0 means no limit")
 	noErr(cmd.MarkFlagFilename("public-key", "pem"))
 	noErr(cmd.MarkFlagFilename("signature"))
 	return cmd

@@ -124,3 +124,21 @@ func (c *count) String() string {
 }
 
 func (c *count) Type() string { return "N" }
+
+// limit is a count in which 0 means no limit, which codec.Limits writes as -1.
+type limit count
+
+func (l *limit) Set(s string) error {
+	err := (*count)(l).Set(s)
+	if err == nil && *l == 0 {
+		*l = -1
+	}
+	return err
+}
+
+func (l *limit) String() string {
+	c := count(max(0, *l))
+	return c.String()
+}
+
+func (l *limit) Type() string { return "N" }

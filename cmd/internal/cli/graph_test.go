@@ -135,7 +135,7 @@ func TestGraphShow(t *testing.T) {
 		require.Contains(t, r.stderr, "not a regular file")
 		r = call(t, append(args, "--preset", "clip", "graph_test.go")...)
 		require.Equal(t, exitFailed, r.status)
-		require.Contains(t, r.stderr, "no known format")
+		require.Contains(t, r.stderr, "unknown format")
 	}
 }
 

@@ -69,8 +69,8 @@ func (f *packFlags) add(cmd *cobra.Command) {
 	fl.StringVar(&f.encoding, "encoding", ".jpg", "`FORMAT` of the images: .jpg or .png")
 	fl.StringVar(&f.chroma, "chroma", "420", "chroma subsampling of JPEG: 420, 422 or 444")
 	fl.IntVar(&f.color, "color", 1, "1: color without alpha; 0: gray; -1: as in the file, with alpha and without EXIF orientation")
-	fl.Var((*count)(&f.image.Limits.Pixels), "limit-pixels", "refuse images of more pixels; 0 means no limit")
-	fl.Var((*count)(&f.image.Limits.Bytes), "limit-bytes", "refuse a file or image that needs more `BYTES` of memory; 0 means no limit")
+	fl.Var((*limit)(&f.image.Limits.Pixels), "limit-pixels", "refuse images of more pixels; 0 means no limit")
+	fl.Var((*limit)(&f.image.Limits.Bytes), "limit-bytes", "refuse a file or image that needs more `BYTES` of memory; 0 means no limit")
 	fl.StringVar(&f.bad, "bad", "skip", "`WHAT` to do with a file that cannot be packed: skip it and report it, or fail")
 	fl.IntVarP(&f.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "process `N` files at once; the output does not depend on it")
 	fl.Lookup("jobs").DefValue = "one for each CPU" // help and man pages are the same everywhere

@@ -178,11 +178,11 @@ func TestRunNames(t *testing.T) {
 		},
 		{
 			name: "a named file that is no image", args: []string{"t.txt", "x.png"}, files: map[string][]byte{"x.png": img, "t.txt": text},
-			want: []string{"x.png.npy"}, status: 1, stderr: []string{`^infer-prep: t.txt: codec: .*of no known format`},
+			want: []string{"x.png.npy"}, status: 1, stderr: []string{`^infer-prep: t.txt: codec: .*unknown format`},
 		},
 		{
 			name: "an empty file", args: []string{"e", "x.png"}, files: map[string][]byte{"x.png": img, "e": nil},
-			want: []string{"x.png.npy"}, status: 1, stderr: []string{`^infer-prep: e: codec: .*the input is empty`},
+			want: []string{"x.png.npy"}, status: 1, stderr: []string{`^infer-prep: e: codec: .*empty input: want an encoded image`},
 		},
 		{
 			name: "a broken image in the middle", args: []string{"in"}, files: map[string][]byte{"in/a.png": img, "in/b.png": img[:len(img)/2], "in/c.png": img},

@@ -59,8 +59,8 @@ func (f *graphFlags) add(cmd *cobra.Command) {
 	fl.StringVar(&f.triton, "triton", "", "rename the outputs to the inputs of a Triton model's config.pbtxt `FILE`, and check their types, shapes and layouts")
 	fl.BoolVar(&f.exif, "exif", false, "apply the EXIF orientation of images")
 	f.limits = codec.DefaultLimits()
-	fl.Var((*count)(&f.limits.Pixels), "limit-pixels", "refuse images of more pixels; 0 means no limit")
-	fl.Var((*count)(&f.limits.Bytes), "limit-bytes", "refuse files and images that need more `BYTES` of memory; all jobs together stay below it too; 0 means no limit")
+	fl.Var((*limit)(&f.limits.Pixels), "limit-pixels", "refuse images of more pixels; 0 means no limit")
+	fl.Var((*limit)(&f.limits.Bytes), "limit-bytes", "refuse files and images that need more `BYTES` of memory; all jobs together stay below it too; 0 means no limit")
 
 	noErr(cmd.MarkFlagFilename("graph", "json", "msgp"))
 	noErr(cmd.MarkFlagFilename("triton", "pbtxt"))
