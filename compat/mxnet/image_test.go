@@ -362,7 +362,7 @@ func TestImageErrors(t *testing.T) {
 	require.NoError(t, os.WriteFile(q.PathImgList, []byte("3\t1.5\ta\n23\t1\tb\n"), 0o600))
 	require.ErrorContains(t, fails(q), "id 13 is not in "+q.PathImgList)
 	require.NoError(t, os.WriteFile(q.PathImgList, []byte("3\t1.5\ta\n3\t1\tb\n"), 0o600))
-	require.ErrorContains(t, fails(q), "id 3 is there twice")
+	require.ErrorContains(t, fails(q), "id 3 appears twice, want distinct ids")
 	q.LabelWidth = 2
 	require.ErrorContains(t, fails(q), "id 3 has 1 labels, want 2")
 	q = p
