@@ -47,8 +47,8 @@ func (p Permutation) At(i uint64) uint64 {
 	}
 }
 
-// philox7 is the round function: the 2x32 bijection of the same family with 7
-// rounds. That count passes all randomness tests of its authors.
+// philox7 is the round function: the 2x32 bijection of the same family. Its
+// authors found that 7 rounds pass all tests of randomness.
 func philox7(k Key, round uint32, x uint64) uint64 {
 	a, b, key := uint32(x)^k[1], round, k[0]
 	for range 7 {

@@ -151,7 +151,7 @@ func run(t *testing.T, it DataIter, steps []string) (out [][]goldenBatch) {
 }
 
 // rollOver returns the rows of each step's batches under roll_over: all rows in
-// turn, and each epoch takes as many as fill whole batches.
+// order. Each epoch takes as many as fill whole batches.
 func rollOver(n, size int, steps []string) (out [][]goldenBatch) {
 	var carry []int64
 	at := 0

@@ -402,8 +402,8 @@ func (p *ImageRecordParams) aspects() (lo, hi float32) {
 }
 
 // resizedCrop crops a box of random area, aspect and position and scales it to
-// the size. found is false if nothing varies or if none of ten boxes fits in
-// the image; the plain crop follows then.
+// the size. If nothing varies, or none of ten boxes fits in the image, found is
+// false and the plain crop follows.
 func (o *augment) resizedCrop(d *transforms.Draw) (found bool, err error) {
 	p := o.p
 	lo, hi := p.aspects()
@@ -420,9 +420,9 @@ func (o *augment) resizedCrop(d *transforms.Draw) (found bool, err error) {
 	return false, nil
 }
 
-// box returns the size of a box with the given share of the area of an h x w
-// image and the given ratio of width to height. turned swaps the sides. ok
-// reports whether the box fits. Like MXNet, it computes the squares of the
+// box returns the size of a box in an h x w image. area is its share of the
+// image's area, and ratio is its width over its height. turned swaps the sides.
+// ok reports whether the box fits. Like MXNet, it computes the squares of the
 // sides in float32.
 func box(h, w int, area, ratio float32, turned bool) (bh, bw int, ok bool) {
 	n := float32(area * float32(h*w))

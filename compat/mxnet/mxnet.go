@@ -63,7 +63,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// DataDesc describes one input of a model: a tensor of every batch. (MXNet: mx.io.DataDesc.)
+// DataDesc describes one input of a model: a tensor of every batch. (MXNet:
+// mx.io.DataDesc.)
 type DataDesc struct {
 	Name string
 	// Shape is the shape of a batch, including the batch's axis. Sizes that

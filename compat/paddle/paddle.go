@@ -11,21 +11,22 @@
 //		batch, err := run.ReadNext(ctx)
 //	}
 //
-// A [Reader] is a definition: files with the columns that they must have, and
-// decorators around them. [Reader.Dataset] converts it to a dataset, and
-// [FromDataset] converts a dataset to a Reader. Start runs it. HasNext,
-// ReadNext and ReInit are Next and NextEpoch of the engine.
+// A [Reader] is a definition of files, the columns that they must have, and
+// decorators. [Reader.Dataset] converts it to a dataset, and [FromDataset]
+// converts a dataset to a Reader. Start runs it. HasNext, ReadNext and ReInit
+// are Next and NextEpoch of the engine.
 //
 // # Order
 //
 // Paddle's threads take files from a list as they become free and send their
 // samples to one channel. So the order of samples differs from run to run. Here
 // the order is the same in every run. With n threads, thread i reads files i,
-// i+n, i+2n, … in that order. The reader takes one sample from each thread in
-// turn and skips threads that have ended. Threads read ahead; the reader waits
-// for a slow thread when its turn comes. With one thread the files follow each
-// other, as with is_test in Paddle's later versions. Unlike Paddle's readers, a
-// run can stop and resume at any sample. There is no unordered mode.
+// i+n, i+2n, … in that order. The reader takes one sample from each thread,
+// round-robin, and skips threads that have ended. Threads read ahead; the
+// reader waits for a slow thread when its turn comes. With one thread the files
+// follow each other, as with is_test in Paddle's later versions. Unlike
+// Paddle's readers, a run can stop and resume at any sample. Reads are always
+// ordered.
 //
 // # Other differences
 //

@@ -198,8 +198,8 @@ func numbers(t *testing.T, r *Run, most int, ask bool) (l []int64) {
 	return l
 }
 
-// turns returns the order that the package comment states: files are assigned
-// to threads in turn, and samples are taken from the threads in turn.
+// turns returns the documented order: threads get files round-robin, and
+// samples come from the threads round-robin.
 func turns(files [][]int64, threads int) (l []int64) {
 	lanes := make([][]int64, min(threads, len(files)))
 	for i, f := range files {

@@ -102,7 +102,8 @@ func (r *Reader) with(d *dataset.Dataset) *Reader {
 // (Paddle: fluid.layers.shuffle.)
 func (r *Reader) Shuffle(buffer int) *Reader { return r.with(r.d.ShuffleBuffer(buffer)) }
 
-// Batch stacks n samples; the last batch may have fewer. (Paddle: fluid.layers.batch.)
+// Batch stacks n samples; the last batch may have fewer. (Paddle:
+// fluid.layers.batch.)
 func (r *Reader) Batch(n int) *Reader { return r.with(r.d.Batch(n)) }
 
 // MultiPass combines n passes into one: the end of the data comes after n

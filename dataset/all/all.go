@@ -1,5 +1,5 @@
-// Package all links every source of datasets of this module, so that definitions
-// which are read may have any of them.
+// Package all links every source of datasets of this module, so that
+// definitions which are read may have any of them.
 package all
 
 import (

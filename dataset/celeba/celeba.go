@@ -19,11 +19,11 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// CelebA reads the photos that list_attr_celeba.txt lists, in its order. That
+// CelebA reads the photos that list_attr_celeba.txt lists, in its order. The
 // file has the number of photos, a line with the attributes' names, and one
-// line per photo: its file name and 1 or -1 for each attribute.
-// list_eval_partition.txt assigns the same photos, in the same order, to the
-// usages; it is not read if Usage is all.
+// line per photo. A photo's line has its file name and 1 or -1 for each
+// attribute. list_eval_partition.txt assigns the same photos, in the same
+// order, to the usages. It is not read if Usage is all.
 //
 // Columns: image (bytes: the file), attr (int32 (attributes): 1 or 0).
 //

@@ -20,7 +20,7 @@ import (
 // Reference: MindSpore 2.10.0's Cifar10Dataset defines the columns and the
 // order of usage all: the training images, then those for testing. Its labels
 // are uint32, and its files must have 10,000 records. torchvision 0.29.2's
-// CIFAR10 has the same images in the same order; it reads the version of Python
+// CIFAR10 has the same images in the same order. It reads the version of Python
 // pickles, which is not supported here.
 type CIFAR10 struct {
 	Dir string `json:"dir"` // folder with the files: cifar-10-batches-bin

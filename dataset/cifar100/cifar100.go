@@ -22,7 +22,7 @@ import (
 // order of usage all: the images for testing, then those for training. Its
 // labels are uint32, and its files must have 50,000 and 10,000 records.
 // torchvision 0.29.2's CIFAR100 has the same images in the same order and only
-// the fine label; it reads the version of Python pickles, which is not
+// the fine label. It reads the version of Python pickles, which is not
 // supported here.
 type CIFAR100 struct {
 	Dir string `json:"dir"` // folder with the files: cifar-100-binary

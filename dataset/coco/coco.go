@@ -46,7 +46,7 @@ const (
 // memory, about 60 bytes for each box.
 //
 // ClassIndex maps the categories' names to their ids if the ids fit an int32.
-// Of several categories with one name, the last one counts.
+// If several categories have one name, the last one counts.
 //
 // Reference: MindSpore 2.10.0's CocoDataset has the same images, order, values
 // and shapes; its uint32 are int64 here. These differences are intended:

@@ -10,8 +10,8 @@ import (
 	"github.com/infer-prep/infer-prep/dataset/internal/jsonstream"
 )
 
-// parser collects the content of an annotation file. The file may have its lists
-// in any order.
+// parser collects the content of an annotation file. The file may have its
+// lists in any order.
 type parser struct {
 	*jsonstream.Scanner
 	rows *rows
@@ -186,8 +186,8 @@ func (p *parser) vector() error {
 	})
 }
 
-// box reads an annotation or a segment with a box. more are members that only one
-// of them has.
+// box reads an annotation or a segment with a box. more are members that only
+// one of them has.
 func (p *parser) box(what string, more ...member) error {
 	var category, crowd, area int64
 	members := append(more, member{"category_id", readAs(&category, p.Int)}, member{"iscrowd", readAs(&crowd, p.flag)}, member{"bbox", p.bbox})
@@ -298,8 +298,8 @@ func (p *parser) counts() error {
 }
 
 // compressed decodes the COCO API's string form of run lengths. A character has
-// five bits, low bits first, and 32 if more follow; the last one has a sign. From
-// the fourth number on, numbers are differences from the one two before.
+// five bits, low bits first, and 32 if more follow; the last one has a sign.
+// From the fourth number on, numbers are differences from the one two before.
 func (p *parser) compressed(b []byte) error {
 	var before [2]int64
 	for n := 0; len(b) > 0; n++ {

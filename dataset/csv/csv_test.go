@@ -26,7 +26,8 @@ func TestMindSpore(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
 			if c.Name == "unended" {
-				// MindSpore loses a row that has one column, if nothing ends it.
+				// MindSpore loses a row that has one column, if nothing ends
+				// it.
 				require.Len(t, c.Rows, 1)
 				c.Rows = append(c.Rows, map[string]golden.Value{"x": {DType: "bytes", Hex: "32"}})
 			}

@@ -58,7 +58,8 @@ func New(dir string) *ImageFolder {
 	return &ImageFolder{
 		Dir:        dir,
 		Extensions: []string{".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp"},
-		// An empty map, since null is a missing parameter. // null would be a missing parameter
+		// An empty map, since null is a missing parameter. // null would be a
+		// missing parameter
 		ClassIndexing: map[string]int32{},
 	}
 }
@@ -130,7 +131,8 @@ func (o *ImageFolder) open(ctx context.Context, s store.Opener) (*rows, error) {
 	return d, nil
 }
 
-// list adds the images of a class, folder by folder in the order of their paths.
+// list adds the images of a class, folder by folder in the order of their
+// paths.
 func (o *ImageFolder) list(ctx context.Context, d *rows, class string, label int32) error {
 	found := map[string][]string{}
 	if err := o.walk(ctx, d, store.Entry{Name: store.Join(d.dir, class), Link: true}, class, []string{d.dir}, found); err != nil {
@@ -146,9 +148,9 @@ func (o *ImageFolder) list(ctx context.Context, d *rows, class string, label int
 }
 
 // walk collects the images of each folder in and below one, sorted by name.
-// folder is the key of the folder, above lists the folders on the way, to detect
-// a link to one of them. An irregular entry, such as a dangling link, counts as a
-// file: it fails when it is read.
+// folder is the key of the folder. above lists the folders on the way, to
+// detect a link to one of them. An irregular entry, such as a dangling link,
+// counts as a file: it fails when it is read.
 func (o *ImageFolder) walk(ctx context.Context, d *rows, in store.Entry, folder string, above []string, found map[string][]string) error {
 	if in.Link {
 		for _, a := range above {

@@ -18,8 +18,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// writeFiles writes two files of four records each with the given number of labels,
-// and an index of both in descending order.
+// writeFiles writes two files of four records each with the given number of
+// labels, and an index of both in descending order.
 func writeFiles(t *testing.T, labels int) (dir, index string) {
 	dir = t.TempDir()
 	var idx []recordio.Entry

@@ -26,7 +26,8 @@ func object(t *testing.T, d tensor.DType, dims ...int) *tensor.Tensor {
 	return x
 }
 
-// writeFiles writes an archive of four objects and a script of them, the last first.
+// writeFiles writes an archive of four objects and a script of them, the last
+// first.
 func writeFiles(t *testing.T, write func(w *kaldi.Writer, key string, i int) error) (ark, scp string) {
 	dir := t.TempDir()
 	ark, scp = filepath.Join(dir, "a.ark"), filepath.Join(dir, "a.scp")

@@ -31,8 +31,8 @@ import (
 // are not read. The Key is the file and the row's number in it,
 // "train.mindrecord0@12".
 //
-// SQLite reads files of the local disk only. Open copies each index from another
-// store into a temporary file and removes that file before it returns.
+// SQLite reads files of the local disk only. Open copies each index from
+// another store into a temporary file and removes that file before it returns.
 //
 // On platforms without SQLite, Open returns an error that wraps
 // errors.ErrUnsupported.

@@ -9,13 +9,13 @@
 // The size of a file must match its header.
 //
 // MindSpore 2.10.0's MnistDataset, FashionMnistDataset, KMnistDataset and
-// EMnistDataset define the columns, and the order of usage all: the test
-// images, then those for training. torchvision 0.29.2's MNIST, FashionMNIST,
-// KMNIST and EMNIST define the order and the classes' names. Both have the same
-// images and labels. MindSpore's labels are uint32, which this module lacks,
-// and it refuses images that are not 28x28. torchvision takes any size, has no
-// usage all, and returns images without a channel axis. This package refuses
-// labels beyond the last class; both references accept them.
+// EMnistDataset define the columns. They also define the order of usage all:
+// the test images, then those for training. torchvision 0.29.2's MNIST,
+// FashionMNIST, KMNIST and EMNIST define the order and the classes' names. Both
+// have the same images and labels. MindSpore's labels are uint32, which this
+// module lacks, and it refuses images that are not 28x28. torchvision takes any
+// size, has no usage all, and returns images without a channel axis. This
+// package refuses labels beyond the last class; both references accept them.
 package mnist
 
 import (

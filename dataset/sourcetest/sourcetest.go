@@ -23,10 +23,10 @@ import (
 // most is the number of rows read from the beginning and from the end.
 const most = 200
 
-// Run checks a valid source: what it opens must keep the contract of Rows or
-// Stream, and of Classed and ClassIndexed if it implements them, also when it
-// is opened again. All samples must be readable. An invalid row must be an
-// error of kind ErrParam.
+// Run checks a valid source. The opened Data must keep the contract of Rows or
+// Stream, and of Classed and ClassIndexed if it implements them. It must have
+// the same samples when it is opened again. All samples must be readable. An
+// invalid row must be an error of kind ErrParam.
 func Run(t *testing.T, src dataset.Source) {
 	t.Helper()
 	require.NoError(t, src.Validate())

@@ -25,8 +25,9 @@ const memoryRoot = "mem://data"
 
 // Store checks that a source lists and opens its files through the store alone.
 // It copies the files of dir into a store in memory. The source that newSource
-// returns for that copy must have the same rows as the one for dir. It must close
-// every file that it opens, also after an error, and stop when its context ends.
+// returns for that copy must have the same rows as the one for dir. It must
+// close every file that it opens, also after an error, and stop when its
+// context ends.
 func Store(t *testing.T, dir string, newSource func(dir string) dataset.Source) {
 	t.Helper()
 	m := newMemory(t, dir)

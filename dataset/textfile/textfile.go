@@ -14,11 +14,10 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// TextFile reads the lines of text files, without empty lines. A line ends with
-// a line feed, which is not part of it; a carriage return before it is, so an
-// empty line of a DOS file is a line of one carriage return. Bytes are
-// unchanged: a byte order mark belongs to the first line, and text need not be
-// UTF-8.
+// TextFile reads the lines of text files, without empty lines. A line ends
+// before a line feed. A carriage return belongs to the line, so an empty line
+// of a DOS file has one byte. Bytes are unchanged: a byte order mark belongs to
+// the first line, and text need not be UTF-8.
 //
 // Column: text (bytes: the line).
 //

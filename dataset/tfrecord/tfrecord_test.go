@@ -48,8 +48,8 @@ func TestErrors(t *testing.T) {
 	_, err := New(filepath.Join(dir, "none")).Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, dataset.ErrData)
 
-	// A changed byte of data affects its record alone; one of a header, or a
-	// truncated end, affects the whole file.
+	// A changed byte of data damages its record alone. A changed header or a
+	// truncated end damages the whole file.
 	name := filepath.Join(dir, "1.tfrecord")
 	b, err := os.ReadFile(name)
 	require.NoError(t, err)

@@ -37,7 +37,7 @@ func readAnnotation(ctx context.Context, o store.Opener, name string) ([]object,
 	return objects, errors.Join(err, f.Close())
 }
 
-// element is an open element. Of several children with one name only the first
+// element is an open element. If several children have one name, the first one
 // counts. An element's text is its first text, if that comes before any child.
 type element struct {
 	name string
@@ -53,8 +53,7 @@ var (
 	inBox    = []string{"xmin", "ymin", "xmax", "ymax"}
 )
 
-// parse reads the objects of an annotation, whatever the name of its root
-// element.
+// parse reads the objects of an annotation. The root element may have any name.
 func parse(r io.Reader) (objects []object, err error) {
 	limited := &io.LimitedReader{R: r, N: maxAnnotation + 1}
 	d := xml.NewDecoder(limited)

@@ -22,11 +22,11 @@ type Task string
 
 // The tasks. Both have the column image (bytes: the file JPEGImages/ID.jpg).
 const (
-	// Detection has bbox, label, difficult and truncate, with the image's n
-	// objects in the order of Annotations/ID.xml. bbox is float32, n x 4: xmin,
-	// ymin, width and height in pixels, where the first pixel is 1 and width is
-	// xmax - xmin. The others are int32, n x 1. ImageSets/Main has the lists of
-	// images.
+	// Detection has bbox, label, difficult and truncate. They have the image's
+	// n objects in the order of Annotations/ID.xml. bbox is float32, n x 4:
+	// xmin, ymin, width and height in pixels, where the first pixel is 1 and
+	// width is xmax - xmin. The others are int32, n x 1. ImageSets/Main has the
+	// lists of images.
 	Detection Task = "detection"
 	// Segmentation has target (bytes: the file SegmentationClass/ID.png).
 	// ImageSets/Segmentation has the lists of images.
@@ -42,11 +42,11 @@ const (
 // Reference: MindSpore 2.10.0's VOCDataset has the same images, order, values
 // and shapes; its uint32 are int32 here. In both, an annotation without objects
 // and a box that is empty or starts before 1 are errors, and names keep their
-// spaces. Here a number must be the whole text of its element, lists may have
-// empty lines, and annotations must be UTF-8, whatever they declare.
-// torchvision's VOCDetection has the same images and order. It returns the
-// annotation as a tree of trimmed texts, with xmax and ymax and without class
-// numbers.
+// spaces. Here a number must be the whole text of its element, and lists may
+// have empty lines. Annotations must be UTF-8, even if they declare another
+// encoding. torchvision's VOCDetection has the same images and order. It
+// returns the annotation as a tree of trimmed texts, with xmax and ymax and
+// without class numbers.
 type VOC struct {
 	Dir   string `json:"dir"`
 	Task  Task   `json:"task"`  // default detection

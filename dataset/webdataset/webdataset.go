@@ -56,8 +56,8 @@ type WebDataset struct {
 	Shards []string `json:"shards"`
 	// ColumnNames are the columns' names, which must differ.
 	ColumnNames []string `json:"column_names"`
-	// Fields has, for each column, the names of fields. The column is made of the
-	// first one that the sample has.
+	// Fields has, for each column, the names of fields. The column is made of
+	// the first one that the sample has.
 	Fields [][]string `json:"fields"`
 	// ColumnTypes are the columns' types.
 	ColumnTypes []string `json:"column_types"`

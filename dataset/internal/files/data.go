@@ -33,7 +33,8 @@ type Data struct {
 	file store.File // nil when closed
 }
 
-// Open opens the file name in dir, or name with .gz if the first does not exist.
+// Open opens the file name in dir, or name with .gz if the first does not
+// exist.
 func Open(ctx context.Context, o store.Opener, dir, name string) (*Data, error) {
 	d := &Data{Name: store.Join(dir, name)}
 	f, err := o.Open(ctx, d.Name)
@@ -127,8 +128,8 @@ func (d *Data) Close() error {
 	return f.Close()
 }
 
-// Names reads class names, one per line, and numbers them from 0. It skips empty
-// lines. A missing file returns nil and no error.
+// Names reads class names, one per line, and numbers them from 0. It skips
+// empty lines. A missing file returns nil and no error.
 func Names(ctx context.Context, o store.Opener, dir, name string) (_ map[string]int32, err error) {
 	p := store.Join(dir, name)
 	f, err := OpenReader(ctx, o, p)

@@ -15,9 +15,9 @@ import (
 // Expand returns the files that match the patterns, sorted byte by byte. A file
 // that matches several patterns is returned several times. The name of an
 // existing file matches itself. In other patterns, as in Python's glob, * and ?
-// match neither slashes nor a leading dot. [a-c] and [!a-c] are sets. ** matches
-// any number of folders except hidden ones. A pattern that matches no file is an
-// error.
+// match neither slashes nor a leading dot. [a-c] and [!a-c] are sets. **
+// matches any number of folders except hidden ones. A pattern that matches no
+// file is an error.
 func Expand(ctx context.Context, o store.Opener, patterns []string) ([]string, error) {
 	var all []string
 	for _, p := range patterns {
@@ -59,8 +59,8 @@ func Expand(ctx context.Context, o store.Opener, patterns []string) ([]string, e
 	return all, nil
 }
 
-// convert converts a pattern to the syntax of path.Match: it escapes backslashes
-// and replaces [! by [^.
+// convert converts a pattern to the syntax of path.Match: it escapes
+// backslashes and replaces [! by [^.
 func convert(pattern string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(pattern, `\`, `\\`), "[!", "[^")
 }

@@ -19,13 +19,13 @@ import (
 type Splitter interface {
 	// Reset starts a file.
 	Reset()
-	// Split appends to starts the offsets of the rows that begin in b, the file's
-	// next bytes, which are at offset at.
+	// Split appends to starts the offsets of the rows that begin in b, the
+	// file's next bytes, which are at offset at.
 	Split(starts []int64, b []byte, at int64) []int64
 }
 
-// chunk is the size of reads while indexing, and the interval at which line ends
-// are counted.
+// chunk is the size of reads while indexing, and the interval at which line
+// ends are counted.
 const chunk = 1 << 20
 
 // first is the number of bytes of a row that are read at first. Any number of
@@ -144,16 +144,16 @@ func (x *Index) Name(file int) string { return x.files[file].name }
 // Span returns the position of row i: its file, its offset, and the number of
 // bytes up to the next row or the end of the file.
 func (x *Index) Span(i int64) (file int, at, n int64) {
-	// Find the last file whose first row is not after i. A file without rows has
-	// the first row of the next file.
+	// Find the last file whose first row is not after i. A file without rows
+	// has the first row of the next file.
 	file = sort.Search(len(x.files), func(k int) bool { return x.files[k].row > i }) - 1
 	f := &x.files[file]
 	at = x.start(i) - f.base
 	return file, at, x.Rest(file, at, i)
 }
 
-// Rest returns the number of bytes from an offset of a file up to the row after i
-// or the end of the file. i is -1 before the first row.
+// Rest returns the number of bytes from an offset of a file up to the row after
+// i or the end of the file. i is -1 before the first row.
 func (x *Index) Rest(file int, at, i int64) int64 {
 	f := &x.files[file]
 	end := f.base + f.size
