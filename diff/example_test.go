@@ -37,12 +37,12 @@ func ExampleExplain() {
 	best := report.Explanations[0]
 	fmt.Println("equal:", best.Equal)
 	for _, c := range best.Changes {
-		fmt.Println("-", c.Text)
+		fmt.Println("-", c.Name)
 	}
 	// Output:
 	// equal: true
-	// - the channels are BGR, as OpenCV reads them, with the mean and std meant for RGB
-	// - the image is scaled by OpenCV's bilinear, which does not antialias
+	// - bgr
+	// - opencv-bilinear
 }
 
 func ExampleCompare() {

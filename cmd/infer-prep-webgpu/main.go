@@ -4,9 +4,9 @@
 //
 //	infer-prep-webgpu run --device webgpu --preset imagenet -o tensors photos
 //
-// A program that has device/ort as well needs CGO_ENABLED=0 and -tags
-// nofakecgo: both bring a library that calls C without cgo, and only one may
-// stand in for its runtime.
+// A program that also imports device/ort needs CGO_ENABLED=0 and -tags
+// nofakecgo. Both devices use a library that calls C without cgo, and only one
+// of the libraries may replace cgo's runtime.
 package main
 
 import (
@@ -20,8 +20,8 @@ import (
 )
 
 func main() {
-	// A reader that goes away is an error of the write, so that temporary files
-	// are removed.
+	// A closed pipe must be a write error, so that the program removes its
+	// temporary files.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once

@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// ending are the signals that end a run tidily; ignored are those that do
-// nothing: a reader that goes away is an error of the write, so that temporary
-// files are removed.
+// ending lists the signals that end a run cleanly, ignored those without
+// effect. SIGPIPE is ignored so that a closed pipe becomes a write error, and
+// the program removes its temporary files.
 var (
 	ending  = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
 	ignored = []os.Signal{syscall.SIGPIPE}

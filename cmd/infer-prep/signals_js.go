@@ -2,5 +2,5 @@ package main
 
 import "os"
 
-// Node and browsers send no others.
+// Node and browsers send no other signals.
 var ending, ignored = []os.Signal{os.Interrupt}, []os.Signal(nil)

@@ -171,9 +171,9 @@ func (w *worker) read(in *input) (skip bool, err error) {
 	}
 }
 
-// need estimates the memory of a run on the worker's image from its header: the
-// file, the arena, the rows between steps, and the decoded image once more for
-// the decoder.
+// need estimates the memory of a run on the worker's image from its header. It
+// sums the file, the arena, the rows between steps, and the decoder's copy of
+// the image.
 func (w *worker) need() (int64, error) {
 	c, err := w.runner.Costs(&w.image)
 	if err != nil {

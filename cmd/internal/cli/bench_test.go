@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// benchIn is a call of bench that takes little time.
+// benchIn calls bench with a short time limit.
 func benchIn(t *testing.T, ctx context.Context, delay func(), args ...string) called {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -131,8 +131,8 @@ func TestBenchTable(t *testing.T) {
 	require.Regexp(t, `^imagenet +1 +0 +1 +\d+ +[\d.]+ `, lines[1])
 }
 
-// TestBenchGraph is that other graphs have the names of their files, and that a
-// graph without an encoded image is refused.
+// TestBenchGraph: a graph is named after its file, and a graph that does not
+// take an encoded image is refused.
 func TestBenchGraph(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{
 		"in/a.png":  pngBytes(t, 50, 40, 7),
@@ -145,8 +145,7 @@ func TestBenchGraph(t *testing.T) {
 	require.Equal(t, exitUsage, r.status)
 }
 
-// TestBenchTooMany is that the time is kept when the images are too many for
-// it.
+// TestBenchTooMany: bench keeps its time limit with too many images.
 func TestBenchTooMany(t *testing.T) {
 	files := map[string][]byte{}
 	for i := range 200 {

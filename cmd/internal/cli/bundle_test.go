@@ -24,7 +24,7 @@ const (
 	otherPublic = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=\n-----END PUBLIC KEY-----\n" // RFC 8032, section 7.1, test 1
 )
 
-// bundled makes a bundle in a new folder, beside what it is made of.
+// bundled creates a bundle and its source files in a new folder.
 func bundled(t *testing.T, more ...string) (dir string, at func(string) string) {
 	dir = tree(t, map[string][]byte{
 		"in/a.png": pngBytes(t, 5, 4, 1), "in/sub/b.png": pngBytes(t, 3, 3, 2), "in/read.me": []byte("no image"),
@@ -74,14 +74,14 @@ func TestBundleCommands(t *testing.T) {
 	r = call(t, "bundle", "verify", at("a.bundle"))
 	require.Equal(t, called{stdout: printable(at("a.bundle")) + ": 8 sections and 3 golden samples are right\n"}, r)
 
-	// The graph comes out as it went in.
+	// The bundle returns the same graph.
 	r = call(t, "run", "--bundle", at("a.bundle"), "--dtype", "uint8", "-q", "-o", at("out"), at("c.png"))
 	require.Equal(t, called{}, r)
 	requireDecoded(t, at("out/c.png.npy"), 6, 2, 3)
 	bundle, preset := call(t, "graph", "import", "--bundle", at("a.bundle")), call(t, "graph", "import", "--preset", "decode", "--dtype", "float32")
 	require.Equal(t, preset, bundle)
 
-	// The same again is the same.
+	// The same content yields the same bytes.
 	require.Equal(t, exitOK, call(t, "bundle", "create", "--bundle", at("a.bundle"), "--golden", at("c.png"), "--golden", at("in"), "--model", at("net.onnx"),
 		"--labels", at("labels.txt"), "--meta", "url=https://example.org/?a=b", "--meta", "license=MIT", "--section", "x/extra="+at("extra"), "-o", at("b.bundle")).status)
 	second, err := os.ReadFile(at("b.bundle"))
@@ -131,9 +131,8 @@ func TestBundleSignatures(t *testing.T) {
 	require.Contains(t, r.stderr, "invalid signature")
 }
 
-// TestBundleOfTraining: golden samples are what the training program of
-// examples/classifier made of its images; verify finds them here, and what a
-// skewed program made not.
+// TestBundleOfTraining: verify accepts the tensors that the training program of
+// examples/classifier computed, and rejects those of skewed programs.
 func TestBundleOfTraining(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -152,7 +151,7 @@ func TestBundleOfTraining(t *testing.T) {
 	require.Contains(t, r.stdout, "15 sections and 12 golden samples are right")
 	for _, skew := range []string{"bgr", "opencv"} {
 		x := readNPY(t, filepath.Join(from, "skewed", "00."+skew+".npy"))
-		x, err := batched(x) // as a program saves what it feeds the model
+		x, err := batched(x) // as a program saves the model's input
 		require.NoError(t, err)
 		var b bytes.Buffer
 		require.NoError(t, tensor.WriteNPY(&b, x))
@@ -183,7 +182,7 @@ func TestBundleOfTraining(t *testing.T) {
 	require.NoFileExists(t, at("none.bundle"))
 }
 
-// TestBundleDamage: what is wrong is named, all of it.
+// TestBundleDamage: verify reports every damage.
 func TestBundleDamage(t *testing.T) {
 	_, at := bundled(t)
 	raw, err := os.ReadFile(at("a.bundle"))
@@ -227,8 +226,8 @@ func TestBundleDamage(t *testing.T) {
 	require.Equal(t, exitUsage, r.status)
 	require.Contains(t, r.stderr, "cut.bundle: modelbundle: ")
 
-	// A machine on which the graph gives something else: here by another graph
-	// under the same samples.
+	// Another graph with the same samples stands in for a machine that computes
+	// other tensors.
 	c := &modelbundle.Content{Graph: datagraph.New(transforms.NewDecode())}
 	s, err := modelbundle.MakeGolden(c.Graph, "a.png", pngBytes(t, 5, 4, 1), modelbundle.DefaultLimits().Run)
 	require.NoError(t, err)

@@ -59,7 +59,14 @@ func (a *app) run(ctx context.Context, args []string) int {
 	case errors.As(err, &e):
 	case began: // writing to standard output failed
 		e = &exitError{exitFailed, err}
-	default: // cobra's own: an unknown command, a missing argument; several lines
+	case unknownCommand.MatchString(err.Error()):
+		var names []string
+		for _, c := range root.Commands() {
+			names = append(names, c.Name())
+		}
+		name := unknownCommand.FindStringSubmatch(err.Error())[1]
+		e = &exitError{exitUsage, fmt.Errorf("unknown command %q%s", name, registry.DidYouMean(name, names))}
+	default: // cobra's own, of several lines
 		e = &exitError{exitUsage, errors.New(strings.Join(strings.Fields(err.Error()), " "))}
 	}
 	if e.err != nil {
@@ -98,7 +105,10 @@ graph; 130 interrupted.`,
 		}
 		return usageErr("%s%s", parseNoise.ReplaceAllString(err.Error(), ""), hint)
 	})
-	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 100"))
+	cmd.SetUsageTemplate(strings.NewReplacer(
+		".FlagUsages", ".FlagUsagesWrapped 100",
+		"{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}",
+	).Replace(cmd.UsageTemplate()))
 	cmd.AddCommand(a.runCmd(), a.benchCmd(), a.trainBenchCmd(), a.graphCmd(), a.bundleCmd(), a.diffCmd(), a.packCmd(), a.recordsCmd(), a.opsCmd(), a.versionCmd(), a.manCmd(cmd))
 	cmd.InitDefaultHelpCmd()
 	for _, c := range cmd.Commands() {
@@ -111,6 +121,9 @@ graph; 130 interrupted.`,
 	}
 	return cmd
 }
+
+// unknownCommand matches cobra's error for an unknown command of the root.
+var unknownCommand = regexp.MustCompile(`^unknown command "([^"]*)" for `)
 
 // parseNoise matches the start of strconv's errors.
 var parseNoise = regexp.MustCompile(`strconv\.Parse\w+: parsing "[^"]*": `)

@@ -19,7 +19,7 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// called is what a call of the program gave.
+// called is the result of a call of the program.
 type called struct {
 	status         int
 	stdout, stderr string
@@ -37,7 +37,7 @@ func callIn(t *testing.T, stdin string, args ...string) called {
 	return called{status, out.String(), errs.String()}
 }
 
-// pngBytes is an image whose pixels tell where they are: (x, y, seed).
+// pngBytes returns an image whose pixels are (x, y, seed).
 func pngBytes(t *testing.T, w, h int, seed uint8) []byte {
 	t.Helper()
 	m := image.NewNRGBA(image.Rect(0, 0, w, h))
@@ -51,8 +51,8 @@ func pngBytes(t *testing.T, w, h int, seed uint8) []byte {
 	return b.Bytes()
 }
 
-// tree makes files below a new folder and returns it. Names that end in a
-// slash are folders.
+// tree creates files below a new folder and returns the folder. Names that end
+// in a slash are folders.
 func tree(t *testing.T, files map[string][]byte) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -117,7 +117,15 @@ func TestUsageErrors(t *testing.T) {
 		{"unknown preset", []string{"run", "--preset", "resnet", "-o", out, at("a.png")}, []string{`"resnet"`, "want clip, decode, imagenet or yolo"}},
 		{"empty preset", []string{"run", "--preset", "", "-o", out, at("a.png")}, []string{"want clip, decode, imagenet or yolo"}},
 		{"unknown flag", []string{"run", "--no-such-flag"}, []string{"--no-such-flag"}},
-		{"unknown command", []string{"ruin"}, []string{`"ruin"`}},
+		{"unknown command", []string{"ruin"}, []string{`unknown command "ruin"`}},
+		{"misspelled command", []string{"rn"}, []string{`unknown command "rn"; did you mean "run"?`}},
+		{"misspelled subcommand", []string{"graph", "shw"}, []string{`unknown command "shw": want export-onnx, import, infer, plan or show; did you mean "show"?`}},
+		{"misspelled flag", []string{"run", "--presett", "decode"}, []string{`unknown flag: --presett; did you mean "--preset"?`}},
+		{"misspelled preset", []string{"run", "--preset", "imagnet", "-o", out, at("a.png")}, []string{`--preset "imagnet": want clip, decode, imagenet or yolo; did you mean "imagenet"?`}},
+		{"misspelled format", []string{"run", "--preset", "decode", "--format", "nyp", "-o", out, at("a.png")}, []string{`; did you mean "npy"?`}},
+		{"help of a misspelled command", []string{"help", "bnech"}, []string{`unknown command "bnech"; did you mean "bench"?`}},
+		{"part of an op's name", []string{"ops", "flip"}, []string{`unknown op "flip"; did you mean "horizontal_flip", "random_horizontal_flip"`}},
+		{"unlike any op", []string{"ops", "zzz"}, []string{`unknown op "zzz"; "infer-prep ops" lists the ops`}},
 		{"unknown subcommand", []string{"graph", "ruin"}, []string{`"ruin"`, "want export-onnx, import, infer, plan or show"}},
 		{"format", []string{"run", "--preset", "decode", "--format", "mat", "-o", out, at("a.png")}, []string{`"mat"`, "want npy, npz, raw, pb, safetensors"}},
 		{"outputs", []string{"run", "--preset", "decode", "--outputs", "some", "-o", out, at("a.png")}, []string{`"some"`, "main or all"}},
@@ -215,7 +223,7 @@ func TestCompletion(t *testing.T) {
 			require.Contains(t, strings.Split(r.stdout, "\n"), w, "%q", c.args)
 		}
 	}
-	require.Contains(t, call(t, "__complete", "graph", "import", "--graph", "").stdout, "json\nmsgp\n:8") // file names ending so
+	require.Contains(t, call(t, "__complete", "graph", "import", "--graph", "").stdout, "json\nmsgp\n:8") // files with these extensions
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		r := call(t, "completion", shell)
 		require.Equal(t, exitOK, r.status)
@@ -269,7 +277,7 @@ type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
-// TestFullDisk is standard output that cannot be written to.
+// TestFullDisk: writing to standard output fails.
 func TestFullDisk(t *testing.T) {
 	img := filepath.Join(tree(t, map[string][]byte{"a.png": pngBytes(t, 5, 4, 1)}), "a.png")
 	for _, args := range [][]string{
@@ -284,7 +292,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestBrokenPipe is a reader of --json that goes away: the run ends quietly.
+// TestBrokenPipe: the run ends quietly if the reader of --json goes away.
 func TestBrokenPipe(t *testing.T) {
 	in := map[string][]byte{}
 	for i := range 50 {

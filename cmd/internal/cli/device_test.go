@@ -19,8 +19,8 @@ func ortModel(name string) string {
 	return filepath.Join("..", "..", "..", "device", "ort", "testdata", name+".onnx")
 }
 
-// needORT skips what needs the library where make test-device has not told
-// where it is.
+// needORT skips the test unless make test-device has set the path of ONNX
+// Runtime.
 func needORT(t *testing.T) {
 	if os.Getenv("INFER_PREP_ORT") == "" {
 		t.Skip("ONNX Runtime is not there: make test-device installs it and sets INFER_PREP_ORT")
@@ -51,7 +51,7 @@ func TestDeviceFlags(t *testing.T) {
 	}
 	require.NoDirExists(t, out)
 
-	// The reference by its name is the same as without.
+	// --device cpu equals the default.
 	for _, args := range [][]string{{}, {"--device", "cpu", "--least", "exact"}} {
 		require.Equal(t, called{}, call(t, append([]string{"run", "--preset", "imagenet", "-q", "-o", out, a}, args...)...))
 	}
@@ -113,7 +113,7 @@ func TestBundleOnDevice(t *testing.T) {
 	require.Len(t, v.Device.Outputs, 2)
 	require.Zero(t, v.Device.Outputs[0].Differ)
 	require.EqualValues(t, 3*224*224, v.Device.Outputs[0].Of)
-	// The bundle asks for exact.
+	// The bundle requires exact.
 	r = call(t, "run", "--bundle", at("net.bundle"), "--device", "ort:cpu,form=fast", "-o", at("out"), at("a.png"))
 	require.Equal(t, exitFailed, r.status)
 	require.Contains(t, r.stderr, "less exact than accepted")

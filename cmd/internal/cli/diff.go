@@ -29,7 +29,7 @@ type diffFlags struct {
 func (a *app) diffCmd() *cobra.Command {
 	f := &diffFlags{}
 	cmd := &cobra.Command{
-		Use:   "diff A B | diff [--preset NAME | --graph FILE | …] IMAGE DIR | … IMAGE --against FILE",
+		Use:   "diff A B | diff [--preset NAME | --graph FILE | …] IMAGE (DIR | --against FILE)",
 		Short: "Show where tensors differ, and why",
 		Long: `Diff compares tensors and shows where they differ. Given a graph, it also finds
 the usual preprocessing mistake that explains the difference.

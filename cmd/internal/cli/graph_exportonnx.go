@@ -151,7 +151,7 @@ to run one after the other: with .preprocess and .model before FILE's extension.
 	fl.Var(&size, "input-size", "size of every decoded image (default any size)")
 	fl.BoolVar(&o.HostTaps, "host-taps", false, "with --form exact, make the taps of resizes inputs of the model")
 	fl.Var(&tapsFor, "taps-for", "with --host-taps, also write the taps for images of this size to FILE.HEIGHTxWIDTH.npz")
-	fl.IntVar(&o.Opset, "opset", 0, fmt.Sprintf("version of ai.onnx, %d to %d (default %d, or that of the model to merge)", onnx.MinOpset, onnx.MaxOpset, onnx.DefaultOpset))
+	fl.IntVar(&o.Opset, "opset", 0, fmt.Sprintf("`VERSION` of ai.onnx, %d to %d (default %d, or that of the model to merge)", onnx.MinOpset, onnx.MaxOpset, onnx.DefaultOpset))
 	fl.BoolVar(&o.Batch, "batch", false, "add a batch axis of 1 in front of every output")
 	fl.StringVar(&merge, "merge", "", "put the steps in front of the model in `FILE`")
 	fl.StringVarP(&out, "output", "o", "", "write the model to `FILE`")

@@ -58,8 +58,8 @@ func TestGraphImport(t *testing.T) {
 	require.Contains(t, r.stderr, "folder.json: no such file")
 }
 
-// TestGraphImportReadable is the layout of the JSON: steps one below the other,
-// lists on one line.
+// TestGraphImportReadable: the JSON has one step below the other, and lists on
+// a single line.
 func TestGraphImportReadable(t *testing.T) {
 	r := call(t, "graph", "import", "--preset", "imagenet", "--exif", "--dtype", "float16", "--layout", "HWC")
 	require.Equal(t, exitOK, r.status, r.stderr)
@@ -224,8 +224,8 @@ func TestGraphPlan(t *testing.T) {
 	require.Equal(t, exitUsage, r.status)
 }
 
-// TestGraphPlanPasses is what the passes make of a graph, and what it is
-// without some.
+// TestGraphPlanPasses checks the optimized steps with all passes, with some
+// disabled and with all disabled.
 func TestGraphPlanPasses(t *testing.T) {
 	img := filepath.Join(tree(t, map[string][]byte{"a.png": pngBytes(t, 300, 200, 9)}), "a.png")
 	const tensorBytes, imageBytes = 3 * 224 * 224 * 4, 300 * 200 * 3
@@ -280,7 +280,7 @@ func TestGraphPlanPasses(t *testing.T) {
 	require.Len(t, p.Fused.Steps, 6)
 	require.Equal(t, p.Touched, p.Fused.Touched)
 
-	// A crop that shows nothing is left to the graph's own steps.
+	// The passes decline a crop outside the image.
 	g, err := json.Marshal(datagraph.New(transforms.NewDecode(), transforms.NewCrop(5000, 0, 2, 2)))
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "g.json")

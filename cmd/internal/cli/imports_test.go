@@ -10,8 +10,8 @@ import (
 	"github.com/infer-prep/infer-prep/datagraph"
 )
 
-// Model files are imported as JSON files are, and --triton names and checks
-// what a graph gives.
+// TestImportModels: model files are imported like JSON files, and --triton
+// renames and checks the outputs.
 func TestImportModels(t *testing.T) {
 	config := func(name string) string {
 		return filepath.Join("..", "..", "..", "testdata", "configs", filepath.FromSlash(name))

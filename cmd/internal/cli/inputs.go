@@ -69,6 +69,9 @@ func (l *listing) glob(pattern, out string) {
 	case isURI(pattern):
 		l.fail(pattern, fmt.Errorf("%s: URIs are not supported: want a file, a folder or a glob", pattern))
 		return
+	case pattern == "-":
+		l.fail(pattern, errors.New("-: images are not read from standard input: want a file, a folder or a glob"))
+		return
 	case pattern == "":
 		l.fail(pattern, errors.New("empty file name"))
 		return

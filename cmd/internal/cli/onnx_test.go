@@ -14,7 +14,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// model is a file of testdata/onnx.
+// model returns the path of a file of testdata/onnx.
 func model(name string) string { return filepath.Join("..", "..", "..", "testdata", "onnx", name) }
 
 // mergeGraph writes the graph that the models of testdata/onnx are merged with.
@@ -132,7 +132,7 @@ func TestEmbedONNX(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, want, got)
 
-	// The model itself, with golden samples now; and the graph back from it.
+	// With golden samples; then the graph is read back.
 	r = call(t, "bundle", "embed-onnx", at("m.onnx"), "--onnx", at("m.onnx"), "--golden", at("a.png"), "-o", at("m.onnx"))
 	require.Equal(t, called{}, r)
 	b, err := os.ReadFile(at("m.onnx"))
@@ -151,7 +151,8 @@ func TestEmbedONNX(t *testing.T) {
 	require.Equal(t, exitOK, call(t, "run", "--graph", graph, "-o", at("2"), at("a.png")).status)
 	require.Equal(t, readNPY(t, at("2/a.png.npy")), readNPY(t, at("1/a.png.npy")))
 
-	// A bundle's samples go along with its graph, unless that is changed.
+	// The samples of a bundle are embedded with its graph, unless that is
+	// changed.
 	require.Equal(t, exitOK, call(t, "bundle", "create", "--graph", graph, "--golden", at("a.png"), "-o", at("a.bundle")).status)
 	for _, more := range [][]string{nil, {"--dtype", "float16"}} {
 		r = call(t, append([]string{"bundle", "embed-onnx", model("tiny.onnx"), "--bundle", at("a.bundle"), "-o", at("b.onnx")}, more...)...)

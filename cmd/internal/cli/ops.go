@@ -47,7 +47,7 @@ NAME it describes one op and its parameters, as graph files name them.`,
 			}
 			i, err := transforms.Lookup(args[0])
 			if err != nil {
-				return usageErr("unknown op %q%s; see %s ops", args[0], suggestOps(args[0]), program)
+				return usageErr("unknown op %q%s", args[0], suggestOps(args[0]))
 			}
 			d := describeOp(i)
 			if asJSON {
@@ -209,8 +209,11 @@ func suggestOps(name string) string {
 			parts = append(parts, strconv.Quote(i.Name))
 		}
 	}
-	if hint := registry.DidYouMean(name, all); hint != "" || len(parts) == 0 {
+	if hint := registry.DidYouMean(name, all); hint != "" {
 		return hint
+	}
+	if len(parts) == 0 {
+		return "; \"" + program + " ops\" lists the ops"
 	}
 	return "; did you mean " + orList(parts) + "?"
 }

@@ -23,8 +23,8 @@ func readText(t *testing.T, path string) string {
 	return string(b)
 }
 
-// TestModelFormats: what each format writes for two images, one file that is no
-// image, and one image that is cut off.
+// TestModelFormats checks the files of each format for two images, a file that
+// is not an image, and a truncated image.
 func TestModelFormats(t *testing.T) {
 	img := pngBytes(t, 5, 4, 7)
 	for _, c := range []struct {
@@ -143,14 +143,14 @@ func TestModelFormatContents(t *testing.T) {
 	require.Equal(t, "x", l[0].Name)
 }
 
-// aligned is b in memory for elements of any size.
+// aligned copies b to memory that is aligned for elements of any size.
 func aligned(b ...byte) []byte {
 	a := tensor.Alloc(len(b))
 	copy(a, b)
 	return a
 }
 
-// TestTritonElements: every type, as the JSON that it must be.
+// TestTritonElements checks the JSON of every type.
 func TestTritonElements(t *testing.T) {
 	var b bytes.Buffer
 	for _, c := range []struct {
@@ -210,7 +210,7 @@ func TestModelFormatErrors(t *testing.T) {
 	}
 }
 
-// TestInterruptedList: an interrupted run writes no list, and leaves the older
+// TestInterruptedList: an interrupted run writes no list and keeps the older
 // one.
 func TestInterruptedList(t *testing.T) {
 	files := map[string][]byte{"out/input_list.txt": []byte("older\n")}

@@ -76,7 +76,7 @@ written; 2 invalid flag; 130 interrupted.`,
 	fl.StringSliceVar(&f.lists.Exts, "exts", []string{".jpeg", ".jpg", ".png"}, "list files with these `EXTENSIONS`, in any case")
 	fl.BoolVar(&f.lists.Recursive, "recursive", false, "list folders below ROOT too; each folder with images gets a label, 0, 1, … in the order of the walk")
 	fl.BoolVar(&f.lists.NoShuffle, "no-shuffle", false, "list the images in the order of their folders and names")
-	fl.Uint64Var(&f.lists.Seed, "seed", 100, "seed of the shuffle, Python's random.shuffle")
+	fl.Uint64Var(&f.lists.Seed, "seed", 100, "use the seed `N` for the shuffle, Python's random.shuffle")
 	fl.IntVar(&f.lists.Chunks, "chunks", 1, "split the images into `N` lists")
 	fl.Float64Var(&f.lists.TrainRatio, "train-ratio", 1, "`PART` of the images for training, 0 to 1; those in neither part are for validation")
 	fl.Float64Var(&f.lists.TestRatio, "test-ratio", 0, "`PART` of the images for testing, 0 to 1")

@@ -32,8 +32,8 @@ func packed(t *testing.T, path string) (l []imagerecord.Record) {
 	}
 }
 
-// packTree is a folder of ten images in three folders, and one file that is
-// none.
+// packTree creates ten images in three folders, and one file that is not an
+// image.
 func packTree(t *testing.T) {
 	files := map[string][]byte{"in/dog/notes.txt": []byte("x")}
 	for i, name := range []string{"in/a.png", "in/cat/1.png", "in/cat/2.PNG", "in/cat/3.png", "in/dog/1.png", "in/dog/2.png", "in/dog/3.png", "in/dog/4.png", "in/dog/5.png", "in/dog/6.png"} {
@@ -69,7 +69,7 @@ func TestPackRecordIO(t *testing.T) {
 	r = call(t, "records", "verify", "out/x.rec")
 	require.Equal(t, called{exitOK, "out/x.rec: imagerecord, 10 records, compared with out/x.idx, out/x.rec.sums: ok\n", ""}, r)
 
-	// The files are there.
+	// The files exist.
 	r = call(t, "pack", "recordio", "-q", "out/x", "in")
 	require.Equal(t, called{exitFailed, "", "infer-prep: pack: out/x.rec: exists already; --force replaces it\n"}, r)
 	r = call(t, "pack", "recordio", "-q", "--force", "--encoding", ".png", "--color", "0", "--center-crop", "--exts", ".PNG", "out/x", "in")
@@ -81,7 +81,7 @@ func TestPackRecordIO(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []any{"png", codec.L, 30, 30}, []any{info.Format, info.Mode, info.Width, info.Height})
 
-	// Other flags that change the files, and one that does not.
+	// Flags that change the files, and one that does not.
 	files := map[string]string{}
 	for name, args := range map[string]string{
 		"jobs 1": "--jobs 1", "jobs 5": "--jobs 5", "seed": "--seed 7", "quality": "--quality 50", "chroma": "--chroma 444", "unchanged": "--color -1 --encoding .png", "pass": "--pass-through",
@@ -108,7 +108,7 @@ func TestPackRecordIOLists(t *testing.T) {
 	require.Equal(t, []string{"x_test.lst", "x_train.lst"}, listFiles(t, "out"))
 	r = call(t, "pack", "recordio", "--list", "--train-ratio", "0.5", "out/x", "in")
 	require.Equal(t, called{exitFailed, "", "infer-prep: out/x_train.lst: the file exists; --force replaces it\n"}, r)
-	require.NoError(t, os.WriteFile("out/x2.lst", []byte("an other list"), 0o666)) // which im2rec would take
+	require.NoError(t, os.WriteFile("out/x2.lst", []byte("an other list"), 0o666)) // im2rec would read it
 
 	r = call(t, "pack", "recordio", "--resize", "10", "out/x", "in")
 	require.Equal(t, exitOK, r.status, r.stderr)
@@ -119,7 +119,7 @@ func TestPackRecordIOLists(t *testing.T) {
 	require.Equal(t, exitUsage, r.status)
 	require.Contains(t, r.stderr, "--recursive applies to new lists, but out/x_test.lst exists: remove the list or the flag")
 
-	// A list of one's own.
+	// With --lst.
 	require.NoError(t, os.WriteFile("my.lst", []byte("5\t1.5\t2\tdog/1.png\n\n7\t-1\tcat/1.png\n6\t3\t4\tcat/none.png\n"), 0o666))
 	r = call(t, "pack", "recordio", "--lst", "my.lst", "--pack-label", "--pass-through", "out/y", "in")
 	require.Equal(t, exitFailed, r.status)
@@ -132,7 +132,7 @@ func TestPackRecordIOLists(t *testing.T) {
 	require.Equal(t, called{exitFailed, "", "infer-prep: my.lst: item 3: cat/none.png: no such file or directory\n"}, r)
 	require.Equal(t, []float32{1.5}, packed(t, "out/z.rec")[0].Labels)
 
-	// An image that ends the pack, which goes on when it is there.
+	// A missing image ends the pack; once it exists, the pack resumes.
 	r = call(t, "pack", "recordio", "--lst", "my.lst", "--bad", "fail", "out/w", "in")
 	require.Equal(t, called{exitFailed, "", "infer-prep: my.lst: item 3: cat/none.png: no such file or directory (2 of 3 images done; give the same command again to resume)\n"}, r)
 	require.Equal(t, []string{"w.idx.part", "w.rec.pack", "w.rec.part"}, listFiles(t, "out")[:3])

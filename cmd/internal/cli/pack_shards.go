@@ -87,7 +87,7 @@ interrupted.`,
 	fl := cmd.Flags()
 	fl.StringVarP(&f.out, "output", "o", "", "write the shards to the folder `DIR`")
 	fl.StringVar(&f.Name, "name", "data-%05d.tar", "`NAME` of the shards, with %d or %05d for the number")
-	fl.IntVar(&f.Count, "samples-per-file", 2000, "maximum number of samples in a shard")
+	fl.IntVar(&f.Count, "samples-per-file", 2000, "write at most `N` samples to a shard")
 	fl.Var(&f.bytes, "bytes-per-file", "end a shard once its samples have that many `BYTES`")
 	fl.BoolVar(&f.Index, "index", false, "write the index of every shard beside it")
 	fl.StringVar(&f.list, "list", "", "write the names of the shards to `FILE`")
@@ -101,9 +101,9 @@ interrupted.`,
 	fl.StringSliceVar(&f.groups, "groups", nil, "pack samples of these lengths, `FROM:TO,...`, in groups")
 	fl.BoolVar(&f.Sort, "sort", false, "sort the samples by key")
 	fl.BoolVar(&f.Shuffle, "shuffle", false, "shuffle the samples")
-	fl.Uint64Var(&f.Seed, "seed", 0, "seed of --shuffle")
-	fl.Float64Var(&f.Train, "train-ratio", 1, "part of the samples for DIR/train; those in neither part go to DIR/val")
-	fl.Float64Var(&f.Test, "test-ratio", 0, "part of the samples for DIR/test")
+	fl.Uint64Var(&f.Seed, "seed", 0, "use the seed `N` for --shuffle")
+	fl.Float64Var(&f.Train, "train-ratio", 1, "`PART` of the samples for DIR/train; those in neither part go to DIR/val")
+	fl.Float64Var(&f.Test, "test-ratio", 0, "`PART` of the samples for DIR/test")
 	f.add(cmd)
 	noErr(cmd.MarkFlagDirname("output"))
 	noErr(cmd.MarkFlagDirname("root"))
@@ -223,7 +223,7 @@ func (a *app) packShards(ctx context.Context, f *packShardsFlags, args []string)
 	bar.clear()
 	if err != nil {
 		if f.bad == "fail" && errors.Is(err, pack.ErrSample) {
-			err = fmt.Errorf("%w; --bad skip skips it", err)
+			err = fmt.Errorf("%w; --bad skip continues without it", err)
 		}
 		return unpacked(ctx, err, r.Samples, plural(s.Len(), "sample"))
 	}

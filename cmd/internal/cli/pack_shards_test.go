@@ -16,7 +16,7 @@ import (
 	"github.com/infer-prep/infer-prep/internal/filelock"
 )
 
-// members are the names of a tar file's members.
+// members lists the names of a tar file's members.
 func members(t *testing.T, path string) (l []string) {
 	t.Helper()
 	f, err := os.Open(path)
@@ -52,7 +52,7 @@ func TestPackShards(t *testing.T) {
 	require.Equal(t, shard(0)+"\n", string(b))
 	require.Equal(t, []string{"data-00000.tar"}, listFiles(t, out))
 
-	// Images that are changed.
+	// With changed images.
 	dir = tree(t, map[string][]byte{"x/a.png": pngBytes(t, 30, 20, 1), "y/b.png": pngBytes(t, 8, 12, 2), "y/c.jpg": []byte("no image")})
 	for _, c := range [][]string{{"jpg", "--resize", "10"}, {"png", "--encoding", ".png", "--center-crop", "--color", "0"}} {
 		out = filepath.Join(t.TempDir(), "images")
@@ -62,7 +62,7 @@ func TestPackShards(t *testing.T) {
 		require.Equal(t, []string{"x/a.cls", "x/a." + c[0], "y/b.cls", "y/b." + c[0]}, members(t, shard(0)))
 	}
 
-	// Classes, a list, and parts.
+	// With classes, a list and ratios.
 	dir = tree(t, map[string][]byte{"cat/1.jpg": nil, "cat/2.jpg": nil, "dog/1.jpg": nil, "a.lst": []byte("0\t4\tdog/1.jpg\n1\t2.5\tcat/1.jpg\n2\t1\tgone.jpg\n")})
 	out = filepath.Join(t.TempDir(), "classes")
 	r = call(t, "pack", "shards", "-o", out, "--classes", "--train-ratio", "0.7", "-q", dir)
@@ -95,12 +95,12 @@ func TestPackShardsOfKaldi(t *testing.T) {
 	require.Equal(t, 0, r.status, r.stderr)
 	require.Equal(t, []string{"seg0.txt", "seg0.wav", "seg1.txt"}, members(t, filepath.Join(out, "s_000000000.tar"))[:3])
 
-	// Labels that are no sample's are bad.
+	// A label without a sample is an error.
 	out = filepath.Join(t.TempDir(), "b")
 	args := []string{"pack", "shards", "-o", out, "--scp", data + "feats1.scp", "--label", data + "text1", "--label", data + "text2"}
 	r = call(t, append(args, "--bad", "fail")...)
 	require.Equal(t, 1, r.status)
-	require.Regexp(t, `^infer-prep: pack: not a sample: "utt\S+" has a label.txt, and no mat.npy; --bad skip skips it\n$`, r.stderr)
+	require.Regexp(t, `^infer-prep: pack: invalid sample: "utt\S+" has a label.txt but no mat.npy; --bad skip continues without it\n$`, r.stderr)
 	require.Empty(t, listFiles(t, out))
 	r = call(t, args...)
 	require.Equal(t, 1, r.status)
@@ -165,7 +165,7 @@ func TestPackShardsUsage(t *testing.T) {
 	require.Equal(t, 1, r.status)
 }
 
-// stopping ends a context when something is written to it.
+// stopping is a writer that cancels a context at the first write.
 type stopping struct {
 	bytes.Buffer
 	stop func()
@@ -183,7 +183,7 @@ func TestPackShardsInterrupted(t *testing.T) {
 		files[fmt.Sprintf("%02d.jpg", i)] = []byte{byte(i)}
 		fmt.Fprintf(&list, "%d\t%d\t%02d.jpg\n", i, i, i)
 		if i == 50 {
-			list.WriteString("999\t1\tgone.jpg\n") // at which the program is interrupted
+			list.WriteString("999\t1\tgone.jpg\n") // its error interrupts the program
 		}
 	}
 	files["a.lst"] = []byte(list.String())
@@ -204,7 +204,7 @@ func TestPackShardsInterrupted(t *testing.T) {
 	if filelock.Works { // it is held by nobody
 		require.FileExists(t, filepath.Join(out, "data-%05d.tar.pack"))
 	}
-	// Other flags are another pack.
+	// Other flags make another pack.
 	r := call(t, append(args(out), "--samples-per-file", "8")...)
 	require.Equal(t, 1, r.status)
 	require.Contains(t, r.stderr, "; --restart discards it and starts again\n")
@@ -220,7 +220,7 @@ func TestPackShardsInterrupted(t *testing.T) {
 		require.True(t, bytes.Equal(a, b), name)
 	}
 	require.Equal(t, listFiles(t, want), listFiles(t, out))
-	// Nothing is begun.
+	// Interrupted before it begins.
 	cancelled, stop := context.WithCancel(t.Context())
 	stop()
 	var b bytes.Buffer

@@ -193,7 +193,8 @@ func (o *outputs) Open(ctx context.Context, name string) (store.File, error) {
 // errExists reports an output file that exists.
 var errExists = errors.New("the file exists; --force replaces it")
 
-// CheckAccess refuses to write a file that is read or, unless force is true, exists.
+// CheckAccess refuses to write a file that is read or, unless force is true,
+// exists.
 func (o *outputs) CheckAccess(name string, write bool) error {
 	p := absolutePath(name)
 	if !write {

@@ -23,8 +23,7 @@ import (
 
 const fakeJPEG = "\xff\xd8\xff image "
 
-// recordsTree makes files of most formats in a new folder, which becomes the
-// current one.
+// recordsTree creates files of most formats in a new folder and changes to it.
 func recordsTree(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -94,7 +93,7 @@ feats.ark          kaldi        2        90     data float32 (2, 3)
 	require.Equal(t, exitOK, r.status, r.stderr)
 	require.JSONEq(t, `[{"file": "examples.tfrecord", "format": "tfrecord", "records": 3, "bytes": 222, "fields": [{"name": "data", "dtype": "bytes", "shape": []}]}]`, r.stdout)
 
-	// Damage ends one file's list, not that of others.
+	// Damage ends the listing of one file only.
 	b, err := os.ReadFile("images.rec")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile("cut.rec", b[:100], 0o666))
@@ -206,7 +205,7 @@ feats.scp: kaldi, 2 records: ok
 	}
 	require.NoError(t, os.WriteFile("feats.scp", scp, 0o666))
 
-	// A changed byte in each.
+	// With one changed byte in each file.
 	for name, c := range map[string]struct {
 		at   int
 		want string
@@ -223,7 +222,7 @@ feats.scp: kaldi, 2 records: ok
 		require.NoError(t, err)
 		b[c.at] ^= 1
 		require.NoError(t, os.WriteFile(name, b, 0o666))
-		require.NoError(t, os.Chtimes(name, info.ModTime(), info.ModTime())) // a shard's index has it
+		require.NoError(t, os.Chtimes(name, info.ModTime(), info.ModTime())) // the index of a shard contains the time
 		from := map[string]string{"plain.rec": "recordio"}[name]
 		args := []string{"records", "verify", name, "feats.scp"}
 		if name == "feats.ark" || from != "" {
@@ -242,7 +241,7 @@ feats.scp: kaldi, 2 records: ok
 	}
 }
 
-// A lenient look goes on behind damage.
+// TestRecordsLenient: --lenient continues after damage.
 func TestRecordsLenient(t *testing.T) {
 	recordsTree(t)
 	b, err := os.ReadFile("images.rec")
@@ -287,9 +286,9 @@ func TestRecordsConvert(t *testing.T) {
 	same("images.idx", "b.idx")
 	ok("", "a-000.tar", "a-001.tar", "a-002.tar", "--to", "imagerecord", "-o", "b.rec", "--force")
 	same("images.rec", "b.rec")
-	ok("", "images.rec", "-o", "c.rec") // by the name recordio, but images were read
+	ok("", "images.rec", "-o", "c.rec") // .rec is imagerecord if the input is
 	same("images.rec", "c.rec")
-	require.NoError(t, os.Remove("images.idx")) // whose keys plain records would take
+	require.NoError(t, os.Remove("images.idx")) // plain records would take its keys
 	ok("", "images.rec", "--from", "recordio", "-o", "c.tfrecord")
 	ok("", "c.tfrecord", "--from", "tfrecord", "-o", "d.rec")
 	same("images.rec", "d.rec")
@@ -310,7 +309,7 @@ func TestRecordsConvert(t *testing.T) {
 	ok("", "l.tar", "--to", "imagerecord", "-o", "l.rec")
 	require.Contains(t, call(t, "records", "cat", "--limit", "1", "--skip", "2", "l.rec").stdout, `"value":2`)
 
-	// Nothing at all is a file, too.
+	// Without any record.
 	require.NoError(t, os.WriteFile("empty.rec", nil, 0o666))
 	for _, out := range []string{"empty.tar", "empty.tfrecord", "empty.ark", "empty2.rec"} {
 		ok("", "empty.rec", "-o", out)
@@ -385,7 +384,8 @@ func TestRecordsErrors(t *testing.T) {
 	}
 }
 
-// An interrupted conversion leaves nothing, whole shards included.
+// TestRecordsInterrupted: an interrupted conversion leaves no file, not even a
+// complete shard.
 func TestRecordsInterrupted(t *testing.T) {
 	recordsTree(t)
 	before := listFiles(t, ".")

@@ -33,7 +33,8 @@ func readNPY(t *testing.T, path string) *tensor.Tensor {
 	return x
 }
 
-// requireDecoded checks that a .npy is pngBytes(w, h, seed).
+// requireDecoded checks that a .npy file holds the pixels of pngBytes(w, h,
+// seed).
 func requireDecoded(t *testing.T, path string, w, h int, seed uint8) {
 	t.Helper()
 	x := readNPY(t, path)
@@ -43,7 +44,7 @@ func requireDecoded(t *testing.T, path string, w, h int, seed uint8) {
 	}
 }
 
-// TestRunNames is which inputs give which files.
+// TestRunNames checks the output files of all kinds of arguments.
 func TestRunNames(t *testing.T) {
 	img := pngBytes(t, 5, 4, 7)
 	text := []byte("no image")
@@ -112,6 +113,10 @@ func TestRunNames(t *testing.T) {
 		{
 			name: "an empty name", args: []string{"", "x.png"}, files: map[string][]byte{"x.png": img},
 			want: []string{"x.png.npy"}, status: 1, stderr: []string{`^infer-prep: empty file name`},
+		},
+		{
+			name: "standard input", args: []string{"-", "x.png"}, files: map[string][]byte{"x.png": img},
+			want: []string{"x.png.npy"}, status: 1, stderr: []string{`^infer-prep: -: images are not read from standard input: want a file, a folder or a glob$`},
 		},
 		{
 			name: "a name that moves the cursor", args: []string{"\x1b]2J\n\xff.png", "x.png"}, files: map[string][]byte{"x.png": img},
@@ -278,7 +283,7 @@ func TestRunNames(t *testing.T) {
 	}
 }
 
-// TestRunDiskFull is that a disk without room ends the run, and is told once.
+// TestRunDiskFull: a full disk ends the run and is reported once.
 func TestRunDiskFull(t *testing.T) {
 	files := map[string][]byte{}
 	for i := range 200 {
@@ -303,7 +308,7 @@ func TestRunDiskFull(t *testing.T) {
 	require.Less(t, int(n.Load()), 100, "the rest was not tried")
 }
 
-// TestRunCase is a file system that does not tell upper case from lower.
+// TestRunCase simulates a file system that ignores case.
 func TestRunCase(t *testing.T) {
 	img := pngBytes(t, 5, 4, 7)
 	t.Chdir(tree(t, map[string][]byte{"a/Cat.png": img, "b/cat.png": img, "dog.PNG": img}))
@@ -337,7 +342,7 @@ func TestRunCase(t *testing.T) {
 	require.Equal(t, []string{"Scale", "scale", "pad"}, names)
 }
 
-// TestWriteFile is a file that is a link, and one that cannot be written.
+// TestWriteFile writes to a link, and to a file without permission.
 func TestWriteFile(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"a": []byte("old")}))
 	require.NoError(t, os.Symlink("a", "link"))
@@ -352,7 +357,7 @@ func TestWriteFile(t *testing.T) {
 	require.Error(t, writeFile("d", func(io.Writer) error { return nil }))
 }
 
-// TestRunPermissions is that files have the permissions which the umask leaves.
+// TestRunPermissions: files have the permissions of the umask.
 func TestRunPermissions(t *testing.T) {
 	dir := tree(t, map[string][]byte{"a.png": pngBytes(t, 5, 4, 1)})
 	require.Equal(t, exitOK, call(t, "run", "--preset", "decode", "-o", dir, filepath.Join(dir, "a.png")).status)
@@ -450,7 +455,7 @@ func TestRunFormats(t *testing.T) {
 	}
 }
 
-// TestRunChanges is --dtype, --layout, --batch and --exif.
+// TestRunChanges checks --dtype, --layout, --batch and --exif.
 func TestRunChanges(t *testing.T) {
 	dir := tree(t, map[string][]byte{"a.png": pngBytes(t, 20, 10, 3)})
 	img := filepath.Join(dir, "a.png")
@@ -549,8 +554,8 @@ func TestRunJSON(t *testing.T) {
 	require.Equal(t, `{"input":"none.png","error":"none.png: no such file or folder"}`+"\n", r.stdout)
 }
 
-// TestRunOrder is that lines and messages are in the order of the inputs
-// whatever the number of jobs, and that the files are the same.
+// TestRunOrder: lines and messages are in the order of the inputs, and the
+// files are the same, for any number of jobs.
 func TestRunOrder(t *testing.T) {
 	files := map[string][]byte{}
 	for i := range 120 {
@@ -580,8 +585,8 @@ func TestRunOrder(t *testing.T) {
 	}
 }
 
-// TestRunMemory is that jobs share the memory limit: images that each take
-// nearly all of it are still done, one after another.
+// TestRunMemory: jobs share the memory limit, so images that need most of it
+// run one after another.
 func TestRunMemory(t *testing.T) {
 	files := map[string][]byte{}
 	for i := range 12 {
@@ -598,7 +603,7 @@ func TestRunMemory(t *testing.T) {
 	require.Empty(t, listFiles(t, "out2"))
 }
 
-// wholeFiles checks that a folder has complete .npy files alone, and counts
+// wholeFiles checks that a folder contains only complete .npy files, and counts
 // them.
 func wholeFiles(t *testing.T, dir string) int {
 	t.Helper()

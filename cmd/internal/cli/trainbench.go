@@ -103,7 +103,7 @@ graph or definition; 130 interrupted, after printing the figures so far.`,
 	fl.BoolVar(&f.train, "train", false, "with --folder, run the graph of ImageNet training")
 	fl.IntVar(&f.batch, "batch", 32, "with --folder, batches of `N` images; 0 means no batches")
 	fl.BoolVar(&f.shuffle, "shuffle", false, "with --folder, shuffle the images in each epoch")
-	fl.Uint64Var(&f.seed, "seed", 0, "seed of all random numbers")
+	fl.Uint64Var(&f.seed, "seed", 0, "use the seed `N` for all random numbers")
 	fl.StringVar(&f.engine, "engine", "parallel", "`ENGINE`: parallel, in stages with workers, or pull, one sample after another")
 	fl.IntVarP(&f.workers, "workers", "w", 0, "`N` workers in each stage")
 	fl.Lookup("workers").DefValue = "one for each CPU; with --autotune, initially 1"
@@ -169,6 +169,9 @@ func (f *trainFlags) check(cmd *cobra.Command, args []string) error {
 // definition returns the dataset of the argument or of --folder.
 func (f *trainFlags) definition(cmd *cobra.Command, stdin io.Reader, args []string) (*dataset.Dataset, error) {
 	if len(args) == 1 {
+		if isFolder(args[0]) {
+			return nil, usageErr("%s: is a folder, want a definition; for a folder of images use --folder", args[0])
+		}
 		b, err := readSmall(args[0], stdin, maxGraphBytes)
 		if err != nil {
 			return nil, usageErr("%w", err)

@@ -19,8 +19,7 @@ import (
 	"github.com/infer-prep/infer-prep/preset"
 )
 
-// trainIn is a call of train-bench, on a terminal of the width if that is above
-// 0.
+// trainIn calls train-bench. A positive width simulates a terminal.
 func trainIn(t *testing.T, ctx context.Context, width int, delay func(), args ...string) called {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -29,8 +28,8 @@ func trainIn(t *testing.T, ctx context.Context, width int, delay func(), args ..
 	return called{status, out.String(), errs.String()}
 }
 
-// trainTree is a folder of two classes with seven images, one with seven images
-// alone, one with a broken one and definitions.
+// trainTree creates a folder of two classes with seven images, one of seven
+// images, one with a broken image, and definitions.
 func trainTree(t *testing.T) string {
 	files := map[string][]byte{"no/x.txt": []byte("no image"), "not.json": []byte("{"), "empty/": nil, "flat/x.txt": []byte("no image")}
 	for i := range 7 {
@@ -142,8 +141,8 @@ func TestTrainBenchTable(t *testing.T) {
 	require.LessOrEqual(t, strings.Count(r.stdout, "bottleneck"), 1)
 }
 
-// TestTrainBenchLive is that the table on a terminal is renewed in its place
-// and taken away, and fits the terminal.
+// TestTrainBenchLive: the table on a terminal is redrawn in place, fits the
+// terminal, and is cleared at the end.
 func TestTrainBenchLive(t *testing.T) {
 	trainTree(t)
 	const width = 60
@@ -198,6 +197,7 @@ func TestTrainBenchErrors(t *testing.T) {
 		{append([]string{"train.json"}, folder...), exitUsage, "a definition and --folder: want only one of them"},
 		{[]string{"train.json", "--shuffle"}, exitUsage, "--shuffle needs --folder: a definition already contains it"},
 		{[]string{"train.json", "--preset", "clip"}, exitUsage, "--preset needs --folder"},
+		{[]string{"flat"}, exitUsage, "flat: is a folder, want a definition; for a folder of images use --folder"},
 		{[]string{"--folder", "flat"}, exitUsage, "no graph: want --preset, --graph"},
 		{append(folder, "--train"), exitUsage, "--train and --preset: want only one of them"},
 		{[]string{"train.json", "--train"}, exitUsage, "--train needs --folder"},

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWriteFIFO is that what is no regular file is written to and not replaced:
-// a -o /dev/null must leave the device as it is.
+// TestWriteFIFO: an output that is not a regular file is written to, not
+// replaced: -o /dev/null must keep the device.
 func TestWriteFIFO(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, syscall.Mkfifo("fifo", 0o666))
@@ -29,8 +29,8 @@ func TestWriteFIFO(t *testing.T) {
 	require.False(t, info.Mode().IsRegular(), "a device is not replaced by a file")
 }
 
-// TestNoFileReplaced is that record files, which are renamed when they are
-// whole, do not replace what is no file, even with --force.
+// TestNoFileReplaced: record files, which are renamed once complete, replace
+// only regular files, even with --force.
 func TestNoFileReplaced(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"in/a.png": pngBytes(t, 5, 4, 1)}))
 	require.Equal(t, exitOK, call(t, "pack", "recordio", "-q", "x", "in").status)
@@ -43,14 +43,14 @@ func TestNoFileReplaced(t *testing.T) {
 			require.Contains(t, r.stderr, name+".rec: "+what+": want the name of a file\n")
 		}
 		r := call(t, "pack", "recordio", "--force", name, "in")
-		require.Equal(t, called{exitFailed, "", "infer-prep: pack: " + name + ".rec: a folder, device or the like, want the name of a file\n"}, r)
+		require.Equal(t, called{exitFailed, "", "infer-prep: pack: " + name + ".rec: not a regular file: want the name of a file\n"}, r)
 		info, err := os.Lstat(name + ".rec")
 		require.NoError(t, err)
 		require.False(t, info.Mode().IsRegular())
 	}
 }
 
-// TestRunFIFO is that images which are no regular files are not waited for.
+// TestRunFIFO: run refuses a FIFO instead of waiting for it.
 func TestRunFIFO(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"in/a.png": pngBytes(t, 5, 4, 1)}))
 	require.NoError(t, syscall.Mkfifo("in/fifo.png", 0o666))
@@ -67,8 +67,8 @@ func TestRunFIFO(t *testing.T) {
 	}
 }
 
-// TestPackDanglingLink is that a link to nowhere is a sample that cannot be
-// read, and does not end the pack.
+// TestPackDanglingLink: a dangling link is a sample that cannot be read; it
+// does not end the pack.
 func TestPackDanglingLink(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"in/k/a.png": pngBytes(t, 5, 4, 1)}))
 	require.NoError(t, os.Symlink("nowhere", "in/k/b.png"))
