@@ -36,9 +36,9 @@ func NewContext(l codec.Limits) *Context {
 // scratch memory, so their ops must not run at the same time.
 func (c *Context) Sibling() *Context { return &Context{Limits: c.Limits, scratch: c.scratch} }
 
-// BeginRun starts a run of a graph over new inputs. An engine that calls it allows
-// ops to reuse what they read from the same input earlier in the run: an image's
-// header is then read once.
+// BeginRun starts a run of a graph over new inputs. An engine that calls it
+// allows ops to reuse what they read from the same input earlier in the run: an
+// image's header is then read once.
 func (c *Context) BeginRun() { c.scratch.run++ }
 
 // Begin releases all scratch memory. The engine calls it before each Apply.

@@ -5,41 +5,48 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Decode turns an encoded image (a bytes scalar) into a uint8 HWC image of three
-// channels, of one for gray and luma, of four for rgba. The formats are those that the program links: import codec/all, or only the ones
-// needed (codec/jpeg, codec/png, …).
+// Decode decodes an image. It takes an encoded image (a bytes scalar) and
+// returns a uint8 HWC image of three channels; gray and luma have one channel,
+// rgba has four. It supports the formats that the program imports: codec/all,
+// or single formats such as codec/jpeg and codec/png.
 //
-// The usual parameters are Pillow's Image.open(f).convert("RGB"): no
-// orientation but TIFF's, alpha dropped, 16-bit gray clipped, the first frame
-// of an animation. What each policy does is said in package codec. The height
-// and width are unknown before the header is read.
+// The defaults match Pillow's Image.open(f).convert("RGB"): only TIFF's
+// orientation applies, alpha is dropped, 16-bit gray is clipped, and an
+// animation returns its first frame. Package codec documents the policies. The
+// height and the width are unknown until the header is read.
 //
-// Another scale than full gives libjpeg's reduced decoding, whose sides are
-// ceil(side * scale): an approximation of decoding and then resizing, at a part
-// of the work. It is for JPEG that is not lossless; other files are
-// codec.ErrUnsupported.
+// A scale other than full selects libjpeg's reduced decoding, with sides of
+// ceil(side * scale). It approximates decoding and then resizing, with less
+// work. It supports lossy JPEG; other files are codec.ErrUnsupported.
 //
-// An image that cannot be decoded, that a policy refuses or that is beyond the
+// An image that cannot be decoded, that a policy rejects or that exceeds the
 // Context's Limits is a *codec.Error.
 //
 // Reference: Pillow 13.0.0 with libjpeg-turbo 3.1 and libwebp; OpenCV 5.0.0 for
-// gray, YCbCr and RGB JPEG; transformers 5.23.0, convert_to_rgb, for white and key_white.
-// For the scales: Pillow 13.0.0, Image.draft; OpenCV 5.0.0.93, IMREAD_REDUCED_COLOR_2, _4
-// and _8, IMREAD_REDUCED_GRAYSCALE_2, _4 and _8.
+// gray, YCbCr and RGB JPEG; transformers 5.23.0, convert_to_rgb, for white and
+// key_white. For the scales: Pillow 13.0.0, Image.draft; OpenCV 5.0.0.93,
+// IMREAD_REDUCED_COLOR_2, _4 and _8, IMREAD_REDUCED_GRAYSCALE_2, _4 and _8.
 type Decode struct {
-	// Color is the layout of the pixels: rgb, bgr, gray, luma or rgba.
+	// Color is the layout of the pixels: rgb, bgr, gray, luma or rgba. Default
+	// rgb.
 	Color codec.Color `json:"color"`
-	// Alpha says what becomes of transparency: drop, white or key_white.
+	// Alpha is the policy for transparency: drop, white or key_white. Default
+	// drop.
 	Alpha codec.Alpha `json:"alpha"`
-	// Gray16 says how 16-bit gray becomes 8 bits: clip or high.
+	// Gray16 is the conversion of 16-bit gray to 8 bits: clip or high. Default
+	// clip.
 	Gray16 codec.Gray16 `json:"gray16"`
-	// Refuse lists the kinds of image that are an error: gray, alpha, depth16, cmyk, palette, animation.
+	// Refuse lists the kinds of image that are errors: gray, alpha, depth16,
+	// cmyk, palette, animation. Default empty.
 	Refuse codec.Refuse `json:"refuse"`
-	// Orientation says what becomes of the EXIF orientation: ignore or apply.
+	// Orientation is the policy for the EXIF orientation: ignore or apply.
+	// Default ignore.
 	Orientation codec.Orientation `json:"orientation"`
-	// Damage says how broken files are treated: pillow, strict or lenient.
+	// Damage is the policy for damaged files: pillow, strict or lenient.
+	// Default pillow.
 	Damage codec.Damage `json:"damage"`
-	// Scale is the part of the size that is decoded: full, half, quarter or eighth.
+	// Scale is the fraction of the size to decode: full, half, quarter or
+	// eighth. Default full.
 	Scale codec.Scale `json:"scale"`
 }
 
@@ -60,7 +67,8 @@ func init() {
 	})
 }
 
-// NewDecode is Pillow's Image.open(f).convert("RGB").
+// NewDecode returns the op with the defaults: Pillow's
+// Image.open(f).convert("RGB").
 func NewDecode() *Decode { return &Decode{} }
 
 // decodeState is the decoder that the Decode ops of one worker share, and the
@@ -91,8 +99,8 @@ func (s *decodeState) open(c *Context, src *tensor.Tensor, o *codec.Options) (*c
 	return i, err
 }
 
-// take returns the image of src for decoding. It reads the header unless InferData
-// has.
+// take returns the image of src for decoding. It reads the header unless
+// InferData has.
 func (o *Decode) take(c *Context, src *tensor.Tensor) (*codec.Image, error) {
 	s, opt := &c.scratch.decode, o.options()
 	opt.Limits = c.Limits
@@ -132,7 +140,7 @@ func (o *Decode) options() codec.Options {
 	}
 }
 
-// Validate refuses values that are no policy.
+// Validate checks that the values are valid policies.
 func (o *Decode) Validate() error {
 	opt := o.options()
 	if err := opt.Validate(); err != nil {
@@ -141,7 +149,7 @@ func (o *Decode) Validate() error {
 	return nil
 }
 
-// Infer gives an image of unknown height and width.
+// Infer describes an image of unknown height and width.
 func (o *Decode) Infer(dst, in []tensor.Desc) error {
 	if in[0] != tensor.Encoded() {
 		return inputErr("%v, want bytes: an encoded image", in[0])

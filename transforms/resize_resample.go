@@ -380,8 +380,8 @@ func (r *resampler) pillowFloat(c *Context, how sampling, s, d shape, dst, src [
 	twoPasses(c, how, s, d, dst, src, horizontal, vertical)
 }
 
-// wholeRatio returns n if in is n times out in OpenCV's float64 arithmetic, else
-// 0.
+// wholeRatio returns n if in is n times out in OpenCV's float64 arithmetic,
+// else 0.
 func wholeRatio(in, out int) int {
 	scale := 1 / (float64(out) / float64(in))
 	n := int(scale + 0.5)
