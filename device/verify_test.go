@@ -174,7 +174,7 @@ func TestVerifyHost(t *testing.T) {
 	require.ErrorContains(t, err, `the run has no output "mask"`)
 
 	_, err = device.Verify(t.Context(), cpu.New(), p, nil, device.Exact)
-	require.ErrorContains(t, err, "no golden samples")
+	require.ErrorContains(t, err, "there must be at least one golden sample")
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -23,10 +23,12 @@ func Example() {
 	_, err = hf.Import([]byte(`{"feature_extractor_type": "ViTFeatureExtractor", "size": "big", "crop_pct": 0.875}`))
 	fmt.Println(err)
 	// Output:
-	// transformers 5.23.0 ConvNextImageProcessorPil decode [image] resize
-	// [image] center_crop [image] rescale [image] normalize [image] hwc2chw
-	// [pixel_values] importer: hf: unknown key crop_pct; invalid value size:
-	// "big", want a whole number, [height, width], or an object with height and
-	// width, shortest_edge, shortest_edge and longest_edge, or max_height and
-	// max_width
+	// transformers 5.23.0 ConvNextImageProcessorPil
+	// decode [image]
+	// resize [image]
+	// center_crop [image]
+	// rescale [image]
+	// normalize [image]
+	// hwc2chw [pixel_values]
+	// importer: hf: unknown key crop_pct; invalid value size: "big", want a whole number, [height, width], or an object with height and width, shortest_edge, shortest_edge and longest_edge, or max_height and max_width
 }

@@ -1,13 +1,12 @@
 // Package importer turns the preprocessing files of other ecosystems into data
-// graphs that give the same bytes.
+// graphs that return the same bytes.
 //
-// Each ecosystem is a folder below this one, which registers itself when it is
-// imported; package all imports every one. An importer reads only what it
-// knows: every key of a file is either honoured, or known to have no influence
-// on the pixels, or an error that names it. An imported graph decodes as
-// Pillow's Image.open(f).convert("RGB") and ignores the EXIF orientation, as
-// the references do when they are given such an image, unless the importer says
-// otherwise.
+// Each ecosystem has its own folder below this one and registers itself when a
+// program imports it. Package all imports every one. An importer ignores a key
+// only if it is known not to influence the pixels. Any other key takes effect, or
+// is an error that names it. The references decode images with Pillow's
+// Image.open(f).convert("RGB"), which ignores the EXIF orientation; imported
+// graphs do the same unless the importer's documentation says otherwise.
 package importer
 
 import (
@@ -22,7 +21,7 @@ import (
 
 // Importer reads the files of one ecosystem.
 type Importer struct {
-	// Name is the ecosystem's name and the command line's flag: "hf".
+	// Name is the ecosystem's name, and the command line's flag, such as "hf".
 	Name string
 	// Doc names, in one line, the file that Import reads, and the program and
 	// version whose preprocessing the graph reproduces.
@@ -35,22 +34,22 @@ type Importer struct {
 	MaxBytes int64
 }
 
-// The kinds of error, for errors.Is. One error may be of several kinds, since
-// all that is wrong with a file is reported at once.
+// The kinds of error, for errors.Is. One error may match several kinds, since an
+// importer reports all problems of a file at once.
 var (
 	ErrJSON         = errors.New("not a JSON object")
-	ErrFormat       = errors.New("not a sound file of its format") // for those that are no JSON
-	ErrUnknownClass = errors.New("unknown class")                  // or none is named
+	ErrFormat       = errors.New("malformed file") // of files that are not JSON
+	ErrUnknownClass = errors.New("unknown class")                  // or no class
 	ErrUnknownKey   = errors.New("unknown key")
 	ErrMissing      = errors.New("missing key")
 	ErrValue        = errors.New("invalid value")
 )
 
-// Error is what is wrong at one place of a file.
+// Error reports a problem at one place of a file.
 type Error struct {
 	Kind error  // one of the kinds above
 	Path string // the key, with the keys around it: "crop_size.height"
-	Text string // what was there and what was wanted; may be empty
+	Text string // the offending value and the expected one; may be empty
 }
 
 func (e *Error) Error() string {
@@ -64,10 +63,10 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap gives the kind.
+// Unwrap returns the kind.
 func (e *Error) Unwrap() error { return e.Kind }
 
-// Errors is all that is wrong with a file, sorted by path.
+// Errors holds all problems of a file, sorted by path.
 type Errors []*Error
 
 func (l Errors) Error() string {
@@ -78,7 +77,7 @@ func (l Errors) Error() string {
 	return strings.Join(s, "; ")
 }
 
-// Unwrap gives the errors, for errors.Is and errors.As.
+// Unwrap returns the errors, for errors.Is and errors.As.
 func (l Errors) Unwrap() []error {
 	u := make([]error, len(l))
 	for i, e := range l {
@@ -120,8 +119,8 @@ func All() []Importer { return slices.Clone(registered.All()) }
 // Names returns the names of the registered importers, sorted.
 func Names() []string { return slices.Clone(registered.Names()) }
 
-// Finish checks that a graph made from a file can be run, and returns it. What
-// an op refuses of the file's values is of kind ErrValue.
+// Finish validates a graph made from a file and returns it. A value that an op
+// rejects is an ErrValue.
 func Finish(name string, g *datagraph.Graph) (*datagraph.Graph, error) {
 	if _, err := g.Infer(); err != nil {
 		return nil, fmt.Errorf("importer: %s: %w: %w", name, ErrValue, err)

@@ -117,7 +117,7 @@ func newObject(path string, errs *Errors) *Object {
 	return &Object{path: path, m: map[string]any{}, asked: map[string]bool{}, errs: errs}
 }
 
-// closed reads the end of an object or array.
+// closed reads the closing bracket of an object or array.
 func closed(d *json.Decoder) error {
 	if _, err := d.Token(); err != nil {
 		if errors.Is(err, io.EOF) {
@@ -128,7 +128,7 @@ func closed(d *json.Decoder) error {
 	return nil
 }
 
-// Describe is a value in an error message.
+// Describe returns the form of a value in error messages.
 func Describe(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -157,19 +157,19 @@ func Describe(v any) string {
 	return fmt.Sprint(v)
 }
 
-// Has says whether the key is there, be it null.
+// Has reports whether the key is present, even if null.
 func (o *Object) Has(key string) bool {
 	_, ok := o.m[key]
 	return ok
 }
 
-// Null says whether the key is there and null.
+// Null reports whether the key is present and null.
 func (o *Object) Null(key string) bool {
 	v, ok := o.m[key]
 	return ok && v == nil
 }
 
-// Keys lists the keys, sorted.
+// Keys returns the keys, sorted.
 func (o *Object) Keys() []string {
 	l := make([]string, 0, len(o.m))
 	for k := range o.m {
@@ -179,24 +179,24 @@ func (o *Object) Keys() []string {
 	return l
 }
 
-// Get gives the key's value and notes that it was asked for.
+// Get returns the key's value and marks the key as read.
 func (o *Object) Get(key string) (any, bool) {
 	v, ok := o.m[key]
 	o.asked[key] = ok || o.asked[key]
 	return v, ok
 }
 
-// Inert notes that these keys, if they are there, have no influence.
+// Inert marks keys that have no influence as read.
 func (o *Object) Inert(keys ...string) {
 	for _, k := range keys {
 		o.Get(k)
 	}
 }
 
-// InertAll notes that none of the object's keys has any influence.
+// InertAll marks all keys of the object as read.
 func (o *Object) InertAll() { o.Inert(o.Keys()...) }
 
-// Bad notes that the key's value, or its absence, is none that was wanted.
+// Bad records that the key is absent or has an invalid value.
 func (o *Object) Bad(key, want string) {
 	v, ok := o.Get(key)
 	got := "absent"
@@ -215,7 +215,7 @@ func (o *Object) Fail(kind error, key, text string) {
 	}
 }
 
-// Bool gives a switch; def if it is absent. Null is false, as in Python.
+// Bool returns a boolean, def if absent. Null is false, as in Python.
 func (o *Object) Bool(key string, def bool) bool {
 	v, ok := o.Get(key)
 	switch b := v.(type) {
@@ -228,7 +228,7 @@ func (o *Object) Bool(key string, def bool) bool {
 	return def
 }
 
-// String gives a string; "" if it is absent or null.
+// String returns a string, "" if absent or null.
 func (o *Object) String(key string) string {
 	v, _ := o.Get(key)
 	s, ok := v.(string)
@@ -238,8 +238,8 @@ func (o *Object) String(key string) string {
 	return s
 }
 
-// Int is v as a whole number of lo to hi; a number with a point or an
-// exponent, a float in Python, is none.
+// Int returns v as an integer of lo to hi. It rejects numbers with a point or an
+// exponent, which are floats in Python.
 func Int(v any, lo, hi int) (int, bool) {
 	n, ok := v.(json.Number)
 	if !ok {
@@ -249,7 +249,7 @@ func Int(v any, lo, hi int) (int, bool) {
 	return i, err == nil && i >= lo && i <= hi
 }
 
-// Float is v as a finite float64.
+// Float returns v as a finite float64.
 func Float(v any) (float64, bool) {
 	n, ok := v.(json.Number)
 	if !ok {
@@ -259,7 +259,7 @@ func Float(v any) (float64, bool) {
 	return f, err == nil && !math.IsInf(f, 0)
 }
 
-// Int gives a whole number of lo to hi; def if it is absent.
+// Int returns an integer of lo to hi, def if absent.
 func (o *Object) Int(key string, def, lo, hi int) int {
 	v, ok := o.Get(key)
 	if !ok {
@@ -273,10 +273,10 @@ func (o *Object) Int(key string, def, lo, hi int) int {
 	return n
 }
 
-// Side gives a side in pixels; def if it is absent.
+// Side returns the length of a side in pixels, 1 to MaxSide, def if absent.
 func (o *Object) Side(key string, def int) int { return o.Int(key, def, 1, MaxSide) }
 
-// Floats is v as a list of n numbers.
+// Floats returns v as a list of n numbers.
 func Floats(v any, n int) ([]float64, bool) {
 	l, ok := v.([]any)
 	if !ok || len(l) != n {
@@ -291,7 +291,7 @@ func Floats(v any, n int) ([]float64, bool) {
 	return f, true
 }
 
-// Ints is v as a list of n whole numbers of lo to hi.
+// Ints returns v as a list of n integers of lo to hi.
 func Ints(v any, n, lo, hi int) ([]int, bool) {
 	l, ok := v.([]any)
 	if !ok || len(l) != n {
@@ -306,8 +306,7 @@ func Ints(v any, n, lo, hi int) ([]int, bool) {
 	return f, true
 }
 
-// Object gives an object; nil if it is absent or null. Its errors are reported
-// with those of o.
+// Object returns an object, nil if absent or null. Err of o includes its errors.
 func (o *Object) Object(key string) *Object {
 	v, _ := o.Get(key)
 	c, ok := v.(*Object)
@@ -377,13 +376,13 @@ func (o *Object) unknown(l Errors) Errors {
 	return l
 }
 
-// ParseValue reads data as one JSON value, in the form of an Object's values.
+// ParseValue parses data as one JSON value, in the form of an Object's values.
 func ParseValue(data []byte) (any, error) {
 	return parseAll(data, "", new(Errors))
 }
 
-// Embed reads data, which a file holds as a string, as the object at key. Its
-// errors are reported with those of o.
+// Embed parses data, which the file stores as a string, as the object at key. Err
+// of o includes its errors.
 func (o *Object) Embed(key string, data []byte) (*Object, error) {
 	v, err := parseAll(data, o.path+key+".", o.errs)
 	if err != nil {

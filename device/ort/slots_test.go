@@ -51,7 +51,7 @@ func TestOptions(t *testing.T) {
 		{"ort:cpu,ep_library=x", "must not be set for this provider"},
 		{"ort:cuda,fallback=always", `option fallback="always"`},
 		{"ort:cuda,form=", "option form: must have a value"},
-		{"ort:cuda,a=b\x00c", "has a zero byte"},
+		{"ort:cuda,a=b\x00c", "must not have a zero byte"},
 		{"ort:plugin", "option ep_library: must be set"},
 	} {
 		_, err := device.Open(c.spec)

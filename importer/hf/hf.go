@@ -2,19 +2,18 @@
 //
 // The reference is transformers 5.23.0 with its PIL backend:
 // AutoImageProcessor.from_pretrained(dir, backend="pil"), called with
-// Image.open(f).convert("RGB"); the outputs are its own under their names,
-// without the axis of images: pixel_values first, for most classes alone. What
-// a program needs to undo the scaling, as SAM's original_sizes, are side
-// outputs. Annotations and segmentation maps are outside of the graph. The
-// default backend of transformers 5, torchvision's, gives other bytes.
+// Image.open(f).convert("RGB"). The default backend of transformers 5 is
+// torchvision's, which returns other bytes. The outputs have the reference's names,
+// pixel_values first, and no batch axis. Values that undo the scaling, such as
+// SAM's original_sizes, are side outputs. Annotations and segmentation maps are not
+// part of the graph.
 //
-// The class that the file names decides, since absent keys mean that class's
-// defaults and null means no value, not the default. Accepted are the arguments
-// that transformers gives every image processor and the class's own. Where a
-// class ignores one of them (Segformer the centre crop, MobileViT the
-// normalisation), so does the graph. data_format is such a one: the PIL classes
-// always give channels first. With do_rescale and do_normalize off the output
-// is uint8, else float32.
+// The class in the file decides: an absent key means the class's default, null
+// means no value. The importer accepts the arguments of all image processors and
+// those of the class. It ignores an argument that the class ignores: Segformer the
+// centre crop, MobileViT the normalisation, and all PIL classes data_format, since
+// they always return channels first. The output is uint8 if both do_rescale and
+// do_normalize are off, else float32.
 package hf
 
 import (

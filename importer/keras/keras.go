@@ -1,26 +1,25 @@
-// Package keras imports what keras.utils.load_img and preprocess_input of
-// keras.applications are called with:
+// Package keras imports the arguments of keras.utils.load_img and of
+// preprocess_input in keras.applications:
 //
 //	{"mode": "caffe", "size": [224, 224], "interpolation": "bilinear"}
 //
-// with or without an object "keras" around it. Keys, with Keras's defaults:
+// An object "keras" around them is optional. The keys are:
 //
-//   - mode: "tf" (-1 to 1), "torch" (0 to 1, ImageNet's mean and deviation),
-//     "caffe" (BGR without ImageNet's mean) or null, for the models whose
+//   - mode: "tf" (-1 to 1), "torch" (0 to 1, then ImageNet's mean and deviation),
+//     "caffe" (BGR minus ImageNet's mean) or null, for models whose
 //     preprocess_input changes nothing (EfficientNet, ConvNeXt, MobileNetV3,
-//     RegNet). It must be there: the models of keras.applications differ in it.
-//   - size, or target_size as load_img calls it: [height, width]; null is the
-//     image's own.
-//   - interpolation: "nearest" (the default, as in Keras), "bilinear",
-//     "bicubic", "hamming", "box" or "lanczos".
-//   - data_format: "channels_last" (the default) or "channels_first".
-//   - color_mode "rgb" and keep_aspect_ratio false: no other values are known
-//     here.
+//     RegNet). Required, since the models of keras.applications differ.
+//   - size, or target_size as in load_img: [height, width]. Null is the image's own
+//     size.
+//   - interpolation: "nearest" (default), "bilinear", "bicubic", "hamming", "box"
+//     or "lanczos".
+//   - data_format: "channels_last" (default) or "channels_first".
+//   - color_mode: must be "rgb".
+//   - keep_aspect_ratio: must be false.
 //
 // The reference is Keras 3.15.1 with Pillow 13.0.0:
-// preprocess_input(img_to_array(load_img(path, target_size=size, …)),
-// mode=mode) in NumPy. The output is the column image, float32, HWC unless
-// channels_first.
+// preprocess_input(img_to_array(load_img(path, target_size=size, …)), mode=mode) in
+// NumPy. The output is the column image, float32, HWC unless channels_first.
 package keras
 
 import (

@@ -1,28 +1,26 @@
-// Package mindir imports the preprocessing of a MindIR file: the map steps that
-// MindSpore's export stores in field preprocessor of the model when it is given
-// a dataset.
+// Package mindir imports the preprocessing in a MindIR file: the map steps that
+// MindSpore's export stores in the model's field preprocessor if it gets a dataset.
 //
-// The reference is MindSpore 2.10.0 on a CPU, with images as arrays, which is
-// how the steps are stored. A file names the ops and numbers the interpolations
-// in its own way (bilinear is 0), not in Python's. Steps of columns that the
-// image does not go into, such as labels, change nothing of the tensor and are
-// passed over. The image is the column "image", the only one that MindSpore
-// exports; where its steps do not decode it (the source did), a Decode comes
-// first.
+// The reference is MindSpore 2.10.0 on a CPU with images as arrays, the form of the
+// stored steps. A file has its own names of ops and its own numbers of
+// interpolations (bilinear is 0), which differ from Python's. The importer skips
+// steps of columns that do not reach the image, such as labels. MindSpore exports
+// one image, the column "image". If its steps do not decode it, because the source
+// did, the graph starts with a Decode.
 //
-// Random ops are refused by name, see [ImportWith]; so are ops of MindSpore's
-// Python layer (those on PIL images, and functions, which are stored without
-// what they do) and ops of which no equal is known.
+// The importer rejects random ops by name; see [ImportWith]. It also rejects ops of
+// MindSpore's Python layer and ops without an equal in package transforms. The
+// Python layer works on PIL images, or has functions that are stored without code.
 //
-// The decoding is that of Pillow, which is MindSpore's own for JPEG, PNG and
-// plain BMP and TIFF. CMYK images, which MindSpore decodes otherwise, are
-// refused when they are met. These differ, too: BMP of 16 bits a pixel, TIFF of
-// 16 bits or with alpha, and JPEG whose quantization overflows 16 bits.
-// MindSpore refuses crops that reach out of the image, or far out of it for
-// CenterCrop; here they are padded with 0.
+// Graphs decode as Pillow does. For JPEG, PNG, and plain BMP and TIFF, MindSpore
+// returns the same pixels. The graph rejects CMYK images, which MindSpore decodes
+// differently. These images differ too: BMP with 16 bits a pixel, TIFF with 16 bits
+// or alpha, and JPEG with a quantization that overflows 16 bits. MindSpore rejects
+// crops outside the image, for CenterCrop only far outside; the graph pads them
+// with 0.
 //
-// The output is named as the image's last column, without a batch dimension:
-// batching is no map step, and is not stored.
+// The output has the name of the image's last column and no batch dimension:
+// batching is not a map step, so the file does not store it.
 package mindir
 
 import (

@@ -1,8 +1,8 @@
-// Package onnx imports the graph that bundle embed-onnx (package onnx's Embed)
-// wrote into an ONNX model's metadata_props.
+// Package onnx imports the graph that Embed of package onnx, or the command bundle
+// embed-onnx, stored in an ONNX model's metadata_props.
 //
-// The graph is what was embedded, with the outputs' names and whatever way of
-// decoding it has; nothing is guessed from the model itself.
+// The graph equals the embedded one, with its names of outputs and its way of
+// decoding. The importer infers nothing from the model itself.
 package onnx
 
 import (

@@ -1,41 +1,37 @@
-// Package opencv imports the parameters of cv2.dnn.blobFromImage, or of
+// Package opencv imports the parameters of cv2.dnn.blobFromImage or
 // cv2.dnn.Image2BlobParams:
 //
 //	{"scalefactor": 0.00392156862745098, "size": [640, 480], "mean": [0, 0, 0], "swapRB": true}
 //
-// with or without an object "opencv" around it. Keys, with OpenCV's names and
-// defaults:
+// An object "opencv" around them is optional. The keys have OpenCV's names:
 //
-//   - scalefactor: a number for all channels, or a list of three or four, for
-//     each; 1.
-//   - size: [width, height], OpenCV's order; absent or [0, 0] is the image's
-//     own.
-//   - mean: three numbers, or four of which the last has no channel; 0. With
-//     swapRB it is in the order of the output, red first.
-//   - swapRB: false gives BGR, true RGB.
-//   - crop: scale to cover the size and cut out the middle; false. The same as
-//     paddingmode 1.
-//   - ddepth: 5, "CV_32F" (the default) or 0, "CV_8U", which takes neither
-//     scale nor mean.
-//   - datalayout: 2, "NCHW" (the default) or 4, "NHWC".
-//   - paddingmode: 0 (DNN_PMODE_NULL, the default), 1 (DNN_PMODE_CROP_CENTER)
-//     or 2 (DNN_PMODE_LETTERBOX); and borderValue, of the letterbox: three or
-//     four numbers, in the order of the image, blue first, before mean and
-//     scale; 0.
+//   - scalefactor: a number for all channels, or a list of three or four. Default
+//     1.
+//   - size: [width, height]. Default [0, 0]: the image's own size.
+//   - mean: three numbers, or four, of which the last is unused. Default 0. With
+//     swapRB the order is that of the output, red first.
+//   - swapRB: true returns RGB, false BGR. Default false.
+//   - crop: true scales the image to cover the size and cuts out the centre, as
+//     paddingmode 1 does. Default false.
+//   - ddepth: 5 or "CV_32F" (default), 0 or "CV_8U". CV_8U allows neither scale nor
+//     mean.
+//   - datalayout: 2 or "NCHW" (default), 4 or "NHWC".
+//   - paddingmode: 0 (DNN_PMODE_NULL, default), 1 (DNN_PMODE_CROP_CENTER) or 2
+//     (DNN_PMODE_LETTERBOX).
+//   - borderValue: the letterbox's colour, three or four numbers, blue first,
+//     before mean and scale. Default 0.
 //
-// The reference is OpenCV 5.0.0.93: cv2.imread, which turns the image upright
-// by its EXIF orientation, and the blob without its first axis. The mean is
-// subtracted in float32, and the difference multiplied in float32. The output
-// is the column blob. IPP, of which OpenCV's x86 builds may have a part, is not
-// reproduced.
+// The reference is OpenCV 5.0.0.93: cv2.imread, which applies the EXIF orientation,
+// and the blob without its first axis. The mean is subtracted and the factor
+// multiplied in float32. The output is the column blob. IPP, which some x86 builds
+// of OpenCV use, is not reproduced.
 //
-// The decoding is that of Pillow, which is OpenCV's own for JPEG, PNG, WebP and
-// plain BMP and TIFF. CMYK images, which OpenCV decodes otherwise, are refused
-// when they are met. These differ, too: BMP of 16 bits a pixel; GIF with
-// transparency, or whose frame does not fill it; TIFF of 16 bits or with alpha;
-// APNG whose still image is no frame; and an orientation that stands in WebP,
-// in XMP alone, or in an EXIF entry of the wrong type, which Pillow honours and
-// OpenCV does not.
+// Graphs decode as Pillow does. For JPEG, PNG, WebP, and plain BMP and TIFF, OpenCV
+// returns the same pixels. The graph rejects CMYK images, which OpenCV decodes
+// differently. These images differ too: BMP with 16 bits a pixel; GIF with
+// transparency or a partial frame; TIFF with 16 bits or alpha; APNG whose still
+// image is not a frame. Pillow also honours an orientation in WebP, in XMP alone,
+// or in an EXIF entry of the wrong type; OpenCV does not.
 package opencv
 
 import (

@@ -1,22 +1,21 @@
-// Package tflite imports the metadata of a TFLite model: the size and type of
-// its input, and the NormalizationOptions that tflite-support's metadata
-// writers store in the buffer TFLITE_METADATA.
+// Package tflite imports the metadata of a TFLite model: the size and type of its
+// input, and the NormalizationOptions that tflite-support's metadata writers store
+// in the buffer TFLITE_METADATA.
 //
-// The file does not say how an image comes to the input's size. The reference
-// is the reader that the metadata was made for: the TFLite Task Library of
-// tflite-support 0.4.4, which resizes the whole image without keeping its
-// aspect by libyuv's bilinear filter (see transforms.ResizeLibyuv), then gives
-// float32 models (x - mean) * (1/std) in float32, and uint8 models the bytes.
-// It is given the pixels of Image.open(f).convert("RGB"): its own file reader
-// decodes JPEG another way.
+// The file does not state how to resize an image to the input's size. The reference
+// is the reader for which the metadata exists, the TFLite Task Library of
+// tflite-support 0.4.4. It resizes the whole image with libyuv's bilinear filter
+// and does not keep the aspect ratio; see transforms.ResizeLibyuv. Float32 models
+// get (x - mean) * (1/std) in float32, uint8 models the bytes. The reference's input
+// is Image.open(f).convert("RGB"), since the library's own file reader decodes JPEG
+// differently.
 //
-// What the Task Library refuses is refused: models of several inputs, of a
-// quantized type but uint8, of another number of channels than 3, and float32
-// models without normalization. So are inputs of unknown size, of which it
-// would take the image's.
+// The importer rejects the models that the Task Library rejects: several inputs,
+// quantized types other than uint8, other than 3 channels, and float32 without
+// normalization. It also rejects inputs of unknown size.
 //
-// The output is an image HWC without the batch dimension, named as the input's
-// tensor; characters that column names do not have become underscores.
+// The output is an HWC image without a batch axis, named after the input's tensor.
+// Underscores replace characters that column names cannot have.
 package tflite
 
 import (

@@ -1,12 +1,12 @@
-// Package timm imports timm's pretrained_cfg: a hub model's config.json, in
-// which it is nested, or the cfg alone.
+// Package timm imports timm's pretrained_cfg, alone or inside a hub model's
+// config.json.
 //
 // The reference is timm 1.0.31:
-// create_transform(**resolve_data_config(pretrained_cfg=cfg),
-// is_training=False) applied to Image.open(f).convert("RGB"). The test_*
-// values, which timm uses only when asked to, have no influence. As timm's
-// loader does, model_args' img_size is honoured for models of a fixed input
-// size. The output is the column image, float32 CHW: timm has no name for it.
+// create_transform(**resolve_data_config(pretrained_cfg=cfg), is_training=False)
+// applied to Image.open(f).convert("RGB"). The importer ignores the test_* values,
+// which timm uses only on request. Like timm's loader, it honours model_args'
+// img_size for models with a fixed input size. The output is the column image,
+// float32 CHW, since timm does not name it.
 package timm
 
 import (

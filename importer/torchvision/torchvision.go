@@ -1,16 +1,15 @@
-// Package torchvision imports the arguments of torchvision's
-// ImageClassification preset, which every classification model's weights carry
-// as their transforms:
+// Package torchvision imports the arguments of torchvision's ImageClassification
+// preset, which every classification model's weights have as their transforms:
 //
 //	{"torchvision": {"crop_size": 224, "resize_size": 232, "interpolation": "bilinear", "mean": […], "std": […]}}
 //
-// Absent keys mean the preset's defaults: resize_size 256, bilinear, ImageNet's
-// mean and std; crop_size has none.
+// crop_size is required. The others have the preset's defaults: resize_size 256,
+// bilinear, ImageNet's mean and std.
 //
 // The reference is torchvision 0.29.2's preset applied to
-// Image.open(f).convert("RGB"), a PIL image, whose resizing always antialiases,
-// whatever antialias says. The output is the column image, float32 CHW:
-// torchvision has no name for it.
+// Image.open(f).convert("RGB"). For such PIL images it always antialiases and
+// ignores the key antialias. The output is the column image, float32 CHW, since
+// torchvision does not name it.
 package torchvision
 
 import (

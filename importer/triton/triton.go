@@ -1,13 +1,13 @@
-// Package triton reads the inputs of a Triton model configuration,
-// config.pbtxt, and fits a data graph to them: its outputs get the names of the
-// model's inputs, and their types, shapes and layouts must be the model's.
+// Package triton adapts the outputs of a data graph to the inputs of a Triton
+// model configuration, config.pbtxt.
 //
-// A configuration does not say how an image is preprocessed, so it makes no
-// graph of its own, and nothing is converted to fit: a graph that gives other
-// tensors is an error that says what is wanted. The format is that of Triton
-// Inference Server's model_config.proto (2.x); of its fields those of
-// ModelInput and max_batch_size are read, the others have no influence on what
-// a request holds, and unknown ones are refused.
+// [Config.Fit] renames the graph's outputs to the model's inputs. It converts
+// nothing: a tensor whose type, shape or layout differs from the model's is an
+// error that states the expected one. A configuration does not describe
+// preprocessing, so this package builds no graph and registers no importer. The
+// format is that of Triton Inference Server's model_config.proto (2.x). The package
+// reads max_batch_size and the fields of ModelInput. It ignores fields without
+// influence on the contents of a request, and rejects unknown fields.
 package triton
 
 import (

@@ -1,19 +1,18 @@
-// Package ultralytics imports the letterbox of Ultralytics' models: its
-// arguments,
+// Package ultralytics imports the letterbox of Ultralytics models, from its
+// arguments or from an exported model's metadata as a JSON object:
 //
 //	{"ultralytics": {"imgsz": [640, 640], "stride": 32, "auto": false}}
 //
-// or an exported model's metadata as a JSON object, with or without
-// "ultralytics" around it. Values may be strings, as in ONNX metadata_props
-// ("imgsz": "[640, 640]"). YAML is not read: give metadata.yaml as JSON.
+// The object "ultralytics" around them is optional. Values may be strings, as in
+// ONNX metadata_props ("imgsz": "[640, 640]"). The importer does not read YAML:
+// convert metadata.yaml to JSON.
 //
-// The reference is ultralytics 8.4.190's LetterBox with OpenCV 5.0.0.93, then
-// channels first and a float32 division by 255, as its predictor does; of RGB
-// pixels, which it has after swapping OpenCV's. The output is images, float32
-// CHW; the letterbox's scale and pad are side outputs.
+// The reference is the predictor of ultralytics 8.4.190: LetterBox with OpenCV
+// 5.0.0.93, RGB, channels first, and a float32 division by 255. The output is
+// images, float32 CHW. The letterbox's scale and padding are side outputs.
 //
-// auto, the padding to the next multiple of the stride alone, is off unless
-// given or, as in the predictor, unless the metadata's args say dynamic.
+// auto pads only to the next multiple of the stride. It is off by default, and on,
+// as in the predictor, if the metadata's args say dynamic.
 package ultralytics
 
 import (

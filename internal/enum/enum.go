@@ -1,6 +1,5 @@
-// Package enum gives small enumerations their text form, in which they stand in
-// graphs written as JSON and on the command line. The names are in the order of
-// the values, from 0.
+// Package enum implements the text form of small enumerations, for graphs in JSON
+// and for the command line. Names are in the order of the values, from 0.
 package enum
 
 import (
@@ -9,7 +8,7 @@ import (
 	"strings"
 )
 
-// Format is the text of v, names[v]; a value without a name is an error.
+// Format returns the text of v, names[v]. A value without a name is an error.
 func Format[E ~uint8](what string, names []string, v E) ([]byte, error) {
 	if int(v) >= len(names) {
 		return nil, fmt.Errorf("invalid %s %d", what, uint8(v))
@@ -17,7 +16,7 @@ func Format[E ~uint8](what string, names []string, v E) ([]byte, error) {
 	return []byte(names[v]), nil
 }
 
-// String is the text of v, or "what(v)".
+// String returns the text of v, "what(v)" if it has no name.
 func String[E ~uint8](what string, names []string, v E) string {
 	if int(v) >= len(names) {
 		return fmt.Sprintf("%s(%d)", what, uint8(v))
@@ -25,8 +24,8 @@ func String[E ~uint8](what string, names []string, v E) string {
 	return names[v]
 }
 
-// Parse sets dst to the value whose name is text; an unknown name is an error
-// that lists those wanted, and leaves dst as it was.
+// Parse sets dst to the value whose name is text. An unknown name is an error
+// that lists the known names; dst then keeps its value.
 func Parse[E ~uint8](dst *E, what string, names []string, text []byte) error {
 	i := slices.Index(names, string(text))
 	if i < 0 {

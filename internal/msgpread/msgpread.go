@@ -14,7 +14,8 @@ type Reader struct {
 	Err error
 }
 
-// Read reads a value by one of msgp's functions; the zero value after an error.
+// Read reads a value with one of msgp's functions. After an error it returns the
+// zero value.
 func Read[T any](r *Reader, f func([]byte) (T, []byte, error)) (v T) {
 	if r.Err == nil {
 		v, r.B, r.Err = f(r.B)
@@ -22,7 +23,7 @@ func Read[T any](r *Reader, f func([]byte) (T, []byte, error)) (v T) {
 	return v
 }
 
-// Fail notes an error, if there is none.
+// Fail records an error, unless there is one already.
 func (r *Reader) Fail(format string, args ...any) {
 	if r.Err == nil {
 		r.Err = fmt.Errorf(format, args...)
@@ -46,7 +47,8 @@ func (r *Reader) Text(limit int) string {
 	return string(s)
 }
 
-// Count reads an array's length, 0 after an error. Each element has a byte at least.
+// Count reads an array's length, 0 after an error. The length is at most limit and
+// at most the number of remaining bytes.
 func (r *Reader) Count(limit int) int {
 	n := Read(r, msgp.ReadArrayHeaderBytes)
 	if int64(n) > int64(min(limit, len(r.B))) {
@@ -58,7 +60,7 @@ func (r *Reader) Count(limit int) int {
 	return int(n)
 }
 
-// Tuple reads the length of an array of so many elements.
+// Tuple reads the length of an array, which must be want.
 func (r *Reader) Tuple(want int) {
 	if n := r.Count(want); r.Err == nil && n != want {
 		r.Fail("tuple of %d, want %d", n, want)

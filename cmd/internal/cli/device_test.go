@@ -43,7 +43,7 @@ func TestDeviceFlags(t *testing.T) {
 		{[]string{"--infer"}, exitUsage, "--infer: no model"},
 		{[]string{"--model", filepath.Join(dir, "none.onnx")}, exitUsage, "none.onnx"},
 		{[]string{"--model", filepath.Join(dir, "empty.onnx")}, exitUsage, "the file is empty"},
-		{[]string{"--model", ortModel("plain")}, exitFailed, "cpu runs only graphs; for the model use ort:cpu"},
+		{[]string{"--model", ortModel("plain")}, exitFailed, "cpu runs only graphs; use ort:cpu for the model"},
 	} {
 		r := call(t, append([]string{"run", "--preset", "imagenet", "-o", out, a}, c.args...)...)
 		require.Equal(t, c.status, r.status, "%v: %s", c.args, r.stderr)
