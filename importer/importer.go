@@ -39,7 +39,7 @@ type Importer struct {
 var (
 	ErrJSON         = errors.New("not a JSON object")
 	ErrFormat       = errors.New("malformed file") // of files that are not JSON
-	ErrUnknownClass = errors.New("unknown class")                  // or no class
+	ErrUnknownClass = errors.New("unknown class")  // or no class
 	ErrUnknownKey   = errors.New("unknown key")
 	ErrMissing      = errors.New("missing key")
 	ErrValue        = errors.New("invalid value")
