@@ -29,6 +29,7 @@ const (
 	compress   = "github.com/klauspost/compress"
 	jpegli     = "github.com/gen2brain/jpegli"
 	msgp       = "github.com/tinylib/msgp"
+	pflag      = "github.com/spf13/pflag"
 	progress   = "github.com/schollz/progressbar/v3"
 	prometheus = "github.com/prometheus/client_golang"
 	protobuf   = "google.golang.org/protobuf"
@@ -44,7 +45,7 @@ const (
 // Brings lists the modules that come with a module of others: a package that
 // may import the former links the latter too.
 var Brings = map[string][]string{
-	cobra:    {"github.com/spf13/pflag", "github.com/cpuguy83/go-md2man/v2", "github.com/russross/blackfriday/v2", "go.yaml.in/yaml/v3"},
+	cobra:    {pflag, "github.com/cpuguy83/go-md2man/v2", "github.com/russross/blackfriday/v2", "go.yaml.in/yaml/v3"},
 	jpegli:   {"github.com/tetratelabs/wazero", sys},
 	msgp:     {"github.com/philhofer/fwd"},
 	progress: {"github.com/mitchellh/colorstring", "github.com/rivo/uniseg", sys, term},
@@ -59,7 +60,7 @@ var formats = []string{"codec/bmp", "codec/gif", "codec/jpeg", "codec/png", "cod
 
 // source lists what a package of a dataset source may import.
 func source(more ...string) []string {
-	return append([]string{"dataset", "store", "tensor", "internal/registry"}, more...)
+	return append([]string{"dataset", "dataset/internal/files", "store", "tensor", "internal/registry"}, more...)
 }
 
 // imports lists what an importer may import.
@@ -92,12 +93,13 @@ var Layers = []Layer{
 	{"images", []Package{
 		{Path: "codec", May: []string{"internal/enum", "internal/kernel", "internal/registry", "tensor"}},
 		{Path: "codec/internal/codectest", May: []string{"codec", testify}},
+		{Path: "codec/internal/exif"},
 		{Path: "codec/bmp", May: []string{"codec"}},
 		{Path: "codec/gif", May: []string{"codec"}},
 		{Path: "codec/jpeg", May: []string{"codec", "internal/kernel"}},
-		{Path: "codec/png", May: []string{"codec"}},
-		{Path: "codec/tiff", May: []string{"codec", ximage}},
-		{Path: "codec/webp", May: []string{"codec", ximage}},
+		{Path: "codec/png", May: []string{"codec/internal/exif", "codec"}},
+		{Path: "codec/tiff", May: []string{"codec/internal/exif", "codec", ximage}},
+		{Path: "codec/webp", May: []string{"codec/internal/exif", "codec", ximage}},
 		{Path: "codec/all", May: formats},
 		{Path: "codec/jpegli", May: []string{"codec", "internal/enum", "tensor", jpegli}},
 	}},
@@ -110,7 +112,7 @@ var Layers = []Layer{
 	}},
 	{"models", []Package{
 		{Path: "modelbundle", May: []string{"codec", "datagraph", "internal/mapfile", "internal/msgpread", "store", "tensor", msgp}},
-		{Path: "onnx", May: []string{"codec", "datagraph", "internal/kernel", "internal/spec", "modelbundle", "tensor", "transforms", protobuf}},
+		{Path: "onnx", May: []string{"codec", "datagraph", "internal/kernel", "internal/registry", "internal/spec", "modelbundle", "tensor", "transforms", protobuf}},
 		{Path: "importer", May: []string{"datagraph", "internal/registry"}},
 		{Path: "importer/internal/golden", May: []string{"codec", "datagraph", "tensor", testify}},
 		{Path: "importer/hf", May: imports()},
@@ -150,33 +152,33 @@ var Layers = []Layer{
 		{Path: "pipeline/expvars", May: []string{"pipeline"}},
 		{Path: "pipeline/prometheus", May: []string{"pipeline", prometheus}},
 		{Path: "dataset/internal/files", May: []string{"dataset", "store"}},
-		{Path: "dataset/internal/arrays", May: source("dataset/internal/files")},
-		{Path: "dataset/internal/cifar", May: source("dataset/internal/files")},
+		{Path: "dataset/internal/arrays", May: source()},
+		{Path: "dataset/internal/cifar", May: source()},
 		{Path: "dataset/internal/golden", May: source("internal/spec", "pullpipe", testify)},
 		{Path: "dataset/internal/jsonstream", May: []string{"dataset", "dataset/internal/files", "store"}},
 		{Path: "dataset/internal/lines", May: []string{"dataset", "dataset/internal/files", "store"}},
 		{Path: "dataset/internal/noise", May: []string{"rng", "tensor"}},
 		{Path: "dataset/sourcetest", May: source("dataset/internal/golden", "internal/spec", testify)},
-		{Path: "dataset/celeba", May: source("dataset/internal/files")},
+		{Path: "dataset/celeba", May: source()},
 		{Path: "dataset/cifar10", May: source("dataset/internal/cifar", "dataset/internal/files")},
 		{Path: "dataset/cifar100", May: source("dataset/internal/cifar", "dataset/internal/files")},
-		{Path: "dataset/coco", May: source("dataset/internal/files", "dataset/internal/jsonstream")},
-		{Path: "dataset/csv", May: source("dataset/internal/files", "dataset/internal/lines")},
-		{Path: "dataset/fakeimage", May: source("dataset/internal/files", "dataset/internal/noise", "rng")},
+		{Path: "dataset/coco", May: source("dataset/internal/jsonstream")},
+		{Path: "dataset/csv", May: source("dataset/internal/lines")},
+		{Path: "dataset/fakeimage", May: source("dataset/internal/noise", "rng")},
 		{Path: "dataset/generator", May: source()},
-		{Path: "dataset/imagefolder", May: source("dataset/internal/files")},
-		{Path: "dataset/imagerecord", May: source("dataset/internal/files", "recordio", "recordio/imagerecord")},
+		{Path: "dataset/imagefolder", May: source()},
+		{Path: "dataset/imagerecord", May: source("recordio", "recordio/imagerecord")},
 		{Path: "dataset/inmemory", May: source("dataset/internal/arrays", "dataset/internal/files")},
-		{Path: "dataset/kaldi", May: source("dataset/internal/files", "dataset/internal/lines", "records/kaldi")},
-		{Path: "dataset/manifest", May: source("dataset/internal/files", "dataset/internal/jsonstream")},
-		{Path: "dataset/mindrecord", May: source("dataset/internal/files", "records/mindrecord")},
-		{Path: "dataset/mnist", May: source("dataset/internal/files")},
+		{Path: "dataset/kaldi", May: source("dataset/internal/lines", "records/kaldi")},
+		{Path: "dataset/manifest", May: source("dataset/internal/jsonstream")},
+		{Path: "dataset/mindrecord", May: source("records/mindrecord")},
+		{Path: "dataset/mnist", May: source()},
 		{Path: "dataset/numpyslices", May: source("dataset/internal/arrays", "dataset/internal/files")},
-		{Path: "dataset/random", May: source("dataset/internal/files", "dataset/internal/noise", "rng")},
-		{Path: "dataset/textfile", May: source("dataset/internal/files", "dataset/internal/lines")},
-		{Path: "dataset/tfrecord", May: source("dataset/internal/files", "records/tfrecord")},
-		{Path: "dataset/voc", May: source("dataset/internal/files")},
-		{Path: "dataset/webdataset", May: source("dataset/internal/files", "records/webdataset")},
+		{Path: "dataset/random", May: source("dataset/internal/noise", "rng")},
+		{Path: "dataset/textfile", May: source("dataset/internal/lines")},
+		{Path: "dataset/tfrecord", May: source("records/tfrecord")},
+		{Path: "dataset/voc", May: source()},
+		{Path: "dataset/webdataset", May: source("records/webdataset")},
 		{Path: "dataset/all", May: []string{"dataset/celeba", "dataset/cifar10", "dataset/cifar100", "dataset/coco", "dataset/csv", "dataset/fakeimage", "dataset/generator", "dataset/imagefolder", "dataset/imagerecord", "dataset/kaldi", "dataset/manifest", "dataset/mnist", "dataset/numpyslices", "dataset/random", "dataset/textfile", "dataset/tfrecord", "dataset/voc", "dataset/webdataset"}},
 		{Path: "compat/mxnet", May: []string{"codec", "codec/jpeg", "codec/png", "datagraph", "dataset", "dataset/imagerecord", "internal/registry", "pipeline", "pullpipe", "recordio", "recordio/imagerecord", "store", "tensor", "transforms"}},
 		{Path: "compat/paddle", May: []string{"dataset", "internal/registry", "pipeline", "store", "tensor"}},
@@ -185,7 +187,7 @@ var Layers = []Layer{
 		{Path: "cmd/internal/cli", May: []string{
 			"codec", "codec/all", "codec/jpegli", "datagraph", "dataset", "dataset/all", "dataset/imagefolder", "device", "device/cpu", "diff", "importer", "importer/all", "importer/triton",
 			"internal/opdoc", "internal/ordered", "internal/registry", "modelbundle", "onnx", "pack", "pipeline", "preset", "pullpipe", "recordio/imagerecord", "records", "records/all", "store", "tensor", "transforms",
-			cobra, progress, term,
+			cobra, pflag, progress, term,
 		}},
 		{Path: "cmd/infer-prep", May: []string{"cmd/internal/cli", "dataset/mindrecord", "device/ort", "records/mindrecord"}},
 		{Path: "cmd/infer-prep-webgpu", May: []string{"cmd/internal/cli", "device/webgpu"}},

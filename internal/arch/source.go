@@ -143,9 +143,9 @@ func summary(doc string) string {
 	return doc
 }
 
-// sorted returns folders of this module first, then other modules.
+// sorted returns folders of this module first, then other modules, each once.
 func sorted(l []string) []string {
-	return slices.SortedFunc(slices.Values(l), func(a, b string) int {
+	return slices.Compact(slices.SortedFunc(slices.Values(l), func(a, b string) int {
 		if isOther(a) != isOther(b) {
 			if isOther(a) {
 				return 1
@@ -153,7 +153,7 @@ func sorted(l []string) []string {
 			return -1
 		}
 		return cmp.Compare(a, b)
-	})
+	}))
 }
 
 // Replace returns the document with the table between its markers replaced.
