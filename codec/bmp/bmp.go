@@ -1,9 +1,9 @@
 // Package bmp decodes BMP for package codec; importing it registers the format.
 //
-// What is accepted, and its pixels, are Pillow 13.0.0's: 1, 4 and 8 bits with a
-// palette, 16, 24 and 32 bits with the bit fields that Pillow knows, RLE4 and
-// RLE8. The fourth byte of uncompressed 32-bit pixels is no alpha. A palette
-// that is a ramp of grays makes the image gray.
+// It accepts the files that Pillow 13.0.0 accepts and returns the same pixels:
+// 1, 4 and 8 bits with a palette, 16, 24 and 32 bits with Pillow's bit fields,
+// RLE4 and RLE8. The fourth byte of uncompressed 32-bit pixels is not alpha. A
+// palette that is a gray ramp makes the image gray.
 package bmp
 
 import (
@@ -18,7 +18,7 @@ func init() {
 	codec.Register(codec.Format{Name: name, Magic: []string{"BM"}, New: func() codec.FormatDecoder { return new(decoder) }})
 }
 
-// maxSide keeps the bits of a row within 32 bits.
+// maxSide keeps the number of bits of a row within 32 bits.
 const maxSide = 1 << 24
 
 func bad(offset int, msg string, args ...any) error {
@@ -40,12 +40,12 @@ const (
 type header struct {
 	width, height int
 	topDown       bool
-	bits          int // as the header says, for the stride
+	bits          int // as in the header, for the stride
 	compression   uint32
 	mode          codec.Mode
 	unpack        unpacker
-	pixelBits     int    // that unpack reads
-	palette       []byte // of P
+	pixelBits     int    // bits per pixel that unpack reads
+	palette       []byte // of mode P
 	entry         int    // bytes of a palette entry
 	data          int    // offset of the pixels
 }
@@ -76,7 +76,8 @@ func indices(bits int, scale uint8) unpacker {
 	}
 }
 
-// rgb16 unpacks 5 bits of blue, then green of the given bits, then 5 of red, as v*255/max rounded down.
+// rgb16 unpacks 5 bits of blue, then green bits, then 5 bits of red. Each
+// becomes v*255/max, rounded down.
 func rgb16(green int) unpacker {
 	return func(dst, src []byte, w int) {
 		top := 1<<green - 1
@@ -203,9 +204,9 @@ func (h *header) parse(data []byte) error {
 	return nil
 }
 
-// fields finds the layout of a bit field image.
+// fields finds the layout of an image with bit fields.
 func (h *header) fields(data []byte, size int) bool {
-	b := data[14+40:] // the masks, in the header or behind it
+	b := data[14+40:] // the masks, in the header or after it
 	n := 3
 	if size >= 56 {
 		n = 4
@@ -229,8 +230,9 @@ func (h *header) fields(data []byte, size int) bool {
 	return false
 }
 
-// setGray makes the image gray if its palette is a ramp. Pillow then reads
-// samples of 8 bits, or of 1 with at most two colours, whatever the header says.
+// setGray makes the image gray if its palette is a gray ramp. Pillow then reads
+// 8-bit samples, or 1-bit samples if the palette has at most two colours, and
+// ignores the header's depth.
 func (h *header) setGray(colors int) error {
 	gray := true
 	for i := 0; i < colors && gray; i++ {
@@ -258,7 +260,7 @@ type decoder struct {
 	h    header
 	data []byte         // of the open image
 	o    *codec.Options // of the open image
-	runs []byte         // run lengths, expanded
+	runs []byte         // expanded run lengths
 }
 
 // Open implements codec.FormatDecoder.
@@ -329,8 +331,8 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 	return nil
 }
 
-// expand undoes the run lengths, as Pillow's BmpRleDecoder does: rows are not
-// padded where a run passes the row's end, and a stop before the last pixel is an error.
+// expand decodes the run lengths as Pillow's BmpRleDecoder does. It does not
+// pad a row if a run exceeds it. A stop before the last pixel is an error.
 func (d *decoder) expand(data []byte) error {
 	h := &d.h
 	total := h.width * h.height
@@ -340,7 +342,7 @@ func (d *decoder) expand(data []byte) error {
 	}
 	p, x := h.data, 0
 	four := h.compression == rle4
-	// zeros never passes the last pixel.
+	// zeros stops at the last pixel.
 	zeros := func(n int) {
 		n = min(n, total-len(out))
 		out = out[:len(out)+n]

@@ -1,13 +1,13 @@
 // Package gif decodes GIF for package codec; importing it registers the format.
 //
-// The pixels are those of the first frame in Pillow 13.0.0's Image.open(f): a
-// frame smaller than the logical screen lies on the transparent index, or on
-// index 0 without one; a frame that reaches beyond the screen enlarges it; a
-// colour table that is a ramp of grays makes the image gray. Reading stops at
+// The pixels are those of the first frame in Pillow 13.0.0's Image.open(f). A
+// frame smaller than the logical screen is surrounded by the transparent index,
+// or by index 0 without one. A frame larger than the screen enlarges it. A
+// colour table that is a gray ramp makes the image gray. The decoder stops at
 // the frame's last pixel.
 //
-// The colours under transparent pixels are kept, which image/gif forgets; so
-// the container and LZW are read here, with what Pillow accepts.
+// The package reads the container and LZW itself, because image/gif drops the
+// colours of transparent pixels and accepts other files than Pillow.
 package gif
 
 import (
@@ -31,18 +31,19 @@ func bad(offset int, msg string, args ...any) error {
 }
 
 type header struct {
-	width, height int // of the screen, enlarged to hold the frame
+	width, height int // of the screen, enlarged to the frame
 	x, y, w, h    int // the frame
 	interlaced    bool
 	palette       []byte // nil for gray
-	ramp          bool   // the frame has a table of its own that is a ramp of grays
-	transparent   int    // index, -1 if there is none
+	ramp          bool   // the frame's own table is a gray ramp
+	transparent   int    // index, -1 if none
 	bits          int    // LZW's literal width
 	data          int    // offset of the frame's first data block
-	frames        int    // 1, or 2 for more
+	frames        int    // 1, or 2 for several
 }
 
-// reader walks over the file as Pillow's GifImagePlugin does: reading at the end gives nothing.
+// reader reads the file as Pillow's GifImagePlugin does. At the end it returns
+// no bytes.
 type reader struct {
 	data []byte
 	p    int
@@ -54,7 +55,7 @@ func (r *reader) take(n int) []byte {
 	return r.data[r.p-n : r.p]
 }
 
-// block is a data block's bytes, nil for the terminator.
+// block returns the bytes of a data block, nil for the terminator.
 func (r *reader) block() []byte {
 	if n := r.take(1); len(n) == 1 && n[0] != 0 {
 		return r.take(int(n[0]))
@@ -67,7 +68,7 @@ func (r *reader) skipBlocks() {
 	}
 }
 
-// colored reports whether a colour table is anything but the ramp (i, i, i).
+// colored reports whether a colour table differs from the ramp (i, i, i).
 func colored(p []byte) bool {
 	for i := 0; i+2 < len(p); i += 3 {
 		if v := byte(i / 3); p[i] != v || p[i+1] != v || p[i+2] != v {
@@ -124,7 +125,7 @@ func (h *header) extension(r *reader, at int) error {
 	}
 	b := r.block()
 	switch {
-	case label[0] == 0xfe: // a comment ends where a block is empty
+	case label[0] == 0xfe: // an empty block ends a comment
 		for len(b) > 0 {
 			b = r.block()
 		}
@@ -174,7 +175,7 @@ func (h *header) frame(r *reader, at int, global []byte) error {
 	if h.bits > 12 {
 		return bad(r.p-1, "LZW literals of %d bits, want at most 12", h.bits)
 	}
-	// Is there another frame?
+	// Look for another frame.
 	r.skipBlocks()
 	for {
 		b := r.take(1)
@@ -199,9 +200,9 @@ type decoder struct {
 	o    *codec.Options // of the open image
 }
 
-// mode is the mode of the pixels. A frame with its own ramp of grays below a
-// coloured global table is L to Pillow, so that convert("L") keeps the samples;
-// but its pixels still have the global table, and show it when converted to RGB.
+// mode returns the mode of the pixels. A frame with its own gray ramp and a
+// coloured global table has mode L in Pillow, so convert("L") keeps the
+// samples. Its pixels still have the global table, which convert("RGB") shows.
 func (h *header) mode(o *codec.Options) codec.Mode {
 	gray := o.Alpha == codec.AlphaDrop && (o.Color == codec.ToGray || o.Color == codec.ToLuma)
 	if h.palette == nil || h.ramp && gray {
@@ -255,12 +256,12 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 	return d.lzw.decode(dst, h, data)
 }
 
-// canvas says where the next pixel of the frame goes.
+// canvas tracks where the next pixel of the frame goes.
 type canvas struct {
 	dst  *codec.Raster
 	h    *header
 	x, y int
-	pass int // of the four of an interlaced frame
+	pass int // pass of an interlaced frame, 0 to 3
 	row  []byte
 }
 
@@ -271,7 +272,7 @@ func (c *canvas) setRow() {
 	c.row = c.dst.Pix[at : at+c.h.w]
 }
 
-// put writes s, and reports whether the frame is full.
+// put writes s and reports whether the frame is complete.
 func (c *canvas) put(s []byte) bool {
 	for len(s) > 0 {
 		n := copy(c.row[c.x:], s)
@@ -299,11 +300,11 @@ func (c *canvas) put(s []byte) bool {
 
 const tableSize = 1 << 12
 
-// lzw is GIF's decompressor.
+// lzw decompresses GIF's LZW.
 type lzw struct {
 	suffix [tableSize]uint8
 	prefix [tableSize]uint16
-	out    [tableSize + 1]uint8 // one code's string, written from its end
+	out    [tableSize + 1]uint8 // the string of one code, filled from its end
 }
 
 func (z *lzw) decode(dst *codec.Raster, h *header, data []byte) error {
@@ -312,16 +313,16 @@ func (z *lzw) decode(dst *codec.Raster, h *header, data []byte) error {
 	clearCode := 1 << h.bits
 	endCode := clearCode + 1
 	next, size := clearCode+2, h.bits+1
-	fresh := true // no code since the last clear
+	fresh := true // no code since the last clear code
 	var last int  // the previous code
-	var head byte // and its string's first byte
+	var head byte // the first byte of its string
 	var buf uint64
 	bits, block := 0, 0
 	p := h.data
 	for {
 		for bits < size {
 			if block == 0 {
-				// A block counts only when it is there as a whole.
+				// An incomplete block is ignored.
 				if p >= len(data) || len(data)-p-1 < int(data[p]) {
 					return bad(p, "the image data ends at row %d of %d", c.y, h.h)
 				}
@@ -349,7 +350,8 @@ func (z *lzw) decode(dst *codec.Raster, h *header, data []byte) error {
 		at := len(z.out)
 		k := code
 		if !fresh && k == next {
-			// The string that is being made: the last one and its own first byte.
+			// The string of the code being defined: the last string and its
+			// first byte.
 			at--
 			z.out[at] = head
 			k = last
@@ -379,7 +381,7 @@ func (z *lzw) decode(dst *codec.Raster, h *header, data []byte) error {
 	}
 }
 
-// version is the format's version; one of two strings, so that nothing is allocated.
+// version returns the format's version. It allocates nothing.
 func version(data []byte) string {
 	if data[4] == '7' {
 		return "87a"

@@ -8,13 +8,13 @@ type arithState struct {
 	a  int64 // size of the interval
 	ct int   // bits of input left in c; -16 at first; -1 after an error
 
-	// A statistics bin is the index of its state in qeTable, and its more
-	// probable symbol in the top bit.
+	// A statistics bin holds the index of its state in qeTable. The top bit is
+	// its more probable symbol.
 	dcStats [arithTabs][64]uint8
 	acStats [arithTabs][256]uint8
 	fixed   uint8 // a bin of probability 1/2
 	context [maxScan]int
-	ended   bool // the data ended: fatal
+	ended   bool // the data ended, which is a fatal error
 }
 
 // fixedBin is the state that never changes.
@@ -53,8 +53,9 @@ func (d *decoder) resetArith() {
 	d.restartsToGo = d.restartInterval
 }
 
-// arithByte reads a byte. Past a marker there are zeros: that is allowed here.
-// The decoder cannot wait for data: Pillow fails where its piece of the file ends.
+// arithByte reads a byte. After a marker it returns zeros, which is allowed
+// here. The decoder cannot wait for data: Pillow fails where its chunk of the
+// file ends.
 func (d *decoder) arithByte() int64 {
 	if d.marker != 0 || d.arith.ended {
 		return 0
@@ -115,7 +116,7 @@ func (d *decoder) decide(st *uint8) bool {
 	temp := e.a << e.ct
 	if e.c >= temp {
 		e.c -= temp
-		// The less probable symbol, unless its interval is the larger.
+		// The less probable symbol, unless its interval is larger.
 		if e.a < qe {
 			*st = sv&0x80 ^ q.nextMPS
 		} else {
@@ -134,14 +135,14 @@ func (d *decoder) decide(st *uint8) bool {
 	return sv>>7 != 0
 }
 
-// badArith gives up on the segment.
+// badArith abandons the segment.
 func (d *decoder) badArith() {
 	d.warn("bad arithmetic code")
 	d.arith.ct = -1
 }
 
-// magnitude decodes the bits below the highest of a value, whose category is m,
-// and the value's sign.
+// magnitude decodes the bits of a value below the highest one, and the value's
+// sign. m is the value's category.
 func (d *decoder) magnitude(st *uint8, m int32, neg bool) int32 {
 	v := m
 	for m >>= 1; m != 0; m >>= 1 {
@@ -196,8 +197,8 @@ func (d *decoder) arithDC(i, tab int) bool {
 	return true
 }
 
-// arithAC decodes a nonzero AC coefficient's value; its zero decisions are done.
-// at is the coefficient's bin.
+// arithAC decodes the value of a nonzero AC coefficient, after its zero
+// decisions. at is the coefficient's bin.
 func (d *decoder) arithAC(stats *[256]uint8, at, k int, kx uint8) (int32, bool) {
 	neg := d.decide(&d.arith.fixed)
 	at += 2
@@ -344,7 +345,7 @@ func (d *decoder) decodeMCUArith(blocks *[maxMCU]*[64]int16) error {
 	return nil
 }
 
-// arithRestart passes over a restart marker. Here too, the data must be there.
+// arithRestart skips a restart marker. Its data must be available too.
 func (d *decoder) arithRestart() error {
 	hold := d.hold
 	d.hold = d.damage == codec.DamagePillow
@@ -361,14 +362,14 @@ func (d *decoder) arithRestart() error {
 	return err
 }
 
-// qe is a state of the probability estimation, T.81 table D.2.
+// qe is a state of the probability estimation in T.81 table D.2.
 type qe struct {
 	qe      uint16
-	nextLPS uint8 // with the exchange of symbols in the top bit
+	nextLPS uint8 // the top bit exchanges the symbols
 	nextMPS uint8
 }
 
-// qeTable has one more state than the standard's table: the last, of the fixed bin.
+// qeTable is the standard's table and one more state, that of the fixed bin.
 var qeTable = [114]qe{
 	{0x5a1d, 1 | 0x80, 1}, {0x2586, 14, 2}, {0x1114, 16, 3}, {0x080b, 18, 4}, {0x03d8, 20, 5}, {0x01da, 23, 6},
 	{0x00e5, 25, 7}, {0x006f, 28, 8}, {0x0036, 30, 9}, {0x001a, 33, 10}, {0x000d, 35, 11}, {0x0006, 9, 12},

@@ -2,19 +2,19 @@ package jpeg
 
 import "encoding/binary"
 
-// The bits of Huffman-coded data. acc holds nbits unread bits, at its low end.
+// acc holds nbits unread bits of Huffman-coded data, at its low end.
 //
-// How far ahead of the decoder bytes are fetched is not free to choose: at the
-// end of a file without EOI it decides whether the last MCU is complete, so
-// Pillow accepts the file, or not. There are libjpeg's two ways: far from the end
-// fill48, when 16 bits or fewer are left; near it fill, when more bits are wanted
-// than there are, up to at least 57.
+// The decoder must fetch bytes exactly as far ahead as libjpeg does. At the end
+// of a file without EOI this decides whether the last MCU is complete, and so
+// whether Pillow accepts the file. libjpeg has two ways. Far from the end,
+// fill48 runs if at most 16 bits are left. Near the end, fill runs if too few
+// bits are left, and fetches up to at least 57.
 
 const minBits = 57 // libjpeg's MIN_GET_BITS for a 64-bit buffer
 
-// fill fetches bytes until there are at least 57 bits. Before a marker it stops,
-// and if there are fewer than want bits then it makes up zeros. It returns false
-// if the data ends first.
+// fill fetches bytes until at least 57 bits are available. It stops at a marker
+// and then appends zeros if fewer than want bits are available. It returns
+// false if the data ends first.
 func (d *decoder) fill(want int) bool {
 	if d.marker == 0 {
 		for d.nbits < minBits {
@@ -53,8 +53,8 @@ func (d *decoder) fill(want int) bool {
 	return true
 }
 
-// entropyByte reads a byte of entropy-coded data, or the marker that ends it into
-// d.marker. It returns false if the data ends.
+// entropyByte reads a byte of entropy-coded data. If a marker follows, it
+// stores the marker in d.marker. It returns false if the data ends.
 func (d *decoder) entropyByte() (byte, bool) {
 	if !d.more() {
 		return d.entropyEnd()
@@ -78,7 +78,8 @@ func (d *decoder) entropyByte() (byte, bool) {
 	return 0, true
 }
 
-// entropyEnd is the end of the file within entropy-coded data: an EOI, in lenient mode.
+// entropyEnd handles the end of the file within entropy-coded data. In lenient
+// mode it acts as an EOI.
 func (d *decoder) entropyEnd() (byte, bool) {
 	if d.noMarker() != nil {
 		return 0, false
@@ -86,15 +87,15 @@ func (d *decoder) entropyEnd() (byte, bool) {
 	return 0, true
 }
 
-// hasFF reports whether a byte of v is 0xFF. It may say so wrongly of bytes
-// above one that is, never when there is none.
+// hasFF reports whether a byte of v is 0xFF. It may report true for other bytes
+// above such a byte, but never if v has none.
 func hasFF(v uint64) bool {
 	v = ^v
 	return (v-0x0101010101010101)&^v&0x8080808080808080 != 0
 }
 
-// fill48 fetches 6 bytes. If it meets a marker it stays there and gives zeros;
-// hit says so.
+// fill48 fetches 6 bytes. At a marker it stops and appends zeros; hit reports
+// that.
 func fill48(data []byte, pos int, acc uint64) (newAcc uint64, newPos int, hit bool) {
 	if pos+8 <= len(data) {
 		v := binary.BigEndian.Uint64(data[pos:])
@@ -122,7 +123,7 @@ func fill48(data []byte, pos int, acc uint64) (newAcc uint64, newPos int, hit bo
 	return acc, pos, hit
 }
 
-// symbol decodes a Huffman code; -1 if the data ends.
+// symbol decodes a Huffman code. It returns -1 if the data ends.
 func (d *decoder) symbol(t *huffTable) int {
 	if d.nbits < lookBits {
 		if !d.fill(0) {
@@ -163,7 +164,7 @@ func (d *decoder) symbolSlow(t *huffTable, l int) int {
 	return int(t.vals[(code+t.valOffset[l])&0xFF])
 }
 
-// receive reads n bits, 1 to 16; false if the data ends.
+// receive reads n bits, 1 to 16. It returns false if the data ends.
 func (d *decoder) receive(n int) (int32, bool) {
 	if d.nbits < n && !d.fill(n) {
 		return 0, false
@@ -172,7 +173,7 @@ func (d *decoder) receive(n int) (int32, bool) {
 	return int32(d.acc>>(uint(d.nbits)&63)) & (1<<n - 1), true
 }
 
-// extend is T.81's EXTEND: the value whose s low bits are r.
+// extend is T.81's EXTEND: it returns the value whose s low bits are r.
 func extend(r int32, s int) int32 {
 	if r < 1<<(s-1) {
 		return r - (1<<s - 1)

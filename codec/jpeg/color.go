@@ -1,6 +1,6 @@
 package jpeg
 
-// interleave3 fills dst with three planes.
+// interleave3 interleaves three planes in dst.
 func interleave3(dst, a, b, c []byte) {
 	n := len(dst) / 3
 	a, b, c = a[:n], b[:n], c[:n]
@@ -18,8 +18,8 @@ func rgbToGray(dst, r, g, b []byte) {
 	}
 }
 
-// invert4 fills dst with four planes, inverted: Pillow takes all CMYK files to be
-// the other way round, as Adobe writes them.
+// invert4 interleaves four inverted planes in dst. Pillow treats all CMYK files
+// as inverted, as Adobe writes them.
 func invert4(dst, c, m, y, k []byte) {
 	n := len(dst) / 4
 	c, m, y, k = c[:n], m[:n], y[:n], k[:n]

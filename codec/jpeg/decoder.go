@@ -1,49 +1,46 @@
-// Package jpeg decodes JPEG in plain Go, to the same bytes as libjpeg-turbo 3.x
-// built with SIMD: what Pillow 13.0.0 (libjpeg-turbo 3.2.0) and OpenCV 5.0.0
-// (3.1.2) give.
+// Package jpeg decodes JPEG in plain Go to the same bytes as libjpeg-turbo 3.x
+// built with SIMD, which Pillow 13.0.0 (libjpeg-turbo 3.2.0) and OpenCV 5.0.0
+// (3.1.2) use. Importing it registers the format "jpeg" with package codec.
 //
 // It decodes baseline, extended sequential and progressive JPEG with Huffman or
-// arithmetic coding (SOF0, 1, 2, 9, 10) and lossless Huffman JPEG (SOF3), 8 bits
-// a sample, of 1, 3 or 4 components. Importing it registers the format "jpeg".
+// arithmetic coding (SOF0, 1, 2, 9, 10), and lossless Huffman JPEG (SOF3). Files
+// have 8 bits per sample and 1, 3 or 4 components.
 //
-// # What equal means
+// # Exactness
 //
-// The inverse DCT is libjpeg's "islow" with the 16-bit wrap-around and
-// saturation of its SIMD form; chroma is upsampled by libjpeg's triangle filters
-// (2x1, 2x2, 1x2) or replicated (other whole factors, and planes at most two
-// samples wide); YCbCr becomes RGB by the 16-bit fixed-point formulas; progressive
-// files that leave low AC coefficients unknown are smoothed over a 5x5 window of
-// DC values.
+// The inverse DCT is libjpeg's "islow", with the 16-bit wrap-around and
+// saturation of its SIMD form. libjpeg's triangle filters upsample chroma (2x1,
+// 2x2, 1x2). Other whole factors, and planes at most two samples wide, are
+// replicated. YCbCr becomes RGB by the 16-bit fixed-point formulas. Progressive
+// files without their low AC coefficients are smoothed over a 5x5 window of DC
+// values.
 //
 // # Damage
 //
-// [codec.DamagePillow] accepts what PIL.Image.open(f).convert("RGB") accepts and
-// gives the same pixels: corrupt entropy-coded data is decoded on as libjpeg does,
-// a file that ends before its last row is refused. The 65536-byte pieces in which
-// Pillow hands a file to libjpeg show through (an arithmetic-coded file must fit
-// the first one), and are reproduced. [codec.DamageStrict] refuses whatever
-// libjpeg warns of. [codec.DamageLenient] decodes what is there; what is missing
-// is left as zero coefficients.
+// [codec.DamagePillow] accepts the files that PIL.Image.open(f).convert("RGB")
+// accepts, with the same pixels. It decodes corrupt entropy-coded data as libjpeg
+// does and refuses a file that ends before its last row. Pillow passes a file to
+// libjpeg in chunks of 65536 bytes. Their effects are reproduced; for example, an
+// arithmetic-coded file must fit the first chunk. [codec.DamageStrict] refuses all
+// damage for which libjpeg warns. [codec.DamageLenient] decodes all readable data
+// and uses zero coefficients for the rest.
 //
 // # Several goroutines
 //
-// With [codec.Options.Workers] of 2 or more, a file of Huffman code whose only scan
-// is sequential and has restart markers is decoded in bands of rows of MCUs that
-// begin with a restart segment, whole or in rows. All else is decoded by the
-// caller's goroutine: [codec.DamageStrict] and [codec.DamageLenient]; a file whose
-// restart markers are not all there, in their order and without fill bytes, with
-// another marker after the last segment; one in which no row of MCUs but the first
-// begins with a segment; and what Limits.Bytes leaves no memory for. (Of intervals
-// that are no multiple or divisor of a row's MCUs, a segment begins with a row now
-// and then, and so do the bands.) Of an image of which only a region is wanted,
-// bands outside it are passed over, but for the last one.
+// If [codec.Options.Workers] is 2 or more, several goroutines decode a file in bands
+// of rows of MCUs. This needs DamagePillow, Huffman coding and a single sequential
+// scan. All restart markers must be present, in order and without fill bytes, and
+// another marker must follow the last segment. Bands begin where a restart segment
+// begins with a row of MCUs; if only the first row does, the caller's goroutine
+// decodes alone. It also does so if Limits.Bytes leaves no memory for the bands. If
+// only a region is needed, bands outside it are skipped, except the last one.
 //
 // # Hostile input
 //
-// Sizes are checked against [codec.Limits] with 64-bit products before anything
-// that grows with the image is allocated. The coefficients of files of several
-// scans are stored in rows that are allocated when data for them is read, so that
-// a short file cannot ask for much memory under raised limits.
+// The decoder checks sizes against [codec.Limits] with 64-bit products before it
+// allocates anything that grows with the image. In files with several scans, it
+// allocates a row of coefficients when the first data for it arrives. A short file
+// therefore cannot claim much memory, even under raised limits.
 package jpeg
 
 import (
@@ -61,32 +58,32 @@ func init() {
 	})
 }
 
-// decoder decodes JPEG files. It keeps its buffers from one image to the next:
-// decoding images of the same size and kind again and again allocates nothing.
-// It must not be used by two goroutines at once; those of [codec.Options.Workers]
-// it starts and ends itself, with buffers of their own that it keeps too.
+// decoder decodes JPEG files. It keeps its buffers, so decoding images of the
+// same size and kind allocates nothing. One goroutine at a time may use it. It
+// starts and ends the goroutines of codec.Options.Workers itself and keeps
+// their buffers.
 type decoder struct {
 	reader
 	header
 	entropy
 	planes
 
-	names   map[string]string // variants; nameBuf is where the next is put together
+	names   map[string]string // cached variants; nameBuf builds the next one
 	nameBuf []byte
 
 	o      *codec.Options
-	dst    *codec.Raster // what Decode fills
-	sink   codec.RowSink // what DecodeRows gives rows to
-	region codec.Region  // the pixels wanted
-	toLuma bool          // deliver one channel
+	dst    *codec.Raster // destination of Decode, else nil
+	sink   codec.RowSink // receives DecodeRows' rows, else nil
+	region codec.Region  // the requested pixels
+	toLuma bool          // return one channel
 	bits   coefBits
 	store  coefStore
 	exact  [maxComps]losslessPlane
 	need   int64  // bytes of all buffers
-	bands  *bands // made when it is needed
+	bands  *bands // nil until it is needed
 }
 
-// newDecoder makes a decoder.
+// newDecoder returns a decoder.
 func newDecoder() *decoder { return &decoder{} }
 
 // Open reads the header up to the first scan. Mode is L for files of one component
@@ -137,7 +134,7 @@ func (d *decoder) begin(data []byte, o *codec.Options) {
 	d.toLuma = o.Color == codec.ToLuma
 }
 
-// release forgets the caller's memory.
+// release drops the references to the caller's memory.
 func (d *decoder) release() {
 	d.data, d.dst, d.out, d.sink, d.o = nil, nil, nil, nil, nil
 	d.meta = meta{}
@@ -196,8 +193,8 @@ func (d *decoder) decode() error {
 	return nil
 }
 
-// checkLimits holds the image against the limits: pixels, and the bytes of all
-// buffers together.
+// checkLimits checks the pixels, and the bytes of all buffers together, against
+// the limits.
 func (d *decoder) checkLimits() error {
 	l := d.o.Limits
 	if err := (codec.Limits{Pixels: l.Pixels, Bytes: -1}).CheckSize(format, d.width, d.height, 1); err != nil {
@@ -222,8 +219,8 @@ func (d *decoder) checkLimits() error {
 	return nil
 }
 
-// decodeOneScan decodes a file whose only scan has all the components: rows of
-// MCUs go through inverse DCT, upsampling and colour conversion at once.
+// decodeOneScan decodes a file whose only scan has all components. Each row of
+// MCUs goes through inverse DCT, upsampling and colour conversion at once.
 func (d *decoder) decodeOneScan() error {
 	fatal := d.startScan()
 	d.aimRegion()
@@ -258,7 +255,8 @@ func (d *decoder) decodeOneScan() error {
 	return d.finish()
 }
 
-// decodeMultiScan reads all scans into coefficient storage, then makes pixels.
+// decodeMultiScan reads all scans into the coefficient storage, then computes
+// the pixels.
 func (d *decoder) decodeMultiScan() error {
 	d.store.reset(d)
 	d.bits.reset(len(d.comps))
@@ -291,8 +289,8 @@ func (d *decoder) readScans() error {
 	}
 }
 
-// nextScan reads the markers after a scan: true if they end in another SOS,
-// false if in EOI.
+// nextScan reads the markers after a scan. It returns true at another SOS,
+// false at EOI.
 func (d *decoder) nextScan() (bool, error) {
 	d.leaveQuick()
 	d.checkScanEnd()
@@ -306,8 +304,8 @@ func (d *decoder) nextScan() (bool, error) {
 	return true, nil
 }
 
-// finish reads what follows the only scan. libjpeg demands EOI and refuses a
-// second scan. Pillow does not wait for more data once all rows are there.
+// finish reads the data after the only scan. libjpeg requires EOI and refuses a
+// second scan. Pillow does not wait for more data once it has all rows.
 func (d *decoder) finish() error {
 	d.leaveQuick()
 	d.checkScanEnd()
@@ -325,7 +323,7 @@ func (d *decoder) finish() error {
 	return err
 }
 
-// forgive notes a fatal error that comes after the header as damage, in lenient mode.
+// forgive records a fatal error after the header as damage, in lenient mode.
 func (d *decoder) forgive(err error) bool {
 	if d.damage != codec.DamageLenient || codecLimit(err) {
 		return false

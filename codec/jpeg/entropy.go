@@ -6,8 +6,8 @@ import "github.com/infer-prep/infer-prep/codec"
 type entropy struct {
 	acc   uint64
 	nbits int
-	// insufficient is set when a segment of entropy-coded data ended too early:
-	// its remaining MCUs are left alone.
+	// insufficient reports that a segment of entropy-coded data ended too
+	// early. The decoder skips its remaining MCUs.
 	insufficient bool
 	restartsToGo int
 	eobrun       int
@@ -21,13 +21,13 @@ type entropy struct {
 	// The layout of an MCU of the scan.
 	mcusPerRow  int
 	blocksInMCU int
-	member      [maxMCU]int // which of the scan's components a block belongs to
+	member      [maxMCU]int // the scan's component of each block
 	dcCur       [maxMCU]*huffTable
 	acCur       [maxMCU]*huffTable
 
 	to        [maxMCU]target     // where the MCUs of a sequential scan go
 	blockPtrs [maxMCU]*[64]int16 // where the next MCU goes
-	lastK     [maxMCU]int        // the zigzag index of each block's last coefficient, or more
+	lastK     [maxMCU]int        // upper bound of the zigzag index of each block's last coefficient
 
 	mask *uint64 // of the block of the next AC scan's MCU
 
@@ -95,7 +95,7 @@ func (d *decoder) buildTable(t *[numTables]huffTable, s *[numTables]huffSpec, i,
 	return t[i].build(&s[i], maxSym)
 }
 
-// restart passes over a restart marker. If it is not there, libjpeg's
+// restart skips a restart marker. If the marker is missing, libjpeg's
 // jpeg_resync_to_restart decides what to do.
 func (d *decoder) restart() error {
 	d.checkScanEnd()
@@ -115,28 +115,28 @@ func (d *decoder) restart() error {
 	d.eobrun = 0
 	d.restartsToGo = d.restartInterval
 	d.quick.tried = false
-	// With a marker still ahead, the segment is empty.
+	// If a marker is still pending, the segment is empty.
 	if d.marker == 0 {
 		d.insufficient = false
 	}
 	return nil
 }
 
-// resync chooses between taking the marker for the wanted one, looking further,
-// and leaving it for later.
+// resync accepts the marker as the expected one, searches further, or leaves it
+// for later.
 func (d *decoder) resync() error {
 	d.warn("wrong or missing restart marker")
 	for {
 		m := int(d.marker)
 		switch {
-		case m < mSOF0: // not a marker: look further
+		case m < mSOF0: // not a marker: search further
 		case m < mRST0 || m > mRST7:
-			return nil // another segment: this one is empty
+			return nil // the marker of a later segment: this segment is empty
 		default:
 			switch (m - mRST0 - d.nextRestart) & 7 {
 			case 1, 2:
-				return nil // one or two were lost
-			case 7, 6: // an old one: look further
+				return nil // one or two markers were lost
+			case 7, 6: // an old marker: search further
 			default:
 				d.marker = 0
 				return nil
@@ -148,8 +148,8 @@ func (d *decoder) resync() error {
 	}
 }
 
-// checkScanEnd notes whole bytes that the segment of entropy-coded data has beyond
-// what was needed. libjpeg drops them silently if a marker follows.
+// checkScanEnd warns if the entropy-coded segment has more whole bytes than
+// needed. libjpeg drops them silently if a marker follows.
 func (d *decoder) checkScanEnd() {
 	if d.damage != codec.DamagePillow && !d.arithmetic && !d.insufficient && d.nbits >= 8 {
 		d.warn("more entropy-coded data than the scan needs")

@@ -7,16 +7,17 @@ import (
 	"strings"
 )
 
-// meta is what Pillow's plugin remembers of the application segments.
+// meta holds the metadata that Pillow's plugin collects from the application
+// segments.
 type meta struct {
 	exif    []byte // the Exif segments, joined, with the first one's "Exif\0\0"
 	hasExif bool
-	joined  bool // exif is memory of our own
+	joined  bool // exif is a copy, not part of the file
 	xmp     []byte
 	hasDPI  bool // from JFIF
 }
 
-// addExif notes an APP1 Exif segment, "Exif\0\0" included.
+// addExif records an APP1 Exif segment, "Exif\0\0" included.
 func (m *meta) addExif(s []byte) {
 	if !m.hasExif {
 		m.exif, m.hasExif = s, true
@@ -34,17 +35,18 @@ const (
 	tagResolutionUnit = 0x0128
 )
 
-// tiffSize is the size of a value of each TIFF type that Pillow knows, 0 for others.
+// tiffSize is the size of a value of each TIFF type that Pillow knows, 0 for
+// others.
 var tiffSize = [17]int64{1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8}
 
-// tiffValue is a tag's value.
+// tiffValue is the value of a tag.
 type tiffValue struct {
 	typ  uint16
 	data []byte
 }
 
-// exifIFD reads the tags of interest from the first directory, as Pillow's
-// ImageFileDirectory_v2 does. ok is false if the header is not TIFF's.
+// exifIFD reads the required tags of the first directory as Pillow's
+// ImageFileDirectory_v2 does. ok is false if the header is invalid.
 func (m *meta) exifIFD() (tags [3]tiffValue, order binary.ByteOrder, empty, ok bool) {
 	b := m.exif
 	for range 2 {
@@ -61,7 +63,7 @@ func (m *meta) exifIFD() (tags [3]tiffValue, order binary.ByteOrder, empty, ok b
 		order = binary.BigEndian
 	case "II\x2a\x00", "II\x00\x2a":
 		order = binary.LittleEndian
-	default: // II BigTIFF too, for which Pillow's 8 bytes of header are too few
+	default: // little-endian BigTIFF too: Pillow reads only 8 bytes of header
 		return tags, nil, false, false
 	}
 	n := int64(len(b))
@@ -72,7 +74,7 @@ func (m *meta) exifIFD() (tags [3]tiffValue, order binary.ByteOrder, empty, ok b
 	count := int(order.Uint16(b[at:]))
 	at += 2
 	total := int64(0)
-	var seen [1 << 16 / 64]uint64 // tags that have a value; later ones are passed over
+	var seen [1 << 16 / 64]uint64 // tags with a value; duplicates are skipped
 	for range count {
 		if at+12 > n {
 			break
@@ -95,7 +97,8 @@ func (m *meta) exifIFD() (tags [3]tiffValue, order binary.ByteOrder, empty, ok b
 		}
 		size := num * tiffSize[typ]
 		if size > 4 {
-			// Pillow stops when all values together are larger than the data.
+			// Pillow skips the value if all values together are larger than the
+			// data.
 			if total += size; total > n {
 				continue
 			}
@@ -118,7 +121,7 @@ func (m *meta) exifIFD() (tags [3]tiffValue, order binary.ByteOrder, empty, ok b
 	return tags, order, false, true
 }
 
-// orientation is what Pillow's getexif().get(0x0112) says, if it is 2 to 8; else 1.
+// orientation returns Pillow's getexif().get(0x0112) if it is 2 to 8, else 1.
 func (m *meta) orientation() int {
 	if m.hasExif {
 		tags, order, _, ok := m.exifIFD()
@@ -129,7 +132,8 @@ func (m *meta) orientation() int {
 			return v.orientation(order)
 		}
 	}
-	// Without the tag Pillow looks into XMP: tiff:Orientation(="|>)([0-9]).
+	// If the tag is missing, Pillow searches XMP:
+	// tiff:Orientation(="|>)([0-9]).
 	for x := m.xmp; ; {
 		_, after, found := bytes.Cut(x, []byte("tiff:Orientation"))
 		if !found {
@@ -153,7 +157,8 @@ func validOrientation(f float64) int {
 	return 1
 }
 
-// orientation is the number that the first value is. Bytes and text are none to Pillow.
+// orientation returns the first value as a number. Pillow ignores bytes and
+// text.
 func (v tiffValue) orientation(order binary.ByteOrder) int {
 	b := v.data
 	var f float64
@@ -182,8 +187,8 @@ func (v tiffValue) orientation(order binary.ByteOrder) int {
 	return validOrientation(f)
 }
 
-// badDPI reports whether Pillow fails over the file's resolution: it reads it from
-// Exif where JFIF has none, and does not expect a text or bytes of length one.
+// badDPI reports whether Pillow fails on the file's resolution. Pillow reads it
+// from Exif if JFIF has none, and fails on text or bytes of length one.
 func (m *meta) badDPI() bool {
 	if m.hasDPI || !m.hasExif {
 		return false

@@ -12,16 +12,16 @@ type component struct {
 	dcTab, acTab        int // of the current scan
 	needed              bool
 
-	// In blocks (in samples, when lossless).
+	// Sizes in blocks (in samples if lossless).
 	wBlocks, hBlocks int
 	padW, padH       int // rounded up to whole MCUs
-	dw, dh           int // samples: the plane's size without padding
+	dw, dh           int // the plane's size in samples, without padding
 
 	// In the current scan.
 	mcuW, mcuH         int
 	lastColW, lastRowH int
 
-	// hasQuant is set when the first scan of the component has fixed its table.
+	// hasQuant reports that the component's first scan has fixed its table.
 	hasQuant bool
 	quant    [64]int16 // natural order; libjpeg's SIMD code keeps the low 16 bits
 	quant16  [64]uint16
@@ -31,8 +31,8 @@ type component struct {
 
 func ceilDiv(a, b int) int { return (a + b - 1) / b }
 
-// setup is what libjpeg does at the first SOS and when it chooses its modules:
-// it checks the frame and computes the sizes of the components.
+// setup does what libjpeg does at the first SOS and when it selects its
+// modules. It checks the frame and computes the sizes of the components.
 func (d *decoder) setup() error {
 	if d.height > maxSide || d.width > maxSide {
 		return d.errorf(codec.ErrUnsupported, "%dx%d pixels, want at most %d a side", d.width, d.height, maxSide)
@@ -69,8 +69,8 @@ func (d *decoder) setup() error {
 		c.hBlocks = ceilDiv(d.height*c.v, d.maxV*unit)
 		c.padW = ceilDiv(c.wBlocks, c.h) * c.h
 		c.padH = ceilDiv(c.hBlocks, c.v) * c.v
-		// What is subsampled is reduced less, as far as the factors allow, rather than
-		// upsampled.
+		// Subsampled components are reduced less, as far as the factors allow,
+		// instead of being upsampled.
 		c.samples = d.samples
 		for c.samples < unit && d.maxH*d.samples%(c.h*c.samples*2) == 0 && d.maxV*d.samples%(c.v*c.samples*2) == 0 {
 			c.samples *= 2
@@ -93,7 +93,7 @@ func (d *decoder) setup() error {
 	return nil
 }
 
-// unit is the side of what is coded at once: a block, or a sample.
+// unit returns the side of the coded unit: a block, or a sample if lossless.
 func (h *header) unit() int {
 	if h.lossless {
 		return 1
@@ -101,7 +101,7 @@ func (h *header) unit() int {
 	return 8
 }
 
-// guessSpace decides what the components mean, as libjpeg's
+// guessSpace determines the meaning of the components as libjpeg's
 // default_decompress_parms does.
 func (d *decoder) guessSpace() {
 	switch len(d.comps) {
@@ -137,11 +137,11 @@ func (d *decoder) guessSpace() {
 	}
 }
 
-// maxNames bounds the variants that a decoder remembers; real files have a few.
+// maxNames bounds the variants that a decoder caches. Real files have a few.
 const maxNames = 32
 
-// variant names the kind of file for people. The strings serve again, so that a
-// steady stream of files of some kinds allocates nothing.
+// variant returns the kind of file, for people. It caches the strings, so that
+// decoding files of a few kinds allocates nothing.
 func (d *decoder) variant() string {
 	d.nameBuf = d.appendVariant(d.nameBuf[:0])
 	name, ok := d.names[string(d.nameBuf)]
@@ -210,7 +210,7 @@ func (d *decoder) appendVariant(s []byte) []byte {
 	return s
 }
 
-// scanSetup computes what depends on the scan's components.
+// scanSetup computes the values that depend on the scan's components.
 func (d *decoder) scanSetup() error {
 	unit := d.unit()
 	d.blocksInMCU = 0
@@ -249,7 +249,7 @@ func (d *decoder) scanSetup() error {
 }
 
 // latchQuant fixes the quantization tables of the scan's components that have
-// not been in a scan yet.
+// not been in an earlier scan.
 func (d *decoder) latchQuant() error {
 	for i := range d.nScan {
 		c := d.scan[i]
@@ -268,7 +268,7 @@ func (d *decoder) latchQuant() error {
 	return nil
 }
 
-// startScan prepares for the data of the scan whose SOS has been read.
+// startScan prepares to decode the scan whose SOS was read.
 func (d *decoder) startScan() error {
 	if err := d.scanSetup(); err != nil {
 		return err
@@ -281,7 +281,8 @@ func (d *decoder) startScan() error {
 	return d.startEntropy()
 }
 
-// mcuRows is the number of rows of MCUs in a row of fully interleaved MCUs.
+// mcuRows returns the number of rows of MCUs in a row of fully interleaved
+// MCUs.
 func (d *decoder) mcuRows(row int) int {
 	switch {
 	case d.nScan > 1:

@@ -2,25 +2,26 @@ package jpeg
 
 import "github.com/infer-prep/infer-prep/codec"
 
-// huffSpec is a Huffman table as the file gives it.
+// huffSpec is a Huffman table as stored in the file.
 type huffSpec struct {
 	set  bool
 	bits [17]uint8 // number of codes of each length
 	vals [256]uint8
 }
 
-// lookBits is the length of the codes that one look-up finds: libjpeg's
-// HUFF_LOOKAHEAD. It shows in what is accepted at the end of truncated files.
+// lookBits is the length of the codes that one lookup finds: libjpeg's
+// HUFF_LOOKAHEAD. It affects which truncated files are accepted.
 const lookBits = 8
 
-// huffTable is a Huffman table made ready for decoding.
+// huffTable is a Huffman table in the form for decoding.
 type huffTable struct {
-	// look gives, for the next 8 bits, length<<8 | symbol of the code they
-	// start with; the length is 9 where the code is longer than 8 bits.
+	// look maps the next 8 bits to length<<8 | symbol of the code that they
+	// start with. The length is 9 for codes longer than 8 bits.
 	look [1 << lookBits]uint16
-	// maxCode is the largest code of each length, -1 if there is none.
+	// maxCode is the largest code of each length, -1 if no code has it.
 	maxCode [18]int32
-	// valOffset is the index in vals of a length's first symbol, less its code.
+	// valOffset is the index in vals of the first symbol of a length, minus its
+	// code.
 	valOffset [18]int32
 	vals      [256]uint8
 }
@@ -48,7 +49,7 @@ func (t *huffTable) build(s *huffSpec, maxSym int) error {
 			code++
 			p++
 		}
-		// No code may be all ones.
+		// No code may consist of ones only.
 		if code >= 1<<l {
 			return bad("codes do not fit their lengths")
 		}
@@ -78,8 +79,9 @@ func (t *huffTable) build(s *huffSpec, maxSym int) error {
 	return nil
 }
 
-// The default tables of T.81 section K.3, which files may leave out (Motion JPEG
-// frames do): number of codes of each length, then symbols.
+// The default tables of T.81 section K.3, for files without tables, such as
+// Motion JPEG frames. Each table is the number of codes of each length, then
+// the symbols.
 var (
 	stdDCLuma   = stdSpec("\x00\x01\x05\x01\x01\x01\x01\x01\x01\x00\x00\x00\x00\x00\x00\x00", "\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b")
 	stdDCChroma = stdSpec("\x00\x03\x01\x01\x01\x01\x01\x01\x01\x01\x01\x00\x00\x00\x00\x00", "\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b")
@@ -104,7 +106,7 @@ func stdSpec(bits, vals string) huffSpec {
 	return s
 }
 
-// defaultTables fills in the standard tables where the file has none.
+// defaultTables sets the standard tables that the file does not define.
 func (h *header) defaultTables() {
 	for i, s := range [2][2]*huffSpec{{&stdDCLuma, &stdACLuma}, {&stdDCChroma, &stdACChroma}} {
 		if !h.dcSpec[i].set {

@@ -2,17 +2,17 @@ package jpeg
 
 import "github.com/infer-prep/infer-prep/codec"
 
-// losslessPlane is a component's state in lossless files: T.81 annex H, with
-// samples in place of blocks.
+// losslessPlane is the state of a component in lossless files: T.81 annex H,
+// with samples in place of blocks.
 type losslessPlane struct {
 	diff  []int32 // differences of a row of MCUs: v rows of padW
-	undif []int32 // the samples before the point transform, of the same rows
-	first bool    // the next row has no row above to predict from
-	seen  bool    // a scan has had the component
-	whole []byte  // all samples, of files of several scans
+	undif []int32 // the same rows' samples before the point transform
+	first bool    // the next row is predicted without the row above
+	seen  bool    // a scan contained the component
+	whole []byte  // all samples, in files with several scans
 }
 
-// losslessBytes is the memory of c's lossless state, for the limits.
+// losslessBytes returns the memory of c's lossless state, for the limits.
 func (c *component) losslessBytes(multiScan bool) int64 {
 	n := int64(c.padW) * int64(c.v) * 8
 	if multiScan {
@@ -122,7 +122,8 @@ func (d *decoder) losslessScans() error {
 	}
 }
 
-// losslessRow decodes the differences of a row of MCUs and makes samples of them.
+// losslessRow decodes the differences of a row of MCUs and converts them to
+// samples.
 func (d *decoder) losslessRow(row int) error {
 	for y := range d.mcuRows(row) {
 		if d.restartInterval != 0 && d.restartsToGo == 0 {
@@ -200,7 +201,7 @@ func (d *decoder) differences(y int) bool {
 }
 
 // undifference adds predictions to differences, modulo 2^16. prev is the row
-// above, and may be out itself.
+// above; it may be the same slice as out.
 func (d *decoder) undifference(out, prev, diff []int32, first *bool) {
 	if *first {
 		*first = false

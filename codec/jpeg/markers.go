@@ -35,9 +35,9 @@ const (
 	blockCoefs = 64
 )
 
-// naturalOrder gives the place in a block of the i'th coefficient in zigzag
-// order. Corrupt data can run past the end, by up to 15: such coefficients go to
-// the last place, as in libjpeg. (128 entries, so that k&127 needs no check.)
+// naturalOrder maps the zigzag index of a coefficient to its index in a block.
+// Corrupt data can exceed the end by up to 15; such coefficients go to the last
+// place, as in libjpeg. It has 128 entries so that k&127 needs no bounds check.
 var naturalOrder = [128]uint8{
 	0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5,
 	12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21, 28,
@@ -46,7 +46,7 @@ var naturalOrder = [128]uint8{
 	63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63,
 }
 
-// colorSpace is what the components mean.
+// colorSpace is the meaning of the components.
 type colorSpace uint8
 
 const (
@@ -57,7 +57,7 @@ const (
 	spaceYCCK
 )
 
-// header is what the marker segments say.
+// header holds the contents of the marker segments.
 type header struct {
 	sawSOI, sawSOF bool
 
@@ -93,7 +93,7 @@ type header struct {
 	meta meta
 }
 
-// reset forgets the last image, tables included.
+// reset clears the state of the last image, including its tables.
 func (h *header) reset() {
 	h.comps = nil
 	h.hasQuant = [numTables]bool{}
@@ -104,8 +104,8 @@ func (h *header) reset() {
 	h.meta = meta{}
 }
 
-// startStream is the state before an SOI. Tables stay: a file may be an
-// abbreviated stream of tables followed by one with the image.
+// startStream sets the state before an SOI. The tables stay: an abbreviated
+// stream of tables may precede the stream with the image.
 func (h *header) startStream() {
 	h.sawSOI, h.sawSOF = false, false
 	h.scans = 0
@@ -131,12 +131,12 @@ func (d *decoder) readHeader() error {
 	}
 }
 
-// readMarkers acts on markers until SOS (true) or EOI (false).
+// readMarkers processes markers up to SOS (true) or EOI (false).
 func (d *decoder) readMarkers() (bool, error) {
 	for {
 		if d.marker == 0 {
 			if !d.sawSOI {
-				// No garbage is allowed before the first marker.
+				// Garbage before the first marker is an error.
 				a, err := d.u8()
 				if err != nil {
 					return false, err
@@ -281,8 +281,8 @@ func (d *decoder) readSOS() error {
 		if err != nil {
 			return err
 		}
-		// libjpeg takes a component whose place in the scan list is still
-		// empty: with ids that occur twice this matters.
+		// libjpeg selects a component whose place in the scan list is still
+		// empty. This matters for duplicate ids.
 		var c *component
 		for j := range min(len(d.comps), maxScan) {
 			if d.comps[j].id == id && d.scan[j] == nil {
@@ -449,7 +449,7 @@ func (d *decoder) readDRI() error {
 	return err
 }
 
-// readApp looks for JFIF in APP0 and Adobe in APP14.
+// readApp reads JFIF from APP0 and Adobe from APP14.
 func (d *decoder) readApp(m byte) error {
 	length, err := d.u16()
 	if err != nil {

@@ -6,53 +6,52 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 )
 
-// Where the restart markers of a baseline file are all there and in their order,
-// each of its segments begins with a state that is known beforehand, whatever the
-// segments before it contain: bits that a segment has too many are passed over up
-// to its marker, those that it has too few are made up, and a segment that a
-// marker follows cannot be an error. So the rows of MCUs are split into bands that
-// begin with a segment, and several goroutines decode them, each with a decoder of
-// its own. The caller's goroutine gives the pixels, in order, and makes those rows
-// of them that upsampling makes of samples of two bands.
+// If a baseline file has all its restart markers in order, the state at the
+// start of each segment does not depend on earlier segments. Excess bits of a
+// segment are skipped up to its marker, missing bits are zero, and a segment
+// before a marker cannot fail. So the rows of MCUs are split into bands that
+// begin with a segment. Several goroutines decode bands, each with its own
+// decoder. The caller's goroutine returns the pixels in order, and computes the
+// rows that upsampling makes from samples of two bands.
 
 const (
-	// bandsPerWorker is how many bands each worker gets of an image that is decoded
-	// whole, so that the slow parts of an image keep none of them waiting long.
+	// bandsPerWorker is the number of bands for each worker if the whole image
+	// is decoded. Several bands even out the slow parts of an image.
 	bandsPerWorker = 4
-	// sinkRows is how many rows of MCUs make a band, or the fewest above that begin
-	// with a segment, where pixels wait in memory for a sink.
+	// sinkRows is the minimum number of rows of MCUs in a band if the pixels
+	// wait in memory for a sink.
 	sinkRows = 4
-	// sinkBands is how many bands wait there, for each worker.
+	// sinkBands is the number of bands that wait there for each worker.
 	sinkBands = 2
 )
 
 // bands is the state of decoding in bands.
 type bands struct {
 	workers []*decoder
-	used    int   // workers of this image
+	used    int   // number of workers for this image
 	n       int   // bands
 	rows    int   // rows of MCUs of a band; the last one may have fewer
-	starts  []int // where the data of each band begins
+	starts  []int // offset of each band's data
 	step    int   // segments from one band to the next
 	first   int   // the first band that is decoded
-	jobs    int   // how many are: those of the region and, for the state after it, the last
-	ahead   int   // how many are decoded before the pixels of the first of them are given
+	jobs    int   // number of decoded bands: those of the region, and the last one for the state after it
+	ahead   int   // number of bands decoded ahead of the band whose pixels are returned
 	seams   [maxComps][]byte
 	bufs    [][]byte // the pixels of bands for the sink: job j's are in bufs[j%ahead]
 
 	mu      sync.Mutex
-	changed *sync.Cond // what follows
-	next    int        // jobs begun
-	given   int        // jobs whose pixels the caller has given
+	changed *sync.Cond // signals a change of the fields below
+	next    int        // number of started jobs
+	given   int        // number of jobs whose pixels were returned
 	done    []bool     // of each job
-	stop    bool       // the caller has left
+	stop    bool       // the workers must end
 	err     error
-	thrown  any    // what a worker panicked with
-	tail    reader // after the last band
+	thrown  any    // the value of a worker's panic
+	tail    reader // state after the last band
 	running sync.WaitGroup
 }
 
-// band is the number of the j'th job's band.
+// band returns the number of job j's band.
 func (b *bands) band(j int) int {
 	if j == b.jobs-1 {
 		return b.n - 1
@@ -60,7 +59,7 @@ func (b *bands) band(j int) int {
 	return b.first + j
 }
 
-// planBands says whether the scan is to be decoded in bands, and how.
+// planBands reports whether the scan is decoded in bands, and plans them.
 func (d *decoder) planBands() bool {
 	if d.o.Workers < 2 || d.damage != codec.DamagePillow || d.arithmetic || d.restartInterval == 0 {
 		return false
@@ -123,7 +122,7 @@ func gcd(a, b int) int {
 	return a
 }
 
-// bandsFit holds what the bands need in addition against the limit.
+// bandsFit checks the additional memory of the bands against the limit.
 func (d *decoder) bandsFit(workers int) bool {
 	l := d.o.Limits.Bytes
 	if l <= 0 {
@@ -141,9 +140,9 @@ func (d *decoder) bandsFit(workers int) bool {
 	return n <= l
 }
 
-// find finds the bands' data in data, where the scan's begins at pos. It returns
-// false if the markers are not the restart markers that so many segments have,
-// without fill bytes, and then another.
+// find finds the bands' data in data, where the scan's data begins at pos. It
+// returns false unless data has the restart markers of all segments without
+// fill bytes, and then another marker.
 func (b *bands) find(data []byte, pos, segments int) bool {
 	b.starts = append(b.starts[:0], pos)
 	for i := 1; ; i++ {
@@ -164,8 +163,8 @@ func (b *bands) find(data []byte, pos, segments int) bool {
 	}
 }
 
-// readyWorkers makes the workers ready for the scan. What they refuse, which d has
-// not, is left to the serial way.
+// readyWorkers prepares the workers for the scan. It returns false if a worker
+// refuses a scan that d accepts; the serial way then decodes it.
 func (d *decoder) readyWorkers() bool {
 	for _, w := range d.bands.workers[:d.bands.used] {
 		w.o, w.region, w.toLuma = d.o, d.region, d.toLuma
@@ -188,7 +187,8 @@ func (d *decoder) readyWorkers() bool {
 	return true
 }
 
-// decodeBands gives the pixels of the bands, and leaves d after the last segment.
+// decodeBands returns the pixels of the bands and leaves d's reader after the
+// last segment.
 func (d *decoder) decodeBands() error {
 	b := d.bands
 	defer b.leave()
@@ -218,7 +218,7 @@ func (d *decoder) decodeBands() error {
 	return nil
 }
 
-// await waits for job j. If a worker panicked then it panics.
+// await waits for job j. It panics if a worker panicked.
 func (b *bands) await(j int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -231,7 +231,7 @@ func (b *bands) await(j int) error {
 	return b.err
 }
 
-// leave ends the workers and waits for them.
+// leave stops the workers and waits for them.
 func (b *bands) leave() {
 	b.mu.Lock()
 	b.stop = true
@@ -244,7 +244,7 @@ func (b *bands) leave() {
 	}
 }
 
-// work is a worker: it decodes bands as long as there are any.
+// work runs a worker, which decodes bands until none is left.
 func (b *bands) work(d, w *decoder) {
 	defer b.running.Done()
 	defer func() {
@@ -290,11 +290,11 @@ func (b *bands) work(d, w *decoder) {
 	}
 }
 
-// decodeBand decodes band k and makes its pixels, apart from the rows at its ends
-// that need samples of others. end is that of the reader at the scan's start.
+// decodeBand decodes band k and computes its pixels, except the rows at its ends
+// that need samples of other bands. end is the reader's end at the scan's start.
 func (d *decoder) decodeBand(b *bands, k, end int) error {
-	// The state after a restart marker. The reference has been given the pieces of
-	// the file up to the one that has its last byte.
+	// The state after a restart marker. The reference has received the chunks
+	// of the file up to the one with the marker's last byte.
 	d.reader.reset(d.data, d.damage)
 	d.pos = b.starts[k]
 	d.end = min(max(end, ceilDiv(d.pos, chunk)*chunk), len(d.data))
@@ -325,7 +325,7 @@ func (d *decoder) decodeBand(b *bands, k, end int) error {
 	return nil
 }
 
-// bandPixels is the rows of pixels that are made with band k.
+// bandPixels returns the rows of pixels that are computed with band k.
 func (d *decoder) bandPixels(b *bands, k int) (from, to int) {
 	first := k * b.rows
 	last := min(first+b.rows, d.iMCURows)
@@ -341,9 +341,9 @@ func (d *decoder) bandPixels(b *bands, k int) (from, to int) {
 	return from, max(from, min(to, d.region.Top+d.region.Height))
 }
 
-// keepSeam keeps a row of samples of each component for the seam above band k,
-// which is above the row'th row of MCUs: the first one below it, or with -1 the
-// last one above.
+// keepSeam saves a row of samples of each component for the seam above band k.
+// row is the row of MCUs below the seam. offset 0 selects the first row of
+// samples below the seam, -1 the last one above it.
 func (d *decoder) keepSeam(b *bands, k, row, offset int) {
 	for i := range d.comps {
 		c := &d.comps[i]
@@ -352,8 +352,8 @@ func (d *decoder) keepSeam(b *bands, k, row, offset int) {
 	}
 }
 
-// giveSeam gives the rows of pixels above and below the seam above band k. Each is
-// made of the two rows of samples there, or of one of them.
+// giveSeam returns the rows of pixels above and below the seam above band k.
+// They are computed from the two saved rows of samples.
 func (d *decoder) giveSeam(k int) {
 	y := k * d.bands.rows * d.maxV * d.samples
 	from, to := max(y-1, d.region.Top), min(y+1, d.region.Top+d.region.Height)

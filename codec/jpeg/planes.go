@@ -2,38 +2,39 @@ package jpeg
 
 import "github.com/infer-prep/infer-prep/internal/kernel"
 
-// ringRows is how many rows of MCUs of samples are kept: the one being turned
-// into pixels and its neighbours, which upsampling over rows looks at.
+// ringRows is the number of rows of MCUs whose samples are kept: the row that
+// becomes pixels and its neighbours, which vertical upsampling reads.
 const ringRows = 3
 
-// plane is the window of a component's samples that is in memory.
+// plane is the part of a component's samples that is in memory.
 type plane struct {
 	ring    []byte
 	stride  int
 	ringH   int // rows in ring
-	samples int // the side of a block: 8, less if the image is reduced; 1 if it is lossless
+	samples int // side of a block: 8, less if reduced, 1 if lossless
 
 	method     upsampling
 	hExp, vExp int
 	up         []byte // an upsampled row
 
-	// Of files of several scans:
+	// For files with several scans:
 	rows []stored    // of each row of MCUs
 	zero [][64]int16 // a row of blocks of zeros
 }
 
-// planes is the state of the output side.
+// planes is the state of the output.
 type planes struct {
-	context bool // upsampling looks at the rows above and below
-	samples int  // the side of a block of the largest factors, in pixels: 8, less if the image is reduced; 1 if it is lossless
+	context bool // upsampling reads the rows above and below
+	samples int  // side in pixels of a block with the largest factors: 8, less if reduced, 1 if lossless
 	rowsOut int  // rows of pixels written
 	rowBuf  []byte
 
-	// Where pixels go that go to no sink, whose first row is row outTop of the image.
+	// The destination of pixels without a sink. Its first row is row outTop of
+	// the image.
 	out               []byte
 	outStride, outTop int
 
-	// The MCUs that the region's pixels come from.
+	// The MCUs that contribute to the region's pixels.
 	firstMCU, lastMCU, firstRow, lastRow int
 
 	ringStore [maxComps][]byte
@@ -44,13 +45,13 @@ func (c *component) ringSize() (stride, rows int) {
 	return c.padW * c.samples, ringRows * c.v * c.samples
 }
 
-// ringBytes is the memory of the ring, for the limits.
+// ringBytes returns the memory of the ring, for the limits.
 func (c *component) ringBytes() int64 {
 	stride, rows := c.ringSize()
 	return int64(stride) * int64(rows)
 }
 
-// allocPlanes makes the rings, reusing memory.
+// allocPlanes allocates the rings and reuses memory.
 func (d *decoder) allocPlanes() {
 	d.rowsOut = 0
 	w := d.o.Scale.Of(d.width)
@@ -65,7 +66,7 @@ func (d *decoder) allocPlanes() {
 	}
 }
 
-// grow gives a slice of n elements, in b's memory if it is large enough.
+// grow returns a slice of n elements. It uses b's memory if it is large enough.
 func grow[T any](b []T, n int) []T {
 	if cap(b) < n {
 		return make([]T, n)
@@ -73,18 +74,18 @@ func grow[T any](b []T, n int) []T {
 	return b[:n]
 }
 
-// row is the y'th row of samples, which must be in the window.
+// row returns row y of the samples, which must be in the ring.
 func (c *component) row(y int) []byte {
 	i := y % c.ringH * c.stride
 	return c.ring[i : i+c.stride]
 }
 
-// blockRow is the memory of the y'th row of blocks.
+// blockRow returns the memory of row y of the blocks.
 func (c *component) blockRow(y int) []byte {
 	return c.ring[y*c.samples%c.ringH*c.stride:]
 }
 
-// grayRow fills a row of MCUs with what zero coefficients give.
+// grayRow fills a row of MCUs with the samples of zero coefficients.
 func (d *decoder) grayRow(row int) {
 	for i := range d.comps {
 		c := &d.comps[i]
@@ -95,9 +96,10 @@ func (d *decoder) grayRow(row int) {
 	}
 }
 
-// aimRegion finds the rows and columns of MCUs that the region's pixels come from.
+// aimRegion computes the rows and columns of MCUs that contribute to the
+// region's pixels.
 func (d *decoder) aimRegion() {
-	// Upsampling looks at one sample more to each side.
+	// Upsampling reads one more sample on each side.
 	mx, my := 0, 0
 	for i := range d.comps {
 		switch d.comps[i].method {
@@ -115,9 +117,9 @@ func (d *decoder) aimRegion() {
 	d.firstRow, d.lastRow = max(r.Top-my, 0)/h, ceilDiv(r.Top+r.Height+my, h)
 }
 
-// emit turns what row, the newest row of MCUs, completes of the region into
-// pixels. The last row of pixels, whose neighbours below are not there yet, waits,
-// except after the last row.
+// emit returns the pixels of the region that become complete with row, the
+// newest row of MCUs. Its last row of pixels waits for the samples below it,
+// except at the end of the image.
 func (d *decoder) emit(row int) {
 	from := max(d.rowsOut, d.region.Top)
 	end := (row + 1) * d.maxV * d.samples
@@ -132,7 +134,7 @@ func (d *decoder) emit(row int) {
 	d.give(from, to)
 }
 
-// give makes rows of the region's pixels.
+// give returns rows of the region's pixels.
 func (d *decoder) give(from, to int) {
 	line := d.region.Width * d.mode().Size()
 	if d.sink == nil {
@@ -148,7 +150,8 @@ func (d *decoder) give(from, to int) {
 	d.sink.Rows(from, to-from, d.rowBuf)
 }
 
-// emitRow upsamples and colour-converts the region's part of the y'th row of pixels.
+// emitRow upsamples and colour-converts the region's part of row y of the
+// pixels.
 func (d *decoder) emitRow(out []byte, y int) {
 	var s [4][]byte
 	n := len(d.comps)

@@ -7,9 +7,9 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 )
 
-// pluginOpen walks over the header as Pillow's JpegImagePlugin does before it
-// hands the file to libjpeg: it collects metadata, and refuses some files that
-// libjpeg would take.
+// pluginOpen parses the header as Pillow's JpegImagePlugin does before it
+// passes the file to libjpeg. It collects metadata and refuses some files that
+// libjpeg accepts.
 func (d *decoder) pluginOpen() error {
 	lax := d.damage == codec.DamageLenient
 	b := d.data
@@ -106,7 +106,7 @@ func (d *decoder) pluginOpen() error {
 	return nil
 }
 
-// noSegment reports whether Pillow takes the marker to have no parameters.
+// noSegment reports whether Pillow treats the marker as one without parameters.
 func noSegment(c byte) bool {
 	return c == mJPG || c >= mRST0 && c <= mEOI || c >= 0xF0 && c <= 0xFD || c == 0xFF
 }
@@ -115,7 +115,8 @@ func isSOF(c byte) bool {
 	return c >= mSOF0 && c <= 0xCF && c != mDHT && c != mJPG && c != mDAC
 }
 
-// app0 looks for JFIF's resolution. The result says why Pillow refuses the file.
+// app0 reads JFIF's resolution. It returns why Pillow refuses the file, "" if
+// it does not.
 func (m *meta) app0(s []byte) string {
 	if len(s) < 4 || string(s[:4]) != "JFIF" {
 		return ""
@@ -139,8 +140,8 @@ func (m *meta) app1(s []byte) {
 	}
 }
 
-// photoshop walks over the resources of an APP13 segment: one that ends where the
-// length of a name is wanted makes Pillow refuse the file.
+// photoshop parses the resources of an APP13 segment. Pillow refuses a file
+// whose segment ends before the length of a name.
 func photoshop(s []byte) string {
 	if len(s) < 14 || string(s[:14]) != "Photoshop 3.0\x00" {
 		return ""
@@ -164,7 +165,7 @@ func photoshop(s []byte) string {
 		size := int(binary.BigEndian.Uint32(s[at:]))
 		at += 4
 		if code == 0x03ED && min(size, len(s)-at) < 14 {
-			return "" // Pillow stops at a resolution that is too short
+			return "" // Pillow stops at a truncated resolution
 		}
 		at += size
 		at += at & 1

@@ -6,9 +6,9 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 )
 
-// coefBits says, for each component and coefficient (in zigzag order), how many
-// low bits are still unknown: -1 if all. prev is the state before the last scan
-// of the component.
+// coefBits holds the number of unknown low bits of each component's
+// coefficients in zigzag order, -1 if all bits are unknown. prev is the state
+// before the component's last scan.
 type coefBits struct {
 	cur, prev [maxComps][64]int
 }
@@ -21,7 +21,8 @@ func (b *coefBits) reset(n int) {
 	}
 }
 
-// startProgression checks the scan's parameters and notes what it will make known.
+// startProgression checks the scan's parameters and records the bits that it
+// will define.
 func (d *decoder) startProgression() error {
 	bad := d.al > 13 || d.ah != 0 && d.al != d.ah-1
 	if d.ss == 0 {
@@ -54,17 +55,17 @@ func (d *decoder) startProgression() error {
 	return nil
 }
 
-// A slab gives out zeroed pieces of memory, which it keeps from image to image. It
-// grows by doubling, but not beyond what the image may take.
+// A slab hands out zeroed pieces of memory and keeps them from image to image.
+// It doubles as it grows, up to the most that the image can need.
 type slab[T any] struct {
 	parts [][]T
 	free  []T
 	total int // elements in parts
-	want  int // elements that may still be asked for
+	want  int // most elements that can still be requested
 }
 
 func (s *slab[T]) reset(want int) {
-	// One part for what took several the last time.
+	// Replace the several parts of the last image by one.
 	if len(s.parts) > 1 {
 		s.parts = append(s.parts[:0], make([]T, s.total))
 		clear(s.parts[1:cap(s.parts)])
@@ -90,16 +91,16 @@ func (s *slab[T]) alloc(n int) []T {
 	return b
 }
 
-// stored is a row of MCUs of a component of a file of several scans.
+// stored is a row of MCUs of a component, in files with several scans.
 type stored struct {
 	blocks [][64]int16
-	last   []uint8  // of sequential files: the zigzag index of the block's last coefficient, or more
-	again  bool     // in a sequential file there was more than one scan: last does not hold
-	masks  []uint64 // of progressive files: bit k is set if the k'th coefficient in zigzag order is not 0
+	last   []uint8  // sequential: upper bound of the zigzag index of each block's last coefficient
+	again  bool     // sequential: more than one scan stored here, so last is invalid
+	masks  []uint64 // progressive: bit k is set if coefficient k in zigzag order is not 0
 }
 
-// coefStore holds the coefficients of files of several scans. A component's row
-// of MCUs gets its memory when the first data for it is decoded.
+// coefStore holds the coefficients of files with several scans. It allocates a
+// component's row of MCUs when the first data for it is decoded.
 type coefStore struct {
 	blocks slab[[64]int16]
 	lasts  slab[uint8]
@@ -121,7 +122,8 @@ func (s *coefStore) reset(d *decoder) {
 	s.masks.reset(want)
 }
 
-// touch gives the row of MCUs of c its memory, and reports whether it had it.
+// touch allocates the row of MCUs of c and reports whether it was allocated
+// before.
 func (d *decoder) touch(c *component, row int) bool {
 	r := &c.rows[row]
 	if r.blocks != nil {
@@ -137,7 +139,7 @@ func (d *decoder) touch(c *component, row int) bool {
 	return false
 }
 
-// consumeIMCURow decodes a row of MCUs of the current scan into storage.
+// consumeIMCURow decodes a row of MCUs of the current scan into the storage.
 func (d *decoder) consumeIMCURow(row int) error {
 	for y := range d.mcuRows(row) {
 		consume := d.consumeProgressive
@@ -151,8 +153,8 @@ func (d *decoder) consumeIMCURow(row int) error {
 	return d.err
 }
 
-// aimStore makes the y'th row of MCUs of row the targets, and reports whether
-// something was stored there before.
+// aimStore makes the stored row y of row's MCUs the target, and reports whether
+// an earlier scan stored data there.
 func (d *decoder) aimStore(row, y int) (again bool) {
 	b := 0
 	for i := range d.nScan {
@@ -175,13 +177,14 @@ func (d *decoder) aimStore(row, y int) (again bool) {
 	return again
 }
 
-// consumeSequential decodes the y'th row of MCUs of row, of a sequential file.
+// consumeSequential decodes row y of row's MCUs in a sequential file.
 func (d *decoder) consumeSequential(row, y int) error {
 	if d.insufficient && d.restartInterval == 0 {
-		return nil // what changes nothing needs no memory
+		return nil // no change, so no memory is needed
 	}
 	if d.aimStore(row, y) && y == 0 {
-		// What an earlier scan of the component stored stays where this one has zeros.
+		// Values of an earlier scan of the component stay where this scan has
+		// zeros.
 		for i := range d.nScan {
 			d.scan[i].rows[row].again = true
 		}
@@ -189,7 +192,7 @@ func (d *decoder) consumeSequential(row, y int) error {
 	return d.decodeMCUs(0, d.mcusPerRow)
 }
 
-// consumeProgressive decodes the y'th row of MCUs of row, of a progressive file.
+// consumeProgressive decodes row y of row's MCUs in a progressive file.
 func (d *decoder) consumeProgressive(row, y int) error {
 	aimed := false
 	for x := 0; x < d.mcusPerRow; {
@@ -207,7 +210,7 @@ func (d *decoder) consumeProgressive(row, y int) error {
 				}
 				end = min(end, x+d.restartsToGo)
 			}
-			// What changes nothing needs no memory.
+			// Data that changes nothing needs no memory.
 			n := 0
 			switch {
 			case d.insufficient:
@@ -249,14 +252,14 @@ func (d *decoder) consumeProgressive(row, y int) error {
 	return nil
 }
 
-// progressiveMCU decodes MCU number x, which is aimed at.
+// progressiveMCU decodes MCU number x into the targets.
 func (d *decoder) progressiveMCU(x int) error {
 	if d.ss != 0 {
 		d.mask = &d.to[0].masks[x]
 	}
 	if d.arithmetic {
 		if d.ss != 0 {
-			*d.mask = 1 << 63 // one that is not 0 may be anywhere
+			*d.mask = 1 << 63 // any coefficient may be nonzero
 		}
 		return d.decodeMCUArith(&d.blockPtrs)
 	}
@@ -315,16 +318,16 @@ func (d *decoder) dcRefine() bool {
 	return true
 }
 
-// put stores a coefficient that was 0; beyond the block's end, where corrupt data
-// may go, that is the last one.
+// put stores a coefficient that was 0. Corrupt data may exceed the block's end;
+// such coefficients go to the last place.
 func (d *decoder) put(k int, v int16) {
 	d.blockPtrs[0][naturalOrder[k]] = v
-	if v != 0 { // it may be, in 16 bits
+	if v != 0 { // a value may be 0 in 16 bits
 		*d.mask |= 1 << min(k, 63)
 	}
 }
 
-// acFirst decodes a block of a first AC scan that is not in an EOB run.
+// acFirst decodes a block of a first AC scan outside an EOB run.
 func (d *decoder) acFirst() bool {
 	t := &d.acTables[d.scan[0].acTab&3]
 	for k := d.ss; k <= d.se; k++ {
@@ -399,7 +402,7 @@ func (d *decoder) acRefine() bool {
 				}
 				break scan
 			}
-			// Pass over r zeros, correcting the coefficients between them.
+			// Skip r zeros and correct the coefficients between them.
 			for ; k <= d.se; k++ {
 				p := &blk[naturalOrder[k]]
 				if *p == 0 {
@@ -439,7 +442,7 @@ func (d *decoder) correct(p *int16, p1, m1 int16) bool {
 	return ok
 }
 
-// outputIMCURow turns a row of MCUs of stored coefficients into samples.
+// outputIMCURow converts a row of MCUs of stored coefficients to samples.
 func (d *decoder) outputIMCURow(row int, smooth bool) {
 	for i := range d.comps {
 		c := &d.comps[i]
@@ -457,7 +460,7 @@ func (d *decoder) outputIMCURow(row int, smooth bool) {
 			continue
 		}
 		r := &c.rows[row]
-		// The blocks that the region comes from.
+		// The blocks that contribute to the region.
 		from, to := min(d.firstMCU*c.h, c.wBlocks), min(d.lastMCU*c.h, c.wBlocks)
 		d.segLast = grow(d.segLast, to-from)
 		for y := range n {

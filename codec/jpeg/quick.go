@@ -7,21 +7,22 @@ import (
 	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
-// Most of a baseline file is decoded here: where the data of the scan, or of the
-// part up to the next restart marker, is ended by a marker, it is copied without
-// its stuffed zeros and decoded from the copy, with no checks. How far ahead
-// libjpeg fetches (see bitreader.go) cannot matter then, since the data does not
-// run out; near the marker the careful ways take over.
+// The quick decoder decodes most of a baseline file. If a marker ends the data
+// of the scan or restart segment, the data is copied without its stuffed zeros
+// and decoded from the copy without checks. libjpeg's fetch-ahead (see
+// bitreader.go) has no effect there, because the data does not run out. Near
+// offset of the marker the careful decoders take over.
 
 const (
-	// quickBlock is how many bytes before the marker, for each block of an MCU,
-	// the quick way ends. Few MCUs take more; those are decoded again.
+	// quickBlock is the distance in bytes from the marker, for each block of an
+	// MCU, at which quick decoding ends. The few MCUs that need more are
+	// decoded again.
 	quickBlock = 64
-	// quickChunk is how much is copied at a time.
+	// quickChunk is the number of bytes copied at a time.
 	quickChunk = 1 << 16
 )
 
-// quickTable is a Huffman table with what it was built from.
+// quickTable is a Huffman table and its source.
 type quickTable struct {
 	kernel.HuffTable
 	spec huffSpec
@@ -35,20 +36,20 @@ func (t *quickTable) build(s *huffSpec, kind kernel.HuffKind) {
 	}
 }
 
-// quickState is the state of the decoder of undisturbed data.
+// quickState is the state of the quick decoder.
 type quickState struct {
 	kernel.HuffReader
 	on    bool
-	tried bool // whether it was tried since the last marker
-	off   bool // never enter: for tests, which compare with the careful ways
+	tried bool // quick decoding was tried since the last marker
+	off   bool // disables quick decoding, for tests that compare with the careful decoders
 
-	next   int // the byte of the file that is copied next
-	end    int // the marker
+	next   int // offset in the file of the next byte to copy
+	end    int // offset of the marker
 	data   int // bytes in Buf before the padding
 	dc, ac [numTables]quickTable
 }
 
-// startQuick prepares for a scan.
+// startQuick prepares quick decoding of a scan.
 func (d *decoder) startQuick() {
 	q := &d.quick
 	q.on, q.tried = false, false
@@ -72,8 +73,8 @@ func (d *decoder) startQuick() {
 	}
 }
 
-// enterQuick starts quick decoding if there is enough undisturbed data, which it
-// tries once after each marker.
+// enterQuick starts quick decoding if enough undisturbed data is left. It tries
+// once after each marker.
 func (d *decoder) enterQuick() bool {
 	q := &d.quick
 	if q.off || q.tried || d.damage != codec.DamagePillow || d.marker != 0 || d.nbits > 63 {
@@ -85,8 +86,8 @@ func (d *decoder) enterQuick() bool {
 	if end < d.pos+2*margin {
 		return false
 	}
-	// Where a piece of the file ends just before the marker, how far ahead libjpeg
-	// fetches does matter.
+	// If a chunk of the file ends just before the marker, libjpeg's fetch-ahead
+	// does have an effect.
 	if (end-margin-16)/chunk != (end+16)/chunk {
 		return false
 	}
@@ -100,7 +101,8 @@ func (d *decoder) enterQuick() bool {
 	return true
 }
 
-// segmentEnd is the first marker from pos on, or -1 if there is none.
+// segmentEnd returns the offset of the first marker from pos on, -1 if none or
+// if fill bytes precede it.
 func segmentEnd(data []byte, pos int) int {
 	for {
 		i := bytes.IndexByte(data[pos:], 0xFF)
@@ -111,13 +113,13 @@ func segmentEnd(data []byte, pos int) int {
 		if b := data[pos+1]; b != 0 && b != 0xFF {
 			return pos
 		} else if b == 0xFF {
-			return -1 // fill bytes are left to the careful ways
+			return -1 // the careful decoders handle fill bytes
 		}
 		pos += 2
 	}
 }
 
-// copyQuick copies the next chunk behind what has not been decoded.
+// copyQuick copies the next chunk after the data that is not decoded yet.
 func (d *decoder) copyQuick() {
 	q := &d.quick
 	q.giveBack()
@@ -139,19 +141,20 @@ func (d *decoder) copyQuick() {
 	}
 }
 
-// quickMargin is how far before the marker the quick way ends. Progressive scans
-// change what is there, so that they cannot be decoded again.
+// quickMargin returns the distance in bytes from the marker at which quick
+// decoding ends. Progressive scans modify coefficients, so that their MCUs
+// cannot be decoded again.
 func (d *decoder) quickMargin() int {
 	switch {
 	case d.progressive && d.ss == 0:
-		return 16 * d.blocksInMCU // a code and a value are no more than 4
+		return 16 * d.blocksInMCU // a code and its value take at most 4 bytes
 	case d.progressive:
 		return kernel.HuffBlockBytes
 	}
 	return quickBlock * d.blocksInMCU
 }
 
-// leaveQuick gives the careful ways the state.
+// leaveQuick passes the state to the careful decoders.
 func (d *decoder) leaveQuick() {
 	q := &d.quick
 	if !q.on {
@@ -163,7 +166,7 @@ func (d *decoder) leaveQuick() {
 	if q.N > 0 {
 		d.acc = q.Acc >> (64 - q.N)
 	}
-	// What is left of the copy has a stuffed zero for each ff.
+	// Each ff that is left in the copy had a stuffed zero.
 	rest := q.Buf[q.Pos:q.data]
 	d.pos = q.next - len(rest) - bytes.Count(rest, ff)
 	for d.end < d.pos {
@@ -171,10 +174,10 @@ func (d *decoder) leaveQuick() {
 	}
 }
 
-// giveBack returns fetched padding to Buf. The reader fetches up to 7 bytes ahead
-// of the bits it has used, and so past the data where the last MCU ends near the
-// marker. The used bits are within the data, as quickMCUs checks. The lower N
-// drops the padding, which is at the low end of Acc's bits.
+// giveBack returns fetched padding to Buf. The reader fetches up to 7 bytes
+// more than it has used, and so beyond the data if the last MCU ends near the
+// marker. quickMCUs checks that the used bits are within the data. The padding
+// is at the low end of Acc's N bits, so a smaller N drops it.
 func (q *quickState) giveBack() {
 	if over := q.Pos - q.data; over > 0 {
 		q.Pos -= over
@@ -184,8 +187,8 @@ func (q *quickState) giveBack() {
 
 var ff = []byte{0xFF}
 
-// unstuff copies src, which has no marker, without its stuffed zeros, and gives
-// the number of bytes copied.
+// unstuff copies src, which has no marker, without its stuffed zeros. It
+// returns the number of bytes copied.
 func unstuff(dst, src []byte) int {
 	n := 0
 	for len(src) > 0 {
@@ -199,7 +202,7 @@ func unstuff(dst, src []byte) int {
 	return n
 }
 
-// aimQuick gives the reader the targets and what it decodes from.
+// aimQuick sets the reader's targets and range.
 func (d *decoder) aimQuick(x, end int) {
 	q := &d.quick
 	for b := range d.blocksInMCU {
@@ -210,7 +213,8 @@ func (d *decoder) aimQuick(x, end int) {
 	q.X, q.Limit = x, end
 }
 
-// moreQuick reports whether an MCU can be decoded, after copying what is next.
+// moreQuick copies the next chunk if needed and reports whether another MCU can
+// be decoded.
 func (d *decoder) moreQuick() bool {
 	q := &d.quick
 	if q.Pos > q.Stop && q.next < q.end {
@@ -219,8 +223,8 @@ func (d *decoder) moreQuick() bool {
 	return q.Pos <= q.Stop
 }
 
-// quickMCUs decodes MCUs from number x to end (not included) and gives the number
-// of the next: less than end if there is too little data ahead.
+// quickMCUs decodes MCUs from number x to end, exclusive. It returns the number
+// of the next MCU, which is less than end if too little data is left.
 func (d *decoder) quickMCUs(x, end int) int {
 	q := &d.quick
 	d.aimQuick(x, end)
@@ -228,7 +232,7 @@ func (d *decoder) quickMCUs(x, end int) int {
 		pos, acc, n, pred, first := q.Pos, q.Acc, q.N, q.Pred, q.X
 		q.Decode()
 		if q.next == q.end && q.Pos*8-int(q.N) > q.data*8 {
-			// More than there is: not these MCUs.
+			// They used padding: discard these MCUs.
 			for b := range d.blocksInMCU {
 				to := &q.To[b]
 				for x := first; x < q.X; x++ {

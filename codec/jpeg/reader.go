@@ -6,24 +6,25 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 )
 
-// chunk is how many bytes Pillow reads at a time (ImageFile.MAXBLOCK) and adds
-// to what libjpeg has not consumed yet.
+// chunk is the number of bytes that Pillow reads at a time (ImageFile.MAXBLOCK)
+// and appends to the data that libjpeg has not consumed.
 const chunk = 65536
 
-// errSuspended says that libjpeg would wait for more data and Pillow would not care.
+// errSuspended reports that libjpeg would wait for more data, which Pillow
+// ignores.
 var errSuspended = errors.New("suspended")
 
-// reader is the input: data, and how far it has been read.
+// reader holds the input and the position in it.
 type reader struct {
 	data []byte
 	pos  int // next byte
-	// end is the end of what the reference's decoder has been given so far. It
-	// matters in DamagePillow only; else it is len(data).
+	// end is the end of the data that the reference's decoder has received so
+	// far. It is len(data) except in DamagePillow.
 	end  int
-	hold bool // do not move end: all rows are there
-	// marker is a marker code that was met and not yet acted on, 0 if there is none.
+	hold bool // keep end, because all rows are decoded
+	// marker is the code of a pending marker, 0 if none.
 	marker byte
-	// discarded counts bytes skipped before a marker.
+	// discarded is the number of bytes skipped before a marker.
 	discarded int
 
 	damage  codec.Damage
@@ -49,7 +50,7 @@ func (r *reader) truncated() error {
 	return r.errorf(codec.ErrFormat, "the file ends in the middle of the image")
 }
 
-// warn notes damage that libjpeg only warns of.
+// warn records damage for which libjpeg only warns.
 func (r *reader) warn(msg string) {
 	switch r.damage {
 	case codec.DamageStrict:
@@ -63,8 +64,8 @@ func (r *reader) warn(msg string) {
 	}
 }
 
-// more reports whether there is a byte at pos, after reading the next pieces of
-// the file if the decoder has used up what it had.
+// more reports whether a byte is available at pos. It first moves end to the
+// next chunk if the decoder has used up the last one.
 func (r *reader) more() bool {
 	for r.pos >= r.end {
 		if r.end >= len(r.data) || r.hold {
@@ -95,15 +96,15 @@ func (r *reader) u16() (int, error) {
 	return hi<<8 | lo, err
 }
 
-// skip passes over n bytes. As with Pillow's source they need not exist: the
-// next read notices.
+// skip skips n bytes. As in Pillow's source, they need not exist; the next read
+// fails instead.
 func (r *reader) skip(n int) {
 	if n > 0 {
 		r.pos += n
 	}
 }
 
-// nextMarker finds the next marker and puts it into r.marker.
+// nextMarker finds the next marker and stores it in r.marker.
 func (r *reader) nextMarker() error {
 	for {
 		for {
@@ -138,8 +139,8 @@ func (r *reader) nextMarker() error {
 	return nil
 }
 
-// noMarker is the end of the data where a marker is wanted. In lenient mode it
-// counts as EOI, as with Pillow's LOAD_TRUNCATED_IMAGES.
+// noMarker handles the end of the data before a required marker. In lenient
+// mode it counts as EOI, as with Pillow's LOAD_TRUNCATED_IMAGES.
 func (r *reader) noMarker() error {
 	if r.damage == codec.DamageLenient {
 		r.warn("the file ends without EOI")

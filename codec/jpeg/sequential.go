@@ -5,18 +5,18 @@ import (
 	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
-// fastBytes is the number of bytes that one block can take at most: libjpeg's BUFSIZE.
+// fastBytes is the most bytes that one block can take: libjpeg's BUFSIZE.
 const fastBytes = 64 * 8
 
-// A target is where the coefficients of one of an MCU's blocks go.
+// A target is the destination of the coefficients of one block of each MCU.
 type target struct {
-	blocks [][64]int16 // the row of blocks, from that of MCU number 0 on
-	last   []uint8     // likewise: the zigzag index of a block's last coefficient, or more
-	masks  []uint64    // in progressive files, instead: see stored
+	blocks [][64]int16 // the row of blocks from MCU number 0 on
+	last   []uint8     // upper bound of the zigzag index of each block's last coefficient
+	masks  []uint64    // in progressive files, in place of last: see stored
 	step   int         // blocks from one MCU to the next
 }
 
-// aim points blockPtrs at the blocks of MCU number x.
+// aim sets blockPtrs to the blocks of MCU number x.
 func (d *decoder) aim(x int) {
 	for b := range d.blocksInMCU {
 		t := &d.to[b]
@@ -24,8 +24,8 @@ func (d *decoder) aim(x int) {
 	}
 }
 
-// decodeMCUs decodes MCUs from number x to end (not included) of a sequential
-// scan into the targets, which are zero.
+// decodeMCUs decodes MCUs from number x to end, exclusive, of a sequential scan
+// into the targets, which are zero.
 func (d *decoder) decodeMCUs(x, end int) error {
 	for x < end {
 		if d.arithmetic {
@@ -65,7 +65,7 @@ func (d *decoder) decodeMCUs(x, end int) error {
 	return nil
 }
 
-// noteLast gives MCU number x its blocks' last coefficients.
+// noteLast records the last coefficients of MCU number x's blocks.
 func (d *decoder) noteLast(x int) {
 	for b := range d.blocksInMCU {
 		t := &d.to[b]
@@ -77,9 +77,10 @@ func (d *decoder) noteLast(x int) {
 // decodeMCU decodes an MCU of a sequential Huffman scan into blocks, which are zero.
 func (d *decoder) decodeMCU(blocks *[maxMCU]*[64]int16) error {
 	for !d.insufficient {
-		// libjpeg decodes without checks where there is enough data and no restart
-		// interval. See bitreader.go for why it matters that we do so in the same
-		// places. Warnings, which the other modes want, come from the slow way only.
+		// libjpeg decodes without checks if enough data and no restart interval
+		// is present. bitreader.go explains why this decoder must do so in the
+		// same places. Only the slow way reports warnings, which the other
+		// modes need.
 		fast := d.damage == codec.DamagePillow && d.restartInterval == 0 &&
 			d.marker == 0 && d.end-d.pos >= fastBytes*d.blocksInMCU
 		if fast && d.decodeFast(blocks) {
@@ -92,7 +93,7 @@ func (d *decoder) decodeMCU(blocks *[maxMCU]*[64]int16) error {
 			return d.truncated()
 		}
 		if fast {
-			// What the first attempt stored stays, as in libjpeg.
+			// The values that the first attempt stored stay, as in libjpeg.
 			for b := range d.blocksInMCU {
 				d.lastK[b] = 63
 			}
@@ -103,9 +104,8 @@ func (d *decoder) decodeMCU(blocks *[maxMCU]*[64]int16) error {
 	return nil
 }
 
-// trySlow is decodeSlow with what becomes of it when the piece of the file that
-// the reference has at hand ends: it gets the next piece and decodes the MCU again
-// from its start.
+// trySlow runs decodeSlow. If the reference's chunk of the file ends, it adds
+// the next chunk and restores the MCU's start, and again is true.
 func (d *decoder) trySlow(blocks *[maxMCU]*[64]int16) (ok, again bool) {
 	if d.end == len(d.data) {
 		return d.decodeSlow(blocks), false
@@ -127,8 +127,8 @@ func (d *decoder) trySlow(blocks *[maxMCU]*[64]int16) (ok, again bool) {
 	return false, true
 }
 
-// decodeFast decodes an MCU. If it meets a marker it changes nothing but blocks
-// and returns false.
+// decodeFast decodes an MCU. At a marker it returns false and changes nothing
+// but blocks.
 func (d *decoder) decodeFast(blocks *[maxMCU]*[64]int16) bool {
 	data, pos, acc, n := d.data, d.pos, d.acc, uint(d.nbits)
 	last := d.lastDC
@@ -209,7 +209,8 @@ func (d *decoder) decodeFast(blocks *[maxMCU]*[64]int16) bool {
 	return true
 }
 
-// longCode finishes a code of more than 8 bits, of which 9 have been taken.
+// longCode decodes the rest of a code of more than 8 bits, after its first 9
+// bits.
 func longCode(t *huffTable, acc uint64, n uint) (int32, uint) {
 	l := 9
 	code := int32(acc>>(n&63)) & (1<<9 - 1)
@@ -219,7 +220,7 @@ func longCode(t *huffTable, acc uint64, n uint) (int32, uint) {
 		l++
 	}
 	if l > 16 {
-		return 0, n // a bad code
+		return 0, n // an invalid code
 	}
 	return int32(t.vals[(code+t.valOffset[l])&0xFF]), n
 }
@@ -273,12 +274,12 @@ func (d *decoder) decodeSlow(blocks *[maxMCU]*[64]int16) bool {
 	return true
 }
 
-// segment is the number of blocks that are decoded before they become samples:
-// their coefficients, 32 KiB, stay in the nearest cache.
+// segment is the number of blocks that are decoded before they become samples.
+// Their coefficients take 32 KiB and stay in the L1 cache.
 const segment = 64
 
-// allocSegment makes the targets of a single scan: a row of blocks for each row
-// of an MCU, as long as a segment's.
+// allocSegment allocates the targets of a single scan: a row of blocks for each
+// row of an MCU, as long as a segment.
 func (d *decoder) allocSegment() {
 	d.segMCUs = min(max(1, segment/d.blocksInMCU), d.mcusPerRow)
 	d.segBlocks = grow(d.segBlocks, d.segMCUs*d.blocksInMCU)
@@ -299,7 +300,7 @@ func (d *decoder) allocSegment() {
 	}
 }
 
-// decodeIMCURow decodes a row of MCUs of a single-scan file and turns it into
+// decodeIMCURow decodes a row of MCUs of a single-scan file and converts it to
 // samples.
 func (d *decoder) decodeIMCURow(row int) error {
 	wanted := row >= d.firstRow && row < d.lastRow
@@ -329,8 +330,8 @@ func (d *decoder) decodeIMCURow(row int) error {
 	return d.err
 }
 
-// transform makes samples of a segment: n MCUs from column x on of the y'th row
-// of MCUs of row. Blocks outside the image are dropped.
+// transform computes the samples of a segment: n MCUs from column x on of row y
+// of row's MCUs. It drops blocks outside the image.
 func (d *decoder) transform(row, y, x, n int) {
 	b := 0
 	for i := range d.nScan {
@@ -353,7 +354,8 @@ func (d *decoder) transform(row, y, x, n int) {
 	}
 }
 
-// transform makes samples of blocks, which begin at the at'th of the y'th row.
+// transform computes the samples of blocks, the first of which is block at of
+// row y.
 func (c *component) transform(y, at int, blocks [][64]int16, last []uint8) {
 	dst := c.blockRow(y)[at*c.samples:]
 	switch c.samples {

@@ -1,15 +1,15 @@
 package jpeg
 
-// savedCoefs is the number of coefficients that smoothing deals with: DC and the
+// savedCoefs is the number of coefficients that smoothing uses: DC and the
 // first nine AC.
 const savedCoefs = 10
 
-// smoothPos gives their places in a block.
+// smoothPos maps them to their places in a block.
 var smoothPos = [savedCoefs]int{0, 1, 8, 16, 9, 2, 3, 10, 17, 24}
 
-// The estimates are sums over the 5x5 window of DC values, scaled by 256:
-// coarseAC where some AC coefficients are known, fineAC (and fineDC) where none is.
-// From libjpeg-turbo 3.x, jdcoefct.c.
+// The estimates are sums over the 5x5 window of DC values, scaled by 256.
+// coarseAC applies if some AC coefficients are known, fineAC and fineDC if none
+// is. From libjpeg-turbo 3.x, jdcoefct.c.
 var (
 	coarseAC = [savedCoefs][25]int16{
 		1: {10: -7, 50, 0, -50, 7},
@@ -32,8 +32,8 @@ var (
 	}
 )
 
-// smoothingOK reports whether libjpeg would smooth: the DC of all components must
-// be known and some low AC coefficient not fully.
+// smoothingOK reports whether libjpeg would smooth: the DC of all components
+// must be known, and some low AC coefficient must not be fully known.
 func (d *decoder) smoothingOK() bool {
 	if !d.progressive {
 		return false
@@ -63,12 +63,12 @@ func (d *decoder) smoothingOK() bool {
 	return useful
 }
 
-// smoothRow transforms n rows of blocks of a row of MCUs, with estimates for
+// smoothRow transforms n rows of blocks of a row of MCUs and estimates
 // coefficients that are zero and not fully known.
 func (d *decoder) smoothRow(c *component, row, n int) {
 	bits := &d.bits.cur[c.index]
 	if row > d.lastGoodRow {
-		// The last scan did not get here.
+		// The last scan ended before this row.
 		bits = &d.bits.prev[c.index]
 	}
 	fine := true
@@ -86,8 +86,8 @@ func (d *decoder) smoothRow(c *component, row, n int) {
 	var ws [1][64]int16
 	total := n * d.iMCURows
 	for y := range n {
-		// This is libjpeg's number of the row, which is not the real one in a
-		// last row of MCUs that is not full.
+		// libjpeg's row number, which is wrong in an incomplete last row of
+		// MCUs.
 		at := row*n + y
 		var rows [5][][64]int16
 		at0 := row*c.v + y
@@ -129,8 +129,8 @@ func (d *decoder) smoothRow(c *component, row, n int) {
 	}
 }
 
-// estimate is a coefficient whose quantizer is q from DC values whose quantizer
-// is q0. If al > 0 then only the al low bits are unknown.
+// estimate returns a coefficient with quantizer q, estimated from DC values
+// with quantizer q0. If al > 0, only the low al bits are unknown.
 func estimate(kernel *[25]int16, dc *[25]int64, q0, q int64, al int) int16 {
 	num := int64(0)
 	for i, k := range kernel {
@@ -151,7 +151,7 @@ func estimate(kernel *[25]int16, dc *[25]int64, q0, q int64, al int) int16 {
 	return int16(v)
 }
 
-// coefRow is the y'th row of blocks of c.
+// coefRow returns row y of the blocks of c.
 func (d *decoder) coefRow(c *component, y int) [][64]int16 {
 	r := c.rows[y/c.v].blocks
 	if r == nil {

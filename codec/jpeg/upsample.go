@@ -2,7 +2,7 @@ package jpeg
 
 import "github.com/infer-prep/infer-prep/internal/kernel"
 
-// upsampling is how a component's samples become pixels.
+// upsampling is the method that converts a component's samples to pixels.
 type upsampling uint8
 
 const (
@@ -13,9 +13,9 @@ const (
 	upBox             // replication
 )
 
-// chooseUpsampling picks libjpeg's method for each component: triangle filters
-// where a factor of 2 is wanted, but for columns only if the plane is more than
-// two samples wide, and not for lossless files.
+// chooseUpsampling selects libjpeg's method for each component: triangle
+// filters for a factor of 2, except for lossless files. The horizontal filter
+// requires a plane of more than two samples' width.
 func (d *decoder) chooseUpsampling() {
 	d.context = false
 	for i := range d.comps {
@@ -40,8 +40,8 @@ func (d *decoder) chooseUpsampling() {
 	}
 }
 
-// upsampledRow is width samples from column left on of the component's part of
-// the y'th row of pixels.
+// upsampledRow returns width samples, from column left on, of the component's
+// part of row y of the pixels.
 func (c *component) upsampledRow(y, left, width int) []byte {
 	switch c.method {
 	case upNone:
@@ -56,8 +56,8 @@ func (c *component) upsampledRow(y, left, width int) []byte {
 		kernel.UpsampleH2V1(c.up, c.row(y)[from:], to-from)
 		return c.up[left-2*from:][:width]
 	}
-	// The next nearest row is above for even rows, below for odd ones; at the
-	// edges of the image the nearest one serves.
+	// The second nearest row is above for even rows, below for odd rows. At the
+	// edges of the image the nearest row takes its place.
 	near, far := y/2, y/2-1
 	if y&1 == 1 {
 		far = y/2 + 1
@@ -72,9 +72,10 @@ func (c *component) upsampledRow(y, left, width int) []byte {
 	return c.up[:width]
 }
 
-// span is the samples that are doubled for width pixels from left on. At its
-// ends, unless they are the image's, the results are wrong: so it has one more
-// to each side; and it has more than two, as the filters demand.
+// span returns the range of samples to double for width pixels from left on.
+// The results at its ends are wrong unless they are the image's edges, so it
+// includes one more sample on each side. It has more than two samples, as the
+// filters require.
 func (c *component) span(left, width int) (from, to int) {
 	from = min(max(left/2-1, 0), c.dw-3)
 	return from, min(max((left+width+1)/2+1, from+3), c.dw)

@@ -1,14 +1,14 @@
 // Package png decodes PNG for package codec; importing it registers the format.
 //
-// The pixels are those of Pillow 13.0.0's Image.open(f): its modes, its way of
-// reducing 16-bit colour to the high byte, of numbering transparent colours,
-// and its tolerance: the checksums of image data are not verified unless
-// Options.Damage is DamageStrict, what follows the pixels may be missing, and
-// image data that ends between two rows leaves the rest black.
+// The pixels are those of Pillow 13.0.0's Image.open(f). This includes its
+// modes, the reduction of 16-bit colour to the high byte, the numbering of
+// transparent colours, and its tolerance. Checksums of image data are verified
+// only under codec.DamageStrict. Data after the pixels may be missing. If the
+// image data ends between two rows, the rest is black.
 //
-// Of an animated PNG the default image is decoded. It is inflated with the
-// standard library's compress/zlib; image/png is not used, since it turns
-// colour keys into alpha and so loses what Pillow compares.
+// An animated PNG decodes to its default image. The standard library's
+// compress/zlib inflates the data. The package does not use image/png, which
+// turns colour keys into alpha and so loses the keys that Pillow compares.
 package png
 
 import (
@@ -47,14 +47,14 @@ type header struct {
 	depth, color      uint8
 	interlaced        bool
 	mode              codec.Mode
-	plte, trns        []byte // PLTE and tRNS, tRNS nil if there is none
+	plte, trns        []byte // contents of PLTE and tRNS, nil if missing
 	hasTRNS           bool
 	idat              int // offset of the first IDAT chunk
-	frames            int // of acTL, 0 without
+	frames            int // of acTL, 0 if missing
 	seenFrame         bool
 	exif, rawExif     []byte
 	xmp               []byte
-	frameW, frameH    uint32 // of an fcTL before the image data
+	frameW, frameH    uint32 // of an fcTL chunk before the image data
 	frameX, frameY    uint32
 	seenIDAT, seenEnd bool
 }
@@ -69,25 +69,26 @@ type decoder struct {
 	data []byte         // of the open image
 	o    *codec.Options // of the open image
 	src  idatReader
-	zr   io.ReadCloser // compress/zlib's, kept
+	zr   io.ReadCloser // of compress/zlib, reused
 	one  [1]byte
 	rows [2][]byte // the current and the previous row, each after its filter byte
 }
 
-// maxSide keeps the bits of a row within 32 bits.
+// maxSide keeps the number of bits of a row within 32 bits.
 const maxSide = 1 << 24
 
 func bad(offset int, msg string, args ...any) error {
 	return codec.Errorf(name, int64(offset), codec.ErrFormat, msg, args...)
 }
 
-// minLength are the lengths below which Pillow refuses a chunk.
+// minLength holds the shortest length of chunks that Pillow accepts.
 var minLength = map[string]int{"IHDR": 13, "gAMA": 4, "cHRM": 32, "sRGB": 1, "pHYs": 9, "acTL": 8, "fcTL": 26}
 
-// maxText is the most that a compressed text may inflate to, Pillow's MAX_TEXT_CHUNK.
+// maxText bounds the inflated length of a compressed text: Pillow's
+// MAX_TEXT_CHUNK.
 const maxText = 1 << 20
 
-// parse reads every chunk but the image data.
+// parse reads all chunks except the image data.
 func (h *header) parse(data []byte, strict bool) error {
 	*h = header{}
 	p := len(magic)
@@ -97,7 +98,7 @@ func (h *header) parse(data []byte, strict bool) error {
 	seenHeader := false
 	for {
 		if h.seenIDAT && !strict && (len(data)-p < 8 || !chunkName(data[p+4:p+8])) {
-			return nil // Pillow stops looking
+			return nil // Pillow stops searching
 		}
 		if len(data)-p < 8 {
 			return bad(p, "the file ends where a chunk is wanted")
@@ -118,7 +119,7 @@ func (h *header) parse(data []byte, strict bool) error {
 			return nil
 		}
 		if string(id) == "fcTL" && h.seenIDAT && !strict && (h.frames > 1 || h.frames == 1 && !h.seenFrame) {
-			return nil // Pillow does not look at the next frame, nor at metadata behind it
+			return nil // Pillow reads neither the next frame nor metadata after it
 		}
 		if string(id) == "IDAT" && !h.seenIDAT {
 			if !seenHeader {
@@ -129,12 +130,12 @@ func (h *header) parse(data []byte, strict bool) error {
 		body := data[p+8:]
 		if uint64(n) > uint64(len(body)) {
 			if string(id) == "IDAT" && !strict && p+8+len(body) == len(data) && h.lastIDAT(data, p) {
-				return nil // the decoder finds out whether enough is there
+				return nil // the decoder checks whether the data suffices
 			}
 			return bad(p, "chunk %s of %d bytes, %d are left", id, n, len(body))
 		}
 		body = body[:n]
-		// Pillow verifies checksums up to the image data.
+		// Pillow verifies checksums before the image data.
 		if (strict || !h.seenIDAT) && !checked(data, p, int(n)) {
 			return bad(p, "checksum of chunk %s", id)
 		}
@@ -153,8 +154,8 @@ func (h *header) parse(data []byte, strict bool) error {
 	}
 }
 
-// lastIDAT reports whether the chunks from the first IDAT to the one at p are
-// all IDAT: only then the file may end within it.
+// lastIDAT reports whether all chunks from the first IDAT to the one at p are
+// IDAT. Only then may the file end within it.
 func (h *header) lastIDAT(data []byte, p int) bool {
 	for q := h.idat; q < p; {
 		if string(data[q+4:q+8]) != "IDAT" {
@@ -174,7 +175,8 @@ func chunkName(b []byte) bool {
 	return true
 }
 
-// checked reports whether the chunk at p with n bytes has a true checksum.
+// checked reports whether the checksum of the chunk at p with n bytes is
+// correct.
 func checked(data []byte, p, n int) bool {
 	end := p + 8 + n
 	return len(data)-end >= 4 && crc32.ChecksumIEEE(data[p+4:end]) == binary.BigEndian.Uint32(data[end:])
@@ -258,7 +260,7 @@ func (h *header) ihdr(b []byte, p int) error {
 	return nil
 }
 
-// text finds the metadata that text chunks hold: XMP, and ImageMagick's EXIF.
+// text reads the metadata in text chunks: XMP, and ImageMagick's EXIF.
 func (h *header) text(id string, b []byte, p int) error {
 	key, v, _ := bytes.Cut(b, []byte{0})
 	xmp, exif := string(key) == "XML:com.adobe.xmp", string(key) == "Raw profile type exif"
@@ -289,7 +291,7 @@ func (h *header) text(id string, b []byte, p int) error {
 	if compressed {
 		zr, err := zlib.NewReader(bytes.NewReader(v))
 		if err != nil {
-			return nil // Pillow takes it as empty
+			return nil // Pillow treats it as empty
 		}
 		if v, err = io.ReadAll(io.LimitReader(zr, maxText+1)); err != nil {
 			return nil
@@ -340,7 +342,7 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 		HasAlpha: h.hasTRNS || h.mode == codec.LA || h.mode == codec.RGBA,
 	}
 	if h.frames > 0 && !h.seenFrame {
-		c.Frames++ // the default image is none of the animation's
+		c.Frames++ // the default image is not part of the animation
 	}
 	if h.interlaced {
 		c.Variant = "interlaced"
@@ -384,7 +386,7 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 	return d.pixels(dst, strict)
 }
 
-// The passes of an interlaced image; a plain one is one pass of everything.
+// The passes of an interlaced image. A plain image has one pass.
 var passes = [...]struct{ x, y, dx, dy int }{
 	{0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8}, {2, 0, 4, 4}, {0, 2, 2, 4}, {1, 0, 2, 2}, {0, 1, 1, 2},
 }
@@ -409,7 +411,7 @@ func (d *decoder) pixels(dst *codec.Raster, strict bool) error {
 		for y := p.y; y < h.height; y += p.dy {
 			if !ended {
 				m, err := io.ReadFull(d.zr, cur)
-				// A stream that ends between two rows leaves the rest black.
+				// If the stream ends between two rows, the rest is black.
 				ended = err == io.EOF && m == 0 && !first && !strict
 				if err != nil && !ended {
 					return d.broken(err, y)
@@ -429,7 +431,8 @@ func (d *decoder) pixels(dst *codec.Raster, strict bool) error {
 	if ended {
 		return nil
 	}
-	// The stream's end: its checksum counts when it is there. More rows than the image has are ignored.
+	// The checksum at the stream's end is verified if present. Excess rows are
+	// ignored.
 	n, err := d.zr.Read(d.one[:])
 	for n == 0 && err == nil {
 		n, err = d.zr.Read(d.one[:])
@@ -452,7 +455,8 @@ func (d *decoder) broken(err error, row int) error {
 	return bad(d.src.offset(), "row %d: %v", row, err)
 }
 
-// unfilter undoes a row's filter; prev is the row above without its filter byte.
+// unfilter reverses a row's filter. prev is the row above without its filter
+// byte.
 func unfilter(row, prev []byte, bpp int) bool {
 	cur := row[1:]
 	prev = prev[:len(cur)]
@@ -504,7 +508,8 @@ func abs(v int) int {
 	return v
 }
 
-// unpack writes w pixels of a row to dst, dx pixels apart. black writes zero bytes.
+// unpack writes w pixels of a row to dst, dx pixels apart. black selects zero
+// bytes.
 func (h *header) unpack(dst, row []byte, w, dx int, black bool) {
 	size := h.mode.Size()
 	if black {
@@ -550,14 +555,15 @@ func (h *header) unpack(dst, row []byte, w, dx int, black bool) {
 	}
 }
 
-// setColors fills in the palette and the transparent colours as Pillow numbers them.
+// setColors sets the palette and the transparent colours with Pillow's
+// numbering.
 func (h *header) setColors(dst *codec.Raster) error {
 	if h.mode == codec.P {
 		if len(h.plte)/3 > 256 {
 			return bad(-1, "a palette of %d colours, want at most 256", len(h.plte)/3)
 		}
 		for i := range dst.Palette {
-			dst.Palette[i] = [4]uint8{3: 255} // black where the file has no entry
+			dst.Palette[i] = [4]uint8{3: 255} // black if the file has no entry
 			if 3*i+2 < len(h.plte) {
 				copy(dst.Palette[i][:], h.plte[3*i:3*i+3])
 			}
@@ -582,11 +588,13 @@ func (h *header) setColors(dst *codec.Raster) error {
 		}
 		return nil
 	case h.color == rgb:
-		// Pillow compares 8-bit samples with the low bytes, also of 16-bit keys.
+		// Pillow compares 8-bit samples with the low bytes of the key, even of
+		// 16-bit keys.
 		dst.Key = [3]uint8{t[1], t[3], t[5]}
 		dst.KeyRGB = dst.Key
 	case h.depth == 1:
-		// After convert("RGB") the one number is taken for red, with green and blue 0.
+		// After convert("RGB"), Pillow takes the number for red, with green and
+		// blue 0.
 		if t[0]|t[1] != 0 {
 			dst.Key[0] = 255
 		} else {
@@ -597,7 +605,8 @@ func (h *header) setColors(dst *codec.Raster) error {
 		dst.Key[0] = t[1]
 		dst.KeyRGB = [3]uint8{t[1], 0, 0}
 	default:
-		// The key is not scaled with 2 and 4-bit samples; convert("RGB") clips it.
+		// Pillow does not scale the key with 2 and 4-bit samples;
+		// convert("RGB") clips it.
 		dst.Key[0] = t[1]
 		v := t[1]
 		if t[0] != 0 {
@@ -609,9 +618,9 @@ func (h *header) setColors(dst *codec.Raster) error {
 	return nil
 }
 
-// onlyTransparent is the index of the transparent entry of a tRNS that has one
-// entry of 0 and otherwise 255, else -1. Pillow finds it with a regular
-// expression whose $ lets one newline (alpha 10) stand at the end.
+// onlyTransparent returns the index of the only entry of 0 in a tRNS whose
+// other entries are 255, else -1. Pillow finds it with a regular expression
+// whose $ also matches before a final newline (alpha 10).
 func onlyTransparent(t []byte) int {
 	at := -1
 	for i, a := range t {
@@ -635,7 +644,7 @@ type idatReader struct {
 
 func (r *idatReader) offset() int { return r.next }
 
-// fill makes body non-empty, and reports whether it could.
+// fill makes body non-empty and reports whether it succeeded.
 func (r *idatReader) fill() bool {
 	for len(r.body) == 0 {
 		if r.next > len(r.data)-8 || string(r.data[r.next+4:r.next+8]) != "IDAT" {

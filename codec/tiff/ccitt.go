@@ -7,7 +7,7 @@ import (
 )
 
 // The run length codes of ITU-T T.4 tables 2 and 3: runs of 0 to 63, then of
-// 64, 128, … 1728; and what both colours share, 1792 to 2560.
+// 64, 128, … 1728, and the codes for both colours, 1792 to 2560.
 const (
 	whiteCodes = "00110101 000111 0111 1000 1011 1100 1110 1111 10011 10100 00111 01000 001000 000011 110100 110101 " +
 		"101010 101011 0100111 0001100 0001000 0010111 0000011 0000100 0101000 0101011 0010011 0100100 0011000 " +
@@ -32,15 +32,15 @@ const (
 		"000000010111 000000011100 000000011101 000000011110 000000011111"
 )
 
-// The bits of the longest codes: of a run of white, of black, and of a mode.
+// The lengths of the longest codes: of a white run, a black run and a mode.
 const (
 	longestWhite = 12
 	longestCode  = 13
 	longestMode  = 7
 )
 
-// runTable gives, for the next longestCode bits, the run and (in the low 4
-// bits) the length of the code they begin with, 0 if there is none.
+// runTable maps the next longestCode bits to the run and, in the low 4 bits,
+// the length of the code that they begin with, 0 if invalid.
 type runTable [1 << longestCode]uint16
 
 func newRunTable(codes string) *runTable {
@@ -61,18 +61,19 @@ func newRunTable(codes string) *runTable {
 	return t
 }
 
-// runTables are those of white and of black.
+// runTables holds the tables of white and black runs.
 var runTables = sync.OnceValue(func() [2]*runTable {
 	return [2]*runTable{newRunTable(whiteCodes), newRunTable(blackCodes)}
 })
 
-// The two-dimensional modes but the vertical ones, which are -3 to 3.
+// The two-dimensional modes. The vertical modes are -3 to 3.
 const (
 	modePass = 4 + iota
 	modeHorizontal
 )
 
-// modes gives, for the next 7 bits, the mode (T.4 table 4) and the length of its code.
+// modes maps the next 7 bits to the mode (T.4 table 4) and the length of its
+// code.
 var modes = [...]struct {
 	bits, length, mode int
 }{
@@ -86,18 +87,18 @@ var (
 	errCCITTRow  = errors.New("a row of CCITT runs that is not as wide as the image")
 )
 
-// fax decodes CCITT compressed rows. Its rows are lists of the places where
-// the colour changes, of white to black first.
+// fax decodes rows with CCITT compression. Its rows are lists of the positions
+// where the colour changes, first from white to black.
 type fax struct {
 	in  []byte
 	pos int // in bits
-	// end is where libtiff takes the data to end, in bits: where it wants more
-	// than there are it adds zeros, and counts them when it goes on to the next byte.
+	// end is the end of the data for libtiff, in bits. If libtiff needs more
+	// data, it appends zeros and counts them at the next byte.
 	end      int
 	ref, cur []int
 }
 
-// peek gives the next n bits, at most 24; zeros follow the data.
+// peek returns the next n bits, at most 24. Zeros follow the data.
 func (f *fax) peek(n int) int {
 	v, at := 0, f.pos>>3
 	for i := range 4 {
@@ -109,7 +110,7 @@ func (f *fax) peek(n int) int {
 	return v >> (32 - n - f.pos&7) & (1<<n - 1)
 }
 
-// need reports whether there are bits left, and makes them at least n.
+// need reports whether bits are left, and extends them to at least n.
 func (f *fax) need(n int) bool {
 	if f.end-f.pos < n {
 		if f.end <= f.pos {
@@ -120,7 +121,7 @@ func (f *fax) need(n int) bool {
 	return true
 }
 
-// decode fills out with rows of w pixels, black ones 1, each in whole bytes.
+// decode fills out with rows of w pixels in whole bytes. Black pixels are 1.
 func (f *fax) decode(out, in []byte, w, rows int, compression uint32, twoD bool) error {
 	f.in, f.pos, f.end = in, 0, 8*len(in)
 	f.ref = f.ref[:0]
@@ -166,7 +167,7 @@ func (f *fax) decode(out, in []byte, w, rows int, compression uint32, twoD bool)
 	return nil
 }
 
-// blacken sets the pixels from x to before end.
+// blacken sets the pixels from x to end, exclusive.
 func blacken(row []byte, x, end int) {
 	for ; x < end && x%8 != 0; x++ {
 		row[x/8] |= 0x80 >> (x % 8)
@@ -179,7 +180,8 @@ func blacken(row []byte, x, end int) {
 	}
 }
 
-// endOfLine skips what stands before the next end of line, and it: at least 11 zeros and a one.
+// endOfLine skips the data up to and including the next end of line: at least
+// 11 zeros and a one.
 func (f *fax) endOfLine() error {
 	for ; ; f.pos++ {
 		if !f.need(11) {
@@ -200,7 +202,8 @@ func (f *fax) endOfLine() error {
 	}
 }
 
-// run reads a run of the colour; on errCCITTCode it gives what was there of it.
+// run reads a run of the colour. With errCCITTCode it returns the part that it
+// has read.
 func (f *fax) run(color int) (int, error) {
 	t := runTables()[color]
 	n := 0
@@ -210,7 +213,7 @@ func (f *fax) run(color int) (int, error) {
 		}
 		e := t[f.peek(longestCode)]
 		if e == 0 {
-			return n, errCCITTCode // of an end of line no bit is read, so that it is found again
+			return n, errCCITTCode // keep the bits of an end of line, which is searched again
 		}
 		f.pos += int(e & 15)
 		n += int(e >> 4)
@@ -221,8 +224,8 @@ func (f *fax) run(color int) (int, error) {
 	}
 }
 
-// row1D ends a damaged row as libtiff does: a run that leaves the row does not
-// count, and the rest is white. That matters for good files too, since it
+// row1D ends a damaged row as libtiff does: it ignores a run that exceeds the
+// row, and the rest is white. Valid files need this too, because libtiff
 // misreads the last rows of some (see fax.end).
 func (f *fax) row1D(w int) error {
 	x := 0
@@ -252,8 +255,8 @@ func (f *fax) row1D(w int) error {
 }
 
 func (f *fax) row2D(w int) error {
-	x, color := -1, 0 // the row begins before its first pixel, in white
-	b := 0            // of ref; changes before b do not count any more
+	x, color := -1, 0 // a row starts before its first pixel, with white
+	b := 0            // index in ref; earlier changes are done
 	change := func(i int) int {
 		if i < len(f.ref) {
 			return f.ref[i]
@@ -261,7 +264,7 @@ func (f *fax) row2D(w int) error {
 		return w
 	}
 	for x < w {
-		// A change to the left may lead back, but never by more than to the one before.
+		// A change to the left may move back by at most one change.
 		for b = max(0, b-2)&^1 | color; b < len(f.ref) && f.ref[b] <= x; b += 2 {
 		}
 		if !f.need(longestMode) {

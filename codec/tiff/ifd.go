@@ -7,7 +7,7 @@ import (
 	"github.com/infer-prep/infer-prep/codec/internal/exif"
 )
 
-// The tags that matter here, with TIFF 6.0's numbers.
+// The tags that the decoder reads, with TIFF 6.0's numbers.
 const (
 	tagWidth           = 256
 	tagHeight          = 257
@@ -33,7 +33,7 @@ const (
 	tagXMP             = 700
 )
 
-// values are a tag's values, as they lie in the file.
+// values holds the values of a tag as stored in the file.
 type values struct {
 	order binary.ByteOrder
 	typ   int
@@ -48,7 +48,8 @@ func (v values) len() int {
 	return len(v.data) / v.size
 }
 
-// at is value i, def if there is none. Values that do not fit are the largest that does.
+// at returns value i, or def if it does not exist. Larger values become the
+// largest uint32.
 func (v values) at(i int, def uint32) uint32 {
 	if i >= v.len() {
 		return def
@@ -56,7 +57,7 @@ func (v values) at(i int, def uint32) uint32 {
 	return uint32(min(v.at64(i), math.MaxUint32))
 }
 
-// at64 is value i, 0 if there is none.
+// at64 returns value i, or 0 if it does not exist.
 func (v values) at64(i int) uint64 {
 	if i >= v.len() {
 		return 0
@@ -78,10 +79,10 @@ func (v values) at64(i int) uint64 {
 type directory struct {
 	order binary.ByteOrder
 	tags  map[uint16]values
-	more  bool // there is another one
+	more  bool // another directory follows
 }
 
-// typeSizes are the sizes of the types that Pillow knows; 0 for others.
+// typeSizes holds the sizes of the types that Pillow knows, 0 for others.
 var typeSizes = [...]uint8{1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8}
 
 const (
@@ -90,9 +91,9 @@ const (
 	typeLong8 = 16
 )
 
-// parse reads the directory, TIFF's or BigTIFF's, as Pillow does: of a tag that is there twice the
-// first counts, tags that are too large for the file are left out, and reading
-// stops where the file ends.
+// parse reads the directory of a TIFF or BigTIFF as Pillow does. The first of
+// duplicate tags counts. Tags larger than the file are ignored. Reading stops
+// at the end of the file.
 func (d *directory) parse(data []byte) error {
 	if d.tags == nil {
 		d.tags = map[uint16]values{}
@@ -106,7 +107,8 @@ func (d *directory) parse(data []byte) error {
 	if data[0] == 'M' {
 		d.order = binary.BigEndian
 	}
-	// TIFF's numbers of bytes of a count of entries and of an offset, and BigTIFF's.
+	// The sizes in bytes of a count of entries and of an offset, in TIFF and
+	// BigTIFF.
 	countSize, word := uint64(2), uint64(4)
 	at := 4
 	if data[2] == 43 {
@@ -156,12 +158,12 @@ func (d *directory) parse(data []byte) error {
 		d.more = next != 0 && next != p
 	}
 	if v := d.tags[tagPhotometric]; v.len() > 1 {
-		delete(d.tags, tagPhotometric) // Pillow has it as missing, and other lists as their first value
+		delete(d.tags, tagPhotometric) // Pillow ignores this list, and takes the first value of others
 	}
 	return nil
 }
 
-// checkTypes refuses tags that are no numbers.
+// checkTypes checks that the tags are numbers.
 func (d *directory) checkTypes() error {
 	for _, tag := range [...]uint16{
 		tagWidth, tagHeight, tagBits, tagCompression, tagPhotometric, tagFillOrder, tagStripOffsets, tagSamplesPerPixel,
@@ -175,10 +177,10 @@ func (d *directory) checkTypes() error {
 	return nil
 }
 
-// get is a tag's first value.
+// get returns the first value of a tag.
 func (d *directory) get(tag uint16, def uint32) uint32 { return d.tags[tag].at(0, def) }
 
-// orientation is the tag's, else XMP's.
+// orientation returns the tag's value, or XMP's if the tag is missing.
 func (d *directory) orientation() int {
 	if v := d.tags[tagOrientation]; v.len() > 0 {
 		if o := v.at(0, 1); v.typ != 1 && o >= 1 && o <= 8 {

@@ -1,16 +1,17 @@
 // Package tiff decodes the first image of a TIFF for package codec; importing
 // it registers the format.
 //
-// Decoded are gray of 1, 2, 4, 8 and 16 bits, palettes of 1 to 8 bits, RGB and
-// CMYK of 8 and 16, with alpha (associated alpha is divided out) or without; in
-// strips or tiles; uncompressed, PackBits, LZW, Deflate, CCITT RLE, G3 and G4;
-// with the horizontal predictor; with planes apart; in little-endian BigTIFF
-// too. Gray integers of 32 bits, and signed ones, are clipped to codec.I16. What
-// Pillow 13.0.0 reads beyond that (JPEG, Zstandard, YCbCr, Lab, floating point,
-// …) is codec.ErrUnsupported by name.
+// It decodes gray of 1, 2, 4, 8 and 16 bits, palettes of 1 to 8 bits, and RGB
+// and CMYK of 8 and 16 bits, with or without alpha. Associated alpha is divided
+// out. Images are stored in strips or tiles, with or without separate planes,
+// in TIFF or little-endian BigTIFF. Compressions are none, PackBits, LZW,
+// Deflate, CCITT RLE, G3 and G4; the horizontal predictor is supported. 32-bit
+// and signed gray integers are clipped to codec.I16. Other files that Pillow
+// 13.0.0 reads (JPEG, Zstandard, YCbCr, Lab, floating point, …) are
+// codec.ErrUnsupported, by name.
 //
-// The pixels are Pillow's Image.open(f), which turns them upright by the
-// orientation tag (codec.Config.AutoOrient).
+// The pixels are those of Pillow's Image.open(f), which applies the orientation
+// tag (see codec.Config.AutoOrient).
 package tiff
 
 import (
@@ -38,7 +39,7 @@ func init() {
 	})
 }
 
-// maxSide keeps the bits of a row within 32 bits.
+// maxSide keeps the number of bits of a row within 32 bits.
 const maxSide = 1 << 24
 
 func bad(offset int, msg string, args ...any) error {
@@ -66,23 +67,23 @@ var compressionNames = map[uint32]string{
 	34677: "SGI log 24", 34925: "LZMA", 50000: "Zstandard", 50001: "WebP", 50002: "JPEG XL",
 }
 
-// header is what the directory says of the pixels.
+// header holds the directory's description of the pixels.
 type header struct {
 	width, height int
 	compression   uint32
 	mode          codec.Mode
 	bits          int // per sample
 	samples       int // per pixel, in the file
-	planes        int // 1, or samples when they lie apart
+	planes        int // 1, or samples for separate planes
 	apart         bool
 	signed        bool
-	paletteAlpha  bool // an index and alpha, which become RGBA
+	paletteAlpha  bool // index and alpha, converted to RGBA
 	invert        bool
-	reverse       bool // bits lie from the least to the most significant
-	associated    bool // alpha has been multiplied in
+	reverse       bool // least significant bit first
+	associated    bool // colours are multiplied by alpha
 	bigEndian     bool
 	predictor     bool
-	twoD          bool // CCITT G3 with rows that refer to the one before
+	twoD          bool // CCITT G3 with two-dimensional rows
 	tiled         bool
 	blockW        int
 	blockH        int
@@ -96,8 +97,8 @@ type decoder struct {
 	h     header
 	data  []byte         // of the open image
 	o     *codec.Options // of the open image
-	block []byte         // one strip or tile, unpacked
-	in    []byte         // one strip or tile's compressed bytes, their bits reversed
+	block []byte         // one decompressed strip or tile
+	in    []byte         // one strip's or tile's compressed bytes with reversed bits
 	zr    io.ReadCloser
 	fax   fax
 	one   [1]byte
@@ -140,7 +141,7 @@ func (d *decoder) parse(data []byte) error {
 	return h.setBlocks(t)
 }
 
-// setMode finds the mode that Pillow's OPEN_INFO gives.
+// setMode selects the mode of Pillow's OPEN_INFO table.
 func (h *header) setMode(t *directory) error {
 	photo := t.get(tagPhotometric, 0)
 	switch fill := t.get(tagFillOrder, 1); fill {
@@ -176,7 +177,7 @@ func (h *header) setMode(t *directory) error {
 	apart := planar == 2
 	h.apart = apart
 	if apart && unspecified {
-		// Planes of no known meaning are left out.
+		// Planes without a known meaning are ignored.
 		h.samples -= nExtra
 		nBits = max(1, nBits-nExtra)
 		nExtra = 0
@@ -193,7 +194,7 @@ func (h *header) setMode(t *directory) error {
 	if base == 0 {
 		return unsupported("photometric interpretation %d", photo)
 	}
-	// Alpha is the first extra sample; what follows has no meaning.
+	// Alpha is the first extra sample; later ones are ignored.
 	alpha := uint32(0)
 	if nExtra > 0 {
 		alpha = kinds[0]
@@ -204,7 +205,7 @@ func (h *header) setMode(t *directory) error {
 		}
 	}
 	if photo == 2 && nExtra == 0 && h.samples == 4 {
-		alpha, nExtra = 2, 1 // ExtraSamples was forgotten
+		alpha, nExtra = 2, 1 // the file lacks ExtraSamples
 		if apart && h.compression != none {
 			return unsupported("compressed planes of RGBA without ExtraSamples")
 		}
@@ -229,7 +230,7 @@ func (h *header) setMode(t *directory) error {
 		ok = photo == 1 && h.samples == 1 && !h.reverse && (h.signed || !h.bigEndian)
 	case 16:
 		switch photo {
-		case 0: // Pillow does not invert it
+		case 0: // not inverted in Pillow
 			ok = h.samples == 1 && !h.reverse && !h.bigEndian
 		case 1:
 			ok = h.samples == 1 && !(h.reverse && h.bigEndian)
@@ -283,7 +284,8 @@ func (h *header) setMode(t *directory) error {
 		}
 		h.planes = h.samples
 	case apart && h.compression == none:
-		// Pillow then forgets the bits' order and which of them is white.
+		// Pillow then ignores the order of bits and the photometric
+		// interpretation.
 		if h.bits != 1 && h.bits != 8 {
 			return unsupported("a plane apart of %d bits", h.bits)
 		}
@@ -292,7 +294,7 @@ func (h *header) setMode(t *directory) error {
 	return nil
 }
 
-// setBlocks finds the strips or tiles.
+// setBlocks sets the strips or tiles.
 func (h *header) setBlocks(t *directory) error {
 	switch p := t.get(tagPredictor, 1); {
 	case p == 1 || h.compression != lzwPacked && h.compression != deflate && h.compression != deflateOld:
@@ -336,7 +338,7 @@ func (h *header) setBlocks(t *directory) error {
 	case have < n && h.compression != none, have > n && n > 1 && h.compression == none:
 		return bad(-1, "offsets of %d strips or tiles, want %d", have, n)
 	case have > 1 && n == 1 && !h.apart && h.compression == none && h.blockW == h.width && h.blockH == h.height:
-		h.offsets.data = h.offsets.data[(int(have)-1)*h.offsets.size:] // Pillow takes the last
+		h.offsets.data = h.offsets.data[(int(have)-1)*h.offsets.size:] // Pillow uses the last one
 	case have > n && h.compression == none:
 		return bad(-1, "offsets of %d strips or tiles, want %d", have, n)
 	}
@@ -425,8 +427,8 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 	return nil
 }
 
-// read gives block i's bytes. rows x rowBytes is its size unpacked; without
-// compression the used bytes are enough.
+// read returns the bytes of block i. Its decompressed size is rows x rowBytes.
+// An uncompressed block needs only the used bytes.
 func (d *decoder) read(data []byte, i, rows, rowBytes, used int) ([]byte, error) {
 	h := &d.h
 	offset := h.offsets.at64(i)
@@ -470,7 +472,7 @@ func (d *decoder) reversed(in []byte) []byte {
 	return d.in
 }
 
-// inflate fills out.
+// inflate decompresses in to out.
 func (d *decoder) inflate(out, in []byte, rows int) error {
 	h := &d.h
 	var err error
@@ -481,7 +483,7 @@ func (d *decoder) inflate(out, in []byte, rows int) error {
 		r := lzw.NewReader(bytes.NewReader(in), lzw.MSB, 8)
 		_, err = io.ReadFull(r, out)
 	case ccittRLE, ccittG3, ccittG4:
-		return d.fax.decode(out, in, h.blockW, rows, h.compression, h.twoD) // black is 1, whatever the photometric interpretation
+		return d.fax.decode(out, in, h.blockW, rows, h.compression, h.twoD) // black is 1 for every photometric interpretation
 	default:
 		src := bytes.NewReader(in)
 		if d.zr == nil {
@@ -493,7 +495,7 @@ func (d *decoder) inflate(out, in []byte, rows int) error {
 			_, err = io.ReadFull(d.zr, out)
 		}
 		if err == nil {
-			// The checksum counts where it is there; more data is ignored.
+			// The checksum is verified if present. Excess data is ignored.
 			var n int
 			if n, err = d.zr.Read(d.one[:]); n > 0 || err == io.EOF || err == io.ErrUnexpectedEOF {
 				err = nil
@@ -513,7 +515,7 @@ func unpackBits(out, in []byte) error {
 		}
 		n, b := int(int8(in[0])), in[1]
 		switch {
-		case n == -128: // nothing
+		case n == -128: // no data
 			in = in[1:]
 		case n < 0:
 			run := out[:min(1-n, len(out))]
@@ -533,7 +535,7 @@ func unpackBits(out, in []byte) error {
 	return nil
 }
 
-// unpredict adds to every sample the one to its left.
+// unpredict adds to every sample its left neighbour.
 func (d *decoder) unpredict(block []byte, rowBytes int) {
 	n := d.h.samples / d.h.planes
 	for len(block) > 0 {
@@ -558,7 +560,8 @@ func (d *decoder) unpredict(block []byte, rowBytes int) {
 	}
 }
 
-// unpack writes w pixels of a row, of the given plane alone if they lie apart.
+// unpack writes w pixels of a row. With separate planes it writes the given
+// plane only.
 func (h *header) unpack(dst, src []byte, w, plane int) {
 	size, n := h.mode.Size(), h.samples
 	high := 1 // the offset of a 16-bit sample's high byte
@@ -627,9 +630,9 @@ func (h *header) unpack(dst, src []byte, w, plane int) {
 	}
 }
 
-// clip writes w integers, of 32 bits or signed, as the nearest ones of 16 bits
-// without a sign. Pillow has 32 bits for them, and clips them to 8 alike. It
-// reads compressed ones of big-endian files with their bytes in the wrong order.
+// clip clamps w integers, 32-bit or signed, to unsigned 16 bits. Pillow keeps
+// 32 bits and clips them to 8 bits with the same result. It reads compressed
+// big-endian integers in the wrong byte order.
 func (h *header) clip(dst, src []byte, w int) {
 	order := binary.ByteOrder(binary.LittleEndian)
 	if h.bigEndian && h.compression == none {

@@ -1,11 +1,11 @@
 // Package webp decodes WebP for package codec; importing it registers the
-// format. Lossy, lossless and lossy with alpha are decoded; of an animation
-// the first frame, on a canvas that is transparent black elsewhere.
+// format. It decodes lossy, lossless, and lossy images with alpha. An animation
+// decodes to its first frame on a canvas of transparent black.
 //
-// The planes come from golang.org/x/image; they are exact. Their conversion to
-// RGB is libwebp 1.6.0's as Pillow 13.0.0 uses it: fancy upsampling of the
-// chroma and limited-range fixed point. Colours under transparent pixels are
-// kept as they are, which Pillow does too.
+// golang.org/x/image decodes the planes exactly. Their conversion to RGB is
+// that of libwebp 1.6.0 as Pillow 13.0.0 uses it: fancy upsampling of chroma
+// and limited-range fixed point. Colours of transparent pixels stay unchanged,
+// as in Pillow.
 package webp
 
 import (
@@ -43,14 +43,14 @@ type header struct {
 	lossless      bool
 	hasAlpha      bool
 	opaque        bool
-	image         []byte // the VP8 or VP8L chunk's body
+	image         []byte // body of the VP8 or VP8L chunk
 	imageAt       int
-	alpha         []byte // the ALPH chunk's body, nil if there is none
+	alpha         []byte // body of the ALPH chunk, nil if missing
 	exif, xmp     []byte
 	extended      bool
 	animated      bool
 	frames        int // of an animation
-	canvasW       int // width and height, or those of the animation that the frame is in, at (x, y)
+	canvasW       int // size of the image, or of the animation with the frame at (x, y)
 	canvasH       int
 	x, y          int
 }
@@ -68,7 +68,7 @@ func (h *header) parse(data []byte) error {
 	if size+8 > uint64(end) {
 		return bad(4, "the file ends at %d bytes, its header says %d", end, size+8)
 	}
-	end = int(size + 8) // what follows is ignored
+	end = int(size + 8) // bytes after it are ignored
 	var canvasW, canvasH int
 	flags := uint8(0)
 	for p := 12; ; {
@@ -122,7 +122,7 @@ func (h *header) parse(data []byte) error {
 	if h.image == nil {
 		return bad(end, "no image data")
 	}
-	frameW, frameH := h.width, h.height // an animation's
+	frameW, frameH := h.width, h.height // of an animation
 	if err := h.imageHeader(); err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (h *header) parse(data []byte) error {
 		h.hasAlpha = true
 	}
 	if flags&flagAlpha == 0 {
-		h.opaque = true // Pillow's image is RGBA for an ALPH chunk alone, but the chunk is not decoded
+		h.opaque = true // without the flag, Pillow has mode RGBA but does not decode ALPH
 	}
 	return nil
 }
@@ -211,7 +211,7 @@ type decoder struct {
 	h   header
 	o   *codec.Options // of the open image; its data is in h
 	uv  [2][]byte      // a row of upsampled chroma
-	one codec.Raster   // a frame that does not fill its canvas
+	one codec.Raster   // a frame smaller than its canvas
 }
 
 // Open implements codec.FormatDecoder.
@@ -239,7 +239,7 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 func (d *decoder) Decode(dst *codec.Raster) error {
 	h, o, mode := &d.h, d.o, d.h.mode()
 	defer func() { d.h, d.o = header{}, nil }()
-	// The memory of x/image, and dst: planes of 4:2:0, or 32-bit pixels twice.
+	// Memory of x/image and dst: planes of 4:2:0, or 32-bit pixels twice.
 	perPixel := mode.Size()
 	if !h.lossless {
 		perPixel += 2
@@ -292,7 +292,7 @@ func (d *decoder) image(dst *codec.Raster, mode codec.Mode) error {
 		d.copyNRGBA(dst, src)
 		return nil
 	}
-	v := vp8.NewDecoder() // a used one carries loop filter deltas over
+	v := vp8.NewDecoder() // a used one keeps the last image's loop filter deltas
 	v.Init(bytes.NewReader(h.image), len(h.image))
 	if _, err := v.DecodeFrameHeader(); err != nil {
 		return bad(h.imageAt, "%v", err)
@@ -360,9 +360,9 @@ func (d *decoder) convert(dst *codec.Raster, m *image.YCbCr) {
 	}
 }
 
-// upsample interpolates a row of chroma between the row of samples that is
-// nearest and the next one, 9:3:3:1, with the two roundings of libwebp's
-// dsp/upsampling.c: a sum over 8, then its mean with the nearest sample, both down.
+// upsample interpolates a row of chroma between the nearest row of samples and
+// the next one, 9:3:3:1. It rounds as libwebp's dsp/upsampling.c: a sum divided
+// by 8, then its mean with the nearest sample, both rounded down.
 func upsample(dst, near, far []byte) {
 	last := len(near) - 1
 	dst[0] = uint8((3*uint32(near[0]) + uint32(far[0]) + 2) >> 2)
@@ -378,8 +378,8 @@ func upsample(dst, near, far []byte) {
 	}
 }
 
-// rgb is libwebp's VP8YuvToRgb (dsp/yuv.h): BT.601 of limited range with
-// coefficients of 14 fraction bits, of which 8 are dropped after each product.
+// rgb is libwebp's VP8YuvToRgb (dsp/yuv.h): limited-range BT.601 with
+// coefficients of 14 fraction bits. 8 bits are dropped after each product.
 func rgb(y, u, v uint8) (r, g, b uint8) {
 	l := int32(y) * 19077 >> 8
 	r = clip(l + int32(v)*26149>>8 - 14234)
@@ -396,7 +396,7 @@ func clip(v int32) uint8 {
 	return uint8(min(v, 255))
 }
 
-// alpha decodes the ALPH chunk into dst's fourth channel.
+// alpha decodes the ALPH chunk to dst's fourth channel.
 func (d *decoder) alpha(dst *codec.Raster) error {
 	h := &d.h
 	if len(h.alpha) < 1 {
@@ -404,14 +404,14 @@ func (d *decoder) alpha(dst *codec.Raster) error {
 	}
 	flags, body := h.alpha[0], h.alpha[1:]
 	w, ht := h.width, h.height
-	step, plane := 1, body // where the raw values are
+	step, plane := 1, body // location of the raw values
 	switch flags & 3 {
 	case 0:
 		if len(body) < w*ht {
 			return bad(-1, "%d bytes of raw alpha, want %d", len(body), w*ht)
 		}
 	case 1:
-		// A VP8L image without its header, whose green is the alpha.
+		// A VP8L image without its header. Its green channel is the alpha.
 		head := []byte{0x2f, 0, 0, 0, 0}
 		binary.LittleEndian.PutUint32(head[1:], uint32(w-1)|uint32(ht-1)<<14)
 		m, err := vp8l.Decode(bytes.NewReader(append(head, body...)))
@@ -438,9 +438,9 @@ func (d *decoder) alpha(dst *codec.Raster) error {
 			p := uint8(0)
 			switch {
 			case filter == 0 || x == 0 && y == 0:
-			case filter == 1 && x > 0, y == 0: // left; the other filters too in the first row
+			case filter == 1 && x > 0, y == 0: // left; also the other filters in the first row
 				p = row[4*x-4]
-			case filter == 2 || x == 0: // up; the other filters too in the first column
+			case filter == 2 || x == 0: // up; also the other filters in the first column
 				p = up[4*x]
 			default: // gradient
 				p = uint8(max(0, min(255, int(row[4*x-4])+int(up[4*x])-int(up[4*x-4]))))
