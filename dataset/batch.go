@@ -10,48 +10,48 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Batch stacks samples: every column gets a first axis, of the batch. Columns of
-// bytes cannot be stacked.
+// Batch stacks samples: every column gets a first axis, the batch. Columns of bytes
+// cannot be stacked.
 type Batch struct {
 	Size          int  `json:"size"`
-	DropRemainder bool `json:"drop_remainder"` // leave out a last batch of fewer samples
-	// Pad brings samples of different sizes to one before they are stacked.
+	DropRemainder bool `json:"drop_remainder"` // drop a smaller last batch
+	// Pad pads samples of different sizes to one size before stacking.
 	Pad []PadColumn `json:"pad"`
-	// PerBatch is the name of a registered BatchFunc that is called on the samples
-	// of each batch before they are stacked; empty for none.
+	// PerBatch names a registered BatchFunc that is called on the samples of each
+	// batch before stacking. Default: none.
 	PerBatch string `json:"per_batch"`
 
 	f BatchFunc
 }
 
-// PadColumn says how the values of a column are brought to one size: elements
-// are put at the end of every axis.
+// PadColumn pads the values of a column to one size: it appends elements to each
+// axis.
 type PadColumn struct {
 	Column string `json:"column"`
-	// Shape is the size of every axis; -1 is the largest of the batch.
+	// Shape is the size of each axis; -1 means the largest of the batch.
 	Shape []int   `json:"shape"`
-	Value float64 `json:"value"` // of the elements put there
+	Value float64 `json:"value"` // of the added elements
 }
 
 func init() {
 	Register(Info{Name: "batch", Version: 1, New: func() Node { return &Batch{Size: 1, Pad: []PadColumn{}} }, Doc: "samples stacked to batches"})
 }
 
-// Batch stacks size samples at a time; the last batch of an epoch may have fewer.
+// Batch stacks size samples at a time. The last batch of an epoch may be smaller.
 func (d *Dataset) Batch(size int) *Dataset { return d.then(&Batch{Size: size, Pad: []PadColumn{}}) }
 
-// BatchDrop is Batch without a last batch of fewer samples.
+// BatchDrop is Batch without a smaller last batch.
 func (d *Dataset) BatchDrop(size int) *Dataset {
 	return d.then(&Batch{Size: size, DropRemainder: true, Pad: []PadColumn{}})
 }
 
-// BatchPadded is Batch of samples whose columns are brought to one size.
+// BatchPadded is Batch with padded columns.
 func (d *Dataset) BatchPadded(size int, pad ...PadColumn) *Dataset {
 	return d.then(&Batch{Size: size, Pad: pad})
 }
 
-// BatchFunc is Batch with f called on the samples of each batch before they are
-// stacked. Such a definition cannot be written; Batch with a PerBatch can.
+// BatchFunc is Batch with a call of f on the samples of each batch before stacking.
+// Such a definition has no written form; a Batch with PerBatch has one.
 func (d *Dataset) BatchFunc(size int, f BatchFunc) *Dataset {
 	return d.then(&Batch{Size: size, Pad: []PadColumn{}, f: f})
 }
@@ -59,7 +59,7 @@ func (d *Dataset) BatchFunc(size int, f BatchFunc) *Dataset {
 // maxBatch bounds the samples of a batch.
 const maxBatch = 1 << 20
 
-// Validate wants a size, and padding that can be.
+// Validate requires a size of 1 to 1,048,576 and valid padding.
 func (n *Batch) Validate() error {
 	if n.Size < 1 || n.Size > maxBatch {
 		return paramErr("batches of %d, want 1 to %d", n.Size, maxBatch)
@@ -98,7 +98,7 @@ func (n *Batch) build(_ *Built, s *step) error {
 	}
 	s.state = c
 	if n.f != nil || n.PerBatch != "" {
-		// The function may give every sample another size.
+		// The function may change the size of every sample.
 		for i := range c.columns {
 			if !c.columns[i].padded {
 				d := &c.columns[i].desc
@@ -148,7 +148,7 @@ type batching struct {
 	c       *collator
 	caller  caller
 	one     Sample
-	samples []*Sample // where all must be there before they are stacked
+	samples []*Sample // a whole batch, where stacking needs all samples
 	before  []int64   // the state before the last batch
 	ended   bool      // with an error
 	failed  func(*Sample, error) error
@@ -227,7 +227,7 @@ type collator struct {
 
 type collated struct {
 	name   string
-	desc   tensor.Desc // of a value as it is stacked
+	desc   tensor.Desc // of a stacked value
 	padded bool
 	shape  []int
 	value  float64
@@ -237,7 +237,7 @@ func newCollator(in *step, pad []PadColumn) (*collator, error) {
 	c := &collator{}
 	for _, col := range in.columns {
 		if col.Desc.DType == tensor.Bytes {
-			return nil, defErr("column %q is bytes, which cannot be stacked: decode it, or project it away", col.Name)
+			return nil, defErr("column %q is bytes, which cannot be stacked: decode it, or drop it with Project", col.Name)
 		}
 		if col.Desc.Shape.Rank() == tensor.MaxRank {
 			return nil, defErr("column %q has %d axes already", col.Name, tensor.MaxRank)
@@ -271,7 +271,7 @@ func (c *collator) clone() *collator {
 	return &d
 }
 
-// columnsOf are the columns of batches of n samples.
+// columnsOf returns the columns of batches of n samples.
 func (c *collator) columnsOf(n int) ([]Column, error) {
 	var l []Column
 	for _, x := range c.columns {
@@ -284,7 +284,7 @@ func (c *collator) columnsOf(n int) ([]Column, error) {
 	return l, nil
 }
 
-// put stacks x as the i-th of most samples.
+// put stacks x as sample i of a batch of up to most samples.
 func (c *collator) put(s *Sample, x *Sample, i, most int) error {
 	s.resize(len(c.columns))
 	for j := range c.columns {
@@ -312,7 +312,7 @@ func (c *collator) put(s *Sample, x *Sample, i, most int) error {
 	return nil
 }
 
-// rest is a shape without its first axis.
+// rest returns a shape without its first axis.
 func rest(s tensor.Shape) (r tensor.Shape) {
 	for i := 1; i < s.Rank(); i++ {
 		r = r.Append(s.At(i))
@@ -320,7 +320,7 @@ func rest(s tensor.Shape) (r tensor.Shape) {
 	return r
 }
 
-// putInto writes a value into its place of the batch, padded if need be.
+// putInto writes a value into its place in the batch, padded if necessary.
 func putInto(to, from *tensor.Tensor, col *collated) error {
 	if from.DType != to.DType || from.Shape.Rank() != to.Shape.Rank() {
 		return defErr("%v in a batch of %v", from.Desc, to.Desc)
@@ -336,12 +336,12 @@ func putInto(to, from *tensor.Tensor, col *collated) error {
 		return from.CopyTo(to)
 	}
 	if !col.padded {
-		return defErr("%v in a batch of %v: sizes differ, which Pad is for", from.Desc, to.Desc)
+		return defErr("%v in a batch of %v: sizes differ; set Pad", from.Desc, to.Desc)
 	}
 	part := *to
 	for a := range to.Shape.Rank() {
 		if from.Shape.At(a) > to.Shape.At(a) {
-			return defErr("%v is larger than %v, what it is padded to", from.Desc, to.Desc)
+			return defErr("%v is larger than %v, its padded size", from.Desc, to.Desc)
 		}
 		p, err := part.Slice(a, 0, from.Shape.At(a))
 		if err != nil {
@@ -356,7 +356,7 @@ func putInto(to, from *tensor.Tensor, col *collated) error {
 	return nil
 }
 
-// finish makes s a batch of the n samples that were put.
+// finish makes s a batch of n samples.
 func (c *collator) finish(s *Sample, n int) error {
 	for j := range s.Values {
 		v := &s.Values[j]
@@ -372,7 +372,7 @@ func (c *collator) finish(s *Sample, n int) error {
 	return nil
 }
 
-// stack stacks samples, the sizes of which it looks at first.
+// stack stacks samples, after it has computed the padded sizes.
 func (c *collator) stack(s *Sample, l []*Sample) error {
 	s.identity(l[0])
 	for j := range c.columns {
@@ -401,7 +401,7 @@ func (c *collator) stack(s *Sample, l []*Sample) error {
 	return nil
 }
 
-// guard calls f, with a panic made an error.
+// guard calls f and returns a panic as an error.
 func guard(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {

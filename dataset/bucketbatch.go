@@ -8,23 +8,23 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// BucketBatch makes batches of samples of similar length: each sample goes to the
-// bucket of its length, and a bucket that is full is given as a batch. At the end
-// the buckets that have samples are given in their order.
+// BucketBatch makes batches of samples of similar length. It puts each sample into
+// the bucket of its length, and returns a full bucket as a batch. At the end of the
+// epoch it returns the remaining buckets in order.
 //
-// Reference: MindSpore 2.10.0's bucket_batch_by_length: the same batches.
+// Reference: MindSpore 2.10.0's bucket_batch_by_length: equal batches.
 type BucketBatch struct {
-	// Column is the one whose length counts: the size of its first axis.
+	// Column determines a sample's length: the size of its first axis.
 	Column string `json:"column"`
-	// Boundaries are the lengths at which the next bucket begins, ascending: bucket
-	// i has lengths from Boundaries[i-1] to Boundaries[i]-1.
+	// Boundaries are the lengths at which buckets start, ascending: bucket i has
+	// lengths from Boundaries[i-1] to Boundaries[i]-1.
 	Boundaries []int `json:"boundaries"`
-	// Sizes are those of the batches of each bucket: one more than Boundaries.
+	// Sizes are the batch sizes of the buckets, one more than Boundaries.
 	Sizes []int       `json:"sizes"`
 	Pad   []PadColumn `json:"pad"`
-	// PadToBoundary pads axes that Pad gives -1 for to one less than the bucket's
-	// upper boundary instead of the largest of the batch. A sample of the last
-	// bucket, which has none, is then an error.
+	// PadToBoundary pads an axis of size -1 in Pad to the bucket's upper boundary
+	// minus 1, not to the largest of the batch. Samples of the last bucket, which has
+	// no upper boundary, are then errors.
 	PadToBoundary bool `json:"pad_to_boundary"`
 	DropRemainder bool `json:"drop_remainder"`
 }
@@ -36,19 +36,19 @@ func init() {
 	})
 }
 
-// BucketBatch makes batches of samples whose lengths, in the column, are similar.
+// BucketBatch makes batches of samples with similar lengths in the column.
 func (d *Dataset) BucketBatch(column string, boundaries, sizes []int, pad ...PadColumn) *Dataset {
 	return d.then(&BucketBatch{Column: column, Boundaries: boundaries, Sizes: sizes, Pad: pad})
 }
 
-// Validate wants ascending boundaries and a size for each bucket.
+// Validate requires ascending boundaries and a size for each bucket.
 func (n *BucketBatch) Validate() error {
 	if len(n.Sizes) != len(n.Boundaries)+1 {
-		return paramErr("%d sizes for %d boundaries, want one more", len(n.Sizes), len(n.Boundaries))
+		return paramErr("%d sizes for %d boundaries, want one size more than boundaries", len(n.Sizes), len(n.Boundaries))
 	}
 	for i, b := range n.Boundaries {
 		if b < 1 || i > 0 && b <= n.Boundaries[i-1] {
-			return paramErr("boundaries %v, want them ascending from 1 or more", n.Boundaries)
+			return paramErr("boundaries %v, want ascending lengths of 1 or more", n.Boundaries)
 		}
 	}
 	for _, s := range n.Sizes {
@@ -118,12 +118,12 @@ type bucketed struct {
 	c       *collator
 	buckets [][]*Sample
 	free    []*Sample
-	last    int // at the end, the bucket that was given last; -1 before the end
+	last    int // at the end of the input, the last bucket returned; -1 before
 	failed  func(*Sample, error) error
 	refill  *refill // nil unless a resumed run has yet to find its samples
 }
 
-// bucket is the one that a sample belongs to.
+// bucket returns the number of a sample's bucket.
 func (b *bucketed) bucket(x *Sample) int {
 	length := 0
 	if s := x.Values[b.column].Shape; s.Rank() > 0 {
@@ -164,7 +164,7 @@ func (b *bucketed) Next(ctx context.Context, s *Sample) error {
 		i := b.bucket(x)
 		b.buckets[i] = append(b.buckets[i], x)
 		if len(b.buckets[i]) == b.n.Sizes[i] {
-			return b.give(s, i)
+			return b.flush(s, i)
 		}
 	}
 	if b.n.DropRemainder {
@@ -172,21 +172,21 @@ func (b *bucketed) Next(ctx context.Context, s *Sample) error {
 	}
 	for ; b.last < len(b.buckets); b.last++ {
 		if len(b.buckets[b.last]) > 0 {
-			return b.give(s, b.last)
+			return b.flush(s, b.last)
 		}
 	}
 	return io.EOF
 }
 
-// give stacks bucket i.
-func (b *bucketed) give(s *Sample, i int) error {
+// flush stacks bucket i.
+func (b *bucketed) flush(s *Sample, i int) error {
 	l := b.buckets[i]
 	b.buckets[i] = nil
 	b.free = append(b.free, l...)
 	if b.n.PadToBoundary {
 		if i == len(b.n.Boundaries) {
 			s.identity(l[0])
-			return b.failed(s, defErr("a length of %d or more, which has no boundary to be padded to", b.n.Boundaries[len(b.n.Boundaries)-1]))
+			return b.failed(s, defErr("length %d or more: the last bucket has no upper boundary for PadToBoundary", b.n.Boundaries[len(b.n.Boundaries)-1]))
 		}
 		c := b.c.clone()
 		for j := range c.columns {

@@ -12,26 +12,28 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// Options are those of Build.
+// Options are the options of Build. The zero value is valid: seed 0, local files,
+// default limits, one process, and a run that ends with the first bad sample.
 type Options struct {
-	// Seed is that of all random numbers.
+	// Seed determines all random numbers. Default: 0.
 	Seed uint64
 	// Store opens the files of all sources. Default: store.Local.
 	Store store.Opener
-	// Limits bounds decoding and the tensors of each worker. Default: codec.DefaultLimits().
+	// Limits bounds decoding and the tensors of each worker. Default:
+	// codec.DefaultLimits().
 	Limits codec.Limits
-	// Rank of World processes gets its part of the samples. Default: 0 of 1.
+	// Rank is the number of this process, 0 to World-1, and World the number of
+	// processes that share the samples. Default: 0 of 1.
 	Rank, World int
-	// DropUneven leaves out, of an epoch that does not divide by World, the samples
-	// that are left over. Default: ranks that would get one less get one of the
-	// epoch's first samples in addition, as torch's and MindSpore's distributed
-	// samplers do.
+	// DropUneven drops the last samples of an epoch whose length is no multiple of
+	// World. Default: ranks with one sample less also get one of the epoch's first
+	// samples, as in the distributed samplers of torch and MindSpore.
 	DropUneven bool
-	// AllDone lets an epoch end on all ranks together where its length depends on
-	// the data, which Build otherwise refuses for a World above 1. Every rank calls
-	// it once before each sample or batch that it delivers, with done false, or with
-	// done true when it has none; it returns whether any rank is done, which ends the
-	// epoch on all. It is a collective operation of the training, such as an all-reduce.
+	// AllDone ends an epoch on all ranks together. Build requires it if World is above 1
+	// and the length of an epoch depends on the data. Every rank calls it once before
+	// each sample or batch: done is false, or true if the rank has no more. It returns
+	// whether any rank is done. It must be a collective operation of the training, such
+	// as an all-reduce.
 	AllDone func(ctx context.Context, done bool) (bool, error)
 	// OnError decides about a sample whose reading or transformation fails. Default:
 	// FailOnError.
@@ -42,8 +44,8 @@ type Options struct {
 	// Unbatch or FlatMap made of one sample, OnSkip is called again for the bad
 	// samples below them.
 	OnSkip func(*SampleError)
-	// CacheBytes is the memory that CachePrefix may use for caches that the
-	// definition does not have; those that it has are not counted. Default: 0, no such caches.
+	// CacheBytes bounds the memory of the caches that the pass CachePrefix adds. The
+	// Cache nodes of the definition do not count. Default: 0, no added caches.
 	CacheBytes int64
 	// Disable lists passes that Build does not run. Default: none.
 	Disable []Pass
@@ -63,8 +65,8 @@ const (
 	QuarantineOnError
 )
 
-// ErrDefinition is the error of a definition that cannot be: missing columns,
-// wrong numbers of inputs, lengths that are not known where they must be.
+// ErrDefinition reports an invalid definition: missing columns, a wrong number of
+// inputs, or an unknown length where a node needs one.
 var ErrDefinition = errors.New("invalid definition")
 
 func defErr(format string, args ...any) error {
@@ -73,19 +75,19 @@ func defErr(format string, args ...any) error {
 
 // NodeError is an error in a node of a definition.
 type NodeError struct {
-	Path string // from the top: "batch/map/0:image_folder"
+	Path string // from the top: "batch/map/0:image_folder"; a number is that of an input
 	Err  error
 }
 
 func (e *NodeError) Error() string { return fmt.Sprintf("dataset: %s: %v", e.Path, e.Err) }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *NodeError) Unwrap() error { return e.Err }
 
 // SampleError is the error of one sample.
 type SampleError struct {
-	Path           string // of the node that failed
-	Key            string // of the sample; may be empty if it was not read
+	Path           string // of the node
+	Key            string // of the sample; may be empty if reading failed
 	Epoch, Ordinal uint64
 	Err            error
 }
@@ -94,10 +96,10 @@ func (e *SampleError) Error() string {
 	return fmt.Sprintf("dataset: %s: sample %q (epoch %d, ordinal %d): %v", e.Path, e.Key, e.Epoch, e.Ordinal, e.Err)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *SampleError) Unwrap() error { return e.Err }
 
-// PanicError is a panic of a function of the user's.
+// PanicError is a panic in a user's function or in a source.
 type PanicError struct {
 	Value any
 	Stack []byte
@@ -105,8 +107,8 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v\n%s", e.Value, e.Stack) }
 
-// Built is a definition that was checked, with its sources open. It may be run
-// by several runs at once.
+// Built is a checked definition with open sources. Several runs may use it at the
+// same time.
 type Built struct {
 	top         *step
 	options     Options
@@ -115,7 +117,7 @@ type Built struct {
 	open        []io.Closer
 }
 
-// step is a node of a built definition.
+// step is a node of a Built.
 type step struct {
 	node    Node
 	name    string
@@ -123,13 +125,13 @@ type step struct {
 	in      []*step
 	columns []Column
 	size    int64 // of an epoch of all ranks: Unknown, Endless
-	indexed bool  // sample k can be found without those before it
-	root    int32 // of an indexed step that is no other's input, and of a stream: its number
-	// first and last are the numbers of the roots below.
+	indexed bool  // sample k can be read without the samples before it
+	root    int32 // the number of a root: a stream, or the top of an indexed tree
+	// The roots below have the numbers first to last-1.
 	first, last int32
-	data        Data // of a source
-	state       any  // what the node keeps: plans, tables
-	made        []Pass
+	data        Data   // of a source
+	state       any    // of the node: plans, tables
+	made        []Pass // that made or moved the step
 }
 
 // op is a node of this package. build checks s.in and sets columns and size.
@@ -138,28 +140,27 @@ type op interface {
 	build(b *Built, s *step) error
 }
 
-// router is an op that only chooses and orders samples. locator gives a function,
-// for one goroutine, from an epoch and a place of it to one of an input.
+// router is an op that only chooses and orders samples. locator returns a
+// function, for one goroutine, that maps a place of an epoch to an input's place.
 type router interface {
 	op
 	locator(b *Built, s *step) func(epoch uint64, k int64) (in int, e uint64, pos int64)
 }
 
-// mapper is an op that makes one sample of one, or drops it.
+// mapper is an op that turns one sample into one, or drops it.
 type mapper interface {
 	op
 	worker(b *Built, s *step) (worker, error)
 }
 
-// streamer is an op with an iterator of its own.
+// streamer is an op with its own iterator.
 type streamer interface {
 	op
 	stream(o *opener, s *step, epoch uint64) (iterator, error)
 }
 
-// Build checks a definition and opens its sources.
-//
-// ctx bounds Build alone: the Built stays valid after ctx ends.
+// Build checks a definition and opens its sources. ctx bounds Build alone: the
+// Built stays valid after ctx ends. The caller closes the Built.
 //
 // Build returns a *NodeError that names the node and wraps ErrParam,
 // ErrDefinition, or the error of the source or of the map's graph.
@@ -189,13 +190,12 @@ func Build(ctx context.Context, d *Dataset, o Options) (_ *Built, err error) {
 	b.number(b.top, false)
 	b.fingerprint = fingerprint(d, o.Seed)
 	if o.World > 1 && o.AllDone == nil && b.Len() == Unknown {
-		return nil, &NodeError{b.top.path, defErr("the number of samples depends on the data, so %d ranks would not end together: give Options.AllDone", o.World)}
+		return nil, &NodeError{b.top.path, defErr("the number of samples depends on the data: %d ranks need Options.AllDone to end together", o.World)}
 	}
 	return b, nil
 }
 
-// step builds a node and what is below it. Paths name the nodes from the top
-// down, with the number of the input where there are several.
+// step builds a node and its inputs. above is the path of the nodes above.
 func (b *Built) step(ctx context.Context, d *Dataset, above string, depth int) (*step, error) {
 	if d == nil || d.Node == nil {
 		return nil, &NodeError{above, defErr("an input is nil")}
@@ -224,7 +224,7 @@ func (b *Built) step(ctx context.Context, d *Dataset, above string, depth int) (
 			s.indexed, s.size = true, x.Len()
 		case Stream:
 		default:
-			return fail(defErr("its data is neither Rows nor a Stream"))
+			return fail(defErr("its data is %T, want Rows or a Stream", data))
 		}
 		if err := checkColumns(s.columns); err != nil {
 			return fail(err)
@@ -233,7 +233,7 @@ func (b *Built) step(ctx context.Context, d *Dataset, above string, depth int) (
 	}
 	n, ok := d.Node.(op)
 	if !ok {
-		return fail(defErr("it is no source and no node of package dataset"))
+		return fail(defErr("%T is neither a Source nor a node of package dataset", d.Node))
 	}
 	if len(d.In) == 0 {
 		return fail(defErr("no input"))
@@ -264,7 +264,7 @@ func checkColumns(l []Column) error {
 	}
 	for i, c := range l {
 		if c.Name == "" || slices.ContainsFunc(l[:i], func(o Column) bool { return o.Name == c.Name }) {
-			return defErr("column %d is named %q, want another name for each", i, c.Name)
+			return defErr("column %d is named %q, want a unique name", i, c.Name)
 		}
 		if err := c.Desc.Validate(); err != nil {
 			return err
@@ -273,7 +273,7 @@ func checkColumns(l []Column) error {
 	return nil
 }
 
-// number gives roots their numbers. within says that s is part of an indexed tree.
+// number numbers the roots. within reports that s is part of an indexed tree.
 func (b *Built) number(s *step, within bool) {
 	s.first = b.roots
 	if len(s.in) == 0 || s.indexed {
@@ -292,18 +292,18 @@ func (b *Built) number(s *step, within bool) {
 	s.last = b.roots
 }
 
-// Columns describes the samples.
+// Columns describes the samples. The slice is shared: do not modify it.
 func (b *Built) Columns() []Column { return b.top.columns }
 
-// Len is the number of samples or batches of an epoch that this rank gets:
-// Endless, or Unknown if only the data tells.
+// Len returns the number of samples or batches of an epoch of this rank. It is
+// Endless, or Unknown if it depends on the data.
 func (b *Built) Len() int64 { return b.lenOf(b.top) }
 
-// lenOf is a step's length for this rank.
+// lenOf returns a step's length for this rank.
 func (b *Built) lenOf(s *step) int64 {
 	if s.indexed {
 		if b.options.OnError != FailOnError {
-			return Unknown // bad samples are left out
+			return Unknown // bad samples are skipped
 		}
 		c := b.cursor(s)
 		return c.size()
@@ -315,18 +315,18 @@ func (b *Built) lenOf(s *step) int64 {
 	}
 	switch s.node.(type) {
 	case *Map, *Func, *Project, *Rename:
-		// One sample of each; where bad ones are left out, what is below is Unknown already.
+		// They return one sample for each of the input, whose length counts bad samples.
 		return b.lenOf(s.in[0])
 	}
 	return Unknown
 }
 
-// cursor is that of a root at the beginning of an epoch.
+// cursor returns the cursor of a root at the start of an epoch.
 func (b *Built) cursor(s *step) cursor {
 	return cursor{n: s.size, rank: int64(b.options.Rank), world: int64(b.options.World), drop: b.options.DropUneven}
 }
 
-// Close closes the sources.
+// Close closes the sources. Close all runs before.
 func (b *Built) Close() error {
 	var l []error
 	for _, d := range b.open {
@@ -336,7 +336,7 @@ func (b *Built) Close() error {
 	return errors.Join(l...)
 }
 
-// column is the number of a column, or an error that lists those there are.
+// column returns the number of a column. Its error lists the known columns.
 func (s *step) column(name string) (int, error) {
 	for i, c := range s.columns {
 		if c.Name == name {
@@ -347,10 +347,10 @@ func (s *step) column(name string) (int, error) {
 	for _, c := range s.columns {
 		have = append(have, c.Name)
 	}
-	return 0, defErr("no column %q, there are %q", name, have)
+	return 0, defErr("unknown column %q; known: %q", name, have)
 }
 
-// columnsOf are the numbers of columns.
+// columnsOf returns the numbers of columns.
 func (s *step) columnsOf(names []string) ([]int, error) {
 	l := make([]int, len(names))
 	for i, n := range names {
@@ -365,7 +365,7 @@ func (s *step) columnsOf(names []string) ([]int, error) {
 	return l, nil
 }
 
-// one checks that there is one input, and returns it.
+// one returns the only input.
 func (s *step) one() (*step, error) {
 	if len(s.in) != 1 {
 		return nil, defErr("%d inputs, want 1", len(s.in))
@@ -373,8 +373,8 @@ func (s *step) one() (*step, error) {
 	return s.in[0], nil
 }
 
-// passes makes s a step with the columns, the length and the index of its input.
-func (s *step) passes() (*step, error) {
+// inherit gives s the columns, the length and the index of its only input.
+func (s *step) inherit() (*step, error) {
 	in, err := s.one()
 	if err == nil {
 		s.columns, s.size, s.indexed = in.columns, in.size, in.indexed

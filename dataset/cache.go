@@ -9,23 +9,22 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Cache keeps samples in memory once they were made, for later epochs and for
-// all runs of a Built. Nothing is thrown out: when there is no more room, further
-// samples are made each time. The input must have an index and be the same in
-// every epoch: what is random belongs above the cache. (Functions of the user's
-// below it are taken to be so.)
+// Cache keeps samples in memory for later epochs and for all runs of a Built. It
+// never evicts: once it is full, other samples are computed every time. Its input
+// must have an index and be equal in every epoch, so random ops belong above it.
+// User functions below it must be deterministic.
 type Cache struct {
-	Bytes int64 `json:"bytes"` // of samples that are kept, at most
+	Bytes int64 `json:"bytes"` // limit of the kept samples
 }
 
 func init() {
 	Register(Info{Name: "cache", Version: 1, New: func() Node { return &Cache{Bytes: 1 << 30} }, Doc: "samples kept in memory"})
 }
 
-// Cache keeps samples, up to so many bytes.
+// Cache keeps samples of up to bytes bytes in memory.
 func (d *Dataset) Cache(bytes int64) *Dataset { return d.then(&Cache{bytes}) }
 
-// Validate wants a size.
+// Validate requires a size of 0 or more.
 func (n *Cache) Validate() error {
 	if n.Bytes < 0 {
 		return paramErr("%d bytes, want 0 or more", n.Bytes)
@@ -34,7 +33,7 @@ func (n *Cache) Validate() error {
 }
 
 func (n *Cache) build(_ *Built, s *step) error {
-	in, err := s.passes()
+	in, err := s.inherit()
 	if err != nil {
 		return err
 	}
@@ -42,7 +41,7 @@ func (n *Cache) build(_ *Built, s *step) error {
 		return err
 	}
 	if x := in.changing(); x != nil {
-		return defErr("%s below a cache is not the same in every epoch; put it above", x.path)
+		return defErr("%s below a cache differs between epochs; put it above", x.path)
 	}
 	left := &atomic.Int64{}
 	left.Store(n.Bytes)
@@ -50,8 +49,8 @@ func (n *Cache) build(_ *Built, s *step) error {
 	return nil
 }
 
-// changing is a step at or below s that gives other samples, or another order,
-// in every epoch; nil if there is none.
+// changing returns a step, s or one below, whose samples or order differ between
+// epochs; nil if there is none.
 func (s *step) changing() *step {
 	if s.changes() {
 		return s
@@ -64,7 +63,7 @@ func (s *step) changing() *step {
 	return nil
 }
 
-// changes reports whether s itself does.
+// changes reports whether the samples or order of s differ between epochs.
 func (s *step) changes() bool {
 	switch n := s.node.(type) {
 	case *Map:
@@ -79,17 +78,17 @@ func (s *step) changes() bool {
 	return false
 }
 
-// keeper is where a cache keeps samples. It is used by several goroutines at once.
+// keeper stores the samples of a cache. It is safe for concurrent use.
 type keeper interface {
-	// get makes s the sample of a row, if it is there.
+	// get makes s the sample of a row. ok is false if the keeper does not have it.
 	get(row int64, s *Sample) (ok bool, err error)
-	// keep keeps s, if there is room.
+	// keep stores s if there is room.
 	keep(row int64, s *Sample) error
 }
 
 func (o *opener) openCache(s *step, f feed) (iterator, error) {
 	return o.work(s, &feeder{f}, &badList{}, func() (worker, error) {
-		// Each worker makes what is missing by itself: all below runs in it.
+		// Each worker computes missing samples itself, with all steps below.
 		w := &caching{keeper: s.state.(keeper), place: &place{}}
 		inner := *o
 		inner.stage = inline
@@ -125,9 +124,9 @@ func (w *caching) Do(ctx context.Context, s *Sample) error {
 	return w.keeper.keep(row, s)
 }
 
-// memoryCache is the memory that all workers share.
+// memoryCache is the keeper of a Cache.
 type memoryCache struct {
-	left *atomic.Int64 // bytes that are free
+	left *atomic.Int64 // free bytes
 
 	mu      sync.RWMutex
 	samples map[int64]*Sample
@@ -172,7 +171,7 @@ func (c *memoryCache) keep(row int64, s *Sample) error {
 	return nil
 }
 
-// dense is the bytes of a copy.
+// dense returns the size of a dense copy.
 func (v *Value) dense() int64 {
 	if v.DType == tensor.Bytes {
 		return int64(len(v.Data))

@@ -6,7 +6,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// common is a description that both fit, with sizes that differ Unknown.
+// common returns a description that both match: differing sizes are Unknown.
 func common(a, b tensor.Desc) (tensor.Desc, bool) {
 	if a.DType != b.DType || a.Layout != b.Layout || a.Shape.Rank() != b.Shape.Rank() {
 		return a, false
@@ -19,7 +19,8 @@ func common(a, b tensor.Desc) (tensor.Desc, bool) {
 	return a, true
 }
 
-// batched is the description of n values of description d; ok if there is one.
+// batched returns the description of n stacked values. ok is false if they cannot
+// be stacked.
 func batched(d tensor.Desc, n int) (tensor.Desc, bool) {
 	if d.DType == tensor.Bytes || d.Shape.Rank() == tensor.MaxRank {
 		return d, false
@@ -31,8 +32,8 @@ func batched(d tensor.Desc, n int) (tensor.Desc, bool) {
 	return tensor.Desc{DType: d.DType, Shape: s}, true
 }
 
-// fill sets all elements of a dense tensor to a value, rounded towards zero for
-// integers and kept within their range.
+// fill sets all elements of a dense tensor. For integers, value is rounded towards
+// zero and clamped to the range.
 func fill(t *tensor.Tensor, value float64) error {
 	switch t.DType {
 	case tensor.Uint8, tensor.Bool:

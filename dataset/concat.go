@@ -9,20 +9,20 @@ import (
 	"sort"
 )
 
-// Concat is its inputs one after another. They must have the same columns, of
-// sizes that may differ.
+// Concat returns its inputs one after another. The inputs must have equal columns,
+// except for sizes.
 type Concat struct{}
 
 func init() {
 	Register(Info{Name: "concat", Version: 1, New: func() Node { return &Concat{} }, Doc: "datasets one after another"})
 }
 
-// Concat is d and then the others.
+// Concat returns d followed by the others.
 func (d *Dataset) Concat(others ...*Dataset) *Dataset {
 	return Of(&Concat{}, append([]*Dataset{d}, others...)...)
 }
 
-// Validate accepts it.
+// Validate returns nil: there are no parameters.
 func (n *Concat) Validate() error { return nil }
 
 func (n *Concat) build(_ *Built, s *step) error {
@@ -36,7 +36,7 @@ func (n *Concat) build(_ *Built, s *step) error {
 			continue
 		}
 		if s.size == Endless {
-			return defErr("input %d stands after one without an end", i)
+			return defErr("input %d follows an endless input", i)
 		}
 		if in.size == Endless {
 			s.size = Endless
@@ -53,7 +53,7 @@ func (n *Concat) build(_ *Built, s *step) error {
 	return nil
 }
 
-// sameColumns gives s the columns that all inputs have, with sizes that differ Unknown.
+// sameColumns gives s the columns of all inputs. Differing sizes become Unknown.
 func (s *step) sameColumns() error {
 	s.columns = slices.Clone(s.in[0].columns)
 	for i, in := range s.in[1:] {
@@ -104,7 +104,8 @@ func (n *Concat) length(b *Built, s *step) int64 {
 	return l
 }
 
-// stream goes through inputs of which some have no index; each rank has its part of each.
+// stream concatenates inputs of which some have no index. Each rank reads its part
+// of each input.
 func (n *Concat) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	c := &concatenated{}
 	if o.state != nil {
@@ -141,7 +142,7 @@ func (c *concatenated) Next(ctx context.Context, s *Sample) error {
 	return io.EOF
 }
 
-// ofInput makes ordinals of several inputs differ.
+// ofInput returns an ordinal that is unique among the inputs.
 func ofInput(ordinal uint64, in int) uint64 { return ordinal ^ uint64(in)<<48 }
 
 func (c *concatenated) Save(w []int64) []int64 {

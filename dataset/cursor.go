@@ -7,19 +7,19 @@ import (
 	"slices"
 )
 
-// Endless is the length of a dataset that never ends; Unknown that of one whose
-// length depends on its data.
+// Endless is the length of a dataset that never ends. Unknown is the length of a
+// dataset whose length depends on its data.
 const (
 	Endless int64 = math.MaxInt64
 	Unknown int64 = -1
 )
 
-// origin says where a sample comes from, so that it can be found again.
+// origin identifies a sample, so that a resumed run can read it again.
 type origin struct {
-	root int32 // of the tree, counted from the left
-	sub  int32 // of the samples that one sample was made into
-	k    int64 // place in the root's order
-	// epoch is the root's, which a Repeat below it divides into epochs of its own.
+	root int32 // the number of the root
+	sub  int32 // the number of the sample among those made of one sample
+	k    int64 // the place in the root's order
+	// epoch is the root's epoch. A Repeat below the root has its own epochs.
 	epoch uint64
 }
 
@@ -35,18 +35,18 @@ func loadOrigin(r *stateReader) origin {
 	return origin{int32(root), int32(sub), k, uint64(r.int())}
 }
 
-// cursor goes through the order of a root: the places of an epoch that are not
-// done, of which each rank takes every world-th.
+// cursor iterates over the places of a root that remain in an epoch. Each rank
+// takes every world-th of them.
 type cursor struct {
-	n           int64   // the epoch's length; Endless, or Unknown if only the data tells
-	holes       []int64 // places below base that are not done; they come first
-	base        int64   // places from here on follow
+	n           int64   // the epoch's length, Endless, or Unknown if it depends on the data
+	holes       []int64 // places below base that remain; they come first
+	base        int64   // the first place after the holes
 	rank, world int64
-	drop        bool  // what is left over for some ranks is left out; else ranks without it take the first places again
-	j           int64 // how many this rank has had
+	drop        bool  // drop a remainder; else ranks without a place take the first places again
+	j           int64 // places that this rank took
 }
 
-// left is how many places there are for all ranks.
+// left returns the number of places for all ranks.
 func (c *cursor) left() int64 {
 	if c.n == Endless || c.n == Unknown {
 		return c.n
@@ -54,7 +54,7 @@ func (c *cursor) left() int64 {
 	return int64(len(c.holes)) + c.n - c.base
 }
 
-// size is how many places this rank gets.
+// size returns the number of places for this rank.
 func (c *cursor) size() int64 {
 	n := c.left()
 	switch {
@@ -66,7 +66,7 @@ func (c *cursor) size() int64 {
 	return (n-1)/c.world + 1
 }
 
-// next is the next place; not ok at the end.
+// next returns the next place. ok is false at the end.
 func (c *cursor) next() (k int64, ok bool) {
 	if size := c.size(); size >= 0 && c.j >= size {
 		return 0, false
@@ -82,14 +82,14 @@ func (c *cursor) next() (k int64, ok bool) {
 	return c.base + i - int64(len(c.holes)), true
 }
 
-// save appends what of the cursor is state.
+// save appends the state of the cursor.
 func (c *cursor) save(w []int64) []int64 {
 	w = append(w, c.base, c.world, c.j, int64(len(c.holes)))
 	return append(w, c.holes...)
 }
 
-// load makes c one that goes on where the saved one stood. If there are other
-// ranks now, all ranks that saved must have had as many samples.
+// load restores a saved state. If the number of ranks has changed, all ranks must
+// have taken equally many places before they saved.
 func (c *cursor) load(r *stateReader) {
 	base, world, j := r.int(), r.int(), r.int()
 	holes := r.ints()
@@ -111,7 +111,7 @@ func (c *cursor) load(r *stateReader) {
 	}
 }
 
-// consumed takes the first n places out.
+// consumed removes the first n places.
 func (c *cursor) consumed(n int64) {
 	if h := int64(len(c.holes)); n < h {
 		c.holes = slices.Clone(c.holes[n:])
@@ -119,7 +119,7 @@ func (c *cursor) consumed(n int64) {
 		c.holes = nil
 		c.base += n - h
 		if c.n >= 0 && c.base > c.n {
-			c.base = c.n // ranks without one took others again
+			c.base = c.n // some ranks took a place again
 		}
 	}
 }
@@ -138,7 +138,7 @@ func (r *stateReader) fail(format string, args ...any) {
 
 func (r *stateReader) int() int64 {
 	if r.err == nil && len(r.words) == 0 {
-		r.fail("it ends too early")
+		r.fail("truncated")
 	}
 	if r.err != nil {
 		return 0
@@ -148,7 +148,7 @@ func (r *stateReader) int() int64 {
 	return n
 }
 
-// count reads a number of things of which each has so many words at least.
+// count reads the length of a list whose elements have at least this many words.
 func (r *stateReader) count(words int) int {
 	n := r.int()
 	if r.err == nil && (n < 0 || n > int64(len(r.words)/words)) {
@@ -170,5 +170,5 @@ func (r *stateReader) ints() []int64 {
 	return l
 }
 
-// sortedKeys are the keys in ascending order.
+// sortedKeys returns the keys in ascending order.
 func sortedKeys[V any](m map[int64]V) []int64 { return slices.Sorted(maps.Keys(m)) }

@@ -382,7 +382,7 @@ func TestStreamThatOnlyFails(t *testing.T) {
 	require.NoError(t, err)
 	_, err = p.Next(t.Context())
 	require.ErrorIs(t, err, errTrouble)
-	require.ErrorContains(t, err, "in succession")
+	require.ErrorContains(t, err, "1000 consecutive samples of a stream are bad")
 	require.NoError(t, p.Close())
 }
 
@@ -477,7 +477,7 @@ func TestWaitedAndBad(t *testing.T) {
 		_, err = p.Next(t.Context())
 		require.ErrorIs(t, err, dataset.ErrState, name)
 		require.ErrorIs(t, err, errTrouble, name)
-		require.ErrorContains(t, err, "a sample that waited is bad now", name)
+		require.ErrorContains(t, err, "a buffered sample is bad now", name)
 		require.Equal(t, state, p.State(), name)
 		require.NoError(t, p.Close(), name)
 	}

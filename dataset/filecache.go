@@ -9,41 +9,38 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// FileCache is a Cache in a file, which later runs of the program find again, and
-// which several processes may use at the same time: what one of them made, all of
-// them have. Docs/format/cache.md describes the file.
+// FileCache is a Cache in a file. Later runs of the program use it, and several
+// processes can share it. docs/format/cache.md specifies the file.
 //
-// A file that was made of something else, or is damaged, is never used: it is
-// replaced where its beginning shows it, and single samples of it are made again
-// where theirs shows it. "Something else" is another definition below the cache,
-// another length of a source, or another Stamp; of the data below it nothing is
-// known: images that change under the same names and functions that change under
-// theirs want another Stamp. What is below must have a written form, so that it
-// can be told from others; functions need names.
+// The file belongs to a definition: the nodes below the cache, the lengths of their
+// sources, and Stamp. A file of another definition, or one with a damaged header,
+// is replaced. A damaged sample is computed again. The file does not depend on the
+// data: choose another Stamp when images or functions change under the same names.
+// The nodes below must have a written form, so functions need names.
 //
-// On Linux, macOS, FreeBSD, NetBSD and DragonFly the file is mapped into memory,
-// its samples are views of the mapping, valid until the Built is closed, and
-// writers lock the file (flock, which network file systems may not have). On other
-// systems only one process may use a file at a time, and samples are copied. No
-// program may shorten the file while it is in use.
+// On Linux, macOS, FreeBSD, NetBSD and DragonFly the file is mapped into memory.
+// Its samples are views of the mapping, valid until the Built is closed. Writers
+// lock the file with flock, which network file systems may lack. On other systems
+// one process at a time may use the file, and samples are copied. No program may
+// truncate the file while it is in use.
 //
-// A file that cannot grow, since the disk is full, say, is as one without room.
+// A file that cannot grow, on a full disk for example, counts as full.
 type FileCache struct {
 	File  string `json:"file"`
-	Bytes int64  `json:"bytes"` // of the file, at most
-	Stamp string `json:"stamp"` // names what else the samples depend on; may be empty
+	Bytes int64  `json:"bytes"` // maximum size of the file
+	Stamp string `json:"stamp"` // names what else the samples depend on; optional
 }
 
 func init() {
 	Register(Info{Name: "file_cache", Version: 1, New: func() Node { return &FileCache{Bytes: 16 << 30} }, Doc: "samples kept in a file"})
 }
 
-// FileCache keeps samples in a file of up to so many bytes.
+// FileCache keeps samples in a file of up to bytes bytes.
 func (d *Dataset) FileCache(file string, bytes int64) *Dataset {
 	return d.then(&FileCache{File: file, Bytes: bytes})
 }
 
-// Validate wants a file and a size.
+// Validate requires a file name and a size of 0 or more.
 func (n *FileCache) Validate() error {
 	if n.File == "" || n.Bytes < 0 {
 		return paramErr("file %q of %d bytes, want a name and 0 or more", n.File, n.Bytes)
@@ -52,7 +49,7 @@ func (n *FileCache) Validate() error {
 }
 
 func (n *FileCache) build(b *Built, s *step) error {
-	in, err := s.passes()
+	in, err := s.inherit()
 	if err != nil {
 		return err
 	}
@@ -60,7 +57,7 @@ func (n *FileCache) build(b *Built, s *step) error {
 		return err
 	}
 	if x := in.changing(); x != nil {
-		return defErr("%s below a cache is not the same in every epoch; put it above", x.path)
+		return defErr("%s below a cache differs between epochs; put it above", x.path)
 	}
 	print, err := b.print(in, n.Stamp)
 	if err != nil {
@@ -88,7 +85,7 @@ func (n *FileCache) build(b *Built, s *step) error {
 	return nil
 }
 
-// print is the fingerprint of the samples of s.
+// print returns the fingerprint of the samples of s.
 func (b *Built) print(s *step, stamp string) (sum [32]byte, err error) {
 	text, err := s.definition().MarshalJSON()
 	if err != nil {
@@ -112,7 +109,7 @@ func (b *Built) print(s *step, stamp string) (sum [32]byte, err error) {
 	return [32]byte(h.Sum(nil)), nil
 }
 
-// definition is what s was built from.
+// definition returns the definition that s was built from.
 func (s *step) definition() *Dataset {
 	d := &Dataset{Node: s.node}
 	for _, in := range s.in {

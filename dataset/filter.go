@@ -6,10 +6,10 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Filter keeps the samples for which a predicate is true.
+// Filter keeps the samples for which a predicate returns true.
 type Filter struct {
-	Name string   `json:"name"` // that RegisterFunc gave the predicate; empty if it has none
-	In   []string `json:"in"`   // the columns that it looks at
+	Name string   `json:"name"` // of the predicate in RegisterFunc; empty for an unnamed one
+	In   []string `json:"in"`   // the columns that the predicate gets
 
 	f Predicate
 }
@@ -18,13 +18,13 @@ func init() {
 	Register(Info{Name: "filter", Version: 1, New: func() Node { return &Filter{In: []string{}} }, Doc: "the samples for which a predicate is true"})
 }
 
-// Filter keeps the samples for which f, given the columns in, is true. Such a
-// definition cannot be written; a Filter with a Name can.
+// Filter keeps the samples for which f returns true; f gets the columns in. Such a
+// definition has no written form; a Filter with a Name has one.
 func (d *Dataset) Filter(f Predicate, in ...string) *Dataset {
 	return d.then(&Filter{In: append([]string{}, in...), f: f})
 }
 
-// Validate wants a predicate.
+// Validate requires a predicate.
 func (n *Filter) Validate() error {
 	if n.f != nil && n.Name == "" {
 		return nil

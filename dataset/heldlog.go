@@ -6,22 +6,21 @@ import (
 	"sync"
 )
 
-// A state is noted for every sample that is on its way through an engine, and a
-// buffer of many samples is too long to be written down each time. So what a
-// ShuffleBuffer saves is a reference: to a heldLog, which knows what waits in the
-// buffer now and what each Next changed, and to the number of a Next. Run.State
-// puts the list itself in its place.
+// An engine saves a state for every sample on its way, and listing a large buffer
+// every time would be slow. So a ShuffleBuffer saves a reference: the number of a
+// heldLog and the number of a Next. The log knows the buffer's content and what each
+// Next changed. Run.State replaces the reference with the list.
 
-// heldLog is what waits in a buffer, and how it came to be so.
+// heldLog records the content of a buffer and its changes.
 type heldLog struct {
 	mu      sync.Mutex
 	held    []held
-	at      int64 // samples given
+	at      int64 // samples returned
 	changes []heldChange
 }
 
-// heldChange is a Next: so many samples were put at the end, and the i-th was
-// given, whose place the last one took.
+// heldChange is the effect of a Next: it appended put samples, returned sample i,
+// and moved the last sample to its place.
 type heldChange struct {
 	put, i int
 	given  held
@@ -29,7 +28,7 @@ type heldChange struct {
 
 func heldOf(x *Sample) held { return held{x.origin, x.Ordinal} }
 
-// next notes that the new samples were put and the i-th given.
+// next records that put was appended and sample i was returned.
 func (h *heldLog) next(put []held, i int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -41,7 +40,7 @@ func (h *heldLog) next(put []held, i int) {
 	h.at++
 }
 
-// after is what waited after so many samples were given.
+// after returns the content after given samples were returned.
 func (h *heldLog) after(given int64) []held {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -56,7 +55,7 @@ func (h *heldLog) after(given int64) []held {
 	return l
 }
 
-// forget forgets how it came to what waited after so many samples were given.
+// forget drops the changes before given samples were returned.
 func (h *heldLog) forget(given int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -65,18 +64,18 @@ func (h *heldLog) forget(given int64) {
 	}
 }
 
-// heldLogs are those of a run's epoch. Buffers are opened in the goroutines that
-// ask for their samples.
+// heldLogs are the logs of a run's epoch. It is safe for concurrent use, since
+// several goroutines open buffers.
 type heldLogs struct {
 	mu   sync.Mutex
 	logs map[int64]*heldLog
-	path map[int64]string // the node, which may have several, one after another
+	path map[int64]string // of the node; below a Repeat a node has a log for each pass
 	next int64
 }
 
 func newHeldLogs() *heldLogs { return &heldLogs{logs: map[int64]*heldLog{}, path: map[int64]string{}} }
 
-// add gives a log its number.
+// add registers a log and returns its number.
 func (r *heldLogs) add(path string, h *heldLog) int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -85,20 +84,20 @@ func (r *heldLogs) add(path string, h *heldLog) int64 {
 	return r.next
 }
 
-// A reference is these two words, of which all others of a state are never the
-// first, and the numbers of the log and of the samples given.
+// A reference is these two words, the number of the log and the number of samples
+// returned. No other word of a state equals heldMark.
 const (
 	heldMark      = math.MinInt64
 	heldReference = 0x68656c64 // "held"
 	heldWords     = 4
 )
 
-// reference appends one.
+// reference appends a reference.
 func reference(w []int64, log, given int64) []int64 {
 	return append(w, heldMark, heldReference, log, given)
 }
 
-// references calls f with the place of every reference.
+// references calls f for every reference, with its index.
 func (r *heldLogs) references(words []int64, f func(at int, number int64, log *heldLog, given int64)) {
 	for i := 0; i+heldWords <= len(words); i++ {
 		if words[i] != heldMark || words[i+1] != heldReference {
@@ -114,7 +113,7 @@ func (r *heldLogs) references(words []int64, f func(at int, number int64, log *h
 	}
 }
 
-// resolve is words with the lists in the place of references.
+// resolve returns words with every reference replaced by its list.
 func (r *heldLogs) resolve(words []int64) []int64 {
 	var out []int64
 	from := 0
@@ -125,14 +124,14 @@ func (r *heldLogs) resolve(words []int64) []int64 {
 	return append(out, words[from:]...)
 }
 
-// forget forgets what is older than the state that the words are.
+// forget drops what is older than the state words.
 func (r *heldLogs) forget(words []int64) {
 	r.references(words, func(_ int, number int64, log *heldLog, given int64) {
 		log.forget(given)
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		for n, path := range r.path {
-			if n < number && path == r.path[number] { // of a pass before
+			if n < number && path == r.path[number] { // of an earlier pass
 				delete(r.logs, n)
 				delete(r.path, n)
 			}

@@ -21,8 +21,8 @@ type (
 // inline places a stage without goroutines.
 var inline placer = engine.Inline[*Sample, *SampleError]
 
-// badList are the errors of samples that were left out since it was last asked.
-// It belongs to the goroutine that calls Next of the iterators which fill it.
+// badList collects the errors of dropped samples. It belongs to the goroutine that
+// calls Next of the iterators that fill it.
 type badList struct{ l []*SampleError }
 
 func (b *badList) take() []*SampleError {
@@ -70,25 +70,26 @@ func (g *guardedWorker) Do(ctx context.Context, s *Sample) (err error) {
 type opener struct {
 	b     *Built
 	stage placer
-	state *stateReader // nil from the beginning
-	// replay, if it is not nil, are the places of one root that are wanted again;
-	// nothing follows them.
+	state *stateReader // nil for the start of the epoch
+	// replay restricts one root to some places; nil for all of an epoch.
 	replay *replay
-	bad    *badList // where bad samples are noted
-	strict bool     // every bad sample is an error, for the stage that this is in to judge
-	// lenient: no bad sample is an error, since only some of the samples are wanted.
+	bad    *badList // collects the errors of dropped samples
+	strict bool     // every bad sample is an error, for the enclosing stage to judge
+	// lenient drops every bad sample, since only some samples are wanted.
 	lenient bool
 	logs    *heldLogs
 }
 
-// below is o for the inputs of a stage, which another goroutine may ask.
+// below returns o for the inputs of a stage, whose iterators another goroutine may
+// call.
 func (o *opener) below() *opener {
 	b := *o
 	b.bad = &badList{}
 	return &b
 }
 
-// failed is what becomes of a bad sample.
+// failed decides about a bad sample: it drops s and returns nil, or returns the
+// error that ends the run.
 func (o *opener) failed(path string, s *Sample, err error) error {
 	if o.strict {
 		return &elsewhere{path, err}
@@ -102,12 +103,13 @@ func (o *opener) failed(path string, s *Sample, err error) error {
 	return nil
 }
 
+// replay is some places of a root.
 type replay struct {
 	root   int32
 	places []int64
 }
 
-// open makes the iterator of a step that is no part of an indexed tree above it.
+// open makes the iterator of a step outside indexed trees, or of a root.
 func (o *opener) open(s *step, epoch uint64) (iterator, error) {
 	if s.indexed {
 		return o.openRoot(s, epoch)
@@ -120,8 +122,8 @@ func (o *opener) open(s *step, epoch uint64) (iterator, error) {
 		_, flat := n.(*FlatMap)
 		_, unbatch := n.(*Unbatch)
 		if o.replay != nil && !flat && !unbatch {
-			// What is replayed went through this node before: only nodes that change
-			// samples matter.
+			// The replayed samples passed this node before. Only nodes that change
+			// samples matter now.
 			for i, in := range s.in {
 				if in.first <= o.replay.root && o.replay.root < in.last {
 					it, err := o.open(in, epoch)
@@ -145,7 +147,8 @@ func (o *opener) open(s *step, epoch uint64) (iterator, error) {
 	return nil, fmt.Errorf("dataset: %s has no iterator", s.path)
 }
 
-// tagged gives samples the ordinals that they have above a node of several inputs.
+// tagged gives samples the ordinals that they have above a node with several
+// inputs.
 type tagged struct {
 	iterator
 	in int
@@ -157,12 +160,12 @@ func (t *tagged) Next(ctx context.Context, s *Sample) error {
 	return err
 }
 
-// work places a stage. In notes bad samples in below.
+// work places a stage. in collects its bad samples in below.
 func (o *opener) work(s *step, in iterator, below *badList, newWorker func() (worker, error)) (iterator, error) {
 	place := o.stage
 	switch s.node.(type) {
 	case *Project, *Rename:
-		place = inline // there is nothing to do that a goroutine would be worth
+		place = inline // too little work for a goroutine
 	}
 	it, err := place(stage{
 		Path: s.path, In: in, New: func() (worker, error) { return guardWorker(newWorker) },
@@ -178,8 +181,8 @@ func (o *opener) work(s *step, in iterator, below *badList, newWorker func() (wo
 	return it, nil
 }
 
-// root is the iterator of an indexed tree: it goes through the cursor's places in
-// step with what the tree gives.
+// root is the iterator of an indexed tree. Its cursor follows the samples of the
+// tree.
 type root struct {
 	in     iterator
 	cursor cursor
@@ -213,7 +216,7 @@ func (r *root) Next(ctx context.Context, s *Sample) error {
 			return err
 		}
 		if s.origin.k != k {
-			return fmt.Errorf("dataset: sample %d where %d was wanted", s.origin.k, k)
+			return fmt.Errorf("dataset: sample %d, want %d", s.origin.k, k)
 		}
 		if !s.dropped {
 			return nil
@@ -228,15 +231,15 @@ func (r *root) Save(w []int64) []int64 { return r.cursor.save(w) }
 
 func (r *root) Close() error { return r.in.Close() }
 
-// feed gives the rows that one source of an indexed tree is to read: the cursor's
-// places, followed through the routers above the source, without those that lead
-// elsewhere. It is a value: every source goes through the places by itself.
+// feed returns the rows that one source of an indexed tree must read. It maps the
+// cursor's places through the routers above the source, and skips places that lead
+// to another source. It is a value: every source has its own copy.
 type feed struct {
 	cursor cursor
 	epoch  uint64
 	root   int32
-	hops   []hop
-	// one, if it is not nil, is the only place, again and again: that a cache wants.
+	routes []route
+	// one is the only place, returned every time, for a cache; nil for the cursor's.
 	one *place
 }
 
@@ -245,30 +248,30 @@ type place struct {
 	epoch  uint64
 }
 
-type hop struct {
+type route struct {
 	of     *step
 	locate func(epoch uint64, k int64) (in int, e uint64, pos int64)
-	in     int // the way that leads to the source
+	in     int // the input that leads to the source
 }
 
-// fresh is f for another goroutine: locators are for one.
+// fresh returns f for another goroutine, with its own locators.
 func (f feed) fresh(o *opener) feed {
-	hops := make([]hop, len(f.hops), len(f.hops)+1)
-	for i, h := range f.hops {
-		hops[i] = hop{h.of, h.of.node.(router).locator(o.b, h.of), h.in}
+	routes := make([]route, len(f.routes), len(f.routes)+1)
+	for i, r := range f.routes {
+		routes[i] = route{r.of, r.of.node.(router).locator(o.b, r.of), r.in}
 	}
-	f.hops = hops
+	f.routes = routes
 	return f
 }
 
-// through is f for an input of a router.
+// through returns f for an input of a router.
 func (f feed) through(o *opener, s *step, in int) feed {
 	f = f.fresh(o)
-	f.hops = append(f.hops, hop{s, s.node.(router).locator(o.b, s), in})
+	f.routes = append(f.routes, route{s, s.node.(router).locator(o.b, s), in})
 	return f
 }
 
-// next finds the next place that leads to the source.
+// next returns the next place that leads to the source.
 func (f *feed) next() (k int64, epoch uint64, pos int64, ok bool) {
 next:
 	for {
@@ -280,9 +283,9 @@ next:
 			}
 			epoch, pos = f.epoch, k
 		}
-		for i := range f.hops {
+		for i := range f.routes {
 			var in int
-			if in, epoch, pos = f.hops[i].locate(epoch, pos); in != f.hops[i].in {
+			if in, epoch, pos = f.routes[i].locate(epoch, pos); in != f.routes[i].in {
 				continue next
 			}
 		}
@@ -290,7 +293,7 @@ next:
 	}
 }
 
-// openIndexed makes the iterator of a step of an indexed tree.
+// openIndexed makes the iterator of a step within an indexed tree.
 func (o *opener) openIndexed(s *step, f feed) (iterator, error) {
 	if s.data != nil {
 		rows := s.data.(Rows)
@@ -335,7 +338,7 @@ func (o *opener) openIndexed(s *step, f feed) (iterator, error) {
 	return nil, fmt.Errorf("dataset: %s has no index", s.path)
 }
 
-// feeder gives samples of which nothing is known but what is to be read.
+// feeder returns empty samples with the row to read.
 type feeder struct{ feed }
 
 func (f *feeder) Next(_ context.Context, s *Sample) error {
@@ -353,7 +356,7 @@ func (f *feeder) Save(w []int64) []int64 { return w }
 
 func (f *feeder) Close() error { return nil }
 
-// reading reads rows.
+// reading is the worker that reads rows.
 type reading struct {
 	rows    Rows
 	columns int
@@ -364,8 +367,8 @@ func (r *reading) Do(ctx context.Context, s *Sample) error {
 	return r.rows.Read(ctx, s.row, s)
 }
 
-// joined is a router with several inputs: it takes each sample from the input
-// that has it.
+// joined is the iterator of a router with several inputs: it takes each sample
+// from the input that has it.
 type joined struct {
 	feed   feed
 	locate func(epoch uint64, k int64) (int, uint64, int64)
@@ -393,8 +396,8 @@ func closeAll(l []iterator) error {
 	return errors.Join(errs...)
 }
 
-// streamed is the iterator of a stream source. Of several ranks each reads all
-// of it and takes its part.
+// streamed is the iterator of a stream source. Every rank reads all of the stream
+// and keeps its part.
 type streamed struct {
 	stream Stream
 	reader Reader
@@ -403,7 +406,7 @@ type streamed struct {
 	n      int // columns
 	cursor cursor
 	at     int64 // samples read
-	errors int   // in succession
+	errors int   // consecutive bad samples
 	failed func(s *Sample, err error) error
 }
 
@@ -459,10 +462,10 @@ func (t *streamed) Next(ctx context.Context, s *Sample) error {
 					t.cursor.j--
 					return err
 				}
-				if t.errors++; t.errors == manyErrors {
-					return fmt.Errorf("dataset: %d samples of a stream in succession are bad: %w", manyErrors, err)
+				if t.errors++; t.errors == maxErrors {
+					return fmt.Errorf("dataset: %d consecutive samples of a stream are bad: %w", maxErrors, err)
 				}
-				break // it was left out
+				break // dropped
 			}
 			t.errors = 0
 			if t.at > k {
@@ -472,11 +475,11 @@ func (t *streamed) Next(ctx context.Context, s *Sample) error {
 	}
 }
 
-// manyErrors in succession end a stream: one that cannot go on would otherwise
-// give bad samples for ever.
-const manyErrors = 1000
+// maxErrors consecutive bad samples end a stream, since a broken Reader could
+// return errors forever.
+const maxErrors = 1000
 
-// read reads, with a panic made an error.
+// read reads a sample and returns a panic as an error.
 func (t *streamed) read(ctx context.Context, s *Sample) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -487,7 +490,7 @@ func (t *streamed) read(ctx context.Context, s *Sample) (err error) {
 	if err == io.EOF {
 		return err
 	}
-	if errors.Is(err, io.EOF) { // a file that ended too early is no end of the stream
+	if errors.Is(err, io.EOF) { // a truncated file is not the end of the stream
 		err = fmt.Errorf("%w: %v", io.ErrUnexpectedEOF, err)
 	}
 	return err
@@ -520,7 +523,7 @@ func (t *streamed) Close() error {
 	return guard(r.Close)
 }
 
-// pull is Next without dropped samples.
+// pull returns the next sample that is not dropped.
 func pull(ctx context.Context, it iterator, s *Sample) error {
 	for {
 		if err := it.Next(ctx, s); err != nil || !s.dropped {

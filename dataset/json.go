@@ -7,8 +7,8 @@ import (
 	specs "github.com/infer-prep/infer-prep/internal/spec"
 )
 
-// Version is the version of the JSON and msgp forms that this build writes and
-// reads. Each node has a version of its own beside it.
+// Version is the version of the JSON and msgp forms. Each node has its own version
+// in addition.
 const Version = 1
 
 type jsonDataset struct {
@@ -23,12 +23,13 @@ type jsonNode struct {
 	In      []jsonNode      `json:"in,omitempty"`
 }
 
-// unwritable is a node that may have no written form: a function without a name.
+// unwritable is a node that may have no written form, since its function has no
+// name.
 type unwritable interface{ unwritable() error }
 
 func unnamed(has bool, name string) error {
 	if has && name == "" {
-		return fmt.Errorf("%w: its function has no name: RegisterFunc gives one", ErrUnknownNode)
+		return fmt.Errorf("%w: its function has no name; RegisterFunc assigns one", ErrUnknownNode)
 	}
 	return nil
 }
@@ -38,8 +39,8 @@ func (n *Filter) unwritable() error  { return unnamed(n.f != nil, n.Name) }
 func (n *FlatMap) unwritable() error { return unnamed(n.f != nil, n.Name) }
 func (n *Batch) unwritable() error   { return unnamed(n.f != nil, n.PerBatch) }
 
-// MarshalJSON writes the definition. A node that is not registered, or has a
-// function without a name, is refused by name.
+// MarshalJSON returns the JSON form. It returns a *NodeError for a node that is not
+// registered, or whose function has no name.
 func (d *Dataset) MarshalJSON() ([]byte, error) {
 	top, err := d.jsonNode("")
 	if err != nil {
@@ -61,7 +62,7 @@ func (d *Dataset) jsonNode(above string) (jsonNode, error) {
 		}
 	}
 	if i.Version == 0 {
-		return j, &NodeError{path, fmt.Errorf("%w: register it to write it", ErrUnknownNode)}
+		return j, &NodeError{path, fmt.Errorf("%w: a node must be registered to be written", ErrUnknownNode)}
 	}
 	var err error
 	if j.Params, err = json.Marshal(d.Node); err != nil {
@@ -77,16 +78,16 @@ func (d *Dataset) jsonNode(above string) (jsonNode, error) {
 	return j, nil
 }
 
-// UnmarshalJSON reads a definition and checks every node's parameters. Unknown
-// fields, missing parameters, unknown nodes and versions other than this build's
-// are refused by name. Sources and functions are those that the program links.
+// UnmarshalJSON reads the JSON form and validates every node's parameters. It
+// refuses unknown fields, missing parameters, unknown nodes and other versions. The
+// program must import the packages of the sources, and register the functions.
 func (d *Dataset) UnmarshalJSON(b []byte) error {
 	var j jsonDataset
 	if err := specs.Decode(b, &j); err != nil {
 		return fmt.Errorf("dataset: %w: %w", ErrDefinition, err)
 	}
 	if j.Version != Version {
-		return fmt.Errorf("dataset: %w", defErr("infer_prep_dataset is %d, this build reads %d", j.Version, Version))
+		return fmt.Errorf("dataset: %w", defErr("infer_prep_dataset is %d, want %d", j.Version, Version))
 	}
 	n, err := j.Top.dataset("", 0)
 	if err != nil {
@@ -96,7 +97,7 @@ func (d *Dataset) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// maxDepth bounds the nodes of a definition above one another.
+// maxDepth bounds the depth of a definition.
 const maxDepth = 200
 
 func (j *jsonNode) dataset(above string, depth int) (*Dataset, error) {
@@ -109,7 +110,7 @@ func (j *jsonNode) dataset(above string, depth int) (*Dataset, error) {
 		return nil, &NodeError{path, fmt.Errorf("%w (a source needs an import of its package)", err)}
 	}
 	if j.Version != i.Version {
-		return nil, &NodeError{path, fmt.Errorf("%w %q of version %d, this build has version %d", ErrUnknownNode, j.Node, j.Version, i.Version)}
+		return nil, &NodeError{path, fmt.Errorf("%w %q of version %d, want version %d", ErrUnknownNode, j.Node, j.Version, i.Version)}
 	}
 	d := &Dataset{Node: i.New()}
 	if err := specs.Unmarshal(j.Params, d.Node); err != nil {

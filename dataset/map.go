@@ -11,15 +11,16 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Map runs a graph on every sample. The graph's inputs are columns, and its
-// outputs take their place; further outputs and all other columns stand beside
-// them. A graph may have random ops.
+// Map runs a graph on every sample. The graph's outputs and side outputs replace
+// the columns that are its inputs; all other columns stay. A graph may have random
+// ops.
 type Map struct {
 	Graph *datagraph.Graph `json:"graph"`
-	// In are the columns that the graph is given, in the order of its inputs.
-	// Empty: those of its inputs' names.
+	// In are the columns of the graph's inputs, in order. Default: the columns with
+	// the inputs' names.
 	In []string `json:"in"`
-	// Out are the names of the columns of its outputs and side outputs. Empty: the graph's own.
+	// Out names the columns of the outputs and side outputs. Default: the graph's
+	// names.
 	Out []string `json:"out"`
 }
 
@@ -30,7 +31,7 @@ func init() {
 	})
 }
 
-// Map runs a graph on every sample, on the columns that it names.
+// Map runs a graph on every sample, on the columns with the names of its inputs.
 func (d *Dataset) Map(g *datagraph.Graph) *Dataset {
 	return d.then(&Map{Graph: g, In: []string{}, Out: []string{}})
 }
@@ -54,22 +55,22 @@ func (n *Map) Validate() error {
 	return nil
 }
 
-// mapState is what the workers share.
+// mapState is the state that the workers share.
 type mapState struct {
 	plan *datagraph.Plan
 	cols *outputs
-	// before is how many steps of the node's graph are elsewhere.
+	// before is the number of steps of the node's graph that another step runs.
 	before int
-	// parts are the maps that were made one, see FuseMaps.
+	// parts are the maps that FuseMaps merged into this one.
 	parts []*step
 }
 
 func (n *Map) build(b *Built, s *step) error {
-	in, err := s.passes()
+	in, err := s.inherit()
 	if err != nil {
 		return err
 	}
-	// The graph for these columns, with paths for its random numbers.
+	// Specialize the graph for these columns, and add paths for random numbers.
 	g := *n.Graph
 	g.Inputs = append([]datagraph.Column(nil), g.Inputs...)
 	g.Steps = append([]datagraph.Step(nil), g.Steps...)
@@ -108,7 +109,8 @@ func (n *Map) build(b *Built, s *step) error {
 	return err
 }
 
-// fits reports whether a column can be what is wanted: where a size is not known, it may turn out.
+// fits returns an error unless a column can match want. An Unknown size can match
+// any size.
 func fits(want, have tensor.Desc) error {
 	ok := want.DType == have.DType && want.Layout == have.Layout && want.Shape.Rank() == have.Shape.Rank()
 	for i := 0; ok && i < have.Shape.Rank(); i++ {

@@ -6,17 +6,17 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Func runs a function of the user's on every sample. The columns In make place
-// for those of Out; all others stand beside them.
+// Func runs a user's function on every sample. The columns Out replace the columns
+// In; all other columns stay.
 type Func struct {
-	Name string      `json:"name"` // that RegisterFunc gave the function; empty if it has none
+	Name string      `json:"name"` // of the function in RegisterFunc; empty for an unnamed one
 	In   []string    `json:"in"`
 	Out  []OutColumn `json:"out"`
 
 	f MapFunc
 }
 
-// OutColumn is a column that a function makes. Sizes may be tensor.Unknown.
+// OutColumn is a column that a function computes. Sizes may be tensor.Unknown.
 type OutColumn struct {
 	Name string `json:"name"`
 	tensor.Desc
@@ -26,8 +26,8 @@ func init() {
 	Register(Info{Name: "func", Version: 1, New: func() Node { return &Func{In: []string{}, Out: []OutColumn{}} }, Doc: "a function on every sample"})
 }
 
-// MapFunc runs f on every sample: on the columns in, for the columns out. Such a
-// definition cannot be written; Func with a Name can.
+// MapFunc runs f on every sample: it computes the columns out from the columns in.
+// Such a definition has no written form; a Func with a Name has one.
 func (d *Dataset) MapFunc(f MapFunc, in []string, out ...Column) *Dataset {
 	n := &Func{In: in, Out: []OutColumn{}, f: f}
 	for _, c := range out {
@@ -36,7 +36,7 @@ func (d *Dataset) MapFunc(f MapFunc, in []string, out ...Column) *Dataset {
 	return d.then(n)
 }
 
-// Validate wants a function.
+// Validate requires a function.
 func (n *Func) Validate() error {
 	if n.f != nil && n.Name == "" {
 		return nil
@@ -46,7 +46,7 @@ func (n *Func) Validate() error {
 }
 
 func (n *Func) build(_ *Built, s *step) error {
-	in, err := s.passes()
+	in, err := s.inherit()
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (w *funcWorker) Do(_ context.Context, s *Sample) error {
 		if !c.Desc.Matches(w.out[i].Desc) {
 			return defErr("column %q: the function made %v, want %v", c.Name, w.out[i].Desc, c.Desc)
 		}
-		// What is shared with the inputs would go with their memory.
+		// Copy shared data: the inputs' buffers may be reused before the output's.
 		if v := &w.out[i]; !v.owned() {
 			t := v.Tensor
 			if err := v.copyTensor(&t); err != nil {

@@ -5,33 +5,33 @@ import (
 	"slices"
 )
 
-// Merge makes one state of those of all ranks, in any order, with which a run goes
-// on on another number of ranks: no sample that any rank gave is given again, and
-// none is lost, those that waited in buffers included. (Samples that make up a
-// batch's remainder, and the order of what buffers mix, are not those that there
-// would have been.) Where all ranks are after as many samples and no length
-// depends on the data, the state of any rank does, and the order is kept.
+// Merge combines the states of all ranks, in any order, into a state that resumes
+// on any number of ranks. The resumed run repeats no sample and loses none,
+// including the samples in buffers. The order of buffered samples and the samples
+// of an incomplete batch may differ from a run without the interruption.
 //
-// The states must be of the same epoch, of a Built of the same definition.
+// The states must be of the same epoch and definition. Merge is unnecessary if no
+// length depends on the data and all ranks have returned equally many samples: then
+// the state of any rank resumes all ranks, and keeps the order.
 func (b *Built) Merge(states ...*State) (*State, error) {
 	if len(states) == 0 {
-		return nil, fmt.Errorf("%w: none to merge", ErrState)
+		return nil, fmt.Errorf("%w: no states to merge", ErrState)
 	}
 	world := states[0].World
 	byRank := make([]*State, world)
 	for _, s := range states {
 		switch {
 		case s.Version != stateVersion || s.Fingerprint != b.fingerprint:
-			return nil, fmt.Errorf("%w: one is of another version or definition", ErrState)
+			return nil, fmt.Errorf("%w: a state has another version or definition", ErrState)
 		case s.Epoch != states[0].Epoch:
-			return nil, fmt.Errorf("%w: ranks stand in epochs %d and %d", ErrState, states[0].Epoch, s.Epoch)
+			return nil, fmt.Errorf("%w: ranks are in epochs %d and %d", ErrState, states[0].Epoch, s.Epoch)
 		case s.World != world || s.Rank < 0 || s.Rank >= world || byRank[s.Rank] != nil || s.Merged:
-			return nil, fmt.Errorf("%w: rank %d of %d, want one of each of %d", ErrState, s.Rank, s.World, world)
+			return nil, fmt.Errorf("%w: rank %d of %d, want one state of each of %d ranks", ErrState, s.Rank, s.World, world)
 		}
 		byRank[s.Rank] = s
 	}
 	if len(states) != world {
-		return nil, fmt.Errorf("%w: %d states of %d ranks", ErrState, len(states), world)
+		return nil, fmt.Errorf("%w: %d states for %d ranks", ErrState, len(states), world)
 	}
 	out := &State{Version: stateVersion, Fingerprint: b.fingerprint, Epoch: states[0].Epoch, World: 1, Merged: true}
 	m := &merger{b: b, held: map[int32][]held{}}
@@ -45,7 +45,7 @@ func (b *Built) Merge(states ...*State) (*State, error) {
 	}
 	for rank, s := range byRank {
 		words := s.Words
-		if len(words) == 0 { // not begun: the state of a run that has given nothing
+		if len(words) == 0 { // the rank has returned nothing yet
 			var err error
 			if words, err = b.beginning(rank, world, s.Epoch); err != nil {
 				return nil, err
@@ -68,7 +68,7 @@ func (b *Built) Merge(states ...*State) (*State, error) {
 	return out, nil
 }
 
-// beginning is the words of a rank that has given nothing.
+// beginning returns the words of a rank that has returned nothing.
 func (b *Built) beginning(rank, world int, epoch uint64) ([]int64, error) {
 	c := *b
 	c.options.Rank, c.options.World = rank, world
@@ -80,19 +80,19 @@ func (b *Built) beginning(rank, world int, epoch uint64) ([]int64, error) {
 	return it.Save(nil), it.Close()
 }
 
-// merger goes through a definition and the words of all ranks at once.
+// merger walks a definition and reads the words of all ranks in parallel.
 type merger struct {
 	b    *Built
 	in   []*stateReader
 	out  []int64
-	held map[int32][]held // samples that waited in buffers above, by root
+	held map[int32][]held // samples in buffers above, by root
 }
 
 func (m *merger) fail(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrState, fmt.Sprintf(format, args...))
 }
 
-// each reads a word of every rank.
+// each reads one word of every rank.
 func (m *merger) each() (l []int64) {
 	for _, r := range m.in {
 		l = append(l, r.int())
@@ -121,7 +121,7 @@ func (m *merger) step(s *step, epoch uint64) error {
 	case *Repeat:
 		passes := m.each()
 		if slices.Min(passes) != slices.Max(passes) {
-			return m.fail("ranks stand in passes %v of %s", passes, s.path)
+			return m.fail("ranks are in passes %v of %s", passes, s.path)
 		}
 		m.out = append(m.out, passes[0])
 		epoch = n.epoch(epoch, passes[0])
@@ -129,12 +129,12 @@ func (m *merger) step(s *step, epoch uint64) error {
 		m.out = append(m.out, slices.Max(m.each()))
 	case *Concat:
 		m.each()
-		m.out = append(m.out, 0) // what waited in buffers may be of any input; those that have nothing end again at once
+		m.out = append(m.out, 0) // buffered samples may be of any input; a finished input ends again at once
 	case *Mix, *Interleave:
 		m.out = append(m.out, slices.Max(m.each()))
 		for range s.in {
 			m.each()
-			m.out = append(m.out, 0) // likewise
+			m.out = append(m.out, 0) // as for Concat
 		}
 	case *ShuffleBuffer:
 		m.out = append(m.out, slices.Max(m.each()))
@@ -153,7 +153,7 @@ func (m *merger) step(s *step, epoch uint64) error {
 	return m.inputs(s, epoch)
 }
 
-// drain takes what waits in a buffer out: it is to be read again.
+// drain removes the samples of a buffer: the resumed run reads them again.
 func (m *merger) drain() {
 	for _, r := range m.in {
 		o := &opener{b: m.b, state: r}
@@ -164,7 +164,7 @@ func (m *merger) drain() {
 	m.out = append(m.out, 0)
 }
 
-// flat merges where several samples are made of one.
+// flat merges a node that makes several samples of one.
 func (m *merger) flat(s *step) {
 	p := partly{}
 	const none = 1 << 40
@@ -199,8 +199,8 @@ func (m *merger) flat(s *step) {
 	m.out = p.save(origin{}.save(append(m.out, 0)))
 }
 
-// root merges cursors: what no rank has had stands before the first place that
-// none has come to.
+// root merges cursors. The places that no rank took become holes below the first
+// place that no rank has reached.
 func (m *merger) root(s *step, epoch uint64) error {
 	var l []cursor
 	for rank, r := range m.in {
@@ -212,7 +212,7 @@ func (m *merger) root(s *step, epoch uint64) error {
 		if len(r.words) > 1 {
 			world = r.words[1]
 		}
-		c.world = max(world, 1) // as it was saved
+		c.world = max(world, 1) // the number of ranks when it was saved
 		c.load(r)
 		l = append(l, c)
 	}
@@ -224,14 +224,14 @@ func (m *merger) root(s *step, epoch uint64) error {
 			return nil
 		}
 		if c.base != first.base || c.world != first.world || !slices.Equal(c.holes, first.holes) {
-			return m.fail("ranks began %s at other places", s.path)
+			return m.fail("ranks started %s at different places", s.path)
 		}
 		if c.j > 0 {
 			most = max(most, (c.j-1)*c.world+c.rank%c.world+1)
 		}
 	}
 	if n := first.left(); n >= 0 {
-		most = min(most, n) // beyond it, places were given a second time
+		most = min(most, n) // places beyond n were taken a second time
 	}
 	place := func(i int64) int64 {
 		if h := int64(len(first.holes)); i >= h {
@@ -253,9 +253,9 @@ func (m *merger) root(s *step, epoch uint64) error {
 	}
 	for _, h := range m.held[s.root] {
 		if h.epoch != epoch {
-			return m.fail("samples of an earlier pass wait in a buffer above %s", s.path)
+			return m.fail("a buffer above %s has samples of an earlier pass", s.path)
 		}
-		if h.k < base { // else it is to be read anyway: a sample of which some parts wait
+		if h.k < base { // else the place remains anyway: some parts of its sample are in a buffer
 			holes = append(holes, h.k)
 		}
 	}
@@ -265,15 +265,15 @@ func (m *merger) root(s *step, epoch uint64) error {
 	return nil
 }
 
-// parted merges where all ranks go through all samples: what is below goes on
-// where the rank stands that has come the least far, and what the others were
-// given from there on is left out. own is the number of words before those below.
+// parted merges a node where every rank reads all samples. The nodes below resume
+// at the place of the slowest rank, and the samples that the others have returned
+// since are skipped. own is the number of the node's own words.
 func (m *merger) parted(s *step, own int, epoch uint64) error {
 	l := make([]parted, len(m.in))
 	least := 0
 	for rank, r := range m.in {
 		if world := l[rank].load(r); world != int64(len(m.in)) && r.err == nil {
-			return m.fail("%s is divided among %d ranks, there are %d", s.path, world, len(m.in))
+			return m.fail("%s was divided among %d ranks, want %d", s.path, world, len(m.in))
 		}
 		if r.err != nil {
 			return nil
@@ -297,14 +297,13 @@ func (m *merger) parted(s *step, own int, epoch uint64) error {
 	q.pass = p.pass
 	q.done = append(q.done, p.done...)
 	m.out = q.save(m.out)
-	// What waited above was among what was gone through; it cannot be found again
-	// below without going back.
+	// The nodes below would have to go back for samples in a buffer above.
 	for root := s.first; root < s.last; root++ {
 		if len(m.held[root]) > 0 {
-			return m.fail("samples that wait in a buffer above %s", s.path)
+			return m.fail("a buffer above %s has samples", s.path)
 		}
 	}
-	// The words below are those of one rank: the others' are passed over.
+	// Keep the slowest rank's words of the nodes below, and skip the others'.
 	for rank := range m.in {
 		single := &merger{b: m.b, in: []*stateReader{m.in[rank]}, held: map[int32][]held{}}
 		before := m.in[rank].words

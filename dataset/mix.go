@@ -9,20 +9,20 @@ import (
 	"github.com/infer-prep/infer-prep/rng"
 )
 
-// Mix takes each sample from one of its inputs, which is drawn by weight. The
-// inputs must have the same columns.
+// Mix takes each sample from a random input, drawn by weight. The inputs must have
+// equal columns, except for sizes.
 type Mix struct {
-	// Weights of the inputs; they need not have the sum 1. Equal ones mix uniformly.
+	// Weights are the inputs' weights, 0 or more. Their sum need not be 1.
 	Weights []float64 `json:"weights"`
-	// UntilAll goes on until all inputs have ended, drawing among those that have
-	// not; else the mix ends when the input that is drawn has.
+	// UntilAll draws among the inputs that have not ended, until all have. Default:
+	// the mix ends when the drawn input has ended.
 	UntilAll bool `json:"until_all"`
 }
 
-// Interleave takes a few samples from each of its inputs in turn, until all have
-// ended. The inputs must have the same columns.
+// Interleave takes a block of samples from each input in turn, until all inputs
+// have ended. The inputs must have equal columns, except for sizes.
 type Interleave struct {
-	Block int64 `json:"block"` // samples at a time
+	Block int64 `json:"block"` // samples per turn, 1 or more
 }
 
 func init() {
@@ -30,16 +30,17 @@ func init() {
 	Register(Info{Name: "interleave", Version: 1, New: func() Node { return &Interleave{Block: 1} }, Doc: "samples of datasets in turn"})
 }
 
-// WeightedMix takes each sample from one of the datasets, drawn by weight, until
-// the one drawn has ended.
+// NewMix returns a dataset that takes each sample from one of the datasets, drawn
+// by weight, until the drawn one has ended.
 func NewMix(weights []float64, d ...*Dataset) *Dataset {
 	return Of(&Mix{Weights: weights}, d...)
 }
 
-// Interleaved takes block samples from each of the datasets in turn.
+// NewInterleave returns a dataset that takes block samples from each of the
+// datasets in turn.
 func NewInterleave(block int64, d ...*Dataset) *Dataset { return Of(&Interleave{block}, d...) }
 
-// Validate wants weights of which one is not 0.
+// Validate requires finite weights of 0 or more, not all 0.
 func (n *Mix) Validate() error {
 	sum := 0.0
 	for _, w := range n.Weights {
@@ -54,7 +55,7 @@ func (n *Mix) Validate() error {
 	return nil
 }
 
-// Validate wants a block.
+// Validate requires a block of 1 or more.
 func (n *Interleave) Validate() error {
 	if n.Block < 1 {
 		return paramErr("blocks of %d, want 1 or more", n.Block)
@@ -71,7 +72,7 @@ func (n *Mix) build(_ *Built, s *step) error {
 
 func (n *Interleave) build(_ *Built, s *step) error { return s.sameColumns() }
 
-// length is known where no input ends, or where all are gone through.
+// length is known if no input ends, or if all inputs are read to their end.
 func (n *Mix) length(b *Built, s *step) int64 {
 	if n.UntilAll {
 		return sumOf(b, s)
@@ -111,8 +112,8 @@ func (n *Interleave) stream(o *opener, s *step, epoch uint64) (iterator, error) 
 type mixed struct {
 	in      []iterator
 	ended   []bool
-	given   int64 // with Interleave, turns of one sample: those of ended inputs count
-	block   int64 // of Interleave; 0 is Mix
+	given   int64 // samples returned; for Interleave also the turns of ended inputs
+	block   int64 // of Interleave; 0 for Mix
 	n       *Mix
 	key     rng.Key
 	weights []float64 // 0 for inputs that have ended
@@ -174,7 +175,7 @@ func (m *mixed) Next(ctx context.Context, s *Sample) error {
 	}
 }
 
-// choose is the input for the next sample; not ok if all have ended.
+// choose returns the input of the next sample. ok is false if all have ended.
 func (m *mixed) choose() (int, bool) {
 	left := false
 	for _, e := range m.ended {

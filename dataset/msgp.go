@@ -11,9 +11,8 @@ import (
 	"github.com/tinylib/msgp/msgp"
 )
 
-// The msgp form is the JSON form in other bytes: maps with their keys in order,
-// so that equal definitions have equal bytes. What is written in full there is
-// written in full here; reading goes through the same checks.
+// The msgp form is the JSON form encoded as msgp, with sorted keys, so that equal
+// definitions have equal bytes. Reading makes the same checks.
 
 // MarshalMsg appends the definition's msgp form to b.
 func (d *Dataset) MarshalMsg(b []byte) ([]byte, error) {
@@ -75,7 +74,8 @@ func appendValue(b []byte, v any) ([]byte, error) {
 	return nil, fmt.Errorf("dataset: %T has no msgp form", v)
 }
 
-// UnmarshalMsg reads a definition, as UnmarshalJSON does, and returns the rest of b.
+// UnmarshalMsg reads the msgp form as UnmarshalJSON reads JSON, and returns the
+// rest of b.
 func (d *Dataset) UnmarshalMsg(b []byte) ([]byte, error) {
 	var text strings.Builder
 	rest, err := jsonOf(&text, b, 0)
@@ -85,11 +85,11 @@ func (d *Dataset) UnmarshalMsg(b []byte) ([]byte, error) {
 	return rest, d.UnmarshalJSON([]byte(text.String()))
 }
 
-// maxMsgpDepth bounds the depth of msgp values: each node of a definition has two,
-// and its parameters some more.
+// maxMsgpDepth bounds the depth of msgp values: each node of a definition has two
+// levels, and its parameters a few more.
 const maxMsgpDepth = 3*maxDepth + 100
 
-// jsonOf writes the first value of b as JSON, and returns the rest.
+// jsonOf writes the first value of b as JSON and returns the rest.
 func jsonOf(w *strings.Builder, b []byte, depth int) (rest []byte, err error) {
 	if depth > maxMsgpDepth {
 		return b, fmt.Errorf("values %d deep", depth)

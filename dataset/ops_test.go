@@ -220,16 +220,16 @@ func TestBuildErrors(t *testing.T) {
 		d    *dataset.Dataset
 		want string
 	}{
-		{ten().Project("y"), `dataset: project: invalid definition: no column "y", there are ["x"]`},
+		{ten().Project("y"), `dataset: project: invalid definition: unknown column "y"; known: ["x"]`},
 		{ten().Rename([]string{"x"}, []string{"a", "b"}), "dataset: rename: invalid parameter: 1 columns renamed to 2 names"},
 		{ten().Batch(0), "dataset: batch: invalid parameter: batches of 0"},
 		{ten().Take(-1).Batch(3), "dataset: batch/take: invalid parameter: count -1"},
 		{stream().Shuffle(), "random access"},
-		{ten().Repeat(0).Shuffle(), "without an end"},
-		{ten().Repeat(0).Skip(1<<62 + 1), "without an end"},
+		{ten().Repeat(0).Shuffle(), "endless dataset"},
+		{ten().Repeat(0).Skip(1<<62 + 1), "endless dataset"},
 		{ten().Concat(ten().Rename([]string{"x"}, []string{"y"})), `column 0 of input 1 is "y"`},
 		{dataset.NewZip(ten(), ten()), `named "x"`},
-		{ten().Split(1, 3, 4)[0], "7 samples in all, there are 10"},
+		{ten().Split(1, 3, 4)[0], "sizes of 7 samples in total, the dataset has 10"},
 		{ten().Split(1, 0.5, 0.4)[0], "sum 0.9, want 1"},
 		{ten().Shuffle().Cache(100), "shuffle below a cache"},
 		{ten().Batch(2).ShuffleBuffer(3), "a buffer of batches"},

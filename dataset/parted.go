@@ -2,19 +2,19 @@ package dataset
 
 import "context"
 
-// parted gives this rank's part of the samples of an iterator that all ranks go
-// through alike: every world-th of those that count.
+// parted returns this rank's part of the samples of an iterator that all ranks
+// read: every world-th sample.
 type parted struct {
 	in          iterator
 	rank, world int64
-	at          int64   // samples gone through
-	counted     int64   // of them, those that were dealt out to the ranks of now
-	pass        int64   // how many of the next ones were given before there were these ranks
-	done        []int64 // which of those from at on were given too, ascending
+	at          int64   // samples read
+	counted     int64   // samples dealt to the current ranks
+	pass        int64   // the next samples to skip, since former ranks returned them
+	done        []int64 // places after at that former ranks returned, ascending
 }
 
-// part makes one for this rank. Its in is set by the caller, which opens it after
-// that, since states are read in this order.
+// part returns a parted for this rank. The caller opens its input afterwards, since
+// states are read in this order.
 func (o *opener) part() (*parted, error) {
 	p := &parted{rank: int64(o.b.options.Rank), world: int64(o.b.options.World)}
 	if o.state == nil {
@@ -22,19 +22,19 @@ func (o *opener) part() (*parted, error) {
 	}
 	world := p.load(o.state)
 	if world != p.world && o.state.err == nil && p.counted > 0 {
-		// All ranks have had as many; the next ones begin a round of their own.
+		// All ranks returned equally many samples: complete their round.
 		p.pass += ((p.counted-1)/world+1)*world - p.counted
 		p.counted = 0
 	}
 	return p, o.state.err
 }
 
-// load reads what save wrote, and returns the number of ranks that there were.
+// load restores a saved state and returns the number of ranks that saved it.
 func (p *parted) load(r *stateReader) (world int64) {
 	p.at, p.counted, p.pass, world = r.int(), r.int(), r.int(), r.int()
 	p.done = r.ints()
 	if p.at < 0 || p.counted < 0 || p.pass < 0 || world < 1 {
-		r.fail("%d samples gone through, %d of them dealt out to %d ranks, %d to be passed over", p.at, p.counted, world, p.pass)
+		r.fail("%d samples read, %d dealt to %d ranks, %d to skip", p.at, p.counted, world, p.pass)
 	}
 	return world
 }
@@ -44,7 +44,7 @@ func (p *parted) save(w []int64) []int64 {
 	return append(w, p.done...)
 }
 
-// alone is o for what every rank goes through as a whole.
+// alone returns o for a node that every rank reads as a whole.
 func (o *opener) alone() *opener {
 	a, b := *o, *o.b
 	b.options.Rank, b.options.World = 0, 1
@@ -52,7 +52,7 @@ func (o *opener) alone() *opener {
 	return &a
 }
 
-// deal says whose the next sample is: a rank, or -1 if it was given before.
+// deal returns the rank of the next sample, or -1 if a former rank returned it.
 func (p *parted) deal() int64 {
 	at := p.at
 	p.at++

@@ -8,29 +8,28 @@ import (
 	"github.com/infer-prep/infer-prep/internal/pass"
 )
 
-// Pass is an optimisation that Build does: it rearranges the nodes where samples,
-// their order, random numbers and states stay the same. Passes run in the order of
-// their declaration, and each can be switched off without the others. The passes
-// of the maps' graphs are those of package datagraph.
+// Pass is an optimisation of Build. It rearranges nodes without a change of
+// samples, their order, random numbers or states. Passes run in the order of the
+// constants; Options.Disable turns off single ones. Package datagraph has the passes
+// of the maps' graphs.
 type Pass uint8
 
 // The passes.
 const (
-	// FilterEarly puts a Filter below the maps that leave its columns alone, so that
-	// what is dropped is never decoded. A sample on which such a map would fail, and
-	// which the filter drops, is no bad sample then.
+	// FilterEarly moves a Filter below the maps that do not change its columns, so that
+	// dropped samples are not decoded. A map that would fail on a dropped sample then
+	// reports no error.
 	FilterEarly Pass = iota
-	// DecodeCrop makes Project and Rename part of the Map below, so that a decode and
-	// a crop with one of them between can be one graph, which decodes what is cropped
-	// and no more.
+	// DecodeCrop merges Project and Rename into the Map below. A decode and a crop with
+	// one of them in between then become one graph, which decodes only the crop.
 	DecodeCrop
-	// CachePrefix puts a Cache above the part of the maps that is the same in every
-	// epoch, if Options.CacheBytes has room for all of it, so far as the columns'
-	// descriptions or the first sample tell. The part is what stands on a source with
-	// an index, up to the first random op; the cache's path is the source's with +cache.
+	// CachePrefix puts a Cache above the part of the maps that is equal in every epoch:
+	// from a source with an index up to the first random op. Options.CacheBytes must
+	// have room for all samples, by the columns' descriptions or by the first sample.
+	// The cache's path is the source's with +cache.
 	CachePrefix
-	// FuseMaps makes one Map of several in a row: one graph, and one stage, which has
-	// the path of the upper one. Errors are still those of the map that failed.
+	// FuseMaps merges consecutive maps into one Map: one graph and one stage, with the
+	// path of the upper one. Errors still name the map that failed.
 	FuseMaps
 )
 
@@ -72,15 +71,15 @@ func (b *Built) optimise(ctx context.Context) error {
 // by records that a pass made or moved s.
 func (s *step) by(p Pass) { s.made = pass.Add(s.made, p) }
 
-// chooser reports whether s only chooses and orders samples of one input that has
-// an index. What such a step gives is read from its input by place, so a map below
-// it might as well stand above it: the sample's numbers are the same in both places.
+// chooser reports whether s only chooses and orders samples of one indexed input.
+// It reads its input by place, so a map below it can move above it: the samples
+// keep their ordinals.
 func (s *step) chooser() bool {
 	_, ok := s.node.(router)
 	return ok && s.indexed && len(s.in) == 1
 }
 
-// below is the slot of the first step, from the one in the slot on down, that is
+// below returns the slot of the first step, from the slot's own step down, that is
 // no chooser.
 func below(slot **step) **step {
 	for (*slot).chooser() {
@@ -89,15 +88,15 @@ func below(slot **step) **step {
 	return slot
 }
 
-// columnsFrom gives the choosers between two slots the columns of what is now below them.
+// columnsFrom updates the columns of the choosers between two slots.
 func columnsFrom(top, bottom **step) {
 	for slot := top; slot != bottom; slot = &(*slot).in[0] {
 		(*slot).columns = (*bottom).columns
 	}
 }
 
-// source is where a column of s is from: a column of its input, or negative if s
-// makes it. Not ok if s is no step that makes one sample of one.
+// source returns the column of the input that column is a copy of, negative if s
+// computes it. ok is false if s does not turn one sample into one.
 func (s *step) source(column int) (from int, ok bool) {
 	switch s.node.(type) {
 	case *Map:
@@ -110,17 +109,17 @@ func (s *step) source(column int) (from int, ok bool) {
 	return 0, false
 }
 
-// StepInfo is what a Built knows of a step of it, for people.
+// StepInfo describes a step of a Built, for people.
 type StepInfo struct {
-	Path    string // of the node; what is made of several has the upper one's
+	Path    string // of the node; a step made of several nodes has the upper one's
 	Node    string // its kind: "map"
 	Depth   int    // below the top
 	Columns []Column
-	Passes  []Pass          // that made it, or put it where it is
+	Passes  []Pass          // that made or moved it
 	Plan    *datagraph.Plan // of a Map
 }
 
-// Steps describes what is run, from the top down, inputs in their order.
+// Steps describes the optimised definition from the top down.
 func (b *Built) Steps() []StepInfo {
 	var l []StepInfo
 	var walk func(s *step, depth int)

@@ -11,7 +11,7 @@ import (
 
 var cachePrefix = passInfo{
 	Name: "cache-prefix",
-	Doc:  "what maps give alike in every epoch is kept in memory, if all of it has room",
+	Doc:  "the part of maps that is equal in every epoch is kept in memory, if all samples fit",
 	Run:  runCachePrefix,
 }
 
@@ -45,17 +45,16 @@ func runCachePrefix(ctx context.Context, b *Built, top *step) *step {
 	return top
 }
 
-// cachePrefix puts a cache above the source in the last of the slots, which follow
-// one another from above, and gives the bytes that it is going to need: 0 if there
-// is none.
+// cachePrefix puts a cache above the source in the last slot and returns the bytes
+// that it will need, 0 if it adds none. The slots lead from the top to the source.
 func (b *Built) cachePrefix(ctx context.Context, slots []**step, room int64, left *atomic.Int64) int64 {
 	source := *slots[len(slots)-1]
 	if !source.indexed || source.size <= 0 || source.size == Endless {
 		return 0
 	}
 	rows, changes := source.size, false
-	low := source    // top of what stands below the cache
-	var high []*step // what stands above it, from below
+	low := source    // the top of the steps below the cache
+	var high []*step // the steps above the cache, from the lowest
 	maps, at := 0, len(slots)-1
 chain:
 	for ; at > 0; at-- {
@@ -110,15 +109,15 @@ chain:
 	return one * rows
 }
 
-// on is a map on another input with the same columns.
+// on returns s on another input with the same columns.
 func (s *step) on(in *step) *step {
 	c := *s
 	c.in, c.size, c.indexed = []*step{in}, in.size, true
 	return &c
 }
 
-// sampleSize is how many bytes a sample of s has: from the descriptions of its
-// columns, else from the first one; -1 if that is none.
+// sampleSize returns the size of a sample of s: from the descriptions of its
+// columns, else from the first sample. It returns -1 if the first sample is bad.
 func (b *Built) sampleSize(ctx context.Context, s *step) int64 {
 	known := int64(0)
 	for _, c := range s.columns {
@@ -149,9 +148,9 @@ func (b *Built) sampleSize(ctx context.Context, s *step) int64 {
 	return n
 }
 
-// split divides a map with random ops before the first of them. The first part
-// stands on in, which has the columns of s's input; the second, whose place is
-// s's, has no input yet. Nil if there is nothing before, or if it cannot be divided.
+// split divides a map before its first random op. The first part has the input in,
+// whose columns are those of s's input. The second part takes the place of s and has
+// no input yet. split returns nil if there is no first part.
 func (b *Built) split(s, in *step) (first, second *step) {
 	st := s.state.(*mapState)
 	w := newWriter(in.columns)
@@ -165,7 +164,7 @@ func (b *Built) split(s, in *step) (first, second *step) {
 		_, random := x.Op.(transforms.Random)
 		return random
 	})
-	// What the steps after the cut, and the outputs, read.
+	// The values that the second part reads.
 	wanted := slices.Clone(outs)
 	for _, x := range g.Steps[k:] {
 		wanted = append(wanted, x.In...)
@@ -191,12 +190,13 @@ func (b *Built) split(s, in *step) (first, second *step) {
 	if err != nil {
 		return nil, nil
 	}
-	// Between the two stand the columns that are still read, then what the first makes.
+	// The columns between the parts: those that are still needed, then the outputs of
+	// the first part.
 	f := *s.on(in)
 	cols := &outputs{in: a.columns}
 	f.columns = nil
-	middle := map[string]int{} // by the name in g
-	column := map[int]int{}    // by the column of in
+	middle := map[string]int{} // their numbers by name in g
+	column := map[int]int{}    // and by column of in
 	for c, col := range in.columns {
 		name := ""
 		if i := slices.Index(w.columns, c); i >= 0 {

@@ -9,7 +9,7 @@ import (
 
 var decodeCrop = passInfo{
 	Name: "decode-crop",
-	Doc:  "choosing and renaming columns is part of the map below, so that maps follow one another",
+	Doc:  "Project and Rename become part of the map below, so that maps are adjacent",
 	Run:  runDecodeCrop,
 }
 
@@ -40,8 +40,8 @@ func runDecodeCrop(ctx context.Context, b *Built, s *step) *step {
 	return s.in[0]
 }
 
-// without is the state of a map of which the columns cols are wanted: outputs that
-// no column is of are none any more, unless all of them are.
+// without returns the state of a map with the columns cols. It removes the outputs
+// that no column uses, unless no output is used.
 func (b *Built) without(old *mapState, cols *outputs) *mapState {
 	g := *old.plan.Graph()
 	all := slices.Concat(g.Outputs, g.SideOutputs)

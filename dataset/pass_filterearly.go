@@ -4,7 +4,7 @@ import "context"
 
 var filterEarly = passInfo{
 	Name: "filter-early",
-	Doc:  "a filter stands below the maps that leave its columns alone",
+	Doc:  "a filter moves below the maps that do not change its columns",
 	Run:  runFilterEarly,
 }
 
@@ -18,8 +18,9 @@ func runFilterEarly(ctx context.Context, b *Built, s *step) *step {
 	return s
 }
 
-// sink puts the filter f below the maps below it, and gives what stands there now.
-// Another filter stays where it is: f may be made for samples that passed it.
+// sink moves the filter f below the maps that do not change its columns, and returns
+// the step that takes its place. f stays above other filters: its predicate may rely
+// on them.
 func sink(f *step) *step {
 	slot := below(&f.in[0])
 	m := *slot

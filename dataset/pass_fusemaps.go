@@ -12,7 +12,7 @@ import (
 
 var fuseMaps = passInfo{
 	Name: "fuse-maps",
-	Doc:  "maps in a row are one map",
+	Doc:  "adjacent maps become one map",
 	Run:  runFuseMaps,
 }
 
@@ -36,13 +36,13 @@ func runFuseMaps(ctx context.Context, b *Built, s *step) *step {
 	return s.in[0]
 }
 
-// fuse makes one step of two maps, nil if they cannot be one. Steps of the graphs
-// keep the paths that name their random numbers.
+// fuse merges two maps into one step, or returns nil if it cannot. The steps of the
+// graphs keep their paths, which select their random numbers.
 func (b *Built) fuse(low, high *step) *step {
 	first, second := low.state.(*mapState), high.state.(*mapState)
 	w := newWriter(low.in[0].columns)
 	made := w.add(first.plan.Graph(), w.inputs(first.cols.in))
-	// middle is the name of a column between the two.
+	// middle returns the name of a column between the maps.
 	middle := func(c int) string {
 		if f := first.cols.from[c]; f < 0 {
 			return made[-1-f]
@@ -73,7 +73,7 @@ func (b *Built) fuse(low, high *step) *step {
 			f = first.cols.from[f]
 		}
 		if f < 0 && slices.Contains(from, f) {
-			return nil // one tensor would be two columns
+			return nil // one tensor cannot be two columns
 		}
 		from = append(from, f)
 	}
@@ -97,7 +97,7 @@ func (b *Built) fuse(low, high *step) *step {
 	return &f
 }
 
-// parts are the maps that a step is made of.
+// parts returns the maps that a step was made of.
 func parts(s *step) []*step {
 	if st := s.state.(*mapState); len(st.parts) > 0 {
 		return st.parts
@@ -105,17 +105,17 @@ func parts(s *step) []*step {
 	return []*step{s}
 }
 
-// writer writes a graph in which every value has a name of its own.
+// writer writes a graph whose values have unique names.
 type writer struct {
-	base    []Column // what inputs are of
+	base    []Column // the columns of the inputs
 	g       datagraph.Graph
-	columns []int // of base, for every input
+	columns []int // for every input, its column of base
 	values  int
 }
 
 func newWriter(base []Column) *writer { return &writer{base: base} }
 
-// input is the name of a column of base as an input.
+// input returns the input that is a column of base, and adds it if necessary.
 func (w *writer) input(column int) string {
 	name := "c" + strconv.Itoa(column)
 	if !slices.Contains(w.columns, column) {
@@ -132,8 +132,8 @@ func (w *writer) inputs(columns []int) (l []string) {
 	return l
 }
 
-// add appends g's steps, with inputs of these names, and gives the names of its
-// outputs and side outputs.
+// add appends g's steps on the named inputs, and returns the names of its outputs
+// and side outputs.
 func (w *writer) add(g *datagraph.Graph, inputs []string) (outputs []string) {
 	bound := map[string]string{}
 	for i, c := range g.Inputs {
@@ -158,9 +158,10 @@ func (w *writer) add(g *datagraph.Graph, inputs []string) (outputs []string) {
 	return outputs
 }
 
-// drawable reports whether what random ops are drawn for is the same wherever a
-// graph is cut in two: inputs of it, or images whose sizes headers tell. A Runner
-// draws all ops before it runs any, so it knows no more of what steps compute.
+// drawable reports whether a graph can be cut without a change of its random
+// numbers. A Runner draws all random ops before it runs a step, so it only knows the
+// inputs and the image sizes that headers state. The random ops must depend on
+// nothing else.
 func drawable(g *datagraph.Graph) bool {
 	if !g.Random() {
 		return true
@@ -229,7 +230,7 @@ func (w *fusedMapping) Do(ctx context.Context, s *Sample) error {
 	return nil
 }
 
-// elsewhere is an error in another node than the one whose stage it is.
+// elsewhere is an error in another node than the stage's.
 type elsewhere struct {
 	path string
 	err  error
@@ -239,7 +240,7 @@ func (e *elsewhere) Error() string { return e.path + ": " + e.err.Error() }
 
 func (e *elsewhere) Unwrap() error { return e.err }
 
-// whose gives the node that an error of a stage is of, and the error.
+// whose returns the path of the node with the error, and the error itself.
 func whose(path string, err error) (string, error) {
 	if e, ok := err.(*elsewhere); ok {
 		return whose(e.path, e.err)

@@ -2,7 +2,7 @@ package dataset
 
 import "context"
 
-// Project keeps some columns, in the order given.
+// Project keeps some columns, in the given order.
 type Project struct {
 	Columns []string `json:"columns"`
 }
@@ -14,7 +14,7 @@ func init() {
 // Project keeps these columns, in this order.
 func (d *Dataset) Project(columns ...string) *Dataset { return d.then(&Project{columns}) }
 
-// Validate wants at least one column.
+// Validate requires at least one column.
 func (n *Project) Validate() error {
 	if len(n.Columns) == 0 {
 		return paramErr("no columns")
@@ -23,7 +23,7 @@ func (n *Project) Validate() error {
 }
 
 func (n *Project) build(_ *Built, s *step) error {
-	in, err := s.passes()
+	in, err := s.inherit()
 	if err != nil {
 		return err
 	}

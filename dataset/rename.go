@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Rename gives columns other names.
+// Rename renames columns.
 type Rename struct {
 	From []string `json:"from"`
 	To   []string `json:"to"`
@@ -15,10 +15,10 @@ func init() {
 	Register(Info{Name: "rename", Version: 1, New: func() Node { return &Rename{} }, Doc: "other names for columns"})
 }
 
-// Rename gives the columns from the names to.
+// Rename renames the columns from to the names to.
 func (d *Dataset) Rename(from, to []string) *Dataset { return d.then(&Rename{from, to}) }
 
-// Validate wants as many new names as old ones.
+// Validate requires as many new names as old ones.
 func (n *Rename) Validate() error {
 	if len(n.From) == 0 || len(n.From) != len(n.To) {
 		return paramErr("%d columns renamed to %d names", len(n.From), len(n.To))
@@ -27,7 +27,7 @@ func (n *Rename) Validate() error {
 }
 
 func (n *Rename) build(_ *Built, s *step) error {
-	in, err := s.passes()
+	in, err := s.inherit()
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (n *Rename) build(_ *Built, s *step) error {
 
 func (n *Rename) worker(*Built, *step) (worker, error) { return nothing{}, nil }
 
-// nothing is a Worker without work. Engines need no stage for it.
+// nothing is a worker without work.
 type nothing struct{}
 
 func (nothing) Do(context.Context, *Sample) error { return nil }

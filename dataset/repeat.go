@@ -6,29 +6,29 @@ import (
 	"math"
 )
 
-// Repeat goes through its input several times. Each pass is an epoch of its own
-// for shuffles and random ops below it.
+// Repeat returns its input several times. Each pass is an epoch of its own for the
+// shuffles and random ops below.
 type Repeat struct {
-	Count int64 `json:"count"` // 1 or more; 0 is for ever
+	Count int64 `json:"count"` // passes; 0 means without end
 }
 
 func init() {
 	Register(Info{Name: "repeat", Version: 1, New: func() Node { return &Repeat{} }, Doc: "several passes"})
 }
 
-// Repeat goes through d count times, or for ever if count is 0.
+// Repeat returns d count times, or without end if count is 0.
 func (d *Dataset) Repeat(count int64) *Dataset { return d.then(&Repeat{count}) }
 
-// Validate wants a number that is not negative.
+// Validate requires a count of 0 or more.
 func (n *Repeat) Validate() error {
 	if n.Count < 0 {
-		return paramErr("count %d, want 0 (for ever) or more", n.Count)
+		return paramErr("count %d, want 0 (without end) or more", n.Count)
 	}
 	return nil
 }
 
 func (n *Repeat) build(_ *Built, s *step) error {
-	in, err := s.passes()
+	in, err := s.inherit()
 	if err != nil || in.size == Unknown || in.size == 0 {
 		return err
 	}
@@ -41,7 +41,7 @@ func (n *Repeat) build(_ *Built, s *step) error {
 	return nil
 }
 
-// length is that of each rank where the input has no index.
+// length returns the length for each rank if the input has no index.
 func (n *Repeat) length(b *Built, s *step) int64 {
 	l := b.lenOf(s.in[0])
 	switch {
@@ -53,7 +53,7 @@ func (n *Repeat) length(b *Built, s *step) int64 {
 	return l * n.Count
 }
 
-// epoch numbers the epochs of the input, each pass of each epoch another one.
+// epoch returns a unique epoch of the input for each pass of each epoch.
 func (n *Repeat) epoch(epoch uint64, pass int64) uint64 {
 	if n.Count == 0 {
 		return epoch<<32 + uint64(pass)
@@ -81,7 +81,7 @@ func (n *Repeat) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 		}
 	}
 	var err error
-	r.any = o.state != nil // a pass that was begun had samples, or the next one tells
+	r.any = o.state != nil // a resumed pass counts as one with samples
 	r.in, err = o.open(s.in[0], n.epoch(epoch, r.pass))
 	r.o.state = nil
 	return r, err
@@ -93,7 +93,7 @@ type repeated struct {
 	s     *step
 	epoch uint64
 	pass  int64
-	any   bool // samples in this pass
+	any   bool // this pass had samples
 	in    iterator
 }
 
@@ -102,7 +102,6 @@ func (r *repeated) Next(ctx context.Context, s *Sample) error {
 		err := pull(ctx, r.in, s)
 		if err == nil {
 			r.any = true
-			// Samples of several passes are told apart by their epochs.
 			return nil
 		}
 		if err != io.EOF || r.n.Count > 0 && r.pass+1 >= r.n.Count || r.n.Count == 0 && !r.any {

@@ -11,8 +11,8 @@ import (
 	"github.com/infer-prep/infer-prep/internal/engine"
 )
 
-// Run is a run of a Built: what both engines are made of. It is used by one
-// goroutine at a time, apart from Quarantined.
+// Run is a run of a Built. Programs get one from pullpipe.New or pipeline.New. One
+// goroutine uses it at a time, except Skipped and Quarantined.
 type Run struct {
 	built  *Built
 	stage  placer
@@ -20,12 +20,12 @@ type Run struct {
 	it     iterator
 	epoch  uint64
 	steps  int64   // of the epoch
-	ended  error   // io.EOF, or what ended the run
-	last   *State  // of a run that was closed
+	ended  error   // io.EOF, or the error that ended the run
+	last   *State  // the state at Close; nil before
 	before []int64 // the state before the last sample, with AllDone
-	undone bool    // before is where to go on
+	undone bool    // before is the state to resume from
 	sample Sample
-	due    badList // bad samples that are to be told of
+	due    badList // dropped samples to report
 	logs   *heldLogs
 	marked []int64 // for forget
 
@@ -47,18 +47,18 @@ func newRun(b *Built, s *State, c engine.Config[*Sample, *SampleError]) (*Run, e
 	case s.Version != stateVersion:
 		return nil, fmt.Errorf("%w: version %d, this build reads %d", ErrState, s.Version, stateVersion)
 	case s.Fingerprint != b.fingerprint:
-		return nil, fmt.Errorf("%w: it is of another definition or seed", ErrState)
+		return nil, fmt.Errorf("%w: made with another definition or seed", ErrState)
 	case s.World < 1 || s.Rank < 0 || s.Rank >= s.World || s.Step < 0:
 		return nil, fmt.Errorf("%w: rank %d of %d, step %d", ErrState, s.Rank, s.World, s.Step)
 	case s.World == b.options.World && s.Rank != b.options.Rank && s.World > 1 && !b.top.alike():
-		return nil, fmt.Errorf("%w: it is of rank %d, this is rank %d", ErrState, s.Rank, b.options.Rank)
+		return nil, fmt.Errorf("%w: made by rank %d, this is rank %d", ErrState, s.Rank, b.options.Rank)
 	case s.World != b.options.World && !s.Merged && !b.top.alike():
-		return nil, fmt.Errorf("%w: it is of one of %d ranks, and this is one of %d: where lengths depend on the data, Merge the states of all first",
+		return nil, fmt.Errorf("%w: made by one of %d ranks, this is one of %d: Merge the states of all ranks, since lengths depend on the data",
 			ErrState, s.World, b.options.World)
 	}
 	r.epoch, r.steps = s.Epoch, s.Step
 	words := &stateReader{words: s.Words}
-	if len(s.Words) == 0 { // between two epochs
+	if len(s.Words) == 0 { // the start of an epoch
 		return r, nil
 	}
 	if err := r.open(words); err != nil {
@@ -70,7 +70,7 @@ func newRun(b *Built, s *State, c engine.Config[*Sample, *SampleError]) (*Run, e
 	return r, nil
 }
 
-// alike reports whether all ranks have the same state after as many samples.
+// alike reports whether all ranks have equal states after equally many samples.
 func (s *step) alike() bool {
 	if s.indexed {
 		return true
@@ -110,8 +110,8 @@ func (r *Run) open(words *stateReader) error {
 	return nil
 }
 
-// told notes what Next left out.
-func (r *Run) told() {
+// report counts the samples that Next dropped, and passes them to OnSkip.
+func (r *Run) report() {
 	for _, e := range r.due.take() {
 		r.mu.Lock()
 		r.count++
@@ -125,25 +125,26 @@ func (r *Run) told() {
 	}
 }
 
-// Skipped is how many bad samples were left out so far. It may be called by any goroutine.
+// Skipped returns the number of bad samples that were skipped so far. It is safe
+// for concurrent use.
 func (r *Run) Skipped() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.count
 }
 
-// Quarantined lists the bad samples so far (QuarantineOnError). It may be called by
-// any goroutine.
+// Quarantined returns the errors of the bad samples so far, if OnError is
+// QuarantineOnError. It is safe for concurrent use.
 func (r *Run) Quarantined() []*SampleError {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.bad)
 }
 
-// Next gives the next sample or batch, whose values are valid until the next call
-// of Next, NextEpoch or Close. At the end of an epoch it returns io.EOF, itself,
-// again and again until NextEpoch. An error of a sample is a *SampleError; after an
-// error or a cancelled ctx the run is over, and State tells where to go on.
+// Next returns the next sample or batch. Its values are valid until the next call
+// of Next, NextEpoch or Close. At the end of an epoch Next returns io.EOF itself,
+// until NextEpoch. The error of a sample is a *SampleError. After an error, or a
+// cancelled ctx, the run has ended: State returns where to resume.
 func (r *Run) Next(ctx context.Context) (*Sample, error) {
 	if r.ended != nil {
 		return nil, r.ended
@@ -165,7 +166,7 @@ func (r *Run) Next(ctx context.Context) (*Sample, error) {
 		r.before = r.it.Save(r.before[:0])
 	}
 	err := pull(ctx, r.it, s)
-	r.told()
+	r.report()
 	if err != nil && err != io.EOF {
 		return nil, r.end(err)
 	}
@@ -178,7 +179,7 @@ func (r *Run) Next(ctx context.Context) (*Sample, error) {
 		if done {
 			err = io.EOF
 		} else if err == io.EOF {
-			return nil, r.end(errors.New("dataset: AllDone says that no rank is done, this one is"))
+			return nil, r.end(errors.New("dataset: AllDone returned false, but this rank is done"))
 		}
 	}
 	if err != nil {
@@ -191,8 +192,8 @@ func (r *Run) Next(ctx context.Context) (*Sample, error) {
 	return s, nil
 }
 
-// forgetSteps is how many samples or batches are given between two times that the
-// logs of buffers are cut.
+// forgetSteps is the number of samples or batches between two cuts of the logs of
+// buffers.
 const forgetSteps = 16
 
 func (r *Run) end(err error) error {
@@ -200,7 +201,7 @@ func (r *Run) end(err error) error {
 	return err
 }
 
-// NextEpoch begins the next epoch, wherever this one stands.
+// NextEpoch starts the next epoch, also before the end of this one.
 func (r *Run) NextEpoch() error {
 	if r.last != nil {
 		return ErrClosed
@@ -211,14 +212,14 @@ func (r *Run) NextEpoch() error {
 	return err
 }
 
-// Epoch is the number of the epoch, from 0.
+// Epoch returns the number of the epoch, from 0.
 func (r *Run) Epoch() uint64 { return r.epoch }
 
-// Step is how many samples or batches of the epoch Next gave.
+// Step returns the number of samples or batches of this epoch that Next returned.
 func (r *Run) Step() int64 { return r.steps }
 
-// State is where the run stands: what was prefetched but not given does not
-// count. At the end of an epoch it is the beginning of the next one.
+// State returns the place after the last sample of Next. Samples that were
+// prefetched do not count. At the end of an epoch it is the start of the next one.
 func (r *Run) State() *State {
 	if r.last != nil {
 		return r.last
@@ -247,9 +248,9 @@ func (r *Run) closeIterator() error {
 	return err
 }
 
-// Close ends the run, with all its goroutines, for which it waits: a read or a
-// function that was begun is not interrupted. State still tells where it stood.
-// The Built stays open. A second Close does nothing.
+// Close ends the run and waits for its goroutines, including running reads and
+// user functions. State stays valid, and the Built stays open. A second Close does
+// nothing.
 func (r *Run) Close() error {
 	if r.last == nil {
 		r.last = r.State()
@@ -257,5 +258,5 @@ func (r *Run) Close() error {
 	return r.closeIterator()
 }
 
-// ErrClosed is the error of a run that was closed.
+// ErrClosed reports the use of a closed run.
 var ErrClosed = errors.New("dataset: the run is closed")

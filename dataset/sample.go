@@ -8,38 +8,36 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Column is a named tensor of every sample. Sizes may be tensor.Unknown.
+// Column is a named tensor of every sample. Unknown sizes are tensor.Unknown.
 type Column = datagraph.Column
 
-// Sample is one sample, or a batch of them: a value for each column, in the
-// order of the columns of the dataset that it is from. A Sample keeps its memory:
-// it is filled again and again. It is used by one goroutine at a time.
+// Sample is a sample or a batch: one value for each column, in the order of the
+// dataset's columns. It keeps its buffers for the next sample. One goroutine uses it
+// at a time.
 type Sample struct {
 	Values []Value
-	// Key names the sample for people, in errors: "cats/12.jpg", "data.csv:17". Of
-	// a batch it is the first sample's.
+	// Key names the sample in errors: "cats/12.jpg", "data.csv:17". A batch has the key
+	// of its first sample.
 	Key string
-	// Epoch counts passes over the source; Ordinal is the place in the epoch's
-	// order before samples are distributed among ranks. Together they name the
-	// random numbers that are drawn for the sample. Of a batch they are the first
-	// sample's.
+	// Epoch counts the passes over the source. Ordinal is the place in the epoch's
+	// order, before samples are divided among ranks. Together they select the sample's
+	// random numbers. A batch has those of its first sample.
 	Epoch, Ordinal uint64
 
 	origin  origin
-	dropped bool  // to be passed over
-	row     int64 // of the source, before it is read
+	dropped bool  // engines pass it on, and users never see it
+	row     int64 // of the source, before the sample is read
 }
 
-// Value is a tensor of a sample. Its data is memory of its own, which Reset and
-// Bytes give and which is used again for later samples, or shared memory that
-// nobody writes.
+// Value is a tensor of a sample. Its data is in its own buffer, which Reset and
+// Bytes reuse for later samples, or in shared memory that nobody writes.
 type Value struct {
 	tensor.Tensor
 	own []byte
 }
 
-// Reset makes v a dense tensor of description d in memory of its own. The
-// elements are whatever was there.
+// Reset makes v a dense tensor of description d in its own buffer. The elements are
+// undefined.
 func (v *Value) Reset(d tensor.Desc) error {
 	v.Data = v.own[:0]
 	if err := v.Tensor.Reset(d); err != nil {
@@ -49,10 +47,11 @@ func (v *Value) Reset(d tensor.Desc) error {
 	return nil
 }
 
-// Bytes makes v a Bytes tensor of n bytes in memory of its own, and returns them.
+// Bytes makes v a Bytes tensor of n bytes in its own buffer, and returns the
+// buffer. Its content is undefined.
 func (v *Value) Bytes(n int) []byte {
 	if cap(v.own) < n {
-		// Some more, so that files of slightly different sizes need no new memory.
+		// A quarter more, so that files of similar sizes need no new buffer.
 		v.own = tensor.Alloc(n + n/4)
 	}
 	v.own = v.own[:n]
@@ -60,15 +59,15 @@ func (v *Value) Bytes(n int) []byte {
 	return v.own
 }
 
-// Share makes v the tensor t, whose data nobody may write as long as the
+// Share makes v the tensor t without a copy. Nobody may write t's data while the
 // dataset is in use.
 func (v *Value) Share(t *tensor.Tensor) { v.Tensor = *t }
 
-// ShareBytes makes v a Bytes tensor of b, which nobody may write as long as the
-// dataset is in use.
+// ShareBytes makes v a Bytes tensor of b without a copy. Nobody may write b while
+// the dataset is in use.
 func (v *Value) ShareBytes(b []byte) { v.Tensor = tensor.Tensor{Desc: tensor.Encoded(), Data: b} }
 
-// SetInt32 makes v a scalar.
+// SetInt32 makes v a scalar of int32.
 func (v *Value) SetInt32(n int32) error {
 	if err := v.Reset(tensor.Desc{DType: tensor.Int32}); err != nil {
 		return err
@@ -106,12 +105,12 @@ func (s *Sample) resize(n int) {
 	s.Values = slices.Grow(s.Values[:0], n)[:n]
 }
 
-// identity copies who a sample is.
+// identity copies o's key, epoch, ordinal and origin to s.
 func (s *Sample) identity(o *Sample) {
 	s.Key, s.Epoch, s.Ordinal, s.origin, s.dropped = o.Key, o.Epoch, o.Ordinal, o.origin, o.dropped
 }
 
-// CopyFrom makes s a copy of o in memory of its own.
+// CopyFrom makes s a copy of o in its own buffers.
 func (s *Sample) CopyFrom(o *Sample) error {
 	s.resize(len(o.Values))
 	for i := range o.Values {
@@ -123,7 +122,7 @@ func (s *Sample) CopyFrom(o *Sample) error {
 	return nil
 }
 
-// owned reports whether the data is in v's own memory.
+// owned reports whether the data is in v's own buffer.
 func (v *Value) owned() bool {
 	return len(v.Data) == 0 || len(v.own) > 0 && &v.own[0] == &v.Data[0]
 }

@@ -8,56 +8,54 @@ import (
 	"github.com/infer-prep/infer-prep/rng"
 )
 
-// Samplers choose rows of a dataset with an index, and their order. Without one
-// it is all rows in their order; Shuffle is the random order of all.
+// Samplers choose and order the rows of a dataset with an index.
 
-// SequentialSampler is Count rows from Start on.
+// SequentialSampler returns Count rows, from row Start on.
 type SequentialSampler struct {
 	Start int64 `json:"start"`
-	Count int64 `json:"count"` // 0: all that follow
+	Count int64 `json:"count"` // 0: all rows from Start on
 }
 
-// RandomSampler draws Count rows anew in each epoch.
+// RandomSampler draws Count random rows in each epoch.
 type RandomSampler struct {
-	Replacement bool  `json:"replacement"` // a row may come several times
-	Count       int64 `json:"count"`       // 0: as many as there are
+	Replacement bool  `json:"replacement"` // a row may occur several times
+	Count       int64 `json:"count"`       // 0: the number of rows
 }
 
-// SubsetSampler is the rows that are listed, in that order. A row may be listed
+// SubsetSampler returns listed rows, in the order of the list. A row may be listed
 // several times.
 type SubsetSampler struct {
 	Rows   []int64 `json:"rows"`
-	Random bool    `json:"random"` // in another random order in each epoch
+	Random bool    `json:"random"` // shuffle the list in each epoch
 }
 
-// WeightedSampler draws rows by weight anew in each epoch.
+// WeightedSampler draws random rows by weight in each epoch.
 type WeightedSampler struct {
-	Weights     []float64 `json:"weights"` // one for each row, of 0 or more
+	Weights     []float64 `json:"weights"` // one for each row, 0 or more
 	Count       int64     `json:"count"`
-	Replacement bool      `json:"replacement"` // a row may come several times
+	Replacement bool      `json:"replacement"` // a row may occur several times
 }
 
-// PKSampler is PerClass rows of each class, drawn anew in each epoch: first those
-// of one class, then those of the next, in the order of the classes' numbers. A
-// class that has fewer rows gives its rows again and again, as often as needed.
-// The dataset must be a source whose rows have classes.
+// PKSampler draws PerClass random rows of each class in each epoch: all rows of the
+// first class, then of the next, in the order of the classes' numbers. A class with
+// fewer rows repeats them. The dataset must be a source whose rows have classes.
 type PKSampler struct {
 	PerClass int64 `json:"per_class"`
-	Shuffle  bool  `json:"shuffle"` // the order of all these rows is random
+	Shuffle  bool  `json:"shuffle"` // shuffle all drawn rows
 }
 
-// DistributedSampler is the rows of one of several ranks. Options.Rank and World
-// do the same for a whole definition, whatever is in it, and are usually better:
-// a state can then be resumed on another number of ranks.
+// DistributedSampler returns the rows of one of several ranks. Prefer Options.Rank
+// and Options.World, which divide any definition and allow a resume on another number
+// of ranks.
 //
-// Reference: MindSpore 2.10.0's DistributedSampler: the same rows, if not shuffled.
+// Reference: MindSpore 2.10.0's DistributedSampler: equal rows without Shuffle.
 type DistributedSampler struct {
 	Shards  int64 `json:"shards"`
 	Shard   int64 `json:"shard"`
-	Shuffle bool  `json:"shuffle"` // rows are dealt out in another random order in each epoch
-	// Offset is -1, and all shards get as many rows: those that would get one less
-	// get one of the first. From 0 to Shards-1 it is the shard that row 0 goes to,
-	// and some shards have one row less.
+	Shuffle bool  `json:"shuffle"` // shuffle the rows in each epoch before they are divided
+	// Offset is -1 for shards of equal length: shards with one row less also get one
+	// of the first rows. An Offset of 0 to Shards-1 is the shard of row 0, and some
+	// shards have one row less.
 	Offset int64 `json:"offset"`
 }
 
@@ -78,7 +76,7 @@ func init() {
 // Sample chooses rows with one of this package's samplers.
 func (d *Dataset) Sample(sampler Node) *Dataset { return d.then(sampler) }
 
-// Validate wants numbers that are not negative.
+// Validate requires numbers of 0 or more.
 func (n *SequentialSampler) Validate() error {
 	if n.Start < 0 || n.Count < 0 {
 		return paramErr("%d rows from %d on", n.Count, n.Start)
@@ -86,10 +84,10 @@ func (n *SequentialSampler) Validate() error {
 	return nil
 }
 
-// Validate wants a number that is not negative.
+// Validate requires a count of 0 or more.
 func (n *RandomSampler) Validate() error { return notNegative(n.Count) }
 
-// Validate wants rows of 0 or more.
+// Validate requires rows of 0 or more.
 func (n *SubsetSampler) Validate() error {
 	for _, r := range n.Rows {
 		if r < 0 {
@@ -99,7 +97,7 @@ func (n *SubsetSampler) Validate() error {
 	return nil
 }
 
-// Validate wants weights of which one is not 0.
+// Validate requires finite weights of 0 or more, not all 0.
 func (n *WeightedSampler) Validate() error {
 	sum, some := 0.0, int64(0)
 	for i, w := range n.Weights {
@@ -117,12 +115,12 @@ func (n *WeightedSampler) Validate() error {
 	case n.Count < 0:
 		return paramErr("count %d, want 0 or more", n.Count)
 	case !n.Replacement && n.Count > some:
-		return paramErr("%d different rows, of which %d have a weight above 0", n.Count, some)
+		return paramErr("%d different rows, but only %d have a weight above 0", n.Count, some)
 	}
 	return nil
 }
 
-// Validate wants a number of rows.
+// Validate requires 1 or more rows per class.
 func (n *PKSampler) Validate() error {
 	if n.PerClass < 1 {
 		return paramErr("%d rows a class, want 1 or more", n.PerClass)
@@ -130,7 +128,7 @@ func (n *PKSampler) Validate() error {
 	return nil
 }
 
-// Validate wants a shard of so many.
+// Validate requires a shard and an offset below Shards.
 func (n *DistributedSampler) Validate() error {
 	if n.Shards < 1 || n.Shard < 0 || n.Shard >= n.Shards || n.Offset < -1 || n.Offset >= n.Shards {
 		return paramErr("shard %d of %d, offset %d", n.Shard, n.Shards, n.Offset)
@@ -138,9 +136,9 @@ func (n *DistributedSampler) Validate() error {
 	return nil
 }
 
-// sampled is build for all of them.
+// sampled is the common part of build.
 func (s *step) sampled() (*step, error) {
-	in, err := s.passes()
+	in, err := s.inherit()
 	if err == nil {
 		err = in.finite("a sampler")
 	}
@@ -153,7 +151,7 @@ func (n *SequentialSampler) build(_ *Built, s *step) error {
 		return err
 	}
 	if n.Start > in.size || n.Count > in.size-n.Start {
-		return defErr("%d rows from %d on, there are %d", n.Count, n.Start, in.size)
+		return defErr("%d rows from row %d on, the dataset has %d", n.Count, n.Start, in.size)
 	}
 	if s.size = n.Count; n.Count == 0 {
 		s.size = in.size - n.Start
@@ -171,7 +169,7 @@ func (n *RandomSampler) build(_ *Built, s *step) error {
 		return err
 	}
 	if !n.Replacement && n.Count > in.size || in.size == 0 {
-		return defErr("%d different rows, there are %d", n.Count, in.size)
+		return defErr("%d different rows, the dataset has %d", n.Count, in.size)
 	}
 	s.size = n.Count
 	return nil
@@ -190,7 +188,8 @@ func (n *RandomSampler) locator(b *Built, s *step) func(uint64, int64) (int, uin
 	}
 }
 
-// drawn gives the numbers of places of an epoch. It is for one goroutine.
+// drawn returns a function, for one goroutine, that returns the random numbers of
+// a place.
 func drawn(seed uint64, path string) func(epoch uint64, k int64) rng.Stream {
 	var key rng.Key
 	of, ready := uint64(0), false
@@ -209,7 +208,7 @@ func (n *SubsetSampler) build(_ *Built, s *step) error {
 	}
 	for _, r := range n.Rows {
 		if r >= in.size {
-			return defErr("row %d, there are %d", r, in.size)
+			return defErr("row %d, the dataset has %d rows", r, in.size)
 		}
 	}
 	s.size = int64(len(n.Rows))
@@ -252,15 +251,15 @@ func (n *WeightedSampler) locator(b *Built, s *step) func(uint64, int64) (int, u
 			r := draw(epoch, k)
 			u := float64(r.Float64() * sums[len(sums)-1])
 			i := sort.Search(len(sums)-1, func(i int) bool { return sums[i] > u })
-			for i > 0 && n.Weights[i] == 0 { // rounding may lead to the end, past rows without weight
+			for i > 0 && n.Weights[i] == 0 { // rounding may reach trailing rows without weight
 				i--
 			}
 			return 0, epoch, int64(i)
 		}
 	}
-	// Rows by the time at which each comes first, if they come at rates that are
-	// their weights (Efraimidis, Spirakis: Weighted random sampling with a
-	// reservoir, 2006). Such an order takes memory: that of one epoch is kept.
+	// Each row gets a random time, exponential with its weight as the rate; the rows
+	// are drawn in the order of their times (Efraimidis, Spirakis: Weighted random
+	// sampling with a reservoir, 2006). The order of one epoch is kept in memory.
 	var order []int64
 	of, ready := uint64(0), false
 	return func(epoch uint64, k int64) (int, uint64, int64) {
@@ -271,7 +270,8 @@ func (n *WeightedSampler) locator(b *Built, s *step) func(uint64, int64) (int, u
 	}
 }
 
-// order is all rows with a weight in the order in which they are drawn.
+// order returns the rows with a weight above 0 in the order in which they are
+// drawn.
 func (n *WeightedSampler) order(key rng.Key) []int64 {
 	times := make([]float64, len(n.Weights))
 	var l []int64
@@ -294,8 +294,9 @@ func (n *WeightedSampler) order(key rng.Key) []int64 {
 	return l
 }
 
-// exponential draws from the exponential distribution with mean 1, by comparing
-// alone (von Neumann: Various techniques used in connection with random digits, 1951).
+// exponential draws from the exponential distribution with mean 1. It only compares
+// numbers (von Neumann: Various techniques used in connection with random digits,
+// 1951), so that the result is equal on all machines.
 func exponential(r *rng.Stream) float64 {
 	for whole := 0.0; ; whole++ {
 		first := r.Float64()
@@ -313,10 +314,10 @@ func exponential(r *rng.Stream) float64 {
 	}
 }
 
-// pkState are the rows of the classes, one class after another.
+// pkState lists the rows of the classes, one class after another.
 type pkState struct {
 	rows   []int64
-	starts []int64 // of every class, and the end
+	starts []int64 // of every class, then the number of rows
 }
 
 func (n *PKSampler) build(_ *Built, s *step) error {
@@ -370,7 +371,7 @@ func (n *DistributedSampler) build(b *Built, s *step) error {
 		return err
 	}
 	if b.options.World > 1 {
-		return defErr("a distributed sampler for one of %d ranks: the rows would be divided twice", b.options.World)
+		return defErr("a distributed sampler with Options.World %d: rows would be divided twice", b.options.World)
 	}
 	switch {
 	case in.size == 0:

@@ -2,37 +2,37 @@ package dataset
 
 import "github.com/infer-prep/infer-prep/rng"
 
-// Shuffle puts all samples of an epoch in random order, another one in each
-// epoch. It takes no memory and no time, however many samples there are: the
-// order is a keyed permutation (rng.Permutation). The input must have an index;
-// ShuffleBuffer is for those that have none.
+// Shuffle returns all samples in a random order, a new one in each epoch. It needs
+// no memory and no start-up time for any number of samples: the order is a keyed
+// permutation (rng.Permutation). The input must have an index; use ShuffleBuffer for
+// others.
 type Shuffle struct{}
 
 func init() {
 	Register(Info{Name: "shuffle", Version: 1, New: func() Node { return &Shuffle{} }, Doc: "all samples in random order"})
 }
 
-// Shuffle puts all samples in random order, another one in each epoch.
+// Shuffle returns all samples in a random order, a new one in each epoch.
 func (d *Dataset) Shuffle() *Dataset { return d.then(&Shuffle{}) }
 
-// Validate accepts it.
+// Validate returns nil: there are no parameters.
 func (n *Shuffle) Validate() error { return nil }
 
 func (n *Shuffle) build(_ *Built, s *step) error {
-	in, err := s.passes()
+	in, err := s.inherit()
 	if err == nil {
 		err = in.finite("a full shuffle")
 	}
 	return err
 }
 
-// finite wants an index and an end.
+// finite returns an error unless s has an index and an end.
 func (s *step) finite(who string) error {
 	switch {
 	case !s.indexed:
-		return defErr("%s needs random access, which %s has not; use ShuffleBuffer, or put it below", who, s.path)
+		return defErr("%s needs random access, which %s does not have; use ShuffleBuffer, or put it below", who, s.path)
 	case s.size == Endless:
-		return defErr("%s of a dataset without an end", who)
+		return defErr("%s of an endless dataset", who)
 	}
 	return nil
 }
@@ -42,7 +42,8 @@ func (n *Shuffle) locator(b *Built, s *step) func(uint64, int64) (int, uint64, i
 	return func(epoch uint64, k int64) (int, uint64, int64) { return 0, epoch, perm(epoch, k) }
 }
 
-// permuted gives places of the permutation of an epoch. It is for one goroutine.
+// permuted returns a function, for one goroutine, that maps a place of an epoch
+// through the permutation of the epoch.
 func permuted(seed uint64, path string, n int64) func(epoch uint64, k int64) int64 {
 	var p rng.Permutation
 	of, ready := uint64(0), false

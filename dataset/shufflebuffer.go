@@ -9,8 +9,8 @@ import (
 	"github.com/infer-prep/infer-prep/rng"
 )
 
-// ShuffleBuffer mixes the samples of a dataset without an index: it keeps some,
-// gives one of them at random, and puts the next in its place.
+// ShuffleBuffer mixes the samples of a dataset without an index. It keeps a buffer,
+// returns a random sample of it, and puts the next sample in its place.
 type ShuffleBuffer struct {
 	Size int `json:"size"`
 }
@@ -19,14 +19,14 @@ func init() {
 	Register(Info{Name: "shuffle_buffer", Version: 1, New: func() Node { return &ShuffleBuffer{Size: 1} }, Doc: "samples mixed within a buffer"})
 }
 
-// ShuffleBuffer mixes samples within a buffer of this many. Shuffle is better
-// wherever it is possible.
+// ShuffleBuffer mixes samples within a buffer of size samples, 1 to 16,777,216.
+// Prefer Shuffle where the dataset has an index.
 func (d *Dataset) ShuffleBuffer(size int) *Dataset { return d.then(&ShuffleBuffer{size}) }
 
-// maxBuffer bounds the samples of a buffer.
+// maxBuffer bounds the size of a buffer.
 const maxBuffer = 1 << 24
 
-// Validate wants a size.
+// Validate requires a size of 1 to 16,777,216.
 func (n *ShuffleBuffer) Validate() error {
 	if n.Size < 1 || n.Size > maxBuffer {
 		return paramErr("a buffer of %d samples, want 1 to %d", n.Size, maxBuffer)
@@ -43,8 +43,8 @@ func (n *ShuffleBuffer) build(_ *Built, s *step) error {
 	return err
 }
 
-// refindable says no to what a buffer could not be filled with again when a run
-// is resumed: batches, and samples of samples of samples.
+// refindable returns an error if a resumed run could not refill a buffer above s,
+// because single samples cannot be found again: above a batch, for example.
 func (s *step) refindable() error {
 	flats := 0
 	var look func(x *step) error
@@ -54,10 +54,10 @@ func (s *step) refindable() error {
 		}
 		switch x.node.(type) {
 		case *Batch, *BucketBatch:
-			return defErr("a buffer of batches, which could not be filled again when a run is resumed; put it below %s", x.path)
+			return defErr("a buffer of batches cannot be refilled when a run is resumed; put it below %s", x.path)
 		case *FlatMap, *Unbatch:
 			if flats++; flats > 1 {
-				return defErr("a buffer above several nodes that make several samples of one (%s)", x.path)
+				return defErr("a buffer above several nodes that each make several samples of one (%s)", x.path)
 			}
 		case *Zip:
 			return defErr("a buffer above a Zip of datasets without an index (%s); put it below", x.path)
@@ -103,13 +103,13 @@ type buffered struct {
 	size    int
 	key     rng.Key
 	samples []*Sample
-	given   int64
-	full    bool // was filled
+	given   int64 // samples returned
+	full    bool  // was filled once
 	ended   bool
 	before  []int64 // the state of in before it was filled
 	log     heldLog
 	number  int64   // of the log
-	put     []held  // samples that this Next put
+	put     []held  // samples that this Next appended
 	refill  *refill // nil unless a resumed run has yet to find its samples
 }
 
@@ -127,7 +127,7 @@ func (b *buffered) Next(ctx context.Context, s *Sample) error {
 	b.put = b.put[:0]
 	for !b.ended && len(b.samples) < b.size && (!b.full || len(b.samples) == b.size-1) {
 		x := &Sample{}
-		if n := len(b.samples); n < cap(b.samples) { // the memory of a sample that was given
+		if n := len(b.samples); n < cap(b.samples) { // reuse the buffers of a returned sample
 			if old := b.samples[:n+1][n]; old != nil {
 				x = old
 			}
@@ -153,7 +153,7 @@ func (b *buffered) Next(ctx context.Context, s *Sample) error {
 	b.given++
 	b.log.next(b.put, i)
 	*s, *b.samples[i] = *b.samples[i], *s
-	// The last one takes the place; the next one will be the last.
+	// The last sample takes the place of the returned one.
 	b.samples[i], b.samples[n-1] = b.samples[n-1], b.samples[i]
 	b.samples = b.samples[:n-1]
 	return nil
@@ -161,7 +161,7 @@ func (b *buffered) Next(ctx context.Context, s *Sample) error {
 
 func (b *buffered) Save(w []int64) []int64 {
 	w = append(w, b.given)
-	if !b.full && len(b.samples) > 0 { // an error while it was filled: resumed with some samples it would count as full
+	if !b.full && len(b.samples) > 0 { // an error while filling: a resumed run would take it as full
 		return append(saveHeld(w, nil), b.before...)
 	}
 	if len(b.samples) == 0 && b.refill == nil {
@@ -174,7 +174,7 @@ func (b *buffered) Save(w []int64) []int64 {
 
 func (b *buffered) Close() error { return b.in.Close() }
 
-// held is a sample that waits in a buffer, by which it can be found again.
+// held identifies a sample in a buffer, so that a resumed run can read it again.
 type held struct {
 	origin
 	ordinal uint64
@@ -201,7 +201,7 @@ func (o *opener) loadHeld() []held {
 	for range o.state.count(5) {
 		h := held{origin: loadOrigin(o.state), ordinal: uint64(o.state.int())}
 		if h.root >= o.b.roots {
-			o.state.fail("root %d, there are %d", h.root, o.b.roots)
+			o.state.fail("root %d, want less than %d", h.root, o.b.roots)
 			return nil
 		}
 		l = append(l, h)
@@ -229,8 +229,8 @@ func (o *opener) refilling(s *step, l []held) *refill {
 func (r *refill) find(ctx context.Context) ([]*Sample, error) {
 	o, s, l := r.o, r.s, r.l
 	found := make([]*Sample, len(l))
-	// One pass for each epoch and root, in the order of places, since streams
-	// begin anew for a place before.
+	// Read each epoch and root once, in the order of places: a stream restarts for an
+	// earlier place.
 	type pass struct {
 		root  int32
 		epoch uint64
@@ -248,7 +248,7 @@ func (r *refill) find(ctx context.Context) ([]*Sample, error) {
 	in := *o
 	in.state = nil
 	in.stage = inline
-	in.bad, in.lenient = &badList{}, true // samples beside those that are wanted may be bad
+	in.bad, in.lenient = &badList{}, true // other samples may be bad
 	for _, p := range order {
 		if err := in.refindPass(ctx, s, p.root, p.epoch, l, passes[p], found); err != nil {
 			return nil, err
@@ -260,10 +260,10 @@ func (r *refill) find(ctx context.Context) ([]*Sample, error) {
 		}
 		for _, e := range in.bad.l {
 			if e.Epoch == l[i].epoch && e.Ordinal == l[i].ordinal {
-				return nil, fmt.Errorf("%w: a sample that waited is bad now: %w", ErrState, e)
+				return nil, fmt.Errorf("%w: a buffered sample is bad now: %w", ErrState, e)
 			}
 		}
-		return nil, fmt.Errorf("%w: sample %d of root %d is not found again: the data changed", ErrState, l[i].k, l[i].root)
+		return nil, fmt.Errorf("%w: buffered sample %d of root %d is missing: the data changed", ErrState, l[i].k, l[i].root)
 	}
 	return found, nil
 }

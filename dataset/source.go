@@ -6,15 +6,15 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// Node is a step of a dataset's definition: a source, or an op on datasets. It is a
-// pointer to a plain struct whose fields are all of its parameters, in the same
-// way as a transforms.Op; see Register.
+// Node is a step of a definition: a source, or an operation on datasets. It is a
+// pointer to a struct whose exported fields are its parameters, like a
+// transforms.Op; see Register.
 type Node interface {
 	// Validate checks the parameters alone. Its error wraps ErrParam.
 	Validate() error
 }
 
-// Source is a Node without inputs: where samples come from.
+// Source is a Node without inputs: it reads samples.
 type Source interface {
 	Node
 	// Open reads lists of files, indices and annotations through files; it reads no
@@ -23,20 +23,20 @@ type Source interface {
 	Open(ctx context.Context, files store.Opener) (Data, error)
 }
 
-// Data is an opened source.
+// Data is an open source.
 type Data interface {
-	// Columns describes the samples. Sizes that differ from sample to sample are tensor.Unknown.
+	// Columns describes the samples. Sizes that differ between samples are
+	// tensor.Unknown.
 	Columns() []Column
-	// Close lets go of files and memory. Samples read before may share its memory
-	// and are not valid any more.
+	// Close releases files and memory. Samples may share its memory: they are invalid
+	// after Close.
 	Close() error
 }
 
-// Rows is Data with random access. Read and Len may be called by several
-// goroutines at once.
+// Rows is Data with random access. Read and Len must be safe for concurrent use.
 type Rows interface {
 	Data
-	// Len is the number of rows.
+	// Len returns the number of rows.
 	Len() int64
 	// Read fills s, which has a Value for each column, with row i, and sets Key.
 	// It allocates nothing where values fit the memory that s has. An error
@@ -46,7 +46,7 @@ type Rows interface {
 	Read(ctx context.Context, i int64, s *Sample) error
 }
 
-// Stream is Data that can only be read from its beginning.
+// Stream is Data that can only be read from its start.
 type Stream interface {
 	Data
 	// Start begins an epoch. Equal epochs must return equal samples, or a resumed
@@ -54,7 +54,7 @@ type Stream interface {
 	Start(ctx context.Context, epoch uint64) (Reader, error)
 }
 
-// Reader is a Stream that was started. It is used by one goroutine.
+// Reader reads an epoch of a Stream. One goroutine uses it.
 type Reader interface {
 	// Next fills s, as Rows.Read does, or returns io.EOF. Any other error is the
 	// error of one sample: the next call reads the sample after it. 1,000 errors in
@@ -63,17 +63,18 @@ type Reader interface {
 	Close() error
 }
 
-// Classed is Rows that belong to classes, as the PK sampler wants. It is called
-// by several goroutines at once.
+// Classed is Rows whose rows belong to classes, for the PK sampler. Class must be
+// safe for concurrent use.
 type Classed interface {
 	Rows
-	// Class is the class of row i; the error of a row that is not there wraps ErrParam.
+	// Class returns the class of row i. The error of an invalid i wraps ErrParam.
 	Class(i int64) (int64, error)
 }
 
-// ClassIndexed is Data that numbers classes which have names.
+// ClassIndexed is Data with named classes.
 type ClassIndexed interface {
 	Data
-	// ClassIndex maps the classes' names to their numbers. It must not be changed.
+	// ClassIndex maps the names of the classes to their numbers. The map is shared: do
+	// not modify it.
 	ClassIndex() map[string]int32
 }

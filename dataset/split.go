@@ -2,18 +2,17 @@ package dataset
 
 import "math"
 
-// Split is one of the parts that a dataset is split into: for training and for
-// validation, say. Parts of the same dataset, sizes and seed have no sample in
-// common.
+// Split returns one part of a dataset, for example for training or validation. The
+// parts of the same dataset, sizes and seed are disjoint.
 type Split struct {
-	// Sizes are those of all parts: numbers of samples, whose sum is the dataset's,
-	// or fractions, whose sum is 1. Fractions give floor(f*n+0.5) samples; what
-	// rounding leaves over, or takes too much, is the first part's.
+	// Sizes are the sizes of all parts: numbers of samples with the dataset's length
+	// as their sum, or fractions with the sum 1. A fraction f of n samples has
+	// floor(f*n+0.5); the first part takes the rounding difference.
 	Sizes []float64 `json:"sizes"`
-	// Part is which one this is.
+	// Part is the number of this part, from 0.
 	Part int `json:"part"`
-	// Seed is that of the order in which samples are dealt out, the same in all
-	// epochs. Ordered deals them out in their own order instead.
+	// Seed determines the random order in which samples are divided, equal in all
+	// epochs. Ordered keeps the dataset's order instead.
 	Seed    uint64 `json:"seed"`
 	Ordered bool   `json:"ordered"`
 }
@@ -22,9 +21,8 @@ func init() {
 	Register(Info{Name: "split", Version: 1, New: func() Node { return &Split{Sizes: []float64{1}} }, Doc: "a part of a dataset"})
 }
 
-// Split splits d at random into parts of these sizes, numbers of samples or
-// fractions. The seed is that of the split alone: parts stay the same whatever the
-// training's is.
+// Split splits d at random into parts of these sizes: numbers of samples, or
+// fractions. The split depends on seed alone, not on Options.Seed.
 func (d *Dataset) Split(seed uint64, sizes ...float64) []*Dataset {
 	var parts []*Dataset
 	for i := range sizes {
@@ -33,7 +31,7 @@ func (d *Dataset) Split(seed uint64, sizes ...float64) []*Dataset {
 	return parts
 }
 
-// Validate wants sizes of numbers or of fractions.
+// Validate requires sizes that are all numbers or all fractions.
 func (n *Split) Validate() error {
 	if n.Part < 0 || n.Part >= len(n.Sizes) {
 		return paramErr("part %d of %d", n.Part, len(n.Sizes))
@@ -52,14 +50,14 @@ func (n *Split) Validate() error {
 	return nil
 }
 
-// counts are the numbers of samples of the parts.
+// counts returns the numbers of samples of the parts.
 func (n *Split) counts(size int64) ([]int64, error) {
 	l, sum, total := make([]int64, len(n.Sizes)), int64(0), 0.0
 	for _, f := range n.Sizes {
 		total += f
 	}
 	fractions := math.Abs(total-1) <= 1e-9
-	if size == 1 && total == 1 { // one sample, or fractions of one: both are the same for 0 and 1
+	if size == 1 && total == 1 { // numbers and fractions are equal here
 		fractions = true
 	}
 	for i, f := range n.Sizes {
@@ -70,7 +68,7 @@ func (n *Split) counts(size int64) ([]int64, error) {
 		sum += l[i]
 	}
 	if !fractions && sum != size {
-		return nil, defErr("sizes of %d samples in all, there are %d", sum, size)
+		return nil, defErr("sizes of %d samples in total, the dataset has %d", sum, size)
 	}
 	l[0] += size - sum
 	if l[0] < 0 {
@@ -80,7 +78,7 @@ func (n *Split) counts(size int64) ([]int64, error) {
 }
 
 func (n *Split) build(_ *Built, s *step) error {
-	in, err := s.passes()
+	in, err := s.inherit()
 	if err != nil {
 		return err
 	}
@@ -104,7 +102,7 @@ func (n *Split) locator(_ *Built, s *step) func(uint64, int64) (int, uint64, int
 	if n.Ordered {
 		return func(epoch uint64, k int64) (int, uint64, int64) { return 0, epoch, first + k }
 	}
-	// The same order whatever the place in the definition: the parts stand at several.
+	// The order does not depend on the path: the parts have different paths.
 	perm := permuted(n.Seed, "split", s.in[0].size)
 	return func(epoch uint64, k int64) (int, uint64, int64) { return 0, epoch, perm(0, first+k) }
 }

@@ -8,30 +8,30 @@ import (
 	"hash/crc32"
 )
 
-// ErrState is the error of a state that is damaged, of another version, or of
-// another definition.
+// ErrState reports a state that is damaged, or made by another version or another
+// definition.
 var ErrState = errors.New("dataset: invalid state")
 
-// State is where a run stands: after which sample, which is all that a resumed
-// run must know. It is small: a few numbers for each node that has any, and one
-// for every sample that waits in a buffer.
+// State is the place of a run, from which another run resumes. It is small: a few
+// numbers for each node with a state, and five for each sample in a buffer.
 type State struct {
 	Version     int     `json:"infer_prep_state"` // names the format
 	Fingerprint uint32  `json:"fingerprint"`      // of the definition and the seed
 	Epoch       uint64  `json:"epoch"`
-	Step        int64   `json:"step"` // samples or batches of the epoch that were delivered
+	Step        int64   `json:"step"` // samples or batches of the epoch that Next returned
 	Rank        int     `json:"rank"`
 	World       int     `json:"world"`
-	Merged      bool    `json:"merged"` // it is of all ranks; Rank is 0, and World 1
+	Merged      bool    `json:"merged"` // it is the state of all ranks; Rank is 0 and World is 1
 	Words       []int64 `json:"words"`
 }
 
 const stateVersion = 1
 
-// stateMagic begins the binary form: "IPst".
+// stateMagic starts the binary form: "IPst".
 const stateMagic = 0x74735049
 
-// MarshalBinary is the compact form: a magic, the numbers as varints, and a CRC-32 of all.
+// MarshalBinary returns the binary form: a magic number, the fields as varints, and
+// a CRC-32 of all.
 func (s *State) MarshalBinary() ([]byte, error) {
 	b := binary.LittleEndian.AppendUint32(nil, stateMagic)
 	merged := uint64(0)
@@ -47,11 +47,11 @@ func (s *State) MarshalBinary() ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(b)), nil
 }
 
-// UnmarshalBinary reads the compact form. Its error wraps ErrState.
+// UnmarshalBinary reads the binary form. Its error wraps ErrState.
 func (s *State) UnmarshalBinary(b []byte) error {
 	bad := func(what string) error { return fmt.Errorf("%w: %s", ErrState, what) }
 	if len(b) < 8 || binary.LittleEndian.Uint32(b) != stateMagic {
-		return bad("no state")
+		return bad("no magic number")
 	}
 	body, sum := b[:len(b)-4], binary.LittleEndian.Uint32(b[len(b)-4:])
 	if crc32.ChecksumIEEE(body) != sum {
@@ -62,39 +62,40 @@ func (s *State) UnmarshalBinary(b []byte) error {
 	for i := range head {
 		v, n := binary.Uvarint(body)
 		if n <= 0 {
-			return bad("it ends too early")
+			return bad("truncated")
 		}
 		head[i], body = v, body[n:]
 	}
 	if head[7] > uint64(len(body)) {
-		return bad("it ends too early")
+		return bad("truncated")
 	}
 	if head[6] > 1 {
-		return bad("neither merged nor not")
+		return bad("the merged flag is not 0 or 1")
 	}
 	words := make([]int64, head[7])
 	for i := range words {
 		v, n := binary.Varint(body)
 		if n <= 0 {
-			return bad("it ends too early")
+			return bad("truncated")
 		}
 		words[i], body = v, body[n:]
 	}
 	if len(body) > 0 {
-		return bad("data after it")
+		return bad("trailing data")
 	}
 	*s = State{int(head[0]), uint32(head[1]), head[2], int64(head[3]), int(head[4]), int(head[5]), head[6] == 1, words}
 	return nil
 }
 
-// fingerprint tells definitions apart. Functions count by their names.
+// fingerprint returns a hash of a definition and a seed. A function counts by its
+// name.
 func fingerprint(d *Dataset, seed uint64) uint32 {
 	h := crc32.NewIEEE()
 	var walk func(d *Dataset)
 	walk = func(d *Dataset) {
 		p, err := json.Marshal(d.Node)
 		if err != nil {
-			p = nil // a node that is not written: its kind counts
+			p = nil // a node without a written form counts by its kind
 		}
 		fmt.Fprintf(h, "%s %d %s %d\n", InfoOf(d.Node).Name, InfoOf(d.Node).Version, p, len(d.In))
 		for _, in := range d.In {

@@ -5,12 +5,12 @@ import (
 	"io"
 )
 
-// Take ends after so many samples.
+// Take returns the first samples.
 type Take struct {
 	Count int64 `json:"count"`
 }
 
-// Skip leaves out so many samples at the beginning.
+// Skip drops the first samples.
 type Skip struct {
 	Count int64 `json:"count"`
 }
@@ -20,16 +20,16 @@ func init() {
 	Register(Info{Name: "skip", Version: 1, New: func() Node { return &Skip{} }, Doc: "all but the first samples"})
 }
 
-// Take is the first count samples, or all if there are fewer.
+// Take returns the first count samples, or all if there are fewer.
 func (d *Dataset) Take(count int64) *Dataset { return d.then(&Take{count}) }
 
-// Skip is all but the first count samples.
+// Skip returns all samples but the first count.
 func (d *Dataset) Skip(count int64) *Dataset { return d.then(&Skip{count}) }
 
-// Validate wants a number that is not negative.
+// Validate requires a count of 0 or more.
 func (n *Take) Validate() error { return notNegative(n.Count) }
 
-// Validate wants a number that is not negative.
+// Validate requires a count of 0 or more.
 func (n *Skip) Validate() error { return notNegative(n.Count) }
 
 func notNegative(n int64) error {
@@ -40,7 +40,7 @@ func notNegative(n int64) error {
 }
 
 func (n *Take) build(_ *Built, s *step) error {
-	in, err := s.passes()
+	in, err := s.inherit()
 	if err == nil && in.size != Unknown {
 		s.size = min(in.size, n.Count)
 	}
@@ -48,20 +48,20 @@ func (n *Take) build(_ *Built, s *step) error {
 }
 
 func (n *Skip) build(_ *Built, s *step) error {
-	in, err := s.passes()
+	in, err := s.inherit()
 	switch {
 	case err != nil || in.size == Unknown:
 		return err
 	case in.size != Endless:
 		s.size = max(in.size-n.Count, 0)
-	case n.Count > mostSkipped:
-		return defErr("%d samples left out of a dataset without an end, want at most %d", n.Count, mostSkipped)
+	case n.Count > maxSkipped:
+		return defErr("skip %d samples of an endless dataset, want at most %d", n.Count, maxSkipped)
 	}
 	return nil
 }
 
-// mostSkipped of a dataset without an end leave places that can be counted.
-const mostSkipped = 1 << 62
+// maxSkipped bounds Skip on an endless dataset, so that places do not overflow.
+const maxSkipped = 1 << 62
 
 func (n *Take) locator(*Built, *step) func(uint64, int64) (int, uint64, int64) {
 	return func(epoch uint64, k int64) (int, uint64, int64) { return 0, epoch, k }
@@ -90,8 +90,8 @@ func (n *Skip) length(b *Built, s *step) int64 {
 	return max(l-n.Count, 0)
 }
 
-// Without an index all ranks count all samples, so that it is the same ones that
-// are taken whatever their number.
+// Without an index every rank counts all samples, so that the taken samples do not
+// depend on the number of ranks.
 
 func (n *Take) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	return counted(o, s, epoch, 0, n.Count)
@@ -101,7 +101,7 @@ func (n *Skip) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	return counted(o, s, epoch, n.Count, Endless)
 }
 
-// count gives samples from..to of an iterator.
+// count returns samples from to to-1 of an iterator.
 type count struct {
 	in       iterator
 	at       int64

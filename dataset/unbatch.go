@@ -9,15 +9,15 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Unbatch makes a sample of each element of the first axis, which all columns
-// must have.
+// Unbatch makes a sample of each element of the first axis. The first axes of all
+// columns must be equally long.
 type Unbatch struct{}
 
-// FlatMap makes several samples of one, or none: those that a function gives.
+// FlatMap replaces each sample with the samples of a function, any number of them.
 type FlatMap struct {
-	Name string      `json:"name"` // that RegisterFunc gave the function; empty if it has none
-	In   []string    `json:"in"`   // the columns that it is given
-	Out  []OutColumn `json:"out"`  // those that it makes: all that there are above
+	Name string      `json:"name"` // of the function in RegisterFunc; empty for an unnamed one
+	In   []string    `json:"in"`   // the columns that the function gets
+	Out  []OutColumn `json:"out"`  // all columns of the new samples
 
 	f FlatMapFunc
 }
@@ -30,9 +30,9 @@ func init() {
 // Unbatch makes a sample of each element of a batch.
 func (d *Dataset) Unbatch() *Dataset { return d.then(&Unbatch{}) }
 
-// FlatMap makes the samples that f gives of each sample: of the columns in, with
-// the columns out and no others. Such a definition cannot be written; a FlatMap
-// with a Name can.
+// FlatMap replaces each sample with the samples that f makes of its columns in. They
+// have the columns out alone. Such a definition has no written form; a FlatMap with a
+// Name has one.
 func (d *Dataset) FlatMap(f FlatMapFunc, in []string, out ...Column) *Dataset {
 	n := &FlatMap{In: in, Out: []OutColumn{}, f: f}
 	for _, c := range out {
@@ -41,10 +41,10 @@ func (d *Dataset) FlatMap(f FlatMapFunc, in []string, out ...Column) *Dataset {
 	return d.then(n)
 }
 
-// Validate accepts it.
+// Validate returns nil: there are no parameters.
 func (n *Unbatch) Validate() error { return nil }
 
-// Validate wants a function and columns.
+// Validate requires a function and output columns.
 func (n *FlatMap) Validate() error {
 	if len(n.Out) == 0 {
 		return paramErr("no output columns")
@@ -159,20 +159,20 @@ func (n *FlatMap) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	})
 }
 
-// flat gives several samples for one.
+// flat returns several samples for one.
 type flat struct {
 	in     iterator
 	one    Sample
 	have   bool
-	i      int // of one's samples, the next
+	i      int // the next of the samples made of one
 	before []int64
 	partly partly
 	make   func(i int, dst, src *Sample) (bool, error)
 	failed func(*Sample, error) error
 }
 
-// partly are samples of whose samples only some are wanted: by number, and all
-// from one on. It is what states of several ranks leave when they are made one.
+// partly lists the samples of which a resumed run makes only some samples: those in
+// also, and all from number from on. Merge produces it.
 type partly map[origin]wanted
 
 type wanted struct {
@@ -204,7 +204,7 @@ func loadPartly(r *stateReader) partly {
 	return p
 }
 
-// has reports whether part i of a sample is wanted.
+// has reports whether to return sample i of the samples made of s.
 func (p partly) has(s *Sample, i int) bool {
 	x, ok := p[s.origin]
 	return !ok || int64(i) >= x.from || slices.Contains(x.also, int64(i))
@@ -264,10 +264,10 @@ func (f *flat) Next(ctx context.Context, s *Sample) error {
 	}
 }
 
-// ofPart makes ordinals of the samples of one sample differ.
+// ofPart returns a unique ordinal for sample i of the samples made of one.
 func ofPart(ordinal uint64, i int) uint64 { return ordinal ^ uint64(i)<<32 }
 
-// Save gives the state before the sample whose parts are not all given.
+// Save appends the state before the sample that is not finished yet.
 func (f *flat) Save(w []int64) []int64 {
 	w = f.one.origin.save(append(w, int64(f.i)))
 	w = f.partly.save(w)

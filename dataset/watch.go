@@ -5,48 +5,47 @@ import (
 	"io"
 )
 
-// Watch calls functions of the user's as samples pass: where it stands, before
-// they are made and after. In a parallel pipeline that is ahead of the training.
+// Watch calls a user's functions before and after each sample is made at its place
+// in the definition. In a parallel pipeline that happens ahead of the training.
 type Watch struct{ c Callback }
 
-// Callback is what Watch calls. Functions that are nil are not called. An error
-// ends the run. They are called one at a time, by the goroutine that passes
-// samples on; ctx is that of the run, and is cancelled when it is closed.
+// Callback is the functions that Watch calls. All are optional. An error ends the
+// run. Watch calls one at a time, on the goroutine that passes the samples. ctx is the
+// ctx of the engine, which ends when the run is closed.
 type Callback struct {
-	// Every says which steps count: each Every-th, from the first on. Default: 1.
+	// Every selects every Every-th step, starting with the first. Default: 1.
 	Every int64
 	// EpochBegin is called before the first sample of an epoch is made, EpochEnd
-	// when there are no more.
+	// after the last.
 	EpochBegin, EpochEnd func(ctx context.Context, at Progress) error
-	// StepBegin is called before a sample (or batch, where batches pass) is made,
-	// StepEnd after.
+	// StepBegin is called before a sample or batch is made, StepEnd after.
 	StepBegin, StepEnd func(ctx context.Context, at Progress) error
-	// Answers, if it is not nil, makes every step that counts, but for the first of
-	// the run, wait until the training has given an answer, which Progress brings to
-	// StepBegin: the next samples can then follow from how the training goes.
+	// Answers, if not nil, makes every selected step except the first of the run wait
+	// for an answer of the training, which StepBegin gets in Progress. So the next
+	// samples can depend on the progress of the training.
 	Answers *Answers
 }
 
-// Progress is where a run stands at a Watch.
+// Progress is the place of a run at a Watch.
 type Progress struct {
 	Epoch  uint64 // from 0
-	Step   int64  // of the epoch, from 1; of EpochBegin 0, of EpochEnd the number of samples
-	Answer any    // of the training, in StepBegin
+	Step   int64  // of the epoch, from 1; 0 in EpochBegin, the number of samples in EpochEnd
+	Answer any    // the training's answer, in StepBegin
 }
 
-// Answers brings the training's answers to a Watch. It may be used by several goroutines.
+// Answers carries the training's answers to a Watch. It is safe for concurrent use.
 type Answers struct{ c chan any }
 
-// NewAnswers makes a queue of answers, in which as many wait as are given.
+// NewAnswers returns an empty queue of up to 65,536 answers.
 func NewAnswers() *Answers { return &Answers{make(chan any, 1<<16)} }
 
-// Give gives an answer. It does not wait, unless 65,536 answers wait.
+// Give adds an answer. It blocks while the queue is full.
 func (a *Answers) Give(answer any) { a.c <- answer }
 
-// Watch calls c's functions as samples pass. Such a definition cannot be written.
+// Watch calls c's functions as samples pass. Such a definition has no written form.
 func (d *Dataset) Watch(c Callback) *Dataset { return d.then(&Watch{c}) }
 
-// Validate wants a number of steps.
+// Validate requires Every to be 0 or more.
 func (n *Watch) Validate() error {
 	if n.c.Every < 0 {
 		return paramErr("every %d steps", n.c.Every)
@@ -143,7 +142,7 @@ func (w *watching) Next(ctx context.Context, s *Sample) error {
 	}
 	if counts {
 		err = w.call(ctx, w.c.StepEnd, Progress{})
-		w.failed = err != nil // the sample was made, and is not given
+		w.failed = err != nil // the sample was made, but is not returned
 	}
 	return err
 }

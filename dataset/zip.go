@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// Zip makes one sample of one of each input: their columns side by side. It ends
-// with its shortest input. The inputs' columns must have different names.
+// Zip joins one sample of each input into a sample with all their columns. It ends
+// with its shortest input. The names of the columns must be unique.
 type Zip struct{}
 
 func init() {
@@ -18,7 +18,7 @@ func init() {
 // It ends with the shortest.
 func NewZip(d ...*Dataset) *Dataset { return Of(&Zip{}, d...) }
 
-// Validate accepts it.
+// Validate returns nil: there are no parameters.
 func (n *Zip) Validate() error { return nil }
 
 func (n *Zip) build(_ *Built, s *step) error {
@@ -38,8 +38,8 @@ func (n *Zip) build(_ *Built, s *step) error {
 	return nil
 }
 
-// stream zips inputs of which some have no index. Of several ranks each makes all
-// samples, so that pairs are the same, and takes its part.
+// stream zips inputs of which some have no index. Every rank makes all samples, so
+// that the pairs do not depend on the ranks, and keeps its part.
 func (n *Zip) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	z := &zipped{samples: make([]Sample, len(s.in))}
 	p, err := o.part()
@@ -61,10 +61,10 @@ func (n *Zip) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 type zipped struct {
 	in      []iterator
 	samples []Sample
-	before  []int64 // the state before the last sample, where there is one to save
-	ended   bool    // with an error
-	done    bool    // an input has ended: the others are not to go on
-	indexed bool    // the inputs have no state
+	before  []int64 // the state before the last sample, without an index
+	ended   bool    // by an error
+	done    bool    // by the end of an input
+	indexed bool    // the inputs have an index, and no state
 }
 
 func (z *zipped) Next(ctx context.Context, s *Sample) error {
@@ -86,7 +86,7 @@ func (z *zipped) zip(ctx context.Context, s *Sample) error {
 	for i, it := range z.in {
 		x := &z.samples[i]
 		err := it.Next(ctx, x)
-		for err == nil && x.dropped && !z.indexed { // with an index, places must not be lost
+		for err == nil && x.dropped && !z.indexed { // with an index, all inputs stay at the same place
 			err = it.Next(ctx, x)
 		}
 		if err != nil {
@@ -109,7 +109,7 @@ func (z *zipped) zip(ctx context.Context, s *Sample) error {
 	n = 0
 	for i := range z.samples {
 		for j := range z.samples[i].Values {
-			// The memory changes hands.
+			// Swap, so that both keep a buffer.
 			s.Values[n], z.samples[i].Values[j] = z.samples[i].Values[j], s.Values[n]
 			n++
 		}

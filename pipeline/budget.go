@@ -7,18 +7,18 @@ import (
 
 // budget bounds the bytes of samples in all queues.
 //
-// A stage reserves what a sample is expected to have when it is done, by those
-// before it, since samples grow where they are decoded. As long as none was done
-// it takes no more than its workers can work on. A stage that has nothing takes one
-// sample always, or none would ever be given: so the most that is used is the limit
-// and a sample for each stage, and what samples are larger than those before.
+// A stage reserves the expected size of a finished sample, estimated from earlier
+// ones, since samples grow when they are decoded. Until the first sample is finished,
+// a stage takes at most one sample for each worker. An empty stage may always take
+// one sample, or the pipeline would stall. So the budget may be exceeded by one
+// sample for each stage, and by samples larger than expected.
 type budget struct {
 	limit   int64
 	mu      sync.Mutex
 	used    int64
 	peak    int64
 	waiting int
-	wake    chan struct{} // closed when something changes and somebody waits
+	wake    chan struct{} // closed at a change while a stage waits
 }
 
 func newBudget(limit int64) *budget { return &budget{limit: limit, wake: make(chan struct{})} }
@@ -34,7 +34,7 @@ func (b *budget) add(n int64) {
 	}
 }
 
-// changed wakes those who wait.
+// changed wakes the waiting stages.
 func (b *budget) changed() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -49,15 +49,16 @@ func (b *budget) wakeAll() {
 	}
 }
 
-// tight reports whether memory that is not in use is to be let go of.
+// tight reports whether to free unused buffers.
 func (b *budget) tight() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.used > b.limit || b.waiting > 0
 }
 
-// reserve waits for room for a sample of s in an item that has some memory
-// already, and counts what it needs in addition. It is not ok when ctx ends.
+// reserve waits for room for a sample of s, in an item that already has memory
+// bytes. It adds the bytes that the item still needs and returns them. ok is false if
+// ctx ended.
 func (b *budget) reserve(ctx context.Context, s *stage, memory int64) (need int64, ok bool) {
 	for {
 		taken := s.taken.Load()
@@ -72,7 +73,7 @@ func (b *budget) reserve(ctx context.Context, s *stage, memory int64) (need int6
 		}
 		b.waiting++
 		wake := b.wake
-		// What changed since it was looked at woke nobody.
+		// A change since the first look has not woken this stage.
 		if s.taken.Load() != taken || s.c.known.Load() != known {
 			b.waiting--
 			b.mu.Unlock()

@@ -6,9 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pin binds the calling goroutine to a thread and that to one of the processors
-// that the process may use. The thread ends with the goroutine, which is never
-// unlocked from it.
+// pin locks the calling goroutine to its thread, and binds the thread to one of the
+// processors that the process may use. The thread ends with the goroutine.
 func pin(number int) (undo func()) {
 	runtime.LockOSThread()
 	var all, one unix.CPUSet
@@ -25,6 +24,6 @@ func pin(number int) (undo func()) {
 			n--
 		}
 	}
-	_ = unix.SchedSetaffinity(0, &one) // without it the worker runs anywhere
+	_ = unix.SchedSetaffinity(0, &one) // after an error the worker runs on any processor
 	return func() {}
 }

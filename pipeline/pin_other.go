@@ -2,5 +2,5 @@
 
 package pipeline
 
-// pin does nothing: these systems have no processor affinity, or none for programs.
+// pin does nothing: programs cannot set the processor affinity of these systems.
 func pin(int) (undo func()) { return func() {} }

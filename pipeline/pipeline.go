@@ -1,19 +1,18 @@
-// Package pipeline runs a dataset in parallel stages: reading, and each map, is a
-// stage of its own with several workers, which work ahead of the training. The
-// samples are those of package pullpipe, in the same order, whatever the number of
-// workers.
+// Package pipeline runs a dataset in parallel: it reads, decodes and transforms
+// samples ahead of the training. Reading and each map are stages with several
+// workers. The samples and their order are those of package pullpipe, for any number
+// of workers.
 //
 // # How it keeps order
 //
-// A stage takes samples from below one after another and gives each a ticket;
-// whichever worker is free takes the next sample; tickets are redeemed in their
-// order. So a slow sample keeps nobody waiting but those who want it, and workers
-// may be added and removed at any time. (A round robin over a queue for each
-// worker, which MindSpore's connectors are, keeps order too, but lets a worker idle
-// while another has a queue.)
+// A stage takes samples from its input one after another and puts each into a queue
+// of tickets. Any free worker takes the next sample. Next redeems the tickets in
+// their order. So a slow sample delays only its own ticket, and the number of workers
+// may change at any time. (MindSpore's connectors keep order with one queue for each
+// worker, in turn. There a worker can idle while another has a queue.)
 //
-// A state is what stands below a stage after the last sample that was redeemed,
-// noted when the sample was taken: what is on its way does not count.
+// The state of a stage is the state of its input after the last redeemed sample,
+// recorded when the stage took the sample. Samples on their way do not count.
 package pipeline
 
 import (
@@ -31,49 +30,50 @@ import (
 	"github.com/infer-prep/infer-prep/internal/engine"
 )
 
-// Options are those of New.
+// Options are the options of New. The zero value is valid.
 type Options struct {
-	// Workers of each stage. Default: GOMAXPROCS; with AutoTune 1, to begin with.
+	// Workers is the number of workers of each stage, 1 to 4,096. Default: GOMAXPROCS,
+	// or 1 at the start with AutoTune.
 	Workers int
-	// StageWorkers are those of single stages, by the paths of their nodes, as in
-	// Stats.
+	// StageWorkers overrides Workers for single stages, by their paths in Stats.
+	// Default: none.
 	StageWorkers map[string]int
-	// Queue is how many samples a stage has at work and ready at once, at least one
-	// for each worker. Default: 2 for each worker, and 2.
+	// Queue is the number of samples that a stage may hold, at work or ready: at
+	// least one for each worker, at most 65,536. Default: 2 for each worker, plus 2.
 	Queue int
-	// Bytes bounds the memory of the samples in all queues together. When it is
-	// used up, stages go on with one sample each; so it may be exceeded by a sample
-	// for each stage, and where samples are larger than those before them. Default: 1 GiB.
+	// Bytes bounds the memory of the samples in all queues together. At the limit,
+	// each stage continues with one sample. So the limit may be exceeded by one sample
+	// for each stage, and by samples larger than earlier ones. Default: 1 GiB.
 	Bytes int64
-	// Prefetch is how many samples or batches are ready for Next. Default: 2; -1 is
-	// none: Next then does itself what stands above the last stage.
+	// Prefetch is the number of samples or batches that are ready for Next, up to
+	// 65,536. Default: 2. With -1, Next itself runs the nodes above the last stage.
 	Prefetch int
-	// Upload, if it is not nil, is called on every sample or batch before it is
-	// ready, in order, by a goroutine of its own: to bring it to a device. Its ctx
-	// ends with the epoch or the run. An error, or a panic, ends the run, whatever
-	// dataset.Options.OnError says.
+	// Upload, if not nil, is called on every sample or batch before it is ready, in
+	// order, on its own goroutine, for example to copy it to a device. Its ctx ends
+	// with the epoch or the run. An error or a panic ends the run under every
+	// dataset.Options.OnError.
 	Upload func(ctx context.Context, s *dataset.Sample) error
-	// AutoTune changes the workers and queues of the stages as they are needed,
-	// every Interval (default: 200 ms). MaxWorkers bounds the workers of all stages
-	// together, of which each has at least one. Default: GOMAXPROCS, or a worker for
-	// each stage and one more, if that is more.
+	// AutoTune adapts the workers and queues of the stages to the load every Interval.
+	// MaxWorkers bounds the workers of all stages together; each stage has at least
+	// one. Default of MaxWorkers: GOMAXPROCS, at least one more than there are stages.
+	// Default of Interval: 200 ms.
 	AutoTune   bool
 	MaxWorkers int
 	Interval   time.Duration
-	// Log, if it is not nil, is told what AutoTune chose, by a goroutine of its own.
+	// Log, if not nil, is called with every decision of AutoTune, on its own goroutine.
 	Log func(string)
-	// Pin binds each worker to a processor, in turn. Linux only; elsewhere it does nothing.
+	// Pin binds each worker to a processor, in turn. It has an effect on Linux alone.
 	Pin bool
-	// Trace, if it is not nil, is told what the workers do.
+	// Trace, if not nil, records the work of the workers.
 	Trace *Trace
 }
 
-// Pipeline is a run. Its methods are those of dataset.Run, and Stats. It is used by
-// one goroutine at a time, apart from Stats.
+// Pipeline is a run with parallel stages; see dataset.Run for most of its methods.
+// One goroutine uses it at a time, except Stats, Skipped and Quarantined.
 //
-// Goroutines end with Close or NextEpoch, which wait for them. Sources and Upload
-// get a ctx that ends then; its values are those of the ctx of the epoch's first
-// Next. Functions of the user's have no ctx: Close waits until they return.
+// Close and NextEpoch end all goroutines and wait for them. Sources and Upload get a
+// ctx that ends then, and has the values of the ctx of the epoch's first Next. User
+// functions have no ctx: Close waits until they return.
 type Pipeline struct {
 	*dataset.Run
 	o      Options
@@ -86,8 +86,8 @@ type Pipeline struct {
 	order  []string
 }
 
-// New begins a run of b at the beginning of epoch 0, or where state says. Nothing
-// is started before the first Next.
+// New returns a run of b from a state, or from the start of epoch 0 if state is nil.
+// It starts no goroutine before the first Next. The caller closes the run.
 func New(b *dataset.Built, o Options, state *dataset.State) (*Pipeline, error) {
 	cores := runtime.GOMAXPROCS(0)
 	if o.Workers == 0 {
@@ -108,16 +108,16 @@ func New(b *dataset.Built, o Options, state *dataset.State) (*Pipeline, error) {
 		what      string
 		n, lo, hi int64
 	}{
-		{"Workers", int64(o.Workers), 1, mostWorkers}, {"Queue", int64(o.Queue), 0, longestQueue}, {"Bytes", o.Bytes, 1, math.MaxInt64},
-		{"Prefetch", int64(o.Prefetch), -1, longestQueue}, {"MaxWorkers", int64(o.MaxWorkers), 0, mostWorkers}, {"Interval", int64(o.Interval), 1, math.MaxInt64},
+		{"Workers", int64(o.Workers), 1, maxWorkers}, {"Queue", int64(o.Queue), 0, maxQueue}, {"Bytes", o.Bytes, 1, math.MaxInt64},
+		{"Prefetch", int64(o.Prefetch), -1, maxQueue}, {"MaxWorkers", int64(o.MaxWorkers), 0, maxWorkers}, {"Interval", int64(o.Interval), 1, math.MaxInt64},
 	} {
 		if x.n < x.lo || x.n > x.hi {
 			return nil, fmt.Errorf("pipeline: %w: %s is %d, want %d to %d", dataset.ErrParam, x.what, x.n, x.lo, x.hi)
 		}
 	}
 	for path, n := range o.StageWorkers {
-		if n < 1 || n > mostWorkers {
-			return nil, fmt.Errorf("pipeline: %w: %d workers for %s, want 1 to %d", dataset.ErrParam, n, path, mostWorkers)
+		if n < 1 || n > maxWorkers {
+			return nil, fmt.Errorf("pipeline: %w: %d workers for %s, want 1 to %d", dataset.ErrParam, n, path, maxWorkers)
 		}
 	}
 	p := &Pipeline{o: o, budget: newBudget(o.Bytes), past: map[string]*counters{}}
@@ -132,17 +132,17 @@ func New(b *dataset.Built, o Options, state *dataset.State) (*Pipeline, error) {
 	return p, nil
 }
 
-// The bounds of options, against numbers that cannot be meant.
+// The bounds of options, against mistaken numbers.
 const (
-	mostWorkers  = 1 << 12
-	longestQueue = 1 << 16
+	maxWorkers = 1 << 12
+	maxQueue   = 1 << 16
 )
 
-// queueOf is the queue that goes with so many workers: one sample at work and one
-// ready for each, and two for those who put in and take out.
+// queueOf returns the default queue: one sample at work and one ready for each
+// worker, and one each for the goroutines that fill and empty the queue.
 func queueOf(workers int) int { return 2*workers + 2 }
 
-// stage places a node's work.
+// stage makes the iterator of a stage.
 func (p *Pipeline) stage(st stageSpec) (iterator, error) {
 	workers := p.o.Workers
 	if n, ok := p.o.StageWorkers[st.Path]; ok {
@@ -159,10 +159,10 @@ func (p *Pipeline) stage(st stageSpec) (iterator, error) {
 	return s, nil
 }
 
-// sending is the path of the last stage.
+// sending is the path of the top stage in Stats.
 const sending = "sending"
 
-// top is the last stage, which has samples ready.
+// top makes the top stage, which prefetches and uploads samples.
 func (p *Pipeline) top(st stageSpec) (iterator, error) {
 	st.Path = sending
 	st.New = func() (worker, error) { return uploading{p.o.Upload, st.Dropped}, nil }
@@ -193,9 +193,9 @@ func (u uploading) Do(ctx context.Context, s *dataset.Sample) (err error) {
 	return u.upload(ctx, s)
 }
 
-// add makes a stage.
+// add adds a stage.
 func (p *Pipeline) add(st stageSpec, workers, queue int) (*stage, error) {
-	// The first Worker is made here, so that what is wrong is said at once.
+	// Make the first worker now, so that New returns its error.
 	w, err := st.New()
 	if err != nil {
 		return nil, err
@@ -215,7 +215,7 @@ func (p *Pipeline) add(st stageSpec, workers, queue int) (*stage, error) {
 	return s, nil
 }
 
-// removed forgets a stage that was closed.
+// removed forgets a closed stage.
 func (p *Pipeline) removed(s *stage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -227,14 +227,14 @@ func (p *Pipeline) removed(s *stage) {
 	}
 }
 
-// running are the stages of this epoch.
+// running returns the stages of this epoch.
 func (p *Pipeline) running() []*stage {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]*stage(nil), p.stages...)
 }
 
-// Close ends the run and waits for all its goroutines. The Built stays open.
+// Close ends the run and waits for its goroutines. The Built stays open.
 func (p *Pipeline) Close() error {
 	for _, s := range p.running() {
 		s.stop()
@@ -250,8 +250,8 @@ func (p *Pipeline) Close() error {
 	return err
 }
 
-// All goes through the rest of the epoch. Samples are valid until the next one;
-// an error is given with a nil sample, and is the last.
+// All returns the rest of the epoch. A sample is valid until the next one. An error
+// comes with a nil sample, and is the last element.
 func (p *Pipeline) All(ctx context.Context) iter.Seq2[*dataset.Sample, error] {
 	return func(yield func(*dataset.Sample, error) bool) {
 		for {

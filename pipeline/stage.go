@@ -20,26 +20,26 @@ type (
 	stageSpec = engine.Stage[*dataset.Sample, *dataset.SampleError]
 )
 
-// stage is an Iterator that has its work done by goroutines: one that takes
-// samples from below, and the workers.
+// stage is an iterator whose work runs on goroutines: one that takes samples from
+// the input, and the workers.
 type stage struct {
 	p     *Pipeline
 	st    stageSpec
 	c     *counters
-	first worker // made beforehand
+	first worker // made by Pipeline.add
 
 	ctx     context.Context
 	cancel  context.CancelFunc
-	free    chan *item // may be filled again
-	work    chan *item // wait for a worker
-	tickets chan *item // in order
+	free    chan *item // unused items
+	work    chan *item // items that wait for a worker
+	tickets chan *item // all items in order
 	quit    chan struct{}
 	all     sync.WaitGroup
 	taken   atomic.Int64 // items that are not free
-	mark    []int64      // the state below after the last sample given
-	ended   error        // what Next gives from now on
+	mark    []int64      // the input's state after the last returned sample
+	ended   error        // the error that Next returns from now on
 
-	mu       sync.Mutex // of what follows, which the tuner reads and changes
+	mu       sync.Mutex // guards the fields below, which the tuner reads and changes
 	started  bool
 	closed   bool
 	workers  int // wanted
@@ -52,22 +52,22 @@ type stage struct {
 type item struct {
 	s      dataset.Sample
 	err    error
-	below  bool // err is from below, not of the work
+	below  bool // err is the input's, not a worker's
 	mark   []int64
-	left   []*dataset.SampleError // bad samples that were left out before this one
+	left   []*dataset.SampleError // bad samples that the input dropped before this one
 	memory int64
 	done   chan struct{}
 }
 
-// mostItems bounds what the tuner can make of a queue.
-const mostItems = 1024
+// maxItems bounds the queue that the tuner can choose.
+const maxItems = 1024
 
 func newStage(p *Pipeline, st stageSpec, workers, queue int) *stage {
 	return &stage{p: p, st: st, workers: workers, queue: queue}
 }
 
-// start starts the goroutines. They keep ctx's values, but outlive ctx: they end
-// with Close.
+// start starts the goroutines. They get the values of ctx, but not its end: Close
+// ends them.
 func (s *stage) start(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +76,7 @@ func (s *stage) start(ctx context.Context) error {
 		s.mark = s.st.In.Save(s.mark[:0])
 	}
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	n := max(mostItems, s.queue) // no channel is ever full
+	n := max(maxItems, s.queue) // no channel is ever full
 	s.free, s.work, s.tickets, s.quit = make(chan *item, n), make(chan *item, n), make(chan *item, n), make(chan struct{}, n)
 	for range s.queue {
 		s.free <- newItem()
@@ -100,7 +100,7 @@ func (s *stage) start(ctx context.Context) error {
 
 func newItem() *item { return &item{done: make(chan struct{}, 1)} }
 
-// run starts a worker. The stage is locked.
+// run starts a worker. The caller holds s.mu.
 func (s *stage) run(w worker) {
 	s.running++
 	s.workerNo++
@@ -109,12 +109,12 @@ func (s *stage) run(w worker) {
 	go s.serve(w, s.workerNo)
 }
 
-// take takes samples from below and gives them tickets.
+// take takes samples from the input and queues them.
 func (s *stage) take() {
 	defer s.all.Done()
 	var it *item
 	defer func() {
-		if it != nil { // runtime.Goexit in a function of the user's below
+		if it != nil { // a user's function below called runtime.Goexit
 			s.end(it, errGoexit)
 		}
 	}()
@@ -146,7 +146,7 @@ func (s *stage) take() {
 	}
 }
 
-// room is a free item, when there is memory for its sample.
+// room returns a free item once the budget has room for its sample.
 func (s *stage) room() (*item, bool) {
 	begin := s.c.full.begin()
 	defer func() { s.c.full.end(begin) }()
@@ -165,7 +165,7 @@ func (s *stage) room() (*item, bool) {
 	return it, true
 }
 
-// below is the next sample from below, with a panic there made an error.
+// below takes the next sample from the input, and returns a panic as an error.
 func (s *stage) below(to *dataset.Sample) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -175,24 +175,24 @@ func (s *stage) below(to *dataset.Sample) (err error) {
 	return s.st.In.Next(s.ctx, to)
 }
 
-// end gives the last ticket.
+// end queues the last ticket, with an error.
 func (s *stage) end(it *item, err error) {
 	it.err, it.below = err, true
 	it.done <- struct{}{}
 	s.tickets <- it
 }
 
-// errGoexit is the error of a function that ended its goroutine.
+// errGoexit reports a user's function that ended its goroutine.
 var errGoexit = errors.New("a function called runtime.Goexit, as testing's FailNow does")
 
-// account tells the budget of an item's memory.
+// account updates the budget with an item's memory.
 func (s *stage) account(it *item, n int64) {
 	s.p.budget.add(n - it.memory)
 	s.c.bytes.Add(n - it.memory)
 	it.memory = n
 }
 
-// serve is a worker.
+// serve runs a worker.
 func (s *stage) serve(w worker, number int) {
 	defer s.all.Done()
 	if s.p.o.Pin {
@@ -212,7 +212,7 @@ func (s *stage) serve(w worker, number int) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.running--
-		if w, err := s.st.New(); err == nil { // another one takes over
+		if w, err := s.st.New(); err == nil { // replace this worker
 			s.run(w)
 		}
 	}()
@@ -274,7 +274,7 @@ func (s *stage) Next(ctx context.Context, to *dataset.Sample) error {
 	if err != nil {
 		s.c.errors.Add(1)
 		if err = s.st.Failed(to, err); err != nil {
-			s.ended = err // s.mark stays: this sample is the next one
+			s.ended = err // s.mark stays, so that a resumed run starts with this sample
 			return err
 		}
 	}
@@ -290,8 +290,8 @@ func (s *stage) Next(ctx context.Context, to *dataset.Sample) error {
 	return nil
 }
 
-// redeem waits until what has the next ticket is done. If it fails, nobody
-// redeems that ticket any more: the stage has ended.
+// redeem waits until the item of the next ticket is done. After an error the stage
+// has ended, and the ticket is lost.
 func (s *stage) redeem(ctx context.Context) (*item, error) {
 	var it *item
 	select {
@@ -311,7 +311,7 @@ func (s *stage) redeem(ctx context.Context) (*item, error) {
 	}
 }
 
-// Save gives the state below after the last sample given.
+// Save appends the input's state after the last returned sample.
 func (s *stage) Save(w []int64) []int64 {
 	switch {
 	case s.st.Stateless:
@@ -331,11 +331,11 @@ func (s *stage) stop() {
 	}
 }
 
-// Close ends the goroutines and what is below.
+// Close ends the goroutines and closes the input.
 func (s *stage) Close() error {
 	s.mu.Lock()
 	started, closed := s.started, s.closed
-	s.closed = true // from here on the tuner starts no worker
+	s.closed = true // the tuner starts no more workers
 	s.mu.Unlock()
 	if closed {
 		return nil
@@ -354,7 +354,8 @@ func (s *stage) Close() error {
 	return s.st.In.Close()
 }
 
-// resize wants so many workers and items. It is the tuner's.
+// resize changes the numbers of workers and items. It reports whether the stage
+// runs and has all of them.
 func (s *stage) resize(workers, queue int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -364,7 +365,7 @@ func (s *stage) resize(workers, queue int) bool {
 	for s.running < workers {
 		w, err := s.st.New()
 		if err != nil {
-			return false // it goes on with those it has
+			return false // continue with the existing workers
 		}
 		s.run(w)
 	}
@@ -384,7 +385,7 @@ func (s *stage) resize(workers, queue int) bool {
 	return true
 }
 
-// size is the workers and items.
+// size returns the numbers of workers and items.
 func (s *stage) size() (workers, queue int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

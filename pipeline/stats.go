@@ -6,34 +6,34 @@ import (
 	"time"
 )
 
-// counters are those of a stage, over all epochs.
+// counters are the figures of a stage over all epochs.
 type counters struct {
 	in, out, errors             atomic.Int64
 	busy, starved, full, waited meter
 	bytes, workers, queue       atomic.Int64
-	ready                       atomic.Int64 // done, and not given
-	// expect is the bytes of a sample when it is done, by those before, and known
-	// that there were any.
+	ready                       atomic.Int64 // finished samples in the queue
+	// expect estimates a finished sample's size from earlier ones; known reports
+	// whether there were any.
 	expect atomic.Int64
 	known  atomic.Bool
-	// chosenWorkers and chosenQueue are the tuner's, for the next epoch.
+	// chosenWorkers and chosenQueue are the tuner's choice, for the next epoch.
 	chosenWorkers, chosenQueue atomic.Int64
 }
 
-// started is where the clock of meters begins.
+// started is the zero time of the meters.
 var started = time.Now()
 
 func now() time.Duration { return time.Since(started) }
 
-// meter adds up the time that something takes, what is under way included.
+// meter sums the durations of an activity, including running ones.
 type meter struct {
 	mu     sync.Mutex
 	total  time.Duration
-	begun  time.Duration // the sum of the beginnings of what is under way
+	begun  time.Duration // the sum of the start times of running ones
 	active int
 }
 
-// begin notes a beginning, which end is told.
+// begin records a start and returns it, for end.
 func (m *meter) begin() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -43,7 +43,7 @@ func (m *meter) begin() time.Duration {
 	return t
 }
 
-// end notes the end, and returns the time that it took.
+// end records an end and returns the duration.
 func (m *meter) end(begin time.Duration) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -60,29 +60,29 @@ func (m *meter) read() (total time.Duration, active int) {
 	return m.total + time.Duration(m.active)*now() - m.begun, m.active
 }
 
-// StageStats are the figures of a stage, since the run began.
+// StageStats are the figures of a stage since the start of the run.
 type StageStats struct {
-	Path    string `json:"path"`    // of the node; "sending" is the last stage
+	Path    string `json:"path"`    // of the node; "sending" is the top stage
 	Workers int    `json:"workers"` // now; 0 when the stage is not running
-	Queue   int    `json:"queue"`   // samples at work and ready at once, at most
-	AtWork  int    `json:"at_work"` // samples that workers work on now
-	Ready   int    `json:"ready"`   // samples that are done and wait to be given
-	Bytes   int64  `json:"bytes"`   // of the samples in it now, with what is reserved for those at work
-	In      int64  `json:"in"`      // samples taken from below
-	Out     int64  `json:"out"`     // samples given, bad ones that are left out among them
-	Errors  int64  `json:"errors"`  // samples on which the work failed
-	// Busy is the time that workers worked, of all of them together; Starved the
-	// time that the stage waited for samples from below (and for what is done
-	// between the stages), Full that it waited for room in its queue, and Waited
-	// that those above waited for it. What is under way counts.
+	Queue   int    `json:"queue"`   // maximum number of samples at work or ready
+	AtWork  int    `json:"at_work"` // samples with a worker now
+	Ready   int    `json:"ready"`   // finished samples in the queue
+	Bytes   int64  `json:"bytes"`   // memory of its samples now, including reservations
+	In      int64  `json:"in"`      // samples taken from the input
+	Out     int64  `json:"out"`     // samples returned, including dropped ones
+	Errors  int64  `json:"errors"`  // bad samples
+	// Busy is the working time of all workers together. Starved is the time that the
+	// stage waited for its input, including nodes between the stages. Full is the time
+	// that it waited for room in its queue. Waited is the time that the stage above
+	// waited for it. Running activities count.
 	Busy    time.Duration `json:"busy_ns"`
 	Starved time.Duration `json:"starved_ns"`
 	Full    time.Duration `json:"full_ns"`
 	Waited  time.Duration `json:"waited_ns"`
 }
 
-// Stats are the figures of all stages, from the sources up. It may be called by
-// any goroutine at any time, also after Close.
+// Stats returns the figures of all stages, from the sources up. It is safe for
+// concurrent use, also after Close.
 func (p *Pipeline) Stats() []StageStats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,11 +102,11 @@ func (p *Pipeline) Stats() []StageStats {
 	return l
 }
 
-// Bottleneck is the stage that holds up the others between two Stats of a run:
-// the one whose workers worked most of the time while it was waited for. The
-// sending stage is none, since its time is the device's. It is -1 if those above
-// waited for no stage, for at least a tenth of the time: then what takes the
-// samples is slower than the stages. Before may be nil: the beginning of the run.
+// Bottleneck returns the index of the slowest stage between two Stats of a run: the
+// one with the busiest workers among those that others waited for during at least a
+// tenth of elapsed. It returns -1 if there is none: then the consumer of the samples
+// is slower than the stages. The top stage does not count, since its time is the
+// device's. A nil before is the start of the run.
 func Bottleneck(before, after []StageStats, elapsed time.Duration) int {
 	best, most := -1, 0.0
 	for i, s := range after {

@@ -11,10 +11,10 @@ import (
 	"github.com/infer-prep/infer-prep/dataset"
 )
 
-// Trace writes what workers do as a Chrome trace (the Trace Event Format's JSON
-// array), which chrome://tracing and Perfetto open: a track for each worker, with
-// the samples that it worked on, and a counter for each stage, of samples at work
-// and ready. It may be used by several pipelines, one after another.
+// Trace writes the work of the workers as a Chrome trace (the JSON array of the
+// Trace Event Format), which chrome://tracing and Perfetto open. It has a track of
+// samples for each worker, and a counter of samples at work and ready for each stage.
+// Several pipelines may use it, one after another.
 type Trace struct {
 	mu      sync.Mutex
 	w       *bufio.Writer
@@ -26,10 +26,10 @@ type Trace struct {
 	err     error
 }
 
-// tracePID is the process number of all events: there is one process.
+// tracePID is the process number of all events.
 const tracePID = 1
 
-// NewTrace begins a trace. Close must be called at the end.
+// NewTrace returns a Trace that writes to w. Call Close at the end.
 func NewTrace(w io.Writer) *Trace {
 	t := &Trace{w: bufio.NewWriter(w), begin: now(), tids: map[string]int{}, counted: map[string]time.Duration{}}
 	_, t.err = t.w.WriteString("[")
@@ -48,12 +48,12 @@ type traceEvent struct {
 	Args  map[string]any `json:"args,omitempty"`
 }
 
-// counterInterval is the least time between two counters of a stage.
+// counterInterval is the minimum time between two counter events of a stage.
 const counterInterval = 10 * time.Millisecond
 
 func microseconds(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
 
-// event notes a piece of work. A nil Trace notes nothing.
+// event records a worker's work on a sample. A nil Trace records nothing.
 func (t *Trace) event(s *stage, worker int, begin, took time.Duration, x *dataset.Sample) {
 	if t == nil {
 		return
@@ -100,13 +100,13 @@ func (t *Trace) write(e traceEvent) {
 		return
 	}
 	if t.some {
-		t.w.WriteString(",\n") // errors stay with the writer until Flush
+		t.w.WriteString(",\n") // Flush returns its error
 	}
 	t.some = true
 	t.w.Write(b)
 }
 
-// Close ends the trace; what comes later is not noted. It does not close the writer.
+// Close completes the JSON and ignores later events. It does not close the writer.
 func (t *Trace) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

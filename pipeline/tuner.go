@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// tuner is the controller of AutoTune. Every interval it looks at what the stages
-// did, and makes one change at most. The stage whose workers are busiest, while
-// those above wait for it, gets one more worker, from the stage that has least to
-// do if there are enough already. A stage that has no room, although its workers
-// are idle and those above wait for a slow sample, gets a longer queue.
+// tuner is the controller of AutoTune. Every interval it compares the stages and
+// makes at most one change. The busiest stage that others wait for gets one more
+// worker; at the limit it takes the worker from the least busy stage. A stage with
+// idle workers and a full queue that others wait for gets a longer queue.
 type tuner struct {
 	p    *Pipeline
 	stop chan struct{}
@@ -20,10 +19,10 @@ type tuner struct {
 	at   time.Duration
 }
 
-// measured are the times of a stage so far.
+// measured are the total times of a stage.
 type measured struct{ busy, waited, full time.Duration }
 
-// tune starts the tuner, if there is to be one.
+// tune starts the tuner with AutoTune.
 func (p *Pipeline) tune() {
 	if !p.o.AutoTune {
 		return
@@ -56,16 +55,16 @@ func (t *tuner) run() {
 	}
 }
 
-// The tuner's thresholds, as parts of the interval.
+// The tuner's thresholds, as fractions of the interval.
 const (
-	busyLoad = 0.8 // from here on all workers of a stage count as busy
-	isWaited = 0.1 // from here on those above count as waiting
-	isFull   = 0.3 // from here on the queue counts as too short
-	longest  = 4   // times its usual length is what a queue may become
-	idleLoad = 0.7 // the load below which the others may stay if a worker goes
+	busyLoad = 0.8 // load from which the workers of a stage count as busy
+	isWaited = 0.1 // waiting time from which a stage counts as waited for
+	isFull   = 0.3 // waiting time from which a queue counts as too short
+	longest  = 4   // maximum queue, as a multiple of the default
+	idleLoad = 0.7 // maximum load of the remaining workers after one is removed
 )
 
-// tune makes at most one change.
+// tune compares the stages and makes at most one change.
 func (t *tuner) tune() {
 	at := now()
 	interval := float64(at - t.at)

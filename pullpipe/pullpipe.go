@@ -1,9 +1,9 @@
-// Package pullpipe runs a dataset by pulling: Next makes one sample and returns.
-// There are no goroutines, no queues, and nothing is read before the first Next;
-// in steady state it allocates nothing, if the source does not. It is for edge
-// devices, for tests, and for programs that have goroutines of their own.
+// Package pullpipe runs a dataset on the calling goroutine: each Next makes one
+// sample or batch. It starts no goroutines and reads nothing before the first Next.
+// In steady state it allocates nothing, unless the source does. Use it on edge
+// devices, in tests, and in programs with their own goroutines.
 //
-// Package pipeline gives the same samples in the same order from parallel stages.
+// Package pipeline makes the same samples in the same order with parallel stages.
 package pullpipe
 
 import (
@@ -15,10 +15,11 @@ import (
 	"github.com/infer-prep/infer-prep/internal/engine"
 )
 
-// Pipe is a run. See dataset.Run for its methods; it is used by one goroutine at a time.
+// Pipe is a run; see dataset.Run for its methods. One goroutine uses it at a time.
 type Pipe struct{ *dataset.Run }
 
-// New begins a run of b at the beginning of epoch 0, or where state says.
+// New returns a run of b from a state, or from the start of epoch 0 if state is nil.
+// The caller closes the run.
 func New(b *dataset.Built, state *dataset.State) (*Pipe, error) {
 	r, err := engine.NewRun[*dataset.Run](b, state, engine.Config[*dataset.Sample, *dataset.SampleError]{
 		Stage: engine.Inline[*dataset.Sample, *dataset.SampleError],
@@ -29,8 +30,8 @@ func New(b *dataset.Built, state *dataset.State) (*Pipe, error) {
 	return &Pipe{r}, nil
 }
 
-// All goes through the rest of the epoch. Samples are valid until the next one;
-// an error is given with a nil sample, and is the last.
+// All returns the rest of the epoch. A sample is valid until the next one. An error
+// comes with a nil sample, and is the last element.
 func (p *Pipe) All(ctx context.Context) iter.Seq2[*dataset.Sample, error] {
 	return func(yield func(*dataset.Sample, error) bool) {
 		for {
