@@ -10,22 +10,22 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Batch stacks samples: every column gets a first axis, the batch. Columns of bytes
-// cannot be stacked.
+// Batch stacks samples: every column gets a first axis, the batch. Columns of
+// bytes cannot be stacked.
 type Batch struct {
 	Size          int  `json:"size"`
 	DropRemainder bool `json:"drop_remainder"` // drop a smaller last batch
 	// Pad pads samples of different sizes to one size before stacking.
 	Pad []PadColumn `json:"pad"`
-	// PerBatch names a registered BatchFunc that is called on the samples of each
-	// batch before stacking. Default: none.
+	// PerBatch names a registered BatchFunc that is called on the samples of
+	// each batch before stacking. Default: none.
 	PerBatch string `json:"per_batch"`
 
 	f BatchFunc
 }
 
-// PadColumn pads the values of a column to one size: it appends elements to each
-// axis.
+// PadColumn pads the values of a column to one size: it appends elements to
+// each axis.
 type PadColumn struct {
 	Column string `json:"column"`
 	// Shape is the size of each axis; -1 means the largest of the batch.
@@ -37,7 +37,8 @@ func init() {
 	Register(Info{Name: "batch", Version: 1, New: func() Node { return &Batch{Size: 1, Pad: []PadColumn{}} }, Doc: "samples stacked to batches"})
 }
 
-// Batch stacks size samples at a time. The last batch of an epoch may be smaller.
+// Batch stacks size samples at a time. The last batch of an epoch may be
+// smaller.
 func (d *Dataset) Batch(size int) *Dataset { return d.then(&Batch{Size: size, Pad: []PadColumn{}}) }
 
 // BatchDrop is Batch without a smaller last batch.
@@ -50,8 +51,9 @@ func (d *Dataset) BatchPadded(size int, pad ...PadColumn) *Dataset {
 	return d.then(&Batch{Size: size, Pad: pad})
 }
 
-// BatchFunc is Batch with a call of f on the samples of each batch before stacking.
-// Such a definition has no written form; a Batch with PerBatch has one.
+// BatchFunc is Batch with a call of f on the samples of each batch before
+// stacking. Such a definition has no written form; a Batch with PerBatch has
+// one.
 func (d *Dataset) BatchFunc(size int, f BatchFunc) *Dataset {
 	return d.then(&Batch{Size: size, Pad: []PadColumn{}, f: f})
 }

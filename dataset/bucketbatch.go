@@ -8,23 +8,23 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// BucketBatch makes batches of samples of similar length. It puts each sample into
-// the bucket of its length, and returns a full bucket as a batch. At the end of the
-// epoch it returns the remaining buckets in order.
+// BucketBatch makes batches of samples of similar length. It puts each sample
+// into the bucket of its length, and returns a full bucket as a batch. At the
+// end of the epoch it returns the remaining buckets in order.
 //
 // Reference: MindSpore 2.10.0's bucket_batch_by_length: equal batches.
 type BucketBatch struct {
 	// Column determines a sample's length: the size of its first axis.
 	Column string `json:"column"`
-	// Boundaries are the lengths at which buckets start, ascending: bucket i has
-	// lengths from Boundaries[i-1] to Boundaries[i]-1.
+	// Boundaries are the lengths at which buckets start, ascending: bucket i
+	// has lengths from Boundaries[i-1] to Boundaries[i]-1.
 	Boundaries []int `json:"boundaries"`
 	// Sizes are the batch sizes of the buckets, one more than Boundaries.
 	Sizes []int       `json:"sizes"`
 	Pad   []PadColumn `json:"pad"`
-	// PadToBoundary pads an axis of size -1 in Pad to the bucket's upper boundary
-	// minus 1, not to the largest of the batch. Samples of the last bucket, which has
-	// no upper boundary, are then errors.
+	// PadToBoundary pads an axis of size -1 in Pad to the bucket's upper
+	// boundary minus 1, not to the largest of the batch. Samples of the last
+	// bucket, which has no upper boundary, are then errors.
 	PadToBoundary bool `json:"pad_to_boundary"`
 	DropRemainder bool `json:"drop_remainder"`
 }

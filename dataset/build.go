@@ -12,8 +12,9 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// Options are the options of Build. The zero value is valid: seed 0, local files,
-// default limits, one process, and a run that ends with the first bad sample.
+// Options are the options of Build. The zero value is valid: seed 0, local
+// files, default limits, one process, and a run that ends with the first bad
+// sample.
 type Options struct {
 	// Seed determines all random numbers. Default: 0.
 	Seed uint64
@@ -25,27 +26,28 @@ type Options struct {
 	// Rank is the number of this process, 0 to World-1, and World the number of
 	// processes that share the samples. Default: 0 of 1.
 	Rank, World int
-	// DropUneven drops the last samples of an epoch whose length is no multiple of
-	// World. Default: ranks with one sample less also get one of the epoch's first
-	// samples, as in the distributed samplers of torch and MindSpore.
+	// DropUneven drops the last samples of an epoch whose length is no multiple
+	// of World. Default: ranks with one sample less also get one of the epoch's
+	// first samples, as in the distributed samplers of torch and MindSpore.
 	DropUneven bool
-	// AllDone ends an epoch on all ranks together. Build requires it if World is above 1
-	// and the length of an epoch depends on the data. Every rank calls it once before
-	// each sample or batch: done is false, or true if the rank has no more. It returns
-	// whether any rank is done. It must be a collective operation of the training, such
-	// as an all-reduce.
+	// AllDone ends an epoch on all ranks together. Build requires it if World
+	// is above 1 and the length of an epoch depends on the data. Every rank
+	// calls it once before each sample or batch: done is false, or true if the
+	// rank has no more. It returns whether any rank is done. It must be a
+	// collective operation of the training, such as an all-reduce.
 	AllDone func(ctx context.Context, done bool) (bool, error)
-	// OnError decides about a sample whose reading or transformation fails. Default:
-	// FailOnError.
+	// OnError decides about a sample whose reading or transformation fails.
+	// Default: FailOnError.
 	OnError ErrorPolicy
-	// OnSkip, if not nil, is called for every skipped or quarantined sample, in the
-	// order of the samples. The goroutine that calls Next calls it before Next
-	// returns the sample that follows. If a run is resumed within the samples that
-	// Unbatch or FlatMap made of one sample, OnSkip is called again for the bad
-	// samples below them.
+	// OnSkip, if not nil, is called for every skipped or quarantined sample, in
+	// the order of the samples. The goroutine that calls Next calls it before
+	// Next returns the sample that follows. If a run is resumed within the
+	// samples that Unbatch or FlatMap made of one sample, OnSkip is called
+	// again for the bad samples below them.
 	OnSkip func(*SampleError)
-	// CacheBytes bounds the memory of the caches that the pass CachePrefix adds. The
-	// Cache nodes of the definition do not count. Default: 0, no added caches.
+	// CacheBytes bounds the memory of the caches that the pass CachePrefix
+	// adds. The Cache nodes of the definition do not count. Default: 0, no
+	// added caches.
 	CacheBytes int64
 	// Disable lists passes that Build does not run. Default: none.
 	Disable []Pass
@@ -65,8 +67,8 @@ const (
 	QuarantineOnError
 )
 
-// ErrDefinition reports an invalid definition: missing columns, a wrong number of
-// inputs, or an unknown length where a node needs one.
+// ErrDefinition reports an invalid definition: missing columns, a wrong number
+// of inputs, or an unknown length where a node needs one.
 var ErrDefinition = errors.New("invalid definition")
 
 func defErr(format string, args ...any) error {
@@ -107,8 +109,8 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v\n%s", e.Value, e.Stack) }
 
-// Built is a checked definition with open sources. Several runs may use it at the
-// same time.
+// Built is a checked definition with open sources. Several runs may use it at
+// the same time.
 type Built struct {
 	top         *step
 	options     Options
@@ -141,7 +143,8 @@ type op interface {
 }
 
 // router is an op that only chooses and orders samples. locator returns a
-// function, for one goroutine, that maps a place of an epoch to an input's place.
+// function, for one goroutine, that maps a place of an epoch to an input's
+// place.
 type router interface {
 	op
 	locator(b *Built, s *step) func(epoch uint64, k int64) (in int, e uint64, pos int64)
@@ -315,7 +318,8 @@ func (b *Built) lenOf(s *step) int64 {
 	}
 	switch s.node.(type) {
 	case *Map, *Func, *Project, *Rename:
-		// They return one sample for each of the input, whose length counts bad samples.
+		// They return one sample for each of the input, whose length counts bad
+		// samples.
 		return b.lenOf(s.in[0])
 	}
 	return Unknown

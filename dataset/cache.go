@@ -9,10 +9,10 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Cache keeps samples in memory for later epochs and for all runs of a Built. It
-// never evicts: once it is full, other samples are computed every time. Its input
-// must have an index and be equal in every epoch, so random ops belong above it.
-// User functions below it must be deterministic.
+// Cache keeps samples in memory for later epochs and for all runs of a Built.
+// It never evicts: once it is full, other samples are computed every time. Its
+// input must have an index and be equal in every epoch, so random ops belong
+// above it. User functions below it must be deterministic.
 type Cache struct {
 	Bytes int64 `json:"bytes"` // limit of the kept samples
 }
@@ -49,8 +49,8 @@ func (n *Cache) build(_ *Built, s *step) error {
 	return nil
 }
 
-// changing returns a step, s or one below, whose samples or order differ between
-// epochs; nil if there is none.
+// changing returns a step, s or one below, whose samples or order differ
+// between epochs; nil if there is none.
 func (s *step) changing() *step {
 	if s.changes() {
 		return s
@@ -80,7 +80,8 @@ func (s *step) changes() bool {
 
 // keeper stores the samples of a cache. It is safe for concurrent use.
 type keeper interface {
-	// get makes s the sample of a row. ok is false if the keeper does not have it.
+	// get makes s the sample of a row. ok is false if the keeper does not have
+	// it.
 	get(row int64, s *Sample) (ok bool, err error)
 	// keep stores s if there is room.
 	keep(row int64, s *Sample) error

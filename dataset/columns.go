@@ -19,8 +19,8 @@ func common(a, b tensor.Desc) (tensor.Desc, bool) {
 	return a, true
 }
 
-// batched returns the description of n stacked values. ok is false if they cannot
-// be stacked.
+// batched returns the description of n stacked values. ok is false if they
+// cannot be stacked.
 func batched(d tensor.Desc, n int) (tensor.Desc, bool) {
 	if d.DType == tensor.Bytes || d.Shape.Rank() == tensor.MaxRank {
 		return d, false
@@ -32,8 +32,8 @@ func batched(d tensor.Desc, n int) (tensor.Desc, bool) {
 	return tensor.Desc{DType: d.DType, Shape: s}, true
 }
 
-// fill sets all elements of a dense tensor. For integers, value is rounded towards
-// zero and clamped to the range.
+// fill sets all elements of a dense tensor. For integers, value is rounded
+// towards zero and clamped to the range.
 func fill(t *tensor.Tensor, value float64) error {
 	switch t.DType {
 	case tensor.Uint8, tensor.Bool:

@@ -9,8 +9,8 @@ import (
 	"sort"
 )
 
-// Concat returns its inputs one after another. The inputs must have equal columns,
-// except for sizes.
+// Concat returns its inputs one after another. The inputs must have equal
+// columns, except for sizes.
 type Concat struct{}
 
 func init() {
@@ -53,7 +53,8 @@ func (n *Concat) build(_ *Built, s *step) error {
 	return nil
 }
 
-// sameColumns gives s the columns of all inputs. Differing sizes become Unknown.
+// sameColumns gives s the columns of all inputs. Differing sizes become
+// Unknown.
 func (s *step) sameColumns() error {
 	s.columns = slices.Clone(s.in[0].columns)
 	for i, in := range s.in[1:] {
@@ -104,8 +105,8 @@ func (n *Concat) length(b *Built, s *step) int64 {
 	return l
 }
 
-// stream concatenates inputs of which some have no index. Each rank reads its part
-// of each input.
+// stream concatenates inputs of which some have no index. Each rank reads its
+// part of each input.
 func (n *Concat) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	c := &concatenated{}
 	if o.state != nil {

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Endless is the length of a dataset that never ends. Unknown is the length of a
-// dataset whose length depends on its data.
+// Endless is the length of a dataset that never ends. Unknown is the length of
+// a dataset whose length depends on its data.
 const (
 	Endless int64 = math.MaxInt64
 	Unknown int64 = -1
@@ -88,8 +88,8 @@ func (c *cursor) save(w []int64) []int64 {
 	return append(w, c.holes...)
 }
 
-// load restores a saved state. If the number of ranks has changed, all ranks must
-// have taken equally many places before they saved.
+// load restores a saved state. If the number of ranks has changed, all ranks
+// must have taken equally many places before they saved.
 func (c *cursor) load(r *stateReader) {
 	base, world, j := r.int(), r.int(), r.int()
 	holes := r.ints()
@@ -148,7 +148,8 @@ func (r *stateReader) int() int64 {
 	return n
 }
 
-// count reads the length of a list whose elements have at least this many words.
+// count reads the length of a list whose elements have at least this many
+// words.
 func (r *stateReader) count(words int) int {
 	n := r.int()
 	if r.err == nil && (n < 0 || n > int64(len(r.words)/words)) {

@@ -1,5 +1,5 @@
-// Package dataset describes training data: where samples come from, and the steps
-// that turn them into batches.
+// Package dataset describes training data: where samples come from, and the
+// steps that turn them into batches.
 //
 //	ds := dataset.From(imagefolder.New("train")).Shuffle().Map(graph).Batch(32)
 //
@@ -14,20 +14,20 @@
 //
 // # Order and randomness
 //
-// A source has rows. Nodes that only choose and order rows (Shuffle, Repeat, Skip,
-// Take, Concat, Zip, Split, samplers) keep no samples: sample k of an epoch is a
-// function of the seed, the epoch and k. So Shuffle mixes ten million rows
-// completely without memory, and a run can resume at any sample. Nodes whose order
-// depends on the data (Filter, FlatMap, BucketBatch, …) read their input one sample
-// after another.
+// A source has rows. Nodes that only choose and order rows (Shuffle, Repeat,
+// Skip, Take, Concat, Zip, Split, samplers) keep no samples: sample k of an
+// epoch is a function of the seed, the epoch and k. So Shuffle mixes ten
+// million rows completely without memory, and a run can resume at any sample.
+// Nodes whose order depends on the data (Filter, FlatMap, BucketBatch, …) read
+// their input one sample after another.
 //
-// Random numbers depend on the seed, the epoch, the node's path in the definition
-// and the sample's ordinal. They do not depend on the engine, its workers, the rank
-// or the time; see package rng.
+// Random numbers depend on the seed, the epoch, the node's path in the
+// definition and the sample's ordinal. They do not depend on the engine, its
+// workers, the rank or the time; see package rng.
 package dataset
 
-// Dataset is a definition: a node and its inputs. It is immutable, but shares its
-// nodes: do not change a node that is part of a Dataset.
+// Dataset is a definition: a node and its inputs. It is immutable, but shares
+// its nodes: do not change a node that is part of a Dataset.
 type Dataset struct {
 	Node Node
 	In   []*Dataset

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("runtime.handleEvent")) // the runtime's own on js
 }
 
-// trouble is on while test/trouble fails.
+// trouble makes the function test/trouble fail.
 var trouble atomic.Bool
 
 var errTrouble = errors.New("trouble")
@@ -60,7 +60,7 @@ func init() {
 	}))
 }
 
-// troubled is a definition with functions that fail here and there, in several places.
+// troubled returns a definition with failing functions in several places.
 func troubled(r *rand.Rand, d *dataset.Dataset) *dataset.Dataset {
 	in := make([]*dataset.Dataset, len(d.In))
 	for i := range in {
@@ -69,7 +69,7 @@ func troubled(r *rand.Rand, d *dataset.Dataset) *dataset.Dataset {
 	out := dataset.Of(d.Node, in...)
 	switch d.Node.(type) {
 	case *dataset.Batch, *dataset.Rename, *dataset.Project, *dataset.Zip:
-		return out // their columns are others
+		return out // Batch changes the columns
 	}
 	col := []dataset.OutColumn{{Name: "x", Desc: int64Column[0].Desc}}
 	switch r.IntN(4) {
@@ -83,7 +83,7 @@ func troubled(r *rand.Rand, d *dataset.Dataset) *dataset.Dataset {
 	return out
 }
 
-// builtTroubled is a random definition with trouble that Build accepts.
+// builtTroubled returns a random troubled definition that Build accepts.
 func builtTroubled(t *testing.T, r *rand.Rand, o dataset.Options) (string, *dataset.Built) {
 	t.Helper()
 	for {
@@ -99,7 +99,7 @@ func builtTroubled(t *testing.T, r *rand.Rand, o dataset.Options) (string, *data
 	}
 }
 
-// upTo is rest, with the error that ended it.
+// upTo is rest; it also returns the error that ended the run.
 func upTo(t *testing.T, p runner, most int) ([]string, error) {
 	t.Helper()
 	l := []string{}
@@ -119,7 +119,7 @@ func upTo(t *testing.T, p runner, most int) ([]string, error) {
 	return l, nil
 }
 
-// engines are both, at 1, 2 and 8 workers.
+// engines returns both engines, with 1, 2 and 8 workers.
 func engines(t *testing.T, b *dataset.Built, s *dataset.State) map[string]runner {
 	t.Helper()
 	m := map[string]runner{"pull": pull(t, b, s)}
@@ -132,9 +132,9 @@ func engines(t *testing.T, b *dataset.Built, s *dataset.State) map[string]runner
 	return m
 }
 
-// TestBadSamplesAlike: with every policy both engines give the same samples, tell
-// of the same bad ones in the same order, and tell of them between the same
-// samples; and a run that is resumed tells of the others.
+// TestBadSamplesAlike checks that both engines return the same samples under
+// every policy, and report the same bad samples between the same samples. A
+// resumed run reports the others.
 func TestBadSamplesAlike(t *testing.T) {
 	trouble.Store(true)
 	defer trouble.Store(false)
@@ -157,7 +157,7 @@ func TestBadSamplesAlike(t *testing.T) {
 		what = fmt.Sprintf("definition %d: %s", seed, what)
 		if strings.Contains(what, "repeat&{Count:0}") {
 			require.NoError(t, b.Close())
-			continue // bad samples for ever, perhaps
+			continue // the definition may return bad samples without end
 		}
 		type runOf interface {
 			runner
@@ -202,8 +202,9 @@ func TestBadSamplesAlike(t *testing.T) {
 		second := parallel(t, b, 2, first.State()).(runOf)
 		require.Equal(t, want[k:], run(second, most-k), "%s: resumed after %d", what, k)
 		if strings.Contains(what, "unbatch") || strings.Contains(what, "flat_map") || strings.Contains(what, "zip") {
-			// What several samples are made of is made again when a run is resumed among
-			// them, and so is what a Zip took of one input after another had ended.
+			// A resumed run repeats a sample that several samples are made of,
+			// and samples that a Zip took from one input after another had
+			// ended.
 			require.Subset(t, told, wantTold, "%s: resumed after %d", what, k)
 		} else {
 			require.Equal(t, wantTold, told, "%s: resumed after %d", what, k)
@@ -215,8 +216,8 @@ func TestBadSamplesAlike(t *testing.T) {
 	t.Logf("%d bad samples", bad)
 }
 
-// TestGoesOnAfterError: a run that failed tells where to go on, which is the
-// sample that failed: nothing is lost and nothing comes twice.
+// TestGoesOnAfterError checks that the state of a failed run resumes at the
+// failed sample: no sample is lost or repeated.
 func TestGoesOnAfterError(t *testing.T) {
 	failures := 0
 	for seed := range graphs(t, 400) {
@@ -266,9 +267,9 @@ func TestGoesOnAfterError(t *testing.T) {
 	t.Logf("%d failures", failures)
 }
 
-// TestCancelledAnywhere: Next's ctx ends, or the run is closed, or the next epoch
-// is begun, at any moment: nothing hangs, no goroutine stays, and what State says
-// is where to go on.
+// TestCancelledAnywhere cancels the ctx of Next, closes the run, or starts the
+// next epoch at any moment. Nothing hangs, no goroutine leaks, and State
+// returns where to resume.
 func TestCancelledAnywhere(t *testing.T) {
 	cancelled := 0
 	for seed := range graphs(t, 400) {
@@ -285,7 +286,7 @@ func TestCancelledAnywhere(t *testing.T) {
 		require.NoError(t, err)
 		got := []string{}
 		switch k := r.IntN(len(want) + 1); r.IntN(3) {
-		case 0: // the context ends at some moment
+		case 0: // cancel the ctx at some moment
 			ctx, cancel := context.WithCancel(t.Context())
 			stop := time.AfterFunc(time.Duration(r.IntN(300))*time.Microsecond, cancel)
 			for len(got) < most {
@@ -301,9 +302,9 @@ func TestCancelledAnywhere(t *testing.T) {
 			}
 			stop.Stop()
 			cancel()
-		case 1: // it is closed after k samples, at work
+		case 1: // close it after k samples, while it works
 			got = rest(t, q, k)
-		default: // the next epoch is begun after k samples
+		default: // start the next epoch after k samples
 			require.Equal(t, want[:k], rest(t, q, k), what)
 			require.NoError(t, q.NextEpoch())
 			require.Equal(t, wantNext, rest(t, q, most), "%s: the next epoch, after %d", what, k)
@@ -329,11 +330,11 @@ func TestCancelledAnywhere(t *testing.T) {
 	t.Logf("%d cancelled", cancelled)
 }
 
-// TestCancelledWithoutSamples: a run that finds no sample, for ever, can be cancelled.
+// TestCancelledWithoutSamples cancels a run that never finds a sample.
 func TestCancelledWithoutSamples(t *testing.T) {
 	var calls atomic.Int64
 	var cancel atomic.Pointer[context.CancelFunc]
-	called := func() { // and not by a clock, for which some systems need a pause
+	called := func() { // counts calls, since timers need a pause on some systems
 		if calls.Add(1) == 1000 {
 			(*cancel.Load())()
 		}
@@ -374,7 +375,7 @@ func TestCancelledWithoutSamples(t *testing.T) {
 	}
 }
 
-// TestStreamThatOnlyFails: a stream that gives errors for ever ends the run.
+// TestStreamThatOnlyFails checks that a stream of endless errors ends the run.
 func TestStreamThatOnlyFails(t *testing.T) {
 	b, err := dataset.Build(t.Context(), dataset.Of(&brokenStream{}), dataset.Options{OnError: dataset.SkipOnError})
 	require.NoError(t, err)
@@ -401,7 +402,7 @@ type brokenReader struct{}
 func (brokenReader) Next(context.Context, *dataset.Sample) error { return errTrouble }
 func (brokenReader) Close() error                                { return nil }
 
-// TestCallbackFails: where a callback fails the sample is not lost.
+// TestCallbackFails checks that a failing callback loses no sample.
 func TestCallbackFails(t *testing.T) {
 	for _, when := range []string{"begin", "end"} {
 		for _, panics := range []bool{false, true} {
@@ -437,7 +438,7 @@ func TestCallbackFails(t *testing.T) {
 	}
 }
 
-// TestAllDoneFails: where AllDone fails the sample is not lost.
+// TestAllDoneFails checks that a failing AllDone loses no sample.
 func TestAllDoneFails(t *testing.T) {
 	calls := 0
 	o := dataset.Options{World: 2, AllDone: func(_ context.Context, done bool) (bool, error) {
@@ -461,8 +462,8 @@ func TestAllDoneFails(t *testing.T) {
 	require.NoError(t, b.Close())
 }
 
-// TestWaitedAndBad: where a sample that waited in a buffer is bad when the run is
-// resumed, the error says so; other bad samples beside it do not matter.
+// TestWaitedAndBad checks the error of a resumed run whose buffered sample is
+// bad now. Other bad samples have no effect.
 func TestWaitedAndBad(t *testing.T) {
 	defer trouble.Store(false)
 	col := []dataset.OutColumn{{Name: "x", Desc: int64Column[0].Desc}}
@@ -484,8 +485,8 @@ func TestWaitedAndBad(t *testing.T) {
 	require.NoError(t, b.Close())
 }
 
-// TestStatesAlike: the state after any sample is the same from both engines,
-// whatever was prefetched, and short or long buffers make no difference.
+// TestStatesAlike checks that both engines have equal states after every
+// sample, with prefetched samples and with buffers of any length.
 func TestStatesAlike(t *testing.T) {
 	check := func(b *dataset.Built, steps int, what string) {
 		p, q := pull(t, b, nil), parallel(t, b, 2, nil)

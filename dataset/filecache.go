@@ -12,17 +12,18 @@ import (
 // FileCache is a Cache in a file. Later runs of the program use it, and several
 // processes can share it. docs/format/cache.md specifies the file.
 //
-// The file belongs to a definition: the nodes below the cache, the lengths of their
-// sources, and Stamp. A file of another definition, or one with a damaged header,
-// is replaced. A damaged sample is computed again. The file does not depend on the
-// data: choose another Stamp when images or functions change under the same names.
-// The nodes below must have a written form, so functions need names.
+// The file belongs to a definition: the nodes below the cache, the lengths of
+// their sources, and Stamp. A file of another definition, or one with a damaged
+// header, is replaced. A damaged sample is computed again. The file does not
+// depend on the data: choose another Stamp when images or functions change
+// under the same names. The nodes below must have a written form, so functions
+// need names.
 //
-// On Linux, macOS, FreeBSD, NetBSD and DragonFly the file is mapped into memory.
-// Its samples are views of the mapping, valid until the Built is closed. Writers
-// lock the file with flock, which network file systems may lack. On other systems
-// one process at a time may use the file, and samples are copied. No program may
-// truncate the file while it is in use.
+// On Linux, macOS, FreeBSD, NetBSD and DragonFly the file is mapped into
+// memory. Its samples are views of the mapping, valid until the Built is
+// closed. Writers lock the file with flock, which network file systems may
+// lack. On other systems one process at a time may use the file, and samples
+// are copied. No program may truncate the file while it is in use.
 //
 // A file that cannot grow, on a full disk for example, counts as full.
 type FileCache struct {

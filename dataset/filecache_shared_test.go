@@ -14,7 +14,8 @@ import (
 	"github.com/infer-prep/infer-prep/dataset"
 )
 
-// TestFileCacheOfSeveralProcesses: they write one file, and each sample once.
+// TestFileCacheOfSeveralProcesses checks that processes share a file, and write
+// each sample once.
 func TestFileCacheOfSeveralProcesses(test *testing.T) {
 	dir := test.TempDir()
 	r := &reads{make(chan int64, 1000)}
@@ -40,8 +41,8 @@ func TestFileCacheOfSeveralProcesses(test *testing.T) {
 	require.Equal(test, a.Size(), b.Size())
 }
 
-// TestFileCacheOfKilledProcesses: processes are killed at any time while another
-// one lives on, and what is served is right.
+// TestFileCacheOfKilledProcesses kills processes at any time. Another process
+// still gets correct samples.
 func TestFileCacheOfKilledProcesses(test *testing.T) {
 	file := filepath.Join(test.TempDir(), "cache")
 	want := epochs(test, decoded(childRows, nil), dataset.Options{}, 1, 0)
@@ -64,7 +65,7 @@ func TestFileCacheOfKilledProcesses(test *testing.T) {
 		require.NoError(test, err)
 		p := pull(test, b, nil)
 		require.Equal(test, want[0][:childRows/3*(i%4)], look(test, p, 1000))
-		_ = c.Process.Kill() // it may be done
+		_ = c.Process.Kill() // fails if the process has ended
 		_ = c.Wait()
 		require.NoError(test, p.Close())
 		require.NoError(test, b.Close())

@@ -20,12 +20,13 @@ import (
 	t "github.com/infer-prep/infer-prep/transforms"
 )
 
-// decoded is what the tests keep in a file.
+// decoded returns the definition that the tests cache.
 func decoded(n int64, r *reads) *dataset.Dataset {
 	return dataset.From(&photos{N: n, reads: r}).Map(datagraph.New(t.NewDecode(), t.NewHorizontalFlip()))
 }
 
-// epochs are the samples of some epochs, on the pull engine or with workers.
+// epochs returns the samples of some epochs, from the pull engine or with
+// workers.
 func epochs(test *testing.T, d *dataset.Dataset, o dataset.Options, n, workers int) (l [][]string) {
 	test.Helper()
 	b, err := dataset.Build(test.Context(), d, o)
@@ -63,7 +64,7 @@ func TestFileCacheSurvives(test *testing.T) {
 		require.Equal(test, want, epochs(test, d, dataset.Options{}, 3, workers))
 		require.Zero(test, r.count())
 	}
-	// Without room for all of them, the rest is made each time.
+	// Without room for all samples, the others are computed every time.
 	require.Equal(test, want, epochs(test, decoded(40, r).FileCache(file+"2", 1<<16).Shuffle(), dataset.Options{}, 3, 3))
 	n := r.count()
 	require.Greater(test, n, 40)
@@ -87,7 +88,7 @@ func TestFileCacheOfSomethingElse(test *testing.T) {
 	}{
 		{decoded(10, r), "", 0, true},
 		{decoded(10, r), "", 0, false},
-		{decoded(10, r), "", 1, false}, // nothing below draws
+		{decoded(10, r), "", 1, false}, // no random numbers below
 		{decoded(11, r), "", 0, true},
 		{decoded(11, r), "new labels", 0, true},
 		{decoded(11, r), "new labels", 0, false},
@@ -100,7 +101,8 @@ func TestFileCacheOfSomethingElse(test *testing.T) {
 		node := &dataset.FileCache{File: file, Bytes: 1 << 24, Stamp: c.mark}
 		got := epochs(test, dataset.Of(node, c.d), dataset.Options{Seed: c.seed}, 1, 0)
 		require.Equal(test, c.made, r.count() > 0, "case %d", i)
-		// A cache in memory has the same samples, and the same path for the function.
+		// A cache in memory has the same samples, and the same path for the
+		// function.
 		mem := dataset.Of(&dataset.FileCache{File: file + "2", Bytes: 1 << 24, Stamp: fmt.Sprint(i)}, c.d)
 		require.Equal(test, epochs(test, mem, dataset.Options{Seed: c.seed}, 1, 0), got, "case %d", i)
 		r.count()
@@ -112,7 +114,7 @@ func TestFileCacheIsRefused(test *testing.T) {
 	for want, d := range map[string]*dataset.Dataset{
 		"its function has no name": decoded(3, nil).MapFunc(func(*dataset.Call, []*dataset.Value, []*tensor.Tensor) error { return nil },
 			[]string{"label"}).FileCache(file, 1<<20),
-		"differs between epochs":                           decoded(3, nil).Shuffle().FileCache(file, 1<<20),
+		"differs between epochs":                                decoded(3, nil).Shuffle().FileCache(file, 1<<20),
 		"the table of 100 rows has 928 bytes, the limit is 500": decoded(100, nil).FileCache(file, 500),
 		"want a name":         decoded(3, nil).FileCache("", 500),
 		"open ":               decoded(3, nil).FileCache(filepath.Join(file, "x"), 1<<20),
@@ -125,7 +127,8 @@ func TestFileCacheIsRefused(test *testing.T) {
 	}
 }
 
-// TestFileCacheAllocatesNothing: what is in the file is served without memory.
+// TestFileCacheAllocatesNothing checks that reading cached samples allocates
+// nothing.
 func TestFileCacheAllocatesNothing(test *testing.T) {
 	if runtime.GOOS == "js" {
 		test.Skip("reading a file allocates in js")
@@ -151,11 +154,11 @@ const (
 	childRows = 60
 )
 
-// TestFileCacheChild is what the processes of other tests run.
+// TestFileCacheChild runs in the child processes of other tests.
 func TestFileCacheChild(test *testing.T) {
 	file := os.Getenv(childFile)
 	if file == "" {
-		return // it is run by others only
+		return // not a child process
 	}
 	slow, err := strconv.Atoi(os.Getenv(childSlow))
 	require.NoError(test, err)
@@ -177,7 +180,7 @@ func child(test *testing.T, file string, slow int) *exec.Cmd {
 	exe, err := os.Executable()
 	require.NoError(test, err)
 	args := []string{exe, "-test.run=^TestFileCacheChild$"}
-	if e := os.Getenv("EMULATOR"); e != "" { // what runs this program itself, see testdata/cross.sh
+	if e := os.Getenv("EMULATOR"); e != "" { // the emulator that runs this program, see testdata/cross.sh
 		args = append([]string{e}, args...)
 	}
 	c := exec.CommandContext(test.Context(), args[0], args[1:]...)

@@ -18,8 +18,8 @@ func init() {
 	Register(Info{Name: "filter", Version: 1, New: func() Node { return &Filter{In: []string{}} }, Doc: "the samples for which a predicate is true"})
 }
 
-// Filter keeps the samples for which f returns true; f gets the columns in. Such a
-// definition has no written form; a Filter with a Name has one.
+// Filter keeps the samples for which f returns true; f gets the columns in.
+// Such a definition has no written form; a Filter with a Name has one.
 func (d *Dataset) Filter(f Predicate, in ...string) *Dataset {
 	return d.then(&Filter{In: append([]string{}, in...), f: f})
 }

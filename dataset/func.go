@@ -17,29 +17,32 @@ type Call struct {
 	Epoch, Ordinal uint64
 }
 
-// MapFunc computes output values from a sample's values. dst has a Value for each
-// output column, which the function fills with Reset, Bytes or Share. It may share
-// the data of src, which it must not write. It must be safe for concurrent use.
+// MapFunc computes output values from a sample's values. dst has a Value for
+// each output column, which the function fills with Reset, Bytes or Share. It
+// may share the data of src, which it must not write. It must be safe for
+// concurrent use.
 type MapFunc func(c *Call, dst []*Value, src []*tensor.Tensor) error
 
-// Predicate reports whether to keep a sample. It must be safe for concurrent use.
+// Predicate reports whether to keep a sample. It must be safe for concurrent
+// use.
 type Predicate func(c *Call, src []*tensor.Tensor) (bool, error)
 
-// FlatMapFunc computes sample i of the samples that replace a sample, or returns
-// false if there are no more. It is called with i from 0 up. A resumed run may
-// call it again with an i that it had before.
+// FlatMapFunc computes sample i of the samples that replace a sample, or
+// returns false if there are no more. It is called with i from 0 up. A resumed
+// run may call it again with an i that it had before.
 type FlatMapFunc func(c *Call, i int, dst []*Value, src []*tensor.Tensor) (bool, error)
 
 // BatchFunc changes the samples of a batch before they are stacked, for example
-// to a size for this step. The values of a sample are its columns, in order. The
-// function may replace any of them, but must return samples that can be stacked.
+// to a size for this step. The values of a sample are its columns, in order.
+// The function may replace any of them, but must return samples that can be
+// stacked.
 type BatchFunc func(c *Call, samples []*Sample) error
 
 var functions = registry.New[any]("dataset function")
 
-// RegisterFunc registers a MapFunc, Predicate, FlatMapFunc or BatchFunc under the
-// name that it has in written definitions; init functions call it. It panics on
-// any other type, and if the name is empty or taken.
+// RegisterFunc registers a MapFunc, Predicate, FlatMapFunc or BatchFunc under
+// the name that it has in written definitions; init functions call it. It
+// panics on any other type, and if the name is empty or taken.
 func RegisterFunc(name string, f any) {
 	switch f.(type) {
 	case MapFunc, Predicate, FlatMapFunc, BatchFunc:
@@ -88,8 +91,8 @@ type outputs struct {
 	next  []Value // the sample's next list of values
 }
 
-// replace sets the columns of s: the columns of in without the inputs names, and
-// the outputs out at the place of the first input.
+// replace sets the columns of s: the columns of in without the inputs names,
+// and the outputs out at the place of the first input.
 func (s *step) replace(in *step, names []string, out []Column) (*outputs, error) {
 	o := &outputs{}
 	var err error
@@ -129,8 +132,8 @@ func (s *step) replace(in *step, names []string, out []Column) (*outputs, error)
 // clone returns outputs for another worker.
 func (o *outputs) clone() *outputs { return &outputs{in: o.in, from: o.from} }
 
-// apply gives s its new columns. s takes over the buffers of out, the outputs; the
-// buffers of replaced columns become spare.
+// apply gives s its new columns. s takes over the buffers of out, the outputs;
+// the buffers of replaced columns become spare.
 func (o *outputs) apply(s *Sample, out []Value) {
 	o.next = append(o.next[:0], make([]Value, 0)...)
 	for _, f := range o.from {

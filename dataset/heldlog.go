@@ -6,10 +6,11 @@ import (
 	"sync"
 )
 
-// An engine saves a state for every sample on its way, and listing a large buffer
-// every time would be slow. So a ShuffleBuffer saves a reference: the number of a
-// heldLog and the number of a Next. The log knows the buffer's content and what each
-// Next changed. Run.State replaces the reference with the list.
+// An engine saves a state for every sample on its way, and listing a large
+// buffer every time would be slow. So a ShuffleBuffer saves a reference: the
+// number of a heldLog and the number of a Next. The log knows the buffer's
+// content and what each Next changed. Run.State replaces the reference with the
+// list.
 
 // heldLog records the content of a buffer and its changes.
 type heldLog struct {
@@ -19,8 +20,8 @@ type heldLog struct {
 	changes []heldChange
 }
 
-// heldChange is the effect of a Next: it appended put samples, returned sample i,
-// and moved the last sample to its place.
+// heldChange is the effect of a Next: it appended put samples, returned sample
+// i, and moved the last sample to its place.
 type heldChange struct {
 	put, i int
 	given  held
@@ -84,8 +85,8 @@ func (r *heldLogs) add(path string, h *heldLog) int64 {
 	return r.next
 }
 
-// A reference is these two words, the number of the log and the number of samples
-// returned. No other word of a state equals heldMark.
+// A reference is these two words, the number of the log and the number of
+// samples returned. No other word of a state equals heldMark.
 const (
 	heldMark      = math.MinInt64
 	heldReference = 0x68656c64 // "held"

@@ -32,7 +32,7 @@ func (c *count10) Next(_ context.Context, s *Sample) error {
 	return s.Values[0].SetInt32(c.i)
 }
 
-// TestHeldLogsAreCut: the logs of buffers do not grow with the length of a run.
+// TestHeldLogsAreCut checks that the logs of buffers do not grow during a run.
 func TestHeldLogsAreCut(t *testing.T) {
 	b, err := Build(t.Context(), Of(&count10{}).ShuffleBuffer(5).Repeat(0).ShuffleBuffer(7), Options{})
 	require.NoError(t, err)

@@ -22,12 +22,13 @@ type RandomOps uint8
 const (
 	// DropRandom drops random ops and adds a Note for each.
 	DropRandom RandomOps = iota
-	// RefuseRandom returns an error that wraps ErrRandom and names all random ops.
+	// RefuseRandom returns an error that wraps ErrRandom and names all random
+	// ops.
 	RefuseRandom
 )
 
-// Replacement returns the ops that replace a random op, or none to drop it. Each
-// has as many outputs as inputs, like the random op.
+// Replacement returns the ops that replace a random op, or none to drop it.
+// Each has as many outputs as inputs, like the random op.
 type Replacement func(op transforms.Op) ([]transforms.Op, error)
 
 // InferenceOptions are the options of InferenceGraph.
@@ -35,16 +36,16 @@ type InferenceOptions struct {
 	// Random decides about random ops that Replace does not name. Default:
 	// DropRandom.
 	Random RandomOps
-	// Replace maps the registered names of random ops to their replacements; see
-	// Replacements. Default: none.
+	// Replace maps the registered names of random ops to their replacements;
+	// see Replacements. Default: none.
 	Replace map[string]Replacement
-	// Column is the source's column that becomes the graph's input. Default: the
-	// column that a map takes as an encoded image, else as an image.
+	// Column is the source's column that becomes the graph's input. Default:
+	// the column that a map takes as an encoded image, else as an image.
 	Column string
-	// Outputs are the columns that the graph returns, in order. Default: all columns
-	// made of the image; the side outputs of maps become side outputs. Of columns
-	// that are equal without the random ops, the graph has the first, and a Note for
-	// each of the others.
+	// Outputs are the columns that the graph returns, in order. Default: all
+	// columns made of the image; the side outputs of maps become side outputs.
+	// Of columns that are equal without the random ops, the graph has the
+	// first, and a Note for each of the others.
 	Outputs []string
 	// Store opens the sources' files, where a source must be opened to list its
 	// columns. Default: store.Local.
@@ -57,29 +58,31 @@ type Note struct {
 	Op   string `json:"op"`   // the name of the op or node
 	// Params are the parameters of the op or node, as JSON.
 	Params json.RawMessage `json:"params"`
-	// ReplacedBy are the names of the ops that replace it; empty if it was dropped.
+	// ReplacedBy are the names of the ops that replace it; empty if it was
+	// dropped.
 	ReplacedBy []string `json:"replaced_by"`
 	Text       string   `json:"text"` // an explanation for people
 }
 
 func (n Note) String() string { return fmt.Sprintf("%s (%s): %s", n.Path, n.Op, n.Text) }
 
-// InferenceGraph returns the deterministic graph that makes a model's input of one
-// image, extracted from the definition of a training. It joins the graphs of the
-// maps, from the source's column with the encoded image to the columns at the top.
+// InferenceGraph returns the deterministic graph that makes a model's input of
+// one image, extracted from the definition of a training. It joins the graphs
+// of the maps, from the source's column with the encoded image to the columns
+// at the top.
 //
-// The graph leaves out nodes that choose, order, keep or stack samples (Shuffle,
-// Batch, Cache, samplers, …) and columns that are not made of the image, such as
-// labels. InferenceOptions decide whether random ops are dropped, replaced or
-// refused. The deterministic part of a random op stays: the ops of a Compose, and
-// the decode of a RandomCropDecodeResize. The notes list, in the order of the
-// steps, everything that the graph leaves out. InferenceGraph opens a source only
-// if several sources could have a column.
+// The graph leaves out nodes that choose, order, keep or stack samples
+// (Shuffle, Batch, Cache, samplers, …) and columns that are not made of the
+// image, such as labels. InferenceOptions decide whether random ops are
+// dropped, replaced or refused. The deterministic part of a random op stays:
+// the ops of a Compose, and the decode of a RandomCropDecodeResize. The notes
+// list, in the order of the steps, everything that the graph leaves out.
+// InferenceGraph opens a source only if several sources could have a column.
 //
 // InferenceGraph returns a *NodeError that names the node if a graph cannot
-// compute a requested column. Causes are a user's function or a Filter that reads
-// the image, a map on whole batches, a map that also takes other columns of the
-// source, and mixed datasets that make the image in different ways.
+// compute a requested column. Causes are a user's function or a Filter that
+// reads the image, a map on whole batches, a map that also takes other columns
+// of the source, and mixed datasets that make the image in different ways.
 func InferenceGraph(ctx context.Context, d *Dataset, o InferenceOptions) (*datagraph.Graph, []Note, error) {
 	for name := range o.Replace {
 		if i, err := transforms.Lookup(name); err != nil {

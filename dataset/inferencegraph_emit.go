@@ -95,8 +95,8 @@ func (e *emitter) graph(path string, image *traced, outputs, side []named) (*dat
 	return g, nil
 }
 
-// stepsOf returns the steps that make the values, each after the steps that make
-// its inputs.
+// stepsOf returns the steps that make the values, each after the steps that
+// make its inputs.
 func stepsOf(values []named) (order []*tracedStep) {
 	seen := map[*tracedStep]bool{}
 	var visit func(v *traced)
@@ -249,8 +249,8 @@ func (e *emitter) append(op transforms.Op, path string, in []*graphValue, names 
 	return s.out, nil
 }
 
-// lostSize returns the size that a random op gives to images of any size, if its
-// replacement does not: "224 x 224 (height x width)". Else it returns "".
+// lostSize returns the size that a random op gives to images of any size, if
+// its replacement does not: "224 x 224 (height x width)". Else it returns "".
 func lostSize(op transforms.Op, in, out []*graphValue) string {
 	have := make([]tensor.Desc, len(in))
 	for i, v := range in {

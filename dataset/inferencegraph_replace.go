@@ -48,8 +48,9 @@ func Replacements() []NamedReplacement {
 	}
 }
 
-// resized returns a Replacement of a random resized crop by the ops of with. The
-// first of them is a Resize, which gets the crop's interpolation and backend.
+// resized returns a Replacement of a random resized crop by the ops of with.
+// The first of them is a Resize, which gets the crop's interpolation and
+// backend.
 func resized(name string, with func(h, w int) []transforms.Op) Replacement {
 	return func(op transforms.Op) ([]transforms.Op, error) {
 		var before []transforms.Op

@@ -14,8 +14,8 @@ import (
 
 // traced is the origin of a column's value.
 type traced struct {
-	// column, path and desc are set for a source's column: its name, the source's
-	// path, and the description under which the first map takes it.
+	// column, path and desc are set for a source's column: its name, the
+	// source's path, and the description under which the first map takes it.
 	column  string
 	path    string
 	desc    tensor.Desc
@@ -34,8 +34,8 @@ type tracedStep struct {
 	out  []*traced
 }
 
-// scope is the columns at one place of a definition. The columns of a source are
-// unknown until it is opened: a scope knows those that were looked up.
+// scope is the columns at one place of a definition. The columns of a source
+// are unknown until it is opened: a scope knows those that were looked up.
 type scope struct {
 	names  []string
 	known  map[string]*traced
@@ -99,7 +99,8 @@ func (s *scope) get(ctx context.Context, name string) (*traced, error) {
 	return t, nil
 }
 
-// getOne returns a column of several datasets side by side, of which one has it.
+// getOne returns a column of several datasets side by side, of which one has
+// it.
 func (s *scope) getOne(ctx context.Context, name string) (*traced, error) {
 	var open []*scope
 	for _, b := range s.below {
@@ -158,8 +159,8 @@ func (s *scope) has(ctx context.Context, name string) (bool, error) {
 	return has, d.Close()
 }
 
-// getEither returns a column that several datasets have. All must make it in the
-// same way.
+// getEither returns a column that several datasets have. All must make it in
+// the same way.
 func (s *scope) getEither(ctx context.Context, name string) (*traced, error) {
 	first, err := s.below[0].get(ctx, name)
 	if err != nil {
@@ -182,7 +183,8 @@ func (s *scope) getEither(ctx context.Context, name string) (*traced, error) {
 	return first, nil
 }
 
-// alike reports whether equal steps make two values of columns of the same names.
+// alike reports whether equal steps make two values of columns of the same
+// names.
 func alike(a, b *traced) bool {
 	if a.by == nil || b.by == nil {
 		return a.by == nil && b.by == nil && a.column == b.column && (a.err != nil || a.sources[0].desc == b.sources[0].desc)

@@ -31,8 +31,8 @@ func init() {
 	t.Register(t.Info{Name: "test/same", Version: 1, New: func() t.Op { return &same{} }})
 }
 
-// certain is a definition with every random op made one that does nothing, or what
-// is certain about it.
+// certain returns a definition whose random ops do nothing, or only their
+// deterministic part.
 func certain(d *dataset.Dataset) *dataset.Dataset {
 	n := &dataset.Dataset{Node: d.Node}
 	for _, in := range d.In {
@@ -56,13 +56,13 @@ func certain(d *dataset.Dataset) *dataset.Dataset {
 	return n
 }
 
-// TestInferenceGraph: over random definitions, the graph gives the tensors that the
-// dataset gives without its random ops.
+// TestInferenceGraph compares, over random definitions, the graph's tensors
+// with those of the dataset without its random ops.
 func TestInferenceGraph(test *testing.T) {
 	compared, refused, notes := 0, 0, 0
 	dir := test.TempDir()
 	most := 150
-	n := graphs(test, most) // fewer where all is slow
+	n := graphs(test, most) // fewer on slow systems
 	for seed := range n {
 		d := imageDefinition(rand.New(rand.NewPCG(uint64(seed), 7)), false, dir)
 		what := fmt.Sprintf("definition %d: %s", seed, describe(d))
@@ -92,7 +92,7 @@ func TestInferenceGraph(test *testing.T) {
 			}
 			var row int
 			if _, err := fmt.Sscanf(s.Key, "photo %d", &row); err != nil {
-				continue // a zip's
+				continue // of another input of a zip
 			}
 			file, err := os.ReadFile(filepath.Join("..", "testdata", "images", photoFiles[row%len(photoFiles)]))
 			require.NoError(test, err)

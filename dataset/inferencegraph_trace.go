@@ -279,8 +279,8 @@ func choose(ctx context.Context, top *scope, o InferenceOptions, path string) (i
 	return image, outputs, side, nil
 }
 
-// chooseImage returns the source's column that is the image. l are the values of
-// the columns names.
+// chooseImage returns the source's column that is the image. l are the values
+// of the columns names.
 func chooseImage(names []string, l []*traced, o InferenceOptions) (*traced, error) {
 	var candidates []*traced
 	for _, is := range []func(s *traced) bool{

@@ -21,8 +21,8 @@ type (
 // inline places a stage without goroutines.
 var inline placer = engine.Inline[*Sample, *SampleError]
 
-// badList collects the errors of dropped samples. It belongs to the goroutine that
-// calls Next of the iterators that fill it.
+// badList collects the errors of dropped samples. It belongs to the goroutine
+// that calls Next of the iterators that fill it.
 type badList struct{ l []*SampleError }
 
 func (b *badList) take() []*SampleError {
@@ -35,8 +35,8 @@ func (b *badList) put(l []*SampleError) { b.l = append(b.l, l...) }
 
 func isDropped(s *Sample) bool { return s.dropped }
 
-// guardedWorker is the worker of a stage: it ignores dropped samples and returns a
-// panic as a *PanicError.
+// guardedWorker is the worker of a stage: it ignores dropped samples and
+// returns a panic as a *PanicError.
 type guardedWorker struct {
 	make func() (worker, error)
 	w    worker
@@ -80,8 +80,8 @@ type opener struct {
 	logs    *heldLogs
 }
 
-// below returns o for the inputs of a stage, whose iterators another goroutine may
-// call.
+// below returns o for the inputs of a stage, whose iterators another goroutine
+// may call.
 func (o *opener) below() *opener {
 	b := *o
 	b.bad = &badList{}
@@ -122,8 +122,8 @@ func (o *opener) open(s *step, epoch uint64) (iterator, error) {
 		_, flat := n.(*FlatMap)
 		_, unbatch := n.(*Unbatch)
 		if o.replay != nil && !flat && !unbatch {
-			// The replayed samples passed this node before. Only nodes that change
-			// samples matter now.
+			// The replayed samples passed this node before. Only nodes that
+			// change samples matter now.
 			for i, in := range s.in {
 				if in.first <= o.replay.root && o.replay.root < in.last {
 					it, err := o.open(in, epoch)
@@ -181,8 +181,8 @@ func (o *opener) work(s *step, in iterator, below *badList, newWorker func() (wo
 	return it, nil
 }
 
-// root is the iterator of an indexed tree. Its cursor follows the samples of the
-// tree.
+// root is the iterator of an indexed tree. Its cursor follows the samples of
+// the tree.
 type root struct {
 	in     iterator
 	cursor cursor
@@ -231,15 +231,16 @@ func (r *root) Save(w []int64) []int64 { return r.cursor.save(w) }
 
 func (r *root) Close() error { return r.in.Close() }
 
-// feed returns the rows that one source of an indexed tree must read. It maps the
-// cursor's places through the routers above the source, and skips places that lead
-// to another source. It is a value: every source has its own copy.
+// feed returns the rows that one source of an indexed tree must read. It maps
+// the cursor's places through the routers above the source, and skips places
+// that lead to another source. It is a value: every source has its own copy.
 type feed struct {
 	cursor cursor
 	epoch  uint64
 	root   int32
 	routes []route
-	// one is the only place, returned every time, for a cache; nil for the cursor's.
+	// one is the only place, returned every time, for a cache; nil for the
+	// cursor's.
 	one *place
 }
 
@@ -396,8 +397,8 @@ func closeAll(l []iterator) error {
 	return errors.Join(errs...)
 }
 
-// streamed is the iterator of a stream source. Every rank reads all of the stream
-// and keeps its part.
+// streamed is the iterator of a stream source. Every rank reads all of the
+// stream and keeps its part.
 type streamed struct {
 	stream Stream
 	reader Reader

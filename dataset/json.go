@@ -7,8 +7,8 @@ import (
 	specs "github.com/infer-prep/infer-prep/internal/spec"
 )
 
-// Version is the version of the JSON and msgp forms. Each node has its own version
-// in addition.
+// Version is the version of the JSON and msgp forms. Each node has its own
+// version in addition.
 const Version = 1
 
 type jsonDataset struct {
@@ -39,8 +39,8 @@ func (n *Filter) unwritable() error  { return unnamed(n.f != nil, n.Name) }
 func (n *FlatMap) unwritable() error { return unnamed(n.f != nil, n.Name) }
 func (n *Batch) unwritable() error   { return unnamed(n.f != nil, n.PerBatch) }
 
-// MarshalJSON returns the JSON form. It returns a *NodeError for a node that is not
-// registered, or whose function has no name.
+// MarshalJSON returns the JSON form. It returns a *NodeError for a node that is
+// not registered, or whose function has no name.
 func (d *Dataset) MarshalJSON() ([]byte, error) {
 	top, err := d.jsonNode("")
 	if err != nil {
@@ -79,8 +79,9 @@ func (d *Dataset) jsonNode(above string) (jsonNode, error) {
 }
 
 // UnmarshalJSON reads the JSON form and validates every node's parameters. It
-// refuses unknown fields, missing parameters, unknown nodes and other versions. The
-// program must import the packages of the sources, and register the functions.
+// refuses unknown fields, missing parameters, unknown nodes and other versions.
+// The program must import the packages of the sources, and register the
+// functions.
 func (d *Dataset) UnmarshalJSON(b []byte) error {
 	var j jsonDataset
 	if err := specs.Decode(b, &j); err != nil {

@@ -8,8 +8,9 @@ import (
 	"github.com/infer-prep/infer-prep/dataset"
 )
 
-// TestLocatorsAreForOneGoroutine: sources below a Concat or Zip, which are read by
-// stages of their own, follow a shuffle above through many epochs.
+// TestLocatorsAreForOneGoroutine checks that sources below a Concat or Zip
+// follow a shuffle above them through many epochs. Each of them has its own
+// stage.
 func TestLocatorsAreForOneGoroutine(t *testing.T) {
 	two := func() (a, b *dataset.Dataset) {
 		return dataset.From(&numbers{N: 5}), dataset.From(&numbers{From: 100, N: 5})

@@ -11,16 +11,16 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Map runs a graph on every sample. The graph's outputs and side outputs replace
-// the columns that are its inputs; all other columns stay. A graph may have random
-// ops.
+// Map runs a graph on every sample. The graph's outputs and side outputs
+// replace the columns that are its inputs; all other columns stay. A graph may
+// have random ops.
 type Map struct {
 	Graph *datagraph.Graph `json:"graph"`
-	// In are the columns of the graph's inputs, in order. Default: the columns with
-	// the inputs' names.
+	// In are the columns of the graph's inputs, in order. Default: the columns
+	// with the inputs' names.
 	In []string `json:"in"`
-	// Out names the columns of the outputs and side outputs. Default: the graph's
-	// names.
+	// Out names the columns of the outputs and side outputs. Default: the
+	// graph's names.
 	Out []string `json:"out"`
 }
 
@@ -31,7 +31,8 @@ func init() {
 	})
 }
 
-// Map runs a graph on every sample, on the columns with the names of its inputs.
+// Map runs a graph on every sample, on the columns with the names of its
+// inputs.
 func (d *Dataset) Map(g *datagraph.Graph) *Dataset {
 	return d.then(&Map{Graph: g, In: []string{}, Out: []string{}})
 }
@@ -109,8 +110,8 @@ func (n *Map) build(b *Built, s *step) error {
 	return err
 }
 
-// fits returns an error unless a column can match want. An Unknown size can match
-// any size.
+// fits returns an error unless a column can match want. An Unknown size can
+// match any size.
 func fits(want, have tensor.Desc) error {
 	ok := want.DType == have.DType && want.Layout == have.Layout && want.Shape.Rank() == have.Shape.Rank()
 	for i := 0; ok && i < have.Shape.Rank(); i++ {

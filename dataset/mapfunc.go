@@ -6,8 +6,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Func runs a user's function on every sample. The columns Out replace the columns
-// In; all other columns stay.
+// Func runs a user's function on every sample. The columns Out replace the
+// columns In; all other columns stay.
 type Func struct {
 	Name string      `json:"name"` // of the function in RegisterFunc; empty for an unnamed one
 	In   []string    `json:"in"`
@@ -26,8 +26,8 @@ func init() {
 	Register(Info{Name: "func", Version: 1, New: func() Node { return &Func{In: []string{}, Out: []OutColumn{}} }, Doc: "a function on every sample"})
 }
 
-// MapFunc runs f on every sample: it computes the columns out from the columns in.
-// Such a definition has no written form; a Func with a Name has one.
+// MapFunc runs f on every sample: it computes the columns out from the columns
+// in. Such a definition has no written form; a Func with a Name has one.
 func (d *Dataset) MapFunc(f MapFunc, in []string, out ...Column) *Dataset {
 	n := &Func{In: in, Out: []OutColumn{}, f: f}
 	for _, c := range out {
@@ -97,7 +97,8 @@ func (w *funcWorker) Do(_ context.Context, s *Sample) error {
 		if !c.Desc.Matches(w.out[i].Desc) {
 			return defErr("column %q: the function made %v, want %v", c.Name, w.out[i].Desc, c.Desc)
 		}
-		// Copy shared data: the inputs' buffers may be reused before the output's.
+		// Copy shared data: the inputs' buffers may be reused before the
+		// output's.
 		if v := &w.out[i]; !v.owned() {
 			t := v.Tensor
 			if err := v.copyTensor(&t); err != nil {

@@ -5,14 +5,15 @@ import (
 	"slices"
 )
 
-// Merge combines the states of all ranks, in any order, into a state that resumes
-// on any number of ranks. The resumed run repeats no sample and loses none,
-// including the samples in buffers. The order of buffered samples and the samples
-// of an incomplete batch may differ from a run without the interruption.
+// Merge combines the states of all ranks, in any order, into a state that
+// resumes on any number of ranks. The resumed run repeats no sample and loses
+// none, including the samples in buffers. The order of buffered samples and the
+// samples of an incomplete batch may differ from a run without the
+// interruption.
 //
-// The states must be of the same epoch and definition. Merge is unnecessary if no
-// length depends on the data and all ranks have returned equally many samples: then
-// the state of any rank resumes all ranks, and keeps the order.
+// The states must be of the same epoch and definition. Merge is unnecessary if
+// no length depends on the data and all ranks have returned equally many
+// samples: then the state of any rank resumes all ranks, and keeps the order.
 func (b *Built) Merge(states ...*State) (*State, error) {
 	if len(states) == 0 {
 		return nil, fmt.Errorf("%w: no states to merge", ErrState)
@@ -199,8 +200,8 @@ func (m *merger) flat(s *step) {
 	m.out = p.save(origin{}.save(append(m.out, 0)))
 }
 
-// root merges cursors. The places that no rank took become holes below the first
-// place that no rank has reached.
+// root merges cursors. The places that no rank took become holes below the
+// first place that no rank has reached.
 func (m *merger) root(s *step, epoch uint64) error {
 	var l []cursor
 	for rank, r := range m.in {
@@ -265,9 +266,9 @@ func (m *merger) root(s *step, epoch uint64) error {
 	return nil
 }
 
-// parted merges a node where every rank reads all samples. The nodes below resume
-// at the place of the slowest rank, and the samples that the others have returned
-// since are skipped. own is the number of the node's own words.
+// parted merges a node where every rank reads all samples. The nodes below
+// resume at the place of the slowest rank, and the samples that the others have
+// returned since are skipped. own is the number of the node's own words.
 func (m *merger) parted(s *step, own int, epoch uint64) error {
 	l := make([]parted, len(m.in))
 	least := 0

@@ -12,9 +12,9 @@ import (
 	"github.com/infer-prep/infer-prep/dataset"
 )
 
-// divides reports whether the samples of a definition are the same whatever the
-// number of ranks, in some order: not those that are batched on the way, and not
-// those of a mix that ends with one of its inputs.
+// divides reports whether the samples of a definition, in some order, do not
+// depend on the number of ranks. They do below a batch, and in a mix that ends
+// with one input.
 func divides(d *dataset.Dataset) bool {
 	switch n := d.Node.(type) {
 	case *dataset.Batch:
@@ -32,9 +32,9 @@ func divides(d *dataset.Dataset) bool {
 	return true
 }
 
-// TestMerge: ranks that stand at different places, with samples in buffers and
-// parts of samples given, are made one state, and another number of ranks gives
-// exactly what is left.
+// TestMerge merges the states of ranks at different places, with buffered
+// samples and partly returned ones. Another number of ranks then returns
+// exactly the remaining samples.
 func TestMerge(t *testing.T) {
 	tried, refused, exact := 0, 0, 0
 	for seed := range graphs(t, 3000) {
@@ -42,7 +42,7 @@ func TestMerge(t *testing.T) {
 		d := definition(r, r.IntN(5)+1)
 		o := dataset.Options{
 			Seed: uint64(seed), DropUneven: true,
-			AllDone: func(_ context.Context, done bool) (bool, error) { return done, nil }, // each rank for itself
+			AllDone: func(_ context.Context, done bool) (bool, error) { return done, nil }, // ranks end independently
 		}
 		if !divides(d) {
 			continue
@@ -70,13 +70,14 @@ func TestMerge(t *testing.T) {
 		}
 		state, err := all[0].Merge(states...)
 		if err != nil {
-			// Passes of a Repeat, epochs, and buffers above what all ranks go through.
+			// Ranks in different passes or epochs, and buffers above a node
+			// that every rank reads as a whole, cannot be merged.
 			require.ErrorIs(t, err, dataset.ErrState, what)
 			refused++
 			continue
 		}
 		if state.Epoch > 0 {
-			continue // all have ended
+			continue // all ranks have ended
 		}
 		tried++
 		others, err := ranks(t, d, next, o)
@@ -100,7 +101,7 @@ func TestMerge(t *testing.T) {
 		for s, n := range have {
 			require.LessOrEqual(t, n, want[s], "%s: sample %s is given again", what, s)
 		}
-		// Of each source with an index, ranks leave out what is left over, in every pass.
+		// In every pass, ranks drop the remainder of each source with an index.
 		if mayDrop := (world + next - 2) * indexedSources(d) * 8; mayDrop > 0 {
 			require.LessOrEqual(t, left, mayDrop, "%s: lost of %v: have %v", what, whole, got)
 		} else {

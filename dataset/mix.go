@@ -9,13 +9,13 @@ import (
 	"github.com/infer-prep/infer-prep/rng"
 )
 
-// Mix takes each sample from a random input, drawn by weight. The inputs must have
-// equal columns, except for sizes.
+// Mix takes each sample from a random input, drawn by weight. The inputs must
+// have equal columns, except for sizes.
 type Mix struct {
 	// Weights are the inputs' weights, 0 or more. Their sum need not be 1.
 	Weights []float64 `json:"weights"`
-	// UntilAll draws among the inputs that have not ended, until all have. Default:
-	// the mix ends when the drawn input has ended.
+	// UntilAll draws among the inputs that have not ended, until all have.
+	// Default: the mix ends when the drawn input has ended.
 	UntilAll bool `json:"until_all"`
 }
 
@@ -30,8 +30,8 @@ func init() {
 	Register(Info{Name: "interleave", Version: 1, New: func() Node { return &Interleave{Block: 1} }, Doc: "samples of datasets in turn"})
 }
 
-// NewMix returns a dataset that takes each sample from one of the datasets, drawn
-// by weight, until the drawn one has ended.
+// NewMix returns a dataset that takes each sample from one of the datasets,
+// drawn by weight, until the drawn one has ended.
 func NewMix(weights []float64, d ...*Dataset) *Dataset {
 	return Of(&Mix{Weights: weights}, d...)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/tinylib/msgp/msgp"
 )
 
-// The msgp form is the JSON form encoded as msgp, with sorted keys, so that equal
-// definitions have equal bytes. Reading makes the same checks.
+// The msgp form is the JSON form encoded as msgp, with sorted keys, so that
+// equal definitions have equal bytes. Reading makes the same checks.
 
 // MarshalMsg appends the definition's msgp form to b.
 func (d *Dataset) MarshalMsg(b []byte) ([]byte, error) {
@@ -85,8 +85,8 @@ func (d *Dataset) UnmarshalMsg(b []byte) ([]byte, error) {
 	return rest, d.UnmarshalJSON([]byte(text.String()))
 }
 
-// maxMsgpDepth bounds the depth of msgp values: each node of a definition has two
-// levels, and its parameters a few more.
+// maxMsgpDepth bounds the depth of msgp values: each node of a definition has
+// two levels, and its parameters a few more.
 const maxMsgpDepth = 3*maxDepth + 100
 
 // jsonOf writes the first value of b as JSON and returns the rest.

@@ -14,7 +14,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// vectors is rows of which row i has Lengths[i] elements, all of them i.
+// vectors is a source whose row i has Lengths[i] elements of value i.
 type vectors struct{ Lengths []int }
 
 func (v *vectors) Validate() error                                          { return nil }
@@ -36,7 +36,7 @@ func (v *vectors) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	return nil
 }
 
-// nested is a tensor as nested lists.
+// nested returns a tensor as nested lists.
 func nested(t *tensor.Tensor) any {
 	l := tensor.View[int32](t)
 	if t.Shape.Rank() == 1 {
@@ -50,7 +50,7 @@ func nested(t *tensor.Tensor) any {
 	return rows
 }
 
-// all are the first columns of the samples of an epoch, as JSON.
+// all returns the first columns of the samples of an epoch, as JSON.
 func all(t *testing.T, d *dataset.Dataset) string {
 	t.Helper()
 	b, err := dataset.Build(t.Context(), d, dataset.Options{})
@@ -73,8 +73,8 @@ func all(t *testing.T, d *dataset.Dataset) string {
 	return string(text)
 }
 
-// TestAsMindSpore compares batches, buckets, shards and splits with what
-// MindSpore 2.10.0 makes (testdata/gen/dataset_ops.py).
+// TestAsMindSpore compares batches, buckets, shards and splits with those of
+// MindSpore 2.10.0 (testdata/gen/dataset_ops.py).
 func TestAsMindSpore(t *testing.T) {
 	text, err := os.ReadFile("../testdata/datasets/ops.json")
 	require.NoError(t, err)
@@ -147,7 +147,7 @@ func TestAsMindSpore(t *testing.T) {
 	}
 }
 
-// TestBatchFunc: a function gives every batch a size of its own.
+// TestBatchFunc checks a function that gives every batch its own size.
 func TestBatchFunc(t *testing.T) {
 	f := func(c *dataset.Call, samples []*dataset.Sample) error {
 		n := 2 + int(c.Ordinal)%3
@@ -166,7 +166,7 @@ func TestBatchFunc(t *testing.T) {
 	require.JSONEq(t, `[[[0,0],[1,1]],[[2,2,2,2],[3,3,3,3]],[[4,4,4]]]`, all(t, d))
 }
 
-// TestSamplers holds what the samplers promise.
+// TestSamplers checks the documented properties of the samplers.
 func TestSamplers(t *testing.T) {
 	rows := func(d *dataset.Dataset, seed uint64) []string {
 		b, err := dataset.Build(t.Context(), d, dataset.Options{Seed: seed})
@@ -191,7 +191,8 @@ func TestSamplers(t *testing.T) {
 		require.InDelta(t, n, got[[]string{"[1]", "[2]", "[3]", "[4]"}[i]], 5*110)
 	}
 	require.Len(t, got, 4)
-	// Without replacement every row comes once, heavy ones first more often than light ones.
+	// Without replacement every row occurs once, and heavier rows tend to come
+	// first.
 	firsts := map[string]int{}
 	for seed := range uint64(4000) {
 		l := rows(ten().Sample(&dataset.WeightedSampler{Weights: weights, Count: 4}), seed)
@@ -212,7 +213,8 @@ func TestSamplers(t *testing.T) {
 	}
 }
 
-// TestBuildErrors: what cannot be is said when it is built, with the node's path.
+// TestBuildErrors checks that Build reports invalid definitions with the node's
+// path.
 func TestBuildErrors(t *testing.T) {
 	ten := func() *dataset.Dataset { return dataset.Of(&numbers{N: 10}) }
 	stream := func() *dataset.Dataset { return dataset.Of(&numbers{N: 10, Stream: true}) }

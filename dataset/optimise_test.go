@@ -23,14 +23,14 @@ import (
 	t "github.com/infer-prep/infer-prep/transforms"
 )
 
-// photos is a source of encoded images with numbers.
+// photos is a source of encoded images and their numbers.
 type photos struct {
 	N     int64
-	Bad   int64 // every so many images is none; 0: none is
+	Bad   int64 // every Bad-th image is damaged; 0: none
 	reads *reads
 }
 
-// reads are the rows that were read.
+// reads counts the rows that were read.
 type reads struct{ n chan int64 }
 
 func (n *photos) Validate() error { return nil }
@@ -109,14 +109,15 @@ func init() {
 	}))
 }
 
-// onPixels is a graph of ops on a decoded image.
+// onPixels returns a graph of ops on a decoded image.
 func onPixels(ops ...t.Op) *datagraph.Graph {
 	g := datagraph.New(ops...)
 	g.Inputs[0].Desc = tensor.Image(tensor.Uint8, tensor.HWC, tensor.Unknown, tensor.Unknown, 3)
 	return g
 }
 
-// imageDefinition draws a definition of image columns. Its caches are in a folder.
+// imageDefinition returns a random definition with image columns. Its caches
+// are files in dir.
 func imageDefinition(r *rand.Rand, bad bool, dir string) *dataset.Dataset {
 	source := &photos{N: int64(r.IntN(16)) + 1}
 	if bad {
@@ -166,7 +167,7 @@ func imageDefinition(r *rand.Rand, bad bool, dir string) *dataset.Dataset {
 			stable = stable && !g.Random()
 			out := []string{name}
 			if !other && r.IntN(5) == 0 {
-				// What it was stays beside what it becomes.
+				// The original column stays beside the new one.
 				g.Inputs[0].Name = "before"
 				g.Steps[0].In = []string{"before"}
 				g.SideOutputs = append(g.SideOutputs, "before")
@@ -216,7 +217,7 @@ func imageDefinition(r *rand.Rand, bad bool, dir string) *dataset.Dataset {
 		case 15:
 			d = dataset.NewZip(d.Rename([]string{label}, []string{"n"}), d.Project(label)).Project(image, "n").Rename([]string{"n"}, []string{label})
 			other = false
-			// Zip of inputs without an index is no place for buffers.
+			// Buffers are not allowed above a Zip of inputs without an index.
 			if !indexed {
 				return d
 			}
@@ -228,7 +229,7 @@ func imageDefinition(r *rand.Rand, bad bool, dir string) *dataset.Dataset {
 	return d
 }
 
-// look is everything that there is to see of the rest of an epoch, its error included.
+// look returns all samples of the rest of an epoch and its error, as text.
 func look(test *testing.T, p runner, most int) []string {
 	test.Helper()
 	l := []string{}
@@ -271,9 +272,10 @@ func variants() (l []variant) {
 	return l
 }
 
-// TestPassesChangeNothing: with all passes on, each alone off and each alone on,
-// on both engines, samples are those of no passes, to the byte; so are errors; and
-// a state of one is a state of the other.
+// TestPassesChangeNothing compares runs without passes with runs of all passes,
+// of each pass alone, and without each single pass, on both engines. Samples
+// and errors are equal to the byte, and each resumes from the states of the
+// others.
 func TestPassesChangeNothing(test *testing.T) {
 	did := map[dataset.Pass]int{}
 	errs, samples := 0, 0
@@ -318,7 +320,7 @@ func TestPassesChangeNothing(test *testing.T) {
 		samples += len(want[0])
 		for _, v := range variants() {
 			if bad && !slices.Contains(v.off, dataset.FilterEarly) {
-				v.off = append(slices.Clone(v.off), dataset.FilterEarly) // which drops bad samples
+				v.off = append(slices.Clone(v.off), dataset.FilterEarly) // it drops bad samples before a map fails on them
 			}
 			o.Disable, o.CacheBytes = v.off, v.bytes
 			b, err := dataset.Build(test.Context(), d, o)
@@ -400,7 +402,8 @@ func TestFiltersDecodeLess(test *testing.T) {
 	}
 }
 
-// TestFusedMapsNameTheNode: a fused map's error is that of the map it is in.
+// TestFusedMapsNameTheNode checks that the error of a fused map names the
+// original map.
 func TestFusedMapsNameTheNode(test *testing.T) {
 	for source, want := range map[*photos]string{
 		{N: 1, Bad: 1}: `dataset: map/map: sample "photo 0" (epoch 0, ordinal 0): datagraph: step 0 (decode)`,
@@ -448,7 +451,7 @@ func TestCachePrefixReadsOnce(test *testing.T) {
 	}
 }
 
-// TestFusedMapsAllocateNothing: nor does a cache below them.
+// TestFusedMapsAllocateNothing checks fused maps, and a cache below them.
 func TestFusedMapsAllocateNothing(test *testing.T) {
 	d := dataset.From(&photos{N: 3}).Map(datagraph.New(t.NewDecode())).Map(onPixels(t.NewHorizontalFlip(), &cropping{Size: 12})).
 		Map(onPixels(t.NewRandomHorizontalFlip(), t.NewToTensor())).Repeat(0)
@@ -463,7 +466,7 @@ func TestFusedMapsAllocateNothing(test *testing.T) {
 		for range 200 {
 			next()
 		}
-		// The source makes a key for each sample that it reads.
+		// The source allocates a key for each sample.
 		most := 2.0
 		if bytes > 0 {
 			require.Equal(test, []string{"repeat", "map", "cache", "map", "test/photos"}, kinds(b))

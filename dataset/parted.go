@@ -13,8 +13,8 @@ type parted struct {
 	done        []int64 // places after at that former ranks returned, ascending
 }
 
-// part returns a parted for this rank. The caller opens its input afterwards, since
-// states are read in this order.
+// part returns a parted for this rank. The caller opens its input afterwards,
+// since states are read in this order.
 func (o *opener) part() (*parted, error) {
 	p := &parted{rank: int64(o.b.options.Rank), world: int64(o.b.options.World)}
 	if o.state == nil {

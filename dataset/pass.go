@@ -9,27 +9,29 @@ import (
 )
 
 // Pass is an optimisation of Build. It rearranges nodes without a change of
-// samples, their order, random numbers or states. Passes run in the order of the
-// constants; Options.Disable turns off single ones. Package datagraph has the passes
-// of the maps' graphs.
+// samples, their order, random numbers or states. Passes run in the order of
+// the constants; Options.Disable turns off single ones. Package datagraph has
+// the passes of the maps' graphs.
 type Pass uint8
 
 // The passes.
 const (
-	// FilterEarly moves a Filter below the maps that do not change its columns, so that
-	// dropped samples are not decoded. A map that would fail on a dropped sample then
-	// reports no error.
+	// FilterEarly moves a Filter below the maps that do not change its columns,
+	// so that dropped samples are not decoded. A map that would fail on a
+	// dropped sample then reports no error.
 	FilterEarly Pass = iota
-	// DecodeCrop merges Project and Rename into the Map below. A decode and a crop with
-	// one of them in between then become one graph, which decodes only the crop.
+	// DecodeCrop merges Project and Rename into the Map below. A decode and a
+	// crop with one of them in between then become one graph, which decodes
+	// only the crop.
 	DecodeCrop
-	// CachePrefix puts a Cache above the part of the maps that is equal in every epoch:
-	// from a source with an index up to the first random op. Options.CacheBytes must
-	// have room for all samples, by the columns' descriptions or by the first sample.
-	// The cache's path is the source's with +cache.
+	// CachePrefix puts a Cache above the part of the maps that is equal in
+	// every epoch: from a source with an index up to the first random op.
+	// Options.CacheBytes must have room for all samples, by the columns'
+	// descriptions or by the first sample. The cache's path is the source's
+	// with +cache.
 	CachePrefix
-	// FuseMaps merges consecutive maps into one Map: one graph and one stage, with the
-	// path of the upper one. Errors still name the map that failed.
+	// FuseMaps merges consecutive maps into one Map: one graph and one stage,
+	// with the path of the upper one. Errors still name the map that failed.
 	FuseMaps
 )
 
@@ -71,16 +73,16 @@ func (b *Built) optimise(ctx context.Context) error {
 // by records that a pass made or moved s.
 func (s *step) by(p Pass) { s.made = pass.Add(s.made, p) }
 
-// chooser reports whether s only chooses and orders samples of one indexed input.
-// It reads its input by place, so a map below it can move above it: the samples
-// keep their ordinals.
+// chooser reports whether s only chooses and orders samples of one indexed
+// input. It reads its input by place, so a map below it can move above it: the
+// samples keep their ordinals.
 func (s *step) chooser() bool {
 	_, ok := s.node.(router)
 	return ok && s.indexed && len(s.in) == 1
 }
 
-// below returns the slot of the first step, from the slot's own step down, that is
-// no chooser.
+// below returns the slot of the first step, from the slot's own step down, that
+// is no chooser.
 func below(slot **step) **step {
 	for (*slot).chooser() {
 		slot = &(*slot).in[0]
@@ -95,8 +97,8 @@ func columnsFrom(top, bottom **step) {
 	}
 }
 
-// source returns the column of the input that column is a copy of, negative if s
-// computes it. ok is false if s does not turn one sample into one.
+// source returns the column of the input that column is a copy of, negative if
+// s computes it. ok is false if s does not turn one sample into one.
 func (s *step) source(column int) (from int, ok bool) {
 	switch s.node.(type) {
 	case *Map:

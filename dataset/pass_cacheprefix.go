@@ -45,8 +45,9 @@ func runCachePrefix(ctx context.Context, b *Built, top *step) *step {
 	return top
 }
 
-// cachePrefix puts a cache above the source in the last slot and returns the bytes
-// that it will need, 0 if it adds none. The slots lead from the top to the source.
+// cachePrefix puts a cache above the source in the last slot and returns the
+// bytes that it will need, 0 if it adds none. The slots lead from the top to
+// the source.
 func (b *Built) cachePrefix(ctx context.Context, slots []**step, room int64, left *atomic.Int64) int64 {
 	source := *slots[len(slots)-1]
 	if !source.indexed || source.size <= 0 || source.size == Endless {
@@ -117,7 +118,8 @@ func (s *step) on(in *step) *step {
 }
 
 // sampleSize returns the size of a sample of s: from the descriptions of its
-// columns, else from the first sample. It returns -1 if the first sample is bad.
+// columns, else from the first sample. It returns -1 if the first sample is
+// bad.
 func (b *Built) sampleSize(ctx context.Context, s *step) int64 {
 	known := int64(0)
 	for _, c := range s.columns {
@@ -148,9 +150,9 @@ func (b *Built) sampleSize(ctx context.Context, s *step) int64 {
 	return n
 }
 
-// split divides a map before its first random op. The first part has the input in,
-// whose columns are those of s's input. The second part takes the place of s and has
-// no input yet. split returns nil if there is no first part.
+// split divides a map before its first random op. The first part has the input
+// in, whose columns are those of s's input. The second part takes the place of
+// s and has no input yet. split returns nil if there is no first part.
 func (b *Built) split(s, in *step) (first, second *step) {
 	st := s.state.(*mapState)
 	w := newWriter(in.columns)
@@ -190,8 +192,8 @@ func (b *Built) split(s, in *step) (first, second *step) {
 	if err != nil {
 		return nil, nil
 	}
-	// The columns between the parts: those that are still needed, then the outputs of
-	// the first part.
+	// The columns between the parts: those that are still needed, then the
+	// outputs of the first part.
 	f := *s.on(in)
 	cols := &outputs{in: a.columns}
 	f.columns = nil

@@ -40,8 +40,8 @@ func runDecodeCrop(ctx context.Context, b *Built, s *step) *step {
 	return s.in[0]
 }
 
-// without returns the state of a map with the columns cols. It removes the outputs
-// that no column uses, unless no output is used.
+// without returns the state of a map with the columns cols. It removes the
+// outputs that no column uses, unless no output is used.
 func (b *Built) without(old *mapState, cols *outputs) *mapState {
 	g := *old.plan.Graph()
 	all := slices.Concat(g.Outputs, g.SideOutputs)

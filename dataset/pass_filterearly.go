@@ -18,9 +18,9 @@ func runFilterEarly(ctx context.Context, b *Built, s *step) *step {
 	return s
 }
 
-// sink moves the filter f below the maps that do not change its columns, and returns
-// the step that takes its place. f stays above other filters: its predicate may rely
-// on them.
+// sink moves the filter f below the maps that do not change its columns, and
+// returns the step that takes its place. f stays above other filters: its
+// predicate may rely on them.
 func sink(f *step) *step {
 	slot := below(&f.in[0])
 	m := *slot

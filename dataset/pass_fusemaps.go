@@ -36,8 +36,8 @@ func runFuseMaps(ctx context.Context, b *Built, s *step) *step {
 	return s.in[0]
 }
 
-// fuse merges two maps into one step, or returns nil if it cannot. The steps of the
-// graphs keep their paths, which select their random numbers.
+// fuse merges two maps into one step, or returns nil if it cannot. The steps of
+// the graphs keep their paths, which select their random numbers.
 func (b *Built) fuse(low, high *step) *step {
 	first, second := low.state.(*mapState), high.state.(*mapState)
 	w := newWriter(low.in[0].columns)
@@ -132,8 +132,8 @@ func (w *writer) inputs(columns []int) (l []string) {
 	return l
 }
 
-// add appends g's steps on the named inputs, and returns the names of its outputs
-// and side outputs.
+// add appends g's steps on the named inputs, and returns the names of its
+// outputs and side outputs.
 func (w *writer) add(g *datagraph.Graph, inputs []string) (outputs []string) {
 	bound := map[string]string{}
 	for i, c := range g.Inputs {
@@ -159,9 +159,9 @@ func (w *writer) add(g *datagraph.Graph, inputs []string) (outputs []string) {
 }
 
 // drawable reports whether a graph can be cut without a change of its random
-// numbers. A Runner draws all random ops before it runs a step, so it only knows the
-// inputs and the image sizes that headers state. The random ops must depend on
-// nothing else.
+// numbers. A Runner draws all random ops before it runs a step, so it only
+// knows the inputs and the image sizes that headers state. The random ops must
+// depend on nothing else.
 func drawable(g *datagraph.Graph) bool {
 	if !g.Random() {
 		return true
@@ -198,8 +198,8 @@ func drawable(g *datagraph.Graph) bool {
 	return true
 }
 
-// fusedMapping is the worker of a fused map. If it fails, it runs the maps that it
-// was made of one by one, so that the error names the map that failed.
+// fusedMapping is the worker of a fused map. If it fails, it runs the maps that
+// it was made of one by one, so that the error names the map that failed.
 type fusedMapping struct {
 	whole worker
 	b     *Built

@@ -101,7 +101,8 @@ func init() {
 	}))
 }
 
-// definition draws a definition. Its parts may have no index, or no end.
+// definition returns a random definition. Its parts may have no index or no
+// end.
 func definition(r *rand.Rand, depth int) *dataset.Dataset {
 	if depth == 0 || r.IntN(8) == 0 {
 		return dataset.Of(&numbers{From: int64(r.IntN(5)) * 100, N: int64(r.IntN(30)), Stream: r.IntN(4) == 0})
@@ -144,7 +145,7 @@ func definition(r *rand.Rand, depth int) *dataset.Dataset {
 	}
 }
 
-// built is a random definition that Build accepts.
+// built returns a random definition that Build accepts.
 func built(t *testing.T, r *rand.Rand, o dataset.Options) (*dataset.Dataset, *dataset.Built) {
 	t.Helper()
 	for {
@@ -169,7 +170,7 @@ type runner interface {
 
 const most = 150
 
-// rest is what a run still gives of its epoch, at most so many samples.
+// rest returns up to most of the remaining samples of an epoch.
 func rest(t *testing.T, p runner, most int) []string {
 	t.Helper()
 	l := []string{}
@@ -208,7 +209,8 @@ func describe(d *dataset.Dataset) string {
 	return fmt.Sprintf("%s%+v(%s)", dataset.InfoOf(d.Node).Name, d.Node, strings.Join(in, ", "))
 }
 
-// graphs is how many definitions a test draws: fewer where it runs under emulation.
+// graphs returns the number of definitions that a test draws, fewer under
+// emulation.
 func graphs(t *testing.T, full int) int {
 	if testing.Short() || runtime.GOARCH != "amd64" {
 		return full / 20
@@ -216,8 +218,9 @@ func graphs(t *testing.T, full int) int {
 	return full
 }
 
-// TestSameSamples: both engines give the same samples in the same order, at 1, 2
-// and 8 workers, in two epochs, and after stopping and resuming anywhere, on either engine.
+// TestSameSamples checks that both engines return the same samples in the same
+// order, with 1, 2 and 8 workers, in two epochs, and after a stop and resume at
+// any place on either engine.
 func TestSameSamples(t *testing.T) {
 	lengths := 0
 	for seed := range graphs(t, 2000) {
@@ -270,7 +273,7 @@ func TestSameSamples(t *testing.T) {
 	t.Logf("%d samples", lengths)
 }
 
-// TestResumeAfterEverySample stops after every single sample.
+// TestResumeAfterEverySample stops and resumes after every sample.
 func TestResumeAfterEverySample(t *testing.T) {
 	for seed := range graphs(t, 60) {
 		r := rand.New(rand.NewPCG(uint64(seed), 2))

@@ -12,7 +12,7 @@ import (
 	"github.com/infer-prep/infer-prep/dataset"
 )
 
-// ranks builds a definition for every one of world ranks.
+// ranks builds a definition for each of world ranks.
 func ranks(t *testing.T, d *dataset.Dataset, world int, o dataset.Options) ([]*dataset.Built, error) {
 	t.Helper()
 	var l []*dataset.Built
@@ -28,7 +28,7 @@ func ranks(t *testing.T, d *dataset.Dataset, world int, o dataset.Options) ([]*d
 	return l, nil
 }
 
-// counts are how often each sample comes.
+// counts returns how often each sample occurs.
 func counts(ls ...[]string) map[string]int {
 	m := map[string]int{}
 	for _, l := range ls {
@@ -39,10 +39,10 @@ func counts(ls ...[]string) map[string]int {
 	return m
 }
 
-// TestRanks: with an index, the samples of all ranks in turn are those of one
-// rank, in its order; ranks that would get one less get the first ones again, or
-// what is left over is left out. After any step the run goes on with another
-// number of ranks where it stood, from the state of any rank.
+// TestRanks checks definitions with an index. The samples of all ranks in turn
+// are those of one rank, in its order. Ranks with one sample less repeat a
+// first one, or the remainder is dropped. A state of any rank resumes any
+// number of ranks.
 func TestRanks(t *testing.T) {
 	tried := 0
 	for seed := range graphs(t, 1500) {
@@ -67,7 +67,7 @@ func TestRanks(t *testing.T) {
 		whole := rest(t, pull(t, one, nil), most+1)
 		require.NoError(t, one.Close())
 		all, err := ranks(t, d, world, o)
-		if err != nil { // what several ranks cannot divide evenly
+		if err != nil { // several ranks cannot end together
 			require.ErrorIs(t, err, dataset.ErrDefinition, what)
 			continue
 		}
@@ -90,7 +90,7 @@ func TestRanks(t *testing.T) {
 		if each == 0 || !indexed(d) {
 			continue
 		}
-		// Stop after some steps and go on with another number.
+		// Stop after some steps and resume with another number of ranks.
 		steps := r.IntN(each + 1)
 		state := (*dataset.State)(nil)
 		for rank, b := range all {
@@ -108,7 +108,7 @@ func TestRanks(t *testing.T) {
 		left := whole[min(steps*world, len(whole)):]
 		for rank, b := range others {
 			if next == world && rank != state.Rank {
-				continue // the same number: each rank has its own
+				continue // equally many ranks need their own states
 			}
 			got := rest(t, pull(t, b, state), most+1)
 			for j, s := range got {
@@ -131,7 +131,7 @@ func TestRanks(t *testing.T) {
 	require.Greater(t, tried, graphs(t, 300))
 }
 
-// indexed reports whether the definition has an index throughout.
+// indexed reports whether all of the definition has an index.
 func indexed(d *dataset.Dataset) bool {
 	switch n := d.Node.(type) {
 	case *numbers:
@@ -147,7 +147,7 @@ func indexed(d *dataset.Dataset) bool {
 	return true
 }
 
-// together is an AllDone of goroutines that stand for ranks.
+// together is an AllDone for goroutines that act as ranks.
 type together struct {
 	mu   sync.Mutex
 	cond *sync.Cond
@@ -181,8 +181,8 @@ func (g *together) allDone(_ context.Context, done bool) (bool, error) {
 	return g.said[turn], nil
 }
 
-// TestRanksEndTogether: where lengths depend on the data, AllDone makes all ranks
-// give equally many samples, none of them twice.
+// TestRanksEndTogether checks that AllDone gives all ranks equally many
+// samples, without repetition, where lengths depend on the data.
 func TestRanksEndTogether(t *testing.T) {
 	tried := 0
 	for seed := range graphs(t, 300) {

@@ -21,8 +21,8 @@ var (
 type Info struct {
 	Name    string // in definitions: "image_folder"
 	Version int    // of the parameters and their meaning, from 1
-	// New returns a node with default parameters. The type of the value identifies
-	// the kind of node.
+	// New returns a node with default parameters. The type of the value
+	// identifies the kind of node.
 	New func() Node
 	// Doc is one sentence for people.
 	Doc string
@@ -30,9 +30,9 @@ type Info struct {
 
 var nodes = registry.New[Info]("dataset node")
 
-// Register registers a kind of node; init functions call it. The JSON tags of the
-// type's exported fields name its parameters. Register panics if the name or the
-// type is taken, or if the version is below 1.
+// Register registers a kind of node; init functions call it. The JSON tags of
+// the type's exported fields name its parameters. Register panics if the name
+// or the type is taken, or if the version is below 1.
 func Register(i Info) {
 	if i.Version < 1 {
 		nodes.Refuse(i.Name, fmt.Sprintf("version %d, want 1 or more", i.Version))
@@ -49,8 +49,8 @@ func InfoOf(n Node) Info {
 	return Info{Name: fmt.Sprintf("%T", n)}
 }
 
-// Nodes returns the registered nodes, sorted by name. The slice is shared: do not
-// modify it.
+// Nodes returns the registered nodes, sorted by name. The slice is shared: do
+// not modify it.
 func Nodes() []Info { return nodes.All() }
 
 // paramErr returns an error that wraps ErrParam.

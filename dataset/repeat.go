@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// Repeat returns its input several times. Each pass is an epoch of its own for the
-// shuffles and random ops below.
+// Repeat returns its input several times. Each pass is an epoch of its own for
+// the shuffles and random ops below.
 type Repeat struct {
 	Count int64 `json:"count"` // passes; 0 means without end
 }

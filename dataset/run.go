@@ -11,8 +11,8 @@ import (
 	"github.com/infer-prep/infer-prep/internal/engine"
 )
 
-// Run is a run of a Built. Programs get one from pullpipe.New or pipeline.New. One
-// goroutine uses it at a time, except Skipped and Quarantined.
+// Run is a run of a Built. Programs get one from pullpipe.New or pipeline.New.
+// One goroutine uses it at a time, except Skipped and Quarantined.
 type Run struct {
 	built  *Built
 	stage  placer
@@ -36,8 +36,8 @@ type Run struct {
 
 func init() { engine.Register(newRun) }
 
-// newRun starts a run from a state, nil for the beginning. Engines call it through
-// engine.NewRun.
+// newRun starts a run from a state, nil for the beginning. Engines call it
+// through engine.NewRun.
 func newRun(b *Built, s *State, c engine.Config[*Sample, *SampleError]) (*Run, error) {
 	r := &Run{built: b, stage: c.Stage, top: c.Top}
 	if s == nil {
@@ -125,8 +125,8 @@ func (r *Run) report() {
 	}
 }
 
-// Skipped returns the number of bad samples that were skipped so far. It is safe
-// for concurrent use.
+// Skipped returns the number of bad samples that were skipped so far. It is
+// safe for concurrent use.
 func (r *Run) Skipped() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -141,10 +141,10 @@ func (r *Run) Quarantined() []*SampleError {
 	return slices.Clone(r.bad)
 }
 
-// Next returns the next sample or batch. Its values are valid until the next call
-// of Next, NextEpoch or Close. At the end of an epoch Next returns io.EOF itself,
-// until NextEpoch. The error of a sample is a *SampleError. After an error, or a
-// cancelled ctx, the run has ended: State returns where to resume.
+// Next returns the next sample or batch. Its values are valid until the next
+// call of Next, NextEpoch or Close. At the end of an epoch Next returns io.EOF
+// itself, until NextEpoch. The error of a sample is a *SampleError. After an
+// error, or a cancelled ctx, the run has ended: State returns where to resume.
 func (r *Run) Next(ctx context.Context) (*Sample, error) {
 	if r.ended != nil {
 		return nil, r.ended
@@ -192,8 +192,8 @@ func (r *Run) Next(ctx context.Context) (*Sample, error) {
 	return s, nil
 }
 
-// forgetSteps is the number of samples or batches between two cuts of the logs of
-// buffers.
+// forgetSteps is the number of samples or batches between two cuts of the logs
+// of buffers.
 const forgetSteps = 16
 
 func (r *Run) end(err error) error {
@@ -215,11 +215,13 @@ func (r *Run) NextEpoch() error {
 // Epoch returns the number of the epoch, from 0.
 func (r *Run) Epoch() uint64 { return r.epoch }
 
-// Step returns the number of samples or batches of this epoch that Next returned.
+// Step returns the number of samples or batches of this epoch that Next
+// returned.
 func (r *Run) Step() int64 { return r.steps }
 
 // State returns the place after the last sample of Next. Samples that were
-// prefetched do not count. At the end of an epoch it is the start of the next one.
+// prefetched do not count. At the end of an epoch it is the start of the next
+// one.
 func (r *Run) State() *State {
 	if r.last != nil {
 		return r.last
@@ -249,8 +251,8 @@ func (r *Run) closeIterator() error {
 }
 
 // Close ends the run and waits for its goroutines, including running reads and
-// user functions. State stays valid, and the Built stays open. A second Close does
-// nothing.
+// user functions. State stays valid, and the Built stays open. A second Close
+// does nothing.
 func (r *Run) Close() error {
 	if r.last == nil {
 		r.last = r.State()

@@ -12,16 +12,17 @@ import (
 type Column = datagraph.Column
 
 // Sample is a sample or a batch: one value for each column, in the order of the
-// dataset's columns. It keeps its buffers for the next sample. One goroutine uses it
-// at a time.
+// dataset's columns. It keeps its buffers for the next sample. One goroutine
+// uses it at a time.
 type Sample struct {
 	Values []Value
-	// Key names the sample in errors: "cats/12.jpg", "data.csv:17". A batch has the key
-	// of its first sample.
+	// Key names the sample in errors: "cats/12.jpg", "data.csv:17". A batch has
+	// the key of its first sample.
 	Key string
-	// Epoch counts the passes over the source. Ordinal is the place in the epoch's
-	// order, before samples are divided among ranks. Together they select the sample's
-	// random numbers. A batch has those of its first sample.
+	// Epoch counts the passes over the source. Ordinal is the place in the
+	// epoch's order, before samples are divided among ranks. Together they
+	// select the sample's random numbers. A batch has those of its first
+	// sample.
 	Epoch, Ordinal uint64
 
 	origin  origin
@@ -36,8 +37,8 @@ type Value struct {
 	own []byte
 }
 
-// Reset makes v a dense tensor of description d in its own buffer. The elements are
-// undefined.
+// Reset makes v a dense tensor of description d in its own buffer. The elements
+// are undefined.
 func (v *Value) Reset(d tensor.Desc) error {
 	v.Data = v.own[:0]
 	if err := v.Tensor.Reset(d); err != nil {
@@ -59,12 +60,12 @@ func (v *Value) Bytes(n int) []byte {
 	return v.own
 }
 
-// Share makes v the tensor t without a copy. Nobody may write t's data while the
-// dataset is in use.
+// Share makes v the tensor t without a copy. Nobody may write t's data while
+// the dataset is in use.
 func (v *Value) Share(t *tensor.Tensor) { v.Tensor = *t }
 
-// ShareBytes makes v a Bytes tensor of b without a copy. Nobody may write b while
-// the dataset is in use.
+// ShareBytes makes v a Bytes tensor of b without a copy. Nobody may write b
+// while the dataset is in use.
 func (v *Value) ShareBytes(b []byte) { v.Tensor = tensor.Tensor{Desc: tensor.Encoded(), Data: b} }
 
 // SetInt32 makes v a scalar of int32.
@@ -91,8 +92,8 @@ func (v *Value) copyTensor(t *tensor.Tensor) error {
 	return t.CopyTo(&v.Tensor)
 }
 
-// Memory returns the number of bytes in the sample's own buffers. Shared data does
-// not count.
+// Memory returns the number of bytes in the sample's own buffers. Shared data
+// does not count.
 func (s *Sample) Memory() (n int64) {
 	for i := range s.Values {
 		n += int64(cap(s.Values[i].own))

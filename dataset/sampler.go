@@ -22,8 +22,8 @@ type RandomSampler struct {
 	Count       int64 `json:"count"`       // 0: the number of rows
 }
 
-// SubsetSampler returns listed rows, in the order of the list. A row may be listed
-// several times.
+// SubsetSampler returns listed rows, in the order of the list. A row may be
+// listed several times.
 type SubsetSampler struct {
 	Rows   []int64 `json:"rows"`
 	Random bool    `json:"random"` // shuffle the list in each epoch
@@ -36,26 +36,27 @@ type WeightedSampler struct {
 	Replacement bool      `json:"replacement"` // a row may occur several times
 }
 
-// PKSampler draws PerClass random rows of each class in each epoch: all rows of the
-// first class, then of the next, in the order of the classes' numbers. A class with
-// fewer rows repeats them. The dataset must be a source whose rows have classes.
+// PKSampler draws PerClass random rows of each class in each epoch: all rows of
+// the first class, then of the next, in the order of the classes' numbers. A
+// class with fewer rows repeats them. The dataset must be a source whose rows
+// have classes.
 type PKSampler struct {
 	PerClass int64 `json:"per_class"`
 	Shuffle  bool  `json:"shuffle"` // shuffle all drawn rows
 }
 
-// DistributedSampler returns the rows of one of several ranks. Prefer Options.Rank
-// and Options.World, which divide any definition and allow a resume on another number
-// of ranks.
+// DistributedSampler returns the rows of one of several ranks. Prefer
+// Options.Rank and Options.World, which divide any definition and allow a
+// resume on another number of ranks.
 //
 // Reference: MindSpore 2.10.0's DistributedSampler: equal rows without Shuffle.
 type DistributedSampler struct {
 	Shards  int64 `json:"shards"`
 	Shard   int64 `json:"shard"`
 	Shuffle bool  `json:"shuffle"` // shuffle the rows in each epoch before they are divided
-	// Offset is -1 for shards of equal length: shards with one row less also get one
-	// of the first rows. An Offset of 0 to Shards-1 is the shard of row 0, and some
-	// shards have one row less.
+	// Offset is -1 for shards of equal length: shards with one row less also
+	// get one of the first rows. An Offset of 0 to Shards-1 is the shard of row
+	// 0, and some shards have one row less.
 	Offset int64 `json:"offset"`
 }
 
@@ -188,8 +189,8 @@ func (n *RandomSampler) locator(b *Built, s *step) func(uint64, int64) (int, uin
 	}
 }
 
-// drawn returns a function, for one goroutine, that returns the random numbers of
-// a place.
+// drawn returns a function, for one goroutine, that returns the random numbers
+// of a place.
 func drawn(seed uint64, path string) func(epoch uint64, k int64) rng.Stream {
 	var key rng.Key
 	of, ready := uint64(0), false
@@ -257,9 +258,10 @@ func (n *WeightedSampler) locator(b *Built, s *step) func(uint64, int64) (int, u
 			return 0, epoch, int64(i)
 		}
 	}
-	// Each row gets a random time, exponential with its weight as the rate; the rows
-	// are drawn in the order of their times (Efraimidis, Spirakis: Weighted random
-	// sampling with a reservoir, 2006). The order of one epoch is kept in memory.
+	// Each row gets a random time, exponential with its weight as the rate; the
+	// rows are drawn in the order of their times (Efraimidis, Spirakis:
+	// Weighted random sampling with a reservoir, 2006). The order of one epoch
+	// is kept in memory.
 	var order []int64
 	of, ready := uint64(0), false
 	return func(epoch uint64, k int64) (int, uint64, int64) {
@@ -294,9 +296,9 @@ func (n *WeightedSampler) order(key rng.Key) []int64 {
 	return l
 }
 
-// exponential draws from the exponential distribution with mean 1. It only compares
-// numbers (von Neumann: Various techniques used in connection with random digits,
-// 1951), so that the result is equal on all machines.
+// exponential draws from the exponential distribution with mean 1. It only
+// compares numbers (von Neumann: Various techniques used in connection with
+// random digits, 1951), so that the result is equal on all machines.
 func exponential(r *rng.Stream) float64 {
 	for whole := 0.0; ; whole++ {
 		first := r.Float64()

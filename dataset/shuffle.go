@@ -2,10 +2,10 @@ package dataset
 
 import "github.com/infer-prep/infer-prep/rng"
 
-// Shuffle returns all samples in a random order, a new one in each epoch. It needs
-// no memory and no start-up time for any number of samples: the order is a keyed
-// permutation (rng.Permutation). The input must have an index; use ShuffleBuffer for
-// others.
+// Shuffle returns all samples in a random order, a new one in each epoch. It
+// needs no memory and no start-up time for any number of samples: the order is
+// a keyed permutation (rng.Permutation). The input must have an index; use
+// ShuffleBuffer for others.
 type Shuffle struct{}
 
 func init() {

@@ -9,8 +9,8 @@ import (
 	"github.com/infer-prep/infer-prep/rng"
 )
 
-// ShuffleBuffer mixes the samples of a dataset without an index. It keeps a buffer,
-// returns a random sample of it, and puts the next sample in its place.
+// ShuffleBuffer mixes the samples of a dataset without an index. It keeps a
+// buffer, returns a random sample of it, and puts the next sample in its place.
 type ShuffleBuffer struct {
 	Size int `json:"size"`
 }
@@ -43,8 +43,8 @@ func (n *ShuffleBuffer) build(_ *Built, s *step) error {
 	return err
 }
 
-// refindable returns an error if a resumed run could not refill a buffer above s,
-// because single samples cannot be found again: above a batch, for example.
+// refindable returns an error if a resumed run could not refill a buffer above
+// s, because single samples cannot be found again: above a batch, for example.
 func (s *step) refindable() error {
 	flats := 0
 	var look func(x *step) error
@@ -174,7 +174,8 @@ func (b *buffered) Save(w []int64) []int64 {
 
 func (b *buffered) Close() error { return b.in.Close() }
 
-// held identifies a sample in a buffer, so that a resumed run can read it again.
+// held identifies a sample in a buffer, so that a resumed run can read it
+// again.
 type held struct {
 	origin
 	ordinal uint64
@@ -209,8 +210,9 @@ func (o *opener) loadHeld() []held {
 	return l
 }
 
-// refill reads the samples that waited in a buffer when its state was saved. The
-// buffer's first Next calls find, so that the samples are read with its ctx.
+// refill reads the samples that waited in a buffer when its state was saved.
+// The buffer's first Next calls find, so that the samples are read with its
+// ctx.
 type refill struct {
 	o *opener
 	s *step // the buffer's input
@@ -229,8 +231,8 @@ func (o *opener) refilling(s *step, l []held) *refill {
 func (r *refill) find(ctx context.Context) ([]*Sample, error) {
 	o, s, l := r.o, r.s, r.l
 	found := make([]*Sample, len(l))
-	// Read each epoch and root once, in the order of places: a stream restarts for an
-	// earlier place.
+	// Read each epoch and root once, in the order of places: a stream restarts
+	// for an earlier place.
 	type pass struct {
 		root  int32
 		epoch uint64

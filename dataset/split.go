@@ -2,17 +2,17 @@ package dataset
 
 import "math"
 
-// Split returns one part of a dataset, for example for training or validation. The
-// parts of the same dataset, sizes and seed are disjoint.
+// Split returns one part of a dataset, for example for training or validation.
+// The parts of the same dataset, sizes and seed are disjoint.
 type Split struct {
-	// Sizes are the sizes of all parts: numbers of samples with the dataset's length
-	// as their sum, or fractions with the sum 1. A fraction f of n samples has
-	// floor(f*n+0.5); the first part takes the rounding difference.
+	// Sizes are the sizes of all parts: numbers of samples with the dataset's
+	// length as their sum, or fractions with the sum 1. A fraction f of n
+	// samples has floor(f*n+0.5); the first part takes the rounding difference.
 	Sizes []float64 `json:"sizes"`
 	// Part is the number of this part, from 0.
 	Part int `json:"part"`
-	// Seed determines the random order in which samples are divided, equal in all
-	// epochs. Ordered keeps the dataset's order instead.
+	// Seed determines the random order in which samples are divided, equal in
+	// all epochs. Ordered keeps the dataset's order instead.
 	Seed    uint64 `json:"seed"`
 	Ordered bool   `json:"ordered"`
 }

@@ -8,12 +8,12 @@ import (
 	"hash/crc32"
 )
 
-// ErrState reports a state that is damaged, or made by another version or another
-// definition.
+// ErrState reports a state that is damaged, or made by another version or
+// another definition.
 var ErrState = errors.New("dataset: invalid state")
 
-// State is the place of a run, from which another run resumes. It is small: a few
-// numbers for each node with a state, and five for each sample in a buffer.
+// State is the place of a run, from which another run resumes. It is small: a
+// few numbers for each node with a state, and five for each sample in a buffer.
 type State struct {
 	Version     int     `json:"infer_prep_state"` // names the format
 	Fingerprint uint32  `json:"fingerprint"`      // of the definition and the seed
@@ -30,8 +30,8 @@ const stateVersion = 1
 // stateMagic starts the binary form: "IPst".
 const stateMagic = 0x74735049
 
-// MarshalBinary returns the binary form: a magic number, the fields as varints, and
-// a CRC-32 of all.
+// MarshalBinary returns the binary form: a magic number, the fields as varints,
+// and a CRC-32 of all.
 func (s *State) MarshalBinary() ([]byte, error) {
 	b := binary.LittleEndian.AppendUint32(nil, stateMagic)
 	merged := uint64(0)
@@ -87,8 +87,8 @@ func (s *State) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// fingerprint returns a hash of a definition and a seed. A function counts by its
-// name.
+// fingerprint returns a hash of a definition and a seed. A function counts by
+// its name.
 func fingerprint(d *Dataset, seed uint64) uint32 {
 	h := crc32.NewIEEE()
 	var walk func(d *Dataset)

@@ -90,8 +90,8 @@ func (n *Skip) length(b *Built, s *step) int64 {
 	return max(l-n.Count, 0)
 }
 
-// Without an index every rank counts all samples, so that the taken samples do not
-// depend on the number of ranks.
+// Without an index every rank counts all samples, so that the taken samples do
+// not depend on the number of ranks.
 
 func (n *Take) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	return counted(o, s, epoch, 0, n.Count)

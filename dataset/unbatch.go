@@ -9,11 +9,12 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Unbatch makes a sample of each element of the first axis. The first axes of all
-// columns must be equally long.
+// Unbatch makes a sample of each element of the first axis. The first axes of
+// all columns must be equally long.
 type Unbatch struct{}
 
-// FlatMap replaces each sample with the samples of a function, any number of them.
+// FlatMap replaces each sample with the samples of a function, any number of
+// them.
 type FlatMap struct {
 	Name string      `json:"name"` // of the function in RegisterFunc; empty for an unnamed one
 	In   []string    `json:"in"`   // the columns that the function gets
@@ -30,9 +31,9 @@ func init() {
 // Unbatch makes a sample of each element of a batch.
 func (d *Dataset) Unbatch() *Dataset { return d.then(&Unbatch{}) }
 
-// FlatMap replaces each sample with the samples that f makes of its columns in. They
-// have the columns out alone. Such a definition has no written form; a FlatMap with a
-// Name has one.
+// FlatMap replaces each sample with the samples that f makes of its columns in.
+// They have the columns out alone. Such a definition has no written form; a
+// FlatMap with a Name has one.
 func (d *Dataset) FlatMap(f FlatMapFunc, in []string, out ...Column) *Dataset {
 	n := &FlatMap{In: in, Out: []OutColumn{}, f: f}
 	for _, c := range out {
@@ -171,8 +172,8 @@ type flat struct {
 	failed func(*Sample, error) error
 }
 
-// partly lists the samples of which a resumed run makes only some samples: those in
-// also, and all from number from on. Merge produces it.
+// partly lists the samples of which a resumed run makes only some samples:
+// those in also, and all from number from on. Merge produces it.
 type partly map[origin]wanted
 
 type wanted struct {

@@ -5,24 +5,25 @@ import (
 	"io"
 )
 
-// Watch calls a user's functions before and after each sample is made at its place
-// in the definition. In a parallel pipeline that happens ahead of the training.
+// Watch calls a user's functions before and after each sample is made at its
+// place in the definition. In a parallel pipeline that happens ahead of the
+// training.
 type Watch struct{ c Callback }
 
-// Callback is the functions that Watch calls. All are optional. An error ends the
-// run. Watch calls one at a time, on the goroutine that passes the samples. ctx is the
-// ctx of the engine, which ends when the run is closed.
+// Callback is the functions that Watch calls. All are optional. An error ends
+// the run. Watch calls one at a time, on the goroutine that passes the samples.
+// ctx is the ctx of the engine, which ends when the run is closed.
 type Callback struct {
 	// Every selects every Every-th step, starting with the first. Default: 1.
 	Every int64
-	// EpochBegin is called before the first sample of an epoch is made, EpochEnd
-	// after the last.
+	// EpochBegin is called before the first sample of an epoch is made,
+	// EpochEnd after the last.
 	EpochBegin, EpochEnd func(ctx context.Context, at Progress) error
 	// StepBegin is called before a sample or batch is made, StepEnd after.
 	StepBegin, StepEnd func(ctx context.Context, at Progress) error
-	// Answers, if not nil, makes every selected step except the first of the run wait
-	// for an answer of the training, which StepBegin gets in Progress. So the next
-	// samples can depend on the progress of the training.
+	// Answers, if not nil, makes every selected step except the first of the
+	// run wait for an answer of the training, which StepBegin gets in Progress.
+	// So the next samples can depend on the progress of the training.
 	Answers *Answers
 }
 
@@ -33,7 +34,8 @@ type Progress struct {
 	Answer any    // the training's answer, in StepBegin
 }
 
-// Answers carries the training's answers to a Watch. It is safe for concurrent use.
+// Answers carries the training's answers to a Watch. It is safe for concurrent
+// use.
 type Answers struct{ c chan any }
 
 // NewAnswers returns an empty queue of up to 65,536 answers.
@@ -42,7 +44,8 @@ func NewAnswers() *Answers { return &Answers{make(chan any, 1<<16)} }
 // Give adds an answer. It blocks while the queue is full.
 func (a *Answers) Give(answer any) { a.c <- answer }
 
-// Watch calls c's functions as samples pass. Such a definition has no written form.
+// Watch calls c's functions as samples pass. Such a definition has no written
+// form.
 func (d *Dataset) Watch(c Callback) *Dataset { return d.then(&Watch{c}) }
 
 // Validate requires Every to be 0 or more.

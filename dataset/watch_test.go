@@ -48,8 +48,8 @@ func TestWatch(t *testing.T) {
 	require.ErrorIs(t, err, stop)
 }
 
-// TestWatchWaits: samples are made one at a time, each after the training's answer
-// to the one before, and closing ends the waiting.
+// TestWatchWaits checks that each sample is made after the training's answer to
+// the one before, and that Close ends the waiting.
 func TestWatchWaits(t *testing.T) {
 	answers := dataset.NewAnswers()
 	var got []any

@@ -6,16 +6,16 @@ import (
 	"io"
 )
 
-// Zip joins one sample of each input into a sample with all their columns. It ends
-// with its shortest input. The names of the columns must be unique.
+// Zip joins one sample of each input into a sample with all their columns. It
+// ends with its shortest input. The names of the columns must be unique.
 type Zip struct{}
 
 func init() {
 	Register(Info{Name: "zip", Version: 1, New: func() Node { return &Zip{} }, Doc: "samples of several datasets side by side"})
 }
 
-// NewZip returns the dataset whose samples have the columns of all d side by side.
-// It ends with the shortest.
+// NewZip returns the dataset whose samples have the columns of all d side by
+// side. It ends with the shortest.
 func NewZip(d ...*Dataset) *Dataset { return Of(&Zip{}, d...) }
 
 // Validate returns nil: there are no parameters.
@@ -38,8 +38,8 @@ func (n *Zip) build(_ *Built, s *step) error {
 	return nil
 }
 
-// stream zips inputs of which some have no index. Every rank makes all samples, so
-// that the pairs do not depend on the ranks, and keeps its part.
+// stream zips inputs of which some have no index. Every rank makes all samples,
+// so that the pairs do not depend on the ranks, and keeps its part.
 func (n *Zip) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	z := &zipped{samples: make([]Sample, len(s.in))}
 	p, err := o.part()

@@ -10,7 +10,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// TestZipOfWhatIsLeft: samples that a filter dropped have no partner.
+// TestZipOfWhatIsLeft checks that samples dropped by a filter have no partner
+// in a Zip.
 func TestZipOfWhatIsLeft(t *testing.T) {
 	d := dataset.NewZip(
 		dataset.Of(&dataset.Filter{Name: "test/some", In: []string{"x"}}, dataset.From(&numbers{N: 10})),

@@ -8,7 +8,8 @@ import (
 	"github.com/infer-prep/infer-prep/dataset"
 )
 
-// BenchmarkSample is what the engine itself costs for a sample, through two stages.
+// BenchmarkSample measures the cost of the engine for a sample, through two
+// stages.
 func BenchmarkSample(b *testing.B) {
 	for _, workers := range []int{1, 2} {
 		b.Run(fmt.Sprint(workers, " workers"), func(b *testing.B) {

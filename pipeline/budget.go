@@ -7,11 +7,12 @@ import (
 
 // budget bounds the bytes of samples in all queues.
 //
-// A stage reserves the expected size of a finished sample, estimated from earlier
-// ones, since samples grow when they are decoded. Until the first sample is finished,
-// a stage takes at most one sample for each worker. An empty stage may always take
-// one sample, or the pipeline would stall. So the budget may be exceeded by one
-// sample for each stage, and by samples larger than expected.
+// A stage reserves the expected size of a finished sample, estimated from
+// earlier ones, since samples grow when they are decoded. Until the first
+// sample is finished, a stage takes at most one sample for each worker. An
+// empty stage may always take one sample, or the pipeline would stall. So the
+// budget may be exceeded by one sample for each stage, and by samples larger
+// than expected.
 type budget struct {
 	limit   int64
 	mu      sync.Mutex
@@ -57,8 +58,8 @@ func (b *budget) tight() bool {
 }
 
 // reserve waits for room for a sample of s, in an item that already has memory
-// bytes. It adds the bytes that the item still needs and returns them. ok is false if
-// ctx ended.
+// bytes. It adds the bytes that the item still needs and returns them. ok is
+// false if ctx ended.
 func (b *budget) reserve(ctx context.Context, s *stage, memory int64) (need int64, ok bool) {
 	for {
 		taken := s.taken.Load()

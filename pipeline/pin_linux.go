@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pin locks the calling goroutine to its thread, and binds the thread to one of the
-// processors that the process may use. The thread ends with the goroutine.
+// pin locks the calling goroutine to its thread, and binds the thread to one of
+// the processors that the process may use. The thread ends with the goroutine.
 func pin(number int) (undo func()) {
 	runtime.LockOSThread()
 	var all, one unix.CPUSet

@@ -1,18 +1,20 @@
 // Package pipeline runs a dataset in parallel: it reads, decodes and transforms
 // samples ahead of the training. Reading and each map are stages with several
-// workers. The samples and their order are those of package pullpipe, for any number
-// of workers.
+// workers. The samples and their order are those of package pullpipe, for any
+// number of workers.
 //
 // # How it keeps order
 //
-// A stage takes samples from its input one after another and puts each into a queue
-// of tickets. Any free worker takes the next sample. Next redeems the tickets in
-// their order. So a slow sample delays only its own ticket, and the number of workers
-// may change at any time. (MindSpore's connectors keep order with one queue for each
-// worker, in turn. There a worker can idle while another has a queue.)
+// A stage takes samples from its input one after another and puts each into a
+// queue of tickets. Any free worker takes the next sample. Next redeems the
+// tickets in their order. So a slow sample delays only its own ticket, and the
+// number of workers may change at any time. (MindSpore's connectors keep order
+// with one queue for each worker, in turn. There a worker can idle while
+// another has a queue.)
 //
-// The state of a stage is the state of its input after the last redeemed sample,
-// recorded when the stage took the sample. Samples on their way do not count.
+// The state of a stage is the state of its input after the last redeemed
+// sample, recorded when the stage took the sample. Samples on their way do not
+// count.
 package pipeline
 
 import (
@@ -32,48 +34,54 @@ import (
 
 // Options are the options of New. The zero value is valid.
 type Options struct {
-	// Workers is the number of workers of each stage, 1 to 4,096. Default: GOMAXPROCS,
-	// or 1 at the start with AutoTune.
+	// Workers is the number of workers of each stage, 1 to 4,096. Default:
+	// GOMAXPROCS, or 1 at the start with AutoTune.
 	Workers int
-	// StageWorkers overrides Workers for single stages, by their paths in Stats.
-	// Default: none.
+	// StageWorkers overrides Workers for single stages, by their paths in
+	// Stats. Default: none.
 	StageWorkers map[string]int
-	// Queue is the number of samples that a stage may hold, at work or ready: at
-	// least one for each worker, at most 65,536. Default: 2 for each worker, plus 2.
+	// Queue is the number of samples that a stage may hold, at work or ready:
+	// at least one for each worker, at most 65,536. Default: 2 for each worker,
+	// plus 2.
 	Queue int
-	// Bytes bounds the memory of the samples in all queues together. At the limit,
-	// each stage continues with one sample. So the limit may be exceeded by one sample
-	// for each stage, and by samples larger than earlier ones. Default: 1 GiB.
+	// Bytes bounds the memory of the samples in all queues together. At the
+	// limit, each stage continues with one sample. So the limit may be exceeded
+	// by one sample for each stage, and by samples larger than earlier ones.
+	// Default: 1 GiB.
 	Bytes int64
-	// Prefetch is the number of samples or batches that are ready for Next, up to
-	// 65,536. Default: 2. With -1, Next itself runs the nodes above the last stage.
+	// Prefetch is the number of samples or batches that are ready for Next, up
+	// to 65,536. Default: 2. With -1, Next itself runs the nodes above the last
+	// stage.
 	Prefetch int
-	// Upload, if not nil, is called on every sample or batch before it is ready, in
-	// order, on its own goroutine, for example to copy it to a device. Its ctx ends
-	// with the epoch or the run. An error or a panic ends the run under every
-	// dataset.Options.OnError.
+	// Upload, if not nil, is called on every sample or batch before it is
+	// ready, in order, on its own goroutine, for example to copy it to a
+	// device. Its ctx ends with the epoch or the run. An error or a panic ends
+	// the run under every dataset.Options.OnError.
 	Upload func(ctx context.Context, s *dataset.Sample) error
-	// AutoTune adapts the workers and queues of the stages to the load every Interval.
-	// MaxWorkers bounds the workers of all stages together; each stage has at least
-	// one. Default of MaxWorkers: GOMAXPROCS, at least one more than there are stages.
-	// Default of Interval: 200 ms.
+	// AutoTune adapts the workers and queues of the stages to the load every
+	// Interval. MaxWorkers bounds the workers of all stages together; each
+	// stage has at least one. Default of MaxWorkers: GOMAXPROCS, at least one
+	// more than there are stages. Default of Interval: 200 ms.
 	AutoTune   bool
 	MaxWorkers int
 	Interval   time.Duration
-	// Log, if not nil, is called with every decision of AutoTune, on its own goroutine.
+	// Log, if not nil, is called with every decision of AutoTune, on its own
+	// goroutine.
 	Log func(string)
-	// Pin binds each worker to a processor, in turn. It has an effect on Linux alone.
+	// Pin binds each worker to a processor, in turn. It has an effect on Linux
+	// alone.
 	Pin bool
 	// Trace, if not nil, records the work of the workers.
 	Trace *Trace
 }
 
-// Pipeline is a run with parallel stages; see dataset.Run for most of its methods.
-// One goroutine uses it at a time, except Stats, Skipped and Quarantined.
+// Pipeline is a run with parallel stages; see dataset.Run for most of its
+// methods. One goroutine uses it at a time, except Stats, Skipped and
+// Quarantined.
 //
-// Close and NextEpoch end all goroutines and wait for them. Sources and Upload get a
-// ctx that ends then, and has the values of the ctx of the epoch's first Next. User
-// functions have no ctx: Close waits until they return.
+// Close and NextEpoch end all goroutines and wait for them. Sources and Upload
+// get a ctx that ends then, and has the values of the ctx of the epoch's first
+// Next. User functions have no ctx: Close waits until they return.
 type Pipeline struct {
 	*dataset.Run
 	o      Options
@@ -86,8 +94,8 @@ type Pipeline struct {
 	order  []string
 }
 
-// New returns a run of b from a state, or from the start of epoch 0 if state is nil.
-// It starts no goroutine before the first Next. The caller closes the run.
+// New returns a run of b from a state, or from the start of epoch 0 if state is
+// nil. It starts no goroutine before the first Next. The caller closes the run.
 func New(b *dataset.Built, o Options, state *dataset.State) (*Pipeline, error) {
 	cores := runtime.GOMAXPROCS(0)
 	if o.Workers == 0 {
@@ -250,8 +258,8 @@ func (p *Pipeline) Close() error {
 	return err
 }
 
-// All returns the rest of the epoch. A sample is valid until the next one. An error
-// comes with a nil sample, and is the last element.
+// All returns the rest of the epoch. A sample is valid until the next one. An
+// error comes with a nil sample, and is the last element.
 func (p *Pipeline) All(ctx context.Context) iter.Seq2[*dataset.Sample, error] {
 	return func(yield func(*dataset.Sample, error) bool) {
 		for {

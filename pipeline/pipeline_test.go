@@ -23,10 +23,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// deadline is what a test may take at most: what takes longer hangs.
+// deadline is the time after which a test counts as hanging.
 const deadline = 30 * time.Second
 
-// within runs f, which must return.
+// within fails the test unless f returns before the deadline.
 func within(t *testing.T, f func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -42,13 +42,14 @@ func within(t *testing.T, f func()) {
 	}
 }
 
-// source is a source of n numbers, each of so many bytes, for which at is called.
+// source is a source of n numbers of bytes bytes each. It calls at for each
+// number.
 type source struct {
 	n, bytes int64
 	stream   bool
 	at       func(i int64) error
 	start    func()
-	read     atomic.Int64 // how many were read
+	read     atomic.Int64 // rows read
 }
 
 var column = []dataset.Column{{Name: "x", Desc: tensor.Desc{DType: tensor.Uint8, Shape: tensor.Dims(tensor.Unknown)}}}
@@ -125,7 +126,7 @@ func open(t *testing.T, b *dataset.Built, o Options) *Pipeline {
 	return p
 }
 
-// drain goes to the end, and returns how many samples there were.
+// drain reads to the end and returns the number of samples.
 func drain(p *Pipeline) (n int, err error) {
 	for {
 		_, err := p.Next(context.Background())
@@ -139,7 +140,7 @@ func drain(p *Pipeline) (n int, err error) {
 	}
 }
 
-// each is a function on every sample, by its first byte.
+// each calls f on every sample, with its first byte.
 func each(f func(i int) error) dataset.MapFunc {
 	return func(_ *dataset.Call, dst []*dataset.Value, src []*tensor.Tensor) error {
 		if err := f(int(src[0].Data[0])); err != nil {
@@ -155,7 +156,7 @@ func each(f func(i int) error) dataset.MapFunc {
 
 var x = []string{"x"}
 
-// theUsersFunction panics: its name is what the stack must have.
+// theUsersFunction panics. The stack of the error must contain its name.
 func theUsersFunction(i int) error {
 	if i == 7 {
 		panic("of the user's")
@@ -163,8 +164,8 @@ func theUsersFunction(i int) error {
 	return nil
 }
 
-// TestPanic: a panic in any function of the user's is an error that names the
-// sample and has the stack.
+// TestPanic checks that a panic in a user's function is an error with the
+// sample and the stack.
 func TestPanic(t *testing.T) {
 	flat := func(_ *dataset.Call, i int, dst []*dataset.Value, src []*tensor.Tensor) (bool, error) {
 		if i > 0 {
@@ -183,8 +184,8 @@ func TestPanic(t *testing.T) {
 		name   string
 		d      *dataset.Dataset
 		o      Options
-		before int    // samples
-		key    string // that the error has
+		before int    // samples before the error
+		key    string // of the error
 	}{
 		{"map", dataset.Of(&source{n: 20}).MapFunc(each(theUsersFunction), x, column...), Options{}, 7, "sample 7"},
 		{"two maps", dataset.Of(&source{n: 20}).MapFunc(each(theUsersFunction), x, column...).MapFunc(each(theUsersFunction), x, column...), Options{}, 7, "sample 7"},
@@ -230,8 +231,8 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// TestGoexit: a function that ends its goroutine, as FailNow does, fails its
-// sample and no other.
+// TestGoexit checks that a function that ends its goroutine, like FailNow,
+// fails its sample alone.
 func TestGoexit(t *testing.T) {
 	f := func(i int) error {
 		if i == 7 {
@@ -264,7 +265,8 @@ func TestGoexit(t *testing.T) {
 	}
 }
 
-// TestWorkerAfterPanic: a panic is not the end of a stage where bad samples are left out.
+// TestWorkerAfterPanic checks that a stage survives a panic when bad samples
+// are skipped.
 func TestWorkerAfterPanic(t *testing.T) {
 	f := func(i int) error {
 		if i%3 == 1 {
@@ -289,8 +291,8 @@ func TestWorkerAfterPanic(t *testing.T) {
 	}
 }
 
-// TestSourceFails: a source that fails at sample k, for every k, fails there, and
-// a run that goes on from there misses nothing.
+// TestSourceFails checks, for every k, a source that fails at sample k: the run
+// fails there, and a resumed run loses no sample.
 func TestSourceFails(t *testing.T) {
 	const n, batch = 12, 3
 	broken := errors.New("broken disk")
@@ -335,7 +337,8 @@ func TestSourceFails(t *testing.T) {
 	}
 }
 
-// TestUploadFails: an upload that fails ends the run, and names the sample.
+// TestUploadFails checks that a failed upload ends the run and names the
+// sample.
 func TestUploadFails(t *testing.T) {
 	full := errors.New("device memory is full")
 	p := open(t, build(t, dataset.Of(&source{n: 20}), dataset.Options{OnError: dataset.SkipOnError}), Options{
@@ -356,7 +359,8 @@ func TestUploadFails(t *testing.T) {
 	})
 }
 
-// TestUploadIsCancelled: Close and NextEpoch end the context of an upload that blocks.
+// TestUploadIsCancelled checks that Close and NextEpoch end the ctx of a
+// blocked upload.
 func TestUploadIsCancelled(t *testing.T) {
 	for _, epoch := range []bool{false, true} {
 		var blocks atomic.Bool
@@ -390,7 +394,7 @@ func TestUploadIsCancelled(t *testing.T) {
 	}
 }
 
-// TestSlowConsumer: what is read ahead is bounded by the queues.
+// TestSlowConsumer checks that the queues bound the samples read ahead.
 func TestSlowConsumer(t *testing.T) {
 	s := &source{n: 10000}
 	p := open(t, build(t, dataset.Of(s).MapFunc(each(func(int) error { return nil }), x, column...).Batch(2), dataset.Options{}), Options{
@@ -400,10 +404,11 @@ func TestSlowConsumer(t *testing.T) {
 		for i := range 10 {
 			_, err := p.Next(t.Context())
 			require.NoError(t, err)
-			for last := int64(-1); last != s.read.Load(); time.Sleep(20 * time.Millisecond) { // until nothing goes on
+			for last := int64(-1); last != s.read.Load(); time.Sleep(20 * time.Millisecond) { // until reading stops
 				last = s.read.Load()
 			}
-			// Given; two batches ready and one underway; four samples in each of two stages.
+			// One batch returned, two ready and one in progress; four samples
+			// in each of two stages.
 			require.LessOrEqual(t, s.read.Load(), int64(2*(i+1)+2*3+2*4))
 			for _, x := range p.Stats() {
 				require.LessOrEqual(t, x.Ready+x.AtWork, x.Queue, x.Path)
@@ -414,8 +419,8 @@ func TestSlowConsumer(t *testing.T) {
 	})
 }
 
-// TestBudget: the memory of all queues stays within the bound, with a sample for
-// each stage above it, and there is always progress.
+// TestBudget checks that the memory of all queues stays within the limit plus
+// one sample for each stage, and that the run never stalls.
 func TestBudget(t *testing.T) {
 	const size = 1 << 16
 	for _, limit := range []int64{1, size, 3 * size, 10 * size} {
@@ -431,9 +436,10 @@ func TestBudget(t *testing.T) {
 				n, err := drain(p)
 				require.NoError(t, err)
 				require.Equal(t, 67, n)
-				// Five stages and the sending one, whose samples have three; and before the
-				// size of samples is known, each stage may have one for each worker. A
-				// function has its input and its output, and memory to spare.
+				// Five stages, and the top stage with batches of three samples.
+				// Before the size of samples is known, each stage may have one
+				// for each worker. A function has its input, its output and
+				// spare buffers.
 				stages := int64(5*workers*2*size + 2*3*size)
 				require.NoError(t, p.NextEpoch())
 				require.LessOrEqual(t, p.budget.peak, limit+stages)
@@ -453,8 +459,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestBudgetSteady: with long queues and samples that grow, memory stays at the
-// limit once the size of samples is known.
+// TestBudgetSteady checks long queues of growing samples: memory stays at the
+// limit once their size is known.
 func TestBudgetSteady(t *testing.T) {
 	const size = 1 << 16
 	grow := func(_ *dataset.Call, dst []*dataset.Value, src []*tensor.Tensor) error {
@@ -473,7 +479,7 @@ func TestBudgetSteady(t *testing.T) {
 				break
 			}
 			require.NoError(t, err)
-			if i%100 == 0 { // ahead as far as it goes
+			if i%100 == 0 { // let it read ahead
 				time.Sleep(5 * time.Millisecond)
 			}
 		}
@@ -483,8 +489,8 @@ func TestBudgetSteady(t *testing.T) {
 	})
 }
 
-// TestCloseWaits: Close waits for a read and a function that block, since they
-// have no context, and for nothing else.
+// TestCloseWaits checks that Close waits for a blocked read and a blocked
+// function, and for nothing else.
 func TestCloseWaits(t *testing.T) {
 	for _, where := range []string{"rows", "stream", "function"} {
 		release, entered := make(chan struct{}), make(chan struct{}, 100)
@@ -527,7 +533,7 @@ func TestCloseWaits(t *testing.T) {
 	}
 }
 
-// TestNothingStarted: a run that is closed before its first Next has started nothing.
+// TestNothingStarted checks that a run starts nothing before its first Next.
 func TestNothingStarted(t *testing.T) {
 	s := &source{n: 10}
 	before := goleak.IgnoreCurrent()
@@ -552,7 +558,7 @@ func TestOptions(t *testing.T) {
 		_, err := New(b, o, nil)
 		require.ErrorIs(t, err, dataset.ErrParam, "%+v", o)
 	}
-	// Longer queues than the tuner makes.
+	// Longer queues than the tuner chooses.
 	p := open(t, b, Options{Workers: 2000, Queue: 5000, Prefetch: 3000})
 	within(t, func() {
 		n, err := drain(p)
@@ -562,7 +568,8 @@ func TestOptions(t *testing.T) {
 	})
 }
 
-// TestNoWorker: a stage that cannot have all its workers fails, and leaves none behind.
+// TestNoWorker checks that a stage whose workers cannot all be made fails, and
+// leaks none.
 func TestNoWorker(t *testing.T) {
 	b := build(t, dataset.Of(&source{n: 10}), dataset.Options{})
 	for _, fails := range []int{0, 1, 2} {
@@ -595,7 +602,7 @@ func TestNoWorker(t *testing.T) {
 	}
 }
 
-// empty is an Iterator that has nothing.
+// empty is an iterator without samples.
 type empty struct{}
 
 func (empty) Next(context.Context, *dataset.Sample) error { return io.EOF }
@@ -612,17 +619,17 @@ func TestPin(t *testing.T) {
 	})
 }
 
-// slow is a dataset whose second map, of three, takes its time.
+// slow returns a dataset of three maps, of which the second takes a while.
 func slow(n int64, took time.Duration) *dataset.Dataset {
 	none := each(func(int) error { return nil })
 	return dataset.Of(&source{n: n}).MapFunc(none, x, column...).MapFunc(each(func(int) error {
-		time.Sleep(took) // not the processor's, so that more workers help on any machine
+		time.Sleep(took) // sleeping, so that more workers help on any machine
 		return nil
 	}), x, column...).MapFunc(none, x, column...)
 }
 
-// TestAutoTune: the slow stage gets the workers, up to MaxWorkers, and what the
-// tuner chose stays for the next epoch; the order is the same.
+// TestAutoTune checks that the slow stage gets the workers, up to MaxWorkers,
+// that the next epoch keeps the choice, and that the order does not change.
 func TestAutoTune(t *testing.T) {
 	const most = 9
 	var mu sync.Mutex
@@ -669,7 +676,7 @@ func TestAutoTune(t *testing.T) {
 	})
 }
 
-// TestAutoTuneShrinks: more workers than MaxWorkers become fewer.
+// TestAutoTuneShrinks checks that more workers than MaxWorkers are reduced.
 func TestAutoTuneShrinks(t *testing.T) {
 	p := open(t, build(t, slow(100000, time.Millisecond), dataset.Options{}), Options{
 		Workers: 6, AutoTune: true, MaxWorkers: 8, Interval: 2 * time.Millisecond,
@@ -693,7 +700,7 @@ func TestAutoTuneShrinks(t *testing.T) {
 	})
 }
 
-// TestResizeAndClose: the tuner and Close may come at the same moment.
+// TestResizeAndClose runs the tuner and Close at the same time.
 func TestResizeAndClose(t *testing.T) {
 	b := build(t, slow(1000, 10*time.Microsecond), dataset.Options{})
 	within(t, func() {
@@ -712,7 +719,7 @@ func TestResizeAndClose(t *testing.T) {
 	})
 }
 
-// TestStats: the figures add up, and may be asked for at any time.
+// TestStats checks that the figures add up, and that Stats may run at any time.
 func TestStats(t *testing.T) {
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	bad := each(func(i int) error {
@@ -761,7 +768,7 @@ func TestStats(t *testing.T) {
 	require.Contains(t, string(b), `"busy_ns":`)
 }
 
-// TestMeter: what is under way counts.
+// TestMeter checks that running activities count.
 func TestMeter(t *testing.T) {
 	var m meter
 	a := m.begin()

@@ -20,8 +20,8 @@ type (
 	stageSpec = engine.Stage[*dataset.Sample, *dataset.SampleError]
 )
 
-// stage is an iterator whose work runs on goroutines: one that takes samples from
-// the input, and the workers.
+// stage is an iterator whose work runs on goroutines: one that takes samples
+// from the input, and the workers.
 type stage struct {
 	p     *Pipeline
 	st    stageSpec
@@ -66,8 +66,8 @@ func newStage(p *Pipeline, st stageSpec, workers, queue int) *stage {
 	return &stage{p: p, st: st, workers: workers, queue: queue}
 }
 
-// start starts the goroutines. They get the values of ctx, but not its end: Close
-// ends them.
+// start starts the goroutines. They get the values of ctx, but not its end:
+// Close ends them.
 func (s *stage) start(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -290,8 +290,8 @@ func (s *stage) Next(ctx context.Context, to *dataset.Sample) error {
 	return nil
 }
 
-// redeem waits until the item of the next ticket is done. After an error the stage
-// has ended, and the ticket is lost.
+// redeem waits until the item of the next ticket is done. After an error the
+// stage has ended, and the ticket is lost.
 func (s *stage) redeem(ctx context.Context) (*item, error) {
 	var it *item
 	select {

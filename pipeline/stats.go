@@ -12,8 +12,8 @@ type counters struct {
 	busy, starved, full, waited meter
 	bytes, workers, queue       atomic.Int64
 	ready                       atomic.Int64 // finished samples in the queue
-	// expect estimates a finished sample's size from earlier ones; known reports
-	// whether there were any.
+	// expect estimates a finished sample's size from earlier ones; known
+	// reports whether there were any.
 	expect atomic.Int64
 	known  atomic.Bool
 	// chosenWorkers and chosenQueue are the tuner's choice, for the next epoch.
@@ -71,10 +71,10 @@ type StageStats struct {
 	In      int64  `json:"in"`      // samples taken from the input
 	Out     int64  `json:"out"`     // samples returned, including dropped ones
 	Errors  int64  `json:"errors"`  // bad samples
-	// Busy is the working time of all workers together. Starved is the time that the
-	// stage waited for its input, including nodes between the stages. Full is the time
-	// that it waited for room in its queue. Waited is the time that the stage above
-	// waited for it. Running activities count.
+	// Busy is the working time of all workers together. Starved is the time
+	// that the stage waited for its input, including nodes between the stages.
+	// Full is the time that it waited for room in its queue. Waited is the time
+	// that the stage above waited for it. Running activities count.
 	Busy    time.Duration `json:"busy_ns"`
 	Starved time.Duration `json:"starved_ns"`
 	Full    time.Duration `json:"full_ns"`
@@ -102,11 +102,11 @@ func (p *Pipeline) Stats() []StageStats {
 	return l
 }
 
-// Bottleneck returns the index of the slowest stage between two Stats of a run: the
-// one with the busiest workers among those that others waited for during at least a
-// tenth of elapsed. It returns -1 if there is none: then the consumer of the samples
-// is slower than the stages. The top stage does not count, since its time is the
-// device's. A nil before is the start of the run.
+// Bottleneck returns the index of the slowest stage between two Stats of a run:
+// the one with the busiest workers among those that others waited for during at
+// least a tenth of elapsed. It returns -1 if there is none: then the consumer
+// of the samples is slower than the stages. The top stage does not count, since
+// its time is the device's. A nil before is the start of the run.
 func Bottleneck(before, after []StageStats, elapsed time.Duration) int {
 	best, most := -1, 0.0
 	for i, s := range after {

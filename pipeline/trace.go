@@ -12,9 +12,9 @@ import (
 )
 
 // Trace writes the work of the workers as a Chrome trace (the JSON array of the
-// Trace Event Format), which chrome://tracing and Perfetto open. It has a track of
-// samples for each worker, and a counter of samples at work and ready for each stage.
-// Several pipelines may use it, one after another.
+// Trace Event Format), which chrome://tracing and Perfetto open. It has a track
+// of samples for each worker, and a counter of samples at work and ready for
+// each stage. Several pipelines may use it, one after another.
 type Trace struct {
 	mu      sync.Mutex
 	w       *bufio.Writer
@@ -106,7 +106,8 @@ func (t *Trace) write(e traceEvent) {
 	t.w.Write(b)
 }
 
-// Close completes the JSON and ignores later events. It does not close the writer.
+// Close completes the JSON and ignores later events. It does not close the
+// writer.
 func (t *Trace) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -13,9 +13,10 @@ import (
 	"github.com/infer-prep/infer-prep/dataset"
 )
 
-// TestTrace: the file is a JSON array of events as the Trace Event Format wants
-// them (docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU):
-// names of tracks, complete events, one at a time on each track, and counters.
+// TestTrace checks that the file is a JSON array in the Trace Event Format:
+// docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU. It
+// has names of tracks, complete events that do not overlap on a track, and
+// counters.
 func TestTrace(t *testing.T) {
 	var out bytes.Buffer
 	trace := NewTrace(&out)
@@ -96,7 +97,7 @@ func TestTrace(t *testing.T) {
 	require.LessOrEqual(t, len(tracks), 3+3+1)
 }
 
-// TestTraceFails: an error of the writer is Close's.
+// TestTraceFails checks that Close returns an error of the writer.
 func TestTraceFails(t *testing.T) {
 	full := errors.New("disk is full")
 	trace := NewTrace(writerFunc(func([]byte) (int, error) { return 0, full }))

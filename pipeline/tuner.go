@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// tuner is the controller of AutoTune. Every interval it compares the stages and
-// makes at most one change. The busiest stage that others wait for gets one more
-// worker; at the limit it takes the worker from the least busy stage. A stage with
-// idle workers and a full queue that others wait for gets a longer queue.
+// tuner is the controller of AutoTune. Every interval it compares the stages
+// and makes at most one change. The busiest stage that others wait for gets one
+// more worker; at the limit it takes the worker from the least busy stage. A
+// stage with idle workers and a full queue that others wait for gets a longer
+// queue.
 type tuner struct {
 	p    *Pipeline
 	stop chan struct{}

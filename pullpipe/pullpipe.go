@@ -1,9 +1,10 @@
 // Package pullpipe runs a dataset on the calling goroutine: each Next makes one
-// sample or batch. It starts no goroutines and reads nothing before the first Next.
-// In steady state it allocates nothing, unless the source does. Use it on edge
-// devices, in tests, and in programs with their own goroutines.
+// sample or batch. It starts no goroutines and reads nothing before the first
+// Next. In steady state it allocates nothing, unless the source does. Use it on
+// edge devices, in tests, and in programs with their own goroutines.
 //
-// Package pipeline makes the same samples in the same order with parallel stages.
+// Package pipeline makes the same samples in the same order with parallel
+// stages.
 package pullpipe
 
 import (
@@ -15,11 +16,12 @@ import (
 	"github.com/infer-prep/infer-prep/internal/engine"
 )
 
-// Pipe is a run; see dataset.Run for its methods. One goroutine uses it at a time.
+// Pipe is a run; see dataset.Run for its methods. One goroutine uses it at a
+// time.
 type Pipe struct{ *dataset.Run }
 
-// New returns a run of b from a state, or from the start of epoch 0 if state is nil.
-// The caller closes the run.
+// New returns a run of b from a state, or from the start of epoch 0 if state is
+// nil. The caller closes the run.
 func New(b *dataset.Built, state *dataset.State) (*Pipe, error) {
 	r, err := engine.NewRun[*dataset.Run](b, state, engine.Config[*dataset.Sample, *dataset.SampleError]{
 		Stage: engine.Inline[*dataset.Sample, *dataset.SampleError],
@@ -30,8 +32,8 @@ func New(b *dataset.Built, state *dataset.State) (*Pipe, error) {
 	return &Pipe{r}, nil
 }
 
-// All returns the rest of the epoch. A sample is valid until the next one. An error
-// comes with a nil sample, and is the last element.
+// All returns the rest of the epoch. A sample is valid until the next one. An
+// error comes with a nil sample, and is the last element.
 func (p *Pipe) All(ctx context.Context) iter.Seq2[*dataset.Sample, error] {
 	return func(yield func(*dataset.Sample, error) bool) {
 		for {

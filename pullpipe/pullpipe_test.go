@@ -60,8 +60,8 @@ func build(tb testing.TB, d *dataset.Dataset) *dataset.Built {
 	return b
 }
 
-// TestNothingRunsAndNothingIsAllocated: no goroutine before and during a run, and
-// in steady state no bytes for a sample.
+// TestNothingRunsAndNothingIsAllocated checks that a run starts no goroutines
+// and, in steady state, allocates nothing.
 func TestNothingRunsAndNothingIsAllocated(test *testing.T) {
 	b := build(test, dataset.From(images(test)).Shuffle().Repeat(0).Map(trainGraph()).Batch(4))
 	before, js := goleak.IgnoreCurrent(), goleak.IgnoreAnyFunction("runtime.handleEvent") // the runtime's own on js
@@ -78,7 +78,7 @@ func TestNothingRunsAndNothingIsAllocated(test *testing.T) {
 	for range 100 {
 		next()
 	}
-	// Of several measurements, since the runtime allocates now and then.
+	// Take the best of several measurements: the runtime allocates at times.
 	least := uint64(1 << 60)
 	for range 10 {
 		var m0, m1 runtime.MemStats
@@ -93,7 +93,8 @@ func TestNothingRunsAndNothingIsAllocated(test *testing.T) {
 	require.Zero(test, least, "bytes for 50 batches of 4")
 }
 
-// TestFirstSample: the first sample costs what the graph costs alone, and next to nothing more.
+// TestFirstSample checks that the first sample costs little more than the graph
+// alone.
 func TestFirstSample(test *testing.T) {
 	m := images(test)
 	b := build(test, dataset.From(m).Shuffle().Map(trainGraph()))
@@ -102,7 +103,7 @@ func TestFirstSample(test *testing.T) {
 		f()
 		return time.Since(begin)
 	}
-	// The same file, in runs that begin anew.
+	// The same file, in new runs.
 	p, err := pullpipe.New(b, nil)
 	require.NoError(test, err)
 	s, err := p.Next(context.Background())
@@ -121,13 +122,14 @@ func TestFirstSample(test *testing.T) {
 		_, err = p.Next(context.Background())
 		require.NoError(test, err)
 	}
-	// The best of each, in turn, so that a busy machine slows both.
+	// Measure both in turn and take the best, so that a busy machine slows
+	// both.
 	alone, first := time.Hour, time.Hour
 	for range 60 {
 		alone, first = min(alone, took(compiled)), min(first, took(pulled))
 	}
 	test.Logf("first sample %v, the graph alone %v", first, alone)
-	// 1.2 is the goal; the rest is for a busy machine.
+	// The goal is 1.2; the margin is for a busy machine.
 	require.Less(test, first, alone*3/2)
 }
 

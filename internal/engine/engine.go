@@ -1,6 +1,7 @@
-// Package engine runs the stages of a dataset: it is the contract between package
-// dataset, which makes the iterators of a definition, and the engines that place
-// their work, packages pullpipe and pipeline. No other package needs it.
+// Package engine runs the stages of a dataset: it is the contract between
+// package dataset, which makes the iterators of a definition, and the engines
+// that place their work, packages pullpipe and pipeline. No other package needs
+// it.
 //
 // The types are generic, since this package lies below dataset: S is
 // *dataset.Sample and E is *dataset.SampleError.
@@ -11,22 +12,23 @@ import "context"
 // Iterator returns samples one after another. One goroutine uses it at a time.
 type Iterator[S any] interface {
 	// Next fills s with the next sample, or returns io.EOF. The sample may be a
-	// dropped one, which an engine only passes on. The values are valid until s is
-	// given to another Next; s may differ from call to call. An Iterator returns no
-	// samples after an error.
+	// dropped one, which an engine only passes on. The values are valid until s
+	// is given to another Next; s may differ from call to call. An Iterator
+	// returns no samples after an error.
 	Next(ctx context.Context, s S) error
-	// Save appends the state after the last sample of Next. After an error it is the
-	// state before the failed sample. dataset.Run.State turns it into a State.
+	// Save appends the state after the last sample of Next. After an error it
+	// is the state before the failed sample. dataset.Run.State turns it into a
+	// State.
 	Save(words []int64) []int64
-	// Close releases the iterator and waits for its goroutines. It may be called
-	// twice.
+	// Close releases the iterator and waits for its goroutines. It may be
+	// called twice.
 	Close() error
 }
 
 // Worker works on one sample after another. One goroutine uses it.
 type Worker[S any] interface {
-	// Do changes s, or drops it. It returns a panic as an error, ignores a dropped
-	// sample, and does not keep s.
+	// Do changes s, or drops it. It returns a panic as an error, ignores a
+	// dropped sample, and does not keep s.
 	Do(ctx context.Context, s S) error
 }
 
@@ -37,16 +39,17 @@ type Stage[S, E any] struct {
 	// New returns a Worker for one goroutine.
 	New func() (Worker[S], error)
 	// Failed decides about a sample on which Do failed: it drops the sample and
-	// returns nil, or returns the error that ends the run. The goroutine that calls
-	// Next calls it, in the order of the samples.
+	// returns nil, or returns the error that ends the run. The goroutine that
+	// calls Next calls it, in the order of the samples.
 	Failed func(s S, err error) error
-	// Left drains the errors of samples that In dropped. Call it after In.Next, on
-	// the same goroutine. Hand its result to Pass when the sample or error of In
-	// goes up, on the goroutine that calls Next. So every engine reports dropped
-	// samples in the same order.
+	// Left drains the errors of samples that In dropped. Call it after In.Next,
+	// on the same goroutine. Hand its result to Pass when the sample or error
+	// of In goes up, on the goroutine that calls Next. So every engine reports
+	// dropped samples in the same order.
 	Left func() []E
 	Pass func([]E)
-	// Dropped reports whether s is a dropped sample, for an engine's own workers.
+	// Dropped reports whether s is a dropped sample, for an engine's own
+	// workers.
 	Dropped func(s S) bool
 	// Stateless reports that In.Save appends nothing.
 	Stateless bool
@@ -56,8 +59,8 @@ type Stage[S, E any] struct {
 type Config[S, E any] struct {
 	// Stage makes the iterator of a stage: Inline, or one with goroutines.
 	Stage func(Stage[S, E]) (Iterator[S], error)
-	// Top makes an iterator above all others, from a Stage with In, Left, Pass and
-	// Dropped alone. Optional.
+	// Top makes an iterator above all others, from a Stage with In, Left, Pass
+	// and Dropped alone. Optional.
 	Top func(Stage[S, E]) (Iterator[S], error)
 }
 

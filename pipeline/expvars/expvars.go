@@ -1,6 +1,6 @@
-// Package expvars publishes the figures of pipelines as variables of package
-// expvar, at /debug/vars of the program's HTTP server. It is a package of its own
-// since expvar links net/http.
+// Package expvars publishes the Stats of pipelines through package expvar, at
+// /debug/vars of the program's HTTP server. It is separate from package
+// pipeline, since expvar links net/http.
 package expvars
 
 import (
@@ -17,17 +17,17 @@ var (
 	published = map[string]*variable{}
 )
 
-// variable is one name's, for all pipelines that it is published for.
+// variable is a published name and its current pipeline.
 type variable struct {
 	mu sync.Mutex
 	p  *pipeline.Pipeline
 }
 
-// Publish makes the Stats of p a variable: a JSON array with an object for each
-// stage, from the source up. Publishing a name again gives the name to another
-// pipeline, the next run's, say; a nil one makes the variable null. A name that
-// somebody else has published is an error. It may be called by several goroutines
-// at once, and before, during and after the run.
+// Publish publishes the Stats of p under a name, as a JSON array with an object
+// for each stage, from the source up. A second call with the same name replaces
+// the pipeline; a nil p makes the variable null. Publish returns an error if
+// another package has published the name. It is safe for concurrent use,
+// before, during and after the run.
 func Publish(name string, p *pipeline.Pipeline) error {
 	mu.Lock()
 	defer mu.Unlock()
@@ -46,7 +46,7 @@ func Publish(name string, p *pipeline.Pipeline) error {
 	return nil
 }
 
-// String is the variable as JSON.
+// String returns the variable as JSON.
 func (v *variable) String() string {
 	v.mu.Lock()
 	p := v.p
@@ -55,7 +55,7 @@ func (v *variable) String() string {
 		return "null"
 	}
 	b, err := json.Marshal(p.Stats())
-	if err != nil { // plain numbers and strings cannot fail
+	if err != nil { // impossible: StageStats has numbers and strings alone
 		return "null"
 	}
 	return string(b)

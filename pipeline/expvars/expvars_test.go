@@ -36,7 +36,7 @@ func TestPublish(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(expvar.Get("training").String()), &l))
 		return l
 	}
-	for range 2 { // the same name for one run after another
+	for range 2 { // publish the name again
 		p, err := pipeline.New(b, pipeline.Options{Workers: 1}, nil)
 		require.NoError(t, err)
 		require.NoError(t, Publish("training", p))
@@ -55,7 +55,7 @@ func TestPublish(t *testing.T) {
 	require.NoError(t, Publish("training", nil))
 	require.Equal(t, "null", expvar.Get("training").String())
 
-	if expvar.Get("taken") == nil { // it stays for a second run of the test
+	if expvar.Get("taken") == nil { // the variable outlives the test, for -count=2
 		expvar.NewInt("taken")
 	}
 	require.ErrorContains(t, Publish("taken", nil), `"taken" is published already`)

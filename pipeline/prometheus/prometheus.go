@@ -1,5 +1,5 @@
-// Package prometheus gives the figures of pipelines to Prometheus. It is a module
-// of its own, so that nobody else links Prometheus's client.
+// Package prometheus exports the Stats of pipelines to Prometheus. It is a
+// separate module, so that only its users link Prometheus's client.
 //
 //	p, err := pipeline.New(built, options, nil)
 //	registry.MustRegister(prometheus.New(p, "train"))
@@ -11,31 +11,32 @@ import (
 	"github.com/infer-prep/infer-prep/pipeline"
 )
 
-// Collector collects the Stats of a pipeline when Prometheus asks for them. It may
-// be registered before the first Next, and stay so after Close.
+// Collector collects the Stats of a pipeline for each scrape. It may be
+// registered before the first Next and stay registered after Close.
 type Collector struct {
 	p    *pipeline.Pipeline
 	bad  *client.Desc
 	list []metric
 }
 
-// metric is one of every stage.
+// metric is a metric of every stage.
 type metric struct {
 	desc  *client.Desc
 	kind  client.ValueType
 	value func(*pipeline.StageStats) float64
 }
 
-// New makes the collector of p. The name, the value of the label "pipeline", tells
-// several pipelines of one program apart.
+// New returns a collector for p. name is the value of the label "pipeline",
+// which distinguishes the pipelines of a program.
 //
-// Metrics, each with the label "stage", the path of its node:
-// infer_prep_pipeline_workers, …_queue_samples, …_at_work_samples, …_ready_samples,
-// …_bytes are gauges; …_in_samples_total, …_out_samples_total, …_errors_total,
-// …_busy_seconds_total, …_starved_seconds_total, …_full_seconds_total and
-// …_waited_seconds_total counters: what they mean is in pipeline.StageStats.
-// infer_prep_pipeline_bad_samples_total, without a stage, counts bad samples that
-// were left out.
+// The names of the metrics start with infer_prep_pipeline_. The label "stage"
+// is the path of the stage. pipeline.StageStats describes the values.
+//
+//   - Gauges: workers, queue_samples, at_work_samples, ready_samples, bytes.
+//   - Counters: in_samples_total, out_samples_total, errors_total,
+//     busy_seconds_total, starved_seconds_total, full_seconds_total,
+//     waited_seconds_total.
+//   - A counter without a stage: bad_samples_total, the skipped bad samples.
 func New(p *pipeline.Pipeline, name string) *Collector {
 	c := &Collector{p: p}
 	labels := client.Labels{"pipeline": name}
@@ -69,7 +70,7 @@ func (c *Collector) Describe(to chan<- *client.Desc) {
 	to <- c.bad
 }
 
-// Collect gives them.
+// Collect sends the metrics.
 func (c *Collector) Collect(to chan<- client.Metric) {
 	l := c.p.Stats()
 	for i := range l {

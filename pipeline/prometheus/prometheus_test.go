@@ -16,7 +16,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// numbers is a source of five numbers, of which one is bad.
+// numbers is a source of five numbers, one of them bad.
 type numbers struct{}
 
 func (numbers) Validate() error                                            { return nil }

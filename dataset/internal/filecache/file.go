@@ -1,6 +1,6 @@
-// Package filecache stores samples in a file that later runs and other processes
-// read. docs/format/cache.md specifies the file. Package dataset uses it for its
-// FileCache node.
+// Package filecache stores samples in a file that later runs and other
+// processes read. docs/format/cache.md specifies the file. Package dataset uses
+// it for its FileCache node.
 package filecache
 
 import (
@@ -41,11 +41,11 @@ type Sample interface {
 
 // File is an open cache. Its methods are safe for concurrent use, except Close.
 //
-// A writer holds the file's lock. It appends a sample, then writes the new end of
-// the samples, then the sample's offset into the table. If the process is killed
-// in between, the file has the whole sample or none of it. Samples never move and
-// are never overwritten, so readers need no lock. Checksums detect what a system
-// crash or a disk did to the file.
+// A writer holds the file's lock. It appends a sample, then writes the new end
+// of the samples, then the sample's offset into the table. If the process is
+// killed in between, the file has the whole sample or none of it. Samples never
+// move and are never overwritten, so readers need no lock. Checksums detect
+// what a system crash or a disk did to the file.
 type File struct {
 	values []tensor.Desc
 	rows   int64
@@ -71,9 +71,9 @@ type seenSample struct {
 const maxReplaced = 1000
 
 // Open opens the cache of a dataset of rows samples with these values, and
-// creates it if it does not exist. limit is the file's maximum size in bytes, at
-// least MinSize(rows). A file with other rows or another fingerprint is replaced,
-// as is one with a damaged header.
+// creates it if it does not exist. limit is the file's maximum size in bytes,
+// at least MinSize(rows). A file with other rows or another fingerprint is
+// replaced, as is one with a damaged header.
 func Open(name string, values []tensor.Desc, rows, limit int64, fingerprint [32]byte) (_ *File, err error) {
 	c := &File{values: values, rows: rows, limit: limit, seen: make([]atomic.Pointer[seenSample], rows)}
 	for range maxReplaced {
@@ -130,8 +130,8 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// replace puts an empty cache under the name of f. Where other processes may use
-// f, the new cache is another file, so that f stays valid for them.
+// replace puts an empty cache under the name of f. Where other processes may
+// use f, the new cache is another file, so that f stays valid for them.
 func (c *File) replace(f *os.File, name string, fingerprint [32]byte) (err error) {
 	if shared {
 		// The lock of the file under name also protects the temporary name.
@@ -193,8 +193,9 @@ func (c *File) offset(row int64) int64 {
 	return int64(u)
 }
 
-// sample returns the sample of a row at an offset. It is a view of the mapping, or
-// of buf, which sample grows as needed. ok is false if it is missing or damaged.
+// sample returns the sample of a row at an offset. It is a view of the mapping,
+// or of buf, which sample grows as needed. ok is false if it is missing or
+// damaged.
 func (c *File) sample(row, at int64, buf *[]byte) (x stored, ok bool) {
 	b, ok := c.bytes(at, buf)
 	if !ok {
@@ -283,8 +284,9 @@ func (c *File) Get(row int64, s Sample) (ok bool, err error) {
 	return true, nil
 }
 
-// Keep writes a row's sample, unless the file has it or has no room. A file that
-// cannot be written, on a full disk for example, counts as one without room.
+// Keep writes a row's sample, unless the file has it or has no room. A file
+// that cannot be written, on a full disk for example, counts as one without
+// room.
 func (c *File) Keep(row int64, s Sample) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -60,7 +60,7 @@ func open(t testing.TB, name string, mapped bool) *File {
 	return c
 }
 
-// has reports whether the store has a row, which must then be right.
+// has reports whether the file has a row, and checks its sample.
 func has(t testing.TB, c *File, row int64) bool {
 	var s sample
 	ok, err := c.Get(row, &s)
@@ -91,7 +91,7 @@ func exampleFile(t testing.TB) []byte {
 	return b
 }
 
-// TestFormat: the file of docs/format/cache.md is what is written, and is read.
+// TestFormat writes and reads the example file of docs/format/cache.md.
 func TestFormat(t *testing.T) {
 	want := hexdoc.Read(t, "../../..", "cache")
 	got := exampleFile(t)
@@ -107,8 +107,9 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// recovers opens a damaged file, which must serve what is right or nothing, and be
-// whole again afterwards.
+// recovers opens a damaged file. It must return correct samples or none, and
+// store the missing ones. recovers returns the number of samples that were
+// there.
 func recovers(t *testing.T, name string, file []byte, mapped bool, what string) (had int) {
 	require.NoError(t, os.WriteFile(name, file, 0o600))
 	c := open(t, name, mapped)
@@ -127,7 +128,8 @@ func recovers(t *testing.T, name string, file []byte, mapped bool, what string) 
 	return had
 }
 
-// steps are between the bytes that tests change, with a mapping and without.
+// steps is the distance of the bytes that tests change, with and without a
+// mapping.
 var steps = map[bool]int{true: 1, false: 5}
 
 func TestTruncated(t *testing.T) {
@@ -156,8 +158,8 @@ func TestFlipped(t *testing.T) {
 	}
 }
 
-// TestTorn: whatever a killed process had written, in the order in which
-// it writes, nothing of it is served but whole samples.
+// TestTorn checks files that a killed process has left, at every point of its
+// writes. They return whole samples alone.
 func TestTorn(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "cache")
@@ -167,7 +169,7 @@ func TestTorn(t *testing.T) {
 	before, err := os.ReadFile(name)
 	require.NoError(t, err)
 	after := exampleFile(t)
-	// The sample, byte by byte, then the end, then the table.
+	// Write the sample byte by byte, then the end, then the table.
 	for n := len(before); n <= len(after); n++ {
 		torn := append(bytes.Clone(before), after[len(before):n]...)
 		require.Equal(t, 1, recovers(t, name, torn, true, fmt.Sprintf("%d bytes", n)))
@@ -228,7 +230,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// FuzzFile reads tables and samples that are anything, with right checksums.
+// FuzzFile reads arbitrary tables and samples with correct checksums.
 func FuzzFile(f *testing.F) {
 	file := exampleFile(f)
 	f.Add(file[headerSize:], true)

@@ -26,8 +26,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func aligned(n int64) int64 { return (n + alignment - 1) &^ (alignment - 1) }
 
-// MinSize returns the size of a file without samples: its header and the table of
-// the rows.
+// MinSize returns the size of a file without samples: its header and the table
+// of the rows.
 func MinSize(rows int64) int64 { return headerSize + rows*8 }
 
 // firstSample returns the offset of the first sample in a file of rows rows.
@@ -64,8 +64,8 @@ func parseEnd(b []byte, rows int64) (end int64, ok bool) {
 	return end, u == ^binary.LittleEndian.Uint64(b[8:]) && end >= firstSample(rows) && end%alignment == 0
 }
 
-// parseHeader reads the header of a file of size bytes. ok is false if the header
-// is damaged, or has other rows or another fingerprint.
+// parseHeader reads the header of a file of size bytes. ok is false if the
+// header is damaged, or has other rows or another fingerprint.
 func parseHeader(b []byte, rows int64, fingerprint [32]byte, size int64) (end int64, ok bool) {
 	if len(b) < headerSize {
 		return 0, false
@@ -85,8 +85,8 @@ type stored struct {
 	n   int // values
 }
 
-// appendHead appends the head of a sample, without its checksum, and the key. The
-// values follow it, each at an aligned offset; n is the length of the whole
+// appendHead appends the head of a sample, without its checksum, and the key.
+// The values follow it, each at an aligned offset; n is the length of the whole
 // sample. ok is false if the key or the number of values exceeds the format.
 func appendHead(b []byte, row int64, s Sample) (head []byte, n int64, ok bool) {
 	key, values := s.Key(), s.Len()
@@ -145,8 +145,8 @@ func intact(b []byte) bool {
 	return binary.LittleEndian.Uint32(b) == crc32.Checksum(b[4:], castagnoli)
 }
 
-// parse finds the parts of the sample b. ok is false if they do not fit b or the
-// row. It allocates nothing.
+// parse finds the parts of the sample b. ok is false if they do not fit b or
+// the row. It allocates nothing.
 func parse(b []byte, row int64) (x stored, ok bool) {
 	if n, ok := sampleLength(b, int64(len(b))); !ok || n != int64(len(b)) || binary.LittleEndian.Uint64(b[16:]) != uint64(row) {
 		return x, false

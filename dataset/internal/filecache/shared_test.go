@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReplaceOpen checks that a file that is replaced stays valid where it is open.
+// TestReplaceOpen checks that a file that is replaced stays valid where it is
+// open.
 func TestReplaceOpen(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "cache")
 	a := open(t, name, true)
