@@ -6,17 +6,18 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// CMVN is the statistics for the normalisation of means and variances: a matrix of
-// 2 x (n+1) in an archive of its own, which is all that is read.
+// CMVN holds the statistics for normalising mean and variance. Kaldi stores
+// them as a matrix of 2 x (n+1) in an archive of their own. This package only
+// reads them.
 type CMVN struct {
-	Frames float64   // how many vectors were counted
-	Sums   []float64 // of each of n elements
+	Frames float64   // number of counted vectors
+	Sums   []float64 // one for each of n elements
 	// Squares are the sums of squares.
 	Squares []float64
 }
 
-// ParseCMVN reads the matrix of float32 or float64: the sums and the count; the sums
-// of squares and a 0.
+// ParseCMVN parses the matrix of float32 or float64: the sums and the count,
+// then the sums of squares and a 0.
 func ParseCMVN(t *tensor.Tensor) (CMVN, error) {
 	if t.Shape.Rank() != 2 || t.Shape.At(0) != 2 || t.Shape.At(1) < 2 || !t.Dense() || t.DType != tensor.Float32 && t.DType != tensor.Float64 {
 		return CMVN{}, fmt.Errorf("kaldi: CMVN statistics of %v, want a matrix of 2 x (n+1)", t.Desc)
@@ -33,7 +34,7 @@ func ParseCMVN(t *tensor.Tensor) (CMVN, error) {
 	return CMVN{x[n], x[:n:n], x[n+1 : 2*n+1 : 2*n+1]}, nil
 }
 
-// Mean is Sums / Frames.
+// Mean returns Sums / Frames.
 func (c CMVN) Mean() []float64 {
 	m := make([]float64, len(c.Sums))
 	for i, s := range c.Sums {
@@ -42,7 +43,8 @@ func (c CMVN) Mean() []float64 {
 	return m
 }
 
-// Variance is Squares / Frames less the mean's square, and 1e-20 at least, as Kaldi has it.
+// Variance returns Squares / Frames less the square of the mean, at least 1e-20
+// as in Kaldi.
 func (c CMVN) Variance() []float64 {
 	v := make([]float64, len(c.Sums))
 	for i, m := range c.Mean() {

@@ -9,11 +9,12 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Method is how a matrix is compressed, with Kaldi's numbers.
+// Method is a way to compress a matrix, with Kaldi's numbers.
 type Method int
 
-// The methods. A step is range/65535 (CM2) or range/255 (CM3); what lies beyond a
-// fixed range becomes its end. CM's steps are those between a column's quartiles.
+// The methods. A step is range/65535 (CM2) or range/255 (CM3); values outside a
+// fixed range are clamped. The steps of CM are those between a column's
+// quartiles.
 const (
 	Automatic            Method = 1 // SpeechFeature for more than 8 rows, else TwoByteAuto
 	SpeechFeature        Method = 2 // CM
@@ -24,22 +25,22 @@ const (
 	OneByteZeroOne       Method = 7 // CM3, from 0 to 1
 )
 
-// compression is a compressed matrix's two numbers, and the type of a plain object.
+// compression holds the minimum and range of a compressed matrix.
 type compression struct {
 	min, span float32
 	stored    tensor.DType
 }
 
-// uint16Step is Kaldi's decimal for 1/65535, which is not quite that, in the column headers.
+// uint16Step is Kaldi's decimal approximation of 1/65535 in column headers.
 const uint16Step = float32(1.52590218966964e-05)
 
-// point is the value of a column's point.
+// point returns the value of a column's point.
 func (c compression) point(u uint16) float32 {
 	step := float32(c.span * uint16Step)
 	return c.min + float32(step*float32(u))
 }
 
-// quantise is x as a number from 0 to n.
+// quantise maps x to an integer from 0 to n.
 func (c compression) quantise(x, n float32) int {
 	f := float32(float32(x-c.min) / c.span)
 	if f > 1 {
@@ -51,7 +52,7 @@ func (c compression) quantise(x, n float32) int {
 	return int(float64(float32(f*n)) + 0.499)
 }
 
-// decompress is Kaldi's arithmetic; out is row-major.
+// decompress uses Kaldi's arithmetic; out is row-major.
 func decompress[T float32 | float64](out []T, b []byte, h Header, c compression) {
 	switch h.Form {
 	case CM2:
@@ -76,7 +77,7 @@ func decompress[T float32 | float64](out []T, b []byte, h Header, c compression)
 	}
 }
 
-// points is a column's four points.
+// points returns a column's four points.
 func (c compression) points(b []byte) (p [4]float32) {
 	for i := range p {
 		p[i] = c.point(binary.LittleEndian.Uint16(b[2*i:]))
@@ -84,7 +85,8 @@ func (c compression) points(b []byte) (p [4]float32) {
 	return p
 }
 
-// columnValue is a byte between a column's points: from 0 to 64, to 192, to 255.
+// columnValue maps a byte to a value between a column's points, at 0, 64, 192
+// and 255.
 func columnValue(p [4]float32, v byte) float32 {
 	between := func(a, b float32, n byte, scale float64) float32 {
 		d := float32(float32(b-a) * float32(n))
@@ -100,11 +102,11 @@ func columnValue(p [4]float32, v byte) float32 {
 	}
 }
 
-// columnByte is the byte whose columnValue is next to x.
+// columnByte returns the byte whose columnValue is nearest to x.
 func columnByte(p [4]float32, x float32) byte {
 	near := func(a, b, n float32, low, high int) byte {
 		f := float64(float32(float32(float32(x-a)/float32(b-a))*n)) + 0.5
-		k := low // where two points are the same number, the quotient is none
+		k := low // two equal points give no quotient
 		if f > -1e9 && f < 1e9 {
 			k += int(f)
 		}
@@ -120,7 +122,7 @@ func columnByte(p [4]float32, x float32) byte {
 	}
 }
 
-// compress is a compressed matrix as it stands behind "\0B".
+// compress returns a compressed matrix as stored behind "\0B".
 func compress(x []float32, rows, cols int, m Method) ([]byte, error) {
 	if m < Automatic || m > OneByteZeroOne {
 		return nil, fmt.Errorf("kaldi: compression method %d, want 1 to 7", m)
@@ -188,7 +190,7 @@ func compress(x []float32, rows, cols int, m Method) ([]byte, error) {
 	return b, nil
 }
 
-// columns appends the columns' points, and the columns.
+// columns appends the points of the columns, and the columns.
 func (c compression) columns(b []byte, x []float32, rows, cols int) []byte {
 	at := len(b)
 	column := make([]float32, rows)
@@ -197,13 +199,13 @@ func (c compression) columns(b []byte, x []float32, rows, cols int) []byte {
 			column[y] = x[y*cols+i]
 		}
 		slices.Sort(column)
-		// The quartiles' elements, or all if there are fewer than five.
+		// The elements at the quartiles, or all if there are fewer than five.
 		q := rows / 4
 		place := [4]int{0, q, 3 * q, rows - 1}
 		if rows < 5 {
 			place = [4]int{0, 1, 2, 3}
 		}
-		// Each is above the one before.
+		// Each point is above the one before.
 		before := -1
 		for k, p := range place {
 			code := before + 1

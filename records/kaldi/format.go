@@ -21,7 +21,7 @@ import (
 const (
 	formatName = "kaldi"
 	dataField  = "data" // matrices and vectors
-	waveField  = "wav"  // a wave as it stands in the file
+	waveField  = "wav"  // a wave file, unchanged
 )
 
 func init() {
@@ -33,8 +33,8 @@ func init() {
 
 func isScript(name string) bool { return strings.HasSuffix(name, ".scp") }
 
-// isFormat reports a file whose name ends in .ark or .scp, or which begins with a key and
-// the mark of a binary object or a wave.
+// isFormat reports whether the name ends in .ark or .scp, or the file begins
+// with a key and the mark of a binary object or a wave.
 func isFormat(name string, head []byte) bool {
 	if strings.HasSuffix(name, ".ark") || isScript(name) {
 		return true
@@ -70,7 +70,7 @@ func newArchive(f store.File, name string, p Options) *archive {
 	return &archive{name: name, file: f, r: NewReader(section(f, 0), p)}
 }
 
-// archive is the records of an archive.
+// archive reads the records of an archive.
 type archive struct {
 	name string
 	file io.Closer
@@ -83,7 +83,7 @@ func (x *archive) Next(r *records.Record) error {
 	if err != nil {
 		return err
 	}
-	// The key and its blank stand before the object.
+	// The key and a blank precede the object.
 	r.Reset(h.Key, x.name, h.Offset-int64(len(h.Key))-1)
 	if h.Form == RIFF {
 		b, err := x.r.Raw()
@@ -101,7 +101,7 @@ func (x *archive) Next(r *records.Record) error {
 
 func (x *archive) Close() error { return x.file.Close() }
 
-// scriptRecords is the records of a script.
+// scriptRecords reads the records of a script.
 type scriptRecords struct {
 	ctx context.Context
 	s   *Script
@@ -142,7 +142,7 @@ func (x *scriptRecords) Next(r *records.Record) error {
 
 func (x *scriptRecords) Close() error { return x.s.Close() }
 
-// ScriptName is the name of an archive's script beside it: .scp in place of .ark.
+// ScriptName returns the name of an archive's script: .scp in place of .ark.
 func ScriptName(archive string) string { return strings.TrimSuffix(archive, ".ark") + ".scp" }
 
 func createFormat(ctx context.Context, o store.Opener, name string, options records.WriteOptions) (records.Writer, error) {
@@ -203,7 +203,7 @@ func (x *formatWriter) Write(r *records.Record) error {
 	return err
 }
 
-// wholeWave reports whether bytes are one wave, to their end.
+// wholeWave reports whether the bytes are exactly one wave.
 func wholeWave(b []byte) error {
 	r := &Reader{}
 	r.reset(bytes.NewReader(b), Options{Limit: int64(len(b)) + 1})
@@ -248,7 +248,7 @@ func (x *formatWriter) Abort() error {
 	return err
 }
 
-// indexFormat makes the scripts of archives.
+// indexFormat writes the scripts of archives.
 func indexFormat(ctx context.Context, o store.Opener, files []string, options records.IndexOptions) (written []string, err error) {
 	if options.Sums {
 		return nil, fmt.Errorf("kaldi: %s: %w: a file of sums", strings.Join(files, ", "), records.ErrOption)
@@ -300,15 +300,15 @@ func scriptOf(ctx context.Context, o store.Opener, f store.File, name string, op
 	}
 }
 
-// verifyFormat compares archives with the scripts beside them: each entry of a script that
-// names the archive wants an object of its key there.
+// verifyFormat compares archives with the scripts beside them: each entry of a
+// script that names the archive must have an object with its key there.
 func verifyFormat(ctx context.Context, o store.Opener, files []string, options records.ReadOptions, bad func(error)) (beside []string, err error) {
 	if err := records.CheckFiles("kaldi", files); err != nil {
 		return nil, err
 	}
 	for _, name := range files {
 		if isScript(name) {
-			continue // reading it reads what it names
+			continue // reading a script reads the archives that it names
 		}
 		f, err := o.Open(ctx, ScriptName(name))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -317,7 +317,7 @@ func verifyFormat(ctx context.Context, o store.Opener, files []string, options r
 		if err != nil {
 			return beside, err
 		}
-		// Commands are not run: they are none of this archive's.
+		// Do not run commands: they belong to other archives.
 		never := func(string) (io.ReadCloser, error) { return nil, ErrPipe }
 		l, err := ReadScript(io.NewSectionReader(f, 0, f.Size()), Options{Name: ScriptName(name), Run: never})
 		err2 := f.Close()
@@ -326,7 +326,7 @@ func verifyFormat(ctx context.Context, o store.Opener, files []string, options r
 			bad(err)
 			continue
 		}
-		// Entries of other archives, or by another path, are none of this one's.
+		// Drop the entries of other archives, and those with another path.
 		l = slices.DeleteFunc(l, func(e Entry) bool { return path.Clean(e.Path) != path.Clean(name) })
 		if err = errors.Join(err, err2); err == nil && len(l) > 0 {
 			beside = append(beside, ScriptName(name))
@@ -353,7 +353,7 @@ func compareScript(ctx context.Context, o store.Opener, name string, l []Entry, 
 			err = ctx.Err()
 		}
 	}
-	broken := errors.Is(err, records.ErrCorrupt) // which shows when it is read; what is behind is not known
+	broken := errors.Is(err, records.ErrCorrupt) // reading reports the damage; what follows it is unknown
 	if err == io.EOF || broken {
 		err = nil
 	}

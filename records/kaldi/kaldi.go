@@ -1,23 +1,23 @@
-// Package kaldi reads and writes Kaldi's archives (ark) and scripts (scp): matrices
-// and vectors of float32 and float64, compressed matrices, vectors of int32, all of
-// them binary or as text, and PCM waves.
+// Package kaldi reads and writes Kaldi's archives (ark) and scripts (scp). They
+// hold matrices and vectors of float32 and float64, compressed matrices and
+// vectors of int32, binary or as text, and PCM waves. Package records reads the
+// same files as records.
 //
-// An archive is entries one after another, each a key, a blank and an object. There
-// is no magic, no length and no checksum, so an archive can be walked only by
-// understanding each object, and what of its damage is found is little:
-// docs/format/kaldi.md says what. [Reader] walks an archive; it can tell an object's
-// type and shape without reading its data. [Script] reads objects at the places that
-// a script names, in any order.
+// An archive is a sequence of entries: a key, a blank and an object. It has no
+// magic, no lengths and no checksums. A reader must therefore parse each object
+// to find the next one, and can detect only part of the damage;
+// docs/format/kaldi.md says which. [Reader] reads an archive in order and can
+// report an object's type and shape without reading its data. [Script] reads
+// objects in any order, at the places that a script names.
 //
-// Reading is strict: a file that ends within an entry, keys that are no UTF-8 text
-// and text objects without the line's end behind them are a [records.CorruptionError].
-// Nothing is ever run: lines of a script that are commands (a pipe) are a
-// [PipeError] unless the caller gives a function that runs them, and kaldiio's
-// pickled entries are refused.
+// Reading is strict: a file that ends within an entry, a key that is not UTF-8
+// text, and a text object without a line end are a [records.CorruptionError].
+// The package runs no commands: a script line with a command (a pipe) is a
+// [PipeError] unless Options.Run is set, and kaldiio's pickled entries are
+// refused.
 //
-// Reference: Kaldi's reading and writing as in kaldi_native_io 1.23.0, bit for bit
-// also where compressed matrices are made or read; and kaldiio 2.18.1, whose
-// compressed matrices differ in the last bits when it reads them.
+// Reference: kaldi_native_io 1.23.0, bit for bit, for compressed matrices too.
+// kaldiio 2.18.1 decompresses matrices with differences in the last bits.
 package kaldi
 
 import (
@@ -28,15 +28,17 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Type is what an object is. A binary vector of int32 and text cannot be told from
-// other objects that Kaldi has, so the reader may be told what to expect.
+// Type is the type of an object. Some binary vectors of int32 and some texts
+// look like other objects of Kaldi, so the caller can state the type in
+// Options.
 type Type uint8
 
 // The types.
 const (
-	// Any is what the object looks like: what begins with a marker is that;
-	// a binary object of int32 is an IntVector (as kaldiio has it); text in brackets
-	// is a Matrix if it has a line's end or a semicolon, else a Vector; other text is an IntVector.
+	// Any detects the type. A marker decides if there is one. A binary object
+	// of int32 is an IntVector, as in kaldiio. Text in brackets is a Matrix if
+	// it has a line end or a semicolon, else a Vector; other text is an
+	// IntVector.
 	Any       Type = iota
 	Matrix         // (rows, columns) of float32 or float64
 	Vector         // (n) of float32 or float64
@@ -53,16 +55,16 @@ func (t Type) String() string {
 	return fmt.Sprintf("type(%d)", uint8(t))
 }
 
-// Form is how an object is stored.
+// Form is the way an object is stored.
 type Form uint8
 
 // The forms.
 const (
 	Binary Form = iota
 	Text
-	CM  // one byte an element, and four points of each column
-	CM2 // two bytes an element
-	CM3 // one byte an element
+	CM  // one byte per element, and four points per column
+	CM2 // two bytes per element
+	CM3 // one byte per element
 	RIFF
 )
 
@@ -75,26 +77,26 @@ func (f Form) String() string {
 	return fmt.Sprintf("form(%d)", uint8(f))
 }
 
-// Header tells of an object without its data.
+// Header describes an object without its data.
 type Header struct {
-	Key    string // empty if it was read through a script's place
-	Offset int64  // of the object, behind the key's blank: what a script names
+	Key    string // empty for an object read at a place that a script names
+	Offset int64  // of the object, behind the key's blank, as in a script
 	Type   Type   // never Any
 	Form   Form
-	// DType and Shape are those of the tensor that is read. Compressed matrices and
-	// text are Float32 unless Options.DType says otherwise.
+	// DType and Shape describe the tensor that Read returns. Compressed
+	// matrices and text are Float32 unless Options.DType is set.
 	DType tensor.DType
 	Shape tensor.Shape
-	// Rate is a wave's samples per second and channel.
+	// Rate is the sample rate of a wave, per channel.
 	Rate int
 }
 
-// ErrUnsupported is the error of objects that are known and not read: pickled
-// entries of kaldiio, which run code, its NPY and AUDIO entries, waves that are not
-// PCM of 8 or 16 bits.
+// ErrUnsupported reports a known object that this package does not read:
+// kaldiio's pickled entries, which run code, its NPY and AUDIO entries, and
+// waves other than PCM of 8 or 16 bits.
 var ErrUnsupported = errors.New("not supported")
 
-// ErrPipe is what every PipeError is.
+// ErrPipe reports a command in a script. Every PipeError matches it.
 var ErrPipe = errors.New("a command, which is not run")
 
 // corrupt returns the error of damage in a file. key is that of the damaged
@@ -118,7 +120,8 @@ func where(file, key string, offset int64) (s string) {
 	return s
 }
 
-// PipeError is a line of a script that names a command.
+// PipeError is a script line with a command in place of a file. It matches
+// ErrPipe.
 type PipeError struct {
 	File    string // the script
 	Line    int    // from 1
@@ -130,5 +133,5 @@ func (e *PipeError) Error() string {
 	return fmt.Sprintf("kaldi: %s: line %d: %q: %v: %q; Options.Run allows it", e.File, e.Line, e.Key, ErrPipe, e.Command)
 }
 
-// Is reports that it is ErrPipe.
+// Is reports whether target is ErrPipe.
 func (e *PipeError) Is(target error) bool { return target == ErrPipe }

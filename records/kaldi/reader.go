@@ -13,23 +13,24 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// maxKey bounds a key.
+// maxKey is the size of the longest key.
 const maxKey = 4096
 
-// Options are those of a Reader and a Script.
+// Options are the options of a Reader and a Script. The zero value is ready for
+// use.
 type Options struct {
-	Name   string // the file's, for errors
-	Offset int64  // where in the file the first byte stands
-	// Limit is the largest object that is read: its bytes in the file, and those of
-	// its tensor. Default: 1 GiB.
+	Name   string // of the file, for errors
+	Offset int64  // position in the file of the first byte
+	// Limit is the size of the largest object, in bytes, both in the file and
+	// as a tensor. Default 1 GiB.
 	Limit int64
-	// Type is what all objects must be. Any: what they look like.
+	// Type is the required type of all objects. Default Any, which detects it.
 	Type Type
-	// DType is Float32 or Float64: matrices and vectors are read as that whatever
-	// they are stored as. Default: as they are stored, text and compressed matrices as Float32.
+	// DType is Float32 or Float64, to convert matrices and vectors to. Default:
+	// the stored type, and Float32 for text and compressed matrices.
 	DType tensor.DType
-	// Run gives what a command of a script writes; how it is run is the caller's
-	// affair. Default: commands are a PipeError.
+	// Run runs a command of a script and returns its output. Default: commands
+	// are a PipeError.
 	Run func(command string) (io.ReadCloser, error)
 }
 
@@ -46,35 +47,38 @@ func (o Options) check() (Options, error) {
 	return o, nil
 }
 
-// sized is what can be passed over without reading: a bytes.Reader, an io.SectionReader.
+// sized is input that can be skipped without reading: a bytes.Reader or an
+// io.SectionReader.
 type sized interface {
 	io.Seeker
 	Size() int64
 }
 
-// Reader reads an archive's entries one after another. It is used by one goroutine at a time.
+// Reader reads the entries of an archive in order. It is for one goroutine at a
+// time.
 type Reader struct {
 	o     Options
 	r     *bufio.Reader
-	under sized // nil: it must be read to be passed over
-	left  int64 // bytes to the end; -1: not known
-	at    int64 // of the next byte of the file
+	under sized // nil if skipping must read
+	left  int64 // bytes to the end, -1 if unknown
+	at    int64 // position in the file of the next byte
 	err   error
 
 	h    Header
-	head []byte // the object's bytes that were read to make h: all of them if it is text
-	// rest is how many bytes of the object follow, -1 once they were read; data of
-	// them are the elements, the others are passed over.
+	head []byte // the bytes of the object that its header needed; all of them for text
+	// rest is the number of the object's bytes that follow, -1 once they are
+	// read. The first data of them are the elements.
 	rest, data int64
-	tail       []byte      // the bytes behind head where they had to be read for h
+	tail       []byte      // the bytes behind head that the header needed
 	big        bool        // numbers of a wave are big-endian
 	values     []float64   // of text
 	ints       []int32     // of text
 	cm         compression // of a compressed matrix
 }
 
-// NewReader reads an archive from r. Where r has Seek and Size, as a bytes.Reader
-// and an io.SectionReader have, data that nobody asks for is not read.
+// NewReader returns a reader of an archive. If r has Seek and Size, as a
+// bytes.Reader and an io.SectionReader have, the reader skips unused data
+// without reading it.
 func NewReader(r io.Reader, o Options) *Reader {
 	x := &Reader{}
 	x.reset(r, o)
@@ -96,8 +100,9 @@ func (r *Reader) reset(in io.Reader, o Options) {
 	}
 }
 
-// Next passes over what is left of an entry and reads the next one's key and
-// header; io.EOF at the end. After an error there is nothing more.
+// Next skips the rest of the current entry and reads the key and header of the
+// next one. It returns io.EOF at the end, and any other error again at every
+// later call.
 func (r *Reader) Next() (Header, error) {
 	if r.err == nil {
 		r.err = r.next()
@@ -121,14 +126,16 @@ func (r *Reader) next() error {
 	return r.object()
 }
 
-// Offset is where the entry after the last that Next gave begins, if its object was read.
+// Offset returns the position of the entry behind the last one of Next, if its
+// object was read.
 func (r *Reader) Offset() int64 { return r.at }
 
 func (r *Reader) corrupt(format string, args ...any) error {
 	return corrupt(r.o.Name, r.h.Offset, r.h.Key, format, args...)
 }
 
-// failed is the error of reading: the file's end is damage, since there had to be more.
+// failed returns the error of a failed read. The end of the file is damage
+// here, since more bytes must follow.
 func (r *Reader) failed(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return r.corrupt("the file ends at byte %d within the object", r.at)
@@ -140,8 +147,9 @@ func (r *Reader) tooLarge(n int64) error {
 	return fmt.Errorf("kaldi: %s%w: %d bytes, the limit is %d", where(r.o.Name, r.h.Key, r.h.Offset), records.ErrTooLarge, n, r.o.Limit)
 }
 
-// space reports the bytes that are blanks or end lines. Kaldi also takes the
-// vertical tab and the form feed, which nobody writes: each is a bit from a line's end.
+// space reports whether a byte is a blank or line end. Kaldi also accepts the
+// vertical tab and the form feed, which no writer uses: each is one bit from a
+// line end.
 func space(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
 // key reads up to the object.
@@ -169,7 +177,7 @@ func (r *Reader) key() (string, error) {
 			}
 			return string(b), nil
 		case c == '\n':
-			// The object is a text without anything, and this its end.
+			// The object is an empty text, and this is its end.
 			r.moved(-1)
 			if err := r.r.UnreadByte(); err != nil {
 				return "", r.failed(err)
@@ -216,7 +224,8 @@ func (r *Reader) take(n int64) ([]byte, error) {
 	return r.head[min(at, len(r.head)):], err
 }
 
-// more appends n bytes. Memory grows with what is read, not with what is claimed.
+// more appends n bytes. Memory grows with the input, not with the stated
+// length.
 func (r *Reader) more(b []byte, n int64) ([]byte, error) {
 	if r.left >= 0 && n > r.left {
 		return b, r.corrupt("the file ends %d bytes before the object does", n-r.left)
@@ -244,7 +253,7 @@ func (r *Reader) more(b []byte, n int64) ([]byte, error) {
 	return b, nil
 }
 
-// over goes over n bytes of what follows.
+// over skips n bytes.
 func (r *Reader) over(n int64) error {
 	if r.left >= 0 && n > r.left {
 		return r.corrupt("the file ends %d bytes before the object does", n-r.left)
@@ -268,13 +277,13 @@ func (r *Reader) over(n int64) error {
 	return nil
 }
 
-// pass goes over what is left of the object.
+// pass skips the rest of the object.
 func (r *Reader) pass() error {
 	if r.rest < 0 {
 		return nil
 	}
 	n := r.rest - int64(len(r.tail))
-	behind := r.rest - r.data // of a wave
+	behind := r.rest - r.data // bytes of a wave behind its data
 	r.rest = -1
 	if err := r.over(n - behind); err != nil {
 		return err
@@ -282,7 +291,7 @@ func (r *Reader) pass() error {
 	return r.finish(behind)
 }
 
-// finish reads the n bytes behind a wave's data.
+// finish reads the n bytes behind the data of a wave.
 func (r *Reader) finish(n int64) error {
 	if n == 0 {
 		return nil
@@ -294,7 +303,7 @@ func (r *Reader) finish(n int64) error {
 	return r.behind(b, r.data)
 }
 
-// object reads an object's header.
+// object reads the header of an object.
 func (r *Reader) object() error {
 	r.h = Header{Key: r.h.Key, Offset: r.at}
 	r.head, r.tail, r.rest, r.data, r.big = r.head[:0], nil, 0, 0, false
@@ -333,7 +342,8 @@ func (r *Reader) float(stored tensor.DType) tensor.DType {
 	return stored
 }
 
-// dim reads a size as Kaldi writes it: the number of its bytes, 4, and it.
+// dim reads a size as Kaldi writes it: the number of its bytes, which is 4, and
+// the size.
 func (r *Reader) dim(what string) (int64, error) {
 	b, err := r.take(5)
 	if err != nil {
@@ -405,7 +415,7 @@ func (r *Reader) binary() error {
 	return r.matrix(rows, cols, size, 0)
 }
 
-// matrix sets a shape, with size bytes an element and more for each column.
+// matrix sets a shape with size bytes per element and extra bytes per column.
 func (r *Reader) matrix(rows, cols, size, more int64) error {
 	if (rows == 0) != (cols == 0) {
 		return r.corrupt("a matrix of %d x %d", rows, cols)
@@ -454,7 +464,7 @@ func (r *Reader) compressed(f Form) error {
 	if rows < 0 || cols < 0 {
 		return r.corrupt("a matrix of %d x %d", rows, cols)
 	}
-	if cols == 0 { // Kaldi leaves what the rows are undefined
+	if cols == 0 { // Kaldi does not define the number of rows here
 		rows = 0
 	}
 	r.h.Type, r.h.Form, r.h.DType = Matrix, f, r.float(tensor.Float32)
@@ -468,11 +478,11 @@ func (r *Reader) compressed(f Form) error {
 	}
 }
 
-// errRead is what a second Read gets.
+// errRead is the error of a second Read.
 var errRead = errors.New("kaldi: no object is there, or it was read")
 
-// Raw is the object's bytes as they stand in the file from Header.Offset on. They
-// are the caller's. Of Raw and Read only one can be had.
+// Raw returns the bytes of the object as stored from Header.Offset on. The
+// caller owns them. Call either Raw or Read for an entry.
 func (r *Reader) Raw() ([]byte, error) {
 	if r.err != nil {
 		return nil, r.err
@@ -492,7 +502,8 @@ func (r *Reader) Raw() ([]byte, error) {
 	return b, nil
 }
 
-// Read is the object of the last Header as a tensor, which is the caller's.
+// Read returns the object of the last Header as a tensor, which the caller
+// owns.
 func (r *Reader) Read() (*tensor.Tensor, error) {
 	t := &tensor.Tensor{}
 	if err := r.ReadTo(t); err != nil {
@@ -501,7 +512,8 @@ func (r *Reader) Read() (*tensor.Tensor, error) {
 	return t, nil
 }
 
-// ReadTo is Read into t, whose memory is kept where it is large enough.
+// ReadTo is like Read, but reads into t and reuses its memory if it is large
+// enough.
 func (r *Reader) ReadTo(t *tensor.Tensor) error {
 	if r.err != nil {
 		return r.err
@@ -518,7 +530,7 @@ func (r *Reader) read(t *tensor.Tensor) error {
 	n := r.rest
 	r.rest = -1
 	plain := r.h.Form == Binary && r.h.Type != IntVector && r.h.DType == r.cm.stored || r.h.Form == RIFF && !r.big
-	if plain && r.tail == nil && r.left >= n { // what is claimed is there: no copy between
+	if plain && r.tail == nil && r.left >= n { // the data is in memory: no copy needed
 		if err := t.Reset(d); err != nil {
 			return err
 		}
@@ -568,7 +580,7 @@ func (r *Reader) read(t *tensor.Tensor) error {
 	return nil
 }
 
-// convert puts stored floats into t, of either width.
+// convert converts stored floats of either width into t.
 func convert(t *tensor.Tensor, b []byte, stored tensor.DType) {
 	switch {
 	case stored == t.DType:

@@ -17,28 +17,31 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// maxLine bounds a script's line.
+// maxLine is the size of the longest line of a script.
 const maxLine = 64 << 10
 
-// Entry is a line of a script: where an object stands.
+// Entry is a line of a script: the place of an object.
 type Entry struct {
 	Key string
-	// Path is the file, Offset where in it the object is; 0 if the line has none.
+	// Path is the file, and Offset the position of the object in it, 0 if the
+	// line has none.
 	Path   string
 	Offset int64
-	// Command is what the line has in place of a file: what stands before the "|".
+	// Command is the text before the "|" of a line with a command in place of a
+	// file.
 	Command string
-	// Range is the part of the object that is meant, nil for all of it.
+	// Range selects a part of the object, nil for all of it.
 	Range *Range
-	// Number is the line's, from 1.
+	// Number is the line number, from 1.
 	Number int
 }
 
-// Range is rows and columns, the first and the last of them; of a vector, Rows are
-// its elements.
+// Range selects rows and columns of a matrix. For a vector, Rows selects
+// elements.
 type Range struct{ Rows, Cols Span }
 
-// Span is from First to Last, which is in it. All is the zero Span with All set.
+// Span selects the indices from First to Last, inclusive. All selects all of
+// them.
 type Span struct {
 	First, Last int
 	All         bool
@@ -58,7 +61,8 @@ func (r Range) String() string {
 	return "[" + r.Rows.String() + "," + r.Cols.String() + "]"
 }
 
-// ParseRange reads "[0:9]", "[:,0:3]" and their like, whose last row and column are meant too.
+// ParseRange parses ranges such as "[0:9]" and "[:,0:3]". The last index is
+// inclusive.
 func ParseRange(s string) (Range, error) {
 	bad := fmt.Errorf("kaldi: range %q, want [first:last] or [first:last,first:last], or : for all", s)
 	body, ok := strings.CutPrefix(s, "[")
@@ -91,11 +95,11 @@ func ParseRange(s string) (Range, error) {
 	return r, nil
 }
 
-// slack is how many rows a range may go beyond a matrix's last one: Kaldi allows
-// for lengths that were computed from times.
+// slack is the number of rows by which a range may exceed a matrix, as in
+// Kaldi: lengths computed from times can be off by a few.
 const slack = 3
 
-// of is the range's from and to in n rows or columns.
+// of returns the range's bounds in n rows or columns.
 func (s Span) of(n, slack int, what string) (from, to int, err error) {
 	if s.All {
 		return 0, n, nil
@@ -106,8 +110,9 @@ func (s Span) of(n, slack int, what string) (from, to int, err error) {
 	return s.First, min(s.Last+1, n), nil
 }
 
-// Shape is what r leaves of a matrix or vector. Rows (or elements) may go beyond the
-// end by at most 3, columns not at all, as in Kaldi.
+// Shape returns the shape of the part of a matrix or vector that r selects.
+// Rows (or elements) may exceed the end by at most 3 and columns not at all, as
+// in Kaldi.
 func (r Range) Shape(s tensor.Shape) (tensor.Shape, error) {
 	_, _, out, err := r.cut(s)
 	return out, err
@@ -136,7 +141,7 @@ func (r Range) cut(s tensor.Shape) (row, col int, out tensor.Shape, err error) {
 	return row, col, out.With(1, to-col), nil
 }
 
-// apply makes to a copy of what r leaves of t.
+// apply replaces t by a copy of the part that r selects.
 func (r Range) apply(t, to *tensor.Tensor) error {
 	row, col, shape, err := r.cut(t.Shape)
 	if err != nil {
@@ -152,7 +157,7 @@ func (r Range) apply(t, to *tensor.Tensor) error {
 	return v.CopyTo(to)
 }
 
-// ParseEntry reads a line of a script, without its end.
+// ParseEntry parses a line of a script, without its line end.
 func ParseEntry(line string) (Entry, error) {
 	bad := func(format string, args ...any) (Entry, error) {
 		return Entry{}, fmt.Errorf("kaldi: the line %.200q: %s", line, fmt.Sprintf(format, args...))
@@ -203,7 +208,8 @@ func ParseEntry(line string) (Entry, error) {
 	return e, nil
 }
 
-// cutOffset takes the decimal number behind the last colon from a path; "" if there is none.
+// cutOffset splits the decimal number behind the last colon from a path; "" if
+// there is none.
 func cutOffset(s string) (path, offset string) {
 	i := strings.LastIndexByte(s, ':')
 	if i < 0 || i+1 == len(s) || strings.Trim(s[i+1:], "0123456789") != "" {
@@ -212,7 +218,8 @@ func cutOffset(s string) (path, offset string) {
 	return s[:i], s[i+1:]
 }
 
-// checkPath refuses what Kaldi does not take for a file's name.
+// checkPath returns an error for paths that Kaldi does not accept as a file
+// name.
 func checkPath(path string) error {
 	options, _, colon := strings.Cut(path, ":")
 	o := strings.Split(options, ",")
@@ -229,7 +236,7 @@ func checkPath(path string) error {
 	return nil
 }
 
-// Line is the entry as a line of a script, without its end.
+// Line returns the entry as a line of a script, without a line end.
 func (e Entry) Line() (string, error) {
 	s := e.Key + " "
 	if e.Command != "" {
@@ -253,8 +260,8 @@ func (e Entry) Line() (string, error) {
 	return s, nil
 }
 
-// ReadScript reads a script: a line for each object. Commands are a PipeError
-// unless Options.Run is set. Limit bounds the bytes of the script.
+// ReadScript reads a script: one line per object. Commands are a PipeError
+// unless Options.Run is set. Options.Limit bounds the bytes of the script.
 func ReadScript(r io.Reader, o Options) ([]Entry, error) {
 	o, err := o.check()
 	if err != nil {
@@ -293,11 +300,12 @@ func ReadScript(r io.Reader, o Options) ([]Entry, error) {
 	}
 }
 
-// maxOpen is how many files a Script keeps open.
+// maxOpen is the number of files that a Script keeps open.
 const maxOpen = 16
 
-// Script reads the objects of a script, in any order, by several goroutines. Paths
-// are what the opener takes them for; Kaldi has them relative to where it is started.
+// Script reads the objects of a script in any order. It is safe for concurrent
+// use. The opener resolves paths; Kaldi resolves them relative to its working
+// directory.
 type Script struct {
 	opener  store.Opener
 	entries []Entry
@@ -306,17 +314,17 @@ type Script struct {
 
 	mu   sync.Mutex
 	keys map[string]int
-	open []*openFile // the last used last
+	open []*openFile // sorted by last use
 }
 
 type openFile struct {
 	store.File
 	name    string
 	users   int
-	dropped bool // it is closed when the last user is done
+	dropped bool // closed when the last user is done
 }
 
-// OpenScript reads the script called name.
+// OpenScript opens a script by name.
 func OpenScript(ctx context.Context, opener store.Opener, name string, o Options) (*Script, error) {
 	f, err := opener.Open(ctx, name)
 	if err != nil {
@@ -330,7 +338,7 @@ func OpenScript(ctx context.Context, opener store.Opener, name string, o Options
 	return NewScript(opener, l, o)
 }
 
-// NewScript is a Script of entries that are there.
+// NewScript returns a Script of the given entries.
 func NewScript(opener store.Opener, entries []Entry, o Options) (*Script, error) {
 	o, err := o.check()
 	if err != nil {
@@ -344,13 +352,13 @@ func NewScript(opener store.Opener, entries []Entry, o Options) (*Script, error)
 	return &Script{opener: opener, entries: entries, o: o}, nil
 }
 
-// Len is the number of entries.
+// Len returns the number of entries.
 func (s *Script) Len() int { return len(s.entries) }
 
-// Entry is one of them.
+// Entry returns entry i.
 func (s *Script) Entry(i int) Entry { return s.entries[i] }
 
-// Find is the first entry of a key.
+// Find returns the first entry with a key.
 func (s *Script) Find(key string) (i int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -366,7 +374,8 @@ func (s *Script) Find(key string) (i int, ok bool) {
 	return i, ok
 }
 
-// Header tells of entry i, whose data is not read (but text is). Shape is that of the range.
+// Header returns the header of entry i without reading its data, except for
+// text. Shape is that of the entry's range.
 func (s *Script) Header(ctx context.Context, i int) (h Header, err error) {
 	err = s.with(ctx, i, func(r *Reader, e Entry) error {
 		if err := s.checkRange(r, e); err != nil {
@@ -381,7 +390,8 @@ func (s *Script) Header(ctx context.Context, i int) (h Header, err error) {
 	return h, err
 }
 
-// Read is the object of entry i, or the part of it that the entry's range leaves.
+// Read returns the object of entry i, or the part that the entry's range
+// selects.
 func (s *Script) Read(ctx context.Context, i int) (*tensor.Tensor, error) {
 	t := &tensor.Tensor{}
 	if err := s.ReadTo(ctx, i, func(tensor.Desc) (*tensor.Tensor, error) { return t, nil }); err != nil {
@@ -390,8 +400,8 @@ func (s *Script) Read(ctx context.Context, i int) (*tensor.Tensor, error) {
 	return t, nil
 }
 
-// Raw is the bytes of the object of entry i as they stand in its file. They are the caller's.
-// A part of an object, which is what an entry with a range is, has none.
+// Raw returns the bytes of the object of entry i as stored, which the caller
+// owns. An entry with a range is an error.
 func (s *Script) Raw(ctx context.Context, i int) (b []byte, err error) {
 	err = s.with(ctx, i, func(r *Reader, e Entry) error {
 		if e.Range != nil {
@@ -406,8 +416,9 @@ func (s *Script) Raw(ctx context.Context, i int) (b []byte, err error) {
 	return b, nil
 }
 
-// Samples is the samples from..to of the wave of entry i, with all channels. Where its
-// length is known, no others are read, and what stands behind them is not checked.
+// Samples returns the samples from..to of the wave of entry i, with all
+// channels. If the wave's length is known, it reads no other samples and does
+// not check what follows.
 func (s *Script) Samples(ctx context.Context, i, from, to int) (t *tensor.Tensor, err error) {
 	err = s.with(ctx, i, func(r *Reader, e Entry) error {
 		fail := func(format string, args ...any) error {
@@ -429,8 +440,9 @@ func (s *Script) Samples(ctx context.Context, i, from, to int) (t *tensor.Tensor
 	return t, nil
 }
 
-// ReadTo is Read into the tensor that place gives for the description of what is read. Its memory is kept where it is large
-// enough. An error of place is the error.
+// ReadTo is like Read, but reads into the tensor that place returns for a
+// description, and reuses its memory if it is large enough. It returns an error
+// of place unchanged.
 func (s *Script) ReadTo(ctx context.Context, i int, place func(tensor.Desc) (*tensor.Tensor, error)) error {
 	return s.with(ctx, i, func(r *Reader, e Entry) error {
 		if err := s.checkRange(r, e); err != nil {
@@ -475,7 +487,7 @@ func (s *Script) checkRange(r *Reader, e Entry) (err error) {
 	return nil
 }
 
-// with calls f with a reader that has the header of entry i.
+// with calls f with a reader that has read the header of entry i.
 func (s *Script) with(ctx context.Context, i int, f func(*Reader, Entry) error) (err error) {
 	if i < 0 || i >= len(s.entries) {
 		return fmt.Errorf("kaldi: %s: entry %d of %d", s.o.Name, i, len(s.entries))
@@ -519,7 +531,8 @@ func (s *Script) with(ctx context.Context, i int, f func(*Reader, Entry) error) 
 	return nil
 }
 
-// section is what follows offset, in memory where the file is.
+// section returns a reader of the bytes behind offset, in memory if the file is
+// mapped.
 func section(f store.File, offset int64) io.Reader {
 	if b := store.MappedBytes(f); b != nil {
 		return bytes.NewReader(b[offset:])
@@ -527,7 +540,7 @@ func section(f store.File, offset int64) io.Reader {
 	return io.NewSectionReader(f, offset, f.Size()-offset)
 }
 
-// file opens a file, or takes one that is open.
+// file opens a file, or returns it if it is open.
 func (s *Script) file(ctx context.Context, name string) (*openFile, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -552,7 +565,7 @@ func (s *Script) file(ctx context.Context, name string) (*openFile, error) {
 	return f, nil
 }
 
-// drop closes the file that was used least lately, when nobody uses it.
+// drop closes the least recently used file, once nobody uses it.
 func (s *Script) drop() error {
 	f := s.open[0]
 	s.open = slices.Delete(s.open, 0, 1)
@@ -572,7 +585,7 @@ func (s *Script) done(f *openFile) error {
 	return nil
 }
 
-// Close closes the files. A Script may be used again after it.
+// Close closes the files. The Script opens them again when it is used.
 func (s *Script) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// text reads an object that is text, whose first byte is c, to the end of its last line.
+// text reads a text object, whose first byte is c, to the end of its last line.
 func (r *Reader) text(c byte) (err error) {
 	r.h.Form = Text
 	r.values, r.ints = r.values[:0], r.ints[:0]
@@ -21,14 +21,15 @@ func (r *Reader) text(c byte) (err error) {
 	switch {
 	case c == '[' && r.o.Type != IntVector:
 		return r.textFloats()
-	case c == '[': // as kaldiio writes it
+	case c == '[': // written by kaldiio
 		return r.textInts(0, ']')
 	default:
 		return r.textInts(c, '\n')
 	}
 }
 
-// word reads a number's text, whose first byte is c if that is not 0, and the byte behind it.
+// word reads the text of a number and the byte behind it. c is its first byte,
+// if not 0.
 func (r *Reader) word(c byte) (word string, end byte, err error) {
 	var b [64]byte
 	n := 0
@@ -52,7 +53,7 @@ func (r *Reader) word(c byte) (word string, end byte, err error) {
 	}
 }
 
-// ended reads the end of the line behind a bracket.
+// ended reads the line end behind a bracket.
 func (r *Reader) ended() error {
 	c, err := r.readByte()
 	if err == nil && c == '\r' {
@@ -64,7 +65,7 @@ func (r *Reader) ended() error {
 	return err
 }
 
-// room refuses more elements than the limit allows.
+// room returns an error if there are more elements than the limit allows.
 func (r *Reader) room(n, size int) error {
 	if int64(n)*int64(size) > r.o.Limit {
 		return r.tooLarge(int64(n) * int64(size))
@@ -155,7 +156,7 @@ func (r *Reader) textFloats() error {
 	}
 }
 
-// parseFloat reads a decimal, an infinity or no number.
+// parseFloat parses a decimal, an infinity or NaN.
 func parseFloat(s string, bits int) (float64, error) {
 	sign := 1.0
 	bare := s
@@ -189,7 +190,7 @@ func (r *Reader) textValues(t *tensor.Tensor) {
 	}
 }
 
-// digits is how many significant ones Kaldi writes.
+// digits is the number of significant digits that Kaldi writes.
 const digits = 7
 
 func appendFloat(b []byte, v float64) []byte {
@@ -204,7 +205,7 @@ func appendFloat(b []byte, v float64) []byte {
 	return strconv.AppendFloat(b, v, 'g', digits, 64)
 }
 
-// appendText is a tensor as Kaldi writes it, behind the key's blank.
+// appendText appends a tensor as Kaldi writes it behind the key's blank.
 func appendText(b []byte, t *tensor.Tensor) ([]byte, error) {
 	var at func(i int) float64
 	switch t.DType {

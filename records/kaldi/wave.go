@@ -10,7 +10,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// The format codes of a wave's fmt chunk, and the sizes of it.
+// The format codes of a wave's fmt chunk, and its sizes.
 const (
 	pcm        = 1
 	extensible = 0xfffe
@@ -18,14 +18,17 @@ const (
 	fmtLong    = 40
 )
 
-// pcmID is what an extensible format has for PCM (KSDATAFORMAT_SUBTYPE_PCM), behind its first two bytes.
+// pcmID is the rest of the PCM sub-format (KSDATAFORMAT_SUBTYPE_PCM) behind its
+// first two bytes.
 const pcmID = "\x00\x00\x00\x00\x10\x00\x80\x00\x00\xaa\x00\x38\x9b\x71"
 
-// streamSizes stand for a length that was not known when the header was written:
-// the data goes to the file's end. SoX writes 0x7ffff000 and, with the header, 0x7ffff024.
+// streamSizes mean that the length was unknown when the header was written: the
+// data extends to the end of the file. SoX writes 0x7ffff000, or 0x7ffff024
+// with the header.
 var streamSizes = []uint32{0, 0xffffffff, 0xfffffffe, 0x7ffff000, 0x7ffff024}
 
-// named reads the header of an object that begins with a name: a wave. c is its first byte.
+// named reads the header of an object that begins with a name: a wave. c is its
+// first byte.
 func (r *Reader) named(c byte) error {
 	b, err := r.take(3)
 	if err != nil {
@@ -115,8 +118,8 @@ func (r *Reader) waveData(riff, size, channels, width int64) (err error) {
 		}
 	} else {
 		behind = 8 + riff - int64(len(r.head)) - size
-		// Some writers count the byte that makes a chunk's length even in one length
-		// and not in the other.
+		// Some writers count the byte that pads a chunk to an even length in
+		// one of the two lengths only.
 		if behind == -1 && size%2 == 0 {
 			behind = 0
 		}
@@ -135,7 +138,7 @@ func (r *Reader) waveData(riff, size, channels, width int64) (err error) {
 	return nil
 }
 
-// samples reads some of a wave's.
+// samples reads some of a wave's samples.
 func (r *Reader) samples(from, to int) (*tensor.Tensor, error) {
 	t, err := tensor.New(tensor.Desc{DType: r.h.DType, Shape: r.h.Shape.With(0, to-from)})
 	if err != nil {
@@ -161,7 +164,7 @@ func (r *Reader) samples(from, to int) (*tensor.Tensor, error) {
 	return t, nil
 }
 
-// swap turns the bytes of big-endian samples around.
+// swap converts big-endian samples.
 func swap(d tensor.DType, b []byte) {
 	if d != tensor.Int16 {
 		return
@@ -171,8 +174,8 @@ func swap(d tensor.DType, b []byte) {
 	}
 }
 
-// behind checks what stands behind a wave's data of size bytes: a zero if that is
-// odd, and chunks. (The file may be damaged, and it what another entry begins with.)
+// behind checks what follows size bytes of wave data: a zero if size is odd,
+// and chunks. In a damaged file the next entry could begin there.
 func (r *Reader) behind(b []byte, size int64) error {
 	order := binary.ByteOrder(binary.LittleEndian)
 	if r.big {
@@ -201,7 +204,8 @@ func (r *Reader) behind(b []byte, size int64) error {
 	return nil
 }
 
-// toEnd is how many bytes there are to the file's end, which are read if that must be.
+// toEnd returns the number of bytes to the end of the file, and reads them if
+// it must.
 func (r *Reader) toEnd() (int64, error) {
 	if r.left >= 0 {
 		return r.left, nil
@@ -224,7 +228,7 @@ func (r *Reader) toEnd() (int64, error) {
 	}
 }
 
-// waveHeader is the 44 bytes before n bytes of data.
+// waveHeader returns the 44 bytes before n bytes of data.
 func waveHeader(rate, channels, width, n int) []byte {
 	le := binary.LittleEndian
 	b := append([]byte("RIFF"), 0, 0, 0, 0)

@@ -11,19 +11,19 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// WriterOptions are those of a Writer.
+// WriterOptions are the options of a Writer. The zero value is ready for use.
 type WriterOptions struct {
-	// Offset is where in the file the first entry will stand.
+	// Offset is the position in the file of the first entry.
 	Offset int64
-	// Text writes text, which keeps seven significant digits, as Kaldi does.
+	// Text writes text, with seven significant digits as in Kaldi.
 	Text bool
-	// Script gets a line for each entry, if it is not nil, in which the archive is
-	// called Name.
+	// Script, if not nil, receives a line for each entry, with Name as the
+	// archive's name.
 	Script io.Writer
 	Name   string
 }
 
-// Writer writes an archive. It is used by one goroutine at a time.
+// Writer writes an archive. It is for one goroutine at a time.
 type Writer struct {
 	o      WriterOptions
 	w      io.Writer
@@ -32,15 +32,15 @@ type Writer struct {
 	err    error
 }
 
-// NewWriter makes a writer.
+// NewWriter returns a writer of an archive.
 func NewWriter(w io.Writer, o WriterOptions) *Writer { return &Writer{o: o, w: w, offset: o.Offset} }
 
-// Offset is where the next entry will stand.
+// Offset returns the position of the next entry.
 func (w *Writer) Offset() int64 { return w.offset }
 
-// CheckKey says what is wrong with a key, if anything is: an archive cannot hold
-// empty keys, keys with blanks or control characters, such as are no UTF-8 text, and
-// such as are longer than 4096 bytes.
+// CheckKey returns an error for keys that an archive cannot hold: empty keys,
+// keys with blanks or control characters, keys that are not UTF-8, and keys of
+// more than 4096 bytes.
 func CheckKey(key string) error {
 	if key == "" || len(key) > maxKey || !utf8.ValidString(key) || strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c == 0x7f }) {
 		return fmt.Errorf("kaldi: %q is no key: want 1 to %d bytes of UTF-8 text without blanks", key, maxKey)
@@ -114,8 +114,8 @@ func checkSizes(t *tensor.Tensor) error {
 	return nil
 }
 
-// WriteCompressed writes a compressed matrix of float32 or float64, the bytes that
-// Kaldi writes. Numbers that are not finite are an error.
+// WriteCompressed writes a compressed matrix of float32 or float64, in the same
+// bytes as Kaldi. Numbers that are not finite are an error.
 func (w *Writer) WriteCompressed(key string, t *tensor.Tensor, m Method) error {
 	if t.Shape.Rank() != 2 || t.DType != tensor.Float32 && t.DType != tensor.Float64 {
 		return fmt.Errorf("kaldi: %v, want a matrix of float32 or float64", t.Desc)
@@ -144,8 +144,8 @@ func (w *Writer) WriteCompressed(key string, t *tensor.Tensor, m Method) error {
 	return w.put(key, []byte{0, 'B'}, b)
 }
 
-// WriteWave writes PCM, (samples, channels) of int16 or uint8, of rate samples per
-// second. Kaldi reads int16 alone.
+// WriteWave writes PCM samples, (samples, channels) of int16 or uint8, with a
+// sample rate in Hz. Kaldi reads only int16.
 func (w *Writer) WriteWave(key string, t *tensor.Tensor, rate int) error {
 	if t.Shape.Rank() != 2 || t.DType != tensor.Int16 && t.DType != tensor.Uint8 {
 		return fmt.Errorf("kaldi: %v, want (samples, channels) of int16 or uint8", t.Desc)
@@ -166,11 +166,11 @@ func (w *Writer) WriteWave(key string, t *tensor.Tensor, rate int) error {
 	return w.put(key, waveHeader(rate, channels, width, n), data)
 }
 
-// WriteRaw writes an object whose bytes are those that Reader.Raw gave.
+// WriteRaw writes an object from bytes that Reader.Raw returned.
 func (w *Writer) WriteRaw(key string, object []byte) error { return w.put(key, object, nil) }
 
-// put writes an entry. After an error all later ones fail likewise, since the file
-// may have half an entry.
+// put writes an entry. After an error all later calls return it too, since the
+// file may end within an entry.
 func (w *Writer) put(key string, head, data []byte) error {
 	if err := CheckKey(key); err != nil {
 		return err

@@ -1,17 +1,19 @@
-// Package tfexample reads and writes the messages tf.train.Example, and TFRecord files
-// of them. An Example is a map from names to features, each of which is a list of byte
-// strings, of float32 or of int64:
+// Package tfexample reads and writes tf.train.Example messages, and TFRecord
+// files of them. An Example maps names to features; a feature is a list of byte
+// strings, of float32 or of int64. Package tfrecord reads and writes the files
+// themselves.
 //
 //	Example  { Features features = 1 }
 //	Features { map<string, Feature> feature = 1 }
 //	Feature  { BytesList bytes_list = 1 | FloatList float_list = 2 | Int64List int64_list = 3 }
 //	lists    { repeated VALUE value = 1 }   numbers packed or not
 //
-// Reading is strict: fields that the messages do not have, names that are used twice or
-// are no UTF-8 text, and features without a list, which a parser in TensorFlow
-// passes over or replaces, are an error.
+// Reading is strict. Unknown fields, duplicate names, names that are not UTF-8
+// and features without a list are errors; TensorFlow's parser skips or replaces
+// them.
 //
-// Reference: example.proto and feature.proto of TensorFlow 2, and protobuf's wire format.
+// Reference: example.proto and feature.proto of TensorFlow 2, and protobuf's
+// wire format.
 package tfexample
 
 import (
@@ -25,20 +27,20 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// ErrExample is the error of bytes that are no Example.
+// ErrExample reports bytes that are not an Example.
 var ErrExample = errors.New("invalid tf.train.Example")
 
-// Kind is that of a feature's list.
+// Kind is the type of a feature's list.
 type Kind uint8
 
-// The kinds, with the numbers of their fields.
+// The kinds, with their field numbers.
 const (
 	Bytes Kind = 1
 	Float Kind = 2
 	Int64 Kind = 3
 )
 
-// Feature is a named list, of which only the slice of its kind is used.
+// Feature is a named list. Only the slice of its kind is used.
 type Feature struct {
 	Name   string
 	Kind   Kind
@@ -51,8 +53,8 @@ func bad(at int, format string, args ...any) error {
 	return fmt.Errorf("tfexample: %w: at byte %d: %s", ErrExample, at, fmt.Sprintf(format, args...))
 }
 
-// message calls f for each field of a message that stands at a place, all of which are
-// messages or strings themselves, with numbers up to most.
+// message calls f for each field of a message. All fields must be messages or
+// strings with numbers up to most.
 func message(b []byte, at int, what string, most protowire.Number, f func(number protowire.Number, b []byte, at int) error) error {
 	for len(b) > 0 {
 		number, kind, n := protowire.ConsumeTag(b)
@@ -71,7 +73,8 @@ func message(b []byte, at int, what string, most protowire.Number, f func(number
 	return nil
 }
 
-// Parse reads an Example. Byte strings are views of b. Features are in its order.
+// Parse decodes an Example. Byte strings are views of b. The features are in
+// the order of the message.
 func Parse(b []byte) ([]Feature, error) {
 	var l []Feature
 	names := map[string]bool{}
@@ -175,9 +178,9 @@ func (f *Feature) list(b []byte, at int) error {
 	return nil
 }
 
-// Append appends an Example, with the features in the order of their names, in which
-// it puts l, and numbers packed: the same features give the same bytes. The
-// features are the caller's to be valid: names that are UTF-8 text, each once.
+// Append appends an encoded Example to b. It sorts l by name and packs numbers,
+// so that the same features encode to the same bytes. The caller must pass
+// unique names of UTF-8 text.
 func Append(b []byte, l []Feature) []byte {
 	slices.SortFunc(l, func(a, b Feature) int { return cmp.Compare(a.Name, b.Name) })
 	var features, entry, feature, list []byte

@@ -25,8 +25,9 @@ func init() {
 	})
 }
 
-// is reports that the first record begins as an Example with a feature: a field 1 that
-// is all of it, and in that a field 1 that begins with a name as field 1.
+// is reports whether the first record begins like an Example with a feature: a
+// field 1 that spans the message, with a field 1 in it whose own field 1 is a
+// name.
 func is(name string, start []byte) bool {
 	if !tfrecord.Match(name, start) {
 		return false
@@ -49,8 +50,8 @@ func open(ctx context.Context, o store.Opener, files []string, options records.R
 	return tfrecord.Concat(ctx, o, files, options, fields)
 }
 
-// list tells whether a name is that of an element of a list, and which: "name[3]". index is -1
-// for "name[]", a list without elements.
+// list splits the name of a list element, such as "name[3]". index is -1 for
+// "name[]", an empty list.
 func list(name string) (base string, index int, ok bool) {
 	rest, ok := strings.CutSuffix(name, "]")
 	i := strings.LastIndexByte(rest, '[')
@@ -67,7 +68,7 @@ func list(name string) (base string, index int, ok bool) {
 	return rest[:i], n, true
 }
 
-// fields makes the fields of an Example.
+// fields sets the fields of an Example.
 func fields(r *records.Record, number int64, data []byte) error {
 	l, err := Parse(data)
 	if err != nil {
@@ -106,7 +107,7 @@ func fields(r *records.Record, number int64, data []byte) error {
 	return nil
 }
 
-// add adds numbers: one is a scalar, others are a vector.
+// add adds numbers: one as a scalar, several as a vector.
 func add[T tensor.Elem](r *records.Record, name string, d tensor.DType, v []T) error {
 	desc := tensor.Desc{DType: d}
 	if len(v) != 1 {
@@ -127,7 +128,7 @@ func create(ctx context.Context, o store.Opener, name string, options records.Wr
 	})
 }
 
-// example makes the Example of a record.
+// example returns the Example of a record.
 func example(r *records.Record, number int64) ([]byte, error) {
 	var l []Feature
 	byName := map[string]int{}

@@ -20,8 +20,9 @@ func init() {
 	})
 }
 
-// Match reports whether a file begins with the head of a record, or that its name, if there are no bytes,
-// ends in .tfrecord or .tfrecords.
+// Match reports whether start, the first bytes of a file, begins with the head
+// of a record. Without bytes it reports whether the name ends in .tfrecord or
+// .tfrecords.
 func Match(name string, start []byte) bool {
 	if len(start) == 0 {
 		return strings.HasSuffix(name, ".tfrecord") || strings.HasSuffix(name, ".tfrecords")
@@ -29,7 +30,8 @@ func Match(name string, start []byte) bool {
 	return len(start) >= head && binary.LittleEndian.Uint32(start[8:]) == masked(start[:8])
 }
 
-// Head is the beginning of the first record's data, and its length, of a file for which Is is true.
+// Head returns the beginning of the first record's data, and its length, of a
+// file that Match accepts.
 func Head(start []byte) (data []byte, length uint64) {
 	if len(start) < head {
 		return nil, 0
@@ -46,8 +48,8 @@ func openRecords(ctx context.Context, o store.Opener, files []string, options re
 	})
 }
 
-// Concat opens files as one records.Reader. The key of a record is its number over
-// all files; add adds the fields of a record's data to it.
+// Concat opens files as one records.Reader. The key of a record is its number
+// over all files; add adds the fields of a record's data to it.
 func Concat(ctx context.Context, o store.Opener, files []string, options records.ReadOptions, add func(r *records.Record, number int64, data []byte) error) (records.Reader, error) {
 	if err := records.CheckFiles(formatName, files); err != nil {
 		return nil, err
@@ -90,7 +92,7 @@ func (x *formatReader) Next(r *records.Record) error {
 
 func (x *formatReader) Close() error { return x.file.Close() }
 
-// FormatWriter writes records, whose data others make, as a records.Writer does.
+// FormatWriter is a records.Writer of a format on top of TFRecord.
 type FormatWriter struct {
 	out    *store.Writer
 	w      *Writer
@@ -99,7 +101,8 @@ type FormatWriter struct {
 	data   func(r *records.Record, number int64, notes *records.Notes) ([]byte, error)
 }
 
-// CreateFormat makes the file of a FormatWriter, and data the data of its records.
+// CreateFormat creates a file and returns its FormatWriter. It calls data for
+// the data of each record.
 func CreateFormat(ctx context.Context, o store.Opener, format, name string, options records.WriteOptions, data func(r *records.Record, number int64, notes *records.Notes) ([]byte, error)) (*FormatWriter, error) {
 	if err := options.CheckSingleFile(format, name, false); err != nil {
 		return nil, err
@@ -123,10 +126,10 @@ func (x *FormatWriter) Write(r *records.Record) error {
 	return err
 }
 
-// Close puts the file under its name.
+// Close makes the file appear under its name.
 func (x *FormatWriter) Close() error { return x.out.Close() }
 
-// Abort drops it.
+// Abort discards the file.
 func (x *FormatWriter) Abort() error { return x.out.Abort() }
 
 func createRecords(ctx context.Context, o store.Opener, name string, options records.WriteOptions) (records.Writer, error) {

@@ -1,13 +1,18 @@
-// Package tfrecord reads and writes TFRecord files: records with checksums,
+// Package tfrecord reads and writes TFRecord, TensorFlow's record files:
+// records of bytes with checksums. Package tfexample reads the tf.train.Example
+// messages in them, and package records reads them like any other record
+// format.
+//
+// A record is, with all integers little-endian:
 //
 //	length (uint64) | its masked CRC-32C (uint32) | data | its masked CRC-32C (uint32)
 //
-// all little-endian. A checksum is masked as ((crc>>15 | crc<<17) + 0xa282ead8).
-// Every changed byte and every truncation is found. There is no index in the
-// format, and no way to go on behind a damaged length.
+// A checksum is masked as ((crc>>15 | crc<<17) + 0xa282ead8). Reading detects
+// every changed byte and every truncation. The format has no index, and a
+// reader cannot continue behind a damaged length.
 //
-// Reference: TensorFlow 2's tfrecord documentation; files are compared with those
-// of the tfrecord package 1.14.6 of PyPI (docs/format/tfrecord.md).
+// Reference: TensorFlow 2's tfrecord documentation; tests compare with files of
+// the tfrecord package 1.14.6 of PyPI (docs/format/tfrecord.md).
 package tfrecord
 
 import (
@@ -19,7 +24,7 @@ import (
 	"github.com/infer-prep/infer-prep/records"
 )
 
-// The sizes of what stands before and behind the data.
+// The sizes of the parts before and behind the data.
 const (
 	head = 8 + 4
 	tail = 4
@@ -32,26 +37,26 @@ func masked(b []byte) uint32 {
 	return (c>>15 | c<<17) + 0xa282ead8
 }
 
-// Options are those of a Reader.
+// Options are the options of a Reader. The zero value is ready for use.
 type Options struct {
-	Name   string // the file's, for errors
-	Offset int64  // where in the file the first byte stands
-	// Limit is the largest record that is read. Default: 1 GiB.
+	Name   string // of the file, for errors
+	Offset int64  // position in the file of the first byte
+	// Limit is the size of the largest record, in bytes. Default 1 GiB.
 	Limit int64
 }
 
-// Reader reads records one after another. It is used by one goroutine at a time.
+// Reader reads records in order. It is for one goroutine at a time.
 type Reader struct {
 	o    Options
-	r    io.Reader // nil: mem is all there is
-	mem  []byte    // what is left of it
+	r    io.Reader // nil if mem is the whole input
+	mem  []byte    // the rest of the input
 	at   int64     // of the record
 	next int64
 	buf  []byte
 	err  error
 }
 
-// NewReader reads records from r.
+// NewReader returns a reader of the records in r.
 func NewReader(r io.Reader, o Options) *Reader {
 	if o.Limit <= 0 {
 		o.Limit = 1 << 30
@@ -59,15 +64,16 @@ func NewReader(r io.Reader, o Options) *Reader {
 	return &Reader{o: o, r: r, at: o.Offset, next: o.Offset}
 }
 
-// NewBytes reads the records in b, a mapped file, say. Records are views of b.
+// NewBytes returns a reader of the records in b, for example a mapped file.
+// Records are views of b.
 func NewBytes(b []byte, o Options) *Reader {
 	r := NewReader(nil, o)
 	r.mem = b
 	return r
 }
 
-// Next is the next record, valid until the next call; io.EOF at the end. After an
-// error there is nothing more.
+// Next returns the next record, valid until the next call, and io.EOF at the
+// end. It returns any other error again at every later call.
 func (r *Reader) Next() ([]byte, error) {
 	if r.err != nil {
 		return nil, r.err
@@ -84,7 +90,7 @@ func (r *Reader) corrupt(format string, args ...any) error {
 	return records.Corruptf(formatName, r.o.Name, r.at, format, args...)
 }
 
-// full fills b, or takes as much as there is.
+// full fills b, or reads up to the end.
 func (r *Reader) full(b []byte) (int, error) {
 	if r.r != nil {
 		return io.ReadFull(r.r, b)
@@ -100,7 +106,7 @@ func (r *Reader) full(b []byte) (int, error) {
 	return n, io.ErrUnexpectedEOF
 }
 
-// head reads a record's head; io.EOF if nothing is there.
+// head reads the head of a record, and returns io.EOF at the end.
 func (r *Reader) head() (length int, err error) {
 	r.at = r.next
 	var h [head]byte
@@ -137,7 +143,7 @@ func (r *Reader) read() ([]byte, error) {
 		r.mem = r.mem[total:]
 		return r.check(b)
 	}
-	// Memory grows with what is read, not with what the length claims.
+	// Memory grows with the input, not with the stated length.
 	const step = 1 << 20
 	r.buf = r.buf[:0]
 	for len(r.buf) < total {
@@ -160,7 +166,7 @@ func (r *Reader) read() ([]byte, error) {
 	return r.check(r.buf)
 }
 
-// check is the data of b, which has the checksum behind it.
+// check returns the data of b, which ends with the data's checksum.
 func (r *Reader) check(b []byte) ([]byte, error) {
 	length := len(b) - tail
 	data := b[:length:length]
@@ -171,8 +177,9 @@ func (r *Reader) check(b []byte) ([]byte, error) {
 	return data, nil
 }
 
-// Scan finds where the records of a file of size bytes begin, from Options.Offset on, and where the last one ends, by their heads alone,
-// whose checksums are compared: whether the data is sound shows when it is read.
+// Scan returns the position of each record of a file of size bytes, from
+// Options.Offset on, and where the last one ends. It reads and verifies only
+// the heads: reading a record verifies its data.
 func Scan(f io.ReaderAt, size int64, o Options) (offsets []int64, err error) {
 	r := NewReader(nil, o)
 	for {
@@ -193,10 +200,11 @@ func Scan(f io.ReaderAt, size int64, o Options) (offsets []int64, err error) {
 	}
 }
 
-// Offset is where the record that Next gave last begins in the file.
+// Offset returns the position in the file at which the last record of Next
+// begins.
 func (r *Reader) Offset() int64 { return r.at }
 
-// Writer writes records. It is used by one goroutine at a time.
+// Writer writes records. It is for one goroutine at a time.
 type Writer struct {
 	w      io.Writer
 	offset int64
@@ -204,14 +212,14 @@ type Writer struct {
 	b      [head]byte
 }
 
-// NewWriter makes a writer whose first record stands at offset of the file.
+// NewWriter returns a writer whose first record is at offset of the file.
 func NewWriter(w io.Writer, offset int64) *Writer { return &Writer{w: w, offset: offset} }
 
-// Offset is where the next record will stand.
+// Offset returns the position of the next record.
 func (w *Writer) Offset() int64 { return w.offset }
 
-// Write writes one record. After an error all later ones fail likewise, since the
-// file may have half a record.
+// Write writes one record. After an error all later calls return it too, since
+// the file may end within a record.
 func (w *Writer) Write(record []byte) error {
 	binary.LittleEndian.PutUint64(w.b[:], uint64(len(record)))
 	binary.LittleEndian.PutUint32(w.b[8:], masked(w.b[:8]))
