@@ -1,5 +1,5 @@
-// Package all links the formats of record files that need nothing beyond this module's
-// usual dependencies.
+// Package all registers all formats of package records except
+// records/mindrecord, which links SQLite.
 package all
 
 import (

@@ -19,7 +19,8 @@ type data struct {
 	mapped []byte // nil if the file is not in memory
 	h      *header
 	groups []group
-	// ends are those of the rows' records, in their pages: a record begins where the last one ends.
+	// ends are the ends of the rows' records in their pages: a record begins
+	// where the one before it ends.
 	blobEnds, rawEnds []uint32
 }
 
@@ -56,7 +57,7 @@ func newData(name string, f store.File) (*data, error) {
 
 func (d *data) Close() error { return d.file.Close() }
 
-// rows is how many there are.
+// rows returns the number of rows.
 func (d *data) rows() int64 {
 	if len(d.groups) == 0 {
 		return 0
@@ -64,12 +65,12 @@ func (d *data) rows() int64 {
 	return d.groups[len(d.groups)-1].end
 }
 
-// group is that of a row.
+// group returns the group of a row.
 func (d *data) group(row int64) int {
 	return sort.Search(len(d.groups), func(i int) bool { return d.groups[i].end > row })
 }
 
-// places are those of a row's records in its pages.
+// places returns the positions of a row's records in its pages.
 func (d *data) places(row int64) (g int, blob, raw [2]int64) {
 	g = d.group(row)
 	raw[0] = d.groups[g].rawStart
@@ -80,7 +81,8 @@ func (d *data) places(row int64) (g int, blob, raw [2]int64) {
 	return g, blob, raw
 }
 
-// bytes are those of a page between two places, which are in it; in buf, if the file is not in memory.
+// bytes returns the bytes of a page between two positions, in buf if the file
+// is not in memory.
 func (d *data) bytes(page int, place [2]int64, buf *[]byte) ([]byte, error) {
 	at, n := d.h.at(page)+place[0], place[1]-place[0]
 	if d.mapped != nil {
@@ -96,7 +98,7 @@ func (d *data) bytes(page int, place [2]int64, buf *[]byte) ([]byte, error) {
 	return b, nil
 }
 
-// record is one without its length, which must be what the index says.
+// record returns a record without its length, which must match the index.
 func (d *data) record(page int, place [2]int64, buf *[]byte) ([]byte, error) {
 	b, err := d.bytes(page, place, buf)
 	if err != nil {
@@ -112,7 +114,7 @@ func (d *data) corrupt(page int, offset int64, format string, args ...any) error
 	return records.Corruptf(formatName, d.name, d.h.at(page)+offset, format, args...)
 }
 
-// walk finds the ends of all records by their lengths, without the index.
+// walk finds the ends of all records from their lengths, without the index.
 func (d *data) walk() error {
 	d.blobEnds, d.rawEnds = make([]uint32, d.rows()), make([]uint32, d.rows())
 	for _, g := range d.groups {
@@ -149,21 +151,22 @@ func (d *data) walkPage(page int, at, end, least int64, ends []uint32) error {
 	return nil
 }
 
-// indexName is the name of a data file's index.
+// indexName returns the name of a data file's index.
 func indexName(name string) string { return name + ".db" }
 
-// address is the name that the header has for its own file, which is another if it was renamed.
+// address returns the name that the header has for its own file. It differs
+// after a rename.
 func (d *data) address() string { return d.h.shards[d.h.shard] }
 
-// siblings are the names of all files of the set, in the folder of this one. A set that was renamed has other
-// names than the header says, with the same numbers behind them.
+// siblings returns the names of all files of the set, in the folder of this
+// one. After a rename they have a new stem and the same numbers.
 func (d *data) siblings() ([]string, error) {
 	dir, base := filepath.Split(d.name)
 	if len(d.h.shards) == 1 {
 		return []string{d.name}, nil
 	}
 	first, last := d.h.shards[0], d.h.shards[len(d.h.shards)-1]
-	stem := 0 // what all have in common
+	stem := 0 // length of the common prefix
 	for stem < len(first) && stem < len(last) && first[stem] == last[stem] {
 		stem++
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// formatName is that of the format, as the command line has it.
+// formatName is the name of the format on the command line.
 const formatName = "mindrecord"
 
 func init() {
@@ -27,13 +27,14 @@ func init() {
 	})
 }
 
-// isData tells a data file by the beginning of its header.
+// isData recognises a data file by the beginning of its header.
 func isData(head []byte) bool {
 	const begin, n = `{"header_size":`, 8
 	return len(head) >= n+len(begin) && head[7] == 0 && string(head[n:n+len(begin)]) == begin
 }
 
-// local wants files of this machine, and says which they are: the index of each is one, too.
+// local wants files of this machine, and says which they are: the index of each
+// is one, too.
 func local(o store.Opener, write bool, names ...string) error {
 	if o == store.Local {
 		return nil
@@ -52,8 +53,8 @@ func local(o store.Opener, write bool, names ...string) error {
 	return nil
 }
 
-// openRecords opens a set by one of its files, or by all of them. A record's key is its field of keys, else its row's
-// number.
+// openRecords opens a set by one of its files, or by all of them. The key of a
+// record is its key field, else the row's number.
 func openRecords(_ context.Context, o store.Opener, files []string, options records.ReadOptions) (records.Reader, error) {
 	if err := local(o, false); err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ type recordReader struct {
 	err    error
 }
 
-// Next reads the next row. A row that is damaged can be left out.
+// Next reads the next row. A lenient reader skips damaged rows.
 func (r *recordReader) Next(to *records.Record) error {
 	for r.err == nil {
 		i := r.next
@@ -121,8 +122,9 @@ func (r *recordReader) Next(to *records.Record) error {
 
 func (r *recordReader) Close() error { return r.set.Close() }
 
-// createRecords writes a set whose schema is that of the first record: text, bytes, or numbers, whose first axis may have
-// another size in other records. Keys are a field of text, unless the first is the record's number: then all must be.
+// createRecords writes a set with the schema of the first record: text, bytes,
+// or numbers whose first axis may vary. It stores the keys in a text field
+// unless the first key is the record's number; then all must be.
 func createRecords(_ context.Context, o store.Opener, name string, options records.WriteOptions) (records.Writer, error) {
 	if err := local(o, true, name, name+"0"); err != nil {
 		return nil, err
@@ -142,7 +144,7 @@ type recordWriter struct {
 	w      *Writer // nil before the first record
 	fields []Field
 	values []tensor.Tensor
-	keys   bool // are a field
+	keys   bool // stored in a field
 	rows   int64
 	closed bool
 }
@@ -194,7 +196,7 @@ func (w *recordWriter) Write(r *records.Record) error {
 	return err
 }
 
-// schemaOf is the schema of files that begin with r.
+// schemaOf returns the schema of files whose first record is r.
 func schemaOf(r *records.Record, keys bool) (s Schema, err error) {
 	if keys {
 		s.Fields = append(s.Fields, Field{Name: records.KeyField, Desc: tensor.Encoded(), Text: true})
@@ -206,10 +208,11 @@ func schemaOf(r *records.Record, keys bool) (s Schema, err error) {
 		}
 		s.Fields = append(s.Fields, Field{Name: f.Name, Desc: d, Text: f.Text})
 	}
-	return s, s.Check()
+	return s, s.Validate()
 }
 
-// Close puts the files under their names. Without a record there is no schema, and no file.
+// Close makes the files appear under their names. Without a record there is no
+// schema, which is an error.
 func (w *recordWriter) Close() error {
 	if w.closed {
 		return nil

@@ -47,7 +47,7 @@ func FuzzHeader(f *testing.F) {
 
 func FuzzRaw(f *testing.F) {
 	s, rows := example(f)
-	require.NoError(f, s.Check())
+	require.NoError(f, s.Validate())
 	w := &Writer{schema: s}
 	for _, r := range rows {
 		_, err := w.encode(r)

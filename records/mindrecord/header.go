@@ -16,7 +16,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// The limits of MindSpore, and its defaults.
+// The limits and defaults of MindSpore.
 const (
 	minHeader, maxHeader, defaultHeader = 1 << 14, 1 << 27, 1 << 24
 	minPage, maxPage, defaultPage       = 1 << 15, 1 << 28, 1 << 25
@@ -25,17 +25,17 @@ const (
 
 const version = "3.0"
 
-// header is what stands at the beginning of a data file.
+// header is the header of a data file.
 type header struct {
 	size, page  int64
-	compression int64 // bytes that packing saved; less than 0 if it took more
+	compression int64 // bytes saved by packing, negative if it took more
 	shard       int
 	shards      []string // the files' names
 	schema      Schema
 	pages       []page // by id
 }
 
-// page is one of the two kinds.
+// page is a raw or a blob page.
 type page struct {
 	raw        bool
 	kind       int   // page_type_id
@@ -44,13 +44,13 @@ type page struct {
 	groups     []place
 }
 
-// place is where a raw page has the rows of a group.
+// place is the position of a group's rows in a raw page.
 type place struct {
 	group  int
 	offset int64
 }
 
-// object is a JSON object whose keys are known.
+// object is a JSON object with a fixed set of keys.
 type object map[string]json.RawMessage
 
 func parseObject(b []byte, what string, keys ...string) (object, error) {
@@ -93,7 +93,7 @@ func (m object) text(key string) (s string, err error) {
 	return s, nil
 }
 
-// parseHeader reads the JSON text of a header.
+// parseHeader parses the JSON text of a header.
 func parseHeader(b []byte) (*header, error) {
 	m, err := parseObject(b, "the header", "header_size", "index_fields", "page", "page_size", "compression_size", "schema", "shard_addresses", "shard_id", "statistics", "version")
 	if err != nil {
@@ -200,7 +200,7 @@ func (h *header) parseSchema(m object) error {
 		}
 		h.schema.Index = append(h.schema.Index, name)
 	}
-	if err := h.schema.Check(); err != nil {
+	if err := h.schema.Validate(); err != nil {
 		return err
 	}
 	var blob []string
@@ -210,7 +210,7 @@ func (h *header) parseSchema(m object) error {
 	return nil
 }
 
-// blobs are the names of the blob fields, in the order in which a record has them.
+// blobs returns the names of the blob fields, in the order of a record.
 func (s *Schema) blobs() (l []string) {
 	for _, f := range s.Fields {
 		if f.blob() {
@@ -274,7 +274,7 @@ func (h *header) parsePage(id int, b []byte) error {
 	return nil
 }
 
-// group is the rows of a blob page, whose raw records stand together too.
+// group is the rows of one blob page. Their raw records are adjacent too.
 type group struct {
 	start, end       int64 // rows
 	blob, raw        int   // pages
@@ -282,10 +282,11 @@ type group struct {
 	rawStart, rawEnd int64
 }
 
-// least is the fewest bytes of a record: its length, and in a raw page an empty map.
+// least returns the smallest size of a record: its length, and an empty map in
+// a raw page.
 const leastBlob, leastRaw = 8, 9
 
-// groups finds them, which must follow one another, and each have one place.
+// groups returns the groups. They must be contiguous and each have one place.
 func (h *header) groups() ([]group, error) {
 	var l []group
 	rows := int64(0)
@@ -332,10 +333,10 @@ func (h *header) groups() ([]group, error) {
 	return l, nil
 }
 
-// at is where a page begins.
+// at returns the position of a page.
 func (h *header) at(page int) int64 { return h.size + int64(page)*h.page }
 
-// appendJSON appends the header's text: the bytes of MindSpore.
+// appendJSON appends the text of the header, in the same bytes as MindSpore.
 func (h *header) appendJSON(b []byte) []byte {
 	b = fmt.Appendf(b, `{"header_size":%d,"index_fields":`, h.size)
 	if len(h.schema.Index) == 0 {
@@ -398,7 +399,8 @@ func (p *page) appendJSON(b []byte, id, shard int) []byte {
 	return fmt.Appendf(b, `],"shard_id":%d,"start_row_id":%d}`, shard, p.start)
 }
 
-// appendText appends a JSON string; text that is not UTF-8 is not written before it was checked.
+// appendText appends a JSON string. The caller has checked that the text is
+// UTF-8.
 func appendText(b []byte, s string) []byte {
 	const short = "\b\f\n\r\t\"\\"
 	b = append(b, '"')
@@ -415,7 +417,8 @@ func appendText(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// readHeader reads the header of a file, whose errors are of its first byte. Memory grows with what is read.
+// readHeader reads the header of a file. Its errors have offset 0. Memory grows
+// with the input.
 func readHeader(name string, r io.ReaderAt, size int64) (*header, error) {
 	corrupt := func(format string, args ...any) error {
 		return records.Corruptf(formatName, name, 0, format, args...)

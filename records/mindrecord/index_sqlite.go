@@ -2,7 +2,8 @@
 
 package mindrecord
 
-// The ports of modernc.org/sqlite are those of the line above; index_other.go has the others.
+// These are the ports of modernc.org/sqlite; index_other.go has the other
+// platforms.
 
 import (
 	"database/sql"
@@ -18,17 +19,18 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// ported tells whether there are indexes on this platform.
+// ported reports whether this platform has SQLite.
 const ported = true
 
-// openDB opens a database. The name stands in a URI, so that it may have any characters.
+// openDB opens a database. The name is escaped in a URI, so it may have any
+// characters.
 func openDB(name, mode string) (*sql.DB, error) {
 	path, err := filepath.Abs(name)
 	if err != nil {
 		return nil, fmt.Errorf("mindrecord: %w", err)
 	}
 	if path = filepath.ToSlash(path); !strings.HasPrefix(path, "/") {
-		path = "/" + path // a drive's letter
+		path = "/" + path // a drive letter
 	}
 	db, err := sql.Open("sqlite", "file://"+(&url.URL{Path: path}).EscapedPath()+"?"+mode)
 	if err != nil {
@@ -38,8 +40,9 @@ func openDB(name, mode string) (*sql.DB, error) {
 	return db, nil
 }
 
-// readIndex reads where the rows of a data file are, and holds all of it against the pages that the header has: every
-// row is in its group's pages, and begins where the one before it ends.
+// readIndex reads the positions of all rows of a data file and checks them
+// against the header's pages: every row must be in its group's pages and begin
+// where the one before it ends.
 func (d *data) readIndex(in source) (err error) {
 	name := indexName(d.name)
 	if err := in.exists(name); err != nil {
@@ -50,7 +53,8 @@ func (d *data) readIndex(in source) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	// Nobody writes it: SQLite neither locks it nor looks for a journal. What a schema may run is not trusted.
+	// No program writes the file: SQLite needs no locks and no journal. The
+	// schema is untrusted and must not run code.
 	db, err := openDB(file, "mode=ro&immutable=1&_pragma=trusted_schema(0)&_pragma=cell_size_check(1)&_pragma=query_only(1)")
 	if err != nil {
 		return err
@@ -59,7 +63,7 @@ func (d *data) readIndex(in source) (err error) {
 	corrupt := func(format string, args ...any) error {
 		return records.Corruptf(formatName, name, -1, format, args...)
 	}
-	// Views could compute anything.
+	// Views could run any computation.
 	var tables int
 	if err := db.QueryRow(`SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('INDEXES', 'SHARD_NAME')`).Scan(&tables); err != nil || tables != 2 {
 		return corrupt("%d tables, want INDEXES and SHARD_NAME: %v", tables, err)
@@ -83,13 +87,14 @@ func (d *data) readIndex(in source) (err error) {
 		return corrupt("it is the index of %q, want %q", names, d.address())
 	}
 
-	// In the order in which they were written, which is that of ROW_ID: sorting them could take any memory.
+	// In insertion order, which is that of ROW_ID: sorting could take any
+	// amount of memory.
 	rows, err := db.Query(`SELECT ` + strings.Join(columns, ", ") + ` FROM INDEXES NOT INDEXED ORDER BY rowid`)
 	if err != nil {
 		return corrupt("%v", err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	// The header's rows are no more than the file has room for.
+	// The header cannot have more rows than the file has room for.
 	d.blobEnds, d.rawEnds = make([]uint32, 0, d.rows()), make([]uint32, 0, d.rows())
 	var id, rawPage, rawAt, rawEnd, groupID, blobPage, blobAt, blobEnd int64
 	for n := int64(0); rows.Next(); n++ {
@@ -126,7 +131,8 @@ func (d *data) readIndex(in source) (err error) {
 	return nil
 }
 
-// writeIndex makes the index of a data file, all of which it finds there, in an empty file.
+// writeIndex writes the index of a data file, from that file alone, into an
+// empty file.
 func (d *data) writeIndex(name string) (err error) {
 	if err := d.walk(); err != nil {
 		return err
@@ -140,7 +146,7 @@ func (d *data) writeIndex(name string) (err error) {
 			err = fmt.Errorf("mindrecord: %s: %w", name, err)
 		}
 	}()
-	// The spaces are MindSpore's.
+	// MindSpore writes these spaces.
 	table := `CREATE TABLE INDEXES(  ROW_ID               INT  NOT NULL, PAGE_ID_RAW          INT  NOT NULL, PAGE_OFFSET_RAW      INT  NOT NULL, ` +
 		`PAGE_OFFSET_RAW_END  INT  NOT NULL, ROW_GROUP_ID         INT  NOT NULL, PAGE_ID_BLOB         INT  NOT NULL, PAGE_OFFSET_BLOB     INT  NOT NULL, PAGE_OFFSET_BLOB_END INT  NOT NULL`
 	key, into := "ROW_ID", strings.Join(columns, ",")
@@ -210,7 +216,8 @@ func (d *data) writeIndex(name string) (err error) {
 	return tx.Commit()
 }
 
-// indexed is a value for the index. Text ends with its first zero byte there, as in MindSpore.
+// indexed returns a value for the index. As in MindSpore, text ends at its
+// first zero byte.
 func indexed(t *tensor.Tensor) any {
 	switch t.DType {
 	case tensor.Int32:

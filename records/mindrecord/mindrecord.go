@@ -1,15 +1,16 @@
-// Package mindrecord reads and writes MindRecord, MindSpore's format of record files: a data file, or several (shards),
-// each with an index beside it, NAME.db, which is a SQLite database. Rows are divided into pages: what
-// is long (bytes, arrays) stands in blob pages, the rest as MessagePack in raw pages.
-// docs/format/mindrecord.md has the details and an example.
+// Package mindrecord reads and writes MindRecord, the record format of
+// MindSpore: one data file or several (shards), each with an index beside it,
+// NAME.db, a SQLite database. Rows are stored in pages: long values (bytes and
+// arrays) in blob pages, all others as MessagePack in raw pages.
+// docs/format/mindrecord.md has the details and an example. Package records
+// reads the same files as records.
 //
-// SQLite is modernc.org/sqlite, which is linked by whoever imports this package, and has no port to some platforms:
-// there everything that needs an index is an [ErrPlatform].
+// Importing this package links modernc.org/sqlite. SQLite has no port to some
+// platforms; there, everything that needs an index returns [ErrPlatform].
 //
-// Files are the machine's own: SQLite reads no others.
-//
-// Reading is strict: what is read is held against the header, the index and the schema, and what does not agree
-// is a [records.CorruptionError]. The format has no checksums, so a changed value is not seen.
+// Reading is strict. Data that disagrees with the header, the index or the
+// schema is a [records.CorruptionError]. The format has no checksums, so a
+// changed value cannot be detected.
 //
 // Reference: MindSpore 2.10.0, whose files have the version "3.0".
 package mindrecord
@@ -24,29 +25,30 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Errors, as errors.Is knows them.
+// The kinds of error of this package, for errors.Is.
 var (
-	// ErrField is a schema or a value that MindRecord cannot hold.
+	// ErrField reports a schema or a value that MindRecord cannot hold.
 	ErrField = records.ErrField
-	// ErrPlatform is the error where SQLite has no port. It is an errors.ErrUnsupported.
+	// ErrPlatform reports a platform without SQLite. It wraps
+	// errors.ErrUnsupported.
 	ErrPlatform = fmt.Errorf("SQLite, which MindRecord's index needs, has no port to this platform: %w", errors.ErrUnsupported)
 )
 
 // Field is a column of a file.
 type Field struct {
 	Name string // ASCII letters, digits and underscores
-	// Desc is int32, int64, float32 or float64, or bytes without axes. One size of an array may be
-	// tensor.Unknown, if it differs from row to row.
+	// Desc is int32, int64, float32 or float64, or bytes without axes. One size
+	// of an array may be tensor.Unknown if it differs between rows.
 	Desc tensor.Desc
 	Text bool // the bytes are UTF-8 text
 }
 
-// blob reports whether the field stands in blob pages.
+// blob reports whether the field is stored in blob pages.
 func (f Field) blob() bool {
 	return f.Desc.DType == tensor.Bytes && !f.Text || f.Desc.Shape.Rank() > 0
 }
 
-// kind is the field's type in the header.
+// kind returns the field's type as the header names it.
 func (f Field) kind() string {
 	if f.Text {
 		return "string"
@@ -54,26 +56,29 @@ func (f Field) kind() string {
 	return f.Desc.DType.String()
 }
 
-// kinds are the types of the header.
+// kinds maps the types of the header.
 var kinds = map[string]Field{
 	"int32": {Desc: tensor.Desc{DType: tensor.Int32}}, "int64": {Desc: tensor.Desc{DType: tensor.Int64}},
 	"float32": {Desc: tensor.Desc{DType: tensor.Float32}}, "float64": {Desc: tensor.Desc{DType: tensor.Float64}},
 	"bytes": {Desc: tensor.Encoded()}, "string": {Desc: tensor.Encoded(), Text: true},
 }
 
-// Schema is what the rows of a file have.
+// Schema describes the rows of a file.
 type Schema struct {
 	Doc    string  // free text
 	Fields []Field // sorted by name
-	// Index are the fields that the index has. Nil for all that it can have: those that are neither arrays nor bytes.
+	// Index names the indexed fields. Default: all that can be indexed, which
+	// are neither arrays nor bytes.
 	Index []string
 }
 
-// maxFields is SQLite's limit of columns, two for each field of the index.
+// maxFields follows from SQLite's limit of columns, two for each indexed field.
 const maxFields = 1000 - 8
 
-// Check sorts the fields and completes Index. What MindRecord does not have is an ErrField.
-func (s *Schema) Check() error {
+// Validate sorts the fields, completes Index, and returns an ErrField if MindRecord
+// cannot hold the schema.
+// an ErrField.
+func (s *Schema) Validate() error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("mindrecord: %w: %s", ErrField, fmt.Sprintf(format, args...))
 	}
@@ -115,7 +120,7 @@ func (s *Schema) Check() error {
 			}
 		}
 	}
-	// SQLite's columns have names without regard to case.
+	// SQLite ignores the case of column names.
 	taken := map[string]bool{}
 	for _, c := range columns {
 		taken[strings.ToLower(c)] = true
@@ -157,7 +162,7 @@ func (s *Schema) equal(o *Schema) bool {
 	return slices.Equal(s.Fields, o.Fields)
 }
 
-// columns are those that every index has.
+// columns are the columns that every index has.
 var columns = []string{
 	"ROW_ID", "PAGE_ID_RAW", "PAGE_OFFSET_RAW", "PAGE_OFFSET_RAW_END", "ROW_GROUP_ID", "PAGE_ID_BLOB", "PAGE_OFFSET_BLOB", "PAGE_OFFSET_BLOB_END",
 }

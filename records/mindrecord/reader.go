@@ -16,7 +16,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// path is a name without file:// before it.
+// path returns a name without file:// in front.
 func path(name string) (string, error) {
 	if rest, ok := strings.CutPrefix(name, "file://"); ok {
 		return filepath.FromSlash(rest), nil
@@ -27,22 +27,24 @@ func path(name string) (string, error) {
 	return name, nil
 }
 
-// Set is one or several files whose rows follow one another. It may be read by several goroutines.
+// Set reads one or several files as one sequence of rows. It is safe for
+// concurrent use with one Row per goroutine.
 type Set struct {
 	files  []*data
-	starts []int64 // of the files' rows, and the end
+	starts []int64 // first row of each file, and the end
 	wanted []int   // fields
 	blobs  bool    // some of them are blobs
 	raws   bool    // some are not
 	mapped bool
 }
 
-// Open opens files. One name stands for all files of its set: it is that of any of them, or what their names have before
-// the number. Several names are these files and no others. Columns are the fields that are wanted, in any order;
-// without any, all are. Pages that hold none of them are not read.
+// Open opens files. A single name selects all files of its set: it is the name
+// of any of them, or their common name without the number. Several names select
+// exactly these files. columns are the wanted fields, in any order, default
+// all; pages without a wanted field are not read.
 //
-// Everything that the index says is held against the header: 8 bytes are kept for each row. What does not agree is a
-// CorruptionError. An index that is missing can be made by [Index].
+// Open checks the index against the header and keeps 8 bytes for each row. A
+// disagreement is a CorruptionError. [Index] rebuilds a missing index.
 func Open(names []string, columns ...string) (*Set, error) {
 	return OpenStore(context.Background(), store.Local, names, columns...)
 }
@@ -74,7 +76,7 @@ func open(in source, names []string) (*Set, error) {
 	return s, nil
 }
 
-// openSet opens a file, or the first of the set that has the name.
+// openSet opens a file, or the first file of a set.
 func openSet(in source, name string) (*data, error) {
 	p, err := in.path(name)
 	if err != nil {
@@ -142,14 +144,14 @@ func names(fields []Field) (l []string) {
 	return l
 }
 
-// Schema is that of the first file. All have the same fields.
+// Schema returns the schema of the first file. All files have the same fields.
 func (s *Set) Schema() Schema {
 	c := s.files[0].h.schema
 	c.Fields, c.Index = slices.Clone(c.Fields), slices.Clone(c.Index)
 	return c
 }
 
-// Columns are the fields that are wanted, in the order in which they were named.
+// Columns returns the wanted fields, in the order of Open.
 func (s *Set) Columns() []Field {
 	l := make([]Field, len(s.wanted))
 	for i, f := range s.wanted {
@@ -158,7 +160,7 @@ func (s *Set) Columns() []Field {
 	return l
 }
 
-// Files are the data files, in the order of their rows.
+// Files returns the data files, in the order of their rows.
 func (s *Set) Files() []string {
 	l := make([]string, len(s.files))
 	for i, d := range s.files {
@@ -167,13 +169,15 @@ func (s *Set) Files() []string {
 	return l
 }
 
-// Len is the number of rows.
+// Len returns the number of rows.
 func (s *Set) Len() int64 { return s.starts[len(s.starts)-1] }
 
-// Mapped reports whether all files are in memory: bytes and text that Read gives are then valid until Close.
+// Mapped reports whether all files are in memory. The bytes and text that Read
+// returns are then valid until Close.
 func (s *Set) Mapped() bool { return s.mapped }
 
-// Place is where a row is: its file, the number that it has there, and the offset of its raw record.
+// Place returns the place of a row: its file, its number in the file, and the
+// offset of its raw record.
 func (s *Set) Place(row int64) (file string, number, offset int64) {
 	i := sort.Search(len(s.files)-1, func(i int) bool { return s.starts[i+1] > row })
 	d := s.files[i]
@@ -182,10 +186,11 @@ func (s *Set) Place(row int64) (file string, number, offset int64) {
 	return d.name, row, d.h.at(d.groups[g].raw) + raw[0]
 }
 
-// Row is a row's values and the memory for them. The zero Row is ready for use.
+// Row holds a row's values and their memory. The zero Row is ready for use.
 type Row struct {
-	// Values has one for each column. Numbers have memory of the Row. Bytes and text may be views of the file: they
-	// are valid until the Row is read into again, and after that if the Set is Mapped.
+	// Values has one value for each column. Numbers are in memory of the Row.
+	// Bytes and text may be views of the file: they are valid until the Row is
+	// reused, or until Close if the Set is Mapped.
 	Values []tensor.Tensor
 
 	blob, raw []byte
@@ -193,7 +198,7 @@ type Row struct {
 	fields    []*tensor.Tensor // of the schema; nil for those that are not wanted
 }
 
-// Read reads a row.
+// Read reads row i into r.
 func (s *Set) Read(row int64, r *Row) error {
 	if row < 0 || row >= s.Len() {
 		return fmt.Errorf("mindrecord: row %d of %d", row, s.Len())
@@ -230,7 +235,7 @@ func (s *Set) Read(row int64, r *Row) error {
 	return nil
 }
 
-// decodeBlobs reads a blob record without its length.
+// decodeBlobs decodes a blob record without its length.
 func (s *Schema) decodeBlobs(values []*tensor.Tensor, b []byte) error {
 	count := 0
 	for i := range s.Fields {

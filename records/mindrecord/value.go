@@ -12,7 +12,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// width is the number of bytes that a value takes in a packed array, and its code.
+// width returns the number of bytes that a value takes in a packed array, and
+// their code.
 func width(v int64) (code, bytes int) {
 	switch {
 	case v == int64(int8(v)):
@@ -40,7 +41,8 @@ func appendPacked[T int32 | int64](b []byte, values []T) []byte {
 	return b
 }
 
-// packedLen is the number of values of a packed array, and where they begin. Every value has a byte at least.
+// packedLen returns the number of values of a packed array, and where they
+// begin. Every value has at least one byte.
 func packedLen(b []byte) (n, values int, err error) {
 	if len(b) < 4 {
 		return 0, 0, fmt.Errorf("%d bytes, want a packed array", len(b))
@@ -56,7 +58,7 @@ func packedLen(b []byte) (n, values int, err error) {
 	return int(count), int(at), nil
 }
 
-// unpack reads as many values as out has, which packedLen has told.
+// unpack reads len(out) values. The caller gets that number from packedLen.
 func unpack[T int32 | int64](out []T, b []byte, values int) error {
 	codes, in := b[4:values], b[values:]
 	for i := range out {
@@ -86,7 +88,7 @@ func unpack[T int32 | int64](out []T, b []byte, values int) error {
 	return nil
 }
 
-// shaped is a field's description with n elements.
+// shaped returns a field's description with n elements.
 func shaped(d tensor.Desc, n int) (tensor.Desc, error) {
 	known, unknown := int64(1), -1
 	for a := range d.Shape.Rank() {
@@ -105,7 +107,7 @@ func shaped(d tensor.Desc, n int) (tensor.Desc, error) {
 	return d, nil
 }
 
-// decodeBlob reads the bytes of a field. Those of a bytes field are shared.
+// decodeBlob decodes the bytes of a field. A bytes field shares them.
 func (f *Field) decodeBlob(t *tensor.Tensor, b []byte) error {
 	if f.Desc.DType == tensor.Bytes {
 		*t = tensor.Tensor{Desc: f.Desc, Data: b}
@@ -145,7 +147,8 @@ func (f *Field) decodeBlob(t *tensor.Tensor, b []byte) error {
 	return nil
 }
 
-// appendBlob appends the bytes of a field, whose value was checked and is dense, and what packing them saved.
+// appendBlob appends the bytes of a field, and returns how many bytes packing
+// saved. The caller has checked the value, which is dense.
 func (f *Field) appendBlob(b []byte, t *tensor.Tensor) (out []byte, saved int64) {
 	switch f.Desc.DType {
 	case tensor.Int32:
@@ -168,11 +171,13 @@ func (f *Field) appendBlob(b []byte, t *tensor.Tensor) (out []byte, saved int64)
 	return append(b, t.Data...), 0
 }
 
-// filler is the field that MindSpore writes where there would be none, with the value 0.
+// filler is a field with value 0, which MindSpore writes if a record would have
+// no raw fields.
 const filler = "id"
 
-// decodeRaw reads a raw record without its length: a MessagePack map of the schema's fields that are no blobs.
-// values has a place for each field of the schema, nil for those that are not wanted. Text is shared.
+// decodeRaw decodes a raw record without its length: a MessagePack map of the
+// schema's non-blob fields. values has an element for each field of the schema,
+// nil for unwanted ones. Text is shared.
 func (s *Schema) decodeRaw(values []*tensor.Tensor, b []byte, seen []bool) error {
 	r := msgpread.Reader{B: b}
 	n := msgpread.Read(&r, msgp.ReadMapHeaderBytes)
@@ -198,7 +203,7 @@ func (s *Schema) decodeRaw(values []*tensor.Tensor, b []byte, seen []bool) error
 		if r.Err != nil {
 			break
 		}
-		// They are sorted by MindSpore's writer, but that is not said.
+		// MindSpore's writer sorts them, but does not document it.
 		for next < len(s.Fields) && s.Fields[next].blob() {
 			next++
 		}
@@ -224,7 +229,7 @@ func (s *Schema) decodeRaw(values []*tensor.Tensor, b []byte, seen []bool) error
 	return nil
 }
 
-// decodeValue reads the value of a field; t is nil if it is not wanted.
+// decodeValue decodes the value of a field. t is nil if it is unwanted.
 func (f *Field) decodeValue(t *tensor.Tensor, r *msgpread.Reader) error {
 	var scratch tensor.Tensor
 	if t == nil {
@@ -265,7 +270,8 @@ func readFloat(r *msgpread.Reader) float64 {
 	return msgpread.Read(r, msgp.ReadFloat64Bytes)
 }
 
-// appendValue appends a value as MindSpore does: numbers in the fewest bytes that hold them.
+// appendValue appends a value as MindSpore does: numbers in as few bytes as
+// possible.
 func (f *Field) appendValue(b []byte, t *tensor.Tensor) []byte {
 	switch f.Desc.DType {
 	case tensor.Int32:
@@ -291,7 +297,7 @@ func appendInt(b []byte, v int64) []byte {
 	return msgp.AppendInt64(b, v)
 }
 
-// check tells whether a value fits the field.
+// check returns an error if a value does not fit the field.
 func (f *Field) check(t *tensor.Tensor) error {
 	ok := f.Desc.DType == t.DType && f.Desc.Shape.Rank() == t.Shape.Rank()
 	for a := 0; ok && a < f.Desc.Shape.Rank(); a++ {

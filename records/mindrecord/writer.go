@@ -17,25 +17,31 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// WriterOptions are those of a Writer.
+// WriterOptions are the options of a Writer. The zero value is ready for use.
 type WriterOptions struct {
-	// HeaderSize and PageSize are the bytes of the header, which must have room for what it says of all pages, and of
-	// a page, which must have room for a row. Defaults: 16 and 32 MiB, as in MindSpore, whose limits are 16 KiB
-	// to 128 MiB and 32 KiB to 256 MiB.
+	// HeaderSize is the size of the header in bytes, which must have room for
+	// the entries of all pages. PageSize is the size of a page, which must have
+	// room for a row. Defaults 16 and 32 MiB, limits 16 KiB to 128 MiB and 32
+	// KiB to 256 MiB, as in MindSpore.
 	HeaderSize, PageSize int64
-	// Rows is the most rows of a file. More are written into several: NAME0, NAME1, …, with as many digits as
-	// the last one needs. Default: all in one, NAME.
+	// Rows is the largest number of rows of a file. More rows are written into
+	// several files: NAME0, NAME1, …, with as many digits as the last one
+	// needs. Default: all rows in one file, NAME.
 	Rows int64
 }
 
-// Writer writes rows. It is used by one goroutine at a time.
+// Writer writes rows. It is for one goroutine at a time.
 //
-// The data file has the bytes of MindSpore's FileWriter with one row a call, but for what is left in a page's room
-// behind its end, which is zeros here. A row whose only blob is empty is one that MindSpore does not write, but reads.
+// The data file has the same bytes as that of MindSpore's FileWriter with one
+// row per call, except that the unused end of a page is zero. A row whose only
+// blob is empty can be written here and read by MindSpore, which cannot write
+// it.
 //
-// Files are written under temporary names. Close makes the indexes and then puts all files under their names, each index behind
-// its data file. So a name never has half a file. A program that is killed within Close may leave some
-// data files with no index, or with an older one, which is an error when they are read: [Index] makes it again.
+// Files have temporary names until Close, which writes the indexes and then
+// renames all files, each index behind its data file. No name ever has an
+// incomplete file. If a program is killed within Close, some data files may
+// have no index or an old one; reading them is an error, and [Index] repairs
+// it.
 type Writer struct {
 	name   string
 	schema Schema
@@ -52,7 +58,7 @@ type Writer struct {
 
 var errClosed = errors.New("mindrecord: closed")
 
-// shard is a data file that is being written.
+// shard is a data file in work.
 type shard struct {
 	f      *os.File // nil while it is closed
 	temp   string   // its name; empty when it has its own
@@ -68,8 +74,8 @@ type shard struct {
 	raw    int    // the last raw page, -1 for none
 }
 
-// Create makes a writer of rows with the schema's fields. Nothing is seen under the name before Close; what was
-// there is replaced then.
+// Create returns a writer of rows with the fields of the schema. Close replaces
+// existing files of the name; nothing is visible before.
 func Create(name string, schema Schema, o WriterOptions) (*Writer, error) {
 	p, err := path(name)
 	if err != nil {
@@ -91,7 +97,7 @@ func Create(name string, schema Schema, o WriterOptions) (*Writer, error) {
 	if base := filepath.Base(p); p == "" || !validText(schema.Doc) || !validText(base) || base == "." || base == string(filepath.Separator) {
 		return nil, fmt.Errorf("mindrecord: the name %q or the schema's text %.80q, want UTF-8", p, schema.Doc)
 	}
-	if err := schema.Check(); err != nil {
+	if err := schema.Validate(); err != nil {
 		return nil, err
 	}
 	w := &Writer{name: p, schema: schema, o: o}
@@ -103,7 +109,7 @@ func Create(name string, schema Schema, o WriterOptions) (*Writer, error) {
 
 func validText(s string) bool { return strings.ToValidUTF8(s, "") == s }
 
-// begin begins a file.
+// begin starts a file.
 func (w *Writer) begin() error {
 	if len(w.done) == maxShards {
 		return fmt.Errorf("mindrecord: %s: more than %d files, want more rows in each", w.name, maxShards)
@@ -116,9 +122,11 @@ func (w *Writer) begin() error {
 	return nil
 }
 
-// Write writes a row: a value for each field of the schema, in the order of their names. What does not fit the schema is an
-// ErrField, a row that is larger than a page an records.ErrTooLarge, and nothing of it is written. After another error, or
-// an ErrTooLarge that says that the header is full, nothing more is.
+// Write writes a row: a value for each field of the schema, sorted by name.
+// Values that do not fit the schema are an ErrField, and a row larger than a
+// page is an ErrTooLarge; then nothing of the row is written and the writer can
+// be used on. After any other error, and after an ErrTooLarge that reports a
+// full header, Write returns the error again.
 func (w *Writer) Write(values []tensor.Tensor) error {
 	if w.err != nil {
 		return w.err
@@ -144,7 +152,7 @@ func (w *Writer) Write(values []tensor.Tensor) error {
 	return w.err
 }
 
-// encode makes the two records of a row, with their lengths.
+// encode encodes the two records of a row, with their lengths.
 func (w *Writer) encode(values []tensor.Tensor) (saved int64, err error) {
 	fields := w.schema.Fields
 	w.dense = append(w.dense[:0], values...)
@@ -191,10 +199,11 @@ func (w *Writer) encode(values []tensor.Tensor) (saved int64, err error) {
 	return saved, nil
 }
 
-// chunk is how much of a blob page is kept before it is written.
+// chunk is the number of bytes of a blob page that are buffered.
 const chunk = 1 << 20
 
-// add adds a row. It begins a group where the row does not fit the blob page, or the group's raw records not a page.
+// add adds a row. It starts a group if the row does not fit the blob page, or
+// the group's raw records would not fit a page.
 func (s *shard) add(blob, raw []byte, saved int64) error {
 	if len(s.group) > 0 {
 		if s.h.pages[s.page].used+int64(len(blob)) > s.h.page || int64(len(s.group)+len(raw)) > s.h.page {
@@ -223,7 +232,8 @@ func (s *shard) add(blob, raw []byte, saved int64) error {
 	return nil
 }
 
-// addPage takes room for a page in the header: with the largest numbers that it may come to have.
+// addPage reserves room for a page in the header, for the largest numbers that
+// the page can get.
 func (s *shard) addPage(p page) error {
 	s.h.pages = append(s.h.pages, p)
 	return s.take(260)
@@ -236,7 +246,8 @@ func (s *shard) take(n int64) error {
 	return nil
 }
 
-// fixed is about what the header takes without pages; the names of a thousand files are told in finish.
+// fixed is the approximate size of a header without pages. finish checks the
+// names of many files.
 func (s *shard) fixed() int64 {
 	h := s.h
 	h.pages = nil
@@ -252,7 +263,8 @@ func (s *shard) flush() error {
 	return nil
 }
 
-// endGroup puts the group's raw records into the last raw page, or into one of their own if it has no room.
+// endGroup writes the group's raw records into the last raw page, or into a new
+// one if that is full.
 func (s *shard) endGroup() error {
 	if len(s.group) == 0 {
 		return nil
@@ -282,7 +294,7 @@ func (s *shard) endGroup() error {
 	return nil
 }
 
-// finish ends the last file.
+// finish completes the last file.
 func (w *Writer) finish() error {
 	s := w.now
 	w.now = nil
@@ -296,7 +308,7 @@ func (w *Writer) finish() error {
 	return err
 }
 
-// Close makes the indexes and puts all files under their names.
+// Close writes the indexes and makes all files appear under their names.
 func (w *Writer) Close() error {
 	if w.closed {
 		return nil
@@ -313,7 +325,7 @@ func (w *Writer) Close() error {
 	return err
 }
 
-// Abort drops what was written. After Close it does nothing.
+// Abort discards the files. After Close it does nothing.
 func (w *Writer) Abort() error {
 	if w.closed {
 		return nil
@@ -404,7 +416,8 @@ func (s *shard) end() error {
 	return errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
 }
 
-// makeIndex makes the index of a data file under a temporary name, beside what will be the data file's name.
+// makeIndex writes the index of a data file under a temporary name beside the
+// final one.
 func makeIndex(name, final string) (index string, err error) {
 	d, err := openData(disk, name)
 	if err != nil {
@@ -427,7 +440,7 @@ func makeIndex(name, final string) (index string, err error) {
 	return f.Name(), nil
 }
 
-// finish gives a file that SQLite made its mode, and the disk time to have it.
+// finish sets the mode of a file that SQLite created, and syncs it.
 func finish(name string) error {
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
@@ -436,8 +449,8 @@ func finish(name string) error {
 	return errors.Join(f.Chmod(0o644), f.Sync(), f.Close())
 }
 
-// Index makes the index of a data file again: everything in it stands in the data file too. The old one is replaced when
-// the new one is whole. The names are as for Open.
+// Index rebuilds the indexes of data files from these files alone. It replaces
+// an old index when the new one is complete. The names are as for Open.
 func Index(names ...string) error {
 	if len(names) == 1 {
 		d, err := openSet(disk, names[0])
@@ -465,10 +478,12 @@ func Index(names ...string) error {
 	return nil
 }
 
-// Append makes a writer that adds rows to the last file of a set, so that they follow all others. The name is as for Open.
+// Append returns a writer that adds rows behind those of a set. The name is as
+// for Open.
 //
-// The last file is copied first, so that a name never has half of one, here too: appending takes as long as copying it, and as much room.
-// MindSpore writes into the files themselves, and divides the rows among them.
+// Append copies the last file first, so that no name ever has an incomplete
+// file. It needs the time and room of that copy. MindSpore appends in place,
+// and spreads the rows over all files.
 func Append(name string) (w *Writer, err error) {
 	set, err := Open([]string{name})
 	if err != nil {
@@ -500,8 +515,9 @@ func Append(name string) (w *Writer, err error) {
 		}
 	}
 	if s.groups > 0 {
-		// The last group goes on; its raw records are written again when it ends, where they are or elsewhere. If it is not the
-		// last of its page, which no known writer leaves, the rows begin another group.
+		// Continue the last group: its raw records are written again when it
+		// ends, at the same place or another. If the group is not the last of
+		// its page, which no known writer leaves, the rows start a new group.
 		g := last.groups[s.groups-1]
 		p := &s.h.pages[g.raw]
 		if n := len(p.groups) - 1; g.raw == s.raw && p.groups[n].group == s.groups-1 {
@@ -521,7 +537,7 @@ func Append(name string) (w *Writer, err error) {
 	return w, nil
 }
 
-// copyPage copies what is used of a page.
+// copyPage copies the used bytes of a page.
 func (s *shard) copyPage(from io.ReaderAt, i int) error {
 	at := s.h.at(i)
 	_, err := io.Copy(io.NewOffsetWriter(s.f, at), io.NewSectionReader(from, at, s.h.pages[i].used))

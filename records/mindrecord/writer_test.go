@@ -139,14 +139,14 @@ func TestRefusals(t *testing.T) {
 		"index":        {Fields: []Field{{Name: "a", Desc: array(1)}}, Index: []string{"a"}},
 		"index none":   {Fields: []Field{{Name: "a", Desc: array(1)}}, Index: []string{"b"}},
 	} {
-		require.ErrorIs(t, s.Check(), ErrField, what)
+		require.ErrorIs(t, s.Validate(), ErrField, what)
 		if ported {
 			_, err := Create(filepath.Join(t.TempDir(), "x"), s, small)
 			require.ErrorIs(t, err, ErrField, what)
 		}
 	}
 	s := Schema{Fields: []Field{{Name: "0a", Desc: number}, {Name: "b", Desc: number}}, Index: []string{"b"}}
-	require.NoError(t, s.Check())
+	require.NoError(t, s.Validate())
 	if !here(t) {
 		return
 	}

@@ -1,6 +1,8 @@
-// Package mxnet makes the record files of MXNet formats of package records:
-// recordio, whose records are bytes, and imagerecord, whose records are images with
-// labels. docs/format/records.md has what becomes of fields and keys.
+// Package mxnet registers MXNet's record files as formats of package records:
+// recordio, with records of plain bytes, and imagerecord, with images and
+// labels. Packages recordio and imagerecord read and write the same files
+// without package records. docs/format/records.md says how fields and keys map
+// between formats.
 package mxnet
 
 import (
@@ -51,8 +53,8 @@ func isRecordIO(name string, head []byte) bool {
 	return len(head) >= partHead && binary.LittleEndian.Uint32(head) == recordio.Magic
 }
 
-// isImages reports that the first record has an image where an image record has it, of a type
-// that imageName knows.
+// isImages reports whether the first record has an image of a type that
+// imageName knows, at the place of an image record's content.
 func isImages(name string, head []byte) bool {
 	if len(head) < partHead+imagerecord.HeadSize || !isRecordIO(name, head) {
 		return false
@@ -64,10 +66,10 @@ func isImages(name string, head []byte) bool {
 	return at < int64(len(head)) && imageName(head[at:]) != unknown
 }
 
-// unknown is the field of bytes that are no image of a known type.
+// unknown is the name of the field for bytes that are no known image.
 const unknown = "data"
 
-// imageName is the usual end of the names of files that begin so.
+// imageName returns the usual extension of files that begin like b.
 func imageName(b []byte) string {
 	has := func(at int, s string) bool { return len(b) >= at+len(s) && string(b[at:at+len(s)]) == s }
 	switch {
@@ -87,13 +89,13 @@ func imageName(b []byte) string {
 	return unknown
 }
 
-// IndexName is the name of a file's index: the file's with .idx in place of .rec.
+// IndexName returns the name of a file's index, with .idx in place of .rec.
 func IndexName(name string) string { return strings.TrimSuffix(name, ".rec") + ".idx" }
 
-// SumsName is the name of a file's sums.
+// SumsName returns the name of a file's checksums.
 func SumsName(name string) string { return name + ".sums" }
 
-// readBeside reads a file that may not be there.
+// readBeside reads a file that need not exist.
 func readBeside(ctx context.Context, o store.Opener, name string, read func(io.Reader) error) (found bool, err error) {
 	f, err := o.Open(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -105,7 +107,7 @@ func readBeside(ctx context.Context, o store.Opener, name string, read func(io.R
 	return true, errors.Join(read(io.NewSectionReader(f, 0, f.Size())), f.Close())
 }
 
-// readIndex reads a file's index in the order of offsets; nil if there is none.
+// readIndex reads a file's index, sorted by offset; nil if there is none.
 func readIndex(ctx context.Context, o store.Opener, name string) (l []recordio.Entry, found bool, err error) {
 	found, err = readBeside(ctx, o, IndexName(name), func(r io.Reader) (err error) {
 		l, err = recordio.ReadIndex(IndexName(name), r)
@@ -156,9 +158,9 @@ type reader struct {
 	file    store.File
 	r       *recordio.Reader
 	indexed bool
-	index   []recordio.Entry  // that are not reached yet
-	differs func(error) error // is told where file and index differ
-	places  int64             // of damage that OnSkip was called for
+	index   []recordio.Entry  // not yet reached
+	differs func(error) error // called where file and index differ
+	places  int64             // number of damaged places passed to OnSkip
 	bytes   int64
 	end     int64 // of the last record
 	image   imagerecord.Record
@@ -175,7 +177,8 @@ func (x *reader) format() string {
 	return Raw
 }
 
-// damage is left out, and told, by a lenient reader, and an error of others.
+// damage passes an error to OnSkip in a lenient reader, and returns it in
+// others.
 func (x *reader) damage(err error) error {
 	if !x.o.Lenient {
 		return err
@@ -186,8 +189,8 @@ func (x *reader) damage(err error) error {
 	return nil
 }
 
-// told tells of what the reader left out before what it gave.
-func (x *reader) told() {
+// reportSkipped reports what the reader skipped before the last record.
+func (x *reader) reportSkipped() {
 	s := x.r.Skipped()
 	if s.Places == x.places {
 		return
@@ -203,7 +206,7 @@ func (x *reader) told() {
 func (x *reader) Next(r *records.Record) error {
 	for {
 		b, err := x.r.Next()
-		x.told()
+		x.reportSkipped()
 		if err == io.EOF && x.indexed {
 			if _, err := x.key(end); err != nil {
 				return err
@@ -239,10 +242,11 @@ func (x *reader) Next(r *records.Record) error {
 	}
 }
 
-// end is a place behind all records.
+// end is an offset behind all records.
 const end = math.MaxInt64
 
-// key is the index's for the record at a place. Entries for places before that are damage.
+// key returns the index's key of the record at an offset. Entries for offsets
+// before it are damage.
 func (x *reader) key(at int64) (int64, error) {
 	damage := func(at int64, format string, args ...any) error {
 		return x.differs(records.Corruptf(x.format(), x.name, at, format, args...))
@@ -265,7 +269,7 @@ func (x *reader) key(at int64) (int64, error) {
 	return e.Key, nil
 }
 
-// The fields of an image record beside label and content.
+// The fields of an image record other than label and content.
 const (
 	headLabel = "head_label"
 	id2       = "id2"
@@ -294,7 +298,7 @@ func (x *reader) fields(r *records.Record, b []byte) error {
 	return nil
 }
 
-// index makes the index, and the sums if they are asked for.
+// index writes the index, and the checksums on request.
 func index(images bool) func(context.Context, store.Opener, []string, records.IndexOptions) ([]string, error) {
 	return func(ctx context.Context, o store.Opener, files []string, options records.IndexOptions) (written []string, err error) {
 		if err := records.CheckFiles("recordio", files); err != nil {
@@ -392,7 +396,7 @@ func put(ctx context.Context, o store.Opener, name string, b []byte) error {
 	return w.Close()
 }
 
-// verify compares files with the index and the sums beside them.
+// verify compares files with their indexes and checksums.
 func verify(ctx context.Context, o store.Opener, files []string, options records.ReadOptions, bad func(error)) (beside []string, err error) {
 	if err := records.CheckFiles("recordio", files); err != nil {
 		return nil, err
@@ -427,7 +431,7 @@ func verifyFile(ctx context.Context, o store.Opener, name string, options record
 	} else if indexed {
 		beside = append(beside, IndexName(name))
 		p := options
-		p.Lenient, p.OnSkip = true, nil // what is wrong with the file itself shows when it is read
+		p.Lenient, p.OnSkip = true, nil // reading reports damage of the file itself
 		var count int64
 		r, err := open(ctx, o, name, false, &count, p)
 		if err != nil {

@@ -57,7 +57,7 @@ type writer struct {
 	b        []byte
 }
 
-// numeric is the number that a key is, written as we write it.
+// numeric returns the number that a key is the decimal text of.
 func numeric(key string) (uint64, bool) {
 	n, err := strconv.ParseUint(key, 10, 64)
 	return n, err == nil && strconv.FormatUint(n, 10) == key
@@ -82,7 +82,7 @@ func (x *writer) Write(r *records.Record) error {
 	return err
 }
 
-// raw makes the bytes of a record, and the key that it has in the index.
+// raw encodes a record, and returns its key in the index.
 func (x *writer) raw(r *records.Record) (b []byte, key uint64, err error) {
 	kept := x.format == Image || x.indexed != nil // the file has a place for a number
 	n, ok := numeric(r.Key)
@@ -168,7 +168,7 @@ func (x *writer) imageRecord(r *records.Record, id uint64) ([]byte, error) {
 	return x.b, nil
 }
 
-// setLabels takes the labels from a field: numbers that float32 holds exactly.
+// setLabels sets the labels from a field of numbers that float32 holds exactly.
 func (x *writer) setLabels(r *records.Record, f *records.Field) error {
 	m := &x.image
 	bad := func(what string, args ...any) error {
@@ -200,7 +200,7 @@ func (x *writer) setLabels(r *records.Record, f *records.Field) error {
 	return nil
 }
 
-// textLabels reads numbers as text, or JSON.
+// textLabels parses numbers from text or JSON.
 func (x *writer) textLabels(f *records.Field, bad func(string, ...any) error) error {
 	m := &x.image
 	text := strings.TrimSpace(string(f.Value.Data[:min(len(f.Value.Data), 1<<20)]))

@@ -34,30 +34,31 @@ func isFormat(name string, head []byte) bool {
 	case len(head) == block && string(head[magicAt:magicAt+5]) == "ustar":
 		return true
 	}
-	// Archives from before 1988 have no magic, compressed ones not there.
+	// Archives from before 1988 have no magic, and compressed ones not at this
+	// place.
 	return named && (compressed(head) || len(head) == block)
 }
 
-// What fields and keys have in their place. Names that a tar file, or webdataset's
-// rules for names, cannot hold are written with % and two hexadecimal digits for a byte.
-// For any names that stand in a shard unescape and escape are inverse to each other, so
-// that a name with such a thing in it by chance comes out as it went in.
+// Field names and keys are escaped: characters that a tar file or webdataset's
+// rules cannot hold become % and two hexadecimal digits per byte. unescape and
+// escape are inverse for all names of a shard, so that a name that contains
+// such text by chance is preserved.
 
-// maxEscaped bounds the names that are looked at.
+// maxEscaped is the length of the longest name that is unescaped.
 const maxEscaped = 1024
 
-// forbidden reports the runes that are escaped.
+// forbidden reports the runes to escape.
 type forbidden func(r rune, s string) bool
 
-// inKey: dots in the last part of the path.
+// inKey forbids dots in the last part of the path.
 func inKey(r rune, _ string) bool { return r == '.' }
 
-// inField: slashes, and what is not in lower case.
+// inField forbids slashes and upper case.
 func inField(r rune, s string) bool { return r == '/' || lower(s) != s }
 
 func inNone(rune, string) bool { return false }
 
-// full escapes all percent signs and all that is forbidden.
+// full escapes all percent signs and all forbidden runes.
 func (bad forbidden) full(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -86,7 +87,7 @@ func (bad forbidden) any(s string) bool {
 	return false
 }
 
-// needs reports that s cannot be written as it is.
+// needs reports whether s must be escaped.
 func (bad forbidden) needs(s string) bool { return bad.any(s) || bad.unescape(s) != s }
 
 func (bad forbidden) escape(s string) string {
@@ -112,7 +113,7 @@ func (bad forbidden) unescape(t string) string {
 		b = append(b, t[i])
 	}
 	s := string(b)
-	// Only what escape gives: s is shorter than t, so this ends.
+	// Undo only what escape produces. s is shorter than t, so this ends.
 	if s != t && bad.full(s) == t && bad.needs(s) {
 		return s
 	}
@@ -132,12 +133,12 @@ func unescapeKey(key string) string {
 func escapeField(name string) string  { return forbidden(inField).escape(name) }
 func unescapeField(ext string) string { return forbidden(inField).unescape(ext) }
 
-// isText reports the fields whose bytes are text by their own name.
+// isText reports whether a field's name alone says that it is text.
 func isText(ext string) bool {
 	return ext == "txt" || ext == "json" || strings.HasSuffix(ext, ".json")
 }
 
-// same is a writer that compares with what is there.
+// same is a writer that compares its input with expected bytes.
 type same struct{ rest []byte }
 
 var errOther = errors.New("other bytes")
@@ -151,9 +152,9 @@ func (w *same) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// decode makes a field of a member: of .npy an array, of .cls an int64, of .txt text,
-// and bytes of all others, if encode makes the same member of it; else bytes whose name is the
-// whole extension.
+// decode returns the field of a member: an array for .npy, an int64 for .cls,
+// text for .txt, and bytes for all others. If encode would not restore the
+// member, the field is bytes and its name is the whole extension.
 func decode(ext string, data []byte) records.Field {
 	base, end := "", ext
 	if i := strings.LastIndexByte(ext, '.'); i >= 0 {
@@ -207,8 +208,8 @@ func literal(ext string, data []byte) records.Field {
 	}
 }
 
-// decodeAll makes the fields of a sample. Where two of them would have one name both
-// have the whole extension for it: seg.npy and seg.txt.
+// decodeAll returns the fields of a sample. If two fields would have one name,
+// both keep their whole extension: seg.npy and seg.txt.
 func decodeAll(fields []records.Field, members []Field) []records.Field {
 	from := len(fields)
 	for _, m := range members {
@@ -232,7 +233,7 @@ func decodeAll(fields []records.Field, members []Field) []records.Field {
 	return fields
 }
 
-// typedEnd is the end of the extension of a field that is not bytes of any kind.
+// typedEnd returns the end of a typed field's extension.
 func typedEnd(f *records.Field) string {
 	v := &f.Value
 	switch {
@@ -246,8 +247,8 @@ func typedEnd(f *records.Field) string {
 	return ""
 }
 
-// encode makes a member of a field, by the whole extension that is its name if whole is
-// true; what says why it cannot be.
+// encode returns the member of a field. whole means that the field's name is
+// the whole extension. what says why the field cannot be encoded.
 func encode(f *records.Field, whole bool) (m Field, what string) {
 	v := &f.Value
 	m.Ext = escapeField(f.Name)
@@ -282,7 +283,7 @@ func encode(f *records.Field, whole bool) (m Field, what string) {
 	return m, ""
 }
 
-// encodeAll makes the members of a record.
+// encodeAll returns the members of a record.
 func encodeAll(members []Field, r *records.Record) ([]Field, error) {
 	members = members[:0]
 	any := false
@@ -295,7 +296,8 @@ func encodeAll(members []Field, r *records.Record) ([]Field, error) {
 		any = any || isWhole(f)
 		members = append(members, m)
 	}
-	// Whether a name with such an end is the whole extension depends on the other fields.
+	// Whether a name with such an end is the whole extension depends on the
+	// other fields.
 	wrong := any
 	for again := any; again; {
 		again, wrong = false, false
@@ -318,8 +320,8 @@ func encodeAll(members []Field, r *records.Record) ([]Field, error) {
 	return members, nil
 }
 
-// isWhole reports a field whose name may be that of a member as decodeAll gives it for a name
-// that others have too.
+// isWhole reports whether a field's name may be a whole extension, as decodeAll
+// keeps it for a duplicate name.
 func isWhole(f *records.Field) bool {
 	end := typedEnd(f)
 	if end == "" {
@@ -348,7 +350,7 @@ func formatShards(ctx context.Context, o store.Opener, files []string) ([]string
 	}
 	var shards []string
 	for _, s := range files {
-		// A file of that name is meant, whatever a pattern would make of it.
+		// A file with this literal name takes precedence over the pattern.
 		if i, err := o.Stat(ctx, s); err == nil && !i.Folder {
 			shards = append(shards, s)
 			continue
@@ -485,7 +487,8 @@ func verifyShard(ctx context.Context, o store.Opener, shard string, options reco
 	if err := x.Close(); err != nil || damaged {
 		return true, err
 	}
-	// What is between the samples. Damage there that is no difference shows when the shard is read.
+	// Check the bytes between the samples. Reading the shard reports other
+	// damage there.
 	if err := Verify(ctx, o, shard, p); errors.Is(err, records.ErrCorrupt) {
 		bad(err)
 	} else if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// Entry is where a sample stands in a tar file.
+// Entry is the place of a sample in a tar file.
 type Entry struct {
 	Key    string
 	Offset int64  // of its first header
@@ -25,22 +25,23 @@ type Entry struct {
 	CRC    uint32 // CRC-32C of these bytes
 }
 
-// Index is the samples of an uncompressed shard, in the order of the file.
+// Index lists the samples of an uncompressed shard, in order.
 type Index struct {
 	Size     int64     // of the shard
 	Modified time.Time // when the shard was, last; zero if that is not known
 	Entries  []Entry
-	// Scanned says that the entries have no checksums: it is what Scan gives.
+	// Scanned means that the entries have no checksums: Scan made the index.
 	Scanned bool
 }
 
-// IndexName is the name of a shard's index: beside it.
+// IndexName returns the name of the index beside a shard.
 func IndexName(shard string) string { return shard + ".index" }
 
 // indexHead is the first line of an index.
 const indexHead = "infer-prep webdataset index 1"
 
-// AppendText appends the index's file. One without checksums is an error.
+// AppendText appends the text of the index file to b. An index without
+// checksums is an error.
 func (x *Index) AppendText(b []byte) ([]byte, error) {
 	if x.Scanned {
 		return b, errors.New("webdataset: an index without checksums, which is for reading alone")
@@ -60,8 +61,8 @@ func (x *Index) AppendText(b []byte) ([]byte, error) {
 	return fmt.Appendf(b, "crc %08x\n", crc32.Checksum(b[from:], castagnoli)), nil
 }
 
-// ReadIndex reads an index. The name is for errors. Everything is checked that can be
-// without the shard.
+// ReadIndex reads an index and checks all that can be checked without the
+// shard. The name is for errors.
 func ReadIndex(name string, r io.Reader) (*Index, error) {
 	x := &Index{}
 	in := bufio.NewReaderSize(r, 64<<10)
@@ -171,13 +172,14 @@ func parseEntry(s string) (e Entry, ok bool) {
 	return Entry{key, offset, size, uint32(crc)}, errors.Join(err1, err2, err3, err4) == nil
 }
 
-// MakeIndex makes the index of a shard by reading it once. A compressed shard has none.
+// MakeIndex builds the index of a shard by reading it. A compressed shard is an
+// error.
 func MakeIndex(ctx context.Context, o store.Opener, shard string, options Options) (*Index, error) {
 	return makeIndex(ctx, o, shard, options, (*Reader).index)
 }
 
-// Scan is MakeIndex by the members' headers alone: the data, where the shard is in memory, is not
-// looked at, and there are no checksums. What is wrong within a sample shows when it is read.
+// Scan is like MakeIndex, but reads only the members' headers and makes no
+// checksums. Damage within a sample is reported when the sample is read.
 func Scan(ctx context.Context, o store.Opener, shard string, options Options) (*Index, error) {
 	return makeIndex(ctx, o, shard, options, (*Reader).scan)
 }
@@ -208,7 +210,7 @@ func makeIndex(ctx context.Context, o store.Opener, shard string, options Option
 	return x, nil
 }
 
-// index reads what is left of the shard.
+// index reads the rest of the shard.
 func (r *Reader) index(ctx context.Context) (*Index, error) {
 	r.t.sum = true
 	x := &Index{}
@@ -228,7 +230,7 @@ func (r *Reader) index(ctx context.Context) (*Index, error) {
 	}
 }
 
-// scan is index without the data.
+// scan is like index without the data.
 func (r *Reader) scan(ctx context.Context) (*Index, error) {
 	x := &Index{Scanned: true}
 	for {
@@ -264,8 +266,9 @@ func SaveIndex(ctx context.Context, o store.Opener, shard string, x *Index) erro
 	return nil
 }
 
-// LoadIndex reads the index beside a shard and compares its size and time with the
-// shard's: ErrStale if they differ. No index is fs.ErrNotExist.
+// LoadIndex reads the index beside a shard. It returns ErrStale if the shard's
+// size or time differ from those in the index, and an error that wraps
+// fs.ErrNotExist if there is no index.
 func LoadIndex(ctx context.Context, o store.Opener, shard string) (*Index, error) {
 	f, err := o.Open(ctx, IndexName(shard))
 	if err != nil {
@@ -288,8 +291,8 @@ func LoadIndex(ctx context.Context, o store.Opener, shard string) (*Index, error
 	return x, nil
 }
 
-// Indexed reads the samples of an uncompressed shard in any order. It may be used by
-// several goroutines.
+// Indexed reads the samples of an uncompressed shard in any order. It is safe
+// for concurrent use with one Buffer per goroutine.
 type Indexed struct {
 	f   store.File
 	mem []byte
@@ -306,7 +309,7 @@ func OpenIndexed(ctx context.Context, o store.Opener, shard string, options Opti
 	return x.Open(ctx, o, shard, options)
 }
 
-// Open opens the shard that the index is of.
+// Open opens the shard that the index describes.
 func (x *Index) Open(ctx context.Context, o store.Opener, shard string, options Options) (*Indexed, error) {
 	f, err := o.Open(ctx, shard)
 	if err != nil {
@@ -322,30 +325,32 @@ func (x *Index) Open(ctx context.Context, o store.Opener, shard string, options 
 	return &Indexed{f: f, x: x, o: options.fill(), mem: store.MappedBytes(f)}, nil
 }
 
-// Len is the number of samples.
+// Len returns the number of samples.
 func (x *Indexed) Len() int { return len(x.x.Entries) }
 
-// Key is the key of sample i.
+// Key returns the key of sample i.
 func (x *Indexed) Key(i int) string { return x.x.Entries[i].Key }
 
-// Close closes the shard. Samples that are views of it are not valid any more.
+// Close closes the shard. Samples that are views of it become invalid.
 func (x *Indexed) Close() error { return x.f.Close() }
 
-// Buffer is the memory of Indexed.Read, for one goroutine. The zero Buffer is ready for use.
+// Buffer is reusable memory for Read. It is for one goroutine; the zero Buffer
+// is ready for use.
 type Buffer struct {
 	b []byte
 	r Reader
 }
 
-// Sample is Read with memory of its own.
+// Sample is like Read, with memory of its own.
 func (x *Indexed) Sample(i int) (*Sample, error) {
 	s, _, err := x.Read(i, &Buffer{})
 	return s, err
 }
 
-// Read reads sample i, whose bytes, if the index has checksums, and key are compared with the index: a difference
-// is a CorruptionError. The sample is valid until b is used again. Its fields' data are views of the mapped file,
-// valid until Close, if shared is true.
+// Read reads sample i. It verifies the key and, if the index has it, the
+// checksum: a difference is a CorruptionError. The sample is valid until the
+// next use of b. If shared is true, its fields' data are views of the mapped
+// file, valid until Close.
 func (x *Indexed) Read(i int, b *Buffer) (s *Sample, shared bool, err error) {
 	e := x.x.Entries[i]
 	var data []byte
@@ -385,8 +390,8 @@ func (x *Indexed) Read(i int, b *Buffer) (s *Sample, shared bool, err error) {
 	return s, shared, nil
 }
 
-// Verify reads a whole shard and compares every byte that matters with its index. The
-// first difference is the error.
+// Verify reads a whole shard, compares it with its index, and returns the first
+// difference as an error.
 func Verify(ctx context.Context, o store.Opener, shard string, options Options) error {
 	want, err := LoadIndex(ctx, o, shard)
 	if err != nil {
@@ -407,7 +412,7 @@ func Verify(ctx context.Context, o store.Opener, shard string, options Options) 
 	if err := x.Close(); err != nil {
 		return err
 	}
-	// What is between the samples, and the end.
+	// Check the bytes between the samples, and the end.
 	got, err := MakeIndex(ctx, o, shard, options)
 	if err != nil {
 		return err

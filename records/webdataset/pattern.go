@@ -13,26 +13,27 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// A pattern stands for at most maxNames names, as many as webdataset resamples from,
-// with maxBytes together, and has braces in at most maxDepth others.
+// A pattern expands to at most maxNames names, the number that webdataset
+// resamples from, with at most maxBytes in all. Braces nest at most maxDepth
+// deep.
 const (
 	maxNames = 1_000_000
 	maxBytes = 256 << 20
 	maxDepth = 100
 )
 
-// Expand gives the names that a list of shards stands for, as webdataset expands it:
-// pieces divided by "::", in which ${VAR} is what env gives for VAR, again and again, and
-// braces are expanded, the rightmost fastest:
+// Expand expands a list of shards as webdataset does. The list has pieces
+// divided by "::". In each, ${VAR} is replaced by env's value for VAR,
+// repeatedly, and braces are expanded, the rightmost fastest:
 //
 //	{0..3} {000..012} {0..10..5} {3..0} {-2..2}  numbers; of one width if a bound has a leading zero
 //	{a..e}                                       letters, A to Z before a to z
 //	{a,b{1..2},}                                 alternatives, which may be empty
 //	{} {1}                                       themselves
 //
-// A backslash takes its meaning from what follows. Without env a variable is an error;
-// webdataset takes those of the environment whose names begin with WDS_. Every error is
-// an ErrPattern.
+// A backslash escapes the next character. If env is nil, a variable is an
+// error; webdataset uses the environment variables whose names begin with WDS_.
+// Every error is an ErrPattern.
 func Expand(list string, env func(name string) (value string, ok bool)) ([]string, error) {
 	var names []string
 	total := 0
@@ -109,7 +110,7 @@ func (x *expander) fail(format string, args ...any) error {
 	return fmt.Errorf("webdataset: %w: %.200q: %s", ErrPattern, x.whole, fmt.Sprintf(format, args...))
 }
 
-// made counts what is made.
+// made counts names and bytes.
 func (x *expander) made(l []string, s string) ([]string, error) {
 	x.bytes += len(s)
 	if len(l) >= maxNames || x.bytes > maxBytes {
@@ -118,9 +119,8 @@ func (x *expander) made(l []string, s string) ([]string, error) {
 	return append(l, s), nil
 }
 
-// pattern is literal text and braces, all combinations of which it gives. As in
-// braceexpand backslashes are taken away here, that is, from what is within braces once
-// more for each pair.
+// pattern expands literal text and braces in all combinations. As in
+// braceexpand, it removes backslashes, once more within each pair of braces.
 func (x *expander) pattern(p string, depth int) ([]string, error) {
 	if depth > maxDepth {
 		return nil, x.fail("braces in more than %d others", maxDepth)
@@ -187,8 +187,8 @@ func (x *expander) pattern(p string, depth int) ([]string, error) {
 	return l, nil
 }
 
-// expression is what is between braces; ok is false if it is neither a range nor has
-// alternatives.
+// expression expands the text between braces. ok is false if it is neither a
+// range nor a list of alternatives.
 func (x *expander) expression(s string, depth int) (l []string, ok bool, err error) {
 	if l, ok, err := x.interval(s); ok || err != nil {
 		return l, ok, err
@@ -230,7 +230,7 @@ func (x *expander) expression(s string, depth int) (l []string, ok bool, err err
 
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// interval is from..to or from..to..step of numbers or letters.
+// interval expands from..to or from..to..step of numbers or letters.
 func (x *expander) interval(s string) (l []string, ok bool, err error) {
 	f := strings.Split(s, "..")
 	if len(f) != 2 && len(f) != 3 {
@@ -298,7 +298,7 @@ func digits(s string) bool {
 	return s != ""
 }
 
-// unescape takes away the backslashes that gave what follows them its meaning.
+// unescape removes the escaping backslashes.
 func unescape(s string) string {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s
@@ -313,12 +313,13 @@ func unescape(s string) string {
 	return string(b)
 }
 
-// Shards gives the names of a list's shards, as Expand does, and the files for names
-// with wildcards: * and ? stand for any letters or one, [a-z] and [!a-z] for one of
-// some or one of all others, none of them for a slash, or for a dot at the beginning of
-// a name. Files are sorted by name, index files left out; webdataset has no wildcards.
-// A name with wildcards that no file has is fs.ErrNotExist. In the address of a store a
-// question mark is itself.
+// Shards returns the names of a list's shards. It expands the list as Expand
+// does, and replaces names with wildcards by the matching files, sorted by
+// name, without index files. * and ? match any characters or one; [a-z] and
+// [!a-z] match one character. None of them matches a slash, or a dot at the
+// beginning of a name. A name with wildcards that matches no file is an error
+// that wraps fs.ErrNotExist. In the address of a store a question mark is
+// literal. webdataset has no wildcards.
 func Shards(ctx context.Context, o store.Opener, list string, env func(name string) (value string, ok bool)) ([]string, error) {
 	names, err := Expand(list, env)
 	if err != nil {
@@ -354,7 +355,7 @@ func Shards(ctx context.Context, o store.Opener, list string, env func(name stri
 	return l, nil
 }
 
-// refuse is the error of names with which webdataset runs programs.
+// refuse returns an error for names with which webdataset runs programs.
 func refuse(name string) error {
 	if strings.HasPrefix(name, "pipe:") {
 		return fmt.Errorf("webdataset: %q: pipes are refused, since they run programs", name)
@@ -362,7 +363,7 @@ func refuse(name string) error {
 	return nil
 }
 
-// glob finds files. Folders are separated by slashes.
+// glob returns the matching files. Folders are separated by slashes.
 func glob(ctx context.Context, o store.Opener, name, wild string) ([]string, error) {
 	parts := strings.Split(name, "/")
 	first := slices.IndexFunc(parts, func(s string) bool { return strings.ContainsAny(s, wild) })
@@ -418,7 +419,8 @@ func join(folder, base string, relative bool) string {
 	return folder + "/" + base
 }
 
-// baseName is what follows the last separator; Local has the system's.
+// baseName returns the part behind the last separator; Local has the system's
+// separators.
 func baseName(name string) string {
 	return name[strings.LastIndexAny(strings.TrimRight(name, `/\`), `/\`)+1:]
 }

@@ -16,30 +16,31 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// maxWindow bounds what a zstd frame may ask for; zstd's own tool reads that much
-// without being asked.
+// maxWindow is the largest window of a zstd frame, the default limit of the
+// zstd tool.
 const maxWindow = 128 << 20
 
-// Options are those of a Reader.
+// Options are the options of a Reader. The zero value is ready for use.
 type Options struct {
-	// Name is the shard's, for samples and errors.
+	// Name is the name of the shard in samples and errors.
 	Name string
-	// Lenient lets a damaged shard end before the damage. The sample before it is
-	// not given, since nobody knows whether all of it was there; Dropped tells.
+	// Lenient ends a damaged shard before the damage. It drops the sample
+	// before the damage, which may be incomplete; Dropped reports that.
 	Lenient bool
-	// Limit is the most bytes that the fields of one sample may have. Default: 1 GiB.
+	// Limit is the largest number of bytes in the fields of one sample. Default
+	// 1 GiB.
 	Limit int64
 }
 
-// Dropped is what a lenient reader left out.
+// Dropped describes what a lenient reader dropped.
 type Dropped struct {
 	Samples int64 // known to have begun
 	Keys    []string
 	First   error // the damage; nil if there was none
 }
 
-// Reader reads the samples of a shard one after another. It is used by one
-// goroutine at a time.
+// Reader reads the samples of a shard in order. It is for one goroutine at a
+// time.
 type Reader struct {
 	t       tarReader
 	o       Options
@@ -60,8 +61,8 @@ type Reader struct {
 	crc      uint32
 }
 
-// NewBytes reads the shard that is in b, a mapped file, say. Fields are views of b
-// unless it is compressed.
+// NewBytes returns a reader of the shard in b, for example a mapped file.
+// Fields are views of b unless the shard is compressed.
 func NewBytes(b []byte, o Options) (*Reader, error) {
 	if compressed(b) {
 		return NewReader(bytes.NewReader(b), o)
@@ -95,7 +96,7 @@ func compressed(b []byte) bool {
 	return false
 }
 
-// Compressed tells by a shard's first bytes whether it is compressed.
+// Compressed reports whether a shard is compressed, by its first bytes.
 func Compressed(ctx context.Context, o store.Opener, shard string) (bool, error) {
 	if err := refuse(shard); err != nil {
 		return false, err
@@ -115,8 +116,9 @@ func Compressed(ctx context.Context, o store.Opener, shard string) (bool, error)
 	return compressed(b[:n]), nil
 }
 
-// NewReader reads a shard from r. How it is compressed is told by its first bytes.
-// The error is that of a compression that is not known, or of its head.
+// NewReader returns a reader of a shard. It detects the compression from the
+// first bytes, and returns an error if that is unknown or its header is
+// invalid.
 func NewReader(r io.Reader, o Options) (*Reader, error) {
 	x := &Reader{t: tarReader{name: o.Name}, o: o.fill()}
 	src := &source{r: r}
@@ -152,8 +154,8 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	return x, nil
 }
 
-// source is a compressed file. It remembers its own errors, so that all others are
-// known for damage.
+// source is a compressed file. It remembers its own errors, so that all other
+// errors are known to be damage.
 type source struct {
 	r   io.Reader
 	err error
@@ -167,8 +169,8 @@ func (s *source) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// unpacked is a decompressor, whose file's end before its own must not pass for the end
-// of what was in it.
+// unpacked is a decompressor. It reports a truncated input as an error rather
+// than as the end of the content.
 type unpacked struct{ io.Reader }
 
 var errCut = errors.New("it is cut off")
@@ -181,7 +183,7 @@ func (u unpacked) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Open opens a shard of a store. Close closes it.
+// Open opens a shard of a store.
 func Open(ctx context.Context, o store.Opener, name string, options Options) (*Reader, error) {
 	f, err := o.Open(ctx, name)
 	if err != nil {
@@ -203,7 +205,7 @@ func Open(ctx context.Context, o store.Opener, name string, options Options) (*R
 	return r, nil
 }
 
-// Close ends reading. What Next gave is not valid any more.
+// Close closes the shard. The samples of Next become invalid.
 func (r *Reader) Close() error {
 	var err error
 	for _, f := range r.close {
@@ -216,9 +218,10 @@ func (r *Reader) Close() error {
 	return err
 }
 
-// Next is the next sample, valid until the next call; io.EOF at the end. A sample is
-// given when the one behind it has begun, or the archive has ended as it must. After
-// an error there is nothing more, the error apart.
+// Next returns the next sample, valid until the next call, and io.EOF at the
+// end. It returns a sample only after it has read the start of the following
+// one, or a valid end of the archive. It returns any other error again at every
+// later call.
 func (r *Reader) Next() (*Sample, error) {
 	if r.err == nil {
 		if r.err = r.read(); r.err == nil {
@@ -236,13 +239,13 @@ func (r *Reader) Next() (*Sample, error) {
 	return nil, r.err
 }
 
-// Ignored is how many regular files had no key so far.
+// Ignored returns the number of regular files without a key so far.
 func (r *Reader) Ignored() int64 { return r.ignored }
 
-// Dropped is what was left out so far; nothing unless Options.Lenient.
+// Dropped returns what was dropped so far, nothing unless Options.Lenient.
 func (r *Reader) Dropped() Dropped { return r.dropped }
 
-// member finds the next member that has a key.
+// member returns the next member with a key.
 func (r *Reader) member() (m member, key, ext string, err error) {
 	for {
 		if m, err = r.t.next(); err != nil {

@@ -12,47 +12,50 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// SetOptions are those of a Set.
+// SetOptions are the options of a Set. The zero value reads all samples in
+// order.
 type SetOptions struct {
-	// Rank of Ranks and Worker of Workers say who reads. Default: 0 of 1 each. All
-	// ranks have as many workers.
+	// Rank of Ranks and Worker of Workers identify the reader. Default 0 of 1
+	// each. All ranks have the same number of workers.
 	Rank, Ranks, Worker, Workers int
-	// Batch is how many samples a batch has. Every worker gets as many whole batches as
-	// every other. Default: 1.
+	// Batch is the number of samples in a batch. All workers get the same
+	// number of whole batches. Default 1.
 	Batch int
-	// Pad lets the epoch begin anew where it has too few samples for the last batches,
-	// so that every sample is read. Otherwise what is left over, fewer than a batch for
-	// each worker, is not read in this epoch.
+	// Pad repeats samples from the beginning of the epoch to fill the last
+	// batches, so that every sample is read. Without it, the epoch omits up to
+	// one batch per worker.
 	Pad bool
-	// Shuffle puts the shards in random order, another one in each epoch, before they
+	// Shuffle shuffles the shards, in a new order in each epoch, before they
 	// are divided among the readers.
 	Shuffle bool
-	// Buffer, if it is not 0, is how many samples a reader keeps to give one of them,
-	// whichever it is, in place of the next. Initial is with how many it begins.
-	// Default: 100, or Buffer if that is less.
+	// Buffer, if not 0, is the size of the shuffle buffer: a reader keeps that
+	// many samples and returns a random one. Initial is the number of samples
+	// to read before the first. Default 100, at most Buffer.
 	Buffer, Initial int
-	// Resample, if it is not 0, is how many batches a reader has in an epoch; it reads
-	// shards that are drawn at random, with replacement.
+	// Resample, if not 0, is the number of batches in a reader's epoch. The
+	// reader draws shards at random, with replacement.
 	Resample int
-	// Seed is that of all random orders.
+	// Seed is the seed of all random orders.
 	Seed uint64
-	// Limit is the most bytes that the fields of one sample may have. Default: 1 GiB.
+	// Limit is the largest number of bytes in the fields of one sample. Default
+	// 1 GiB.
 	Limit int64
 }
 
-// span is samples of a shard: from..to.
+// span is the samples from..to of a shard.
 type span struct {
 	shard    int
 	from, to int64
 }
 
-// Set reads one reader's samples of many shards, epoch for epoch. The order is a
-// function of the options, the shards and the epoch. It is used by one goroutine at a time.
+// Set reads one reader's samples of many shards, epoch by epoch. The order is a
+// function of the options, the shards and the epoch. A Set is for one goroutine
+// at a time.
 //
-// The samples of an epoch, shard after shard, are cut into one piece for each reader,
-// all of the same number of batches, so that a reader opens the shards of its own piece
-// alone; where a shard is cut, a reader skips what belongs to others, by the shard's index
-// if it has one.
+// The samples of an epoch, in the order of the shards, are cut into one piece
+// for each reader, all with the same number of batches. A reader opens only the
+// shards of its own piece. In a shard that is cut, it skips other readers'
+// samples, by the index if there is one.
 type Set struct {
 	ctx    context.Context
 	opener store.Opener
@@ -76,9 +79,9 @@ type Set struct {
 	err    error
 }
 
-// OpenSet makes a Set of shards, as Shards gives them. It has to know how many samples
-// each has: from its index, or, if there is none or it is stale, by reading the shard's
-// headers.
+// OpenSet opens a Set of shards, as Shards returns them. It needs the number of
+// samples of each shard: from the index, or from the shard's headers if the
+// index is missing or stale.
 func OpenSet(ctx context.Context, opener store.Opener, shards []string, o SetOptions) (*Set, error) {
 	if o.Ranks == 0 {
 		o.Ranks = 1
@@ -119,7 +122,8 @@ func OpenSet(ctx context.Context, opener store.Opener, shards []string, o SetOpt
 	return s, nil
 }
 
-// Count is the number of a shard's samples, from its index or by reading it.
+// Count returns the number of samples of a shard, from its index or by reading
+// it.
 func Count(ctx context.Context, o store.Opener, shard string) (int64, error) {
 	if err := refuse(shard); err != nil {
 		return 0, err
@@ -142,7 +146,7 @@ func Count(ctx context.Context, o store.Opener, shard string) (int64, error) {
 	return n, nil
 }
 
-// count goes through the samples without their data.
+// count counts the samples without reading their data.
 func (r *Reader) count() (n int64, err error) {
 	last := ""
 	for {
@@ -160,7 +164,8 @@ func (r *Reader) count() (n int64, err error) {
 	}
 }
 
-// Len is the number of samples that this reader gets in an epoch, the same for all readers.
+// Len returns the number of samples of this reader in an epoch, the same for
+// all readers.
 func (s *Set) Len() int64 {
 	batch := int64(s.o.Batch)
 	if s.o.Resample > 0 {
@@ -173,13 +178,13 @@ func (s *Set) Len() int64 {
 	return n * batch
 }
 
-// Total is the number of samples of all shards.
+// Total returns the number of samples of all shards.
 func (s *Set) Total() int64 { return s.total }
 
-// Epoch is the number of the epoch, from 0.
+// Epoch returns the number of the epoch, from 0.
 func (s *Set) Epoch() uint64 { return s.epoch }
 
-// begin makes the epoch's plan.
+// begin plans the epoch.
 func (s *Set) begin() {
 	s.plan, s.at, s.from, s.err, s.primed = s.plan[:0], 0, 0, nil, false
 	s.buffer = s.buffer[:0]
@@ -222,8 +227,8 @@ func (s *Set) begin() {
 	}
 }
 
-// Next is the next sample, valid until the next call; io.EOF at the end of the epoch.
-// After another error there is nothing more, until Reset.
+// Next returns the next sample, valid until the next call, and io.EOF at the
+// end of the epoch. It returns any other error again until Reset.
 func (s *Set) Next() (*Sample, error) {
 	if s.err != nil {
 		return nil, s.err
@@ -236,8 +241,8 @@ func (s *Set) Next() (*Sample, error) {
 	return x, nil
 }
 
-// next is Next with the buffer, which works as webdataset's does: two samples are read
-// for each that is given until it is full.
+// next is Next with the shuffle buffer. As in webdataset, it reads two samples
+// for each one that it returns until the buffer is full.
 func (s *Set) next() (*Sample, error) {
 	if s.o.Buffer == 0 {
 		return s.read()
@@ -271,7 +276,7 @@ func (s *Set) next() (*Sample, error) {
 	return x, nil
 }
 
-// read is the next sample of the plan.
+// read returns the next sample of the plan.
 func (s *Set) read() (*Sample, error) {
 	for {
 		if s.at == len(s.plan) {
@@ -340,7 +345,7 @@ func (s *Set) open(name string, p span) error {
 	return nil
 }
 
-// shut closes the shard that is open.
+// shut closes the current shard.
 func (s *Set) shut() error {
 	var err error
 	if s.r != nil {
@@ -353,7 +358,7 @@ func (s *Set) shut() error {
 	return err
 }
 
-// Reset begins the given epoch, wherever this one stands.
+// Reset begins the given epoch, from any state.
 func (s *Set) Reset(epoch uint64) error {
 	err := s.shut()
 	s.epoch = epoch
@@ -361,22 +366,22 @@ func (s *Set) Reset(epoch uint64) error {
 	return err
 }
 
-// Close closes what is open.
+// Close closes the current shard.
 func (s *Set) Close() error {
 	err := s.shut()
 	s.err = errors.New("webdataset: closed")
 	return err
 }
 
-// Group is a folder of shards, of samples of similar length, say.
+// Group is a folder of shards, for example of samples with similar length.
 type Group struct {
 	Name   string // the folder's, below the one that was asked for; empty for that one
 	Shards []string
 }
 
-// Groups finds the folders with shards (.tar, .tgz, .tar.gz, .tar.zst, .tar.bz2) in
-// a folder and those below: a
-// folder before those in it, which are sorted by name.
+// Groups returns the folders with shards (.tar, .tgz, .tar.gz, .tar.zst,
+// .tar.bz2) in a folder and below it. A folder precedes those in it, and names
+// are sorted.
 func Groups(ctx context.Context, o store.Opener, folder string) ([]Group, error) {
 	var l []Group
 	var walk func(folder, name string, depth int) error

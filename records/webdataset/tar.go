@@ -17,8 +17,8 @@ import (
 // block is the unit of a tar file.
 const block = 512
 
-// maxName bounds the data of a header that gives a long name: more than any system's
-// paths, and no way to fill the memory.
+// maxName is the size of the largest header with a long name: longer than any
+// system's paths, and small enough for memory.
 const maxName = 1 << 20
 
 var (
@@ -26,8 +26,8 @@ var (
 	zeros      [block]byte
 )
 
-// tarReader goes through the members of a tar file. It is strict, which archive/tar
-// is not: the end must be there, whole, with nothing behind it.
+// tarReader iterates over the members of a tar file. Unlike archive/tar it is
+// strict: the end must be complete, with nothing behind it.
 type tarReader struct {
 	name  string
 	mem   []byte // all that there is to read, or nil
@@ -46,11 +46,11 @@ type tarReader struct {
 	inChain    bool
 }
 
-// paxKeys are the names of records of POSIX.1-2008; all
-// others have a dot behind their maker's name. A changed byte of a name is found by that.
+// paxKeys are the keys of POSIX.1-2008. All other keys contain a dot behind
+// their vendor's name, so a changed byte of a key is detected.
 var paxKeys = []string{"atime", "charset", "comment", "ctime", "gid", "gname", "hdrcharset", "linkpath", "mtime", "path", "size", "uid", "uname"}
 
-// member is a regular file in it.
+// member is a regular file in a tar file.
 type member struct {
 	name       string
 	size       int64
@@ -61,8 +61,8 @@ func (t *tarReader) corrupt(at int64, format string, args ...any) error {
 	return records.Corruptf(formatName, t.name, at, format, args...)
 }
 
-// fail is the error of reading: the end of the file where it must not be, damage that
-// decompression found, or something else.
+// fail classifies a failed read: an unexpected end of the file, damage that
+// decompression found, or another error.
 func (t *tarReader) fail(at int64, what string, err error) error {
 	var c *records.CorruptionError
 	switch {
@@ -86,7 +86,7 @@ func (t *tarReader) count(b []byte) {
 	}
 }
 
-// full fills b, or takes as much as there is.
+// full fills b, or reads up to the end.
 func (t *tarReader) full(b []byte) (n int, err error) {
 	if t.mem != nil {
 		n = copy(b, t.mem)
@@ -101,8 +101,8 @@ func (t *tarReader) full(b []byte) (n int, err error) {
 	return n, err
 }
 
-// header is the next block: a view of the memory, or in small. An error comes with
-// what there is of it.
+// header returns the next block, a view of the memory or of small. With an
+// error it returns the available part.
 func (t *tarReader) header() (h []byte, err error) {
 	if len(t.mem) >= block {
 		h, t.mem = t.mem[:block:block], t.mem[block:]
@@ -113,7 +113,7 @@ func (t *tarReader) header() (h []byte, err error) {
 	return t.small[:n], err
 }
 
-// skip passes over n bytes.
+// skip skips n bytes.
 func (t *tarReader) skip(n int64) error {
 	if t.mem != nil {
 		m := min(n, int64(len(t.mem)))
@@ -136,7 +136,8 @@ func (t *tarReader) skip(n int64) error {
 	return nil
 }
 
-// data reads the data of the member: a view of the memory, or appended to buf.
+// data returns the data of the member: a view of the memory, or appended to
+// buf.
 func (t *tarReader) data(buf []byte) (data, grown []byte, err error) {
 	n := t.left
 	if t.mem != nil {
@@ -149,7 +150,7 @@ func (t *tarReader) data(buf []byte) (data, grown []byte, err error) {
 		t.left = 0
 		return data, buf, nil
 	}
-	// Memory grows with what is read, not with what the header claims.
+	// Memory grows with the input, not with the stated length.
 	const step = 1 << 20
 	from := len(buf)
 	for t.left > 0 {
@@ -169,7 +170,7 @@ func (t *tarReader) data(buf []byte) (data, grown []byte, err error) {
 	return buf[from:], buf, nil
 }
 
-// padding reads what stands behind the data, so that the member is done with.
+// padding reads the padding behind the data and finishes the member.
 func (t *tarReader) padding() error {
 	at := t.at
 	if err := t.skip(t.left); err != nil {
@@ -183,7 +184,7 @@ func (t *tarReader) padding() error {
 	return nil
 }
 
-// cString is what stands before the first zero.
+// cString returns the bytes before the first zero.
 func cString(b []byte) string {
 	if i := bytes.IndexByte(b, 0); i >= 0 {
 		b = b[:i]
@@ -191,7 +192,7 @@ func cString(b []byte) string {
 	return string(b)
 }
 
-// number reads an octal number, or a binary one with the first bit set (GNU).
+// number parses an octal number, or a binary one with the first bit set (GNU).
 func number(b []byte) (int64, bool) {
 	if b[0]&0x80 != 0 {
 		if b[0] != 0x80 {
@@ -219,15 +220,15 @@ func number(b []byte) (int64, bool) {
 	return x, true
 }
 
-// checksum compares the header's sum with its bytes, taken as unsigned or, as some old
-// programs do, as signed.
+// checksum verifies the header's sum, over bytes taken as unsigned or, as in
+// some old programs, as signed.
 func checksum(h []byte) bool {
 	want, ok := number(h[148:156])
 	if !ok {
 		return false
 	}
-	// Its own eight bytes are taken for blanks. The others are summed four at a time in
-	// each half, 16 bits for each sum: at most 2*64*255.
+	// Its own eight bytes count as blanks. The others are summed four at a time
+	// in each half, 16 bits for each sum: at most 2*64*255.
 	const even = 0x00ff00ff00ff00ff
 	var lanes uint64
 	for i := 0; i+8 <= block; i += 8 {
@@ -249,8 +250,8 @@ func checksum(h []byte) bool {
 	return want == sum
 }
 
-// next is the next regular file; io.EOF at the end of a sound archive. What was
-// before must have been read or is passed over.
+// next returns the next regular file, and io.EOF at the end of a valid archive.
+// It skips the rest of the current member.
 func (t *tarReader) next() (m member, err error) {
 	if err := t.padding(); err != nil {
 		return m, err
@@ -368,8 +369,8 @@ func (t *tarReader) next() (m member, err error) {
 	}
 }
 
-// end reads what must follow the first block of zeros: another one, and nothing else
-// but zeros. It gives io.EOF if all is well.
+// end reads the blocks behind the first block of zeros: another one, and only
+// zeros after that. It returns io.EOF if they are valid.
 func (t *tarReader) end(at int64) error {
 	for k := 0; ; k++ {
 		b := t.small[:]
@@ -389,7 +390,7 @@ func (t *tarReader) end(at int64) error {
 	}
 }
 
-// pax goes through the records of an extended header, "LENGTH KEY=VALUE\n" each.
+// pax parses the records of an extended header, "LENGTH KEY=VALUE\n" each.
 func pax(b []byte, record func(key, value string) error) error {
 	for len(b) > 0 {
 		if len(bytes.Trim(b, "\x00")) == 0 {

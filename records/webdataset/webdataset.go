@@ -1,13 +1,13 @@
-// Package webdataset reads and writes shards of samples: tar files, plain or
-// compressed by gzip or zstd (bzip2 is read), in which adjacent members with the
-// same key, which is what stands before the first dot of the file's name, are the
-// fields of one sample.
+// Package webdataset reads and writes WebDataset shards: tar files of samples,
+// plain or compressed with gzip or zstd; bzip2 can be read. Adjacent members
+// with the same key are the fields of one sample. The key is the member's name
+// up to its first dot. Package records reads the same files as records.
 //
-// Keys, grouping and patterns are those of webdataset. Reading is strict unless
-// asked otherwise: what webdataset passes over in silence (a shard that is cut
-// off, whose last sample it gives without some of its fields; a damaged header in
-// the middle, which it takes for the end; members behind the end) is a
-// records.CorruptionError with file and offset. docs/format/webdataset.md has the format.
+// Keys, grouping and patterns are those of the Python package webdataset.
+// Reading is strict by default. Damage that the Python package ignores is a
+// records.CorruptionError: a truncated shard, whose last sample it returns
+// without some fields; a damaged header, which it takes for the end; and
+// members behind the end. docs/format/webdataset.md describes the format.
 //
 // Reference: webdataset 1.0.2 and braceexpand 0.1.7 of PyPI, with the tarfile
 // module of Python 3.11.
@@ -21,11 +21,12 @@ import (
 )
 
 var (
-	// ErrPattern is the error of a pattern that is none, or stands for too many names.
+	// ErrPattern reports an invalid pattern, or one for too many names.
 	ErrPattern = errors.New("invalid pattern")
-	// ErrName is the error of a key or field that would not be read back as it is.
+	// ErrName reports a key or field name that would change when it is read
+	// back.
 	ErrName = errors.New("invalid name")
-	// ErrStale is the error of an index that is not of the shard as it is now.
+	// ErrStale reports an index that does not belong to the current shard.
 	ErrStale = errors.New("the index is not of this shard")
 )
 
@@ -35,7 +36,7 @@ type Field struct {
 	Data []byte
 }
 
-// Sample is adjacent members with the same key.
+// Sample is a run of adjacent members with the same key.
 type Sample struct {
 	Key    string
 	Fields []Field // in the order of the file
@@ -43,7 +44,7 @@ type Sample struct {
 	Offset int64   // of the first member's header in the tar file, after decompression
 }
 
-// Get is the data of a field; ok is false if there is none.
+// Get returns the data of a field and reports whether it exists.
 func (s *Sample) Get(ext string) (data []byte, ok bool) {
 	for _, f := range s.Fields {
 		if f.Ext == ext {
@@ -53,7 +54,7 @@ func (s *Sample) Get(ext string) (data []byte, ok bool) {
 	return nil, false
 }
 
-// clone is a sample that owns its bytes.
+// clone returns a sample that owns its bytes.
 func (s *Sample) clone() *Sample {
 	c := *s
 	c.Fields = make([]Field, len(s.Fields))
@@ -71,11 +72,11 @@ func (s *Sample) clone() *Sample {
 }
 
 // KeyExt splits the name of a member into key and extension as webdataset does:
-// at the first dot of what follows the last slash. The extension is in lower case.
-// ok is false for what belongs to no sample: a name without such a dot, one that
-// begins with it (unless the folder that it is in has no dot in its name: the key
-// then ends with the slash), and everything in a first folder, or a file, whose name
-// begins and ends with two underscores.
+// at the first dot behind the last slash. The extension is in lower case. ok is
+// false for members of no sample. These are a name without such a dot; a name
+// that begins with it, unless its folder has no dot in its name (the key then
+// ends with the slash); and everything in a top folder, or a top file, whose
+// name begins and ends with two underscores.
 func KeyExt(name string) (key, ext string, ok bool) {
 	first, _, folder := strings.Cut(name, "/")
 	if !folder {
@@ -90,8 +91,8 @@ func KeyExt(name string) (key, ext string, ok bool) {
 		return "", "", false
 	}
 	dot += base
-	// webdataset's expression wants characters other than dots before the dot, as many as
-	// there are behind some slash, and takes no line feed before that slash.
+	// webdataset's regular expression needs a character other than a dot before
+	// the dot, and no line feed before the slash.
 	start := 0
 	if d := strings.LastIndexByte(name[:dot], '.'); d >= 0 {
 		start = d + strings.IndexByte(name[d:], '/') + 1 // a dot before the base name has a slash behind it
@@ -102,8 +103,8 @@ func KeyExt(name string) (key, ext string, ok bool) {
 	return name[:dot], lower(name[dot+1:]), true
 }
 
-// lower is Python's str.lower for what extensions consist of: letters one by one,
-// bytes that are no UTF-8 as they are.
+// lower is Python's str.lower for extensions: letter by letter, and bytes that
+// are not UTF-8 unchanged.
 func lower(s string) string {
 	plain := true
 	for i := range len(s) {
@@ -128,7 +129,7 @@ func lower(s string) string {
 	return b.String()
 }
 
-// reserved are the names that webdataset keeps for itself in a sample.
+// reserved are the field names that webdataset uses itself.
 func reserved(ext string) bool {
 	switch ext {
 	case "__key__", "__url__", "__local_path__", "__bad__":

@@ -19,26 +19,26 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// record is what the size of an archive is a multiple of: 20 blocks, as tar has it.
+// record is the unit of an archive's size: 20 blocks, as in tar.
 const record = 20 * block
 
-// TarOptions are those of a TarWriter.
+// TarOptions are the options of a TarWriter. The zero value is ready for use.
 type TarOptions struct {
-	// ModTime is that of all members, in seconds since 1970: a whole number, so that
-	// the bytes are those of any other time with the same samples. Default: 0.
+	// ModTime is the time of all members, in whole seconds since 1970. Default
+	// 0, so that the same samples give the same bytes at any time.
 	ModTime int64
-	// User and Group are their owners by name. Default: bigdata, as in webdataset.
+	// User and Group are the owners' names. Default bigdata, as in webdataset.
 	User, Group string
-	// Mode is their permissions. Default: 0444, as in webdataset.
+	// Mode is the members' permissions. Default 0444, as in webdataset.
 	Mode uint32
-	// USTAR keeps to the headers of 1988: a name of more than 100 bytes must have a
-	// slash at which it can be divided, and what cannot be told is an error.
-	// Otherwise such names have an extended header (PAX).
+	// USTAR writes only headers of 1988. A name of more than 100 bytes is an
+	// error unless it can be divided at a slash. Default: such names get an
+	// extended header (PAX).
 	USTAR bool
 }
 
-// TarWriter writes samples into a tar file. It is used by one goroutine at a time.
-// The bytes are those of webdataset's TarWriter with a whole number for mtime.
+// TarWriter writes samples into a tar file, in the same bytes as webdataset's
+// TarWriter with a whole number for mtime. It is for one goroutine at a time.
 type TarWriter struct {
 	w      io.Writer
 	o      TarOptions
@@ -51,7 +51,7 @@ type TarWriter struct {
 	err    error
 }
 
-// NewTarWriter makes a writer of one tar file.
+// NewTarWriter returns a writer of one tar file.
 func NewTarWriter(w io.Writer, o TarOptions) (*TarWriter, error) {
 	if o.User == "" {
 		o.User = "bigdata"
@@ -80,12 +80,13 @@ func ascii(s string) bool {
 	return true
 }
 
-// Offset is where the next sample will stand.
+// Offset returns the position of the next sample.
 func (w *TarWriter) Offset() int64 { return w.offset }
 
-// Write writes one sample, its fields in the order of their names. A sample that would
-// not be read back as it is, which has no fields, or the key of the one before, is an
-// ErrName, and nothing is written. After another error all later ones fail likewise.
+// Write writes one sample, with its fields sorted by name. It returns an
+// ErrName and writes nothing if the sample would change when it is read back,
+// has no fields, or has the key of the sample before. After any other error all
+// later calls return it too.
 func (w *TarWriter) Write(s *Sample) error {
 	if w.err != nil {
 		return w.err
@@ -130,7 +131,7 @@ func (w *TarWriter) Write(s *Sample) error {
 	return w.err
 }
 
-// Close writes the end of the archive. It does not close what it writes to.
+// Close writes the end of the archive. It does not close the underlying writer.
 func (w *TarWriter) Close() error {
 	w.put(zeros[:])
 	w.put(zeros[:])
@@ -159,8 +160,8 @@ func (w *TarWriter) put(b []byte) {
 	}
 }
 
-// divide puts a name into a header's two places for it: the first slash will do
-// behind which there are at most 100 bytes.
+// divide divides a name among the two fields of a header, at the first slash
+// with at most 100 bytes behind it.
 func divide(name string) (prefix, rest string, ok bool) {
 	if !ascii(name) {
 		return "", "", false
@@ -176,7 +177,7 @@ func divide(name string) (prefix, rest string, ok bool) {
 	return "", "", false
 }
 
-// head makes the headers of a member.
+// head encodes the headers of a member.
 func (w *TarWriter) head(name string, size int) {
 	w.buf = w.buf[:0]
 	if w.o.USTAR {
@@ -200,7 +201,7 @@ func (w *TarWriter) head(name string, size int) {
 		w.buf = append(w.buf, x...)
 		w.buf = append(w.buf, zeros[:-len(x)&(block-1)]...)
 	}
-	// For programs that do not know of extended headers: what fits.
+	// The part that fits, for programs without extended headers.
 	plain := make([]byte, 0, 100)
 	for _, r := range name {
 		if len(plain) == 100 {
@@ -214,7 +215,7 @@ func (w *TarWriter) head(name string, size int) {
 	w.header("", string(plain), int64(size), '0', w.o)
 }
 
-// extended appends a record, whose length counts its own digits.
+// extended appends a record, whose length includes its own digits.
 func extended(x []byte, key, value string) []byte {
 	rest := len(key) + len(value) + 3
 	n := rest
@@ -224,7 +225,7 @@ func extended(x []byte, key, value string) []byte {
 	return fmt.Appendf(x, "%d %s=%s\n", n, key, value)
 }
 
-// header appends one.
+// header appends one header.
 func (w *TarWriter) header(prefix, name string, size int64, kind byte, o TarOptions) {
 	at := len(w.buf)
 	w.buf = append(w.buf, zeros[:]...)
@@ -248,33 +249,34 @@ func (w *TarWriter) header(prefix, name string, size int64, kind byte, o TarOpti
 	copy(h[148:], fmt.Sprintf("%06o\x00", sum))
 }
 
-// WriterOptions are those of a Writer.
+// WriterOptions are the options of a Writer. The zero value is ready for use.
 type WriterOptions struct {
 	TarOptions
-	// One writes all samples into one shard, for whose number the name has no verb: a
-	// percent sign in it is itself. It is made even of no samples. Count and Size are
-	// without meaning then.
+	// One writes all samples into one shard, also without any samples. The name
+	// is literal, and Count and Size are ignored.
 	One bool
 	// Start is the number of the first shard. Default: 0.
 	Start int
-	// Count is the most samples of a shard. Default: 100,000, as in webdataset.
-	Count int
-	// Size ends a shard when its fields have that many bytes. Default: 3e9, as in
+	// Count is the largest number of samples of a shard. Default 100,000, as in
 	// webdataset.
+	Count int
+	// Size is the number of field bytes after which a shard ends. Default 3e9,
+	// as in webdataset.
 	Size int64
-	// Index writes the index of every shard beside it. The shards must not be compressed.
+	// Index writes the index beside every shard. The shards must be
+	// uncompressed.
 	Index bool
 }
 
-// Written tells of a shard.
+// Written describes a finished shard.
 type Written struct {
 	Name    string
 	Samples int
 	Size    int64 // of the fields
 }
 
-// Writer writes shards, each of which is seen under its name when it is whole. It is
-// used by one goroutine at a time.
+// Writer writes shards. Each appears under its name when it is complete. A
+// Writer is for one goroutine at a time.
 type Writer struct {
 	ctx     context.Context
 	opener  store.Opener
@@ -290,9 +292,9 @@ type Writer struct {
 	err     error
 }
 
-// NewWriter makes a writer. The pattern is the shards' names with one verb for the
-// number, such as data-%06d.tar; an end in .gz, .tgz or .zst has them compressed. No
-// file is made before there is a sample for it.
+// NewWriter returns a writer of shards. The pattern is their name with one verb
+// for the number, such as data-%06d.tar; .gz, .tgz or .zst at the end
+// compresses them. A shard is created with its first sample.
 func NewWriter(ctx context.Context, opener store.Opener, pattern string, o WriterOptions) (*Writer, error) {
 	if o.One {
 		o.Count, o.Size = math.MaxInt, math.MaxInt64
@@ -317,7 +319,8 @@ func NewWriter(ctx context.Context, opener store.Opener, pattern string, o Write
 	return &Writer{ctx: ctx, opener: opener, pattern: pattern, o: o, next: o.Start}, nil
 }
 
-// shardName puts a number into a pattern: %d or %0Nd, and %% for a percent sign.
+// shardName inserts a number into a pattern: %d or %0Nd, and %% for a percent
+// sign.
 func shardName(pattern string, n int) (string, error) {
 	var b strings.Builder
 	found := 0
@@ -375,7 +378,7 @@ func (w *Writer) open() error {
 	case "gzip":
 		w.pack = gzip.NewWriter(w.file)
 	case "zstd":
-		// One at a time, so that the bytes do not depend on the machine.
+		// One goroutine, so that the bytes do not depend on the machine.
 		if w.pack, err = zstd.NewWriter(w.file, zstd.WithEncoderConcurrency(1)); err != nil {
 			return err
 		}
@@ -390,9 +393,9 @@ func (w *Writer) open() error {
 	return err
 }
 
-// Write writes one sample, into the next shard if the last one is full. An ErrName is
-// as in TarWriter; after another error nothing more is written, and the shard that was
-// begun is dropped.
+// Write writes one sample, into a new shard if the current one is full. An
+// ErrName is as in TarWriter. After any other error the Writer discards the
+// current shard, and all later calls return the error.
 func (w *Writer) Write(s *Sample) error {
 	if w.err != nil {
 		return w.err
@@ -431,7 +434,7 @@ func (w *Writer) fail(err error) error {
 func (w *Writer) drop() error {
 	var err error
 	if w.pack != nil {
-		// zstd holds memory until it is closed; where it writes to no longer matters.
+		// Close frees zstd's memory; its output no longer matters.
 		if z, ok := w.pack.(*zstd.Encoder); ok {
 			z.Reset(io.Discard)
 			err = z.Close()
@@ -444,7 +447,7 @@ func (w *Writer) drop() error {
 	return err
 }
 
-// finish puts the shard under its name.
+// finish makes the shard appear under its name.
 func (w *Writer) finish() error {
 	if w.now.Samples == 0 && !w.o.One {
 		return w.drop()
@@ -485,10 +488,10 @@ func whole(t time.Time) time.Time {
 	return time.Unix(0, t.UnixNano()).UTC()
 }
 
-// Shards tells of those that are whole.
+// Shards returns the finished shards.
 func (w *Writer) Shards() []Written { return slices.Clone(w.shards) }
 
-// Close ends the last shard.
+// Close finishes the last shard.
 func (w *Writer) Close() error {
 	if w.err != nil {
 		return w.err
@@ -507,7 +510,7 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// Abort drops the shard that was begun. Those before stay.
+// Abort discards the current shard. Finished shards remain.
 func (w *Writer) Abort() error {
 	w.err = errors.New("webdataset: closed")
 	return w.drop()
