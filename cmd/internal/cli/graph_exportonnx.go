@@ -53,12 +53,16 @@ func portsJSON(ports []onnx.Port) []portJSON {
 	return l
 }
 
+type exportONNXFlags struct {
+	graphFlags
+	options          onnx.Options
+	form, merge, out string
+	size, tapsFor    sizeFlag
+	asJSON           bool
+}
+
 func (a *app) graphExportONNXCmd() *cobra.Command {
-	f := &graphFlags{}
-	o := onnx.Options{}
-	var form, merge, out string
-	var size, tapsFor sizeFlag
-	var asJSON bool
+	f := &exportONNXFlags{}
 	cmd := &cobra.Command{
 		Use:   "export-onnx [--preset NAME | --graph FILE | …] -o FILE",
 		Short: "Write the steps after decoding as an ONNX model",
@@ -78,88 +82,91 @@ to run one after the other: with .preprocess and .model before FILE's extension.
 		DisableFlagsInUseLine: true,
 		Args:                  noArgs,
 		ValidArgsFunction:     cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			var err error
-			if o.Form, err = onnx.ParseForm(form); err != nil {
-				return oneOf("form", form, "exact", "fast", "tail")
-			}
-			if out == "" {
-				return usageErr("no output file: want -o FILE")
-			}
-			if tapsFor != (sizeFlag{}) && !o.HostTaps {
-				return usageErr("--taps-for needs --host-taps")
-			}
-			o.Height, o.Width = size.height, size.width
-			g, err := f.load(cmd, a.stdin)
-			if err != nil {
-				return err
-			}
-			var model []byte
-			var e *onnx.Exported
-			if merge != "" {
-				if model, err = readSmall(merge, a.stdin, math.MaxInt32); err != nil {
-					return wrapFail(err)
-				}
-				e, err = onnx.Merge(g, o, model)
-				if errors.Is(err, onnx.ErrModel) {
-					return failErr("%s: %w", merge, err)
-				}
-			} else {
-				e, err = onnx.Export(g, o)
-			}
-			files := map[string][]byte{}
-			apart := errors.Is(err, onnx.ErrMerge)
-			if apart {
-				a.complain(fmt.Errorf("%s: %w", merge, err))
-				o.Batch = true
-				e, err = onnx.Export(g, o)
-			}
-			if err != nil {
-				return usageErr("%w", err)
-			}
-			path := out
-			if apart {
-				ext := filepath.Ext(out)
-				path = strings.TrimSuffix(out, ext) + ".preprocess" + ext
-				files[strings.TrimSuffix(out, ext)+".model"+ext] = model
-			}
-			files[path] = e.Model
-			if tapsFor != (sizeFlag{}) {
-				taps, err := e.Taps(tapsFor.height, tapsFor.width)
-				if err != nil {
-					return failErr("--taps-for %s: %w", tapsFor.String(), err)
-				}
-				if err := writeFile(path+"."+tapsFor.String()+".npz", func(w io.Writer) error { return tensor.WriteNPZ(w, taps) }); err != nil {
-					return wrapFail(err)
-				}
-			}
-			for path, b := range files {
-				err := writeFile(path, func(w io.Writer) error {
-					_, err := w.Write(b)
-					return err
-				})
-				if err != nil {
-					return wrapFail(err)
-				}
-			}
-			return a.printExport(e, g, asJSON)
-		},
+		RunE:                  func(cmd *cobra.Command, _ []string) error { return a.exportONNX(cmd, f) },
 	}
 	f.add(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&form, "form", "exact", "`FORM` of the model: exact, fast or tail")
-	fl.Var(&size, "input-size", "size of every decoded image (default any size)")
-	fl.BoolVar(&o.HostTaps, "host-taps", false, "with --form exact, make the taps of resizes inputs of the model")
-	fl.Var(&tapsFor, "taps-for", "with --host-taps, also write the taps for images of this size to FILE.HEIGHTxWIDTH.npz")
-	fl.IntVar(&o.Opset, "opset", 0, fmt.Sprintf("`VERSION` of ai.onnx, %d to %d (default %d, or that of the model to merge)", onnx.MinOpset, onnx.MaxOpset, onnx.DefaultOpset))
-	fl.BoolVar(&o.Batch, "batch", false, "add a batch axis of 1 in front of every output")
-	fl.StringVar(&merge, "merge", "", "put the steps in front of the model in `FILE`")
-	fl.StringVarP(&out, "output", "o", "", "write the model to `FILE`")
-	fl.BoolVar(&asJSON, "json", false, "print the model's inputs and outputs as one JSON object, with -1 for an unknown size")
+	fl.StringVar(&f.form, "form", "exact", "`FORM` of the model: exact, fast or tail")
+	fl.Var(&f.size, "input-size", "size of every decoded image (default any size)")
+	fl.BoolVar(&f.options.HostTaps, "host-taps", false, "with --form exact, make the taps of resizes inputs of the model")
+	fl.Var(&f.tapsFor, "taps-for", "with --host-taps, also write the taps for images of this size to FILE.HEIGHTxWIDTH.npz")
+	fl.IntVar(&f.options.Opset, "opset", 0, fmt.Sprintf("`VERSION` of ai.onnx, %d to %d (default %d, or that of the model to merge)", onnx.MinOpset, onnx.MaxOpset, onnx.DefaultOpset))
+	fl.BoolVar(&f.options.Batch, "batch", false, "add a batch axis of 1 in front of every output")
+	fl.StringVar(&f.merge, "merge", "", "put the steps in front of the model in `FILE`")
+	fl.StringVarP(&f.out, "output", "o", "", "write the model to `FILE`")
+	fl.BoolVar(&f.asJSON, "json", false, "print the model's inputs and outputs as one JSON object, with -1 for an unknown size")
 	noErr(cmd.MarkFlagFilename("output", "onnx"))
 	noErr(cmd.MarkFlagFilename("merge", "onnx"))
 	complete(cmd, "form", "exact", "fast", "tail")
 	return cmd
+}
+
+// exportONNX writes the model, or two models if they cannot be merged.
+func (a *app) exportONNX(cmd *cobra.Command, f *exportONNXFlags) error {
+	var err error
+	if f.options.Form, err = onnx.ParseForm(f.form); err != nil {
+		return oneOf("form", f.form, "exact", "fast", "tail")
+	}
+	if f.out == "" {
+		return usageErr("no output file: want -o FILE")
+	}
+	if f.tapsFor != (sizeFlag{}) && !f.options.HostTaps {
+		return usageErr("--taps-for needs --host-taps")
+	}
+	f.options.Height, f.options.Width = f.size.height, f.size.width
+	g, err := f.load(cmd, a.stdin)
+	if err != nil {
+		return err
+	}
+	var model []byte
+	var e *onnx.Exported
+	if f.merge != "" {
+		if model, err = readSmall(f.merge, a.stdin, math.MaxInt32); err != nil {
+			return wrapFail(err)
+		}
+		e, err = onnx.Merge(g, f.options, model)
+		if errors.Is(err, onnx.ErrModel) {
+			return failErr("%s: %w", f.merge, err)
+		}
+	} else {
+		e, err = onnx.Export(g, f.options)
+	}
+	files := map[string][]byte{}
+	apart := errors.Is(err, onnx.ErrMerge)
+	if apart {
+		a.complain(fmt.Errorf("%s: %w", f.merge, err))
+		f.options.Batch = true
+		e, err = onnx.Export(g, f.options)
+	}
+	if err != nil {
+		return usageErr("%w", err)
+	}
+	path := f.out
+	if apart {
+		ext := filepath.Ext(f.out)
+		path = strings.TrimSuffix(f.out, ext) + ".preprocess" + ext
+		files[strings.TrimSuffix(f.out, ext)+".model"+ext] = model
+	}
+	files[path] = e.Model
+	if f.tapsFor != (sizeFlag{}) {
+		taps, err := e.Taps(f.tapsFor.height, f.tapsFor.width)
+		if err != nil {
+			return failErr("--taps-for %s: %w", f.tapsFor.String(), err)
+		}
+		if err := writeFile(path+"."+f.tapsFor.String()+".npz", func(w io.Writer) error { return tensor.WriteNPZ(w, taps) }); err != nil {
+			return wrapFail(err)
+		}
+	}
+	for path, b := range files {
+		err := writeFile(path, func(w io.Writer) error {
+			_, err := w.Write(b)
+			return err
+		})
+		if err != nil {
+			return wrapFail(err)
+		}
+	}
+	return a.printExport(e, g, f.asJSON)
 }
 
 // printExport prints a model's inputs and outputs.
