@@ -79,8 +79,8 @@ func TestErrors(t *testing.T) {
 		status int
 		text   string
 	}{
-		{"empty", nil, http.StatusUnsupportedMediaType, "the input is empty"},
-		{"text", []byte("hello, this is no image"), http.StatusUnsupportedMediaType, "no known format"},
+		{"empty", nil, http.StatusUnsupportedMediaType, "empty input"},
+		{"text", []byte("hello, this is no image"), http.StatusUnsupportedMediaType, "unknown format"},
 		{"known, not supported", []byte("%PDF-1.7 and so on"), http.StatusUnsupportedMediaType, "PDF"},
 		{"cut", image[:200], http.StatusBadRequest, "jpeg"},
 		{"body too large", append(bytes.Clone(image), 0), http.StatusRequestEntityTooLarge, "too large"},
