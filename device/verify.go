@@ -97,9 +97,10 @@ func (o OutputReport) String() string {
 // class may be better than the claimed one; it holds for these samples only.
 //
 // An output is Exact if its bits are equal. A uint8 output is Within1 if it
-// differs by at most 1. Another output is Within1 if only pointwise ops, crops,
-// flips and paddings follow the last uint8 image, and no difference exceeds
-// what a step of 1 in that image can cause. Any other output is Approximate.
+// differs by at most 1. Another output is Within1 under two conditions. Only
+// pointwise ops, crops, flips and paddings follow the last uint8 image. No
+// difference exceeds the effect of a step of 1 in that image. Any other output
+// is Approximate.
 //
 // The graph must have one encoded image as its input, which the samples
 // provide.

@@ -23,7 +23,7 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// picture is a PNG with all kinds of pixels.
+// picture returns a PNG of many different pixels.
 func picture(t *testing.T) []byte {
 	m := image.NewRGBA(image.Rect(0, 0, 37, 29))
 	for y := range 29 {
@@ -42,8 +42,8 @@ func plan(t *testing.T, g *datagraph.Graph) *datagraph.Plan {
 	return p
 }
 
-// classifier is a graph with a float output, a uint8 output, and steps of both
-// kinds.
+// classifier returns a graph with a float output and a uint8 output, and with
+// pointwise and other steps.
 func classifier() *datagraph.Graph {
 	g := datagraph.New(transforms.NewDecode(), transforms.NewResize(16, 20))
 	g.Then(transforms.NewToTensor(), []string{"image"}, []string{"float"})
@@ -64,7 +64,7 @@ func golden(t *testing.T, p *datagraph.Plan, name string, input []byte) modelbun
 	return g
 }
 
-// crooked is the CPU with something done to its tensors.
+// crooked is the CPU device with altered tensors.
 type crooked struct {
 	device.Device
 	claim device.Class
@@ -107,7 +107,7 @@ func (s *crookedSession) Preprocess(ctx context.Context, in ...*tensor.Tensor) (
 func TestVerify(t *testing.T) {
 	p := plan(t, classifier())
 	goldens := []modelbundle.Golden{golden(t, p, "a", picture(t))}
-	// One step of a uint8 image after /255 and the smallest std.
+	// step is 1/255 divided by the smallest std: one step of the uint8 image.
 	const step = 1 / 255. / 0.224
 	for _, c := range []struct {
 		name         string
@@ -232,7 +232,7 @@ func TestClassText(t *testing.T) {
 		require.NoError(t, d.UnmarshalText(b))
 		require.Equal(t, c, d)
 	}
-	// Bundles know them by the same names.
+	// Bundles use the same names for the classes.
 	require.Equal(t, []string{modelbundle.Exact, modelbundle.Within1, modelbundle.Approximate},
 		[]string{device.Exact.String(), device.Within1.String(), device.Approximate.String()})
 	_, err := device.Class(9).MarshalText()

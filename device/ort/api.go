@@ -17,16 +17,16 @@ import (
 	"github.com/infer-prep/infer-prep/device"
 )
 
-// api is a loaded library: its function table.
+// api is a loaded library with its function table.
 type api struct {
 	path    string
 	version string // "1.31.1"
-	minor   int    // which is the newest API version that it has
+	minor   int    // the newest API version of the library
 	table   uintptr
-	live    [handles]atomic.Int64 // what was made and not released, for tests
+	live    [handles]atomic.Int64 // objects created and not yet released, for tests
 }
 
-// handle is a kind of object that must be released.
+// handle is the kind of an object that must be released.
 type handle int
 
 const (
@@ -46,7 +46,7 @@ var (
 	loadedMu sync.Mutex
 )
 
-// loadAPI loads the library at path, once.
+// loadAPI loads the library at path. It loads each path once.
 func loadAPI(path string) (*api, error) {
 	if strings.ContainsRune(path, filepath.Separator) {
 		abs, err := filepath.Abs(path)
@@ -61,7 +61,7 @@ func loadAPI(path string) (*api, error) {
 		return a, nil
 	}
 	base, err := load(path, "OrtGetApiBase")
-	if err != nil && filepath.Base(path) == path { // the system's loader was asked, since it was found nowhere
+	if err != nil && filepath.Base(path) == path { // no file was found, so the system's loader searched
 		return nil, fmt.Errorf("%w: %w; ONNX Runtime's library is found by lib=PATH or the environment variable %s", device.ErrUnavailable, err, Environment)
 	}
 	if err != nil {
@@ -80,8 +80,7 @@ func loadAPI(path string) (*api, error) {
 	if a.minor, err = strconv.Atoi(parts[1]); err != nil || a.minor < apiBase {
 		return nil, fmt.Errorf("%w: %s: version %q of ONNX Runtime, want 1.%d or newer", device.ErrUnavailable, path, a.version, apiBase)
 	}
-	// The newest number of those that are used; each gives the same table as
-	// far as it goes.
+	// Request the newest version in use. Every version extends the same table.
 	want := apiBase
 	for _, v := range []int{apiLibraries, apiAssignment} {
 		if a.minor >= v {
@@ -95,8 +94,8 @@ func loadAPI(path string) (*api, error) {
 	return a, nil
 }
 
-// invoke calls a C function of integers and pointers. Go memory that arguments
-// point to, converted in the call itself, stays where it is until it returns.
+// invoke calls a C function with integers and pointers. Go memory behind
+// arguments that the call itself converts does not move until it returns.
 //
 //go:uintptrescapes
 func invoke(fn uintptr, args ...uintptr) uintptr {
@@ -104,13 +103,13 @@ func invoke(fn uintptr, args ...uintptr) uintptr {
 	return r
 }
 
-// at is the memory at a C address.
+// at converts a C address to a pointer.
 func at(p uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&p)) }
 
-// word is the i-th pointer of those that lie at p.
+// word returns the i-th pointer of the array at p.
 func word(p uintptr, i int) uintptr { return *(*uintptr)(unsafe.Add(at(p), i*8)) }
 
-// maxString bounds what is read as a C string.
+// maxString limits the length of a C string in bytes.
 const maxString = 1 << 20
 
 // goString copies a C string.
@@ -125,7 +124,7 @@ func goString(p uintptr) string {
 	return string(unsafe.Slice((*byte)(at(p)), n))
 }
 
-// cString is s with a zero at its end.
+// cString returns s with a terminating zero.
 func cString(s string) ([]byte, error) {
 	if strings.ContainsRune(s, 0) {
 		return nil, fmt.Errorf("%q has a zero byte", s)
@@ -133,7 +132,7 @@ func cString(s string) ([]byte, error) {
 	return append([]byte(s), 0), nil
 }
 
-// cStrings is an array of C strings in memory that p pins.
+// cStrings returns an array of C strings, whose memory p pins.
 func cStrings(p *runtime.Pinner, l []string) ([]uintptr, error) {
 	a := make([]uintptr, len(l)+1) // never empty, so that it has an address
 	for i, s := range l {
@@ -147,10 +146,11 @@ func cStrings(p *runtime.Pinner, l []string) ([]uintptr, error) {
 	return a, nil
 }
 
-// has reports whether the library is new enough to touch a slot.
+// has reports whether the library is new enough for the slot.
 func (a *api) has(s slot) bool { return a.minor >= s.since() }
 
-// status calls a function that returns an OrtStatus, which becomes a Go error.
+// status calls a function that returns an OrtStatus and converts it to a Go
+// error.
 //
 //go:uintptrescapes
 func (a *api) status(s slot, args ...uintptr) error {
@@ -158,7 +158,7 @@ func (a *api) status(s slot, args ...uintptr) error {
 		return fmt.Errorf("%w: %v needs ONNX Runtime 1.%d or newer, the library %s is %s", device.ErrUnavailable, s, s.since(), a.path, a.version)
 	}
 	fn := word(a.table, int(s))
-	if fn == 0 { // some builds leave out what they have not
+	if fn == 0 { // some builds omit functions
 		return fmt.Errorf("%w: the library %s has no %v", device.ErrUnavailable, a.path, s)
 	}
 	st := invoke(fn, args...)
@@ -179,7 +179,7 @@ func (a *api) status(s slot, args ...uintptr) error {
 //go:uintptrescapes
 func (a *api) void(s slot, args ...uintptr) { invoke(word(a.table, int(s)), args...) }
 
-// made counts an object that was made, if err says that it was.
+// made counts a created object if err is nil.
 func (a *api) made(h handle, err error) error {
 	if err == nil {
 		a.live[h].Add(1)
@@ -187,7 +187,7 @@ func (a *api) made(h handle, err error) error {
 	return err
 }
 
-// release releases an object, if there is one, and forgets it.
+// release releases the object, if any, and clears the pointer.
 func (a *api) release(h handle, s slot, p *uintptr) {
 	if *p == 0 {
 		return
@@ -197,7 +197,7 @@ func (a *api) release(h handle, s slot, p *uintptr) {
 	*p = 0
 }
 
-// allocated copies a string that ORT's default allocator holds, and frees it.
+// allocated copies a string from ORT's default allocator and frees it.
 func (a *api) allocated(p uintptr) (string, error) {
 	s := goString(p)
 	alloc, err := a.allocator()
@@ -207,7 +207,7 @@ func (a *api) allocated(p uintptr) (string, error) {
 	return s, a.status(slotAllocatorFree, alloc, p)
 }
 
-// allocator is the default one, which must not be released.
+// allocator returns the default allocator, which must not be released.
 func (a *api) allocator() (uintptr, error) {
 	var alloc uintptr
 	err := a.status(slotGetAllocatorWithDefault, uintptr(unsafe.Pointer(&alloc)))

@@ -20,19 +20,19 @@ type ortDevice struct {
 	c         config
 	a         *api
 	env       uintptr
-	host      uintptr   // OrtMemoryInfo of the host's memory
-	own       uintptr   // and of the provider's own, 0 if it has none
-	epDevices []uintptr // of a provider library
-	library   string    // the name that the provider library is registered by
+	host      uintptr   // OrtMemoryInfo of host memory
+	own       uintptr   // OrtMemoryInfo of the provider's memory, 0 if none
+	epDevices []uintptr // the devices of a provider library
+	library   string    // the name under which the provider library is registered
 	sessions  atomic.Int64
 }
 
 // logFatal is ORT_LOGGING_LEVEL_FATAL of OrtLoggingLevel, onnxruntime_c_api.h.
-// What ORT prints of other errors is in their text.
+// ORT need not print other errors: their text holds the message.
 const logFatal = 4
 
-// OrtDeviceAllocator of OrtAllocatorType, OrtMemTypeDefault of OrtMemType,
-// onnxruntime_c_api.h.
+// The constants are OrtDeviceAllocator of OrtAllocatorType and
+// OrtMemTypeDefault of OrtMemType, onnxruntime_c_api.h.
 const (
 	deviceAllocator = 0
 	memTypeDefault  = 0
@@ -91,7 +91,7 @@ func open(p Provider, options map[string]string) (_ device.Device, err error) {
 	return d, nil
 }
 
-// memory makes an OrtMemoryInfo.
+// memory creates an OrtMemoryInfo.
 func (a *api) memory(name string) (uintptr, error) {
 	n, err := cString(name)
 	if err != nil {
@@ -102,19 +102,18 @@ func (a *api) memory(name string) (uintptr, error) {
 	return m, err
 }
 
-// libraries counts the provider libraries that were registered, for their
-// names.
+// libraries counts the registered provider libraries, to give each a name.
 var libraries atomic.Int64
 
-// register loads the provider library and finds the devices that it has.
+// register loads the provider library and finds its devices.
 func (d *ortDevice) register() error {
 	a := d.a
 	path, err := pathArg(d.c.epLibrary)
 	if err != nil {
 		return err
 	}
-	// Some libraries look at the first letters of the name that they are
-	// registered by.
+	// Some libraries interpret the first letters of the name under which they
+	// are registered.
 	name := fmt.Sprintf("%s.%d", cmpOr(d.c.ep, "infer-prep"), libraries.Add(1))
 	n, err := cString(name)
 	if err != nil {
@@ -180,7 +179,7 @@ func (d *ortDevice) devices() ([]uintptr, error) {
 	return l, nil
 }
 
-// Name is "ort:" and the provider's.
+// Name returns "ort:" and the provider's name.
 func (d *ortDevice) Name() string { return prefix + d.p.Name }
 
 func (d *ortDevice) lower(p *datagraph.Plan) (*lowered, error) {
@@ -191,7 +190,7 @@ func (d *ortDevice) lower(p *datagraph.Plan) (*lowered, error) {
 	return l, nil
 }
 
-// Place says where each step would run.
+// Place returns where each step would run.
 func (d *ortDevice) Place(p *datagraph.Plan) (device.Placement, error) {
 	l, err := d.lower(p)
 	if err != nil {
@@ -200,7 +199,7 @@ func (d *ortDevice) Place(p *datagraph.Plan) (device.Placement, error) {
 	return l.placement, nil
 }
 
-// Close lets go of the device; it is an error while sessions are open.
+// Close releases the device. It fails while sessions are open.
 func (d *ortDevice) Close() error {
 	if n := d.sessions.Load(); n > 0 {
 		return fmt.Errorf("%s: %d sessions are open", d.Name(), n)
@@ -208,7 +207,7 @@ func (d *ortDevice) Close() error {
 	return d.release()
 }
 
-// release releases what the device has, in the reverse order.
+// release releases the device's objects in reverse order of creation.
 func (d *ortDevice) release() error {
 	var err error
 	if d.library != "" {

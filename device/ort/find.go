@@ -15,11 +15,11 @@ import (
 	"github.com/infer-prep/infer-prep/device"
 )
 
-// Environment is the variable that names the library, or a folder that it lies
-// in.
+// Environment names the environment variable that holds the path of the library
+// or of its folder.
 const Environment = "INFER_PREP_ORT"
 
-// libraryNames are glob patterns of the library's file, the likeliest first.
+// libraryNames lists glob patterns of the library's file, the likeliest first.
 func libraryNames() []string {
 	switch runtime.GOOS {
 	case "windows":
@@ -30,7 +30,7 @@ func libraryNames() []string {
 	return []string{"libonnxruntime.so", "libonnxruntime.so.*"}
 }
 
-// inFolder finds the library in a folder; of several versions the newest.
+// inFolder finds the newest version of the library in a folder.
 func inFolder(dir string) (string, bool) {
 	for _, name := range libraryNames() {
 		l, err := filepath.Glob(filepath.Join(dir, name))
@@ -44,8 +44,8 @@ func inFolder(dir string) (string, bool) {
 	return "", false
 }
 
-// numbers are the version's in a file name: libonnxruntime.so.1.31.1 has 1, 31,
-// 1.
+// numbers returns the version numbers in a file name: 1, 31, 1 for
+// libonnxruntime.so.1.31.1.
 func numbers(name string) (l []int) {
 	for _, p := range strings.Split(name, ".") {
 		if n, err := strconv.Atoi(p); err == nil {
@@ -55,7 +55,7 @@ func numbers(name string) (l []int) {
 	return l
 }
 
-// named is the library that a user named, by its file or folder.
+// named finds the library at a path given by the user, a file or a folder.
 func named(by, path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -70,8 +70,8 @@ func named(by, path string) (string, error) {
 	return "", fmt.Errorf("%w: %s=%s: the folder has no %s", device.ErrUnavailable, by, path, strings.Join(libraryNames(), " or "))
 }
 
-// findLibrary finds the library, in the order that the package's documentation
-// says.
+// findLibrary searches for the library in the order that the package comment
+// lists.
 func findLibrary(option string) (string, error) {
 	if option != "" {
 		return named("lib", option)

@@ -16,14 +16,14 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// elementTypes are the tensor types by their ONNXTensorElementDataType,
-// onnxruntime_c_api.h.
+// elementTypes maps ONNXTensorElementDataType of onnxruntime_c_api.h to tensor
+// types.
 var elementTypes = map[int]tensor.DType{
 	1: tensor.Float32, 2: tensor.Uint8, 3: tensor.Int8, 4: tensor.Uint16, 5: tensor.Int16, 6: tensor.Int32, 7: tensor.Int64,
 	9: tensor.Bool, 10: tensor.Float16, 11: tensor.Float64, 16: tensor.BFloat16,
 }
 
-// elementNames are those that tensors here do not have.
+// elementNames names the element types that package tensor does not support.
 var elementNames = map[int]string{8: "string", 12: "uint32", 13: "uint64", 14: "complex64", 15: "complex128"}
 
 func elementType(d tensor.DType) (int, bool) {
@@ -57,26 +57,27 @@ func names(l []port) []string {
 	return n
 }
 
-// graph is a model that ORT has loaded.
+// graph is a model loaded by ORT.
 type graph struct {
 	a               *api
 	session         uintptr
 	binding         uintptr
 	inputs, outputs []port
-	// assigned has the operators that each provider got, nil if the library
-	// cannot tell.
+	// assigned maps each provider to its operators. It is nil if the library
+	// does not report them.
 	assigned map[string][]string
 }
 
-// The entries of ORT's session configuration that are used,
+// These are keys of ORT's session configuration,
 // onnxruntime_session_options_config_keys.h.
 const (
 	keyNoCPUFallback = "session.disable_cpu_ep_fallback"
 	keyAssignment    = "session.record_ep_graph_assignment_info"
 )
 
-// load makes a session of a model, with so many threads, or as ORT likes for 0.
-// strict forbids ORT to leave any node to its CPU provider.
+// load creates an ORT session of a model. threads is the number of threads, 0
+// for ORT's own choice. strict forbids ORT to assign any node to its CPU
+// provider.
 func (d *ortDevice) load(model []byte, threads int, strict bool) (_ *graph, err error) {
 	a := d.a
 	if len(model) == 0 {
@@ -152,7 +153,7 @@ func (d *ortDevice) configEntry(options uintptr, key, value string) error {
 	return d.a.status(slotAddSessionConfigEntry, options, uintptr(unsafe.Pointer(&k[0])), uintptr(unsafe.Pointer(&v[0])))
 }
 
-// addProvider adds the device's provider to a session's options, with its own
+// addProvider adds the device's provider and its options to a session's
 // options.
 func (d *ortDevice) addProvider(options uintptr) error {
 	a := d.a
@@ -191,7 +192,7 @@ func (d *ortDevice) addProvider(options uintptr) error {
 	return a.status(slotAppendProvider, options, uintptr(unsafe.Pointer(&name[0])), uintptr(unsafe.Pointer(&ck[0])), uintptr(unsafe.Pointer(&cv[0])), n)
 }
 
-// addWithOptions adds a provider that has an object for its options.
+// addWithOptions adds a provider whose options are an object of their own.
 func (a *api) addWithOptions(options uintptr, keys, values []uintptr, n uintptr, create, update, add, release slot) error {
 	var o uintptr
 	if err := a.made(handleOptions, a.status(create, uintptr(unsafe.Pointer(&o)))); err != nil {
@@ -206,7 +207,7 @@ func (a *api) addWithOptions(options uintptr, keys, values []uintptr, n uintptr,
 	return a.status(add, options, o)
 }
 
-// ports asks for the model's inputs or outputs.
+// ports returns the model's inputs or outputs.
 func (g *graph) ports(count, name, info slot, what string) ([]port, error) {
 	a := g.a
 	alloc, err := a.allocator()
@@ -235,7 +236,7 @@ func (g *graph) ports(count, name, info slot, what string) ([]port, error) {
 	return l, nil
 }
 
-// portType is the type of input or output i.
+// portType returns the type of input or output i.
 func (g *graph) portType(info slot, i uintptr) (tensor.DType, []int64, error) {
 	a := g.a
 	var t, s uintptr
@@ -250,7 +251,7 @@ func (g *graph) portType(info slot, i uintptr) (tensor.DType, []int64, error) {
 	if kind != onnxTensor {
 		return 0, nil, fmt.Errorf("it is no tensor (ONNXType %d); a sequence or map must be left out when the model is exported", kind)
 	}
-	if err := a.status(slotCastTypeInfoToTensorInfo, t, uintptr(unsafe.Pointer(&s))); err != nil { // belongs to t
+	if err := a.status(slotCastTypeInfoToTensorInfo, t, uintptr(unsafe.Pointer(&s))); err != nil { // t owns s
 		return 0, nil, err
 	}
 	return a.tensorInfo(s)
@@ -286,7 +287,7 @@ func (a *api) tensorInfo(s uintptr) (tensor.DType, []int64, error) {
 	return t, dims[:rank], nil
 }
 
-// assignment asks which provider got which node.
+// assignment reads which provider got which node.
 func (g *graph) assignment() error {
 	a := g.a
 	var list, n uintptr
@@ -324,23 +325,23 @@ type value struct{ p uintptr }
 
 func (a *api) releaseValue(v *value) { a.release(handleValue, slotReleaseValue, &v.p) }
 
-// wrap makes a value over memory: of Go, which the caller has pinned, or of
-// ORT.
+// wrap creates a value over existing memory: Go memory that the caller has
+// pinned, or ORT's.
 func (a *api) wrap(memory, data uintptr, size int64, dtype tensor.DType, dims []int64) (v value, err error) {
 	e, ok := elementType(dtype)
 	if !ok {
 		return v, fmt.Errorf("%v is no type of ONNX Runtime's tensors", dtype)
 	}
-	shape := append(slices.Clone(dims), 0) // so that it has an address
+	shape := append(slices.Clone(dims), 0) // never empty, so that it has an address
 	err = a.made(handleValue, a.status(slotCreateTensorWithData, memory, data, uintptr(size), uintptr(unsafe.Pointer(&shape[0])), uintptr(len(dims)), uintptr(e), uintptr(unsafe.Pointer(&v.p))))
 	return v, err
 }
 
-// nothing is what a value without elements points to.
+// nothing is the memory of values without elements.
 var nothing [8]byte
 
-// feed makes a value of a tensor, whose memory pin pins: it must outlive the
-// value.
+// feed creates a value over a tensor's memory, which pin pins. The pin must
+// outlive the value.
 func (a *api) feed(pin *runtime.Pinner, memory uintptr, t *tensor.Tensor, dims []int64) (value, error) {
 	if !t.Dense() {
 		t = t.Clone()
@@ -353,7 +354,7 @@ func (a *api) feed(pin *runtime.Pinner, memory uintptr, t *tensor.Tensor, dims [
 	return a.wrap(memory, uintptr(unsafe.Pointer(&data[0])), t.Size(), t.DType, dims)
 }
 
-// look tells a value's type, sizes and where its data is.
+// look returns a value's type, its sizes and the address of its data.
 func (a *api) look(v value) (dtype tensor.DType, dims []int64, data uintptr, err error) {
 	var s uintptr
 	if err = a.made(handleInfo, a.status(slotGetTensorTypeAndShape, v.p, uintptr(unsafe.Pointer(&s)))); err != nil {
@@ -367,7 +368,7 @@ func (a *api) look(v value) (dtype tensor.DType, dims []int64, data uintptr, err
 	return
 }
 
-// read copies a value of the host's memory to t.
+// read copies a value in host memory to t.
 func (a *api) read(v value, t *tensor.Tensor) error {
 	dtype, dims, data, err := a.look(v)
 	if err != nil {
@@ -389,9 +390,9 @@ func (a *api) read(v value, t *tensor.Tensor) error {
 	return nil
 }
 
-// run runs the model on inputs by name and gives the outputs by name, which the
-// caller releases; memory is where they are to lie. When ctx ends, ORT is told
-// to stop, and the error is ctx's.
+// run runs the model on the named inputs. It returns the outputs named in want,
+// in the memory given; the caller releases them. If ctx ends, run terminates
+// ORT's call and returns the context's error.
 func (g *graph) run(ctx context.Context, names []string, in []value, want []string, memory uintptr) (out []value, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -431,7 +432,7 @@ func (g *graph) run(ctx context.Context, names []string, in []value, want []stri
 	})
 	err = a.status(slotRunWithBinding, g.session, options, g.binding)
 	if !stop() {
-		<-told // before the options are released
+		<-told // the callback must end before the options are released
 	}
 	if err != nil {
 		if ctx.Err() != nil {
@@ -442,7 +443,7 @@ func (g *graph) run(ctx context.Context, names []string, in []value, want []stri
 	return g.bound(len(want))
 }
 
-// bound gives the outputs of a run, n in the order in which they were bound.
+// bound returns the n outputs of a run, in the order in which they were bound.
 func (g *graph) bound(n int) ([]value, error) {
 	a := g.a
 	alloc, err := a.allocator()

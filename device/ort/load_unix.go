@@ -4,7 +4,7 @@ package ort
 
 import "github.com/ebitengine/purego"
 
-// load loads a library and finds a function of it.
+// load loads a library and returns the address of one of its functions.
 func load(path, symbol string) (uintptr, error) {
 	h, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
@@ -13,5 +13,5 @@ func load(path, symbol string) (uintptr, error) {
 	return purego.Dlsym(h, symbol)
 }
 
-// pathArg is a path as ORTCHAR_T.
+// pathArg converts a path to ORTCHAR_T.
 func pathArg(path string) ([]byte, error) { return cString(path) }

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// load loads a library and finds a function of it. Libraries that it needs
-// itself are looked for beside it, and not in the current folder.
+// load loads a library and returns the address of one of its functions. Windows
+// searches for the library's dependencies beside it, not in the current folder.
 func load(path, symbol string) (uintptr, error) {
 	h, err := windows.LoadLibraryEx(path, 0, windows.LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR|windows.LOAD_LIBRARY_SEARCH_DEFAULT_DIRS)
 	if err != nil {
@@ -19,7 +19,7 @@ func load(path, symbol string) (uintptr, error) {
 	return windows.GetProcAddress(h, symbol)
 }
 
-// pathArg is a path as ORTCHAR_T, which is wchar_t here.
+// pathArg converts a path to ORTCHAR_T, which is wchar_t on Windows.
 func pathArg(path string) ([]byte, error) {
 	u, err := syscall.UTF16FromString(path)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// The values of the option form.
+// These are the values of the option form.
 const (
 	formHost  = "host"
 	formTail  = "tail"
@@ -20,15 +20,16 @@ const (
 
 var forms = []string{formHost, formTail, formFast, formExact}
 
-// lowered is what of a graph runs where.
+// lowered is a graph with the placement of its steps.
 type lowered struct {
-	*onnx.Exported // nil: everything is on the host
+	*onnx.Exported // nil if every step runs on the host
 	placement      device.Placement
 }
 
-// lower places a graph's steps. What the form has no operators for is an error,
-// but for tail, with which all is then on the host. Steps from Exported.First
-// on are the device's, of class claim, or within 1 where Exported says so.
+// lower places a graph's steps. Steps from Exported.First on run on the device.
+// Their class is claim, or Within1 where Exported says so. A step that the form
+// cannot express is an error; with form tail, the whole graph then runs on the
+// host.
 func lower(g *datagraph.Graph, form, name string, claim device.Class) (*lowered, error) {
 	l := &lowered{}
 	why := ""
@@ -49,7 +50,7 @@ func lower(g *datagraph.Graph, form, name string, claim device.Class) (*lowered,
 		case err == nil:
 			l.Exported = e
 		case form == formTail && errors.Is(err, onnx.ErrUnsupported):
-			why = err.Error() // the host is as good, and the placement says so
+			why = err.Error() // the host is as good, and the placement gives the reason
 		default:
 			return nil, fmt.Errorf("%w; want form=host", err)
 		}

@@ -102,7 +102,7 @@ const (
 	addCPU      = "" // always present
 	addCUDA     = "CUDA_V2"
 	addTensorRT = "TensorRT_V2"
-	addLibrary  = "library" // only by ep_library
+	addLibrary  = "library" // only with ep_library
 )
 
 // providers lists the providers with a device. The names are those of ONNX
@@ -175,7 +175,7 @@ type config struct {
 	fallback           string
 	threads            int
 	session            map[string]string // entries of ORT's session configuration
-	provider           map[string]string // the provider's own
+	provider           map[string]string // the provider's own options
 }
 
 // cpuOptions lists the options of the CPU provider.

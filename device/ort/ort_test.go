@@ -26,8 +26,8 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// library skips tests that need the library where make test-device has not told
-// where it is.
+// library skips tests that need the library if its path is unknown; make
+// test-device sets it.
 func library(t *testing.T) {
 	if os.Getenv(Environment) == "" {
 		t.Skip("ONNX Runtime is not there: make test-device installs it and sets " + Environment)
@@ -37,8 +37,8 @@ func library(t *testing.T) {
 // opened counts the devices of the running test.
 var opened int
 
-// openDevice opens a device. At its end the test must have released all that it
-// made.
+// openDevice opens a device. When the test ends, it checks that every object
+// has been released.
 func openDevice(t *testing.T, spec string) *ortDevice {
 	library(t)
 	dev, err := device.Open(spec)
@@ -88,13 +88,13 @@ func model(t *testing.T, name string) []byte {
 	return b
 }
 
-// small is a graph of one float output of 3 x 8 x 8.
+// small returns a graph with one float output of 3 x 8 x 8.
 func small() *datagraph.Graph {
 	return datagraph.New(transforms.NewDecode(), transforms.NewResize(8, 8), transforms.NewToTensor(),
 		transforms.NewNormalize([]float64{0.485, 0.456, 0.406}, []float64{0.229, 0.224, 0.225})).Rename("pixel_values")
 }
 
-// goldens are samples with the CPU's digests.
+// goldens returns samples with the CPU's digests.
 func goldens(t *testing.T, p *datagraph.Plan, names ...string) []modelbundle.Golden {
 	var l []modelbundle.Golden
 	for _, name := range names {
@@ -113,8 +113,8 @@ func goldens(t *testing.T, p *datagraph.Plan, names ...string) []modelbundle.Gol
 
 var images = []string{"jpeg_base_1x3.jpg", "png_rgb8.png", "jpeg_large.jpg"}
 
-// TestForms: the differences of each form from the CPU are those that its class
-// says.
+// TestForms checks that each form differs from the CPU by no more than its
+// class allows.
 func TestForms(t *testing.T) {
 	library(t)
 	graphs := map[string]*datagraph.Graph{"small": small()}
@@ -130,7 +130,7 @@ func TestForms(t *testing.T) {
 				p := plan(t, g)
 				l, err := d.Place(p)
 				switch form + " " + name {
-				case "exact decode", "fast decode", "exact yolo": // nothing to compute, OpenCV's taps
+				case "exact decode", "fast decode", "exact yolo": // nothing to compute, or OpenCV's taps
 					require.ErrorContains(t, err, "want form=host")
 					return
 				}
@@ -171,8 +171,8 @@ func TestPlacement(t *testing.T) {
 	require.ErrorIs(t, err, device.ErrClass)
 	require.ErrorContains(t, err, "resize")
 
-	// No other provider has been measured: nothing is claimed for it unless
-	// asked.
+	// The other providers have not been measured, so they claim nothing unless
+	// the user asks for it.
 	low, err := lower(p.Graph(), formTail, "ort:cuda", device.Approximate)
 	require.NoError(t, err)
 	require.Equal(t, device.Approximate, low.placement.Least())
@@ -181,7 +181,7 @@ func TestPlacement(t *testing.T) {
 	require.Equal(t, device.Exact, low.placement.Least())
 }
 
-// linear is what the models of testdata compute.
+// linear computes the same as the models in testdata.
 func linear(t *testing.T, p *datagraph.Plan, image []byte) []float32 {
 	out, err := p.NewRunner().Run(tensor.FromBytes(image))
 	require.NoError(t, err)
@@ -219,7 +219,8 @@ func TestInfer(t *testing.T) {
 					if name == "batched" {
 						require.Equal(t, "int64 (1, 8, 8)", out[1].T.Desc.String())
 					}
-					// The graph alone gives the same as without a model.
+					// Preprocess of this session returns the same as without a
+					// model.
 					pre, err := s.Preprocess(t.Context(), tensor.FromBytes(b))
 					require.NoError(t, err)
 					require.Equal(t, "float32 CHW (3, 8, 8)", pre[0].Desc.String())
@@ -231,7 +232,7 @@ func TestInfer(t *testing.T) {
 	}
 }
 
-// TestInferNames: outputs find their inputs.
+// TestInferNames checks how the model's inputs find the graph's outputs.
 func TestInferNames(t *testing.T) {
 	d := openDevice(t, "ort:cpu")
 	b := picture(t, images[0])
@@ -285,7 +286,7 @@ func TestModelErrors(t *testing.T) {
 		_, err := d.Open(c.plan, device.Options{Model: c.model})
 		require.ErrorContains(t, err, c.err)
 	}
-	// A size that only the run knows.
+	// Here only a run determines the size.
 	s := openSession(t, d, decoded, device.Options{Model: model(t, "fixed")})
 	_, err := s.Infer(t.Context(), tensor.FromBytes(picture(t, images[0])))
 	require.ErrorContains(t, err, "ONNX Runtime: ")
@@ -300,8 +301,8 @@ func TestModelErrors(t *testing.T) {
 	require.ErrorIs(t, err, errClosed)
 }
 
-// TestFellBack: the library has a provider that takes no node, so that ORT runs
-// all on the CPU.
+// TestFellBack uses a provider that accepts no node, so that ORT runs every
+// node on the CPU.
 func TestFellBack(t *testing.T) {
 	p := plan(t, small())
 	for _, spec := range []string{"ort:azure", "ort:azure,fallback=none", "ort:azure,form=host", "ort:azure,form=host,fallback=none"} {
@@ -324,7 +325,7 @@ func TestFellBack(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, linear(t, p, b), tensor.View[float32](out[0].T))
 
-	// What was measured counts.
+	// Verify reports the measured class, not the claimed one.
 	r, err := device.Verify(t.Context(), d, p, goldens(t, p, images[0]), device.Exact)
 	require.NoError(t, err)
 	require.Equal(t, device.Approximate, r.Claimed)
@@ -337,7 +338,7 @@ func TestCancel(t *testing.T) {
 	b := picture(t, images[0])
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	_, err := s.Infer(ctx, tensor.FromBytes(b)) // whenever the time is over, it ends
+	_, err := s.Infer(ctx, tensor.FromBytes(b)) // the deadline may pass before or during the run
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	_, err = s.Infer(ctx, tensor.FromBytes(b))
 	require.ErrorIs(t, err, context.DeadlineExceeded)
@@ -345,7 +346,8 @@ func TestCancel(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestParallel: a device is used by several goroutines, each with its session.
+// TestParallel uses one device from several goroutines, each with its own
+// session.
 func TestParallel(t *testing.T) {
 	d := openDevice(t, "ort:cpu,threads=1")
 	p := plan(t, small())
@@ -383,7 +385,8 @@ func TestParallel(t *testing.T) {
 	}
 }
 
-// TestSideOutputs: those that the host makes are given too.
+// TestSideOutputs checks that sessions also return side outputs made on the
+// host.
 func TestSideOutputs(t *testing.T) {
 	p := presetPlan(t, "yolo")
 	want, err := cpu.New().Open(p, device.Options{})
@@ -437,7 +440,7 @@ func TestUnavailable(t *testing.T) {
 	require.ErrorIs(t, err, device.ErrUnavailable)
 	require.ErrorContains(t, err, Environment)
 
-	// In a virtual environment, and by the folder.
+	// The library is also found in a virtual environment and by its folder.
 	t.Setenv(Environment, "")
 	capi := filepath.Join(empty, "lib", "python3.11", "site-packages", "onnxruntime", "capi")
 	require.NoError(t, os.MkdirAll(capi, 0o700))

@@ -15,7 +15,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Session runs a graph and a model; [device.Session] says how it is used.
+// Session runs a graph and a model; see [device.Session].
 type Session struct {
 	d         *ortDevice
 	low       *lowered
@@ -23,32 +23,32 @@ type Session struct {
 	columns   []datagraph.Column // the graph's outputs, then its side outputs
 	names     []string           // of the graph's outputs alone
 	host      *datagraph.Runner
-	hostCols  []datagraph.Column // what host gives
-	pre       *graph             // the graph's part here, nil if there is none
+	hostCols  []datagraph.Column // the columns that host returns
+	pre       *graph             // the graph's part that ORT runs, nil if none
 	model     *graph             // nil without a model
-	feeds     []feed             // of the model, by its inputs
-	out       []*tensor.Tensor   // Preprocess's
-	own       []tensor.Tensor    // memory of what pre gives, by column
+	feeds     []feed             // of the model, in the order of its inputs
+	out       []*tensor.Tensor   // the result of Preprocess
+	own       []tensor.Tensor    // memory of pre's results, by column
 	results   []tensor.Named
-	taps      []tensor.Named // of form exact
-	tapsSize  [2]int         // height and width that they are for
+	taps      []tensor.Named // only with form exact
+	tapsSize  [2]int         // the height and width that taps belong to
 	closed    bool
 }
 
-// feed is an input of the model: the column that it takes.
+// feed is the column that an input of the model takes.
 type feed struct {
-	column int // of columns
+	column int // index in columns
 	batch  bool
 }
 
-// Open prepares a session.
+// Open opens a session.
 func (d *ortDevice) Open(p *datagraph.Plan, o device.Options) (device.Session, error) {
 	if d.env == 0 {
 		return nil, fmt.Errorf("%s: the device is closed", d.Name())
 	}
 	s, err := d.open(p, o)
 	if err != nil {
-		return nil, err // not a nil *Session
+		return nil, err // a nil *Session would be a non-nil interface
 	}
 	return s, nil
 }
@@ -86,8 +86,8 @@ func (d *ortDevice) open(p *datagraph.Plan, o device.Options) (_ *Session, err e
 	}
 	s.host, s.hostCols = hostPlan.NewRunner(), hostPlan.Outputs()
 	if o.Model != nil {
-		// A library that cannot tell whether all nodes fell back must not let
-		// any.
+		// Without a report of the assignment, the rule cannot be checked, so
+		// ORT must not move any node.
 		strict := d.c.fallback == fallbackNone || d.c.fallback == fallbackModel && !d.a.has(slotSessionGetAssignment)
 		if s.model, err = d.load(o.Model, d.c.threads, strict); err != nil {
 			return nil, fmt.Errorf("the model: %w", err)
@@ -105,8 +105,9 @@ func (d *ortDevice) open(p *datagraph.Plan, o device.Options) (_ *Session, err e
 	return s, nil
 }
 
-// fellBack is device.ErrFellBack if none of the nodes, or with rule none not
-// all, are where they should be.
+// fellBack returns device.ErrFellBack if the provider got no node. It does so
+// too if another provider got one, with fallback=none and in the graph's part.
+// all turns the check off.
 func (d *ortDevice) fellBack(g *graph, what string, all bool) error {
 	if d.p.add == addCPU || all || g.assigned == nil {
 		return nil
@@ -120,7 +121,7 @@ func (d *ortDevice) fellBack(g *graph, what string, all bool) error {
 	return nil
 }
 
-// ran tells which provider got which operators, in ORT's words:
+// ran describes which provider got which operators, in ORT's words:
 // "CPUExecutionProvider runs Cast, Div, 2 Sub".
 func (g *graph) ran() string {
 	if g.assigned == nil {
@@ -147,7 +148,7 @@ func (g *graph) ran() string {
 	return strings.Join(l, "; ")
 }
 
-// connect finds for each input of the model the column that it takes.
+// connect finds the column for each input of the model.
 func (s *Session) connect() error {
 	var mine []string
 	for _, c := range s.columns {
@@ -186,13 +187,12 @@ func (s *Session) connect() error {
 	return nil
 }
 
-// Placement is that of the steps. Why tells of those on the device which
-// provider got their operators.
+// Placement returns the place of every step. Why of a step on the device names
+// the provider that got its operators.
 func (s *Session) Placement() device.Placement { return s.placement }
 
-// Assigned tells which operators of the model each provider got, by ORT's name
-// of the provider; nil without a model, or if the library is too old to tell
-// (before 1.24).
+// Assigned returns the model's operators by ORT's name of the provider that got
+// them. It is nil without a model, and with ORT older than 1.24.
 func (s *Session) Assigned() map[string][]string {
 	if s.model == nil {
 		return nil
@@ -200,8 +200,8 @@ func (s *Session) Assigned() map[string][]string {
 	return maps.Clone(s.model.assigned)
 }
 
-// ModelOutputs describes the model's outputs; none without a model. Sizes that
-// are not fixed are tensor.Unknown.
+// ModelOutputs describes the model's outputs. It is empty without a model.
+// Sizes that are not fixed are tensor.Unknown.
 func (s *Session) ModelOutputs() []datagraph.Column {
 	if s.model == nil {
 		return nil
@@ -219,10 +219,11 @@ func (s *Session) ModelOutputs() []datagraph.Column {
 	return l
 }
 
-// places are a run's values, by column, and what must be let go of afterwards.
+// places holds a run's values by column, and all that must be released after
+// the run.
 type places struct {
 	a      *api
-	values []value // by column; zero for what is only in the host's memory
+	values []value // by column; zero if the column is only in host memory
 	more   []value
 	pin    runtime.Pinner
 }
@@ -237,8 +238,8 @@ func (r *places) close() {
 	r.pin.Unpin()
 }
 
-// prepare runs the graph. Afterwards each column is in s.out, or, if it is one
-// of pre's, in r.values, in the given memory.
+// prepare runs the graph. Afterwards each result of pre is in r.values, in the
+// memory given. Every other column is in s.out.
 func (s *Session) prepare(ctx context.Context, r *places, memory uintptr, inputs []*tensor.Tensor) error {
 	if s.closed {
 		return errClosed
@@ -306,9 +307,9 @@ func (s *Session) prepare(ctx context.Context, r *places, memory uintptr, inputs
 	return nil
 }
 
-// tapsFor gives the taps of the resizes for the images that the host gave,
-// which are made anew when their size is another one. A graph without resizes
-// here has none.
+// tapsFor returns the resize taps for the sizes of the host's images. It
+// computes them only if the size has changed. It returns none unless the form
+// is exact.
 func (s *Session) tapsFor(host []*tensor.Tensor) ([]tensor.Named, error) {
 	if s.d.c.form != formExact {
 		return nil, nil
@@ -331,7 +332,7 @@ func (s *Session) tapsFor(host []*tensor.Tensor) ([]tensor.Named, error) {
 	return s.taps, nil
 }
 
-// feed makes a value of a tensor for as long as the run lasts.
+// feed creates a value over a tensor that lives until the run ends.
 func (r *places) feed(memory uintptr, t *tensor.Tensor, dims []int64) (value, error) {
 	v, err := r.a.feed(&r.pin, memory, t, dims)
 	if err == nil {
@@ -423,8 +424,8 @@ func (s *Session) infer(ctx context.Context, inputs []*tensor.Tensor) ([]tensor.
 	return s.results, nil
 }
 
-// modelInput is the value for an input of the model, where the column lies
-// already if it can be.
+// modelInput returns the value for an input of the model. It uses the column
+// where it lies, if possible.
 func (s *Session) modelInput(r *places, f feed, memory uintptr) (value, error) {
 	v := r.values[f.column]
 	if v.p == 0 {
@@ -438,7 +439,7 @@ func (s *Session) modelInput(r *places, f feed, memory uintptr) (value, error) {
 	if !f.batch {
 		return v, nil
 	}
-	// The same memory, with one more axis.
+	// The value shares the memory and has one more axis.
 	dtype, dims, data, err := s.d.a.look(v)
 	if err != nil {
 		return v, err
@@ -454,7 +455,7 @@ func (s *Session) modelInput(r *places, f feed, memory uintptr) (value, error) {
 	return v, err
 }
 
-// free releases what ORT holds for the session.
+// free releases all ORT objects of the session.
 func (s *Session) free() {
 	if s.pre != nil {
 		s.pre.close()
@@ -464,7 +465,7 @@ func (s *Session) free() {
 	}
 }
 
-// Close lets go of the session. It may be called twice.
+// Close releases the session. Further calls do nothing.
 func (s *Session) Close() error {
 	if !s.closed {
 		s.closed = true

@@ -1,8 +1,8 @@
 package ort
 
-// slot is a place in ORT's function table, OrtApi of onnxruntime_c_api.h. The
-// table only grows, so a place never changes; testdata/api.txt has all of them
-// as the header has them, and a test compares.
+// slot is an index into ORT's function table, OrtApi of onnxruntime_c_api.h.
+// The table only grows, so an index never changes. testdata/api.txt lists the
+// header's indices, and a test compares them.
 type slot int
 
 const (
@@ -71,15 +71,15 @@ const (
 	slotAssignedNodeGetOperatorType slot = 412
 )
 
-// The API versions. An ORT release 1.N has the table of API version N, and
-// gives it out under every older number too.
+// These are API versions. An ORT release 1.N implements API version N and all
+// older ones.
 const (
-	apiBase       = 18 // what is asked for: every slot up to slotAppendProvider is in it
+	apiBase       = 18 // the version requested; it has every slot up to slotAppendProvider
 	apiLibraries  = 22 // provider libraries: slots 301 to 312
-	apiAssignment = 24 // which provider got which node: slots 407 to 412
+	apiAssignment = 24 // the provider of each node: slots 407 to 412
 )
 
-// since is the API version from which on a slot may be touched.
+// since returns the first API version that has the slot.
 func (s slot) since() int {
 	switch {
 	case s >= slotSessionGetAssignment:
@@ -90,7 +90,7 @@ func (s slot) since() int {
 	return apiBase
 }
 
-// slotNames are ORT's names of the slots.
+// slotNames maps slots to ORT's names.
 var slotNames = map[slot]string{
 	slotGetErrorCode:                "GetErrorCode",
 	slotGetErrorMessage:             "GetErrorMessage",

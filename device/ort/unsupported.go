@@ -9,7 +9,7 @@ import (
 	"github.com/infer-prep/infer-prep/device"
 )
 
-// open refuses: there is no way to call the library here.
+// open always fails: the library cannot be called on this platform.
 func open(p Provider, options map[string]string) (device.Device, error) {
 	if _, err := configure(p, options); err != nil {
 		return nil, err

@@ -31,16 +31,18 @@ func init() {
 	})
 }
 
-// Options are those of the device.
+// Options configures the device.
 type Options struct {
 	// Adapter is an adapter's number in the order of Adapters, or a part of its
-	// name in any case. Empty is the first that is not a software renderer.
+	// name in any case. Default: the first adapter that is not a software
+	// renderer.
 	Adapter string
-	// Software accepts a software renderer where there is nothing else, or
-	// where Adapter names one.
+	// Software accepts a software renderer if no other adapter exists, or if
+	// Adapter names one.
 	Software bool
-	// Strict refuses what is too large for the device with device.ErrFellBack,
-	// where otherwise the host takes over and Session.Placement says so.
+	// Strict makes a run fail with device.ErrFellBack if a step is too large
+	// for the device. By default the host takes over and Session.Placement says
+	// so.
 	Strict bool
 }
 
@@ -70,7 +72,7 @@ func parseOptions(options map[string]string) (Options, error) {
 	return o, nil
 }
 
-// Adapter is something that WebGPU can run on.
+// Adapter describes a GPU or software renderer.
 type Adapter struct {
 	Name     string
 	Backend  string // "Vulkan"
@@ -81,8 +83,8 @@ func (a Adapter) String() string { return fmt.Sprintf("%s (%s)", a.Name, a.Backe
 
 func adapterOf(i gputypes.AdapterInfo) Adapter {
 	a := Adapter{Name: i.Name, Backend: fmt.Sprint(i.Backend), Software: i.DeviceType == gputypes.DeviceTypeCPU}
-	// Drivers that translate (Direct3D on lavapipe, say) do not always call
-	// themselves a CPU.
+	// Drivers that translate, such as Direct3D on lavapipe, may not report a
+	// CPU.
 	name := strings.ToLower(i.Name)
 	for _, s := range []string{"llvmpipe", "lavapipe", "swiftshader", "microsoft basic render", "software"} {
 		a.Software = a.Software || strings.Contains(name, s)
@@ -90,7 +92,7 @@ func adapterOf(i gputypes.AdapterInfo) Adapter {
 	return a
 }
 
-// Adapters lists what there is, the library's own renderer included.
+// Adapters lists the available adapters, including the library's own renderer.
 func Adapters() ([]Adapter, error) {
 	var l []Adapter
 	err := guard("listing adapters", func() error {
@@ -103,8 +105,8 @@ func Adapters() ([]Adapter, error) {
 	return l, err
 }
 
-// newInstance looks for adapters. OpenGL is left out: it has none without a
-// window.
+// newInstance searches for adapters. It leaves out OpenGL, which has no
+// adapters without a window.
 func newInstance() *core.Instance {
 	i := gputypes.DefaultInstanceDescriptor()
 	i.Backends &^= gputypes.BackendsGL
@@ -124,7 +126,8 @@ func adapters(in *core.Instance) ([]Adapter, []core.AdapterID, error) {
 	return l, ids, nil
 }
 
-// choose finds the adapter; the error says which there are.
+// choose returns the index of the adapter that o asks for. The error lists the
+// adapters.
 func choose(l []Adapter, o Options) (int, error) {
 	names := make([]string, len(l))
 	for i, a := range l {
@@ -168,8 +171,8 @@ func choose(l []Adapter, o Options) (int, error) {
 	return software, nil
 }
 
-// Device is an open adapter. Its methods may be called by several goroutines,
-// and it may have several sessions at once, which take turns on the GPU.
+// Device is an open adapter. It is safe for concurrent use. Its sessions take
+// turns on the GPU.
 type Device struct {
 	adapter  Adapter
 	strict   bool
@@ -178,19 +181,18 @@ type Device struct {
 	kernels  [entryCount]*wgpu.ComputePipeline
 	layout   *wgpu.BindGroupLayout
 	limits   gputypes.Limits
-	release  []func() // in the order of making
+	release  []func() // in the order of creation
 
-	band int64 // the most bytes of a band; 0 is maxBand. For tests.
+	band int64 // the size limit of a band in bytes, for tests. Default maxBand.
 
 	mu     sync.Mutex // held while a session uses the GPU
-	lost   error      // what gave the device up
+	lost   error      // the error that reported the loss of the device
 	closed bool
 	memory map[*memory]bool // of the open sessions
 }
 
-// Open opens an adapter and proves its kernels on a small image against the
-// CPU: a driver or shader compiler that computes something else is
-// device.ErrDiffers.
+// Open opens an adapter and compares its kernels with the CPU on a small image.
+// A difference, caused by a driver or shader compiler, is device.ErrDiffers.
 func Open(o Options) (*Device, error) {
 	d := &Device{strict: o.Strict, memory: map[*memory]bool{}}
 	err := guard("opening the device", func() error { return d.open(o) })
@@ -236,17 +238,17 @@ func (d *Device) open(o Options) error {
 	return d.makeKernels()
 }
 
-// Name is "webgpu".
+// Name returns "webgpu".
 func (d *Device) Name() string { return "webgpu" }
 
-// Adapter is what the device runs on.
+// Adapter returns the adapter in use.
 func (d *Device) Adapter() Adapter { return d.adapter }
 
-// GPU is the library's device, on whose queue a follower may use a session's
-// Buffers. It must not be released.
+// GPU returns the library's device. Users of a session's Buffers submit to its
+// queue. The caller must not release it.
 func (d *Device) GPU() *wgpu.Device { return d.gpu }
 
-// Place says where each step runs; see the package's documentation. A graph
+// Place returns where each step would run; see the package comment. A graph
 // with random ops is ErrRandom.
 func (d *Device) Place(p *datagraph.Plan) (device.Placement, error) {
 	l, err := lower(p.Graph())
@@ -256,8 +258,8 @@ func (d *Device) Place(p *datagraph.Plan) (device.Placement, error) {
 	return l.placement(), nil
 }
 
-// Close lets go of the GPU. Sessions should be closed before; those that are
-// not refuse to run from then on, and the buffers that they gave away are gone.
+// Close releases the GPU. Close its sessions first. Sessions that are still
+// open fail from then on, and the Buffers they returned become invalid.
 func (d *Device) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -267,7 +269,7 @@ func (d *Device) Close() error {
 	d.closed = true
 	return guard("closing the device", func() error {
 		for m := range d.memory {
-			_ = m.close() // fails where the device is lost, which does not matter any more
+			_ = m.close() // fails on a lost device, which no longer matters
 		}
 		for i := len(d.release) - 1; i >= 0; i-- {
 			d.release[i]()
@@ -282,8 +284,8 @@ func (d *Device) Close() error {
 	})
 }
 
-// guard runs what calls into the GPU library. A panic there, which a driver's
-// answers can bring about, is an error.
+// guard calls f, which uses the GPU library, and converts a panic to an error.
+// A driver's answers can make the library panic.
 func guard(doing string, f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -12,25 +12,25 @@ import (
 
 // The kinds of error beside those of package device, for errors.Is.
 var (
-	// ErrSoftware: there are only software renderers, and none was asked for.
-	// It is a device.ErrUnavailable.
+	// ErrSoftware reports that only software renderers exist and the options do
+	// not accept one. It is a device.ErrUnavailable.
 	ErrSoftware = fmt.Errorf("%w: a software renderer, which software=true would accept", device.ErrUnavailable)
-	// ErrLost: the driver gave the device up. It must be closed and opened
-	// again.
+	// ErrLost reports that the driver lost the device. Close the device and
+	// open it again.
 	ErrLost = errors.New("the device was lost")
-	// ErrOption: an option that the driver does not know, or a value that it
-	// does not take.
+	// ErrOption reports an unknown option or an invalid value of one.
 	ErrOption = errors.New("invalid option")
-	// ErrRandom: the graph has random ops, which inference has not.
+	// ErrRandom reports a graph with random ops, which inference does not
+	// allow.
 	ErrRandom = errors.New("the graph has random ops")
-	// ErrModel: a model was given, or inference was asked for. It is a
-	// device.ErrUnavailable.
+	// ErrModel reports a model, or a call of Infer: this device runs no models.
+	// It is a device.ErrUnavailable.
 	ErrModel = fmt.Errorf("%w: it runs graphs, no models", device.ErrUnavailable)
-	// ErrClosed: the session or the device was closed before.
+	// ErrClosed reports the use of a closed session or device.
 	ErrClosed = errors.New("closed")
 )
 
-// Error is what the GPU library or its driver refused.
+// Error is an error of the GPU library or its driver.
 type Error struct {
 	Doing string // "creating a buffer of 64 bytes"
 	Err   error
@@ -38,11 +38,11 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("webgpu: %s: %v", e.Doing, e.Err) }
 
-// Unwrap gives the cause; ErrLost for a lost device, whatever the library calls
-// it.
+// Unwrap returns the cause. It is ErrLost for a lost device, under any name
+// that the library uses.
 func (e *Error) Unwrap() error { return e.Err }
 
-// failed is an *Error, nil for nil.
+// failed returns an *Error, or nil if err is nil.
 func failed(err error, doing string, args ...any) error {
 	if err == nil {
 		return nil
@@ -53,8 +53,8 @@ func failed(err error, doing string, args ...any) error {
 	return &Error{fmt.Sprintf(doing, args...), err}
 }
 
-// tooLarge says why a step cannot run on the device with these sizes. It never
-// reaches the caller as long as the host can take over.
+// tooLarge says why a step cannot run on the device at these sizes. The caller
+// sees it only if the host cannot take over.
 type tooLarge struct{ why string }
 
 func (e *tooLarge) Error() string { return "webgpu: " + e.why }

@@ -19,7 +19,7 @@ import (
 func Example() {
 	d, err := webgpu.Open(webgpu.Options{})
 	if err != nil {
-		log.Fatal(err) // device.ErrUnavailable where there is no GPU
+		log.Fatal(err) // device.ErrUnavailable without a GPU
 	}
 	defer d.Close()
 	g, err := preset.Graph("imagenet")
@@ -39,7 +39,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// The tensor stays on the GPU, for whatever follows on d.GPU().Queue().
+	// The tensor stays on the GPU, for further work on d.GPU().Queue().
 	out, err := s.PreprocessOnDevice(context.Background(), tensor.FromBytes(b))
 	if err != nil {
 		log.Fatal(err)

@@ -67,25 +67,25 @@ func (d *Device) makeKernels() error {
 	return nil
 }
 
-// memory is a session's buffers on the device, which it uses again from run to
-// run. What is used is only ever touched with the device's lock held.
+// memory holds a session's buffers on the device and reuses them from run to
+// run. Buffers in use are only accessed with the device's lock held.
 type memory struct {
 	d       *Device
-	budget  int64 // of all buffers together, 0 for no bound but the adapter's
+	budget  int64 // of all buffers together; 0 means only the adapter's limit
 	total   int64
 	buffers []*buffer
-	// What has been recorded and not been submitted.
+	// The recorded work that has not been submitted.
 	encoder *wgpu.CommandEncoder
 	groups  []*wgpu.BindGroup
-	flying  bool // something is uploaded or submitted that was not waited for
+	flying  bool // an upload or a submission has not been waited for
 }
 
 type buffer struct {
 	gpu   *wgpu.Buffer
 	size  int64
 	usage wgpu.BufferUsage
-	users int  // 0 for free
-	dirty bool // written, or read by what is recorded or under way
+	users int  // 0 if free
+	dirty bool // used by work that is recorded or running
 }
 
 const (
@@ -94,7 +94,7 @@ const (
 	staging = wgpu.BufferUsageMapRead | wgpu.BufferUsageCopyDst
 )
 
-// largest is the most bytes that one buffer may have.
+// largest returns the size limit of one buffer in bytes.
 func (m *memory) largest() int64 {
 	n := min(m.d.limits.MaxStorageBufferBindingSize, m.d.limits.MaxBufferSize, math.MaxInt32)
 	if m.budget > 0 {
@@ -103,7 +103,8 @@ func (m *memory) largest() int64 {
 	return int64(n)
 }
 
-// get is a buffer of at least size bytes, or *tooLarge.
+// get returns a buffer of at least size bytes. The error is a *tooLarge if none
+// fits.
 func (m *memory) get(size int64, usage wgpu.BufferUsage) (*buffer, error) {
 	size = max((size+255)&^255, 256)
 	if most := m.largest(); size > most {
@@ -136,15 +137,15 @@ func (m *memory) get(size int64, usage wgpu.BufferUsage) (*buffer, error) {
 	return best, nil
 }
 
-// put says that a buffer has one user less.
+// put removes one user of a buffer.
 func (m *memory) put(b *buffer) {
 	if b != nil && b.users > 0 {
 		b.users--
 	}
 }
 
-// trim lets go of the buffers that nobody uses, when the device does not
-// either: the library does not count what is to be uploaded.
+// trim releases the unused buffers. It first waits for the device, since the
+// library does not count pending uploads as users.
 func (m *memory) trim() error {
 	if err := m.wait(); err != nil {
 		return err
@@ -167,7 +168,8 @@ func (m *memory) release() {
 	m.buffers = kept
 }
 
-// reset frees all buffers and forgets what was recorded, at the start of a run.
+// reset frees all buffers and discards the recorded work, at the start of a
+// run.
 func (m *memory) reset() error {
 	m.drop()
 	if err := m.wait(); err != nil {
@@ -179,7 +181,7 @@ func (m *memory) reset() error {
 	return nil
 }
 
-// drop forgets what was recorded.
+// drop discards the recorded work.
 func (m *memory) drop() {
 	if m.encoder != nil {
 		m.encoder.DiscardEncoding()
@@ -191,7 +193,7 @@ func (m *memory) drop() {
 	m.groups = m.groups[:0]
 }
 
-// upload writes data, whose length may be any, to a buffer that it gets.
+// upload writes data of any length to a new or reused buffer.
 func (m *memory) upload(data []byte, usage wgpu.BufferUsage) (*buffer, error) {
 	b, err := m.get(int64(len(data)), usage)
 	if err != nil {
@@ -200,8 +202,8 @@ func (m *memory) upload(data []byte, usage wgpu.BufferUsage) (*buffer, error) {
 	return b, m.write(b, data)
 }
 
-// write uploads data to the start of b. Uploads run before all that is
-// recorded: if that may use b, it must be done first.
+// write uploads data to the start of b. Uploads run before all recorded work.
+// If that work may use b, write waits for it first.
 func (m *memory) write(b *buffer, data []byte) error {
 	if b.dirty {
 		if err := m.wait(); err != nil {
@@ -209,7 +211,8 @@ func (m *memory) write(b *buffer, data []byte) error {
 		}
 	}
 	b.dirty, m.flying = true, true
-	// Writes are of whole words; what lies behind the data is never read.
+	// Writes consist of whole 4-byte words. Bytes behind the data are never
+	// read.
 	whole := len(data) &^ 3
 	if whole > 0 {
 		if err := m.d.gpu.Queue().WriteBuffer(b.gpu, 0, data[:whole]); err != nil {
@@ -226,7 +229,7 @@ func (m *memory) write(b *buffer, data []byte) error {
 	return nil
 }
 
-// params are the kernels' parameters; see Params in kernels.wgsl.
+// params holds the kernels' parameters; see Params in kernels.wgsl.
 type params struct {
 	total                int64
 	size                 int // bytes of an element of the output
@@ -281,7 +284,8 @@ func (m *memory) run(k entry, dst, src, table *buffer, p params) error {
 	if err != nil {
 		return err
 	}
-	// A pass for each kernel: what one writes, the next one sees.
+	// Each kernel is a pass of its own, so that it sees the results of the one
+	// before.
 	pass, err := e.BeginComputePass(nil)
 	if err != nil {
 		return failed(err, "recording kernel %s", entryNames[k])
@@ -304,7 +308,7 @@ func (m *memory) recorder() (*wgpu.CommandEncoder, error) {
 	return m.encoder, nil
 }
 
-// submit starts the uploads and what was recorded.
+// submit starts the uploads and the recorded work.
 func (m *memory) submit() error {
 	e := m.encoder
 	m.encoder = nil
@@ -322,7 +326,7 @@ func (m *memory) submit() error {
 	return failed(err, "submitting")
 }
 
-// wait submits and waits until all is done.
+// wait submits the recorded work and waits until the device is idle.
 func (m *memory) wait() error {
 	if m.encoder == nil && !m.flying {
 		return nil
@@ -334,7 +338,7 @@ func (m *memory) wait() error {
 	if h == nil {
 		return failed(ErrClosed, "waiting")
 	}
-	// Not Poll, which hides a lost device.
+	// Poll would hide a lost device.
 	if err := h.WaitIdle(); err != nil {
 		return failed(err, "waiting")
 	}
@@ -351,9 +355,9 @@ type fetch struct {
 	to   []byte
 }
 
-// read waits for everything recorded and copies results to the host.
+// read waits for all recorded work and copies the results to the host.
 func (m *memory) read(l []fetch) error {
-	// As many at once as a buffer holds.
+	// Each round reads as many results as one buffer holds.
 	for len(l) > 0 {
 		n, size := 0, int64(0)
 		for n < len(l) && (n == 0 || size+int64(len(l[n].to)) <= m.largest()-256) {
@@ -416,7 +420,7 @@ func (m *memory) readSome(l []fetch, size int64) (err error) {
 	return nil
 }
 
-// close lets go of all, also of a lost device's.
+// close releases all buffers, also those of a lost device.
 func (m *memory) close() error {
 	m.drop()
 	err := m.wait()

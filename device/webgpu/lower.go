@@ -13,34 +13,34 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// way is how a step runs.
+// way states how a step runs.
 type way int
 
 const (
 	onHost   way = iota
-	asTable      // pointwise, on what follows from a uint8 image
+	asTable      // pointwise, on values that depend on a uint8 image alone
 	asPick       // every output pixel is an input pixel or a fill
 	asScaled     // Pillow's scaling, with picks before and after
 )
 
-// lowered is a graph with a way for each step.
+// lowered is a graph with the way of each step.
 type lowered struct {
 	graph *datagraph.Graph
-	descs [][]tensor.Desc // of the steps' outputs, as far as the graph alone says
+	descs [][]tensor.Desc // of the steps' outputs, as far as known without an image
 	steps []step
 }
 
 type step struct {
 	way   way
-	why   string // it is on the host
-	table *table // asTable: from the uint8 image that it all follows from
+	why   string // the reason that the step runs on the host
+	table *table // with asTable: from the uint8 image to the step's output
 }
 
-// maxChannels bounds tables, as package datagraph does.
+// maxChannels limits the channels of a table, as in package datagraph.
 const maxChannels = 64
 
-// follows is what is known of a column beforehand: whether it is a uint8 image
-// put through pointwise ops, of which there may be none.
+// follows describes a column before any run: whether pointwise ops alone
+// (possibly none) made it from a uint8 image.
 type follows struct {
 	desc tensor.Desc // of the column
 	base tensor.Desc // of the uint8 image
@@ -53,8 +53,7 @@ func of(d tensor.Desc) follows {
 	return follows{desc: d, base: d, ok: ok}
 }
 
-// lower finds a way for each step. It looks at no sizes, which may not be
-// known.
+// lower chooses a way for each step. It uses no sizes, which may be unknown.
 func lower(g *datagraph.Graph) (*lowered, error) {
 	if g.Random() {
 		return nil, fmt.Errorf("webgpu: %w", ErrRandom)
@@ -137,7 +136,7 @@ func nearest(i transforms.Interpolation) bool {
 	return i == transforms.Nearest || i == transforms.NearestExact
 }
 
-// placement is that of the graph, before any image.
+// placement returns the graph's placement, before any image.
 func (l *lowered) placement() device.Placement {
 	var p device.Placement
 	for i, s := range l.steps {
@@ -150,7 +149,7 @@ func (l *lowered) placement() device.Placement {
 	return p
 }
 
-// desc is that of a column before step i.
+// desc returns the description of a column before step i.
 func (l *lowered) desc(column string, i int) tensor.Desc {
 	for i--; i >= 0; i-- {
 		if j := slices.Index(l.graph.Steps[i].Out, column); j >= 0 {
@@ -165,8 +164,8 @@ func (l *lowered) desc(column string, i int) tensor.Desc {
 	return tensor.Desc{}
 }
 
-// part is the graph of the n steps from first on. Its inputs and outputs are
-// what the graph's other steps make and need.
+// part returns the graph of n steps from first on. Its inputs are the columns
+// that earlier steps made. Its outputs are the columns that later steps need.
 func (l *lowered) part(first, n int) *datagraph.Graph {
 	p := &datagraph.Graph{Reference: l.graph.Reference, Steps: l.graph.Steps[first : first+n]}
 	var made []string
@@ -189,12 +188,13 @@ func (l *lowered) part(first, n int) *datagraph.Graph {
 		}
 	}
 	if len(p.Outputs) == 0 {
-		p.Outputs = made // nobody wants them, but the steps may fail
+		p.Outputs = made // no step reads them, but the steps may fail
 	}
 	return p
 }
 
-// needed reports whether anything reads the column as it is before step i.
+// needed reports whether step i, a later step or an output uses the column's
+// value before step i.
 func (l *lowered) needed(column string, i int) bool {
 	for _, s := range l.graph.Steps[i:] {
 		if slices.Contains(s.In, column) {
@@ -207,7 +207,7 @@ func (l *lowered) needed(column string, i int) bool {
 	return slices.Contains(l.graph.Outputs, column) || slices.Contains(l.graph.SideOutputs, column)
 }
 
-// table is what becomes of the 256 values of each channel.
+// table maps the 256 values of each channel to results.
 type table struct {
 	ops     []transforms.Op // from the uint8 image on
 	dtype   tensor.DType
@@ -215,7 +215,8 @@ type table struct {
 	entries []byte // 256 words of 32 bits for each channel, the element in the low bits
 }
 
-// tableOf runs pointwise ops on an image of all values of every channel.
+// tableOf runs pointwise ops on an image that holds every value of every
+// channel.
 func tableOf(ops []transforms.Op, base tensor.Desc) (*table, error) {
 	ch := base.Channels()
 	t, err := tensor.New(tensor.Image(tensor.Uint8, base.Layout, 1, 256, ch))
@@ -245,7 +246,7 @@ func tableOf(ops []transforms.Op, base tensor.Desc) (*table, error) {
 	return r, nil
 }
 
-// elementIndex is the place of an element in a dense image.
+// elementIndex returns the index of an element in a dense image.
 func elementIndex(d tensor.Desc, y, x, c int) int {
 	if d.Layout == tensor.CHW {
 		return (c*d.Height()+y)*d.Width() + x
@@ -253,7 +254,7 @@ func elementIndex(d tensor.Desc, y, x, c int) int {
 	return (y*d.Width()+x)*d.Channels() + c
 }
 
-// apply runs an op of one input and one output on the host.
+// apply runs an op with one input and one output on the host.
 func apply(op transforms.Op, t *tensor.Tensor) (*tensor.Tensor, error) {
 	var out [1]tensor.Desc
 	if err := op.Infer(out[:], []tensor.Desc{t.Desc}); err != nil {

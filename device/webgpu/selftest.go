@@ -14,8 +14,8 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// selfTest compares every kernel with the CPU, on an image of a few pixels: all
-// sizes of elements, both layouts, both orders of the passes.
+// selfTest compares every kernel with the CPU on an image of a few pixels. It
+// covers all element sizes, both layouts and both orders of the passes.
 func (d *Device) selfTest() error {
 	lanczos := transforms.NewResize(67, 45)
 	lanczos.Interpolation = transforms.Lanczos
@@ -24,7 +24,7 @@ func (d *Device) selfTest() error {
 	half := transforms.NewToType(tensor.Float16)
 	for _, ops := range [][]transforms.Op{
 		{transforms.NewResize(11, 21), transforms.NewHorizontalFlip(), transforms.NewToTensor(), transforms.NewNormalize([]float64{0.5, 0.25, 0.1}, []float64{0.5, 0.3, 0.2}), transforms.NewCenterCrop(19, 13)},
-		{transforms.NewResize(5, 31), pad, half, transforms.NewVerticalFlip()}, // the height first
+		{transforms.NewResize(5, 31), pad, half, transforms.NewVerticalFlip()}, // height first
 		{lanczos, transforms.NewInvert()},
 	} {
 		if err := d.test(ops); err != nil {
@@ -39,7 +39,7 @@ func (d *Device) test(ops []transforms.Op) error {
 	if err != nil {
 		return err
 	}
-	x := uint32(1) // any values, with every difference between neighbours
+	x := uint32(1) // arbitrary values, with every difference between neighbours
 	for i := range t.Data {
 		x = x*1664525 + 1013904223
 		t.Data[i] = uint8(x >> 24)

@@ -17,7 +17,7 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// Session runs a graph. It is used by one goroutine at a time.
+// Session runs a graph. It is not safe for concurrent use.
 type Session struct {
 	d         *Device
 	low       *lowered
@@ -25,15 +25,15 @@ type Session struct {
 	placement device.Placement // of the last run
 	mem       *memory
 	hosts     map[part]*hostPart
-	tables    map[*table]*buffer // of asTable steps; kept
+	tables    map[*table]*buffer // of asTable steps; kept between runs
 	scales    []*scaling         // of asScaled steps
 	columns   map[string]*value
-	out       []*tensor.Tensor // what is read back, a tensor for each output
+	out       []*tensor.Tensor // the results read back, a tensor for each output
 	back      map[string]*tensor.Tensor
 	closed    bool
 }
 
-// part is the n steps from first on.
+// part denotes n steps from first on.
 type part struct{ first, n int }
 
 // hostPart runs a part on the host.
@@ -42,12 +42,12 @@ type hostPart struct {
 	runner          *datagraph.Runner
 }
 
-// value is a column during a run: in the host's memory, on the device, or both.
+// value is a column during a run: in host memory, on the device, or both.
 type value struct {
 	desc  tensor.Desc
 	host  *tensor.Tensor
 	gpu   *image
-	table *table // what is still to be done to gpu, or nil
+	table *table // the table not yet applied to gpu, or nil
 }
 
 // image is a dense image on the device.
@@ -56,13 +56,13 @@ type image struct {
 	buf  *buffer
 }
 
-// Open prepares a session. A model is ErrModel.
+// Open opens a session. A model is ErrModel.
 func (d *Device) Open(p *datagraph.Plan, o device.Options) (device.Session, error) {
 	return d.NewSession(p, o)
 }
 
-// NewSession is Open with this package's own type, whose results can stay on
-// the device.
+// NewSession opens a session, like Open, and returns this package's own type.
+// Its results can stay on the device.
 func (d *Device) NewSession(p *datagraph.Plan, o device.Options) (*Session, error) {
 	if o.Model != nil {
 		return nil, fmt.Errorf("webgpu: %w", ErrModel)
@@ -76,8 +76,7 @@ func (d *Device) NewSession(p *datagraph.Plan, o device.Options) (*Session, erro
 		hosts: map[part]*hostPart{}, tables: map[*table]*buffer{}, scales: make([]*scaling, len(l.steps)),
 		back: map[string]*tensor.Tensor{},
 	}
-	// Every step is exact, wherever it runs; this is for a class that there is
-	// not.
+	// Every step is exact, wherever it runs, so only a Least above Exact fails.
 	if least := s.placement.Least(); least < o.Least {
 		return nil, fmt.Errorf("webgpu: %w: %v, want %v", device.ErrClass, least, o.Least)
 	}
@@ -97,7 +96,7 @@ func (d *Device) NewSession(p *datagraph.Plan, o device.Options) (*Session, erro
 	return s, nil
 }
 
-// hostRun is the number of steps from i on that run on the host.
+// hostRun returns the number of consecutive host steps from i on.
 func (l *lowered) hostRun(i int) int {
 	n := 0
 	for i+n < len(l.steps) && l.steps[i+n].way == onHost {
@@ -106,7 +105,7 @@ func (l *lowered) hostRun(i int) int {
 	return n
 }
 
-// host prepares a part.
+// host returns the runner of a part, which it compiles on first use.
 func (s *Session) host(p part) (*hostPart, error) {
 	if h := s.hosts[p]; h != nil {
 		return h, nil
@@ -124,7 +123,7 @@ func (s *Session) host(p part) (*hostPart, error) {
 	return h, nil
 }
 
-// shifted makes a StepError's number that of the whole graph.
+// shifted converts a StepError's step number to that of the whole graph.
 func shifted(err error, by int) error {
 	var se *datagraph.StepError
 	if errors.As(err, &se) {
@@ -133,19 +132,19 @@ func shifted(err error, by int) error {
 	return err
 }
 
-// Placement is where the steps of the last run were, or will be in the first
-// one.
+// Placement returns where the steps of the last run ran, or before the first
+// run, where they will run.
 func (s *Session) Placement() device.Placement { return slices.Clone(s.placement) }
 
-// Infer is ErrModel.
+// Infer always returns ErrModel.
 func (s *Session) Infer(context.Context, ...*tensor.Tensor) ([]tensor.Named, error) {
 	return nil, fmt.Errorf("webgpu: %w", ErrModel)
 }
 
 // Preprocess runs the graph and reads the results back: its outputs, then its
-// side outputs. They are valid until the next call. Errors of steps are those
-// of datagraph's Runner, a *datagraph.StepError each; others are *Error,
-// ErrLost or the context's, which is looked at between steps.
+// side outputs. They are valid until the next call. Errors of steps are
+// *datagraph.StepError, as in datagraph's Runner. Others are *Error, ErrLost or
+// the context's error, which is checked between steps.
 func (s *Session) Preprocess(ctx context.Context, inputs ...*tensor.Tensor) ([]*tensor.Tensor, error) {
 	var names []string
 	err := s.locked(func() error {
@@ -165,17 +164,17 @@ func (s *Session) Preprocess(ctx context.Context, inputs ...*tensor.Tensor) ([]*
 	return s.out, nil
 }
 
-// Buffer is a result that stayed on the device: its elements in row-major
-// order, little-endian, from the start of GPU on, which may be longer.
+// Buffer is a result on the device: its elements in row-major order,
+// little-endian, from the start of GPU on. GPU may be longer than the result.
 type Buffer struct {
 	Name string
 	Desc tensor.Desc
 	GPU  *wgpu.Buffer // usable as storage and as the source of copies
 }
 
-// PreprocessOnDevice is Preprocess without reading back: the computation is
-// done when it returns, and a follower may use the buffers on Device.GPU's
-// queue until the next call. Results that were computed on the host are
+// PreprocessOnDevice runs the graph like Preprocess, but leaves the results on
+// the device. The computation is done when it returns. The buffers may be used
+// on Device.GPU's queue until the next call. Results that the host computed are
 // uploaded; one of dtype bytes is an error.
 func (s *Session) PreprocessOnDevice(ctx context.Context, inputs ...*tensor.Tensor) ([]Buffer, error) {
 	var l []Buffer
@@ -205,7 +204,7 @@ func (s *Session) PreprocessOnDevice(ctx context.Context, inputs ...*tensor.Tens
 	return l, err
 }
 
-// Close lets go of the session's memory.
+// Close releases the session's memory.
 func (s *Session) Close() error {
 	if s.closed {
 		return nil
@@ -219,12 +218,12 @@ func (s *Session) Close() error {
 	delete(s.d.memory, s.mem)
 	err := guard("closing a session", s.mem.close)
 	if s.d.lost != nil {
-		return nil // whoever ran something knows
+		return nil // the call that lost the device reported it
 	}
 	return err
 }
 
-// locked runs f with the GPU to itself.
+// locked runs f with exclusive use of the GPU.
 func (s *Session) locked(f func() error) error {
 	if s.closed {
 		return fmt.Errorf("webgpu: session: %w", ErrClosed)
@@ -248,7 +247,7 @@ func (s *Session) locked(f func() error) error {
 	return err
 }
 
-// run computes all columns, each where it happens to be.
+// run computes all columns, each on the device or on the host.
 func (s *Session) run(ctx context.Context, inputs []*tensor.Tensor) error {
 	g := s.low.graph
 	if len(inputs) != len(g.Inputs) {
@@ -292,7 +291,7 @@ func (s *Session) run(ctx context.Context, inputs []*tensor.Tensor) error {
 			return &datagraph.StepError{Step: i, Op: s.placement[i].Op, Err: fmt.Errorf("%w: %s", device.ErrFellBack, t.why)}
 		}
 		if errors.As(err, &t) {
-			// What follows may rest on this step's being on the device.
+			// Later steps may need this step's result on the device.
 			for j := range s.placement[i:] {
 				p := &s.placement[i+j]
 				if p.Where != "cpu" {
@@ -332,8 +331,8 @@ func (s *Session) runHost(p part) error {
 	return nil
 }
 
-// bind gives a column a new value, and frees the memory of what nobody can
-// reach.
+// bind gives a column a new value. It frees the old value's memory if no column
+// uses it.
 func (s *Session) bind(column string, v *value) {
 	old := s.columns[column]
 	s.columns[column] = v
@@ -399,7 +398,7 @@ func (s *Session) runStep(i int) error {
 	return nil
 }
 
-// upload brings an image or another dense tensor to the device.
+// upload copies an image or another dense tensor to the device.
 func (s *Session) upload(t *tensor.Tensor) (*image, error) {
 	t, err := dense(t)
 	if err != nil {
@@ -423,7 +422,7 @@ func dense(t *tensor.Tensor) (*tensor.Tensor, error) {
 	return d, t.CopyTo(d)
 }
 
-// image is a value's image on the device with nothing left to do.
+// image returns a value's image on the device, with its table applied.
 func (s *Session) image(v *value) (*image, error) {
 	if v.gpu == nil {
 		var err error
@@ -450,11 +449,11 @@ func (s *Session) image(v *value) (*image, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The uint8 image stays: another step may follow from it.
+	// Keep the uint8 image: other steps may start from it.
 	return &image{v.desc, b}, nil
 }
 
-// entries is a table on the device, where it stays.
+// entries returns a table's buffer on the device, where it stays.
 func (s *Session) entries(t *table) (*buffer, error) {
 	if b := s.tables[t]; b != nil {
 		return b, nil
@@ -466,7 +465,7 @@ func (s *Session) entries(t *table) (*buffer, error) {
 	return b, err
 }
 
-// toHost makes the columns' values readable.
+// toHost copies the columns' values to host memory.
 func (s *Session) toHost(names []string) error {
 	var l []fetch
 	done := map[*value]bool{}

@@ -12,7 +12,7 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// pickStep is a step that moves pixels.
+// pickStep runs a step that moves pixels.
 func (s *Session) pickStep(op transforms.Op, v *value, out tensor.Desc) (*image, error) {
 	in, err := s.image(v)
 	if err != nil {
@@ -41,8 +41,8 @@ func (s *Session) pickStep(op transforms.Op, v *value, out tensor.Desc) (*image,
 		q.Fill = []float64{-1}
 		op = &q
 	}
-	// Where pixels come from is found by running the op on the columns' and the
-	// rows' numbers.
+	// The op itself tells where pixels come from: it runs on the numbers of the
+	// columns, then of the rows.
 	xs, err := places(op, v.desc.Width(), false)
 	if err != nil {
 		return nil, err
@@ -54,9 +54,9 @@ func (s *Session) pickStep(op transforms.Op, v *value, out tensor.Desc) (*image,
 	return s.pick(in, out.Height(), out.Width(), xs, ys, fill)
 }
 
-// places runs op, whose fill is -1, on an image of n rows of one pixel, or of
-// one row of n, which holds its pixels' numbers, and gives where each output
-// row or column comes from.
+// places returns the input row or column that each output row or column comes
+// from, -1 for the fill. It runs op, whose fill must be -1, on an image of one
+// column or row that holds its n pixels' numbers.
 func places(op transforms.Op, n int, rows bool) ([]int32, error) {
 	d := tensor.Image(tensor.Int32, tensor.HWC, 1, n, 1)
 	if rows {
@@ -80,7 +80,7 @@ func places(op transforms.Op, n int, rows bool) ([]int32, error) {
 	for i := range l {
 		l[i] = -1
 	}
-	// What is not -1 is the same in all of an output column or row.
+	// In an output column or row, all values other than -1 are equal.
 	for i, p := range v {
 		j := i % w
 		if rows {
@@ -91,7 +91,7 @@ func places(op transforms.Op, n int, rows bool) ([]int32, error) {
 	return l, nil
 }
 
-// frame shows an image through a frame.
+// frame crops, pads and flips an image as f says.
 func (s *Session) frame(in *image, f transforms.Frame) (*image, error) {
 	fill := f.Fill
 	if len(fill) == 0 {
@@ -101,8 +101,8 @@ func (s *Session) frame(in *image, f transforms.Frame) (*image, error) {
 		window(f.Left, f.Width, in.desc.Width(), f.FlipX), window(f.Top, f.Height, in.desc.Height(), f.FlipY), fill)
 }
 
-// window is where the n pixels from start on come from, in an axis of size
-// pixels.
+// window returns the sources of the n pixels from start on, in an axis of size
+// pixels. A pixel outside the axis is -1.
 func window(start, n, size int, flip bool) []int32 {
 	l := make([]int32, n)
 	for i := range l {
@@ -118,20 +118,20 @@ func window(start, n, size int, flip bool) []int32 {
 	return l
 }
 
-// isWhole reports whether a frame shows an image of h x w as it is.
+// isWhole reports whether a frame shows an image of h x w unchanged.
 func isWhole(f transforms.Frame, h, w int) bool {
 	return f.Top == 0 && f.Left == 0 && f.Height == h && f.Width == w && !f.FlipX && !f.FlipY
 }
 
-// pick makes an image of h x w of the pixels that xs and ys name, -1 for the
-// fill.
+// pick makes an image of h x w from the source columns xs and rows ys. -1
+// stands for the fill.
 func (s *Session) pick(in *image, h, w int, xs, ys []int32, fill []float64) (*image, error) {
 	out := in.desc.WithSize(h, w)
 	filled, err := fillOf(in.desc, fill)
 	if err != nil {
 		return nil, err
 	}
-	// The kernel does not check.
+	// The kernel does not check the indices.
 	for i, l := range [][]int32{xs, ys} {
 		want, below := []int{w, h}[i], int32([]int{in.desc.Width(), in.desc.Height()}[i])
 		if len(l) != want || slices.ContainsFunc(l, func(p int32) bool { return p < -1 || p >= below }) {
@@ -166,7 +166,7 @@ func (s *Session) pick(in *image, h, w int, xs, ys []int32, fill []float64) (*im
 	return &image{out, b}, err
 }
 
-// fillOf is a fill's elements, one for each channel, as Pad writes them.
+// fillOf returns a fill's elements, one for each channel, as Pad writes them.
 func fillOf(d tensor.Desc, fill []float64) ([]byte, error) {
 	t, err := tensor.New(tensor.Image(d.DType, tensor.HWC, 1, 1, d.Channels()))
 	if err != nil {
@@ -180,10 +180,10 @@ func fillOf(d tensor.Desc, fill []float64) ([]byte, error) {
 	return t.Data[len(t.Data)/2:], nil
 }
 
-// scaling is what a scaling step keeps on the device: its weights.
+// scaling holds the weights of a scaling step on the device.
 type scaling struct{ x, y axis }
 
-// axis is the weights of one axis.
+// axis holds the weights of one axis.
 type axis struct {
 	filter  transforms.Interpolation
 	in, out int
@@ -191,7 +191,7 @@ type axis struct {
 	buf     *buffer
 }
 
-// keep says at the start of a run that the weights' memory is used.
+// keep marks the weights' memory as used, at the start of a run.
 func (c *scaling) keep() {
 	if c == nil {
 		return
@@ -208,10 +208,10 @@ var filters = map[transforms.Interpolation]kernel.Filter{
 	transforms.Bicubic: kernel.FilterBicubic, transforms.Lanczos: kernel.FilterLanczos,
 }
 
-// load brings the weights to the device. Sums fit 32 bits: a filter's weights
-// sum to 2^22, those of one sign to less than 1.3 times that, so that with
-// bytes and a half they stay below 2^31. (If they did not, both the kernel and
-// the CPU would wrap.)
+// load copies the weights to the device. Sums fit 32 bits: a filter's weights
+// sum to 2^22, and those of one sign to less than 1.3 times that. Multiplied by
+// bytes, with the half for rounding, they stay below 2^31. (Otherwise both the
+// kernel and the CPU would wrap.)
 func (a *axis) load(s *Session, filter transforms.Interpolation, in, out int) error {
 	if a.buf != nil && a.filter == filter && a.in == in && a.out == out {
 		return nil
@@ -237,7 +237,7 @@ func (a *axis) load(s *Session, filter transforms.Interpolation, in, out int) er
 	return err
 }
 
-// rows is which input rows the outputs from lo to hi read.
+// rows returns the range of input rows that the outputs from lo to hi read.
 func (a *axis) rows(lo, hi int) (first, end int) {
 	first, end = a.in, 0
 	for i := lo; i < hi; i++ {
@@ -247,7 +247,7 @@ func (a *axis) rows(lo, hi int) (first, end int) {
 	return first, end
 }
 
-// scaleStep is a scaling with what is cut before and placed after it.
+// scaleStep runs a scaling with its crop before and its placement after.
 func (s *Session) scaleStep(step int, op transforms.Scaled, v *value, out tensor.Desc, side []*tensor.Tensor) (*image, error) {
 	h, w := v.desc.Height(), v.desc.Width()
 	sc, err := op.Scale(h, w, side)
@@ -320,7 +320,7 @@ func (s *Session) scaleStep(step int, op transforms.Scaled, v *value, out tensor
 	return placed, err
 }
 
-// passes is one scaling of uint8 HWC.
+// passes holds the sizes of one scaling of uint8 HWC.
 type passes struct {
 	s             *Session
 	c             *scaling
@@ -335,16 +335,16 @@ func (z *passes) image(h, w int) (*image, error) {
 	return &image{d, b}, err
 }
 
-// horizontal scales so many rows to dst from row first on, a multiple of 4 or
-// 0, so that it begins with a whole word.
+// horizontal scales rows into dst, from its row first on. first is a multiple
+// of 4, so that the output starts at a whole word.
 func (z *passes) horizontal(dst, src *image, rows, first int) error {
 	return z.s.mem.run(horizontal, dst.buf, src.buf, z.c.x.buf, params{
 		total: int64(rows) * int64(z.ow) * int64(z.ch), size: 1, w: z.ow, ch: z.ch, sw: z.w, weights: z.c.x.taps.K, first: first * z.ow * z.ch / 4,
 	})
 }
 
-// vertical makes the output rows from lo to hi of a width of w at row first of
-// dst, likewise. src begins with the input's row base.
+// vertical computes the output rows lo to hi, of width w, into dst from its row
+// first on. first is a multiple of 4. src starts with the input's row base.
 func (z *passes) vertical(dst, src *image, w, lo, hi, base, first int) error {
 	return z.s.mem.run(vertical, dst.buf, src.buf, z.c.y.buf, params{
 		total: int64(hi-lo) * int64(w) * int64(z.ch), size: 1, h: lo, ch: z.ch, sw: w, sh: z.oh, base: base, weights: z.c.y.taps.K,
@@ -393,7 +393,7 @@ func (z *passes) whole(in *image) (*image, error) {
 	return out, z.vertical(out, mid, z.ow, 0, z.oh, 0, 0)
 }
 
-// maxBand is how much of an image in the host's memory is uploaded at a time.
+// maxBand limits the bytes of a host image uploaded at a time.
 const maxBand = 64 << 20
 
 func (s *Session) bandBytes() int64 {
@@ -404,7 +404,7 @@ func (s *Session) bandBytes() int64 {
 	return min(n, s.mem.largest())
 }
 
-// banded scales an image in the host's memory, some rows at a time.
+// banded scales an image in host memory, some rows at a time.
 func (z *passes) banded(t *tensor.Tensor) (*image, error) {
 	t, err := dense(t)
 	if err != nil {
@@ -421,8 +421,8 @@ func (z *passes) banded(t *tensor.Tensor) (*image, error) {
 		return &image{buf: b}, err
 	}
 	if z.h == z.oh || z.w != z.ow && !z.verticalFirst {
-		// Rows are scaled alone: bands of the input, which begin with whole
-		// words.
+		// Rows are scaled independently, in bands of the input that start at
+		// whole words.
 		mid := out
 		if z.h != z.oh {
 			if mid, err = z.image(z.h, z.ow); err != nil {
@@ -450,7 +450,7 @@ func (z *passes) banded(t *tensor.Tensor) (*image, error) {
 		}
 		return out, z.vertical(out, mid, z.ow, 0, z.oh, 0, 0)
 	}
-	// Bands of the output, each from the rows that it reads.
+	// The output is computed in bands, each from the rows that it reads.
 	for y := 0; y < z.oh; {
 		end := min(y+4, z.oh)
 		for {

@@ -38,8 +38,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const lavapipe = "llvmpipe"
 
-// gpu opens lavapipe. lavapipe.sh installs it, and .ci/run calls that, so that
-// nothing is skipped there.
+// gpu opens lavapipe. lavapipe.sh installs it, and .ci/run calls that script,
+// so that CI skips no test.
 func gpu(t testing.TB) *Device {
 	l, err := Adapters()
 	require.NoError(t, err)
@@ -65,14 +65,14 @@ func session(t testing.TB, d *Device, p *datagraph.Plan) *Session {
 	return s
 }
 
-// onImage is a graph that takes an image of this description.
+// onImage returns a graph whose input is an image of this description.
 func onImage(d tensor.Desc, ops ...transforms.Op) *datagraph.Graph {
 	g := datagraph.New(ops...)
 	g.Inputs[0].Desc = d
 	return g
 }
 
-// noise is an image of any values, as the seed has it.
+// noise returns an image of random values from the seed.
 func noise(t testing.TB, d tensor.Desc, seed uint64) *tensor.Tensor {
 	x, err := tensor.New(d)
 	require.NoError(t, err)
@@ -83,7 +83,7 @@ func noise(t testing.TB, d tensor.Desc, seed uint64) *tensor.Tensor {
 	return x
 }
 
-// differ counts the bytes that differ, and says where the first one is.
+// differ counts the differing bytes and describes the first one.
 func differ(t testing.TB, got, want []*tensor.Tensor) (n, of int, where string) {
 	require.Len(t, got, len(want))
 	for i := range want {
@@ -104,7 +104,7 @@ func differ(t testing.TB, got, want []*tensor.Tensor) (n, of int, where string) 
 	return n, of, where
 }
 
-// equal runs a graph on the device and on the CPU.
+// equal runs a graph on the device and on the CPU and compares the results.
 func equal(t testing.TB, d *Device, g *datagraph.Graph, in *tensor.Tensor) device.Placement {
 	p := compile(t, g)
 	s := session(t, d, p)
@@ -160,7 +160,7 @@ func TestResize(t *testing.T) {
 	t.Logf("20 sizes, %d filters, 3 numbers of channels: %d of %d bytes differ", len(everyFilter), bad, bytes)
 }
 
-// TestSums: the kernels' sums fit 32 bits, as axis.load says.
+// TestSums checks that the kernels' sums fit 32 bits, as axis.load states.
 func TestSums(t *testing.T) {
 	most := int64(0)
 	for f, k := range filters {
@@ -182,7 +182,7 @@ func TestSums(t *testing.T) {
 	t.Logf("the largest sum is %.2f of 2^31", float64(most)/(1<<31))
 }
 
-// images are testdata/images.
+// images returns the files of testdata/images.
 func images(t testing.TB) map[string][]byte { return files(t, "images") }
 
 func files(t testing.TB, folder string) map[string][]byte {
@@ -208,8 +208,8 @@ func imported(t testing.TB, name, file string) *datagraph.Graph {
 	return g
 }
 
-// TestGraphs runs the graphs that matter most over all images, and one over the
-// damaged ones.
+// TestGraphs runs the most important graphs over all images, and one graph over
+// the damaged images.
 func TestGraphs(t *testing.T) {
 	d := gpu(t)
 	all := images(t)
@@ -238,7 +238,7 @@ func TestGraphs(t *testing.T) {
 			done, refused, total := 0, 0, 0
 			for i, file := range slices.Sorted(maps.Keys(all)) {
 				b := all[file]
-				// Mostly the host's work, of large tensors.
+				// These large tensors are mostly work for the host.
 				if (name == "preset yolo" || name == "preset decode") && i%20 != 0 {
 					continue
 				}
@@ -274,7 +274,7 @@ func TestConfigs(t *testing.T) {
 			require.NoError(t, err)
 			g, err := i.Import(b)
 			if err != nil || g.Random() {
-				continue // a configuration that is there to be refused
+				continue // a configuration that importers must reject
 			}
 			n++
 			t.Run(name+"/"+filepath.Base(file), func(t *testing.T) {
@@ -288,8 +288,8 @@ func TestConfigs(t *testing.T) {
 	require.Greater(t, n, 20)
 }
 
-// ops that may stand anywhere in a graph over a uint8 image; some combinations
-// are refused.
+// anyOp returns a random op that may appear anywhere in a graph over a uint8
+// image. Some combinations are errors.
 func anyOp(r *rand.Rand) transforms.Op {
 	n := func(most int) int { return r.IntN(most) + 1 }
 	resize := transforms.NewResize(n(40), n(40))
@@ -320,8 +320,8 @@ func anyOp(r *rand.Rand) transforms.Op {
 	return l[r.IntN(len(l))]
 }
 
-// TestRandomGraphs: graphs of any ops in any order are equal on both devices,
-// errors too.
+// TestRandomGraphs checks that random graphs return the same results and errors
+// on both devices.
 func TestRandomGraphs(t *testing.T) {
 	d := gpu(t)
 	r := rand.New(rand.NewPCG(7, 11))
@@ -333,10 +333,10 @@ func TestRandomGraphs(t *testing.T) {
 			ops = append(ops, anyOp(r))
 		}
 		g := onImage(in, ops...)
-		if r.IntN(2) == 0 { // sizes that only the run knows
+		if r.IntN(2) == 0 { // sizes that only a run determines
 			g.Inputs[0].Desc = in.WithSize(tensor.Unknown, tensor.Unknown)
 		}
-		if r.IntN(3) == 0 { // an image in the middle is an output, too
+		if r.IntN(3) == 0 { // an intermediate image is an output, too
 			g.Steps[len(ops)/2].Out[0] = "middle"
 			if m := len(ops)/2 + 1; m < len(ops) {
 				g.Steps[m].In[0] = "middle"
@@ -405,7 +405,7 @@ func TestPlacement(t *testing.T) {
 	}
 }
 
-// TestBands: images that are uploaded in pieces, by each of the ways.
+// TestBands checks every way of uploading an image in pieces.
 func TestBands(t *testing.T) {
 	d := gpu(t)
 	for _, c := range []struct {
@@ -436,8 +436,8 @@ func TestBands(t *testing.T) {
 	}
 }
 
-// TestLimits: what does not fit the adapter or the plan's limits is the host's,
-// and only then.
+// TestLimits checks that the host runs exactly the steps that exceed the
+// adapter's or the plan's limits.
 func TestLimits(t *testing.T) {
 	d := gpu(t)
 	limits := d.limits
@@ -476,8 +476,8 @@ func TestLimits(t *testing.T) {
 	require.Contains(t, s.Placement()[0].Why, "workgroups, the most are 25")
 	d.limits = limits
 
-	// The plan's limit bounds all buffers together; beyond it nothing is kept
-	// either.
+	// The plan's limit bounds all buffers together, including those kept
+	// between runs.
 	small := codec.DefaultLimits()
 	small.Bytes = 20000
 	p, err = datagraph.Compile(g, datagraph.CompileOptions{Limits: small})
@@ -491,7 +491,8 @@ func TestLimits(t *testing.T) {
 	require.Equal(t, "cpu cpu cpu", run(75, 75))
 }
 
-// TestMemory: the same images again take no more memory.
+// TestMemory checks that running the same images again allocates no more
+// memory.
 func TestMemory(t *testing.T) {
 	d := gpu(t)
 	g, err := preset.Graph("imagenet")
@@ -510,8 +511,8 @@ func TestMemory(t *testing.T) {
 	require.Less(t, sizes[3], int64(100<<20))
 }
 
-// TestOnDevice: results that stay are what is read back, and a follower can use
-// them.
+// TestOnDevice checks that results on the device equal those read back, and
+// that other GPU work can use them.
 func TestOnDevice(t *testing.T) {
 	d := gpu(t)
 	in := noise(t, tensor.Image(tensor.Uint8, tensor.HWC, 30, 41, 3), 9)
@@ -535,7 +536,7 @@ func TestOnDevice(t *testing.T) {
 			require.Equal(t, want[i].Data, back, b.Name)
 		}
 	}
-	// An encoded image stays where it is.
+	// An encoded image stays on the host.
 	g := datagraph.New(transforms.NewDecode())
 	g.Steps[0].Out[0] = "pixels"
 	g.Outputs = []string{"pixels", "image"}
@@ -543,7 +544,7 @@ func TestOnDevice(t *testing.T) {
 	require.ErrorContains(t, err, `output "image" is a byte string`)
 }
 
-// TestStrided: inputs may be views, and are not written.
+// TestStrided checks that inputs may be views and are not changed.
 func TestStrided(t *testing.T) {
 	d := gpu(t)
 	in := noise(t, tensor.Image(tensor.Uint8, tensor.HWC, 20, 30, 3), 2)
@@ -558,7 +559,7 @@ func TestStrided(t *testing.T) {
 	require.Equal(t, before.Data, in.Data)
 }
 
-// TestSessions: several at once, of one device.
+// TestSessions runs several sessions of one device at once.
 func TestSessions(t *testing.T) {
 	d := gpu(t)
 	in := noise(t, tensor.Image(tensor.Uint8, tensor.HWC, 60, 41, 3), 9)
@@ -665,7 +666,7 @@ func TestErrors(t *testing.T) {
 	_, err = s.Preprocess(t.Context(), in)
 	require.NoError(t, err, "a session goes on after an error")
 
-	// Errors of steps are the CPU's, with the graph's numbers.
+	// Errors of steps equal the CPU's and have the graph's step numbers.
 	p = compile(t, datagraph.New(transforms.NewDecode(), transforms.NewResizeShortest(20), transforms.NewPadToSize(21, 21), transforms.NewToTensor()))
 	steps := session(t, d, p)
 	for step, b := range map[int][]byte{0: []byte("no image"), 2: images(t)["jpeg_large.jpg"]} {
@@ -687,7 +688,8 @@ func TestErrors(t *testing.T) {
 	require.ErrorIs(t, err, ErrClosed)
 }
 
-// TestLost: a lost device stays lost, and a panic of the library is an error.
+// TestLost checks that a lost device stays lost and that a panic of the library
+// becomes an error.
 func TestLost(t *testing.T) {
 	d := gpu(t)
 	in := noise(t, tensor.Image(tensor.Uint8, tensor.HWC, 8, 8, 3), 1)
