@@ -3,8 +3,8 @@
 //
 // Each ecosystem has its own folder below this one and registers itself when a
 // program imports it. Package all imports every one. An importer ignores a key
-// only if it is known not to influence the pixels. Any other key takes effect, or
-// is an error that names it. The references decode images with Pillow's
+// only if it is known not to influence the pixels. Any other key takes effect,
+// or is an error that names it. The references decode images with Pillow's
 // Image.open(f).convert("RGB"), which ignores the EXIF orientation; imported
 // graphs do the same unless the importer's documentation says otherwise.
 package importer
@@ -26,20 +26,20 @@ type Importer struct {
 	// Doc names, in one line, the file that Import reads, and the program and
 	// version whose preprocessing the graph reproduces.
 	Doc string
-	// Import makes the graph. Its errors wrap those of this package. It keeps
-	// no reference to data and may be called by many goroutines.
+	// Import builds the graph. Its errors wrap those of this package. It keeps
+	// no reference to data and is safe for concurrent use.
 	Import func(data []byte) (*datagraph.Graph, error)
-	// MaxBytes is the most that a file may have; 0 is 16 MiB. Model files are
-	// larger.
+	// MaxBytes is the largest file size in bytes. 0 means 16 MiB. Model files
+	// are larger.
 	MaxBytes int64
 }
 
-// The kinds of error, for errors.Is. One error may match several kinds, since an
-// importer reports all problems of a file at once.
+// The kinds of error, for errors.Is. One error may match several kinds, since
+// an importer reports all problems of a file at once.
 var (
 	ErrJSON         = errors.New("not a JSON object")
-	ErrFormat       = errors.New("malformed file") // of files that are not JSON
-	ErrUnknownClass = errors.New("unknown class")  // or no class
+	ErrFormat       = errors.New("malformed file") // for files that are not JSON
+	ErrUnknownClass = errors.New("unknown class")  // or the class is missing
 	ErrUnknownKey   = errors.New("unknown key")
 	ErrMissing      = errors.New("missing key")
 	ErrValue        = errors.New("invalid value")

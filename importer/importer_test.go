@@ -19,8 +19,8 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// golden is one of testdata/goldens*.json, which testdata/gen/importers.py and
-// importers_patches.py make.
+// golden is the contents of testdata/goldens*.json, which
+// testdata/gen/importers.py and importers_patches.py write.
 type golden struct {
 	Cases   []goldenCase `json:"cases"`
 	Refused []goldenCase `json:"refused"` // by the reference
@@ -32,12 +32,12 @@ type goldenCase struct {
 	Config   json.RawMessage `json:"config"`
 	Results  []struct {
 		Image   string `json:"image"`
-		Refused bool   `json:"refused"` // by the reference, as it is too narrow
+		Refused bool   `json:"refused"` // by the reference, because the image is too narrow
 		Outputs map[string]struct {
 			DType  string    `json:"dtype"`
 			Shape  []int     `json:"shape"`
 			SHA256 string    `json:"sha256"`
-			Values []float64 `json:"values"` // the first and the one at a third
+			Values []float64 `json:"values"` // the first value and the one at a third of the length
 		} `json:"outputs"`
 	} `json:"results"`
 }
@@ -108,7 +108,7 @@ func TestGoldens(t *testing.T) {
 	}
 }
 
-// values are those that a golden file shows.
+// values returns the values of t that a golden file holds.
 func values(t *tensor.Tensor) []float64 {
 	var l []float64
 	for _, i := range []int{0, int(t.Len()) / 3} {
@@ -126,7 +126,8 @@ func values(t *tensor.Tensor) []float64 {
 	return l
 }
 
-// What the reference refuses, an importer refuses.
+// TestReferenceRefuses checks that importers reject whatever their reference
+// rejects.
 func TestReferenceRefuses(t *testing.T) {
 	for _, c := range goldens(t).Refused {
 		_, err := importAs(t, c.Importer, c.Config)
@@ -134,7 +135,7 @@ func TestReferenceRefuses(t *testing.T) {
 	}
 }
 
-// The realistic files of testdata/configs can be imported and written.
+// TestConfigs imports and writes the realistic files of testdata/configs.
 func TestConfigs(t *testing.T) {
 	files, err := filepath.Glob("../testdata/configs/*/*")
 	require.NoError(t, err)
@@ -167,10 +168,11 @@ func TestRegistry(t *testing.T) {
 	require.PanicsWithValue(t, `register importer "hf2": Import is nil`, func() { importer.Register(hf) })
 }
 
-// binary importers read other files than JSON.
+// binary lists the importers of files that are not JSON.
 var binary = map[string]bool{"mindir": true, "onnx": true, "tflite": true}
 
-// Damaged JSON is refused by every importer with the same kind of error.
+// TestJSON checks that every importer rejects damaged JSON with the same kind
+// of error.
 func TestJSON(t *testing.T) {
 	for _, in := range []string{
 		"", " ", "{", "}", "[]", "1", "null", `"x"`, "garbage", `{"a":1`, `{"a" 1}`, `{"a":}`, `{a:1}`, `{"a":1,}`, `{"a":1}{}`, `{"a":1} x`,
@@ -190,7 +192,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// Every refusal names the key and says what was wanted.
+// TestRefusals checks that every error names the key and what was expected.
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
 		name, in string
@@ -319,7 +321,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// An image's largest sides are no error of the file, and cost nothing to
+// TestHuge checks that files with the largest image sides cost nothing to
 // import.
 func TestHuge(t *testing.T) {
 	for name, in := range map[string]string{

@@ -14,27 +14,27 @@ import (
 	"github.com/infer-prep/infer-prep/internal/registry"
 )
 
-// maxFile bounds a file's size. The largest known are timm's with the
-// descriptions of 21,843 labels, below 4 MB.
+// maxFile limits a file's size in bytes. The largest known files are timm's
+// with the descriptions of 21,843 labels, below 4 MB.
 const maxFile = 16 << 20
 
-// MaxSide is the largest side of an image that a file may ask for: the ops'
-// own bound.
+// MaxSide is the largest side of an image in pixels that a file may request.
+// The ops have the same limit.
 const MaxSide = 1 << 24
 
-// Object is a JSON object that remembers which of its keys were asked for. Its
-// getters never fail: they note what is wrong, and Err reports all of it,
-// together with the keys that nobody asked for. A value is what encoding/json
-// gives with UseNumber, but for objects, which are *Object.
+// Object is a JSON object that records which keys have been read. Its getters
+// never fail. They record problems, and Err reports them together with the
+// unread keys. Values have the types of encoding/json with UseNumber, except
+// that objects are *Object.
 type Object struct {
 	path  string // with a trailing dot, or empty
 	m     map[string]any
 	asked map[string]bool
 	errs  *Errors
-	kids  []*Object // children that were asked for
+	kids  []*Object // children that have been read
 }
 
-// Parse reads data as one JSON object, of which every key may occur once.
+// Parse parses data as one JSON object. Duplicate keys are errors.
 func Parse(data []byte) (*Object, error) {
 	v, err := parseAll(data, "", new(Errors))
 	if err != nil {
@@ -65,7 +65,7 @@ func parseAll(data []byte, path string, errs *Errors) (any, error) {
 
 func jsonErr(err error) error { return fmt.Errorf("importer: %w", &Error{ErrJSON, "", err.Error()}) }
 
-// maxDepth bounds the nesting; known files nest four deep.
+// maxDepth limits the nesting; known files nest four deep.
 const maxDepth = 64
 
 func parse(d *json.Decoder, path string, errs *Errors, depth int) (any, error) {
@@ -206,8 +206,8 @@ func (o *Object) Bad(key, want string) {
 	o.Fail(ErrValue, key, got+", want "+want)
 }
 
-// Fail notes an error of that kind at the key, or at the object itself if key
-// is empty. Only the first at a key is kept.
+// Fail records an error of that kind at the key, or at the object itself if key
+// is empty. Only the first error at a key is kept.
 func (o *Object) Fail(kind error, key, text string) {
 	p := strings.TrimSuffix(o.path+key, ".")
 	if !slices.ContainsFunc(*o.errs, func(e *Error) bool { return e.Path == p }) {
@@ -238,8 +238,8 @@ func (o *Object) String(key string) string {
 	return s
 }
 
-// Int returns v as an integer of lo to hi. It rejects numbers with a point or an
-// exponent, which are floats in Python.
+// Int returns v as an integer of lo to hi. It rejects numbers with a point or
+// an exponent, which are floats in Python.
 func Int(v any, lo, hi int) (int, bool) {
 	n, ok := v.(json.Number)
 	if !ok {
@@ -306,7 +306,8 @@ func Ints(v any, n, lo, hi int) ([]int, bool) {
 	return f, true
 }
 
-// Object returns an object, nil if absent or null. Err of o includes its errors.
+// Object returns an object, nil if absent or null. Err of o includes its
+// errors.
 func (o *Object) Object(key string) *Object {
 	v, _ := o.Get(key)
 	c, ok := v.(*Object)
@@ -319,8 +320,8 @@ func (o *Object) Object(key string) *Object {
 	return c
 }
 
-// Objects is the objects of a list; nil if it is absent, null or not such a
-// list, which is noted. Their errors are reported with those of o.
+// Objects returns the objects of a list, nil if absent or null. Anything else
+// is an error. Err of o includes the objects' errors.
 func (o *Object) Objects(key string) []*Object {
 	v, _ := o.Get(key)
 	l, ok := v.([]any)
@@ -342,8 +343,8 @@ func (o *Object) Objects(key string) []*Object {
 	return c
 }
 
-// Err is all that was noted in o and in its objects, and the keys that nobody
-// asked for, as Errors; or nil.
+// Err returns all problems recorded in o and in its objects, and the unread
+// keys, as Errors. It returns nil if no problem exists.
 func (o *Object) Err(name string) error {
 	l := slices.Clone(*o.errs)
 	l = o.unknown(l)
@@ -381,8 +382,8 @@ func ParseValue(data []byte) (any, error) {
 	return parseAll(data, "", new(Errors))
 }
 
-// Embed parses data, which the file stores as a string, as the object at key. Err
-// of o includes its errors.
+// Embed parses data, which the file stores as a string, as the object at key.
+// Err of o includes its errors.
 func (o *Object) Embed(key string, data []byte) (*Object, error) {
 	v, err := parseAll(data, o.path+key+".", o.errs)
 	if err != nil {

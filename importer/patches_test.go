@@ -14,7 +14,8 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// What the classes with patches and pages refuse, by name.
+// TestPatchRefusals checks the errors of the classes with patches and pages, by
+// name.
 func TestPatchRefusals(t *testing.T) {
 	for _, c := range []struct {
 		class, in string
@@ -47,8 +48,9 @@ func TestPatchRefusals(t *testing.T) {
 	}
 }
 
-// smart_resize refuses an image that is too narrow, and so does the graph,
-// which says why; the outputs of others are as the class's doc says.
+// TestPatchOutputs checks the outputs that the comments of the classes state.
+// smart_resize rejects an image that is too narrow, and so does the graph, with
+// the reason.
 func TestPatchOutputs(t *testing.T) {
 	encoded := func(w, h int) *tensor.Tensor {
 		var b bytes.Buffer
@@ -75,7 +77,7 @@ func TestPatchOutputs(t *testing.T) {
 
 	p, r = runner(`{"image_processor_type":"Siglip2ImageProcessor"}`)
 	require.Equal(t, []string{"pixel_values", "pixel_attention_mask", "spatial_shapes"}, names(p))
-	// The number of patches is known before any image is.
+	// The number of patches is known before any image is read.
 	require.Equal(t, tensor.Dims(256, 768), p.Outputs()[0].Desc.Shape)
 	out, err = r.Run(encoded(1, 1<<12))
 	require.NoError(t, err)

@@ -1,9 +1,9 @@
-"""Record files both ways between infer-prep and the libraries whose formats they are.
+"""Exchanges record files between infer-prep and the libraries that define the formats.
 
 usage: interop.py INFER-PREP GO FOLDER-OF-IMAGES...
 
-What a library wrote is read here, and what is written here is read there: keys, payloads, labels and order are compared,
-record by record. Each library is installed in a virtual environment of its own. Exit status 1 if anything differs.
+infer-prep reads the libraries' files, and the libraries read infer-prep's. The script compares keys, payloads, labels and
+order, record by record. Each library is installed in its own virtual environment. The exit status is 1 if anything differs.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ def run(*command, status=0):
 
 
 def lines(text):
-    """(key, {name: (dtype, shape, sha256)}) of each line of JSON; libraries print other lines, too."""
+    """Returns (key, {name: (dtype, shape, sha256)}) for each line of JSON; libraries print other lines, too."""
     out = []
     for line in text.splitlines():
         if line.startswith("{"):
@@ -72,7 +72,7 @@ def convert(*arguments):
 
 
 def equal(what, got, want):
-    """Compares two lists of records, and says how many are equal."""
+    """Compares two lists of records and prints how many are equal."""
     global failed
     same = sum(a == b for a, b in zip(got, want))
     ok = same == len(want) == len(got) and same > 0
@@ -86,7 +86,7 @@ def equal(what, got, want):
 
 
 def same_file(what, a, b):
-    """Compares two files as a whole."""
+    """Compares the bytes of two files."""
     global failed
     with open(os.path.join(work, a), "rb") as f, open(os.path.join(work, b), "rb") as g:
         x, y = f.read(), g.read()
@@ -115,7 +115,7 @@ def recordio():
 
 
 def partitions():
-    """200 random sets of files, each in three numbers of parts of 1 to 400: which records up to 16 parts of each have."""
+    """Compares up to 16 parts of 200 random sets of files, each divided in three ways into 1 to 400 parts."""
     want = mxnet("parts", "sets")
     equal("parts of random sets of files, read by MXNet and here", lines(run(os.path.join(work, "parts"), "sets", *[k for k, _ in want])), want)
 
@@ -146,7 +146,7 @@ def im2rec():
 
 
 def typed(shards):
-    """As records cat tells of shards: a field .cls is a number, and .txt is text whose name is what stands before it."""
+    """Converts shards to the form that records cat prints: .cls is a number, and .txt is text named without the suffix."""
     sha = lambda b: hashlib.sha256(b).hexdigest()
     numbers = {sha(b"%d" % n): ("int64", (), sha(n.to_bytes(8, "little"))) for n in range(10)}
     return [(key, {k.removesuffix(".txt"): numbers[v[2]] if k == "cls" else v for k, v in fields.items()}) for key, fields in shards]
@@ -157,7 +157,7 @@ def tar():
     equal("shards by webdataset, read here", cat("s-{000..003}.tar"), typed(want))
     for end in ".tar", ".tar.gz", ".tar.zst":
         convert("s-{000..003}.tar", "-o", "o-%03d" + end, "--count", "64")
-        if end == ".tar.zst":  # which webdataset does not read
+        if end == ".tar.zst":  # webdataset cannot read it
             equal("shards from here (.tar.zst), read here", cat("o-{000..003}" + end), typed(want))
         else:
             equal(f"shards from here ({end}), read by webdataset", webdataset("read", "o-{000..003}" + end), want)

@@ -2,7 +2,7 @@
 
 usage: peer_kaldi.py native-write FILE.ark METHOD | native-read FILE.ark|FILE.scp | kaldiio-write FILE.ark METHOD | kaldiio-read FILE.ark|FILE.scp
 
-METHOD is 0 for none, else one of Kaldi's seven. A file named vectors* has vectors, doubles* has float64.
+METHOD is 0 for no compression, else one of Kaldi's seven methods. A file named vectors* holds vectors, doubles* holds float64.
 """
 
 import os

@@ -54,7 +54,7 @@ def read_images(path):
 
 
 def indexed(path):
-    """By the index, last first."""
+    """Reads the records by the index, from the last to the first."""
     r = R.MXIndexedRecordIO(path[:-4] + ".idx", path, "r")
     for k in reversed(r.keys):
         head, content = R.unpack(r.read_idx(k))
@@ -63,7 +63,7 @@ def indexed(path):
 
 
 def iterate(path, labels, side):
-    """What ImageRecordIter gives: the labels and pixels, in order."""
+    """Prints the labels and pixels from ImageRecordIter, in order."""
     it = mx.io.ImageRecordIter(path_imgrec=path, path_imgidx=path[:-4] + ".idx", data_shape=(3, int(side), int(side)), batch_size=1, dtype="uint8", label_width=int(labels),
                                round_batch=False, preprocess_threads=1, verbose=False)
     for n, batch in enumerate(it):
@@ -71,7 +71,7 @@ def iterate(path, labels, side):
 
 
 def parts(folder, sets=200):
-    """Random sets of one to five files of 0 to 30 small records, and the ids of up to 16 parts of each of three divisions."""
+    """Writes random sets of one to five files of 0 to 30 small records. Prints the ids of up to 16 parts of each of three divisions."""
     rng = random.Random(3)
     image = samples.images(1)[0][1]
     for s in range(sets):
@@ -85,24 +85,24 @@ def parts(folder, sets=200):
             w.close()
         uri = ";".join(f"{folder}/{s}/{f}" for f in sorted(os.listdir(f"{folder}/{s}")))
         for count in 1, rng.randrange(2, 10), rng.randrange(10, 401):
-            for k in sorted(rng.sample(range(count), min(count, 16))):  # each takes MXNet some 30 ms
+            for k in sorted(rng.sample(range(count), min(count, 16))):  # each part takes MXNet about 30 ms
                 ids = []
                 try:
                     it = mx.io.ImageRecordIter(path_imgrec=uri, data_shape=(3, 4, 4), batch_size=1, dtype="uint8", round_batch=False,
                                                preprocess_threads=1, verbose=False, num_parts=count, part_index=k)
                     ids = [int(b.label[0].asnumpy()[0]) for b in it]
-                except StopIteration:  # of the first batch: the part is empty
+                except StopIteration:  # raised at the first batch: the part is empty
                     pass
                 samples.show(f"{s}/{count}/{k}", {"ids": np.array(ids, np.int64)})
 
 
-# What OpenCV decodes otherwise than Pillow, whose pixels are packed here: CMYK, progressive files without their end, orientation that
-# stands in XMP, in a PNG file or as another type than a short, and tables that libjpeg-turbo reads otherwise since version 3.
+# Files that OpenCV decodes differently from Pillow, whose pixels infer-prep packs: CMYK; truncated progressive files; orientation in
+# XMP, in PNG or of a type other than short; and tables that libjpeg-turbo reads differently since version 3.
 OTHERWISE = re.compile(r"jpeg_(cmyk|ycck|partial|xmp|exif_(byte|rational)|quant_(16bit|wraps))|png_(xmp|apng_exif|raw_exif)")
 
 
 def choose(folder, *sources):
-    """Makes a folder of three classes with the images that OpenCV reads: im2rec ends at another one."""
+    """Makes a folder of three classes with the images that OpenCV can read: im2rec stops at any other."""
     import cv2
 
     names = sorted(os.path.join(s, f) for s in sources for f in os.listdir(s) if f.lower().endswith((".jpg", ".jpeg", ".png")))

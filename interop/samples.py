@@ -1,4 +1,4 @@
-"""What the peers of interop.py write: the same in every peer and at every run."""
+"""The samples that the peers of interop.py write: the same in every peer and at every run."""
 
 import hashlib
 import json
@@ -10,7 +10,7 @@ MAGIC = struct.pack("<I", 0xCED7230A)  # RecordIO's
 
 
 def png(rng, n):
-    """4 x 4 pixels of RGB with a comment, in which RecordIO's magic word stands at times; stored, not compressed."""
+    """Returns an uncompressed PNG of 4 x 4 RGB pixels, with a comment that may contain RecordIO's magic word."""
 
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -22,13 +22,13 @@ def png(rng, n):
 
 
 def images(count=200):
-    """(number, image) pairs."""
+    """Returns (number, image) pairs."""
     rng = random.Random(7)
     return [(n, png(rng, n)) for n in range(count)]
 
 
 def payloads(count=200):
-    """Bytes of many lengths, empty ones and ones of magic words among them."""
+    """Returns bytes of many lengths, some empty and some with magic words."""
     rng = random.Random(11)
     out = [b"", MAGIC, MAGIC * 2, b"abcd" + MAGIC + b"efgh", b"abc" + MAGIC + b"x", MAGIC + b"a"]
     while len(out) < count:
@@ -41,7 +41,7 @@ def payloads(count=200):
 
 
 def field(data):
-    """How a field is told of: bytes, text or an array of NumPy."""
+    """Describes a field: bytes, text or a NumPy array."""
     if isinstance(data, str):
         data = data.encode()
     if isinstance(data, (bytes, bytearray)):
@@ -51,5 +51,5 @@ def field(data):
 
 
 def show(key, fields):
-    """A line for a record."""
+    """Prints a record as a line of JSON."""
     print(json.dumps({"key": str(key), "fields": {k: field(v) for k, v in fields.items()}}, sort_keys=True))

@@ -28,13 +28,13 @@ RESTARTS = ({}, {"restart_marker_rows": 1}, {"restart_marker_blocks": 1}, {"rest
 
 
 def noise(rng, gray):
-    """Noise of 1 to 17 pixels a side in half of the images, else of up to 200."""
+    """Returns noise of 1 to 17 pixels a side in half of the images, else of up to 200."""
     h, w = rng.integers(1, 18 if rng.integers(2) else 201, 2)
     return Image.fromarray(rng.integers(0, 256, (h, w) if gray else (h, w, 3), dtype=np.uint8))
 
 
 def photograph(rng, path, gray):
-    """The photograph with sides of 20 to 400 pixels."""
+    """Returns the photograph with sides of 20 to 400 pixels."""
     w, h = map(int, rng.integers(20, 401, 2))
     with Image.open(path) as im:
         return im.convert("L" if gray else "RGB").resize((w, h), Image.LANCZOS)

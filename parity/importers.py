@@ -1,19 +1,19 @@
-"""What the ecosystems' own code makes of the files that infer-prep imports.
+"""Runs the ecosystems' own code on the files that infer-prep imports.
 
-As a module: reference(config) gives a function from an image's path to the
-reference's output, {name: array}; configs() lists testdata/configs. Run alone:
+As a module: reference(config) returns a function from an image's path to the
+reference's output, {name: array}; configs() lists testdata/configs. As a script:
 
     importers.py [--out DIR] IMAGE...
 
-prints for every config and image a line with tabs between the fields,
+prints a line with tab-separated fields for every config and image,
 
     <ecosystem>/<config>  <image>  <output>  <shape>  <sha256 of the bytes>
     <ecosystem>/<config>  <image>  error     <what the reference says>
 
 and with --out also writes the arrays, as DIR/<ecosystem>/<config>/<image>.<output>.npy.
 
-The ecosystem is the name of the folder that a config is in. Needs what
-requirements.txt and requirements-no-deps.txt pin.
+The ecosystem is the name of the config's folder. The script needs the packages
+pinned in requirements.txt and requirements-no-deps.txt.
 """
 
 import ast
@@ -40,10 +40,11 @@ CONFIGS = pathlib.Path(__file__).resolve().parent.parent / "testdata" / "configs
 
 
 def rgb(path):
-    """The image as every reference is given it; a colour key stays in its info.
+    """Returns the image that every reference gets; a colour key stays in its info.
 
-    From bytes, as infer-prep gets it: given a path, Pillow 13 maps uncompressed
-    L and P TIFF into memory with the wrong stride when they are to be turned.
+    The image is read from bytes, as in infer-prep. Given a path, Pillow 13 maps
+    uncompressed L and P TIFF into memory, with the wrong stride if they are to
+    be rotated.
     """
     return Image.open(io.BytesIO(pathlib.Path(path).read_bytes())).convert("RGB")
 
@@ -58,8 +59,8 @@ def hf(config):
         p = AutoImageProcessor.from_pretrained(d, backend="pil")
     if not type(p).__name__.endswith("Pil"):
         raise ValueError(f"{type(p).__name__} is no class of the PIL backend")
-    # The outputs have an axis of images, which infer-prep has not; but where patches of
-    # all images make one sequence, it is the sequence's.
+    # The outputs have a batch axis, which infer-prep's have not. Where the patches of all
+    # images form one sequence, the first axis is the sequence's.
     whole = {"pixel_values"} if "image_grid_thw" in p.model_input_names else set()
 
     def run(path):
@@ -73,7 +74,7 @@ def timm(config):
     from timm.data import create_transform, resolve_data_config
     from timm.models._hub import _parse_model_cfg
 
-    # The loader's own parsing, which wants an architecture.
+    # The loader's own parsing, which requires an architecture.
     cfg, _, _ = _parse_model_cfg({"architecture": ""} | config, {})
     t = create_transform(**resolve_data_config(pretrained_cfg=cfg, model=None), is_training=False)
     return lambda path: {"image": t(rgb(path)).numpy()}
@@ -106,7 +107,7 @@ def ultralytics(config):
     def run(path):
         im = np.array(rgb(path))
         p = box.get_params({"img": im})
-        # As the predictor: channels first, float32, divided in place.
+        # Like the predictor: channels first, float32, divided in place.
         x = torch.from_numpy(box(image=im)).unsqueeze(0).permute(0, 3, 1, 2).contiguous().float().div_(255)
         return {
             "images": x[0].numpy(),
@@ -131,18 +132,18 @@ ECOSYSTEMS = {
 
 
 def reference_of(ecosystem, config):
-    """The reference for a config that is already read, with side outputs after the output."""
+    """Returns the reference for a parsed config, with side outputs after the output."""
     return ECOSYSTEMS[ecosystem][0](config)
 
 
 def reference(path):
-    """The reference for a config file: a function from an image's path to {output: array}."""
+    """Returns the reference for a config file: a function from an image's path to {output: array}."""
     path = pathlib.Path(path)
     return reference_of(path.parent.name, json.loads(path.read_text()))
 
 
 def who(path):
-    """The reference's name and version."""
+    """Returns the reference's name and version."""
     from importlib.metadata import version
 
     name = ECOSYSTEMS[pathlib.Path(path).parent.name][1]
@@ -150,12 +151,12 @@ def who(path):
 
 
 def configs():
-    """The config files of these ecosystems, sorted; importers_more.py has the others."""
+    """Lists the config files of these ecosystems, sorted; importers_more.py has the others."""
     return sorted(p for p in CONFIGS.glob("*/*.json") if p.parent.name in ECOSYSTEMS)
 
 
 def digest(array):
-    """SHA-256 of the array's bytes, little endian, in C order."""
+    """Returns the SHA-256 of the array's bytes, little endian, in C order."""
     a = np.ascontiguousarray(array)
     return hashlib.sha256(a.astype(a.dtype.newbyteorder("<"), copy=False).tobytes()).hexdigest()
 

@@ -1,16 +1,16 @@
-"""What the ecosystems' own code makes of the files that importer/{keras,mindir,opencv,tflite} read.
+"""Runs the ecosystems' own code on the files that importer/{keras,mindir,opencv,tflite} read.
 
-As a module: one function for each ecosystem that gives, for a configuration, a function from an image's path to {output: array}.
-Each imports what it needs when it is called, since no environment holds all of them.
+As a module: one function for each ecosystem. For a configuration, it returns a function from an image's path to {output: array}.
+It imports the ecosystem's packages when it is called, since no environment holds all of them. As a script:
 
     importers_more.py ECOSYSTEM INFER_PREP [FOLDER]...
 
-compares the command line's tensors with the reference's, byte for byte, over the images of testdata/images and of the
-folders, for each configuration of the ecosystem below, and prints for each
+compares the command line's tensors with the reference's, byte for byte. It uses the images of testdata/images and of the
+folders. For each configuration of the ecosystem it prints
 
     <reference>  <configuration>  exact n of m
 
-where m counts the images that the reference takes. Images that differ are named; the exit status is then 1. parity/more.sh runs all.
+m counts the images that the reference accepts. If images differ, it names them and exits with 1. parity/more.sh runs all ecosystems.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ MEAN255, STD255 = [123.675, 116.28, 103.53], [58.395, 57.12, 57.375]
 
 
 def configs(ecosystem):
-    """The files of testdata/configs of that ecosystem, sorted."""
+    """Lists the files of testdata/configs of that ecosystem, sorted."""
     return sorted((ROOT / "testdata" / "configs" / ecosystem).iterdir())
 
 
@@ -64,14 +64,14 @@ MINDIR = {"resnet": ms_resnet, "columns": ms_columns, "half": ms_half}
 
 
 def mindir(make):
-    """The reference for map steps: what MindSpore's own pipeline gives of the image."""
+    """Returns the reference for map steps: MindSpore's own pipeline."""
     ms, ds = mindspore_modules()
     from mindspore.dataset import transforms, vision
 
     def run(path):
         with tempfile.TemporaryDirectory() as d:
             (pathlib.Path(d) / "a").mkdir()
-            name = pathlib.Path(d) / "a" / "x.jpg"  # read by its contents
+            name = pathlib.Path(d) / "a" / "x.jpg"  # MindSpore detects the format by the contents
             name.write_bytes(pathlib.Path(path).read_bytes())
             data = make(ds.ImageFolderDataset(d, shuffle=False, num_parallel_workers=1), vision, transforms, ms)
             row = next(data.create_dict_iterator(num_epochs=1, output_numpy=True))
@@ -82,13 +82,13 @@ def mindir(make):
 
 
 def digest(array):
-    """SHA-256 of the array's bytes, little endian, in C order."""
+    """Returns the SHA-256 of the array's bytes, little endian, in C order."""
     a = np.ascontiguousarray(array)
     return hashlib.sha256(a.astype(a.dtype.newbyteorder("<"), copy=False).tobytes()).hexdigest()
 
 
 def result(outputs):
-    """Outputs as a golden file holds them."""
+    """Returns outputs in the form of a golden file."""
     r = {}
     for name, a in outputs.items():
         a = np.asarray(a)
@@ -101,7 +101,7 @@ def result(outputs):
 # opencv
 
 def opencv(config):
-    """cv2.imread and the blob of one image, without its first axis."""
+    """Returns the reference: cv2.imread, then the blob of one image without its first axis."""
     import cv2
 
     cv2.setNumThreads(1)
@@ -137,9 +137,9 @@ def opencv(config):
 # keras
 
 def keras(config):
-    """What a script with Keras's own functions makes of the file; the backend is NumPy's, since none is needed."""
+    """Returns the reference: Keras's own functions, with the NumPy backend, since no other is needed."""
     os.environ["KERAS_BACKEND"] = "numpy"
-    os.environ["KERAS_HOME"] = tempfile.mkdtemp()  # not the settings of whoever runs this
+    os.environ["KERAS_HOME"] = tempfile.mkdtemp()  # not the user's settings
     from keras.applications import imagenet_utils
     from keras.utils import img_to_array, load_img
 
@@ -159,7 +159,7 @@ def keras(config):
 # tflite
 
 def tflite_bytes(model):
-    """What the Task Library feeds a model with, for models that give their input back, flat: a function of RGB pixels."""
+    """Returns a function from RGB pixels to the Task Library's input of the model, which must return its input, flattened."""
     from tensorflow_lite_support.metadata import schema_py_generated as schema
     from tflite_support.task import core, processor, vision
 
@@ -176,7 +176,7 @@ def tflite_bytes(model):
 
 
 def tflite_input(model):
-    """The model's input tensor."""
+    """Returns the model's input tensor."""
     from tensorflow_lite_support.metadata import schema_py_generated as schema
 
     graph = schema.ModelT.InitFromObj(schema.Model.GetRootAsModel(model, 0)).subgraphs[0]
@@ -184,7 +184,7 @@ def tflite_input(model):
 
 
 def tflite(model):
-    """tflite_bytes of an image's file; model is a file's name or its bytes."""
+    """Returns tflite_bytes for an image file; model is a file's name or its bytes."""
     from PIL import Image
 
     if not isinstance(model, bytes):
@@ -195,7 +195,8 @@ def tflite(model):
     return lambda path: {name: embed(np.asarray(Image.open(io.BytesIO(pathlib.Path(path).read_bytes())).convert("RGB")))}
 
 
-# What the Go importers say that they decode in another way than the reference: formats that are left out, and some oddities of the others.
+# Files that the Go importers decode differently from the reference, as their package comments state: whole formats, and some
+# oddities of other formats.
 LEFT_OUT = {"mindir": re.compile(r"\.(tiff?)$|bmp_16|cmyk|ycck|jpeg_quant", re.I), "opencv": re.compile(r"\.(gif|bmp|tiff?)$|cmyk|ycck|xmp|apng|raw_exif|exif_byte|exif_rational|webp_exif", re.I)}
 
 
@@ -208,7 +209,7 @@ def who(ecosystem):
 
 def reference(ecosystem, path):
     if ecosystem == "mindir":
-        return mindir(MINDIR[path.stem])  # the file says it in JSON, the reference is run from the ops that the file was made of
+        return mindir(MINDIR[path.stem])  # the file holds JSON; the reference runs the ops from which the file was made
     if ecosystem == "tflite":
         return tflite(path)
     return {"opencv": opencv, "keras": keras}[ecosystem](json.loads(path.read_text()))
@@ -221,7 +222,7 @@ def main(ecosystem, program, *folders):
                     and not (ecosystem in LEFT_OUT and LEFT_OUT[ecosystem].search(p.name)))
     program = os.path.abspath(program)
     scratch = tempfile.TemporaryDirectory()
-    os.chdir(scratch.name)  # MindSpore leaves images that it cannot read where it stands
+    os.chdir(scratch.name)  # MindSpore leaves unreadable images in the working directory
     only = os.environ.get("ONLY", "")
     bad = 0
     for config in configs(ecosystem):
@@ -230,7 +231,7 @@ def main(ecosystem, program, *folders):
         run = reference(ecosystem, config)
         exact, total, notes, worst = 0, 0, [], 0.0
         with tempfile.TemporaryDirectory() as tmp:
-            for n, p in enumerate(images):  # a folder for each: names may be the same
+            for n, p in enumerate(images):  # a folder for each, since names may repeat
                 os.makedirs(os.path.join(tmp, "in", str(n)))
                 os.symlink(p, os.path.join(tmp, "in", str(n), p.name))
             subprocess.run([program, "run", f"--{ecosystem}", config, "-o", os.path.join(tmp, "out"), os.path.join(tmp, "in")],

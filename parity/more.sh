@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compares the importers whose references need environments of their own: see importers_more.py.
+# Compares the importers whose references need separate environments; see importers_more.py.
 # usage: more.sh INFER_PREP [FOLDER]...
 set -euo pipefail
 dir=$(dirname "$0")

@@ -2,17 +2,17 @@
 
 usage: onnx_forms.py INFER_PREP
 
-Every case is a graph and a form of `infer-prep graph export-onnx`; it is run on
-images of 24 sizes, made here, by `infer-prep run` and by ONNX Runtime's CPU
-provider with all of its optimisations. One line a case:
+A case is a graph and a form of `infer-prep graph export-onnx`. `infer-prep run`
+and ONNX Runtime's CPU provider, with all of its optimisations, run it on
+generated images of 24 sizes. The script prints one line per case:
 
     <form>  <graph>  exact n of m, differing p %, worst difference d
 
-Form exact is shown twice: with one model a size, and with one model for all
+Form exact appears twice: with one model per size, and with one model for all
 sizes whose taps are inputs. A float32 tensor is exact if its bits are equal. The
-exit status is 1 when exact or tail are not exact everywhere, or fast is further
-off than 1 in uint8 (in float32: than what that becomes). The last lines are the
-configurations of testdata/configs, with all outputs, on one image.
+exit status is 1 if exact or tail differ anywhere, or if fast differs by more
+than 1 in uint8, or in float32 by more than the effect of 1. The last lines are
+the configurations of testdata/configs, with all outputs, on one image.
 """
 
 import json
@@ -35,7 +35,7 @@ SIZES = [
 
 
 def picture(height, width):
-    """Smooth colour with noise and hard edges, so that filters overshoot; the same every time."""
+    """Returns smooth colours with noise and hard edges, so that filters overshoot; the same on every call."""
     rng = np.random.default_rng(height * 10007 + width)
     y, x = np.mgrid[0:height, 0:width]
     a = np.stack([x * 255 / width, y * 255 / height, (x + y) % 256], -1) + rng.normal(0, 25, (height, width, 3))
@@ -63,7 +63,7 @@ def resize(interpolation, backend="pillow", **kw):
 
 
 def gain(g):
-    """What one of 255 becomes at most in the steps of a graph."""
+    """Returns the largest effect of a step of 1/255 on the graph's output."""
     f = 1.001
     for s in g["steps"]:
         p = s["params"]
@@ -149,7 +149,7 @@ def main(tool):
                   + ("  WRONG" if wrong else ""), flush=True)
 
         def lowered(form, name, flags, *more):
-            """The exported model's description, or None where the form does not take the graph."""
+            """Returns the exported model's description and path, or None if the form cannot express the graph."""
             path = tmp / "model.onnx"
             r = subprocess.run([tool, "graph", "export-onnx", *map(str, flags), "--form", form, "-o", str(path), "--json", *more],
                                capture_output=True, text=True)
@@ -168,7 +168,7 @@ def main(tool):
             for h, w in SIZES:
                 info, path = lowered("exact", name, flags, "--input-size", f"{h}x{w}")
                 if info is None:
-                    results = []  # an image that has the size already needs no resize
+                    results = []  # an image that already has the size needs no resize
                     break
                 got = Session(path)({info["inputs"][0]["name"]: pixels[h, w]})
                 results.append((want[h, w], got[info["outputs"][0]["name"]]))

@@ -45,12 +45,12 @@ Image.MAX_IMAGE_PIXELS = None
 
 
 class Case:
-    """graph: command-line flags; reference: path -> {output: array}, raising where it refuses."""
+    """A graph's command-line flags and its reference: path -> {output: array}, which raises if it refuses an image."""
 
     def __init__(self, who, name, flags, reference, images=None, takes=True):
         self.who, self.name, self.flags, self.reference = who, name, flags, reference
         self.images = images or (lambda p: True)
-        self.takes = takes  # whether infer-prep may only take what the reference takes
+        self.takes = takes  # whether infer-prep must refuse the images that the reference refuses
 
 
 def graph_file(folder, name, steps):
@@ -78,11 +78,11 @@ def resize_step(**kw):
 
 
 def draft(path, s):
-    """The JPEG at 1/s of its size, reduced by libjpeg alone."""
+    """Returns the JPEG at 1/s of its size, reduced by libjpeg alone."""
     with Image.open(path) as im:
         w, h = -(-im.width // s), -(-im.height // s)
         im.draft(None, None)
-        # draft would choose the scale by whole parts of the sides, and so less than s
+        # draft rounds the quotient of the sides down, so it would choose a scale below s
         # for small images.
         im.decoderconfig = (s, 0)
         im._size = (w, h)
@@ -95,7 +95,7 @@ def suffix(*ext):
 
 
 def jpeg_kind(path):
-    """'gray', 'YCbCr', 'RGB', 'CMYK' or '' for what is no JPEG."""
+    """Returns 'gray', 'YCbCr', 'RGB', 'CMYK', or '' if the file is not a JPEG."""
     if path.suffix.lower() not in (".jpg", ".jpeg"):
         return ""
     try:
@@ -114,7 +114,7 @@ def jpeg_kind(path):
 
 
 def not_long(path):
-    """Whether the longer side is at most 20 times the shorter."""
+    """Reports whether the longer side is at most 20 times the shorter."""
     try:
         with Image.open(path) as im:
             return max(im.size) <= 20 * min(im.size)
@@ -152,14 +152,14 @@ def cases(tmp):
 
     color = imread(cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION)
     gray = imread(cv2.IMREAD_GRAYSCALE | cv2.IMREAD_IGNORE_ORIENTATION)
-    # OpenCV decodes fewer kinds of JPEG than Pillow does (no lossless one), and the decode op goes by Pillow.
+    # OpenCV decodes fewer kinds of JPEG than Pillow (no lossless ones). The decode op follows Pillow.
     for kind in ("gray", "YCbCr", "RGB"):
         yield Case(opencv, f"decode {kind} jpeg", decode, lambda p: color(p)[..., ::-1], lambda p, k=kind: jpeg_kind(p) == k, takes=False)
     luma = graph_file(tmp, "luma", [decode_step(color="luma")])
     yield Case(opencv, "decode YCbCr jpeg, IMREAD_GRAYSCALE", luma, gray, lambda p: jpeg_kind(p) in ("YCbCr", "gray"), takes=False)
 
-    # Reduced by libjpeg, which cannot reduce a lossless file: Pillow refuses it, and so do
-    # we; OpenCV gives it whole.
+    # libjpeg cannot reduce a lossless file: Pillow and infer-prep refuse it, OpenCV returns
+    # it at full size.
     for name, s in [("half", 2), ("quarter", 4), ("eighth", 8)]:
         graph = graph_file(tmp, name, [decode_step(scale=name)])
         yield Case(pillow, f"decode 1/{s} jpeg", graph, lambda p, s=s: draft(p, s), suffix(".jpg", ".jpeg"))
@@ -188,8 +188,8 @@ def cases(tmp):
         for name, anti in [("bilinear", True), ("bicubic", True), ("bilinear", False), ("bicubic", False)]:
             def resized(p, name=name, anti=anti, h=h, w=w):
                 t = torch.from_numpy(np.asarray(rgb(p)).copy()).permute(2, 0, 1).contiguous().float()
-                # With one thread torch has another kernel for three channels without
-                # antialiasing, which differs in the last bit.
+                # With one thread, torch uses another kernel for three channels without
+                # antialiasing. Its results differ in the last bit.
                 torch.set_num_threads(1 if anti else 2)
                 t = F.resize(t, [h, w], interpolation=F.InterpolationMode(name), antialias=anti)
                 return t.round().clamp(0, 255).to(torch.uint8).permute(1, 2, 0).numpy()
@@ -203,8 +203,8 @@ def cases(tmp):
     for name, config in [("clip", "testdata/configs/hf/clip-vit-base-patch32.json"), ("yolo", "testdata/configs/ultralytics/yolo-640.json")]:
         yield Case(importers.who(ROOT / config), f"preset {name}", ["--preset", name], importers.reference(ROOT / config))
     for config in importers.configs():
-        # Donut makes the shorter edge 1920 of any image before it cuts the longer one: of one
-        # of 4500 x 6 pixels 8 GB, which are beyond infer-prep's limit and most machines'.
+        # Donut scales the shorter edge of any image to 1920 before it shortens the longer one.
+        # 4500 x 6 pixels become 8 GB, beyond infer-prep's limit and most machines' memory.
         yield Case(importers.who(config), f"{config.parent.name}/{config.stem}",
                    [f"--{config.parent.name}", str(config)], importers.reference(config), not_long if "donut" in config.stem else None)
 
@@ -212,7 +212,7 @@ def cases(tmp):
 def ours(program, case, images, out):
     """Runs the command line; returns {image: {output: array}}, without those it refused."""
     names = {}
-    for i, p in enumerate(images):  # flat links, since two folders may hold one name
+    for i, p in enumerate(images):  # links in one folder, since names may repeat
         link = out / "in" / f"{i:05d}{p.suffix.lower()}"
         link.parent.mkdir(exist_ok=True)
         link.symlink_to(p)
@@ -231,7 +231,7 @@ def ours(program, case, images, out):
 
 
 def differ(output, have, want):
-    """None if both are the same, else how large the difference is and a note of it."""
+    """Returns None if both are equal, else the size of the difference and a note."""
     if have is None or want is None:
         return float("inf"), f"{output}: no output of {'the reference' if want is None else 'infer-prep'}"
     want = np.ascontiguousarray(want)
@@ -248,7 +248,7 @@ def compare(program, case, images):
     images = [p for p in images if case.images(p)]
     exact = total = 0
     worst, notes = 0.0, []
-    for i in range(0, len(images), 40):  # some graphs give 30 MB an image
+    for i in range(0, len(images), 40):  # some graphs return 30 MB per image
         with tempfile.TemporaryDirectory() as d:
             got = ours(program, case, images[i : i + 40], pathlib.Path(d))
         for p in images[i : i + 40]:

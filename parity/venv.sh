@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes a virtual environment with the pinned references and prints its python.
 # usage: venv.sh REQUIREMENTS [NO_DEPS_REQUIREMENTS]
-# It lives outside the checkout and is made once per content of the files.
+# The environment lies outside the checkout and is created once per content of the files.
 set -euo pipefail
 py=$(command -v python3.11 || command -v python3) || { echo "venv.sh: python3 is missing" >&2; exit 1; }
 key=$(cat "$@" | { "$py" --version; cat; } | sha256sum | cut -c1-16)

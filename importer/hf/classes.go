@@ -5,17 +5,17 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// class is one of transformers' image processors: image_processing_pil_*.py.
+// class is one of transformers' image processors, image_processing_pil_*.py.
 type class struct {
 	name     string
 	defaults settings
-	// build adds the steps, and reads the class's own keys before.
+	// build reads the class's own keys and adds the steps.
 	build func(b *builder, o *importer.Object)
 }
 
-// Means and deviations of transformers' image_utils.
+// These are the means and deviations in transformers' image_utils.
 var (
-	halves       = []float64{0.5, 0.5, 0.5} // IMAGENET_STANDARD, mean and std
+	halves       = []float64{0.5, 0.5, 0.5} // mean and std of IMAGENET_STANDARD
 	imagenetMean = []float64{0.485, 0.456, 0.406}
 	imagenetStd  = []float64{0.229, 0.224, 0.225}
 	clipMean     = []float64{0.48145466, 0.4578275, 0.40821073}
@@ -88,13 +88,14 @@ func noOCR(o *importer.Object) {
 	}
 }
 
-// plain is PilBackend itself.
+// plain adds the steps of PilBackend.
 func plain(b *builder, o *importer.Object) {
 	unpadded(b, o)
 	b.pads(o)
 }
 
-// unpadded is plain for classes that ignore do_pad.
+// unpadded adds the steps of PilBackend without do_pad, which some classes
+// ignore.
 func unpadded(b *builder, o *importer.Object) {
 	noOCR(o)
 	b.decode()
@@ -105,14 +106,15 @@ func unpadded(b *builder, o *importer.Object) {
 }
 
 func clip(b *builder, o *importer.Object) {
-	// For KOSMOS-2: the class's own size, squared, whatever size says.
+	// KOSMOS-2 sets use_square_size: the class's default size applies, as a
+	// square, whatever size says.
 	if o.Bool("use_square_size", false) {
 		b.size = square(224)
 	}
 	plain(b, o)
 }
 
-// fullSize is the size from which on ConvNeXT squashes and does not crop.
+// fullSize is the smallest size at which ConvNeXT squashes instead of cropping.
 const fullSize = 384
 
 func convNext(b *builder, o *importer.Object) {
@@ -126,7 +128,7 @@ func convNext(b *builder, o *importer.Object) {
 	}
 	b.decode()
 	if b.resize {
-		edge := b.size.shortest // a longest_edge is ignored
+		edge := b.size.shortest // ConvNeXT ignores a longest_edge
 		switch {
 		case edge == 0:
 			o.Bad("size", "shortest_edge")
@@ -142,7 +144,8 @@ func convNext(b *builder, o *importer.Object) {
 	b.tail(o)
 }
 
-// truncated is int(v) as an edge; beyond what an image can be it is an error.
+// truncated returns v truncated to an integer, as an edge. An edge outside 1 to
+// MaxSide is an error.
 func truncated(v float64, o *importer.Object) int {
 	if !(v >= 1 && v <= importer.MaxSide) {
 		o.Bad("size", "an edge that is resized to 1 to 16777216 pixels")
@@ -156,7 +159,7 @@ func levit(b *builder, o *importer.Object) {
 	b.decode()
 	if b.resize {
 		switch s := b.size; {
-		case s.shortest > 0: // a longest_edge is ignored
+		case s.shortest > 0: // LeViT ignores a longest_edge
 			const ratio = 256.0 / 224
 			b.resizeTo(shortest(truncated(float64(float64(ratio)*float64(s.shortest)), o)))
 		case s.height > 0:
@@ -189,15 +192,16 @@ func efficientNet(b *builder, o *importer.Object) {
 	if b.normalize {
 		b.normalizes(b.mean, b.std)
 	}
-	if top { // even if nothing else is normalised
+	if top { // even without do_normalize
 		b.normalizes([]float64{0, 0, 0}, b.std)
 	}
 	b.Add(transforms.NewHWC2CHW())
 }
 
-// mobileViT never normalises. transformers rescales before it crops and swaps
-// channels last; both orders give the same bytes, since the padding is 0 and
-// all channels are rescaled alike, and this one needs the fewest operations.
+// mobileViT adds the steps of MobileViT, which never normalises. transformers
+// rescales before it crops, and swaps the channels last. Both orders return the
+// same bytes, since the padding is 0 and all channels are rescaled alike. This
+// order needs the fewest operations.
 func mobileViT(b *builder, o *importer.Object) {
 	noOCR(o)
 	flip := o.Bool("do_flip_channel_order", true)
@@ -213,7 +217,7 @@ func mobileViT(b *builder, o *importer.Object) {
 	b.Add(transforms.NewHWC2CHW())
 }
 
-// segformer ignores the centre crop.
+// segformer adds the steps of Segformer, which ignores the centre crop.
 func segformer(b *builder, o *importer.Object) {
 	b.centerCrop = false
 	unpadded(b, o)

@@ -5,15 +5,15 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// pixelMask is the output that tells which pixels are the image's, for models
-// whose batches are padded.
+// pixelMask names the output that marks the image's pixels, for models with
+// padded batches.
 const pixelMask = "pixel_mask"
 
-// maxEdge is max_size's default.
+// maxEdge is the default of max_size.
 const maxEdge = 1333
 
-// The four classes have the same code in transformers 5.23.0; what loads a
-// table-transformer's or an OmDet-Turbo's images is DetrImageProcessor too.
+// The four classes have the same code in transformers 5.23.0. Table Transformer
+// and OmDet-Turbo use DetrImageProcessor too.
 func init() {
 	for _, name := range []string{"Detr", "ConditionalDetr", "DeformableDetr", "GroundingDino"} {
 		classes[name] = class{defaults: detrDefaults, build: detr}
@@ -28,20 +28,21 @@ var detrDefaults = settings{
 
 func detr(b *builder, o *importer.Object) { detection(b, o, transforms.SizeDETR) }
 
-// detection is DetrImageProcessorPil without annotations. The centre crop is
-// ignored. pixel_mask is an output where the image is padded, even if that adds
-// nothing: an image alone is padded to its own size unless pad_size is given.
+// detection adds the steps of DetrImageProcessorPil without annotations. The
+// class ignores the centre crop. With padding, pixel_mask is an output, even if
+// the padding is empty: without pad_size, a single image is padded to its own
+// size.
 func detection(b *builder, o *importer.Object, rule transforms.SizeRule) {
 	noOCR(o)
-	// pad_and_return_pixel_mask is do_pad's old name, and without a say beside
-	// it.
+	// pad_and_return_pixel_mask is the old name of do_pad, which takes
+	// precedence.
 	if old := o.Bool("pad_and_return_pixel_mask", b.pad); !o.Has("do_pad") {
 		b.pad = old
 	}
 	if v, ok := o.Get("format"); ok && v != "coco_detection" && v != "coco_panoptic" {
 		o.Bad("format", `"coco_detection" or "coco_panoptic"`)
 	}
-	o.Inert("do_convert_annotations") // annotations are outside of the graph
+	o.Inert("do_convert_annotations") // annotations are outside the graph
 
 	b.decode()
 	if b.resize {

@@ -12,12 +12,12 @@ func init() {
 	}
 }
 
-// donut turns a page that lies on its side, scales its shorter edge to that of
-// size, scales again so that it fits, and centres it on zeros, which are
-// rescaled and normalised with it. pad_size is ignored.
+// donut rotates a page in landscape, scales its shorter edge to the shorter one
+// of size, and scales again so that it fits. Then it centres the page on zeros,
+// which are rescaled and normalised with it. The class ignores pad_size.
 func donut(b *builder, o *importer.Object) {
 	noOCR(o)
-	// A list is [width, height] here, and null is the default.
+	// Here a list is [width, height], and null means the default.
 	if v, ok := o.Get("size"); ok && v != nil {
 		if l, ok := importer.Ints(v, 2, 1, importer.MaxSide); ok {
 			b.size = size{height: l[1], width: l[0]}
@@ -41,8 +41,8 @@ func donut(b *builder, o *importer.Object) {
 	}
 	if thumbnail {
 		r := &transforms.Resize{Fit: transforms.FitThumbnail, Height: b.size.height, Width: b.size.width, Interpolation: b.resample, Backend: transforms.Pillow}
-		// The number of nearest, 0, counts as none, and so does null: then it
-		// is bicubic.
+		// transformers takes 0, the number of nearest, for no value, and uses
+		// bicubic, as for null.
 		if r.Interpolation == transforms.Nearest || o.Null("resample") {
 			r.Interpolation = transforms.Bicubic
 		}
@@ -54,8 +54,8 @@ func donut(b *builder, o *importer.Object) {
 	b.tail(o)
 }
 
-// wantsResample is what transformers demands of a class with ownSize that
-// resizes.
+// wantsResample rejects a null resample if the class resizes, as transformers
+// does. Classes with ownSize need it.
 func (b *builder) wantsResample(o *importer.Object) {
 	if b.resize && o.Null("resample") {
 		o.Bad("resample", "a Pillow resampling number, for do_resize")

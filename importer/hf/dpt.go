@@ -12,8 +12,8 @@ func init() {
 	}
 }
 
-// dpt is DPTImageProcessorPil without segmentation maps, which Depth Anything
-// has too. The centre crop and pad_size are ignored.
+// dpt adds the steps of DPTImageProcessorPil without segmentation maps. Depth
+// Anything uses the class too. It ignores the centre crop and pad_size.
 func dpt(b *builder, o *importer.Object) {
 	noOCR(o)
 	keep := o.Bool("keep_aspect_ratio", false)

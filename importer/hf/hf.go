@@ -3,17 +3,17 @@
 // The reference is transformers 5.23.0 with its PIL backend:
 // AutoImageProcessor.from_pretrained(dir, backend="pil"), called with
 // Image.open(f).convert("RGB"). The default backend of transformers 5 is
-// torchvision's, which returns other bytes. The outputs have the reference's names,
-// pixel_values first, and no batch axis. Values that undo the scaling, such as
-// SAM's original_sizes, are side outputs. Annotations and segmentation maps are not
-// part of the graph.
+// torchvision's, which returns other bytes. The outputs have the reference's
+// names, pixel_values first, and no batch axis. Values that undo the scaling,
+// such as SAM's original_sizes, are side outputs. Annotations and segmentation
+// maps are not part of the graph.
 //
 // The class in the file decides: an absent key means the class's default, null
-// means no value. The importer accepts the arguments of all image processors and
-// those of the class. It ignores an argument that the class ignores: Segformer the
-// centre crop, MobileViT the normalisation, and all PIL classes data_format, since
-// they always return channels first. The output is uint8 if both do_rescale and
-// do_normalize are off, else float32.
+// means no value. The importer accepts the arguments of all image processors
+// and those of the class. It ignores an argument that the class ignores:
+// Segformer the centre crop, MobileViT the normalisation, and all PIL classes
+// data_format, since they always return channels first. The output is uint8 if
+// both do_rescale and do_normalize are off, else float32.
 package hf
 
 import (
@@ -30,7 +30,7 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// Output is the name of the graphs' first output.
+// Output names the graphs' first output.
 const Output = "pixel_values"
 
 func init() {
@@ -40,9 +40,9 @@ func init() {
 	})
 }
 
-// inert are keys without influence on pixel_values: names of classes, settings
-// of other backends and of segmentation maps and OCR, and what older versions
-// wrote of their own state.
+// inert lists keys without influence on pixel_values: names of classes,
+// settings of other backends, of segmentation maps and of OCR, and state that
+// older versions stored.
 var inert = []string{
 	"processor_class", "image_processor_type", "feature_extractor_type", "format", "transformers_version",
 	"_valid_processor_keys", "_valid_kwargs_names",
@@ -110,7 +110,7 @@ func processors() []string {
 	return l
 }
 
-// Classes lists the classes that are known, without "ImageProcessor".
+// Classes lists the known classes, without "ImageProcessor", sorted.
 func Classes() []string { return slices.Sorted(maps.Keys(classes)) }
 
 // size is a SizeDict; 0 is None.
@@ -121,16 +121,16 @@ type size struct {
 func square(n int) size   { return size{height: n, width: n} }
 func shortest(n int) size { return size{shortest: n} }
 
-// settings are the arguments that all classes have.
+// settings holds the arguments that all classes share.
 type settings struct {
 	convertRGB, resize, centerCrop, rescale, normalize, pad bool
 
 	notSquare           bool // the opposite of default_to_square
 	size, crop, padSize size
 	resample            transforms.Interpolation
-	maxSize             int  // DETR's max_size, the longest edge beside a size that is a number; 0 if the class has none
-	anySize             bool // the class decides which forms of size it takes
-	ownSize             bool // the class's build reads size, and knows what a resample of null is
+	maxSize             int  // DETR's max_size, the longest edge if size is a number; 0 if the class has none
+	anySize             bool // the class decides which forms of size are valid
+	ownSize             bool // the class's build function reads size and handles a null resample
 	factor              float64
 	mean, std           []float64 // three values, or nil for None
 }
@@ -139,15 +139,15 @@ type settings struct {
 type builder struct {
 	*datagraph.Graph
 	settings
-	float bool // the image is float32 by now
+	float bool // the image is float32
 }
 
-// resamples are Pillow's numbers.
+// resamples maps Pillow's resampling numbers.
 var resamples = []transforms.Interpolation{
 	transforms.Nearest, transforms.Lanczos, transforms.Bilinear, transforms.Bicubic, transforms.Box, transforms.Hamming,
 }
 
-// read honours the common arguments, on top of the class's defaults.
+// read reads the common arguments; the class's defaults apply to absent ones.
 func read(o *importer.Object, c class) settings {
 	s := c.defaults
 	s.factor = 1.0 / 255
@@ -166,7 +166,7 @@ func read(o *importer.Object, c class) settings {
 		switch {
 		case ok:
 			s.resample = resamples[n]
-		case v != nil || s.resize && !s.ownSize: // transformers refuses null where it resizes
+		case v != nil || s.resize && !s.ownSize: // transformers rejects null if it resizes
 			o.Bad("resample", "a Pillow resampling number: 0 nearest, 1 lanczos, 2 bilinear, 3 bicubic, 4 box, 5 hamming")
 		}
 	}
@@ -182,7 +182,8 @@ func read(o *importer.Object, c class) settings {
 	}
 	o.Inert(inert...)
 
-	// What transformers' validate_preprocess_arguments demands of every class.
+	// validate_preprocess_arguments of transformers checks the same for every
+	// class.
 	if s.resize && s.size == (size{}) && !s.ownSize {
 		o.Bad("size", "a size, for do_resize")
 	}
@@ -204,7 +205,7 @@ func (s *settings) readSizes(o *importer.Object) {
 	case s.ownSize:
 	case s.maxSize == 0:
 		readSize(o, "size", &s.size, !s.notSquare, s.anySize)
-	case o.Has("size") && !o.Null("size"): // which null does not take away here
+	case o.Has("size") && !o.Null("size"): // null keeps the default here
 		readSize(o, "size", &s.size, false, s.anySize)
 		if v, ok := o.Get("max_size"); ok && v == nil {
 			s.maxSize = 0
@@ -226,8 +227,8 @@ func (s *settings) readSizes(o *importer.Object) {
 // sizeWant names the forms that a size may have.
 const sizeWant = `a whole number, [height, width], or an object with height and width, shortest_edge, shortest_edge and longest_edge, or max_height and max_width`
 
-// readSize is get_size_dict. any accepts the forms too that are valid but none
-// that most classes can use.
+// readSize reads a size as get_size_dict does. any also accepts the valid forms
+// that most classes cannot use.
 func readSize(o *importer.Object, key string, s *size, square, any bool) {
 	v, ok := o.Get(key)
 	if !ok {
@@ -258,7 +259,7 @@ func readSize(o *importer.Object, key string, s *size, square, any bool) {
 		"height": &s.height, "width": &s.width, "shortest_edge": &s.shortest, "longest_edge": &s.longest,
 		"max_height": &s.maxHeight, "max_width": &s.maxWidth,
 	} {
-		if k == "longest_edge" && d.Null(k) && d.Has("shortest_edge") { // no bound
+		if k == "longest_edge" && d.Null(k) && d.Has("shortest_edge") { // null means no bound
 			d.Inert(k)
 			continue
 		}
@@ -266,7 +267,7 @@ func readSize(o *importer.Object, key string, s *size, square, any bool) {
 	}
 	switch strings.Join(d.Keys(), " ") {
 	case "height width", "shortest_edge", "longest_edge shortest_edge", "max_height max_width":
-	case "longest_edge", "max_pixels min_pixels": // of use to few classes
+	case "longest_edge", "max_pixels min_pixels": // few classes use these
 		d.InertAll()
 		if any {
 			return
@@ -277,7 +278,7 @@ func readSize(o *importer.Object, key string, s *size, square, any bool) {
 	}
 }
 
-// readValues is a mean or deviation: one number for all channels or three.
+// readValues reads a mean or deviation: one number for all channels, or three.
 func readValues(o *importer.Object, key string, def []float64) []float64 {
 	v, ok := o.Get(key)
 	if !ok {
@@ -297,8 +298,9 @@ func readValues(o *importer.Object, key string, def []float64) []float64 {
 	return l
 }
 
-// decode is the first step. do_convert_rgb puts keyed pixels on white, which
-// stay keyed through convert("RGB"); other transparency is gone by then.
+// decode adds the first step. With do_convert_rgb, transformers puts pixels of
+// a transparent colour key on white; they stay keyed through convert("RGB").
+// Other transparency is lost by then.
 func (b *builder) decode() {
 	d := transforms.NewDecode()
 	if b.convertRGB {
@@ -307,7 +309,7 @@ func (b *builder) decode() {
 	b.Add(d)
 }
 
-// resizeTo is PilBackend.resize.
+// resizeTo adds the resize of PilBackend.resize.
 func (b *builder) resizeTo(s size) {
 	r := &transforms.Resize{Interpolation: b.resample, Backend: transforms.Pillow}
 	switch {
@@ -323,14 +325,14 @@ func (b *builder) resizeTo(s size) {
 	b.Add(r)
 }
 
-// cropTo is image_transforms.center_crop.
+// cropTo adds the crop of image_transforms.center_crop.
 func (b *builder) cropTo(height, width int) {
 	c := transforms.NewCenterCrop(height, width)
 	c.CropRounding = transforms.CropFloor
 	b.Add(c)
 }
 
-// crops crops if do_center_crop says so.
+// crops adds the centre crop if do_center_crop is set.
 func (b *builder) crops(o *importer.Object) {
 	if !b.centerCrop {
 		return
@@ -342,7 +344,7 @@ func (b *builder) crops(o *importer.Object) {
 	b.cropTo(b.crop.height, b.crop.width)
 }
 
-// rescales multiplies if do_rescale says so, and then adds the offset.
+// rescales adds the multiplication and the offset if do_rescale is set.
 func (b *builder) rescales(offset float64) {
 	if b.rescale {
 		b.Add(&transforms.Rescale{Scale: b.factor, Offset: offset, Rule: transforms.RescaleHF})
@@ -350,7 +352,8 @@ func (b *builder) rescales(offset float64) {
 	}
 }
 
-// normalizes is image_transforms.normalize, which makes integers float32 first.
+// normalizes adds image_transforms.normalize, which first converts integers to
+// float32.
 func (b *builder) normalizes(mean, std []float64) {
 	if !b.float {
 		b.Add(transforms.NewToType(tensor.Float32))
@@ -359,7 +362,7 @@ func (b *builder) normalizes(mean, std []float64) {
 	b.Add(transforms.NewNormalize(slices.Clone(mean), slices.Clone(std)))
 }
 
-// tail ends the graphs of nearly all classes.
+// tail adds the last steps of nearly all classes.
 func (b *builder) tail(o *importer.Object) {
 	b.crops(o)
 	b.rescales(0)
@@ -369,8 +372,8 @@ func (b *builder) tail(o *importer.Object) {
 	b.Add(transforms.NewHWC2CHW())
 }
 
-// pads is PilBackend.pad with zeros at the bottom and right. Without pad_size
-// an image alone is padded to its own size.
+// pads adds PilBackend.pad, with zeros at the bottom and right. Without
+// pad_size, a single image is padded to its own size.
 func (b *builder) pads(o *importer.Object) {
 	if !b.pad || b.padSize == (size{}) {
 		return

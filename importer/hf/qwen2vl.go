@@ -17,11 +17,11 @@ func init() {
 	}
 }
 
-// qwen2VL resizes smartly and cuts into patches, in squares of merge_size x
-// merge_size. Its outputs are pixel_values, float32 (patches, 3 ·
-// temporal_patch_size · patch_size²), in which the image is every frame, and
-// image_grid_thw, int64 (3): 1 and the lines and columns of patches. Files
-// of Qwen2.5-VL, Qwen3-VL and others name this class too.
+// qwen2VL adds a smart resize and cuts the image into patches, in squares of
+// merge_size x merge_size. The output pixel_values is float32 (patches, 3 ·
+// temporal_patch_size · patch_size²). Every frame is the image. The output
+// image_grid_thw is int64 (3): 1 and the numbers of rows and columns of
+// patches. Files of Qwen2.5-VL, Qwen3-VL and others name this class too.
 func qwen2VL(b *builder, o *importer.Object) {
 	noOCR(o)
 	least, most := pixelBounds(b, o)
@@ -52,10 +52,11 @@ func qwen2VL(b *builder, o *importer.Object) {
 	b.Outputs = append(b.Outputs, "image_grid_thw")
 }
 
-// pixelBounds reads the least and the largest area: size's shortest_edge and
-// longest_edge, whatever they are called, over which min_pixels and max_pixels
-// go, the keys of older files. Those files also have them in size, where they
-// are ignored if they stand outside too, and no bounds if not.
+// pixelBounds reads the smallest and the largest area in pixels. They are
+// size's shortest_edge and longest_edge, which hold areas despite their names.
+// The keys of older files, min_pixels and max_pixels, take precedence. Those
+// files repeat them in size: there they are ignored beside the outer keys, and
+// an error without them.
 func pixelBounds(b *builder, o *importer.Object) (least, most int64) {
 	least, most = 56*56, 28*28*1280
 	const want = "shortest_edge and longest_edge, the least and the largest area in pixels, of 1 to 2^48"
@@ -101,7 +102,7 @@ func pixelBounds(b *builder, o *importer.Object) (least, most int64) {
 	return least, most
 }
 
-// pixels is v as an area.
+// pixels reads v as an area in pixels.
 func pixels(v any) (int64, bool) {
 	n, ok := v.(json.Number)
 	if !ok {

@@ -16,14 +16,14 @@ func init() {
 	}
 }
 
-// sam is SamImageProcessorPil without segmentation maps. Its side outputs
-// original_sizes and reshaped_input_sizes, int64 (2), are the height and width
-// of the image and of what the longest edge was scaled to, for undoing both.
-// SAM-HQ has the same class.
+// sam adds the steps of SamImageProcessorPil without segmentation maps. Its
+// side outputs, int64 (2), allow undoing the scaling. original_sizes is the
+// image's height and width; reshaped_input_sizes is the scaled image's. SAM-HQ
+// uses the same class.
 func sam(b *builder, o *importer.Object) {
 	noOCR(o)
-	// Of segmentation maps: no influence, but transformers wants them to be
-	// sizes.
+	// These keys concern segmentation maps only, but transformers requires
+	// valid sizes.
 	for _, key := range []string{"mask_size", "mask_pad_size"} {
 		var s size
 		readSize(o, key, &s, true, true)
@@ -31,7 +31,7 @@ func sam(b *builder, o *importer.Object) {
 	b.decode()
 	b.measures("original_sizes")
 	if b.resize {
-		if b.size.longest == 0 { // a shortest_edge beside it is ignored
+		if b.size.longest == 0 { // SAM ignores a shortest_edge
 			o.Bad("size", "longest_edge")
 			return
 		}
@@ -40,7 +40,7 @@ func sam(b *builder, o *importer.Object) {
 			Interpolation: b.resample, Backend: transforms.Pillow,
 		})
 	}
-	if b.centerCrop { // which may change the size
+	if b.centerCrop { // the crop may change the size
 		b.measures("reshaped_input_sizes")
 		b.tail(o)
 	} else {
@@ -50,7 +50,7 @@ func sam(b *builder, o *importer.Object) {
 	b.pads(o)
 }
 
-// measures makes the image's size a side output.
+// measures adds the image's size as a side output.
 func (b *builder) measures(name string) {
 	b.Then(transforms.NewImageSize(), []string{b.Outputs[0]}, []string{name})
 	b.SideOutputs = append(b.SideOutputs, name)

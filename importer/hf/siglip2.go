@@ -14,11 +14,12 @@ func init() {
 	}
 }
 
-// siglip2 is NaFlex: at most max_num_patches patches, line by line, filled up
-// with zeros. Its outputs are pixel_values (max_num_patches, patch_size² · 3),
-// pixel_attention_mask, int32 (max_num_patches), and spatial_shapes, int64 (2):
-// the lines and columns of patches. size is ignored. Without do_resize there
-// may be more patches; the mask does not grow with them.
+// siglip2 adds the steps of NaFlex: at most max_num_patches patches, row by
+// row, padded with zeros. The outputs are pixel_values (max_num_patches,
+// patch_size² · 3), pixel_attention_mask, int32 (max_num_patches), and
+// spatial_shapes, int64 (2). spatial_shapes holds the numbers of rows and
+// columns of patches. The class ignores size. Without do_resize there may be
+// more patches; the mask does not grow with them.
 func siglip2(b *builder, o *importer.Object) {
 	noOCR(o)
 	readSize(o, "size", new(size), !b.notSquare, false)

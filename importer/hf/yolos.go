@@ -9,10 +9,10 @@ func init() {
 	classes["Yolos"] = class{defaults: detrDefaults, build: yolos}
 }
 
-// yolosMultiple is the mod_size of get_size_with_aspect_ratio_yolos: the sides
+// yolosMultiple is the mod_size of get_size_with_aspect_ratio_yolos, the side
 // of a patch.
 const yolosMultiple = 16
 
-// yolos is detr with sides that are multiples of the patch's, where the aspect
-// is kept.
+// yolos adds the steps of detr. With the aspect ratio kept, sides are multiples
+// of the patch's side.
 func yolos(b *builder, o *importer.Object) { detection(b, o, transforms.SizeYOLOS) }

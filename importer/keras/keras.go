@@ -5,21 +5,22 @@
 //
 // An object "keras" around them is optional. The keys are:
 //
-//   - mode: "tf" (-1 to 1), "torch" (0 to 1, then ImageNet's mean and deviation),
-//     "caffe" (BGR minus ImageNet's mean) or null, for models whose
+//   - mode: "tf" (-1 to 1), "torch" (0 to 1, then ImageNet's mean and
+//     deviation), "caffe" (BGR minus ImageNet's mean) or null, for models whose
 //     preprocess_input changes nothing (EfficientNet, ConvNeXt, MobileNetV3,
 //     RegNet). Required, since the models of keras.applications differ.
-//   - size, or target_size as in load_img: [height, width]. Null is the image's own
-//     size.
-//   - interpolation: "nearest" (default), "bilinear", "bicubic", "hamming", "box"
-//     or "lanczos".
+//   - size, or target_size as in load_img: [height, width]. Null is the image's
+//     own size.
+//   - interpolation: "nearest" (default), "bilinear", "bicubic", "hamming",
+//     "box" or "lanczos".
 //   - data_format: "channels_last" (default) or "channels_first".
 //   - color_mode: must be "rgb".
 //   - keep_aspect_ratio: must be false.
 //
 // The reference is Keras 3.15.1 with Pillow 13.0.0:
-// preprocess_input(img_to_array(load_img(path, target_size=size, …)), mode=mode) in
-// NumPy. The output is the column image, float32, HWC unless channels_first.
+// preprocess_input(img_to_array(load_img(path, target_size=size, …)),
+// mode=mode) in NumPy. The output is the column image, float32, HWC unless
+// channels_first.
 package keras
 
 import (
@@ -36,17 +37,17 @@ func init() {
 	})
 }
 
-// interpolations are load_img's names.
+// interpolations maps load_img's names.
 var interpolations = map[string]transforms.Interpolation{
 	"nearest": transforms.Nearest, "bilinear": transforms.Bilinear, "bicubic": transforms.Bicubic,
 	"hamming": transforms.Hamming, "box": transforms.Box, "lanczos": transforms.Lanczos,
 }
 
-// The constants of keras/src/applications/imagenet_utils.py.
+// These are the constants of keras/src/applications/imagenet_utils.py.
 var (
 	torchMean = []float64{0.485, 0.456, 0.406}
 	torchStd  = []float64{0.229, 0.224, 0.225}
-	caffeMean = []float64{103.939, 116.779, 123.68} // of blue, green, red
+	caffeMean = []float64{103.939, 116.779, 123.68} // for blue, green, red
 )
 
 // Import reads the arguments.
@@ -119,7 +120,7 @@ func build(o *importer.Object) *datagraph.Graph {
 	return g
 }
 
-// size gives the height and width, or 0 if the image keeps its own.
+// size returns the height and width, or 0 if the image keeps its own.
 func size(o *importer.Object) (h, w int) {
 	key := "size"
 	if o.Has("target_size") {

@@ -1,23 +1,25 @@
 // Package mindir imports the preprocessing in a MindIR file: the map steps that
-// MindSpore's export stores in the model's field preprocessor if it gets a dataset.
+// MindSpore's export stores in the model's field preprocessor if it gets a
+// dataset.
 //
-// The reference is MindSpore 2.10.0 on a CPU with images as arrays, the form of the
-// stored steps. A file has its own names of ops and its own numbers of
-// interpolations (bilinear is 0), which differ from Python's. The importer skips
-// steps of columns that do not reach the image, such as labels. MindSpore exports
-// one image, the column "image". If its steps do not decode it, because the source
-// did, the graph starts with a Decode.
+// The reference is MindSpore 2.10.0 on a CPU with images as arrays, the form of
+// the stored steps. A file has its own names of ops and its own numbers of
+// interpolations (bilinear is 0), which differ from Python's. The importer
+// skips steps of columns that do not reach the image, such as labels. MindSpore
+// exports one image, the column "image". If its steps do not decode it, because
+// the source did, the graph starts with a Decode.
 //
-// The importer rejects random ops by name; see [ImportWith]. It also rejects ops of
-// MindSpore's Python layer and ops without an equal in package transforms. The
-// Python layer works on PIL images, or has functions that are stored without code.
+// The importer rejects random ops by name; see [ImportWith]. It also rejects
+// ops of MindSpore's Python layer and ops without an equal in package
+// transforms. The Python layer works on PIL images, or has functions that are
+// stored without code.
 //
-// Graphs decode as Pillow does. For JPEG, PNG, and plain BMP and TIFF, MindSpore
-// returns the same pixels. The graph rejects CMYK images, which MindSpore decodes
-// differently. These images differ too: BMP with 16 bits a pixel, TIFF with 16 bits
-// or alpha, and JPEG with a quantization that overflows 16 bits. MindSpore rejects
-// crops outside the image, for CenterCrop only far outside; the graph pads them
-// with 0.
+// Graphs decode as Pillow does. For JPEG, PNG, and plain BMP and TIFF,
+// MindSpore returns the same pixels. The graph rejects CMYK images, which
+// MindSpore decodes differently. These images differ too: BMP with 16 bits a
+// pixel, TIFF with 16 bits or alpha, and JPEG with a quantization that
+// overflows 16 bits. MindSpore rejects crops outside the image, for CenterCrop
+// only far outside; the graph pads them with 0.
 //
 // The output has the name of the image's last column and no batch dimension:
 // batching is not a map step, so the file does not store it.
@@ -36,7 +38,7 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// maxFile is protobuf's own bound of a message.
+// maxFile is the size limit of a protobuf message in bytes.
 const maxFile = 2<<30 - 1
 
 func init() {
@@ -46,7 +48,7 @@ func init() {
 	})
 }
 
-// The numbers of the fields of MindIR's ModelProto, PreprocessorProto and
+// These are the field numbers of MindIR's ModelProto, PreprocessorProto and
 // PreprocessOpProto, as MindSpore 2.10.0 writes them.
 const (
 	fieldPreprocessor = 9
@@ -60,13 +62,13 @@ const (
 	fieldOffload        = 6
 )
 
-// maxMaps bounds the map steps of a file.
+// maxMaps limits the map steps of a file.
 const maxMaps = 1024
 
-// Options change what is imported.
+// Options configures an import.
 type Options struct {
-	// DropRandom leaves out random ops that keep the image's size and type, as
-	// evaluation does; others are refused all the same.
+	// DropRandom skips random ops that keep the image's size and type, as
+	// evaluation does. Other random ops remain errors.
 	DropRandom bool
 }
 
@@ -76,7 +78,7 @@ func Import(data []byte) (*datagraph.Graph, error) {
 	return g, err
 }
 
-// ImportWith reads a MindIR file. The notes name what was left out.
+// ImportWith reads a MindIR file. The notes name the skipped ops.
 func ImportWith(data []byte, opt Options) (g *datagraph.Graph, notes []string, err error) {
 	doc, err := document(data)
 	if err != nil {
@@ -107,8 +109,8 @@ func formatErr(path, text string, args ...any) error {
 	return &importer.Error{Kind: importer.ErrFormat, Path: path, Text: fmt.Sprintf(text, args...)}
 }
 
-// document is the preprocessor field as one JSON object, whose strings are
-// known to be JSON.
+// document returns the preprocessor field as one JSON object. Its strings are
+// valid JSON.
 func document(data []byte) ([]byte, error) {
 	if len(data) > maxFile {
 		return nil, formatErr("", "%d bytes, want at most %d", len(data), maxFile)
@@ -144,18 +146,18 @@ func document(data []byte) ([]byte, error) {
 	return []byte(`{"preprocessor":{"op":[` + strings.Join(steps, ",") + `]}}`), err
 }
 
-// stepNames are the fields of a step that hold JSON.
+// stepNames maps the fields of a step that hold JSON to their names.
 var stepNames = map[protowire.Number]string{
 	fieldInputColumns: "input_columns", fieldOutputColumns: "output_columns", fieldProjectColumns: "project_columns",
 	fieldOpType: "op_type", fieldOperations: "operations",
 }
 
-// mapStep is one PreprocessOpProto as a JSON object.
+// mapStep returns a PreprocessOpProto as a JSON object.
 func mapStep(data []byte, path string) (string, error) {
 	text := map[protowire.Number][]byte{}
 	err := fields(data, path, func(num protowire.Number, typ protowire.Type, v []byte) error {
 		if num == fieldOffload && typ == protowire.VarintType {
-			return nil // the device that computes it
+			return nil // the device that runs the step
 		}
 		name, ok := stepNames[num]
 		if !ok || typ != protowire.BytesType {
@@ -167,7 +169,7 @@ func mapStep(data []byte, path string) (string, error) {
 		if _, err := importer.ParseValue(v); err != nil {
 			return formatErr(path+"."+name, "%v", err)
 		}
-		text[num] = v // the last one counts, as in protobuf
+		text[num] = v // the last value counts, as in protobuf
 		return nil
 	})
 	if err != nil {
@@ -182,9 +184,9 @@ func mapStep(data []byte, path string) (string, error) {
 	return "{" + strings.Join(l, ",") + "}", nil
 }
 
-// fields calls f for every field of a message; v is the contents of a field of
-// bytes, and nil for other types. Groups, which MindIR does not have, are
-// refused: protowire would follow them into any depth.
+// fields calls f for every field of a message. v holds the contents of a bytes
+// field and is nil for other types. Groups are errors: MindIR has none, and
+// protowire would follow them to any depth.
 func fields(data []byte, path string, f func(num protowire.Number, typ protowire.Type, v []byte) error) error {
 	for at := 0; at < len(data); {
 		num, typ, n := protowire.ConsumeTag(data[at:])
@@ -212,8 +214,8 @@ func fields(data []byte, path string, f func(num protowire.Number, typ protowire
 	return nil
 }
 
-// decode is MindSpore's Decode: three channels, no orientation, 16 bits by
-// their high byte.
+// decode returns MindSpore's Decode: three channels, no orientation, and the
+// high byte of 16 bits.
 func decode() *transforms.Decode {
 	d := transforms.NewDecode()
 	d.Gray16 = codec.Gray16High

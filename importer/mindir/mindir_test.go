@@ -26,12 +26,12 @@ type step struct {
 	Offload        bool   `json:"offload"`
 }
 
-// one is a step of ops, as JSON, on the image.
+// one returns a step that runs ops, given as JSON, on the image.
 func one(ops string) []step {
 	return []step{{InputColumns: `["image"]`, OutputColumns: `["image"]`, OpType: `"Map"`, Operations: ops}}
 }
 
-// model is a MindIR file with these steps between other fields.
+// model returns a MindIR file with these steps between other fields.
 func model(steps []step) []byte {
 	var pre []byte
 	for _, s := range steps {
@@ -55,7 +55,7 @@ func model(steps []step) []byte {
 	return protowire.AppendVarint(b, 1)
 }
 
-// input is the file of a golden case.
+// input returns the file of a golden case.
 func input(t testing.TB, c golden.Case) []byte {
 	if c.File != "" {
 		b, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(c.File)))
@@ -116,7 +116,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Random ops can be left out, if asked for, and are named.
+// TestDropRandom checks that Options can skip random ops and that the notes
+// name them.
 func TestDropRandom(t *testing.T) {
 	in := model(one("[" + decode + `,{"tensor_op_name":"RandomHorizontalFlip","tensor_op_params":{"prob":0.5}},{"tensor_op_name":"HwcToChw","tensor_op_params":null}]`))
 	g, notes, err := mindir.ImportWith(in, mindir.Options{DropRandom: true})
@@ -144,7 +145,7 @@ func FuzzImport(f *testing.F) {
 	})
 }
 
-// Steps that the text of a field cannot close.
+// TestNested checks that a field's text cannot close the step that contains it.
 func TestNested(t *testing.T) {
 	_, err := mindir.Import(model(one(strings.Repeat("[", 1000))))
 	require.ErrorIs(t, err, importer.ErrFormat)

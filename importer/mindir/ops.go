@@ -11,18 +11,18 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// builder makes the ops, step by step.
+// builder collects the ops, step by step.
 type builder struct {
 	opt     Options
 	ops     []transforms.Op
 	notes   []string
-	column  string // that the image is in
+	column  string // the column that holds the image
 	decoded bool
 	chw     bool
 	dtype   tensor.DType
 }
 
-// step is one map step.
+// step reads one map step.
 func (b *builder) step(m *importer.Object) {
 	if t := m.String("op_type"); t != "Map" {
 		m.Bad("op_type", `"Map"`)
@@ -64,7 +64,7 @@ func (b *builder) step(m *importer.Object) {
 	}
 }
 
-// columns is a list of names; nil if it is absent or empty.
+// columns returns a list of names, nil if it is absent or empty.
 func columns(m *importer.Object, key string) []string {
 	v, _ := m.Get(key)
 	l, ok := v.([]any)
@@ -83,7 +83,7 @@ func columns(m *importer.Object, key string) []string {
 	return names
 }
 
-// op is one op of the image.
+// op adds one op on the image.
 func (b *builder) op(o *importer.Object) {
 	name := o.String("tensor_op_name")
 	if o.Has("python_module") {
@@ -119,27 +119,27 @@ func (b *builder) op(o *importer.Object) {
 	}
 	p := o.Object("tensor_op_params")
 	if p == nil {
-		p = o // a missing parameter is reported at the op
+		p = o // report a missing parameter at the op
 	}
 	p.Inert("device_target")
 	make(b, p)
 }
 
-// random says whether the name is that of a random op. MindSpore calls all of
-// them so, but these.
+// random reports whether the name is that of a random op. MindSpore prefixes
+// random ops with Random, with few exceptions.
 func random(name string) bool {
 	return strings.HasPrefix(name, "Random") ||
 		slices.Contains([]string{"AutoAugment", "RandAugment", "TrivialAugmentWide", "UniformAugment", "UniformAug", "CutOut", "BoundingBoxAugment"}, name)
 }
 
-// droppable are random ops that keep the image's size and type.
+// droppable lists random ops that keep the image's size and type.
 var droppable = []string{
 	"RandomAdjustSharpness", "RandomAffine", "RandomAutoContrast", "RandomColor", "RandomColorAdjust", "RandomEqualize", "RandomHorizontalFlip",
 	"RandomInvert", "RandomLighting", "RandomPosterize", "RandomSharpness", "RandomSolarize", "RandomVerticalFlip",
 	"AutoAugment", "RandAugment", "TrivialAugmentWide", "CutOut",
 }
 
-// makers add an op to b, by the name that the file has for it.
+// makers maps the file's names of ops to functions that add the op to b.
 var makers map[string]func(b *builder, p *importer.Object)
 
 func makerNames() []string {
@@ -188,7 +188,7 @@ func init() {
 		"Crop": func(b *builder, p *importer.Object) {
 			b.wantHWC(p, "size")
 			h, w := box(p, "size")
-			left, top := pair(p, "coordinates", 0) // columns first, other than in Python
+			left, top := pair(p, "coordinates", 0) // x first, unlike in Python
 			b.add(transforms.NewCrop(top, left, h, w))
 		},
 		"ResizedCrop": func(b *builder, p *importer.Object) {
@@ -288,8 +288,7 @@ func init() {
 
 func (b *builder) add(op transforms.Op) { b.ops = append(b.ops, op) }
 
-// float makes the image float32, as MindSpore's arithmetic ops do with what
-// they are given.
+// float converts the image to float32, as MindSpore's arithmetic ops do.
 func (b *builder) float() {
 	if b.dtype != tensor.Float32 {
 		b.add(transforms.NewToType(tensor.Float32))
@@ -297,14 +296,14 @@ func (b *builder) float() {
 	}
 }
 
-// wantHWC refuses ops that would take the planes of a CHW image for rows.
+// wantHWC rejects ops that would treat the planes of a CHW image as rows.
 func (b *builder) wantHWC(p *importer.Object, key string) {
 	if b.chw {
 		p.Fail(importer.ErrValue, key, "of an image that is CHW already, which MindSpore would take for HWC")
 	}
 }
 
-// wantBytes is wantHWC for ops that compute with uint8.
+// wantBytes rejects CHW images, as wantHWC does, and images other than uint8.
 func (b *builder) wantBytes(p *importer.Object, key string) {
 	b.wantHWC(p, key)
 	if b.dtype != tensor.Uint8 {
@@ -312,14 +311,14 @@ func (b *builder) wantBytes(p *importer.Object, key string) {
 	}
 }
 
-// wantLayout wants is_hwc to be what the image is.
+// wantLayout checks that is_hwc matches the image's layout.
 func (b *builder) wantLayout(p *importer.Object) {
 	if p.Bool("is_hwc", true) == b.chw {
 		p.Bad("is_hwc", fmt.Sprintf("%v, as the image is", !b.chw))
 	}
 }
 
-// interpolation reads the number that the data engine has for it.
+// interpolation reads the data engine's number of an interpolation.
 func interpolation(p *importer.Object) (transforms.Interpolation, transforms.Backend) {
 	switch p.Int("interpolation", 0, 0, 4) {
 	case 1:
@@ -376,7 +375,7 @@ func number(p *importer.Object, key string) float64 {
 	return f
 }
 
-// numbers is one number for all channels or one for each.
+// numbers reads one number for all channels, or one for each.
 func numbers(p *importer.Object, key string) []float64 {
 	v, _ := p.Get(key)
 	for _, n := range []int{1, 3} {
@@ -388,7 +387,7 @@ func numbers(p *importer.Object, key string) []float64 {
 	return []float64{1}
 }
 
-// divisors is std.
+// divisors reads std.
 func divisors(p *importer.Object) []float64 {
 	std := numbers(p, "std")
 	if slices.ContainsFunc(std, func(f float64) bool { return float32(f) == 0 }) {
@@ -410,7 +409,7 @@ func padding(p *importer.Object) (transforms.PadMode, []float64) {
 	return mode, fill
 }
 
-// dtypes are the types that MindSpore's casts have here.
+// dtypes maps the names of MindSpore's types that casts support here.
 var dtypes = map[string]tensor.DType{
 	"uint8": tensor.Uint8, "int8": tensor.Int8, "uint16": tensor.Uint16, "int16": tensor.Int16, "int32": tensor.Int32, "int64": tensor.Int64,
 	"float16": tensor.Float16, "float32": tensor.Float32, "float64": tensor.Float64,

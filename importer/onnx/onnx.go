@@ -1,5 +1,5 @@
-// Package onnx imports the graph that Embed of package onnx, or the command bundle
-// embed-onnx, stored in an ONNX model's metadata_props.
+// Package onnx imports the graph that Embed of package onnx, or the command
+// bundle embed-onnx, stored in an ONNX model's metadata_props.
 //
 // The graph equals the embedded one, with its names of outputs and its way of
 // decoding. The importer infers nothing from the model itself.
@@ -16,16 +16,16 @@ import (
 )
 
 func init() {
-	// 2 GiB are what protobuf messages, and so models, are bounded by.
+	// protobuf messages, and so models, have at most 2 GiB.
 	importer.Register(importer.Importer{
 		Name: "onnx", Import: Import, MaxBytes: math.MaxInt32,
 		Doc: "an ONNX model with a graph embedded by infer-prep bundle embed-onnx, exact as the embedded graph",
 	})
 }
 
-// Import reads a model. One without a graph is importer.ErrMissing, what is no
-// model or has a graph that cannot be read is importer.ErrFormat; both wrap
-// package onnx's errors too.
+// Import reads a model. A model without a graph is importer.ErrMissing. An
+// invalid model or graph is importer.ErrFormat. Both also wrap package onnx's
+// errors.
 func Import(data []byte) (*datagraph.Graph, error) {
 	g, _, err := onnx.Extract(data)
 	switch {

@@ -5,33 +5,33 @@
 //
 // An object "opencv" around them is optional. The keys have OpenCV's names:
 //
-//   - scalefactor: a number for all channels, or a list of three or four. Default
-//     1.
+//   - scalefactor: a number for all channels, or a list of three or four.
+//     Default 1.
 //   - size: [width, height]. Default [0, 0]: the image's own size.
-//   - mean: three numbers, or four, of which the last is unused. Default 0. With
-//     swapRB the order is that of the output, red first.
+//   - mean: three numbers, or four, of which the last is unused. Default 0.
+//     With swapRB the order is that of the output, red first.
 //   - swapRB: true returns RGB, false BGR. Default false.
 //   - crop: true scales the image to cover the size and cuts out the centre, as
 //     paddingmode 1 does. Default false.
-//   - ddepth: 5 or "CV_32F" (default), 0 or "CV_8U". CV_8U allows neither scale nor
-//     mean.
+//   - ddepth: 5 or "CV_32F" (default), 0 or "CV_8U". CV_8U allows neither scale
+//     nor mean.
 //   - datalayout: 2 or "NCHW" (default), 4 or "NHWC".
 //   - paddingmode: 0 (DNN_PMODE_NULL, default), 1 (DNN_PMODE_CROP_CENTER) or 2
 //     (DNN_PMODE_LETTERBOX).
 //   - borderValue: the letterbox's colour, three or four numbers, blue first,
 //     before mean and scale. Default 0.
 //
-// The reference is OpenCV 5.0.0.93: cv2.imread, which applies the EXIF orientation,
-// and the blob without its first axis. The mean is subtracted and the factor
-// multiplied in float32. The output is the column blob. IPP, which some x86 builds
-// of OpenCV use, is not reproduced.
+// The reference is OpenCV 5.0.0.93: cv2.imread, which applies the EXIF
+// orientation, and the blob without its first axis. The mean is subtracted and
+// the factor multiplied in float32. The output is the column blob. IPP, which
+// some x86 builds of OpenCV use, is not reproduced.
 //
-// Graphs decode as Pillow does. For JPEG, PNG, WebP, and plain BMP and TIFF, OpenCV
-// returns the same pixels. The graph rejects CMYK images, which OpenCV decodes
-// differently. These images differ too: BMP with 16 bits a pixel; GIF with
-// transparency or a partial frame; TIFF with 16 bits or alpha; APNG whose still
-// image is not a frame. Pillow also honours an orientation in WebP, in XMP alone,
-// or in an EXIF entry of the wrong type; OpenCV does not.
+// Graphs decode as Pillow does. For JPEG, PNG, WebP, and plain BMP and TIFF,
+// OpenCV returns the same pixels. The graph rejects CMYK images, which OpenCV
+// decodes differently. These images differ too: BMP with 16 bits a pixel; GIF
+// with transparency or a partial frame; TIFF with 16 bits or alpha; APNG whose
+// still image is not a frame. Pillow also honours an orientation in WebP, in
+// XMP alone, or in an EXIF entry of the wrong type; OpenCV does not.
 package opencv
 
 import (
@@ -73,7 +73,7 @@ func Import(data []byte) (*datagraph.Graph, error) {
 	return importer.Finish("opencv", g)
 }
 
-// The numbers of OpenCV's padding modes.
+// These are OpenCV's numbers of padding modes.
 const (
 	padNull = iota
 	padCropCenter
@@ -101,8 +101,7 @@ func build(o *importer.Object) *datagraph.Graph {
 			o.Bad("scalefactor", "1, with ddepth CV_8U")
 		}
 	} else {
-		// Where the mean is 0 and the factor 1, OpenCV's arithmetic changes
-		// nothing.
+		// With mean 0 and factor 1, OpenCV's arithmetic changes nothing.
 		g.Add(&transforms.Rescale{Scale: 1, Rule: transforms.RescaleMultiply})
 		if slices.ContainsFunc(mean, func(f float64) bool { return f != 0 }) {
 			g.Add(transforms.NewNormalize(mean, []float64{1}))
@@ -117,7 +116,7 @@ func build(o *importer.Object) *datagraph.Graph {
 	return g.Rename(Output)
 }
 
-// bytes reads ddepth: whether the output is uint8.
+// bytes reads ddepth. It reports whether the output is uint8.
 func bytes(o *importer.Object) bool {
 	v, ok := o.Get("ddepth")
 	if !ok || v == "CV_32F" {
@@ -133,8 +132,8 @@ func bytes(o *importer.Object) bool {
 	return n == 0
 }
 
-// rows reads datalayout: whether the output is NHWC. 2 and 4 are OpenCV's
-// numbers.
+// rows reads datalayout. It reports whether the output is NHWC. 2 and 4 are
+// OpenCV's numbers.
 func rows(o *importer.Object) bool {
 	v, ok := o.Get("datalayout")
 	n, number := importer.Int(v, 2, 4)
@@ -148,7 +147,7 @@ func rows(o *importer.Object) bool {
 	return false
 }
 
-// resize adds what scales the image.
+// resize adds the steps that scale the image.
 func resize(o *importer.Object, g *datagraph.Graph, swap bool) {
 	mode := o.Int("paddingmode", padNull, padNull, padLetterbox)
 	if o.Bool("crop", false) {
@@ -193,7 +192,7 @@ func resize(o *importer.Object, g *datagraph.Graph, swap bool) {
 	}
 }
 
-// scalar is a list of three numbers, or of four as cv::Scalar has them.
+// scalar reads a list of three numbers, or of four, as in cv::Scalar.
 func scalar(o *importer.Object, key string, def float64) []float64 {
 	v, ok := o.Get(key)
 	if !ok {
@@ -208,7 +207,7 @@ func scalar(o *importer.Object, key string, def float64) []float64 {
 	return []float64{def, def, def}
 }
 
-// factors is scalefactor, one or three numbers.
+// factors reads scalefactor, one or three numbers.
 func factors(o *importer.Object) []float64 {
 	v, ok := o.Get("scalefactor")
 	if !ok {

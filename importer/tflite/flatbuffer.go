@@ -8,26 +8,25 @@ import (
 	"github.com/infer-prep/infer-prep/importer"
 )
 
-// A small reader of FlatBuffers. Nothing is trusted: every offset is checked
-// against the buffer before it is followed. Offsets only ever lead to fields
-// that are asked for, at a fixed depth, so a file cannot make the reader go in
-// circles.
+// This file holds a small reader of FlatBuffers. It checks every offset against
+// the buffer before it follows it. It only follows offsets to requested fields,
+// at a fixed depth, so a file cannot make it loop.
 
-// buffer is a FlatBuffer that notes the first thing wrong with it.
+// buffer is a FlatBuffer that records the first error.
 type buffer struct {
 	b    []byte
-	what string // in error messages
+	what string // the buffer's name in error messages
 	err  error
 }
 
-// fail notes an error; the first stays.
+// fail records an error if it is the first.
 func (b *buffer) fail(format string, args ...any) {
 	if b.err == nil {
 		b.err = &importer.Error{Kind: importer.ErrFormat, Path: b.what, Text: fmt.Sprintf(format, args...)}
 	}
 }
 
-// at is n bytes from pos on; zeros if they are not there.
+// at returns n bytes from pos on, or zeros if the buffer is too short.
 func (b *buffer) at(pos, n int64) []byte {
 	if pos < 0 || pos > int64(len(b.b))-n {
 		b.fail("%d bytes at offset %d, beyond the end of %d", n, pos, len(b.b))
@@ -38,17 +37,17 @@ func (b *buffer) at(pos, n int64) []byte {
 
 func (b *buffer) u32(pos int64) int64 { return int64(binary.LittleEndian.Uint32(b.at(pos, 4))) }
 
-// table is one in a buffer; the zero pos is none, whose fields are all absent.
+// table is a table in a buffer. With pos 0, all its fields are absent.
 type table struct {
 	b   *buffer
 	pos int64
 }
 
-// root is the buffer's first table.
+// root returns the buffer's first table.
 func (b *buffer) root() table { return table{b, b.u32(0)} }
 
-// field is the place of the field with that number, whose value has n bytes; 0
-// if it is absent.
+// field returns the position of field id, whose value has n bytes, or 0 if it
+// is absent.
 func (t table) field(id, n int64) int64 {
 	if t.pos == 0 || t.b.err != nil {
 		return 0
@@ -75,7 +74,7 @@ func (t table) field(id, n int64) int64 {
 	return t.pos + at
 }
 
-// uint is a number of n bytes, 1 or 4; 0 if it is absent.
+// uint returns a number of n bytes, 1 or 4, or 0 if the field is absent.
 func (t table) uint(id, n int64) int64 {
 	pos := t.field(id, n)
 	switch {
@@ -87,7 +86,8 @@ func (t table) uint(id, n int64) int64 {
 	return t.b.u32(pos)
 }
 
-// follow is the place that the offset in a field leads to; 0 if it is absent.
+// follow returns the position that the field's offset points to, or 0 if the
+// field is absent.
 func (t table) follow(id int64) int64 {
 	pos := t.field(id, 4)
 	if pos == 0 {
@@ -102,10 +102,11 @@ func (t table) follow(id int64) int64 {
 	return to
 }
 
-// table is a table's table.
+// table returns the table in a field.
 func (t table) table(id int64) table { return table{t.b, t.follow(id)} }
 
-// vector is where a vector of elements of size bytes begins, and their number.
+// vector returns the position and length of a vector with elements of size
+// bytes.
 func (t table) vector(id, size int64) (pos, n int64) {
 	at := t.follow(id)
 	if at == 0 || t.b.err != nil {
@@ -119,7 +120,7 @@ func (t table) vector(id, size int64) (pos, n int64) {
 	return at + 4, n
 }
 
-// bytes is a vector of bytes, or a string.
+// bytes returns a vector of bytes, or a string.
 func (t table) bytes(id int64) []byte {
 	pos, n := t.vector(id, 1)
 	if n == 0 {
@@ -128,7 +129,7 @@ func (t table) bytes(id int64) []byte {
 	return t.b.at(pos, n)
 }
 
-// ints is a vector of at most most int32.
+// ints returns a vector of int32 with at most most elements.
 func (t table) ints(id, most int64) []int64 {
 	pos, n := t.vector(id, 4)
 	if n > most {
@@ -142,7 +143,7 @@ func (t table) ints(id, most int64) []int64 {
 	return l
 }
 
-// floats is a vector of at most most float32.
+// floats returns a vector of float32 with at most most elements.
 func (t table) floats(id, most int64) []float64 {
 	pos, n := t.vector(id, 4)
 	if n > most {
@@ -167,7 +168,7 @@ func (t table) tables(id int64) tables {
 	return tables{t.b, pos, n}
 }
 
-// get is the table with that number; one without fields if there is none.
+// get returns table i. Out of range, all fields of the result are absent.
 func (l tables) get(i int64) table {
 	if i < 0 || i >= l.n {
 		return table{l.b, 0}

@@ -1,21 +1,22 @@
-// Package tflite imports the metadata of a TFLite model: the size and type of its
-// input, and the NormalizationOptions that tflite-support's metadata writers store
-// in the buffer TFLITE_METADATA.
+// Package tflite imports the metadata of a TFLite model: the size and type of
+// its input, and the NormalizationOptions that tflite-support's metadata
+// writers store in the buffer TFLITE_METADATA.
 //
-// The file does not state how to resize an image to the input's size. The reference
-// is the reader for which the metadata exists, the TFLite Task Library of
-// tflite-support 0.4.4. It resizes the whole image with libyuv's bilinear filter
-// and does not keep the aspect ratio; see transforms.ResizeLibyuv. Float32 models
-// get (x - mean) * (1/std) in float32, uint8 models the bytes. The reference's input
-// is Image.open(f).convert("RGB"), since the library's own file reader decodes JPEG
-// differently.
+// The file does not state how to resize an image to the input's size. The
+// reference is the reader for which the metadata exists, the TFLite Task
+// Library of tflite-support 0.4.4. It resizes the whole image with libyuv's
+// bilinear filter and does not keep the aspect ratio; see
+// transforms.ResizeLibyuv. Float32 models get (x - mean) * (1/std) in float32,
+// uint8 models the bytes. The reference's input is
+// Image.open(f).convert("RGB"), since the library's own file reader decodes
+// JPEG differently.
 //
-// The importer rejects the models that the Task Library rejects: several inputs,
-// quantized types other than uint8, other than 3 channels, and float32 without
-// normalization. It also rejects inputs of unknown size.
+// The importer rejects the models that the Task Library rejects: several
+// inputs, quantized types other than uint8, other than 3 channels, and float32
+// without normalization. It also rejects inputs of unknown size.
 //
-// The output is an HWC image without a batch axis, named after the input's tensor.
-// Underscores replace characters that column names cannot have.
+// The output is an HWC image without a batch axis, named after the input's
+// tensor. Underscores replace characters that column names cannot have.
 package tflite
 
 import (
@@ -29,7 +30,7 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// maxFile is what FlatBuffers' 32-bit signed offsets can span.
+// maxFile is the largest offset of FlatBuffers, a signed 32-bit number.
 const maxFile = 2<<30 - 1
 
 func init() {
@@ -39,17 +40,16 @@ func init() {
 	})
 }
 
-// The identifiers at byte 4 of a model and of its metadata.
+// These are the identifiers at byte 4 of a model and of its metadata.
 const (
 	modelID    = "TFL3"
 	metadataID = "M001"
 )
 
-// metadataName is that of the model's entry that says which buffer holds the
-// metadata.
+// metadataName names the model's entry that points to the metadata's buffer.
 const metadataName = "TFLITE_METADATA"
 
-// Fields of the tables, by their places in TensorFlow Lite's schema.fbs and
+// The field numbers are those of TensorFlow Lite's schema.fbs and
 // tflite-support's metadata_schema.fbs.
 const (
 	modelSubgraphs, modelBuffers, modelMetadata = 2, 4, 6
@@ -70,7 +70,7 @@ const (
 	fileName                                 = 0
 )
 
-// Values of the schemas' enums.
+// These are values of the schemas' enums.
 const (
 	typeFloat32, typeUint8 = 0, 3
 	contentImage           = 2
@@ -83,18 +83,18 @@ var typeNames = []string{
 	"resource", "variant", "uint32", "uint16", "int4",
 }
 
-// Bounds of lists, far above what models have.
+// The limits of lists are far above those of real models.
 const (
 	maxEntries = 1 << 10
 	maxRank    = 16
 )
 
-// Model is what there is to know of a model's one input.
+// Model describes a model's one input.
 type Model struct {
-	Name          string // of the input's tensor
+	Name          string // name of the input's tensor
 	Height, Width int    // in pixels
 	DType         tensor.DType
-	Mean, Std     []float64 // one for all channels or three; nil where there are none
+	Mean, Std     []float64 // one value for all channels or three; nil without normalization
 	Files         []string  // associated files, such as labels; they are in a zip file at the model's end
 }
 
@@ -117,7 +117,7 @@ func Import(data []byte) (*datagraph.Graph, error) {
 	return importer.Finish("tflite", g.Rename(column(m.Name)))
 }
 
-// column is the name as a column may have it.
+// column converts a name to a valid column name.
 func column(name string) string {
 	s := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '.' || r == '-' {
@@ -221,7 +221,7 @@ func (m *Model) input(root table) importer.Errors {
 	return errs
 }
 
-// metadata is the contents of the metadata's buffer; nil if there is none.
+// metadata returns the contents of the metadata's buffer, nil if absent.
 func metadata(root table) []byte {
 	entries := root.tables(modelMetadata)
 	if entries.n > maxEntries {
@@ -237,7 +237,7 @@ func metadata(root table) []byte {
 	return nil
 }
 
-// normalization reads the metadata of the input.
+// normalization reads the input's metadata.
 func (m *Model) normalization(root table) importer.Errors {
 	graph := root.tables(metaSubgraphs).get(0)
 	inputs := graph.tables(metaInputs)

@@ -45,7 +45,7 @@ func TestRefusals(t *testing.T) {
 		return input(t, golden.Case{File: "importer/tflite/testdata/" + name + ".tflite"})
 	}
 	one := file("one")
-	// patched has one float32 of the file changed.
+	// patched returns the file with one float32 replaced.
 	patched := func(from, to float32) []byte {
 		b := slices.Clone(one)
 		var a, c [4]byte
@@ -80,8 +80,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A model that is cut anywhere, or has any byte changed, is an error or a
-// graph, never a panic.
+// TestDamaged checks that a model that is truncated anywhere, or has any byte
+// changed, is an error or a graph, never a panic.
 func TestDamaged(t *testing.T) {
 	b := input(t, golden.Case{File: "importer/tflite/testdata/channels.tflite"})
 	for n := range b {

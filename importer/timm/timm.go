@@ -2,11 +2,11 @@
 // config.json.
 //
 // The reference is timm 1.0.31:
-// create_transform(**resolve_data_config(pretrained_cfg=cfg), is_training=False)
-// applied to Image.open(f).convert("RGB"). The importer ignores the test_* values,
-// which timm uses only on request. Like timm's loader, it honours model_args'
-// img_size for models with a fixed input size. The output is the column image,
-// float32 CHW, since timm does not name it.
+// create_transform(**resolve_data_config(pretrained_cfg=cfg),
+// is_training=False) applied to Image.open(f).convert("RGB"). The importer
+// ignores the test_* values, which timm uses only on request. Like timm's
+// loader, it honours model_args' img_size for models with a fixed input size.
+// The output is the column image, float32 CHW, since timm does not name it.
 package timm
 
 import (
@@ -26,13 +26,13 @@ func init() {
 	})
 }
 
-// inertModel are keys that describe the model, around the nested cfg or, in old
-// files, within it.
+// inertModel lists keys that describe the model. They stand around the nested
+// cfg or, in old files, within it.
 var inertModel = []string{
 	"architecture", "num_classes", "num_features", "global_pool", "labels", "label_names", "label_descriptions",
 }
 
-// inert are the fields of timm's PretrainedCfg that have no influence on the
+// inert lists the fields of timm's PretrainedCfg without influence on the
 // transform.
 var inert = []string{
 	"url", "file", "state_dict", "hf_hub_id", "hf_hub_filename", "source", "tag", "custom_load",
@@ -41,7 +41,7 @@ var inert = []string{
 	"license", "description", "origin_url", "paper_name", "paper_ids", "notes",
 }
 
-// The defaults of timm/data: resolve_data_config and constants.py.
+// The defaults are those of timm/data: resolve_data_config and constants.py.
 var (
 	defaultMean = []float64{0.485, 0.456, 0.406}
 	defaultStd  = []float64{0.229, 0.224, 0.225}
@@ -52,7 +52,7 @@ const (
 	defaultCropPct = 0.875
 )
 
-// interpolations are the names that timm knows; "random" is for training.
+// interpolations maps timm's names. "random" is for training only.
 var interpolations = map[string]transforms.Interpolation{
 	"nearest": transforms.Nearest, "bilinear": transforms.Bilinear, "bicubic": transforms.Bicubic,
 	"box": transforms.Box, "hamming": transforms.Hamming, "lanczos": transforms.Lanczos,
@@ -107,7 +107,7 @@ func build(o, args *importer.Object) *datagraph.Graph {
 		if !ok || f < 0 {
 			o.Bad("crop_pct", "a number above 0")
 		}
-		if f > 0 { // 0 is the default, as null is
+		if f > 0 { // 0 and null mean the default
 			pct = f
 		}
 	}
@@ -142,7 +142,7 @@ func build(o, args *importer.Object) *datagraph.Graph {
 	return g.Add(r).Add(c).Add(transforms.NewToTensor()).Add(transforms.NewNormalize(mean, std))
 }
 
-// inputSize gives the height and width.
+// inputSize returns the height and width.
 func inputSize(o, args *importer.Object) (h, w int) {
 	h, w = defaultSide, defaultSide
 	if v, _ := o.Get("input_size"); v != nil {
@@ -157,7 +157,7 @@ func inputSize(o, args *importer.Object) (h, w int) {
 	if args == nil {
 		return h, w
 	}
-	args.InertAll() // they build the model
+	args.InertAll() // the arguments build the model
 	if v, _ := args.Get("in_chans"); v != nil {
 		if n, ok := importer.Int(v, 3, 3); !ok || n != 3 {
 			args.Bad("in_chans", "3")
@@ -180,7 +180,7 @@ func inputSize(o, args *importer.Object) (h, w int) {
 	return h, w
 }
 
-// scaled is floor(side / crop_pct), the side to resize to.
+// scaled returns floor(side / crop_pct), the side before the crop.
 func scaled(o *importer.Object, side int, pct float64) int {
 	f := math.Floor(float64(side) / pct)
 	if !(f >= 1 && f <= importer.MaxSide) {
@@ -190,7 +190,7 @@ func scaled(o *importer.Object, side int, pct float64) int {
 	return int(f)
 }
 
-// values is a mean or deviation: three numbers, or one for all channels.
+// values reads a mean or deviation: three numbers, or one for all channels.
 func values(o *importer.Object, key string, def []float64) []float64 {
 	v, _ := o.Get(key)
 	if v == nil {

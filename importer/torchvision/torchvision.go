@@ -1,10 +1,11 @@
-// Package torchvision imports the arguments of torchvision's ImageClassification
-// preset, which every classification model's weights have as their transforms:
+// Package torchvision imports the arguments of torchvision's
+// ImageClassification preset, which every classification model's weights have
+// as their transforms:
 //
 //	{"torchvision": {"crop_size": 224, "resize_size": 232, "interpolation": "bilinear", "mean": […], "std": […]}}
 //
-// crop_size is required. The others have the preset's defaults: resize_size 256,
-// bilinear, ImageNet's mean and std.
+// crop_size is required. The others have the preset's defaults: resize_size
+// 256, bilinear, ImageNet's mean and std.
 //
 // The reference is torchvision 0.29.2's preset applied to
 // Image.open(f).convert("RGB"). For such PIL images it always antialiases and
@@ -27,7 +28,7 @@ func init() {
 	})
 }
 
-// The preset's defaults.
+// These are the preset's defaults.
 const defaultResize = 256
 
 var (
@@ -35,7 +36,7 @@ var (
 	defaultStd  = []float64{0.229, 0.224, 0.225}
 )
 
-// interpolations are the values of InterpolationMode. Pillow's nearest samples
+// interpolations maps the values of InterpolationMode. Pillow's nearest samples
 // pixel centres, so nearest-exact is the same for PIL images.
 var interpolations = map[string]transforms.Interpolation{
 	"nearest": transforms.Nearest, "nearest-exact": transforms.Nearest, "bilinear": transforms.Bilinear,
@@ -87,7 +88,8 @@ func build(o *importer.Object) *datagraph.Graph {
 	return g
 }
 
-// side is a number or, as the preset keeps and prints it, a list of one.
+// side reads a number or a list of one, the form that the preset stores and
+// prints.
 func side(o *importer.Object, key string, def int) int {
 	v, _ := o.Get(key)
 	if l, ok := importer.Ints(v, 1, 1, importer.MaxSide); ok {

@@ -8,18 +8,18 @@ import (
 	"github.com/infer-prep/infer-prep/importer"
 )
 
-// A reader of protobuf's text format, as far as configurations use it: fields
-// of numbers, names, strings, messages and lists of them, in any order, with
-// comments. Extensions and Any values ([name]) are not read.
+// This file reads protobuf's text format as far as configurations use it:
+// numbers, names, strings, messages and lists of them, with comments. It does
+// not read extensions and Any values ([name]).
 
-// The bounds of a file.
+// These are the limits of a file.
 const (
 	maxFile   = 16 << 20
 	maxDepth  = 64
 	maxFields = 1 << 20
 )
 
-// value is a field's value: a *message, a text as it was written, or a quoted
+// value is a field's value: a *message, unquoted text as written, or a quoted
 // string.
 type value struct {
 	msg    *message
@@ -33,10 +33,10 @@ type field struct {
 	value
 }
 
-// message is the fields in their order.
+// message holds the fields in the order of the file.
 type message struct{ fields []field }
 
-// parser reads tokens.
+// parser splits the text into tokens.
 type parser struct {
 	b      string
 	at     int
@@ -48,7 +48,7 @@ func (p *parser) fail(format string, args ...any) error {
 	return &importer.Error{Kind: importer.ErrFormat, Path: fmt.Sprintf("line %d", line), Text: fmt.Sprintf(format, args...)}
 }
 
-// space skips white space and comments, and gives the next byte; 0 at the end.
+// space skips white space and comments. It returns the next byte, 0 at the end.
 func (p *parser) space() byte {
 	for p.at < len(p.b) {
 		switch c := p.b[p.at]; c {
@@ -67,7 +67,7 @@ func (p *parser) space() byte {
 	return 0
 }
 
-// skip skips the byte if it is the next.
+// skip skips the next byte if it is c.
 func (p *parser) skip(c byte) bool {
 	if p.space() != c || p.at == len(p.b) {
 		return false
@@ -89,7 +89,7 @@ func (p *parser) word() string {
 	return p.b[from:p.at]
 }
 
-// message reads fields up to the closing byte; 0 is the file's end.
+// message reads fields up to the closing byte, or with 0 up to the file's end.
 func (p *parser) message(end byte, depth int) (*message, error) {
 	if depth > maxDepth {
 		return nil, p.fail("messages nested more than %d deep", maxDepth)
@@ -156,7 +156,7 @@ func (p *parser) value(m *message, name string, colon bool, depth int) error {
 		return p.fail("%s: want a colon or a message", name)
 	case c == '"' || c == '\'':
 		f.quoted = true
-		for c == '"' || c == '\'' { // strings side by side are one
+		for c == '"' || c == '\'' { // adjacent strings are one
 			s, err := p.quoted(c)
 			if err != nil {
 				return err
@@ -175,7 +175,7 @@ func (p *parser) value(m *message, name string, colon bool, depth int) error {
 	return nil
 }
 
-// quoted reads a string in quotes of that kind.
+// quoted reads a string in quotes of the given kind.
 func (p *parser) quoted(quote byte) (string, error) {
 	p.at++
 	var s strings.Builder

@@ -5,9 +5,9 @@
 // nothing: a tensor whose type, shape or layout differs from the model's is an
 // error that states the expected one. A configuration does not describe
 // preprocessing, so this package builds no graph and registers no importer. The
-// format is that of Triton Inference Server's model_config.proto (2.x). The package
-// reads max_batch_size and the fields of ModelInput. It ignores fields without
-// influence on the contents of a request, and rejects unknown fields.
+// format is that of Triton Inference Server's model_config.proto (2.x). The
+// package reads max_batch_size and the fields of ModelInput. It ignores fields
+// without influence on the contents of a request, and rejects unknown fields.
 package triton
 
 import (
@@ -21,11 +21,11 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Config is what a configuration says of a model's inputs.
+// Config describes a model's inputs, as the configuration states them.
 type Config struct {
-	Name string // of the model; may be empty
-	// MaxBatchSize above 0 means that the inputs have a batch dimension which
-	// Dims do not hold.
+	Name string // name of the model; may be empty
+	// MaxBatchSize above 0 means that the inputs have a batch dimension, which
+	// Dims do not contain.
 	MaxBatchSize int
 	Inputs       []Input
 }
@@ -34,30 +34,30 @@ type Config struct {
 type Input struct {
 	Name   string
 	DType  tensor.DType
-	Layout tensor.Layout // what format says: NoLayout if it says nothing
-	Dims   []int         // -1 is any size
+	Layout tensor.Layout // NoLayout if the input's format is absent
+	Dims   []int         // -1 means any size
 }
 
-// ignored are the fields of ModelConfig that do not describe what a request
-// holds.
+// ignored lists the fields of ModelConfig that do not describe a request's
+// contents.
 var ignored = []string{
 	"platform", "backend", "runtime", "version_policy", "output", "batch_input", "batch_output", "optimization", "dynamic_batching", "sequence_batching",
 	"ensemble_scheduling", "instance_group", "default_model_filename", "cc_model_filenames", "metric_tags", "parameters", "model_warmup",
 	"model_operations", "model_transaction_policy", "model_repository_agents", "response_cache", "model_metrics",
 }
 
-// ignoredInput are those of ModelInput: reshape is done by the server, after
-// the request.
+// ignoredInput lists such fields of ModelInput: the server reshapes after the
+// request.
 var ignoredInput = []string{"reshape", "allow_ragged_batch", "optional", "is_non_linear_format_io"}
 
-// dtypes are the names of DataType.
+// dtypes maps the names of DataType.
 var dtypes = map[string]tensor.DType{
 	"TYPE_UINT8": tensor.Uint8, "TYPE_INT8": tensor.Int8, "TYPE_UINT16": tensor.Uint16, "TYPE_INT16": tensor.Int16, "TYPE_INT32": tensor.Int32,
 	"TYPE_INT64": tensor.Int64, "TYPE_FP16": tensor.Float16, "TYPE_BF16": tensor.BFloat16, "TYPE_FP32": tensor.Float32, "TYPE_FP64": tensor.Float64,
 	"TYPE_BOOL": tensor.Bool,
 }
 
-// formats are the names of ModelInput.Format.
+// formats maps the names of ModelInput.Format.
 var formats = map[string]tensor.Layout{"FORMAT_NONE": tensor.NoLayout, "FORMAT_NHWC": tensor.HWC, "FORMAT_NCHW": tensor.CHW}
 
 const (
@@ -185,11 +185,10 @@ func input(m *message, path string, errs *importer.Errors) Input {
 	return in
 }
 
-// Fit names g's outputs as the model's inputs, and checks that they are what
-// the model takes. Outputs that have the name of an input already are matched
-// by it, the others in order. The graph's sizes are those without a batch
-// dimension, which the inputs may have in front, of 1 or any size, if
-// max_batch_size is 0. g is not changed if there is an error.
+// Fit renames g's outputs to the model's inputs and checks that they match. An
+// output with the name of an input belongs to it; the others follow in order.
+// The graph has no batch dimension. If max_batch_size is 0, an input may have
+// one in front, of size 1 or any size. On an error, Fit does not change g.
 func (c *Config) Fit(g *datagraph.Graph) error {
 	if err := c.fit(g); err != nil {
 		return fmt.Errorf("importer: triton: %w", err)
@@ -205,7 +204,7 @@ func (c *Config) fit(g *datagraph.Graph) error {
 	if err != nil {
 		return err
 	}
-	// Inputs that are the name of an output, then the rest in order.
+	// Inputs with the name of an output come first, then the rest in order.
 	to := map[string]Input{} // by output
 	var rest []Input
 	for _, in := range c.Inputs {
@@ -254,9 +253,9 @@ func (c *Config) fit(g *datagraph.Graph) error {
 	return nil
 }
 
-// renamable reports whether the step that writes the column last may write
-// another instead: not if it or a later one uses a column of that name, or if
-// no step does.
+// renamable reports whether the last step that writes column old can write name
+// instead. It cannot if that step also writes name, or if a later step uses
+// name.
 func renamable(g *datagraph.Graph, old, name string) bool {
 	for i, s := range slices.Backward(g.Steps) {
 		if slices.Contains(s.Out, old) {
@@ -265,7 +264,7 @@ func renamable(g *datagraph.Graph, old, name string) bool {
 			})
 		}
 	}
-	return false // it is an input of the graph
+	return false // old is an input of the graph
 }
 
 func names(inputs []Input) string {
@@ -276,7 +275,7 @@ func names(inputs []Input) string {
 	return strings.Join(l, ", ")
 }
 
-// accepts says what is wanted instead of d, or "".
+// accepts returns the requirements that d violates, "" if none.
 func (in Input) accepts(d tensor.Desc, batched bool) string {
 	var l []string
 	if d.DType != in.DType {
@@ -295,8 +294,7 @@ func (in Input) accepts(d tensor.Desc, batched bool) string {
 	return strings.Join(l, ", ")
 }
 
-// fits says whether a tensor of such sizes is one of the dims; a size that is
-// not known fits any.
+// fits reports whether a tensor's sizes match dims. Unknown sizes match any.
 func fits(dims []int, d tensor.Desc) bool {
 	if len(dims) != d.Shape.Rank() {
 		return false

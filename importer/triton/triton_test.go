@@ -14,7 +14,7 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// densenet is like the configuration that comes with Triton's examples.
+// densenet resembles the configuration among Triton's examples.
 const densenet = `
 name: "densenet_onnx"
 platform: "onnxruntime_onnx"
@@ -127,7 +127,8 @@ func TestFit(t *testing.T) {
 	require.ErrorContains(t, fit("max_batch_size: 4 "+input(`name: "x" data_type: TYPE_FP32 dims: [1, 3, 224, 224]`), imagenet(t)), "wants dims")
 	require.ErrorContains(t, fit(input(`name: "x" data_type: TYPE_FP32 dims: 1`)+input(`name: "y" data_type: TYPE_FP32 dims: 1`), imagenet(t)), "x, y")
 
-	// Two outputs: one by its name, the other by what is left.
+	// The model has two inputs: one matches an output by name, the other takes
+	// the remaining output.
 	two := datagraph.New(transforms.NewDecode(), transforms.NewLetterbox(64, 64))
 	two.Outputs, two.SideOutputs = []string{"image", "pad"}, []string{"scale"}
 	text := input(`name: "pad" data_type: TYPE_INT32 dims: 4`) + input(`name: "pixels" data_type: TYPE_UINT8 dims: [64, 64, 3]`)

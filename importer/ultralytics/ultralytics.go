@@ -3,16 +3,16 @@
 //
 //	{"ultralytics": {"imgsz": [640, 640], "stride": 32, "auto": false}}
 //
-// The object "ultralytics" around them is optional. Values may be strings, as in
-// ONNX metadata_props ("imgsz": "[640, 640]"). The importer does not read YAML:
-// convert metadata.yaml to JSON.
+// The object "ultralytics" around them is optional. Values may be strings, as
+// in ONNX metadata_props ("imgsz": "[640, 640]"). The importer does not read
+// YAML: convert metadata.yaml to JSON.
 //
 // The reference is the predictor of ultralytics 8.4.190: LetterBox with OpenCV
 // 5.0.0.93, RGB, channels first, and a float32 division by 255. The output is
 // images, float32 CHW. The letterbox's scale and padding are side outputs.
 //
-// auto pads only to the next multiple of the stride. It is off by default, and on,
-// as in the predictor, if the metadata's args say dynamic.
+// auto pads only to the next multiple of the stride. It is off by default, and
+// on, as in the predictor, if the metadata's args say dynamic.
 package ultralytics
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// Output is the name of the graphs' output.
+// Output names the graphs' output.
 const Output = "images"
 
 func init() {
@@ -35,23 +35,23 @@ func init() {
 	})
 }
 
-// inert are the keys of an exported model's metadata that do not change the
+// inert lists the keys of an exported model's metadata that do not affect the
 // letterbox.
 var inert = []string{
 	"description", "author", "version", "license", "docs", "date", "batch", "names", "head", "end2end",
 	"kpt_shape", "kpt_names", "dla",
 }
 
-// inertArgs are the export's arguments that do not change the letterbox.
+// inertArgs lists the export's arguments that do not affect the letterbox.
 var inertArgs = []string{
 	"batch", "data", "device", "format", "fraction", "imgsz", "int8", "iou", "conf", "max_det", "agnostic_nms",
 	"keras", "name", "nms", "opset", "optimize", "simplify", "workspace", "split", "separate_outputs", "separate_batch",
 }
 
-// tasks are those whose predictors letterbox.
+// tasks lists the tasks whose predictors use the letterbox.
 var tasks = map[string]bool{"detect": true, "segment": true, "pose": true, "obb": true, "semantic": true}
 
-// interpolations are OpenCV's numbers that it also resizes images with here.
+// interpolations lists OpenCV's numbers that Resize supports too.
 var interpolations = []transforms.Interpolation{
 	transforms.Nearest, transforms.Bilinear, transforms.Bicubic, transforms.Area, transforms.Lanczos,
 }
@@ -117,8 +117,8 @@ func build(o *importer.Object) *datagraph.Graph {
 	return g.Rename(Output)
 }
 
-// value is the key's value; a string that holds JSON, as most of Python's
-// literals do, is read as that.
+// value returns the key's value. A string that contains JSON is parsed; most of
+// Python's literals are JSON too.
 func value(o *importer.Object, key string) any {
 	v, _ := o.Get(key)
 	s, ok := v.(string)
@@ -143,7 +143,7 @@ func value(o *importer.Object, key string) any {
 	return p
 }
 
-// imageSize gives the height and width of imgsz.
+// imageSize returns the height and width in imgsz.
 func imageSize(o *importer.Object) (h, w int) {
 	v := value(o, "imgsz")
 	if n, ok := importer.Int(v, 1, importer.MaxSide); ok {
@@ -165,7 +165,7 @@ func side(o *importer.Object, key string, def int) int {
 	if !o.Has(key) {
 		return def
 	}
-	// Old exports wrote strides as floats.
+	// Old exports stored strides as floats.
 	if f, ok := importer.Float(v); ok && f == float64(int(f)) {
 		v = json.Number(fmt.Sprint(int(f)))
 	}
@@ -189,8 +189,8 @@ func toggle(o *importer.Object, key string, def bool) bool {
 	return b
 }
 
-// dynamic reads the metadata's args. A half-precision export takes another
-// tensor than this one, so it is refused.
+// dynamic reads dynamic from the metadata's args. It rejects a half-precision
+// export, which takes another tensor type.
 func dynamic(o *importer.Object) bool {
 	v, _ := o.Get("args")
 	args := o
@@ -225,7 +225,7 @@ func dynamic(o *importer.Object) bool {
 	return toggle(o, "dynamic", toggle(args, "dynamic", false))
 }
 
-// literal turns the literal that Python's str(dict) gives into JSON.
+// literal converts a literal of Python's str(dict) to JSON.
 func literal(s string) ([]byte, error) {
 	var b []byte
 	for i := 0; i < len(s); {
@@ -261,7 +261,8 @@ func literal(s string) ([]byte, error) {
 	return b, nil
 }
 
-// quoted reads the Python string at the start of s, and its length there.
+// quoted reads the Python string at the start of s. It returns the string and
+// its length in s.
 func quoted(s string) (int, string, error) {
 	var text []byte
 	for i := 1; i < len(s); i++ {

@@ -101,7 +101,7 @@ func reach(path string) map[string]bool {
 }
 
 // TestFormatsAreOptional checks that programs link only the image formats and
-// the SQLite driver that they ask for.
+// the SQLite driver that they import.
 func TestFormatsAreOptional(t *testing.T) {
 	for _, p := range []string{"datagraph", "modelbundle", "onnx", "device", "dataset", "pullpipe", "pipeline", "diff", "preset", "importer/all"} {
 		for _, f := range formats {
@@ -113,8 +113,8 @@ func TestFormatsAreOptional(t *testing.T) {
 	}
 }
 
-// TestModules checks the modules of others that each package links on this
-// platform, those that come with them included.
+// TestModules checks the third-party modules that each package links on this
+// platform, with their dependencies.
 func TestModules(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}} {{join .Deps \" \"}}", module+"...").Output()
 	require.NoError(t, err)

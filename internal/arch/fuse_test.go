@@ -18,12 +18,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestNothingFuses: the compiler may compute x*y + z with one rounding where
-// the processor can, also when the product went through variables or inlined
-// functions in between; only an explicit conversion of the product forbids it.
-// So every product of floating-point numbers is converted where it stands,
-// unless what happens to it there is no addition: it is divided, compared, or
-// given to package math or to min and max.
+// TestNothingFuses checks that every product of floating-point numbers is
+// rounded. The compiler may compute x*y + z with a single rounding if the
+// processor can. It may do so even through variables and inlined functions.
+// Only an explicit conversion of the product forbids it. So each product must
+// be converted where it is computed. A product that is divided, compared, or
+// passed to package math, min or max is exempt, since it is not added there.
 func TestNothingFuses(t *testing.T) {
 	const format = `{{.ImportPath}}|{{.Dir}}|{{.Export}}|{{if .Module}}{{if .Module.Main}}{{join .GoFiles ","}}{{end}}{{end}}`
 	cmd := exec.Command("go", "list", "-export", "-deps", "-f", format,
@@ -77,7 +77,8 @@ func TestNothingFuses(t *testing.T) {
 	require.Greater(t, products, 50, "products looked at")
 }
 
-// isFloat also holds for type parameters that may be floating-point.
+// isFloat reports whether v is a floating-point number, or of a type parameter
+// that may be one.
 func isFloat(v types.TypeAndValue) bool {
 	if v.Type == nil || v.Value != nil && v.Value.Kind() != constant.Unknown {
 		return false // a constant is exact until it is used
@@ -98,14 +99,15 @@ func isFloat(v types.TypeAndValue) bool {
 	return ok && b.Info()&types.IsFloat != 0
 }
 
-// rounded reports whether what encloses the product, the stack, rounds it.
+// rounded reports whether the expressions around the product, the stack, round
+// it.
 func rounded(info *types.Info, stack []ast.Node, product ast.Expr) bool {
 	for i := len(stack) - 1; i >= 0; i-- {
 		switch p := stack[i].(type) {
 		case *ast.ParenExpr, *ast.UnaryExpr:
 		case *ast.BinaryExpr:
 			switch p.Op {
-			case token.MUL: // the outer product is looked at by itself
+			case token.MUL: // the outer product is checked separately
 				return true
 			case token.QUO, token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ:
 				return true

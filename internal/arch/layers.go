@@ -42,8 +42,8 @@ const (
 	webgpuType = "github.com/gogpu/gputypes"
 )
 
-// Brings lists the modules that come with a module of others: a package that
-// may import the former links the latter too.
+// Brings lists the modules that a module of others depends on. A package that
+// may import the latter links the former too.
 var Brings = map[string][]string{
 	cobra:    {pflag, "github.com/cpuguy83/go-md2man/v2", "github.com/russross/blackfriday/v2", "go.yaml.in/yaml/v3"},
 	jpegli:   {"github.com/tetratelabs/wazero", sys},
@@ -54,8 +54,8 @@ var Brings = map[string][]string{
 	testify:  {"github.com/davecgh/go-spew", "github.com/pmezard/go-difflib", "go.yaml.in/yaml/v3"},
 }
 
-// formats are the packages of codec/all. Nothing below codec/all and eager may
-// link them: a program links the formats that it needs.
+// formats lists the packages of codec/all. Nothing below codec/all and eager
+// may link them, so that a program links only the formats it needs.
 var formats = []string{"codec/bmp", "codec/gif", "codec/jpeg", "codec/png", "codec/tiff", "codec/webp"}
 
 // source lists what a package of a dataset source may import.

@@ -18,15 +18,15 @@ import (
 // Module is the path of the main module.
 const Module = "github.com/infer-prep/infer-prep"
 
-// Found is a package as its files are. Files of every platform and build tag
-// count.
+// Found describes a package as read from its files, those of all platforms and
+// build tags.
 type Found struct {
 	Imports []string // direct imports without those of tests and of the standard library; sorted
 	Doc     string   // the first sentence of the package comment
 }
 
-// Read finds the packages below root, by folder. It leaves out folders that the
-// go tool ignores too.
+// Read finds the packages below root, by folder. It skips the same folders as
+// the go tool.
 func Read(root string) (map[string]*Found, error) {
 	found := map[string]*Found{}
 	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
@@ -98,7 +98,7 @@ func inModule(path, m string) bool {
 	return path == m || isOther(m) && strings.HasPrefix(path, m+"/")
 }
 
-// isOther reports whether path is of another module, and no folder of this one.
+// isOther reports whether path belongs to another module.
 func isOther(path string) bool {
 	host, _, _ := strings.Cut(path, "/")
 	return strings.Contains(host, ".")
@@ -205,10 +205,10 @@ func Print(found map[string]*Found) string {
 	return b.String()
 }
 
-// Problems returns every violation of the table, sorted: packages that are
-// missing from it or from the tree, imports that it does not allow or that
-// point up, and packages of the top-level internal folder that import public
-// ones.
+// Problems returns every violation of the table, sorted. It reports packages
+// missing from the table or from the tree, and imports that are not allowed or
+// point up. It also reports packages of the top-level internal folder that
+// import public ones.
 func Problems(layers []Layer, found map[string]*Found) (bad []string) {
 	report := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
 	seen := map[string]bool{}

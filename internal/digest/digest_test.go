@@ -1,6 +1,6 @@
-// Package digest has one test: it runs every preset and example configuration
-// over every test image, and a training, and prints a digest of all the
-// tensors, which must be the same on every platform.
+// Package digest tests that all tensors are the same on every platform. It runs
+// every preset and example configuration over every test image, and a training,
+// and prints a digest of the tensors.
 package digest
 
 import (
@@ -51,8 +51,8 @@ func TestDigest(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, images)
 
-	// Every image is decoded; the other graphs run on one image in forty, since
-	// this runs under emulation too.
+	// Every image is decoded, but the other graphs run on one image in forty:
+	// the test also runs under emulation.
 	var some []string
 	for i := 0; i < len(images); i += 40 {
 		some = append(some, images[i])
@@ -72,7 +72,7 @@ func TestDigest(t *testing.T) {
 			require.NoError(t, err)
 			out, err := r.Run(tensor.FromBytes(b))
 			if err != nil {
-				fmt.Fprintf(h, "%s: %v\n", filepath.Base(f), err) // a refusal must be the same too
+				fmt.Fprintf(h, "%s: %v\n", filepath.Base(f), err) // errors must be the same too
 				continue
 			}
 			for _, o := range out {
@@ -84,7 +84,8 @@ func TestDigest(t *testing.T) {
 		t.Logf("%x %s", sum, n)
 		all.Write(sum)
 	}
-	// Separate from "all tensors", which stays comparable with older versions.
+	// This digest is separate, so that "all tensors" stays comparable with
+	// older versions.
 	t.Logf("extremes: %x", extremes(t))
 	sum := training(t)
 	t.Logf("%x training", sum)
@@ -92,7 +93,7 @@ func TestDigest(t *testing.T) {
 	t.Logf("all tensors: %x", all.Sum(nil))
 }
 
-// extremes is a digest of the files of testdata/extremes, decoded.
+// extremes returns a digest of the decoded files of testdata/extremes.
 func extremes(t *testing.T) []byte {
 	files, err := filepath.Glob("../../testdata/extremes/*")
 	require.NoError(t, err)
@@ -109,8 +110,8 @@ func extremes(t *testing.T) []byte {
 	return h.Sum(nil)
 }
 
-// training is a digest of two epochs of a training: what is drawn, its order,
-// and what is made of it.
+// training returns a digest of two epochs of a training: the samples, their
+// order and their tensors.
 func training(t *testing.T) []byte {
 	files := &memory{}
 	for _, n := range []string{"jpeg_base_420.jpg", "jpeg_exif_mm_6.jpg", "jpeg_large.jpg", "jpeg_exif_mm_3.jpg"} {
@@ -140,7 +141,7 @@ func training(t *testing.T) []byte {
 	return h.Sum(nil)
 }
 
-// memory is a source of encoded images.
+// memory is a dataset source of encoded images.
 type memory struct{ files [][]byte }
 
 func (m *memory) Validate() error                                          { return nil }

@@ -15,8 +15,8 @@ import (
 
 var line = regexp.MustCompile(`(?m)^([0-9a-f]{4})  ((?:[0-9a-f]{2} ?){1,16})`)
 
-// Read is the file whose lines docs/format/NAME.md has, each with its place, 16
-// bytes and a remark. Lines of zeros may be left out between others.
+// Read returns the file whose hex dump docs/format/NAME.md shows. Each line has
+// an offset, 16 bytes and a remark. The dump may omit lines of zeros.
 func Read(t testing.TB, root, name string) (file []byte) {
 	text, err := os.ReadFile(filepath.Join(root, "docs", "format", name+".md"))
 	require.NoError(t, err)

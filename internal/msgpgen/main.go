@@ -1,6 +1,6 @@
-// Command msgpgen writes msgp_gen.go for the package in the current folder: it
-// runs the msgp tool on the package's files without its tests, whose imports
-// and packages the tool would otherwise take over. For go generate.
+// Command msgpgen writes msgp_gen.go for the package in the current folder, for
+// go generate. It runs the msgp tool on the package's files without its tests,
+// since the tool would also copy their imports.
 package main
 
 import (
@@ -21,7 +21,7 @@ func main() {
 }
 
 func run() error {
-	// A folder of the same name, since the tool looks at it.
+	// The folder has the same name as the package's, since the tool uses it.
 	here, err := os.Getwd()
 	if err != nil {
 		return err

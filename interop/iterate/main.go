@@ -1,4 +1,5 @@
-// Command iterate prints what the ImageRecordIter of compat/mxnet gives, for interop.py.
+// Command iterate prints what the ImageRecordIter of compat/mxnet gives, for
+// interop.py.
 //
 //	iterate FILE.rec LABELS SIDE
 package main

@@ -1,4 +1,5 @@
-// Command parts prints which image records parts of sets of files have, for interop.py.
+// Command parts prints which image records parts of sets of files have, for
+// interop.py.
 //
 //	parts FOLDER SET/COUNT/PART...
 package main

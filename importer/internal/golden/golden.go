@@ -16,13 +16,13 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// File is testdata/goldens.json of an importer.
+// File is the contents of an importer's testdata/goldens.json.
 type File struct {
 	Cases   []Case `json:"cases"`
-	Refused []Case `json:"refused"` // by the reference, or by the importer for a reason that its doc says
+	Refused []Case `json:"refused"` // by the reference, or by the importer for a reason in its package comment
 }
 
-// Case is an importer's input and what the reference gives.
+// Case is an importer's input and the reference's results.
 type Case struct {
 	Name    string          `json:"name"`
 	Config  json.RawMessage `json:"config"`
@@ -31,9 +31,9 @@ type Case struct {
 	Results []Result        `json:"results"`
 }
 
-// Result is what the reference gives of one image.
+// Result is the reference's result for one image.
 type Result struct {
-	Image   string            `json:"image"` // from the module's root
+	Image   string            `json:"image"` // relative to the module's root
 	Outputs map[string]Output `json:"outputs"`
 }
 
@@ -42,10 +42,10 @@ type Output struct {
 	DType  string    `json:"dtype"`
 	Shape  []int     `json:"shape"`
 	SHA256 string    `json:"sha256"`
-	Values []float64 `json:"values"` // the first and the one at a third
+	Values []float64 `json:"values"` // the first value and the one at a third of the length
 }
 
-// Load reads the file.
+// Load reads testdata/goldens.json.
 func Load(t testing.TB) File {
 	b, err := os.ReadFile("testdata/goldens.json")
 	require.NoError(t, err)
@@ -55,8 +55,8 @@ func Load(t testing.TB) File {
 	return f
 }
 
-// Run compares every case, and wants every refused one to be an error. The
-// package under test is two folders below the module's root.
+// Run compares every case, and checks that every refused one is an error. The
+// tested package must be two folders below the module's root.
 func Run(t *testing.T, input func(Case) []byte, load func([]byte) (*datagraph.Graph, error)) {
 	f := Load(t)
 	for _, c := range f.Cases {
@@ -121,7 +121,7 @@ func equal(a, b []int) bool {
 	return true
 }
 
-// values are those that a golden file shows.
+// values returns the values of t that a golden file holds.
 func values(t *tensor.Tensor) []float64 {
 	var l []float64
 	for _, i := range []int{0, int(t.Len()) / 3} {
