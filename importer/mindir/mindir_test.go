@@ -145,7 +145,7 @@ func FuzzImport(f *testing.F) {
 	})
 }
 
-// TestNested checks that a field's text cannot close the step that contains it.
+// TestNested checks that unclosed, deeply nested JSON in a field is an error.
 func TestNested(t *testing.T) {
 	_, err := mindir.Import(model(one(strings.Repeat("[", 1000))))
 	require.ErrorIs(t, err, importer.ErrFormat)
