@@ -14,8 +14,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// fake is a format for tests: "fake", a Mode, width, height and orientation, then
-// the pixels.
+// fake is a format for tests: "fake", a Mode, width, height and orientation,
+// then the pixels.
 type fake struct{ data []byte }
 
 // opened counts the headers that fake has read.

@@ -1,14 +1,15 @@
 package codec
 
 // onWhite composites one sample over opaque white as Pillow's alpha_composite
-// (libImaging/AlphaComposite.c, Pillow 13.0.0): with 7 fraction bits, and a rounded
-// division by 255 by shifts.
+// (libImaging/AlphaComposite.c, Pillow 13.0.0): with 7 fraction bits, and a
+// rounded division by 255 by shifts.
 func onWhite(c, a uint8) uint8 {
 	t := uint32(c)*uint32(a)*128 + 255*128*(255-uint32(a)) + 0x80<<7
 	return uint8((t>>8 + t) >> 8 >> 7)
 }
 
-// luma is Pillow's L24 (libImaging/Convert.c): ITU-R 601-2 with 16 fraction bits.
+// luma is Pillow's L24 (libImaging/Convert.c): ITU-R 601-2 with 16 fraction
+// bits.
 func luma(r, g, b uint8) uint8 {
 	return uint8((19595*uint32(r) + 38470*uint32(g) + 7471*uint32(b) + 0x8000) >> 16)
 }
@@ -78,7 +79,8 @@ func (c *converter) convert(dst []byte, y int) {
 		c.rgba(dst, in)
 	default: // ToGray, ToLuma
 		if src.Mode == L || src.Mode == P || src.Mode == I16 {
-			// The luma of a gray RGB colour is the gray, so the table serves all three.
+			// The luma of a gray RGB colour is the gray, so the table serves
+			// all three.
 			c.indexed(dst, in, 1)
 			return
 		}
@@ -96,7 +98,8 @@ func swapRB(p []byte) {
 	}
 }
 
-// indexed writes the table's colours with n channels. One channel is their luma.
+// indexed writes the table's colours with n channels. One channel is their
+// luma.
 func (c *converter) indexed(dst, in []byte, n int) {
 	step, high := 1, false
 	if c.src.Mode == I16 {

@@ -7,8 +7,9 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Decoder decodes images of every linked format and reuses its memory from image
-// to image. The zero value is ready to use. One goroutine at a time may use it.
+// Decoder decodes images of every linked format and reuses its memory from
+// image to image. The zero value is ready to use. One goroutine at a time may
+// use it.
 type Decoder struct {
 	formats map[string]FormatDecoder
 	image   Image
@@ -22,8 +23,8 @@ type Decoder struct {
 }
 
 // Image is an encoded image whose header has been read. It belongs to its
-// Decoder and is valid until the Decoder's next Open. It keeps a reference to the
-// data until then, or until Close.
+// Decoder and is valid until the Decoder's next Open. It keeps a reference to
+// the data until then, or until Close.
 type Image struct {
 	d      *Decoder
 	info   Info
@@ -36,7 +37,8 @@ type Info struct {
 	Config
 	OutWidth, OutHeight int // size of the result, after scaling and orientation
 	Channels            int // of the result
-	// Damaged is the first damage that Decode met under DamageLenient, nil if none.
+	// Damaged is the first damage that Decode met under DamageLenient, nil if
+	// none.
 	Damaged error
 }
 
@@ -138,9 +140,9 @@ func (i *Image) reopen() error {
 	return i.open(i.data)
 }
 
-// recovered turns a panic of a format's decoder into an error of kind ErrInternal
-// and drops the decoder, whose state may be broken. A panic of the caller's
-// RowSink goes through.
+// recovered turns a panic of a format's decoder into an error of kind
+// ErrInternal and drops the decoder, whose state may be broken. A panic of the
+// caller's RowSink goes through.
 func (d *Decoder) recovered(format string, fd FormatDecoder, err *error) {
 	v := recover()
 	if v == nil {
@@ -250,8 +252,8 @@ func (i *Info) oriented(o *Options) int {
 	return 1
 }
 
-// direct reports whether the format's own pixels can be decoded into the result's
-// memory.
+// direct reports whether the format's own pixels can be decoded into the
+// result's memory.
 func direct(i *Info, o *Options) bool {
 	if i.oriented(o) != 1 {
 		return false

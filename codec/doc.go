@@ -7,10 +7,11 @@
 //	import _ "github.com/infer-prep/infer-prep/codec/all"
 //
 // [Decode] decodes one image. To decode many, keep a [Decoder] for each
-// goroutine: it reuses its memory. [Decoder.Open] reads the header and returns an
-// [Image], which reports its size and decodes itself, as a whole or by rows.
+// goroutine: it reuses its memory. [Decoder.Open] reads the header and returns
+// an [Image], which reports its size and decodes itself, as a whole or by rows.
 //
-// [Options] selects colours, transparency, orientation and scale, and bounds the
-// cost of one image. Its zero value is Pillow's Image.open(f).convert("RGB") with
-// [DefaultLimits]. Decoding errors are of type [*Error].
+// [Options] selects colours, transparency, orientation and scale, and bounds
+// the cost of one image. Its zero value is Pillow's
+// Image.open(f).convert("RGB") with [DefaultLimits]. Decoding errors are of
+// type [*Error].
 package codec

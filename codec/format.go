@@ -11,11 +11,11 @@ import (
 // they are imported; codec/all imports every one.
 type Format struct {
 	Name string // lower case: "jpeg"
-	// Magic lists patterns of a file's first bytes, at most 64 each. A '?' matches
-	// any byte. Data that matches one of them is of this format.
+	// Magic lists patterns of a file's first bytes, at most 64 each. A '?'
+	// matches any byte. Data that matches one of them is of this format.
 	Magic []string
-	// Scales reports that the decoder supports Options.Scale. Its pixels then have
-	// the scaled size.
+	// Scales reports that the decoder supports Options.Scale. Its pixels then
+	// have the scaled size.
 	Scales bool
 	// New returns a decoder, which may keep buffers between images.
 	New func() FormatDecoder
@@ -24,17 +24,17 @@ type Format struct {
 // FormatDecoder decodes the images of one format. One goroutine at a time uses
 // it. Options that it receives have limits without zero fields.
 //
-// A FormatDecoder may have a method Offset() int64, which returns its position in
-// the data. Errors of kind ErrInternal use it.
+// A FormatDecoder may have a method Offset() int64, which returns its position
+// in the data. Errors of kind ErrInternal use it.
 type FormatDecoder interface {
-	// Open reads the header. It allocates nothing that grows with the image. It may
-	// keep data and o until Decode returns or until the next Open.
+	// Open reads the header. It allocates nothing that grows with the image. It
+	// may keep data and o until Decode returns or until the next Open.
 	Open(data []byte, o *Options) (Config, error)
-	// Decode decodes the first frame of the open image into dst and reuses dst's
-	// memory if it is large enough. It checks the limits before it allocates. dst
-	// gets the Mode, Width and Height of Open's Config. After an error dst's contents
-	// are undefined. Decode, or DecodeRows of a RowDecoder, is called at most once
-	// after each Open.
+	// Decode decodes the first frame of the open image into dst and reuses
+	// dst's memory if it is large enough. It checks the limits before it
+	// allocates. dst gets the Mode, Width and Height of Open's Config. After an
+	// error dst's contents are undefined. Decode, or DecodeRows of a
+	// RowDecoder, is called at most once after each Open.
 	Decode(dst *Raster) error
 }
 
@@ -72,8 +72,8 @@ type Config struct {
 	HasAlpha      bool   // an alpha channel, transparent palette entries, or a colour key
 	Frames        int    // number of frames; 2 if there are more and the header has no count
 	Variant       string // the format's own kind, for people: "baseline 4:2:0", "interlaced", …
-	// AutoOrient reports that the orientation is always applied, as Pillow does for
-	// TIFF.
+	// AutoOrient reports that the orientation is always applied, as Pillow does
+	// for TIFF.
 	AutoOrient bool
 }
 
@@ -83,25 +83,26 @@ type Raster struct {
 	Width, Height int
 	Stride        int    // bytes from one row to the next
 	Pix           []byte // at least Stride*(Height-1) + Width*Mode.Size()
-	// Palette holds the colours of mode P: RGBA, not premultiplied. Alpha is 255
-	// where the file has none.
+	// Palette holds the colours of mode P: RGBA, not premultiplied. Alpha is
+	// 255 where the file has none.
 	Palette [256][4]uint8
-	// Key is the colour that the file marks as transparent (PNG's tRNS of gray and
-	// RGB images, GIF's index in a gray image), as Pillow compares it with the 8-bit
-	// samples. It is valid if HasKey is true. L and I16 use Key[0].
+	// Key is the colour that the file marks as transparent (PNG's tRNS of gray
+	// and RGB images, GIF's index in a gray image), as Pillow compares it with
+	// the 8-bit samples. It is valid if HasKey is true. L and I16 use Key[0].
 	Key    [3]uint8
 	HasKey bool
-	// KeyRGB is the colour that is still transparent after Pillow's convert("RGB"):
-	// the key, or the colour of a palette's only transparent entry. It is valid if
-	// HasKeyRGB is true. Pillow's conversion of the key makes it differ from Key for
-	// some depths.
+	// KeyRGB is the colour that is still transparent after Pillow's
+	// convert("RGB"): the key, or the colour of a palette's only transparent
+	// entry. It is valid if HasKeyRGB is true. Pillow's conversion of the key
+	// makes it differ from Key for some depths.
 	KeyRGB    [3]uint8
 	HasKeyRGB bool
 	// Damaged is the first damage under DamageLenient, nil if there was none.
 	Damaged error
 }
 
-// Reset gives r a mode and a size, dense rows, and no keys. It reuses r's memory.
+// Reset gives r a mode and a size, dense rows, and no keys. It reuses r's
+// memory.
 func (r *Raster) Reset(m Mode, width, height int) {
 	n := width * m.Size() * height
 	if cap(r.Pix) < n {
@@ -113,8 +114,8 @@ func (r *Raster) Reset(m Mode, width, height int) {
 
 var formats = registry.New[*Format]("image format")
 
-// Register adds a format. Format packages call it from init. It panics if the name
-// is empty or taken, or if a field is missing.
+// Register adds a format. Format packages call it from init. It panics if the
+// name is empty or taken, or if a field is missing.
 func Register(f Format) {
 	if f.New == nil || len(f.Magic) == 0 {
 		formats.Refuse(f.Name, "want Magic and New")
@@ -125,8 +126,8 @@ func Register(f Format) {
 // Formats returns the names of the linked formats, sorted.
 func Formats() []string { return slices.Clone(formats.Names()) }
 
-// Sniff returns the name of the linked format whose magic bytes data starts with,
-// "" if none matches. It looks at no more than 64 bytes.
+// Sniff returns the name of the linked format whose magic bytes data starts
+// with, "" if none matches. It looks at no more than 64 bytes.
 func Sniff(data []byte) string {
 	if f := sniff(data); f != nil {
 		return f.Name

@@ -3,7 +3,8 @@ package codec
 import "cmp"
 
 // Limits bounds the cost of one image. Decoders check it against the header,
-// before they allocate. A field of 0 means its default, a negative field no limit.
+// before they allocate. A field of 0 means its default, a negative field no
+// limit.
 type Limits struct {
 	Pixels int64 // width x height as stored, before scaling. Default 100,000,000
 	Bytes  int64 // memory for the pixels and all buffers of the decoder. Default 1 GiB

@@ -61,8 +61,8 @@ func TestZeroLimits(t *testing.T) {
 	require.NoError(t, codec.NoLimits().CheckSize("x", 1<<30, 1<<30, 8))
 }
 
-// bomb is a format whose decoder panics: "bomb", then where: o (Open), d (Decode),
-// r (DecodeRows) or - (nowhere).
+// bomb is a format whose decoder panics: "bomb", then where: o (Open), d
+// (Decode), r (DecodeRows) or - (nowhere).
 type bomb struct {
 	where  byte
 	id     int
@@ -118,7 +118,8 @@ func TestPanicBecomesError(t *testing.T) {
 		require.Regexp(t, `^bomb: offset 4: internal error: runtime error: index out of range`, err.Error())
 		require.Contains(t, string(e.Stack), "(*bomb).at")
 	}
-	// requireNew requires that the broken decoder is gone and the next one works.
+	// requireNew requires that the broken decoder is gone and the next one
+	// works.
 	requireNew := func(err error) {
 		t.Helper()
 		requireInternal(err)

@@ -8,19 +8,20 @@ type Options struct {
 	Color  Color  // colour layout of the result. Default ToRGB
 	Alpha  Alpha  // treatment of transparency. Default AlphaDrop
 	Gray16 Gray16 // conversion of 16-bit gray to 8 bits. Default Gray16Clip
-	// Refuse is the set of image kinds that are an error (ErrUnsupported) instead
-	// of being converted. Default none.
+	// Refuse is the set of image kinds that are an error (ErrUnsupported)
+	// instead of being converted. Default none.
 	Refuse      Refuse
 	Orientation Orientation // treatment of the EXIF orientation. Default OrientationIgnore
 	Damage      Damage      // treatment of damaged files. Default DamagePillow
 	Scale       Scale       // fraction of the size to decode. Default ScaleFull
 	Limits      Limits      // bounds of the cost. Default DefaultLimits
-	// Workers is the number of goroutines that decode one image while the caller's
-	// goroutine waits. With less than 2, the caller's goroutine decodes alone. Workers
-	// changes neither pixels nor errors, and all goroutines end before the call
-	// returns. It takes effect for baseline Huffman JPEG of one scan with all its
-	// restart markers, under DamagePillow (see package jpeg). Each goroutine's buffers
-	// count towards Limits.Bytes; if they exceed it, no goroutine is started.
+	// Workers is the number of goroutines that decode one image while the
+	// caller's goroutine waits. With less than 2, the caller's goroutine
+	// decodes alone. Workers changes neither pixels nor errors, and all
+	// goroutines end before the call returns. It takes effect for baseline
+	// Huffman JPEG of one scan with all its restart markers, under DamagePillow
+	// (see package jpeg). Each goroutine's buffers count towards Limits.Bytes;
+	// if they exceed it, no goroutine is started.
 	Workers int
 }
 
@@ -52,11 +53,11 @@ type Color uint8
 const (
 	ToRGB Color = iota // 3 channels
 	ToBGR              // 3 channels, OpenCV's order
-	// ToGray has 1 channel, as Image.open(f).convert("L"): gray files unchanged,
-	// else (19595 R + 38470 G + 7471 B + 32768) >> 16.
+	// ToGray has 1 channel, as Image.open(f).convert("L"): gray files
+	// unchanged, else (19595 R + 38470 G + 7471 B + 32768) >> 16.
 	ToGray
-	// ToLuma has 1 channel: the Y of a YCbCr JPEG, as OpenCV's IMREAD_GRAYSCALE and
-	// Pillow's draft("L"); other files as ToGray.
+	// ToLuma has 1 channel: the Y of a YCbCr JPEG, as OpenCV's IMREAD_GRAYSCALE
+	// and Pillow's draft("L"); other files as ToGray.
 	ToLuma
 	ToRGBA // 4 channels; alpha is 255 for files without alpha
 )
@@ -64,20 +65,22 @@ const (
 // Channels returns the number of channels of the layout.
 func (c Color) Channels() int { return [...]int{3, 3, 1, 1, 4}[c] }
 
-// Alpha selects the treatment of transparency if the result has no alpha channel.
-// ToRGBA always keeps alpha. ToGray is the luma of the policy's result. Reference:
-// transformers 5.23.0, image_transforms.convert_to_rgb, with Pillow 13.0.0.
+// Alpha selects the treatment of transparency if the result has no alpha
+// channel. ToRGBA always keeps alpha. ToGray is the luma of the policy's
+// result. Reference: transformers 5.23.0, image_transforms.convert_to_rgb, with
+// Pillow 13.0.0.
 type Alpha uint8
 
 // The alpha policies.
 const (
 	AlphaDrop Alpha = iota // drop alpha: colours of transparent pixels show, as in convert("RGB")
-	// AlphaWhite composites on white, with palette transparency and colour keys, as
-	// transformers' convert_to_rgb(Image.open(f)).
+	// AlphaWhite composites on white, with palette transparency and colour
+	// keys, as transformers' convert_to_rgb(Image.open(f)).
 	AlphaWhite
-	// AlphaKeyWhite is convert_to_rgb(Image.open(f).convert("RGB")). Alpha channels
-	// and palette alphas are dropped. A single transparent colour survives Pillow's
-	// conversion (see Raster.KeyRGB), and its pixels become white.
+	// AlphaKeyWhite is convert_to_rgb(Image.open(f).convert("RGB")). Alpha
+	// channels and palette alphas are dropped. A single transparent colour
+	// survives Pillow's conversion (see Raster.KeyRGB), and its pixels become
+	// white.
 	AlphaKeyWhite
 )
 
@@ -132,9 +135,10 @@ const (
 // Of returns the scaled length of a side of n pixels.
 func (s Scale) Of(n int) int { return (n + 1<<s - 1) >> s }
 
-// Damage selects the treatment of damaged files. The policies differ for JPEG and
-// PNG. For PNG, DamageStrict verifies every checksum and requires that the
-// compressed data ends with the image. The other formats always use DamagePillow.
+// Damage selects the treatment of damaged files. The policies differ for JPEG
+// and PNG. For PNG, DamageStrict verifies every checksum and requires that the
+// compressed data ends with the image. The other formats always use
+// DamagePillow.
 type Damage uint8
 
 // The damage policies.

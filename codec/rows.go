@@ -7,28 +7,28 @@ type Region struct{ Left, Top, Width, Height int }
 
 // RowSink receives the rows of a region from top to bottom.
 type RowSink interface {
-	// Rows receives n rows, the first of which is row y of the image, cut to the
-	// region's columns. pix holds n x Region.Width dense pixels and is valid until
-	// Rows returns.
+	// Rows receives n rows, the first of which is row y of the image, cut to
+	// the region's columns. pix holds n x Region.Width dense pixels and is
+	// valid until Rows returns.
 	Rows(y, n int, pix []byte)
 }
 
-// RowDecoder is a FormatDecoder that can pass rows on as it decodes them. It never
-// holds the whole image and skips work for pixels outside the region.
+// RowDecoder is a FormatDecoder that can pass rows on as it decodes them. It
+// never holds the whole image and skips work for pixels outside the region.
 type RowDecoder interface {
 	FormatDecoder
 	// DecodeRows decodes the pixels of region and passes them to sink in the
-	// Config's Mode. After an error the caller discards the rows that it received.
-	// damaged has the meaning of Raster.Damaged.
+	// Config's Mode. After an error the caller discards the rows that it
+	// received. damaged has the meaning of Raster.Damaged.
 	DecodeRows(sink RowSink, region Region) (damaged, err error)
 }
 
-// DecodeRows decodes the pixels of a region of the result and passes them to sink
-// as rows with the result's channels. It refuses the images that Decode refuses,
-// even for damage outside the region. An error may follow rows; the caller then
-// discards them. JPEG needs memory for a few rows and computes no pixels outside
-// the region, unless the image has to be turned. Other formats decode the whole
-// image first.
+// DecodeRows decodes the pixels of a region of the result and passes them to
+// sink as rows with the result's channels. It refuses the images that Decode
+// refuses, even for damage outside the region. An error may follow rows; the
+// caller then discards them. JPEG needs memory for a few rows and computes no
+// pixels outside the region, unless the image has to be turned. Other formats
+// decode the whole image first.
 //
 // A region that is empty or not within the image is an error.
 func (i *Image) DecodeRows(sink RowSink, region Region) error {
@@ -79,8 +79,8 @@ func (i *Image) decodeRows(rd RowDecoder, sink RowSink, region Region) (err erro
 	return err
 }
 
-// guardedSink notes that its sink runs, so that a panic of the sink is not taken
-// for one of the decoder.
+// guardedSink notes that its sink runs, so that a panic of the sink is not
+// taken for one of the decoder.
 type guardedSink struct {
 	sink   RowSink
 	inside bool

@@ -68,7 +68,8 @@ func (d Damage) MarshalText() ([]byte, error) { return enum.Format("damage", dam
 // UnmarshalText parses a name.
 func (d *Damage) UnmarshalText(b []byte) error { return enum.Parse(d, "damage", damageNames, b) }
 
-// Names returns the kinds in r: "gray", "alpha", "depth16", "cmyk", "palette", "animation".
+// Names returns the kinds in r: "gray", "alpha", "depth16", "cmyk", "palette",
+// "animation".
 func (r Refuse) Names() []string {
 	names := []string{}
 	for i, n := range refuseNames {

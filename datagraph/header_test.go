@@ -12,8 +12,8 @@ import (
 	x "github.com/infer-prep/infer-prep/transforms"
 )
 
-// counted is a format that counts the headers it reads: "counted", a side, and the
-// value of all samples. It gives rows.
+// counted is a format that counts the headers it reads: "counted", a side, and
+// the value of all samples. It gives rows.
 type counted struct{ data []byte }
 
 var headers int
@@ -52,9 +52,9 @@ func (c *counted) DecodeRows(sink codec.RowSink, region codec.Region) (damaged, 
 }
 
 // TestHeaderIsReadOnce counts the headers that a run reads: one for each image,
-// with passes and without, with random ops and without. The images are in the same
-// memory and of the same length, so that an open image of an earlier run would be
-// found by its address.
+// with passes and without, with random ops and without. The images are in the
+// same memory and of the same length, so that an open image of an earlier run
+// would be found by its address.
 func TestHeaderIsReadOnce(t *testing.T) {
 	for _, c := range []struct {
 		name string

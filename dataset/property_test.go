@@ -6,7 +6,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -294,5 +293,3 @@ func TestResumeAfterEverySample(t *testing.T) {
 		require.NoError(t, b.Close())
 	}
 }
-
-func sorted(l []string) []string { return slices.Sorted(slices.Values(l)) }

@@ -76,7 +76,7 @@ func ParseGroup(s string) (Group, error) {
 		g.To, err2 = strconv.ParseFloat(b, 64)
 	}
 	if !ok || err1 != nil || err2 != nil || !(g.From >= 0 && g.From < g.To) || b != "" && math.IsInf(g.To, 0) {
-		return Group{}, fmt.Errorf("pack: length group %q: want FROM:TO, for example 10:500, :10 or 500:", s)
+		return Group{}, fmt.Errorf("pack: length group %q: want FROM:TO, for example 500:, :10 or 10:500", s)
 	}
 	return g, nil
 }

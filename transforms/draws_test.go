@@ -77,12 +77,11 @@ func readDraws(t testing.TB, op string) drawsFile {
 
 // drawing is a case that is drawn repeatedly.
 type drawing struct {
-	op       Random
-	in       tensor.Desc
-	src      []*tensor.Tensor // nil except for an op that decodes
-	draw     *Draw
-	descs    [1]tensor.Desc // descriptions of the outputs after a draw
-	srcSlice []*tensor.Tensor
+	op    Random
+	in    tensor.Desc
+	src   []*tensor.Tensor // nil except for an op that decodes
+	draw  *Draw
+	descs [1]tensor.Desc // descriptions of the outputs after a draw
 }
 
 func (k drawsCase) drawing(t testing.TB, i Info) *drawing {

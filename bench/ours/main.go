@@ -102,8 +102,8 @@ func tensorsCase(images [][]byte, _ []byte) (func(int) ([]byte, error), error) {
 	return func(i int) ([]byte, error) { return data(r.Run(decoded[i])) }, nil
 }
 
-// trainCase runs RandomResizedCrop with the given boxes. A box is part of a graph,
-// so every image has a Runner and memory of its own.
+// trainCase runs RandomResizedCrop with the given boxes. A box is part of a
+// graph, so every image has a Runner and memory of its own.
 func trainCase(images [][]byte, extra []byte) (func(int) ([]byte, error), error) {
 	var boxes []struct {
 		Top, Left, Height, Width int

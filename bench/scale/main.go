@@ -1,8 +1,8 @@
 //go:build linux
 
-// Command scale shows that the cost of a sample does not grow with the number of
-// records. It prints one table for full shuffles of a thousand, a hundred thousand
-// and ten million synthetic records.
+// Command scale shows that the cost of a sample does not grow with the number
+// of records. It prints one table for full shuffles of a thousand, a hundred
+// thousand and ten million synthetic records.
 package main
 
 import (
@@ -23,8 +23,8 @@ import (
 	t "github.com/infer-prep/infer-prep/transforms"
 )
 
-// records is a source of N synthetic images of 32 x 32 pixels, each computed from
-// its number.
+// records is a source of N synthetic images of 32 x 32 pixels, each computed
+// from its number.
 type records struct{ n int64 }
 
 func (r *records) Validate() error                                          { return nil }

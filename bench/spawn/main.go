@@ -1,9 +1,10 @@
 //go:build linux
 
-// Command spawn measures whole processes. "spawn COUNT COMMAND ARGUMENT..." runs
-// the command COUNT times. It prints a line for each run: seconds to the first line
-// of output, seconds to the end, CPU seconds, peak memory in bytes. It is a program
-// of its own because the peak of a process starts at the peak of its parent.
+// Command spawn measures whole processes. "spawn COUNT COMMAND ARGUMENT..."
+// runs the command COUNT times. It prints a line for each run: seconds to the
+// first line of output, seconds to the end, CPU seconds, peak memory in bytes.
+// It is a program of its own because the peak of a process starts at the peak
+// of its parent.
 package main
 
 import (
@@ -25,7 +26,7 @@ func main() {
 
 func run(args []string) error {
 	if len(args) < 2 {
-		return fmt.Errorf("%q: want COUNT COMMAND ARGUMENT...", args)
+		return fmt.Errorf("%q: want COUNT COMMAND and its arguments", args)
 	}
 	n, err := strconv.Atoi(args[0])
 	if err != nil {

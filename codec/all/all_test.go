@@ -151,7 +151,8 @@ func TestScale(t *testing.T) {
 	require.ErrorContains(t, err, "invalid scale 4")
 }
 
-// TestScaledLimits: bytes are counted of what is made, pixels of what is stored.
+// TestScaledLimits: bytes are counted of what is made, pixels of what is
+// stored.
 func TestScaledLimits(t *testing.T) {
 	data := read(t, "images", "jpeg_large.jpg") // 420 x 310, baseline
 	var d codec.Decoder
@@ -177,13 +178,15 @@ func TestScaledLimits(t *testing.T) {
 	}
 	info, err := codectest.Config(&d, data, &codec.Options{Scale: codec.ScaleEighth})
 	require.NoError(t, err)
-	// With the buffers, a quarter of what the whole image's pixels take is enough.
+	// With the buffers, a quarter of what the whole image's pixels take is
+	// enough.
 	o := codec.Options{Scale: codec.ScaleEighth, Limits: codec.Limits{Bytes: 420 * 310 * 3 / 4}}
 	_, err = codectest.Decode(&d, make([]byte, info.Size()), data, &o)
 	require.NoError(t, err)
 }
 
-// TestTruncated cuts every image at some places: an error or a picture, no panic.
+// TestTruncated cuts every image at some places: an error or a picture, no
+// panic.
 func TestTruncated(t *testing.T) {
 	var d codec.Decoder
 	for name := range goldens(t).Images {

@@ -55,7 +55,8 @@ func TestDecodeRowsEqualsDecode(t *testing.T) {
 	}
 }
 
-// requireRegions compares regions of an image with the whole, and says how many.
+// requireRegions compares regions of an image with the whole, and says how
+// many.
 func requireRegions(t *testing.T, whole, rows *codec.Decoder, f string, data []byte, o *codec.Options) (decoded int) {
 	info, err := codectest.Config(whole, data, o)
 	if err != nil {

@@ -66,7 +66,8 @@ func channels(n int, at ...int) unpacker {
 	}
 }
 
-// indices unpacks samples of less than 8 bits, most significant first, times scale.
+// indices unpacks samples of less than 8 bits, most significant first, times
+// scale.
 func indices(bits int, scale uint8) unpacker {
 	return func(dst, src []byte, w int) {
 		for x := range w {

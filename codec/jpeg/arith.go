@@ -223,7 +223,8 @@ func (d *decoder) arithAC(stats *[256]uint8, at, k int, kx uint8) (int32, bool) 
 	return d.magnitude(&stats[at+14], m, neg), true
 }
 
-// arithBand decodes the AC coefficients first to last of a block, shifted left by al.
+// arithBand decodes the AC coefficients first to last of a block, shifted left
+// by al.
 func (d *decoder) arithBand(blk *[64]int16, tab, first, last, al int) (lastK int, ok bool) {
 	stats := &d.arith.acStats[tab]
 	for k := first; k <= last; k++ {

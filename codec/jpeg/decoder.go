@@ -3,8 +3,8 @@
 // (3.1.2) use. Importing it registers the format "jpeg" with package codec.
 //
 // It decodes baseline, extended sequential and progressive JPEG with Huffman or
-// arithmetic coding (SOF0, 1, 2, 9, 10), and lossless Huffman JPEG (SOF3). Files
-// have 8 bits per sample and 1, 3 or 4 components.
+// arithmetic coding (SOF0, 1, 2, 9, 10), and lossless Huffman JPEG (SOF3).
+// Files have 8 bits per sample and 1, 3 or 4 components.
 //
 // # Exactness
 //
@@ -18,29 +18,31 @@
 // # Damage
 //
 // [codec.DamagePillow] accepts the files that PIL.Image.open(f).convert("RGB")
-// accepts, with the same pixels. It decodes corrupt entropy-coded data as libjpeg
-// does and refuses a file that ends before its last row. Pillow passes a file to
-// libjpeg in chunks of 65536 bytes. Their effects are reproduced; for example, an
-// arithmetic-coded file must fit the first chunk. [codec.DamageStrict] refuses all
-// damage for which libjpeg warns. [codec.DamageLenient] decodes all readable data
-// and uses zero coefficients for the rest.
+// accepts, with the same pixels. It decodes corrupt entropy-coded data as
+// libjpeg does and refuses a file that ends before its last row. Pillow passes
+// a file to libjpeg in chunks of 65536 bytes. Their effects are reproduced; for
+// example, an arithmetic-coded file must fit the first chunk.
+// [codec.DamageStrict] refuses all damage for which libjpeg warns.
+// [codec.DamageLenient] decodes all readable data and uses zero coefficients
+// for the rest.
 //
 // # Several goroutines
 //
-// If [codec.Options.Workers] is 2 or more, several goroutines decode a file in bands
-// of rows of MCUs. This needs DamagePillow, Huffman coding and a single sequential
-// scan. All restart markers must be present, in order and without fill bytes, and
-// another marker must follow the last segment. Bands begin where a restart segment
-// begins with a row of MCUs; if only the first row does, the caller's goroutine
-// decodes alone. It also does so if Limits.Bytes leaves no memory for the bands. If
-// only a region is needed, bands outside it are skipped, except the last one.
+// If [codec.Options.Workers] is 2 or more, several goroutines decode a file in
+// bands of rows of MCUs. This needs DamagePillow, Huffman coding and a single
+// sequential scan. All restart markers must be present, in order and without
+// fill bytes, and another marker must follow the last segment. Bands begin
+// where a restart segment begins with a row of MCUs; if only the first row
+// does, the caller's goroutine decodes alone. It also does so if Limits.Bytes
+// leaves no memory for the bands. If only a region is needed, bands outside it
+// are skipped, except the last one.
 //
 // # Hostile input
 //
-// The decoder checks sizes against [codec.Limits] with 64-bit products before it
-// allocates anything that grows with the image. In files with several scans, it
-// allocates a row of coefficients when the first data for it arrives. A short file
-// therefore cannot claim much memory, even under raised limits.
+// The decoder checks sizes against [codec.Limits] with 64-bit products before
+// it allocates anything that grows with the image. In files with several scans,
+// it allocates a row of coefficients when the first data for it arrives. A
+// short file therefore cannot claim much memory, even under raised limits.
 package jpeg
 
 import (
@@ -86,8 +88,9 @@ type decoder struct {
 // newDecoder returns a decoder.
 func newDecoder() *decoder { return &decoder{} }
 
-// Open reads the header up to the first scan. Mode is L for files of one component
-// (and of three, under codec.ToLuma), RGB for three and CMYK for four.
+// Open reads the header up to the first scan. Mode is L for files of one
+// component (and of three, under codec.ToLuma), RGB for three and CMYK for
+// four.
 func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 	d.begin(data, o)
 	if err := d.open(); err != nil {

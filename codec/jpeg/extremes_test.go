@@ -13,8 +13,8 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 )
 
-// extremes are the files of testdata/extremes with what testdata/gen/jpeg_extremes.py
-// found: noise at quality 1 and 95 to 100.
+// extremes are the files of testdata/extremes with what
+// testdata/gen/jpeg_extremes.py found: noise at quality 1 and 95 to 100.
 func extremes(t testing.TB) map[string]*extremeGolden {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(testdata, "golden", "jpeg_extremes.json"))
@@ -33,8 +33,9 @@ type extremeGolden struct {
 	Half, Quarter, Eighth string
 }
 
-// TestGoldenExtremes compares the files with Pillow and OpenCV at every scale, and
-// the quick decoder with the careful one in every mode and with several workers.
+// TestGoldenExtremes compares the files with Pillow and OpenCV at every scale,
+// and the quick decoder with the careful one in every mode and with several
+// workers.
 func TestGoldenExtremes(t *testing.T) {
 	d, careful := newDecoder(), newDecoder()
 	careful.quick.off = true
@@ -83,8 +84,9 @@ func (p *comparer) requireEqual(t *testing.T, data []byte, o codec.Options) {
 	}
 }
 
-// FuzzExtremes mutates files of quality 1 and 95 to 100 that are valid: it flips
-// bits of one byte and cuts the end. The quick decoder must equal the careful one.
+// FuzzExtremes mutates files of quality 1 and 95 to 100 that are valid: it
+// flips bits of one byte and cuts the end. The quick decoder must equal the
+// careful one.
 func FuzzExtremes(f *testing.F) {
 	for name := range extremes(f) {
 		if data := read(f, "extremes", name); len(data) < 8000 {
@@ -105,8 +107,9 @@ func FuzzExtremes(f *testing.F) {
 	})
 }
 
-// FuzzEncoded encodes pixels with the standard library at quality 95 to 100, so that
-// every input is a valid file, and compares the quick decoder with the careful one.
+// FuzzEncoded encodes pixels with the standard library at quality 95 to 100, so
+// that every input is a valid file, and compares the quick decoder with the
+// careful one.
 func FuzzEncoded(f *testing.F) {
 	for seed := range uint64(12) {
 		f.Add(seed, byte(seed*3), byte(seed*5), byte(seed), seed%2 == 0, []byte(nil))

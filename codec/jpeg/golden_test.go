@@ -93,9 +93,9 @@ func requirePixels(t *testing.T, want []byte, r *codec.Raster) {
 	}
 }
 
-// requireGolden compares an image that Pillow reads with Pillow, in its own mode
-// and as RGB, and, where the golden file has OpenCV's digests, with OpenCV in
-// colour and in gray.
+// requireGolden compares an image that Pillow reads with Pillow, in its own
+// mode and as RGB, and, where the golden file has OpenCV's digests, with OpenCV
+// in colour and in gray.
 func requireGolden(t *testing.T, d *decoder, data []byte, want *goldenFile) {
 	t.Helper()
 	o := codec.Options{}
@@ -143,8 +143,8 @@ func TestGoldenImages(t *testing.T) {
 	}
 }
 
-// TestGoldenDamaged compares damaged files with Pillow: refused or accepted, and
-// the pixels.
+// TestGoldenDamaged compares damaged files with Pillow: refused or accepted,
+// and the pixels.
 func TestGoldenDamaged(t *testing.T) {
 	g := readGoldens(t)
 	d := newDecoder()
@@ -167,8 +167,8 @@ func TestGoldenDamaged(t *testing.T) {
 	}
 }
 
-// scaledGolden is what testdata/gen/jpeg_scaled.py found of a file at one scale;
-// nil where Pillow refuses.
+// scaledGolden is what testdata/gen/jpeg_scaled.py found of a file at one
+// scale; nil where Pillow refuses.
 type scaledGolden struct {
 	Width, Height int
 	Native        string
@@ -177,8 +177,8 @@ type scaledGolden struct {
 	OpenCVGray    string `json:"opencv_gray"`
 }
 
-// TestGoldenScaled compares whole and damaged files with the references at every
-// smaller scale.
+// TestGoldenScaled compares whole and damaged files with the references at
+// every smaller scale.
 func TestGoldenScaled(t *testing.T) {
 	var g struct {
 		Images, Damaged map[string]map[codec.Scale]*scaledGolden

@@ -3,7 +3,8 @@ package jpeg
 import "github.com/infer-prep/infer-prep/codec"
 
 // The tests use the decoder without package codec. These helpers do what codec
-// does before it calls a decoder: they fill in default limits and open the image.
+// does before it calls a decoder: they fill in default limits and open the
+// image.
 
 func (d *decoder) openData(data []byte, o *codec.Options) (codec.Config, error) {
 	o.Limits = o.Limits.WithDefaults()

@@ -290,8 +290,9 @@ func (b *bands) work(d, w *decoder) {
 	}
 }
 
-// decodeBand decodes band k and computes its pixels, except the rows at its ends
-// that need samples of other bands. end is the reader's end at the scan's start.
+// decodeBand decodes band k and computes its pixels, except the rows at its
+// ends that need samples of other bands. end is the reader's end at the scan's
+// start.
 func (d *decoder) decodeBand(b *bands, k, end int) error {
 	// The state after a restart marker. The reference has received the chunks
 	// of the file up to the one with the marker's last byte.

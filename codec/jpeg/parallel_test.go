@@ -51,9 +51,9 @@ func (w *bitWriter) segment(m byte, b ...byte) {
 	w.b = append(w.b, b...)
 }
 
-// randomJPEG is a baseline file of random coefficients, about many in a block, of
-// components with the factors given ("21 11 11"), with a comment of pad bytes.
-// Every symbol's code is of 8 bits and its own value.
+// randomJPEG is a baseline file of random coefficients, about many in a block,
+// of components with the factors given ("21 11 11"), with a comment of pad
+// bytes. Every symbol's code is of 8 bits and its own value.
 func randomJPEG(width, height int, factors string, restart, many, pad int) []byte {
 	r := rand.New(rand.NewPCG(uint64(width*height), uint64(restart)))
 	w := &bitWriter{b: []byte{0xFF, mSOI}}
@@ -242,8 +242,8 @@ func TestParallelEqualsSerial(t *testing.T) {
 	require.Greater(t, p.entered, files)
 }
 
-// TestParallelGoldens: nor do they change anything about the files of the goldens,
-// whatever becomes of damage.
+// TestParallelGoldens: nor do they change anything about the files of the
+// goldens, whatever becomes of damage.
 func TestParallelGoldens(t *testing.T) {
 	g := readGoldens(t)
 	p := newPair()
@@ -263,9 +263,9 @@ func TestParallelGoldens(t *testing.T) {
 	}
 }
 
-// TestParallelDamage damages files of some pieces of 64 KiB in many ways: with and
-// without bands they are taken or refused with the same words, and give the same
-// pixels.
+// TestParallelDamage damages files of some pieces of 64 KiB in many ways: with
+// and without bands they are taken or refused with the same words, and give the
+// same pixels.
 func TestParallelDamage(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var files [][]byte
@@ -325,8 +325,8 @@ func TestParallelDamage(t *testing.T) {
 }
 
 // TestParallelTail moves the end of the scan over the end of a piece of 64 KiB,
-// with all that can follow: how much of it the reference sees decides whether it
-// refuses the file.
+// with all that can follow: how much of it the reference sees decides whether
+// it refuses the file.
 func TestParallelTail(t *testing.T) {
 	p := newPair()
 	whole := randomJPEG(313, 120, "22 11 11", 20, 16, 0)
@@ -345,8 +345,8 @@ func TestParallelTail(t *testing.T) {
 	require.Greater(t, p.entered, 300)
 }
 
-// TestParallelMemory: a second image of the same kind allocates for its goroutines
-// alone, and what the limit does not allow is done without them.
+// TestParallelMemory: a second image of the same kind allocates for its
+// goroutines alone, and what the limit does not allow is done without them.
 func TestParallelMemory(t *testing.T) {
 	data := randomJPEG(313, 517, "22 11 11", 20, 16, 0)
 	d := newDecoder()
@@ -390,8 +390,8 @@ func (b *bomb) Rows(y, n int, _ []byte) {
 	}
 }
 
-// TestParallelPanics: a panic of the sink or of a worker is the caller's, and no
-// goroutine stays.
+// TestParallelPanics: a panic of the sink or of a worker is the caller's, and
+// no goroutine stays.
 func TestParallelPanics(t *testing.T) {
 	data := randomJPEG(313, 517, "22 11 11", 20, 16, 0)
 	before := goleak.IgnoreCurrent()

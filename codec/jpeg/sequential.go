@@ -74,7 +74,8 @@ func (d *decoder) noteLast(x int) {
 	}
 }
 
-// decodeMCU decodes an MCU of a sequential Huffman scan into blocks, which are zero.
+// decodeMCU decodes an MCU of a sequential Huffman scan into blocks, which are
+// zero.
 func (d *decoder) decodeMCU(blocks *[maxMCU]*[64]int16) error {
 	for !d.insufficient {
 		// libjpeg decodes without checks if enough data and no restart interval

@@ -1,10 +1,12 @@
-// Package jpegli encodes JPEG with jpegli, the encoder of libjxl's authors, which at the
-// same size keeps more of an image than libjpeg does. It is for packing; images are decoded by
-// codec/jpeg, whose pixels are those that models were trained on.
+// Package jpegli encodes JPEG with jpegli, the encoder of libjxl's authors,
+// which at the same size keeps more of an image than libjpeg does. It is for
+// packing; images are decoded by codec/jpeg, whose pixels are those that models
+// were trained on.
 //
-// The same image gives the same bytes on every platform: github.com/gen2brain/jpegli v0.4.2 runs
-// jpegli as WebAssembly (SIMD) under wazero, or, on arm64 and with the build tag wasm2go, as Go code that was made of
-// it (without SIMD). A test compares both with one digest.
+// The same image gives the same bytes on every platform:
+// github.com/gen2brain/jpegli v0.4.2 runs jpegli as WebAssembly (SIMD) under
+// wazero, or, on arm64 and with the build tag wasm2go, as Go code that was made
+// of it (without SIMD). A test compares both with one digest.
 package jpegli
 
 import (
@@ -26,10 +28,11 @@ import (
 const Version = "github.com/gen2brain/jpegli v0.4.2"
 
 const (
-	// MaxSide is the most pixels of a side: whole blocks below 65500, libjpeg's JPEG_MAX_DIMENSION.
+	// MaxSide is the most pixels of a side: whole blocks below 65500, libjpeg's
+	// JPEG_MAX_DIMENSION.
 	MaxSide = 65496
-	// MaxPixels bounds an image, so that what jpegli needs, up to 20 bytes a pixel, is less than the
-	// 4 GiB of its memory.
+	// MaxPixels bounds an image, so that what jpegli needs, up to 20 bytes a
+	// pixel, is less than the 4 GiB of its memory.
 	MaxPixels = 1 << 27
 )
 
@@ -53,23 +56,26 @@ func (c Chroma) MarshalText() ([]byte, error) { return enum.Format("chroma", chr
 // UnmarshalText reads the name.
 func (c *Chroma) UnmarshalText(b []byte) error { return enum.Parse(c, "chroma", chromaNames, b) }
 
-// Options are how an image is encoded: baseline, with Huffman tables and quantisation that
-// are made for it.
+// Options are how an image is encoded: baseline, with Huffman tables and
+// quantisation that are made for it.
 type Options struct {
 	Quality int    // 1 to 100, libjpeg's scale as jpegli takes it
 	Chroma  Chroma // has no effect on gray images
 }
 
-// ErrEncode is the error of an image that jpegli does not encode, although it should.
+// ErrEncode is the error of an image that jpegli does not encode, although it
+// should.
 var ErrEncode = errors.New("not encoded")
 
 // pixels is memory for images in the form that jpegli takes.
 var pixels = sync.Pool{New: func() any { return new([]byte) }}
 
-// Encode appends a JPEG file of a uint8 HWC image of one channel (gray) or three (RGB) to
-// dst. It may be called by several goroutines at once; each has a memory of WebAssembly of its own while it does.
+// Encode appends a JPEG file of a uint8 HWC image of one channel (gray) or
+// three (RGB) to dst. It may be called by several goroutines at once; each has
+// a memory of WebAssembly of its own while it does.
 //
-// An image that is too large is codec.ErrLimit; one on which jpegli fails or traps is ErrEncode.
+// An image that is too large is codec.ErrLimit; one on which jpegli fails or
+// traps is ErrEncode.
 func Encode(dst []byte, t *tensor.Tensor, o Options) (b []byte, err error) {
 	defer func() {
 		if err != nil {
@@ -99,8 +105,9 @@ func Encode(dst []byte, t *tensor.Tensor, o Options) (b []byte, err error) {
 	}
 	var m image.Image
 	if t.Channels() == 1 {
-		// v0.4.2 takes whole blocks of gray images from memory, wherever rows and image end: so they
-		// are whole here, and the file is told the size below.
+		// v0.4.2 takes whole blocks of gray images from memory, wherever rows
+		// and image end: so they are whole here, and the file is told the size
+		// below.
 		bw, bh := (w+7)&^7, (h+7)&^7
 		gray := scratch(bw * bh)
 		for y := range bh {

@@ -41,8 +41,8 @@ func images(t testing.TB) (l []*tensor.Tensor) {
 	return append(l, m)
 }
 
-// digest is the sha256 of all files that the test makes, with their lengths. It is that of wazero
-// on amd64, and of the Go code on amd64, arm64 and wasm.
+// digest is the sha256 of all files that the test makes, with their lengths. It
+// is that of wazero on amd64, and of the Go code on amd64, arm64 and wasm.
 const digest = "d4623687b346a8f21cab507c43ef75100a0df6a9e77f673baf2c4e3f7726f069"
 
 func TestDigest(t *testing.T) {

@@ -614,7 +614,8 @@ func (h *header) unpack(dst, src []byte, w, plane int) {
 	}
 	if h.associated {
 		for x := range w {
-			// Pillow's unpackRGBa: 255*c/a rounded down, at most 255; black where a is 0.
+			// Pillow's unpackRGBa: 255*c/a rounded down, at most 255; black
+			// where a is 0.
 			p := dst[4*x:][:4]
 			a := int(p[3])
 			for c, v := range p[:3] {

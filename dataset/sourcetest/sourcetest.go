@@ -285,7 +285,7 @@ func rows(t *testing.T, r dataset.Rows) {
 				c.Ordinal = uint64(i)
 				got[g] = append(got[g], c)
 				if r.Len() != n {
-					errs[g] = errors.New("Len changes")
+					errs[g] = errors.New("method Len changes its result")
 				}
 			}
 		})

@@ -1,6 +1,6 @@
-// Command server is an HTTP server that preprocesses images. It shows how to use
-// one compiled graph from many requests: a pool of Runners bounds the number of
-// images in progress, and limits bound the cost of each.
+// Command server is an HTTP server that preprocesses images. It shows how to
+// use one compiled graph from many requests: a pool of Runners bounds the
+// number of images in progress, and limits bound the cost of each.
 //
 //	go run ./examples/server -addr localhost:8080
 //	curl --data-binary @cat.jpg localhost:8080/tensor > cat.npy
@@ -117,8 +117,8 @@ func (s *server) preprocess(ctx context.Context, image []byte) ([]byte, error) {
 			return nil, err
 		}
 		var b bytes.Buffer
-		// The Runner reuses its output, so encode it before the Runner returns to the
-		// pool.
+		// The Runner reuses its output, so encode it before the Runner returns
+		// to the pool.
 		err = tensor.WriteNPY(&b, out[0])
 		return b.Bytes(), err
 	case <-ctx.Done():

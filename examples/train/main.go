@@ -1,5 +1,5 @@
-// Command train reads an epoch of batches from a folder with one subfolder of images
-// per class. It stops in the middle and resumes from the saved state.
+// Command train reads an epoch of batches from a folder with one subfolder of
+// images per class. It stops in the middle and resumes from the saved state.
 package main
 
 import (

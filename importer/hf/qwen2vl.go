@@ -85,7 +85,7 @@ func pixelBounds(b *builder, o *importer.Object) (least, most int64) {
 	d := o.Object("size")
 	for i, key := range []string{"shortest_edge", "longest_edge"} {
 		p := []*int64{&least, &most}[i]
-		in, ok := d.Get(key)
+		in, _ := d.Get(key)
 		if given[i] {
 			d.Inert(outer[i])
 			continue
@@ -94,7 +94,8 @@ func pixelBounds(b *builder, o *importer.Object) (least, most int64) {
 			d.Bad(outer[i], key+": without "+outer[i]+" outside of size transformers finds no bound in it")
 			return 1, 1
 		}
-		if *p, ok = pixels(in); !ok {
+		area, ok := pixels(in)
+		if *p = area; !ok {
 			d.Bad(key, "an area in pixels, of 1 to 2^48")
 			return 1, 1
 		}

@@ -1,5 +1,5 @@
-// Package enum implements the text form of small enumerations, for graphs in JSON
-// and for the command line. Names are in the order of the values, from 0.
+// Package enum implements the text form of small enumerations, for graphs in
+// JSON and for the command line. Names are in the order of the values, from 0.
 package enum
 
 import (

@@ -7,15 +7,16 @@ import (
 	"github.com/tinylib/msgp/msgp"
 )
 
-// Reader reads values from the beginning of B and keeps the first error. It reads
-// no value of a kind that it does not expect, so nothing nests deeper than its user reads.
+// Reader reads values from the beginning of B and keeps the first error. It
+// reads no value of a kind that it does not expect, so nothing nests deeper
+// than its user reads.
 type Reader struct {
 	B   []byte
 	Err error
 }
 
-// Read reads a value with one of msgp's functions. After an error it returns the
-// zero value.
+// Read reads a value with one of msgp's functions. After an error it returns
+// the zero value.
 func Read[T any](r *Reader, f func([]byte) (T, []byte, error)) (v T) {
 	if r.Err == nil {
 		v, r.B, r.Err = f(r.B)
@@ -47,8 +48,8 @@ func (r *Reader) Text(limit int) string {
 	return string(s)
 }
 
-// Count reads an array's length, 0 after an error. The length is at most limit and
-// at most the number of remaining bytes.
+// Count reads an array's length, 0 after an error. The length is at most limit
+// and at most the number of remaining bytes.
 func (r *Reader) Count(limit int) int {
 	n := Read(r, msgp.ReadArrayHeaderBytes)
 	if int64(n) > int64(min(limit, len(r.B))) {

@@ -71,8 +71,8 @@ func TestPrograms(t *testing.T) {
 	require.Equal(t, "float32 (32, 3, 224, 224) int32 (32,)\nfloat32 (8, 3, 224, 224) int32 (8,)\n", run(t, "run", files[1], photos))
 }
 
-// TestShape holds the README to one screen's promises: its length, the commands on
-// it, and links that lead somewhere.
+// TestShape holds the README to one screen's promises: its length, the commands
+// on it, and links that lead somewhere.
 func TestShape(t *testing.T) {
 	text, _ := read(t)
 	require.LessOrEqual(t, strings.Count(text, "\n"), 150, "lines")

@@ -56,8 +56,6 @@ func inKey(r rune, _ string) bool { return r == '.' }
 // inField forbids slashes and upper case.
 func inField(r rune, s string) bool { return r == '/' || lower(s) != s }
 
-func inNone(rune, string) bool { return false }
-
 // full escapes all percent signs and all forbidden runes.
 func (bad forbidden) full(s string) string {
 	var b strings.Builder

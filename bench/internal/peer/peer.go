@@ -19,9 +19,9 @@ import (
 	"time"
 )
 
-// Case prepares a case for images, which are encoded JPEG files. The function it
-// returns computes the output of image i; the bytes are valid until its next call.
-// extra is the content of the optional third argument, or nil.
+// Case prepares a case for images, which are encoded JPEG files. The function
+// it returns computes the output of image i; the bytes are valid until its next
+// call. extra is the content of the optional third argument, or nil.
 type Case func(images [][]byte, extra []byte) (func(i int) ([]byte, error), error)
 
 // Main runs the program: arguments CASE DIR [EXTRA].
@@ -87,8 +87,8 @@ func run(version string, cases map[string]Case, args []string) error {
 	})
 }
 
-// Answers holds a program's reactions to the words of the protocol. A nil function
-// makes its word unknown, except for Quit.
+// Answers holds a program's reactions to the words of the protocol. A nil
+// function makes its word unknown, except for Quit.
 type Answers struct {
 	Go      func() (int, error)     // the timed work; returns the number of items
 	Check   func(w io.Writer) error // writes the data to compare

@@ -73,8 +73,9 @@ func iterate(name, threads string) error {
 	}})
 }
 
-// packer packs the images of a folder with the program infer-prep at PROGRAM and
-// the given number of jobs. It makes the list beforehand, beside the output.
+// packer packs the images of a folder with the program infer-prep at PROGRAM
+// and the given number of jobs. It makes the list beforehand, beside the
+// output.
 func packer(program, folder, jobs string, flags []string) error {
 	d, err := os.MkdirTemp(filepath.Dir(folder), "pack-")
 	if err != nil {

@@ -1,7 +1,7 @@
 //go:build linux
 
-// Command ours runs infer-prep for records.py. It also makes the record files of
-// random bytes that the comparison reads.
+// Command ours runs infer-prep for records.py. It also makes the record files
+// of random bytes that the comparison reads.
 package main
 
 import (

@@ -99,8 +99,7 @@ type sessions struct {
 	device device.Device
 	plan   *datagraph.Plan
 	o      device.Options
-	infer  bool     // run the model too
-	names  []string // of the tensors that run returns
+	infer  bool // run the model too
 
 	mu   sync.Mutex
 	idle []device.Session

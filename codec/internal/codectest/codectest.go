@@ -44,9 +44,9 @@ func DecodeRows(d *codec.Decoder, sink codec.RowSink, region codec.Region, data 
 	return i.Info(), nil
 }
 
-// Fuzz seeds f with the format's files in testdata. It checks that hostile input
-// neither panics nor exceeds the limits, that errors are of type *codec.Error, and
-// that a used decoder returns the same as a new one.
+// Fuzz seeds f with the format's files in testdata. It checks that hostile
+// input neither panics nor exceeds the limits, that errors are of type
+// *codec.Error, and that a used decoder returns the same as a new one.
 func Fuzz(f *testing.F, format string) {
 	const root = "../../testdata/"
 	for _, dir := range []string{"images/", "damaged/"} {

@@ -11,7 +11,8 @@ const tagOrientation = 0x0112
 
 // Orientation returns the orientation of an EXIF block, with or without its
 // "Exif\0\0" prefix, and reports whether the block has the tag. Invalid values
-// count as 1, as in Pillow's ImageOps.exif_transpose. A damaged block has no tag.
+// count as 1, as in Pillow's ImageOps.exif_transpose. A damaged block has no
+// tag.
 func Orientation(exif []byte) (orientation int, found bool) {
 	for range 2 { // Pillow strips the prefix once or twice
 		exif = bytes.TrimPrefix(exif, []byte("Exif\x00\x00"))
@@ -65,9 +66,9 @@ func Orientation(exif []byte) (orientation int, found bool) {
 	return 1, false
 }
 
-// XMPOrientation returns the tiff:Orientation of an XMP packet, 1 if it has none.
-// Pillow uses it if EXIF has no orientation. Like Pillow, it searches the text and
-// does not parse XML.
+// XMPOrientation returns the tiff:Orientation of an XMP packet, 1 if it has
+// none. Pillow uses it if EXIF has no orientation. Like Pillow, it searches the
+// text and does not parse XML.
 func XMPOrientation(xmp []byte) int {
 	key := []byte("tiff:Orientation")
 	for {

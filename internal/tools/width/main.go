@@ -4,10 +4,10 @@
 //	go run ./internal/tools/width [FILE...]
 //
 // Without arguments it checks every file that git tracks. A Go comment may have
-// 80 columns, where a tab counts 4, and a line of Markdown prose 100. Lines that
-// cannot be wrapped are exempt: code blocks, tables, directives, expected output
-// of examples, and lines without a space to break at. It prints each line that is
-// too wide and exits with status 1 if there is one.
+// 80 columns, where a tab counts 4, and a line of Markdown prose 100. Lines
+// that cannot be wrapped are exempt: code blocks, tables, directives, expected
+// output of examples, and lines without a space to break at. It prints each
+// line that is too wide and exits with status 1 if there is one.
 package main
 
 import (
