@@ -27,8 +27,8 @@ func nextCached(t testing.TB, c *Cached) (l []string) {
 	}
 }
 
-// TestCached: the same records in all epochs, from the files and from the
-// cache, whenever it begins anew, and by a later program.
+// TestCached tests that all epochs have the same records, from the files and
+// from the cache. It also restarts epochs and reopens the cache.
 func TestCached(t *testing.T) {
 	for _, text := range []bool{false, true} {
 		for _, o := range []store.Opener{store.Local, unmapped{store.Local}} {
@@ -68,7 +68,7 @@ func TestCached(t *testing.T) {
 				require.Equal(t, want, nextCached(t, c))
 				require.NoError(t, c.Close())
 
-				// It begins anew within the first epoch.
+				// Reset within the first epoch.
 				require.NoError(t, os.Remove(name))
 				c = open(false)
 				_, err := c.Next()
@@ -77,7 +77,7 @@ func TestCached(t *testing.T) {
 				require.Equal(t, want, nextCached(t, c))
 				require.NoError(t, c.Close())
 
-				// It is closed within the first epoch.
+				// Close within the first epoch.
 				require.NoError(t, os.Remove(name))
 				c = open(false)
 				_, err = c.Next()
@@ -85,7 +85,7 @@ func TestCached(t *testing.T) {
 				require.NoError(t, c.Close())
 				require.NoFileExists(t, name)
 
-				// Damaged anywhere, cut anywhere: it is made anew.
+				// A cache that is damaged or truncated is written again.
 				c = open(false)
 				nextCached(t, c)
 				require.NoError(t, c.Close())
@@ -102,7 +102,7 @@ func TestCached(t *testing.T) {
 				put(t, dir, filepath.Base(name), good)
 				require.NoError(t, open(true).Close())
 			}
-			// Files of another time.
+			// The files have another modification time.
 			require.NoError(t, os.Chtimes(filepath.Join(in, "1"), time.Time{}, time.Unix(1, 0)))
 			c, err := OpenCached(t.Context(), o, []string{in}, cache, SplitOptions{Parts: 2, Text: text})
 			require.NoError(t, err)
@@ -115,8 +115,8 @@ func TestCached(t *testing.T) {
 	require.Equal(t, "c", cacheName("c", 0, 1))
 }
 
-// TestCacheFormat: the example of docs/format/splitcache.md is what is written,
-// and is accepted.
+// TestCacheFormat writes the example of docs/format/splitcache.md, which must
+// be a valid cache.
 func TestCacheFormat(t *testing.T) {
 	dir := t.TempDir()
 	in := put(t, dir, "a", write(t, "abc"))

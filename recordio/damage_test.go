@@ -18,7 +18,7 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// memoryFiles is files in memory that are not mapped.
+// memoryFiles is a store of files in memory that are not mapped.
 type memoryFiles map[string][]byte
 
 type memoryFile struct{ *bytes.Reader }
@@ -62,7 +62,8 @@ func memoryStream(t testing.TB, b []byte) *Stream {
 	return s
 }
 
-// each calls f with b cut short everywhere, and with every bit of it changed.
+// eachDamage calls f with every truncation of b and with every bit of b
+// changed.
 func eachDamage(b []byte, f func(what string, b []byte)) {
 	for n := range b {
 		f(fmt.Sprintf("cut to %d bytes", n), b[:n])
@@ -76,9 +77,9 @@ func eachDamage(b []byte, f func(what string, b []byte)) {
 	}
 }
 
-// TestIndexDamage: an index that is cut off or changed is an error when it is
-// read or a record is, or has all records, with other keys at most. Only of a
-// line's key is there nothing else that tells it.
+// TestIndexDamage truncates an index and changes it. Reading the index or a
+// record must then fail, or return all records, with other keys at most. A
+// line's key is the only part without redundancy.
 func TestIndexDamage(t *testing.T) {
 	written := []string{"first", "", "abcd" + m + "efg", m + m, "the last"}
 	var rec, idx bytes.Buffer
@@ -119,8 +120,8 @@ func TestIndexDamage(t *testing.T) {
 	require.Greater(t, found, 4*quiet)
 }
 
-// TestSumsDamage: sums that are cut off or changed are an error, or are not
-// those of the file, or say the same in other letters.
+// TestSumsDamage truncates checksums and changes them. They must then be
+// invalid, or differ from the file's, or be other spellings of the same values.
 func TestSumsDamage(t *testing.T) {
 	s := memoryStream(t, write(t, "first", "", m+"x", "the last"))
 	want, err := s.Sums(Options{})
@@ -143,8 +144,8 @@ func TestSumsDamage(t *testing.T) {
 	})
 }
 
-// TestCacheDamage: a cache of a split that is cut off, longer, or has any
-// changed bit is not taken.
+// TestCacheDamage tests that a cache of a Split is rejected if it is truncated,
+// longer, or has any changed bit.
 func TestCacheDamage(t *testing.T) {
 	files := memoryFiles{"a": write(t, "first", m+"x"), "b": write(t, "", "the last")}
 	open := func() *Cached {
@@ -166,7 +167,7 @@ func TestCacheDamage(t *testing.T) {
 	require.True(t, check(good))
 	eachDamage(good, func(what string, b []byte) { require.False(t, check(b), what) })
 	require.False(t, check(append(bytes.Clone(good), 0)))
-	// It is made anew.
+	// The cache is written again.
 	files["cache"] = good[:len(good)-1]
 	c = open()
 	require.Equal(t, want, nextCached(t, c))
@@ -240,7 +241,7 @@ func FuzzSums(f *testing.F) {
 	})
 }
 
-// FuzzCache: what stands in a cache whose checksum is right.
+// FuzzCache tests arbitrary content of a cache with a valid checksum.
 func FuzzCache(f *testing.F) {
 	files := memoryFiles{"a": write(f, "first", m+"x")}
 	open := func(t testing.TB) *Cached {
@@ -265,7 +266,7 @@ func FuzzCache(f *testing.F) {
 			return
 		}
 		var err error
-		for range 1 + len(b) { // no more records than bytes
+		for range 1 + len(b) { // there are at most as many records as bytes
 			if _, err = c.Next(); err != nil {
 				break
 			}

@@ -16,7 +16,7 @@ import (
 
 func mxnetFile(name string) string { return filepath.Join("..", "testdata", "recordio", name) }
 
-// label is the one of a record of these files, which is its number too.
+// label returns the label of a record of these files, which is also its number.
 func label(t *testing.T, record []byte) int {
 	var r imagerecord.Record
 	require.NoError(t, r.Parse(record))
@@ -24,8 +24,8 @@ func label(t *testing.T, record []byte) int {
 	return int(r.ID)
 }
 
-// TestMXNetFiles: the records, written again with their index, are MXNet's
-// files byte for byte.
+// TestMXNetFiles writes the records again with their index and compares them
+// with MXNet's files, byte for byte.
 func TestMXNetFiles(t *testing.T) {
 	number, several := 0, 0
 	for _, name := range []string{"a", "b", "c"} {
@@ -57,8 +57,8 @@ func TestMXNetFiles(t *testing.T) {
 	require.GreaterOrEqual(t, several, 10, "records of several parts")
 }
 
-// TestMXNetParts: every part of 1 to 400 has the records that MXNet's has, in
-// its order.
+// TestMXNetParts compares every part of 1 to 400 with MXNet's: the same records
+// in the same order.
 func TestMXNetParts(t *testing.T) {
 	b, err := os.ReadFile(mxnetFile("parts.json"))
 	require.NoError(t, err)

@@ -58,8 +58,8 @@ func (s *Stream) cut(place int64, text bool) (int64, error) {
 	return s.starts[i+1], nil
 }
 
-// findHead returns the first place of b where a record begins. If there is
-// none, place is -1 and next is where to continue.
+// findHead returns the first place of b where a record begins. Otherwise place
+// is -1, and the search continues at next.
 func findHead(b []byte, atEnd bool) (place, next int) {
 	for at := 0; ; {
 		i := findMagic(b[at:])

@@ -12,10 +12,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("runtime.handleEvent")) // the runtime's own on js
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("runtime.handleEvent")) // the js runtime starts it
 }
 
-// counting makes the numbers below n.
+// counting produces the numbers below n.
 type counting struct{ i, n int }
 
 func (c *counting) next(x *int) error {
@@ -32,7 +32,7 @@ func (c *counting) rewind() error {
 	return nil
 }
 
-// TestPrefetch: dmlc-core's test, and more consumers.
+// TestPrefetch repeats dmlc-core's test, also with several consumers.
 func TestPrefetch(t *testing.T) {
 	for _, ahead := range []int{1, 3, 20} {
 		c := &counting{n: 10}

@@ -12,13 +12,14 @@
 //	magic 0a 23 d7 ce | kind (3 bits) and length (29 bits) | data | zeros to a multiple of 4
 //
 // If the data contains the magic word at a multiple of 4, the writer omits the
-// word there and starts a new part, so that every such word in a file begins a
-// part. docs/format/recordio.md has the details and an example.
+// word and starts a new part. Every magic word at a multiple of 4 in a file
+// therefore begins a part. docs/format/recordio.md has the details and an
+// example.
 //
-// Reading is strict by default. It reports files that dmlc-core accepts or from
-// which it silently loses records as a [records.CorruptionError]: a file that
-// ends within a record, parts without a beginning, unknown kinds, and missing
-// padding.
+// Reading is strict by default. A [records.CorruptionError] reports a file that
+// ends within a record, a part without a beginning, an unknown kind, and
+// missing padding. dmlc-core accepts such files or silently loses records from
+// them.
 //
 // Reference: dmlc-core as of 2026-03, and MXNet 1.9.1.
 package recordio

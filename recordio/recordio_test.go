@@ -32,7 +32,7 @@ func write(t testing.TB, written ...string) []byte {
 	return b.Bytes()
 }
 
-// readAll reads all records, and what ended it.
+// readAll reads all records, and returns them with the final error.
 func readAll(r *Reader) (l []string, err error) {
 	for {
 		b, err := r.Next()
@@ -43,7 +43,7 @@ func readAll(r *Reader) (l []string, err error) {
 	}
 }
 
-// readers are all ways to read b.
+// readers returns one reader of b for each way to read it.
 func readers(b []byte, o Options) map[string]*Reader {
 	return map[string]*Reader{
 		"bytes":  NewBytes(b, o),
@@ -62,7 +62,7 @@ func requireRecords(t testing.TB, want []string, b []byte) {
 	}
 }
 
-// TestParts: the parts of the format's own examples.
+// TestParts tests the parts of the format's own examples.
 func TestParts(t *testing.T) {
 	for _, c := range []struct {
 		payload string
@@ -89,7 +89,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// drawn is a record of words that are often the magic, or nearly.
+// drawn returns a random record in which many words are the magic word or close
+// to it.
 func drawn(r *rand.Rand) string {
 	var b []byte
 	for range r.IntN(12) {
@@ -134,15 +135,15 @@ func TestFindMagic(t *testing.T) {
 			require.Equal(t, want, findMagic(b), "%d of %d", at, n)
 		}
 	}
-	// Words that are 1 more than the magic beside it, where a borrow may be
-	// seen.
+	// Words that exceed a neighbouring magic word by 1 show a borrow between
+	// words.
 	b := []byte(m + "\x0b\x23\xd7\xce" + m)
 	require.Equal(t, 0, findMagic(b))
 	require.Equal(t, 4, findMagic(b[4:]))
 }
 
-// corruptions are files that dmlc-core accepts, or loses records of in silence,
-// and what is said of them.
+// corruptions lists files that dmlc-core accepts, or silently loses records
+// from, with the expected errors.
 func TestStrict(t *testing.T) {
 	part := func(kind, n int, data string) string {
 		l := uint32(kind)<<29 | uint32(n)
@@ -157,7 +158,7 @@ func TestStrict(t *testing.T) {
 		{good + m[:3], 12, "the file ends 3 bytes into a part's head of 8"},
 		{good + "junk" + good, 12, "6a 75 6e 6b, want the magic 0a 23 d7 ce"},
 		{good + part(0, 8, "abcd"), 12, "the file ends 12 bytes into a part of 16"},
-		{good + part(0, 3, "abc"), 12, "the file ends 11 bytes into a part of 12"}, // the padding alone
+		{good + part(0, 3, "abc"), 12, "the file ends 11 bytes into a part of 12"}, // only the padding is missing
 		{good + part(2, 4, "abcd"), 12, "a part of kind 2, want the beginning of a record (0 or 1)"},
 		{good + part(3, 4, "abcd"), 12, "a part of kind 3, want the beginning of a record (0 or 1)"},
 		{good + part(1, 4, "abcd") + good, 24, "a part of kind 0, want one that goes on (2 or 3)"},
@@ -180,7 +181,7 @@ func TestStrict(t *testing.T) {
 			require.Equal(t, err, again)
 		}
 	}
-	// Padding that is not zero is passed over, and counted.
+	// The reader skips and counts padding that is not zero.
 	r := NewBytes([]byte(part(0, 3, "abcX")+good), Options{})
 	got, err := readAll(r)
 	require.Equal(t, io.EOF, err)
@@ -208,9 +209,10 @@ func TestLimit(t *testing.T) {
 	require.ErrorContains(t, err, "multiple of 4")
 }
 
-// TestEveryDamage: of every truncation and every changed byte, the records
-// before the damage are read, and then there is an error, or only the payload
-// of the record that has the byte is another (the format has no checksum).
+// TestEveryDamage truncates a file everywhere and changes every byte. The
+// reader must return the records before the damage, then an error. The format
+// has no checksum, so a change within a payload may instead change that record
+// alone.
 func TestEveryDamage(t *testing.T) {
 	written := []string{"first", "", "abcd" + m + "efg", m + m, "the last"}
 	b := write(t, written...)
@@ -223,7 +225,7 @@ func TestEveryDamage(t *testing.T) {
 		starts = append(starts, r.Offset())
 	}
 	require.Len(t, starts, len(written))
-	before := func(at int) (n int) { // records that end at or before a place
+	before := func(at int) (n int) { // number of records that end at or before a position
 		for n < len(starts) && int(append(starts[1:], int64(len(b)))[n]) <= at {
 			n++
 		}
@@ -249,8 +251,8 @@ func TestEveryDamage(t *testing.T) {
 			k := before(at)
 			if err != io.EOF {
 				require.ErrorIs(t, err, records.ErrCorrupt)
-				// A part that says that it is a whole record shows at the next
-				// one.
+				// A part that is wrongly marked as a whole record is detected
+				// at the next part.
 				require.GreaterOrEqual(t, len(got), k, "byte %d bit %d", at, bit)
 				require.LessOrEqual(t, len(got), k+1, "byte %d bit %d", at, bit)
 				require.Equal(t, written[:k], append([]string{}, got[:k]...))
@@ -290,13 +292,13 @@ func TestLenient(t *testing.T) {
 	require.Zero(t, s)
 
 	x := bytes.Clone(b)
-	x[17] ^= 0xff // the second's magic
+	x[17] ^= 0xff // the second record's magic
 	got, s = read(x)
 	require.Equal(t, slices.Delete(slices.Clone(written), 1, 2), got)
 	require.Equal(t, Skipped{1, 16, s.First}, s)
 	require.EqualValues(t, 16, s.First.Offset)
 
-	got, s = read(append([]byte("junk"), b[:len(b)-2]...)) // also without all of the last one
+	got, s = read(append([]byte("junk"), b[:len(b)-2]...)) // the last record is incomplete too
 	require.Equal(t, written[:4], got)
 	require.EqualValues(t, 2, s.Places)
 	require.EqualValues(t, 4+header+2, s.Bytes)
@@ -305,7 +307,7 @@ func TestLenient(t *testing.T) {
 	require.Equal(t, []string{"a"}, got)
 	require.Zero(t, s)
 
-	// Much that is damaged, in bounded memory.
+	// Much damage must not take unbounded memory.
 	got, s = read(slices.Concat(bytes.Repeat([]byte("junk"), 1<<20), b))
 	require.Equal(t, written, got)
 	require.EqualValues(t, 4<<20, s.Bytes)
@@ -321,7 +323,7 @@ func TestReaderErrors(t *testing.T) {
 	require.ErrorContains(t, err, "at byte 15")
 }
 
-// failing fails after so many bytes.
+// failing is a writer that fails after a number of bytes.
 type failing int
 
 func (f *failing) Write(b []byte) (int, error) {
@@ -344,7 +346,7 @@ func TestWriterErrors(t *testing.T) {
 	}
 }
 
-// TestAllocs: nothing is allocated for a record, mapped or not.
+// TestAllocs tests that reading a record allocates nothing, mapped or not.
 func TestAllocs(t *testing.T) {
 	b := write(t, slices.Repeat([]string{"abcdefgh", m + "x"}, 1000)...)
 	r := NewBytes(b, Options{})
@@ -377,8 +379,8 @@ func FuzzReader(f *testing.F) {
 			require.Equal(t, want, got, name)
 			require.Equal(t, end, err.Error(), name)
 			if err == io.EOF && !lenient {
-				// What is read without an error is what a writer writes, apart
-				// from padding.
+				// Writing the records that were read without an error restores
+				// the file, apart from padding.
 				if again := write(t, got...); r.dirty == 0 && !bytes.Equal(b, again) {
 					require.Equal(t, fmt.Sprintf("%x", b), fmt.Sprintf("%x", again))
 				}
@@ -410,8 +412,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// TestFormat: the example of docs/format/recordio.md is what is written, and is
-// read.
+// TestFormat writes the example of docs/format/recordio.md and reads it.
 func TestFormat(t *testing.T) {
 	want := []string{"first", "abcd" + m + "ef", ""}
 	b := hexdoc.Read(t, "..", "recordio")

@@ -58,12 +58,12 @@ func openSplit(t testing.TB, o store.Opener, name string, options SplitOptions) 
 	return s
 }
 
-// TestPartition: for random sets of files and numbers of parts, every record is
-// in exactly one part, in order, however the files are read.
+// TestPartition draws sets of files and numbers of parts. Every record must be
+// in exactly one part, in order, by all ways of reading.
 func TestPartition(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	sets := 200
-	if runtime.GOARCH != "amd64" { // emulated, mostly
+	if runtime.GOARCH != "amd64" { // usually emulated, hence slow
 		sets = 40
 	}
 	for n := range sets {
@@ -120,7 +120,7 @@ func TestPartition(t *testing.T) {
 		if text {
 			continue
 		}
-		// In pieces: the same records, in another order.
+		// Pieces return the same records in another order.
 		want := slices.Sorted(slices.Values(all))
 		var got []string
 		for k := range 3 {
@@ -133,8 +133,8 @@ func TestPartition(t *testing.T) {
 	}
 }
 
-// TestUpstreamParts: dmlc-core's test of lines divided in two: 6 lines in the
-// first file, 1 in each of four.
+// TestUpstreamParts repeats dmlc-core's test of lines divided in two: 6 lines
+// in the first file, and 1 in each of four others.
 func TestUpstreamParts(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "0", []byte(strings.Repeat("1 1:1\n", 6)))
@@ -209,7 +209,7 @@ func TestIndexedSplit(t *testing.T) {
 		require.Equal(t, want[i], string(b))
 		require.EqualValues(t, 100-i%25, x.Key(i))
 	}
-	// An index of other files.
+	// The index belongs to other files.
 	entries[3].Offset += 4
 	x, err = s.Indexed(entries, Options{Name: "f"})
 	require.NoError(t, err)
@@ -277,7 +277,7 @@ func TestSplitErrors(t *testing.T) {
 	require.Equal(t, []string{"first", "second"}, next(t, s))
 	require.EqualValues(t, 12, s.Skipped().Bytes)
 
-	// A file that is shortened after it was listed.
+	// A file is shortened after it was listed.
 	s = openSplit(t, unmapped{store.Local}, filepath.Join(dir, "a.rec"), SplitOptions{})
 	require.NoError(t, os.Truncate(filepath.Join(dir, "a.rec"), 8))
 	_, err = s.Next()
@@ -297,7 +297,7 @@ func TestURI(t *testing.T) {
 	}
 }
 
-// TestChunkParts: a chunk divided among goroutines.
+// TestChunkParts divides a chunk among goroutines.
 func TestChunkParts(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 200 {
@@ -339,8 +339,8 @@ func TestLines(t *testing.T) {
 	require.Equal(t, io.EOF, err)
 }
 
-// TestIndexPart: the records of a part of a stream, and of an index, are those
-// that a Split of it gives.
+// TestIndexPart compares the records of a part, of a stream and of an index,
+// with those of a Split.
 func TestIndexPart(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 10 {

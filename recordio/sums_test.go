@@ -10,8 +10,8 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// TestSums: with sums beside them every changed bit of two files is found, in
-// its record.
+// TestSums tests that checksums detect every changed bit of two files, in the
+// right record.
 func TestSums(t *testing.T) {
 	for _, o := range []store.Opener{store.Local, unmapped{store.Local}} {
 		dir := t.TempDir()
@@ -51,7 +51,7 @@ func TestSums(t *testing.T) {
 				x := append([]byte{}, a...)
 				x[at] ^= 1 << bit
 				l := verify(x, b)
-				if at >= 13 && at < 16 || at >= 33 && at < 36 { // the zeros behind a record are nobody's
+				if at >= 13 && at < 16 || at >= 33 && at < 36 { // a sum excludes the padding
 					require.Empty(t, l)
 					pads++
 					continue

@@ -40,8 +40,8 @@ func floats(t testing.TB, v []float32, dims ...int) *tensor.Tensor {
 	return x
 }
 
-// rawFile is RecordIO with any bytes, the magic word among them, and an empty
-// record.
+// rawFile returns RecordIO with arbitrary bytes, including the magic word, and
+// an empty record.
 func rawFile(t testing.TB) []byte {
 	var b bytes.Buffer
 	w, err := recordio.NewWriter(&b, 0)
@@ -52,7 +52,7 @@ func rawFile(t testing.TB) []byte {
 	return b.Bytes()
 }
 
-// imageFile has all that an image record can.
+// imageFile returns image records with every feature of the format.
 func imageFile(t testing.TB) []byte {
 	var b bytes.Buffer
 	w, err := recordio.NewWriter(&b, 0)
@@ -67,7 +67,7 @@ func imageFile(t testing.TB) []byte {
 	} {
 		r := m.Append(nil)
 		switch i {
-		case 2: // a label in the head beside those in the list
+		case 2: // a label in the head in addition to the list
 			copy(r[4:], "\x00\x00\x80\x3f")
 		case 4: // the payload of a NaN
 			copy(r[imagerecord.HeadSize:], "\x01\x02\xa0\x7f")
@@ -100,7 +100,7 @@ func exampleFile(t testing.TB) []byte {
 			{Name: "no ints", Kind: tfexample.Int64},
 			{Name: "ints", Kind: tfexample.Int64, Ints: []int64{math.MinInt64, 0, math.MaxInt64}},
 			{Name: "one", Kind: tfexample.Float, Floats: []float32{1}},
-			// What the names of shards' files mean elsewhere.
+			// A shard's members with these names would be decoded.
 			{Name: "cls", Kind: tfexample.Bytes, Bytes: [][]byte{[]byte("7")}},
 			{Name: "x.npy", Kind: tfexample.Bytes, Bytes: [][]byte{npy(t)}},
 			{Name: "caption.txt", Kind: tfexample.Bytes, Bytes: [][]byte{[]byte("text")}},
@@ -158,7 +158,7 @@ func kaldiFile(t testing.TB) []byte {
 	return b.Bytes()
 }
 
-// ends are the names of files of each format.
+// ends maps formats to the extensions of their files.
 var ends = map[string]string{
 	"recordio": ".rec", "imagerecord": ".rec", "tfrecord": ".tfrecord", "tfexample": ".tfrecord", "webdataset": ".tar", "kaldi": ".ark",
 }
@@ -169,7 +169,8 @@ func files(t testing.TB) map[string][]byte {
 	}
 }
 
-// convert reads one file and writes another. The last notes are given.
+// convert reads one file and writes another. It returns the notes of the last
+// conversion.
 func convert(t testing.TB, from, in, to, out string) (notes []string, err error) {
 	t.Helper()
 	f, err := records.Lookup(from)
@@ -200,7 +201,7 @@ func convert(t testing.TB, from, in, to, out string) (notes []string, err error)
 // TestPairs converts a file of each format into each and back: the same bytes,
 // or an ErrField that names record and field.
 func TestPairs(t *testing.T) {
-	// What is refused, by from and to: words of the error.
+	// These conversions are refused, by from and to, with words of the error.
 	refused := map[string]string{
 		"recordio kaldi": `field "data": bytes, want a matrix`, "recordio imagerecord": `no label`,
 		"tfrecord kaldi": `field "data": bytes, want a matrix`, "tfrecord imagerecord": `no label`,
@@ -230,7 +231,7 @@ func TestPairs(t *testing.T) {
 				require.NoError(t, err)
 				_, err = convert(t, to, between, from, back)
 				require.NoError(t, err)
-				if from == "webdataset" && to == "tfexample" { // to which text is bytes
+				if from == "webdataset" && to == "tfexample" { // tfexample has bytes, but no text
 					in, back, to = between, filepath.Join(dir, "back"+ends[to]), from
 					_, err := convert(t, from, filepath.Join(dir, "back"+ends[from]), "tfexample", back)
 					require.NoError(t, err)
@@ -255,7 +256,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// Labels of shards become those of image records, and keys become ids or
+// Labels of shards become labels of image records, and keys become ids or
 // numbers.
 func TestLabels(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -304,7 +305,7 @@ func TestLabels(t *testing.T) {
 			require.Equal(t, c.want, got)
 		})
 	}
-	// Once keys are ids, all are.
+	// If the first key is an id, all keys must be.
 	f, err := records.Lookup("imagerecord")
 	require.NoError(t, err)
 	w, err := f.Create(t.Context(), store.Local, filepath.Join(t.TempDir(), "a.rec"), records.WriteOptions{})
@@ -327,7 +328,7 @@ func intField(name string, v int64) records.Field {
 	return r.Fields[0]
 }
 
-// Fields that a format cannot hold, one by one.
+// Each of these fields is one that some format cannot hold.
 func TestMisfits(t *testing.T) {
 	half, err := tensor.New(tensor.Desc{DType: tensor.BFloat16})
 	require.NoError(t, err)
@@ -388,7 +389,7 @@ func TestMisfits(t *testing.T) {
 	}
 }
 
-// A long file takes no more memory for each record than a short one.
+// A long file takes no more memory per record than a short one.
 func TestMemoryIsFlat(t *testing.T) {
 	for from, b := range map[string][]byte{"imagerecord": imageFile(t), "recordio": rawFile(t), "kaldi": kaldiFile(t)} {
 		for to := range ends {
@@ -406,15 +407,15 @@ func TestMemoryIsFlat(t *testing.T) {
 				}
 				return n
 			}
-			// Twice what 80 more cost is what 160 more cost: nothing grows with
-			// what was before.
+			// 160 more records cost at most twice as much as 80 more: the cost
+			// per record does not grow.
 			a, b, c := per(20), per(100), per(260)
 			require.InDelta(t, 2*(b-a), c-b, 0.02*c+50, "%s to %s: %v, %v, %v allocations", from, to, a, b, c)
 		}
 	}
 }
 
-// The example of docs/format/records.md: the members of a shard.
+// The example of docs/format/records.md has the members of a shard.
 func TestShardOfImages(t *testing.T) {
 	doc, err := os.ReadFile(filepath.Join("..", "docs", "format", "records.md"))
 	require.NoError(t, err)

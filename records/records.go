@@ -85,8 +85,8 @@ type Writer interface {
 	Abort() error
 }
 
-// LocalOpener is a store of local files for formats that open files by
-// themselves, as SQLite does. Such a format calls CheckAccess for each file.
+// LocalOpener is a store of local files for formats that use their own file
+// access, as SQLite does. These formats call CheckAccess for each file.
 type LocalOpener interface {
 	store.Opener
 	// CheckAccess is called before a file is read, or written if write is true.

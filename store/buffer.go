@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// bufferSize is the size of the buffers of Writer and NewReader. Larger ones
+// bufferSize is the size of the buffers of Writer and NewReader. Larger buffers
 // were not faster on a local disk.
 const bufferSize = 256 << 10
 
@@ -29,8 +29,8 @@ func NewWriter(ctx context.Context, o Opener, name string) (*Writer, error) {
 	return &Writer{bufio.NewWriterSize(f, bufferSize), f}, nil
 }
 
-// Close writes what is buffered and makes the file appear under its name. If a
-// write fails it discards the file.
+// Close writes the buffered bytes and makes the file appear under its name. If
+// a write fails it discards the file.
 func (w *Writer) Close() error {
 	if err := w.Flush(); err != nil {
 		return errors.Join(err, w.file.Abort())
@@ -42,8 +42,9 @@ func (w *Writer) Close() error {
 func (w *Writer) Abort() error { return w.file.Abort() }
 
 // NewReader returns a reader of the file from its beginning. If the file is in
-// memory, mapped is its content, as of MappedBytes, and the reader reads that;
-// else the reader has a buffer. Both are valid until the file is closed.
+// memory, mapped is its content, as returned by MappedBytes, and the reader
+// reads from mapped. Otherwise the reader has a buffer. Both are valid until
+// the file is closed.
 func NewReader(f File) (r io.Reader, mapped []byte) {
 	if b := MappedBytes(f); b != nil {
 		return bytes.NewReader(b), b

@@ -27,8 +27,8 @@ const maxDepth = 64
 // order. Empty names are ignored. A list without files is an error that wraps
 // fs.ErrNotExist.
 //
-// dmlc-core takes the same names, but ECMAScript's regular expressions and the
-// folder's own order.
+// dmlc-core accepts the same names, but uses ECMAScript's regular expressions
+// and the folder's own order.
 func Files(ctx context.Context, o Opener, names []string, recursive bool) ([]Info, error) {
 	var l []Info
 	add := func(i Info) {

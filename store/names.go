@@ -16,8 +16,8 @@ type Entry struct {
 	Base   string // the last element of Name
 	Folder bool   // a folder, or a link to one
 	Link   bool   // a symbolic link
-	// Irregular is set for what is neither a file nor a folder: a device, or a
-	// link that leads nowhere.
+	// Irregular reports that the entry is neither a file nor a folder: a
+	// device, or a dangling link.
 	Irregular bool
 }
 

@@ -37,7 +37,7 @@ func TestListNames(t *testing.T) {
 	_, err = SameFile(t.Context(), Local, got[2].Name, dir)
 	require.ErrorIs(t, err, os.ErrNotExist)
 
-	// Through List, without links that lead nowhere.
+	// List omits dangling links.
 	plain := listOnly{Local}
 	got, err = ListNames(t.Context(), plain, got[0].Name)
 	require.NoError(t, err)

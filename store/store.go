@@ -1,7 +1,7 @@
-// Package store opens, lists and creates files, on the local disk or in another
-// store. Every reader and writer of files in this module takes an [Opener];
-// [Local] is the one for the local disk, and an application can implement
-// another one for an object store.
+// Package store opens, lists and creates files, on the local disk or elsewhere.
+// Every reader and writer of files in this module takes an [Opener]. [Local] is
+// the Opener of the local disk. An application can implement others, for
+// example for an object store.
 //
 // Package recordio reads RecordIO through a store, and package records reads
 // all record formats.

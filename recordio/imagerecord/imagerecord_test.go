@@ -42,13 +42,13 @@ func TestRecord(t *testing.T) {
 	require.True(t, math.IsNaN(float64(r.Labels[0])))
 	require.NoError(t, r.Parse((&Record{}).Append(nil)))
 	require.Equal(t, []float32{0}, r.Labels)
-	// Labels whose bytes overflow 32 bits.
+	// The size of the labels overflows 32 bits.
 	b := (&Record{}).Append(nil)
 	b[3] = 0x40
 	require.ErrorIs(t, r.Parse(b), ErrRecord)
 }
 
-// TestUpstreamPack: MXNet's test of up to 254 labels.
+// TestUpstreamPack repeats MXNet's test of up to 254 labels.
 func TestUpstreamPack(t *testing.T) {
 	var got Record
 	for n := 1; n < 255; n++ {
@@ -86,7 +86,7 @@ func FuzzRecord(f *testing.F) {
 			return
 		}
 		if again := r.Append(nil); r.Listed {
-			// The head's own label is not used then.
+			// The head's own label is unused here.
 			copy(again[4:8], b[4:8])
 			require.Equal(t, b, again)
 		} else {
@@ -95,9 +95,9 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-// TestListDamage: a list has no checksum. What is changed is an error of a
-// line, or changes that line alone; a list that is cut off has the lines
-// before, and the last one with less of its path, or an error of it.
+// TestListDamage changes and truncates a list, which has no checksum. A changed
+// bit is an error of a line or changes that line alone. A truncated list has
+// all earlier lines. Its last line has a shorter path or is an error.
 func TestListDamage(t *testing.T) {
 	var text []byte
 	want := []Item{{0, []float32{1}, "cats/a b.jpg"}, {17, []float32{0.5, -2}, "größe.png"}, {3, []float32{8}, "y.jpg"}}
@@ -140,8 +140,8 @@ func TestListDamage(t *testing.T) {
 	}
 }
 
-// TestRecordDamage: a record of a changed bit is read with what it then says,
-// or is an error; one cut off within its head or labels is an error.
+// TestRecordDamage changes and truncates a record. A changed bit is an error or
+// changes the result. A truncation within the head or the labels is an error.
 func TestRecordDamage(t *testing.T) {
 	want := Record{Labels: []float32{1, 2}, Listed: true, ID: 258, ID2: 5, Content: []byte("abc")}
 	b := want.Append(nil)
@@ -191,8 +191,7 @@ func FuzzList(f *testing.F) {
 	})
 }
 
-// TestFormat: the example of docs/format/imagerecord.md is what is written, and
-// is read.
+// TestFormat writes the example of docs/format/imagerecord.md and reads it.
 func TestFormat(t *testing.T) {
 	want := []Record{
 		{Labels: []float32{3}, ID: 7, Content: []byte("jpeg")},

@@ -22,14 +22,14 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// entry is an archive of one entry, as f writes it.
+// entry returns an archive of the one entry that f writes.
 func entry(t testing.TB, text bool, f func(w *Writer) error) []byte {
 	var b bytes.Buffer
 	require.NoError(t, f(NewWriter(&b, WriterOptions{Text: text})))
 	return b.Bytes()
 }
 
-// small is three entries of each kind of object.
+// small returns three entries of each kind of object.
 func small(t testing.TB) map[string][][]byte {
 	m := matrix(t, 2, 3, 1, -2, 3.5, 0.25, 1e9, -6)
 	d := &tensor.Tensor{}
@@ -62,9 +62,10 @@ func small(t testing.TB) map[string][][]byte {
 	return l
 }
 
-// TestEveryDamage: every truncation gives the entries up to there and an error;
-// every changed bit too, or it changes what one entry has (or, of a length or a
-// type, also where the entry behind it begins).
+// TestEveryDamage truncates archives everywhere and changes every bit. A
+// truncation returns the entries before it, then an error. A changed bit is an
+// error or changes one entry; in a length or a type it may also move the start
+// of the next entry.
 func TestEveryDamage(t *testing.T) {
 	show := func(l []object) (s []string) {
 		for _, x := range l {
@@ -110,7 +111,7 @@ func TestEveryDamage(t *testing.T) {
 				_, again := r.Next()
 				require.Equal(t, err, again)
 			}
-			// Headers alone.
+			// Read only the headers.
 			for _, in := range inputs(b[:n]) {
 				r := NewReader(in, Options{})
 				var err error
@@ -139,9 +140,10 @@ func TestEveryDamage(t *testing.T) {
 					texts = append(texts, fmt.Sprint(got, err == io.EOF))
 					require.Equal(t, want[:k], append([]string{}, got[:k]...), where)
 					if err == io.EOF {
-						// An object of another length may end within a later entry's key: nothing in the file
-						// tells that from a good one.
-						j := len(want) - (len(got) - (k + 1)) // what follows
+						// An object of another length may end within a later
+						// entry's key. Nothing in the file distinguishes that
+						// from a valid file.
+						j := len(want) - (len(got) - (k + 1)) // index of the entry that follows
 						require.GreaterOrEqual(t, j, k+1, where)
 						if j > k+1 {
 							lost++
@@ -253,7 +255,8 @@ func TestReadErrors(t *testing.T) {
 	require.ErrorIs(t, err, errRead)
 }
 
-// TestForms: what Kaldi's readers take and its writers do not write.
+// TestForms reads objects that Kaldi's readers accept and its writers do not
+// write.
 func TestForms(t *testing.T) {
 	floats := func(b string, o Options) []float32 {
 		l, err := readAll(NewReader(strings.NewReader(b), o))
@@ -280,7 +283,7 @@ func TestForms(t *testing.T) {
 	data := "\x01\x00\x02\x00"
 	for name, c := range map[string]struct {
 		wave string
-		last bool // it goes to the file's end
+		last bool // it extends to the end of the file
 	}{
 		"chunks":     {"RIFF\x3e\x00\x00\x00WAVE" + "LIST\x01\x00\x00\x00x\x00" + format + "data\x04\x00\x00\x00" + data + "LIST\x04\x00\x00\x00abcd", false},
 		"extensible": {"RIFF\x40\x00\x00\x00WAVE" + long + "data\x04\x00\x00\x00" + data, false},
@@ -314,7 +317,8 @@ func TestForms(t *testing.T) {
 			}
 		}
 
-		// Parts of it, from a file and from what can only be read once.
+		// Read parts of the wave, from a file and from a stream without
+		// seeking.
 		ctx := context.Background()
 		b := "k " + c.wave
 		if !c.last {
@@ -387,7 +391,7 @@ type failing struct{ err error }
 
 func (f failing) Write(b []byte) (int, error) { return len(b) - 1, f.err }
 
-// memory is files by name.
+// memory is a store of files in memory.
 type memory struct {
 	store.Opener
 	files map[string][]byte
@@ -432,7 +436,7 @@ func TestScript(t *testing.T) {
 	s, err := OpenScript(ctx, m, "float.scp", Options{})
 	require.NoError(t, err)
 	n := 0
-	for i := s.Len() - 1; i >= 0; i-- { // from the end
+	for i := s.Len() - 1; i >= 0; i-- { // in reverse order
 		want := e.Rows[i]
 		require.Equal(t, want.Key, s.Entry(i).Key)
 		h, err := s.Header(ctx, i)
@@ -454,7 +458,7 @@ func TestScript(t *testing.T) {
 	_, err = s.Read(ctx, n)
 	require.Error(t, err)
 
-	// Ranges, as Kaldi takes or refuses them.
+	// Kaldi accepts or refuses these ranges.
 	i, _ := s.Find("columns")
 	line, err := s.Entry(i).Line()
 	require.NoError(t, err)
@@ -660,7 +664,8 @@ func FuzzReader(f *testing.F) {
 			require.Equal(t, x.h, again[i].h)
 			require.Equal(t, x.t.Data, again[i].t.Data)
 		}
-		// What was read is passed over in the same way, and stands in another archive.
+		// Raw skips the same bytes as Read, and its objects can be written to
+		// another archive.
 		r := NewReader(bytes.NewReader(b), o)
 		var out bytes.Buffer
 		w := NewWriter(&out, WriterOptions{})
@@ -681,7 +686,7 @@ func FuzzReader(f *testing.F) {
 			}
 		}
 		if last := len(got) - 1; last >= 0 && got[last].h.Form == RIFF || bytes.Contains(b, []byte("RIF")) {
-			return // one that goes to the file's end is not alone any more
+			return // a wave that extends to the end of the file absorbs later entries
 		}
 		again, err = readAll(NewReader(&out, o))
 		require.Equal(t, io.EOF, err)
@@ -727,8 +732,8 @@ func FuzzCompress(f *testing.F) {
 	})
 }
 
-// TestLarge: objects beyond the buffer, in files of the machine: headers alone,
-// everything, and by place.
+// TestLarge reads objects larger than the buffer from local files: only
+// headers, all objects, and single objects by position.
 func TestLarge(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "large.ark")
@@ -785,8 +790,9 @@ func TestLarge(t *testing.T) {
 	require.Equal(t, "CM2 binary matrix type(9) form(9)", fmt.Sprint(CM2, Binary, Matrix, Type(9), Form(9)))
 }
 
-// TestScriptDamage: a script has no checksum. One that is cut off within a line is an error; a changed bit is one, or changes
-// that line alone, or makes one line of two or two of one, which the number of lines shows.
+// TestScriptDamage changes and truncates a script, which has no checksum. A
+// truncation within a line is an error. A changed bit is an error, changes one
+// line, or splits or joins lines, which their number shows.
 func TestScriptDamage(t *testing.T) {
 	text := []byte("utt1 a.ark:12\ngröße /b/c.ark:7[0:9,1:2]\nd e.ark\n")
 	read := func(b []byte) (l []string, err error) {

@@ -5,8 +5,8 @@
 //
 // An archive is a sequence of entries: a key, a blank and an object. It has no
 // magic, no lengths and no checksums. A reader must therefore parse each object
-// to find the next one, and can detect only part of the damage;
-// docs/format/kaldi.md says which. [Reader] reads an archive in order and can
+// to find the next one, and can detect only part of the damage, as
+// docs/format/kaldi.md describes. [Reader] reads an archive in order and can
 // report an object's type and shape without reading its data. [Script] reads
 // objects in any order, at the places that a script names.
 //
@@ -91,8 +91,8 @@ type Header struct {
 	Rate int
 }
 
-// ErrUnsupported reports a known object that this package does not read:
-// kaldiio's pickled entries, which run code, its NPY and AUDIO entries, and
+// ErrUnsupported reports a known object that this package does not read. These
+// are kaldiio's NPY and AUDIO entries, its pickled entries, which run code, and
 // waves other than PCM of 8 or 16 bits.
 var ErrUnsupported = errors.New("not supported")
 

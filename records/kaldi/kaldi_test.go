@@ -22,13 +22,13 @@ import (
 
 var golden = filepath.Join("..", "..", "testdata", "kaldi")
 
-// row is an object as the reference reads it.
+// row describes an object as the reference reads it.
 type row struct {
 	File, Key, DType string
 	Shape            []int
 	SHA256           string
 	Type             string
-	Convert          bool // read as DType whatever it is stored as
+	Convert          bool // set Options.DType
 	Rate             int
 }
 
@@ -100,8 +100,9 @@ func readAll(r *Reader) (l []object, err error) {
 // plain hides Seek and Size.
 type plain struct{ io.Reader }
 
-// TestReference: everything that the references wrote is read as they read it, from
-// memory and from a stream, and its headers are read without its data.
+// TestReference reads the files of the references, from memory and from a
+// stream. The objects must equal those that the references read. It also reads
+// headers without data.
 func TestReference(t *testing.T) {
 	type group struct {
 		file    string
@@ -150,7 +151,7 @@ func TestReference(t *testing.T) {
 	t.Logf("%d of %d objects", n, len(e.Rows))
 }
 
-// TestWrite: what is written is what Kaldi writes, byte for byte.
+// TestWrite compares written files with Kaldi's, byte for byte.
 func TestWrite(t *testing.T) {
 	read := func(name string, o Options) []object {
 		l, err := readAll(NewReader(bytes.NewReader(file(t, name)), o))
@@ -195,7 +196,7 @@ func TestWrite(t *testing.T) {
 		}
 		require.Equal(t, hex.Dump(file(t, fmt.Sprintf("method%d.ark", m))), hex.Dump(b.Bytes()), "method %d", m)
 	}
-	// Raw objects, through another archive.
+	// Copy raw objects to another archive.
 	for _, name := range []string{"float.ark", "float_text.ark", "method2.ark", "method3.ark", "wave.ark", "ints.ark", "ints_text.ark"} {
 		for _, in := range []io.Reader{bytes.NewReader(file(t, name)), plain{bytes.NewReader(file(t, name))}} {
 			var b bytes.Buffer
@@ -230,7 +231,7 @@ func ints(t testing.TB, v ...int32) *tensor.Tensor {
 	return x
 }
 
-// example is the archive of docs/format/kaldi.md.
+// example returns the archive of docs/format/kaldi.md.
 func example(t testing.TB) []byte {
 	var b bytes.Buffer
 	w := NewWriter(&b, WriterOptions{})
@@ -244,7 +245,7 @@ func example(t testing.TB) []byte {
 	return b.Bytes()
 }
 
-// TestFormat: the example of docs/format/kaldi.md is what is written, and is read.
+// TestFormat writes the example of docs/format/kaldi.md and reads it.
 func TestFormat(t *testing.T) {
 	b := hexdoc.Read(t, filepath.Join("..", ".."), "kaldi")
 	require.Equal(t, hex.Dump(b), hex.Dump(example(t)))
@@ -260,7 +261,8 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// TestKaldiio: entries that kaldiio alone has, one of which would run code, are refused.
+// TestKaldiio tests that entries that only kaldiio writes are refused. One of
+// them would run code.
 func TestKaldiio(t *testing.T) {
 	for _, name := range []string{"numpy.ark", "pickle.ark"} {
 		_, err := readAll(NewReader(bytes.NewReader(file(t, name)), Options{Name: name}))

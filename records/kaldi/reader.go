@@ -65,9 +65,9 @@ type Reader struct {
 	err   error
 
 	h    Header
-	head []byte // the bytes of the object that its header needed; all of them for text
+	head []byte // the bytes of the object that its header needed; for text, all bytes
 	// rest is the number of the object's bytes that follow, -1 once they are
-	// read. The first data of them are the elements.
+	// read. The first data bytes of these are the elements.
 	rest, data int64
 	tail       []byte      // the bytes behind head that the header needed
 	big        bool        // numbers of a wave are big-endian

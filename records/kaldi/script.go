@@ -208,8 +208,8 @@ func ParseEntry(line string) (Entry, error) {
 	return e, nil
 }
 
-// cutOffset splits the decimal number behind the last colon from a path; "" if
-// there is none.
+// cutOffset splits the decimal number after the last colon from a path. The
+// number is empty if there is no such number.
 func cutOffset(s string) (path, offset string) {
 	i := strings.LastIndexByte(s, ':')
 	if i < 0 || i+1 == len(s) || strings.Trim(s[i+1:], "0123456789") != "" {

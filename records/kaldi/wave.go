@@ -22,9 +22,9 @@ const (
 // first two bytes.
 const pcmID = "\x00\x00\x00\x00\x10\x00\x80\x00\x00\xaa\x00\x38\x9b\x71"
 
-// streamSizes mean that the length was unknown when the header was written: the
-// data extends to the end of the file. SoX writes 0x7ffff000, or 0x7ffff024
-// with the header.
+// streamSizes are lengths of data that was written as a stream: the writer did
+// not know the length, and the data extends to the end of the file. SoX writes
+// 0x7ffff000, or 0x7ffff024 with the header.
 var streamSizes = []uint32{0, 0xffffffff, 0xfffffffe, 0x7ffff000, 0x7ffff024}
 
 // named reads the header of an object that begins with a name: a wave. c is its
@@ -204,8 +204,8 @@ func (r *Reader) behind(b []byte, size int64) error {
 	return nil
 }
 
-// toEnd returns the number of bytes to the end of the file, and reads them if
-// it must.
+// toEnd returns the number of bytes to the end of the file. If the size is
+// unknown, it reads them.
 func (r *Reader) toEnd() (int64, error) {
 	if r.left >= 0 {
 		return r.left, nil

@@ -38,9 +38,9 @@ func NewWriter(w io.Writer, o WriterOptions) *Writer { return &Writer{o: o, w: w
 // Offset returns the position of the next entry.
 func (w *Writer) Offset() int64 { return w.offset }
 
-// CheckKey returns an error for keys that an archive cannot hold: empty keys,
-// keys with blanks or control characters, keys that are not UTF-8, and keys of
-// more than 4096 bytes.
+// CheckKey returns an error for keys that an archive cannot hold. These are
+// empty keys, keys with blanks or control characters, keys that are not UTF-8,
+// and keys of more than 4096 bytes.
 func CheckKey(key string) error {
 	if key == "" || len(key) > maxKey || !utf8.ValidString(key) || strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c == 0x7f }) {
 		return fmt.Errorf("kaldi: %q is no key: want 1 to %d bytes of UTF-8 text without blanks", key, maxKey)

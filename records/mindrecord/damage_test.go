@@ -25,7 +25,7 @@ func scalar[T tensor.Elem](t testing.TB, d tensor.DType, v ...T) tensor.Tensor {
 	return *x
 }
 
-// example is the schema and the rows of a small file with all kinds of fields.
+// example returns the schema and rows of a small file with all kinds of fields.
 func example(t testing.TB) (Schema, [][]tensor.Tensor) {
 	array := func(d tensor.DType) tensor.Desc { return tensor.Desc{DType: d, Shape: tensor.Dims(tensor.Unknown)} }
 	s := Schema{Doc: "damage", Fields: []Field{
@@ -59,7 +59,8 @@ func writeExample(t testing.TB, name string) (data, index []byte) {
 	return data, index
 }
 
-// read gives what can be read of a file, and the error of each row: nil and the error of Open, if that fails.
+// read returns the readable rows of a file and the error of each row. If Open
+// fails it returns nil and the error of Open.
 func read(t testing.TB, name string) (l []map[string]value, errs []error, err error) {
 	s, err := Open([]string{name})
 	if err != nil {
@@ -80,10 +81,11 @@ func read(t testing.TB, name string) (l []map[string]value, errs []error, err er
 	return l, errs, nil
 }
 
-// places are those of a file that are changed: all that are not zero and the ones beside them, and some of the others.
+// places returns the positions of a file to change: all nonzero bytes, their
+// neighbours, and some other bytes.
 func places(b []byte) (l []int) {
 	step := 61
-	if runtime.GOARCH != "amd64" { // an emulator's patience
+	if runtime.GOARCH != "amd64" { // emulators are slow
 		step = 997
 	}
 	for i := range b {
@@ -96,8 +98,10 @@ func places(b []byte) (l []int) {
 	return l
 }
 
-// TestEveryDamage: a changed byte of the data file is an error of the file, or of a row, or changes that row alone, or
-// nothing; a changed byte of the index is an error or changes nothing. A shorter file of either kind is an error.
+// TestEveryDamage changes bytes of both files. A changed byte of the data file
+// is an error of the file or of a row, changes that row alone, or changes
+// nothing. A changed byte of the index is an error or changes nothing. A
+// truncation of either file is an error.
 func TestEveryDamage(t *testing.T) {
 	if !here(t) {
 		return
@@ -112,7 +116,8 @@ func TestEveryDamage(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, d.walk())
 	require.NoError(t, d.Close())
-	// rowOf is the row whose record a place of the data file is in, -1 if it is in none.
+	// rowOf returns the row whose record contains a position of the data file,
+	// or -1.
 	rowOf := func(at int) int {
 		for row := range d.rows() {
 			g, blob, raw := d.places(row)
@@ -152,7 +157,7 @@ func TestEveryDamage(t *testing.T) {
 			count["changed"] += changed
 			if changed == 0 && fmt.Sprint(errs) == "[<nil> <nil> <nil> <nil>]" {
 				count["nothing"]++
-				if at < minHeader && data[at] != 0 { // all that nobody can hold against anything
+				if at < minHeader && data[at] != 0 { // only descriptions and the compression size are unchecked
 					before := string(data[8 : at+1])
 					require.True(t, strings.LastIndex(before, `"desc":"`) > strings.LastIndex(before, `,`) || strings.HasSuffix(strings.TrimRight(before, "0123456789"), `"compression_size":`),
 						"byte %d changes nothing, behind %s", at, before)

@@ -154,8 +154,8 @@ func (d *data) walkPage(page int, at, end, least int64, ends []uint32) error {
 // indexName returns the name of a data file's index.
 func indexName(name string) string { return name + ".db" }
 
-// address returns the name that the header has for its own file. It differs
-// after a rename.
+// address returns the file's own name as stored in the header. It differs from
+// the actual name after a rename.
 func (d *data) address() string { return d.h.shards[d.h.shard] }
 
 // siblings returns the names of all files of the set, in the folder of this

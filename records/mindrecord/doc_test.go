@@ -12,8 +12,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// TestFormat: the example of docs/format/mindrecord.md is what is written, and is read, also without the rest of the package: its
-// header, pages and records are taken apart where there is no SQLite.
+// TestFormat writes the example of docs/format/mindrecord.md and reads it.
+// Without SQLite it parses only the header, pages and records.
 func TestFormat(t *testing.T) {
 	b := hexdoc.Read(t, filepath.Join("..", ".."), "mindrecord")
 	dir := t.TempDir()

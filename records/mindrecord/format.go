@@ -33,8 +33,8 @@ func isData(head []byte) bool {
 	return len(head) >= n+len(begin) && head[7] == 0 && string(head[n:n+len(begin)]) == begin
 }
 
-// local wants files of this machine, and says which they are: the index of each
-// is one, too.
+// local returns an error unless the data files and their indexes are local
+// files that the store lets SQLite open.
 func local(o store.Opener, write bool, names ...string) error {
 	if o == store.Local {
 		return nil

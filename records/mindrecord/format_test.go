@@ -13,7 +13,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// TestFormatKeys: keys are kept in a field of their own, unless they are the records' numbers.
+// TestFormatKeys tests that keys are stored in a field of their own, unless
+// they are the records' numbers.
 func TestFormatKeys(t *testing.T) {
 	if !ported {
 		t.Skip("SQLite has no port to this platform")
@@ -22,7 +23,7 @@ func TestFormatKeys(t *testing.T) {
 		keys   []string
 		ask    bool
 		stored bool
-		bad    int // the record that is refused, -1 for none
+		bad    int // the refused record, -1 for none
 	}{
 		{[]string{"0", "1", "2"}, false, false, -1},
 		{[]string{"0", "1", "2"}, true, true, -1},

@@ -14,7 +14,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// seedFiles are files that MindSpore wrote, data and index.
+// seedFiles returns files that MindSpore wrote: data and index.
 func seedFiles(f *testing.F, add func(data, index []byte)) {
 	dir := goldens(f)
 	for _, name := range []string{"scalars", "arrays", "packed", "index", "empty", "shards1", "bytes"} {
@@ -63,7 +63,7 @@ func FuzzRaw(f *testing.F) {
 		if s.decodeRaw(to, raw, make([]bool, len(values))) != nil || s.decodeBlobs(to, blob) != nil {
 			return
 		}
-		// What was read can be written, and is read again.
+		// Rows that were read can be written and read again.
 		_, err := w.encode(values)
 		require.NoError(t, err)
 		want := make([]value, len(values))
@@ -112,7 +112,7 @@ func FuzzPacked(f *testing.F) {
 	})
 }
 
-// FuzzFile: whatever the two files have, rows are given or an error.
+// FuzzFile tests that two arbitrary files return rows or an error.
 func FuzzFile(f *testing.F) {
 	seedFiles(f, func(data, index []byte) { f.Add(data, index) })
 	dir := f.TempDir()

@@ -4,5 +4,5 @@ package mindrecord
 
 import "testing"
 
-// dump is for the tests that end early here.
+// dump lets the tests compile; they end before they call it here.
 func dump(testing.TB, string) [][]any { return nil }

@@ -41,7 +41,7 @@ func openDB(name, mode string) (*sql.DB, error) {
 }
 
 // readIndex reads the positions of all rows of a data file and checks them
-// against the header's pages: every row must be in its group's pages and begin
+// against the header's pages. Every row must be in its group's pages and begin
 // where the one before it ends.
 func (d *data) readIndex(in source) (err error) {
 	name := indexName(d.name)
@@ -87,7 +87,7 @@ func (d *data) readIndex(in source) (err error) {
 		return corrupt("it is the index of %q, want %q", names, d.address())
 	}
 
-	// In insertion order, which is that of ROW_ID: sorting could take any
+	// Read in insertion order, which is that of ROW_ID: sorting could take any
 	// amount of memory.
 	rows, err := db.Query(`SELECT ` + strings.Join(columns, ", ") + ` FROM INDEXES NOT INDEXED ORDER BY rowid`)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// dump is what an index has.
+// dump returns the schema and the rows of an index.
 func dump(t testing.TB, name string) [][]any {
 	db, err := openDB(indexName(name), "mode=ro")
 	require.NoError(t, err)

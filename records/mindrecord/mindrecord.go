@@ -75,9 +75,8 @@ type Schema struct {
 // maxFields follows from SQLite's limit of columns, two for each indexed field.
 const maxFields = 1000 - 8
 
-// Validate sorts the fields, completes Index, and returns an ErrField if MindRecord
-// cannot hold the schema.
-// an ErrField.
+// Validate sorts the fields, completes Index, and returns an ErrField if
+// MindRecord cannot hold the schema.
 func (s *Schema) Validate() error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("mindrecord: %w: %s", ErrField, fmt.Sprintf(format, args...))

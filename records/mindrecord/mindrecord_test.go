@@ -44,7 +44,7 @@ func goldens(t testing.TB) string {
 	}
 }
 
-// value is what rows.json has of one.
+// value is a value in rows.json.
 type value struct {
 	DType  string `json:"dtype"`
 	Shape  []int  `json:"shape"`
@@ -69,7 +69,8 @@ func expected(t testing.TB) map[string][]map[string]value {
 	return m
 }
 
-// here is false where there is no SQLite, and shows that opening says so.
+// here reports whether the platform has SQLite. If not, it checks that Open
+// returns ErrPlatform.
 func here(t testing.TB) bool {
 	if ported {
 		return true
@@ -101,7 +102,7 @@ func rowsOf(t testing.TB, names ...string) (l []map[string]value) {
 	return l
 }
 
-// sets are those of testdata/mindrecord, by a name that opens them.
+// sets maps the sets of testdata/mindrecord to a name that opens them.
 func sets(m map[string][]map[string]value) (l []string) {
 	for n := range m {
 		l = append(l, n)
@@ -110,7 +111,8 @@ func sets(m map[string][]map[string]value) (l []string) {
 	return l
 }
 
-// TestGoldens: what MindSpore wrote is read as MindSpore reads it.
+// TestGoldens compares the rows of MindSpore's files with those that MindSpore
+// reads.
 func TestGoldens(t *testing.T) {
 	if !here(t) {
 		return
@@ -155,7 +157,7 @@ func add(t testing.TB, w *Writer, s *Set, from, to int64) {
 
 var small = WriterOptions{HeaderSize: minHeader, PageSize: minPage}
 
-// equalFiles wants the same data files, but for the room behind what a page uses.
+// equalFiles requires equal data files, apart from the unused ends of pages.
 func equalFiles(t testing.TB, want, got string) (slack int) {
 	a, err := os.ReadFile(want)
 	require.NoError(t, err)
@@ -178,7 +180,8 @@ func equalFiles(t testing.TB, want, got string) (slack int) {
 	return slack
 }
 
-// TestSameBytes: the data files are MindSpore's, one row a call.
+// TestSameBytes compares data files with MindSpore's, written with one row per
+// call.
 func TestSameBytes(t *testing.T) {
 	if !here(t) {
 		return
@@ -222,7 +225,8 @@ func TestSameBytes(t *testing.T) {
 	})
 }
 
-// TestAppendAnywhere: appending at any row gives the bytes of writing all.
+// TestAppendAnywhere tests that appending after any row gives the same bytes as
+// writing all rows at once.
 func TestAppendAnywhere(t *testing.T) {
 	if !here(t) {
 		return
@@ -249,7 +253,7 @@ func TestAppendAnywhere(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, bytes.Equal(want, got), "appended at row %d", n)
 	}
-	// To the last of several files.
+	// Append to the last of several files.
 	out := filepath.Join(t.TempDir(), "x")
 	o := small
 	o.Rows = 25
@@ -264,7 +268,8 @@ func TestAppendAnywhere(t *testing.T) {
 
 var checkDir = flag.String("dir", "", "write files for testdata/gen/mindrecord_check.py there")
 
-// TestWriteForCheck writes sets of all kinds into the folder of -dir, and what MindSpore is to read of them into its EXPECTED.
+// TestWriteForCheck writes sets of all kinds into the folder of -dir. Its file
+// EXPECTED lists the rows that MindSpore must read.
 func TestWriteForCheck(t *testing.T) {
 	if !here(t) {
 		return
@@ -274,7 +279,7 @@ func TestWriteForCheck(t *testing.T) {
 		out = t.TempDir()
 	}
 	dir, want := goldens(t), expected(t)
-	names := map[string]string{} // of the sets written, by the files that open them
+	names := map[string]string{} // of the written sets, by the files that open them
 	for i, name := range sets(want) {
 		s, err := Open([]string{filepath.Join(dir, name)})
 		require.NoError(t, err)
@@ -313,7 +318,7 @@ func TestWriteForCheck(t *testing.T) {
 	require.NoError(t, w.Close())
 	names["zero"] = "zero"
 	want["zero"] = rowsOf(t, filepath.Join(out, "zero"))
-	require.Equal(t, value{"bytes", []int{}, "e3b0c44298fc1c14"}, want["zero"][4]["data"]) // SHA-256 of nothing
+	require.Equal(t, value{"bytes", []int{}, "e3b0c44298fc1c14"}, want["zero"][4]["data"]) // SHA-256 of no bytes
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	for _, set := range slices.Sorted(maps.Keys(names)) {

@@ -10,7 +10,7 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// source is the store that files are read from, and the context of opening them.
+// source is the store that holds the files, and the context of opening them.
 type source struct {
 	ctx   context.Context
 	store store.Opener
@@ -19,7 +19,8 @@ type source struct {
 // disk is the source of files of the local disk.
 var disk = source{context.Background(), store.Local}
 
-// path returns a name as the source takes it: without file:// on the local disk.
+// path returns a name as the source takes it: without file:// on the local
+// disk.
 func (s source) path(name string) (string, error) {
 	if s.store != store.Local {
 		return name, nil
@@ -40,8 +41,8 @@ func (s source) exists(name string) error {
 }
 
 // onDisk returns the name of a file with the content of name that SQLite can
-// open, and a function that removes what it copied. Only a file of another store
-// than the local disk is copied, into a temporary file.
+// open, and a function that removes any copy. It copies only files of stores
+// other than the local disk, into a temporary file.
 func (s source) onDisk(name string) (_ string, remove func() error, err error) {
 	if s.store == store.Local {
 		return name, func() error { return nil }, nil
@@ -63,7 +64,7 @@ func (s source) onDisk(name string) (_ string, remove func() error, err error) {
 	return out.Name(), func() error { return os.Remove(out.Name()) }, nil
 }
 
-// reader reads until its context ends.
+// reader fails once its context is done.
 type reader struct {
 	ctx context.Context
 	in  io.Reader

@@ -13,7 +13,7 @@ import (
 )
 
 // width returns the number of bytes that a value takes in a packed array, and
-// their code.
+// the code of that width.
 func width(v int64) (code, bytes int) {
 	switch {
 	case v == int64(int8(v)):

@@ -51,7 +51,7 @@ type Writer struct {
 	blob   []byte // of a row
 	raw    []byte
 	dense  []tensor.Tensor
-	paths  []string // of all files, if the set was there before
+	paths  []string // of all files, if the set existed before
 	closed bool
 	err    error
 }
@@ -64,9 +64,9 @@ type shard struct {
 	temp   string   // its name; empty when it has its own
 	number int      // in the set
 	h      header
-	room   int64  // what the pages take in the header
+	room   int64  // bytes that the pages take in the header
 	rows   int64  // so far
-	groups int    // so far, with that which goes on
+	groups int    // so far, including the current one
 	page   int    // the group's blob page
 	at     int64  // where in it the buffer begins
 	buffer []byte // blob records
@@ -124,9 +124,9 @@ func (w *Writer) begin() error {
 
 // Write writes a row: a value for each field of the schema, sorted by name.
 // Values that do not fit the schema are an ErrField, and a row larger than a
-// page is an ErrTooLarge; then nothing of the row is written and the writer can
-// be used on. After any other error, and after an ErrTooLarge that reports a
-// full header, Write returns the error again.
+// page is an ErrTooLarge. In both cases Write writes nothing, and the writer
+// remains usable. After any other error, and after an ErrTooLarge that reports
+// a full header, Write returns the error again.
 func (w *Writer) Write(values []tensor.Tensor) error {
 	if w.err != nil {
 		return w.err
@@ -273,7 +273,7 @@ func (s *shard) endGroup() error {
 		return err
 	}
 	if s.raw < 0 || s.h.pages[s.raw].used+int64(len(s.group)) > s.h.page {
-		kind := 0 // as MindSpore has it
+		kind := 0 // as in MindSpore
 		if s.raw >= 0 {
 			kind = s.raw + 1
 		}

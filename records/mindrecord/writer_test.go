@@ -17,7 +17,9 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// TestNothingHalf: no name has anything before Close, or after Abort; what a kill within Close leaves is an error, which Index mends.
+// TestNothingHalf tests that no file appears under its name before Close or
+// after Abort. If a program is killed within Close, reading is an error, and
+// Index repairs the set.
 func TestNothingHalf(t *testing.T) {
 	if !here(t) {
 		return
@@ -57,7 +59,7 @@ func TestNothingHalf(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, bytes.Equal(data, got))
 
-	// Killed behind the new data file, before its index.
+	// Simulate a kill after the new data file and before its index.
 	w, err = Append(name)
 	require.NoError(t, err)
 	require.NoError(t, w.Write(rows[0]))
@@ -76,7 +78,7 @@ func TestNothingHalf(t *testing.T) {
 	require.True(t, bytes.Equal(whole, got))
 	require.Equal(t, []string{"x", "x.db"}, seen())
 
-	// The place of the final name is taken by a folder.
+	// A folder has the final name.
 	other := filepath.Join(dir, "y")
 	w, err = Create(other, s, small)
 	require.NoError(t, err)
@@ -89,7 +91,7 @@ func TestNothingHalf(t *testing.T) {
 	require.Equal(t, []string{"x", "x.db", "y"}, seen())
 }
 
-// TestRenamed: a set is read under another name.
+// TestRenamed reads a set under another name.
 func TestRenamed(t *testing.T) {
 	if !here(t) {
 		return
@@ -185,7 +187,7 @@ func TestRefusals(t *testing.T) {
 	require.Empty(t, left)
 }
 
-// TestFormatRecords: as one of the formats of package records.
+// TestFormatRecords tests the package as a format of package records.
 func TestFormatRecords(t *testing.T) {
 	f, err := records.Lookup("mindrecord")
 	require.NoError(t, err)
@@ -238,7 +240,7 @@ func TestFormatRecords(t *testing.T) {
 	require.ErrorIs(t, w.Write(&records.Record{Fields: []records.Field{{Name: "a.b", Value: *tensor.FromBytes(nil)}}}), ErrField)
 	require.ErrorIs(t, w.Close(), ErrField)
 
-	// A damaged row ends reading, or is left out.
+	// A damaged row ends reading, or is skipped by a lenient reader.
 	name := filepath.Join(dir, "scalars")
 	b, err := os.ReadFile(name)
 	require.NoError(t, err)

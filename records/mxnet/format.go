@@ -107,7 +107,8 @@ func readBeside(ctx context.Context, o store.Opener, name string, read func(io.R
 	return true, errors.Join(read(io.NewSectionReader(f, 0, f.Size())), f.Close())
 }
 
-// readIndex reads a file's index, sorted by offset; nil if there is none.
+// readIndex reads a file's index, sorted by offset. It returns nil if the file
+// has no index.
 func readIndex(ctx context.Context, o store.Opener, name string) (l []recordio.Entry, found bool, err error) {
 	found, err = readBeside(ctx, o, IndexName(name), func(r io.Reader) (err error) {
 		l, err = recordio.ReadIndex(IndexName(name), r)

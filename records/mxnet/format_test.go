@@ -18,7 +18,8 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// images is a file of three image records, and its index, made by the format's writer.
+// images writes a file of three image records and its index, with the format's
+// writer.
 func images(t testing.TB) (name string) {
 	name = filepath.Join(t.TempDir(), "a.rec")
 	f, err := records.Lookup(Image)
@@ -65,7 +66,7 @@ func TestKeys(t *testing.T) {
 	l, err := read(t.Context(), Image, []string{name}, records.ReadOptions{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"10@0 2", "20@44 2", "5@88 2"}, l)
-	l, err = read(t.Context(), Raw, []string{name}, records.ReadOptions{}) // by the index
+	l, err = read(t.Context(), Raw, []string{name}, records.ReadOptions{}) // with the keys of the index
 	require.NoError(t, err)
 	require.Equal(t, []string{"10@0 1", "20@44 1", "5@88 1"}, l)
 	require.NoError(t, os.Remove(IndexName(name)))
@@ -102,8 +103,9 @@ func TestIndex(t *testing.T) {
 	require.ErrorContains(t, err, "no records")
 }
 
-// Every changed byte of a file with sums beside it is found, but for those of padding that
-// nobody looks at, and every index that is not the file's.
+// TestVerify changes every byte of a file with checksums and truncates it
+// everywhere. Verify detects all damage except in padding that no reader
+// checks. It also detects every wrong index.
 func TestVerify(t *testing.T) {
 	name := images(t)
 	f, err := records.Lookup(Image)
@@ -137,7 +139,7 @@ func TestVerify(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, 1, pads) // behind the third record's 35 bytes
+	require.Equal(t, 1, pads) // after the third record's 35 bytes
 	for n := range b {
 		require.NoError(t, os.WriteFile(name, b[:n], 0o666))
 		require.NotEmpty(t, verify(), "%d bytes", n)
@@ -154,7 +156,7 @@ func TestVerify(t *testing.T) {
 		l := verify()
 		require.NotEmpty(t, l, bad)
 		require.ErrorContains(t, errors.Join(l...), want)
-		// Reading as recordio takes the index's keys, and so its word for it.
+		// The raw format takes the keys from the index, so reading must fail.
 		_, err := read(t.Context(), Raw, []string{name}, records.ReadOptions{})
 		require.ErrorIs(t, err, records.ErrCorrupt)
 		_, err = read(t.Context(), Image, []string{name}, records.ReadOptions{})
@@ -168,7 +170,8 @@ func TestVerify(t *testing.T) {
 	require.Len(t, l, 1)
 }
 
-// A lenient reader tells of what it leaves out, and gives all else.
+// A lenient reader reports the parts that it skips and returns all other
+// records.
 func TestLenient(t *testing.T) {
 	var b bytes.Buffer
 	w, err := recordio.NewWriter(&b, 0)
@@ -178,7 +181,7 @@ func TestLenient(t *testing.T) {
 		require.NoError(t, w.Write(r))
 	}
 	file := b.Bytes()
-	file[52] ^= 1 // the magic word of the third
+	file[52] ^= 1 // the third record's magic word
 	name := filepath.Join(t.TempDir(), "a.rec")
 	require.NoError(t, os.WriteFile(name, file, 0o666))
 	_, err = read(t.Context(), Image, []string{name}, records.ReadOptions{})

@@ -57,7 +57,7 @@ type writer struct {
 	b        []byte
 }
 
-// numeric returns the number that a key is the decimal text of.
+// numeric parses a key that is the decimal text of a number.
 func numeric(key string) (uint64, bool) {
 	n, err := strconv.ParseUint(key, 10, 64)
 	return n, err == nil && strconv.FormatUint(n, 10) == key
@@ -225,7 +225,7 @@ func (x *writer) Close() error {
 	if x.idx == nil {
 		return err
 	}
-	if err != nil || x.number == 0 { // there is no index without entries
+	if err != nil || x.number == 0 { // an index needs an entry
 		return errors.Join(err, x.idx.Abort())
 	}
 	return x.idx.Close()

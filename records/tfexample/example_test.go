@@ -13,8 +13,9 @@ import (
 	"github.com/infer-prep/infer-prep/internal/hexdoc"
 )
 
-// reference is what serialize_tf_example of the tfrecord package 1.14.6 of PyPI makes of
-// {"image": (b"\xff\xd8", "byte"), "label": (3, "int"), "box": ([0.5, -1.25], "float"), "n": ([-1, 300], "int")}.
+// reference is the output of serialize_tf_example of the tfrecord package
+// 1.14.6 of PyPI. The features are bytes "image" (ff d8), an int "label" (3),
+// floats "box" (0.5, -1.25) and ints "n" (-1, 300).
 const reference = "0a4d0a130a03626f78120c120a0a080000003f0000a0bf0a150a016e12101a0e0a0cffffffffffffffffff01ac020a0f0a05696d61676512060a040a02ffd80a0e0a056c6162656c12051a030a0103"
 
 func unhex(t testing.TB, s string) []byte {
@@ -84,8 +85,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Every truncation is an error; every changed bit is an error or another message, and
-// never a panic. (TFRecord's checksums find both.)
+// Every truncation is an error. Every changed bit is an error or another
+// message, and never a panic; TFRecord's checksums detect both.
 func TestDamage(t *testing.T) {
 	b := unhex(t, reference)
 	for n := 1; n < len(b); n++ {
@@ -99,7 +100,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// check parses what may be a message, and wants the same of what is written again.
+// check parses b, which may be invalid. A valid message must be the same after
+// it is written and parsed again.
 func check(t *testing.T, b []byte) {
 	l, err := Parse(b)
 	if err != nil {
@@ -113,7 +115,7 @@ func check(t *testing.T, b []byte) {
 	require.Equal(t, w, Append(nil, again))
 }
 
-// TestFormat: the example of docs/format/records.md is what is written, and is read.
+// TestFormat writes the example of docs/format/records.md and reads it.
 func TestFormat(t *testing.T) {
 	b := hexdoc.Read(t, filepath.Join("..", ".."), "records")
 	l := []Feature{
@@ -127,7 +129,7 @@ func TestFormat(t *testing.T) {
 	require.Equal(t, l, got)
 }
 
-// bits are features without NaNs, which differ from themselves.
+// bits returns a comparable form of features, in which a NaN equals itself.
 func bits(l []Feature) (s []string) {
 	for _, f := range l {
 		var v []uint32

@@ -25,9 +25,9 @@ func init() {
 	})
 }
 
-// is reports whether the first record begins like an Example with a feature: a
-// field 1 that spans the message, with a field 1 in it whose own field 1 is a
-// name.
+// is reports whether the first record begins like an Example with a feature. It
+// has a field 1 that spans the message, which contains a field 1 whose own
+// field 1 is a name.
 func is(name string, start []byte) bool {
 	if !tfrecord.Match(name, start) {
 		return false

@@ -44,11 +44,12 @@ func TestRoundTrip(t *testing.T) {
 		require.Equal(t, io.EOF, err)
 		require.Equal(t, written, got)
 	}
-	// The bytes of TFRecordWriter of the tfrecord package 1.14.6.
+	// TFRecordWriter of the tfrecord package 1.14.6 writes these bytes.
 	require.Equal(t, "0300000000000000b099490e6162636e57f121", hex.EncodeToString(write(t, "abc")))
 }
 
-// both reads b as a stream, in memory, and by the places that Scan finds, which must be alike.
+// both reads b as a stream, in memory, and at the offsets of Scan. The results
+// must be equal.
 func both(t testing.TB, b []byte, o Options) ([]string, error) {
 	one, err1 := readAll(NewReader(bytes.NewReader(b), o))
 	two, err2 := readAll(NewBytes(b, o))
@@ -76,7 +77,8 @@ func both(t testing.TB, b []byte, o Options) ([]string, error) {
 	return one, err1
 }
 
-// TestEveryDamage: every truncation and every changed bit is an error at its record.
+// TestEveryDamage tests that every truncation and every changed bit is an error
+// at its record.
 func TestEveryDamage(t *testing.T) {
 	written := []string{"first", "", "the third"}
 	b := write(t, written...)
@@ -124,7 +126,7 @@ func TestErrors(t *testing.T) {
 	_, err := readAll(NewReader(bytes.NewReader(b), Options{Limit: 5}))
 	require.ErrorIs(t, err, records.ErrTooLarge)
 	w := NewWriter(iotest.TruncateWriter(io.Discard, 0), 0)
-	require.NoError(t, w.Write([]byte("a"))) // TruncateWriter drops in silence
+	require.NoError(t, w.Write([]byte("a"))) // TruncateWriter drops bytes silently
 	require.EqualValues(t, 17, w.Offset())
 	w = NewWriter(short{}, 0)
 	require.ErrorIs(t, w.Write([]byte("a")), io.ErrShortWrite)
@@ -147,7 +149,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// TestFormat: the example of docs/format/tfrecord.md is what is written, and is read.
+// TestFormat writes the example of docs/format/tfrecord.md and reads it.
 func TestFormat(t *testing.T) {
 	b := hexdoc.Read(t, filepath.Join("..", ".."), "tfrecord")
 	require.Equal(t, hex.Dump(b), hex.Dump(write(t, "abc", "")))

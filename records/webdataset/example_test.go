@@ -12,7 +12,7 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// Shards are written with their indices, and one of two ranks reads its batches.
+// Write shards with their indexes, and read the batches of one of two ranks.
 func Example() {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {

@@ -39,10 +39,10 @@ func isFormat(name string, head []byte) bool {
 	return named && (compressed(head) || len(head) == block)
 }
 
-// Field names and keys are escaped: characters that a tar file or webdataset's
+// Field names and keys are escaped. Characters that a tar file or webdataset's
 // rules cannot hold become % and two hexadecimal digits per byte. unescape and
-// escape are inverse for all names of a shard, so that a name that contains
-// such text by chance is preserved.
+// escape are inverse for all names of a shard. A name that contains such text
+// by chance is therefore preserved.
 
 // maxEscaped is the length of the longest name that is unescaped.
 const maxEscaped = 1024
@@ -162,7 +162,7 @@ func decode(ext string, data []byte) records.Field {
 	if base == "" {
 		name = end
 	}
-	if ext == "."+end || base == end { // encode gives neither
+	if ext == "."+end || base == end { // encode returns neither
 		return literal(ext, data)
 	}
 	switch end {
@@ -222,7 +222,7 @@ func decodeAll(fields []records.Field, members []Field) []records.Field {
 					continue
 				}
 				for _, n := range []int{i, k} {
-					l[n].Name = unescapeField(members[n].Ext) // two members have two
+					l[n].Name = unescapeField(members[n].Ext) // members have different extensions
 				}
 				again = true
 			}
@@ -311,7 +311,7 @@ func encodeAll(members []Field, r *records.Record) ([]Field, error) {
 		}
 	}
 	for i := range r.Fields {
-		if wrong { // no shard had these fields, and each by itself is right
+		if wrong { // each field is valid alone, but no shard has this combination
 			members[i], _ = encode(&r.Fields[i], false)
 		}
 	}

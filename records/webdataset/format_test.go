@@ -18,8 +18,8 @@ func vector(t testing.TB) *tensor.Tensor {
 	return x
 }
 
-// FuzzFormat: members become fields and the same members again, and fields become
-// members and the same fields again, whatever they are called.
+// FuzzFormat converts members to fields and back, and fields to members and
+// back, with arbitrary names. Both must be unchanged.
 func FuzzFormat(f *testing.F) {
 	var npy bytes.Buffer
 	require.NoError(f, tensor.WriteNPY(&npy, vector(f)))
@@ -34,7 +34,7 @@ func FuzzFormat(f *testing.F) {
 		if len(n1) > 300 || len(n2) > 300 || len(key) > 300 {
 			return
 		}
-		// Members, as they are in a shard.
+		// Members of a shard.
 		good := func(ext string) bool {
 			_, e, ok := KeyExt("k." + ext)
 			return ok && e == ext && !strings.Contains(ext, "/")
@@ -47,7 +47,7 @@ func FuzzFormat(f *testing.F) {
 			require.NoError(t, err)
 			require.Equal(t, in, out)
 		}
-		// Fields, as others make them.
+		// Fields of another format.
 		if n1 != n2 {
 			var r records.Record
 			for i, n := range []string{n1, n2} {

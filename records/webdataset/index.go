@@ -28,9 +28,9 @@ type Entry struct {
 // Index lists the samples of an uncompressed shard, in order.
 type Index struct {
 	Size     int64     // of the shard
-	Modified time.Time // when the shard was, last; zero if that is not known
+	Modified time.Time // modification time of the shard; zero if unknown
 	Entries  []Entry
-	// Scanned means that the entries have no checksums: Scan made the index.
+	// Scanned reports that Scan made the index: its entries have no checksums.
 	Scanned bool
 }
 
@@ -356,11 +356,11 @@ func (x *Indexed) Read(i int, b *Buffer) (s *Sample, shared bool, err error) {
 	var data []byte
 	if shared = x.mem != nil; shared {
 		data = x.mem[e.Offset : e.Offset+e.Size]
-	} else if e.Size/2 > x.o.Limit { // headers and padding come on top of the fields
+	} else if e.Size/2 > x.o.Limit { // headers and padding add to the fields
 		return nil, false, fmt.Errorf("webdataset: %s: at byte %d: %w: %d bytes, the limit is %d", x.o.Name, e.Offset, records.ErrTooLarge, e.Size, x.o.Limit)
 	} else {
 		if int64(cap(b.b)) < e.Size {
-			b.b = make([]byte, e.Size+e.Size/4) // some more, for the next ones
+			b.b = make([]byte, e.Size+e.Size/4) // with room for larger samples
 		}
 		data = b.b[:e.Size]
 		if n, err := x.f.ReadAt(data, e.Offset); n < len(data) {

@@ -58,7 +58,7 @@ func Expand(list string, env func(name string) (value string, ok bool)) ([]strin
 }
 
 func variables(p string, env func(string) (string, bool)) (string, error) {
-	for range 11 { // webdataset does it ten times, and leaves what is left
+	for range 11 { // webdataset replaces ten times and keeps the remaining variables
 		var b strings.Builder
 		found := false
 		rest := p
@@ -119,8 +119,8 @@ func (x *expander) made(l []string, s string) ([]string, error) {
 	return append(l, s), nil
 }
 
-// pattern expands literal text and braces in all combinations. As in
-// braceexpand, it removes backslashes, once more within each pair of braces.
+// pattern expands literal text and braces in all combinations. As braceexpand
+// does, it removes backslashes, once more within each pair of braces.
 func (x *expander) pattern(p string, depth int) ([]string, error) {
 	if depth > maxDepth {
 		return nil, x.fail("braces in more than %d others", maxDepth)
@@ -158,7 +158,7 @@ func (x *expander) pattern(p string, depth int) ([]string, error) {
 			inner := p[start+1 : i]
 			start = i + 1
 			items, ok, err := x.expression(inner, depth+1)
-			if err == nil && !ok { // itself
+			if err == nil && !ok { // the text itself
 				if items, err = x.pattern(inner, depth+1); err == nil {
 					for k := range items {
 						items[k] = "{" + items[k] + "}"
@@ -314,9 +314,9 @@ func unescape(s string) string {
 }
 
 // Shards returns the names of a list's shards. It expands the list as Expand
-// does, and replaces names with wildcards by the matching files, sorted by
-// name, without index files. * and ? match any characters or one; [a-z] and
-// [!a-z] match one character. None of them matches a slash, or a dot at the
+// does. It replaces names with wildcards by the matching files, sorted by name,
+// without index files. * matches any characters and ? one; [a-z] and [!a-z]
+// match one character. Wildcards match neither a slash nor a dot at the
 // beginning of a name. A name with wildcards that matches no file is an error
 // that wraps fs.ErrNotExist. In the address of a store a question mark is
 // literal. webdataset has no wildcards.

@@ -209,7 +209,7 @@ func (s *Set) begin() {
 			shuffle := rng.NewKey(s.o.Seed, s.epoch, "webdataset/shards").At(0)
 			shuffle.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		}
-		skip := s.part * n % s.total // of the epoch, which goes around if it is padded
+		skip := s.part * n % s.total // within the epoch, which wraps around if padded
 		for k := 0; n > 0; k = (k + 1) % len(order) {
 			i := order[k]
 			if skip >= s.counts[i] {
@@ -375,7 +375,7 @@ func (s *Set) Close() error {
 
 // Group is a folder of shards, for example of samples with similar length.
 type Group struct {
-	Name   string // the folder's, below the one that was asked for; empty for that one
+	Name   string // path below the given folder; empty for that folder
 	Shards []string
 }
 

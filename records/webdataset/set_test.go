@@ -20,7 +20,7 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// memory is a store whose files are not mapped.
+// memory is a store of files in memory that are not mapped.
 type memory struct {
 	files map[string][]byte
 	moved time.Duration
@@ -82,7 +82,7 @@ func TestWriter(t *testing.T) {
 		{"x%d.tar.gz", WriterOptions{}, 0, nil},
 	} {
 		m := &memory{files: map[string][]byte{}}
-		for range 2 { // the same bytes again
+		for range 2 { // both must give the same bytes
 			before := m.files
 			m.files = map[string][]byte{}
 			w, err := NewWriter(ctx, m, c.pattern, c.o)
@@ -140,7 +140,7 @@ func TestWriter(t *testing.T) {
 	require.Error(t, err)
 }
 
-// TestAbort: nothing is seen of a shard that is not whole.
+// TestAbort tests that an incomplete shard never appears.
 func TestAbort(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	for _, end := range []string{"tar", "tar.gz", "tar.zst"} {
@@ -191,7 +191,7 @@ func TestIndex(t *testing.T) {
 			require.Equal(t, x.Entries[i].Offset, s.Offset)
 		}
 		require.NoError(t, r.Close())
-		// One without checksums has the same places.
+		// An index without checksums has the same offsets.
 		scanned, err := Scan(ctx, o, name, Options{})
 		require.NoError(t, err)
 		require.Equal(t, x.Modified, scanned.Modified)
@@ -222,7 +222,8 @@ func TestIndex(t *testing.T) {
 			_, err = OpenIndexed(ctx, o, name, Options{})
 			require.ErrorIs(t, err, ErrStale)
 		}
-		// An index without the last sample, and one with other places, in good order otherwise.
+		// One index lacks the last sample, one has other offsets. Both are
+		// otherwise valid.
 		y := Index{Size: x.Size, Modified: x.Modified, Entries: x.Entries[:3]}
 		require.NoError(t, SaveIndex(ctx, o, name, &y))
 		require.ErrorIs(t, Verify(ctx, o, name, Options{}), records.ErrCorrupt)
@@ -233,7 +234,7 @@ func TestIndex(t *testing.T) {
 		require.NoError(t, SaveIndex(ctx, o, name, &y))
 		require.ErrorIs(t, Verify(ctx, o, name, Options{}), records.ErrCorrupt)
 	}
-	// Every truncation and every changed bit of an index.
+	// Truncate the index everywhere and change every bit.
 	b, err := (&Index{Size: 10240, Modified: time.Unix(5, 0), Entries: []Entry{{"a", 0, 1024, 1}, {"b\n", 1024, 512, 0xfedcba98}}}).AppendText(nil)
 	require.NoError(t, err)
 	require.Equal(t, "infer-prep webdataset index 1\nsize 10240\nmodified 5000000000\nsamples 2\n0 1024 00000001 \"a\"\n1024 512 fedcba98 \"b\\n\"\ncrc 03c25ccc\n", string(b))
@@ -306,10 +307,11 @@ func TestWildcards(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
-// colons says whether names of files may have them.
+// colons reports whether file names may contain colons.
 var colons = filepath.Separator == '/'
 
-// shards writes shards of so many samples each, numbered through.
+// shards writes shards with the given numbers of samples, numbered
+// consecutively.
 func shards(t *testing.T, m *memory, counts []int, end string, index bool) (names []string) {
 	n := 0
 	for i, k := range counts {
@@ -337,8 +339,9 @@ func keys(t *testing.T, s *Set) (l []string) {
 	}
 }
 
-// TestSet: all readers together read every sample once, and all have the same number
-// of batches, for any number of shards, ranks and workers, in every epoch.
+// TestSet tests that all readers together read every sample once, each with the
+// same number of batches. It varies the numbers of shards, ranks and workers,
+// and the epoch.
 func TestSet(t *testing.T) {
 	ctx := context.Background()
 	m := &memory{files: map[string][]byte{}}
@@ -418,7 +421,8 @@ func TestSetOrder(t *testing.T) {
 	s := open(SetOptions{})
 	first := keys(t, s)
 	require.True(t, slices.IsSorted(first))
-	// The buffer gives no sample before what it has room for, and all of them once.
+	// The buffer returns no sample from further ahead than its size, and each
+	// sample once.
 	s = open(SetOptions{Buffer: 8, Seed: 1})
 	l := keys(t, s)
 	require.NotEqual(t, first, l)
@@ -428,13 +432,14 @@ func TestSetOrder(t *testing.T) {
 	sorted := slices.Clone(l)
 	slices.Sort(sorted)
 	require.Equal(t, first, sorted)
-	// The same again from the same seed and epoch; others from others.
+	// The same seed and epoch give the same order; others give other orders.
 	require.NoError(t, s.Reset(0))
 	require.Equal(t, l, keys(t, s))
 	require.NoError(t, s.Reset(1))
 	require.NotEqual(t, l, keys(t, s))
 	require.NotEqual(t, l, keys(t, open(SetOptions{Buffer: 8, Seed: 2})))
-	// Resampling: as many batches as were asked for, of whole shards but for the last.
+	// Resampling returns the requested number of batches, of whole shards
+	// except the last.
 	o := SetOptions{Resample: 9, Batch: 7, Seed: 3}
 	s = open(o)
 	require.EqualValues(t, 63, s.Len())
@@ -459,7 +464,8 @@ func TestSetOrder(t *testing.T) {
 	require.ErrorContains(t, err, "refused")
 }
 
-// TestSetDamage: a shard that is cut, damaged or changed is an error, not fewer samples.
+// TestSetDamage tests that a truncated, damaged or changed shard is an error,
+// not fewer samples.
 func TestSetDamage(t *testing.T) {
 	ctx := context.Background()
 	m := &memory{files: map[string][]byte{}}
@@ -479,7 +485,7 @@ func TestSetDamage(t *testing.T) {
 		}
 	}
 	require.Equal(t, io.EOF, drain(8))
-	m.files[names[1]] = whole[:3000] // the index is stale then, and reading finds the cut
+	m.files[names[1]] = whole[:3000] // makes the index stale; reading finds the truncation
 	require.ErrorIs(t, drain(5), records.ErrCorrupt)
 	_, err = OpenSet(ctx, m, names, SetOptions{})
 	require.ErrorIs(t, err, records.ErrCorrupt)

@@ -30,11 +30,11 @@ var (
 // strict: the end must be complete, with nothing behind it.
 type tarReader struct {
 	name  string
-	mem   []byte // all that there is to read, or nil
+	mem   []byte // the whole input, or nil
 	r     io.Reader
 	src   *source // if the file is compressed
 	at    int64   // of the next byte
-	bare  bool    // the memory is members alone, without the archive's end
+	bare  bool    // the memory has only members, without the archive's end
 	left  int64   // of the member's data
 	pad   int64   // behind it
 	small [block]byte
@@ -363,7 +363,7 @@ func (t *tarReader) next() (m member, err error) {
 			m.name, m.size, m.end = name, size, t.at+size+t.pad
 			return m, nil
 		}
-		if err := t.padding(); err != nil { // something else
+		if err := t.padding(); err != nil { // not a regular file
 			return m, err
 		}
 	}

@@ -5,9 +5,10 @@
 //
 // Keys, grouping and patterns are those of the Python package webdataset.
 // Reading is strict by default. Damage that the Python package ignores is a
-// records.CorruptionError: a truncated shard, whose last sample it returns
-// without some fields; a damaged header, which it takes for the end; and
-// members behind the end. docs/format/webdataset.md describes the format.
+// records.CorruptionError: a truncated shard, a damaged header, and members
+// after the end. The Python package returns the last sample of a truncated
+// shard without some fields, and takes a damaged header for the end.
+// docs/format/webdataset.md describes the format.
 //
 // Reference: webdataset 1.0.2 and braceexpand 0.1.7 of PyPI, with the tarfile
 // module of Python 3.11.
@@ -72,15 +73,15 @@ func (s *Sample) clone() *Sample {
 }
 
 // KeyExt splits the name of a member into key and extension as webdataset does:
-// at the first dot behind the last slash. The extension is in lower case. ok is
-// false for members of no sample. These are a name without such a dot; a name
-// that begins with it, unless its folder has no dot in its name (the key then
-// ends with the slash); and everything in a top folder, or a top file, whose
-// name begins and ends with two underscores.
+// at the first dot after the last slash. The extension is in lower case. ok is
+// false for names that belong to no sample: names without that dot; base names
+// that begin with it; and top folders, with their content, and top files whose
+// name begins and ends with two underscores. A base name may begin with the dot
+// if its folder has no dot in its name; the key then ends with the slash.
 func KeyExt(name string) (key, ext string, ok bool) {
 	first, _, folder := strings.Cut(name, "/")
 	if !folder {
-		first = strings.TrimSuffix(first, "\n") // which $ of the expression passes over
+		first = strings.TrimSuffix(first, "\n") // $ of the expression ignores it
 	}
 	if len(first) >= 4 && strings.HasPrefix(first, "__") && strings.HasSuffix(first, "__") {
 		return "", "", false

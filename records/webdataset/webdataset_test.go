@@ -30,7 +30,8 @@ var (
 	tests = filepath.Join(root, "testdata", "webdataset")
 )
 
-// golden is what webdataset 1.0.2 made of the same (testdata/gen/webdataset_shards.py).
+// golden is the output of webdataset 1.0.2 for the same input
+// (testdata/gen/webdataset_shards.py).
 type golden struct {
 	Shards    map[string]json.RawMessage
 	Splits    [][3]*string
@@ -69,7 +70,7 @@ func readBytes(b []byte, o Options) ([]*Sample, error) {
 	return readAll(r)
 }
 
-// digests is samples as the golden has them.
+// digests returns samples in the form of the golden file.
 func digests(l []*Sample) string {
 	all := [][2]any{}
 	for _, s := range l {
@@ -105,7 +106,7 @@ func write(t testing.TB, o TarOptions, samples ...*Sample) []byte {
 	return b.Bytes()
 }
 
-// plain is samples without shard and offset.
+// plain returns samples without shard and offset.
 func plain(l []*Sample) []*Sample {
 	m := []*Sample{}
 	for _, s := range l {
@@ -130,7 +131,7 @@ func pack(t testing.TB, how string, b []byte) []byte {
 	return z.Bytes()
 }
 
-// TestShards: keys, fields and order are those that webdataset reads.
+// TestShards compares keys, fields and order with webdataset's.
 func TestShards(t *testing.T) {
 	g := expected(t)
 	require.GreaterOrEqual(t, len(g.Shards), 8)
@@ -168,7 +169,7 @@ func TestShards(t *testing.T) {
 	require.EqualValues(t, 5, r.Ignored(), "noext, .hidden.txt, __meta__/a.json, __meta__, ____/b.txt")
 }
 
-// TestKeyExt: webdataset's base_plus_ext, n of n.
+// TestKeyExt compares all cases with webdataset's base_plus_ext.
 func TestKeyExt(t *testing.T) {
 	for _, c := range expected(t).Splits {
 		key, ext, ok := KeyExt(*c[0])
@@ -178,7 +179,7 @@ func TestKeyExt(t *testing.T) {
 			require.Equal(t, *c[2], ext, "%q", *c[0])
 		}
 	}
-	// Its tar_file_iterator leaves these out, and not others.
+	// webdataset's tar_file_iterator skips these names and no others.
 	for name, want := range map[string]bool{
 		"__meta__/a.json": false, "__a.b__": false, "__.__/x.y": false, "____/b.txt": false, "___/b.txt": true, "__a/b.txt": true, "a__/b.txt": true, "x/__a__/b.txt": true,
 		"__a__.json": true, "__a__\n/b.txt": true, "__.__\n": false,
@@ -191,7 +192,7 @@ func TestKeyExt(t *testing.T) {
 	require.Equal(t, "\xffb", ext)
 }
 
-// TestExpand: webdataset's expand_urls, n of n.
+// TestExpand compares all cases with webdataset's expand_urls.
 func TestExpand(t *testing.T) {
 	g := expected(t)
 	env := func(name string) (string, bool) { v, ok := g.Variables[name]; return v, ok }
@@ -226,15 +227,15 @@ func TestExpand(t *testing.T) {
 	require.ErrorIs(t, err, ErrPattern)
 }
 
-// TestWriterBytes: the bytes are those of webdataset's TarWriter, so that it reads them
-// as its own.
+// TestWriterBytes compares the written bytes with those of webdataset's
+// TarWriter.
 func TestWriterBytes(t *testing.T) {
 	b := file(t, "writer.tar")
 	l, err := readBytes(b, Options{})
 	require.Equal(t, io.EOF, err)
 	require.Len(t, l, 5)
 	require.Equal(t, hex.Dump(b), hex.Dump(write(t, TarOptions{ModTime: 1_700_000_000}, l...)))
-	// The order of fields is that of their names.
+	// Fields are sorted by name.
 	l[0].Fields[0], l[0].Fields[2] = l[0].Fields[2], l[0].Fields[0]
 	require.Equal(t, b, write(t, TarOptions{ModTime: 1_700_000_000}, l...))
 }
@@ -299,8 +300,8 @@ func (l *limited) Write(b []byte) (int, error) {
 
 var three = []*Sample{sample("a", "cls", "1", "txt", "first"), sample("b", "txt", strings.Repeat("x", 600)), sample("c", "json", "{}", "txt", "")}
 
-// TestEveryTruncation: a shard that is cut anywhere before its end is an error, with
-// the samples before it that are known to be whole, and no others.
+// TestEveryTruncation tests that a shard that is truncated anywhere is an
+// error, after exactly the samples that are known to be complete.
 func TestEveryTruncation(t *testing.T) {
 	long := append([]*Sample{sample(strings.Repeat("l", 120), "txt", "long")}, three...)
 	for name, l := range map[string][]*Sample{"ustar": three, "pax": long} {
@@ -312,7 +313,7 @@ func TestEveryTruncation(t *testing.T) {
 		end := int(x.Entries[len(x.Entries)-1].Offset + x.Entries[len(x.Entries)-1].Size)
 		for n := 0; n < len(b); n++ {
 			if n > end+2*block+1 {
-				n = min(n+99, len(b)-1) // nothing but zeros
+				n = min(n+99, len(b)-1) // only zeros follow
 			}
 			want := 0
 			for want < len(l) && (want < len(l)-1 && n >= int(x.Entries[want+1].Offset)+block || n >= end+2*block) {
@@ -352,8 +353,9 @@ func TestEveryTruncation(t *testing.T) {
 	}
 }
 
-// TestEveryFlip: a changed bit of a header is an error; one of data changes that field
-// and nothing else, and the index finds it, as it finds every changed bit of a sample.
+// TestEveryFlip changes every bit. A changed bit of a header is an error. A
+// changed bit of data changes that field alone. The index detects every changed
+// bit of a sample.
 func TestEveryFlip(t *testing.T) {
 	l := append([]*Sample{sample(strings.Repeat("l", 120), "txt", "long")}, three...)
 	b := write(t, TarOptions{}, l...)
@@ -362,7 +364,7 @@ func TestEveryFlip(t *testing.T) {
 	x, err := r.index(context.Background())
 	require.NoError(t, err)
 	name := filepath.Join(t.TempDir(), "a.tar")
-	// Where data, padding, and the text of an extended header stand.
+	// Find the data, the padding, and the text of extended headers.
 	inert, named := map[int]bool{}, map[int]bool{}
 	for at := 0; at < len(b); {
 		size, ok := number(b[at+124 : at+136])
@@ -374,7 +376,7 @@ func TestEveryFlip(t *testing.T) {
 			inert[k], named[k] = true, b[at+156] == 'x'
 		}
 		for k := at + 148; k < at+156; k++ {
-			inert[k] = true // zeros and blanks behind the checksum are alike
+			inert[k] = true // zeros and blanks after the checksum are equivalent
 		}
 		at += block + int(size+-size&(block-1))
 	}
@@ -382,7 +384,7 @@ func TestEveryFlip(t *testing.T) {
 	end := int(x.Entries[len(l)-1].Offset + x.Entries[len(l)-1].Size)
 	for at := 0; at < len(b); at++ {
 		if at > end+block {
-			at = min(at+99, len(b)-1) // zeros behind the end, all alike
+			at = min(at+99, len(b)-1) // zeros after the end are equivalent
 		}
 		for bit := range 8 {
 			c := bytes.Clone(b)
@@ -401,7 +403,7 @@ func TestEveryFlip(t *testing.T) {
 			quiet++
 			require.True(t, inert[at], "byte %d", at)
 			if named[at] {
-				continue // a long name has no protection; the index finds it
+				continue // a long name has no checksum; the index detects the change
 			}
 			changed := 0
 			for i, s := range plain(got) {
@@ -429,8 +431,8 @@ func TestEveryFlip(t *testing.T) {
 	}
 }
 
-// TestPacked: every truncation of a compressed shard is an error; a changed bit is one,
-// or changes nothing.
+// TestPacked tests compressed shards. Every truncation is an error; a changed
+// bit is an error or changes nothing.
 func TestPacked(t *testing.T) {
 	l := three
 	b := write(t, TarOptions{}, l...)
@@ -467,10 +469,10 @@ func TestPacked(t *testing.T) {
 	require.ErrorContains(t, err, "xz")
 }
 
-// TestStrict: what sound shards do not have.
+// TestStrict tests content that valid shards do not have.
 func TestStrict(t *testing.T) {
 	b := write(t, TarOptions{}, three...)
-	member := func(name, data string) []byte { // of any name
+	member := func(name, data string) []byte { // accepts any name
 		w, err := NewTarWriter(io.Discard, TarOptions{})
 		require.NoError(t, err)
 		w.head(name, len(data))
@@ -501,7 +503,7 @@ func TestStrict(t *testing.T) {
 		require.ErrorContains(t, err, what)
 		require.ErrorContains(t, err, "f: at byte")
 	}
-	// A size that is larger than the file takes no memory.
+	// A size larger than the file takes no memory.
 	c := special('0', "a.txt", "")
 	copy(c[124:], "\x80\x00\x00\x00\x00\x00\x00\x00\x3f\x00\x00\x00")
 	copy(c[148:], "        ")
@@ -514,7 +516,7 @@ func TestStrict(t *testing.T) {
 	require.NoError(t, err)
 	_, err = readAll(r)
 	require.ErrorIs(t, err, records.ErrCorrupt)
-	// The limit is that of a sample.
+	// The limit applies to a sample.
 	got, err := readBytes(b, Options{Limit: 599})
 	require.ErrorIs(t, err, records.ErrTooLarge)
 	require.Len(t, got, 1)
@@ -533,7 +535,7 @@ func TestStrict(t *testing.T) {
 }
 
 func FuzzReader(f *testing.F) {
-	// Short seeds, without the zeros at the end but for those that there must be.
+	// Seeds are short: they have no more zeros at the end than required.
 	cut := func(b []byte) []byte { return b[:len(bytes.TrimRight(b, "\x00"))&^(block-1)+3*block] }
 	f.Add(cut(file(f, "interleaved.tar")))
 	f.Add(cut(write(f, TarOptions{}, sample(strings.Repeat("l", 120), "txt", ""))))
@@ -592,7 +594,7 @@ func FuzzIndex(f *testing.F) {
 	})
 }
 
-// TestFormat: the example of docs/format/webdataset.md is what is written, and is read.
+// TestFormat writes the example of docs/format/webdataset.md and reads it.
 func TestFormat(t *testing.T) {
 	b := hexdoc.Read(t, root, "webdataset")
 	s := sample("a", "cls", "7", "txt", "hi")
@@ -602,7 +604,7 @@ func TestFormat(t *testing.T) {
 	got, err := readBytes(b, Options{})
 	require.Equal(t, io.EOF, err)
 	require.Equal(t, plain([]*Sample{s}), plain(got))
-	// And the index's.
+	// Compare the index too.
 	r, err := NewBytes(want, Options{})
 	require.NoError(t, err)
 	x, err := r.index(context.Background())
