@@ -28,7 +28,7 @@ type ortDevice struct {
 }
 
 // logFatal is ORT_LOGGING_LEVEL_FATAL of OrtLoggingLevel, onnxruntime_c_api.h.
-// ORT need not print other errors: their text holds the message.
+// Returned errors carry their message, so ORT need not print them.
 const logFatal = 4
 
 // The constants are OrtDeviceAllocator of OrtAllocatorType and

@@ -1,5 +1,5 @@
-// The kernels. Images are dense elements of 1, 2 or 4 bytes in words of 32 bits,
-// little-endian; an invocation makes one word of the output, so that no two write the same.
+// Images are dense elements of 1, 2 or 4 bytes in little-endian words of 32 bits. An
+// invocation computes one word of the output, so that no two write the same word.
 
 struct Params {
     words: u32,   // of the output
@@ -15,9 +15,9 @@ struct Params {
     sw: u32,      // of the input
     sh: u32,
     schw: u32,    // 1 if the input is CHW
-    first: u32,   // the word where the output begins
-    base: u32,    // vertical: the image's row that the input begins with
-    k: u32,       // weights of an output
+    first: u32,   // the first word of the output
+    base: u32,    // vertical: the image's row at the start of the input
+    k: u32,       // weights for each output element
 }
 
 @group(0) @binding(0) var<storage, read> src: array<u32>;
@@ -29,7 +29,7 @@ fn byteAt(i: u32) -> u32 {
     return (src[i >> 2u] >> ((i & 3u) * 8u)) & 255u;
 }
 
-// The place of an element of the output.
+// The position of an element of the output.
 struct Place {
     y: u32,
     x: u32,
@@ -71,7 +71,7 @@ fn next(i: Place) -> Place {
     return n;
 }
 
-// A fixed-point sum of 22 fractional bits as a byte. The shift of an i32 keeps the sign.
+// Converts a fixed-point sum with 22 fractional bits to a byte. Shifting an i32 keeps the sign.
 fn clip8(s: i32) -> u32 {
     return u32(clamp(s >> 22u, 0, 255));
 }
@@ -91,7 +91,7 @@ fn horizontal(@builtin(global_invocation_id) id: vec3<u32>) {
             let n = table[x * 2u + 1u];
             let weights = p.w * 2u + x * p.k;
             var index = (i.y * p.sw + table[x * 2u]) * p.ch + i.c;
-            var sum: i32 = 2097152; // a half
+            var sum: i32 = 2097152; // one half
             for (var j: u32 = 0u; j < n; j = j + 1u) {
                 sum = sum + i32(byteAt(index)) * bitcast<i32>(table[weights + j]);
                 index = index + p.ch;
@@ -103,7 +103,7 @@ fn horizontal(@builtin(global_invocation_id) id: vec3<u32>) {
     dst[p.first + word] = out;
 }
 
-// table: as horizontal's, of all sh output rows.
+// table: as in horizontal, for all sh output rows.
 @compute @workgroup_size(64)
 fn vertical(@builtin(global_invocation_id) id: vec3<u32>) {
     let word = id.y * p.stride + id.x;
@@ -119,7 +119,7 @@ fn vertical(@builtin(global_invocation_id) id: vec3<u32>) {
             let n = table[y * 2u + 1u];
             let weights = p.sh * 2u + y * p.k;
             var index = (table[y * 2u] - p.base) * row + column;
-            var sum: i32 = 2097152; // a half
+            var sum: i32 = 2097152; // one half
             for (var j: u32 = 0u; j < n; j = j + 1u) {
                 sum = sum + i32(byteAt(index)) * bitcast<i32>(table[weights + j]);
                 index = index + row;
@@ -144,8 +144,8 @@ fn elementAt(y: u32, x: u32, c: u32) -> u32 {
     return (src[i / p.per] >> ((i % p.per) * p.bits)) & p.mask;
 }
 
-// table: the input's column for each output column, its row for each row, either -1
-// for none, and then each channel's fill.
+// table: the source column of each output column, the source row of each output row (-1
+// for the fill), then each channel's fill.
 @compute @workgroup_size(64)
 fn pick(@builtin(global_invocation_id) id: vec3<u32>) {
     let word = id.y * p.stride + id.x;

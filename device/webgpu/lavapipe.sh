@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Sees to it that there is Mesa's Vulkan driver for CPUs, on which this module's
-# tests run: on Debian it installs it when it can. It fails if there is none.
+# Ensures that lavapipe, Mesa's Vulkan driver for CPUs, is available for this module's
+# tests. On Debian it installs the driver if possible. It fails without the driver.
 set -uo pipefail
 PATH=$PATH:/sbin:/usr/sbin # ldconfig's
 have() { compgen -G '/usr/share/vulkan/icd.d/lvp_icd*.json' >/dev/null || compgen -G '/etc/vulkan/icd.d/lvp_icd*.json' >/dev/null; }
