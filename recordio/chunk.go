@@ -137,7 +137,7 @@ func reach(b []byte, limit int) int {
 }
 
 // fill fills c with about size bytes of records from position from of the
-// stream, and returns the position behind them.
+// stream, and returns the position after them.
 func (c *Chunk) fill(s *Stream, from, to int64, size int) (rest int64, err error) {
 	if from >= to {
 		return from, io.EOF
@@ -162,8 +162,9 @@ func (c *Chunk) fill(s *Stream, from, to int64, size int) (rest int64, err error
 		cut := len(b)
 		if offset+n < end {
 			if cut = lastCut(b, c.Text); cut == 0 {
-				// The first record is larger than n. Grow by what the heads of
-				// its parts state; the reader reports invalid ones.
+				// The first record is larger than n. Grow by the lengths that
+				// the heads of its parts state; the reader reports invalid
+				// ones.
 				more := int64(0)
 				if !c.Text {
 					more = int64(reach(b, c.limit)) + header

@@ -105,8 +105,7 @@ type Indexed struct {
 
 // Indexed returns a reader of the records of an index; record i is that of
 // entry i. An entry beyond the end of the stream, or two entries at one place,
-// are a CorruptionError. Whether a record begins at an entry is checked when it
-// is read.
+// are a CorruptionError. Reading a record checks that one begins at its entry.
 func (s *Stream) Indexed(index []Entry, o Options) (*Indexed, error) {
 	return s.IndexedTo(s.Size(), index, o)
 }

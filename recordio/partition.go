@@ -8,7 +8,7 @@ import "bytes"
 // The rule is dmlc-core's. The stream is cut into n pieces of equal size,
 // rounded up to 4 bytes (1 for text). Each cut that is not between two files
 // moves forward to the next place where a record begins, or to the end of its
-// file. For text it moves behind the next line end, even if a line begins at
+// file. For text it moves after the next line end, even if a line begins at
 // the cut itself.
 func (s *Stream) Part(k, n int, text bool) (from, to int64, err error) {
 	unit := int64(align)

@@ -120,7 +120,7 @@ func (p *Prefetch[T]) Recycle(x *T) {
 	p.free = append(p.free, x)
 }
 
-// halt stops the goroutine after the value in work, and recycles the ready
+// halt stops the goroutine after the current value, and recycles the ready
 // values.
 func (p *Prefetch[T]) halt() {
 	p.mu.Lock()

@@ -16,8 +16,8 @@ type Options struct {
 	// Offset is the position in the file of the first byte.
 	Offset int64
 	// Lenient skips damage: reading continues at the next place where a record
-	// begins, and Skipped counts what was lost. A last record without its
-	// padding is accepted.
+	// begins, and Skipped counts the loss. A last record without its padding is
+	// accepted.
 	Lenient bool
 	// Limit is the size of the largest record, in bytes. Default MaxRecord.
 	Limit int
@@ -39,7 +39,7 @@ type Reader struct {
 	dirty   int64 // parts whose padding is not zero, which all readers ignore
 }
 
-// Skipped counts what a lenient reader skipped.
+// Skipped describes the damage that a lenient reader skipped.
 type Skipped struct {
 	Places int64 // damaged places
 	Bytes  int64
@@ -104,7 +104,7 @@ func (r *Reader) Offset() int64 { return r.at }
 // with its padding.
 func (r *Reader) End() int64 { return r.base + int64(r.pos) }
 
-// Skipped returns what the reader skipped so far.
+// Skipped returns the damage that the reader has skipped so far.
 func (r *Reader) Skipped() Skipped { return r.skipped }
 
 func (r *Reader) corrupt(at int, format string, args ...any) error {
@@ -112,7 +112,7 @@ func (r *Reader) corrupt(at int, format string, args ...any) error {
 }
 
 // have reads into buf until it holds n bytes from position at on, and returns
-// how many there are. It may move buf.
+// the available number. It may move buf.
 func (r *Reader) have(at, n int) (int, error) {
 	for len(r.buf)-at < n && r.end == nil {
 		r.more(at + n)

@@ -1,7 +1,8 @@
 // Package recordio reads and writes RecordIO, the record format of MXNet and
 // dmlc-core. It also divides sets of files among readers, exactly as dmlc-core
-// does. Records are plain bytes; package imagerecord reads what MXNet puts into
-// them, and package records reads RecordIO like any other record format.
+// does. Records are plain bytes. Package imagerecord reads MXNet's image
+// records in them, and package records reads RecordIO like any other record
+// format.
 //
 // [Reader] and [Writer] work on one file. [Stream] reads several files as one,
 // by an index or in parts. [Split] reads one worker's part of a set of files

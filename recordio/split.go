@@ -20,8 +20,8 @@ type SplitOptions struct {
 	Text bool
 	// Recursive includes the files of folders below folders.
 	Recursive bool
-	// Index is the .idx file of all files together, with offsets in the stream
-	// of them. With an index, parts are divided by number of records, sorted by
+	// Index is the .idx file of all files together, with offsets in their
+	// stream. With an index, parts are divided by number of records, sorted by
 	// offset.
 	Index string
 	// Random shuffles the records of the part, in a new order in each epoch. It
@@ -57,8 +57,7 @@ type Split struct {
 
 type span struct{ from, to int64 }
 
-// OpenSplit opens one part of the files that names stand for, as store.Files
-// expands them.
+// OpenSplit expands names as store.Files does, and opens one part of the files.
 func OpenSplit(ctx context.Context, o store.Opener, names []string, options SplitOptions) (_ *Split, err error) {
 	p := options
 	if p.Parts == 0 {
@@ -191,8 +190,8 @@ func (s *Split) Epoch() uint64 { return s.epoch }
 func (s *Split) Size() int64 { return s.stream.Size() }
 
 // NextChunk reads the next records of the part into c, and returns io.EOF at
-// the end. If the files are not mapped, it reuses c's memory. It skips the rest
-// of a chunk of which Next returned the first records.
+// the end. If the files are not mapped, it reuses c's memory. If Next returned
+// only some records of a chunk, NextChunk skips the others.
 func (s *Split) NextChunk(c *Chunk) error {
 	c.Text, c.lenient, c.limit = s.o.Text, s.o.Lenient, s.o.Limit
 	for {
@@ -231,8 +230,8 @@ func (s Skipped) and(o Skipped) Skipped {
 	return s
 }
 
-// Skipped returns what a lenient split skipped, in the chunks that Next has
-// finished.
+// Skipped returns the damage that a lenient split skipped, in the chunks that
+// Next has finished.
 func (s *Split) Skipped() Skipped { return s.past }
 
 // Close closes the files.

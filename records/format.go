@@ -61,9 +61,9 @@ func Lookup(name string) (Format, error) {
 // headSize is the number of a file's first bytes for Format.Match.
 const headSize = 512
 
-// Detect returns the format of a file, by its name and its first bytes. If
-// there is no such file, for example because the name is a pattern, it decides
-// by the name. A file that matches no format, or several, is an ErrUnknown.
+// Detect returns the format of a file, by its name and its first bytes. If the
+// file does not exist, for example because the name is a pattern, it decides by
+// the name. A file that matches no format, or several, is an ErrUnknown.
 func Detect(ctx context.Context, o store.Opener, name string) (Format, error) {
 	var head []byte
 	f, err := o.Open(ctx, name)

@@ -113,8 +113,9 @@ type WriteOptions struct {
 	Size  int64
 	// Index writes the format's index beside every file, if it has one.
 	Index bool
-	// Keys stores the keys in a field in any case, in a format that stores them
-	// only if the first key is not the record's number (MindRecord).
+	// Keys always stores the keys in a field. Without it, MindRecord stores
+	// them only if the first key is not the record's number. Other formats
+	// ignore it.
 	Keys bool
 	// OnNote, if not nil, is called once for each change that a reader of the
 	// file will see and that is not an error, for example that keys are lost.

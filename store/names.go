@@ -49,8 +49,8 @@ func ListNames(ctx context.Context, o Opener, folder string) ([]Entry, error) {
 	return l, nil
 }
 
-// SameFile reports whether two names lead to the same file or folder. Without a
-// [NameLister] that is so if the names are equal.
+// SameFile reports whether two names lead to the same file or folder. For a
+// store that is not a [NameLister] it compares the names.
 func SameFile(ctx context.Context, o Opener, a, b string) (bool, error) {
 	if l, ok := o.(NameLister); ok {
 		return l.SameFile(ctx, a, b)

@@ -23,7 +23,7 @@ type Record struct {
 	// Labels has one or more labels. A single label is stored in the head, with
 	// flag 0, unless Listed is true.
 	Labels []float32
-	// Listed stores a single label behind the head.
+	// Listed stores a single label after the head.
 	Listed bool
 	ID     uint64 // identifies the image in lists of labels
 	ID2    uint64 // usually 0

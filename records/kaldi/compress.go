@@ -122,7 +122,7 @@ func columnByte(p [4]float32, x float32) byte {
 	}
 }
 
-// compress returns a compressed matrix as stored behind "\0B".
+// compress returns a compressed matrix as stored after "\0B".
 func compress(x []float32, rows, cols int, m Method) ([]byte, error) {
 	if m < Automatic || m > OneByteZeroOne {
 		return nil, fmt.Errorf("kaldi: compression method %d, want 1 to 7", m)

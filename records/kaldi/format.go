@@ -353,7 +353,7 @@ func compareScript(ctx context.Context, o store.Opener, name string, l []Entry, 
 			err = ctx.Err()
 		}
 	}
-	broken := errors.Is(err, records.ErrCorrupt) // reading reports the damage; what follows it is unknown
+	broken := errors.Is(err, records.ErrCorrupt) // reading reports the damage; later entries are unknown
 	if err == io.EOF || broken {
 		err = nil
 	}

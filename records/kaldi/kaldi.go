@@ -80,7 +80,7 @@ func (f Form) String() string {
 // Header describes an object without its data.
 type Header struct {
 	Key    string // empty for an object read at a place that a script names
-	Offset int64  // of the object, behind the key's blank, as in a script
+	Offset int64  // of the object, after the key's blank, as in a script
 	Type   Type   // never Any
 	Form   Form
 	// DType and Shape describe the tensor that Read returns. Compressed

@@ -69,7 +69,7 @@ type Reader struct {
 	// rest is the number of the object's bytes that follow, -1 once they are
 	// read. The first data bytes of these are the elements.
 	rest, data int64
-	tail       []byte      // the bytes behind head that the header needed
+	tail       []byte      // the bytes after head that the header needed
 	big        bool        // numbers of a wave are big-endian
 	values     []float64   // of text
 	ints       []int32     // of text
@@ -126,7 +126,7 @@ func (r *Reader) next() error {
 	return r.object()
 }
 
-// Offset returns the position of the entry behind the last one of Next, if its
+// Offset returns the position of the entry after the last one of Next, if its
 // object was read.
 func (r *Reader) Offset() int64 { return r.at }
 
@@ -283,7 +283,7 @@ func (r *Reader) pass() error {
 		return nil
 	}
 	n := r.rest - int64(len(r.tail))
-	behind := r.rest - r.data // bytes of a wave behind its data
+	behind := r.rest - r.data // bytes of a wave after its data
 	r.rest = -1
 	if err := r.over(n - behind); err != nil {
 		return err
@@ -291,7 +291,7 @@ func (r *Reader) pass() error {
 	return r.finish(behind)
 }
 
-// finish reads the n bytes behind the data of a wave.
+// finish reads the n bytes after the data of a wave.
 func (r *Reader) finish(n int64) error {
 	if n == 0 {
 		return nil
@@ -356,7 +356,7 @@ func (r *Reader) dim(what string) (int64, error) {
 	return int64(n), nil
 }
 
-// binary reads the header behind the 0 of "\0B".
+// binary reads the header after the 0 of "\0B".
 func (r *Reader) binary() error {
 	b, err := r.take(2)
 	if err != nil {
@@ -426,7 +426,7 @@ func (r *Reader) matrix(rows, cols, size, more int64) error {
 	return r.shape(rows*cols*size+cols*more, rows, cols)
 }
 
-// shape sets the shape of an object of which n bytes follow.
+// shape sets the shape of an object with n remaining bytes.
 func (r *Reader) shape(n int64, dims ...int64) error {
 	var s tensor.Shape
 	for _, d := range dims {

@@ -208,8 +208,8 @@ func ParseEntry(line string) (Entry, error) {
 	return e, nil
 }
 
-// cutOffset splits the decimal number after the last colon from a path. The
-// number is empty if there is no such number.
+// cutOffset splits the decimal number after the last colon from a path. Without
+// one it returns an empty number.
 func cutOffset(s string) (path, offset string) {
 	i := strings.LastIndexByte(s, ':')
 	if i < 0 || i+1 == len(s) || strings.Trim(s[i+1:], "0123456789") != "" {
@@ -418,7 +418,7 @@ func (s *Script) Raw(ctx context.Context, i int) (b []byte, err error) {
 
 // Samples returns the samples from..to of the wave of entry i, with all
 // channels. If the wave's length is known, it reads no other samples and does
-// not check what follows.
+// not check later bytes.
 func (s *Script) Samples(ctx context.Context, i, from, to int) (t *tensor.Tensor, err error) {
 	err = s.with(ctx, i, func(r *Reader, e Entry) error {
 		fail := func(format string, args ...any) error {
@@ -531,7 +531,7 @@ func (s *Script) with(ctx context.Context, i int, f func(*Reader, Entry) error) 
 	return nil
 }
 
-// section returns a reader of the bytes behind offset, in memory if the file is
+// section returns a reader of the bytes after offset, in memory if the file is
 // mapped.
 func section(f store.File, offset int64) io.Reader {
 	if b := store.MappedBytes(f); b != nil {

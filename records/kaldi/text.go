@@ -28,7 +28,7 @@ func (r *Reader) text(c byte) (err error) {
 	}
 }
 
-// word reads the text of a number and the byte behind it. c is its first byte,
+// word reads the text of a number and the byte after it. c is its first byte,
 // if not 0.
 func (r *Reader) word(c byte) (word string, end byte, err error) {
 	var b [64]byte
@@ -53,7 +53,7 @@ func (r *Reader) word(c byte) (word string, end byte, err error) {
 	}
 }
 
-// ended reads the line end behind a bracket.
+// ended reads the line end after a bracket.
 func (r *Reader) ended() error {
 	c, err := r.readByte()
 	if err == nil && c == '\r' {
@@ -205,7 +205,7 @@ func appendFloat(b []byte, v float64) []byte {
 	return strconv.AppendFloat(b, v, 'g', digits, 64)
 }
 
-// appendText appends a tensor as Kaldi writes it behind the key's blank.
+// appendText appends a tensor as Kaldi writes it after the key's blank.
 func appendText(b []byte, t *tensor.Tensor) ([]byte, error) {
 	var at func(i int) float64
 	switch t.DType {

@@ -18,7 +18,7 @@ const (
 	fmtLong    = 40
 )
 
-// pcmID is the rest of the PCM sub-format (KSDATAFORMAT_SUBTYPE_PCM) behind its
+// pcmID is the rest of the PCM sub-format (KSDATAFORMAT_SUBTYPE_PCM) after its
 // first two bytes.
 const pcmID = "\x00\x00\x00\x00\x10\x00\x80\x00\x00\xaa\x00\x38\x9b\x71"
 

@@ -38,7 +38,7 @@ type WriterOptions struct {
 // it.
 //
 // Files have temporary names until Close, which writes the indexes and then
-// renames all files, each index behind its data file. No name ever has an
+// renames all files, each index after its data file. No name ever has an
 // incomplete file. If a program is killed within Close, some data files may
 // have no index or an old one; reading them is an error, and [Index] repairs
 // it.
@@ -58,17 +58,17 @@ type Writer struct {
 
 var errClosed = errors.New("mindrecord: closed")
 
-// shard is a data file in work.
+// shard is a data file that is being written.
 type shard struct {
 	f      *os.File // nil while it is closed
-	temp   string   // its name; empty when it has its own
+	temp   string   // temporary name; empty once renamed
 	number int      // in the set
 	h      header
 	room   int64  // bytes that the pages take in the header
 	rows   int64  // so far
 	groups int    // so far, including the current one
 	page   int    // the group's blob page
-	at     int64  // where in it the buffer begins
+	at     int64  // position in page at which buffer begins
 	buffer []byte // blob records
 	group  []byte // raw records
 	raw    int    // the last raw page, -1 for none
@@ -478,7 +478,7 @@ func Index(names ...string) error {
 	return nil
 }
 
-// Append returns a writer that adds rows behind those of a set. The name is as
+// Append returns a writer that adds rows after those of a set. The name is as
 // for Open.
 //
 // Append copies the last file first, so that no name ever has an incomplete

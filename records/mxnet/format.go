@@ -66,7 +66,7 @@ func isImages(name string, head []byte) bool {
 	return at < int64(len(head)) && imageName(head[at:]) != unknown
 }
 
-// unknown is the name of the field for bytes that are no known image.
+// unknown is the name of the field for bytes of an unknown image type.
 const unknown = "data"
 
 // imageName returns the usual extension of files that begin like b.
@@ -95,7 +95,7 @@ func IndexName(name string) string { return strings.TrimSuffix(name, ".rec") + "
 // SumsName returns the name of a file's checksums.
 func SumsName(name string) string { return name + ".sums" }
 
-// readBeside reads a file that need not exist.
+// readBeside reads an optional file.
 func readBeside(ctx context.Context, o store.Opener, name string, read func(io.Reader) error) (found bool, err error) {
 	f, err := o.Open(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -190,14 +190,15 @@ func (x *reader) damage(err error) error {
 	return nil
 }
 
-// reportSkipped reports what the reader skipped before the last record.
+// reportSkipped reports the damage that the reader skipped before the last
+// record.
 func (x *reader) reportSkipped() {
 	s := x.r.Skipped()
 	if s.Places == x.places {
 		return
 	}
 	if x.places == 0 && s.First != nil {
-		_ = x.damage(s.First) // only a lenient reader leaves anything out
+		_ = x.damage(s.First) // only a lenient reader skips anything
 	} else {
 		_ = x.damage(records.Corruptf(x.format(), x.name, x.end, "%d bytes are left out", s.Bytes-x.bytes))
 	}
@@ -243,7 +244,7 @@ func (x *reader) Next(r *records.Record) error {
 	}
 }
 
-// end is an offset behind all records.
+// end is an offset after all records.
 const end = math.MaxInt64
 
 // key returns the index's key of the record at an offset. Entries for offsets

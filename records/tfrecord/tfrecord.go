@@ -9,7 +9,7 @@
 //
 // A checksum is masked as ((crc>>15 | crc<<17) + 0xa282ead8). Reading detects
 // every changed byte and every truncation. The format has no index, and a
-// reader cannot continue behind a damaged length.
+// reader cannot continue after a damaged length.
 //
 // Reference: TensorFlow 2's tfrecord documentation; tests compare with files of
 // the tfrecord package 1.14.6 of PyPI (docs/format/tfrecord.md).
@@ -24,7 +24,7 @@ import (
 	"github.com/infer-prep/infer-prep/records"
 )
 
-// The sizes of the parts before and behind the data.
+// The sizes of the parts before and after the data.
 const (
 	head = 8 + 4
 	tail = 4

@@ -246,7 +246,7 @@ func typedEnd(f *records.Field) string {
 }
 
 // encode returns the member of a field. whole means that the field's name is
-// the whole extension. what says why the field cannot be encoded.
+// the whole extension. If the field cannot be encoded, what is the reason.
 func encode(f *records.Field, whole bool) (m Field, what string) {
 	v := &f.Value
 	m.Ext = escapeField(f.Name)

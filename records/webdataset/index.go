@@ -61,8 +61,8 @@ func (x *Index) AppendText(b []byte) ([]byte, error) {
 	return fmt.Appendf(b, "crc %08x\n", crc32.Checksum(b[from:], castagnoli)), nil
 }
 
-// ReadIndex reads an index and checks all that can be checked without the
-// shard. The name is for errors.
+// ReadIndex reads an index and makes all checks that do not need the shard. The
+// name is for errors.
 func ReadIndex(name string, r io.Reader) (*Index, error) {
 	x := &Index{}
 	in := bufio.NewReaderSize(r, 64<<10)

@@ -419,7 +419,7 @@ func join(folder, base string, relative bool) string {
 	return folder + "/" + base
 }
 
-// baseName returns the part behind the last separator; Local has the system's
+// baseName returns the part after the last separator; Local has the system's
 // separators.
 func baseName(name string) string {
 	return name[strings.LastIndexAny(strings.TrimRight(name, `/\`), `/\`)+1:]

@@ -32,7 +32,7 @@ type Options struct {
 	Limit int64
 }
 
-// Dropped describes what a lenient reader dropped.
+// Dropped describes the samples that a lenient reader dropped.
 type Dropped struct {
 	Samples int64 // known to have begun
 	Keys    []string
@@ -48,7 +48,7 @@ type Reader struct {
 	pending member // the first member of the next sample
 	key     string
 	ext     string
-	begun   bool // pending is there
+	begun   bool // pending holds a member
 	done    bool // the archive has ended
 	sample  Sample
 	buf     []byte
@@ -242,7 +242,8 @@ func (r *Reader) Next() (*Sample, error) {
 // Ignored returns the number of regular files without a key so far.
 func (r *Reader) Ignored() int64 { return r.ignored }
 
-// Dropped returns what was dropped so far, nothing unless Options.Lenient.
+// Dropped returns the dropped samples so far, none unless Options.Lenient is
+// set.
 func (r *Reader) Dropped() Dropped { return r.dropped }
 
 // member returns the next member with a key.

@@ -27,7 +27,7 @@ var (
 )
 
 // tarReader iterates over the members of a tar file. Unlike archive/tar it is
-// strict: the end must be complete, with nothing behind it.
+// strict: the end must be complete, with nothing after it.
 type tarReader struct {
 	name  string
 	mem   []byte // the whole input, or nil
@@ -36,7 +36,7 @@ type tarReader struct {
 	at    int64   // of the next byte
 	bare  bool    // the memory has only members, without the archive's end
 	left  int64   // of the member's data
-	pad   int64   // behind it
+	pad   int64   // after it
 	small [block]byte
 	long  []byte
 	waste []byte
@@ -46,7 +46,7 @@ type tarReader struct {
 	inChain    bool
 }
 
-// paxKeys are the keys of POSIX.1-2008. All other keys contain a dot behind
+// paxKeys are the keys of POSIX.1-2008. All other keys contain a dot after
 // their vendor's name, so a changed byte of a key is detected.
 var paxKeys = []string{"atime", "charset", "comment", "ctime", "gid", "gname", "hdrcharset", "linkpath", "mtime", "path", "size", "uid", "uname"}
 
@@ -170,7 +170,7 @@ func (t *tarReader) data(buf []byte) (data, grown []byte, err error) {
 	return buf[from:], buf, nil
 }
 
-// padding reads the padding behind the data and finishes the member.
+// padding reads the padding after the data and finishes the member.
 func (t *tarReader) padding() error {
 	at := t.at
 	if err := t.skip(t.left); err != nil {
@@ -369,7 +369,7 @@ func (t *tarReader) next() (m member, err error) {
 	}
 }
 
-// end reads the blocks behind the first block of zeros: another one, and only
+// end reads the blocks after the first block of zeros: another one, and only
 // zeros after that. It returns io.EOF if they are valid.
 func (t *tarReader) end(at int64) error {
 	for k := 0; ; k++ {

@@ -33,7 +33,7 @@ var (
 
 // Field is one member of a sample.
 type Field struct {
-	Ext  string // what follows the first dot of the file's name, in lower case
+	Ext  string // the part after the first dot of the file's name, in lower case
 	Data []byte
 }
 
@@ -96,7 +96,7 @@ func KeyExt(name string) (key, ext string, ok bool) {
 	// the dot, and no line feed before the slash.
 	start := 0
 	if d := strings.LastIndexByte(name[:dot], '.'); d >= 0 {
-		start = d + strings.IndexByte(name[d:], '/') + 1 // a dot before the base name has a slash behind it
+		start = d + strings.IndexByte(name[d:], '/') + 1 // a dot before the base name has a slash after it
 	}
 	if start == dot || strings.Contains(name[:start], "\n") {
 		return "", "", false

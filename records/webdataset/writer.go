@@ -161,7 +161,7 @@ func (w *TarWriter) put(b []byte) {
 }
 
 // divide divides a name among the two fields of a header, at the first slash
-// with at most 100 bytes behind it.
+// with at most 100 bytes after it.
 func divide(name string) (prefix, rest string, ok bool) {
 	if !ascii(name) {
 		return "", "", false
