@@ -42,14 +42,14 @@ type File interface {
 
 // Mapped is implemented by a File whose content can be in memory.
 type Mapped interface {
-	// Bytes returns the whole file, or nil if it cannot be in memory. The slice
-	// is read-only and valid until Close. Bytes is safe for concurrent use.
+	// Bytes returns the content, or nil if it cannot be in memory. The slice is
+	// read-only and valid until Close. Bytes is safe for concurrent use.
 	Bytes() []byte
 }
 
-// MappedBytes returns the whole file if it is in memory, else nil. The slice is
-// read-only and valid until the file is closed. A file of [Local] is mapped at
-// the first call.
+// MappedBytes returns the content of a file if it is in memory, else nil. The
+// slice is read-only and valid until the file is closed. A file of [Local] is
+// mapped at the first call.
 func MappedBytes(f File) []byte {
 	if m, ok := f.(Mapped); ok {
 		if b := m.Bytes(); int64(len(b)) == f.Size() {
@@ -80,10 +80,10 @@ type Info struct {
 // ErrTooLarge reports a file above the size limit of ReadFile.
 var ErrTooLarge = errors.New("file too large")
 
-// ReadFile reads a whole file. It reads into buf if that has the capacity, else
-// into new memory, and returns the slice that holds the file, which the caller
-// owns. A file of more than limit bytes is an ErrTooLarge, reported before
-// anything is read or allocated; a negative limit is unlimited.
+// ReadFile reads a file. It reads into buf if its capacity suffices, else into
+// new memory. It returns the slice that holds the file, which the caller owns.
+// A file of more than limit bytes is an ErrTooLarge, reported before anything
+// is read or allocated. A negative limit is unlimited.
 func ReadFile(ctx context.Context, o Opener, name string, buf []byte, limit int64) (b []byte, err error) {
 	f, err := o.Open(ctx, name)
 	if err != nil {
