@@ -22,7 +22,7 @@ test-nested:
 	@for m in pipeline/prometheus device/webgpu cmd/infer-prep-webgpu; do (cd $$m && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
 
 # Both linters are pinned and come from the Go proxy.
-STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@2026.2.2
+STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ACTIONLINT ?= github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 lint:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "not gofmt-ed:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
