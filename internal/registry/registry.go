@@ -28,11 +28,13 @@ const maxListed = 20
 type Registry[T any] struct {
 	kind    string
 	unknown error
-	mu      sync.Mutex // serializes Add
-	current atomic.Pointer[snapshot[T]]
+	mu      sync.Mutex // guards byName and byType
+	byName  map[string]T
+	byType  map[reflect.Type]T
+	current atomic.Pointer[snapshot[T]] // nil after an Add
 }
 
-// snapshot is one immutable state of a registry. Add replaces it.
+// snapshot is one immutable state of a registry. Add drops it.
 type snapshot[T any] struct {
 	byName map[string]T
 	byType map[reflect.Type]T
@@ -42,9 +44,10 @@ type snapshot[T any] struct {
 
 // New returns an empty registry. kind names a value in messages: "op".
 func New[T any](kind string) *Registry[T] {
-	r := &Registry[T]{kind: kind, unknown: errors.New("unknown " + kind)}
-	r.current.Store(&snapshot[T]{byName: map[string]T{}, byType: map[reflect.Type]T{}})
-	return r
+	return &Registry[T]{
+		kind: kind, unknown: errors.New("unknown " + kind),
+		byName: map[string]T{}, byType: map[reflect.Type]T{},
+	}
 }
 
 // ErrUnknown returns the error that reports an unknown name of this registry,
@@ -64,28 +67,40 @@ func (r *Registry[T]) AddType(name string, sample any, v T) {
 func (r *Registry[T]) add(name string, t reflect.Type, v T) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	old := r.current.Load()
 	if name == "" {
 		r.Refuse(name, "the name is empty")
 	}
-	if _, ok := old.byName[name]; ok {
+	if _, ok := r.byName[name]; ok {
 		r.Refuse(name, "the name is taken")
 	}
-	s := &snapshot[T]{byName: maps.Clone(old.byName), byType: old.byType}
-	s.byName[name] = v
 	if t != nil {
-		if _, ok := old.byType[t]; ok {
+		if _, ok := r.byType[t]; ok {
 			r.Refuse(name, fmt.Sprintf("the type %v is taken", t))
 		}
-		s.byType = maps.Clone(old.byType)
-		s.byType[t] = v
+		r.byType[t] = v
 	}
-	s.names = slices.Sorted(maps.Keys(s.byName))
+	r.byName[name] = v
+	r.current.Store(nil)
+}
+
+// load returns the current snapshot. It makes one at the first look-up after an
+// Add, so that registering n values at start-up does not copy and sort n times.
+func (r *Registry[T]) load() *snapshot[T] {
+	if s := r.current.Load(); s != nil {
+		return s
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s := r.current.Load(); s != nil {
+		return s
+	}
+	s := &snapshot[T]{byName: maps.Clone(r.byName), byType: maps.Clone(r.byType), names: slices.Sorted(maps.Keys(r.byName))}
 	s.values = make([]T, len(s.names))
 	for i, n := range s.names {
 		s.values[i] = s.byName[n]
 	}
 	r.current.Store(s)
+	return s
 }
 
 // Refuse panics with the message of a failed registration. Packages call it for
@@ -98,7 +113,7 @@ func (r *Registry[T]) Refuse(name, reason string) {
 // closest known name. If no name is close, it lists the names of a small
 // registry.
 func (r *Registry[T]) Lookup(name string) (T, error) {
-	s := r.current.Load()
+	s := r.load()
 	if v, ok := s.byName[name]; ok {
 		return v, nil
 	}
@@ -108,22 +123,22 @@ func (r *Registry[T]) Lookup(name string) (T, error) {
 
 // Get returns the value of a name and reports whether it is registered.
 func (r *Registry[T]) Get(name string) (T, bool) {
-	v, ok := r.current.Load().byName[name]
+	v, ok := r.load().byName[name]
 	return v, ok
 }
 
 // ByType returns the value registered for the type of sample by AddType.
 func (r *Registry[T]) ByType(sample any) (T, bool) {
-	v, ok := r.current.Load().byType[reflect.TypeOf(sample)]
+	v, ok := r.load().byType[reflect.TypeOf(sample)]
 	return v, ok
 }
 
 // Names returns the names, sorted. The slice is shared: do not modify it.
-func (r *Registry[T]) Names() []string { return r.current.Load().names }
+func (r *Registry[T]) Names() []string { return r.load().names }
 
 // All returns the values, sorted by name. The slice is shared: do not modify
 // it.
-func (r *Registry[T]) All() []T { return r.current.Load().values }
+func (r *Registry[T]) All() []T { return r.load().values }
 
 // unknownError reports an unknown name. It builds its text on demand, since
 // many callers only test for the error.
