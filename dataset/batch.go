@@ -10,8 +10,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Batch stacks samples: every column gets a first axis, the batch. Columns of
-// bytes cannot be stacked.
+// Batch stacks samples: every column gets a first axis, the batch, and has no
+// layout. Columns of bytes cannot be stacked.
 type Batch struct {
 	Size          int  `json:"size"`
 	DropRemainder bool `json:"drop_remainder"` // drop a smaller last batch

@@ -49,8 +49,8 @@ const maxColumns = 1 << 16
 //   - ColumnTypes states the types; MindSpore's column_defaults serve for
 //     nothing else.
 type CSV struct {
-	// Files are names and patterns of files, sorted and expanded as those of a
-	// TextFile.
+	// Files are names and patterns of files, sorted and expanded as in package
+	// textfile.
 	Files []string `json:"files"`
 	// Delim is the byte between fields. Default: a comma. It can't be a quote
 	// or a line end.

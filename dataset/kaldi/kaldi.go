@@ -42,7 +42,7 @@ import (
 // readers have the same keys and values in the order of the files. Files that
 // match a pattern are sorted by name here.
 type Kaldi struct {
-	// Files are names and patterns of files, as those of a TextFile. A name
+	// Files are names and patterns of files, as in package textfile. A name
 	// that ends in .scp is a script, any other an archive.
 	Files []string `json:"files"`
 	// Type is matrix, vector, int_vector or wave. Default matrix.

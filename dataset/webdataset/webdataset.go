@@ -70,8 +70,8 @@ func init() {
 	})
 }
 
-// New returns a source of images and their classes: the column image, of the
-// field jpg, jpeg, png or webp, and the column label, of cls.
+// New returns a source of images and their classes: the column image (bytes),
+// of the field jpg, jpeg, png or webp, and the column label (int64), of cls.
 func New(shards ...string) *WebDataset {
 	return &WebDataset{
 		Shards: append([]string{}, shards...), ColumnNames: []string{"image", "label"},

@@ -1,0 +1,46 @@
+package textfile_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"path/filepath"
+
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/textfile"
+	"github.com/infer-prep/infer-prep/pullpipe"
+)
+
+// Read the lines of several files; ** matches folders at any depth.
+func Example() {
+	source := textfile.New("../../testdata/datasets/textfile/sub/**/*.txt", "../../testdata/datasets/textfile/b.txt")
+	ctx := context.Background()
+	built, err := dataset.Build(ctx, dataset.From(source), dataset.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer built.Close()
+	run, err := pullpipe.New(built, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer run.Close()
+	for _, c := range built.Columns() {
+		fmt.Println(c.Name, c.Desc)
+	}
+	for sample, err := range run.All(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%s %q\n", filepath.Base(sample.Key), sample.Values[0].Data)
+	}
+	// Output:
+	// text bytes
+	// b.txt@0 "first"
+	// b.txt@6 "second"
+	// b.txt@15 " third "
+	// b.txt@24 "last without end"
+	// c.txt@0 "c1"
+	// c.txt@3 "c2"
+	// d.txt@0 "d1"
+}
