@@ -1,12 +1,12 @@
-// Package jpegli encodes JPEG with jpegli, the encoder of libjxl's authors,
-// which at the same size keeps more of an image than libjpeg does. It is for
-// packing; images are decoded by codec/jpeg, whose pixels are those that models
-// were trained on.
+// Package jpegli encodes JPEG files with jpegli, the encoder of the authors of
+// libjxl. At the same file size it keeps more detail than libjpeg. It is for
+// packing only: package codec/jpeg decodes, to the pixels that models were
+// trained on.
 //
-// The same image gives the same bytes on every platform:
-// github.com/gen2brain/jpegli v0.4.2 runs jpegli as WebAssembly (SIMD) under
-// wazero, or, on arm64 and with the build tag wasm2go, as Go code that was made
-// of it (without SIMD). A test compares both with one digest.
+// The same image gives the same bytes on every platform.
+// github.com/gen2brain/jpegli v0.4.2 runs jpegli as WebAssembly with SIMD under
+// wazero. On arm64, and with the build tag wasm2go, it runs Go code translated
+// from that WebAssembly, without SIMD. A test compares both with one digest.
 package jpegli
 
 import (
@@ -24,30 +24,30 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Version is that of the encoder: with another one the bytes may differ.
+// Version names the encoder's version. Other versions may write other bytes.
 const Version = "github.com/gen2brain/jpegli v0.4.2"
 
 const (
-	// MaxSide is the most pixels of a side: whole blocks below 65500, libjpeg's
-	// JPEG_MAX_DIMENSION.
+	// MaxSide is the largest width and height in pixels: the largest multiple of
+	// 8 below 65500, which is libjpeg's JPEG_MAX_DIMENSION.
 	MaxSide = 65496
-	// MaxPixels bounds an image, so that what jpegli needs, up to 20 bytes a
-	// pixel, is less than the 4 GiB of its memory.
+	// MaxPixels is the largest number of pixels of an image. jpegli needs up to
+	// 20 bytes for each and has 4 GiB of memory.
 	MaxPixels = 1 << 27
 )
 
-// Chroma says how much of the colour of an image is kept.
+// Chroma is the resolution of the colour channels.
 type Chroma uint8
 
 const (
-	Chroma420 Chroma = iota // half of its width and height, as cv2.imencode does
-	Chroma422               // half of its width
-	Chroma444               // all
+	Chroma420 Chroma = iota // half the width and height, as cv2.imencode does
+	Chroma422               // half the width
+	Chroma444               // full size
 )
 
 var chromaNames = []string{"420", "422", "444"}
 
-// String is the name: "420", "422", "444".
+// String returns the name: "420", "422" or "444".
 func (c Chroma) String() string { return enum.String("chroma", chromaNames, c) }
 
 // MarshalText writes the name.
@@ -56,26 +56,25 @@ func (c Chroma) MarshalText() ([]byte, error) { return enum.Format("chroma", chr
 // UnmarshalText reads the name.
 func (c *Chroma) UnmarshalText(b []byte) error { return enum.Parse(c, "chroma", chromaNames, b) }
 
-// Options are how an image is encoded: baseline, with Huffman tables and
-// quantisation that are made for it.
+// Options configures the encoder. It always writes baseline JPEG, with Huffman
+// tables and adaptive quantization computed for the image.
 type Options struct {
-	Quality int    // 1 to 100, libjpeg's scale as jpegli takes it
-	Chroma  Chroma // has no effect on gray images
+	Quality int    // 1 to 100 on libjpeg's scale; required
+	Chroma  Chroma // default Chroma420; no effect on gray images
 }
 
-// ErrEncode is the error of an image that jpegli does not encode, although it
-// should.
+// ErrEncode reports that jpegli failed on a valid image.
 var ErrEncode = errors.New("not encoded")
 
-// pixels is memory for images in the form that jpegli takes.
+// pixels holds buffers for images in jpegli's input layout.
 var pixels = sync.Pool{New: func() any { return new([]byte) }}
 
-// Encode appends a JPEG file of a uint8 HWC image of one channel (gray) or
-// three (RGB) to dst. It may be called by several goroutines at once; each has
-// a memory of WebAssembly of its own while it does.
+// Encode encodes t, a uint8 HWC image of one channel (gray) or three (RGB), and
+// appends the JPEG file to dst. It is safe for concurrent use; each call has a
+// WebAssembly memory of its own.
 //
-// An image that is too large is codec.ErrLimit; one on which jpegli fails or
-// traps is ErrEncode.
+// Images larger than MaxSide or MaxPixels return codec.ErrLimit. If jpegli
+// fails or traps, Encode returns ErrEncode. On error, b is dst.
 func Encode(dst []byte, t *tensor.Tensor, o Options) (b []byte, err error) {
 	defer func() {
 		if err != nil {
@@ -105,9 +104,9 @@ func Encode(dst []byte, t *tensor.Tensor, o Options) (b []byte, err error) {
 	}
 	var m image.Image
 	if t.Channels() == 1 {
-		// v0.4.2 takes whole blocks of gray images from memory, wherever rows
-		// and image end: so they are whole here, and the file is told the size
-		// below.
+		// v0.4.2 reads gray images in whole 8x8 blocks, even beyond the end of a
+		// row or of the image. The buffer therefore has whole blocks, and setSize
+		// writes the real size into the file.
 		bw, bh := (w+7)&^7, (h+7)&^7
 		gray := scratch(bw * bh)
 		for y := range bh {
@@ -128,7 +127,7 @@ func Encode(dst []byte, t *tensor.Tensor, o Options) (b []byte, err error) {
 		m = &image.NRGBA{Pix: rgba, Stride: 4 * w, Rect: image.Rect(0, 0, w, h)}
 	}
 	ratio := [...]image.YCbCrSubsampleRatio{image.YCbCrSubsampleRatio420, image.YCbCrSubsampleRatio422, image.YCbCrSubsampleRatio444}[o.Chroma]
-	// A trap is an error under wazero, and a panic of the Go code.
+	// A trap is an error under wazero but a panic in the translated Go code.
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%w: %d x %d pixels: %v", ErrEncode, w, h, p)

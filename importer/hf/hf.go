@@ -30,8 +30,8 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// Output names the graphs' first output.
-const Output = "pixel_values"
+// output names the graphs' first output.
+const output = "pixel_values"
 
 func init() {
 	importer.Register(importer.Importer{
@@ -67,7 +67,7 @@ func Import(data []byte) (*datagraph.Graph, error) {
 	if err := o.Err("hf"); err != nil {
 		return nil, err
 	}
-	return importer.Finish("hf", g.Rename(Output))
+	return importer.Finish("hf", g.Rename(output))
 }
 
 // classOf finds the class as AutoImageProcessor does: image_processor_type,
@@ -94,7 +94,7 @@ func classOf(o *importer.Object) (class, error) {
 	if !ok || !known {
 		return class{}, fmt.Errorf("importer: hf: %w", &importer.Error{
 			Kind: importer.ErrUnknownClass, Path: key,
-			Text: fmt.Sprintf("%s%s; must be one of %s, each followed by ImageProcessor", importer.Describe(name), registry.DidYouMean(name, processors()), strings.Join(Classes(), ", ")),
+			Text: fmt.Sprintf("%s%s; must be one of %s, each followed by ImageProcessor", importer.Describe(name), registry.DidYouMean(name, processors()), strings.Join(classNames(), ", ")),
 		})
 	}
 	c.name = base
@@ -103,15 +103,15 @@ func classOf(o *importer.Object) (class, error) {
 
 // processors returns the full names of the classes.
 func processors() []string {
-	l := Classes()
+	l := classNames()
 	for i := range l {
 		l[i] += "ImageProcessor"
 	}
 	return l
 }
 
-// Classes lists the known classes, without "ImageProcessor", sorted.
-func Classes() []string { return slices.Sorted(maps.Keys(classes)) }
+// classNames lists the known classes, without "ImageProcessor", sorted.
+func classNames() []string { return slices.Sorted(maps.Keys(classes)) }
 
 // size is a SizeDict; 0 is None.
 type size struct {

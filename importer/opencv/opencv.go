@@ -43,8 +43,8 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// Output is the name of the graphs' output.
-const Output = "blob"
+// output is the name of the graphs' output.
+const output = "blob"
 
 func init() {
 	importer.Register(importer.Importer{
@@ -113,7 +113,7 @@ func build(o *importer.Object) *datagraph.Graph {
 	if !rows(o) {
 		g.Add(transforms.NewHWC2CHW())
 	}
-	return g.Rename(Output)
+	return g.Rename(output)
 }
 
 // bytes reads ddepth. It reports whether the output is uint8.

@@ -25,8 +25,8 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// Output names the graphs' output.
-const Output = "images"
+// output names the graphs' output.
+const output = "images"
 
 func init() {
 	importer.Register(importer.Importer{
@@ -114,7 +114,7 @@ func build(o *importer.Object) *datagraph.Graph {
 	}
 	g := datagraph.New(transforms.NewDecode(), l, &transforms.Rescale{Scale: 255, Rule: transforms.RescaleDivide}, transforms.NewHWC2CHW())
 	g.Reference = "ultralytics 8.4.190 LetterBox"
-	return g.Rename(Output)
+	return g.Rename(output)
 }
 
 // value returns the key's value. A string that contains JSON is parsed; most of
