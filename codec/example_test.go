@@ -6,7 +6,8 @@ import (
 	"os"
 
 	"github.com/infer-prep/infer-prep/codec"
-	_ "github.com/infer-prep/infer-prep/codec/all" // every format
+	_ "github.com/infer-prep/infer-prep/codec/jpeg" // codec/all links every format
+	_ "github.com/infer-prep/infer-prep/codec/png"
 )
 
 // One image becomes a tensor of shape (height, width, 3).
