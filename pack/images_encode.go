@@ -93,6 +93,7 @@ func (o *ImageOptions) fill() error {
 type images struct {
 	o       *ImageOptions
 	file    []byte
+	whole   bool // file is the content of the last image
 	decoder codec.Decoder
 	pixels  tensor.Tensor
 	gray    tensor.Tensor
@@ -109,9 +110,11 @@ func (m *images) image(dst []byte, path string) (_ []byte, err error) {
 			err = fmt.Errorf("internal error: %v", p)
 		}
 	}()
+	m.whole = false
 	if m.file, err = readFile(m.file[:0], path, m.o.Limits.Bytes); err != nil {
 		return nil, err
 	}
+	m.whole = true
 	if m.o.Encoding == PassThrough {
 		return append(dst, m.file...), nil
 	}

@@ -52,8 +52,9 @@ var (
 	// ErrOther reports an unfinished pack of other options or input at the same
 	// place.
 	ErrOther = errors.New("an unfinished pack with other parameters or items")
-	// ErrChanged reports that the files of an unfinished pack were changed.
-	ErrChanged = errors.New("the unfinished pack's files were changed")
+	// ErrChanged reports that the files of an unfinished pack, or images that
+	// it has packed, were changed.
+	ErrChanged = errors.New("changed since it was packed")
 	// ErrSample reports an invalid sample.
 	ErrSample = errors.New("invalid sample")
 )

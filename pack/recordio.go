@@ -38,8 +38,9 @@ import (
 // and so on, and renamed when their list is complete. A journal records the
 // progress. A pack that finds a journal resumes after the last recorded state
 // whose checksums match the files. It returns ErrOther if the journal belongs
-// to other options, lists or root. It does not notice images that changed in
-// between.
+// to other options, lists or root. It returns an *ItemError with ErrChanged if
+// an image has changed, appeared or vanished since it was packed or skipped;
+// see CompareContent. Restart then packs all images again.
 //
 // A RecordIO must not be changed while Run is running.
 //
@@ -52,7 +53,12 @@ type RecordIO struct {
 	// PackLabels packs all labels of an item. Default: only the first.
 	PackLabels bool
 	Sums       bool // also write NAME.rec.sums, which recordio.ReadSums reads
-	Workers    int  // number of goroutines; default: GOMAXPROCS
+	// CompareContent compares the content of finished images when a pack
+	// resumes, which reads all of them again. Default: their sizes and
+	// modification times, which a change within one tick of the file system's
+	// clock can leave equal.
+	CompareContent bool
+	Workers        int // number of goroutines; default: GOMAXPROCS
 	// OnError says what happens to an image that cannot be packed. Default:
 	// FailOnError, with an *ItemError.
 	OnError ErrorPolicy
@@ -120,7 +126,8 @@ type recordIOState struct {
 	Bad     int // skipped ones among them
 	Bytes   int64
 	Files   []fileState
-	Through bool `json:",omitempty"` // the output is complete; its files are being renamed
+	Stamps  []byte `json:",omitempty"` // of the items since the state before, one after another
+	Through bool   `json:",omitempty"` // the output is complete; its files are being renamed
 }
 
 // fileState describes a file, or its first Size bytes.
@@ -224,7 +231,7 @@ func (p *RecordIO) run(ctx context.Context, report *RecordIOReport) (err error) 
 		return fmt.Errorf("pack: %s: %w", q.Journal, ErrOther)
 	}
 	for i := range at { // finished outputs must still exist
-		last, err := q.finished(i, states)
+		last, err := q.finished(ctx, i, states)
 		if err != nil {
 			return err
 		}
@@ -262,7 +269,7 @@ func (p *RecordIO) digest() (string, error) {
 	}
 	o := p.Image
 	d := sha256.New()
-	head, err := json.Marshal([]any{"recordio 1", jpegli.Version, root, o.Encoding, o.Quality, o.Chroma, o.Color, o.CenterCrop, o.Resize, o.Limits, p.PackLabels, p.Sums, len(p.Outputs)})
+	head, err := json.Marshal([]any{"recordio 2", jpegli.Version, root, o.Encoding, o.Quality, o.Chroma, o.Color, o.CenterCrop, o.Resize, o.Limits, p.PackLabels, p.Sums, p.CompareContent, len(p.Outputs)})
 	if err != nil {
 		return "", fmt.Errorf("pack: %w", err)
 	}
@@ -309,12 +316,13 @@ func (p *RecordIO) exists(from int) error {
 }
 
 // finished returns the last state of an output whose files were renamed, after
-// comparing their sizes.
-func (p *RecordIO) finished(output int, states []recordIOState) (last recordIOState, err error) {
-	for _, s := range states {
-		if s.Output == output && s.Through {
-			last = s
-		}
+// comparing their sizes and the images.
+func (p *RecordIO) finished(ctx context.Context, output int, states []recordIOState) (last recordIOState, err error) {
+	if states, err = p.valid(output, states); err != nil {
+		return last, err
+	}
+	if n := len(states); n > 0 && states[n-1].Through {
+		last = states[n-1]
 	}
 	for k, f := range p.files(output) {
 		info, err := os.Stat(f)
@@ -325,7 +333,13 @@ func (p *RecordIO) finished(output int, states []recordIOState) (last recordIOSt
 			return last, fmt.Errorf("pack: %s: unfinished pack: %w", p.Journal, err)
 		}
 	}
-	return last, nil
+	return last, p.unchanged(ctx, output, states)
+}
+
+// packedImage is an image that is ready to be written.
+type packedImage struct {
+	content []byte
+	stamp   stamp
 }
 
 // recordIOWriter writes one output.
@@ -348,7 +362,7 @@ type recordIOWriter struct {
 func (w *recordIOWriter) pack(ctx context.Context, states []recordIOState) (err error) {
 	p := w.p
 	out := &p.Outputs[w.at]
-	if err := w.open(states); err != nil {
+	if err := w.open(ctx, states); err != nil {
 		return err
 	}
 	defer func() {
@@ -363,24 +377,33 @@ func (w *recordIOWriter) pack(ctx context.Context, states []recordIOState) (err 
 	}
 	w.progress()
 	w.workers.New = func() any { return &images{o: &p.Image} }
-	buffers := sync.Pool{New: func() any { return new([]byte) }}
-	err = ordered.Run(ctx, ordered.Options{From: w.state.Items, To: len(out.Items), Workers: p.Workers}, func(_ context.Context, _, i int) (*[]byte, error) {
+	items := sync.Pool{New: func() any { return new(packedImage) }}
+	err = ordered.Run(ctx, ordered.Options{From: w.state.Items, To: len(out.Items), Workers: p.Workers}, func(_ context.Context, _, i int) (*packedImage, error) {
 		worker := w.workers.Get().(*images)
 		defer w.workers.Put(worker)
-		buf := buffers.Get().(*[]byte)
-		b, err := worker.image((*buf)[:0], below(p.Root, out.Items[i].Path))
+		x := items.Get().(*packedImage)
+		path := below(p.Root, out.Items[i].Path)
+		x.stamp = statStamp(path) // before the content: a change in between is noticed later
+		b, err := worker.image(x.content[:0], path)
 		if err == nil {
-			*buf = b
+			x.content = b
 		}
-		return buf, err
-	}, func(i int, buf *[]byte, err error) error {
-		defer buffers.Put(buf)
+		if p.CompareContent {
+			x.stamp = stamp{}
+			if worker.whole {
+				x.stamp = contentStamp(worker.file)
+			}
+		}
+		return x, err
+	}, func(i int, x *packedImage, err error) error {
+		defer items.Put(x)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := w.put(i, *buf, err); err != nil {
+		if err := w.put(i, x.content, err); err != nil {
 			return err
 		}
+		w.state.Stamps = append(w.state.Stamps, x.stamp[:]...)
 		w.progress()
 		if w.state.Items-w.noted.Items >= p.noteItems || w.state.Bytes-w.noted.Bytes >= noteBytes {
 			return w.note()
@@ -466,27 +489,17 @@ func (w *recordIOWriter) note() error {
 		return fmt.Errorf("pack: %s: %w", w.p.Journal, err)
 	}
 	w.state, w.noted = s, s
+	w.state.Stamps = nil
 	return w.p.test("noted")
 }
 
 // open opens the output's files, cut to the last state that they match.
-func (w *recordIOWriter) open(states []recordIOState) (err error) {
+func (w *recordIOWriter) open(ctx context.Context, states []recordIOState) (err error) {
 	p := w.p
 	names := p.files(w.at)
-	var valid []recordIOState // a state with fewer items than its predecessor comes from a resumed run
-	for _, s := range states {
-		if s.Output != w.at {
-			continue
-		}
-		if len(s.Files) != len(names) || s.Items > len(p.Outputs[w.at].Items) {
-			return fmt.Errorf("pack: %s: %w", p.Journal, ErrOther)
-		}
-		for len(valid) > 0 && valid[len(valid)-1].Items >= s.Items {
-			valid = valid[:len(valid)-1]
-		}
-		valid = append(valid, s)
+	if states, err = p.valid(w.at, states); err != nil {
+		return err
 	}
-	states = valid
 	if n := len(states); n > 0 && states[n-1].Through {
 		// Some files may have been renamed: rename them back.
 		for k, f := range names {
@@ -519,6 +532,9 @@ func (w *recordIOWriter) open(states []recordIOState) (err error) {
 		}
 		sound = n
 	}
+	if err := p.unchanged(ctx, w.at, states[:sound]); err != nil {
+		return err
+	}
 	if sound > 0 {
 		w.state = states[sound-1]
 	} else {
@@ -533,6 +549,7 @@ func (w *recordIOWriter) open(states []recordIOState) (err error) {
 	if w.noted = w.state; sound < len(states) {
 		return w.note() // so that later states no longer count
 	}
+	w.state.Stamps = nil
 	return nil
 }
 

@@ -173,10 +173,10 @@ func (p *shardPack) resume(states []shardState) (next int, err error) {
 			_, err = os.Stat(webdataset.IndexName(s.Name))
 		}
 		if err != nil && p.ctx.Err() == nil {
-			return fmt.Errorf("pack: %w: %w", ErrChanged, err)
+			return fmt.Errorf("pack: %s: %w: %w", s.Name, ErrChanged, reason(err))
 		}
 		if err == nil && got != (fileState{s.Size, s.CRC}) {
-			return fmt.Errorf("pack: %w: %s: %d bytes with CRC-32C %08x: want %d with %08x", ErrChanged, s.Name, got.Size, got.CRC, s.Size, s.CRC)
+			return fmt.Errorf("pack: %s: %w: %d bytes with CRC-32C %08x: want %d with %08x", s.Name, ErrChanged, got.Size, got.CRC, s.Size, s.CRC)
 		}
 		p.report.Shards = append(p.report.Shards, s)
 		p.report.Samples += s.Samples

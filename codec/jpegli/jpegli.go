@@ -28,8 +28,8 @@ import (
 const Version = "github.com/gen2brain/jpegli v0.4.2"
 
 const (
-	// MaxSide is the largest width and height in pixels: the largest multiple of
-	// 8 below 65500, which is libjpeg's JPEG_MAX_DIMENSION.
+	// MaxSide is the largest width and height in pixels: the largest multiple
+	// of 8 below 65500, which is libjpeg's JPEG_MAX_DIMENSION.
 	MaxSide = 65496
 	// MaxPixels is the largest number of pixels of an image. jpegli needs up to
 	// 20 bytes for each and has 4 GiB of memory.
@@ -104,9 +104,9 @@ func Encode(dst []byte, t *tensor.Tensor, o Options) (b []byte, err error) {
 	}
 	var m image.Image
 	if t.Channels() == 1 {
-		// v0.4.2 reads gray images in whole 8x8 blocks, even beyond the end of a
-		// row or of the image. The buffer therefore has whole blocks, and setSize
-		// writes the real size into the file.
+		// v0.4.2 reads gray images in whole 8x8 blocks, even beyond the end of
+		// a row or of the image. The buffer therefore has whole blocks, and
+		// setSize writes the real size into the file.
 		bw, bh := (w+7)&^7, (h+7)&^7
 		gray := scratch(bw * bh)
 		for y := range bh {

@@ -119,7 +119,7 @@ func unpacked(ctx context.Context, err error, done int, of string) error {
 	case ctx.Err() != nil:
 		return &exitError{exitInterrupted, errors.New("interrupted: " + on)}
 	case errors.Is(err, pack.ErrOther), errors.Is(err, pack.ErrChanged):
-		return failErr("%w; --restart discards it and starts again", err)
+		return failErr("%w; --restart discards the unfinished pack and starts again", err)
 	case errors.Is(err, pack.ErrExists):
 		return failErr("%w; --force replaces it", err)
 	}

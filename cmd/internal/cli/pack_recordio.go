@@ -26,12 +26,13 @@ type packRecordIOFlags struct {
 	passThrough bool
 	packLabel   bool
 	sums        bool
+	content     bool
 }
 
 // listFlags apply to lists, recordFlags to records.
 var (
 	listFlags   = []string{"exts", "recursive", "no-shuffle", "seed", "chunks", "train-ratio", "test-ratio"}
-	recordFlags = slices.Concat([]string{"lst", "pass-through"}, imageFlags, []string{"pack-label", "sums", "bad", "restart", "limit-pixels", "limit-bytes"})
+	recordFlags = slices.Concat([]string{"lst", "pass-through"}, imageFlags, []string{"pack-label", "sums", "compare-content", "bad", "restart", "limit-pixels", "limit-bytes"})
 )
 
 func (a *app) packRecordIOCmd() *cobra.Command {
@@ -54,7 +55,9 @@ ignores other lists whose names start with PREFIX, and refuses invalid lines.
 Recordio reports an image that cannot be packed, with its list and line, and packs
 the others; --bad fail ends the pack instead. Unfinished files end in .part, and
 PREFIX.rec.pack records the progress. To resume a pack that was interrupted or
-killed, give the same command again.
+killed, give the same command again. Recordio then refuses to resume if an image has
+changed since it was packed, by size or modification time; --compare-content compares
+the content instead.
 
 Exit status: 0 success; 1 some images could not be packed, or a file could not be
 written; 2 invalid flag; 130 interrupted.`,
@@ -84,6 +87,7 @@ written; 2 invalid flag; 130 interrupted.`,
 	fl.BoolVar(&f.passThrough, "pass-through", false, "pack the files unchanged")
 	fl.BoolVar(&f.packLabel, "pack-label", false, "pack all labels of a line, not only the first")
 	fl.BoolVar(&f.sums, "sums", false, "also write PREFIX.rec.sums with a checksum for each record")
+	fl.BoolVar(&f.content, "compare-content", false, "when the pack resumes, compare the content of finished images, not their sizes and times")
 	f.add(cmd)
 	noErr(cmd.MarkFlagFilename("lst", "lst"))
 	return cmd
@@ -145,7 +149,7 @@ func (a *app) packRecordIO(cmd *cobra.Command, f *packRecordIOFlags, prefix, roo
 		return a.writeLists(f, prefix, lists)
 	}
 	p := &pack.RecordIO{
-		Root: root, Journal: prefix + ".rec.pack", Image: f.image, PackLabels: f.packLabel, Sums: f.sums,
+		Root: root, Journal: prefix + ".rec.pack", Image: f.image, PackLabels: f.packLabel, Sums: f.sums, CompareContent: f.content,
 		Workers: f.jobs, Force: f.force, Restart: f.restart,
 	}
 	var err error

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -137,9 +138,28 @@ func TestPackRecordIOLists(t *testing.T) {
 	require.Equal(t, called{exitFailed, "", "infer-prep: my.lst: item 3: cat/none.png: no such file or directory (2 of 3 images done; give the same command again to resume)\n"}, r)
 	require.Equal(t, []string{"w.idx.part", "w.rec.pack", "w.rec.part"}, listFiles(t, "out")[:3])
 	r = call(t, "pack", "recordio", "--lst", "my.lst", "--bad", "fail", "--quality", "7", "out/w", "in")
-	require.Equal(t, called{exitFailed, "", "infer-prep: pack: out/w.rec.pack: an unfinished pack with other parameters or items; --restart discards it and starts again\n"}, r)
+	require.Equal(t, called{exitFailed, "", "infer-prep: pack: out/w.rec.pack: an unfinished pack with other parameters or items; --restart discards the unfinished pack and starts again\n"}, r)
+	// Neither does it resume after an image that it has packed was changed.
+	old, err := os.ReadFile("in/dog/1.png")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile("in/dog/1.png", append(old, 0), 0o666))
+	r = call(t, "pack", "recordio", "--lst", "my.lst", "--bad", "fail", "out/w", "in")
+	require.Equal(t, called{exitFailed, "", "infer-prep: pack: my.lst: item 1: dog/1.png: changed since it was packed: its size or modification time is not that of the packed image; --restart discards the unfinished pack and starts again\n"}, r)
+	require.NoError(t, os.WriteFile("in/dog/1.png", old, 0o666))
+	r = call(t, "pack", "recordio", "--restart", "--compare-content", "--lst", "my.lst", "--bad", "fail", "out/w", "in")
+	require.Equal(t, exitFailed, r.status)
+	require.NoError(t, os.Chtimes("in/dog/1.png", time.Time{}, time.Unix(1e9, 0)))
 	require.NoError(t, os.WriteFile("in/cat/none.png", pngBytes(t, 3, 3, 1), 0o666))
 	r = call(t, "pack", "recordio", "--lst", "my.lst", "--bad", "fail", "out/w", "in")
+	require.Contains(t, r.stderr, "an unfinished pack with other parameters or items")
+	r = call(t, "pack", "recordio", "--compare-content", "--lst", "my.lst", "--bad", "fail", "out/w", "in")
+	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Regexp(t, `^3 images in out/w\.rec, \d+ bytes \(2 packed before\)\n$`, r.stderr)
+	require.NoError(t, os.Remove("in/cat/none.png"))
+	r = call(t, "pack", "recordio", "--force", "--lst", "my.lst", "--bad", "fail", "out/w", "in")
+	require.Equal(t, exitFailed, r.status)
+	require.NoError(t, os.WriteFile("in/cat/none.png", pngBytes(t, 3, 3, 1), 0o666))
+	r = call(t, "pack", "recordio", "--force", "--lst", "my.lst", "--bad", "fail", "out/w", "in")
 	require.Equal(t, exitOK, r.status, r.stderr)
 	require.Regexp(t, `^3 images in out/w\.rec, \d+ bytes \(2 packed before\)\n$`, r.stderr)
 

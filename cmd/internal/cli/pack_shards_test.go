@@ -207,7 +207,7 @@ func TestPackShardsInterrupted(t *testing.T) {
 	// Other flags make another pack.
 	r := call(t, append(args(out), "--samples-per-file", "8")...)
 	require.Equal(t, 1, r.status)
-	require.Contains(t, r.stderr, "; --restart discards it and starts again\n")
+	require.Contains(t, r.stderr, "; --restart discards the unfinished pack and starts again\n")
 	r = call(t, args(out)...)
 	require.Equal(t, 1, r.status)
 	require.Contains(t, r.stderr, "15 shards with 100 samples, 7 packed before; 1 could not be packed\n")
