@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
 
@@ -93,10 +94,16 @@ func (n *BucketBatch) stream(o *opener, s *step, epoch uint64) (iterator, error)
 	it.failed = func(x *Sample, err error) error { return o.failed(s.path, x, err) }
 	var l []held
 	if o.state != nil {
-		it.last = int(o.state.int())
-		if l = o.loadHeld(); it.last < -1 || it.last > len(n.Sizes) {
-			o.state.fail("bucket %d of %d", it.last, len(n.Sizes))
+		if last := o.state.int(); last < -1 || last > int64(len(n.Sizes)) {
+			o.state.fail("bucket %d, want -1 to %d", last, len(n.Sizes))
+		} else {
+			it.last = int(last)
 		}
+		room := 0
+		for _, size := range n.Sizes {
+			room += size - 1
+		}
+		l = o.b.loadHeld(o.state, s.in[0], room)
 		if o.state.err != nil {
 			return nil, o.state.err
 		}
@@ -142,11 +149,15 @@ func (b *bucketed) Next(ctx context.Context, s *Sample) error {
 		if err != nil {
 			return err
 		}
-		b.refill = nil
+		b.buckets = make([][]*Sample, len(b.n.Sizes))
 		for _, x := range l {
 			i := b.bucket(x)
+			if len(b.buckets[i]) == b.n.Sizes[i]-1 {
+				return fmt.Errorf("%w: a full bucket of %d samples", ErrState, b.n.Sizes[i])
+			}
 			b.buckets[i] = append(b.buckets[i], x)
 		}
+		b.refill = nil
 	}
 	for b.last < 0 {
 		x := &Sample{}

@@ -115,7 +115,7 @@ type Built struct {
 	top         *step
 	options     Options
 	fingerprint uint32
-	roots       int32
+	roots       []*step
 	open        []io.Closer
 }
 
@@ -278,11 +278,11 @@ func checkColumns(l []Column) error {
 
 // number numbers the roots. within reports that s is part of an indexed tree.
 func (b *Built) number(s *step, within bool) {
-	s.first = b.roots
+	s.first = int32(len(b.roots))
 	if len(s.in) == 0 || s.indexed {
 		if !within {
-			s.root = b.roots
-			b.roots++
+			s.root = int32(len(b.roots))
+			b.roots = append(b.roots, s)
 		}
 		for _, in := range s.in {
 			b.number(in, true)
@@ -292,7 +292,7 @@ func (b *Built) number(s *step, within bool) {
 			b.number(in, false)
 		}
 	}
-	s.last = b.roots
+	s.last = int32(len(b.roots))
 }
 
 // Columns describes the samples. The slice is shared: do not modify it.

@@ -110,10 +110,7 @@ func (n *Concat) length(b *Built, s *step) int64 {
 func (n *Concat) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	c := &concatenated{}
 	if o.state != nil {
-		c.at = int(o.state.int())
-		if c.at < 0 || c.at > len(s.in) {
-			o.state.fail("input %d of %d", c.at, len(s.in))
-		}
+		c.at = int(o.state.upTo(int64(len(s.in)), "the number of an input"))
 		if o.state.err != nil {
 			return nil, o.state.err
 		}

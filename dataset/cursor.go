@@ -28,10 +28,8 @@ func (o origin) save(w []int64) []int64 {
 }
 
 func loadOrigin(r *stateReader) origin {
-	root, sub, k := r.int(), r.int(), r.int()
-	if root < 0 || root > math.MaxInt32 || sub < 0 || sub > math.MaxInt32 || k < 0 {
-		r.fail("sample %d of root %d, part %d", k, root, sub)
-	}
+	root, sub := r.upTo(math.MaxInt32, "a root's number"), r.upTo(math.MaxInt32, "a part's number")
+	k := r.upTo(maxPlace, "a sample's place")
 	return origin{int32(root), int32(sub), k, uint64(r.int())}
 }
 
@@ -91,15 +89,26 @@ func (c *cursor) save(w []int64) []int64 {
 // load restores a saved state. If the number of ranks has changed, all ranks
 // must have taken equally many places before they saved.
 func (c *cursor) load(r *stateReader) {
-	base, world, j := r.int(), r.int(), r.int()
+	base, world, j := r.upTo(maxPlace, "a cursor's place"), r.ranks(), r.upTo(maxPlace, "a cursor's step")
 	holes := r.ints()
-	if r.err == nil && (base < 0 || world < 1 || j < 0 || c.n >= 0 && (base > c.n || j > math.MaxInt64/world)) {
-		r.fail("cursor at %d of %d, step %d of %d ranks", base, c.n, j, world)
+	if r.err != nil {
+		return
 	}
-	for _, h := range holes {
-		if h < 0 || h >= base {
-			r.fail("hole %d, want below %d", h, base)
+	if c.n >= 0 && base > c.n {
+		r.fail("a cursor at place %d, want 0 to %d", base, c.n)
+	}
+	for i, h := range holes {
+		if h < 0 || h >= base || i > 0 && h <= holes[i-1] {
+			r.fail("hole %d of a cursor at place %d: want ascending places below", h, base)
 		}
+	}
+	saved := cursor{n: c.n, holes: holes, base: base, world: world}
+	most := saved.size()
+	if most < 0 {
+		most = maxPlace
+	}
+	if most = min(most, maxPlace/world); j > most {
+		r.fail("step %d of a cursor, want 0 to %d", j, most)
 	}
 	if r.err != nil {
 		return
@@ -124,6 +133,13 @@ func (c *cursor) consumed(n int64) {
 	}
 }
 
+// The bounds of the words of a state. No run reaches them; they keep sums and
+// products of forged words from overflowing.
+const (
+	maxPlace int64 = 1 << 60
+	maxRanks int64 = 1 << 24
+)
+
 // stateReader reads the words of a state and keeps the first error.
 type stateReader struct {
 	words []int64
@@ -146,6 +162,25 @@ func (r *stateReader) int() int64 {
 	n := r.words[0]
 	r.words = r.words[1:]
 	return n
+}
+
+// upTo reads a number of 0 to most.
+func (r *stateReader) upTo(most int64, what string) int64 {
+	n := r.int()
+	if n < 0 || n > most {
+		r.fail("%s is %d, want 0 to %d", what, n, most)
+		return 0
+	}
+	return n
+}
+
+// ranks reads a number of ranks.
+func (r *stateReader) ranks() int64 {
+	n := r.int()
+	if r.err == nil && (n < 1 || n > maxRanks) {
+		r.fail("%d ranks, want 1 to %d", n, maxRanks)
+	}
+	return max(n, 1)
 }
 
 // count reads the length of a list whose elements have at least this many

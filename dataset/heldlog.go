@@ -98,6 +98,16 @@ func reference(w []int64, log, given int64) []int64 {
 	return append(w, heldMark, heldReference, log, given)
 }
 
+// hasReference reports whether words contain a reference, which no State does.
+func hasReference(words []int64) bool {
+	for i := 1; i < len(words); i++ {
+		if words[i-1] == heldMark && words[i] == heldReference {
+			return true
+		}
+	}
+	return false
+}
+
 // references calls f for every reference, with its index.
 func (r *heldLogs) references(words []int64, f func(at int, number int64, log *heldLog, given int64)) {
 	for i := 0; i+heldWords <= len(words); i++ {

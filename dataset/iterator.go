@@ -527,10 +527,10 @@ func (t *streamed) Close() error {
 // pull returns the next sample that is not dropped.
 func pull(ctx context.Context, it iterator, s *Sample) error {
 	for {
-		if err := it.Next(ctx, s); err != nil || !s.dropped {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := ctx.Err(); err != nil {
+		if err := it.Next(ctx, s); err != nil || !s.dropped {
 			return err
 		}
 	}

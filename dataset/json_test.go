@@ -95,7 +95,7 @@ func FuzzDefinition(f *testing.F) {
 	})
 }
 
-func FuzzState(f *testing.F) {
+func FuzzStateBinary(f *testing.F) {
 	s := dataset.State{Version: 1, Fingerprint: 5, Epoch: 3, Step: 9, Rank: 1, World: 2, Words: []int64{1, -2, 3}}
 	b, err := s.MarshalBinary()
 	if err != nil {

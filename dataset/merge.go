@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -18,7 +19,10 @@ func (b *Built) Merge(states ...*State) (*State, error) {
 	if len(states) == 0 {
 		return nil, fmt.Errorf("%w: no states to merge", ErrState)
 	}
-	world := states[0].World
+	world := len(states)
+	if slices.Contains(states, nil) {
+		return nil, fmt.Errorf("%w: a state is nil", ErrState)
+	}
 	byRank := make([]*State, world)
 	for _, s := range states {
 		switch {
@@ -30,9 +34,6 @@ func (b *Built) Merge(states ...*State) (*State, error) {
 			return nil, fmt.Errorf("%w: rank %d of %d, want one state of each of %d ranks", ErrState, s.Rank, s.World, world)
 		}
 		byRank[s.Rank] = s
-	}
-	if len(states) != world {
-		return nil, fmt.Errorf("%w: %d states for %d ranks", ErrState, len(states), world)
 	}
 	out := &State{Version: stateVersion, Fingerprint: b.fingerprint, Epoch: states[0].Epoch, World: 1, Merged: true}
 	m := &merger{b: b, held: map[int32][]held{}}
@@ -139,11 +140,11 @@ func (m *merger) step(s *step, epoch uint64) error {
 		}
 	case *ShuffleBuffer:
 		m.out = append(m.out, slices.Max(m.each()))
-		m.drain()
+		m.drain(s, n.Size)
 	case *BucketBatch:
 		m.each()
 		m.out = append(m.out, -1)
-		m.drain()
+		m.drain(s, math.MaxInt)
 	case *FlatMap, *Unbatch:
 		m.flat(s)
 	case *Batch:
@@ -155,10 +156,9 @@ func (m *merger) step(s *step, epoch uint64) error {
 }
 
 // drain removes the samples of a buffer: the resumed run reads them again.
-func (m *merger) drain() {
+func (m *merger) drain(s *step, size int) {
 	for _, r := range m.in {
-		o := &opener{b: m.b, state: r}
-		for _, h := range o.loadHeld() {
+		for _, h := range m.b.loadHeld(r, s.in[0], size) {
 			m.held[h.root] = append(m.held[h.root], h)
 		}
 	}
@@ -200,6 +200,10 @@ func (m *merger) flat(s *step) {
 	m.out = p.save(origin{}.save(append(m.out, 0)))
 }
 
+// maxApart bounds the places between the slowest and the fastest rank, and so
+// the memory of their holes.
+const maxApart int64 = 1 << 24
+
 // root merges cursors. The places that no rank took become holes below the
 // first place that no rank has reached.
 func (m *merger) root(s *step, epoch uint64) error {
@@ -218,7 +222,7 @@ func (m *merger) root(s *step, epoch uint64) error {
 		l = append(l, c)
 	}
 	first := &l[0]
-	most := int64(0)
+	least, most := maxPlace, int64(0) // places that all ranks took, and that any took
 	for rank := range l {
 		c := &l[rank]
 		if m.in[rank].err != nil {
@@ -227,6 +231,10 @@ func (m *merger) root(s *step, epoch uint64) error {
 		if c.base != first.base || c.world != first.world || !slices.Equal(c.holes, first.holes) {
 			return m.fail("ranks started %s at different places", s.path)
 		}
+		if c.world != int64(len(m.in)) {
+			return m.fail("%s was divided among %d ranks, want %d", s.path, c.world, len(m.in))
+		}
+		least = min(least, c.j*c.world)
 		if c.j > 0 {
 			most = max(most, (c.j-1)*c.world+c.rank%c.world+1)
 		}
@@ -240,8 +248,11 @@ func (m *merger) root(s *step, epoch uint64) error {
 		}
 		return first.holes[i]
 	}
+	if most-least > maxApart {
+		return m.fail("the places of the ranks in %s are %d apart, want at most %d", s.path, most-least, maxApart)
+	}
 	var holes []int64
-	for i := range most {
+	for i := least; i < most; i++ {
 		if i/first.world >= l[i%first.world].j {
 			holes = append(holes, place(i))
 		}
@@ -288,6 +299,9 @@ func (m *merger) parted(s *step, own int, epoch uint64) error {
 	end := p.at
 	for _, o := range l {
 		end = max(end, o.at)
+	}
+	if end-p.at > maxApart {
+		return m.fail("the places of the ranks in %s are %d apart, want at most %d", s.path, end-p.at, maxApart)
 	}
 	q := parted{at: p.at, world: 1}
 	for at := p.at; at < end; at++ {

@@ -22,7 +22,7 @@ type Mix struct {
 // Interleave takes a block of samples from each input in turn, until all inputs
 // have ended. The inputs must have equal columns, except for sizes.
 type Interleave struct {
-	Block int64 `json:"block"` // samples per turn, 1 or more
+	Block int64 `json:"block"` // samples per turn, 1 to 1,099,511,627,776
 }
 
 func init() {
@@ -55,10 +55,14 @@ func (n *Mix) Validate() error {
 	return nil
 }
 
-// Validate requires a block of 1 or more.
+// maxBlock bounds Interleave.Block, so that the numbers of samples and turns do
+// not overflow.
+const maxBlock int64 = 1 << 40
+
+// Validate requires a block of 1 to 1,099,511,627,776.
 func (n *Interleave) Validate() error {
-	if n.Block < 1 {
-		return paramErr("blocks of %d, want 1 or more", n.Block)
+	if n.Block < 1 || n.Block > maxBlock {
+		return paramErr("blocks of %d, want 1 to %d", n.Block, maxBlock)
 	}
 	return nil
 }
@@ -122,12 +126,9 @@ type mixed struct {
 func (m *mixed) open(o *opener, s *step, epoch uint64) error {
 	m.ended = make([]bool, len(s.in))
 	if o.state != nil {
-		m.given = o.state.int()
-		if m.given < 0 {
-			o.state.fail("%d samples", m.given)
-		}
+		m.given = o.state.upTo(maxPlace, "the number of samples returned")
 		for i := range m.ended {
-			m.ended[i] = o.state.int() != 0
+			m.ended[i] = o.state.upTo(1, "the end of an input") == 1
 		}
 		if o.state.err != nil {
 			return o.state.err

@@ -31,10 +31,15 @@ func (o *opener) part() (*parted, error) {
 
 // load restores a saved state and returns the number of ranks that saved it.
 func (p *parted) load(r *stateReader) (world int64) {
-	p.at, p.counted, p.pass, world = r.int(), r.int(), r.int(), r.int()
+	p.at = r.upTo(maxPlace, "the number of samples read")
+	p.counted = r.upTo(p.at, "the number of samples dealt")
+	p.pass = r.upTo(maxRanks, "the number of samples to skip") // at most a round
+	world = r.ranks()
 	p.done = r.ints()
-	if p.at < 0 || p.counted < 0 || p.pass < 0 || world < 1 {
-		r.fail("%d samples read, %d dealt to %d ranks, %d to skip", p.at, p.counted, world, p.pass)
+	for i, at := range p.done {
+		if at < p.at || i > 0 && at <= p.done[i-1] {
+			r.fail("returned place %d, want ascending places from %d on", at, p.at)
+		}
 	}
 	return world
 }

@@ -24,6 +24,9 @@ type numbers struct {
 	From   int64 `json:"from"`
 	N      int64 `json:"n"`
 	Stream bool  `json:"stream"`
+	// Lost is the number of rows at the end that are gone. It has no written
+	// form, as if the source's files had changed.
+	Lost int64 `json:"-"`
 }
 
 func (n *numbers) Validate() error { return nil }
@@ -49,7 +52,7 @@ func (n *numbers) put(i int64, s *dataset.Sample) error {
 type numberRows struct{ n *numbers }
 
 func (r numberRows) Columns() []dataset.Column                                { return int64Column }
-func (r numberRows) Len() int64                                               { return r.n.N }
+func (r numberRows) Len() int64                                               { return r.n.N - r.n.Lost }
 func (r numberRows) Read(_ context.Context, i int64, s *dataset.Sample) error { return r.n.put(i, s) }
 func (r numberRows) Close() error                                             { return nil }
 

@@ -72,10 +72,11 @@ func (n *Repeat) locator(_ *Built, s *step) func(uint64, int64) (int, uint64, in
 func (n *Repeat) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	r := &repeated{o: *o, n: n, s: s, epoch: epoch}
 	if o.state != nil {
-		r.pass = o.state.int()
-		if r.pass < 0 {
-			o.state.fail("pass %d", r.pass)
+		most := maxPlace
+		if n.Count > 0 {
+			most = n.Count - 1
 		}
+		r.pass = o.state.upTo(most, "the number of a pass")
 		if o.state.err != nil {
 			return nil, o.state.err
 		}

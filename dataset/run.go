@@ -48,8 +48,10 @@ func newRun(b *Built, s *State, c engine.Config[*Sample, *SampleError]) (*Run, e
 		return nil, fmt.Errorf("%w: version %d, this build reads %d", ErrState, s.Version, stateVersion)
 	case s.Fingerprint != b.fingerprint:
 		return nil, fmt.Errorf("%w: made with another definition or seed", ErrState)
-	case s.World < 1 || s.Rank < 0 || s.Rank >= s.World || s.Step < 0:
+	case s.World < 1 || int64(s.World) > maxRanks || s.Rank < 0 || s.Rank >= s.World || s.Step < 0:
 		return nil, fmt.Errorf("%w: rank %d of %d, step %d", ErrState, s.Rank, s.World, s.Step)
+	case hasReference(s.Words):
+		return nil, fmt.Errorf("%w: a reference to a buffer", ErrState)
 	case s.World == b.options.World && s.Rank != b.options.Rank && s.World > 1 && !b.top.alike():
 		return nil, fmt.Errorf("%w: made by rank %d, this is rank %d", ErrState, s.Rank, b.options.Rank)
 	case s.World != b.options.World && !s.Merged && !b.top.alike():

@@ -78,11 +78,8 @@ func (n *ShuffleBuffer) stream(o *opener, s *step, epoch uint64) (iterator, erro
 	it := &buffered{size: n.Size, key: rng.NewKey(o.b.options.Seed, epoch, s.path)}
 	var held []held
 	if o.state != nil {
-		it.given = o.state.int()
-		held = o.loadHeld()
-		if it.given < 0 || len(held) > n.Size {
-			o.state.fail("%d samples in a buffer of %d, %d given", len(held), n.Size, it.given)
-		}
+		it.given = o.state.upTo(maxPlace, "the number of samples returned")
+		held = o.b.loadHeld(o.state, s.in[0], n.Size)
 		if o.state.err != nil {
 			return nil, o.state.err
 		}
@@ -197,15 +194,26 @@ func appendHeld(w []int64, l []held) []int64 {
 	return w
 }
 
-func (o *opener) loadHeld() []held {
+// loadHeld reads the list of a buffer above s with room for size samples.
+func (b *Built) loadHeld(r *stateReader, s *step, size int) []held {
 	var l []held
-	for range o.state.count(5) {
-		h := held{origin: loadOrigin(o.state), ordinal: uint64(o.state.int())}
-		if h.root >= o.b.roots {
-			o.state.fail("root %d, want less than %d", h.root, o.b.roots)
+	for range r.count(5) {
+		h := held{origin: loadOrigin(r), ordinal: uint64(r.int())}
+		if r.err != nil {
+			return nil
+		}
+		if h.root < s.first || h.root >= s.last {
+			r.fail("a buffered sample of root %d, want %d to %d", h.root, s.first, s.last-1)
+			return nil
+		}
+		if n := b.roots[h.root].size; n >= 0 && h.k >= n {
+			r.fail("a buffered sample at place %d of %s, which has %d", h.k, b.roots[h.root].path, n)
 			return nil
 		}
 		l = append(l, h)
+	}
+	if len(l) > size {
+		r.fail("%d samples in a buffer of %d", len(l), size)
 	}
 	return l
 }

@@ -116,9 +116,7 @@ func counted(o *opener, s *step, epoch uint64, from, to int64) (iterator, error)
 	c := &count{from: from, to: to}
 	p.in = c
 	if o.state != nil {
-		if c.at = o.state.int(); c.at < 0 {
-			o.state.fail("%d samples counted", c.at)
-		}
+		c.at = o.state.upTo(maxPlace, "the number of samples counted")
 		if o.state.err != nil {
 			return nil, o.state.err
 		}

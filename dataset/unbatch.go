@@ -3,7 +3,9 @@ package dataset
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/infer-prep/infer-prep/tensor"
@@ -166,6 +168,7 @@ type flat struct {
 	one    Sample
 	have   bool
 	i      int // the next of the samples made of one
+	from   int // the samples made of one before this were returned before a resume
 	before []int64
 	partly partly
 	make   func(i int, dst, src *Sample) (bool, error)
@@ -215,12 +218,9 @@ func flatten(o *opener, s *step, epoch uint64, f func(i int, dst, src *Sample) (
 	it := &flat{make: f, failed: func(x *Sample, err error) error { return o.failed(s.path, x, err) }}
 	skip := int64(0)
 	if o.state != nil {
-		skip = o.state.int()
-		loadOrigin(o.state)
+		skip = o.state.upTo(math.MaxInt32, "the number of samples made of one")
+		it.one.origin = loadOrigin(o.state)
 		it.partly = loadPartly(o.state)
-		if skip < 0 || skip > 1<<31-1 {
-			o.state.fail("%d samples of one", skip)
-		}
 		if o.state.err != nil {
 			return nil, o.state.err
 		}
@@ -229,7 +229,7 @@ func flatten(o *opener, s *step, epoch uint64, f func(i int, dst, src *Sample) (
 	if it.in, err = o.open(s.in[0], epoch); err != nil {
 		return nil, err
 	}
-	it.i = int(skip)
+	it.from = int(skip)
 	it.before = it.in.Save(nil)
 	return it, nil
 }
@@ -238,10 +238,14 @@ func (f *flat) Next(ctx context.Context, s *Sample) error {
 	for {
 		if !f.have {
 			f.before = f.in.Save(f.before[:0])
+			was := f.one.origin
 			if err := pull(ctx, f.in, &f.one); err != nil {
 				return err
 			}
 			f.have = true
+			if f.one.origin != was { // the sample of the state is bad now
+				f.from = 0
+			}
 		}
 		more, err := f.make(f.i, s, &f.one)
 		s.identity(&f.one)
@@ -249,18 +253,24 @@ func (f *flat) Next(ctx context.Context, s *Sample) error {
 			if err := f.failed(s, err); err != nil {
 				return err
 			}
-			f.have, f.i = false, 0
+			f.have, f.i, f.from = false, 0, 0
 			return nil
 		}
 		if !more {
-			f.have, f.i = false, 0
+			if f.i < f.from {
+				return fmt.Errorf("%w: sample %q makes %d samples, the state has returned %d", ErrState, f.one.Key, f.i, f.from)
+			}
+			f.have, f.i, f.from = false, 0, 0
 			continue
 		}
 		s.origin.sub = int32(f.i)
 		s.Ordinal = ofPart(s.Ordinal, f.i)
 		f.i++
-		if f.partly.has(&f.one, f.i-1) {
+		if f.i > f.from && f.partly.has(&f.one, f.i-1) {
 			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 	}
 }
@@ -270,9 +280,10 @@ func ofPart(ordinal uint64, i int) uint64 { return ordinal ^ uint64(i)<<32 }
 
 // Save appends the state before the sample that is not finished yet.
 func (f *flat) Save(w []int64) []int64 {
-	w = f.one.origin.save(append(w, int64(f.i)))
+	i := max(f.i, f.from)
+	w = f.one.origin.save(append(w, int64(i)))
 	w = f.partly.save(w)
-	if f.have || f.i > 0 {
+	if f.have || i > 0 {
 		return append(w, f.before...)
 	}
 	return f.in.Save(w)

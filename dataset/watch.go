@@ -72,9 +72,7 @@ func (n *Watch) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 		w.c.Every = 1
 	}
 	if o.state != nil {
-		if w.step = o.state.int(); w.step < 0 {
-			o.state.fail("step %d", w.step)
-		}
+		w.step = o.state.upTo(maxPlace, "the number of steps")
 		if o.state.err != nil {
 			return nil, o.state.err
 		}
