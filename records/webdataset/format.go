@@ -206,29 +206,59 @@ func literal(ext string, data []byte) records.Field {
 	}
 }
 
-// decodeAll returns the fields of a sample. If two fields would have one name,
-// both keep their whole extension: seg.npy and seg.txt.
+// decodeAll returns the fields of a sample. All fields that would have one name
+// keep their whole extension: seg.npy and seg.txt.
 func decodeAll(fields []records.Field, members []Field) []records.Field {
 	from := len(fields)
 	for _, m := range members {
 		fields = append(fields, decode(m.Ext, m.Data))
 	}
 	l := fields[from:]
-	for again, n := true, 0; again && n <= len(l); n++ {
-		again = false
-		for i := range l {
-			for k := range l[:i] {
-				if l[i].Name != l[k].Name {
-					continue
-				}
-				for _, n := range []int{i, k} {
-					l[n].Name = unescapeField(members[n].Ext) // members have different extensions
-				}
-				again = true
+	if !sharedName(l) {
+		return fields
+	}
+	// A whole extension can be the name of another field, which then keeps its
+	// own. Members have different extensions, so this ends.
+	owner := make(map[string]int, len(l)) // the first field that would have a name
+	whole := make([]bool, len(l))
+	var claim func(i int)
+	claim = func(i int) {
+		k, taken := owner[l[i].Name]
+		if !taken {
+			owner[l[i].Name] = i
+			return
+		}
+		for _, n := range []int{i, k} {
+			if !whole[n] {
+				whole[n] = true
+				l[n].Name = unescapeField(members[n].Ext)
+				claim(n)
 			}
 		}
 	}
+	for i := range l {
+		claim(i)
+	}
 	return fields
+}
+
+// sharedName reports whether two fields have one name.
+func sharedName(l []records.Field) bool {
+	if len(l) <= fewFields {
+		for i := range l {
+			for k := range l[:i] {
+				if l[i].Name == l[k].Name {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	names := make(map[string]bool, len(l))
+	for _, f := range l {
+		names[f.Name] = true
+	}
+	return len(names) < len(l)
 }
 
 // typedEnd returns the end of a typed field's extension.

@@ -2,8 +2,12 @@ package webdataset
 
 import (
 	"bytes"
+	"fmt"
+	"io"
+	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -81,4 +85,111 @@ func FuzzFormat(f *testing.F) {
 		require.Equal(t, key, unescapeKey(e))
 		require.NotContains(t, e[strings.LastIndexByte(e, '/')+1:], ".")
 	})
+}
+
+// tarMember appends a member of any name.
+func tarMember(t testing.TB, b []byte, name, data string) []byte {
+	w, err := NewTarWriter(io.Discard, TarOptions{})
+	require.NoError(t, err)
+	w.head(name, len(data))
+	return append(append(append(b, w.buf...), data...), zeros[:-len(data)&(block-1)]...)
+}
+
+// readFormat reads a shard through package records.
+func readFormat(b []byte) (fields []int, err error) {
+	r, err := NewBytes(b, Options{Name: "f"})
+	if err != nil {
+		return nil, err
+	}
+	x := &formatReader{r, nil, false}
+	var record records.Record
+	for {
+		if err := x.Next(&record); err != nil {
+			return fields, err
+		}
+		fields = append(fields, len(record.Fields))
+	}
+}
+
+// TestManyFields: the time of a sample grows with its members, not with their
+// square. Without a bound, 40,000 members took 30 s and more.
+func TestManyFields(t *testing.T) {
+	shard := func(n int, ext func(i int) string) []byte {
+		var b []byte
+		for i := range n {
+			b = tarMember(t, b, "k."+ext(i), "")
+		}
+		return append(b, make([]byte, 2*block)...)
+	}
+	took := func(n int, ext func(i int) string) time.Duration {
+		b := shard(n, ext)
+		best := time.Duration(math.MaxInt64)
+		for range 3 {
+			start := time.Now()
+			fields, err := readFormat(b)
+			best = min(best, time.Since(start))
+			require.Equal(t, io.EOF, err)
+			require.Equal(t, []int{n}, fields)
+		}
+		return best
+	}
+	for name, ext := range map[string]func(i int) string{
+		"different": func(i int) string { return fmt.Sprintf("field%d", i) },
+		// Every two would have one name: f0.cls is f0, and so is f0.txt.
+		"pairs": func(i int) string { return fmt.Sprintf("f%d.%s", i/2, []string{"txt", "txt.bin"}[i%2]) },
+	} {
+		small, large := took(2000, ext), took(32000, ext)
+		t.Logf("%s: 2,000 fields %v, 32,000 fields %v", name, small, large)
+		require.Less(t, large, 80*small, "%s: 16 times the fields", name)
+	}
+	fields, err := readFormat(shard(maxFields, func(i int) string { return fmt.Sprint(i) }))
+	require.Equal(t, io.EOF, err)
+	require.Equal(t, []int{maxFields}, fields)
+	_, err = readFormat(shard(maxFields+1, func(i int) string { return fmt.Sprint(i) }))
+	require.ErrorIs(t, err, records.ErrTooLarge)
+	require.NotErrorIs(t, err, records.ErrCorrupt)
+	require.ErrorContains(t, err, fmt.Sprintf("webdataset: f: at byte %d: ", maxFields*block))
+	require.ErrorContains(t, err, "65536 fields")
+	// Names are bounded too: their memory is not that of the fields' data.
+	long := strings.Repeat("n", 500_000)
+	_, err = readFormat(shard(200, func(i int) string { return fmt.Sprint(i, long) }))
+	require.ErrorIs(t, err, records.ErrTooLarge)
+	require.ErrorContains(t, err, "names")
+	// Writers refuse what readers refuse.
+	s := &Sample{Key: "k"}
+	for i := range maxFields + 1 {
+		s.Fields = append(s.Fields, Field{Ext: fmt.Sprint(i)})
+	}
+	w, err := NewTarWriter(io.Discard, TarOptions{})
+	require.NoError(t, err)
+	require.ErrorIs(t, w.Write(s), records.ErrTooLarge)
+	require.Zero(t, w.Offset())
+	s.Fields = s.Fields[:maxFields]
+	require.NoError(t, w.Write(s))
+}
+
+// TestSharedName: all members that would have one name keep their extensions.
+func TestSharedName(t *testing.T) {
+	var npy bytes.Buffer
+	require.NoError(t, tensor.WriteNPY(&npy, vector(t)))
+	names := func(exts ...string) (l []string) {
+		var m []Field
+		for _, e := range exts {
+			data := []byte("7")
+			if strings.HasSuffix(e, ".npy") {
+				data = npy.Bytes()
+			}
+			m = append(m, Field{e, data})
+		}
+		for _, f := range decodeAll(nil, m) {
+			l = append(l, f.Name)
+		}
+		return l
+	}
+	require.Equal(t, []string{"a", "b"}, names("a.cls", "b.txt"))
+	require.Equal(t, []string{"a.cls", "a.txt"}, names("a.cls", "a.txt"))
+	require.Equal(t, []string{"a.cls", "a.npy", "a.txt"}, names("a.cls", "a.npy", "a.txt"))
+	require.Equal(t, []string{"b.cls", "b.txt", "b.cls.bin"}, names("b.cls", "b.txt", "b.cls.bin"))
+	require.Equal(t, []string{"a.cls", "a.txt", "a"}, names("a.cls", "a.txt", "a"))
+	require.Equal(t, []string{"x.txt", "x.txt.txt", "x.txt.txt.txt", "x.cls"}, names("x.txt", "x.txt.txt", "x.txt.txt.txt", "x.cls"))
 }

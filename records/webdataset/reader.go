@@ -20,6 +20,14 @@ import (
 // zstd tool.
 const maxWindow = 128 << 20
 
+// maxFields bounds the fields of a sample, and maxNameBytes the bytes in their
+// names. Real samples have tens of fields. The bounds keep a small shard with
+// many members from taking much memory.
+const (
+	maxFields    = 1 << 16
+	maxNameBytes = 64 << 20
+)
+
 // Options are the options of a Reader. The zero value is ready for use.
 type Options struct {
 	// Name is the name of the shard in samples and errors.
@@ -28,7 +36,8 @@ type Options struct {
 	// before the damage, which may be incomplete; Dropped reports that.
 	Lenient bool
 	// Limit is the largest number of bytes in the fields of one sample. Default
-	// 1 GiB.
+	// 1 GiB. A sample has at most 65,536 fields, with at most 64 MiB of names.
+	// A larger sample is a records.ErrTooLarge.
 	Limit int64
 }
 
@@ -51,6 +60,7 @@ type Reader struct {
 	begun   bool // pending holds a member
 	done    bool // the archive has ended
 	sample  Sample
+	exts    map[string]bool // of a sample with more than fewFields
 	buf     []byte
 	ends    []int // of the fields in buf
 	ignored int64
@@ -264,6 +274,28 @@ func (r *Reader) member() (m member, key, ext string, err error) {
 	}
 }
 
+// fewFields is the number of fields up to which a search in order is faster
+// than a map.
+const fewFields = 16
+
+// has reports whether the sample has a field.
+func (r *Reader) has(ext string) bool {
+	l := r.sample.Fields
+	switch {
+	case len(l) < fewFields:
+		_, ok := r.sample.Get(ext)
+		return ok
+	case len(l) == fewFields:
+		r.exts = make(map[string]bool, 2*fewFields)
+		for _, f := range l {
+			r.exts[f.Ext] = true
+		}
+	}
+	twice := r.exts[ext]
+	r.exts[ext] = true
+	return twice
+}
+
 func (r *Reader) read() (err error) {
 	if r.done {
 		return io.EOF
@@ -279,14 +311,22 @@ func (r *Reader) read() (err error) {
 	*s = Sample{Key: r.key, Fields: s.Fields[:0], Shard: r.o.Name, Offset: m.start}
 	r.buf, r.ends = r.buf[:0], r.ends[:0]
 	r.from, r.t.crc = m.start, r.t.chain
-	total := int64(0)
+	total, names := int64(0), 0
 	for {
-		if _, twice := s.Get(ext); twice {
+		if r.has(ext) {
 			return r.t.corrupt(m.start, "%q: sample %q has two fields %q", m.name, s.Key, ext)
 		}
-		if m.size > r.o.Limit-total {
-			return fmt.Errorf("webdataset: %s: at byte %d: %w: %q has %d bytes after %d of the sample, the limit is %d",
-				r.o.Name, m.start, records.ErrTooLarge, m.name, m.size, total, r.o.Limit)
+		tooLarge := func(format string, args ...any) error {
+			return fmt.Errorf("webdataset: %s: at byte %d: %w: "+format, append([]any{r.o.Name, m.start, records.ErrTooLarge}, args...)...)
+		}
+		names += len(m.name)
+		switch {
+		case m.size > r.o.Limit-total:
+			return tooLarge("%q has %d bytes after %d of the sample, the limit is %d", m.name, m.size, total, r.o.Limit)
+		case len(s.Fields) == maxFields:
+			return tooLarge("sample %.60q has more than %d fields", s.Key, maxFields)
+		case names > maxNameBytes:
+			return tooLarge("sample %.60q has names of more than %d bytes", s.Key, maxNameBytes)
 		}
 		total += m.size
 		var data []byte

@@ -85,8 +85,9 @@ func (w *TarWriter) Offset() int64 { return w.offset }
 
 // Write writes one sample, with its fields sorted by name. It returns an
 // ErrName and writes nothing if the sample would change when it is read back,
-// has no fields, or has the key of the sample before. After any other error all
-// later calls return it too.
+// has no fields, or has the key of the sample before, and a records.ErrTooLarge
+// if it has more than 65,536 fields or 64 MiB of names. After any other error
+// all later calls return it too.
 func (w *TarWriter) Write(s *Sample) error {
 	if w.err != nil {
 		return w.err
@@ -97,6 +98,10 @@ func (w *TarWriter) Write(s *Sample) error {
 	if w.begun && s.Key == w.last {
 		return fmt.Errorf("webdataset: %w: two samples %q one after another would be read as one", ErrName, s.Key)
 	}
+	if n := len(s.Fields); n > maxFields {
+		return fmt.Errorf("webdataset: %w: sample %q has %d fields, want at most %d", records.ErrTooLarge, s.Key, n, maxFields)
+	}
+	names := 0
 	w.names = w.names[:0]
 	for i := range s.Fields {
 		w.names = append(w.names, i)
@@ -105,6 +110,9 @@ func (w *TarWriter) Write(s *Sample) error {
 	for k, i := range w.names {
 		ext := s.Fields[i].Ext
 		name := s.Key + "." + ext
+		if names += len(name); names > maxNameBytes {
+			return fmt.Errorf("webdataset: %w: sample %.60q has names of more than %d bytes", records.ErrTooLarge, s.Key, maxNameBytes)
+		}
 		key, e, ok := KeyExt(name)
 		if !ok || key != s.Key || e != ext || reserved(ext) || strings.IndexByte(name, 0) >= 0 || len(name) > maxName/2 || strings.HasSuffix(name, "/") {
 			return fmt.Errorf("webdataset: %w: key %q and field %q would be read as %q and %q", ErrName, s.Key, ext, key, e)

@@ -102,10 +102,11 @@ type changes struct {
 	drop   map[string]bool // true once a record had the field
 	rename map[string]string
 	used   map[string]bool
+	names  map[string]bool // of one record
 }
 
 func (f *recordsConvertFlags) changes() (*changes, error) {
-	c := &changes{drop: map[string]bool{}, used: map[string]bool{}}
+	c := &changes{drop: map[string]bool{}, used: map[string]bool{}, names: map[string]bool{}}
 	var err error
 	if c.rename, err = pairs("rename", f.rename); err != nil {
 		return nil, err
@@ -136,12 +137,12 @@ func (c *changes) apply(r *records.Record) error {
 			r.Fields[i].Name = to
 		}
 	}
-	for i, f := range r.Fields {
-		for _, g := range r.Fields[:i] {
-			if f.Name == g.Name {
-				return r.FieldErrorf("--rename", f.Name, "the record already has a field of that name")
-			}
+	clear(c.names)
+	for _, f := range r.Fields {
+		if c.names[f.Name] {
+			return r.FieldErrorf("--rename", f.Name, "the record already has a field of that name")
 		}
+		c.names[f.Name] = true
 	}
 	return nil
 }
