@@ -18,6 +18,9 @@ var (
 	// ErrTooLarge reports a record above the size limit of a reader or a
 	// format.
 	ErrTooLarge = errors.New("record too large")
+	// ErrUnsupported reports content that a format allows and this module does
+	// not read, such as a sparse file in a shard.
+	ErrUnsupported = errors.New("not supported")
 	// ErrField reports a field that a format cannot hold, or a missing one.
 	// Every FieldError matches it.
 	ErrField = errors.New("field does not fit the format")

@@ -33,8 +33,10 @@ type Format struct {
 	// of the files that it wrote. Nil if the format has no index.
 	Index func(ctx context.Context, o store.Opener, files []string, options IndexOptions) ([]string, error)
 	// Verify reads the files of a list and compares them with the files beside
-	// them (an index, checksums), whose names it returns. It calls bad for each
-	// difference; err is any other error. Nil if the format has no such files.
+	// them (an index, checksums). It returns a phrase for each of these: its
+	// name and, in brackets, what of it could not be compared. It calls bad for
+	// each difference; err is any other error. Nil if the format has no such
+	// files.
 	Verify func(ctx context.Context, o store.Opener, files []string, options ReadOptions, bad func(error)) (beside []string, err error)
 }
 

@@ -159,7 +159,7 @@ func TestEveryDamage(t *testing.T) {
 						continue
 					}
 					require.LessOrEqual(t, len(got), k+1, where)
-					require.True(t, errors.Is(err, records.ErrCorrupt) || errors.Is(err, records.ErrTooLarge) || errors.Is(err, ErrUnsupported), "%s: %v", where, err)
+					require.True(t, errors.Is(err, records.ErrCorrupt) || errors.Is(err, records.ErrTooLarge) || errors.Is(err, records.ErrUnsupported), "%s: %v", where, err)
 				}
 				require.Equal(t, texts[0], texts[1], where)
 				flips++
@@ -196,10 +196,10 @@ func TestReadErrors(t *testing.T) {
 		"long token":           {"\x00BMatrix ", Options{}, records.ErrCorrupt, `"Matri"`},
 		"marker":               {"\x00CFM ", Options{}, records.ErrCorrupt, "want 00 42"},
 		"type":                 {"\x00BFV " + le(0), Options{Type: Matrix}, records.ErrCorrupt, "a vector, want a matrix"},
-		"pickle":               {"PKL\x01\x00", Options{}, ErrUnsupported, "PKL"},
-		"numpy":                {"NPY\x01\x00", Options{}, ErrUnsupported, "NPY"},
-		"audio":                {"AUDIO\x01", Options{}, ErrUnsupported, "AUDI"},
-		"flac":                 {"fLaC\x01", Options{}, ErrUnsupported, "fLaC"},
+		"pickle":               {"PKL\x01\x00", Options{}, records.ErrUnsupported, "PKL"},
+		"numpy":                {"NPY\x01\x00", Options{}, records.ErrUnsupported, "NPY"},
+		"audio":                {"AUDIO\x01", Options{}, records.ErrUnsupported, "AUDI"},
+		"flac":                 {"fLaC\x01", Options{}, records.ErrUnsupported, "fLaC"},
 		"ragged":               {" [\n 1 2\n 3 ]\n", Options{}, records.ErrCorrupt, "row 1 has 1"},
 		"vector of lines":      {" [ 1 2\n 3 4 ]\n", Options{Type: Vector}, records.ErrCorrupt, "a line ends within a vector"},
 		"words":                {" [ 1 x ]\n", Options{}, records.ErrCorrupt, `"x" is no number`},
@@ -217,7 +217,7 @@ func TestReadErrors(t *testing.T) {
 		"short format":         {wav(30, "fmt "+raw(4)+"xxxx"), Options{}, records.ErrCorrupt, "16 or more"},
 		"odd data":             {wav(39, format+"data"+raw(3)+"abc"), Options{}, records.ErrCorrupt, "2 at a time"},
 		"RIFF too short":       {wav(36, format+"data"+raw(4)+"abcd"), Options{}, records.ErrCorrupt, "begin at 44"},
-		"float wave":           {wav(36, strings.Replace(format, "\x01\x00\x01", "\x03\x00\x01", 1)), Options{}, ErrUnsupported, "format 3"},
+		"float wave":           {wav(36, strings.Replace(format, "\x01\x00\x01", "\x03\x00\x01", 1)), Options{}, records.ErrUnsupported, "format 3"},
 		"no channels":          {wav(36, strings.Replace(format, "\x01\x00\x01", "\x01\x00\x00", 1)), Options{}, records.ErrCorrupt, "0 channels"},
 	} {
 		r := NewReader(plain{strings.NewReader("key " + c.object)}, c.o)

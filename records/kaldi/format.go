@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -300,8 +301,9 @@ func scriptOf(ctx context.Context, o store.Opener, f store.File, name string, op
 	}
 }
 
-// verifyFormat compares archives with the scripts beside them: each entry of a
-// script that names the archive must have an object with its key there.
+// verifyFormat compares archives with the scripts beside them. Each line of a
+// script that names the archive must have an object with its key there, and
+// each object must have a line.
 func verifyFormat(ctx context.Context, o store.Opener, files []string, options records.ReadOptions, bad func(error)) (beside []string, err error) {
 	if err := records.CheckFiles("kaldi", files); err != nil {
 		return nil, err
@@ -326,12 +328,11 @@ func verifyFormat(ctx context.Context, o store.Opener, files []string, options r
 			bad(err)
 			continue
 		}
-		// Drop the entries of other archives, and those with another path.
-		l = slices.DeleteFunc(l, func(e Entry) bool { return path.Clean(e.Path) != path.Clean(name) })
-		if err = errors.Join(err, err2); err == nil && len(l) > 0 {
-			beside = append(beside, ScriptName(name))
-			err = compareScript(ctx, o, name, l, options, bad)
+		if err = errors.Join(err, err2); err != nil {
+			return beside, err
 		}
+		what, err := compareScript(ctx, o, name, l, options, bad)
+		beside = append(beside, what)
 		if err != nil {
 			return beside, err
 		}
@@ -339,38 +340,110 @@ func verifyFormat(ctx context.Context, o store.Opener, files []string, options r
 	return beside, nil
 }
 
-func compareScript(ctx context.Context, o store.Opener, name string, l []Entry, options records.ReadOptions, bad func(error)) error {
+// names reports whether the path of a script's line is the archive's. The path
+// may be relative to another folder, or that of a folder from which archive and
+// script were moved together: then the last parts are equal, and the path leads
+// to no other file.
+func names(ctx context.Context, o store.Opener, e Entry, archive string, info store.Info) bool {
+	switch {
+	case e.Path == "":
+		return false // a command
+	case path.Clean(e.Path) == path.Clean(archive):
+		return true
+	case path.Base(filepath.ToSlash(e.Path)) != path.Base(filepath.ToSlash(archive)):
+		return false
+	}
+	other, err := o.Stat(ctx, e.Path)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && other.Size == info.Size && other.Modified.Equal(info.Modified)
+}
+
+// compareScript compares an archive with the lines of its script. what names
+// the script and says how much of it was compared.
+func compareScript(ctx context.Context, o store.Opener, name string, l []Entry, options records.ReadOptions, bad func(error)) (what string, err error) {
+	what = ScriptName(name)
+	info, err := o.Stat(ctx, name)
+	if err != nil {
+		return what, err
+	}
+	own := map[string]bool{} // by path
+	lines := map[int64][]Entry{}
+	others := 0
+	for _, e := range l {
+		ok, known := own[e.Path]
+		if !known {
+			ok = names(ctx, o, e, name, info)
+			own[e.Path] = ok
+		}
+		if ok {
+			lines[e.Offset] = append(lines[e.Offset], e)
+		} else {
+			others++
+		}
+	}
 	f, err := o.Open(ctx, name)
 	if err != nil {
-		return err
+		return what, err
 	}
-	keys := map[int64]string{}
+	var first Header // without a line
+	missing, count := 0, 0
 	r := NewReader(section(f, 0), Options{Name: name, Limit: options.Limit})
 	for err == nil {
 		var h Header
-		if h, err = r.Next(); err == nil {
-			keys[h.Offset] = h.Key
-			err = ctx.Err()
+		if h, err = r.Next(); err != nil {
+			break
 		}
+		count++
+		if len(lines[h.Offset]) == 0 {
+			if missing++; missing == 1 {
+				first = h
+			}
+		}
+		for _, e := range lines[h.Offset] {
+			if e.Key != h.Key {
+				bad(corrupt(name, e.Offset, e.Key, "the key is %q, line %d of the script has another", h.Key, e.Number))
+			}
+		}
+		delete(lines, h.Offset)
+		err = ctx.Err()
 	}
-	broken := errors.Is(err, records.ErrCorrupt) // reading reports the damage; later entries are unknown
-	if err == io.EOF || broken {
-		err = nil
-	}
+	// Reading the archive reports its errors. What follows them is unknown.
+	whole := err == io.EOF
 	end := r.Offset()
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
+	if err = errors.Join(ctx.Err(), f.Close()); err != nil {
+		return what, err
 	}
-	for _, e := range l {
-		if broken && e.Offset >= end {
-			continue
-		}
-		key, ok := keys[e.Offset]
-		if !ok {
+	what += fmt.Sprintf(" (%d of %s", count-missing, plural(count, "record", "records"))
+	if others > 0 {
+		what += "; " + plural(others, "line names another file", "lines name other files")
+	}
+	if !whole {
+		what += fmt.Sprintf("; nothing from byte %d on", end)
+	}
+	what += ")"
+	var wrong []Entry
+	for _, at := range lines {
+		wrong = append(wrong, at...)
+	}
+	slices.SortFunc(wrong, func(a, b Entry) int { return a.Number - b.Number })
+	for _, e := range wrong {
+		if whole || e.Offset < end {
 			bad(corrupt(name, e.Offset, e.Key, "no object, line %d of the script has one there", e.Number))
-		} else if key != e.Key {
-			bad(corrupt(name, e.Offset, e.Key, "the key is %q, line %d of the script has another", key, e.Number))
 		}
 	}
-	return nil
+	if missing > 0 {
+		also := ""
+		if missing > 1 {
+			also = fmt.Sprintf(", nor %s", plural(missing-1, "other", "others"))
+		}
+		bad(fmt.Errorf("kaldi: %s: no line has the record %q at byte %d of %s%s: want one for each of the %d records", ScriptName(name), first.Key, first.Offset, name, also, count))
+	}
+	return what, nil
+}
+
+// plural returns a number with a noun in its form.
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprint(n, " ", many)
 }

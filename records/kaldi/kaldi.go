@@ -91,11 +91,6 @@ type Header struct {
 	Rate int
 }
 
-// ErrUnsupported reports a known object that this package does not read. These
-// are kaldiio's NPY and AUDIO entries, its pickled entries, which run code, and
-// waves other than PCM of 8 or 16 bits.
-var ErrUnsupported = errors.New("not supported")
-
 // ErrPipe reports a command in a script. Every PipeError matches it.
 var ErrPipe = errors.New("a command, which is not run")
 

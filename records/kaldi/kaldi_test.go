@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/internal/hexdoc"
+	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -266,7 +267,7 @@ func TestFormat(t *testing.T) {
 func TestKaldiio(t *testing.T) {
 	for _, name := range []string{"numpy.ark", "pickle.ark"} {
 		_, err := readAll(NewReader(bytes.NewReader(file(t, name)), Options{Name: name}))
-		require.ErrorIs(t, err, ErrUnsupported)
+		require.ErrorIs(t, err, records.ErrUnsupported)
 		require.ErrorContains(t, err, name)
 	}
 }

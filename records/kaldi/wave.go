@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -39,7 +40,7 @@ func (r *Reader) named(c byte) error {
 	case name == "RIFF" || name == "RIFX":
 		return r.wave(name == "RIFX")
 	case strings.HasPrefix(name, "NPY"), strings.HasPrefix(name, "PKL"), name == "AUDI", name == "fLaC":
-		return fmt.Errorf("kaldi: %s%w: an entry %q of kaldiio", where(r.o.Name, r.h.Key, r.h.Offset), ErrUnsupported, name)
+		return fmt.Errorf("kaldi: %s%w: an entry %q of kaldiio", where(r.o.Name, r.h.Key, r.h.Offset), records.ErrUnsupported, name)
 	}
 	return r.corrupt("an object %q, want 00 42, RIFF or text", name)
 }
@@ -100,7 +101,7 @@ func (r *Reader) wave(big bool) error {
 			r.h.DType, width = tensor.Int16, 2
 		default:
 			return fmt.Errorf("kaldi: %s%w: a wave of format %d with %d bits, want PCM of 8 or 16",
-				where(r.o.Name, r.h.Key, r.h.Offset), ErrUnsupported, code, bits)
+				where(r.o.Name, r.h.Key, r.h.Offset), records.ErrUnsupported, code, bits)
 		}
 		if channels == 0 || int64(block) != channels*width || int64(byteRate) != int64(rate)*channels*width || rate == 0 {
 			return r.corrupt("a wave of %d channels, %d samples/s, %d bytes/s and %d bytes at a time", channels, rate, byteRate, block)

@@ -473,9 +473,9 @@ func verifyFormat(ctx context.Context, o store.Opener, files []string, options r
 		return nil, err
 	}
 	for _, s := range shards {
-		found, err := verifyShard(ctx, o, s, options, bad)
-		if found {
-			beside = append(beside, IndexName(s))
+		what, err := verifyShard(ctx, o, s, options, bad)
+		if what != "" {
+			beside = append(beside, what)
 		}
 		if err != nil {
 			return beside, err
@@ -484,18 +484,25 @@ func verifyFormat(ctx context.Context, o store.Opener, files []string, options r
 	return beside, nil
 }
 
-// verifyShard compares a shard with its index, sample by sample.
-func verifyShard(ctx context.Context, o store.Opener, shard string, options records.ReadOptions, bad func(error)) (found bool, err error) {
+// verifyShard compares a shard with its index, sample by sample. what describes
+// the index, and is empty without one.
+func verifyShard(ctx context.Context, o store.Opener, shard string, options records.ReadOptions, bad func(error)) (what string, err error) {
 	p := Options{Limit: options.Limit}
-	x, err := OpenIndexed(ctx, o, shard, p)
+	index, changed, err := loadIndex(ctx, o, shard)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	what = IndexName(shard)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
 	case errors.Is(err, ErrStale), errors.Is(err, records.ErrCorrupt):
 		bad(err)
-		return true, nil
+		return what, nil
 	case err != nil:
-		return true, err
+		return what, err
+	}
+	x, err := index.Open(ctx, o, shard, p)
+	if err != nil {
+		return what, err
 	}
 	damaged := false
 	for i := range x.Len() {
@@ -509,18 +516,21 @@ func verifyShard(ctx context.Context, o store.Opener, shard string, options reco
 			err = ctx.Err()
 		}
 		if err != nil {
-			return true, errors.Join(err, x.Close())
+			return what, errors.Join(err, x.Close())
 		}
 	}
 	if err := x.Close(); err != nil || damaged {
-		return true, err
+		return what, err
 	}
 	// Check the bytes between the samples. Reading the shard reports other
 	// damage there.
-	if err := Verify(ctx, o, shard, p); errors.Is(err, records.ErrCorrupt) {
+	err = Verify(ctx, o, shard, p)
+	switch {
+	case errors.Is(err, records.ErrCorrupt):
 		bad(err)
-	} else if err != nil {
-		return true, err
+		err = nil
+	case err == nil && !changed.IsZero():
+		what += " (the time of the shard changed, its bytes did not)"
 	}
-	return true, nil
+	return what, err
 }

@@ -270,25 +270,36 @@ func SaveIndex(ctx context.Context, o store.Opener, shard string, x *Index) erro
 // size or time differ from those in the index, and an error that wraps
 // fs.ErrNotExist if there is no index.
 func LoadIndex(ctx context.Context, o store.Opener, shard string) (*Index, error) {
+	x, t, err := loadIndex(ctx, o, shard)
+	if err == nil && !t.IsZero() {
+		return nil, fmt.Errorf("webdataset: %s: %w: it is of %s, the index of one of %s", shard, ErrStale, t.Format(time.RFC3339Nano), x.Modified.Format(time.RFC3339Nano))
+	}
+	return x, err
+}
+
+// loadIndex is LoadIndex for callers that compare checksums. It returns the
+// time of the shard if that differs from the one in the index, else zero.
+func loadIndex(ctx context.Context, o store.Opener, shard string) (*Index, time.Time, error) {
+	var none time.Time
 	f, err := o.Open(ctx, IndexName(shard))
 	if err != nil {
-		return nil, fmt.Errorf("webdataset: %w", err)
+		return nil, none, fmt.Errorf("webdataset: %w", err)
 	}
 	x, err := ReadIndex(IndexName(shard), io.NewSectionReader(f, 0, f.Size()))
 	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, err
+		return nil, none, err
 	}
 	info, err := o.Stat(ctx, shard)
 	if err != nil {
-		return nil, fmt.Errorf("webdataset: %w", err)
+		return nil, none, fmt.Errorf("webdataset: %w", err)
 	}
 	if info.Size != x.Size {
-		return nil, fmt.Errorf("webdataset: %s: %w: it has %d bytes, the index is of one with %d", shard, ErrStale, info.Size, x.Size)
+		return nil, none, fmt.Errorf("webdataset: %s: %w: it has %d bytes, the index is of one with %d", shard, ErrStale, info.Size, x.Size)
 	}
 	if t := whole(info.Modified); !t.IsZero() && !x.Modified.IsZero() && !t.Equal(x.Modified) {
-		return nil, fmt.Errorf("webdataset: %s: %w: it is of %s, the index of one of %s", shard, ErrStale, t.Format(time.RFC3339Nano), x.Modified.Format(time.RFC3339Nano))
+		return x, t, nil
 	}
-	return x, nil
+	return x, none, nil
 }
 
 // Indexed reads the samples of an uncompressed shard in any order. It is safe
@@ -390,14 +401,15 @@ func (x *Indexed) Read(i int, b *Buffer) (s *Sample, shared bool, err error) {
 	return s, shared, nil
 }
 
-// Verify reads a whole shard, compares it with its index, and returns the first
-// difference as an error.
+// Verify reads a whole shard, compares it with the checksums of its index, and
+// returns the first difference as an error. A change of the shard's time alone
+// is not a difference; a change of its size is an ErrStale.
 func Verify(ctx context.Context, o store.Opener, shard string, options Options) error {
-	want, err := LoadIndex(ctx, o, shard)
+	want, _, err := loadIndex(ctx, o, shard)
 	if err != nil {
 		return err
 	}
-	x, err := OpenIndexed(ctx, o, shard, options)
+	x, err := want.Open(ctx, o, shard, options)
 	if err != nil {
 		return err
 	}
@@ -417,7 +429,7 @@ func Verify(ctx context.Context, o store.Opener, shard string, options Options) 
 	if err != nil {
 		return err
 	}
-	got.Modified = want.Modified // which LoadIndex compared, if both are known
+	got.Modified = want.Modified
 	a, _ := want.AppendText(nil)
 	b, _ := got.AppendText(nil)
 	if !bytes.Equal(a, b) {

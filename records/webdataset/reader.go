@@ -159,7 +159,7 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	case has(bzip2Magic):
 		x.t.r = unpacked{bzip2.NewReader(in)}
 	case has(xzMagic):
-		return nil, fmt.Errorf("webdataset: %s: compressed by xz, which is not supported", o.Name)
+		return nil, fmt.Errorf("webdataset: %s: %w: compressed with xz, want gzip, zstd, bzip2 or no compression", o.Name, records.ErrUnsupported)
 	}
 	return x, nil
 }

@@ -380,8 +380,9 @@ type Group struct {
 }
 
 // Groups returns the folders with shards (.tar, .tgz, .tar.gz, .tar.zst,
-// .tar.bz2) in a folder and below it. A folder precedes those in it, and names
-// are sorted.
+// .tar.bz2, .tar.xz) in a folder and below it. A folder precedes those in it,
+// and names are sorted. It lists xz-compressed shards so that opening them is
+// an error.
 func Groups(ctx context.Context, o store.Opener, folder string) ([]Group, error) {
 	var l []Group
 	var walk func(folder, name string, depth int) error
@@ -427,7 +428,7 @@ func isShard(base string) bool {
 	if strings.HasPrefix(base, ".") {
 		return false
 	}
-	for _, end := range []string{".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.bz2"} {
+	for _, end := range []string{".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.bz2", ".tar.xz"} {
 		if strings.HasSuffix(base, end) {
 			return true
 		}

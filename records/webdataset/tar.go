@@ -61,6 +61,13 @@ func (t *tarReader) corrupt(at int64, format string, args ...any) error {
 	return records.Corruptf(formatName, t.name, at, format, args...)
 }
 
+func (t *tarReader) unsupported(at int64, format string, args ...any) error {
+	return fmt.Errorf("webdataset: %s: at byte %d: %w: "+format, append([]any{t.name, at, records.ErrUnsupported}, args...)...)
+}
+
+// errSparse reports the extended header of a sparse file.
+var errSparse = errors.New("a sparse file")
+
 // fail classifies a failed read: an unexpected end of the file, damage that
 // decompression found, or another error.
 func (t *tarReader) fail(at int64, what string, err error) error {
@@ -294,7 +301,7 @@ func (t *tarReader) next() (m member, err error) {
 		switch kind {
 		case 'L', 'K', 'x', 'X', 'g':
 			if size > maxName {
-				return m, t.corrupt(at, "a header of kind %c with %d bytes, at most %d are read", kind, size, maxName)
+				return m, fmt.Errorf("webdataset: %s: at byte %d: %w: a header of kind %c with %d bytes, want at most %d", t.name, at, records.ErrTooLarge, kind, size, maxName)
 			}
 			t.left, t.pad = size, -size&(block-1)
 			var b []byte
@@ -311,7 +318,7 @@ func (t *tarReader) next() (m member, err error) {
 				err := pax(b, func(key, value string) error {
 					switch {
 					case strings.HasPrefix(key, "GNU.sparse."):
-						return errors.New("a sparse file, which is not supported")
+						return errSparse
 					case kind == 'g' && (key == "path" || key == "size"):
 						return fmt.Errorf("%s for all members, which no writer gives", key)
 					case key == "path":
@@ -329,6 +336,9 @@ func (t *tarReader) next() (m member, err error) {
 					}
 					return nil
 				})
+				if err == errSparse {
+					return m, t.unsupported(at, "%v", err)
+				}
 				if err != nil {
 					return m, t.corrupt(at, "an extended header: %v", err)
 				}
@@ -356,7 +366,7 @@ func (t *tarReader) next() (m member, err error) {
 		case '1', '2', '3', '4', '5', '6': // links, devices, folders: without data
 			continue
 		case 'S':
-			return m, t.corrupt(at, "%q is a sparse file, which is not supported", name)
+			return m, t.unsupported(at, "%q is a sparse file", name)
 		}
 		t.left, t.pad = size, -size&(block-1)
 		if (kind == 0 || kind == '0' || kind == '7') && !folder {

@@ -466,7 +466,12 @@ func TestPacked(t *testing.T) {
 		}
 	}
 	_, err := NewBytes([]byte("\xfd7zXZ\x00"), Options{})
+	require.ErrorIs(t, err, records.ErrUnsupported)
 	require.ErrorContains(t, err, "xz")
+	for _, name := range []string{"a.tar.xz", "a-%d.tar.bz2"} {
+		_, err = NewWriter(context.Background(), &memory{}, name, WriterOptions{One: name == "a.tar.xz"})
+		require.ErrorIs(t, err, records.ErrUnsupported, name)
+	}
 }
 
 // TestStrict tests content that valid shards do not have.
@@ -492,6 +497,7 @@ func TestStrict(t *testing.T) {
 		"two fields":       bytes.Join([][]byte{member("a.txt", "1"), member("a.TXT", "2"), end}, nil),
 		"no name for":      bytes.Join([][]byte{member("a.__key__", "1"), end}, nil),
 		"sparse":           bytes.Join([][]byte{special('S', "a.txt", ""), end}, nil),
+		"GNU.sparse":       bytes.Join([][]byte{special('x', "p", "22 GNU.sparse.major=1\n"), member("a.txt", ""), end}, nil),
 		"extended header":  bytes.Join([][]byte{special('x', "p", "9 path=a\n"[:8]+"x"), member("a.txt", ""), end}, nil),
 		"for all members":  bytes.Join([][]byte{special('g', "p", "12 path=a.b\n"), end}, nil),
 		"between the":      bytes.Join([][]byte{special('x', "p", "12 path=a.b\n"), end}, nil),
@@ -499,7 +505,14 @@ func TestStrict(t *testing.T) {
 		"at most":          bytes.Join([][]byte{special('L', "p", strings.Repeat("n", maxName+1)), member("a.txt", ""), end}, nil),
 	} {
 		_, err := readBytes(c, Options{Name: "f"})
-		require.ErrorIs(t, err, records.ErrCorrupt, what)
+		kind := map[string]error{"sparse": records.ErrUnsupported, "GNU.sparse": records.ErrUnsupported, "at most": records.ErrTooLarge}[what]
+		if kind == nil {
+			kind = records.ErrCorrupt
+		} else {
+			require.NotErrorIs(t, err, records.ErrCorrupt, what)
+		}
+		require.ErrorIs(t, err, kind, what)
+		what = strings.TrimPrefix(what, "GNU.")
 		require.ErrorContains(t, err, what)
 		require.ErrorContains(t, err, "f: at byte")
 	}

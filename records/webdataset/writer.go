@@ -318,6 +318,11 @@ func NewWriter(ctx context.Context, opener store.Opener, pattern string, o Write
 	if o.Start < 0 || o.Count < 1 || o.Size < 1 {
 		return nil, fmt.Errorf("webdataset: start %d, want at least 0; count %d, size %d, want at least 1", o.Start, o.Count, o.Size)
 	}
+	for _, end := range []string{".bz2", ".xz"} {
+		if strings.HasSuffix(pattern, end) {
+			return nil, fmt.Errorf("webdataset: %s: %w: writing %s, want a name that ends in .tar, .tar.gz, .tgz or .tar.zst", pattern, records.ErrUnsupported, end[1:])
+		}
+	}
 	if o.Index && packing(pattern) != "" {
 		return nil, fmt.Errorf("webdataset: %s: a compressed shard has no index", pattern)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,6 +68,22 @@ func recordArgs(cmd *cobra.Command, args []string) error {
 func fromFlag(cmd *cobra.Command, from *string) {
 	cmd.Flags().StringVar(from, "from", "", "read files of this `FORMAT`: "+orList(records.Names())+" (default: detected)")
 	complete(cmd, "from", records.Names()...)
+}
+
+// recordLimit is the value of --limit-bytes: 0 for the format's own limit, -1
+// for none.
+type recordLimit limit
+
+func (l *recordLimit) flag(cmd *cobra.Command) {
+	cmd.Flags().Var((*limit)(l), "limit-bytes", "refuse records of more `BYTES`; 0 means no limit (default: 1Gi, less in formats that hold less)")
+}
+
+// max returns the limit as package records has it.
+func (l recordLimit) max() int64 {
+	if l < 0 {
+		return math.MaxInt64
+	}
+	return int64(l)
 }
 
 // recordFormat returns the format from or, if that is empty, detects a file's

@@ -44,6 +44,7 @@ type recordsCatFlags struct {
 	from, field, out string
 	keys             []string
 	limit, skip      int64
+	limitBytes       recordLimit
 	force, lenient   bool
 }
 
@@ -73,6 +74,7 @@ unknown format, or a field or key is missing; 2 invalid flag; 130 interrupted.`,
 	}
 	fl := cmd.Flags()
 	fromFlag(cmd, &f.from)
+	f.limitBytes.flag(cmd)
 	fl.StringVar(&f.field, "field", "", "print only the data of the field `NAME`")
 	fl.StringVarP(&f.out, "output", "o", "", "with --field, write a file for each record to the folder `DIR`")
 	fl.StringSliceVar(&f.keys, "keys", nil, "print only records with these `KEYS`, separated by commas")
@@ -102,7 +104,7 @@ func (a *app) catRecords(cmd *cobra.Command, args []string, f *recordsCatFlags) 
 	}
 	missing := slices.Clone(f.keys)
 	skip, left := f.skip, f.limit
-	options := records.ReadOptions{Lenient: f.lenient, OnSkip: func(err error) { a.complain(fmt.Errorf("skipped: %w", err)) }}
+	options := records.ReadOptions{Limit: f.limitBytes.max(), Lenient: f.lenient, OnSkip: func(err error) { a.complain(fmt.Errorf("skipped: %w", err)) }}
 	for _, name := range args {
 		format, err := recordFormat(ctx, store.Local, name, f.from)
 		if err != nil {

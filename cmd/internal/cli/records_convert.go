@@ -14,6 +14,7 @@ import (
 type recordsConvertFlags struct {
 	from, to, out         string
 	write                 records.WriteOptions
+	limit                 recordLimit
 	lenient, force, quiet bool
 	drop, rename          []string
 }
@@ -54,6 +55,7 @@ interrupted.`,
 	}
 	fl := cmd.Flags()
 	fromFlag(cmd, &f.from)
+	f.limit.flag(cmd)
 	var writable []string
 	for _, x := range records.Formats() {
 		if x.Create != nil {
@@ -233,7 +235,7 @@ func (a *app) convert(ctx context.Context, o *outputs, in, to records.Format, ar
 		bar.clear()
 		a.complain(err)
 	}
-	options := records.ReadOptions{Lenient: f.lenient, OnSkip: func(err error) { tell(fmt.Errorf("skipped: %w", err)) }}
+	options := records.ReadOptions{Limit: f.limit.max(), Lenient: f.lenient, OnSkip: func(err error) { tell(fmt.Errorf("skipped: %w", err)) }}
 	write := f.write
 	write.OnNote = func(s string) { tell(errors.New(s)) }
 	w, err := to.Create(ctx, o, f.out, write)

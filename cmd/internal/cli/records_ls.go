@@ -42,6 +42,7 @@ func (f recordFieldJSON) String() string {
 func (a *app) recordsLsCmd() *cobra.Command {
 	var asJSON bool
 	var from string
+	var limit recordLimit
 	cmd := &cobra.Command{
 		Use:   "ls [--json] FILE…",
 		Short: "List record files with their formats, sizes and fields",
@@ -61,7 +62,7 @@ Exit status: 0 success; 1 a file cannot be read, is damaged, or has an unknown f
 			list := []*recordFileJSON{}
 			ctx := cmd.Context()
 			ok, err := a.eachRecordFile(ctx, args, from, func(name string, f records.Format) (bool, error) {
-				l, err := listRecords(ctx, f, name)
+				l, err := listRecords(ctx, f, name, records.ReadOptions{Limit: limit.max()})
 				if err := interrupted(ctx, "the output is incomplete"); err != nil {
 					return false, err
 				}
@@ -87,12 +88,13 @@ Exit status: 0 success; 1 a file cannot be read, is damaged, or has an unknown f
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON array")
 	fromFlag(cmd, &from)
+	limit.flag(cmd)
 	return cmd
 }
 
 // listRecords lists the files of a name. With an error it lists what it read
 // before.
-func listRecords(ctx context.Context, f records.Format, name string) ([]*recordFileJSON, error) {
+func listRecords(ctx context.Context, f records.Format, name string, options records.ReadOptions) ([]*recordFileJSON, error) {
 	var l []*recordFileJSON
 	start := func(file string, size int64) {
 		l = append(l, &recordFileJSON{File: file, Format: f.Name, Size: size, Fields: []recordFieldJSON{}})
@@ -101,7 +103,7 @@ func listRecords(ctx context.Context, f records.Format, name string) ([]*recordF
 	if one {
 		start(name, info.Size)
 	}
-	err := eachRecord(ctx, f, store.Local, splitFiles(name), records.ReadOptions{}, func(r *records.Record) error {
+	err := eachRecord(ctx, f, store.Local, splitFiles(name), options, func(r *records.Record) error {
 		if !one && (len(l) == 0 || l[len(l)-1].File != r.File) {
 			i, err := store.Local.Stat(ctx, r.File)
 			if err != nil {

@@ -14,6 +14,7 @@ import (
 func (a *app) recordsVerifyCmd() *cobra.Command {
 	var from string
 	var lenient bool
+	var limit recordLimit
 	cmd := &cobra.Command{
 		Use:   "verify [--lenient] FILE…",
 		Short: "Check record files and the indexes and checksums beside them",
@@ -23,13 +24,17 @@ beside the files, if they exist: .idx and .sums of recordio and imagerecord file
 its file and place, and continues with the next file. docs/format describes which
 damage each format can detect.
 
+The result "damaged" means damage. "failed" means an error of another kind: a record
+above the limit, content that is not supported, or an index that is not of this file.
+For a Kaldi archive the result says how many records its script has.
+
 Verify stops reading a file at its first damage, since later records are uncertain.
 With --lenient it continues, in formats that can, and counts every damage.
 
 ` + detection + `
 
-Exit status: 0 no damage; 1 a file is damaged, has an unknown format, or cannot be
-read; 2 invalid flag; 130 interrupted.`,
+Exit status: 0 no damage; 1 a file is damaged, has an unknown format, cannot be read,
+or does not match its index; 2 invalid flag; 130 interrupted.`,
 		Example:               `  infer-prep records verify train.rec 'shards/data-*.tar'`,
 		DisableFlagsInUseLine: true,
 		Args:                  recordArgs,
@@ -37,14 +42,21 @@ read; 2 invalid flag; 130 interrupted.`,
 			ctx := cmd.Context()
 			ok, err := a.eachRecordFile(ctx, args, from, func(name string, f records.Format) (bool, error) {
 				reported := map[string]bool{}
+				damaged, failed := 0, 0
 				bad := func(err error) {
 					err = readable(name, err)
-					if !reported[err.Error()] {
-						reported[err.Error()] = true
-						a.complain(err)
+					if reported[err.Error()] {
+						return
 					}
+					reported[err.Error()] = true
+					if errors.Is(err, records.ErrCorrupt) {
+						damaged++
+					} else {
+						failed++
+					}
+					a.complain(err)
 				}
-				options := records.ReadOptions{Lenient: lenient, OnSkip: bad}
+				options := records.ReadOptions{Limit: limit.max(), Lenient: lenient, OnSkip: bad}
 				n := 0
 				if err := eachRecord(ctx, f, store.Local, splitFiles(name), options, func(*records.Record) error { n++; return nil }); err != nil && ctx.Err() == nil {
 					bad(err)
@@ -52,7 +64,7 @@ read; 2 invalid flag; 130 interrupted.`,
 				var beside []string
 				if f.Verify != nil && ctx.Err() == nil {
 					var err error
-					if beside, err = f.Verify(ctx, store.Local, splitFiles(name), records.ReadOptions{}, bad); err != nil && ctx.Err() == nil {
+					if beside, err = f.Verify(ctx, store.Local, splitFiles(name), records.ReadOptions{Limit: options.Limit}, bad); err != nil && ctx.Err() == nil {
 						bad(err)
 					}
 				}
@@ -63,13 +75,18 @@ read; 2 invalid flag; 130 interrupted.`,
 				if len(beside) > 0 {
 					line += ", compared with " + printable(strings.Join(beside, ", "))
 				}
-				if len(reported) == 0 {
+				switch {
+				case damaged+failed == 0:
 					line += ": ok"
-				} else {
-					line += fmt.Sprintf(": damaged in %s", plural(len(reported), "place"))
+				case failed == 0:
+					line += fmt.Sprintf(": damaged in %s", plural(damaged, "place"))
+				case damaged == 0:
+					line += fmt.Sprintf(": failed with %s", plural(failed, "error"))
+				default:
+					line += fmt.Sprintf(": damaged in %s, failed with %s", plural(damaged, "place"), plural(failed, "error"))
 				}
 				_, err := fmt.Fprintln(a.stdout, line)
-				return len(reported) == 0, err
+				return damaged+failed == 0, err
 			})
 			if err != nil {
 				return err
@@ -81,6 +98,7 @@ read; 2 invalid flag; 130 interrupted.`,
 		},
 	}
 	fromFlag(cmd, &from)
+	limit.flag(cmd)
 	cmd.Flags().BoolVar(&lenient, "lenient", false, "continue after damage, in formats that can")
 	return cmd
 }
@@ -88,6 +106,7 @@ read; 2 invalid flag; 130 interrupted.`,
 func (a *app) recordsIndexCmd() *cobra.Command {
 	var from string
 	var options records.IndexOptions
+	var limit recordLimit
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "index [--sums] FILE…",
@@ -109,6 +128,7 @@ unknown format or one without an index; 2 invalid flag; 130 interrupted.`,
 		Args:                  recordArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
+			options.Limit = limit.max()
 			for _, name := range args {
 				f, err := recordFormat(ctx, store.Local, name, from)
 				if err != nil {
@@ -137,6 +157,7 @@ unknown format or one without an index; 2 invalid flag; 130 interrupted.`,
 		},
 	}
 	fromFlag(cmd, &from)
+	limit.flag(cmd)
 	fl := cmd.Flags()
 	fl.BoolVar(&options.Sums, "sums", false, "also write a checksum of each record to FILE.sums (recordio, imagerecord)")
 	fl.BoolVar(&force, "force", false, "replace existing indexes")
