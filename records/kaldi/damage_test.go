@@ -650,6 +650,11 @@ func FuzzReader(f *testing.F) {
 	for _, entries := range small(f) {
 		f.Add(bytes.Join(entries, nil), byte(0))
 	}
+	for _, c := range others() {
+		if len(c[0]) < 200 {
+			f.Add([]byte("k0 "+c[0]+"k1 "+c[0]), byte(0))
+		}
+	}
 	for _, name := range []string{"float.ark", "float_text.ark", "method2.ark", "kaldiio_wave.ark", "pickle.ark"} {
 		f.Add(file(f, name), byte(5))
 	}

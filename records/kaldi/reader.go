@@ -288,6 +288,9 @@ func (r *Reader) pass() error {
 	if err := r.over(n - behind); err != nil {
 		return err
 	}
+	if r.isInts() {
+		return r.intsEnd(nil)
+	}
 	return r.finish(behind)
 }
 
@@ -365,8 +368,13 @@ func (r *Reader) binary() error {
 	if b[0] != 'B' {
 		return r.corrupt("00 %02x, want 00 42 or text", b[0])
 	}
-	if b[1] == 4 {
+	switch b[1] {
+	case 4:
 		return r.intVector()
+	case 8:
+		return r.unsupported("a number of 8 bytes")
+	case '<':
+		return r.unsupported("a part of a model")
 	}
 	token := string(b[1:])
 	for token[len(token)-1] != ' ' {
@@ -391,6 +399,9 @@ func (r *Reader) binary() error {
 	case "CM3 ":
 		return r.compressed(CM3)
 	default:
+		if err := r.otherToken(token); err != nil {
+			return err
+		}
 		return r.corrupt("an object %q, want FM, DM, FV, DV, CM, CM2, CM3 or a vector of int32", token)
 	}
 	r.cm.stored = stored
@@ -440,12 +451,18 @@ func (r *Reader) shape(n int64, dims ...int64) error {
 	return nil
 }
 
+// isInts reports whether the object is a binary vector of int32.
+func (r *Reader) isInts() bool { return r.h.Type == IntVector && r.h.Form == Binary }
+
 func (r *Reader) intVector() error {
 	b, err := r.take(4)
 	if err != nil {
 		return err
 	}
 	n := int64(int32(binary.LittleEndian.Uint32(b)))
+	if n != 0 && r.number() {
+		return r.unsupported("a number of 4 bytes")
+	}
 	if n < 0 {
 		return r.corrupt("a vector of %d numbers", n)
 	}
@@ -493,8 +510,13 @@ func (r *Reader) Raw() ([]byte, error) {
 	b := append(append([]byte{}, r.head...), r.tail...)
 	n := r.rest - int64(len(r.tail))
 	r.rest = -1
-	if b, r.err = r.more(b, n); r.err == nil && r.h.Form == RIFF {
+	b, r.err = r.more(b, n)
+	switch {
+	case r.err != nil:
+	case r.h.Form == RIFF:
 		r.err = r.behind(b[int64(len(r.head))+r.data:], r.data)
+	case r.isInts():
+		r.err = r.intsEnd(b[len(r.head):])
 	}
 	if r.err != nil {
 		return nil, r.err
@@ -570,6 +592,7 @@ func (r *Reader) read(t *tensor.Tensor) error {
 			}
 			v[i] = int32(binary.LittleEndian.Uint32(b[5*i+1:]))
 		}
+		return r.intsEnd(b)
 	case r.h.Form == Binary:
 		convert(t, b, r.cm.stored)
 	case r.h.DType == tensor.Float64:

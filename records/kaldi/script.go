@@ -382,6 +382,11 @@ func (s *Script) Header(ctx context.Context, i int) (h Header, err error) {
 			return err
 		}
 		h = r.h
+		if r.isInts() { // its header alone does not tell it from other objects
+			if err := r.pass(); err != nil {
+				return err
+			}
+		}
 		if e.Range != nil {
 			h.Shape, err = e.Range.Shape(h.Shape)
 		}

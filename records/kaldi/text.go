@@ -56,8 +56,16 @@ func (r *Reader) word(c byte) (word string, end byte, err error) {
 // ended reads the line end after a bracket.
 func (r *Reader) ended() error {
 	c, err := r.readByte()
+	blank := false
+	for err == nil && (c == ' ' || c == '\t') {
+		blank = true
+		c, err = r.readByte()
+	}
 	if err == nil && c == '\r' {
 		c, err = r.readByte()
+	}
+	if err == nil && blank && (c == '[' || c == '\n') {
+		return r.unsupported("a posterior")
 	}
 	if err == nil && c != '\n' {
 		return r.corrupt("%q behind the bracket, want the line's end", c)
@@ -99,6 +107,8 @@ func (r *Reader) textInts(c, until byte) error {
 			}
 			r.h.Type, r.h.DType = IntVector, tensor.Int32
 			return r.shape(0, int64(len(r.ints)))
+		case end == ';':
+			return r.unsupported("a vector of vectors or of pairs")
 		case !space(end) || end == '\n':
 			return r.corrupt("%q in a vector of int32", end)
 		}
