@@ -111,8 +111,9 @@ func readFormat(b []byte) (fields []int, err error) {
 	}
 }
 
-// TestManyFields: the time of a sample grows with its members, not with their
-// square. Without a bound, 40,000 members took 30 s and more.
+// TestManyFields: the time of a sample grows with its fields, not with their
+// square, and their number is bounded. These two samples take some tenths of a
+// second. When the time was quadratic, they took 40 s and more.
 func TestManyFields(t *testing.T) {
 	shard := func(n int, ext func(i int) string) []byte {
 		var b []byte
@@ -121,31 +122,27 @@ func TestManyFields(t *testing.T) {
 		}
 		return append(b, make([]byte, 2*block)...)
 	}
-	took := func(n int, ext func(i int) string) time.Duration {
-		b := shard(n, ext)
+	for name, ext := range map[string]func(i int) string{
+		"different": func(i int) string { return fmt.Sprintf("field%d", i) },
+		// Both of a pair would be called fN.
+		"pairs": func(i int) string { return fmt.Sprintf("f%d%s", i/2, []string{"", ".txt"}[i%2]) },
+	} {
+		b := shard(maxFields, ext)
 		best := time.Duration(math.MaxInt64)
-		for range 3 {
+		for range 3 { // other programs can take the processor's time once
 			start := time.Now()
 			fields, err := readFormat(b)
 			best = min(best, time.Since(start))
 			require.Equal(t, io.EOF, err)
-			require.Equal(t, []int{n}, fields)
+			require.Equal(t, []int{maxFields}, fields)
+			if best < 10*time.Second {
+				break
+			}
 		}
-		return best
+		t.Logf("%s: %d fields in %v", name, maxFields, best)
+		require.Less(t, best, 10*time.Second, name)
 	}
-	for name, ext := range map[string]func(i int) string{
-		"different": func(i int) string { return fmt.Sprintf("field%d", i) },
-		// Every two would have one name: f0.cls is f0, and so is f0.txt.
-		"pairs": func(i int) string { return fmt.Sprintf("f%d.%s", i/2, []string{"txt", "txt.bin"}[i%2]) },
-	} {
-		small, large := took(2000, ext), took(32000, ext)
-		t.Logf("%s: 2,000 fields %v, 32,000 fields %v", name, small, large)
-		require.Less(t, large, 80*small, "%s: 16 times the fields", name)
-	}
-	fields, err := readFormat(shard(maxFields, func(i int) string { return fmt.Sprint(i) }))
-	require.Equal(t, io.EOF, err)
-	require.Equal(t, []int{maxFields}, fields)
-	_, err = readFormat(shard(maxFields+1, func(i int) string { return fmt.Sprint(i) }))
+	_, err := readFormat(shard(maxFields+1, func(i int) string { return fmt.Sprint(i) }))
 	require.ErrorIs(t, err, records.ErrTooLarge)
 	require.NotErrorIs(t, err, records.ErrCorrupt)
 	require.ErrorContains(t, err, fmt.Sprintf("webdataset: f: at byte %d: ", maxFields*block))

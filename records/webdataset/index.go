@@ -387,7 +387,7 @@ func (x *Indexed) Read(i int, b *Buffer) (s *Sample, shared bool, err error) {
 		}
 	}
 	r := &b.r
-	*r = Reader{t: tarReader{name: x.o.Name, mem: data, at: e.Offset, bare: true, long: r.t.long}, o: x.o, sample: Sample{Fields: r.sample.Fields}, ends: r.ends}
+	*r = Reader{t: tarReader{name: x.o.Name, mem: data, at: e.Offset, bare: true, long: r.t.long}, o: x.o, sample: Sample{Fields: r.sample.Fields}}
 	s, err = r.Next()
 	if err == io.EOF {
 		err = records.Corruptf(formatName, x.o.Name, e.Offset, "no sample is where the index has one")

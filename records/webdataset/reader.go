@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -61,8 +63,7 @@ type Reader struct {
 	done    bool // the archive has ended
 	sample  Sample
 	exts    map[string]bool // of a sample with more than fewFields
-	buf     []byte
-	ends    []int // of the fields in buf
+	memory  arena           // of the fields, unless they are views
 	ignored int64
 	dropped Dropped
 	err     error
@@ -309,7 +310,7 @@ func (r *Reader) read() (err error) {
 	m, ext := r.pending, r.ext
 	s := &r.sample
 	*s = Sample{Key: r.key, Fields: s.Fields[:0], Shard: r.o.Name, Offset: m.start}
-	r.buf, r.ends = r.buf[:0], r.ends[:0]
+	r.memory.reset()
 	r.from, r.t.crc = m.start, r.t.chain
 	total, names := int64(0), 0
 	for {
@@ -321,7 +322,7 @@ func (r *Reader) read() (err error) {
 		}
 		names += len(m.name)
 		switch {
-		case m.size > r.o.Limit-total:
+		case m.size > min(r.o.Limit, math.MaxInt)-total:
 			return tooLarge("%q has %d bytes after %d of the sample, the limit is %d", m.name, m.size, total, r.o.Limit)
 		case len(s.Fields) == maxFields:
 			return tooLarge("sample %.60q has more than %d fields", s.Key, maxFields)
@@ -330,7 +331,15 @@ func (r *Reader) read() (err error) {
 		}
 		total += m.size
 		var data []byte
-		if data, r.buf, err = r.t.data(r.buf); err == nil {
+		if r.t.mem != nil {
+			data, err = r.t.data(nil)
+		} else {
+			room := r.memory.take(int(m.size))
+			if data, err = r.t.data(room); err == nil && room == nil {
+				r.memory.add(data)
+			}
+		}
+		if err == nil {
 			err = r.t.padding()
 		}
 		if err != nil {
@@ -338,7 +347,6 @@ func (r *Reader) read() (err error) {
 		}
 		r.to, r.crc = r.t.at, r.t.crc
 		s.Fields = append(s.Fields, Field{ext, data})
-		r.ends = append(r.ends, len(r.buf))
 		var key string
 		m, key, ext, err = r.member()
 		if err == nil && key == s.Key {
@@ -352,13 +360,66 @@ func (r *Reader) read() (err error) {
 		}
 		break
 	}
-	if r.t.mem == nil { // buf may have moved while it grew
-		at := 0
-		for i, end := range r.ends {
-			s.Fields[i].Data = r.buf[at:end:end]
-			at = end
-		}
-	}
 	r.done = !r.begun
 	return nil
 }
+
+// arena is the memory of one sample's fields. Fields do not move while others
+// are added, so that a large field is held once.
+type arena struct {
+	blocks [][]byte // the length of each is the part in use
+}
+
+const (
+	minBlock = 64 << 10
+	// A larger field has a block of its own, which grows with its bytes.
+	maxSmall = 1 << 20
+	maxBlock = 16 << 20
+	// Blocks of no more bytes together become one for the next sample.
+	maxJoined = 64 << 20
+)
+
+// reset makes the memory free for the next sample. It drops large blocks that
+// the last sample did not use.
+func (a *arena) reset() {
+	total := 0
+	for _, b := range a.blocks {
+		total += cap(b)
+	}
+	switch {
+	case len(a.blocks) < 2:
+	case total <= maxJoined:
+		clear(a.blocks)
+		a.blocks = append(a.blocks[:0], make([]byte, 0, total))
+	default:
+		a.blocks = slices.DeleteFunc(a.blocks, func(b []byte) bool { return len(b) == 0 })
+	}
+	for i, b := range a.blocks {
+		a.blocks[i] = b[:0]
+	}
+}
+
+// take returns n free bytes. It returns nil for a large field that no block has
+// room for: the caller adds its memory.
+func (a *arena) take(n int) []byte {
+	small := 0
+	for i, b := range a.blocks {
+		at := len(b)
+		if cap(b)-at >= n {
+			a.blocks[i] = b[:at+n]
+			return b[at : at+n : at+n]
+		}
+		if cap(b) <= maxBlock {
+			small += cap(b)
+		}
+	}
+	if n > maxSmall {
+		return nil
+	}
+	b := make([]byte, n, max(n, minBlock, min(small, maxBlock)))
+	a.blocks = append(a.blocks, b)
+	return b[:n:n]
+}
+
+// add adds a block that is in use.
+func (a *arena) add(b []byte) { a.blocks = append(a.blocks, b) }

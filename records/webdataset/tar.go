@@ -143,38 +143,42 @@ func (t *tarReader) skip(n int64) error {
 	return nil
 }
 
-// data returns the data of the member: a view of the memory, or appended to
-// buf.
-func (t *tarReader) data(buf []byte) (data, grown []byte, err error) {
+// data returns the data of the member: a view of the memory, or in buf if that
+// is large enough, else in new memory.
+func (t *tarReader) data(buf []byte) ([]byte, error) {
 	n := t.left
 	if t.mem != nil {
 		if int64(len(t.mem)) < n {
-			return nil, buf, t.fail(t.at, fmt.Sprintf("the data of a member, after %d of %d bytes", len(t.mem), n), io.ErrUnexpectedEOF)
+			return nil, t.fail(t.at, fmt.Sprintf("the data of a member, after %d of %d bytes", len(t.mem), n), io.ErrUnexpectedEOF)
 		}
-		data = t.mem[:n:n]
+		data := t.mem[:n:n]
 		t.mem = t.mem[n:]
 		t.count(data)
 		t.left = 0
-		return data, buf, nil
+		return data, nil
 	}
-	// Memory grows with the input, not with the stated length.
-	const step = 1 << 20
-	from := len(buf)
-	for t.left > 0 {
+	// Memory grows with the input, not with the stated length: to at most 64
+	// times the bytes that were read, in steps of the length's 4096th, its 64th
+	// and the length. A large member is thus held once.
+	const first, factor = 1 << 20, 64
+	for buf = buf[:0]; t.left > 0; {
 		at := len(buf)
-		want := at + int(min(t.left, int64(max(step, at-from))))
-		if want > cap(buf) {
-			b := make([]byte, at, max(want, min(2*cap(buf), at+int(t.left))))
+		if at == cap(buf) {
+			size := n
+			for size > max(first, factor*int64(at)) {
+				size = (size + factor - 1) / factor
+			}
+			b := make([]byte, at, size)
 			copy(b, buf)
 			buf = b
 		}
-		m, err := t.full(buf[at:want])
+		m, err := t.full(buf[at : at+int(min(t.left, int64(cap(buf)-at)))])
 		t.left -= int64(m)
 		if buf = buf[:at+m]; err != nil {
-			return nil, buf, t.fail(t.at, fmt.Sprintf("the data of a member, after %d of %d bytes", n-t.left, n), err)
+			return nil, t.fail(t.at, fmt.Sprintf("the data of a member, after %d of %d bytes", n-t.left, n), err)
 		}
 	}
-	return buf[from:], buf, nil
+	return buf[:n:n], nil
 }
 
 // padding reads the padding after the data and finishes the member.
@@ -305,11 +309,14 @@ func (t *tarReader) next() (m member, err error) {
 			}
 			t.left, t.pad = size, -size&(block-1)
 			var b []byte
-			if b, t.long, err = t.data(t.long[:0]); err == nil {
+			if b, err = t.data(t.long); err == nil {
 				err = t.padding()
 			}
 			if err != nil {
 				return m, err
+			}
+			if t.mem == nil {
+				t.long = b
 			}
 			switch kind {
 			case 'L':
