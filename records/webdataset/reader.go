@@ -22,9 +22,9 @@ import (
 // zstd tool.
 const maxWindow = 128 << 20
 
-// maxFields bounds the fields of a sample, and maxNameBytes the bytes in their
-// names. Real samples have tens of fields. The bounds keep a small shard with
-// many members from taking much memory.
+// maxFields bounds the fields of a sample, and maxNameBytes the bytes in
+// their names. Real samples have tens of fields. The bounds keep a small shard
+// with many members from taking much memory.
 const (
 	maxFields    = 1 << 16
 	maxNameBytes = 64 << 20
