@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/store"
@@ -49,6 +50,13 @@ type Options struct {
 	// adds. The Cache nodes of the definition do not count. Default: 0, no
 	// added caches.
 	CacheBytes int64
+	// AllowChanged resumes from states of other data. By default a state is
+	// refused if the number of a source's rows or the keys of its samples (see
+	// Keyed) changed. With AllowChanged the run resumes at the same place of
+	// each source's order: in this epoch samples may come twice or never, later
+	// epochs are complete. A place beyond the end is the end. A state with a
+	// buffered sample beyond the end is refused all the same.
+	AllowChanged bool
 	// Disable lists passes that Build does not run. Default: none.
 	Disable []Pass
 }
@@ -117,6 +125,9 @@ type Built struct {
 	fingerprint uint32
 	roots       []*step
 	open        []io.Closer
+	sources     []*step // in the order of the definition
+
+	digests func() []dataDigest // of the sources
 }
 
 // step is a node of a Built.
@@ -179,6 +190,7 @@ func Build(ctx context.Context, d *Dataset, o Options) (_ *Built, err error) {
 		o.Store = store.Local
 	}
 	b := &Built{options: o}
+	b.digests = sync.OnceValue(b.digestSources)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, b.Close())
@@ -221,6 +233,7 @@ func (b *Built) step(ctx context.Context, d *Dataset, above string, depth int) (
 			return fail(err)
 		}
 		b.open = append(b.open, data)
+		b.sources = append(b.sources, s)
 		s.data, s.columns = data, data.Columns()
 		switch x := data.(type) {
 		case Rows:
@@ -327,7 +340,9 @@ func (b *Built) lenOf(s *step) int64 {
 
 // cursor returns the cursor of a root at the start of an epoch.
 func (b *Built) cursor(s *step) cursor {
-	return cursor{n: s.size, rank: int64(b.options.Rank), world: int64(b.options.World), drop: b.options.DropUneven}
+	return cursor{
+		n: s.size, rank: int64(b.options.Rank), world: int64(b.options.World), drop: b.options.DropUneven, changed: b.options.AllowChanged,
+	}
 }
 
 // Close closes the sources. Close all runs before.

@@ -41,6 +41,7 @@ type cursor struct {
 	base        int64   // the first place after the holes
 	rank, world int64
 	drop        bool  // drop a remainder; else ranks without a place take the first places again
+	changed     bool  // load a state of other data
 	j           int64 // places that this rank took
 }
 
@@ -94,6 +95,10 @@ func (c *cursor) load(r *stateReader) {
 	if r.err != nil {
 		return
 	}
+	if c.changed && c.n >= 0 {
+		base = min(base, c.n)
+		holes = slices.DeleteFunc(holes, func(h int64) bool { return h >= c.n })
+	}
 	if c.n >= 0 && base > c.n {
 		r.fail("a cursor at place %d, want 0 to %d", base, c.n)
 	}
@@ -106,6 +111,9 @@ func (c *cursor) load(r *stateReader) {
 	most := saved.size()
 	if most < 0 {
 		most = maxPlace
+	}
+	if c.changed {
+		j = min(j, most)
 	}
 	if most = min(most, maxPlace/world); j > most {
 		r.fail("step %d of a cursor, want 0 to %d", j, most)

@@ -96,7 +96,7 @@ func FuzzDefinition(f *testing.F) {
 }
 
 func FuzzStateBinary(f *testing.F) {
-	s := dataset.State{Version: 1, Fingerprint: 5, Epoch: 3, Step: 9, Rank: 1, World: 2, Words: []int64{1, -2, 3}}
+	s := dataset.State{Version: 2, Fingerprint: 5, Epoch: 3, Step: 9, Rank: 1, World: 2, Words: []int64{1, -2, 3}, Sources: []int64{9, -1}}
 	b, err := s.MarshalBinary()
 	if err != nil {
 		f.Fatal(err)

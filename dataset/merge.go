@@ -28,6 +28,8 @@ func (b *Built) Merge(states ...*State) (*State, error) {
 		switch {
 		case s.Version != stateVersion || s.Fingerprint != b.fingerprint:
 			return nil, fmt.Errorf("%w: a state has another version or definition", ErrState)
+		case !slices.Equal(s.Sources, states[0].Sources):
+			return nil, fmt.Errorf("%w: ranks %d and %d had other data", ErrState, states[0].Rank, s.Rank)
 		case s.Epoch != states[0].Epoch:
 			return nil, fmt.Errorf("%w: ranks are in epochs %d and %d", ErrState, states[0].Epoch, s.Epoch)
 		case s.World != world || s.Rank < 0 || s.Rank >= world || byRank[s.Rank] != nil || s.Merged:
@@ -35,7 +37,10 @@ func (b *Built) Merge(states ...*State) (*State, error) {
 		}
 		byRank[s.Rank] = s
 	}
-	out := &State{Version: stateVersion, Fingerprint: b.fingerprint, Epoch: states[0].Epoch, World: 1, Merged: true}
+	if err := b.checkSources(states[0].Sources); err != nil {
+		return nil, err
+	}
+	out := &State{Version: stateVersion, Fingerprint: b.fingerprint, Epoch: states[0].Epoch, World: 1, Merged: true, Sources: states[0].Sources}
 	m := &merger{b: b, held: map[int32][]held{}}
 	begun := false
 	for _, s := range byRank {

@@ -45,7 +45,7 @@ func newRun(b *Built, s *State, c engine.Config[*Sample, *SampleError]) (*Run, e
 	}
 	switch {
 	case s.Version != stateVersion:
-		return nil, fmt.Errorf("%w: version %d, this build reads %d", ErrState, s.Version, stateVersion)
+		return nil, versionError(uint64(s.Version))
 	case s.Fingerprint != b.fingerprint:
 		return nil, fmt.Errorf("%w: made with another definition or seed", ErrState)
 	case s.World < 1 || int64(s.World) > maxRanks || s.Rank < 0 || s.Rank >= s.World || s.Step < 0:
@@ -57,6 +57,9 @@ func newRun(b *Built, s *State, c engine.Config[*Sample, *SampleError]) (*Run, e
 	case s.World != b.options.World && !s.Merged && !b.top.alike():
 		return nil, fmt.Errorf("%w: made by one of %d ranks, this is one of %d: Merge the states of all ranks, since lengths depend on the data",
 			ErrState, s.World, b.options.World)
+	}
+	if err := b.checkSources(s.Sources); err != nil {
+		return nil, err
 	}
 	r.epoch, r.steps = s.Epoch, s.Step
 	words := &stateReader{words: s.Words}
@@ -230,7 +233,7 @@ func (r *Run) State() *State {
 	}
 	s := &State{
 		Version: stateVersion, Fingerprint: r.built.fingerprint, Epoch: r.epoch, Step: r.steps,
-		Rank: r.built.options.Rank, World: r.built.options.World,
+		Rank: r.built.options.Rank, World: r.built.options.World, Sources: r.built.sourceWords(),
 	}
 	switch {
 	case r.ended == io.EOF:

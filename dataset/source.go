@@ -47,6 +47,19 @@ type Rows interface {
 	Read(ctx context.Context, i int64, s *Sample) error
 }
 
+// Keyed is Data that knows its samples without reading them. A State holds a
+// digest of the keys, so that a run does not resume on other data. Data that is
+// not Keyed counts as unknown: a State knows the number of its rows at most,
+// and does not notice other samples.
+type Keyed interface {
+	Data
+	// Keys calls yield with the key of each sample, in the order of the rows,
+	// until yield returns false. Where keys are only numbers, it yields one key
+	// for each file instead: its name and size. It reads no file. The keys do
+	// not change while the Data is open. Keys must be safe for concurrent use.
+	Keys(yield func(key string) bool)
+}
+
 // Stream is Data that can only be read from its start.
 type Stream interface {
 	Data

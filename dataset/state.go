@@ -6,14 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"math"
 )
 
-// ErrState reports a state that is damaged, or made by another version or
-// another definition.
+// ErrState reports a state that is damaged, or made by another version, another
+// definition or other data.
 var ErrState = errors.New("dataset: invalid state")
 
 // State is the place of a run, from which another run resumes. It is small: a
-// few numbers for each node with a state, and five for each sample in a buffer.
+// few numbers for each node with a state, five for each sample in a buffer, and
+// up to 38 for each source.
 type State struct {
 	Version     int     `json:"infer_prep_state"` // names the format
 	Fingerprint uint32  `json:"fingerprint"`      // of the definition and the seed
@@ -23,9 +25,17 @@ type State struct {
 	World       int     `json:"world"`
 	Merged      bool    `json:"merged"` // it is the state of all ranks; Rank is 0 and World is 1
 	Words       []int64 `json:"words"`
+	// Sources has the number of rows and a digest of the keys of each source;
+	// see Keyed.
+	Sources []int64 `json:"sources"`
 }
 
-const stateVersion = 1
+// Version 2 added Sources.
+const stateVersion = 2
+
+func versionError(v uint64) error {
+	return fmt.Errorf("%w: version %d, want version %d: resume with the release that wrote it, or start the epoch anew", ErrState, v, stateVersion)
+}
 
 // stateMagic starts the binary form: "IPst".
 const stateMagic = 0x74735049
@@ -44,6 +54,10 @@ func (s *State) MarshalBinary() ([]byte, error) {
 	for _, w := range s.Words {
 		b = binary.AppendVarint(b, w)
 	}
+	b = binary.AppendUvarint(b, uint64(len(s.Sources)))
+	for _, w := range s.Sources {
+		b = binary.AppendVarint(b, w)
+	}
 	return binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(b)), nil
 }
 
@@ -58,6 +72,9 @@ func (s *State) UnmarshalBinary(b []byte) error {
 		return bad("wrong checksum")
 	}
 	body = body[4:]
+	if v, n := binary.Uvarint(body); n > 0 && v != stateVersion {
+		return versionError(v)
+	}
 	var head [8]uint64
 	for i := range head {
 		v, n := binary.Uvarint(body)
@@ -66,24 +83,44 @@ func (s *State) UnmarshalBinary(b []byte) error {
 		}
 		head[i], body = v, body[n:]
 	}
-	if head[7] > uint64(len(body)) {
-		return bad("truncated")
-	}
-	if head[6] > 1 {
+	switch {
+	case head[1] > math.MaxUint32 || head[3] > math.MaxInt64 || head[4] > math.MaxInt32 || head[5] > math.MaxInt32:
+		return bad("a number is too large")
+	case head[6] > 1:
 		return bad("the merged flag is not 0 or 1")
 	}
-	words := make([]int64, head[7])
-	for i := range words {
-		v, n := binary.Varint(body)
-		if n <= 0 {
-			return bad("truncated")
+	// list reads n numbers, of at least a byte each.
+	list := func(n uint64) ([]int64, bool) {
+		if n > uint64(len(body)) {
+			return nil, false
 		}
-		words[i], body = v, body[n:]
+		l := make([]int64, n)
+		for i := range l {
+			v, n := binary.Varint(body)
+			if n <= 0 {
+				return nil, false
+			}
+			l[i], body = v, body[n:]
+		}
+		return l, true
+	}
+	words, ok := list(head[7])
+	if !ok {
+		return bad("truncated")
+	}
+	n, size := binary.Uvarint(body)
+	if size <= 0 {
+		return bad("truncated")
+	}
+	body = body[size:]
+	sources, ok := list(n)
+	if !ok {
+		return bad("truncated")
 	}
 	if len(body) > 0 {
 		return bad("trailing data")
 	}
-	*s = State{int(head[0]), uint32(head[1]), head[2], int64(head[3]), int(head[4]), int(head[5]), head[6] == 1, words}
+	*s = State{int(head[0]), uint32(head[1]), head[2], int64(head[3]), int(head[4]), int(head[5]), head[6] == 1, words, sources}
 	return nil
 }
 

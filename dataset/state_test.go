@@ -2,11 +2,15 @@ package dataset_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -14,8 +18,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/imagefolder"
 	"github.com/infer-prep/infer-prep/pipeline"
 	"github.com/infer-prep/infer-prep/pullpipe"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // stateful returns definitions that cover every node with words in a state.
@@ -91,9 +97,9 @@ var forgedWords = []int64{
 // forge changes a state as edits say, three bytes a change.
 func forge(s *dataset.State, edits []byte) *dataset.State {
 	f := *s
-	f.Words = slices.Clone(s.Words)
+	f.Words, f.Sources = slices.Clone(s.Words), slices.Clone(s.Sources)
 	for ; len(edits) >= 3; edits = edits[3:] {
-		what, where, v := edits[0]%10, int(edits[1]), forgedWords[int(edits[2])%len(forgedWords)]
+		what, where, v := edits[0]%11, int(edits[1]), forgedWords[int(edits[2])%len(forgedWords)]
 		if len(f.Words) == 0 && what < 7 {
 			what = 7
 		}
@@ -110,6 +116,8 @@ func forge(s *dataset.State, edits []byte) *dataset.State {
 			f.Rank, f.World = int(edits[1]%5), int(edits[2]%5)
 		case 8:
 			f.Step, f.Epoch = v, uint64(where)
+		case 10:
+			f.Sources[where%len(f.Sources)] = v
 		case 9:
 			if f.Merged = !f.Merged; f.Merged {
 				f.Rank, f.World = 0, 1
@@ -229,4 +237,153 @@ func TestStateOfSmallerData(t *testing.T) {
 	defer small.Close()
 	_, err = pullpipe.New(small, state)
 	require.ErrorIs(t, err, dataset.ErrState)
+}
+
+// keyedNumbers is a source with keys of the rows in Numbers. Numbers has no
+// written form, as if the source's files had changed.
+type keyedNumbers struct {
+	Numbers []int64 `json:"-"`
+}
+
+func (n *keyedNumbers) Validate() error { return nil }
+
+func (n *keyedNumbers) Open(context.Context, store.Opener) (dataset.Data, error) {
+	return keyedRows{numberRows{&numbers{N: int64(len(n.Numbers))}}, n.Numbers}, nil
+}
+
+type keyedRows struct {
+	numberRows
+	l []int64
+}
+
+func (r keyedRows) Read(_ context.Context, i int64, s *dataset.Sample) error {
+	return (&numbers{From: r.l[i]}).put(0, s)
+}
+
+func (r keyedRows) Keys(yield func(string) bool) {
+	for _, n := range r.l {
+		if !yield(fmt.Sprint("number ", n)) {
+			return
+		}
+	}
+}
+
+// TestStateOfChangedData checks that a state does not resume on other data
+// without Options.AllowChanged, and that the error says what changed.
+func TestStateOfChangedData(t *testing.T) {
+	all := make([]int64, 200)
+	for i := range all {
+		all[i] = int64(i)
+	}
+	build := func(l []int64, o dataset.Options) *dataset.Built {
+		b, err := dataset.Build(t.Context(), dataset.Of(&keyedNumbers{l}).ShuffleBuffer(10), o)
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, b.Close()) })
+		return b
+	}
+	before := build(all, dataset.Options{})
+	p := pull(t, before, nil)
+	first := rest(t, p, 100)
+	state := p.State()
+	require.NoError(t, p.Close())
+	q := pull(t, build(slices.Clone(all), dataset.Options{}), state)
+	require.Len(t, rest(t, q, most), 100, "the same data")
+	require.NoError(t, q.Close())
+
+	other := slices.Clone(all)
+	other[130] = 999
+	swapped := slices.Clone(all)
+	swapped[17], swapped[180] = swapped[180], swapped[17]
+	for _, k := range []struct {
+		name string
+		l    []int64
+		want string
+		left int
+	}{
+		{"removed", slices.Delete(slices.Clone(all), 40, 50), `it had 200 rows and has 190; the first difference is at one of the keys 40 to 47, now "number 50" to "number 57"`, 90},
+		{"added at the end", append(slices.Clone(all), 200, 201), `it had 200 rows and has 202; the first difference is at one of the keys 200 to 201, now "number 200" to "number 201"`, 102},
+		{"removed at the end", all[:122], "it had 200 rows and has 122; the first 120 keys are equal", 22},
+		{"renamed", other, `other keys, 200 as before; the first difference is at one of the keys 128 to 135, now "number 128" to "number 135"`, 100},
+		{"moved", swapped, `it has the same 200 keys in another order; the first difference is at one of the keys 16 to 23`, 100},
+	} {
+		_, err := pullpipe.New(build(k.l, dataset.Options{}), state)
+		require.ErrorIs(t, err, dataset.ErrState, k.name)
+		require.ErrorContains(t, err, "test/keyed_numbers", k.name)
+		require.ErrorContains(t, err, k.want, k.name)
+		_, err = build(k.l, dataset.Options{}).Merge(state)
+		require.ErrorContains(t, err, k.want, k.name)
+
+		allowed := build(k.l, dataset.Options{AllowChanged: true})
+		p := pull(t, allowed, state)
+		require.Len(t, rest(t, p, 1000), k.left, k.name)
+		require.NoError(t, p.NextEpoch(), k.name)
+		require.Len(t, rest(t, p, 1000), len(k.l), "%s: the next epoch", k.name)
+		again := p.State()
+		require.NoError(t, p.Close())
+		_, err = pullpipe.New(build(k.l, dataset.Options{}), again)
+		require.NoError(t, err, "%s: a state of the new data", k.name)
+	}
+	require.Len(t, first, 100)
+	_, err := pullpipe.New(build(all[:90], dataset.Options{AllowChanged: true}), state)
+	require.ErrorIs(t, err, dataset.ErrState)
+	require.ErrorContains(t, err, "a buffered sample at place")
+}
+
+// TestStateOfChangedFolder removes and adds images between two runs.
+func TestStateOfChangedFolder(t *testing.T) {
+	dir := t.TempDir()
+	add := func(from, to int) {
+		for i := from; i < to; i++ {
+			name := filepath.Join(dir, fmt.Sprint("class", i%2), fmt.Sprintf("%04d.jpg", i))
+			require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+			require.NoError(t, os.WriteFile(name, []byte{1}, 0o644))
+		}
+	}
+	add(0, 200)
+	build := func() *dataset.Built {
+		b, err := dataset.Build(t.Context(), dataset.From(imagefolder.New(dir)).Shuffle(), dataset.Options{})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, b.Close()) })
+		return b
+	}
+	p, err := pullpipe.New(build(), nil)
+	require.NoError(t, err)
+	for range 100 {
+		_, err := p.Next(t.Context())
+		require.NoError(t, err)
+	}
+	state := p.State()
+	require.NoError(t, p.Close())
+	_, err = pullpipe.New(build(), state)
+	require.NoError(t, err)
+
+	require.NoError(t, os.Remove(filepath.Join(dir, "class0", "0000.jpg")))
+	_, err = pullpipe.New(build(), state)
+	require.ErrorIs(t, err, dataset.ErrState)
+	require.ErrorContains(t, err, `source shuffle/image_folder changed since: it had 200 rows and has 199; the first difference is at one of the keys 0 to 7, now "class0/0002.jpg" to`)
+	add(200, 201)
+	_, err = pullpipe.New(build(), state)
+	require.ErrorIs(t, err, dataset.ErrState)
+	require.ErrorContains(t, err, `other keys, 200 as before`)
+}
+
+// TestStateOfOldVersion checks that version 1, which did not name its data, is
+// refused with a clear text.
+func TestStateOfOldVersion(t *testing.T) {
+	old := binary.LittleEndian.AppendUint32(nil, 0x74735049)
+	old = append(old, 1, 5, 0, 3, 0, 1, 0, 0)
+	old = binary.LittleEndian.AppendUint32(old, crc32.ChecksumIEEE(old))
+	var s dataset.State
+	err := s.UnmarshalBinary(old)
+	require.ErrorIs(t, err, dataset.ErrState)
+	require.ErrorContains(t, err, "version 1, want version 2")
+	b, err := dataset.Build(t.Context(), dataset.Of(&numbers{N: 9}), dataset.Options{})
+	require.NoError(t, err)
+	defer b.Close()
+	_, err = pullpipe.New(b, &dataset.State{Version: 1, World: 1})
+	require.ErrorContains(t, err, "version 1, want version 2")
+}
+
+func init() {
+	dataset.Register(dataset.Info{Name: "test/keyed_numbers", Version: 1, New: func() dataset.Node { return &keyedNumbers{} }})
 }

@@ -207,6 +207,22 @@ func (d *rowFiles) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	return d.done(k, i, s, d.files[k].(dataset.Rows).Read(ctx, i, s))
 }
 
+// Keys yields the keys of each file. A file whose reader has none counts by its
+// path and its number of rows.
+func (d *rowFiles) Keys(yield func(string) bool) {
+	more := true
+	for k, f := range d.files {
+		if x, ok := f.(dataset.Keyed); ok {
+			x.Keys(func(key string) bool { more = yield(key); return more })
+		} else {
+			more = yield(fmt.Sprintf("%s, %d rows", d.n.Paths[k], f.(dataset.Rows).Len()))
+		}
+		if !more {
+			return
+		}
+	}
+}
+
 // streamFiles is a list of files, some without random access.
 type streamFiles struct{ *data }
 

@@ -270,4 +270,7 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	return nil
 }
 
+// Keys yields the names of the photos.
+func (d *rows) Keys(yield func(string) bool) { files.EachKey(d.keys, yield) }
+
 func (d *rows) Close() error { return nil }

@@ -228,6 +228,9 @@ func (d *rows) width(vectors []int) (w int) {
 	return w
 }
 
+// Keys yields the names of the images.
+func (d *rows) Keys(yield func(string) bool) { files.EachKey(d.names, yield) }
+
 func (d *rows) ClassIndex() map[string]int32 { return d.classes }
 
 func (d *rows) Close() error { return nil }

@@ -32,6 +32,8 @@ type Definition struct {
 //
 // Columns: those of the function.
 //
+// A state does not notice other samples of the function.
+//
 // Reference: MindSpore 2.10.0's GeneratorDataset for an iterable, which also
 // calls the function once for every epoch.
 type Generator struct {
@@ -39,7 +41,7 @@ type Generator struct {
 }
 
 // Func is a source of a function without a name. A definition that contains one
-// can't be written.
+// can't be written. A state does not notice other samples of the function.
 type Func struct{ Definition }
 
 var defined = registry.New[Definition]("generator")

@@ -215,6 +215,9 @@ func (d *rows) Class(i int64) (int64, error) {
 	return int64(d.labels[i]), nil
 }
 
+// Keys yields the images' paths below the folder.
+func (d *rows) Keys(yield func(string) bool) { files.EachKey(d.keys, yield) }
+
 func (d *rows) ClassIndex() map[string]int32 { return d.classes }
 
 func (d *rows) Close() error { return nil }

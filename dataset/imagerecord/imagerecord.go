@@ -190,6 +190,15 @@ func (r *rows) Columns() []dataset.Column {
 // Len returns the number of records.
 func (r *rows) Len() int64 { return int64(r.index.Len()) }
 
+// Keys yields the file and offset of each record.
+func (r *rows) Keys(yield func(string) bool) {
+	for i := range r.index.Len() {
+		if file, at := r.index.Place(i); !yield(file + "@" + strconv.FormatInt(at, 10)) {
+			return
+		}
+	}
+}
+
 // Read reads a record.
 func (r *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	if err := files.Check(ctx, i, r.Len()); err != nil {

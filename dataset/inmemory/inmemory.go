@@ -21,6 +21,8 @@ import (
 // i of each tensor and shares its memory; a tensor that is not dense is copied
 // first.
 //
+// A state notices another number of rows, not other values.
+//
 // Columns: one for each tensor, with its name, its type and its shape without
 // the first axis; no layout. A scalar integer column named "label" becomes the
 // rows' class.
@@ -38,7 +40,8 @@ type Samples struct {
 	// Rows has the values of each sample, in the order of the columns. They
 	// must not be modified while the dataset is in use.
 	Rows [][]*tensor.Tensor
-	// Keys has one key per sample. If nil, every key is "inmemory".
+	// Keys has one key per sample. If nil, every key is "inmemory", and a state
+	// notices only another number of samples.
 	Keys []string
 }
 
@@ -123,5 +126,8 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	}
 	return nil
 }
+
+// Keys yields Samples.Keys.
+func (d *rows) Keys(yield func(string) bool) { files.EachKey(d.o.Keys, yield) }
 
 func (d *rows) Close() error { return nil }

@@ -172,6 +172,27 @@ func (r *rows) Columns() []dataset.Column {
 // Len returns the number of objects.
 func (r *rows) Len() int64 { return r.starts[len(r.starts)-1] }
 
+// place returns an object's file, offset and range.
+func place(e kaldi.Entry) string {
+	s := e.Path + "@" + strconv.FormatInt(e.Offset, 10)
+	if e.Range != nil {
+		s += e.Range.String()
+	}
+	return s
+}
+
+// Keys yields the key and the place of each object.
+func (r *rows) Keys(yield func(string) bool) {
+	for _, s := range r.scripts {
+		for i := range s.Len() {
+			e := s.Entry(i)
+			if !yield(e.Key + " " + place(e)) {
+				return
+			}
+		}
+	}
+}
+
 // Read reads an object.
 func (r *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	if err := files.Check(ctx, i, r.Len()); err != nil {
@@ -180,10 +201,7 @@ func (r *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	k := sort.Search(len(r.scripts), func(k int) bool { return r.starts[k+1] > i })
 	script, n := r.scripts[k], int(i-r.starts[k])
 	e := script.Entry(n)
-	s.Key = e.Path + "@" + strconv.FormatInt(e.Offset, 10)
-	if e.Range != nil {
-		s.Key += e.Range.String()
-	}
+	s.Key = place(e)
 	copy(s.Values[0].Bytes(len(e.Key)), e.Key)
 	v := &s.Values[1]
 	err := script.ReadTo(ctx, n, func(d tensor.Desc) (*tensor.Tensor, error) {

@@ -284,6 +284,9 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	return nil
 }
 
+// Keys yields the images' sources.
+func (d *rows) Keys(yield func(string) bool) { files.EachKey(d.sources, yield) }
+
 func (d *rows) ClassIndex() map[string]int32 { return d.classes }
 
 func (d *rows) Close() error { return nil }

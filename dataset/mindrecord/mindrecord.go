@@ -109,6 +109,16 @@ func (r *rows) Columns() (l []dataset.Column) {
 // Len returns the number of rows.
 func (r *rows) Len() int64 { return r.set.Len() }
 
+// Keys yields the file, the number and the offset of each row.
+func (r *rows) Keys(yield func(string) bool) {
+	for i := range r.set.Len() {
+		file, number, offset := r.set.Place(i)
+		if !yield(fmt.Sprintf("%s@%d, byte %d", file, number, offset)) {
+			return
+		}
+	}
+}
+
 // Read reads a row.
 func (r *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	if err := files.Check(ctx, i, r.Len()); err != nil {

@@ -246,6 +246,15 @@ func (d *rows) Columns() []dataset.Column {
 	return []dataset.Column{{Name: "image", Desc: d.image}, {Name: "label", Desc: tensor.Desc{DType: tensor.Int32}}}
 }
 
+// Keys yields the name and size of each file of images.
+func (d *rows) Keys(yield func(string) bool) {
+	for i := range d.parts {
+		if !yield(files.SizeKey(d.parts[i].images.Name, d.parts[i].images.Size)) {
+			return
+		}
+	}
+}
+
 func (d *rows) Len() (n int64) {
 	for i := range d.parts {
 		n += d.parts[i].n

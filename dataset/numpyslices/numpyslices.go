@@ -72,11 +72,13 @@ func (o *NumpySlices) Validate() error {
 func (o *NumpySlices) Open(ctx context.Context, s store.Opener) (dataset.Data, error) {
 	left := o.MaxBytes
 	var all []tensor.Named
+	var keys []string
 	for _, f := range o.Files {
-		ts, err := load(ctx, s, f, left)
+		ts, size, err := load(ctx, s, f, left)
 		if err != nil {
 			return nil, fmt.Errorf("numpyslices: %w: %s: %w", dataset.ErrData, f, err)
 		}
+		keys = append(keys, files.SizeKey(f, size))
 		for _, t := range ts {
 			if t.Name == "" {
 				t.Name = fmt.Sprintf("column_%d", len(all))
@@ -93,27 +95,28 @@ func (o *NumpySlices) Open(ctx context.Context, s store.Opener) (dataset.Data, e
 			all[i].Name = o.Names[i]
 		}
 	}
-	return arrays.New("numpyslices", dataset.ErrData, all)
+	return arrays.New("numpyslices", dataset.ErrData, all, keys...)
 }
 
 // load reads a file. The array of an .npy file has no name.
-func load(ctx context.Context, o store.Opener, name string, limit int64) (_ []tensor.Named, err error) {
+func load(ctx context.Context, o store.Opener, name string, limit int64) (_ []tensor.Named, size int64, err error) {
 	f, err := files.OpenReader(ctx, o, name)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	if strings.HasSuffix(name, ".npz") {
-		return tensor.ReadNPZ(f, f.Size(), limit)
+		ts, err := tensor.ReadNPZ(f, f.Size(), limit)
+		return ts, f.Size(), err
 	}
 	t, err := tensor.ReadNPY(f, limit)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if at, err := f.Seek(0, io.SeekCurrent); err != nil {
-		return nil, err
+		return nil, 0, err
 	} else if at < f.Size() {
-		return nil, fmt.Errorf("data after the array, at byte %d", at)
+		return nil, 0, fmt.Errorf("data after the array, at byte %d", at)
 	}
-	return []tensor.Named{{T: t}}, nil
+	return []tensor.Named{{T: t}}, f.Size(), nil
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"reflect"
 	"sync"
 	"testing"
@@ -24,14 +25,15 @@ import (
 const most = 200
 
 // Run checks a valid source. The opened Data must keep the contract of Rows or
-// Stream, and of Classed and ClassIndexed if it implements them. It must have
-// the same samples when it is opened again. All samples must be readable. An
-// invalid row must be an error of kind ErrParam.
+// Stream, and of Keyed, Classed and ClassIndexed if it implements them. It must
+// have the same samples when it is opened again. All samples must be readable.
+// An invalid row must be an error of kind ErrParam.
 func Run(t *testing.T, src dataset.Source) {
 	t.Helper()
 	require.NoError(t, src.Validate())
 	first := read(t, src, func(d dataset.Data) {
 		columns(t, d)
+		keys(t, d)
 		switch d := d.(type) {
 		case dataset.Rows:
 			rows(t, d)
@@ -178,6 +180,29 @@ func read(t *testing.T, src dataset.Source, f func(dataset.Data)) []*dataset.Sam
 	require.NoError(t, d.Close())
 	require.NotPanics(t, func() { _ = d.Close() }, "Close twice")
 	return all
+}
+
+// keys checks Keyed.
+func keys(t *testing.T, d dataset.Data) {
+	t.Helper()
+	k, ok := d.(dataset.Keyed)
+	if !ok {
+		return
+	}
+	list := func(most int) (l []string) {
+		k.Keys(func(key string) bool {
+			require.Less(t, len(l), most, "Keys goes on after yield returned false")
+			require.NotEmpty(t, key, "key %d", len(l))
+			l = append(l, key)
+			return len(l) < most
+		})
+		return l
+	}
+	all := list(math.MaxInt)
+	require.Equal(t, all, list(math.MaxInt), "keys when asked again")
+	if len(all) > 0 {
+		require.Equal(t, all[:1], list(1), "the first key")
+	}
 }
 
 func columns(t *testing.T, d dataset.Data) {

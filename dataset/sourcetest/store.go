@@ -27,19 +27,25 @@ const memoryRoot = "mem://data"
 // It copies the files of dir into a store in memory. The source that newSource
 // returns for that copy must have the same rows as the one for dir. It must
 // close every file that it opens, also after an error, and stop when its
-// context ends.
+// context ends. Its Data must be dataset.Keyed, with equal keys in both.
 func Store(t *testing.T, dir string, newSource func(dir string) dataset.Source) {
 	t.Helper()
 	m := newMemory(t, dir)
 	want := samples(t, newSource(dir), store.Local)
 	src := newSource(memoryRoot)
 	got := samples(t, src, m)
+	wantKeys, gotKeys := keysOf(t, newSource(dir), store.Local), keysOf(t, src, m)
 	require.Len(t, got, len(want), "samples from the store")
 	dir = strings.TrimSuffix(filepath.ToSlash(dir), "/")
 	for i := range want {
 		got[i].Key = strings.ReplaceAll(got[i].Key, memoryRoot, dir)
 		want[i].Key = filepath.ToSlash(want[i].Key)
 		equal(t, want[i], got[i], "from the store: sample %d", i)
+	}
+	require.NotEmpty(t, gotKeys, "keys")
+	require.Len(t, gotKeys, len(wantKeys), "keys")
+	for i := range wantKeys {
+		require.Equal(t, path.Clean(filepath.ToSlash(wantKeys[i])), path.Clean(strings.ReplaceAll(gotKeys[i], memoryRoot, dir)), "key %d", i)
 	}
 	require.NotZero(t, m.opened, "files opened through the store")
 	require.Zero(t, m.open, "open files after Close")
@@ -58,6 +64,18 @@ func Store(t *testing.T, dir string, newSource func(dir string) dataset.Source) 
 			break
 		}
 	}
+}
+
+// keysOf returns the keys of a source.
+func keysOf(t *testing.T, src dataset.Source, o store.Opener) (l []string) {
+	t.Helper()
+	d, err := src.Open(t.Context(), o)
+	require.NoError(t, err)
+	k, ok := d.(dataset.Keyed)
+	require.True(t, ok, "%T is not dataset.Keyed", d)
+	k.Keys(func(key string) bool { l = append(l, key); return true })
+	require.NoError(t, d.Close())
+	return l
 }
 
 // maxFailures bounds the files that Store makes fail, one after another.

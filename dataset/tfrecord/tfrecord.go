@@ -111,6 +111,16 @@ func (r *rows) Columns() []dataset.Column {
 // Len returns the number of records.
 func (r *rows) Len() int64 { return r.starts[len(r.starts)-1] }
 
+// Keys yields the name and size of each file.
+func (r *rows) Keys(yield func(string) bool) {
+	for i := range r.files {
+		f := &r.files[i]
+		if !yield(files.SizeKey(f.name, f.offsets[len(f.offsets)-1])) {
+			return
+		}
+	}
+}
+
 // Read reads a record.
 func (r *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	if err := files.Check(ctx, i, r.Len()); err != nil {

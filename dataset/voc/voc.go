@@ -231,6 +231,9 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	return nil
 }
 
+// Keys yields the ids of the images.
+func (d *rows) Keys(yield func(string) bool) { files.EachKey(d.ids, yield) }
+
 // ClassIndex is empty for segmentation: the folder does not name its classes.
 func (d *rows) ClassIndex() map[string]int32 { return d.classes }
 

@@ -223,6 +223,17 @@ func (r *rows) Columns() []dataset.Column {
 // Len returns the number of samples.
 func (r *rows) Len() int64 { return r.starts[len(r.starts)-1] }
 
+// Keys yields the shard and key of each sample.
+func (r *rows) Keys(yield func(string) bool) {
+	for k, x := range r.shards {
+		for n := range x.Len() {
+			if !yield(r.names[k] + "@" + x.Key(n)) {
+				return
+			}
+		}
+	}
+}
+
 // Read reads a sample.
 func (r *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	if err := files.Check(ctx, i, r.Len()); err != nil {

@@ -16,20 +16,21 @@ type rows struct {
 	data    [][]byte
 	step    []int // bytes per row
 	n       int64
+	keys    []string
 }
 
 // New returns rows of dense tensors that have equal first axes. The rows share
 // the tensors' memory. Errors wrap kind and start with name, which is also the
 // key of every row. A scalar integer column named "label" becomes the rows'
-// class.
-func New(name string, kind error, ts []tensor.Named) (dataset.Rows, error) {
+// class. keys are those of dataset.Keyed.
+func New(name string, kind error, ts []tensor.Named, keys ...string) (dataset.Rows, error) {
 	bad := func(format string, args ...any) (dataset.Rows, error) {
 		return nil, fmt.Errorf("%s: %w: %s", name, kind, fmt.Sprintf(format, args...))
 	}
 	if len(ts) == 0 {
 		return bad("no arrays")
 	}
-	d := &rows{name: name}
+	d := &rows{name: name, keys: keys}
 	seen := map[string]bool{}
 	label := -1
 	for i, t := range ts {
@@ -92,6 +93,8 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	}
 	return nil
 }
+
+func (d *rows) Keys(yield func(string) bool) { files.EachKey(d.keys, yield) }
 
 func (d *rows) Close() error { return nil }
 

@@ -165,6 +165,15 @@ func (d *rows) Class(i int64) (int64, error) {
 	return int64(c), err
 }
 
+// Keys yields the name and size of each file.
+func (d *rows) Keys(yield func(string) bool) {
+	for i := range d.parts {
+		if !yield(files.SizeKey(d.parts[i].Name, d.parts[i].Size)) {
+			return
+		}
+	}
+}
+
 func (d *rows) ClassIndex() map[string]int32 { return d.classes }
 
 func (d *rows) Close() (err error) {

@@ -71,6 +71,19 @@ func Check(ctx context.Context, i, n int64) error {
 	return Index(i, n)
 }
 
+// EachKey calls yield for each key until it returns false, as
+// dataset.Keyed.Keys does.
+func EachKey(keys []string, yield func(string) bool) {
+	for _, k := range keys {
+		if !yield(k) {
+			return
+		}
+	}
+}
+
+// SizeKey returns the key of a file whose rows are only numbered.
+func SizeKey(name string, size int64) string { return fmt.Sprintf("%s, %d bytes", name, size) }
+
 // Index checks that row i is one of n rows.
 func Index(i, n int64) error {
 	if i < 0 || i >= n {

@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/internal/files"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -134,6 +135,15 @@ func (x *Index) Close() error {
 
 // Len returns the number of rows.
 func (x *Index) Len() int64 { return x.len }
+
+// Keys yields the name and size of each file.
+func (x *Index) Keys(yield func(string) bool) {
+	for i := range x.files {
+		if !yield(files.SizeKey(x.files[i].name, x.files[i].size)) {
+			return
+		}
+	}
+}
 
 // Files returns the number of files.
 func (x *Index) Files() int { return len(x.files) }
