@@ -28,10 +28,15 @@ import (
 // Columns: those of ColumnNames. Each is made of one field of the sample, as
 // ColumnTypes states:
 //
-//	bytes          the field unchanged: an encoded image, JSON
-//	text           the field, which must be UTF-8
-//	int            int64: a decimal number, with optional white space around it
-//	npy:DTYPE:N    a NumPy array (.npy) of that type and N axes of any size, such as npy:float32:2
+//	bytes             the field unchanged: an encoded image, JSON
+//	text              the field, which must be UTF-8
+//	int               int64: a decimal number, with optional white space around it
+//	npy:DTYPE:N       a NumPy array (.npy) of that type and N axes of any size, such as npy:float32:2
+//	npz:NAME:DTYPE:N  the array NAME of a NumPy archive (.npz), such as npz:arr_0:float32:2
+//
+// The arrays of an archive have at most 1 GiB together. webdataset's tensors
+// (.ten, .tb) and pickles (.pyd, .pkl, .pickle, .pth), which run code when they
+// are read, are bytes alone.
 //
 // A sample that lacks the field, or whose field does not fit the column's type,
 // is a bad sample.
@@ -92,7 +97,8 @@ func (o *WebDataset) Validate() error {
 type column struct {
 	name   string
 	fields []string
-	kind   byte        // 'b', 't', 'i' or 'n', the first letter of the type
+	kind   byte        // 'b', 't', 'i', 'n' for npy or 'z' for npz
+	array  string      // its name in an npz
 	desc   tensor.Desc // with sizes Unknown
 }
 
@@ -130,18 +136,57 @@ func (o *WebDataset) columns() ([]column, error) {
 			l[i].kind = 'i'
 			l[i].desc.DType = tensor.Int64
 		default:
-			l[i].kind = 'n'
-			l[i].desc, ok = parseArray(t)
+			ok = l[i].parseArray(t)
 		}
 		if !ok {
-			return nil, fmt.Errorf("%w: type %q of column %s, want bytes, text, int or npy:DTYPE:N, where N is 0 to %d axes", dataset.ErrParam, o.ColumnTypes[i], name, tensor.MaxRank)
+			return nil, fmt.Errorf("%w: type %q of column %s, want bytes, text, int, npy:DTYPE:N or npz:NAME:DTYPE:N, where N is 0 to %d axes", dataset.ErrParam, o.ColumnTypes[i], name, tensor.MaxRank)
+		}
+		for _, f := range l[i].fields {
+			if what := l[i].refuses(f); what != "" {
+				return nil, fmt.Errorf("%w: type %q of column %s: the field %s is %s", dataset.ErrParam, o.ColumnTypes[i], name, f, what)
+			}
 		}
 	}
 	return l, nil
 }
 
-// parseArray parses "npy:float32:2".
-func parseArray(s string) (d tensor.Desc, ok bool) {
+// refuses returns why a field cannot be an array of the column's type, by its
+// extension. It is empty if nothing speaks against it.
+func (c *column) refuses(field string) string {
+	if c.kind != 'n' && c.kind != 'z' {
+		return ""
+	}
+	end := field[strings.LastIndexByte(field, '.')+1:]
+	switch {
+	case end == "npz" && c.kind == 'n':
+		return "a NumPy archive (.npz), want the type npz:NAME:DTYPE:N"
+	case end == "npy" && c.kind == 'z':
+		return "a NumPy array (.npy), want the type npy:DTYPE:N"
+	case end == "ten" || end == "tb":
+		return "webdataset's tensors (." + end + "), which are not supported, want the type bytes"
+	case end == "pyd" || end == "pkl" || end == "pickle" || end == "pth":
+		return "a pickle (." + end + "), which runs code when it is read, want the type bytes"
+	}
+	return ""
+}
+
+// parseArray parses "npy:float32:2" and "npz:arr_0:float32:2".
+func (c *column) parseArray(s string) bool {
+	var ok bool
+	if rest, npz := strings.CutPrefix(s, "npz:"); npz {
+		p := strings.Split(rest, ":")
+		n := max(0, len(p)-2) // a name may have colons
+		c.kind, c.array = 'z', strings.Join(p[:n], ":")
+		c.desc, ok = parseDesc("npy:" + strings.Join(p[n:], ":"))
+		return ok && c.array != ""
+	}
+	c.kind = 'n'
+	c.desc, ok = parseDesc(s)
+	return ok
+}
+
+// parseDesc parses "npy:float32:2".
+func parseDesc(s string) (d tensor.Desc, ok bool) {
 	p := strings.Split(s, ":")
 	if len(p) != 3 || p[0] != "npy" || d.DType.UnmarshalText([]byte(p[1])) != nil || d.DType == tensor.Bytes {
 		return d, false
@@ -304,11 +349,15 @@ func (c *column) value(v *dataset.Value, b []byte, shared bool) error {
 		return nil
 	}
 	in := bytes.NewReader(b)
-	t, err := tensor.ReadNPY(in, int64(len(b)))
-	if err != nil {
+	var t *tensor.Tensor
+	var err error
+	if c.kind == 'z' {
+		if t, err = c.member(in); err != nil {
+			return err
+		}
+	} else if t, err = tensor.ReadNPY(in, int64(len(b))); err != nil {
 		return err
-	}
-	if in.Len() > 0 {
+	} else if in.Len() > 0 {
 		return fmt.Errorf("%d bytes after the array, want none", in.Len())
 	}
 	if !c.desc.Matches(t.Desc) {
@@ -316,6 +365,26 @@ func (c *column) value(v *dataset.Value, b []byte, shared bool) error {
 	}
 	v.Share(t) // t has its own memory
 	return nil
+}
+
+// maxArchive bounds the arrays of an npz, in bytes. An archive can be
+// compressed to a thousandth of them.
+const maxArchive = 1 << 30
+
+// member reads the column's array of an npz.
+func (c *column) member(b *bytes.Reader) (*tensor.Tensor, error) {
+	l, err := tensor.ReadNPZ(b, b.Size(), maxArchive)
+	if err != nil {
+		return nil, err
+	}
+	var has []string
+	for _, x := range l {
+		if x.Name == c.array {
+			return x.T, nil
+		}
+		has = append(has, x.Name)
+	}
+	return nil, fmt.Errorf("no array %q, it has %s", c.array, strings.Join(has, ", "))
 }
 
 // Close closes the shards.

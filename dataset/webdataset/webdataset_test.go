@@ -112,7 +112,16 @@ func TestParameters(t *testing.T) {
 		`type "npy:bytes:1"`:       func(o *WebDataset) { o.ColumnTypes[0] = "npy:bytes:1" },
 		`type "npy:float32:9"`:     func(o *WebDataset) { o.ColumnTypes[0] = "npy:float32:9" },
 		`type "npy:float32"`:       func(o *WebDataset) { o.ColumnTypes[0] = "npy:float32" },
-		`type "json"`:              func(o *WebDataset) { o.ColumnTypes[0] = "json" },
+		`type "npz:float32:2"`:     func(o *WebDataset) { o.ColumnTypes[0] = "npz:float32:2" },
+		`type "npz::float32:2"`:    func(o *WebDataset) { o.ColumnTypes[0] = "npz::float32:2" },
+		"want the type npz:NAME": func(o *WebDataset) {
+			o.Fields[0], o.ColumnTypes[0] = []string{"npy", "mat.npz"}, "npy:float32:2"
+		},
+		"want the type npy:DTYPE": func(o *WebDataset) { o.Fields[0], o.ColumnTypes[0] = []string{"npy"}, "npz:a:float32:2" },
+		"tensors (.ten)":          func(o *WebDataset) { o.Fields[0], o.ColumnTypes[0] = []string{"x.ten"}, "npy:float32:2" },
+		"a pickle (.pyd)":         func(o *WebDataset) { o.Fields[0], o.ColumnTypes[0] = []string{"pyd"}, "npy:float32:2" },
+		"a pickle (.pkl)":         func(o *WebDataset) { o.Fields[0], o.ColumnTypes[0] = []string{"pkl"}, "npz:a:float32:2" },
+		`type "json"`:             func(o *WebDataset) { o.ColumnTypes[0] = "json" },
 	} {
 		o := New("a.tar")
 		change(o)
@@ -159,6 +168,50 @@ func TestBad(t *testing.T) {
 	require.NoError(t, err)
 	require.ErrorContains(t, d.(dataset.Rows).Read(t.Context(), 0, sourcetest.New(d)), "an array float32")
 	require.NoError(t, d.Close())
+}
+
+// TestNPZ reads arrays of NumPy archives; fields that are refused as arrays are
+// still bytes.
+func TestNPZ(t *testing.T) {
+	array := func(d tensor.DType, n int, v byte) *tensor.Tensor {
+		x, err := tensor.New(tensor.Desc{DType: d, Shape: tensor.Dims(n)})
+		require.NoError(t, err)
+		for i := range x.Data {
+			x.Data[i] = v
+		}
+		return x
+	}
+	var b bytes.Buffer
+	require.NoError(t, tensor.WriteNPZ(&b, []tensor.Named{{Name: "a", T: array(tensor.Uint8, 2, 1)}, {Name: "b:c", T: array(tensor.Uint8, 3, 2)}}))
+	name := filepath.ToSlash(filepath.Join(t.TempDir(), "s.tar"))
+	write(t, name, &webdataset.Sample{Key: "k", Fields: []webdataset.Field{{Ext: "mat.npz", Data: b.Bytes()}, {Ext: "pyd", Data: []byte("N.")}, {Ext: "ten", Data: []byte("~TenBin~")}}})
+	read := func(types ...string) (*dataset.Sample, error) {
+		o := &WebDataset{Shards: []string{name}, ColumnNames: []string{"x", "y", "z"}, Fields: [][]string{{"mat.npz"}, {"pyd"}, {"ten"}}, ColumnTypes: append(types, "bytes", "bytes")}
+		d, err := o.Open(t.Context(), store.Local)
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, d.Close()) })
+		s := sourcetest.New(d)
+		return s, d.(dataset.Rows).Read(t.Context(), 0, s)
+	}
+	s, err := read("npz:a:uint8:1")
+	require.NoError(t, err)
+	require.Equal(t, []byte{1, 1}, s.Values[0].Tensor.Data)
+	require.Equal(t, "N.", string(s.Values[1].Data))
+	require.Equal(t, "~TenBin~", string(s.Values[2].Data))
+	s, err = read("npz:b:c:uint8:1")
+	require.NoError(t, err)
+	require.Equal(t, []byte{2, 2, 2}, s.Values[0].Tensor.Data)
+	for typ, want := range map[string]string{
+		"npz:b:uint8:1":   `field mat.npz: no array "b", it has a, b:c`,
+		"npz:a:float32:1": "field mat.npz: an array uint8 (2,), want float32",
+	} {
+		_, err = read(typ)
+		require.ErrorIs(t, err, dataset.ErrData)
+		require.ErrorContains(t, err, want)
+	}
+	write(t, name, &webdataset.Sample{Key: "k", Fields: []webdataset.Field{{Ext: "mat.npz", Data: b.Bytes()[:b.Len()-1]}}})
+	_, err = read("npz:a:uint8:1")
+	require.ErrorIs(t, err, tensor.ErrFormat)
 }
 
 // TestShards opens shards that are missing, compressed, truncated or damaged.
