@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"slices"
 	"strconv"
 	"sync"
@@ -46,6 +47,11 @@ type Options struct {
 	// samples that Unbatch or FlatMap made of one sample, OnSkip is called
 	// again for the bad samples below them.
 	OnSkip func(*SampleError)
+	// OnWarning, if not nil, is called when the run goes on without something
+	// that the definition asks for: a FileCache that cannot be used. The error
+	// is a *NodeError, one for each node. Any goroutine may call OnWarning, one
+	// at a time. Default: slog.Warn.
+	OnWarning func(error)
 	// CacheBytes bounds the memory of the caches that the pass CachePrefix
 	// adds. The Cache nodes of the definition do not count. Default: 0, no
 	// added caches.
@@ -125,7 +131,10 @@ type Built struct {
 	fingerprint uint32
 	roots       []*step
 	open        []io.Closer
-	sources     []*step // in the order of the definition
+	sources     []*step         // in the order of the definition
+	building    context.Context // the ctx of Build; nil afterwards
+	noting      bool            // sources note the files they open, for a FileCache
+	warning     *sync.Mutex
 
 	digests func() []dataDigest // of the sources
 }
@@ -142,9 +151,10 @@ type step struct {
 	root    int32 // the number of a root: a stream, or the top of an indexed tree
 	// The roots below have the numbers first to last-1.
 	first, last int32
-	data        Data   // of a source
-	state       any    // of the node: plans, tables
-	made        []Pass // that made or moved the step
+	data        Data     // of a source
+	files       [32]byte // a digest of the files that the source opened, if noted
+	state       any      // of the node: plans, tables
+	made        []Pass   // that made or moved the step
 }
 
 // op is a node of this package. build checks s.in and sets columns and size.
@@ -189,7 +199,7 @@ func Build(ctx context.Context, d *Dataset, o Options) (_ *Built, err error) {
 	if o.Store == nil {
 		o.Store = store.Local
 	}
-	b := &Built{options: o}
+	b := &Built{options: o, building: ctx, warning: &sync.Mutex{}, noting: d.caches(0)}
 	b.digests = sync.OnceValue(b.digestSources)
 	defer func() {
 		if err != nil {
@@ -202,6 +212,7 @@ func Build(ctx context.Context, d *Dataset, o Options) (_ *Built, err error) {
 	if err = b.optimise(ctx); err != nil {
 		return nil, err
 	}
+	b.building = nil
 	b.number(b.top, false)
 	b.fingerprint = fingerprint(d, o.Seed)
 	if o.World > 1 && o.AllDone == nil && b.Len() == Unknown {
@@ -228,9 +239,18 @@ func (b *Built) step(ctx context.Context, d *Dataset, above string, depth int) (
 		if len(d.In) > 0 {
 			return fail(defErr("a source with %d inputs", len(d.In)))
 		}
-		data, err := src.Open(ctx, b.options.Store)
+		files := b.options.Store
+		var noted *lookups
+		if b.noting {
+			noted = &lookups{Opener: files, files: map[string]string{}}
+			files = noted
+		}
+		data, err := src.Open(ctx, files)
 		if err != nil {
 			return fail(err)
+		}
+		if noted != nil {
+			s.files = noted.digest()
 		}
 		b.open = append(b.open, data)
 		b.sources = append(b.sources, s)
@@ -353,6 +373,18 @@ func (b *Built) Close() error {
 	}
 	b.open = nil
 	return errors.Join(l...)
+}
+
+// warn passes a warning about a node to OnWarning.
+func (b *Built) warn(s *step, err error) {
+	b.warning.Lock()
+	defer b.warning.Unlock()
+	err = &NodeError{s.path, err}
+	if b.options.OnWarning == nil {
+		slog.Warn(err.Error())
+		return
+	}
+	b.options.OnWarning(err)
 }
 
 // column returns the number of a column. Its error lists the known columns.

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -81,16 +82,19 @@ func (s *step) changes() bool {
 // keeper stores the samples of a cache. It is safe for concurrent use.
 type keeper interface {
 	// get makes s the sample of a row. ok is false if the keeper does not have
-	// it.
-	get(row int64, s *Sample) (ok bool, err error)
+	// it, or only with another stamp.
+	get(row int64, stamp [32]byte, s *Sample) (ok bool, err error)
 	// keep stores s if there is room.
-	keep(row int64, s *Sample) error
+	keep(ctx context.Context, row int64, stamp [32]byte, s *Sample) error
 }
 
 func (o *opener) openCache(s *step, f feed) (iterator, error) {
 	return o.work(s, &feeder{f}, &badList{}, func() (worker, error) {
 		// Each worker computes missing samples itself, with all steps below.
 		w := &caching{keeper: s.state.(keeper), place: &place{}}
+		if _, ok := w.keeper.(*fileKeeper); ok {
+			w.stamps = o.b.stamps(s.in[0])
+		}
 		inner := *o
 		inner.stage = inline
 		inner.strict = true
@@ -104,11 +108,24 @@ type caching struct {
 	keeper keeper
 	place  *place
 	in     iterator
+	stamps stampFunc // nil: samples have no stamps
+	buf    []byte
 }
 
 func (w *caching) Do(ctx context.Context, s *Sample) error {
-	if ok, err := w.keeper.get(s.row, s); ok || err != nil {
-		return err
+	var stamp [32]byte
+	known := true
+	if w.stamps != nil {
+		// Before the files are read: a change in between is noticed later.
+		b, err := w.stamps(ctx, s.Epoch, s.row, w.buf[:0])
+		if known = err == nil; known {
+			w.buf, stamp = b, sha256.Sum256(b)
+		}
+	}
+	if known {
+		if ok, err := w.keeper.get(s.row, stamp, s); ok || err != nil {
+			return err
+		}
 	}
 	*w.place = place{k: int64(s.Ordinal), pos: s.row, epoch: s.Epoch}
 	row := s.row
@@ -119,10 +136,10 @@ func (w *caching) Do(ctx context.Context, s *Sample) error {
 		}
 		return err
 	}
-	if s.dropped {
+	if s.dropped || !known {
 		return nil
 	}
-	return w.keeper.keep(row, s)
+	return w.keeper.keep(ctx, row, stamp, s)
 }
 
 // memoryCache is the keeper of a Cache.
@@ -133,7 +150,7 @@ type memoryCache struct {
 	samples map[int64]*Sample
 }
 
-func (c *memoryCache) get(row int64, s *Sample) (bool, error) {
+func (c *memoryCache) get(row int64, _ [32]byte, s *Sample) (bool, error) {
 	c.mu.RLock()
 	have := c.samples[row]
 	c.mu.RUnlock()
@@ -148,7 +165,7 @@ func (c *memoryCache) get(row int64, s *Sample) (bool, error) {
 	return true, nil
 }
 
-func (c *memoryCache) keep(row int64, s *Sample) error {
+func (c *memoryCache) keep(_ context.Context, row int64, _ [32]byte, s *Sample) error {
 	n := int64(0)
 	for i := range s.Values {
 		n += s.Values[i].dense()

@@ -1,9 +1,12 @@
 package dataset
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
+	"slices"
 
 	"github.com/infer-prep/infer-prep/dataset/internal/filecache"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -13,11 +16,18 @@ import (
 // processes can share it. docs/format/cache.md specifies the file.
 //
 // The file belongs to a definition: the nodes below the cache, the lengths of
-// their sources, and Stamp. A file of another definition, or one with a damaged
-// header, is replaced. A damaged sample is computed again. The file does not
-// depend on the data: choose another Stamp when images or functions change
-// under the same names. The nodes below must have a written form, so functions
-// need names.
+// their sources, the sizes and modification times of the files that the sources
+// open or look up in Open, and Stamp. A file of another definition, or one with
+// a damaged header, is replaced. A damaged sample is computed again.
+//
+// Sources that read a file for each row are Stamped. Their samples are compared
+// with the row's key and label, and with the size and modification time of its
+// file, before every use: one Stat for each. A sample that differs is computed
+// again and appended; the old one keeps its room. A source that is not Stamped
+// is compared by the files that it opens in Open alone. Choose another Stamp
+// when a function changes, when data changes that is not in such files, or when
+// a file changes without its size or modification time. The nodes below must
+// have a written form, so functions need names.
 //
 // On Linux, macOS, FreeBSD, NetBSD and DragonFly the file is mapped into
 // memory. Its samples are views of the mapping, valid until the Built is
@@ -25,7 +35,11 @@ import (
 // lack. On other systems one process at a time may use the file, and samples
 // are copied. No program may truncate the file while it is in use.
 //
-// A file that cannot grow, on a full disk for example, counts as full.
+// The run goes on without the cache, and Options.OnWarning is called once, if
+// the file cannot be opened for writing, if there is no room for its header, or
+// if another process holds its lock for more than 5 seconds. A file that can no
+// longer be written is still read; OnWarning is called once. A missing folder,
+// and a name that is not a regular file, are errors.
 type FileCache struct {
 	File  string `json:"file"`
 	Bytes int64  `json:"bytes"` // maximum size of the file
@@ -71,18 +85,22 @@ func (n *FileCache) build(b *Built, s *step) error {
 	for i, c := range in.columns {
 		descs[i] = c.Desc
 	}
-	c, err := filecache.Open(n.File, descs, in.size, n.Bytes, print)
+	c, err := filecache.Open(b.building, n.File, descs, in.size, n.Bytes, print)
 	if err != nil {
 		switch {
 		case errors.Is(err, filecache.ErrNotRegular):
 			err = fmt.Errorf("%w: %w", ErrParam, err)
 		case errors.Is(err, filecache.ErrContended):
 			err = fmt.Errorf("%w: %w", ErrDefinition, err)
+		case !errors.Is(err, fs.ErrNotExist) && b.building.Err() == nil:
+			b.warn(s, fmt.Errorf("cache %s: not used: %w", n.File, err))
+			s.state = noKeeper{}
+			return nil
 		}
 		return fmt.Errorf("cache %s: %w", n.File, err)
 	}
 	b.open = append(b.open, c)
-	s.state = fileKeeper{c}
+	s.state = &fileKeeper{c, func(err error) { b.warn(s, fmt.Errorf("cache %s: no longer written: %w", n.File, err)) }}
 	return nil
 }
 
@@ -97,7 +115,7 @@ func (b *Built) print(s *step, stamp string) (sum [32]byte, err error) {
 	var walk func(s *step)
 	walk = func(s *step) {
 		if s.data != nil {
-			fmt.Fprintf(h, "%d rows\n", s.size)
+			fmt.Fprintf(h, "%d rows %x\n", s.size, s.files)
 		}
 		if _, ok := s.node.(*Func); ok { // may draw numbers
 			fmt.Fprintf(h, "seed %d %s\n", b.options.Seed, s.path)
@@ -142,7 +160,38 @@ func (f fileSample) Set(i int, t tensor.Tensor, shared bool) error {
 }
 
 // fileKeeper is the keeper of a FileCache.
-type fileKeeper struct{ *filecache.File }
+type fileKeeper struct {
+	file *filecache.File
+	warn func(error)
+}
 
-func (k fileKeeper) get(row int64, s *Sample) (bool, error) { return k.Get(row, fileSample{s}) }
-func (k fileKeeper) keep(row int64, s *Sample) error        { return k.Keep(row, fileSample{s}) }
+func (k *fileKeeper) get(row int64, stamp [32]byte, s *Sample) (bool, error) {
+	return k.file.Get(row, stamp, fileSample{s})
+}
+
+func (k *fileKeeper) keep(ctx context.Context, row int64, stamp [32]byte, s *Sample) error {
+	err := k.file.Keep(ctx, row, stamp, fileSample{s})
+	if err != nil && ctx.Err() == nil {
+		k.warn(err) // once: the file takes no more samples
+		return nil
+	}
+	return err
+}
+
+// noKeeper is the keeper of a FileCache that cannot be used.
+type noKeeper struct{}
+
+func (noKeeper) get(int64, [32]byte, *Sample) (bool, error) { return false, nil }
+
+func (noKeeper) keep(context.Context, int64, [32]byte, *Sample) error { return nil }
+
+// caches reports whether the definition has a FileCache.
+func (d *Dataset) caches(depth int) bool {
+	if d == nil || depth > maxDepth { // an error of step
+		return false
+	}
+	if _, ok := d.Node.(*FileCache); ok {
+		return true
+	}
+	return slices.ContainsFunc(d.In, func(in *Dataset) bool { return in.caches(depth + 1) })
+}

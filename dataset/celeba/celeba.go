@@ -273,4 +273,16 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 // Keys yields the names of the photos.
 func (d *rows) Keys(yield func(string) bool) { files.EachKey(d.keys, yield) }
 
+// Stamp implements dataset.Stamped.
+func (d *rows) Stamp(ctx context.Context, i int64, b []byte) ([]byte, error) {
+	if err := files.Check(ctx, i, d.Len()); err != nil {
+		return nil, fmt.Errorf("celeba: %w", err)
+	}
+	b, err := files.Stamp(ctx, d.store, b, store.Join(d.dir, d.keys[i]))
+	if err != nil {
+		return nil, fmt.Errorf("celeba: %w", err)
+	}
+	return b, nil
+}
+
 func (d *rows) Close() error { return nil }

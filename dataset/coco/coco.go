@@ -220,6 +220,14 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	return nil
 }
 
+// Stamp implements dataset.Stamped.
+func (d *rows) Stamp(ctx context.Context, i int64, b []byte) ([]byte, error) {
+	if err := files.Check(ctx, i, d.Len()); err != nil {
+		return nil, err
+	}
+	return files.Stamp(ctx, d.store, b, store.Join(d.dir, d.names[i]))
+}
+
 // width returns the length of the longest vector.
 func (d *rows) width(vectors []int) (w int) {
 	for _, j := range vectors {

@@ -4,6 +4,7 @@ package imagefolder
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"path"
@@ -206,6 +207,19 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 		return fmt.Errorf("imagefolder: %w", err)
 	}
 	return s.Values[1].SetInt32(d.labels[i])
+}
+
+// Stamp implements dataset.Stamped.
+func (d *rows) Stamp(ctx context.Context, i int64, b []byte) ([]byte, error) {
+	if err := files.Check(ctx, i, d.Len()); err != nil {
+		return nil, fmt.Errorf("imagefolder: %w", err)
+	}
+	b = binary.LittleEndian.AppendUint32(b, uint32(d.labels[i]))
+	b, err := files.Stamp(ctx, d.store, b, store.Join(d.dir, d.keys[i]))
+	if err != nil {
+		return nil, fmt.Errorf("imagefolder: %w", err)
+	}
+	return b, nil
 }
 
 func (d *rows) Class(i int64) (int64, error) {

@@ -90,6 +90,11 @@ func (o *ImageRecord) Open(ctx context.Context, files store.Opener) (dataset.Dat
 	if err != nil {
 		return nil, fmt.Errorf("imagerecord: %w: %w", dataset.ErrData, err)
 	}
+	for _, f := range list { // Read may open a file first; a FileCache compares those that Open looks up
+		if _, err := files.Stat(ctx, f.Name); err != nil {
+			return nil, fmt.Errorf("imagerecord: %w: %w", dataset.ErrData, err)
+		}
+	}
 	r := &rows{width: o.LabelWidth}
 	if r.stream, err = recordio.NewStream(ctx, files, list, 4); err != nil {
 		return nil, fmt.Errorf("imagerecord: %w: %w", dataset.ErrData, err)

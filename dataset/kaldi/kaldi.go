@@ -11,6 +11,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/files"
@@ -112,7 +113,7 @@ func (o *Kaldi) Open(ctx context.Context, files store.Opener) (dataset.Data, err
 	if err != nil {
 		return nil, fmt.Errorf("kaldi: %w", err)
 	}
-	r := &rows{desc: desc, starts: []int64{0}}
+	r := &rows{store: files, desc: desc, starts: []int64{0}}
 	for _, name := range names {
 		options.Name = name
 		open := archive
@@ -159,6 +160,8 @@ func archive(ctx context.Context, opener store.Opener, name string, o kaldi.Opti
 
 // rows is the opened scripts.
 type rows struct {
+	store   store.Opener
+	stamps  sync.Map // of strings, by the path of an archive; see Stamp
 	desc    tensor.Desc
 	scripts []*kaldi.Script
 	starts  []int64 // the first row of each script, and the number of rows
@@ -214,6 +217,26 @@ func (r *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 		return fmt.Errorf("kaldi: %w: %s: %w", dataset.ErrData, s.Key, err)
 	}
 	return nil
+}
+
+// Stamp implements dataset.Stamped.
+//
+// It looks an archive up once, since a script opens it once, after its stamp.
+func (r *rows) Stamp(ctx context.Context, i int64, b []byte) ([]byte, error) {
+	if err := files.Check(ctx, i, r.Len()); err != nil {
+		return nil, fmt.Errorf("kaldi: %w", err)
+	}
+	k := sort.Search(len(r.scripts), func(k int) bool { return r.starts[k+1] > i })
+	e := r.scripts[k].Entry(int(i - r.starts[k]))
+	stamp, ok := r.stamps.Load(e.Path)
+	if !ok {
+		s, err := files.Stamp(ctx, r.store, nil, e.Path)
+		if err != nil {
+			return nil, fmt.Errorf("kaldi: %w", err)
+		}
+		stamp, _ = r.stamps.LoadOrStore(e.Path, string(s))
+	}
+	return append(b, stamp.(string)...), nil
 }
 
 // Close closes the files.

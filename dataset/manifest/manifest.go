@@ -266,11 +266,7 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 		return err
 	}
 	s.Key = d.sources[i]
-	name := s.Key
-	if !store.IsAbs(name) {
-		name = store.Join(d.dir, name)
-	}
-	if err := files.Read(ctx, d.store, &s.Values[0], name); err != nil {
+	if err := files.Read(ctx, d.store, &s.Values[0], d.file(i)); err != nil {
 		return err
 	}
 	if d.single {
@@ -286,6 +282,22 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 
 // Keys yields the images' sources.
 func (d *rows) Keys(yield func(string) bool) { files.EachKey(d.sources, yield) }
+
+// file returns the name of row i's image.
+func (d *rows) file(i int64) string {
+	if name := d.sources[i]; store.IsAbs(name) {
+		return name
+	}
+	return store.Join(d.dir, d.sources[i])
+}
+
+// Stamp implements dataset.Stamped.
+func (d *rows) Stamp(ctx context.Context, i int64, b []byte) ([]byte, error) {
+	if err := files.Check(ctx, i, d.Len()); err != nil {
+		return nil, err
+	}
+	return files.Stamp(ctx, d.store, b, d.file(i))
+}
 
 func (d *rows) ClassIndex() map[string]int32 { return d.classes }
 

@@ -27,7 +27,9 @@ const memoryRoot = "mem://data"
 // It copies the files of dir into a store in memory. The source that newSource
 // returns for that copy must have the same rows as the one for dir. It must
 // close every file that it opens, also after an error, and stop when its
-// context ends. Its Data must be dataset.Keyed, with equal keys in both.
+// context ends. Its Data must be dataset.Keyed, with equal keys in both. A
+// FileCache must be able to tell when one of its files changes; see
+// dataset.Stamped.
 func Store(t *testing.T, dir string, newSource func(dir string) dataset.Source) {
 	t.Helper()
 	m := newMemory(t, dir)
@@ -50,6 +52,7 @@ func Store(t *testing.T, dir string, newSource func(dir string) dataset.Source) 
 	require.NotZero(t, m.opened, "files opened through the store")
 	require.Zero(t, m.open, "open files after Close")
 
+	stamped(t, src, newMemory(t, dir))
 	cancelled(t, src, m)
 	require.Zero(t, m.open, "open files after a cancelled context")
 	for n := range m.opened {

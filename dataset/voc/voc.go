@@ -209,11 +209,11 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	}
 	id := d.ids[i]
 	s.Key = id
-	if err := files.Read(ctx, d.store, &s.Values[0], store.Join(d.dir, "JPEGImages/"+id+".jpg")); err != nil {
+	if err := files.Read(ctx, d.store, &s.Values[0], d.image(id)); err != nil {
 		return err
 	}
 	if d.task == Segmentation {
-		return files.Read(ctx, d.store, &s.Values[1], store.Join(d.dir, "SegmentationClass/"+id+".png"))
+		return files.Read(ctx, d.store, &s.Values[1], d.mask(id))
 	}
 	lo, hi := d.start[i], d.start[i+1]
 	v := &s.Values[1]
@@ -233,6 +233,21 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 
 // Keys yields the ids of the images.
 func (d *rows) Keys(yield func(string) bool) { files.EachKey(d.ids, yield) }
+
+func (d *rows) image(id string) string { return store.Join(d.dir, "JPEGImages/"+id+".jpg") }
+
+func (d *rows) mask(id string) string { return store.Join(d.dir, "SegmentationClass/"+id+".png") }
+
+// Stamp implements dataset.Stamped.
+func (d *rows) Stamp(ctx context.Context, i int64, b []byte) (_ []byte, err error) {
+	if err := files.Check(ctx, i, d.Len()); err != nil {
+		return nil, err
+	}
+	if b, err = files.Stamp(ctx, d.store, b, d.image(d.ids[i])); err != nil || d.task != Segmentation {
+		return b, err
+	}
+	return files.Stamp(ctx, d.store, b, d.mask(d.ids[i]))
+}
 
 // ClassIndex is empty for segmentation: the folder does not name its classes.
 func (d *rows) ClassIndex() map[string]int32 { return d.classes }

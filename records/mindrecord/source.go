@@ -19,10 +19,16 @@ type source struct {
 // disk is the source of files of the local disk.
 var disk = source{context.Background(), store.Local}
 
+// onLocal reports whether a store is the local disk, or wraps it.
+func onLocal(o store.Opener) bool {
+	w, ok := o.(interface{ Unwrap() store.Opener })
+	return o == store.Local || ok && onLocal(w.Unwrap())
+}
+
 // path returns a name as the source takes it: without file:// on the local
 // disk.
 func (s source) path(name string) (string, error) {
-	if s.store != store.Local {
+	if !onLocal(s.store) {
 		return name, nil
 	}
 	return path(name)
@@ -44,7 +50,7 @@ func (s source) exists(name string) error {
 // open, and a function that removes any copy. It copies only files of stores
 // other than the local disk, into a temporary file.
 func (s source) onDisk(name string) (_ string, remove func() error, err error) {
-	if s.store == store.Local {
+	if onLocal(s.store) {
 		return name, func() error { return nil }, nil
 	}
 	in, err := s.store.Open(s.ctx, name)

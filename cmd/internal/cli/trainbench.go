@@ -318,6 +318,7 @@ func (a *app) trainBench(cmd *cobra.Command, f *trainFlags, args []string) (err 
 	}
 	t := &trainer{app: a, f: f, batched: givesBatches(d), table: a.liveTable(f.json)}
 	o := dataset.Options{Seed: f.seed, Limits: f.limits}
+	o.OnWarning = func(err error) { t.table.above(func() { a.complain(err) }) }
 	if f.onError == "skip" {
 		o.OnError = dataset.SkipOnError
 		o.OnSkip = func(e *dataset.SampleError) { t.table.above(func() { a.complain(trainErr(e)) }) }

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"io"
 	"os"
 	"syscall"
@@ -10,6 +11,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/imagefolder"
 )
 
 // TestWriteFIFO: an output that is not a regular file is written to, not
@@ -78,4 +82,16 @@ func TestPackDanglingLink(t *testing.T) {
 		require.Contains(t, r.stderr, "infer-prep: pack: in/k/b.png: no such file or directory\n")
 		require.Contains(t, r.stderr, "1 shard with 1 sample; 1 could not be packed\n")
 	}
+}
+
+// TestTrainBenchWithoutCache: a cache that cannot be used is said once, and the
+// run goes on without it.
+func TestTrainBenchWithoutCache(t *testing.T) {
+	trainTree(t)
+	b, err := json.Marshal(dataset.From(imagefolder.New("classes")).FileCache("train.json/cache", 1<<20))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile("cached.json", b, 0o666))
+	r := call(t, "train-bench", "--json", "cached.json")
+	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, "infer-prep: dataset: file_cache: cache train.json/cache: not used: open train.json/cache: not a directory\n", r.stderr)
 }

@@ -4,6 +4,7 @@
 package filecache
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/infer-prep/infer-prep/internal/filelock"
 	"github.com/infer-prep/infer-prep/internal/mapfile"
@@ -66,6 +68,9 @@ type seenSample struct {
 	key string
 }
 
+// lockWait is how long Open and Keep wait for the lock of another process.
+var lockWait = 5 * time.Second
+
 // maxReplaced is how often Open tries again after another process has replaced
 // the file. A process replaces it once for each definition.
 const maxReplaced = 1000
@@ -73,15 +78,22 @@ const maxReplaced = 1000
 // Open opens the cache of a dataset of rows samples with these values, and
 // creates it if it does not exist. limit is the file's maximum size in bytes,
 // at least MinSize(rows). A file with other rows or another fingerprint is
-// replaced, as is one with a damaged header.
-func Open(name string, values []tensor.Desc, rows, limit int64, fingerprint [32]byte) (_ *File, err error) {
+// replaced, as is one with a damaged header. Open waits up to 5 seconds for the
+// lock of another process, then returns filelock.ErrLocked. ctx bounds Open
+// alone.
+func Open(ctx context.Context, name string, values []tensor.Desc, rows, limit int64, fingerprint [32]byte) (_ *File, err error) {
+	if i, err := os.Stat(name); err == nil && !i.Mode().IsRegular() { // opening a pipe could block
+		return nil, fmt.Errorf("%s: %w", name, ErrNotRegular)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, lockWait, filelock.ErrLocked)
+	defer cancel()
 	c := &File{values: values, rows: rows, limit: limit, seen: make([]atomic.Pointer[seenSample], rows)}
 	for range maxReplaced {
 		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 		if err != nil {
 			return nil, err
 		}
-		size, ok, err := c.accept(f, name, fingerprint)
+		size, ok, err := c.accept(ctx, f, name, fingerprint)
 		if err == nil && ok {
 			c.f = f
 			if shared {
@@ -98,8 +110,8 @@ func Open(name string, values []tensor.Desc, rows, limit int64, fingerprint [32]
 
 // accept checks f, which was opened under name, while it holds the file's lock.
 // ok is false if another process has replaced f, or accept did.
-func (c *File) accept(f *os.File, name string, fingerprint [32]byte) (size int64, ok bool, err error) {
-	if err := filelock.Lock(f); err != nil {
+func (c *File) accept(ctx context.Context, f *os.File, name string, fingerprint [32]byte) (size int64, ok bool, err error) {
+	if err := lock(ctx, f); err != nil {
 		return 0, false, err
 	}
 	defer func() { err = errors.Join(err, filelock.Unlock(f)) }()
@@ -121,6 +133,24 @@ func (c *File) accept(f *os.File, name string, fingerprint [32]byte) (size int64
 		return i.Size(), true, nil
 	}
 	return 0, false, c.replace(f, name, fingerprint)
+}
+
+// lock takes the lock of f, or returns the cause of ctx's end. It polls,
+// because no system call waits for a lock and a context.
+func lock(ctx context.Context, f *os.File) error {
+	wait := 100 * time.Microsecond // a writer holds the lock about as long
+	for {
+		err := filelock.TryLock(f)
+		if !errors.Is(err, filelock.ErrLocked) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(wait):
+		}
+		wait = min(2*wait, 10*time.Millisecond)
+	}
 }
 
 func ignoreMissing(err error) error {
@@ -254,8 +284,9 @@ func (c *File) bytes(at int64, buf *[]byte) (b []byte, ok bool) {
 	return b, true
 }
 
-// Get fills s with a row's sample. ok is false if the file does not have it.
-func (c *File) Get(row int64, s Sample) (ok bool, err error) {
+// Get fills s with a row's sample. ok is false if the file does not have it, or
+// has it with another stamp.
+func (c *File) Get(row int64, stamp [32]byte, s Sample) (ok bool, err error) {
 	at := c.offset(row)
 	if at == 0 {
 		return false, nil
@@ -268,7 +299,7 @@ func (c *File) Get(row int64, s Sample) (ok bool, err error) {
 		defer c.pool.Put(buf)
 	}
 	x, ok := c.sample(row, at, buf)
-	if !ok {
+	if !ok || x.stamp != stamp {
 		return false, nil
 	}
 	s.Reset(x.n, c.seen[row].Load().key)
@@ -284,43 +315,44 @@ func (c *File) Get(row int64, s Sample) (ok bool, err error) {
 	return true, nil
 }
 
-// Keep writes a row's sample, unless the file has it or has no room. A file
-// that cannot be written, on a full disk for example, counts as one without
-// room.
-func (c *File) Keep(row int64, s Sample) error {
+// Keep writes a row's sample, unless the file has it with this stamp or has no
+// room. If the file cannot be written, on a full disk for example, or if
+// another process holds its lock for more than 5 seconds, Keep returns an error
+// once. Later calls then write nothing and return nil.
+func (c *File) Keep(ctx context.Context, row int64, stamp [32]byte, s Sample) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.full {
 		return nil
 	}
-	if err := filelock.Lock(c.f); err != nil {
-		return err
+	waiting, cancel := context.WithTimeoutCause(ctx, lockWait, filelock.ErrLocked)
+	defer cancel()
+	err := lock(waiting, c.f)
+	if err == nil {
+		err = errors.Join(c.append(row, stamp, s), filelock.Unlock(c.f))
 	}
-	return errors.Join(c.append(row, s), filelock.Unlock(c.f))
+	c.full = err != nil && ctx.Err() == nil
+	return err
 }
 
 // append writes a sample, if no other process has done so before.
-func (c *File) append(row int64, s Sample) error {
+func (c *File) append(row int64, stamp [32]byte, s Sample) error {
 	end, ok := c.end()
 	if !ok {
-		c.full = true // damaged since Open: the next Open replaces the file
-		return nil
+		return errors.New("its header was damaged while it was open")
 	}
 	if at := c.offset(row); at != 0 {
 		var buf []byte
-		if _, ok := c.sample(row, at, &buf); ok {
+		if x, ok := c.sample(row, at, &buf); ok && x.stamp == stamp {
 			return nil
 		}
 	}
-	head, n, ok := appendHead(c.head[:0], row, s)
+	head, n, ok := appendHead(c.head[:0], row, stamp, s)
 	c.head = head
 	if !ok || aligned(n) > c.limit-end {
 		return nil
 	}
-	if err := c.write(end, row, head, s); err != nil {
-		c.full = true
-	}
-	return nil
+	return c.write(end, row, head, s)
 }
 
 var zeros [alignment]byte

@@ -22,7 +22,10 @@ var exampleValues = []tensor.Desc{
 	tensor.Encoded(), {DType: tensor.Float32, Shape: tensor.Dims(tensor.Unknown, 2)},
 }
 
-var examplePrint = sha256.Sum256([]byte("example"))
+var (
+	examplePrint = sha256.Sum256([]byte("example"))
+	exampleStamp = sha256.Sum256([]byte("stamp"))
+)
 
 // sample is a Sample in memory.
 type sample struct {
@@ -51,7 +54,7 @@ func exampleSample(t testing.TB, row int64) *sample {
 }
 
 func open(t testing.TB, name string, mapped bool) *File {
-	c, err := Open(name, exampleValues, 2, 1<<12, examplePrint)
+	c, err := Open(t.Context(), name, exampleValues, 2, 1<<12, examplePrint)
 	require.NoError(t, err)
 	if !mapped {
 		require.NoError(t, mapfile.Unmap(c.mem))
@@ -63,7 +66,7 @@ func open(t testing.TB, name string, mapped bool) *File {
 // has reports whether the file has a row, and checks its sample.
 func has(t testing.TB, c *File, row int64) bool {
 	var s sample
-	ok, err := c.Get(row, &s)
+	ok, err := c.Get(row, exampleStamp, &s)
 	require.NoError(t, err)
 	if ok {
 		want := exampleSample(t, row)
@@ -81,8 +84,8 @@ func exampleFile(t testing.TB) []byte {
 	c := open(t, name, true)
 	for _, row := range []int64{1, 0} {
 		require.False(t, has(t, c, row))
-		require.NoError(t, c.Keep(row, exampleSample(t, row)))
-		require.NoError(t, c.Keep(row, exampleSample(t, row)))
+		require.NoError(t, c.Keep(t.Context(), row, exampleStamp, exampleSample(t, row)))
+		require.NoError(t, c.Keep(t.Context(), row, exampleStamp, exampleSample(t, row)))
 		require.True(t, has(t, c, row))
 	}
 	require.NoError(t, c.Close())
@@ -118,7 +121,7 @@ func recovers(t *testing.T, name string, file []byte, mapped bool, what string) 
 			had++
 			continue
 		}
-		require.NoError(t, c.Keep(row, exampleSample(t, row)))
+		require.NoError(t, c.Keep(t.Context(), row, exampleStamp, exampleSample(t, row)))
 		require.True(t, has(t, c, row), what)
 	}
 	require.NoError(t, c.Close())
@@ -164,7 +167,7 @@ func TestTorn(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "cache")
 	c := open(t, name, true)
-	require.NoError(t, c.Keep(1, exampleSample(t, 1)))
+	require.NoError(t, c.Keep(t.Context(), 1, exampleStamp, exampleSample(t, 1)))
 	require.NoError(t, c.Close())
 	before, err := os.ReadFile(name)
 	require.NoError(t, err)
@@ -192,14 +195,14 @@ func TestReplace(t *testing.T) {
 		print string
 		had   bool
 	}{{2, "a", false}, {2, "a", true}, {2, "b", false}, {3, "b", false}, {3, "b", true}} {
-		f, err := Open(name, exampleValues, c.rows, 1<<12, sha256.Sum256([]byte(c.print)))
+		f, err := Open(t.Context(), name, exampleValues, c.rows, 1<<12, sha256.Sum256([]byte(c.print)))
 		require.NoError(t, err)
 		require.Equal(t, c.had, has(t, f, 1), "%v", c)
-		require.NoError(t, f.Keep(1, exampleSample(t, 1)))
+		require.NoError(t, f.Keep(t.Context(), 1, exampleStamp, exampleSample(t, 1)))
 		require.True(t, has(t, f, 1))
 		require.NoError(t, f.Close())
 	}
-	_, err := Open(t.TempDir(), exampleValues, 3, 1<<12, examplePrint)
+	_, err := Open(t.Context(), t.TempDir(), exampleValues, 3, 1<<12, examplePrint)
 	require.Error(t, err)
 }
 
@@ -208,7 +211,7 @@ func TestLimit(t *testing.T) {
 	for _, mapped := range []bool{true, false} {
 		for limit := firstSample(2); limit <= whole; limit += 16 {
 			name := filepath.Join(t.TempDir(), "cache")
-			c, err := Open(name, exampleValues, 2, limit, examplePrint)
+			c, err := Open(t.Context(), name, exampleValues, 2, limit, examplePrint)
 			require.NoError(t, err)
 			if !mapped {
 				require.NoError(t, mapfile.Unmap(c.mem))
@@ -216,7 +219,7 @@ func TestLimit(t *testing.T) {
 			}
 			n := 0
 			for row := range int64(2) {
-				require.NoError(t, c.Keep(row, exampleSample(t, row)))
+				require.NoError(t, c.Keep(t.Context(), row, exampleStamp, exampleSample(t, row)))
 				if has(t, c, row) {
 					n++
 				}
@@ -235,7 +238,7 @@ func FuzzFile(f *testing.F) {
 	file := exampleFile(f)
 	f.Add(file[headerSize:], true)
 	f.Add(file[headerSize:], false)
-	for _, at := range []int{headerSize, 192 + 8, 192 + 24, 192 + 28, 192 + 34, 192 + 40, 192 + 48, 192 + 56, 192 + 130} {
+	for _, at := range []int{headerSize, 192 + 8, 192 + 24, 192 + 28, 192 + 40, 192 + 66, 192 + 72, 192 + 80, 192 + 88, 192 + 162} {
 		b := bytes.Clone(file[headerSize:])
 		b[at-headerSize]++
 		f.Add(b, true)
@@ -261,7 +264,7 @@ func FuzzFile(f *testing.F) {
 		c := open(t, name, mapped)
 		for row := range int64(2) {
 			var s sample
-			ok, err := c.Get(row, &s)
+			ok, err := c.Get(row, exampleStamp, &s)
 			require.NoError(t, err)
 			for i := range s.values {
 				if ok {
@@ -269,8 +272,29 @@ func FuzzFile(f *testing.F) {
 					require.LessOrEqual(t, len(s.values[i].Data), len(b))
 				}
 			}
-			require.NoError(t, c.Keep(row, exampleSample(t, row)))
+			require.NoError(t, c.Keep(t.Context(), row, exampleStamp, exampleSample(t, row)))
 		}
 		require.NoError(t, c.Close())
 	})
+}
+
+// TestStamp checks that a sample is returned under its own stamp alone, and
+// that one with another stamp takes its place.
+func TestStamp(t *testing.T) {
+	for _, mapped := range []bool{true, false} {
+		name := filepath.Join(t.TempDir(), "cache")
+		c := open(t, name, mapped)
+		require.NoError(t, c.Keep(t.Context(), 1, sha256.Sum256([]byte("old")), exampleSample(t, 0)))
+		require.False(t, has(t, c, 1))
+		require.NoError(t, c.Keep(t.Context(), 1, exampleStamp, exampleSample(t, 1)))
+		require.True(t, has(t, c, 1))
+		var s sample
+		ok, err := c.Get(1, sha256.Sum256([]byte("old")), &s)
+		require.NoError(t, err)
+		require.False(t, ok)
+		require.NoError(t, c.Close())
+		c = open(t, name, mapped)
+		require.True(t, has(t, c, 1))
+		require.NoError(t, c.Close())
+	}
 }

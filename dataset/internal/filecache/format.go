@@ -11,12 +11,13 @@ import (
 // little-endian.
 const (
 	magic       = "IPcache\n"
-	version     = 1
+	version     = 2
 	byteOrder   = 0x0102030405060708 // in the machine's byte order, like the elements
 	endOffset   = 64                 // of the end of the samples, the part of the header that changes
 	headerSize  = 128                // the table of rows follows
 	alignment   = 64                 // of samples and of their values
-	sampleHead  = 32                 // bytes before a sample's values
+	sampleHead  = 64                 // bytes before a sample's values
+	stampOffset = 32                 // of the stamp in a sample
 	sampleValue = 24 + 8*tensor.MaxRank
 	maxKey      = 1 << 16
 	maxValues   = 1 << 10
@@ -80,15 +81,16 @@ func parseHeader(b []byte, rows int64, fingerprint [32]byte, size int64) (end in
 
 // stored is a sample in the file.
 type stored struct {
-	b   []byte // all of it
-	key []byte
-	n   int // values
+	b     []byte // all of it
+	stamp [32]byte
+	key   []byte
+	n     int // values
 }
 
 // appendHead appends the head of a sample, without its checksum, and the key.
 // The values follow it, each at an aligned offset; n is the length of the whole
 // sample. ok is false if the key or the number of values exceeds the format.
-func appendHead(b []byte, row int64, s Sample) (head []byte, n int64, ok bool) {
+func appendHead(b []byte, row int64, stamp [32]byte, s Sample) (head []byte, n int64, ok bool) {
 	key, values := s.Key(), s.Len()
 	if len(key) > maxKey || values > maxValues {
 		return b, 0, false
@@ -98,6 +100,7 @@ func appendHead(b []byte, row int64, s Sample) (head []byte, n int64, ok bool) {
 	binary.LittleEndian.PutUint64(b[16:], uint64(row))
 	binary.LittleEndian.PutUint32(b[24:], uint32(values))
 	binary.LittleEndian.PutUint32(b[28:], uint32(len(key)))
+	copy(b[stampOffset:], stamp[:])
 	for i := range values {
 		v := s.Value(i)
 		size := dense(v)
@@ -156,7 +159,7 @@ func parse(b []byte, row int64) (x stored, ok bool) {
 		return x, false
 	}
 	at := sampleHead + sampleValue*int(n)
-	return stored{b, b[at : at+int(key)], int(n)}, true
+	return stored{b, [32]byte(b[stampOffset:]), b[at : at+int(key)], int(n)}, true
 }
 
 // value returns value i, a view of the sample. ok is false if it is invalid or

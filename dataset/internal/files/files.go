@@ -3,6 +3,7 @@ package files
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -34,6 +35,19 @@ func Read(ctx context.Context, o store.Opener, v *dataset.Value, name string) (e
 		return fmt.Errorf("%s: at byte %d: %w", name, n, err)
 	}
 	return nil
+}
+
+// Stamp appends the name, the size and the modification time of a file to b,
+// for dataset.Stamped.
+func Stamp(ctx context.Context, o store.Opener, b []byte, name string) ([]byte, error) {
+	i, err := o.Stat(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(name)))
+	b = append(b, name...)
+	b = binary.LittleEndian.AppendUint64(b, uint64(i.Size))
+	return binary.LittleEndian.AppendUint64(b, uint64(i.Modified.UnixNano())), nil
 }
 
 // Reader reads a file from its beginning, until ctx ends.
