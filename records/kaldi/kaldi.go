@@ -13,8 +13,9 @@
 // Reading is strict: a file that ends within an entry, a key that is not UTF-8
 // text, and a text object without a line end are a [records.CorruptionError].
 // The package runs no commands: a script line with a command (a pipe) is a
-// [PipeError] unless Options.Run is set, and kaldiio's pickled entries are
-// refused.
+// [PipeError] unless Options.Run is set. Kaldi's other objects, such as
+// posteriors, and kaldiio's entries with a pickle, an array or a sound file are
+// a [records.ErrUnsupported] that names them.
 //
 // Reference: kaldi_native_io 1.23.0, bit for bit, for compressed matrices too.
 // kaldiio 2.18.1 decompresses matrices with differences in the last bits.

@@ -45,8 +45,17 @@ func FuzzFormat(f *testing.F) {
 		}
 		if good(n1) && good(n2) && n1 != n2 {
 			in := []Field{{n1, []byte(d1)}, {n2, []byte(d2)}}
+			for _, end := range []string{".txt", ".cls", ".bin"} { // more fields with these names
+				if x := n1 + end; good(x) && x != n2 {
+					in = append(in, Field{x, []byte(d2)})
+				}
+			}
 			fields := decodeAll(nil, in)
-			require.NotEqual(t, fields[0].Name, fields[1].Name)
+			names := map[string]bool{}
+			for _, f := range fields {
+				require.False(t, names[f.Name], "%q", f.Name)
+				names[f.Name] = true
+			}
 			out, err := encodeAll(nil, &records.Record{Fields: fields})
 			require.NoError(t, err)
 			require.Equal(t, in, out)

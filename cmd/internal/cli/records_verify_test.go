@@ -47,6 +47,9 @@ func TestRecordsVerdict(t *testing.T) {
 	recordsTree(t)
 	require.NoError(t, os.WriteFile("a.tar.xz", []byte("\xfd7zXZ\x00\x00\x04"), 0o666))
 	require.NoError(t, os.WriteFile("pickle.ark", []byte("utt PKL\x01\x00"), 0o666))
+	vectors := "\x04\x02\x00\x00\x00" + "\x04\x01\x00\x00\x00" + "\x04\x07\x00\x00\x00" + "\x04\x00\x00\x00\x00"
+	require.NoError(t, os.WriteFile("vectors.ark", []byte("utt \x00B"+vectors), 0o666))
+	require.NoError(t, os.WriteFile("vectors.scp", []byte("utt vectors.ark:4\n"), 0o666))
 	sparse, err := os.ReadFile("samples.tar")
 	require.NoError(t, err)
 	sparse[156] = 'S'
@@ -62,6 +65,8 @@ func TestRecordsVerdict(t *testing.T) {
 	for _, c := range []struct{ args, stdout, stderr string }{
 		{"a.tar.xz", "a.tar.xz: webdataset, 0 records: failed with 1 error\n", "compressed with xz"},
 		{"pickle.ark", "pickle.ark: kaldi, 0 records: failed with 1 error\n", "PKL"},
+		{"vectors.scp", "vectors.scp: kaldi, 0 records: failed with 1 error\n", "\"utt\": not supported: a vector of vectors of 2 parts"},
+		{"vectors.ark", "vectors.ark: kaldi, 0 records, compared with vectors.scp (1 of 1 record; nothing from byte 21 on): failed with 1 error\n", "a vector of vectors"},
 		{"sparse.tar", "sparse.tar: webdataset, 0 records: failed with 1 error\n", "a sparse file"},
 		{"--limit-bytes 17 samples.tar", "samples.tar: webdataset, 0 records: failed with 1 error\n", "the limit is 17"},
 		{"--limit-bytes 18 samples.tar", "samples.tar: webdataset, 4 records: failed with 1 error\n", ""},
