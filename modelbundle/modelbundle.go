@@ -4,9 +4,10 @@
 // training computed from it. With golden samples, any device can prove that it
 // computes the same tensors.
 //
-// [Create] writes a bundle; equal content has equal bytes. [Open], [OpenReader]
-// and [OpenFile] open one. They extract nothing: sections are read on first
-// use. docs/format/bundle.md describes the file format.
+// [Create] writes a bundle; equal content has equal bytes. [Open],
+// [OpenReader], [OpenFile] and [OpenMapped] open one. They extract nothing:
+// sections are read on first use. docs/format/bundle.md describes the file
+// format.
 //
 // # Trust
 //

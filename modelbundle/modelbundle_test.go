@@ -96,6 +96,7 @@ func TestRoundTrip(t *testing.T) {
 			return OpenReader(bytes.NewReader(raw), int64(len(raw)), DefaultLimits())
 		}},
 		{"file", func() (*Bundle, error) { return OpenFile(file, DefaultLimits()) }},
+		{"mapped file", func() (*Bundle, error) { return OpenMapped(file, DefaultLimits()) }},
 	} {
 		t.Run(o.name, func(t *testing.T) {
 			b, err := o.open()

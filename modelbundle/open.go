@@ -59,10 +59,21 @@ func OpenReader(r io.ReaderAt, size int64, l Limits) (*Bundle, error) {
 	return open(r, nil, size, l)
 }
 
-// OpenFile opens a bundle file. It maps the file into memory where the system
-// supports that. Do not modify the file while it is open; replacing it by
-// another file is safe. Sections are valid until Close.
-func OpenFile(name string, l Limits) (*Bundle, error) {
+// OpenFile opens a bundle file. It reads sections on first use and keeps them
+// in memory. If the file changes in place while it is open, sections that were
+// read keep their bytes, and others are errors: ErrDigest or
+// io.ErrUnexpectedEOF. The caller closes the Bundle.
+func OpenFile(name string, l Limits) (*Bundle, error) { return openFile(name, l, false) }
+
+// OpenMapped opens a bundle file like OpenFile, but maps it into memory where
+// the system supports that. Processes then share the memory of large models,
+// and nothing is copied. Nobody may change the file in place while it is open:
+// a truncated file kills the process (SIGBUS), and sections that were checked
+// show the new bytes. Replacing it by another file is safe. Sections are valid
+// until Close.
+func OpenMapped(name string, l Limits) (*Bundle, error) { return openFile(name, l, true) }
+
+func openFile(name string, l Limits, mapped bool) (*Bundle, error) {
 	info, err := os.Stat(name) // before Open, which would wait for the other end of a pipe
 	if err == nil && !info.Mode().IsRegular() {
 		err = &os.PathError{Op: "open", Path: name, Err: errors.New("not a regular file")}
@@ -77,8 +88,11 @@ func OpenFile(name string, l Limits) (*Bundle, error) {
 	if info, err = f.Stat(); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	mem := mapfile.Map(f, info.Size())
 	closeAll := f.Close
+	var mem []byte
+	if mapped {
+		mem = mapfile.Map(f, info.Size())
+	}
 	if mem != nil {
 		if err := f.Close(); err != nil { // the mapping remains valid
 			return nil, errors.Join(err, mapfile.Unmap(mem))
@@ -93,7 +107,7 @@ func OpenFile(name string, l Limits) (*Bundle, error) {
 	return b, nil
 }
 
-// Close releases the file. Slices returned by Section become invalid.
+// Close releases the file. Slices that Section returned become invalid.
 func (b *Bundle) Close() error {
 	c := b.close
 	if c == nil {
