@@ -62,6 +62,11 @@ type Options struct {
 	// Interval. MaxWorkers bounds the workers of all stages together; each
 	// stage has at least one. Default of MaxWorkers: GOMAXPROCS, at least one
 	// more than there are stages. Default of Interval: 200 ms.
+	//
+	// AutoTune lengthens queues by at most 32 MiB of samples, in all stages
+	// together, beyond the default queues of GOMAXPROCS workers or of the most
+	// workers that each stage has had. Samples count as large as earlier ones.
+	// Bytes bounds the samples as without AutoTune.
 	AutoTune   bool
 	MaxWorkers int
 	Interval   time.Duration

@@ -17,6 +17,7 @@ type tuner struct {
 	stop chan struct{}
 	done sync.WaitGroup
 	last map[*stage]measured
+	most map[string]int // workers that a stage has had, by path
 	at   time.Duration
 }
 
@@ -33,7 +34,7 @@ func (p *Pipeline) tune() {
 	if p.tuner != nil {
 		return
 	}
-	t := &tuner{p: p, stop: make(chan struct{}), last: map[*stage]measured{}, at: now()}
+	t := &tuner{p: p, stop: make(chan struct{}), last: map[*stage]measured{}, most: map[string]int{}, at: now()}
 	p.tuner = t
 	t.done.Go(t.run)
 }
@@ -63,7 +64,29 @@ const (
 	isFull   = 0.3 // waiting time from which a queue counts as too short
 	longest  = 4   // maximum queue, as a multiple of the default
 	idleLoad = 0.7 // maximum load of the remaining workers after one is removed
+	// extraBytes bounds the samples that the tuner adds to all queues together;
+	// see Options.AutoTune.
+	extraBytes = 32 << 20
 )
+
+// extra returns the bytes of the samples that a queue of s holds beyond the
+// default queue of the most workers that s has had, or of GOMAXPROCS workers.
+// It takes samples to be as large as earlier ones.
+func (t *tuner) extra(s *stage, queue int) int64 {
+	base := max(queueOf(max(t.most[s.st.Path], runtime.GOMAXPROCS(0))), t.p.o.Queue)
+	return int64(max(queue-base, 0)) * s.c.expect.Load()
+}
+
+// longer returns the next length of a queue, within longest and room bytes of
+// extra samples.
+func (t *tuner) longer(s *stage, room int64) int {
+	n, queue := s.size()
+	want := min(queue+queue/2+1, longest*queueOf(n))
+	for want > queue && t.extra(s, want) > room {
+		want--
+	}
+	return want
+}
 
 // tune compares the stages and makes at most one change.
 func (t *tuner) tune() {
@@ -72,7 +95,7 @@ func (t *tuner) tune() {
 	t.at = at
 	var busiest, idlest, least, crowded *stage
 	var busiestLoad, idlestLoad, leastLoad float64
-	total := 0
+	total, room := 0, int64(extraBytes)
 	seen := map[*stage]measured{}
 	for _, s := range t.p.running() {
 		if s.st.Path == sending {
@@ -83,6 +106,8 @@ func (t *tuner) tune() {
 			continue // not started
 		}
 		total += n
+		t.most[s.st.Path] = max(t.most[s.st.Path], n)
+		room -= t.extra(s, queue)
 		var m measured
 		m.busy, _ = s.c.busy.read()
 		m.waited, _ = s.c.waited.read()
@@ -122,7 +147,10 @@ func (t *tuner) tune() {
 		t.workers(busiest, 1)
 	case crowded != nil:
 		n, queue := crowded.size()
-		t.change(crowded, n, min(queue+queue/2+1, longest*queueOf(n)))
+		room += t.extra(crowded, queue)
+		if want := t.longer(crowded, room); want > queue {
+			t.change(crowded, n, want)
+		}
 	}
 }
 
