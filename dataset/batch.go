@@ -138,7 +138,7 @@ func (n *Batch) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	}
 	c := s.state.(*collator).clone()
 	return &batching{
-		in: in, n: n, f: f, c: c, caller: caller{seed: o.b.options.Seed, path: s.path},
+		in: in, n: n, f: f, c: c, caller: caller{seed: o.b.options.Seed, path: s.path}, judge: o.judge(s),
 		failed: func(x *Sample, err error) error { return o.failed(s.path, x, err) },
 	}, nil
 }
@@ -153,6 +153,7 @@ type batching struct {
 	samples []*Sample // a whole batch, where stacking needs all samples
 	before  []int64   // the state before the last batch
 	ended   bool      // with an error
+	judge   *judge    // of samples that do not fit their batch
 	failed  func(*Sample, error) error
 }
 
@@ -185,11 +186,18 @@ func (b *batching) batch(ctx context.Context, s *Sample) error {
 			s.identity(x)
 		}
 		if !whole {
-			if err := b.c.put(s, x, n, b.n.Size); err != nil {
+			err := b.c.put(s, x, n, b.n.Size)
+			if err != nil {
 				if err := b.failed(x, err); err != nil {
 					return err
 				}
+				if err := b.judge.saw(x); err != nil {
+					return err
+				}
 				continue
+			}
+			if err := b.judge.saw(x); err != nil {
+				return err
 			}
 		}
 		n++

@@ -52,6 +52,16 @@ type Options struct {
 	// is a *NodeError, one for each node. Any goroutine may call OnWarning, one
 	// at a time. Default: slog.Warn.
 	OnWarning func(error)
+	// MaxSkips is the number of bad samples in succession that end a run whose
+	// OnError skips them. Default: 1,000. At -1 skips have no bound. The bounds
+	// hold for each source and for each node that makes samples, in each epoch
+	// or pass of a Repeat; a resumed run counts anew. The error wraps ErrData
+	// and the first three bad samples, and counts those that are panics. A
+	// source or node whose samples of an epoch are all bad is an error too.
+	MaxSkips int64
+	// MaxSkipShare is the largest share of bad samples in an epoch, above 0 up
+	// to 1. It counts once 1,000 samples were seen. Default: 0.5.
+	MaxSkipShare float64
 	// CacheBytes bounds the memory of the caches that the pass CachePrefix
 	// adds. The Cache nodes of the definition do not count. Default: 0, no
 	// added caches.
@@ -74,7 +84,8 @@ type ErrorPolicy uint8
 const (
 	// FailOnError ends the run with the sample's error.
 	FailOnError ErrorPolicy = iota
-	// SkipOnError skips the sample and counts it in Run.Skipped.
+	// SkipOnError skips the sample and counts it in Run.Skipped, up to
+	// Options.MaxSkips.
 	SkipOnError
 	// QuarantineOnError skips and counts the sample, and adds its error to
 	// Run.Quarantined.
@@ -194,6 +205,15 @@ func Build(ctx context.Context, d *Dataset, o Options) (_ *Built, err error) {
 	}
 	if o.World < 1 || o.Rank < 0 || o.Rank >= o.World {
 		return nil, fmt.Errorf("dataset: %w: rank %d of %d", ErrParam, o.Rank, o.World)
+	}
+	if o.MaxSkips < -1 || !(o.MaxSkipShare >= 0 && o.MaxSkipShare <= 1) {
+		return nil, fmt.Errorf("dataset: %w: MaxSkips %d, MaxSkipShare %v: want -1 or more and a share of 0 to 1", ErrParam, o.MaxSkips, o.MaxSkipShare)
+	}
+	if o.MaxSkips == 0 {
+		o.MaxSkips = maxSkips
+	}
+	if o.MaxSkipShare == 0 {
+		o.MaxSkipShare = maxSkipShare
 	}
 	o.Limits = o.Limits.WithDefaults()
 	if o.Store == nil {

@@ -98,7 +98,7 @@ func (o *opener) failed(path string, s *Sample, err error) error {
 	if !o.lenient && o.b.options.OnError == FailOnError {
 		return e
 	}
-	s.dropped = true
+	s.dropped, s.bad, s.judged = true, e, false
 	o.bad.put([]*SampleError{e})
 	return nil
 }
@@ -135,14 +135,26 @@ func (o *opener) open(s *step, epoch uint64) (iterator, error) {
 				}
 			}
 		}
-		return n.stream(o, s, epoch)
+		it, err := n.stream(o, s, epoch)
+		if err != nil {
+			return nil, err
+		}
+		switch n.(type) {
+		case *FlatMap, *Unbatch, *Batch, *BucketBatch: // the others have no bad samples of their own
+			it = o.judged(s, it)
+		}
+		return it, nil
 	case mapper:
 		below := o.below()
 		in, err := below.open(s.in[0], epoch)
 		if err != nil {
 			return nil, err
 		}
-		return o.work(s, in, below.bad, func() (worker, error) { return n.worker(o.b, s) })
+		it, err := o.work(s, in, below.bad, func() (worker, error) { return n.worker(o.b, s) })
+		if err != nil {
+			return nil, err
+		}
+		return o.judged(s, it), nil
 	}
 	return nil, fmt.Errorf("dataset: %s has no iterator", s.path)
 }
@@ -186,6 +198,7 @@ func (o *opener) work(s *step, in iterator, below *badList, newWorker func() (wo
 type root struct {
 	in     iterator
 	cursor cursor
+	judge  *judge
 }
 
 func (o *opener) openRoot(s *step, epoch uint64) (iterator, error) {
@@ -202,14 +215,14 @@ func (o *opener) openRoot(s *step, epoch uint64) (iterator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &root{in, c}, nil
+	return &root{in, c, o.judge(s)}, nil
 }
 
 func (r *root) Next(ctx context.Context, s *Sample) error {
 	for {
 		k, ok := r.cursor.next()
 		if !ok {
-			return io.EOF
+			return r.judge.end()
 		}
 		if err := r.in.Next(ctx, s); err != nil {
 			r.cursor.j--
@@ -218,8 +231,8 @@ func (r *root) Next(ctx context.Context, s *Sample) error {
 		if s.origin.k != k {
 			return fmt.Errorf("dataset: sample %d, want %d", s.origin.k, k)
 		}
-		if !s.dropped {
-			return nil
+		if err := r.judge.saw(s); err != nil || !s.dropped {
+			return err
 		}
 		if err := ctx.Err(); err != nil {
 			return err
@@ -347,7 +360,8 @@ func (f *feeder) Next(_ context.Context, s *Sample) error {
 	if !ok {
 		return io.EOF
 	}
-	s.Key, s.Epoch, s.Ordinal, s.dropped = "", epoch, uint64(k), false
+	s.Key, s.Epoch, s.Ordinal = "", epoch, uint64(k)
+	s.dropped, s.bad, s.judged = false, nil, false
 	s.origin = origin{root: f.root, k: k, epoch: f.epoch}
 	s.row = pos
 	return nil
@@ -408,6 +422,7 @@ type streamed struct {
 	cursor cursor
 	at     int64 // samples read
 	errors int   // consecutive bad samples
+	judge  *judge
 	failed func(s *Sample, err error) error
 }
 
@@ -423,7 +438,7 @@ func (o *opener) openStream(s *step, epoch uint64) (iterator, error) {
 		}
 	}
 	it := &streamed{
-		stream: s.data.(Stream), epoch: epoch, root: s.root, n: len(s.columns), cursor: c,
+		stream: s.data.(Stream), epoch: epoch, root: s.root, n: len(s.columns), cursor: c, judge: o.judge(s),
 		failed: func(x *Sample, err error) error { return o.failed(s.path, x, err) },
 	}
 	return it, nil
@@ -433,7 +448,7 @@ func (t *streamed) Next(ctx context.Context, s *Sample) error {
 	for {
 		k, ok := t.cursor.next()
 		if !ok {
-			return io.EOF
+			return t.judge.end()
 		}
 		if t.reader == nil || k < t.at {
 			if err := t.restart(ctx); err != nil {
@@ -446,12 +461,13 @@ func (t *streamed) Next(ctx context.Context, s *Sample) error {
 				return err
 			}
 			s.resize(t.n)
-			s.Key, s.Epoch, s.Ordinal, s.dropped = "", t.epoch, uint64(t.at), false
+			s.Key, s.Epoch, s.Ordinal = "", t.epoch, uint64(t.at)
+			s.dropped, s.bad, s.judged = false, nil, false
 			s.origin = origin{root: t.root, k: t.at, epoch: t.epoch}
 			err := t.read(ctx, s)
 			if errors.Is(err, io.EOF) {
 				t.cursor.j--
-				return io.EOF
+				return t.judge.end()
 			}
 			if ended := ctx.Err(); err != nil && ended != nil { // the reading was interrupted
 				t.cursor.j--
@@ -463,21 +479,24 @@ func (t *streamed) Next(ctx context.Context, s *Sample) error {
 					t.cursor.j--
 					return err
 				}
-				if t.errors++; t.errors == maxErrors {
+				if err := t.judge.saw(s); err != nil {
+					return err
+				}
+				if t.errors++; t.errors == maxErrors && t.judge == nil {
 					return fmt.Errorf("dataset: %d consecutive samples of a stream are bad: %w", maxErrors, err)
 				}
 				break // dropped
 			}
 			t.errors = 0
 			if t.at > k {
-				return nil
+				return t.judge.saw(s)
 			}
 		}
 	}
 }
 
-// maxErrors consecutive bad samples end a stream, since a broken Reader could
-// return errors forever.
+// maxErrors consecutive bad samples end a stream without a judge, since a
+// broken Reader could return errors forever.
 const maxErrors = 1000
 
 // read reads a sample and returns a panic as an error.

@@ -287,6 +287,7 @@ func TestPassesChangeNothing(test *testing.T) {
 		o := dataset.Options{Seed: uint64(seed), Disable: dataset.Passes()}
 		if bad && seed%8 == 3 {
 			o.OnError = dataset.QuarantineOnError
+			o.MaxSkips = -1
 		}
 		if seed%5 == 4 {
 			o.World, o.Rank = 2, r.IntN(2)

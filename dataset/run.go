@@ -29,10 +29,18 @@ type Run struct {
 	logs   *heldLogs
 	marked []int64 // for forget
 
-	mu    sync.Mutex
-	bad   []*SampleError
-	count int64
+	mu     sync.Mutex
+	bad    []*SampleError
+	known  map[badSample]bool // the samples of bad
+	count  int64
+	panics int64
 }
+
+// badSample identifies a bad sample in all epochs.
+type badSample struct{ path, key string }
+
+// maxQuarantined bounds Run.Quarantined.
+const maxQuarantined = 1 << 16
 
 func init() { engine.Register(newRun) }
 
@@ -120,7 +128,15 @@ func (r *Run) report() {
 	for _, e := range r.due.take() {
 		r.mu.Lock()
 		r.count++
-		if r.built.options.OnError == QuarantineOnError {
+		var p *PanicError
+		if errors.As(e, &p) {
+			r.panics++
+		}
+		if id := (badSample{e.Path, e.Key}); r.built.options.OnError == QuarantineOnError && !r.known[id] && len(r.bad) < maxQuarantined {
+			if r.known == nil {
+				r.known = map[badSample]bool{}
+			}
+			r.known[id] = true
 			r.bad = append(r.bad, e)
 		}
 		r.mu.Unlock()
@@ -130,16 +146,26 @@ func (r *Run) report() {
 	}
 }
 
-// Skipped returns the number of bad samples that were skipped so far. It is
-// safe for concurrent use.
+// Skipped returns the number of bad samples that were skipped so far, panics
+// included. It is safe for concurrent use.
 func (r *Run) Skipped() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.count
 }
 
-// Quarantined returns the errors of the bad samples so far, if OnError is
-// QuarantineOnError. It is safe for concurrent use.
+// Panics returns how many of the skipped samples made a user's function or a
+// source panic. It is safe for concurrent use.
+func (r *Run) Panics() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.panics
+}
+
+// Quarantined returns the bad samples so far, if OnError is QuarantineOnError.
+// It has the first error of each sample at each node, told apart by SampleError
+// Path and Key, and so does not grow when later epochs meet the same samples.
+// It holds at most 65,536. It is safe for concurrent use.
 func (r *Run) Quarantined() []*SampleError {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -26,8 +26,12 @@ type Sample struct {
 	Epoch, Ordinal uint64
 
 	origin  origin
-	dropped bool  // engines pass it on, and users never see it
-	row     int64 // of the source, before the sample is read
+	dropped bool // engines pass it on, and users never see it
+	// bad is why the sample was dropped; nil if a predicate did. judged reports
+	// that a judge counted it.
+	bad    *SampleError
+	judged bool
+	row    int64 // of the source, before the sample is read
 }
 
 // Value is a tensor of a sample. Its data is in its own buffer, which Reset and
@@ -106,9 +110,10 @@ func (s *Sample) resize(n int) {
 	s.Values = slices.Grow(s.Values[:0], n)[:n]
 }
 
-// identity copies o's key, epoch, ordinal and origin to s.
+// identity copies all but the values of o to s.
 func (s *Sample) identity(o *Sample) {
-	s.Key, s.Epoch, s.Ordinal, s.origin, s.dropped = o.Key, o.Epoch, o.Ordinal, o.origin, o.dropped
+	s.Key, s.Epoch, s.Ordinal, s.origin = o.Key, o.Epoch, o.Ordinal, o.origin
+	s.dropped, s.bad, s.judged = o.dropped, o.bad, o.judged
 }
 
 // CopyFrom makes s a copy of o in its own buffers.

@@ -72,8 +72,9 @@ type Stream interface {
 // Reader reads an epoch of a Stream. One goroutine uses it.
 type Reader interface {
 	// Next fills s, as Rows.Read does, or returns io.EOF. Any other error is
-	// the error of one sample: the next call reads the sample after it. 1,000
-	// errors in succession end a run. ctx bounds this call alone.
+	// the error of one sample: the next call reads the sample after it.
+	// Options.MaxSkips errors in succession, 1,000 by default or at -1, end a
+	// run. ctx bounds this call alone.
 	Next(ctx context.Context, s *Sample) error
 	Close() error
 }

@@ -83,6 +83,7 @@ func (z *zipped) Next(ctx context.Context, s *Sample) error {
 func (z *zipped) zip(ctx context.Context, s *Sample) error {
 	s.resize(0)
 	dropped := false
+	s.bad, s.judged = nil, false
 	for i, it := range z.in {
 		x := &z.samples[i]
 		err := it.Next(ctx, x)
@@ -93,8 +94,12 @@ func (z *zipped) zip(ctx context.Context, s *Sample) error {
 			return err
 		}
 		dropped = dropped || x.dropped
-		if i == 0 {
+		if bad, judged := s.bad, s.judged; i == 0 {
 			s.identity(x)
+		} else if s.bad == nil {
+			s.bad, s.judged = x.bad, x.judged
+		} else {
+			s.bad, s.judged = bad, judged
 		}
 	}
 	s.dropped = dropped
