@@ -358,7 +358,7 @@ func TestCancelledWithoutSamples(t *testing.T) {
 		"bad samples": dataset.Of(&numbers{N: 5}).Repeat(0).MapFunc(bad, []string{"x"}, int64Column...).Batch(2),
 		"above":       dataset.Of(&numbers{N: 5}).Repeat(0).ShuffleBuffer(3).MapFunc(bad, []string{"x"}, int64Column...).ShuffleBuffer(2),
 	} {
-		b, err := dataset.Build(t.Context(), d, dataset.Options{OnError: dataset.SkipOnError})
+		b, err := dataset.Build(t.Context(), d, dataset.Options{OnError: dataset.SkipOnError, MaxSkips: -1})
 		require.NoError(t, err)
 		for engine, p := range engines(t, b, nil) {
 			ctx, stop := context.WithCancel(t.Context())
@@ -389,7 +389,7 @@ func TestStreamThatOnlyFails(t *testing.T) {
 	require.NoError(t, err)
 	_, err = p.Next(t.Context())
 	require.ErrorIs(t, err, errTrouble)
-	require.ErrorContains(t, err, "1000 consecutive samples of a stream are bad")
+	require.ErrorContains(t, err, "1000 bad samples in succession")
 	require.NoError(t, p.Close())
 }
 

@@ -7,13 +7,19 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/infer-prep/infer-prep/internal/engine"
 )
 
 // Run is a run of a Built. Programs get one from pullpipe.New or pipeline.New.
-// One goroutine uses it at a time, except Skipped and Quarantined.
+// One goroutine uses it at a time; only Close, Skipped, Panics and Quarantined
+// are safe for concurrent use. Next and NextEpoch detect a second goroutine and
+// return ErrConcurrent.
 type Run struct {
+	use     sync.Mutex  // held during Next, NextEpoch and Close
+	closing atomic.Bool // Close was called
+
 	built  *Built
 	stage  placer
 	top    placer
@@ -175,16 +181,26 @@ func (r *Run) Quarantined() []*SampleError {
 // Next returns the next sample or batch. Its values are valid until the next
 // call of Next, NextEpoch or Close. At the end of an epoch Next returns io.EOF
 // itself, until NextEpoch. The error of a sample is a *SampleError. After an
-// error, or a cancelled ctx, the run has ended: State returns where to resume.
+// error, or a ctx that ends before or during Next, the run has ended: Next
+// returns the same error, ctx.Err() for a ctx, until NextEpoch, and State
+// returns where to resume.
+//
+// While another goroutine is in Next, NextEpoch or Close, Next returns
+// ErrConcurrent or ErrClosed at once, and no sample is lost. If Close is called
+// during Next, Next returns its sample or ErrClosed.
 func (r *Run) Next(ctx context.Context) (*Sample, error) {
+	if err := r.enter(); err != nil {
+		return nil, err
+	}
+	defer r.use.Unlock()
 	if r.ended != nil {
 		return nil, r.ended
 	}
-	if r.last != nil {
+	if r.last != nil || r.closing.Load() {
 		return nil, ErrClosed
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, r.end(err)
 	}
 	if r.it == nil {
 		if err := r.open(nil); err != nil {
@@ -232,9 +248,25 @@ func (r *Run) end(err error) error {
 	return err
 }
 
-// NextEpoch starts the next epoch, also before the end of this one.
+// enter locks r.use, or returns why it is locked.
+func (r *Run) enter() error {
+	switch {
+	case r.use.TryLock():
+		return nil
+	case r.closing.Load():
+		return ErrClosed
+	}
+	return ErrConcurrent
+}
+
+// NextEpoch starts the next epoch, also before the end of this one. It returns
+// ErrConcurrent while another goroutine is in Next.
 func (r *Run) NextEpoch() error {
-	if r.last != nil {
+	if err := r.enter(); err != nil {
+		return err
+	}
+	defer r.use.Unlock()
+	if r.last != nil || r.closing.Load() {
 		return ErrClosed
 	}
 	err := r.closeIterator()
@@ -282,9 +314,13 @@ func (r *Run) closeIterator() error {
 }
 
 // Close ends the run and waits for its goroutines, including running reads and
-// user functions. State stays valid, and the Built stays open. A second Close
-// does nothing.
+// user functions, and for a Next of another goroutine. State stays valid, and
+// the Built stays open. A second Close does nothing. A function that the run
+// calls must not call Close.
 func (r *Run) Close() error {
+	r.closing.Store(true)
+	r.use.Lock()
+	defer r.use.Unlock()
 	if r.last == nil {
 		r.last = r.State()
 	}
@@ -293,3 +329,7 @@ func (r *Run) Close() error {
 
 // ErrClosed reports the use of a closed run.
 var ErrClosed = errors.New("dataset: the run is closed")
+
+// ErrConcurrent reports a call of Next or NextEpoch while another goroutine is
+// in one of them.
+var ErrConcurrent = errors.New("dataset: another goroutine is in Next or NextEpoch: want one goroutine at a time")

@@ -81,8 +81,9 @@ type Options struct {
 }
 
 // Pipeline is a run with parallel stages; see dataset.Run for most of its
-// methods. One goroutine uses it at a time, except Stats, Skipped and
-// Quarantined.
+// methods. One goroutine uses it at a time; only Close, Stats, Skipped, Panics
+// and Quarantined are safe for concurrent use. Close interrupts a Next that
+// waits for a sample: it returns dataset.ErrClosed and loses nothing.
 //
 // Close and NextEpoch end all goroutines and wait for them. Sources and Upload
 // get a ctx that ends then, and has the values of the ctx of the epoch's first
@@ -94,6 +95,7 @@ type Pipeline struct {
 	tuner  *tuner
 
 	mu     sync.Mutex
+	closed bool
 	stages []*stage // of this epoch, from the source up
 	past   map[string]*counters
 	order  []string
@@ -215,6 +217,9 @@ func (p *Pipeline) add(st stageSpec, workers, queue int) (*stage, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.closed {
+		return nil, dataset.ErrClosed
+	}
 	s := newStage(p, st, workers, queue)
 	s.first = w
 	if s.c = p.past[st.Path]; s.c == nil {
@@ -247,8 +252,12 @@ func (p *Pipeline) running() []*stage {
 	return append([]*stage(nil), p.stages...)
 }
 
-// Close ends the run and waits for its goroutines. The Built stays open.
+// Close ends the run and waits for its goroutines and for a Next of another
+// goroutine. The Built stays open.
 func (p *Pipeline) Close() error {
+	p.mu.Lock()
+	p.closed = true // Next starts no more stages
+	p.mu.Unlock()
 	for _, s := range p.running() {
 		s.stop()
 	}

@@ -41,6 +41,7 @@ type stage struct {
 
 	mu       sync.Mutex // guards the fields below, which the tuner reads and changes
 	started  bool
+	stopped  bool // by Pipeline.Close
 	closed   bool
 	workers  int // wanted
 	queue    int // items
@@ -71,6 +72,9 @@ func newStage(p *Pipeline, st stageSpec, workers, queue int) *stage {
 func (s *stage) start(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.stopped {
+		return dataset.ErrClosed
+	}
 	s.started = true
 	if !s.st.Stateless {
 		s.mark = s.st.In.Save(s.mark[:0])
@@ -259,6 +263,11 @@ func (s *stage) Next(ctx context.Context, to *dataset.Sample) error {
 		s.ended = err
 		return err
 	}
+	if it.err != nil && it.err != io.EOF && s.ctx.Err() != nil {
+		// Close ends the work of this sample: it is not bad.
+		s.ended = dataset.ErrClosed
+		return s.ended
+	}
 	if it.left != nil {
 		s.st.Pass(it.left)
 		it.left = nil
@@ -326,6 +335,7 @@ func (s *stage) Save(w []int64) []int64 {
 func (s *stage) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.stopped = true
 	if s.started {
 		s.cancel()
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // Pipe is a run; see dataset.Run for its methods. One goroutine uses it at a
-// time.
+// time, except Close, which waits until a running Next has returned its sample.
 type Pipe struct{ *dataset.Run }
 
 // New returns a run of b from a state, or from the start of epoch 0 if state is
