@@ -61,7 +61,7 @@ func (n *Skip) build(_ *Built, s *step) error {
 }
 
 // maxSkipped bounds Skip on an endless dataset, so that places do not overflow.
-const maxSkipped = 1 << 62
+const maxSkipped int64 = 1 << 62
 
 func (n *Take) locator(*Built, *step) func(uint64, int64) (int, uint64, int64) {
 	return func(epoch uint64, k int64) (int, uint64, int64) { return 0, epoch, k }

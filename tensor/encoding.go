@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 )
@@ -274,17 +275,24 @@ func (d *decoder) desc(t DType, dims []int64, off int64) (Desc, error) {
 	if len(dims) > MaxRank {
 		return Desc{}, d.fail(ErrUnsupported, off, "%d axes: must be at most %d", len(dims), MaxRank)
 	}
+	elems := int64(1)
+	for _, n := range dims {
+		if n < 0 {
+			return Desc{}, d.fail(ErrFormat, off, "size %d of an axis: must not be negative", n)
+		}
+		if n > 0 && elems > (1<<62)/8/n {
+			return Desc{}, d.fail(ErrFormat, off, "%v of shape %v: the data must be smaller than 2^62 bytes", t, dims)
+		}
+		elems *= max(n, 1)
+	}
 	desc := Desc{DType: t}
 	for _, n := range dims {
-		if n < 0 || n != int64(int(n)) {
-			return Desc{}, d.fail(ErrFormat, off, "size %d of an axis: must not be negative and must fit an int", n)
+		if n != int64(int(n)) {
+			return Desc{}, d.fail(ErrLimit, off, "size %d of an axis: must be at most %d on this platform", n, math.MaxInt)
 		}
 		desc.Shape = desc.Shape.Append(int(n))
 	}
 	n := desc.Size()
-	if n < 0 {
-		return Desc{}, d.fail(ErrFormat, off, "%v: the data must be smaller than 2^62 bytes", desc)
-	}
 	if n > d.limit {
 		return Desc{}, d.fail(ErrLimit, off, "%v has %d bytes: must be at most %d", desc, n, d.limit)
 	}

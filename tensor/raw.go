@@ -3,7 +3,6 @@ package tensor
 import (
 	"fmt"
 	"io"
-	"math"
 )
 
 // WriteRaw writes only t's elements: row-major, little-endian, without padding.
@@ -46,8 +45,8 @@ func ReadRaw(r io.Reader, d Desc, limit int64) (*Tensor, error) {
 
 // all reads to the end of the input, at most limit bytes.
 func (d *decoder) all(limit int64) ([]byte, error) {
-	limit = max(limit, 0)
-	b, err := readBytes(d.r, min(limit, math.MaxInt64-1)+1, max(d.have+1, 4096))
+	limit = min(max(limit, 0), maxBytes-1)
+	b, err := readBytes(d.r, limit+1, max(d.have+1, 4096))
 	switch {
 	case err == io.EOF:
 		d.off += int64(len(b))

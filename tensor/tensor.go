@@ -34,6 +34,7 @@ package tensor
 
 import (
 	"fmt"
+	"math"
 	"unsafe"
 )
 
@@ -107,9 +108,10 @@ func (t *Tensor) Reset(d Desc) error {
 	return nil
 }
 
-// maxBytes is below the size at which make panics on 64-bit platforms, whose
-// heap has at most 48-bit addresses. The limits of graphs are far smaller.
-const maxBytes = 1 << 46
+// maxBytes is below the size at which make panics: on 64-bit platforms the heap
+// has at most 48-bit addresses, on 32-bit platforms an int holds the size. The
+// limits of graphs are far smaller.
+const maxBytes = min(1<<46, math.MaxInt-7)
 
 // Alloc returns n zero bytes, aligned to 8.
 func Alloc(n int) []byte {

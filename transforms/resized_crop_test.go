@@ -1,6 +1,7 @@
 package transforms
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -52,11 +53,11 @@ func TestResizedCropParameters(t *testing.T) {
 	for name, o := range map[string]*ResizedCrop{
 		"top":     NewResizedCrop(-1, 0, 1, 1, 1, 1),
 		"left":    NewResizedCrop(0, -1, 1, 1, 1, 1),
-		"far":     NewResizedCrop(0, 1<<62, 1, 1, 1, 1),
+		"far":     NewResizedCrop(0, math.MaxInt, 1, 1, 1, 1),
 		"height":  NewResizedCrop(0, 0, 0, 1, 1, 1),
 		"width":   NewResizedCrop(0, 0, 1, -2, 1, 1),
 		"out":     NewResizedCrop(0, 0, 1, 1, 0, 1),
-		"out far": NewResizedCrop(0, 0, 1, 1, 1, 1<<40),
+		"out far": NewResizedCrop(0, 0, 1, 1, 1, math.MaxInt),
 	} {
 		require.ErrorIs(t, o.Validate(), ErrParam, name)
 	}

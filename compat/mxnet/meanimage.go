@@ -24,10 +24,10 @@ import (
 // The magic is that of MXNet 1.0 and later, or of its arrays with NumPy's
 // shapes.
 const (
-	listMagic    = 0x112
-	arrayMagic   = 0xf993fac9
-	npArrayMagic = 0xf993faca
-	meanName     = "mean_img"
+	listMagic           = 0x112
+	arrayMagic   uint32 = 0xf993fac9
+	npArrayMagic uint32 = 0xf993faca
+	meanName            = "mean_img"
 )
 
 // maxMeanFile bounds the size of a file.
@@ -91,7 +91,7 @@ func parseMean(b []byte, shape tensor.Shape) (*tensor.Tensor, error) {
 	var dims []int
 	rank := u32()
 	for range min(rank, tensor.MaxRank+1) {
-		dims = append(dims, int(min(u64(), 1<<31)))
+		dims = append(dims, int(min(u64(), math.MaxInt32)))
 	}
 	for i, n := range dims {
 		if rank != uint32(shape.Rank()) || n != shape.At(i) {

@@ -78,7 +78,7 @@ func TestUnlikeMindSpore(t *testing.T) {
 	require.NoError(t, err)
 	s := dataset.Sample{Values: make([]dataset.Value, 2)}
 	require.NoError(t, d.Read(t.Context(), 0, &s))
-	require.EqualValues(t, -1<<63, tensor.View[int64](&s.Values[0].Tensor)[0])
+	require.EqualValues(t, int64(-1<<63), tensor.View[int64](&s.Values[0].Tensor)[0])
 	require.Equal(t, 1e-320, tensor.View[float64](&s.Values[1].Tensor)[0])
 }
 

@@ -59,8 +59,7 @@ func New(dir string) *ImageFolder {
 	return &ImageFolder{
 		Dir:        dir,
 		Extensions: []string{".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp"},
-		// An empty map, since null is a missing parameter. // null would be a
-		// missing parameter
+		// An empty map, since null is a missing parameter.
 		ClassIndexing: map[string]int32{},
 	}
 }
