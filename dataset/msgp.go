@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/tinylib/msgp/msgp"
+
+	"github.com/infer-prep/infer-prep/internal/msgpread"
 )
 
 // The msgp form is the JSON form encoded as msgp, with sorted keys, so that
@@ -78,7 +80,10 @@ func appendValue(b []byte, v any) ([]byte, error) {
 // rest of b.
 func (d *Dataset) UnmarshalMsg(b []byte) ([]byte, error) {
 	var text strings.Builder
-	rest, err := jsonOf(&text, b, 0)
+	rest, err := b, msgpread.Whole(b)
+	if err == nil {
+		rest, err = jsonOf(&text, b, 0)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("dataset: %w: offset %d: %w", ErrDefinition, len(b)-len(rest), err)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/infer-prep/infer-prep/internal/msgpread"
 	specs "github.com/infer-prep/infer-prep/internal/spec"
 )
 
@@ -64,6 +65,9 @@ func ReadParams(name string, version int, b []byte) (Op, []byte, error) {
 	_, op, err := lookup(name, version)
 	if err != nil {
 		return nil, nil, err
+	}
+	if err := msgpread.Whole(b); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrParam, err)
 	}
 	rest, err := op.UnmarshalMsg(b)
 	if err != nil {

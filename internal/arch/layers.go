@@ -104,7 +104,7 @@ var Layers = []Layer{
 		{Path: "codec/jpegli", May: []string{"codec", "internal/enum", "tensor", jpegli}},
 	}},
 	{"graphs", []Package{
-		{Path: "transforms", May: []string{"codec", "internal/enum", "internal/kernel", "internal/registry", "internal/spec", "rng", "tensor", msgp}},
+		{Path: "transforms", May: []string{"codec", "internal/enum", "internal/kernel", "internal/msgpread", "internal/registry", "internal/spec", "rng", "tensor", msgp}},
 		{Path: "datagraph", May: []string{"codec", "internal/kernel", "internal/msgpread", "internal/pass", "internal/spec", "rng", "tensor", "transforms", msgp}},
 		{Path: "diff", May: []string{"codec", "datagraph", "tensor", "transforms"}},
 		{Path: "preset", May: []string{"codec", "datagraph", "internal/registry", "transforms"}},
@@ -146,7 +146,7 @@ var Layers = []Layer{
 	}},
 	{"datasets", []Package{
 		{Path: "dataset/internal/filecache", May: []string{"internal/filelock", "internal/mapfile", "tensor"}},
-		{Path: "dataset", May: []string{"codec", "datagraph", "dataset/internal/filecache", "internal/engine", "internal/pass", "internal/registry", "internal/spec", "rng", "store", "tensor", "transforms", msgp}},
+		{Path: "dataset", May: []string{"codec", "datagraph", "dataset/internal/filecache", "internal/engine", "internal/msgpread", "internal/pass", "internal/registry", "internal/spec", "rng", "store", "tensor", "transforms", msgp}},
 		{Path: "pullpipe", May: []string{"dataset", "internal/engine", "store"}},
 		{Path: "pipeline", May: []string{"dataset", "internal/engine", "store", sys}},
 		{Path: "pipeline/expvars", May: []string{"pipeline"}},

@@ -18,9 +18,14 @@ type Reader struct {
 // Read reads a value with one of msgp's functions. After an error it returns
 // the zero value.
 func Read[T any](r *Reader, f func([]byte) (T, []byte, error)) (v T) {
-	if r.Err == nil {
-		v, r.B, r.Err = f(r.B)
+	if r.Err != nil {
+		return v
 	}
+	if size, _ := head(r.B); size > uint64(len(r.B)) {
+		r.Err = msgp.ErrShortBytes
+		return v
+	}
+	v, r.B, r.Err = f(r.B)
 	return v
 }
 
