@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/files"
@@ -53,9 +54,24 @@ var (
 	inBox    = []string{"xmin", "ymin", "xmax", "ymax"}
 )
 
+// faults remembers the error of a reader, to tell it from one of the decoder.
+type faults struct {
+	r   io.Reader
+	err error
+}
+
+func (f *faults) Read(b []byte) (int, error) {
+	n, err := f.r.Read(b)
+	if err != nil && err != io.EOF {
+		f.err = err
+	}
+	return n, err
+}
+
 // parse reads the objects of an annotation. The root element may have any name.
 func parse(r io.Reader) (objects []object, err error) {
-	limited := &io.LimitedReader{R: r, N: maxAnnotation + 1}
+	source := &faults{r: r}
+	limited := &io.LimitedReader{R: source, N: maxAnnotation + 1}
 	d := xml.NewDecoder(limited)
 	// The decoder refuses text that is not UTF-8, whatever encoding the file
 	// declares.
@@ -87,8 +103,10 @@ func parse(r io.Reader) (objects []object, err error) {
 			return objects, nil
 		case errors.As(err, &syntax):
 			return nil, fail("%s", syntax.Msg)
-		case err != nil:
-			return nil, err
+		case source.err != nil:
+			return nil, source.err
+		case err != nil: // an XML version other than 1.0, for example
+			return nil, fail("%s", strings.TrimPrefix(err.Error(), "xml: "))
 		}
 		switch t := t.(type) {
 		case xml.StartElement:

@@ -132,6 +132,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(b)
 	}
 	f.Add([]byte("<a><object><bndbox><xmin>x"))
+	f.Add([]byte(`<?xml version="0"?>`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		objects, err := parse(strings.NewReader(string(b)))
 		if err != nil {
