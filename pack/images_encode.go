@@ -4,13 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/codec/jpegli"
 	"github.com/infer-prep/infer-prep/internal/enum"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -242,21 +241,14 @@ func (m *images) apply(dst *tensor.Tensor, op transforms.Op, src *tensor.Tensor)
 // is codec.ErrLimit, if limit is positive. Anything but a regular file is an
 // error.
 func readFile(b []byte, path string, limit int64) (_ []byte, err error) {
-	info, err := os.Stat(path) // before it is opened, because a pipe would wait for a writer
-	if err != nil {
-		return b, err
-	}
-	if !info.Mode().IsRegular() {
-		return b, &fs.PathError{Op: "read", Path: path, Err: errors.New("not a regular file")}
-	}
-	if limit > 0 && info.Size() > limit {
-		return b, fmt.Errorf("%w: a file of %d bytes: the limit is %d", codec.ErrLimit, info.Size(), limit)
-	}
-	f, err := os.Open(path)
+	f, info, err := store.OpenRegular(path)
 	if err != nil {
 		return b, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
+	if limit > 0 && info.Size() > limit {
+		return b, fmt.Errorf("%w: a file of %d bytes: the limit is %d", codec.ErrLimit, info.Size(), limit)
+	}
 	if n := int(info.Size()) + 1; cap(b)-len(b) < n { // one more byte, to see the end of the file without growing
 		b = append(make([]byte, 0, len(b)+n), b...)
 	}

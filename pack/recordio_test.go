@@ -540,7 +540,7 @@ func TestBadImages(t *testing.T) {
 	require.Equal(t, 1, s.Records) // the last one; its path is absolute
 	require.Len(t, bad, 4)
 	require.ErrorIs(t, bad[0], fs.ErrNotExist)
-	require.EqualError(t, bad[1], "x.lst: item 2: folder: not a regular file")
+	require.EqualError(t, bad[1], "x.lst: item 2: folder: is a folder: want a regular file")
 	require.ErrorIs(t, bad[2], codec.ErrFormat)
 	require.EqualError(t, bad[3], "x.lst: item 4: long: limit exceeded: 150000 x 30 pixels after the resize: the limit is 1048576")
 

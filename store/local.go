@@ -37,16 +37,9 @@ func (local) Open(_ context.Context, name string) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(path)
+	f, i, err := OpenRegular(path)
 	if err != nil {
 		return nil, err
-	}
-	i, err := f.Stat()
-	if err == nil && i.IsDir() {
-		err = fmt.Errorf("store: open: %s: is a folder: want a file", name)
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
 	}
 	return &localFile{File: f, size: i.Size()}, nil
 }
@@ -128,12 +121,10 @@ func (local) Create(_ context.Context, name string) (NewFile, error) {
 // CreateTemp creates a temporary file beside path, to be renamed to path when
 // complete. It refuses to replace anything but a regular file.
 func CreateTemp(path string) (*os.File, error) {
-	if i, err := os.Stat(path); err == nil && !i.Mode().IsRegular() {
-		is := "is not a regular file"
-		if i.IsDir() {
-			is = "is a folder"
+	if i, err := os.Stat(path); err == nil {
+		if err := regular("create", path, i); err != nil {
+			return nil, err
 		}
-		return nil, &fs.PathError{Op: "create", Path: path, Err: errors.New(is + ": want the name of a file")}
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".tmp*")
 	var pe *fs.PathError

@@ -86,12 +86,12 @@ func TestCreate(t *testing.T) {
 	require.Len(t, l, 1)
 
 	_, err = Local.Create(t.Context(), dir)
-	require.EqualError(t, err, "create "+dir+": is a folder: want the name of a file")
+	require.EqualError(t, err, "create "+dir+": is a folder: want a regular file")
 	_, err = Local.Create(t.Context(), filepath.Join(dir, "none", "b"))
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.NotContains(t, err.Error(), ".tmp")
 	_, err = Local.Open(t.Context(), dir)
-	require.EqualError(t, err, "store: open: "+dir+": is a folder: want a file")
+	require.EqualError(t, err, "open "+dir+": is a folder: want a regular file")
 }
 
 // TestMapped tests that a file is mapped at the first call of MappedBytes,

@@ -46,6 +46,7 @@ func TestOpListDepth(t *testing.T) {
 		b = append(b, 0x91, 0x91, 0x93, 0xa7)
 		b = append(b, "compose\x01"...)
 	}
+	b = append(b, 0xc0) // nil, so that the value is whole
 	_, _, err = ReadParams("compose", 1, b)
 	require.ErrorIs(t, err, ErrParam)
 	require.ErrorContains(t, err, "deeper than 8")

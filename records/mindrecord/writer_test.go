@@ -87,7 +87,7 @@ func TestNothingHalf(t *testing.T) {
 	require.NoError(t, w.Write(rows[0]))
 	require.Error(t, w.Close())
 	_, err = Create(other, s, small)
-	require.ErrorContains(t, err, "is a folder: want the name of a file")
+	require.ErrorContains(t, err, "is a folder: want a regular file")
 	require.Equal(t, []string{"x", "x.db", "y"}, seen())
 }
 

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"sync"
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/ordered"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -127,15 +127,11 @@ func (w *worker) write(o outcome, out []*tensor.Tensor, err error) outcome {
 // read reads an input. It checks the file's size first, and the first bytes of
 // a file that the user did not name; skip reports that they are not an image's.
 func (w *worker) read(in *input) (skip bool, err error) {
-	f, err := os.Open(in.path)
+	f, info, err := store.OpenRegular(in.path)
 	if err != nil {
 		return false, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return false, err
-	}
 	w.data = w.data[:0]
 	if !in.explicit {
 		head := make([]byte, sniffBytes)

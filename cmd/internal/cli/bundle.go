@@ -17,6 +17,7 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/modelbundle"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -225,7 +226,7 @@ func (f *bundleCreateFlags) expected(g *datagraph.Graph, name string) (l []tenso
 		}
 		for _, n := range files {
 			path := filepath.Join(f.expect, n+".npy")
-			file, err := os.Open(path)
+			file, _, err := store.OpenRegular(path)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}

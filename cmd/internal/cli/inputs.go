@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // input is one file that may be an image.
@@ -167,7 +168,7 @@ const sniffBytes = 64
 // reports true for a file that it cannot read: reading it again will return the
 // error.
 func isImage(path string) bool {
-	f, err := os.Open(path)
+	f, _, err := store.OpenRegular(path)
 	if err != nil {
 		return true
 	}

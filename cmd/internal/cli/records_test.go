@@ -343,7 +343,7 @@ func TestRecordsErrors(t *testing.T) {
 		{"unknown file", []string{"ls", "text.txt"}, exitFailed, "text.txt: unknown format: set --from to imagerecord, kaldi, recordio, tfexample, tfrecord or webdataset"},
 		{"missing", []string{"cat", "missing.rec"}, exitFailed, "missing.rec: "},
 		{"missing with a pattern", []string{"ls", "missing-{0..2}.tar"}, exitFailed, "missing-0.tar: "},
-		{"folder", []string{"ls", "folder"}, exitFailed, "store: open: folder: is a folder: want a file"},
+		{"folder", []string{"ls", "folder"}, exitFailed, "infer-prep: folder: is a folder: want a regular file"},
 		{"unknown format", []string{"ls", "--from", "mxnet", "images.rec"}, exitUsage, `--from "mxnet": want imagerecord, `},
 		{"wrong format", []string{"ls", "--from", "tfrecord", "images.rec"}, exitFailed, "tfrecord: images.rec: at byte 0: "},
 		{"wrong format to verify", []string{"verify", "--from", "mxnet", "images.rec"}, exitUsage, `--from "mxnet"`},

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -52,18 +53,11 @@ func loadTensors(path string, like *tensor.Desc, limit int64) ([]tensor.Named, e
 }
 
 func readTensorFile(path string, like *tensor.Desc, limit int64) ([]tensor.Named, error) {
-	f, err := os.Open(path)
+	f, info, err := store.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("not a regular file")
-	}
-	if err != nil {
-		return nil, err
-	}
 	one := func(name string, t *tensor.Tensor, err error) ([]tensor.Named, error) {
 		if err == nil {
 			err = atEnd(f)

@@ -260,15 +260,11 @@ func (d *folder) Close() error                                             { ret
 
 func (d *folder) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	s.Key = d.inputs[i].name
-	f, err := os.Open(d.inputs[i].path)
+	f, info, err := store.OpenRegular(d.inputs[i].path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
 	_, err = io.ReadFull(f, s.Values[0].Bytes(int(info.Size())))
 	return err
 }

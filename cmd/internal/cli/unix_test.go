@@ -40,11 +40,11 @@ func TestNoFileReplaced(t *testing.T) {
 	require.Equal(t, exitOK, call(t, "pack", "recordio", "-q", "x", "in").status)
 	require.NoError(t, os.Mkdir("y.rec", 0o777))
 	require.NoError(t, syscall.Mkfifo("z.rec", 0o666))
-	for name, what := range map[string]string{"y": "is a folder", "z": "is not a regular file"} {
+	for name, what := range map[string]string{"y": "is a folder", "z": "is a named pipe"} {
 		for _, to := range []string{"imagerecord", "webdataset"} {
 			r := call(t, "records", "convert", "--force", "--to", to, "x.rec", "-o", name+".rec")
 			require.Equal(t, exitFailed, r.status)
-			require.Contains(t, r.stderr, name+".rec: "+what+": want the name of a file\n")
+			require.Contains(t, r.stderr, name+".rec: "+what+": want a regular file\n")
 		}
 		r := call(t, "pack", "recordio", "--force", name, "in")
 		require.Equal(t, called{exitFailed, "", "infer-prep: pack: " + name + ".rec: not a regular file: want the name of a file\n"}, r)
