@@ -14,8 +14,8 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// TestOpenRegular opens what is not a regular file. A pipe without a writer must
-// not make Open wait.
+// TestOpenRegular opens what is not a regular file. A pipe without a writer
+// must not make Open wait.
 func TestOpenRegular(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "x.jpg")

@@ -589,6 +589,7 @@ func TestEntries(t *testing.T) {
 		"k sox a.wav - | cat |":  {Key: "k", Command: "sox a.wav - | cat"},
 		"k cat x |[0:1]":         {Key: "k", Command: "cat x", Range: &Range{Span{First: 0, Last: 1}, Span{All: true}}},
 		"k s3://bucket/x.ark:77": {Key: "k", Path: "s3://bucket/x.ark", Offset: 77},
+		"k a[0:1]:0":             {Key: "k", Path: "a[0:1]"},
 	} {
 		e, err := ParseEntry(line)
 		require.NoError(t, err, line)
@@ -604,7 +605,7 @@ func TestEntries(t *testing.T) {
 		_, err := ParseEntry(line)
 		require.Error(t, err, "%q", line)
 	}
-	for _, e := range []Entry{{}, {Key: "k"}, {Key: "k", Path: " a"}, {Key: "k", Path: "a\nb"}, {Key: "k", Path: "a[0:1]"}, {Key: "k", Path: "a", Offset: -1}} {
+	for _, e := range []Entry{{}, {Key: "k"}, {Key: "k", Path: " a"}, {Key: "k", Path: "a\nb"}, {Key: "k", Path: "a", Offset: -1}} {
 		_, err := e.Line()
 		require.Error(t, err, "%+v", e)
 	}
@@ -700,7 +701,7 @@ func FuzzReader(f *testing.F) {
 }
 
 func FuzzEntry(f *testing.F) {
-	for _, s := range []string{"k a.ark:12[0:3,1:2]", "k cat |", "k a:5:0", "k a[:]"} {
+	for _, s := range []string{"k a.ark:12[0:3,1:2]", "k cat |", "k a:5:0", "k a[:]", "0 ]:0", "k a|:0"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -243,7 +243,9 @@ func (e Entry) Line() (string, error) {
 		s += e.Command + " |"
 	} else {
 		s += e.Path
-		if _, offset := cutOffset(e.Path); e.Offset > 0 || offset != "" {
+		// A path that ends like an offset, a range or a command must have one.
+		_, offset := cutOffset(e.Path)
+		if e.Offset > 0 || offset != "" || e.Range == nil && (strings.HasSuffix(e.Path, "]") || strings.HasSuffix(e.Path, "|")) {
 			s += ":" + strconv.FormatInt(e.Offset, 10)
 		}
 	}

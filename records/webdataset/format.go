@@ -331,7 +331,7 @@ func encodeAll(members []Field, r *records.Record) ([]Field, error) {
 		again, wrong = false, false
 		for i, back := range decodeAll(nil, members) {
 			f := &r.Fields[i]
-			if back.Name == f.Name && back.Value.DType == f.Value.DType {
+			if back.Name == f.Name && typedEnd(&back) == typedEnd(f) {
 				continue
 			}
 			wrong = true

@@ -34,6 +34,7 @@ func FuzzFormat(f *testing.F) {
 		}
 	}
 	f.Add("0", "0", uint8(3), "0.txt", "0", uint8(2), "0")
+	f.Add("0", "0", uint8(16), ".txt.txt", "0", uint8(34), "/")
 	f.Fuzz(func(t *testing.T, n1, d1 string, k1 uint8, n2, d2 string, k2 uint8, key string) {
 		if len(n1) > 300 || len(n2) > 300 || len(key) > 300 {
 			return
