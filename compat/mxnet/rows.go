@@ -188,6 +188,9 @@ func (it *rowIter) Next(ctx context.Context) (*DataBatch, error) {
 
 // pull gets the next block or row from the run.
 func (it *rowIter) pull(ctx context.Context) error {
+	if err := ctx.Err(); err != nil { // Next would end the run
+		return err
+	}
 	s, err := it.run.Next(ctx)
 	if err == nil {
 		it.block, it.at = s, 0
