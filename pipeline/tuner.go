@@ -77,15 +77,22 @@ func (t *tuner) extra(s *stage, queue int) int64 {
 	return int64(max(queue-base, 0)) * s.c.expect.Load()
 }
 
-// longer returns the next length of a queue, within longest and room bytes of
-// extra samples.
-func (t *tuner) longer(s *stage, room int64) int {
+// lengthen makes the queue of s longer, within longest and extraBytes.
+func (t *tuner) lengthen(s *stage) {
+	room := int64(extraBytes)
+	for _, x := range t.p.running() {
+		if n, queue := x.size(); x != s && n > 0 && x.st.Path != sending {
+			room -= t.extra(x, queue)
+		}
+	}
 	n, queue := s.size()
 	want := min(queue+queue/2+1, longest*queueOf(n))
 	for want > queue && t.extra(s, want) > room {
 		want--
 	}
-	return want
+	if want > queue {
+		t.change(s, n, want)
+	}
 }
 
 // tune compares the stages and makes at most one change.
@@ -95,7 +102,7 @@ func (t *tuner) tune() {
 	t.at = at
 	var busiest, idlest, least, crowded *stage
 	var busiestLoad, idlestLoad, leastLoad float64
-	total, room := 0, int64(extraBytes)
+	total := 0
 	seen := map[*stage]measured{}
 	for _, s := range t.p.running() {
 		if s.st.Path == sending {
@@ -107,7 +114,6 @@ func (t *tuner) tune() {
 		}
 		total += n
 		t.most[s.st.Path] = max(t.most[s.st.Path], n)
-		room -= t.extra(s, queue)
 		var m measured
 		m.busy, _ = s.c.busy.read()
 		m.waited, _ = s.c.waited.read()
@@ -146,11 +152,7 @@ func (t *tuner) tune() {
 		t.workers(idlest, -1)
 		t.workers(busiest, 1)
 	case crowded != nil:
-		n, queue := crowded.size()
-		room += t.extra(crowded, queue)
-		if want := t.longer(crowded, room); want > queue {
-			t.change(crowded, n, want)
-		}
+		t.lengthen(crowded)
 	}
 }
 
