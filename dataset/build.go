@@ -20,7 +20,9 @@ import (
 type Options struct {
 	// Seed determines all random numbers. Default: 0.
 	Seed uint64
-	// Store opens the files of all sources. Default: store.Local.
+	// Store opens the files of all sources. Default: store.Local. A source that
+	// finds names in its data opens them in a store.Folder only;
+	// store.AllowOutside permits others.
 	Store store.Opener
 	// Limits bounds decoding and the tensors of each worker. Default:
 	// codec.DefaultLimits().
@@ -260,10 +262,10 @@ func (b *Built) step(ctx context.Context, d *Dataset, above string, depth int) (
 			return fail(defErr("a source with %d inputs", len(d.In)))
 		}
 		files := b.options.Store
-		var noted *lookups
+		var noted *notes
 		if b.noting {
-			noted = &lookups{Opener: files, files: map[string]string{}}
-			files = noted
+			noted = &notes{files: map[string]string{}}
+			files = &lookups{files, noted}
 		}
 		data, err := src.Open(ctx, files)
 		if err != nil {

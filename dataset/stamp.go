@@ -67,6 +67,10 @@ func (b *Built) stamps(s *step) stampFunc {
 // until digest is called.
 type lookups struct {
 	store.Opener
+	notes *notes
+}
+
+type notes struct {
 	mu    sync.Mutex
 	files map[string]string // size and modification time by name; nil after digest
 }
@@ -76,9 +80,9 @@ type lookups struct {
 func (l *lookups) Unwrap() store.Opener { return l.Opener }
 
 func (l *lookups) Open(ctx context.Context, name string) (store.File, error) {
-	l.mu.Lock()
-	noting := l.files != nil
-	l.mu.Unlock()
+	l.notes.mu.Lock()
+	noting := l.notes.files != nil
+	l.notes.mu.Unlock()
 	if noting {
 		_, _ = l.Stat(ctx, name) // before Open: a change in between is noticed later
 	}
@@ -87,10 +91,10 @@ func (l *lookups) Open(ctx context.Context, name string) (store.File, error) {
 
 func (l *lookups) Stat(ctx context.Context, name string) (store.Info, error) {
 	i, err := l.Opener.Stat(ctx, name)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err == nil && !i.Folder && l.files != nil {
-		l.files[name] = fmt.Sprint(i.Size, i.Modified.UnixNano())
+	l.notes.mu.Lock()
+	defer l.notes.mu.Unlock()
+	if err == nil && !i.Folder && l.notes.files != nil {
+		l.notes.files[name] = fmt.Sprint(i.Size, i.Modified.UnixNano())
 	}
 	return i, err
 }
@@ -105,14 +109,29 @@ func (l *lookups) SameFile(ctx context.Context, a, b string) (bool, error) {
 	return store.SameFile(ctx, l.Opener, a, b)
 }
 
-// digest returns a digest of the files and ends the noting.
-func (l *lookups) digest() (sum [32]byte) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	h := sha256.New()
-	for _, name := range slices.Sorted(maps.Keys(l.files)) {
-		_, _ = io.WriteString(h, fmt.Sprintf("%q %s\n", name, l.files[name]))
+// OpenFolder implements store.FolderOpener: files of the folder are noted too.
+func (l *lookups) OpenFolder(ctx context.Context, name string) (store.Folder, error) {
+	f, err := store.OpenFolder(ctx, l.Opener, name)
+	if err != nil {
+		return nil, err
 	}
-	l.files = nil
+	return &folderLookups{lookups{f, l.notes}, f}, nil
+}
+
+// folderLookups is a folder of lookups.
+type folderLookups struct {
+	lookups
+	io.Closer
+}
+
+// digest returns a digest of the files and ends the noting.
+func (n *notes) digest() (sum [32]byte) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	h := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(n.files)) {
+		fmt.Fprintf(h, "%q %s\n", name, n.files[name])
+	}
+	n.files = nil
 	return [32]byte(h.Sum(nil))
 }

@@ -8,6 +8,7 @@ import (
 
 	_ "github.com/infer-prep/infer-prep/codec/all"
 	"github.com/infer-prep/infer-prep/pack"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // A folder with one subfolder per class becomes a RecordIO file with an index.
@@ -20,8 +21,9 @@ func ExampleRecordIO() {
 	}
 	defer os.RemoveAll(dir)
 
+	ctx := context.Background()
 	const root = "../testdata/datasets/imagefolder/flat"
-	lists, classes, _, err := pack.Lists(root, pack.ListOptions{Recursive: true, TrainRatio: 1})
+	lists, classes, _, err := pack.Lists(ctx, store.Local, root, pack.ListOptions{Recursive: true, TrainRatio: 1})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -30,7 +32,7 @@ func ExampleRecordIO() {
 	for _, l := range lists {
 		p.Outputs = append(p.Outputs, pack.RecordIOOutput{Name: filepath.Join(dir, "photos"+l.Suffix), Items: l.Items})
 	}
-	report, err := p.Run(context.Background())
+	report, err := p.Run(ctx)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -61,7 +63,7 @@ func ExampleShards() {
 	defer os.RemoveAll(dir)
 
 	ctx := context.Background()
-	samples, err := pack.ClassSamples(ctx, "../testdata/datasets/imagefolder/flat", dir, pack.ImageOptions{Encoding: pack.PassThrough})
+	samples, err := pack.ClassSamples(ctx, store.Local, "../testdata/datasets/imagefolder/flat", dir, pack.ImageOptions{Encoding: pack.PassThrough})
 	if err != nil {
 		fmt.Println(err)
 		return

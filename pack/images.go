@@ -2,15 +2,16 @@ package pack
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // ListOptions selects the files of a folder and divides them among lists. The
@@ -49,17 +50,23 @@ type List struct {
 // the sizes of a chunk's training and test lists are rounded down.
 //
 // The files of a folder come before its subfolders, both sorted by the bytes of
-// their names. Links are followed, except to a folder above the link. Files
-// whose names begin with a dot are taken, as im2rec does. A name that a list
-// cannot hold is an error: invalid UTF-8, a tab, line feed or carriage return,
-// or surrounding white space.
+// their names. Links are followed, except to a folder above the link; links out
+// of root are an error that wraps store.ErrOutside. Files whose names begin
+// with a dot are taken, as im2rec does. A name that a list cannot hold is an
+// error: invalid UTF-8, a tab, line feed or carriage return, or surrounding
+// white space.
 //
 // Reference: MXNet 1.9.1, tools/im2rec.py.
-func Lists(root string, o ListOptions) (lists []List, labels []string, left int, err error) {
+func Lists(ctx context.Context, files store.Opener, root string, o ListOptions) (lists []List, labels []string, left int, err error) {
 	if o.Chunks < 0 || !(o.TrainRatio >= 0 && o.TestRatio >= 0 && o.TrainRatio+o.TestRatio <= 1+1e-9) {
 		return nil, nil, 0, fmt.Errorf("pack: %d chunks, ratios %v and %v: want at least 1 chunk, and ratios from 0 to 1 with a sum of at most 1", o.Chunks, o.TrainRatio, o.TestRatio)
 	}
-	w := walk{o: o, root: root}
+	folder, err := store.OpenFolder(ctx, files, root)
+	if err != nil {
+		return nil, nil, 0, fmt.Errorf("pack: %w", err)
+	}
+	defer func() { err = errors.Join(err, folder.Close()) }()
+	w := walk{ctx: ctx, o: o, root: root, files: folder}
 	if o.Exts == nil {
 		o.Exts = []string{".jpeg", ".jpg", ".png"}
 	}
@@ -67,14 +74,7 @@ func Lists(root string, o ListOptions) (lists []List, labels []string, left int,
 	for _, e := range o.Exts {
 		w.exts[strings.ToLower(e)] = true
 	}
-	info, err := os.Stat(root)
-	if err == nil && !info.IsDir() {
-		err = &fs.PathError{Op: "read", Path: root, Err: fmt.Errorf("not a folder")}
-	}
-	if err == nil {
-		err = w.folder("", []fs.FileInfo{info})
-	}
-	if err != nil {
+	if err := w.folder("", nil); err != nil {
 		return nil, nil, 0, fmt.Errorf("pack: %w", err)
 	}
 	items := w.items
@@ -110,6 +110,8 @@ func Lists(root string, o ListOptions) (lists []List, labels []string, left int,
 }
 
 type walk struct {
+	ctx    context.Context // ends the walk
+	files  store.Folder
 	o      ListOptions
 	exts   map[string]bool
 	root   string
@@ -118,32 +120,27 @@ type walk struct {
 }
 
 // folder adds the files in and below folder rel. above holds the folders on the
-// way to it and the folder itself.
-func (w *walk) folder(rel string, above []fs.FileInfo) error {
-	dir := filepath.Join(w.root, filepath.FromSlash(rel))
-	entries, err := os.ReadDir(dir)
+// way to it.
+func (w *walk) folder(rel string, above []string) error {
+	if w.ctx.Err() != nil {
+		return w.ctx.Err()
+	}
+	dir := store.Join(w.root, rel)
+	above = append(slices.Clip(above), dir)
+	entries, err := w.files.ListNames(w.ctx, dir) // sorted by name
 	if err != nil {
 		return err
 	}
-	// ReadDir sorts by name.
 	label := -1
-	var folders []string
+	var folders []store.Entry
 	for _, e := range entries {
-		name, is := e.Name(), e.Type()
-		if is&fs.ModeSymlink != 0 {
-			info, err := os.Stat(filepath.Join(dir, name))
-			if err != nil {
-				continue // a dangling link
-			}
-			is = info.Mode().Type()
-		}
 		switch {
-		case is.IsDir():
-			folders = append(folders, name)
-		case is.IsRegular() && w.exts[strings.ToLower(extension(name))]:
-			path := join(rel, name)
+		case e.Folder:
+			folders = append(folders, e)
+		case !e.Irregular && w.exts[strings.ToLower(extension(e.Base))]:
+			path := join(rel, e.Base)
 			if !utf8.ValidString(path) || strings.ContainsAny(path, "\t\n\r") || strings.TrimSpace(path) != path {
-				return fmt.Errorf("%q: a list cannot hold this name: want UTF-8 without tabs, line ends and surrounding white space", filepath.Join(dir, name))
+				return fmt.Errorf("%q: a list cannot hold this name: want UTF-8 without tabs, line ends and surrounding white space", e.Name)
 			}
 			if label < 0 {
 				label = len(w.labels)
@@ -159,19 +156,32 @@ func (w *walk) folder(rel string, above []fs.FileInfo) error {
 	if !w.o.Recursive {
 		return nil
 	}
-	for _, name := range folders {
-		info, err := os.Stat(filepath.Join(dir, name))
+	for _, e := range folders {
+		up, err := leadsUp(w.ctx, w.files, e, above)
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(above, func(i fs.FileInfo) bool { return os.SameFile(i, info) }) {
+		if up {
 			continue
 		}
-		if err := w.folder(join(rel, name), append(slices.Clip(above), info)); err != nil {
+		if err := w.folder(join(rel, e.Base), above); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// leadsUp reports whether an entry is a link to a folder on the way to it.
+func leadsUp(ctx context.Context, files store.Folder, e store.Entry, above []string) (bool, error) {
+	if !e.Link {
+		return false, nil
+	}
+	for _, a := range above {
+		if same, err := files.SameFile(ctx, a, e.Name); same || err != nil {
+			return same, err
+		}
+	}
+	return false, nil
 }
 
 func join(rel, name string) string {

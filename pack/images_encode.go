@@ -1,10 +1,10 @@
 package pack
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/codec/jpegli"
@@ -103,14 +103,14 @@ type images struct {
 }
 
 // image appends the packed form of an image file to dst.
-func (m *images) image(dst []byte, path string) (_ []byte, err error) {
+func (m *images) image(ctx context.Context, files store.Opener, dst []byte, path string) (_ []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil { // a bug must not end the packing of all other images
 			err = fmt.Errorf("internal error: %v", p)
 		}
 	}()
 	m.whole = false
-	if m.file, err = readFile(m.file[:0], path, m.o.Limits.Bytes); err != nil {
+	if m.file, err = readFile(ctx, files, m.file[:0], path, m.o.Limits.Bytes); err != nil {
 		return nil, err
 	}
 	m.whole = true
@@ -237,44 +237,36 @@ func (m *images) apply(dst *tensor.Tensor, op transforms.Op, src *tensor.Tensor)
 	return dst, op.Apply(m.context, []*tensor.Tensor{dst}, []*tensor.Tensor{src})
 }
 
-// readFile appends the content of a file to b. A file of more than limit bytes
-// is codec.ErrLimit, if limit is positive. Anything but a regular file is an
-// error.
-func readFile(b []byte, path string, limit int64) (_ []byte, err error) {
-	f, info, err := store.OpenRegular(path)
+// readFile reads a file into b if its capacity suffices, else into new memory.
+// A file of more than limit bytes is codec.ErrLimit, if limit is positive.
+func readFile(ctx context.Context, files store.Opener, b []byte, path string, limit int64) (_ []byte, err error) {
+	f, err := files.Open(ctx, path)
 	if err != nil {
 		return b, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if limit > 0 && info.Size() > limit {
-		return b, fmt.Errorf("%w: a file of %d bytes: the limit is %d", codec.ErrLimit, info.Size(), limit)
+	size := f.Size()
+	if limit > 0 && size > limit {
+		return b, fmt.Errorf("%w: a file of %d bytes: the limit is %d", codec.ErrLimit, size, limit)
 	}
-	if n := int(info.Size()) + 1; cap(b)-len(b) < n { // one more byte, to see the end of the file without growing
-		b = append(make([]byte, 0, len(b)+n), b...)
+	if int64(cap(b)) < size {
+		b = make([]byte, size)
 	}
-	for {
-		if len(b) == cap(b) {
-			b = append(b, 0)[:len(b)] // the file has grown
+	b = b[:size]
+	if n, err := f.ReadAt(b, 0); n < len(b) {
+		if err == nil || err == io.EOF {
+			err = io.ErrUnexpectedEOF // the file was truncated
 		}
-		n, err := f.Read(b[len(b):cap(b)])
-		b = b[:len(b)+n]
-		if err == io.EOF {
-			return b, nil
-		}
-		if err != nil {
-			return b, err
-		}
-		if limit > 0 && int64(len(b)) > limit {
-			return b, fmt.Errorf("%w: a file of more than %d bytes", codec.ErrLimit, limit)
-		}
+		return b, fmt.Errorf("at byte %d of %d: %w", n, size, err)
 	}
+	return b, nil
 }
 
 // below joins root and a path of a list. As in os.path.join, an absolute path
 // stays as it is.
 func below(root, path string) string {
-	if p := filepath.FromSlash(path); filepath.IsAbs(p) {
-		return p
+	if store.IsAbs(path) {
+		return path
 	}
-	return filepath.Join(root, filepath.FromSlash(path))
+	return store.Join(root, path)
 }

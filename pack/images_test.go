@@ -22,6 +22,7 @@ import (
 	_ "github.com/infer-prep/infer-prep/codec/all"
 	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -104,7 +105,7 @@ func TestLists(t *testing.T) {
 		o.Exts, _ = values(t, c.Args, "--exts")
 		o.Chunks = int(number(t, c.Args, "--chunks", 0))
 		o.TrainRatio, o.TestRatio = number(t, c.Args, "--train-ratio", 1), number(t, c.Args, "--test-ratio", 0)
-		lists, labels, left, err := Lists(root, o)
+		lists, labels, left, err := Lists(t.Context(), store.Local, root, o)
 		require.NoError(t, err)
 		require.Len(t, lists, len(c.Files), "%q", c.Args)
 		n := left
@@ -132,13 +133,13 @@ func TestListsMore(t *testing.T) {
 	}
 	o := ListOptions{Recursive: true, NoShuffle: true, TrainRatio: 1}
 	want := "0\t0.000000\ta.jpg\n1\t1.000000\tb/c.jpg\n2\t2.000000\tb/d/e.jpg\n"
-	lists, _, _, err := Lists(root, o)
+	lists, _, _, err := Lists(t.Context(), store.Local, root, o)
 	require.NoError(t, err)
 	require.Equal(t, want, text(lists[0].Items))
 	if os.Symlink(root, filepath.Join(root, "b", "up")) == nil { // a cycle; im2rec loops in it
 		require.NoError(t, os.Symlink("nowhere", filepath.Join(root, "x.jpg")))
 		require.NoError(t, os.Symlink(filepath.Join(root, "b", "d"), filepath.Join(root, "link")))
-		lists, _, _, err = Lists(root, o)
+		lists, _, _, err = Lists(t.Context(), store.Local, root, o)
 		require.NoError(t, err)
 		require.Equal(t, want+"3\t3.000000\tlink/e.jpg\n", text(lists[0].Items))
 	}
@@ -156,15 +157,15 @@ func TestListsMore(t *testing.T) {
 	}
 
 	for _, o := range []ListOptions{{Chunks: -1}, {TrainRatio: -1}, {TrainRatio: 0.5, TestRatio: 0.6}} {
-		_, _, _, err := Lists(root, o)
+		_, _, _, err := Lists(t.Context(), store.Local, root, o)
 		require.ErrorContains(t, err, "want at least 1 chunk, and ratios from 0 to 1 with a sum of at most 1")
 	}
-	_, _, _, err = Lists(filepath.Join(root, "none"), o)
+	_, _, _, err = Lists(t.Context(), store.Local, filepath.Join(root, "none"), o)
 	require.ErrorIs(t, err, os.ErrNotExist)
-	_, _, _, err = Lists(filepath.Join(root, "a.jpg"), o)
-	require.ErrorContains(t, err, "not a folder")
+	_, _, _, err = Lists(t.Context(), store.Local, filepath.Join(root, "a.jpg"), o)
+	require.ErrorContains(t, err, "a.jpg")
 	if os.WriteFile(filepath.Join(root, "t\tb.jpg"), nil, 0o666) == nil {
-		_, _, _, err = Lists(root, o)
+		_, _, _, err = Lists(t.Context(), store.Local, root, o)
 		require.ErrorContains(t, err, `t\tb.jpg": a list cannot hold this name`)
 	}
 }

@@ -429,7 +429,7 @@ func (o object) bytes(ctx context.Context, field string) ([]byte, error) {
 		}
 		return b.Bytes(), nil
 	case e.Offset == 0 && e.Range == nil:
-		return fieldFile(e.Path)
+		return fieldFile(ctx, store.Local, e.Path)
 	}
 	return o.script.Raw(ctx, o.entry)
 }

@@ -9,7 +9,7 @@
 // [Lists] finds the images of a folder and divides them among lists. [RecordIO]
 // packs lists into record files with their indexes:
 //
-//	lists, _, _, err := pack.Lists("photos", pack.ListOptions{Recursive: true, Seed: 100, TrainRatio: 1})
+//	lists, _, _, err := pack.Lists(ctx, store.Local, "photos", pack.ListOptions{Recursive: true, Seed: 100, TrainRatio: 1})
 //	…
 //	p := &pack.RecordIO{Root: "photos", Image: pack.ImageOptions{Resize: 256}, OnError: pack.SkipOnError}
 //	for _, l := range lists {

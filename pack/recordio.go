@@ -20,6 +20,7 @@ import (
 	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
 	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // RecordIO packs images into RecordIO files, as MXNet's im2rec does. Each list
@@ -46,7 +47,12 @@ import (
 //
 // Reference: MXNet 1.9.1, tools/im2rec.py, with OpenCV 5.0.0.93.
 type RecordIO struct {
-	Root    string // the folder that the paths of the lists are relative to
+	// Root is the folder that the paths of the lists are relative to. A path
+	// that leads out of it is an error of the image.
+	Root string
+	// Store opens Root. Default: store.Local. store.AllowOutside(store.Local)
+	// permits paths that lead out of Root.
+	Store   store.Opener
 	Outputs []RecordIOOutput
 	Journal string // the journal's path; default: NAME.rec.pack of the first output
 	Image   ImageOptions
@@ -76,7 +82,8 @@ type RecordIO struct {
 	noteItems, buffer int
 	test              func(point string) error
 
-	total int // items of all outputs
+	total  int // items of all outputs
+	folder store.Folder
 }
 
 // RecordIOOutput is a list that becomes one record file.
@@ -197,6 +204,13 @@ func (p *RecordIO) run(ctx context.Context, report *RecordIOReport) (err error) 
 	if q.test == nil {
 		q.test = func(string) error { return nil }
 	}
+	if q.Store == nil {
+		q.Store = store.Local
+	}
+	if q.folder, err = store.OpenFolder(ctx, q.Store, q.Root); err != nil {
+		return fmt.Errorf("pack: %w", err)
+	}
+	defer func() { err = errors.Join(err, q.folder.Close()) }()
 	digest, err := q.digest()
 	if err != nil {
 		return err
@@ -378,13 +392,13 @@ func (w *recordIOWriter) pack(ctx context.Context, states []recordIOState) (err 
 	w.progress()
 	w.workers.New = func() any { return &images{o: &p.Image} }
 	items := sync.Pool{New: func() any { return new(packedImage) }}
-	err = ordered.Run(ctx, ordered.Options{From: w.state.Items, To: len(out.Items), Workers: p.Workers}, func(_ context.Context, _, i int) (*packedImage, error) {
+	err = ordered.Run(ctx, ordered.Options{From: w.state.Items, To: len(out.Items), Workers: p.Workers}, func(ctx context.Context, _, i int) (*packedImage, error) {
 		worker := w.workers.Get().(*images)
 		defer w.workers.Put(worker)
 		x := items.Get().(*packedImage)
 		path := below(p.Root, out.Items[i].Path)
-		x.stamp = statStamp(path) // before the content: a change in between is noticed later
-		b, err := worker.image(x.content[:0], path)
+		x.stamp = statStamp(ctx, p.folder, path) // before the content: a change in between is noticed later
+		b, err := worker.image(ctx, p.folder, x.content[:0], path)
 		if err == nil {
 			x.content = b
 		}

@@ -5,10 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"os"
 	"sync"
 
 	"github.com/infer-prep/infer-prep/internal/ordered"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // stamp identifies an image file as it was packed: the start of a SHA-256 of
@@ -17,14 +17,14 @@ import (
 type stamp [8]byte
 
 // statStamp returns the stamp of a file's size and modification time.
-func statStamp(path string) (s stamp) {
-	info, err := os.Stat(path)
+func statStamp(ctx context.Context, files store.Opener, path string) (s stamp) {
+	info, err := files.Stat(ctx, path)
 	if err != nil {
 		return s
 	}
 	var b [16]byte
-	binary.LittleEndian.PutUint64(b[:], uint64(info.Size()))
-	binary.LittleEndian.PutUint64(b[8:], uint64(info.ModTime().UnixNano()))
+	binary.LittleEndian.PutUint64(b[:], uint64(info.Size))
+	binary.LittleEndian.PutUint64(b[8:], uint64(info.Modified.UnixNano()))
 	return contentStamp(b[:])
 }
 
@@ -47,14 +47,14 @@ func (p *RecordIO) unchanged(ctx context.Context, output int, states []recordIOS
 		what = "content"
 	}
 	buffers := sync.Pool{New: func() any { return new([]byte) }}
-	return ordered.Run(ctx, ordered.Options{To: len(want) / len(stamp{}), Workers: p.Workers}, func(_ context.Context, _, i int) (stamp, error) {
+	return ordered.Run(ctx, ordered.Options{To: len(want) / len(stamp{}), Workers: p.Workers}, func(ctx context.Context, _, i int) (stamp, error) {
 		path := below(p.Root, out.Items[i].Path)
 		if !p.CompareContent {
-			return statStamp(path), nil
+			return statStamp(ctx, p.folder, path), nil
 		}
 		buf := buffers.Get().(*[]byte)
 		defer buffers.Put(buf)
-		b, err := readFile((*buf)[:0], path, p.Image.Limits.Bytes)
+		b, err := readFile(ctx, p.folder, (*buf)[:0], path, p.Image.Limits.Bytes)
 		if *buf = b; err != nil {
 			return stamp{}, nil // was it unreadable when it was packed?
 		}

@@ -354,7 +354,7 @@ func TestRefused(t *testing.T) {
 		"labels":  func(p *RecordIO) { p.PackLabels = true },
 		"sums":    func(p *RecordIO) { p.Sums = false },
 		"item":    func(p *RecordIO) { p.Outputs[1].Items = p.Outputs[1].Items[1:] },
-		"root":    func(p *RecordIO) { p.Root = filepath.Join(p.Root, ".", "x") },
+		"root":    func(p *RecordIO) { p.Root = t.TempDir() },
 		"limits":  func(p *RecordIO) { p.Image.Limits.Pixels = 1000 },
 	} {
 		dir := t.TempDir()

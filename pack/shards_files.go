@@ -6,9 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"hash"
-	"io/fs"
+	"io"
 	"math"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
 	"github.com/infer-prep/infer-prep/records/webdataset"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // maxField is the largest size of a field in bytes, the default of
@@ -38,34 +38,22 @@ type sourceFile struct {
 }
 
 // walkFiles lists the files below a folder, folder by folder, each sorted by
-// name. It skips names that begin with a dot, and the output folder out. It
-// follows links; a link to a folder above it is an error.
-func walkFiles(ctx context.Context, root, out string) ([]sourceFile, error) {
+// name. It skips names that begin with a dot, and the output folder out, a path
+// of the local disk. It follows links; a link to a folder above it, or out of
+// root, is an error.
+func walkFiles(ctx context.Context, o store.Opener, files store.Folder, root, out string) ([]sourceFile, error) {
 	var l []sourceFile
-	written, err := os.Stat(out)
-	if err != nil {
-		written = nil
-	}
-	var in func(folder string, above []fs.FileInfo) error
-	in = func(folder string, above []fs.FileInfo) error {
-		real := filepath.Join(root, filepath.FromSlash(folder))
-		here, err := os.Stat(real)
-		if err != nil {
-			return err
-		}
-		if written != nil && os.SameFile(here, written) {
+	var in func(folder string, above []string) error
+	in = func(folder string, above []string) error {
+		dir := store.Join(root, folder)
+		if same, err := store.SameFile(ctx, o, dir, out); same && err == nil {
 			if folder == "" {
 				return fmt.Errorf("%s: input and output are the same folder", root)
 			}
 			return nil
 		}
-		for _, a := range above {
-			if os.SameFile(a, here) {
-				return fmt.Errorf("%s: link to a folder above it", real)
-			}
-		}
-		above = append(above[:len(above):len(above)], here)
-		entries, err := os.ReadDir(real)
+		above = append(slices.Clip(above), dir)
+		entries, err := files.ListNames(ctx, dir)
 		if err != nil {
 			return err
 		}
@@ -74,20 +62,28 @@ func walkFiles(ctx context.Context, root, out string) ([]sourceFile, error) {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if strings.HasPrefix(e.Name(), ".") {
+			if strings.HasPrefix(e.Base, ".") {
 				continue
 			}
-			name := path.Join(folder, e.Name())
-			i, err := os.Stat(filepath.Join(real, e.Name()))
+			name := path.Join(folder, e.Base)
 			switch {
-			case errors.Is(err, fs.ErrNotExist): // a dangling link: reading it reports the error
-				l = append(l, sourceFile{name, -1, 0})
-			case err != nil:
-				return err
-			case i.IsDir():
+			case e.Folder:
+				up, err := leadsUp(ctx, files, e, above)
+				if up {
+					err = fmt.Errorf("%s: link to a folder above it", e.Name)
+				}
+				if err != nil {
+					return err
+				}
 				folders = append(folders, name)
-			case i.Mode().IsRegular():
-				l = append(l, sourceFile{name, i.Size(), i.ModTime().UnixNano()})
+			case e.Link && e.Irregular: // a dangling link: reading it reports the error
+				l = append(l, sourceFile{name, -1, 0})
+			case !e.Irregular:
+				i, err := files.Stat(ctx, e.Name)
+				if err != nil {
+					return err
+				}
+				l = append(l, sourceFile{name, i.Size, i.Modified.UnixNano()})
 			}
 		}
 		for _, f := range folders {
@@ -103,12 +99,21 @@ func walkFiles(ctx context.Context, root, out string) ([]sourceFile, error) {
 	return l, nil
 }
 
+// open opens the folder of the files.
+func (s *Samples) open(ctx context.Context, files store.Opener, dir string) (err error) {
+	if s.folder, err = store.OpenFolder(ctx, files, dir); err != nil {
+		return fmt.Errorf("pack: %w", err)
+	}
+	s.close = s.folder.Close
+	return nil
+}
+
 // note adds a file to the digest of the samples.
 func (f sourceFile) note(h hash.Hash) { fmt.Fprintf(h, "%q %d %d\n", f.name, f.size, f.time) }
 
 // fieldFile reads the file of a field.
-func fieldFile(name string) ([]byte, error) {
-	b, err := readFile(nil, name, maxField)
+func fieldFile(ctx context.Context, files store.Opener, name string) ([]byte, error) {
+	b, err := readFile(ctx, files, nil, name, maxField)
 	if err != nil {
 		return nil, fileError(name, err)
 	}
@@ -124,18 +129,27 @@ func fileError(name string, err error) error {
 // members of a tar file. Files at any depth whose paths are equal up to the
 // first dot of their names are the fields of one sample. Samples are sorted by
 // key. Files without a dot in their names are left out. Hidden files and the
-// output folder out are ignored.
-func FolderSamples(ctx context.Context, dir, out string) (*Samples, error) {
-	files, err := walkFiles(ctx, dir, out)
+// output folder out are ignored. Links out of dir are an error that wraps
+// store.ErrOutside, unless files is store.AllowOutside.
+func FolderSamples(ctx context.Context, files store.Opener, dir, out string) (_ *Samples, err error) {
+	s := &Samples{}
+	if err := s.open(ctx, files, dir); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}()
+	found, err := walkFiles(ctx, files, s.folder, dir, out)
 	if err != nil {
 		return nil, err
 	}
 	type field struct{ ext, name string }
-	s := &Samples{}
 	fields := map[string][]field{}
 	h := sha256.New()
 	fmt.Fprintf(h, "folder %q\n", dir)
-	for _, f := range files {
+	for _, f := range found {
 		key, ext, ok := webdataset.KeyExt(f.name)
 		if !ok {
 			s.LeftOut = append(s.LeftOut, filepath.Join(dir, filepath.FromSlash(f.name)))
@@ -153,10 +167,10 @@ func FolderSamples(ctx context.Context, dir, out string) (*Samples, error) {
 	}
 	slices.Sort(s.keys)
 	s.digest = h.Sum(nil)
-	s.read = func(_ context.Context, i int) (*webdataset.Sample, error) {
+	s.read = func(ctx context.Context, i int) (*webdataset.Sample, error) {
 		x := &webdataset.Sample{Key: s.keys[i]}
 		for _, f := range fields[s.keys[i]] {
-			b, err := fieldFile(filepath.Join(dir, filepath.FromSlash(f.name)))
+			b, err := fieldFile(ctx, s.folder, store.Join(dir, f.name))
 			if err != nil {
 				return nil, err
 			}
@@ -177,9 +191,19 @@ var imageExtensions = []string{".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", 
 // otherwise it is jpg or png and holds the processed image. The key is the path
 // without the extension; further dots of the name become underscores. Files
 // with other extensions are left out. Hidden files and the output folder out
-// are ignored. A class without images is an error.
-func ClassSamples(ctx context.Context, dir, out string, image ImageOptions) (*Samples, error) {
-	files, err := walkFiles(ctx, dir, out)
+// are ignored. A class without images is an error. Links are treated as by
+// FolderSamples.
+func ClassSamples(ctx context.Context, files store.Opener, dir, out string, image ImageOptions) (_ *Samples, err error) {
+	s := &Samples{ClassNames: []string{}}
+	if err := s.open(ctx, files, dir); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}()
+	found, err := walkFiles(ctx, files, s.folder, dir, out)
 	if err != nil {
 		return nil, err
 	}
@@ -190,17 +214,16 @@ func ClassSamples(ctx context.Context, dir, out string, image ImageOptions) (*Sa
 		}
 		return c
 	}
-	slices.SortStableFunc(files, func(a, b sourceFile) int { // files of one folder are sorted by name already
+	slices.SortStableFunc(found, func(a, b sourceFile) int { // files of one folder are sorted by name already
 		if c := strings.Compare(class(a), class(b)); c != 0 {
 			return c
 		}
 		return strings.Compare(path.Dir(a.name), path.Dir(b.name))
 	})
-	s := &Samples{ClassNames: []string{}}
 	var items []imagerecord.Item
 	h := sha256.New()
 	fmt.Fprintf(h, "classes %q\n", dir)
-	for _, f := range files {
+	for _, f := range found {
 		c := class(f)
 		if c == "" || !slices.Contains(imageExtensions, strings.ToLower(path.Ext(f.name))) {
 			s.LeftOut = append(s.LeftOut, filepath.Join(dir, filepath.FromSlash(f.name)))
@@ -215,33 +238,42 @@ func ClassSamples(ctx context.Context, dir, out string, image ImageOptions) (*Sa
 		items = append(items, imagerecord.Item{Labels: []float32{float32(len(s.ClassNames) - 1)}, Path: f.name})
 		f.note(h)
 	}
-	entries, err := os.ReadDir(dir)
+	entries, err := s.folder.ListNames(ctx, dir)
 	if err != nil {
 		return nil, fmt.Errorf("pack: %w", err)
 	}
 	for _, e := range entries {
-		i, err := os.Stat(filepath.Join(dir, e.Name()))
-		if err == nil && i.IsDir() && !strings.HasPrefix(e.Name(), ".") && !slices.Contains(s.ClassNames, e.Name()) {
-			return nil, fmt.Errorf("pack: %[2]s: class %[1]q has no image: want one with extension %[3]s", e.Name(), dir, strings.Join(imageExtensions, " "))
+		if e.Folder && !strings.HasPrefix(e.Base, ".") && !slices.Contains(s.ClassNames, e.Base) {
+			return nil, fmt.Errorf("pack: %[2]s: class %[1]q has no image: want one with extension %[3]s", e.Base, dir, strings.Join(imageExtensions, " "))
 		}
 	}
 	return s, s.items(h, dir, items, image)
 }
 
 // ListSamples returns the images of a .lst file in its order. The paths of the
-// list are relative to root. The key is the path without its extension. A
-// single integral label is field cls; other labels are a list of numbers in
-// field json. Images are processed as by ClassSamples.
-func ListSamples(ctx context.Context, name, root string, image ImageOptions) (*Samples, error) {
-	f, err := os.Open(name)
+// list are relative to root. A path that leads out of root is an error of the
+// sample that wraps store.ErrOutside, unless files is store.AllowOutside. The
+// key is the path without its extension. A single integral label is field cls;
+// other labels are a list of numbers in field json. Images are processed as by
+// ClassSamples.
+func ListSamples(ctx context.Context, files store.Opener, name, root string, image ImageOptions) (_ *Samples, err error) {
+	f, err := files.Open(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("pack: %w", err)
 	}
-	items, err := imagerecord.ReadList(name, f)
+	items, err := imagerecord.ReadList(name, io.NewSectionReader(f, 0, f.Size()))
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}
 	s := &Samples{}
+	if err := s.open(ctx, files, root); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}()
 	h := sha256.New()
 	fmt.Fprintf(h, "list %q\n", root)
 	for _, i := range items {
@@ -249,8 +281,8 @@ func ListSamples(ctx context.Context, name, root string, image ImageOptions) (*S
 			return nil, ctx.Err()
 		}
 		x := sourceFile{name: i.Path}
-		if info, err := os.Stat(below(root, i.Path)); err == nil {
-			x.size, x.time = info.Size(), info.ModTime().UnixNano()
+		if info, err := s.folder.Stat(ctx, below(root, i.Path)); err == nil {
+			x.size, x.time = info.Size, info.Modified.UnixNano()
 		}
 		x.note(h)
 		fmt.Fprintln(h, i.Labels)
@@ -295,18 +327,18 @@ func (s *Samples) items(h hash.Hash, root string, items []imagerecord.Item, imag
 		}
 	}
 	makers := sync.Pool{New: func() any { return &images{o: &image} }}
-	s.read = func(_ context.Context, i int) (*webdataset.Sample, error) {
+	s.read = func(ctx context.Context, i int) (*webdataset.Sample, error) {
 		name := below(root, good[i].Path)
 		var b []byte
 		var err error
 		if image.Encoding == PassThrough {
-			if b, err = fieldFile(name); err != nil {
+			if b, err = fieldFile(ctx, s.folder, name); err != nil {
 				return nil, err
 			}
 		} else {
 			m := makers.Get().(*images)
 			defer makers.Put(m)
-			if b, err = m.image(nil, name); err != nil {
+			if b, err = m.image(ctx, s.folder, nil, name); err != nil {
 				return nil, fileError(name, err)
 			}
 		}

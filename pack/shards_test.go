@@ -159,25 +159,25 @@ func TestShardsOfFolder(t *testing.T) {
 	g := readShardGolden(t).Folder
 	dir := folderOf(t, append(g.Names, "README", "sub/.hidden.txt", ".git/x.txt")...)
 	out := filepath.Join(dir, "out")
-	s, err := FolderSamples(t.Context(), dir, out)
+	s, err := FolderSamples(t.Context(), store.Local, dir, out)
 	require.NoError(t, err)
 	require.Equal(t, []string{filepath.Join(dir, "README")}, s.LeftOut)
 	_, err = packShards(t.Context(), s, out, Shards{Count: g.Count, Workers: 2})
 	require.NoError(t, err)
 	require.Equal(t, g.Files, shardFiles(t, out))
-	_, err = FolderSamples(t.Context(), dir, dir)
+	_, err = FolderSamples(t.Context(), store.Local, dir, dir)
 	require.ErrorContains(t, err, "input and output are the same folder")
 
 	// The output folder inside the input is ignored.
-	again, err := FolderSamples(t.Context(), dir, out)
+	again, err := FolderSamples(t.Context(), store.Local, dir, out)
 	require.NoError(t, err)
 	require.Equal(t, s.keys, again.keys)
 
 	if err := os.Symlink(dir, filepath.Join(dir, "dir", "round")); err == nil {
-		_, err = FolderSamples(t.Context(), dir, out)
+		_, err = FolderSamples(t.Context(), store.Local, dir, out)
 		require.ErrorContains(t, err, "link to a folder above it")
 	}
-	_, err = FolderSamples(t.Context(), filepath.Join(dir, "none"), out)
+	_, err = FolderSamples(t.Context(), store.Local, filepath.Join(dir, "none"), out)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
@@ -210,7 +210,7 @@ var keep = ImageOptions{Encoding: PassThrough}
 
 func TestShardsOfClasses(t *testing.T) {
 	dir := folderOf(t, "b/2.jpg", "b/1.PNG", "b/sub/3.jpeg", "a-b/x.jpg", "a/z.jpg", "a/c/1.jpg", "a/some.thing.jpg", "b/list.txt", "top.jpg")
-	s, err := ClassSamples(t.Context(), dir, "", keep)
+	s, err := ClassSamples(t.Context(), store.Local, dir, "", keep)
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "a-b", "b"}, s.ClassNames)
 	require.Equal(t, []string{filepath.Join(dir, "top.jpg"), filepath.Join(dir, "b", "list.txt")}, s.LeftOut)
@@ -226,7 +226,7 @@ func TestShardsOfClasses(t *testing.T) {
 	require.Equal(t, "a\na-b\nb\n", string(text))
 
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "empty"), 0o777))
-	_, err = ClassSamples(t.Context(), dir, "", keep)
+	_, err = ClassSamples(t.Context(), store.Local, dir, "", keep)
 	require.ErrorContains(t, err, `class "empty"`)
 }
 
@@ -234,7 +234,7 @@ func TestShardsOfList(t *testing.T) {
 	dir := folderOf(t, "x/1.jpg", "2.jpg", "3.jpg", "4.png", "x/1.png")
 	list := filepath.Join(t.TempDir(), "a.lst")
 	require.NoError(t, os.WriteFile(list, []byte("5\t3\t2.jpg\n1\t0.5\tx/1.jpg\n2\t1\t2\t-1.25\t3.jpg\n7\t-2\t4.png\n8\t1\tx/1.png\n9\tnan\t3.jpg\n10\t1\tnoend\n11\t1\tc.cls\n12\t16777216\tgone.jpg\n"), 0o666))
-	s, err := ListSamples(t.Context(), list, dir, keep)
+	s, err := ListSamples(t.Context(), store.Local, list, dir, keep)
 	require.NoError(t, err)
 	var bad []string
 	note := func(err error) { bad = append(bad, err.Error()) }
@@ -247,7 +247,7 @@ func TestShardsOfList(t *testing.T) {
 	}
 	_, err = packShards(t.Context(), s, t.TempDir(), Shards{})
 	require.ErrorIs(t, err, ErrSample)
-	_, err = ListSamples(t.Context(), filepath.Join(dir, "none.lst"), dir, keep)
+	_, err = ListSamples(t.Context(), store.Local, filepath.Join(dir, "none.lst"), dir, keep)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
@@ -269,7 +269,7 @@ func TestShardsOfImages(t *testing.T) {
 	for _, o := range []ImageOptions{{Resize: 16, Quality: 80}, {Encoding: PNG, CenterCrop: true, Color: Gray}} {
 		var want map[string]string
 		for _, jobs := range []int{1, 4} {
-			s, err := ClassSamples(t.Context(), dir, "", o)
+			s, err := ClassSamples(t.Context(), store.Local, dir, "", o)
 			require.NoError(t, err)
 			out := t.TempDir()
 			_, err = packShards(t.Context(), s, out, Shards{Count: 2, Workers: jobs})
@@ -284,18 +284,18 @@ func TestShardsOfImages(t *testing.T) {
 				require.NoError(t, err)
 				c := o
 				require.NoError(t, c.fill())
-				b, err := (&images{o: &c}).image(nil, filepath.Join(dir, s.Key(i)+".png"))
+				b, err := (&images{o: &c}).image(t.Context(), store.Local, nil, filepath.Join(dir, s.Key(i)+".png"))
 				require.NoError(t, err)
 				require.Equal(t, map[Encoding]string{JPEG: "jpg", PNG: "png"}[o.Encoding], x.Fields[0].Ext)
 				require.True(t, bytes.Equal(b, x.Fields[0].Data))
 			}
 		}
 	}
-	_, err := ClassSamples(t.Context(), dir, "", ImageOptions{Resize: -1})
+	_, err := ClassSamples(t.Context(), store.Local, dir, "", ImageOptions{Resize: -1})
 	require.ErrorContains(t, err, "resize -1")
-	a, err := ClassSamples(t.Context(), dir, "", ImageOptions{Resize: 9})
+	a, err := ClassSamples(t.Context(), store.Local, dir, "", ImageOptions{Resize: 9})
 	require.NoError(t, err)
-	b, err := ClassSamples(t.Context(), dir, "", ImageOptions{Resize: 8})
+	b, err := ClassSamples(t.Context(), store.Local, dir, "", ImageOptions{Resize: 8})
 	require.NoError(t, err)
 	require.NotEqual(t, a.digest, b.digest)
 }
@@ -852,9 +852,9 @@ func TestShardsDigest(t *testing.T) {
 	list := filepath.Join(t.TempDir(), "a.lst")
 	require.NoError(t, os.WriteFile(list, []byte("0\t1\ta/1.jpg\n1\t0\tb/2.jpg\n"), 0o666))
 	makers := map[string]func() (*Samples, error){
-		"folder":  func() (*Samples, error) { return FolderSamples(ctx, dir, "") },
-		"classes": func() (*Samples, error) { return ClassSamples(ctx, dir, "", keep) },
-		"list":    func() (*Samples, error) { return ListSamples(ctx, list, dir, keep) },
+		"folder":  func() (*Samples, error) { return FolderSamples(ctx, store.Local, dir, "") },
+		"classes": func() (*Samples, error) { return ClassSamples(ctx, store.Local, dir, "", keep) },
+		"list":    func() (*Samples, error) { return ListSamples(ctx, store.Local, list, dir, keep) },
 	}
 	before := map[string]string{}
 	for k, f := range makers {

@@ -70,12 +70,28 @@ func (local) ListNames(ctx context.Context, folder string) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
+	return entries(dir, in, func(path string) (fs.FileInfo, error) {
+		i, err := os.Stat(path)
+		if err != nil {
+			return nil, nil // a dangling link
+		}
+		return i, nil
+	})
+}
+
+// entries describes the entries of a folder of the local disk. stat follows a
+// link. It returns nil if the link dangles.
+func entries(dir string, in []fs.DirEntry, stat func(path string) (fs.FileInfo, error)) ([]Entry, error) {
 	l := make([]Entry, len(in))
 	for i, e := range in {
 		l[i] = Entry{Name: filepath.Join(dir, e.Name()), Base: e.Name()}
 		kind := e.Type()
 		if l[i].Link = kind&fs.ModeSymlink != 0; l[i].Link {
-			if s, err := os.Stat(l[i].Name); err == nil {
+			s, err := stat(l[i].Name)
+			if err != nil {
+				return nil, err
+			}
+			if s != nil {
 				kind = s.Mode()
 			}
 		}

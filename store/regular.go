@@ -11,14 +11,19 @@ import (
 // that states what it is, and is not opened: opening a pipe waits for its
 // writer, and opening a device can act on it.
 func OpenRegular(path string) (*os.File, fs.FileInfo, error) {
-	i, err := os.Stat(path)
+	return openRegular(path, os.Stat, os.Open)
+}
+
+// openRegular is OpenRegular with the functions of a root.
+func openRegular(path string, stat func(string) (fs.FileInfo, error), open func(string) (*os.File, error)) (*os.File, fs.FileInfo, error) {
+	i, err := stat(path)
 	if err == nil {
 		err = regular("open", path, i)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	f, err := os.Open(path)
+	f, err := open(path)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -31,8 +31,8 @@ import (
 // its images are beside the lists, so Images is empty). torchvision 0.29.2's
 // CelebA with target attr (order and folder of images; its attr is int64). Both
 // have the same samples. Unlike them, this source refuses a wrong number of
-// photos, lists of different photos, values other than 1 and -1, and files
-// outside the folder.
+// photos, lists of different photos, and values other than 1 and -1. A photo
+// outside Dir is an error of its row; store.AllowOutside permits it.
 type CelebA struct {
 	Dir string `json:"dir"` // folder with the lists: torchvision's ROOT/celeba
 	// Images is the folder of the images below Dir, with slashes. Default
@@ -69,15 +69,24 @@ func (o *CelebA) Open(ctx context.Context, s store.Opener) (dataset.Data, error)
 	return d, nil
 }
 
-func (o *CelebA) open(ctx context.Context, s store.Opener) (*rows, error) {
-	attr, err := openList(ctx, s, store.Join(o.Dir, "list_attr_celeba.txt"))
+func (o *CelebA) open(ctx context.Context, s store.Opener) (_ *rows, err error) {
+	folder, err := store.OpenFolder(ctx, s, o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, folder.Close())
+		}
+	}()
+	attr, err := openList(ctx, folder, store.Join(o.Dir, "list_attr_celeba.txt"))
 	if err != nil {
 		return nil, err
 	}
 	defer attr.close()
 	var part *list
 	if o.Usage != "all" {
-		if part, err = openList(ctx, s, store.Join(o.Dir, "list_eval_partition.txt")); err != nil {
+		if part, err = openList(ctx, folder, store.Join(o.Dir, "list_eval_partition.txt")); err != nil {
 			return nil, err
 		}
 		defer part.close()
@@ -86,7 +95,7 @@ func (o *CelebA) open(ctx context.Context, s store.Opener) (*rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.store = s
+	d.folder = folder
 	return d, nil
 }
 
@@ -118,9 +127,6 @@ func parse(dir, usage string, attr, part *list) (*rows, error) {
 		}
 		if len(f) != 1+d.attributes {
 			return nil, attr.errorf("%d values, want %d", len(f)-1, d.attributes)
-		}
-		if !filepath.IsLocal(filepath.FromSlash(f[0])) {
-			return nil, attr.errorf("file %q, want one below the folder of images", f[0])
 		}
 		of := usage
 		if part != nil {
@@ -235,7 +241,7 @@ func (l *list) errorf(format string, args ...any) error {
 }
 
 type rows struct {
-	store      store.Opener
+	folder     store.Folder
 	dir        string
 	keys       []string
 	attributes int
@@ -257,7 +263,7 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 		return fmt.Errorf("celeba: %w", err)
 	}
 	s.Key = d.keys[i]
-	if err := files.Read(ctx, d.store, &s.Values[0], store.Join(d.dir, d.keys[i])); err != nil {
+	if err := files.Read(ctx, d.folder, &s.Values[0], store.Join(d.dir, d.keys[i])); err != nil {
 		return fmt.Errorf("celeba: %w", err)
 	}
 	if err := s.Values[1].Reset(d.desc()); err != nil {
@@ -278,11 +284,11 @@ func (d *rows) Stamp(ctx context.Context, i int64, b []byte) ([]byte, error) {
 	if err := files.Check(ctx, i, d.Len()); err != nil {
 		return nil, fmt.Errorf("celeba: %w", err)
 	}
-	b, err := files.Stamp(ctx, d.store, b, store.Join(d.dir, d.keys[i]))
+	b, err := files.Stamp(ctx, d.folder, b, store.Join(d.dir, d.keys[i]))
 	if err != nil {
 		return nil, fmt.Errorf("celeba: %w", err)
 	}
 	return b, nil
 }
 
-func (d *rows) Close() error { return nil }
+func (d *rows) Close() error { return d.folder.Close() }

@@ -42,7 +42,6 @@ func TestBadLists(t *testing.T) {
 		{"too few claimed", "1" + attr[1:], part, "list_attr_celeba.txt:4: the list ends after 2 photos, want 1"},
 		{"a value less", strings.Replace(attr, "-1 1", "-1", 1), part, "list_attr_celeba.txt:3: 1 values, want 2"},
 		{"another value", strings.Replace(attr, "-1 1", "-1 0", 1), part, "list_attr_celeba.txt:3: attribute 1 is \"0\", want 1 or -1"},
-		{"elsewhere", strings.Replace(attr, "2.jpg", "../../2.jpg", 1), part, "list_attr_celeba.txt:4: file \"../../2.jpg\""},
 		{"parts end", attr, part[:8], "list_eval_partition.txt:1: the list ends, want more lines"},
 		{"more parts", attr, part + "3.jpg 1\n", "list_eval_partition.txt:3: \"3.jpg\", want the end"},
 		{"another photo", attr, strings.Replace(part, "2.jpg", "3.jpg", 1), "list_eval_partition.txt:2: \"3.jpg 2\", want \"2.jpg\" and its partition"},

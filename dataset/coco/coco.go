@@ -43,7 +43,8 @@ const (
 // COCO dataset. Images have the order of the file's list. Images without
 // annotations (for Segmentation: without a polygon or count) are ignored. The
 // annotation file is read as a stream; the annotations of the task stay in
-// memory, about 60 bytes for each box.
+// memory, about 60 bytes for each box. An image outside the folder is an error
+// of its row; store.AllowOutside permits it.
 //
 // ClassIndex maps the categories' names to their ids if the ids fit an int32.
 // If several categories have one name, the last one counts.
@@ -101,13 +102,16 @@ func (o *Coco) Open(ctx context.Context, s store.Opener) (dataset.Data, error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("coco: %s: %w", o.Annotations, err)
 	}
-	d.dir, d.store = o.Dir, s
+	d.dir = o.Dir
+	if d.folder, err = store.OpenFolder(ctx, s, o.Dir); err != nil {
+		return nil, fmt.Errorf("coco: %w", err)
+	}
 	return d, nil
 }
 
 // rows is an opened file. Row i of each group belongs to image i.
 type rows struct {
-	store   store.Opener
+	folder  store.Folder
 	dir     string
 	task    Task
 	names   []string
@@ -189,7 +193,7 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 		return err
 	}
 	s.Key = d.names[i]
-	if err := files.Read(ctx, d.store, &s.Values[0], store.Join(d.dir, d.names[i])); err != nil {
+	if err := files.Read(ctx, d.folder, &s.Values[0], store.Join(d.dir, d.names[i])); err != nil {
 		return err
 	}
 	vectors := d.vectors.of(i)
@@ -225,7 +229,7 @@ func (d *rows) Stamp(ctx context.Context, i int64, b []byte) ([]byte, error) {
 	if err := files.Check(ctx, i, d.Len()); err != nil {
 		return nil, err
 	}
-	return files.Stamp(ctx, d.store, b, store.Join(d.dir, d.names[i]))
+	return files.Stamp(ctx, d.folder, b, store.Join(d.dir, d.names[i]))
 }
 
 // width returns the length of the longest vector.
@@ -241,4 +245,4 @@ func (d *rows) Keys(yield func(string) bool) { files.EachKey(d.names, yield) }
 
 func (d *rows) ClassIndex() map[string]int32 { return d.classes }
 
-func (d *rows) Close() error { return nil }
+func (d *rows) Close() error { return d.folder.Close() }

@@ -127,7 +127,10 @@ func TestErrors(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 	d, err := read(t, Detection, box(`"image_id": 2, "bbox": [1, 2, 3, 4], "category_id": 1`))
 	require.NoError(t, err)
-	d.store, d.dir = store.Local, t.TempDir()
+	d.dir = t.TempDir()
+	d.folder, err = store.OpenFolder(t.Context(), store.Local, d.dir)
+	require.NoError(t, err)
+	defer d.Close()
 	sample := dataset.Sample{Values: make([]dataset.Value, 4)}
 	require.ErrorIs(t, d.Read(t.Context(), 1, &sample), os.ErrNotExist)
 	require.Equal(t, "1.jpg", sample.Key)
@@ -143,13 +146,16 @@ func FuzzParse(f *testing.F) {
 	tasks := []Task{Detection, Keypoints, Segmentation, Panoptic}
 	dir := f.TempDir()
 	require.NoError(f, os.WriteFile(filepath.Join(dir, "x"), []byte("image"), 0o600))
+	folder, err := store.OpenFolder(f.Context(), store.Local, dir)
+	require.NoError(f, err)
+	f.Cleanup(func() { folder.Close() })
 	f.Fuzz(func(t *testing.T, task uint8, b []byte) {
 		d, err := parse(strings.NewReader(string(b)), tasks[task%4])
 		if err != nil {
 			require.ErrorIs(t, err, dataset.ErrData)
 			return
 		}
-		d.store, d.dir = store.Local, dir
+		d.folder, d.dir = folder, dir
 		s := dataset.Sample{Values: make([]dataset.Value, len(d.Columns()))}
 		for i := range d.Len() {
 			d.names[i] = "x"

@@ -13,7 +13,7 @@ import (
 )
 
 // TestAllocs bounds the allocations of opening a file: its path, the file and
-// its FileInfo.
+// its FileInfo, which an os.Root finds folder by folder.
 func TestAllocs(t *testing.T) {
-	require.LessOrEqual(t, sourcetest.Allocs(t, New(testdata+"flat")), 12.0)
+	require.LessOrEqual(t, sourcetest.Allocs(t, New(testdata+"flat")), 20.0)
 }

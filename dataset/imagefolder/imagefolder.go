@@ -5,6 +5,7 @@ package imagefolder
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -25,7 +26,7 @@ import (
 // sorted by path and images by name, byte by byte. Links are followed; a link
 // to a parent folder is an error. Files with other extensions are ignored, and
 // a class without images is an error. An image that can't be read is an error
-// of its row.
+// of its row. Links that lead out of the folder are refused; see store.Folder.
 //
 // Columns: image (bytes: the file), label (int32 scalar: the class).
 //
@@ -92,13 +93,21 @@ func (o *ImageFolder) Open(ctx context.Context, s store.Opener) (dataset.Data, e
 	return d, nil
 }
 
-func (o *ImageFolder) open(ctx context.Context, s store.Opener) (*rows, error) {
-	entries, err := store.ListNames(ctx, s, o.Dir)
+func (o *ImageFolder) open(ctx context.Context, s store.Opener) (_ *rows, err error) {
+	d := &rows{dir: o.Dir, classes: map[string]int32{}}
+	if d.folder, err = store.OpenFolder(ctx, s, o.Dir); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.folder.Close())
+		}
+	}()
+	entries, err := d.folder.ListNames(ctx, o.Dir)
 	if err != nil {
 		return nil, err
 	}
 	wanted := o.ClassIndexing
-	d := &rows{store: s, dir: o.Dir, classes: map[string]int32{}}
 	for _, e := range entries { // sorted by name
 		label, named := wanted[e.Base]
 		if !named && len(wanted) > 0 {
@@ -154,7 +163,7 @@ func (o *ImageFolder) list(ctx context.Context, d *rows, class string, label int
 func (o *ImageFolder) walk(ctx context.Context, d *rows, in store.Entry, folder string, above []string, found map[string][]string) error {
 	if in.Link {
 		for _, a := range above {
-			same, err := store.SameFile(ctx, d.store, a, in.Name)
+			same, err := d.folder.SameFile(ctx, a, in.Name)
 			if err != nil {
 				return err
 			}
@@ -164,7 +173,7 @@ func (o *ImageFolder) walk(ctx context.Context, d *rows, in store.Entry, folder 
 		}
 	}
 	above = append(above, in.Name)
-	entries, err := store.ListNames(ctx, d.store, in.Name)
+	entries, err := d.folder.ListNames(ctx, in.Name)
 	if err != nil {
 		return err
 	}
@@ -184,7 +193,7 @@ func (o *ImageFolder) walk(ctx context.Context, d *rows, in store.Entry, folder 
 }
 
 type rows struct {
-	store   store.Opener
+	folder  store.Folder
 	dir     string
 	keys    []string // paths below dir, with slashes
 	labels  []int32
@@ -202,7 +211,7 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 		return fmt.Errorf("imagefolder: %w", err)
 	}
 	s.Key = d.keys[i]
-	if err := files.Read(ctx, d.store, &s.Values[0], store.Join(d.dir, d.keys[i])); err != nil {
+	if err := files.Read(ctx, d.folder, &s.Values[0], store.Join(d.dir, d.keys[i])); err != nil {
 		return fmt.Errorf("imagefolder: %w", err)
 	}
 	return s.Values[1].SetInt32(d.labels[i])
@@ -214,7 +223,7 @@ func (d *rows) Stamp(ctx context.Context, i int64, b []byte) ([]byte, error) {
 		return nil, fmt.Errorf("imagefolder: %w", err)
 	}
 	b = binary.LittleEndian.AppendUint32(b, uint32(d.labels[i]))
-	b, err := files.Stamp(ctx, d.store, b, store.Join(d.dir, d.keys[i]))
+	b, err := files.Stamp(ctx, d.folder, b, store.Join(d.dir, d.keys[i]))
 	if err != nil {
 		return nil, fmt.Errorf("imagefolder: %w", err)
 	}
@@ -233,4 +242,4 @@ func (d *rows) Keys(yield func(string) bool) { files.EachKey(d.keys, yield) }
 
 func (d *rows) ClassIndex() map[string]int32 { return d.classes }
 
-func (d *rows) Close() error { return nil }
+func (d *rows) Close() error { return d.folder.Close() }

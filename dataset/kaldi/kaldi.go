@@ -36,8 +36,8 @@ import (
 // file and the object's offset in it, "feats.ark@1234", followed by the
 // script's range if it has one.
 //
-// Paths in scripts are relative to the process's working directory, as in
-// Kaldi. A line that is a command is refused.
+// Paths in scripts are relative to the process's working directory and may lead
+// anywhere, as in Kaldi. A line that is a command is refused.
 //
 // Reference: kaldi_native_io 1.23.0's SequentialFloatMatrixReader and similar
 // readers have the same keys and values in the order of the files. Files that

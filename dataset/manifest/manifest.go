@@ -25,9 +25,10 @@ import (
 //
 // Images have the order of the lines. Images of another usage and images
 // without a label are ignored, and so are labels that ClassIndexing does not
-// list. A relative source is relative to the manifest's folder. Other members
-// of the objects and empty lines are ignored. Classes are those of the usage,
-// numbered from 0 in the byte order of their names.
+// list. A source is a path in the manifest's folder, absolute or relative to
+// it; store.AllowOutside permits others. Other members of the objects and empty
+// lines are ignored. Classes are those of the usage, numbered from 0 in the
+// byte order of their names.
 //
 // Columns: image (bytes: the file), label (int32: the class). The label is a
 // scalar if every image has one label. Otherwise it is a vector of the image's
@@ -84,7 +85,10 @@ func (o *Manifest) Open(ctx context.Context, s store.Opener) (dataset.Data, erro
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("manifest: %s: %w", o.File, err)
 	}
-	d.store, d.dir = s, store.Dir(o.File)
+	d.dir = store.Dir(o.File)
+	if d.folder, err = store.OpenFolder(ctx, s, d.dir); err != nil {
+		return nil, fmt.Errorf("manifest: %w", err)
+	}
 	if d.single {
 		return oneLabel{d}, nil
 	}
@@ -242,7 +246,7 @@ func (l *line) label() error {
 }
 
 type rows struct {
-	store   store.Opener
+	folder  store.Folder
 	dir     string
 	sources []string
 	start   []int // of each image's labels
@@ -266,7 +270,7 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 		return err
 	}
 	s.Key = d.sources[i]
-	if err := files.Read(ctx, d.store, &s.Values[0], d.file(i)); err != nil {
+	if err := files.Read(ctx, d.folder, &s.Values[0], d.file(i)); err != nil {
 		return err
 	}
 	if d.single {
@@ -296,12 +300,12 @@ func (d *rows) Stamp(ctx context.Context, i int64, b []byte) ([]byte, error) {
 	if err := files.Check(ctx, i, d.Len()); err != nil {
 		return nil, err
 	}
-	return files.Stamp(ctx, d.store, b, d.file(i))
+	return files.Stamp(ctx, d.folder, b, d.file(i))
 }
 
 func (d *rows) ClassIndex() map[string]int32 { return d.classes }
 
-func (d *rows) Close() error { return nil }
+func (d *rows) Close() error { return d.folder.Close() }
 
 // oneLabel is rows with one label each, which is their class.
 type oneLabel struct{ *rows }

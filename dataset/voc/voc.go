@@ -39,6 +39,9 @@ const (
 // ClassIndexing does not list, and images without any other object. Classes are
 // those of the listed images, numbered from 0 in the byte order of their names.
 //
+// An id that leads out of the folder is an error; store.AllowOutside permits
+// it.
+//
 // Reference: MindSpore 2.10.0's VOCDataset has the same images, order, values
 // and shapes; its uint32 are int32 here. In both, an annotation without objects
 // and a box that is empty or starts before 1 are errors, and names keep their
@@ -83,17 +86,25 @@ func (o *VOC) Validate() error {
 }
 
 // Open reads the list and, for detection, the annotations.
-func (o *VOC) Open(ctx context.Context, s store.Opener) (dataset.Data, error) {
+func (o *VOC) Open(ctx context.Context, s store.Opener) (_ dataset.Data, err error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("voc: %w", err)
 	}
-	d := &rows{store: s, dir: o.Dir, task: o.Task, classes: map[string]int32{}}
+	d := &rows{dir: o.Dir, task: o.Task, classes: map[string]int32{}}
+	if d.folder, err = store.OpenFolder(ctx, s, o.Dir); err != nil {
+		return nil, fmt.Errorf("voc: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.folder.Close())
+		}
+	}()
 	folder := "Main"
 	if o.Task == Segmentation {
 		folder = "Segmentation"
 	}
 	list := store.Join(o.Dir, "ImageSets/"+folder+"/"+o.Usage+".txt")
-	ids, err := readList(ctx, s, list)
+	ids, err := readList(ctx, d.folder, list)
 	if err != nil {
 		return nil, fmt.Errorf("voc: %w", err)
 	}
@@ -137,7 +148,7 @@ func (d *rows) annotate(ctx context.Context, ids []string, index map[string]int3
 	number := map[string]int32{}
 	for _, id := range ids {
 		p := store.Join(d.dir, "Annotations/"+id+".xml")
-		objects, err := readAnnotation(ctx, d.store, p)
+		objects, err := readAnnotation(ctx, d.folder, p)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p, err)
 		}
@@ -178,7 +189,7 @@ func (d *rows) annotate(ctx context.Context, ids []string, index map[string]int3
 }
 
 type rows struct {
-	store   store.Opener
+	folder  store.Folder
 	dir     string
 	task    Task
 	ids     []string
@@ -209,11 +220,11 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	}
 	id := d.ids[i]
 	s.Key = id
-	if err := files.Read(ctx, d.store, &s.Values[0], d.image(id)); err != nil {
+	if err := files.Read(ctx, d.folder, &s.Values[0], d.image(id)); err != nil {
 		return err
 	}
 	if d.task == Segmentation {
-		return files.Read(ctx, d.store, &s.Values[1], d.mask(id))
+		return files.Read(ctx, d.folder, &s.Values[1], d.mask(id))
 	}
 	lo, hi := d.start[i], d.start[i+1]
 	v := &s.Values[1]
@@ -243,13 +254,13 @@ func (d *rows) Stamp(ctx context.Context, i int64, b []byte) (_ []byte, err erro
 	if err := files.Check(ctx, i, d.Len()); err != nil {
 		return nil, err
 	}
-	if b, err = files.Stamp(ctx, d.store, b, d.image(d.ids[i])); err != nil || d.task != Segmentation {
+	if b, err = files.Stamp(ctx, d.folder, b, d.image(d.ids[i])); err != nil || d.task != Segmentation {
 		return b, err
 	}
-	return files.Stamp(ctx, d.store, b, d.mask(d.ids[i]))
+	return files.Stamp(ctx, d.folder, b, d.mask(d.ids[i]))
 }
 
 // ClassIndex is empty for segmentation: the folder does not name its classes.
 func (d *rows) ClassIndex() map[string]int32 { return d.classes }
 
-func (d *rows) Close() error { return nil }
+func (d *rows) Close() error { return d.folder.Close() }

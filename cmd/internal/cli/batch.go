@@ -124,47 +124,46 @@ func (w *worker) write(o outcome, out []*tensor.Tensor, err error) outcome {
 	return o
 }
 
-// read reads an input. It checks the file's size first, and the first bytes of
-// a file that the user did not name; skip reports that they are not an image's.
+// read reads an input. It checks the first bytes of a file that the user did
+// not name; skip reports that they are not an image's.
 func (w *worker) read(in *input) (skip bool, err error) {
-	f, info, err := store.OpenRegular(in.path)
+	f, err := in.open()
 	if err != nil {
 		return false, err
 	}
 	defer f.Close()
-	w.data = w.data[:0]
 	if !in.explicit {
 		head := make([]byte, sniffBytes)
-		n, err := io.ReadFull(f, head)
-		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		n, err := f.ReadAt(head, 0)
+		if err != nil && err != io.EOF {
 			return false, err
 		}
-		if w.data = append(w.data, head[:n]...); codec.Sniff(w.data) == "" {
+		if codec.Sniff(head[:n]) == "" {
 			return true, nil
 		}
 	}
-	if err := tooLarge(info, w.b.limits); err != nil {
-		return false, err
+	w.data, err = readAll(f, w.data, w.b.limits)
+	return false, err
+}
+
+// readAll reads a file, into b if its capacity suffices. It checks the size
+// first.
+func readAll(f store.File, b []byte, limits codec.Limits) ([]byte, error) {
+	size := f.Size()
+	if limits.Bytes > 0 && size > limits.Bytes {
+		return b, codec.Errorf("", -1, codec.ErrLimit, "the file has %d bytes, the limit is %d", size, limits.Bytes)
 	}
-	if n := int(info.Size()) + 1; cap(w.data) < n { // 1 more, so that the end is seen without growing
-		w.data = append(make([]byte, 0, n), w.data...)
+	if int64(cap(b)) < size {
+		b = make([]byte, size)
 	}
-	for {
-		if len(w.data) == cap(w.data) {
-			w.data = append(w.data, 0)[:len(w.data)] // the file has grown
+	b = b[:size]
+	if n, err := f.ReadAt(b, 0); n < len(b) {
+		if err == nil || err == io.EOF {
+			err = io.ErrUnexpectedEOF // the file was truncated
 		}
-		n, err := f.Read(w.data[len(w.data):cap(w.data)])
-		w.data = w.data[:len(w.data)+n]
-		if err == io.EOF {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		if l := w.b.limits.Bytes; l > 0 && int64(len(w.data)) > l {
-			return false, codec.Errorf("", -1, codec.ErrLimit, "the file has more than %d bytes", l)
-		}
+		return b[:0], fmt.Errorf("at byte %d of %d: %w", n, size, err)
 	}
+	return b, nil
 }
 
 // need estimates the memory of a run on the worker's image from its header. It

@@ -28,8 +28,9 @@ const (
 
 type benchFlags struct {
 	graphFlags
-	json bool
-	jobs int
+	outside outside
+	json    bool
+	jobs    int
 }
 
 func (a *app) benchCmd() *cobra.Command {
@@ -68,6 +69,7 @@ or graph; 130 interrupted.`,
 		},
 	}
 	f.add(cmd)
+	f.outside.add(cmd)
 	fl := cmd.Flags()
 	fl.BoolVar(&f.json, "json", false, "print the figures as one JSON object")
 	fl.IntVarP(&f.jobs, "jobs", "j", 1, "process `N` images at once")
@@ -119,7 +121,9 @@ func (a *app) bench(cmd *cobra.Command, f *benchFlags, args []string) error {
 	}
 	ctx := cmd.Context()
 	b := &bencher{batch: &batch{app: a, plan: plan, limits: f.limits, jobs: f.jobs}}
-	missing, err := b.read(expand(ctx, args, ""))
+	l := expand(ctx, f.outside.files(), args, "")
+	defer l.close()
+	missing, err := b.read(l)
 	if err != nil {
 		return err
 	}

@@ -61,6 +61,7 @@ func bundleArgs(n int) cobra.PositionalArgs {
 
 type bundleCreateFlags struct {
 	graphFlags
+	outside                                    outside
 	out, labels, least, expect                 string
 	models, meta, goldens, sections, libraries []string
 }
@@ -94,6 +95,7 @@ Exit status: 0 success; 1 a file could not be read or written, or an image faile
 		RunE:                  func(cmd *cobra.Command, _ []string) error { return a.createBundle(cmd, f) },
 	}
 	f.add(cmd)
+	f.outside.add(cmd)
 	fl := cmd.Flags()
 	fl.StringVarP(&f.out, "output", "o", "", "write the bundle to `FILE`")
 	fl.StringArrayVar(&f.models, "model", nil, "add the model `FILE` under its own name: .onnx, .tflite or any other; repeatable")
@@ -176,18 +178,19 @@ func (a *app) createBundle(cmd *cobra.Command, f *bundleCreateFlags) error {
 }
 
 func (f *bundleCreateFlags) addGoldens(cmd *cobra.Command, c *modelbundle.Content) error {
-	l := expand(cmd.Context(), f.goldens, f.out)
+	l := expand(cmd.Context(), f.outside.files(), f.goldens, f.out)
+	defer l.close()
 	for _, in := range l.inputs {
 		if in.err != nil {
 			return failErr("--golden %w", in.err)
 		}
-		if !in.explicit && !isImage(in.path) {
+		if !in.explicit && !in.isImage() {
 			continue
 		}
 		if cmd.Context().Err() != nil {
 			return nil // the caller checks the context
 		}
-		t, err := readImage(in.path, f.limits)
+		t, err := readImage(&in, f.limits)
 		if err != nil {
 			return err
 		}

@@ -340,7 +340,7 @@ func (a *app) diffSteps(ctx context.Context, f *diffFlags, r *inferred, dir stri
 	for _, e := range entries {
 		there[e.name] = e
 	}
-	image, err := readImage(r.image, f.limits)
+	image, err := readImage(&input{path: r.image}, f.limits)
 	if err != nil {
 		return asUsage(err)
 	}
@@ -392,7 +392,7 @@ func (a *app) diffAgainst(ctx context.Context, f *diffFlags, r *inferred, path s
 			return usageErr("--column %q: want one of %s", f.column, strings.Join(outputs, ", "))
 		}
 	}
-	image, err := readImage(r.image, f.limits)
+	image, err := readImage(&input{path: r.image}, f.limits)
 	if err != nil {
 		return asUsage(err)
 	}

@@ -3,10 +3,8 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"strings"
 
@@ -229,7 +227,7 @@ func inferGraph(f *graphFlags, g *datagraph.Graph, image string) (*inferred, err
 		if err := wantOneImage(g); err != nil {
 			return nil, err
 		}
-		t, err := readImage(image, f.limits)
+		t, err := readImage(&input{path: image}, f.limits)
 		if err != nil {
 			return nil, err
 		}
@@ -259,20 +257,15 @@ func inferGraph(f *graphFlags, g *datagraph.Graph, image string) (*inferred, err
 }
 
 // readImage reads one image file that the user named.
-func readImage(path string, limits codec.Limits) (*tensor.Tensor, error) {
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("not a regular file")
-	}
-	if err == nil {
-		err = tooLarge(info, limits)
-	}
-	var b []byte
-	if err == nil {
-		b, err = os.ReadFile(path)
-	}
+func readImage(in *input, limits codec.Limits) (*tensor.Tensor, error) {
+	f, err := in.open()
 	if err != nil {
-		return nil, wrapFail(plain(path, err))
+		return nil, wrapFail(plain(in.path, err))
+	}
+	defer f.Close()
+	b, err := readAll(f, nil, limits)
+	if err != nil {
+		return nil, wrapFail(plain(in.path, err))
 	}
 	return tensor.FromBytes(b), nil
 }

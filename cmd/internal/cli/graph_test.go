@@ -132,7 +132,7 @@ func TestGraphShow(t *testing.T) {
 		require.Regexp(t, `^infer-prep: .*none.png: no such file or directory\n$`, r.stderr)
 		r = call(t, append(args, "--preset", "clip", t.TempDir())...)
 		require.Equal(t, exitFailed, r.status)
-		require.Contains(t, r.stderr, "not a regular file")
+		require.Contains(t, r.stderr, "is a folder: want a regular file")
 		r = call(t, append(args, "--preset", "clip", "graph_test.go")...)
 		require.Equal(t, exitFailed, r.status)
 		require.Contains(t, r.stderr, "unknown format")

@@ -21,23 +21,45 @@ type input struct {
 	name string // of its outputs, below the output folder
 	// explicit reports that the user named this file. It then must be an image.
 	explicit bool
-	err      error // why the file cannot be read, for example because it is missing
+	folder   store.Opener // of the argument; nil if the argument names the file
+	err      error        // why the file cannot be read, for example because it is missing
+}
+
+// open opens the file. A link that leads out of the folder of the argument is
+// an error.
+func (in *input) open() (store.File, error) {
+	files := in.folder
+	if files == nil {
+		files = store.Local
+	}
+	// A clean path has no //, so that the store does not take it for a URL.
+	return files.Open(context.Background(), filepath.Clean(in.path))
 }
 
 // listing holds the inputs that the arguments of run name.
 type listing struct {
 	ctx     context.Context // ends the walk
-	inputs  []input         // in the order of the arguments, folders sorted
-	skipped int             // number of other files in folders and globs
+	files   store.Opener
+	folders []store.Folder // of the arguments
+	inputs  []input        // in the order of the arguments, folders sorted
+	skipped int            // number of other files in folders and globs
+}
+
+// close closes the folders. Inputs cannot be opened after it.
+func (l *listing) close() {
+	for _, f := range l.folders {
+		f.Close()
+	}
 }
 
 // expand turns arguments, each a file, a folder or a glob, into inputs. An
 // existing path is never a glob. Folders are walked recursively in lexical
-// order. Symbolic links to files are followed; links to folders are not, since
-// they can form cycles. The output folder out is skipped unless an argument
-// names it.
-func expand(ctx context.Context, args []string, out string) *listing {
-	l := &listing{ctx: ctx}
+// order. Symbolic links to files in the same folder are followed, to others
+// only if files allows it; links to folders are not, since they can form
+// cycles. The output folder out is skipped unless an argument names it. The
+// caller closes the listing.
+func expand(ctx context.Context, files store.Opener, args []string, out string) *listing {
+	l := &listing{ctx: ctx, files: files}
 	for _, arg := range args {
 		_, err := os.Stat(arg)
 		if err == nil {
@@ -111,7 +133,13 @@ func (l *listing) add(path, name string, explicit bool, out string) {
 	case err != nil:
 		l.fail(path, plain(path, err))
 	case info.IsDir():
-		l.folder(path, "", out)
+		f, err := store.OpenFolder(l.ctx, l.files, filepath.Clean(path))
+		if err != nil {
+			l.fail(path, plain(path, err))
+			return
+		}
+		l.folders = append(l.folders, f)
+		l.folder(f, path, "", out)
 	case info.Mode().IsRegular():
 		l.inputs = append(l.inputs, input{path: path, name: name, explicit: explicit})
 	case explicit:
@@ -122,8 +150,8 @@ func (l *listing) add(path, name string, explicit bool, out string) {
 }
 
 // folder adds the files below a folder. rel is its path below the folder that
-// the user named.
-func (l *listing) folder(path, rel, out string) {
+// the user named, which is in.
+func (l *listing) folder(in store.Folder, path, rel, out string) {
 	if l.ctx.Err() != nil || rel != "" && sameFile(path, out) {
 		return
 	}
@@ -137,18 +165,31 @@ func (l *listing) folder(path, rel, out string) {
 		case isTemp(p):
 			l.skipped++
 		case e.IsDir():
-			l.folder(p, r, out)
+			l.folder(in, p, r, out)
 		case e.Type().IsRegular():
-			l.inputs = append(l.inputs, input{path: p, name: r})
+			l.inputs = append(l.inputs, input{path: p, name: r, folder: in})
 		case e.Type()&fs.ModeSymlink != 0:
-			if info, err := os.Stat(p); err == nil && info.IsDir() {
-				l.skipped++
-				continue
-			}
-			l.add(p, r, false, out)
+			l.link(in, p, r)
 		default:
-			l.add(p, r, false, out)
+			l.skipped++ // a pipe or a device
 		}
+	}
+}
+
+// link adds a link in a folder.
+func (l *listing) link(in store.Folder, path, rel string) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		l.fail(path, plain(path, err))
+	case !info.Mode().IsRegular():
+		l.skipped++
+	default:
+		if _, err := in.Stat(l.ctx, path); err != nil {
+			l.fail(path, plain(path, err))
+			return
+		}
+		l.inputs = append(l.inputs, input{path: path, name: rel, folder: in})
 	}
 }
 
@@ -164,18 +205,18 @@ func sameFile(a, b string) bool {
 // sniffBytes is the number of bytes that codec.Sniff reads.
 const sniffBytes = 64
 
-// isImage reports whether a file starts like an image of a known format. It
+// isImage reports whether the file starts like an image of a known format. It
 // reports true for a file that it cannot read: reading it again will return the
 // error.
-func isImage(path string) bool {
-	f, _, err := store.OpenRegular(path)
+func (in *input) isImage() bool {
+	f, err := in.open()
 	if err != nil {
 		return true
 	}
 	defer f.Close()
 	head := make([]byte, sniffBytes)
-	n, err := io.ReadFull(f, head)
-	return err != nil && err != io.EOF && err != io.ErrUnexpectedEOF || codec.Sniff(head[:n]) != ""
+	n, err := f.ReadAt(head, 0)
+	return err != nil && err != io.EOF || codec.Sniff(head[:n]) != ""
 }
 
 // claim assigns output files to the inputs, in order. An input fails if one of
@@ -210,14 +251,14 @@ func (l *listing) claim(s *sink) {
 		}
 		files := s.files(in.name)
 		shared := slices.ContainsFunc(files, func(f string) bool { return owners[key(f)] > 1 })
-		if shared && !in.explicit && !isImage(in.path) {
+		if shared && !in.explicit && !in.isImage() {
 			continue // run will skip it
 		}
 		for _, f := range files {
 			if first := taken[key(f)]; first != nil {
 				in.err = fmt.Errorf("%s: its output %s is already the output of %s", in.path, f, first.path)
 			} else if len(outputs) > 0 {
-				if o := outputs[key(absolute(f))]; o != nil && (o.explicit || isImage(o.path)) {
+				if o := outputs[key(absolute(f))]; o != nil && (o.explicit || o.isImage()) {
 					in.err = fmt.Errorf("%s: its output %s is an input", in.path, f)
 				}
 			}

@@ -190,7 +190,7 @@ func (s *sink) number(inputs []input) {
 	}
 	s.numbers = map[string]int{}
 	for _, in := range inputs {
-		if _, ok := s.numbers[in.name]; !ok && in.err == nil && (in.explicit || isImage(in.path)) {
+		if _, ok := s.numbers[in.name]; !ok && in.err == nil && (in.explicit || in.isImage()) {
 			s.numbers[in.name] = len(s.numbers)
 		}
 	}

@@ -42,6 +42,7 @@ type packFlags struct {
 	jobs     int
 	force    bool
 	restart  bool
+	outside  outside
 	quiet    bool
 }
 
@@ -76,6 +77,7 @@ func (f *packFlags) add(cmd *cobra.Command) {
 	fl.Lookup("jobs").DefValue = "one for each CPU" // help and man pages are the same everywhere
 	fl.BoolVar(&f.force, "force", false, "replace existing files")
 	fl.BoolVar(&f.restart, "restart", false, "discard an unfinished pack and start again")
+	f.outside.add(cmd)
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor a summary")
 	complete(cmd, "encoding", ".jpg", ".png")
 	complete(cmd, "chroma", "420", "422", "444")

@@ -16,6 +16,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/pack"
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 type packRecordIOFlags struct {
@@ -142,7 +143,7 @@ func (a *app) packRecordIO(cmd *cobra.Command, f *packRecordIOFlags, prefix, roo
 		return failErr("%s: not a folder", root)
 	}
 	if f.list {
-		lists, err := a.listImages(f, root)
+		lists, err := a.listImages(cmd, f, root)
 		if err != nil {
 			return err
 		}
@@ -150,7 +151,7 @@ func (a *app) packRecordIO(cmd *cobra.Command, f *packRecordIOFlags, prefix, roo
 	}
 	p := &pack.RecordIO{
 		Root: root, Journal: prefix + ".rec.pack", Image: f.image, PackLabels: f.packLabel, Sums: f.sums, CompareContent: f.content,
-		Workers: f.jobs, Force: f.force, Restart: f.restart,
+		Workers: f.jobs, Force: f.force, Restart: f.restart, Store: f.outside.files(),
 	}
 	var err error
 	if p.Outputs, err = a.packLists(cmd, f, prefix, root); err != nil {
@@ -214,7 +215,7 @@ func (a *app) packed(f *packRecordIOFlags, p *pack.RecordIO, s *pack.RecordIORep
 // packLists reads the lists, or lists the folder.
 func (a *app) packLists(cmd *cobra.Command, f *packRecordIOFlags, prefix, root string) (l []pack.RecordIOOutput, err error) {
 	read := func(path, name string) error {
-		file, err := os.Open(path)
+		file, _, err := store.OpenRegular(path)
 		if err != nil {
 			return wrapFail(plain(path, err))
 		}
@@ -255,7 +256,7 @@ func (a *app) packLists(cmd *cobra.Command, f *packRecordIOFlags, prefix, root s
 		}
 		return l, nil
 	}
-	lists, err := a.listImages(f, root)
+	lists, err := a.listImages(cmd, f, root)
 	for _, o := range lists {
 		l = append(l, pack.RecordIOOutput{Name: prefix + o.Suffix, List: root, Items: o.Items})
 	}
@@ -263,8 +264,8 @@ func (a *app) packLists(cmd *cobra.Command, f *packRecordIOFlags, prefix, root s
 }
 
 // listImages lists the folder and prints the label of each folder.
-func (a *app) listImages(f *packRecordIOFlags, root string) ([]pack.List, error) {
-	lists, labels, left, err := pack.Lists(root, f.lists)
+func (a *app) listImages(cmd *cobra.Command, f *packRecordIOFlags, root string) ([]pack.List, error) {
+	lists, labels, left, err := pack.Lists(cmd.Context(), f.outside.files(), root, f.lists)
 	if err != nil {
 		return nil, wrapFail(err)
 	}

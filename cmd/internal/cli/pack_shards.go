@@ -150,9 +150,9 @@ func (f *packShardsFlags) samples(ctx context.Context, args []string) (*pack.Sam
 	case info.IsDir() && f.root != "":
 		return nil, usageErr("--root applies to a list, but %s is a folder", args[0])
 	case info.IsDir() && f.classes:
-		s, err = pack.ClassSamples(ctx, args[0], f.out, f.image)
+		s, err = pack.ClassSamples(ctx, f.outside.files(), args[0], f.out, f.image)
 	case info.IsDir():
-		s, err = pack.FolderSamples(ctx, args[0], f.out)
+		s, err = pack.FolderSamples(ctx, f.outside.files(), args[0], f.out)
 	case f.classes:
 		return nil, usageErr("--classes applies to a folder, but %s is a file", args[0])
 	case !strings.HasSuffix(args[0], ".lst"):
@@ -161,7 +161,7 @@ func (f *packShardsFlags) samples(ctx context.Context, args []string) (*pack.Sam
 		if f.root == "" {
 			f.root = filepath.Dir(args[0])
 		}
-		s, err = pack.ListSamples(ctx, args[0], f.root, f.image)
+		s, err = pack.ListSamples(ctx, f.outside.files(), args[0], f.root, f.image)
 	}
 	return s, wrapFail(ofFile(err))
 }

@@ -2,16 +2,23 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // complain prints an error on one line.
 func (a *app) complain(err error) {
-	fmt.Fprintf(a.stderr, "%s: %s\n", program, printable(err.Error()))
+	text := err.Error()
+	if errors.Is(err, store.ErrOutside) {
+		text += "; --allow-outside permits it"
+	}
+	fmt.Fprintf(a.stderr, "%s: %s\n", program, printable(text))
 }
 
 // printable escapes control characters as in a Go string: names of files and

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/device/cpu"
@@ -22,6 +20,7 @@ import (
 
 type runFlags struct {
 	graphFlags
+	outside outside
 	deviceFlags
 	out, format, outputs string
 	names                []string
@@ -94,6 +93,7 @@ standard error; 2 invalid flag or graph; 130 interrupted.`,
 		},
 	}
 	f.graphFlags.add(cmd)
+	f.outside.add(cmd)
 	f.deviceFlags.add(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.model, "model", "", "run the ONNX model `FILE` on the tensors and write its outputs instead")
@@ -180,7 +180,8 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 		return err
 	}
 
-	l := expand(cmd.Context(), args, f.out)
+	l := expand(cmd.Context(), f.outside.files(), args, f.out)
+	defer l.close()
 	if cmd.Context().Err() != nil {
 		return &exitError{exitInterrupted, errors.New("interrupted: nothing was done")}
 	}
@@ -336,14 +337,6 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) er
 	}
 	if failed > 0 {
 		return &exitError{status: exitFailed}
-	}
-	return nil
-}
-
-// tooLarge refuses a file whose size exceeds the limit, before it is read.
-func tooLarge(info os.FileInfo, limits codec.Limits) error {
-	if limits.Bytes > 0 && info.Size() > limits.Bytes {
-		return codec.Errorf("", -1, codec.ErrLimit, "the file has %d bytes, the limit is %d", info.Size(), limits.Bytes)
 	}
 	return nil
 }

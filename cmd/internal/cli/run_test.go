@@ -21,6 +21,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/preset"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -93,9 +94,22 @@ func TestRunNames(t *testing.T) {
 		},
 		{
 			name: "links to files are followed, to folders not", args: []string{"in"},
-			files: map[string][]byte{"in/a.png": img, "other/o.png": img, "other/t.txt": text},
-			links: map[string]string{"in/l.png": "../other/o.png", "in/t": "../other/t.txt", "in/dir": "../other", "in/up": ".."},
-			want:  []string{"a.png.npy", "l.png.npy"}, stderr: []string{`^2 images, 0 failed, 3 skipped`},
+			files: map[string][]byte{"in/a.png": img, "in/sub/o.png": img, "in/sub/t.txt": text, "other/o.png": img},
+			links: map[string]string{"in/l.png": "sub/o.png", "in/t": "sub/t.txt", "in/dir": "../other", "in/up": "..", "in/again": "sub"},
+			want:  []string{"a.png.npy", "l.png.npy", "sub/o.png.npy"}, stderr: []string{`^3 images, 0 failed, 5 skipped`},
+		},
+		{
+			name: "links out of the folder", args: []string{"in"},
+			files: map[string][]byte{"in/a.png": img, "other/o.png": img},
+			links: map[string]string{"in/l.png": "../other/o.png"},
+			want:  []string{"a.png.npy"}, status: 1,
+			stderr: []string{`^infer-prep: in/l.png: outside the folder in: want a file in it that is not reached through a link to elsewhere; --allow-outside permits it`, `^2 images, 1 failed, 0 skipped`},
+		},
+		{
+			name: "links out of the folder, allowed", args: []string{"--allow-outside", "in"},
+			files: map[string][]byte{"in/a.png": img, "other/o.png": img},
+			links: map[string]string{"in/l.png": "../other/o.png"},
+			want:  []string{"a.png.npy", "l.png.npy"}, stderr: []string{`^2 images, 0 failed, 0 skipped`},
 		},
 		{
 			name: "a link to a folder that is named", args: []string{"in"}, files: map[string][]byte{"other/o.png": img},
@@ -314,7 +328,7 @@ func TestRunCase(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"a/Cat.png": img, "b/cat.png": img, "dog.PNG": img}))
 	for _, fold := range []bool{false, true} {
 		s := &sink{dir: "out", format: formats[0], names: []string{"image"}, fold: fold}
-		l := expand(t.Context(), []string{"a", "b", "dog.PNG"}, "out")
+		l := expand(t.Context(), store.Local, []string{"a", "b", "dog.PNG"}, "out")
 		l.claim(s)
 		require.Len(t, l.inputs, 3)
 		require.NoError(t, l.inputs[0].err)

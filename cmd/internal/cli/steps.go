@@ -18,7 +18,7 @@ import (
 // writeSteps runs the graph on r.image and writes the outputs of every step to
 // dir, and pictures of those that are images.
 func writeSteps(ctx context.Context, r *inferred, limits codec.Limits, dir string) error {
-	t, err := readImage(r.image, limits)
+	t, err := readImage(&input{path: r.image}, limits)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
 	_ "github.com/infer-prep/infer-prep/dataset/all" // every source
@@ -29,6 +30,7 @@ import (
 
 type trainFlags struct {
 	graphFlags
+	outside  outside
 	folder   string
 	train    bool
 	batch    int
@@ -98,6 +100,7 @@ graph or definition; 130 interrupted, after printing the figures so far.`,
 		},
 	}
 	f.add(cmd)
+	f.outside.add(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.folder, "folder", "", "run the images in `DIR` instead of a definition")
 	fl.BoolVar(&f.train, "train", false, "with --folder, run the graph of ImageNet training")
@@ -192,7 +195,7 @@ func (f *trainFlags) definition(cmd *cobra.Command, stdin io.Reader, args []stri
 			return nil, err
 		}
 	}
-	source, err := folderSource(cmd.Context(), f.folder)
+	source, err := folderSource(cmd.Context(), f.outside.files(), f.folder)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +220,7 @@ func trainGraph() *datagraph.Graph {
 
 // folderSource returns the source of a folder, with classes if it has
 // subfolders.
-func folderSource(ctx context.Context, dir string) (dataset.Source, error) {
+func folderSource(ctx context.Context, files store.Opener, dir string) (_ dataset.Source, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, failErr("%w", plain(dir, err))
@@ -227,14 +230,19 @@ func folderSource(ctx context.Context, dir string) (dataset.Source, error) {
 			return imagefolder.New(dir), nil
 		}
 	}
-	s := &folder{}
-	l := expand(ctx, []string{dir}, "")
+	l := expand(ctx, files, []string{dir}, "")
+	defer func() {
+		if err != nil {
+			l.close()
+		}
+	}()
+	s := &folder{listing: l}
 	for i := range l.inputs {
 		in := &l.inputs[i]
 		if in.err != nil {
 			return nil, failErr("%w", in.err)
 		}
-		if isImage(in.path) {
+		if in.isImage() {
 			s.inputs = append(s.inputs, in)
 		}
 	}
@@ -250,22 +258,25 @@ func folderSource(ctx context.Context, dir string) (dataset.Source, error) {
 var imageColumn = []dataset.Column{{Name: "image", Desc: tensor.Encoded()}}
 
 // folder is a source of images without classes.
-type folder struct{ inputs []*input }
+type folder struct {
+	listing *listing
+	inputs  []*input
+}
 
 func (d *folder) Validate() error                                          { return nil }
 func (d *folder) Open(context.Context, store.Opener) (dataset.Data, error) { return d, nil }
 func (d *folder) Columns() []dataset.Column                                { return imageColumn }
 func (d *folder) Len() int64                                               { return int64(len(d.inputs)) }
-func (d *folder) Close() error                                             { return nil }
+func (d *folder) Close() error                                             { d.listing.close(); return nil }
 
 func (d *folder) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	s.Key = d.inputs[i].name
-	f, info, err := store.OpenRegular(d.inputs[i].path)
+	f, err := d.inputs[i].open()
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	_, err = io.ReadFull(f, s.Values[0].Bytes(int(info.Size())))
+	_, err = readAll(f, s.Values[0].Bytes(int(f.Size())), codec.Limits{})
 	return err
 }
 
@@ -313,7 +324,7 @@ func (a *app) trainBench(cmd *cobra.Command, f *trainFlags, args []string) (err 
 		return err
 	}
 	t := &trainer{app: a, f: f, batched: givesBatches(d), table: a.liveTable(f.json)}
-	o := dataset.Options{Seed: f.seed, Limits: f.limits}
+	o := dataset.Options{Seed: f.seed, Limits: f.limits, Store: f.outside.files()}
 	o.OnWarning = func(err error) { t.table.above(func() { a.complain(err) }) }
 	if f.onError == "skip" {
 		o.OnError = dataset.SkipOnError

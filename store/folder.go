@@ -1,0 +1,145 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// ErrOutside reports a name that leads out of a [Folder].
+var ErrOutside = errors.New("outside the folder")
+
+// Folder opens and lists the files in a folder, at any depth, and no others. It
+// takes the names that its store takes: the name of the folder, and names below
+// it as [Join] makes them. A name of another place is an ErrOutside, and so is
+// a listing of a folder that holds a link to another place. Create is
+// unsupported.
+//
+// On the local disk a Folder is an [os.Root]: no link leads out of it, even if
+// the link is made later. In other stores only names can lead out.
+//
+// Folders hold files that others may have made: data sets, unpacked archives.
+// A list in such a folder, or a link, could otherwise make a program read any
+// file of the machine.
+type Folder interface {
+	Opener
+	NameLister
+	// Close releases the folder. Files that it opened stay open.
+	io.Closer
+}
+
+// FolderOpener is implemented by stores that can do more for a Folder than
+// compare names. [OpenFolder] uses it.
+type FolderOpener interface {
+	OpenFolder(ctx context.Context, name string) (Folder, error)
+}
+
+// OpenFolder opens a folder of a store. The caller closes it. For a store that
+// is not a [FolderOpener] the Folder compares names.
+func OpenFolder(ctx context.Context, o Opener, name string) (Folder, error) {
+	if f, ok := o.(FolderOpener); ok {
+		return f.OpenFolder(ctx, name)
+	}
+	return &folder{o, strings.TrimSuffix(name, "/")}, nil
+}
+
+// AllowOutside returns a store of the same files whose Folders open names of
+// any place. It is for folders whose lists or links are known to be good.
+func AllowOutside(o Opener) Opener { return anywhere{o} }
+
+// anywhere is a store without bounds, and its own Folder.
+type anywhere struct{ Opener }
+
+// Unwrap returns the store below, for code that needs files of the local disk.
+func (a anywhere) Unwrap() Opener { return a.Opener }
+
+// OpenFolder implements FolderOpener.
+func (a anywhere) OpenFolder(context.Context, string) (Folder, error) { return a, nil }
+
+func (a anywhere) Close() error { return nil }
+
+// ListNames implements NameLister.
+func (a anywhere) ListNames(ctx context.Context, folder string) ([]Entry, error) {
+	return ListNames(ctx, a.Opener, folder)
+}
+
+// SameFile implements NameLister.
+func (a anywhere) SameFile(ctx context.Context, x, y string) (bool, error) {
+	return SameFile(ctx, a.Opener, x, y)
+}
+
+// folder is a folder of any store.
+type folder struct {
+	store Opener
+	name  string // without a slash at the end
+}
+
+// check returns an error unless name is the folder or lies in it.
+func (f *folder) check(op, name string) error {
+	rest, ok := strings.CutPrefix(name, f.name)
+	if ok && (rest == "" || rest[0] == '/' || f.name == "") && !climbs(rest) {
+		return nil
+	}
+	return outsideError(op, name, f.name)
+}
+
+// climbs reports whether a path with slashes has an element that leads up.
+func climbs(name string) bool {
+	clean := path.Clean("./" + name)
+	return clean == ".." || strings.HasPrefix(clean, "../")
+}
+
+// outsideError is the error of a name that leads out of a folder.
+func outsideError(op, name, folder string) error {
+	return &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("%w %s: want a file in it that is not reached through a link to elsewhere", ErrOutside, folder)}
+}
+
+func (f *folder) Open(ctx context.Context, name string) (File, error) {
+	if err := f.check("open", name); err != nil {
+		return nil, err
+	}
+	return f.store.Open(ctx, name)
+}
+
+func (f *folder) Stat(ctx context.Context, name string) (Info, error) {
+	if err := f.check("stat", name); err != nil {
+		return Info{}, err
+	}
+	return f.store.Stat(ctx, name)
+}
+
+func (f *folder) List(ctx context.Context, name string) ([]Info, error) {
+	if err := f.check("list", name); err != nil {
+		return nil, err
+	}
+	return f.store.List(ctx, name)
+}
+
+func (f *folder) ListNames(ctx context.Context, name string) ([]Entry, error) {
+	if err := f.check("list", name); err != nil {
+		return nil, err
+	}
+	return ListNames(ctx, f.store, name)
+}
+
+func (f *folder) SameFile(ctx context.Context, a, b string) (bool, error) {
+	if err := errors.Join(f.check("stat", a), f.check("stat", b)); err != nil {
+		return false, err
+	}
+	return SameFile(ctx, f.store, a, b)
+}
+
+func (f *folder) Create(_ context.Context, name string) (NewFile, error) {
+	return nil, notCreated(name)
+}
+
+func (f *folder) Close() error { return nil }
+
+// notCreated is the error of Folder.Create.
+func notCreated(name string) error {
+	return &fs.PathError{Op: "create", Path: name, Err: fmt.Errorf("a store.Folder is only read: %w", errors.ErrUnsupported)}
+}
