@@ -1,7 +1,7 @@
 # Every target works from a fresh clone and installs what it needs; see CONTRIBUTING.md.
 GO ?= go
 
-.PHONY: test test-device test-nested lint generate cross parity parity-onnx parity-extremes fuzz bench bench-device bench-pipeline bench-scale microbench bench-records interop release-dry-run
+.PHONY: test test-device test-nested lint generate cross parity parity-onnx parity-extremes fuzz bench bench-device bench-pipeline bench-scale microbench bench-records interop soak release-dry-run
 
 test:
 	$(GO) vet ./...
@@ -97,6 +97,11 @@ microbench:
 # The cost of a sample from a thousand and from ten million records.
 bench-scale:
 	$(GO) run ./bench/scale
+
+# Long runs, cancels, resumptions, kills and file faults; writes the tables of docs/reliability.md.
+MINUTES ?= 30
+soak:
+	$(GO) run ./internal/tools/soak -minutes $(MINUTES) -write docs/reliability.md
 
 # What a release of the newest version in CHANGELOG.md contains, in dist/. It publishes nothing.
 release-dry-run:

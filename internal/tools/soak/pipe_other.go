@@ -1,0 +1,7 @@
+//go:build !unix || aix || solaris
+
+package main
+
+import "errors"
+
+func namedPipe(string) error { return errors.ErrUnsupported }
