@@ -186,18 +186,17 @@ func (b *batching) batch(ctx context.Context, s *Sample) error {
 			s.identity(x)
 		}
 		if !whole {
-			err := b.c.put(s, x, n, b.n.Size)
-			if err != nil {
-				if err := b.failed(x, err); err != nil {
+			bad := b.c.put(s, x, n, b.n.Size)
+			if bad != nil {
+				if err := b.failed(x, bad); err != nil {
 					return err
 				}
-				if err := b.judge.saw(x); err != nil {
-					return err
-				}
-				continue
 			}
 			if err := b.judge.saw(x); err != nil {
 				return err
+			}
+			if bad != nil {
+				continue
 			}
 		}
 		n++

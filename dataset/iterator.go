@@ -360,9 +360,7 @@ func (f *feeder) Next(_ context.Context, s *Sample) error {
 	if !ok {
 		return io.EOF
 	}
-	s.Key, s.Epoch, s.Ordinal = "", epoch, uint64(k)
-	s.dropped, s.bad, s.judged = false, nil, false
-	s.origin = origin{root: f.root, k: k, epoch: f.epoch}
+	s.begin(epoch, origin{root: f.root, k: k, epoch: f.epoch})
 	s.row = pos
 	return nil
 }
@@ -461,9 +459,7 @@ func (t *streamed) Next(ctx context.Context, s *Sample) error {
 				return err
 			}
 			s.resize(t.n)
-			s.Key, s.Epoch, s.Ordinal = "", t.epoch, uint64(t.at)
-			s.dropped, s.bad, s.judged = false, nil, false
-			s.origin = origin{root: t.root, k: t.at, epoch: t.epoch}
+			s.begin(t.epoch, origin{root: t.root, k: t.at, epoch: t.epoch})
 			err := t.read(ctx, s)
 			if errors.Is(err, io.EOF) {
 				t.cursor.j--

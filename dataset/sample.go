@@ -110,6 +110,12 @@ func (s *Sample) resize(n int) {
 	s.Values = slices.Grow(s.Values[:0], n)[:n]
 }
 
+// begin makes s the sample at a place of a root, without its key and values.
+func (s *Sample) begin(epoch uint64, at origin) {
+	s.Key, s.Epoch, s.Ordinal, s.origin = "", epoch, uint64(at.k), at
+	s.dropped, s.bad, s.judged = false, nil, false
+}
+
 // identity copies all but the values of o to s.
 func (s *Sample) identity(o *Sample) {
 	s.Key, s.Epoch, s.Ordinal, s.origin = o.Key, o.Epoch, o.Ordinal, o.origin

@@ -582,7 +582,7 @@ func TestFiles(t *testing.T) {
 	_, err := OpenFile(filepath.Join(dir, "none"), DefaultLimits())
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, err = OpenFile(dir, DefaultLimits())
-	require.ErrorContains(t, err, "not a regular file")
+	require.ErrorContains(t, err, "is a folder: want a regular file")
 	empty := filepath.Join(dir, "empty")
 	require.NoError(t, os.WriteFile(empty, nil, 0o666))
 	_, err = OpenFile(empty, DefaultLimits())

@@ -9,13 +9,13 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/mapfile"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -74,19 +74,9 @@ func OpenFile(name string, l Limits) (*Bundle, error) { return openFile(name, l,
 func OpenMapped(name string, l Limits) (*Bundle, error) { return openFile(name, l, true) }
 
 func openFile(name string, l Limits, mapped bool) (*Bundle, error) {
-	info, err := os.Stat(name) // before Open, which would wait for the other end of a pipe
-	if err == nil && !info.Mode().IsRegular() {
-		err = &os.PathError{Op: "open", Path: name, Err: errors.New("not a regular file")}
-	}
+	f, info, err := store.OpenRegular(name)
 	if err != nil {
 		return nil, err
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	if info, err = f.Stat(); err != nil {
-		return nil, errors.Join(err, f.Close())
 	}
 	closeAll := f.Close
 	var mem []byte

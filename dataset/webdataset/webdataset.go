@@ -171,27 +171,31 @@ func (c *column) refuses(field string) string {
 }
 
 // parseArray parses "npy:float32:2" and "npz:arr_0:float32:2".
-func (c *column) parseArray(s string) bool {
-	var ok bool
-	if rest, npz := strings.CutPrefix(s, "npz:"); npz {
-		p := strings.Split(rest, ":")
-		n := max(0, len(p)-2) // a name may have colons
-		c.kind, c.array = 'z', strings.Join(p[:n], ":")
-		c.desc, ok = parseDesc("npy:" + strings.Join(p[n:], ":"))
-		return ok && c.array != ""
+func (c *column) parseArray(s string) (ok bool) {
+	p := strings.Split(s, ":")
+	if len(p) < 3 {
+		return false
 	}
-	c.kind = 'n'
-	c.desc, ok = parseDesc(s)
+	n := len(p) - 2 // a name may have colons
+	c.array = strings.Join(p[1:n], ":")
+	switch {
+	case p[0] == "npy" && n == 1:
+		c.kind = 'n'
+	case p[0] == "npz" && c.array != "":
+		c.kind = 'z'
+	default:
+		return false
+	}
+	c.desc, ok = parseDesc(p[n], p[n+1])
 	return ok
 }
 
-// parseDesc parses "npy:float32:2".
-func parseDesc(s string) (d tensor.Desc, ok bool) {
-	p := strings.Split(s, ":")
-	if len(p) != 3 || p[0] != "npy" || d.DType.UnmarshalText([]byte(p[1])) != nil || d.DType == tensor.Bytes {
+// parseDesc parses a dtype and a number of axes.
+func parseDesc(dtype, axes string) (d tensor.Desc, ok bool) {
+	if d.DType.UnmarshalText([]byte(dtype)) != nil || d.DType == tensor.Bytes {
 		return d, false
 	}
-	n, err := strconv.ParseUint(p[2], 10, 8)
+	n, err := strconv.ParseUint(axes, 10, 8)
 	if err != nil || n > tensor.MaxRank {
 		return d, false
 	}
