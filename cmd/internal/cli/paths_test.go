@@ -154,7 +154,7 @@ func source(t *testing.T, o dataset.Source) []string {
 
 // TestPaths tries paths that lead out of the folder, and other unusual ones,
 // with every source and command that takes paths from files.
-// docs/reliability.md has the table.
+// docs/datasets.md has the table.
 func TestPaths(t *testing.T) {
 	at := t.TempDir()
 	write(t, filepath.Join(at, "secret.jpg"), pngBytes(t, 5, 4, 7))
