@@ -76,6 +76,8 @@ func scales(o transforms.Scaled) bool {
 	switch b {
 	case transforms.Pillow:
 		return antialias || i == transforms.Nearest || i == transforms.NearestExact
+	case transforms.TorchUint8:
+		return true
 	case transforms.OpenCV:
 		return i == transforms.Bilinear || i == transforms.Nearest || i == transforms.NearestExact
 	}

@@ -95,8 +95,13 @@ func scalings() (l []transforms.Op) {
 	for _, i := range []transforms.Interpolation{transforms.Nearest, transforms.NearestExact, transforms.Bilinear, transforms.Bicubic, transforms.Area} {
 		add(i, transforms.OpenCV)
 	}
+	for _, i := range []transforms.Interpolation{transforms.Nearest, transforms.NearestExact, transforms.Bilinear, transforms.Bicubic, transforms.Lanczos} {
+		add(i, transforms.TorchUint8)
+	}
+	plain := resize(9, 90, transforms.Bicubic, transforms.TorchUint8)
+	plain.NoAntialias = true
 	add(transforms.Bilinear, transforms.Torch)
-	return l
+	return append(l, plain)
 }
 
 // heads returns ops to put before a resize, and tails ops to put after it, for

@@ -201,7 +201,7 @@ func (r *rowRun) copyThrough(rows []byte, n, stride int) {
 // horizontal computes the output columns of n source rows.
 func (r *rowRun) horizontal(dst, src []byte, n int) {
 	switch stride := r.rowWidth * r.ch; {
-	case r.method == methodPillow && r.x.resampled:
+	case r.method == methodTaps && r.x.resampled:
 		r.x.taps.Horizontal(dst, src, n, r.rowWidth, r.ch)
 	case r.contiguous:
 		line, from := len(r.x.pixels)*r.ch, int(r.x.pixels[0])*r.ch

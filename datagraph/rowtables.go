@@ -47,7 +47,7 @@ type rowTables struct {
 type axisTables struct {
 	resampled bool          // false if pixels are copied
 	pixels    []int32       // the source pixel of each output pixel that is copied
-	taps      kernel.Taps   // the weights of methodPillow, the rows of methodHalve
+	taps      kernel.Taps   // the weights of methodTaps, the rows of methodHalve
 	cv        kernel.CVTaps // the weights of methodBilinear
 }
 
@@ -56,7 +56,7 @@ type method uint8
 
 const (
 	methodCopy     method = iota // copies of source pixels
-	methodPillow                 // two passes with Pillow's weights
+	methodTaps                   // two passes with the fixed-point weights of Pillow or torch
 	methodBilinear               // OpenCV's bilinear
 	methodHalve                  // OpenCV's mean of two by two pixels
 )
@@ -73,6 +73,10 @@ var filters = [...]kernel.Filter{
 	transforms.Box: kernel.FilterBox, transforms.Bilinear: kernel.FilterBilinear, transforms.Hamming: kernel.FilterHamming,
 	transforms.Bicubic: kernel.FilterBicubic, transforms.Lanczos: kernel.FilterLanczos,
 	transforms.PILCubic: kernel.FilterBicubic,
+}
+
+var torchFilters = [...]kernel.TorchFilter{
+	transforms.Bilinear: kernel.TorchLinear, transforms.Bicubic: kernel.TorchCubic, transforms.Lanczos: kernel.TorchLanczos,
 }
 
 // prepare builds the tables for a source and an output. It returns errDeclined
@@ -124,8 +128,8 @@ func (t *rowTables) prepare(d, out tensor.Desc) error {
 		if err := t.nearest(before, after, sc); err != nil {
 			return err
 		}
-	case t.method == methodPillow:
-		t.pillow(before, after, sc)
+	case t.method == methodTaps:
+		t.passes(before, after, sc)
 	case t.method == methodBilinear:
 		t.bilinear(before, after, sc)
 	default:
@@ -149,8 +153,8 @@ func (t *rowTables) methodOf(sc transforms.Scale, before canvas) method {
 	switch {
 	case sc.Height == before.y.n && sc.Width == before.x.n, i == transforms.Nearest, i == transforms.NearestExact:
 		return methodCopy
-	case b == transforms.Pillow:
-		return methodPillow
+	case b == transforms.Pillow, b == transforms.TorchUint8:
+		return methodTaps
 	case sc.Halved:
 		return methodHalve
 	}
@@ -172,6 +176,10 @@ func (t *rowTables) nearest(before, after canvas, sc transforms.Scale) error {
 		rule = kernel.NearestCV
 	case b == transforms.OpenCV:
 		rule = kernel.NearestExactCV
+	case b == transforms.TorchUint8 && i == transforms.Nearest:
+		rule = kernel.NearestTorch
+	case b == transforms.TorchUint8:
+		rule = kernel.NearestExactTorch(sc.Height, sc.Width)
 	}
 	list := func(l []int32, before, after axis, n int) ([]int32, bool) {
 		t.rule = slices.Grow(t.rule[:0], n)[:n]
@@ -196,10 +204,10 @@ func (t *rowTables) nearest(before, after canvas, sc transforms.Scale) error {
 	return nil
 }
 
-// pillow builds the tables of Pillow's two passes.
-func (t *rowTables) pillow(before, after canvas, sc transforms.Scale) {
-	i, _, _ := t.f.scale.Sampling()
-	t.premultiply = t.ch == 2 || t.ch == 4
+// passes builds the tables of two passes in fixed point.
+func (t *rowTables) passes(before, after canvas, sc transforms.Scale) {
+	i, b, antialias := t.f.scale.Sampling()
+	t.premultiply = b == transforms.Pillow && (t.ch == 2 || t.ch == 4)
 	t.verticalFirst = sc.VerticalFirst
 	build := func(a *axisTables, before, after axis, n int) {
 		if a.resampled = n != before.n; !a.resampled {
@@ -207,7 +215,11 @@ func (t *rowTables) pillow(before, after canvas, sc transforms.Scale) {
 			return
 		}
 		from, to := after.visible()
-		a.taps.Pillow(before.n, n, from, to, filters[i], false)
+		if b == transforms.Pillow {
+			a.taps.Pillow(before.n, n, from, to, filters[i], false)
+		} else {
+			a.taps.TorchU8(before.n, n, from, to, torchFilters[i], antialias)
+		}
 		if before.step < 0 {
 			a.taps.Mirror(before.at)
 		} else {
@@ -293,7 +305,7 @@ func (t *rowTables) columns(width int) (left, n int) {
 	switch {
 	case t.method == methodBilinear:
 		s.addPixels(t.x.cv.Index)
-	case t.method == methodPillow && t.x.resampled:
+	case t.method == methodTaps && t.x.resampled:
 		s.addTaps(&t.x.taps)
 	default:
 		s.addPixels(t.x.pixels)
@@ -352,7 +364,7 @@ func (t *rowTables) setRegion(d tensor.Desc) {
 // rows of the region, or their needed columns if the stage or the window has
 // only those.
 func (t *rowTables) relate() {
-	t.staged = t.f.rows && t.x.resampled && t.y.resampled && t.method == methodPillow && !t.verticalFirst
+	t.staged = t.f.rows && t.x.resampled && t.y.resampled && t.method == methodTaps && !t.verticalFirst
 	left := t.region.Left
 	t.rowWidth = t.region.Width
 	if t.verticalFirst || t.staged || t.method == methodBilinear {
@@ -361,7 +373,7 @@ func (t *rowTables) relate() {
 	if t.method == methodBilinear {
 		t.x.cv.Cut(0, len(t.x.cv.Index)/2, left)
 	}
-	if t.method == methodPillow && t.x.resampled {
+	if t.method == methodTaps && t.x.resampled {
 		t.x.taps.Shift(left)
 	}
 	t.contiguous = true

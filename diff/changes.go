@@ -374,10 +374,10 @@ func cropping() (l []Change) {
 // resampling returns one change for each interpolation of each library.
 func resampling() (l []Change) {
 	for _, antialias := range []bool{true, false} {
-		for backend := transforms.Pillow; backend <= transforms.Torch; backend++ {
+		for _, backend := range []transforms.Backend{transforms.Pillow, transforms.OpenCV, transforms.Torch, transforms.TorchUint8} {
 			for interp := transforms.Nearest; interp <= transforms.Area; interp++ {
 				probe := transforms.Resize{Fit: transforms.FitExact, Height: 1, Width: 1, Interpolation: interp, Backend: backend, NoAntialias: !antialias}
-				matters := backend == transforms.Torch && (interp == transforms.Bilinear || interp == transforms.Bicubic)
+				matters := (backend == transforms.Torch || backend == transforms.TorchUint8) && (interp == transforms.Bilinear || interp == transforms.Bicubic)
 				if probe.Validate() != nil || !antialias && !matters || backend == transforms.Pillow && interp == transforms.NearestExact {
 					continue
 				}
@@ -410,7 +410,7 @@ func resampling() (l []Change) {
 	return l
 }
 
-var libraries = map[transforms.Backend]string{transforms.Pillow: "Pillow", transforms.OpenCV: "OpenCV", transforms.Torch: "torch"}
+var libraries = map[transforms.Backend]string{transforms.Pillow: "Pillow", transforms.OpenCV: "OpenCV", transforms.Torch: "torch", transforms.TorchUint8: "torch's uint8 tensors"}
 
 func isRescale(op transforms.Op) bool {
 	return isType[*transforms.Rescale](op) || isType[*transforms.ToTensor](op)

@@ -32,7 +32,7 @@ func (l *lowering) fastResize(interp transforms.Interpolation, backend transform
 		a = -0.5
 	}
 	switch {
-	case backend > transforms.Torch:
+	case backend > transforms.Torch && backend != transforms.TorchUint8:
 		return l.refuse("no operators for backend %v", backend)
 	case interp == transforms.Bilinear:
 		attrs = append(attrs, attr{"mode", "linear"})

@@ -70,7 +70,17 @@ func (l *lowering) resize(o transforms.Scaled, s transforms.Scale, y *value, x v
 		if err != nil {
 			return err
 		}
-		l.pillow(f, s.VerticalFirst, y, x)
+		l.passes(pillowTaps(f, x.desc.DType == tensor.Float32), s.VerticalFirst, y, x)
+		return nil
+	case transforms.TorchUint8:
+		if x.desc.DType != tensor.Uint8 {
+			break // the arithmetic of backend torch
+		}
+		fill, err := l.torchTaps(interp, antialias, x)
+		if err != nil {
+			return err
+		}
+		l.passes(fill, false, y, x)
 		return nil
 	case transforms.OpenCV:
 		if interp == transforms.Bilinear && x.desc.DType == tensor.Uint8 {
@@ -79,7 +89,7 @@ func (l *lowering) resize(o transforms.Scaled, s transforms.Scale, y *value, x v
 		}
 		return l.refuse("%v of backend opencv has its own order of float32 operations; want bilinear of uint8", interp)
 	}
-	if backend == transforms.Torch {
+	if backend == transforms.Torch || backend == transforms.TorchUint8 {
 		return l.refuse("backend torch adds unrounded float32 products (fused multiply-add), which ONNX cannot express")
 	}
 	return l.refuse("no operators for %v of backend %v", interp, backend)
@@ -88,6 +98,10 @@ func (l *lowering) resize(o transforms.Scaled, s transforms.Scale, y *value, x v
 var pillowFilters = map[transforms.Interpolation]kernel.Filter{
 	transforms.Box: kernel.FilterBox, transforms.Bilinear: kernel.FilterBilinear, transforms.Hamming: kernel.FilterHamming,
 	transforms.Bicubic: kernel.FilterBicubic, transforms.Lanczos: kernel.FilterLanczos,
+}
+
+var torchFilters = map[transforms.Interpolation]kernel.TorchFilter{
+	transforms.Bilinear: kernel.TorchLinear, transforms.Bicubic: kernel.TorchCubic, transforms.Lanczos: kernel.TorchLanczos,
 }
 
 func (l *lowering) pillowFilter(i transforms.Interpolation, x value) (kernel.Filter, error) {
@@ -109,11 +123,27 @@ type tap struct {
 	float []float64
 }
 
-// tapsAlong returns the taps of Pillow's resampling from in to out pixels.
-// Outputs with fewer taps get additional taps of weight 0.
-func tapsAlong(in, out int, f kernel.Filter, float bool) []tap {
+// fillTaps computes the taps of an axis.
+type fillTaps func(t *kernel.Taps, in, out int)
+
+func pillowTaps(f kernel.Filter, float bool) fillTaps {
+	return func(t *kernel.Taps, in, out int) { t.Pillow(in, out, 0, out, f, float) }
+}
+
+// torchTaps returns the taps of backend torch_uint8.
+func (l *lowering) torchTaps(i transforms.Interpolation, antialias bool, x value) (fillTaps, error) {
+	if n := x.desc.Channels(); n > 4 || n == tensor.Unknown {
+		return nil, l.refuse("torch has a quirk with more than 4 channels; want 1 to 4")
+	}
+	f := torchFilters[i]
+	return func(t *kernel.Taps, in, out int) { t.TorchU8(in, out, 0, out, f, antialias) }, nil
+}
+
+// tapsAlong returns the taps of a resampling from in to out pixels that fill
+// describes. Outputs with fewer taps get additional taps of weight 0.
+func tapsAlong(in, out int, fill fillTaps, float bool) []tap {
 	var t kernel.Taps
-	t.Pillow(in, out, 0, out, f, float)
+	fill(&t, in, out)
 	taps := make([]tap, slices.Max(t.Len))
 	for j := range taps {
 		for i := range out {
@@ -143,8 +173,8 @@ func alongAxis(axis, n int) []int {
 	return d
 }
 
-// pillow lowers Pillow's two passes with their roundings.
-func (l *lowering) pillow(f kernel.Filter, verticalFirst bool, y *value, x value) {
+// passes lowers two passes with their roundings.
+func (l *lowering) passes(fill fillTaps, verticalFirst bool, y *value, x value) {
 	ay, ax, _ := axes(x.desc)
 	order := []int{ax, ay}
 	if verticalFirst {
@@ -160,7 +190,7 @@ func (l *lowering) pillow(f kernel.Filter, verticalFirst bool, y *value, x value
 		if in == out {
 			continue
 		}
-		taps := tapsAlong(in, out, f, float)
+		taps := tapsAlong(in, out, fill, float)
 		if float {
 			name = l.passFloat(name, axis, taps)
 		} else {
@@ -254,17 +284,16 @@ func (l *lowering) openCVLinear(halved bool, y *value, x value) {
 // nearest gathers rows and columns.
 func (l *lowering) nearest(interp transforms.Interpolation, backend transforms.Backend, y *value, x value) error {
 	rule := kernel.NearestPillow
+	torch := backend == transforms.Torch || backend == transforms.TorchUint8
 	switch {
 	case backend == transforms.OpenCV && interp == transforms.Nearest:
 		rule = kernel.NearestCV
 	case backend == transforms.OpenCV:
 		rule = kernel.NearestExactCV
-	case backend == transforms.Torch && interp == transforms.Nearest:
+	case torch && interp == transforms.Nearest:
 		rule = kernel.NearestTorch
-	case backend == transforms.Torch && y.desc.Height()+y.desc.Width() <= 128:
-		rule = kernel.NearestExactTorchSmall
-	case backend == transforms.Torch:
-		rule = kernel.NearestExactTorch
+	case torch:
+		rule = kernel.NearestExactTorch(y.desc.Height(), y.desc.Width())
 	}
 	ay, ax, _ := axes(x.desc)
 	name := x.name

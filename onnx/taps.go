@@ -15,7 +15,7 @@ import (
 type resizeTaps struct {
 	step   int
 	passes [3]tapsInput
-	filter kernel.Filter
+	fill   fillTaps
 }
 
 // tapsInput is one pass: int32 (taps, outputs) of pixels and of weights.
@@ -35,13 +35,25 @@ func (t *resizeTaps) declare(b []byte) []byte {
 // hostTaps lowers a resize whose taps are inputs. It computes all products of a
 // pass at once, so that the number of taps need not be known.
 func (l *lowering) hostTaps(o transforms.Scaled, y *value, x value) error {
-	interp, backend, _ := o.Sampling()
-	if backend != transforms.Pillow || interp == transforms.Nearest || interp == transforms.NearestExact || x.desc.DType != tensor.Uint8 {
-		return l.refuse("%v of backend %v: host taps need uint8 images and Pillow's filters", interp, backend)
+	interp, backend, antialias := o.Sampling()
+	if interp == transforms.Nearest || interp == transforms.NearestExact || x.desc.DType != tensor.Uint8 {
+		return l.refuse("%v of backend %v: host taps need uint8 images and a filter", interp, backend)
 	}
-	f, err := l.pillowFilter(interp, x)
-	if err != nil {
-		return err
+	var fill fillTaps
+	switch backend {
+	case transforms.Pillow:
+		f, err := l.pillowFilter(interp, x)
+		if err != nil {
+			return err
+		}
+		fill = pillowTaps(f, false)
+	case transforms.TorchUint8:
+		var err error
+		if fill, err = l.torchTaps(interp, antialias, x); err != nil {
+			return err
+		}
+	default:
+		return l.refuse("backend %v: host taps need Pillow's filters or those of torch_uint8", backend)
 	}
 	switch o := o.(type) {
 	case *transforms.Resize:
@@ -55,7 +67,7 @@ func (l *lowering) hostTaps(o transforms.Scaled, y *value, x value) error {
 		return l.refuse("it depends on the image's size beyond the resize: set the input size")
 	}
 	ay, ax, _ := axes(x.desc)
-	t := resizeTaps{step: l.step, filter: f}
+	t := resizeTaps{step: l.step, fill: fill}
 	name := l.cast(x.name, tensor.Int32)
 	for i, axis := range []int{ay, ax, ay} {
 		p := tapsInput{l.prefix + fmt.Sprintf("step%d_%s_index", l.step, passNames[i]), l.prefix + fmt.Sprintf("step%d_%s_weight", l.step, passNames[i])}
@@ -144,7 +156,7 @@ func (t *resizeTaps) pass(in, out int) (index, weight *tensor.Tensor, err error)
 			taps[0].index, taps[0].fixed = append(taps[0].index, int32(i)), append(taps[0].fixed, 1<<kernel.TapsBits)
 		}
 	} else {
-		taps = tapsAlong(in, out, t.filter, false)
+		taps = tapsAlong(in, out, t.fill, false)
 	}
 	d := tensor.Desc{DType: tensor.Int32, Shape: tensor.Dims(len(taps), out)}
 	if index, err = tensor.New(d); err != nil {

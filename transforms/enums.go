@@ -7,14 +7,15 @@ type Backend uint8
 
 // The backends.
 const (
-	Pillow  Backend = iota // Pillow 13.0.0
-	OpenCV                 // OpenCV 5.0.0
-	Torch                  // torch 2.15.0 and torchvision 0.29.2
-	OpenCV4                // OpenCV 3.4 to 4.11, where it differs from OpenCV 5: for WarpAffine and RandomWarp
-	MXNet                  // MXNet 1.9.1 ImageRecordIter: for colour adjustments except hue, and for bicubic resizing
+	Pillow     Backend = iota // Pillow 13.0.0
+	OpenCV                    // OpenCV 5.0.0
+	Torch                     // torch 2.15.0 and torchvision 0.29.2
+	OpenCV4                   // OpenCV 3.4 to 4.11, where it differs from OpenCV 5: for WarpAffine and RandomWarp
+	MXNet                     // MXNet 1.9.1 ImageRecordIter: for colour adjustments except hue, and for bicubic resizing
+	TorchUint8                // torch 2.15.0's integer kernels for uint8, as torchvision's tensors use them: for resizing
 )
 
-var backendNames = []string{"pillow", "opencv", "torch", "opencv4", "mxnet"}
+var backendNames = []string{"pillow", "opencv", "torch", "opencv4", "mxnet", "torch_uint8"}
 
 func (b Backend) String() string               { return enum.String("backend", backendNames, b) }
 func (b Backend) MarshalText() ([]byte, error) { return enum.Format("backend", backendNames, b) }

@@ -73,7 +73,7 @@ type Scaled interface {
 func (s *Scale) rules(how sampling) {
 	s.Halved = how.backend == OpenCV && how.interp == Bilinear &&
 		wholeRatio(s.Cut.Height, s.Height) == 2 && wholeRatio(s.Cut.Width, s.Width) == 2
-	s.VerticalFirst = how.backend == Pillow && s.Cut.Width != s.Width &&
+	s.VerticalFirst = s.Cut.Width != s.Width &&
 		how.verticalFirst(shape{h: s.Cut.Height, w: s.Cut.Width}, shape{h: s.Height, w: s.Width})
 }
 

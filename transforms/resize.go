@@ -11,7 +11,7 @@ import "github.com/infer-prep/infer-prep/tensor"
 // Fit and SizeRule define the size. Interpolation and Backend define the
 // arithmetic:
 //
-//	              pillow   opencv   torch
+//	              pillow   opencv   torch, torch_uint8
 //	nearest       yes      yes      yes
 //	nearest_exact nearest  yes      yes
 //	box           yes      -        -
@@ -19,7 +19,7 @@ import "github.com/infer-prep/infer-prep/tensor"
 //	hamming       yes      -        -
 //	bicubic       yes      yes      yes
 //	lanczos       yes      yes (8)  yes (6 taps, antialiased only)
-//	area          -        yes      yes (adaptive average)
+//	area          -        yes      torch (adaptive average)
 //	pilcubic      yes      -        -
 //
 // Pillow's filters, except nearest, always antialias. Its box is called area
@@ -42,16 +42,27 @@ import "github.com/infer-prep/infer-prep/tensor"
 // of uint8 bicubic in another order. It supports only bicubic; use opencv for
 // the other interpolations.
 //
-// Torch antialiases bilinear, bicubic and lanczos unless NoAntialias is set.
-// uint8 uses its float32 arithmetic, rounded half to even and clamped. It does
-// not use torch's native uint8 kernels, whose bytes depend on the CPU. The
-// float32 arithmetic matches torch on CPUs with fused multiply-add (AVX2 and
-// AVX-512 agree) and with more than one thread. It is the same on every CPU
-// here. With one thread, torch uses another kernel for bilinear of three
-// channels without antialiasing. Two quirks of torch 2.15.0 are kept. An
-// antialiased result of one column repeats its first row when the height
-// changes. Bilinear and nearest_exact use another kernel if the output's height
-// and width sum to at most 128.
+// Torch and torch_uint8 antialias bilinear, bicubic and lanczos unless
+// NoAntialias is set.
+//
+// TorchUint8 is what torchvision does with a uint8 tensor, and so the default
+// of transformers 5's image processors: integer weights of at most 15 bits, the
+// width first, the result of the first pass rounded to 8 bits. The bytes are
+// those of x86-64 with AVX2 or AVX-512, with any number of threads. torch
+// 2.15.0 raises an error for 3 channels to 1 x 1 pixel; here the same rule
+// applies. With more than 4 channels a result of one column repeats its first
+// row when the height changes, as a contiguous CHW tensor's does. float32 is
+// computed as with torch.
+//
+// Torch is the float32 arithmetic, also of uint8: the result is rounded half to
+// even and clamped, as if the tensor was converted to float32 and back. It
+// matches torch on CPUs with fused multiply-add (AVX2 and AVX-512 agree) and
+// with more than one thread. It is the same on every CPU here. With one thread,
+// torch uses another kernel for bilinear of three channels without
+// antialiasing. Two quirks of torch 2.15.0 are kept. An antialiased result of
+// one column repeats its first row when the height changes. Bilinear and
+// nearest_exact use another kernel if the output's height and width sum to at
+// most 128.
 //
 // All bytes of uint8 and all bits of float32 are equal to the reference for up
 // to 4 channels, with one exception. Torch's float32 area to 1 x 1 is a mean,

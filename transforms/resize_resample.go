@@ -42,6 +42,16 @@ func (s sampling) validate() error {
 		if s.interp == Lanczos && !s.antialias {
 			return paramErr("no_antialias with interpolation lanczos and backend torch, want false: torch has no such kernel")
 		}
+	case TorchUint8:
+		switch s.interp {
+		case Nearest, NearestExact, Bilinear, Bicubic:
+		case Lanczos:
+			if !s.antialias {
+				return paramErr("no_antialias with interpolation lanczos and backend torch_uint8, want false: torch has no such kernel")
+			}
+		default:
+			return paramErr("interpolation %v with backend torch_uint8, want one of nearest, nearest_exact, bilinear, bicubic, lanczos", s.interp)
+		}
 	case MXNet:
 		if s.interp != Bicubic {
 			return paramErr("interpolation %v with backend mxnet, want bicubic; use backend opencv for other interpolations", s.interp)
@@ -173,6 +183,8 @@ func (r *resampler) resample(c *Context, how sampling, dst, src *tensor.Tensor) 
 		return r.pillow(c, how, dst, src)
 	case OpenCV, MXNet:
 		r.opencv(c, how, dst, src)
+	case TorchUint8:
+		r.torchUint8(c, how, dst, src)
 	default:
 		r.torch(c, how, dst, src)
 	}
@@ -194,11 +206,11 @@ func (s sampling) memory(src, dst tensor.Desc) int64 {
 		return weights + 8*4*ow*int64(dst.Channels())
 	}
 	size := int64(src.DType.Size())
-	if s.backend == Pillow && src.DType == tensor.Uint8 {
+	if (s.backend == Pillow || s.backend == TorchUint8) && src.DType == tensor.Uint8 {
 		rows := min(h, 6*(h/oh+1)+3+rowsAhead)
 		return weights + max(rows*ow, rowsAhead*w)*int64(src.Channels())
 	}
-	if s.backend == Torch {
+	if s.backend == Torch || s.backend == TorchUint8 {
 		size = 4
 		if s.interp == Area || !s.antialias { // one pass
 			return weights + (h*w+oh*ow)*int64(src.Channels())*size
@@ -279,6 +291,12 @@ func (r *resampler) pillowPlain(c *Context, how sampling, dst, src *tensor.Tenso
 		r.pillowFloat(c, how, s, d, tensor.View[float32](dst), tensor.View[float32](src))
 		return
 	}
+	r.fixedPoint(c, how, dst, src)
+}
+
+// fixedPoint scales bytes with the fixed-point weights of the axes' tables.
+func (r *resampler) fixedPoint(c *Context, how sampling, dst, src *tensor.Tensor) {
+	s, d := shapeOf(src.Desc), shapeOf(dst.Desc)
 	in, out := s.h*s.w*s.ch, d.h*d.w*s.ch
 	var mid []uint8
 	switch {
@@ -290,7 +308,7 @@ func (r *resampler) pillowPlain(c *Context, how sampling, dst, src *tensor.Tenso
 		mid = c.Scratch(min(r.y.taps.K+rowsAhead, s.h) * d.w * s.ch)
 	}
 	for p := range s.planes {
-		r.pillowBytes(how, mid, s, d, dst.Data[p*out:][:out], src.Data[p*in:][:in])
+		r.fixedPointPlane(how, mid, s, d, dst.Data[p*out:][:out], src.Data[p*in:][:in])
 	}
 }
 
@@ -298,8 +316,9 @@ func (r *resampler) pillowPlain(c *Context, how sampling, dst, src *tensor.Tenso
 // time. Kernels process groups of 4.
 const rowsAhead = 16
 
-// pillowBytes runs both passes for one plane. mid holds the rows between them.
-func (r *resampler) pillowBytes(how sampling, mid []uint8, s, d shape, dst, src []uint8) {
+// fixedPointPlane runs both passes for one plane. mid holds the rows between
+// them.
+func (r *resampler) fixedPointPlane(how sampling, mid []uint8, s, d shape, dst, src []uint8) {
 	x, y := &r.x.taps, &r.y.taps
 	in, out := s.w*s.ch, d.w*s.ch // bytes per row
 	switch {
@@ -323,6 +342,9 @@ func (r *resampler) pillowBytes(how sampling, mid []uint8, s, d shape, dst, src 
 				keep := min(int(start), end)
 				copy(mid, mid[(keep-first)*out:(end-first)*out])
 				first = keep
+				if int(start) > end { // without antialiasing, rows can be skipped
+					first, end = int(start), int(start)
+				}
 				n := min(room-(end-first), s.h-end)
 				if even := n &^ 3; end+even >= need {
 					n = even
@@ -361,7 +383,7 @@ func twoPasses[T uint8 | float32](c *Context, how sampling, s, d shape, dst, src
 // measured with both orders on Pillow 13.0.0; earlier versions always start
 // with the horizontal pass.
 func (how sampling) verticalFirst(s, d shape) bool {
-	return how.interp != PILCubic && d.h < s.h && s.h-d.h > 2*(s.w-d.w)
+	return how.backend == Pillow && how.interp != PILCubic && d.h < s.h && s.h-d.h > 2*(s.w-d.w)
 }
 
 // pillowFloat is pillowPlain for mode F.

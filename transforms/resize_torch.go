@@ -12,11 +12,7 @@ func (r *resampler) torch(c *Context, how sampling, dst, src *tensor.Tensor) {
 		r.nearest(how, kernel.NearestTorch, dst, src)
 		return
 	case NearestExact:
-		rule := kernel.NearestExactTorch
-		if small(d) {
-			rule = kernel.NearestExactTorchSmall
-		}
-		r.nearest(how, rule, dst, src)
+		r.nearest(how, kernel.NearestExactTorch(d.h, d.w), dst, src)
 		return
 	}
 	if src.DType == tensor.Float32 {
@@ -30,8 +26,37 @@ func (r *resampler) torch(c *Context, how sampling, dst, src *tensor.Tensor) {
 	kernel.RoundU8(dst.Data, out)
 }
 
-// small is torch's condition for the kernels it prefers for small outputs.
-func small(d shape) bool { return d.h+d.w <= 128 }
+// torchUint8 scales bytes in fixed point, the width first.
+func (r *resampler) torchUint8(c *Context, how sampling, dst, src *tensor.Tensor) {
+	if src.DType != tensor.Uint8 || how.interp == Nearest || how.interp == NearestExact {
+		r.torch(c, how, dst, src)
+		return
+	}
+	s, d := shapeOf(src.Desc), shapeOf(dst.Desc)
+	f := torchFilters[how.interp]
+	if s.w != d.w && r.x.fresh(how, src.DType, s.w, d.w) {
+		r.x.taps.TorchU8(s.w, d.w, 0, d.w, f, how.antialias)
+	}
+	if s.h != d.h && r.y.fresh(how, src.DType, s.h, d.h) {
+		r.y.taps.TorchU8(s.h, d.h, 0, d.h, f, how.antialias)
+	}
+	r.fixedPoint(c, how, dst, src)
+	if n := dst.Channels(); n > 4 && d.w == 1 && s.h != d.h {
+		// torch 2.15.0's kernel for other than 1 to 4 channels computes the
+		// first row of a one-column result and repeats it.
+		plane := d.h * d.ch
+		for p := range d.planes {
+			rows := dst.Data[p*plane:][:plane]
+			for i := d.ch; i < plane; i += d.ch {
+				copy(rows[i:], rows[:d.ch])
+			}
+		}
+	}
+}
+
+var torchFilters = [...]kernel.TorchFilter{
+	Bilinear: kernel.TorchLinear, Bicubic: kernel.TorchCubic, Lanczos: kernel.TorchLanczos,
+}
 
 func (r *resampler) torchFloat(c *Context, how sampling, s, d shape, dst, src []float32) {
 	inPlane, outPlane := s.h*s.w*s.ch, d.h*d.w*s.ch
@@ -41,15 +66,9 @@ func (r *resampler) torchFloat(c *Context, how sampling, s, d shape, dst, src []
 		}
 		return
 	}
-	f := kernel.TorchLinear
-	switch how.interp {
-	case Bicubic:
-		f = kernel.TorchCubic
-	case Lanczos:
-		f = kernel.TorchLanczos
-	}
+	f := torchFilters[how.interp]
 	if !how.antialias {
-		direct := f == kernel.TorchLinear && small(d)
+		direct := f == kernel.TorchLinear && kernel.TorchSmall(d.h, d.w)
 		fused, key := f == kernel.TorchCubic || direct, tensor.Float32
 		if fused {
 			key = tensor.Invalid // with its own table

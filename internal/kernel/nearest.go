@@ -45,8 +45,17 @@ func NearestTorch(idx []int32, in, out int) {
 	}
 }
 
-// NearestExactTorch is the rule of torch's mode "nearest-exact", in float32.
-func NearestExactTorch(idx []int32, in, out int) {
+// NearestExactTorch returns the rule of torch's mode "nearest-exact" for an
+// output of h x w pixels.
+func NearestExactTorch(h, w int) func(idx []int32, in, out int) {
+	if TorchSmall(h, w) {
+		return nearestExactTorchSmall
+	}
+	return nearestExactTorch
+}
+
+// nearestExactTorch is the rule in float32.
+func nearestExactTorch(idx []int32, in, out int) {
 	scale := float32(in) / float32(out)
 	for i := range idx[:out] {
 		at := fma32(scale, float32(i)+0.5, -0.5)
@@ -57,9 +66,8 @@ func NearestExactTorch(idx []int32, in, out int) {
 	}
 }
 
-// NearestExactTorchSmall is NearestExactTorch in the kernel that torch uses for
-// small outputs.
-func NearestExactTorchSmall(idx []int32, in, out int) {
+// nearestExactTorchSmall is the rule of the kernel for small outputs.
+func nearestExactTorchSmall(idx []int32, in, out int) {
 	scale := float32(in) / float32(out)
 	for i := range idx[:out] {
 		idx[i] = int32(min(int(float32(float64((float64(i)+0.5)*float64(scale)))), in-1))

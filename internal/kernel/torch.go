@@ -310,6 +310,9 @@ func TorchSmallLinear(dst, src []float32, inW, outW, ch int, x, y *CVTaps) {
 	}
 }
 
+// TorchSmall reports whether torch uses its kernels for small outputs.
+func TorchSmall(h, w int) bool { return h+w <= 128 }
+
 // TorchArea is torch's adaptive average: output (y, x) is the mean of the
 // inputs that its part of the image touches.
 func TorchArea(dst, src []float32, inH, inW, outH, outW, ch int) {

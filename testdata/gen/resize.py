@@ -1,5 +1,5 @@
 """Makes the goldens of resize, resized_crop and letterbox: transforms/testdata/<op>/{cases.json,golden.npz},
-transforms/testdata/resize/sizes.json and internal/kernel/testdata/taps.json.
+transforms/testdata/resize/{sizes,torch_uint8}.json and internal/kernel/testdata/taps.json.
 
 Needs Pillow 13.0.0, numpy 2.4.6, opencv-python-headless 5.0.0.93, torch 2.15.0, torchvision 0.29.2, timm 1.0.31,
 transformers 5.23.0 and ultralytics 8.4.190 (which imports with --no-deps). torch must run on a CPU with fused
@@ -13,6 +13,7 @@ import math
 import os
 import random
 import warnings
+import zlib
 
 import cv2
 import numpy as np
@@ -79,11 +80,11 @@ def opencv(x, h, w, name):
     return cv2.resize(np.ascontiguousarray(x), (w, h), interpolation=OPENCV[name]).reshape(h, w, -1)
 
 
-def torched(x, h, w, name, antialias):
+def torched(x, h, w, name, antialias, native=False):
     if x.shape[:2] == (h, w):
         return x
     t = torch.from_numpy(np.ascontiguousarray(x.transpose(2, 0, 1)))
-    if x.dtype == np.uint8 and not name.startswith("nearest"):
+    if x.dtype == np.uint8 and not native and not name.startswith("nearest"):
         t = t.float()
     if name == "area":
         y = F.interpolate(t[None], (h, w), mode="area")[0]
@@ -102,7 +103,7 @@ def scaled(x, h, w, backend, name, antialias=True, planar=False):
         if planar:
             return np.concatenate([opencv(x[:, :, i : i + 1], h, w, name) for i in range(x.shape[2])], -1)
         return opencv(x, h, w, name)
-    return torched(x, h, w, name, antialias)
+    return torched(x, h, w, name, antialias, backend == "torch_uint8")
 
 
 class Golden:
@@ -141,6 +142,11 @@ MODES = (
     + [("opencv", n, True) for n in OPENCV]
     + [("torch", n, True) for n in ("nearest", "nearest_exact", "bilinear", "bicubic", "lanczos", "area")]
     + [("torch", n, False) for n in ("bilinear", "bicubic")]
+)
+
+NATIVE = (
+    [("torch_uint8", n, True) for n in ("nearest", "nearest_exact", "bilinear", "bicubic", "lanczos")]
+    + [("torch_uint8", n, False) for n in ("bilinear", "bicubic")]
 )
 
 # (height, width), (out height, out width): down, up, mixed, exact factors, one side only, extreme ratios.
@@ -210,6 +216,23 @@ def resize():
                     f"channels {backend} {name}{'' if aa else ' no_antialias'} {layout} {c}",
                     params(backend, name, aa, height=9, width=24), x, [y], layout, *tolerance(backend, name, np.uint8, x, 9, 24),
                 )
+    for (h, w), (oh, ow) in SIZES + [LARGE]:
+        for i, (backend, name, aa) in enumerate(NATIVE):
+            c, layout = (3, 1, 4)[i % 3], ("HWC", "CHW")[i % 2]
+            if c == 3 and (oh, ow) == (1, 1):
+                continue  # raises in torch 2.15.0
+            x = picture(h, w, c, ("noise", "gradient")[i % 2], np.uint8)
+            y = scaled(x, oh, ow, backend, name, aa)
+            g.case(
+                f"{backend} {name}{'' if aa else ' no_antialias'} {layout} {c} {h}x{w} {oh}x{ow}",
+                params(backend, name, aa, height=oh, width=ow), x, [y], layout,
+            )
+    for backend, name, aa in NATIVE:
+        x = picture(13, 17, 1, "noise", np.float32)
+        g.case(
+            f"{backend} {name}{'' if aa else ' no_antialias'} float32",
+            params(backend, name, aa, height=9, width=24), x, [scaled(x, 9, 24, backend, name, aa)], "HWC",
+        )
     for fit, over in sized():
         for h, w in ((23, 37), (37, 23), (20, 20), (48, 64)):
             oh, ow = size_of(h, w, {**params("pillow", "bilinear", True), **over, "fit": fit})
@@ -296,6 +319,40 @@ def sizes():
         out.append({"params": p, "sizes": rows})
     with open(os.path.join(ROOT, "resize", "sizes.json"), "w") as f:
         f.write("[\n" + ",\n".join(json.dumps(o, separators=(",", ":")) for o in out) + "\n]\n")
+
+
+def torch_uint8():
+    """Checksums of many resizes of noise that the test makes too: height, width, output height and width, channels,
+    filter, antialias, CRC-32 of the result (CHW)."""
+    assert torch.backends.cpu.get_cpu_capability() in ("AVX2", "AVX512")
+    r = random.Random(3)
+    names = ("bilinear", "bicubic", "lanczos", "nearest", "nearest_exact")
+    rows = []
+    while len(rows) < 3000:
+        k = len(rows)
+
+        def side():
+            if r.random() < 0.1:
+                return r.randint(1, 8)
+            return r.randint(1, 500 if k % 20 == 0 else 90)
+
+        h, w, oh, ow, c = side(), side(), side(), side(), (1, 2, 3, 4, 5)[k % 5]
+        f = r.randrange(len(names)) if k % 4 == 0 else r.randrange(3)
+        aa = names[f] == "lanczos" or r.random() < 0.6
+        if k % 9 == 0:
+            oh = h
+        elif k % 9 == 1:
+            ow = w
+        if c == 3 and (oh, ow) == (1, 1):
+            continue  # raises in torch 2.15.0
+        x = (np.arange(k, k + c * h * w, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(56)).astype(np.uint8)
+        if k % 7 == 0:
+            x = (x & 128) // 128 * 255
+        y = TF.resize(torch.from_numpy(x.reshape(c, h, w)), [oh, ow], TORCH[names[f]], antialias=aa)
+        rows.append([h, w, oh, ow, c, f, int(aa), zlib.crc32(y.contiguous().numpy().tobytes())])
+    with open(os.path.join(ROOT, "resize", "torch_uint8.json"), "w") as f:
+        f.write('{"filters": %s, "rows": [\n' % json.dumps(names))
+        f.write(",\n".join(json.dumps(o, separators=(",", ":")) for o in rows) + "\n]}\n")
 
 
 def resized_crop():
@@ -422,5 +479,6 @@ if __name__ == "__main__":
     taps()
     resize()
     sizes()
+    torch_uint8()
     resized_crop()
     letterbox()

@@ -1,0 +1,133 @@
+package kernel
+
+import "math"
+
+// TorchU8 fills t for the outputs in [from, to) of torch's resampling of uint8
+// from in pixels to out, with weights of TapsBits fractional bits. Entry 0
+// belongs to output from.
+//
+// Torch rounds weights to p bits, where p is the same for all outputs of an
+// axis: the largest up to 22 with which all weights fit an int16. A weight of p
+// bits, shifted left by TapsBits-p, gives the same rounded sums.
+//
+// Source: ATen/native/cpu/UpSampleKernel.cpp of torch 2.15.0
+// (compute_index_ranges_int16_weights), for x86-64 with AVX2.
+func (t *Taps) TorchU8(in, out, from, to int, f TorchFilter, antialias bool) {
+	scale := float64(in) / float64(out)
+	t.K = f.size()
+	if antialias {
+		t.K = int(math.Ceil(float64(float64(f.size()/2)*max(scale, 1))))*2 + 1
+	}
+	outs := to - from
+	t.Start, t.Len = grow(t.Start, outs), grow(t.Len, outs)
+	t.W64, t.W32 = grow(t.W64, (outs+1)*t.K), grow(t.W32, outs*t.K)
+	most := 0.0 // the largest weight of all outputs
+	for i := range out {
+		w := t.W64[outs*t.K:] // of an output that is not wanted
+		if i >= from && i < to {
+			w = t.W64[(i-from)*t.K:][:t.K]
+		}
+		var lo, n int
+		var m float64
+		if antialias {
+			lo, n, m = f.window(w, in, i, scale)
+		} else {
+			lo, n, m = f.neighbours(w, in, i, scale)
+		}
+		if most = max(most, m); i >= from && i < to {
+			t.Start[i-from], t.Len[i-from] = int32(lo), int32(n)
+		}
+	}
+	p := 0
+	for p < TapsBits && int(0.5+float64(most*float64(int(1)<<(p+1)))) < 1<<15 {
+		p++
+	}
+	one := float64(int(1) << p)
+	for i := range outs {
+		n := int(t.Len[i])
+		fixed := t.W32[i*t.K:][:t.K]
+		for j, v := range t.W64[i*t.K:][:n] {
+			v = float64(v * one)
+			fixed[j] = int32(v+math.Copysign(0.5, v)) << (TapsBits - p)
+		}
+		clear(fixed[n:])
+	}
+	t.pack()
+}
+
+// window sets the weights of output i with antialiasing. It returns the first
+// input, the number of inputs and the largest weight.
+func (f TorchFilter) window(w []float64, in, i int, scale float64) (lo, n int, most float64) {
+	stretch := max(scale, 1)
+	support := float64(float64(f.size()/2) * stretch)
+	inv := 1 / stretch
+	center := float64(scale * (float64(i) + 0.5))
+	lo = max(int(center-support+0.5), 0)
+	n = min(max(min(int(center+support+0.5), in)-lo, 0), len(w))
+	sum := 0.0
+	for j := range n {
+		w[j] = f.at64(float64((float64(j+lo) - center + 0.5) * inv))
+		sum += w[j]
+	}
+	for j := range n {
+		if sum != 0 {
+			w[j] /= sum
+		}
+		most = max(most, w[j])
+	}
+	return lo, n, most
+}
+
+// neighbours sets the weights of output i without antialiasing, like window. An
+// input beyond the border counts as the one at the border.
+func (f TorchFilter) neighbours(w []float64, in, i int, scale float64) (lo, n int, most float64) {
+	r := float64(scale*(float64(i)+0.5)) - 0.5
+	if f == TorchLinear {
+		r = max(r, 0)
+	}
+	at := min(int(math.Floor(float64(float32(r)))), in-1)
+	x := min(max(r-float64(at), 0), 1)
+	var c [4]float64
+	if f == TorchLinear {
+		c[0], c[1] = 1-x, x
+	} else {
+		const a = -0.75
+		y := 1 - x
+		c = [4]float64{cubicFar64(x+1, a), cubicNear64(x, a), cubicNear64(y, a), cubicFar64(y+1, a)}
+	}
+	k := f.size()
+	first := at - k/2 + 1
+	lo = min(max(first, 0), in-1)
+	n = max(min(first+k, in), lo+1) - lo
+	clear(w)
+	for j := range k {
+		p := min(max(first+j, 0), in-1) - lo
+		w[p] += c[j]
+		most = max(most, w[p])
+	}
+	return lo, n, most
+}
+
+// at64 is the filter with antialiasing, in float64.
+func (f TorchFilter) at64(x float64) float64 {
+	x = math.Abs(x)
+	switch {
+	case f == TorchLinear && x < 1:
+		return 1 - x
+	case f == TorchCubic && x < 1:
+		return cubicNear64(x, -0.5)
+	case f == TorchCubic && x < 2:
+		return cubicFar64(x, -0.5)
+	case f == TorchLanczos && x < 3:
+		return float64(sinc(x) * sinc(x/3))
+	}
+	return 0
+}
+
+func cubicNear64(x, a float64) float64 {
+	return float64(float64((float64((a+2)*x)-(a+3))*x)*x) + 1
+}
+
+func cubicFar64(x, a float64) float64 {
+	return float64((float64((float64(a*x)-float64(5*a))*x)+float64(8*a))*x) - float64(4*a)
+}
