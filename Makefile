@@ -101,7 +101,9 @@ bench-scale:
 # Long runs, cancels, resumptions, kills and file faults; writes the tables of docs/reliability.md.
 MINUTES ?= 30
 soak:
-	$(GO) run ./internal/tools/soak -minutes $(MINUTES) -write docs/reliability.md
+	@mkdir -p bin
+	$(GO) build -o bin/soak ./internal/tools/soak
+	bin/soak -minutes $(MINUTES) -write docs/reliability.md
 
 # What a release of the newest version in CHANGELOG.md contains, in dist/. It publishes nothing.
 release-dry-run:

@@ -241,6 +241,9 @@ func (z *scene) run(ctx context.Context, r *faultResult, policy dataset.ErrorPol
 		if z.f.may != same {
 			may |= bad
 		}
+		if z.f.mapped && z.f.may&bad != 0 {
+			may |= changed // between the check of the bytes and their decoding
+		}
 		first = random.IntN(10)
 	}
 	got, err := read(ctx, p, first, false)

@@ -22,6 +22,9 @@ type victim struct {
 	count string // what its runs make: "packs"
 	// command returns the program, which writes into the folder out.
 	command func(out string) (*exec.Cmd, error)
+	// progressed reports whether a killed program left work that the next run
+	// need not repeat.
+	progressed func(out string) bool
 	// done reports whether a killed program had finished its work.
 	done func(out string) (bool, error)
 	// check compares what a finished program left with an undisturbed run.
@@ -29,8 +32,8 @@ type victim struct {
 }
 
 type killTally struct {
-	kills, working, after, runs, made int
-	took                              time.Duration
+	kills, progressed, after, runs, made int
+	took                                 time.Duration
 }
 
 // kills kills packs and writers of a FileCache, and runs them again.
@@ -41,15 +44,17 @@ func kills(ctx context.Context, s *settings) (*section, error) {
 		return nil, err
 	}
 	photos := filepath.Join(s.Dir, "photos")
-	if err := fill(photos, s.Images, names, 3*len(names), 3); err != nil {
+	// A RecordIO pack records its progress every 256 images.
+	n := 9 * len(names)
+	if err := fill(photos, s.Images, names, n, 3); err != nil {
 		return nil, err
 	}
 	cache, err := newCacheVictim(ctx, s, photos)
 	if err != nil {
 		return nil, err
 	}
-	pack := func(name string, args ...string) (*victim, error) {
-		return newPackVictim(ctx, s, name, func(out string) []string {
+	pack := func(name string, progressed func(string) bool, args ...string) (*victim, error) {
+		return newPackVictim(ctx, s, name, progressed, func(out string) []string {
 			l := []string{"pack"}
 			for _, a := range args {
 				l = append(l, strings.NewReplacer("OUT", out, "ROOT", photos).Replace(a))
@@ -57,11 +62,11 @@ func kills(ctx context.Context, s *settings) (*section, error) {
 			return l
 		})
 	}
-	recordio, err := pack("`infer-prep pack recordio`", "recordio", "--quiet", "--recursive", "--sums", "--encoding", ".png", "--resize", "48", "--jobs", "2", "OUT/p", "ROOT")
+	recordio, err := pack("`infer-prep pack recordio`", recordIOProgress, "recordio", "--quiet", "--recursive", "--sums", "--encoding", ".png", "--resize", "48", "--jobs", "2", "OUT/p", "ROOT")
 	if err != nil {
 		return nil, err
 	}
-	shards, err := pack("`infer-prep pack shards`", "shards", "--quiet", "--classes", "--shuffle", "--index", "--encoding", ".png", "--resize", "48", "--jobs", "2",
+	shards, err := pack("`infer-prep pack shards`", shardsProgress, "shards", "--quiet", "--classes", "--shuffle", "--index", "--encoding", ".png", "--resize", "48", "--jobs", "2",
 		"--samples-per-file", "100", "-o", "OUT", "ROOT")
 	if err != nil {
 		return nil, err
@@ -69,13 +74,13 @@ func kills(ctx context.Context, s *settings) (*section, error) {
 	x.textf("Each program was killed (SIGKILL; TerminateProcess on Windows) at random moments of its work, one to four times, and then started again "+
 		"until it finished. It read %s images. The files of a finished pack had to be byte for byte those of an undisturbed pack, with nothing "+
 		"beside them. All samples of a cache were compared with those made without it after every finished run; half of the killed caches got "+
-		"512 random bytes written over their middle before the next run.", thousands(int64(3*len(names))))
-	out := table{Head: []string{"program", "undisturbed", "kills before the end", "with unfinished files", "kills after the end", "runs", "finished", "equal"}}
+		"512 random bytes written over their middle before the next run.", thousands(int64(n)))
+	out := table{Head: []string{"program", "undisturbed", "kills before the end", "with progress to resume from", "kills after the end", "runs", "finished", "equal"}}
 	r := rand.New(rand.NewPCG(s.Seed, 4))
 	for _, v := range []*victim{recordio, shards, cache} {
-		n := s.trials(100)
+		most := s.trials(100)
 		progress("kill: %s", v.name)
-		t, err := v.kill(ctx, s, r, n)
+		t, err := v.kill(ctx, s, r, most)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -84,14 +89,17 @@ func kills(ctx context.Context, s *settings) (*section, error) {
 			x.failf("%s: after %d kills: %v", v.name, t.kills, err)
 			equal = "failed"
 		}
-		out.add(v.name, t.took.Round(10*time.Millisecond), t.kills, t.working, t.after, t.runs, t.made, equal)
+		if t.progressed == 0 && err == nil {
+			x.failf("%s: no kill left progress to resume from", v.name)
+		}
+		out.add(v.name, t.took.Round(10*time.Millisecond), t.kills, t.progressed, t.after, t.runs, t.made, equal)
 	}
 	x.Tables = append(x.Tables, out)
 	return x, nil
 }
 
 // newPackVictim packs once, undisturbed, for the expected files.
-func newPackVictim(ctx context.Context, s *settings, name string, args func(out string) []string) (*victim, error) {
+func newPackVictim(ctx context.Context, s *settings, name string, progressed func(string) bool, args func(out string) []string) (*victim, error) {
 	command := func(out string) (*exec.Cmd, error) {
 		return exec.CommandContext(ctx, s.Binary, args(out)...), nil
 	}
@@ -133,7 +141,20 @@ func newPackVictim(ctx context.Context, s *settings, name string, args func(out 
 		got, err := contents(out)
 		return maps.Equal(got, want), err
 	}
-	return &victim{name, "packs", command, done, check}, nil
+	return &victim{name, "packs", command, progressed, done, check}, nil
+}
+
+// recordIOProgress reports whether the journal of a pack has a state behind its
+// first line.
+func recordIOProgress(out string) bool {
+	b, err := os.ReadFile(filepath.Join(out, "p.rec.pack"))
+	return err == nil && bytes.Count(b, []byte("\n")) > 1
+}
+
+// shardsProgress reports whether a shard is complete.
+func shardsProgress(out string) bool {
+	l, err := filepath.Glob(filepath.Join(out, "data-*.tar"))
+	return err == nil && len(l) > 0
 }
 
 // contents returns the SHA-256 of every file below a folder.
@@ -195,8 +216,8 @@ func (v *victim) kill(ctx context.Context, s *settings, r *rand.Rand, n int) (t 
 			if killed {
 				t.kills++
 				limit = min(t.took, limit+limit/20)
-				if l, err := os.ReadDir(out); err == nil && len(l) > 0 {
-					t.working++
+				if v.progressed(out) {
+					t.progressed++
 				}
 				if done, err = v.done(out); err != nil {
 					return t, err

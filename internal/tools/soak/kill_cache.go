@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -59,6 +61,23 @@ func cacheChild(ctx context.Context, s *settings, args []string) (err error) {
 	return err
 }
 
+// cacheProgress reports whether a cache has a sample: an offset in its table,
+// which starts at byte 128 (docs/format/cache.md).
+func cacheProgress(out string) bool {
+	f, err := os.Open(filepath.Join(out, "cache"))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var head [72]byte
+	if _, err := f.ReadAt(head[:], 0); err != nil {
+		return false
+	}
+	table := make([]byte, 8*min(1<<20, binary.LittleEndian.Uint64(head[16:])))
+	_, err = f.ReadAt(table, 128)
+	return err == nil && bytes.ContainsFunc(table, func(r rune) bool { return r != 0 })
+}
+
 // newCacheVictim returns the writer of a cache. Its folder must have the one
 // file alone.
 func newCacheVictim(ctx context.Context, s *settings, photos string) (*victim, error) {
@@ -95,7 +114,7 @@ func newCacheVictim(ctx context.Context, s *settings, photos string) (*victim, e
 		return err
 	}
 	return &victim{
-		"writer of a `dataset.FileCache`", "caches", command,
+		"writer of a `dataset.FileCache`", "caches", command, cacheProgress,
 		func(string) (bool, error) { return false, nil }, check,
 	}, nil
 }

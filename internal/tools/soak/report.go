@@ -25,15 +25,16 @@ type table struct {
 	Rows  [][]string
 }
 
-// maxFailures bounds the failures that a section keeps.
-const maxFailures = 50
+// maxFailures is the number of failures after which a part ends: each may have
+// waited for goroutines that never end.
+const maxFailures = 20
+
+func (s *section) tooMany() bool { return len(s.Failures) >= maxFailures }
 
 func (s *section) failf(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	progress("FAILED: %s", text)
-	if len(s.Failures) < maxFailures {
-		s.Failures = append(s.Failures, text)
-	}
+	s.Failures = append(s.Failures, text)
 }
 
 func (s *section) textf(format string, args ...any) {

@@ -25,7 +25,31 @@ var resumptions = []string{
 	mergedRanks: "another number of ranks from Merge, at different places",
 }
 
-type resumeTally struct{ trials, resumed, compared, filled int }
+// resumeTally counts the trials of one kind. lost and twice are samples beyond
+// those that an uneven division drops or fills up.
+type resumeTally struct{ trials, resumed, compared, filled, dropped, lost, twice int }
+
+// audit counts what ranks got of the samples due to them, with size samples in
+// all.
+func (t *resumeTally) audit(got, due []item, size int) {
+	n := map[item]int{}
+	for _, x := range due {
+		n[x]++
+	}
+	for _, x := range got {
+		n[x]--
+	}
+	twice, lost := 0, 0
+	for _, k := range n {
+		twice, lost = twice+max(0, -k), lost+max(0, k)
+	}
+	filled, dropped := max(0, size-len(due)), max(0, len(due)-size)
+	t.compared += len(got)
+	t.filled += min(twice, filled)
+	t.dropped += min(lost, dropped)
+	t.twice += max(0, twice-filled)
+	t.lost += max(0, lost-dropped)
+}
 
 // resumer makes trials of resumptions.
 type resumer struct {
@@ -78,6 +102,9 @@ func resumes(ctx context.Context, s *settings) (*section, error) {
 		}
 		if err != nil {
 			x.failf("trial %d: %s: %s, seed %d, DropUneven %t: %v", trial, resumptions[kind], sub.name, o.Seed, o.DropUneven, err)
+			if x.tooMany() {
+				return x, nil
+			}
 		}
 	}
 	x.textf("%s runs stopped at a random place of epoch 0 to 2. Their states, as JSON or in the binary form, resumed runs with a random engine and "+
@@ -85,14 +112,11 @@ func resumes(ctx context.Context, s *settings) (*section, error) {
 		"none twice, each with its own random numbers. The last samples of an uneven division are filled up with first ones or dropped "+
 		"(Options.DropUneven), exactly as many as documented. After Merge the order of the samples is not compared, and definitions with a "+
 		"shuffle buffer have DropUneven, since a sample that fills up may leave the buffer early.", thousands(int64(n)))
-	out := table{Head: []string{"kind", "runs", "resumptions", "samples compared", "repeated as filling", "lost", "twice"}}
+	out := table{Head: []string{"kind", "runs", "resumptions", "samples compared", "filled up", "dropped as uneven", "lost", "twice"}}
 	for i, t := range tallies {
-		out.add(resumptions[i], t.trials, t.resumed, t.compared, t.filled, 0, 0)
-	}
-	if len(x.Failures) > 0 {
-		out.Head = out.Head[:5] // the failures say what was lost
-		for i := range out.Rows {
-			out.Rows[i] = out.Rows[i][:5]
+		out.add(resumptions[i], t.trials, t.resumed, t.compared, t.filled, t.dropped, t.lost, t.twice)
+		if t.lost+t.twice > 0 {
+			x.failf("%s: %d samples lost, %d twice", resumptions[i], t.lost, t.twice)
 		}
 	}
 	x.Tables = append(x.Tables, out)
@@ -197,7 +221,7 @@ func (z *resumer) one(t *resumeTally, sub subject, o dataset.Options) error {
 		return err
 	}
 	got = append(got, l...)
-	t.compared += len(got)
+	t.audit(got, want, len(want))
 	if d := differ(got, want); d != "" {
 		return errors.New(d)
 	}
@@ -226,8 +250,9 @@ func (z *resumer) same(t *resumeTally, sub subject, o dataset.Options) error {
 			return err
 		}
 		t.resumed++
-		t.compared += len(want)
-		if d := differ(append(first, second...), want); d != "" {
+		got := append(first, second...)
+		t.audit(got, want, len(want))
+		if d := differ(got, want); d != "" {
 			return fmt.Errorf("rank %d of %d: %s", o.Rank, o.World, d)
 		}
 	}
@@ -237,7 +262,7 @@ func (z *resumer) same(t *resumeTally, sub subject, o dataset.Options) error {
 // other stops all ranks after equally many steps and resumes another number of
 // ranks from the state of any of them. It keeps the order: rank r of n gets
 // every n-th of the remaining samples.
-func (z *resumer) other(t *resumeTally, sub subject, o dataset.Options) error {
+func (z *resumer) other(t *resumeTally, sub subject, o dataset.Options) (err error) {
 	epoch := z.r.IntN(3)
 	all, err := z.whole(sub, o, epoch)
 	if err != nil {
@@ -273,6 +298,16 @@ func (z *resumer) other(t *resumeTally, sub subject, o dataset.Options) error {
 		}
 	}
 	left := all[k*per*world:]
+	size := (len(left) + next - 1) / next
+	if o.DropUneven {
+		size = len(left) / next
+	}
+	var together []item
+	defer func() {
+		if err == nil {
+			t.audit(together, left, size*next)
+		}
+	}()
 	for rank := range next {
 		o.Rank, o.World = rank, next
 		got, _, err := z.leg(sub, o, state, epoch, -1)
@@ -280,18 +315,11 @@ func (z *resumer) other(t *resumeTally, sub subject, o dataset.Options) error {
 			return fmt.Errorf("rank %d of %d: %w", rank, next, err)
 		}
 		t.resumed++
-		t.compared += len(got)
-		size := (len(left) + next - 1) / next
-		if o.DropUneven {
-			size = len(left) / next
-		}
+		together = append(together, got...)
 		if len(got) != size {
 			return fmt.Errorf("%d to %d ranks after %d steps: rank %d got %d samples, want %d", world, next, k, rank, len(got), size)
 		}
 		for j := range got {
-			if at := j*next + rank; at >= len(left) {
-				t.filled++
-			}
 			if want := left[(j*next+rank)%len(left)]; got[j] != want {
 				return fmt.Errorf("%d to %d ranks after %d steps: rank %d, sample %d is %v, want %v", world, next, k, rank, j, got[j], want)
 			}
@@ -373,11 +401,17 @@ func (z *resumer) merged(t *resumeTally, sub subject, o dataset.Options) error {
 		}
 		got = append(got, l...)
 	}
-	t.compared += len(got)
 	size := (left + next - 1) / next * next
 	if o.DropUneven {
 		size = left / next * next
 	}
+	var due []item
+	for x, n := range seen {
+		for range n {
+			due = append(due, x)
+		}
+	}
+	t.audit(got, due, size)
 	if len(got) != size {
 		return fmt.Errorf("%d ranks got %d samples of %d, want %d", next, len(got), left, size)
 	}
@@ -391,7 +425,6 @@ func (z *resumer) merged(t *resumeTally, sub subject, o dataset.Options) error {
 	if twice != max(0, size-left) || lost != max(0, left-size) {
 		return fmt.Errorf("%d ranks: %d samples twice, want %d; %d lost, want %d", next, twice, max(0, size-left), lost, max(0, left-size))
 	}
-	t.filled += twice
 	return nil
 }
 
