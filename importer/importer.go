@@ -29,6 +29,9 @@ type Importer struct {
 	// Import builds the graph. Its errors wrap those of this package. It keeps
 	// no reference to data and is safe for concurrent use.
 	Import func(data []byte) (*datagraph.Graph, error)
+	// Backends has a function like Import for each backend of the ecosystem, by
+	// its name there. It is nil if there is only one. Import is one of them.
+	Backends map[string]func(data []byte) (*datagraph.Graph, error)
 	// MaxBytes is the largest file size in bytes. 0 means 16 MiB. Model files
 	// are larger.
 	MaxBytes int64

@@ -49,16 +49,16 @@ def rgb(path):
     return Image.open(io.BytesIO(pathlib.Path(path).read_bytes())).convert("RGB")
 
 
-def hf(config):
+def hf(config, backend="pil"):
     from transformers import AutoImageProcessor
     from transformers.utils import logging
 
     logging.set_verbosity_error()
     with tempfile.TemporaryDirectory() as d:
         (pathlib.Path(d) / "preprocessor_config.json").write_text(json.dumps(config))
-        p = AutoImageProcessor.from_pretrained(d, backend="pil")
-    if not type(p).__name__.endswith("Pil"):
-        raise ValueError(f"{type(p).__name__} is no class of the PIL backend")
+        p = AutoImageProcessor.from_pretrained(d, backend=backend)
+    if p.backend != (backend or "torchvision"):
+        raise ValueError(f"{type(p).__name__} has the backend {p.backend}")
     # The outputs have a batch axis, which infer-prep's have not. Where the patches of all
     # images form one sequence, the first axis is the sequence's.
     whole = {"pixel_values"} if "image_grid_thw" in p.model_input_names else set()
@@ -68,6 +68,14 @@ def hf(config):
         return {k: out[k] if k in whole else out[k][0] for k in sorted(out, key=lambda k: k != "pixel_values")}
 
     return run
+
+
+def hf_torchvision(config):
+    """The default of transformers 5, if torchvision is installed."""
+    import torch
+
+    torch.set_num_threads(2)
+    return hf(config, None)
 
 
 def timm(config):

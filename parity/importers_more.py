@@ -234,7 +234,7 @@ def main(ecosystem, program, *folders):
             for n, p in enumerate(images):  # a folder for each, since names may repeat
                 os.makedirs(os.path.join(tmp, "in", str(n)))
                 os.symlink(p, os.path.join(tmp, "in", str(n), p.name))
-            subprocess.run([program, "run", f"--{ecosystem}", config, "-o", os.path.join(tmp, "out"), os.path.join(tmp, "in")],
+            subprocess.run([program, "run", "--allow-outside", f"--{ecosystem}", config, "-o", os.path.join(tmp, "out"), os.path.join(tmp, "in")],
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             for n, p in enumerate(images):
                 try:

@@ -207,6 +207,10 @@ def cases(tmp):
         # 4500 x 6 pixels become 8 GB, beyond infer-prep's limit and most machines' memory.
         yield Case(importers.who(config), f"{config.parent.name}/{config.stem}",
                    [f"--{config.parent.name}", str(config)], importers.reference(config), not_long if "donut" in config.stem else None)
+        if config.parent.name == "hf":
+            yield Case(importers.who(config), f"hf/{config.stem}, torchvision's backend",
+                       ["--hf", str(config), "--backend", "torchvision"], importers.hf_torchvision(json.loads(config.read_text())),
+                       not_long if "donut" in config.stem else None)
 
 
 def ours(program, case, images, out):

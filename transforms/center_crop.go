@@ -19,9 +19,13 @@ const (
 	// (size-window)/2, rounded down. If the window is larger than the image,
 	// the odd pixel of padding is at the top and at the left.
 	CropFloor
+	// CropTruncate is the rule of Hugging Face's torchvision backend. The
+	// window starts at (size-window)/2, truncated. If the window is larger than
+	// the image, the odd pixel of padding is at the bottom and at the right.
+	CropTruncate
 )
 
-var cropRoundingNames = []string{"half_even", "floor"}
+var cropRoundingNames = []string{"half_even", "floor", "truncate"}
 
 func (r CropRounding) String() string {
 	return enum.String("crop rounding", cropRoundingNames, r)
@@ -43,6 +47,8 @@ func (r CropRounding) start(size, n int) int {
 	d := size - n
 	half := d >> 1 // rounds down, also below 0
 	switch {
+	case r == CropTruncate:
+		return d / 2
 	case r == CropFloor || d&1 == 0:
 		return half
 	case d < 0:
@@ -58,11 +64,12 @@ func (r CropRounding) start(size, n int) int {
 // that the dtype cannot hold is an ErrInput.
 //
 // Reference: torchvision 0.29.2 center_crop and timm 1.0.31 center_crop_or_pad
-// (half_even), transformers 5.23.0 image_transforms.center_crop (floor).
+// (half_even), transformers 5.23.0 image_transforms.center_crop (floor) and
+// TorchvisionBackend.center_crop (truncate).
 type CenterCrop struct {
 	Height       int          `json:"height"`        // output height in pixels, 1 to 2^24
 	Width        int          `json:"width"`         // output width in pixels, 1 to 2^24
-	CropRounding CropRounding `json:"crop_rounding"` // half_even or floor; default half_even
+	CropRounding CropRounding `json:"crop_rounding"` // half_even, floor or truncate; default half_even
 	// Fill is the value of the padding, in the image's own range: one for all
 	// channels or one per channel. Default 0.
 	Fill []float64 `json:"fill"`

@@ -24,6 +24,9 @@ func TestCenterCrop(t *testing.T) {
 		{6, CropFloor, []byte{9, 1, 2, 3, 4, 5}},
 		{8, CropHalfEven, []byte{9, 1, 2, 3, 4, 5, 9, 9}},
 		{8, CropFloor, []byte{9, 9, 1, 2, 3, 4, 5, 9}},
+		{2, CropTruncate, []byte{2, 3}},
+		{4, CropTruncate, []byte{1, 2, 3, 4}},
+		{8, CropTruncate, []byte{9, 1, 2, 3, 4, 5, 9, 9}},
 	} {
 		op := &CenterCrop{Height: 1, Width: k.width, CropRounding: k.round, Fill: []float64{9}}
 		require.Equal(t, k.want, applyOne(t, op, row).Data, "%d %v", k.width, k.round)
@@ -32,7 +35,7 @@ func TestCenterCrop(t *testing.T) {
 	refusesParam(t, "height", NewCenterCrop(0, 5))
 	refusesParam(t, "width", NewCenterCrop(5, -1))
 	refusesParam(t, "width", NewCenterCrop(5, maxSide+1))
-	refusesParam(t, "crop_rounding", &CenterCrop{Height: 1, Width: 1, CropRounding: 2, Fill: []float64{0}})
+	refusesParam(t, "crop_rounding", &CenterCrop{Height: 1, Width: 1, CropRounding: 3, Fill: []float64{0}})
 	refusesParam(t, "fill", &CenterCrop{Height: 1, Width: 1})
 	for _, v := range notFinite {
 		refusesParam(t, "fill[0]", &CenterCrop{Height: 1, Width: 1, Fill: []float64{v}})

@@ -183,15 +183,16 @@ func efficientNet(b *builder, o *importer.Object) {
 		o.Bad("image_std", "one or three numbers, for include_top")
 		return
 	}
+	if top && b.torch && !b.rescale && !b.normalize {
+		o.Bad("include_top", "false without do_rescale and do_normalize: torchvision normalizes floats only")
+		return
+	}
 	b.decode()
 	if b.resize {
 		b.resizeTo(b.size)
 	}
 	b.crops(o)
-	b.rescales(offset)
-	if b.normalize {
-		b.normalizes(b.mean, b.std)
-	}
+	b.values(offset)
 	if top { // even without do_normalize
 		b.normalizes([]float64{0, 0, 0}, b.std)
 	}
@@ -213,7 +214,8 @@ func mobileViT(b *builder, o *importer.Object) {
 	if flip {
 		b.Add(transforms.NewConvertColor(transforms.RGB, transforms.BGR))
 	}
-	b.rescales(0)
+	b.normalize = false
+	b.values(0)
 	b.Add(transforms.NewHWC2CHW())
 }
 
@@ -227,7 +229,7 @@ func layoutLMv3(b *builder, o *importer.Object) {
 	if o.Bool("apply_ocr", true) {
 		o.Bad("apply_ocr", "false: OCR is outside of the graph, and LayoutLMv3 does it unless told not to")
 	}
-	if b.centerCrop { // transformers 5.23.0 raises a TypeError
+	if b.centerCrop && !b.torch { // transformers 5.23.0 raises a TypeError
 		o.Bad("do_center_crop", "false: LayoutLMv3ImageProcessorPil cannot crop")
 		return
 	}

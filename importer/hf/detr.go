@@ -51,8 +51,8 @@ func detection(b *builder, o *importer.Object, rule transforms.SizeRule) {
 		case s.shortest > 0 && s.longest > 0:
 			r := &transforms.Resize{
 				Fit: transforms.FitShortest, Edge: s.shortest, MaxEdge: s.longest, SizeRule: rule,
-				Interpolation: b.resample, Backend: transforms.Pillow,
 			}
+			r.Interpolation, r.Backend = b.kernel()
 			if rule == transforms.SizeYOLOS {
 				r.Multiple = yolosMultiple
 			}

@@ -40,10 +40,11 @@ func donut(b *builder, o *importer.Object) {
 		b.resizeTo(shortest(min(b.size.height, b.size.width)))
 	}
 	if thumbnail {
-		r := &transforms.Resize{Fit: transforms.FitThumbnail, Height: b.size.height, Width: b.size.width, Interpolation: b.resample, Backend: transforms.Pillow}
-		// transformers takes 0, the number of nearest, for no value, and uses
-		// bicubic, as for null.
-		if r.Interpolation == transforms.Nearest || o.Null("resample") {
+		r := &transforms.Resize{Fit: transforms.FitThumbnail, Height: b.size.height, Width: b.size.width}
+		r.Interpolation, r.Backend = b.kernel()
+		// The PIL backend takes 0, the number of nearest, for no value, and
+		// uses bicubic, as for null.
+		if !b.torch && (r.Interpolation == transforms.Nearest || o.Null("resample")) {
 			r.Interpolation = transforms.Bicubic
 		}
 		b.Add(r)

@@ -13,7 +13,8 @@ func init() {
 }
 
 // dpt adds the steps of DPTImageProcessorPil without segmentation maps. Depth
-// Anything uses the class too. It ignores the centre crop and pad_size.
+// Anything uses the class too. It ignores pad_size, and with PIL the centre
+// crop.
 func dpt(b *builder, o *importer.Object) {
 	noOCR(o)
 	keep := o.Bool("keep_aspect_ratio", false)
@@ -30,18 +31,24 @@ func dpt(b *builder, o *importer.Object) {
 	} else {
 		o.Inert("size_divisor")
 	}
+	if b.torch && b.pad && divisor == 0 {
+		o.Bad("size_divisor", "a whole number of 1 to 16777216, for do_pad")
+		return
+	}
 	b.decode()
 	if b.resize {
 		if b.size.height == 0 {
 			o.Bad("size", "height and width")
 			return
 		}
-		b.Add(&transforms.Resize{
+		r := &transforms.Resize{
 			Fit: transforms.FitMultiple, Height: b.size.height, Width: b.size.width, Multiple: multiple, KeepAspect: keep,
-			SizeRule: transforms.SizeHalfEven, Interpolation: b.resample, Backend: transforms.Pillow,
-		})
+			SizeRule: transforms.SizeHalfEven,
+		}
+		r.Interpolation, r.Backend = b.kernel()
+		b.Add(r)
 	}
-	b.centerCrop = false
+	b.centerCrop = b.centerCrop && b.torch
 	b.tail(o)
 	if b.pad && divisor > 0 {
 		b.Add(transforms.NewPadToMultiple(divisor))

@@ -1,12 +1,13 @@
 // Package hf imports Hugging Face's preprocessor_config.json.
 //
-// The reference is transformers 5.23.0 with its PIL backend:
-// AutoImageProcessor.from_pretrained(dir, backend="pil"), called with
-// Image.open(f).convert("RGB"). The default backend of transformers 5 is
-// torchvision's, which returns other bytes. The outputs have the reference's
-// names, pixel_values first, and no batch axis. Values that undo the scaling,
-// such as SAM's original_sizes, are side outputs. Annotations and segmentation
-// maps are not part of the graph.
+// The reference is transformers 5.23.0 with its PIL backend (Import) or with
+// torchvision's (ImportTorchvision), which is the default of transformers 5 and
+// returns other bytes: AutoImageProcessor.from_pretrained(dir, backend=…),
+// called with Image.open(f).convert("RGB"). torchvision's bytes are those of
+// x86-64 with AVX2 and torch 2.15.0. The outputs have the reference's names,
+// pixel_values first, and no batch axis. Values that undo the scaling, such as
+// SAM's original_sizes, are side outputs. Annotations and segmentation maps are
+// not part of the graph.
 //
 // The class in the file decides: an absent key means the class's default, null
 // means no value. The importer accepts the arguments of all image processors
@@ -36,7 +37,8 @@ const output = "pixel_values"
 func init() {
 	importer.Register(importer.Importer{
 		Name: "hf", Import: Import,
-		Doc: "Hugging Face's preprocessor_config.json, as transformers 5.23.0 (PIL backend) applies it",
+		Doc:      "Hugging Face's preprocessor_config.json, as transformers 5.23.0 applies it with its backend pil, or the one that --backend names",
+		Backends: map[string]func([]byte) (*datagraph.Graph, error){"pil": Import, "torchvision": ImportTorchvision},
 	})
 }
 
@@ -50,8 +52,15 @@ var inert = []string{
 	"return_tensors", "device", "disable_grouping", "input_data_format", "image_seq_length",
 }
 
-// Import reads a preprocessor_config.json.
-func Import(data []byte) (*datagraph.Graph, error) {
+// Import reads a preprocessor_config.json. The graph is that of the PIL
+// backend.
+func Import(data []byte) (*datagraph.Graph, error) { return load(data, false) }
+
+// ImportTorchvision reads a preprocessor_config.json. The graph is that of the
+// torchvision backend.
+func ImportTorchvision(data []byte) (*datagraph.Graph, error) { return load(data, true) }
+
+func load(data []byte, torch bool) (*datagraph.Graph, error) {
 	o, err := importer.Parse(data)
 	if err != nil {
 		return nil, err
@@ -60,9 +69,13 @@ func Import(data []byte) (*datagraph.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.defaults.torch = torch
 	s := read(o, c)
 	g := datagraph.New()
-	g.Reference = "transformers 5.23.0 " + c.name + "ImageProcessorPil"
+	g.Reference = "transformers 5.23.0 " + c.name + "ImageProcessor"
+	if !torch {
+		g.Reference += "Pil"
+	}
 	c.build(&builder{Graph: g, settings: s}, o)
 	if err := o.Err("hf"); err != nil {
 		return nil, err
@@ -133,6 +146,8 @@ type settings struct {
 	ownSize             bool // the class's build function reads size and handles a null resample
 	factor              float64
 	mean, std           []float64 // three values, or nil for None
+
+	torch bool // the torchvision backend, not PIL's
 }
 
 // builder adds the steps that classes share.
@@ -159,21 +174,27 @@ func read(o *importer.Object, c class) settings {
 	}
 	s.notSquare = !o.Bool("default_to_square", !s.notSquare)
 	s.readSizes(o)
-	s.mean, s.std = readValues(o, "image_mean", s.mean), readValues(o, "image_std", s.std)
+	s.mean, s.std = s.readValues(o, "image_mean", s.mean), s.readValues(o, "image_std", s.std)
 
 	if v, ok := o.Get("resample"); ok {
 		n, ok := importer.Int(v, 0, len(resamples)-1)
 		switch {
 		case ok:
 			s.resample = resamples[n]
+			if s.torch && n > 3 && s.resize {
+				o.Bad("resample", "0 to 3: torchvision's tensors have neither box nor hamming; the PIL backend has")
+			}
 		case v != nil || s.resize && !s.ownSize: // transformers rejects null if it resizes
 			o.Bad("resample", "a Pillow resampling number: 0 nearest, 1 lanczos, 2 bilinear, 3 bicubic, 4 box, 5 hamming")
 		}
 	}
 	if v, ok := o.Get("rescale_factor"); ok {
 		f, ok := importer.Float(v)
-		if !ok && (v != nil || s.rescale) {
+		switch {
+		case !ok && (v != nil || s.rescale):
 			o.Bad("rescale_factor", "a number")
+		case s.torch && s.rescale && s.normalize && float32(f) == 0:
+			o.Bad("rescale_factor", "a number other than 0, by which torchvision's backend divides")
 		}
 		s.factor = f
 	}
@@ -279,7 +300,8 @@ func readSize(o *importer.Object, key string, s *size, square, any bool) {
 }
 
 // readValues reads a mean or deviation: one number for all channels, or three.
-func readValues(o *importer.Object, key string, def []float64) []float64 {
+// torchvision also takes a list of one.
+func (s *settings) readValues(o *importer.Object, key string, def []float64) []float64 {
 	v, ok := o.Get(key)
 	if !ok {
 		return def
@@ -289,6 +311,9 @@ func readValues(o *importer.Object, key string, def []float64) []float64 {
 	}
 	if f, ok := importer.Float(v); ok {
 		return []float64{f, f, f}
+	}
+	if l, ok := importer.Floats(v, 1); ok && s.torch {
+		return []float64{l[0], l[0], l[0]}
 	}
 	l, ok := importer.Floats(v, 3)
 	if !ok {
@@ -309,9 +334,22 @@ func (b *builder) decode() {
 	b.Add(d)
 }
 
-// resizeTo adds the resize of PilBackend.resize.
+// kernel returns the interpolation and the library of the backend's resize.
+// torchvision takes nearest as nearest-exact, as Pillow's nearest is.
+func (b *builder) kernel() (transforms.Interpolation, transforms.Backend) {
+	switch {
+	case !b.torch:
+		return b.resample, transforms.Pillow
+	case b.resample == transforms.Nearest:
+		return transforms.NearestExact, transforms.TorchUint8
+	}
+	return b.resample, transforms.TorchUint8
+}
+
+// resizeTo adds the resize of PilBackend.resize or TorchvisionBackend.resize.
 func (b *builder) resizeTo(s size) {
-	r := &transforms.Resize{Interpolation: b.resample, Backend: transforms.Pillow}
+	r := &transforms.Resize{}
+	r.Interpolation, r.Backend = b.kernel()
 	switch {
 	case s.shortest > 0 && s.longest > 0:
 		r.Fit, r.Edge, r.MaxEdge, r.SizeRule = transforms.FitShortest, s.shortest, s.longest, transforms.SizeDETR
@@ -325,10 +363,14 @@ func (b *builder) resizeTo(s size) {
 	b.Add(r)
 }
 
-// cropTo adds the crop of image_transforms.center_crop.
+// cropTo adds the crop of image_transforms.center_crop or
+// TorchvisionBackend.center_crop.
 func (b *builder) cropTo(height, width int) {
 	c := transforms.NewCenterCrop(height, width)
 	c.CropRounding = transforms.CropFloor
+	if b.torch {
+		c.CropRounding = transforms.CropTruncate
+	}
 	b.Add(c)
 }
 
@@ -344,12 +386,34 @@ func (b *builder) crops(o *importer.Object) {
 	b.cropTo(b.crop.height, b.crop.width)
 }
 
-// rescales adds the multiplication and the offset if do_rescale is set.
-func (b *builder) rescales(offset float64) {
-	if b.rescale {
-		b.Add(&transforms.Rescale{Scale: b.factor, Offset: offset, Rule: transforms.RescaleHF})
+// values adds the multiplication by rescale_factor, the offset and the
+// normalization, as far as do_rescale and do_normalize are set.
+func (b *builder) values(offset float64) {
+	mean, std := b.mean, b.std
+	switch {
+	case b.torch && b.rescale && b.normalize && offset == 0:
+		mean, std = fused(mean, b.factor), fused(std, b.factor)
+	case b.rescale:
+		rule := transforms.RescaleHF
+		if b.torch {
+			rule = transforms.RescaleMultiply
+		}
+		b.Add(&transforms.Rescale{Scale: b.factor, Offset: offset, Rule: rule})
 		b.float = true
 	}
+	if b.normalize {
+		b.normalizes(mean, std)
+	}
+}
+
+// fused divides values by rescale_factor, as _fuse_mean_std_and_rescale_factor
+// does in float32.
+func fused(values []float64, factor float64) []float64 {
+	l := make([]float64, len(values))
+	for i, v := range values {
+		l[i] = float64(float32(v) * float32(1/factor))
+	}
+	return l
 }
 
 // normalizes adds image_transforms.normalize, which first converts integers to
@@ -365,14 +429,11 @@ func (b *builder) normalizes(mean, std []float64) {
 // tail adds the last steps of nearly all classes.
 func (b *builder) tail(o *importer.Object) {
 	b.crops(o)
-	b.rescales(0)
-	if b.normalize {
-		b.normalizes(b.mean, b.std)
-	}
+	b.values(0)
 	b.Add(transforms.NewHWC2CHW())
 }
 
-// pads adds PilBackend.pad, with zeros at the bottom and right. Without
+// pads adds the backend's pad, with zeros at the bottom and right. Without
 // pad_size, a single image is padded to its own size.
 func (b *builder) pads(o *importer.Object) {
 	if !b.pad || b.padSize == (size{}) {

@@ -36,14 +36,11 @@ func qwen2VL(b *builder, o *importer.Object) {
 	b.decode()
 	if b.resize {
 		r := transforms.NewSmartResize(patch*merge, least, most)
-		r.Interpolation = b.resample
+		r.Interpolation, r.Backend = b.kernel()
 		b.Add(r)
 	}
-	b.rescales(0)
-	if b.normalize {
-		b.normalizes(b.mean, b.std)
-	}
-	if !b.float {
+	b.values(0)
+	if !b.float && !b.torch { // PIL's backend returns float32 in any case
 		b.Add(transforms.NewToType(tensor.Float32))
 	}
 	b.Add(transforms.NewHWC2CHW())

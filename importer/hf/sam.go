@@ -35,10 +35,9 @@ func sam(b *builder, o *importer.Object) {
 			o.Bad("size", "longest_edge")
 			return
 		}
-		b.Add(&transforms.Resize{
-			Fit: transforms.FitLongest, Edge: b.size.longest, SizeRule: transforms.SizeHalfUp,
-			Interpolation: b.resample, Backend: transforms.Pillow,
-		})
+		r := &transforms.Resize{Fit: transforms.FitLongest, Edge: b.size.longest, SizeRule: transforms.SizeHalfUp}
+		r.Interpolation, r.Backend = b.kernel()
+		b.Add(r)
 	}
 	if b.centerCrop { // the crop may change the size
 		b.measures("reshaped_input_sizes")

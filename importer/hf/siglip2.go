@@ -28,13 +28,10 @@ func siglip2(b *builder, o *importer.Object) {
 	b.decode()
 	if b.resize {
 		r := transforms.NewResizeToPatches(patch, most)
-		r.Interpolation = b.resample
+		r.Interpolation, r.Backend = b.kernel()
 		b.Add(r)
 	}
-	b.rescales(0)
-	if b.normalize {
-		b.normalizes(b.mean, b.std)
-	}
+	b.values(0)
 	p := transforms.NewPatchify(patch)
 	p.Layout = tensor.HWC
 	b.Then(p, []string{datagraph.Image}, []string{datagraph.Image, "spatial_shapes"})

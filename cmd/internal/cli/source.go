@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -32,6 +33,7 @@ type graphFlags struct {
 	preset, graph string
 	bundle        string
 	imports       map[string]*string // the files, by importer name
+	backend       string
 
 	dataset *datasetFlags // only for graph import
 
@@ -54,6 +56,7 @@ func (f *graphFlags) add(cmd *cobra.Command) {
 		f.imports[i.Name] = fl.String(i.Name, "", "import the graph from `FILE`: "+i.Doc)
 		noErr(cmd.MarkFlagFilename(i.Name))
 	}
+	fl.StringVar(&f.backend, "backend", "", "with --hf, reproduce this `BACKEND` of transformers: pil (the default here) or torchvision (the default of transformers 5)")
 	fl.StringVar(&f.dtype, "dtype", "", "convert outputs that are images or floats to `TYPE`, as NumPy's astype does; side outputs stay unchanged")
 	fl.StringVar(&f.layout, "layout", "", "convert outputs that are images to `LAYOUT`, HWC or CHW")
 	fl.StringVar(&f.triton, "triton", "", "rename the outputs to the inputs of a Triton model's config.pbtxt `FILE`, and check their types, shapes and layouts")
@@ -67,6 +70,7 @@ func (f *graphFlags) add(cmd *cobra.Command) {
 	noErr(cmd.MarkFlagFilename("bundle"))
 	complete(cmd, "preset", preset.Names()...)
 	complete(cmd, "layout", "HWC", "CHW")
+	complete(cmd, "backend", "pil", "torchvision")
 	complete(cmd, "dtype", dtypeNames()...)
 }
 
@@ -114,7 +118,18 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 	}
 	for _, i := range importer.All() {
 		if set(i.Name) {
-			g, err = f.fromFile(*f.imports[i.Name], stdin, i.Import, i.MaxBytes)
+			parse := i.Import
+			if cmd.Flags().Changed("backend") {
+				names := slices.Sorted(maps.Keys(i.Backends))
+				if names == nil {
+					return nil, usageErr("--backend applies to --hf, not to --%s", i.Name)
+				}
+				var ok bool
+				if parse, ok = i.Backends[f.backend]; !ok {
+					return nil, oneOf("backend", f.backend, names...)
+				}
+			}
+			g, err = f.fromFile(*f.imports[i.Name], stdin, parse, i.MaxBytes)
 		}
 	}
 	if f.dataset != nil && set("dataset") {
@@ -125,6 +140,9 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 			return nil, usageErr("no graph: want %s", f.flagNames())
 		}
 		return nil, usageErr("%s: want only one graph", strings.Join(sources, " and "))
+	}
+	if cmd.Flags().Changed("backend") && !slices.Contains(sources, "--hf") {
+		return nil, usageErr("--backend applies to --hf, not to %s", sources[0])
 	}
 	if err == nil {
 		err = f.change(g)
