@@ -75,8 +75,11 @@ func file(t testing.TB, name string) []byte {
 }
 
 func digest(t *tensor.Tensor) string {
-	s := sha256.Sum256(t.Data[:t.Size()])
-	return hex.EncodeToString(s[:])
+	h := sha256.New()
+	if err := tensor.WriteRaw(h, t); err != nil {
+		return err.Error()
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 type object struct {

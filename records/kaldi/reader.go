@@ -561,6 +561,9 @@ func (r *Reader) read(t *tensor.Tensor) error {
 		if err != nil {
 			return r.failed(err)
 		}
+		if hostBig {
+			swap(r.h.DType, t.Data)
+		}
 		return r.finish(n - r.data)
 	}
 	b := r.tail
@@ -579,7 +582,7 @@ func (r *Reader) read(t *tensor.Tensor) error {
 	switch {
 	case r.h.Form == RIFF:
 		copy(t.Data, b[:r.data])
-		if r.big {
+		if r.big != hostBig {
 			swap(r.h.DType, t.Data)
 		}
 	case r.h.Form == Text:
@@ -608,6 +611,9 @@ func convert(t *tensor.Tensor, b []byte, stored tensor.DType) {
 	switch {
 	case stored == t.DType:
 		copy(t.Data, b)
+		if hostBig {
+			swap(stored, t.Data)
+		}
 	case stored == tensor.Float64:
 		for i, v := 0, tensor.View[float32](t); i < len(v); i++ {
 			v[i] = float32(math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:])))

@@ -159,19 +159,26 @@ func (r *Reader) samples(from, to int) (*tensor.Tensor, error) {
 		}
 		copy(t.Data, b)
 	}
-	if r.big {
+	if r.big != hostBig {
 		swap(r.h.DType, t.Data)
 	}
 	return t, nil
 }
 
-// swap converts big-endian samples.
+// hostBig reports whether this machine, and so Tensor.Data, is big-endian.
+// Kaldi's numbers are little-endian everywhere.
+var hostBig = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
+
+// swap reverses the bytes of every number in b.
 func swap(d tensor.DType, b []byte) {
-	if d != tensor.Int16 {
-		return
-	}
-	for i := 0; i+1 < len(b); i += 2 {
-		b[i], b[i+1] = b[i+1], b[i]
+	if n := d.Size(); n == 2 {
+		for i := 0; i+1 < len(b); i += 2 {
+			b[i], b[i+1] = b[i+1], b[i]
+		}
+	} else if n > 1 {
+		for ; len(b) >= n; b = b[n:] {
+			slices.Reverse(b[:n])
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -94,7 +95,17 @@ func (w *Writer) Write(key string, t *tensor.Tensor) error {
 		b = appendDim(b, t.Shape.At(i))
 	}
 	w.b = b
-	return w.put(key, b, t.Data[:t.Size()])
+	return w.put(key, b, littleEndian(t))
+}
+
+// littleEndian returns the numbers of a dense tensor as they are stored.
+func littleEndian(t *tensor.Tensor) []byte {
+	b := t.Data[:t.Size()]
+	if hostBig {
+		b = slices.Clone(b)
+		swap(t.DType, b)
+	}
+	return b
 }
 
 func appendDim(b []byte, n int) []byte {
@@ -158,8 +169,8 @@ func (w *Writer) WriteWave(key string, t *tensor.Tensor, rate int) error {
 	if !t.Dense() {
 		t = t.Clone()
 	}
-	n := int(t.Size())
-	data := t.Data[:n]
+	data := littleEndian(t)
+	n := len(data)
 	if n%2 == 1 {
 		data = append(data[:n:n], 0)
 	}

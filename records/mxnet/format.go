@@ -290,7 +290,7 @@ func (x *reader) fields(r *records.Record, b []byte) error {
 	r.Fields = append(r.Fields, records.Field{Name: "label", Value: x.label})
 	if bits := b[4:8]; m.Listed && !bytes.Equal(bits, make([]byte, 4)) {
 		r.Fields = append(r.Fields, records.Field{Name: headLabel, Value: tensor.Tensor{
-			Desc: tensor.Desc{DType: tensor.Float32}, Data: append(tensor.Alloc(4)[:0], bits...),
+			Desc: tensor.Desc{DType: tensor.Float32}, Data: binary.NativeEndian.AppendUint32(tensor.Alloc(4)[:0], binary.LittleEndian.Uint32(bits)),
 		}})
 	}
 	if m.ID2 != 0 {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/internal/hexdoc"
 	"github.com/infer-prep/infer-prep/internal/mapfile"
+	"github.com/infer-prep/infer-prep/internal/short"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -96,6 +97,9 @@ func exampleFile(t testing.TB) []byte {
 
 // TestFormat writes and reads the example file of docs/format/cache.md.
 func TestFormat(t *testing.T) {
+	if binary.NativeEndian.Uint16([]byte{0, 1}) == 1 {
+		t.Skip("a cache has the machine's byte order: the example is that of a little-endian machine")
+	}
 	want := hexdoc.Read(t, "../../..", "cache")
 	got := exampleFile(t)
 	want = append(want, make([]byte, max(len(got)-len(want), 0))...)
@@ -138,8 +142,9 @@ var steps = map[bool]int{true: 1, false: 5}
 func TestTruncated(t *testing.T) {
 	file := exampleFile(t)
 	name := filepath.Join(t.TempDir(), "cache")
+	apart := short.Step(t, 3)
 	for mapped, step := range steps {
-		for n := 0; n < len(file); n += step {
+		for n := 0; n < len(file); n += step * apart {
 			require.Zero(t, recovers(t, name, file[:n], mapped, fmt.Sprintf("%d bytes", n)), "%d bytes", n)
 		}
 		require.Equal(t, 2, recovers(t, name, append(bytes.Clone(file), file...), mapped, "longer"))

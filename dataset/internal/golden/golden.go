@@ -180,7 +180,11 @@ func (v *Value) Equal(got *tensor.Tensor, as map[string][]string) error {
 	}
 	got = got.Clone()
 	if v.SHA256 != "" {
-		if h := sum(got.Data); h != v.SHA256 {
+		x := sha256.New()
+		if err := tensor.WriteRaw(x, got); err != nil {
+			return err
+		}
+		if h := hex.EncodeToString(x.Sum(nil)); h != v.SHA256 {
 			return fmt.Errorf("got %s, want %s", h, v.SHA256)
 		}
 		return nil
