@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/internal/short"
 )
 
 // TestFileCacheOfSeveralProcesses checks that processes share a file, and write
@@ -47,11 +48,7 @@ func TestFileCacheOfKilledProcesses(test *testing.T) {
 	file := filepath.Join(test.TempDir(), "cache")
 	want := epochs(test, decoded(childRows, nil), dataset.Options{}, 1, 0)
 	d := decoded(childRows, nil).FileCache(file, 1<<24)
-	rounds := 12
-	if testing.Short() {
-		rounds = 3
-	}
-	for i := range rounds {
+	for i := range short.Rounds(test, 12, 3) {
 		if i%4 == 0 {
 			require.NoError(test, os.RemoveAll(file))
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/internal/short"
 	"github.com/infer-prep/infer-prep/pipeline"
 	"github.com/infer-prep/infer-prep/pullpipe"
 	"github.com/infer-prep/infer-prep/store"
@@ -211,13 +211,10 @@ func describe(d *dataset.Dataset) string {
 	return fmt.Sprintf("%s%+v(%s)", dataset.InfoOf(d.Node).Name, d.Node, strings.Join(in, ", "))
 }
 
-// graphs returns the number of definitions that a test draws, fewer under
-// emulation.
+// graphs returns the number of definitions that a test draws.
 func graphs(t *testing.T, full int) int {
-	if testing.Short() || runtime.GOARCH != "amd64" {
-		return full / 20
-	}
-	return full
+	t.Helper()
+	return short.Rounds(t, full, full/20)
 }
 
 // TestSameSamples checks that both engines return the same samples in the same

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/internal/short"
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
 )
 
@@ -52,16 +53,15 @@ func TestKilledProcess(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestKilled kills packs 50 times at random, or 8 times under an emulator, and
-// runs them again until they end. The files must be those of an undisturbed
+// TestKilled kills packs 50 times at random, or 8 times under -short, and runs
+// them again until they end. The files must be those of an undisturbed
 // pack. Two thirds of the kills happen at a chosen point, the others at a
 // chosen time.
 func TestKilled(t *testing.T) {
-	kills := 50
+	kills := short.Rounds(t, 50, 8)
 	args := []string{os.Args[0], "-test.run=^TestKilledProcess$"}
 	if e := os.Getenv("EMULATOR"); e != "" { // the emulator that runs this program, see testdata/cross.sh
 		args = append([]string{e}, args...)
-		kills = 8
 	} else if err := exec.Command(args[0], "-test.run=^$").Run(); err != nil {
 		t.Skipf("%s does not run from here (%v); if it is emulated, EMULATOR names the emulator", args[0], err)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/internal/filelock"
+	"github.com/infer-prep/infer-prep/internal/short"
 	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
 	"github.com/infer-prep/infer-prep/store"
@@ -41,9 +42,6 @@ func photos(t testing.TB, n int) (root string, items []imagerecord.Item) {
 	}
 	return root, items
 }
-
-// slow is the factor that shortens tests where they are interpreted.
-var slow = map[bool]int{true: 4, false: 1}[runtime.GOARCH == "wasm"]
 
 // small returns a pack of two lists that records its state often.
 func small(root string, items []imagerecord.Item, dir string) *RecordIO {
@@ -204,6 +202,7 @@ func countPoints(t *testing.T, root string, items []imagerecord.Item) int {
 // The next run resumes, and the files are those of one run.
 func TestStopped(t *testing.T) {
 	root, items := photos(t, 25)
+	step := short.Step(t, 4)
 	for _, force := range []bool{false, true} {
 		dir := t.TempDir()
 		_, err := small(root, items, dir).Run(t.Context())
@@ -211,7 +210,7 @@ func TestStopped(t *testing.T) {
 		want := contents(t, dir)
 		count := countPoints(t, root, items)
 		require.Greater(t, count, 30)
-		for n := 0; n < count; n += slow {
+		for n := 0; n < count; n += step {
 			dir := t.TempDir()
 			p := small(root, items, dir)
 			if p.Force = force; force {
@@ -253,7 +252,7 @@ func TestDamaged(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	points := countPoints(t, root, items)
 	resumed := map[int]int{}
-	for n := range 60 / slow {
+	for n := range short.Rounds(t, 60, 15) {
 		dir := t.TempDir()
 		p := small(root, items, dir)
 		stopAt(p, 5+r.IntN(points-5))

@@ -8,13 +8,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/internal/short"
 	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 )
@@ -62,11 +62,7 @@ func openSplit(t testing.TB, o store.Opener, name string, options SplitOptions) 
 // in exactly one part, in order, by all ways of reading.
 func TestPartition(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	sets := 200
-	if runtime.GOARCH != "amd64" { // usually emulated, hence slow
-		sets = 40
-	}
-	for n := range sets {
+	for n := range short.Rounds(t, 200, 40) {
 		dir := t.TempDir()
 		text := n%2 == 1
 		var all []string

@@ -11,6 +11,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	_ "github.com/infer-prep/infer-prep/codec/jpeg"
+	"github.com/infer-prep/infer-prep/internal/short"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -133,7 +134,8 @@ func TestErrors(t *testing.T) {
 	}
 	_, err := Encode(nil, &tensor.Tensor{Desc: tensor.Image(tensor.Uint8, tensor.HWC, 20000, 20000, 3)}, Options{95, 0})
 	require.ErrorIs(t, err, codec.ErrLimit)
-	for _, s := range [][2]int{{1, MaxSide}, {MaxSide, 1}} {
+	most := [][2]int{{1, MaxSide}, {MaxSide, 1}}
+	for _, s := range most[:short.Rounds(t, 2, 1)] {
 		b, err := Encode(nil, drawn(t, s[0], s[1], 3), Options{95, 0})
 		require.NoError(t, err)
 		i, err := codec.DecodeConfig(b, nil)

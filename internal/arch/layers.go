@@ -83,6 +83,7 @@ var Layers = []Layer{
 		{Path: "internal/ordered"},
 		{Path: "internal/registry"},
 		{Path: "internal/pass", May: []string{"internal/registry"}},
+		{Path: "internal/short"},
 		{Path: "internal/spec", May: []string{"internal/registry"}},
 	}},
 	{"values", []Package{

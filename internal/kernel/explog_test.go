@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/internal/short"
 )
 
 // bigExp returns e^x with 200 bits: the series of x/2^20, squared 20 times.
@@ -35,7 +37,7 @@ func ulps(got float64, want *big.Float) float64 {
 
 func TestExp(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for n := range 6000 {
+	for n := range short.Rounds(t, 6000, 1000) {
 		x := r.Float64()*4 - 2
 		if n%3 == 0 {
 			x = r.Float64()*1400 - 700
@@ -62,7 +64,7 @@ func TestLog(t *testing.T) {
 		y.Sub(y, half.Quo(half, big.NewFloat(2)))
 		require.LessOrEqual(t, ulps(Log(x), y), 0.6, "log(%v)", x)
 	}
-	for range 3000 {
+	for range short.Rounds(t, 3000, 500) {
 		check(r.Float64()*2 + 1e-300)
 		check(1 + (r.Float64()-0.5)/1024)
 		check(math.Ldexp(r.Float64()+0.5, r.IntN(2000)-1000))

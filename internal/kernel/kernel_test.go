@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/internal/short"
 )
 
 // TestPillowTaps compares the fixed-point weights of thousands of tables with a
@@ -58,7 +60,7 @@ func TestPillowTaps(t *testing.T) {
 func TestLanczosQuick(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	outputs, quick := 0, 0
-	for range 3000 {
+	for range short.Rounds(t, 3000, 500) {
 		in, out := 1+r.IntN(1<<r.IntN(15)), 1+r.IntN(1<<r.IntN(12))
 		scale := float64(in) / float64(out)
 		stretch := max(scale, 1)
