@@ -1,6 +1,7 @@
 package mxnet
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -118,9 +119,11 @@ func imagesOf(t testing.TB, it DataIter) (l []imageBatch, index [][]int64) {
 		require.NoError(t, err)
 		x := imageBatch{Pad: b.Pad, Labels: slices.Clone(tensor.View[float32](b.Label[0]))}
 		n := b.Data[0].Shape.At(0)
-		size := len(b.Data[0].Data) / n
+		var raw bytes.Buffer // little-endian, as the goldens
+		require.NoError(t, tensor.WriteRaw(&raw, b.Data[0]))
+		size := raw.Len() / n
 		for i := range n {
-			x.Images = append(x.Images, digest(b.Data[0].Data[i*size:][:size]))
+			x.Images = append(x.Images, digest(raw.Bytes()[i*size:][:size]))
 		}
 		l, index = append(l, x), append(index, slices.Clone(b.Index))
 	}
