@@ -23,11 +23,11 @@ func Example() {
 	_, err = hf.Import([]byte(`{"feature_extractor_type": "ViTFeatureExtractor", "size": "big", "crop_pct": 0.875}`))
 	fmt.Println(err)
 	// Output:
-	// transformers 5.23.0 ConvNextImageProcessorPil
+	// transformers 5.23.0 ConvNextImageProcessor
 	// decode [image]
 	// resize [image]
 	// center_crop [image]
-	// rescale [image]
+	// to_type [image]
 	// normalize [image]
 	// hwc2chw [pixel_values]
 	// importer: hf: unknown key crop_pct; invalid value size: "big", want a whole number, [height, width], or an object with height and width, shortest_edge, shortest_edge and longest_edge, or max_height and max_width

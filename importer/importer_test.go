@@ -61,8 +61,8 @@ func goldens(t *testing.T) golden {
 }
 
 func importAs(t testing.TB, name string, config []byte) (*datagraph.Graph, error) {
-	if name == "hf-torchvision" {
-		return hf.ImportTorchvision(config)
+	if name == "hf-pil" {
+		return hf.ImportPIL(config)
 	}
 	i, err := importer.Lookup(name)
 	require.NoError(t, err)

@@ -49,11 +49,14 @@ def rgb(path):
     return Image.open(io.BytesIO(pathlib.Path(path).read_bytes())).convert("RGB")
 
 
-def hf(config, backend="pil"):
+def hf(config, backend=None):
+    """The default backend is torchvision's."""
+    import torch
     from transformers import AutoImageProcessor
     from transformers.utils import logging
 
     logging.set_verbosity_error()
+    torch.set_num_threads(2)
     with tempfile.TemporaryDirectory() as d:
         (pathlib.Path(d) / "preprocessor_config.json").write_text(json.dumps(config))
         p = AutoImageProcessor.from_pretrained(d, backend=backend)
@@ -70,12 +73,8 @@ def hf(config, backend="pil"):
     return run
 
 
-def hf_torchvision(config):
-    """The default of transformers 5, if torchvision is installed."""
-    import torch
-
-    torch.set_num_threads(2)
-    return hf(config, None)
+def hf_pil(config):
+    return hf(config, "pil")
 
 
 def timm(config):

@@ -200,16 +200,17 @@ def cases(tmp):
     # Presets.
     imagenet = T.Compose([T.Resize(256), T.CenterCrop(224), T.ToTensor(), T.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])])
     yield Case(vision, "preset imagenet", ["--preset", "imagenet"], lambda p: imagenet(rgb(p)).numpy())
-    for name, config in [("clip", "testdata/configs/hf/clip-vit-base-patch32.json"), ("yolo", "testdata/configs/ultralytics/yolo-640.json")]:
-        yield Case(importers.who(ROOT / config), f"preset {name}", ["--preset", name], importers.reference(ROOT / config))
+    clip, yolo = ROOT / "testdata/configs/hf/clip-vit-base-patch32.json", ROOT / "testdata/configs/ultralytics/yolo-640.json"
+    yield Case(importers.who(clip), "preset clip", ["--preset", "clip"], importers.hf_pil(json.loads(clip.read_text())))
+    yield Case(importers.who(yolo), "preset yolo", ["--preset", "yolo"], importers.reference(yolo))
     for config in importers.configs():
         # Donut scales the shorter edge of any image to 1920 before it shortens the longer one.
         # 4500 x 6 pixels become 8 GB, beyond infer-prep's limit and most machines' memory.
         yield Case(importers.who(config), f"{config.parent.name}/{config.stem}",
                    [f"--{config.parent.name}", str(config)], importers.reference(config), not_long if "donut" in config.stem else None)
         if config.parent.name == "hf":
-            yield Case(importers.who(config), f"hf/{config.stem}, torchvision's backend",
-                       ["--hf", str(config), "--backend", "torchvision"], importers.hf_torchvision(json.loads(config.read_text())),
+            yield Case(importers.who(config), f"hf/{config.stem}, PIL's backend",
+                       ["--hf", str(config), "--backend", "pil"], importers.hf_pil(json.loads(config.read_text())),
                        not_long if "donut" in config.stem else None)
 
 

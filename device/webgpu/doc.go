@@ -19,12 +19,13 @@
 // Images are uploaded as decoded, uint8. These steps run on the device, with
 // the bits of the CPU (class Exact):
 //
-//	resize, resized_crop, letterbox   Pillow's filters and nearest, on uint8 HWC of any number of channels but 2 and 4 (with alpha)
+//	resize, resized_crop, letterbox   Pillow's filters and nearest, on uint8 HWC of any number of channels but 2 and 4 (with alpha);
+//	                                  backend torch_uint8 of 1 to 4 channels
 //	crop, center_crop, flips, pads    on elements of 1, 2 or 4 bytes, both layouts
 //	to_tensor, rescale, normalize, to_type, quantize, invert, adjust_brightness, hwc2chw, chw2hwc
 //	                                  on values that depend on a uint8 image alone: as tables, results of 1, 2 or 4 bytes
 //
-// Scaling is Pillow's fixed-point arithmetic with 22-bit weights. The host
+// Scaling is fixed-point arithmetic with weights of up to 22 bits. The host
 // computes the weights with the same code as the CPU device. Two passes sum
 // 32-bit integers; each sum is rounded and clamped to 8 bits. Crops, flips,
 // pads and nearest use a table of source indices from the host. Pointwise steps

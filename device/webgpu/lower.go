@@ -122,11 +122,13 @@ func lowerPick(in tensor.Desc) string {
 func lowerScaled(op transforms.Scaled, in tensor.Desc) string {
 	i, b, _ := op.Sampling()
 	switch {
-	case b != transforms.Pillow:
-		return fmt.Sprintf("backend %v, want pillow", b)
+	case b != transforms.Pillow && b != transforms.TorchUint8:
+		return fmt.Sprintf("backend %v, want pillow or torch_uint8", b)
 	case !in.IsImage() || in.DType != tensor.Uint8 || in.Layout != tensor.HWC || in.Channels() < 1:
 		return fmt.Sprintf("%v, want uint8 HWC of known channels", in)
-	case (in.Channels() == 2 || in.Channels() == 4) && !nearest(i):
+	case b == transforms.TorchUint8 && in.Channels() > 4:
+		return fmt.Sprintf("%d channels, want at most 4", in.Channels())
+	case b == transforms.Pillow && (in.Channels() == 2 || in.Channels() == 4) && !nearest(i):
 		return fmt.Sprintf("%d channels, the last of which is alpha", in.Channels())
 	}
 	return ""

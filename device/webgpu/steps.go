@@ -185,10 +185,17 @@ type scaling struct{ x, y axis }
 
 // axis holds the weights of one axis.
 type axis struct {
-	filter  transforms.Interpolation
+	how     sampling
 	in, out int
 	taps    kernel.Taps
 	buf     *buffer
+}
+
+// sampling is the method of a scaling.
+type sampling struct {
+	filter    transforms.Interpolation
+	backend   transforms.Backend
+	antialias bool
 }
 
 // keep marks the weights' memory as used, at the start of a run.
@@ -208,12 +215,16 @@ var filters = map[transforms.Interpolation]kernel.Filter{
 	transforms.Bicubic: kernel.FilterBicubic, transforms.Lanczos: kernel.FilterLanczos,
 }
 
+var torchFilters = map[transforms.Interpolation]kernel.TorchFilter{
+	transforms.Bilinear: kernel.TorchLinear, transforms.Bicubic: kernel.TorchCubic, transforms.Lanczos: kernel.TorchLanczos,
+}
+
 // load copies the weights to the device. Sums fit 32 bits: a filter's weights
 // sum to 2^22, and those of one sign to less than 1.3 times that. Multiplied by
 // bytes, with the half for rounding, they stay below 2^31. (Otherwise both the
 // kernel and the CPU would wrap.)
-func (a *axis) load(s *Session, filter transforms.Interpolation, in, out int) error {
-	if a.buf != nil && a.filter == filter && a.in == in && a.out == out {
+func (a *axis) load(s *Session, how sampling, in, out int) error {
+	if a.buf != nil && a.how == how && a.in == in && a.out == out {
 		return nil
 	}
 	s.mem.put(a.buf)
@@ -222,7 +233,11 @@ func (a *axis) load(s *Session, filter transforms.Interpolation, in, out int) er
 	if need := 4 * int64(out) * int64(in/out*6+16); need > s.mem.largest() {
 		return tooLargef("weights of %d bytes, the most of one buffer is %d", need, s.mem.largest())
 	}
-	t.Pillow(in, out, 0, out, filters[filter], false)
+	if how.backend == transforms.Pillow {
+		t.Pillow(in, out, 0, out, filters[how.filter], false)
+	} else {
+		t.TorchU8(in, out, 0, out, torchFilters[how.filter], how.antialias)
+	}
 	b := make([]byte, 0, 4*(2*out+out*t.K))
 	for i := range out {
 		b = binary.LittleEndian.AppendUint32(b, uint32(t.Start[i]))
@@ -233,7 +248,7 @@ func (a *axis) load(s *Session, filter transforms.Interpolation, in, out int) er
 	}
 	var err error
 	a.buf, err = s.mem.upload(b, storage)
-	a.filter, a.in, a.out = filter, in, out
+	a.how, a.in, a.out = how, in, out
 	return err
 }
 
@@ -254,7 +269,8 @@ func (s *Session) scaleStep(step int, op transforms.Scaled, v *value, out tensor
 	if err != nil {
 		return nil, err
 	}
-	filter, _, _ := op.Sampling()
+	var how sampling
+	how.filter, how.backend, how.antialias = op.Sampling()
 	var in *image
 	switch {
 	case !isWhole(sc.Cut, h, w):
@@ -265,7 +281,7 @@ func (s *Session) scaleStep(step int, op transforms.Scaled, v *value, out tensor
 		if in, err = s.frame(whole, sc.Cut); err != nil {
 			return nil, err
 		}
-	case nearest(filter) || v.gpu != nil || v.desc.Size() <= s.bandBytes():
+	case nearest(how.filter) || v.gpu != nil || v.desc.Size() <= s.bandBytes():
 		if in, err = s.image(v); err != nil {
 			return nil, err
 		}
@@ -277,10 +293,18 @@ func (s *Session) scaleStep(step int, op transforms.Scaled, v *value, out tensor
 		if in == nil {
 			scaled, err = s.image(v)
 		}
-	case nearest(filter):
+	case nearest(how.filter):
 		xs, ys := make([]int32, sc.Width), make([]int32, sc.Height)
-		kernel.NearestPillow(xs, w, sc.Width)
-		kernel.NearestPillow(ys, h, sc.Height)
+		rule := kernel.NearestPillow
+		switch {
+		case how.backend == transforms.Pillow:
+		case how.filter == transforms.Nearest:
+			rule = kernel.NearestTorch
+		default:
+			rule = kernel.NearestExactTorch(sc.Height, sc.Width)
+		}
+		rule(xs, w, sc.Width)
+		rule(ys, h, sc.Height)
 		scaled, err = s.pick(in, sc.Height, sc.Width, xs, ys, []float64{0})
 	default:
 		if s.scales[step] == nil {
@@ -288,12 +312,12 @@ func (s *Session) scaleStep(step int, op transforms.Scaled, v *value, out tensor
 		}
 		c := s.scales[step]
 		if w != sc.Width {
-			if err := c.x.load(s, filter, w, sc.Width); err != nil {
+			if err := c.x.load(s, how, w, sc.Width); err != nil {
 				return nil, err
 			}
 		}
 		if h != sc.Height {
-			if err := c.y.load(s, filter, h, sc.Height); err != nil {
+			if err := c.y.load(s, how, h, sc.Height); err != nil {
 				return nil, err
 			}
 		}

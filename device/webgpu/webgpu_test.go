@@ -138,10 +138,16 @@ func TestResize(t *testing.T) {
 		{50, 1, 9, 1}, {1, 9, 50, 3}, {9, 1, 3, 50}, {100, 3, 10, 3}, {3, 100, 3, 10}, {256, 341, 224, 224}, {300, 40, 7, 38},
 		{40, 300, 38, 7}, {61, 67, 59, 71}, {23, 29, 24, 29}, {23, 29, 23, 30}, {255, 257, 2, 3}, {480, 641, 256, 341},
 	} {
-		for _, f := range everyFilter {
-			for _, ch := range []int{1, 3, 5} {
+		for k, f := range everyFilter {
+			for _, ch := range []int{1, 3, 4, 5} {
 				op := transforms.NewResize(c.oh, c.ow)
 				op.Interpolation = f
+				if ch == 4 { // torch has no alpha
+					op.Backend, op.NoAntialias = transforms.TorchUint8, (i+k)%2 == 0
+					if op.Validate() != nil {
+						continue
+					}
+				}
 				in := noise(t, tensor.Image(tensor.Uint8, tensor.HWC, c.h, c.w, ch), uint64(i))
 				p := compile(t, onImage(in.Desc, op))
 				s := session(t, d, p)
@@ -157,7 +163,7 @@ func TestResize(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("20 sizes, %d filters, 3 numbers of channels: %d of %d bytes differ", len(everyFilter), bad, bytes)
+	t.Logf("20 sizes, %d filters, 4 numbers of channels: %d of %d bytes differ", len(everyFilter), bad, bytes)
 }
 
 // TestSums checks that the kernels' sums fit 32 bits, as axis.load states.
@@ -294,6 +300,9 @@ func anyOp(r *rand.Rand) transforms.Op {
 	n := func(most int) int { return r.IntN(most) + 1 }
 	resize := transforms.NewResize(n(40), n(40))
 	resize.Interpolation = everyFilter[r.IntN(len(everyFilter))]
+	torch := transforms.NewResize(n(40), n(40))
+	torch.Backend, torch.Interpolation = transforms.TorchUint8, []transforms.Interpolation{transforms.NearestExact, transforms.Bilinear, transforms.Bicubic}[r.IntN(3)]
+	torch.NoAntialias = r.IntN(2) == 0
 	shortest := transforms.NewResizeShortest(n(30))
 	shortest.Interpolation = everyFilter[r.IntN(len(everyFilter))]
 	cropped := transforms.NewResizedCrop(r.IntN(5), r.IntN(5), n(12), n(12), n(30), n(30))
@@ -310,7 +319,7 @@ func anyOp(r *rand.Rand) transforms.Op {
 	opencv := transforms.NewResize(n(20), n(20))
 	opencv.Backend = transforms.OpenCV
 	l := []transforms.Op{
-		resize, resize, shortest, cropped, letterbox, pad, toSize, opencv,
+		resize, torch, shortest, cropped, letterbox, pad, toSize, opencv,
 		transforms.NewCrop(r.IntN(9)-4, r.IntN(9)-4, n(30), n(30)), transforms.NewCenterCrop(n(30), n(30)),
 		transforms.NewHorizontalFlip(), transforms.NewVerticalFlip(), transforms.NewInvert(), transforms.NewAdjustBrightness(1.5),
 		transforms.NewToTensor(), transforms.NewRescale(1.0 / 255), transforms.NewNormalize([]float64{0.5}, []float64{0.25}),

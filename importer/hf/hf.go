@@ -1,13 +1,13 @@
 // Package hf imports Hugging Face's preprocessor_config.json.
 //
-// The reference is transformers 5.23.0 with its PIL backend (Import) or with
-// torchvision's (ImportTorchvision), which is the default of transformers 5 and
-// returns other bytes: AutoImageProcessor.from_pretrained(dir, backend=…),
-// called with Image.open(f).convert("RGB"). torchvision's bytes are those of
-// x86-64 with AVX2 and torch 2.15.0. The outputs have the reference's names,
-// pixel_values first, and no batch axis. Values that undo the scaling, such as
-// SAM's original_sizes, are side outputs. Annotations and segmentation maps are
-// not part of the graph.
+// The reference is transformers 5.23.0 with its torchvision backend, the
+// default (Import), or with its PIL backend (ImportPIL), which returns other
+// bytes: AutoImageProcessor.from_pretrained(dir, backend=…), called with
+// Image.open(f).convert("RGB"). torchvision's bytes are those of x86-64 with
+// AVX2 and torch 2.15.0. The outputs have the reference's names, pixel_values
+// first, and no batch axis. Values that undo the scaling, such as SAM's
+// original_sizes, are side outputs. Annotations and segmentation maps are not
+// part of the graph.
 //
 // The class in the file decides: an absent key means the class's default, null
 // means no value. The importer accepts the arguments of all image processors
@@ -37,8 +37,8 @@ const output = "pixel_values"
 func init() {
 	importer.Register(importer.Importer{
 		Name: "hf", Import: Import,
-		Doc:      "Hugging Face's preprocessor_config.json, as transformers 5.23.0 applies it with its backend pil, or the one that --backend names",
-		Backends: map[string]func([]byte) (*datagraph.Graph, error){"pil": Import, "torchvision": ImportTorchvision},
+		Doc:      "Hugging Face's preprocessor_config.json, as transformers 5.23.0 applies it by default (backend torchvision) or with --backend pil",
+		Backends: map[string]func([]byte) (*datagraph.Graph, error){"torchvision": Import, "pil": ImportPIL},
 	})
 }
 
@@ -52,13 +52,13 @@ var inert = []string{
 	"return_tensors", "device", "disable_grouping", "input_data_format", "image_seq_length",
 }
 
-// Import reads a preprocessor_config.json. The graph is that of the PIL
-// backend.
-func Import(data []byte) (*datagraph.Graph, error) { return load(data, false) }
+// Import reads a preprocessor_config.json. The graph is that of the torchvision
+// backend, the default of transformers 5.
+func Import(data []byte) (*datagraph.Graph, error) { return load(data, true) }
 
-// ImportTorchvision reads a preprocessor_config.json. The graph is that of the
-// torchvision backend.
-func ImportTorchvision(data []byte) (*datagraph.Graph, error) { return load(data, true) }
+// ImportPIL reads a preprocessor_config.json. The graph is that of the PIL
+// backend, which is also that of transformers 4 without use_fast.
+func ImportPIL(data []byte) (*datagraph.Graph, error) { return load(data, false) }
 
 func load(data []byte, torch bool) (*datagraph.Graph, error) {
 	o, err := importer.Parse(data)

@@ -359,10 +359,11 @@ def write(file, makers):
     cases, refused = [], []
     for make in makers:
         for ecosystem, name, config in make():
-            case = {"importer": ecosystem, "name": name, "config": config}
+            # importers_torchvision.py makes those of transformers' other backend.
+            case = {"importer": "hf-pil" if ecosystem == "hf" else ecosystem, "name": name, "config": config}
             text = json.dumps(config)
             try:
-                run = importers.reference_of(ecosystem, json.loads(text))
+                run = importers.hf_pil(json.loads(text)) if ecosystem == "hf" else importers.reference_of(ecosystem, json.loads(text))
                 results = []
                 # All images for a sixth of the cases, one or two for the others, keyed ones where white matters.
                 some = pictures if len(cases) % 6 == 0 or "convert" in name or name.endswith(" all") else ["rgb.png", "tall.png", "gray.png"][len(cases) % 3:][:2]

@@ -27,12 +27,12 @@ def cases():
 def main():
     done, refused = [], []
     for n, (name, text) in enumerate(cases()):
-        case = {"importer": "hf-torchvision", "name": name, "config": json.loads(text)}
+        case = {"importer": "hf", "name": name, "config": json.loads(text)}
         results, bug = [], False
         some = list(("rgb.png", "tall.png", "gray.png", "key.png")[n % 4 :][:2])
         for image in some:
             try:
-                arrays = pil.importers.hf_torchvision(json.loads(text))(pil.OUT / image)
+                arrays = pil.importers.hf(json.loads(text))(pil.OUT / image)
             except Exception as e:
                 reason = (str(e).splitlines() or [type(e).__name__])[0]
                 if "INTERNAL ASSERT" in reason:  # torch cannot scale 3 channels to 1 x 1

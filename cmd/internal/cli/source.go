@@ -56,7 +56,7 @@ func (f *graphFlags) add(cmd *cobra.Command) {
 		f.imports[i.Name] = fl.String(i.Name, "", "import the graph from `FILE`: "+i.Doc)
 		noErr(cmd.MarkFlagFilename(i.Name))
 	}
-	fl.StringVar(&f.backend, "backend", "", "with --hf, reproduce this `BACKEND` of transformers: pil (the default here) or torchvision (the default of transformers 5)")
+	fl.StringVar(&f.backend, "backend", "", "with --hf, reproduce this `BACKEND` of transformers: torchvision (the default, as of transformers 5) or pil")
 	fl.StringVar(&f.dtype, "dtype", "", "convert outputs that are images or floats to `TYPE`, as NumPy's astype does; side outputs stay unchanged")
 	fl.StringVar(&f.layout, "layout", "", "convert outputs that are images to `LAYOUT`, HWC or CHW")
 	fl.StringVar(&f.triton, "triton", "", "rename the outputs to the inputs of a Triton model's config.pbtxt `FILE`, and check their types, shapes and layouts")
