@@ -98,8 +98,14 @@ func runChild(name string, s *settings, args []string) int {
 	return 0
 }
 
-// part runs a part in a child process. A crash is a failure.
+// partBound is the time within which a part ends. The kills take some ten
+// minutes on two busy cores.
+const partBound = 2 * time.Hour
+
+// part runs a part in a child process. A crash or a hang is a failure.
 func (s *settings) part(ctx context.Context, name string) *section {
+	ctx, cancel := context.WithTimeout(ctx, partBound)
+	defer cancel()
 	x := &section{Title: name}
 	var out bytes.Buffer
 	errs := &tail{}

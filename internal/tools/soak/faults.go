@@ -42,7 +42,7 @@ func faults(ctx context.Context, s *settings) (*section, error) {
 	x.textf("A run of 60 samples has read five when a file further on changes. Every kind ran on both engines with every policy, each in a "+
 		"process of its own, and then %d times more with random targets and at random moments. Under FailOnError the error had to name the sample, and "+
 		"after the file was restored the state had to resume at it. Under the other policies the bad samples had to be reported and all other "+
-		"samples unchanged. No process may hang or crash, and no run may leave goroutines or files open. The columns of policies count the "+
+		"samples unchanged. No process may hang or crash, except where a mapped file is truncated, and no run may leave goroutines or files open. The columns of policies count the "+
 		"samples of the target.", rounds)
 	out := table{Head: []string{"fault", "expected", policies[0], policies[1], policies[2], "runs"}}
 	for k := range faultKinds {

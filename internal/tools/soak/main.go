@@ -86,7 +86,7 @@ func soak(ctx context.Context, s *settings, write string) (failed bool, err erro
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", s.Binary, "./cmd/infer-prep").CombinedOutput(); err != nil {
 		return false, fmt.Errorf("go build ./cmd/infer-prep: %w\n%s", err, out)
 	}
-	start := time.Now()
+	start, version := time.Now(), version()
 	want := func(name string) bool { return s.Only == "" || s.Only == name }
 	var long *section
 	ended := make(chan struct{})
@@ -109,7 +109,7 @@ func soak(ctx context.Context, s *settings, write string) (failed bool, err erro
 	if long != nil {
 		sections = append([]*section{long}, sections...)
 	}
-	text := report(s, sections, time.Since(start))
+	text := report(s, version, sections, time.Since(start))
 	if _, err := io.WriteString(os.Stdout, text); err != nil {
 		return false, err
 	}

@@ -62,15 +62,16 @@ func thousands(n int64) string {
 	return s
 }
 
-// report returns the Markdown of all sections.
-func report(s *settings, sections []*section, took time.Duration) string {
+// report returns the Markdown of all sections. version is that of the tree when
+// the run started.
+func report(s *settings, version string, sections []*section, took time.Duration) string {
 	var b strings.Builder
 	failures := 0
 	for _, x := range sections {
 		failures += len(x.Failures)
 	}
 	fmt.Fprintln(&b, wrap(fmt.Sprintf("Version %s, %s, %s/%s, %d cores, seed %d. The run took %.0f minutes. %s",
-		version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), s.Seed, took.Minutes(), verdict(failures))))
+		version, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), s.Seed, took.Minutes(), verdict(failures))))
 	for _, x := range sections {
 		fmt.Fprintf(&b, "\n### %s\n", x.Title)
 		for _, p := range x.Text {

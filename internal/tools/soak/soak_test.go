@@ -50,7 +50,7 @@ func TestGrow(t *testing.T) {
 		{"open files", func(i int, r *reading) { r.Files += i / 5 }, "open files grew from"},
 	} {
 		x := &section{}
-		x.grow(&table{}, c.name, 3, readings(c.at))
+		x.grow(&table{}, c.name, 3, readings(c.at), true)
 		text := strings.Join(x.Failures, "\n")
 		if c.want == "" {
 			require.Empty(t, text, c.name)
@@ -58,6 +58,39 @@ func TestGrow(t *testing.T) {
 			require.Contains(t, text, c.want, c.name)
 			require.Len(t, x.Failures, 1, c.name)
 		}
+		short := &section{}
+		short.grow(&table{}, c.name, 3, readings(c.at), false)
+		require.Empty(t, short.Failures, c.name)
+	}
+}
+
+// TestIdle checks that a run without progress fails.
+func TestIdle(t *testing.T) {
+	for stop, want := range map[int]string{90: "", 40: "", 5: "x: no image from second 5 to 66"} {
+		x := &section{}
+		x.idle("x", readings(func(i int, r *reading) { r.Images = int64(min(i+1, stop)) }))
+		require.Equal(t, want, strings.Join(x.Failures, "\n"))
+	}
+}
+
+// TestAudit checks the counts of lost and repeated samples.
+func TestAudit(t *testing.T) {
+	a, b, c := item{"a", 1}, item{"b", 2}, item{"c", 3}
+	for _, x := range []struct {
+		got  []item
+		size int
+		want resumeTally
+	}{
+		{[]item{c, a, b}, 3, resumeTally{compared: 3}},
+		{[]item{a, b, c, a}, 4, resumeTally{compared: 4, filled: 1}},
+		{[]item{a, b}, 2, resumeTally{compared: 2, dropped: 1}},
+		{[]item{a, b}, 3, resumeTally{compared: 2, lost: 1}},
+		{[]item{a, b, b}, 3, resumeTally{compared: 3, lost: 1, twice: 1}},
+		{[]item{a, b, {"c", 4}}, 3, resumeTally{compared: 3, lost: 1, twice: 1}}, // other pixels
+	} {
+		var t2 resumeTally
+		t2.audit(x.got, []item{a, b, c}, x.size)
+		require.Equal(t, x.want, t2)
 	}
 }
 
@@ -96,7 +129,7 @@ func TestReport(t *testing.T) {
 	out.add("x|y", 12345)
 	x.Tables = append(x.Tables, out)
 	x.failf("it broke")
-	text := report(&settings{Seed: 1}, []*section{x}, time.Minute)
+	text := report(&settings{Seed: 1}, "v1", []*section{x}, time.Minute)
 	require.Contains(t, text, "| a | b |\n|---|---|\n| x\\|y | 12,345 |\n")
 	require.Contains(t, strings.Join(strings.Fields(text), " "), "1 expectation failed.")
 	require.Contains(t, text, "```\nit broke\n```")
