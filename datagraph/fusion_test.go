@@ -426,19 +426,19 @@ func TestPassesChangeNothing(t *testing.T) {
 		}
 	})
 	t.Run("files", func(t *testing.T) {
-		for i, g := range madeGraphs(300, 3, transforms.NewDecode()) {
+		for i, g := range madeGraphs(short.Rounds(t, 300, 75), 3, transforms.NewDecode()) {
 			s.check(t, g, some(all, i, 41))
 		}
 		rgba := transforms.NewDecode()
 		rgba.Color = codec.ToRGBA
-		for i, g := range madeGraphs(130, 4, rgba) {
+		for i, g := range madeGraphs(short.Rounds(t, 130, 32), 4, rgba) {
 			s.check(t, g, some(all, i, 61))
 		}
 	})
 	t.Run("tensors", func(t *testing.T) {
 		for ch := 1; ch <= 4; ch++ {
 			images := tensors(t, ch)
-			for i, g := range madeGraphs(400, ch) {
+			for i, g := range madeGraphs(short.Rounds(t, 400, 100), ch) {
 				s.check(t, g, some(images, i, 4))
 			}
 		}
