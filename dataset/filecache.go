@@ -18,7 +18,8 @@ import (
 // The file belongs to a definition: the nodes below the cache, the lengths of
 // their sources, the sizes and modification times of the files that the sources
 // open or look up in Open, and Stamp. A file of another definition, or one with
-// a damaged header, is replaced. A damaged sample is computed again.
+// a damaged header, is replaced. A sample that is damaged when a process first
+// uses it is computed again; the file must not be changed after that.
 //
 // Sources that read a file for each row are Stamped. Their samples are compared
 // with the row's key and label, and with the size and modification time of its

@@ -5,10 +5,13 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// class is one of transformers' image processors, image_processing_pil_*.py.
+// class is one of transformers' image processors, image_processing_*.py and
+// image_processing_pil_*.py.
 type class struct {
 	name     string
 	defaults settings
+	// torchOnly reports that the class has no PIL backend.
+	torchOnly bool
 	// build reads the class's own keys and adds the steps.
 	build func(b *builder, o *importer.Object)
 }

@@ -18,6 +18,10 @@ func init() {
 	for _, name := range []string{"Detr", "ConditionalDetr", "DeformableDetr", "GroundingDino"} {
 		classes[name] = class{defaults: detrDefaults, build: detr}
 	}
+	classes["RTDetr"] = class{
+		defaults: settings{resize: true, rescale: true, notSquare: true, size: square(640), resample: transforms.Bilinear, mean: imagenetMean, std: imagenetStd, anySize: true},
+		build:    detr,
+	}
 }
 
 var detrDefaults = settings{

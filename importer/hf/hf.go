@@ -69,6 +69,8 @@ func load(data []byte, torch bool) (*datagraph.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Without a PIL backend transformers takes torchvision's.
+	torch = torch || c.torchOnly
 	c.defaults.torch = torch
 	s := read(o, c)
 	g := datagraph.New()
@@ -165,7 +167,9 @@ var resamples = []transforms.Interpolation{
 // read reads the common arguments; the class's defaults apply to absent ones.
 func read(o *importer.Object, c class) settings {
 	s := c.defaults
-	s.factor = 1.0 / 255
+	if s.factor == 0 {
+		s.factor = 1.0 / 255
+	}
 	for key, p := range map[string]*bool{
 		"do_convert_rgb": &s.convertRGB, "do_resize": &s.resize, "do_center_crop": &s.centerCrop,
 		"do_rescale": &s.rescale, "do_normalize": &s.normalize, "do_pad": &s.pad,

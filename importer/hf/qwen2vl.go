@@ -13,7 +13,13 @@ import (
 func init() {
 	classes["Qwen2VL"] = class{
 		defaults: settings{ownSize: true, convertRGB: true, resize: true, rescale: true, normalize: true, notSquare: true, resample: transforms.Bicubic, mean: clipMean, std: clipStd},
-		build:    qwen2VL,
+		build:    func(b *builder, o *importer.Object) { qwen2VL(b, o, 28*28*1280) },
+	}
+	classes["CohereCompass"] = classes["Qwen2VL"]
+	classes["MiniMaxM3VL"] = class{
+		defaults:  classes["Qwen2VL"].defaults,
+		torchOnly: true,
+		build:     func(b *builder, o *importer.Object) { qwen2VL(b, o, 672*672) },
 	}
 }
 
@@ -21,10 +27,11 @@ func init() {
 // merge_size x merge_size. The output pixel_values is float32 (patches, 3 ·
 // temporal_patch_size · patch_size²). Every frame is the image. The output
 // image_grid_thw is int64 (3): 1 and the numbers of rows and columns of
-// patches. Files of Qwen2.5-VL, Qwen3-VL and others name this class too.
-func qwen2VL(b *builder, o *importer.Object) {
+// patches. Files of Qwen2.5-VL, Qwen3-VL and others name this class too. most
+// is the default of the largest area.
+func qwen2VL(b *builder, o *importer.Object, most int64) {
 	noOCR(o)
-	least, most := pixelBounds(b, o)
+	least, most := pixelBounds(b, o, most)
 	patch, merge := o.Side("patch_size", 14), o.Side("merge_size", 2)
 	temporal := o.Side("temporal_patch_size", 2)
 	b.wantsResample(o)
@@ -50,12 +57,12 @@ func qwen2VL(b *builder, o *importer.Object) {
 }
 
 // pixelBounds reads the smallest and the largest area in pixels. They are
-// size's shortest_edge and longest_edge, which hold areas despite their names.
-// The keys of older files, min_pixels and max_pixels, take precedence. Those
-// files repeat them in size: there they are ignored beside the outer keys, and
-// an error without them.
-func pixelBounds(b *builder, o *importer.Object) (least, most int64) {
-	least, most = 56*56, 28*28*1280
+// size's shortest_edge and longest_edge, by default 56² and largest, which hold
+// areas despite their names. The keys of older files, min_pixels and
+// max_pixels, take precedence. Those files repeat them in size: there they are
+// ignored beside the outer keys, and an error without them.
+func pixelBounds(b *builder, o *importer.Object, largest int64) (least, most int64) {
+	least, most = 56*56, largest
 	const want = "shortest_edge and longest_edge, the least and the largest area in pixels, of 1 to 2^48"
 	outer := [2]string{"min_pixels", "max_pixels"}
 	given := [2]bool{}
