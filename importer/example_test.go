@@ -23,7 +23,7 @@ func Example() {
 	_, err = hf.Import([]byte(`{"feature_extractor_type": "ViTFeatureExtractor", "size": "big", "crop_pct": 0.875}`))
 	fmt.Println(err)
 	// Output:
-	// transformers 5.23.0 ConvNextImageProcessor
+	// transformers 5.23.0 ConvNextImageProcessor, backend torchvision
 	// decode [image]
 	// resize [image]
 	// center_crop [image]

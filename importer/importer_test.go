@@ -381,3 +381,14 @@ func FuzzImport(f *testing.F) {
 		}
 	})
 }
+
+// TestWholeFactor: transformers' torchvision backend multiplies bytes by a whole
+// rescale_factor modulo 256, which no model wants.
+func TestWholeFactor(t *testing.T) {
+	config := []byte(`{"image_processor_type": "ViTImageProcessor", "rescale_factor": 2, "do_normalize": false}`)
+	_, err := hf.Import(config)
+	require.ErrorIs(t, err, importer.ErrValue)
+	require.ErrorContains(t, err, "rescale_factor: 2, want a number with a decimal point")
+	_, err = hf.ImportPIL(config)
+	require.NoError(t, err)
+}

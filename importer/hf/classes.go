@@ -195,7 +195,7 @@ func efficientNet(b *builder, o *importer.Object) {
 		b.resizeTo(b.size)
 	}
 	b.crops(o)
-	b.values(offset)
+	b.values(o, offset)
 	if top { // even without do_normalize
 		b.normalizes([]float64{0, 0, 0}, b.std)
 	}
@@ -218,7 +218,7 @@ func mobileViT(b *builder, o *importer.Object) {
 		b.Add(transforms.NewConvertColor(transforms.RGB, transforms.BGR))
 	}
 	b.normalize = false
-	b.values(0)
+	b.values(o, 0)
 	b.Add(transforms.NewHWC2CHW())
 }
 

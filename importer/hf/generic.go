@@ -1,6 +1,9 @@
 package hf
 
-import "github.com/infer-prep/infer-prep/transforms"
+import (
+	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/transforms"
+)
 
 // These classes have the steps of the backends alone, with defaults of their
 // own.
@@ -34,6 +37,18 @@ func init() {
 		c.change(&s)
 		classes[name] = class{defaults: s, torchOnly: c.torchOnly, build: plain}
 	}
+	classes["SegGpt"] = class{
+		defaults: settings{resize: true, rescale: true, normalize: true, size: square(448), resample: transforms.Bicubic, mean: imagenetMean, std: imagenetStd},
+		build:    segGPT,
+	}
+}
+
+// segGPT adds the steps of SegGPT without prompts. do_convert_rgb is about
+// prompts, and the class ignores the centre crop and the padding.
+func segGPT(b *builder, o *importer.Object) {
+	o.Inert("num_labels")
+	b.convertRGB, b.centerCrop = false, false
+	unpadded(b, o)
 }
 
 func tipsv2(s *settings) {

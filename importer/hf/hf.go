@@ -20,6 +20,7 @@ package hf
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -74,9 +75,9 @@ func load(data []byte, torch bool) (*datagraph.Graph, error) {
 	c.defaults.torch = torch
 	s := read(o, c)
 	g := datagraph.New()
-	g.Reference = "transformers 5.23.0 " + c.name + "ImageProcessor"
+	g.Reference = "transformers 5.23.0 " + c.name + "ImageProcessor, backend torchvision"
 	if !torch {
-		g.Reference += "Pil"
+		g.Reference = "transformers 5.23.0 " + c.name + "ImageProcessorPil, backend pil"
 	}
 	c.build(&builder{Graph: g, settings: s}, o)
 	if err := o.Err("hf"); err != nil {
@@ -147,6 +148,7 @@ type settings struct {
 	anySize             bool // the class decides which forms of size are valid
 	ownSize             bool // the class's build function reads size and handles a null resample
 	factor              float64
+	wholeFactor         bool      // rescale_factor is written as a whole number
 	mean, std           []float64 // three values, or nil for None
 
 	torch bool // the torchvision backend, not PIL's
@@ -194,6 +196,7 @@ func read(o *importer.Object, c class) settings {
 	}
 	if v, ok := o.Get("rescale_factor"); ok {
 		f, ok := importer.Float(v)
+		_, s.wholeFactor = importer.Int(v, math.MinInt32, math.MaxInt32)
 		switch {
 		case !ok && (v != nil || s.rescale):
 			o.Bad("rescale_factor", "a number")
@@ -392,9 +395,14 @@ func (b *builder) crops(o *importer.Object) {
 
 // values adds the multiplication by rescale_factor, the offset and the
 // normalization, as far as do_rescale and do_normalize are set.
-func (b *builder) values(offset float64) {
+func (b *builder) values(o *importer.Object, offset float64) {
 	mean, std := b.mean, b.std
 	switch {
+	case b.torch && b.rescale && b.wholeFactor && (!b.normalize || offset != 0):
+		// A tensor of bytes times a whole number is a tensor of bytes.
+		if b.factor != 1 || offset != 0 {
+			o.Bad("rescale_factor", "a number with a decimal point: torchvision's backend multiplies bytes by a whole number, modulo 256")
+		}
 	case b.torch && b.rescale && b.normalize && offset == 0:
 		mean, std = fused(mean, b.factor), fused(std, b.factor)
 	case b.rescale:
@@ -433,7 +441,7 @@ func (b *builder) normalizes(mean, std []float64) {
 // tail adds the last steps of nearly all classes.
 func (b *builder) tail(o *importer.Object) {
 	b.crops(o)
-	b.values(0)
+	b.values(o, 0)
 	b.Add(transforms.NewHWC2CHW())
 }
 

@@ -46,7 +46,7 @@ func qwen2VL(b *builder, o *importer.Object, most int64) {
 		r.Interpolation, r.Backend = b.kernel()
 		b.Add(r)
 	}
-	b.values(0)
+	b.values(o, 0)
 	if !b.float && !b.torch { // PIL's backend returns float32 in any case
 		b.Add(transforms.NewToType(tensor.Float32))
 	}

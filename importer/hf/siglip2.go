@@ -31,7 +31,7 @@ func siglip2(b *builder, o *importer.Object) {
 		r.Interpolation, r.Backend = b.kernel()
 		b.Add(r)
 	}
-	b.values(0)
+	b.values(o, 0)
 	p := transforms.NewPatchify(patch)
 	p.Layout = tensor.HWC
 	b.Then(p, []string{datagraph.Image}, []string{datagraph.Image, "spatial_shapes"})

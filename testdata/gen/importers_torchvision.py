@@ -15,7 +15,7 @@ warnings.simplefilter("ignore")
 
 
 SAME = ("Blip", "ChineseCLIP", "OwlViT", "Pvt", "PPChart2Table", "Chameleon", "RTDetr", "CHMv2", "CohereCompass", "MiniMaxM3VL", "Tipsv2",
-        "Tipsv2Dpt", "PI0")
+        "Tipsv2Dpt", "PI0", "SegGpt", "PoolFormer", "LayoutLMv2")
 LOADED = {}  # reference functions by configuration
 
 
@@ -49,9 +49,13 @@ def cases():
             ("cropped", {"do_center_crop": True, "size": 30, "crop_size": [37, 20]}), ("not converted", {"do_convert_rgb": False}),
             ("nearest", {"resample": 0, "size": {"height": 33, "width": 20}}), ("bilinear", {"resample": 2, "rescale_factor": 0.01}),
             ("within", {"size": {"max_height": 60, "max_width": 45}}), ("edges", {"size": {"shortest_edge": 3000, "longest_edge": 9000}}),
+            ("without pct", {"crop_pct": None} if name == "PoolFormer" else {}), ("pct", {"crop_pct": 0.6, "size": 50} if name == "PoolFormer" else {"size": 50}),
+            ("whole factor", {"rescale_factor": 1, "do_normalize": False, "size": [30, 30]}),
+            ("whole factor, normalized", {"rescale_factor": 1, "do_normalize": True, "image_mean": 0.5, "image_std": 0.25, "size": [30, 30]}),
             ("edges of pixels", {"size": {"shortest_edge": 40, "longest_edge": 57}}),
         ):
-            text = json.dumps({"image_processor_type": name + "ImageProcessor"} | config)
+            ocr = {"apply_ocr": False} if name == "LayoutLMv2" else {}
+            text = json.dumps({"image_processor_type": name + "ImageProcessor"} | ocr | config)
             for backend in ("hf", "hf-pil"):
                 yield backend, f"{name} {label}", text
 

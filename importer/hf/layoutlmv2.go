@@ -1,0 +1,27 @@
+package hf
+
+import (
+	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+func init() {
+	classes["LayoutLMv2"] = class{
+		defaults: settings{resize: true, size: square(224), resample: transforms.Bilinear},
+		build:    layoutLMv2,
+	}
+}
+
+// layoutLMv2 adds the steps of LayoutLMv2: a resize, and the channels in the
+// order BGR, in uint8. The class ignores all other settings of the values.
+func layoutLMv2(b *builder, o *importer.Object) {
+	if o.Bool("apply_ocr", true) {
+		o.Bad("apply_ocr", "false: OCR is outside of the graph, and LayoutLMv2 does it unless told not to")
+	}
+	b.decode()
+	if b.resize {
+		b.resizeTo(b.size)
+	}
+	b.Add(transforms.NewConvertColor(transforms.RGB, transforms.BGR))
+	b.Add(transforms.NewHWC2CHW())
+}
