@@ -57,6 +57,30 @@ type Options struct {
 	Limits codec.Limits
 	// MaxExplanations is the number of explanations in a report. Default 5.
 	MaxExplanations int
+	// Alternatives are graphs that the other program may have run instead, for
+	// example an importer's graph of another backend. Each counts as one
+	// change. Explain does not change them.
+	Alternatives []Alternative
+}
+
+// Alternative is a graph that the other program may have run instead. It has an
+// output of the same name.
+type Alternative struct {
+	Name  string // of the change
+	Text  string // what the other program did, as a clause
+	Graph *datagraph.Graph
+}
+
+// change returns the change to the alternative.
+func (a *Alternative) change() Change {
+	return Change{Name: a.Name, Text: a.Text, group: "graph", rewrite: func(g *datagraph.Graph, t target) bool {
+		if !slices.Contains(slices.Concat(a.Graph.Outputs, a.Graph.SideOutputs), t.output) {
+			return false
+		}
+		*g = *clone(a.Graph)
+		g.Outputs, g.SideOutputs = []string{t.output}, nil
+		return true
+	}}
 }
 
 const (
@@ -92,6 +116,10 @@ func Explain(ctx context.Context, g *datagraph.Graph, output string, image, othe
 	g = clone(g)
 	g.Outputs, g.SideOutputs = []string{output}, nil
 	e := newExplainer(ctx, g, newRunner(o.Limits, image), other)
+	for i := range o.Alternatives { // before the changes that apply to them
+		e.changes = append(e.changes, o.Alternatives[i].change())
+	}
+	e.changes = append(e.changes, allChanges()...)
 	unchanged, err := e.runner.run(g)
 	if err != nil {
 		return nil, err
@@ -127,6 +155,8 @@ type explainer struct {
 	graph  *datagraph.Graph // with one output
 	runner *runner
 	other  *tensor.Tensor
+	// changes are in the order in which they are applied.
+	changes []Change
 
 	facts  []string
 	shape  tensor.Shape // of other without its batch axis
@@ -199,7 +229,7 @@ func (e *explainer) tryAlone(unchanged *tensor.Tensor) error {
 	if e.baseline != nil {
 		e.found = append(e.found, *e.baseline)
 	}
-	for _, c := range allChanges() {
+	for _, c := range e.changes {
 		if err := e.ctx.Err(); err != nil {
 			return err
 		}

@@ -134,7 +134,7 @@ func (a *app) diff(cmd *cobra.Command, f *diffFlags, args []string) (err error) 
 		}
 		return a.diffSteps(cmd.Context(), f, r, against)
 	}
-	return a.diffAgainst(cmd.Context(), f, r, against)
+	return a.diffAgainst(cmd.Context(), f, r, against, f.alternatives(cmd))
 }
 
 func isFolder(path string) bool {
@@ -384,7 +384,7 @@ func (a *app) diffSteps(ctx context.Context, f *diffFlags, r *inferred, dir stri
 
 // diffAgainst compares the graph's output with another program's tensor and
 // explains the difference.
-func (a *app) diffAgainst(ctx context.Context, f *diffFlags, r *inferred, path string) error {
+func (a *app) diffAgainst(ctx context.Context, f *diffFlags, r *inferred, path string, others []diff.Alternative) error {
 	outputs := slices.Concat(r.graph.Outputs, r.graph.SideOutputs)
 	k := 0
 	if f.column != "" {
@@ -407,7 +407,7 @@ func (a *app) diffAgainst(ctx context.Context, f *diffFlags, r *inferred, path s
 	rep := &diffReport{A: r.image, B: path, one: true}
 	rep.add(f, outputs[k], out[k], other)
 	if rep.First != nil {
-		rep.Explain, err = diff.Explain(ctx, r.graph, outputs[k], image, other, diff.Options{Limits: f.limits})
+		rep.Explain, err = diff.Explain(ctx, r.graph, outputs[k], image, other, diff.Options{Limits: f.limits, Alternatives: others})
 		if ctx.Err() != nil {
 			return &exitError{exitInterrupted, errors.New("interrupted")}
 		}

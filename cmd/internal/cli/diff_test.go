@@ -298,3 +298,25 @@ func TestDiffInterrupted(t *testing.T) {
 	require.Empty(t, out.String())
 	require.Contains(t, errs.String(), "interrupted")
 }
+
+// TestDiffBackend: the other backend of transformers explains a difference.
+func TestDiffBackend(t *testing.T) {
+	config, image := filepath.Join("..", "..", "..", "testdata", "configs", "hf", "deit-base-distilled-patch16-224.json"), testImage("jpeg_base_420.jpg")
+	for have, other := range map[string]string{"pil": "torchvision", "torchvision": "pil"} {
+		dir := t.TempDir()
+		r := call(t, "run", "--hf", config, "--backend", other, "-o", dir, image)
+		require.Equal(t, exitOK, r.status, r.stderr)
+		r = call(t, "diff", "--hf", config, "--backend", have, image, "--against", filepath.Join(dir, "jpeg_base_420.jpg.npy"))
+		require.Equal(t, exitFailed, r.status, r.stderr)
+		require.Contains(t, r.stdout, "the image processor runs with the backend "+other+": --backend "+other)
+	}
+	for _, args := range [][]string{
+		{"run", "--preset", "decode", "--backend", "pil", "-o", t.TempDir(), image},
+		{"run", "--timm", config, "--backend", "pil", "-o", t.TempDir(), image},
+		{"run", "--hf", config, "--backend", "Pil", "-o", t.TempDir(), image},
+	} {
+		r := call(t, args...)
+		require.Equal(t, exitUsage, r.status)
+		require.Contains(t, r.stderr, "--backend")
+	}
+}

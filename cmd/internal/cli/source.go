@@ -14,6 +14,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/diff"
 	"github.com/infer-prep/infer-prep/importer"
 	_ "github.com/infer-prep/infer-prep/importer/all" // every ecosystem
 	"github.com/infer-prep/infer-prep/importer/triton"
@@ -42,8 +43,9 @@ type graphFlags struct {
 	exif          bool
 	limits        codec.Limits
 
-	off  []datagraph.Pass
-	file string // the graph's file, set by load; "" for a preset
+	off     []datagraph.Pass
+	file    string // the graph's file, set by load; "" for a preset
+	content []byte // of the file
 }
 
 func (f *graphFlags) add(cmd *cobra.Command) {
@@ -156,6 +158,28 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 	return g, nil
 }
 
+// alternatives returns the graphs of all backends of an imported file, for
+// diff.
+func (f *graphFlags) alternatives(cmd *cobra.Command) (l []diff.Alternative) {
+	for _, i := range importer.All() {
+		if !cmd.Flags().Changed(i.Name) {
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(i.Backends)) {
+			g, err := i.Backends[name](f.content)
+			if err == nil {
+				err = f.change(g)
+			}
+			if err == nil { // else this backend cannot run the file
+				l = append(l, diff.Alternative{
+					Name: "backend-" + name, Text: fmt.Sprintf("the image processor runs with the backend %s: --backend %s", name, name), Graph: g,
+				})
+			}
+		}
+	}
+	return l
+}
+
 // compile calls datagraph.Compile and adds the graph's file to errors.
 func (f *graphFlags) compile(g *datagraph.Graph) (*datagraph.Plan, error) {
 	plan, err := datagraph.Compile(g, datagraph.CompileOptions{Limits: f.limits, Disable: f.off})
@@ -179,7 +203,7 @@ func (f *graphFlags) fromFile(name string, stdin io.Reader, parse func([]byte) (
 	if name == "-" {
 		name = "standard input"
 	}
-	f.file = name
+	f.file, f.content = name, b
 	g, err := parse(b)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
