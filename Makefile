@@ -1,7 +1,7 @@
 # Every target works from a fresh clone and installs what it needs; see CONTRIBUTING.md.
 GO ?= go
 
-.PHONY: test test-device test-nested lint generate cross parity parity-onnx parity-extremes fuzz bench bench-device bench-pipeline bench-scale microbench bench-records interop soak release-dry-run
+.PHONY: test test-device test-nested lint generate cross parity parity-onnx parity-extremes parity-configs fuzz bench bench-device bench-pipeline bench-scale microbench bench-records interop soak release-dry-run
 
 # The compiler takes a quarter less time without its garbage collector.
 test:
@@ -53,6 +53,13 @@ parity-extremes:
 	@mkdir -p bin
 	$(GO) build -o bin/infer-prep ./cmd/infer-prep
 	@py=$$(parity/venv.sh parity/requirements-extremes.txt) && $$py parity/extremes.py bin/infer-prep "$(PHOTOS)"
+
+# 200 random changes of transformers' configurations on 10 photographs of the folder PHOTOS.
+parity-configs:
+	@[ -n "$(PHOTOS)" ] || { echo "parity-configs: PHOTOS is not set: want PHOTOS=DIR, a folder of photographs"; exit 1; }
+	@mkdir -p bin
+	$(GO) build -o bin/infer-prep ./cmd/infer-prep
+	@py=$$(parity/venv.sh parity/requirements.txt parity/requirements-no-deps.txt) && $$py parity/random_configs.py bin/infer-prep "$(PHOTOS)"
 
 # Exported ONNX models under ONNX Runtime against infer-prep's own tensors.
 parity-onnx:

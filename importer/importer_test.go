@@ -382,8 +382,8 @@ func FuzzImport(f *testing.F) {
 	})
 }
 
-// TestWholeFactor: transformers' torchvision backend multiplies bytes by a whole
-// rescale_factor modulo 256, which no model wants.
+// TestWholeFactor: transformers' torchvision backend multiplies bytes by a
+// whole rescale_factor modulo 256, which no model wants.
 func TestWholeFactor(t *testing.T) {
 	config := []byte(`{"image_processor_type": "ViTImageProcessor", "rescale_factor": 2, "do_normalize": false}`)
 	_, err := hf.Import(config)

@@ -1,0 +1,120 @@
+"""Changes the transformers configurations of testdata/configs/hf at random and compares infer-prep with transformers
+5.23.0's default backend: every output of every image is equal, or both refuse it.
+
+    random_configs.py PROGRAM FOLDER [COUNT]
+
+FOLDER has photographs, of which 10 are used. COUNT is 200 by default. It prints a line for every configuration that is
+not equal and the counts, and exits with status 1 if there is any.
+"""
+
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import warnings
+
+import numpy as np
+
+import importers
+
+warnings.simplefilter("ignore")
+
+
+def change(config, r):
+    """Returns the configuration with two to five of its values changed."""
+    c = dict(config)
+
+    def side():
+        return r.choice((1, 7, 31, 96, 224, 255, 384)) + r.randint(0, 40)
+
+    def hw():
+        return {"height": side(), "width": side()}
+
+    low = side()
+    makers = {
+        "size": lambda: r.choice((side(), hw(), {"shortest_edge": low}, {"shortest_edge": low, "longest_edge": low + side()}, {"max_height": side(), "max_width": side()})),
+        "resample": lambda: r.choice((0, 1, 2, 3, 3, 4)),
+        "crop_size": lambda: r.choice((side(), hw())),
+        "do_center_crop": lambda: r.random() < 0.5,
+        "do_resize": lambda: r.random() < 0.8,
+        "do_rescale": lambda: r.random() < 0.7,
+        "do_normalize": lambda: r.random() < 0.7,
+        "rescale_factor": lambda: r.choice((1 / 255, 1 / 127.5, 0.01, 1)),
+        "do_pad": lambda: r.random() < 0.5,
+        "pad_size": lambda: {"height": 900 + side(), "width": 900 + side()},
+        "image_mean": lambda: r.choice(([0.5] * 3, [0.485, 0.456, 0.406], [r.random() for _ in range(3)])),
+        "image_std": lambda: [0.1 + r.random() for _ in range(3)],
+        "do_convert_rgb": lambda: r.random() < 0.5,
+    }
+    for key in r.sample(sorted(makers), r.randint(2, 5)):
+        c[key] = makers[key]()
+    return c
+
+
+def compare(program, config, photos, tmp):
+    """Returns the numbers of equal outputs and of images that both refuse, and what differs."""
+    file, out = tmp / "preprocessor_config.json", tmp / "out"
+    file.write_text(json.dumps(config))
+    r = subprocess.run([program, "run", "--hf", str(file), "--outputs", "all", "--format", "npz", "--quiet", "-o", str(out), *map(str, photos)],
+                       capture_output=True, text=True)
+    if r.returncode not in (0, 1, 2):
+        return 0, 0, [f"exit status {r.returncode}: {r.stderr[:300]}"]
+    try:
+        run, why = importers.hf(config), ""
+    except Exception as e:
+        run, why = None, str(e)
+    equal, refused, notes = 0, 0, []
+    for p in photos:
+        want = None
+        if run:
+            try:
+                want = run(p)
+            except Exception as e:
+                why = (str(e).splitlines() or [type(e).__name__])[0]
+        f = out / (p.name + ".npz")
+        if want is None:
+            # torch has a bug with 3 channels to 1 x 1.
+            if f.exists() and "INTERNAL ASSERT" not in why:
+                notes.append(f"{p.name}: transformers refuses: {why[:150]}")
+            else:
+                refused += 1
+            continue
+        if not f.exists():
+            notes.append(f"{p.name}: infer-prep refuses: {r.stderr[:300]}")
+            continue
+        with np.load(f) as z:
+            for k, a in want.items():
+                g = z[k] if k in z.files else None
+                if g is not None and g.dtype == a.dtype and g.shape == a.shape and g.tobytes() == np.ascontiguousarray(a).tobytes():
+                    equal += 1
+                else:
+                    notes.append(f"{p.name} {k}: {'missing' if g is None else 'other values or shape'}")
+    return equal, refused, notes
+
+
+def main(program, folder, count="200"):
+    photos = [p for p in sorted(pathlib.Path(folder).iterdir()) if p.suffix.lower() in (".jpg", ".jpeg", ".png")]
+    photos = photos[:: max(1, len(photos) // 10)][:10]
+    configs = sorted((importers.CONFIGS / "hf").glob("*.json"))
+    r = random.Random(15)
+    equal = refused = bad = 0
+    for n in range(int(count)):
+        name = configs[n % len(configs)]
+        config = change(json.loads(name.read_text()), r)
+        with tempfile.TemporaryDirectory() as tmp:
+            e, d, notes = compare(program, config, photos, pathlib.Path(tmp))
+        equal, refused, bad = equal + e, refused + d, bad + bool(notes)
+        if notes:
+            print(f"{name.stem}: {json.dumps(config)}")
+            for line in notes[:3]:
+                print(f"    {line}")
+    print(f"{count} configurations of {importers.who(configs[0])}, {len(photos)} images: {equal} outputs equal, {refused} images refused by both, {bad} configurations differ")
+    return bad > 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) not in (3, 4):
+        sys.exit(__doc__)
+    sys.exit(main(*sys.argv[1:]))
