@@ -443,6 +443,13 @@ func TestPassesChangeNothing(t *testing.T) {
 			}
 		}
 	})
+	t.Run("one column of five channels", func(t *testing.T) { // torch repeats its first row
+		for _, h := range []int{5, 9, 20} {
+			g := datagraph.New(resize(h, 1, transforms.Bilinear, transforms.TorchUint8), transforms.NewInvert())
+			g.Inputs[0].Desc = tensor.Image(tensor.Uint8, tensor.HWC, -1, -1, 5)
+			s.check(t, namedGraph{fmt.Sprint(h), g}, tensors(t, 5))
+		}
+	})
 	t.Logf("%d pairs of graph and image, %d runs of fused plans, %d of which were declined", s.pairs, s.runs, s.declined)
 	require.Greater(t, s.runs, 4*s.pairs/2)
 }

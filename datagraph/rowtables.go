@@ -129,7 +129,9 @@ func (t *rowTables) prepare(d, out tensor.Desc) error {
 			return err
 		}
 	case t.method == methodTaps:
-		t.passes(before, after, sc)
+		if err := t.passes(before, after, sc); err != nil {
+			return err
+		}
 	case t.method == methodBilinear:
 		t.bilinear(before, after, sc)
 	default:
@@ -205,8 +207,11 @@ func (t *rowTables) nearest(before, after canvas, sc transforms.Scale) error {
 }
 
 // passes builds the tables of two passes in fixed point.
-func (t *rowTables) passes(before, after canvas, sc transforms.Scale) {
+func (t *rowTables) passes(before, after canvas, sc transforms.Scale) error {
 	i, b, antialias := t.f.scale.Sampling()
+	if b == transforms.TorchUint8 && t.ch > 4 && sc.Width == 1 && sc.Height != before.y.n {
+		return errDeclined // torch repeats the first row
+	}
 	t.premultiply = b == transforms.Pillow && (t.ch == 2 || t.ch == 4)
 	t.verticalFirst = sc.VerticalFirst
 	build := func(a *axisTables, before, after axis, n int) {
@@ -228,6 +233,7 @@ func (t *rowTables) passes(before, after canvas, sc transforms.Scale) {
 	}
 	build(&t.x, before.x, after.x, sc.Width)
 	build(&t.y, before.y, after.y, sc.Height)
+	return nil
 }
 
 // bilinear builds the tables of OpenCV's bilinear. before is not mirrored.
