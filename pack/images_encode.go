@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/codec/jpegli"
@@ -249,17 +248,7 @@ func readFile(ctx context.Context, files store.Opener, b []byte, path string, li
 	if limit > 0 && size > limit {
 		return b, fmt.Errorf("%w: a file of %d bytes: the limit is %d", codec.ErrLimit, size, limit)
 	}
-	if int64(cap(b)) < size {
-		b = make([]byte, size)
-	}
-	b = b[:size]
-	if n, err := f.ReadAt(b, 0); n < len(b) {
-		if err == nil || err == io.EOF {
-			err = io.ErrUnexpectedEOF // the file was truncated
-		}
-		return b, fmt.Errorf("at byte %d of %d: %w", n, size, err)
-	}
-	return b, nil
+	return store.ReadAll(f, b)
 }
 
 // below joins root and a path of a list. As in os.path.join, an absolute path

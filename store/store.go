@@ -95,8 +95,24 @@ func ReadFile(ctx context.Context, o Opener, name string, buf []byte, limit int6
 		}
 	}()
 	size := f.Size()
-	if limit >= 0 && size > limit || size != int64(int(size)) {
+	if limit >= 0 && size > limit {
 		return nil, fmt.Errorf("store: read: %s: %w: %d bytes, the limit is %d", name, ErrTooLarge, size, limit)
+	}
+	if b, err = ReadAll(f, buf); err != nil {
+		return nil, fmt.Errorf("store: read: %s: %w", name, err)
+	}
+	return b, nil
+}
+
+// ReadAll reads an open file, into buf if its capacity suffices, else into new
+// memory, which the caller should bound by Size. It returns the slice that
+// holds the file, which the caller owns; after an error the slice is empty and
+// can serve as the next buf. A file that became shorter is an error that wraps
+// io.ErrUnexpectedEOF.
+func ReadAll(f File, buf []byte) ([]byte, error) {
+	size := f.Size()
+	if size != int64(int(size)) { // on a 32-bit machine
+		return buf[:0], fmt.Errorf("%w: %d bytes", ErrTooLarge, size)
 	}
 	if int64(cap(buf)) < size {
 		buf = make([]byte, size)
@@ -107,7 +123,7 @@ func ReadFile(ctx context.Context, o Opener, name string, buf []byte, limit int6
 		if err == nil || err == io.EOF {
 			err = io.ErrUnexpectedEOF // the file was shortened
 		}
-		return nil, fmt.Errorf("store: read: %s: at byte %d of %d: %w", name, n, size, err)
+		return buf[:0], fmt.Errorf("at byte %d of %d: %w", n, size, err)
 	}
 	return buf, nil
 }

@@ -149,21 +149,10 @@ func (w *worker) read(in *input) (skip bool, err error) {
 // readAll reads a file, into b if its capacity suffices. It checks the size
 // first.
 func readAll(f store.File, b []byte, limits codec.Limits) ([]byte, error) {
-	size := f.Size()
-	if limits.Bytes > 0 && size > limits.Bytes {
+	if size := f.Size(); limits.Bytes > 0 && size > limits.Bytes {
 		return b, codec.Errorf("", -1, codec.ErrLimit, "the file has %d bytes, the limit is %d", size, limits.Bytes)
 	}
-	if int64(cap(b)) < size {
-		b = make([]byte, size)
-	}
-	b = b[:size]
-	if n, err := f.ReadAt(b, 0); n < len(b) {
-		if err == nil || err == io.EOF {
-			err = io.ErrUnexpectedEOF // the file was truncated
-		}
-		return b[:0], fmt.Errorf("at byte %d of %d: %w", n, size, err)
-	}
-	return b, nil
+	return store.ReadAll(f, b)
 }
 
 // need estimates the memory of a run on the worker's image from its header. It

@@ -15,7 +15,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
 	_ "github.com/infer-prep/infer-prep/dataset/all" // every source
@@ -276,7 +275,7 @@ func (d *folder) Read(_ context.Context, i int64, s *dataset.Sample) error {
 		return err
 	}
 	defer f.Close()
-	_, err = readAll(f, s.Values[0].Bytes(int(f.Size())), codec.Limits{})
+	_, err = store.ReadAll(f, s.Values[0].Bytes(int(f.Size())))
 	return err
 }
 

@@ -27,12 +27,8 @@ func Read(ctx context.Context, o store.Opener, v *dataset.Value, name string) (e
 	if size > Limit {
 		return fmt.Errorf("%w: %s has %d bytes, want at most %d", dataset.ErrData, name, size, Limit)
 	}
-	b := v.Bytes(int(size))
-	if n, err := f.ReadAt(b, 0); n < len(b) {
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF // the file was truncated after it was opened
-		}
-		return fmt.Errorf("%s: at byte %d: %w", name, n, err)
+	if _, err := store.ReadAll(f, v.Bytes(int(size))); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
 }
