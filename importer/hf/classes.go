@@ -91,13 +91,20 @@ func noOCR(o *importer.Object) {
 	}
 }
 
-// plain adds the steps of PilBackend.
+// wantsNoOCR requires apply_ocr false, for a class whose default is true.
+func wantsNoOCR(o *importer.Object, class string) {
+	if o.Bool("apply_ocr", true) {
+		o.Bad("apply_ocr", "false: OCR is outside of the graph, and "+class+" does it unless told not to")
+	}
+}
+
+// plain adds the steps of PilBackend and TorchvisionBackend.
 func plain(b *builder, o *importer.Object) {
 	unpadded(b, o)
 	b.pads(o)
 }
 
-// unpadded adds the steps of PilBackend without do_pad, which some classes
+// unpadded adds the steps of plain without do_pad, which some classes
 // ignore.
 func unpadded(b *builder, o *importer.Object) {
 	noOCR(o)
@@ -122,12 +129,9 @@ const fullSize = 384
 
 func convNext(b *builder, o *importer.Object) {
 	noOCR(o)
-	pct, hasPct := 224.0/256, true
-	if v, ok := o.Get("crop_pct"); ok {
-		if pct, hasPct = importer.Float(v); v != nil && (!hasPct || pct <= 0) {
-			o.Bad("crop_pct", "a number above 0")
-			return
-		}
+	pct, ok := cropPct(o, 224.0/256)
+	if !ok {
+		return
 	}
 	b.decode()
 	if b.resize {
@@ -137,7 +141,7 @@ func convNext(b *builder, o *importer.Object) {
 			o.Bad("size", "shortest_edge")
 		case edge >= fullSize:
 			b.resizeTo(square(edge))
-		case !hasPct:
+		case pct == 0:
 			o.Bad("crop_pct", "a number above 0, for a size below 384")
 		default:
 			b.resizeTo(shortest(truncated(float64(edge)/pct, o)))
@@ -145,6 +149,23 @@ func convNext(b *builder, o *importer.Object) {
 		}
 	}
 	b.tail(o)
+}
+
+// cropPct reads crop_pct. It returns 0 for null. ok is false if the value is
+// invalid.
+func cropPct(o *importer.Object, def float64) (pct float64, ok bool) {
+	v, given := o.Get("crop_pct")
+	switch {
+	case !given:
+		return def, true
+	case v == nil:
+		return 0, true
+	}
+	if pct, ok = importer.Float(v); !ok || pct <= 0 {
+		o.Bad("crop_pct", "a number above 0")
+		return 0, false
+	}
+	return pct, true
 }
 
 // truncated returns v truncated to an integer, as an edge. An edge outside 1 to
@@ -229,9 +250,7 @@ func segformer(b *builder, o *importer.Object) {
 }
 
 func layoutLMv3(b *builder, o *importer.Object) {
-	if o.Bool("apply_ocr", true) {
-		o.Bad("apply_ocr", "false: OCR is outside of the graph, and LayoutLMv3 does it unless told not to")
-	}
+	wantsNoOCR(o, "LayoutLMv3")
 	if b.centerCrop && !b.torch { // transformers 5.23.0 raises a TypeError
 		o.Bad("do_center_crop", "false: LayoutLMv3ImageProcessorPil cannot crop")
 		return

@@ -15,9 +15,7 @@ func init() {
 // layoutLMv2 adds the steps of LayoutLMv2: a resize, and the channels in the
 // order BGR, in uint8. The class ignores all other settings of the values.
 func layoutLMv2(b *builder, o *importer.Object) {
-	if o.Bool("apply_ocr", true) {
-		o.Bad("apply_ocr", "false: OCR is outside of the graph, and LayoutLMv2 does it unless told not to")
-	}
+	wantsNoOCR(o, "LayoutLMv2")
 	b.decode()
 	if b.resize {
 		b.resizeTo(b.size)

@@ -19,19 +19,16 @@ func init() {
 // before it resizes.
 func poolFormer(b *builder, o *importer.Object) {
 	noOCR(o)
-	pct, hasPct := 0.9, true
-	if v, ok := o.Get("crop_pct"); ok {
-		if pct, hasPct = importer.Float(v); v != nil && (!hasPct || pct <= 0) {
-			o.Bad("crop_pct", "a number above 0")
-			return
-		}
+	pct, ok := cropPct(o, 0.9)
+	if !ok {
+		return
 	}
 	b.decode()
 	if b.resize {
 		s := b.size
 		scaled := func(n int) int { return truncated(float64(n)/pct, o) }
 		switch {
-		case !hasPct:
+		case pct == 0:
 			b.resizeTo(s)
 		case s.shortest > 0:
 			b.resizeTo(shortest(scaled(s.shortest)))
