@@ -121,15 +121,8 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 	for _, i := range importer.All() {
 		if set(i.Name) {
 			parse := i.Import
-			if cmd.Flags().Changed("backend") {
-				names := slices.Sorted(maps.Keys(i.Backends))
-				if names == nil {
-					return nil, usageErr("--backend applies to --hf, not to --%s", i.Name)
-				}
-				var ok bool
-				if parse, ok = i.Backends[f.backend]; !ok {
-					return nil, oneOf("backend", f.backend, names...)
-				}
+			if p, ok := i.Backends[f.backend]; ok {
+				parse = p
 			}
 			g, err = f.fromFile(*f.imports[i.Name], stdin, parse, i.MaxBytes)
 		}
@@ -143,8 +136,14 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 		}
 		return nil, usageErr("%s: want only one graph", strings.Join(sources, " and "))
 	}
-	if cmd.Flags().Changed("backend") && !slices.Contains(sources, "--hf") {
-		return nil, usageErr("--backend applies to --hf, not to %s", sources[0])
+	if cmd.Flags().Changed("backend") {
+		i, _ := importer.Lookup(sources[0][2:]) // without backends if it is no importer
+		if i.Backends == nil {
+			return nil, usageErr("--backend applies to --hf, not to %s", sources[0])
+		}
+		if _, ok := i.Backends[f.backend]; !ok {
+			return nil, oneOf("backend", f.backend, slices.Sorted(maps.Keys(i.Backends))...)
+		}
 	}
 	if err == nil {
 		err = f.change(g)
