@@ -99,13 +99,17 @@ func walkFiles(ctx context.Context, o store.Opener, files store.Folder, root, ou
 	return l, nil
 }
 
-// open opens the folder of the files.
-func (s *Samples) open(ctx context.Context, files store.Opener, dir string) (err error) {
-	if s.folder, err = store.OpenFolder(ctx, files, dir); err != nil {
-		return fmt.Errorf("pack: %w", err)
+// inFolder returns samples of files in a folder. fill adds them.
+func inFolder(ctx context.Context, files store.Opener, dir string, fill func(s *Samples) error) (*Samples, error) {
+	folder, err := store.OpenFolder(ctx, files, dir)
+	if err != nil {
+		return nil, fmt.Errorf("pack: %w", err)
 	}
-	s.close = s.folder.Close
-	return nil
+	s := &Samples{folder: folder, close: folder.Close}
+	if err := fill(s); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
 }
 
 // note adds a file to the digest of the samples.
@@ -131,19 +135,15 @@ func fileError(name string, err error) error {
 // key. Files without a dot in their names are left out. Hidden files and the
 // output folder out are ignored. Links out of dir are an error that wraps
 // store.ErrOutside, unless files is store.AllowOutside.
-func FolderSamples(ctx context.Context, files store.Opener, dir, out string) (_ *Samples, err error) {
-	s := &Samples{}
-	if err := s.open(ctx, files, dir); err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, s.Close())
-		}
-	}()
+func FolderSamples(ctx context.Context, files store.Opener, dir, out string) (*Samples, error) {
+	return inFolder(ctx, files, dir, func(s *Samples) error { return s.fields(ctx, files, dir, out) })
+}
+
+// fields adds the samples of FolderSamples.
+func (s *Samples) fields(ctx context.Context, files store.Opener, dir, out string) error {
 	found, err := walkFiles(ctx, files, s.folder, dir, out)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	type field struct{ ext, name string }
 	fields := map[string][]field{}
@@ -178,7 +178,7 @@ func FolderSamples(ctx context.Context, files store.Opener, dir, out string) (_ 
 		}
 		return x, nil
 	}
-	return s, nil
+	return nil
 }
 
 // imageExtensions are the extensions that torchvision's ImageFolder takes.
@@ -193,19 +193,16 @@ var imageExtensions = []string{".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", 
 // with other extensions are left out. Hidden files and the output folder out
 // are ignored. A class without images is an error. Links are treated as by
 // FolderSamples.
-func ClassSamples(ctx context.Context, files store.Opener, dir, out string, image ImageOptions) (_ *Samples, err error) {
-	s := &Samples{ClassNames: []string{}}
-	if err := s.open(ctx, files, dir); err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, s.Close())
-		}
-	}()
+func ClassSamples(ctx context.Context, files store.Opener, dir, out string, image ImageOptions) (*Samples, error) {
+	return inFolder(ctx, files, dir, func(s *Samples) error { return s.classes(ctx, files, dir, out, image) })
+}
+
+// classes adds the samples of ClassSamples.
+func (s *Samples) classes(ctx context.Context, files store.Opener, dir, out string, image ImageOptions) error {
+	s.ClassNames = []string{}
 	found, err := walkFiles(ctx, files, s.folder, dir, out)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	class := func(f sourceFile) string {
 		c, _, ok := strings.Cut(f.name, "/")
@@ -231,7 +228,7 @@ func ClassSamples(ctx context.Context, files store.Opener, dir, out string, imag
 		}
 		if n := len(s.ClassNames); n == 0 || s.ClassNames[n-1] != c {
 			if strings.ContainsAny(c, "\r\n") {
-				return nil, fmt.Errorf("pack: %s: class %q: line end in the name", dir, c)
+				return fmt.Errorf("pack: %s: class %q: line end in the name", dir, c)
 			}
 			s.ClassNames = append(s.ClassNames, c)
 		}
@@ -240,14 +237,14 @@ func ClassSamples(ctx context.Context, files store.Opener, dir, out string, imag
 	}
 	entries, err := s.folder.ListNames(ctx, dir)
 	if err != nil {
-		return nil, fmt.Errorf("pack: %w", err)
+		return fmt.Errorf("pack: %w", err)
 	}
 	for _, e := range entries {
 		if e.Folder && !strings.HasPrefix(e.Base, ".") && !slices.Contains(s.ClassNames, e.Base) {
-			return nil, fmt.Errorf("pack: %[2]s: class %[1]q has no image: want one with extension %[3]s", e.Base, dir, strings.Join(imageExtensions, " "))
+			return fmt.Errorf("pack: %[2]s: class %[1]q has no image: want one with extension %[3]s", e.Base, dir, strings.Join(imageExtensions, " "))
 		}
 	}
-	return s, s.items(h, dir, items, image)
+	return s.items(h, dir, items, image)
 }
 
 // ListSamples returns the images of a .lst file in its order. The paths of the
@@ -256,7 +253,7 @@ func ClassSamples(ctx context.Context, files store.Opener, dir, out string, imag
 // key is the path without its extension. A single integral label is field cls;
 // other labels are a list of numbers in field json. Images are processed as by
 // ClassSamples.
-func ListSamples(ctx context.Context, files store.Opener, name, root string, image ImageOptions) (_ *Samples, err error) {
+func ListSamples(ctx context.Context, files store.Opener, name, root string, image ImageOptions) (*Samples, error) {
 	f, err := files.Open(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("pack: %w", err)
@@ -265,20 +262,16 @@ func ListSamples(ctx context.Context, files store.Opener, name, root string, ima
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}
-	s := &Samples{}
-	if err := s.open(ctx, files, root); err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, s.Close())
-		}
-	}()
+	return inFolder(ctx, files, root, func(s *Samples) error { return s.listed(ctx, root, items, image) })
+}
+
+// listed adds the samples of ListSamples.
+func (s *Samples) listed(ctx context.Context, root string, items []imagerecord.Item, image ImageOptions) error {
 	h := sha256.New()
 	fmt.Fprintf(h, "list %q\n", root)
 	for _, i := range items {
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return ctx.Err()
 		}
 		x := sourceFile{name: i.Path}
 		if info, err := s.folder.Stat(ctx, below(root, i.Path)); err == nil {
@@ -287,7 +280,7 @@ func ListSamples(ctx context.Context, files store.Opener, name, root string, ima
 		x.note(h)
 		fmt.Fprintln(h, i.Labels)
 	}
-	return s, s.items(h, root, items, image)
+	return s.items(h, root, items, image)
 }
 
 // items turns images with labels into samples. Invalid ones go to s.Invalid. h
