@@ -43,6 +43,7 @@ var (
 	ErrJSON         = errors.New("not a JSON object")
 	ErrFormat       = errors.New("malformed file") // for files that are not JSON
 	ErrUnknownClass = errors.New("unknown class")  // or the class is missing
+	ErrUnsupported  = errors.New("unsupported class")
 	ErrUnknownKey   = errors.New("unknown key")
 	ErrMissing      = errors.New("missing key")
 	ErrValue        = errors.New("invalid value")

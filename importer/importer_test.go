@@ -208,6 +208,7 @@ func TestRefusals(t *testing.T) {
 		{"hf", `{"image_processor_type":null,"size":224}`, importer.ErrUnknownClass, []string{"image_processor_type", "model_type"}},
 		{"hf", `{"image_processor_type":7}`, importer.ErrUnknownClass, []string{"image_processor_type"}},
 		{"hf", `{"image_processor_type":"FlavaImageProcessor"}`, importer.ErrUnknownClass, []string{`"FlavaImageProcessor"`, "CLIP"}},
+		{"hf", `{"image_processor_type":"TimmWrapperImageProcessor"}`, importer.ErrUnsupported, []string{`"TimmWrapperImageProcessor"`, "timm's config"}},
 		{"hf", `{"image_processor_type":"ViT"}`, importer.ErrUnknownClass, []string{`"ViT"`}},
 		{"hf", `{"feature_extractor_type":"Wav2Vec2FeatureExtractor"}`, importer.ErrUnknownClass, []string{"feature_extractor_type", "Wav2Vec2"}},
 		{"hf", `{"image_processor_type":"ViTImageProcessor","zz":1,"auto_map":{},"crop_pct":0.9}`, importer.ErrUnknownKey, []string{"auto_map", "crop_pct", "zz"}},

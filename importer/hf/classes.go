@@ -12,6 +12,9 @@ type class struct {
 	defaults settings
 	// torchOnly reports that the class has no PIL backend.
 	torchOnly bool
+	// refused is the reason why the class is not supported. The other fields
+	// are then empty.
+	refused string
 	// build reads the class's own keys and adds the steps.
 	build func(b *builder, o *importer.Object)
 }
@@ -260,4 +263,9 @@ func layoutLMv3(b *builder, o *importer.Object) {
 		b.resizeTo(b.size)
 	}
 	b.tail(o)
+}
+
+// These classes have no steps of their own to reproduce.
+func init() {
+	classes["TimmWrapper"] = class{refused: "its steps are those of timm's config; import the model's config.json as timm's"}
 }

@@ -113,6 +113,9 @@ func classOf(o *importer.Object) (class, error) {
 			Text: fmt.Sprintf("%s%s; must be one of %s, each followed by ImageProcessor", importer.Describe(name), registry.DidYouMean(name, processors()), strings.Join(classNames(), ", ")),
 		})
 	}
+	if c.refused != "" {
+		return class{}, fmt.Errorf("importer: hf: %w", &importer.Error{Kind: importer.ErrUnsupported, Path: key, Text: importer.Describe(name) + ": " + c.refused})
+	}
 	c.name = base
 	return c, nil
 }
@@ -126,8 +129,11 @@ func processors() []string {
 	return l
 }
 
-// classNames lists the known classes, without "ImageProcessor", sorted.
-func classNames() []string { return slices.Sorted(maps.Keys(classes)) }
+// classNames lists the supported classes, without "ImageProcessor", sorted.
+func classNames() []string {
+	l := slices.Sorted(maps.Keys(classes))
+	return slices.DeleteFunc(l, func(name string) bool { return classes[name].refused != "" })
+}
 
 // size is a SizeDict; 0 is None.
 type size struct {
