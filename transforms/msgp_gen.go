@@ -701,6 +701,52 @@ func (z *Compose) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z Constant) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 2
+	o = append(o, 0x92)
+	o = msgp.AppendFloat64(o, z.Value)
+	o = msgp.AppendUint8(o, uint8(z.DType))
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Constant) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0001}
+		return
+	}
+	z.Value, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Value")
+		return
+	}
+	{
+		var zb0002 uint8
+		zb0002, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "DType")
+			return
+		}
+		z.DType = tensor.DType(zb0002)
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z Constant) Msgsize() (s int) {
+	s = 1 + msgp.Float64Size + msgp.Uint8Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z ConvertColor) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// array header, size 3
@@ -2231,12 +2277,15 @@ func (z *PadWithMask) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *Patchify) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// array header, size 4
-	o = append(o, 0x94)
+	// array header, size 7
+	o = append(o, 0x97)
 	o = msgp.AppendInt(o, z.Patch)
 	o = msgp.AppendInt(o, z.Temporal)
 	o = msgp.AppendInt(o, z.Merge)
 	o = msgp.AppendUint8(o, uint8(z.Layout))
+	o = msgp.AppendBool(o, z.FramesFirst)
+	o = msgp.AppendBool(o, z.Raster)
+	o = msgp.AppendBool(o, z.Planes)
 	return
 }
 
@@ -2248,8 +2297,8 @@ func (z *Patchify) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	if zb0001 != 4 {
-		err = msgp.ArrayError{Wanted: 4, Got: zb0001}
+	if zb0001 != 7 {
+		err = msgp.ArrayError{Wanted: 7, Got: zb0001}
 		return
 	}
 	z.Patch, bts, err = msgp.ReadIntBytes(bts)
@@ -2276,13 +2325,28 @@ func (z *Patchify) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 		z.Layout = tensor.Layout(zb0002)
 	}
+	z.FramesFirst, bts, err = msgp.ReadBoolBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "FramesFirst")
+		return
+	}
+	z.Raster, bts, err = msgp.ReadBoolBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Raster")
+		return
+	}
+	z.Planes, bts, err = msgp.ReadBoolBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Planes")
+		return
+	}
 	o = bts
 	return
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *Patchify) Msgsize() (s int) {
-	s = 1 + msgp.IntSize + msgp.IntSize + msgp.IntSize + msgp.Uint8Size
+	s = 1 + msgp.IntSize + msgp.IntSize + msgp.IntSize + msgp.Uint8Size + msgp.BoolSize + msgp.BoolSize + msgp.BoolSize
 	return
 }
 
@@ -4220,14 +4284,16 @@ func (z SizeRule) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *SmartResize) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// array header, size 6
-	o = append(o, 0x96)
+	// array header, size 8
+	o = append(o, 0x98)
 	o = msgp.AppendInt(o, z.Factor)
 	o = msgp.AppendInt64(o, z.MinPixels)
 	o = msgp.AppendInt64(o, z.MaxPixels)
 	o = msgp.AppendUint8(o, uint8(z.Interpolation))
 	o = msgp.AppendUint8(o, uint8(z.Backend))
 	o = msgp.AppendBool(o, z.NoAntialias)
+	o = msgp.AppendUint8(o, uint8(z.Rule))
+	o = msgp.AppendInt(o, z.Frames)
 	return
 }
 
@@ -4239,8 +4305,8 @@ func (z *SmartResize) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	if zb0001 != 6 {
-		err = msgp.ArrayError{Wanted: 6, Got: zb0001}
+	if zb0001 != 8 {
+		err = msgp.ArrayError{Wanted: 8, Got: zb0001}
 		return
 	}
 	z.Factor, bts, err = msgp.ReadIntBytes(bts)
@@ -4281,13 +4347,55 @@ func (z *SmartResize) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err, "NoAntialias")
 		return
 	}
+	{
+		var zb0004 uint8
+		zb0004, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Rule")
+			return
+		}
+		z.Rule = SmartRule(zb0004)
+	}
+	z.Frames, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Frames")
+		return
+	}
 	o = bts
 	return
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *SmartResize) Msgsize() (s int) {
-	s = 1 + msgp.IntSize + msgp.Int64Size + msgp.Int64Size + msgp.Uint8Size + msgp.Uint8Size + msgp.BoolSize
+	s = 1 + msgp.IntSize + msgp.Int64Size + msgp.Int64Size + msgp.Uint8Size + msgp.Uint8Size + msgp.BoolSize + msgp.Uint8Size + msgp.IntSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z SmartRule) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	o = msgp.AppendUint8(o, uint8(z))
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *SmartRule) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	{
+		var zb0001 uint8
+		zb0001, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		(*z) = SmartRule(zb0001)
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z SmartRule) Msgsize() (s int) {
+	s = msgp.Uint8Size
 	return
 }
 

@@ -9,23 +9,31 @@ import "github.com/infer-prep/infer-prep/tensor"
 // fixed size, HWC or CHW. No value changes. A side that is not a multiple of
 // Patch times Merge is an ErrInput.
 //
-// Patches are in raster order. With a Merge m above 1, squares of m x m patches
-// are in raster order, and so are the patches in each square. Layout orders the
-// values of a row: CHW is channel, frame, line, column; HWC is line, column,
-// channel. Temporal repeats the image as the frames of a video; 0 omits the
-// axis of frames.
+// Patches are in raster order. With a Merge m above 1 and without Raster,
+// squares of m x m patches are in raster order, and so are the patches in each
+// square. Layout orders the values of a row: CHW is channel, frame, line,
+// column, or with FramesFirst frame, channel, line, column; HWC is line,
+// column, channel, frame. Temporal repeats the image as the frames of a video;
+// 0 omits the axis of frames.
 //
-// Outputs: image, (patches, values per patch), without a layout; grid, int64:
-// the numbers of lines and columns of patches. With a Temporal above 0, grid
-// starts with a 1.
+// Outputs: image, (patches, values per patch), without a layout, or with Planes
+// (patches, channels times frames, Patch, Patch); grid, int64: the numbers of
+// lines and columns of patches. With a Temporal above 0, grid starts with a 1.
 //
 // Reference: transformers 5.23.0, patchify of Qwen2-VL (CHW, Temporal 2, Merge
-// 2) and convert_image_to_patches of SigLIP2 (HWC).
+// 2), PaddleOCR-VL (Planes), HunYuan-VL (Raster), Muse Glimmer (FramesFirst)
+// and Cosmos 3 Edge (HWC, Temporal 1), and convert_image_to_patches of SigLIP2
+// (HWC).
 type Patchify struct {
 	Patch    int           `json:"patch"`    // side of a patch in pixels, 1 to 2^24; 14 and 16 are common
 	Temporal int           `json:"temporal"` // frames of a patch, 0 to 2^24; default 0, Qwen2-VL: 2
 	Merge    int           `json:"merge"`    // side of a square of patches, 1 to 2^24; default 1, Qwen2-VL: 2
-	Layout   tensor.Layout `json:"layout"`   // of a patch: CHW, or HWC with Temporal 0; default HWC
+	Layout   tensor.Layout `json:"layout"`   // of a patch: CHW or HWC; default HWC
+	// FramesFirst puts the frames before the channels. It requires CHW and a
+	// Temporal above 0. Default false.
+	FramesFirst bool `json:"frames_first"`
+	Raster      bool `json:"raster"` // all patches are in raster order, whatever Merge is; default false
+	Planes      bool `json:"planes"` // the output keeps the axes of a CHW patch; default false
 }
 
 //msgp:tuple Patchify
@@ -34,7 +42,7 @@ func init() {
 	Register(Info{
 		Name: "patchify", Version: 1, New: func() Op { return NewPatchify(16) },
 		Out:       []string{"image", "grid"},
-		Reference: "transformers 5.23.0 Qwen2VLImageProcessorPil.patchify, Siglip2 convert_image_to_patches", Exactness: "0",
+		Reference: "transformers 5.23.0 patchify of Qwen2VLImageProcessorPil and others, Siglip2 convert_image_to_patches", Exactness: "0",
 	})
 }
 
@@ -53,13 +61,16 @@ func (o *Patchify) Validate() error {
 	if o.Temporal < 0 || o.Temporal > maxSide {
 		return paramErr("temporal is %d, want 0 to %d", o.Temporal, maxSide)
 	}
-	switch {
-	case o.Layout == tensor.CHW, o.Layout == tensor.HWC && o.Temporal == 0:
-		return nil
-	case o.Layout == tensor.HWC:
-		return paramErr("temporal is %d with layout HWC, want 0", o.Temporal)
+	if o.Layout != tensor.CHW && o.Layout != tensor.HWC {
+		return paramErr("layout is %v, want HWC or CHW", o.Layout)
 	}
-	return paramErr("layout is %v, want HWC or CHW", o.Layout)
+	if o.FramesFirst && (o.Layout == tensor.HWC || o.Temporal == 0) {
+		return paramErr("frames_first is true with layout %v and temporal %d, want CHW and at least 1", o.Layout, o.Temporal)
+	}
+	if o.Planes && o.Layout == tensor.HWC {
+		return paramErr("planes is true with layout HWC, want CHW")
+	}
+	return nil
 }
 
 // Infer describes the patches and the grid.
@@ -96,6 +107,13 @@ func (o *Patchify) Infer(dst, in []tensor.Desc) error {
 		return inputErr("%v: %d patches of %d values are too many to count", d, count, values)
 	}
 	dst[0] = tensor.Desc{DType: d.DType, Shape: tensor.Dims(int(count), int(values))}
+	if o.Planes {
+		planes := values
+		if values != tensor.Unknown {
+			planes /= int64(o.Patch) * int64(o.Patch)
+		}
+		dst[0].Shape = tensor.Dims(int(count), int(planes), o.Patch, o.Patch)
+	}
 	dst[1] = tensor.Desc{DType: tensor.Int64, Shape: tensor.Dims(2)}
 	if o.Temporal > 0 {
 		dst[1].Shape = tensor.Dims(3)
@@ -114,12 +132,15 @@ func (o *Patchify) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	grid := tensor.View[int64](dst[1])
 	grid[0], grid[len(grid)-2], grid[len(grid)-1] = 1, int64(rows), int64(columns)
 
-	size := s.DType.Size()
+	size, merge := s.DType.Size(), o.Merge
+	if o.Raster {
+		merge = 1
+	}
 	at := dst[0].Data
-	for y := 0; y < rows; y += o.Merge {
-		for x := 0; x < columns; x += o.Merge {
-			for i := range o.Merge {
-				for j := range o.Merge {
+	for y := 0; y < rows; y += merge {
+		for x := 0; x < columns; x += merge {
+			for i := range merge {
+				for j := range merge {
 					o.patch(at, s, (y+i)*o.Patch, (x+j)*o.Patch, size)
 					at = at[max(o.Temporal, 1)*channels*o.Patch*o.Patch*size:]
 				}
@@ -134,6 +155,22 @@ func (o *Patchify) patch(to []byte, s *tensor.Tensor, top, left, size int) {
 	h, w, channels := s.Height(), s.Width(), s.Channels()
 	line := o.Patch * size // of one channel
 	switch {
+	case o.Layout == tensor.HWC && o.Temporal > 1:
+		// Each value is repeated.
+		yStep, xStep, cStep := w*channels, channels, 1
+		if s.Layout == tensor.CHW {
+			yStep, xStep, cStep = w, 1, h*w
+		}
+		for y := range o.Patch {
+			for x := range o.Patch {
+				for c := range channels {
+					v := s.Data[((top+y)*yStep+(left+x)*xStep+c*cStep)*size:][:size]
+					for range o.Temporal {
+						to = to[copy(to, v):]
+					}
+				}
+			}
+		}
 	case o.Layout == tensor.HWC && s.Layout == tensor.HWC:
 		line *= channels
 		for y := range o.Patch {
@@ -147,7 +184,11 @@ func (o *Patchify) patch(to []byte, s *tensor.Tensor, top, left, size int) {
 			}
 		}
 	default: // CHW
-		plane := o.Patch * line
+		plane, frames := o.Patch*line, max(o.Temporal, 1)
+		whole := to[:plane*channels]
+		if o.FramesFirst {
+			frames = 1
+		}
 		for c := range channels {
 			first := to[:plane]
 			for y := range o.Patch {
@@ -158,9 +199,14 @@ func (o *Patchify) patch(to []byte, s *tensor.Tensor, top, left, size int) {
 				scatterGather(first[y*line:][:line], s.Data[(((top+y)*w+left)*channels+c)*size:], o.Patch, size, size, channels*size)
 			}
 			to = to[plane:]
-			for range o.Temporal - 1 {
+			for range frames - 1 {
 				copy(to[:plane], first)
 				to = to[plane:]
+			}
+		}
+		if o.FramesFirst {
+			for range o.Temporal - 1 {
+				to = to[copy(to, whole):]
 			}
 		}
 	}

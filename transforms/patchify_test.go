@@ -13,7 +13,10 @@ func TestPatchify(t *testing.T) {
 	refusesParam(t, "patch", NewPatchify(0))
 	refusesParam(t, "merge", &Patchify{Patch: 1, Layout: tensor.HWC})
 	refusesParam(t, "temporal", &Patchify{Patch: 1, Merge: 1, Temporal: -1, Layout: tensor.CHW})
-	refusesParam(t, "temporal", &Patchify{Patch: 1, Merge: 1, Temporal: 1, Layout: tensor.HWC})
+	refusesParam(t, "frames_first", &Patchify{Patch: 1, Merge: 1, Temporal: 1, Layout: tensor.HWC, FramesFirst: true})
+	refusesParam(t, "frames_first", &Patchify{Patch: 1, Merge: 1, Layout: tensor.CHW, FramesFirst: true})
+	refusesParam(t, "planes", &Patchify{Patch: 1, Merge: 1, Layout: tensor.HWC, Planes: true})
+	refusesInput(t, "multiples of 6", &Patchify{Patch: 3, Merge: 2, Layout: tensor.CHW, Raster: true}, tensor.Image(tensor.Uint8, tensor.HWC, 6, 9, 3))
 	refusesParam(t, "layout", &Patchify{Patch: 1, Merge: 1})
 	refusesParam(t, "layout", &Patchify{Patch: 1, Merge: 1, Layout: 9})
 	refusesInput(t, "want an image", NewPatchify(1), vector)
@@ -35,6 +38,15 @@ func TestPatchify(t *testing.T) {
 		require.NoError(t, c.op.Infer(out[:], []tensor.Desc{tensor.Image(tensor.Float32, tensor.CHW, c.h, c.w, c.c)}))
 		require.Equal(t, tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(c.rows, c.of)}, out[0], "%+v", c)
 		require.Equal(t, tensor.Desc{DType: tensor.Int64, Shape: tensor.Dims(c.grid)}, out[1], "%+v", c)
+	}
+}
+
+func TestPatchifyPlanes(t *testing.T) {
+	op := &Patchify{Patch: 14, Temporal: 1, Merge: 1, Layout: tensor.CHW, Planes: true}
+	for channels, want := range map[int]tensor.Shape{3: tensor.Dims(8, 3, 14, 14), tensor.Unknown: tensor.Dims(8, tensor.Unknown, 14, 14)} {
+		var out [2]tensor.Desc
+		require.NoError(t, op.Infer(out[:], []tensor.Desc{tensor.Image(tensor.Float32, tensor.CHW, 28, 56, channels)}))
+		require.Equal(t, want, out[0].Shape)
 	}
 }
 

@@ -3,8 +3,49 @@ package transforms
 import (
 	"math"
 
+	"github.com/infer-prep/infer-prep/internal/enum"
 	"github.com/infer-prep/infer-prep/tensor"
 )
+
+// SmartRule is the arithmetic of SmartResize. Models with the same parameters
+// differ in it.
+type SmartRule uint8
+
+// The rules. f is Factor.
+const (
+	// SmartQwen2VL is the rule that SmartResize's comment states.
+	SmartQwen2VL SmartRule = iota
+	// SmartPaddleOCRVL first enlarges sides below f to f: a height h below f
+	// becomes f and the width w becomes round(w*f/h); then a width below f
+	// becomes f and the height grows alike. SmartQwen2VL's rule follows.
+	SmartPaddleOCRVL
+	// SmartGLM4V first multiplies both sides by max(f/h, f/w) and truncates
+	// them, if one is below f. In SmartQwen2VL's rule, which follows, every
+	// area is multiplied by Frames.
+	SmartGLM4V
+	// SmartGLMImage bounds the sides, not the area. least and most are the
+	// square roots of MinPixels and MaxPixels, rounded. The scale s is
+	// least/min(h, w) if the shorter side is below least, else 1, but at most
+	// most/max(h, w). The sides are max(f, round((h/2)*s/f)*f) and likewise for
+	// w, where h/2 is truncated. If one is above most, both are divided by
+	// max(h, w)/most and rounded down to multiples of f, at least f. An image
+	// with a side below f, or with an aspect ratio above 4, is an ErrInput.
+	SmartGLMImage
+)
+
+var smartRuleNames = []string{"qwen2_vl", "paddleocr_vl", "glm4v", "glm_image"}
+
+func (r SmartRule) String() string { return enum.String("smart rule", smartRuleNames, r) }
+
+// MarshalText returns the name.
+func (r SmartRule) MarshalText() ([]byte, error) {
+	return enum.Format("smart rule", smartRuleNames, r)
+}
+
+// UnmarshalText parses the name.
+func (r *SmartRule) UnmarshalText(t []byte) error {
+	return enum.Parse(r, "smart rule", smartRuleNames, t)
+}
 
 // SmartResize scales an image so that both sides are multiples of Factor, the
 // area is within MinPixels and MaxPixels, and the aspect ratio changes little.
@@ -19,10 +60,13 @@ import (
 // times Factor. All arithmetic is float64. If no multiples of Factor meet the
 // bounds, the area lies outside them.
 //
+// Rule changes this for other models. An image or a size whose area in all
+// frames is above 2^53 is an ErrInput, because it is not exact in float64.
+//
 // Interpolation and Backend are those of Resize.
 //
-// Reference: smart_resize of transformers 5.23.0 (Qwen2-VL), with Image.resize
-// of Pillow 13.0.0.
+// Reference: smart_resize of transformers 5.23.0 (Qwen2-VL, PaddleOCR-VL,
+// GLM-4V, GLM-Image), with Image.resize of Pillow 13.0.0.
 type SmartResize struct {
 	Factor        int           `json:"factor"`        // in pixels, 1 to 2^24; Qwen2-VL: patch size times merge size, 28
 	MinPixels     int64         `json:"min_pixels"`    // smallest area of the output, 1 to 2^48; Qwen2-VL: 3136
@@ -30,6 +74,8 @@ type SmartResize struct {
 	Interpolation Interpolation `json:"interpolation"` // see Resize; default bicubic
 	Backend       Backend       `json:"backend"`       // see Resize; default pillow
 	NoAntialias   bool          `json:"no_antialias"`  // for torch; default false
+	Rule          SmartRule     `json:"rule"`          // default qwen2_vl
+	Frames        int           `json:"frames"`        // frames of a video that share the area, 1 to 32; 1 except for rule glm4v; default 1
 }
 
 //msgp:tuple SmartResize
@@ -43,18 +89,23 @@ func init() {
 
 // NewSmartResize returns the op: bicubic, Pillow, antialiased.
 func NewSmartResize(factor int, minPixels, maxPixels int64) *SmartResize {
-	return &SmartResize{Factor: factor, MinPixels: minPixels, MaxPixels: maxPixels, Interpolation: Bicubic, Backend: Pillow}
+	return &SmartResize{Factor: factor, MinPixels: minPixels, MaxPixels: maxPixels, Interpolation: Bicubic, Backend: Pillow, Frames: 1}
 }
 
 // maxPixels is the largest area of an image.
 const maxPixels = maxSide * maxSide
 
-// maxSmartAspect is smart_resize's limit of the longer side divided by the
-// shorter.
-const maxSmartAspect = 200
+// These are smart_resize's limits of the longer side divided by the shorter.
+const (
+	maxSmartAspect    = 200
+	maxGLMImageAspect = 4
+)
 
-// Validate checks the factor and the areas, and that the backend supports the
-// interpolation.
+// maxFrames keeps the products of frames and sides below 2^53.
+const maxFrames = 32
+
+// Validate checks the factor, the areas, the rule and the frames, and that the
+// backend supports the interpolation.
 func (o *SmartResize) Validate() error {
 	if err := checkSide("factor", o.Factor); err != nil {
 		return err
@@ -64,6 +115,12 @@ func (o *SmartResize) Validate() error {
 	}
 	if o.MaxPixels < 1 || o.MaxPixels > maxPixels {
 		return paramErr("max_pixels is %d, want 1 to 2^48", o.MaxPixels)
+	}
+	if err := checkEnum("rule", o.Rule, smartRuleNames); err != nil {
+		return err
+	}
+	if most := o.mostFrames(); o.Frames < 1 || o.Frames > most {
+		return paramErr("frames is %d with rule %v, want 1 to %d", o.Frames, o.Rule, most)
 	}
 	return o.sampling().validate()
 }
@@ -77,14 +134,42 @@ func (o *SmartResize) sized(h, w int) (int, int, error) {
 	if h == tensor.Unknown || w == tensor.Unknown {
 		return tensor.Unknown, tensor.Unknown, nil
 	}
-	if long, short := max(h, w), min(h, w); float64(long)/float64(short) > maxSmartAspect {
-		return 0, 0, inputErr("an image of %d x %d (height x width) has an aspect ratio of %.1f, want at most %d", h, w, float64(long)/float64(short), maxSmartAspect)
-	}
 	fh, fw, f := float64(h), float64(w), float64(o.Factor)
-	// Products of sides are integers below 2^53, so they are exact.
-	area, least, most := float64(fh*fw), float64(o.MinPixels), float64(o.MaxPixels)
+	aspect := float64(maxSmartAspect)
+	switch o.Rule {
+	case SmartPaddleOCRVL:
+		if fh < f {
+			fh, fw = f, math.RoundToEven(float64(fw*f)/fh)
+		}
+		if fw < f {
+			fh, fw = math.RoundToEven(float64(fh*f)/fw), f
+		}
+	case SmartGLM4V:
+		if fh < f || fw < f {
+			s := max(f/fh, f/fw)
+			fh, fw = math.Trunc(float64(fh*s)), math.Trunc(float64(fw*s))
+		}
+	case SmartGLMImage:
+		if fh < f || fw < f {
+			return 0, 0, inputErr("an image of %d x %d (height x width), want sides of at least %d", h, w, o.Factor)
+		}
+		aspect = maxGLMImageAspect
+	}
+	if a := max(fh, fw) / min(fh, fw); !(a <= aspect) {
+		return 0, 0, inputErr("an image of %d x %d (height x width) has an aspect ratio of %.1f, want at most %.0f", h, w, a, aspect)
+	}
+	if o.Rule == SmartGLMImage {
+		nh, nw := o.bounded(fh, fw, f)
+		return sides(h, w, nh, nw)
+	}
+	frames, least, most := float64(o.Frames), float64(o.MinPixels), float64(o.MaxPixels)
+	area := float64(float64(fh*fw) * frames)
 	nh, nw := float64(math.RoundToEven(fh/f)*f), float64(math.RoundToEven(fw/f)*f)
-	switch got := float64(nh * nw); {
+	got := float64(float64(nh*nw) * frames)
+	if max(area, got) > 1<<53 {
+		return 0, 0, inputErr("an image of %d x %d (height x width) has an area of %.0f pixels in %d frames, want at most 2^53", h, w, max(area, got), o.Frames)
+	}
+	switch {
 	case got > most:
 		b := math.Sqrt(area / most)
 		nh, nw = max(f, float64(math.Floor(fh/b/f)*f)), max(f, float64(math.Floor(fw/b/f)*f))
@@ -93,6 +178,36 @@ func (o *SmartResize) sized(h, w int) (int, int, error) {
 		nh, nw = float64(math.Ceil(float64(fh*b)/f)*f), float64(math.Ceil(float64(fw*b)/f)*f)
 	}
 	return sides(h, w, nh, nw)
+}
+
+// mostFrames returns the largest number of frames that the rule takes.
+func (o *SmartResize) mostFrames() int {
+	if o.Rule == SmartGLM4V {
+		return maxFrames
+	}
+	return 1
+}
+
+// bounded returns the size by SmartGLMImage for an image of h x w and the
+// factor f.
+func (o *SmartResize) bounded(h, w, f float64) (nh, nw float64) {
+	least, most := math.RoundToEven(math.Sqrt(float64(o.MinPixels))), math.RoundToEven(math.Sqrt(float64(o.MaxPixels)))
+	s, long := 1.0, max(h, w)
+	if short := min(h, w); short < least {
+		s = least / short
+	}
+	if float64(long*s) > most {
+		s = most / long
+	}
+	half := func(n float64) float64 {
+		return max(f, float64(math.RoundToEven(float64(math.Trunc(n/2)*s)/f)*f))
+	}
+	nh, nw = half(h), half(w)
+	if n := max(nh, nw); n > most {
+		b := n / most
+		nh, nw = max(f, float64(math.Floor(nh/b/f)*f)), max(f, float64(math.Floor(nw/b/f)*f))
+	}
+	return nh, nw
 }
 
 // Infer sets the output size.

@@ -153,6 +153,7 @@ type settings struct {
 	maxSize             int  // DETR's max_size, the longest edge if size is a number; 0 if the class has none
 	anySize             bool // the class decides which forms of size are valid
 	ownSize             bool // the class's build function reads size and handles a null resample
+	ownResample         bool // the class ignores resample
 	factor              float64
 	wholeFactor         bool      // rescale_factor is written as a whole number
 	mean, std           []float64 // three values, or nil for None
@@ -191,6 +192,7 @@ func read(o *importer.Object, c class) settings {
 	if v, ok := o.Get("resample"); ok {
 		n, ok := importer.Int(v, 0, len(resamples)-1)
 		switch {
+		case ok && s.ownResample:
 		case ok:
 			s.resample = resamples[n]
 			if s.torch && n > 3 && s.resize {

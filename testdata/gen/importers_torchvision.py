@@ -60,12 +60,13 @@ def cases():
                 yield backend, f"{name} {label}", text
 
 
-def main():
+def write(file, cases, images=2):
+    """Writes a golden file of cases: what the reference gives for some images, or that it refuses."""
     done, refused = [], []
-    for n, (backend, name, text) in enumerate(cases()):
+    for n, (backend, name, text) in enumerate(cases):
         case = {"importer": backend, "name": name, "config": json.loads(text)}
         results, bug = [], False
-        some = list(("rgb.png", "tall.png", "gray.png", "key.png")[n % 4 :][:2])
+        some = list(("rgb.png", "tall.png", "gray.png", "key.png")[n % 4 :][:images])
         for image in some:
             try:
                 arrays = reference(backend, text)(pil.OUT / image)
@@ -91,8 +92,8 @@ def main():
         else:
             done.append(case | {"results": results})
     lines = [",\n".join(json.dumps(c, separators=(",", ":")) for c in l) for l in (done, refused)]
-    (pil.OUT / "goldens_torchvision.json").write_text('{"cases":[\n' + lines[0] + '\n],"refused":[\n' + lines[1] + "\n]}\n")
+    (pil.OUT / file).write_text('{"cases":[\n' + lines[0] + '\n],"refused":[\n' + lines[1] + "\n]}\n")
 
 
 if __name__ == "__main__":
-    main()
+    write("goldens_torchvision.json", cases())

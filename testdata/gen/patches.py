@@ -12,15 +12,24 @@ import math
 import random
 
 import numpy as np
+import torch
 from PIL import Image
 from transformers.image_utils import SizeDict
+from transformers.models.cosmos3_edge.image_processing_pil_cosmos3_edge import Cosmos3EdgeImageProcessorPil
 from transformers.models.donut.image_processing_pil_donut import DonutImageProcessorPil
+from transformers.models.glm4v.image_processing_pil_glm4v import smart_resize as glm4v_resize
+from transformers.models.glm_image.image_processing_pil_glm_image import smart_resize as glm_image_resize
+from transformers.models.hunyuan_vl.image_processing_pil_hunyuan_vl import HunYuanVLImageProcessorPil
+from transformers.models.muse_glimmer.image_processing_muse_glimmer import MuseGlimmerImageProcessor
+from transformers.models.paddleocr_vl.image_processing_pil_paddleocr_vl import PaddleOCRVLImageProcessorPil
+from transformers.models.paddleocr_vl.image_processing_pil_paddleocr_vl import smart_resize as paddleocr_vl_resize
 from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil, smart_resize
 from transformers.models.siglip2.image_processing_pil_siglip2 import (
     convert_image_to_patches,
     get_image_size_for_max_num_patches,
     pad_along_first_dim,
 )
+from transformers.models.video_llama_3.image_processing_pil_video_llama_3 import VideoLlama3ImageProcessorPil
 
 from golden import ROOT, Golden, chw, image
 
@@ -37,7 +46,10 @@ def rule(op, fields, h, w):
     """The reference's size for an image of h x w; 0, 0 if it refuses it."""
     try:
         if op == "smart_resize":
-            return smart_resize(h, w, fields["factor"], fields["min_pixels"], fields["max_pixels"])
+            area = fields["factor"], fields["min_pixels"], fields["max_pixels"]
+            if fields["rule"] == "glm4v":
+                return glm4v_resize(fields["frames"], h, w, fields["frames"], *area)
+            return {"qwen2_vl": smart_resize, "paddleocr_vl": paddleocr_vl_resize, "glm_image": glm_image_resize}[fields["rule"]](h, w, *area)
         if op == "resize_to_patches":
             return get_image_size_for_max_num_patches(h, w, fields["patch"], fields["max_patches"])
 
@@ -60,9 +72,16 @@ def params(op, fields, interpolation="bilinear"):
     return fields | dict(interpolation=interpolation, backend="pillow", no_antialias=False)
 
 
-SMART = [dict(factor=28, min_pixels=56 * 56, max_pixels=28 * 28 * 1280), dict(factor=28, min_pixels=56 * 56, max_pixels=28 * 28 * 16384),
-         dict(factor=32, min_pixels=65536, max_pixels=16777216), dict(factor=28, min_pixels=1, max_pixels=3136),
-         dict(factor=7, min_pixels=4096, max_pixels=4096), dict(factor=1, min_pixels=100, max_pixels=90), dict(factor=3, min_pixels=250000, max_pixels=1)]
+def smart(factor, min_pixels, max_pixels, rule="qwen2_vl", frames=1):
+    return dict(factor=factor, min_pixels=min_pixels, max_pixels=max_pixels, rule=rule, frames=frames)
+
+
+SMART = [smart(28, 56 * 56, 28 * 28 * 1280), smart(28, 56 * 56, 28 * 28 * 16384), smart(32, 65536, 16777216), smart(28, 1, 3136),
+         smart(7, 4096, 4096), smart(1, 100, 90), smart(3, 250000, 1),
+         smart(28, 384 * 384, 1536 * 1536, "paddleocr_vl"), smart(32, 1, 40000, "paddleocr_vl"), smart(7, 9000, 9000, "paddleocr_vl"), smart(300, 1, 1, "paddleocr_vl"),
+         smart(28, 112 * 112, 28 * 28 * 15000, "glm4v", 2), smart(28, 12544, 9633792, "glm4v", 2), smart(32, 65536, 16777216, "glm4v"), smart(90, 7, 50000, "glm4v", 3),
+         smart(5, 60000, 70000, "glm4v", 32), smart(28, 56 * 56, 28 * 28 * 1280, "glm_image"), smart(16, 512 * 512, 2048 * 2048, "glm_image"),
+         smart(5, 100000, 70001, "glm_image"), smart(1, 1, 1, "glm_image"), smart(32, 1, 16777216, "glm_image")]
 PATCHES = [dict(patch=16, max_patches=256), dict(patch=16, max_patches=1024), dict(patch=14, max_patches=729),
            dict(patch=7, max_patches=1), dict(patch=1, max_patches=2), dict(patch=300, max_patches=5)]
 THUMBNAILS = [dict(height=2560, width=1920), dict(height=1280, width=960), dict(height=50, width=100), dict(height=100, width=50), dict(height=64, width=64)]
@@ -96,7 +115,7 @@ def sizes(op, rules, file):
 
 def resizes():
     for op, rules in (
-        ("smart_resize", [dict(factor=4, min_pixels=64, max_pixels=300), dict(factor=7, min_pixels=400, max_pixels=900)]),
+        ("smart_resize", [smart(4, 64, 300), smart(7, 400, 900)]),
         ("resize_to_patches", [dict(patch=4, max_patches=20), dict(patch=7, max_patches=9)]),
     ):
         g = Golden(op, f"transformers 5.23.0 {'smart_resize' if op == 'smart_resize' else 'get_image_size_for_max_num_patches'} with Pillow 13.0.0")
@@ -128,7 +147,7 @@ def align_long_axis():
 
 def patchify():
     qwen = Qwen2VLImageProcessorPil()
-    g = Golden("patchify", "transformers 5.23.0 Qwen2VLImageProcessorPil.patchify, siglip2 convert_image_to_patches")
+    g = Golden("patchify", "transformers 5.23.0 patchify of Qwen2VLImageProcessorPil and others, siglip2 convert_image_to_patches")
 
     def case(name, a, patch, temporal, merge, layout):
         c = a.transpose(2, 0, 1)
@@ -139,7 +158,10 @@ def patchify():
         else:
             want, h, w = convert_image_to_patches(c, patch), a.shape[0] // patch, a.shape[1] // patch
         grid = np.array(([1] if temporal else []) + [h, w], np.int64)
-        fields = dict(patch=patch, temporal=temporal, merge=merge, layout=layout)
+        write(name, a, want, grid, dict(patch=patch, temporal=temporal, merge=merge, layout=layout))
+
+    def write(name, a, want, grid, fields):
+        fields = fields | {k: fields.get(k, False) for k in ("frames_first", "raster", "planes")}
         for src, src_layout in ((a, "HWC"), (chw(a), "CHW")):
             g.case(f"{name} of {src_layout}", fields, src, want, src_layout, "none")
             g.cases[-1]["out"].append({"array": g._add(grid), "layout": "none"})
@@ -152,6 +174,24 @@ def patchify():
         case(f"HWC {dt} 6x4x3", image(6, 4, 3, dt), 2, 0, 1, "HWC")
     for patch, h, w in ((1, 1, 1), (3, 3, 9), (16, 32, 16)):
         case(f"HWC {h}x{w}x3 patch {patch}", image(h, w, 3), patch, 0, 1, "HWC")
+
+    muse = MuseGlimmerImageProcessor()
+    others = {
+        "planes": (PaddleOCRVLImageProcessorPil().patchify, dict(layout="CHW", planes=True)),
+        "raster": (HunYuanVLImageProcessorPil().patchify, dict(layout="CHW", raster=True)),
+        "HWC frames": (Cosmos3EdgeImageProcessorPil().patchify, dict(layout="HWC")),
+        "frames first": (lambda c, patch, merge, temporal: (lambda p, h, w: (p[0].numpy(), h, w))(*muse.patchify(torch.from_numpy(c)[None], patch, temporal)),
+                         dict(layout="CHW", frames_first=True)),
+    }
+    for name, (run, fields) in others.items():
+        for dt in ("uint8", "float32"):
+            for patch, merge, temporal, h, w, channels in ((2, 2, 2, 8, 12, 3), (3, 1, 1, 6, 9, 1), (1, 3, 3, 6, 3, 3), (5, 1, 1, 5, 5, 3)):
+                if name in ("planes", "frames first"):
+                    merge = 1
+                a = image(h, w, channels, dt)
+                want, rows, columns = run(np.ascontiguousarray(a.transpose(2, 0, 1)), patch, merge, temporal)
+                write(f"{name} {dt} {h}x{w}x{channels} patch {patch} merge {merge} temporal {temporal}", a, np.asarray(want).astype(dt),
+                      np.array([1, rows, columns], np.int64), dict(patch=patch, temporal=temporal, merge=merge) | fields)
     g.write()
 
 
@@ -171,6 +211,18 @@ def pad_sequence():
     g.write()
 
 
+def constant():
+    g = Golden("constant", "transformers 5.23.0 VideoLlama3ImageProcessorPil (image_merge_sizes); other dtypes: NumPy 2.4.6 array")
+    a = image(8, 6, 3)
+    for merge in (1, 2):
+        p = VideoLlama3ImageProcessorPil(do_resize=False, patch_size=1, merge_size=merge)
+        g.case(f"merge {merge}", dict(value=merge, dtype="int64"), a, p(images=a, return_tensors="np")["image_merge_sizes"][0], out_layout="none")
+    for dt in ["uint8", *DTYPES]:
+        v = 1 if dt == "bool" else 77.5 if "float" in dt else 77
+        g.case(dt, dict(value=v, dtype=dt), a, np.array(v, dt), out_layout="none")
+    g.write()
+
+
 sizes("smart_resize", SMART, "sizes.json")
 sizes("resize_to_patches", PATCHES, "sizes.json")
 sizes("resize", THUMBNAILS, "thumbnail.json")
@@ -178,3 +230,4 @@ resizes()
 align_long_axis()
 patchify()
 pad_sequence()
+constant()
