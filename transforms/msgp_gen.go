@@ -633,6 +633,84 @@ func (z *CenterCrop) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *CenterCropFraction) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 4
+	o = append(o, 0x94)
+	o = msgp.AppendFloat64(o, z.Height)
+	o = msgp.AppendFloat64(o, z.Width)
+	o = msgp.AppendUint8(o, uint8(z.CropRounding))
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Fill)))
+	for za0001 := range z.Fill {
+		o = msgp.AppendFloat64(o, z.Fill[za0001])
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *CenterCropFraction) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 4 {
+		err = msgp.ArrayError{Wanted: 4, Got: zb0001}
+		return
+	}
+	z.Height, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Height")
+		return
+	}
+	z.Width, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Width")
+		return
+	}
+	{
+		var zb0002 uint8
+		zb0002, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "CropRounding")
+			return
+		}
+		z.CropRounding = CropRounding(zb0002)
+	}
+	var zb0003 uint32
+	zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Fill")
+		return
+	}
+	if zb0003 > zf6ce1d47limitArrays {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	if cap(z.Fill) >= int(zb0003) {
+		z.Fill = (z.Fill)[:zb0003]
+	} else {
+		z.Fill = make([]float64, zb0003)
+	}
+	for za0001 := range z.Fill {
+		z.Fill[za0001], bts, err = msgp.ReadFloat64Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Fill", za0001)
+			return
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *CenterCropFraction) Msgsize() (s int) {
+	s = 1 + msgp.Float64Size + msgp.Float64Size + msgp.Uint8Size + msgp.ArrayHeaderSize + (len(z.Fill) * (msgp.Float64Size))
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z ColorSpace) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	o = msgp.AppendUint8(o, uint8(z))
@@ -2173,6 +2251,82 @@ func (z *PadToSize) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *PadToSize) Msgsize() (s int) {
 	s = 1 + msgp.IntSize + msgp.IntSize + msgp.Uint8Size + msgp.Uint8Size + msgp.ArrayHeaderSize + (len(z.Fill) * (msgp.Float64Size))
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *PadToSquare) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 3
+	o = append(o, 0x93)
+	o = msgp.AppendUint8(o, uint8(z.Position))
+	o = msgp.AppendUint8(o, uint8(z.Mode))
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Fill)))
+	for za0001 := range z.Fill {
+		o = msgp.AppendFloat64(o, z.Fill[za0001])
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *PadToSquare) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 3 {
+		err = msgp.ArrayError{Wanted: 3, Got: zb0001}
+		return
+	}
+	{
+		var zb0002 uint8
+		zb0002, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Position")
+			return
+		}
+		z.Position = Position(zb0002)
+	}
+	{
+		var zb0003 uint8
+		zb0003, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Mode")
+			return
+		}
+		z.Mode = PadMode(zb0003)
+	}
+	var zb0004 uint32
+	zb0004, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Fill")
+		return
+	}
+	if zb0004 > zf6ce1d47limitArrays {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	if cap(z.Fill) >= int(zb0004) {
+		z.Fill = (z.Fill)[:zb0004]
+	} else {
+		z.Fill = make([]float64, zb0004)
+	}
+	for za0001 := range z.Fill {
+		z.Fill[za0001], bts, err = msgp.ReadFloat64Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Fill", za0001)
+			return
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *PadToSquare) Msgsize() (s int) {
+	s = 1 + msgp.Uint8Size + msgp.Uint8Size + msgp.ArrayHeaderSize + (len(z.Fill) * (msgp.Float64Size))
 	return
 }
 

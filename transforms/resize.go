@@ -1,6 +1,10 @@
 package transforms
 
-import "github.com/infer-prep/infer-prep/tensor"
+import (
+	"slices"
+
+	"github.com/infer-prep/infer-prep/tensor"
+)
 
 // Resize scales an image to another size. It takes a uint8 or float32 image of
 // any number of channels, HWC or CHW, and keeps dtype, layout and channels.
@@ -75,11 +79,11 @@ import "github.com/infer-prep/infer-prep/tensor"
 // (i+0.5)*scale-0.5.
 type Resize struct {
 	Fit           Fit           `json:"fit"`           // rule for the output size; default exact
-	Height        int           `json:"height"`        // for exact, inside, multiple, cover, thumbnail
-	Width         int           `json:"width"`         // for exact, inside, multiple, cover, thumbnail
-	Edge          int           `json:"edge"`          // for shortest, longest
+	Height        int           `json:"height"`        // for exact, inside, multiple, cover, thumbnail, longest_min
+	Width         int           `json:"width"`         // for exact, inside, multiple, cover, thumbnail, longest_min
+	Edge          int           `json:"edge"`          // for shortest, longest, longest_min
 	MaxEdge       int           `json:"max_edge"`      // for shortest: largest length of the longer edge; 0 means no limit
-	Multiple      int           `json:"multiple"`      // for fit multiple and size_rule yolos
+	Multiple      int           `json:"multiple"`      // for fits multiple and aligned, and size_rules yolos, truncate_up, detr_up, scale_up and vilt
 	KeepAspect    bool          `json:"keep_aspect"`   // for multiple: scale both sides by one factor
 	SizeRule      SizeRule      `json:"size_rule"`     // for all except exact; default truncate
 	Interpolation Interpolation `json:"interpolation"` // default bilinear
@@ -117,16 +121,14 @@ func (o *Resize) Validate() error {
 	if err := checkEnum("size_rule", o.SizeRule, sizeRuleNames); err != nil {
 		return err
 	}
-	if (o.SizeRule == SizeDETR || o.SizeRule == SizeYOLOS) && o.Fit != FitShortest {
-		return paramErr("size_rule %v with fit %v, want fit shortest", o.SizeRule, o.Fit)
-	}
-	if o.SizeRule == SizeTruncate32 && o.Fit != FitInside {
-		return paramErr("size_rule truncate32 with fit %v, want fit inside", o.Fit)
+	if fits := sizeRuleFits[o.SizeRule]; fits != nil && !slices.Contains(fits, o.Fit) {
+		return paramErr("size_rule %v with fit %v, want fit %v", o.SizeRule, o.Fit, fits)
 	}
 	if o.SizeRule != SizeTruncate && o.Fit == FitThumbnail {
 		return paramErr("size_rule %v with fit thumbnail, want truncate", o.SizeRule)
 	}
-	box := o.Fit == FitExact || o.Fit == FitInside || o.Fit == FitMultiple || o.Fit == FitCover || o.Fit == FitThumbnail
+	edge := o.Fit == FitShortest || o.Fit == FitLongest || o.Fit == FitLongestMin
+	box := !edge && o.Fit != FitAligned || o.Fit == FitLongestMin
 	for _, p := range []struct {
 		name string
 		n    int
@@ -134,8 +136,8 @@ func (o *Resize) Validate() error {
 	}{
 		{"height", o.Height, box},
 		{"width", o.Width, box},
-		{"edge", o.Edge, !box},
-		{"multiple", o.Multiple, o.Fit == FitMultiple || o.SizeRule == SizeYOLOS},
+		{"edge", o.Edge, edge},
+		{"multiple", o.Multiple, o.Fit == FitMultiple || o.Fit == FitAligned || o.SizeRule.aligns()},
 	} {
 		if p.used {
 			if err := checkSide(p.name, p.n); err != nil {
@@ -155,9 +157,12 @@ func (o *Resize) Validate() error {
 		if err := checkSide("max_edge", o.MaxEdge); err != nil {
 			return err
 		}
-		if o.SizeRule == SizeTruncate && o.MaxEdge <= o.Edge {
+		if (o.SizeRule == SizeTruncate || o.SizeRule == SizeTruncateUp) && o.MaxEdge <= o.Edge {
 			return paramErr("max_edge %d, want more than edge, %d", o.MaxEdge, o.Edge)
 		}
+	}
+	if (o.SizeRule == SizeViLT) != (o.MaxEdge != 0) && (o.SizeRule == SizeViLT || o.SizeRule == SizeScaleUp) {
+		return paramErr("max_edge %d with size_rule %v", o.MaxEdge, o.SizeRule)
 	}
 	return o.sampling().validate()
 }

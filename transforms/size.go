@@ -35,9 +35,15 @@ const (
 	// shorter edge may still exceed its own side. A square image is reduced on
 	// both sides. It is Donut's thumbnail, and requires size rule truncate.
 	FitThumbnail
+	// FitAligned keeps the image's size, but rounds the sides to multiples of
+	// Multiple. With size rule truncate it is GLPN's.
+	FitAligned
+	// FitLongestMin scales the longer edge to Edge, as FitLongest does. The
+	// sides are then at least Height and Width.
+	FitLongestMin
 )
 
-var fitNames = []string{"exact", "shortest", "longest", "inside", "multiple", "cover", "thumbnail"}
+var fitNames = []string{"exact", "shortest", "longest", "inside", "multiple", "cover", "thumbnail", "aligned", "longest_min"}
 
 func (f Fit) String() string { return enum.String("fit", fitNames, f) }
 
@@ -53,7 +59,7 @@ func (f *Fit) UnmarshalText(t []byte) error {
 // Libraries with the same filter differ in it by a pixel.
 type SizeRule uint8
 
-// The rules. All but the last compute in float64, in the order of their
+// The rules. All but SizeTruncate32 compute in float64, in the order of their
 // reference.
 const (
 	// SizeTruncate is int(edge * long / short): torchvision 0.29.2 and
@@ -75,9 +81,58 @@ const (
 	// SizeTruncate32 is int(side * scale) in float32: OpenCV 5.0.0's letterbox
 	// in dnn.blobFromImageWithParams. For FitInside only.
 	SizeTruncate32
+	// SizeTruncateUp is SizeTruncate, then both sides grow to multiples of
+	// Multiple: TextNet. For FitShortest and FitInside only.
+	SizeTruncateUp
+	// SizeDETRUp is SizeDETR, then both sides grow to multiples of Multiple:
+	// MaskFormer. For FitShortest only.
+	SizeDETRUp
+	// SizeScaleUp is Python's round(side * scale), then both sides grow to
+	// multiples of Multiple: PP-LCNet. For FitShortest without MaxEdge only.
+	SizeScaleUp
+	// SizeViLT is int(side * scale + 0.5). If MaxEdge applies, both sides are
+	// multiplied by a second scale first. Then the sides are reduced to
+	// multiples of Multiple. For FitShortest with MaxEdge only.
+	SizeViLT
+	// SizeScale is Python's round(side * scale): Janus. For FitLongest and
+	// FitLongestMin only.
+	SizeScale
+	// SizeAspect is int(edge * aspect), with the aspect ratio short / long
+	// rounded to float64 first: TVP. For FitLongest only.
+	SizeAspect
+	// SizeFraction rounds the sides half to even to multiples of 1/Multiple
+	// and then truncates them: ZoeDepth's default. For FitMultiple only.
+	SizeFraction
 )
 
-var sizeRuleNames = []string{"truncate", "half_even", "half_up", "detr", "yolos", "truncate32"}
+var sizeRuleNames = []string{
+	"truncate", "half_even", "half_up", "detr", "yolos", "truncate32", "truncate_up", "detr_up", "scale_up", "vilt", "scale", "aspect",
+	"fraction",
+}
+
+// sizeRuleFits lists the fits of the rules that do not apply to all of them.
+var sizeRuleFits = map[SizeRule][]Fit{
+	SizeDETR:       {FitShortest},
+	SizeYOLOS:      {FitShortest},
+	SizeTruncate32: {FitInside},
+	SizeTruncateUp: {FitShortest, FitInside},
+	SizeDETRUp:     {FitShortest},
+	SizeScaleUp:    {FitShortest},
+	SizeViLT:       {FitShortest},
+	SizeScale:      {FitLongest, FitLongestMin},
+	SizeAspect:     {FitLongest},
+	SizeFraction:   {FitMultiple},
+}
+
+// aligns reports whether the rule rounds the sides to multiples of Multiple
+// with every fit that it applies to.
+func (r SizeRule) aligns() bool {
+	switch r {
+	case SizeYOLOS, SizeTruncateUp, SizeDETRUp, SizeScaleUp, SizeViLT:
+		return true
+	}
+	return false
+}
 
 func (r SizeRule) String() string { return enum.String("size rule", sizeRuleNames, r) }
 
@@ -106,18 +161,29 @@ func (o *Resize) sized(h, w int) (int, int, error) {
 	case FitShortest:
 		var s, l float64
 		switch o.SizeRule {
-		case SizeTruncate:
+		case SizeTruncate, SizeTruncateUp:
 			s, l = edge, math.Trunc(float64(edge*long)/short)
 			if most > 0 && l > most {
 				s, l = math.Trunc(float64(most*s)/l), most
 			}
-		case SizeDETR, SizeYOLOS:
+		case SizeScaleUp:
+			scale := edge / short
+			s, l = math.RoundToEven(float64(short*scale)), math.RoundToEven(float64(long*scale))
+		case SizeViLT:
+			s, l = edge, float64(edge/short*long)
+			if l > most {
+				scale := most / l
+				s, l = float64(scale*s), float64(scale*l)
+			}
+			m := float64(o.Multiple)
+			s, l = float64(math.Trunc(math.Trunc(s+0.5)/m)*m), float64(math.Trunc(math.Trunc(l+0.5)/m)*m)
+		case SizeDETR, SizeYOLOS, SizeDETRUp:
 			s, l = edge, math.Trunc(float64(edge*long)/short)
 			if most > 0 && float64(long/short*edge) > most {
 				raw := float64(most*short) / long
 				s, l = math.RoundToEven(raw), math.Trunc(float64(raw*long)/short)
 			}
-			if s == short && (o.SizeRule == SizeDETR || h <= w) { // the size is right already; YOLOS does not check portrait images
+			if s == short && (o.SizeRule != SizeYOLOS || h <= w) { // the size is right already; YOLOS does not check portrait images
 				l = long
 			}
 			if o.SizeRule == SizeYOLOS {
@@ -141,11 +207,16 @@ func (o *Resize) sized(h, w int) (int, int, error) {
 		if h > w {
 			nh, nw = l, s
 		}
-	case FitLongest:
+	case FitLongest, FitLongestMin:
 		var s, l float64
 		switch o.SizeRule {
 		case SizeTruncate:
 			s, l = math.Trunc(float64(edge*short)/long), edge
+		case SizeAspect:
+			s, l = math.Trunc(float64(edge*float64(short/long))), edge
+		case SizeScale:
+			scale := edge / long
+			s, l = math.RoundToEven(float64(short*scale)), math.RoundToEven(float64(long*scale))
 		case SizeHalfEven:
 			ratio := long / edge
 			s, l = math.RoundToEven(short/ratio), math.RoundToEven(long/ratio)
@@ -156,6 +227,9 @@ func (o *Resize) sized(h, w int) (int, int, error) {
 		nh, nw = s, l
 		if h > w {
 			nh, nw = l, s
+		}
+		if o.Fit == FitLongestMin {
+			nh, nw = max(nh, float64(o.Height)), max(nw, float64(o.Width))
 		}
 	case FitInside, FitCover:
 		if o.SizeRule == SizeTruncate32 {
@@ -200,8 +274,22 @@ func (o *Resize) sized(h, w int) (int, int, error) {
 			}
 		}
 		m := float64(o.Multiple)
+		if o.SizeRule == SizeFraction {
+			part := 1 / m
+			nh = math.Trunc(float64(math.RoundToEven(float64(sh*float64(h))/part) * part))
+			nw = math.Trunc(float64(math.RoundToEven(float64(sw*float64(w))/part) * part))
+			break
+		}
 		nh = float64(o.rounded(float64(sh*float64(h))/m) * m)
 		nw = float64(o.rounded(float64(sw*float64(w))/m) * m)
+	case FitAligned:
+		m := float64(o.Multiple)
+		nh, nw = float64(o.rounded(float64(h)/m)*m), float64(o.rounded(float64(w)/m)*m)
+	}
+	switch o.SizeRule {
+	case SizeTruncateUp, SizeDETRUp, SizeScaleUp:
+		m := float64(o.Multiple)
+		nh, nw = float64(math.Ceil(nh/m)*m), float64(math.Ceil(nw/m)*m)
 	}
 	return sides(h, w, nh, nw)
 }

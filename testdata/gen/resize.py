@@ -26,9 +26,14 @@ from torchvision.transforms.functional import _compute_resized_output_size
 from torchvision.transforms import InterpolationMode
 from transformers.image_transforms import get_size_with_aspect_ratio
 from transformers.image_utils import get_image_size_for_max_height_width
+from transformers import GLPNImageProcessor, JanusImageProcessor, MaskFormerImageProcessor, PPLCNetImageProcessor, TextNetImageProcessor
+from transformers.image_utils import SizeDict
 from transformers.models.dpt.image_processing_pil_dpt import get_resize_output_image_size as dpt_size
 from transformers.models.sam.image_processing_pil_sam import SamImageProcessorPil
 from transformers.models.yolos.image_processing_pil_yolos import get_size_with_aspect_ratio_yolos
+from transformers.models.tvp.image_processing_pil_tvp import get_resize_output_image_size as tvp_size
+from transformers.models.vilt.image_processing_pil_vilt import get_resize_output_image_size as vilt_size
+from transformers.models.zoedepth.image_processing_zoedepth import get_resize_output_image_size as zoedepth_size
 from ultralytics.data.augment import LetterBox
 
 warnings.simplefilter("ignore")
@@ -266,6 +271,29 @@ def sized():
 def size_of(h, w, p):
     """The output size by the library whose rule it is."""
     fit, rule = p["fit"], p["size_rule"]
+    gray = torch.empty((1, h, w), dtype=torch.uint8)
+    size = SizeDict(shortest_edge=p["edge"] or None, longest_edge=p["max_edge"] or None, max_height=p["height"] or None, max_width=p["width"] or None)
+    try:
+        if fit == "aligned":
+            return GLPNImageProcessor().resize(gray, None, 0, p["multiple"]).shape[1:]
+        if fit == "shortest" and rule == "truncate_up":
+            return TextNetImageProcessor().resize(gray, size, 0, p["multiple"]).shape[1:]
+        if rule in ("truncate_up", "detr_up"):
+            return MaskFormerImageProcessor().resize(gray, size, p["multiple"], 0).shape[1:]
+        if rule == "scale":
+            return JanusImageProcessor().resize(gray, SizeDict(height=p["edge"], width=p["edge"]), p["height"], 0).shape[1:]
+    except ValueError as e:  # a side of 0
+        assert "Size must contain" in str(e)
+        return 0, 0
+    if rule == "scale_up":
+        s = PPLCNetImageProcessor().get_image_size(gray, p["edge"], p["multiple"])
+        return s.height, s.width
+    if rule == "vilt":
+        return vilt_size(gray.numpy(), p["edge"], p["max_edge"], p["multiple"], "channels_first")
+    if rule == "aspect":
+        return tvp_size(gray.numpy(), p["edge"], "channels_first")
+    if rule == "fraction":
+        return zoedepth_size(gray.numpy(), (p["height"], p["width"]), p["keep_aspect"], 1 / p["multiple"], "channels_first")
     if fit == "multiple":
         s = dpt_size(np.empty((3, h, w)), (p["height"], p["width"]), p["keep_aspect"], p["multiple"])
         return s.height, s.width
@@ -304,10 +332,20 @@ def sizes():
         ("multiple", dict(height=518, width=518, multiple=14, keep_aspect=True, size_rule="half_even")),
         ("multiple", dict(height=500, width=375, multiple=14, keep_aspect=False, size_rule="half_even")),
         ("shortest", dict(edge=800, max_edge=1333, multiple=16, size_rule="yolos")), ("shortest", dict(edge=512, multiple=16, size_rule="yolos")),
+        ("aligned", dict(multiple=32, size_rule="truncate")), ("aligned", dict(multiple=7, size_rule="truncate")),
+        ("shortest", dict(edge=640, multiple=32, size_rule="truncate_up")), ("inside", dict(height=480, width=640, multiple=32, size_rule="truncate_up")),
+        ("shortest", dict(edge=800, max_edge=1333, multiple=32, size_rule="detr_up")), ("shortest", dict(edge=512, max_edge=2048, multiple=5, size_rule="detr_up")),
+        ("shortest", dict(edge=256, multiple=1, size_rule="scale_up")), ("shortest", dict(edge=217, multiple=6, size_rule="scale_up")),
+        ("shortest", dict(edge=384, max_edge=639, multiple=32, size_rule="vilt")), ("shortest", dict(edge=288, max_edge=479, multiple=1, size_rule="vilt")),
+        ("longest", dict(edge=384, size_rule="scale")), ("longest_min", dict(edge=391, height=14, width=14, size_rule="scale")),
+        ("longest_min", dict(edge=100, height=90, width=90, size_rule="scale")), ("longest", dict(edge=448, size_rule="aspect")),
+        ("longest", dict(edge=49, size_rule="aspect")), ("multiple", dict(height=384, width=512, multiple=32, keep_aspect=True, size_rule="fraction")),
+        ("multiple", dict(height=384, width=512, multiple=32, size_rule="fraction")),
+        ("multiple", dict(height=50, width=77, multiple=3, keep_aspect=True, size_rule="fraction")),
     ]:
         p = {**params("pillow", "bilinear", True), **over, "fit": fit}
         rows = []
-        if over["size_rule"] == "yolos":  # where the shorter edge fits already, of either orientation
+        if over["size_rule"] in ("yolos", "detr_up"):  # where the shorter edge fits already, of either orientation
             for h, w in ((50, 1344), (1344, 50), (512, 515), (515, 512), (800, 1333), (1333, 800), (1330, 798), (799, 799), (100, 1336), (1336, 100)):
                 rows.append([h, w, *map(int, size_of(h, w, p))])
         while len(rows) < 150:

@@ -1,0 +1,68 @@
+"""Writes the goldens of pad_to_square and center_crop_fraction.
+
+Run with Python 3.11, NumPy 2.4.6, torch 2.15.0, torchvision 0.29.2 and transformers 5.23.0. Every run gives the same
+bytes. Takes no arguments.
+"""
+
+import numpy as np
+import torch
+from transformers import LlavaImageProcessor, PerceiverImageProcessor
+from transformers.image_utils import SizeDict
+from transformers.models.llava.image_processing_pil_llava import LlavaImageProcessorPil
+from transformers.models.perceiver.image_processing_pil_perceiver import PerceiverImageProcessorPil
+
+from golden import Golden, chw, image
+
+DTYPES = ["int8", "uint16", "int16", "int32", "int64", "float16", "float32", "float64", "bool"]
+MODES = ["constant", "edge", "reflect", "symmetric"]
+SIZES = [(3, 5), (8, 8), (1, 1), (7, 2), (13, 14), (2, 9)]
+
+
+def before(position, n):
+    return {"center": n // 2, "top_left": 0, "bottom_right": n}[position]
+
+
+def pad_to_square():
+    g = Golden("pad_to_square", "transformers 5.23.0 LlavaImageProcessorPil.pad_to_square; other positions and modes: NumPy 2.4.6 pad")
+    p, t = LlavaImageProcessorPil(), LlavaImageProcessor()
+    q = lambda fill=(0,), **kw: {"position": "center", "mode": "constant", "fill": list(fill)} | kw
+    for h, w in SIZES:
+        for fill in ((0, 0, 0), (122, 116, 104)):
+            a = chw(image(h, w, 3))
+            want = p.pad_to_square(a, fill)
+            assert np.array_equal(want, t.pad_to_square(torch.from_numpy(a)[None], fill)[0].numpy())
+            g.case(f"llava_{w}x{h}_{fill[0]}", q(fill), a, want, "CHW")
+    x = image(5, 8, 2)
+    for position in ("center", "top_left", "bottom_right"):
+        for mode in MODES:
+            widths = [(before(position, 3), 3 - before(position, 3)), (0, 0), (0, 0)]
+            g.case(f"{mode}_{position}", q(position=position, mode=mode), x, np.pad(x, widths, mode=mode))
+    for dt in DTYPES:
+        y = image(4, 3, 1, dt)
+        g.case(dt, q([1], position="top_left"), y, np.pad(y, ((0, 0), (0, 1), (0, 0)), constant_values=np.array(1).astype(dt)))
+    g.write()
+
+
+def center_crop_fraction():
+    g = Golden("center_crop_fraction", "transformers 5.23.0 center_crop of PerceiverImageProcessorPil (floor) and PerceiverImageProcessor (truncate)")
+    p, t = PerceiverImageProcessorPil(), PerceiverImageProcessor()
+    for h, w in SIZES + [(23, 37), (40, 31)]:
+        for size, crop in (((224, 224), (256, 256)), ((30, 50), (40, 60)), ((3, 5), (3, 4)), ((7, 1), (5, 1))):
+            fractions = [a / b for a, b in zip(size, crop)]
+            if int(fractions[0] * min(h, w)) < 1 or int(fractions[1] * min(h, w)) < 1:
+                continue
+            s, c = (SizeDict(height=a, width=b) for a, b in (size, crop))
+            q = lambda rounding: {"height": fractions[0], "width": fractions[1], "crop_rounding": rounding, "fill": [0]}
+            a = chw(image(h, w, 3))
+            g.case(f"pil_{w}x{h}_{size}", q("floor"), a, p.center_crop(a, s, c), "CHW")
+            g.case(f"tv_{w}x{h}_{size}", q("truncate"), a, t.center_crop(torch.from_numpy(a), s, c).numpy(), "CHW")
+    for dt in DTYPES:
+        y = chw(image(4, 6, 1, dt))
+        q = {"height": 0.5, "width": 1.25, "crop_rounding": "floor", "fill": [0]}
+        g.case(dt, q, y, p.center_crop(y, SizeDict(height=2, width=5), SizeDict(height=4, width=4)), "CHW")
+    g.write()
+
+
+if __name__ == "__main__":
+    for f in (pad_to_square, center_crop_fraction):
+        f()
