@@ -60,15 +60,20 @@ def hf(config, backend=None):
     with tempfile.TemporaryDirectory() as d:
         (pathlib.Path(d) / "preprocessor_config.json").write_text(json.dumps(config))
         p = AutoImageProcessor.from_pretrained(d, backend=backend)
-    if p.backend != (backend or "torchvision"):
+    # Classes with code of their own have no backends.
+    if getattr(p, "backend", backend or "torchvision") != (backend or "torchvision"):
         raise ValueError(f"{type(p).__name__} has the backend {p.backend}")
     # The outputs have a batch axis, which infer-prep's have not. Where the patches of all
     # images form one sequence, the first axis is the sequence's.
     whole = {"pixel_values"} if "image_grid_thw" in p.model_input_names else set()
 
     def run(path):
-        out = p(images=rgb(path), return_tensors="np")
-        return {k: out[k] if k in whole else out[k][0] for k in sorted(out, key=lambda k: k != "pixel_values")}
+        out = p(rgb(path), return_tensors="np")
+        if isinstance(out, np.ndarray):  # Idefics
+            out = {"pixel_values": out}
+        # Lists of strings, such as OneFormer's task_inputs, are not of the image.
+        names = [k for k in out if isinstance(out[k], np.ndarray)]
+        return {k: out[k] if k in whole else out[k][0] for k in sorted(names, key=lambda k: k != "pixel_values")}
 
     return run
 

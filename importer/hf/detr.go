@@ -70,11 +70,16 @@ func detection(b *builder, o *importer.Object, rule transforms.SizeRule) {
 	}
 	b.centerCrop = false
 	b.tail(o)
-	if !b.pad {
-		return
+	if b.pad {
+		b.padsWithMask(b.padSize, o)
 	}
-	p := transforms.NewPadWithMask(b.padSize.height, b.padSize.width)
-	if b.padSize != (size{}) && p.Height == 0 {
+}
+
+// padsWithMask pads the image at the bottom and right, to its own size if s is
+// zero, and adds the output pixel_mask.
+func (b *builder) padsWithMask(s size, o *importer.Object) {
+	p := transforms.NewPadWithMask(s.height, s.width)
+	if s != (size{}) && p.Height == 0 {
 		o.Bad("pad_size", "height and width")
 		return
 	}

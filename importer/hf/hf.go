@@ -382,11 +382,16 @@ func (b *builder) resizeTo(s size) {
 // TorchvisionBackend.center_crop.
 func (b *builder) cropTo(height, width int) {
 	c := transforms.NewCenterCrop(height, width)
-	c.CropRounding = transforms.CropFloor
-	if b.torch {
-		c.CropRounding = transforms.CropTruncate
-	}
+	c.CropRounding = b.cropRounding()
 	b.Add(c)
+}
+
+// cropRounding returns the rounding of the backend's centre crop.
+func (b *builder) cropRounding() transforms.CropRounding {
+	if b.torch {
+		return transforms.CropTruncate
+	}
+	return transforms.CropFloor
 }
 
 // crops adds the centre crop if do_center_crop is set.

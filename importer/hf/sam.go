@@ -14,6 +14,27 @@ func init() {
 		},
 		build: sam,
 	}
+	sam2 := settings{convertRGB: true, resize: true, rescale: true, normalize: true, size: square(1024), resample: transforms.Bilinear, mean: imagenetMean, std: imagenetStd}
+	sam3 := sam2
+	sam3.size, sam3.mean, sam3.std = square(1008), halves, halves
+	for name, s := range map[string]settings{"Sam2": sam2, "Sam3": sam3} {
+		classes[name] = class{defaults: s, torchOnly: true, build: sam2Steps}
+	}
+}
+
+// sam2Steps adds the steps of the backend without segmentation maps. The side
+// output original_sizes, int64 (2), is the image's height and width.
+func sam2Steps(b *builder, o *importer.Object) {
+	noOCR(o)
+	readSize(o, "mask_size", new(size), true, true)
+	o.Inert("mask_pad_size")
+	b.decode()
+	b.measures("original_sizes")
+	if b.resize {
+		b.resizeTo(b.size)
+	}
+	b.tail(o)
+	b.pads(o)
 }
 
 // sam adds the steps of SamImageProcessorPil without segmentation maps. Its

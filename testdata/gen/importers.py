@@ -43,6 +43,8 @@ def images():
     Image.fromarray(picture(130, 171)).quantize(32).save(OUT / "palette.png")
     rgba = np.concatenate([picture(25, 36), picture(25, 36, 1)], -1)
     Image.fromarray(rgba).save(OUT / "rgba.png")
+    Image.fromarray(picture(3, 97)).save(OUT / "wide.png")
+    Image.fromarray(picture(1, 1)).save(OUT / "dot.png")
 
 
 HALF, MEAN, STD = [0.5, 0.5, 0.5], [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]

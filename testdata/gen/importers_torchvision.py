@@ -61,12 +61,12 @@ def cases():
 
 
 def write(file, cases, images=2):
-    """Writes a golden file of cases: what the reference gives for some images, or that it refuses."""
+    """Writes a golden file of cases: what the reference gives for some images, or that it refuses. A case may name its images."""
     done, refused = [], []
-    for n, (backend, name, text) in enumerate(cases):
+    for n, (backend, name, text, *own) in enumerate(cases):
         case = {"importer": backend, "name": name, "config": json.loads(text)}
         results, bug = [], False
-        some = list(("rgb.png", "tall.png", "gray.png", "key.png")[n % 4 :][:images])
+        some = list(*own) or list(("rgb.png", "tall.png", "gray.png", "key.png")[n % 4 :][:images])
         for image in some:
             try:
                 arrays = reference(backend, text)(pil.OUT / image)

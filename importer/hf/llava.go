@@ -1,0 +1,104 @@
+package hf
+
+import (
+	"math"
+	"slices"
+
+	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+func init() {
+	classes["Llava"] = class{
+		defaults: settings{
+			convertRGB: true, resize: true, centerCrop: true, rescale: true, normalize: true, notSquare: true, size: shortest(224), crop: square(224),
+			resample: transforms.Bicubic, mean: clipMean, std: clipStd,
+		},
+		build: llava,
+	}
+	for _, name := range []string{"Janus", "DeepseekVL"} {
+		classes[name] = class{
+			defaults: settings{
+				resize: true, rescale: true, normalize: true, pad: true, size: square(384),
+				resample: transforms.Bicubic, mean: clipMean, std: clipStd,
+			},
+			build: janus,
+		}
+	}
+}
+
+// llava adds the steps of the backends. do_pad pads the image to a square
+// first, with the mean's colour. The class ignores pad_size.
+func llava(b *builder, o *importer.Object) {
+	noOCR(o)
+	b.decode()
+	if b.pad {
+		none := []float64{0} // PIL's backend pads with black
+		if b.torch {
+			none = nil
+		}
+		b.padsToSquare(o, none)
+	}
+	if b.resize {
+		b.resizeTo(b.size)
+	}
+	b.tail(o)
+}
+
+// janus adds the steps of Janus: the longer side becomes size, each side is at
+// least min_size, and the image is padded to a square with the mean's colour.
+// The class ignores the centre crop and pad_size.
+func janus(b *builder, o *importer.Object) {
+	noOCR(o)
+	if v, _ := o.Get("image_mean"); o.Has("image_mean") && v != nil {
+		// The class reads the mean as a list even without do_pad.
+		if _, ok := importer.Floats(v, 3); !ok {
+			o.Bad("image_mean", "three numbers")
+			return
+		}
+	}
+	r := &transforms.Resize{Fit: transforms.FitLongestMin, Edge: b.size.height, SizeRule: transforms.SizeScale}
+	least := 14
+	if v, ok := o.Get("min_size"); ok && !(v == nil && !b.resize) {
+		if least, ok = importer.Int(v, 0, importer.MaxSide); !ok {
+			o.Bad("min_size", "a whole number of 0 to 16777216")
+			return
+		}
+	}
+	if r.Height, r.Width = least, least; least == 0 {
+		r.Fit = transforms.FitLongest
+	}
+	b.decode()
+	if b.resize {
+		if b.size.height == 0 || b.size.height != b.size.width {
+			o.Bad("size", "equal height and width")
+			return
+		}
+		b.sizeRule(r)
+	}
+	if b.pad {
+		b.padsToSquare(o, []float64{127})
+	}
+	b.centerCrop = false
+	b.tail(o)
+}
+
+// padsToSquare pads the bytes of the image to a square, with the mean times
+// 255, truncated. none is the fill if image_mean is null; nil means that the
+// class requires a mean.
+func (b *builder) padsToSquare(o *importer.Object, none []float64) {
+	fill := none
+	if b.mean != nil {
+		fill = make([]float64, len(b.mean))
+		for i, v := range b.mean {
+			fill[i] = math.Trunc(float64(v * 255))
+		}
+	}
+	v, _ := o.Get("image_mean")
+	_, list := importer.Floats(v, 3)
+	if fill == nil || v != nil && !list || slices.Min(fill) < 0 || slices.Max(fill) > 255 {
+		o.Bad("image_mean", "three numbers of 0 to 1, for do_pad")
+		return
+	}
+	b.Add(transforms.NewPadToSquare(fill))
+}
