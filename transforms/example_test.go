@@ -9,15 +9,14 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// exampleRun runs an op with one input as an engine does: infer, allocate,
-// apply.
-func exampleRun(op Op, src *tensor.Tensor) []*tensor.Tensor {
+// exampleRun runs an op as an engine does: infer, allocate, apply.
+func exampleRun(op Op, in ...*tensor.Tensor) []*tensor.Tensor {
 	if err := op.Validate(); err != nil {
 		panic(err)
 	}
 	c := NewContext(codec.DefaultLimits())
-	in, out := []*tensor.Tensor{src}, make([]tensor.Desc, len(InfoOf(op).Out))
-	if err := op.Infer(out, []tensor.Desc{src.Desc}); err != nil {
+	out := make([]tensor.Desc, len(InfoOf(op).Out))
+	if err := op.Infer(out, descs(in)); err != nil {
 		panic(err)
 	}
 	if d, ok := op.(DataShaped); ok {

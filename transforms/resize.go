@@ -82,7 +82,7 @@ type Resize struct {
 	Height        int           `json:"height"`        // for exact, inside, multiple, cover, thumbnail, longest_min
 	Width         int           `json:"width"`         // for exact, inside, multiple, cover, thumbnail, longest_min
 	Edge          int           `json:"edge"`          // for shortest, longest, longest_min
-	MaxEdge       int           `json:"max_edge"`      // for shortest: largest length of the longer edge; 0 means no limit
+	MaxEdge       int           `json:"max_edge"`      // for shortest and size_rule even: largest length of the longer edge; 0 means no limit
 	Multiple      int           `json:"multiple"`      // for fits multiple and aligned, and size_rules yolos, truncate_up, detr_up, scale_up and vilt
 	KeepAspect    bool          `json:"keep_aspect"`   // for multiple: scale both sides by one factor
 	SizeRule      SizeRule      `json:"size_rule"`     // for all except exact; default truncate
@@ -151,7 +151,7 @@ func (o *Resize) Validate() error {
 		return paramErr("keep_aspect is not used with fit %v, want false", o.Fit)
 	}
 	if o.MaxEdge != 0 {
-		if o.Fit != FitShortest {
+		if o.Fit != FitShortest && o.SizeRule != SizeEven {
 			return paramErr("max_edge %d is not used with fit %v, want 0", o.MaxEdge, o.Fit)
 		}
 		if err := checkSide("max_edge", o.MaxEdge); err != nil {

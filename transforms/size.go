@@ -103,11 +103,16 @@ const (
 	// SizeFraction rounds the sides half to even to multiples of 1/Multiple
 	// and then truncates them: ZoeDepth's default. For FitMultiple only.
 	SizeFraction
+	// SizeEven is Idefics3's rule: the shorter edge is int(edge / (long /
+	// short)), as Python divides, one more if odd, at least 1. If MaxEdge is
+	// not 0 and an edge is longer, a second step truncates to MaxEdge. For
+	// FitLongest only.
+	SizeEven
 )
 
 var sizeRuleNames = []string{
 	"truncate", "half_even", "half_up", "detr", "yolos", "truncate32", "truncate_up", "detr_up", "scale_up", "vilt", "scale", "aspect",
-	"fraction",
+	"fraction", "even",
 }
 
 // sizeRuleFits lists the fits of the rules that do not apply to all of them.
@@ -122,6 +127,7 @@ var sizeRuleFits = map[SizeRule][]Fit{
 	SizeScale:      {FitLongest, FitLongestMin},
 	SizeAspect:     {FitLongest},
 	SizeFraction:   {FitMultiple},
+	SizeEven:       {FitLongest},
 }
 
 // aligns reports whether the rule rounds the sides to multiples of Multiple
@@ -208,6 +214,10 @@ func (o *Resize) sized(h, w int) (int, int, error) {
 			nh, nw = l, s
 		}
 	case FitLongest, FitLongestMin:
+		if o.SizeRule == SizeEven {
+			nh, nw = o.even(float64(h), float64(w))
+			break
+		}
 		var s, l float64
 		switch o.SizeRule {
 		case SizeTruncate:
@@ -292,6 +302,27 @@ func (o *Resize) sized(h, w int) (int, int, error) {
 		nh, nw = float64(math.Ceil(nh/m)*m), float64(math.Ceil(nw/m)*m)
 	}
 	return sides(h, w, nh, nw)
+}
+
+// even returns the size of an image of h x w by SizeEven.
+func (o *Resize) even(h, w float64) (float64, float64) {
+	edge, most := float64(o.Edge), float64(o.MaxEdge)
+	aspect := w / h
+	if w >= h {
+		h, w = math.Trunc(edge/aspect), edge
+		h = max(1, h+math.Mod(h, 2))
+	} else {
+		h, w = edge, math.Trunc(float64(edge*aspect))
+		w = max(1, w+math.Mod(w, 2))
+	}
+	if most == 0 || max(h, w) <= most {
+		return h, w
+	}
+	aspect = w / h
+	if w >= h {
+		return max(1, math.Trunc(most/aspect)), most
+	}
+	return most, max(1, math.Trunc(float64(most*aspect)))
 }
 
 // sides converts nh and nw, the new size of an image of h x w, to ints. It
