@@ -17,6 +17,7 @@ import (
 	"github.com/infer-prep/infer-prep/importer"
 	_ "github.com/infer-prep/infer-prep/importer/all"
 	"github.com/infer-prep/infer-prep/importer/hf"
+	"github.com/infer-prep/infer-prep/importer/torchvision"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -31,7 +32,7 @@ type golden struct {
 type goldenCase struct {
 	Importer string          `json:"importer"`
 	Name     string          `json:"name"`
-	Config   json.RawMessage `json:"config"`
+	Config   json.RawMessage `json:"config"` // an object, or a string with the text of a file that is not JSON
 	Results  []struct {
 		Image   string `json:"image"`
 		Refused bool   `json:"refused"` // by the reference, because the image is too narrow
@@ -61,12 +62,25 @@ func goldens(t *testing.T) golden {
 }
 
 func importAs(t testing.TB, name string, config []byte) (*datagraph.Graph, error) {
-	if name == "hf-pil" {
+	switch name {
+	case "hf-pil":
 		return hf.ImportPIL(config)
+	case "torchvision-tensor":
+		return torchvision.ImportTensor(config)
 	}
 	i, err := importer.Lookup(name)
 	require.NoError(t, err)
 	return i.Import(config)
+}
+
+// file returns the contents of the file that the importer reads.
+func (c goldenCase) file(t *testing.T) []byte {
+	if c.Config[0] != '"' {
+		return c.Config
+	}
+	var text string
+	require.NoError(t, json.Unmarshal(c.Config, &text))
+	return []byte(text)
 }
 
 func shapeOf(d tensor.Desc) []int {
@@ -81,7 +95,7 @@ func TestGoldens(t *testing.T) {
 	for _, c := range goldens(t).Cases {
 		t.Run(c.Importer+"/"+c.Name, func(t *testing.T) {
 			t.Parallel()
-			g, err := importAs(t, c.Importer, c.Config)
+			g, err := importAs(t, c.Importer, c.file(t))
 			require.NoError(t, err, "%s", c.Config)
 			require.NotEmpty(t, g.Reference)
 			p, err := datagraph.Compile(g, datagraph.CompileOptions{})
@@ -135,7 +149,7 @@ func values(t *tensor.Tensor) []float64 {
 // rejects.
 func TestReferenceRefuses(t *testing.T) {
 	for _, c := range goldens(t).Refused {
-		_, err := importAs(t, c.Importer, c.Config)
+		_, err := importAs(t, c.Importer, c.file(t))
 		assert.Error(t, err, "%s %s", c.Importer, c.Name)
 	}
 }
@@ -289,6 +303,28 @@ func TestRefusals(t *testing.T) {
 		{"torchvision", `{"torchvision":{"crop_size":1,"mean":[1,2]}}`, importer.ErrValue, []string{"torchvision.mean"}},
 		{"torchvision", `{"torchvision":{"crop_size":1,"std":null}}`, importer.ErrValue, []string{"torchvision.std"}},
 		{"torchvision", `{"torchvision":{"crop_size":16777216,"resize_size":16777217}}`, importer.ErrValue, []string{"torchvision.resize_size"}},
+		{"torchvision", "Compose(\n    Resize(size=256, max_size=None)\n", importer.ErrFormat, []string{"line 3", `""`, "closes Compose"}},
+		{"torchvision", "Compose(Resize(size=256,,))", importer.ErrFormat, []string{"line 1", `",))"`}},
+		{"torchvision", "Compose(Resize(size=[1, 2))", importer.ErrFormat, []string{"line 1"}},
+		{"torchvision", "Compose(Resize(size=1, size=2))", importer.ErrFormat, []string{"each argument once"}},
+		{"torchvision", "Compose() Compose()", importer.ErrFormat, []string{`"Compose()"`, "the end"}},
+		{"torchvision", strings.Repeat("Compose(", 30) + strings.Repeat(")", 30), importer.ErrFormat, []string{"at most 24 deep"}},
+		{"torchvision", "Compose(Resize(size='x))", importer.ErrFormat, []string{"quotation mark"}},
+		{"torchvision", "Compose()", importer.ErrValue, []string{"Compose", "Pillow image", "ToImage()", "--backend tensor"}},
+		{"torchvision", "Compose(\n      RandomHorizontalFlip(p=0.5)\n      ToImage()\n)", importer.ErrUnsupported, []string{"Compose.transforms.0.RandomHorizontalFlip", "random"}},
+		{"torchvision", "Compose(\n      Lambda(<lambda>, types=['object'])\n      ToImage()\n)", importer.ErrUnsupported, []string{"Lambda"}},
+		{"torchvision", "Compose(\n    CentreCrop(size=(3, 3))\n    ToTensor()\n)", importer.ErrUnsupported, []string{"CentreCrop", `did you mean "CenterCrop"?`}},
+		{"torchvision", "Compose(\n    ToTensor()\n    Normalize(mean=tensor([0.4850, 0.4560, 0.4060]), std=tensor([0.2290, 0.2240, 0.2250]))\n)", importer.ErrValue, []string{"Normalize.mean", "tensor(…)", "four digits"}},
+		{"torchvision", "Compose(\n    ToTensor()\n    Normalize(mean=[1, 2, 3], std=[1, 0, 1])\n)", importer.ErrValue, []string{"Normalize.std"}},
+		{"torchvision", "Compose(\n    Resize(size=224, interpolation=area, max_size=None, antialias=True)\n    ToTensor()\n)", importer.ErrValue, []string{"Resize.interpolation", `"area"`}},
+		{"torchvision", "Compose(\n    Resize(size=224, interpolation=bilinear, max_size=224, antialias=True)\n    ToTensor()\n)", importer.ErrValue, []string{"Resize.max_size", "224"}},
+		{"torchvision", "Compose(\n    Pad(padding=[1, 2, 3], fill=0, padding_mode=constant)\n    ToTensor()\n)", importer.ErrValue, []string{"Pad.padding"}},
+		{"torchvision", "Compose(\n    ToTensor()\n    Grayscale(num_output_channels=1)\n)", importer.ErrUnsupported, []string{"Grayscale", "float tensor"}},
+		{"torchvision", "Compose(\n    ToTensor()\n    CenterCrop(size=(2, 2), fill=3)\n)", importer.ErrUnknownKey, []string{"CenterCrop.fill"}},
+		{"torchvision-tensor", "Compose(ConvertImageDtype())", importer.ErrValue, []string{"ConvertImageDtype", "v1 divides"}},
+		{"torchvision-tensor", "Compose(Grayscale())", importer.ErrValue, []string{"Grayscale", "v1 and v2"}},
+		{"torchvision-tensor", `{"torchvision":{"crop_size":1,"interpolation":"box"}}`, importer.ErrValue, []string{"torchvision.interpolation", "for a tensor"}},
+		{"timm", `{"input_size":[3,2,2],"use_prefetcher":1}`, importer.ErrValue, []string{"use_prefetcher"}},
 		{"ultralytics", `{}`, importer.ErrMissing, []string{"imgsz"}},
 		{"ultralytics", `{"ultralytics":1}`, importer.ErrValue, []string{"ultralytics"}},
 		{"ultralytics", `{"ultralytics":{"imgsz":[640,640],"strides":1}}`, importer.ErrUnknownKey, []string{"ultralytics.strides"}},
@@ -316,7 +352,8 @@ func TestRefusals(t *testing.T) {
 		_, err := importAs(t, c.name, []byte(c.in))
 		require.ErrorIs(t, err, c.kind, "%s %s", c.name, c.in)
 		rest, msg := err.Error(), err.Error()
-		require.True(t, strings.HasPrefix(msg, "importer: "+c.name+": "), msg)
+		ecosystem, _, _ := strings.Cut(c.name, "-")
+		require.True(t, strings.HasPrefix(msg, "importer: "+ecosystem+": "), msg)
 		for _, w := range c.want {
 			_, after, ok := strings.Cut(rest, w)
 			require.True(t, ok, "%s %s: %q, want %q after what was found", c.name, c.in, msg, w)
@@ -365,7 +402,7 @@ func FuzzImport(f *testing.F) {
 	f.Add([]byte(`{"size":[30,20],"paddingmode":2,"borderValue":[1,2,3],"datalayout":"NHWC"}`))
 	f.Add([]byte(`{"ultralytics":{"imgsz":"(64,)","args":"{'a': \"b\", 'dynamic': True}"}}`))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		for _, name := range importer.Names() {
+		for _, name := range append(importer.Names(), "hf-pil", "torchvision-tensor") {
 			g, err := importAs(t, name, in)
 			if (g == nil) == (err == nil) {
 				t.Fatalf("%s: graph %v, error %v", name, g, err)

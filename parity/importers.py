@@ -83,13 +83,28 @@ def hf_pil(config):
 
 
 def timm(config):
+    import torch
     from timm.data import create_transform, resolve_data_config
+    from timm.data.loader import PrefetchLoader
     from timm.models._hub import _parse_model_cfg
 
+    # Arguments of create_transform, beside the cfg's fields.
+    config = json.loads(json.dumps(config))
+    fields = config.get("pretrained_cfg", config)
+    extra = {k: fields.pop(k) for k in ("use_prefetcher", "normalize") if k in fields}
     # The loader's own parsing, which requires an architecture.
     cfg, _, _ = _parse_model_cfg({"architecture": ""} | config, {})
-    t = create_transform(**resolve_data_config(pretrained_cfg=cfg, model=None), is_training=False)
-    return lambda path: {"image": t(rgb(path)).numpy()}
+    data = resolve_data_config(pretrained_cfg=cfg, model=None)
+    t = create_transform(**data, is_training=False, **extra)
+    if not extra.get("use_prefetcher"):
+        return lambda path: {"image": t(rgb(path)).numpy()}
+
+    def run(path):
+        batch = torch.as_tensor(t(rgb(path)))[None]
+        (x, _), = PrefetchLoader([(batch, torch.zeros(1))], mean=data["mean"], std=data["std"], device=torch.device("cpu"))
+        return {"image": x[0].numpy()}
+
+    return run
 
 
 def torchvision(config):

@@ -24,6 +24,7 @@ os.environ["YOLO_VERBOSE"] = "false"
 
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -200,6 +201,29 @@ def cases(tmp):
     # Presets.
     imagenet = T.Compose([T.Resize(256), T.CenterCrop(224), T.ToTensor(), T.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])])
     yield Case(vision, "preset imagenet", ["--preset", "imagenet"], lambda p: imagenet(rgb(p)).numpy())
+    # torchvision's transforms on tensors. decode_image reads neither BMP nor TIFF; some GIF and PNG of 16 bits differ.
+    from torchvision.io import decode_image
+    from torchvision.models import get_model_weights, list_models
+    from torchvision import models
+    from torchvision.transforms import v2
+
+    printed = {repr(w.transforms()): w.transforms() for m in list_models(models) for w in get_model_weights(m)}
+    compose = v2.Compose([v2.Resize(256), v2.CenterCrop(224), v2.ToDtype(torch.float32, scale=True), v2.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])])
+    for text, t in sorted((printed | {repr(compose): compose}).items()):
+        if not text.startswith(("ImageClassification", "Compose")):
+            continue
+        sides = re.findall(r"\d+", text)[:2]
+        name = f"{text.split('(')[0]} {sides[0]} {sides[1]} {'bicubic' if 'BICUBIC' in text else 'bilinear'} mean {re.findall(r'mean=.([0-9.]+)', text)[0]}"
+        file = pathlib.Path(tmp) / (name.replace(" ", "-") + ".txt")
+        file.write_text(text)
+
+        def tensors(p, t=t):
+            torch.set_num_threads(2)
+            return t(decode_image(str(p), mode="RGB")).contiguous().numpy()
+
+        yield Case(vision, f"{name}, tensors", ["--torchvision", str(file), "--backend", "tensor"], tensors, suffix(".jpg", ".jpeg", ".webp"), takes=False)
+        if t is not compose:
+            yield Case(vision, f"{name}, PIL", ["--torchvision", str(file)], lambda p, t=t: t(rgb(p)).numpy())
     clip, yolo = ROOT / "testdata/configs/hf/clip-vit-base-patch32.json", ROOT / "testdata/configs/ultralytics/yolo-640.json"
     yield Case(importers.who(clip), "preset clip", ["--preset", "clip"], importers.hf_pil(json.loads(clip.read_text())))
     yield Case(importers.who(yolo), "preset yolo", ["--preset", "yolo"], importers.reference(yolo))

@@ -7,6 +7,12 @@
 // ignores the test_* values, which timm uses only on request. Like timm's
 // loader, it honours model_args' img_size for models with a fixed input size.
 // The output is the column image, float32 CHW, since timm does not name it.
+//
+// Two arguments of create_transform may stand beside the cfg's fields.
+// use_prefetcher true is timm's own loader, create_loader with its defaults:
+// PrefetchLoader normalizes the bytes with the mean and deviation times 255,
+// which differs in the last bits. normalize false returns uint8 instead; the
+// loader normalizes nevertheless.
 package timm
 
 import (
@@ -16,6 +22,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
@@ -139,7 +146,21 @@ func build(o, args *importer.Object) *datagraph.Graph {
 	default:
 		o.Bad("crop_mode", "center, squash or border")
 	}
-	return g.Add(r).Add(c).Add(transforms.NewToTensor()).Add(transforms.NewNormalize(mean, std))
+	prefetcher, normalize := o.Bool("use_prefetcher", false), o.Bool("normalize", true)
+	g.Add(r).Add(c)
+	switch {
+	case prefetcher:
+		g.Reference = "timm 1.0.31 create_transform, PrefetchLoader"
+		for i := range mean {
+			mean[i], std[i] = float64(mean[i]*255), float64(std[i]*255)
+		}
+		g.Add(transforms.NewToType(tensor.Float32)).Add(transforms.NewNormalize(mean, std)).Add(transforms.NewHWC2CHW())
+	case normalize:
+		g.Add(transforms.NewToTensor()).Add(transforms.NewNormalize(mean, std))
+	default:
+		g.Add(transforms.NewHWC2CHW())
+	}
+	return g
 }
 
 // inputSize returns the height and width.

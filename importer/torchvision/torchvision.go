@@ -1,20 +1,32 @@
-// Package torchvision imports the arguments of torchvision's
-// ImageClassification preset, which every classification model's weights have
-// as their transforms:
+// Package torchvision imports torchvision's transforms in the form that Python
+// prints: a Compose, a Sequential, or one of the presets that every weight has
+// as its transforms,
+//
+//	python -c 'from torchvision.models import *; print(ResNet50_Weights.DEFAULT.transforms())'
+//
+// It also imports the arguments of the preset ImageClassification as JSON:
 //
 //	{"torchvision": {"crop_size": 224, "resize_size": 232, "interpolation": "bilinear", "mean": […], "std": […]}}
 //
 // crop_size is required. The others have the preset's defaults: resize_size
 // 256, bilinear, ImageNet's mean and std.
 //
-// The reference is torchvision 0.29.2's preset applied to
-// Image.open(f).convert("RGB"). For such PIL images it always antialiases and
-// ignores the key antialias. The output is the column image, float32 CHW, since
-// torchvision does not name it.
+// The reference is torchvision 0.29.2 with torch 2.15.0 on x86-64 with AVX2,
+// applied to Image.open(f).convert("RGB") (Import), or to the uint8 tensor of
+// decode_image(f, mode="RGB") (ImportTensor). The bytes differ: Pillow scales
+// images, and torch scales tensors, v1 in float32 and v2 in uint8. The importer
+// recognizes v1 and v2 by the form of what they print. decode_image reads JPEG,
+// PNG, WebP and GIF; its PNG of 16 bits are uint16 tensors and its transparent
+// GIF have other colours, and the graph decodes both as Pillow does.
+//
+// Python does not print the dtype of ToDtype and ConvertImageDtype: the
+// importer takes it to be float32. Random transforms, and functions such as
+// Lambda, are errors. The output is the column image, CHW, since torchvision
+// does not name it.
 package torchvision
 
 import (
-	"slices"
+	"bytes"
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
@@ -24,89 +36,56 @@ import (
 func init() {
 	importer.Register(importer.Importer{
 		Name: "torchvision", Import: Import,
-		Doc: "the arguments of torchvision's ImageClassification preset as JSON, as torchvision 0.29.2 applies them",
+		Doc:      "torchvision's transforms as Python prints them, or the arguments of its ImageClassification preset as JSON, as torchvision 0.29.2 applies them to a Pillow image, or with --backend tensor to a tensor",
+		Backends: map[string]func([]byte) (*datagraph.Graph, error){"pil": Import, "tensor": ImportTensor},
 	})
 }
 
-// These are the preset's defaults.
-const defaultResize = 256
+// Import reads transforms that are applied to a Pillow image.
+func Import(data []byte) (*datagraph.Graph, error) { return load(data, false) }
 
-var (
-	defaultMean = []float64{0.485, 0.456, 0.406}
-	defaultStd  = []float64{0.229, 0.224, 0.225}
-)
+// ImportTensor reads transforms that are applied to a uint8 tensor, as
+// torchvision's decode_image returns it.
+func ImportTensor(data []byte) (*datagraph.Graph, error) { return load(data, true) }
 
-// interpolations maps the values of InterpolationMode. Pillow's nearest samples
-// pixel centres, so nearest-exact is the same for PIL images.
-var interpolations = map[string]transforms.Interpolation{
-	"nearest": transforms.Nearest, "nearest-exact": transforms.Nearest, "bilinear": transforms.Bilinear,
-	"bicubic": transforms.Bicubic, "box": transforms.Box, "hamming": transforms.Hamming, "lanczos": transforms.Lanczos,
+func load(data []byte, tensors bool) (*datagraph.Graph, error) {
+	b := &builder{Graph: datagraph.New(transforms.NewDecode()), fromTensor: tensors, tensor: tensors}
+	var file *importer.Object
+	var err error
+	if i := bytes.IndexByte(data, '('); i > 0 && isName(bytes.TrimSpace(data[:i])) {
+		var text []byte
+		if text, err = parse(data); err != nil {
+			return nil, err
+		}
+		if file, err = importer.Parse(text); err != nil {
+			return nil, err
+		}
+		b.steps([]*importer.Object{file}, either)
+		if err := b.end(file); err != nil {
+			return nil, err
+		}
+	} else {
+		if file, err = importer.Parse(data); err != nil {
+			return nil, err
+		}
+		b.arguments(file)
+		if err := file.Err("torchvision"); err != nil {
+			return nil, err
+		}
+		b.finish("ImageClassification")
+	}
+	return importer.Finish("torchvision", b.Graph)
 }
 
-// Import reads a preset's arguments.
-func Import(data []byte) (*datagraph.Graph, error) {
-	file, err := importer.Parse(data)
-	if err != nil {
-		return nil, err
-	}
+// arguments adds the steps of the preset whose arguments a JSON file has.
+func (b *builder) arguments(file *importer.Object) {
 	o := file.Object("torchvision")
-	if o == nil {
-		if !file.Has("torchvision") {
-			file.Fail(importer.ErrMissing, "torchvision", "want an object with the preset's arguments")
-		} else {
-			file.Bad("torchvision", "an object with the preset's arguments")
-		}
-		return nil, file.Err("torchvision")
+	switch {
+	case o != nil:
+		b.classification(o)
+	case file.Has("torchvision"):
+		file.Bad("torchvision", "an object with the preset's arguments")
+	default:
+		file.Fail(importer.ErrMissing, "torchvision", "want an object with the preset's arguments, or transforms as Python prints them: Compose(…)")
 	}
-	g := build(o)
-	if err := file.Err("torchvision"); err != nil {
-		return nil, err
-	}
-	return importer.Finish("torchvision", g)
-}
-
-func build(o *importer.Object) *datagraph.Graph {
-	if !o.Has("crop_size") {
-		o.Fail(importer.ErrMissing, "crop_size", "want a whole number")
-	}
-	crop, edge := side(o, "crop_size", 1), side(o, "resize_size", defaultResize)
-	r := transforms.NewResizeShortest(edge)
-	if o.Has("interpolation") {
-		i, ok := interpolations[o.String("interpolation")]
-		if !ok {
-			o.Bad("interpolation", "nearest, nearest-exact, bilinear, bicubic, box, hamming or lanczos")
-		}
-		r.Interpolation = i
-	}
-	mean, std := values(o, "mean", defaultMean), values(o, "std", defaultStd)
-	if slices.Contains(std, 0) {
-		o.Bad("std", "numbers other than 0")
-	}
-	o.Bool("antialias", true)
-	g := datagraph.New(transforms.NewDecode(), r, transforms.NewCenterCrop(crop, crop), transforms.NewToTensor(), transforms.NewNormalize(mean, std))
-	g.Reference = "torchvision 0.29.2 ImageClassification"
-	return g
-}
-
-// side reads a number or a list of one, the form that the preset stores and
-// prints.
-func side(o *importer.Object, key string, def int) int {
-	v, _ := o.Get(key)
-	if l, ok := importer.Ints(v, 1, 1, importer.MaxSide); ok {
-		return l[0]
-	}
-	return o.Side(key, def)
-}
-
-func values(o *importer.Object, key string, def []float64) []float64 {
-	v, ok := o.Get(key)
-	if !ok {
-		return slices.Clone(def)
-	}
-	l, ok := importer.Floats(v, 3)
-	if !ok {
-		o.Bad(key, "a list of three numbers")
-		return slices.Clone(def)
-	}
-	return l
 }

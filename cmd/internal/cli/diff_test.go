@@ -308,7 +308,7 @@ func TestDiffBackend(t *testing.T) {
 		require.Equal(t, exitOK, r.status, r.stderr)
 		r = call(t, "diff", "--hf", config, "--backend", have, image, "--against", filepath.Join(dir, "jpeg_base_420.jpg.npy"))
 		require.Equal(t, exitFailed, r.status, r.stderr)
-		require.Contains(t, r.stdout, "the image processor runs with the backend "+other+": --backend "+other)
+		require.Contains(t, r.stdout, "the preprocessing runs with the backend "+other+": --backend "+other)
 	}
 	for _, args := range [][]string{
 		{"run", "--preset", "decode", "--backend", "pil", "-o", t.TempDir(), image},

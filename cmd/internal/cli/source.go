@@ -58,7 +58,7 @@ func (f *graphFlags) add(cmd *cobra.Command) {
 		f.imports[i.Name] = fl.String(i.Name, "", "import the graph from `FILE`: "+i.Doc)
 		noErr(cmd.MarkFlagFilename(i.Name))
 	}
-	fl.StringVar(&f.backend, "backend", "", "with --hf, reproduce this `BACKEND` of transformers: torchvision (the default, as of transformers 5) or pil")
+	fl.StringVar(&f.backend, "backend", "", "reproduce this `BACKEND`: with --hf torchvision (the default, as of transformers 5) or pil; with --torchvision pil (the default, for Pillow images) or tensor (for decode_image's tensors)")
 	fl.StringVar(&f.dtype, "dtype", "", "convert outputs that are images or floats to `TYPE`, as NumPy's astype does; side outputs stay unchanged")
 	fl.StringVar(&f.layout, "layout", "", "convert outputs that are images to `LAYOUT`, HWC or CHW")
 	fl.StringVar(&f.triton, "triton", "", "rename the outputs to the inputs of a Triton model's config.pbtxt `FILE`, and check their types, shapes and layouts")
@@ -72,7 +72,7 @@ func (f *graphFlags) add(cmd *cobra.Command) {
 	noErr(cmd.MarkFlagFilename("bundle"))
 	complete(cmd, "preset", preset.Names()...)
 	complete(cmd, "layout", "HWC", "CHW")
-	complete(cmd, "backend", "pil", "torchvision")
+	complete(cmd, "backend", "pil", "tensor", "torchvision")
 	complete(cmd, "dtype", dtypeNames()...)
 }
 
@@ -139,7 +139,7 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 	if cmd.Flags().Changed("backend") {
 		i, _ := importer.Lookup(sources[0][2:]) // without backends if it is no importer
 		if i.Backends == nil {
-			return nil, usageErr("--backend applies to --hf, not to %s", sources[0])
+			return nil, usageErr("--backend applies to --hf and --torchvision, not to %s", sources[0])
 		}
 		if _, ok := i.Backends[f.backend]; !ok {
 			return nil, oneOf("backend", f.backend, slices.Sorted(maps.Keys(i.Backends))...)
@@ -171,7 +171,7 @@ func (f *graphFlags) alternatives(cmd *cobra.Command) (l []diff.Alternative) {
 			}
 			if err == nil { // else this backend cannot run the file
 				l = append(l, diff.Alternative{
-					Name: "backend-" + name, Text: fmt.Sprintf("the image processor runs with the backend %s: --backend %s", name, name), Graph: g,
+					Name: "backend-" + name, Text: fmt.Sprintf("the preprocessing runs with the backend %s: --backend %s", name, name), Graph: g,
 				})
 			}
 		}

@@ -1,0 +1,470 @@
+package torchvision
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/internal/registry"
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// These are the presets' defaults.
+const defaultResize = 256
+
+var (
+	defaultMean = []float64{0.485, 0.456, 0.406}
+	defaultStd  = []float64{0.229, 0.224, 0.225}
+)
+
+// builder adds steps and follows what the image is between them.
+type builder struct {
+	*datagraph.Graph
+	fromTensor bool // the reference starts with a tensor
+	tensor     bool // not a Pillow image
+	float      bool
+	chw        bool // the column's layout; a tensor of the reference always is
+	gray       bool // one channel
+}
+
+// generation is the version of torchvision's transforms.
+type generation uint8
+
+const (
+	either generation = iota // both print the same
+	v1
+	v2
+)
+
+// step adds one transform.
+type step func(b *builder, o *importer.Object, from generation)
+
+// known are the transforms that an inference graph can have, and presets.
+var known map[string]step
+
+func init() {
+	none := func(*builder, *importer.Object, generation) {}
+	known = map[string]step{
+		"ImageClassification": func(b *builder, o *importer.Object, _ generation) { b.classification(o) },
+		"SemanticSegmentation": func(b *builder, o *importer.Object, _ generation) {
+			if !o.Null("resize_size") {
+				b.resizeTo(o, b.side(o, "resize_size", 0), v1)
+			} else {
+				o.Inert("resize_size", "interpolation", "antialias")
+			}
+			b.divide()
+			b.normalize(o, defaultMean, defaultStd)
+		},
+		"ObjectDetection":   func(b *builder, o *importer.Object, _ generation) { b.divide() },
+		"Resize":            (*builder).resize,
+		"CenterCrop":        (*builder).centerCrop,
+		"Pad":               (*builder).pad,
+		"Grayscale":         (*builder).grayscale,
+		"RGB":               (*builder).rgb,
+		"ToTensor":          (*builder).toTensor,
+		"MaybeToTensor":     func(b *builder, _ *importer.Object, _ generation) { b.maybe((*builder).divide) },
+		"PILToTensor":       (*builder).pilToTensor,
+		"MaybePILToTensor":  func(b *builder, _ *importer.Object, _ generation) { b.maybe(func(*builder) {}) },
+		"ToImage":           func(b *builder, _ *importer.Object, _ generation) { b.tensor = true },
+		"ToPureTensor":      none,
+		"Identity":          none,
+		"ToDtype":           (*builder).toDtype,
+		"ConvertImageDtype": (*builder).convertDtype,
+		"Normalize":         (*builder).normalizes,
+	}
+}
+
+// containers print their transforms.
+var containers = []string{"Compose", "Sequential"}
+
+// steps adds the transforms of a list in order. outer is the version of what
+// contains them.
+func (b *builder) steps(list []*importer.Object, outer generation) {
+	for _, call := range list {
+		name := call.Keys()[0]
+		o := call.Object(name)
+		if slices.Contains(containers, name) {
+			inner := o.Objects(callsKey)
+			v, _ := o.Get(formKey)
+			n, ok := importer.Int(v, int(v1), int(v2))
+			form := generation(n)
+			if slices.ContainsFunc(inner, printsV2) {
+				form = v2
+			} else if !ok {
+				form = outer
+			}
+			b.steps(inner, form)
+			continue
+		}
+		add, ok := known[name]
+		if !ok {
+			o.InertAll()
+			text := "it is random, want the transforms of inference"
+			if !strings.HasPrefix(name, "Random") && !slices.Contains(random, name) {
+				text = "want a transform that is known here" + registry.DidYouMean(name, names())
+			}
+			call.Fail(importer.ErrUnsupported, name, text)
+			continue
+		}
+		form := outer
+		switch {
+		case printsV2(call):
+			form = v2
+		case name == "Resize" && o.Has("max_size"), name == "Normalize" && !o.Has("inplace"):
+			form = v1
+		}
+		add(b, o, form)
+	}
+}
+
+// random lists random transforms by other names than Random….
+var random = []string{"ColorJitter", "AutoAugment", "RandAugment", "TrivialAugmentWide", "AugMix", "ScaleJitter", "GaussianBlur", "ElasticTransform"}
+
+// printsV2 reports whether a call has a form that only v2 prints.
+func printsV2(call *importer.Object) bool {
+	name := call.Keys()[0]
+	v, _ := call.Get(name)
+	o, ok := v.(*importer.Object)
+	switch name {
+	case "ToImage", "ToDtype", "ToPureTensor", "RGB":
+		return true
+	case "Normalize":
+		return ok && o.Has("inplace")
+	case "Resize":
+		return ok && (!o.Has("max_size") || !o.Has("size"))
+	}
+	return false
+}
+
+func names() []string {
+	l := slices.Clone(containers)
+	for name := range known {
+		l = append(l, name)
+	}
+	slices.Sort(l)
+	return l
+}
+
+// end checks what the transforms return, and completes the graph.
+func (b *builder) end(file *importer.Object) error {
+	if err := file.Err("torchvision"); err != nil {
+		return err
+	}
+	name := file.Keys()[0]
+	if !b.tensor {
+		file.Fail(importer.ErrValue, name, "it returns a Pillow image, want a tensor: append PILToTensor() or ToImage(), or with --backend tensor start from decode_image's tensor")
+		return file.Err("torchvision")
+	}
+	b.finish(name)
+	return nil
+}
+
+// finish completes the graph.
+func (b *builder) finish(name string) {
+	if !b.chw {
+		b.Add(transforms.NewHWC2CHW())
+	}
+	b.Reference = "torchvision 0.29.2 " + name
+	if b.fromTensor {
+		b.Reference += " of a tensor"
+	}
+}
+
+// interpolations maps the values of InterpolationMode.
+var interpolations = map[string]transforms.Interpolation{
+	"nearest": transforms.Nearest, "nearest-exact": transforms.NearestExact, "bilinear": transforms.Bilinear,
+	"bicubic": transforms.Bicubic, "box": transforms.Box, "hamming": transforms.Hamming, "lanczos": transforms.Lanczos,
+}
+
+// resize adds Resize.
+func (b *builder) resize(o *importer.Object, from generation) {
+	if v, _ := o.Get("max_size"); v != nil && !o.Has("size") {
+		// v2 does not print a size of None. max_size is then the longer edge.
+		b.sampled(o, &transforms.Resize{Fit: transforms.FitLongest, Edge: o.Side("max_size", 1)}, v2)
+		return
+	}
+	h, w, both := b.sides(o, "size")
+	r := &transforms.Resize{Fit: transforms.FitExact, Height: h, Width: w}
+	if !both {
+		r = &transforms.Resize{Fit: transforms.FitShortest, Edge: h}
+	}
+	if v, _ := o.Get("max_size"); v != nil {
+		n, ok := importer.Int(v, h+1, importer.MaxSide)
+		if !ok || both {
+			o.Bad("max_size", "None, or for a size of one number a larger number, to 16777216")
+		}
+		r.MaxEdge = n
+	}
+	b.sampled(o, r, from)
+}
+
+// resizeTo adds the resize of a preset.
+func (b *builder) resizeTo(o *importer.Object, edge int, from generation) {
+	b.sampled(o, &transforms.Resize{Fit: transforms.FitShortest, Edge: edge}, from)
+}
+
+// sampled reads interpolation and antialias and adds r.
+func (b *builder) sampled(o *importer.Object, r *transforms.Resize, from generation) {
+	r.Interpolation = transforms.Bilinear
+	if o.Has("interpolation") {
+		word := strings.TrimPrefix(o.String("interpolation"), "InterpolationMode.")
+		i, ok := interpolations[strings.ToLower(strings.ReplaceAll(word, "_", "-"))]
+		if !ok {
+			o.Bad("interpolation", "nearest, nearest-exact, bilinear, bicubic, box, hamming or lanczos")
+		}
+		r.Interpolation = i
+	}
+	antialias := o.Bool("antialias", true)
+	switch smooth := r.Interpolation == transforms.Bilinear || r.Interpolation == transforms.Bicubic || r.Interpolation == transforms.Lanczos; {
+	case !b.tensor: // Pillow's filters always antialias
+		r.Backend = transforms.Pillow
+		if r.Interpolation == transforms.NearestExact {
+			r.Interpolation = transforms.Nearest // samples pixel centres
+		}
+	case from == either:
+		o.Fail(importer.ErrValue, "", "v1 and v2 scale tensors differently: want the text as Python prints it, with v1's max_size or v2's list of sizes")
+	case r.Interpolation == transforms.Box, r.Interpolation == transforms.Hamming,
+		r.Interpolation == transforms.Lanczos && (from == v1 || !antialias):
+		o.Bad("interpolation", "nearest, nearest-exact, bilinear, bicubic, or in v2 with antialias lanczos, for a tensor")
+	default:
+		r.Backend = transforms.Torch
+		if from == v2 && !b.float {
+			r.Backend = transforms.TorchUint8
+		}
+		r.NoAntialias = smooth && !antialias
+	}
+	b.Add(r)
+}
+
+// classification adds the steps of ImageClassification, which uses v1.
+func (b *builder) classification(o *importer.Object) {
+	if !o.Has("crop_size") {
+		o.Fail(importer.ErrMissing, "crop_size", "want a whole number")
+	}
+	crop := b.side(o, "crop_size", 1)
+	b.resizeTo(o, b.side(o, "resize_size", defaultResize), v1)
+	b.Add(transforms.NewCenterCrop(crop, crop))
+	b.divide()
+	b.normalize(o, defaultMean, defaultStd)
+}
+
+// side reads a number or a list of one, the form that presets store and print.
+func (b *builder) side(o *importer.Object, key string, def int) int {
+	v, _ := o.Get(key)
+	if l, ok := importer.Ints(v, 1, 1, importer.MaxSide); ok {
+		return l[0]
+	}
+	return o.Side(key, def)
+}
+
+// sides reads a size: a number, a list of one, or height and width.
+func (b *builder) sides(o *importer.Object, key string) (h, w int, both bool) {
+	v, _ := o.Get(key)
+	if l, ok := importer.Ints(v, 2, 1, importer.MaxSide); ok {
+		return l[0], l[1], true
+	}
+	if l, ok := importer.Ints(v, 1, 1, importer.MaxSide); ok {
+		return l[0], l[0], false
+	}
+	n, ok := importer.Int(v, 1, importer.MaxSide)
+	if !ok {
+		o.Bad(key, "a whole number of 1 to 16777216, or height and width")
+		n = 1
+	}
+	return n, n, false
+}
+
+func (b *builder) centerCrop(o *importer.Object, _ generation) {
+	h, w, _ := b.sides(o, "size")
+	b.Add(transforms.NewCenterCrop(h, w))
+}
+
+// paddingModes maps padding_mode.
+var paddingModes = map[string]transforms.PadMode{
+	"constant": transforms.PadConstant, "edge": transforms.PadEdge, "reflect": transforms.PadReflect, "symmetric": transforms.PadSymmetric,
+}
+
+func (b *builder) pad(o *importer.Object, _ generation) {
+	const want = "a whole number of 0 to 16777216, or a list of 1, 2 (left and right, top and bottom) or 4 (left, top, right, bottom)"
+	v, _ := o.Get("padding")
+	var l []int // left, top, right, bottom
+	for _, n := range []int{1, 2, 4} {
+		if s, ok := importer.Ints(v, n, 0, importer.MaxSide); ok {
+			l = []int{s[0], s[1%n], s[2%n], s[3%n]}
+		}
+	}
+	if n, ok := importer.Int(v, 0, importer.MaxSide); ok {
+		l = []int{n, n, n, n}
+	}
+	if l == nil {
+		o.Bad("padding", want)
+		return
+	}
+	p := transforms.NewPad(l[1], l[3], l[0], l[2])
+	if s := o.String("padding_mode"); s != "" {
+		mode, ok := paddingModes[s]
+		if !ok {
+			o.Bad("padding_mode", "constant, edge, reflect or symmetric")
+		}
+		p.Mode = mode
+	}
+	if fill, _ := o.Get("fill"); fill != nil {
+		f, ok := importer.Float(fill)
+		if p.Fill = []float64{f}; !ok {
+			for _, n := range []int{1, 3} {
+				if s, yes := importer.Floats(fill, n); yes {
+					p.Fill, ok = s, true
+				}
+			}
+		}
+		if !ok {
+			o.Bad("fill", "a number, or one for each channel")
+		}
+	}
+	b.Add(p)
+}
+
+// grayscale adds Grayscale. v2's arithmetic on tensors fuses multiplications
+// and additions, as its adjust_saturation does with a factor of 0.
+func (b *builder) grayscale(o *importer.Object, from generation) {
+	channels := o.Int("num_output_channels", 1, 1, 3)
+	if channels == 2 {
+		o.Bad("num_output_channels", "1 or 3")
+	}
+	g := &transforms.Grayscale{Channels: channels, Backend: transforms.Pillow}
+	switch {
+	case b.float:
+		o.Fail(importer.ErrUnsupported, "", "of a float tensor: want it before ToDtype, ToTensor or ConvertImageDtype")
+		return
+	case !b.tensor || b.gray:
+	case from == either:
+		o.Fail(importer.ErrValue, "", "v1 and v2 differ for tensors: want it in a Compose as Python prints it, with its indentation")
+	case from == v1:
+		g.Backend = transforms.Torch
+	default:
+		b.Add(&transforms.AdjustSaturation{Factor: 0, Backend: transforms.Torch})
+	}
+	b.Add(g)
+	b.gray = channels == 1
+}
+
+// rgb adds RGB, which copies a gray channel.
+func (b *builder) rgb(o *importer.Object, _ generation) {
+	if !b.gray {
+		return
+	}
+	if b.float {
+		o.Fail(importer.ErrUnsupported, "", "of a gray float tensor: want it before ToDtype, ToTensor or ConvertImageDtype")
+		return
+	}
+	b.Add(&transforms.Grayscale{Channels: 3, Backend: transforms.Pillow})
+	b.gray = false
+}
+
+// maybe adds a conversion of Pillow images, which returns tensors unchanged.
+func (b *builder) maybe(convert func(*builder)) {
+	if !b.tensor {
+		convert(b)
+	}
+	b.tensor = true
+}
+
+// wantPillow rejects a tensor for v1's conversions. v2's return it unchanged.
+func (b *builder) wantPillow(o *importer.Object, from generation) {
+	if b.tensor && from != v2 {
+		o.Fail(importer.ErrValue, "", "the image is a tensor already, which v1 rejects")
+	}
+}
+
+func (b *builder) toTensor(o *importer.Object, from generation) {
+	b.wantPillow(o, from)
+	b.maybe((*builder).divide)
+}
+
+func (b *builder) pilToTensor(o *importer.Object, from generation) {
+	b.wantPillow(o, from)
+	b.tensor = true
+}
+
+// wantTensor rejects a Pillow image, which v1 rejects and v2 does not change.
+func (b *builder) wantTensor(o *importer.Object) bool {
+	if !b.tensor {
+		o.Fail(importer.ErrValue, "", "the image is a Pillow image, want a tensor: add ToImage() or PILToTensor() before, or with --backend tensor start from decode_image's tensor")
+	}
+	return b.tensor
+}
+
+// toDtype adds v2's ToDtype(torch.float32), which multiplies by 1/255.
+func (b *builder) toDtype(o *importer.Object, _ generation) {
+	scale := o.Bool("scale", false)
+	switch {
+	case !b.wantTensor(o), b.float:
+	case scale:
+		b.Add(&transforms.Rescale{Scale: 1.0 / 255, Rule: transforms.RescaleMultiply})
+	default:
+		b.Add(transforms.NewToType(tensor.Float32))
+	}
+	b.float = true
+}
+
+func (b *builder) convertDtype(o *importer.Object, from generation) {
+	switch {
+	case !b.wantTensor(o), b.float:
+	case from == either:
+		o.Fail(importer.ErrValue, "", "v1 divides and v2 multiplies: want it in a Compose as Python prints it, with its indentation")
+	case from == v1:
+		b.divide()
+	default:
+		b.Add(&transforms.Rescale{Scale: 1.0 / 255, Rule: transforms.RescaleMultiply})
+	}
+	b.float = true
+}
+
+// divide adds v1's conversion to a float tensor.
+func (b *builder) divide() {
+	b.Add(transforms.NewToTensor())
+	b.tensor, b.float, b.chw = true, true, true
+}
+
+// normalizes adds Normalize.
+func (b *builder) normalizes(o *importer.Object, _ generation) {
+	o.Bool("inplace", false)
+	if !b.float {
+		o.Fail(importer.ErrValue, "", "the values are bytes, want floats: add ToDtype, ToTensor or ConvertImageDtype before")
+	}
+	b.normalize(o, nil, nil)
+}
+
+// normalize reads mean and std and adds the normalization.
+func (b *builder) normalize(o *importer.Object, mean, std []float64) {
+	mean, std = b.values(o, "mean", mean), b.values(o, "std", std)
+	if slices.Contains(std, 0) {
+		o.Bad("std", "numbers other than 0")
+	}
+	b.Add(transforms.NewNormalize(mean, std))
+}
+
+// values reads one number for each channel, or one for all.
+func (b *builder) values(o *importer.Object, key string, def []float64) []float64 {
+	v, ok := o.Get(key)
+	if !ok && def != nil {
+		return slices.Clone(def)
+	}
+	n, want := 3, "a list of three numbers"
+	if b.gray {
+		n, want = 1, "a list of one number"
+	}
+	if s, _ := v.(string); strings.HasPrefix(s, "tensor") {
+		want += "; Python prints only four digits of a tensor: make the transform with lists, or import timm's config"
+	}
+	if l, ok := importer.Floats(v, n); ok {
+		return l
+	}
+	if l, ok := importer.Floats(v, 1); ok && def == nil {
+		return []float64{l[0], l[0], l[0]}
+	}
+	o.Bad(key, want)
+	return []float64{1}
+}
