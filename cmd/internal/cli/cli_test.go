@@ -240,7 +240,7 @@ func TestOps(t *testing.T) {
 	require.Regexp(t, `(?m)^interpolation +bilinear +name: nearest, `, r.stdout)
 	require.Contains(t, r.stdout, "Pillow 13.0.0")
 	require.Contains(t, r.stdout, "Resize scales an image to another size.")
-	require.Regexp(t, `(?m)^edge +0 +integer\n +for shortest, longest$`, r.stdout)
+	require.Regexp(t, `(?m)^edge +0 +integer\n +for shortest, longest, longest_min$`, r.stdout)
 	require.Contains(t, call(t, "ops", "hwc2chw").stdout, "No parameters.")
 	for _, i := range transforms.Ops() {
 		d := describeOp(i)
