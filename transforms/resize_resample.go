@@ -127,6 +127,8 @@ type resampler struct {
 	x, y axis
 	view tensor.Tensor
 	cv   kernel.CVScratch
+
+	from, to tensor.Tensor // planes of ResizeTo
 }
 
 func resamplerOf(c *Context) *resampler {

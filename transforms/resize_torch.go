@@ -81,7 +81,11 @@ func (r *resampler) torchFloat(c *Context, how sampling, s, d shape, dst, src []
 		}
 		for p := range s.planes {
 			if direct {
-				kernel.TorchSmallLinear(dst[p*outPlane:][:outPlane], src[p*inPlane:][:inPlane], s.w, d.w, s.ch, &r.x.cv, &r.y.cv)
+				grouped := s.ch &^ 7
+				if p < s.planes&^7 {
+					grouped = 1
+				}
+				kernel.TorchSmallLinear(dst[p*outPlane:][:outPlane], src[p*inPlane:][:inPlane], s.w, d.w, s.ch, grouped, &r.x.cv, &r.y.cv)
 			} else {
 				kernel.TorchMixed(dst[p*outPlane:][:outPlane], src[p*inPlane:][:inPlane], s.w, d.w, s.ch, &r.x.cv, &r.y.cv)
 			}

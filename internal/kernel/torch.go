@@ -288,8 +288,9 @@ func TorchMixed(dst, src []float32, inW, outW, ch int, x, y *CVTaps) {
 }
 
 // TorchSmallLinear is torch's TorchLinear kernel for small outputs: it weights
-// the four pixels by the products of their weights.
-func TorchSmallLinear(dst, src []float32, inW, outW, ch int, x, y *CVTaps) {
+// the four pixels by the products of their weights. torch adds them in another
+// order for the first channels, in groups of 8; grouped is their number.
+func TorchSmallLinear(dst, src []float32, inW, outW, ch, grouped int, x, y *CVTaps) {
 	line := inW * ch
 	for o := range len(y.Index) / 2 {
 		a, b := src[int(y.Index[2*o])*line:][:line], src[int(y.Index[2*o+1])*line:][:line]
@@ -299,7 +300,14 @@ func TorchSmallLinear(dst, src []float32, inW, outW, ch int, x, y *CVTaps) {
 			l, r := int(x.Index[2*i])*ch, int(x.Index[2*i+1])*ch
 			w, z := x.WF[2*i], x.WF[2*i+1]
 			vw, vz, uw, uz := float32(v*w), float32(v*z), float32(u*w), float32(u*z)
-			for c := range ch {
+			for c := range grouped {
+				s := float32(uw * b[l+c])
+				s = fma32(uz, b[r+c], s)
+				s = fma32(vz, a[r+c], s)
+				s = fma32(vw, a[l+c], s)
+				out[i*ch+c] = s
+			}
+			for c := grouped; c < ch; c++ {
 				s := float32(vz * a[r+c])
 				s = fma32(vw, a[l+c], s)
 				s = fma32(uw, b[l+c], s)

@@ -29,9 +29,9 @@ def chw(a):
 class Golden:
     """Collects the cases of one op; equal arrays are stored once."""
 
-    def __init__(self, op, reference, folder=None):
+    def __init__(self, op, reference, folder=None, root=ROOT):
         self.op, self.reference, self.cases, self.arrays, self.names = op, reference, [], {}, {}
-        self.folder = folder or op
+        self.folder, self.root = folder or op, root
 
     def _add(self, a):
         a = np.array(a, order="C")  # keeps scalars scalars
@@ -51,6 +51,14 @@ class Golden:
             + [{"array": self._add(a), "layout": "none"} for a in more],
         })
 
+    def columns_case(self, name, params, src, want):
+        """A case of several columns: lists of arrays, or of pairs of an array and its layout."""
+        def entries(arrays):
+            pairs = (a if isinstance(a, tuple) else (a, "none") for a in arrays)
+            return [{"array": self._add(a), "layout": layout} for a, layout in pairs]
+
+        self.cases.append({"name": name, "params": params, "in": entries(src), "out": entries(want)})
+
     def encoded_case(self, name, params, data, want, allocates=""):
         """A case whose input is an encoded image; the arrays hold its bytes as uint8.
 
@@ -62,7 +70,7 @@ class Golden:
             self.cases[-1]["allocates"] = allocates
 
     def write(self):
-        folder = ROOT / self.folder
+        folder = self.root / self.folder
         folder.mkdir(parents=True, exist_ok=True)
         head = json.dumps({"op": self.op, "reference": self.reference})[:-1]
         lines = ",\n".join("  " + json.dumps(c) for c in self.cases)
