@@ -61,8 +61,8 @@ func (o *ScaleCoords) Apply(c *Context, dst, src []*tensor.Tensor) error {
 			return nil
 		}
 		for i := 0; i < n; i += 2 {
-			row[i] *= x
-			row[i+1] *= y
+			row[i] = float32(row[i] * x)
+			row[i+1] = float32(row[i+1] * y)
 		}
 		return nil
 	})
