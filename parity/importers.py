@@ -49,6 +49,13 @@ def rgb(path):
     return Image.open(io.BytesIO(pathlib.Path(path).read_bytes())).convert("RGB")
 
 
+# The outputs without a batch axis of classes that list the tiles of all images.
+TILES = {
+    "Aria": ("pixel_values", "pixel_mask", "num_crops"), "GotOcr2": ("pixel_values",), "Cohere2Vision": ("pixel_values",), "Ovis2": ("pixel_values",),
+    "Gemma3": ("pixel_values",), "Llama4": ("pixel_values",),
+}
+
+
 def hf(config, backend=None):
     """The default backend is torchvision's."""
     import torch
@@ -66,13 +73,18 @@ def hf(config, backend=None):
     # The outputs have a batch axis, which infer-prep's have not. Where the patches of all
     # images form one sequence, the first axis is the sequence's.
     whole = {"pixel_values"} if "image_grid_thw" in p.model_input_names else set()
+    # So do the tiles of all images.
+    name = type(p).__name__.split("ImageProcessor")[0]
+    if name in TILES:
+        whole = set(TILES[name])
 
     def run(path):
         out = p(rgb(path), return_tensors="np")
         if isinstance(out, np.ndarray):  # Idefics
             out = {"pixel_values": out}
         # Lists of strings, such as OneFormer's task_inputs, are not of the image.
-        names = [k for k in out if isinstance(out[k], np.ndarray)]
+        out = {k: np.asarray(v) for k, v in out.items()}
+        names = [k for k in out if out[k].dtype.kind in "biuf"]
         return {k: out[k] if k in whole else out[k][0] for k in sorted(names, key=lambda k: k != "pixel_values")}
 
     return run

@@ -10,9 +10,9 @@ import "github.com/infer-prep/infer-prep/tensor"
 // a fill that the dtype cannot hold.
 //
 // Outputs: image, the canvas; grid, int64 (2): the numbers of rows and columns
-// of tiles; choice, int64 (1): the number of the grid among those the rule
-// tries, or of the canvas in Sizes, from 1, and 0 with rule multiple. The last
-// tiles are incomplete if a canvas of Sizes is no multiple of the tile.
+// of tiles; choice, an int64 scalar: the number of the grid among those the
+// rule tries, or of the canvas in Sizes, from 1, and 0 with rule multiple. The
+// last tiles are incomplete if a canvas of Sizes is no multiple of the tile.
 //
 // Interpolation and Backend are those of Resize.
 //
@@ -150,7 +150,7 @@ func (o *ResizeToTiles) Infer(dst, in []tensor.Desc) error {
 	}
 	dst[0] = d.WithSize(h, w)
 	dst[1] = tensor.Desc{DType: tensor.Int64, Shape: tensor.Dims(2)}
-	dst[2] = tensor.Desc{DType: tensor.Int64, Shape: tensor.Dims(1)}
+	dst[2] = tensor.Desc{DType: tensor.Int64}
 	return inferred(dst[0])
 }
 

@@ -2,11 +2,11 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// SplitTiles cuts an image into tiles of Height x Width pixels, row by row. It
-// takes any dtype of fixed size, HWC or CHW. No value changes. Neighbouring
-// tiles share Overlap pixels. An image that tiles do not cover exactly is an
-// ErrInput: with S = Height - Overlap, its height must be Overlap plus a
-// multiple of S, and its width likewise.
+// SplitTiles cuts an image into tiles of Height x Width pixels, row by row.
+// With 0 x 0 the whole image is one tile. It takes any dtype of fixed size, HWC
+// or CHW. No value changes. Neighbouring tiles share Overlap pixels. An image
+// that tiles do not cover exactly is an ErrInput: with S = Height - Overlap,
+// its height must be Overlap plus a multiple of S, and its width likewise.
 //
 // The output has no layout. Its first axis counts the tiles, and the others are
 // those of an image: (tiles, channels, height, width) for CHW.
@@ -14,8 +14,8 @@ import "github.com/infer-prep/infer-prep/tensor"
 // Reference: transformers 5.23.0, split_to_tiles, divide_to_patches and
 // Molmo2's overlapping crops (torch's unfold).
 type SplitTiles struct {
-	Height  int `json:"height"`  // of a tile in pixels, 1 to 2^24
-	Width   int `json:"width"`   // of a tile in pixels, 1 to 2^24
+	Height  int `json:"height"`  // of a tile in pixels, 1 to 2^24; 0 means the image's
+	Width   int `json:"width"`   // of a tile in pixels, 1 to 2^24; 0 means the image's
 	Overlap int `json:"overlap"` // pixels that neighbours share, 0 to less than a side; default 0
 }
 
@@ -33,6 +33,12 @@ func NewSplitTiles(height, width int) *SplitTiles { return &SplitTiles{Height: h
 
 // Validate checks the sizes.
 func (o *SplitTiles) Validate() error {
+	if o.Height == 0 && o.Width == 0 {
+		if o.Overlap != 0 {
+			return paramErr("overlap is %d without tiles, want 0", o.Overlap)
+		}
+		return nil
+	}
 	if err := checkSides(o.Height, o.Width); err != nil {
 		return err
 	}
@@ -53,6 +59,10 @@ func (o *SplitTiles) Infer(dst, in []tensor.Desc) error {
 	d := in[0]
 	if err := wantImage(d); err != nil {
 		return err
+	}
+	if o.Height == 0 {
+		dst[0] = tiled(d, 1)
+		return inferred(dst[0])
 	}
 	count := int64(1)
 	for i, side := range [2]int{d.Height(), d.Width()} {
@@ -90,6 +100,10 @@ func (o *SplitTiles) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	s, err := c.Dense(src[0])
 	if err != nil {
 		return err
+	}
+	if o.Height == 0 {
+		copy(dst[0].Data, s.Data)
+		return nil
 	}
 	rows, _ := o.along(s.Height(), o.Height)
 	columns, _ := o.along(s.Width(), o.Width)

@@ -103,9 +103,11 @@ func ExampleResizeToTiles() {
 }
 
 func TestSplitTiles(t *testing.T) {
-	refusesParam(t, "height", NewSplitTiles(0, 1))
 	refusesParam(t, "overlap", &SplitTiles{Height: 3, Width: 2, Overlap: 2})
 	refusesParam(t, "overlap", &SplitTiles{Height: 3, Width: 2, Overlap: -1})
+	refusesParam(t, "overlap", &SplitTiles{Overlap: 1})
+	refusesParam(t, "width", NewSplitTiles(1, 0))
+	refusesParam(t, "height", NewSplitTiles(0, 1))
 	refusesInput(t, "not covered exactly", NewSplitTiles(2, 3), tensor.Image(tensor.Uint8, tensor.HWC, 4, 7, 3))
 	refusesInput(t, "not covered exactly", NewSplitTiles(2, 3), tensor.Image(tensor.Uint8, tensor.HWC, tensor.Unknown, 2, 3))
 	refusesInput(t, "want an image", NewSplitTiles(1, 1), vector)

@@ -150,7 +150,7 @@ def resize_to_tiles():
             want = np.empty((ch, cw, 3), np.uint8)
             want[:] = p["fill"]
             want[top:top + nh, left:left + nw] = np.asarray(Image.fromarray(a).resize((nw, nh), PILLOW[interpolation]))
-            more = [np.array([rows, columns]), np.array([choice])]
+            more = [np.array([rows, columns]), np.array(choice)]
             if (n + i) % 3:
                 g.case(f"{p['rule']} {n} {h}x{w}", p, a, want, more=more)
             else:
@@ -169,6 +169,9 @@ def split_tiles():
             b = np.ascontiguousarray(a.transpose(1, 2, 0))
             patches = divide_to_patches(torch.from_numpy(a), (th, tw))
             g.case(f"HWC {dt} {h}x{w} of {th}x{tw}", p, b, np.stack([x.numpy().transpose(1, 2, 0) for x in patches]), "HWC", "none")
+    for h, w in ((3, 2), (1, 1)):
+        a = chw(image(h, w, 3))
+        g.case(f"whole {h}x{w}", dict(height=0, width=0, overlap=0), a, a[None], "CHW", "none")
     for h, w, th, tw, overlap in ((10, 19, 4, 7, 1), (7, 5, 7, 5, 2), (9, 9, 5, 5, 3)):
         a = chw(image(h, w, 2))
         t = torch.from_numpy(a).unfold(1, th, th - overlap).unfold(2, tw, tw - overlap).permute(1, 2, 0, 3, 4)

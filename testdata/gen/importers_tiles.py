@@ -1,0 +1,75 @@
+"""Makes importer/testdata/goldens_tiles.json: classes of transformers that cut an image into tiles, with both backends.
+
+Needs the packages of importers.py. Takes no arguments; running it again gives the same bytes.
+"""
+
+import json
+
+import importers_torchvision as common
+
+hw, short = common.pil.hw, common.pil.short
+BASE = dict(image_mean=[0.1, 0.2, 0.3], image_std=[0.4, 0.5, 0.6])
+BYTES = dict(do_rescale=False, do_normalize=False)
+WIDE = ("rgb.png", "tall.png", "wide.png", "dot.png")  # wide.png is 97 x 3 pixels, dot.png 1 x 1
+TORCH_ONLY = {"Cohere2Vision", "Llama4"}
+
+
+def shared(small):
+    """Cases of every class; small is a configuration with small tiles."""
+    yield "small", small, WIDE
+    yield "bytes", small | BYTES, WIDE
+    yield "rescaled", small | BASE | {"do_normalize": False, "rescale_factor": 0.0078125, "resample": 2}
+    yield "normalised bytes", small | {"do_rescale": False, "image_mean": 90, "image_std": [3, 20, 71], "resample": 1}
+    yield "nearest, not converted", small | {"resample": 0, "do_convert_rgb": False}, ("key.png",)
+    yield "not resized", small | {"do_resize": False}, ("rgb.png", "key.png")
+    yield "cropped and padded", small | {"do_center_crop": True, "crop_size": [20, 33], "do_pad": True, "pad_size": hw(200, 190)}, ("rgb.png", "palette.png")
+    yield "list", small | {"size": [45, 60]}, ("gray.png",)
+    yield "edge", small | {"size": short(40)}, ("gray.png",)
+    yield "edges", small | {"size": {"shortest_edge": 40, "longest_edge": 57}}, ("gray.png",)
+    yield "null size", small | {"size": None}, ("gray.png",)
+    yield "null resample", small | {"resample": None}, ("rgb.png",)
+
+
+def got(name):
+    small = {"size": hw(20, 20), "crop_to_patches": True, "max_patches": 6}
+    yield "absent", {}, ("rgb.png",)
+    yield from (c for c in shared(small) if (name, c[0]) != ("Ovis2", "cropped and padded"))
+    yield "not cut", small | {"crop_to_patches": False}, WIDE
+    yield "not cut, bytes of any size", {"crop_to_patches": False, "do_resize": False} | BYTES
+    yield "not cut, cropped", small | {"crop_to_patches": False, "do_center_crop": True, "crop_size": [20, 33]}, ("rgb.png",)
+    yield "not cut, an edge", {"crop_to_patches": False, "size": short(40)}, ("rgb.png",)
+    yield "oblong tiles", small | {"size": hw(15, 22)}, WIDE
+    yield "cropped to the tile", small | {"do_center_crop": True, "crop_size": 20}
+    for least, most in ((1, 1), (2, 2), (3, 12), (5, 4), (0, 0), (1, 40)):
+        yield f"{least} to {most}", small | {"min_patches": least, "max_patches": most}, WIDE[:3]
+    if name == "Ovis2":
+        yield "by the ratio", small | {"use_covering_area_grid": False, "min_patches": 3}, WIDE
+        yield "covered", small | {"size": 9, "max_patches": 20}, WIDE
+
+
+def granite(_):
+    small = {"size": hw(20, 20), "max_patches": 8}
+    yield "absent", {}, ("dot.png",)
+    yield from shared(small)
+    yield "not cut", small | {"crop_to_patches": False}, WIDE
+    yield "fine", small | {"fine_route": True}
+    yield "sixteen", small | {"max_patches": 40, "size": 8}, ("tall.png", "wide.png")
+    yield "one", small | {"max_patches": 1, "min_patches": 3}
+    yield "oblong tiles", small | {"size": [13, 30], "min_patches": 4}
+    yield "not dense", small | {"dense_max_patches": 0, "dense_max_scale": 0.5, "dense_min_aspect": 0.0, "dense_max_aspect": 1.0}
+
+
+CLASSES = {"GotOcr2": got, "Cohere2Vision": got, "Ovis2": got, "GraniteDocling": granite}
+
+
+def cases():
+    for name, make in CLASSES.items():
+        for label, config, *images in make(name):
+            text = json.dumps({"image_processor_type": name + "ImageProcessor"} | config)
+            for backend in ("hf", "hf-pil"):
+                if backend == "hf" or name not in TORCH_ONLY or label == "small":
+                    yield backend, f"{name} {label}", text, *images
+
+
+if __name__ == "__main__":
+    common.write("goldens_tiles.json", cases())
