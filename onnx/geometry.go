@@ -138,12 +138,18 @@ func (l *lowering) centre(o *transforms.CenterCrop, size num, n int) num {
 	d := l.minus(size, known(n))
 	odd := l.mod(d, known(2))
 	half := l.over(l.minus(d, odd), known(2)) // rounded down
-	if o.CropRounding == transforms.CropFloor {
+	switch o.CropRounding {
+	case transforms.CropFloor:
 		return half
+	case transforms.CropCeil:
+		return l.plus(half, odd)
 	}
 	// The half of an odd difference is rounded to even for a crop, and up for
 	// padding.
 	larger := num{name: l.cast(l.op("Less", nil, l.numName(d), l.ints(0)), tensor.Int64)}
+	if o.CropRounding == transforms.CropTruncate {
+		return l.plus(half, l.times(odd, larger))
+	}
 	return l.plus(half, l.times(odd, l.most(larger, l.mod(half, known(2)))))
 }
 

@@ -18,6 +18,7 @@ pinned in requirements.txt and requirements-no-deps.txt.
 
 import ast
 import hashlib
+import inspect
 import io
 import json
 import os
@@ -78,8 +79,12 @@ def hf(config, backend=None):
     if name in TILES:
         whole = set(TILES[name])
 
-    def run(path):
-        out = p(rgb(path), return_tensors="np")
+    def run(path, second=None):
+        """second is the other image of a pair, or the trimap of VitMatte."""
+        if "trimaps" in inspect.signature(p.preprocess).parameters:
+            out = p(images=rgb(path), trimaps=Image.open(second).convert("L"), return_tensors="np")
+        else:
+            out = p([rgb(path), rgb(second)] if second else rgb(path), return_tensors="np")
         if isinstance(out, np.ndarray):  # Idefics
             out = {"pixel_values": out}
         # Lists of strings, such as OneFormer's task_inputs, are not of the image.

@@ -23,9 +23,14 @@ const (
 	// window starts at (size-window)/2, truncated. If the window is larger than
 	// the image, the odd pixel of padding is at the bottom and at the right.
 	CropTruncate
+	// CropCeil is the rule of torchvision's pad with negative widths, as
+	// transformers' Nougat uses it. The window starts at (size-window)/2,
+	// rounded up. If the window is larger than the image, the odd pixel of
+	// padding is at the bottom and at the right.
+	CropCeil
 )
 
-var cropRoundingNames = []string{"half_even", "floor", "truncate"}
+var cropRoundingNames = []string{"half_even", "floor", "truncate", "ceil"}
 
 func (r CropRounding) String() string {
 	return enum.String("crop rounding", cropRoundingNames, r)
@@ -49,6 +54,8 @@ func (r CropRounding) start(size, n int) int {
 	switch {
 	case r == CropTruncate:
 		return d / 2
+	case r == CropCeil:
+		return half + d&1
 	case r == CropFloor || d&1 == 0:
 		return half
 	case d < 0:
@@ -65,11 +72,11 @@ func (r CropRounding) start(size, n int) int {
 //
 // Reference: torchvision 0.29.2 center_crop and timm 1.0.31 center_crop_or_pad
 // (half_even), transformers 5.23.0 image_transforms.center_crop (floor) and
-// TorchvisionBackend.center_crop (truncate).
+// TorchvisionBackend.center_crop (truncate); torchvision 0.29.2 v2 pad (ceil).
 type CenterCrop struct {
 	Height       int          `json:"height"`        // output height in pixels, 1 to 2^24
 	Width        int          `json:"width"`         // output width in pixels, 1 to 2^24
-	CropRounding CropRounding `json:"crop_rounding"` // half_even, floor or truncate; default half_even
+	CropRounding CropRounding `json:"crop_rounding"` // half_even, floor, truncate or ceil; default half_even
 	// Fill is the value of the padding, in the image's own range: one for all
 	// channels or one per channel. Default 0.
 	Fill []float64 `json:"fill"`

@@ -29,7 +29,7 @@ func TestCenterCropFraction(t *testing.T) {
 	refusesParam(t, "height", NewCenterCropFraction(0, 1))
 	refusesParam(t, "width", NewCenterCropFraction(1, maxSide+1))
 	refusesParam(t, "height", NewCenterCropFraction(math.NaN(), 1))
-	refusesParam(t, "crop_rounding", &CenterCropFraction{Height: 1, Width: 1, CropRounding: 3, Fill: []float64{0}})
+	refusesParam(t, "crop_rounding", &CenterCropFraction{Height: 1, Width: 1, CropRounding: 9, Fill: []float64{0}})
 	refusesParam(t, "fill", &CenterCropFraction{Height: 1, Width: 1})
 	refusesInput(t, "would become 0 x 1", &CenterCropFraction{Height: 0.5, Width: 1, Fill: []float64{0}}, one.Desc)
 	refusesInput(t, "no pixels", NewCenterCropFraction(1, 1), empty)

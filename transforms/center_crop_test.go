@@ -35,7 +35,7 @@ func TestCenterCrop(t *testing.T) {
 	refusesParam(t, "height", NewCenterCrop(0, 5))
 	refusesParam(t, "width", NewCenterCrop(5, -1))
 	refusesParam(t, "width", NewCenterCrop(5, maxSide+1))
-	refusesParam(t, "crop_rounding", &CenterCrop{Height: 1, Width: 1, CropRounding: 3, Fill: []float64{0}})
+	refusesParam(t, "crop_rounding", &CenterCrop{Height: 1, Width: 1, CropRounding: 9, Fill: []float64{0}})
 	refusesParam(t, "fill", &CenterCrop{Height: 1, Width: 1})
 	for _, v := range notFinite {
 		refusesParam(t, "fill[0]", &CenterCrop{Height: 1, Width: 1, Fill: []float64{v}})

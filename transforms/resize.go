@@ -124,8 +124,8 @@ func (o *Resize) Validate() error {
 	if fits := sizeRuleFits[o.SizeRule]; fits != nil && !slices.Contains(fits, o.Fit) {
 		return paramErr("size_rule %v with fit %v, want fit %v", o.SizeRule, o.Fit, fits)
 	}
-	if o.SizeRule != SizeTruncate && o.Fit == FitThumbnail {
-		return paramErr("size_rule %v with fit thumbnail, want truncate", o.SizeRule)
+	if o.SizeRule != SizeTruncate && o.SizeRule != SizeTruncateGap && o.Fit == FitThumbnail {
+		return paramErr("size_rule %v with fit thumbnail, want truncate or truncate_gap", o.SizeRule)
 	}
 	edge := o.Fit == FitShortest || o.Fit == FitLongest || o.Fit == FitLongestMin
 	box := !edge && o.Fit != FitAligned || o.Fit == FitLongestMin

@@ -33,7 +33,8 @@ const (
 	// unchanged. For a larger image it reduces the longer edge to its side of
 	// Height x Width, and the shorter edge follows by the aspect ratio; the
 	// shorter edge may still exceed its own side. A square image is reduced on
-	// both sides. It is Donut's thumbnail, and requires size rule truncate.
+	// both sides. It is Donut's thumbnail, and requires size rule truncate or
+	// truncate_gap.
 	FitThumbnail
 	// FitAligned keeps the image's size, but rounds the sides to multiples of
 	// Multiple. With size rule truncate it is GLPN's.
@@ -108,26 +109,32 @@ const (
 	// not 0 and an edge is longer, a second step truncates to MaxEdge. For
 	// FitLongest only.
 	SizeEven
+	// SizeTruncateGap is SizeTruncate, but an image with a side that shrinks by
+	// a factor of 4 or more is an ErrInput. With reducing_gap 2.0, as Nougat
+	// has, Pillow scales such images in two steps, which is not supported. For
+	// FitThumbnail only.
+	SizeTruncateGap
 )
 
 var sizeRuleNames = []string{
 	"truncate", "half_even", "half_up", "detr", "yolos", "truncate32", "truncate_up", "detr_up", "scale_up", "vilt", "scale", "aspect",
-	"fraction", "even",
+	"fraction", "even", "truncate_gap",
 }
 
 // sizeRuleFits lists the fits of the rules that do not apply to all of them.
 var sizeRuleFits = map[SizeRule][]Fit{
-	SizeDETR:       {FitShortest},
-	SizeYOLOS:      {FitShortest},
-	SizeTruncate32: {FitInside},
-	SizeTruncateUp: {FitShortest, FitInside},
-	SizeDETRUp:     {FitShortest},
-	SizeScaleUp:    {FitShortest},
-	SizeViLT:       {FitShortest},
-	SizeScale:      {FitLongest, FitLongestMin},
-	SizeAspect:     {FitLongest},
-	SizeFraction:   {FitMultiple},
-	SizeEven:       {FitLongest},
+	SizeDETR:        {FitShortest},
+	SizeYOLOS:       {FitShortest},
+	SizeTruncate32:  {FitInside},
+	SizeTruncateUp:  {FitShortest, FitInside},
+	SizeDETRUp:      {FitShortest},
+	SizeScaleUp:     {FitShortest},
+	SizeViLT:        {FitShortest},
+	SizeScale:       {FitLongest, FitLongestMin},
+	SizeAspect:      {FitLongest},
+	SizeFraction:    {FitMultiple},
+	SizeEven:        {FitLongest},
+	SizeTruncateGap: {FitThumbnail},
 }
 
 // aligns reports whether the rule rounds the sides to multiples of Multiple
@@ -273,6 +280,9 @@ func (o *Resize) sized(h, w int) (int, int, error) {
 			nw = math.Trunc(float64(float64(w)*nh) / float64(h))
 		case w > h:
 			nh = math.Trunc(float64(float64(h)*nw) / float64(w))
+		}
+		if o.SizeRule == SizeTruncateGap && (float64(h)/nh >= 4 || float64(w)/nw >= 4) {
+			return 0, 0, inputErr("an image of %d x %d (height x width) would shrink to %.0f x %.0f: want a factor below 4 on both sides", h, w, nh, nw)
 		}
 	case FitMultiple:
 		sh, sw := float64(o.Height)/float64(h), float64(o.Width)/float64(w)

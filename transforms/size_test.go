@@ -77,3 +77,13 @@ func TestSizesUnknown(t *testing.T) {
 	require.NoError(t, auto.Infer(out[:], []tensor.Desc{in}))
 	require.Equal(t, tensor.Image(tensor.Float32, tensor.CHW, tensor.Unknown, tensor.Unknown, 3), out[0])
 }
+
+// TestSizeTruncateGap checks that a reduction to a quarter is refused.
+func TestSizeTruncateGap(t *testing.T) {
+	op := &Resize{Fit: FitThumbnail, Height: 20, Width: 20, SizeRule: SizeTruncateGap}
+	var out [1]tensor.Desc
+	require.NoError(t, op.Infer(out[:], []tensor.Desc{tensor.Image(tensor.Uint8, tensor.HWC, 79, 79, 3)}))
+	refusesInput(t, "want a factor below 4", op, tensor.Image(tensor.Uint8, tensor.HWC, 80, 80, 3))
+	refusesInput(t, "want a factor below 4", op, tensor.Image(tensor.Uint8, tensor.HWC, 70, 3, 3).WithSize(80, 17))
+	refusesParam(t, "want fit [thumbnail]", &Resize{Fit: FitExact, Height: 20, Width: 20, SizeRule: SizeTruncateGap})
+}

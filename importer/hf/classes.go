@@ -10,8 +10,9 @@ import (
 type class struct {
 	name     string
 	defaults settings
-	// torchOnly reports that the class has no PIL backend.
-	torchOnly bool
+	// torchOnly reports that the class has no PIL backend. numpyOnly reports
+	// that it has neither, but code of its own, which is like PIL's.
+	torchOnly, numpyOnly bool
 	// refused is the reason why the class is not supported. The other fields
 	// are then empty.
 	refused string

@@ -50,7 +50,7 @@ func donut(b *builder, o *importer.Object) {
 		b.Add(r)
 	}
 	if b.pad {
-		b.Add(transforms.NewPadToSize(b.size.height, b.size.width))
+		b.centres(b.size.height, b.size.width)
 	}
 	b.tail(o)
 }

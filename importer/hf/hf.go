@@ -71,12 +71,15 @@ func load(data []byte, torch bool) (*datagraph.Graph, error) {
 		return nil, err
 	}
 	// Without a PIL backend transformers takes torchvision's.
-	torch = torch || c.torchOnly
+	torch = (torch || c.torchOnly) && !c.numpyOnly
 	c.defaults.torch = torch
 	s := read(o, c)
 	g := datagraph.New()
 	g.Reference = "transformers 5.23.0 " + c.name + "ImageProcessor, backend torchvision"
-	if !torch {
+	switch {
+	case c.numpyOnly:
+		g.Reference = "transformers 5.23.0 " + c.name + "ImageProcessor"
+	case !torch:
 		g.Reference = "transformers 5.23.0 " + c.name + "ImageProcessorPil, backend pil"
 	}
 	c.build(&builder{Graph: g, settings: s}, o)
@@ -154,6 +157,7 @@ type settings struct {
 	anySize             bool // the class decides which forms of size are valid
 	ownSize             bool // the class's build function reads size and handles a null resample
 	ownResample         bool // the class ignores resample
+	nullValues          bool // null means the class's image_mean and image_std
 	factor              float64
 	wholeFactor         bool      // rescale_factor is written as a whole number
 	mean, std           []float64 // three values, or nil for None
@@ -166,6 +170,28 @@ type builder struct {
 	*datagraph.Graph
 	settings
 	float bool // the image is float32
+}
+
+// branch adds the steps that add makes of the column from, and writes their
+// result to the column to.
+func (b *builder) branch(from, to string, add func(*builder)) {
+	c := &builder{Graph: datagraph.New(), settings: b.settings, float: b.float}
+	add(c)
+	for i, s := range c.Steps {
+		for j, name := range s.In {
+			if name == datagraph.Image && i == 0 {
+				s.In[j] = from
+			} else if name == datagraph.Image {
+				s.In[j] = to
+			}
+		}
+		for j, name := range s.Out {
+			if name == datagraph.Image {
+				s.Out[j] = to
+			}
+		}
+		b.Then(s.Op, s.In, s.Out)
+	}
 }
 
 // resamples maps Pillow's resampling numbers.
@@ -189,30 +215,8 @@ func read(o *importer.Object, c class) settings {
 	s.readSizes(o)
 	s.mean, s.std = s.readValues(o, "image_mean", s.mean), s.readValues(o, "image_std", s.std)
 
-	if v, ok := o.Get("resample"); ok {
-		n, ok := importer.Int(v, 0, len(resamples)-1)
-		switch {
-		case ok && s.ownResample:
-		case ok:
-			s.resample = resamples[n]
-			if s.torch && n > 3 && s.resize {
-				o.Bad("resample", "0 to 3: torchvision's tensors have neither box nor hamming; the PIL backend has")
-			}
-		case v != nil || s.resize && !s.ownSize: // transformers rejects null if it resizes
-			o.Bad("resample", "a Pillow resampling number: 0 nearest, 1 lanczos, 2 bilinear, 3 bicubic, 4 box, 5 hamming")
-		}
-	}
-	if v, ok := o.Get("rescale_factor"); ok {
-		f, ok := importer.Float(v)
-		_, s.wholeFactor = importer.Int(v, math.MinInt32, math.MaxInt32)
-		switch {
-		case !ok && (v != nil || s.rescale):
-			o.Bad("rescale_factor", "a number")
-		case s.torch && s.rescale && s.normalize && float32(f) == 0:
-			o.Bad("rescale_factor", "a number other than 0, by which torchvision's backend divides")
-		}
-		s.factor = f
-	}
+	s.readResample(o, "resample")
+	s.readFactor(o, "rescale_factor")
 	if f := o.String("data_format"); f != "" && f != "channels_first" && f != "channels_last" {
 		o.Bad("data_format", `"channels_first" or "channels_last"`)
 	}
@@ -233,6 +237,42 @@ func read(o *importer.Object, c class) settings {
 		o.Bad("image_std", "one or three numbers, for do_normalize")
 	}
 	return s
+}
+
+// readResample reads the interpolation of the resize.
+func (s *settings) readResample(o *importer.Object, key string) {
+	v, ok := o.Get(key)
+	if !ok {
+		return
+	}
+	n, ok := importer.Int(v, 0, len(resamples)-1)
+	switch {
+	case ok && s.ownResample:
+	case ok:
+		s.resample = resamples[n]
+		if s.torch && n > 3 && s.resize {
+			o.Bad(key, "0 to 3: torchvision's tensors have neither box nor hamming; the PIL backend has")
+		}
+	case v != nil || s.resize && !s.ownSize: // transformers rejects null if it resizes
+		o.Bad(key, "a Pillow resampling number: 0 nearest, 1 lanczos, 2 bilinear, 3 bicubic, 4 box, 5 hamming")
+	}
+}
+
+// readFactor reads the factor of the rescaling.
+func (s *settings) readFactor(o *importer.Object, key string) {
+	v, ok := o.Get(key)
+	if !ok {
+		return
+	}
+	f, ok := importer.Float(v)
+	_, s.wholeFactor = importer.Int(v, math.MinInt32, math.MaxInt32)
+	switch {
+	case !ok && (v != nil || s.rescale):
+		o.Bad(key, "a number")
+	case s.torch && s.rescale && s.normalize && float32(f) == 0:
+		o.Bad(key, "a number other than 0, by which torchvision's backend divides")
+	}
+	s.factor = f
 }
 
 // readSizes reads size, crop_size and pad_size.
@@ -319,6 +359,9 @@ func readSize(o *importer.Object, key string, s *size, square, any bool) {
 func (s *settings) readValues(o *importer.Object, key string, def []float64) []float64 {
 	v, ok := o.Get(key)
 	if !ok {
+		return def
+	}
+	if v == nil && s.nullValues {
 		return def
 	}
 	if v == nil {

@@ -41,12 +41,12 @@ class Golden:
             self.arrays[self.names[key]] = a
         return self.names[key]
 
-    def case(self, name, params, src, want, layout="HWC", out_layout=None, more=()):
-        """more are outputs after the first, which have no layout."""
+    def case(self, name, params, src, want, layout="HWC", out_layout=None, more=(), second=None):
+        """more are outputs after the first, which have no layout. second is a second input of the first one's layout."""
         self.cases.append({
             "name": name,
             "params": params,
-            "in": [{"array": self._add(src), "layout": layout}],
+            "in": [{"array": self._add(a), "layout": layout} for a in (src, second) if a is not None],
             "out": [{"array": self._add(want), "layout": out_layout or layout}]
             + [{"array": self._add(a), "layout": "none"} for a in more],
         })

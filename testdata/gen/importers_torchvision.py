@@ -60,22 +60,27 @@ def cases():
                 yield backend, f"{name} {label}", text
 
 
-def write(file, cases, images=2):
-    """Writes a golden file of cases: what the reference gives for some images, or that it refuses. A case may name its images."""
+def write(file, cases, images=2, seconds={}):
+    """Writes a golden file of cases: what the reference gives for some images, or that it refuses. A case may name its images.
+
+    seconds has the second image for each image, by the class, for classes that take two.
+    """
     done, refused = [], []
     for n, (backend, name, text, *own) in enumerate(cases):
         case = {"importer": backend, "name": name, "config": json.loads(text)}
         results, bug = [], False
         some = list(*own) or list(("rgb.png", "tall.png", "gray.png", "key.png")[n % 4 :][:images])
+        two = seconds.get(case["config"]["image_processor_type"])
         for image in some:
+            which = {"image": image} | ({"image2": two[image]} if two else {})
             try:
-                arrays = reference(backend, text)(pil.OUT / image)
+                arrays = reference(backend, text)(*(pil.OUT / i for i in which.values()))
             except Exception as e:
                 reason = (str(e).splitlines() or [type(e).__name__])[0]
                 if "INTERNAL ASSERT" in reason:  # torch cannot scale 3 channels to 1 x 1
                     bug = True
                     continue
-                results.append({"image": image, "refused": True})
+                results.append(which | {"refused": True})
                 if image == some[-1] and image != "key.png" and all("refused" in r for r in results):
                     some.append("key.png")  # a square: does the size matter?
                 continue
@@ -83,7 +88,7 @@ def write(file, cases, images=2):
                 k: {"dtype": str(a.dtype), "shape": list(a.shape), "sha256": pil.importers.digest(a), "values": pil.sample(a)}
                 for k, a in arrays.items()
             }
-            results.append({"image": image, "outputs": outputs})
+            results.append(which | {"outputs": outputs})
         if all("refused" in r for r in results):
             if bug or name.endswith((" not resized", " edges")):  # refused for the images' sizes alone
                 continue

@@ -94,7 +94,7 @@ def layouts():
 
 def center_crop():
     g = Golden("center_crop", "half_even: torchvision 0.29.2 v2 center_crop, timm 1.0.31 center_crop_or_pad (fill); "
-               "floor: transformers 5.23.0 image_transforms.center_crop")
+               "floor: transformers 5.23.0 image_transforms.center_crop; ceil: torchvision 0.29.2 v2 pad")
     p = lambda h, w, r, *fill: {"height": h, "width": w, "crop_rounding": r, "fill": list(fill) or [0]}
     sizes = [(5, 4), (4, 5), (6, 7), (3, 3), (1, 1), (10, 9), (9, 3), (2, 12), (11, 12)]
     for h, w in ((8, 8), (7, 5), (1, 1), (6, 9)):
@@ -106,6 +106,9 @@ def center_crop():
             g.case(f"tv_{w}x{h}_{cw}x{ch}", p(ch, cw, "half_even"), chw(a), want, "CHW")
             g.case(f"hf_{w}x{h}_{cw}x{ch}", p(ch, cw, "floor"), a,
                    hf.center_crop(a, (ch, cw), input_data_format="channels_last"))
+            top, left = (ch - h) // 2, (cw - w) // 2
+            padded = v2.pad(t(chw(a)), [left, top, cw - w - left, ch - h - top])
+            g.case(f"pad_{w}x{h}_{cw}x{ch}", p(ch, cw, "ceil"), chw(a), padded.numpy(), "CHW")
     a = image(23, 37, 3)
     g.case("photo", p(16, 16, "half_even"), a, arr(v2.center_crop(pil(a), [16, 16])))
     a = image(5, 4, 3)

@@ -1,0 +1,138 @@
+"""Makes importer/testdata/goldens_special.json: classes of transformers with steps of their own, with both backends.
+
+Needs the packages of importers.py. Takes no arguments; running it again gives the same bytes.
+"""
+
+import json
+
+import importers_torchvision as torchvision
+
+CLIP_MEAN, CLIP_STD, HALF, MEAN, STD, hw, short = (
+    getattr(torchvision.patches, n) for n in ("CLIP_MEAN", "CLIP_STD", "HALF", "MEAN", "STD", "hw", "short"))
+
+PAIRS = ("EfficientLoFTR", "LightGlue", "SuperGlue")
+OTHERS = {"rgb.png": "tall.png", "tall.png": "gray.png", "gray.png": "gray.png", "key.png": "rgb.png"}
+SAME = {n: n for n in OTHERS}
+SECONDS = {n + "ImageProcessor": OTHERS for n in PAIRS} | {"VitMatteImageProcessor": SAME}
+
+ONE_BACKEND = ("PPFormulaNet", "Emu3")
+FLAGS = dict(do_resize=True, do_rescale=True, rescale_factor=1 / 255, do_normalize=True)
+
+
+def flava(backend):
+    small = dict(size=40, crop_size=37, codebook_size=20, codebook_crop_size=18)
+    code = dict(return_codebook_pixels=True, **small)
+    yield "absent", {}
+    yield "written", FLAGS | dict(
+        crop_size=hw(224), do_center_crop=True, size=hw(224), image_mean=CLIP_MEAN, image_std=CLIP_STD, resample=3, return_image_mask=False,
+        input_size_patches=14, total_mask_patches=75, mask_group_max_aspect_ratio=None, mask_group_max_patches=None, mask_group_min_aspect_ratio=0.3,
+        mask_group_min_patches=16, codebook_crop_size=hw(112), codebook_do_center_crop=True, codebook_do_map_pixels=True, codebook_do_normalize=True,
+        codebook_do_rescale=True, codebook_do_resize=True, codebook_image_mean=[0.0, 0.0, 0.0], codebook_image_std=[1.0, 1.0, 1.0], codebook_resample=1,
+        codebook_rescale_factor=1 / 255, codebook_size=hw(112), return_codebook_pixels=True)
+    yield "codebook", code
+    for key in ("do_resize", "do_center_crop", "do_rescale", "do_normalize", "codebook_do_resize", "codebook_do_center_crop", "codebook_do_rescale",
+                "codebook_do_normalize", "codebook_do_map_pixels"):
+        yield f"no {key}", code | {key: False}
+    yield "bytes", code | dict(codebook_do_rescale=False, codebook_do_normalize=False, codebook_do_map_pixels=False, do_rescale=False, do_normalize=False)
+    if backend == "hf":  # PIL returns float64
+        yield "bytes that are mapped", code | dict(codebook_do_rescale=False, codebook_do_normalize=False)
+    for n in (0, 2, 3, None):
+        yield f"codebook resample {n}", code | dict(codebook_resample=n)
+    yield "other values", code | dict(codebook_image_mean=0.4, codebook_image_std=[0.1, 0.2, 0.3], codebook_rescale_factor=0.01, codebook_size=[21, 40], image_mean=0.3)
+    yield "edge", code | dict(codebook_size=short(24), size=short(50))
+    yield "codebook ignored", small | dict(codebook_resample=3, codebook_image_mean=0.3)
+    for label, kw in (("size null", dict(codebook_size=None)), ("factor null", dict(codebook_rescale_factor=None)),
+                      ("crop null", dict(codebook_crop_size=None)), ("std null", dict(image_std=None))):
+        yield label, code | kw
+
+
+def keypoints(name):
+    small = dict(size=hw(30, 40))
+    yield "absent", dict(do_rescale=True) if name != "SuperPoint" else {}
+    yield "written", dict(do_resize=True, size=hw(48, 64), resample=2, do_rescale=True, rescale_factor=1 / 255, do_grayscale=True)
+    for gray in (True, False):
+        yield f"small {gray}", small | dict(do_grayscale=gray)
+        yield f"factor {gray}", small | dict(do_grayscale=gray, rescale_factor=0.017)
+        yield f"whole factor {gray}", small | dict(do_grayscale=gray, rescale_factor=1)
+        for n in (0, 1, 3):
+            yield f"resample {n} {gray}", small | dict(do_grayscale=gray, resample=n)
+        yield f"ignored {gray}", small | dict(do_grayscale=gray, do_normalize=True, image_mean=0.5, image_std=0.2, do_center_crop=True, crop_size=9, do_pad=True, pad_size=9)
+        yield f"null {gray}", small | dict(do_grayscale=gray, do_normalize=None, do_convert_rgb=None, image_mean=None)
+    yield "bytes", small | dict(do_rescale=False, do_grayscale=False)
+    yield "converted", small | dict(do_convert_rgb=True)
+    yield "edge", dict(size=37) if name == "SuperPoint" else dict(size=[37, 21])
+    for label, kw in (("size null", dict(size=None)), ("resample null", dict(resample=None)), ("mean null", dict(do_normalize=True)), ("factor null", dict(rescale_factor=None))):
+        yield label, small | kw
+
+
+def nougat(name):
+    yield "absent", dict() if name == "Nougat" else dict(size=hw(90))
+    yield "written", FLAGS | dict(do_crop_margin=True, do_thumbnail=True, do_align_long_axis=False, do_pad=True, size=hw(112, 84), resample=2, image_mean=MEAN, image_std=STD)
+    for h, w in ((50, 41), (41, 50), (33, 33), (20, 60), (120, 90)):
+        if name != "Nougat" or h > w:  # else PIL scales tall.png in two steps
+            yield f"{h}x{w}", dict(size=hw(h, w))
+            yield f"{h}x{w} no margin", dict(size=hw(h, w), do_crop_margin=False)
+    small = dict(size=hw(60, 45))
+    for key in ("do_resize", "do_rescale", "do_normalize", "do_thumbnail", "do_pad", "do_crop_margin"):
+        yield f"no {key}", small | {key: False}
+        yield f"null {key}", small | {key: None}
+    yield "no thumbnail, no resize", small | dict(do_thumbnail=False, do_resize=False)
+    yield "margin alone", dict(do_thumbnail=False, do_resize=False, do_pad=False, do_rescale=False, do_normalize=False)
+    yield "bytes", small | dict(do_rescale=False, do_normalize=False)
+    for n in (0, 1, 3):
+        yield f"resample {n}", small | dict(resample=n)
+    yield "other values", small | dict(rescale_factor=0.01, image_mean=0.3, image_std=[0.1, 0.2, 0.7], do_convert_rgb=True)
+    yield "ignored", small | dict(pad_size=hw(9), do_center_crop=True, crop_size=3)
+    yield "number", dict(size=40)
+    for label, kw in (("size edge", dict(size=short(30))), ("resample null", dict(resample=None)), ("mean null", dict(image_mean=None)), ("list", dict(size=[9]))):
+        yield label, small | kw
+
+
+def vitmatte(_):
+    yield "absent", {}
+    yield "written", dict(do_rescale=True, rescale_factor=1 / 255, do_normalize=True, image_mean=HALF, image_std=HALF, do_pad=True, size_divisibility=32)
+    yield "divisor", dict(size_divisor=7)
+    yield "both divisors", dict(size_divisor=7, size_divisibility=5)
+    yield "old divisor null", dict(size_divisibility=None)
+    for key in ("do_rescale", "do_normalize", "do_pad"):
+        yield f"no {key}", {key: False}
+        yield f"null {key}", {key: None}
+    yield "bytes", dict(do_rescale=False, do_normalize=False)
+    yield "other values", dict(rescale_factor=0.01, image_mean=0.3, image_std=[0.1, 0.2, 0.7], do_convert_rgb=True, size_divisor=1)
+    yield "ignored", dict(do_resize=True, size=9, resample=3, do_center_crop=True, crop_size=3, pad_size=9)
+    yield "whole factor", dict(rescale_factor=1)
+    for label, kw in (("divisor null", dict(size_divisor=None)), ("mean null", dict(image_mean=None)), ("size missing", dict(do_resize=True))):
+        yield label, kw
+
+
+def emu3(_):
+    small = dict(min_pixels=900, max_pixels=2000)
+    yield "absent", {}
+    yield "written", FLAGS | dict(resample=3, do_convert_rgb=True, do_pad=True, min_pixels=3000, max_pixels=5000, spatial_factor=8, image_mean=CLIP_MEAN, image_std=CLIP_STD)
+    for key in ("do_resize", "do_rescale", "do_normalize", "do_convert_rgb", "do_pad"):
+        yield f"no {key}", small | {key: False}
+    for n in range(6):
+        yield f"resample {n}", small | dict(resample=n)
+    yield "factor", small | dict(spatial_factor=5)
+    yield "other values", small | dict(rescale_factor=0.01, image_mean=[0.1, 0.2, 0.3], image_std=[0.1, 0.2, 0.7])
+    yield "nulls", small | dict(image_mean=None, image_std=None)
+    yield "bytes", small | dict(do_rescale=False, do_normalize=False)
+    yield "size", small | dict(size=dict(min_pixels=1, max_pixels=2))
+    for label, kw in (("resample null", dict(resample=None)), ("factor null", dict(rescale_factor=None))):
+        yield label, small | kw
+
+
+CLASSES = {"Flava": flava, "SuperPoint": lambda _: keypoints("SuperPoint"), "EfficientLoFTR": lambda _: keypoints("EfficientLoFTR"),
+           "LightGlue": lambda _: list(keypoints("LightGlue"))[:5], "SuperGlue": lambda _: list(keypoints("SuperGlue"))[:5],
+           "Nougat": lambda _: nougat("Nougat"), "PPFormulaNet": lambda _: nougat("PPFormulaNet"), "VitMatte": vitmatte, "Emu3": emu3}
+
+
+def cases():
+    for name, make in CLASSES.items():
+        for backend in ("hf",) if name in ONE_BACKEND else ("hf", "hf-pil"):
+            for label, config in make(backend):
+                yield backend, f"{name} {label}", json.dumps({"image_processor_type": name + "ImageProcessor"} | config)
+
+
+if __name__ == "__main__":
+    torchvision.write("goldens_special.json", cases(), seconds=SECONDS)
