@@ -58,6 +58,13 @@ import (
 // row when the height changes, as a contiguous CHW tensor's does. float32 is
 // computed as with torch.
 //
+// TorchUint8NoAVX2 is the same on an x86-64 CPU without AVX2. It differs for
+// bilinear, which torchvision then computes in float32: rounded products, added
+// in the order of the taps, and rounded half to even after both passes. A
+// result of one column repeats its first row with any number of channels.
+// Bilinear without antialiasing is invalid, since torch's bytes depend on the
+// number of threads. It is not fused with other ops.
+//
 // Torch is the float32 arithmetic, also of uint8: the result is rounded half to
 // even and clamped, as if the tensor was converted to float32 and back. It
 // matches torch on CPUs with fused multiply-add (AVX2 and AVX-512 agree) and

@@ -42,15 +42,19 @@ func (s sampling) validate() error {
 		if s.interp == Lanczos && !s.antialias {
 			return paramErr("no_antialias with interpolation lanczos and backend torch, want false: torch has no such kernel")
 		}
-	case TorchUint8:
+	case TorchUint8, TorchUint8NoAVX2:
 		switch s.interp {
-		case Nearest, NearestExact, Bilinear, Bicubic:
+		case Nearest, NearestExact, Bicubic:
+		case Bilinear:
+			if s.backend == TorchUint8NoAVX2 && !s.antialias {
+				return paramErr("no_antialias with interpolation bilinear and backend torch_uint8_noavx2, want false: torch's bytes depend on the number of threads")
+			}
 		case Lanczos:
 			if !s.antialias {
-				return paramErr("no_antialias with interpolation lanczos and backend torch_uint8, want false: torch has no such kernel")
+				return paramErr("no_antialias with interpolation lanczos and backend %v, want false: torch has no such kernel", s.backend)
 			}
 		default:
-			return paramErr("interpolation %v with backend torch_uint8, want one of nearest, nearest_exact, bilinear, bicubic, lanczos", s.interp)
+			return paramErr("interpolation %v with backend %v, want one of nearest, nearest_exact, bilinear, bicubic, lanczos", s.interp, s.backend)
 		}
 	case MXNet:
 		if s.interp != Bicubic {
@@ -185,7 +189,7 @@ func (r *resampler) resample(c *Context, how sampling, dst, src *tensor.Tensor) 
 		return r.pillow(c, how, dst, src)
 	case OpenCV, MXNet:
 		r.opencv(c, how, dst, src)
-	case TorchUint8:
+	case TorchUint8, TorchUint8NoAVX2:
 		r.torchUint8(c, how, dst, src)
 	default:
 		r.torch(c, how, dst, src)
@@ -212,7 +216,7 @@ func (s sampling) memory(src, dst tensor.Desc) int64 {
 		rows := min(h, 6*(h/oh+1)+3+rowsAhead)
 		return weights + max(rows*ow, rowsAhead*w)*int64(src.Channels())
 	}
-	if s.backend == Torch || s.backend == TorchUint8 {
+	if s.backend == Torch || s.backend == TorchUint8 || s.backend == TorchUint8NoAVX2 {
 		size = 4
 		if s.interp == Area || !s.antialias { // one pass
 			return weights + (h*w+oh*ow)*int64(src.Channels())*size

@@ -28,7 +28,8 @@ func (r *resampler) torch(c *Context, how sampling, dst, src *tensor.Tensor) {
 
 // torchUint8 scales bytes in fixed point, the width first.
 func (r *resampler) torchUint8(c *Context, how sampling, dst, src *tensor.Tensor) {
-	if src.DType != tensor.Uint8 || how.interp == Nearest || how.interp == NearestExact {
+	float := src.DType != tensor.Uint8 || how.backend == TorchUint8NoAVX2 && how.interp == Bilinear
+	if float || how.interp == Nearest || how.interp == NearestExact {
 		r.torch(c, how, dst, src)
 		return
 	}
@@ -41,9 +42,10 @@ func (r *resampler) torchUint8(c *Context, how sampling, dst, src *tensor.Tensor
 		r.y.taps.TorchU8(s.h, d.h, 0, d.h, f, how.antialias)
 	}
 	r.fixedPoint(c, how, dst, src)
-	if n := dst.Channels(); n > 4 && d.w == 1 && s.h != d.h {
-		// torch 2.15.0's kernel for other than 1 to 4 channels computes the
-		// first row of a one-column result and repeats it.
+	if generic := dst.Channels() > 4 || how.backend == TorchUint8NoAVX2; generic && d.w == 1 && s.h != d.h {
+		// torch 2.15.0's kernel for other than 1 to 4 channels, and for CPUs
+		// without AVX2, computes the first row of a one-column result and
+		// repeats it.
 		plane := d.h * d.ch
 		for p := range d.planes {
 			rows := dst.Data[p*plane:][:plane]
@@ -66,7 +68,7 @@ func (r *resampler) torchFloat(c *Context, how sampling, s, d shape, dst, src []
 		}
 		return
 	}
-	f := torchFilters[how.interp]
+	f, plain := torchFilters[how.interp], how.backend == TorchUint8NoAVX2
 	if !how.antialias {
 		direct := f == kernel.TorchLinear && kernel.TorchSmall(d.h, d.w)
 		fused, key := f == kernel.TorchCubic || direct, tensor.Float32
@@ -102,7 +104,7 @@ func (r *resampler) torchFloat(c *Context, how sampling, s, d shape, dst, src []
 			out = tensor.Cast[float32](c.Scratch(s.planes * s.h * d.w * s.ch * 4))
 		}
 		x := &r.x.taps
-		kernel.TorchHorizontal(out, in, s.planes*s.h, s.w, d.w, s.ch, x.Start, x.Len, x.WF, x.K)
+		kernel.TorchHorizontal(out, in, s.planes*s.h, s.w, d.w, s.ch, x.Start, x.Len, x.WF, x.K, plain)
 		in = out
 	}
 	if s.h != d.h {
@@ -114,13 +116,13 @@ func (r *resampler) torchFloat(c *Context, how sampling, s, d shape, dst, src []
 			if d.w == 1 {
 				// torch 2.15.0 computes the first row of a one-column result
 				// and repeats it.
-				kernel.TorchVertical(dst[p*outPlane:][:line], in[p*s.h*line:][:s.h*line], 1, line, y.Start, y.Len, y.WF, y.K)
+				kernel.TorchVertical(dst[p*outPlane:][:line], in[p*s.h*line:][:s.h*line], 1, line, y.Start, y.Len, y.WF, y.K, plain)
 				for i := 1; i < d.h; i++ {
 					copy(dst[p*outPlane+i*line:][:line], dst[p*outPlane:])
 				}
 				continue
 			}
-			kernel.TorchVertical(dst[p*outPlane:][:outPlane], in[p*s.h*line:][:s.h*line], d.h, line, y.Start, y.Len, y.WF, y.K)
+			kernel.TorchVertical(dst[p*outPlane:][:outPlane], in[p*s.h*line:][:s.h*line], d.h, line, y.Start, y.Len, y.WF, y.K, plain)
 		}
 	}
 }

@@ -12,9 +12,15 @@ import (
 )
 
 // TestResizeTorchUint8 compares 3,000 resizes of noise with torch's, by their
-// checksums. testdata/gen/resize.py makes the same noise.
+// checksums, and 1,000 with those of torch without AVX2. testdata/gen/resize.py
+// makes the same noise.
 func TestResizeTorchUint8(t *testing.T) {
-	b, err := os.ReadFile("testdata/resize/torch_uint8.json")
+	compareChecksums(t, TorchUint8, 3000)
+	compareChecksums(t, TorchUint8NoAVX2, 1000)
+}
+
+func compareChecksums(t *testing.T, backend Backend, rows int) {
+	b, err := os.ReadFile("testdata/resize/" + backend.String() + ".json")
 	require.NoError(t, err)
 	var golden struct {
 		Filters []Interpolation
@@ -23,7 +29,7 @@ func TestResizeTorchUint8(t *testing.T) {
 		Rows [][8]int64
 	}
 	require.NoError(t, json.Unmarshal(b, &golden))
-	require.Len(t, golden.Rows, 3000)
+	require.Len(t, golden.Rows, rows)
 	c := newContext()
 	for k, row := range golden.Rows {
 		x, err := tensor.New(tensor.Image(tensor.Uint8, tensor.CHW, int(row[0]), int(row[1]), int(row[4])))
@@ -35,9 +41,9 @@ func TestResizeTorchUint8(t *testing.T) {
 			}
 			x.Data[i] = v
 		}
-		op := sampling{golden.Filters[row[5]], TorchUint8, row[6] == 1}.resize(int(row[2]), int(row[3]))
+		op := sampling{golden.Filters[row[5]], backend, row[6] == 1}.resize(int(row[2]), int(row[3]))
 		y, err := run(c, op, x)
 		require.NoError(t, err)
-		require.Equal(t, uint32(row[7]), crc32.ChecksumIEEE(y[0].Data), "row %d: %v", k, row)
+		require.Equal(t, uint32(row[7]), crc32.ChecksumIEEE(y[0].Data), "%v row %d: %v", backend, k, row)
 	}
 }

@@ -151,18 +151,22 @@ func (t *Taps) Torch(in, out int, f TorchFilter) {
 // TorchHorizontal resamples rows of float32 pixels. The order is that of
 // torch's vector code: after the first tap, groups of four products are
 // computed and then added one by one. The remaining one to three taps are
-// fused.
-func TorchHorizontal(dst, src []float32, rows, inW, outW, ch int, start, length []int32, w []float32, k int) {
+// fused, unless plain is set, as on CPUs without fused multiply-add.
+func TorchHorizontal(dst, src []float32, rows, inW, outW, ch int, start, length []int32, w []float32, k int, plain bool) {
 	start, length = start[:outW], length[:outW]
 	for y := range rows {
 		in, out := src[y*inW*ch:][:inW*ch], dst[y*outW*ch:][:outW*ch]
 		for x := range start {
 			n := int(length[x])
 			p, q := in[int(start[x])*ch:][:n*ch], w[x*k:][:n]
+			rounded := n - (n-1)&3
+			if plain {
+				rounded = n
+			}
 			for c := range ch {
 				s := float32(p[c] * q[0])
 				i := 1
-				for ; i < n-(n-1)&3; i++ {
+				for ; i < rounded; i++ {
 					s += float32(p[i*ch+c] * q[i])
 				}
 				for ; i < n; i++ {
@@ -174,16 +178,21 @@ func TorchHorizontal(dst, src []float32, rows, inW, outW, ch int, start, length 
 	}
 }
 
-// TorchVertical resamples the rows of src, line pixels each, to outH rows.
-func TorchVertical(dst, src []float32, outH, line int, start, length []int32, w []float32, k int) {
+// TorchVertical resamples the rows of src, line pixels each, to outH rows. For
+// plain see TorchHorizontal.
+func TorchVertical(dst, src []float32, outH, line int, start, length []int32, w []float32, k int, plain bool) {
 	for y := range outH {
 		n := int(length[y])
 		in, q, out := src[int(start[y])*line:][:n*line], w[y*k:][:n], dst[y*line:][:line]
 		for i, v := range in[:line] {
 			out[i] = float32(v * q[0])
 		}
+		rounded := n - (n-1)&3
+		if plain {
+			rounded = n
+		}
 		j := 1
-		for ; j < n-(n-1)&3; j++ {
+		for ; j < rounded; j++ {
 			t := q[j]
 			for i, v := range in[j*line:][:line] {
 				out[i] += float32(v * t)
