@@ -1,7 +1,6 @@
 package transforms
 
 import (
-	"fmt"
 	"math"
 	"testing"
 
@@ -33,15 +32,4 @@ func TestCenterCropFraction(t *testing.T) {
 	refusesParam(t, "fill", &CenterCropFraction{Height: 1, Width: 1})
 	refusesInput(t, "would become 0 x 1", &CenterCropFraction{Height: 0.5, Width: 1, Fill: []float64{0}}, one.Desc)
 	refusesInput(t, "no pixels", NewCenterCropFraction(1, 1), empty)
-}
-
-func ExampleCenterCropFraction() {
-	in := tensor.Image(tensor.Uint8, tensor.HWC, 480, 640, 3)
-	out := make([]tensor.Desc, 1)
-	if err := NewCenterCropFraction(0.875, 0.875).Infer(out, []tensor.Desc{in}); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(out[0])
-	// Output: uint8 HWC (420, 420, 3)
 }

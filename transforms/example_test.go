@@ -83,11 +83,23 @@ func ExampleCenterCrop() {
 	// Output: [3 4] [2 3]
 }
 
+func ExampleCenterCropFraction() {
+	page := exampleBytes(2, 5, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
+	fmt.Println(exampleRun(NewCenterCropFraction(1, 0.5), page)[0].Data)
+	// Output: [3 8]
+}
+
 func ExampleCHW2HWC() {
 	planes := exampleRun(NewHWC2CHW(), exampleBytes(1, 2, 3, 1, 2, 3, 4, 5, 6))[0]
 	out := exampleRun(NewCHW2HWC(), planes)[0]
 	fmt.Println(out.Desc, out.Data)
 	// Output: uint8 HWC (1, 2, 3) [1 2 3 4 5 6]
+}
+
+func ExampleClip() {
+	out := exampleRun(NewClip(0, 1), exampleFloats(1, 3, 1, -0.25, 0.5, 1.25))[0]
+	fmt.Println(tensor.View[float32](out))
+	// Output: [0 0.5 1]
 }
 
 func ExampleConvertColor() {
@@ -113,6 +125,11 @@ func ExampleDecode() {
 	image := exampleRun(NewDecode(), tensor.FromBytes(file))[0]
 	fmt.Println(image.Desc, image.Data)
 	// Output: uint8 HWC (1, 2, 3) [255 0 0 0 0 255]
+}
+
+func ExampleExpandDims() {
+	fmt.Println(exampleRun(NewExpandDims(0), exampleBytes(1, 2, 3, 1, 2, 3, 4, 5, 6))[0].Desc)
+	// Output: uint8 (1, 1, 2, 3)
 }
 
 func ExampleGrayscale() {
@@ -179,6 +196,18 @@ func ExamplePad() {
 	// Output: [3 2 1 2 3 2]
 }
 
+func ExamplePadSqrt() {
+	column := exampleBytes(8, 1, 1, 1, 2, 3, 4, 5, 6, 7, 8)
+	fmt.Println(exampleRun(NewPadSqrt(1), column)[0].Data)
+	// Output: [3 2 1 2 3 4 5 6 7 8 7 6]
+}
+
+func ExamplePadToNextMultiple() {
+	out := exampleRun(NewPadToNextMultiple(2), exampleBytes(1, 2, 1, 1, 2))[0]
+	fmt.Println(out.Desc, out.Data)
+	// Output: uint8 HWC (2, 4, 1) [1 2 2 1 1 2 2 1]
+}
+
 func ExamplePadToSize() {
 	op := NewPadToSize(1, 4)
 	op.Fill = []float64{9}
@@ -192,6 +221,12 @@ func ExamplePadToMultiple() {
 	y := exampleRun(op, exampleBytes(2, 5, 3, make([]uint8, 30)...))[0]
 	fmt.Println(y.Height(), y.Width())
 	// Output: 4 8
+}
+
+func ExamplePadToSquare() {
+	row := exampleBytes(1, 3, 1, 1, 2, 3)
+	fmt.Println(exampleRun(NewPadToSquare([]float64{9}), row)[0].Data)
+	// Output: [9 9 9 1 2 3 9 9 9]
 }
 
 func ExamplePadWithMask() {

@@ -1,7 +1,6 @@
 package transforms
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,15 +29,4 @@ func TestPadToSquare(t *testing.T) {
 	refusesParam(t, "fill", &PadToSquare{})
 	refusesInput(t, "fill has 2 values", NewPadToSquare([]float64{0, 0}), rgb8)
 	refusesInput(t, "no pixels", NewPadToSquare([]float64{0}), empty)
-}
-
-func ExamplePadToSquare() {
-	in := tensor.Image(tensor.Uint8, tensor.HWC, 480, 640, 3)
-	out := make([]tensor.Desc, 1)
-	if err := NewPadToSquare([]float64{122, 116, 104}).Infer(out, []tensor.Desc{in}); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(out[0])
-	// Output: uint8 HWC (640, 640, 3)
 }

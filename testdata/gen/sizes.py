@@ -1,4 +1,4 @@
-"""Writes the goldens of pad_to_square and center_crop_fraction.
+"""Writes the goldens of pad_to_square, center_crop_fraction, pad_to_next_multiple, pad_sqrt, expand_dims and clip.
 
 Run with Python 3.11, NumPy 2.4.6, torch 2.15.0, torchvision 0.29.2 and transformers 5.23.0. Every run gives the same
 bytes. Takes no arguments.
@@ -6,10 +6,12 @@ bytes. Takes no arguments.
 
 import numpy as np
 import torch
-from transformers import LlavaImageProcessor, PerceiverImageProcessor
+from transformers import LlavaImageProcessor, PerceiverImageProcessor, Swin2SRImageProcessor, ZoeDepthImageProcessor
 from transformers.image_utils import SizeDict
 from transformers.models.llava.image_processing_pil_llava import LlavaImageProcessorPil
 from transformers.models.perceiver.image_processing_pil_perceiver import PerceiverImageProcessorPil
+from transformers.models.swin2sr.image_processing_pil_swin2sr import Swin2SRImageProcessorPil
+from transformers.models.zoedepth.image_processing_pil_zoedepth import ZoeDepthImageProcessorPil
 
 from golden import Golden, chw, image
 
@@ -63,6 +65,69 @@ def center_crop_fraction():
     g.write()
 
 
+def pad_to_next_multiple():
+    g = Golden("pad_to_next_multiple", "transformers 5.23.0 pad of Swin2SRImageProcessorPil and Swin2SRImageProcessor (once); other positions and modes: NumPy 2.4.6 pad")
+    p, t = Swin2SRImageProcessorPil(), Swin2SRImageProcessor()
+    q = lambda n, **kw: {"multiple": n, "position": "top_left", "mode": "symmetric", "fill": [0], "once": False} | kw
+    for h, w in SIZES + [(16, 9)]:
+        for n in (1, 2, 5, 8):
+            for dt in ("uint8", "float32"):
+                a = chw(image(h, w, 3, dt))
+                g.case(f"pil_{w}x{h}_{n}_{dt}", q(n), a, p.pad(a, None, n), "CHW")
+                if max(n - h % n, n - w % n) <= min(h, w):
+                    g.case(f"tv_{w}x{h}_{n}_{dt}", q(n, once=True), a, t.pad(torch.from_numpy(a), None, n).numpy(), "CHW")
+    x = image(6, 8, 2)
+    for position in ("center", "top_left", "bottom_right"):
+        for mode in MODES:
+            widths = [(before(position, d), d - before(position, d)) for d in (2, 8)] + [(0, 0)]
+            g.case(f"{mode}_{position}", q(8, position=position, mode=mode), x, np.pad(x, widths, mode=mode))
+    for dt in DTYPES:
+        y = image(3, 4, 1, dt)
+        g.case(dt, q(4), y, np.pad(y, ((0, 1), (0, 4), (0, 0)), mode="symmetric"))
+    g.write()
+
+
+def pad_sqrt():
+    g = Golden("pad_sqrt", "transformers 5.23.0 pad_image of ZoeDepthImageProcessorPil and _pad_images of ZoeDepthImageProcessor (once); other modes and factors: NumPy 2.4.6 pad")
+    p, t = ZoeDepthImageProcessorPil(), ZoeDepthImageProcessor()
+    q = lambda factor=3, **kw: {"factor": factor, "mode": "reflect", "fill": [0], "once": False} | kw
+    for h, w in SIZES + [(50, 8), (18, 33), (5, 6)]:
+        for dt in ("uint8", "float32"):
+            a = chw(image(h, w, 3, dt))
+            g.case(f"pil_{w}x{h}_{dt}", q(), a, p.pad_image(a), "CHW")
+            if min(h, w) >= 5:
+                g.case(f"tv_{w}x{h}_{dt}", q(once=True), a, t._pad_images(torch.from_numpy(a)).numpy(), "CHW")
+    x = image(6, 8, 2)
+    for mode in MODES:
+        for factor in (0, 1.25, 2):
+            widths = [(int(np.sqrt(d / 2) * factor),) * 2 for d in (6, 8)] + [(0, 0)]
+            g.case(f"{mode}_{factor}", q(factor, mode=mode), x, np.pad(x, widths, mode=mode))
+    for dt in DTYPES:
+        y = image(8, 2, 1, dt)
+        g.case(dt, q(1), y, np.pad(y, ((2, 2), (1, 1), (0, 0)), mode="reflect"))
+    g.write()
+
+
+def expand_dims():
+    g = Golden("expand_dims", "NumPy 2.4.6 expand_dims")
+    for dt in ["uint8"] + DTYPES:
+        a = image(3, 5, 2, dt)
+        for axis in range(4):
+            g.case(f"{dt}_{axis}", {"axis": axis}, a, np.expand_dims(a, axis), out_layout="none")
+    g.write()
+
+
+def clip():
+    g = Golden("clip", "torch 2.15.0 clamp")
+    for h, w in SIZES:
+        for low, high in ((0, 1), (0, 255 * (1 / 255)), (-30.5, 12.1), (7, 7)):
+            a = image(h, w, 3, "float32")
+            g.case(f"{w}x{h}_{low}_{high}", {"min": low, "max": high}, a, torch.from_numpy(a).clamp(low, high).numpy())
+    a = np.full((1, 33, 1), -0.0, np.float32)
+    g.case("minus_zero", {"min": 0, "max": 1}, a, torch.from_numpy(a).clamp(0, 1.0).numpy())
+    g.write()
+
+
 if __name__ == "__main__":
-    for f in (pad_to_square, center_crop_fraction):
+    for f in (pad_to_square, center_crop_fraction, pad_to_next_multiple, pad_sqrt, expand_dims, clip):
         f()
