@@ -13,6 +13,7 @@ type class struct {
 	// torchOnly reports that the class has no PIL backend. numpyOnly reports
 	// that it has neither, but code of its own, which is like PIL's.
 	torchOnly, numpyOnly bool
+	output               string // name of the first output; default pixel_values
 	// refused is the reason why the class is not supported. The other fields
 	// are then empty.
 	refused string

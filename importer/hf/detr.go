@@ -37,6 +37,20 @@ func detr(b *builder, o *importer.Object) { detection(b, o, transforms.SizeDETR)
 // the padding is empty: without pad_size, a single image is padded to its own
 // size.
 func detection(b *builder, o *importer.Object, rule transforms.SizeRule) {
+	b.detectionKeys(o)
+	b.decode()
+	if b.resize && !b.detectionResize(o, rule) {
+		return
+	}
+	b.centerCrop = false
+	b.tail(o)
+	if b.pad {
+		b.padsWithMask(b.padSize, o)
+	}
+}
+
+// detectionKeys reads the keys of DETR's classes.
+func (b *builder) detectionKeys(o *importer.Object) {
 	noOCR(o)
 	// pad_and_return_pixel_mask is the old name of do_pad, which takes
 	// precedence.
@@ -47,32 +61,28 @@ func detection(b *builder, o *importer.Object, rule transforms.SizeRule) {
 		o.Bad("format", `"coco_detection" or "coco_panoptic"`)
 	}
 	o.Inert("do_convert_annotations") // annotations are outside the graph
+}
 
-	b.decode()
-	if b.resize {
-		s := b.size
-		switch {
-		case s.shortest > 0 && s.longest > 0:
-			r := &transforms.Resize{
-				Fit: transforms.FitShortest, Edge: s.shortest, MaxEdge: s.longest, SizeRule: rule,
-			}
-			r.Interpolation, r.Backend = b.kernel()
-			if rule == transforms.SizeYOLOS {
-				r.Multiple = yolosMultiple
-			}
-			b.Add(r)
-		case s.shortest > 0 || s.longest > 0 || s.height == 0 && s.maxHeight == 0:
-			o.Bad("size", "height and width, shortest_edge and longest_edge, or max_height and max_width")
-			return
-		default:
-			b.resizeTo(s)
+// detectionResize adds the resize of DETR's classes. ok is false if size has
+// the wrong form.
+func (b *builder) detectionResize(o *importer.Object, rule transforms.SizeRule) (ok bool) {
+	s := b.size
+	switch {
+	case s.shortest > 0 && s.longest > 0:
+		r := &transforms.Resize{
+			Fit: transforms.FitShortest, Edge: s.shortest, MaxEdge: s.longest, SizeRule: rule,
 		}
+		if rule == transforms.SizeYOLOS {
+			r.Multiple = yolosMultiple
+		}
+		b.sizeRule(r)
+	case s.shortest > 0 || s.longest > 0 || s.height == 0 && s.maxHeight == 0:
+		o.Bad("size", "height and width, shortest_edge and longest_edge, or max_height and max_width")
+		return false
+	default:
+		b.resizeTo(s)
 	}
-	b.centerCrop = false
-	b.tail(o)
-	if b.pad {
-		b.padsWithMask(b.padSize, o)
-	}
+	return true
 }
 
 // padsWithMask pads the image at the bottom and right, to its own size if s is

@@ -18,6 +18,7 @@
 package hf
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -86,7 +87,7 @@ func load(data []byte, torch bool) (*datagraph.Graph, error) {
 	if err := o.Err("hf"); err != nil {
 		return nil, err
 	}
-	return importer.Finish("hf", g.Rename(output))
+	return importer.Finish("hf", g.Rename(cmp.Or(c.output, output)))
 }
 
 // classOf finds the class as AutoImageProcessor does: image_processor_type,
@@ -155,9 +156,10 @@ type settings struct {
 	resample            transforms.Interpolation
 	maxSize             int  // DETR's max_size, the longest edge if size is a number; 0 if the class has none
 	anySize             bool // the class decides which forms of size are valid
+	ownPad              bool // the class's build function reads pad_size
 	ownSize             bool // the class's build function reads size and handles a null resample
 	ownResample         bool // the class ignores resample
-	nullValues          bool // null means the class's image_mean and image_std
+	nullValues          bool // null means the class's crop_size, image_mean and image_std
 	factor              float64
 	wholeFactor         bool      // rescale_factor is written as a whole number
 	mean, std           []float64 // three values, or nil for None
@@ -169,7 +171,8 @@ type settings struct {
 type builder struct {
 	*datagraph.Graph
 	settings
-	float bool // the image is float32
+	float       bool // the image is float32
+	noAntialias bool // torchvision's resize does not antialias
 }
 
 // branch adds the steps that add makes of the column from, and writes their
@@ -214,7 +217,6 @@ func read(o *importer.Object, c class) settings {
 	s.notSquare = !o.Bool("default_to_square", !s.notSquare)
 	s.readSizes(o)
 	s.mean, s.std = s.readValues(o, "image_mean", s.mean), s.readValues(o, "image_std", s.std)
-
 	s.readResample(o, "resample")
 	s.readFactor(o, "rescale_factor")
 	if f := o.String("data_format"); f != "" && f != "channels_first" && f != "channels_last" {
@@ -296,8 +298,12 @@ func (s *settings) readSizes(o *importer.Object) {
 	default:
 		o.Inert("size", "max_size")
 	}
-	readSize(o, "crop_size", &s.crop, true, false)
-	readSize(o, "pad_size", &s.padSize, true, false)
+	if !s.nullValues || !o.Null("crop_size") {
+		readSize(o, "crop_size", &s.crop, true, false)
+	}
+	if !s.ownPad {
+		readSize(o, "pad_size", &s.padSize, true, false)
+	}
 }
 
 // sizeWant names the forms that a size may have.
@@ -407,7 +413,6 @@ func (b *builder) kernel() (transforms.Interpolation, transforms.Backend) {
 // resizeTo adds the resize of PilBackend.resize or TorchvisionBackend.resize.
 func (b *builder) resizeTo(s size) {
 	r := &transforms.Resize{}
-	r.Interpolation, r.Backend = b.kernel()
 	switch {
 	case s.shortest > 0 && s.longest > 0:
 		r.Fit, r.Edge, r.MaxEdge, r.SizeRule = transforms.FitShortest, s.shortest, s.longest, transforms.SizeDETR
@@ -418,6 +423,13 @@ func (b *builder) resizeTo(s size) {
 	default:
 		r.Fit, r.Height, r.Width = transforms.FitExact, s.height, s.width
 	}
+	b.sizeRule(r)
+}
+
+// sizeRule adds a resize by the class's own rule.
+func (b *builder) sizeRule(r *transforms.Resize) {
+	r.Interpolation, r.Backend = b.kernel()
+	r.NoAntialias = b.noAntialias
 	b.Add(r)
 }
 

@@ -46,12 +46,10 @@ func init() {
 		defaults: classes["DPT"].defaults,
 		build:    promptDepthAnything,
 	}
-}
-
-// sizeRule adds a resize of the class's own rule.
-func (b *builder) sizeRule(r *transforms.Resize) {
-	r.Interpolation, r.Backend = b.kernel()
-	b.Add(r)
+	classes["Swin2SR"] = class{
+		defaults: settings{ownPad: true, rescale: true, pad: true},
+		build:    swin2SR,
+	}
 }
 
 // glpn adds the steps of GLPN: the sides are reduced to multiples of
@@ -182,4 +180,28 @@ func promptDepthAnything(b *builder, o *importer.Object) {
 	b.convertRGB, b.centerCrop = false, false
 	b.pad = b.pad && o.Has("size_divisor") && !o.Null("size_divisor")
 	dpt(b, o, false, 1, 0)
+}
+
+// swin2SR adds the steps of Swin2SR: a reflection at the bottom and right up to
+// the next multiples of size_divisor, which older files call pad_size. The
+// class ignores the other steps.
+func swin2SR(b *builder, o *importer.Object) {
+	noOCR(o)
+	key := "size_divisor"
+	if !o.Has(key) && o.Has("pad_size") && !o.Null("pad_size") {
+		key = "pad_size"
+	}
+	divisor := 8
+	if !o.Null(key) || b.pad {
+		divisor = o.Side(key, 8)
+	}
+	o.Inert("size_divisor", "pad_size")
+	b.decode()
+	b.normalize, b.centerCrop = false, false
+	b.tail(o)
+	if b.pad {
+		p := transforms.NewPadToNextMultiple(divisor)
+		p.Once = b.torch
+		b.Add(p)
+	}
 }

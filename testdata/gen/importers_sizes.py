@@ -1,5 +1,5 @@
-"""Makes importer/testdata/goldens_sizes.json: classes of transformers with size, crop and padding rules of their own, with
-both backends.
+"""Makes importer/testdata/goldens_sizes.json: classes of transformers with size, crop and padding rules of their own,
+another order of steps, or videos, with both backends.
 
 Needs the packages of importers.py. Takes no arguments; running it again gives the same bytes.
 """
@@ -19,9 +19,16 @@ SMALL = {
     "Sam2": {"size": [41, 30]}, "Sam3": {"size": [41, 30]}, "MaskFormer": {"size": 40, "max_size": 60, "size_divisor": 8},
     "Mask2Former": {"size": {"shortest_edge": 30, "longest_edge": 50}, "size_divisor": 3}, "OneFormer": {"size": {"shortest_edge": 30, "longest_edge": 50}},
     "Vilt": {"size": 50, "size_divisor": 6}, "BridgeTower": {"size": 50, "size_divisor": 6, "crop_size": short(37)}, "Llava": {"size": 40, "crop_size": 33},
-    "Janus": {"size": 40}, "DeepseekVL": {"size": 40},
+    "Janus": {"size": 40}, "DeepseekVL": {"size": 40}, "Swin2SR": {"size_divisor": 11}, "DINOv3ViT": {"size": [41, 30], "crop_size": 33},
+    "DepthPro": {"size": [41, 30]}, "PPDocLayoutV2": {"size": [41, 30], "crop_size": 33}, "PPDocLayoutV3": {"size": [60, 70]},
+    "PPDocLayoutV4": {"size": [77, 60], "crop_size": 33}, "RfDetr": {"size": {"shortest_edge": 30, "longest_edge": 50}},
+    "VideoMAE": {"size": 40, "crop_size": 33}, "Tvp": {"size": {"longest_edge": 40}, "crop_size": 33, "pad_size": hw(45, 50)},
+    "Vivit": {"size": 40, "crop_size": 33}, "VideoLlava": {"size": 40, "crop_size": 33},
 }
-TORCH_ONLY = {"PPLCNet", "Sam2", "Sam3"}
+TORCH_ONLY = {"PPLCNet", "Sam2", "Sam3", "DINOv3ViT", "DepthPro", "PPDocLayoutV2", "PPDocLayoutV3", "PPDocLayoutV4", "RfDetr", "Vivit", "VideoLlava"}
+# Cases of keys that both backends read alike, which only one needs.
+KEYS = {"square", "list", "edges of pixels", "within", "number alone", "null resample", "null size", "null mean", "not cropped"}
+ROWS = {"Vivit", "VideoLlava"}  # these read an image of 1 or 3 rows as channels first
 
 
 def shared(name):
@@ -45,7 +52,8 @@ def shared(name):
     yield "null resample", small | {"resample": None}, ("rgb.png",)
     yield "null size", {"size": None}, ("rgb.png",)
     yield "null mean", small | {"image_mean": None}, ("rgb.png",)
-    yield "all sizes", small, WIDE[: 3 if name == "Perceiver" else 4]  # a crop of 1 x 1 has no pixels
+    # Perceiver's crop of 1 x 1 has no pixels.
+    yield "all sizes", small, WIDE[: 2 if name in ROWS else 3 if name == "Perceiver" else 4]
 
 
 def own(name):
@@ -100,14 +108,55 @@ def own(name):
         yield "no min_size, not resized", small | {"min_size": None, "do_resize": False}
 
 
+    if name == "Swin2SR":
+        for n in (1, 8, 47, 99, 0, None):
+            yield f"divisor {n}", {"size_divisor": n}, (*WIDE, "palette.png")
+        yield "old divisor", {"pad_size": 7}
+        yield "both divisors", {"size_divisor": 5, "pad_size": 7}
+        yield "no divisor, not padded", {"size_divisor": None, "do_pad": False}
+        yield "size of a divisor", {"pad_size": hw(9)}
+    if name in ("DINOv3ViT", "DepthPro", "RfDetr") or "DocLayout" in name:
+        for n in range(6):
+            yield f"resample {n}", small | {"resample": n, "do_convert_rgb": True}, ("rgb.png", "palette.png")
+        for h, w in ((1, 30), (30, 1), (70, 90), (150, 160)):
+            yield f"{h}x{w}", small | {"size": [h, w]}, WIDE[:3]
+        yield "not rescaled", small | {"do_rescale": False, "do_normalize": False, "size": [60, 80], "resample": 3}
+        yield "whole factor", small | {"rescale_factor": 1}
+        yield "whole factor, bytes", small | {"rescale_factor": 1, "do_normalize": False}
+        yield "large factor", small | {"rescale_factor": 1.5, "do_normalize": False}
+    if name == "RfDetr":
+        yield "no mask", small | {"do_pad": False}
+        yield "old key", small | {"pad_and_return_pixel_mask": False, "format": "coco_panoptic", "do_convert_annotations": False}
+        yield "format", small | {"format": "voc"}
+        yield "max_size", {"size": 30, "max_size": 60}
+    if name == "Tvp":
+        for mode in ("constant", "reflect", "replicate", "symmetric", "edge"):
+            yield f"pad {mode}", small | {"pad_mode": mode, "do_center_crop": False, "constant_values": 0.5}
+        yield "three values", small | {"constant_values": [0.5, 1, 2], "do_center_crop": False}
+        yield "not flipped", small | {"do_flip_channel_order": False}
+        yield "padded to itself", small | {"pad_size": None}
+        yield "number and longest", small | {"size": {"shortest_edge": 30, "longest_edge": 44}, "do_center_crop": False}
+        for n in (1, 30, 49):
+            yield f"longest {n}", small | {"size": {"longest_edge": n}, "do_center_crop": False, "pad_size": hw(60)}, WIDE
+    if name == "Vivit":
+        yield "no offset", small | {"offset": False}
+        yield "null offset", small | {"offset": None}
+        yield "no offset, bytes", small | {"offset": False, "do_rescale": False, "do_normalize": False}
+    if name in ROWS:
+        yield "null means", small | {"image_mean": None, "image_std": None, "crop_size": None, "size": None}
+        yield "null factor", small | {"rescale_factor": None}
+        yield "longest edge", small | {"size": {"longest_edge": 40}}
+        yield "square switched", small | {"size": 40, "default_to_square": True}
+
+
 def cases():
     for name in SMALL:
         for label, config, *images in (*shared(name), *own(name)):
             text = json.dumps({"image_processor_type": name + "ImageProcessor"} | config)
             for backend in ("hf", "hf-pil"):
-                if backend == "hf" or name not in TORCH_ONLY or label == "small":
+                if backend == "hf" or label == "small" or name not in TORCH_ONLY and label not in KEYS:
                     yield backend, f"{name} {label}", text, *images
 
 
 if __name__ == "__main__":
-    common.write("goldens_sizes.json", cases())
+    common.write("goldens_sizes.json", cases(), images=1)
