@@ -298,7 +298,9 @@ func (s *settings) readSizes(o *importer.Object) {
 	default:
 		o.Inert("size", "max_size")
 	}
-	if !s.nullValues || !o.Null("crop_size") {
+	if s.nullValues && o.Null("crop_size") {
+		o.Inert("crop_size")
+	} else {
 		readSize(o, "crop_size", &s.crop, true, false)
 	}
 	if !s.ownPad {
