@@ -73,7 +73,7 @@ def hf(config, backend=None):
         raise ValueError(f"{type(p).__name__} has the backend {p.backend}")
     # The outputs have a batch axis, which infer-prep's have not. Where the patches of all
     # images form one sequence, the first axis is the sequence's.
-    whole = {"pixel_values"} if "image_grid_thw" in p.model_input_names else set()
+    whole = {"pixel_values"} if {"image_grid_thw", "image_grid_hw"} & set(p.model_input_names) else set()
     # So do the tiles of all images.
     name = type(p).__name__.split("ImageProcessor")[0]
     if name in TILES:
@@ -89,6 +89,8 @@ def hf(config, backend=None):
             out = {"pixel_values": out}
         # Lists of strings, such as OneFormer's task_inputs, are not of the image.
         out = {k: np.asarray(v) for k, v in out.items()}
+        if name == "Fuyu":  # a list of images for each prompt; the factors are for the prompt's coordinates
+            return {k: a[0] if k == "image_sizes" else a[0, 0] for k, a in out.items() if k != "image_scale_factors"}
         names = [k for k in out if out[k].dtype.kind in "biuf"]
         return {k: out[k] if k in whole else out[k][0] for k in sorted(names, key=lambda k: k != "pixel_values")}
 

@@ -1151,6 +1151,58 @@ func (z CoordFormat) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z CountPatches) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 3
+	o = append(o, 0x93)
+	o = msgp.AppendInt(o, z.Patch)
+	o = msgp.AppendUint8(o, uint8(z.Axis))
+	o = msgp.AppendInt(o, z.Divisor)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *CountPatches) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 3 {
+		err = msgp.ArrayError{Wanted: 3, Got: zb0001}
+		return
+	}
+	z.Patch, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Patch")
+		return
+	}
+	{
+		var zb0002 uint8
+		zb0002, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Axis")
+			return
+		}
+		z.Axis = PatchAxis(zb0002)
+	}
+	z.Divisor, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Divisor")
+		return
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z CountPatches) Msgsize() (s int) {
+	s = 1 + msgp.IntSize + msgp.Uint8Size + msgp.IntSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *Crop) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// array header, size 4
@@ -3127,6 +3179,98 @@ func (z *PadWithMask) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z PatchAxis) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	o = msgp.AppendUint8(o, uint8(z))
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *PatchAxis) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	{
+		var zb0001 uint8
+		zb0001, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		(*z) = PatchAxis(zb0001)
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z PatchAxis) Msgsize() (s int) {
+	s = msgp.Uint8Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z PatchPositions) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 1
+	o = append(o, 0x91)
+	o = msgp.AppendInt(o, z.Patch)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *PatchPositions) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 1 {
+		err = msgp.ArrayError{Wanted: 1, Got: zb0001}
+		return
+	}
+	z.Patch, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Patch")
+		return
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z PatchPositions) Msgsize() (s int) {
+	s = 1 + msgp.IntSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z PatchRule) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	o = msgp.AppendUint8(o, uint8(z))
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *PatchRule) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	{
+		var zb0001 uint8
+		zb0001, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		(*z) = PatchRule(zb0001)
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z PatchRule) Msgsize() (s int) {
+	s = msgp.Uint8Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *Patchify) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// array header, size 7
@@ -4968,13 +5112,17 @@ func (z ResizeTo) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *ResizeToPatches) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// array header, size 5
-	o = append(o, 0x95)
+	// array header, size 9
+	o = append(o, 0x99)
 	o = msgp.AppendInt(o, z.Patch)
 	o = msgp.AppendInt(o, z.MaxPatches)
 	o = msgp.AppendUint8(o, uint8(z.Interpolation))
 	o = msgp.AppendUint8(o, uint8(z.Backend))
 	o = msgp.AppendBool(o, z.NoAntialias)
+	o = msgp.AppendUint8(o, uint8(z.Rule))
+	o = msgp.AppendInt(o, z.Merge)
+	o = msgp.AppendInt(o, z.MinPatches)
+	o = msgp.AppendInt(o, z.MaxSide)
 	return
 }
 
@@ -4986,8 +5134,8 @@ func (z *ResizeToPatches) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	if zb0001 != 5 {
-		err = msgp.ArrayError{Wanted: 5, Got: zb0001}
+	if zb0001 != 9 {
+		err = msgp.ArrayError{Wanted: 9, Got: zb0001}
 		return
 	}
 	z.Patch, bts, err = msgp.ReadIntBytes(bts)
@@ -5023,13 +5171,37 @@ func (z *ResizeToPatches) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err, "NoAntialias")
 		return
 	}
+	{
+		var zb0004 uint8
+		zb0004, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Rule")
+			return
+		}
+		z.Rule = PatchRule(zb0004)
+	}
+	z.Merge, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Merge")
+		return
+	}
+	z.MinPatches, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "MinPatches")
+		return
+	}
+	z.MaxSide, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "MaxSide")
+		return
+	}
 	o = bts
 	return
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ResizeToPatches) Msgsize() (s int) {
-	s = 1 + msgp.IntSize + msgp.IntSize + msgp.Uint8Size + msgp.Uint8Size + msgp.BoolSize
+	s = 1 + msgp.IntSize + msgp.IntSize + msgp.Uint8Size + msgp.Uint8Size + msgp.BoolSize + msgp.Uint8Size + msgp.IntSize + msgp.IntSize + msgp.IntSize
 	return
 }
 
@@ -5512,8 +5684,8 @@ func (z SizeRule) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *SmartResize) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// array header, size 8
-	o = append(o, 0x98)
+	// array header, size 9
+	o = append(o, 0x99)
 	o = msgp.AppendInt(o, z.Factor)
 	o = msgp.AppendInt64(o, z.MinPixels)
 	o = msgp.AppendInt64(o, z.MaxPixels)
@@ -5522,6 +5694,7 @@ func (z *SmartResize) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.AppendBool(o, z.NoAntialias)
 	o = msgp.AppendUint8(o, uint8(z.Rule))
 	o = msgp.AppendInt(o, z.Frames)
+	o = msgp.AppendInt(o, z.MaxEdge)
 	return
 }
 
@@ -5533,8 +5706,8 @@ func (z *SmartResize) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	if zb0001 != 8 {
-		err = msgp.ArrayError{Wanted: 8, Got: zb0001}
+	if zb0001 != 9 {
+		err = msgp.ArrayError{Wanted: 9, Got: zb0001}
 		return
 	}
 	z.Factor, bts, err = msgp.ReadIntBytes(bts)
@@ -5589,13 +5762,18 @@ func (z *SmartResize) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err, "Frames")
 		return
 	}
+	z.MaxEdge, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "MaxEdge")
+		return
+	}
 	o = bts
 	return
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *SmartResize) Msgsize() (s int) {
-	s = 1 + msgp.IntSize + msgp.Int64Size + msgp.Int64Size + msgp.Uint8Size + msgp.Uint8Size + msgp.BoolSize + msgp.Uint8Size + msgp.IntSize
+	s = 1 + msgp.IntSize + msgp.Int64Size + msgp.Int64Size + msgp.Uint8Size + msgp.Uint8Size + msgp.BoolSize + msgp.Uint8Size + msgp.IntSize + msgp.IntSize
 	return
 }
 

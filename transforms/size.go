@@ -114,11 +114,14 @@ const (
 	// has, Pillow scales such images in two steps, which is not supported. For
 	// FitThumbnail only.
 	SizeTruncateGap
+	// SizeShrink is SizeTruncate for images that are too large; it keeps the
+	// size of others: Fuyu's rule. For FitInside only.
+	SizeShrink
 )
 
 var sizeRuleNames = []string{
 	"truncate", "half_even", "half_up", "detr", "yolos", "truncate32", "truncate_up", "detr_up", "scale_up", "vilt", "scale", "aspect",
-	"fraction", "even", "truncate_gap",
+	"fraction", "even", "truncate_gap", "shrink",
 }
 
 // sizeRuleFits lists the fits of the rules that do not apply to all of them.
@@ -135,6 +138,7 @@ var sizeRuleFits = map[SizeRule][]Fit{
 	SizeFraction:    {FitMultiple},
 	SizeEven:        {FitLongest},
 	SizeTruncateGap: {FitThumbnail},
+	SizeShrink:      {FitInside},
 }
 
 // aligns reports whether the rule rounds the sides to multiples of Multiple
@@ -253,6 +257,9 @@ func (o *Resize) sized(h, w int) (int, int, error) {
 			scale := min(float32(o.Width)/float32(w), float32(o.Height)/float32(h))
 			nh, nw = math.Trunc(float64(float32(h)*scale)), math.Trunc(float64(float32(w)*scale))
 			break
+		}
+		if o.SizeRule == SizeShrink && h <= o.Height && w <= o.Width {
+			return h, w, nil
 		}
 		choose := math.Min // of the two scales
 		if o.Fit == FitCover {

@@ -31,9 +31,18 @@ const (
 	// max(h, w)/most and rounded down to multiples of f, at least f. An image
 	// with a side below f, or with an aspect ratio above 4, is an ErrInput.
 	SmartGLMImage
+	// SmartNeoMME keeps any sides and requires f to be 1. The scale s is
+	// sqrt(MinPixels/(h*w)), but at least 1, at most MaxEdge/max(h, w) if
+	// MaxEdge is not 0, and at most sqrt(MaxPixels/(h*w)). The sides are
+	// round(h*s) and round(w*s). If that breaks an upper bound, they are
+	// rounded down; if it still breaks MaxPixels, the longer side is MaxPixels
+	// divided by the other, rounded down. If an enlarged image is below
+	// MinPixels, its sides are rounded up unless that breaks an upper bound.
+	// Sides are at least 1. Any aspect ratio is valid.
+	SmartNeoMME
 )
 
-var smartRuleNames = []string{"qwen2_vl", "paddleocr_vl", "glm4v", "glm_image"}
+var smartRuleNames = []string{"qwen2_vl", "paddleocr_vl", "glm4v", "glm_image", "neomme"}
 
 func (r SmartRule) String() string { return enum.String("smart rule", smartRuleNames, r) }
 
@@ -76,6 +85,7 @@ type SmartResize struct {
 	NoAntialias   bool          `json:"no_antialias"`  // for torch; default false
 	Rule          SmartRule     `json:"rule"`          // default qwen2_vl
 	Frames        int           `json:"frames"`        // frames of a video that share the area, 1 to 32; 1 except for rule glm4v; default 1
+	MaxEdge       int           `json:"max_edge"`      // for rule neomme: largest length of the longer edge, 0 to 2^24; 0 means no limit; default 0
 }
 
 //msgp:tuple SmartResize
@@ -122,6 +132,11 @@ func (o *SmartResize) Validate() error {
 	if most := o.mostFrames(); o.Frames < 1 || o.Frames > most {
 		return paramErr("frames is %d with rule %v, want 1 to %d", o.Frames, o.Rule, most)
 	}
+	if neo := o.Rule == SmartNeoMME; o.MaxEdge < 0 || o.MaxEdge > maxSide || !neo && o.MaxEdge != 0 {
+		return paramErr("max_edge is %d with rule %v, want 0, or for rule neomme 0 to %d", o.MaxEdge, o.Rule, maxSide)
+	} else if neo && o.Factor != 1 {
+		return paramErr("factor is %d with rule neomme, want 1", o.Factor)
+	}
 	return o.sampling().validate()
 }
 
@@ -154,6 +169,9 @@ func (o *SmartResize) sized(h, w int) (int, int, error) {
 			return 0, 0, inputErr("an image of %d x %d (height x width), want sides of at least %d", h, w, o.Factor)
 		}
 		aspect = maxGLMImageAspect
+	case SmartNeoMME:
+		nh, nw := o.budgeted(fh, fw)
+		return sides(h, w, nh, nw)
 	}
 	if a := max(fh, fw) / min(fh, fw); !(a <= aspect) {
 		return 0, 0, inputErr("an image of %d x %d (height x width) has an aspect ratio of %.1f, want at most %.0f", h, w, a, aspect)
@@ -206,6 +224,44 @@ func (o *SmartResize) bounded(h, w, f float64) (nh, nw float64) {
 	if n := max(nh, nw); n > most {
 		b := n / most
 		nh, nw = max(f, float64(math.Floor(nh/b/f)*f)), max(f, float64(math.Floor(nw/b/f)*f))
+	}
+	return nh, nw
+}
+
+// budgeted returns the size by SmartNeoMME for an image of h x w.
+func (o *SmartResize) budgeted(h, w float64) (nh, nw float64) {
+	area, least, most, edge := float64(h*w), float64(o.MinPixels), float64(o.MaxPixels), float64(o.MaxEdge)
+	if edge == 0 {
+		edge = math.Inf(1)
+	}
+	s := 1.0
+	// The reference raises to the power of 0.5, whose last bit may differ from
+	// the square root's. It changed none of 2,000,000 sizes.
+	if area < least {
+		s = math.Sqrt(least / area)
+	}
+	if s = min(s, edge/max(h, w), math.Sqrt(most/area)); s == 1 {
+		return h, w
+	}
+	scaled := func(round func(float64) float64) (float64, float64) {
+		return max(1, round(float64(h*s))), max(1, round(float64(w*s)))
+	}
+	exceeds := func(nh, nw float64) bool { return max(nh, nw) > edge || float64(nh*nw) > most }
+	nh, nw = scaled(math.RoundToEven)
+	switch {
+	case exceeds(nh, nw):
+		nh, nw = scaled(math.Floor)
+		if float64(nh*nw) > most {
+			if nh >= nw {
+				nh = max(1, math.Floor(most/nw))
+			} else {
+				nw = max(1, math.Floor(most/nh))
+			}
+		}
+	case area < least && float64(nh*nw) < least:
+		if h, w := scaled(math.Ceil); !exceeds(h, w) {
+			return h, w
+		}
 	}
 	return nh, nw
 }

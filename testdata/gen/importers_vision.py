@@ -71,11 +71,74 @@ def qwen():
     yield "Ernie alias", {"image_processor_type": "Ernie4_5_VL_MoeImageProcessor", "size": area(1000, 3000), "patch_size": 7}
 
 
+PATCHES = {
+    "Gemma4": (dict(max_soft_tokens=280, patch_size=16, pooling_kernel_size=3, image_mean=[0.0] * 3, image_std=[1.0] * 3, do_normalize=False),
+               dict(max_soft_tokens=70, patch_size=2, pooling_kernel_size=2)),
+    "Gemma4Unified": (dict(max_soft_tokens=280, patch_size=16, pooling_kernel_size=3, do_normalize=False), dict(max_soft_tokens=70, patch_size=3, pooling_kernel_size=2)),
+    "Kimi_K25": (dict(size={"max_height": 512, "max_width": 512}, max_patches=16384, patch_size=14, merge_size=2), dict(max_patches=30, patch_size=5)),
+    "MuseGlimmer": (dict(patch_size=14, merge_size=2, temporal_patch_size=2, max_image_tokens=4096, resample=1), dict(patch_size=4, max_image_tokens=20)),
+    "NemotronH_Omni_Reasoning_V3": (dict(norm_mean=CLIP_MEAN, norm_std=CLIP_STD, min_num_patches=1024, max_num_patches=13312, max_model_len=16384, patch_size=16, downsample_ratio=0.5),
+                                    dict(min_num_patches=20, max_num_patches=40, patch_size=5)),
+    "NeoMME": (dict(size={"min_pixels": 65536, "max_pixels": 1048576}, patch_size=32), dict(size={"min_pixels": 700, "max_pixels": 1500}, patch_size=6)),
+    "Fuyu": (dict(size=hw(1080, 1920), do_pad=True, padding_value=1.0, padding_mode="constant", patch_size=hw(30), image_mean=0.5, image_std=0.5), dict(size=hw(33, 44))),
+}
+
+
+def patch_classes():
+    for name, (written, small) in PATCHES.items():
+        def case(label, **kw):
+            return label, {"image_processor_type": name + "ImageProcessor"} | small | kw
+
+        if name != "Fuyu":
+            yield "absent", {"image_processor_type": name + "ImageProcessor"}
+        yield "written", {"image_processor_type": name + "ImageProcessor", "do_convert_rgb": True, "do_resize": name != "NemotronH_Omni_Reasoning_V3", "do_rescale": True,
+                          "rescale_factor": 1 / 255, **written}
+        for s in ("do_rescale", "do_convert_rgb", "do_normalize", "do_pad"):
+            yield case(f"no {s}", **{s: False})
+        yield case("normalized", do_normalize=True, image_mean=MEAN, image_std=STD, rescale_factor=0.0078125)
+        yield case("scalars", do_normalize=True, image_mean=0.4, image_std=0.7)
+        yield case("bytes", do_rescale=False, do_normalize=False)
+        for n in (0, 1, 2, 3, 4, None):
+            yield case(f"resample {n}", resample=n)
+        own = {k: 1 for k in ("merge_size", "pooling_kernel_size") if k in written}
+        for patch in (1, 5, 10):
+            yield case(f"{patch} not resized", do_resize=False, patch_size=hw(patch) if name == "Fuyu" else patch, **own)
+        yield case("resample unused, not resized", do_resize=False, resample=None, patch_size=hw(1) if name == "Fuyu" else 1)
+        for label, value in (("height", hw(60, 40)), ("number", 60), ("list", [60, 41]), ("null", None), ("edge", short(30)), ("max", {"max_height": 9, "max_width": 9}),
+                             ("max unequal", {"max_height": 9, "max_width": 8}), ("pixels", {"min_pixels": 900, "max_pixels": 1000}), ("one pixels", {"min_pixels": 900})):
+            yield case(f"size {label}", size=value)
+            if label in ("number", "null", "edge"):
+                yield case(f"size {label}, not resized", size=value, do_resize=False, patch_size=1)
+        for label, kw in (() if name == "Fuyu" else (("patch 0", dict(patch_size=0)), ("patch null", dict(patch_size=None)))) + (("mean", dict(do_normalize=True, image_mean=None)), ("crop", dict(do_center_crop=True))):
+            yield case(label, **kw)
+    for name, l in {
+        "Gemma4": (dict(max_soft_tokens=140, patch_size=3), dict(max_soft_tokens=70, pooling_kernel_size=1, patch_size=20), dict(max_soft_tokens=71), dict(pooling_kernel_size=0)),
+        "Gemma4Unified": (dict(max_soft_tokens=140, patch_size=3), dict(max_soft_tokens=70, pooling_kernel_size=1, patch_size=20), dict(max_soft_tokens=71)),
+        "Kimi_K25": (dict(size={"max_height": 3, "max_width": 3}, patch_size=9), dict(merge_size=3, patch_size=4, max_patches=12), dict(max_patches=1), dict(max_patches=0), dict(merge_size=None)),
+        "MuseGlimmer": (dict(max_image_tokens=4, patch_size=9), dict(max_image_tokens=9, merge_size=1, temporal_patch_size=3), dict(max_image_tokens=1), dict(temporal_patch_size=1, max_image_tokens=7),
+                        dict(merge_size=0)),
+        "NemotronH_Omni_Reasoning_V3": (dict(max_num_patches=None, max_model_len=9, min_num_patches=9, patch_size=7), dict(downsample_ratio=0.3, min_num_patches=9, max_num_patches=50, patch_size=8),
+                                        dict(downsample_ratio=1, min_num_patches=9, max_num_patches=9, patch_size=8), dict(norm_mean=MEAN, norm_std=STD, min_num_patches=9, max_num_patches=20),
+                                        dict(norm_mean=MEAN, image_mean=0.4, min_num_patches=9, max_num_patches=20), dict(do_resize=True, min_num_patches=9, max_num_patches=20),
+                                        dict(do_resize=True, size=4, min_num_patches=9, max_num_patches=20), dict(_downsample_factor=2, min_num_patches=9, max_num_patches=20),
+                                        dict(downsample_ratio=0), dict(downsample_ratio=3), dict(min_num_patches=None)),
+        "NeoMME": (dict(max_side=30), dict(max_side=50, size={"min_pixels": 3000, "max_pixels": 4000}), dict(max_side=None, size={"min_pixels": 3000, "max_pixels": 4000}),
+                   dict(patch_size=7, resample=None), dict(max_side=20, resample=None, patch_size=7), dict(max_side=0), dict(patch_size=100)),
+        "Fuyu": (dict(size=hw(30, 90), padding_value=7.0), dict(size=hw(100, 90), padding_value=0), dict(size=hw(47, 61)), dict(size=hw(200, 300), do_resize=False, image_mean=[0.1, 0.2, 0.3])),
+    }.items():
+        for n, kw in enumerate(l):
+            yield f"more {n}", {"image_processor_type": name + "ImageProcessor"} | kw
+
+
+TORCH_ONLY = ("Gemma4Unified", "Kimi_K25", "MuseGlimmer", "NemotronH_Omni_Reasoning_V3", "NeoMME")
+
+
 def cases():
-    for make in (qwen,):
+    for make in (qwen, patch_classes):
         for label, config in make():
-            for backend in ("hf", "hf-pil"):
-                yield backend, config["image_processor_type"].removesuffix("ImageProcessor") + " " + label, json.dumps(config)
+            name = config["image_processor_type"].removesuffix("ImageProcessor")
+            for backend in ("hf", "hf-pil") if name not in TORCH_ONLY or label == "written" else ("hf",):
+                yield backend, f"{name} {label}", json.dumps(config)
 
 
 if __name__ == "__main__":

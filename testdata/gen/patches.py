@@ -17,10 +17,15 @@ from PIL import Image
 from transformers.image_utils import SizeDict
 from transformers.models.cosmos3_edge.image_processing_pil_cosmos3_edge import Cosmos3EdgeImageProcessorPil
 from transformers.models.donut.image_processing_pil_donut import DonutImageProcessorPil
+from transformers.models.gemma4.image_processing_pil_gemma4 import Gemma4ImageProcessorPil, get_aspect_ratio_preserving_size
 from transformers.models.glm4v.image_processing_pil_glm4v import smart_resize as glm4v_resize
 from transformers.models.glm_image.image_processing_pil_glm_image import smart_resize as glm_image_resize
 from transformers.models.hunyuan_vl.image_processing_pil_hunyuan_vl import HunYuanVLImageProcessorPil
+from transformers.models.kimi_k25.image_processing_kimi_k25 import navit_resize
 from transformers.models.muse_glimmer.image_processing_muse_glimmer import MuseGlimmerImageProcessor
+from transformers.models.muse_glimmer.image_processing_muse_glimmer import smart_resize as muse_glimmer_resize
+from transformers.models.nemotron_h_omni.image_processing_nemotron_h_omni import get_patch_grid_size
+from transformers.models.neomme.image_processing_neomme import get_resize_output_size
 from transformers.models.paddleocr_vl.image_processing_pil_paddleocr_vl import PaddleOCRVLImageProcessorPil
 from transformers.models.paddleocr_vl.image_processing_pil_paddleocr_vl import smart_resize as paddleocr_vl_resize
 from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil, smart_resize
@@ -47,11 +52,23 @@ def rule(op, fields, h, w):
     try:
         if op == "smart_resize":
             area = fields["factor"], fields["min_pixels"], fields["max_pixels"]
+            if fields["rule"] == "neomme":
+                return get_resize_output_size(h, w, fields["max_edge"] or None, SizeDict(min_pixels=fields["min_pixels"], max_pixels=fields["max_pixels"]))
             if fields["rule"] == "glm4v":
                 return glm4v_resize(fields["frames"], h, w, fields["frames"], *area)
             return {"qwen2_vl": smart_resize, "paddleocr_vl": paddleocr_vl_resize, "glm_image": glm_image_resize}[fields["rule"]](h, w, *area)
         if op == "resize_to_patches":
-            return get_image_size_for_max_num_patches(h, w, fields["patch"], fields["max_patches"])
+            patch, most, merge = fields["patch"], fields["max_patches"], fields["merge"]
+            if fields["rule"] == "gemma4":
+                return get_aspect_ratio_preserving_size(h, w, patch, most, merge)
+            if fields["rule"] == "muse_glimmer":
+                return muse_glimmer_resize(h, w, patch, most)
+            if fields["rule"] == "nemotron":
+                rows, columns = get_patch_grid_size(h, w, patch, merge, fields["min_patches"], most)
+                return (rows * patch, columns * patch) if rows and columns else (0, 0)  # resize refuses a side of 0
+            if fields["rule"] == "kimi":
+                return navit_resize(h, w, patch, 1, most, fields["max_side"])[0]
+            return get_image_size_for_max_num_patches(h, w, patch, most)
 
         class Thumbnail(DonutImageProcessorPil):
             def resize(self, image, size, **kw):
@@ -61,7 +78,7 @@ def rule(op, fields, h, w):
 
         p = Thumbnail(do_resize=False)
         return p.thumbnail(np.broadcast_to(np.uint8(0), (1, h, w)), SizeDict(height=fields["height"], width=fields["width"])).shape[1:]
-    except ValueError:
+    except (ValueError, ZeroDivisionError):
         return 0, 0
 
 
@@ -72,8 +89,12 @@ def params(op, fields, interpolation="bilinear"):
     return fields | dict(interpolation=interpolation, backend="pillow", no_antialias=False)
 
 
-def smart(factor, min_pixels, max_pixels, rule="qwen2_vl", frames=1):
-    return dict(factor=factor, min_pixels=min_pixels, max_pixels=max_pixels, rule=rule, frames=frames)
+def smart(factor, min_pixels, max_pixels, rule="qwen2_vl", frames=1, max_edge=0):
+    return dict(factor=factor, min_pixels=min_pixels, max_pixels=max_pixels, rule=rule, frames=frames, max_edge=max_edge)
+
+
+def patches(patch, max_patches, rule="naflex", merge=1, min_patches=0, max_side=0):
+    return dict(patch=patch, max_patches=max_patches, rule=rule, merge=merge, min_patches=min_patches, max_side=max_side)
 
 
 SMART = [smart(28, 56 * 56, 28 * 28 * 1280), smart(28, 56 * 56, 28 * 28 * 16384), smart(32, 65536, 16777216), smart(28, 1, 3136),
@@ -81,9 +102,14 @@ SMART = [smart(28, 56 * 56, 28 * 28 * 1280), smart(28, 56 * 56, 28 * 28 * 16384)
          smart(28, 384 * 384, 1536 * 1536, "paddleocr_vl"), smart(32, 1, 40000, "paddleocr_vl"), smart(7, 9000, 9000, "paddleocr_vl"), smart(300, 1, 1, "paddleocr_vl"),
          smart(28, 112 * 112, 28 * 28 * 15000, "glm4v", 2), smart(28, 12544, 9633792, "glm4v", 2), smart(32, 65536, 16777216, "glm4v"), smart(90, 7, 50000, "glm4v", 3),
          smart(5, 60000, 70000, "glm4v", 32), smart(28, 56 * 56, 28 * 28 * 1280, "glm_image"), smart(16, 512 * 512, 2048 * 2048, "glm_image"),
-         smart(5, 100000, 70001, "glm_image"), smart(1, 1, 1, "glm_image"), smart(32, 1, 16777216, "glm_image")]
-PATCHES = [dict(patch=16, max_patches=256), dict(patch=16, max_patches=1024), dict(patch=14, max_patches=729),
-           dict(patch=7, max_patches=1), dict(patch=1, max_patches=2), dict(patch=300, max_patches=5)]
+         smart(5, 100000, 70001, "glm_image"), smart(1, 1, 1, "glm_image"), smart(32, 1, 16777216, "glm_image"),
+         smart(1, 256 * 256, 1024 * 1024, "neomme"), smart(1, 10000, 10100, "neomme"), smart(1, 1, 2**48, "neomme", max_edge=1000), smart(1, 50000, 60000, "neomme", max_edge=300),
+         smart(1, 900, 5, "neomme", max_edge=7)]
+PATCHES = [patches(16, 256), patches(16, 1024), patches(14, 729), patches(7, 1), patches(1, 2), patches(300, 5),
+           patches(16, 2520, "gemma4", 3), patches(16, 630, "gemma4", 3), patches(14, 70, "gemma4"), patches(5, 17, "gemma4", 2), patches(16, 10080, "gemma4", 3),
+           patches(28, 4096, "muse_glimmer"), patches(28, 100, "muse_glimmer"), patches(64, 7, "muse_glimmer"), patches(1, 999, "muse_glimmer"), patches(500, 1, "muse_glimmer"),
+           patches(16, 13312, "nemotron", 2, 1024), patches(16, 1200, "nemotron", 2, 1024), patches(14, 100, "nemotron", 3, 90), patches(5, 9, "nemotron", 4, 9), patches(30, 50, "nemotron"),
+           patches(14, 16384, "kimi", max_side=512), patches(14, 900, "kimi", max_side=512), patches(7, 5000, "kimi", max_side=40), patches(32, 1, "kimi", max_side=1)]
 THUMBNAILS = [dict(height=2560, width=1920), dict(height=1280, width=960), dict(height=50, width=100), dict(height=100, width=50), dict(height=64, width=64)]
 
 
@@ -97,7 +123,7 @@ def sizes(op, rules, file):
             k = r.random()
             if k < 0.3:  # ties between multiples
                 awkward.append((max(1, f * r.randint(0, 60) + f // 2), max(1, f * r.randint(0, 60) + f // 2)))
-            elif k < 0.5:
+            elif k < 0.5:  # squares
                 n = r.randint(1, 4000)
                 awkward.append((n, n))
             elif k < 0.65:
@@ -116,7 +142,7 @@ def sizes(op, rules, file):
 def resizes():
     for op, rules in (
         ("smart_resize", [smart(4, 64, 300), smart(7, 400, 900)]),
-        ("resize_to_patches", [dict(patch=4, max_patches=20), dict(patch=7, max_patches=9)]),
+        ("resize_to_patches", [patches(4, 20), patches(7, 9)]),
     ):
         g = Golden(op, f"transformers 5.23.0 {'smart_resize' if op == 'smart_resize' else 'get_image_size_for_max_num_patches'} with Pillow 13.0.0")
         for n, interpolation in enumerate(PILLOW):
@@ -223,6 +249,27 @@ def constant():
     g.write()
 
 
+def positions():
+    p = Gemma4ImageProcessorPil(do_resize=False)
+    g, counts = Golden("patch_positions", "transformers 5.23.0 Gemma4ImageProcessorPil (image_position_ids)"), Golden("count_patches", "transformers 5.23.0 Gemma4ImageProcessorPil (num_soft_tokens_per_image); rows and columns: its image_position_ids")
+    for h, w, patch, pool in ((4, 6, 2, 1), (9, 15, 3, 2), (16, 7, 1, 3), (5, 5, 5, 1), (20, 70, 10, 4)):
+        a = image(h, w, 3)
+        out = p(images=Image.fromarray(a), patch_size=patch, pooling_kernel_size=pool, return_tensors="np")
+        ids = out["image_position_ids"][0]
+        ids = ids[ids[:, 0] >= 0]
+        for src, layout in ((a, "HWC"), (chw(a), "CHW")):
+            g.case(f"{h}x{w} patch {patch} {layout}", dict(patch=patch), src, ids, layout, "none")
+            for axis, n in (("all", np.int64(out["num_soft_tokens_per_image"][0])), ("rows", ids[:, 1].max() + 1), ("columns", ids[:, 0].max() + 1)):
+                counts.case(f"{axis} {h}x{w} patch {patch} {layout}", dict(patch=patch, axis=axis, divisor=pool * pool if axis == "all" else 1), src, n, layout, "none")
+    for dt in DTYPES:
+        a = image(4, 6, 2, dt)
+        ids = np.array([[0, 0], [1, 0], [2, 0], [0, 1], [1, 1], [2, 1]])
+        g.case(dt, dict(patch=2), a, ids, out_layout="none")
+        counts.case(dt, dict(patch=2, axis="all", divisor=1), a, np.int64(6), out_layout="none")
+    g.write()
+    counts.write()
+
+
 sizes("smart_resize", SMART, "sizes.json")
 sizes("resize_to_patches", PATCHES, "sizes.json")
 sizes("resize", THUMBNAILS, "thumbnail.json")
@@ -231,3 +278,4 @@ align_long_axis()
 patchify()
 pad_sequence()
 constant()
+positions()
