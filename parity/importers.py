@@ -84,17 +84,42 @@ def hf(config, backend=None):
         if "trimaps" in inspect.signature(p.preprocess).parameters:
             out = p(images=rgb(path), trimaps=Image.open(second).convert("L"), return_tensors="np")
         else:
-            out = p([rgb(path), rgb(second)] if second else rgb(path), return_tensors="np")
+            out = p([rgb(path), rgb(second)] if second else rgb(path), return_tensors="pt" if name == "Llama4" else "np")
+        if name == "Llama4":
+            out = {k: array(v) for k, v in out.items()}
+        if name == "Mllama":  # the second axis counts the images of a sample
+            out = {k: np.asarray(v)[0] for k, v in out.items()}
         if isinstance(out, np.ndarray):  # Idefics
             out = {"pixel_values": out}
         # Lists of strings, such as OneFormer's task_inputs, are not of the image.
         out = {k: np.asarray(v) for k, v in out.items()}
         if name == "Fuyu":  # a list of images for each prompt; the factors are for the prompt's coordinates
             return {k: a[0] if k == "image_sizes" else a[0, 0] for k, a in out.items() if k != "image_scale_factors"}
-        names = [k for k in out if out[k].dtype.kind in "biuf"]
+        names = [k for k in out if out[k].dtype.kind not in "OSU"]
         return {k: out[k] if k in whole else out[k][0] for k in sorted(names, key=lambda k: k != "pixel_values")}
 
     return run
+
+
+def array(t):
+    """NumPy has no bfloat16 of its own; its bits get a dtype that names it."""
+    import torch
+
+    if t.dtype != torch.bfloat16:
+        return t.numpy()
+    return t.view(torch.int16).numpy().view(np.dtype("uint16", metadata={"name": "bfloat16"}))
+
+
+def read(path):
+    """Returns the tensors of a safetensors file, which is the format that has bfloat16: {name: array}."""
+    from safetensors.torch import load_file
+
+    return {k: array(t) for k, t in load_file(path).items()}
+
+
+def dtype_of(a):
+    """Returns the name of an array's dtype."""
+    return (a.dtype.metadata or {}).get("name", str(a.dtype))
 
 
 def hf_pil(config):

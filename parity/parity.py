@@ -233,8 +233,13 @@ def cases(tmp):
         yield Case(importers.who(config), f"{config.parent.name}/{config.stem}",
                    [f"--{config.parent.name}", str(config)], importers.reference(config), not_long if "donut" in config.stem else None)
         if config.parent.name == "hf":
-            yield Case(importers.who(config), f"hf/{config.stem}, PIL's backend",
-                       ["--hf", str(config), "--backend", "pil"], importers.hf_pil(json.loads(config.read_text())),
+            try:
+                reference = importers.hf_pil(json.loads(config.read_text()))
+            except ValueError as e:
+                if "has the backend torchvision" not in str(e):  # the class's only one
+                    raise
+                continue
+            yield Case(importers.who(config), f"hf/{config.stem}, PIL's backend", ["--hf", str(config), "--backend", "pil"], reference,
                        not_long if "donut" in config.stem else None)
 
 
@@ -246,16 +251,15 @@ def ours(program, case, images, out):
         link.parent.mkdir(exist_ok=True)
         link.symlink_to(p)
         names[p] = link.name
-    r = subprocess.run([program, "run", *case.flags, "--format", "npz", "--outputs", "all", "-o", str(out / "out"), "--jobs", "2", *[str(out / "in" / n) for n in names.values()]],
+    r = subprocess.run([program, "run", *case.flags, "--format", "safetensors", "--outputs", "all", "-o", str(out / "out"), "--jobs", "2", *[str(out / "in" / n) for n in names.values()]],
                        capture_output=True, text=True)
     if r.returncode not in (0, 1):
         raise SystemExit(f"{case.name}: infer-prep exited with {r.returncode}: {r.stderr[-2000:]}")
     got = {}
     for p, n in names.items():
-        f = out / "out" / (n + ".npz")
+        f = out / "out" / (n + ".safetensors")
         if f.exists():
-            with np.load(f) as z:
-                got[p] = {k: z[k] for k in z.files}
+            got[p] = importers.read(f)
     return got
 
 

@@ -57,7 +57,7 @@ def compare(program, config, photos, tmp):
     """Returns the numbers of equal outputs and of images that both refuse, and what differs."""
     file, out = tmp / "preprocessor_config.json", tmp / "out"
     file.write_text(json.dumps(config))
-    r = subprocess.run([program, "run", "--hf", str(file), "--outputs", "all", "--format", "npz", "--quiet", "-o", str(out), *map(str, photos)],
+    r = subprocess.run([program, "run", "--hf", str(file), "--outputs", "all", "--format", "safetensors", "--quiet", "-o", str(out), *map(str, photos)],
                        capture_output=True, text=True)
     if r.returncode not in (0, 1, 2):
         return 0, 0, [f"exit status {r.returncode}: {r.stderr[:300]}"]
@@ -73,7 +73,7 @@ def compare(program, config, photos, tmp):
                 want = run(p)
             except Exception as e:
                 why = (str(e).splitlines() or [type(e).__name__])[0]
-        f = out / (p.name + ".npz")
+        f = out / (p.name + ".safetensors")
         if want is None:
             # torch has a bug with 3 channels to 1 x 1.
             if f.exists() and "INTERNAL ASSERT" not in why:
@@ -84,13 +84,13 @@ def compare(program, config, photos, tmp):
         if not f.exists():
             notes.append(f"{p.name}: infer-prep refuses: {r.stderr[:300]}")
             continue
-        with np.load(f) as z:
-            for k, a in want.items():
-                g = z[k] if k in z.files else None
-                if g is not None and g.dtype == a.dtype and g.shape == a.shape and g.tobytes() == np.ascontiguousarray(a).tobytes():
-                    equal += 1
-                else:
-                    notes.append(f"{p.name} {k}: {'missing' if g is None else 'other values or shape'}")
+        have = importers.read(f)
+        for k, a in want.items():
+            g = have.get(k)
+            if g is not None and g.dtype == a.dtype and g.shape == a.shape and g.tobytes() == np.ascontiguousarray(a).tobytes():
+                equal += 1
+            else:
+                notes.append(f"{p.name} {k}: {'missing' if g is None else 'other values or shape'}")
     return equal, refused, notes
 
 

@@ -165,6 +165,7 @@ type settings struct {
 	mean, std           []float64 // three values, or nil for None
 
 	torch bool // the torchvision backend, not PIL's
+	half  bool // the values are computed in bfloat16: Llama 4
 }
 
 // builder adds the steps that classes share.
@@ -466,6 +467,10 @@ func (b *builder) crops(o *importer.Object) {
 // values adds the multiplication by rescale_factor, the offset and the
 // normalization, as far as do_rescale and do_normalize are set.
 func (b *builder) values(o *importer.Object, offset float64) {
+	if b.half {
+		b.halfValues()
+		return
+	}
 	mean, std := b.mean, b.std
 	switch {
 	case b.torch && b.rescale && b.wholeFactor && (!b.normalize || offset != 0):

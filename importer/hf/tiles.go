@@ -48,18 +48,15 @@ func init() {
 	}
 }
 
-// on runs add, whose steps then work on a column instead of the image.
-func (b *builder) on(column string, add func()) {
-	first, float := len(b.Steps), b.float
-	add()
-	for i := first; i < len(b.Steps); i++ {
-		for _, l := range [][]string{b.Steps[i].In, b.Steps[i].Out} {
-			if j := slices.Index(l, datagraph.Image); j >= 0 {
-				l[j] = column
-			}
-		}
+// alwaysResizes checks resample for a class that resizes even without
+// do_resize. There null means bilinear.
+func (b *builder) alwaysResizes(o *importer.Object) {
+	if o.Null("resample") {
+		b.resample = transforms.Bilinear
 	}
-	b.float = float
+	if b.torch && (b.resample == transforms.Box || b.resample == transforms.Hamming) {
+		o.Bad("resample", "0 to 3: torchvision's tensors have neither box nor hamming; the PIL backend has")
+	}
 }
 
 // planes adds the steps of the values, and puts the channels first.
@@ -76,7 +73,7 @@ func (b *builder) thumbnails(o *importer.Object, height, width int) {
 	r := &transforms.Resize{Height: height, Width: width}
 	r.Interpolation, r.Backend = b.kernel()
 	b.Then(r, []string{datagraph.Image}, []string{thumbnail})
-	b.on(thumbnail, func() { b.planes(o) })
+	b.branch(thumbnail, thumbnail, func(c *builder) { c.planes(o) })
 }
 
 // tiles scales the image to the canvas of r and cuts it. grid and choice name
@@ -151,6 +148,9 @@ func (d gridClass) build(b *builder, o *importer.Object) {
 		o.Bad("do_center_crop", "false, or a crop_size equal to size, with crop_to_patches")
 		return
 	}
+	if split {
+		b.alwaysResizes(o)
+	}
 	b.decode()
 	if !split {
 		if ovis {
@@ -220,6 +220,7 @@ func graniteDocling(b *builder, o *importer.Object) {
 		return
 	}
 	fine := o.Bool("fine_route", false)
+	b.alwaysResizes(o)
 	b.decode()
 	s := b.size
 	b.thumbnails(o, s.height, s.width)

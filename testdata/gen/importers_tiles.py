@@ -59,7 +59,59 @@ def granite(_):
     yield "not dense", small | {"dense_max_patches": 0, "dense_max_scale": 0.5, "dense_min_aspect": 0.0, "dense_max_aspect": 1.0}
 
 
-CLASSES = {"GotOcr2": got, "Cohere2Vision": got, "Ovis2": got, "GraniteDocling": granite}
+def llava(name):
+    small = {"size": short(20), "crop_size": 20, "image_grid_pinpoints": [[20, 40], [40, 20], [40, 40], [60, 20], [20, 60], [60, 80]]}
+    yield from (c for c in shared(small) if c[0] not in ("edges", "edge", "list", "cropped and padded"))
+    yield "written size", small | {"size": hw(20, 20), "do_pad": False}, WIDE
+    yield "height and width", small | {"size": hw(20, 20), "do_center_crop": True, "crop_size": None}, WIDE[:3]
+    yield "no crop", small | {"do_center_crop": False}, WIDE[:2]
+    yield "one pinpoint", small | {"image_grid_pinpoints": [[40, 60]]}, WIDE
+    yield "no pinpoints", small | {"image_grid_pinpoints": []}, ("rgb.png",)
+    yield "null pinpoints", small | {"image_grid_pinpoints": None}, ("rgb.png",)
+    yield "null resample, not resized", small | {"resample": None, "do_resize": False}, ("rgb.png",)
+    yield "longest", small | {"size": {"longest_edge": 20}}, ("rgb.png",)
+    yield "within", small | {"size": {"max_height": 20, "max_width": 20}}, ("rgb.png",)
+
+
+def mllama(_):
+    small = {"size": hw(20, 20), "max_image_tiles": 6}
+    yield "absent", {}, ("rgb.png",)
+    yield from shared(small)
+    for n in (1, 2, 3, 9, 0, None):
+        yield f"{n} tiles", small | {"max_image_tiles": n}, WIDE[:3]
+    yield "not padded", small | {"do_pad": False}, ("rgb.png",)
+
+
+def llama(_):
+    small = {"size": hw(20, 20), "max_patches": 6}
+    yield "absent", {}, ("dot.png", "gray.png")
+    yield from shared(small)
+    yield "largest", small | {"resize_to_max_canvas": True}, WIDE
+    yield "factor", small | BASE | {"rescale_factor": 0.0078125}
+    yield "factor of one", small | BASE | {"rescale_factor": 1}
+    yield "mean of one", small | {"image_mean": 0.3, "image_std": [0.7]}
+    for n in (1, 2, 16, 0):
+        yield f"{n} tiles", small | {"max_patches": n}, WIDE[:3]
+
+
+def idefics3(name):
+    small = {"size": {"longest_edge": 61}, "max_image_size": {"longest_edge": 20}}
+    if name == "Idefics3":
+        yield "absent", {}, ("dot.png",)
+    yield from shared(small)
+    yield "not cut", small | {"do_image_splitting": False}, WIDE
+    yield "not padded", small | {"do_pad": False}, WIDE
+    yield "not padded bytes", small | BYTES | {"do_pad": False}, WIDE[:2]
+    yield "one tile", small | {"size": {"longest_edge": 20}}, WIDE[:3]
+    yield "odd", small | {"size": {"longest_edge": 45}, "max_image_size": {"longest_edge": 7}}, ("rgb.png", "tall.png", "wide.png")
+    yield "long", {"size": {"longest_edge": 5000}, "max_image_size": {"longest_edge": 300}, "resample": 2}, ("wide.png",)
+    yield "no rows", small | {"return_row_col_info": False}, ("rgb.png",)
+    yield "number as tile", small | {"max_image_size": 20}, ("rgb.png",)
+    yield "null resample, not resized", small | {"resample": None, "do_resize": False, "do_image_splitting": False}, ("rgb.png",)
+
+
+CLASSES = {"GotOcr2": got, "Cohere2Vision": got, "Ovis2": got, "GraniteDocling": granite, "LlavaNext": llava, "LlavaOnevision": llava, "Mllama": mllama, "Llama4": llama,
+           "Idefics3": idefics3, "SmolVLM": idefics3}
 
 
 def cases():

@@ -85,7 +85,7 @@ def write(file, cases, images=2, seconds={}):
                     some.append("key.png")  # a square: does the size matter?
                 continue
             outputs = {
-                k: {"dtype": str(a.dtype), "shape": list(a.shape), "sha256": pil.importers.digest(a), "values": pil.sample(a)}
+                k: {"dtype": pil.importers.dtype_of(a), "shape": list(a.shape), "sha256": pil.importers.digest(a), "values": pil.sample(a)}
                 for k, a in arrays.items()
             }
             results.append(which | {"outputs": outputs})
