@@ -167,7 +167,7 @@ func TestRunErrors(t *testing.T) {
 	require.NoError(t, err, "a Runner goes on after an error")
 
 	r = compile(t, &Graph{
-		Inputs: []Column{{"image", tensor.Image(tensor.Uint8, tensor.HWC, -1, -1, 3)}}, Outputs: []string{"x"},
+		Inputs: []Column{{Name: "image", Desc: tensor.Image(tensor.Uint8, tensor.HWC, -1, -1, 3)}}, Outputs: []string{"x"},
 		Steps: []Step{{Op: &splitOp{fail: true}, In: []string{"image"}, Out: []string{"x"}}},
 	}).NewRunner()
 	in, err := tensor.New(tensor.Image(tensor.Uint8, tensor.HWC, 2, 2, 3))
@@ -303,7 +303,7 @@ func fuzzSeeds(f *testing.F) []*Graph {
 	return []*Graph{
 		New(transforms.NewDecode(), transforms.NewHorizontalFlip()),
 		New(transforms.NewHorizontalFlip()).Rename("x"),
-		{Inputs: []Column{{"a", tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(-1, 4)}}}, Outputs: []string{"a"}},
+		{Inputs: []Column{{Name: "a", Desc: tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(-1, 4)}}}, Outputs: []string{"a"}},
 	}
 }
 

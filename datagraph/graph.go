@@ -39,12 +39,19 @@ type Graph struct {
 	// SideOutputs are further columns for the program, such as the scale and
 	// padding of a letterbox.
 	SideOutputs []string
+	// Batch lists the columns of which a batch is not a stack. It says how
+	// Plan.Collate and the batches of package dataset are formed; a run
+	// ignores it.
+	Batch []BatchColumn
 }
 
 // Column is a named tensor. Sizes may be tensor.Unknown.
 type Column struct {
 	Name string
 	Desc tensor.Desc
+	// Batch says how a batch of the column is formed. It is known of a plan's
+	// outputs, and must be zero for a graph's inputs.
+	Batch Batching
 }
 
 // Step is an op with the columns that it reads and writes, in the op's own
@@ -66,7 +73,7 @@ const Image = "image"
 // become side outputs. Use Rename, Then and the fields of Graph for other
 // graphs.
 func New(ops ...transforms.Op) *Graph {
-	g := &Graph{Inputs: []Column{{Image, tensor.Encoded()}}, Outputs: []string{Image}}
+	g := &Graph{Inputs: []Column{{Name: Image, Desc: tensor.Encoded()}}, Outputs: []string{Image}}
 	for _, op := range ops {
 		g.Add(op)
 	}
@@ -95,10 +102,17 @@ func (g *Graph) Then(op transforms.Op, in, out []string) *Graph {
 func (g *Graph) Rename(name string) *Graph { return g.RenameOutput(0, name) }
 
 // RenameOutput renames output i: the last step that writes the column writes
-// the new name instead, and later steps read that name. It returns g.
+// the new name instead, and later steps read that name. A Batch rule of the
+// column follows it. It returns g.
 func (g *Graph) RenameOutput(i int, name string) *Graph {
 	old := g.Outputs[i]
 	g.Outputs[i] = name
+	g.Batch = slices.Clone(g.Batch)
+	for i := range g.Batch {
+		if g.Batch[i].Column == old {
+			g.Batch[i].Column = name
+		}
+	}
 	for i, s := range slices.Backward(g.Steps) {
 		if j := slices.Index(s.Out, old); j >= 0 {
 			out := slices.Clone(s.Out)

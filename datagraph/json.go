@@ -20,11 +20,19 @@ type jsonGraph struct {
 	Steps       []jsonStep   `json:"steps"`
 	Outputs     []string     `json:"outputs"`
 	SideOutputs []string     `json:"side_outputs,omitempty"`
+	Batch       []jsonBatch  `json:"batch,omitempty"`
 }
 
 type jsonColumn struct {
 	Name string `json:"name"`
 	tensor.Desc
+}
+
+// jsonBatch is a BatchColumn whose fields must all be there.
+type jsonBatch struct {
+	Column *string    `json:"column"`
+	Rule   *BatchRule `json:"rule"`
+	Value  *float64   `json:"value"`
 }
 
 type jsonStep struct {
@@ -41,6 +49,9 @@ func (g *Graph) MarshalJSON() ([]byte, error) {
 	j := jsonGraph{Version: Version, Reference: g.Reference, Outputs: g.Outputs, SideOutputs: g.SideOutputs}
 	for _, c := range g.Inputs {
 		j.Inputs = append(j.Inputs, jsonColumn{c.Name, c.Desc})
+	}
+	for _, c := range g.Batch {
+		j.Batch = append(j.Batch, jsonBatch{&c.Column, &c.Rule, &c.Value})
 	}
 	j.Steps = make([]jsonStep, len(g.Steps))
 	for i, s := range g.Steps {
@@ -66,7 +77,13 @@ func (g *Graph) UnmarshalJSON(b []byte) error {
 	}
 	n := Graph{Reference: j.Reference, Outputs: j.Outputs, SideOutputs: j.SideOutputs}
 	for _, c := range j.Inputs {
-		n.Inputs = append(n.Inputs, Column{c.Name, c.Desc})
+		n.Inputs = append(n.Inputs, Column{Name: c.Name, Desc: c.Desc})
+	}
+	for i, b := range j.Batch {
+		if b.Column == nil || b.Rule == nil || b.Value == nil {
+			return fmt.Errorf("datagraph: %w", graphErr("batch rule %d lacks column, rule or value", i))
+		}
+		n.Batch = append(n.Batch, BatchColumn{*b.Column, Batching{*b.Rule, *b.Value}})
 	}
 	for i, s := range j.Steps {
 		op, err := transforms.UnmarshalParams(s.Op, s.Version, s.Params)

@@ -14,7 +14,10 @@ import (
 // unseen:
 //
 //	[Version, reference, [[name, dtype, layout, [size…]]…],
-//	 [[op, version, [in…], [out…], params]…], [output…], [side output…]]
+//	 [[op, version, [in…], [out…], params]…], [output…], [side output…],
+//	 [[column, batch rule, value]…]]
+//
+// The last list is absent if it is empty.
 
 // maxText is the largest length of a string other than a column name.
 const maxText = 1024
@@ -22,7 +25,11 @@ const maxText = 1024
 // MarshalMsg appends the graph's msgp form to b. An op that is not registered
 // is an error that names the op.
 func (g *Graph) MarshalMsg(b []byte) ([]byte, error) {
-	b = msgp.AppendArrayHeader(b, 6)
+	n := uint32(6)
+	if len(g.Batch) > 0 {
+		n++
+	}
+	b = msgp.AppendArrayHeader(b, n)
 	b = msgp.AppendInt(b, Version)
 	b = msgp.AppendString(b, g.Reference)
 	b = msgp.AppendArrayHeader(b, uint32(len(g.Inputs)))
@@ -50,7 +57,17 @@ func (g *Graph) MarshalMsg(b []byte) ([]byte, error) {
 		}
 	}
 	b = appendStrings(b, g.Outputs)
-	return appendStrings(b, g.SideOutputs), nil
+	b = appendStrings(b, g.SideOutputs)
+	if len(g.Batch) > 0 {
+		b = msgp.AppendArrayHeader(b, uint32(len(g.Batch)))
+	}
+	for _, c := range g.Batch {
+		b = msgp.AppendArrayHeader(b, 3)
+		b = msgp.AppendString(b, c.Column)
+		b = msgp.AppendUint8(b, uint8(c.Rule))
+		b = msgp.AppendFloat64(b, c.Value)
+	}
+	return b, nil
 }
 
 func appendStrings(b []byte, l []string) []byte {
@@ -65,7 +82,10 @@ func appendStrings(b []byte, l []string) []byte {
 // ops and unknown versions are errors that name them.
 func (g *Graph) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := reader{msgpread.Reader{B: b}}
-	r.Tuple(6)
+	length := r.Count(7)
+	if r.Err == nil && length < 6 {
+		r.Fail("tuple of %d, want 6 or 7", length)
+	}
 	if v := r.Int(); r.Err == nil && v != Version {
 		return nil, fmt.Errorf("datagraph: %w", graphErr("version %d, this build reads %d", v, Version))
 	}
@@ -93,6 +113,18 @@ func (g *Graph) UnmarshalMsg(b []byte) ([]byte, error) {
 		n.Steps = append(n.Steps, s)
 	}
 	n.Outputs, n.SideOutputs = r.strings(), r.strings()
+	if length == 7 {
+		count := r.Count(maxColumns)
+		if r.Err == nil && count == 0 {
+			r.Fail("an empty list of batch rules, want none")
+		}
+		for range count {
+			r.Tuple(3)
+			c := BatchColumn{Column: r.Text(maxName)}
+			c.Rule, c.Value = BatchRule(r.Uint8()), msgpread.Read(&r.Reader, msgp.ReadFloat64Bytes)
+			n.Batch = append(n.Batch, c)
+		}
+	}
 	if r.Err != nil {
 		return nil, fmt.Errorf("datagraph: %w: offset %d: %w", ErrGraph, len(b)-len(r.B), r.Err)
 	}

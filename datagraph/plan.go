@@ -187,7 +187,7 @@ func (p *Plan) Graph() *Graph { return p.graph }
 func (p *Plan) Outputs() []Column {
 	var l []Column
 	for _, v := range p.outputs {
-		l = append(l, Column{p.values[v].column, p.values[v].desc})
+		l = append(l, Column{Name: p.values[v].column, Desc: p.values[v].desc, Batch: p.graph.batching(p.values[v].column)})
 	}
 	return l
 }
@@ -216,10 +216,10 @@ func (p *Plan) Steps() []StepInfo {
 	for _, s := range p.steps {
 		i := StepInfo{Op: opName(s.op), First: s.first, N: s.n, Passes: slices.Clone(s.passes)}
 		for _, v := range s.in {
-			i.In = append(i.In, Column{p.values[v].column, p.values[v].desc})
+			i.In = append(i.In, Column{Name: p.values[v].column, Desc: p.values[v].desc})
 		}
 		for _, v := range s.out {
-			i.Out = append(i.Out, Column{p.values[v].column, p.values[v].desc})
+			i.Out = append(i.Out, Column{Name: p.values[v].column, Desc: p.values[v].desc})
 			i.Buffers = append(i.Buffers, p.values[v].buffer)
 		}
 		l = append(l, i)

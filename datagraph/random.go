@@ -229,7 +229,7 @@ func (r *Runner) newVariant() (*variant, error) {
 	names := make([]string, len(p.values)) // the variant's column for each value
 	for i := range p.inputs {
 		names[i] = "v" + strconv.Itoa(i)
-		g.Inputs = append(g.Inputs, Column{names[i], p.values[i].desc})
+		g.Inputs = append(g.Inputs, Column{Name: names[i], Desc: p.values[i].desc})
 	}
 	add := func(step int, op transforms.Op, in, out []string) {
 		g.Then(op, in, out)

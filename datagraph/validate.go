@@ -48,6 +48,9 @@ func (g *Graph) Validate() error {
 		if err := c.Desc.Validate(); err != nil {
 			return fmt.Errorf("datagraph: input %q: %w", c.Name, err)
 		}
+		if c.Batch != (Batching{}) {
+			return fmt.Errorf("datagraph: %w", graphErr("input %q has a batch rule: only outputs have one", c.Name))
+		}
 		have[c.Name] = true
 	}
 	for i := range g.Steps {
@@ -62,6 +65,9 @@ func (g *Graph) Validate() error {
 		if slices.Index(slices.Concat(g.Outputs, g.SideOutputs), o) != i {
 			return fmt.Errorf("datagraph: %w", graphErr("output %q is listed twice", o))
 		}
+	}
+	if err := g.validateBatch(have); err != nil {
+		return fmt.Errorf("datagraph: %w", err)
 	}
 	return nil
 }

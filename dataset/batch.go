@@ -7,15 +7,19 @@ import (
 	"io"
 	"runtime/debug"
 
+	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
 // Batch stacks samples: every column gets a first axis, the batch, and has no
-// layout. Columns of bytes cannot be stacked.
+// layout. Columns of bytes cannot be stacked. An output of a Map whose graph
+// has a batch rule for it (datagraph.Graph.Batch) is padded or concatenated
+// instead.
 type Batch struct {
 	Size          int  `json:"size"`
 	DropRemainder bool `json:"drop_remainder"` // drop a smaller last batch
-	// Pad pads samples of different sizes to one size before stacking.
+	// Pad pads samples of different sizes to one size before stacking. It
+	// replaces the graph's rule.
 	Pad []PadColumn `json:"pad"`
 	// PerBatch names a registered BatchFunc that is called on the samples of
 	// each batch before stacking. Default: none.
@@ -230,8 +234,8 @@ func (b *batching) Close() error { return b.in.Close() }
 // collator stacks samples.
 type collator struct {
 	columns  []collated
-	needsAll bool // sizes depend on all samples of a batch
-	most     []int
+	needsAll bool             // sizes depend on all samples of a batch
+	list     []*tensor.Tensor // one column of a batch
 }
 
 type collated struct {
@@ -240,6 +244,7 @@ type collated struct {
 	padded bool
 	shape  []int
 	value  float64
+	rule   datagraph.Batching // of the graph; zero if it has no effect
 }
 
 func newCollator(in *step, pad []PadColumn) (*collator, error) {
@@ -253,7 +258,12 @@ func newCollator(in *step, pad []PadColumn) (*collator, error) {
 		}
 		d := col.Desc
 		d.Layout = tensor.NoLayout
-		c.columns = append(c.columns, collated{name: col.Name, desc: d})
+		x := collated{name: col.Name, desc: d}
+		// Padding has no effect on values of one size.
+		if r := col.Batch.Rule; r == datagraph.BatchConcat || r == datagraph.BatchPad && !d.Shape.Known() {
+			x.rule = col.Batch
+		}
+		c.columns = append(c.columns, x)
 	}
 	for _, p := range pad {
 		i, err := in.column(p.Column)
@@ -264,10 +274,20 @@ func newCollator(in *step, pad []PadColumn) (*collator, error) {
 		if len(p.Shape) != x.desc.Shape.Rank() {
 			return nil, defErr("column %q is %v, padded to %v", p.Column, x.desc, p.Shape)
 		}
-		x.padded, x.shape, x.value = true, p.Shape, p.Value
+		x.padded, x.shape, x.value, x.rule = true, p.Shape, p.Value, datagraph.Batching{}
 		for a, n := range p.Shape {
 			x.desc.Shape = x.desc.Shape.With(a, n)
 			c.needsAll = c.needsAll || n == -1
+		}
+	}
+	for i := range c.columns {
+		x := &c.columns[i]
+		if x.rule == (datagraph.Batching{}) {
+			continue
+		}
+		c.needsAll = true
+		if x.rule.Rule == datagraph.BatchConcat && x.desc.Shape.Rank() == 0 {
+			return nil, defErr("column %q is %v, which has no first axis to concatenate", x.name, x.desc)
 		}
 	}
 	return c, nil
@@ -276,7 +296,7 @@ func newCollator(in *step, pad []PadColumn) (*collator, error) {
 func (c *collator) clone() *collator {
 	d := *c
 	d.columns = append([]collated(nil), c.columns...)
-	d.most = nil
+	d.list = nil
 	return &d
 }
 
@@ -285,6 +305,10 @@ func (c *collator) columnsOf(n int) ([]Column, error) {
 	var l []Column
 	for _, x := range c.columns {
 		d, ok := batched(x.desc, n)
+		if x.rule.Rule == datagraph.BatchConcat {
+			d, ok = x.desc, true
+			d.Shape = d.Shape.With(0, tensor.Unknown)
+		}
 		if !ok {
 			return nil, defErr("column %q cannot be stacked", x.name)
 		}
@@ -299,6 +323,9 @@ func (c *collator) put(s *Sample, x *Sample, i, most int) error {
 	for j := range c.columns {
 		col := &c.columns[j]
 		v, o := &s.Values[j], &x.Values[j]
+		if col.rule != (datagraph.Batching{}) {
+			continue // stack does it
+		}
 		if i == 0 {
 			d := tensor.Desc{DType: o.DType, Shape: o.Shape}
 			if col.padded {
@@ -338,31 +365,18 @@ func putInto(to, from *tensor.Tensor, col *collated) error {
 		copy(to.Data, from.Data)
 		return nil
 	}
-	if err := to.Reset(to.Desc); err != nil {
-		return err
-	}
-	if from.Shape == to.Shape {
-		return from.CopyTo(to)
-	}
-	if !col.padded {
+	if from.Shape != to.Shape && !col.padded {
 		return defErr("%v in a batch of %v: sizes differ; set Pad", from.Desc, to.Desc)
 	}
-	part := *to
 	for a := range to.Shape.Rank() {
 		if from.Shape.At(a) > to.Shape.At(a) {
 			return defErr("%v is larger than %v, its padded size", from.Desc, to.Desc)
 		}
-		p, err := part.Slice(a, 0, from.Shape.At(a))
-		if err != nil {
-			return err
-		}
-		part = *p
 	}
-	if err := fill(to, col.value); err != nil {
+	if err := to.Reset(to.Desc); err != nil {
 		return err
 	}
-	scatter(&part, from)
-	return nil
+	return from.CopyPadded(to, col.value)
 }
 
 // finish makes s a batch of n samples.
@@ -405,6 +419,30 @@ func (c *collator) stack(s *Sample, l []*Sample) error {
 	for i, x := range l {
 		if err := c.put(s, x, i, len(l)); err != nil {
 			return err
+		}
+	}
+	return c.byRules(s, l)
+}
+
+// byRules forms the batches of the columns that have a rule.
+func (c *collator) byRules(s *Sample, l []*Sample) error {
+	for j := range c.columns {
+		col := &c.columns[j]
+		if col.rule == (datagraph.Batching{}) {
+			continue
+		}
+		c.list = c.list[:0]
+		for _, x := range l {
+			c.list = append(c.list, &x.Values[j].Tensor)
+		}
+		d, err := col.rule.Shape(c.list)
+		if err == nil {
+			if err = s.Values[j].Reset(d); err == nil {
+				err = col.rule.Fill(&s.Values[j].Tensor, c.list)
+			}
+		}
+		if err != nil {
+			return defErr("column %q: %v", col.name, err)
 		}
 	}
 	return nil

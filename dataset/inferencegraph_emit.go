@@ -78,6 +78,7 @@ func (e *emitter) graph(path string, image *traced, outputs, side []named) (*dat
 		}
 		x.name, x.until = v.name, atEnd
 		taken = append(taken, x)
+		g.SetBatch(v.name, v.batch)
 		if i < len(outputs) {
 			g.Outputs = append(g.Outputs, v.name)
 		} else {

@@ -23,7 +23,8 @@ type traced struct {
 	output  int         // its number among by's outputs
 	side    bool        // a side output of its map
 	sources []*traced   // the sources' columns that it is made of
-	err     *NodeError  // why no graph can compute it; nil if one can
+	batch   datagraph.Batching
+	err     *NodeError // why no graph can compute it; nil if one can
 }
 
 // tracedStep is a step of a map's graph.

@@ -117,6 +117,17 @@ func TestInferenceGraph(test *testing.T) {
 	}
 }
 
+// TestInferenceGraphBatch checks that the graph keeps its batch rules, under
+// the columns' names.
+func TestInferenceGraphBatch(test *testing.T) {
+	rule := datagraph.Batching{Rule: datagraph.BatchPad, Value: 2}
+	g := datagraph.New(t.NewDecode()).SetBatch("image", rule)
+	d := dataset.From(&photos{N: 12}).Map(g).Rename([]string{"image"}, []string{"x"}).Batch(2)
+	got, _, err := dataset.InferenceGraph(test.Context(), d, dataset.InferenceOptions{Outputs: []string{"x"}})
+	require.NoError(test, err)
+	require.Equal(test, []datagraph.BatchColumn{{Column: "x", Batching: rule}}, got.Batch)
+}
+
 func TestInferenceGraphOf(test *testing.T) {
 	photo := dataset.From(&photos{N: 12})
 	crop := t.NewRandomResizedCrop(24, 20)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -220,6 +221,12 @@ func (t *tracer) mapped(ctx context.Context, s *scope, n *Map) error {
 	for i, c := range slices.Concat(g.Outputs, g.SideOutputs) {
 		v := *bound[c] // a copy, since c may be an output twice, under two names
 		v.side = i >= len(g.Outputs)
+		v.batch = datagraph.Batching{}
+		for _, b := range g.Batch {
+			if b.Column == c {
+				v.batch = b.Batching
+			}
+		}
 		if len(n.Out) > 0 {
 			c = n.Out[i]
 		}

@@ -9,9 +9,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
 )
 
 // vectors is a source whose row i has Lengths[i] elements of value i.
@@ -144,6 +146,53 @@ func TestAsMindSpore(t *testing.T) {
 			d := dataset.Of(&dataset.Split{Sizes: k.Sizes, Part: i, Ordered: true}, one(k.N))
 			require.JSONEq(t, string(rows), all(t, d), "part %d of %v of %d", i, k.Sizes, k.N)
 		}
+	}
+}
+
+// ruled returns samples of the lengths whose graph has a batch rule.
+func ruled(b datagraph.Batching, lengths ...int) *dataset.Dataset {
+	g := &datagraph.Graph{
+		Inputs:  []datagraph.Column{{Name: "v", Desc: tensor.Desc{DType: tensor.Int32, Shape: tensor.Dims(tensor.Unknown)}}},
+		Outputs: []string{"x"},
+	}
+	g.Then(transforms.NewToType(tensor.Int32), []string{"v"}, []string{"x"}).SetBatch("x", b)
+	return dataset.From(&vectors{lengths}).Map(g).Rename([]string{"x"}, []string{"y"})
+}
+
+// TestBatchRules checks batches by the rules of a graph.
+func TestBatchRules(t *testing.T) {
+	pad, concat := datagraph.Batching{Rule: datagraph.BatchPad, Value: -1}, datagraph.Batching{Rule: datagraph.BatchConcat}
+	require.JSONEq(t, `[[[0,-1],[1,1]],[[2,2,2],[3,-1,-1]],[[4]]]`, all(t, ruled(pad, 1, 2, 3, 1, 1).Batch(2)))
+	require.JSONEq(t, `[[0,1,1],[2,2,2,3],[4]]`, all(t, ruled(concat, 1, 2, 3, 1, 1).Batch(2)))
+	require.JSONEq(t, `[[0,1,1],[2,2,2,3]]`, all(t, ruled(concat, 1, 2, 3, 1, 1).BatchDrop(2)))
+	require.JSONEq(t, `[[1,1],[2,2,2],[0,3]]`, all(t, ruled(concat, 1, 2, 3, 1).BucketBatch("y", []int{2, 3}, []int{2, 1, 1})))
+	explicit := dataset.PadColumn{Column: "y", Shape: []int{4}, Value: 9}
+	require.JSONEq(t, `[[[0,9,9,9],[1,1,9,9]]]`, all(t, ruled(pad, 1, 2).BatchPadded(2, explicit)))
+
+	// Without a rule, sizes must be equal.
+	b, err := dataset.Build(t.Context(), ruled(datagraph.Batching{}, 1, 2).Batch(2), dataset.Options{})
+	require.NoError(t, err)
+	defer b.Close()
+	p := pull(t, b, nil)
+	defer p.Close()
+	_, err = p.Next(t.Context())
+	require.ErrorContains(t, err, "sizes differ")
+
+	// Both engines resume in the middle.
+	d := ruled(pad, 1, 2, 3, 1, 1, 4, 2).Batch(2)
+	b, err = dataset.Build(t.Context(), d, dataset.Options{})
+	require.NoError(t, err)
+	defer b.Close()
+	first := pull(t, b, nil)
+	defer first.Close()
+	_, err = first.Next(t.Context())
+	require.NoError(t, err)
+	state := first.State()
+	for _, r := range []runner{pull(t, b, state), parallel(t, b, 3, state)} {
+		s, err := r.Next(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, [][]int32{{2, 2, 2}, {3, -1, -1}}, nested(&s.Values[0].Tensor))
+		r.Close()
 	}
 }
 

@@ -317,6 +317,7 @@ func (b *Bundle) Graph() *datagraph.Graph {
 		s.In, s.Out = slices.Clone(s.In), slices.Clone(s.Out)
 	}
 	g.Outputs, g.SideOutputs = slices.Clone(g.Outputs), slices.Clone(g.SideOutputs)
+	g.Batch = slices.Clone(g.Batch)
 	return &g
 }
 

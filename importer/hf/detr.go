@@ -86,7 +86,7 @@ func (b *builder) detectionResize(o *importer.Object, rule transforms.SizeRule) 
 }
 
 // padsWithMask pads the image at the bottom and right, to its own size if s is
-// zero, and adds the output pixel_mask.
+// zero, and adds the output pixel_mask. A batch is padded to its largest image.
 func (b *builder) padsWithMask(s size, o *importer.Object) {
 	p := transforms.NewPadWithMask(s.height, s.width)
 	if s != (size{}) && p.Height == 0 {
@@ -96,4 +96,5 @@ func (b *builder) padsWithMask(s size, o *importer.Object) {
 	image := b.Outputs[0]
 	b.Then(p, []string{image}, []string{image, pixelMask})
 	b.Outputs = append(b.Outputs, pixelMask)
+	b.padsBatch(image, pixelMask)
 }

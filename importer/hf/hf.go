@@ -520,10 +520,23 @@ func (b *builder) tail(o *importer.Object) {
 	b.Add(transforms.NewHWC2CHW())
 }
 
+// padsBatch says that a batch of these columns is padded with zeros to the size
+// of its largest image.
+func (b *builder) padsBatch(columns ...string) {
+	for _, c := range columns {
+		b.SetBatch(c, datagraph.Batching{Rule: datagraph.BatchPad})
+	}
+}
+
 // pads adds the backend's pad, with zeros at the bottom and right. Without
-// pad_size, a single image is padded to its own size.
+// pad_size, a single image is padded to its own size, and a batch to its
+// largest image.
 func (b *builder) pads(o *importer.Object) {
-	if !b.pad || b.padSize == (size{}) {
+	if !b.pad {
+		return
+	}
+	if b.padSize == (size{}) {
+		b.padsBatch(b.Outputs[0])
 		return
 	}
 	if b.padSize.height == 0 || b.padSize.width == 0 {

@@ -133,7 +133,8 @@ func (d dynamic) build(b *builder, o *importer.Object) {
 }
 
 // patches adds the steps of the values, and cuts the image into patches. The
-// grid is the output image_grid_thw, or image_grid_hw without frames.
+// grid is the output image_grid_thw, or image_grid_hw without frames. A batch
+// has the patches of all images one after the other.
 func (b *builder) patches(o *importer.Object, p *transforms.Patchify) {
 	b.values(o, 0)
 	if !b.float && !b.torch { // PIL's backend returns float32 in any case
@@ -148,6 +149,7 @@ func (b *builder) patches(o *importer.Object, p *transforms.Patchify) {
 	}
 	b.Then(p, []string{datagraph.Image}, []string{datagraph.Image, grid})
 	b.Outputs = append(b.Outputs, grid)
+	b.SetBatch(datagraph.Image, datagraph.Batching{Rule: datagraph.BatchConcat})
 }
 
 // constant adds an output that is the same number for every image.

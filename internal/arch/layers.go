@@ -106,7 +106,7 @@ var Layers = []Layer{
 	}},
 	{"graphs", []Package{
 		{Path: "transforms", May: []string{"codec", "internal/enum", "internal/kernel", "internal/msgpread", "internal/registry", "internal/spec", "rng", "tensor", msgp}},
-		{Path: "datagraph", May: []string{"codec", "internal/kernel", "internal/msgpread", "internal/pass", "internal/spec", "rng", "tensor", "transforms", msgp}},
+		{Path: "datagraph", May: []string{"codec", "internal/enum", "internal/kernel", "internal/msgpread", "internal/pass", "internal/spec", "rng", "tensor", "transforms", msgp}},
 		{Path: "diff", May: []string{"codec", "datagraph", "tensor", "transforms"}},
 		{Path: "preset", May: []string{"codec", "datagraph", "internal/registry", "transforms"}},
 		{Path: "eager", May: []string{"codec", "codec/all", "datagraph", "tensor", "transforms"}},

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/infer-prep/infer-prep/datagraph"
 )
 
 func (a *app) graphShowCmd() *cobra.Command {
@@ -99,7 +101,9 @@ func (a *app) showJSON(r *inferred) error {
 		Steps       []stepJSON   `json:"steps"`
 		Outputs     []string     `json:"outputs"`
 		SideOutputs []string     `json:"side_outputs"`
-	}{r.graph.Reference, r.image, columnsJSON(r.graph.Inputs), steps, r.graph.Outputs, side})
+
+		Batch []datagraph.BatchColumn `json:"batch,omitempty"`
+	}{r.graph.Reference, r.image, columnsJSON(r.graph.Inputs), steps, r.graph.Outputs, side, r.graph.Batch})
 }
 
 func (a *app) showTable(r *inferred, all bool) error {
@@ -145,6 +149,13 @@ func (a *app) showTable(r *inferred, all bool) error {
 	}
 	for _, o := range r.graph.SideOutputs {
 		fmt.Fprintf(&b, "side       %s: %v\n", o, r.lastDesc(o))
+	}
+	for _, c := range r.graph.Batch {
+		fmt.Fprintf(&b, "batch      %s: %v", c.Column, c.Rule)
+		if c.Rule == datagraph.BatchPad {
+			fmt.Fprintf(&b, " with %v", c.Value)
+		}
+		b.WriteString("\n")
 	}
 	_, err := io.WriteString(a.stdout, b.String())
 	return err

@@ -107,6 +107,10 @@ func TestGraphShow(t *testing.T) {
 	require.Regexp(t, `(?m)^1 +letterbox +image -> image, scale, pad +uint8 HWC \(\?, \?, 3\) +uint8 HWC \(640, 640, 3\) +height=640`, r.stdout)
 	require.Regexp(t, `(?m)^side +pad: int32 \(4,\)$`, r.stdout)
 
+	detr := "../../../testdata/configs/hf/detr-resnet-50.json"
+	require.Regexp(t, `(?m)^batch +pixel_values: pad with 0\nbatch +pixel_mask: pad with 0$`, call(t, "graph", "show", "--hf", detr).stdout)
+	require.Contains(t, call(t, "graph", "show", "--json", "--hf", detr).stdout, `"rule": "pad"`)
+
 	r = call(t, "graph", "show", "--preset", "yolo", "--json", img)
 	var shown struct {
 		Image string

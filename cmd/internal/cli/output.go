@@ -71,7 +71,8 @@ type sink struct {
 	format format
 	names  []string // of the outputs, in order
 	inputs []string // the model's input for each output
-	batch  bool     // add a batch axis of 1
+	batch  bool     // write batches of one image
+	joined []bool   // whether batches concatenate an output
 	fold   bool     // dir's file system ignores case; set by ready
 
 	renamed bool           // --name was given
@@ -124,7 +125,7 @@ func (s *sink) write(name string, out []*tensor.Tensor) ([]result, error) {
 	var results []result
 	for i, o := range s.names {
 		t := out[i]
-		if s.batch {
+		if s.batch && !s.joined[i] {
 			var err error
 			if t, err = batched(t); err != nil {
 				return nil, err

@@ -52,8 +52,9 @@ output file, the second fails.
 A file is written completely or not at all, and replaces an older one. An image that
 fails leaves older files unchanged. A full disk ends the run.
 
-Tensors have no batch axis unless --batch adds it. --outputs all also writes side
-outputs, such as a letterbox's scale and pad.
+Tensors have no batch axis unless --batch adds it. Outputs that batches concatenate,
+such as patches, have none. --outputs all also writes side outputs, such as a
+letterbox's scale and pad.
 
 Some formats are for programs that run models. They name tensors by the model's
 inputs, which are the graph's outputs unless --name renames them. onnx-test and
@@ -103,7 +104,7 @@ standard error; 2 invalid flag or graph; 130 interrupted.`,
 	fl.StringVar(&f.format, "format", "npy", "write files of this `FORMAT`: npy, npz, raw (the elements only), pb (ONNX TensorProto) or safetensors; for programs that run models: onnx-test, triton, triton-raw, input-list or tensorrt")
 	fl.StringArrayVar(&f.names, "name", nil, "rename an output to the model's input, `OUTPUT=INPUT`, in formats with names; repeatable; INPUT alone is enough for a single output")
 	fl.StringVar(&f.outputs, "outputs", "main", "`WHICH` outputs to write: main, or all to include side outputs")
-	fl.BoolVar(&f.batch, "batch", false, "add a batch axis of 1 in front")
+	fl.BoolVar(&f.batch, "batch", false, "write batches of one image: add an axis of 1 in front, except to outputs that batches concatenate")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object for each image, one a line")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only")
 	fl.IntVarP(&f.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "process `N` images at once")
@@ -153,6 +154,9 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 	s := &sink{dir: f.out, format: formats[k], batch: f.batch}
 	if s.names, err = outputNames(g, plan, f.outputs == "all", s.format); err != nil {
 		return err
+	}
+	for _, c := range plan.Outputs() {
+		s.joined = append(s.joined, c.Batch.Rule == datagraph.BatchConcat)
 	}
 	o, err := f.deviceOptions(a)
 	if err != nil {

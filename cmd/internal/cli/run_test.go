@@ -489,6 +489,9 @@ func TestRunChanges(t *testing.T) {
 		{[]string{"--preset", "yolo", "--dtype", "float64", "--batch", "--outputs", "all"}, map[string]string{
 			"images": "float64 (1, 3, 640, 640)", "scale": "float32 (1, 2)", "pad": "int32 (1, 4)",
 		}},
+		{[]string{"--hf", "../../../testdata/configs/hf/qwen2-vl-2b-instruct.json", "--batch"}, map[string]string{
+			"pixel_values": "float32 (24, 1176)", "image_grid_thw": "int64 (1, 3)",
+		}},
 		{[]string{"--preset", "decode", "--exif"}, map[string]string{"": "uint8 (10, 20, 3)"}},
 	} {
 		t.Run(strings.Join(c.flags, " "), func(t *testing.T) {
