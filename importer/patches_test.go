@@ -41,6 +41,23 @@ func TestPatchRefusals(t *testing.T) {
 		{"Siglip2", `"max_num_patches":0`, importer.ErrValue, "max_num_patches: 0"},
 		{"Siglip2", `"size":{"width":3}`, importer.ErrValue, "size: an object"},
 		{"Siglip2", `"merge_size":2`, importer.ErrUnknownKey, "merge_size"},
+		{"Glm4v", `"temporal_patch_size":33`, importer.ErrValue, "temporal_patch_size: 33, want a whole number of 1 to 32"},
+		{"Glm4v", `"size":{"min_pixels":1,"max_pixels":2}`, importer.ErrUnknownKey, "size.max_pixels"},
+		{"Ernie4_5_VLMoe", `"size":64`, importer.ErrValue, "size: 64, want shortest_edge and longest_edge"},
+		{"Glmga", `"patch_expand_factor":8388608`, importer.ErrValue, "patch_size"},
+		{"Gemma4", `"max_soft_tokens":100`, importer.ErrValue, "max_soft_tokens: 100, want 70, 140, 280, 560 or 1120"},
+		{"Gemma4", `"pooling_kernel_size":65`, importer.ErrValue, "pooling_kernel_size: 65"},
+		{"Gemma4", `"patch_size":16777216`, importer.ErrValue, "at most 2^48 pixels in all"},
+		{"Kimi_K25", `"size":{"max_height":5,"max_width":6}`, importer.ErrValue, "size: an object, want max_height and max_width"},
+		{"NemotronH_Omni_Reasoning_V3", `"downsample_ratio":0`, importer.ErrValue, "downsample_ratio: 0"},
+		{"NemotronH_Omni_Reasoning_V3", `"resample":4`, importer.ErrValue, "resample: 4"},
+		{"NeoMME", `"size":64`, importer.ErrValue, "size: 64, want null, or min_pixels and max_pixels"},
+		{"Fuyu", `"padding_mode":"edge"`, importer.ErrValue, `padding_mode: "edge"`},
+		{"Fuyu", `"padding_value":0.5`, importer.ErrValue, "padding_value: 0.5"},
+		{"Pix2Struct", `"max_patches":9`, importer.ErrValue, "do_normalize: absent, want false, or the PIL backend"},
+		{"Pix2Struct", `"is_vqa":true`, importer.ErrValue, "is_vqa: true"},
+		{"Pix2Struct", `"do_normalize":false,"patch_size":{"height":5,"width":6}`, importer.ErrValue, "patch_size: an object, want height and width, which must be equal"},
+		{"Kosmos2_5", `"do_normalize":false`, importer.ErrValue, "do_normalize: false, want true"},
 	} {
 		_, err := importAs(t, "hf", []byte(`{"image_processor_type":"`+c.class+`ImageProcessor",`+c.in+`}`))
 		require.ErrorIs(t, err, c.kind, "%s %s", c.class, c.in)

@@ -22,8 +22,8 @@ import "github.com/infer-prep/infer-prep/tensor"
 //
 // Reference: transformers 5.23.0, patchify of Qwen2-VL (CHW, Temporal 2, Merge
 // 2), PaddleOCR-VL (Planes), HunYuan-VL (Raster), Muse Glimmer (FramesFirst)
-// and Cosmos 3 Edge (HWC, Temporal 1), and convert_image_to_patches of SigLIP2
-// (HWC).
+// and Cosmos 3 Edge (HWC, Temporal 1), convert_image_to_patches of SigLIP2
+// (HWC), and extract_flattened_patches of Pix2Struct (HWC, Numbered).
 type Patchify struct {
 	Patch    int           `json:"patch"`    // side of a patch in pixels, 1 to 2^24; 14 and 16 are common
 	Temporal int           `json:"temporal"` // frames of a patch, 0 to 2^24; default 0, Qwen2-VL: 2
@@ -34,6 +34,10 @@ type Patchify struct {
 	FramesFirst bool `json:"frames_first"`
 	Raster      bool `json:"raster"` // all patches are in raster order, whatever Merge is; default false
 	Planes      bool `json:"planes"` // the output keeps the axes of a CHW patch; default false
+	// Numbered puts two values before those of each row: the line and the
+	// column of the patch, counted from 1. It requires float32 and no Planes.
+	// Default false.
+	Numbered bool `json:"numbered"`
 }
 
 //msgp:tuple Patchify
@@ -70,14 +74,23 @@ func (o *Patchify) Validate() error {
 	if o.Planes && o.Layout == tensor.HWC {
 		return paramErr("planes is true with layout HWC, want CHW")
 	}
+	if o.Planes && o.Numbered {
+		return paramErr("numbered is true with planes, want one of them")
+	}
 	return nil
 }
+
+// rowNumbers is how many values Numbered puts before each row.
+const rowNumbers = 2
 
 // Infer describes the patches and the grid.
 func (o *Patchify) Infer(dst, in []tensor.Desc) error {
 	d := in[0]
 	if err := wantImage(d); err != nil {
 		return err
+	}
+	if o.Numbered && d.DType != tensor.Float32 {
+		return inputErr("%v, want float32 for numbered", d)
 	}
 	// The products of two sides do not overflow an int64. Larger products are
 	// rejected first.
@@ -102,6 +115,9 @@ func (o *Patchify) Infer(dst, in []tensor.Desc) error {
 			}
 			values *= n
 		}
+	}
+	if o.Numbered && values != tensor.Unknown {
+		values += rowNumbers
 	}
 	if int64(int(count)) != count || int64(int(values)) != values {
 		return inputErr("%v: %d patches of %d values are too many to count", d, count, values)
@@ -141,6 +157,11 @@ func (o *Patchify) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		for x := 0; x < columns; x += merge {
 			for i := range merge {
 				for j := range merge {
+					if o.Numbered {
+						f := tensor.Cast[float32](at[:rowNumbers*size])
+						f[0], f[1] = float32(y+i+1), float32(x+j+1)
+						at = at[rowNumbers*size:]
+					}
 					o.patch(at, s, (y+i)*o.Patch, (x+j)*o.Patch, size)
 					at = at[max(o.Temporal, 1)*channels*o.Patch*o.Patch*size:]
 				}

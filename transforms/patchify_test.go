@@ -16,6 +16,8 @@ func TestPatchify(t *testing.T) {
 	refusesParam(t, "frames_first", &Patchify{Patch: 1, Merge: 1, Temporal: 1, Layout: tensor.HWC, FramesFirst: true})
 	refusesParam(t, "frames_first", &Patchify{Patch: 1, Merge: 1, Layout: tensor.CHW, FramesFirst: true})
 	refusesParam(t, "planes", &Patchify{Patch: 1, Merge: 1, Layout: tensor.HWC, Planes: true})
+	refusesParam(t, "numbered", &Patchify{Patch: 1, Merge: 1, Layout: tensor.CHW, Planes: true, Numbered: true})
+	refusesInput(t, "want float32 for numbered", &Patchify{Patch: 1, Merge: 1, Layout: tensor.HWC, Numbered: true}, tensor.Image(tensor.Uint8, tensor.HWC, 6, 9, 3))
 	refusesInput(t, "multiples of 6", &Patchify{Patch: 3, Merge: 2, Layout: tensor.CHW, Raster: true}, tensor.Image(tensor.Uint8, tensor.HWC, 6, 9, 3))
 	refusesParam(t, "layout", &Patchify{Patch: 1, Merge: 1})
 	refusesParam(t, "layout", &Patchify{Patch: 1, Merge: 1, Layout: 9})

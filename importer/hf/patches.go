@@ -295,8 +295,8 @@ func fuyu(b *builder, o *importer.Object) {
 		r.Interpolation, r.Backend = b.kernel()
 		b.Add(r)
 	}
-	b.side(transforms.PatchRows, heights)
-	b.side(transforms.PatchColumns, widths)
+	b.side(transforms.PatchRows, 1, heights)
+	b.side(transforms.PatchColumns, 1, widths)
 	if b.pad {
 		p := transforms.NewPadToSize(b.size.height, b.size.width)
 		p.Position, p.Fill = transforms.TopLeft, []float64{fill}
@@ -307,9 +307,10 @@ func fuyu(b *builder, o *importer.Object) {
 	b.Outputs = append(b.Outputs, heights, widths, sizes)
 }
 
-// side adds a side of the image in pixels as a column.
-func (b *builder) side(axis transforms.PatchAxis, name string) {
-	n := transforms.NewCountPatches(1)
+// side adds a side of the image as a column, counted in patches of patch x
+// patch pixels.
+func (b *builder) side(axis transforms.PatchAxis, patch int, name string) {
+	n := transforms.NewCountPatches(patch)
 	n.Axis = axis
 	b.Then(n, []string{datagraph.Image}, []string{name})
 }

@@ -28,6 +28,7 @@ from transformers.models.nemotron_h_omni.image_processing_nemotron_h_omni import
 from transformers.models.neomme.image_processing_neomme import get_resize_output_size
 from transformers.models.paddleocr_vl.image_processing_pil_paddleocr_vl import PaddleOCRVLImageProcessorPil
 from transformers.models.paddleocr_vl.image_processing_pil_paddleocr_vl import smart_resize as paddleocr_vl_resize
+from transformers.models.pix2struct.image_processing_pil_pix2struct import Pix2StructImageProcessorPil, torch_extract_patches
 from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil, smart_resize
 from transformers.models.siglip2.image_processing_pil_siglip2 import (
     convert_image_to_patches,
@@ -45,6 +46,23 @@ DTYPES = ["int8", "uint16", "int32", "int64", "float16", "float32", "float64", "
 def resized(a, h, w, interpolation):
     im = Image.fromarray(a if a.shape[2] > 1 else a[..., 0]).resize((w, h), PILLOW[interpolation])
     return np.asarray(im).reshape(h, w, a.shape[2])
+
+
+class Resized(Exception):
+    """Holds the size that the reference asks for."""
+
+
+def pix2struct_size(h, w, most, patch):
+    def interpolate(x, size, **_):
+        raise Resized(size)
+
+    keep, torch.nn.functional.interpolate = torch.nn.functional.interpolate, interpolate
+    try:
+        Pix2StructImageProcessorPil().extract_flattened_patches(np.broadcast_to(np.float32(0), (1, h, w)), most, SizeDict(height=patch, width=patch))
+    except Resized as e:
+        return e.args[0]
+    finally:
+        torch.nn.functional.interpolate = keep
 
 
 def rule(op, fields, h, w):
@@ -66,6 +84,8 @@ def rule(op, fields, h, w):
             if fields["rule"] == "nemotron":
                 rows, columns = get_patch_grid_size(h, w, patch, merge, fields["min_patches"], most)
                 return (rows * patch, columns * patch) if rows and columns else (0, 0)  # resize refuses a side of 0
+            if fields["rule"] == "pix2struct":
+                return pix2struct_size(h, w, most, patch)
             if fields["rule"] == "kimi":
                 return navit_resize(h, w, patch, 1, most, fields["max_side"])[0]
             return get_image_size_for_max_num_patches(h, w, patch, most)
@@ -109,7 +129,8 @@ PATCHES = [patches(16, 256), patches(16, 1024), patches(14, 729), patches(7, 1),
            patches(16, 2520, "gemma4", 3), patches(16, 630, "gemma4", 3), patches(14, 70, "gemma4"), patches(5, 17, "gemma4", 2), patches(16, 10080, "gemma4", 3),
            patches(28, 4096, "muse_glimmer"), patches(28, 100, "muse_glimmer"), patches(64, 7, "muse_glimmer"), patches(1, 999, "muse_glimmer"), patches(500, 1, "muse_glimmer"),
            patches(16, 13312, "nemotron", 2, 1024), patches(16, 1200, "nemotron", 2, 1024), patches(14, 100, "nemotron", 3, 90), patches(5, 9, "nemotron", 4, 9), patches(30, 50, "nemotron"),
-           patches(14, 16384, "kimi", max_side=512), patches(14, 900, "kimi", max_side=512), patches(7, 5000, "kimi", max_side=40), patches(32, 1, "kimi", max_side=1)]
+           patches(14, 16384, "kimi", max_side=512), patches(14, 900, "kimi", max_side=512), patches(7, 5000, "kimi", max_side=40), patches(32, 1, "kimi", max_side=1),
+           patches(16, 2048, "pix2struct"), patches(16, 4096, "pix2struct"), patches(14, 9, "pix2struct"), patches(1, 1000, "pix2struct")]
 THUMBNAILS = [dict(height=2560, width=1920), dict(height=1280, width=960), dict(height=50, width=100), dict(height=100, width=50), dict(height=64, width=64)]
 
 
@@ -187,7 +208,7 @@ def patchify():
         write(name, a, want, grid, dict(patch=patch, temporal=temporal, merge=merge, layout=layout))
 
     def write(name, a, want, grid, fields):
-        fields = fields | {k: fields.get(k, False) for k in ("frames_first", "raster", "planes")}
+        fields = fields | {k: fields.get(k, False) for k in ("frames_first", "raster", "planes", "numbered")}
         for src, src_layout in ((a, "HWC"), (chw(a), "CHW")):
             g.case(f"{name} of {src_layout}", fields, src, want, src_layout, "none")
             g.cases[-1]["out"].append({"array": g._add(grid), "layout": "none"})
@@ -218,6 +239,12 @@ def patchify():
                 want, rows, columns = run(np.ascontiguousarray(a.transpose(2, 0, 1)), patch, merge, temporal)
                 write(f"{name} {dt} {h}x{w}x{channels} patch {patch} merge {merge} temporal {temporal}", a, np.asarray(want).astype(dt),
                       np.array([1, rows, columns], np.int64), dict(patch=patch, temporal=temporal, merge=merge) | fields)
+    for patch, h, w, channels in ((2, 6, 4, 3), (3, 3, 9, 1), (1, 1, 1, 3)):
+        a = image(h, w, channels, "float32")
+        p = torch_extract_patches(torch.from_numpy(chw(a))[None], patch, patch)[0].numpy()
+        rows, columns = p.shape[:2]
+        want = np.concatenate([np.mgrid[1 : rows + 1, 1 : columns + 1].transpose(1, 2, 0).astype(np.float32), p], -1).reshape(rows * columns, -1)
+        write(f"numbered {h}x{w}x{channels} patch {patch}", a, want, np.array([rows, columns], np.int64), dict(patch=patch, temporal=0, merge=1, layout="HWC", numbered=True))
     g.write()
 
 
@@ -270,6 +297,31 @@ def positions():
     counts.write()
 
 
+def standardize():
+    p = Pix2StructImageProcessorPil()
+    g = Golden("standardize", "transformers 5.23.0 Pix2StructImageProcessorPil.normalize")
+    for h, w, c in ((1, 1, 1), (1, 2, 3), (3, 5, 3), (7, 1, 1), (5, 43, 1), (16, 8, 1), (16, 8, 3), (43, 37, 3), (91, 120, 1)):
+        for a in (image(h, w, c, "float32"), image(h, w, c).astype(np.float32), np.full((h, w, c), 77, np.float32)):
+            g.case(f"{h}x{w}x{c}", {}, a, p.normalize(a))
+            g.case(f"{c}x{h}x{w}", {}, chw(a), p.normalize(chw(a)), "CHW")
+    g.write()
+
+
+def mask_rows():
+    g = Golden("mask_rows", "transformers 5.23.0 Pix2StructImageProcessorPil (attention_mask); NumPy 2.4.6 sum")
+    for rows, n in ((1, 1), (3, 2), (4, 770), (5, 100), (2, 7)):
+        a = image(rows, n, 1, "float32")[..., 0]
+        a[rows // 2 :] = 0
+        g.case(f"{rows} of {n}", {}, a, (a.sum(axis=-1) != 0).astype(np.float32), "none", "none")
+    # 1e8 and 1 are lost or kept by the order of the sum.
+    for n in (8, 16, 20, 150, 300):
+        a = np.zeros((n, n), np.float32)
+        for i in range(n):
+            a[i, i], a[i, 0], a[i, n - 1] = 1, a[i, 0] + 1e8, a[i, n - 1] - 1e8
+        g.case(f"order of {n}", {}, a, (a.sum(axis=-1) != 0).astype(np.float32), "none", "none")
+    g.write()
+
+
 sizes("smart_resize", SMART, "sizes.json")
 sizes("resize_to_patches", PATCHES, "sizes.json")
 sizes("resize", THUMBNAILS, "thumbnail.json")
@@ -279,3 +331,5 @@ patchify()
 pad_sequence()
 constant()
 positions()
+standardize()
+mask_rows()
