@@ -256,6 +256,12 @@ func ExampleResizeLibyuv() {
 	// Output: [0 99]
 }
 
+func ExampleResizeAlignCorners() {
+	out := exampleRun(NewResizeAlignCorners(1, 5), exampleFloats(1, 3, 1, 0, 1, 4))[0]
+	fmt.Println(tensor.View[float32](out))
+	// Output: [0 0.5 1 2.5 4]
+}
+
 func ExampleResizedCrop() {
 	fmt.Println(exampleRun(NewResizedCrop(0, 1, 1, 2, 1, 1), exampleBytes(1, 4, 1, 0, 10, 20, 30))[0].Data)
 	// Output: [15]

@@ -190,7 +190,7 @@ func (r *resampler) resample(c *Context, how sampling, dst, src *tensor.Tensor) 
 	case OpenCV, MXNet:
 		r.opencv(c, how, dst, src)
 	case TorchUint8, TorchUint8NoAVX2:
-		r.torchUint8(c, how, dst, src)
+		r.torchUint8(c, how, false, dst, src)
 	default:
 		r.torch(c, how, dst, src)
 	}

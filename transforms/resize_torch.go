@@ -26,8 +26,9 @@ func (r *resampler) torch(c *Context, how sampling, dst, src *tensor.Tensor) {
 	kernel.RoundU8(dst.Data, out)
 }
 
-// torchUint8 scales bytes in fixed point, the width first.
-func (r *resampler) torchUint8(c *Context, how sampling, dst, src *tensor.Tensor) {
+// torchUint8 scales bytes in fixed point, the width first. With corners, for
+// bytes only, it does so with align_corners.
+func (r *resampler) torchUint8(c *Context, how sampling, corners bool, dst, src *tensor.Tensor) {
 	float := src.DType != tensor.Uint8 || how.backend == TorchUint8NoAVX2 && how.interp == Bilinear
 	if float || how.interp == Nearest || how.interp == NearestExact {
 		r.torch(c, how, dst, src)
@@ -35,11 +36,18 @@ func (r *resampler) torchUint8(c *Context, how sampling, dst, src *tensor.Tensor
 	}
 	s, d := shapeOf(src.Desc), shapeOf(dst.Desc)
 	f := torchFilters[how.interp]
+	fill := func(t *kernel.Taps, in, out int) {
+		if corners {
+			t.TorchU8Corners(in, out, f)
+		} else {
+			t.TorchU8(in, out, 0, out, f, how.antialias)
+		}
+	}
 	if s.w != d.w && r.x.fresh(how, src.DType, s.w, d.w) {
-		r.x.taps.TorchU8(s.w, d.w, 0, d.w, f, how.antialias)
+		fill(&r.x.taps, s.w, d.w)
 	}
 	if s.h != d.h && r.y.fresh(how, src.DType, s.h, d.h) {
-		r.y.taps.TorchU8(s.h, d.h, 0, d.h, f, how.antialias)
+		fill(&r.y.taps, s.h, d.h)
 	}
 	r.fixedPoint(c, how, dst, src)
 	if generic := dst.Channels() > 4 || how.backend == TorchUint8NoAVX2; generic && d.w == 1 && s.h != d.h {
@@ -70,28 +78,7 @@ func (r *resampler) torchFloat(c *Context, how sampling, s, d shape, dst, src []
 	}
 	f, plain := torchFilters[how.interp], how.backend == TorchUint8NoAVX2
 	if !how.antialias {
-		direct := f == kernel.TorchLinear && kernel.TorchSmall(d.h, d.w)
-		fused, key := f == kernel.TorchCubic || direct, tensor.Float32
-		if fused {
-			key = tensor.Invalid // with its own table
-		}
-		if r.x.fresh(how, key, s.w, d.w) {
-			r.x.cv.TorchPlain(s.w, d.w, f, fused)
-		}
-		if r.y.fresh(how, key, s.h, d.h) {
-			r.y.cv.TorchPlain(s.h, d.h, f, fused)
-		}
-		for p := range s.planes {
-			if direct {
-				grouped := s.ch &^ 7
-				if p < s.planes&^7 {
-					grouped = 1
-				}
-				kernel.TorchSmallLinear(dst[p*outPlane:][:outPlane], src[p*inPlane:][:inPlane], s.w, d.w, s.ch, grouped, &r.x.cv, &r.y.cv)
-			} else {
-				kernel.TorchMixed(dst[p*outPlane:][:outPlane], src[p*inPlane:][:inPlane], s.w, d.w, s.ch, &r.x.cv, &r.y.cv)
-			}
-		}
+		r.torchPlain(how, false, s, d, dst, src)
 		return
 	}
 	in := src
@@ -123,6 +110,35 @@ func (r *resampler) torchFloat(c *Context, how sampling, s, d shape, dst, src []
 				continue
 			}
 			kernel.TorchVertical(dst[p*outPlane:][:outPlane], in[p*s.h*line:][:s.h*line], d.h, line, y.Start, y.Len, y.WF, y.K, plain)
+		}
+	}
+}
+
+// torchPlain scales without antialiasing: bilinear or bicubic, and with
+// align_corners if corners is set. An op has the same corners for all images.
+func (r *resampler) torchPlain(how sampling, corners bool, s, d shape, dst, src []float32) {
+	f := torchFilters[how.interp]
+	direct := f == kernel.TorchLinear && kernel.TorchSmall(d.h, d.w)
+	fused, key := f == kernel.TorchCubic || direct, tensor.Float32
+	if fused {
+		key = tensor.Invalid // with its own table
+	}
+	if r.x.fresh(how, key, s.w, d.w) {
+		r.x.cv.TorchPlain(s.w, d.w, f, fused, corners)
+	}
+	if r.y.fresh(how, key, s.h, d.h) {
+		r.y.cv.TorchPlain(s.h, d.h, f, fused, corners)
+	}
+	inPlane, outPlane := s.h*s.w*s.ch, d.h*d.w*s.ch
+	for p := range s.planes {
+		if direct {
+			grouped := s.ch &^ 7
+			if p < s.planes&^7 {
+				grouped = 1
+			}
+			kernel.TorchSmallLinear(dst[p*outPlane:][:outPlane], src[p*inPlane:][:inPlane], s.w, d.w, s.ch, grouped, &r.x.cv, &r.y.cv)
+		} else {
+			kernel.TorchMixed(dst[p*outPlane:][:outPlane], src[p*inPlane:][:inPlane], s.w, d.w, s.ch, &r.x.cv, &r.y.cv)
 		}
 	}
 }

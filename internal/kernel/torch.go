@@ -210,11 +210,18 @@ func TorchVertical(dst, src []float32, outH, line int, start, length []int32, w 
 // TorchPlain fills t for torch's resampling without antialiasing, TorchLinear
 // or TorchCubic. Output i is the sum of the K inputs Index[i*K:], weighted by
 // WF. If fused is set, the coordinate uses a fused multiply-add; torch's
-// kernels differ in this.
-func (t *CVTaps) TorchPlain(in, out int, f TorchFilter, fused bool) {
+// kernels differ in this. If corners is set, the first and the last pixels of
+// input and output have the same places: align_corners.
+func (t *CVTaps) TorchPlain(in, out int, f TorchFilter, fused, corners bool) {
 	k := f.size()
 	t.K, t.Index, t.WF = k, grow(t.Index, out*k), grow(t.WF, out*k)
 	scale := float32(in) / float32(out)
+	if corners {
+		scale = float32(in-1) / float32(max(out-1, 1))
+		if out == 1 {
+			scale = 0
+		}
+	}
 	for i := range out {
 		w, p := t.WF[i*k:][:k], t.Index[i*k:][:k]
 		if f == TorchLinear && in == out {
@@ -222,7 +229,10 @@ func (t *CVTaps) TorchPlain(in, out int, f TorchFilter, fused bool) {
 			continue
 		}
 		at := float32(scale*(float32(i)+0.5)) - 0.5
-		if fused {
+		switch {
+		case corners:
+			at = float32(scale * float32(i))
+		case fused:
 			at = fma32(scale, float32(i)+0.5, -0.5)
 		}
 		if f == TorchLinear && at < 0 {

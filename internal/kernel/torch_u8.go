@@ -13,7 +13,23 @@ import "math"
 // Source: ATen/native/cpu/UpSampleKernel.cpp of torch 2.15.0
 // (compute_index_ranges_int16_weights), for x86-64 with AVX2.
 func (t *Taps) TorchU8(in, out, from, to int, f TorchFilter, antialias bool) {
+	t.torchU8(in, out, from, to, f, antialias, false)
+}
+
+// TorchU8Corners is TorchU8 for all outputs, without antialiasing and with
+// align_corners.
+func (t *Taps) TorchU8Corners(in, out int, f TorchFilter) {
+	t.torchU8(in, out, 0, out, f, false, true)
+}
+
+func (t *Taps) torchU8(in, out, from, to int, f TorchFilter, antialias, corners bool) {
 	scale := float64(in) / float64(out)
+	if corners {
+		scale = 0
+		if out > 1 {
+			scale = float64(in-1) / float64(out-1)
+		}
+	}
 	t.K = f.size()
 	if antialias {
 		t.K = int(math.Ceil(float64(float64(f.size()/2)*max(scale, 1))))*2 + 1
@@ -29,10 +45,13 @@ func (t *Taps) TorchU8(in, out, from, to int, f TorchFilter, antialias bool) {
 		}
 		var lo, n int
 		var m float64
-		if antialias {
+		switch {
+		case antialias:
 			lo, n, m = f.window(w, in, i, scale)
-		} else {
-			lo, n, m = f.neighbours(w, in, i, scale)
+		case corners:
+			lo, n, m = f.neighbours(w, in, float64(scale*float64(i)))
+		default:
+			lo, n, m = f.neighbours(w, in, float64(scale*(float64(i)+0.5))-0.5)
 		}
 		if most = max(most, m); i >= from && i < to {
 			t.Start[i-from], t.Len[i-from] = int32(lo), int32(n)
@@ -78,10 +97,9 @@ func (f TorchFilter) window(w []float64, in, i int, scale float64) (lo, n int, m
 	return lo, n, most
 }
 
-// neighbours sets the weights of output i without antialiasing, like window. An
-// input beyond the border counts as the one at the border.
-func (f TorchFilter) neighbours(w []float64, in, i int, scale float64) (lo, n int, most float64) {
-	r := float64(scale*(float64(i)+0.5)) - 0.5
+// neighbours sets the weights of the output at r without antialiasing, like
+// window. An input beyond the border counts as the one at the border.
+func (f TorchFilter) neighbours(w []float64, in int, r float64) (lo, n int, most float64) {
 	if f == TorchLinear {
 		r = max(r, 0)
 	}

@@ -1,4 +1,5 @@
-"""Writes the goldens of pad_to_square, center_crop_fraction, pad_to_next_multiple, pad_sqrt, expand_dims and clip.
+"""Writes the goldens of pad_to_square, center_crop_fraction, pad_to_next_multiple, pad_sqrt, expand_dims, clip and
+resize_align_corners.
 
 Run with Python 3.11, NumPy 2.4.6, torch 2.15.0, torchvision 0.29.2 and transformers 5.23.0. Every run gives the same
 bytes. Takes no arguments.
@@ -14,6 +15,8 @@ from transformers.models.swin2sr.image_processing_pil_swin2sr import Swin2SRImag
 from transformers.models.zoedepth.image_processing_pil_zoedepth import ZoeDepthImageProcessorPil
 
 from golden import Golden, chw, image
+
+torch.set_num_threads(2)  # one thread takes another kernel
 
 DTYPES = ["int8", "uint16", "int16", "int32", "int64", "float16", "float32", "float64", "bool"]
 MODES = ["constant", "edge", "reflect", "symmetric"]
@@ -128,6 +131,27 @@ def clip():
     g.write()
 
 
+def resize_align_corners():
+    g = Golden("resize_align_corners", "torch 2.15.0 interpolate(align_corners=True), transformers 5.23.0 ZoeDepthImageProcessor.resize")
+    t = ZoeDepthImageProcessor()
+    q = lambda h, w, **kw: {"height": h, "width": w, "multiple": 1, "keep_aspect": False, "size_rule": "half_even", "interpolation": "bilinear"} | kw
+    # Torch has another bilinear kernel for outputs whose sides sum to at most 128.
+    for h, w, nh, nw in ((3, 5, 7, 9), (23, 37, 23, 37), (23, 37, 12, 90), (7, 2, 140, 3), (2, 9, 1, 1), (1, 1, 4, 130), (13, 14, 120, 9), (31, 40, 100, 61)):
+        for resample, name in ((2, "bilinear"), (3, "bicubic")):
+            for c, dt in ((1, "float32"), (3, "float32"), (1, "uint8"), (3, "uint8")):
+                if (c, dt, nh, nw) == (3, "uint8", 1, 1):
+                    continue  # raises in torch 2.15.0
+                a = chw(image(h, w, c, dt))
+                want = t.resize(torch.from_numpy(a)[None], SizeDict(height=nh, width=nw), False, 1, resample)[0].numpy()
+                g.case(f"{name}_{h}x{w}_{nh}x{nw}_{c}_{dt}", q(nh, nw, interpolation=name), a, want, "CHW")
+    for keep in (True, False):
+        for multiple, rule, n in ((7, "half_even", 7), (1 / 32, "fraction", 32)):
+            a = chw(image(11, 23, 3, "float32"))
+            want = t.resize(torch.from_numpy(a)[None], SizeDict(height=30, width=41), keep, multiple, 2)[0].numpy()
+            g.case(f"{rule}_{keep}", q(30, 41, multiple=n, keep_aspect=keep, size_rule=rule), a, want, "CHW")
+    g.write()
+
+
 if __name__ == "__main__":
-    for f in (pad_to_square, center_crop_fraction, pad_to_next_multiple, pad_sqrt, expand_dims, clip):
+    for f in (pad_to_square, center_crop_fraction, pad_to_next_multiple, pad_sqrt, expand_dims, clip, resize_align_corners):
         f()
