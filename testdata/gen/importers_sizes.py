@@ -23,11 +23,11 @@ SMALL = {
     "DepthPro": {"size": [41, 30]}, "PPDocLayoutV2": {"size": [41, 30], "crop_size": 33}, "PPDocLayoutV3": {"size": [60, 70]},
     "PPDocLayoutV4": {"size": [77, 60], "crop_size": 33}, "RfDetr": {"size": {"shortest_edge": 30, "longest_edge": 50}},
     "VideoMAE": {"size": 40, "crop_size": 33}, "Tvp": {"size": {"longest_edge": 40}, "crop_size": 33, "pad_size": hw(45, 50)},
-    "Vivit": {"size": 40, "crop_size": 33}, "VideoLlava": {"size": 40, "crop_size": 33},
+    "ZoeDepth": {"size": [40, 55]}, "Vivit": {"size": 40, "crop_size": 33}, "VideoLlava": {"size": 40, "crop_size": 33},
 }
 TORCH_ONLY = {"PPLCNet", "Sam2", "Sam3", "DINOv3ViT", "DepthPro", "PPDocLayoutV2", "PPDocLayoutV3", "PPDocLayoutV4", "RfDetr", "Vivit", "VideoLlava"}
 # Cases of keys that both backends read alike, which only one needs.
-KEYS = {"square", "list", "edges of pixels", "within", "number alone", "null resample", "null size", "null mean", "not cropped"}
+KEYS = {"square", "list", "edges of pixels", "within", "number alone", "lanczos, not converted", "cropped", "divisor None", "divisor 0", "null resample", "null size", "null mean", "not cropped"}
 ROWS = {"Vivit", "VideoLlava"}  # these read an image of 1 or 3 rows as channels first
 
 
@@ -138,6 +138,14 @@ def own(name):
         yield "number and longest", small | {"size": {"shortest_edge": 30, "longest_edge": 44}, "do_center_crop": False}
         for n in (1, 30, 49):
             yield f"longest {n}", small | {"size": {"longest_edge": n}, "do_center_crop": False, "pad_size": hw(60)}, WIDE
+    if name == "ZoeDepth":
+        for n in (7, 32, 1 / 32, 0.5, 0, None):
+            yield f"multiple {n}", small | {"ensure_multiple_of": n}, WIDE[:2]
+            yield f"multiple {n}, not kept", small | {"ensure_multiple_of": n, "keep_aspect_ratio": False}
+        for h, w in ((100, 90), (9, 200)):
+            yield f"{h}x{w}", {"size": [h, w]}, (*WIDE, "palette.png")
+            yield f"{h}x{w}, bicubic, not padded", {"size": [h, w], "do_pad": False, "resample": 3}, (*WIDE, "palette.png")
+        yield "bytes, not resized", {"do_resize": False, "do_rescale": False, "do_normalize": False}
     if name == "Vivit":
         yield "no offset", small | {"offset": False}
         yield "null offset", small | {"offset": None}
