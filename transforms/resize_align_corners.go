@@ -4,8 +4,8 @@ import "github.com/infer-prep/infer-prep/tensor"
 
 // ResizeAlignCorners scales an image so that the centres of its corner pixels
 // stay at the corners: output i of n samples the input of m pixels at
-// i*(m-1)/(n-1). It does not antialias. It takes a uint8 or float32 image of any
-// number of channels, HWC or CHW, and keeps dtype, layout and channels.
+// i*(m-1)/(n-1). It does not antialias. It takes a uint8 or float32 image of
+// any number of channels, HWC or CHW, and keeps dtype, layout and channels.
 //
 // The size is that of Resize with fit multiple: Height x Width with the sides
 // rounded to multiples of Multiple. Multiple 1 outputs Height x Width.
