@@ -2173,6 +2173,156 @@ func (z Luma) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *MapTiles) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 14
+	o = append(o, 0x9e)
+	o = msgp.AppendUint8(o, uint8(z.Cut))
+	o = msgp.AppendInt(o, z.Height)
+	o = msgp.AppendInt(o, z.Width)
+	o = msgp.AppendInt(o, z.MinSide)
+	o = msgp.AppendInt(o, z.MaxTiles)
+	o = msgp.AppendFloat64(o, z.MinAspect)
+	o = msgp.AppendUint8(o, uint8(z.Whole))
+	o, err = z.Ops.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Ops")
+		return
+	}
+	o = msgp.AppendBool(o, z.Pad)
+	o = msgp.AppendInt(o, z.PadHeight)
+	o = msgp.AppendInt(o, z.PadWidth)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Fill)))
+	for za0001 := range z.Fill {
+		o = msgp.AppendFloat64(o, z.Fill[za0001])
+	}
+	o = msgp.AppendUint8(o, uint8(z.MaskDType))
+	o = msgp.AppendBool(o, z.Empty)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *MapTiles) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 14 {
+		err = msgp.ArrayError{Wanted: 14, Got: zb0001}
+		return
+	}
+	{
+		var zb0002 uint8
+		zb0002, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Cut")
+			return
+		}
+		z.Cut = TileCut(zb0002)
+	}
+	z.Height, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Height")
+		return
+	}
+	z.Width, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Width")
+		return
+	}
+	z.MinSide, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "MinSide")
+		return
+	}
+	z.MaxTiles, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "MaxTiles")
+		return
+	}
+	z.MinAspect, bts, err = msgp.ReadFloat64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "MinAspect")
+		return
+	}
+	{
+		var zb0003 uint8
+		zb0003, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Whole")
+			return
+		}
+		z.Whole = WholeTile(zb0003)
+	}
+	bts, err = z.Ops.UnmarshalMsg(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Ops")
+		return
+	}
+	z.Pad, bts, err = msgp.ReadBoolBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Pad")
+		return
+	}
+	z.PadHeight, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "PadHeight")
+		return
+	}
+	z.PadWidth, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "PadWidth")
+		return
+	}
+	var zb0004 uint32
+	zb0004, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Fill")
+		return
+	}
+	if zb0004 > zf6ce1d47limitArrays {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	if cap(z.Fill) >= int(zb0004) {
+		z.Fill = (z.Fill)[:zb0004]
+	} else {
+		z.Fill = make([]float64, zb0004)
+	}
+	for za0001 := range z.Fill {
+		z.Fill[za0001], bts, err = msgp.ReadFloat64Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Fill", za0001)
+			return
+		}
+	}
+	{
+		var zb0005 uint8
+		zb0005, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "MaskDType")
+			return
+		}
+		z.MaskDType = tensor.DType(zb0005)
+	}
+	z.Empty, bts, err = msgp.ReadBoolBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Empty")
+		return
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *MapTiles) Msgsize() (s int) {
+	s = 1 + msgp.Uint8Size + msgp.IntSize + msgp.IntSize + msgp.IntSize + msgp.IntSize + msgp.Float64Size + msgp.Uint8Size + z.Ops.Msgsize() + msgp.BoolSize + msgp.IntSize + msgp.IntSize + msgp.ArrayHeaderSize + (len(z.Fill) * (msgp.Float64Size)) + msgp.Uint8Size + msgp.BoolSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z MaskBoxes) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// array header, size 0
@@ -6082,6 +6232,34 @@ func (z Threshold) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z TileCut) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	o = msgp.AppendUint8(o, uint8(z))
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *TileCut) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	{
+		var zb0001 uint8
+		zb0001, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		(*z) = TileCut(zb0001)
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z TileCut) Msgsize() (s int) {
+	s = msgp.Uint8Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z TileFit) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	o = msgp.AppendUint8(o, uint8(z))
@@ -6399,5 +6577,33 @@ func (z *WarpAffine) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *WarpAffine) Msgsize() (s int) {
 	s = 1 + msgp.ArrayHeaderSize + (6 * (msgp.Float64Size)) + msgp.IntSize + msgp.IntSize + msgp.Uint8Size + msgp.Uint8Size + msgp.ArrayHeaderSize + (len(z.Fill) * (msgp.Float64Size))
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z WholeTile) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	o = msgp.AppendUint8(o, uint8(z))
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *WholeTile) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	{
+		var zb0001 uint8
+		zb0001, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		(*z) = WholeTile(zb0001)
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z WholeTile) Msgsize() (s int) {
+	s = msgp.Uint8Size
 	return
 }

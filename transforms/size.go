@@ -117,11 +117,18 @@ const (
 	// SizeShrink is SizeTruncate for images that are too large; it keeps the
 	// size of others: Fuyu's rule. For FitInside only.
 	SizeShrink
+	// SizeScaleDown is int(side * scale) for the shorter edge; the longer edge
+	// is Edge: Aria. For FitLongest and FitLongestMin only.
+	SizeScaleDown
+	// SizeCapped keeps the size of images whose longer edge is at most Edge. In
+	// others the shorter edge is int(edge / (w / h)) or int(edge * (w / h)):
+	// Idefics2. For FitLongestMin only.
+	SizeCapped
 )
 
 var sizeRuleNames = []string{
 	"truncate", "half_even", "half_up", "detr", "yolos", "truncate32", "truncate_up", "detr_up", "scale_up", "vilt", "scale", "aspect",
-	"fraction", "even", "truncate_gap", "shrink",
+	"fraction", "even", "truncate_gap", "shrink", "scale_down", "capped",
 }
 
 // sizeRuleFits lists the fits of the rules that do not apply to all of them.
@@ -139,6 +146,8 @@ var sizeRuleFits = map[SizeRule][]Fit{
 	SizeEven:        {FitLongest},
 	SizeTruncateGap: {FitThumbnail},
 	SizeShrink:      {FitInside},
+	SizeScaleDown:   {FitLongest, FitLongestMin},
+	SizeCapped:      {FitLongestMin},
 }
 
 // aligns reports whether the rule rounds the sides to multiples of Multiple
@@ -235,6 +244,17 @@ func (o *Resize) sized(h, w int) (int, int, error) {
 			s, l = math.Trunc(float64(edge*short)/long), edge
 		case SizeAspect:
 			s, l = math.Trunc(float64(edge*float64(short/long))), edge
+		case SizeScaleDown:
+			s, l = math.Trunc(float64(short*float64(edge/long))), edge
+		case SizeCapped:
+			aspect := float64(w) / float64(h)
+			switch s, l = short, long; {
+			case long <= edge:
+			case w >= h:
+				s, l = math.Trunc(edge/aspect), edge
+			default:
+				s, l = math.Trunc(float64(edge*aspect)), edge
+			}
 		case SizeScale:
 			scale := edge / long
 			s, l = math.RoundToEven(float64(short*scale)), math.RoundToEven(float64(long*scale))

@@ -36,8 +36,8 @@ func TestTileRules(t *testing.T) {
 	}
 }
 
-func TestSizeEven(t *testing.T) {
-	b, err := os.ReadFile(filepath.Join("testdata", "resize", "even.json"))
+func TestTileSizes(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join("testdata", "resize", "tiles.json"))
 	require.NoError(t, err)
 	var rules []struct {
 		Params json.RawMessage `json:"params"`
@@ -140,6 +140,64 @@ func TestConcat(t *testing.T) {
 		_, err := infer(NewConcat(), b)
 		require.ErrorIs(t, err, ErrInput, "%v", b)
 	}
+}
+
+func TestMapTiles(t *testing.T) {
+	with := func(f func(*MapTiles)) *MapTiles {
+		o := NewMapTiles(4, 4, NewInvert())
+		f(o)
+		return o
+	}
+	refusesParam(t, "cut", with(func(o *MapTiles) { o.Cut = 9 }))
+	refusesParam(t, "whole", with(func(o *MapTiles) { o.Whole = 9 }))
+	refusesParam(t, "height", with(func(o *MapTiles) { o.Height = 0 }))
+	refusesParam(t, "width", with(func(o *MapTiles) { o.Width = maxSide + 1 }))
+	refusesParam(t, "height", with(func(o *MapTiles) { o.Cut = CutNone }))
+	refusesParam(t, "width", with(func(o *MapTiles) { o.Cut, o.Width = CutGrid, 1025 }))
+	refusesParam(t, "min_side", with(func(o *MapTiles) { o.MinSide = 1 }))
+	refusesParam(t, "max_tiles", with(func(o *MapTiles) { o.Cut, o.Height, o.Width, o.MinSide = CutAspect, 0, 0, 1 }))
+	refusesParam(t, "min_aspect", with(func(o *MapTiles) { o.MinAspect = 1 }))
+	refusesParam(t, "whole", with(func(o *MapTiles) { o.Cut, o.Height, o.Width, o.Whole = CutNone, 0, 0, WholeLast }))
+	refusesParam(t, "pad_height", with(func(o *MapTiles) { o.PadHeight, o.PadWidth = 1, 1 }))
+	refusesParam(t, "pad_width", with(func(o *MapTiles) { o.Pad, o.PadHeight = true, 1 }))
+	refusesParam(t, "mask_dtype", with(func(o *MapTiles) { o.MaskDType = tensor.Bytes }))
+	refusesParam(t, "fill", with(func(o *MapTiles) { o.Fill = nil }))
+	refusesParam(t, "ops has 0 ops", with(func(o *MapTiles) { o.Ops = nil }))
+	refusesParam(t, "random", with(func(o *MapTiles) { o.Ops = OpList{NewRandomHorizontalFlip()} }))
+	refusesParam(t, "decode", with(func(o *MapTiles) { o.Ops = OpList{NewDecode()} }))
+
+	image := tensor.Image(tensor.Uint8, tensor.HWC, 6, 8, 3)
+	refusesInput3(t, "tile 2 becomes", NewMapTiles(4, 4, NewInvert()), image)
+	refusesInput3(t, "at most 4096", NewMapTiles(1, 1, NewInvert()), tensor.Image(tensor.Uint8, tensor.HWC, 65, 64, 3))
+	refusesInput3(t, "has no tiles", with(func(o *MapTiles) {
+		o.Cut, o.Height, o.Width, o.MinSide, o.MaxTiles, o.MinAspect = CutAspect, 0, 0, 1, 2, 9
+	}), image)
+	refusesInput3(t, "has no pixels", with(func(o *MapTiles) { o.Cut, o.Height, o.Width = CutGrid, 7, 1 }), image)
+	refusesInput3(t, "larger than 3x9", with(func(o *MapTiles) { o.Pad, o.PadHeight, o.PadWidth = true, 3, 9 }), image)
+	refusesInput3(t, "cannot hold fill", with(func(o *MapTiles) { o.Pad, o.Fill = true, []float64{0.5} }), image)
+	refusesInput3(t, "tile 0: op 1, chw2hwc", NewMapTiles(4, 4, NewInvert(), NewCHW2HWC()), image)
+	var out [3]tensor.Desc
+	require.NoError(t, NewMapTiles(4, 4, NewResize(5, 6)).Infer(out[:], []tensor.Desc{tensor.Image(tensor.Uint8, tensor.CHW, tensor.Unknown, 7, 3)}))
+	require.Equal(t, tensor.Dims(tensor.Unknown, 3, 5, 6), out[0].Shape)
+	require.Equal(t, tensor.Dims(tensor.Unknown, 5, 6), out[1].Shape)
+}
+
+// refusesInput3 is refusesInput for an op of three outputs.
+func refusesInput3(t *testing.T, want string, op Op, in tensor.Desc) {
+	t.Helper()
+	require.NoError(t, op.Validate())
+	var out [3]tensor.Desc
+	err := op.Infer(out[:], []tensor.Desc{in})
+	require.ErrorIs(t, err, ErrInput)
+	require.ErrorContains(t, err, want)
+}
+
+func ExampleMapTiles() {
+	o := NewMapTiles(1, 2, NewInvert())
+	o.Pad = true
+	out := exampleRun(o, exampleBytes(1, 3, 1, 1, 2, 3))
+	fmt.Println(out[0].Shape, out[0].Data, tensor.View[int64](out[1]), tensor.View[int64](out[2]))
+	// Output: (2, 1, 2, 1) [254 253 252 0] [1 1 1 0] [2]
 }
 
 func ExampleConcat() {

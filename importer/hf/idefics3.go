@@ -64,7 +64,7 @@ func idefics3(b *builder, o *importer.Object) {
 		r.Rule = transforms.TilesMultiple
 		r.Interpolation, r.Backend = b.kernel()
 		b.Then(r, []string{datagraph.Image}, []string{datagraph.Image, unused, unused + "_choice"})
-		b.thumbnails(o, side, side) // of the canvas
+		b.thumbnails(o, side, side, nil) // of the canvas
 		b.planes(o)
 		b.Add(transforms.NewSplitTiles(side, side))
 		b.joins(false, false)

@@ -85,11 +85,16 @@ func llavaNext(b *builder, o *importer.Object, sizes [][]int) {
 	}
 	// A tile that has its size already stays as it is.
 	fits := side == [2]int{patch, patch}
-	if whole && (fits || !b.resize) && (!b.centerCrop || b.crop == square(patch)) && (fits || b.centerCrop) {
-		b.thumbnails(o, side[0], side[1])
-		b.tiles(o, r, unused, unused+"_choice")
-		b.joins(true, true)
-		return
+	var each func(*builder)
+	if !whole || b.resize && !fits || b.centerCrop && b.crop != square(patch) {
+		each = func(c *builder) {
+			if c.resize {
+				c.resizeTo(c.size)
+			}
+			c.crops(o)
+		}
 	}
-	o.Bad("size", "the height of crop_size, and pinpoints of whole tiles")
+	b.thumbnails(o, side[0], side[1], each)
+	b.tiles(o, r, unused, unused+"_choice", each)
+	b.joins(true, true)
 }

@@ -55,7 +55,7 @@ func mllama(b *builder, o *importer.Object) {
 		return
 	}
 	b.decode()
-	b.tiles(o, r, unused, "aspect_ratio_ids")
+	b.tiles(o, r, unused, "aspect_ratio_ids", nil)
 	if !b.float {
 		b.Add(transforms.NewToType(tensor.Float32))
 	}
@@ -84,8 +84,8 @@ func llama4(b *builder, o *importer.Object) {
 	}
 	b.half = b.normalize
 	b.decode()
-	b.thumbnails(o, r.Height, r.Width)
-	b.tiles(o, r, "aspect_ratios", unused)
+	b.thumbnails(o, r.Height, r.Width, nil)
+	b.tiles(o, r, "aspect_ratios", unused, nil)
 	b.joins(false, false)
 	b.Outputs = append(b.Outputs, "aspect_ratios")
 }

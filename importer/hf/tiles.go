@@ -68,21 +68,50 @@ func (b *builder) planes(o *importer.Object) {
 // wholeTile makes the image the only tile.
 func (b *builder) wholeTile() { b.Add(transforms.NewSplitTiles(0, 0)) }
 
-// thumbnails adds the column thumbnail: the image at this size.
-func (b *builder) thumbnails(o *importer.Object, height, width int) {
+// thumbnails adds the column thumbnail: the image at this size. A tile that is
+// changed by itself goes through each too.
+func (b *builder) thumbnails(o *importer.Object, height, width int, each func(*builder)) {
 	r := &transforms.Resize{Height: height, Width: width}
 	r.Interpolation, r.Backend = b.kernel()
 	b.Then(r, []string{datagraph.Image}, []string{thumbnail})
-	b.branch(thumbnail, thumbnail, func(c *builder) { c.planes(o) })
+	b.branch(thumbnail, thumbnail, func(c *builder) {
+		if each != nil {
+			each(c)
+		}
+		c.planes(o)
+	})
 }
 
 // tiles scales the image to the canvas of r and cuts it. grid and choice name
-// columns of r.
-func (b *builder) tiles(o *importer.Object, r *transforms.ResizeToTiles, grid, choice string) {
+// columns of r. Every tile goes through each, unless it is nil.
+func (b *builder) tiles(o *importer.Object, r *transforms.ResizeToTiles, grid, choice string, each func(*builder)) {
 	r.Interpolation, r.Backend = b.kernel()
 	b.Then(r, []string{datagraph.Image}, []string{datagraph.Image, grid, choice})
+	if each != nil {
+		b.mapTiles(o, transforms.NewMapTiles(r.Height, r.Width), each)
+		return
+	}
 	b.planes(o)
 	b.Add(transforms.NewSplitTiles(r.Height, r.Width))
+}
+
+// tileMask and tileCount name the columns beside the tiles of mapTiles.
+const (
+	tileMask  = "tile_mask"
+	tileCount = "tile_count"
+)
+
+// mapTiles cuts the image by m. Every tile goes through each and the steps of
+// the values.
+func (b *builder) mapTiles(o *importer.Object, m *transforms.MapTiles, each func(*builder)) {
+	c := &builder{Graph: datagraph.New(), settings: b.settings, float: b.float}
+	each(c)
+	c.planes(o)
+	for _, s := range c.Steps {
+		m.Ops = append(m.Ops, s.Op)
+	}
+	b.float = c.float
+	b.Then(m, []string{datagraph.Image}, []string{datagraph.Image, tileMask, tileCount})
 }
 
 // joins adds the thumbnail before or behind the tiles. With single, a single
@@ -144,10 +173,6 @@ func (d gridClass) build(b *builder, o *importer.Object) {
 		o.Bad("max_patches", "a whole number of 1 to 1024")
 		return
 	}
-	if split && b.centerCrop && b.crop != s {
-		o.Bad("do_center_crop", "false, or a crop_size equal to size, with crop_to_patches")
-		return
-	}
 	if split {
 		b.alwaysResizes(o)
 	}
@@ -179,8 +204,12 @@ func (d gridClass) build(b *builder, o *importer.Object) {
 	default:
 		r.MinTiles = max(least, 1)
 	}
-	b.thumbnails(o, s.height, s.width)
-	b.tiles(o, r, "grids", unused)
+	var crop func(*builder)
+	if b.centerCrop && b.crop != s {
+		crop = func(c *builder) { c.crops(o) }
+	}
+	b.thumbnails(o, s.height, s.width, crop)
+	b.tiles(o, r, "grids", unused, crop)
 	b.joins(d.first, false)
 	if ovis {
 		b.Outputs = append(b.Outputs, "grids")
@@ -223,10 +252,10 @@ func graniteDocling(b *builder, o *importer.Object) {
 	b.alwaysResizes(o)
 	b.decode()
 	s := b.size
-	b.thumbnails(o, s.height, s.width)
+	b.thumbnails(o, s.height, s.width, nil)
 	r := transforms.NewResizeToTiles(s.height, s.width, max(least, 1), most)
 	r.MaxLine = 16
-	b.tiles(o, r, "grid", unused)
+	b.tiles(o, r, "grid", unused, nil)
 	b.joins(false, false)
 	if !b.float && !b.torch { // PIL's backend returns float32 in any case
 		b.Add(transforms.NewToType(tensor.Float32))

@@ -5,7 +5,7 @@ torchvision 0.29.2, which it imports). Every run gives the same bytes.
 
 resize_to_tiles/tiles.json has for some parameters rows of the input's height and width, the
 canvas's, the rows and columns of tiles, the number of the grid, and the scaled image's height and
-width. resize/even.json has rows of the input's height and width and the output's.
+width. resize/tiles.json has rows of the input's height and width and the output's.
 """
 
 import json
@@ -18,9 +18,12 @@ from PIL import Image
 from transformers.image_utils import ChannelDimension, SizeDict
 from transformers.image_processing_utils import get_patch_output_size, select_best_resolution
 from transformers.image_transforms import divide_to_patches, split_to_tiles
+from transformers.models.aria import image_processing_aria as aria
 from transformers.models.cohere2_vision import image_processing_cohere2_vision as cohere
+from transformers.models.gemma3 import image_processing_gemma3 as gemma
 from transformers.models.got_ocr2 import image_processing_got_ocr2 as got
 from transformers.models.granite_docling import image_processing_granite_docling as granite
+from transformers.models.idefics2 import image_processing_idefics2 as idefics2
 from transformers.models.idefics3 import image_processing_idefics3 as idefics
 from transformers.models.llama4 import image_processing_llama4 as llama
 from transformers.models.mllama import image_processing_mllama as mllama
@@ -112,6 +115,15 @@ def awkward(r, side):
     return [(max(h, 1), max(w, 1)) for h, w in l]
 
 
+def aria_size(edge, least, h, w):
+    """Asks the class for the size of its resized image."""
+    p = aria.AriaImageProcessor(max_image_size=edge, min_image_size=least)
+    sizes = []
+    p.resize = lambda image, size, resample: sizes.append((size.height, size.width)) or image.new_zeros((3, size.height, size.width))
+    p.preprocess(torch.empty((3, h, w), dtype=torch.uint8), do_rescale=False, do_normalize=False, input_data_format="channels_first")
+    return sizes[0]
+
+
 def tiles():
     r = random.Random(11)
     out = []
@@ -130,7 +142,14 @@ def tiles():
                       backend="pillow", no_antialias=False)
         rows = [[h, w, *idefics.get_resize_output_image_size(np.broadcast_to(np.uint8(0), (1, h, w)), edge)] for h, w in awkward(r, edge)[:60]]
         out.append({"params": fields, "sizes": rows})
-    (ROOT / "resize" / "even.json").write_text("[\n" + ",\n".join(json.dumps(o, separators=(",", ":")) for o in out) + "\n]\n")
+    for edge, least in ((980, 378), (980, 336), (490, 336), (45, 30), (61, 1)):
+        fields = fields | dict(fit="longest_min", height=least, width=least, edge=edge, max_edge=0, size_rule="capped")
+        size = SizeDict(shortest_edge=least, longest_edge=edge)
+        l = awkward(r, edge)[:60]
+        out.append({"params": dict(fields), "sizes": [[h, w, *idefics2.get_resize_output_image_size(np.broadcast_to(np.uint8(0), (1, h, w)), size)] for h, w in l]})
+        if edge in (980, 490):
+            out.append({"params": fields | {"size_rule": "scale_down"}, "sizes": [[h, w, *aria_size(edge, least, h, w)] for h, w in l]})
+    (ROOT / "resize" / "tiles.json").write_text("[\n" + ",\n".join(json.dumps(o, separators=(",", ":")) for o in out) + "\n]\n")
 
 
 def resize_to_tiles():
@@ -220,7 +239,69 @@ def rows():
     g.write()
 
 
+def map_tiles():
+    """The cuts are the reference's; the ops are a resize by Pillow, a transposition, and a crop."""
+    g = Golden("map_tiles", "transformers 5.23.0 divide_to_patches, Idefics2 split_images, Gemma 3 pan_and_scan")
+
+    def fields(cut, height=0, width=0, min_side=0, max_tiles=0, min_aspect=0, whole="none", ops=(), pad=False, pad_height=0, pad_width=0, fill=(0,), mask_dtype="int64", empty=False):
+        l = [dict(op=o, version=1, params=p) for o, p in ops]
+        return dict(cut=cut, height=height, width=width, min_side=min_side, max_tiles=max_tiles, min_aspect=min_aspect, whole=whole, ops=l, pad=pad,
+                    pad_height=pad_height, pad_width=pad_width, fill=list(fill), mask_dtype=mask_dtype, empty=empty)
+
+    def cuts(p, t):
+        if p["cut"] == "size":
+            l = divide_to_patches(t, (p["height"], p["width"]))
+        elif p["cut"] == "grid":
+            l = idefics2.Idefics2ImageProcessor().split_images(t[None])[0][:4]
+        elif p["cut"] == "aspect":
+            l = gemma.Gemma3ImageProcessor().pan_and_scan_batched(t, p["min_side"], p["max_tiles"], p["min_aspect"])
+        else:
+            l = [t]
+        n = len(l)
+        return {"none": l, "first": [t, *l], "last": [*l, t]}[p["whole"]], n
+
+    exact = dict(fit="exact", height=6, width=5, edge=0, max_edge=0, multiple=0, keep_aspect=False, size_rule="truncate", interpolation="bilinear", backend="pillow",
+                 no_antialias=False)
+    resize = ("resize", exact)
+    half = ("resize", exact | dict(fit="longest", height=0, width=0, edge=8))
+    for n, p in enumerate((
+        fields("size", 4, 7, ops=[resize]), fields("size", 4, 7, ops=[resize, ("hwc2chw", {})], whole="first"), fields("size", 5, 5, ops=[("invert", {})], pad=True, fill=(9,)),
+        fields("grid", 2, 2, ops=[half], whole="last", pad=True, fill=(1, 2, 3), mask_dtype="bool"), fields("grid", 2, 2, ops=[resize]),
+        fields("aspect", min_side=4, max_tiles=4, min_aspect=1.2, ops=[resize], whole="first"), fields("aspect", min_side=3, max_tiles=2, ops=[half], whole="last", pad=True, pad_height=9, pad_width=11),
+        fields("none", ops=[half, ("hwc2chw", {})], pad=True, pad_height=12, pad_width=8, mask_dtype="float32"), fields("none", ops=[("invert", {})]), fields("aspect", min_side=1, max_tiles=30, ops=[resize], empty=True),
+    )):
+        for h, w in ((13, 18), (9, 40), (33, 8), (10, 10), *([(1, 17), (1, 1)] if p["empty"] else [])):
+            a = image(h, w, 3)
+            parts, count = cuts(p, torch.from_numpy(chw(a)))
+            results = []
+            for x in parts:
+                x = x.numpy().transpose(1, 2, 0)
+                for op in p["ops"]:
+                    if op["op"] == "resize":
+                        q, (ph, pw) = op["params"], x.shape[:2]
+                        size = (5, 6) if q["fit"] == "exact" else (8, int(8 * ph / pw)) if pw >= ph else (int(8 * pw / ph), 8)
+                        x = np.asarray(Image.fromarray(np.ascontiguousarray(x)).resize(size, 2)) if x.size else np.zeros((*size[::-1], 3), np.uint8)
+                    elif op["op"] == "invert":
+                        x = 255 - x
+                results.append(x)
+            oh, ow = (max(x.shape[i] for x in results) for i in (0, 1))
+            if p["pad_height"]:
+                oh, ow = p["pad_height"], p["pad_width"]
+            if not p["pad"] and any(x.shape != results[0].shape for x in results):
+                continue
+            want, mask = np.empty((len(results), oh, ow, 3), np.uint8), np.zeros((len(results), oh, ow), p["mask_dtype"])
+            want[:] = p["fill"]
+            for i, x in enumerate(results):
+                want[i, :x.shape[0], :x.shape[1]], mask[i, :x.shape[0], :x.shape[1]] = x, 1
+            to_chw = any(o["op"] == "hwc2chw" for o in p["ops"])
+            g.case(f"{n} {p['cut']} {h}x{w}", p, a, want.transpose(0, 3, 1, 2) if to_chw else want, "HWC", "none", [mask, np.array(count)])
+            if not to_chw and n % 2:
+                g.case(f"{n} {p['cut']} CHW {h}x{w}", p, chw(a), want.transpose(0, 3, 1, 2), "CHW", "none", [mask, np.array(count)])
+    g.write()
+
+
 tiles()
 resize_to_tiles()
+map_tiles()
 split_tiles()
 rows()
