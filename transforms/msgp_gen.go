@@ -2439,6 +2439,72 @@ func (z *Multiply) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *NearestColor) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 2
+	o = append(o, 0x92)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Colors)))
+	for za0001 := range z.Colors {
+		o = msgp.AppendFloat64(o, z.Colors[za0001])
+	}
+	o = msgp.AppendUint8(o, uint8(z.DType))
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *NearestColor) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0001}
+		return
+	}
+	var zb0002 uint32
+	zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Colors")
+		return
+	}
+	if zb0002 > zf6ce1d47limitArrays {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	if cap(z.Colors) >= int(zb0002) {
+		z.Colors = (z.Colors)[:zb0002]
+	} else {
+		z.Colors = make([]float64, zb0002)
+	}
+	for za0001 := range z.Colors {
+		z.Colors[za0001], bts, err = msgp.ReadFloat64Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Colors", za0001)
+			return
+		}
+	}
+	{
+		var zb0003 uint8
+		zb0003, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "DType")
+			return
+		}
+		z.DType = tensor.DType(zb0003)
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *NearestColor) Msgsize() (s int) {
+	s = 1 + msgp.ArrayHeaderSize + (len(z.Colors) * (msgp.Float64Size)) + msgp.Uint8Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *Normalize) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// array header, size 2
@@ -2923,6 +2989,94 @@ func (z *PadSqrt) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *PadSqrt) Msgsize() (s int) {
 	s = 1 + msgp.Float64Size + msgp.Uint8Size + msgp.ArrayHeaderSize + (len(z.Fill) * (msgp.Float64Size)) + msgp.BoolSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *PadToMin) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 5
+	o = append(o, 0x95)
+	o = msgp.AppendInt(o, z.Height)
+	o = msgp.AppendInt(o, z.Width)
+	o = msgp.AppendUint8(o, uint8(z.Position))
+	o = msgp.AppendUint8(o, uint8(z.Mode))
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Fill)))
+	for za0001 := range z.Fill {
+		o = msgp.AppendFloat64(o, z.Fill[za0001])
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *PadToMin) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 5 {
+		err = msgp.ArrayError{Wanted: 5, Got: zb0001}
+		return
+	}
+	z.Height, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Height")
+		return
+	}
+	z.Width, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Width")
+		return
+	}
+	{
+		var zb0002 uint8
+		zb0002, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Position")
+			return
+		}
+		z.Position = Position(zb0002)
+	}
+	{
+		var zb0003 uint8
+		zb0003, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Mode")
+			return
+		}
+		z.Mode = PadMode(zb0003)
+	}
+	var zb0004 uint32
+	zb0004, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Fill")
+		return
+	}
+	if zb0004 > zf6ce1d47limitArrays {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	if cap(z.Fill) >= int(zb0004) {
+		z.Fill = (z.Fill)[:zb0004]
+	} else {
+		z.Fill = make([]float64, zb0004)
+	}
+	for za0001 := range z.Fill {
+		z.Fill[za0001], bts, err = msgp.ReadFloat64Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Fill", za0001)
+			return
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *PadToMin) Msgsize() (s int) {
+	s = 1 + msgp.IntSize + msgp.IntSize + msgp.Uint8Size + msgp.Uint8Size + msgp.ArrayHeaderSize + (len(z.Fill) * (msgp.Float64Size))
 	return
 }
 
@@ -5268,6 +5422,42 @@ func (z *ResizeAlignCorners) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ResizeAlignCorners) Msgsize() (s int) {
 	s = 1 + msgp.IntSize + msgp.IntSize + msgp.IntSize + msgp.BoolSize + msgp.Uint8Size + msgp.Uint8Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z ResizeBilinear11) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 1
+	o = append(o, 0x91)
+	o = msgp.AppendInt(o, z.Edge)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *ResizeBilinear11) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 1 {
+		err = msgp.ArrayError{Wanted: 1, Got: zb0001}
+		return
+	}
+	z.Edge, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Edge")
+		return
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z ResizeBilinear11) Msgsize() (s int) {
+	s = 1 + msgp.IntSize
 	return
 }
 

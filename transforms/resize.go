@@ -86,11 +86,11 @@ import (
 // (i+0.5)*scale-0.5.
 type Resize struct {
 	Fit           Fit           `json:"fit"`           // rule for the output size; default exact
-	Height        int           `json:"height"`        // for exact, inside, multiple, cover, thumbnail, longest_min
-	Width         int           `json:"width"`         // for exact, inside, multiple, cover, thumbnail, longest_min
+	Height        int           `json:"height"`        // for exact, inside, multiple, cover, thumbnail, longest_min, height
+	Width         int           `json:"width"`         // for exact, inside, multiple, cover, thumbnail, longest_min, height
 	Edge          int           `json:"edge"`          // for shortest, longest, longest_min
-	MaxEdge       int           `json:"max_edge"`      // for shortest and size_rule even: largest length of the longer edge; 0 means no limit
-	Multiple      int           `json:"multiple"`      // for fits multiple and aligned, and size_rules yolos, truncate_up, detr_up, scale_up and vilt
+	MaxEdge       int           `json:"max_edge"`      // for shortest and size_rules even and near: largest length of the longer edge; 0 means no limit. For height: largest width
+	Multiple      int           `json:"multiple"`      // for fits multiple and aligned, and size_rules yolos, truncate_up, detr_up, scale_up, vilt, shrink_up and near
 	KeepAspect    bool          `json:"keep_aspect"`   // for multiple: scale both sides by one factor
 	SizeRule      SizeRule      `json:"size_rule"`     // for all except exact; default truncate
 	Interpolation Interpolation `json:"interpolation"` // default bilinear
@@ -134,6 +134,12 @@ func (o *Resize) Validate() error {
 	if o.SizeRule != SizeTruncate && o.SizeRule != SizeTruncateGap && o.Fit == FitThumbnail {
 		return paramErr("size_rule %v with fit thumbnail, want truncate or truncate_gap", o.SizeRule)
 	}
+	if o.Fit == FitHeight && (o.SizeRule != SizeTruncate || o.MaxEdge == 0) {
+		return paramErr("size_rule %v and max_edge %d with fit height, want truncate and a largest width", o.SizeRule, o.MaxEdge)
+	}
+	if o.SizeRule == SizeNear && o.Height != o.Width {
+		return paramErr("height %d and width %d with size_rule near, want equal sides", o.Height, o.Width)
+	}
 	edge := o.Fit == FitShortest || o.Fit == FitLongest || o.Fit == FitLongestMin
 	box := !edge && o.Fit != FitAligned || o.Fit == FitLongestMin
 	for _, p := range []struct {
@@ -158,13 +164,13 @@ func (o *Resize) Validate() error {
 		return paramErr("keep_aspect is not used with fit %v, want false", o.Fit)
 	}
 	if o.MaxEdge != 0 {
-		if o.Fit != FitShortest && o.SizeRule != SizeEven {
+		if o.Fit != FitShortest && o.Fit != FitHeight && o.SizeRule != SizeEven && o.SizeRule != SizeNear {
 			return paramErr("max_edge %d is not used with fit %v, want 0", o.MaxEdge, o.Fit)
 		}
 		if err := checkSide("max_edge", o.MaxEdge); err != nil {
 			return err
 		}
-		if (o.SizeRule == SizeTruncate || o.SizeRule == SizeTruncateUp) && o.MaxEdge <= o.Edge {
+		if o.Fit == FitShortest && (o.SizeRule == SizeTruncate || o.SizeRule == SizeTruncateUp) && o.MaxEdge <= o.Edge {
 			return paramErr("max_edge %d, want more than edge, %d", o.MaxEdge, o.Edge)
 		}
 	}

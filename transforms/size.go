@@ -42,9 +42,14 @@ const (
 	// FitLongestMin scales the longer edge to Edge, as FitLongest does. The
 	// sides are then at least Height and Width.
 	FitLongestMin
+	// FitHeight scales the height to Height. The width follows by the aspect
+	// ratio: truncated if the image is at least as wide as Height x Width, else
+	// rounded up. MaxEdge bounds the width. It is the line of text of PP-OCR,
+	// and requires size rule truncate.
+	FitHeight
 )
 
-var fitNames = []string{"exact", "shortest", "longest", "inside", "multiple", "cover", "thumbnail", "aligned", "longest_min"}
+var fitNames = []string{"exact", "shortest", "longest", "inside", "multiple", "cover", "thumbnail", "aligned", "longest_min", "height"}
 
 func (f Fit) String() string { return enum.String("fit", fitNames, f) }
 
@@ -124,11 +129,21 @@ const (
 	// others the shorter edge is int(edge / (w / h)) or int(edge * (w / h)):
 	// Idefics2. For FitLongestMin only.
 	SizeCapped
+	// SizeShrinkUp is floor(side / ratio) for an image larger than Height x
+	// Width; other images keep their size. Then both sides grow to multiples of
+	// Multiple: Pixtral. For FitInside only.
+	SizeShrinkUp
+	// SizeNear is int(side * scale). FitInside only reduces an image, and
+	// FitCover only enlarges it. If an edge is then longer than MaxEdge and
+	// MaxEdge is not 0, a second scale truncates to it. Last, both sides are
+	// rounded half to even to multiples of Multiple, at least Multiple: PP-OCR.
+	// For FitInside and FitCover with Height = Width, and FitLongest only.
+	SizeNear
 )
 
 var sizeRuleNames = []string{
 	"truncate", "half_even", "half_up", "detr", "yolos", "truncate32", "truncate_up", "detr_up", "scale_up", "vilt", "scale", "aspect",
-	"fraction", "even", "truncate_gap", "shrink", "scale_down", "capped",
+	"fraction", "even", "truncate_gap", "shrink", "scale_down", "capped", "shrink_up", "near",
 }
 
 // sizeRuleFits lists the fits of the rules that do not apply to all of them.
@@ -148,13 +163,15 @@ var sizeRuleFits = map[SizeRule][]Fit{
 	SizeShrink:      {FitInside},
 	SizeScaleDown:   {FitLongest, FitLongestMin},
 	SizeCapped:      {FitLongestMin},
+	SizeShrinkUp:    {FitInside},
+	SizeNear:        {FitInside, FitCover, FitLongest},
 }
 
 // aligns reports whether the rule rounds the sides to multiples of Multiple
 // with every fit that it applies to.
 func (r SizeRule) aligns() bool {
 	switch r {
-	case SizeYOLOS, SizeTruncateUp, SizeDETRUp, SizeScaleUp, SizeViLT:
+	case SizeYOLOS, SizeTruncateUp, SizeDETRUp, SizeScaleUp, SizeViLT, SizeShrinkUp, SizeNear:
 		return true
 	}
 	return false
@@ -183,6 +200,10 @@ func (o *Resize) sized(h, w int) (int, int, error) {
 	var nh, nw float64
 	short, long := float64(min(h, w)), float64(max(h, w))
 	edge, most := float64(o.Edge), float64(o.MaxEdge)
+	if o.SizeRule == SizeNear {
+		nh, nw = o.near(float64(h), float64(w))
+		return sides(h, w, nh, nw)
+	}
 	switch o.Fit {
 	case FitShortest:
 		var s, l float64
@@ -281,6 +302,13 @@ func (o *Resize) sized(h, w int) (int, int, error) {
 		if o.SizeRule == SizeShrink && h <= o.Height && w <= o.Width {
 			return h, w, nil
 		}
+		if o.SizeRule == SizeShrinkUp {
+			nh, nw = float64(h), float64(w)
+			if ratio := max(nh/float64(o.Height), nw/float64(o.Width)); ratio > 1 {
+				nh, nw = math.Floor(nh/ratio), math.Floor(nw/ratio)
+			}
+			break
+		}
 		choose := math.Min // of the two scales
 		if o.Fit == FitCover {
 			choose = math.Max
@@ -329,16 +357,45 @@ func (o *Resize) sized(h, w int) (int, int, error) {
 		}
 		nh = float64(o.rounded(float64(sh*float64(h))/m) * m)
 		nw = float64(o.rounded(float64(sw*float64(w))/m) * m)
+	case FitHeight:
+		nh = float64(o.Height)
+		aspect := float64(w) / float64(h)
+		nw = math.Trunc(float64(nh * max(aspect, float64(o.Width)/nh)))
+		if up := math.Ceil(float64(nh * aspect)); nw > most {
+			nw = most
+		} else if nw >= up {
+			nw = up
+		}
 	case FitAligned:
 		m := float64(o.Multiple)
 		nh, nw = float64(o.rounded(float64(h)/m)*m), float64(o.rounded(float64(w)/m)*m)
 	}
 	switch o.SizeRule {
-	case SizeTruncateUp, SizeDETRUp, SizeScaleUp:
+	case SizeTruncateUp, SizeDETRUp, SizeScaleUp, SizeShrinkUp:
 		m := float64(o.Multiple)
 		nh, nw = float64(math.Ceil(nh/m)*m), float64(math.Ceil(nw/m)*m)
 	}
 	return sides(h, w, nh, nw)
+}
+
+// near returns the size of an image of h x w by SizeNear.
+func (o *Resize) near(h, w float64) (float64, float64) {
+	long, scale := max(h, w), 1.0
+	switch {
+	case o.Fit == FitLongest:
+		scale = float64(o.Edge) / long
+	case o.Fit == FitInside && long > float64(o.Height):
+		scale = float64(o.Height) / long
+	case o.Fit == FitCover && min(h, w) < float64(o.Height):
+		scale = float64(o.Height) / min(h, w)
+	}
+	h, w = math.Trunc(float64(h*scale)), math.Trunc(float64(w*scale))
+	if most := float64(o.MaxEdge); most > 0 && max(h, w) > most {
+		scale = most / max(h, w)
+		h, w = math.Trunc(float64(h*scale)), math.Trunc(float64(w*scale))
+	}
+	m := float64(o.Multiple)
+	return max(m, float64(math.RoundToEven(h/m)*m)), max(m, float64(math.RoundToEven(w/m)*m))
 }
 
 // even returns the size of an image of h x w by SizeEven.

@@ -87,7 +87,10 @@ func load(data []byte, torch bool) (*datagraph.Graph, error) {
 	if err := o.Err("hf"); err != nil {
 		return nil, err
 	}
-	return importer.Finish("hf", g.Rename(cmp.Or(c.output, output)))
+	if g.Outputs[0] == datagraph.Image { // ImageGPT has two names
+		g.Rename(cmp.Or(c.output, output))
+	}
+	return importer.Finish("hf", g)
 }
 
 // classOf finds the class as AutoImageProcessor does: image_processor_type,
@@ -179,7 +182,7 @@ type builder struct {
 // branch adds the steps that add makes of the column from, and writes their
 // result to the column to.
 func (b *builder) branch(from, to string, add func(*builder)) {
-	c := &builder{Graph: datagraph.New(), settings: b.settings, float: b.float}
+	c := &builder{Graph: datagraph.New(), settings: b.settings, float: b.float, noAntialias: b.noAntialias}
 	add(c)
 	for i, s := range c.Steps {
 		for j, name := range s.In {
@@ -473,7 +476,7 @@ func (b *builder) values(o *importer.Object, offset float64) {
 	}
 	mean, std := b.mean, b.std
 	switch {
-	case b.torch && b.rescale && b.wholeFactor && (!b.normalize || offset != 0):
+	case b.torch && b.rescale && b.wholeFactor && !b.float && (!b.normalize || offset != 0):
 		// A tensor of bytes times a whole number is a tensor of bytes.
 		if b.factor != 1 || offset != 0 {
 			o.Bad("rescale_factor", "a number with a decimal point: torchvision's backend multiplies bytes by a whole number, modulo 256")

@@ -25,6 +25,7 @@ func init() {
 			build: janus,
 		}
 	}
+	classes["DeepseekVLHybrid"] = class{defaults: classes["DeepseekVL"].defaults, build: deepseekVLHybrid}
 }
 
 // llava adds the steps of the backends. do_pad pads the image to a square
@@ -37,7 +38,7 @@ func llava(b *builder, o *importer.Object) {
 		if b.torch {
 			none = nil
 		}
-		b.padsToSquare(o, none)
+		b.padsToSquare(o, "image_mean", b.mean, none)
 	}
 	if b.resize {
 		b.resizeTo(b.size)
@@ -57,47 +58,64 @@ func janus(b *builder, o *importer.Object) {
 			return
 		}
 	}
-	r := &transforms.Resize{Fit: transforms.FitLongestMin, Edge: b.size.height, SizeRule: transforms.SizeScale}
-	least := 14
-	if v, ok := o.Get("min_size"); ok && !(v == nil && !b.resize) {
-		if least, ok = importer.Int(v, 0, importer.MaxSide); !ok {
-			o.Bad("min_size", "a whole number of 0 to 16777216")
-			return
-		}
-	}
-	if r.Height, r.Width = least, least; least == 0 {
-		r.Fit = transforms.FitLongest
+	least, ok := minSize(b, o)
+	if !ok {
+		return
 	}
 	b.decode()
-	if b.resize {
-		if b.size.height == 0 || b.size.height != b.size.width {
-			o.Bad("size", "equal height and width")
-			return
-		}
-		b.sizeRule(r)
+	if b.resize && !b.longestMin(o, "size", b.size, least) {
+		return
 	}
 	if b.pad {
-		b.padsToSquare(o, []float64{127})
+		b.padsToSquare(o, "image_mean", b.mean, []float64{127})
 	}
 	b.centerCrop = false
 	b.tail(o)
 }
 
-// padsToSquare pads the bytes of the image to a square, with the mean times
-// 255, truncated. none is the fill if image_mean is null; nil means that the
+// minSize reads min_size, the least side of a resized image.
+func minSize(b *builder, o *importer.Object) (least int, ok bool) {
+	least = 14
+	if v, ok := o.Get("min_size"); ok && !(v == nil && !b.resize) {
+		if least, ok = importer.Int(v, 0, importer.MaxSide); !ok {
+			o.Bad("min_size", "a whole number of 0 to 16777216")
+			return 0, false
+		}
+	}
+	return least, true
+}
+
+// longestMin adds Janus's resize to the size s of the key.
+func (b *builder) longestMin(o *importer.Object, key string, s size, least int) bool {
+	if s.height == 0 || s.height != s.width {
+		o.Bad(key, "equal height and width")
+		return false
+	}
+	r := &transforms.Resize{
+		Fit: transforms.FitLongestMin, Edge: s.height, Height: least, Width: least, SizeRule: transforms.SizeScale,
+	}
+	if least == 0 {
+		r.Fit = transforms.FitLongest
+	}
+	b.sizeRule(r)
+	return true
+}
+
+// padsToSquare pads the bytes of the image to a square, with the key's mean
+// times 255, truncated. none is the fill if it is null; nil means that the
 // class requires a mean.
-func (b *builder) padsToSquare(o *importer.Object, none []float64) {
+func (b *builder) padsToSquare(o *importer.Object, key string, mean, none []float64) {
 	fill := none
-	if b.mean != nil {
-		fill = make([]float64, len(b.mean))
-		for i, v := range b.mean {
+	if mean != nil {
+		fill = make([]float64, len(mean))
+		for i, v := range mean {
 			fill[i] = math.Trunc(float64(v * 255))
 		}
 	}
-	v, _ := o.Get("image_mean")
+	v, _ := o.Get(key)
 	_, list := importer.Floats(v, 3)
 	if fill == nil || v != nil && !list || slices.Min(fill) < 0 || slices.Max(fill) > 255 {
-		o.Bad("image_mean", "three numbers of 0 to 1, for do_pad")
+		o.Bad(key, "three numbers of 0 to 1, for do_pad")
 		return
 	}
 	b.Add(transforms.NewPadToSquare(fill))

@@ -31,6 +31,8 @@ from transformers.image_utils import get_image_size_for_max_height_width
 from transformers import GLPNImageProcessor, JanusImageProcessor, MaskFormerImageProcessor, PPLCNetImageProcessor, TextNetImageProcessor
 from transformers.image_utils import SizeDict
 from transformers.models.dpt.image_processing_pil_dpt import get_resize_output_image_size as dpt_size
+from transformers import PPOCRV5ServerDetImageProcessor, PPOCRV5ServerRecImageProcessor
+from transformers.models.pixtral.image_processing_pixtral import get_resize_output_image_size as pixtral_size
 from transformers.models.sam.image_processing_pil_sam import SamImageProcessorPil
 from transformers.models.yolos.image_processing_pil_yolos import get_size_with_aspect_ratio_yolos
 from transformers.models.tvp.image_processing_pil_tvp import get_resize_output_image_size as tvp_size
@@ -287,6 +289,16 @@ def size_of(h, w, p):
     except ValueError as e:  # a side of 0
         assert "Size must contain" in str(e)
         return 0, 0
+    if rule == "shrink_up":
+        return pixtral_size(gray, (p["height"], p["width"]), p["multiple"], "channels_first")
+    if rule == "near":
+        kind = {"inside": "max", "cover": "min", "longest": "resize_long"}[fit]
+        assert p["multiple"] == 32
+        s = PPOCRV5ServerDetImageProcessor().get_image_size(gray, p["edge"] or p["height"], kind, p["max_edge"] or None)[0]
+        return s.height, s.width
+    if fit == "height":
+        s = PPOCRV5ServerRecImageProcessor(size={"height": p["height"], "width": p["width"]}, max_image_width=p["max_edge"]).get_target_size([(h, w)])
+        return s.height, s.width
     if rule == "scale_up":
         s = PPLCNetImageProcessor().get_image_size(gray, p["edge"], p["multiple"])
         return s.height, s.width
@@ -344,6 +356,10 @@ def sizes():
         ("longest", dict(edge=49, size_rule="aspect")), ("multiple", dict(height=384, width=512, multiple=32, keep_aspect=True, size_rule="fraction")),
         ("multiple", dict(height=384, width=512, multiple=32, size_rule="fraction")),
         ("multiple", dict(height=50, width=77, multiple=3, keep_aspect=True, size_rule="fraction")),
+        ("inside", dict(height=1024, width=1024, multiple=16, size_rule="shrink_up")), ("inside", dict(height=540, width=301, multiple=14, size_rule="shrink_up")),
+        ("inside", dict(height=960, width=960, multiple=32, max_edge=4000, size_rule="near")), ("cover", dict(height=736, width=736, multiple=32, max_edge=900, size_rule="near")),
+        ("longest", dict(edge=960, multiple=32, max_edge=700, size_rule="near")), ("longest", dict(edge=1200, multiple=32, size_rule="near")),
+        ("height", dict(height=48, width=320, max_edge=3200, size_rule="truncate")), ("height", dict(height=31, width=73, max_edge=170, size_rule="truncate")),
     ]:
         p = {**params("pillow", "bilinear", True), **over, "fit": fit}
         rows = []

@@ -1,4 +1,4 @@
-"""Writes the goldens of luma, concat_channels and crop_margin.
+"""Writes the goldens of luma, concat_channels, crop_margin, resize_bilinear11, pad_to_min and nearest_color.
 
 Run with Python 3.11, NumPy 2.4.6, torch 2.15.0, torchvision 0.29.2 and transformers 5.23.0, on x86-64 with AVX2. Every
 run gives the same bytes. Takes no arguments.
@@ -7,7 +7,10 @@ run gives the same bytes. Takes no arguments.
 import numpy as np
 import torch
 import torchvision.transforms.functional as v1
-from transformers import NougatImageProcessor
+from transformers import NougatImageProcessor, SLANeXtImageProcessor
+from transformers.image_utils import SizeDict
+from transformers.models.imagegpt.image_processing_imagegpt import color_quantize_torch
+from transformers.models.imagegpt.image_processing_pil_imagegpt import color_quantize
 from transformers.models.nougat.image_processing_pil_nougat import NougatImageProcessorPil
 from transformers.models.superpoint.image_processing_pil_superpoint import convert_to_grayscale as pil_gray
 from transformers.models.superpoint.image_processing_superpoint import convert_to_grayscale as torch_gray
@@ -88,6 +91,59 @@ def crop_margin():
     g.write()
 
 
+def resize_bilinear11():
+    g = Golden("resize_bilinear11", "transformers 5.23.0 SLANeXtImageProcessor._resize")
+    p = SLANeXtImageProcessor()
+    for h, w in [(23, 37), (8, 8), (3, 5), (1, 1), (1, 9), (7, 1), (2, 40), (61, 47)]:
+        for edge in (1, 2, 5, 16, 37, 64):
+            c = (3, 1, 4)[(h + edge) % 3]
+            x = image(h, w, c)
+            if min(round(h * (edge / max(h, w))), round(w * (edge / max(h, w)))) < 1:
+                continue
+            y = p._resize(torch.from_numpy(chw(x))[None], SizeDict(height=edge, width=edge - edge // 3))[0].numpy()
+            g.case(f"{w}x{h}_{edge}", {"edge": edge}, chw(x), y, "CHW")
+            if edge % 2:
+                g.case(f"{w}x{h}_{edge}_hwc", {"edge": edge}, x, hwc(y))
+    g.write()
+
+
+def pad_to_min():
+    g = Golden("pad_to_min", "NumPy 2.4.6 pad")
+    q = lambda h, w, **kw: {"height": h, "width": w, "position": "top_left", "mode": "constant", "fill": [0]} | kw
+    before = {"center": lambda n: n // 2, "top_left": lambda n: 0, "bottom_right": lambda n: n}
+    for h, w in [(3, 5), (8, 8), (1, 1), (7, 2)]:
+        for th, tw in [(3, 9), (8, 8), (1, 1), (9, 3), (4, 6)]:
+            x = image(h, w, 3, "float32")
+            g.case(f"{w}x{h}_{tw}x{th}", q(th, tw), chw(x), np.pad(chw(x), [(0, 0), (0, max(0, th - h)), (0, max(0, tw - w))]), "CHW")
+    x = image(5, 8, 2)
+    for position, f in before.items():
+        for mode in ("constant", "edge", "reflect", "symmetric"):
+            widths = [(f(2), 2 - f(2)), (0, 0), (0, 0)]
+            kw = {"constant_values": 9} if mode == "constant" else {}
+            g.case(f"{mode}_{position}", q(7, 4, position=position, mode=mode, fill=[9]), x, np.pad(x, widths, mode=mode, **kw))
+    for dt in DTYPES:
+        y = image(4, 3, 1, dt)
+        g.case(dt, q(2, 5), y, np.pad(y, [(0, 0), (0, 2), (0, 0)]))
+    g.write()
+
+
+def nearest_color():
+    g = Golden("nearest_color", "transformers 5.23.0 color_quantize of ImageGPT: torch 2.15.0 (float32), NumPy 2.4.6 (float64)")
+    r = np.random.default_rng(5)
+    for h, w, n in [(8, 8, 16), (1, 2, 17), (23, 37, 512), (5, 3, 100), (40, 40, 16)]:
+        colors = r.uniform(-1, 1, (n, 3))
+        if n == 100:
+            colors[50:] = colors[:50]  # the first of two wins
+        x = (image(h, w, 3) / 127.5 - 1).astype(np.float32)
+        if n == 512:  # near ties
+            x[: h // 2] = colors[r.integers(0, n, (h // 2, w))] * 0.5 + colors[r.integers(0, n, (h // 2, w))] * 0.5
+        q = lambda d: {"colors": colors.ravel().tolist(), "dtype": d}
+        one = color_quantize_torch(torch.from_numpy(x.reshape(-1, 3)), torch.as_tensor(colors, dtype=torch.float32)).numpy()
+        g.case(f"float32_{w}x{h}_{n}", q("float32"), x, one, out_layout="none")
+        g.case(f"float64_{w}x{h}_{n}", q("float64"), chw(x), color_quantize(x, colors), "CHW", "none")
+    g.write()
+
+
 if __name__ == "__main__":
-    for f in (luma, concat_channels, crop_margin):
+    for f in (luma, concat_channels, crop_margin, resize_bilinear11, pad_to_min, nearest_color):
         f()
