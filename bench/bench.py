@@ -31,7 +31,9 @@ PEERS = {
     "pillow": Peer("base", "pillow.py", "decode imagenet resize-bilinear resize-bicubic",
                    ["decode", "imagenet", "resize-bilinear", "resize-bicubic"], {}, "pillow.py"),
     "torchvision-pil": Peer("torchvision", "torchvision_pil.py", "imagenet train", ["imagenet", "train"], {}, "torchvision.py"),
-    "torchvision-tensors": Peer("torchvision", "torchvision_tensors.py", "decode imagenet"),
+    "torchvision-tensors": Peer("torchvision", "torchvision_tensors.py", "decode imagenet v2-tensors hf-default resize-u8-bilinear resize-u8-bicubic",
+                                ["v2-tensors", "hf-default", "resize-u8-bilinear", "resize-u8-bicubic"]),
+    "transformers": Peer("torchvision", "transformers_default.py", "hf-default", ["hf-default"]),
     "mindspore": Peer("mindspore", "mindspore_eager.py", "decode imagenet train", [],
                       {"imagenet": "eager, without antialiasing", "train": "eager, RandomCropDecodeResize with boxes of its own"}, "mindspore.py", 5),
     "dali": Peer("dali", "dali.py", "decode imagenet train"),
@@ -41,7 +43,8 @@ PEERS = {
     "zune-jpeg": Peer("rust", "", "decode"),
     "fast-image-resize": Peer("rust", "", "resize-bilinear resize-bicubic"),
 }
-CASES = ["decode", "imagenet", "resize-bilinear", "resize-bicubic", "train", "start", "linear"]
+CASES = ["decode", "imagenet", "resize-bilinear", "resize-bicubic", "resize-u8-bilinear", "resize-u8-bicubic", "v2-tensors", "hf-default", "train", "start", "linear"]
+CONFIG = "testdata/configs/hf/clip-vit-base-patch32.json"  # of case hf-default
 
 # The goals: the least speed-up over each peer, in CPU time.
 GOALS = [
@@ -49,6 +52,8 @@ GOALS = [
     ("imagenet", "torchvision-tensors", 2), ("imagenet", "opencv", 1.7), ("imagenet", "pillow", 3), ("imagenet", "mindspore", 2.5),
     ("resize-bilinear", "pillow", 4), ("resize-bilinear", "fast-image-resize", 1),
     ("resize-bicubic", "pillow", 4), ("resize-bicubic", "fast-image-resize", 1),
+    ("resize-u8-bilinear", "torchvision-tensors", 3), ("resize-u8-bicubic", "torchvision-tensors", 3),
+    ("v2-tensors", "torchvision-tensors", 2.5), ("hf-default", "torchvision-tensors", 2.5), ("hf-default", "transformers", 2.5),
     ("train", "mindspore", 1.5),
 ]
 STRETCH = {"fast-image-resize"}
@@ -151,11 +156,12 @@ class Bench(Run):
 
     def compare(self, case, photos, boxes):
         names = [OURS] + [p for p in self.peers if case in PEERS[p].cases]
-        live = self.measure(case, photos, names, [boxes] if case == "train" else [])
+        extra = {"train": [boxes], "hf-default": [os.path.join(os.path.dirname(HERE), CONFIG)]}.get(case, [])
+        live = self.measure(case, photos, names, extra)
         if not live or live[0].name != OURS:
             return
         ours = live[0]
-        self.budgets[case] = self.stages(ours, case, photos, boxes)
+        self.budgets[case] = self.stages(ours, case, photos, extra)
         raw = self.raw["cases"][case] = {}
         for p in live:
             peer = PEERS.get(p.name)
@@ -169,10 +175,10 @@ class Bench(Run):
             raw[p.name] = {"version": p.version, "images": p.rounds[0][0], "sha256": p.digest, "peak_bytes": p.peak,
                            "wall_s": [r[1] for r in p.rounds], "cpu_s": [r[2] for r in p.rounds], "ours_times_as_fast_cpu": x}
 
-    def stages(self, ours, case, photos, boxes):
+    def stages(self, ours, case, photos, extra):
         """Microseconds an image that each stage takes, from a CPU profile of a process of its own."""
         profile = os.path.join(WORK, f"{case}.prof")
-        p = Process(OURS, case, [*self.program(OURS, case), photos, boxes], self.core, ONE_THREAD)
+        p = Process(OURS, case, [*self.program(OURS, case), photos, *extra], self.core, ONE_THREAD)
         try:
             p.ready()
             p.ask("profile " + profile)

@@ -11,6 +11,8 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 	_ "github.com/infer-prep/infer-prep/codec/jpeg"
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/importer/hf"
+	"github.com/infer-prep/infer-prep/importer/torchvision"
 	"github.com/infer-prep/infer-prep/preset"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
@@ -18,13 +20,43 @@ import (
 
 func main() {
 	peer.Main("this commit", map[string]peer.Case{
-		"decode":          presetCase("decode"),
-		"imagenet":        presetCase("imagenet"),
-		"resize-bilinear": resizeCase(transforms.Bilinear),
-		"resize-bicubic":  resizeCase(transforms.Bicubic),
-		"train":           trainCase,
-		"tensors":         tensorsCase,
+		"decode":             presetCase("decode"),
+		"imagenet":           presetCase("imagenet"),
+		"resize-bilinear":    resizeCase(transforms.Bilinear, transforms.Pillow),
+		"resize-bicubic":     resizeCase(transforms.Bicubic, transforms.Pillow),
+		"resize-u8-bilinear": resizeCase(transforms.Bilinear, transforms.TorchUint8),
+		"resize-u8-bicubic":  resizeCase(transforms.Bicubic, transforms.TorchUint8),
+		"v2-tensors": func(images [][]byte, _ []byte) (func(int) ([]byte, error), error) {
+			return graphCase(images, []byte(compose), torchvision.ImportTensor)
+		},
+		"hf-default": func(images [][]byte, extra []byte) (func(int) ([]byte, error), error) {
+			return graphCase(images, extra, hf.Import)
+		},
+		"train":   trainCase,
+		"tensors": tensorsCase,
 	})
+}
+
+// compose is what Python prints for the transforms of
+// bench/peers/torchvision_tensors.py.
+const compose = `Compose(
+      Resize(size=[256], interpolation=InterpolationMode.BILINEAR, antialias=True)
+      CenterCrop(size=(224, 224))
+      ToDtype(scale=True)
+      Normalize(mean=[0.485, 0.456, 0.406], std=[0.229, 0.224, 0.225], inplace=False)
+)`
+
+// graphCase runs the graph that parse reads from config.
+func graphCase(images [][]byte, config []byte, parse func([]byte) (*datagraph.Graph, error)) (func(int) ([]byte, error), error) {
+	g, err := parse(config)
+	if err != nil {
+		return nil, err
+	}
+	r, err := runner(g)
+	if err != nil {
+		return nil, err
+	}
+	return func(i int) ([]byte, error) { return data(r.Run(tensor.FromBytes(images[i]))) }, nil
 }
 
 func runner(g *datagraph.Graph) (*datagraph.Runner, error) {
@@ -44,20 +76,12 @@ func data(out []*tensor.Tensor, err error) ([]byte, error) {
 
 func presetCase(name string) peer.Case {
 	return func(images [][]byte, _ []byte) (func(int) ([]byte, error), error) {
-		g, err := preset.Graph(name)
-		if err != nil {
-			return nil, err
-		}
-		r, err := runner(g)
-		if err != nil {
-			return nil, err
-		}
-		return func(i int) ([]byte, error) { return data(r.Run(tensor.FromBytes(images[i]))) }, nil
+		return graphCase(images, nil, func([]byte) (*datagraph.Graph, error) { return preset.Graph(name) })
 	}
 }
 
 // resizeCase resizes decoded images to a short edge of 256.
-func resizeCase(interpolation transforms.Interpolation) peer.Case {
+func resizeCase(interpolation transforms.Interpolation, backend transforms.Backend) peer.Case {
 	return func(images [][]byte, _ []byte) (func(int) ([]byte, error), error) {
 		var decoded []*tensor.Tensor
 		for _, b := range images {
@@ -68,7 +92,7 @@ func resizeCase(interpolation transforms.Interpolation) peer.Case {
 			decoded = append(decoded, t)
 		}
 		op := transforms.NewResizeShortest(256)
-		op.Interpolation = interpolation
+		op.Interpolation, op.Backend = interpolation, backend
 		g := datagraph.New(op)
 		g.Inputs[0].Desc = tensor.Image(tensor.Uint8, tensor.HWC, tensor.Unknown, tensor.Unknown, 3)
 		r, err := runner(g)
