@@ -119,18 +119,18 @@ GLOBL resampleRGB_join<>(SB), RODATA|NOPTR, $32
 // func resampleRGBAVX2(dst0 *byte, dst1 *byte, src0 *byte, src1 *byte, start *int32, w *int32, n int, blocks int, parts int)
 // Requires: AVX, AVX2, MMX+
 TEXT ·resampleRGBAVX2(SB), NOSPLIT, $0-72
-	MOVQ    dst0+0(FP), AX
-	MOVQ    dst1+8(FP), CX
-	MOVQ    src0+16(FP), DX
-	MOVQ    src1+24(FP), BX
-	MOVQ    start+32(FP), SI
-	MOVQ    blocks+56(FP), DI
-	SHLQ    $0x04, DI
-	MOVQ    parts+64(FP), R8
-	VMOVDQU resampleRGB_01<>+0(SB), Y0
-	VMOVDQU resampleRGB_23<>+0(SB), Y1
-	VMOVDQU resample_round<>+0(SB), Y2
-	XORQ    R11, R11
+	MOVQ         dst0+0(FP), AX
+	MOVQ         dst1+8(FP), CX
+	MOVQ         src0+16(FP), DX
+	MOVQ         src1+24(FP), BX
+	MOVQ         start+32(FP), SI
+	MOVQ         blocks+56(FP), DI
+	SHLQ         $0x04, DI
+	MOVQ         parts+64(FP), R8
+	VMOVDQU      resampleRGB_01<>+0(SB), Y0
+	VMOVDQU      resampleRGB_23<>+0(SB), Y1
+	VPBROADCASTD resample_round<>+0(SB), Y2
+	XORQ         R11, R11
 
 group:
 	MOVQ         w+40(FP), R10
@@ -151,21 +151,21 @@ group:
 	MOVQ         R8, R13
 	VMOVDQU      (DX)(R12*1), X3
 	VINSERTI128  $0x01, (BX)(R12*1), Y3, Y3
-	VPSHUFB      Y0, Y3, Y6
-	VPBROADCASTD (R10), Y4
-	VPMADDWD     Y4, Y6, Y4
-	VPBROADCASTD 8(R10), Y5
-	VPMADDWD     Y5, Y6, Y5
-	VPADDD       Y2, Y4, Y4
+	VPSHUFB      Y0, Y3, Y4
+	VPBROADCASTD (R10), Y5
+	VPBROADCASTD 8(R10), Y6
+	VPMADDWD     Y5, Y4, Y5
+	VPMADDWD     Y6, Y4, Y6
+	VPADDD       Y2, Y5, Y5
 	DECQ         R13
 	JZ           end0
-	VPSHUFB      Y1, Y3, Y11
-	VPBROADCASTD 4(R10), Y6
-	VPMADDWD     Y6, Y11, Y6
-	VPBROADCASTD 12(R10), Y10
-	VPMADDWD     Y10, Y11, Y10
-	VPADDD       Y6, Y4, Y4
+	VPSHUFB      Y1, Y3, Y4
+	VPBROADCASTD 4(R10), Y10
+	VPBROADCASTD 12(R10), Y11
+	VPMADDWD     Y10, Y4, Y10
+	VPMADDWD     Y11, Y4, Y11
 	VPADDD       Y10, Y5, Y5
+	VPADDD       Y11, Y6, Y6
 	DECQ         R13
 	JZ           end0
 
@@ -174,29 +174,29 @@ more0:
 	ADDQ         $0x10, R10
 	VMOVDQU      (DX)(R12*1), X3
 	VINSERTI128  $0x01, (BX)(R12*1), Y3, Y3
-	VPSHUFB      Y0, Y3, Y11
-	VPBROADCASTD (R10), Y6
-	VPMADDWD     Y6, Y11, Y6
-	VPBROADCASTD 8(R10), Y10
-	VPMADDWD     Y10, Y11, Y10
-	VPADDD       Y6, Y4, Y4
+	VPSHUFB      Y0, Y3, Y4
+	VPBROADCASTD (R10), Y10
+	VPBROADCASTD 8(R10), Y11
+	VPMADDWD     Y10, Y4, Y10
+	VPMADDWD     Y11, Y4, Y11
 	VPADDD       Y10, Y5, Y5
+	VPADDD       Y11, Y6, Y6
 	DECQ         R13
 	JZ           end0
-	VPSHUFB      Y1, Y3, Y11
-	VPBROADCASTD 4(R10), Y6
-	VPMADDWD     Y6, Y11, Y6
-	VPBROADCASTD 12(R10), Y10
-	VPMADDWD     Y10, Y11, Y10
-	VPADDD       Y6, Y4, Y4
+	VPSHUFB      Y1, Y3, Y4
+	VPBROADCASTD 4(R10), Y10
+	VPBROADCASTD 12(R10), Y11
+	VPMADDWD     Y10, Y4, Y10
+	VPMADDWD     Y11, Y4, Y11
 	VPADDD       Y10, Y5, Y5
+	VPADDD       Y11, Y6, Y6
 	DECQ         R13
 	JNZ          more0
 
 end0:
-	VPSLLD       $0x10, Y5, Y5
-	VPADDD       Y5, Y4, Y4
-	VPSRAD       $0x16, Y4, Y4
+	VPSLLD       $0x10, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VPSRAD       $0x16, Y5, Y5
 	MOVLQSX      4(SI)(R11*4), R12
 	LEAQ         (R12)(R12*2), R12
 	MOVQ         R9, R10
@@ -204,21 +204,21 @@ end0:
 	MOVQ         R8, R13
 	VMOVDQU      (DX)(R12*1), X7
 	VINSERTI128  $0x01, (BX)(R12*1), Y7, Y7
-	VPSHUFB      Y0, Y7, Y10
-	VPBROADCASTD (R10), Y5
-	VPMADDWD     Y5, Y10, Y5
-	VPBROADCASTD 8(R10), Y6
-	VPMADDWD     Y6, Y10, Y6
-	VPADDD       Y2, Y5, Y5
+	VPSHUFB      Y0, Y7, Y4
+	VPBROADCASTD (R10), Y6
+	VPBROADCASTD 8(R10), Y10
+	VPMADDWD     Y6, Y4, Y6
+	VPMADDWD     Y10, Y4, Y10
+	VPADDD       Y2, Y6, Y6
 	DECQ         R13
 	JZ           end1
-	VPSHUFB      Y1, Y7, Y12
-	VPBROADCASTD 4(R10), Y10
-	VPMADDWD     Y10, Y12, Y10
-	VPBROADCASTD 12(R10), Y11
-	VPMADDWD     Y11, Y12, Y11
-	VPADDD       Y10, Y5, Y5
+	VPSHUFB      Y1, Y7, Y4
+	VPBROADCASTD 4(R10), Y11
+	VPBROADCASTD 12(R10), Y12
+	VPMADDWD     Y11, Y4, Y11
+	VPMADDWD     Y12, Y4, Y12
 	VPADDD       Y11, Y6, Y6
+	VPADDD       Y12, Y10, Y10
 	DECQ         R13
 	JZ           end1
 
@@ -227,29 +227,29 @@ more1:
 	ADDQ         $0x10, R10
 	VMOVDQU      (DX)(R12*1), X7
 	VINSERTI128  $0x01, (BX)(R12*1), Y7, Y7
-	VPSHUFB      Y0, Y7, Y12
-	VPBROADCASTD (R10), Y10
-	VPMADDWD     Y10, Y12, Y10
-	VPBROADCASTD 8(R10), Y11
-	VPMADDWD     Y11, Y12, Y11
-	VPADDD       Y10, Y5, Y5
+	VPSHUFB      Y0, Y7, Y4
+	VPBROADCASTD (R10), Y11
+	VPBROADCASTD 8(R10), Y12
+	VPMADDWD     Y11, Y4, Y11
+	VPMADDWD     Y12, Y4, Y12
 	VPADDD       Y11, Y6, Y6
+	VPADDD       Y12, Y10, Y10
 	DECQ         R13
 	JZ           end1
-	VPSHUFB      Y1, Y7, Y12
-	VPBROADCASTD 4(R10), Y10
-	VPMADDWD     Y10, Y12, Y10
-	VPBROADCASTD 12(R10), Y11
-	VPMADDWD     Y11, Y12, Y11
-	VPADDD       Y10, Y5, Y5
+	VPSHUFB      Y1, Y7, Y4
+	VPBROADCASTD 4(R10), Y11
+	VPBROADCASTD 12(R10), Y12
+	VPMADDWD     Y11, Y4, Y11
+	VPMADDWD     Y12, Y4, Y12
 	VPADDD       Y11, Y6, Y6
+	VPADDD       Y12, Y10, Y10
 	DECQ         R13
 	JNZ          more1
 
 end1:
-	VPSLLD       $0x10, Y6, Y6
-	VPADDD       Y6, Y5, Y5
-	VPSRAD       $0x16, Y5, Y5
+	VPSLLD       $0x10, Y10, Y10
+	VPADDD       Y10, Y6, Y6
+	VPSRAD       $0x16, Y6, Y6
 	MOVLQSX      8(SI)(R11*4), R12
 	LEAQ         (R12)(R12*2), R12
 	MOVQ         R9, R10
@@ -257,21 +257,21 @@ end1:
 	MOVQ         R8, R13
 	VMOVDQU      (DX)(R12*1), X8
 	VINSERTI128  $0x01, (BX)(R12*1), Y8, Y8
-	VPSHUFB      Y0, Y8, Y11
-	VPBROADCASTD (R10), Y6
-	VPMADDWD     Y6, Y11, Y6
-	VPBROADCASTD 8(R10), Y10
-	VPMADDWD     Y10, Y11, Y10
-	VPADDD       Y2, Y6, Y6
+	VPSHUFB      Y0, Y8, Y4
+	VPBROADCASTD (R10), Y10
+	VPBROADCASTD 8(R10), Y11
+	VPMADDWD     Y10, Y4, Y10
+	VPMADDWD     Y11, Y4, Y11
+	VPADDD       Y2, Y10, Y10
 	DECQ         R13
 	JZ           end2
-	VPSHUFB      Y1, Y8, Y13
-	VPBROADCASTD 4(R10), Y11
-	VPMADDWD     Y11, Y13, Y11
-	VPBROADCASTD 12(R10), Y12
-	VPMADDWD     Y12, Y13, Y12
-	VPADDD       Y11, Y6, Y6
+	VPSHUFB      Y1, Y8, Y4
+	VPBROADCASTD 4(R10), Y12
+	VPBROADCASTD 12(R10), Y13
+	VPMADDWD     Y12, Y4, Y12
+	VPMADDWD     Y13, Y4, Y13
 	VPADDD       Y12, Y10, Y10
+	VPADDD       Y13, Y11, Y11
 	DECQ         R13
 	JZ           end2
 
@@ -280,29 +280,29 @@ more2:
 	ADDQ         $0x10, R10
 	VMOVDQU      (DX)(R12*1), X8
 	VINSERTI128  $0x01, (BX)(R12*1), Y8, Y8
-	VPSHUFB      Y0, Y8, Y13
-	VPBROADCASTD (R10), Y11
-	VPMADDWD     Y11, Y13, Y11
-	VPBROADCASTD 8(R10), Y12
-	VPMADDWD     Y12, Y13, Y12
-	VPADDD       Y11, Y6, Y6
+	VPSHUFB      Y0, Y8, Y4
+	VPBROADCASTD (R10), Y12
+	VPBROADCASTD 8(R10), Y13
+	VPMADDWD     Y12, Y4, Y12
+	VPMADDWD     Y13, Y4, Y13
 	VPADDD       Y12, Y10, Y10
+	VPADDD       Y13, Y11, Y11
 	DECQ         R13
 	JZ           end2
-	VPSHUFB      Y1, Y8, Y13
-	VPBROADCASTD 4(R10), Y11
-	VPMADDWD     Y11, Y13, Y11
-	VPBROADCASTD 12(R10), Y12
-	VPMADDWD     Y12, Y13, Y12
-	VPADDD       Y11, Y6, Y6
+	VPSHUFB      Y1, Y8, Y4
+	VPBROADCASTD 4(R10), Y12
+	VPBROADCASTD 12(R10), Y13
+	VPMADDWD     Y12, Y4, Y12
+	VPMADDWD     Y13, Y4, Y13
 	VPADDD       Y12, Y10, Y10
+	VPADDD       Y13, Y11, Y11
 	DECQ         R13
 	JNZ          more2
 
 end2:
-	VPSLLD       $0x10, Y10, Y10
-	VPADDD       Y10, Y6, Y6
-	VPSRAD       $0x16, Y6, Y6
+	VPSLLD       $0x10, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPSRAD       $0x16, Y10, Y10
 	MOVLQSX      12(SI)(R11*4), R12
 	LEAQ         (R12)(R12*2), R12
 	MOVQ         R9, R10
@@ -310,21 +310,21 @@ end2:
 	MOVQ         R8, R9
 	VMOVDQU      (DX)(R12*1), X9
 	VINSERTI128  $0x01, (BX)(R12*1), Y9, Y9
-	VPSHUFB      Y0, Y9, Y12
-	VPBROADCASTD (R10), Y10
-	VPMADDWD     Y10, Y12, Y10
-	VPBROADCASTD 8(R10), Y11
-	VPMADDWD     Y11, Y12, Y11
-	VPADDD       Y2, Y10, Y10
+	VPSHUFB      Y0, Y9, Y4
+	VPBROADCASTD (R10), Y11
+	VPBROADCASTD 8(R10), Y12
+	VPMADDWD     Y11, Y4, Y11
+	VPMADDWD     Y12, Y4, Y12
+	VPADDD       Y2, Y11, Y11
 	DECQ         R9
 	JZ           end3
-	VPSHUFB      Y1, Y9, Y14
-	VPBROADCASTD 4(R10), Y12
-	VPMADDWD     Y12, Y14, Y12
-	VPBROADCASTD 12(R10), Y13
-	VPMADDWD     Y13, Y14, Y13
-	VPADDD       Y12, Y10, Y10
+	VPSHUFB      Y1, Y9, Y4
+	VPBROADCASTD 4(R10), Y13
+	VPBROADCASTD 12(R10), Y14
+	VPMADDWD     Y13, Y4, Y13
+	VPMADDWD     Y14, Y4, Y14
 	VPADDD       Y13, Y11, Y11
+	VPADDD       Y14, Y12, Y12
 	DECQ         R9
 	JZ           end3
 
@@ -333,37 +333,37 @@ more3:
 	ADDQ         $0x10, R10
 	VMOVDQU      (DX)(R12*1), X9
 	VINSERTI128  $0x01, (BX)(R12*1), Y9, Y9
-	VPSHUFB      Y0, Y9, Y14
-	VPBROADCASTD (R10), Y12
-	VPMADDWD     Y12, Y14, Y12
-	VPBROADCASTD 8(R10), Y13
-	VPMADDWD     Y13, Y14, Y13
-	VPADDD       Y12, Y10, Y10
+	VPSHUFB      Y0, Y9, Y4
+	VPBROADCASTD (R10), Y13
+	VPBROADCASTD 8(R10), Y14
+	VPMADDWD     Y13, Y4, Y13
+	VPMADDWD     Y14, Y4, Y14
 	VPADDD       Y13, Y11, Y11
+	VPADDD       Y14, Y12, Y12
 	DECQ         R9
 	JZ           end3
-	VPSHUFB      Y1, Y9, Y14
-	VPBROADCASTD 4(R10), Y12
-	VPMADDWD     Y12, Y14, Y12
-	VPBROADCASTD 12(R10), Y13
-	VPMADDWD     Y13, Y14, Y13
-	VPADDD       Y12, Y10, Y10
+	VPSHUFB      Y1, Y9, Y4
+	VPBROADCASTD 4(R10), Y13
+	VPBROADCASTD 12(R10), Y14
+	VPMADDWD     Y13, Y4, Y13
+	VPMADDWD     Y14, Y4, Y14
 	VPADDD       Y13, Y11, Y11
+	VPADDD       Y14, Y12, Y12
 	DECQ         R9
 	JNZ          more3
 
 end3:
-	VPSLLD       $0x10, Y11, Y11
-	VPADDD       Y11, Y10, Y10
-	VPSRAD       $0x16, Y10, Y10
-	VPACKSSDW    Y5, Y4, Y4
-	VPACKSSDW    Y10, Y6, Y6
-	VPACKUSWB    Y6, Y4, Y4
-	VPSHUFB      resampleRGB_join<>+0(SB), Y4, Y4
+	VPSLLD       $0x10, Y12, Y12
+	VPADDD       Y12, Y11, Y11
+	VPSRAD       $0x16, Y11, Y11
+	VPACKSSDW    Y6, Y5, Y5
+	VPACKSSDW    Y11, Y10, Y10
+	VPACKUSWB    Y10, Y5, Y5
+	VPSHUFB      resampleRGB_join<>+0(SB), Y5, Y5
 	LEAQ         (R11)(R11*2), R9
-	VEXTRACTI128 $0x01, Y4, X3
-	VMOVQ        X4, (AX)(R9*1)
-	VPEXTRD      $0x02, X4, 8(AX)(R9*1)
+	VEXTRACTI128 $0x01, Y5, X3
+	VMOVQ        X5, (AX)(R9*1)
+	VPEXTRD      $0x02, X5, 8(AX)(R9*1)
 	VMOVQ        X3, (CX)(R9*1)
 	VPEXTRD      $0x02, X3, 8(CX)(R9*1)
 	ADDQ         $0x04, R11
@@ -451,18 +451,18 @@ GLOBL resampleRGBA_23<>(SB), RODATA|NOPTR, $32
 // func resampleRGBAAVX2(dst0 *byte, dst1 *byte, src0 *byte, src1 *byte, start *int32, w *int32, n int, blocks int, parts int)
 // Requires: AVX, AVX2, MMX+
 TEXT ·resampleRGBAAVX2(SB), NOSPLIT, $0-72
-	MOVQ    dst0+0(FP), AX
-	MOVQ    dst1+8(FP), CX
-	MOVQ    src0+16(FP), DX
-	MOVQ    src1+24(FP), BX
-	MOVQ    start+32(FP), SI
-	MOVQ    blocks+56(FP), DI
-	SHLQ    $0x04, DI
-	MOVQ    parts+64(FP), R8
-	VMOVDQU resampleRGBA_01<>+0(SB), Y0
-	VMOVDQU resampleRGBA_23<>+0(SB), Y1
-	VMOVDQU resample_round<>+0(SB), Y2
-	XORQ    R11, R11
+	MOVQ         dst0+0(FP), AX
+	MOVQ         dst1+8(FP), CX
+	MOVQ         src0+16(FP), DX
+	MOVQ         src1+24(FP), BX
+	MOVQ         start+32(FP), SI
+	MOVQ         blocks+56(FP), DI
+	SHLQ         $0x04, DI
+	MOVQ         parts+64(FP), R8
+	VMOVDQU      resampleRGBA_01<>+0(SB), Y0
+	VMOVDQU      resampleRGBA_23<>+0(SB), Y1
+	VPBROADCASTD resample_round<>+0(SB), Y2
+	XORQ         R11, R11
 
 group:
 	MOVQ         w+40(FP), R10
@@ -483,21 +483,21 @@ group:
 	MOVQ         R8, R13
 	VMOVDQU      (DX)(R12*1), X3
 	VINSERTI128  $0x01, (BX)(R12*1), Y3, Y3
-	VPSHUFB      Y0, Y3, Y6
-	VPBROADCASTD (R10), Y4
-	VPMADDWD     Y4, Y6, Y4
-	VPBROADCASTD 8(R10), Y5
-	VPMADDWD     Y5, Y6, Y5
-	VPADDD       Y2, Y4, Y4
+	VPSHUFB      Y0, Y3, Y4
+	VPBROADCASTD (R10), Y5
+	VPBROADCASTD 8(R10), Y6
+	VPMADDWD     Y5, Y4, Y5
+	VPMADDWD     Y6, Y4, Y6
+	VPADDD       Y2, Y5, Y5
 	DECQ         R13
 	JZ           end0
-	VPSHUFB      Y1, Y3, Y11
-	VPBROADCASTD 4(R10), Y6
-	VPMADDWD     Y6, Y11, Y6
-	VPBROADCASTD 12(R10), Y10
-	VPMADDWD     Y10, Y11, Y10
-	VPADDD       Y6, Y4, Y4
+	VPSHUFB      Y1, Y3, Y4
+	VPBROADCASTD 4(R10), Y10
+	VPBROADCASTD 12(R10), Y11
+	VPMADDWD     Y10, Y4, Y10
+	VPMADDWD     Y11, Y4, Y11
 	VPADDD       Y10, Y5, Y5
+	VPADDD       Y11, Y6, Y6
 	DECQ         R13
 	JZ           end0
 
@@ -506,29 +506,29 @@ more0:
 	ADDQ         $0x10, R10
 	VMOVDQU      (DX)(R12*1), X3
 	VINSERTI128  $0x01, (BX)(R12*1), Y3, Y3
-	VPSHUFB      Y0, Y3, Y11
-	VPBROADCASTD (R10), Y6
-	VPMADDWD     Y6, Y11, Y6
-	VPBROADCASTD 8(R10), Y10
-	VPMADDWD     Y10, Y11, Y10
-	VPADDD       Y6, Y4, Y4
+	VPSHUFB      Y0, Y3, Y4
+	VPBROADCASTD (R10), Y10
+	VPBROADCASTD 8(R10), Y11
+	VPMADDWD     Y10, Y4, Y10
+	VPMADDWD     Y11, Y4, Y11
 	VPADDD       Y10, Y5, Y5
+	VPADDD       Y11, Y6, Y6
 	DECQ         R13
 	JZ           end0
-	VPSHUFB      Y1, Y3, Y11
-	VPBROADCASTD 4(R10), Y6
-	VPMADDWD     Y6, Y11, Y6
-	VPBROADCASTD 12(R10), Y10
-	VPMADDWD     Y10, Y11, Y10
-	VPADDD       Y6, Y4, Y4
+	VPSHUFB      Y1, Y3, Y4
+	VPBROADCASTD 4(R10), Y10
+	VPBROADCASTD 12(R10), Y11
+	VPMADDWD     Y10, Y4, Y10
+	VPMADDWD     Y11, Y4, Y11
 	VPADDD       Y10, Y5, Y5
+	VPADDD       Y11, Y6, Y6
 	DECQ         R13
 	JNZ          more0
 
 end0:
-	VPSLLD       $0x10, Y5, Y5
-	VPADDD       Y5, Y4, Y4
-	VPSRAD       $0x16, Y4, Y4
+	VPSLLD       $0x10, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VPSRAD       $0x16, Y5, Y5
 	MOVLQSX      4(SI)(R11*4), R12
 	SHLQ         $0x02, R12
 	MOVQ         R9, R10
@@ -536,21 +536,21 @@ end0:
 	MOVQ         R8, R13
 	VMOVDQU      (DX)(R12*1), X7
 	VINSERTI128  $0x01, (BX)(R12*1), Y7, Y7
-	VPSHUFB      Y0, Y7, Y10
-	VPBROADCASTD (R10), Y5
-	VPMADDWD     Y5, Y10, Y5
-	VPBROADCASTD 8(R10), Y6
-	VPMADDWD     Y6, Y10, Y6
-	VPADDD       Y2, Y5, Y5
+	VPSHUFB      Y0, Y7, Y4
+	VPBROADCASTD (R10), Y6
+	VPBROADCASTD 8(R10), Y10
+	VPMADDWD     Y6, Y4, Y6
+	VPMADDWD     Y10, Y4, Y10
+	VPADDD       Y2, Y6, Y6
 	DECQ         R13
 	JZ           end1
-	VPSHUFB      Y1, Y7, Y12
-	VPBROADCASTD 4(R10), Y10
-	VPMADDWD     Y10, Y12, Y10
-	VPBROADCASTD 12(R10), Y11
-	VPMADDWD     Y11, Y12, Y11
-	VPADDD       Y10, Y5, Y5
+	VPSHUFB      Y1, Y7, Y4
+	VPBROADCASTD 4(R10), Y11
+	VPBROADCASTD 12(R10), Y12
+	VPMADDWD     Y11, Y4, Y11
+	VPMADDWD     Y12, Y4, Y12
 	VPADDD       Y11, Y6, Y6
+	VPADDD       Y12, Y10, Y10
 	DECQ         R13
 	JZ           end1
 
@@ -559,29 +559,29 @@ more1:
 	ADDQ         $0x10, R10
 	VMOVDQU      (DX)(R12*1), X7
 	VINSERTI128  $0x01, (BX)(R12*1), Y7, Y7
-	VPSHUFB      Y0, Y7, Y12
-	VPBROADCASTD (R10), Y10
-	VPMADDWD     Y10, Y12, Y10
-	VPBROADCASTD 8(R10), Y11
-	VPMADDWD     Y11, Y12, Y11
-	VPADDD       Y10, Y5, Y5
+	VPSHUFB      Y0, Y7, Y4
+	VPBROADCASTD (R10), Y11
+	VPBROADCASTD 8(R10), Y12
+	VPMADDWD     Y11, Y4, Y11
+	VPMADDWD     Y12, Y4, Y12
 	VPADDD       Y11, Y6, Y6
+	VPADDD       Y12, Y10, Y10
 	DECQ         R13
 	JZ           end1
-	VPSHUFB      Y1, Y7, Y12
-	VPBROADCASTD 4(R10), Y10
-	VPMADDWD     Y10, Y12, Y10
-	VPBROADCASTD 12(R10), Y11
-	VPMADDWD     Y11, Y12, Y11
-	VPADDD       Y10, Y5, Y5
+	VPSHUFB      Y1, Y7, Y4
+	VPBROADCASTD 4(R10), Y11
+	VPBROADCASTD 12(R10), Y12
+	VPMADDWD     Y11, Y4, Y11
+	VPMADDWD     Y12, Y4, Y12
 	VPADDD       Y11, Y6, Y6
+	VPADDD       Y12, Y10, Y10
 	DECQ         R13
 	JNZ          more1
 
 end1:
-	VPSLLD       $0x10, Y6, Y6
-	VPADDD       Y6, Y5, Y5
-	VPSRAD       $0x16, Y5, Y5
+	VPSLLD       $0x10, Y10, Y10
+	VPADDD       Y10, Y6, Y6
+	VPSRAD       $0x16, Y6, Y6
 	MOVLQSX      8(SI)(R11*4), R12
 	SHLQ         $0x02, R12
 	MOVQ         R9, R10
@@ -589,21 +589,21 @@ end1:
 	MOVQ         R8, R13
 	VMOVDQU      (DX)(R12*1), X8
 	VINSERTI128  $0x01, (BX)(R12*1), Y8, Y8
-	VPSHUFB      Y0, Y8, Y11
-	VPBROADCASTD (R10), Y6
-	VPMADDWD     Y6, Y11, Y6
-	VPBROADCASTD 8(R10), Y10
-	VPMADDWD     Y10, Y11, Y10
-	VPADDD       Y2, Y6, Y6
+	VPSHUFB      Y0, Y8, Y4
+	VPBROADCASTD (R10), Y10
+	VPBROADCASTD 8(R10), Y11
+	VPMADDWD     Y10, Y4, Y10
+	VPMADDWD     Y11, Y4, Y11
+	VPADDD       Y2, Y10, Y10
 	DECQ         R13
 	JZ           end2
-	VPSHUFB      Y1, Y8, Y13
-	VPBROADCASTD 4(R10), Y11
-	VPMADDWD     Y11, Y13, Y11
-	VPBROADCASTD 12(R10), Y12
-	VPMADDWD     Y12, Y13, Y12
-	VPADDD       Y11, Y6, Y6
+	VPSHUFB      Y1, Y8, Y4
+	VPBROADCASTD 4(R10), Y12
+	VPBROADCASTD 12(R10), Y13
+	VPMADDWD     Y12, Y4, Y12
+	VPMADDWD     Y13, Y4, Y13
 	VPADDD       Y12, Y10, Y10
+	VPADDD       Y13, Y11, Y11
 	DECQ         R13
 	JZ           end2
 
@@ -612,29 +612,29 @@ more2:
 	ADDQ         $0x10, R10
 	VMOVDQU      (DX)(R12*1), X8
 	VINSERTI128  $0x01, (BX)(R12*1), Y8, Y8
-	VPSHUFB      Y0, Y8, Y13
-	VPBROADCASTD (R10), Y11
-	VPMADDWD     Y11, Y13, Y11
-	VPBROADCASTD 8(R10), Y12
-	VPMADDWD     Y12, Y13, Y12
-	VPADDD       Y11, Y6, Y6
+	VPSHUFB      Y0, Y8, Y4
+	VPBROADCASTD (R10), Y12
+	VPBROADCASTD 8(R10), Y13
+	VPMADDWD     Y12, Y4, Y12
+	VPMADDWD     Y13, Y4, Y13
 	VPADDD       Y12, Y10, Y10
+	VPADDD       Y13, Y11, Y11
 	DECQ         R13
 	JZ           end2
-	VPSHUFB      Y1, Y8, Y13
-	VPBROADCASTD 4(R10), Y11
-	VPMADDWD     Y11, Y13, Y11
-	VPBROADCASTD 12(R10), Y12
-	VPMADDWD     Y12, Y13, Y12
-	VPADDD       Y11, Y6, Y6
+	VPSHUFB      Y1, Y8, Y4
+	VPBROADCASTD 4(R10), Y12
+	VPBROADCASTD 12(R10), Y13
+	VPMADDWD     Y12, Y4, Y12
+	VPMADDWD     Y13, Y4, Y13
 	VPADDD       Y12, Y10, Y10
+	VPADDD       Y13, Y11, Y11
 	DECQ         R13
 	JNZ          more2
 
 end2:
-	VPSLLD       $0x10, Y10, Y10
-	VPADDD       Y10, Y6, Y6
-	VPSRAD       $0x16, Y6, Y6
+	VPSLLD       $0x10, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPSRAD       $0x16, Y10, Y10
 	MOVLQSX      12(SI)(R11*4), R12
 	SHLQ         $0x02, R12
 	MOVQ         R9, R10
@@ -642,21 +642,21 @@ end2:
 	MOVQ         R8, R9
 	VMOVDQU      (DX)(R12*1), X9
 	VINSERTI128  $0x01, (BX)(R12*1), Y9, Y9
-	VPSHUFB      Y0, Y9, Y12
-	VPBROADCASTD (R10), Y10
-	VPMADDWD     Y10, Y12, Y10
-	VPBROADCASTD 8(R10), Y11
-	VPMADDWD     Y11, Y12, Y11
-	VPADDD       Y2, Y10, Y10
+	VPSHUFB      Y0, Y9, Y4
+	VPBROADCASTD (R10), Y11
+	VPBROADCASTD 8(R10), Y12
+	VPMADDWD     Y11, Y4, Y11
+	VPMADDWD     Y12, Y4, Y12
+	VPADDD       Y2, Y11, Y11
 	DECQ         R9
 	JZ           end3
-	VPSHUFB      Y1, Y9, Y14
-	VPBROADCASTD 4(R10), Y12
-	VPMADDWD     Y12, Y14, Y12
-	VPBROADCASTD 12(R10), Y13
-	VPMADDWD     Y13, Y14, Y13
-	VPADDD       Y12, Y10, Y10
+	VPSHUFB      Y1, Y9, Y4
+	VPBROADCASTD 4(R10), Y13
+	VPBROADCASTD 12(R10), Y14
+	VPMADDWD     Y13, Y4, Y13
+	VPMADDWD     Y14, Y4, Y14
 	VPADDD       Y13, Y11, Y11
+	VPADDD       Y14, Y12, Y12
 	DECQ         R9
 	JZ           end3
 
@@ -665,34 +665,34 @@ more3:
 	ADDQ         $0x10, R10
 	VMOVDQU      (DX)(R12*1), X9
 	VINSERTI128  $0x01, (BX)(R12*1), Y9, Y9
-	VPSHUFB      Y0, Y9, Y14
-	VPBROADCASTD (R10), Y12
-	VPMADDWD     Y12, Y14, Y12
-	VPBROADCASTD 8(R10), Y13
-	VPMADDWD     Y13, Y14, Y13
-	VPADDD       Y12, Y10, Y10
+	VPSHUFB      Y0, Y9, Y4
+	VPBROADCASTD (R10), Y13
+	VPBROADCASTD 8(R10), Y14
+	VPMADDWD     Y13, Y4, Y13
+	VPMADDWD     Y14, Y4, Y14
 	VPADDD       Y13, Y11, Y11
+	VPADDD       Y14, Y12, Y12
 	DECQ         R9
 	JZ           end3
-	VPSHUFB      Y1, Y9, Y14
-	VPBROADCASTD 4(R10), Y12
-	VPMADDWD     Y12, Y14, Y12
-	VPBROADCASTD 12(R10), Y13
-	VPMADDWD     Y13, Y14, Y13
-	VPADDD       Y12, Y10, Y10
+	VPSHUFB      Y1, Y9, Y4
+	VPBROADCASTD 4(R10), Y13
+	VPBROADCASTD 12(R10), Y14
+	VPMADDWD     Y13, Y4, Y13
+	VPMADDWD     Y14, Y4, Y14
 	VPADDD       Y13, Y11, Y11
+	VPADDD       Y14, Y12, Y12
 	DECQ         R9
 	JNZ          more3
 
 end3:
-	VPSLLD       $0x10, Y11, Y11
-	VPADDD       Y11, Y10, Y10
-	VPSRAD       $0x16, Y10, Y10
-	VPACKSSDW    Y5, Y4, Y4
-	VPACKSSDW    Y10, Y6, Y6
-	VPACKUSWB    Y6, Y4, Y4
-	VEXTRACTI128 $0x01, Y4, X3
-	VMOVDQU      X4, (AX)(R11*4)
+	VPSLLD       $0x10, Y12, Y12
+	VPADDD       Y12, Y11, Y11
+	VPSRAD       $0x16, Y11, Y11
+	VPACKSSDW    Y6, Y5, Y5
+	VPACKSSDW    Y11, Y10, Y10
+	VPACKUSWB    Y10, Y5, Y5
+	VEXTRACTI128 $0x01, Y5, X3
+	VMOVDQU      X5, (AX)(R11*4)
 	VMOVDQU      X3, (CX)(R11*4)
 	ADDQ         $0x04, R11
 	MOVQ         n+48(FP), R9
@@ -703,6 +703,868 @@ end3:
 	JGE          group
 	LEAQ         -4(R9), R11
 	JMP          group
+
+done:
+	VZEROUPPER
+	RET
+
+// func resampleColumnsAVX2(dst *byte, src *byte, line int, w *int32, rows int)
+// Requires: AVX, AVX2, CMOV
+TEXT ·resampleColumnsAVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         line+16(FP), DX
+	MOVQ         w+24(FP), BX
+	MOVQ         rows+32(FP), SI
+	VPXOR        Y0, Y0, Y0
+	VPBROADCASTD resample_round<>+0(SB), Y1
+	XORQ         DI, DI
+
+chunk:
+	LEAQ         (CX)(DI*1), R8
+	MOVQ         BX, R10
+	MOVQ         SI, R11
+	LEAQ         (R8)(DX*1), R9
+	CMPQ         R11, $0x01
+	CMOVQEQ      R8, R9
+	VMOVDQU      (R8), Y2
+	VPUNPCKLBW   (R9), Y2, Y3
+	VPUNPCKHBW   (R9), Y2, Y2
+	VPBROADCASTD (R10), Y4
+	VPBROADCASTD 8(R10), Y5
+	VPUNPCKLBW   Y0, Y3, Y6
+	VPMADDWD     Y4, Y6, Y7
+	VPMADDWD     Y5, Y6, Y6
+	VPADDD       Y1, Y7, Y7
+	VPUNPCKHBW   Y0, Y3, Y3
+	VPMADDWD     Y4, Y3, Y8
+	VPMADDWD     Y5, Y3, Y3
+	VPADDD       Y1, Y8, Y8
+	VPUNPCKLBW   Y0, Y2, Y9
+	VPMADDWD     Y4, Y9, Y10
+	VPMADDWD     Y5, Y9, Y9
+	VPADDD       Y1, Y10, Y10
+	VPUNPCKHBW   Y0, Y2, Y2
+	VPMADDWD     Y4, Y2, Y4
+	VPMADDWD     Y5, Y2, Y2
+	VPADDD       Y1, Y4, Y4
+	SUBQ         $0x02, R11
+	JLE          store
+
+more:
+	LEAQ         (R8)(DX*2), R8
+	LEAQ         (R8)(DX*1), R9
+	CMPQ         R11, $0x01
+	CMOVQEQ      R8, R9
+	VMOVDQU      (R8), Y5
+	VPUNPCKLBW   (R9), Y5, Y11
+	VPUNPCKHBW   (R9), Y5, Y5
+	VPBROADCASTD 4(R10), Y12
+	VPBROADCASTD 12(R10), Y13
+	VPUNPCKLBW   Y0, Y11, Y14
+	VPMADDWD     Y12, Y14, Y15
+	VPMADDWD     Y13, Y14, Y14
+	VPADDD       Y15, Y7, Y7
+	VPADDD       Y14, Y6, Y6
+	VPUNPCKHBW   Y0, Y11, Y11
+	VPMADDWD     Y12, Y11, Y14
+	VPMADDWD     Y13, Y11, Y11
+	VPADDD       Y14, Y8, Y8
+	VPADDD       Y11, Y3, Y3
+	VPUNPCKLBW   Y0, Y5, Y11
+	VPMADDWD     Y12, Y11, Y14
+	VPMADDWD     Y13, Y11, Y11
+	VPADDD       Y14, Y10, Y10
+	VPADDD       Y11, Y9, Y9
+	VPUNPCKHBW   Y0, Y5, Y5
+	VPMADDWD     Y12, Y5, Y11
+	VPMADDWD     Y13, Y5, Y5
+	VPADDD       Y11, Y4, Y4
+	VPADDD       Y5, Y2, Y2
+	SUBQ         $0x02, R11
+	JLE          store
+	LEAQ         (R8)(DX*2), R8
+	ADDQ         $0x10, R10
+	LEAQ         (R8)(DX*1), R9
+	CMPQ         R11, $0x01
+	CMOVQEQ      R8, R9
+	VMOVDQU      (R8), Y5
+	VPUNPCKLBW   (R9), Y5, Y11
+	VPUNPCKHBW   (R9), Y5, Y5
+	VPBROADCASTD (R10), Y12
+	VPBROADCASTD 8(R10), Y13
+	VPUNPCKLBW   Y0, Y11, Y14
+	VPMADDWD     Y12, Y14, Y15
+	VPMADDWD     Y13, Y14, Y14
+	VPADDD       Y15, Y7, Y7
+	VPADDD       Y14, Y6, Y6
+	VPUNPCKHBW   Y0, Y11, Y11
+	VPMADDWD     Y12, Y11, Y14
+	VPMADDWD     Y13, Y11, Y11
+	VPADDD       Y14, Y8, Y8
+	VPADDD       Y11, Y3, Y3
+	VPUNPCKLBW   Y0, Y5, Y11
+	VPMADDWD     Y12, Y11, Y14
+	VPMADDWD     Y13, Y11, Y11
+	VPADDD       Y14, Y10, Y10
+	VPADDD       Y11, Y9, Y9
+	VPUNPCKHBW   Y0, Y5, Y5
+	VPMADDWD     Y12, Y5, Y11
+	VPMADDWD     Y13, Y5, Y5
+	VPADDD       Y11, Y4, Y4
+	VPADDD       Y5, Y2, Y2
+	SUBQ         $0x02, R11
+	JG           more
+
+store:
+	VPSLLD    $0x10, Y6, Y6
+	VPADDD    Y6, Y7, Y7
+	VPSRAD    $0x16, Y7, Y7
+	VPSLLD    $0x10, Y3, Y3
+	VPADDD    Y3, Y8, Y8
+	VPSRAD    $0x16, Y8, Y8
+	VPSLLD    $0x10, Y9, Y9
+	VPADDD    Y9, Y10, Y10
+	VPSRAD    $0x16, Y10, Y10
+	VPSLLD    $0x10, Y2, Y2
+	VPADDD    Y2, Y4, Y4
+	VPSRAD    $0x16, Y4, Y4
+	VPACKSSDW Y8, Y7, Y7
+	VPACKSSDW Y4, Y10, Y10
+	VPACKUSWB Y10, Y7, Y7
+	VMOVDQU   Y7, (AX)(DI*1)
+	ADDQ      $0x20, DI
+	MOVQ      DX, R11
+	SUBQ      DI, R11
+	JLE       done
+	CMPQ      R11, $0x20
+	JGE       chunk
+	LEAQ      -32(DX), DI
+	JMP       chunk
+
+done:
+	VZEROUPPER
+	RET
+
+// func resampleRGBAVX512(dst *[4]*byte, src *[4]*byte, start *int32, w *int32, n int, blocks int, parts int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, MMX+
+TEXT ·resampleRGBAVX512(SB), NOSPLIT, $0-56
+	MOVQ            src+8(FP), AX
+	MOVQ            (AX), CX
+	MOVQ            8(AX), DX
+	MOVQ            16(AX), BX
+	MOVQ            24(AX), AX
+	MOVQ            start+16(FP), SI
+	MOVQ            blocks+40(FP), DI
+	SHLQ            $0x04, DI
+	MOVQ            parts+48(FP), R8
+	VBROADCASTI64X4 resampleRGB_01<>+0(SB), Z0
+	VBROADCASTI64X4 resampleRGB_23<>+0(SB), Z1
+	VBROADCASTI64X4 resampleRGB_join<>+0(SB), Z2
+	MOVL            $0x00000007, R9
+	KMOVW           R9, K1
+	VPBROADCASTD    resample_round<>+0(SB), Z3
+	XORQ            R11, R11
+
+group:
+	MOVQ         w+24(FP), R10
+	MOVQ         R11, R9
+	IMULQ        DI, R9
+	ADDQ         R10, R9
+	MOVLQSX      (SI)(R11*4), R12
+	LEAQ         (R12)(R12*2), R12
+	MOVQ         AX, R10
+	SUBQ         CX, R10
+	ADDQ         DX, R10
+	PREFETCHT0   (R10)(R12*1)
+	SUBQ         CX, R10
+	ADDQ         DX, R10
+	PREFETCHT0   (R10)(R12*1)
+	SUBQ         CX, R10
+	ADDQ         DX, R10
+	PREFETCHT0   (R10)(R12*1)
+	SUBQ         CX, R10
+	ADDQ         DX, R10
+	PREFETCHT0   (R10)(R12*1)
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R13
+	VMOVDQU      (CX)(R12*1), X4
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z4, Z4
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z4, Z4
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z4, Z4
+	VPSHUFB      Z0, Z4, Z5
+	VPBROADCASTD (R10), Z6
+	VPBROADCASTD 8(R10), Z7
+	VPMADDWD     Z6, Z5, Z6
+	VPMADDWD     Z7, Z5, Z7
+	VPADDD       Z3, Z6, Z6
+	DECQ         R13
+	JZ           end0
+	VPSHUFB      Z1, Z4, Z5
+	VPBROADCASTD 4(R10), Z11
+	VPBROADCASTD 12(R10), Z12
+	VPMADDWD     Z11, Z5, Z11
+	VPMADDWD     Z12, Z5, Z12
+	VPADDD       Z11, Z6, Z6
+	VPADDD       Z12, Z7, Z7
+	DECQ         R13
+	JZ           end0
+
+more0:
+	ADDQ         $0x0c, R12
+	ADDQ         $0x10, R10
+	VMOVDQU      (CX)(R12*1), X4
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z4, Z4
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z4, Z4
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z4, Z4
+	VPSHUFB      Z0, Z4, Z5
+	VPBROADCASTD (R10), Z11
+	VPBROADCASTD 8(R10), Z12
+	VPMADDWD     Z11, Z5, Z11
+	VPMADDWD     Z12, Z5, Z12
+	VPADDD       Z11, Z6, Z6
+	VPADDD       Z12, Z7, Z7
+	DECQ         R13
+	JZ           end0
+	VPSHUFB      Z1, Z4, Z5
+	VPBROADCASTD 4(R10), Z11
+	VPBROADCASTD 12(R10), Z12
+	VPMADDWD     Z11, Z5, Z11
+	VPMADDWD     Z12, Z5, Z12
+	VPADDD       Z11, Z6, Z6
+	VPADDD       Z12, Z7, Z7
+	DECQ         R13
+	JNZ          more0
+
+end0:
+	VPSLLD       $0x10, Z7, Z7
+	VPADDD       Z7, Z6, Z6
+	VPSRAD       $0x16, Z6, Z6
+	MOVLQSX      4(SI)(R11*4), R12
+	LEAQ         (R12)(R12*2), R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R13
+	VMOVDQU      (CX)(R12*1), X8
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z8, Z8
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z8, Z8
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z8, Z8
+	VPSHUFB      Z0, Z8, Z5
+	VPBROADCASTD (R10), Z7
+	VPBROADCASTD 8(R10), Z11
+	VPMADDWD     Z7, Z5, Z7
+	VPMADDWD     Z11, Z5, Z11
+	VPADDD       Z3, Z7, Z7
+	DECQ         R13
+	JZ           end1
+	VPSHUFB      Z1, Z8, Z5
+	VPBROADCASTD 4(R10), Z12
+	VPBROADCASTD 12(R10), Z13
+	VPMADDWD     Z12, Z5, Z12
+	VPMADDWD     Z13, Z5, Z13
+	VPADDD       Z12, Z7, Z7
+	VPADDD       Z13, Z11, Z11
+	DECQ         R13
+	JZ           end1
+
+more1:
+	ADDQ         $0x0c, R12
+	ADDQ         $0x10, R10
+	VMOVDQU      (CX)(R12*1), X8
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z8, Z8
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z8, Z8
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z8, Z8
+	VPSHUFB      Z0, Z8, Z5
+	VPBROADCASTD (R10), Z12
+	VPBROADCASTD 8(R10), Z13
+	VPMADDWD     Z12, Z5, Z12
+	VPMADDWD     Z13, Z5, Z13
+	VPADDD       Z12, Z7, Z7
+	VPADDD       Z13, Z11, Z11
+	DECQ         R13
+	JZ           end1
+	VPSHUFB      Z1, Z8, Z5
+	VPBROADCASTD 4(R10), Z12
+	VPBROADCASTD 12(R10), Z13
+	VPMADDWD     Z12, Z5, Z12
+	VPMADDWD     Z13, Z5, Z13
+	VPADDD       Z12, Z7, Z7
+	VPADDD       Z13, Z11, Z11
+	DECQ         R13
+	JNZ          more1
+
+end1:
+	VPSLLD       $0x10, Z11, Z11
+	VPADDD       Z11, Z7, Z7
+	VPSRAD       $0x16, Z7, Z7
+	MOVLQSX      8(SI)(R11*4), R12
+	LEAQ         (R12)(R12*2), R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R13
+	VMOVDQU      (CX)(R12*1), X9
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z9, Z9
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z9, Z9
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z9, Z9
+	VPSHUFB      Z0, Z9, Z5
+	VPBROADCASTD (R10), Z11
+	VPBROADCASTD 8(R10), Z12
+	VPMADDWD     Z11, Z5, Z11
+	VPMADDWD     Z12, Z5, Z12
+	VPADDD       Z3, Z11, Z11
+	DECQ         R13
+	JZ           end2
+	VPSHUFB      Z1, Z9, Z5
+	VPBROADCASTD 4(R10), Z13
+	VPBROADCASTD 12(R10), Z14
+	VPMADDWD     Z13, Z5, Z13
+	VPMADDWD     Z14, Z5, Z14
+	VPADDD       Z13, Z11, Z11
+	VPADDD       Z14, Z12, Z12
+	DECQ         R13
+	JZ           end2
+
+more2:
+	ADDQ         $0x0c, R12
+	ADDQ         $0x10, R10
+	VMOVDQU      (CX)(R12*1), X9
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z9, Z9
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z9, Z9
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z9, Z9
+	VPSHUFB      Z0, Z9, Z5
+	VPBROADCASTD (R10), Z13
+	VPBROADCASTD 8(R10), Z14
+	VPMADDWD     Z13, Z5, Z13
+	VPMADDWD     Z14, Z5, Z14
+	VPADDD       Z13, Z11, Z11
+	VPADDD       Z14, Z12, Z12
+	DECQ         R13
+	JZ           end2
+	VPSHUFB      Z1, Z9, Z5
+	VPBROADCASTD 4(R10), Z13
+	VPBROADCASTD 12(R10), Z14
+	VPMADDWD     Z13, Z5, Z13
+	VPMADDWD     Z14, Z5, Z14
+	VPADDD       Z13, Z11, Z11
+	VPADDD       Z14, Z12, Z12
+	DECQ         R13
+	JNZ          more2
+
+end2:
+	VPSLLD       $0x10, Z12, Z12
+	VPADDD       Z12, Z11, Z11
+	VPSRAD       $0x16, Z11, Z11
+	MOVLQSX      12(SI)(R11*4), R12
+	LEAQ         (R12)(R12*2), R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R9
+	VMOVDQU      (CX)(R12*1), X10
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z10, Z10
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z10, Z10
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z10, Z10
+	VPSHUFB      Z0, Z10, Z5
+	VPBROADCASTD (R10), Z12
+	VPBROADCASTD 8(R10), Z13
+	VPMADDWD     Z12, Z5, Z12
+	VPMADDWD     Z13, Z5, Z13
+	VPADDD       Z3, Z12, Z12
+	DECQ         R9
+	JZ           end3
+	VPSHUFB      Z1, Z10, Z5
+	VPBROADCASTD 4(R10), Z14
+	VPBROADCASTD 12(R10), Z15
+	VPMADDWD     Z14, Z5, Z14
+	VPMADDWD     Z15, Z5, Z15
+	VPADDD       Z14, Z12, Z12
+	VPADDD       Z15, Z13, Z13
+	DECQ         R9
+	JZ           end3
+
+more3:
+	ADDQ         $0x0c, R12
+	ADDQ         $0x10, R10
+	VMOVDQU      (CX)(R12*1), X10
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z10, Z10
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z10, Z10
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z10, Z10
+	VPSHUFB      Z0, Z10, Z5
+	VPBROADCASTD (R10), Z14
+	VPBROADCASTD 8(R10), Z15
+	VPMADDWD     Z14, Z5, Z14
+	VPMADDWD     Z15, Z5, Z15
+	VPADDD       Z14, Z12, Z12
+	VPADDD       Z15, Z13, Z13
+	DECQ         R9
+	JZ           end3
+	VPSHUFB      Z1, Z10, Z5
+	VPBROADCASTD 4(R10), Z14
+	VPBROADCASTD 12(R10), Z15
+	VPMADDWD     Z14, Z5, Z14
+	VPMADDWD     Z15, Z5, Z15
+	VPADDD       Z14, Z12, Z12
+	VPADDD       Z15, Z13, Z13
+	DECQ         R9
+	JNZ          more3
+
+end3:
+	VPSLLD        $0x10, Z13, Z13
+	VPADDD        Z13, Z12, Z12
+	VPSRAD        $0x16, Z12, Z12
+	VPACKSSDW     Z7, Z6, Z6
+	VPACKSSDW     Z12, Z11, Z11
+	VPACKUSWB     Z11, Z6, Z6
+	VPSHUFB       Z2, Z6, Z6
+	LEAQ          (R11)(R11*2), R9
+	MOVQ          dst+0(FP), R10
+	MOVQ          (R10), R12
+	VMOVDQU32     X6, K1, (R12)(R9*1)
+	MOVQ          8(R10), R12
+	VEXTRACTI32X4 $0x01, Z6, X4
+	VMOVDQU32     X4, K1, (R12)(R9*1)
+	MOVQ          16(R10), R12
+	VEXTRACTI32X4 $0x02, Z6, X4
+	VMOVDQU32     X4, K1, (R12)(R9*1)
+	MOVQ          24(R10), R10
+	VEXTRACTI32X4 $0x03, Z6, X4
+	VMOVDQU32     X4, K1, (R10)(R9*1)
+	ADDQ          $0x04, R11
+	MOVQ          n+32(FP), R9
+	MOVQ          R9, R10
+	SUBQ          R11, R10
+	JLE           done
+	CMPQ          R10, $0x04
+	JGE           group
+	LEAQ          -4(R9), R11
+	JMP           group
+
+done:
+	VZEROUPPER
+	RET
+
+// func resampleRGBAAVX512(dst *[4]*byte, src *[4]*byte, start *int32, w *int32, n int, blocks int, parts int)
+// Requires: AVX, AVX512BW, AVX512F, MMX+
+TEXT ·resampleRGBAAVX512(SB), NOSPLIT, $0-56
+	MOVQ            src+8(FP), AX
+	MOVQ            (AX), CX
+	MOVQ            8(AX), DX
+	MOVQ            16(AX), BX
+	MOVQ            24(AX), AX
+	MOVQ            start+16(FP), SI
+	MOVQ            blocks+40(FP), DI
+	SHLQ            $0x04, DI
+	MOVQ            parts+48(FP), R8
+	VBROADCASTI64X4 resampleRGBA_01<>+0(SB), Z0
+	VBROADCASTI64X4 resampleRGBA_23<>+0(SB), Z1
+	VPBROADCASTD    resample_round<>+0(SB), Z2
+	XORQ            R11, R11
+
+group:
+	MOVQ         w+24(FP), R10
+	MOVQ         R11, R9
+	IMULQ        DI, R9
+	ADDQ         R10, R9
+	MOVLQSX      (SI)(R11*4), R12
+	SHLQ         $0x02, R12
+	MOVQ         AX, R10
+	SUBQ         CX, R10
+	ADDQ         DX, R10
+	PREFETCHT0   (R10)(R12*1)
+	SUBQ         CX, R10
+	ADDQ         DX, R10
+	PREFETCHT0   (R10)(R12*1)
+	SUBQ         CX, R10
+	ADDQ         DX, R10
+	PREFETCHT0   (R10)(R12*1)
+	SUBQ         CX, R10
+	ADDQ         DX, R10
+	PREFETCHT0   (R10)(R12*1)
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R13
+	VMOVDQU      (CX)(R12*1), X3
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z3, Z3
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z3, Z3
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z3, Z3
+	VPSHUFB      Z0, Z3, Z4
+	VPBROADCASTD (R10), Z5
+	VPBROADCASTD 8(R10), Z6
+	VPMADDWD     Z5, Z4, Z5
+	VPMADDWD     Z6, Z4, Z6
+	VPADDD       Z2, Z5, Z5
+	DECQ         R13
+	JZ           end0
+	VPSHUFB      Z1, Z3, Z4
+	VPBROADCASTD 4(R10), Z10
+	VPBROADCASTD 12(R10), Z11
+	VPMADDWD     Z10, Z4, Z10
+	VPMADDWD     Z11, Z4, Z11
+	VPADDD       Z10, Z5, Z5
+	VPADDD       Z11, Z6, Z6
+	DECQ         R13
+	JZ           end0
+
+more0:
+	ADDQ         $0x10, R12
+	ADDQ         $0x10, R10
+	VMOVDQU      (CX)(R12*1), X3
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z3, Z3
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z3, Z3
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z3, Z3
+	VPSHUFB      Z0, Z3, Z4
+	VPBROADCASTD (R10), Z10
+	VPBROADCASTD 8(R10), Z11
+	VPMADDWD     Z10, Z4, Z10
+	VPMADDWD     Z11, Z4, Z11
+	VPADDD       Z10, Z5, Z5
+	VPADDD       Z11, Z6, Z6
+	DECQ         R13
+	JZ           end0
+	VPSHUFB      Z1, Z3, Z4
+	VPBROADCASTD 4(R10), Z10
+	VPBROADCASTD 12(R10), Z11
+	VPMADDWD     Z10, Z4, Z10
+	VPMADDWD     Z11, Z4, Z11
+	VPADDD       Z10, Z5, Z5
+	VPADDD       Z11, Z6, Z6
+	DECQ         R13
+	JNZ          more0
+
+end0:
+	VPSLLD       $0x10, Z6, Z6
+	VPADDD       Z6, Z5, Z5
+	VPSRAD       $0x16, Z5, Z5
+	MOVLQSX      4(SI)(R11*4), R12
+	SHLQ         $0x02, R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R13
+	VMOVDQU      (CX)(R12*1), X7
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z7, Z7
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z7, Z7
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z7, Z7
+	VPSHUFB      Z0, Z7, Z4
+	VPBROADCASTD (R10), Z6
+	VPBROADCASTD 8(R10), Z10
+	VPMADDWD     Z6, Z4, Z6
+	VPMADDWD     Z10, Z4, Z10
+	VPADDD       Z2, Z6, Z6
+	DECQ         R13
+	JZ           end1
+	VPSHUFB      Z1, Z7, Z4
+	VPBROADCASTD 4(R10), Z11
+	VPBROADCASTD 12(R10), Z12
+	VPMADDWD     Z11, Z4, Z11
+	VPMADDWD     Z12, Z4, Z12
+	VPADDD       Z11, Z6, Z6
+	VPADDD       Z12, Z10, Z10
+	DECQ         R13
+	JZ           end1
+
+more1:
+	ADDQ         $0x10, R12
+	ADDQ         $0x10, R10
+	VMOVDQU      (CX)(R12*1), X7
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z7, Z7
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z7, Z7
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z7, Z7
+	VPSHUFB      Z0, Z7, Z4
+	VPBROADCASTD (R10), Z11
+	VPBROADCASTD 8(R10), Z12
+	VPMADDWD     Z11, Z4, Z11
+	VPMADDWD     Z12, Z4, Z12
+	VPADDD       Z11, Z6, Z6
+	VPADDD       Z12, Z10, Z10
+	DECQ         R13
+	JZ           end1
+	VPSHUFB      Z1, Z7, Z4
+	VPBROADCASTD 4(R10), Z11
+	VPBROADCASTD 12(R10), Z12
+	VPMADDWD     Z11, Z4, Z11
+	VPMADDWD     Z12, Z4, Z12
+	VPADDD       Z11, Z6, Z6
+	VPADDD       Z12, Z10, Z10
+	DECQ         R13
+	JNZ          more1
+
+end1:
+	VPSLLD       $0x10, Z10, Z10
+	VPADDD       Z10, Z6, Z6
+	VPSRAD       $0x16, Z6, Z6
+	MOVLQSX      8(SI)(R11*4), R12
+	SHLQ         $0x02, R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R13
+	VMOVDQU      (CX)(R12*1), X8
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z8, Z8
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z8, Z8
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z8, Z8
+	VPSHUFB      Z0, Z8, Z4
+	VPBROADCASTD (R10), Z10
+	VPBROADCASTD 8(R10), Z11
+	VPMADDWD     Z10, Z4, Z10
+	VPMADDWD     Z11, Z4, Z11
+	VPADDD       Z2, Z10, Z10
+	DECQ         R13
+	JZ           end2
+	VPSHUFB      Z1, Z8, Z4
+	VPBROADCASTD 4(R10), Z12
+	VPBROADCASTD 12(R10), Z13
+	VPMADDWD     Z12, Z4, Z12
+	VPMADDWD     Z13, Z4, Z13
+	VPADDD       Z12, Z10, Z10
+	VPADDD       Z13, Z11, Z11
+	DECQ         R13
+	JZ           end2
+
+more2:
+	ADDQ         $0x10, R12
+	ADDQ         $0x10, R10
+	VMOVDQU      (CX)(R12*1), X8
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z8, Z8
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z8, Z8
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z8, Z8
+	VPSHUFB      Z0, Z8, Z4
+	VPBROADCASTD (R10), Z12
+	VPBROADCASTD 8(R10), Z13
+	VPMADDWD     Z12, Z4, Z12
+	VPMADDWD     Z13, Z4, Z13
+	VPADDD       Z12, Z10, Z10
+	VPADDD       Z13, Z11, Z11
+	DECQ         R13
+	JZ           end2
+	VPSHUFB      Z1, Z8, Z4
+	VPBROADCASTD 4(R10), Z12
+	VPBROADCASTD 12(R10), Z13
+	VPMADDWD     Z12, Z4, Z12
+	VPMADDWD     Z13, Z4, Z13
+	VPADDD       Z12, Z10, Z10
+	VPADDD       Z13, Z11, Z11
+	DECQ         R13
+	JNZ          more2
+
+end2:
+	VPSLLD       $0x10, Z11, Z11
+	VPADDD       Z11, Z10, Z10
+	VPSRAD       $0x16, Z10, Z10
+	MOVLQSX      12(SI)(R11*4), R12
+	SHLQ         $0x02, R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R9
+	VMOVDQU      (CX)(R12*1), X9
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z9, Z9
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z9, Z9
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z9, Z9
+	VPSHUFB      Z0, Z9, Z4
+	VPBROADCASTD (R10), Z11
+	VPBROADCASTD 8(R10), Z12
+	VPMADDWD     Z11, Z4, Z11
+	VPMADDWD     Z12, Z4, Z12
+	VPADDD       Z2, Z11, Z11
+	DECQ         R9
+	JZ           end3
+	VPSHUFB      Z1, Z9, Z4
+	VPBROADCASTD 4(R10), Z13
+	VPBROADCASTD 12(R10), Z14
+	VPMADDWD     Z13, Z4, Z13
+	VPMADDWD     Z14, Z4, Z14
+	VPADDD       Z13, Z11, Z11
+	VPADDD       Z14, Z12, Z12
+	DECQ         R9
+	JZ           end3
+
+more3:
+	ADDQ         $0x10, R12
+	ADDQ         $0x10, R10
+	VMOVDQU      (CX)(R12*1), X9
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z9, Z9
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z9, Z9
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z9, Z9
+	VPSHUFB      Z0, Z9, Z4
+	VPBROADCASTD (R10), Z13
+	VPBROADCASTD 8(R10), Z14
+	VPMADDWD     Z13, Z4, Z13
+	VPMADDWD     Z14, Z4, Z14
+	VPADDD       Z13, Z11, Z11
+	VPADDD       Z14, Z12, Z12
+	DECQ         R9
+	JZ           end3
+	VPSHUFB      Z1, Z9, Z4
+	VPBROADCASTD 4(R10), Z13
+	VPBROADCASTD 12(R10), Z14
+	VPMADDWD     Z13, Z4, Z13
+	VPMADDWD     Z14, Z4, Z14
+	VPADDD       Z13, Z11, Z11
+	VPADDD       Z14, Z12, Z12
+	DECQ         R9
+	JNZ          more3
+
+end3:
+	VPSLLD        $0x10, Z12, Z12
+	VPADDD        Z12, Z11, Z11
+	VPSRAD        $0x16, Z11, Z11
+	VPACKSSDW     Z6, Z5, Z5
+	VPACKSSDW     Z11, Z10, Z10
+	VPACKUSWB     Z10, Z5, Z5
+	MOVQ          dst+0(FP), R9
+	MOVQ          (R9), R10
+	VEXTRACTI32X4 $0x00, Z5, (R10)(R11*4)
+	MOVQ          8(R9), R10
+	VEXTRACTI32X4 $0x01, Z5, (R10)(R11*4)
+	MOVQ          16(R9), R10
+	VEXTRACTI32X4 $0x02, Z5, (R10)(R11*4)
+	MOVQ          24(R9), R9
+	VEXTRACTI32X4 $0x03, Z5, (R9)(R11*4)
+	ADDQ          $0x04, R11
+	MOVQ          n+32(FP), R9
+	MOVQ          R9, R10
+	SUBQ          R11, R10
+	JLE           done
+	CMPQ          R10, $0x04
+	JGE           group
+	LEAQ          -4(R9), R11
+	JMP           group
+
+done:
+	VZEROUPPER
+	RET
+
+// func resampleColumnsAVX512(dst *byte, src *byte, line int, w *int32, rows int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV
+TEXT ·resampleColumnsAVX512(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         line+16(FP), DX
+	MOVQ         w+24(FP), BX
+	MOVQ         rows+32(FP), SI
+	VPXORD       Z0, Z0, Z0
+	VPBROADCASTD resample_round<>+0(SB), Z1
+	XORQ         DI, DI
+
+chunk:
+	LEAQ         (CX)(DI*1), R8
+	MOVQ         BX, R10
+	MOVQ         SI, R11
+	LEAQ         (R8)(DX*1), R9
+	CMPQ         R11, $0x01
+	CMOVQEQ      R8, R9
+	VMOVDQU64    (R8), Z2
+	VPUNPCKLBW   (R9), Z2, Z3
+	VPUNPCKHBW   (R9), Z2, Z2
+	VPBROADCASTD (R10), Z4
+	VPBROADCASTD 8(R10), Z5
+	VPUNPCKLBW   Z0, Z3, Z6
+	VPMADDWD     Z4, Z6, Z7
+	VPMADDWD     Z5, Z6, Z6
+	VPADDD       Z1, Z7, Z7
+	VPUNPCKHBW   Z0, Z3, Z3
+	VPMADDWD     Z4, Z3, Z8
+	VPMADDWD     Z5, Z3, Z3
+	VPADDD       Z1, Z8, Z8
+	VPUNPCKLBW   Z0, Z2, Z9
+	VPMADDWD     Z4, Z9, Z10
+	VPMADDWD     Z5, Z9, Z9
+	VPADDD       Z1, Z10, Z10
+	VPUNPCKHBW   Z0, Z2, Z2
+	VPMADDWD     Z4, Z2, Z4
+	VPMADDWD     Z5, Z2, Z2
+	VPADDD       Z1, Z4, Z4
+	SUBQ         $0x02, R11
+	JLE          store
+
+more:
+	LEAQ         (R8)(DX*2), R8
+	LEAQ         (R8)(DX*1), R9
+	CMPQ         R11, $0x01
+	CMOVQEQ      R8, R9
+	VMOVDQU64    (R8), Z5
+	VPUNPCKLBW   (R9), Z5, Z11
+	VPUNPCKHBW   (R9), Z5, Z5
+	VPBROADCASTD 4(R10), Z12
+	VPBROADCASTD 12(R10), Z13
+	VPUNPCKLBW   Z0, Z11, Z14
+	VPMADDWD     Z12, Z14, Z15
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z15, Z7, Z7
+	VPADDD       Z14, Z6, Z6
+	VPUNPCKHBW   Z0, Z11, Z11
+	VPMADDWD     Z12, Z11, Z14
+	VPMADDWD     Z13, Z11, Z11
+	VPADDD       Z14, Z8, Z8
+	VPADDD       Z11, Z3, Z3
+	VPUNPCKLBW   Z0, Z5, Z11
+	VPMADDWD     Z12, Z11, Z14
+	VPMADDWD     Z13, Z11, Z11
+	VPADDD       Z14, Z10, Z10
+	VPADDD       Z11, Z9, Z9
+	VPUNPCKHBW   Z0, Z5, Z5
+	VPMADDWD     Z12, Z5, Z11
+	VPMADDWD     Z13, Z5, Z5
+	VPADDD       Z11, Z4, Z4
+	VPADDD       Z5, Z2, Z2
+	SUBQ         $0x02, R11
+	JLE          store
+	LEAQ         (R8)(DX*2), R8
+	ADDQ         $0x10, R10
+	LEAQ         (R8)(DX*1), R9
+	CMPQ         R11, $0x01
+	CMOVQEQ      R8, R9
+	VMOVDQU64    (R8), Z5
+	VPUNPCKLBW   (R9), Z5, Z11
+	VPUNPCKHBW   (R9), Z5, Z5
+	VPBROADCASTD (R10), Z12
+	VPBROADCASTD 8(R10), Z13
+	VPUNPCKLBW   Z0, Z11, Z14
+	VPMADDWD     Z12, Z14, Z15
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z15, Z7, Z7
+	VPADDD       Z14, Z6, Z6
+	VPUNPCKHBW   Z0, Z11, Z11
+	VPMADDWD     Z12, Z11, Z14
+	VPMADDWD     Z13, Z11, Z11
+	VPADDD       Z14, Z8, Z8
+	VPADDD       Z11, Z3, Z3
+	VPUNPCKLBW   Z0, Z5, Z11
+	VPMADDWD     Z12, Z11, Z14
+	VPMADDWD     Z13, Z11, Z11
+	VPADDD       Z14, Z10, Z10
+	VPADDD       Z11, Z9, Z9
+	VPUNPCKHBW   Z0, Z5, Z5
+	VPMADDWD     Z12, Z5, Z11
+	VPMADDWD     Z13, Z5, Z5
+	VPADDD       Z11, Z4, Z4
+	VPADDD       Z5, Z2, Z2
+	SUBQ         $0x02, R11
+	JG           more
+
+store:
+	VPSLLD    $0x10, Z6, Z6
+	VPADDD    Z6, Z7, Z7
+	VPSRAD    $0x16, Z7, Z7
+	VPSLLD    $0x10, Z3, Z3
+	VPADDD    Z3, Z8, Z8
+	VPSRAD    $0x16, Z8, Z8
+	VPSLLD    $0x10, Z9, Z9
+	VPADDD    Z9, Z10, Z10
+	VPSRAD    $0x16, Z10, Z10
+	VPSLLD    $0x10, Z2, Z2
+	VPADDD    Z2, Z4, Z4
+	VPSRAD    $0x16, Z4, Z4
+	VPACKSSDW Z8, Z7, Z7
+	VPACKSSDW Z4, Z10, Z10
+	VPACKUSWB Z10, Z7, Z7
+	VMOVDQU64 Z7, (AX)(DI*1)
+	ADDQ      $0x40, DI
+	MOVQ      DX, R11
+	SUBQ      DI, R11
+	JLE       done
+	CMPQ      R11, $0x40
+	JGE       chunk
+	LEAQ      -64(DX), DI
+	JMP       chunk
 
 done:
 	VZEROUPPER
@@ -745,15 +1607,16 @@ GLOBL resampleGray_join<>(SB), RODATA|NOPTR, $32
 // func resampleGrayAVX2(dst *[4]*byte, src *[4]*byte, start *int32, w *int32, n int, blocks int)
 // Requires: AVX, AVX2
 TEXT ·resampleGrayAVX2(SB), NOSPLIT, $0-48
-	MOVQ src+8(FP), AX
-	MOVQ (AX), CX
-	MOVQ 8(AX), DX
-	MOVQ 16(AX), BX
-	MOVQ 24(AX), AX
-	MOVQ blocks+40(FP), SI
-	MOVQ SI, DI
-	SHLQ $0x04, DI
-	XORQ R9, R9
+	MOVQ         src+8(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         8(AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         24(AX), AX
+	MOVQ         blocks+40(FP), SI
+	MOVQ         SI, DI
+	SHLQ         $0x04, DI
+	VPBROADCASTD resample_round<>+0(SB), Y0
+	XORQ         R9, R9
 
 group:
 	MOVQ         w+24(FP), R10
@@ -762,163 +1625,163 @@ group:
 	ADDQ         R10, R8
 	MOVQ         start+16(FP), R10
 	MOVLQSX      (R10)(R9*4), R10
-	VMOVD        (CX)(R10*1), X2
-	VPINSRD      $0x01, (DX)(R10*1), X2, X2
-	VPINSRD      $0x02, (BX)(R10*1), X2, X2
-	VPINSRD      $0x03, (AX)(R10*1), X2, X2
-	VPMOVZXBW    X2, Y2
-	VPBROADCASTQ (R8), Y0
-	VPMADDWD     Y0, Y2, Y0
-	VPBROADCASTQ 8(R8), Y1
-	VPMADDWD     Y1, Y2, Y1
+	VMOVD        (CX)(R10*1), X1
+	VPINSRD      $0x01, (DX)(R10*1), X1, X1
+	VPINSRD      $0x02, (BX)(R10*1), X1, X1
+	VPINSRD      $0x03, (AX)(R10*1), X1, X1
+	VPMOVZXBW    X1, Y1
+	VPBROADCASTQ (R8), Y2
+	VPBROADCASTQ 8(R8), Y3
 	ADDQ         $0x10, R8
+	VPMADDWD     Y2, Y1, Y2
+	VPMADDWD     Y3, Y1, Y3
 	MOVQ         SI, R11
 	DECQ         R11
 	JZ           end0
 
 more0:
 	ADDQ         $0x04, R10
-	VMOVD        (CX)(R10*1), X4
-	VPINSRD      $0x01, (DX)(R10*1), X4, X4
-	VPINSRD      $0x02, (BX)(R10*1), X4, X4
-	VPINSRD      $0x03, (AX)(R10*1), X4, X4
-	VPMOVZXBW    X4, Y4
-	VPBROADCASTQ (R8), Y2
-	VPMADDWD     Y2, Y4, Y2
-	VPBROADCASTQ 8(R8), Y3
-	VPMADDWD     Y3, Y4, Y3
+	VMOVD        (CX)(R10*1), X1
+	VPINSRD      $0x01, (DX)(R10*1), X1, X1
+	VPINSRD      $0x02, (BX)(R10*1), X1, X1
+	VPINSRD      $0x03, (AX)(R10*1), X1, X1
+	VPMOVZXBW    X1, Y1
+	VPBROADCASTQ (R8), Y4
+	VPBROADCASTQ 8(R8), Y5
 	ADDQ         $0x10, R8
-	VPADDD       Y2, Y0, Y0
-	VPADDD       Y3, Y1, Y1
+	VPMADDWD     Y4, Y1, Y4
+	VPMADDWD     Y5, Y1, Y5
+	VPADDD       Y4, Y2, Y2
+	VPADDD       Y5, Y3, Y3
 	DECQ         R11
 	JNZ          more0
 
 end0:
-	VPSLLD       $0x10, Y1, Y1
-	VPADDD       Y1, Y0, Y0
+	VPSLLD       $0x10, Y3, Y3
+	VPADDD       Y3, Y2, Y2
 	MOVQ         start+16(FP), R10
 	MOVLQSX      4(R10)(R9*4), R10
-	VMOVD        (CX)(R10*1), X3
-	VPINSRD      $0x01, (DX)(R10*1), X3, X3
-	VPINSRD      $0x02, (BX)(R10*1), X3, X3
-	VPINSRD      $0x03, (AX)(R10*1), X3, X3
-	VPMOVZXBW    X3, Y3
-	VPBROADCASTQ (R8), Y1
-	VPMADDWD     Y1, Y3, Y1
-	VPBROADCASTQ 8(R8), Y2
-	VPMADDWD     Y2, Y3, Y2
+	VMOVD        (CX)(R10*1), X1
+	VPINSRD      $0x01, (DX)(R10*1), X1, X1
+	VPINSRD      $0x02, (BX)(R10*1), X1, X1
+	VPINSRD      $0x03, (AX)(R10*1), X1, X1
+	VPMOVZXBW    X1, Y1
+	VPBROADCASTQ (R8), Y3
+	VPBROADCASTQ 8(R8), Y4
 	ADDQ         $0x10, R8
+	VPMADDWD     Y3, Y1, Y3
+	VPMADDWD     Y4, Y1, Y4
 	MOVQ         SI, R11
 	DECQ         R11
 	JZ           end1
 
 more1:
 	ADDQ         $0x04, R10
-	VMOVD        (CX)(R10*1), X5
-	VPINSRD      $0x01, (DX)(R10*1), X5, X5
-	VPINSRD      $0x02, (BX)(R10*1), X5, X5
-	VPINSRD      $0x03, (AX)(R10*1), X5, X5
-	VPMOVZXBW    X5, Y5
-	VPBROADCASTQ (R8), Y3
-	VPMADDWD     Y3, Y5, Y3
-	VPBROADCASTQ 8(R8), Y4
-	VPMADDWD     Y4, Y5, Y4
+	VMOVD        (CX)(R10*1), X1
+	VPINSRD      $0x01, (DX)(R10*1), X1, X1
+	VPINSRD      $0x02, (BX)(R10*1), X1, X1
+	VPINSRD      $0x03, (AX)(R10*1), X1, X1
+	VPMOVZXBW    X1, Y1
+	VPBROADCASTQ (R8), Y5
+	VPBROADCASTQ 8(R8), Y6
 	ADDQ         $0x10, R8
-	VPADDD       Y3, Y1, Y1
-	VPADDD       Y4, Y2, Y2
+	VPMADDWD     Y5, Y1, Y5
+	VPMADDWD     Y6, Y1, Y6
+	VPADDD       Y5, Y3, Y3
+	VPADDD       Y6, Y4, Y4
 	DECQ         R11
 	JNZ          more1
 
 end1:
-	VPSLLD       $0x10, Y2, Y2
-	VPADDD       Y2, Y1, Y1
+	VPSLLD       $0x10, Y4, Y4
+	VPADDD       Y4, Y3, Y3
 	MOVQ         start+16(FP), R10
 	MOVLQSX      8(R10)(R9*4), R10
-	VMOVD        (CX)(R10*1), X4
-	VPINSRD      $0x01, (DX)(R10*1), X4, X4
-	VPINSRD      $0x02, (BX)(R10*1), X4, X4
-	VPINSRD      $0x03, (AX)(R10*1), X4, X4
-	VPMOVZXBW    X4, Y4
-	VPBROADCASTQ (R8), Y2
-	VPMADDWD     Y2, Y4, Y2
-	VPBROADCASTQ 8(R8), Y3
-	VPMADDWD     Y3, Y4, Y3
+	VMOVD        (CX)(R10*1), X1
+	VPINSRD      $0x01, (DX)(R10*1), X1, X1
+	VPINSRD      $0x02, (BX)(R10*1), X1, X1
+	VPINSRD      $0x03, (AX)(R10*1), X1, X1
+	VPMOVZXBW    X1, Y1
+	VPBROADCASTQ (R8), Y4
+	VPBROADCASTQ 8(R8), Y5
 	ADDQ         $0x10, R8
+	VPMADDWD     Y4, Y1, Y4
+	VPMADDWD     Y5, Y1, Y5
 	MOVQ         SI, R11
 	DECQ         R11
 	JZ           end2
 
 more2:
 	ADDQ         $0x04, R10
-	VMOVD        (CX)(R10*1), X6
-	VPINSRD      $0x01, (DX)(R10*1), X6, X6
-	VPINSRD      $0x02, (BX)(R10*1), X6, X6
-	VPINSRD      $0x03, (AX)(R10*1), X6, X6
-	VPMOVZXBW    X6, Y6
-	VPBROADCASTQ (R8), Y4
-	VPMADDWD     Y4, Y6, Y4
-	VPBROADCASTQ 8(R8), Y5
-	VPMADDWD     Y5, Y6, Y5
+	VMOVD        (CX)(R10*1), X1
+	VPINSRD      $0x01, (DX)(R10*1), X1, X1
+	VPINSRD      $0x02, (BX)(R10*1), X1, X1
+	VPINSRD      $0x03, (AX)(R10*1), X1, X1
+	VPMOVZXBW    X1, Y1
+	VPBROADCASTQ (R8), Y6
+	VPBROADCASTQ 8(R8), Y7
 	ADDQ         $0x10, R8
-	VPADDD       Y4, Y2, Y2
-	VPADDD       Y5, Y3, Y3
+	VPMADDWD     Y6, Y1, Y6
+	VPMADDWD     Y7, Y1, Y7
+	VPADDD       Y6, Y4, Y4
+	VPADDD       Y7, Y5, Y5
 	DECQ         R11
 	JNZ          more2
 
 end2:
-	VPSLLD       $0x10, Y3, Y3
-	VPADDD       Y3, Y2, Y2
+	VPSLLD       $0x10, Y5, Y5
+	VPADDD       Y5, Y4, Y4
 	MOVQ         start+16(FP), R10
 	MOVLQSX      12(R10)(R9*4), R10
-	VMOVD        (CX)(R10*1), X5
-	VPINSRD      $0x01, (DX)(R10*1), X5, X5
-	VPINSRD      $0x02, (BX)(R10*1), X5, X5
-	VPINSRD      $0x03, (AX)(R10*1), X5, X5
-	VPMOVZXBW    X5, Y5
-	VPBROADCASTQ (R8), Y3
-	VPMADDWD     Y3, Y5, Y3
-	VPBROADCASTQ 8(R8), Y4
-	VPMADDWD     Y4, Y5, Y4
+	VMOVD        (CX)(R10*1), X1
+	VPINSRD      $0x01, (DX)(R10*1), X1, X1
+	VPINSRD      $0x02, (BX)(R10*1), X1, X1
+	VPINSRD      $0x03, (AX)(R10*1), X1, X1
+	VPMOVZXBW    X1, Y1
+	VPBROADCASTQ (R8), Y5
+	VPBROADCASTQ 8(R8), Y6
 	ADDQ         $0x10, R8
+	VPMADDWD     Y5, Y1, Y5
+	VPMADDWD     Y6, Y1, Y6
 	MOVQ         SI, R11
 	DECQ         R11
 	JZ           end3
 
 more3:
 	ADDQ         $0x04, R10
-	VMOVD        (CX)(R10*1), X7
-	VPINSRD      $0x01, (DX)(R10*1), X7, X7
-	VPINSRD      $0x02, (BX)(R10*1), X7, X7
-	VPINSRD      $0x03, (AX)(R10*1), X7, X7
-	VPMOVZXBW    X7, Y7
-	VPBROADCASTQ (R8), Y5
-	VPMADDWD     Y5, Y7, Y5
-	VPBROADCASTQ 8(R8), Y6
-	VPMADDWD     Y6, Y7, Y6
+	VMOVD        (CX)(R10*1), X1
+	VPINSRD      $0x01, (DX)(R10*1), X1, X1
+	VPINSRD      $0x02, (BX)(R10*1), X1, X1
+	VPINSRD      $0x03, (AX)(R10*1), X1, X1
+	VPMOVZXBW    X1, Y1
+	VPBROADCASTQ (R8), Y7
+	VPBROADCASTQ 8(R8), Y8
 	ADDQ         $0x10, R8
-	VPADDD       Y5, Y3, Y3
-	VPADDD       Y6, Y4, Y4
+	VPMADDWD     Y7, Y1, Y7
+	VPMADDWD     Y8, Y1, Y8
+	VPADDD       Y7, Y5, Y5
+	VPADDD       Y8, Y6, Y6
 	DECQ         R11
 	JNZ          more3
 
 end3:
-	VPSLLD       $0x10, Y4, Y4
-	VPADDD       Y4, Y3, Y3
-	VPHADDD      Y1, Y0, Y0
+	VPSLLD       $0x10, Y6, Y6
+	VPADDD       Y6, Y5, Y5
 	VPHADDD      Y3, Y2, Y2
-	VPADDD       resample_round<>+0(SB), Y0, Y0
-	VPSRAD       $0x16, Y0, Y0
-	VPADDD       resample_round<>+0(SB), Y2, Y2
+	VPHADDD      Y5, Y4, Y4
+	VPADDD       Y0, Y2, Y2
 	VPSRAD       $0x16, Y2, Y2
-	VPACKSSDW    Y2, Y0, Y0
-	VPACKUSWB    Y0, Y0, Y0
-	VPSHUFB      resampleGray_join<>+0(SB), Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
+	VPADDD       Y0, Y4, Y4
+	VPSRAD       $0x16, Y4, Y4
+	VPACKSSDW    Y4, Y2, Y2
+	VPACKUSWB    Y2, Y2, Y2
+	VPSHUFB      resampleGray_join<>+0(SB), Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X1
 	MOVQ         dst+0(FP), R8
 	MOVQ         (R8), R10
-	VMOVD        X0, (R10)(R9*1)
+	VMOVD        X2, (R10)(R9*1)
 	MOVQ         8(R8), R10
-	VPEXTRD      $0x01, X0, (R10)(R9*1)
+	VPEXTRD      $0x01, X2, (R10)(R9*1)
 	MOVQ         16(R8), R10
 	VMOVD        X1, (R10)(R9*1)
 	MOVQ         24(R8), R10
@@ -937,17 +1800,455 @@ done:
 	VZEROUPPER
 	RET
 
-// func resampleColumnsAVX2(dst *byte, src *byte, line int, w *int32, rows int)
+// func resampleRGBShortAVX2(dst0 *byte, dst1 *byte, src0 *byte, src1 *byte, start *int32, w *int32, n int, blocks int, parts int, bits int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·resampleRGBShortAVX2(SB), NOSPLIT, $0-80
+	MOVQ         dst0+0(FP), AX
+	MOVQ         dst1+8(FP), CX
+	MOVQ         src0+16(FP), DX
+	MOVQ         src1+24(FP), BX
+	MOVQ         start+32(FP), SI
+	MOVQ         blocks+56(FP), DI
+	SHLQ         $0x03, DI
+	MOVQ         parts+64(FP), R8
+	VMOVDQU      resampleRGB_01<>+0(SB), Y0
+	VMOVDQU      resampleRGB_23<>+0(SB), Y1
+	MOVQ         bits+72(FP), R9
+	VMOVQ        R9, X2
+	MOVL         $0x00000001, R9
+	VMOVD        R9, X3
+	VPBROADCASTD X3, Y3
+	VPSLLD       X2, Y3, Y3
+	VPSRLD       $0x01, Y3, Y3
+	XORQ         R11, R11
+
+group:
+	MOVQ         w+40(FP), R10
+	MOVQ         R11, R9
+	IMULQ        DI, R9
+	ADDQ         R10, R9
+	MOVLQSX      (SI)(R11*4), R12
+	LEAQ         (R12)(R12*2), R12
+	MOVQ         BX, R10
+	SUBQ         DX, R10
+	ADDQ         BX, R10
+	PREFETCHT0   (R10)(R12*1)
+	SUBQ         DX, R10
+	ADDQ         BX, R10
+	PREFETCHT0   (R10)(R12*1)
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R13
+	VMOVDQU      (DX)(R12*1), X4
+	VINSERTI128  $0x01, (BX)(R12*1), Y4, Y4
+	VPSHUFB      Y0, Y4, Y5
+	VPBROADCASTD (R10), Y6
+	VPMADDWD     Y6, Y5, Y6
+	VPADDD       Y3, Y6, Y6
+	DECQ         R13
+	JZ           end0
+	VPSHUFB      Y1, Y4, Y5
+	VPBROADCASTD 4(R10), Y10
+	VPMADDWD     Y10, Y5, Y10
+	VPADDD       Y10, Y6, Y6
+	DECQ         R13
+	JZ           end0
+
+more0:
+	ADDQ         $0x0c, R12
+	ADDQ         $0x08, R10
+	VMOVDQU      (DX)(R12*1), X4
+	VINSERTI128  $0x01, (BX)(R12*1), Y4, Y4
+	VPSHUFB      Y0, Y4, Y5
+	VPBROADCASTD (R10), Y10
+	VPMADDWD     Y10, Y5, Y10
+	VPADDD       Y10, Y6, Y6
+	DECQ         R13
+	JZ           end0
+	VPSHUFB      Y1, Y4, Y5
+	VPBROADCASTD 4(R10), Y10
+	VPMADDWD     Y10, Y5, Y10
+	VPADDD       Y10, Y6, Y6
+	DECQ         R13
+	JNZ          more0
+
+end0:
+	VPSRAD       X2, Y6, Y6
+	MOVLQSX      4(SI)(R11*4), R12
+	LEAQ         (R12)(R12*2), R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R13
+	VMOVDQU      (DX)(R12*1), X7
+	VINSERTI128  $0x01, (BX)(R12*1), Y7, Y7
+	VPSHUFB      Y0, Y7, Y5
+	VPBROADCASTD (R10), Y10
+	VPMADDWD     Y10, Y5, Y10
+	VPADDD       Y3, Y10, Y10
+	DECQ         R13
+	JZ           end1
+	VPSHUFB      Y1, Y7, Y5
+	VPBROADCASTD 4(R10), Y11
+	VPMADDWD     Y11, Y5, Y11
+	VPADDD       Y11, Y10, Y10
+	DECQ         R13
+	JZ           end1
+
+more1:
+	ADDQ         $0x0c, R12
+	ADDQ         $0x08, R10
+	VMOVDQU      (DX)(R12*1), X7
+	VINSERTI128  $0x01, (BX)(R12*1), Y7, Y7
+	VPSHUFB      Y0, Y7, Y5
+	VPBROADCASTD (R10), Y11
+	VPMADDWD     Y11, Y5, Y11
+	VPADDD       Y11, Y10, Y10
+	DECQ         R13
+	JZ           end1
+	VPSHUFB      Y1, Y7, Y5
+	VPBROADCASTD 4(R10), Y11
+	VPMADDWD     Y11, Y5, Y11
+	VPADDD       Y11, Y10, Y10
+	DECQ         R13
+	JNZ          more1
+
+end1:
+	VPSRAD       X2, Y10, Y10
+	MOVLQSX      8(SI)(R11*4), R12
+	LEAQ         (R12)(R12*2), R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R13
+	VMOVDQU      (DX)(R12*1), X8
+	VINSERTI128  $0x01, (BX)(R12*1), Y8, Y8
+	VPSHUFB      Y0, Y8, Y5
+	VPBROADCASTD (R10), Y11
+	VPMADDWD     Y11, Y5, Y11
+	VPADDD       Y3, Y11, Y11
+	DECQ         R13
+	JZ           end2
+	VPSHUFB      Y1, Y8, Y5
+	VPBROADCASTD 4(R10), Y12
+	VPMADDWD     Y12, Y5, Y12
+	VPADDD       Y12, Y11, Y11
+	DECQ         R13
+	JZ           end2
+
+more2:
+	ADDQ         $0x0c, R12
+	ADDQ         $0x08, R10
+	VMOVDQU      (DX)(R12*1), X8
+	VINSERTI128  $0x01, (BX)(R12*1), Y8, Y8
+	VPSHUFB      Y0, Y8, Y5
+	VPBROADCASTD (R10), Y12
+	VPMADDWD     Y12, Y5, Y12
+	VPADDD       Y12, Y11, Y11
+	DECQ         R13
+	JZ           end2
+	VPSHUFB      Y1, Y8, Y5
+	VPBROADCASTD 4(R10), Y12
+	VPMADDWD     Y12, Y5, Y12
+	VPADDD       Y12, Y11, Y11
+	DECQ         R13
+	JNZ          more2
+
+end2:
+	VPSRAD       X2, Y11, Y11
+	MOVLQSX      12(SI)(R11*4), R12
+	LEAQ         (R12)(R12*2), R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R9
+	VMOVDQU      (DX)(R12*1), X9
+	VINSERTI128  $0x01, (BX)(R12*1), Y9, Y9
+	VPSHUFB      Y0, Y9, Y5
+	VPBROADCASTD (R10), Y12
+	VPMADDWD     Y12, Y5, Y12
+	VPADDD       Y3, Y12, Y12
+	DECQ         R9
+	JZ           end3
+	VPSHUFB      Y1, Y9, Y5
+	VPBROADCASTD 4(R10), Y13
+	VPMADDWD     Y13, Y5, Y13
+	VPADDD       Y13, Y12, Y12
+	DECQ         R9
+	JZ           end3
+
+more3:
+	ADDQ         $0x0c, R12
+	ADDQ         $0x08, R10
+	VMOVDQU      (DX)(R12*1), X9
+	VINSERTI128  $0x01, (BX)(R12*1), Y9, Y9
+	VPSHUFB      Y0, Y9, Y5
+	VPBROADCASTD (R10), Y13
+	VPMADDWD     Y13, Y5, Y13
+	VPADDD       Y13, Y12, Y12
+	DECQ         R9
+	JZ           end3
+	VPSHUFB      Y1, Y9, Y5
+	VPBROADCASTD 4(R10), Y13
+	VPMADDWD     Y13, Y5, Y13
+	VPADDD       Y13, Y12, Y12
+	DECQ         R9
+	JNZ          more3
+
+end3:
+	VPSRAD       X2, Y12, Y12
+	VPACKSSDW    Y10, Y6, Y6
+	VPACKSSDW    Y12, Y11, Y11
+	VPACKUSWB    Y11, Y6, Y6
+	VPSHUFB      resampleRGB_join<>+0(SB), Y6, Y6
+	LEAQ         (R11)(R11*2), R9
+	VEXTRACTI128 $0x01, Y6, X4
+	VMOVQ        X6, (AX)(R9*1)
+	VPEXTRD      $0x02, X6, 8(AX)(R9*1)
+	VMOVQ        X4, (CX)(R9*1)
+	VPEXTRD      $0x02, X4, 8(CX)(R9*1)
+	ADDQ         $0x04, R11
+	MOVQ         n+48(FP), R9
+	MOVQ         R9, R10
+	SUBQ         R11, R10
+	JLE          done
+	CMPQ         R10, $0x04
+	JGE          group
+	LEAQ         -4(R9), R11
+	JMP          group
+
+done:
+	VZEROUPPER
+	RET
+
+// func resampleRGBAShortAVX2(dst0 *byte, dst1 *byte, src0 *byte, src1 *byte, start *int32, w *int32, n int, blocks int, parts int, bits int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·resampleRGBAShortAVX2(SB), NOSPLIT, $0-80
+	MOVQ         dst0+0(FP), AX
+	MOVQ         dst1+8(FP), CX
+	MOVQ         src0+16(FP), DX
+	MOVQ         src1+24(FP), BX
+	MOVQ         start+32(FP), SI
+	MOVQ         blocks+56(FP), DI
+	SHLQ         $0x03, DI
+	MOVQ         parts+64(FP), R8
+	VMOVDQU      resampleRGBA_01<>+0(SB), Y0
+	VMOVDQU      resampleRGBA_23<>+0(SB), Y1
+	MOVQ         bits+72(FP), R9
+	VMOVQ        R9, X2
+	MOVL         $0x00000001, R9
+	VMOVD        R9, X3
+	VPBROADCASTD X3, Y3
+	VPSLLD       X2, Y3, Y3
+	VPSRLD       $0x01, Y3, Y3
+	XORQ         R11, R11
+
+group:
+	MOVQ         w+40(FP), R10
+	MOVQ         R11, R9
+	IMULQ        DI, R9
+	ADDQ         R10, R9
+	MOVLQSX      (SI)(R11*4), R12
+	SHLQ         $0x02, R12
+	MOVQ         BX, R10
+	SUBQ         DX, R10
+	ADDQ         BX, R10
+	PREFETCHT0   (R10)(R12*1)
+	SUBQ         DX, R10
+	ADDQ         BX, R10
+	PREFETCHT0   (R10)(R12*1)
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R13
+	VMOVDQU      (DX)(R12*1), X4
+	VINSERTI128  $0x01, (BX)(R12*1), Y4, Y4
+	VPSHUFB      Y0, Y4, Y5
+	VPBROADCASTD (R10), Y6
+	VPMADDWD     Y6, Y5, Y6
+	VPADDD       Y3, Y6, Y6
+	DECQ         R13
+	JZ           end0
+	VPSHUFB      Y1, Y4, Y5
+	VPBROADCASTD 4(R10), Y10
+	VPMADDWD     Y10, Y5, Y10
+	VPADDD       Y10, Y6, Y6
+	DECQ         R13
+	JZ           end0
+
+more0:
+	ADDQ         $0x10, R12
+	ADDQ         $0x08, R10
+	VMOVDQU      (DX)(R12*1), X4
+	VINSERTI128  $0x01, (BX)(R12*1), Y4, Y4
+	VPSHUFB      Y0, Y4, Y5
+	VPBROADCASTD (R10), Y10
+	VPMADDWD     Y10, Y5, Y10
+	VPADDD       Y10, Y6, Y6
+	DECQ         R13
+	JZ           end0
+	VPSHUFB      Y1, Y4, Y5
+	VPBROADCASTD 4(R10), Y10
+	VPMADDWD     Y10, Y5, Y10
+	VPADDD       Y10, Y6, Y6
+	DECQ         R13
+	JNZ          more0
+
+end0:
+	VPSRAD       X2, Y6, Y6
+	MOVLQSX      4(SI)(R11*4), R12
+	SHLQ         $0x02, R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R13
+	VMOVDQU      (DX)(R12*1), X7
+	VINSERTI128  $0x01, (BX)(R12*1), Y7, Y7
+	VPSHUFB      Y0, Y7, Y5
+	VPBROADCASTD (R10), Y10
+	VPMADDWD     Y10, Y5, Y10
+	VPADDD       Y3, Y10, Y10
+	DECQ         R13
+	JZ           end1
+	VPSHUFB      Y1, Y7, Y5
+	VPBROADCASTD 4(R10), Y11
+	VPMADDWD     Y11, Y5, Y11
+	VPADDD       Y11, Y10, Y10
+	DECQ         R13
+	JZ           end1
+
+more1:
+	ADDQ         $0x10, R12
+	ADDQ         $0x08, R10
+	VMOVDQU      (DX)(R12*1), X7
+	VINSERTI128  $0x01, (BX)(R12*1), Y7, Y7
+	VPSHUFB      Y0, Y7, Y5
+	VPBROADCASTD (R10), Y11
+	VPMADDWD     Y11, Y5, Y11
+	VPADDD       Y11, Y10, Y10
+	DECQ         R13
+	JZ           end1
+	VPSHUFB      Y1, Y7, Y5
+	VPBROADCASTD 4(R10), Y11
+	VPMADDWD     Y11, Y5, Y11
+	VPADDD       Y11, Y10, Y10
+	DECQ         R13
+	JNZ          more1
+
+end1:
+	VPSRAD       X2, Y10, Y10
+	MOVLQSX      8(SI)(R11*4), R12
+	SHLQ         $0x02, R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R13
+	VMOVDQU      (DX)(R12*1), X8
+	VINSERTI128  $0x01, (BX)(R12*1), Y8, Y8
+	VPSHUFB      Y0, Y8, Y5
+	VPBROADCASTD (R10), Y11
+	VPMADDWD     Y11, Y5, Y11
+	VPADDD       Y3, Y11, Y11
+	DECQ         R13
+	JZ           end2
+	VPSHUFB      Y1, Y8, Y5
+	VPBROADCASTD 4(R10), Y12
+	VPMADDWD     Y12, Y5, Y12
+	VPADDD       Y12, Y11, Y11
+	DECQ         R13
+	JZ           end2
+
+more2:
+	ADDQ         $0x10, R12
+	ADDQ         $0x08, R10
+	VMOVDQU      (DX)(R12*1), X8
+	VINSERTI128  $0x01, (BX)(R12*1), Y8, Y8
+	VPSHUFB      Y0, Y8, Y5
+	VPBROADCASTD (R10), Y12
+	VPMADDWD     Y12, Y5, Y12
+	VPADDD       Y12, Y11, Y11
+	DECQ         R13
+	JZ           end2
+	VPSHUFB      Y1, Y8, Y5
+	VPBROADCASTD 4(R10), Y12
+	VPMADDWD     Y12, Y5, Y12
+	VPADDD       Y12, Y11, Y11
+	DECQ         R13
+	JNZ          more2
+
+end2:
+	VPSRAD       X2, Y11, Y11
+	MOVLQSX      12(SI)(R11*4), R12
+	SHLQ         $0x02, R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R9
+	VMOVDQU      (DX)(R12*1), X9
+	VINSERTI128  $0x01, (BX)(R12*1), Y9, Y9
+	VPSHUFB      Y0, Y9, Y5
+	VPBROADCASTD (R10), Y12
+	VPMADDWD     Y12, Y5, Y12
+	VPADDD       Y3, Y12, Y12
+	DECQ         R9
+	JZ           end3
+	VPSHUFB      Y1, Y9, Y5
+	VPBROADCASTD 4(R10), Y13
+	VPMADDWD     Y13, Y5, Y13
+	VPADDD       Y13, Y12, Y12
+	DECQ         R9
+	JZ           end3
+
+more3:
+	ADDQ         $0x10, R12
+	ADDQ         $0x08, R10
+	VMOVDQU      (DX)(R12*1), X9
+	VINSERTI128  $0x01, (BX)(R12*1), Y9, Y9
+	VPSHUFB      Y0, Y9, Y5
+	VPBROADCASTD (R10), Y13
+	VPMADDWD     Y13, Y5, Y13
+	VPADDD       Y13, Y12, Y12
+	DECQ         R9
+	JZ           end3
+	VPSHUFB      Y1, Y9, Y5
+	VPBROADCASTD 4(R10), Y13
+	VPMADDWD     Y13, Y5, Y13
+	VPADDD       Y13, Y12, Y12
+	DECQ         R9
+	JNZ          more3
+
+end3:
+	VPSRAD       X2, Y12, Y12
+	VPACKSSDW    Y10, Y6, Y6
+	VPACKSSDW    Y12, Y11, Y11
+	VPACKUSWB    Y11, Y6, Y6
+	VEXTRACTI128 $0x01, Y6, X4
+	VMOVDQU      X6, (AX)(R11*4)
+	VMOVDQU      X4, (CX)(R11*4)
+	ADDQ         $0x04, R11
+	MOVQ         n+48(FP), R9
+	MOVQ         R9, R10
+	SUBQ         R11, R10
+	JLE          done
+	CMPQ         R10, $0x04
+	JGE          group
+	LEAQ         -4(R9), R11
+	JMP          group
+
+done:
+	VZEROUPPER
+	RET
+
+// func resampleColumnsShortAVX2(dst *byte, src *byte, line int, w *int32, rows int, bits int)
 // Requires: AVX, AVX2, CMOV
-TEXT ·resampleColumnsAVX2(SB), NOSPLIT, $0-40
-	MOVQ    dst+0(FP), AX
-	MOVQ    src+8(FP), CX
-	MOVQ    line+16(FP), DX
-	MOVQ    w+24(FP), BX
-	MOVQ    rows+32(FP), SI
-	VPXOR   Y0, Y0, Y0
-	VMOVDQU resample_round<>+0(SB), Y1
-	XORQ    DI, DI
+TEXT ·resampleColumnsShortAVX2(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         line+16(FP), DX
+	MOVQ         w+24(FP), BX
+	MOVQ         rows+32(FP), SI
+	VPXOR        Y0, Y0, Y0
+	MOVQ         bits+40(FP), DI
+	VMOVQ        DI, X1
+	MOVL         $0x00000001, DI
+	VMOVD        DI, X2
+	VPBROADCASTD X2, Y2
+	VPSLLD       X1, Y2, Y2
+	VPSRLD       $0x01, Y2, Y2
+	XORQ         DI, DI
 
 chunk:
 	LEAQ         (CX)(DI*1), R8
@@ -956,27 +2257,22 @@ chunk:
 	LEAQ         (R8)(DX*1), R9
 	CMPQ         R11, $0x01
 	CMOVQEQ      R8, R9
-	VMOVDQU      (R8), Y2
-	VPUNPCKLBW   (R9), Y2, Y4
-	VPUNPCKHBW   (R9), Y2, Y10
-	VPBROADCASTD (R10), Y8
-	VPBROADCASTD 8(R10), Y9
-	VPUNPCKLBW   Y0, Y4, Y3
-	VPMADDWD     Y8, Y3, Y2
-	VPADDD       Y1, Y2, Y2
-	VPMADDWD     Y9, Y3, Y3
-	VPUNPCKHBW   Y0, Y4, Y5
-	VPMADDWD     Y8, Y5, Y4
-	VPADDD       Y1, Y4, Y4
-	VPMADDWD     Y9, Y5, Y5
-	VPUNPCKLBW   Y0, Y10, Y7
-	VPMADDWD     Y8, Y7, Y6
-	VPADDD       Y1, Y6, Y6
-	VPMADDWD     Y9, Y7, Y7
-	VPUNPCKHBW   Y0, Y10, Y10
-	VPMADDWD     Y8, Y10, Y8
-	VPADDD       Y1, Y8, Y8
-	VPMADDWD     Y9, Y10, Y9
+	VMOVDQU      (R8), Y3
+	VPUNPCKLBW   (R9), Y3, Y4
+	VPUNPCKHBW   (R9), Y3, Y3
+	VPBROADCASTD (R10), Y5
+	VPUNPCKLBW   Y0, Y4, Y6
+	VPMADDWD     Y5, Y6, Y6
+	VPADDD       Y2, Y6, Y6
+	VPUNPCKHBW   Y0, Y4, Y4
+	VPMADDWD     Y5, Y4, Y4
+	VPADDD       Y2, Y4, Y4
+	VPUNPCKLBW   Y0, Y3, Y7
+	VPMADDWD     Y5, Y7, Y7
+	VPADDD       Y2, Y7, Y7
+	VPUNPCKHBW   Y0, Y3, Y3
+	VPMADDWD     Y5, Y3, Y3
+	VPADDD       Y2, Y3, Y3
 	SUBQ         $0x02, R11
 	JLE          store
 
@@ -985,83 +2281,57 @@ more:
 	LEAQ         (R8)(DX*1), R9
 	CMPQ         R11, $0x01
 	CMOVQEQ      R8, R9
-	VMOVDQU      (R8), Y10
-	VPUNPCKLBW   (R9), Y10, Y11
-	VPUNPCKHBW   (R9), Y10, Y10
-	VPBROADCASTD 4(R10), Y12
-	VPBROADCASTD 12(R10), Y13
-	VPUNPCKLBW   Y0, Y11, Y14
-	VPMADDWD     Y12, Y14, Y15
-	VPADDD       Y15, Y2, Y2
-	VPMADDWD     Y13, Y14, Y14
-	VPADDD       Y14, Y3, Y3
-	VPUNPCKHBW   Y0, Y11, Y11
-	VPMADDWD     Y12, Y11, Y14
-	VPADDD       Y14, Y4, Y4
-	VPMADDWD     Y13, Y11, Y11
-	VPADDD       Y11, Y5, Y5
-	VPUNPCKLBW   Y0, Y10, Y11
-	VPMADDWD     Y12, Y11, Y14
-	VPADDD       Y14, Y6, Y6
-	VPMADDWD     Y13, Y11, Y11
-	VPADDD       Y11, Y7, Y7
-	VPUNPCKHBW   Y0, Y10, Y10
-	VPMADDWD     Y12, Y10, Y11
-	VPADDD       Y11, Y8, Y8
-	VPMADDWD     Y13, Y10, Y10
-	VPADDD       Y10, Y9, Y9
+	VMOVDQU      (R8), Y5
+	VPUNPCKLBW   (R9), Y5, Y8
+	VPUNPCKHBW   (R9), Y5, Y5
+	VPBROADCASTD 4(R10), Y9
+	VPUNPCKLBW   Y0, Y8, Y10
+	VPMADDWD     Y9, Y10, Y10
+	VPADDD       Y10, Y6, Y6
+	VPUNPCKHBW   Y0, Y8, Y8
+	VPMADDWD     Y9, Y8, Y8
+	VPADDD       Y8, Y4, Y4
+	VPUNPCKLBW   Y0, Y5, Y8
+	VPMADDWD     Y9, Y8, Y8
+	VPADDD       Y8, Y7, Y7
+	VPUNPCKHBW   Y0, Y5, Y5
+	VPMADDWD     Y9, Y5, Y5
+	VPADDD       Y5, Y3, Y3
 	SUBQ         $0x02, R11
 	JLE          store
 	LEAQ         (R8)(DX*2), R8
-	ADDQ         $0x10, R10
+	ADDQ         $0x08, R10
 	LEAQ         (R8)(DX*1), R9
 	CMPQ         R11, $0x01
 	CMOVQEQ      R8, R9
-	VMOVDQU      (R8), Y10
-	VPUNPCKLBW   (R9), Y10, Y11
-	VPUNPCKHBW   (R9), Y10, Y10
-	VPBROADCASTD (R10), Y12
-	VPBROADCASTD 8(R10), Y13
-	VPUNPCKLBW   Y0, Y11, Y14
-	VPMADDWD     Y12, Y14, Y15
-	VPADDD       Y15, Y2, Y2
-	VPMADDWD     Y13, Y14, Y14
-	VPADDD       Y14, Y3, Y3
-	VPUNPCKHBW   Y0, Y11, Y11
-	VPMADDWD     Y12, Y11, Y14
-	VPADDD       Y14, Y4, Y4
-	VPMADDWD     Y13, Y11, Y11
-	VPADDD       Y11, Y5, Y5
-	VPUNPCKLBW   Y0, Y10, Y11
-	VPMADDWD     Y12, Y11, Y14
-	VPADDD       Y14, Y6, Y6
-	VPMADDWD     Y13, Y11, Y11
-	VPADDD       Y11, Y7, Y7
-	VPUNPCKHBW   Y0, Y10, Y10
-	VPMADDWD     Y12, Y10, Y11
-	VPADDD       Y11, Y8, Y8
-	VPMADDWD     Y13, Y10, Y10
-	VPADDD       Y10, Y9, Y9
+	VMOVDQU      (R8), Y5
+	VPUNPCKLBW   (R9), Y5, Y8
+	VPUNPCKHBW   (R9), Y5, Y5
+	VPBROADCASTD (R10), Y9
+	VPUNPCKLBW   Y0, Y8, Y10
+	VPMADDWD     Y9, Y10, Y10
+	VPADDD       Y10, Y6, Y6
+	VPUNPCKHBW   Y0, Y8, Y8
+	VPMADDWD     Y9, Y8, Y8
+	VPADDD       Y8, Y4, Y4
+	VPUNPCKLBW   Y0, Y5, Y8
+	VPMADDWD     Y9, Y8, Y8
+	VPADDD       Y8, Y7, Y7
+	VPUNPCKHBW   Y0, Y5, Y5
+	VPMADDWD     Y9, Y5, Y5
+	VPADDD       Y5, Y3, Y3
 	SUBQ         $0x02, R11
 	JG           more
 
 store:
-	VPSLLD    $0x10, Y3, Y3
-	VPADDD    Y3, Y2, Y2
-	VPSRAD    $0x16, Y2, Y2
-	VPSLLD    $0x10, Y5, Y5
-	VPADDD    Y5, Y4, Y4
-	VPSRAD    $0x16, Y4, Y4
-	VPSLLD    $0x10, Y7, Y7
-	VPADDD    Y7, Y6, Y6
-	VPSRAD    $0x16, Y6, Y6
-	VPSLLD    $0x10, Y9, Y9
-	VPADDD    Y9, Y8, Y8
-	VPSRAD    $0x16, Y8, Y8
-	VPACKSSDW Y4, Y2, Y2
-	VPACKSSDW Y8, Y6, Y6
-	VPACKUSWB Y6, Y2, Y2
-	VMOVDQU   Y2, (AX)(DI*1)
+	VPSRAD    X1, Y6, Y6
+	VPSRAD    X1, Y4, Y4
+	VPSRAD    X1, Y7, Y7
+	VPSRAD    X1, Y3, Y3
+	VPACKSSDW Y4, Y6, Y6
+	VPACKSSDW Y3, Y7, Y7
+	VPACKUSWB Y7, Y6, Y6
+	VMOVDQU   Y6, (AX)(DI*1)
 	ADDQ      $0x20, DI
 	MOVQ      DX, R11
 	SUBQ      DI, R11
@@ -1070,6 +2340,787 @@ store:
 	JGE       chunk
 	LEAQ      -32(DX), DI
 	JMP       chunk
+
+done:
+	VZEROUPPER
+	RET
+
+// func resampleRGBShortAVX512(dst *[4]*byte, src *[4]*byte, start *int32, w *int32, n int, blocks int, parts int, bits int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, MMX+
+TEXT ·resampleRGBShortAVX512(SB), NOSPLIT, $0-64
+	MOVQ            src+8(FP), AX
+	MOVQ            (AX), CX
+	MOVQ            8(AX), DX
+	MOVQ            16(AX), BX
+	MOVQ            24(AX), AX
+	MOVQ            start+16(FP), SI
+	MOVQ            blocks+40(FP), DI
+	SHLQ            $0x03, DI
+	MOVQ            parts+48(FP), R8
+	VBROADCASTI64X4 resampleRGB_01<>+0(SB), Z0
+	VBROADCASTI64X4 resampleRGB_23<>+0(SB), Z1
+	VBROADCASTI64X4 resampleRGB_join<>+0(SB), Z2
+	MOVL            $0x00000007, R9
+	KMOVW           R9, K1
+	MOVQ            bits+56(FP), R9
+	VMOVQ           R9, X3
+	MOVL            $0x00000001, R9
+	VMOVD           R9, X4
+	VPBROADCASTD    X4, Z4
+	VPSLLD          X3, Z4, Z4
+	VPSRLD          $0x01, Z4, Z4
+	XORQ            R11, R11
+
+group:
+	MOVQ         w+24(FP), R10
+	MOVQ         R11, R9
+	IMULQ        DI, R9
+	ADDQ         R10, R9
+	MOVLQSX      (SI)(R11*4), R12
+	LEAQ         (R12)(R12*2), R12
+	MOVQ         AX, R10
+	SUBQ         CX, R10
+	ADDQ         DX, R10
+	PREFETCHT0   (R10)(R12*1)
+	SUBQ         CX, R10
+	ADDQ         DX, R10
+	PREFETCHT0   (R10)(R12*1)
+	SUBQ         CX, R10
+	ADDQ         DX, R10
+	PREFETCHT0   (R10)(R12*1)
+	SUBQ         CX, R10
+	ADDQ         DX, R10
+	PREFETCHT0   (R10)(R12*1)
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R13
+	VMOVDQU      (CX)(R12*1), X5
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z5, Z5
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z5, Z5
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z5, Z5
+	VPSHUFB      Z0, Z5, Z6
+	VPBROADCASTD (R10), Z7
+	VPMADDWD     Z7, Z6, Z7
+	VPADDD       Z4, Z7, Z7
+	DECQ         R13
+	JZ           end0
+	VPSHUFB      Z1, Z5, Z6
+	VPBROADCASTD 4(R10), Z11
+	VPMADDWD     Z11, Z6, Z11
+	VPADDD       Z11, Z7, Z7
+	DECQ         R13
+	JZ           end0
+
+more0:
+	ADDQ         $0x0c, R12
+	ADDQ         $0x08, R10
+	VMOVDQU      (CX)(R12*1), X5
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z5, Z5
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z5, Z5
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z5, Z5
+	VPSHUFB      Z0, Z5, Z6
+	VPBROADCASTD (R10), Z11
+	VPMADDWD     Z11, Z6, Z11
+	VPADDD       Z11, Z7, Z7
+	DECQ         R13
+	JZ           end0
+	VPSHUFB      Z1, Z5, Z6
+	VPBROADCASTD 4(R10), Z11
+	VPMADDWD     Z11, Z6, Z11
+	VPADDD       Z11, Z7, Z7
+	DECQ         R13
+	JNZ          more0
+
+end0:
+	VPSRAD       X3, Z7, Z7
+	MOVLQSX      4(SI)(R11*4), R12
+	LEAQ         (R12)(R12*2), R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R13
+	VMOVDQU      (CX)(R12*1), X8
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z8, Z8
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z8, Z8
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z8, Z8
+	VPSHUFB      Z0, Z8, Z6
+	VPBROADCASTD (R10), Z11
+	VPMADDWD     Z11, Z6, Z11
+	VPADDD       Z4, Z11, Z11
+	DECQ         R13
+	JZ           end1
+	VPSHUFB      Z1, Z8, Z6
+	VPBROADCASTD 4(R10), Z12
+	VPMADDWD     Z12, Z6, Z12
+	VPADDD       Z12, Z11, Z11
+	DECQ         R13
+	JZ           end1
+
+more1:
+	ADDQ         $0x0c, R12
+	ADDQ         $0x08, R10
+	VMOVDQU      (CX)(R12*1), X8
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z8, Z8
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z8, Z8
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z8, Z8
+	VPSHUFB      Z0, Z8, Z6
+	VPBROADCASTD (R10), Z12
+	VPMADDWD     Z12, Z6, Z12
+	VPADDD       Z12, Z11, Z11
+	DECQ         R13
+	JZ           end1
+	VPSHUFB      Z1, Z8, Z6
+	VPBROADCASTD 4(R10), Z12
+	VPMADDWD     Z12, Z6, Z12
+	VPADDD       Z12, Z11, Z11
+	DECQ         R13
+	JNZ          more1
+
+end1:
+	VPSRAD       X3, Z11, Z11
+	MOVLQSX      8(SI)(R11*4), R12
+	LEAQ         (R12)(R12*2), R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R13
+	VMOVDQU      (CX)(R12*1), X9
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z9, Z9
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z9, Z9
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z9, Z9
+	VPSHUFB      Z0, Z9, Z6
+	VPBROADCASTD (R10), Z12
+	VPMADDWD     Z12, Z6, Z12
+	VPADDD       Z4, Z12, Z12
+	DECQ         R13
+	JZ           end2
+	VPSHUFB      Z1, Z9, Z6
+	VPBROADCASTD 4(R10), Z13
+	VPMADDWD     Z13, Z6, Z13
+	VPADDD       Z13, Z12, Z12
+	DECQ         R13
+	JZ           end2
+
+more2:
+	ADDQ         $0x0c, R12
+	ADDQ         $0x08, R10
+	VMOVDQU      (CX)(R12*1), X9
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z9, Z9
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z9, Z9
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z9, Z9
+	VPSHUFB      Z0, Z9, Z6
+	VPBROADCASTD (R10), Z13
+	VPMADDWD     Z13, Z6, Z13
+	VPADDD       Z13, Z12, Z12
+	DECQ         R13
+	JZ           end2
+	VPSHUFB      Z1, Z9, Z6
+	VPBROADCASTD 4(R10), Z13
+	VPMADDWD     Z13, Z6, Z13
+	VPADDD       Z13, Z12, Z12
+	DECQ         R13
+	JNZ          more2
+
+end2:
+	VPSRAD       X3, Z12, Z12
+	MOVLQSX      12(SI)(R11*4), R12
+	LEAQ         (R12)(R12*2), R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R9
+	VMOVDQU      (CX)(R12*1), X10
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z10, Z10
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z10, Z10
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z10, Z10
+	VPSHUFB      Z0, Z10, Z6
+	VPBROADCASTD (R10), Z13
+	VPMADDWD     Z13, Z6, Z13
+	VPADDD       Z4, Z13, Z13
+	DECQ         R9
+	JZ           end3
+	VPSHUFB      Z1, Z10, Z6
+	VPBROADCASTD 4(R10), Z14
+	VPMADDWD     Z14, Z6, Z14
+	VPADDD       Z14, Z13, Z13
+	DECQ         R9
+	JZ           end3
+
+more3:
+	ADDQ         $0x0c, R12
+	ADDQ         $0x08, R10
+	VMOVDQU      (CX)(R12*1), X10
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z10, Z10
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z10, Z10
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z10, Z10
+	VPSHUFB      Z0, Z10, Z6
+	VPBROADCASTD (R10), Z14
+	VPMADDWD     Z14, Z6, Z14
+	VPADDD       Z14, Z13, Z13
+	DECQ         R9
+	JZ           end3
+	VPSHUFB      Z1, Z10, Z6
+	VPBROADCASTD 4(R10), Z14
+	VPMADDWD     Z14, Z6, Z14
+	VPADDD       Z14, Z13, Z13
+	DECQ         R9
+	JNZ          more3
+
+end3:
+	VPSRAD        X3, Z13, Z13
+	VPACKSSDW     Z11, Z7, Z7
+	VPACKSSDW     Z13, Z12, Z12
+	VPACKUSWB     Z12, Z7, Z7
+	VPSHUFB       Z2, Z7, Z7
+	LEAQ          (R11)(R11*2), R9
+	MOVQ          dst+0(FP), R10
+	MOVQ          (R10), R12
+	VMOVDQU32     X7, K1, (R12)(R9*1)
+	MOVQ          8(R10), R12
+	VEXTRACTI32X4 $0x01, Z7, X5
+	VMOVDQU32     X5, K1, (R12)(R9*1)
+	MOVQ          16(R10), R12
+	VEXTRACTI32X4 $0x02, Z7, X5
+	VMOVDQU32     X5, K1, (R12)(R9*1)
+	MOVQ          24(R10), R10
+	VEXTRACTI32X4 $0x03, Z7, X5
+	VMOVDQU32     X5, K1, (R10)(R9*1)
+	ADDQ          $0x04, R11
+	MOVQ          n+32(FP), R9
+	MOVQ          R9, R10
+	SUBQ          R11, R10
+	JLE           done
+	CMPQ          R10, $0x04
+	JGE           group
+	LEAQ          -4(R9), R11
+	JMP           group
+
+done:
+	VZEROUPPER
+	RET
+
+// func resampleRGBAShortAVX512(dst *[4]*byte, src *[4]*byte, start *int32, w *int32, n int, blocks int, parts int, bits int)
+// Requires: AVX, AVX512BW, AVX512F, MMX+
+TEXT ·resampleRGBAShortAVX512(SB), NOSPLIT, $0-64
+	MOVQ            src+8(FP), AX
+	MOVQ            (AX), CX
+	MOVQ            8(AX), DX
+	MOVQ            16(AX), BX
+	MOVQ            24(AX), AX
+	MOVQ            start+16(FP), SI
+	MOVQ            blocks+40(FP), DI
+	SHLQ            $0x03, DI
+	MOVQ            parts+48(FP), R8
+	VBROADCASTI64X4 resampleRGBA_01<>+0(SB), Z0
+	VBROADCASTI64X4 resampleRGBA_23<>+0(SB), Z1
+	MOVQ            bits+56(FP), R9
+	VMOVQ           R9, X2
+	MOVL            $0x00000001, R9
+	VMOVD           R9, X3
+	VPBROADCASTD    X3, Z3
+	VPSLLD          X2, Z3, Z3
+	VPSRLD          $0x01, Z3, Z3
+	XORQ            R11, R11
+
+group:
+	MOVQ         w+24(FP), R10
+	MOVQ         R11, R9
+	IMULQ        DI, R9
+	ADDQ         R10, R9
+	MOVLQSX      (SI)(R11*4), R12
+	SHLQ         $0x02, R12
+	MOVQ         AX, R10
+	SUBQ         CX, R10
+	ADDQ         DX, R10
+	PREFETCHT0   (R10)(R12*1)
+	SUBQ         CX, R10
+	ADDQ         DX, R10
+	PREFETCHT0   (R10)(R12*1)
+	SUBQ         CX, R10
+	ADDQ         DX, R10
+	PREFETCHT0   (R10)(R12*1)
+	SUBQ         CX, R10
+	ADDQ         DX, R10
+	PREFETCHT0   (R10)(R12*1)
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R13
+	VMOVDQU      (CX)(R12*1), X4
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z4, Z4
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z4, Z4
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z4, Z4
+	VPSHUFB      Z0, Z4, Z5
+	VPBROADCASTD (R10), Z6
+	VPMADDWD     Z6, Z5, Z6
+	VPADDD       Z3, Z6, Z6
+	DECQ         R13
+	JZ           end0
+	VPSHUFB      Z1, Z4, Z5
+	VPBROADCASTD 4(R10), Z10
+	VPMADDWD     Z10, Z5, Z10
+	VPADDD       Z10, Z6, Z6
+	DECQ         R13
+	JZ           end0
+
+more0:
+	ADDQ         $0x10, R12
+	ADDQ         $0x08, R10
+	VMOVDQU      (CX)(R12*1), X4
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z4, Z4
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z4, Z4
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z4, Z4
+	VPSHUFB      Z0, Z4, Z5
+	VPBROADCASTD (R10), Z10
+	VPMADDWD     Z10, Z5, Z10
+	VPADDD       Z10, Z6, Z6
+	DECQ         R13
+	JZ           end0
+	VPSHUFB      Z1, Z4, Z5
+	VPBROADCASTD 4(R10), Z10
+	VPMADDWD     Z10, Z5, Z10
+	VPADDD       Z10, Z6, Z6
+	DECQ         R13
+	JNZ          more0
+
+end0:
+	VPSRAD       X2, Z6, Z6
+	MOVLQSX      4(SI)(R11*4), R12
+	SHLQ         $0x02, R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R13
+	VMOVDQU      (CX)(R12*1), X7
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z7, Z7
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z7, Z7
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z7, Z7
+	VPSHUFB      Z0, Z7, Z5
+	VPBROADCASTD (R10), Z10
+	VPMADDWD     Z10, Z5, Z10
+	VPADDD       Z3, Z10, Z10
+	DECQ         R13
+	JZ           end1
+	VPSHUFB      Z1, Z7, Z5
+	VPBROADCASTD 4(R10), Z11
+	VPMADDWD     Z11, Z5, Z11
+	VPADDD       Z11, Z10, Z10
+	DECQ         R13
+	JZ           end1
+
+more1:
+	ADDQ         $0x10, R12
+	ADDQ         $0x08, R10
+	VMOVDQU      (CX)(R12*1), X7
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z7, Z7
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z7, Z7
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z7, Z7
+	VPSHUFB      Z0, Z7, Z5
+	VPBROADCASTD (R10), Z11
+	VPMADDWD     Z11, Z5, Z11
+	VPADDD       Z11, Z10, Z10
+	DECQ         R13
+	JZ           end1
+	VPSHUFB      Z1, Z7, Z5
+	VPBROADCASTD 4(R10), Z11
+	VPMADDWD     Z11, Z5, Z11
+	VPADDD       Z11, Z10, Z10
+	DECQ         R13
+	JNZ          more1
+
+end1:
+	VPSRAD       X2, Z10, Z10
+	MOVLQSX      8(SI)(R11*4), R12
+	SHLQ         $0x02, R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R13
+	VMOVDQU      (CX)(R12*1), X8
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z8, Z8
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z8, Z8
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z8, Z8
+	VPSHUFB      Z0, Z8, Z5
+	VPBROADCASTD (R10), Z11
+	VPMADDWD     Z11, Z5, Z11
+	VPADDD       Z3, Z11, Z11
+	DECQ         R13
+	JZ           end2
+	VPSHUFB      Z1, Z8, Z5
+	VPBROADCASTD 4(R10), Z12
+	VPMADDWD     Z12, Z5, Z12
+	VPADDD       Z12, Z11, Z11
+	DECQ         R13
+	JZ           end2
+
+more2:
+	ADDQ         $0x10, R12
+	ADDQ         $0x08, R10
+	VMOVDQU      (CX)(R12*1), X8
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z8, Z8
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z8, Z8
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z8, Z8
+	VPSHUFB      Z0, Z8, Z5
+	VPBROADCASTD (R10), Z12
+	VPMADDWD     Z12, Z5, Z12
+	VPADDD       Z12, Z11, Z11
+	DECQ         R13
+	JZ           end2
+	VPSHUFB      Z1, Z8, Z5
+	VPBROADCASTD 4(R10), Z12
+	VPMADDWD     Z12, Z5, Z12
+	VPADDD       Z12, Z11, Z11
+	DECQ         R13
+	JNZ          more2
+
+end2:
+	VPSRAD       X2, Z11, Z11
+	MOVLQSX      12(SI)(R11*4), R12
+	SHLQ         $0x02, R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R9
+	VMOVDQU      (CX)(R12*1), X9
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z9, Z9
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z9, Z9
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z9, Z9
+	VPSHUFB      Z0, Z9, Z5
+	VPBROADCASTD (R10), Z12
+	VPMADDWD     Z12, Z5, Z12
+	VPADDD       Z3, Z12, Z12
+	DECQ         R9
+	JZ           end3
+	VPSHUFB      Z1, Z9, Z5
+	VPBROADCASTD 4(R10), Z13
+	VPMADDWD     Z13, Z5, Z13
+	VPADDD       Z13, Z12, Z12
+	DECQ         R9
+	JZ           end3
+
+more3:
+	ADDQ         $0x10, R12
+	ADDQ         $0x08, R10
+	VMOVDQU      (CX)(R12*1), X9
+	VINSERTI32X4 $0x01, (DX)(R12*1), Z9, Z9
+	VINSERTI32X4 $0x02, (BX)(R12*1), Z9, Z9
+	VINSERTI32X4 $0x03, (AX)(R12*1), Z9, Z9
+	VPSHUFB      Z0, Z9, Z5
+	VPBROADCASTD (R10), Z13
+	VPMADDWD     Z13, Z5, Z13
+	VPADDD       Z13, Z12, Z12
+	DECQ         R9
+	JZ           end3
+	VPSHUFB      Z1, Z9, Z5
+	VPBROADCASTD 4(R10), Z13
+	VPMADDWD     Z13, Z5, Z13
+	VPADDD       Z13, Z12, Z12
+	DECQ         R9
+	JNZ          more3
+
+end3:
+	VPSRAD        X2, Z12, Z12
+	VPACKSSDW     Z10, Z6, Z6
+	VPACKSSDW     Z12, Z11, Z11
+	VPACKUSWB     Z11, Z6, Z6
+	MOVQ          dst+0(FP), R9
+	MOVQ          (R9), R10
+	VEXTRACTI32X4 $0x00, Z6, (R10)(R11*4)
+	MOVQ          8(R9), R10
+	VEXTRACTI32X4 $0x01, Z6, (R10)(R11*4)
+	MOVQ          16(R9), R10
+	VEXTRACTI32X4 $0x02, Z6, (R10)(R11*4)
+	MOVQ          24(R9), R9
+	VEXTRACTI32X4 $0x03, Z6, (R9)(R11*4)
+	ADDQ          $0x04, R11
+	MOVQ          n+32(FP), R9
+	MOVQ          R9, R10
+	SUBQ          R11, R10
+	JLE           done
+	CMPQ          R10, $0x04
+	JGE           group
+	LEAQ          -4(R9), R11
+	JMP           group
+
+done:
+	VZEROUPPER
+	RET
+
+// func resampleColumnsShortAVX512(dst *byte, src *byte, line int, w *int32, rows int, bits int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV
+TEXT ·resampleColumnsShortAVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         line+16(FP), DX
+	MOVQ         w+24(FP), BX
+	MOVQ         rows+32(FP), SI
+	VPXORD       Z0, Z0, Z0
+	MOVQ         bits+40(FP), DI
+	VMOVQ        DI, X1
+	MOVL         $0x00000001, DI
+	VMOVD        DI, X2
+	VPBROADCASTD X2, Z2
+	VPSLLD       X1, Z2, Z2
+	VPSRLD       $0x01, Z2, Z2
+	XORQ         DI, DI
+
+chunk:
+	LEAQ         (CX)(DI*1), R8
+	MOVQ         BX, R10
+	MOVQ         SI, R11
+	LEAQ         (R8)(DX*1), R9
+	CMPQ         R11, $0x01
+	CMOVQEQ      R8, R9
+	VMOVDQU64    (R8), Z3
+	VPUNPCKLBW   (R9), Z3, Z4
+	VPUNPCKHBW   (R9), Z3, Z3
+	VPBROADCASTD (R10), Z5
+	VPUNPCKLBW   Z0, Z4, Z6
+	VPMADDWD     Z5, Z6, Z6
+	VPADDD       Z2, Z6, Z6
+	VPUNPCKHBW   Z0, Z4, Z4
+	VPMADDWD     Z5, Z4, Z4
+	VPADDD       Z2, Z4, Z4
+	VPUNPCKLBW   Z0, Z3, Z7
+	VPMADDWD     Z5, Z7, Z7
+	VPADDD       Z2, Z7, Z7
+	VPUNPCKHBW   Z0, Z3, Z3
+	VPMADDWD     Z5, Z3, Z3
+	VPADDD       Z2, Z3, Z3
+	SUBQ         $0x02, R11
+	JLE          store
+
+more:
+	LEAQ         (R8)(DX*2), R8
+	LEAQ         (R8)(DX*1), R9
+	CMPQ         R11, $0x01
+	CMOVQEQ      R8, R9
+	VMOVDQU64    (R8), Z5
+	VPUNPCKLBW   (R9), Z5, Z8
+	VPUNPCKHBW   (R9), Z5, Z5
+	VPBROADCASTD 4(R10), Z9
+	VPUNPCKLBW   Z0, Z8, Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z6, Z6
+	VPUNPCKHBW   Z0, Z8, Z8
+	VPMADDWD     Z9, Z8, Z8
+	VPADDD       Z8, Z4, Z4
+	VPUNPCKLBW   Z0, Z5, Z8
+	VPMADDWD     Z9, Z8, Z8
+	VPADDD       Z8, Z7, Z7
+	VPUNPCKHBW   Z0, Z5, Z5
+	VPMADDWD     Z9, Z5, Z5
+	VPADDD       Z5, Z3, Z3
+	SUBQ         $0x02, R11
+	JLE          store
+	LEAQ         (R8)(DX*2), R8
+	ADDQ         $0x08, R10
+	LEAQ         (R8)(DX*1), R9
+	CMPQ         R11, $0x01
+	CMOVQEQ      R8, R9
+	VMOVDQU64    (R8), Z5
+	VPUNPCKLBW   (R9), Z5, Z8
+	VPUNPCKHBW   (R9), Z5, Z5
+	VPBROADCASTD (R10), Z9
+	VPUNPCKLBW   Z0, Z8, Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z6, Z6
+	VPUNPCKHBW   Z0, Z8, Z8
+	VPMADDWD     Z9, Z8, Z8
+	VPADDD       Z8, Z4, Z4
+	VPUNPCKLBW   Z0, Z5, Z8
+	VPMADDWD     Z9, Z8, Z8
+	VPADDD       Z8, Z7, Z7
+	VPUNPCKHBW   Z0, Z5, Z5
+	VPMADDWD     Z9, Z5, Z5
+	VPADDD       Z5, Z3, Z3
+	SUBQ         $0x02, R11
+	JG           more
+
+store:
+	VPSRAD    X1, Z6, Z6
+	VPSRAD    X1, Z4, Z4
+	VPSRAD    X1, Z7, Z7
+	VPSRAD    X1, Z3, Z3
+	VPACKSSDW Z4, Z6, Z6
+	VPACKSSDW Z3, Z7, Z7
+	VPACKUSWB Z7, Z6, Z6
+	VMOVDQU64 Z6, (AX)(DI*1)
+	ADDQ      $0x40, DI
+	MOVQ      DX, R11
+	SUBQ      DI, R11
+	JLE       done
+	CMPQ      R11, $0x40
+	JGE       chunk
+	LEAQ      -64(DX), DI
+	JMP       chunk
+
+done:
+	VZEROUPPER
+	RET
+
+// func resampleGrayShortAVX2(dst *[4]*byte, src *[4]*byte, start *int32, w *int32, n int, blocks int, bits int)
+// Requires: AVX, AVX2
+TEXT ·resampleGrayShortAVX2(SB), NOSPLIT, $0-56
+	MOVQ         src+8(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         8(AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         24(AX), AX
+	MOVQ         blocks+40(FP), SI
+	MOVQ         SI, DI
+	SHLQ         $0x03, DI
+	MOVQ         bits+48(FP), R8
+	VMOVQ        R8, X0
+	MOVL         $0x00000001, R8
+	VMOVD        R8, X1
+	VPBROADCASTD X1, Y1
+	VPSLLD       X0, Y1, Y1
+	VPSRLD       $0x01, Y1, Y1
+	XORQ         R9, R9
+
+group:
+	MOVQ         w+24(FP), R10
+	MOVQ         R9, R8
+	IMULQ        DI, R8
+	ADDQ         R10, R8
+	MOVQ         start+16(FP), R10
+	MOVLQSX      (R10)(R9*4), R10
+	VMOVD        (CX)(R10*1), X2
+	VPINSRD      $0x01, (DX)(R10*1), X2, X2
+	VPINSRD      $0x02, (BX)(R10*1), X2, X2
+	VPINSRD      $0x03, (AX)(R10*1), X2, X2
+	VPMOVZXBW    X2, Y2
+	VPBROADCASTQ (R8), Y3
+	ADDQ         $0x08, R8
+	VPMADDWD     Y3, Y2, Y3
+	MOVQ         SI, R11
+	DECQ         R11
+	JZ           end0
+
+more0:
+	ADDQ         $0x04, R10
+	VMOVD        (CX)(R10*1), X2
+	VPINSRD      $0x01, (DX)(R10*1), X2, X2
+	VPINSRD      $0x02, (BX)(R10*1), X2, X2
+	VPINSRD      $0x03, (AX)(R10*1), X2, X2
+	VPMOVZXBW    X2, Y2
+	VPBROADCASTQ (R8), Y4
+	ADDQ         $0x08, R8
+	VPMADDWD     Y4, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	DECQ         R11
+	JNZ          more0
+
+end0:
+	MOVQ         start+16(FP), R10
+	MOVLQSX      4(R10)(R9*4), R10
+	VMOVD        (CX)(R10*1), X2
+	VPINSRD      $0x01, (DX)(R10*1), X2, X2
+	VPINSRD      $0x02, (BX)(R10*1), X2, X2
+	VPINSRD      $0x03, (AX)(R10*1), X2, X2
+	VPMOVZXBW    X2, Y2
+	VPBROADCASTQ (R8), Y4
+	ADDQ         $0x08, R8
+	VPMADDWD     Y4, Y2, Y4
+	MOVQ         SI, R11
+	DECQ         R11
+	JZ           end1
+
+more1:
+	ADDQ         $0x04, R10
+	VMOVD        (CX)(R10*1), X2
+	VPINSRD      $0x01, (DX)(R10*1), X2, X2
+	VPINSRD      $0x02, (BX)(R10*1), X2, X2
+	VPINSRD      $0x03, (AX)(R10*1), X2, X2
+	VPMOVZXBW    X2, Y2
+	VPBROADCASTQ (R8), Y5
+	ADDQ         $0x08, R8
+	VPMADDWD     Y5, Y2, Y5
+	VPADDD       Y5, Y4, Y4
+	DECQ         R11
+	JNZ          more1
+
+end1:
+	MOVQ         start+16(FP), R10
+	MOVLQSX      8(R10)(R9*4), R10
+	VMOVD        (CX)(R10*1), X2
+	VPINSRD      $0x01, (DX)(R10*1), X2, X2
+	VPINSRD      $0x02, (BX)(R10*1), X2, X2
+	VPINSRD      $0x03, (AX)(R10*1), X2, X2
+	VPMOVZXBW    X2, Y2
+	VPBROADCASTQ (R8), Y5
+	ADDQ         $0x08, R8
+	VPMADDWD     Y5, Y2, Y5
+	MOVQ         SI, R11
+	DECQ         R11
+	JZ           end2
+
+more2:
+	ADDQ         $0x04, R10
+	VMOVD        (CX)(R10*1), X2
+	VPINSRD      $0x01, (DX)(R10*1), X2, X2
+	VPINSRD      $0x02, (BX)(R10*1), X2, X2
+	VPINSRD      $0x03, (AX)(R10*1), X2, X2
+	VPMOVZXBW    X2, Y2
+	VPBROADCASTQ (R8), Y6
+	ADDQ         $0x08, R8
+	VPMADDWD     Y6, Y2, Y6
+	VPADDD       Y6, Y5, Y5
+	DECQ         R11
+	JNZ          more2
+
+end2:
+	MOVQ         start+16(FP), R10
+	MOVLQSX      12(R10)(R9*4), R10
+	VMOVD        (CX)(R10*1), X2
+	VPINSRD      $0x01, (DX)(R10*1), X2, X2
+	VPINSRD      $0x02, (BX)(R10*1), X2, X2
+	VPINSRD      $0x03, (AX)(R10*1), X2, X2
+	VPMOVZXBW    X2, Y2
+	VPBROADCASTQ (R8), Y6
+	ADDQ         $0x08, R8
+	VPMADDWD     Y6, Y2, Y6
+	MOVQ         SI, R11
+	DECQ         R11
+	JZ           end3
+
+more3:
+	ADDQ         $0x04, R10
+	VMOVD        (CX)(R10*1), X2
+	VPINSRD      $0x01, (DX)(R10*1), X2, X2
+	VPINSRD      $0x02, (BX)(R10*1), X2, X2
+	VPINSRD      $0x03, (AX)(R10*1), X2, X2
+	VPMOVZXBW    X2, Y2
+	VPBROADCASTQ (R8), Y7
+	ADDQ         $0x08, R8
+	VPMADDWD     Y7, Y2, Y7
+	VPADDD       Y7, Y6, Y6
+	DECQ         R11
+	JNZ          more3
+
+end3:
+	VPHADDD      Y4, Y3, Y3
+	VPHADDD      Y6, Y5, Y5
+	VPADDD       Y1, Y3, Y3
+	VPSRAD       X0, Y3, Y3
+	VPADDD       Y1, Y5, Y5
+	VPSRAD       X0, Y5, Y5
+	VPACKSSDW    Y5, Y3, Y3
+	VPACKUSWB    Y3, Y3, Y3
+	VPSHUFB      resampleGray_join<>+0(SB), Y3, Y3
+	VEXTRACTI128 $0x01, Y3, X2
+	MOVQ         dst+0(FP), R8
+	MOVQ         (R8), R10
+	VMOVD        X3, (R10)(R9*1)
+	MOVQ         8(R8), R10
+	VPEXTRD      $0x01, X3, (R10)(R9*1)
+	MOVQ         16(R8), R10
+	VMOVD        X2, (R10)(R9*1)
+	MOVQ         24(R8), R10
+	VPEXTRD      $0x01, X2, (R10)(R9*1)
+	ADDQ         $0x04, R9
+	MOVQ         n+32(FP), R8
+	MOVQ         R8, R10
+	SUBQ         R9, R10
+	JLE          done
+	CMPQ         R10, $0x04
+	JGE          group
+	LEAQ         -4(R8), R9
+	JMP          group
 
 done:
 	VZEROUPPER

@@ -38,16 +38,20 @@ func resampleColumnsNEON(dst, src *byte, line int, w *int32, rows int)
 
 // packWeights copies the weights to packed.w.
 func (t *Taps) packWeights() {
-	size := t.packed.blocks * packedBlock
+	p := &t.packed
+	p.size = packedBlock
+	p.w = grow(p.w, len(t.Len)*p.blocks*p.size)
+	size := p.blocks * p.size
 	for i, n := range t.Len {
-		to := t.packed.w[i*size:][:size]
+		to := p.w[i*size:][:size]
 		clear(to[copy(to, t.W32[i*t.K:][:n]):])
 	}
 }
 
 // resample computes n outputs, 4 or more, of the first min(rows, 4) rows of r;
 // it may compute the other rows too.
-func (r *rows4) resample(p *packed, rows, ch int, start, w *int32, n int) {
+func (r *rows4) resample(t *Taps, rows, ch int, start, w *int32, n int) {
+	p := &t.packed
 	rows = min(rows, 4)
 	if ch == 1 {
 		resampleGrayNEON(&r.dst, &r.src, start, w, n, p.blocks)

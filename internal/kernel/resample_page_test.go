@@ -27,10 +27,10 @@ func TestResampleReads(t *testing.T) {
 		from, to := beforeNothing(t, most), beforeNothing(t, most)
 		copy(from, noise(1, most))
 		var taps Taps
-		for f := range FilterLanczos + 1 {
+		for _, fill := range tables {
 			for out := 1; out <= 64; out++ {
 				for i, in := range []int{1, 2, 3, 4, 5, 6, 7, 8, max(1, out/2), out, out*25/16 + 1, out*2 + 1, out * 9} {
-					taps.Pillow(in, out, 0, out, f, false)
+					fill(&taps, in, out, 0, out)
 					for ch := 1; ch <= 4; ch++ {
 						rows := 1 + (out+i)%9
 						src, dst := from[most-rows*in*ch:], to[most-rows*out*ch:]
@@ -43,7 +43,7 @@ func TestResampleReads(t *testing.T) {
 			}
 			for line := 1; line < 300; line++ {
 				in, out := 1+line%13, 1+line%7
-				taps.Pillow(in, out, 0, out, f, false)
+				fill(&taps, in, out, 0, out)
 				src, dst := from[most-in*line:], to[most-out*line:]
 				taps.Vertical(dst, src, line)
 				want := make([]uint8, line)

@@ -7,10 +7,11 @@ package kernel
 type packed struct {
 	w       []int32
 	blocks  int // per output
+	size    int // elements of w per block
 	longest int // maximum of Len
 }
 
-// packedBlock is the number of elements of packed.w per block.
+// packedBlock is the largest number of elements of packed.w per block.
 const packedBlock = 4
 
 // pack packs the weights of W32 if the assembly supports them.
@@ -29,7 +30,6 @@ func (t *Taps) pack() {
 	}
 	p.longest = int(longest)
 	p.blocks = (p.longest + 3) / 4
-	p.w = grow(p.w, len(t.Len)*p.blocks*packedBlock)
 	t.packWeights()
 }
 
@@ -53,7 +53,7 @@ func (t *Taps) horizontal(dst, src []uint8, rows, inW, ch int) bool {
 	line, out := inW*ch, outW*ch
 	src, dst = src[:rows*line], dst[:rows*out]
 	window := (p.blocks-1)*4*ch + read // bytes that the assembly reads for an output
-	start, w := t.Start, p.w[:outW*p.blocks*packedBlock]
+	start, w := t.Start, p.w[:outW*p.blocks*p.size]
 	end := int(start[outW-1])*ch + window
 	var r rows4
 	for y := 0; y < rows; y += 4 {
@@ -63,7 +63,7 @@ func (t *Taps) horizontal(dst, src []uint8, rows, inW, ch int) bool {
 			r.dst[i], r.src[i] = &dst[at*out], &src[at*line]
 		}
 		if last*line+end <= len(src) {
-			r.resample(p, rows-y, ch, &start[0], &w[0], outW)
+			r.resample(t, rows-y, ch, &start[0], &w[0], outW)
 			continue
 		}
 		// The last outputs would read beyond src. The first safe outputs read
@@ -73,7 +73,7 @@ func (t *Taps) horizontal(dst, src []uint8, rows, inW, ch int) bool {
 			safe--
 		}
 		if safe >= 4 {
-			r.resample(p, rows-y, ch, &start[0], &w[0], safe)
+			r.resample(t, rows-y, ch, &start[0], &w[0], safe)
 		} else {
 			safe = 0
 		}
@@ -105,6 +105,6 @@ func (t *Taps) edge(dst, src []uint8, y, rows, line, ch, first, end int) bool {
 		copy(copies[i][:], src[at*line+left:(at+1)*line])
 		r.src[i], r.dst[i] = &copies[i][0], &dst[(at*len(t.Start)+first)*ch]
 	}
-	r.resample(&t.packed, rows-y, ch, &start[0], &t.packed.w[first*t.packed.blocks*packedBlock], n)
+	r.resample(t, rows-y, ch, &start[0], &t.packed.w[first*t.packed.blocks*t.packed.size], n)
 	return true
 }

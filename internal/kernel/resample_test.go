@@ -57,11 +57,32 @@ func content(kind int, n int) []uint8 {
 // levels runs f with every available set of instructions.
 func levels(t *testing.T, f func(t *testing.T)) {
 	t.Run("best", f)
+	if cpu.Has(cpu.AVX512) {
+		t.Run("without AVX-512", func(t *testing.T) {
+			defer cpu.Disable(cpu.AVX512)()
+			f(t)
+		})
+	}
 	t.Run("reference", func(t *testing.T) {
 		defer cpu.DisableAll()()
 		f(t)
 	})
 }
+
+// tables fill a table of the outputs in [from, to) with fixed-point weights:
+// those of Pillow, and those of torch, which have 16 bits.
+var tables = func() (l []func(t *Taps, in, out, from, to int)) {
+	for f := range FilterLanczos + 1 {
+		l = append(l, func(t *Taps, in, out, from, to int) { t.Pillow(in, out, from, to, f, false) })
+	}
+	for f := range TorchLanczos + 1 {
+		l = append(l, func(t *Taps, in, out, from, to int) { t.TorchU8(in, out, from, to, f, true) })
+	}
+	for f := range TorchLanczos {
+		l = append(l, func(t *Taps, in, out, from, to int) { t.TorchU8(in, out, from, to, f, false) })
+	}
+	return l
+}()
 
 // resampleInputs returns input sizes for an output of out: near the scales that
 // matter, enlargements and extremes.
@@ -108,17 +129,17 @@ func TestHorizontal(t *testing.T) {
 	step := short.Step(t, 3)
 	levels(t, func(t *testing.T) {
 		var taps Taps
-		for f := range FilterLanczos + 1 {
+		for _, fill := range tables {
 			for out := 1; out <= 64; out += step {
 				for i, in := range resampleInputs(out) {
-					taps.Pillow(in, out, 0, out, f, false)
+					fill(&taps, in, out, 0, out)
 					for ch := 1; ch <= 4; ch++ {
 						checkResample(t, &taps, in, 1+(i+out)%9, ch, i+ch+out)
 					}
 				}
 			}
 			for _, p := range [][2]int{{1000, 3}, {3, 1000}, {1000, 64}, {450, 288}, {4000, 224}, {7, 900}} {
-				taps.Pillow(p[0], p[1], 0, p[1], f, false)
+				fill(&taps, p[0], p[1], 0, p[1])
 				for kind := range 4 {
 					for ch := 1; ch <= 4; ch++ {
 						checkResample(t, &taps, p[0], 1+kind, ch, kind)
@@ -133,16 +154,16 @@ func TestHorizontal(t *testing.T) {
 func TestVertical(t *testing.T) {
 	levels(t, func(t *testing.T) {
 		var taps Taps
-		for f := range FilterLanczos + 1 {
+		for _, fill := range tables {
 			for line := 1; line <= 200; line++ {
 				for i, out := range []int{1, 3, 8} {
 					in := resampleInputs(out)[(line+i)%11]
-					taps.Pillow(in, out, 0, out, f, false)
+					fill(&taps, in, out, 0, out)
 					checkColumns(t, &taps, in, line, line+i)
 				}
 			}
 			for _, p := range [][2]int{{1000, 3}, {3, 1000}, {400, 256}, {1, 5}} {
-				taps.Pillow(p[0], p[1], 0, p[1], f, false)
+				fill(&taps, p[0], p[1], 0, p[1])
 				for kind := range 4 {
 					checkColumns(t, &taps, p[0], 97, kind)
 				}
@@ -156,15 +177,15 @@ func TestVertical(t *testing.T) {
 func TestRegion(t *testing.T) {
 	levels(t, func(t *testing.T) {
 		const in, rows = 300, 5
-		for f := range FilterLanczos + 1 {
+		for _, fill := range tables {
 			for _, out := range []int{40, 192, 700} {
 				var all, part Taps
-				all.Pillow(in, out, 0, out, f, false)
+				fill(&all, in, out, 0, out)
 				for ch := 1; ch <= 4; ch++ {
 					src, want := content(ch, rows*in*ch), make([]uint8, rows*out*ch)
 					all.horizontalGo(want, src, rows, in, ch, 0)
 					for _, r := range [][2]int{{0, 10}, {3, 33}, {5, 6}, {out - 21, out}} {
-						part.Pillow(in, out, r[0], r[1], f, false)
+						fill(&part, in, out, r[0], r[1])
 						n := r[1] - r[0]
 						left := int(part.Start[0])
 						w := int(part.Start[n-1]+part.Len[n-1]) - left
@@ -192,14 +213,14 @@ func TestResampleAllocates(t *testing.T) {
 	var taps Taps
 	src, dst := noise(1, 9*90*3), make([]uint8, 9*90*3)
 	require.Zero(t, testing.AllocsPerRun(10, func() {
-		for f := range FilterLanczos + 1 {
+		for _, fill := range tables {
 			for _, out := range []int{3, 7, 20, 45, 50, 90} {
-				taps.Pillow(90, out, 0, out, f, false)
+				fill(&taps, 90, out, 0, out)
 				for _, ch := range []int{1, 3} {
 					taps.Horizontal(dst, src, 9, 90, ch)
 				}
 			}
-			taps.Pillow(9, 5, 0, 5, f, false)
+			fill(&taps, 9, 5, 0, 5)
 			taps.Vertical(dst, src, 270)
 		}
 	}))

@@ -24,6 +24,9 @@ type Taps struct {
 	WF         []float32 // torch
 	W64        []float64 // Pillow's floating-point modes; scratch of its fixed-point modes
 	packed     packed    // W32 for the assembly
+	// short is not 0 if all of W32 are int16 numbers shifted left: it is then
+	// the number of fractional bits of those.
+	short int
 }
 
 // TapsBits is the number of fractional bits of Pillow's fixed-point weights.
@@ -105,7 +108,7 @@ func (t *Taps) Pillow(in, out, from, to int, f Filter, float bool) {
 	scale := float64(in) / float64(out)
 	stretch := max(scale, 1)
 	support := float64(f.support() * stretch)
-	t.K = int(math.Ceil(support))*2 + 1
+	t.K, t.short = int(math.Ceil(support))*2+1, 0
 	outs := to - from
 	t.Start, t.Len = grow(t.Start, outs), grow(t.Len, outs)
 	if float {

@@ -61,6 +61,7 @@ func (t *Taps) torchU8(in, out, from, to int, f TorchFilter, antialias, corners 
 	for p < TapsBits && int(0.5+float64(most*float64(int(1)<<(p+1)))) < 1<<15 {
 		p++
 	}
+	t.short = p
 	one := float64(int(1) << p)
 	for i := range outs {
 		n := int(t.Len[i])

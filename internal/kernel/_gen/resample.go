@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
@@ -12,11 +14,143 @@ const tapsBits = 22
 var _ = add("resample", resample)
 
 func resample() {
-	round := dwords("resample_round", 1<<(tapsBits-1))
-	resampleRows(round, 3)
-	resampleRows(round, 4)
-	resamplePlanes(round)
-	resampleColumns(round)
+	for _, k := range []kind{&long{round1: dwords("resample_round", 1<<(tapsBits-1))}, &short{}} {
+		for _, rows := range []int{2, 4} {
+			resampleRows(k, 3, rows)
+			resampleRows(k, 4, rows)
+			resampleColumns(k, rows == 4)
+		}
+		resamplePlanes(k)
+	}
+}
+
+// kind is the form of the weights.
+type kind interface {
+	// name is part of the functions' names.
+	name() string
+	// parameter is the last one of the functions, or empty.
+	parameter() string
+	// shift is the binary logarithm of the bytes of a block of four weights.
+	shift() uint64
+	// begin loads what a function needs, for vectors that v makes.
+	begin(v func() VecVirtual)
+	// weights broadcasts the weights of a half block into one vector, or two.
+	weights(v func() VecVirtual, at Mem, half int) []VecVirtual
+	// quads broadcasts the weights of a block, in quadwords.
+	quads(at Mem) []VecVirtual
+	// round adds the rounding to the first sum.
+	round(sums []VecVirtual)
+	// join adds the sums into the first, and down shifts it. end does both.
+	join(sums []VecVirtual)
+	down(sums []VecVirtual)
+	end(sums []VecVirtual)
+}
+
+// long are weights of tapsBits bits, as low and high halves.
+type long struct {
+	round1 Mem
+	rounds VecVirtual
+}
+
+func (*long) name() string              { return "" }
+func (*long) parameter() string         { return "" }
+func (*long) shift() uint64             { return 4 }
+func (k *long) round(sums []VecVirtual) { VPADDD(k.rounds, sums[0], sums[0]) }
+
+func (k *long) begin(v func() VecVirtual) {
+	k.rounds = v()
+	VPBROADCASTD(k.round1, k.rounds)
+}
+
+func (*long) weights(v func() VecVirtual, at Mem, half int) []VecVirtual {
+	l := []VecVirtual{v(), v()}
+	for i, to := range l {
+		from := at
+		from.Disp += 4*half + 8*i
+		VPBROADCASTD(from, to)
+	}
+	return l
+}
+
+func (*long) quads(at Mem) []VecVirtual {
+	l := []VecVirtual{YMM(), YMM()}
+	for i, to := range l {
+		from := at
+		from.Disp += 8 * i
+		VPBROADCASTQ(from, to)
+	}
+	return l
+}
+
+// join adds the sums for the two halves of the weights, hi<<16.
+func (*long) join(sums []VecVirtual) {
+	lo, hi := sums[0], sums[1]
+	VPSLLD(U8(16), hi, hi)
+	VPADDD(hi, lo, lo)
+}
+
+func (*long) down(sums []VecVirtual) { VPSRAD(U8(tapsBits), sums[0], sums[0]) }
+
+func (k *long) end(sums []VecVirtual) {
+	k.join(sums)
+	k.down(sums)
+}
+
+// short are weights of 16 bits, with a number of fractional bits that is a
+// parameter.
+type short struct {
+	bits   VecVirtual
+	rounds VecVirtual
+}
+
+func (*short) name() string              { return "Short" }
+func (*short) parameter() string         { return ", bits int" }
+func (*short) shift() uint64             { return 3 }
+func (k *short) round(sums []VecVirtual) { VPADDD(k.rounds, sums[0], sums[0]) }
+func (*short) join([]VecVirtual)         {}
+func (k *short) down(sums []VecVirtual)  { VPSRAD(k.bits, sums[0], sums[0]) }
+func (k *short) end(sums []VecVirtual)   { k.down(sums) }
+
+func (*short) quads(at Mem) []VecVirtual {
+	l := []VecVirtual{YMM()}
+	VPBROADCASTQ(at, l[0])
+	return l
+}
+
+func (k *short) begin(v func() VecVirtual) {
+	bits, one, x := Load(Param("bits"), GP64()), GP64(), XMM()
+	k.bits, k.rounds = x, v()
+	VMOVQ(bits, x)
+	MOVL(U32(1), one.As32())
+	y := XMM()
+	VMOVD(one.As32(), y)
+	VPBROADCASTD(y, k.rounds)
+	VPSLLD(x, k.rounds, k.rounds)
+	VPSRLD(U8(1), k.rounds, k.rounds)
+}
+
+func (*short) weights(v func() VecVirtual, at Mem, half int) []VecVirtual {
+	l := []VecVirtual{v()}
+	at.Disp += 4 * half
+	VPBROADCASTD(at, l[0])
+	return l
+}
+
+func ymm() VecVirtual { return YMM() }
+func zmm() VecVirtual { return ZMM() }
+
+// multiply returns the products of words and weights, whose memory it reuses.
+func multiply(words VecVirtual, weights []VecVirtual) []VecVirtual {
+	for _, w := range weights {
+		VPMADDWD(w, words, w)
+	}
+	return weights
+}
+
+func accumulate(from, to []VecVirtual) {
+	for i := range to {
+		VPADDD(from[i], to[i], to[i])
+	}
 }
 
 // group writes a loop over n outputs in groups of four; n is 4 or more. It may
@@ -43,17 +177,17 @@ func group(move, body func(x Register)) {
 	RET()
 }
 
-// split adds the sums for the two halves of the weights, lo and hi<<16, and
-// shifts.
-func split(lo, hi VecVirtual) {
-	VPSLLD(U8(16), hi, hi)
-	VPADDD(hi, lo, lo)
-	VPSRAD(U8(tapsBits), lo, lo)
-}
+// rowMasks and rowJoin are the constants of resampleRows, which its variants
+// share.
+var (
+	rowMasks = map[int][2]Mem{}
+	rowJoin  Mem
+)
 
-// resampleRows is the horizontal pass of two rows of pixels of 3 or 4 channels:
-// one row per lane, one channel per dword.
-func resampleRows(round Mem, ch int) {
+func rowConstants(ch int) {
+	if _, ok := rowMasks[ch]; ok {
+		return
+	}
 	name := map[int]string{3: "resampleRGB", 4: "resampleRGBA"}[ch]
 	// The masks place the channels of two adjacent pixels side by side as
 	// words: pixels 0 and 1, 2 and 3.
@@ -68,9 +202,9 @@ func resampleRows(round Mem, ch int) {
 			DATA(i, U8(v))
 		}
 	}
-	var join Mem
+	rowMasks[ch] = masks
 	if ch == 3 {
-		join = GLOBL(name+"_join", 8|16)
+		rowJoin = GLOBL(name+"_join", 8|16)
 		for i := range 32 {
 			v := 0x80
 			if i%16 < 12 {
@@ -79,23 +213,57 @@ func resampleRows(round Mem, ch int) {
 			DATA(i, U8(v))
 		}
 	}
+}
 
-	TEXT(name+"AVX2", NOSPLIT, "func(dst0, dst1, src0, src1 *byte, start, w *int32, n, blocks, parts int)")
-	Pragma("noescape")
-	Doc(name+"AVX2 resamples two rows to n pixels, 4 or more, with blocks of 4 packed",
-		"weights per output. It uses the first parts pairs of weights and reads 16 bytes per block.")
-	dst := []Register{Load(Param("dst0"), GP64()), Load(Param("dst1"), GP64())}
-	src := []Register{Load(Param("src0"), GP64()), Load(Param("src1"), GP64())}
+// resampleRows is the horizontal pass of rows of pixels of 3 or 4 channels: one
+// row per lane, one channel per dword. Two rows need AVX2, four AVX-512.
+func resampleRows(k kind, ch, rows int) {
+	rowConstants(ch)
+	name, vec := map[int]string{3: "resampleRGB", 4: "resampleRGBA"}[ch]+k.name(), ymm
+	if rows == 4 {
+		name, vec = name+"AVX512", zmm
+		TEXT(name, NOSPLIT, "func(dst, src *[4]*byte, start, w *int32, n, blocks, parts int"+k.parameter()+")")
+		Pragma("noescape")
+		Doc(name+" resamples four rows to n pixels, 4 or more, with blocks of 4 packed", "weights per output. It uses the first parts pairs of weights and reads 16 bytes per block.")
+	} else {
+		name += "AVX2"
+		TEXT(name, NOSPLIT, "func(dst0, dst1, src0, src1 *byte, start, w *int32, n, blocks, parts int"+k.parameter()+")")
+		Pragma("noescape")
+		Doc(name+" resamples two rows to n pixels, 4 or more, with blocks of 4 packed",
+			"weights per output. It uses the first parts pairs of weights and reads 16 bytes per block.")
+	}
+	var dst, src []Register
+	if rows == 4 {
+		s := pointers("src")
+		src = s[:]
+	} else {
+		dst = []Register{Load(Param("dst0"), GP64()), Load(Param("dst1"), GP64())}
+		src = []Register{Load(Param("src0"), GP64()), Load(Param("src1"), GP64())}
+	}
 	start, blocks := Load(Param("start"), GP64()), Load(Param("blocks"), GP64())
-	SHLQ(U8(4), blocks)
+	SHLQ(U8(k.shift()), blocks)
 	parts := Load(Param("parts"), GP64())
 	output, weights := GP64(), GP64()
-	mask := []VecVirtual{YMM(), YMM()}
+	mask := []VecVirtual{vec(), vec()}
 	for i, m := range mask {
-		VMOVDQU(masks[i], m)
+		if rows == 4 {
+			VBROADCASTI64X4(rowMasks[ch][i], m)
+		} else {
+			VMOVDQU(rowMasks[ch][i], m)
+		}
 	}
-	rounds := YMM()
-	VMOVDQU(round, rounds)
+	join := vec()
+	if ch == 3 && rows == 4 {
+		VBROADCASTI64X4(rowJoin, join)
+	}
+	var stored Register // the dwords of a lane that are stored
+	if rows == 4 && ch == 3 {
+		stored = K()
+		ones := GP32()
+		MOVL(U32(7), ones)
+		KMOVW(ones, stored)
+	}
+	k.begin(vec)
 	group(func(x Register) {
 		toWeights(x, blocks, output)
 	}, func(x Register) {
@@ -109,12 +277,12 @@ func resampleRows(round Mem, ch int) {
 				SHLQ(U8(2), off)
 			}
 			if i == 0 {
-				// Prefetch the next two rows, assuming that rows are adjacent.
-				// A row is too short for the hardware prefetcher, and the loop
+				// Prefetch the next rows, assuming that rows are adjacent. A
+				// row is too short for the hardware prefetcher, and the loop
 				// would wait for memory.
 				next := GP64()
-				MOVQ(src[1], next)
-				for range 2 {
+				MOVQ(src[rows-1], next)
+				for range rows {
 					SUBQ(src[0], next)
 					ADDQ(src[1], next)
 					PREFETCHT0(Mem{Base: next, Index: off, Scale: 1})
@@ -124,55 +292,75 @@ func resampleRows(round Mem, ch int) {
 			ADDQ(blocks, output)
 			MOVQ(parts, left)
 			end, more := "end"+string(rune('0'+i)), "more"+string(rune('0'+i))
-			px, lo, hi := YMM(), YMM(), YMM()
-			out[i] = lo
+			px := vec()
 			pixels := func() {
 				VMOVDQU(Mem{Base: src[0], Index: off, Scale: 1}, px.AsX())
-				VINSERTI128(U8(1), Mem{Base: src[1], Index: off, Scale: 1}, px, px)
+				if rows == 2 {
+					VINSERTI128(U8(1), Mem{Base: src[1], Index: off, Scale: 1}, px, px)
+					return
+				}
+				for r := 1; r < rows; r++ {
+					VINSERTI32X4(U8(r), Mem{Base: src[r], Index: off, Scale: 1}, px, px)
+				}
 			}
-			part := func(half int, lo, hi VecVirtual) {
-				words := YMM()
+			part := func(half int) []VecVirtual {
+				words := vec()
 				VPSHUFB(mask[half], px, words)
-				VPBROADCASTD(Mem{Base: weights, Disp: 4 * half}, lo)
-				VPMADDWD(lo, words, lo)
-				VPBROADCASTD(Mem{Base: weights, Disp: 8 + 4*half}, hi)
-				VPMADDWD(hi, words, hi)
-			}
-			add := func(half int) {
-				l, h := YMM(), YMM()
-				part(half, l, h)
-				VPADDD(l, lo, lo)
-				VPADDD(h, hi, hi)
+				return multiply(words, k.weights(vec, Mem{Base: weights}, half))
 			}
 			pixels()
-			part(0, lo, hi)
-			VPADDD(rounds, lo, lo)
+			sums := part(0)
+			out[i] = sums[0]
+			k.round(sums)
 			DECQ(left)
 			JZ(LabelRef(end))
-			add(1)
+			accumulate(part(1), sums)
 			DECQ(left)
 			JZ(LabelRef(end))
 			Label(more)
 			ADDQ(U8(4*ch), off)
-			ADDQ(U8(16), weights)
+			ADDQ(U8(1<<k.shift()), weights)
 			pixels()
-			add(0)
+			accumulate(part(0), sums)
 			DECQ(left)
 			JZ(LabelRef(end))
-			add(1)
+			accumulate(part(1), sums)
 			DECQ(left)
 			JNZ(LabelRef(more))
 			Label(end)
-			split(lo, hi)
+			k.end(sums)
 		}
 		VPACKSSDW(out[1], out[0], out[0])
 		VPACKSSDW(out[3], out[2], out[2])
 		VPACKUSWB(out[2], out[0], out[0])
 		off := x
 		if ch == 3 {
-			VPSHUFB(join, out[0], out[0])
+			if rows == 4 {
+				VPSHUFB(join, out[0], out[0])
+			} else {
+				VPSHUFB(rowJoin, out[0], out[0])
+			}
 			off = GP64()
 			LEAQ(Mem{Base: x, Index: x, Scale: 2}, off)
+		}
+		if rows == 4 {
+			to := Load(Param("dst"), GP64())
+			for i := range rows {
+				p := GP64()
+				MOVQ(Mem{Base: to, Disp: 8 * i}, p)
+				if ch == 4 {
+					VEXTRACTI32X4(U8(i), out[0], Mem{Base: p, Index: off, Scale: 4})
+					continue
+				}
+				// Masked, VEXTRACTI32X4 itself would fault at the end of a page.
+				row := out[0].AsX()
+				if i > 0 {
+					row = XMM()
+					VEXTRACTI32X4(U8(i), out[0], row)
+				}
+				VMOVDQU32(row, stored, Mem{Base: p, Index: off, Scale: 1})
+			}
+			return
 		}
 		second := XMM()
 		VEXTRACTI128(U8(1), out[0], second)
@@ -199,47 +387,48 @@ func toWeights(x, size, weights Register) {
 
 // resamplePlanes is the horizontal pass of four rows of one channel: two rows
 // per lane, two partial sums per row.
-func resamplePlanes(round Mem) {
-	join := GLOBL("resampleGray_join", 8|16)
-	for i := range 32 {
-		v := 0x80
-		if i%16 < 8 {
-			v = i%16/4 + 2*(i%4)
+func resamplePlanes(k kind) {
+	name := "resampleGray" + k.name() + "AVX2"
+	if planesJoin == (Mem{}) {
+		planesJoin = GLOBL("resampleGray_join", 8|16)
+		for i := range 32 {
+			v := 0x80
+			if i%16 < 8 {
+				v = i%16/4 + 2*(i%4)
+			}
+			DATA(i, U8(v))
 		}
-		DATA(i, U8(v))
 	}
-	TEXT("resampleGrayAVX2", NOSPLIT, "func(dst, src *[4]*byte, start, w *int32, n, blocks int)")
+	TEXT(name, NOSPLIT, "func(dst, src *[4]*byte, start, w *int32, n, blocks int"+k.parameter()+")")
 	Pragma("noescape")
-	Doc("resampleGrayAVX2 resamples four rows to n pixels, 4 or more, with blocks of 4 packed",
+	Doc(name+" resamples four rows to n pixels, 4 or more, with blocks of 4 packed",
 		"weights per output. It reads 4 bytes per block.")
 	src := pointers("src")
 	blocks, size, weights := Load(Param("blocks"), GP64()), GP64(), GP64()
 	MOVQ(blocks, size)
-	SHLQ(U8(4), size)
+	SHLQ(U8(k.shift()), size)
+	k.begin(ymm)
 	group(func(x Register) {
 		toWeights(x, size, weights)
 	}, func(x Register) {
-		var out [4]VecVirtual
+		var out [4][]VecVirtual
 		for i := range out {
 			off := GP64()
 			Load(Param("start"), off)
 			MOVLQSX(Mem{Base: off, Index: x, Scale: 4, Disp: 4 * i}, off)
-			lo, hi := YMM(), YMM()
-			out[i] = lo
-			block := func(lo, hi VecVirtual) {
+			block := func() []VecVirtual {
 				px := YMM()
 				VMOVD(Mem{Base: src[0], Index: off, Scale: 1}, px.AsX())
 				for r := 1; r < 4; r++ {
 					VPINSRD(U8(r), Mem{Base: src[r], Index: off, Scale: 1}, px.AsX(), px.AsX())
 				}
 				VPMOVZXBW(px.AsX(), px)
-				VPBROADCASTQ(Mem{Base: weights}, lo)
-				VPMADDWD(lo, px, lo)
-				VPBROADCASTQ(Mem{Base: weights, Disp: 8}, hi)
-				VPMADDWD(hi, px, hi)
-				ADDQ(U8(16), weights)
+				w := k.quads(Mem{Base: weights})
+				ADDQ(U8(1<<k.shift()), weights)
+				return multiply(px, w)
 			}
-			block(lo, hi)
+			sums := block()
+			out[i] = sums
 			end, more := "end"+string(rune('0'+i)), "more"+string(rune('0'+i))
 			left := GP64()
 			MOVQ(blocks, left)
@@ -247,30 +436,27 @@ func resamplePlanes(round Mem) {
 			JZ(LabelRef(end))
 			Label(more)
 			ADDQ(U8(4), off)
-			u, v := YMM(), YMM()
-			block(u, v)
-			VPADDD(u, lo, lo)
-			VPADDD(v, hi, hi)
+			accumulate(block(), sums)
 			DECQ(left)
 			JNZ(LabelRef(more))
 			Label(end)
-			VPSLLD(U8(16), hi, hi)
-			VPADDD(hi, lo, lo)
+			k.join(sums)
 		}
-		VPHADDD(out[1], out[0], out[0])
-		VPHADDD(out[3], out[2], out[2])
+		VPHADDD(out[1][0], out[0][0], out[0][0])
+		VPHADDD(out[3][0], out[2][0], out[2][0])
 		for i := 0; i < 4; i += 2 {
-			VPADDD(round, out[i], out[i])
-			VPSRAD(U8(tapsBits), out[i], out[i])
+			k.round(out[i])
+			k.down(out[i])
 		}
-		VPACKSSDW(out[2], out[0], out[0])
-		VPACKUSWB(out[0], out[0], out[0])
-		VPSHUFB(join, out[0], out[0])
+		sum := out[0][0]
+		VPACKSSDW(out[2][0], sum, sum)
+		VPACKUSWB(sum, sum, sum)
+		VPSHUFB(planesJoin, sum, sum)
 		second := XMM()
-		VEXTRACTI128(U8(1), out[0], second)
+		VEXTRACTI128(U8(1), sum, second)
 		dst := GP64()
 		Load(Param("dst"), dst)
-		for i, v := range []VecVirtual{out[0].AsX().(VecVirtual), second} {
+		for i, v := range []VecVirtual{sum.AsX().(VecVirtual), second} {
 			p := GP64()
 			MOVQ(Mem{Base: dst, Disp: 16 * i}, p)
 			VMOVD(v, Mem{Base: p, Index: x, Scale: 1})
@@ -280,89 +466,106 @@ func resamplePlanes(round Mem) {
 	})
 }
 
-// resampleColumns is one row of the vertical pass, 32 bytes at a time.
-func resampleColumns(round Mem) {
-	TEXT("resampleColumnsAVX2", NOSPLIT, "func(dst, src *byte, line int, w *int32, rows int)")
+// planesJoin is the constant of resamplePlanes, which its variants share.
+var planesJoin Mem
+
+// resampleColumns is one row of the vertical pass, 32 bytes at a time, or 64
+// with AVX-512.
+func resampleColumns(k kind, wide bool) {
+	name, vec, size := "resampleColumns"+k.name(), ymm, 32
+	if wide {
+		name, vec, size = name+"AVX512", zmm, 64
+	} else {
+		name += "AVX2"
+	}
+	TEXT(name, NOSPLIT, "func(dst, src *byte, line int, w *int32, rows int"+k.parameter()+")")
 	Pragma("noescape")
-	Doc("resampleColumnsAVX2 computes a row of line bytes, 32 or more, as the weighted sum of", "rows, with packed weights.")
+	Doc(fmt.Sprintf("%s computes a row of line bytes, %d or more, as the weighted sum of", name, size), "rows, with packed weights.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	line, w, rows := Load(Param("line"), GP64()), Load(Param("w"), GP64()), Load(Param("rows"), GP64())
-	zero, rounds := YMM(), YMM()
-	VPXOR(zero, zero, zero)
-	VMOVDQU(round, rounds)
+	zero := vec()
+	if wide {
+		VPXORD(zero, zero, zero)
+	} else {
+		VPXOR(zero, zero, zero)
+	}
+	k.begin(vec)
 	x := GP64()
 	XORQ(x, x)
 
 	Label("chunk")
-	var lo, hi [4]VecVirtual
-	for i := range lo {
-		lo[i], hi[i] = YMM(), YMM()
-	}
+	var sums [4][]VecVirtual
 	p, second, weights, left := GP64(), GP64(), GP64(), GP64()
 	LEAQ(Mem{Base: src, Index: x, Scale: 1}, p)
 	MOVQ(w, weights)
 	MOVQ(rows, left)
-	pair := func(disp int, first bool) {
+	pair := func(half int) {
 		// The row after the last one has weight 0, so any row will do.
 		LEAQ(Mem{Base: p, Index: line, Scale: 1}, second)
 		CMPQ(left, U8(1))
 		CMOVQEQ(p, second)
-		a, l, h := YMM(), YMM(), YMM()
-		VMOVDQU(Mem{Base: p}, a)
+		a, l, h := vec(), vec(), vec()
+		if wide {
+			VMOVDQU64(Mem{Base: p}, a)
+		} else {
+			VMOVDQU(Mem{Base: p}, a)
+		}
 		VPUNPCKLBW(Mem{Base: second}, a, l)
 		VPUNPCKHBW(Mem{Base: second}, a, h)
-		wl, wh := YMM(), YMM()
-		VPBROADCASTD(Mem{Base: weights, Disp: disp}, wl)
-		VPBROADCASTD(Mem{Base: weights, Disp: disp + 8}, wh)
-		for i := range lo {
-			v, px := []VecVirtual{l, h}[i/2], YMM()
+		by := k.weights(vec, Mem{Base: weights}, half)
+		for i := range sums {
+			v, px := []VecVirtual{l, h}[i/2], vec()
 			if i%2 == 0 {
 				VPUNPCKLBW(zero, v, px)
 			} else {
 				VPUNPCKHBW(zero, v, px)
 			}
+			first := sums[i] == nil
+			products := make([]VecVirtual, len(by))
+			for j := range by {
+				products[j] = vec()
+				VPMADDWD(by[j], px, products[j])
+			}
 			if first {
-				VPMADDWD(wl, px, lo[i])
-				VPADDD(rounds, lo[i], lo[i])
-				VPMADDWD(wh, px, hi[i])
+				sums[i] = products
+				k.round(products)
 				continue
 			}
-			t := YMM()
-			VPMADDWD(wl, px, t)
-			VPADDD(t, lo[i], lo[i])
-			VPMADDWD(wh, px, px)
-			VPADDD(px, hi[i], hi[i])
+			accumulate(products, sums[i])
 		}
 		SUBQ(U8(2), left)
 	}
-	// Weights come in blocks of four: the low halves of two pairs, then the
-	// high halves.
-	pair(0, true)
+	pair(0)
 	JLE(LabelRef("store"))
 	Label("more")
 	LEAQ(Mem{Base: p, Index: line, Scale: 2}, p)
-	pair(4, false)
+	pair(1)
 	JLE(LabelRef("store"))
 	LEAQ(Mem{Base: p, Index: line, Scale: 2}, p)
-	ADDQ(U8(16), weights)
-	pair(0, false)
+	ADDQ(U8(1<<k.shift()), weights)
+	pair(0)
 	JG(LabelRef("more"))
 
 	Label("store")
-	for i := range lo {
-		split(lo[i], hi[i])
+	for i := range sums {
+		k.end(sums[i])
 	}
-	VPACKSSDW(lo[1], lo[0], lo[0])
-	VPACKSSDW(lo[3], lo[2], lo[2])
-	VPACKUSWB(lo[2], lo[0], lo[0])
-	VMOVDQU(lo[0], Mem{Base: dst, Index: x, Scale: 1})
-	ADDQ(U8(32), x)
+	out := sums[0][0]
+	VPACKSSDW(sums[1][0], out, out)
+	VPACKSSDW(sums[3][0], sums[2][0], sums[2][0])
+	VPACKUSWB(sums[2][0], out, out)
+	if wide {
+		VMOVDQU64(out, Mem{Base: dst, Index: x, Scale: 1})
+	} else {
+		VMOVDQU(out, Mem{Base: dst, Index: x, Scale: 1})
+	}
+	ADDQ(U8(size), x)
 	MOVQ(line, left)
 	SUBQ(x, left)
 	JLE(LabelRef("done"))
-	CMPQ(left, U8(32))
+	CMPQ(left, U8(size))
 	JGE(LabelRef("chunk"))
-	LEAQ(Mem{Base: line, Disp: -32}, x)
+	LEAQ(Mem{Base: line, Disp: -size}, x)
 	JMP(LabelRef("chunk"))
 	Label("done")
 	VZEROUPPER()
