@@ -33,6 +33,8 @@ PEERS = {
     "torchvision-pil": Peer("torchvision", "torchvision_pil.py", "imagenet train", ["imagenet", "train"], {}, "torchvision.py"),
     "torchvision-tensors": Peer("torchvision", "torchvision_tensors.py", "decode imagenet v2-tensors hf-default resize-u8-bilinear resize-u8-bicubic",
                                 ["v2-tensors", "hf-default", "resize-u8-bilinear", "resize-u8-bicubic"]),
+    "torchvision-planes": Peer("torchvision", "torchvision_planes.py", "resize-u8-bilinear resize-u8-bicubic", ["resize-u8-bilinear", "resize-u8-bicubic"],
+                               {c: "CHW in memory" for c in ("resize-u8-bilinear", "resize-u8-bicubic")}),
     "transformers": Peer("torchvision", "transformers_default.py", "hf-default", ["hf-default"]),
     "mindspore": Peer("mindspore", "mindspore_eager.py", "decode imagenet train", [],
                       {"imagenet": "eager, without antialiasing", "train": "eager, RandomCropDecodeResize with boxes of its own"}, "mindspore.py", 5),
@@ -53,6 +55,7 @@ GOALS = [
     ("resize-bilinear", "pillow", 4), ("resize-bilinear", "fast-image-resize", 1),
     ("resize-bicubic", "pillow", 4), ("resize-bicubic", "fast-image-resize", 1),
     ("resize-u8-bilinear", "torchvision-tensors", 3), ("resize-u8-bicubic", "torchvision-tensors", 3),
+    ("resize-u8-bilinear", "torchvision-planes", 3), ("resize-u8-bicubic", "torchvision-planes", 3),
     ("v2-tensors", "torchvision-tensors", 2.5), ("hf-default", "torchvision-tensors", 2.5), ("hf-default", "transformers", 2.5),
     ("train", "mindspore", 1.5),
 ]

@@ -8,6 +8,7 @@ type Feature int
 const (
 	AVX2   Feature = iota
 	AVX512         // F, BW, DQ and VL
+	VNNI           // AVX512, and AVX512_VNNI
 	BMI2           // and BMI1
 	NEON
 	count

@@ -53,15 +53,15 @@ func (r *rows4) resample(t *Taps, rows, ch int, start, w *int32, n int) {
 	case ch == 1:
 		resampleGrayAVX2(&r.dst, &r.src, start, w, n, p.blocks)
 		return
-	case rows < 3 || !cpu.Has(cpu.AVX512):
+	case rows < 3, bits == 0 && !cpu.Has(cpu.AVX512), bits > 0 && !cpu.Has(cpu.VNNI):
 	case ch == 3 && bits > 0:
-		resampleRGBShortAVX512(&r.dst, &r.src, start, w, n, p.blocks, parts, bits)
+		resampleRGBShortVNNI(&r.dst, &r.src, start, w, n, p.blocks, parts, bits)
 		return
 	case ch == 3:
 		resampleRGBAVX512(&r.dst, &r.src, start, w, n, p.blocks, parts)
 		return
 	case bits > 0:
-		resampleRGBAShortAVX512(&r.dst, &r.src, start, w, n, p.blocks, parts, bits)
+		resampleRGBAShortVNNI(&r.dst, &r.src, start, w, n, p.blocks, parts, bits)
 		return
 	default:
 		resampleRGBAAVX512(&r.dst, &r.src, start, w, n, p.blocks, parts)
@@ -89,10 +89,11 @@ func (t *Taps) vertical(dst, src []uint8, line, i int) bool {
 	}
 	w := p.w[i*p.blocks*p.size:][:p.blocks*p.size]
 	_, _ = src[n*line-1], dst[line-1]
-	switch wide := line >= 64 && cpu.Has(cpu.AVX512); {
-	case wide && t.short > 0:
-		resampleColumnsShortAVX512(&dst[0], &src[0], line, &w[0], n, t.short)
-	case wide:
+	wide := line >= 64
+	switch {
+	case wide && t.short > 0 && cpu.Has(cpu.VNNI):
+		resampleColumnsShortVNNI(&dst[0], &src[0], line, &w[0], n, t.short)
+	case wide && t.short == 0 && cpu.Has(cpu.AVX512):
 		resampleColumnsAVX512(&dst[0], &src[0], line, &w[0], n)
 	case t.short > 0:
 		resampleColumnsShortAVX2(&dst[0], &src[0], line, &w[0], n, t.short)

@@ -155,17 +155,17 @@ group:
 	VPBROADCASTD (R10), Y5
 	VPBROADCASTD 8(R10), Y6
 	VPMADDWD     Y5, Y4, Y5
-	VPMADDWD     Y6, Y4, Y6
+	VPMADDWD     Y6, Y4, Y4
 	VPADDD       Y2, Y5, Y5
 	DECQ         R13
 	JZ           end0
-	VPSHUFB      Y1, Y3, Y4
+	VPSHUFB      Y1, Y3, Y6
 	VPBROADCASTD 4(R10), Y10
 	VPBROADCASTD 12(R10), Y11
-	VPMADDWD     Y10, Y4, Y10
-	VPMADDWD     Y11, Y4, Y11
+	VPMADDWD     Y10, Y6, Y10
+	VPMADDWD     Y11, Y6, Y6
 	VPADDD       Y10, Y5, Y5
-	VPADDD       Y11, Y6, Y6
+	VPADDD       Y6, Y4, Y4
 	DECQ         R13
 	JZ           end0
 
@@ -174,28 +174,28 @@ more0:
 	ADDQ         $0x10, R10
 	VMOVDQU      (DX)(R12*1), X3
 	VINSERTI128  $0x01, (BX)(R12*1), Y3, Y3
-	VPSHUFB      Y0, Y3, Y4
+	VPSHUFB      Y0, Y3, Y6
 	VPBROADCASTD (R10), Y10
 	VPBROADCASTD 8(R10), Y11
-	VPMADDWD     Y10, Y4, Y10
-	VPMADDWD     Y11, Y4, Y11
+	VPMADDWD     Y10, Y6, Y10
+	VPMADDWD     Y11, Y6, Y6
 	VPADDD       Y10, Y5, Y5
-	VPADDD       Y11, Y6, Y6
+	VPADDD       Y6, Y4, Y4
 	DECQ         R13
 	JZ           end0
-	VPSHUFB      Y1, Y3, Y4
+	VPSHUFB      Y1, Y3, Y6
 	VPBROADCASTD 4(R10), Y10
 	VPBROADCASTD 12(R10), Y11
-	VPMADDWD     Y10, Y4, Y10
-	VPMADDWD     Y11, Y4, Y11
+	VPMADDWD     Y10, Y6, Y10
+	VPMADDWD     Y11, Y6, Y6
 	VPADDD       Y10, Y5, Y5
-	VPADDD       Y11, Y6, Y6
+	VPADDD       Y6, Y4, Y4
 	DECQ         R13
 	JNZ          more0
 
 end0:
-	VPSLLD       $0x10, Y6, Y6
-	VPADDD       Y6, Y5, Y5
+	VPSLLD       $0x10, Y4, Y4
+	VPADDD       Y4, Y5, Y5
 	VPSRAD       $0x16, Y5, Y5
 	MOVLQSX      4(SI)(R11*4), R12
 	LEAQ         (R12)(R12*2), R12
@@ -208,17 +208,17 @@ end0:
 	VPBROADCASTD (R10), Y6
 	VPBROADCASTD 8(R10), Y10
 	VPMADDWD     Y6, Y4, Y6
-	VPMADDWD     Y10, Y4, Y10
+	VPMADDWD     Y10, Y4, Y4
 	VPADDD       Y2, Y6, Y6
 	DECQ         R13
 	JZ           end1
-	VPSHUFB      Y1, Y7, Y4
+	VPSHUFB      Y1, Y7, Y10
 	VPBROADCASTD 4(R10), Y11
 	VPBROADCASTD 12(R10), Y12
-	VPMADDWD     Y11, Y4, Y11
-	VPMADDWD     Y12, Y4, Y12
+	VPMADDWD     Y11, Y10, Y11
+	VPMADDWD     Y12, Y10, Y10
 	VPADDD       Y11, Y6, Y6
-	VPADDD       Y12, Y10, Y10
+	VPADDD       Y10, Y4, Y4
 	DECQ         R13
 	JZ           end1
 
@@ -227,28 +227,28 @@ more1:
 	ADDQ         $0x10, R10
 	VMOVDQU      (DX)(R12*1), X7
 	VINSERTI128  $0x01, (BX)(R12*1), Y7, Y7
-	VPSHUFB      Y0, Y7, Y4
+	VPSHUFB      Y0, Y7, Y10
 	VPBROADCASTD (R10), Y11
 	VPBROADCASTD 8(R10), Y12
-	VPMADDWD     Y11, Y4, Y11
-	VPMADDWD     Y12, Y4, Y12
+	VPMADDWD     Y11, Y10, Y11
+	VPMADDWD     Y12, Y10, Y10
 	VPADDD       Y11, Y6, Y6
-	VPADDD       Y12, Y10, Y10
+	VPADDD       Y10, Y4, Y4
 	DECQ         R13
 	JZ           end1
-	VPSHUFB      Y1, Y7, Y4
+	VPSHUFB      Y1, Y7, Y10
 	VPBROADCASTD 4(R10), Y11
 	VPBROADCASTD 12(R10), Y12
-	VPMADDWD     Y11, Y4, Y11
-	VPMADDWD     Y12, Y4, Y12
+	VPMADDWD     Y11, Y10, Y11
+	VPMADDWD     Y12, Y10, Y10
 	VPADDD       Y11, Y6, Y6
-	VPADDD       Y12, Y10, Y10
+	VPADDD       Y10, Y4, Y4
 	DECQ         R13
 	JNZ          more1
 
 end1:
-	VPSLLD       $0x10, Y10, Y10
-	VPADDD       Y10, Y6, Y6
+	VPSLLD       $0x10, Y4, Y4
+	VPADDD       Y4, Y6, Y6
 	VPSRAD       $0x16, Y6, Y6
 	MOVLQSX      8(SI)(R11*4), R12
 	LEAQ         (R12)(R12*2), R12
@@ -261,17 +261,17 @@ end1:
 	VPBROADCASTD (R10), Y10
 	VPBROADCASTD 8(R10), Y11
 	VPMADDWD     Y10, Y4, Y10
-	VPMADDWD     Y11, Y4, Y11
+	VPMADDWD     Y11, Y4, Y4
 	VPADDD       Y2, Y10, Y10
 	DECQ         R13
 	JZ           end2
-	VPSHUFB      Y1, Y8, Y4
+	VPSHUFB      Y1, Y8, Y11
 	VPBROADCASTD 4(R10), Y12
 	VPBROADCASTD 12(R10), Y13
-	VPMADDWD     Y12, Y4, Y12
-	VPMADDWD     Y13, Y4, Y13
+	VPMADDWD     Y12, Y11, Y12
+	VPMADDWD     Y13, Y11, Y11
 	VPADDD       Y12, Y10, Y10
-	VPADDD       Y13, Y11, Y11
+	VPADDD       Y11, Y4, Y4
 	DECQ         R13
 	JZ           end2
 
@@ -280,28 +280,28 @@ more2:
 	ADDQ         $0x10, R10
 	VMOVDQU      (DX)(R12*1), X8
 	VINSERTI128  $0x01, (BX)(R12*1), Y8, Y8
-	VPSHUFB      Y0, Y8, Y4
+	VPSHUFB      Y0, Y8, Y11
 	VPBROADCASTD (R10), Y12
 	VPBROADCASTD 8(R10), Y13
-	VPMADDWD     Y12, Y4, Y12
-	VPMADDWD     Y13, Y4, Y13
+	VPMADDWD     Y12, Y11, Y12
+	VPMADDWD     Y13, Y11, Y11
 	VPADDD       Y12, Y10, Y10
-	VPADDD       Y13, Y11, Y11
+	VPADDD       Y11, Y4, Y4
 	DECQ         R13
 	JZ           end2
-	VPSHUFB      Y1, Y8, Y4
+	VPSHUFB      Y1, Y8, Y11
 	VPBROADCASTD 4(R10), Y12
 	VPBROADCASTD 12(R10), Y13
-	VPMADDWD     Y12, Y4, Y12
-	VPMADDWD     Y13, Y4, Y13
+	VPMADDWD     Y12, Y11, Y12
+	VPMADDWD     Y13, Y11, Y11
 	VPADDD       Y12, Y10, Y10
-	VPADDD       Y13, Y11, Y11
+	VPADDD       Y11, Y4, Y4
 	DECQ         R13
 	JNZ          more2
 
 end2:
-	VPSLLD       $0x10, Y11, Y11
-	VPADDD       Y11, Y10, Y10
+	VPSLLD       $0x10, Y4, Y4
+	VPADDD       Y4, Y10, Y10
 	VPSRAD       $0x16, Y10, Y10
 	MOVLQSX      12(SI)(R11*4), R12
 	LEAQ         (R12)(R12*2), R12
@@ -314,17 +314,17 @@ end2:
 	VPBROADCASTD (R10), Y11
 	VPBROADCASTD 8(R10), Y12
 	VPMADDWD     Y11, Y4, Y11
-	VPMADDWD     Y12, Y4, Y12
+	VPMADDWD     Y12, Y4, Y4
 	VPADDD       Y2, Y11, Y11
 	DECQ         R9
 	JZ           end3
-	VPSHUFB      Y1, Y9, Y4
+	VPSHUFB      Y1, Y9, Y12
 	VPBROADCASTD 4(R10), Y13
 	VPBROADCASTD 12(R10), Y14
-	VPMADDWD     Y13, Y4, Y13
-	VPMADDWD     Y14, Y4, Y14
+	VPMADDWD     Y13, Y12, Y13
+	VPMADDWD     Y14, Y12, Y12
 	VPADDD       Y13, Y11, Y11
-	VPADDD       Y14, Y12, Y12
+	VPADDD       Y12, Y4, Y4
 	DECQ         R9
 	JZ           end3
 
@@ -333,28 +333,28 @@ more3:
 	ADDQ         $0x10, R10
 	VMOVDQU      (DX)(R12*1), X9
 	VINSERTI128  $0x01, (BX)(R12*1), Y9, Y9
-	VPSHUFB      Y0, Y9, Y4
+	VPSHUFB      Y0, Y9, Y12
 	VPBROADCASTD (R10), Y13
 	VPBROADCASTD 8(R10), Y14
-	VPMADDWD     Y13, Y4, Y13
-	VPMADDWD     Y14, Y4, Y14
+	VPMADDWD     Y13, Y12, Y13
+	VPMADDWD     Y14, Y12, Y12
 	VPADDD       Y13, Y11, Y11
-	VPADDD       Y14, Y12, Y12
+	VPADDD       Y12, Y4, Y4
 	DECQ         R9
 	JZ           end3
-	VPSHUFB      Y1, Y9, Y4
+	VPSHUFB      Y1, Y9, Y12
 	VPBROADCASTD 4(R10), Y13
 	VPBROADCASTD 12(R10), Y14
-	VPMADDWD     Y13, Y4, Y13
-	VPMADDWD     Y14, Y4, Y14
+	VPMADDWD     Y13, Y12, Y13
+	VPMADDWD     Y14, Y12, Y12
 	VPADDD       Y13, Y11, Y11
-	VPADDD       Y14, Y12, Y12
+	VPADDD       Y12, Y4, Y4
 	DECQ         R9
 	JNZ          more3
 
 end3:
-	VPSLLD       $0x10, Y12, Y12
-	VPADDD       Y12, Y11, Y11
+	VPSLLD       $0x10, Y4, Y4
+	VPADDD       Y4, Y11, Y11
 	VPSRAD       $0x16, Y11, Y11
 	VPACKSSDW    Y6, Y5, Y5
 	VPACKSSDW    Y11, Y10, Y10
@@ -487,17 +487,17 @@ group:
 	VPBROADCASTD (R10), Y5
 	VPBROADCASTD 8(R10), Y6
 	VPMADDWD     Y5, Y4, Y5
-	VPMADDWD     Y6, Y4, Y6
+	VPMADDWD     Y6, Y4, Y4
 	VPADDD       Y2, Y5, Y5
 	DECQ         R13
 	JZ           end0
-	VPSHUFB      Y1, Y3, Y4
+	VPSHUFB      Y1, Y3, Y6
 	VPBROADCASTD 4(R10), Y10
 	VPBROADCASTD 12(R10), Y11
-	VPMADDWD     Y10, Y4, Y10
-	VPMADDWD     Y11, Y4, Y11
+	VPMADDWD     Y10, Y6, Y10
+	VPMADDWD     Y11, Y6, Y6
 	VPADDD       Y10, Y5, Y5
-	VPADDD       Y11, Y6, Y6
+	VPADDD       Y6, Y4, Y4
 	DECQ         R13
 	JZ           end0
 
@@ -506,28 +506,28 @@ more0:
 	ADDQ         $0x10, R10
 	VMOVDQU      (DX)(R12*1), X3
 	VINSERTI128  $0x01, (BX)(R12*1), Y3, Y3
-	VPSHUFB      Y0, Y3, Y4
+	VPSHUFB      Y0, Y3, Y6
 	VPBROADCASTD (R10), Y10
 	VPBROADCASTD 8(R10), Y11
-	VPMADDWD     Y10, Y4, Y10
-	VPMADDWD     Y11, Y4, Y11
+	VPMADDWD     Y10, Y6, Y10
+	VPMADDWD     Y11, Y6, Y6
 	VPADDD       Y10, Y5, Y5
-	VPADDD       Y11, Y6, Y6
+	VPADDD       Y6, Y4, Y4
 	DECQ         R13
 	JZ           end0
-	VPSHUFB      Y1, Y3, Y4
+	VPSHUFB      Y1, Y3, Y6
 	VPBROADCASTD 4(R10), Y10
 	VPBROADCASTD 12(R10), Y11
-	VPMADDWD     Y10, Y4, Y10
-	VPMADDWD     Y11, Y4, Y11
+	VPMADDWD     Y10, Y6, Y10
+	VPMADDWD     Y11, Y6, Y6
 	VPADDD       Y10, Y5, Y5
-	VPADDD       Y11, Y6, Y6
+	VPADDD       Y6, Y4, Y4
 	DECQ         R13
 	JNZ          more0
 
 end0:
-	VPSLLD       $0x10, Y6, Y6
-	VPADDD       Y6, Y5, Y5
+	VPSLLD       $0x10, Y4, Y4
+	VPADDD       Y4, Y5, Y5
 	VPSRAD       $0x16, Y5, Y5
 	MOVLQSX      4(SI)(R11*4), R12
 	SHLQ         $0x02, R12
@@ -540,17 +540,17 @@ end0:
 	VPBROADCASTD (R10), Y6
 	VPBROADCASTD 8(R10), Y10
 	VPMADDWD     Y6, Y4, Y6
-	VPMADDWD     Y10, Y4, Y10
+	VPMADDWD     Y10, Y4, Y4
 	VPADDD       Y2, Y6, Y6
 	DECQ         R13
 	JZ           end1
-	VPSHUFB      Y1, Y7, Y4
+	VPSHUFB      Y1, Y7, Y10
 	VPBROADCASTD 4(R10), Y11
 	VPBROADCASTD 12(R10), Y12
-	VPMADDWD     Y11, Y4, Y11
-	VPMADDWD     Y12, Y4, Y12
+	VPMADDWD     Y11, Y10, Y11
+	VPMADDWD     Y12, Y10, Y10
 	VPADDD       Y11, Y6, Y6
-	VPADDD       Y12, Y10, Y10
+	VPADDD       Y10, Y4, Y4
 	DECQ         R13
 	JZ           end1
 
@@ -559,28 +559,28 @@ more1:
 	ADDQ         $0x10, R10
 	VMOVDQU      (DX)(R12*1), X7
 	VINSERTI128  $0x01, (BX)(R12*1), Y7, Y7
-	VPSHUFB      Y0, Y7, Y4
+	VPSHUFB      Y0, Y7, Y10
 	VPBROADCASTD (R10), Y11
 	VPBROADCASTD 8(R10), Y12
-	VPMADDWD     Y11, Y4, Y11
-	VPMADDWD     Y12, Y4, Y12
+	VPMADDWD     Y11, Y10, Y11
+	VPMADDWD     Y12, Y10, Y10
 	VPADDD       Y11, Y6, Y6
-	VPADDD       Y12, Y10, Y10
+	VPADDD       Y10, Y4, Y4
 	DECQ         R13
 	JZ           end1
-	VPSHUFB      Y1, Y7, Y4
+	VPSHUFB      Y1, Y7, Y10
 	VPBROADCASTD 4(R10), Y11
 	VPBROADCASTD 12(R10), Y12
-	VPMADDWD     Y11, Y4, Y11
-	VPMADDWD     Y12, Y4, Y12
+	VPMADDWD     Y11, Y10, Y11
+	VPMADDWD     Y12, Y10, Y10
 	VPADDD       Y11, Y6, Y6
-	VPADDD       Y12, Y10, Y10
+	VPADDD       Y10, Y4, Y4
 	DECQ         R13
 	JNZ          more1
 
 end1:
-	VPSLLD       $0x10, Y10, Y10
-	VPADDD       Y10, Y6, Y6
+	VPSLLD       $0x10, Y4, Y4
+	VPADDD       Y4, Y6, Y6
 	VPSRAD       $0x16, Y6, Y6
 	MOVLQSX      8(SI)(R11*4), R12
 	SHLQ         $0x02, R12
@@ -593,17 +593,17 @@ end1:
 	VPBROADCASTD (R10), Y10
 	VPBROADCASTD 8(R10), Y11
 	VPMADDWD     Y10, Y4, Y10
-	VPMADDWD     Y11, Y4, Y11
+	VPMADDWD     Y11, Y4, Y4
 	VPADDD       Y2, Y10, Y10
 	DECQ         R13
 	JZ           end2
-	VPSHUFB      Y1, Y8, Y4
+	VPSHUFB      Y1, Y8, Y11
 	VPBROADCASTD 4(R10), Y12
 	VPBROADCASTD 12(R10), Y13
-	VPMADDWD     Y12, Y4, Y12
-	VPMADDWD     Y13, Y4, Y13
+	VPMADDWD     Y12, Y11, Y12
+	VPMADDWD     Y13, Y11, Y11
 	VPADDD       Y12, Y10, Y10
-	VPADDD       Y13, Y11, Y11
+	VPADDD       Y11, Y4, Y4
 	DECQ         R13
 	JZ           end2
 
@@ -612,28 +612,28 @@ more2:
 	ADDQ         $0x10, R10
 	VMOVDQU      (DX)(R12*1), X8
 	VINSERTI128  $0x01, (BX)(R12*1), Y8, Y8
-	VPSHUFB      Y0, Y8, Y4
+	VPSHUFB      Y0, Y8, Y11
 	VPBROADCASTD (R10), Y12
 	VPBROADCASTD 8(R10), Y13
-	VPMADDWD     Y12, Y4, Y12
-	VPMADDWD     Y13, Y4, Y13
+	VPMADDWD     Y12, Y11, Y12
+	VPMADDWD     Y13, Y11, Y11
 	VPADDD       Y12, Y10, Y10
-	VPADDD       Y13, Y11, Y11
+	VPADDD       Y11, Y4, Y4
 	DECQ         R13
 	JZ           end2
-	VPSHUFB      Y1, Y8, Y4
+	VPSHUFB      Y1, Y8, Y11
 	VPBROADCASTD 4(R10), Y12
 	VPBROADCASTD 12(R10), Y13
-	VPMADDWD     Y12, Y4, Y12
-	VPMADDWD     Y13, Y4, Y13
+	VPMADDWD     Y12, Y11, Y12
+	VPMADDWD     Y13, Y11, Y11
 	VPADDD       Y12, Y10, Y10
-	VPADDD       Y13, Y11, Y11
+	VPADDD       Y11, Y4, Y4
 	DECQ         R13
 	JNZ          more2
 
 end2:
-	VPSLLD       $0x10, Y11, Y11
-	VPADDD       Y11, Y10, Y10
+	VPSLLD       $0x10, Y4, Y4
+	VPADDD       Y4, Y10, Y10
 	VPSRAD       $0x16, Y10, Y10
 	MOVLQSX      12(SI)(R11*4), R12
 	SHLQ         $0x02, R12
@@ -646,17 +646,17 @@ end2:
 	VPBROADCASTD (R10), Y11
 	VPBROADCASTD 8(R10), Y12
 	VPMADDWD     Y11, Y4, Y11
-	VPMADDWD     Y12, Y4, Y12
+	VPMADDWD     Y12, Y4, Y4
 	VPADDD       Y2, Y11, Y11
 	DECQ         R9
 	JZ           end3
-	VPSHUFB      Y1, Y9, Y4
+	VPSHUFB      Y1, Y9, Y12
 	VPBROADCASTD 4(R10), Y13
 	VPBROADCASTD 12(R10), Y14
-	VPMADDWD     Y13, Y4, Y13
-	VPMADDWD     Y14, Y4, Y14
+	VPMADDWD     Y13, Y12, Y13
+	VPMADDWD     Y14, Y12, Y12
 	VPADDD       Y13, Y11, Y11
-	VPADDD       Y14, Y12, Y12
+	VPADDD       Y12, Y4, Y4
 	DECQ         R9
 	JZ           end3
 
@@ -665,28 +665,28 @@ more3:
 	ADDQ         $0x10, R10
 	VMOVDQU      (DX)(R12*1), X9
 	VINSERTI128  $0x01, (BX)(R12*1), Y9, Y9
-	VPSHUFB      Y0, Y9, Y4
+	VPSHUFB      Y0, Y9, Y12
 	VPBROADCASTD (R10), Y13
 	VPBROADCASTD 8(R10), Y14
-	VPMADDWD     Y13, Y4, Y13
-	VPMADDWD     Y14, Y4, Y14
+	VPMADDWD     Y13, Y12, Y13
+	VPMADDWD     Y14, Y12, Y12
 	VPADDD       Y13, Y11, Y11
-	VPADDD       Y14, Y12, Y12
+	VPADDD       Y12, Y4, Y4
 	DECQ         R9
 	JZ           end3
-	VPSHUFB      Y1, Y9, Y4
+	VPSHUFB      Y1, Y9, Y12
 	VPBROADCASTD 4(R10), Y13
 	VPBROADCASTD 12(R10), Y14
-	VPMADDWD     Y13, Y4, Y13
-	VPMADDWD     Y14, Y4, Y14
+	VPMADDWD     Y13, Y12, Y13
+	VPMADDWD     Y14, Y12, Y12
 	VPADDD       Y13, Y11, Y11
-	VPADDD       Y14, Y12, Y12
+	VPADDD       Y12, Y4, Y4
 	DECQ         R9
 	JNZ          more3
 
 end3:
-	VPSLLD       $0x10, Y12, Y12
-	VPADDD       Y12, Y11, Y11
+	VPSLLD       $0x10, Y4, Y4
+	VPADDD       Y4, Y11, Y11
 	VPSRAD       $0x16, Y11, Y11
 	VPACKSSDW    Y6, Y5, Y5
 	VPACKSSDW    Y11, Y10, Y10
@@ -846,6 +846,955 @@ done:
 	VZEROUPPER
 	RET
 
+DATA resampleGray_join<>+0(SB)/1, $0x00
+DATA resampleGray_join<>+1(SB)/1, $0x02
+DATA resampleGray_join<>+2(SB)/1, $0x04
+DATA resampleGray_join<>+3(SB)/1, $0x06
+DATA resampleGray_join<>+4(SB)/1, $0x01
+DATA resampleGray_join<>+5(SB)/1, $0x03
+DATA resampleGray_join<>+6(SB)/1, $0x05
+DATA resampleGray_join<>+7(SB)/1, $0x07
+DATA resampleGray_join<>+8(SB)/1, $0x80
+DATA resampleGray_join<>+9(SB)/1, $0x80
+DATA resampleGray_join<>+10(SB)/1, $0x80
+DATA resampleGray_join<>+11(SB)/1, $0x80
+DATA resampleGray_join<>+12(SB)/1, $0x80
+DATA resampleGray_join<>+13(SB)/1, $0x80
+DATA resampleGray_join<>+14(SB)/1, $0x80
+DATA resampleGray_join<>+15(SB)/1, $0x80
+DATA resampleGray_join<>+16(SB)/1, $0x00
+DATA resampleGray_join<>+17(SB)/1, $0x02
+DATA resampleGray_join<>+18(SB)/1, $0x04
+DATA resampleGray_join<>+19(SB)/1, $0x06
+DATA resampleGray_join<>+20(SB)/1, $0x01
+DATA resampleGray_join<>+21(SB)/1, $0x03
+DATA resampleGray_join<>+22(SB)/1, $0x05
+DATA resampleGray_join<>+23(SB)/1, $0x07
+DATA resampleGray_join<>+24(SB)/1, $0x80
+DATA resampleGray_join<>+25(SB)/1, $0x80
+DATA resampleGray_join<>+26(SB)/1, $0x80
+DATA resampleGray_join<>+27(SB)/1, $0x80
+DATA resampleGray_join<>+28(SB)/1, $0x80
+DATA resampleGray_join<>+29(SB)/1, $0x80
+DATA resampleGray_join<>+30(SB)/1, $0x80
+DATA resampleGray_join<>+31(SB)/1, $0x80
+GLOBL resampleGray_join<>(SB), RODATA|NOPTR, $32
+
+// func resampleGrayAVX2(dst *[4]*byte, src *[4]*byte, start *int32, w *int32, n int, blocks int)
+// Requires: AVX, AVX2
+TEXT ·resampleGrayAVX2(SB), NOSPLIT, $0-48
+	MOVQ         src+8(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         8(AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         24(AX), AX
+	MOVQ         blocks+40(FP), SI
+	MOVQ         SI, DI
+	SHLQ         $0x04, DI
+	VPBROADCASTD resample_round<>+0(SB), Y0
+	XORQ         R9, R9
+
+group:
+	MOVQ         w+24(FP), R10
+	MOVQ         R9, R8
+	IMULQ        DI, R8
+	ADDQ         R10, R8
+	MOVQ         start+16(FP), R10
+	MOVLQSX      (R10)(R9*4), R10
+	VMOVD        (CX)(R10*1), X1
+	VPINSRD      $0x01, (DX)(R10*1), X1, X1
+	VPINSRD      $0x02, (BX)(R10*1), X1, X1
+	VPINSRD      $0x03, (AX)(R10*1), X1, X1
+	VPMOVZXBW    X1, Y1
+	VPBROADCASTQ (R8), Y2
+	VPBROADCASTQ 8(R8), Y3
+	ADDQ         $0x10, R8
+	VPMADDWD     Y2, Y1, Y2
+	VPMADDWD     Y3, Y1, Y1
+	MOVQ         SI, R11
+	DECQ         R11
+	JZ           end0
+
+more0:
+	ADDQ         $0x04, R10
+	VMOVD        (CX)(R10*1), X3
+	VPINSRD      $0x01, (DX)(R10*1), X3, X3
+	VPINSRD      $0x02, (BX)(R10*1), X3, X3
+	VPINSRD      $0x03, (AX)(R10*1), X3, X3
+	VPMOVZXBW    X3, Y3
+	VPBROADCASTQ (R8), Y4
+	VPBROADCASTQ 8(R8), Y5
+	ADDQ         $0x10, R8
+	VPMADDWD     Y4, Y3, Y4
+	VPMADDWD     Y5, Y3, Y3
+	VPADDD       Y4, Y2, Y2
+	VPADDD       Y3, Y1, Y1
+	DECQ         R11
+	JNZ          more0
+
+end0:
+	VPSLLD       $0x10, Y1, Y1
+	VPADDD       Y1, Y2, Y2
+	MOVQ         start+16(FP), R10
+	MOVLQSX      4(R10)(R9*4), R10
+	VMOVD        (CX)(R10*1), X1
+	VPINSRD      $0x01, (DX)(R10*1), X1, X1
+	VPINSRD      $0x02, (BX)(R10*1), X1, X1
+	VPINSRD      $0x03, (AX)(R10*1), X1, X1
+	VPMOVZXBW    X1, Y1
+	VPBROADCASTQ (R8), Y3
+	VPBROADCASTQ 8(R8), Y4
+	ADDQ         $0x10, R8
+	VPMADDWD     Y3, Y1, Y3
+	VPMADDWD     Y4, Y1, Y1
+	MOVQ         SI, R11
+	DECQ         R11
+	JZ           end1
+
+more1:
+	ADDQ         $0x04, R10
+	VMOVD        (CX)(R10*1), X4
+	VPINSRD      $0x01, (DX)(R10*1), X4, X4
+	VPINSRD      $0x02, (BX)(R10*1), X4, X4
+	VPINSRD      $0x03, (AX)(R10*1), X4, X4
+	VPMOVZXBW    X4, Y4
+	VPBROADCASTQ (R8), Y5
+	VPBROADCASTQ 8(R8), Y6
+	ADDQ         $0x10, R8
+	VPMADDWD     Y5, Y4, Y5
+	VPMADDWD     Y6, Y4, Y4
+	VPADDD       Y5, Y3, Y3
+	VPADDD       Y4, Y1, Y1
+	DECQ         R11
+	JNZ          more1
+
+end1:
+	VPSLLD       $0x10, Y1, Y1
+	VPADDD       Y1, Y3, Y3
+	MOVQ         start+16(FP), R10
+	MOVLQSX      8(R10)(R9*4), R10
+	VMOVD        (CX)(R10*1), X1
+	VPINSRD      $0x01, (DX)(R10*1), X1, X1
+	VPINSRD      $0x02, (BX)(R10*1), X1, X1
+	VPINSRD      $0x03, (AX)(R10*1), X1, X1
+	VPMOVZXBW    X1, Y1
+	VPBROADCASTQ (R8), Y4
+	VPBROADCASTQ 8(R8), Y5
+	ADDQ         $0x10, R8
+	VPMADDWD     Y4, Y1, Y4
+	VPMADDWD     Y5, Y1, Y1
+	MOVQ         SI, R11
+	DECQ         R11
+	JZ           end2
+
+more2:
+	ADDQ         $0x04, R10
+	VMOVD        (CX)(R10*1), X5
+	VPINSRD      $0x01, (DX)(R10*1), X5, X5
+	VPINSRD      $0x02, (BX)(R10*1), X5, X5
+	VPINSRD      $0x03, (AX)(R10*1), X5, X5
+	VPMOVZXBW    X5, Y5
+	VPBROADCASTQ (R8), Y6
+	VPBROADCASTQ 8(R8), Y7
+	ADDQ         $0x10, R8
+	VPMADDWD     Y6, Y5, Y6
+	VPMADDWD     Y7, Y5, Y5
+	VPADDD       Y6, Y4, Y4
+	VPADDD       Y5, Y1, Y1
+	DECQ         R11
+	JNZ          more2
+
+end2:
+	VPSLLD       $0x10, Y1, Y1
+	VPADDD       Y1, Y4, Y4
+	MOVQ         start+16(FP), R10
+	MOVLQSX      12(R10)(R9*4), R10
+	VMOVD        (CX)(R10*1), X1
+	VPINSRD      $0x01, (DX)(R10*1), X1, X1
+	VPINSRD      $0x02, (BX)(R10*1), X1, X1
+	VPINSRD      $0x03, (AX)(R10*1), X1, X1
+	VPMOVZXBW    X1, Y1
+	VPBROADCASTQ (R8), Y5
+	VPBROADCASTQ 8(R8), Y6
+	ADDQ         $0x10, R8
+	VPMADDWD     Y5, Y1, Y5
+	VPMADDWD     Y6, Y1, Y1
+	MOVQ         SI, R11
+	DECQ         R11
+	JZ           end3
+
+more3:
+	ADDQ         $0x04, R10
+	VMOVD        (CX)(R10*1), X6
+	VPINSRD      $0x01, (DX)(R10*1), X6, X6
+	VPINSRD      $0x02, (BX)(R10*1), X6, X6
+	VPINSRD      $0x03, (AX)(R10*1), X6, X6
+	VPMOVZXBW    X6, Y6
+	VPBROADCASTQ (R8), Y7
+	VPBROADCASTQ 8(R8), Y8
+	ADDQ         $0x10, R8
+	VPMADDWD     Y7, Y6, Y7
+	VPMADDWD     Y8, Y6, Y6
+	VPADDD       Y7, Y5, Y5
+	VPADDD       Y6, Y1, Y1
+	DECQ         R11
+	JNZ          more3
+
+end3:
+	VPSLLD       $0x10, Y1, Y1
+	VPADDD       Y1, Y5, Y5
+	VPHADDD      Y3, Y2, Y2
+	VPHADDD      Y5, Y4, Y4
+	VPADDD       Y0, Y2, Y2
+	VPSRAD       $0x16, Y2, Y2
+	VPADDD       Y0, Y4, Y4
+	VPSRAD       $0x16, Y4, Y4
+	VPACKSSDW    Y4, Y2, Y2
+	VPACKUSWB    Y2, Y2, Y2
+	VPSHUFB      resampleGray_join<>+0(SB), Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X1
+	MOVQ         dst+0(FP), R8
+	MOVQ         (R8), R10
+	VMOVD        X2, (R10)(R9*1)
+	MOVQ         8(R8), R10
+	VPEXTRD      $0x01, X2, (R10)(R9*1)
+	MOVQ         16(R8), R10
+	VMOVD        X1, (R10)(R9*1)
+	MOVQ         24(R8), R10
+	VPEXTRD      $0x01, X1, (R10)(R9*1)
+	ADDQ         $0x04, R9
+	MOVQ         n+32(FP), R8
+	MOVQ         R8, R10
+	SUBQ         R9, R10
+	JLE          done
+	CMPQ         R10, $0x04
+	JGE          group
+	LEAQ         -4(R8), R9
+	JMP          group
+
+done:
+	VZEROUPPER
+	RET
+
+// func resampleRGBShortAVX2(dst0 *byte, dst1 *byte, src0 *byte, src1 *byte, start *int32, w *int32, n int, blocks int, parts int, bits int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·resampleRGBShortAVX2(SB), NOSPLIT, $0-80
+	MOVQ         dst0+0(FP), AX
+	MOVQ         dst1+8(FP), CX
+	MOVQ         src0+16(FP), DX
+	MOVQ         src1+24(FP), BX
+	MOVQ         start+32(FP), SI
+	MOVQ         blocks+56(FP), DI
+	SHLQ         $0x03, DI
+	MOVQ         parts+64(FP), R8
+	VMOVDQU      resampleRGB_01<>+0(SB), Y0
+	VMOVDQU      resampleRGB_23<>+0(SB), Y1
+	MOVQ         bits+72(FP), R9
+	VMOVQ        R9, X2
+	MOVL         $0x00000001, R9
+	VMOVD        R9, X3
+	VPBROADCASTD X3, Y3
+	VPSLLD       X2, Y3, Y3
+	VPSRLD       $0x01, Y3, Y3
+	XORQ         R11, R11
+
+group:
+	MOVQ         w+40(FP), R10
+	MOVQ         R11, R9
+	IMULQ        DI, R9
+	ADDQ         R10, R9
+	MOVLQSX      (SI)(R11*4), R12
+	LEAQ         (R12)(R12*2), R12
+	MOVQ         BX, R10
+	SUBQ         DX, R10
+	ADDQ         BX, R10
+	PREFETCHT0   (R10)(R12*1)
+	SUBQ         DX, R10
+	ADDQ         BX, R10
+	PREFETCHT0   (R10)(R12*1)
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R13
+	VMOVDQU      (DX)(R12*1), X4
+	VINSERTI128  $0x01, (BX)(R12*1), Y4, Y4
+	VPSHUFB      Y0, Y4, Y5
+	VPBROADCASTD (R10), Y6
+	VPMADDWD     Y6, Y5, Y5
+	VPADDD       Y3, Y5, Y5
+	DECQ         R13
+	JZ           end0
+	VPSHUFB      Y1, Y4, Y6
+	VPBROADCASTD 4(R10), Y10
+	VPMADDWD     Y10, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	DECQ         R13
+	JZ           end0
+
+more0:
+	ADDQ         $0x0c, R12
+	ADDQ         $0x08, R10
+	VMOVDQU      (DX)(R12*1), X4
+	VINSERTI128  $0x01, (BX)(R12*1), Y4, Y4
+	VPSHUFB      Y0, Y4, Y6
+	VPBROADCASTD (R10), Y10
+	VPMADDWD     Y10, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	DECQ         R13
+	JZ           end0
+	VPSHUFB      Y1, Y4, Y6
+	VPBROADCASTD 4(R10), Y10
+	VPMADDWD     Y10, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	DECQ         R13
+	JNZ          more0
+
+end0:
+	VPSRAD       X2, Y5, Y5
+	MOVLQSX      4(SI)(R11*4), R12
+	LEAQ         (R12)(R12*2), R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R13
+	VMOVDQU      (DX)(R12*1), X7
+	VINSERTI128  $0x01, (BX)(R12*1), Y7, Y7
+	VPSHUFB      Y0, Y7, Y6
+	VPBROADCASTD (R10), Y10
+	VPMADDWD     Y10, Y6, Y6
+	VPADDD       Y3, Y6, Y6
+	DECQ         R13
+	JZ           end1
+	VPSHUFB      Y1, Y7, Y10
+	VPBROADCASTD 4(R10), Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y6, Y6
+	DECQ         R13
+	JZ           end1
+
+more1:
+	ADDQ         $0x0c, R12
+	ADDQ         $0x08, R10
+	VMOVDQU      (DX)(R12*1), X7
+	VINSERTI128  $0x01, (BX)(R12*1), Y7, Y7
+	VPSHUFB      Y0, Y7, Y10
+	VPBROADCASTD (R10), Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y6, Y6
+	DECQ         R13
+	JZ           end1
+	VPSHUFB      Y1, Y7, Y10
+	VPBROADCASTD 4(R10), Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y6, Y6
+	DECQ         R13
+	JNZ          more1
+
+end1:
+	VPSRAD       X2, Y6, Y6
+	MOVLQSX      8(SI)(R11*4), R12
+	LEAQ         (R12)(R12*2), R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R13
+	VMOVDQU      (DX)(R12*1), X8
+	VINSERTI128  $0x01, (BX)(R12*1), Y8, Y8
+	VPSHUFB      Y0, Y8, Y10
+	VPBROADCASTD (R10), Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y3, Y10, Y10
+	DECQ         R13
+	JZ           end2
+	VPSHUFB      Y1, Y8, Y11
+	VPBROADCASTD 4(R10), Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	DECQ         R13
+	JZ           end2
+
+more2:
+	ADDQ         $0x0c, R12
+	ADDQ         $0x08, R10
+	VMOVDQU      (DX)(R12*1), X8
+	VINSERTI128  $0x01, (BX)(R12*1), Y8, Y8
+	VPSHUFB      Y0, Y8, Y11
+	VPBROADCASTD (R10), Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	DECQ         R13
+	JZ           end2
+	VPSHUFB      Y1, Y8, Y11
+	VPBROADCASTD 4(R10), Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	DECQ         R13
+	JNZ          more2
+
+end2:
+	VPSRAD       X2, Y10, Y10
+	MOVLQSX      12(SI)(R11*4), R12
+	LEAQ         (R12)(R12*2), R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R9
+	VMOVDQU      (DX)(R12*1), X9
+	VINSERTI128  $0x01, (BX)(R12*1), Y9, Y9
+	VPSHUFB      Y0, Y9, Y11
+	VPBROADCASTD (R10), Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y3, Y11, Y11
+	DECQ         R9
+	JZ           end3
+	VPSHUFB      Y1, Y9, Y12
+	VPBROADCASTD 4(R10), Y13
+	VPMADDWD     Y13, Y12, Y12
+	VPADDD       Y12, Y11, Y11
+	DECQ         R9
+	JZ           end3
+
+more3:
+	ADDQ         $0x0c, R12
+	ADDQ         $0x08, R10
+	VMOVDQU      (DX)(R12*1), X9
+	VINSERTI128  $0x01, (BX)(R12*1), Y9, Y9
+	VPSHUFB      Y0, Y9, Y12
+	VPBROADCASTD (R10), Y13
+	VPMADDWD     Y13, Y12, Y12
+	VPADDD       Y12, Y11, Y11
+	DECQ         R9
+	JZ           end3
+	VPSHUFB      Y1, Y9, Y12
+	VPBROADCASTD 4(R10), Y13
+	VPMADDWD     Y13, Y12, Y12
+	VPADDD       Y12, Y11, Y11
+	DECQ         R9
+	JNZ          more3
+
+end3:
+	VPSRAD       X2, Y11, Y11
+	VPACKSSDW    Y6, Y5, Y5
+	VPACKSSDW    Y11, Y10, Y10
+	VPACKUSWB    Y10, Y5, Y5
+	VPSHUFB      resampleRGB_join<>+0(SB), Y5, Y5
+	LEAQ         (R11)(R11*2), R9
+	VEXTRACTI128 $0x01, Y5, X4
+	VMOVQ        X5, (AX)(R9*1)
+	VPEXTRD      $0x02, X5, 8(AX)(R9*1)
+	VMOVQ        X4, (CX)(R9*1)
+	VPEXTRD      $0x02, X4, 8(CX)(R9*1)
+	ADDQ         $0x04, R11
+	MOVQ         n+48(FP), R9
+	MOVQ         R9, R10
+	SUBQ         R11, R10
+	JLE          done
+	CMPQ         R10, $0x04
+	JGE          group
+	LEAQ         -4(R9), R11
+	JMP          group
+
+done:
+	VZEROUPPER
+	RET
+
+// func resampleRGBAShortAVX2(dst0 *byte, dst1 *byte, src0 *byte, src1 *byte, start *int32, w *int32, n int, blocks int, parts int, bits int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·resampleRGBAShortAVX2(SB), NOSPLIT, $0-80
+	MOVQ         dst0+0(FP), AX
+	MOVQ         dst1+8(FP), CX
+	MOVQ         src0+16(FP), DX
+	MOVQ         src1+24(FP), BX
+	MOVQ         start+32(FP), SI
+	MOVQ         blocks+56(FP), DI
+	SHLQ         $0x03, DI
+	MOVQ         parts+64(FP), R8
+	VMOVDQU      resampleRGBA_01<>+0(SB), Y0
+	VMOVDQU      resampleRGBA_23<>+0(SB), Y1
+	MOVQ         bits+72(FP), R9
+	VMOVQ        R9, X2
+	MOVL         $0x00000001, R9
+	VMOVD        R9, X3
+	VPBROADCASTD X3, Y3
+	VPSLLD       X2, Y3, Y3
+	VPSRLD       $0x01, Y3, Y3
+	XORQ         R11, R11
+
+group:
+	MOVQ         w+40(FP), R10
+	MOVQ         R11, R9
+	IMULQ        DI, R9
+	ADDQ         R10, R9
+	MOVLQSX      (SI)(R11*4), R12
+	SHLQ         $0x02, R12
+	MOVQ         BX, R10
+	SUBQ         DX, R10
+	ADDQ         BX, R10
+	PREFETCHT0   (R10)(R12*1)
+	SUBQ         DX, R10
+	ADDQ         BX, R10
+	PREFETCHT0   (R10)(R12*1)
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R13
+	VMOVDQU      (DX)(R12*1), X4
+	VINSERTI128  $0x01, (BX)(R12*1), Y4, Y4
+	VPSHUFB      Y0, Y4, Y5
+	VPBROADCASTD (R10), Y6
+	VPMADDWD     Y6, Y5, Y5
+	VPADDD       Y3, Y5, Y5
+	DECQ         R13
+	JZ           end0
+	VPSHUFB      Y1, Y4, Y6
+	VPBROADCASTD 4(R10), Y10
+	VPMADDWD     Y10, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	DECQ         R13
+	JZ           end0
+
+more0:
+	ADDQ         $0x10, R12
+	ADDQ         $0x08, R10
+	VMOVDQU      (DX)(R12*1), X4
+	VINSERTI128  $0x01, (BX)(R12*1), Y4, Y4
+	VPSHUFB      Y0, Y4, Y6
+	VPBROADCASTD (R10), Y10
+	VPMADDWD     Y10, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	DECQ         R13
+	JZ           end0
+	VPSHUFB      Y1, Y4, Y6
+	VPBROADCASTD 4(R10), Y10
+	VPMADDWD     Y10, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	DECQ         R13
+	JNZ          more0
+
+end0:
+	VPSRAD       X2, Y5, Y5
+	MOVLQSX      4(SI)(R11*4), R12
+	SHLQ         $0x02, R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R13
+	VMOVDQU      (DX)(R12*1), X7
+	VINSERTI128  $0x01, (BX)(R12*1), Y7, Y7
+	VPSHUFB      Y0, Y7, Y6
+	VPBROADCASTD (R10), Y10
+	VPMADDWD     Y10, Y6, Y6
+	VPADDD       Y3, Y6, Y6
+	DECQ         R13
+	JZ           end1
+	VPSHUFB      Y1, Y7, Y10
+	VPBROADCASTD 4(R10), Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y6, Y6
+	DECQ         R13
+	JZ           end1
+
+more1:
+	ADDQ         $0x10, R12
+	ADDQ         $0x08, R10
+	VMOVDQU      (DX)(R12*1), X7
+	VINSERTI128  $0x01, (BX)(R12*1), Y7, Y7
+	VPSHUFB      Y0, Y7, Y10
+	VPBROADCASTD (R10), Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y6, Y6
+	DECQ         R13
+	JZ           end1
+	VPSHUFB      Y1, Y7, Y10
+	VPBROADCASTD 4(R10), Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y6, Y6
+	DECQ         R13
+	JNZ          more1
+
+end1:
+	VPSRAD       X2, Y6, Y6
+	MOVLQSX      8(SI)(R11*4), R12
+	SHLQ         $0x02, R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R13
+	VMOVDQU      (DX)(R12*1), X8
+	VINSERTI128  $0x01, (BX)(R12*1), Y8, Y8
+	VPSHUFB      Y0, Y8, Y10
+	VPBROADCASTD (R10), Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y3, Y10, Y10
+	DECQ         R13
+	JZ           end2
+	VPSHUFB      Y1, Y8, Y11
+	VPBROADCASTD 4(R10), Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	DECQ         R13
+	JZ           end2
+
+more2:
+	ADDQ         $0x10, R12
+	ADDQ         $0x08, R10
+	VMOVDQU      (DX)(R12*1), X8
+	VINSERTI128  $0x01, (BX)(R12*1), Y8, Y8
+	VPSHUFB      Y0, Y8, Y11
+	VPBROADCASTD (R10), Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	DECQ         R13
+	JZ           end2
+	VPSHUFB      Y1, Y8, Y11
+	VPBROADCASTD 4(R10), Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	DECQ         R13
+	JNZ          more2
+
+end2:
+	VPSRAD       X2, Y10, Y10
+	MOVLQSX      12(SI)(R11*4), R12
+	SHLQ         $0x02, R12
+	MOVQ         R9, R10
+	ADDQ         DI, R9
+	MOVQ         R8, R9
+	VMOVDQU      (DX)(R12*1), X9
+	VINSERTI128  $0x01, (BX)(R12*1), Y9, Y9
+	VPSHUFB      Y0, Y9, Y11
+	VPBROADCASTD (R10), Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y3, Y11, Y11
+	DECQ         R9
+	JZ           end3
+	VPSHUFB      Y1, Y9, Y12
+	VPBROADCASTD 4(R10), Y13
+	VPMADDWD     Y13, Y12, Y12
+	VPADDD       Y12, Y11, Y11
+	DECQ         R9
+	JZ           end3
+
+more3:
+	ADDQ         $0x10, R12
+	ADDQ         $0x08, R10
+	VMOVDQU      (DX)(R12*1), X9
+	VINSERTI128  $0x01, (BX)(R12*1), Y9, Y9
+	VPSHUFB      Y0, Y9, Y12
+	VPBROADCASTD (R10), Y13
+	VPMADDWD     Y13, Y12, Y12
+	VPADDD       Y12, Y11, Y11
+	DECQ         R9
+	JZ           end3
+	VPSHUFB      Y1, Y9, Y12
+	VPBROADCASTD 4(R10), Y13
+	VPMADDWD     Y13, Y12, Y12
+	VPADDD       Y12, Y11, Y11
+	DECQ         R9
+	JNZ          more3
+
+end3:
+	VPSRAD       X2, Y11, Y11
+	VPACKSSDW    Y6, Y5, Y5
+	VPACKSSDW    Y11, Y10, Y10
+	VPACKUSWB    Y10, Y5, Y5
+	VEXTRACTI128 $0x01, Y5, X4
+	VMOVDQU      X5, (AX)(R11*4)
+	VMOVDQU      X4, (CX)(R11*4)
+	ADDQ         $0x04, R11
+	MOVQ         n+48(FP), R9
+	MOVQ         R9, R10
+	SUBQ         R11, R10
+	JLE          done
+	CMPQ         R10, $0x04
+	JGE          group
+	LEAQ         -4(R9), R11
+	JMP          group
+
+done:
+	VZEROUPPER
+	RET
+
+// func resampleColumnsShortAVX2(dst *byte, src *byte, line int, w *int32, rows int, bits int)
+// Requires: AVX, AVX2, CMOV
+TEXT ·resampleColumnsShortAVX2(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         line+16(FP), DX
+	MOVQ         w+24(FP), BX
+	MOVQ         rows+32(FP), SI
+	VPXOR        Y0, Y0, Y0
+	MOVQ         bits+40(FP), DI
+	VMOVQ        DI, X1
+	MOVL         $0x00000001, DI
+	VMOVD        DI, X2
+	VPBROADCASTD X2, Y2
+	VPSLLD       X1, Y2, Y2
+	VPSRLD       $0x01, Y2, Y2
+	XORQ         DI, DI
+
+chunk:
+	LEAQ         (CX)(DI*1), R8
+	MOVQ         BX, R10
+	MOVQ         SI, R11
+	LEAQ         (R8)(DX*1), R9
+	CMPQ         R11, $0x01
+	CMOVQEQ      R8, R9
+	VMOVDQU      (R8), Y3
+	VPUNPCKLBW   (R9), Y3, Y4
+	VPUNPCKHBW   (R9), Y3, Y3
+	VPBROADCASTD (R10), Y5
+	VPUNPCKLBW   Y0, Y4, Y6
+	VPMADDWD     Y5, Y6, Y6
+	VPADDD       Y2, Y6, Y6
+	VPUNPCKHBW   Y0, Y4, Y4
+	VPMADDWD     Y5, Y4, Y4
+	VPADDD       Y2, Y4, Y4
+	VPUNPCKLBW   Y0, Y3, Y7
+	VPMADDWD     Y5, Y7, Y7
+	VPADDD       Y2, Y7, Y7
+	VPUNPCKHBW   Y0, Y3, Y3
+	VPMADDWD     Y5, Y3, Y3
+	VPADDD       Y2, Y3, Y3
+	SUBQ         $0x02, R11
+	JLE          store
+
+more:
+	LEAQ         (R8)(DX*2), R8
+	LEAQ         (R8)(DX*1), R9
+	CMPQ         R11, $0x01
+	CMOVQEQ      R8, R9
+	VMOVDQU      (R8), Y5
+	VPUNPCKLBW   (R9), Y5, Y8
+	VPUNPCKHBW   (R9), Y5, Y5
+	VPBROADCASTD 4(R10), Y9
+	VPUNPCKLBW   Y0, Y8, Y10
+	VPMADDWD     Y9, Y10, Y10
+	VPADDD       Y10, Y6, Y6
+	VPUNPCKHBW   Y0, Y8, Y8
+	VPMADDWD     Y9, Y8, Y8
+	VPADDD       Y8, Y4, Y4
+	VPUNPCKLBW   Y0, Y5, Y8
+	VPMADDWD     Y9, Y8, Y8
+	VPADDD       Y8, Y7, Y7
+	VPUNPCKHBW   Y0, Y5, Y5
+	VPMADDWD     Y9, Y5, Y5
+	VPADDD       Y5, Y3, Y3
+	SUBQ         $0x02, R11
+	JLE          store
+	LEAQ         (R8)(DX*2), R8
+	ADDQ         $0x08, R10
+	LEAQ         (R8)(DX*1), R9
+	CMPQ         R11, $0x01
+	CMOVQEQ      R8, R9
+	VMOVDQU      (R8), Y5
+	VPUNPCKLBW   (R9), Y5, Y8
+	VPUNPCKHBW   (R9), Y5, Y5
+	VPBROADCASTD (R10), Y9
+	VPUNPCKLBW   Y0, Y8, Y10
+	VPMADDWD     Y9, Y10, Y10
+	VPADDD       Y10, Y6, Y6
+	VPUNPCKHBW   Y0, Y8, Y8
+	VPMADDWD     Y9, Y8, Y8
+	VPADDD       Y8, Y4, Y4
+	VPUNPCKLBW   Y0, Y5, Y8
+	VPMADDWD     Y9, Y8, Y8
+	VPADDD       Y8, Y7, Y7
+	VPUNPCKHBW   Y0, Y5, Y5
+	VPMADDWD     Y9, Y5, Y5
+	VPADDD       Y5, Y3, Y3
+	SUBQ         $0x02, R11
+	JG           more
+
+store:
+	VPSRAD    X1, Y6, Y6
+	VPSRAD    X1, Y4, Y4
+	VPSRAD    X1, Y7, Y7
+	VPSRAD    X1, Y3, Y3
+	VPACKSSDW Y4, Y6, Y6
+	VPACKSSDW Y3, Y7, Y7
+	VPACKUSWB Y7, Y6, Y6
+	VMOVDQU   Y6, (AX)(DI*1)
+	ADDQ      $0x20, DI
+	MOVQ      DX, R11
+	SUBQ      DI, R11
+	JLE       done
+	CMPQ      R11, $0x20
+	JGE       chunk
+	LEAQ      -32(DX), DI
+	JMP       chunk
+
+done:
+	VZEROUPPER
+	RET
+
+// func resampleGrayShortAVX2(dst *[4]*byte, src *[4]*byte, start *int32, w *int32, n int, blocks int, bits int)
+// Requires: AVX, AVX2
+TEXT ·resampleGrayShortAVX2(SB), NOSPLIT, $0-56
+	MOVQ         src+8(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         8(AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         24(AX), AX
+	MOVQ         blocks+40(FP), SI
+	MOVQ         SI, DI
+	SHLQ         $0x03, DI
+	MOVQ         bits+48(FP), R8
+	VMOVQ        R8, X0
+	MOVL         $0x00000001, R8
+	VMOVD        R8, X1
+	VPBROADCASTD X1, Y1
+	VPSLLD       X0, Y1, Y1
+	VPSRLD       $0x01, Y1, Y1
+	XORQ         R9, R9
+
+group:
+	MOVQ         w+24(FP), R10
+	MOVQ         R9, R8
+	IMULQ        DI, R8
+	ADDQ         R10, R8
+	MOVQ         start+16(FP), R10
+	MOVLQSX      (R10)(R9*4), R10
+	VMOVD        (CX)(R10*1), X2
+	VPINSRD      $0x01, (DX)(R10*1), X2, X2
+	VPINSRD      $0x02, (BX)(R10*1), X2, X2
+	VPINSRD      $0x03, (AX)(R10*1), X2, X2
+	VPMOVZXBW    X2, Y2
+	VPBROADCASTQ (R8), Y3
+	ADDQ         $0x08, R8
+	VPMADDWD     Y3, Y2, Y2
+	MOVQ         SI, R11
+	DECQ         R11
+	JZ           end0
+
+more0:
+	ADDQ         $0x04, R10
+	VMOVD        (CX)(R10*1), X3
+	VPINSRD      $0x01, (DX)(R10*1), X3, X3
+	VPINSRD      $0x02, (BX)(R10*1), X3, X3
+	VPINSRD      $0x03, (AX)(R10*1), X3, X3
+	VPMOVZXBW    X3, Y3
+	VPBROADCASTQ (R8), Y4
+	ADDQ         $0x08, R8
+	VPMADDWD     Y4, Y3, Y3
+	VPADDD       Y3, Y2, Y2
+	DECQ         R11
+	JNZ          more0
+
+end0:
+	MOVQ         start+16(FP), R10
+	MOVLQSX      4(R10)(R9*4), R10
+	VMOVD        (CX)(R10*1), X3
+	VPINSRD      $0x01, (DX)(R10*1), X3, X3
+	VPINSRD      $0x02, (BX)(R10*1), X3, X3
+	VPINSRD      $0x03, (AX)(R10*1), X3, X3
+	VPMOVZXBW    X3, Y3
+	VPBROADCASTQ (R8), Y4
+	ADDQ         $0x08, R8
+	VPMADDWD     Y4, Y3, Y3
+	MOVQ         SI, R11
+	DECQ         R11
+	JZ           end1
+
+more1:
+	ADDQ         $0x04, R10
+	VMOVD        (CX)(R10*1), X4
+	VPINSRD      $0x01, (DX)(R10*1), X4, X4
+	VPINSRD      $0x02, (BX)(R10*1), X4, X4
+	VPINSRD      $0x03, (AX)(R10*1), X4, X4
+	VPMOVZXBW    X4, Y4
+	VPBROADCASTQ (R8), Y5
+	ADDQ         $0x08, R8
+	VPMADDWD     Y5, Y4, Y4
+	VPADDD       Y4, Y3, Y3
+	DECQ         R11
+	JNZ          more1
+
+end1:
+	MOVQ         start+16(FP), R10
+	MOVLQSX      8(R10)(R9*4), R10
+	VMOVD        (CX)(R10*1), X4
+	VPINSRD      $0x01, (DX)(R10*1), X4, X4
+	VPINSRD      $0x02, (BX)(R10*1), X4, X4
+	VPINSRD      $0x03, (AX)(R10*1), X4, X4
+	VPMOVZXBW    X4, Y4
+	VPBROADCASTQ (R8), Y5
+	ADDQ         $0x08, R8
+	VPMADDWD     Y5, Y4, Y4
+	MOVQ         SI, R11
+	DECQ         R11
+	JZ           end2
+
+more2:
+	ADDQ         $0x04, R10
+	VMOVD        (CX)(R10*1), X5
+	VPINSRD      $0x01, (DX)(R10*1), X5, X5
+	VPINSRD      $0x02, (BX)(R10*1), X5, X5
+	VPINSRD      $0x03, (AX)(R10*1), X5, X5
+	VPMOVZXBW    X5, Y5
+	VPBROADCASTQ (R8), Y6
+	ADDQ         $0x08, R8
+	VPMADDWD     Y6, Y5, Y5
+	VPADDD       Y5, Y4, Y4
+	DECQ         R11
+	JNZ          more2
+
+end2:
+	MOVQ         start+16(FP), R10
+	MOVLQSX      12(R10)(R9*4), R10
+	VMOVD        (CX)(R10*1), X5
+	VPINSRD      $0x01, (DX)(R10*1), X5, X5
+	VPINSRD      $0x02, (BX)(R10*1), X5, X5
+	VPINSRD      $0x03, (AX)(R10*1), X5, X5
+	VPMOVZXBW    X5, Y5
+	VPBROADCASTQ (R8), Y6
+	ADDQ         $0x08, R8
+	VPMADDWD     Y6, Y5, Y5
+	MOVQ         SI, R11
+	DECQ         R11
+	JZ           end3
+
+more3:
+	ADDQ         $0x04, R10
+	VMOVD        (CX)(R10*1), X6
+	VPINSRD      $0x01, (DX)(R10*1), X6, X6
+	VPINSRD      $0x02, (BX)(R10*1), X6, X6
+	VPINSRD      $0x03, (AX)(R10*1), X6, X6
+	VPMOVZXBW    X6, Y6
+	VPBROADCASTQ (R8), Y7
+	ADDQ         $0x08, R8
+	VPMADDWD     Y7, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	DECQ         R11
+	JNZ          more3
+
+end3:
+	VPHADDD      Y3, Y2, Y2
+	VPHADDD      Y5, Y4, Y4
+	VPADDD       Y1, Y2, Y2
+	VPSRAD       X0, Y2, Y2
+	VPADDD       Y1, Y4, Y4
+	VPSRAD       X0, Y4, Y4
+	VPACKSSDW    Y4, Y2, Y2
+	VPACKUSWB    Y2, Y2, Y2
+	VPSHUFB      resampleGray_join<>+0(SB), Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	MOVQ         dst+0(FP), R8
+	MOVQ         (R8), R10
+	VMOVD        X2, (R10)(R9*1)
+	MOVQ         8(R8), R10
+	VPEXTRD      $0x01, X2, (R10)(R9*1)
+	MOVQ         16(R8), R10
+	VMOVD        X3, (R10)(R9*1)
+	MOVQ         24(R8), R10
+	VPEXTRD      $0x01, X3, (R10)(R9*1)
+	ADDQ         $0x04, R9
+	MOVQ         n+32(FP), R8
+	MOVQ         R8, R10
+	SUBQ         R9, R10
+	JLE          done
+	CMPQ         R10, $0x04
+	JGE          group
+	LEAQ         -4(R8), R9
+	JMP          group
+
+done:
+	VZEROUPPER
+	RET
+
 // func resampleRGBAVX512(dst *[4]*byte, src *[4]*byte, start *int32, w *int32, n int, blocks int, parts int)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, MMX+
 TEXT ·resampleRGBAVX512(SB), NOSPLIT, $0-56
@@ -897,17 +1846,17 @@ group:
 	VPBROADCASTD (R10), Z6
 	VPBROADCASTD 8(R10), Z7
 	VPMADDWD     Z6, Z5, Z6
-	VPMADDWD     Z7, Z5, Z7
+	VPMADDWD     Z7, Z5, Z5
 	VPADDD       Z3, Z6, Z6
 	DECQ         R13
 	JZ           end0
-	VPSHUFB      Z1, Z4, Z5
+	VPSHUFB      Z1, Z4, Z7
 	VPBROADCASTD 4(R10), Z11
 	VPBROADCASTD 12(R10), Z12
-	VPMADDWD     Z11, Z5, Z11
-	VPMADDWD     Z12, Z5, Z12
+	VPMADDWD     Z11, Z7, Z11
+	VPMADDWD     Z12, Z7, Z7
 	VPADDD       Z11, Z6, Z6
-	VPADDD       Z12, Z7, Z7
+	VPADDD       Z7, Z5, Z5
 	DECQ         R13
 	JZ           end0
 
@@ -918,28 +1867,28 @@ more0:
 	VINSERTI32X4 $0x01, (DX)(R12*1), Z4, Z4
 	VINSERTI32X4 $0x02, (BX)(R12*1), Z4, Z4
 	VINSERTI32X4 $0x03, (AX)(R12*1), Z4, Z4
-	VPSHUFB      Z0, Z4, Z5
+	VPSHUFB      Z0, Z4, Z7
 	VPBROADCASTD (R10), Z11
 	VPBROADCASTD 8(R10), Z12
-	VPMADDWD     Z11, Z5, Z11
-	VPMADDWD     Z12, Z5, Z12
+	VPMADDWD     Z11, Z7, Z11
+	VPMADDWD     Z12, Z7, Z7
 	VPADDD       Z11, Z6, Z6
-	VPADDD       Z12, Z7, Z7
+	VPADDD       Z7, Z5, Z5
 	DECQ         R13
 	JZ           end0
-	VPSHUFB      Z1, Z4, Z5
+	VPSHUFB      Z1, Z4, Z7
 	VPBROADCASTD 4(R10), Z11
 	VPBROADCASTD 12(R10), Z12
-	VPMADDWD     Z11, Z5, Z11
-	VPMADDWD     Z12, Z5, Z12
+	VPMADDWD     Z11, Z7, Z11
+	VPMADDWD     Z12, Z7, Z7
 	VPADDD       Z11, Z6, Z6
-	VPADDD       Z12, Z7, Z7
+	VPADDD       Z7, Z5, Z5
 	DECQ         R13
 	JNZ          more0
 
 end0:
-	VPSLLD       $0x10, Z7, Z7
-	VPADDD       Z7, Z6, Z6
+	VPSLLD       $0x10, Z5, Z5
+	VPADDD       Z5, Z6, Z6
 	VPSRAD       $0x16, Z6, Z6
 	MOVLQSX      4(SI)(R11*4), R12
 	LEAQ         (R12)(R12*2), R12
@@ -954,17 +1903,17 @@ end0:
 	VPBROADCASTD (R10), Z7
 	VPBROADCASTD 8(R10), Z11
 	VPMADDWD     Z7, Z5, Z7
-	VPMADDWD     Z11, Z5, Z11
+	VPMADDWD     Z11, Z5, Z5
 	VPADDD       Z3, Z7, Z7
 	DECQ         R13
 	JZ           end1
-	VPSHUFB      Z1, Z8, Z5
+	VPSHUFB      Z1, Z8, Z11
 	VPBROADCASTD 4(R10), Z12
 	VPBROADCASTD 12(R10), Z13
-	VPMADDWD     Z12, Z5, Z12
-	VPMADDWD     Z13, Z5, Z13
+	VPMADDWD     Z12, Z11, Z12
+	VPMADDWD     Z13, Z11, Z11
 	VPADDD       Z12, Z7, Z7
-	VPADDD       Z13, Z11, Z11
+	VPADDD       Z11, Z5, Z5
 	DECQ         R13
 	JZ           end1
 
@@ -975,28 +1924,28 @@ more1:
 	VINSERTI32X4 $0x01, (DX)(R12*1), Z8, Z8
 	VINSERTI32X4 $0x02, (BX)(R12*1), Z8, Z8
 	VINSERTI32X4 $0x03, (AX)(R12*1), Z8, Z8
-	VPSHUFB      Z0, Z8, Z5
+	VPSHUFB      Z0, Z8, Z11
 	VPBROADCASTD (R10), Z12
 	VPBROADCASTD 8(R10), Z13
-	VPMADDWD     Z12, Z5, Z12
-	VPMADDWD     Z13, Z5, Z13
+	VPMADDWD     Z12, Z11, Z12
+	VPMADDWD     Z13, Z11, Z11
 	VPADDD       Z12, Z7, Z7
-	VPADDD       Z13, Z11, Z11
+	VPADDD       Z11, Z5, Z5
 	DECQ         R13
 	JZ           end1
-	VPSHUFB      Z1, Z8, Z5
+	VPSHUFB      Z1, Z8, Z11
 	VPBROADCASTD 4(R10), Z12
 	VPBROADCASTD 12(R10), Z13
-	VPMADDWD     Z12, Z5, Z12
-	VPMADDWD     Z13, Z5, Z13
+	VPMADDWD     Z12, Z11, Z12
+	VPMADDWD     Z13, Z11, Z11
 	VPADDD       Z12, Z7, Z7
-	VPADDD       Z13, Z11, Z11
+	VPADDD       Z11, Z5, Z5
 	DECQ         R13
 	JNZ          more1
 
 end1:
-	VPSLLD       $0x10, Z11, Z11
-	VPADDD       Z11, Z7, Z7
+	VPSLLD       $0x10, Z5, Z5
+	VPADDD       Z5, Z7, Z7
 	VPSRAD       $0x16, Z7, Z7
 	MOVLQSX      8(SI)(R11*4), R12
 	LEAQ         (R12)(R12*2), R12
@@ -1011,17 +1960,17 @@ end1:
 	VPBROADCASTD (R10), Z11
 	VPBROADCASTD 8(R10), Z12
 	VPMADDWD     Z11, Z5, Z11
-	VPMADDWD     Z12, Z5, Z12
+	VPMADDWD     Z12, Z5, Z5
 	VPADDD       Z3, Z11, Z11
 	DECQ         R13
 	JZ           end2
-	VPSHUFB      Z1, Z9, Z5
+	VPSHUFB      Z1, Z9, Z12
 	VPBROADCASTD 4(R10), Z13
 	VPBROADCASTD 12(R10), Z14
-	VPMADDWD     Z13, Z5, Z13
-	VPMADDWD     Z14, Z5, Z14
+	VPMADDWD     Z13, Z12, Z13
+	VPMADDWD     Z14, Z12, Z12
 	VPADDD       Z13, Z11, Z11
-	VPADDD       Z14, Z12, Z12
+	VPADDD       Z12, Z5, Z5
 	DECQ         R13
 	JZ           end2
 
@@ -1032,28 +1981,28 @@ more2:
 	VINSERTI32X4 $0x01, (DX)(R12*1), Z9, Z9
 	VINSERTI32X4 $0x02, (BX)(R12*1), Z9, Z9
 	VINSERTI32X4 $0x03, (AX)(R12*1), Z9, Z9
-	VPSHUFB      Z0, Z9, Z5
+	VPSHUFB      Z0, Z9, Z12
 	VPBROADCASTD (R10), Z13
 	VPBROADCASTD 8(R10), Z14
-	VPMADDWD     Z13, Z5, Z13
-	VPMADDWD     Z14, Z5, Z14
+	VPMADDWD     Z13, Z12, Z13
+	VPMADDWD     Z14, Z12, Z12
 	VPADDD       Z13, Z11, Z11
-	VPADDD       Z14, Z12, Z12
+	VPADDD       Z12, Z5, Z5
 	DECQ         R13
 	JZ           end2
-	VPSHUFB      Z1, Z9, Z5
+	VPSHUFB      Z1, Z9, Z12
 	VPBROADCASTD 4(R10), Z13
 	VPBROADCASTD 12(R10), Z14
-	VPMADDWD     Z13, Z5, Z13
-	VPMADDWD     Z14, Z5, Z14
+	VPMADDWD     Z13, Z12, Z13
+	VPMADDWD     Z14, Z12, Z12
 	VPADDD       Z13, Z11, Z11
-	VPADDD       Z14, Z12, Z12
+	VPADDD       Z12, Z5, Z5
 	DECQ         R13
 	JNZ          more2
 
 end2:
-	VPSLLD       $0x10, Z12, Z12
-	VPADDD       Z12, Z11, Z11
+	VPSLLD       $0x10, Z5, Z5
+	VPADDD       Z5, Z11, Z11
 	VPSRAD       $0x16, Z11, Z11
 	MOVLQSX      12(SI)(R11*4), R12
 	LEAQ         (R12)(R12*2), R12
@@ -1068,17 +2017,17 @@ end2:
 	VPBROADCASTD (R10), Z12
 	VPBROADCASTD 8(R10), Z13
 	VPMADDWD     Z12, Z5, Z12
-	VPMADDWD     Z13, Z5, Z13
+	VPMADDWD     Z13, Z5, Z5
 	VPADDD       Z3, Z12, Z12
 	DECQ         R9
 	JZ           end3
-	VPSHUFB      Z1, Z10, Z5
+	VPSHUFB      Z1, Z10, Z13
 	VPBROADCASTD 4(R10), Z14
 	VPBROADCASTD 12(R10), Z15
-	VPMADDWD     Z14, Z5, Z14
-	VPMADDWD     Z15, Z5, Z15
+	VPMADDWD     Z14, Z13, Z14
+	VPMADDWD     Z15, Z13, Z13
 	VPADDD       Z14, Z12, Z12
-	VPADDD       Z15, Z13, Z13
+	VPADDD       Z13, Z5, Z5
 	DECQ         R9
 	JZ           end3
 
@@ -1089,28 +2038,28 @@ more3:
 	VINSERTI32X4 $0x01, (DX)(R12*1), Z10, Z10
 	VINSERTI32X4 $0x02, (BX)(R12*1), Z10, Z10
 	VINSERTI32X4 $0x03, (AX)(R12*1), Z10, Z10
-	VPSHUFB      Z0, Z10, Z5
+	VPSHUFB      Z0, Z10, Z13
 	VPBROADCASTD (R10), Z14
 	VPBROADCASTD 8(R10), Z15
-	VPMADDWD     Z14, Z5, Z14
-	VPMADDWD     Z15, Z5, Z15
+	VPMADDWD     Z14, Z13, Z14
+	VPMADDWD     Z15, Z13, Z13
 	VPADDD       Z14, Z12, Z12
-	VPADDD       Z15, Z13, Z13
+	VPADDD       Z13, Z5, Z5
 	DECQ         R9
 	JZ           end3
-	VPSHUFB      Z1, Z10, Z5
+	VPSHUFB      Z1, Z10, Z13
 	VPBROADCASTD 4(R10), Z14
 	VPBROADCASTD 12(R10), Z15
-	VPMADDWD     Z14, Z5, Z14
-	VPMADDWD     Z15, Z5, Z15
+	VPMADDWD     Z14, Z13, Z14
+	VPMADDWD     Z15, Z13, Z13
 	VPADDD       Z14, Z12, Z12
-	VPADDD       Z15, Z13, Z13
+	VPADDD       Z13, Z5, Z5
 	DECQ         R9
 	JNZ          more3
 
 end3:
-	VPSLLD        $0x10, Z13, Z13
-	VPADDD        Z13, Z12, Z12
+	VPSLLD        $0x10, Z5, Z5
+	VPADDD        Z5, Z12, Z12
 	VPSRAD        $0x16, Z12, Z12
 	VPACKSSDW     Z7, Z6, Z6
 	VPACKSSDW     Z12, Z11, Z11
@@ -1191,17 +2140,17 @@ group:
 	VPBROADCASTD (R10), Z5
 	VPBROADCASTD 8(R10), Z6
 	VPMADDWD     Z5, Z4, Z5
-	VPMADDWD     Z6, Z4, Z6
+	VPMADDWD     Z6, Z4, Z4
 	VPADDD       Z2, Z5, Z5
 	DECQ         R13
 	JZ           end0
-	VPSHUFB      Z1, Z3, Z4
+	VPSHUFB      Z1, Z3, Z6
 	VPBROADCASTD 4(R10), Z10
 	VPBROADCASTD 12(R10), Z11
-	VPMADDWD     Z10, Z4, Z10
-	VPMADDWD     Z11, Z4, Z11
+	VPMADDWD     Z10, Z6, Z10
+	VPMADDWD     Z11, Z6, Z6
 	VPADDD       Z10, Z5, Z5
-	VPADDD       Z11, Z6, Z6
+	VPADDD       Z6, Z4, Z4
 	DECQ         R13
 	JZ           end0
 
@@ -1212,28 +2161,28 @@ more0:
 	VINSERTI32X4 $0x01, (DX)(R12*1), Z3, Z3
 	VINSERTI32X4 $0x02, (BX)(R12*1), Z3, Z3
 	VINSERTI32X4 $0x03, (AX)(R12*1), Z3, Z3
-	VPSHUFB      Z0, Z3, Z4
+	VPSHUFB      Z0, Z3, Z6
 	VPBROADCASTD (R10), Z10
 	VPBROADCASTD 8(R10), Z11
-	VPMADDWD     Z10, Z4, Z10
-	VPMADDWD     Z11, Z4, Z11
+	VPMADDWD     Z10, Z6, Z10
+	VPMADDWD     Z11, Z6, Z6
 	VPADDD       Z10, Z5, Z5
-	VPADDD       Z11, Z6, Z6
+	VPADDD       Z6, Z4, Z4
 	DECQ         R13
 	JZ           end0
-	VPSHUFB      Z1, Z3, Z4
+	VPSHUFB      Z1, Z3, Z6
 	VPBROADCASTD 4(R10), Z10
 	VPBROADCASTD 12(R10), Z11
-	VPMADDWD     Z10, Z4, Z10
-	VPMADDWD     Z11, Z4, Z11
+	VPMADDWD     Z10, Z6, Z10
+	VPMADDWD     Z11, Z6, Z6
 	VPADDD       Z10, Z5, Z5
-	VPADDD       Z11, Z6, Z6
+	VPADDD       Z6, Z4, Z4
 	DECQ         R13
 	JNZ          more0
 
 end0:
-	VPSLLD       $0x10, Z6, Z6
-	VPADDD       Z6, Z5, Z5
+	VPSLLD       $0x10, Z4, Z4
+	VPADDD       Z4, Z5, Z5
 	VPSRAD       $0x16, Z5, Z5
 	MOVLQSX      4(SI)(R11*4), R12
 	SHLQ         $0x02, R12
@@ -1248,17 +2197,17 @@ end0:
 	VPBROADCASTD (R10), Z6
 	VPBROADCASTD 8(R10), Z10
 	VPMADDWD     Z6, Z4, Z6
-	VPMADDWD     Z10, Z4, Z10
+	VPMADDWD     Z10, Z4, Z4
 	VPADDD       Z2, Z6, Z6
 	DECQ         R13
 	JZ           end1
-	VPSHUFB      Z1, Z7, Z4
+	VPSHUFB      Z1, Z7, Z10
 	VPBROADCASTD 4(R10), Z11
 	VPBROADCASTD 12(R10), Z12
-	VPMADDWD     Z11, Z4, Z11
-	VPMADDWD     Z12, Z4, Z12
+	VPMADDWD     Z11, Z10, Z11
+	VPMADDWD     Z12, Z10, Z10
 	VPADDD       Z11, Z6, Z6
-	VPADDD       Z12, Z10, Z10
+	VPADDD       Z10, Z4, Z4
 	DECQ         R13
 	JZ           end1
 
@@ -1269,28 +2218,28 @@ more1:
 	VINSERTI32X4 $0x01, (DX)(R12*1), Z7, Z7
 	VINSERTI32X4 $0x02, (BX)(R12*1), Z7, Z7
 	VINSERTI32X4 $0x03, (AX)(R12*1), Z7, Z7
-	VPSHUFB      Z0, Z7, Z4
+	VPSHUFB      Z0, Z7, Z10
 	VPBROADCASTD (R10), Z11
 	VPBROADCASTD 8(R10), Z12
-	VPMADDWD     Z11, Z4, Z11
-	VPMADDWD     Z12, Z4, Z12
+	VPMADDWD     Z11, Z10, Z11
+	VPMADDWD     Z12, Z10, Z10
 	VPADDD       Z11, Z6, Z6
-	VPADDD       Z12, Z10, Z10
+	VPADDD       Z10, Z4, Z4
 	DECQ         R13
 	JZ           end1
-	VPSHUFB      Z1, Z7, Z4
+	VPSHUFB      Z1, Z7, Z10
 	VPBROADCASTD 4(R10), Z11
 	VPBROADCASTD 12(R10), Z12
-	VPMADDWD     Z11, Z4, Z11
-	VPMADDWD     Z12, Z4, Z12
+	VPMADDWD     Z11, Z10, Z11
+	VPMADDWD     Z12, Z10, Z10
 	VPADDD       Z11, Z6, Z6
-	VPADDD       Z12, Z10, Z10
+	VPADDD       Z10, Z4, Z4
 	DECQ         R13
 	JNZ          more1
 
 end1:
-	VPSLLD       $0x10, Z10, Z10
-	VPADDD       Z10, Z6, Z6
+	VPSLLD       $0x10, Z4, Z4
+	VPADDD       Z4, Z6, Z6
 	VPSRAD       $0x16, Z6, Z6
 	MOVLQSX      8(SI)(R11*4), R12
 	SHLQ         $0x02, R12
@@ -1305,17 +2254,17 @@ end1:
 	VPBROADCASTD (R10), Z10
 	VPBROADCASTD 8(R10), Z11
 	VPMADDWD     Z10, Z4, Z10
-	VPMADDWD     Z11, Z4, Z11
+	VPMADDWD     Z11, Z4, Z4
 	VPADDD       Z2, Z10, Z10
 	DECQ         R13
 	JZ           end2
-	VPSHUFB      Z1, Z8, Z4
+	VPSHUFB      Z1, Z8, Z11
 	VPBROADCASTD 4(R10), Z12
 	VPBROADCASTD 12(R10), Z13
-	VPMADDWD     Z12, Z4, Z12
-	VPMADDWD     Z13, Z4, Z13
+	VPMADDWD     Z12, Z11, Z12
+	VPMADDWD     Z13, Z11, Z11
 	VPADDD       Z12, Z10, Z10
-	VPADDD       Z13, Z11, Z11
+	VPADDD       Z11, Z4, Z4
 	DECQ         R13
 	JZ           end2
 
@@ -1326,28 +2275,28 @@ more2:
 	VINSERTI32X4 $0x01, (DX)(R12*1), Z8, Z8
 	VINSERTI32X4 $0x02, (BX)(R12*1), Z8, Z8
 	VINSERTI32X4 $0x03, (AX)(R12*1), Z8, Z8
-	VPSHUFB      Z0, Z8, Z4
+	VPSHUFB      Z0, Z8, Z11
 	VPBROADCASTD (R10), Z12
 	VPBROADCASTD 8(R10), Z13
-	VPMADDWD     Z12, Z4, Z12
-	VPMADDWD     Z13, Z4, Z13
+	VPMADDWD     Z12, Z11, Z12
+	VPMADDWD     Z13, Z11, Z11
 	VPADDD       Z12, Z10, Z10
-	VPADDD       Z13, Z11, Z11
+	VPADDD       Z11, Z4, Z4
 	DECQ         R13
 	JZ           end2
-	VPSHUFB      Z1, Z8, Z4
+	VPSHUFB      Z1, Z8, Z11
 	VPBROADCASTD 4(R10), Z12
 	VPBROADCASTD 12(R10), Z13
-	VPMADDWD     Z12, Z4, Z12
-	VPMADDWD     Z13, Z4, Z13
+	VPMADDWD     Z12, Z11, Z12
+	VPMADDWD     Z13, Z11, Z11
 	VPADDD       Z12, Z10, Z10
-	VPADDD       Z13, Z11, Z11
+	VPADDD       Z11, Z4, Z4
 	DECQ         R13
 	JNZ          more2
 
 end2:
-	VPSLLD       $0x10, Z11, Z11
-	VPADDD       Z11, Z10, Z10
+	VPSLLD       $0x10, Z4, Z4
+	VPADDD       Z4, Z10, Z10
 	VPSRAD       $0x16, Z10, Z10
 	MOVLQSX      12(SI)(R11*4), R12
 	SHLQ         $0x02, R12
@@ -1362,17 +2311,17 @@ end2:
 	VPBROADCASTD (R10), Z11
 	VPBROADCASTD 8(R10), Z12
 	VPMADDWD     Z11, Z4, Z11
-	VPMADDWD     Z12, Z4, Z12
+	VPMADDWD     Z12, Z4, Z4
 	VPADDD       Z2, Z11, Z11
 	DECQ         R9
 	JZ           end3
-	VPSHUFB      Z1, Z9, Z4
+	VPSHUFB      Z1, Z9, Z12
 	VPBROADCASTD 4(R10), Z13
 	VPBROADCASTD 12(R10), Z14
-	VPMADDWD     Z13, Z4, Z13
-	VPMADDWD     Z14, Z4, Z14
+	VPMADDWD     Z13, Z12, Z13
+	VPMADDWD     Z14, Z12, Z12
 	VPADDD       Z13, Z11, Z11
-	VPADDD       Z14, Z12, Z12
+	VPADDD       Z12, Z4, Z4
 	DECQ         R9
 	JZ           end3
 
@@ -1383,28 +2332,28 @@ more3:
 	VINSERTI32X4 $0x01, (DX)(R12*1), Z9, Z9
 	VINSERTI32X4 $0x02, (BX)(R12*1), Z9, Z9
 	VINSERTI32X4 $0x03, (AX)(R12*1), Z9, Z9
-	VPSHUFB      Z0, Z9, Z4
+	VPSHUFB      Z0, Z9, Z12
 	VPBROADCASTD (R10), Z13
 	VPBROADCASTD 8(R10), Z14
-	VPMADDWD     Z13, Z4, Z13
-	VPMADDWD     Z14, Z4, Z14
+	VPMADDWD     Z13, Z12, Z13
+	VPMADDWD     Z14, Z12, Z12
 	VPADDD       Z13, Z11, Z11
-	VPADDD       Z14, Z12, Z12
+	VPADDD       Z12, Z4, Z4
 	DECQ         R9
 	JZ           end3
-	VPSHUFB      Z1, Z9, Z4
+	VPSHUFB      Z1, Z9, Z12
 	VPBROADCASTD 4(R10), Z13
 	VPBROADCASTD 12(R10), Z14
-	VPMADDWD     Z13, Z4, Z13
-	VPMADDWD     Z14, Z4, Z14
+	VPMADDWD     Z13, Z12, Z13
+	VPMADDWD     Z14, Z12, Z12
 	VPADDD       Z13, Z11, Z11
-	VPADDD       Z14, Z12, Z12
+	VPADDD       Z12, Z4, Z4
 	DECQ         R9
 	JNZ          more3
 
 end3:
-	VPSLLD        $0x10, Z12, Z12
-	VPADDD        Z12, Z11, Z11
+	VPSLLD        $0x10, Z4, Z4
+	VPADDD        Z4, Z11, Z11
 	VPSRAD        $0x16, Z11, Z11
 	VPACKSSDW     Z6, Z5, Z5
 	VPACKSSDW     Z11, Z10, Z10
@@ -1570,784 +2519,9 @@ done:
 	VZEROUPPER
 	RET
 
-DATA resampleGray_join<>+0(SB)/1, $0x00
-DATA resampleGray_join<>+1(SB)/1, $0x02
-DATA resampleGray_join<>+2(SB)/1, $0x04
-DATA resampleGray_join<>+3(SB)/1, $0x06
-DATA resampleGray_join<>+4(SB)/1, $0x01
-DATA resampleGray_join<>+5(SB)/1, $0x03
-DATA resampleGray_join<>+6(SB)/1, $0x05
-DATA resampleGray_join<>+7(SB)/1, $0x07
-DATA resampleGray_join<>+8(SB)/1, $0x80
-DATA resampleGray_join<>+9(SB)/1, $0x80
-DATA resampleGray_join<>+10(SB)/1, $0x80
-DATA resampleGray_join<>+11(SB)/1, $0x80
-DATA resampleGray_join<>+12(SB)/1, $0x80
-DATA resampleGray_join<>+13(SB)/1, $0x80
-DATA resampleGray_join<>+14(SB)/1, $0x80
-DATA resampleGray_join<>+15(SB)/1, $0x80
-DATA resampleGray_join<>+16(SB)/1, $0x00
-DATA resampleGray_join<>+17(SB)/1, $0x02
-DATA resampleGray_join<>+18(SB)/1, $0x04
-DATA resampleGray_join<>+19(SB)/1, $0x06
-DATA resampleGray_join<>+20(SB)/1, $0x01
-DATA resampleGray_join<>+21(SB)/1, $0x03
-DATA resampleGray_join<>+22(SB)/1, $0x05
-DATA resampleGray_join<>+23(SB)/1, $0x07
-DATA resampleGray_join<>+24(SB)/1, $0x80
-DATA resampleGray_join<>+25(SB)/1, $0x80
-DATA resampleGray_join<>+26(SB)/1, $0x80
-DATA resampleGray_join<>+27(SB)/1, $0x80
-DATA resampleGray_join<>+28(SB)/1, $0x80
-DATA resampleGray_join<>+29(SB)/1, $0x80
-DATA resampleGray_join<>+30(SB)/1, $0x80
-DATA resampleGray_join<>+31(SB)/1, $0x80
-GLOBL resampleGray_join<>(SB), RODATA|NOPTR, $32
-
-// func resampleGrayAVX2(dst *[4]*byte, src *[4]*byte, start *int32, w *int32, n int, blocks int)
-// Requires: AVX, AVX2
-TEXT ·resampleGrayAVX2(SB), NOSPLIT, $0-48
-	MOVQ         src+8(FP), AX
-	MOVQ         (AX), CX
-	MOVQ         8(AX), DX
-	MOVQ         16(AX), BX
-	MOVQ         24(AX), AX
-	MOVQ         blocks+40(FP), SI
-	MOVQ         SI, DI
-	SHLQ         $0x04, DI
-	VPBROADCASTD resample_round<>+0(SB), Y0
-	XORQ         R9, R9
-
-group:
-	MOVQ         w+24(FP), R10
-	MOVQ         R9, R8
-	IMULQ        DI, R8
-	ADDQ         R10, R8
-	MOVQ         start+16(FP), R10
-	MOVLQSX      (R10)(R9*4), R10
-	VMOVD        (CX)(R10*1), X1
-	VPINSRD      $0x01, (DX)(R10*1), X1, X1
-	VPINSRD      $0x02, (BX)(R10*1), X1, X1
-	VPINSRD      $0x03, (AX)(R10*1), X1, X1
-	VPMOVZXBW    X1, Y1
-	VPBROADCASTQ (R8), Y2
-	VPBROADCASTQ 8(R8), Y3
-	ADDQ         $0x10, R8
-	VPMADDWD     Y2, Y1, Y2
-	VPMADDWD     Y3, Y1, Y3
-	MOVQ         SI, R11
-	DECQ         R11
-	JZ           end0
-
-more0:
-	ADDQ         $0x04, R10
-	VMOVD        (CX)(R10*1), X1
-	VPINSRD      $0x01, (DX)(R10*1), X1, X1
-	VPINSRD      $0x02, (BX)(R10*1), X1, X1
-	VPINSRD      $0x03, (AX)(R10*1), X1, X1
-	VPMOVZXBW    X1, Y1
-	VPBROADCASTQ (R8), Y4
-	VPBROADCASTQ 8(R8), Y5
-	ADDQ         $0x10, R8
-	VPMADDWD     Y4, Y1, Y4
-	VPMADDWD     Y5, Y1, Y5
-	VPADDD       Y4, Y2, Y2
-	VPADDD       Y5, Y3, Y3
-	DECQ         R11
-	JNZ          more0
-
-end0:
-	VPSLLD       $0x10, Y3, Y3
-	VPADDD       Y3, Y2, Y2
-	MOVQ         start+16(FP), R10
-	MOVLQSX      4(R10)(R9*4), R10
-	VMOVD        (CX)(R10*1), X1
-	VPINSRD      $0x01, (DX)(R10*1), X1, X1
-	VPINSRD      $0x02, (BX)(R10*1), X1, X1
-	VPINSRD      $0x03, (AX)(R10*1), X1, X1
-	VPMOVZXBW    X1, Y1
-	VPBROADCASTQ (R8), Y3
-	VPBROADCASTQ 8(R8), Y4
-	ADDQ         $0x10, R8
-	VPMADDWD     Y3, Y1, Y3
-	VPMADDWD     Y4, Y1, Y4
-	MOVQ         SI, R11
-	DECQ         R11
-	JZ           end1
-
-more1:
-	ADDQ         $0x04, R10
-	VMOVD        (CX)(R10*1), X1
-	VPINSRD      $0x01, (DX)(R10*1), X1, X1
-	VPINSRD      $0x02, (BX)(R10*1), X1, X1
-	VPINSRD      $0x03, (AX)(R10*1), X1, X1
-	VPMOVZXBW    X1, Y1
-	VPBROADCASTQ (R8), Y5
-	VPBROADCASTQ 8(R8), Y6
-	ADDQ         $0x10, R8
-	VPMADDWD     Y5, Y1, Y5
-	VPMADDWD     Y6, Y1, Y6
-	VPADDD       Y5, Y3, Y3
-	VPADDD       Y6, Y4, Y4
-	DECQ         R11
-	JNZ          more1
-
-end1:
-	VPSLLD       $0x10, Y4, Y4
-	VPADDD       Y4, Y3, Y3
-	MOVQ         start+16(FP), R10
-	MOVLQSX      8(R10)(R9*4), R10
-	VMOVD        (CX)(R10*1), X1
-	VPINSRD      $0x01, (DX)(R10*1), X1, X1
-	VPINSRD      $0x02, (BX)(R10*1), X1, X1
-	VPINSRD      $0x03, (AX)(R10*1), X1, X1
-	VPMOVZXBW    X1, Y1
-	VPBROADCASTQ (R8), Y4
-	VPBROADCASTQ 8(R8), Y5
-	ADDQ         $0x10, R8
-	VPMADDWD     Y4, Y1, Y4
-	VPMADDWD     Y5, Y1, Y5
-	MOVQ         SI, R11
-	DECQ         R11
-	JZ           end2
-
-more2:
-	ADDQ         $0x04, R10
-	VMOVD        (CX)(R10*1), X1
-	VPINSRD      $0x01, (DX)(R10*1), X1, X1
-	VPINSRD      $0x02, (BX)(R10*1), X1, X1
-	VPINSRD      $0x03, (AX)(R10*1), X1, X1
-	VPMOVZXBW    X1, Y1
-	VPBROADCASTQ (R8), Y6
-	VPBROADCASTQ 8(R8), Y7
-	ADDQ         $0x10, R8
-	VPMADDWD     Y6, Y1, Y6
-	VPMADDWD     Y7, Y1, Y7
-	VPADDD       Y6, Y4, Y4
-	VPADDD       Y7, Y5, Y5
-	DECQ         R11
-	JNZ          more2
-
-end2:
-	VPSLLD       $0x10, Y5, Y5
-	VPADDD       Y5, Y4, Y4
-	MOVQ         start+16(FP), R10
-	MOVLQSX      12(R10)(R9*4), R10
-	VMOVD        (CX)(R10*1), X1
-	VPINSRD      $0x01, (DX)(R10*1), X1, X1
-	VPINSRD      $0x02, (BX)(R10*1), X1, X1
-	VPINSRD      $0x03, (AX)(R10*1), X1, X1
-	VPMOVZXBW    X1, Y1
-	VPBROADCASTQ (R8), Y5
-	VPBROADCASTQ 8(R8), Y6
-	ADDQ         $0x10, R8
-	VPMADDWD     Y5, Y1, Y5
-	VPMADDWD     Y6, Y1, Y6
-	MOVQ         SI, R11
-	DECQ         R11
-	JZ           end3
-
-more3:
-	ADDQ         $0x04, R10
-	VMOVD        (CX)(R10*1), X1
-	VPINSRD      $0x01, (DX)(R10*1), X1, X1
-	VPINSRD      $0x02, (BX)(R10*1), X1, X1
-	VPINSRD      $0x03, (AX)(R10*1), X1, X1
-	VPMOVZXBW    X1, Y1
-	VPBROADCASTQ (R8), Y7
-	VPBROADCASTQ 8(R8), Y8
-	ADDQ         $0x10, R8
-	VPMADDWD     Y7, Y1, Y7
-	VPMADDWD     Y8, Y1, Y8
-	VPADDD       Y7, Y5, Y5
-	VPADDD       Y8, Y6, Y6
-	DECQ         R11
-	JNZ          more3
-
-end3:
-	VPSLLD       $0x10, Y6, Y6
-	VPADDD       Y6, Y5, Y5
-	VPHADDD      Y3, Y2, Y2
-	VPHADDD      Y5, Y4, Y4
-	VPADDD       Y0, Y2, Y2
-	VPSRAD       $0x16, Y2, Y2
-	VPADDD       Y0, Y4, Y4
-	VPSRAD       $0x16, Y4, Y4
-	VPACKSSDW    Y4, Y2, Y2
-	VPACKUSWB    Y2, Y2, Y2
-	VPSHUFB      resampleGray_join<>+0(SB), Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X1
-	MOVQ         dst+0(FP), R8
-	MOVQ         (R8), R10
-	VMOVD        X2, (R10)(R9*1)
-	MOVQ         8(R8), R10
-	VPEXTRD      $0x01, X2, (R10)(R9*1)
-	MOVQ         16(R8), R10
-	VMOVD        X1, (R10)(R9*1)
-	MOVQ         24(R8), R10
-	VPEXTRD      $0x01, X1, (R10)(R9*1)
-	ADDQ         $0x04, R9
-	MOVQ         n+32(FP), R8
-	MOVQ         R8, R10
-	SUBQ         R9, R10
-	JLE          done
-	CMPQ         R10, $0x04
-	JGE          group
-	LEAQ         -4(R8), R9
-	JMP          group
-
-done:
-	VZEROUPPER
-	RET
-
-// func resampleRGBShortAVX2(dst0 *byte, dst1 *byte, src0 *byte, src1 *byte, start *int32, w *int32, n int, blocks int, parts int, bits int)
-// Requires: AVX, AVX2, MMX+
-TEXT ·resampleRGBShortAVX2(SB), NOSPLIT, $0-80
-	MOVQ         dst0+0(FP), AX
-	MOVQ         dst1+8(FP), CX
-	MOVQ         src0+16(FP), DX
-	MOVQ         src1+24(FP), BX
-	MOVQ         start+32(FP), SI
-	MOVQ         blocks+56(FP), DI
-	SHLQ         $0x03, DI
-	MOVQ         parts+64(FP), R8
-	VMOVDQU      resampleRGB_01<>+0(SB), Y0
-	VMOVDQU      resampleRGB_23<>+0(SB), Y1
-	MOVQ         bits+72(FP), R9
-	VMOVQ        R9, X2
-	MOVL         $0x00000001, R9
-	VMOVD        R9, X3
-	VPBROADCASTD X3, Y3
-	VPSLLD       X2, Y3, Y3
-	VPSRLD       $0x01, Y3, Y3
-	XORQ         R11, R11
-
-group:
-	MOVQ         w+40(FP), R10
-	MOVQ         R11, R9
-	IMULQ        DI, R9
-	ADDQ         R10, R9
-	MOVLQSX      (SI)(R11*4), R12
-	LEAQ         (R12)(R12*2), R12
-	MOVQ         BX, R10
-	SUBQ         DX, R10
-	ADDQ         BX, R10
-	PREFETCHT0   (R10)(R12*1)
-	SUBQ         DX, R10
-	ADDQ         BX, R10
-	PREFETCHT0   (R10)(R12*1)
-	MOVQ         R9, R10
-	ADDQ         DI, R9
-	MOVQ         R8, R13
-	VMOVDQU      (DX)(R12*1), X4
-	VINSERTI128  $0x01, (BX)(R12*1), Y4, Y4
-	VPSHUFB      Y0, Y4, Y5
-	VPBROADCASTD (R10), Y6
-	VPMADDWD     Y6, Y5, Y6
-	VPADDD       Y3, Y6, Y6
-	DECQ         R13
-	JZ           end0
-	VPSHUFB      Y1, Y4, Y5
-	VPBROADCASTD 4(R10), Y10
-	VPMADDWD     Y10, Y5, Y10
-	VPADDD       Y10, Y6, Y6
-	DECQ         R13
-	JZ           end0
-
-more0:
-	ADDQ         $0x0c, R12
-	ADDQ         $0x08, R10
-	VMOVDQU      (DX)(R12*1), X4
-	VINSERTI128  $0x01, (BX)(R12*1), Y4, Y4
-	VPSHUFB      Y0, Y4, Y5
-	VPBROADCASTD (R10), Y10
-	VPMADDWD     Y10, Y5, Y10
-	VPADDD       Y10, Y6, Y6
-	DECQ         R13
-	JZ           end0
-	VPSHUFB      Y1, Y4, Y5
-	VPBROADCASTD 4(R10), Y10
-	VPMADDWD     Y10, Y5, Y10
-	VPADDD       Y10, Y6, Y6
-	DECQ         R13
-	JNZ          more0
-
-end0:
-	VPSRAD       X2, Y6, Y6
-	MOVLQSX      4(SI)(R11*4), R12
-	LEAQ         (R12)(R12*2), R12
-	MOVQ         R9, R10
-	ADDQ         DI, R9
-	MOVQ         R8, R13
-	VMOVDQU      (DX)(R12*1), X7
-	VINSERTI128  $0x01, (BX)(R12*1), Y7, Y7
-	VPSHUFB      Y0, Y7, Y5
-	VPBROADCASTD (R10), Y10
-	VPMADDWD     Y10, Y5, Y10
-	VPADDD       Y3, Y10, Y10
-	DECQ         R13
-	JZ           end1
-	VPSHUFB      Y1, Y7, Y5
-	VPBROADCASTD 4(R10), Y11
-	VPMADDWD     Y11, Y5, Y11
-	VPADDD       Y11, Y10, Y10
-	DECQ         R13
-	JZ           end1
-
-more1:
-	ADDQ         $0x0c, R12
-	ADDQ         $0x08, R10
-	VMOVDQU      (DX)(R12*1), X7
-	VINSERTI128  $0x01, (BX)(R12*1), Y7, Y7
-	VPSHUFB      Y0, Y7, Y5
-	VPBROADCASTD (R10), Y11
-	VPMADDWD     Y11, Y5, Y11
-	VPADDD       Y11, Y10, Y10
-	DECQ         R13
-	JZ           end1
-	VPSHUFB      Y1, Y7, Y5
-	VPBROADCASTD 4(R10), Y11
-	VPMADDWD     Y11, Y5, Y11
-	VPADDD       Y11, Y10, Y10
-	DECQ         R13
-	JNZ          more1
-
-end1:
-	VPSRAD       X2, Y10, Y10
-	MOVLQSX      8(SI)(R11*4), R12
-	LEAQ         (R12)(R12*2), R12
-	MOVQ         R9, R10
-	ADDQ         DI, R9
-	MOVQ         R8, R13
-	VMOVDQU      (DX)(R12*1), X8
-	VINSERTI128  $0x01, (BX)(R12*1), Y8, Y8
-	VPSHUFB      Y0, Y8, Y5
-	VPBROADCASTD (R10), Y11
-	VPMADDWD     Y11, Y5, Y11
-	VPADDD       Y3, Y11, Y11
-	DECQ         R13
-	JZ           end2
-	VPSHUFB      Y1, Y8, Y5
-	VPBROADCASTD 4(R10), Y12
-	VPMADDWD     Y12, Y5, Y12
-	VPADDD       Y12, Y11, Y11
-	DECQ         R13
-	JZ           end2
-
-more2:
-	ADDQ         $0x0c, R12
-	ADDQ         $0x08, R10
-	VMOVDQU      (DX)(R12*1), X8
-	VINSERTI128  $0x01, (BX)(R12*1), Y8, Y8
-	VPSHUFB      Y0, Y8, Y5
-	VPBROADCASTD (R10), Y12
-	VPMADDWD     Y12, Y5, Y12
-	VPADDD       Y12, Y11, Y11
-	DECQ         R13
-	JZ           end2
-	VPSHUFB      Y1, Y8, Y5
-	VPBROADCASTD 4(R10), Y12
-	VPMADDWD     Y12, Y5, Y12
-	VPADDD       Y12, Y11, Y11
-	DECQ         R13
-	JNZ          more2
-
-end2:
-	VPSRAD       X2, Y11, Y11
-	MOVLQSX      12(SI)(R11*4), R12
-	LEAQ         (R12)(R12*2), R12
-	MOVQ         R9, R10
-	ADDQ         DI, R9
-	MOVQ         R8, R9
-	VMOVDQU      (DX)(R12*1), X9
-	VINSERTI128  $0x01, (BX)(R12*1), Y9, Y9
-	VPSHUFB      Y0, Y9, Y5
-	VPBROADCASTD (R10), Y12
-	VPMADDWD     Y12, Y5, Y12
-	VPADDD       Y3, Y12, Y12
-	DECQ         R9
-	JZ           end3
-	VPSHUFB      Y1, Y9, Y5
-	VPBROADCASTD 4(R10), Y13
-	VPMADDWD     Y13, Y5, Y13
-	VPADDD       Y13, Y12, Y12
-	DECQ         R9
-	JZ           end3
-
-more3:
-	ADDQ         $0x0c, R12
-	ADDQ         $0x08, R10
-	VMOVDQU      (DX)(R12*1), X9
-	VINSERTI128  $0x01, (BX)(R12*1), Y9, Y9
-	VPSHUFB      Y0, Y9, Y5
-	VPBROADCASTD (R10), Y13
-	VPMADDWD     Y13, Y5, Y13
-	VPADDD       Y13, Y12, Y12
-	DECQ         R9
-	JZ           end3
-	VPSHUFB      Y1, Y9, Y5
-	VPBROADCASTD 4(R10), Y13
-	VPMADDWD     Y13, Y5, Y13
-	VPADDD       Y13, Y12, Y12
-	DECQ         R9
-	JNZ          more3
-
-end3:
-	VPSRAD       X2, Y12, Y12
-	VPACKSSDW    Y10, Y6, Y6
-	VPACKSSDW    Y12, Y11, Y11
-	VPACKUSWB    Y11, Y6, Y6
-	VPSHUFB      resampleRGB_join<>+0(SB), Y6, Y6
-	LEAQ         (R11)(R11*2), R9
-	VEXTRACTI128 $0x01, Y6, X4
-	VMOVQ        X6, (AX)(R9*1)
-	VPEXTRD      $0x02, X6, 8(AX)(R9*1)
-	VMOVQ        X4, (CX)(R9*1)
-	VPEXTRD      $0x02, X4, 8(CX)(R9*1)
-	ADDQ         $0x04, R11
-	MOVQ         n+48(FP), R9
-	MOVQ         R9, R10
-	SUBQ         R11, R10
-	JLE          done
-	CMPQ         R10, $0x04
-	JGE          group
-	LEAQ         -4(R9), R11
-	JMP          group
-
-done:
-	VZEROUPPER
-	RET
-
-// func resampleRGBAShortAVX2(dst0 *byte, dst1 *byte, src0 *byte, src1 *byte, start *int32, w *int32, n int, blocks int, parts int, bits int)
-// Requires: AVX, AVX2, MMX+
-TEXT ·resampleRGBAShortAVX2(SB), NOSPLIT, $0-80
-	MOVQ         dst0+0(FP), AX
-	MOVQ         dst1+8(FP), CX
-	MOVQ         src0+16(FP), DX
-	MOVQ         src1+24(FP), BX
-	MOVQ         start+32(FP), SI
-	MOVQ         blocks+56(FP), DI
-	SHLQ         $0x03, DI
-	MOVQ         parts+64(FP), R8
-	VMOVDQU      resampleRGBA_01<>+0(SB), Y0
-	VMOVDQU      resampleRGBA_23<>+0(SB), Y1
-	MOVQ         bits+72(FP), R9
-	VMOVQ        R9, X2
-	MOVL         $0x00000001, R9
-	VMOVD        R9, X3
-	VPBROADCASTD X3, Y3
-	VPSLLD       X2, Y3, Y3
-	VPSRLD       $0x01, Y3, Y3
-	XORQ         R11, R11
-
-group:
-	MOVQ         w+40(FP), R10
-	MOVQ         R11, R9
-	IMULQ        DI, R9
-	ADDQ         R10, R9
-	MOVLQSX      (SI)(R11*4), R12
-	SHLQ         $0x02, R12
-	MOVQ         BX, R10
-	SUBQ         DX, R10
-	ADDQ         BX, R10
-	PREFETCHT0   (R10)(R12*1)
-	SUBQ         DX, R10
-	ADDQ         BX, R10
-	PREFETCHT0   (R10)(R12*1)
-	MOVQ         R9, R10
-	ADDQ         DI, R9
-	MOVQ         R8, R13
-	VMOVDQU      (DX)(R12*1), X4
-	VINSERTI128  $0x01, (BX)(R12*1), Y4, Y4
-	VPSHUFB      Y0, Y4, Y5
-	VPBROADCASTD (R10), Y6
-	VPMADDWD     Y6, Y5, Y6
-	VPADDD       Y3, Y6, Y6
-	DECQ         R13
-	JZ           end0
-	VPSHUFB      Y1, Y4, Y5
-	VPBROADCASTD 4(R10), Y10
-	VPMADDWD     Y10, Y5, Y10
-	VPADDD       Y10, Y6, Y6
-	DECQ         R13
-	JZ           end0
-
-more0:
-	ADDQ         $0x10, R12
-	ADDQ         $0x08, R10
-	VMOVDQU      (DX)(R12*1), X4
-	VINSERTI128  $0x01, (BX)(R12*1), Y4, Y4
-	VPSHUFB      Y0, Y4, Y5
-	VPBROADCASTD (R10), Y10
-	VPMADDWD     Y10, Y5, Y10
-	VPADDD       Y10, Y6, Y6
-	DECQ         R13
-	JZ           end0
-	VPSHUFB      Y1, Y4, Y5
-	VPBROADCASTD 4(R10), Y10
-	VPMADDWD     Y10, Y5, Y10
-	VPADDD       Y10, Y6, Y6
-	DECQ         R13
-	JNZ          more0
-
-end0:
-	VPSRAD       X2, Y6, Y6
-	MOVLQSX      4(SI)(R11*4), R12
-	SHLQ         $0x02, R12
-	MOVQ         R9, R10
-	ADDQ         DI, R9
-	MOVQ         R8, R13
-	VMOVDQU      (DX)(R12*1), X7
-	VINSERTI128  $0x01, (BX)(R12*1), Y7, Y7
-	VPSHUFB      Y0, Y7, Y5
-	VPBROADCASTD (R10), Y10
-	VPMADDWD     Y10, Y5, Y10
-	VPADDD       Y3, Y10, Y10
-	DECQ         R13
-	JZ           end1
-	VPSHUFB      Y1, Y7, Y5
-	VPBROADCASTD 4(R10), Y11
-	VPMADDWD     Y11, Y5, Y11
-	VPADDD       Y11, Y10, Y10
-	DECQ         R13
-	JZ           end1
-
-more1:
-	ADDQ         $0x10, R12
-	ADDQ         $0x08, R10
-	VMOVDQU      (DX)(R12*1), X7
-	VINSERTI128  $0x01, (BX)(R12*1), Y7, Y7
-	VPSHUFB      Y0, Y7, Y5
-	VPBROADCASTD (R10), Y11
-	VPMADDWD     Y11, Y5, Y11
-	VPADDD       Y11, Y10, Y10
-	DECQ         R13
-	JZ           end1
-	VPSHUFB      Y1, Y7, Y5
-	VPBROADCASTD 4(R10), Y11
-	VPMADDWD     Y11, Y5, Y11
-	VPADDD       Y11, Y10, Y10
-	DECQ         R13
-	JNZ          more1
-
-end1:
-	VPSRAD       X2, Y10, Y10
-	MOVLQSX      8(SI)(R11*4), R12
-	SHLQ         $0x02, R12
-	MOVQ         R9, R10
-	ADDQ         DI, R9
-	MOVQ         R8, R13
-	VMOVDQU      (DX)(R12*1), X8
-	VINSERTI128  $0x01, (BX)(R12*1), Y8, Y8
-	VPSHUFB      Y0, Y8, Y5
-	VPBROADCASTD (R10), Y11
-	VPMADDWD     Y11, Y5, Y11
-	VPADDD       Y3, Y11, Y11
-	DECQ         R13
-	JZ           end2
-	VPSHUFB      Y1, Y8, Y5
-	VPBROADCASTD 4(R10), Y12
-	VPMADDWD     Y12, Y5, Y12
-	VPADDD       Y12, Y11, Y11
-	DECQ         R13
-	JZ           end2
-
-more2:
-	ADDQ         $0x10, R12
-	ADDQ         $0x08, R10
-	VMOVDQU      (DX)(R12*1), X8
-	VINSERTI128  $0x01, (BX)(R12*1), Y8, Y8
-	VPSHUFB      Y0, Y8, Y5
-	VPBROADCASTD (R10), Y12
-	VPMADDWD     Y12, Y5, Y12
-	VPADDD       Y12, Y11, Y11
-	DECQ         R13
-	JZ           end2
-	VPSHUFB      Y1, Y8, Y5
-	VPBROADCASTD 4(R10), Y12
-	VPMADDWD     Y12, Y5, Y12
-	VPADDD       Y12, Y11, Y11
-	DECQ         R13
-	JNZ          more2
-
-end2:
-	VPSRAD       X2, Y11, Y11
-	MOVLQSX      12(SI)(R11*4), R12
-	SHLQ         $0x02, R12
-	MOVQ         R9, R10
-	ADDQ         DI, R9
-	MOVQ         R8, R9
-	VMOVDQU      (DX)(R12*1), X9
-	VINSERTI128  $0x01, (BX)(R12*1), Y9, Y9
-	VPSHUFB      Y0, Y9, Y5
-	VPBROADCASTD (R10), Y12
-	VPMADDWD     Y12, Y5, Y12
-	VPADDD       Y3, Y12, Y12
-	DECQ         R9
-	JZ           end3
-	VPSHUFB      Y1, Y9, Y5
-	VPBROADCASTD 4(R10), Y13
-	VPMADDWD     Y13, Y5, Y13
-	VPADDD       Y13, Y12, Y12
-	DECQ         R9
-	JZ           end3
-
-more3:
-	ADDQ         $0x10, R12
-	ADDQ         $0x08, R10
-	VMOVDQU      (DX)(R12*1), X9
-	VINSERTI128  $0x01, (BX)(R12*1), Y9, Y9
-	VPSHUFB      Y0, Y9, Y5
-	VPBROADCASTD (R10), Y13
-	VPMADDWD     Y13, Y5, Y13
-	VPADDD       Y13, Y12, Y12
-	DECQ         R9
-	JZ           end3
-	VPSHUFB      Y1, Y9, Y5
-	VPBROADCASTD 4(R10), Y13
-	VPMADDWD     Y13, Y5, Y13
-	VPADDD       Y13, Y12, Y12
-	DECQ         R9
-	JNZ          more3
-
-end3:
-	VPSRAD       X2, Y12, Y12
-	VPACKSSDW    Y10, Y6, Y6
-	VPACKSSDW    Y12, Y11, Y11
-	VPACKUSWB    Y11, Y6, Y6
-	VEXTRACTI128 $0x01, Y6, X4
-	VMOVDQU      X6, (AX)(R11*4)
-	VMOVDQU      X4, (CX)(R11*4)
-	ADDQ         $0x04, R11
-	MOVQ         n+48(FP), R9
-	MOVQ         R9, R10
-	SUBQ         R11, R10
-	JLE          done
-	CMPQ         R10, $0x04
-	JGE          group
-	LEAQ         -4(R9), R11
-	JMP          group
-
-done:
-	VZEROUPPER
-	RET
-
-// func resampleColumnsShortAVX2(dst *byte, src *byte, line int, w *int32, rows int, bits int)
-// Requires: AVX, AVX2, CMOV
-TEXT ·resampleColumnsShortAVX2(SB), NOSPLIT, $0-48
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         line+16(FP), DX
-	MOVQ         w+24(FP), BX
-	MOVQ         rows+32(FP), SI
-	VPXOR        Y0, Y0, Y0
-	MOVQ         bits+40(FP), DI
-	VMOVQ        DI, X1
-	MOVL         $0x00000001, DI
-	VMOVD        DI, X2
-	VPBROADCASTD X2, Y2
-	VPSLLD       X1, Y2, Y2
-	VPSRLD       $0x01, Y2, Y2
-	XORQ         DI, DI
-
-chunk:
-	LEAQ         (CX)(DI*1), R8
-	MOVQ         BX, R10
-	MOVQ         SI, R11
-	LEAQ         (R8)(DX*1), R9
-	CMPQ         R11, $0x01
-	CMOVQEQ      R8, R9
-	VMOVDQU      (R8), Y3
-	VPUNPCKLBW   (R9), Y3, Y4
-	VPUNPCKHBW   (R9), Y3, Y3
-	VPBROADCASTD (R10), Y5
-	VPUNPCKLBW   Y0, Y4, Y6
-	VPMADDWD     Y5, Y6, Y6
-	VPADDD       Y2, Y6, Y6
-	VPUNPCKHBW   Y0, Y4, Y4
-	VPMADDWD     Y5, Y4, Y4
-	VPADDD       Y2, Y4, Y4
-	VPUNPCKLBW   Y0, Y3, Y7
-	VPMADDWD     Y5, Y7, Y7
-	VPADDD       Y2, Y7, Y7
-	VPUNPCKHBW   Y0, Y3, Y3
-	VPMADDWD     Y5, Y3, Y3
-	VPADDD       Y2, Y3, Y3
-	SUBQ         $0x02, R11
-	JLE          store
-
-more:
-	LEAQ         (R8)(DX*2), R8
-	LEAQ         (R8)(DX*1), R9
-	CMPQ         R11, $0x01
-	CMOVQEQ      R8, R9
-	VMOVDQU      (R8), Y5
-	VPUNPCKLBW   (R9), Y5, Y8
-	VPUNPCKHBW   (R9), Y5, Y5
-	VPBROADCASTD 4(R10), Y9
-	VPUNPCKLBW   Y0, Y8, Y10
-	VPMADDWD     Y9, Y10, Y10
-	VPADDD       Y10, Y6, Y6
-	VPUNPCKHBW   Y0, Y8, Y8
-	VPMADDWD     Y9, Y8, Y8
-	VPADDD       Y8, Y4, Y4
-	VPUNPCKLBW   Y0, Y5, Y8
-	VPMADDWD     Y9, Y8, Y8
-	VPADDD       Y8, Y7, Y7
-	VPUNPCKHBW   Y0, Y5, Y5
-	VPMADDWD     Y9, Y5, Y5
-	VPADDD       Y5, Y3, Y3
-	SUBQ         $0x02, R11
-	JLE          store
-	LEAQ         (R8)(DX*2), R8
-	ADDQ         $0x08, R10
-	LEAQ         (R8)(DX*1), R9
-	CMPQ         R11, $0x01
-	CMOVQEQ      R8, R9
-	VMOVDQU      (R8), Y5
-	VPUNPCKLBW   (R9), Y5, Y8
-	VPUNPCKHBW   (R9), Y5, Y5
-	VPBROADCASTD (R10), Y9
-	VPUNPCKLBW   Y0, Y8, Y10
-	VPMADDWD     Y9, Y10, Y10
-	VPADDD       Y10, Y6, Y6
-	VPUNPCKHBW   Y0, Y8, Y8
-	VPMADDWD     Y9, Y8, Y8
-	VPADDD       Y8, Y4, Y4
-	VPUNPCKLBW   Y0, Y5, Y8
-	VPMADDWD     Y9, Y8, Y8
-	VPADDD       Y8, Y7, Y7
-	VPUNPCKHBW   Y0, Y5, Y5
-	VPMADDWD     Y9, Y5, Y5
-	VPADDD       Y5, Y3, Y3
-	SUBQ         $0x02, R11
-	JG           more
-
-store:
-	VPSRAD    X1, Y6, Y6
-	VPSRAD    X1, Y4, Y4
-	VPSRAD    X1, Y7, Y7
-	VPSRAD    X1, Y3, Y3
-	VPACKSSDW Y4, Y6, Y6
-	VPACKSSDW Y3, Y7, Y7
-	VPACKUSWB Y7, Y6, Y6
-	VMOVDQU   Y6, (AX)(DI*1)
-	ADDQ      $0x20, DI
-	MOVQ      DX, R11
-	SUBQ      DI, R11
-	JLE       done
-	CMPQ      R11, $0x20
-	JGE       chunk
-	LEAQ      -32(DX), DI
-	JMP       chunk
-
-done:
-	VZEROUPPER
-	RET
-
-// func resampleRGBShortAVX512(dst *[4]*byte, src *[4]*byte, start *int32, w *int32, n int, blocks int, parts int, bits int)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, MMX+
-TEXT ·resampleRGBShortAVX512(SB), NOSPLIT, $0-64
+// func resampleRGBShortVNNI(dst *[4]*byte, src *[4]*byte, start *int32, w *int32, n int, blocks int, parts int, bits int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, AVX512VNNI, MMX+
+TEXT ·resampleRGBShortVNNI(SB), NOSPLIT, $0-64
 	MOVQ            src+8(FP), AX
 	MOVQ            (AX), CX
 	MOVQ            8(AX), DX
@@ -2372,196 +2546,168 @@ TEXT ·resampleRGBShortAVX512(SB), NOSPLIT, $0-64
 	XORQ            R11, R11
 
 group:
-	MOVQ         w+24(FP), R10
-	MOVQ         R11, R9
-	IMULQ        DI, R9
-	ADDQ         R10, R9
-	MOVLQSX      (SI)(R11*4), R12
-	LEAQ         (R12)(R12*2), R12
-	MOVQ         AX, R10
-	SUBQ         CX, R10
-	ADDQ         DX, R10
-	PREFETCHT0   (R10)(R12*1)
-	SUBQ         CX, R10
-	ADDQ         DX, R10
-	PREFETCHT0   (R10)(R12*1)
-	SUBQ         CX, R10
-	ADDQ         DX, R10
-	PREFETCHT0   (R10)(R12*1)
-	SUBQ         CX, R10
-	ADDQ         DX, R10
-	PREFETCHT0   (R10)(R12*1)
-	MOVQ         R9, R10
-	ADDQ         DI, R9
-	MOVQ         R8, R13
-	VMOVDQU      (CX)(R12*1), X5
-	VINSERTI32X4 $0x01, (DX)(R12*1), Z5, Z5
-	VINSERTI32X4 $0x02, (BX)(R12*1), Z5, Z5
-	VINSERTI32X4 $0x03, (AX)(R12*1), Z5, Z5
-	VPSHUFB      Z0, Z5, Z6
-	VPBROADCASTD (R10), Z7
-	VPMADDWD     Z7, Z6, Z7
-	VPADDD       Z4, Z7, Z7
-	DECQ         R13
-	JZ           end0
-	VPSHUFB      Z1, Z5, Z6
-	VPBROADCASTD 4(R10), Z11
-	VPMADDWD     Z11, Z6, Z11
-	VPADDD       Z11, Z7, Z7
-	DECQ         R13
-	JZ           end0
+	MOVQ          w+24(FP), R10
+	MOVQ          R11, R9
+	IMULQ         DI, R9
+	ADDQ          R10, R9
+	MOVLQSX       (SI)(R11*4), R12
+	LEAQ          (R12)(R12*2), R12
+	MOVQ          AX, R10
+	SUBQ          CX, R10
+	ADDQ          DX, R10
+	PREFETCHT0    (R10)(R12*1)
+	SUBQ          CX, R10
+	ADDQ          DX, R10
+	PREFETCHT0    (R10)(R12*1)
+	SUBQ          CX, R10
+	ADDQ          DX, R10
+	PREFETCHT0    (R10)(R12*1)
+	SUBQ          CX, R10
+	ADDQ          DX, R10
+	PREFETCHT0    (R10)(R12*1)
+	MOVQ          R9, R10
+	ADDQ          DI, R9
+	MOVQ          R8, R13
+	VMOVDQU       (CX)(R12*1), X5
+	VINSERTI32X4  $0x01, (DX)(R12*1), Z5, Z5
+	VINSERTI32X4  $0x02, (BX)(R12*1), Z5, Z5
+	VINSERTI32X4  $0x03, (AX)(R12*1), Z5, Z5
+	VPSHUFB       Z0, Z5, Z6
+	VMOVDQA64     Z4, Z7
+	VPDPWSSD.BCST (R10), Z6, Z7
+	DECQ          R13
+	JZ            end0
+	VPSHUFB       Z1, Z5, Z6
+	VPDPWSSD.BCST 4(R10), Z6, Z7
+	DECQ          R13
+	JZ            end0
 
 more0:
-	ADDQ         $0x0c, R12
-	ADDQ         $0x08, R10
-	VMOVDQU      (CX)(R12*1), X5
-	VINSERTI32X4 $0x01, (DX)(R12*1), Z5, Z5
-	VINSERTI32X4 $0x02, (BX)(R12*1), Z5, Z5
-	VINSERTI32X4 $0x03, (AX)(R12*1), Z5, Z5
-	VPSHUFB      Z0, Z5, Z6
-	VPBROADCASTD (R10), Z11
-	VPMADDWD     Z11, Z6, Z11
-	VPADDD       Z11, Z7, Z7
-	DECQ         R13
-	JZ           end0
-	VPSHUFB      Z1, Z5, Z6
-	VPBROADCASTD 4(R10), Z11
-	VPMADDWD     Z11, Z6, Z11
-	VPADDD       Z11, Z7, Z7
-	DECQ         R13
-	JNZ          more0
+	ADDQ          $0x0c, R12
+	ADDQ          $0x08, R10
+	VMOVDQU       (CX)(R12*1), X5
+	VINSERTI32X4  $0x01, (DX)(R12*1), Z5, Z5
+	VINSERTI32X4  $0x02, (BX)(R12*1), Z5, Z5
+	VINSERTI32X4  $0x03, (AX)(R12*1), Z5, Z5
+	VPSHUFB       Z0, Z5, Z6
+	VPDPWSSD.BCST (R10), Z6, Z7
+	DECQ          R13
+	JZ            end0
+	VPSHUFB       Z1, Z5, Z6
+	VPDPWSSD.BCST 4(R10), Z6, Z7
+	DECQ          R13
+	JNZ           more0
 
 end0:
-	VPSRAD       X3, Z7, Z7
-	MOVLQSX      4(SI)(R11*4), R12
-	LEAQ         (R12)(R12*2), R12
-	MOVQ         R9, R10
-	ADDQ         DI, R9
-	MOVQ         R8, R13
-	VMOVDQU      (CX)(R12*1), X8
-	VINSERTI32X4 $0x01, (DX)(R12*1), Z8, Z8
-	VINSERTI32X4 $0x02, (BX)(R12*1), Z8, Z8
-	VINSERTI32X4 $0x03, (AX)(R12*1), Z8, Z8
-	VPSHUFB      Z0, Z8, Z6
-	VPBROADCASTD (R10), Z11
-	VPMADDWD     Z11, Z6, Z11
-	VPADDD       Z4, Z11, Z11
-	DECQ         R13
-	JZ           end1
-	VPSHUFB      Z1, Z8, Z6
-	VPBROADCASTD 4(R10), Z12
-	VPMADDWD     Z12, Z6, Z12
-	VPADDD       Z12, Z11, Z11
-	DECQ         R13
-	JZ           end1
+	VPSRAD        X3, Z7, Z7
+	MOVLQSX       4(SI)(R11*4), R12
+	LEAQ          (R12)(R12*2), R12
+	MOVQ          R9, R10
+	ADDQ          DI, R9
+	MOVQ          R8, R13
+	VMOVDQU       (CX)(R12*1), X8
+	VINSERTI32X4  $0x01, (DX)(R12*1), Z8, Z8
+	VINSERTI32X4  $0x02, (BX)(R12*1), Z8, Z8
+	VINSERTI32X4  $0x03, (AX)(R12*1), Z8, Z8
+	VPSHUFB       Z0, Z8, Z6
+	VMOVDQA64     Z4, Z11
+	VPDPWSSD.BCST (R10), Z6, Z11
+	DECQ          R13
+	JZ            end1
+	VPSHUFB       Z1, Z8, Z6
+	VPDPWSSD.BCST 4(R10), Z6, Z11
+	DECQ          R13
+	JZ            end1
 
 more1:
-	ADDQ         $0x0c, R12
-	ADDQ         $0x08, R10
-	VMOVDQU      (CX)(R12*1), X8
-	VINSERTI32X4 $0x01, (DX)(R12*1), Z8, Z8
-	VINSERTI32X4 $0x02, (BX)(R12*1), Z8, Z8
-	VINSERTI32X4 $0x03, (AX)(R12*1), Z8, Z8
-	VPSHUFB      Z0, Z8, Z6
-	VPBROADCASTD (R10), Z12
-	VPMADDWD     Z12, Z6, Z12
-	VPADDD       Z12, Z11, Z11
-	DECQ         R13
-	JZ           end1
-	VPSHUFB      Z1, Z8, Z6
-	VPBROADCASTD 4(R10), Z12
-	VPMADDWD     Z12, Z6, Z12
-	VPADDD       Z12, Z11, Z11
-	DECQ         R13
-	JNZ          more1
+	ADDQ          $0x0c, R12
+	ADDQ          $0x08, R10
+	VMOVDQU       (CX)(R12*1), X8
+	VINSERTI32X4  $0x01, (DX)(R12*1), Z8, Z8
+	VINSERTI32X4  $0x02, (BX)(R12*1), Z8, Z8
+	VINSERTI32X4  $0x03, (AX)(R12*1), Z8, Z8
+	VPSHUFB       Z0, Z8, Z6
+	VPDPWSSD.BCST (R10), Z6, Z11
+	DECQ          R13
+	JZ            end1
+	VPSHUFB       Z1, Z8, Z6
+	VPDPWSSD.BCST 4(R10), Z6, Z11
+	DECQ          R13
+	JNZ           more1
 
 end1:
-	VPSRAD       X3, Z11, Z11
-	MOVLQSX      8(SI)(R11*4), R12
-	LEAQ         (R12)(R12*2), R12
-	MOVQ         R9, R10
-	ADDQ         DI, R9
-	MOVQ         R8, R13
-	VMOVDQU      (CX)(R12*1), X9
-	VINSERTI32X4 $0x01, (DX)(R12*1), Z9, Z9
-	VINSERTI32X4 $0x02, (BX)(R12*1), Z9, Z9
-	VINSERTI32X4 $0x03, (AX)(R12*1), Z9, Z9
-	VPSHUFB      Z0, Z9, Z6
-	VPBROADCASTD (R10), Z12
-	VPMADDWD     Z12, Z6, Z12
-	VPADDD       Z4, Z12, Z12
-	DECQ         R13
-	JZ           end2
-	VPSHUFB      Z1, Z9, Z6
-	VPBROADCASTD 4(R10), Z13
-	VPMADDWD     Z13, Z6, Z13
-	VPADDD       Z13, Z12, Z12
-	DECQ         R13
-	JZ           end2
+	VPSRAD        X3, Z11, Z11
+	MOVLQSX       8(SI)(R11*4), R12
+	LEAQ          (R12)(R12*2), R12
+	MOVQ          R9, R10
+	ADDQ          DI, R9
+	MOVQ          R8, R13
+	VMOVDQU       (CX)(R12*1), X9
+	VINSERTI32X4  $0x01, (DX)(R12*1), Z9, Z9
+	VINSERTI32X4  $0x02, (BX)(R12*1), Z9, Z9
+	VINSERTI32X4  $0x03, (AX)(R12*1), Z9, Z9
+	VPSHUFB       Z0, Z9, Z6
+	VMOVDQA64     Z4, Z12
+	VPDPWSSD.BCST (R10), Z6, Z12
+	DECQ          R13
+	JZ            end2
+	VPSHUFB       Z1, Z9, Z6
+	VPDPWSSD.BCST 4(R10), Z6, Z12
+	DECQ          R13
+	JZ            end2
 
 more2:
-	ADDQ         $0x0c, R12
-	ADDQ         $0x08, R10
-	VMOVDQU      (CX)(R12*1), X9
-	VINSERTI32X4 $0x01, (DX)(R12*1), Z9, Z9
-	VINSERTI32X4 $0x02, (BX)(R12*1), Z9, Z9
-	VINSERTI32X4 $0x03, (AX)(R12*1), Z9, Z9
-	VPSHUFB      Z0, Z9, Z6
-	VPBROADCASTD (R10), Z13
-	VPMADDWD     Z13, Z6, Z13
-	VPADDD       Z13, Z12, Z12
-	DECQ         R13
-	JZ           end2
-	VPSHUFB      Z1, Z9, Z6
-	VPBROADCASTD 4(R10), Z13
-	VPMADDWD     Z13, Z6, Z13
-	VPADDD       Z13, Z12, Z12
-	DECQ         R13
-	JNZ          more2
+	ADDQ          $0x0c, R12
+	ADDQ          $0x08, R10
+	VMOVDQU       (CX)(R12*1), X9
+	VINSERTI32X4  $0x01, (DX)(R12*1), Z9, Z9
+	VINSERTI32X4  $0x02, (BX)(R12*1), Z9, Z9
+	VINSERTI32X4  $0x03, (AX)(R12*1), Z9, Z9
+	VPSHUFB       Z0, Z9, Z6
+	VPDPWSSD.BCST (R10), Z6, Z12
+	DECQ          R13
+	JZ            end2
+	VPSHUFB       Z1, Z9, Z6
+	VPDPWSSD.BCST 4(R10), Z6, Z12
+	DECQ          R13
+	JNZ           more2
 
 end2:
-	VPSRAD       X3, Z12, Z12
-	MOVLQSX      12(SI)(R11*4), R12
-	LEAQ         (R12)(R12*2), R12
-	MOVQ         R9, R10
-	ADDQ         DI, R9
-	MOVQ         R8, R9
-	VMOVDQU      (CX)(R12*1), X10
-	VINSERTI32X4 $0x01, (DX)(R12*1), Z10, Z10
-	VINSERTI32X4 $0x02, (BX)(R12*1), Z10, Z10
-	VINSERTI32X4 $0x03, (AX)(R12*1), Z10, Z10
-	VPSHUFB      Z0, Z10, Z6
-	VPBROADCASTD (R10), Z13
-	VPMADDWD     Z13, Z6, Z13
-	VPADDD       Z4, Z13, Z13
-	DECQ         R9
-	JZ           end3
-	VPSHUFB      Z1, Z10, Z6
-	VPBROADCASTD 4(R10), Z14
-	VPMADDWD     Z14, Z6, Z14
-	VPADDD       Z14, Z13, Z13
-	DECQ         R9
-	JZ           end3
+	VPSRAD        X3, Z12, Z12
+	MOVLQSX       12(SI)(R11*4), R12
+	LEAQ          (R12)(R12*2), R12
+	MOVQ          R9, R10
+	ADDQ          DI, R9
+	MOVQ          R8, R9
+	VMOVDQU       (CX)(R12*1), X10
+	VINSERTI32X4  $0x01, (DX)(R12*1), Z10, Z10
+	VINSERTI32X4  $0x02, (BX)(R12*1), Z10, Z10
+	VINSERTI32X4  $0x03, (AX)(R12*1), Z10, Z10
+	VPSHUFB       Z0, Z10, Z6
+	VMOVDQA64     Z4, Z13
+	VPDPWSSD.BCST (R10), Z6, Z13
+	DECQ          R9
+	JZ            end3
+	VPSHUFB       Z1, Z10, Z6
+	VPDPWSSD.BCST 4(R10), Z6, Z13
+	DECQ          R9
+	JZ            end3
 
 more3:
-	ADDQ         $0x0c, R12
-	ADDQ         $0x08, R10
-	VMOVDQU      (CX)(R12*1), X10
-	VINSERTI32X4 $0x01, (DX)(R12*1), Z10, Z10
-	VINSERTI32X4 $0x02, (BX)(R12*1), Z10, Z10
-	VINSERTI32X4 $0x03, (AX)(R12*1), Z10, Z10
-	VPSHUFB      Z0, Z10, Z6
-	VPBROADCASTD (R10), Z14
-	VPMADDWD     Z14, Z6, Z14
-	VPADDD       Z14, Z13, Z13
-	DECQ         R9
-	JZ           end3
-	VPSHUFB      Z1, Z10, Z6
-	VPBROADCASTD 4(R10), Z14
-	VPMADDWD     Z14, Z6, Z14
-	VPADDD       Z14, Z13, Z13
-	DECQ         R9
-	JNZ          more3
+	ADDQ          $0x0c, R12
+	ADDQ          $0x08, R10
+	VMOVDQU       (CX)(R12*1), X10
+	VINSERTI32X4  $0x01, (DX)(R12*1), Z10, Z10
+	VINSERTI32X4  $0x02, (BX)(R12*1), Z10, Z10
+	VINSERTI32X4  $0x03, (AX)(R12*1), Z10, Z10
+	VPSHUFB       Z0, Z10, Z6
+	VPDPWSSD.BCST (R10), Z6, Z13
+	DECQ          R9
+	JZ            end3
+	VPSHUFB       Z1, Z10, Z6
+	VPDPWSSD.BCST 4(R10), Z6, Z13
+	DECQ          R9
+	JNZ           more3
 
 end3:
 	VPSRAD        X3, Z13, Z13
@@ -2596,9 +2742,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func resampleRGBAShortAVX512(dst *[4]*byte, src *[4]*byte, start *int32, w *int32, n int, blocks int, parts int, bits int)
-// Requires: AVX, AVX512BW, AVX512F, MMX+
-TEXT ·resampleRGBAShortAVX512(SB), NOSPLIT, $0-64
+// func resampleRGBAShortVNNI(dst *[4]*byte, src *[4]*byte, start *int32, w *int32, n int, blocks int, parts int, bits int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
+TEXT ·resampleRGBAShortVNNI(SB), NOSPLIT, $0-64
 	MOVQ            src+8(FP), AX
 	MOVQ            (AX), CX
 	MOVQ            8(AX), DX
@@ -2620,196 +2766,168 @@ TEXT ·resampleRGBAShortAVX512(SB), NOSPLIT, $0-64
 	XORQ            R11, R11
 
 group:
-	MOVQ         w+24(FP), R10
-	MOVQ         R11, R9
-	IMULQ        DI, R9
-	ADDQ         R10, R9
-	MOVLQSX      (SI)(R11*4), R12
-	SHLQ         $0x02, R12
-	MOVQ         AX, R10
-	SUBQ         CX, R10
-	ADDQ         DX, R10
-	PREFETCHT0   (R10)(R12*1)
-	SUBQ         CX, R10
-	ADDQ         DX, R10
-	PREFETCHT0   (R10)(R12*1)
-	SUBQ         CX, R10
-	ADDQ         DX, R10
-	PREFETCHT0   (R10)(R12*1)
-	SUBQ         CX, R10
-	ADDQ         DX, R10
-	PREFETCHT0   (R10)(R12*1)
-	MOVQ         R9, R10
-	ADDQ         DI, R9
-	MOVQ         R8, R13
-	VMOVDQU      (CX)(R12*1), X4
-	VINSERTI32X4 $0x01, (DX)(R12*1), Z4, Z4
-	VINSERTI32X4 $0x02, (BX)(R12*1), Z4, Z4
-	VINSERTI32X4 $0x03, (AX)(R12*1), Z4, Z4
-	VPSHUFB      Z0, Z4, Z5
-	VPBROADCASTD (R10), Z6
-	VPMADDWD     Z6, Z5, Z6
-	VPADDD       Z3, Z6, Z6
-	DECQ         R13
-	JZ           end0
-	VPSHUFB      Z1, Z4, Z5
-	VPBROADCASTD 4(R10), Z10
-	VPMADDWD     Z10, Z5, Z10
-	VPADDD       Z10, Z6, Z6
-	DECQ         R13
-	JZ           end0
+	MOVQ          w+24(FP), R10
+	MOVQ          R11, R9
+	IMULQ         DI, R9
+	ADDQ          R10, R9
+	MOVLQSX       (SI)(R11*4), R12
+	SHLQ          $0x02, R12
+	MOVQ          AX, R10
+	SUBQ          CX, R10
+	ADDQ          DX, R10
+	PREFETCHT0    (R10)(R12*1)
+	SUBQ          CX, R10
+	ADDQ          DX, R10
+	PREFETCHT0    (R10)(R12*1)
+	SUBQ          CX, R10
+	ADDQ          DX, R10
+	PREFETCHT0    (R10)(R12*1)
+	SUBQ          CX, R10
+	ADDQ          DX, R10
+	PREFETCHT0    (R10)(R12*1)
+	MOVQ          R9, R10
+	ADDQ          DI, R9
+	MOVQ          R8, R13
+	VMOVDQU       (CX)(R12*1), X4
+	VINSERTI32X4  $0x01, (DX)(R12*1), Z4, Z4
+	VINSERTI32X4  $0x02, (BX)(R12*1), Z4, Z4
+	VINSERTI32X4  $0x03, (AX)(R12*1), Z4, Z4
+	VPSHUFB       Z0, Z4, Z5
+	VMOVDQA64     Z3, Z6
+	VPDPWSSD.BCST (R10), Z5, Z6
+	DECQ          R13
+	JZ            end0
+	VPSHUFB       Z1, Z4, Z5
+	VPDPWSSD.BCST 4(R10), Z5, Z6
+	DECQ          R13
+	JZ            end0
 
 more0:
-	ADDQ         $0x10, R12
-	ADDQ         $0x08, R10
-	VMOVDQU      (CX)(R12*1), X4
-	VINSERTI32X4 $0x01, (DX)(R12*1), Z4, Z4
-	VINSERTI32X4 $0x02, (BX)(R12*1), Z4, Z4
-	VINSERTI32X4 $0x03, (AX)(R12*1), Z4, Z4
-	VPSHUFB      Z0, Z4, Z5
-	VPBROADCASTD (R10), Z10
-	VPMADDWD     Z10, Z5, Z10
-	VPADDD       Z10, Z6, Z6
-	DECQ         R13
-	JZ           end0
-	VPSHUFB      Z1, Z4, Z5
-	VPBROADCASTD 4(R10), Z10
-	VPMADDWD     Z10, Z5, Z10
-	VPADDD       Z10, Z6, Z6
-	DECQ         R13
-	JNZ          more0
+	ADDQ          $0x10, R12
+	ADDQ          $0x08, R10
+	VMOVDQU       (CX)(R12*1), X4
+	VINSERTI32X4  $0x01, (DX)(R12*1), Z4, Z4
+	VINSERTI32X4  $0x02, (BX)(R12*1), Z4, Z4
+	VINSERTI32X4  $0x03, (AX)(R12*1), Z4, Z4
+	VPSHUFB       Z0, Z4, Z5
+	VPDPWSSD.BCST (R10), Z5, Z6
+	DECQ          R13
+	JZ            end0
+	VPSHUFB       Z1, Z4, Z5
+	VPDPWSSD.BCST 4(R10), Z5, Z6
+	DECQ          R13
+	JNZ           more0
 
 end0:
-	VPSRAD       X2, Z6, Z6
-	MOVLQSX      4(SI)(R11*4), R12
-	SHLQ         $0x02, R12
-	MOVQ         R9, R10
-	ADDQ         DI, R9
-	MOVQ         R8, R13
-	VMOVDQU      (CX)(R12*1), X7
-	VINSERTI32X4 $0x01, (DX)(R12*1), Z7, Z7
-	VINSERTI32X4 $0x02, (BX)(R12*1), Z7, Z7
-	VINSERTI32X4 $0x03, (AX)(R12*1), Z7, Z7
-	VPSHUFB      Z0, Z7, Z5
-	VPBROADCASTD (R10), Z10
-	VPMADDWD     Z10, Z5, Z10
-	VPADDD       Z3, Z10, Z10
-	DECQ         R13
-	JZ           end1
-	VPSHUFB      Z1, Z7, Z5
-	VPBROADCASTD 4(R10), Z11
-	VPMADDWD     Z11, Z5, Z11
-	VPADDD       Z11, Z10, Z10
-	DECQ         R13
-	JZ           end1
+	VPSRAD        X2, Z6, Z6
+	MOVLQSX       4(SI)(R11*4), R12
+	SHLQ          $0x02, R12
+	MOVQ          R9, R10
+	ADDQ          DI, R9
+	MOVQ          R8, R13
+	VMOVDQU       (CX)(R12*1), X7
+	VINSERTI32X4  $0x01, (DX)(R12*1), Z7, Z7
+	VINSERTI32X4  $0x02, (BX)(R12*1), Z7, Z7
+	VINSERTI32X4  $0x03, (AX)(R12*1), Z7, Z7
+	VPSHUFB       Z0, Z7, Z5
+	VMOVDQA64     Z3, Z10
+	VPDPWSSD.BCST (R10), Z5, Z10
+	DECQ          R13
+	JZ            end1
+	VPSHUFB       Z1, Z7, Z5
+	VPDPWSSD.BCST 4(R10), Z5, Z10
+	DECQ          R13
+	JZ            end1
 
 more1:
-	ADDQ         $0x10, R12
-	ADDQ         $0x08, R10
-	VMOVDQU      (CX)(R12*1), X7
-	VINSERTI32X4 $0x01, (DX)(R12*1), Z7, Z7
-	VINSERTI32X4 $0x02, (BX)(R12*1), Z7, Z7
-	VINSERTI32X4 $0x03, (AX)(R12*1), Z7, Z7
-	VPSHUFB      Z0, Z7, Z5
-	VPBROADCASTD (R10), Z11
-	VPMADDWD     Z11, Z5, Z11
-	VPADDD       Z11, Z10, Z10
-	DECQ         R13
-	JZ           end1
-	VPSHUFB      Z1, Z7, Z5
-	VPBROADCASTD 4(R10), Z11
-	VPMADDWD     Z11, Z5, Z11
-	VPADDD       Z11, Z10, Z10
-	DECQ         R13
-	JNZ          more1
+	ADDQ          $0x10, R12
+	ADDQ          $0x08, R10
+	VMOVDQU       (CX)(R12*1), X7
+	VINSERTI32X4  $0x01, (DX)(R12*1), Z7, Z7
+	VINSERTI32X4  $0x02, (BX)(R12*1), Z7, Z7
+	VINSERTI32X4  $0x03, (AX)(R12*1), Z7, Z7
+	VPSHUFB       Z0, Z7, Z5
+	VPDPWSSD.BCST (R10), Z5, Z10
+	DECQ          R13
+	JZ            end1
+	VPSHUFB       Z1, Z7, Z5
+	VPDPWSSD.BCST 4(R10), Z5, Z10
+	DECQ          R13
+	JNZ           more1
 
 end1:
-	VPSRAD       X2, Z10, Z10
-	MOVLQSX      8(SI)(R11*4), R12
-	SHLQ         $0x02, R12
-	MOVQ         R9, R10
-	ADDQ         DI, R9
-	MOVQ         R8, R13
-	VMOVDQU      (CX)(R12*1), X8
-	VINSERTI32X4 $0x01, (DX)(R12*1), Z8, Z8
-	VINSERTI32X4 $0x02, (BX)(R12*1), Z8, Z8
-	VINSERTI32X4 $0x03, (AX)(R12*1), Z8, Z8
-	VPSHUFB      Z0, Z8, Z5
-	VPBROADCASTD (R10), Z11
-	VPMADDWD     Z11, Z5, Z11
-	VPADDD       Z3, Z11, Z11
-	DECQ         R13
-	JZ           end2
-	VPSHUFB      Z1, Z8, Z5
-	VPBROADCASTD 4(R10), Z12
-	VPMADDWD     Z12, Z5, Z12
-	VPADDD       Z12, Z11, Z11
-	DECQ         R13
-	JZ           end2
+	VPSRAD        X2, Z10, Z10
+	MOVLQSX       8(SI)(R11*4), R12
+	SHLQ          $0x02, R12
+	MOVQ          R9, R10
+	ADDQ          DI, R9
+	MOVQ          R8, R13
+	VMOVDQU       (CX)(R12*1), X8
+	VINSERTI32X4  $0x01, (DX)(R12*1), Z8, Z8
+	VINSERTI32X4  $0x02, (BX)(R12*1), Z8, Z8
+	VINSERTI32X4  $0x03, (AX)(R12*1), Z8, Z8
+	VPSHUFB       Z0, Z8, Z5
+	VMOVDQA64     Z3, Z11
+	VPDPWSSD.BCST (R10), Z5, Z11
+	DECQ          R13
+	JZ            end2
+	VPSHUFB       Z1, Z8, Z5
+	VPDPWSSD.BCST 4(R10), Z5, Z11
+	DECQ          R13
+	JZ            end2
 
 more2:
-	ADDQ         $0x10, R12
-	ADDQ         $0x08, R10
-	VMOVDQU      (CX)(R12*1), X8
-	VINSERTI32X4 $0x01, (DX)(R12*1), Z8, Z8
-	VINSERTI32X4 $0x02, (BX)(R12*1), Z8, Z8
-	VINSERTI32X4 $0x03, (AX)(R12*1), Z8, Z8
-	VPSHUFB      Z0, Z8, Z5
-	VPBROADCASTD (R10), Z12
-	VPMADDWD     Z12, Z5, Z12
-	VPADDD       Z12, Z11, Z11
-	DECQ         R13
-	JZ           end2
-	VPSHUFB      Z1, Z8, Z5
-	VPBROADCASTD 4(R10), Z12
-	VPMADDWD     Z12, Z5, Z12
-	VPADDD       Z12, Z11, Z11
-	DECQ         R13
-	JNZ          more2
+	ADDQ          $0x10, R12
+	ADDQ          $0x08, R10
+	VMOVDQU       (CX)(R12*1), X8
+	VINSERTI32X4  $0x01, (DX)(R12*1), Z8, Z8
+	VINSERTI32X4  $0x02, (BX)(R12*1), Z8, Z8
+	VINSERTI32X4  $0x03, (AX)(R12*1), Z8, Z8
+	VPSHUFB       Z0, Z8, Z5
+	VPDPWSSD.BCST (R10), Z5, Z11
+	DECQ          R13
+	JZ            end2
+	VPSHUFB       Z1, Z8, Z5
+	VPDPWSSD.BCST 4(R10), Z5, Z11
+	DECQ          R13
+	JNZ           more2
 
 end2:
-	VPSRAD       X2, Z11, Z11
-	MOVLQSX      12(SI)(R11*4), R12
-	SHLQ         $0x02, R12
-	MOVQ         R9, R10
-	ADDQ         DI, R9
-	MOVQ         R8, R9
-	VMOVDQU      (CX)(R12*1), X9
-	VINSERTI32X4 $0x01, (DX)(R12*1), Z9, Z9
-	VINSERTI32X4 $0x02, (BX)(R12*1), Z9, Z9
-	VINSERTI32X4 $0x03, (AX)(R12*1), Z9, Z9
-	VPSHUFB      Z0, Z9, Z5
-	VPBROADCASTD (R10), Z12
-	VPMADDWD     Z12, Z5, Z12
-	VPADDD       Z3, Z12, Z12
-	DECQ         R9
-	JZ           end3
-	VPSHUFB      Z1, Z9, Z5
-	VPBROADCASTD 4(R10), Z13
-	VPMADDWD     Z13, Z5, Z13
-	VPADDD       Z13, Z12, Z12
-	DECQ         R9
-	JZ           end3
+	VPSRAD        X2, Z11, Z11
+	MOVLQSX       12(SI)(R11*4), R12
+	SHLQ          $0x02, R12
+	MOVQ          R9, R10
+	ADDQ          DI, R9
+	MOVQ          R8, R9
+	VMOVDQU       (CX)(R12*1), X9
+	VINSERTI32X4  $0x01, (DX)(R12*1), Z9, Z9
+	VINSERTI32X4  $0x02, (BX)(R12*1), Z9, Z9
+	VINSERTI32X4  $0x03, (AX)(R12*1), Z9, Z9
+	VPSHUFB       Z0, Z9, Z5
+	VMOVDQA64     Z3, Z12
+	VPDPWSSD.BCST (R10), Z5, Z12
+	DECQ          R9
+	JZ            end3
+	VPSHUFB       Z1, Z9, Z5
+	VPDPWSSD.BCST 4(R10), Z5, Z12
+	DECQ          R9
+	JZ            end3
 
 more3:
-	ADDQ         $0x10, R12
-	ADDQ         $0x08, R10
-	VMOVDQU      (CX)(R12*1), X9
-	VINSERTI32X4 $0x01, (DX)(R12*1), Z9, Z9
-	VINSERTI32X4 $0x02, (BX)(R12*1), Z9, Z9
-	VINSERTI32X4 $0x03, (AX)(R12*1), Z9, Z9
-	VPSHUFB      Z0, Z9, Z5
-	VPBROADCASTD (R10), Z13
-	VPMADDWD     Z13, Z5, Z13
-	VPADDD       Z13, Z12, Z12
-	DECQ         R9
-	JZ           end3
-	VPSHUFB      Z1, Z9, Z5
-	VPBROADCASTD 4(R10), Z13
-	VPMADDWD     Z13, Z5, Z13
-	VPADDD       Z13, Z12, Z12
-	DECQ         R9
-	JNZ          more3
+	ADDQ          $0x10, R12
+	ADDQ          $0x08, R10
+	VMOVDQU       (CX)(R12*1), X9
+	VINSERTI32X4  $0x01, (DX)(R12*1), Z9, Z9
+	VINSERTI32X4  $0x02, (BX)(R12*1), Z9, Z9
+	VINSERTI32X4  $0x03, (AX)(R12*1), Z9, Z9
+	VPSHUFB       Z0, Z9, Z5
+	VPDPWSSD.BCST (R10), Z5, Z12
+	DECQ          R9
+	JZ            end3
+	VPSHUFB       Z1, Z9, Z5
+	VPDPWSSD.BCST 4(R10), Z5, Z12
+	DECQ          R9
+	JNZ           more3
 
 end3:
 	VPSRAD        X2, Z12, Z12
@@ -2839,9 +2957,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func resampleColumnsShortAVX512(dst *byte, src *byte, line int, w *int32, rows int, bits int)
-// Requires: AVX, AVX512BW, AVX512F, CMOV
-TEXT ·resampleColumnsShortAVX512(SB), NOSPLIT, $0-48
+// func resampleColumnsShortVNNI(dst *byte, src *byte, line int, w *int32, rows int, bits int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, CMOV
+TEXT ·resampleColumnsShortVNNI(SB), NOSPLIT, $0-48
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         line+16(FP), DX
@@ -2869,17 +2987,17 @@ chunk:
 	VPUNPCKHBW   (R9), Z3, Z3
 	VPBROADCASTD (R10), Z5
 	VPUNPCKLBW   Z0, Z4, Z6
-	VPMADDWD     Z5, Z6, Z6
-	VPADDD       Z2, Z6, Z6
+	VMOVDQA64    Z2, Z7
+	VPDPWSSD     Z5, Z6, Z7
 	VPUNPCKHBW   Z0, Z4, Z4
-	VPMADDWD     Z5, Z4, Z4
-	VPADDD       Z2, Z4, Z4
-	VPUNPCKLBW   Z0, Z3, Z7
-	VPMADDWD     Z5, Z7, Z7
-	VPADDD       Z2, Z7, Z7
+	VMOVDQA64    Z2, Z6
+	VPDPWSSD     Z5, Z4, Z6
+	VPUNPCKLBW   Z0, Z3, Z4
+	VMOVDQA64    Z2, Z8
+	VPDPWSSD     Z5, Z4, Z8
 	VPUNPCKHBW   Z0, Z3, Z3
-	VPMADDWD     Z5, Z3, Z3
-	VPADDD       Z2, Z3, Z3
+	VMOVDQA64    Z2, Z4
+	VPDPWSSD     Z5, Z3, Z4
 	SUBQ         $0x02, R11
 	JLE          store
 
@@ -2888,22 +3006,18 @@ more:
 	LEAQ         (R8)(DX*1), R9
 	CMPQ         R11, $0x01
 	CMOVQEQ      R8, R9
-	VMOVDQU64    (R8), Z5
-	VPUNPCKLBW   (R9), Z5, Z8
-	VPUNPCKHBW   (R9), Z5, Z5
+	VMOVDQU64    (R8), Z3
+	VPUNPCKLBW   (R9), Z3, Z5
+	VPUNPCKHBW   (R9), Z3, Z3
 	VPBROADCASTD 4(R10), Z9
-	VPUNPCKLBW   Z0, Z8, Z10
-	VPMADDWD     Z9, Z10, Z10
-	VPADDD       Z10, Z6, Z6
-	VPUNPCKHBW   Z0, Z8, Z8
-	VPMADDWD     Z9, Z8, Z8
-	VPADDD       Z8, Z4, Z4
-	VPUNPCKLBW   Z0, Z5, Z8
-	VPMADDWD     Z9, Z8, Z8
-	VPADDD       Z8, Z7, Z7
+	VPUNPCKLBW   Z0, Z5, Z10
+	VPDPWSSD     Z9, Z10, Z7
 	VPUNPCKHBW   Z0, Z5, Z5
-	VPMADDWD     Z9, Z5, Z5
-	VPADDD       Z5, Z3, Z3
+	VPDPWSSD     Z9, Z5, Z6
+	VPUNPCKLBW   Z0, Z3, Z5
+	VPDPWSSD     Z9, Z5, Z8
+	VPUNPCKHBW   Z0, Z3, Z3
+	VPDPWSSD     Z9, Z3, Z4
 	SUBQ         $0x02, R11
 	JLE          store
 	LEAQ         (R8)(DX*2), R8
@@ -2911,34 +3025,30 @@ more:
 	LEAQ         (R8)(DX*1), R9
 	CMPQ         R11, $0x01
 	CMOVQEQ      R8, R9
-	VMOVDQU64    (R8), Z5
-	VPUNPCKLBW   (R9), Z5, Z8
-	VPUNPCKHBW   (R9), Z5, Z5
+	VMOVDQU64    (R8), Z3
+	VPUNPCKLBW   (R9), Z3, Z5
+	VPUNPCKHBW   (R9), Z3, Z3
 	VPBROADCASTD (R10), Z9
-	VPUNPCKLBW   Z0, Z8, Z10
-	VPMADDWD     Z9, Z10, Z10
-	VPADDD       Z10, Z6, Z6
-	VPUNPCKHBW   Z0, Z8, Z8
-	VPMADDWD     Z9, Z8, Z8
-	VPADDD       Z8, Z4, Z4
-	VPUNPCKLBW   Z0, Z5, Z8
-	VPMADDWD     Z9, Z8, Z8
-	VPADDD       Z8, Z7, Z7
+	VPUNPCKLBW   Z0, Z5, Z10
+	VPDPWSSD     Z9, Z10, Z7
 	VPUNPCKHBW   Z0, Z5, Z5
-	VPMADDWD     Z9, Z5, Z5
-	VPADDD       Z5, Z3, Z3
+	VPDPWSSD     Z9, Z5, Z6
+	VPUNPCKLBW   Z0, Z3, Z5
+	VPDPWSSD     Z9, Z5, Z8
+	VPUNPCKHBW   Z0, Z3, Z3
+	VPDPWSSD     Z9, Z3, Z4
 	SUBQ         $0x02, R11
 	JG           more
 
 store:
-	VPSRAD    X1, Z6, Z6
-	VPSRAD    X1, Z4, Z4
 	VPSRAD    X1, Z7, Z7
-	VPSRAD    X1, Z3, Z3
-	VPACKSSDW Z4, Z6, Z6
-	VPACKSSDW Z3, Z7, Z7
-	VPACKUSWB Z7, Z6, Z6
-	VMOVDQU64 Z6, (AX)(DI*1)
+	VPSRAD    X1, Z6, Z6
+	VPSRAD    X1, Z8, Z8
+	VPSRAD    X1, Z4, Z4
+	VPACKSSDW Z6, Z7, Z7
+	VPACKSSDW Z4, Z8, Z8
+	VPACKUSWB Z8, Z7, Z7
+	VMOVDQU64 Z7, (AX)(DI*1)
 	ADDQ      $0x40, DI
 	MOVQ      DX, R11
 	SUBQ      DI, R11
@@ -2947,180 +3057,6 @@ store:
 	JGE       chunk
 	LEAQ      -64(DX), DI
 	JMP       chunk
-
-done:
-	VZEROUPPER
-	RET
-
-// func resampleGrayShortAVX2(dst *[4]*byte, src *[4]*byte, start *int32, w *int32, n int, blocks int, bits int)
-// Requires: AVX, AVX2
-TEXT ·resampleGrayShortAVX2(SB), NOSPLIT, $0-56
-	MOVQ         src+8(FP), AX
-	MOVQ         (AX), CX
-	MOVQ         8(AX), DX
-	MOVQ         16(AX), BX
-	MOVQ         24(AX), AX
-	MOVQ         blocks+40(FP), SI
-	MOVQ         SI, DI
-	SHLQ         $0x03, DI
-	MOVQ         bits+48(FP), R8
-	VMOVQ        R8, X0
-	MOVL         $0x00000001, R8
-	VMOVD        R8, X1
-	VPBROADCASTD X1, Y1
-	VPSLLD       X0, Y1, Y1
-	VPSRLD       $0x01, Y1, Y1
-	XORQ         R9, R9
-
-group:
-	MOVQ         w+24(FP), R10
-	MOVQ         R9, R8
-	IMULQ        DI, R8
-	ADDQ         R10, R8
-	MOVQ         start+16(FP), R10
-	MOVLQSX      (R10)(R9*4), R10
-	VMOVD        (CX)(R10*1), X2
-	VPINSRD      $0x01, (DX)(R10*1), X2, X2
-	VPINSRD      $0x02, (BX)(R10*1), X2, X2
-	VPINSRD      $0x03, (AX)(R10*1), X2, X2
-	VPMOVZXBW    X2, Y2
-	VPBROADCASTQ (R8), Y3
-	ADDQ         $0x08, R8
-	VPMADDWD     Y3, Y2, Y3
-	MOVQ         SI, R11
-	DECQ         R11
-	JZ           end0
-
-more0:
-	ADDQ         $0x04, R10
-	VMOVD        (CX)(R10*1), X2
-	VPINSRD      $0x01, (DX)(R10*1), X2, X2
-	VPINSRD      $0x02, (BX)(R10*1), X2, X2
-	VPINSRD      $0x03, (AX)(R10*1), X2, X2
-	VPMOVZXBW    X2, Y2
-	VPBROADCASTQ (R8), Y4
-	ADDQ         $0x08, R8
-	VPMADDWD     Y4, Y2, Y4
-	VPADDD       Y4, Y3, Y3
-	DECQ         R11
-	JNZ          more0
-
-end0:
-	MOVQ         start+16(FP), R10
-	MOVLQSX      4(R10)(R9*4), R10
-	VMOVD        (CX)(R10*1), X2
-	VPINSRD      $0x01, (DX)(R10*1), X2, X2
-	VPINSRD      $0x02, (BX)(R10*1), X2, X2
-	VPINSRD      $0x03, (AX)(R10*1), X2, X2
-	VPMOVZXBW    X2, Y2
-	VPBROADCASTQ (R8), Y4
-	ADDQ         $0x08, R8
-	VPMADDWD     Y4, Y2, Y4
-	MOVQ         SI, R11
-	DECQ         R11
-	JZ           end1
-
-more1:
-	ADDQ         $0x04, R10
-	VMOVD        (CX)(R10*1), X2
-	VPINSRD      $0x01, (DX)(R10*1), X2, X2
-	VPINSRD      $0x02, (BX)(R10*1), X2, X2
-	VPINSRD      $0x03, (AX)(R10*1), X2, X2
-	VPMOVZXBW    X2, Y2
-	VPBROADCASTQ (R8), Y5
-	ADDQ         $0x08, R8
-	VPMADDWD     Y5, Y2, Y5
-	VPADDD       Y5, Y4, Y4
-	DECQ         R11
-	JNZ          more1
-
-end1:
-	MOVQ         start+16(FP), R10
-	MOVLQSX      8(R10)(R9*4), R10
-	VMOVD        (CX)(R10*1), X2
-	VPINSRD      $0x01, (DX)(R10*1), X2, X2
-	VPINSRD      $0x02, (BX)(R10*1), X2, X2
-	VPINSRD      $0x03, (AX)(R10*1), X2, X2
-	VPMOVZXBW    X2, Y2
-	VPBROADCASTQ (R8), Y5
-	ADDQ         $0x08, R8
-	VPMADDWD     Y5, Y2, Y5
-	MOVQ         SI, R11
-	DECQ         R11
-	JZ           end2
-
-more2:
-	ADDQ         $0x04, R10
-	VMOVD        (CX)(R10*1), X2
-	VPINSRD      $0x01, (DX)(R10*1), X2, X2
-	VPINSRD      $0x02, (BX)(R10*1), X2, X2
-	VPINSRD      $0x03, (AX)(R10*1), X2, X2
-	VPMOVZXBW    X2, Y2
-	VPBROADCASTQ (R8), Y6
-	ADDQ         $0x08, R8
-	VPMADDWD     Y6, Y2, Y6
-	VPADDD       Y6, Y5, Y5
-	DECQ         R11
-	JNZ          more2
-
-end2:
-	MOVQ         start+16(FP), R10
-	MOVLQSX      12(R10)(R9*4), R10
-	VMOVD        (CX)(R10*1), X2
-	VPINSRD      $0x01, (DX)(R10*1), X2, X2
-	VPINSRD      $0x02, (BX)(R10*1), X2, X2
-	VPINSRD      $0x03, (AX)(R10*1), X2, X2
-	VPMOVZXBW    X2, Y2
-	VPBROADCASTQ (R8), Y6
-	ADDQ         $0x08, R8
-	VPMADDWD     Y6, Y2, Y6
-	MOVQ         SI, R11
-	DECQ         R11
-	JZ           end3
-
-more3:
-	ADDQ         $0x04, R10
-	VMOVD        (CX)(R10*1), X2
-	VPINSRD      $0x01, (DX)(R10*1), X2, X2
-	VPINSRD      $0x02, (BX)(R10*1), X2, X2
-	VPINSRD      $0x03, (AX)(R10*1), X2, X2
-	VPMOVZXBW    X2, Y2
-	VPBROADCASTQ (R8), Y7
-	ADDQ         $0x08, R8
-	VPMADDWD     Y7, Y2, Y7
-	VPADDD       Y7, Y6, Y6
-	DECQ         R11
-	JNZ          more3
-
-end3:
-	VPHADDD      Y4, Y3, Y3
-	VPHADDD      Y6, Y5, Y5
-	VPADDD       Y1, Y3, Y3
-	VPSRAD       X0, Y3, Y3
-	VPADDD       Y1, Y5, Y5
-	VPSRAD       X0, Y5, Y5
-	VPACKSSDW    Y5, Y3, Y3
-	VPACKUSWB    Y3, Y3, Y3
-	VPSHUFB      resampleGray_join<>+0(SB), Y3, Y3
-	VEXTRACTI128 $0x01, Y3, X2
-	MOVQ         dst+0(FP), R8
-	MOVQ         (R8), R10
-	VMOVD        X3, (R10)(R9*1)
-	MOVQ         8(R8), R10
-	VPEXTRD      $0x01, X3, (R10)(R9*1)
-	MOVQ         16(R8), R10
-	VMOVD        X2, (R10)(R9*1)
-	MOVQ         24(R8), R10
-	VPEXTRD      $0x01, X2, (R10)(R9*1)
-	ADDQ         $0x04, R9
-	MOVQ         n+32(FP), R8
-	MOVQ         R8, R10
-	SUBQ         R9, R10
-	JLE          done
-	CMPQ         R10, $0x04
-	JGE          group
-	LEAQ         -4(R8), R9
-	JMP          group
 
 done:
 	VZEROUPPER

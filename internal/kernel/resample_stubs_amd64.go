@@ -16,29 +16,11 @@ func resampleRGBAVX2(dst0 *byte, dst1 *byte, src0 *byte, src1 *byte, start *int3
 //go:noescape
 func resampleRGBAAVX2(dst0 *byte, dst1 *byte, src0 *byte, src1 *byte, start *int32, w *int32, n int, blocks int, parts int)
 
-// resampleColumnsAVX2 computes a row of line bytes, 32 or more, as the weighted sum of
-// rows, with packed weights.
+// resampleColumnsAVX2 computes a row of line bytes, 32 or more,
+// as the weighted sum of rows, with packed weights.
 //
 //go:noescape
 func resampleColumnsAVX2(dst *byte, src *byte, line int, w *int32, rows int)
-
-// resampleRGBAVX512 resamples four rows to n pixels, 4 or more, with blocks of 4 packed
-// weights per output. It uses the first parts pairs of weights and reads 16 bytes per block.
-//
-//go:noescape
-func resampleRGBAVX512(dst *[4]*byte, src *[4]*byte, start *int32, w *int32, n int, blocks int, parts int)
-
-// resampleRGBAAVX512 resamples four rows to n pixels, 4 or more, with blocks of 4 packed
-// weights per output. It uses the first parts pairs of weights and reads 16 bytes per block.
-//
-//go:noescape
-func resampleRGBAAVX512(dst *[4]*byte, src *[4]*byte, start *int32, w *int32, n int, blocks int, parts int)
-
-// resampleColumnsAVX512 computes a row of line bytes, 64 or more, as the weighted sum of
-// rows, with packed weights.
-//
-//go:noescape
-func resampleColumnsAVX512(dst *byte, src *byte, line int, w *int32, rows int)
 
 // resampleGrayAVX2 resamples four rows to n pixels, 4 or more, with blocks of 4 packed
 // weights per output. It reads 4 bytes per block.
@@ -58,32 +40,50 @@ func resampleRGBShortAVX2(dst0 *byte, dst1 *byte, src0 *byte, src1 *byte, start 
 //go:noescape
 func resampleRGBAShortAVX2(dst0 *byte, dst1 *byte, src0 *byte, src1 *byte, start *int32, w *int32, n int, blocks int, parts int, bits int)
 
-// resampleColumnsShortAVX2 computes a row of line bytes, 32 or more, as the weighted sum of
-// rows, with packed weights.
+// resampleColumnsShortAVX2 computes a row of line bytes, 32 or more,
+// as the weighted sum of rows, with packed weights.
 //
 //go:noescape
 func resampleColumnsShortAVX2(dst *byte, src *byte, line int, w *int32, rows int, bits int)
-
-// resampleRGBShortAVX512 resamples four rows to n pixels, 4 or more, with blocks of 4 packed
-// weights per output. It uses the first parts pairs of weights and reads 16 bytes per block.
-//
-//go:noescape
-func resampleRGBShortAVX512(dst *[4]*byte, src *[4]*byte, start *int32, w *int32, n int, blocks int, parts int, bits int)
-
-// resampleRGBAShortAVX512 resamples four rows to n pixels, 4 or more, with blocks of 4 packed
-// weights per output. It uses the first parts pairs of weights and reads 16 bytes per block.
-//
-//go:noescape
-func resampleRGBAShortAVX512(dst *[4]*byte, src *[4]*byte, start *int32, w *int32, n int, blocks int, parts int, bits int)
-
-// resampleColumnsShortAVX512 computes a row of line bytes, 64 or more, as the weighted sum of
-// rows, with packed weights.
-//
-//go:noescape
-func resampleColumnsShortAVX512(dst *byte, src *byte, line int, w *int32, rows int, bits int)
 
 // resampleGrayShortAVX2 resamples four rows to n pixels, 4 or more, with blocks of 4 packed
 // weights per output. It reads 4 bytes per block.
 //
 //go:noescape
 func resampleGrayShortAVX2(dst *[4]*byte, src *[4]*byte, start *int32, w *int32, n int, blocks int, bits int)
+
+// resampleRGBAVX512 resamples four rows to n pixels, 4 or more, with blocks of 4 packed
+// weights per output. It uses the first parts pairs of weights and reads 16 bytes per block.
+//
+//go:noescape
+func resampleRGBAVX512(dst *[4]*byte, src *[4]*byte, start *int32, w *int32, n int, blocks int, parts int)
+
+// resampleRGBAAVX512 resamples four rows to n pixels, 4 or more, with blocks of 4 packed
+// weights per output. It uses the first parts pairs of weights and reads 16 bytes per block.
+//
+//go:noescape
+func resampleRGBAAVX512(dst *[4]*byte, src *[4]*byte, start *int32, w *int32, n int, blocks int, parts int)
+
+// resampleColumnsAVX512 computes a row of line bytes, 64 or more,
+// as the weighted sum of rows, with packed weights.
+//
+//go:noescape
+func resampleColumnsAVX512(dst *byte, src *byte, line int, w *int32, rows int)
+
+// resampleRGBShortVNNI resamples four rows to n pixels, 4 or more, with blocks of 4 packed
+// weights per output. It uses the first parts pairs of weights and reads 16 bytes per block.
+//
+//go:noescape
+func resampleRGBShortVNNI(dst *[4]*byte, src *[4]*byte, start *int32, w *int32, n int, blocks int, parts int, bits int)
+
+// resampleRGBAShortVNNI resamples four rows to n pixels, 4 or more, with blocks of 4 packed
+// weights per output. It uses the first parts pairs of weights and reads 16 bytes per block.
+//
+//go:noescape
+func resampleRGBAShortVNNI(dst *[4]*byte, src *[4]*byte, start *int32, w *int32, n int, blocks int, parts int, bits int)
+
+// resampleColumnsShortVNNI computes a row of line bytes, 64 or more,
+// as the weighted sum of rows, with packed weights.
+//
+//go:noescape
+func resampleColumnsShortVNNI(dst *byte, src *byte, line int, w *int32, rows int, bits int)

@@ -60,6 +60,7 @@ func levels(t *testing.T, f func(t *testing.T)) {
 	if cpu.Has(cpu.AVX512) {
 		t.Run("without AVX-512", func(t *testing.T) {
 			defer cpu.Disable(cpu.AVX512)()
+			defer cpu.Disable(cpu.VNNI)()
 			f(t)
 		})
 	}

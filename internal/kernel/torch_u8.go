@@ -53,7 +53,10 @@ func (t *Taps) torchU8(in, out, from, to int, f TorchFilter, antialias, corners 
 		default:
 			lo, n, m = f.neighbours(w, in, float64(scale*(float64(i)+0.5))-0.5)
 		}
-		if most = max(most, m); i >= from && i < to {
+		if m > most {
+			most = m
+		}
+		if i >= from && i < to {
 			t.Start[i-from], t.Len[i-from] = int32(lo), int32(n)
 		}
 	}
@@ -67,8 +70,11 @@ func (t *Taps) torchU8(in, out, from, to int, f TorchFilter, antialias, corners 
 		n := int(t.Len[i])
 		fixed := t.W32[i*t.K:][:t.K]
 		for j, v := range t.W64[i*t.K:][:n] {
-			v = float64(v * one)
-			fixed[j] = int32(v+math.Copysign(0.5, v)) << (TapsBits - p)
+			half := 0.5
+			if v < 0 {
+				half = -0.5
+			}
+			fixed[j] = int32(float64(v*one)+half) << (TapsBits - p)
 		}
 		clear(fixed[n:])
 	}
@@ -84,16 +90,32 @@ func (f TorchFilter) window(w []float64, in, i int, scale float64) (lo, n int, m
 	center := float64(scale * (float64(i) + 0.5))
 	lo = max(int(center-support+0.5), 0)
 	n = min(max(min(int(center+support+0.5), in)-lo, 0), len(w))
+	w = w[:n]
 	sum := 0.0
-	for j := range n {
-		w[j] = f.at64(float64((float64(j+lo) - center + 0.5) * inv))
-		sum += w[j]
-	}
-	for j := range n {
-		if sum != 0 {
-			w[j] /= sum
+	if f == TorchLinear {
+		for j := range w {
+			v := 1 - math.Abs(float64((float64(j+lo)-center+0.5)*inv))
+			if v < 0 {
+				v = 0
+			}
+			w[j] = v
+			sum += v
 		}
-		most = max(most, w[j])
+	} else {
+		for j := range w {
+			w[j] = f.at64(float64((float64(j+lo) - center + 0.5) * inv))
+			sum += w[j]
+		}
+	}
+	if sum == 0 {
+		sum = 1
+	}
+	for j := range w {
+		v := w[j] / sum
+		w[j] = v
+		if v > most {
+			most = v
+		}
 	}
 	return lo, n, most
 }
@@ -127,12 +149,10 @@ func (f TorchFilter) neighbours(w []float64, in int, r float64) (lo, n int, most
 	return lo, n, most
 }
 
-// at64 is the filter with antialiasing, in float64.
+// at64 is the cubic or Lanczos filter with antialiasing, in float64.
 func (f TorchFilter) at64(x float64) float64 {
 	x = math.Abs(x)
 	switch {
-	case f == TorchLinear && x < 1:
-		return 1 - x
 	case f == TorchCubic && x < 1:
 		return cubicNear64(x, -0.5)
 	case f == TorchCubic && x < 2:

@@ -14,13 +14,17 @@ const tapsBits = 22
 var _ = add("resample", resample)
 
 func resample() {
-	for _, k := range []kind{&long{round1: dwords("resample_round", 1<<(tapsBits-1))}, &short{}} {
-		for _, rows := range []int{2, 4} {
-			resampleRows(k, 3, rows)
-			resampleRows(k, 4, rows)
-			resampleColumns(k, rows == 4)
-		}
+	l := &long{round1: dwords("resample_round", 1<<(tapsBits-1))}
+	for _, k := range []kind{l, &short{}} {
+		resampleRows(k, 3, 2)
+		resampleRows(k, 4, 2)
+		resampleColumns(k, false)
 		resamplePlanes(k)
+	}
+	for _, k := range []kind{l, &short{dot: true}} {
+		resampleRows(k, 3, 4)
+		resampleRows(k, 4, 4)
+		resampleColumns(k, true)
 	}
 }
 
@@ -28,16 +32,22 @@ func resample() {
 type kind interface {
 	// name is part of the functions' names.
 	name() string
+	// level is the extension of AVX-512 that the wide functions need.
+	level() string
 	// parameter is the last one of the functions, or empty.
 	parameter() string
 	// shift is the binary logarithm of the bytes of a block of four weights.
 	shift() uint64
 	// begin loads what a function needs, for vectors that v makes.
 	begin(v func() VecVirtual)
-	// weights broadcasts the weights of a half block into one vector, or two.
-	weights(v func() VecVirtual, at Mem, half int) []VecVirtual
-	// quads broadcasts the weights of a block, in quadwords.
-	quads(at Mem) []VecVirtual
+	// weights returns the weights of a half block, to be multiplied several
+	// times or, if once is set, only one time.
+	weights(v func() VecVirtual, at Mem, half int, once bool) []Op
+	// quads returns the weights of a block, in quadwords.
+	quads(at Mem) []Op
+	// multiply adds products to the sums. It makes the sums, with the rounding
+	// unless bare is set, if they are nil.
+	multiply(v func() VecVirtual, words VecVirtual, weights []Op, sums *[]VecVirtual, bare bool)
 	// round adds the rounding to the first sum.
 	round(sums []VecVirtual)
 	// join adds the sums into the first, and down shifts it. end does both.
@@ -53,6 +63,7 @@ type long struct {
 }
 
 func (*long) name() string              { return "" }
+func (*long) level() string             { return "AVX512" }
 func (*long) parameter() string         { return "" }
 func (*long) shift() uint64             { return 4 }
 func (k *long) round(sums []VecVirtual) { VPADDD(k.rounds, sums[0], sums[0]) }
@@ -62,8 +73,8 @@ func (k *long) begin(v func() VecVirtual) {
 	VPBROADCASTD(k.round1, k.rounds)
 }
 
-func (*long) weights(v func() VecVirtual, at Mem, half int) []VecVirtual {
-	l := []VecVirtual{v(), v()}
+func (*long) weights(v func() VecVirtual, at Mem, half int, _ bool) []Op {
+	l := []Op{v(), v()}
 	for i, to := range l {
 		from := at
 		from.Disp += 4*half + 8*i
@@ -72,8 +83,12 @@ func (*long) weights(v func() VecVirtual, at Mem, half int) []VecVirtual {
 	return l
 }
 
-func (*long) quads(at Mem) []VecVirtual {
-	l := []VecVirtual{YMM(), YMM()}
+func (k *long) multiply(v func() VecVirtual, words VecVirtual, weights []Op, sums *[]VecVirtual, bare bool) {
+	multiply(k, v, words, weights, sums, bare)
+}
+
+func (*long) quads(at Mem) []Op {
+	l := []Op{YMM(), YMM()}
 	for i, to := range l {
 		from := at
 		from.Disp += 8 * i
@@ -99,11 +114,13 @@ func (k *long) end(sums []VecVirtual) {
 // short are weights of 16 bits, with a number of fractional bits that is a
 // parameter.
 type short struct {
+	dot    bool // with AVX-512's dot products
 	bits   VecVirtual
 	rounds VecVirtual
 }
 
 func (*short) name() string              { return "Short" }
+func (*short) level() string             { return "VNNI" }
 func (*short) parameter() string         { return ", bits int" }
 func (*short) shift() uint64             { return 3 }
 func (k *short) round(sums []VecVirtual) { VPADDD(k.rounds, sums[0], sums[0]) }
@@ -111,10 +128,10 @@ func (*short) join([]VecVirtual)         {}
 func (k *short) down(sums []VecVirtual)  { VPSRAD(k.bits, sums[0], sums[0]) }
 func (k *short) end(sums []VecVirtual)   { k.down(sums) }
 
-func (*short) quads(at Mem) []VecVirtual {
-	l := []VecVirtual{YMM()}
-	VPBROADCASTQ(at, l[0])
-	return l
+func (*short) quads(at Mem) []Op {
+	w := YMM()
+	VPBROADCASTQ(at, w)
+	return []Op{w}
 }
 
 func (k *short) begin(v func() VecVirtual) {
@@ -129,27 +146,51 @@ func (k *short) begin(v func() VecVirtual) {
 	VPSRLD(U8(1), k.rounds, k.rounds)
 }
 
-func (*short) weights(v func() VecVirtual, at Mem, half int) []VecVirtual {
-	l := []VecVirtual{v()}
+func (k *short) weights(v func() VecVirtual, at Mem, half int, once bool) []Op {
 	at.Disp += 4 * half
-	VPBROADCASTD(at, l[0])
-	return l
+	if k.dot && once {
+		return []Op{at}
+	}
+	w := v()
+	VPBROADCASTD(at, w)
+	return []Op{w}
+}
+
+func (k *short) multiply(v func() VecVirtual, words VecVirtual, weights []Op, sums *[]VecVirtual, bare bool) {
+	if !k.dot {
+		multiply(k, v, words, weights, sums, bare)
+		return
+	}
+	if *sums == nil {
+		*sums = []VecVirtual{v()}
+		VMOVDQA64(k.rounds, (*sums)[0])
+	}
+	if at, ok := weights[0].(Mem); ok {
+		VPDPWSSD_BCST(at, words, (*sums)[0])
+	} else {
+		VPDPWSSD(weights[0], words, (*sums)[0])
+	}
 }
 
 func ymm() VecVirtual { return YMM() }
 func zmm() VecVirtual { return ZMM() }
 
-// multiply returns the products of words and weights, whose memory it reuses.
-func multiply(words VecVirtual, weights []VecVirtual) []VecVirtual {
+// multiply is kind.multiply without dot products.
+func multiply(k kind, v func() VecVirtual, words VecVirtual, weights []Op, sums *[]VecVirtual, bare bool) {
+	var products []VecVirtual
 	for _, w := range weights {
-		VPMADDWD(w, words, w)
+		to := v()
+		VPMADDWD(w, words, to)
+		products = append(products, to)
 	}
-	return weights
-}
-
-func accumulate(from, to []VecVirtual) {
-	for i := range to {
-		VPADDD(from[i], to[i], to[i])
+	if *sums != nil {
+		for i, p := range products {
+			VPADDD(p, (*sums)[i], (*sums)[i])
+		}
+		return
+	}
+	if *sums = products; !bare {
+		k.round(products)
 	}
 }
 
@@ -221,7 +262,7 @@ func resampleRows(k kind, ch, rows int) {
 	rowConstants(ch)
 	name, vec := map[int]string{3: "resampleRGB", 4: "resampleRGBA"}[ch]+k.name(), ymm
 	if rows == 4 {
-		name, vec = name+"AVX512", zmm
+		name, vec = name+k.level(), zmm
 		TEXT(name, NOSPLIT, "func(dst, src *[4]*byte, start, w *int32, n, blocks, parts int"+k.parameter()+")")
 		Pragma("noescape")
 		Doc(name+" resamples four rows to n pixels, 4 or more, with blocks of 4 packed", "weights per output. It uses the first parts pairs of weights and reads 16 bytes per block.")
@@ -303,28 +344,28 @@ func resampleRows(k kind, ch, rows int) {
 					VINSERTI32X4(U8(r), Mem{Base: src[r], Index: off, Scale: 1}, px, px)
 				}
 			}
-			part := func(half int) []VecVirtual {
+			var sums []VecVirtual
+			part := func(half int) {
 				words := vec()
 				VPSHUFB(mask[half], px, words)
-				return multiply(words, k.weights(vec, Mem{Base: weights}, half))
+				k.multiply(vec, words, k.weights(vec, Mem{Base: weights}, half, true), &sums, false)
 			}
 			pixels()
-			sums := part(0)
+			part(0)
 			out[i] = sums[0]
-			k.round(sums)
 			DECQ(left)
 			JZ(LabelRef(end))
-			accumulate(part(1), sums)
+			part(1)
 			DECQ(left)
 			JZ(LabelRef(end))
 			Label(more)
 			ADDQ(U8(4*ch), off)
 			ADDQ(U8(1<<k.shift()), weights)
 			pixels()
-			accumulate(part(0), sums)
+			part(0)
 			DECQ(left)
 			JZ(LabelRef(end))
-			accumulate(part(1), sums)
+			part(1)
 			DECQ(left)
 			JNZ(LabelRef(more))
 			Label(end)
@@ -352,7 +393,7 @@ func resampleRows(k kind, ch, rows int) {
 					VEXTRACTI32X4(U8(i), out[0], Mem{Base: p, Index: off, Scale: 4})
 					continue
 				}
-				// Masked, VEXTRACTI32X4 itself would fault at the end of a page.
+				// A masked VEXTRACTI32X4 would fault at the end of a page.
 				row := out[0].AsX()
 				if i > 0 {
 					row = XMM()
@@ -416,7 +457,8 @@ func resamplePlanes(k kind) {
 			off := GP64()
 			Load(Param("start"), off)
 			MOVLQSX(Mem{Base: off, Index: x, Scale: 4, Disp: 4 * i}, off)
-			block := func() []VecVirtual {
+			var sums []VecVirtual
+			block := func() {
 				px := YMM()
 				VMOVD(Mem{Base: src[0], Index: off, Scale: 1}, px.AsX())
 				for r := 1; r < 4; r++ {
@@ -425,9 +467,9 @@ func resamplePlanes(k kind) {
 				VPMOVZXBW(px.AsX(), px)
 				w := k.quads(Mem{Base: weights})
 				ADDQ(U8(1<<k.shift()), weights)
-				return multiply(px, w)
+				k.multiply(ymm, px, w, &sums, true)
 			}
-			sums := block()
+			block()
 			out[i] = sums
 			end, more := "end"+string(rune('0'+i)), "more"+string(rune('0'+i))
 			left := GP64()
@@ -436,7 +478,7 @@ func resamplePlanes(k kind) {
 			JZ(LabelRef(end))
 			Label(more)
 			ADDQ(U8(4), off)
-			accumulate(block(), sums)
+			block()
 			DECQ(left)
 			JNZ(LabelRef(more))
 			Label(end)
@@ -474,13 +516,14 @@ var planesJoin Mem
 func resampleColumns(k kind, wide bool) {
 	name, vec, size := "resampleColumns"+k.name(), ymm, 32
 	if wide {
-		name, vec, size = name+"AVX512", zmm, 64
+		name, vec, size = name+k.level(), zmm, 64
 	} else {
 		name += "AVX2"
 	}
 	TEXT(name, NOSPLIT, "func(dst, src *byte, line int, w *int32, rows int"+k.parameter()+")")
 	Pragma("noescape")
-	Doc(fmt.Sprintf("%s computes a row of line bytes, %d or more, as the weighted sum of", name, size), "rows, with packed weights.")
+	Doc(fmt.Sprintf("%s computes a row of line bytes, %d or more,", name, size),
+		"as the weighted sum of rows, with packed weights.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	line, w, rows := Load(Param("line"), GP64()), Load(Param("w"), GP64()), Load(Param("rows"), GP64())
 	zero := vec()
@@ -512,7 +555,7 @@ func resampleColumns(k kind, wide bool) {
 		}
 		VPUNPCKLBW(Mem{Base: second}, a, l)
 		VPUNPCKHBW(Mem{Base: second}, a, h)
-		by := k.weights(vec, Mem{Base: weights}, half)
+		by := k.weights(vec, Mem{Base: weights}, half, false)
 		for i := range sums {
 			v, px := []VecVirtual{l, h}[i/2], vec()
 			if i%2 == 0 {
@@ -520,18 +563,7 @@ func resampleColumns(k kind, wide bool) {
 			} else {
 				VPUNPCKHBW(zero, v, px)
 			}
-			first := sums[i] == nil
-			products := make([]VecVirtual, len(by))
-			for j := range by {
-				products[j] = vec()
-				VPMADDWD(by[j], px, products[j])
-			}
-			if first {
-				sums[i] = products
-				k.round(products)
-				continue
-			}
-			accumulate(products, sums[i])
+			k.multiply(vec, px, by, &sums[i], false)
 		}
 		SUBQ(U8(2), left)
 	}
