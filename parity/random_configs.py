@@ -50,6 +50,23 @@ def change(config, r):
     }
     for key in r.sample(sorted(makers), r.randint(2, 5)):
         c[key] = makers[key]()
+    # Keys that only some classes have: half of those in the file.
+    own = {
+        "size_divisor": lambda: r.choice((1, 2, 7, 16, 32, 50)),
+        "min_size": lambda: r.choice((1, 14, 100)),
+        "resize_short": side,
+        "image_size": side,
+        "max_size": lambda: side() + 300,
+        "keep_aspect_ratio": lambda: r.random() < 0.5,
+        "ensure_multiple_of": lambda: r.choice((1, 7, 14, 32)),
+        "do_flip_channel_order": lambda: r.random() < 0.5,
+        "constant_values": lambda: r.choice((0, 0.5, 3)),
+        "offset": lambda: r.random() < 0.5,
+        "crop_pct": lambda: r.choice((0.7, 0.9, 0.95, 1.0)),
+    }
+    for key in sorted(own.keys() & config.keys()):
+        if r.random() < 0.5:
+            c[key] = own[key]()
     return c
 
 

@@ -96,8 +96,8 @@ func ExampleCHW2HWC() {
 	// Output: uint8 HWC (1, 2, 3) [1 2 3 4 5 6]
 }
 
-func ExampleClip() {
-	out := exampleRun(NewClip(0, 1), exampleFloats(1, 3, 1, -0.25, 0.5, 1.25))[0]
+func ExampleClamp() {
+	out := exampleRun(NewClamp(0, 1), exampleFloats(1, 3, 1, -0.25, 0.5, 1.25))[0]
 	fmt.Println(tensor.View[float32](out))
 	// Output: [0 0.5 1]
 }

@@ -747,7 +747,7 @@ func (z *CenterCropFraction) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
-func (z Clip) MarshalMsg(b []byte) (o []byte, err error) {
+func (z Clamp) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// array header, size 2
 	o = append(o, 0x92)
@@ -757,7 +757,7 @@ func (z Clip) MarshalMsg(b []byte) (o []byte, err error) {
 }
 
 // UnmarshalMsg implements msgp.Unmarshaler
-func (z *Clip) UnmarshalMsg(bts []byte) (o []byte, err error) {
+func (z *Clamp) UnmarshalMsg(bts []byte) (o []byte, err error) {
 	var zb0001 uint32
 	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
 	if err != nil {
@@ -783,7 +783,7 @@ func (z *Clip) UnmarshalMsg(bts []byte) (o []byte, err error) {
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
-func (z Clip) Msgsize() (s int) {
+func (z Clamp) Msgsize() (s int) {
 	s = 1 + msgp.Float64Size + msgp.Float64Size
 	return
 }

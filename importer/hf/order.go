@@ -113,7 +113,7 @@ func docLayoutV4(b *builder, o *importer.Object) {
 			o.Bad("rescale_factor", "a number of at least 0")
 			return
 		}
-		b.Add(transforms.NewClip(0, most))
+		b.Add(transforms.NewClamp(0, most))
 	}
 	b.tail(o)
 	b.pads(o)

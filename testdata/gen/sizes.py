@@ -1,4 +1,4 @@
-"""Writes the goldens of pad_to_square, center_crop_fraction, pad_to_next_multiple, pad_sqrt, expand_dims, clip and
+"""Writes the goldens of pad_to_square, center_crop_fraction, pad_to_next_multiple, pad_sqrt, expand_dims, clamp and
 resize_align_corners.
 
 Run with Python 3.11, NumPy 2.4.6, torch 2.15.0, torchvision 0.29.2 and transformers 5.23.0. Every run gives the same
@@ -120,8 +120,8 @@ def expand_dims():
     g.write()
 
 
-def clip():
-    g = Golden("clip", "torch 2.15.0 clamp")
+def clamp():
+    g = Golden("clamp", "torch 2.15.0 clamp")
     for h, w in SIZES:
         for low, high in ((0, 1), (0, 255 * (1 / 255)), (-30.5, 12.1), (7, 7)):
             a = image(h, w, 3, "float32")
@@ -153,5 +153,5 @@ def resize_align_corners():
 
 
 if __name__ == "__main__":
-    for f in (pad_to_square, center_crop_fraction, pad_to_next_multiple, pad_sqrt, expand_dims, clip, resize_align_corners):
+    for f in (pad_to_square, center_crop_fraction, pad_to_next_multiple, pad_sqrt, expand_dims, clamp, resize_align_corners):
         f()

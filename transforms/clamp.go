@@ -2,30 +2,30 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// Clip limits every value to Min..Max, both rounded to float32. It takes a
+// Clamp limits every value to Min..Max, both rounded to float32. It takes a
 // float32 image of any range, HWC or CHW, and keeps the description. A limit
 // of 0 keeps the sign of -0. The bits of a NaN are unspecified.
 //
 // Reference: torch 2.15.0, clamp.
-type Clip struct {
+type Clamp struct {
 	Min float64 `json:"min"` // finite in float32; default 0
 	Max float64 `json:"max"` // finite in float32, at least Min; default 1
 }
 
-//msgp:tuple Clip
+//msgp:tuple Clamp
 
 func init() {
 	Register(Info{
-		Name: "clip", Version: 1, New: func() Op { return NewClip(0, 1) }, InPlace: true,
+		Name: "clamp", Version: 1, New: func() Op { return NewClamp(0, 1) }, InPlace: true,
 		Reference: "torch 2.15.0 clamp", Exactness: "0",
 	})
 }
 
-// NewClip returns the op.
-func NewClip(minimum, maximum float64) *Clip { return &Clip{Min: minimum, Max: maximum} }
+// NewClamp returns the op.
+func NewClamp(minimum, maximum float64) *Clamp { return &Clamp{Min: minimum, Max: maximum} }
 
 // Validate checks that the limits are finite and in order.
-func (o *Clip) Validate() error {
+func (o *Clamp) Validate() error {
 	if err := checkValues("min", []float64{o.Min}); err != nil {
 		return err
 	}
@@ -39,13 +39,13 @@ func (o *Clip) Validate() error {
 }
 
 // Infer keeps the description.
-func (o *Clip) Infer(dst, in []tensor.Desc) error {
+func (o *Clamp) Infer(dst, in []tensor.Desc) error {
 	dst[0] = in[0]
 	return wantImage(in[0], tensor.Float32)
 }
 
 // Apply limits the values.
-func (o *Clip) Apply(c *Context, dst, src []*tensor.Tensor) error {
+func (o *Clamp) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	s, err := c.Dense(src[0])
 	if err != nil {
 		return err
@@ -65,4 +65,4 @@ func (o *Clip) Apply(c *Context, dst, src []*tensor.Tensor) error {
 }
 
 // Pointwise marks the op as Pointwise.
-func (o *Clip) Pointwise() {}
+func (o *Clamp) Pointwise() {}
