@@ -229,6 +229,8 @@ func TestRefusals(t *testing.T) {
 		{"hf", `{"image_processor_type":null,"size":224}`, importer.ErrUnknownClass, []string{"image_processor_type", "model_type"}},
 		{"hf", `{"image_processor_type":7}`, importer.ErrUnknownClass, []string{"image_processor_type"}},
 		{"hf", `{"image_processor_type":"Wav2Vec2ImageProcessor"}`, importer.ErrUnknownClass, []string{`"Wav2Vec2ImageProcessor"`, "CLIP"}},
+		{"hf", `{"image_processor_type":"Owlv2ImageProcessor"}`, importer.ErrUnsupported, []string{`"Owlv2ImageProcessor"`, "blurs"}},
+		{"hf", `{"image_processor_type":"VitPoseImageProcessor"}`, importer.ErrUnsupported, []string{`"VitPoseImageProcessor"`, "boxes"}},
 		{"hf", `{"image_processor_type":"TimmWrapperImageProcessor"}`, importer.ErrUnsupported, []string{`"TimmWrapperImageProcessor"`, "timm's config"}},
 		{"hf", `{"image_processor_type":"ViT"}`, importer.ErrUnknownClass, []string{`"ViT"`}},
 		{"hf", `{"feature_extractor_type":"Wav2Vec2FeatureExtractor"}`, importer.ErrUnknownClass, []string{"feature_extractor_type", "Wav2Vec2"}},

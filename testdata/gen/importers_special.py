@@ -16,7 +16,7 @@ OTHERS = {"rgb.png": "tall.png", "tall.png": "gray.png", "gray.png": "gray.png",
 SAME = {n: n for n in OTHERS}
 SECONDS = {n + "ImageProcessor": OTHERS for n in PAIRS} | {"VitMatteImageProcessor": SAME}
 
-ONE_BACKEND = ("PPFormulaNet", "Emu3", "PPOCRV5ServerRec", "PPOCRV6SmallRec", "PPOCRV5ServerDet", "SLANeXt", "UVDoc")
+ONE_BACKEND = ("PPFormulaNet", "Emu3", "PPOCRV5ServerRec", "PPOCRV6SmallRec", "PPOCRV5ServerDet", "SLANeXt", "UVDoc", "Inkling2", "Sapiens2")
 FLAGS = dict(do_resize=True, do_rescale=True, rescale_factor=1 / 255, do_normalize=True)
 
 
@@ -263,18 +263,56 @@ def hybrid(backend):
         yield label, small | kw
 
 
+def inkling2(_):
+    small = dict(size=hw(9))
+    yield "absent", {}
+    yield "written", dict(do_convert_rgb=True, do_rescale=True, rescale_factor=1 / 255, do_normalize=True, image_mean=HALF, image_std=HALF, size=hw(40))
+    for n in (1, 7, 20, 30, 47, 90, 100):
+        yield f"size {n}", dict(size=n)
+    for key in ("do_rescale", "do_normalize", "do_convert_rgb"):
+        yield f"no {key}", small | {key: False}
+    yield "floats", small | dict(do_rescale=False, do_normalize=False)
+    yield "other values", small | dict(rescale_factor=0.01, image_mean=0.3, image_std=[0.1, 0.2, 0.7])
+    yield "whole factor", small | dict(rescale_factor=2, do_normalize=False)
+    yield "ignored", small | dict(do_resize=True, resample=3, do_center_crop=True, crop_size=3, do_pad=True, pad_size=9)
+    for label, kw in (("edge", dict(size=short(9))), ("size null", dict(size=None)), ("mean null", dict(image_mean=None))):
+        yield label, small | kw
+
+
+def sapiens2(_):
+    small = dict(size=hw(40, 31), crop_size=29)
+    yield "absent", dict(size=hw(100, 75))
+    yield "written", FLAGS | dict(size=hw(96, 72), resample=2, image_mean=MEAN, image_std=STD, do_pad=False, do_center_crop=False, do_reduce_labels=False,
+                                  keypoint_heatmap_downscale_factor=4, keypoint_heatmap_sigma=6.0)
+    for pad in (True, False):
+        for key in ("do_resize", "do_rescale", "do_normalize"):
+            yield f"no {key} {pad}", small | {key: False, "do_pad": pad}
+        for n in (0, 1, 3):
+            yield f"resample {n} {pad}", small | dict(resample=n, do_pad=pad)
+        yield f"cropped {pad}", small | dict(do_center_crop=True, do_pad=pad)
+        yield f"bytes {pad}", small | dict(do_rescale=False, do_normalize=False, do_pad=pad)
+        yield f"labels {pad}", small | dict(do_reduce_labels=True, do_pad=pad)
+        yield f"wide {pad}", dict(size=hw(31, 90), do_pad=pad)
+        yield f"other values {pad}", small | dict(rescale_factor=0.01, image_mean=0.3, image_std=[0.1, 0.2, 0.7], do_convert_rgb=True, do_pad=pad, pad_size=300)
+    yield "edge", dict(size=short(30))
+    for label, kw in (("padded edge", dict(size=short(9), do_pad=True)), ("size null", dict(size=None)), ("resample null", dict(resample=None))):
+        yield label, small | kw
+
+
 CLASSES = {"Flava": flava, "SuperPoint": lambda _: keypoints("SuperPoint"), "EfficientLoFTR": lambda _: keypoints("EfficientLoFTR"),
            "LightGlue": lambda _: list(keypoints("LightGlue"))[:5], "SuperGlue": lambda _: list(keypoints("SuperGlue"))[:5],
            "Nougat": lambda _: nougat("Nougat"), "PPFormulaNet": lambda _: nougat("PPFormulaNet"), "VitMatte": vitmatte, "Emu3": emu3,
            "Pixtral": pixtral, "PPOCRV5ServerRec": lines, "PPOCRV6SmallRec": lines, "PPOCRV5ServerDet": det, "SLANeXt": slanext, "UVDoc": uvdoc,
-           "ImageGPT": imagegpt, "DeepseekVLHybrid": hybrid}
+           "ImageGPT": imagegpt, "DeepseekVLHybrid": hybrid, "Inkling2": inkling2, "Sapiens2": sapiens2}
 
 
 def cases():
     for name, make in CLASSES.items():
         for backend in ("hf",) if name in ONE_BACKEND else ("hf", "hf-pil"):
             for label, config in make(backend):
-                yield backend, f"{name} {label}", json.dumps({"image_processor_type": name + "ImageProcessor"} | config)
+                # Inkling2's checkerboard below transparent pixels is not in the graph.
+                own = (("rgb.png", "tall.png"),) if name == "Inkling2" else ()
+                yield backend, f"{name} {label}", json.dumps({"image_processor_type": name + "ImageProcessor"} | config), *own
 
 
 if __name__ == "__main__":
