@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,73 +16,85 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
+// batchCase is a configuration with the reference's results for lists of
+// images.
+type batchCase struct {
+	Importer string          `json:"importer"`
+	Config   json.RawMessage `json:"config"`
+	Results  []struct {
+		Images  []string `json:"images"`
+		Refused bool     `json:"refused"`
+		Outputs map[string]struct {
+			DType  string `json:"dtype"`
+			Shape  []int  `json:"shape"`
+			SHA256 string `json:"sha256"`
+		} `json:"outputs"`
+	} `json:"results"`
+}
+
 // TestBatches compares batches with transformers' processors on lists of images
 // of different sizes.
 func TestBatches(t *testing.T) {
 	b, err := os.ReadFile("testdata/batches.json")
 	require.NoError(t, err)
-	var cases []struct {
-		Importer string          `json:"importer"`
-		Config   json.RawMessage `json:"config"`
-		Results  []struct {
-			Images  []string `json:"images"`
-			Refused bool     `json:"refused"`
-			Outputs map[string]struct {
-				DType  string `json:"dtype"`
-				Shape  []int  `json:"shape"`
-				SHA256 string `json:"sha256"`
-			} `json:"outputs"`
-		} `json:"results"`
-	}
+	var cases []batchCase
 	require.NoError(t, json.Unmarshal(b, &cases))
-	require.NotEmpty(t, cases)
-	batches, refused := 0, 0
-	for _, c := range cases {
-		g, err := importAs(t, c.Importer, c.Config)
-		require.NoError(t, err, "%s", c.Config)
-		p, err := datagraph.Compile(g, datagraph.CompileOptions{})
-		require.NoError(t, err)
-		r := p.NewRunner()
-		for _, res := range c.Results {
-			what := fmt.Sprintf("%s %s %v", c.Importer, c.Config, res.Images)
-			var samples [][]*tensor.Tensor
-			var failed error
-			for _, name := range res.Images {
-				b, err := os.ReadFile(filepath.Join("testdata", name))
-				require.NoError(t, err)
-				out, err := r.Run(tensor.FromBytes(b))
-				if err != nil {
-					failed = err
-					break
-				}
-				var own []*tensor.Tensor
-				for _, x := range out {
-					own = append(own, x.Clone())
-				}
-				samples = append(samples, own)
+	var batches, refused atomic.Int32
+	t.Cleanup(func() {
+		fmt.Println("batches:", batches.Load(), "refused:", refused.Load())
+		require.Greater(t, batches.Load(), int32(400))
+	})
+	for i, c := range cases {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			c.run(t, &batches, &refused)
+		})
+	}
+}
+
+func (c *batchCase) run(t *testing.T, batches, refused *atomic.Int32) {
+	g, err := importAs(t, c.Importer, c.Config)
+	require.NoError(t, err, "%s", c.Config)
+	p, err := datagraph.Compile(g, datagraph.CompileOptions{})
+	require.NoError(t, err)
+	r := p.NewRunner()
+	for _, res := range c.Results {
+		what := fmt.Sprintf("%s %s %v", c.Importer, c.Config, res.Images)
+		var samples [][]*tensor.Tensor
+		var failed error
+		for _, name := range res.Images {
+			b, err := os.ReadFile(filepath.Join("testdata", name))
+			require.NoError(t, err)
+			out, err := r.Run(tensor.FromBytes(b))
+			if err != nil {
+				failed = err
+				break
 			}
-			var batch []*tensor.Tensor
-			if failed == nil {
-				batch, failed = p.Collate(samples)
+			var own []*tensor.Tensor
+			for _, x := range out {
+				own = append(own, x.Clone())
 			}
-			if res.Refused {
-				require.Error(t, failed, what)
-				refused++
-				continue
-			}
-			require.NoError(t, failed, what)
-			require.Len(t, batch, len(res.Outputs), what)
-			batches++
-			for j, c := range p.Outputs() {
-				want, ok := res.Outputs[c.Name]
-				require.True(t, ok, "%s: output %s", what, c.Name)
-				require.Equal(t, want.DType, batch[j].DType.String(), what)
-				require.Equal(t, want.Shape, shapeOf(batch[j].Desc), "%s: %s", what, c.Name)
-				sum := sha256.Sum256(batch[j].Data)
-				require.Equal(t, want.SHA256, hex.EncodeToString(sum[:]), "%s: %s", what, c.Name)
-			}
+			samples = append(samples, own)
+		}
+		var batch []*tensor.Tensor
+		if failed == nil {
+			batch, failed = p.Collate(samples)
+		}
+		if res.Refused {
+			require.Error(t, failed, what)
+			refused.Add(1)
+			continue
+		}
+		require.NoError(t, failed, what)
+		require.Len(t, batch, len(res.Outputs), what)
+		batches.Add(1)
+		for j, c := range p.Outputs() {
+			want, ok := res.Outputs[c.Name]
+			require.True(t, ok, "%s: output %s", what, c.Name)
+			require.Equal(t, want.DType, batch[j].DType.String(), what)
+			require.Equal(t, want.Shape, shapeOf(batch[j].Desc), "%s: %s", what, c.Name)
+			sum := sha256.Sum256(batch[j].Data)
+			require.Equal(t, want.SHA256, hex.EncodeToString(sum[:]), "%s: %s", what, c.Name)
 		}
 	}
-	require.Greater(t, batches, 100)
-	fmt.Println("batches:", batches, "refused:", refused)
 }

@@ -12,9 +12,11 @@ import warnings
 import importers_torchvision as common  # finds the modules of parity
 import importers_more
 import numpy as np
+import torch
 from transformers import AutoImageProcessor
 
 warnings.simplefilter("ignore")
+torch.set_num_threads(2)
 
 IMAGES = common.pil.ROOT / "importer" / "testdata"
 MIXED = ["rgb.png", "gray.png", "tall.png", "palette.png"]
@@ -57,29 +59,55 @@ def cases():
     yield "LayoutLMv3", {"apply_ocr": False, "size": [30, 20]}, SHORT
 
 
+def configs():
+    """The real configurations of testdata/configs: every class with rules of its own."""
+    for path in sorted((common.pil.ROOT / "testdata" / "configs" / "hf").glob("*.json")):
+        yield json.loads(path.read_text()), [["tall.png", "rgb.png"], ["key.png"]]
+
+
 def processor(config, backend):
     with tempfile.TemporaryDirectory() as d:
         (pathlib.Path(d) / "preprocessor_config.json").write_text(json.dumps(config))
         return AutoImageProcessor.from_pretrained(d, backend=backend)
 
 
+def numbers(v):
+    return common.pil.importers.array(v) if isinstance(v, torch.Tensor) else np.asarray(v)
+
+
+# These classes take a list of images as those of one text or video. A batch of them is a list of lists.
+NESTED = ("Idefics2", "Idefics3", "SmolVLM", "GraniteDocling", "Mllama", "Tvp", "VideoMAE", "Vivit")
+
+
 def main():
     lines = []
-    for name, config, lists in cases():
-        config = {"image_processor_type": name + "ImageProcessor"} | config
+    named = (({"image_processor_type": name + "ImageProcessor"} | config, lists) for name, config, lists in cases())
+    for config, lists in (*named, *configs()):
         for importer, backend in (("hf", "torchvision"), ("hf-pil", "pil")):
             p = processor(config, backend)
-            results = []
+            if getattr(p, "backend", backend) != backend:
+                continue  # the class has one backend
+            name, results = type(p).__name__, []
+            if name.startswith("Fuyu"):  # lists of lists, with sizes that are no output of the graph
+                continue
             for images in lists:
                 try:
-                    out = p([common.pil.importers.rgb(IMAGES / n) for n in images], return_tensors="pt")  # some classes fail with "np"
-                except (ValueError, RuntimeError) as e:
-                    print(f"{name} {backend}: refuses {len(images)} images: {str(e).splitlines()[0][:80]}")
+                    given = [common.pil.importers.rgb(IMAGES / n) for n in images]
+                    out = p([[i] for i in given] if name.startswith(NESTED) else given, return_tensors="pt")  # some classes fail with "np"
+                    if not isinstance(out, dict) and not hasattr(out, "items"):  # Idefics
+                        out = {"pixel_values": out}
+                    out = {k: numbers(v) for k, v in out.items()}
+                    if name.startswith("Mllama"):  # without the axis of the images of one text
+                        out = {k: v[:, 0] for k, v in out.items()}
+                except (ValueError, RuntimeError, TypeError) as e:
+                    print(f"{name} {backend}: refuses {len(images)} images: {(str(e).splitlines() or [''])[0][:80]}")
                     results.append({"images": images, "refused": True})
                     continue
-                out = {k: np.asarray(v) for k, v in out.items()}
                 out = {k: v for k, v in out.items() if v.dtype.kind in "biuf"}
-                results.append({"images": images, "outputs": importers_more.result(out)})
+                result = importers_more.result(out)
+                for k, v in out.items():
+                    result[k] = {n: result[k][n] for n in ("shape", "sha256")} | {"dtype": common.pil.importers.dtype_of(v)}
+                results.append({"images": images, "outputs": result})
             lines.append(json.dumps({"importer": importer, "config": config, "results": results}, separators=(",", ":")))
     (IMAGES / "batches.json").write_text("[\n" + ",\n".join(lines) + "\n]\n")
 
