@@ -39,7 +39,7 @@ func TestPatchSizes(t *testing.T) {
 				require.Equal(t, [2]int{s[2], s[3]}, [2]int{got[0].Height(), got[0].Width()}, "%s of %v", r.Params, s)
 				p, err := o.(Scaled).Scale(s[0], s[1], nil)
 				require.NoError(t, err)
-				require.Equal(t, [2]int{s[2], s[3]}, [2]int{p.Height, p.Width})
+				require.Equal(t, [2]int{s[2], s[3]}, [2]int{p.Place.Height, p.Place.Width})
 			}
 		}
 		if op != "resize_to_patches" { // it accepts every image

@@ -45,9 +45,18 @@ const (
 	// PatchPix2Struct multiplies both sides by s = sqrt(n*(p/h)*(p/w)). The
 	// patches along them are s*h/p and s*w/p, truncated, but 1 to n.
 	PatchPix2Struct
+	// PatchGLM5 also pads the image with zeros at the bottom and right. It
+	// takes the patches that cover the image. If they are less than MinPatches,
+	// it multiplies both sides by sqrt(MinPatches*p*p/(h*w)), rounded up, and
+	// takes the patches that cover that. If they are more than n, it takes
+	// those that cover the largest reduced image of at most n, found by
+	// bisecting its height. The image is scaled into these patches with the
+	// aspect ratio kept, both sides rounded down to at least 1. It is enlarged
+	// only if h*w is below MinPatches*p*p.
+	PatchGLM5
 )
 
-var patchRuleNames = []string{"naflex", "gemma4", "muse_glimmer", "nemotron", "kimi", "pix2struct"}
+var patchRuleNames = []string{"naflex", "gemma4", "muse_glimmer", "nemotron", "kimi", "pix2struct", "glm5"}
 
 func (r PatchRule) String() string { return enum.String("patch rule", patchRuleNames, r) }
 
@@ -76,8 +85,8 @@ func (r *PatchRule) UnmarshalText(t []byte) error {
 // Interpolation and Backend are those of Resize.
 //
 // Reference: get_image_size_for_max_num_patches of transformers 5.23.0
-// (SigLIP2's NaFlex), and the sizes of Gemma 4, Muse Glimmer, Nemotron H
-// Omni, Kimi K2.5 and Pix2Struct there, with Image.resize of Pillow 13.0.0.
+// (SigLIP2's NaFlex), and the sizes of Gemma 4, Muse Glimmer, Nemotron H Omni,
+// Kimi K2.5, Pix2Struct and GLM-5 there, with Image.resize of Pillow 13.0.0.
 type ResizeToPatches struct {
 	Patch         int           `json:"patch"`         // side of a patch in pixels, 1 to 2^24; default 16
 	MaxPatches    int           `json:"max_patches"`   // 1 to 2^24; default 256
@@ -86,7 +95,7 @@ type ResizeToPatches struct {
 	NoAntialias   bool          `json:"no_antialias"`  // for torch; default false
 	Rule          PatchRule     `json:"rule"`          // default naflex
 	Merge         int           `json:"merge"`         // for gemma4 and nemotron: side in patches of the squares that the model merges, 1 to 2^12; default 1
-	MinPatches    int           `json:"min_patches"`   // for nemotron: 0 to 2^24; default 0
+	MinPatches    int           `json:"min_patches"`   // for nemotron and glm5: 0 to 2^24; default 0
 	MaxSide       int           `json:"max_side"`      // for kimi: most patches along a side, 1 to 2^24; default 0
 }
 
@@ -122,7 +131,7 @@ func (o *ResizeToPatches) Validate() error {
 		used              bool
 	}{
 		{"merge", o.Merge, 1, maxMerge, 1, o.Rule == PatchGemma4 || o.Rule == PatchNemotron},
-		{"min_patches", o.MinPatches, 0, maxSide, 0, o.Rule == PatchNemotron},
+		{"min_patches", o.MinPatches, 0, maxSide, 0, o.Rule == PatchNemotron || o.Rule == PatchGLM5},
 		{"max_side", o.MaxSide, 1, maxSide, 0, o.Rule == PatchKimi},
 	} {
 		if !p.used {
@@ -158,6 +167,9 @@ func (o *ResizeToPatches) sized(h, w int) (int, int, error) {
 		nh, nw = o.nemotron(fh, fw)
 	case PatchKimi:
 		nh, nw = o.kimi(fh, fw)
+	case PatchGLM5:
+		rows, columns := o.covering(int64(h), int64(w))
+		nh, nw = float64(rows), float64(columns)
 	case PatchPix2Struct:
 		// The class raises to the power of 0.5, whose last bit may differ from
 		// the square root's. It changed none of 2,000,000 sizes up to 5000, and
@@ -317,9 +329,61 @@ func (o *ResizeToPatches) Infer(dst, in []tensor.Desc) error {
 	return inferSized(dst, in, o.sized)
 }
 
-// Apply scales.
+// covering returns the numbers of patches by PatchGLM5.
+func (o *ResizeToPatches) covering(h, w int64) (rows, columns int64) {
+	p, most := int64(o.Patch), int64(o.MaxPatches)
+	cover := func(n int64) int64 { return (n + p - 1) / p }
+	rows, columns = cover(h), cover(w)
+	if rows*columns < int64(o.MinPatches) {
+		s := math.Sqrt(float64(float64(o.MinPatches)*float64(p)*float64(p)) / float64(h*w))
+		up := func(n int64) int64 { return cover(int64(min(math.Ceil(float64(float64(n)*s)), maxPixels))) }
+		rows, columns = up(h), up(w)
+	}
+	if float64(rows)*float64(columns) <= float64(most) {
+		return rows, columns
+	}
+	rows, columns = 1, 1
+	for low, high := int64(1), h; low <= high; {
+		mid := (low + high) / 2
+		if r, c := cover(mid), cover(max(1, w*mid/h)); r*c <= most {
+			rows, columns, low = r, c, mid+1
+		} else {
+			high = mid - 1
+		}
+	}
+	return rows, columns
+}
+
+// content returns the size of an image of h x w without padding. nh x nw is
+// the output's.
+func (o *ResizeToPatches) content(h, w, nh, nw int) (height, width int) {
+	if o.Rule != PatchGLM5 {
+		return nh, nw
+	}
+	fh, fw, th, tw, p := float64(h), float64(w), float64(nh), float64(nw), float64(o.Patch)
+	s := min(th/fh, tw/fw)
+	if float64(fh*fw) >= float64(float64(o.MinPatches)*p*p) {
+		s = min(1, s)
+	}
+	side := func(n, most float64) int { return int(max(1, min(most, math.Floor(float64(n*s))))) }
+	return side(fh, th), side(fw, tw)
+}
+
+// Apply scales and pads.
 func (o *ResizeToPatches) Apply(c *Context, dst, src []*tensor.Tensor) error {
-	return o.sampling().apply(c, dst[0], src[0])
+	th, tw := dst[0].Height(), dst[0].Width()
+	h, w := o.content(src[0].Height(), src[0].Width(), th, tw)
+	if h == th && w == tw {
+		return o.sampling().apply(c, dst[0], src[0])
+	}
+	scaled, err := c.Temp(src[0].Desc.WithSize(h, w))
+	if err != nil {
+		return err
+	}
+	if err := o.sampling().apply(c, scaled, src[0]); err != nil {
+		return err
+	}
+	return padTo(c, dst[0], scaled, 0, 0, PadConstant, zeroFill)
 }
 
 // Sampling returns the op's parameters.
@@ -327,8 +391,16 @@ func (o *ResizeToPatches) Sampling() (Interpolation, Backend, bool) {
 	return o.Interpolation, o.Backend, !o.NoAntialias
 }
 
-// Scale returns the size.
+// Scale returns the sizes and the padding.
 func (o *ResizeToPatches) Scale(h, w int, _ []*tensor.Tensor) (Scale, error) {
 	nh, nw, err := o.sized(h, w)
-	return wholeImage(o.sampling(), h, w, nh, nw), err
+	if err != nil {
+		return Scale{}, err
+	}
+	ch, cw := o.content(h, w, nh, nw)
+	s := wholeImage(o.sampling(), h, w, ch, cw)
+	if ch != nh || cw != nw {
+		s.Place = Frame{Height: nh, Width: nw, Fill: zeroFill}
+	}
+	return s, nil
 }

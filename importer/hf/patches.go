@@ -20,6 +20,13 @@ func init() {
 	classes["Gemma4"] = class{defaults: gemma, build: func(b *builder, o *importer.Object) { gemma4(b, o, false) }}
 	classes["Gemma4Unified"] = class{defaults: gemma, torchOnly: true, build: func(b *builder, o *importer.Object) { gemma4(b, o, true) }}
 
+	classes["Glm5Next"] = class{
+		defaults: settings{
+			convertRGB: true, resize: true, rescale: true, normalize: true, notSquare: true, ownSize: true, resample: transforms.Bicubic,
+			mean: clipMean, std: clipStd,
+		},
+		build: glm5,
+	}
 	classes["Kimi_K25"] = class{defaults: bicubic, torchOnly: true, build: kimi}
 
 	muse := bicubic
@@ -103,6 +110,38 @@ func gemma4(b *builder, o *importer.Object, unified bool) {
 		b.Then(s, []string{column}, []string{column, padding})
 	}
 	b.Outputs = append(b.Outputs, positions, count)
+}
+
+// glm5 adds the steps of GLM-5: a scaling to min_image_tokens to
+// max_image_tokens squares of merge_size x merge_size patches, padded with
+// zeros, and patches as Qwen2-VL's. The class ignores the value of size, and
+// with PIL patch_expand_factor.
+func glm5(b *builder, o *importer.Object) {
+	noOCR(o)
+	readSize(o, "size", new(size), !b.notSquare, true)
+	if b.resize && o.Null("size") {
+		o.Bad("size", "a size, which the class then ignores")
+	}
+	b.wantsResample(o)
+	patch, merge, temporal := o.Side("patch_size", 14), o.Side("merge_size", 2), o.Side("temporal_patch_size", 2)
+	least, most := o.Int("min_image_tokens", 16, 0, importer.MaxSide), o.Side("max_image_tokens", 8000)
+	expand := o.Side("patch_expand_factor", 1)
+	if !b.torch {
+		expand = 1
+	}
+	if patch > importer.MaxSide/merge || patch*merge > importer.MaxSide/expand {
+		o.Bad("patch_size", "a patch size that times merge_size is at most 16777216")
+		return
+	}
+
+	b.decode()
+	if b.resize {
+		r := transforms.NewResizeToPatches(patch*merge*expand, most)
+		r.Rule, r.MinPatches = transforms.PatchGLM5, least
+		r.Interpolation, r.Backend = b.kernel()
+		b.Add(r)
+	}
+	b.patches(o, &transforms.Patchify{Patch: patch, Temporal: temporal, Merge: merge, Layout: tensor.CHW})
 }
 
 // kimi adds the steps of Kimi K2.5: a scaling to max_patches patches and

@@ -19,6 +19,7 @@ from transformers.models.cosmos3_edge.image_processing_pil_cosmos3_edge import C
 from transformers.models.donut.image_processing_pil_donut import DonutImageProcessorPil
 from transformers.models.gemma4.image_processing_pil_gemma4 import Gemma4ImageProcessorPil, get_aspect_ratio_preserving_size
 from transformers.models.glm4v.image_processing_pil_glm4v import smart_resize as glm4v_resize
+from transformers.models.glm5_next.image_processing_pil_glm5_next import smart_resize as glm5_resize
 from transformers.models.glm_image.image_processing_pil_glm_image import smart_resize as glm_image_resize
 from transformers.models.hunyuan_vl.image_processing_pil_hunyuan_vl import HunYuanVLImageProcessorPil
 from transformers.models.kimi_k25.image_processing_kimi_k25 import navit_resize
@@ -86,6 +87,8 @@ def rule(op, fields, h, w):
                 return (rows * patch, columns * patch) if rows and columns else (0, 0)  # resize refuses a side of 0
             if fields["rule"] == "pix2struct":
                 return pix2struct_size(h, w, most, patch)
+            if fields["rule"] == "glm5":
+                return glm5_resize(2, h, w, 2, patch, fields["min_patches"], most)
             if fields["rule"] == "kimi":
                 return navit_resize(h, w, patch, 1, most, fields["max_side"])[0]
             return get_image_size_for_max_num_patches(h, w, patch, most)
@@ -130,7 +133,8 @@ PATCHES = [patches(16, 256), patches(16, 1024), patches(14, 729), patches(7, 1),
            patches(28, 4096, "muse_glimmer"), patches(28, 100, "muse_glimmer"), patches(64, 7, "muse_glimmer"), patches(1, 999, "muse_glimmer"), patches(500, 1, "muse_glimmer"),
            patches(16, 13312, "nemotron", 2, 1024), patches(16, 1200, "nemotron", 2, 1024), patches(14, 100, "nemotron", 3, 90), patches(5, 9, "nemotron", 4, 9), patches(30, 50, "nemotron"),
            patches(14, 16384, "kimi", max_side=512), patches(14, 900, "kimi", max_side=512), patches(7, 5000, "kimi", max_side=40), patches(32, 1, "kimi", max_side=1),
-           patches(16, 2048, "pix2struct"), patches(16, 4096, "pix2struct"), patches(14, 9, "pix2struct"), patches(1, 1000, "pix2struct")]
+           patches(16, 2048, "pix2struct"), patches(16, 4096, "pix2struct"), patches(14, 9, "pix2struct"), patches(1, 1000, "pix2struct"),
+           patches(28, 8000, "glm5", min_patches=16), patches(28, 100, "glm5", min_patches=16), patches(14, 50, "glm5", min_patches=49), patches(9, 7, "glm5", min_patches=20), patches(40, 1, "glm5")]
 THUMBNAILS = [dict(height=2560, width=1920), dict(height=1280, width=960), dict(height=50, width=100), dict(height=100, width=50), dict(height=64, width=64)]
 
 
