@@ -11,8 +11,9 @@ import "github.com/infer-prep/infer-prep/tensor"
 //
 // Outputs: image, the canvas; grid, int64 (2): the numbers of rows and columns
 // of tiles; choice, an int64 scalar: the number of the grid among those the
-// rule tries, or of the canvas in Sizes, from 1, and 0 with rule multiple. The
-// last tiles are incomplete if a canvas of Sizes is no multiple of the tile.
+// rule tries, or of the canvas in Sizes, from 1, and 0 with rules multiple and
+// inside. The last tiles are incomplete if a canvas of Sizes is no multiple of
+// the tile.
 //
 // Interpolation and Backend are those of Resize.
 //
@@ -20,8 +21,8 @@ import "github.com/infer-prep/infer-prep/tensor"
 // (aspect), Cohere2 Vision (scale) and Mllama (canvas),
 // get_min_tile_covering_grid of Ovis2 (cover), get_best_fit of Llama 4
 // (canvas32, largest32), select_best_resolution (size),
-// resize_for_vision_encoder of Idefics3 (multiple); with Image.resize of Pillow
-// 13.0.0.
+// resize_for_vision_encoder of Idefics3 (multiple), PerceptionLM (inside); with
+// Image.resize of Pillow 13.0.0.
 type ResizeToTiles struct {
 	Height int      `json:"height"` // of a tile in pixels, 1 to 2^24
 	Width  int      `json:"width"`  // of a tile in pixels, 1 to 2^24

@@ -47,9 +47,17 @@ const (
 	// TilesMultiple enlarges the longer side to a multiple of the tile's, the
 	// other in proportion and then to a multiple. It is Idefics3's.
 	TilesMultiple
+	// TilesInside chooses from the canvases that the image does not exceed the
+	// one in which it has the longest shorter side; the last of equal ones. If
+	// there is none, it chooses the largest grid whose columns/rows is nearest
+	// to w/h and not above it for an image that is not upright, else nearest in
+	// rows/columns and above it. Grids are in the order of their number of
+	// tiles from MaxTiles down, then of their columns, with those of an equal
+	// ratio behind the first. It is PerceptionLM's.
+	TilesInside
 )
 
-var tileRuleNames = []string{"aspect", "scale", "cover", "canvas", "canvas32", "largest32", "size", "multiple"}
+var tileRuleNames = []string{"aspect", "scale", "cover", "canvas", "canvas32", "largest32", "size", "multiple", "inside"}
 
 func (r TileRule) String() string { return enum.String("tile rule", tileRuleNames, r) }
 
@@ -64,7 +72,7 @@ func (r *TileRule) UnmarshalText(t []byte) error {
 }
 
 // counted reports whether the rule tries grids of MinTiles to MaxTiles.
-func (r TileRule) counted() bool { return r < TilesSize }
+func (r TileRule) counted() bool { return r < TilesSize || r == TilesInside }
 
 // tiling is a choice of tiles.
 type tiling struct {
@@ -88,6 +96,8 @@ func (o *ResizeToTiles) tiles(h, w int) tiling {
 		t = o.coverGrid(h, w)
 	case TilesCanvas, TilesCanvas32, TilesLargest32:
 		t = o.canvasGrid(h, w)
+	case TilesInside:
+		t = o.insideGrid(h, w)
 	case TilesSize:
 		return o.sizeGrid(h, w)
 	default:
@@ -143,6 +153,65 @@ func (o *ResizeToTiles) scaleGrid(h, w int) tiling {
 		}
 	})
 	return t
+}
+
+func (o *ResizeToTiles) insideGrid(h, w int) tiling {
+	fh, fw := float64(h), float64(w)
+	ratio := fw / fh
+	// fitted is the side that counts, scaled into the canvas as the reference
+	// does.
+	fitted := func(columns, rows int) float64 {
+		s := min(float64(columns*o.Width)/fw, float64(rows*o.Height)/fh)
+		switch {
+		case ratio > 1:
+			return math.Floor(float64(s*fw) / ratio)
+		case ratio == 1:
+			return float64(s * fh)
+		}
+		return math.Floor(float64(float64(s*fh) * ratio))
+	}
+	var t, near tiling
+	best, least := math.Inf(-1), math.Inf(1)
+	for n := o.MaxTiles; n >= 1; n-- {
+		for x := 1; x <= n; x++ {
+			if n%x != 0 {
+				continue
+			}
+			columns, rows := x, n/x
+			times := gcd(columns, rows)
+			if float64(n)/float64(times*times)*float64((times+1)*(times+1)) <= float64(o.MaxTiles) {
+				continue // an earlier grid has the same ratio
+			}
+			columns, rows = columns/times, rows/times
+			k := float64(columns) / float64(rows)
+			d := math.Abs(k - ratio)
+			if ratio < 1 {
+				d = math.Abs(1/k - 1/ratio)
+			}
+			if (ratio >= 1) == (k <= ratio) && d < least {
+				least, near = d, tiling{rows: rows * times, columns: columns * times}
+			}
+			for m := times; m >= 1; m-- {
+				if m*columns*o.Width < w || m*rows*o.Height < h {
+					continue
+				}
+				if f := fitted(m*columns, m*rows); f >= best {
+					best, t = f, tiling{rows: m * rows, columns: m * columns}
+				}
+			}
+		}
+	}
+	if t.rows == 0 {
+		return near
+	}
+	return t
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
 }
 
 // coverThreshold is get_min_tile_covering_grid's covering_threshold.

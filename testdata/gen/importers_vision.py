@@ -158,11 +158,34 @@ def flattened():
             yield case("vqa", **small, is_vqa=True, do_normalize=False)
 
 
-TORCH_ONLY = ("Gemma4Unified", "Kimi_K25", "MuseGlimmer", "NemotronH_Omni_Reasoning_V3", "NeoMME")
+def perception_lm():
+    def case(label, **kw):
+        return label, {"image_processor_type": "PerceptionLMImageProcessor"} | kw
+
+    yield case("absent", max_num_tiles=1)
+    yield case("written", do_convert_rgb=True, do_resize=True, do_rescale=True, rescale_factor=1 / 255, do_normalize=True, image_mean=HALF, image_std=HALF, max_num_tiles=2, resample=3,
+               size=hw(448), tile_size=448, vision_input_type="thumb+tile")
+    for side, most in ((9, 36), (20, 36), (25, 8), (30, 4), (12, 5), (40, 9)):
+        yield case(f"{side} {most}", tile_size=side, max_num_tiles=most)
+    for n in (0, 1, 2, 4, None):
+        yield case(f"resample {n}", resample=n, tile_size=20)
+    yield case("bytes", do_rescale=False, do_normalize=False, tile_size=20)
+    yield case("not normalized", do_normalize=False, tile_size=20)
+    yield case("other values", image_mean=MEAN, image_std=STD, rescale_factor=0.01, tile_size=20, do_convert_rgb=False)
+    yield case("vanilla", vision_input_type="vanilla", tile_size=20)
+    yield case("null", vision_input_type=None, tile_size=20)
+    yield case("off", do_resize=False)
+    yield case("ignored", tile_size=20, do_center_crop=True, crop_size=9, do_pad=True, size=hw(7), pad_size=3)
+    yield case("size null", tile_size=20, size=None)
+    yield case("tile 0", tile_size=0)
+    yield case("tiles null", max_num_tiles=None, tile_size=20)
+
+
+TORCH_ONLY = ("PerceptionLM", "Gemma4Unified", "Kimi_K25", "MuseGlimmer", "NemotronH_Omni_Reasoning_V3", "NeoMME")
 
 
 def cases():
-    for make in (qwen, patch_classes, flattened):
+    for make in (qwen, patch_classes, flattened, perception_lm):
         for label, config in make():
             name = config["image_processor_type"].removesuffix("ImageProcessor")
             for backend in ("hf", "hf-pil") if name not in TORCH_ONLY or label == "written" else ("hf",):

@@ -28,6 +28,7 @@ from transformers.models.idefics3 import image_processing_idefics3 as idefics
 from transformers.models.llama4 import image_processing_llama4 as llama
 from transformers.models.mllama import image_processing_mllama as mllama
 from transformers.models.ovis2 import image_processing_ovis2 as ovis
+from transformers.models.perception_lm.image_processing_perception_lm import PerceptionLMImageProcessor
 
 from golden import ROOT, Golden, chw, image
 
@@ -50,6 +51,10 @@ def grid(p, h, w):
             columns, rows = ovis.get_min_tile_covering_grid((h, w), th, hi)
             l = ovis.get_all_supported_aspect_ratios(1, hi)
         return rows * th, columns * tw, rows, columns, l.index((columns, rows)) + 1 if l else 0
+    if rule == "inside":
+        t = PerceptionLMImageProcessor(max_num_tiles=hi)
+        columns, rows = t._fit_image_to_canvas(w, h, th) or t._find_closest_aspect_ratio(w, h, th)
+        return rows * th, columns * tw, rows, columns, 0
     if rule == "size":
         ch, cw = select_best_resolution((h, w), p["sizes"])
         return ch, cw, math.ceil(ch / th), math.ceil(cw / tw), p["sizes"].index([ch, cw]) + 1
@@ -98,6 +103,7 @@ RULES = [
     params(336, 336, "canvas32", most=16, fit="floor_small"), params(33, 33, "canvas32", most=7, fit="floor"), params(336, 336, "largest32", most=16, fit="floor"),
     params(336, 336, "size", sizes=PINPOINTS, fit="ceil", position="center"), params(224, 224, "size", sizes=PINPOINTS, fit="ceil"),
     params(384, 384, "size", sizes=ONEVISION, fit="ceil", position="center"), params(364, 364, "multiple"), params(7, 7, "multiple"),
+    params(448, 448, "inside", most=36), params(50, 50, "inside", most=36), params(100, 100, "inside", most=7), params(20, 20, "inside", most=40), params(9, 9, "inside", most=1),
 ]
 
 
