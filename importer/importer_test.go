@@ -4,8 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -228,7 +230,7 @@ func TestRefusals(t *testing.T) {
 		{"hf", `{}`, importer.ErrUnknownClass, []string{"image_processor_type", "model_type", "config.json"}},
 		{"hf", `{"image_processor_type":null,"size":224}`, importer.ErrUnknownClass, []string{"image_processor_type", "model_type"}},
 		{"hf", `{"image_processor_type":7}`, importer.ErrUnknownClass, []string{"image_processor_type"}},
-		{"hf", `{"image_processor_type":"Wav2Vec2ImageProcessor"}`, importer.ErrUnknownClass, []string{`"Wav2Vec2ImageProcessor"`, "CLIP"}},
+		{"hf", `{"image_processor_type":"Wav2Vec2ImageProcessor"}`, importer.ErrUnknownClass, []string{`"Wav2Vec2ImageProcessor"`, "importers --coverage"}},
 		{"hf", `{"image_processor_type":"Owlv2ImageProcessor"}`, importer.ErrUnsupported, []string{`"Owlv2ImageProcessor"`, "blurs"}},
 		{"hf", `{"image_processor_type":"VitPoseImageProcessor"}`, importer.ErrUnsupported, []string{`"VitPoseImageProcessor"`, "boxes"}},
 		{"hf", `{"image_processor_type":"TimmWrapperImageProcessor"}`, importer.ErrUnsupported, []string{`"TimmWrapperImageProcessor"`, "timm's config"}},
@@ -438,4 +440,45 @@ func TestWholeFactor(t *testing.T) {
 	require.ErrorContains(t, err, "rescale_factor: 2, want a number with a decimal point")
 	_, err = hf.ImportPIL(config)
 	require.NoError(t, err)
+}
+
+// TestClasses compares the known image processors with those of transformers,
+// which testdata/gen/transformers_classes.py lists. Every class runs in its
+// default backend, with goldens, or is refused with a reason.
+func TestClasses(t *testing.T) {
+	b, err := os.ReadFile("testdata/transformers.json")
+	require.NoError(t, err)
+	var list struct {
+		Transformers string
+		Classes      map[string][]string
+	}
+	require.NoError(t, json.Unmarshal(b, &list))
+	require.Equal(t, hf.Version, list.Transformers)
+	have := hf.Classes()
+	require.Len(t, have, len(list.Classes))
+	exact := 0
+	for _, c := range have {
+		name := strings.TrimSuffix(c.Name, "ImageProcessor")
+		require.Equal(t, list.Classes[name], c.Backends, c.Name)
+		require.Len(t, c.Cases, len(c.Backends), c.Name)
+		_, err := hf.Import(fmt.Appendf(nil, `{"image_processor_type":%q}`, c.Name))
+		if c.Refused != "" {
+			require.ErrorIs(t, err, importer.ErrUnsupported, c.Name)
+			require.ErrorContains(t, err, c.Refused)
+			continue
+		}
+		require.NotErrorIs(t, err, importer.ErrUnsupported, c.Name)
+		require.NotErrorIs(t, err, importer.ErrUnknownClass, c.Name)
+		if c.Partial != "" {
+			require.ErrorIs(t, err, importer.ErrValue, c.Name)
+			require.Positive(t, slices.Max(c.Cases), c.Name)
+			continue
+		}
+		for i, backend := range c.Backends {
+			require.Positive(t, c.Cases[i], "%s %s: no golden; after new ones run go generate ./importer/hf", c.Name, backend)
+		}
+		exact++
+	}
+	t.Logf("%d of %d classes", exact, len(have))
+	require.GreaterOrEqual(t, exact, 115)
 }

@@ -17,6 +17,8 @@ type class struct {
 	// refused is the reason why the class is not supported. The other fields
 	// are then empty.
 	refused string
+	// partial is the reason why a backend refuses the class's defaults.
+	partial string
 	// build reads the class's own keys and adds the steps.
 	build func(b *builder, o *importer.Object)
 }

@@ -76,12 +76,12 @@ func load(data []byte, torch bool) (*datagraph.Graph, error) {
 	c.defaults.torch = torch
 	s := read(o, c)
 	g := datagraph.New()
-	g.Reference = "transformers 5.23.0 " + c.name + "ImageProcessor, backend torchvision"
+	g.Reference = "transformers " + Version + " " + c.name + suffix + ", backend torchvision"
 	switch {
 	case c.numpyOnly:
-		g.Reference = "transformers 5.23.0 " + c.name + "ImageProcessor"
+		g.Reference = "transformers " + Version + " " + c.name + suffix
 	case !torch:
-		g.Reference = "transformers 5.23.0 " + c.name + "ImageProcessorPil, backend pil"
+		g.Reference = "transformers " + Version + " " + c.name + suffix + "Pil, backend pil"
 	}
 	c.build(&builder{Graph: g, settings: s}, o)
 	if err := o.Err("hf"); err != nil {
@@ -113,12 +113,15 @@ func classOf(o *importer.Object) (class, error) {
 		return class{}, fmt.Errorf("importer: hf: %w", &importer.Error{Kind: importer.ErrUnknownClass, Path: key, Text: text})
 	}
 	base := strings.TrimSuffix(strings.TrimSuffix(name, "Fast"), "Pil")
-	base, ok = strings.CutSuffix(strings.Replace(base, "FeatureExtractor", "ImageProcessor", 1), "ImageProcessor")
+	base, ok = strings.CutSuffix(strings.Replace(base, "FeatureExtractor", suffix, 1), suffix)
 	c, known := classes[base]
-	if !ok || !known {
+	listed := slices.ContainsFunc(coverage, func(k Class) bool { return k.Name == base+suffix })
+	if !known && ok && listed {
+		c.refused = notKnown
+	} else if !ok || !known {
 		return class{}, fmt.Errorf("importer: hf: %w", &importer.Error{
 			Kind: importer.ErrUnknownClass, Path: key,
-			Text: fmt.Sprintf("%s%s; must be one of %s, each followed by ImageProcessor", importer.Describe(name), registry.DidYouMean(name, processors()), strings.Join(classNames(), ", ")),
+			Text: importer.Describe(name) + registry.DidYouMean(name, processors()) + "; want an image processor of transformers " + Version + ", such as ViTImageProcessor; infer-prep importers --coverage lists them",
 		})
 	}
 	if c.refused != "" {
@@ -130,18 +133,18 @@ func classOf(o *importer.Object) (class, error) {
 
 // processors returns the full names of the classes.
 func processors() []string {
-	l := classNames()
+	l := slices.Sorted(maps.Keys(classes))
 	for i := range l {
-		l[i] += "ImageProcessor"
+		l[i] += suffix
 	}
 	return l
 }
 
-// classNames lists the supported classes, without "ImageProcessor", sorted.
-func classNames() []string {
-	l := slices.Sorted(maps.Keys(classes))
-	return slices.DeleteFunc(l, func(name string) bool { return classes[name].refused != "" })
-}
+// Version is the version of transformers that Import reproduces.
+const Version = "5.23.0"
+
+// suffix ends the names of image processors.
+const suffix = "ImageProcessor"
 
 // size is a SizeDict; 0 is None.
 type size struct {

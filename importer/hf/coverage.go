@@ -1,0 +1,42 @@
+package hf
+
+import (
+	"slices"
+	"strings"
+)
+
+//go:generate go run ./gen
+
+// notKnown refuses a class of transformers that has no steps here.
+const notKnown = "its steps are not known here"
+
+// Class is one of transformers' image processors.
+type Class struct {
+	// Name is the class's name, such as "ViTImageProcessor".
+	Name string
+	// Backends are those that the class has, its default first: torchvision,
+	// pil, or numpy for its own code.
+	Backends []string
+	// Refused is the reason why Import refuses the class, and Partial the one
+	// why it refuses the class's own defaults. If both are empty, the class is
+	// supported, exactly.
+	Refused, Partial string
+	// Cases counts the committed configurations of the class whose outputs are
+	// equal to those of each backend, bit for bit, in the order of Backends.
+	// The package's tests compare them.
+	Cases []int
+}
+
+// Classes lists the image processors of transformers 5.23.0, sorted by name.
+// The caller may change the slice.
+func Classes() []Class {
+	l := slices.Clone(coverage)
+	for i := range l {
+		c := classes[strings.TrimSuffix(l[i].Name, suffix)]
+		l[i].Refused, l[i].Partial = c.refused, c.partial
+		if c.build == nil && c.refused == "" {
+			l[i].Refused = notKnown
+		}
+	}
+	return l
+}
