@@ -7,7 +7,7 @@
 // AVX2 and torch 2.15.0. The outputs have the reference's names, pixel_values
 // first, and no batch axis. Values that undo the scaling, such as SAM's
 // original_sizes, are side outputs. Annotations and segmentation maps are not
-// part of the graph.
+// part of the graph. A class that takes videos gets the image as one frame.
 //
 // The class in the file decides: an absent key means the class's default, null
 // means no value. The importer accepts the arguments of all image processors
