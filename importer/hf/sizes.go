@@ -192,10 +192,14 @@ func swin2SR(b *builder, o *importer.Object) {
 		key = "pad_size"
 	}
 	divisor := 8
-	if !o.Null(key) || b.pad {
+	if b.pad {
 		divisor = o.Side(key, 8)
 	}
 	o.Inert("size_divisor", "pad_size")
+	if b.resize && !o.Has("resample") { // the class has no default
+		o.Bad("resample", "a Pillow resampling number, for do_resize")
+		return
+	}
 	b.decode()
 	b.normalize, b.centerCrop = false, false
 	b.tail(o)

@@ -114,7 +114,10 @@ def own(name):
         yield "old divisor", {"pad_size": 7}
         yield "both divisors", {"size_divisor": 5, "pad_size": 7}
         yield "no divisor, not padded", {"size_divisor": None, "do_pad": False}
+        yield "resized", {"do_resize": True, "size": 40}
+        yield "resized by a filter", {"do_resize": True, "size": 40, "resample": 2}
         yield "size of a divisor", {"pad_size": hw(9)}
+        yield "size of a divisor, not padded", {"pad_size": hw(9), "do_pad": False}
     if name in ("DINOv3ViT", "DepthPro", "RfDetr") or "DocLayout" in name:
         for n in range(6):
             yield f"resample {n}", small | {"resample": n, "do_convert_rgb": True}, ("rgb.png", "palette.png")
