@@ -36,9 +36,10 @@ type goldenCase struct {
 	Name     string          `json:"name"`
 	Config   json.RawMessage `json:"config"` // an object, or a string with the text of a file that is not JSON
 	Results  []struct {
-		Image   string `json:"image"`
-		Image2  string `json:"image2"`  // the second input, if any
-		Refused bool   `json:"refused"` // by the reference, because the image is too narrow
+		Image   string    `json:"image"`
+		Image2  string    `json:"image2"`  // the second input, if any
+		Box     []float64 `json:"box"`     // the second input of a class that takes a box
+		Refused bool      `json:"refused"` // by the reference, because the image is too narrow
 		Outputs map[string]struct {
 			DType  string    `json:"dtype"`
 			Shape  []int     `json:"shape"`
@@ -112,6 +113,12 @@ func TestGoldens(t *testing.T) {
 						require.NoError(t, err)
 						in = append(in, tensor.FromBytes(b))
 					}
+				}
+				if len(p.Graph().Inputs) == 2 && res.Box != nil {
+					b, err := tensor.New(tensor.Desc{DType: tensor.Float64, Shape: tensor.Dims(4)})
+					require.NoError(t, err)
+					copy(tensor.View[float64](b), res.Box)
+					in = append(in, b)
 				}
 				out, err := r.Run(in...)
 				if res.Refused {
@@ -232,7 +239,6 @@ func TestRefusals(t *testing.T) {
 		{"hf", `{"image_processor_type":7}`, importer.ErrUnknownClass, []string{"image_processor_type"}},
 		{"hf", `{"image_processor_type":"Wav2Vec2ImageProcessor"}`, importer.ErrUnknownClass, []string{`"Wav2Vec2ImageProcessor"`, "importers --coverage"}},
 		{"hf", `{"image_processor_type":"Owlv2ImageProcessor"}`, importer.ErrUnsupported, []string{`"Owlv2ImageProcessor"`, "blurs"}},
-		{"hf", `{"image_processor_type":"VitPoseImageProcessor"}`, importer.ErrUnsupported, []string{`"VitPoseImageProcessor"`, "boxes"}},
 		{"hf", `{"image_processor_type":"TimmWrapperImageProcessor"}`, importer.ErrUnsupported, []string{`"TimmWrapperImageProcessor"`, "timm's config"}},
 		{"hf", `{"image_processor_type":"ViT"}`, importer.ErrUnknownClass, []string{`"ViT"`}},
 		{"hf", `{"feature_extractor_type":"Wav2Vec2FeatureExtractor"}`, importer.ErrUnknownClass, []string{"feature_extractor_type", "Wav2Vec2"}},

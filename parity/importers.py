@@ -80,8 +80,10 @@ def hf(config, backend=None):
         whole = set(TILES[name])
 
     def run(path, second=None):
-        """second is the other image of a pair, or the trimap of VitMatte."""
-        if "trimaps" in inspect.signature(p.preprocess).parameters:
+        """second is the other image of a pair, the trimap of VitMatte, or VitPose's box."""
+        if isinstance(second, list):
+            out = p(rgb(path), boxes=[[second]], return_tensors="np")
+        elif "trimaps" in inspect.signature(p.preprocess).parameters:
             out = p(images=rgb(path), trimaps=Image.open(second).convert("L"), return_tensors="np")
         else:
             out = p([rgb(path), rgb(second)] if second else rgb(path), return_tensors="pt" if name == "Llama4" else "np")

@@ -272,6 +272,5 @@ func layoutLMv3(b *builder, o *importer.Object) {
 // These classes have no steps of their own to reproduce.
 func init() {
 	classes["Owlv2"] = class{refused: "it blurs images before it reduces them, by SciPy or torch; the blur's bits are not reproduced"}
-	classes["VitPose"] = class{refused: "it warps the boxes of persons, which are not in the file, by SciPy; its bits are not reproduced"}
 	classes["TimmWrapper"] = class{refused: "its steps are those of timm's config; import the model's config.json as timm's"}
 }

@@ -62,3 +62,11 @@ func (b *builder) wantsResample(o *importer.Object) {
 		o.Bad("resample", "a Pillow resampling number, for do_resize")
 	}
 }
+
+// wantsNoResize rejects do_resize without a resample for a class that ignores
+// both but has no resample of its own, as transformers does.
+func (b *builder) wantsNoResize(o *importer.Object) {
+	if b.resize && !o.Has("resample") {
+		o.Bad("resample", "a Pillow resampling number, for do_resize")
+	}
+}

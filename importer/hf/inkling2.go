@@ -23,6 +23,7 @@ func init() {
 // them.
 func inkling2(b *builder, o *importer.Object) {
 	noOCR(o)
+	b.wantsNoResize(o)
 	cell := b.size.height
 	if cell == 0 || b.size.width != cell {
 		o.Bad("size", "equal height and width")

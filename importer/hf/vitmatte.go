@@ -25,6 +25,7 @@ const trimap = "trimap"
 // crops.
 func vitMatte(b *builder, o *importer.Object) {
 	noOCR(o)
+	b.wantsNoResize(o)
 	divisor := 32
 	for _, key := range []string{"size_divisibility", "size_divisor"} { // the old name first
 		if v, ok := o.Get(key); ok && (v != nil || key == "size_divisor") {

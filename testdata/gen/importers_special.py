@@ -102,7 +102,8 @@ def vitmatte(_):
     yield "other values", dict(rescale_factor=0.01, image_mean=0.3, image_std=[0.1, 0.2, 0.7], do_convert_rgb=True, size_divisor=1)
     yield "ignored", dict(do_resize=True, size=9, resample=3, do_center_crop=True, crop_size=3, pad_size=9)
     yield "whole factor", dict(rescale_factor=1)
-    for label, kw in (("divisor null", dict(size_divisor=None)), ("mean null", dict(image_mean=None)), ("size missing", dict(do_resize=True))):
+    for label, kw in (("divisor null", dict(size_divisor=None)), ("mean null", dict(image_mean=None)), ("size missing", dict(do_resize=True)),
+                      ("resample missing", dict(do_resize=True, size=9))):
         yield label, kw
 
 
@@ -275,7 +276,7 @@ def inkling2(_):
     yield "other values", small | dict(rescale_factor=0.01, image_mean=0.3, image_std=[0.1, 0.2, 0.7])
     yield "whole factor", small | dict(rescale_factor=2, do_normalize=False)
     yield "ignored", small | dict(do_resize=True, resample=3, do_center_crop=True, crop_size=3, do_pad=True, pad_size=9)
-    for label, kw in (("edge", dict(size=short(9))), ("size null", dict(size=None)), ("mean null", dict(image_mean=None))):
+    for label, kw in (("edge", dict(size=short(9))), ("size null", dict(size=None)), ("mean null", dict(image_mean=None)), ("resample missing", dict(do_resize=True))):
         yield label, small | kw
 
 

@@ -60,10 +60,10 @@ def cases():
                 yield backend, f"{name} {label}", text
 
 
-def write(file, cases, images=2, seconds={}):
+def write(file, cases, images=2, seconds={}, boxes={}):
     """Writes a golden file of cases: what the reference gives for some images, or that it refuses. A case may name its images.
 
-    seconds has the second image for each image, by the class, for classes that take two.
+    seconds has the second image for each image, by the class, for classes that take two; boxes has boxes likewise.
     """
     done, refused = [], []
     for n, (backend, name, text, *own) in enumerate(cases):
@@ -71,10 +71,11 @@ def write(file, cases, images=2, seconds={}):
         results, bug = [], False
         some = list(*own) or list(("rgb.png", "tall.png", "gray.png", "key.png")[n % 4 :][:images])
         two = seconds.get(case["config"]["image_processor_type"])
+        box = boxes.get(case["config"]["image_processor_type"])
         for image in some:
-            which = {"image": image} | ({"image2": two[image]} if two else {})
+            which = {"image": image} | ({"image2": two[image]} if two else {}) | ({"box": box[image]} if box else {})
             try:
-                arrays = reference(backend, text)(*(pil.OUT / i for i in which.values()))
+                arrays = reference(backend, text)(*(i if isinstance(i, list) else pil.OUT / i for i in which.values()))
             except Exception as e:
                 reason = (str(e).splitlines() or [type(e).__name__])[0]
                 if "INTERNAL ASSERT" in reason:  # torch cannot scale 3 channels to 1 x 1
