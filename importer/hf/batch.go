@@ -6,13 +6,17 @@ import "github.com/infer-prep/infer-prep/datagraph"
 // batch is not a stack. Rules of padding and patches are where their steps are:
 // padsWithMask, pads, patches.
 var batchRules = map[string]map[string]datagraph.BatchRule{
+	"Aria":           {output: datagraph.BatchConcat, "pixel_mask": datagraph.BatchConcat},
 	"Cohere2Vision":  {output: datagraph.BatchConcat},
 	"Emu3":           {output: datagraph.BatchPad},
+	"Gemma3":         {output: datagraph.BatchConcat},
 	"GotOcr2":        {output: datagraph.BatchConcat},
 	"GraniteDocling": tilesPadded,
 	"Idefics3":       tilesPadded,
+	"Inkling2":       {output: datagraph.BatchConcat},
 	"Llama4":         {output: datagraph.BatchConcat},
 	"Ovis2":          {output: datagraph.BatchConcat},
+	"Pixtral":        {output: datagraph.BatchPad},
 	"SmolVLM":        tilesPadded,
 }
 
