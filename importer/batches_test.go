@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/short"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -40,11 +41,15 @@ func TestBatches(t *testing.T) {
 	var cases []batchCase
 	require.NoError(t, json.Unmarshal(b, &cases))
 	var batches, refused atomic.Int32
+	step := short.Step(t, 8)
 	t.Cleanup(func() {
-		fmt.Println("batches:", batches.Load(), "refused:", refused.Load())
-		require.Greater(t, batches.Load(), int32(400))
+		t.Logf("%d batches equal, %d refused", batches.Load(), refused.Load())
+		require.Greater(t, batches.Load(), int32(400/step))
 	})
 	for i, c := range cases {
+		if i%step != 0 {
+			continue
+		}
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
 			c.run(t, &batches, &refused)
