@@ -89,6 +89,8 @@ def hf(config, backend=None):
             out = p([rgb(path), rgb(second)] if second else rgb(path), return_tensors="pt" if name == "Llama4" else "np")
         if name == "Llama4":
             out = {k: array(v) for k, v in out.items()}
+        if name == "Phi4Multimodal":  # for the text, not for the model
+            out.pop("num_img_tokens")
         if name == "Mllama":  # the second axis counts the images of a sample
             out = {k: np.asarray(v)[0] for k, v in out.items()}
         if isinstance(out, np.ndarray):  # Idefics

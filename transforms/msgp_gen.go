@@ -3541,6 +3541,70 @@ func (z PatchAxis) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *PatchMask) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 5
+	o = append(o, 0x95)
+	o = msgp.AppendInt(o, z.Height)
+	o = msgp.AppendInt(o, z.Width)
+	o = msgp.AppendInt(o, z.Patch)
+	o = msgp.AppendBool(o, z.Whole)
+	o = msgp.AppendUint8(o, uint8(z.DType))
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *PatchMask) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 5 {
+		err = msgp.ArrayError{Wanted: 5, Got: zb0001}
+		return
+	}
+	z.Height, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Height")
+		return
+	}
+	z.Width, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Width")
+		return
+	}
+	z.Patch, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Patch")
+		return
+	}
+	z.Whole, bts, err = msgp.ReadBoolBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Whole")
+		return
+	}
+	{
+		var zb0002 uint8
+		zb0002, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "DType")
+			return
+		}
+		z.DType = tensor.DType(zb0002)
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *PatchMask) Msgsize() (s int) {
+	s = 1 + msgp.IntSize + msgp.IntSize + msgp.IntSize + msgp.BoolSize + msgp.Uint8Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z PatchPositions) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// array header, size 1
@@ -5658,8 +5722,8 @@ func (z *ResizeToPatches) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *ResizeToTiles) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// array header, size 13
-	o = append(o, 0x9d)
+	// array header, size 14
+	o = append(o, 0x9e)
 	o = msgp.AppendInt(o, z.Height)
 	o = msgp.AppendInt(o, z.Width)
 	o = msgp.AppendUint8(o, uint8(z.Rule))
@@ -5682,6 +5746,7 @@ func (z *ResizeToTiles) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.AppendUint8(o, uint8(z.Interpolation))
 	o = msgp.AppendUint8(o, uint8(z.Backend))
 	o = msgp.AppendBool(o, z.NoAntialias)
+	o = msgp.AppendInt(o, z.MinSide)
 	return
 }
 
@@ -5693,8 +5758,8 @@ func (z *ResizeToTiles) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	if zb0001 != 13 {
-		err = msgp.ArrayError{Wanted: 13, Got: zb0001}
+	if zb0001 != 14 {
+		err = msgp.ArrayError{Wanted: 14, Got: zb0001}
 		return
 	}
 	z.Height, bts, err = msgp.ReadIntBytes(bts)
@@ -5833,6 +5898,11 @@ func (z *ResizeToTiles) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err, "NoAntialias")
 		return
 	}
+	z.MinSide, bts, err = msgp.ReadIntBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "MinSide")
+		return
+	}
 	o = bts
 	return
 }
@@ -5843,7 +5913,7 @@ func (z *ResizeToTiles) Msgsize() (s int) {
 	for za0001 := range z.Sizes {
 		s += msgp.ArrayHeaderSize + (len(z.Sizes[za0001]) * (msgp.IntSize))
 	}
-	s += msgp.Uint8Size + msgp.Uint8Size + msgp.ArrayHeaderSize + (len(z.Fill) * (msgp.Float64Size)) + msgp.Uint8Size + msgp.Uint8Size + msgp.BoolSize
+	s += msgp.Uint8Size + msgp.Uint8Size + msgp.ArrayHeaderSize + (len(z.Fill) * (msgp.Float64Size)) + msgp.Uint8Size + msgp.Uint8Size + msgp.BoolSize + msgp.IntSize
 	return
 }
 

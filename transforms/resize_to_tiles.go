@@ -11,9 +11,9 @@ import "github.com/infer-prep/infer-prep/tensor"
 //
 // Outputs: image, the canvas; grid, int64 (2): the numbers of rows and columns
 // of tiles; choice, an int64 scalar: the number of the grid among those the
-// rule tries, or of the canvas in Sizes, from 1, and 0 with rules multiple and
-// inside. The last tiles are incomplete if a canvas of Sizes is no multiple of
-// the tile.
+// rule tries, or of the canvas in Sizes, from 1, and 0 if the rule tries none;
+// size, int64 (2): the scaled image's height and width in the canvas. The last
+// tiles are incomplete if a canvas of Sizes is no multiple of the tile.
 //
 // Interpolation and Backend are those of Resize.
 //
@@ -44,6 +44,9 @@ type ResizeToTiles struct {
 	Interpolation Interpolation `json:"interpolation"` // see Resize; default bicubic
 	Backend       Backend       `json:"backend"`       // see Resize; default pillow
 	NoAntialias   bool          `json:"no_antialias"`  // for torch; default false
+	// MinSide is the shortest side that a scaled image may have, 0 to 2^24 in
+	// pixels. A shorter one is an ErrInput. Default 0.
+	MinSide int `json:"min_side"`
 }
 
 //msgp:tuple ResizeToTiles
@@ -51,7 +54,7 @@ type ResizeToTiles struct {
 func init() {
 	Register(Info{
 		Name: "resize_to_tiles", Version: 1, New: func() Op { return NewResizeToTiles(448, 448, 1, 12) },
-		Out:       []string{"image", "grid", "choice"},
+		Out:       []string{"image", "grid", "choice", "size"},
 		Reference: "transformers 5.23.0 get_optimal_tiled_canvas and others with Pillow 13.0.0; backends as resize", Exactness: "0",
 	})
 }
@@ -82,7 +85,7 @@ func (o *ResizeToTiles) Validate() error {
 	if o.MaxTiles < lo || o.MaxTiles > hi {
 		return paramErr("max_tiles is %d, want %d to %d with rule %v", o.MaxTiles, lo, hi, o.Rule)
 	}
-	if hi = o.MaxTiles; o.Rule >= TilesCover && o.Rule.counted() {
+	if hi = o.MaxTiles; o.Rule.fromOne() {
 		hi = 1
 	}
 	if o.MinTiles < lo || o.MinTiles > hi {
@@ -111,6 +114,9 @@ func (o *ResizeToTiles) Validate() error {
 	if err := checkValues("fill", o.Fill); err != nil {
 		return err
 	}
+	if o.MinSide < 0 || o.MinSide > maxSide {
+		return paramErr("min_side is %d, want 0 to %d", o.MinSide, maxSide)
+	}
 	return o.sampling().validate()
 }
 
@@ -128,7 +134,9 @@ func (o *ResizeToTiles) geometry(h, w int) (t tiling, nh, nw int, err error) {
 	if _, _, err = sides(h, w, float64(t.height), float64(t.width)); err != nil {
 		return t, 0, 0, err
 	}
-	nh, nw = o.fitted(t, h, w)
+	if nh, nw = o.fitted(t, h, w); min(nh, nw) < o.MinSide {
+		return t, 0, 0, inputErr("an image of %d x %d (height x width) would be scaled to %d x %d, want sides of at least %d", h, w, nh, nw, o.MinSide)
+	}
 	return t, nh, nw, nil
 }
 
@@ -152,6 +160,7 @@ func (o *ResizeToTiles) Infer(dst, in []tensor.Desc) error {
 	dst[0] = d.WithSize(h, w)
 	dst[1] = tensor.Desc{DType: tensor.Int64, Shape: tensor.Dims(2)}
 	dst[2] = tensor.Desc{DType: tensor.Int64}
+	dst[3] = dst[1]
 	return inferred(dst[0])
 }
 
@@ -161,7 +170,7 @@ func (o *ResizeToTiles) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	t.report(dst[1], dst[2])
+	t.report(nh, nw, dst[1:])
 	if nh == t.height && nw == t.width {
 		return o.sampling().apply(c, dst[0], src[0])
 	}
@@ -175,11 +184,12 @@ func (o *ResizeToTiles) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return padTo(c, dst[0], scaled, o.Position.before(t.height-nh), o.Position.before(t.width-nw), PadConstant, o.Fill)
 }
 
-// report writes the outputs grid and choice.
-func (t *tiling) report(grid, choice *tensor.Tensor) {
-	g := tensor.View[int64](grid)
-	g[0], g[1] = int64(t.rows), int64(t.columns)
-	tensor.View[int64](choice)[0] = int64(t.choice)
+// report writes the outputs grid, choice and size.
+func (t *tiling) report(nh, nw int, side []*tensor.Tensor) {
+	grid, size := tensor.View[int64](side[0]), tensor.View[int64](side[2])
+	grid[0], grid[1] = int64(t.rows), int64(t.columns)
+	tensor.View[int64](side[1])[0] = int64(t.choice)
+	size[0], size[1] = int64(nh), int64(nw)
 }
 
 // Sampling returns the op's parameters.
@@ -187,14 +197,14 @@ func (o *ResizeToTiles) Sampling() (Interpolation, Backend, bool) {
 	return o.Interpolation, o.Backend, !o.NoAntialias
 }
 
-// Scale returns the sizes and the padding, and writes grid and choice.
+// Scale returns the sizes and the padding, and writes grid, choice and size.
 func (o *ResizeToTiles) Scale(h, w int, side []*tensor.Tensor) (Scale, error) {
 	t, nh, nw, err := o.geometry(h, w)
 	if err != nil {
 		return Scale{}, err
 	}
 	if side != nil {
-		t.report(side[0], side[1])
+		t.report(nh, nw, side)
 	}
 	s := Scale{
 		Cut: Frame{Height: h, Width: w}, Height: nh, Width: nw,

@@ -55,9 +55,13 @@ const (
 	// tiles from MaxTiles down, then of their columns, with those of an equal
 	// ratio behind the first. It is PerceptionLM's.
 	TilesInside
+	// TilesCeil takes as many tiles as cover the image, ceil(h/Height) and
+	// ceil(w/Width). If there are more than MaxTiles of them, it is
+	// TilesAspect. It is Phi-4's, with MinTiles 1.
+	TilesCeil
 )
 
-var tileRuleNames = []string{"aspect", "scale", "cover", "canvas", "canvas32", "largest32", "size", "multiple", "inside"}
+var tileRuleNames = []string{"aspect", "scale", "cover", "canvas", "canvas32", "largest32", "size", "multiple", "inside", "ceil"}
 
 func (r TileRule) String() string { return enum.String("tile rule", tileRuleNames, r) }
 
@@ -72,7 +76,10 @@ func (r *TileRule) UnmarshalText(t []byte) error {
 }
 
 // counted reports whether the rule tries grids of MinTiles to MaxTiles.
-func (r TileRule) counted() bool { return r < TilesSize || r == TilesInside }
+func (r TileRule) counted() bool { return r != TilesSize && r != TilesMultiple }
+
+// fromOne reports whether the rule tries grids from one tile on.
+func (r TileRule) fromOne() bool { return r.counted() && r > TilesScale }
 
 // tiling is a choice of tiles.
 type tiling struct {
@@ -88,6 +95,11 @@ const maxTiles = 1024
 func (o *ResizeToTiles) tiles(h, w int) tiling {
 	var t tiling
 	switch o.Rule {
+	case TilesCeil:
+		t = tiling{rows: (h-1)/o.Height + 1, columns: (w-1)/o.Width + 1}
+		if int64(t.rows)*int64(t.columns) > int64(o.MaxTiles) {
+			t = o.aspectGrid(h, w)
+		}
 	case TilesAspect:
 		t = o.aspectGrid(h, w)
 	case TilesScale:

@@ -30,6 +30,10 @@ func TestTileRules(t *testing.T) {
 		require.NotEmpty(t, r.Sizes)
 		for _, s := range r.Sizes {
 			g, nh, nw, err := o.geometry(s[0], s[1])
+			if s[2] == 0 {
+				require.ErrorIs(t, err, ErrInput, "%s %v", r.Params, s)
+				continue
+			}
 			require.NoError(t, err)
 			require.Equal(t, s, [9]int{s[0], s[1], g.height, g.width, g.rows, g.columns, g.choice, nh, nw}, "%s", r.Params)
 		}
@@ -85,13 +89,15 @@ func TestResizeToTiles(t *testing.T) {
 	refusesParam(t, "width", sized([]int{1, 0}))
 	require.NoError(t, sized([]int{1, 2}).Validate())
 	refusesParam(t, "interpolation", with(func(o *ResizeToTiles) { o.Interpolation = Area }))
+	refusesParam(t, "min_side", with(func(o *ResizeToTiles) { o.MinSide = -1 }))
+	refusesParam(t, "min_tiles", with(func(o *ResizeToTiles) { o.Rule, o.MinTiles = TilesCeil, 2 }))
 
 	image := tensor.Image(tensor.Uint8, tensor.HWC, 30, 20, 3)
 	refusesInput(t, "cannot hold fill", with(func(o *ResizeToTiles) { o.Fill = []float64{-1} }), image)
 	refusesInput(t, "fill has 2 values", with(func(o *ResizeToTiles) { o.Fill = []float64{1, 2} }), image)
 	refusesInput(t, "want dtype", NewResizeToTiles(1, 1, 1, 1), tensor.Image(tensor.Int32, tensor.HWC, 4, 4, 3))
 	refusesInput(t, "want sides of 1 to", NewResizeToTiles(1<<24, 1, 2, 2), image)
-	var out [3]tensor.Desc
+	var out [4]tensor.Desc
 	require.NoError(t, NewResizeToTiles(8, 8, 1, 4).Infer(out[:], []tensor.Desc{tensor.Image(tensor.Uint8, tensor.CHW, tensor.Unknown, 7, 3)}))
 	require.Equal(t, tensor.Image(tensor.Uint8, tensor.CHW, tensor.Unknown, tensor.Unknown, 3), out[0])
 }
@@ -140,6 +146,30 @@ func TestConcat(t *testing.T) {
 		_, err := infer(NewConcat(), b)
 		require.ErrorIs(t, err, ErrInput, "%v", b)
 	}
+}
+
+func TestPatchMask(t *testing.T) {
+	refusesParam(t, "height", NewPatchMask(0, 1, 1))
+	refusesParam(t, "patch", NewPatchMask(3, 2, 3))
+	refusesParam(t, "dtype", &PatchMask{Height: 1, Width: 1, Patch: 1, DType: tensor.Bytes})
+	for want, in := range map[string][]tensor.Desc{
+		"not covered exactly": {tensor.Image(tensor.Uint8, tensor.HWC, 5, 4, 3), {DType: tensor.Int64, Shape: tensor.Dims(2)}},
+		"size is":             {tensor.Image(tensor.Uint8, tensor.HWC, 4, 4, 3), {DType: tensor.Int32, Shape: tensor.Dims(2)}},
+	} {
+		var out [1]tensor.Desc
+		err := NewPatchMask(4, 4, 2).Infer(out[:], in)
+		require.ErrorIs(t, err, ErrInput)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func ExamplePatchMask() {
+	o := NewPatchMask(2, 2, 1)
+	o.DType = tensor.Uint8
+	size, _ := tensor.New(tensor.Desc{DType: tensor.Int64, Shape: tensor.Dims(2)})
+	copy(tensor.View[int64](size), []int64{2, 3})
+	fmt.Println(exampleRun(o, exampleBytes(2, 4, 1, make([]byte, 8)...), size)[0].Data)
+	// Output: [1 1 1 1 1 0 1 0]
 }
 
 func TestMapTiles(t *testing.T) {

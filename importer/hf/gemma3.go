@@ -164,7 +164,7 @@ func aria(b *builder, o *importer.Object) {
 		r := transforms.NewResizeToTiles(most, most, 0, 0)
 		r.Rule, r.Sizes, r.Fit, r.Position = transforms.TilesSize, sizes, transforms.TileCeil, transforms.Center
 		r.Interpolation, r.Backend = b.kernel()
-		b.Then(r, []string{datagraph.Image}, []string{datagraph.Image, unused, unused + "_choice"})
+		b.Then(r, []string{datagraph.Image}, []string{datagraph.Image, unused, unused + "_choice", unused + "_size"})
 		m.Cut, m.Height, m.Width = transforms.CutSize, most, most
 	}
 	m.Pad, m.PadHeight, m.PadWidth, m.MaskDType = true, most, most, tensor.Bool

@@ -63,7 +63,7 @@ func idefics3(b *builder, o *importer.Object) {
 		r := transforms.NewResizeToTiles(side, side, 0, 0)
 		r.Rule = transforms.TilesMultiple
 		r.Interpolation, r.Backend = b.kernel()
-		b.Then(r, []string{datagraph.Image}, []string{datagraph.Image, unused, unused + "_choice"})
+		b.Then(r, []string{datagraph.Image}, []string{datagraph.Image, unused, unused + "_choice", unused + "_size"})
 		b.thumbnails(o, side, side, nil) // of the canvas
 		b.planes(o)
 		b.Add(transforms.NewSplitTiles(side, side))

@@ -86,7 +86,7 @@ func (b *builder) thumbnails(o *importer.Object, height, width int, each func(*b
 // columns of r. Every tile goes through each, unless it is nil.
 func (b *builder) tiles(o *importer.Object, r *transforms.ResizeToTiles, grid, choice string, each func(*builder)) {
 	r.Interpolation, r.Backend = b.kernel()
-	b.Then(r, []string{datagraph.Image}, []string{datagraph.Image, grid, choice})
+	b.Then(r, []string{datagraph.Image}, []string{datagraph.Image, grid, choice, unused + "_size"})
 	if each != nil {
 		b.mapTiles(o, transforms.NewMapTiles(r.Height, r.Width), each)
 		return
@@ -180,7 +180,7 @@ func (d gridClass) build(b *builder, o *importer.Object) {
 	if !split {
 		if ovis {
 			// A grid of one tile, of any size.
-			b.Then(transforms.NewResizeToTiles(1, 1, 1, 1), []string{datagraph.Image}, []string{unused, "grids", unused + "_choice"})
+			b.Then(transforms.NewResizeToTiles(1, 1, 1, 1), []string{datagraph.Image}, []string{unused, "grids", unused + "_choice", unused + "_size"})
 			b.Outputs = append(b.Outputs, "grids")
 		}
 		if b.resize {

@@ -11,7 +11,7 @@ hw, short = common.pil.hw, common.pil.short
 BASE = dict(image_mean=[0.1, 0.2, 0.3], image_std=[0.4, 0.5, 0.6])
 BYTES = dict(do_rescale=False, do_normalize=False)
 WIDE = ("rgb.png", "tall.png", "wide.png", "dot.png")  # wide.png is 97 x 3 pixels, dot.png 1 x 1
-TORCH_ONLY = {"Cohere2Vision", "Llama4"}
+TORCH_ONLY = {"Cohere2Vision", "Llama4", "Phi4Multimodal"}
 
 
 def shared(small):
@@ -156,8 +156,21 @@ def aria(_):
     yield "resized without size", small | {"do_resize": True}, one
 
 
+def phi4(_):
+    small = {"size": hw(28, 28), "patch_size": 7, "dynamic_hd": 9}
+    yield "absent", {}, ("gray.png",)
+    yield from shared(small)
+    for n in (1, 4, 30, 0):
+        yield f"{n} tiles", small | {"dynamic_hd": n}, WIDE
+    yield "bilinear", small | {"resample": 2}
+    yield "bilinear bytes", small | BYTES | {"resample": 2}
+    yield "null resample alone", small | {"resample": None, "patch_size": 5}
+    yield "patches", small | {"patch_size": 28, "size": 30}, WIDE
+
+
 CLASSES = {"GotOcr2": got, "Cohere2Vision": got, "Ovis2": got, "GraniteDocling": granite, "LlavaNext": llava, "LlavaOnevision": llava, "Mllama": mllama, "Llama4": llama,
-           "Idefics3": idefics3, "SmolVLM": idefics3, "Gemma3": gemma, "Idefics2": idefics2, "Aria": aria}
+           "Idefics3": idefics3, "SmolVLM": idefics3, "Gemma3": gemma, "Idefics2": idefics2, "Aria": aria,
+           "Phi4Multimodal": phi4}
 
 
 # Classes with the code of another one have fewer cases.

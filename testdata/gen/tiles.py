@@ -11,6 +11,7 @@ width. resize/tiles.json has rows of the input's height and width and the output
 import json
 import math
 import random
+from unittest import mock
 
 import numpy as np
 import torch
@@ -29,6 +30,7 @@ from transformers.models.llama4 import image_processing_llama4 as llama
 from transformers.models.mllama import image_processing_mllama as mllama
 from transformers.models.ovis2 import image_processing_ovis2 as ovis
 from transformers.models.perception_lm.image_processing_perception_lm import PerceptionLMImageProcessor
+from transformers.models.phi4_multimodal import image_processing_phi4_multimodal as phi
 
 from golden import ROOT, Golden, chw, image
 
@@ -65,6 +67,15 @@ def grid(p, h, w):
 
         ch, cw = Sized().resize_for_vision_encoder(torch.empty((3, h, w), device="meta"), th)
         return ch, cw, ch // th, cw // tw, 0
+    if rule == "ceil":
+        sizes, q = [], phi.Phi4MultimodalImageProcessor()
+        with mock.patch.object(phi.tvF, "pad", lambda image, padding, fill: sizes.append((image.shape[-2] + padding[3], image.shape[-1] + padding[2]))), \
+             mock.patch.object(phi.tvF, "resize", lambda image, size: sizes.append(tuple(size)) or image.new_zeros((3, *size))):
+            q.dynamic_preprocess(torch.empty((3, h, w), device="meta"), th, 1, th, max_num=hi)
+        ch, cw = sizes[1]
+        l = got.get_all_supported_aspect_ratios(1, hi)
+        covers = math.ceil(h / th) * math.ceil(w / th) <= hi
+        return ch, cw, ch // th, cw // tw, 0 if covers else l.index((cw // tw, ch // th)) + 1
     if rule == "canvas":
         ch, cw = map(int, mllama.get_optimal_tiled_canvas(h, w, hi, th))
     else:
@@ -87,11 +98,11 @@ def fitted(p, h, w, ch, cw):
     return max(nh, 1), max(nw, 1)
 
 
-def params(height, width, rule="aspect", least=1, most=12, line=0, sizes=(), fit="stretch", position="top_left", fill=(0,), interpolation="bicubic"):
+def params(height, width, rule="aspect", least=1, most=12, line=0, sizes=(), fit="stretch", position="top_left", fill=(0,), interpolation="bicubic", least_side=0):
     if rule in ("size", "multiple"):
         least = most = 0
     return dict(height=height, width=width, rule=rule, min_tiles=least, max_tiles=most, max_line=line, sizes=[list(s) for s in sizes], fit=fit,
-                position=position, fill=list(fill), interpolation=interpolation, backend="pillow", no_antialias=False)
+                position=position, fill=list(fill), interpolation=interpolation, backend="pillow", no_antialias=False, min_side=least_side)
 
 
 PINPOINTS = [[336, 672], [672, 336], [672, 672], [1008, 336], [336, 1008]]
@@ -104,6 +115,7 @@ RULES = [
     params(336, 336, "size", sizes=PINPOINTS, fit="ceil", position="center"), params(224, 224, "size", sizes=PINPOINTS, fit="ceil"),
     params(384, 384, "size", sizes=ONEVISION, fit="ceil", position="center"), params(364, 364, "multiple"), params(7, 7, "multiple"),
     params(448, 448, "inside", most=36), params(50, 50, "inside", most=36), params(100, 100, "inside", most=7), params(20, 20, "inside", most=40), params(9, 9, "inside", most=1),
+    params(448, 448, "ceil", most=36, fit="floor", fill=(255,), least_side=10), params(30, 30, "ceil", most=5, fit="floor", least_side=10),
 ]
 
 
@@ -136,7 +148,12 @@ def tiles():
     for p in RULES:
         rows = []
         for h, w in awkward(r, p["height"]):
-            g = grid(p, h, w)
+            try:
+                g = grid(p, h, w)
+            except ValueError as e:  # Phi-4 refuses narrow images
+                assert "extreme" in str(e), e
+                rows.append([h, w, 0, 0, 0, 0, 0, 0, 0])
+                continue
             nh, nw = fitted(p, h, w, *g[:2])
             rows.append([h, w, *map(int, g), int(nh), int(nw)])
         out.append({"params": p, "sizes": rows})
@@ -162,20 +179,22 @@ def resize_to_tiles():
     g = Golden("resize_to_tiles", "transformers 5.23.0 get_optimal_tiled_canvas and others with Pillow 13.0.0")
     small = [dict(height=8, width=8), dict(height=5, width=9, least=2, most=6), dict(height=6, width=6, rule="scale", most=7), dict(height=7, width=7, rule="cover", most=9),
              dict(height=8, width=8, rule="canvas", most=4, fit="floor_small"), dict(height=8, width=8, rule="canvas32", most=16, fit="floor_small", fill=(7, 8, 9)),
-             dict(height=6, width=6, rule="largest32", most=6, fit="floor", position="bottom_right"), dict(height=4, width=4, rule="multiple"),
+             dict(height=6, width=6, rule="largest32", most=6, fit="floor", position="bottom_right"), dict(height=4, width=4, rule="multiple"), dict(height=12, width=12, rule="ceil", most=4, fit="floor", least_side=10),
              dict(height=8, width=8, rule="size", sizes=[[8, 16], [16, 8], [16, 16], [12, 20]], fit="ceil", position="center")]
     for n, kw in enumerate(small):
         for i, (h, w) in enumerate(((11, 17), (30, 9), (1, 1), (3, 40), (16, 16))):
             interpolation = list(PILLOW)[(n + i) % 4]
             p = params(interpolation=interpolation, **kw)
             a = image(h, w, 3)
+            if p["rule"] == "ceil" and min(h, w) < 5:
+                continue
             ch, cw, rows, columns, choice = grid(p, h, w)
             nh, nw = fitted(p, h, w, ch, cw)
             top, left = {"top_left": (0, 0), "center": ((ch - nh) // 2, (cw - nw) // 2), "bottom_right": (ch - nh, cw - nw)}[p["position"]]
             want = np.empty((ch, cw, 3), np.uint8)
             want[:] = p["fill"]
             want[top:top + nh, left:left + nw] = np.asarray(Image.fromarray(a).resize((nw, nh), PILLOW[interpolation]))
-            more = [np.array([rows, columns]), np.array(choice)]
+            more = [np.array([rows, columns]), np.array(choice), np.array([nh, nw])]
             if (n + i) % 3:
                 g.case(f"{p['rule']} {n} {h}x{w}", p, a, want, more=more)
             else:
@@ -306,7 +325,28 @@ def map_tiles():
     g.write()
 
 
+def patch_mask():
+    """The class's own mask, in tiles with ones for the thumbnail in front."""
+    g = Golden("patch_mask", "transformers 5.23.0 Phi4MultimodalImageProcessor")
+    for n, (side, patch, most) in enumerate(((28, 7, 6), (30, 7, 6), (14, 14, 4), (64, 3, 3), (40, 8, 9))):
+        q = phi.Phi4MultimodalImageProcessor(size={"height": side, "width": side}, patch_size=patch, dynamic_hd=most)
+        for h, w in ((90, 57), (31, 67), (64, 64), (90, 40)):
+            want = q(torch.zeros((3, h, w), dtype=torch.uint8), input_data_format="channels_first", return_tensors="np")
+            ch, cw = map(int, want["image_sizes"][0])
+            rw, rh = cw / w, ch / h
+            size = (int(h * rw), cw) if rw < rh else (ch, int(w * rh))
+            for dt, whole in (("float32", True), ("bool", False)):
+                p = dict(height=side, width=side, patch=patch, whole=whole, dtype=dt)
+                mask = want["image_attention_mask"][0][0 if whole else 1:].astype(dt)
+                layout = "CHW" if n % 2 else "HWC"
+                a = np.zeros((1, ch, cw) if layout == "CHW" else (ch, cw, 1), np.uint8)
+                g.case(f"{side} {patch} {most} {h}x{w} {dt}", p, a, mask, layout, "none")
+                g.cases[-1]["in"].append({"array": g._add(np.array(size)), "layout": "none"})
+    g.write()
+
+
 tiles()
+patch_mask()
 resize_to_tiles()
 map_tiles()
 split_tiles()
