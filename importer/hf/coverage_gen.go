@@ -97,7 +97,7 @@ var coverage = []Class{
 	{Name: "PaddleOCRVLImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{8, 8}},
 	{Name: "PerceiverImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{17, 11}},
 	{Name: "PerceptionLMImageProcessor", Backends: []string{"torchvision"}, Cases: []int{18}},
-	{Name: "Phi4MultimodalImageProcessor", Backends: []string{"torchvision"}, Cases: []int{0}},
+	{Name: "Phi4MultimodalImageProcessor", Backends: []string{"torchvision"}, Cases: []int{16}},
 	{Name: "Pix2StructImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{7, 19}},
 	{Name: "PixtralImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{18, 18}},
 	{Name: "PoolFormerImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{16, 16}},
