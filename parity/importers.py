@@ -78,6 +78,8 @@ def hf(config, backend=None):
     name = type(p).__name__.split("ImageProcessor")[0]
     if name in TILES:
         whole = set(TILES[name])
+    if name == "Eomt" and config.get("do_split_image"):
+        whole = {"pixel_values", "patch_offsets"}
 
     def run(path, second=None):
         """second is the other image of a pair, the trimap of VitMatte, or VitPose's box."""
@@ -99,7 +101,7 @@ def hf(config, backend=None):
         out = {k: np.asarray(v) for k, v in out.items()}
         if name == "Fuyu":  # a list of images for each prompt; the factors are for the prompt's coordinates
             return {k: a[0] if k == "image_sizes" else a[0, 0] for k, a in out.items() if k != "image_scale_factors"}
-        names = [k for k in out if out[k].dtype.kind not in "OSU"]
+        names = [k for k in out if out[k].dtype.kind not in "OSU" and out[k].size]
         return {k: out[k] if k in whole else out[k][0] for k in sorted(names, key=lambda k: k != "pixel_values")}
 
     return run

@@ -30,7 +30,7 @@ var coverage = []Class{
 	{Name: "EfficientLoFTRImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{21, 21}},
 	{Name: "EfficientNetImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{23, 26}},
 	{Name: "Emu3ImageProcessor", Backends: []string{"numpy"}, Cases: []int{18}},
-	{Name: "EomtImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{0, 0}},
+	{Name: "EomtImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{28, 29}},
 	{Name: "Ernie4_5_VLMoeImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{8, 8}},
 	{Name: "Ernie4_5_VL_MoeImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{1, 1}},
 	{Name: "FlavaImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{21, 20}},

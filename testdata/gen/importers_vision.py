@@ -181,11 +181,33 @@ def perception_lm():
     yield case("tiles null", max_num_tiles=None, tile_size=20)
 
 
+def eomt():
+    def case(label, **kw):
+        return label, {"image_processor_type": "EomtImageProcessor"} | kw
+
+    both = {"shortest_edge": 45, "longest_edge": 45}
+    yield case("absent")
+    yield case("written", do_normalize=True, do_pad=True, do_rescale=True, do_resize=True, do_split_image=False, ignore_index=None, image_mean=MEAN, image_std=STD, num_labels=None,
+               resample=2, rescale_factor=1 / 255, size={"shortest_edge": 640, "longest_edge": 640})
+    yield case("semantic", do_split_image=True, do_pad=False, size={"shortest_edge": 30, "longest_edge": None}, ignore_index=255)
+    for size in (both, short(25), {"shortest_edge": 20, "longest_edge": 33}, hw(30, 20), 23, [20, 31], {"max_height": 20, "max_width": 30}, {"longest_edge": 30}, None):
+        for split, pad in ((False, False), (False, True), (True, False), (True, True)):
+            if not pad or size in (both, short(25), 23) or not isinstance(size, dict) or "shortest_edge" not in size:
+                yield case(f"{split} {pad} {size}", size=size, do_split_image=split, do_pad=pad)
+    for n in (0, 1, 3, 4, None):
+        yield case(f"resample {n}", size=both, resample=n)
+    for size in (15, 50):
+        yield case(f"split {size}, unscaled", size=short(size), do_split_image=True, do_resize=False)
+    yield case("bytes", do_rescale=False, do_normalize=False, size=short(20), do_split_image=True)
+    yield case("other values", image_mean=0.4, image_std=[0.1, 0.2, 0.3], rescale_factor=0.01, size=short(20))
+    yield case("ignored", size=short(20), do_center_crop=True, crop_size=9, pad_size=3, do_convert_rgb=True)
+
+
 TORCH_ONLY = ("PerceptionLM", "Gemma4Unified", "Kimi_K25", "MuseGlimmer", "NemotronH_Omni_Reasoning_V3", "NeoMME")
 
 
 def cases():
-    for make in (qwen, patch_classes, flattened, perception_lm):
+    for make in (qwen, patch_classes, flattened, perception_lm, eomt):
         for label, config in make():
             name = config["image_processor_type"].removesuffix("ImageProcessor")
             for backend in ("hf", "hf-pil") if name not in TORCH_ONLY or label == "written" else ("hf",):

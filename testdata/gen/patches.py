@@ -17,6 +17,7 @@ from PIL import Image
 from transformers.image_utils import SizeDict
 from transformers.models.cosmos3_edge.image_processing_pil_cosmos3_edge import Cosmos3EdgeImageProcessorPil
 from transformers.models.donut.image_processing_pil_donut import DonutImageProcessorPil
+from transformers.models.eomt.image_processing_eomt import EomtImageProcessor
 from transformers.models.gemma4.image_processing_pil_gemma4 import Gemma4ImageProcessorPil, get_aspect_ratio_preserving_size
 from transformers.models.glm4v.image_processing_pil_glm4v import smart_resize as glm4v_resize
 from transformers.models.glm5_next.image_processing_pil_glm5_next import smart_resize as glm5_resize
@@ -326,6 +327,19 @@ def mask_rows():
     g.write()
 
 
+def split_side():
+    p = EomtImageProcessor()
+    g = Golden("split_side", "transformers 5.23.0 EomtImageProcessor._split_image")
+    for h, w, size in ((5, 12, 5), (12, 5, 5), (4, 4, 4), (4, 4, 3), (7, 23, 6), (3, 2, 9), (2, 3, 9), (1, 50, 7), (61, 2, 4)):
+        for dt in ("uint8", "float32"):
+            a = chw(image(h, w, 3, dt))
+            tiles, offsets = p._split_image(torch.from_numpy(a)[None], SizeDict(shortest_edge=size), [0])
+            want, offsets = np.stack([t.numpy() for t in tiles]), np.array(offsets)
+            g.case(f"{dt} {h}x{w} of {size}", dict(size=size), a, want, "CHW", "none", more=[offsets])
+            g.case(f"HWC {dt} {h}x{w} of {size}", dict(size=size), np.ascontiguousarray(a.transpose(1, 2, 0)), np.ascontiguousarray(want.transpose(0, 2, 3, 1)), "HWC", "none", more=[offsets])
+    g.write()
+
+
 sizes("smart_resize", SMART, "sizes.json")
 sizes("resize_to_patches", PATCHES, "sizes.json")
 sizes("resize", THUMBNAILS, "thumbnail.json")
@@ -337,3 +351,4 @@ constant()
 positions()
 standardize()
 mask_rows()
+split_side()
