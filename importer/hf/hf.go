@@ -5,7 +5,8 @@
 // bytes: AutoImageProcessor.from_pretrained(dir, backend=…), called with
 // Image.open(f).convert("RGB"). torchvision's bytes are those of x86-64 with
 // AVX2 and torch 2.15.0. The outputs have the reference's names, pixel_values
-// first, and no batch axis. Values that undo the scaling, such as SAM's
+// first, and no batch axis; the graph's Batch has the rules by which the
+// reference forms batches. Values that undo the scaling, such as SAM's
 // original_sizes, are side outputs. Annotations and segmentation maps are not
 // part of the graph. A class that takes videos gets the image as one frame.
 //
