@@ -6,10 +6,9 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// PadSqrt pads an image on all sides. The border above and below has
-// int(sqrt(h/2)*Factor) rows for an image of h rows, and the border on the left
-// and on the right has as many columns by the same rule. The arithmetic is
-// float64. It takes any dtype of fixed size, HWC or CHW, and keeps both. No
+// PadSqrt pads an image on all sides. An image of h rows gets
+// int(sqrt(h/2)*Factor) rows above and as many below. The same rule gives the
+// columns on the left and on the right. The arithmetic is float64. It takes any dtype of fixed size, HWC or CHW, and keeps both. No
 // value changes. A fill that the dtype cannot hold is an ErrInput.
 //
 // Reference: transformers 5.23.0, pad_image of ZoeDepthImageProcessorPil

@@ -46,8 +46,8 @@ func llava(b *builder, o *importer.Object) {
 	b.tail(o)
 }
 
-// janus adds the steps of Janus: the longer side becomes size, each side is at
-// least min_size, and the image is padded to a square with the mean's colour.
+// janus adds the steps of Janus. The longer side becomes size, and each side is
+// at least min_size. The image is padded to a square with the mean's colour.
 // The class ignores the centre crop and pad_size.
 func janus(b *builder, o *importer.Object) {
 	noOCR(o)
