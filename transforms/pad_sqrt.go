@@ -8,8 +8,9 @@ import (
 
 // PadSqrt pads an image on all sides. An image of h rows gets
 // int(sqrt(h/2)*Factor) rows above and as many below. The same rule gives the
-// columns on the left and on the right. The arithmetic is float64. It takes any dtype of fixed size, HWC or CHW, and keeps both. No
-// value changes. A fill that the dtype cannot hold is an ErrInput.
+// columns on the left and on the right. The arithmetic is float64. It takes any
+// dtype of fixed size, HWC or CHW, and keeps both. No value changes. A fill
+// that the dtype cannot hold is an ErrInput.
 //
 // Reference: transformers 5.23.0, pad_image of ZoeDepthImageProcessorPil
 // (reflect, Factor 3), and with Once of ZoeDepthImageProcessor.
