@@ -54,9 +54,15 @@ const (
 	// aspect ratio kept, both sides rounded down to at least 1. It is enlarged
 	// only if h*w is below MinPatches*p*p.
 	PatchGLM5
+	// PatchUltraVBert scales the longer edge to MaxSide pixels, as SizeEven of
+	// Resize with a MaxEdge of 4096 does. While the image, grown to whole tiles
+	// of p pixels as TilesMultiple of ResizeToTiles does, has more than n of
+	// them and the edge is above p, the edge is reduced by p. The sides need
+	// not be multiples of p.
+	PatchUltraVBert
 )
 
-var patchRuleNames = []string{"naflex", "gemma4", "muse_glimmer", "nemotron", "kimi", "pix2struct", "glm5"}
+var patchRuleNames = []string{"naflex", "gemma4", "muse_glimmer", "nemotron", "kimi", "pix2struct", "glm5", "ultravbert"}
 
 func (r PatchRule) String() string { return enum.String("patch rule", patchRuleNames, r) }
 
@@ -86,7 +92,8 @@ func (r *PatchRule) UnmarshalText(t []byte) error {
 //
 // Reference: get_image_size_for_max_num_patches of transformers 5.23.0
 // (SigLIP2's NaFlex), and the sizes of Gemma 4, Muse Glimmer, Nemotron H Omni,
-// Kimi K2.5, Pix2Struct and GLM-5 there, with Image.resize of Pillow 13.0.0.
+// Kimi K2.5, Pix2Struct, GLM-5 and UltraVBert there, with Image.resize of
+// Pillow 13.0.0.
 type ResizeToPatches struct {
 	Patch         int           `json:"patch"`         // side of a patch in pixels, 1 to 2^24; default 16
 	MaxPatches    int           `json:"max_patches"`   // 1 to 2^24; default 256
@@ -96,7 +103,7 @@ type ResizeToPatches struct {
 	Rule          PatchRule     `json:"rule"`          // default naflex
 	Merge         int           `json:"merge"`         // for gemma4 and nemotron: side in patches of the squares that the model merges, 1 to 2^12; default 1
 	MinPatches    int           `json:"min_patches"`   // for nemotron and glm5: 0 to 2^24; default 0
-	MaxSide       int           `json:"max_side"`      // for kimi: most patches along a side, 1 to 2^24; default 0
+	MaxSide       int           `json:"max_side"`      // for kimi: most patches along a side; for ultravbert: longest edge in pixels; 1 to 2^24; default 0
 }
 
 //msgp:tuple ResizeToPatches
@@ -132,7 +139,7 @@ func (o *ResizeToPatches) Validate() error {
 	}{
 		{"merge", o.Merge, 1, maxMerge, 1, o.Rule == PatchGemma4 || o.Rule == PatchNemotron},
 		{"min_patches", o.MinPatches, 0, maxSide, 0, o.Rule == PatchNemotron || o.Rule == PatchGLM5},
-		{"max_side", o.MaxSide, 1, maxSide, 0, o.Rule == PatchKimi},
+		{"max_side", o.MaxSide, 1, maxSide, 0, o.Rule == PatchKimi || o.Rule == PatchUltraVBert},
 	} {
 		if !p.used {
 			p.lo, p.hi = p.unused, p.unused
@@ -140,6 +147,9 @@ func (o *ResizeToPatches) Validate() error {
 		if p.n < p.lo || p.n > p.hi {
 			return paramErr("%s is %d with rule %v, want %d to %d", p.name, p.n, o.Rule, p.lo, p.hi)
 		}
+	}
+	if o.Rule == PatchUltraVBert && o.MaxSide/o.Patch > maxMerge {
+		return paramErr("max_side is %d with patches of %d pixels, want at most %d patches", o.MaxSide, o.Patch, maxMerge)
 	}
 	if px := float64(float64(o.MaxPatches) * float64(o.Patch) * float64(o.Patch)); o.Rule == PatchGemma4 && px > 1<<53 {
 		return paramErr("max_patches is %d with patches of %d pixels, want at most 2^53 pixels in all", o.MaxPatches, o.Patch)
@@ -167,6 +177,8 @@ func (o *ResizeToPatches) sized(h, w int) (int, int, error) {
 		nh, nw = o.nemotron(fh, fw)
 	case PatchKimi:
 		nh, nw = o.kimi(fh, fw)
+	case PatchUltraVBert:
+		nh, nw = o.capped(fh, fw)
 	case PatchGLM5:
 		rows, columns := o.covering(int64(h), int64(w))
 		nh, nw = float64(rows), float64(columns)
@@ -180,7 +192,7 @@ func (o *ResizeToPatches) sized(h, w int) (int, int, error) {
 	default:
 		nh, nw = o.naFlex(h, w)
 	}
-	if o.Rule != PatchKimi { // whose sides are no multiples
+	if o.Rule != PatchKimi && o.Rule != PatchUltraVBert { // whose sides are no multiples
 		nh, nw = float64(nh*p), float64(nw*p)
 	}
 	if o.Rule == PatchGemma4 && float64(nh*nw) > float64(float64(o.MaxPatches)*p*p) {
@@ -327,6 +339,28 @@ func (o *ResizeToPatches) kimi(h, w float64) (height, width float64) {
 // Infer sets the output size.
 func (o *ResizeToPatches) Infer(dst, in []tensor.Desc) error {
 	return inferSized(dst, in, o.sized)
+}
+
+// capped returns the sides by PatchUltraVBert.
+func (o *ResizeToPatches) capped(h, w float64) (height, width float64) {
+	const longest = 4096 // the reference's MAX_IMAGE_SIZE
+	tile := float64(o.Patch)
+	r := Resize{Edge: o.MaxSide, MaxEdge: longest}
+	for ; r.Edge > o.Patch; r.Edge -= o.Patch {
+		height, width = r.even(h, w)
+		aspect := width / height
+		long, short := math.Ceil(width/tile), 0.0
+		if width >= height {
+			short = math.Trunc(float64(long*tile) / aspect)
+		} else {
+			long = math.Ceil(height / tile)
+			short = math.Trunc(float64(float64(long*tile) * aspect))
+		}
+		if float64(long*math.Ceil(short/tile)) <= float64(o.MaxPatches) {
+			break
+		}
+	}
+	return r.even(h, w)
 }
 
 // covering returns the numbers of patches by PatchGLM5.

@@ -22,6 +22,7 @@ func TestResizeToPatches(t *testing.T) {
 	refusesParam(t, "min_patches", &ResizeToPatches{Patch: 1, MaxPatches: 1, Rule: PatchNemotron, Merge: 1, MinPatches: -1})
 	refusesParam(t, "max_side", &ResizeToPatches{Patch: 1, MaxPatches: 1, Merge: 1, MaxSide: 1})
 	refusesParam(t, "max_side", &ResizeToPatches{Patch: 1, MaxPatches: 1, Rule: PatchKimi, Merge: 1})
+	refusesParam(t, "max_side", &ResizeToPatches{Patch: 1, MaxPatches: 1, Rule: PatchUltraVBert, Merge: 1, MaxSide: 4097})
 	refusesParam(t, "max_patches", &ResizeToPatches{Patch: 1 << 24, MaxPatches: 64, Rule: PatchGemma4, Merge: 1})
 	refusesInput(t, "would become 0 x 0", &ResizeToPatches{Patch: 9, MaxPatches: 8, Rule: PatchGemma4, Merge: 3}, tensor.Image(tensor.Uint8, tensor.HWC, 5, 5, 1))
 	refusesInput(t, "want sides of 1 to", NewResizeToPatches(1<<24, 1<<24), tensor.Image(tensor.Uint8, tensor.HWC, 1<<24, 1<<24, 1))

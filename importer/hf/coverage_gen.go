@@ -126,7 +126,7 @@ var coverage = []Class{
 	{Name: "Tipsv2DptImageProcessor", Backends: []string{"torchvision"}, Cases: []int{17}},
 	{Name: "TvpImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{29, 18}},
 	{Name: "UVDocImageProcessor", Backends: []string{"torchvision"}, Cases: []int{15}},
-	{Name: "UltraVBertImageProcessor", Backends: []string{"torchvision"}, Cases: []int{0}},
+	{Name: "UltraVBertImageProcessor", Backends: []string{"torchvision"}, Cases: []int{13}},
 	{Name: "UnlimitedOcrImageProcessor", Backends: []string{"torchvision"}, Cases: []int{0}},
 	{Name: "ViTImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{30, 31}},
 	{Name: "VideoLlama3ImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{29, 30}},

@@ -13,9 +13,14 @@ func init() {
 			convertRGB: true, resize: true, rescale: true, normalize: true, pad: true, size: size{longest: 4 * 364},
 			resample: transforms.Lanczos, mean: halves, std: halves, anySize: true,
 		},
-		build: idefics3,
+		build: func(b *builder, o *importer.Object) { idefics3(b, o, 364, 0) },
 	}
 	classes["SmolVLM"] = classes["Idefics3"]
+	ultra := classes["Idefics3"].defaults
+	ultra.size = size{longest: 3072}
+	classes["UltraVBert"] = class{defaults: ultra, torchOnly: true, build: func(b *builder, o *importer.Object) {
+		idefics3(b, o, 512, o.Side("max_image_tiles", 27))
+	}}
 }
 
 // idefics3Longest is MAX_IMAGE_SIZE of Idefics3.
@@ -25,9 +30,10 @@ const idefics3Longest = 4096
 // grow to multiples of a tile, max_image_size, and the last of several tiles is
 // the whole image. With padding, the output pixel_attention_mask, int64 (tiles,
 // height, width), is ones. The class ignores the centre crop and pad_size.
-func idefics3(b *builder, o *importer.Object) {
+// side is the default of max_image_size. UltraVBert first reduces the longer
+// edge until there are at most tiles tiles; 0 means any number.
+func idefics3(b *builder, o *importer.Object, side, tiles int) {
 	noOCR(o)
-	side := 364
 	if o.Has("max_image_size") {
 		if d := o.Object("max_image_size"); d != nil {
 			if side = d.Side("longest_edge", 0); side == 0 {
@@ -48,6 +54,15 @@ func idefics3(b *builder, o *importer.Object) {
 	b.decode()
 	if b.resize {
 		switch s := b.size; {
+		case split && tiles > 0:
+			if s.longest == 0 || s.longest/side > maxTiles {
+				o.Bad("size", "longest_edge of at most 1024 tiles")
+				return
+			}
+			r := transforms.NewResizeToPatches(side, tiles)
+			r.Rule, r.MaxSide = transforms.PatchUltraVBert, s.longest
+			r.Interpolation, r.Backend = b.kernel()
+			b.Add(r)
 		case s.longest > 0:
 			r := &transforms.Resize{Fit: transforms.FitLongest, Edge: s.longest, MaxEdge: idefics3Longest, SizeRule: transforms.SizeEven}
 			r.Interpolation, r.Backend = b.kernel()

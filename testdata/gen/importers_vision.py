@@ -203,11 +203,32 @@ def eomt():
     yield case("ignored", size=short(20), do_center_crop=True, crop_size=9, pad_size=3, do_convert_rgb=True)
 
 
-TORCH_ONLY = ("PerceptionLM", "Gemma4Unified", "Kimi_K25", "MuseGlimmer", "NemotronH_Omni_Reasoning_V3", "NeoMME")
+def ultra_v_bert():
+    def case(label, **kw):
+        return label, {"image_processor_type": "UltraVBertImageProcessor"} | kw
+
+    def edge(n):
+        return {"longest_edge": n}
+
+    yield case("written", do_convert_rgb=True, do_image_splitting=True, do_normalize=True, do_pad=True, do_rescale=True, do_resize=True, image_mean=HALF, image_std=HALF,
+               max_image_size=edge(512), max_image_tiles=1, resample=1, rescale_factor=1 / 255, size=edge(512))
+    for tile, most, longest in ((16, 27, 96), (16, 5, 96), (20, 9, 110), (30, 1, 25), (9, 12, 60)):
+        yield case(f"{tile} {most} {longest}", max_image_size=edge(tile), max_image_tiles=most, size=edge(longest))
+    small = dict(max_image_size=edge(16), max_image_tiles=6, size=edge(80))
+    yield case("unsplit", **small, do_image_splitting=False)
+    for s in ("do_pad", "do_resize", "do_normalize", "do_rescale"):
+        yield case(f"no {s}", **small, **{s: False})
+    yield case("bytes", **small, do_rescale=False, do_normalize=False)
+    yield case("bicubic", **small, resample=3)
+    yield case("height", **(small | dict(size=hw(40))))
+    yield case("tiles null", **(small | dict(max_image_tiles=None)))
+
+
+TORCH_ONLY = ("UltraVBert", "PerceptionLM", "Gemma4Unified", "Kimi_K25", "MuseGlimmer", "NemotronH_Omni_Reasoning_V3", "NeoMME")
 
 
 def cases():
-    for make in (qwen, patch_classes, flattened, perception_lm, eomt):
+    for make in (qwen, patch_classes, flattened, perception_lm, eomt, ultra_v_bert):
         for label, config in make():
             name = config["image_processor_type"].removesuffix("ImageProcessor")
             for backend in ("hf", "hf-pil") if name not in TORCH_ONLY or label == "written" else ("hf",):

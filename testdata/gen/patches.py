@@ -37,6 +37,7 @@ from transformers.models.siglip2.image_processing_pil_siglip2 import (
     get_image_size_for_max_num_patches,
     pad_along_first_dim,
 )
+from transformers.models.ultravbert.image_processing_ultravbert import get_capped_longest_edge, get_resize_output_image_size
 from transformers.models.video_llama_3.image_processing_pil_video_llama_3 import VideoLlama3ImageProcessorPil
 
 from golden import ROOT, Golden, chw, image
@@ -88,6 +89,9 @@ def rule(op, fields, h, w):
                 return (rows * patch, columns * patch) if rows and columns else (0, 0)  # resize refuses a side of 0
             if fields["rule"] == "pix2struct":
                 return pix2struct_size(h, w, most, patch)
+            if fields["rule"] == "ultravbert":
+                edge = get_capped_longest_edge(h, w, fields["max_side"], patch, most)
+                return get_resize_output_image_size(torch.empty((3, h, w), device="meta"), edge)
             if fields["rule"] == "glm5":
                 return glm5_resize(2, h, w, 2, patch, fields["min_patches"], most)
             if fields["rule"] == "kimi":
@@ -135,7 +139,8 @@ PATCHES = [patches(16, 256), patches(16, 1024), patches(14, 729), patches(7, 1),
            patches(16, 13312, "nemotron", 2, 1024), patches(16, 1200, "nemotron", 2, 1024), patches(14, 100, "nemotron", 3, 90), patches(5, 9, "nemotron", 4, 9), patches(30, 50, "nemotron"),
            patches(14, 16384, "kimi", max_side=512), patches(14, 900, "kimi", max_side=512), patches(7, 5000, "kimi", max_side=40), patches(32, 1, "kimi", max_side=1),
            patches(16, 2048, "pix2struct"), patches(16, 4096, "pix2struct"), patches(14, 9, "pix2struct"), patches(1, 1000, "pix2struct"),
-           patches(28, 8000, "glm5", min_patches=16), patches(28, 100, "glm5", min_patches=16), patches(14, 50, "glm5", min_patches=49), patches(9, 7, "glm5", min_patches=20), patches(40, 1, "glm5")]
+           patches(28, 8000, "glm5", min_patches=16), patches(28, 100, "glm5", min_patches=16), patches(14, 50, "glm5", min_patches=49), patches(9, 7, "glm5", min_patches=20), patches(40, 1, "glm5"),
+           patches(512, 27, "ultravbert", max_side=3072), patches(512, 5, "ultravbert", max_side=5000), patches(100, 9, "ultravbert", max_side=1050), patches(64, 1, "ultravbert", max_side=60)]
 THUMBNAILS = [dict(height=2560, width=1920), dict(height=1280, width=960), dict(height=50, width=100), dict(height=100, width=50), dict(height=64, width=64)]
 
 
