@@ -145,7 +145,7 @@ func (o *MapTiles) Validate() error {
 			return paramErr("%s is %d, want %d to %d with cut %v", p.name, p.n, least, p.most, o.Cut)
 		}
 	}
-	if most := 1e6 * float64(aspect); !(o.MinAspect >= 0 && o.MinAspect <= most) {
+	if most := float64(1e6 * float64(aspect)); !(o.MinAspect >= 0 && o.MinAspect <= most) {
 		return paramErr("min_aspect is %v, want 0 to %v with cut %v", o.MinAspect, most, o.Cut)
 	}
 	if o.Cut == CutNone && o.Whole != WholeNone {

@@ -52,7 +52,7 @@ func (o *Standardize) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	mean := float32(float64(pairwiseSum(in)) / n)
 	for i, x := range in {
 		d := x - mean
-		out[i] = d * d
+		out[i] = float32(d * d)
 	}
 	std := float32(math.Sqrt(float64(float32(float64(pairwiseSum(out)) / n))))
 	std = max(std, float32(1/math.Sqrt(n)))

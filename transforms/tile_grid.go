@@ -137,11 +137,11 @@ func (o *ResizeToTiles) grids(f func(first, second, choice int)) {
 
 func (o *ResizeToTiles) aspectGrid(h, w int) tiling {
 	t := tiling{rows: 1, columns: 1}
-	ratio, area := float64(w)/float64(h), float64(w)*float64(h)
+	ratio, area := float64(w)/float64(h), float64(float64(w)*float64(h))
 	best := math.Inf(1)
 	o.grids(func(columns, rows, choice int) {
 		d := math.Abs(ratio - float64(columns)/float64(rows))
-		half := float64(float64(0.5*float64(o.Height))*float64(o.Width)) * float64(columns)
+		half := float64(float64(float64(0.5*float64(o.Height))*float64(o.Width)) * float64(columns))
 		if d < best || d == best && area > float64(half*float64(rows)) {
 			best, t = d, tiling{rows: rows, columns: columns, choice: choice}
 		}
@@ -264,7 +264,7 @@ func (o *ResizeToTiles) covered(h, w, rows, columns int) float64 {
 			}
 			long, short := float64(max(x, y)), float64(min(x, y))
 			if long > side {
-				short = float64(short/long) * side
+				short = float64(float64(short/long) * side)
 				long = side
 			}
 			sum += float64(long * short)

@@ -72,7 +72,7 @@ func gemma4(b *builder, o *importer.Object, unified bool) {
 		return
 	}
 	most := tokens * pool * pool
-	if pixels := float64(most) * float64(patch) * float64(patch); pixels > importer.MaxSide*importer.MaxSide {
+	if pixels := float64(float64(float64(most)*float64(patch)) * float64(patch)); pixels > importer.MaxSide*importer.MaxSide {
 		o.Bad("patch_size", "a patch size whose patches have at most 2^48 pixels in all")
 		return
 	}

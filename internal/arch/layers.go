@@ -117,6 +117,7 @@ var Layers = []Layer{
 		{Path: "importer", May: []string{"datagraph", "internal/registry"}},
 		{Path: "importer/internal/golden", May: []string{"codec", "datagraph", "tensor", testify}},
 		{Path: "importer/hf", May: imports()},
+		{Path: "importer/hf/gen"},
 		{Path: "importer/keras", May: imports()},
 		{Path: "importer/mindir", May: imports(protobuf)},
 		{Path: "importer/onnx", May: imports("onnx")},
@@ -186,7 +187,7 @@ var Layers = []Layer{
 	}},
 	{"programs", []Package{
 		{Path: "cmd/internal/cli", May: []string{
-			"codec", "codec/all", "codec/jpegli", "datagraph", "dataset", "dataset/all", "dataset/imagefolder", "device", "device/cpu", "diff", "importer", "importer/all", "importer/triton",
+			"codec", "codec/all", "codec/jpegli", "datagraph", "dataset", "dataset/all", "dataset/imagefolder", "device", "device/cpu", "diff", "importer", "importer/all", "importer/hf", "importer/triton",
 			"internal/opdoc", "internal/ordered", "internal/registry", "modelbundle", "onnx", "pack", "pipeline", "preset", "pullpipe", "recordio/imagerecord", "records", "records/all", "store", "tensor", "transforms",
 			cobra, pflag, progress, term,
 		}},
@@ -209,7 +210,7 @@ var Layers = []Layer{
 		{Path: "internal/tools/width"},
 		{Path: "bench/internal/peer"},
 		{Path: "bench/gopeers", May: []string{"bench/internal/peer", jpegli}},
-		{Path: "bench/ours", May: []string{"bench/internal/peer", "codec", "codec/jpeg", "datagraph", "preset", "tensor", "transforms"}},
+		{Path: "bench/ours", May: []string{"bench/internal/peer", "codec", "codec/jpeg", "datagraph", "importer/hf", "importer/torchvision", "preset", "tensor", "transforms"}},
 		{Path: "bench/pipelines/ours", May: []string{"bench/internal/peer", "codec/jpeg", "datagraph", "dataset", "dataset/imagefolder", "pipeline", "tensor", "transforms"}},
 		{Path: "bench/records/ours", May: []string{"bench/internal/peer", "codec", "codec/png", "compat/mxnet", "recordio", "recordio/imagerecord", "records/mindrecord", "records/webdataset", "store", "tensor"}},
 		{Path: "bench/scale", May: []string{"datagraph", "dataset", "pipeline", "pullpipe", "store", "tensor", "transforms"}},
