@@ -124,6 +124,7 @@ func idefics2(b *builder, o *importer.Object) {
 	if !b.float && b.torch { // which pads a float32 tensor
 		b.Add(transforms.NewToType(tensor.Float32))
 	}
+	b.padsBatch(b.Outputs[0], mask)
 	if split {
 		b.output(mask, transforms.NewToType(tensor.Int64), tileMask)
 	} else {

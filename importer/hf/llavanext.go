@@ -8,7 +8,7 @@ import (
 
 func init() {
 	d := settings{
-		convertRGB: true, resize: true, centerCrop: true, rescale: true, normalize: true, notSquare: true, size: shortest(224), crop: square(224),
+		convertRGB: true, resize: true, centerCrop: true, rescale: true, normalize: true, pad: true, notSquare: true, size: shortest(224), crop: square(224),
 		resample: transforms.Bicubic, mean: clipMean, std: clipStd,
 	}
 	classes["LlavaNext"] = class{
@@ -97,4 +97,7 @@ func llavaNext(b *builder, o *importer.Object, sizes [][]int) {
 	b.thumbnails(o, side[0], side[1], each)
 	b.tiles(o, r, unused, unused+"_choice", each)
 	b.joins(true, true)
+	if b.pad {
+		b.padsBatch(b.Outputs[0])
+	}
 }

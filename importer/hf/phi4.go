@@ -50,10 +50,13 @@ func phi4(b *builder, o *importer.Object) {
 	small := &transforms.Resize{Height: s.height, Width: s.width, NoAntialias: true}
 	small.Interpolation, small.Backend = b.kernel()
 	b.Then(small, []string{datagraph.Image}, []string{thumbnail})
+	const marks = "image_attention_mask"
 	mask := transforms.NewPatchMask(s.height, s.width, patch)
 	mask.Whole = true
-	b.Then(mask, []string{datagraph.Image, content}, []string{"image_attention_mask"})
-	b.Outputs = append(b.Outputs, "image_attention_mask")
+	b.Then(mask, []string{datagraph.Image, content}, []string{marks})
+	b.Outputs = append(b.Outputs, marks)
 	b.Add(transforms.NewSplitTiles(s.height, s.width))
 	b.joins(true, true)
+	b.padsBatch(b.Outputs[0])
+	b.SetBatch(marks, datagraph.Batching{Rule: datagraph.BatchPad, Value: 1})
 }

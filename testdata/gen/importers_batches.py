@@ -56,6 +56,13 @@ def cases():
     yield "ViT", {"size": [30, 20]}, FULL
     yield "ViT", {"do_resize": False, "do_pad": True}, FULL
     yield "ViT", {"do_resize": False}, SHORT
+    pinpoints = {"size": 20, "crop_size": 20, "image_grid_pinpoints": [[20, 40], [40, 20], [40, 40], [60, 20], [20, 60], [60, 80]]}
+    for name in ("LlavaNext", "LlavaOnevision"):
+        yield name, pinpoints, FULL
+        yield name, pinpoints | {"do_pad": False}, SHORT  # fails for numbers of tiles that differ
+    for split in (False, True):
+        yield "Idefics2", {"size": {"shortest_edge": 18, "longest_edge": 47}, "do_image_splitting": split}, FULL
+    yield "Phi4Multimodal", {"size": hw(28, 28), "patch_size": 7, "dynamic_hd": 9}, FULL
     yield "LayoutLMv3", {"apply_ocr": False, "size": [30, 20]}, SHORT
 
 
@@ -109,6 +116,7 @@ def main():
                     if not isinstance(out, dict) and not hasattr(out, "items"):  # Idefics
                         out = {"pixel_values": out}
                     out = {k: numbers(v) for k, v in out.items()}
+                    out.pop("num_img_tokens", None)  # Phi-4's, for the text
                     if name.startswith("Mllama"):  # without the axis of the images of one text
                         out = {k: v[:, 0] for k, v in out.items()}
                 except (ValueError, RuntimeError, TypeError) as e:
