@@ -78,6 +78,8 @@ def hf(config, backend=None):
     name = type(p).__name__.split("ImageProcessor")[0]
     if name in TILES:
         whole = set(TILES[name])
+    if name == "Inkling":
+        whole = {"pixel_values"}
     if name == "Eomt" and config.get("do_split_image"):
         whole = {"pixel_values", "patch_offsets"}
 

@@ -12,28 +12,30 @@ import "github.com/infer-prep/infer-prep/tensor"
 // Patches are in raster order. With a Merge m above 1 and without Raster,
 // squares of m x m patches are in raster order, and so are the patches in each
 // square. Layout orders the values of a row: CHW is channel, frame, line,
-// column, or with FramesFirst frame, channel, line, column; HWC is line,
-// column, channel, frame. Temporal repeats the image as the frames of a video;
-// 0 omits the axis of frames.
+// column; HWC is line, column, channel, frame; with FramesFirst the frame comes
+// first. Temporal repeats the image as the frames of a video; 0 omits the axis
+// of frames.
 //
 // Outputs: image, (patches, values per patch), without a layout, or with Planes
-// (patches, channels times frames, Patch, Patch); grid, int64: the numbers of
-// lines and columns of patches. With a Temporal above 0, grid starts with a 1.
+// (patches, channels times frames, Patch, Patch), for HWC (patches, frames,
+// Patch, Patch, channels); grid, int64: the numbers of lines and columns of
+// patches. With a Temporal above 0, grid starts with a 1.
 //
 // Reference: transformers 5.23.0, patchify of Qwen2-VL (CHW, Temporal 2, Merge
 // 2), PaddleOCR-VL (Planes), HunYuan-VL (Raster), Muse Glimmer (FramesFirst)
-// and Cosmos 3 Edge (HWC, Temporal 1), convert_image_to_patches of SigLIP2
-// (HWC), and extract_flattened_patches of Pix2Struct (HWC, Numbered).
+// and Cosmos 3 Edge (HWC, Temporal 1), Inkling (HWC, Planes),
+// convert_image_to_patches of SigLIP2 (HWC), and extract_flattened_patches of
+// Pix2Struct (HWC, Numbered).
 type Patchify struct {
 	Patch    int           `json:"patch"`    // side of a patch in pixels, 1 to 2^24; 14 and 16 are common
 	Temporal int           `json:"temporal"` // frames of a patch, 0 to 2^24; default 0, Qwen2-VL: 2
 	Merge    int           `json:"merge"`    // side of a square of patches, 1 to 2^24; default 1, Qwen2-VL: 2
 	Layout   tensor.Layout `json:"layout"`   // of a patch: CHW or HWC; default HWC
-	// FramesFirst puts the frames before the channels. It requires CHW and a
-	// Temporal above 0. Default false.
+	// FramesFirst puts the frames before the other axes. It requires a Temporal
+	// above 0. Default false.
 	FramesFirst bool `json:"frames_first"`
 	Raster      bool `json:"raster"` // all patches are in raster order, whatever Merge is; default false
-	Planes      bool `json:"planes"` // the output keeps the axes of a CHW patch; default false
+	Planes      bool `json:"planes"` // the output keeps the axes of a patch; not for HWC without FramesFirst; default false
 	// Numbered puts two values before those of each row: the line and the
 	// column of the patch, counted from 1. It requires float32 and no Planes.
 	// Default false.
@@ -68,11 +70,11 @@ func (o *Patchify) Validate() error {
 	if o.Layout != tensor.CHW && o.Layout != tensor.HWC {
 		return paramErr("layout is %v, want HWC or CHW", o.Layout)
 	}
-	if o.FramesFirst && (o.Layout == tensor.HWC || o.Temporal == 0) {
-		return paramErr("frames_first is true with layout %v and temporal %d, want CHW and at least 1", o.Layout, o.Temporal)
+	if o.FramesFirst && o.Temporal == 0 {
+		return paramErr("frames_first is true with temporal 0, want at least 1")
 	}
-	if o.Planes && o.Layout == tensor.HWC {
-		return paramErr("planes is true with layout HWC, want CHW")
+	if o.Planes && o.Layout == tensor.HWC && !o.FramesFirst {
+		return paramErr("planes is true with layout HWC, want CHW, or frames_first")
 	}
 	if o.Planes && o.Numbered {
 		return paramErr("numbered is true with planes, want one of them")
@@ -129,6 +131,9 @@ func (o *Patchify) Infer(dst, in []tensor.Desc) error {
 			planes /= int64(o.Patch) * int64(o.Patch)
 		}
 		dst[0].Shape = tensor.Dims(int(count), int(planes), o.Patch, o.Patch)
+		if o.Layout == tensor.HWC {
+			dst[0].Shape = tensor.Dims(int(count), o.Temporal, o.Patch, o.Patch, d.Channels())
+		}
 	}
 	dst[1] = tensor.Desc{DType: tensor.Int64, Shape: tensor.Dims(2)}
 	if o.Temporal > 0 {
@@ -175,6 +180,16 @@ func (o *Patchify) Apply(c *Context, dst, src []*tensor.Tensor) error {
 func (o *Patchify) patch(to []byte, s *tensor.Tensor, top, left, size int) {
 	h, w, channels := s.Height(), s.Width(), s.Channels()
 	line := o.Patch * size // of one channel
+	if o.FramesFirst {
+		one := Patchify{Patch: o.Patch, Temporal: 1, Layout: o.Layout}
+		one.patch(to, s, top, left, size)
+		frame := to[:o.Patch*line*channels]
+		for range o.Temporal - 1 {
+			to = to[len(frame):]
+			copy(to, frame)
+		}
+		return
+	}
 	switch {
 	case o.Layout == tensor.HWC && o.Temporal > 1:
 		// Each value is repeated.
@@ -205,11 +220,7 @@ func (o *Patchify) patch(to []byte, s *tensor.Tensor, top, left, size int) {
 			}
 		}
 	default: // CHW
-		plane, frames := o.Patch*line, max(o.Temporal, 1)
-		whole := to[:plane*channels]
-		if o.FramesFirst {
-			frames = 1
-		}
+		plane := o.Patch * line
 		for c := range channels {
 			first := to[:plane]
 			for y := range o.Patch {
@@ -220,14 +231,9 @@ func (o *Patchify) patch(to []byte, s *tensor.Tensor, top, left, size int) {
 				scatterGather(first[y*line:][:line], s.Data[(((top+y)*w+left)*channels+c)*size:], o.Patch, size, size, channels*size)
 			}
 			to = to[plane:]
-			for range frames - 1 {
+			for range o.Temporal - 1 {
 				copy(to[:plane], first)
 				to = to[plane:]
-			}
-		}
-		if o.FramesFirst {
-			for range o.Temporal - 1 {
-				to = to[copy(to, whole):]
 			}
 		}
 	}

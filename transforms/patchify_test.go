@@ -13,7 +13,6 @@ func TestPatchify(t *testing.T) {
 	refusesParam(t, "patch", NewPatchify(0))
 	refusesParam(t, "merge", &Patchify{Patch: 1, Layout: tensor.HWC})
 	refusesParam(t, "temporal", &Patchify{Patch: 1, Merge: 1, Temporal: -1, Layout: tensor.CHW})
-	refusesParam(t, "frames_first", &Patchify{Patch: 1, Merge: 1, Temporal: 1, Layout: tensor.HWC, FramesFirst: true})
 	refusesParam(t, "frames_first", &Patchify{Patch: 1, Merge: 1, Layout: tensor.CHW, FramesFirst: true})
 	refusesParam(t, "planes", &Patchify{Patch: 1, Merge: 1, Layout: tensor.HWC, Planes: true})
 	refusesParam(t, "numbered", &Patchify{Patch: 1, Merge: 1, Layout: tensor.CHW, Planes: true, Numbered: true})

@@ -52,7 +52,7 @@ var coverage = []Class{
 	{Name: "Idefics2ImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{25, 25}},
 	{Name: "Idefics3ImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{18, 18}},
 	{Name: "ImageGPTImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{12, 12}},
-	{Name: "InklingImageProcessor", Backends: []string{"torchvision"}, Cases: []int{0}},
+	{Name: "InklingImageProcessor", Backends: []string{"torchvision"}, Cases: []int{14}},
 	{Name: "Inkling2ImageProcessor", Backends: []string{"torchvision"}, Cases: []int{16}},
 	{Name: "JanusImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{21, 16}},
 	{Name: "Kimi_K25ImageProcessor", Backends: []string{"torchvision"}, Cases: []int{22}},

@@ -37,6 +37,14 @@ func init() {
 	nemo.resize, nemo.mean, nemo.std = false, clipMean, clipStd
 	classes["NemotronH_Omni_Reasoning_V3"] = class{defaults: nemo, torchOnly: true, build: nemotron}
 
+	classes["Inkling"] = class{
+		defaults: settings{
+			convertRGB: true, rescale: true, normalize: true, notSquare: true, ownSize: true, resample: transforms.Lanczos, mean: clipMean, std: clipStd,
+		},
+		torchOnly: true,
+		build:     inkling,
+	}
+
 	neo := bicubic
 	neo.resample = transforms.Bilinear
 	classes["NeoMME"] = class{defaults: neo, torchOnly: true, build: neoMME}
@@ -266,6 +274,47 @@ func nemotron(b *builder, o *importer.Object) {
 	r.Interpolation, r.Backend = b.kernel()
 	b.Add(r)
 	b.patches(o, &transforms.Patchify{Patch: patch, Merge: 1, Layout: tensor.CHW})
+}
+
+// inkling adds the steps of Inkling: square patches of size pixels, padded with
+// -1 before the values are rescaled, with a column of padding if they would fit
+// the width. pixel_values is float32 (patches, 2, size, size, 3), where both
+// frames are the image. The output num_patches is an int64 scalar. The image is
+// not scaled.
+func inkling(b *builder, o *importer.Object) {
+	noOCR(o)
+	s := square(40)
+	readSize(o, "size", &s, !b.notSquare, true)
+	if s.height == 0 || s.height != s.width {
+		o.Bad("size", "height and width, which must be equal")
+		return
+	}
+	if v, ok := o.Get("do_resize"); ok && v == false {
+		o.Bad("do_resize", "true or null: the class refuses false")
+	}
+	if b.resize {
+		b.wantsResample(o)
+	}
+	if v, ok := o.Get("rescale_image_frac"); ok && v != nil {
+		o.Bad("rescale_image_frac", "null: a scaling by a fraction of the image's own size is not supported")
+	}
+	o.Inert("rescale_image_max_upscaled_long_edge")
+
+	b.decode()
+	b.Add(transforms.NewToType(tensor.Float32))
+	b.float = true
+	right := transforms.NewPad(0, 0, 0, 1)
+	right.Fill = []float64{-1}
+	b.Add(right)
+	p := transforms.NewPadToMultiple(s.height)
+	p.Position, p.Fill = transforms.TopLeft, []float64{-1}
+	b.Add(p)
+	b.values(o, 0)
+	const count = "num_patches"
+	b.Then(transforms.NewCountPatches(s.height), []string{datagraph.Image}, []string{count})
+	cut := &transforms.Patchify{Patch: s.height, Temporal: 2, Merge: 1, Layout: tensor.HWC, FramesFirst: true, Planes: true}
+	b.Then(cut, []string{datagraph.Image}, []string{datagraph.Image, unused})
+	b.Outputs = append(b.Outputs, count)
 }
 
 // neoMME adds the steps of NeoMME: a scaling into the bounds that size and

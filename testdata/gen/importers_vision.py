@@ -224,11 +224,32 @@ def ultra_v_bert():
     yield case("tiles null", **(small | dict(max_image_tiles=None)))
 
 
-TORCH_ONLY = ("UltraVBert", "PerceptionLM", "Gemma4Unified", "Kimi_K25", "MuseGlimmer", "NemotronH_Omni_Reasoning_V3", "NeoMME")
+def inkling():
+    def case(label, **kw):
+        return label, {"image_processor_type": "InklingImageProcessor"} | kw
+
+    yield case("absent")
+    yield case("written", do_convert_rgb=True, do_normalize=True, do_rescale=True, do_resize=None, image_mean=CLIP_MEAN, image_std=CLIP_STD, resample=1, rescale_factor=1 / 255,
+               rescale_image_frac=None, rescale_image_max_upscaled_long_edge=2048, size=hw(40))
+    for n in (10, 20, 7, 1, 100):
+        yield case(f"size {n}", size=hw(n))
+    for s in ("do_normalize", "do_rescale", "do_convert_rgb", "do_resize"):
+        yield case(f"no {s}", size=hw(20), **{s: False})
+    yield case("bytes", do_rescale=False, do_normalize=False, size=hw(15))
+    yield case("resized", do_resize=True, size=hw(15))
+    yield case("resample null", resample=None, size=hw(15))
+    yield case("resized, resample null", do_resize=True, resample=None, size=hw(15))
+    yield case("list", size=[15, 15])
+    yield case("not square", size=[15, 16])
+    yield case("number", size=15)
+    yield case("null", size=None)
+
+
+TORCH_ONLY = ("Inkling", "UltraVBert", "PerceptionLM", "Gemma4Unified", "Kimi_K25", "MuseGlimmer", "NemotronH_Omni_Reasoning_V3", "NeoMME")
 
 
 def cases():
-    for make in (qwen, patch_classes, flattened, perception_lm, eomt, ultra_v_bert):
+    for make in (qwen, patch_classes, flattened, perception_lm, eomt, ultra_v_bert, inkling):
         for label, config in make():
             name = config["image_processor_type"].removesuffix("ImageProcessor")
             for backend in ("hf", "hf-pil") if name not in TORCH_ONLY or label == "written" else ("hf",):

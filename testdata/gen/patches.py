@@ -23,6 +23,7 @@ from transformers.models.glm4v.image_processing_pil_glm4v import smart_resize as
 from transformers.models.glm5_next.image_processing_pil_glm5_next import smart_resize as glm5_resize
 from transformers.models.glm_image.image_processing_pil_glm_image import smart_resize as glm_image_resize
 from transformers.models.hunyuan_vl.image_processing_pil_hunyuan_vl import HunYuanVLImageProcessorPil
+from transformers.models.inkling.image_processing_inkling import InklingImageProcessor
 from transformers.models.kimi_k25.image_processing_kimi_k25 import navit_resize
 from transformers.models.muse_glimmer.image_processing_muse_glimmer import MuseGlimmerImageProcessor
 from transformers.models.muse_glimmer.image_processing_muse_glimmer import smart_resize as muse_glimmer_resize
@@ -249,6 +250,13 @@ def patchify():
                 want, rows, columns = run(np.ascontiguousarray(a.transpose(2, 0, 1)), patch, merge, temporal)
                 write(f"{name} {dt} {h}x{w}x{channels} patch {patch} merge {merge} temporal {temporal}", a, np.asarray(want).astype(dt),
                       np.array([1, rows, columns], np.int64), dict(patch=patch, temporal=temporal, merge=merge) | fields)
+    inkling = InklingImageProcessor(do_rescale=False, do_normalize=False)
+    for patch, h, w in ((8, 16, 15), (9, 7, 20), (40, 33, 61)):
+        a = image(h, w, 3)
+        out = inkling(images=Image.fromarray(a), size=dict(height=patch, width=patch), return_tensors="np")
+        a = np.pad(a.astype(np.float32), ((0, -h % patch), (0, -w % patch), (0, 0)), constant_values=-1)
+        write(f"HWC frames first {h}x{w} patch {patch}", a, out["pixel_values"], np.array([1, *(n // patch for n in a.shape[:2])]),
+              dict(patch=patch, temporal=2, merge=1, layout="HWC", frames_first=True, planes=True))
     for patch, h, w, channels in ((2, 6, 4, 3), (3, 3, 9, 1), (1, 1, 1, 3)):
         a = image(h, w, channels, "float32")
         p = torch_extract_patches(torch.from_numpy(chw(a))[None], patch, patch)[0].numpy()
