@@ -267,7 +267,7 @@ def differ(output, have, want):
     """Returns None if both are equal, else the size of the difference and a note."""
     if have is None or want is None:
         return float("inf"), f"{output}: no output of {'the reference' if want is None else 'infer-prep'}"
-    want = np.ascontiguousarray(want)
+    want = np.asarray(want, order="C")  # ascontiguousarray makes scalars vectors
     if have.shape != want.shape or have.dtype != want.dtype:
         return float("inf"), f"{output}: {have.dtype}{have.shape}, want {want.dtype}{want.shape}"
     if have.tobytes() == want.tobytes():
