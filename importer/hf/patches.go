@@ -375,6 +375,11 @@ func fuyu(b *builder, o *importer.Object) {
 		return
 	}
 
+	if b.pad && !b.resize && !b.torch {
+		o.Bad("do_pad", "false without do_resize: the PIL backend then leaves some larger images as they are")
+		return
+	}
+
 	b.decode()
 	const sizes, heights, widths = "image_sizes", "image_unpadded_heights", "image_unpadded_widths"
 	b.Then(transforms.NewImageSize(), []string{datagraph.Image}, []string{sizes})

@@ -352,7 +352,7 @@ def ultralytics_cases():
 def sample(a):
     """A few values, rounded, for people to see what a failing test got instead."""
     flat = a.reshape(-1)
-    return [float(f"{flat[i]:.6g}") for i in (0, flat.size // 3)]
+    return [float(f"{flat[i]:.6g}") for i in (0, flat.size // 3) if flat.size]
 
 
 def write(file, makers):

@@ -95,22 +95,23 @@ def patch_classes():
             yield "absent", {"image_processor_type": name + "ImageProcessor"}
         yield "written", {"image_processor_type": name + "ImageProcessor", "do_convert_rgb": True, "do_resize": name != "NemotronH_Omni_Reasoning_V3", "do_rescale": True,
                           "rescale_factor": 1 / 255, **written}
-        for s in ("do_rescale", "do_convert_rgb", "do_normalize", "do_pad"):
+        for s in ("do_rescale", "do_convert_rgb", "do_normalize") + (("do_pad",) if name == "Fuyu" else ()):
             yield case(f"no {s}", **{s: False})
         yield case("normalized", do_normalize=True, image_mean=MEAN, image_std=STD, rescale_factor=0.0078125)
         yield case("scalars", do_normalize=True, image_mean=0.4, image_std=0.7)
         yield case("bytes", do_rescale=False, do_normalize=False)
         for n in (0, 1, 2, 3, None) if name == "Glm5Next" else (0, 1, 2, 3, 4, None):  # it keeps the size of tall.png
             yield case(f"resample {n}", resample=n)
+        unpadded = dict(do_pad=False) if name == "Fuyu" else {}  # else with PIL it is refused
         own = {k: 1 for k in ("merge_size", "pooling_kernel_size") if k in written}
         for patch in (1, 5, 10):
-            yield case(f"{patch} not resized", do_resize=False, patch_size=hw(patch) if name == "Fuyu" else patch, **own)
-        yield case("resample unused, not resized", do_resize=False, resample=None, patch_size=hw(1) if name == "Fuyu" else 1)
+            yield case(f"{patch} not resized", do_resize=False, patch_size=hw(patch) if name == "Fuyu" else patch, **own, **unpadded)
+        yield case("resample unused, not resized", do_resize=False, resample=None, patch_size=hw(1) if name == "Fuyu" else 1, **unpadded)
         for label, value in (("height", hw(60, 40)), ("number", 60), ("list", [60, 41]), ("null", None), ("edge", short(30)), ("max", {"max_height": 9, "max_width": 9}),
                              ("max unequal", {"max_height": 9, "max_width": 8}), ("pixels", {"min_pixels": 900, "max_pixels": 1000}), ("one pixels", {"min_pixels": 900})):
             yield case(f"size {label}", size=value)
             if label in ("number", "null", "edge"):
-                yield case(f"size {label}, not resized", size=value, do_resize=False, patch_size=1)
+                yield case(f"size {label}, not resized", size=value, do_resize=False, patch_size=1, **unpadded)
         for label, kw in (() if name == "Fuyu" else (("patch 0", dict(patch_size=0)), ("patch null", dict(patch_size=None)))) + (("mean", dict(do_normalize=True, image_mean=None)), ("crop", dict(do_center_crop=True))):
             yield case(label, **kw)
     for name, l in {
@@ -128,7 +129,7 @@ def patch_classes():
                                         dict(downsample_ratio=0), dict(downsample_ratio=3), dict(min_num_patches=None)),
         "NeoMME": (dict(max_side=30), dict(max_side=50, size={"min_pixels": 3000, "max_pixels": 4000}), dict(max_side=None, size={"min_pixels": 3000, "max_pixels": 4000}),
                    dict(patch_size=7, resample=None), dict(max_side=20, resample=None, patch_size=7), dict(max_side=0), dict(patch_size=100)),
-        "Fuyu": (dict(size=hw(30, 90), padding_value=7.0), dict(size=hw(100, 90), padding_value=0), dict(size=hw(47, 61)), dict(size=hw(200, 300), do_resize=False, image_mean=[0.1, 0.2, 0.3])),
+        "Fuyu": (dict(size=hw(30, 90), padding_value=7.0), dict(size=hw(100, 90), padding_value=0), dict(size=hw(47, 61)), dict(size=hw(200, 300), image_mean=[0.1, 0.2, 0.3])),
     }.items():
         for n, kw in enumerate(l):
             yield f"more {n}", {"image_processor_type": name + "ImageProcessor"} | kw
@@ -245,11 +246,29 @@ def inkling():
     yield case("null", size=None)
 
 
+def deepseek_ocr2():
+    def case(label, **kw):
+        return label, {"image_processor_type": "DeepseekOcr2ImageProcessor"} | kw
+
+    for side, size, least, most in ((20, 30, 2, 6), (40, 25, 1, 3), (48, 24, 2, 4), (61, 10, 2, 2), (100, 20, 2, 6)):
+        yield case(f"{side} {size} {least} {most}", tile_size=side, size=hw(size), min_patches=least, max_patches=most)
+    small = dict(tile_size=25, size=hw(30), max_patches=3)
+    yield case("written", **small, do_convert_rgb=True, do_resize=True, do_rescale=True, rescale_factor=1 / 255, do_normalize=True, image_mean=HALF, image_std=HALF, resample=3,
+               crop_to_patches=True, min_patches=2, background_color=[127, 127, 127])
+    yield case("colour", **small, background_color=[1, 2, 250])
+    yield case("not cut", **small, crop_to_patches=False)
+    for s in ("do_normalize", "do_rescale", "do_resize", "do_convert_rgb"):
+        yield case(f"no {s}", **small, **{s: False})
+    yield case("bytes", **small, do_rescale=False, do_normalize=False)
+    for n in (0, 1, 2, None):
+        yield case(f"resample {n}", **small, resample=n)
+
+
 TORCH_ONLY = ("Inkling", "UltraVBert", "PerceptionLM", "Gemma4Unified", "Kimi_K25", "MuseGlimmer", "NemotronH_Omni_Reasoning_V3", "NeoMME")
 
 
 def cases():
-    for make in (qwen, patch_classes, flattened, perception_lm, eomt, ultra_v_bert, inkling):
+    for make in (qwen, patch_classes, flattened, perception_lm, eomt, ultra_v_bert, inkling, deepseek_ocr2):
         for label, config in make():
             name = config["image_processor_type"].removesuffix("ImageProcessor")
             for backend in ("hf", "hf-pil") if name not in TORCH_ONLY or label == "written" else ("hf",):

@@ -16,6 +16,7 @@ import torch
 from PIL import Image
 from transformers.image_utils import SizeDict
 from transformers.models.cosmos3_edge.image_processing_pil_cosmos3_edge import Cosmos3EdgeImageProcessorPil
+from transformers.models.deepseek_ocr2.image_processing_deepseek_ocr2 import DeepseekOcr2ImageProcessor
 from transformers.models.donut.image_processing_pil_donut import DonutImageProcessorPil
 from transformers.models.eomt.image_processing_eomt import EomtImageProcessor
 from transformers.models.gemma4.image_processing_pil_gemma4 import Gemma4ImageProcessorPil, get_aspect_ratio_preserving_size
@@ -353,6 +354,18 @@ def split_side():
     g.write()
 
 
+def keep_rows():
+    g = Golden("keep_rows", "transformers 5.23.0 DeepseekOcr2ImageProcessor (num_local_patches of its tiles); NumPy 2.4.6 slicing")
+    rows = image(4, 6, 1, "float32")[..., 0]
+    for h, w, side in ((5, 9, 8), (9, 5, 8), (8, 8, 8), (8, 3, 8), (1, 1, 1), (2, 1, 1)):
+        a = image(h, w, 3)
+        n = DeepseekOcr2ImageProcessor(tile_size=side, size=dict(height=8, width=8))(images=Image.fromarray(a), return_tensors="np")["num_local_patches"][0]
+        for r in (rows, rows.astype(np.uint8).reshape(4, 3, 2)):
+            g.case(f"{h}x{w} above {side} {r.dtype}", dict(side=side), r, r if n else r[:0], "none", "none")
+            g.cases[-1]["in"].append({"array": g._add(a), "layout": "HWC"})
+    g.write()
+
+
 sizes("smart_resize", SMART, "sizes.json")
 sizes("resize_to_patches", PATCHES, "sizes.json")
 sizes("resize", THUMBNAILS, "thumbnail.json")
@@ -365,3 +378,4 @@ positions()
 standardize()
 mask_rows()
 split_side()
+keep_rows()
