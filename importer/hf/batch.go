@@ -8,16 +8,19 @@ import "github.com/infer-prep/infer-prep/datagraph"
 var batchRules = map[string]map[string]datagraph.BatchRule{
 	"Aria":           {output: datagraph.BatchConcat, "pixel_mask": datagraph.BatchConcat},
 	"Cohere2Vision":  {output: datagraph.BatchConcat},
+	"DeepseekOcr2":   {"pixel_values_local": datagraph.BatchConcat},
 	"Emu3":           {output: datagraph.BatchPad},
 	"Gemma3":         {output: datagraph.BatchConcat},
 	"GotOcr2":        {output: datagraph.BatchConcat},
 	"GraniteDocling": tilesPadded,
 	"Idefics3":       tilesPadded,
+	"Inkling":        {output: datagraph.BatchConcat},
 	"Inkling2":       {output: datagraph.BatchConcat},
 	"Llama4":         {output: datagraph.BatchConcat},
 	"Ovis2":          {output: datagraph.BatchConcat},
 	"Pixtral":        {output: datagraph.BatchPad},
 	"SmolVLM":        tilesPadded,
+	"UltraVBert":     tilesPadded,
 }
 
 // tilesPadded is the rule of classes that pad the number of tiles.
