@@ -238,7 +238,7 @@ func read(o *importer.Object, c class) settings {
 	if s.resize && s.size == (size{}) && !s.ownSize {
 		o.Bad("size", "a size, for do_resize")
 	}
-	if s.centerCrop && s.crop == (size{}) {
+	if s.centerCrop && s.crop == (size{}) && !c.numpyOnly {
 		o.Bad("crop_size", "a size, for do_center_crop")
 	}
 	if s.normalize && s.mean == nil {
