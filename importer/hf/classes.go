@@ -269,8 +269,18 @@ func layoutLMv3(b *builder, o *importer.Object) {
 	b.tail(o)
 }
 
-// These classes have no steps of their own to reproduce.
+// These classes are not supported.
 func init() {
-	classes["Owlv2"] = class{refused: "it blurs images before it reduces them, by SciPy or torch; the blur's bits are not reproduced"}
-	classes["TimmWrapper"] = class{refused: "its steps are those of timm's config; import the model's config.json as timm's"}
+	for name, reason := range map[string]string{
+		"Lfm2Vl":       "it cuts only large images into tiles, and pads the patches of each; no op does both",
+		"MiniCPMOcr":   "it compares natural logarithms to choose its grid of tiles; that rule is not reproduced",
+		"MiniCPMV4_6":  "it compares natural logarithms to choose its grid of tiles; that rule is not reproduced",
+		"Molmo2":       "it pools overlapping tiles by a table of indices, image_token_pooling, that no op makes",
+		"Owlv2":        "it blurs images before it reduces them, by SciPy or torch; the blur's bits are not reproduced",
+		"Step3p7":      "it cuts windows that no op cuts, and has none for small images",
+		"TimmWrapper":  "its steps are those of timm's config; import the model's config.json as timm's",
+		"UnlimitedOcr": "it scales small images without their aspect ratio, and lists grids of tiles; no op does so",
+	} {
+		classes[name] = class{refused: reason}
+	}
 }

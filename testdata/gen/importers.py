@@ -357,7 +357,7 @@ def sample(a):
 
 def write(file, makers):
     """Writes a golden file of the makers' cases: what the reference gives for some images, or that it refuses."""
-    pictures = sorted(p.name for p in OUT.glob("*.png"))
+    pictures = ("gray.png", "key.png", "palette.png", "rgb.png", "rgba.png", "tall.png")
     cases, refused = [], []
     for make in makers:
         for ecosystem, name, config in make():
