@@ -70,8 +70,8 @@ def write(file, cases, images=2, seconds={}, boxes={}):
         case = {"importer": backend, "name": name, "config": json.loads(text)}
         results, bug = [], False
         some = list(*own) or list(("rgb.png", "tall.png", "gray.png", "key.png")[n % 4 :][:images])
-        two = seconds.get(case["config"]["image_processor_type"])
-        box = boxes.get(case["config"]["image_processor_type"])
+        two = seconds.get(case["config"].get("image_processor_type"))
+        box = boxes.get(case["config"].get("image_processor_type"))
         for image in some:
             which = {"image": image} | ({"image2": two[image]} if two else {}) | ({"box": box[image]} if box else {})
             try:
