@@ -92,7 +92,8 @@ func (f TorchFilter) window(w []float64, in, i int, scale float64) (lo, n int, m
 	n = min(max(min(int(center+support+0.5), in)-lo, 0), len(w))
 	w = w[:n]
 	sum := 0.0
-	if f == TorchLinear {
+	switch f {
+	case TorchLinear:
 		for j := range w {
 			v := 1 - math.Abs(float64((float64(j+lo)-center+0.5)*inv))
 			if v < 0 {
@@ -101,10 +102,25 @@ func (f TorchFilter) window(w []float64, in, i int, scale float64) (lo, n int, m
 			w[j] = v
 			sum += v
 		}
-	} else {
+	case TorchCubic:
 		for j := range w {
-			w[j] = f.at64(float64((float64(j+lo) - center + 0.5) * inv))
-			sum += w[j]
+			v := 0.0
+			if x := math.Abs(float64((float64(j+lo) - center + 0.5) * inv)); x < 1 {
+				v = cubicNear64(x, -0.5)
+			} else if x < 2 {
+				v = cubicFar64(x, -0.5)
+			}
+			w[j] = v
+			sum += v
+		}
+	case TorchLanczos:
+		for j := range w {
+			v := 0.0
+			if x := math.Abs(float64((float64(j+lo) - center + 0.5) * inv)); x < 3 {
+				v = float64(sinc(x) * sinc(x/3))
+			}
+			w[j] = v
+			sum += v
 		}
 	}
 	if sum == 0 {
@@ -147,20 +163,6 @@ func (f TorchFilter) neighbours(w []float64, in int, r float64) (lo, n int, most
 		most = max(most, w[p])
 	}
 	return lo, n, most
-}
-
-// at64 is the cubic or Lanczos filter with antialiasing, in float64.
-func (f TorchFilter) at64(x float64) float64 {
-	x = math.Abs(x)
-	switch {
-	case f == TorchCubic && x < 1:
-		return cubicNear64(x, -0.5)
-	case f == TorchCubic && x < 2:
-		return cubicFar64(x, -0.5)
-	case f == TorchLanczos && x < 3:
-		return float64(sinc(x) * sinc(x/3))
-	}
-	return 0
 }
 
 func cubicNear64(x, a float64) float64 {
