@@ -19,6 +19,7 @@ type class struct {
 	refused string
 	// partial is the reason why a backend refuses the class's defaults.
 	partial string
+	batch   batchRules
 	// build reads the class's own keys and adds the steps.
 	build func(b *builder, o *importer.Object)
 }

@@ -8,6 +8,7 @@ import (
 
 func init() {
 	classes["DeepseekOcr2"] = class{
+		batch: batchRules{"pixel_values_local": datagraph.BatchConcat},
 		defaults: settings{
 			convertRGB: true, resize: true, rescale: true, normalize: true, size: square(1024), resample: transforms.Bicubic, mean: halves, std: halves,
 		},

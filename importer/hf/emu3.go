@@ -1,12 +1,14 @@
 package hf
 
 import (
+	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
 func init() {
 	classes["Emu3"] = class{
+		batch:     batchRules{output: datagraph.BatchPad},
 		defaults:  settings{ownSize: true, nullValues: true, convertRGB: true, resize: true, rescale: true, normalize: true, resample: transforms.Bicubic, mean: clipMean, std: clipStd},
 		numpyOnly: true,
 		build:     emu3,

@@ -9,6 +9,7 @@ import (
 
 func init() {
 	classes["Gemma3"] = class{
+		batch: tilesJoined,
 		defaults: settings{
 			convertRGB: true, resize: true, rescale: true, normalize: true, size: square(224),
 			resample: transforms.Bilinear, mean: halves, std: halves,
@@ -23,6 +24,7 @@ func init() {
 		build: idefics2,
 	}
 	classes["Aria"] = class{
+		batch: batchRules{output: datagraph.BatchConcat, "pixel_mask": datagraph.BatchConcat},
 		defaults: settings{
 			convertRGB: true, rescale: true, normalize: true, resample: transforms.Bicubic, mean: halves, std: halves,
 		},

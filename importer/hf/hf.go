@@ -91,7 +91,7 @@ func load(data []byte, torch bool) (*datagraph.Graph, error) {
 	if g.Outputs[0] == datagraph.Image { // ImageGPT has two names
 		g.Rename(cmp.Or(c.output, output))
 	}
-	batches(g, c.name)
+	c.batch.apply(g)
 	return importer.Finish("hf", g)
 }
 

@@ -9,6 +9,7 @@ import (
 
 func init() {
 	classes["Idefics3"] = class{
+		batch: tilesPadded,
 		defaults: settings{
 			convertRGB: true, resize: true, rescale: true, normalize: true, pad: true, size: size{longest: 4 * 364},
 			resample: transforms.Lanczos, mean: halves, std: halves, anySize: true,
@@ -18,7 +19,7 @@ func init() {
 	classes["SmolVLM"] = classes["Idefics3"]
 	ultra := classes["Idefics3"].defaults
 	ultra.size = size{longest: 3072}
-	classes["UltraVBert"] = class{defaults: ultra, torchOnly: true, build: func(b *builder, o *importer.Object) {
+	classes["UltraVBert"] = class{defaults: ultra, torchOnly: true, batch: tilesPadded, build: func(b *builder, o *importer.Object) {
 		idefics3(b, o, 512, o.Side("max_image_tiles", 27))
 	}}
 }

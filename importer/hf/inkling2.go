@@ -10,6 +10,7 @@ import (
 
 func init() {
 	classes["Inkling2"] = class{
+		batch:     tilesJoined,
 		defaults:  settings{convertRGB: true, rescale: true, normalize: true, size: square(40), mean: halves, std: halves, ownResample: true},
 		torchOnly: true, build: inkling2,
 	}

@@ -16,6 +16,7 @@ func init() {
 		build: mllama,
 	}
 	classes["Llama4"] = class{
+		batch: tilesJoined,
 		defaults: settings{
 			convertRGB: true, resize: true, rescale: true, normalize: true, size: square(336),
 			resample: transforms.Bilinear, mean: halves, std: halves,

@@ -38,6 +38,7 @@ func init() {
 	classes["NemotronH_Omni_Reasoning_V3"] = class{defaults: nemo, torchOnly: true, build: nemotron}
 
 	classes["Inkling"] = class{
+		batch: tilesJoined,
 		defaults: settings{
 			convertRGB: true, rescale: true, normalize: true, notSquare: true, ownSize: true, resample: transforms.Lanczos, mean: clipMean, std: clipStd,
 		},

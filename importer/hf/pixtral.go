@@ -1,12 +1,14 @@
 package hf
 
 import (
+	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
 func init() {
 	classes["Pixtral"] = class{
+		batch: batchRules{output: datagraph.BatchPad},
 		defaults: settings{
 			convertRGB: true, resize: true, rescale: true, normalize: true, pad: true, size: size{longest: 1024},
 			resample: transforms.Bicubic, mean: clipMean, std: clipStd, anySize: true,

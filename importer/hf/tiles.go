@@ -36,10 +36,12 @@ func init() {
 				resample: transforms.Bicubic, mean: clipMean, std: clipStd,
 			},
 			torchOnly: name == "Cohere2Vision",
+			batch:     tilesJoined,
 			build:     d.build,
 		}
 	}
 	classes["GraniteDocling"] = class{
+		batch: tilesPadded,
 		defaults: settings{
 			convertRGB: true, resize: true, rescale: true, normalize: true, size: square(512),
 			resample: transforms.Bicubic, mean: clipMean, std: clipStd,
