@@ -416,8 +416,11 @@ func TestPassesChangeNothing(t *testing.T) {
 	short.Step(t, 9) // see some
 	var s same
 	t.Run("known graphs", func(t *testing.T) {
+		step := short.Step(t, 4)
 		for i, g := range knownGraphs(t) {
-			s.check(t, g, some(all, i, 67))
+			if i%step == 0 {
+				s.check(t, g, some(all, i, 67))
+			}
 		}
 	})
 	t.Run("wirings", func(t *testing.T) {
