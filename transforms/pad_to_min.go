@@ -34,7 +34,10 @@ func NewPadToMin(height, width int) *PadToMin {
 
 // Validate checks the size, the position, the mode and the fill.
 func (o *PadToMin) Validate() error {
-	return (&PadToSize{o.Height, o.Width, o.Position, o.Mode, o.Fill}).Validate()
+	if err := checkSides(o.Height, o.Width); err != nil {
+		return err
+	}
+	return checkBorder(o.Position, o.Mode, o.Fill)
 }
 
 // Infer sets the size.
@@ -55,7 +58,5 @@ func (o *PadToMin) Infer(dst, in []tensor.Desc) error {
 
 // Apply copies the image and draws the border.
 func (o *PadToMin) Apply(c *Context, dst, src []*tensor.Tensor) error {
-	top := o.Position.before(dst[0].Height() - src[0].Height())
-	left := o.Position.before(dst[0].Width() - src[0].Width())
-	return padTo(c, dst[0], src[0], top, left, o.Mode, o.Fill)
+	return padPlaced(c, dst[0], src[0], o.Position, o.Mode, o.Fill)
 }

@@ -41,13 +41,7 @@ func (o *PadToNextMultiple) Validate() error {
 	if err := checkSide("multiple", o.Multiple); err != nil {
 		return err
 	}
-	if err := checkEnum("position", o.Position, positionNames); err != nil {
-		return err
-	}
-	if err := checkEnum("mode", o.Mode, padModeNames); err != nil {
-		return err
-	}
-	return checkValues("fill", o.Fill)
+	return checkBorder(o.Position, o.Mode, o.Fill)
 }
 
 // Infer makes both sides larger.
@@ -73,9 +67,7 @@ func (o *PadToNextMultiple) Infer(dst, in []tensor.Desc) error {
 
 // Apply copies the image and draws the border.
 func (o *PadToNextMultiple) Apply(c *Context, dst, src []*tensor.Tensor) error {
-	top := o.Position.before(dst[0].Height() - src[0].Height())
-	left := o.Position.before(dst[0].Width() - src[0].Width())
-	return padTo(c, dst[0], src[0], top, left, o.Mode, o.Fill)
+	return padPlaced(c, dst[0], src[0], o.Position, o.Mode, o.Fill)
 }
 
 // once rejects a border that is wider than one reflection of an axis of n

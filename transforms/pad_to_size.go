@@ -40,6 +40,22 @@ func (p Position) before(n int) int {
 	return n / 2
 }
 
+// checkBorder checks the parameters that ops for placed images share.
+func checkBorder(p Position, m PadMode, fill []float64) error {
+	if err := checkEnum("position", p, positionNames); err != nil {
+		return err
+	}
+	if err := checkEnum("mode", m, padModeNames); err != nil {
+		return err
+	}
+	return checkValues("fill", fill)
+}
+
+// padPlaced copies src to its place in the larger dst and draws the border.
+func padPlaced(c *Context, dst, src *tensor.Tensor, p Position, m PadMode, fill []float64) error {
+	return padTo(c, dst, src, p.before(dst.Height()-src.Height()), p.before(dst.Width()-src.Width()), m, fill)
+}
+
 // PadToSize pads an image to Height x Width. An image with a longer side is an
 // ErrInput, and so is a fill that the dtype cannot hold. It takes any dtype of
 // fixed size, HWC or CHW, and keeps both. No value changes.
@@ -76,13 +92,7 @@ func (o *PadToSize) Validate() error {
 	if err := checkSides(o.Height, o.Width); err != nil {
 		return err
 	}
-	if err := checkEnum("position", o.Position, positionNames); err != nil {
-		return err
-	}
-	if err := checkEnum("mode", o.Mode, padModeNames); err != nil {
-		return err
-	}
-	return checkValues("fill", o.Fill)
+	return checkBorder(o.Position, o.Mode, o.Fill)
 }
 
 // Infer sets the output size.
@@ -99,6 +109,5 @@ func (o *PadToSize) Infer(dst, in []tensor.Desc) error {
 
 // Apply copies the image and draws the border.
 func (o *PadToSize) Apply(c *Context, dst, src []*tensor.Tensor) error {
-	top, left := o.Position.before(o.Height-src[0].Height()), o.Position.before(o.Width-src[0].Width())
-	return padTo(c, dst[0], src[0], top, left, o.Mode, o.Fill)
+	return padPlaced(c, dst[0], src[0], o.Position, o.Mode, o.Fill)
 }

@@ -33,13 +33,7 @@ func NewPadToSquare(fill []float64) *PadToSquare {
 
 // Validate checks the position, the mode and the fill.
 func (o *PadToSquare) Validate() error {
-	if err := checkEnum("position", o.Position, positionNames); err != nil {
-		return err
-	}
-	if err := checkEnum("mode", o.Mode, padModeNames); err != nil {
-		return err
-	}
-	return checkValues("fill", o.Fill)
+	return checkBorder(o.Position, o.Mode, o.Fill)
 }
 
 // Infer sets both sides to the longer one.
@@ -57,7 +51,5 @@ func (o *PadToSquare) Infer(dst, in []tensor.Desc) error {
 
 // Apply copies the image and draws the border.
 func (o *PadToSquare) Apply(c *Context, dst, src []*tensor.Tensor) error {
-	top := o.Position.before(dst[0].Height() - src[0].Height())
-	left := o.Position.before(dst[0].Width() - src[0].Width())
-	return padTo(c, dst[0], src[0], top, left, o.Mode, o.Fill)
+	return padPlaced(c, dst[0], src[0], o.Position, o.Mode, o.Fill)
 }
