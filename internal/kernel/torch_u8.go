@@ -92,36 +92,20 @@ func (f TorchFilter) window(w []float64, in, i int, scale float64) (lo, n int, m
 	n = min(max(min(int(center+support+0.5), in)-lo, 0), len(w))
 	w = w[:n]
 	sum := 0.0
-	switch f {
-	case TorchLinear:
-		for j := range w {
-			v := 1 - math.Abs(float64((float64(j+lo)-center+0.5)*inv))
-			if v < 0 {
-				v = 0
-			}
-			w[j] = v
-			sum += v
+	for j := range w {
+		x, v := math.Abs(float64((float64(j+lo)-center+0.5)*inv)), 0.0
+		switch { // inline, for speed
+		case f == TorchLinear && x < 1:
+			v = 1 - x
+		case f == TorchCubic && x < 1:
+			v = cubicNear64(x, -0.5)
+		case f == TorchCubic && x < 2:
+			v = cubicFar64(x, -0.5)
+		case f == TorchLanczos && x < 3:
+			v = float64(sinc(x) * sinc(x/3))
 		}
-	case TorchCubic:
-		for j := range w {
-			v := 0.0
-			if x := math.Abs(float64((float64(j+lo) - center + 0.5) * inv)); x < 1 {
-				v = cubicNear64(x, -0.5)
-			} else if x < 2 {
-				v = cubicFar64(x, -0.5)
-			}
-			w[j] = v
-			sum += v
-		}
-	case TorchLanczos:
-		for j := range w {
-			v := 0.0
-			if x := math.Abs(float64((float64(j+lo) - center + 0.5) * inv)); x < 3 {
-				v = float64(sinc(x) * sinc(x/3))
-			}
-			w[j] = v
-			sum += v
-		}
+		w[j] = v
+		sum += v
 	}
 	if sum == 0 {
 		sum = 1
