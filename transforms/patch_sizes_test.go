@@ -1,9 +1,6 @@
 package transforms
 
 import (
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,14 +12,7 @@ import (
 // the reference's; see testdata/gen/patches.py.
 func TestPatchSizes(t *testing.T) {
 	for op, file := range map[string]string{"smart_resize": "sizes.json", "resize_to_patches": "sizes.json", "resize": "thumbnail.json"} {
-		b, err := os.ReadFile(filepath.Join("testdata", op, file))
-		require.NoError(t, err)
-		var rules []struct {
-			Params json.RawMessage `json:"params"`
-			Sizes  [][4]int        `json:"sizes"`
-		}
-		require.NoError(t, json.Unmarshal(b, &rules))
-		require.NotEmpty(t, rules)
+		rules := readSizeRules[[4]int](t, op, file)
 		refused := 0
 		for _, r := range rules {
 			o, err := UnmarshalParams(op, 1, r.Params)

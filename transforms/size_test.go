@@ -3,6 +3,7 @@ package transforms
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,17 +11,24 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
+// sizeRules are an op's parameters, and sizes with the reference's results.
+type sizeRules[S any] []struct {
+	Params json.RawMessage `json:"params"`
+	Sizes  []S             `json:"sizes"`
+}
+
+func readSizeRules[S any](t *testing.T, path ...string) (rules sizeRules[S]) {
+	b, err := os.ReadFile(filepath.Join(append([]string{"testdata"}, path...)...))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(b, &rules))
+	require.NotEmpty(t, rules)
+	return rules
+}
+
 // TestSizes compares the size rules with their libraries; see
 // testdata/gen/resize.py.
 func TestSizes(t *testing.T) {
-	b, err := os.ReadFile("testdata/resize/sizes.json")
-	require.NoError(t, err)
-	var rules []struct {
-		Params json.RawMessage `json:"params"`
-		Sizes  [][4]int        `json:"sizes"`
-	}
-	require.NoError(t, json.Unmarshal(b, &rules))
-	require.NotEmpty(t, rules)
+	rules := readSizeRules[[4]int](t, "resize", "sizes.json")
 	for _, r := range rules {
 		op, err := UnmarshalParams("resize", 1, r.Params)
 		require.NoError(t, err)

@@ -1,10 +1,7 @@
 package transforms
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,14 +12,7 @@ import (
 // TestTileRules compares the canvases and grids with the reference's; see
 // testdata/gen/tiles.py.
 func TestTileRules(t *testing.T) {
-	b, err := os.ReadFile(filepath.Join("testdata", "resize_to_tiles", "tiles.json"))
-	require.NoError(t, err)
-	var rules []struct {
-		Params json.RawMessage `json:"params"`
-		Sizes  [][9]int        `json:"sizes"`
-	}
-	require.NoError(t, json.Unmarshal(b, &rules))
-	require.NotEmpty(t, rules)
+	rules := readSizeRules[[9]int](t, "resize_to_tiles", "tiles.json")
 	for _, r := range rules {
 		op, err := UnmarshalParams("resize_to_tiles", 1, r.Params)
 		require.NoError(t, err, "%s", r.Params)
@@ -41,14 +31,7 @@ func TestTileRules(t *testing.T) {
 }
 
 func TestTileSizes(t *testing.T) {
-	b, err := os.ReadFile(filepath.Join("testdata", "resize", "tiles.json"))
-	require.NoError(t, err)
-	var rules []struct {
-		Params json.RawMessage `json:"params"`
-		Sizes  [][4]int        `json:"sizes"`
-	}
-	require.NoError(t, json.Unmarshal(b, &rules))
-	require.NotEmpty(t, rules)
+	rules := readSizeRules[[4]int](t, "resize", "tiles.json")
 	for _, r := range rules {
 		o, err := UnmarshalParams("resize", 1, r.Params)
 		require.NoError(t, err)
