@@ -117,9 +117,7 @@ func plain(b *builder, o *importer.Object) {
 func unpadded(b *builder, o *importer.Object) {
 	noOCR(o)
 	b.decode()
-	if b.resize {
-		b.resizeTo(b.size)
-	}
+	b.resizes()
 	b.tail(o)
 }
 
@@ -220,9 +218,7 @@ func efficientNet(b *builder, o *importer.Object) {
 		return
 	}
 	b.decode()
-	if b.resize {
-		b.resizeTo(b.size)
-	}
+	b.resizes()
 	b.crops(o)
 	b.values(o, offset)
 	if top { // even without do_normalize
@@ -239,9 +235,7 @@ func mobileViT(b *builder, o *importer.Object) {
 	noOCR(o)
 	flip := o.Bool("do_flip_channel_order", true)
 	b.decode()
-	if b.resize {
-		b.resizeTo(b.size)
-	}
+	b.resizes()
 	b.crops(o)
 	if flip {
 		b.Add(transforms.NewConvertColor(transforms.RGB, transforms.BGR))
@@ -264,9 +258,7 @@ func layoutLMv3(b *builder, o *importer.Object) {
 		return
 	}
 	b.decode()
-	if b.resize {
-		b.resizeTo(b.size)
-	}
+	b.resizes()
 	b.tail(o)
 }
 

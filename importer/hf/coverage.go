@@ -7,9 +7,6 @@ import (
 
 //go:generate go run ./gen
 
-// notKnown refuses a class of transformers that has no steps here.
-const notKnown = "its steps are not known here"
-
 // Class is one of transformers' image processors.
 type Class struct {
 	// Name is the class's name, such as "ViTImageProcessor".
@@ -34,9 +31,6 @@ func Classes() []Class {
 	for i := range l {
 		c := classes[strings.TrimSuffix(l[i].Name, suffix)]
 		l[i].Refused, l[i].Partial = c.refused, c.partial
-		if c.build == nil && c.refused == "" {
-			l[i].Refused = notKnown
-		}
 	}
 	return l
 }

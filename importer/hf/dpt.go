@@ -33,12 +33,7 @@ func dpt(b *builder, o *importer.Object, keep bool, multiple, divisor int) {
 			return
 		}
 	}
-	if !o.Null("size_divisor") {
-		divisor = o.Side("size_divisor", divisor)
-	} else {
-		divisor = 0
-		o.Inert("size_divisor")
-	}
+	divisor = nullSide(o, "size_divisor", divisor, 0)
 	if b.torch && b.pad && divisor == 0 {
 		o.Bad("size_divisor", "a whole number of 1 to 16777216, for do_pad")
 		return

@@ -47,9 +47,7 @@ func flava(b *builder, o *importer.Object) {
 		})
 		b.Outputs = append(b.Outputs, name)
 	}
-	if b.resize {
-		b.resizeTo(b.size)
-	}
+	b.resizes()
 	b.tail(o)
 }
 
@@ -78,11 +76,6 @@ func (b *builder) codebook(o *importer.Object) settings {
 	if s.resize && s.size == (size{}) {
 		o.Bad("codebook_size", "a size, for codebook_do_resize")
 	}
-	if s.normalize && s.mean == nil {
-		o.Bad("codebook_image_mean", "one or three numbers, for codebook_do_normalize")
-	}
-	if s.normalize && s.std == nil {
-		o.Bad("codebook_image_std", "one or three numbers, for codebook_do_normalize")
-	}
+	s.wantsValues(o, "codebook_")
 	return s
 }

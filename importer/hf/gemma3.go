@@ -42,9 +42,7 @@ func gemma3(b *builder, o *importer.Object) {
 	if !o.Bool("do_pan_and_scan", false) {
 		o.Inert(keys...)
 		b.decode()
-		if b.resize {
-			b.resizeTo(b.size)
-		}
+		b.resizes()
 		b.planes(o)
 		b.wholeTile()
 		b.constant("num_crops", 0)

@@ -116,10 +116,7 @@ func classOf(o *importer.Object) (class, error) {
 	base := strings.TrimSuffix(strings.TrimSuffix(name, "Fast"), "Pil")
 	base, ok = strings.CutSuffix(strings.Replace(base, "FeatureExtractor", suffix, 1), suffix)
 	c, known := classes[base]
-	listed := slices.ContainsFunc(coverage, func(k Class) bool { return k.Name == base+suffix })
-	if !known && ok && listed {
-		c.refused = notKnown
-	} else if !ok || !known {
+	if !ok || !known {
 		return class{}, fmt.Errorf("importer: hf: %w", &importer.Error{
 			Kind: importer.ErrUnknownClass, Path: key,
 			Text: importer.Describe(name) + registry.DidYouMean(name, processors()) + "; want an image processor of transformers " + Version + ", such as ViTImageProcessor; infer-prep importers --coverage lists them",
@@ -241,13 +238,28 @@ func read(o *importer.Object, c class) settings {
 	if s.centerCrop && s.crop == (size{}) && !c.numpyOnly {
 		o.Bad("crop_size", "a size, for do_center_crop")
 	}
+	s.wantsValues(o, "")
+	return s
+}
+
+// wantsValues requires a mean and a deviation for do_normalize. prefix begins
+// the keys.
+func (s *settings) wantsValues(o *importer.Object, prefix string) {
 	if s.normalize && s.mean == nil {
-		o.Bad("image_mean", "one or three numbers, for do_normalize")
+		o.Bad(prefix+"image_mean", "one or three numbers, for "+prefix+"do_normalize")
 	}
 	if s.normalize && s.std == nil {
-		o.Bad("image_std", "one or three numbers, for do_normalize")
+		o.Bad(prefix+"image_std", "one or three numbers, for "+prefix+"do_normalize")
 	}
-	return s
+}
+
+// nullSide reads a length as Side does, but null is none.
+func nullSide(o *importer.Object, key string, def, none int) int {
+	if o.Null(key) {
+		o.Inert(key)
+		return none
+	}
+	return o.Side(key, def)
 }
 
 // readResample reads the interpolation of the resize.
@@ -442,6 +454,13 @@ func (b *builder) sizeRule(r *transforms.Resize) {
 	r.Interpolation, r.Backend = b.kernel()
 	r.NoAntialias = b.noAntialias
 	b.Add(r)
+}
+
+// resizes adds the resize to size if do_resize is set.
+func (b *builder) resizes() {
+	if b.resize {
+		b.resizeTo(b.size)
+	}
 }
 
 // cropTo adds the crop of image_transforms.center_crop or

@@ -25,9 +25,7 @@ func imageGPT(b *builder, o *importer.Object) {
 		return
 	}
 	b.decode()
-	if b.resize {
-		b.resizeTo(b.size)
-	}
+	b.resizes()
 	b.tail(o)
 	if !o.Bool("do_color_quantize", true) {
 		return

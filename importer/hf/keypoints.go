@@ -42,9 +42,7 @@ func (b *builder) grayscale(o *importer.Object, def bool) bool {
 
 // keypoints adds the resize, the rescaling and, if asked for, the luma.
 func (b *builder) keypoints(o *importer.Object, gray bool) {
-	if b.resize {
-		b.resizeTo(b.size)
-	}
+	b.resizes()
 	b.normalize = false
 	b.values(o, 0)
 	if gray {

@@ -17,9 +17,7 @@ func init() {
 func layoutLMv2(b *builder, o *importer.Object) {
 	wantsNoOCR(o, "LayoutLMv2")
 	b.decode()
-	if b.resize {
-		b.resizeTo(b.size)
-	}
+	b.resizes()
 	b.Add(transforms.NewConvertColor(transforms.RGB, transforms.BGR))
 	b.Add(transforms.NewHWC2CHW())
 }

@@ -40,9 +40,7 @@ func llava(b *builder, o *importer.Object) {
 		}
 		b.padsToSquare(o, "image_mean", b.mean, none)
 	}
-	if b.resize {
-		b.resizeTo(b.size)
-	}
+	b.resizes()
 	b.tail(o)
 }
 

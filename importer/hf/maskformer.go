@@ -63,11 +63,7 @@ func maskFormer(b *builder, o *importer.Object) {
 // maskFormerSize reads size and max_size, which is the longest edge if size is
 // a number or absent.
 func (b *builder) maskFormerSize(o *importer.Object) {
-	most := 0
-	if !o.Null("max_size") {
-		most = o.Side("max_size", 0)
-	}
-	o.Inert("max_size")
+	most := nullSide(o, "max_size", 0, 0)
 	if v, ok := o.Get("size"); ok && v != nil {
 		readSize(o, "size", &b.size, false, true)
 		if _, ok := importer.Int(v, 1, importer.MaxSide); ok {

@@ -55,9 +55,7 @@ func dinov3(b *builder, o *importer.Object) {
 	noOCR(o)
 	b.decode()
 	b.rescales(o)
-	if b.resize {
-		b.resizeTo(b.size)
-	}
+	b.resizes()
 	b.crops(o)
 	b.normalizesFloats(o)
 	b.Add(transforms.NewHWC2CHW())

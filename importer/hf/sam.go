@@ -30,9 +30,7 @@ func sam2Steps(b *builder, o *importer.Object) {
 	o.Inert("mask_pad_size")
 	b.decode()
 	b.measures("original_sizes")
-	if b.resize {
-		b.resizeTo(b.size)
-	}
+	b.resizes()
 	b.tail(o)
 	b.pads(o)
 }

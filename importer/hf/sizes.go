@@ -69,9 +69,8 @@ func glpn(b *builder, o *importer.Object) {
 // ownNumber reads a whole number that the class needs to resize. Without
 // do_resize null is valid too.
 func ownNumber(b *builder, o *importer.Object, key string, def int) int {
-	if !b.resize && o.Null(key) {
-		o.Inert(key)
-		return def
+	if !b.resize {
+		return nullSide(o, key, def, def)
 	}
 	return o.Side(key, def)
 }
@@ -99,18 +98,7 @@ func textNet(b *builder, o *importer.Object) {
 // ignores the padding.
 func ppLCNet(b *builder, o *importer.Object) {
 	noOCR(o)
-	edge := 0
-	if !o.Null("resize_short") {
-		edge = o.Side("resize_short", 256)
-	} else {
-		o.Inert("resize_short")
-	}
-	divisor := 1
-	if !o.Null("size_divisor") {
-		divisor = o.Side("size_divisor", 1)
-	} else {
-		o.Inert("size_divisor")
-	}
+	edge, divisor := nullSide(o, "resize_short", 256, 0), nullSide(o, "size_divisor", 1, 1)
 	b.decode()
 	switch {
 	case b.resize && edge > 0:
@@ -157,9 +145,7 @@ func perceiver(b *builder, o *importer.Object) {
 		b.Add(c)
 		b.centerCrop = false
 	}
-	if b.resize {
-		b.resizeTo(b.size)
-	}
+	b.resizes()
 	b.tail(o)
 }
 

@@ -137,9 +137,7 @@ func vivit(b *builder, o *importer.Object) {
 		}
 	}
 	b.decode()
-	if b.resize {
-		b.resizeTo(b.size)
-	}
+	b.resizes()
 	b.crops(o)
 	b.values(o, offset)
 	b.Add(transforms.NewHWC2CHW())
@@ -153,8 +151,6 @@ func videoLlava(b *builder, o *importer.Object) {
 	b.ownSizes(o)
 	o.Inert("return_legacy_image_output")
 	b.decode()
-	if b.resize {
-		b.resizeTo(b.size)
-	}
+	b.resizes()
 	b.tail(o)
 }

@@ -50,7 +50,7 @@ func init() {
 		"ImageClassification": func(b *builder, o *importer.Object, _ generation) { b.classification(o) },
 		"SemanticSegmentation": func(b *builder, o *importer.Object, _ generation) {
 			if !o.Null("resize_size") {
-				b.resizeTo(o, b.side(o, "resize_size", 0), v1)
+				b.resizeTo(o, b.side(o, "resize_size", 0))
 			} else {
 				o.Inert("resize_size", "interpolation", "antialias")
 			}
@@ -200,9 +200,9 @@ func (b *builder) resize(o *importer.Object, from generation) {
 	b.sampled(o, r, from)
 }
 
-// resizeTo adds the resize of a preset.
-func (b *builder) resizeTo(o *importer.Object, edge int, from generation) {
-	b.sampled(o, &transforms.Resize{Fit: transforms.FitShortest, Edge: edge}, from)
+// resizeTo adds the resize of a preset, which uses v1.
+func (b *builder) resizeTo(o *importer.Object, edge int) {
+	b.sampled(o, &transforms.Resize{Fit: transforms.FitShortest, Edge: edge}, v1)
 }
 
 // sampled reads interpolation and antialias and adds r.
@@ -238,13 +238,13 @@ func (b *builder) sampled(o *importer.Object, r *transforms.Resize, from generat
 	b.Add(r)
 }
 
-// classification adds the steps of ImageClassification, which uses v1.
+// classification adds the steps of ImageClassification.
 func (b *builder) classification(o *importer.Object) {
 	if !o.Has("crop_size") {
 		o.Fail(importer.ErrMissing, "crop_size", "want a whole number")
 	}
 	crop := b.side(o, "crop_size", 1)
-	b.resizeTo(o, b.side(o, "resize_size", defaultResize), v1)
+	b.resizeTo(o, b.side(o, "resize_size", defaultResize))
 	b.Add(transforms.NewCenterCrop(crop, crop))
 	b.divide()
 	b.normalize(o, defaultMean, defaultStd)
@@ -281,11 +281,6 @@ func (b *builder) centerCrop(o *importer.Object, _ generation) {
 	b.Add(transforms.NewCenterCrop(h, w))
 }
 
-// paddingModes maps padding_mode.
-var paddingModes = map[string]transforms.PadMode{
-	"constant": transforms.PadConstant, "edge": transforms.PadEdge, "reflect": transforms.PadReflect, "symmetric": transforms.PadSymmetric,
-}
-
 func (b *builder) pad(o *importer.Object, _ generation) {
 	const want = "a whole number of 0 to 16777216, or a list of 1, 2 (left and right, top and bottom) or 4 (left, top, right, bottom)"
 	v, _ := o.Get("padding")
@@ -304,11 +299,9 @@ func (b *builder) pad(o *importer.Object, _ generation) {
 	}
 	p := transforms.NewPad(l[1], l[3], l[0], l[2])
 	if s := o.String("padding_mode"); s != "" {
-		mode, ok := paddingModes[s]
-		if !ok {
+		if p.Mode.UnmarshalText([]byte(s)) != nil { // torchvision has the same names
 			o.Bad("padding_mode", "constant, edge, reflect or symmetric")
 		}
-		p.Mode = mode
 	}
 	if fill, _ := o.Get("fill"); fill != nil {
 		f, ok := importer.Float(fill)
@@ -396,13 +389,13 @@ func (b *builder) wantTensor(o *importer.Object) bool {
 	return b.tensor
 }
 
-// toDtype adds v2's ToDtype(torch.float32), which multiplies by 1/255.
+// toDtype adds v2's ToDtype(torch.float32).
 func (b *builder) toDtype(o *importer.Object, _ generation) {
 	scale := o.Bool("scale", false)
 	switch {
 	case !b.wantTensor(o), b.float:
 	case scale:
-		b.Add(&transforms.Rescale{Scale: 1.0 / 255, Rule: transforms.RescaleMultiply})
+		b.multiply()
 	default:
 		b.Add(transforms.NewToType(tensor.Float32))
 	}
@@ -417,9 +410,14 @@ func (b *builder) convertDtype(o *importer.Object, from generation) {
 	case from == v1:
 		b.divide()
 	default:
-		b.Add(&transforms.Rescale{Scale: 1.0 / 255, Rule: transforms.RescaleMultiply})
+		b.multiply()
 	}
 	b.float = true
+}
+
+// multiply adds v2's conversion to floats of 0 to 1.
+func (b *builder) multiply() {
+	b.Add(&transforms.Rescale{Scale: 1.0 / 255, Rule: transforms.RescaleMultiply})
 }
 
 // divide adds v1's conversion to a float tensor.
