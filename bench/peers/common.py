@@ -25,6 +25,13 @@ class Each:
         return map(self.f, range(n))
 
 
+class Permuted(Each):
+    """Each of torch's tensors, with the outputs as the others have them: rows, columns, channels."""
+
+    def outputs(self, n):
+        return (self.f(i).permute(1, 2, 0).numpy() for i in range(n))
+
+
 def resized(width, height, edge=256):
     """The (width, height) whose short edge is edge, as torchvision truncates it."""
     return (edge, edge * height // width) if width <= height else (edge * width // height, edge)

@@ -10,18 +10,11 @@ torch.set_num_threads(1)
 torch.set_grad_enabled(False)
 
 
-class Permuted(common.Each):
-    """Outputs as the others have them: rows, columns, channels."""
-
-    def outputs(self, n):
-        return (self.f(i).permute(1, 2, 0).numpy() for i in range(n))
-
-
 def resize(mode):
     def case(images, _):
         files = [torch.frombuffer(bytearray(b), dtype=torch.uint8) for b in images]
         decoded = [decode_jpeg(f, mode=ImageReadMode.RGB).contiguous() for f in files]
-        return Permuted(lambda i: F.resize(decoded[i], [256], mode, antialias=True))
+        return common.Permuted(lambda i: F.resize(decoded[i], [256], mode, antialias=True))
 
     return case
 

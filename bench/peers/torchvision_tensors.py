@@ -15,16 +15,9 @@ def tensors(images):
     return [torch.frombuffer(bytearray(b), dtype=torch.uint8) for b in images]
 
 
-class Permuted(common.Each):
-    """Outputs as the others have them: rows, columns, channels."""
-
-    def outputs(self, n):
-        return (self.f(i).permute(1, 2, 0).numpy() for i in range(n))
-
-
 def decode(images, _):
     images = tensors(images)
-    return Permuted(lambda i: decode_jpeg(images[i], mode=ImageReadMode.RGB))
+    return common.Permuted(lambda i: decode_jpeg(images[i], mode=ImageReadMode.RGB))
 
 
 def imagenet(images, _):
@@ -57,7 +50,7 @@ def hf_default(images, config):
 def resize(mode):
     def case(images, _):
         decoded = [decode_jpeg(x, mode=ImageReadMode.RGB) for x in tensors(images)]
-        return Permuted(lambda i: F.resize(decoded[i], [256], mode, antialias=True))
+        return common.Permuted(lambda i: F.resize(decoded[i], [256], mode, antialias=True))
 
     return case
 

@@ -9,6 +9,7 @@ import warnings
 
 import importers_patches as patches
 import torch
+from importers_torchvision import write
 from torch import nn
 from torchvision.io import decode_image
 from torchvision.transforms import InterpolationMode as Mode
@@ -86,41 +87,24 @@ def array(x):
     return x.contiguous().numpy()
 
 
-def main():
-    torch.set_num_threads(2)
-    done, refused = [], []
+REFERENCES = {}  # by backend and configuration
+
+
+def all_cases():
+    """Cases as importers_torchvision.write takes them; the text of a transform is a JSON string."""
     for n, (name, t) in enumerate([*cases(), *timm_cases()]):
         backends = {
-            "torchvision": lambda p: t(pil.importers.rgb(p)),
-            "torchvision-tensor": lambda p: t(decode_image(str(p), mode="RGB")),
+            "torchvision": lambda p, t=t: {"image": array(t(pil.importers.rgb(p)))},
+            "torchvision-tensor": lambda p, t=t: {"image": array(t(decode_image(str(p), mode="RGB")))},
         }
         if isinstance(t, dict):
             backends = {"timm": pil.importers.timm(t)}
+        text = json.dumps(t if isinstance(t, dict) else repr(t))
         for backend, run in backends.items():
-            case = {"importer": backend, "name": name, "config": t if isinstance(t, dict) else repr(t)}
-            results = []
-            for image in ("rgb.png", "tall.png", "gray.png", "key.png")[n % 4 :][:2]:
-                try:
-                    x = run(pil.OUT / image)
-                    a = x["image"] if isinstance(t, dict) else array(x)
-                except Exception as e:
-                    if isinstance(e, RuntimeError) and "INTERNAL ASSERT" in str(e):  # torch cannot scale 3 channels to 1 x 1
-                        continue
-                    reason = (str(e).splitlines() or [type(e).__name__])[0]
-                    results.append({"image": image, "refused": True})
-                    continue
-                out = {"dtype": str(a.dtype), "shape": list(a.shape), "sha256": pil.importers.digest(a), "values": pil.sample(a)}
-                results.append({"image": image, "outputs": {"image": out}})
-            if not results:
-                continue
-            if all("refused" in r for r in results):
-                print(f"{backend} {name}: {reason[:100]}")
-                refused.append(case)
-            else:
-                done.append(case | {"results": results})
-    lines = [",\n".join(json.dumps(c, separators=(",", ":")) for c in l) for l in (done, refused)]
-    (pil.OUT / "goldens_tensors.json").write_text('{"cases":[\n' + lines[0] + '\n],"refused":[\n' + lines[1] + "\n]}\n")
+            REFERENCES[backend, text] = run
+            yield backend, name, text, ("rgb.png", "tall.png", "gray.png", "key.png")[n % 4 :][:2]
 
 
 if __name__ == "__main__":
-    main()
+    torch.set_num_threads(2)
+    write("goldens_tensors.json", all_cases(), reference=lambda backend, text: REFERENCES[backend, text])

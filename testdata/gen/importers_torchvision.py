@@ -60,7 +60,7 @@ def cases():
                 yield backend, f"{name} {label}", text
 
 
-def write(file, cases, images=2, seconds={}, boxes={}):
+def write(file, cases, images=2, seconds={}, boxes={}, reference=reference):
     """Writes a golden file of cases: what the reference gives for some images, or that it refuses. A case may name its images.
 
     seconds has the second image for each image, by the class, for classes that take two; boxes has boxes likewise.
@@ -70,8 +70,8 @@ def write(file, cases, images=2, seconds={}, boxes={}):
         case = {"importer": backend, "name": name, "config": json.loads(text)}
         results, bug = [], False
         some = list(*own) or list(("rgb.png", "tall.png", "gray.png", "key.png")[n % 4 :][:images])
-        two = seconds.get(case["config"].get("image_processor_type"))
-        box = boxes.get(case["config"].get("image_processor_type"))
+        kind = "image_processor_type" in text and case["config"].get("image_processor_type")
+        two, box = seconds.get(kind), boxes.get(kind)
         for image in some:
             which = {"image": image} | ({"image2": two[image]} if two else {}) | ({"box": box[image]} if box else {})
             try:
