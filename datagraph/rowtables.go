@@ -232,6 +232,9 @@ func (t *rowTables) passes(before, after canvas, sc transforms.Scale) error {
 		}
 	}
 	build(&t.x, before.x, after.x, sc.Width)
+	if t.x.resampled && t.ch == 3 {
+		t.x.taps.PackRows()
+	}
 	build(&t.y, before.y, after.y, sc.Height)
 	return nil
 }

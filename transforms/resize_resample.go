@@ -289,6 +289,9 @@ func (r *resampler) pillowPlain(c *Context, how sampling, dst, src *tensor.Tenso
 	f := pillowFilters[how.interp]
 	if s.w != d.w && r.x.fresh(how, src.DType, s.w, d.w) {
 		r.x.taps.Pillow(s.w, d.w, 0, d.w, f, float)
+		if s.ch == 3 && !float {
+			r.x.taps.PackRows()
+		}
 	}
 	if s.h != d.h && r.y.fresh(how, src.DType, s.h, d.h) {
 		r.y.taps.Pillow(s.h, d.h, 0, d.h, f, float)

@@ -45,6 +45,9 @@ func (r *resampler) torchUint8(c *Context, how sampling, corners bool, dst, src 
 	}
 	if s.w != d.w && r.x.fresh(how, src.DType, s.w, d.w) {
 		fill(&r.x.taps, s.w, d.w)
+		if s.ch == 3 {
+			r.x.taps.PackRows()
+		}
 	}
 	if s.h != d.h && r.y.fresh(how, src.DType, s.h, d.h) {
 		fill(&r.y.taps, s.h, d.h)

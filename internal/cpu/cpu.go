@@ -9,6 +9,7 @@ const (
 	AVX2   Feature = iota
 	AVX512         // F, BW, DQ and VL
 	VNNI           // AVX512, and AVX512_VNNI
+	VBMI           // VNNI, and AVX512_VBMI
 	BMI2           // and BMI1
 	NEON
 	count

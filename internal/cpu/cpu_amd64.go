@@ -9,4 +9,5 @@ func init() {
 	has[BMI2] = cpu.X86.HasBMI1 && cpu.X86.HasBMI2
 	has[AVX512] = cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL
 	has[VNNI] = has[AVX512] && cpu.X86.HasAVX512VNNI
+	has[VBMI] = has[VNNI] && cpu.X86.HasAVX512VBMI
 }

@@ -41,6 +41,94 @@ func (t *Taps) packWeights() {
 	}
 }
 
+// Outputs are computed in groups if five outputs and the pixels they read fit
+// vectors of 64 bytes, for two taps at a time.
+const (
+	groupSize   = 5
+	groupSpread = 19 // the largest distance between two starts of a group
+	groupRead   = 64
+)
+
+// packRows fills packed.groups: for each group the vector of the bytes that the
+// outputs read, and for each pair of taps the vector of the weights, or two for
+// low and high halves. The last group ends at the last output.
+func (t *Taps) packRows() {
+	p, n := &t.packed, len(t.Start)
+	p.groups = p.groups[:0]
+	if n < groupSize || p.blocks == 0 || !cpu.Has(cpu.VBMI) {
+		return
+	}
+	for x := groupSize - 1; x < n; x += groupSize {
+		if t.Start[x]-t.Start[x-groupSize+1] > groupSpread {
+			return
+		}
+	}
+	if t.Start[n-1]-t.Start[n-groupSize] > groupSpread {
+		return
+	}
+	const vector = groupRead / 4
+	pairs, halves := (p.longest+1)/2, 1
+	if t.short == 0 {
+		halves = 2
+	}
+	groups := (n + groupSize - 1) / groupSize
+	p.groups = grow(p.groups, groups*(1+pairs*halves)*vector)
+	to, stride := p.groups, p.blocks*p.size
+	for g := range groups {
+		x := min(g*groupSize, n-groupSize)
+		start := t.Start[x:][:groupSize]
+		index := to[:vector]
+		to = to[vector:]
+		for i, s := range start {
+			b := 3 * (s - start[0])
+			b |= (b + 3) << 16
+			o := index[3*i:][:3]
+			o[0], o[1], o[2] = b, b+0x10001, b+0x20002
+		}
+		index[vector-1] = 0
+		w := p.w[x*stride:][:groupSize*stride]
+		for pair := range pairs {
+			for half := range halves {
+				// A block has two pairs, for each half.
+				at := pair/2*p.size + half*2 + pair%2
+				o := to[:vector]
+				to = to[vector:]
+				for i := range groupSize {
+					v, q := w[i*stride+at], o[3*i:][:3]
+					q[0], q[1], q[2] = v, v, v
+				}
+				o[vector-1] = 0
+			}
+		}
+	}
+}
+
+// resampleGroups computes outputs of the four rows of r with the table of
+// packRows, and returns the number of outputs. It computes all or, at the end
+// of the memory, those that read at most room bytes of a row.
+func (r *rows4) resampleGroups(t *Taps, room int) int {
+	p, n := &t.packed, len(t.Start)
+	if len(p.groups) == 0 {
+		return 0
+	}
+	pairs := (p.longest + 1) / 2
+	reads := func(x int) int { return int(t.Start[x])*3 + 6*(pairs-1) + groupRead }
+	if reads(n-groupSize) > room {
+		for n -= n % groupSize; n > 0 && reads(n-groupSize) > room; {
+			n -= groupSize
+		}
+		if n == 0 {
+			return 0
+		}
+	}
+	if t.short > 0 {
+		resampleGroupsShortVBMI(&r.dst, &r.src, &t.Start[0], &p.groups[0], n, pairs, t.short)
+	} else {
+		resampleGroupsVBMI(&r.dst, &r.src, &t.Start[0], &p.groups[0], n, pairs)
+	}
+	return n
+}
+
 // resample computes n outputs, 4 or more, of the first min(rows, 4) rows of r;
 // it may compute the other rows too.
 func (r *rows4) resample(t *Taps, rows, ch int, start, w *int32, n int) {

@@ -3061,3 +3061,234 @@ store:
 done:
 	VZEROUPPER
 	RET
+
+// func resampleGroupsVBMI(dst *[4]*byte, src *[4]*byte, start *int32, table *int32, n int, pairs int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512VL, AVX512VNNI, MMX+
+TEXT ·resampleGroupsVBMI(SB), NOSPLIT, $0-48
+	MOVQ         src+8(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         8(AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         24(AX), AX
+	MOVQ         start+16(FP), SI
+	MOVQ         table+24(FP), DI
+	MOVQ         $0x5555555555555555, R8
+	KMOVQ        R8, K1
+	MOVL         $0x00007fff, R8
+	KMOVW        R8, K2
+	VMOVDQU32    resampleGroups_transpose<>+0(SB), Z0
+	VPBROADCASTD resample_round<>+0(SB), Z1
+	XORQ         R8, R8
+
+group:
+	MOVLQSX    (SI)(R8*4), R9
+	LEAQ       (R9)(R9*2), R9
+	MOVQ       AX, R10
+	SUBQ       CX, R10
+	ADDQ       DX, R10
+	PREFETCHT0 (R10)(R9*1)
+	SUBQ       CX, R10
+	ADDQ       DX, R10
+	PREFETCHT0 (R10)(R9*1)
+	SUBQ       CX, R10
+	ADDQ       DX, R10
+	PREFETCHT0 (R10)(R9*1)
+	SUBQ       CX, R10
+	ADDQ       DX, R10
+	PREFETCHT0 (R10)(R9*1)
+	VMOVDQU64  (DI), Z2
+	ADDQ       $0x40, DI
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPADDD     Z1, Z3, Z3
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPADDD     Z1, Z5, Z5
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPADDD     Z1, Z7, Z7
+	VPXORD     Z9, Z9, Z9
+	VPXORD     Z10, Z10, Z10
+	VPADDD     Z1, Z9, Z9
+	MOVQ       pairs+40(FP), R10
+
+pair:
+	VMOVDQU64     (DI), Z11
+	VMOVDQU64     64(DI), Z12
+	VPERMB.Z      (CX)(R9*1), Z2, K1, Z13
+	VPDPWSSD      Z11, Z13, Z3
+	VPDPWSSD      Z12, Z13, Z4
+	VPERMB.Z      (DX)(R9*1), Z2, K1, Z13
+	VPDPWSSD      Z11, Z13, Z5
+	VPDPWSSD      Z12, Z13, Z6
+	VPERMB.Z      (BX)(R9*1), Z2, K1, Z13
+	VPDPWSSD      Z11, Z13, Z7
+	VPDPWSSD      Z12, Z13, Z8
+	VPERMB.Z      (AX)(R9*1), Z2, K1, Z13
+	VPDPWSSD      Z11, Z13, Z9
+	VPDPWSSD      Z12, Z13, Z10
+	ADDQ          $0x06, R9
+	ADDQ          $+128, DI
+	DECQ          R10
+	JNZ           pair
+	VPSLLD        $0x10, Z4, Z4
+	VPADDD        Z4, Z3, Z3
+	VPSRAD        $0x16, Z3, Z3
+	VPSLLD        $0x10, Z6, Z6
+	VPADDD        Z6, Z5, Z5
+	VPSRAD        $0x16, Z5, Z5
+	VPSLLD        $0x10, Z8, Z8
+	VPADDD        Z8, Z7, Z7
+	VPSRAD        $0x16, Z7, Z7
+	VPSLLD        $0x10, Z10, Z10
+	VPADDD        Z10, Z9, Z9
+	VPSRAD        $0x16, Z9, Z9
+	VPACKSSDW     Z5, Z3, Z3
+	VPACKSSDW     Z9, Z7, Z7
+	VPACKUSWB     Z7, Z3, Z3
+	VPERMD        Z3, Z0, Z3
+	LEAQ          (R8)(R8*2), R9
+	MOVQ          dst+0(FP), R10
+	MOVQ          (R10), R11
+	VMOVDQU8      X3, K2, (R11)(R9*1)
+	MOVQ          8(R10), R11
+	VEXTRACTI32X4 $0x01, Z3, X2
+	VMOVDQU8      X2, K2, (R11)(R9*1)
+	MOVQ          16(R10), R11
+	VEXTRACTI32X4 $0x02, Z3, X2
+	VMOVDQU8      X2, K2, (R11)(R9*1)
+	MOVQ          24(R10), R10
+	VEXTRACTI32X4 $0x03, Z3, X2
+	VMOVDQU8      X2, K2, (R10)(R9*1)
+	ADDQ          $0x05, R8
+	MOVQ          n+32(FP), R9
+	MOVQ          R9, R10
+	SUBQ          R8, R10
+	JLE           done
+	CMPQ          R10, $0x05
+	JGE           group
+	LEAQ          -5(R9), R8
+	JMP           group
+
+done:
+	VZEROUPPER
+	RET
+
+DATA resampleGroups_transpose<>+0(SB)/4, $0x00000000
+DATA resampleGroups_transpose<>+4(SB)/4, $0x00000004
+DATA resampleGroups_transpose<>+8(SB)/4, $0x00000008
+DATA resampleGroups_transpose<>+12(SB)/4, $0x0000000c
+DATA resampleGroups_transpose<>+16(SB)/4, $0x00000001
+DATA resampleGroups_transpose<>+20(SB)/4, $0x00000005
+DATA resampleGroups_transpose<>+24(SB)/4, $0x00000009
+DATA resampleGroups_transpose<>+28(SB)/4, $0x0000000d
+DATA resampleGroups_transpose<>+32(SB)/4, $0x00000002
+DATA resampleGroups_transpose<>+36(SB)/4, $0x00000006
+DATA resampleGroups_transpose<>+40(SB)/4, $0x0000000a
+DATA resampleGroups_transpose<>+44(SB)/4, $0x0000000e
+DATA resampleGroups_transpose<>+48(SB)/4, $0x00000003
+DATA resampleGroups_transpose<>+52(SB)/4, $0x00000007
+DATA resampleGroups_transpose<>+56(SB)/4, $0x0000000b
+DATA resampleGroups_transpose<>+60(SB)/4, $0x0000000f
+GLOBL resampleGroups_transpose<>(SB), RODATA|NOPTR, $64
+
+// func resampleGroupsShortVBMI(dst *[4]*byte, src *[4]*byte, start *int32, table *int32, n int, pairs int, bits int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512VL, AVX512VNNI, MMX+
+TEXT ·resampleGroupsShortVBMI(SB), NOSPLIT, $0-56
+	MOVQ         src+8(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         8(AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         24(AX), AX
+	MOVQ         start+16(FP), SI
+	MOVQ         table+24(FP), DI
+	MOVQ         $0x5555555555555555, R8
+	KMOVQ        R8, K1
+	MOVL         $0x00007fff, R8
+	KMOVW        R8, K2
+	VMOVDQU32    resampleGroups_transpose<>+0(SB), Z0
+	MOVQ         bits+48(FP), R8
+	VMOVQ        R8, X1
+	MOVL         $0x00000001, R8
+	VMOVD        R8, X2
+	VPBROADCASTD X2, Z2
+	VPSLLD       X1, Z2, Z2
+	VPSRLD       $0x01, Z2, Z2
+	XORQ         R8, R8
+
+group:
+	MOVLQSX    (SI)(R8*4), R9
+	LEAQ       (R9)(R9*2), R9
+	MOVQ       AX, R10
+	SUBQ       CX, R10
+	ADDQ       DX, R10
+	PREFETCHT0 (R10)(R9*1)
+	SUBQ       CX, R10
+	ADDQ       DX, R10
+	PREFETCHT0 (R10)(R9*1)
+	SUBQ       CX, R10
+	ADDQ       DX, R10
+	PREFETCHT0 (R10)(R9*1)
+	SUBQ       CX, R10
+	ADDQ       DX, R10
+	PREFETCHT0 (R10)(R9*1)
+	VMOVDQU64  (DI), Z3
+	ADDQ       $0x40, DI
+	VPXORD     Z4, Z4, Z4
+	VPADDD     Z2, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPADDD     Z2, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPADDD     Z2, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPADDD     Z2, Z7, Z7
+	MOVQ       pairs+40(FP), R10
+
+pair:
+	VMOVDQU64     (DI), Z8
+	VPERMB.Z      (CX)(R9*1), Z3, K1, Z9
+	VPDPWSSD      Z8, Z9, Z4
+	VPERMB.Z      (DX)(R9*1), Z3, K1, Z9
+	VPDPWSSD      Z8, Z9, Z5
+	VPERMB.Z      (BX)(R9*1), Z3, K1, Z9
+	VPDPWSSD      Z8, Z9, Z6
+	VPERMB.Z      (AX)(R9*1), Z3, K1, Z9
+	VPDPWSSD      Z8, Z9, Z7
+	ADDQ          $0x06, R9
+	ADDQ          $+64, DI
+	DECQ          R10
+	JNZ           pair
+	VPSRAD        X1, Z4, Z4
+	VPSRAD        X1, Z5, Z5
+	VPSRAD        X1, Z6, Z6
+	VPSRAD        X1, Z7, Z7
+	VPACKSSDW     Z5, Z4, Z4
+	VPACKSSDW     Z7, Z6, Z6
+	VPACKUSWB     Z6, Z4, Z4
+	VPERMD        Z4, Z0, Z4
+	LEAQ          (R8)(R8*2), R9
+	MOVQ          dst+0(FP), R10
+	MOVQ          (R10), R11
+	VMOVDQU8      X4, K2, (R11)(R9*1)
+	MOVQ          8(R10), R11
+	VEXTRACTI32X4 $0x01, Z4, X3
+	VMOVDQU8      X3, K2, (R11)(R9*1)
+	MOVQ          16(R10), R11
+	VEXTRACTI32X4 $0x02, Z4, X3
+	VMOVDQU8      X3, K2, (R11)(R9*1)
+	MOVQ          24(R10), R10
+	VEXTRACTI32X4 $0x03, Z4, X3
+	VMOVDQU8      X3, K2, (R10)(R9*1)
+	ADDQ          $0x05, R8
+	MOVQ          n+32(FP), R9
+	MOVQ          R9, R10
+	SUBQ          R8, R10
+	JLE           done
+	CMPQ          R10, $0x05
+	JGE           group
+	LEAQ          -5(R9), R8
+	JMP           group
+
+done:
+	VZEROUPPER
+	RET

@@ -83,3 +83,8 @@ func (t *Taps) vertical(dst, src []uint8, line, i int) bool {
 	resampleColumnsNEON(&dst[0], &src[0], line, &w[0], n)
 	return true
 }
+
+// packRows does nothing: there is no form of Horizontal for groups.
+func (t *Taps) packRows() {}
+
+func (r *rows4) resampleGroups(*Taps, int) int { return 0 }

@@ -6,6 +6,8 @@ type packed struct{}
 
 func (t *Taps) pack() {}
 
+func (t *Taps) packRows() {}
+
 func (t *Taps) horizontal(_, _ []uint8, _, _, _ int) bool { return false }
 
 func (t *Taps) vertical(_, _ []uint8, _, _ int) bool { return false }

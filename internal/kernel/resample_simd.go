@@ -9,6 +9,8 @@ type packed struct {
 	blocks  int // per output
 	size    int // elements of w per block
 	longest int // maximum of Len
+	// groups is the table of groupPixels, or empty.
+	groups []int32
 }
 
 // packedBlock is the largest number of elements of packed.w per block.
@@ -17,7 +19,7 @@ const packedBlock = 4
 // pack packs the weights of W32 if the assembly supports them.
 func (t *Taps) pack() {
 	p := &t.packed
-	p.blocks, p.longest = 0, 0
+	p.blocks, p.longest, p.groups = 0, 0, p.groups[:0]
 	if !hasSIMD() {
 		return
 	}
@@ -62,8 +64,19 @@ func (t *Taps) horizontal(dst, src []uint8, rows, inW, ch int) bool {
 			at := min(y+i, last)
 			r.dst[i], r.src[i] = &dst[at*out], &src[at*line]
 		}
+		done := 0 // outputs
+		if ch == 3 {
+			if done = r.resampleGroups(t, len(src)-last*line); done == outW {
+				continue
+			}
+			done = min(done, outW-4)
+			for i := range 4 {
+				r.dst[i] = &dst[min(y+i, last)*out+done*ch]
+			}
+		}
+		at := done * p.blocks * p.size // in w
 		if last*line+end <= len(src) {
-			r.resample(t, rows-y, ch, &start[0], &w[0], outW)
+			r.resample(t, rows-y, ch, &start[done], &w[at], outW-done)
 			continue
 		}
 		// The last outputs would read beyond src. The first safe outputs read
@@ -72,10 +85,10 @@ func (t *Taps) horizontal(dst, src []uint8, rows, inW, ch int) bool {
 		for safe > 0 && int(start[safe-1])*ch+window > line {
 			safe--
 		}
-		if safe >= 4 {
-			r.resample(t, rows-y, ch, &start[0], &w[0], safe)
+		if safe >= done+4 {
+			r.resample(t, rows-y, ch, &start[done], &w[at], safe-done)
 		} else {
-			safe = 0
+			safe = done
 		}
 		if !t.edge(dst, src, y, rows, line, ch, min(safe, outW-4), end) {
 			t.horizontalGo(dst[y*out:], src[y*line:], last+1-y, inW, ch, safe)

@@ -87,3 +87,15 @@ func resampleRGBAShortVNNI(dst *[4]*byte, src *[4]*byte, start *int32, w *int32,
 //
 //go:noescape
 func resampleColumnsShortVNNI(dst *byte, src *byte, line int, w *int32, rows int, bits int)
+
+// resampleGroupsVBMI resamples four rows to n pixels, 5 or more, with a table of
+// Taps.groups. It reads 6*pairs+58 bytes per group of five.
+//
+//go:noescape
+func resampleGroupsVBMI(dst *[4]*byte, src *[4]*byte, start *int32, table *int32, n int, pairs int)
+
+// resampleGroupsShortVBMI resamples four rows to n pixels, 5 or more, with a table of
+// Taps.groups. It reads 6*pairs+58 bytes per group of five.
+//
+//go:noescape
+func resampleGroupsShortVBMI(dst *[4]*byte, src *[4]*byte, start *int32, table *int32, n int, pairs int, bits int)

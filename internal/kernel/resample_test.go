@@ -61,6 +61,13 @@ func levels(t *testing.T, f func(t *testing.T)) {
 		t.Run("without AVX-512", func(t *testing.T) {
 			defer cpu.Disable(cpu.AVX512)()
 			defer cpu.Disable(cpu.VNNI)()
+			defer cpu.Disable(cpu.VBMI)()
+			f(t)
+		})
+	}
+	if cpu.Has(cpu.VBMI) {
+		t.Run("without VBMI", func(t *testing.T) {
+			defer cpu.Disable(cpu.VBMI)()
 			f(t)
 		})
 	}
@@ -71,16 +78,26 @@ func levels(t *testing.T, f func(t *testing.T)) {
 }
 
 // tables fill a table of the outputs in [from, to) with fixed-point weights:
-// those of Pillow, and those of torch, which have 16 bits.
+// those of Pillow, and those of torch, which have 16 bits. The tables are ready
+// for both passes.
 var tables = func() (l []func(t *Taps, in, out, from, to int)) {
 	for f := range FilterLanczos + 1 {
-		l = append(l, func(t *Taps, in, out, from, to int) { t.Pillow(in, out, from, to, f, false) })
+		l = append(l, func(t *Taps, in, out, from, to int) {
+			t.Pillow(in, out, from, to, f, false)
+			t.PackRows()
+		})
 	}
 	for f := range TorchLanczos + 1 {
-		l = append(l, func(t *Taps, in, out, from, to int) { t.TorchU8(in, out, from, to, f, true) })
+		l = append(l, func(t *Taps, in, out, from, to int) {
+			t.TorchU8(in, out, from, to, f, true)
+			t.PackRows()
+		})
 	}
 	for f := range TorchLanczos {
-		l = append(l, func(t *Taps, in, out, from, to int) { t.TorchU8(in, out, from, to, f, false) })
+		l = append(l, func(t *Taps, in, out, from, to int) {
+			t.TorchU8(in, out, from, to, f, false)
+			t.PackRows()
+		})
 	}
 	return l
 }()
@@ -240,10 +257,12 @@ func BenchmarkResample(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%s/tables", level, filterNames[f]), func(b *testing.B) {
 				for b.Loop() {
 					x.Pillow(w, ow, 0, ow, f, false)
+					x.PackRows()
 					y.Pillow(h, oh, 0, oh, f, false)
 				}
 			})
 			x.Pillow(w, ow, 0, ow, f, false)
+			x.PackRows()
 			y.Pillow(h, oh, 0, oh, f, false)
 			for _, ch := range []int{1, 3, 4} {
 				src, mid, dst := noise(1, w*h*ch), make([]uint8, ow*h*ch), make([]uint8, ow*oh*ch)

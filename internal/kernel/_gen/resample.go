@@ -26,6 +26,8 @@ func resample() {
 		resampleRows(k, 4, 4)
 		resampleColumns(k, true)
 	}
+	resampleGroups(l, 2)
+	resampleGroups(&short{dot: true}, 1)
 }
 
 // kind is the form of the weights.
@@ -415,6 +417,111 @@ func resampleRows(k kind, ch, rows int) {
 		}
 	})
 }
+
+// resampleGroups is the horizontal pass of four rows of pixels of 3 channels,
+// five outputs at a time: one output and channel per dword. One instruction
+// picks the bytes of two taps of all five from 64 bytes of a row.
+func resampleGroups(k kind, halves int) {
+	name := "resampleGroups" + k.name() + "VBMI"
+	TEXT(name, NOSPLIT, "func(dst, src *[4]*byte, start, table *int32, n, pairs int"+k.parameter()+")")
+	Pragma("noescape")
+	Doc(name+" resamples four rows to n pixels, 5 or more, with a table of", "Taps.groups. It reads 6*pairs+58 bytes per group of five.")
+	src := pointers("src")
+	start, table := Load(Param("start"), GP64()), Load(Param("table"), GP64())
+	words, stored, ones := K(), K(), GP64()
+	MOVQ(U64(0x5555555555555555), ones)
+	KMOVQ(ones, words)
+	MOVL(U32(0x7fff), ones.As32())
+	KMOVW(ones.As32(), stored)
+	if groupsTranspose == (Mem{}) {
+		groupsTranspose = GLOBL("resampleGroups_transpose", 8|16)
+		for i := range 16 {
+			DATA(4*i, U32(uint32(i/4+i%4*4)))
+		}
+	}
+	transpose := ZMM()
+	VMOVDQU32(groupsTranspose, transpose)
+	k.begin(zmm)
+	x, off, left := GP64(), GP64(), GP64()
+	XORQ(x, x)
+
+	Label("group")
+	MOVLQSX(Mem{Base: start, Index: x, Scale: 4}, off)
+	LEAQ(Mem{Base: off, Index: off, Scale: 2}, off)
+	next := GP64()
+	MOVQ(src[3], next) // prefetch the next rows, as in resampleRows
+	for range 4 {
+		SUBQ(src[0], next)
+		ADDQ(src[1], next)
+		PREFETCHT0(Mem{Base: next, Index: off, Scale: 1})
+	}
+	index := ZMM()
+	VMOVDQU64(Mem{Base: table}, index)
+	ADDQ(U8(64), table)
+	var sums [4][]VecVirtual
+	for i := range sums {
+		for range halves {
+			sum := ZMM()
+			VPXORD(sum, sum, sum)
+			sums[i] = append(sums[i], sum)
+		}
+		k.round(sums[i])
+	}
+	Load(Param("pairs"), left)
+	Label("pair")
+	var weights []VecVirtual
+	for i := range halves {
+		w := ZMM()
+		VMOVDQU64(Mem{Base: table, Disp: 64 * i}, w)
+		weights = append(weights, w)
+	}
+	for r, sum := range sums {
+		px := ZMM()
+		VPERMB_Z(Mem{Base: src[r], Index: off, Scale: 1}, index, words, px)
+		for i, w := range weights {
+			VPDPWSSD(w, px, sum[i])
+		}
+	}
+	ADDQ(U8(6), off)
+	ADDQ(I32(64*halves), table)
+	DECQ(left)
+	JNZ(LabelRef("pair"))
+
+	for _, sum := range sums {
+		k.end(sum)
+	}
+	out := sums[0][0]
+	VPACKSSDW(sums[1][0], out, out)
+	VPACKSSDW(sums[3][0], sums[2][0], sums[2][0])
+	VPACKUSWB(sums[2][0], out, out)
+	VPERMD(out, transpose, out)
+	LEAQ(Mem{Base: x, Index: x, Scale: 2}, off)
+	to := Load(Param("dst"), GP64())
+	for i := range sums {
+		p, row := GP64(), out.AsX()
+		MOVQ(Mem{Base: to, Disp: 8 * i}, p)
+		if i > 0 {
+			row = XMM()
+			VEXTRACTI32X4(U8(i), out, row)
+		}
+		VMOVDQU8(row, stored, Mem{Base: p, Index: off, Scale: 1})
+	}
+	ADDQ(U8(5), x)
+	n := Load(Param("n"), GP64())
+	MOVQ(n, left)
+	SUBQ(x, left)
+	JLE(LabelRef("done"))
+	CMPQ(left, U8(5))
+	JGE(LabelRef("group"))
+	LEAQ(Mem{Base: n, Disp: -5}, x)
+	JMP(LabelRef("group"))
+	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
+// groupsTranspose is a constant of resampleGroups, which its variants share.
+var groupsTranspose Mem
 
 // toWeights sets weights to the weights of output x. size is the number of
 // bytes per output.
