@@ -18,7 +18,7 @@ type batch struct {
 	app    *app
 	plan   *datagraph.Plan
 	limits codec.Limits
-	sink   *sink
+	sink   sink
 	inputs []input
 	jobs   int
 
@@ -30,7 +30,7 @@ type outcome struct {
 	in      *input
 	skipped bool // not an image, and found in a folder or by a glob
 	err     error
-	results []result
+	written
 }
 
 // ahead is the number of inputs for each worker that may be done before the
@@ -120,7 +120,7 @@ func (w *worker) write(o outcome, out []*tensor.Tensor, err error) outcome {
 	if w.b.app.testDelay != nil {
 		w.b.app.testDelay()
 	}
-	o.results, o.err = w.b.sink.write(o.in.name, out)
+	o.written, o.err = w.b.sink.write(o.in.name, out)
 	return o
 }
 

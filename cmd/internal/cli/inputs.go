@@ -222,7 +222,7 @@ func (in *input) isImage() bool {
 // claim assigns output files to the inputs, in order. An input fails if one of
 // its output files belongs to an earlier input or is an input itself. Files
 // that are not images claim nothing.
-func (l *listing) claim(s *sink) {
+func (l *listing) claim(s *imageFiles) {
 	key := func(path string) string {
 		if s.fold {
 			return strings.ToLower(path)

@@ -30,12 +30,12 @@ type format struct {
 	numbered bool // images are numbered
 	// file returns the path of output i of an image below the output folder.
 	// nil means the default, the image's name with ext.
-	file func(s *sink, image string, i int) string
+	file func(s *imageFiles, image string, i int) string
 	// input refuses invalid names of the model's inputs. line returns an
 	// image's line in the file named list, or refuses the image.
 	input func(name string) error
 	list  string
-	line  func(s *sink, image string, files []string) (string, error)
+	line  func(s *imageFiles, image string, files []string) (string, error)
 	// prepare changes the graph for the format.
 	prepare func(f *runFlags, g *datagraph.Graph) error
 }
@@ -65,24 +65,54 @@ func formatNames() []string {
 	return l
 }
 
-// sink writes the outputs of images below a folder.
-type sink struct {
-	dir    string
-	format format
-	names  []string // of the outputs, in order
-	inputs []string // the model's input for each output
-	batch  bool     // write batches of one image
-	joined []bool   // whether batches concatenate an output
-	fold   bool     // dir's file system ignores case; set by ready
+// sink is the writing half of a run. The workers call write; the goroutine that
+// receives the outcomes calls the other methods.
+type sink interface {
+	// ready creates what the sink writes to and checks that it is writable.
+	ready() error
+	// write takes an image's outputs on a worker. They are valid until it
+	// returns. Files of one image are written here.
+	write(name string, out []*tensor.Tensor) (written, error)
+	// add takes the outcome of an image that write took without an error, in
+	// the order of the inputs. It returns the outcomes that are final now:
+	// files of several images are written here, and their outcomes wait for the
+	// file. A returned outcome can have an error, which fails its image only;
+	// the other error ends the run.
+	add(o outcome) ([]outcome, error)
+	// close writes the rest after the last outcome and returns the outcomes
+	// that were still waiting.
+	close() ([]outcome, error)
+	// abort discards what is incomplete, of a run that ended early.
+	abort() error
+}
 
-	renamed bool           // --name was given
+// written is what a sink knows of an image's outputs.
+type written struct {
+	results []result
+}
+
+// columns are the outputs of an image and the way to write them.
+type columns struct {
+	format  format
+	names   []string // of the outputs, in order
+	inputs  []string // the model's input for each output
+	batch   bool     // write batches of one image
+	joined  []bool   // whether batches concatenate an output
+	renamed bool     // --name was given
+}
+
+// imageFiles is a sink that writes files for each image below a folder.
+type imageFiles struct {
+	columns
+	dir     string
+	fold    bool           // dir's file system ignores case; set by ready
 	numbers map[string]int // of images, by name
 	lines   []string       // of the list
 }
 
 // files returns the output files of an image: one for each output, or one for
 // all.
-func (s *sink) files(name string) []string {
+func (s *imageFiles) files(name string) []string {
 	if s.format.file != nil {
 		if _, ok := s.numbers[name]; s.format.numbered && !ok {
 			return nil // not an image
@@ -112,34 +142,52 @@ type result struct {
 	Shape tensor.Shape `json:"shape"`
 }
 
-// write writes all outputs of an image or none: it writes temporary files and
-// then renames them.
-func (s *sink) write(name string, out []*tensor.Tensor) ([]result, error) {
-	files := s.files(name)
-	if s.format.line != nil {
-		if _, err := s.format.line(s, name, files); err != nil {
-			return nil, err
-		}
-	}
+// named returns the tensors to write, with the names in files, and a result for
+// each.
+func (c *columns) named(out []*tensor.Tensor) ([]tensor.Named, []result, error) {
 	var named []tensor.Named
 	var results []result
-	for i, o := range s.names {
+	for i, o := range c.names {
 		t := out[i]
-		if s.batch && !s.joined[i] {
+		if c.batch && !c.joined[i] {
 			var err error
 			if t, err = batched(t); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
-		named = append(named, tensor.Named{Name: s.inputs[i], T: t})
-		r := result{Name: o, File: files[min(i, len(files)-1)], DType: t.DType, Shape: t.Shape}
-		if s.inputs[i] != o {
-			r.Input = s.inputs[i]
+		named = append(named, tensor.Named{Name: c.inputs[i], T: t})
+		r := result{Name: o, DType: t.DType, Shape: t.Shape}
+		if c.inputs[i] != o {
+			r.Input = c.inputs[i]
 		}
 		results = append(results, r)
 	}
+	return named, results, nil
+}
+
+// write writes all outputs of an image or none.
+func (s *imageFiles) write(name string, out []*tensor.Tensor) (w written, err error) {
+	files := s.files(name)
+	if s.format.line != nil {
+		if _, err := s.format.line(s, name, files); err != nil {
+			return w, err
+		}
+	}
+	named, results, err := s.named(out)
+	if err != nil {
+		return w, err
+	}
+	for i := range results {
+		results[i].File = files[min(i, len(files)-1)]
+	}
+	return written{results: results}, s.format.writeFiles(files, named)
+}
+
+// writeFiles writes a file for each tensor, or one file of all. It writes all
+// files or none: it writes temporary files and then renames them.
+func (f *format) writeFiles(files []string, named []tensor.Named) error {
 	if err := os.MkdirAll(filepath.Dir(files[0]), 0o777); err != nil {
-		return nil, fmt.Errorf("cannot write %w", plain(files[0], err))
+		return fmt.Errorf("cannot write %w", plain(files[0], err))
 	}
 	var temps []string
 	defer func() {
@@ -147,26 +195,26 @@ func (s *sink) write(name string, out []*tensor.Tensor) ([]result, error) {
 			_ = os.Remove(t) // fails for files that were renamed
 		}
 	}()
-	for i, f := range files {
+	for i, file := range files {
 		part := named
 		if len(files) > 1 {
 			part = named[i : i+1]
 		}
-		temp, err := writeTemp(filepath.Dir(f), func(w io.Writer) error { return s.format.write(w, part) })
+		temp, err := writeTemp(filepath.Dir(file), func(w io.Writer) error { return f.write(w, part) })
 		if err != nil {
-			return nil, fmt.Errorf("cannot write %w", plain(f, err))
+			return fmt.Errorf("cannot write %w", plain(file, err))
 		}
 		temps = append(temps, temp)
 	}
-	for i, f := range files {
-		if err := os.Rename(temps[i], f); err != nil {
+	for i, file := range files {
+		if err := os.Rename(temps[i], file); err != nil {
 			for _, done := range files[:i] {
-				_ = os.Remove(done) // an image has all of its files or none
+				_ = os.Remove(done) // all files or none
 			}
-			return nil, fmt.Errorf("cannot write %w", plain(f, err))
+			return fmt.Errorf("cannot write %w", plain(file, err))
 		}
 	}
-	return results, nil
+	return nil
 }
 
 // batched returns t with an axis of 1 in front.
@@ -246,7 +294,7 @@ func writeFile(path string, write func(io.Writer) error) error {
 }
 
 // ready creates the output folder and checks that it is writable.
-func (s *sink) ready() error {
+func (s *imageFiles) ready() error {
 	err := os.MkdirAll(s.dir, 0o777)
 	if err == nil {
 		var temp string

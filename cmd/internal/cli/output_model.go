@@ -24,11 +24,11 @@ var modelFormats = []format{
 	{
 		name: "onnx-test", ext: ".pb", named: true, numbered: true,
 		write: func(w io.Writer, ts []tensor.Named) error { return tensor.WriteTensorProto(w, ts[0].Name, ts[0].T) },
-		file: func(s *sink, image string, i int) string {
+		file: func(s *imageFiles, image string, i int) string {
 			return filepath.Join(fmt.Sprintf("test_data_set_%d", s.numbers[image]), fmt.Sprintf("input_%d.pb", i))
 		},
 		list: "test_data_sets.txt",
-		line: func(s *sink, image string, files []string) (string, error) {
+		line: func(s *imageFiles, image string, files []string) (string, error) {
 			return filepath.Base(filepath.Dir(files[0])) + "\t" + filepath.ToSlash(image), refuse(image, unicode.IsControl, "a control character")
 		},
 	},
@@ -42,7 +42,7 @@ var modelFormats = []format{
 	// named after it, with the elements only.
 	{
 		name: "triton-raw", named: true, write: func(w io.Writer, ts []tensor.Named) error { return tensor.WriteRaw(w, ts[0].T) },
-		file:  func(s *sink, image string, i int) string { return filepath.Join(image, s.inputs[i]) },
+		file:  func(s *imageFiles, image string, i int) string { return filepath.Join(image, s.inputs[i]) },
 		input: isFileName,
 	},
 	// For --input_list of Qualcomm's snpe-net-run and qnn-net-run: float32 NHWC
@@ -50,7 +50,7 @@ var modelFormats = []format{
 	{
 		name: "input-list", ext: ".raw", named: true, write: func(w io.Writer, ts []tensor.Named) error { return tensor.WriteRaw(w, ts[0].T) },
 		prepare: nhwcFloats, list: "input_list.txt",
-		line: func(s *sink, _ string, files []string) (string, error) {
+		line: func(s *imageFiles, _ string, files []string) (string, error) {
 			var l []string
 			for i, f := range files {
 				if err := refuse(f, unicode.IsSpace, "white space"); err != nil {
@@ -75,7 +75,7 @@ var modelFormats = []format{
 	{
 		name: "tensorrt", ext: ".raw", named: true, write: func(w io.Writer, ts []tensor.Named) error { return tensor.WriteRaw(w, ts[0].T) },
 		list: "load_inputs.txt",
-		line: func(s *sink, _ string, files []string) (string, error) {
+		line: func(s *imageFiles, _ string, files []string) (string, error) {
 			var l []string
 			for i, f := range files {
 				if err := refuse(f, func(r rune) bool { return r == ',' || r == '\'' || unicode.IsControl(r) }, "a comma, a quote or a control character"); err != nil {
@@ -139,7 +139,7 @@ func nhwcFloats(f *runFlags, g *datagraph.Graph) error {
 }
 
 // rename applies --name.
-func (s *sink) rename(names []string) error {
+func (s *columns) rename(names []string) error {
 	s.inputs = slices.Clone(s.names)
 	if len(names) > 0 && !s.format.named {
 		var l []string
@@ -184,7 +184,7 @@ func (s *sink) rename(names []string) error {
 }
 
 // number numbers the images, in order. Other files get no number.
-func (s *sink) number(inputs []input) {
+func (s *imageFiles) number(inputs []input) {
 	if !s.format.numbered {
 		return
 	}
@@ -196,27 +196,30 @@ func (s *sink) number(inputs []input) {
 	}
 }
 
-// add adds an image that succeeded to the list.
-func (s *sink) add(name string) {
-	if s.format.list == "" {
-		return
+// add adds an image that succeeded to the list. Its files are written.
+func (s *imageFiles) add(o outcome) ([]outcome, error) {
+	if s.format.list != "" {
+		line, err := s.format.line(s, o.in.name, s.files(o.in.name))
+		if err == nil { // write reported it
+			s.lines = append(s.lines, line)
+		}
 	}
-	line, err := s.format.line(s, name, s.files(name))
-	if err == nil { // write reported it
-		s.lines = append(s.lines, line)
-	}
+	return []outcome{o}, nil
 }
 
-// writeList writes the list.
-func (s *sink) writeList() error {
+// close writes the list.
+func (s *imageFiles) close() ([]outcome, error) {
 	if s.format.list == "" || len(s.lines) == 0 {
-		return nil
+		return nil, nil
 	}
-	return wrapFail(writeFile(filepath.Join(s.dir, s.format.list), func(w io.Writer) error {
+	return nil, wrapFail(writeFile(filepath.Join(s.dir, s.format.list), func(w io.Writer) error {
 		_, err := io.WriteString(w, strings.Join(s.lines, "\n")+"\n")
 		return err
 	}))
 }
+
+// abort writes no list.
+func (s *imageFiles) abort() error { return nil }
 
 // datatypes are the names of types in KServe.
 var datatypes = map[tensor.DType]string{

@@ -151,7 +151,7 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 	if err != nil {
 		return err
 	}
-	s := &sink{dir: f.out, format: formats[k], batch: f.batch}
+	s := &imageFiles{columns: columns{format: formats[k], batch: f.batch}, dir: f.out}
 	if s.names, err = outputNames(g, plan, f.outputs == "all", s.format); err != nil {
 		return err
 	}
@@ -291,8 +291,7 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) er
 	full := false // the disk is full
 	running, stop := context.WithCancel(ctx)
 	defer stop()
-	err := b.run(running, func(o outcome) error {
-		defer bar.step()
+	final := func(o outcome) error {
 		switch {
 		case full && diskFull(o.err):
 			// reported already
@@ -307,7 +306,6 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) er
 			return a.failed(o.in.path, o.err, f.json)
 		default:
 			done++
-			b.sink.add(o.in.name)
 			if f.json {
 				return a.printLine(struct {
 					Input   string   `json:"input"`
@@ -316,10 +314,33 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) er
 			}
 		}
 		return nil
+	}
+	finals := func(l []outcome, err error) error {
+		for _, o := range l {
+			err = errors.Join(err, final(o))
+		}
+		return err
+	}
+	err := b.run(running, func(o outcome) error {
+		defer bar.step()
+		if o.skipped || o.err != nil {
+			return final(o)
+		}
+		return finals(b.sink.add(o))
 	})
+	if err == nil && !full {
+		err = finals(b.sink.close())
+	}
+	if err != nil || full {
+		err = errors.Join(err, b.sink.abort())
+	}
 	bar.clear()
-	if err != nil && !errors.Is(err, context.Canceled) {
-		return failErr("%w", err) // writing to standard output failed
+	if !full && diskFull(err) {
+		full = true
+		a.complain(err)
+	}
+	if err != nil && !full && !errors.Is(err, context.Canceled) {
+		return failErr("%w", err) // writing to standard output, a list or a file of several images
 	}
 	if full {
 		return failErr("the disk is full: %d of %s done", done, plural(len(b.inputs), "file"))
@@ -329,9 +350,6 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) er
 	}
 	if done+failed == 0 {
 		return noImages(0, skipped)
-	}
-	if err := b.sink.writeList(); err != nil {
-		return err
 	}
 	if took := time.Since(start); !f.quiet && !f.json {
 		fmt.Fprintf(a.stderr, "%s, %d failed, %d skipped, %.1f s, %.0f images/s\n",

@@ -327,7 +327,7 @@ func TestRunCase(t *testing.T) {
 	img := pngBytes(t, 5, 4, 7)
 	t.Chdir(tree(t, map[string][]byte{"a/Cat.png": img, "b/cat.png": img, "dog.PNG": img}))
 	for _, fold := range []bool{false, true} {
-		s := &sink{dir: "out", format: formats[0], names: []string{"image"}, fold: fold}
+		s := &imageFiles{columns: columns{format: formats[0], names: []string{"image"}}, dir: "out", fold: fold}
 		l := expand(t.Context(), store.Local, []string{"a", "b", "dog.PNG"}, "out")
 		l.claim(s)
 		require.Len(t, l.inputs, 3)
@@ -340,7 +340,7 @@ func TestRunCase(t *testing.T) {
 		}
 	}
 	_, err := os.Lstat("DOG.png")
-	s := &sink{dir: "."}
+	s := &imageFiles{dir: "."}
 	require.NoError(t, s.ready())
 	require.Equal(t, err == nil, s.fold, "what the file system does")
 
