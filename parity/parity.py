@@ -123,6 +123,16 @@ def not_long(path):
         return True
 
 
+def not_rotated_row(path):
+    """not_long, without images of one row of pixels: torch reads memory behind one that it has
+    rotated (unpack_rgb takes the stride of the columns, of which there is one, for that of pixels)."""
+    try:
+        with Image.open(path) as im:
+            return not_long(path) and (im.height > 1 or im.width == 1)
+    except Exception:
+        return True
+
+
 def lossless(path):
     return b"\xff\xc3\x00" in path.read_bytes()  # SOF3
 
@@ -230,8 +240,9 @@ def cases(tmp):
     for config in importers.configs():
         # Donut scales the shorter edge of any image to 1920 before it shortens the longer one.
         # 4500 x 6 pixels become 8 GB, beyond infer-prep's limit and most machines' memory.
+        wanted = not_rotated_row if config.stem == "donut-align-long-axis" else not_long if "donut" in config.stem else None
         yield Case(importers.who(config), f"{config.parent.name}/{config.stem}",
-                   [f"--{config.parent.name}", str(config)], importers.reference(config), not_long if "donut" in config.stem else None)
+                   [f"--{config.parent.name}", str(config)], importers.reference(config), wanted)
         if config.parent.name == "hf":
             try:
                 reference = importers.hf_pil(json.loads(config.read_text()))
