@@ -1,15 +1,17 @@
-// Package ordered runs work for a range of items in parallel and delivers the
-// results in order.
+// Package ordered runs work for items in parallel and delivers the results in
+// order.
 package ordered
 
 import (
 	"context"
+	"iter"
 	"sync"
 )
 
-// Options configures Run.
+// Options configures Run and Stream.
 type Options struct {
-	// From and To are the first item and the one after the last.
+	// From and To are the first item of Run and the one after the last. Stream
+	// ignores them.
 	From, To int
 	// Workers is the number of goroutines that call work; at least 1.
 	Workers int
@@ -19,15 +21,30 @@ type Options struct {
 	Window int
 }
 
-// Run calls work for each item in o.Workers goroutines, and put with the
+// Run is Stream for the items from o.From to o.To-1.
+func Run[T any](ctx context.Context, o Options, work func(ctx context.Context, worker, i int) (T, error), put func(i int, v T, err error) error) error {
+	return Stream(ctx, o, func(context.Context) iter.Seq[int] {
+		return func(yield func(int) bool) {
+			for i := o.From; i < o.To && yield(i); i++ {
+			}
+		}
+	}, work, put)
+}
+
+// Stream calls work for each item in o.Workers goroutines, and put with the
 // results, in order, on the calling goroutine. worker, from 0 to o.Workers-1,
 // identifies the goroutine, for state that calls of work reuse.
 //
-// If put returns an error, Run begins no further items and returns that error.
-// If ctx ends, Run begins no further items, puts the results of those already
-// begun, and returns ctx's error. All goroutines have ended when Run returns.
-func Run[T any](ctx context.Context, o Options, work func(ctx context.Context, worker, i int) (T, error), put func(i int, v T, err error) error) error {
-	if o.From >= o.To {
+// items makes the items one after another, on a goroutine of its own. It makes
+// an item only once a place in the window is free, and at most one that no
+// worker has begun. It must end soon after its context ends.
+//
+// If put returns an error, Stream begins no further items and returns that
+// error. If ctx ends, Stream begins no further items, puts the results of those
+// already begun, and returns ctx's error. All goroutines have ended when Stream
+// returns.
+func Stream[I, T any](ctx context.Context, o Options, items func(ctx context.Context) iter.Seq[I], work func(ctx context.Context, worker int, item I) (T, error), put func(item I, v T, err error) error) error {
+	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if o.Window == 0 {
@@ -38,30 +55,45 @@ func Run[T any](ctx context.Context, o Options, work func(ctx context.Context, w
 		err error
 	}
 	type task struct {
-		i    int
+		item I
 		done chan result // closed without a result if the task was not begun
 	}
-	// The queue's buffer, with the task that waits for put, makes the window.
-	queue := make(chan task, max(o.Window, o.Workers)-1)
+	// A place in the window is taken before the item is made, and freed once
+	// the item is put.
+	places := make(chan struct{}, max(o.Window, o.Workers))
+	queue := make(chan task, cap(places))
 	tasks := make(chan task)
 	running, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer cancel()
+	place := func() bool {
+		select {
+		case places <- struct{}{}:
+			return running.Err() == nil
+		case <-running.Done():
+			return false
+		}
+	}
 	all.Go(func() {
 		defer close(queue)
 		defer close(tasks)
-		for i := o.From; i < o.To && running.Err() == nil; i++ {
-			t := task{i, make(chan result, 1)}
-			select {
-			case queue <- t:
-			case <-running.Done():
+		if !place() {
+			return
+		}
+		for item := range items(running) {
+			if running.Err() != nil {
 				return
 			}
+			t := task{item, make(chan result, 1)}
+			queue <- t // there is a place
 			select {
 			case tasks <- t:
 			case <-running.Done():
 				close(t.done)
+				return
+			}
+			if !place() {
 				return
 			}
 		}
@@ -69,7 +101,7 @@ func Run[T any](ctx context.Context, o Options, work func(ctx context.Context, w
 	for worker := range o.Workers {
 		all.Go(func() {
 			for t := range tasks {
-				v, err := work(running, worker, t.i)
+				v, err := work(running, worker, t.item)
 				t.done <- result{v, err}
 			}
 		})
@@ -79,9 +111,10 @@ func Run[T any](ctx context.Context, o Options, work func(ctx context.Context, w
 		if !begun {
 			break
 		}
-		if err := put(t.i, r.v, r.err); err != nil {
+		if err := put(t.item, r.v, r.err); err != nil {
 			return err
 		}
+		<-places
 	}
 	return ctx.Err()
 }

@@ -3,6 +3,7 @@ package ordered
 import (
 	"context"
 	"errors"
+	"iter"
 	"sync/atomic"
 	"testing"
 
@@ -143,4 +144,58 @@ func TestCancel(t *testing.T) {
 			require.Equal(t, k, i)
 		}
 	}
+}
+
+// TestStream: items come from a sequence. It is asked for an item only if the
+// window has a place, it is at most one item ahead of the workers, and it ends
+// with its context.
+func TestStream(t *testing.T) {
+	const workers, window = 2, 5
+	var made, begun, put atomic.Int32
+	sequence := func(n int) func(context.Context) iter.Seq[string] {
+		return func(ctx context.Context) iter.Seq[string] {
+			return func(yield func(string) bool) {
+				for i := range n {
+					made.Add(1)
+					if !yield(string(rune('a' + i%26))) {
+						return
+					}
+				}
+				<-ctx.Done() // more items may come
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var got string
+	err := Stream(ctx, Options{Workers: workers, Window: window}, sequence(100), func(_ context.Context, _ int, item string) (string, error) {
+		begun.Add(1)
+		if n := made.Load() - put.Load(); n > window {
+			return "", errors.New("more items than the window has places")
+		}
+		return item + item, nil
+	}, func(item, v string, err error) error {
+		require.NoError(t, err)
+		require.Equal(t, item+item, v)
+		require.LessOrEqual(t, int(made.Load()-put.Load()), window)
+		require.LessOrEqual(t, int(made.Load()-begun.Load()), 1+workers) // a worker counts after it took an item
+		got += item
+		if put.Add(1) == 100 {
+			cancel()
+		}
+		return nil
+	})
+	require.ErrorIs(t, err, context.Canceled)
+	require.Len(t, got, 100)
+	require.Equal(t, "abcdefghijklmnopqrstuvwxyzabcd", got[:30])
+
+	stop := errors.New("stop")
+	put.Store(0)
+	err = Stream(t.Context(), Options{Workers: workers}, sequence(10), func(_ context.Context, _ int, item string) (string, error) { return item, nil },
+		func(string, string, error) error {
+			if put.Add(1) == 10 {
+				return stop // while the sequence waits
+			}
+			return nil
+		})
+	require.ErrorIs(t, err, stop)
 }
