@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"sync"
 
 	"github.com/infer-prep/infer-prep/codec"
@@ -47,9 +48,20 @@ func (b *batch) run(ctx context.Context, emit func(outcome) error) error {
 	for i := range workers {
 		workers[i] = worker{b: b, mem: mem}
 	}
-	return ordered.Run(ctx, ordered.Options{To: len(b.inputs), Workers: b.jobs, Window: ahead * b.jobs},
-		func(ctx context.Context, w, i int) (outcome, error) { return workers[w].do(ctx, i), nil },
-		func(_ int, o outcome, _ error) error { return emit(o) })
+	return ordered.Stream(ctx, ordered.Options{Workers: b.jobs, Window: ahead * b.jobs}, b.items,
+		func(ctx context.Context, w int, in *input) (outcome, error) { return workers[w].do(ctx, in), nil },
+		func(_ *input, o outcome, _ error) error { return emit(o) })
+}
+
+// items makes the inputs in order.
+func (b *batch) items(ctx context.Context) iter.Seq[*input] {
+	return func(yield func(*input) bool) {
+		for i := range b.inputs {
+			if !yield(&b.inputs[i]) {
+				return
+			}
+		}
+	}
 }
 
 // worker turns one image after another into tensors and reuses its memory.
@@ -57,12 +69,13 @@ type worker struct {
 	b      *batch
 	mem    *budget
 	runner *datagraph.Runner
-	data   []byte
+	buf    []byte // of files
+	data   []byte // of the image
 	image  tensor.Tensor
 }
 
-func (w *worker) do(ctx context.Context, i int) (o outcome) {
-	in := &w.b.inputs[i]
+func (w *worker) do(ctx context.Context, in *input) (o outcome) {
+	defer in.free()
 	o = outcome{in: in, err: in.err}
 	if in.err != nil {
 		return o
@@ -124,9 +137,14 @@ func (w *worker) write(o outcome, out []*tensor.Tensor, err error) outcome {
 	return o
 }
 
-// read reads an input. It checks the first bytes of a file that the user did
-// not name; skip reports that they are not an image's.
+// read reads an input, unless it holds its bytes. It checks the first bytes of
+// an input that the user did not name; skip reports that they are not an
+// image's.
 func (w *worker) read(in *input) (skip bool, err error) {
+	if in.held {
+		w.data = in.data
+		return !in.explicit && codec.Sniff(in.data) == "", nil
+	}
 	f, err := in.open()
 	if err != nil {
 		return false, err
@@ -142,7 +160,8 @@ func (w *worker) read(in *input) (skip bool, err error) {
 			return true, nil
 		}
 	}
-	w.data, err = readAll(f, w.data, w.b.limits)
+	w.buf, err = readAll(f, w.buf, w.b.limits)
+	w.data = w.buf
 	return false, err
 }
 

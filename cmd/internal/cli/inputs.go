@@ -15,7 +15,7 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// input is one file that may be an image.
+// input is one file, or part of one, that may be an image.
 type input struct {
 	path string // to open, and for messages
 	name string // of its outputs, below the output folder
@@ -23,6 +23,20 @@ type input struct {
 	explicit bool
 	folder   store.Opener // of the argument; nil if the argument names the file
 	err      error        // why the file cannot be read, for example because it is missing
+
+	// held reports that data has the bytes, so that there is no file to open.
+	// They need to be the first sniffBytes only if these are not an image's.
+	held    bool
+	data    []byte
+	release func() // called when data is not needed any more; may be nil
+}
+
+// free gives back the memory of an input that holds its bytes.
+func (in *input) free() {
+	if in.data = nil; in.release != nil {
+		in.release()
+		in.release = nil
+	}
 }
 
 // open opens the file. A link that leads out of the folder of the argument is
