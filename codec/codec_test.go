@@ -219,3 +219,39 @@ func TestNames(t *testing.T) {
 	require.Equal(t, "color(9)", fmt.Sprint(codec.Color(9)))
 	require.Equal(t, "gray,cmyk", (codec.RefuseGray | codec.RefuseCMYK).String())
 }
+
+// TestNamesOfOtherFormats checks that an error names the format of a file that
+// is not decoded.
+func TestNamesOfOtherFormats(t *testing.T) {
+	for name, head := range map[string]string{
+		"SVG": "<svg xmlns='http://www.w3.org/2000/svg'/>", " SVG": "\xef\xbb\xbf<?xml version=\"1.0\"?>\n<!-- a -->\n<svg>",
+		"MP4": "\x00\x00\x00\x18ftypisom", " MP4": "\x00\x00\x00\x18ftypmp42", "QuickTime": "\x00\x00\x00\x18ftypqt  ", "Matroska or WebM": "\x1a\x45\xdf\xa3",
+		"ICO": "\x00\x00\x01\x00\x01\x00", "CUR": "\x00\x00\x02\x00",
+		"PPM": "P6 3 2 255\n", " PPM": "P3\n# a comment\n", "PGM": "P5\n3 2", "PBM": "P4\n3 2", "PAM": "P7\nWIDTH 3", "PFM": "PF\n3 2",
+		"HEIF": "\x00\x00\x00\x18ftypheic", "AVIF": "\x00\x00\x00\x18ftypavif", "Canon CR3": "\x00\x00\x00\x18ftypcrx ",
+		"JPEG XL": "\xff\x0a", "JPEG 2000": "\xff\x4f\xff\x51", "JPEG XR": "II\xbc\x01",
+		"PSD": "8BPS", "PDF": "%PDF-1.7", "EPS": "\xc5\xd0\xd3\xc6", "OpenEXR": "v/1\x01", "Radiance HDR": "#?RADIANCE\n", "DDS": "DDS ", "QOI": "qoif", "XCF": "gimp xcf file",
+		"an HTML page": "<!DOCTYPE html><html>", "a ZIP archive": "PK\x03\x04", "gzip data": "\x1f\x8b\x08", "a pointer of Git LFS": "version https://git-lfs.github.com/spec/v1\n",
+	} {
+		_, err := codec.Decode([]byte(head), nil)
+		require.ErrorIs(t, err, codec.ErrUnsupported, name)
+		require.ErrorContains(t, err, "unsupported: "+strings.TrimSpace(name), name)
+	}
+	for _, text := range []string{"P", "P6", "P8 1 1", "hello", "<a>", "ftyp", "\x00\x00\x03\x00"} {
+		_, err := codec.Decode([]byte(text), nil)
+		require.ErrorIs(t, err, codec.ErrFormat, text)
+	}
+}
+
+// TestKindsOfLimits checks that the error of a limit says which one it was.
+func TestKindsOfLimits(t *testing.T) {
+	pixels := codec.Limits{Pixels: 5}.CheckSize("x", 2, 3, 1)
+	size := codec.Limits{Bytes: 5}.CheckSize("x", 2, 3, 1)
+	for _, err := range []error{pixels, size} {
+		require.ErrorIs(t, err, codec.ErrLimit)
+	}
+	require.ErrorIs(t, pixels, codec.ErrPixels)
+	require.NotErrorIs(t, pixels, codec.ErrBytes)
+	require.ErrorIs(t, size, codec.ErrBytes)
+	require.NotErrorIs(t, size, codec.ErrPixels)
+}

@@ -10,7 +10,11 @@ var (
 	ErrFormat      = errors.New("invalid format") // the data breaks the format's rules or is truncated
 	ErrUnsupported = errors.New("unsupported")    // valid data that is not decoded, or that a policy refuses
 	ErrLimit       = errors.New("limit exceeded") // more pixels, bytes or scans than Limits allows
-	ErrInternal    = errors.New("internal error") // a decoder panicked: a bug, please report it
+	// ErrPixels and ErrBytes are the ErrLimit of one field of Limits. Both match
+	// ErrLimit.
+	ErrPixels   = fmt.Errorf("%w", ErrLimit)
+	ErrBytes    = fmt.Errorf("%w", ErrLimit)
+	ErrInternal = errors.New("internal error") // a decoder panicked: a bug, please report it
 )
 
 // Error reports an image that was not decoded.

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -173,15 +174,80 @@ var known = [...]struct{ pattern, name, folder string }{
 	{"II+\x00", "BigTIFF", "tiff"},
 	{"MM\x00+", "big-endian BigTIFF", ""},
 	{"????ftypavi", "AVIF", ""},
-	{"????ftyphei", "HEIF", ""},
+	{"????ftyphe", "HEIF", ""},
 	{"????ftypmif1", "HEIF", ""},
+	{"????ftypmsf1", "HEIF", ""},
+	{"????ftypcrx ", "Canon CR3 (camera raw)", ""},
+	{"????ftypqt  ", "QuickTime (video)", ""},
+	{"????ftyp", "MP4 (video)", ""},
+	{"????moov", "QuickTime (video)", ""},
+	{"????mdat", "QuickTime (video)", ""},
+	{"\x1a\x45\xdf\xa3", "Matroska or WebM (video)", ""},
+	{"RIFF????AVI ", "AVI (video)", ""},
 	{"\x00\x00\x00\x0cjP  ", "JPEG 2000", ""},
 	{"\xff\x4f\xff\x51", "JPEG 2000", ""},
 	{"\x00\x00\x00\x0cJXL ", "JPEG XL", ""},
 	{"\xff\x0a", "JPEG XL", ""},
-	{"8BPS", "PSD", ""},
+	{"II\xbc\x01", "JPEG XR", ""},
+	{"8BPS", "PSD (Photoshop)", ""},
 	{"%PDF", "PDF", ""},
-	{"<svg", "SVG", ""},
+	{"%!PS", "PostScript", ""},
+	{"\xc5\xd0\xd3\xc6", "EPS (PostScript)", ""},
+	{"\x00\x00\x01\x00", "ICO (icon)", ""},
+	{"\x00\x00\x02\x00", "CUR (cursor)", ""},
+	{"icns", "ICNS (icon)", ""},
+	{"FUJIFILMCCD-RAW", "Fujifilm RAF (camera raw)", ""},
+	{"IIRO", "Olympus ORF (camera raw)", ""},
+	{"IIRS", "Olympus ORF (camera raw)", ""},
+	{"MMOR", "Olympus ORF (camera raw)", ""},
+	{"IIU\x00", "Panasonic RW2 (camera raw)", ""},
+	{"II\x1a\x00\x00\x00HEAPCCDR", "Canon CRW (camera raw)", ""},
+	{"v/1\x01", "OpenEXR", ""},
+	{"#?RADIANCE", "Radiance HDR", ""},
+	{"#?RGBE", "Radiance HDR", ""},
+	{"DDS ", "DDS", ""},
+	{"qoif", "QOI", ""},
+	{"gimp xcf", "XCF (GIMP)", ""},
+	{"\x0a\x05\x01\x08", "PCX", ""},
+	{"PK\x03\x04", "a ZIP archive", ""},
+	{"\x1f\x8b", "gzip data", ""},
+	{"\x28\xb5\x2f\xfd", "zstd data", ""},
+	{"\x93NUMPY", "an NPY array", ""},
+	{"version https://git-lfs.github.com/", "a pointer of Git LFS, not the file itself; git lfs pull fetches it", ""},
+}
+
+// maxMarkup is the number of bytes of a text file in which name looks for its
+// first element.
+const maxMarkup = 4096
+
+// name returns the name of a format that data is of, and the folder of its
+// package. The folder is "" if the format is not supported, and both are "" if
+// the format is unknown.
+func name(data []byte) (name, folder string) {
+	for _, k := range known {
+		if hasMagic(data, k.pattern) {
+			return k.name, k.folder
+		}
+	}
+	if len(data) > 2 && data[0] == 'P' && strings.IndexByte(" \t\r\n#", data[2]) >= 0 {
+		switch c := data[1]; {
+		case c >= '1' && c <= '6':
+			return [...]string{"PBM", "PGM", "PPM"}[(c-'1')%3], ""
+		case c == '7':
+			return "PAM", ""
+		case c == 'F' || c == 'f':
+			return "PFM", ""
+		}
+	}
+	text := bytes.ToLower(bytes.TrimLeft(bytes.TrimPrefix(data[:min(len(data), maxMarkup)], []byte("\xef\xbb\xbf")), " \t\r\n"))
+	switch {
+	case !bytes.HasPrefix(text, []byte("<")):
+	case bytes.HasPrefix(text, []byte("<!doctype html")), bytes.HasPrefix(text, []byte("<html")):
+		return "an HTML page", ""
+	case bytes.Contains(text, []byte("<svg")):
+		return "SVG", ""
+	}
+	return "", ""
 }
 
 // unknown returns the error for data that no linked format matches.
@@ -193,17 +259,13 @@ func unknown(data []byte) error {
 	if names := formats.Names(); len(names) > 0 {
 		linked = strings.Join(names, ", ")
 	}
-	for _, k := range known {
-		if !hasMagic(data, k.pattern) {
-			continue
-		}
-		if k.folder == "" {
-			return Errorf("", -1, ErrUnsupported, "%s: want one of the linked formats: %s", k.name, linked)
-		}
-		if _, ok := formats.Get(k.folder); !ok {
+	if name, folder := name(data); folder != "" {
+		if _, ok := formats.Get(folder); !ok {
 			return Errorf("", -1, ErrUnsupported,
-				"%s is not linked: import github.com/infer-prep/infer-prep/codec/%s; the linked formats are: %s", k.name, k.folder, linked)
+				"%s is not linked: import github.com/infer-prep/infer-prep/codec/%s; the linked formats are: %s", name, folder, linked)
 		}
+	} else if name != "" {
+		return Errorf("", -1, ErrUnsupported, "%s: want one of the linked formats: %s", name, linked)
 	}
 	return Errorf("", 0, ErrFormat, "unknown format, first bytes %q: want one of the linked formats: %s", data[:min(len(data), 12)], linked)
 }

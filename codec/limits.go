@@ -39,7 +39,7 @@ func (l Limits) checkPixels(format string, width, height int) error {
 		return Errorf(format, -1, ErrFormat, "%dx%d pixels: want at least 1x1", width, height)
 	}
 	if n := int64(width) * int64(height); l.Pixels > 0 && n > l.Pixels {
-		return Errorf(format, -1, ErrLimit, "%dx%d is %d pixels, the limit is %d", width, height, n, l.Pixels)
+		return Errorf(format, -1, ErrPixels, "%dx%d is %d pixels, the limit is %d", width, height, n, l.Pixels)
 	}
 	return nil
 }
@@ -47,7 +47,7 @@ func (l Limits) checkPixels(format string, width, height int) error {
 func (l Limits) checkBytes(format string, width, height, perPixel int) error {
 	n := int64(width) * int64(height)
 	if b := n * int64(perPixel); l.Bytes > 0 && (b/int64(perPixel) != n || b > l.Bytes) {
-		return Errorf(format, -1, ErrLimit, "%dx%d pixels need %d bytes, the limit is %d", width, height, b, l.Bytes)
+		return Errorf(format, -1, ErrBytes, "%dx%d pixels need %d bytes, the limit is %d", width, height, b, l.Bytes)
 	}
 	return nil
 }

@@ -123,7 +123,7 @@ func (p *Plan) Collate(samples [][]*tensor.Tensor) ([]*tensor.Tensor, error) {
 		d, err := c.Batch.Shape(list)
 		if err == nil && p.options.Limits.Bytes > 0 {
 			if room -= d.Size(); room < 0 {
-				err = fmt.Errorf("%w: the batch needs more than %d bytes", codec.ErrLimit, p.options.Limits.Bytes)
+				err = fmt.Errorf("%w: the batch needs more than %d bytes", codec.ErrBytes, p.options.Limits.Bytes)
 			}
 		}
 		if err == nil {

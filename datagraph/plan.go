@@ -83,7 +83,7 @@ func Compile(g *Graph, o CompileOptions) (*Plan, error) {
 		p.assign()
 	}
 	if n, limit := p.arenaSize(), o.Limits.Bytes; limit > 0 && n > limit {
-		return nil, fmt.Errorf("datagraph: compile: %w: the tensors need %d bytes, the limit is %d", codec.ErrLimit, n, limit)
+		return nil, fmt.Errorf("datagraph: compile: %w: the tensors need %d bytes, the limit is %d", codec.ErrBytes, n, limit)
 	}
 	return p, nil
 }

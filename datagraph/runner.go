@@ -243,7 +243,7 @@ func (r *Runner) place(v int, d tensor.Desc) error {
 			}
 		}
 		if limit := r.plan.options.Limits.Bytes; limit > 0 && (n > limit || total > limit) {
-			return fmt.Errorf("%w: the tensors need %d bytes, the limit is %d", codec.ErrLimit, total, limit)
+			return fmt.Errorf("%w: the tensors need %d bytes, the limit is %d", codec.ErrBytes, total, limit)
 		}
 	}
 	t := r.values[v]

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -203,8 +204,16 @@ func (o *Object) Bad(key, want string) {
 	if ok {
 		got = Describe(v)
 	}
+	if s, ok := v.(string); ok { // names are listed in lower case
+		if l := strings.ToLower(s); l != s && slices.Contains(word.FindAllString(want, -1), l) {
+			want += fmt.Sprintf("; did you mean %q?", l)
+		}
+	}
 	o.Fail(ErrValue, key, got+", want "+want)
 }
+
+// word matches the names in the text of what is wanted.
+var word = regexp.MustCompile(`[\w-]+`)
 
 // Fail records an error of that kind at the key, or at the object itself if key
 // is empty. Only the first error at a key is kept.

@@ -212,7 +212,7 @@ func (m *images) scale(t *tensor.Tensor) (*tensor.Tensor, error) {
 		nh, nw = int(int64(h)*int64(edge)/int64(w)), edge
 	}
 	if l := m.o.Limits.Pixels; l > 0 && int64(nh) > l/int64(nw) {
-		return nil, fmt.Errorf("%w: %d x %d pixels after the resize: the limit is %d", codec.ErrLimit, nw, nh, l)
+		return nil, fmt.Errorf("%w: %d x %d pixels after the resize: the limit is %d", codec.ErrPixels, nw, nh, l)
 	}
 	return m.apply(&m.resized, &transforms.Resize{Fit: transforms.FitExact, Height: nh, Width: nw, Interpolation: transforms.Bilinear, Backend: transforms.OpenCV}, t)
 }
@@ -246,7 +246,7 @@ func readFile(ctx context.Context, files store.Opener, b []byte, path string, li
 	defer func() { err = errors.Join(err, f.Close()) }()
 	size := f.Size()
 	if limit > 0 && size > limit {
-		return b, fmt.Errorf("%w: a file of %d bytes: the limit is %d", codec.ErrLimit, size, limit)
+		return b, fmt.Errorf("%w: a file of %d bytes: the limit is %d", codec.ErrBytes, size, limit)
 	}
 	return store.ReadAll(f, b)
 }

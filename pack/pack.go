@@ -55,6 +55,9 @@ var (
 	// ErrChanged reports that the files of an unfinished pack, or images that
 	// it has packed, were changed.
 	ErrChanged = errors.New("changed since it was packed")
+	// ErrEmpty reports a pack in which no item could be packed. It writes
+	// nothing.
+	ErrEmpty = errors.New("nothing could be packed")
 	// ErrSample reports an invalid sample.
 	ErrSample = errors.New("invalid sample")
 )

@@ -254,7 +254,12 @@ func (p *RecordIO) run(ctx context.Context, report *RecordIOReport) (err error) 
 	}
 	for ; at < len(q.Outputs); at++ {
 		w := recordIOWriter{p: &q, at: at, journal: j, report: report, before: report.Items}
-		if err := w.pack(ctx, states); err != nil {
+		err := w.pack(ctx, states)
+		if errors.Is(err, ErrEmpty) {
+			err = errors.Join(err, q.removeAll(), j.remove())
+			j = nil
+		}
+		if err != nil {
 			return err
 		}
 		states = nil
@@ -263,6 +268,23 @@ func (p *RecordIO) run(ctx context.Context, report *RecordIOReport) (err error) 
 	j = nil
 	if err != nil {
 		err = fmt.Errorf("pack: %w", err)
+	}
+	return err
+}
+
+// removeAll removes the files of a pack without records, the finished ones and
+// the last output's unfinished ones.
+func (p *RecordIO) removeAll() (err error) {
+	last := len(p.Outputs) - 1
+	for i := range p.Outputs {
+		for _, f := range p.files(i) {
+			if i == last {
+				f += ".part"
+			}
+			if e := os.Remove(f); e != nil && !errors.Is(e, fs.ErrNotExist) {
+				err = errors.Join(err, fmt.Errorf("pack: %w", e))
+			}
+		}
 	}
 	return err
 }
@@ -430,6 +452,9 @@ func (w *recordIOWriter) pack(ctx context.Context, states []recordIOState) (err 
 			err = errors.Join(err, w.note())
 		}
 		return err
+	}
+	if w.at == len(p.Outputs)-1 && w.report.Records+w.state.Items-w.state.Bad == 0 {
+		return fmt.Errorf("pack: %w: %d items, none could be read", ErrEmpty, p.total)
 	}
 	w.state.Through = true
 	if err := w.note(); err != nil {

@@ -370,7 +370,12 @@ func TestRefused(t *testing.T) {
 		p.Restart = true
 		p.OnSkip = nil
 		_, err = p.Run(t.Context())
-		require.NoError(t, err, name)
+		if name == "root" { // which has none of the images
+			require.ErrorIs(t, err, ErrEmpty, name)
+			require.Empty(t, contents(t, dir))
+		} else {
+			require.NoError(t, err, name)
+		}
 		require.NoFileExists(t, p.Journal)
 		require.NoFileExists(t, p.Outputs[0].Name+".rec.part")
 	}
@@ -550,4 +555,31 @@ func TestBadImages(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, bad, 4)
 	require.ErrorIs(t, bad[3], codec.ErrLimit)
+}
+
+// TestPackOfNothing packs lists without an image, and images that cannot be
+// read. The pack fails and leaves no file.
+func TestPackOfNothing(t *testing.T) {
+	root, items := photos(t, 12)
+	bad := []imagerecord.Item{items[10], {Index: 99, Labels: []float32{1}, Path: "missing.png"}}
+	for name, outputs := range map[string][2][]imagerecord.Item{
+		"no items":      {nil, nil},
+		"all bad":       {bad[:1], bad[1:]},
+		"the last none": {bad, nil},
+	} {
+		dir := t.TempDir()
+		p := small(root, items, dir)
+		p.Outputs[0].Items, p.Outputs[1].Items = outputs[0], outputs[1]
+		_, err := p.Run(t.Context())
+		require.ErrorIs(t, err, ErrEmpty, name)
+		require.Empty(t, contents(t, dir), name)
+	}
+	// An image in any list is enough.
+	dir := t.TempDir()
+	p := small(root, items, dir)
+	p.Outputs[1].Items = bad
+	s, err := p.Run(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 8, s.Records)
+	require.Len(t, contents(t, dir), 6)
 }

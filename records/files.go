@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
+	"path/filepath"
+	"regexp"
 
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -83,9 +86,25 @@ func CheckFiles(format string, files []string) error {
 	return nil
 }
 
-// CheckSingleFile returns an ErrOption if the options ask for several files, or
-// for an index although indexed is false. Formats that write one file call it.
+// pattern matches a place for a file's number, as in data-%05d.tar.
+var pattern = regexp.MustCompile(`%[0-9]*d`)
+
+// CheckName returns an ErrOption if the name is a pattern such as data-%05d.rec.
+// Formats without patterns call it.
+func CheckName(format, name string) error {
+	if p := pattern.FindString(path.Base(filepath.ToSlash(name))); p != "" {
+		return fmt.Errorf("%s: %s: %w: a name with the place %s for a number: the format has no numbered files, want a name without it", format, name, ErrOption, p)
+	}
+	return nil
+}
+
+// CheckSingleFile returns an ErrOption if the options or the name ask for
+// several files, or for an index although indexed is false. Formats that write
+// one file call it.
 func (o WriteOptions) CheckSingleFile(format, name string, indexed bool) error {
+	if err := CheckName(format, name); err != nil {
+		return err
+	}
 	if o.Count != 0 || o.Size != 0 {
 		return fmt.Errorf("%s: %s: %w: a number of records or bytes for each file: the format writes one file", format, name, ErrOption)
 	}

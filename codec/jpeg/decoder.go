@@ -217,7 +217,7 @@ func (d *decoder) checkLimits() error {
 	}
 	d.need = n
 	if l.Bytes > 0 && n > l.Bytes {
-		return d.errorf(codec.ErrLimit, "%dx%d with %d components needs %d bytes, the limit is %d", d.width, d.height, len(d.comps), n, l.Bytes)
+		return d.errorf(codec.ErrBytes, "%dx%d with %d components needs %d bytes, the limit is %d", d.width, d.height, len(d.comps), n, l.Bytes)
 	}
 	return nil
 }

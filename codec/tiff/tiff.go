@@ -39,6 +39,9 @@ func init() {
 	})
 }
 
+// magicCR2 starts Canon's raw files, whose first image is a JPEG.
+const magicCR2 = "II*\x00\x10\x00\x00\x00CR\x02"
+
 // maxSide keeps the number of bits of a row within 32 bits.
 const maxSide = 1 << 24
 
@@ -352,6 +355,9 @@ func (h *header) setBlocks(t *directory) error {
 func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 	d.data, d.o = data, o
 	if err := d.parse(data); err != nil {
+		if bytes.HasPrefix(data, []byte(magicCR2)) {
+			err = unsupported("a Canon CR2 file (camera raw): %v", err)
+		}
 		return codec.Config{}, err
 	}
 	h := &d.h

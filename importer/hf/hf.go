@@ -277,7 +277,14 @@ func (s *settings) readResample(o *importer.Object, key string) {
 			o.Bad(key, "0 to 3: torchvision's tensors have neither box nor hamming; the PIL backend has")
 		}
 	case v != nil || s.resize && !s.ownSize: // transformers rejects null if it resizes
-		o.Bad(key, "a Pillow resampling number: 0 nearest, 1 lanczos, 2 bilinear, 3 bicubic, 4 box, 5 hamming")
+		const want = "a Pillow resampling number: 0 nearest, 1 lanczos, 2 bilinear, 3 bicubic, 4 box, 5 hamming"
+		name, _ := v.(string)
+		name = strings.ToLower(name[strings.LastIndexByte(name, '.')+1:]) // PIL.Image.BICUBIC
+		if i := slices.IndexFunc(resamples, func(r transforms.Interpolation) bool { return r.String() == name }); i >= 0 {
+			o.Fail(importer.ErrValue, key, fmt.Sprintf("%s, want %s; did you mean %d?", importer.Describe(v), want, i))
+			return
+		}
+		o.Bad(key, want)
 	}
 }
 

@@ -72,7 +72,6 @@ func imports(more ...string) []string {
 var Layers = []Layer{
 	{"foundations", []Package{
 		{Path: "internal/cpu", May: []string{sys}},
-		{Path: "internal/enum"},
 		{Path: "internal/engine"},
 		{Path: "internal/filelock", May: []string{sys}},
 		{Path: "internal/hexdoc", May: []string{testify}},
@@ -82,6 +81,7 @@ var Layers = []Layer{
 		{Path: "internal/opdoc"},
 		{Path: "internal/ordered"},
 		{Path: "internal/registry"},
+		{Path: "internal/enum", May: []string{"internal/registry"}},
 		{Path: "internal/pass", May: []string{"internal/registry"}},
 		{Path: "internal/short"},
 		{Path: "internal/spec", May: []string{"internal/registry"}},

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/infer-prep/infer-prep/internal/registry"
 )
 
 // Format returns the text of v, names[v]. A value without a name is an error.
@@ -29,7 +31,7 @@ func String[E ~uint8](what string, names []string, v E) string {
 func Parse[E ~uint8](dst *E, what string, names []string, text []byte) error {
 	i := slices.Index(names, string(text))
 	if i < 0 {
-		return fmt.Errorf("unknown %s %q, want one of %s", what, text, strings.Join(names, ", "))
+		return fmt.Errorf("unknown %s %q, want one of %s%s", what, text, strings.Join(names, ", "), registry.DidYouMean(string(text), names))
 	}
 	*dst = E(i)
 	return nil

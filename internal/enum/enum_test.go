@@ -22,6 +22,6 @@ func TestRoundTrip(t *testing.T) {
 	_, err := Format("fruit", names, fruit(2))
 	require.EqualError(t, err, "invalid fruit 2")
 	kept := fruit(1)
-	require.EqualError(t, Parse(&kept, "fruit", names, []byte("Pear")), `unknown fruit "Pear", want one of apple, pear`)
+	require.EqualError(t, Parse(&kept, "fruit", names, []byte("Pear")), `unknown fruit "Pear", want one of apple, pear; did you mean "pear"?`)
 	require.Equal(t, fruit(1), kept)
 }

@@ -126,7 +126,7 @@ type PipeError struct {
 }
 
 func (e *PipeError) Error() string {
-	return fmt.Sprintf("kaldi: %s: line %d: %q: %v: %q; Options.Run allows it", e.File, e.Line, e.Key, ErrPipe, e.Command)
+	return fmt.Sprintf("kaldi: %s: line %d: %q: %v: %q; run it first and name its output in the script", e.File, e.Line, e.Key, ErrPipe, e.Command)
 }
 
 // Is reports whether target is ErrPipe.

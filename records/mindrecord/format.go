@@ -126,7 +126,7 @@ func (r *recordReader) Close() error { return r.set.Close() }
 // or numbers whose first axis may vary. It stores the keys in a text field
 // unless the first key is the record's number; then all must be.
 func createRecords(_ context.Context, o store.Opener, name string, options records.WriteOptions) (records.Writer, error) {
-	if err := local(o, true, name, name+"0"); err != nil {
+	if err := errors.Join(local(o, true, name, name+"0"), records.CheckName(formatName, name)); err != nil {
 		return nil, err
 	}
 	if options.Count < 0 || options.Size != 0 {

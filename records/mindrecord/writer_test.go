@@ -275,3 +275,13 @@ func TestFormatRecords(t *testing.T) {
 	require.ErrorIs(t, r.Next(&record), records.ErrTooLarge)
 	require.NoError(t, r.Close())
 }
+
+// TestNoPatterns creates a set under a name with a place for a number.
+func TestNoPatterns(t *testing.T) {
+	f, err := records.Lookup("mindrecord")
+	require.NoError(t, err)
+	name := filepath.Join(t.TempDir(), "x-%04d.mindrecord")
+	_, err = f.Create(t.Context(), store.Local, name, records.WriteOptions{})
+	require.ErrorIs(t, err, records.ErrOption)
+	require.NoFileExists(t, name)
+}

@@ -169,7 +169,7 @@ func (w *worker) read(in *input) (skip bool, err error) {
 // first.
 func readAll(f store.File, b []byte, limits codec.Limits) ([]byte, error) {
 	if size := f.Size(); limits.Bytes > 0 && size > limits.Bytes {
-		return b, codec.Errorf("", -1, codec.ErrLimit, "the file has %d bytes, the limit is %d", size, limits.Bytes)
+		return b, codec.Errorf("", -1, codec.ErrBytes, "the file has %d bytes, the limit is %d", size, limits.Bytes)
 	}
 	return store.ReadAll(f, b)
 }

@@ -27,9 +27,10 @@ const program = "infer-prep"
 type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	testDelay      func()        // for tests: called before each image is written
-	benchTime      time.Duration // for tests: the longest time of bench
-	testWidth      int           // for tests: standard error is a terminal of this width
+	command        *cobra.Command // that is running
+	testDelay      func()         // for tests: called before each image is written
+	benchTime      time.Duration  // for tests: the longest time of bench
+	testWidth      int            // for tests: standard error is a terminal of this width
 }
 
 // Run runs the program with args, which exclude the program's name, and returns
@@ -43,11 +44,15 @@ func (a *app) run(ctx context.Context, args []string) int {
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(a.stdin)
-	root.SetOut(a.stdout)
+	out := &firstError{w: a.stdout}
+	root.SetOut(out)
 	root.SetErr(a.stderr)
 	began := false // true once the command line was parsed
-	root.PersistentPreRun = func(*cobra.Command, []string) { began = true }
+	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { began, a.command = true, cmd }
 	cmd, err := root.ExecuteContextC(ctx)
+	if out.err != nil { // cobra ignores errors of writing a help text
+		began, err = true, out.err
+	}
 	if err == nil {
 		return exitOK
 	}
@@ -97,11 +102,17 @@ graph; 130 interrupted.`,
 		SilenceUsage:  true,
 	}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		hint := ""
+		hint, names := "", []string(nil)
 		if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
-			var names []string
 			cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
 			hint = registry.DidYouMean("--"+unknown.GetSpecifiedName(), names)
+		} else if unknown != nil && len(unknown.GetSpecifiedShortnames()) > 1 { // -preset
+			name, _, _ := strings.Cut(unknown.GetSpecifiedShortnames(), "=")
+			cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+			hint = registry.DidYouMean("--"+name, names)
+		}
+		if invalid := (*pflag.InvalidValueError)(nil); errors.As(err, &invalid) && invalid.GetFlag().NoOptDefVal != "" {
+			return usageErr("--%s=%s: the flag is a switch and takes no value%s", invalid.GetFlag().Name, invalid.GetValue(), valued(cmd, invalid))
 		}
 		return usageErr("%s%s", parseNoise.ReplaceAllString(err.Error(), ""), hint)
 	})
@@ -120,6 +131,31 @@ graph; 130 interrupted.`,
 		}
 	}
 	return cmd
+}
+
+// valued suggests the flag that takes the value given to a switch, as in
+// --batch=8 for --batch-size 8.
+func valued(cmd *cobra.Command, e *pflag.InvalidValueError) (hint string) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if hint == "" && f.NoOptDefVal == "" && strings.HasPrefix(f.Name, e.GetFlag().Name+"-") {
+			hint = fmt.Sprintf("; did you mean --%s %s?", f.Name, e.GetValue())
+		}
+	})
+	return hint
+}
+
+// firstError is a writer that keeps its first error.
+type firstError struct {
+	w   io.Writer
+	err error
+}
+
+func (w *firstError) Write(b []byte) (int, error) {
+	n, err := w.w.Write(b)
+	if w.err == nil {
+		w.err = err
+	}
+	return n, err
 }
 
 // unknownCommand matches cobra's error for an unknown command of the root.

@@ -277,7 +277,11 @@ func writeFile(path string, write func(io.Writer) error) error {
 	if p, err := filepath.EvalSymlinks(path); err == nil {
 		real = p
 	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+	info, err := os.Stat(path)
+	if err == nil && info.IsDir() || strings.HasSuffix(path, "/") || strings.HasSuffix(path, string(filepath.Separator)) {
+		return fmt.Errorf("%s: is a folder: want a regular file", path)
+	}
+	if err == nil && !info.Mode().IsRegular() {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if err == nil {
 			err = errors.Join(write(f), f.Close())

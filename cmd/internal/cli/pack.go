@@ -118,6 +118,8 @@ func (f *packFlags) check(cmd *cobra.Command) error {
 func unpacked(ctx context.Context, err error, done int, of string) error {
 	on := fmt.Sprintf("%d of %s done; give the same command again to resume", done, of)
 	switch {
+	case errors.Is(err, pack.ErrEmpty):
+		return failErr("none of %s could be packed: nothing was written", of)
 	case ctx.Err() != nil:
 		return &exitError{exitInterrupted, errors.New("interrupted: " + on)}
 	case errors.Is(err, pack.ErrOther), errors.Is(err, pack.ErrChanged):

@@ -9,16 +9,33 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 )
 
 // complain prints an error on one line.
 func (a *app) complain(err error) {
-	text := err.Error()
-	if errors.Is(err, store.ErrOutside) {
-		text += "; --allow-outside permits it"
+	fmt.Fprintf(a.stderr, "%s: %s\n", program, printable(a.advised(err)))
+}
+
+// advised returns the error's text with the flag of the running command that
+// permits what it refuses.
+func (a *app) advised(err error) string {
+	flag, verb := "", "raises the limit"
+	switch {
+	case errors.Is(err, store.ErrOutside):
+		flag, verb = "--allow-outside", "permits it"
+	case errors.Is(err, codec.ErrPixels):
+		flag = "--limit-pixels"
+	case errors.Is(err, codec.ErrBytes), errors.Is(err, records.ErrTooLarge) && strings.Contains(err.Error(), "the limit is"):
+		flag = "--limit-bytes"
 	}
-	fmt.Fprintf(a.stderr, "%s: %s\n", program, printable(text))
+	text := err.Error()
+	if flag == "" || strings.Contains(text, flag) || a.command == nil || a.command.Flags().Lookup(flag[2:]) == nil {
+		return text
+	}
+	return text + "; " + flag + " " + verb
 }
 
 // printable escapes control characters as in a Go string: names of files and
@@ -47,7 +64,7 @@ func (a *app) failed(path string, err error, asJSON bool) error {
 	return a.printLine(struct {
 		Input string `json:"input"`
 		Error string `json:"error"`
-	}{path, err.Error()})
+	}{path, a.advised(err)})
 }
 
 // printLine writes v to stdout as JSON on one line.

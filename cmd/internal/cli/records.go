@@ -221,6 +221,9 @@ func (o *outputs) CheckAccess(name string, write bool) error {
 	if o.read[p] {
 		return fmt.Errorf("%s: the file is both input and output", name)
 	}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return fmt.Errorf("%s: is a folder: want a regular file", name)
+	}
 	if _, err := os.Lstat(name); err == nil && !o.force {
 		return fmt.Errorf("%s: %w", name, errExists)
 	}

@@ -240,11 +240,11 @@ func TestRunNames(t *testing.T) {
 		},
 		{
 			name: "the pixel limit", args: []string{"x.png"}, flags: []string{"--limit-pixels", "19"}, files: map[string][]byte{"x.png": img},
-			status: 1, stderr: []string{`^infer-prep: x.png: png: limit exceeded: 5x4 is 20 pixels, the limit is 19$`},
+			status: 1, stderr: []string{`^infer-prep: x.png: png: limit exceeded: 5x4 is 20 pixels, the limit is 19; --limit-pixels raises the limit$`},
 		},
 		{
 			name: "the byte limit, by the file's size", args: []string{"x.png"}, flags: []string{"--limit-bytes", "70"}, files: map[string][]byte{"x.png": img},
-			status: 1, stderr: []string{`^infer-prep: x.png: codec: limit exceeded: the file has \d+ bytes, the limit is 70$`},
+			status: 1, stderr: []string{`^infer-prep: x.png: codec: limit exceeded: the file has \d+ bytes, the limit is 70; --limit-bytes raises the limit$`},
 		},
 		{
 			name: "limits can be off", args: []string{"x.png"}, flags: []string{"--limit-pixels", "0", "--limit-bytes", "0", "--jobs", "3"}, files: map[string][]byte{"x.png": img},
