@@ -10,11 +10,13 @@ var (
 	ErrFormat      = errors.New("invalid format") // the data breaks the format's rules or is truncated
 	ErrUnsupported = errors.New("unsupported")    // valid data that is not decoded, or that a policy refuses
 	ErrLimit       = errors.New("limit exceeded") // more pixels, bytes or scans than Limits allows
-	// ErrPixels and ErrBytes are the ErrLimit of one field of Limits. Both match
-	// ErrLimit.
-	ErrPixels   = fmt.Errorf("%w", ErrLimit)
-	ErrBytes    = fmt.Errorf("%w", ErrLimit)
-	ErrInternal = errors.New("internal error") // a decoder panicked: a bug, please report it
+	ErrInternal    = errors.New("internal error") // a decoder panicked: a bug, please report it
+)
+
+// The two limits that a caller can raise. Both match ErrLimit.
+var (
+	ErrPixels = fmt.Errorf("%w", ErrLimit) // more than Limits.Pixels
+	ErrBytes  = fmt.Errorf("%w", ErrLimit) // more than Limits.Bytes
 )
 
 // Error reports an image that was not decoded.
