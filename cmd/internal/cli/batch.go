@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"sync"
+	"sync/atomic"
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
@@ -24,12 +25,14 @@ type batch struct {
 	jobs   int
 
 	sessions *sessions // nil on the CPU without a model
+	kept     kept
 }
 
 // outcome is the result of one input.
 type outcome struct {
 	in      *input
 	skipped bool // not an image, and found in a folder or by a glob
+	dropped bool // in the last batch, which was not full
 	err     error
 	written
 }
@@ -48,20 +51,55 @@ func (b *batch) run(ctx context.Context, emit func(outcome) error) error {
 	for i := range workers {
 		workers[i] = worker{b: b, mem: mem}
 	}
+	b.kept.limit, b.kept.less = b.limits.Bytes, make(chan struct{}, 1)
 	return ordered.Stream(ctx, ordered.Options{Workers: b.jobs, Window: ahead * b.jobs}, b.items,
 		func(ctx context.Context, w int, in *input) (outcome, error) { return workers[w].do(ctx, in), nil },
-		func(_ *input, o outcome, _ error) error { return emit(o) })
+		func(_ *input, o outcome, _ error) error {
+			b.kept.add(-o.size)
+			return emit(o)
+		})
 }
 
 // items makes the inputs in order.
 func (b *batch) items(ctx context.Context) iter.Seq[*input] {
 	return func(yield func(*input) bool) {
 		for i := range b.inputs {
-			if !yield(&b.inputs[i]) {
+			if !b.kept.wait(ctx) || !yield(&b.inputs[i]) {
 				return
 			}
 		}
 	}
+}
+
+// kept bounds the memory of tensors that wait for the outcomes before them. No
+// input is begun while it is full: the inputs before it go on and empty it. It
+// can exceed its limit by one image of each worker.
+type kept struct {
+	limit int64 // 0 means no limit
+	bytes atomic.Int64
+	less  chan struct{} // of capacity 1; holds a value after bytes shrank
+}
+
+// add adds n bytes, or removes them if n is negative.
+func (k *kept) add(n int64) {
+	if k.bytes.Add(n); n < 0 {
+		select {
+		case k.less <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// wait waits until there is room. It reports false once ctx has ended.
+func (k *kept) wait(ctx context.Context) bool {
+	for k.limit > 0 && k.bytes.Load() >= k.limit {
+		select {
+		case <-k.less:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
 }
 
 // worker turns one image after another into tensors and reuses its memory.
@@ -134,6 +172,7 @@ func (w *worker) write(o outcome, out []*tensor.Tensor, err error) outcome {
 		w.b.app.testDelay()
 	}
 	o.written, o.err = w.b.sink.write(o.in.name, out)
+	w.b.kept.add(o.size)
 	return o
 }
 

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -36,16 +38,24 @@ type format struct {
 	input func(name string) error
 	list  string
 	line  func(s *imageFiles, image string, files []string) (string, error)
+	// stream reports that files can follow one another on standard output.
+	stream bool
+	// shards is the format of record files that hold many images, with their
+	// index if index is true. record returns an image's record. unique reports
+	// that images need different keys.
+	shards        string
+	index, unique bool
+	record        func(image string, ts []tensor.Named) (records.Record, error)
 	// prepare changes the graph for the format.
 	prepare func(f *runFlags, g *datagraph.Graph) error
 }
 
 var formats = slices.Concat([]format{
-	{name: "npy", ext: ".npy", no: []tensor.DType{tensor.BFloat16, tensor.Bytes}, write: func(w io.Writer, ts []tensor.Named) error {
+	{name: "npy", ext: ".npy", stream: true, no: []tensor.DType{tensor.BFloat16, tensor.Bytes}, write: func(w io.Writer, ts []tensor.Named) error {
 		return tensor.WriteNPY(w, ts[0].T)
 	}},
 	{name: "npz", ext: ".npz", many: true, named: true, no: []tensor.DType{tensor.BFloat16, tensor.Bytes}, write: tensor.WriteNPZ},
-	{name: "raw", ext: ".raw", write: func(w io.Writer, ts []tensor.Named) error {
+	{name: "raw", ext: ".raw", stream: true, write: func(w io.Writer, ts []tensor.Named) error {
 		return tensor.WriteRaw(w, ts[0].T)
 	}},
 	{name: "pb", ext: ".pb", named: true, write: func(w io.Writer, ts []tensor.Named) error {
@@ -54,7 +64,7 @@ var formats = slices.Concat([]format{
 	{name: "safetensors", ext: ".safetensors", many: true, named: true, no: []tensor.DType{tensor.Bytes}, write: func(w io.Writer, ts []tensor.Named) error {
 		return tensor.WriteSafetensors(w, ts, nil)
 	}},
-}, modelFormats)
+}, modelFormats, shardFormats)
 
 // formatNames lists the values of --format.
 func formatNames() []string {
@@ -86,9 +96,70 @@ type sink interface {
 	abort() error
 }
 
+// newSink returns the sink that the flags ask for. rules are the batch rules of
+// the outputs.
+func (f *runFlags) newSink(a *app, c columns, rules []datagraph.Batching) (sink, error) {
+	stdout := f.out == "-"
+	if c.format.shards != "" {
+		s := &shards{
+			columns: c, dir: f.out, files: runStore{store.Local, f.out}, stream: stdout, force: f.force,
+			count: f.samples, size: int64(f.bytes), keys: map[string]string{},
+		}
+		if stdout {
+			s.files = stdoutFile{store.Local, a.stdout}
+		}
+		return s, nil
+	}
+	b := &batches{rules: rules, count: f.batchSize, last: f.last, limit: f.limits.Bytes, force: f.force}
+	if stdout {
+		if !c.format.many && len(c.names) > 1 {
+			return nil, usageErr("-o -: a file of --format %s holds one output, the graph has %s: want --format npz or safetensors", c.format.name, orList(c.names))
+		}
+		s := &standardOutput{columns: c, w: a.stdout}
+		b.to, b.columns = s, &s.columns
+	} else {
+		s := &imageFiles{columns: c, dir: f.out, numbers: map[string]int{}}
+		b.to, b.columns, b.files = s, &s.columns, s
+	}
+	if f.batchSize == 0 {
+		return b.to, nil
+	}
+	return b, nil
+}
+
+// newSeries refuses a folder with numbered files of an earlier run, or removes
+// them if force is true: the new series could be shorter. Their names consist
+// of prefix, digits and, if ext is not empty, one of its extensions.
+func newSeries(dir, prefix string, force bool, ext ...string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return failErr("cannot read the output folder: %w", plain(dir, err))
+	}
+	for _, e := range entries {
+		name, ok := strings.CutPrefix(e.Name(), prefix)
+		rest := strings.TrimLeft(name, "0123456789")
+		if !ok || rest == name || rest != "" && rest[0] != '.' || len(ext) > 0 && !slices.Contains(ext, rest) {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		if !force {
+			return failErr("%s is from an earlier run: want another folder, or --force to remove it and all others like it", path)
+		}
+		if err := os.RemoveAll(path); err != nil {
+			return failErr("cannot remove %w", plain(path, err))
+		}
+	}
+	return nil
+}
+
 // written is what a sink knows of an image's outputs.
 type written struct {
 	results []result
+	// What write prepared for add, for files of several images.
+	tensors []*tensor.Tensor // copies
+	record  records.Record
+	data    []byte
+	size    int64 // of these, in bytes
 }
 
 // columns are the outputs of an image and the way to write them.
@@ -135,9 +206,13 @@ func (s *imageFiles) files(name string) []string {
 
 // result is an output as --json prints it.
 type result struct {
-	Name  string       `json:"name"`
-	Input string       `json:"input,omitempty"` // the model's name of it, if different
-	File  string       `json:"file"`
+	Name  string `json:"name"`
+	Input string `json:"input,omitempty"` // the model's name of it, if different
+	File  string `json:"file,omitempty"`
+	// Row is the image's first row in the tensor of a batch, or its number in a
+	// shard. Rows is the number of its rows in a batch that concatenates.
+	Row   *int         `json:"row,omitempty"`
+	Rows  *int         `json:"rows,omitempty"`
 	DType tensor.DType `json:"dtype"`
 	Shape tensor.Shape `json:"shape"`
 }
@@ -166,7 +241,12 @@ func (c *columns) named(out []*tensor.Tensor) ([]tensor.Named, []result, error) 
 }
 
 // write writes all outputs of an image or none.
-func (s *imageFiles) write(name string, out []*tensor.Tensor) (w written, err error) {
+func (s *imageFiles) write(name string, out []*tensor.Tensor) (written, error) {
+	return s.writeWith(name, out)
+}
+
+// writeWith is write with more files, which appear last.
+func (s *imageFiles) writeWith(name string, out []*tensor.Tensor, more ...newFile) (w written, err error) {
 	files := s.files(name)
 	if s.format.line != nil {
 		if _, err := s.format.line(s, name, files); err != nil {
@@ -177,41 +257,51 @@ func (s *imageFiles) write(name string, out []*tensor.Tensor) (w written, err er
 	if err != nil {
 		return w, err
 	}
+	var list []newFile
+	for i, f := range files {
+		part := named
+		if len(files) > 1 {
+			part = named[i : i+1]
+		}
+		list = append(list, newFile{f, func(w io.Writer) error { return s.format.write(w, part) }})
+	}
 	for i := range results {
 		results[i].File = files[min(i, len(files)-1)]
 	}
-	return written{results: results}, s.format.writeFiles(files, named)
+	return written{results: results}, writeAll(append(list, more...))
 }
 
-// writeFiles writes a file for each tensor, or one file of all. It writes all
-// files or none: it writes temporary files and then renames them.
-func (f *format) writeFiles(files []string, named []tensor.Named) error {
-	if err := os.MkdirAll(filepath.Dir(files[0]), 0o777); err != nil {
-		return fmt.Errorf("cannot write %w", plain(files[0], err))
-	}
+// newFile is a file to write.
+type newFile struct {
+	path  string
+	write func(w io.Writer) error
+}
+
+// writeAll writes all files or none: it writes temporary files and then renames
+// them, in their order.
+func writeAll(files []newFile) error {
 	var temps []string
 	defer func() {
 		for _, t := range temps {
 			_ = os.Remove(t) // fails for files that were renamed
 		}
 	}()
-	for i, file := range files {
-		part := named
-		if len(files) > 1 {
-			part = named[i : i+1]
+	for _, f := range files {
+		if err := os.MkdirAll(filepath.Dir(f.path), 0o777); err != nil {
+			return fmt.Errorf("cannot write %w", plain(f.path, err))
 		}
-		temp, err := writeTemp(filepath.Dir(file), func(w io.Writer) error { return f.write(w, part) })
+		temp, err := writeTemp(filepath.Dir(f.path), f.write)
 		if err != nil {
-			return fmt.Errorf("cannot write %w", plain(file, err))
+			return fmt.Errorf("cannot write %w", plain(f.path, err))
 		}
 		temps = append(temps, temp)
 	}
-	for i, file := range files {
-		if err := os.Rename(temps[i], file); err != nil {
+	for i, f := range files {
+		if err := os.Rename(temps[i], f.path); err != nil {
 			for _, done := range files[:i] {
-				_ = os.Remove(done) // all files or none
+				_ = os.Remove(done.path) // all files or none
 			}
-			return fmt.Errorf("cannot write %w", plain(file, err))
+			return fmt.Errorf("cannot write %w", plain(f.path, err))
 		}
 	}
 	return nil
@@ -241,20 +331,25 @@ func isTemp(path string) bool {
 	return strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix)
 }
 
-// writeTemp writes a new file in dir and returns its path. The user's umask
-// sets its permissions. On an error it leaves no file.
-func writeTemp(dir string, write func(io.Writer) error) (path string, err error) {
-	var f *os.File
+// createTemp creates a file in dir. The user's umask sets its permissions.
+func createTemp(dir string) (*os.File, error) {
 	for {
-		path = filepath.Join(dir, fmt.Sprintf("%s%08x%s", tempPrefix, rand.Uint32(), tempSuffix))
-		f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if err == nil {
-			break
-		}
-		if !errors.Is(err, fs.ErrExist) {
-			return "", err
+		path := filepath.Join(dir, fmt.Sprintf("%s%08x%s", tempPrefix, rand.Uint32(), tempSuffix))
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if err == nil || !errors.Is(err, fs.ErrExist) {
+			return f, err
 		}
 	}
+}
+
+// writeTemp writes a new file in dir and returns its path. On an error it
+// leaves no file.
+func writeTemp(dir string, write func(io.Writer) error) (path string, err error) {
+	f, err := createTemp(dir)
+	if err != nil {
+		return "", err
+	}
+	path = f.Name()
 	b := bufio.NewWriterSize(f, 1<<16)
 	if err = write(b); err == nil {
 		err = b.Flush()
@@ -298,18 +393,24 @@ func writeFile(path string, write func(io.Writer) error) error {
 }
 
 // ready creates the output folder and checks that it is writable.
-func (s *imageFiles) ready() error {
-	err := os.MkdirAll(s.dir, 0o777)
-	if err == nil {
+func (s *imageFiles) ready() (err error) {
+	s.fold, err = readyFolder(s.dir)
+	return err
+}
+
+// readyFolder creates an output folder and checks that it is writable. fold
+// reports whether its file system ignores case.
+func readyFolder(dir string) (fold bool, err error) {
+	if err = os.MkdirAll(dir, 0o777); err == nil {
 		var temp string
-		if temp, err = writeTemp(s.dir, func(io.Writer) error { return nil }); err == nil {
-			_, upper := os.Lstat(filepath.Join(s.dir, strings.ToUpper(filepath.Base(temp))))
-			s.fold = upper == nil
+		if temp, err = writeTemp(dir, func(io.Writer) error { return nil }); err == nil {
+			_, upper := os.Lstat(filepath.Join(dir, strings.ToUpper(filepath.Base(temp))))
+			fold = upper == nil
 			err = os.Remove(temp)
 		}
 	}
 	if err != nil {
-		return failErr("cannot write to the output folder: %w", plain(s.dir, err))
+		return false, failErr("cannot write to the output folder: %w", plain(dir, err))
 	}
-	return nil
+	return fold, nil
 }

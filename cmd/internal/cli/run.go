@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/device"
@@ -27,11 +29,16 @@ type runFlags struct {
 	model                string
 	infer                bool
 	batch, json, quiet   bool
+	batchSize            int
+	last                 string
+	samples              int
+	bytes                count
+	force                bool
 	jobs                 int
 }
 
 func (a *app) runCmd() *cobra.Command {
-	f := &runFlags{}
+	f := &runFlags{bytes: 3e9}
 	cmd := &cobra.Command{
 		Use:   "run [--preset NAME | --graph FILE | --bundle FILE | --hf FILE | …] -o DIR IMAGE...",
 		Short: "Turn images into tensors",
@@ -55,6 +62,30 @@ fails leaves older files unchanged. A full disk ends the run.
 Tensors have no batch axis unless --batch adds it. Outputs that batches concatenate,
 such as patches, have none. --outputs all also writes side outputs, such as a
 letterbox's scale and pad.
+
+--batch-size N joins the tensors of N images by the graph's batch rules: it stacks
+them, pads and stacks them, or concatenates them. DIR/batch-000000.npy is the first
+batch, in the order of the images and without those that fail. DIR/batch-000000.jsonl
+lists its images, one JSON object a line, with their rows. --last-batch says what
+happens to a last batch of less than N images. An image fails if its tensors do not
+fit the others of its batch.
+
+Three formats write the outputs of many images into shards:
+
+  webdataset  DIR/data-00000.tar with members KEY.OUTPUT.npy. KEY is the image's name
+              without its extension; a second image with a key fails.
+  recordio    DIR/data-00000.rec and its .idx. A record is a safetensors file with the
+              outputs; its metadata "key" is the image's name.
+  tfrecord    DIR/data-00000.tfrecord. A record is a tf.train.Example: OUTPUT holds the
+              elements (little-endian bytes), OUTPUT/shape the sizes, OUTPUT/dtype the
+              type and __key__ the image's name.
+
+Batches and shards are the same for any --jobs. Each appears under its name once it is
+complete, and only then --json prints the lines of its images. An interrupted run leaves
+out what is incomplete. A folder with batches or shards of an earlier run needs --force.
+
+-o - writes to standard output: the file of one image, the files of several images one
+after another with --format npy or raw, or a single shard.
 
 Some formats are for programs that run models. They name tensors by the model's
 inputs, which are the graph's outputs unless --name renames them. onnx-test and
@@ -86,6 +117,9 @@ standard error; 2 invalid flag or graph; 130 interrupted.`,
   infer-prep run --hf preprocessor_config.json --batch --format pb -o test_data_set_0 cat.jpg
   infer-prep run --preset yolo --outputs all --format npz -o tensors 'photos/*.jpg'
   infer-prep run --preset imagenet --batch --format onnx-test --name data_0 -o resnet photos/
+  infer-prep run --preset imagenet --batch-size 64 --last-batch pad -o batches photos/
+  infer-prep run --preset imagenet --format webdataset -o shards photos/
+  infer-prep run --preset imagenet -o - cat.jpg > cat.npy
   infer-prep run --preset clip --json -o tensors photos/ | jq .outputs
   infer-prep run --bundle cat.bundle --device ort:cpu --infer -o predictions photos/`,
 		DisableFlagsInUseLine: true,
@@ -100,17 +134,23 @@ standard error; 2 invalid flag or graph; 130 interrupted.`,
 	fl.StringVar(&f.model, "model", "", "run the ONNX model `FILE` on the tensors and write its outputs instead")
 	fl.BoolVar(&f.infer, "infer", false, "run the bundle's model on the tensors and write its outputs instead")
 	noErr(cmd.MarkFlagFilename("model", "onnx"))
-	fl.StringVarP(&f.out, "output", "o", "", "write the tensors to the folder `DIR`, which is created if it does not exist")
-	fl.StringVar(&f.format, "format", "npy", "write files of this `FORMAT`: npy, npz, raw (the elements only), pb (ONNX TensorProto) or safetensors; for programs that run models: onnx-test, triton, triton-raw, input-list or tensorrt")
+	fl.StringVarP(&f.out, "output", "o", "", "write the tensors to the folder `DIR`, which is created if it does not exist; - is standard output")
+	fl.StringVar(&f.format, "format", "npy", "write files of this `FORMAT`: npy, npz, raw (the elements only), pb (ONNX TensorProto) or safetensors; for programs that run models: onnx-test, triton, triton-raw, input-list or tensorrt; shards: webdataset, recordio or tfrecord")
 	fl.StringArrayVar(&f.names, "name", nil, "rename an output to the model's input, `OUTPUT=INPUT`, in formats with names; repeatable; INPUT alone is enough for a single output")
 	fl.StringVar(&f.outputs, "outputs", "main", "`WHICH` outputs to write: main, or all to include side outputs")
-	fl.BoolVar(&f.batch, "batch", false, "write batches of one image: add an axis of 1 in front, except to outputs that batches concatenate")
+	fl.BoolVar(&f.batch, "batch", false, "write batches of one image, in files named after it: add an axis of 1 in front, except to outputs that batches concatenate")
+	fl.IntVar(&f.batchSize, "batch-size", 0, "write batches of `N` images, one file or several for each batch, with a list of its images")
+	fl.StringVar(&f.last, "last-batch", lastShort, "write the last batch as it is if it has less images (short), repeat its last image (pad), or leave it out (drop); `HOW` is one of these")
+	fl.IntVar(&f.samples, "samples-per-file", 2000, "write at most `N` samples to a shard")
+	fl.Var(&f.bytes, "bytes-per-file", "end a shard once its samples have that many `BYTES`")
+	fl.BoolVar(&f.force, "force", false, "remove the batches or shards of an earlier run from DIR")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object for each image, one a line")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only")
 	fl.IntVarP(&f.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "process `N` images at once")
 	fl.Lookup("jobs").DefValue = "one for each CPU" // help and man pages are the same everywhere
 	complete(cmd, "format", formatNames()...)
 	complete(cmd, "outputs", "main", "all")
+	complete(cmd, "last-batch", lastShort, lastPad, lastDrop)
 	noErr(cmd.MarkFlagDirname("output"))
 	return cmd
 }
@@ -121,7 +161,7 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 	}
 	switch {
 	case f.out == "":
-		return usageErr("no output folder: want -o DIR")
+		return usageErr("no output folder: want -o DIR, or -o - for standard output")
 	case isURI(f.out):
 		return usageErr("-o %s: URIs are not supported: want a folder", f.out)
 	case len(args) == 0:
@@ -131,10 +171,13 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 	case f.infer && f.model == "" && f.bundle == "":
 		return usageErr("--infer: no model: want --bundle or --model FILE")
 	}
-	if err := errors.Join(oneOf("outputs", f.outputs, "main", "all"), oneOf("format", f.format, formatNames()...)); err != nil {
+	if err := errors.Join(oneOf("outputs", f.outputs, "main", "all"), oneOf("format", f.format, formatNames()...), oneOf("last-batch", f.last, lastShort, lastPad, lastDrop)); err != nil {
 		return err
 	}
 	k := slices.IndexFunc(formats, func(x format) bool { return x.name == f.format })
+	if err := f.checkOutput(cmd, a, formats[k]); err != nil {
+		return err
+	}
 	g, err := f.load(cmd, a.stdin)
 	if err != nil {
 		return err
@@ -151,12 +194,17 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 	if err != nil {
 		return err
 	}
-	s := &imageFiles{columns: columns{format: formats[k], batch: f.batch}, dir: f.out}
+	s := &columns{format: formats[k], batch: f.batch}
 	if s.names, err = outputNames(g, plan, f.outputs == "all", s.format); err != nil {
 		return err
 	}
-	for _, c := range plan.Outputs() {
+	var rules []datagraph.Batching
+	for i, c := range plan.Outputs()[:len(s.names)] {
+		rules = append(rules, c.Batch)
 		s.joined = append(s.joined, c.Batch.Rule == datagraph.BatchConcat)
+		if f.batchSize > 0 && c.Desc.DType == tensor.Bytes {
+			return usageErr("--batch-size: the output %s is %v, which no batch holds", s.names[i], c.Desc)
+		}
 	}
 	o, err := f.deviceOptions(a)
 	if err != nil {
@@ -169,8 +217,8 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 		}
 		defer func() { err = errors.Join(err, on.close()) }()
 		if on.infer {
-			if f.batch {
-				return usageErr("--batch changes the graph's tensors; it does not apply to a model's outputs")
+			if n := firstChanged(cmd, "batch", "batch-size"); n != "" {
+				return usageErr("--%s is for the graph's tensors; it does not apply to a model's outputs", n)
 			}
 			if slices.ContainsFunc(modelFormats, func(m format) bool { return m.name == s.format.name }) {
 				return usageErr("--format %s is for the inputs of models; it does not apply to a model's outputs", s.format.name)
@@ -192,13 +240,51 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 	if !slices.ContainsFunc(l.inputs, func(in input) bool { return in.err == nil }) {
 		return a.nothing(l, f.json)
 	}
-	if err := s.ready(); err != nil {
+	to, err := f.newSink(a, *s, rules)
+	if err == nil {
+		err = to.ready()
+	}
+	if err != nil {
 		return err
 	}
-	s.number(l.inputs)
-	l.claim(s)
-	b := &batch{app: a, plan: plan, sessions: on, limits: f.limits, sink: s, inputs: l.inputs, jobs: min(f.jobs, len(l.inputs))}
+	if files, ok := to.(*imageFiles); ok {
+		files.number(l.inputs)
+		l.claim(files)
+	}
+	b := &batch{app: a, plan: plan, sessions: on, limits: f.limits, sink: to, inputs: l.inputs, jobs: min(f.jobs, len(l.inputs))}
 	return a.report(cmd.Context(), b, f, l.skipped)
+}
+
+// checkOutput checks the flags of the output.
+func (f *runFlags) checkOutput(cmd *cobra.Command, a *app, x format) error {
+	stdout := f.out == "-"
+	changed := cmd.Flags().Changed
+	switch n := firstChanged(cmd, "samples-per-file", "bytes-per-file"); {
+	case changed("batch-size") && f.batchSize < 1:
+		return usageErr("--batch-size %d: want at least 1", f.batchSize)
+	case f.batch && f.batchSize > 0:
+		return usageErr("--batch writes batches of one image, named after it: want only one of --batch and --batch-size")
+	case f.batchSize > 0 && x.shards != "":
+		return usageErr("--batch-size does not apply to --format %s: a sample is one image, and the reader forms batches", x.name)
+	case changed("last-batch") && f.batchSize == 0:
+		return usageErr("--last-batch needs --batch-size")
+	case n != "" && (x.shards == "" || stdout):
+		return usageErr("--%s applies to shards: want --format webdataset, recordio or tfrecord, and -o DIR", n)
+	case f.samples < 1 || f.bytes < 1:
+		return usageErr("--samples-per-file %d, --bytes-per-file %d: want at least 1", f.samples, int64(f.bytes))
+	case f.force && (x.shards == "" && f.batchSize == 0 || stdout):
+		return usageErr("--force applies to batches and shards in a folder")
+	case !stdout:
+		return nil
+	case x.file != nil || x.list != "":
+		return usageErr("-o -: --format %s has files and a folder: want -o DIR", x.name)
+	case f.json:
+		return usageErr("-o - and --json both write to standard output: want only one of them")
+	}
+	if t, ok := a.stdout.(*os.File); ok && x.name != "triton" && term.IsTerminal(int(t.Fd())) {
+		return usageErr("-o -: standard output is a terminal: want a file or a pipe, or -o DIR")
+	}
+	return nil
 }
 
 // deviceOptions reads the model and the class that the bundle requires.
@@ -287,7 +373,7 @@ func (a *app) nothing(l *listing, asJSON bool) error {
 func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) error {
 	start := time.Now()
 	bar := newProgress(a.stderr, len(b.inputs), f.quiet)
-	done, failed := 0, 0
+	done, failed, dropped := 0, 0, 0
 	full := false // the disk is full
 	running, stop := context.WithCancel(ctx)
 	defer stop()
@@ -305,12 +391,13 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) er
 			bar.clear()
 			return a.failed(o.in.path, o.err, f.json)
 		default:
-			done++
+			if o.dropped {
+				dropped++
+			} else {
+				done++
+			}
 			if f.json {
-				return a.printLine(struct {
-					Input   string   `json:"input"`
-					Outputs []result `json:"outputs"`
-				}{o.in.path, o.results})
+				return a.printLine(imageLine{Input: o.in.path, Dropped: o.dropped, Outputs: o.results})
 			}
 		}
 		return nil
@@ -348,8 +435,11 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) er
 	if ctx.Err() != nil {
 		return &exitError{exitInterrupted, fmt.Errorf("interrupted: %d of %s done", done, plural(len(b.inputs), "file"))}
 	}
-	if done+failed == 0 {
+	if done+failed+dropped == 0 {
 		return noImages(0, skipped)
+	}
+	if dropped > 0 && !f.quiet {
+		a.complain(fmt.Errorf("%s left out: the last batch is not full", plural(dropped, "image")))
 	}
 	if took := time.Since(start); !f.quiet && !f.json {
 		fmt.Fprintf(a.stderr, "%s, %d failed, %d skipped, %.1f s, %.0f images/s\n",

@@ -552,9 +552,9 @@ func TestRunJSON(t *testing.T) {
 	outputs := func(name string) []result {
 		f := filepath.Join("out", name+".npz")
 		return []result{
-			{"images", "", f, tensor.Float32, tensor.Dims(3, 640, 640)},
-			{"scale", "", f, tensor.Float32, tensor.Dims(2)},
-			{"pad", "", f, tensor.Int32, tensor.Dims(4)},
+			{Name: "images", File: f, DType: tensor.Float32, Shape: tensor.Dims(3, 640, 640)},
+			{Name: "scale", File: f, DType: tensor.Float32, Shape: tensor.Dims(2)},
+			{Name: "pad", File: f, DType: tensor.Int32, Shape: tensor.Dims(4)},
 		}
 	}
 	require.Len(t, lines, 4)

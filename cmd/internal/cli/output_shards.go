@@ -1,0 +1,278 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/records/tfexample"
+	"github.com/infer-prep/infer-prep/store"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// shardFormats are the formats whose files hold the outputs of many images.
+var shardFormats = []format{
+	{
+		name: "webdataset", ext: ".tar", many: true, named: true, no: []tensor.DType{tensor.BFloat16}, shards: "webdataset",
+		record: webdatasetRecord, unique: true,
+	},
+	{
+		name: "recordio", ext: ".rec", many: true, named: true, no: []tensor.DType{tensor.Bytes}, shards: "recordio", index: true,
+		record: safetensorsRecord,
+	},
+	{
+		name: "tfrecord", ext: ".tfrecord", many: true, named: true, shards: "tfrecord",
+		record: exampleRecord,
+		input: func(name string) error {
+			if !utf8.ValidString(name) || name == records.KeyField || strings.HasSuffix(name, shapeFeature) || strings.HasSuffix(name, dtypeFeature) {
+				return fmt.Errorf("not a valid name of a feature")
+			}
+			return nil
+		},
+	},
+}
+
+// webdatasetKey returns the key of an image: its name without the extension.
+// Images with one key would be one sample.
+func webdatasetKey(image string) string {
+	image = filepath.ToSlash(image)
+	if key := strings.TrimSuffix(image, path.Ext(image)); key != "" && !strings.HasSuffix(key, "/") {
+		return key
+	}
+	return image // .jpg
+}
+
+func webdatasetRecord(image string, ts []tensor.Named) (r records.Record, err error) {
+	r.Key = webdatasetKey(image)
+	for _, t := range ts {
+		r.Fields = append(r.Fields, records.Field{Name: t.Name, Value: *t.T.Clone()})
+	}
+	return r, nil
+}
+
+// safetensorsRecord returns a record with a safetensors file.
+func safetensorsRecord(image string, ts []tensor.Named) (r records.Record, err error) {
+	var b bytes.Buffer
+	err = tensor.WriteSafetensors(&b, ts, map[string]string{"key": filepath.ToSlash(image)})
+	r.AddBytes("data", b.Bytes())
+	return r, err
+}
+
+// The features of an output besides its elements.
+const shapeFeature, dtypeFeature = "/shape", "/dtype"
+
+// exampleRecord returns a record with a tf.train.Example.
+func exampleRecord(image string, ts []tensor.Named) (r records.Record, err error) {
+	image = filepath.ToSlash(image)
+	if !utf8.ValidString(image) {
+		return r, fmt.Errorf("the name %q is not UTF-8, which the format needs", image)
+	}
+	text := func(name, s string) tfexample.Feature {
+		return tfexample.Feature{Name: name, Kind: tfexample.Bytes, Bytes: [][]byte{[]byte(s)}}
+	}
+	l := []tfexample.Feature{text(records.KeyField, image)}
+	for _, t := range ts {
+		var b bytes.Buffer
+		if err := tensor.WriteRaw(&b, t.T); err != nil {
+			return r, err
+		}
+		shape := tfexample.Feature{Name: t.Name + shapeFeature, Kind: tfexample.Int64}
+		for _, n := range t.T.Shape.Slice() {
+			shape.Ints = append(shape.Ints, int64(n))
+		}
+		l = append(l, tfexample.Feature{Name: t.Name, Kind: tfexample.Bytes, Bytes: [][]byte{b.Bytes()}}, shape, text(t.Name+dtypeFeature, t.T.DType.String()))
+	}
+	r.AddBytes("data", tfexample.Append(nil, l))
+	return r, nil
+}
+
+// shards is a sink that writes the outputs of many images into each file.
+type shards struct {
+	columns
+	dir    string
+	files  store.Opener // that creates the shards, in dir
+	stream bool         // one shard without end, on standard output
+	force  bool         // replace older shards
+	count  int          // samples of a shard
+	size   int64        // bytes after which a shard ends
+
+	w       records.Writer // nil without a shard
+	name    string
+	number  int       // of the next shard
+	samples int       // in the shard
+	bytes   int64     // in the shard
+	waiting []outcome // in the shard
+	keys    map[string]string
+}
+
+func (s *shards) ready() error {
+	if s.stream {
+		return nil
+	}
+	if _, err := readyFolder(s.dir); err != nil {
+		return err
+	}
+	ext := []string{s.format.ext}
+	if s.format.index {
+		ext = append(ext, ".idx")
+	}
+	return newSeries(s.dir, "data-", s.force, ext...)
+}
+
+// write encodes the sample.
+func (s *shards) write(name string, out []*tensor.Tensor) (w written, err error) {
+	var named []tensor.Named
+	if named, w.results, err = s.named(out); err != nil {
+		return w, err
+	}
+	if w.record, err = s.format.record(name, named); err != nil {
+		return w, err
+	}
+	for _, f := range w.record.Fields {
+		w.size += int64(len(f.Value.Data))
+	}
+	return w, nil
+}
+
+func (s *shards) add(o outcome) ([]outcome, error) {
+	fail := func(err error) ([]outcome, error) {
+		o.err = fmt.Errorf("%s: %w", o.in.path, err)
+		return []outcome{o}, nil
+	}
+	if s.format.unique {
+		if first, taken := s.keys[o.record.Key]; taken {
+			return fail(fmt.Errorf("its key %q is already the key of %s", o.record.Key, first))
+		}
+	}
+	if s.w == nil {
+		if err := s.open(); err != nil {
+			return nil, err
+		}
+	}
+	o.record.Offset = -1
+	if err := s.w.Write(&o.record); errors.Is(err, records.ErrField) {
+		return fail(err)
+	} else if err != nil {
+		return nil, s.cannot(err)
+	}
+	if s.format.unique {
+		s.keys[o.record.Key] = o.in.path
+	}
+	row := s.samples
+	for i := range o.results {
+		o.results[i].File, o.results[i].Row = filepath.Join(s.dir, s.name), &row
+	}
+	s.samples++
+	s.bytes += o.size
+	o.written = written{results: o.results}
+	if s.stream {
+		return []outcome{o}, nil
+	}
+	s.waiting = append(s.waiting, o)
+	if s.samples < s.count && s.bytes < s.size {
+		return nil, nil
+	}
+	return s.finish()
+}
+
+func (s *shards) open() error {
+	s.name = fmt.Sprintf("data-%05d%s", s.number, s.format.ext)
+	f, err := records.Lookup(s.format.shards)
+	if err != nil {
+		return err
+	}
+	if s.w, err = f.Create(context.Background(), s.files, s.name, records.WriteOptions{Index: s.format.index && !s.stream}); err != nil {
+		s.w = nil
+		return s.cannot(err)
+	}
+	return nil
+}
+
+func (s *shards) cannot(err error) error {
+	var e stdoutError
+	if errors.As(err, &e) { // without the names of a shard
+		return e
+	}
+	return fmt.Errorf("cannot write %w", plain(filepath.Join(s.dir, s.name), err))
+}
+
+// finish makes the shard appear under its name. Its samples are final.
+func (s *shards) finish() ([]outcome, error) {
+	w := s.w
+	s.w = nil
+	if s.samples == 0 && !s.stream { // its samples failed
+		return nil, w.Abort()
+	}
+	if err := w.Close(); err != nil {
+		return nil, s.cannot(err)
+	}
+	done := s.waiting
+	s.waiting, s.samples, s.bytes = nil, 0, 0
+	s.number++
+	return done, nil
+}
+
+func (s *shards) close() ([]outcome, error) {
+	if s.w == nil {
+		return nil, nil
+	}
+	return s.finish()
+}
+
+func (s *shards) abort() error {
+	if s.w == nil {
+		return nil
+	}
+	return s.w.Abort()
+}
+
+// runStore creates files in a folder, with the temporary files of run.
+type runStore struct {
+	store.Opener
+	dir string
+}
+
+func (s runStore) Create(_ context.Context, name string) (store.NewFile, error) {
+	f, err := createTemp(s.dir)
+	if err != nil {
+		return nil, err
+	}
+	return &tempFile{File: f, path: filepath.Join(s.dir, name)}, nil
+}
+
+// tempFile is a file that appears under its name when it is closed.
+type tempFile struct {
+	*os.File
+	path string
+	done bool
+}
+
+func (f *tempFile) Close() error {
+	if f.done {
+		return nil
+	}
+	f.done = true
+	err := f.File.Close()
+	if err == nil {
+		err = os.Rename(f.Name(), f.path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+func (f *tempFile) Abort() error {
+	if f.done {
+		return nil
+	}
+	f.done = true
+	return errors.Join(f.File.Close(), os.Remove(f.Name()))
+}

@@ -1,0 +1,288 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/records/tfexample"
+	"github.com/infer-prep/infer-prep/store"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// shardRecords reads the records of files in a format of package records.
+func shardRecords(t *testing.T, format string, files ...string) (l []records.Record) {
+	t.Helper()
+	f, err := records.Lookup(format)
+	require.NoError(t, err)
+	r, err := f.Open(t.Context(), store.Local, files, records.ReadOptions{})
+	require.NoError(t, err)
+	defer r.Close()
+	for {
+		var x records.Record
+		err := r.Next(&x)
+		if err == io.EOF {
+			return l
+		}
+		require.NoError(t, err)
+		y := records.Record{Key: x.Key}
+		for _, f := range x.Fields { // the next record reuses the memory
+			y.Fields = append(y.Fields, records.Field{Name: f.Name, Value: *f.Value.Clone()})
+		}
+		l = append(l, y)
+	}
+}
+
+// shardTensors returns the outputs in a record.
+func shardTensors(t *testing.T, format string, r *records.Record) (key string, l []tensor.Named) {
+	t.Helper()
+	switch format {
+	case "webdataset":
+		for i := range r.Fields {
+			l = append(l, tensor.Named{Name: r.Fields[i].Name, T: &r.Fields[i].Value})
+		}
+		return r.Key, l
+	case "recordio":
+		l, m, err := tensor.ReadSafetensors(bytes.NewReader(r.Fields[0].Value.Data), 1<<30)
+		require.NoError(t, err)
+		return m["key"], l
+	}
+	features, err := tfexample.Parse(r.Fields[0].Value.Data)
+	require.NoError(t, err)
+	m := map[string]tfexample.Feature{}
+	for _, f := range features {
+		m[f.Name] = f
+	}
+	for _, name := range []string{"images", "scale", "pad"} {
+		d := tensor.Desc{}
+		require.NoError(t, d.DType.UnmarshalText(m[name+"/dtype"].Bytes[0]))
+		for _, n := range m[name+"/shape"].Ints {
+			d.Shape = d.Shape.Append(int(n))
+		}
+		x, err := tensor.ReadRaw(bytes.NewReader(m[name].Bytes[0]), d, 1<<30)
+		require.NoError(t, err)
+		l = append(l, tensor.Named{Name: name, T: x})
+	}
+	require.Len(t, features, 10)
+	return string(m["__key__"].Bytes[0]), l
+}
+
+// TestShards: shards hold every image that did not fail, in order, and the same
+// bytes for any number of jobs.
+func TestShards(t *testing.T) {
+	imageFolder(t, 7)
+	require.Equal(t, exitFailed, call(t, "run", "--preset", "yolo", "--outputs", "all", "-o", "each", "in").status)
+	for _, c := range []struct {
+		format string
+		files  []string
+		key    string
+	}{
+		{"webdataset", []string{"data-00000.tar", "data-00001.tar", "data-00002.tar"}, "%03d"},
+		{"recordio", []string{"data-00000.idx", "data-00000.rec", "data-00001.idx", "data-00001.rec", "data-00002.idx", "data-00002.rec"}, "%03d.png"},
+		{"tfrecord", []string{"data-00000.tfrecord", "data-00001.tfrecord", "data-00002.tfrecord"}, "%03d.png"},
+	} {
+		var shards []string
+		for _, jobs := range []string{"1", "4"} {
+			out := c.format + jobs
+			r := call(t, "run", "--preset", "yolo", "--outputs", "all", "--format", c.format, "--samples-per-file", "3", "--json", "-j", jobs, "-o", out, "in")
+			require.Equal(t, exitFailed, r.status)
+			require.Equal(t, c.files, listFiles(t, out))
+			sameFiles(t, c.format+"1", out)
+			n := 0
+			for _, l := range imageLines(t, r.stdout) {
+				if l.Outputs == nil {
+					continue
+				}
+				require.Equal(t, filepath.Join("in", fmt.Sprintf("%03d.png", n)), l.Input)
+				for _, o := range l.Outputs {
+					require.Equal(t, n%3, *o.Row)
+					shard := filepath.Join(out, fmt.Sprintf("data-%05d", n/3))
+					require.Equal(t, shard, strings.TrimSuffix(o.File, filepath.Ext(o.File)))
+				}
+				n++
+			}
+			require.Equal(t, 7, n)
+		}
+		for _, f := range c.files {
+			if !strings.HasSuffix(f, ".idx") {
+				shards = append(shards, filepath.Join(c.format+"1", f))
+			}
+		}
+		l := shardRecords(t, c.format, shards...)
+		require.Len(t, l, 7)
+		for i := range l {
+			key, ts := shardTensors(t, c.format, &l[i])
+			require.Equal(t, fmt.Sprintf(c.key, i), key)
+			require.Len(t, ts, 3)
+			for _, x := range ts {
+				want := readNPY(t, fmt.Sprintf("each/%03d.png.%s.npy", i, x.Name))
+				require.Equal(t, want.Desc, x.T.Desc)
+				require.Equal(t, want.Data, x.T.Data)
+			}
+		}
+	}
+	// The index of a shard and the detection of its format.
+	r := call(t, "records", "verify", "recordio1/data-00000.rec", "tfrecord1/data-00001.tfrecord")
+	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Contains(t, r.stdout, "data-00000.rec: recordio, 3 records, compared with recordio1/data-00000.idx: ok")
+	require.Contains(t, r.stdout, "data-00001.tfrecord: tfexample, 3 records")
+}
+
+// TestShardBytes: a shard ends with the sample that reaches the size.
+func TestShardBytes(t *testing.T) {
+	imageFolder(t, 5)
+	require.Equal(t, exitFailed, call(t, "run", "--preset", "decode", "--format", "webdataset", "--bytes-per-file", "61", "-o", "out", "in").status)
+	require.Equal(t, []string{"data-00000.tar", "data-00001.tar", "data-00002.tar"}, listFiles(t, "out"))
+	require.Len(t, shardRecords(t, "webdataset", "out/data-00000.tar"), 2)
+	require.Len(t, shardRecords(t, "webdataset", "out/data-00002.tar"), 1)
+}
+
+// TestShardKeys: a key has no extension and keeps its folder; a second image
+// with a key fails, since readers would join the two samples.
+func TestShardKeys(t *testing.T) {
+	img := pngBytes(t, 5, 4, 1)
+	t.Chdir(tree(t, map[string][]byte{"in/a.png": img, "in/a.b.png": img, "in/c/a.png": img, "in/a.PNG": img, "50%d/x.png": img}))
+	r := call(t, "run", "--preset", "decode", "--format", "webdataset", "-o", "100%d", "in", "50%d")
+	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, "infer-prep: "+filepath.Join("in", "a.png")+": its key \"a\" is already the key of "+filepath.Join("in", "a.PNG")+"\n", withoutSummary(r).stderr)
+	require.Equal(t, []string{"data-00000.tar"}, listFiles(t, "100%d"), "the folder's name is no pattern")
+	var keys []string
+	for _, x := range shardRecords(t, "webdataset", "100%d/data-00000.tar") {
+		keys = append(keys, x.Key)
+	}
+	require.Equal(t, []string{"a", "a.b", "c/a", "x"}, keys)
+	require.Equal(t, ".png", webdatasetKey(".png"))
+	require.Equal(t, "a/.png", webdatasetKey(filepath.Join("a", ".png")))
+
+	r = call(t, "run", "--preset", "decode", "--format", "webdataset", "-o", "none", "--limit-bytes", "10", "in")
+	require.Equal(t, exitFailed, r.status)
+	require.Empty(t, listFiles(t, "none"), "no shard without a sample")
+}
+
+// fullStore is a store whose second file meets a full disk after some bytes.
+type fullStore struct {
+	runStore
+	n *int
+}
+
+type fullFile struct{ store.NewFile }
+
+func (f fullFile) Write([]byte) (int, error) {
+	return 0, &os.PathError{Op: "write", Path: "temporary", Err: syscall.ENOSPC}
+}
+
+func (s fullStore) Create(ctx context.Context, name string) (store.NewFile, error) {
+	f, err := s.runStore.Create(ctx, name)
+	if *s.n++; *s.n >= 2 {
+		return fullFile{f}, err
+	}
+	return f, err
+}
+
+// TestShardDiskFull: a shard that cannot be written leaves nothing, and its
+// images are not done.
+func TestShardDiskFull(t *testing.T) {
+	for _, f := range shardFormats {
+		if f.index {
+			continue // its second file is the first index
+		}
+		t.Run(f.name, func(t *testing.T) {
+			dir, n := t.TempDir(), 0
+			s := &shards{
+				columns: columns{format: f, names: []string{"image"}, inputs: []string{"image"}},
+				dir:     dir, files: fullStore{runStore{store.Local, dir}, &n}, count: 3, size: 1 << 40, keys: map[string]string{},
+			}
+			require.NoError(t, s.ready())
+			x, err := tensor.New(tensor.Desc{DType: tensor.Uint8, Shape: tensor.Dims(1 << 20)})
+			require.NoError(t, err)
+			done := 0
+			for i := range 6 {
+				o := outcome{in: &input{path: fmt.Sprint(i), name: fmt.Sprint(i)}}
+				o.written, err = s.write(o.in.name, []*tensor.Tensor{x})
+				require.NoError(t, err)
+				l, err := s.add(o)
+				done += len(l)
+				if err != nil {
+					require.ErrorIs(t, err, syscall.ENOSPC)
+					require.Equal(t, "cannot write "+filepath.Join(dir, "data-00001"+f.ext)+": no space left on device", err.Error())
+					require.Equal(t, 3, i)
+					break
+				}
+			}
+			require.Equal(t, 3, done)
+			require.NoError(t, s.abort())
+			require.Equal(t, []string{"data-00000" + f.ext}, listFiles(t, dir))
+		})
+	}
+}
+
+// TestStdout: -o - writes an image's file to standard output, and in formats
+// whose files can follow one another those of several images.
+func TestStdout(t *testing.T) {
+	imageFolder(t, 3)
+	for _, f := range formats {
+		if f.file != nil || f.list != "" || f.shards != "" {
+			continue
+		}
+		require.Equal(t, exitOK, call(t, "run", "--preset", "imagenet", "--batch", "--format", f.name, "-o", "out", "in/001.png").status)
+		r := call(t, "run", "--preset", "imagenet", "--batch", "--format", f.name, "-o", "-", "in/001.png")
+		require.Equal(t, exitOK, r.status, r.stderr)
+		require.Equal(t, readText(t, "out/001.png"+f.ext), r.stdout, f.name)
+
+		r = call(t, "run", "-q", "--preset", "imagenet", "--format", f.name, "-o", "-", "in/001.png", "in/002.png", "in/missing.png")
+		require.Equal(t, exitFailed, r.status)
+		if !f.stream {
+			require.Empty(t, r.stdout, f.name)
+			require.Equal(t, "infer-prep: -o -: standard output holds the file of one image with --format "+f.name+": want --format npy or raw, --batch-size, or -o DIR\n", r.stderr)
+			continue
+		}
+		want := ""
+		for _, img := range []string{"001", "002"} {
+			require.Equal(t, exitOK, call(t, "run", "--preset", "imagenet", "--format", f.name, "-o", "out", "in/"+img+".png").status)
+			want += readText(t, "out/"+img+".png"+f.ext)
+		}
+		require.Equal(t, want, r.stdout, f.name)
+	}
+	require.Equal(t, exitFailed, call(t, "run", "--preset", "imagenet", "--batch-size", "2", "--format", "npz", "-o", "out", "in").status)
+	r := call(t, "run", "--preset", "imagenet", "--batch-size", "3", "--format", "npz", "-o", "-", "in")
+	require.Equal(t, exitFailed, r.status, "a broken image")
+	l, err := tensor.ReadNPZ(strings.NewReader(r.stdout), int64(len(r.stdout)), 1<<30)
+	require.NoError(t, err)
+	require.Equal(t, tensor.Dims(3, 3, 224, 224), l[0].T.Shape)
+	require.Equal(t, []string{"batch-000000.jsonl", "batch-000000.npz", "batch-000001.jsonl", "batch-000001.npz"}, slices.DeleteFunc(listFiles(t, "out"), func(s string) bool { return !strings.HasPrefix(s, "batch") }))
+	require.NoDirExists(t, "-")
+}
+
+// TestStdoutShards: a shard on standard output equals its file.
+func TestStdoutShards(t *testing.T) {
+	imageFolder(t, 4)
+	for _, f := range shardFormats {
+		require.Equal(t, exitFailed, call(t, "run", "--preset", "decode", "--format", f.name, "-o", "out", "in").status)
+		r := call(t, "run", "--preset", "decode", "--format", f.name, "-o", "-", "in")
+		require.Equal(t, exitFailed, r.status)
+		require.Equal(t, readText(t, "out/data-00000"+f.ext), r.stdout)
+	}
+}
+
+// TestStdoutFull: an error of standard output ends the run.
+func TestStdoutFull(t *testing.T) {
+	imageFolder(t, 4)
+	for _, f := range []string{"npy", "npz", "webdataset", "recordio", "tfrecord"} {
+		var stderr bytes.Buffer
+		a := &app{stdin: strings.NewReader(""), stdout: fullDisk{}, stderr: &stderr}
+		require.Equal(t, exitFailed, a.run(t.Context(), []string{"run", "--preset", "imagenet", "--format", f, "-o", "-", "in/000.png"}))
+		require.Equal(t, "infer-prep: cannot write to standard output: no space left\n", stderr.String(), f)
+	}
+	require.EqualError(t, toStdout(&os.PathError{Op: "write", Path: "/dev/stdout", Err: errors.New("closed")}), "cannot write to standard output: closed")
+}
