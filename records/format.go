@@ -26,6 +26,10 @@ type Format struct {
 	// Open opens the files of a list, in its order. Names may be patterns that
 	// the format knows. Nil if the format cannot be read.
 	Open func(ctx context.Context, o store.Opener, files []string, options ReadOptions) (Reader, error)
+	// Stream reads in from its beginning, without seeking. name is for records
+	// and errors. The caller closes in after the reader. Nil if the format
+	// needs files.
+	Stream func(in io.Reader, name string, options ReadOptions) (Reader, error)
 	// Create creates a file, or several if the format has patterns for names.
 	// Nil if the format cannot be written.
 	Create func(ctx context.Context, o store.Opener, name string, options WriteOptions) (Writer, error)
@@ -60,8 +64,8 @@ func Lookup(name string) (Format, error) {
 	return f, nil
 }
 
-// headSize is the number of a file's first bytes for Format.Match.
-const headSize = 512
+// HeadSize is the number of a file's first bytes that decide its format.
+const HeadSize = 512
 
 // Detect returns the format of a file, by its name and its first bytes. If the
 // file does not exist, for example because the name is a pattern, it decides by
@@ -71,7 +75,7 @@ func Detect(ctx context.Context, o store.Opener, name string) (Format, error) {
 	f, err := o.Open(ctx, name)
 	switch {
 	case err == nil:
-		head = make([]byte, min(headSize, f.Size()))
+		head = make([]byte, min(HeadSize, f.Size()))
 		n, err := f.ReadAt(head, 0)
 		if err == io.EOF && n == len(head) {
 			err = nil
@@ -82,7 +86,7 @@ func Detect(ctx context.Context, o store.Opener, name string) (Format, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return Format{}, err
 	}
-	x, unknown := match(name, head)
+	x, unknown := DetectHead(name, head)
 	if unknown != nil && err != nil { // the missing file explains more
 		return Format{}, err
 	}
@@ -90,9 +94,12 @@ func Detect(ctx context.Context, o store.Opener, name string) (Format, error) {
 }
 
 // DetectByName returns the format of files with a name like this.
-func DetectByName(name string) (Format, error) { return match(name, nil) }
+func DetectByName(name string) (Format, error) { return DetectHead(name, nil) }
 
-func match(name string, head []byte) (Format, error) {
+// DetectHead returns the format of a file by its name and head, its first
+// HeadSize bytes, or all if it has fewer. Without bytes it decides by the name
+// alone.
+func DetectHead(name string, head []byte) (Format, error) {
 	var all []Format
 	for _, f := range formats.All() {
 		if f.Match != nil && f.Match(name, head) {

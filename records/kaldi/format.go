@@ -28,7 +28,7 @@ const (
 func init() {
 	records.Register(records.Format{
 		Name: formatName, Doc: "Kaldi's archives (.ark) and scripts (.scp): matrices, vectors, waves",
-		Match: isFormat, Open: openFormat, Create: createFormat, Index: indexFormat, Verify: verifyFormat,
+		Match: isFormat, Open: openFormat, Stream: streamFormat, Create: createFormat, Index: indexFormat, Verify: verifyFormat,
 	})
 }
 
@@ -62,13 +62,19 @@ func openFormat(ctx context.Context, o store.Opener, files []string, options rec
 		if err != nil {
 			return nil, err
 		}
-		return newArchive(f, name, p), nil
+		return newArchive(section(f, 0), f, name, p), nil
 	})
 }
 
-func newArchive(f store.File, name string, p Options) *archive {
+// streamFormat reads an archive. A script names other files by their place, so
+// that a stream of it is read as an archive, and refused.
+func streamFormat(in io.Reader, name string, options records.ReadOptions) (records.Reader, error) {
+	return newArchive(in, io.NopCloser(nil), name, Options{Limit: options.Limit}), nil
+}
+
+func newArchive(in io.Reader, file io.Closer, name string, p Options) *archive {
 	p.Name = name
-	return &archive{name: name, file: f, r: NewReader(section(f, 0), p)}
+	return &archive{name: name, file: file, r: NewReader(in, p)}
 }
 
 // archive reads the records of an archive.

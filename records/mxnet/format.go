@@ -35,12 +35,12 @@ func init() {
 	records.Register(records.Format{
 		Name: Raw, Doc: "MXNet's record files: any bytes",
 		Match: isRecordIO,
-		Open:  opener(false), Create: creator(false), Index: index(false), Verify: verify,
+		Open:  opener(false), Stream: streamer(false), Create: creator(false), Index: index(false), Verify: verify,
 	})
 	records.Register(records.Format{
 		Name: Image, Doc: "MXNet's record files of images with labels",
 		Match: isImages, Refines: Raw,
-		Open: opener(true), Create: creator(true), Index: index(true), Verify: verify,
+		Open: opener(true), Stream: streamer(true), Create: creator(true), Index: index(true), Verify: verify,
 	})
 }
 
@@ -130,6 +130,22 @@ func opener(images bool) func(context.Context, store.Opener, []string, records.R
 	}
 }
 
+// streamer reads without an index beside: keys are the records' numbers, or the
+// images' ids.
+func streamer(images bool) func(io.Reader, string, records.ReadOptions) (records.Reader, error) {
+	return func(in io.Reader, name string, options records.ReadOptions) (records.Reader, error) {
+		x := &reader{name: name, o: options, images: images, count: new(int64)}
+		x.differs = x.damage
+		x.r = recordio.NewReader(in, x.options())
+		return x, nil
+	}
+}
+
+// options returns the options of the records' framing.
+func (x *reader) options() recordio.Options {
+	return recordio.Options{Name: x.name, Lenient: x.o.Lenient, Limit: int(min(x.o.Limit, recordio.MaxRecord))}
+}
+
 func open(ctx context.Context, o store.Opener, name string, images bool, count *int64, options records.ReadOptions) (*reader, error) {
 	x := &reader{name: name, o: options, images: images, count: count}
 	x.differs = x.damage
@@ -142,11 +158,10 @@ func open(ctx context.Context, o store.Opener, name string, images bool, count *
 	if x.file, err = o.Open(ctx, name); err != nil {
 		return nil, err
 	}
-	p := recordio.Options{Name: name, Lenient: options.Lenient, Limit: int(min(options.Limit, recordio.MaxRecord))}
 	if r, b := store.NewReader(x.file); b != nil {
-		x.r = recordio.NewBytes(b, p)
+		x.r = recordio.NewBytes(b, x.options())
 	} else {
-		x.r = recordio.NewReader(r, p)
+		x.r = recordio.NewReader(r, x.options())
 	}
 	return x, nil
 }
@@ -156,7 +171,7 @@ type reader struct {
 	o       records.ReadOptions
 	images  bool
 	count   *int64 // of the records of all files
-	file    store.File
+	file    store.File // nil for a stream
 	r       *recordio.Reader
 	indexed bool
 	index   []recordio.Entry  // not yet reached
@@ -168,7 +183,12 @@ type reader struct {
 	label   tensor.Tensor
 }
 
-func (x *reader) Close() error { return x.file.Close() }
+func (x *reader) Close() error {
+	if x.file == nil {
+		return nil
+	}
+	return x.file.Close()
+}
 
 // format returns the name of the reader's format.
 func (x *reader) format() string {

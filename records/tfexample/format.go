@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -21,7 +22,7 @@ const formatName = "tfexample"
 func init() {
 	records.Register(records.Format{
 		Name: formatName, Doc: "TFRecord files of tf.train.Example messages",
-		Match: is, Refines: "tfrecord", Open: open, Create: create,
+		Match: is, Refines: "tfrecord", Open: open, Stream: stream, Create: create,
 	})
 }
 
@@ -48,6 +49,10 @@ func is(name string, start []byte) bool {
 
 func open(ctx context.Context, o store.Opener, files []string, options records.ReadOptions) (records.Reader, error) {
 	return tfrecord.Concat(ctx, o, files, options, fields)
+}
+
+func stream(in io.Reader, name string, options records.ReadOptions) (records.Reader, error) {
+	return tfrecord.Stream(in, name, options, fields), nil
 }
 
 // list splits the name of a list element, such as "name[3]". index is -1 for

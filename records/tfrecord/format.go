@@ -16,7 +16,7 @@ const formatName = "tfrecord"
 func init() {
 	records.Register(records.Format{
 		Name: formatName, Doc: "TensorFlow's record files: any bytes",
-		Match: Match, Open: openRecords, Create: createRecords,
+		Match: Match, Open: openRecords, Stream: streamRecords, Create: createRecords,
 	})
 }
 
@@ -42,10 +42,24 @@ func Head(start []byte) (data []byte, length uint64) {
 }
 
 func openRecords(ctx context.Context, o store.Opener, files []string, options records.ReadOptions) (records.Reader, error) {
-	return Concat(ctx, o, files, options, func(r *records.Record, _ int64, b []byte) error {
-		r.AddBytes("data", b)
-		return nil
-	})
+	return Concat(ctx, o, files, options, addRaw)
+}
+
+func streamRecords(in io.Reader, name string, options records.ReadOptions) (records.Reader, error) {
+	return Stream(in, name, options, addRaw), nil
+}
+
+func addRaw(r *records.Record, _ int64, b []byte) error {
+	r.AddBytes("data", b)
+	return nil
+}
+
+// Stream reads in as one records.Reader, as Concat reads a file.
+func Stream(in io.Reader, name string, options records.ReadOptions, add func(r *records.Record, number int64, data []byte) error) records.Reader {
+	return &formatReader{
+		name: name, file: io.NopCloser(nil), count: new(int64), add: add,
+		r: NewReader(in, Options{Name: name, Limit: options.Limit}),
+	}
 }
 
 // Concat opens files as one records.Reader. The key of a record is its number

@@ -21,7 +21,7 @@ const formatName = "webdataset"
 func init() {
 	records.Register(records.Format{
 		Name: formatName, Doc: "webdataset's shards: samples in tar files (.tar, .tar.gz, .tgz, .tar.zst)",
-		Match: isFormat, Open: openFormat, Create: createFormat, Index: indexFormat, Verify: verifyFormat,
+		Match: isFormat, Open: openFormat, Stream: streamFormat, Create: createFormat, Index: indexFormat, Verify: verifyFormat,
 	})
 }
 
@@ -34,9 +34,8 @@ func isFormat(name string, head []byte) bool {
 	case len(head) == block && string(head[magicAt:magicAt+5]) == "ustar":
 		return true
 	}
-	// Archives from before 1988 have no magic, and compressed ones not at this
-	// place.
-	return named && (compressed(head) || len(head) == block)
+	// Archives from before 1988 have no magic. No other format is compressed.
+	return compressed(head) || named && len(head) == block
 }
 
 // Field names and keys are escaped. Characters that a tar file or webdataset's
@@ -370,6 +369,14 @@ func openFormat(ctx context.Context, o store.Opener, files []string, options rec
 		}
 		return &formatReader{r, options.OnSkip, false}, nil
 	})
+}
+
+func streamFormat(in io.Reader, name string, options records.ReadOptions) (records.Reader, error) {
+	r, err := NewReader(in, Options{Name: name, Lenient: options.Lenient, Limit: options.Limit})
+	if err != nil {
+		return nil, err
+	}
+	return &formatReader{r, options.OnSkip, false}, nil
 }
 
 func formatShards(ctx context.Context, o store.Opener, files []string) ([]string, error) {

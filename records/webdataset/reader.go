@@ -131,38 +131,51 @@ func Compressed(ctx context.Context, o store.Opener, shard string) (bool, error)
 // first bytes, and returns an error if that is unknown or its header is
 // invalid.
 func NewReader(r io.Reader, o Options) (*Reader, error) {
-	x := &Reader{t: tarReader{name: o.Name}, o: o.fill()}
+	x := &Reader{o: o.fill()}
+	end, err := x.t.unpack(r, o.Name)
+	if err != nil {
+		return nil, err
+	}
+	x.close = append(x.close, end)
+	return x, nil
+}
+
+// unpack sets the input of t and its decompression, which the first bytes
+// decide. The caller calls end when it has finished with t.
+func (t *tarReader) unpack(r io.Reader, name string) (end func() error, err error) {
+	t.name = name
 	src := &source{r: r}
 	in := bufio.NewReaderSize(src, 64<<10)
 	first, err := in.Peek(len(xzMagic))
 	if err != nil && err != io.EOF {
-		return nil, fmt.Errorf("webdataset: %s: %w", o.Name, err)
+		return nil, fmt.Errorf("webdataset: %s: %w", name, err)
 	}
-	x.t.r = in
+	t.r = in
 	if compressed(first) {
-		x.t.src = src
+		t.src = src
 	}
+	end = func() error { return nil }
 	has := func(m string) bool { return bytes.HasPrefix(first, []byte(m)) }
 	switch {
 	case has(gzipMagic):
 		z, err := gzip.NewReader(in)
 		if err != nil {
-			return nil, x.t.fail(0, "the head of a gzip file", err)
+			return nil, t.fail(0, "the head of a gzip file", err)
 		}
-		x.t.r = unpacked{z}
+		t.r = unpacked{z}
 	case has(zstdMagic):
 		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderMaxMemory(1<<62))
 		if err != nil {
-			return nil, x.t.fail(0, "the head of a zstd file", err)
+			return nil, t.fail(0, "the head of a zstd file", err)
 		}
-		x.t.r = unpacked{z}
-		x.close = append(x.close, func() error { z.Close(); return nil })
+		t.r = unpacked{z}
+		end = func() error { z.Close(); return nil }
 	case has(bzip2Magic):
-		x.t.r = unpacked{bzip2.NewReader(in)}
+		t.r = unpacked{bzip2.NewReader(in)}
 	case has(xzMagic):
-		return nil, fmt.Errorf("webdataset: %s: %w: compressed with xz, want gzip, zstd, bzip2 or no compression", o.Name, records.ErrUnsupported)
+		return nil, fmt.Errorf("webdataset: %s: %w: compressed with xz, want gzip, zstd, bzip2 or no compression", name, records.ErrUnsupported)
 	}
-	return x, nil
+	return end, nil
 }
 
 // source is a compressed file. It remembers its own errors, so that all other
