@@ -188,7 +188,7 @@ var Layers = []Layer{
 	{"programs", []Package{
 		{Path: "cmd/internal/cli", May: []string{
 			"codec", "codec/all", "codec/jpegli", "datagraph", "dataset", "dataset/all", "dataset/imagefolder", "device", "device/cpu", "diff", "importer", "importer/all", "importer/hf", "importer/triton",
-			"internal/opdoc", "internal/ordered", "internal/registry", "modelbundle", "onnx", "pack", "pipeline", "preset", "pullpipe", "recordio/imagerecord", "records", "records/all", "records/tfexample", "store", "tensor", "transforms",
+			"internal/opdoc", "internal/ordered", "internal/registry", "modelbundle", "onnx", "pack", "pipeline", "preset", "pullpipe", "recordio/imagerecord", "records", "records/all", "records/tfexample", "records/webdataset", "store", "tensor", "transforms",
 			cobra, pflag, progress, term,
 		}},
 		{Path: "cmd/infer-prep", May: []string{"cmd/internal/cli", "dataset/mindrecord", "device/ort", "records/mindrecord"}},

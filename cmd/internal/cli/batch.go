@@ -23,6 +23,7 @@ type batch struct {
 	sink   sink
 	inputs []input
 	jobs   int
+	held   *budget // of the inputs that hold their bytes; set by run
 
 	sessions *sessions // nil on the CPU without a model
 	kept     kept
@@ -47,6 +48,7 @@ const ahead = 16
 // the run.
 func (b *batch) run(ctx context.Context, emit func(outcome) error) error {
 	mem := newBudget(b.limits.Bytes)
+	b.held = newBudget(b.limits.Bytes)
 	workers := make([]worker, b.jobs)
 	for i := range workers {
 		workers[i] = worker{b: b, mem: mem}
@@ -60,11 +62,25 @@ func (b *batch) run(ctx context.Context, emit func(outcome) error) error {
 		})
 }
 
-// items makes the inputs in order.
+// items makes the inputs in order. It opens containers and streams.
 func (b *batch) items(ctx context.Context) iter.Seq[*input] {
-	return func(yield func(*input) bool) {
+	return func(put func(*input) bool) {
+		yield := func(in *input) bool { return b.kept.wait(ctx) && put(in) }
 		for i := range b.inputs {
-			if !b.kept.wait(ctx) || !yield(&b.inputs[i]) {
+			in := &b.inputs[i]
+			more := false
+			switch {
+			case in.err != nil:
+				more = yield(in)
+			case in.pipe:
+				more = b.stream(ctx, in, yield)
+			case in.container != nil:
+				more = b.container(ctx, in, *in.container, nil, yield)
+			default:
+				b.number(in)
+				more = yield(in)
+			}
+			if !more {
 				return
 			}
 		}
@@ -100,6 +116,13 @@ func (k *kept) wait(ctx context.Context) bool {
 		}
 	}
 	return true
+}
+
+// number numbers an image of a container, and one after it.
+func (b *batch) number(in *input) {
+	if s, ok := b.sink.(*imageFiles); ok {
+		s.numberLate(in)
+	}
 }
 
 // worker turns one image after another into tensors and reuses its memory.
@@ -208,9 +231,14 @@ func (w *worker) read(in *input) (skip bool, err error) {
 // first.
 func readAll(f store.File, b []byte, limits codec.Limits) ([]byte, error) {
 	if size := f.Size(); limits.Bytes > 0 && size > limits.Bytes {
-		return b, codec.Errorf("", -1, codec.ErrBytes, "the file has %d bytes, the limit is %d", size, limits.Bytes)
+		return b, tooLarge(size, limits.Bytes)
 	}
 	return store.ReadAll(f, b)
+}
+
+// tooLarge returns the error of a file above the limit.
+func tooLarge(size, limit int64) error {
+	return codec.Errorf("", -1, codec.ErrBytes, "the file has %d bytes, the limit is %d", size, limit)
 }
 
 // need estimates the memory of a run on the worker's image from its header. It

@@ -190,7 +190,7 @@ func (f *bundleCreateFlags) addGoldens(cmd *cobra.Command, c *modelbundle.Conten
 		if cmd.Context().Err() != nil {
 			return nil // the caller checks the context
 		}
-		t, err := readImage(&in, f.limits)
+		t, err := readImage(cmd, &in, f.limits)
 		if err != nil {
 			return err
 		}

@@ -48,7 +48,10 @@ func (a *app) run(ctx context.Context, args []string) int {
 	root.SetOut(out)
 	root.SetErr(a.stderr)
 	began := false // true once the command line was parsed
-	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { began, a.command = true, cmd }
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		began, a.command = true, cmd
+		return oneStdin(cmd, args)
+	}
 	cmd, err := root.ExecuteContextC(ctx)
 	if out.err != nil { // cobra ignores errors of writing a help text
 		began, err = true, out.err

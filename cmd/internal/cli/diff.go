@@ -121,7 +121,7 @@ func (a *app) diff(cmd *cobra.Command, f *diffFlags, args []string) (err error) 
 	if err != nil {
 		return err
 	}
-	r, err := inferGraph(&f.graphFlags, g, args[0])
+	r, err := inferGraph(cmd, &f.graphFlags, g, args[0])
 	if err != nil {
 		return asUsage(err)
 	}
@@ -340,10 +340,6 @@ func (a *app) diffSteps(ctx context.Context, f *diffFlags, r *inferred, dir stri
 	for _, e := range entries {
 		there[e.name] = e
 	}
-	image, err := readImage(&input{path: r.image}, f.limits)
-	if err != nil {
-		return asUsage(err)
-	}
 	rep := &diffReport{A: r.image, B: dir, Tensors: []compared{}}
 	found := 0
 	var failed error
@@ -368,7 +364,7 @@ func (a *app) diffSteps(ctx context.Context, f *diffFlags, r *inferred, dir stri
 		}
 		return nil
 	}
-	_, err = run.Run(image)
+	_, err = run.Run(r.data)
 	switch {
 	case ctx.Err() != nil:
 		return &exitError{exitInterrupted, errors.New("interrupted")}
@@ -392,11 +388,7 @@ func (a *app) diffAgainst(ctx context.Context, f *diffFlags, r *inferred, path s
 			return usageErr("--column %q: want one of %s", f.column, strings.Join(outputs, ", "))
 		}
 	}
-	image, err := readImage(&input{path: r.image}, f.limits)
-	if err != nil {
-		return asUsage(err)
-	}
-	out, err := r.plan.NewRunner().Run(image)
+	out, err := r.plan.NewRunner().Run(r.data)
 	if err != nil {
 		return usageErr("%s: %w", r.image, message(err))
 	}
@@ -407,7 +399,7 @@ func (a *app) diffAgainst(ctx context.Context, f *diffFlags, r *inferred, path s
 	rep := &diffReport{A: r.image, B: path, one: true}
 	rep.add(f, outputs[k], out[k], other)
 	if rep.First != nil {
-		rep.Explain, err = diff.Explain(ctx, r.graph, outputs[k], image, other, diff.Options{Limits: f.limits, Alternatives: others})
+		rep.Explain, err = diff.Explain(ctx, r.graph, outputs[k], r.data, other, diff.Options{Limits: f.limits, Alternatives: others})
 		if ctx.Err() != nil {
 			return &exitError{exitInterrupted, errors.New("interrupted")}
 		}

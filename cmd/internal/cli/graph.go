@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -211,12 +212,13 @@ type inferred struct {
 	costs datagraph.Costs // of the plan
 	plain datagraph.Costs // of the plan without passes
 	off   []datagraph.Pass
-	image string // the file whose sizes they are, or ""
+	image string         // the file whose sizes they are, or ""
+	data  *tensor.Tensor // of image, nil without one
 }
 
 // inferGraph infers the descriptions for an image, from its header, or for any
 // image if image is "".
-func inferGraph(f *graphFlags, g *datagraph.Graph, image string) (*inferred, error) {
+func inferGraph(cmd *cobra.Command, f *graphFlags, g *datagraph.Graph, image string) (*inferred, error) {
 	plan, err := f.compile(g)
 	if err != nil {
 		return nil, err
@@ -227,11 +229,11 @@ func inferGraph(f *graphFlags, g *datagraph.Graph, image string) (*inferred, err
 		if err := wantOneImage(g); err != nil {
 			return nil, err
 		}
-		t, err := readImage(&input{path: image}, f.limits)
+		t, err := readImage(cmd, &input{path: image, pipe: isPipe(image)}, f.limits)
 		if err != nil {
 			return nil, err
 		}
-		inputs = append(inputs, t)
+		inputs, r.data = append(inputs, t), t
 	}
 	if r.costs, err = plan.NewRunner().Costs(inputs...); err == nil {
 		r.plain, err = plan.Unfused().NewRunner().Costs(inputs...)
@@ -256,8 +258,26 @@ func inferGraph(f *graphFlags, g *datagraph.Graph, image string) (*inferred, err
 	return r, nil
 }
 
-// readImage reads one image file that the user named.
-func readImage(in *input, limits codec.Limits) (*tensor.Tensor, error) {
+// readImage reads one image that the user named: a file, standard input or a
+// pipe.
+func readImage(cmd *cobra.Command, in *input, limits codec.Limits) (*tensor.Tensor, error) {
+	if in.pipe {
+		p := openPipe(cmd.Context(), cmd.InOrStdin(), in.path)
+		defer p.Close()
+		r := bufio.NewReaderSize(p, pipeBuffer)
+		head, err := peekHead(r)
+		var b []byte
+		if err == nil {
+			b, err = readImagePipe(r, head, limits)
+		}
+		if err := interrupted(cmd.Context(), "nothing was done"); err != nil {
+			return nil, err
+		}
+		if err != nil {
+			return nil, wrapFail(plain(in.path, err))
+		}
+		return tensor.FromBytes(b), nil
+	}
 	f, err := in.open()
 	if err != nil {
 		return nil, wrapFail(plain(in.path, err))

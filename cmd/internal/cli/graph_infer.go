@@ -40,7 +40,7 @@ stands for a size that depends on the image.`,
 			if err != nil {
 				return err
 			}
-			r, err := inferGraph(f, g, first(args))
+			r, err := inferGraph(cmd, f, g, first(args))
 			if err != nil {
 				return err
 			}

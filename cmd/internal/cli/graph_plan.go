@@ -63,7 +63,7 @@ unsupported. It then ignores IMAGE.`)
 			if cmd.Flags().Changed("device") {
 				return a.placement(f, on, g, asJSON)
 			}
-			r, err := inferGraph(f, g, first(args))
+			r, err := inferGraph(cmd, f, g, first(args))
 			if err != nil {
 				return err
 			}

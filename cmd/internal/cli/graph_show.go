@@ -43,7 +43,7 @@ Tensors of bfloat16, which npy cannot hold, are written as raw files.`,
 			if err != nil {
 				return err
 			}
-			r, err := inferGraph(f, g, image)
+			r, err := inferGraph(cmd, f, g, image)
 			if err != nil {
 				return err
 			}
@@ -62,7 +62,7 @@ Tensors of bfloat16, which npy cannot hold, are written as raw files.`,
 				return err
 			}
 			if steps != "" {
-				if err := writeSteps(cmd.Context(), r, f.limits, steps); err != nil {
+				if err := writeSteps(cmd.Context(), r, steps); err != nil {
 					return err
 				}
 			}

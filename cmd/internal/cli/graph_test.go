@@ -338,7 +338,7 @@ func TestSVG(t *testing.T) {
 	graphs["branches"].Reference = "<&>"
 	for name, g := range graphs {
 		t.Run(name, func(t *testing.T) {
-			r, err := inferGraph(&graphFlags{limits: codec.DefaultLimits()}, g, "")
+			r, err := inferGraph(nil, &graphFlags{limits: codec.DefaultLimits()}, g, "")
 			require.NoError(t, err)
 			checkSVG(t, drawSVG(r, true))
 			checkSVG(t, drawSVG(r, false))

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -29,6 +30,10 @@ type input struct {
 	held    bool
 	data    []byte
 	release func() // called when data is not needed any more; may be nil
+
+	pipe      bool            // a stream: standard input or a named pipe
+	container *records.Format // of a file with images in it, else nil
+	numbered  bool            // imageFiles.number has seen it
 }
 
 // free gives back the memory of an input that holds its bytes.
@@ -42,6 +47,9 @@ func (in *input) free() {
 // open opens the file. A link that leads out of the folder of the argument is
 // an error.
 func (in *input) open() (store.File, error) {
+	if in.pipe {
+		return nil, errors.New("a pipe is not read here: want a file")
+	}
 	files := in.folder
 	if files == nil {
 		files = store.Local
@@ -75,6 +83,10 @@ func (l *listing) close() {
 func expand(ctx context.Context, files store.Opener, args []string, out string) *listing {
 	l := &listing{ctx: ctx, files: files}
 	for _, arg := range args {
+		if arg == stdinArg {
+			l.inputs = append(l.inputs, input{path: arg, name: stdinName, explicit: true, pipe: true})
+			continue
+		}
 		_, err := os.Stat(arg)
 		if err == nil {
 			l.add(arg, filepath.Base(arg), true, out)
@@ -105,9 +117,6 @@ func (l *listing) glob(pattern, out string) {
 	switch {
 	case isURI(pattern):
 		l.fail(pattern, fmt.Errorf("%s: URIs are not supported: want a file, a folder or a glob", pattern))
-		return
-	case pattern == "-":
-		l.fail(pattern, errors.New("-: images are not read from standard input: want a file, a folder or a glob"))
 		return
 	case pattern == "":
 		l.fail(pattern, errors.New("empty file name"))
@@ -156,6 +165,8 @@ func (l *listing) add(path, name string, explicit bool, out string) {
 		l.folder(f, path, "", out)
 	case info.Mode().IsRegular():
 		l.inputs = append(l.inputs, input{path: path, name: name, explicit: explicit})
+	case explicit && isPipeMode(info.Mode()):
+		l.inputs = append(l.inputs, input{path: path, name: name, explicit: true, pipe: true})
 	case explicit:
 		l.fail(path, fmt.Errorf("%s: not a regular file", path))
 	default:
@@ -223,6 +234,9 @@ const sniffBytes = 64
 // reports true for a file that it cannot read: reading it again will return the
 // error.
 func (in *input) isImage() bool {
+	if in.held {
+		return codec.Sniff(in.data) != ""
+	}
 	f, err := in.open()
 	if err != nil {
 		return true
@@ -243,11 +257,12 @@ func (l *listing) claim(s *imageFiles) {
 		}
 		return path
 	}
+	l.claimFolders(s, key)
 	owners := map[string]int{} // number of inputs for each output file
 	outputs := map[string]*input{}
 	for i := range l.inputs {
 		in := &l.inputs[i]
-		if in.err != nil {
+		if in.err != nil || in.container != nil {
 			continue
 		}
 		for _, f := range s.files(in.name) {
@@ -260,7 +275,7 @@ func (l *listing) claim(s *imageFiles) {
 	taken := map[string]*input{}
 	for i := range l.inputs {
 		in := &l.inputs[i]
-		if in.err != nil {
+		if in.err != nil || in.container != nil {
 			continue
 		}
 		files := s.files(in.name)
@@ -281,6 +296,40 @@ func (l *listing) claim(s *imageFiles) {
 			for _, f := range files {
 				taken[key(f)] = in
 			}
+		}
+	}
+}
+
+// claimFolders assigns the folders of containers' outputs, which belong to one
+// container alone.
+func (l *listing) claimFolders(s *imageFiles, key func(string) string) {
+	folders := map[string]*input{}
+	for i := range l.inputs {
+		in := &l.inputs[i]
+		if in.err != nil || in.container == nil && !in.pipe {
+			continue
+		}
+		folder := filepath.Join(s.dir, in.name)
+		switch first := folders[key(in.name)]; {
+		case first != nil:
+			in.err = fmt.Errorf("%s: its output folder %s is already that of %s", in.path, folder, first.path)
+		case in.container != nil && sameFile(folder, in.path):
+			in.err = fmt.Errorf("%s: its output folder %s is an input", in.path, folder)
+		default:
+			folders[key(in.name)] = in
+		}
+	}
+	if len(folders) == 0 {
+		return
+	}
+	for i := range l.inputs {
+		in := &l.inputs[i]
+		if in.err != nil || in.container != nil || in.pipe {
+			continue
+		}
+		first, rest, _ := strings.Cut(filepath.ToSlash(in.name), "/")
+		if o := folders[key(first)]; o != nil && rest != "" && (in.explicit || in.isImage()) {
+			in.err = fmt.Errorf("%s: its output is in the output folder %s of %s", in.path, filepath.Join(s.dir, o.name), o.path)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/records"
@@ -176,8 +177,10 @@ type columns struct {
 type imageFiles struct {
 	columns
 	dir     string
-	fold    bool           // dir's file system ignores case; set by ready
+	fold    bool // dir's file system ignores case; set by ready
+	mu      sync.RWMutex
 	numbers map[string]int // of images, by name
+	late    bool           // some images are numbered while the run goes on
 	lines   []string       // of the list
 }
 
@@ -185,7 +188,7 @@ type imageFiles struct {
 // all.
 func (s *imageFiles) files(name string) []string {
 	if s.format.file != nil {
-		if _, ok := s.numbers[name]; s.format.numbered && !ok {
+		if s.format.numbered && s.numberOf(name) < 0 {
 			return nil // not an image
 		}
 		var l []string

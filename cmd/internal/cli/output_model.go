@@ -25,7 +25,7 @@ var modelFormats = []format{
 		name: "onnx-test", ext: ".pb", named: true, numbered: true,
 		write: func(w io.Writer, ts []tensor.Named) error { return tensor.WriteTensorProto(w, ts[0].Name, ts[0].T) },
 		file: func(s *imageFiles, image string, i int) string {
-			return filepath.Join(fmt.Sprintf("test_data_set_%d", s.numbers[image]), fmt.Sprintf("input_%d.pb", i))
+			return filepath.Join(fmt.Sprintf("test_data_set_%d", s.numberOf(image)), fmt.Sprintf("input_%d.pb", i))
 		},
 		list: "test_data_sets.txt",
 		line: func(s *imageFiles, image string, files []string) (string, error) {
@@ -183,17 +183,44 @@ func (s *columns) rename(names []string) error {
 	return nil
 }
 
-// number numbers the images, in order. Other files get no number.
+// number numbers the images, in order. Other files get no number. It ends at
+// the first input whose images are not known yet: a container or a stream.
 func (s *imageFiles) number(inputs []input) {
-	if !s.format.numbered {
-		return
-	}
 	s.numbers = map[string]int{}
-	for _, in := range inputs {
+	for i := range inputs {
+		in := &inputs[i]
+		if s.late = in.pipe || in.container != nil; s.late || !s.format.numbered {
+			return
+		}
 		if _, ok := s.numbers[in.name]; !ok && in.err == nil && (in.explicit || in.isImage()) {
 			s.numbers[in.name] = len(s.numbers)
 		}
+		in.numbered = true
 	}
+}
+
+// numberLate numbers an image that number could not.
+func (s *imageFiles) numberLate(in *input) {
+	if !s.format.numbered || !s.late || in.numbered || in.err != nil || !in.explicit && !in.isImage() {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.numbers[in.name]; ok {
+		in.err = fmt.Errorf("%s: an earlier image has the same name, %s", in.path, in.name)
+		return
+	}
+	s.numbers[in.name] = len(s.numbers)
+}
+
+// numberOf returns the number of an image, -1 if it has none.
+func (s *imageFiles) numberOf(name string) int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if n, ok := s.numbers[name]; ok {
+		return n
+	}
+	return -1
 }
 
 // add adds an image that succeeded to the list. Its files are written.

@@ -108,14 +108,14 @@ func recordFormat(ctx context.Context, o store.Opener, name, from string) (recor
 	return f, nil
 }
 
-// eachRecordFile calls do with each file and its format. It reports a file of
-// unknown format and continues. ok is false if there was such a file or do
+// eachRecordFile calls do with each file or stream. It reports one of unknown
+// format and continues. ok is false if there was such a file or do
 // returned false. An error of do ends the loop.
-func (a *app) eachRecordFile(ctx context.Context, names []string, from string, do func(name string, f records.Format) (bool, error)) (ok bool, err error) {
+func (a *app) eachRecordFile(ctx context.Context, names []string, from string, do func(in *recordInput) (bool, error)) (ok bool, err error) {
 	ok = true
 	for _, name := range names {
-		f, err := recordFormat(ctx, store.Local, name, from)
-		if isUsage(err) {
+		in, err := a.recordInput(ctx, store.Local, name, from)
+		if err != nil && (isUsage(err) || ctx.Err() != nil) {
 			return false, err
 		}
 		if err != nil {
@@ -123,7 +123,8 @@ func (a *app) eachRecordFile(ctx context.Context, names []string, from string, d
 			a.complain(err)
 			continue
 		}
-		well, err := do(name, f)
+		well, err := do(in)
+		in.close()
 		if err != nil {
 			return false, err
 		}
@@ -138,6 +139,12 @@ func eachRecord(ctx context.Context, format records.Format, o store.Opener, file
 	if err != nil {
 		return err
 	}
+	return readRecords(ctx, r, f)
+}
+
+// readRecords calls f with every record of r, until the first error, and closes
+// r.
+func readRecords(ctx context.Context, r records.Reader, f func(*records.Record) error) (err error) {
 	var x records.Record
 	for err == nil {
 		if err = ctx.Err(); err == nil {

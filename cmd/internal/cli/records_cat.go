@@ -61,6 +61,8 @@ With --field, cat prints only the data of that field: bytes unchanged, numbers
 row-major and little-endian. With -o it writes a file KEY.NAME for each record.
 In these names, bytes other than letters, digits and -_.= become %XX.
 
+FILE may be - or a pipe.
+
 ` + detection + `
 
 Exit status: 0 success; 1 a file cannot be read or written, is damaged, or has an
@@ -106,11 +108,11 @@ func (a *app) catRecords(cmd *cobra.Command, args []string, f *recordsCatFlags) 
 	skip, left := f.skip, f.limit
 	options := records.ReadOptions{Limit: f.limitBytes.max(), Lenient: f.lenient, OnSkip: func(err error) { a.complain(fmt.Errorf("skipped: %w", err)) }}
 	for _, name := range args {
-		format, err := recordFormat(ctx, store.Local, name, f.from)
+		in, err := a.recordInput(ctx, store.Local, name, f.from)
 		if err != nil {
 			return err
 		}
-		err = eachRecord(ctx, format, store.Local, splitFiles(name), options, func(r *records.Record) error {
+		err = in.each(ctx, store.Local, options, func(r *records.Record) error {
 			if len(f.keys) > 0 && !slices.Contains(f.keys, r.Key) {
 				return nil
 			}
@@ -127,6 +129,7 @@ func (a *app) catRecords(cmd *cobra.Command, args []string, f *recordsCatFlags) 
 			missing = slices.DeleteFunc(missing, func(k string) bool { return k == r.Key })
 			return a.catRecord(r, f)
 		})
+		in.close()
 		if err := interrupted(ctx, "the output is incomplete"); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,6 +29,8 @@ func (a *app) recordsConvertCmd() *cobra.Command {
 in another format or the same. It needs little memory. --to or the name of OUT sets the
 output format: .rec means imagerecord if the input is imagerecord, else recordio;
 .tfrecord means tfexample if the input is tfexample, else tfrecord.
+
+A single IN may be - or a pipe.
 
 Convert never drops data silently. A field that the output format cannot hold is an
 error that names the record and the field. --drop drops a field; --rename gives it the
@@ -178,18 +181,23 @@ func (a *app) convertRecords(cmd *cobra.Command, args []string, f *recordsConver
 	}
 	ctx := cmd.Context()
 	o := newOutputs(f.force)
-	var in records.Format
+	if i := slices.IndexFunc(args, isPipe); i >= 0 && len(args) > 1 {
+		return usageErr("%s is a pipe: want it alone, or files", args[i])
+	}
+	var in *recordInput
 	for i, name := range args {
-		x, err := recordFormat(ctx, o, name, f.from)
+		x, err := a.recordInput(ctx, o, name, f.from)
 		if err != nil {
 			return err
 		}
-		if i > 0 && x.Name != in.Name {
-			return usageErr("%s is %s, but %s is %s: want files of one format, or --from", args[0], in.Name, name, x.Name)
+		defer x.close()
+		if i > 0 && x.format.Name != in.format.Name {
+			return usageErr("%s is %s, but %s is %s: want files of one format, or --from", args[0], in.format.Name, name, x.format.Name)
 		}
 		in = x
 	}
-	to, err := f.target(in)
+	in.name = strings.Join(args, ";") // one list of files
+	to, err := f.target(in.format)
 	if err != nil {
 		return err
 	}
@@ -220,12 +228,12 @@ func (a *app) convertRecords(cmd *cobra.Command, args []string, f *recordsConver
 }
 
 // convert converts the files. After an error the caller removes its output.
-func (a *app) convert(ctx context.Context, o *outputs, in, to records.Format, args []string, f *recordsConvertFlags, change *changes) (n int64, err error) {
+func (a *app) convert(ctx context.Context, o *outputs, in *recordInput, to records.Format, args []string, f *recordsConvertFlags, change *changes) (n int64, err error) {
 	bar := &inputBar{a: a, quiet: f.quiet, sizes: map[string]int64{}}
 	defer bar.clear()
 	for _, name := range args {
 		info, ok := isFile(ctx, o, name)
-		if !ok {
+		if !ok || in.stream != nil {
 			bar.sizes = nil
 			break
 		}
@@ -242,7 +250,7 @@ func (a *app) convert(ctx context.Context, o *outputs, in, to records.Format, ar
 	if err != nil {
 		return 0, err
 	}
-	err = eachRecord(ctx, in, o, splitFiles(args...), options, func(r *records.Record) error {
+	err = in.each(ctx, o, options, func(r *records.Record) error {
 		if a.testDelay != nil {
 			a.testDelay()
 		}

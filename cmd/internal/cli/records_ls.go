@@ -48,7 +48,8 @@ func (a *app) recordsLsCmd() *cobra.Command {
 		Short: "List record files with their formats, sizes and fields",
 		Long: `Ls lists record files: their format, number of records and size in bytes, and the
 fields of the first record with their types. It reads each file completely. FILE may be
-a pattern of shards, such as 'data-{000..012}.tar'.
+a pattern of shards, such as 'data-{000..012}.tar', or - or a pipe: its size is that of
+what was read.
 
 ` + detection + `
 
@@ -61,13 +62,13 @@ Exit status: 0 success; 1 a file cannot be read, is damaged, or has an unknown f
 		RunE: func(cmd *cobra.Command, args []string) error {
 			list := []*recordFileJSON{}
 			ctx := cmd.Context()
-			ok, err := a.eachRecordFile(ctx, args, from, func(name string, f records.Format) (bool, error) {
-				l, err := listRecords(ctx, f, name, records.ReadOptions{Limit: limit.max()})
+			ok, err := a.eachRecordFile(ctx, args, from, func(in *recordInput) (bool, error) {
+				l, err := listRecords(ctx, in, records.ReadOptions{Limit: limit.max()})
 				if err := interrupted(ctx, "the output is incomplete"); err != nil {
 					return false, err
 				}
 				if err != nil {
-					a.complain(readable(name, err))
+					a.complain(readable(in.name, err))
 				}
 				list = append(list, l...)
 				return err == nil, nil
@@ -92,18 +93,21 @@ Exit status: 0 success; 1 a file cannot be read, is damaged, or has an unknown f
 	return cmd
 }
 
-// listRecords lists the files of a name. With an error it lists what it read
-// before.
-func listRecords(ctx context.Context, f records.Format, name string, options records.ReadOptions) ([]*recordFileJSON, error) {
+// listRecords lists the files of a name, or a stream. With an error it lists
+// what it read before.
+func listRecords(ctx context.Context, in *recordInput, options records.ReadOptions) ([]*recordFileJSON, error) {
 	var l []*recordFileJSON
 	start := func(file string, size int64) {
-		l = append(l, &recordFileJSON{File: file, Format: f.Name, Size: size, Fields: []recordFieldJSON{}})
+		l = append(l, &recordFileJSON{File: file, Format: in.format.Name, Size: size, Fields: []recordFieldJSON{}})
 	}
-	info, one := isFile(ctx, store.Local, name)
+	info, one := isFile(ctx, store.Local, in.name)
+	if in.stream != nil {
+		info.Size, one = 0, true
+	}
 	if one {
-		start(name, info.Size)
+		start(in.name, info.Size)
 	}
-	err := eachRecord(ctx, f, store.Local, splitFiles(name), options, func(r *records.Record) error {
+	err := in.each(ctx, store.Local, options, func(r *records.Record) error {
 		if !one && (len(l) == 0 || l[len(l)-1].File != r.File) {
 			i, err := store.Local.Stat(ctx, r.File)
 			if err != nil {
@@ -119,6 +123,9 @@ func listRecords(ctx context.Context, f records.Format, name string, options rec
 		}
 		return nil
 	})
+	if in.stream != nil {
+		l[0].Size = in.read
+	}
 	return l, err
 }
 

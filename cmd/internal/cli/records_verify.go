@@ -29,7 +29,8 @@ above the limit, content that is not supported, or an index that is not of this 
 For a Kaldi archive the result says how many records its script has.
 
 Verify stops reading a file at its first damage, since later records are uncertain.
-With --lenient it continues, in formats that can, and counts every damage.
+With --lenient it continues, in formats that can, and counts every damage. FILE may be -
+or a pipe, which has nothing beside it.
 
 ` + detection + `
 
@@ -40,7 +41,8 @@ or does not match its index; 2 invalid flag; 130 interrupted.`,
 		Args:                  recordArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			ok, err := a.eachRecordFile(ctx, args, from, func(name string, f records.Format) (bool, error) {
+			ok, err := a.eachRecordFile(ctx, args, from, func(in *recordInput) (bool, error) {
+				name, f := in.name, in.format
 				reported := map[string]bool{}
 				damaged, failed := 0, 0
 				bad := func(err error) {
@@ -58,11 +60,11 @@ or does not match its index; 2 invalid flag; 130 interrupted.`,
 				}
 				options := records.ReadOptions{Limit: limit.max(), Lenient: lenient, OnSkip: bad}
 				n := 0
-				if err := eachRecord(ctx, f, store.Local, splitFiles(name), options, func(*records.Record) error { n++; return nil }); err != nil && ctx.Err() == nil {
+				if err := in.each(ctx, store.Local, options, func(*records.Record) error { n++; return nil }); err != nil && ctx.Err() == nil {
 					bad(err)
 				}
 				var beside []string
-				if f.Verify != nil && ctx.Err() == nil {
+				if f.Verify != nil && in.stream == nil && ctx.Err() == nil {
 					var err error
 					if beside, err = f.Verify(ctx, store.Local, splitFiles(name), records.ReadOptions{Limit: options.Limit}, bad); err != nil && ctx.Err() == nil {
 						bad(err)
@@ -130,6 +132,9 @@ unknown format or one without an index; 2 invalid flag; 130 interrupted.`,
 			ctx := cmd.Context()
 			options.Limit = limit.max()
 			for _, name := range args {
+				if isPipe(name) {
+					return failErr("%s: the index stands beside a file: want a file, not a pipe", name)
+				}
 				f, err := recordFormat(ctx, store.Local, name, from)
 				if err != nil {
 					return err

@@ -234,6 +234,7 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 
 	l := expand(cmd.Context(), f.outside.files(), args, f.out)
 	defer l.close()
+	l.findContainers()
 	if cmd.Context().Err() != nil {
 		return &exitError{exitInterrupted, errors.New("interrupted: nothing was done")}
 	}
@@ -251,7 +252,10 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 		files.number(l.inputs)
 		l.claim(files)
 	}
-	b := &batch{app: a, plan: plan, sessions: on, limits: f.limits, sink: to, inputs: l.inputs, jobs: min(f.jobs, len(l.inputs))}
+	b := &batch{app: a, plan: plan, sessions: on, limits: f.limits, sink: to, inputs: l.inputs, jobs: f.jobs}
+	if !unknown(l.inputs) {
+		b.jobs = min(b.jobs, len(l.inputs))
+	}
 	return a.report(cmd.Context(), b, f, l.skipped)
 }
 
@@ -372,7 +376,12 @@ func (a *app) nothing(l *listing, asJSON bool) error {
 // report runs a batch and prints its results in the order of the inputs.
 func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) error {
 	start := time.Now()
-	bar := newProgress(a.stderr, len(b.inputs), f.quiet)
+	total := len(b.inputs)
+	of := " of " + plural(total, "file")
+	if unknown(b.inputs) {
+		total, of = -1, ""
+	}
+	bar := newProgress(a.stderr, total, f.quiet)
 	done, failed, dropped := 0, 0, 0
 	full := false // the disk is full
 	running, stop := context.WithCancel(ctx)
@@ -430,10 +439,10 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) er
 		return failErr("%w", err) // writing to standard output, a list or a file of several images
 	}
 	if full {
-		return failErr("the disk is full: %d of %s done", done, plural(len(b.inputs), "file"))
+		return failErr("the disk is full: %d%s done", done, of)
 	}
 	if ctx.Err() != nil {
-		return &exitError{exitInterrupted, fmt.Errorf("interrupted: %d of %s done", done, plural(len(b.inputs), "file"))}
+		return &exitError{exitInterrupted, fmt.Errorf("interrupted: %d%s done", done, of)}
 	}
 	if done+failed+dropped == 0 {
 		return noImages(0, skipped)

@@ -130,7 +130,7 @@ func TestRunNames(t *testing.T) {
 		},
 		{
 			name: "standard input", args: []string{"-", "x.png"}, files: map[string][]byte{"x.png": img},
-			want: []string{"x.png.npy"}, status: 1, stderr: []string{`^infer-prep: -: images are not read from standard input: want a file, a folder or a glob$`},
+			want: []string{"x.png.npy"}, status: 1, stderr: []string{`^infer-prep: -: codec: invalid format: empty input: want an encoded image$`},
 		},
 		{
 			name: "a name that moves the cursor", args: []string{"\x1b]2J\n\xff.png", "x.png"}, files: map[string][]byte{"x.png": img},

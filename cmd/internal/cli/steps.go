@@ -11,17 +11,12 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
 // writeSteps runs the graph on r.image and writes the outputs of every step to
 // dir, and pictures of those that are images.
-func writeSteps(ctx context.Context, r *inferred, limits codec.Limits, dir string) error {
-	t, err := readImage(&input{path: r.image}, limits)
-	if err != nil {
-		return err
-	}
+func writeSteps(ctx context.Context, r *inferred, dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return failErr("%w", plain(dir, err))
 	}
@@ -37,7 +32,7 @@ func writeSteps(ctx context.Context, r *inferred, limits codec.Limits, dir strin
 		}
 		return nil
 	}
-	if _, err := run.Run(t); err != nil {
+	if _, err := run.Run(r.data); err != nil {
 		if ctx.Err() != nil {
 			return &exitError{exitInterrupted, fmt.Errorf("interrupted")}
 		}

@@ -3,6 +3,8 @@
 package cli
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"os"
@@ -54,21 +56,59 @@ func TestNoFileReplaced(t *testing.T) {
 	}
 }
 
-// TestRunFIFO: run refuses a FIFO instead of waiting for it.
+// TestRunFIFO: run skips a FIFO in a folder instead of waiting for it, and
+// reads one that is named. It does not read the rest of an endless device whose
+// first bytes are not an image's.
 func TestRunFIFO(t *testing.T) {
-	t.Chdir(tree(t, map[string][]byte{"in/a.png": pngBytes(t, 5, 4, 1)}))
+	a := pngBytes(t, 5, 4, 1)
+	t.Chdir(tree(t, map[string][]byte{"in/a.png": a}))
 	require.NoError(t, syscall.Mkfifo("in/fifo.png", 0o666))
-	ended := make(chan called, 1)
-	go func() { ended <- call(t, "run", "--preset", "decode", "-o", "out", "in/fifo.png", "in", "/dev/zero") }()
-	select {
-	case r := <-ended:
+	require.NoError(t, syscall.Mkfifo("fifo", 0o666))
+	within(t, 10*time.Second, func() {
+		go func() { _ = os.WriteFile("fifo", a, 0) }()
+		r := call(t, "run", "--preset", "decode", "-o", "out", "in", "/dev/zero", "fifo")
 		require.Equal(t, exitFailed, r.status)
-		require.Contains(t, r.stderr, "infer-prep: in/fifo.png: not a regular file\n")
-		require.Contains(t, r.stderr, "infer-prep: /dev/zero: not a regular file\n")
-		require.Contains(t, r.stderr, "3 images, 2 failed, 1 skipped")
-	case <-time.After(10 * time.Second):
+		require.Contains(t, r.stderr, "infer-prep: /dev/zero: codec: offset 0: invalid format: unknown format, first bytes \"\\x00")
+		require.Contains(t, r.stderr, "3 images, 1 failed, 1 skipped")
+	})
+	requireDecoded(t, "out/fifo.npy", 5, 4, 1)
+}
+
+// within fails unless f ends in time.
+func within(t *testing.T, d time.Duration, f func()) {
+	t.Helper()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		f()
+	}()
+	select {
+	case <-ended:
+	case <-time.After(d):
 		require.Fail(t, "it waits")
 	}
+}
+
+// TestPipeInterrupted: a run that waits for a pipe's writer ends when it is
+// interrupted.
+func TestPipeInterrupted(t *testing.T) {
+	t.Chdir(tree(t, map[string][]byte{"a.png": pngBytes(t, 5, 4, 1)}))
+	require.NoError(t, syscall.Mkfifo("fifo", 0o666))
+	stdin, w := io.Pipe()
+	defer w.Close()
+	for _, args := range [][]string{
+		{"run", "--preset", "decode", "-o", "out", "a.png", "fifo"}, {"run", "--preset", "decode", "-o", "out", "a.png", "-"},
+		{"graph", "infer", "--preset", "decode", "-"}, {"diff", "--preset", "decode", "fifo", "a.npy"}, {"records", "ls", "fifo"}, {"records", "cat", "-"},
+	} {
+		within(t, 10*time.Second, func() {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer time.AfterFunc(300*time.Millisecond, cancel).Stop()
+			var errs bytes.Buffer
+			status := Run(ctx, args, stdin, io.Discard, &errs)
+			require.Equal(t, exitInterrupted, status, "%s: %s", args, errs.String())
+		})
+	}
+	requireDecoded(t, "out/a.png.npy", 5, 4, 1)
 }
 
 // TestPackDanglingLink: a dangling link is a sample that cannot be read; it

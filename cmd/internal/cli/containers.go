@@ -1,0 +1,291 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/records/webdataset"
+	"github.com/infer-prep/infer-prep/store"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// imageExts are the extensions of images that are not opened to see whether
+// they are containers.
+var imageExts = []string{".jpg", ".jpeg", ".png", ".gif", ".bmp", ".tif", ".tiff", ".webp"}
+
+// findContainers finds the files that are containers: tar or record files with
+// images in them. Files found below a folder are not opened.
+func (l *listing) findContainers() {
+	for i := range l.inputs {
+		if in := &l.inputs[i]; in.err == nil && in.folder == nil && !in.pipe {
+			in.detect()
+		}
+	}
+}
+
+func (in *input) detect() {
+	if slices.Contains(imageExts, strings.ToLower(filepath.Ext(in.path))) {
+		return
+	}
+	f, err := in.open()
+	if err != nil {
+		return // reading it returns the error
+	}
+	defer f.Close()
+	head := make([]byte, records.HeadSize)
+	n, err := f.ReadAt(head, 0)
+	if head = head[:n]; err != nil && err != io.EOF || n == 0 || codec.Sniff(head) != "" {
+		return
+	}
+	if x, err := detectHead(in.path, head); err == nil {
+		in.container = &x
+	} else if errors.Is(err, errMindRecord) {
+		in.err = plain(in.path, err)
+	}
+}
+
+// unknown reports whether the number of images is not known before they are
+// read: it is that of containers and streams.
+func unknown(inputs []input) bool {
+	return slices.ContainsFunc(inputs, func(in input) bool { return in.pipe || in.container != nil })
+}
+
+// container makes the images in a container, and an input that fails for
+// damage, after which nothing is read. stream is nil for a file.
+func (b *batch) container(ctx context.Context, in *input, format records.Format, stream io.Reader, yield func(*input) bool) bool {
+	c := &container{b: b, in: in, yield: yield, taken: map[[16]byte]struct{}{}}
+	var err error
+	if format.Name == "webdataset" { // any tar file
+		err = c.members(ctx, stream)
+	} else {
+		err = c.records(ctx, format, stream)
+	}
+	if err == errStopped || ctx.Err() != nil {
+		return false
+	}
+	return err == nil || c.put(&input{path: in.path, err: readable(in.path, message(err))})
+}
+
+// container is a container that is being read.
+type container struct {
+	b     *batch
+	in    *input
+	yield func(*input) bool
+	// taken has a digest of each output so far: names would take more memory.
+	taken map[[16]byte]struct{}
+}
+
+// errStopped ends reading since no more images are wanted.
+var errStopped = errors.New("stopped")
+
+func (c *container) put(in *input) bool {
+	c.b.number(in)
+	return c.yield(in)
+}
+
+// skip makes an input that is not an image. head are its first bytes.
+func (c *container) skip(name string, head []byte) error {
+	if !c.put(&input{path: c.in.path + "/" + name, name: filepath.Join(c.in.name, filepath.FromSlash(name)), held: true, data: head}) {
+		return errStopped
+	}
+	return nil
+}
+
+// image makes an input of an image. name is its name in the container, with
+// slashes. read returns its bytes, of which there are size.
+func (c *container) image(name string, size int64, read func() ([]byte, error)) error {
+	in := &input{path: c.in.path + "/" + name, held: true}
+	clean := path.Clean(name)
+	local := filepath.FromSlash(clean)
+	in.name = filepath.Join(c.in.name, local)
+	limit := c.b.limits.Bytes
+	switch {
+	case path.IsAbs(name) || slices.Contains(strings.Split(name, "/"), "..") || !filepath.IsLocal(local):
+		in.err = fmt.Errorf("%s: the name leads out of the output folder", in.path)
+	case limit > 0 && size > limit:
+		in.err = fmt.Errorf("%s: %w", in.path, tooLarge(size, limit))
+	case !c.claim(in.name):
+		in.err = fmt.Errorf("%s: its output is already that of an earlier image of the same name in %s", in.path, c.in.path)
+	default:
+		c.b.held.take(size)
+		in.release = func() { c.b.held.give(size) }
+		var err error
+		if in.data, err = read(); err != nil {
+			in.free()
+			return err
+		}
+	}
+	if !c.put(in) {
+		in.free()
+		return errStopped
+	}
+	return nil
+}
+
+// claim reports whether no earlier image has the same output.
+func (c *container) claim(name string) bool {
+	files := []string{name}
+	if s, ok := c.b.sink.(*imageFiles); ok {
+		if files = s.files(name); s.fold {
+			for i := range files {
+				files[i] = strings.ToLower(files[i])
+			}
+		}
+	}
+	free := true
+	for _, f := range files {
+		h := sha256.Sum256([]byte(f))
+		key := [16]byte(h[:16])
+		if _, taken := c.taken[key]; taken {
+			free = false
+		}
+		c.taken[key] = struct{}{}
+	}
+	return free
+}
+
+// members makes the images in a tar file.
+func (c *container) members(ctx context.Context, stream io.Reader) (err error) {
+	if stream == nil {
+		f, err := c.in.open()
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		stream = io.NewSectionReader(f, 0, f.Size())
+	}
+	m, err := webdataset.NewMembers(stream, c.in.path)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	for ctx.Err() == nil {
+		x, err := m.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		head := make([]byte, min(sniffBytes, x.Size))
+		if _, err := io.ReadFull(m, head); err != nil {
+			return err
+		}
+		switch {
+		case isTemp(x.Name):
+			err = c.skip(x.Name, nil)
+		case codec.Sniff(head) == "":
+			err = c.skip(x.Name, head)
+		default:
+			err = c.image(x.Name, x.Size, func() ([]byte, error) { return readRest(m, head, x.Size) })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// readRest reads what follows head of size bytes. Memory grows with the input,
+// not with the stated size.
+func readRest(r io.Reader, head []byte, size int64) ([]byte, error) {
+	const first = 1 << 20
+	b := append(make([]byte, 0, min(size, first)), head...)
+	for int64(len(b)) < size {
+		if len(b) == cap(b) {
+			b = slices.Grow(b, int(min(size-int64(len(b)), int64(3*len(b)))))
+		}
+		n, err := io.ReadFull(r, b[len(b):min(int64(cap(b)), size)])
+		if b = b[:len(b)+n]; err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// records makes the images in a record file: its fields that hold images. A
+// record without one is skipped.
+func (c *container) records(ctx context.Context, format records.Format, stream io.Reader) (err error) {
+	options := records.ReadOptions{Limit: c.b.limits.Bytes}
+	var r records.Reader
+	switch {
+	case stream == nil && format.Open != nil:
+		r, err = format.Open(ctx, store.Local, []string{filepath.Clean(c.in.path)}, options)
+	case stream != nil && format.Stream != nil:
+		r, err = format.Stream(stream, c.in.path, options)
+	default:
+		err = needsFile(format)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	var x records.Record
+	for ctx.Err() == nil {
+		if err := r.Next(&x); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if format.Name == "mindrecord" && filepath.Base(x.File) != filepath.Base(c.in.path) {
+			continue // of another file of the set
+		}
+		images := 0
+		for _, f := range x.Fields {
+			if f.Value.DType != tensor.Bytes || codec.Sniff(f.Value.Data) == "" {
+				continue
+			}
+			images++
+			// The reader reuses the memory of the record.
+			read := func() ([]byte, error) { return slices.Clone(f.Value.Data), nil }
+			if err := c.image(safeName(x.Key)+"."+safeName(f.Name), int64(len(f.Value.Data)), read); err != nil {
+				return err
+			}
+		}
+		if images == 0 {
+			if err := c.skip(safeName(x.Key), nil); err != nil {
+				return err
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// stream makes the inputs of a stream: an image, or those of a container.
+func (b *batch) stream(ctx context.Context, in *input, yield func(*input) bool) bool {
+	p := openPipe(ctx, b.app.stdin, in.path)
+	defer p.Close()
+	r := bufio.NewReaderSize(p, pipeBuffer)
+	head, err := peekHead(r)
+	if err == nil && codec.Sniff(head) == "" && len(head) > 0 {
+		format, unknown := detectHead(in.path, head)
+		switch {
+		case unknown == nil:
+			return b.container(ctx, in, format, r, yield)
+		case errors.Is(unknown, errMindRecord):
+			err = unknown
+		}
+	}
+	if err == nil {
+		in.held = true
+		in.data, err = readImagePipe(r, head, b.limits)
+	}
+	if ctx.Err() != nil {
+		return false
+	}
+	if err != nil {
+		in.err = plain(in.path, message(err))
+	}
+	b.number(in)
+	return yield(in)
+}
