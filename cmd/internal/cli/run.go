@@ -51,6 +51,14 @@ folders inside a folder are not. In folders and globs, run detects images by the
 first bytes and skips other files. A file that you name must be an image. An existing
 path is not read as a glob.
 
+A tar file (also compressed with gzip, zstd or bzip2) or record file (RecordIO,
+MindRecord, TFRecord) that you name, or that a glob matches, is a container: run reads
+the images in it and skips what else it holds. cat.jpg of photos.tar becomes
+DIR/photos.tar/cat.jpg.npy. Below a folder, containers are skipped like other files.
+
+- is standard input and becomes DIR/stdin.npy. It can be a container, and so can a named
+pipe or <(COMMAND) of a shell.
+
 cat.jpg becomes DIR/cat.jpg.npy or, with several outputs, DIR/cat.jpg.OUTPUT.npy. npz
 and safetensors files hold all outputs of an image. Files of a folder keep their
 relative path: photos/a/cat.jpg becomes DIR/a/cat.jpg.npy. If two images have the same
