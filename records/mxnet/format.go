@@ -170,7 +170,7 @@ type reader struct {
 	name    string
 	o       records.ReadOptions
 	images  bool
-	count   *int64 // of the records of all files
+	count   *int64     // of the records of all files
 	file    store.File // nil for a stream
 	r       *recordio.Reader
 	indexed bool
