@@ -25,6 +25,23 @@ type Costs struct {
 	Declined bool
 }
 
+// Memory estimates the memory of a run without its inputs: the buffers, the
+// rows between steps, and the decoder's copy of the image. Unknown sizes count
+// as 0.
+func (c Costs) Memory() int64 {
+	n := int64(0)
+	for _, b := range c.Buffers {
+		n += b
+	}
+	for _, s := range c.Steps {
+		n += s.Window
+	}
+	if len(c.Descs) > 0 {
+		n += max(0, c.Descs[0][0].Size())
+	}
+	return n
+}
+
 // Costs estimates the cost of a run on these inputs from their headers alone.
 // Without inputs it returns what is known at compile time.
 func (r *Runner) Costs(inputs ...*tensor.Tensor) (Costs, error) {

@@ -241,22 +241,13 @@ func tooLarge(size, limit int64) error {
 	return codec.Errorf("", -1, codec.ErrBytes, "the file has %d bytes, the limit is %d", size, limit)
 }
 
-// need estimates the memory of a run on the worker's image from its header. It
-// sums the file, the arena, the rows between steps, and the decoder's copy of
-// the image.
+// need estimates the memory of a run on the worker's image from its header.
 func (w *worker) need() (int64, error) {
 	c, err := w.runner.Costs(&w.image)
 	if err != nil {
 		return 0, err
 	}
-	total := int64(len(w.data)) + arenaBytes(c)
-	for _, s := range c.Steps {
-		total += s.Window
-	}
-	if len(c.Descs) > 0 {
-		total += max(0, c.Descs[0][0].Size())
-	}
-	return total, nil
+	return int64(len(w.data)) + c.Memory(), nil
 }
 
 // arenaBytes sums the buffers. Unknown sizes count as 0.

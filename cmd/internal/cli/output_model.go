@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/serve"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
@@ -248,12 +248,6 @@ func (s *imageFiles) close() ([]outcome, error) {
 // abort writes no list.
 func (s *imageFiles) abort() error { return nil }
 
-// datatypes are the names of types in KServe.
-var datatypes = map[tensor.DType]string{
-	tensor.Bool: "BOOL", tensor.Uint8: "UINT8", tensor.Int8: "INT8", tensor.Uint16: "UINT16", tensor.Int16: "INT16",
-	tensor.Int32: "INT32", tensor.Int64: "INT64", tensor.Float32: "FP32", tensor.Float64: "FP64",
-}
-
 // writeRequest writes a request with its tensors as JSON. Numbers keep their
 // exact value.
 func writeRequest(w io.Writer, ts []tensor.Named) error {
@@ -278,12 +272,12 @@ func writeRequest(w io.Writer, ts []tensor.Named) error {
 			}
 			b = strconv.AppendInt(b, int64(t.Shape.At(a)), 10)
 		}
-		b = append(append(append(b, `],"datatype":"`...), datatypes[t.DType]...), `","data":[`...)
+		b = append(append(append(b, `],"datatype":"`...), serve.Datatype(t.DType)...), `","data":[`...)
 		for k := range int(t.Len()) {
 			if k > 0 {
 				b = append(b, ',')
 			}
-			if b, err = appendElement(b, t, k); err != nil {
+			if b, err = serve.AppendJSON(b, t, k); err != nil {
 				return fmt.Errorf("%s: %w", n.Name, err)
 			}
 			if len(b) > 1<<16 {
@@ -297,42 +291,4 @@ func writeRequest(w io.Writer, ts []tensor.Named) error {
 	}
 	_, err := w.Write(append(b, "]}\n"...))
 	return err
-}
-
-func appendElement(b []byte, t *tensor.Tensor, i int) ([]byte, error) {
-	switch t.DType {
-	case tensor.Bool:
-		return strconv.AppendBool(b, t.Data[i] != 0), nil
-	case tensor.Uint8:
-		return strconv.AppendUint(b, uint64(t.Data[i]), 10), nil
-	case tensor.Int8:
-		return strconv.AppendInt(b, int64(int8(t.Data[i])), 10), nil
-	case tensor.Uint16:
-		return strconv.AppendUint(b, uint64(tensor.View[uint16](t)[i]), 10), nil
-	case tensor.Int16:
-		return strconv.AppendInt(b, int64(tensor.View[int16](t)[i]), 10), nil
-	case tensor.Int32:
-		return strconv.AppendInt(b, int64(tensor.View[int32](t)[i]), 10), nil
-	case tensor.Int64:
-		return strconv.AppendInt(b, tensor.View[int64](t)[i], 10), nil
-	case tensor.Float32:
-		v := tensor.View[float32](t)[i]
-		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
-			return b, fmt.Errorf("element %d is %v, which JSON cannot hold", i, v)
-		}
-		// A reader may parse the shortest text as a float64 and round it again.
-		n := len(b)
-		b = strconv.AppendFloat(b, float64(v), 'g', -1, 32)
-		if f, err := strconv.ParseFloat(string(b[n:]), 64); err != nil || float32(f) != v {
-			b = strconv.AppendFloat(b[:n], float64(v), 'g', -1, 64)
-		}
-		return b, nil
-	case tensor.Float64:
-		v := tensor.View[float64](t)[i]
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return b, fmt.Errorf("element %d is %v, which JSON cannot hold", i, v)
-		}
-		return strconv.AppendFloat(b, v, 'g', -1, 64), nil
-	}
-	return b, fmt.Errorf("a request cannot hold %v", t.Desc)
 }

@@ -1,0 +1,231 @@
+// Package serve serves a graph, and the model behind it, over HTTP with the
+// Open Inference Protocol (KServe, version 2) and its binary tensor extension.
+// A request holds encoded images; the response holds their tensors.
+//
+// The cost of all requests together is bounded. Options limits the images in
+// progress, the requests that wait, the memory that they hold, and the time of
+// each. docs/serve.md describes the protocol as it is implemented.
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/device"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// Options configures a Server. Every field is required unless its comment says
+// otherwise.
+type Options struct {
+	Model   string // the model's name in URLs, without a slash
+	Version string // the model's only version
+	Program string // the version of the program, for the metadata
+
+	Plan *datagraph.Plan // its input must be one encoded image
+	// SideOutputs adds the graph's side outputs to the model's outputs.
+	// Optional.
+	SideOutputs bool
+
+	// Open opens a session that runs the graph on a device. The server calls
+	// it at most Jobs times at once and closes the sessions. Optional; nil
+	// means the CPU.
+	Open func() (device.Session, error)
+	// Infer runs the sessions' model and serves its outputs. Optional.
+	Infer bool
+
+	Jobs  int // images in progress at once; at least 1
+	Queue int // requests that may wait besides Jobs; at least 0
+
+	// Images is the largest number of images in one request.
+	Images int
+	// Body is the largest number of bytes of a request's body, before and
+	// after decompression.
+	Body int64
+	// Held bounds the bytes of the bodies and results of all requests.
+	Held int64
+
+	// Timeout bounds the time for reading and processing a request, and after
+	// it the time for writing the response.
+	Timeout time.Duration
+	// Drain is the time between the start of a shutdown, when readiness turns
+	// false, and the end of accepting requests. Default 0.
+	Drain time.Duration
+
+	Log *log.Logger // gets faults of the server, one a line
+}
+
+// Server serves one graph. Handler is safe for concurrent use. Close it when
+// its last request has ended.
+type Server struct {
+	o       Options
+	columns []datagraph.Column // the outputs, with their batch rules
+	input   string             // the name of the graph's input
+	pool    chan *worker       // the idle ones
+	work    *semaphore.Weighted
+	metrics metrics
+
+	draining atomic.Bool
+
+	mu       sync.Mutex
+	admitted int   // requests in progress
+	held     int64 // bytes of their bodies and results
+}
+
+// New returns a Server. It opens one session, so that errors of the device show
+// at once.
+func New(o Options) (*Server, error) {
+	g := o.Plan.Graph()
+	s := &Server{
+		o: o, input: g.Inputs[0].Name, columns: o.Plan.Outputs(), pool: make(chan *worker, o.Jobs),
+		metrics: newMetrics(),
+	}
+	if limit := o.Plan.Limits().Bytes; limit > 0 {
+		s.work = semaphore.NewWeighted(limit)
+	}
+	if !o.SideOutputs {
+		s.columns = s.columns[:len(g.Outputs)]
+	}
+	for i := range o.Jobs {
+		w := &worker{s: s}
+		if i == 0 {
+			if err := w.ready(); err != nil {
+				return nil, err
+			}
+			if o.Infer {
+				s.columns = modelColumns(w.session)
+			}
+		}
+		s.pool <- w
+	}
+	for _, c := range s.columns {
+		if datatypes[c.Desc.DType] == "" || c.Desc.DType == tensor.Bytes {
+			return nil, errors.Join(fmt.Errorf("serve: the output %s is %v, which has no batch", c.Name, c.Desc), s.Close())
+		}
+	}
+	return s, nil
+}
+
+// modelColumns describes the outputs of a session's model. Sessions run the
+// model on batches of one image: an axis of 1, or of any size, in front is the
+// batch's.
+func modelColumns(session device.Session) []datagraph.Column {
+	var l []datagraph.Column
+	if m, ok := session.(interface{ ModelOutputs() []datagraph.Column }); ok {
+		l = m.ModelOutputs()
+	}
+	for i, c := range l {
+		if c.Desc.Shape.Rank() > 0 && (c.Desc.Shape.At(0) == 1 || c.Desc.Shape.At(0) == tensor.Unknown) {
+			l[i].Batch = datagraph.Batching{Rule: datagraph.BatchConcat}
+		}
+	}
+	return l
+}
+
+// Close closes the sessions. No request may be in progress.
+func (s *Server) Close() error {
+	var errs []error
+	for range s.o.Jobs {
+		errs = append(errs, (<-s.pool).close())
+	}
+	return errors.Join(errs...)
+}
+
+// Timeouts and sizes of connections.
+const (
+	headerTimeout = 10 * time.Second // for reading a request's header
+	idleTimeout   = 2 * time.Minute  // between requests
+	maxHeader     = 64 << 10         // bytes of a request's header
+)
+
+// Serve answers requests on l until ctx ends. It then turns readiness false,
+// accepts requests for the time Drain, and closes l. It returns when every
+// accepted request has its response. An error means that requests were cut off
+// after twice the time Timeout, or that l failed.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	h := &http.Server{
+		Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: s.o.Log,
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- h.Serve(l) }()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	s.draining.Store(true)
+	time.Sleep(s.o.Drain)
+	// A request that was accepted last has Timeout to be read and processed,
+	// and Timeout to be written.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), headerTimeout+2*s.o.Timeout)
+	defer cancel()
+	if err := h.Shutdown(ctx); err != nil {
+		s.mu.Lock()
+		n := s.admitted
+		s.mu.Unlock()
+		return errors.Join(fmt.Errorf("serve: %d requests were cut off: %w", n, err), h.Close())
+	}
+	return nil
+}
+
+// Answered returns the number of inference requests that have been answered.
+func (s *Server) Answered() int64 { return s.metrics.requests.total() }
+
+// admit reserves a place for a request, and reports whether there is one.
+func (s *Server) admit() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.admitted >= s.o.Jobs+s.o.Queue {
+		return false
+	}
+	s.admitted++
+	return true
+}
+
+func (s *Server) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.admitted--
+}
+
+// lease is the memory that a request holds. Its request must end it.
+type lease struct {
+	s *Server
+	n int64
+}
+
+// grow adds n bytes. It never waits, since a request that waits for memory
+// would hold its own meanwhile. The error is 413 if the request alone exceeds
+// the limit, else 429. n may be negative.
+func (l *lease) grow(n int64) error {
+	s := l.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case l.n+n > s.o.Held:
+		return fail(http.StatusRequestEntityTooLarge, "the request and its results need %d bytes, the limit of --limit-held is %d", l.n+n, s.o.Held)
+	case n > 0 && s.held+n > s.o.Held:
+		return fail(http.StatusTooManyRequests, "the requests in progress hold %d bytes, the limit of --limit-held is %d; try again later", s.held, s.o.Held)
+	}
+	l.n += n
+	s.held += n
+	return nil
+}
+
+func (l *lease) end() {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	l.s.held -= l.n
+	l.n = 0
+}

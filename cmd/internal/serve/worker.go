@@ -1,0 +1,217 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/device"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// worker turns one image after another into tensors and reuses its memory.
+type worker struct {
+	s       *Server
+	runner  *datagraph.Runner
+	session device.Session // nil on the CPU
+}
+
+// ready prepares the worker.
+func (w *worker) ready() (err error) {
+	if w.runner == nil {
+		w.runner = w.s.o.Plan.NewRunner()
+	}
+	if w.session == nil && w.s.o.Open != nil {
+		w.session, err = w.s.o.Open()
+	}
+	return err
+}
+
+// close releases the worker's session and memory.
+func (w *worker) close() (err error) {
+	if w.session != nil {
+		err = w.session.Close()
+	}
+	w.session, w.runner = nil, nil
+	return err
+}
+
+// run computes the tensors of an image and calls use with them. They are valid
+// until use returns.
+func (w *worker) run(ctx context.Context, image []byte, use func([]*tensor.Tensor) error) (err error) {
+	s := w.s
+	defer func() {
+		if p := recover(); p != nil { // a bug: the other images go on
+			s.o.Log.Printf("internal error: %v\n%s", p, debug.Stack())
+			err = fail(http.StatusInternalServerError, "internal error")
+			_ = w.close()
+		}
+	}()
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	if err := w.ready(); err != nil {
+		return err
+	}
+	in := tensor.FromBytes(image)
+	costs, err := w.runner.Costs(in)
+	if err != nil {
+		return err
+	}
+	s.metrics.bytes.Add(int64(len(image)))
+	if len(costs.Descs) > 0 && costs.Descs[0][0].IsImage() {
+		d := costs.Descs[0][0]
+		s.metrics.pixels.Add(int64(d.Height()) * int64(d.Width()))
+	}
+	if s.work != nil {
+		total := s.o.Plan.Limits().Bytes
+		need := min(costs.Memory(), total) // the Runner enforces the limit of one image
+		if err := s.work.Acquire(ctx, need); err != nil {
+			return context.Cause(ctx)
+		}
+		defer s.work.Release(need)
+		if need > total/int64(s.o.Jobs) {
+			// An idle worker must not hold more than its share.
+			defer func() { w.runner = nil }()
+		}
+	}
+	out, err := w.tensors(ctx, in)
+	if err != nil {
+		return err
+	}
+	s.metrics.images.Add(1)
+	return use(out)
+}
+
+func (w *worker) tensors(ctx context.Context, in *tensor.Tensor) ([]*tensor.Tensor, error) {
+	switch {
+	case w.session == nil:
+		return w.runner.Run(in)
+	case !w.s.o.Infer:
+		return w.session.Preprocess(ctx, in)
+	}
+	named, err := w.session.Infer(ctx, in)
+	out := make([]*tensor.Tensor, len(named))
+	for i, n := range named {
+		out[i] = n.T
+	}
+	return out, err
+}
+
+// batches computes the batches of the outputs that r wants. The images of a
+// request run on as many workers as are idle. When ctx ends, images that were
+// begun are finished, and no others are begun.
+func (s *Server) batches(ctx context.Context, r *request, l *lease) ([]*tensor.Tensor, error) {
+	var batches []*tensor.Tensor
+	samples := make([][]*tensor.Tensor, len(r.images)) // by image, of the wanted outputs
+	var failed struct { // the first failure
+		sync.Once
+		image int
+		err   error
+	}
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	use := func(i int, out []*tensor.Tensor) (err error) {
+		for _, o := range r.outputs {
+			samples[i] = append(samples[i], out[o.column])
+		}
+		if len(r.images) == 1 { // no need to clone
+			batches, err = s.collate(r, samples, l)
+			return err
+		}
+		for j, t := range samples[i] {
+			if err := l.grow(t.Size()); err != nil {
+				return err
+			}
+			samples[i][j] = t.Clone()
+		}
+		return nil
+	}
+	var next atomic.Int64
+	work := func() {
+		for {
+			i := int(next.Add(1)) - 1
+			if i >= len(r.images) || inner.Err() != nil {
+				return
+			}
+			if err := s.one(inner, r.images[i], func(out []*tensor.Tensor) error { return use(i, out) }); err != nil {
+				failed.Do(func() { failed.image, failed.err = i, err })
+				cancel() // the other images are of no use
+				return
+			}
+		}
+	}
+	var wg sync.WaitGroup
+	for range min(len(r.images), s.o.Jobs) - 1 {
+		wg.Go(work)
+	}
+	work()
+	wg.Wait()
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case failed.err != nil && len(r.images) > 1:
+		return nil, &statusError{statusOf(failed.err), fmt.Errorf("image %d: %w", failed.image, failed.err)}
+	case failed.err != nil:
+		return nil, failed.err
+	}
+	if len(r.images) > 1 {
+		return s.collate(r, samples, l)
+	}
+	return batches, nil
+}
+
+// one runs an image on the next idle worker.
+func (s *Server) one(ctx context.Context, image []byte, use func([]*tensor.Tensor) error) error {
+	s.metrics.waiting.Add(1)
+	var w *worker
+	select {
+	case w = <-s.pool:
+		s.metrics.waiting.Add(-1)
+	case <-ctx.Done():
+		s.metrics.waiting.Add(-1)
+		return context.Cause(ctx)
+	}
+	s.metrics.running.Add(1)
+	defer func() {
+		s.metrics.running.Add(-1)
+		s.pool <- w
+	}()
+	return w.run(ctx, image, use)
+}
+
+// collate forms the batches of samples, which hold the wanted outputs. The
+// batches are new memory.
+func (s *Server) collate(r *request, samples [][]*tensor.Tensor, l *lease) ([]*tensor.Tensor, error) {
+	batches := make([]*tensor.Tensor, len(r.outputs))
+	list := make([]*tensor.Tensor, len(samples))
+	for j, o := range r.outputs {
+		c := s.columns[o.column]
+		for i := range samples {
+			list[i] = samples[i][j]
+		}
+		d, err := c.Batch.Shape(list)
+		if err != nil {
+			return nil, fail(http.StatusBadRequest, "output %q: the images have no batch: %w", c.Name, err)
+		}
+		if limit := s.o.Plan.Limits().Bytes; limit > 0 && d.Size() > limit {
+			return nil, fmt.Errorf("%w: output %q: the batch has %d bytes, the limit is %d", codec.ErrLimit, c.Name, d.Size(), limit)
+		}
+		if err := l.grow(d.Size()); err != nil {
+			return nil, err
+		}
+		batches[j] = &tensor.Tensor{}
+		if err := batches[j].Reset(d); err != nil {
+			return nil, err
+		}
+		if err := c.Batch.Fill(batches[j], list); err != nil {
+			return nil, err
+		}
+	}
+	return batches, nil
+}
