@@ -1,6 +1,7 @@
 // Command server is an HTTP server that preprocesses images. It shows how to
-// use one compiled graph from many requests: a pool of Runners bounds the
-// number of images in progress, and limits bound the cost of each.
+// use one compiled graph from many requests in a server of your own: a pool of
+// Runners bounds the number of images in progress, and limits bound the cost of
+// each. The command infer-prep serve is a complete server.
 //
 //	go run ./examples/server -addr localhost:8080
 //	curl --data-binary @cat.jpg localhost:8080/tensor > cat.npy

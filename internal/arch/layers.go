@@ -35,6 +35,7 @@ const (
 	protobuf   = "google.golang.org/protobuf"
 	purego     = "github.com/ebitengine/purego"
 	sqlite     = "modernc.org/sqlite"
+	sync       = "golang.org/x/sync"
 	sys        = "golang.org/x/sys"
 	term       = "golang.org/x/term"
 	testify    = "github.com/stretchr/testify"
@@ -186,8 +187,9 @@ var Layers = []Layer{
 		{Path: "compat/paddle", May: []string{"dataset", "internal/registry", "pipeline", "store", "tensor"}},
 	}},
 	{"programs", []Package{
+		{Path: "cmd/internal/serve", May: []string{"codec", "datagraph", "device", "internal/registry", "tensor", "transforms", sync}},
 		{Path: "cmd/internal/cli", May: []string{
-			"codec", "codec/all", "codec/jpegli", "datagraph", "dataset", "dataset/all", "dataset/imagefolder", "device", "device/cpu", "diff", "importer", "importer/all", "importer/hf", "importer/triton",
+			"cmd/internal/serve", "codec", "codec/all", "codec/jpegli", "datagraph", "dataset", "dataset/all", "dataset/imagefolder", "device", "device/cpu", "diff", "importer", "importer/all", "importer/hf", "importer/triton",
 			"internal/opdoc", "internal/ordered", "internal/registry", "modelbundle", "onnx", "pack", "pipeline", "preset", "pullpipe", "recordio/imagerecord", "records", "records/all", "records/tfexample", "records/webdataset", "store", "tensor", "transforms",
 			cobra, pflag, progress, term,
 		}},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -49,6 +50,57 @@ func (f *deviceFlags) class(bundle string) (device.Class, error) {
 		least = max(least, c)
 	}
 	return least, nil
+}
+
+// modelFlags choose a device and a model to run on it.
+type modelFlags struct {
+	deviceFlags
+	model string
+	infer bool
+}
+
+func (f *modelFlags) add(cmd *cobra.Command) {
+	f.deviceFlags.add(cmd)
+	fl := cmd.Flags()
+	fl.StringVar(&f.model, "model", "", "run the ONNX model `FILE` on the tensors; its outputs take their place")
+	fl.BoolVar(&f.infer, "infer", false, "run the bundle's model on the tensors; its outputs take their place")
+	noErr(cmd.MarkFlagFilename("model", "onnx"))
+}
+
+// options reads the model, and the class that the graph's bundle requires.
+func (f *modelFlags) options(a *app, g *graphFlags) (o device.Options, err error) {
+	if f.infer && f.model == "" && g.bundle == "" {
+		return o, usageErr("--infer: no model: want --bundle or --model FILE")
+	}
+	bundled := ""
+	if g.bundle != "" {
+		b, err := openBundle(g.bundle, g.limits)
+		if err != nil {
+			return o, err
+		}
+		defer b.Close()
+		bundled = b.Least()
+		if f.infer && f.model == "" {
+			m, err := b.Model("")
+			if err == nil && m.Format != "onnx" {
+				err = fmt.Errorf("the model's format is %s, want onnx", m.Format)
+			}
+			if err != nil {
+				return o, usageErr("--infer: %s: %w", g.bundle, err)
+			}
+			o.Model = slices.Clone(m.Data)
+		}
+	}
+	if f.model != "" {
+		if o.Model, err = readSmall(f.model, a.stdin, math.MaxInt32); err != nil {
+			return o, usageErr("--model %w", err)
+		}
+		if len(o.Model) == 0 {
+			return o, usageErr("--model %s: the file is empty", f.model)
+		}
+	}
+	o.Least, err = f.class(bundled)
+	return o, err
 }
 
 // listDevices prints the drivers, for --device help.

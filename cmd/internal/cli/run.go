@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/infer-prep/infer-prep/datagraph"
-	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/device/cpu"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -23,11 +21,9 @@ import (
 type runFlags struct {
 	graphFlags
 	outside outside
-	deviceFlags
+	modelFlags
 	out, format, outputs string
 	names                []string
-	model                string
-	infer                bool
 	batch, json, quiet   bool
 	batchSize            int
 	last                 string
@@ -137,11 +133,8 @@ standard error; 2 invalid flag or graph; 130 interrupted.`,
 	}
 	f.graphFlags.add(cmd)
 	f.outside.add(cmd)
-	f.deviceFlags.add(cmd)
+	f.modelFlags.add(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.model, "model", "", "run the ONNX model `FILE` on the tensors and write its outputs instead")
-	fl.BoolVar(&f.infer, "infer", false, "run the bundle's model on the tensors and write its outputs instead")
-	noErr(cmd.MarkFlagFilename("model", "onnx"))
 	fl.StringVarP(&f.out, "output", "o", "", "write the tensors to the folder `DIR`, which is created if it does not exist; - is standard output")
 	fl.StringVar(&f.format, "format", "npy", "write files of this `FORMAT`: npy, npz, raw (the elements only), pb (ONNX TensorProto) or safetensors; for programs that run models: onnx-test, triton, triton-raw, input-list or tensorrt; shards: webdataset, recordio or tfrecord")
 	fl.StringArrayVar(&f.names, "name", nil, "rename an output to the model's input, `OUTPUT=INPUT`, in formats with names; repeatable; INPUT alone is enough for a single output")
@@ -176,8 +169,6 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 		return usageErr("no images: want files, folders or globs")
 	case f.jobs < 1:
 		return usageErr("--jobs %d: want at least 1", f.jobs)
-	case f.infer && f.model == "" && f.bundle == "":
-		return usageErr("--infer: no model: want --bundle or --model FILE")
 	}
 	if err := errors.Join(oneOf("outputs", f.outputs, "main", "all"), oneOf("format", f.format, formatNames()...), oneOf("last-batch", f.last, lastShort, lastPad, lastDrop)); err != nil {
 		return err
@@ -214,7 +205,7 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 			return usageErr("--batch-size: the output %s is %v, which no batch holds", s.names[i], c.Desc)
 		}
 	}
-	o, err := f.deviceOptions(a)
+	o, err := f.options(a, &f.graphFlags)
 	if err != nil {
 		return err
 	}
@@ -297,39 +288,6 @@ func (f *runFlags) checkOutput(cmd *cobra.Command, a *app, x format) error {
 		return usageErr("-o -: standard output is a terminal: want a file or a pipe, or -o DIR")
 	}
 	return nil
-}
-
-// deviceOptions reads the model and the class that the bundle requires.
-func (f *runFlags) deviceOptions(a *app) (o device.Options, err error) {
-	bundled := ""
-	if f.bundle != "" {
-		b, err := openBundle(f.bundle, f.limits)
-		if err != nil {
-			return o, err
-		}
-		defer b.Close()
-		bundled = b.Least()
-		if f.infer && f.model == "" {
-			m, err := b.Model("")
-			if err == nil && m.Format != "onnx" {
-				err = fmt.Errorf("the model's format is %s, want onnx", m.Format)
-			}
-			if err != nil {
-				return o, usageErr("--infer: %s: %w", f.bundle, err)
-			}
-			o.Model = slices.Clone(m.Data)
-		}
-	}
-	if f.model != "" {
-		if o.Model, err = readSmall(f.model, a.stdin, math.MaxInt32); err != nil {
-			return o, usageErr("--model %w", err)
-		}
-		if len(o.Model) == 0 {
-			return o, usageErr("--model %s: the file is empty", f.model)
-		}
-	}
-	o.Least, err = f.class(bundled)
-	return o, err
 }
 
 // wantOneImage refuses a graph whose input is not one encoded image.

@@ -109,7 +109,7 @@ func (w *worker) tensors(ctx context.Context, in *tensor.Tensor) ([]*tensor.Tens
 func (s *Server) batches(ctx context.Context, r *request, l *lease) ([]*tensor.Tensor, error) {
 	var batches []*tensor.Tensor
 	samples := make([][]*tensor.Tensor, len(r.images)) // by image, of the wanted outputs
-	var failed struct { // the first failure
+	var failed struct {                                // the first failure
 		sync.Once
 		image int
 		err   error

@@ -1,0 +1,241 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/infer-prep/infer-prep/cmd/internal/serve"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/device"
+	"github.com/infer-prep/infer-prep/device/cpu"
+)
+
+type serveFlags struct {
+	graphFlags
+	modelFlags
+	listen         string
+	name, version  string
+	outputs        string
+	jobs, queue    int
+	images         int
+	body, held     count
+	timeout, drain time.Duration
+	quiet          bool
+}
+
+func (a *app) serveCmd() *cobra.Command {
+	f := &serveFlags{body: 64 << 20, held: 1 << 30}
+	cmd := &cobra.Command{
+		Use:   "serve [--preset NAME | --graph FILE | --bundle FILE | --hf FILE | …] [--listen HOST:PORT]",
+		Short: "Serve a graph over HTTP: images in, tensors out",
+		Long: `Serve answers HTTP requests of the Open Inference Protocol (KServe 2, as Triton and
+its tritonclient speak it). A request holds encoded images as BYTES; the response
+holds their tensors as one batch. With --model, or with --bundle and --infer, the
+response holds the model's outputs.
+
+  GET  /v2                       the server's name and extensions
+  GET  /v2/health/live           whether the process runs
+  GET  /v2/health/ready          whether it accepts requests
+  GET  /v2/models/M              names, types and shapes of input and outputs
+  GET  /v2/models/M/ready
+  POST /v2/models/M/infer        images in, tensors out
+  GET  /metrics                  for Prometheus
+
+M is the preset's name, the bundle's metadata "name" or the name of the graph's file,
+unless --model-name gives another. The version, for /v2/models/M/versions/V, is the
+bundle's metadata "version" or 1.
+
+The shape of the input is [N] or [N, 1] for N images. In JSON, data holds the images
+as strings in base64. With the binary tensor extension the images follow the JSON
+object as they are. A request with Inference-Header-Content-Length: 0 is one image.
+
+Errors are JSON objects {"error": "…"} with these status codes:
+
+  400  invalid request, or damaged image; readiness during a shutdown
+  404  unknown path, model or version
+  405  wrong method
+  408  the body did not arrive within --timeout
+  413  body, images or results beyond a limit
+  415  not an image, or an unsupported format, Content-Type or Content-Encoding
+  429  --jobs and --queue are full, or --limit-held is reached; Retry-After is set
+  500  a fault of the server, which it prints
+  504  the request took longer than --timeout or its own parameter timeout
+
+SIGTERM and SIGINT stop the server: readiness turns false, requests are accepted for
+--drain, accepted requests get their responses, and the exit status is 0. A second
+signal ends the process at once.
+
+The server has no encryption and no authentication. It listens on the loopback
+interface unless --listen names another; see docs/serve.md.
+
+Exit status: 0 stopped by a signal; 1 the port is taken, or requests were cut off;
+2 invalid flag or graph.`,
+		Example: `  infer-prep serve --preset imagenet
+  infer-prep serve --bundle cat.bundle --device ort:cpu --infer --listen 0.0.0.0:8000
+  curl --data-binary @cat.jpg -H 'Inference-Header-Content-Length: 0' \
+    localhost:8000/v2/models/imagenet/infer`,
+		DisableFlagsInUseLine: true,
+		Args:                  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.device == "help" {
+				return a.listDevices()
+			}
+			return a.serve(cmd, f)
+		},
+	}
+	f.graphFlags.add(cmd)
+	f.modelFlags.add(cmd)
+	fl := cmd.Flags()
+	fl.StringVar(&f.listen, "listen", "127.0.0.1:8000", "listen on `HOST:PORT`; port 0 picks a free one; an empty host means every interface")
+	fl.StringVar(&f.name, "model-name", "", "serve the graph as the model `NAME`")
+	fl.StringVar(&f.version, "model-version", "", "serve the graph as this `VERSION` of the model")
+	fl.StringVar(&f.outputs, "outputs", "main", "`WHICH` outputs to serve: main, or all to include side outputs")
+	fl.IntVarP(&f.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "process `N` images at once")
+	fl.Lookup("jobs").DefValue = "one for each CPU" // help and man pages are the same everywhere
+	fl.IntVar(&f.queue, "queue", 64, "accept `N` requests more than --jobs; they wait")
+	fl.IntVar(&f.images, "limit-images", 256, "refuse requests of more than `N` images")
+	fl.Var(&f.body, "limit-body", "refuse bodies of more `BYTES`, before and after decompression")
+	fl.Var(&f.held, "limit-held", "hold the bodies and results of all requests in at most this many `BYTES`")
+	fl.DurationVar(&f.timeout, "timeout", 30*time.Second, "the longest `TIME` for reading and processing a request")
+	fl.DurationVar(&f.drain, "drain", 0, "after a signal, report not ready but accept requests for this `TIME`, so that load balancers notice")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only")
+	complete(cmd, "outputs", "main", "all")
+	return cmd
+}
+
+// check refuses invalid values of flags.
+func (f *serveFlags) check() error {
+	switch {
+	case f.jobs < 1:
+		return usageErr("--jobs %d: want at least 1", f.jobs)
+	case f.queue < 0:
+		return usageErr("--queue %d: want at least 0", f.queue)
+	case f.images < 1:
+		return usageErr("--limit-images %d: want at least 1", f.images)
+	case f.body < 1:
+		return usageErr("--limit-body %d: want at least 1", f.body)
+	case f.held < 1:
+		return usageErr("--limit-held %d: want at least 1", f.held)
+	case f.timeout <= 0:
+		return usageErr("--timeout %v: want more than 0", f.timeout)
+	case f.drain < 0:
+		return usageErr("--drain %v: want at least 0", f.drain)
+	}
+	if _, _, err := net.SplitHostPort(f.listen); err != nil {
+		return usageErr("--listen %q: want HOST:PORT, such as 127.0.0.1:8000", f.listen)
+	}
+	return oneOf("outputs", f.outputs, "main", "all")
+}
+
+// names sets the model's name and version.
+func (f *serveFlags) names() error {
+	name, version := f.preset, "1"
+	if name == "" {
+		name = strings.TrimSuffix(filepath.Base(f.file), filepath.Ext(f.file))
+		if f.file == "standard input" {
+			name = "graph"
+		}
+	}
+	if f.bundle != "" {
+		b, err := openBundle(f.bundle, f.limits)
+		if err != nil {
+			return err
+		}
+		meta := b.Meta()
+		name, version = cmp.Or(meta["name"], name), cmp.Or(meta["version"], version)
+		if err := b.Close(); err != nil {
+			return failErr("%w", err)
+		}
+	}
+	f.name, f.version = cmp.Or(f.name, name), cmp.Or(f.version, version)
+	for _, s := range []struct{ flag, value string }{{"model-name", f.name}, {"model-version", f.version}} {
+		if s.value == "." || s.value == ".." || strings.ContainsFunc(s.value, func(r rune) bool { return r == '/' || unicode.IsControl(r) }) {
+			return usageErr("%q cannot be a part of a URL: want --%s", s.value, s.flag)
+		}
+	}
+	return nil
+}
+
+func (a *app) serve(cmd *cobra.Command, f *serveFlags) (err error) {
+	if err := f.check(); err != nil {
+		return err
+	}
+	g, err := f.load(cmd, a.stdin)
+	if err != nil {
+		return err
+	}
+	if err := wantOneImage(g); err != nil {
+		return err
+	}
+	plan, err := f.compile(g)
+	if err != nil {
+		return err
+	}
+	if err := f.names(); err != nil {
+		return err
+	}
+	logger := log.New(a.stderr, program+": serve: ", 0)
+	o := serve.Options{
+		Model: f.name, Version: f.version, Program: moduleVersion(), Plan: plan, SideOutputs: f.outputs == "all",
+		Jobs: f.jobs, Queue: f.queue, Images: f.images, Body: int64(f.body), Held: int64(f.held),
+		Timeout: f.timeout, Drain: f.drain, Log: logger,
+	}
+	closing, err := f.open(a, plan, &o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, wrapFail(closing())) }()
+	s, err := serve.New(o)
+	if err != nil {
+		return deviceErr(err)
+	}
+	// Until then the sessions are in use.
+	defer func() { err = errors.Join(err, wrapFail(s.Close())) }()
+	l, err := new(net.ListenConfig).Listen(cmd.Context(), "tcp", f.listen)
+	if err != nil {
+		return failErr("--listen %s: %w", f.listen, err)
+	}
+	if tcp, ok := l.Addr().(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
+		logger.Printf("warning: %s is open to other machines, without encryption or authentication", l.Addr())
+	}
+	if !f.quiet {
+		fmt.Fprintf(a.stderr, "serving model %s on http://%s\n", f.name, l.Addr())
+	}
+	err = wrapFail(s.Serve(cmd.Context(), l))
+	if !f.quiet {
+		fmt.Fprintf(a.stderr, "stopped: %s answered\n", plural(int(s.Answered()), "request"))
+	}
+	return err
+}
+
+// open sets the device's options. The caller must call closing when the
+// sessions are closed.
+func (f *serveFlags) open(a *app, plan *datagraph.Plan, o *serve.Options) (closing func() error, err error) {
+	do, err := f.options(a, &f.graphFlags)
+	if err != nil {
+		return nil, err
+	}
+	if f.device == cpu.Name && do.Model == nil {
+		return func() error { return nil }, nil
+	}
+	d, err := openDevice(f.device)
+	if err != nil {
+		return nil, err
+	}
+	o.Infer = do.Model != nil
+	if o.Infer && o.SideOutputs {
+		return nil, errors.Join(usageErr("--outputs all adds the graph's tensors; it does not apply to a model's outputs"), d.Close())
+	}
+	o.Open = func() (device.Session, error) { return d.Open(plan, do) }
+	return d.Close, nil
+}
