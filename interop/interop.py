@@ -197,10 +197,32 @@ def mind():
             equal(f"MindRecord from here, {'FileReader' if reader == 'read' else 'MindDataset'}", mindspore(reader, f"n{shards}.mindrecord"), want)
 
 
+def tensors():
+    """Compares the shards of run with its raw files, whose elements NumPy reads as they are."""
+    for preset, images in ("imagenet", "images"), ("yolo", "images/class0/png_*"):
+        ran = binary, "run", "-q", "--preset", preset, "--outputs", "all"
+        want = []
+        for line in run(*ran, "--format", "raw", "--json", "-o", preset, images).splitlines():
+            r = json.loads(line)
+            fields = {}
+            for o in r["outputs"]:
+                with open(os.path.join(work, o["file"]), "rb") as f:
+                    fields[o["name"]] = (o["dtype"], tuple(o["shape"]), hashlib.sha256(f.read()).hexdigest())
+            name = os.path.relpath(r["input"], "images") if preset == "imagenet" else os.path.basename(r["input"])
+            want.append((name, fields))
+        for format, ext, reader, library in ("webdataset", "tar", webdataset, "webdataset"), ("recordio", "rec", mxnet, "MXNet and safetensors"), ("tfrecord", "tfrecord", tfrecord, "the tfrecord package"):
+            out = f"{preset}-{format}"
+            run(*ran, "--format", format, "--samples-per-file", "40", "-o", out, images)
+            shards = sorted(f"{out}/{f}" for f in os.listdir(os.path.join(work, out)) if f.endswith(ext))
+            keys = [(os.path.splitext(k)[0].replace(".", "%2e"), v) for k, v in want] if format == "webdataset" else want
+            got = [r for s in shards for r in reader("tensors", s)]
+            equal(f"tensors of {preset} in {len(shards)} {format} shards, read by {library}", got, keys)
+
+
 def main():
     for program in "iterate", "parts":
         subprocess.run([go, "build", "-o", os.path.join(work, program), "./interop/" + program], cwd=ROOT, check=True)
-    for part in recordio, partitions, im2rec, tar, tf, kaldis, mind:
+    for part in recordio, partitions, im2rec, tensors, tar, tf, kaldis, mind:
         part()
     print(f"{failed} differ" if failed else "all are equal")
     shutil.rmtree(work)

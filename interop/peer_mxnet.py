@@ -1,8 +1,9 @@
 """MXNet's side of interop.py.
 
-usage: peer_mxnet.py write-raw FILE.rec | write-images FILE.rec | read-raw FILE.rec | read-images FILE.rec | iterate FILE.rec LABELS SIDE | parts FOLDER | choose FOLDER FROM... | im2rec ARGUMENTS...
+usage: peer_mxnet.py write-raw FILE.rec | write-images FILE.rec | read-raw FILE.rec | read-images FILE.rec | iterate FILE.rec LABELS SIDE | parts FOLDER | choose FOLDER FROM... | im2rec ARGUMENTS... | tensors FILE.rec...
 """
 
+import json
 import os
 import random
 import re
@@ -117,5 +118,18 @@ def im2rec(*arguments):
     subprocess.run([sys.executable, tool, *arguments], check=True, stdout=sys.stderr)
 
 
-commands = {"write-raw": write_raw, "write-images": write_images, "read-raw": read_raw, "read-images": read_images, "indexed": indexed, "iterate": iterate, "parts": parts, "choose": choose, "im2rec": im2rec}
+def tensors(*paths):
+    """Prints the safetensors files in the records, found by the index."""
+    from safetensors.numpy import load
+
+    for path in paths:
+        r = R.MXIndexedRecordIO(path[:-4] + ".idx", path, "r")
+        for k in r.keys:
+            b = r.read_idx(k)
+            head = json.loads(b[8 : 8 + int.from_bytes(b[:8], "little")])
+            samples.show(head["__metadata__"]["key"], load(b))
+        r.close()
+
+
+commands = {"tensors": tensors, "write-raw": write_raw, "write-images": write_images, "read-raw": read_raw, "read-images": read_images, "indexed": indexed, "iterate": iterate, "parts": parts, "choose": choose, "im2rec": im2rec}
 commands[sys.argv[1]](*sys.argv[2:])

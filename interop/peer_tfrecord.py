@@ -1,6 +1,6 @@
 """The tfrecord package's side of interop.py.
 
-usage: peer_tfrecord.py write FILE | read FILE
+usage: peer_tfrecord.py write FILE | read FILE | tensors FILE...
 """
 
 import sys
@@ -26,4 +26,16 @@ def read(path):
         samples.show(n, {"image": bytes(r["image"]), "ints": np.asarray(r["ints"], np.int64), "floats": np.asarray(r["floats"], np.float32)})
 
 
-{"write": write, "read": read}[sys.argv[1]](*sys.argv[2:])
+def tensors(*paths):
+    """Prints the tensors of Examples that infer-prep run wrote."""
+    for path in paths:
+        for r in tfrecord_loader(path, None):
+            fields = {}
+            for name in r:
+                if name + "/dtype" in r:
+                    data = np.frombuffer(bytes(r[name]), np.dtype(bytes(r[name + "/dtype"]).decode()).newbyteorder("<"))
+                    fields[name] = data.reshape(r[name + "/shape"])
+            samples.show(bytes(r["__key__"]).decode(), fields)
+
+
+{"write": write, "read": read, "tensors": tensors}[sys.argv[1]](*sys.argv[2:])

@@ -1,6 +1,6 @@
 """webdataset's side of interop.py.
 
-usage: peer_webdataset.py write PATTERN | read SHARDS
+usage: peer_webdataset.py write PATTERN | read SHARDS | tensors SHARDS
 """
 
 import sys
@@ -23,4 +23,10 @@ def read(shards):
         samples.show(s["__key__"], {k: v for k, v in s.items() if not k.startswith("__")})
 
 
-{"write": write, "read": read}[sys.argv[1]](*sys.argv[2:])
+def tensors(shards):
+    """Prints the arrays that webdataset decodes."""
+    for s in wds.WebDataset(shards, shardshuffle=False, empty_check=False).decode():
+        samples.show(s["__key__"], {k.removesuffix(".npy"): v for k, v in s.items() if k.endswith(".npy")})
+
+
+{"write": write, "read": read, "tensors": tensors}[sys.argv[1]](*sys.argv[2:])
