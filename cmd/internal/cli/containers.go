@@ -63,7 +63,7 @@ func unknown(inputs []input) bool {
 // container makes the images in a container, and an input that fails for
 // damage, after which nothing is read. stream is nil for a file.
 func (b *batch) container(ctx context.Context, in *input, format records.Format, stream io.Reader, yield func(*input) bool) bool {
-	c := &container{b: b, in: in, yield: yield, taken: map[[16]byte]struct{}{}}
+	c := &container{b: b, in: in, yield: yield, taken: digests{}}
 	var err error
 	if format.Name == "webdataset" { // any tar file
 		err = c.members(ctx, stream)
@@ -81,8 +81,19 @@ type container struct {
 	b     *batch
 	in    *input
 	yield func(*input) bool
-	// taken has a digest of each output so far: names would take more memory.
-	taken map[[16]byte]struct{}
+	taken digests // of the outputs so far
+}
+
+// digests is a set of names. It holds digests, which take less memory.
+type digests map[[16]byte]struct{}
+
+// add adds a name and reports whether it is new.
+func (d digests) add(name string) bool {
+	h := sha256.Sum256([]byte(name))
+	key := [16]byte(h[:16])
+	_, taken := d[key]
+	d[key] = struct{}{}
+	return !taken
 }
 
 // errStopped ends reading since no more images are wanted.
@@ -144,12 +155,7 @@ func (c *container) claim(name string) bool {
 	}
 	free := true
 	for _, f := range files {
-		h := sha256.Sum256([]byte(f))
-		key := [16]byte(h[:16])
-		if _, taken := c.taken[key]; taken {
-			free = false
-		}
-		c.taken[key] = struct{}{}
+		free = c.taken.add(f) && free
 	}
 	return free
 }

@@ -42,11 +42,12 @@ type format struct {
 	// stream reports that files can follow one another on standard output.
 	stream bool
 	// shards is the format of record files that hold many images, with their
-	// index if index is true. record returns an image's record. unique reports
-	// that images need different keys.
-	shards        string
-	index, unique bool
-	record        func(image string, ts []tensor.Named) (records.Record, error)
+	// index if index is true. key returns an image's key by its name, with
+	// slashes; nil means the name. record returns an image's record.
+	shards string
+	index  bool
+	key    func(name string) string
+	record func(key string, ts []tensor.Named) (records.Record, error)
 	// prepare changes the graph for the format.
 	prepare func(f *runFlags, g *datagraph.Graph) error
 }
@@ -104,7 +105,7 @@ func (f *runFlags) newSink(a *app, c columns, rules []datagraph.Batching) (sink,
 	if c.format.shards != "" {
 		s := &shards{
 			columns: c, dir: f.out, files: runStore{store.Local, f.out}, stream: stdout, force: f.force,
-			count: f.samples, size: int64(f.bytes), keys: map[string]string{},
+			count: f.samples, size: int64(f.bytes), keys: digests{},
 		}
 		if stdout {
 			s.files = stdoutFile{store.Local, a.stdout}
@@ -159,6 +160,7 @@ type written struct {
 	// What write prepared for add, for files of several images.
 	tensors []*tensor.Tensor // copies
 	record  records.Record
+	key     string // of the record
 	data    []byte
 	size    int64 // of these, in bytes
 }

@@ -21,7 +21,7 @@ import (
 var shardFormats = []format{
 	{
 		name: "webdataset", ext: ".tar", many: true, named: true, no: []tensor.DType{tensor.BFloat16}, shards: "webdataset",
-		record: webdatasetRecord, unique: true,
+		record: webdatasetRecord, key: webdatasetKey,
 	},
 	{
 		name: "recordio", ext: ".rec", many: true, named: true, no: []tensor.DType{tensor.Bytes}, shards: "recordio", index: true,
@@ -39,18 +39,16 @@ var shardFormats = []format{
 	},
 }
 
-// webdatasetKey returns the key of an image: its name without the extension.
-// Images with one key would be one sample.
-func webdatasetKey(image string) string {
-	image = filepath.ToSlash(image)
-	if key := strings.TrimSuffix(image, path.Ext(image)); key != "" && !strings.HasSuffix(key, "/") {
+// webdatasetKey returns a name without its extension.
+func webdatasetKey(name string) string {
+	if key := strings.TrimSuffix(name, path.Ext(name)); key != "" && !strings.HasSuffix(key, "/") {
 		return key
 	}
-	return image // .jpg
+	return name // .jpg
 }
 
-func webdatasetRecord(image string, ts []tensor.Named) (r records.Record, err error) {
-	r.Key = webdatasetKey(image)
+func webdatasetRecord(key string, ts []tensor.Named) (r records.Record, err error) {
+	r.Key = key
 	for _, t := range ts {
 		r.Fields = append(r.Fields, records.Field{Name: t.Name, Value: *t.T.Clone()})
 	}
@@ -58,9 +56,9 @@ func webdatasetRecord(image string, ts []tensor.Named) (r records.Record, err er
 }
 
 // safetensorsRecord returns a record with a safetensors file.
-func safetensorsRecord(image string, ts []tensor.Named) (r records.Record, err error) {
+func safetensorsRecord(key string, ts []tensor.Named) (r records.Record, err error) {
 	var b bytes.Buffer
-	err = tensor.WriteSafetensors(&b, ts, map[string]string{"key": filepath.ToSlash(image)})
+	err = tensor.WriteSafetensors(&b, ts, map[string]string{"key": key})
 	r.AddBytes("data", b.Bytes())
 	return r, err
 }
@@ -69,15 +67,14 @@ func safetensorsRecord(image string, ts []tensor.Named) (r records.Record, err e
 const shapeFeature, dtypeFeature = "/shape", "/dtype"
 
 // exampleRecord returns a record with a tf.train.Example.
-func exampleRecord(image string, ts []tensor.Named) (r records.Record, err error) {
-	image = filepath.ToSlash(image)
-	if !utf8.ValidString(image) {
-		return r, fmt.Errorf("the name %q is not UTF-8, which the format needs", image)
+func exampleRecord(key string, ts []tensor.Named) (r records.Record, err error) {
+	if !utf8.ValidString(key) {
+		return r, fmt.Errorf("the name %q is not UTF-8, which the format needs", key)
 	}
 	text := func(name, s string) tfexample.Feature {
 		return tfexample.Feature{Name: name, Kind: tfexample.Bytes, Bytes: [][]byte{[]byte(s)}}
 	}
-	l := []tfexample.Feature{text(records.KeyField, image)}
+	l := []tfexample.Feature{text(records.KeyField, key)}
 	for _, t := range ts {
 		var b bytes.Buffer
 		if err := tensor.WriteRaw(&b, t.T); err != nil {
@@ -109,7 +106,7 @@ type shards struct {
 	samples int       // in the shard
 	bytes   int64     // in the shard
 	waiting []outcome // in the shard
-	keys    map[string]string
+	keys    digests   // of all samples
 }
 
 func (s *shards) ready() error {
@@ -132,7 +129,11 @@ func (s *shards) write(name string, out []*tensor.Tensor) (w written, err error)
 	if named, w.results, err = s.named(out); err != nil {
 		return w, err
 	}
-	if w.record, err = s.format.record(name, named); err != nil {
+	w.key = filepath.ToSlash(name)
+	if s.format.key != nil {
+		w.key = s.format.key(w.key)
+	}
+	if w.record, err = s.format.record(w.key, named); err != nil {
 		return w, err
 	}
 	for _, f := range w.record.Fields {
@@ -146,10 +147,8 @@ func (s *shards) add(o outcome) ([]outcome, error) {
 		o.err = fmt.Errorf("%s: %w", o.in.path, err)
 		return []outcome{o}, nil
 	}
-	if s.format.unique {
-		if first, taken := s.keys[o.record.Key]; taken {
-			return fail(fmt.Errorf("its key %q is already the key of %s", o.record.Key, first))
-		}
+	if !s.keys.add(o.key) { // a reader could not tell them apart, or would join them
+		return fail(fmt.Errorf("its key %q is already that of an earlier image", o.key))
 	}
 	if s.w == nil {
 		if err := s.open(); err != nil {
@@ -161,9 +160,6 @@ func (s *shards) add(o outcome) ([]outcome, error) {
 		return fail(err)
 	} else if err != nil {
 		return nil, s.cannot(err)
-	}
-	if s.format.unique {
-		s.keys[o.record.Key] = o.in.path
 	}
 	row := s.samples
 	for i := range o.results {

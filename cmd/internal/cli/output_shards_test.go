@@ -155,7 +155,7 @@ func TestShardKeys(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"in/a.png": img, "in/a.b.png": img, "in/c/a.png": img, "in/a.PNG": img, "50%d/x.png": img}))
 	r := call(t, "run", "--preset", "decode", "--format", "webdataset", "-o", "100%d", "in", "50%d")
 	require.Equal(t, exitFailed, r.status)
-	require.Equal(t, "infer-prep: "+filepath.Join("in", "a.png")+": its key \"a\" is already the key of "+filepath.Join("in", "a.PNG")+"\n", withoutSummary(r).stderr)
+	require.Equal(t, "infer-prep: "+filepath.Join("in", "a.png")+": its key \"a\" is already that of an earlier image\n", withoutSummary(r).stderr)
 	require.Equal(t, []string{"data-00000.tar"}, listFiles(t, "100%d"), "the folder's name is no pattern")
 	var keys []string
 	for _, x := range shardRecords(t, "webdataset", "100%d/data-00000.tar") {
@@ -163,9 +163,19 @@ func TestShardKeys(t *testing.T) {
 	}
 	require.Equal(t, []string{"a", "a.b", "c/a", "x"}, keys)
 	require.Equal(t, ".png", webdatasetKey(".png"))
-	require.Equal(t, "a/.png", webdatasetKey(filepath.Join("a", ".png")))
+	require.Equal(t, "a/.png", webdatasetKey("a/.png"))
 
-	r = call(t, "run", "--preset", "decode", "--format", "webdataset", "-o", "none", "--limit-bytes", "10", "in")
+	// Names that look like numbers, and equal names of two folders.
+	t.Chdir(tree(t, map[string][]byte{"a/0": img, "a/1.png": img, "b/1.png": img}))
+	for _, f := range shardFormats {
+		r := call(t, "run", "--preset", "decode", "--format", f.name, "-o", f.name, "a", "b")
+		require.Equal(t, exitFailed, r.status)
+		key := map[bool]string{true: "1", false: "1.png"}[f.name == "webdataset"]
+		require.Equal(t, "infer-prep: "+filepath.Join("b", "1.png")+": its key \""+key+"\" is already that of an earlier image\n", withoutSummary(r).stderr)
+		require.Len(t, shardRecords(t, f.shards, f.name+"/data-00000"+f.ext), 2)
+	}
+
+	r = call(t, "run", "--preset", "decode", "--format", "webdataset", "-o", "none", "--limit-bytes", "10", "a")
 	require.Equal(t, exitFailed, r.status)
 	require.Empty(t, listFiles(t, "none"), "no shard without a sample")
 }
@@ -201,7 +211,7 @@ func TestShardDiskFull(t *testing.T) {
 			dir, n := t.TempDir(), 0
 			s := &shards{
 				columns: columns{format: f, names: []string{"image"}, inputs: []string{"image"}},
-				dir:     dir, files: fullStore{runStore{store.Local, dir}, &n}, count: 3, size: 1 << 40, keys: map[string]string{},
+				dir:     dir, files: fullStore{runStore{store.Local, dir}, &n}, count: 3, size: 1 << 40, keys: digests{},
 			}
 			require.NoError(t, s.ready())
 			x, err := tensor.New(tensor.Desc{DType: tensor.Uint8, Shape: tensor.Dims(1 << 20)})
